@@ -75,8 +75,6 @@ var metrics = []struct{ namespace, name, of string }{
 	{boot.MetricNamespace, string(boot.AppRefused), "UpdateCardFunction"},
 	{boot.MetricNamespace, string(boot.SlackCalled), "UpdateCardFunction"},
 	{boot.MetricNamespace, string(boot.SlackCalled), "ReceiveInteractionFunction"},
-	{boot.MetricNamespace, string(boot.ExportFailed), "ExportAuditFunction"},
-	{"AWS/Lambda", "AsyncEventsDropped", "ExportAuditFunction"},
 	{boot.MetricNamespace, string(boot.TeamFailed), "CloseContestFunction"},
 	{boot.MetricNamespace, string(boot.ContestFailed), "CloseContestFunction"},
 	{boot.MetricNamespace, string(boot.ContestLate), "SweepTasksFunction"},

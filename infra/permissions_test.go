@@ -108,7 +108,6 @@ var needs = []struct {
 	{"HEADS_BUCKET", []string{"s3:PutObject"}, "HeadsBucket.Arn"},
 	{"CHAIN_KEY_ID", []string{"kms:Sign"}, "ChainKey.Arn"},
 	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt", "kms:GenerateDataKey"}, ""},
-	{"EXPORT_AUDIT_FUNCTION", []string{"lambda:InvokeFunction"}, "ExportAuditFunction.Arn"},
 	{"READ_FILE_FUNCTION", []string{"lambda:InvokeFunction"}, "ReadFileFunction.Arn"},
 	{"BEGIN_CONTEST_FUNCTION", []string{"lambda:InvokeFunction"}, "BeginContestFunction.Arn"},
 	{"ANSWER_MESSAGE_FUNCTION", []string{"lambda:InvokeFunction"}, "AnswerMessageFunction.Arn"},

@@ -110,8 +110,6 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 			[]string{"ENTERPRISE#*"}) // whose integrations an organization ends
 	switch {
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // web sessions are its own
-	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*"}) &&
-		(action == "dynamodb:PutItem" || action == "dynamodb:UpdateItem"):
 	case id == "ServeConsoleFunction" && limited && beside(st, "DELEGATE#*", "STOOD#*", "KEY#*") && action == "dynamodb:PutItem":
 	case id == "ReceiveInteractionFunction" && limited && beside(st, "STOOD#*") && action == "dynamodb:PutItem":
 	case id == "ServeGateFunction" && limited && slices.Equal(st.rows, []string{"KEY#*"}) && uses(st) &&
@@ -119,8 +117,6 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case id == "SweepTasksFunction" && limited && beside(st, "DELEGATE#*") && action == "dynamodb:PutItem":
 	case id == "SweepTasksFunction" && limited && slices.Equal(st.rows, []string{"REMIND#*"}) &&
 		action != "dynamodb:UpdateItem":
-	case id == "ExportAuditFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "AUDIT#*"}) &&
-		action != "dynamodb:DeleteItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, administered) && action != "dynamodb:DeleteItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"ORG#*", "TENANT#*", "AUDIT#*"}) &&
 		action == "dynamodb:PutItem":

@@ -137,13 +137,12 @@ func objectRule(s *stack, wrong report) {
 			chatObjects(s, id, wrong)
 			continue
 		}
-		exports := id == "ExportAuditFunction" && s.allowsOn(s.role(id), "s3:PutObject", bucket+"/exports/*")
 		thinks, keepsResults := s.allowsOn(s.role(id), "secretsmanager:GetSecretValue",
 			"ModelSecret"), id == "ExecuteProcessFunction"
 		wrong.where(thinks && !has("Allow", "s3:PutObject", prompts), "%s may not keep what models were sent", id)
 		stamps := slices.Contains([]string{"ReceiveInteractionFunction", "ServeConsoleFunction"}, id)
 		wrong.where(stamps && !has("Allow", "s3:PutObject", arguments), "%s may not keep what people stamp", id)
-		wrong.where(!keepsResults && (s.allowsIn(s.role(id), "s3:PutObject", bucket) && !thinks && !exports && !stamps ||
+		wrong.where(!keepsResults && (s.allowsIn(s.role(id), "s3:PutObject", bucket) && !thinks && !stamps ||
 			s.allowsOn(s.role(id), "s3:PutObject", bucket+"/*")), "%s may put more than prompts into the bucket", id)
 		wrong.where(stamps && s.allowsOn(s.role(id), "s3:PutObject", prompts), "%s may put more than what people stamp", id)
 		if !s.allows(s.role(id), "s3:GetObject") {
@@ -215,7 +214,6 @@ func chatObjects(s *stack, id string, wrong report) {
 // answer outlives its row, which expires after seven.
 func forgettingRule(s *stack, wrong report) {
 	for prefix, forget := range map[string]struct{ days, what string }{
-		"exports/":              {"1", "exports of the audit log for more than a day"},
 		"workspaces/downloads/": {"1", "saved files of conversations for more than a day"},
 		"turns/":                {"8", "models' answers of contests for more or less than a day beyond their rows"},
 	} {
@@ -304,7 +302,7 @@ var goes = map[string]string{
 	large.ResultsPrefix: "expire-results, and so do the next two", large.FilesPrefix: "", conversation.PromptsPrefix: "",
 	conversation.StampedPrefix: "stays as long as the audit log", "contests/": "with the rows that name them",
 	conversation.TalksPrefix: "with their conversation", "workspaces/": "with their conversation, or by the bucket",
-	"turns/": "the bucket, by forgettingRule", "exports/": "the bucket, by forgettingRule",
+	"turns/":    "the bucket, by forgettingRule",
 	"attached/": "stays as long as the audit log",
 }
 

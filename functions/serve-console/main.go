@@ -10,7 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/functions/serve-console/audit"
 	"ringi/functions/serve-console/console"
 	"ringi/functions/serve-console/integrations"
 	"ringi/functions/serve-console/settings"
@@ -43,7 +42,6 @@ type environment struct {
 	boot.Table
 	boot.Slack
 	boot.Results
-	ExportAudit   string `env:"EXPORT_AUDIT_FUNCTION" doc:"the function that writes the audit log into files"`
 	BeginContest  string `env:"BEGIN_CONTEST_FUNCTION" doc:"the function that lists the contests of the files, and begins one"`
 	AnswerMessage string `env:"ANSWER_MESSAGE_FUNCTION" doc:"the function that says which agents can answer"`
 	PipelineARN   string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
@@ -75,7 +73,6 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
 		Organisations: organised,
 		Outbound:      strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
-		Exports: audit.Function(cfg, env.ExportAudit, env.ResultsBucket),
 		// It answers only after it has read all files.
 		Begin:    web.AsksOf[store.ContestQuery, store.ContestResult](outbound.PatientFunction(cfg, env.BeginContest)),
 		Agents:   web.AsksOf[agent.AnsweringQuery, agent.AnsweringResult](outbound.FunctionAt(cfg, env.AnswerMessage)),

@@ -29,7 +29,7 @@ var bareOf = map[string]string{
 	"request-approval": "dynamodb-sfn", "relay-changes": "dynamodb-sfn-sqs", "sweep-tasks": "dynamodb-sfn-sqs",
 	"receive-event": "dynamodb-secret", "receive-interaction": "dynamodb-secret-slack",
 	"update-card": "dynamodb-secret-slack-sqs", "execute-process": "dynamodb-secret-slack-models-mcp",
-	"serve-console": "dynamodb-secret-slack", "seal-audit": "dynamodb", "export-audit": "dynamodb",
+	"serve-console": "dynamodb-secret-slack", "seal-audit": "dynamodb",
 	"expire-results": "dynamodb",
 	"answer-message": "dynamodb-models", "fetch-source": "dynamodb", "run-action": "dynamodb", "give-up": "dynamodb",
 	"run-round": "dynamodb-models", "close-contest": "dynamodb", "begin-contest": "dynamodb",

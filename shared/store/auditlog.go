@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/explain/auditlog"
 	"ringi/shared/store/table"
 )
 
@@ -30,24 +29,10 @@ func (f AuditFilter) by(x *aggregate.AuditEntry) bool {
 
 // Audit lists a tenant's audit log, newest first. Without other filters it reads one monthly partition after another.
 // It returns aggregate.ErrField if From is after To, and the same errors as Tasks.
-func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (table.Page[aggregate.AuditEntry], error) {
-	return audited(ctx, s, tenant, f, cursor, limit, func(x *aggregate.AuditEntry, _ table.Item) *aggregate.AuditEntry { return x })
-}
-
-// AuditRows is Audit, but returns all attributes of each row.
-func (s *Store) AuditRows(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (table.Page[auditlog.Row], error) {
-	return audited(ctx, s, tenant, f, cursor, limit, func(x *aggregate.AuditEntry, it table.Item) *auditlog.Row {
-		fields := map[string]any{}
-		for name, v := range it {
-			fields[name] = table.Plain(v)
-		}
-		return &auditlog.Row{Entry: *x, Fields: fields}
-	})
-}
-
-func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter, cursor string, limit int, of func(*aggregate.AuditEntry, table.Item) *T) (table.Page[T], error) {
+func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor string,
+	limit int) (table.Page[aggregate.AuditEntry], error) {
 	if !f.To.IsZero() && f.From.After(f.To) {
-		return table.Page[T]{}, aggregate.ErrField{Field: "from", Limit: "must not be after to"}
+		return table.Page[aggregate.AuditEntry]{}, aggregate.ErrField{Field: "from", Limit: "must not be after to"}
 	}
 	l := table.List{
 		Name: "audit", Tenant: tenant, Prefixes: []string{"AUDIT#"}, Filter: []string{string(f.Action), f.Resource, f.Actor},
@@ -66,7 +51,7 @@ func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter,
 	default:
 		l.Partitions = s.auditMonths(tenant, f)
 	}
-	return table.ReadPage(ctx, s.t, l, cursor, limit, func(it table.Item) (*T, error) {
+	return table.ReadPage(ctx, s.t, l, cursor, limit, func(it table.Item) (*aggregate.AuditEntry, error) {
 		x := &aggregate.AuditEntry{}
 		if err := table.Unpack(it, x); err != nil {
 			return nil, err
@@ -74,7 +59,7 @@ func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter,
 		if !f.by(x) || f.Action != "" && x.Action != f.Action {
 			return nil, nil
 		}
-		return of(x, it), nil
+		return x, nil
 	})
 }
 

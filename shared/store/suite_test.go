@@ -86,7 +86,6 @@ func TestStore(t *testing.T) {
 		{"pending", testPending},
 		{"owed", testOwed},
 		{"audit log", testAudit},
-		{"exports", testExports},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, s.store(t)) })
 	}
@@ -347,7 +346,6 @@ type taskStore struct {
 	KindStore[*task.Aggregate]
 	records.Sessions
 	seal.Rows
-	records.Exports
 	records.Notes
 	suite *suite
 }
@@ -356,7 +354,7 @@ type taskStore struct {
 func (s *suite) tasksIn(of *Store) *taskStore {
 	return &taskStore{
 		KindStore[*task.Aggregate]{of},
-		records.SessionsOf(of.t), seal.RowsIn(of.t), records.ExportsOf(of.t), records.NotesOf(of.t),
+		records.SessionsOf(of.t), seal.RowsIn(of.t), records.NotesOf(of.t),
 		s,
 	}
 }

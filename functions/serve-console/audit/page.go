@@ -1,11 +1,11 @@
-// Package audit has the pages on what was done in a workspace: the audit log and its export, the register of decisions
+// Package audit has the pages on what was done in a workspace: the audit log as a page and a file, the register of decisions
 // and requests that have a number.
 package audit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -16,8 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -26,11 +24,9 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/auditlog"
-	"ringi/shared/runtime/outbound"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/store/large"
 	"ringi/shared/words/language"
 )
 
@@ -43,19 +39,16 @@ const (
 
 type Pages struct {
 	*web.Site
-	Exports Exporter
 	// Settings says changes of settings as their history does.
 	Settings func(locale string, m *people.Members, details aggregate.JSON) map[string]auditlog.Changed
 }
 
-// Routes returns the log and its exports; the register of the decisions and the requests that have a number, its file,
+// Routes returns the log and its file; the register of the decisions and the requests that have a number, its file,
 // and a sheet to print of each decision.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/audit", c.showAudit),
-		web.ForAdministrators("POST /console/audit/exports", c.beginExport),
-		web.ForAdministrators("GET /console/audit/exports/{id}", web.Of(c.export, c.showExport)),
-		web.ForAdministrators("GET /console/audit/exports/{id}/file", web.Of(c.export, c.fetchExport)),
+		web.ForAdministrators("GET /console/audit/file.csv", c.export),
 		web.ForAdministrators("GET /console/register", c.list),
 		web.ForAdministrators("GET /console/register/file.csv", c.file),
 		web.ForAdministrators("GET /console/register/{number}", c.sheet),
@@ -109,14 +102,14 @@ func (f auditForm) with(name, value string) string {
 }
 
 type auditData struct {
-	Form        auditForm
-	Ignored     string // which filters of the address are left out
-	Filter      web.Filter
-	Rows        []subject.Entry
-	Newest      string // address of the first page, on a later page
-	Older       string
-	Narrowed    bool
-	ExportAbout string
+	Form     auditForm
+	Ignored  string // which filters of the address are left out
+	Filter   web.Filter
+	Rows     []subject.Entry
+	Newest   string // address of the first page, on a later page
+	Older    string
+	Narrowed bool
+	Export   string // address of the file
 }
 
 func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -124,7 +117,7 @@ func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	form, f, bad := auditFormOf(q, c.Now())
 	bad.Stranger(r, c.Site, v, "who", &form.Actor)
 	d := auditData{Form: form, Ignored: bad.Said(words),
-		ExportAbout: words.Say("export_about", "n", web.Count(auditlog.MaxRows))}
+		Export: strings.Replace(form.with("cursor", ""), auditPath, auditPath+"/file.csv", 1)}
 	filter := store.AuditFilter{From: f.From, To: f.To, Action: f.Action, Resource: f.Resource, Actor: form.Actor}
 	page, err := c.Store.Audit(r.Context(), v.Tenant, filter, q.Get("cursor"), auditPage)
 	if err != nil {
@@ -278,97 +271,38 @@ func (c *Pages) keysNamed(ctx context.Context, tenant string, entries []aggregat
 	return names, err
 }
 
-// Exporter starts exports of the audit log and links to the finished files.
-type Exporter interface {
-	Begin(ctx context.Context, tenant, export string) error
-	Link(ctx context.Context, x auditlog.Export) (string, error)
-}
-
-// exportAudit calls the Lambda function that writes the files, and signs links to its bucket.
-type exportAudit struct {
-	function *outbound.Function
-	bucket   *large.Bucket
-}
-
-// Function returns the function with that name, which writes into that bucket.
-func Function(cfg aws.Config, name, in string) Exporter {
-	return exportAudit{outbound.FunctionAt(cfg, name), large.BucketAt(cfg, in)}
-}
-
-// Begin invokes the function asynchronously; it returns before the file is written.
-func (e exportAudit) Begin(ctx context.Context, tenant, export string) error {
-	err := e.function.Begin(ctx, map[string]string{"tenant": tenant, "export": export})
-	if err != nil {
-		return fmt.Errorf("begin export %s: %w", export, err)
-	}
-	return nil
-}
-
-// Link returns an address that serves the file without a session for auditlog.LinkLasts.
-func (e exportAudit) Link(ctx context.Context, x auditlog.Export) (string, error) {
-	as := large.Served{Disposition: `attachment; filename="` + x.Name() + `"`}
-	link, err := e.bucket.AddressAs(ctx, x.Key, as, auditlog.LinkLasts)
-	if err != nil {
-		return "", fmt.Errorf("link to export %s: %w", x.ID, err)
-	}
-	return link, nil
-}
-
-func (c *Pages) beginExport(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	_, filter, bad := auditFormOf(r.PostForm, c.Now())
+// export sends the entries that the filter selects as a file for spreadsheets, the newest first.
+func (c *Pages) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	form, f, bad := auditFormOf(r.URL.Query(), c.Now())
 	if len(bad) > 0 {
 		return aggregate.ErrField{Field: fmt.Sprint(slices.Sorted(maps.Keys(bad))), Limit: "selects nothing"}
 	}
-	now := c.Now()
-	x, err := auditlog.New(aggregate.NewID(), v.Tenant, v.User, auditlog.Form(r.PostFormValue("as")), filter, v.Locale,
-		now)
+	var file bytes.Buffer
+	table, err := auditlog.NewTable(v.Locale, &file)
 	if err != nil {
 		return err
 	}
-	if err = c.Store.BeginExport(r.Context(), x, now); err != nil {
+	filter := store.AuditFilter{From: f.From, To: f.To, Action: f.Action, Resource: f.Resource, Actor: form.Actor}
+	rows := 0
+	for cursor := ""; ; {
+		page, err := c.Store.Audit(r.Context(), v.Tenant, filter, cursor, store.MaxPage)
+		if err != nil {
+			return err
+		}
+		if rows += len(page.Items); rows > auditlog.MaxRows {
+			return web.ErrTooLong
+		}
+		for _, x := range page.Items {
+			if err := table.Write(x); err != nil {
+				return err
+			}
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	if err := table.Flush(); err != nil {
 		return err
 	}
-	if err = c.Exports.Begin(r.Context(), v.Tenant, x.ID); err != nil {
-		return errors.Join(err, c.Store.FailExport(r.Context(), x, auditlog.Broken, now))
-	}
-	http.Redirect(w, r, "/console/audit/exports/"+x.ID, http.StatusSeeOther)
-	return nil
-}
-
-type exportData struct {
-	auditlog.Export
-	Path string
-	Open bool   // somebody works on it
-	Note string // how long the link is valid, and how long the file is stored
-}
-
-func (c *Pages) export(r *http.Request, v *web.Viewer) (auditlog.Export, error) {
-	return c.Store.Export(r.Context(), v.Tenant, r.PathValue("id"))
-}
-
-func (c *Pages) showExport(w http.ResponseWriter, r *http.Request, v *web.Viewer, x auditlog.Export) error {
-	words := v.Texts("export")
-	x = x.Seen(c.Now())
-	d := exportData{Export: x, Path: "/console/audit/exports/" + x.ID, Open: x.Open(c.Now()),
-		Note: words.Say("link_note", "minutes", int(auditlog.LinkLasts.Minutes()), "hours", int(auditlog.Kept.Hours()))}
-	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "audit", Data: d}, "audit/export")
-}
-
-// fetchExport redirects to a short-lived link. Anyone who has the link can fetch the file, so it first asks the store
-// whether the viewer is still an administrator.
-func (c *Pages) fetchExport(w http.ResponseWriter, r *http.Request, v *web.Viewer, x auditlog.Export) error {
-	if err := c.StillAdmin(r.Context(), v); err != nil {
-		return err
-	}
-	if x.Status != auditlog.Done || !x.Own() {
-		return fmt.Errorf("export %s is %s: %w", x.ID, x.Status, aggregate.ErrNotFound)
-	}
-	link, err := c.Exports.Link(r.Context(), x)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Referrer-Policy", "no-referrer")
-	http.Redirect(w, r, link, http.StatusSeeOther)
-	return nil
+	return web.AttachZipped(w, r, web.KindCSV, "ringi-audit-"+tenancy.DayOf(c.Now())+".csv", file.Bytes())
 }

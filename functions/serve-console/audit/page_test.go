@@ -20,12 +20,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store"
-	"ringi/shared/store/records"
 	"ringi/shared/words/language"
 )
 
@@ -38,8 +35,7 @@ func TestTheAuditLog(t *testing.T) {
 		"is empty before anything happened":                       auditEmpty,
 		"is for administrators, and another tenant's is nobody's": auditIsClosed,
 		"shows markup as the text that it is":                     auditShowsMarkup,
-		"is exported by a file that is fetched for a while":       auditExports,
-		"says why there is no file":                               auditExportFails,
+		"is saved as a file for spreadsheets":                     auditExports,
 	})
 }
 
@@ -151,20 +147,14 @@ func auditIsClosed(t *testing.T, w *consoletest.World) {
 	mine := w.As(webapi.Suzuki)
 	next := olderLink.FindStringSubmatch(mine.Get("/console/audit").Body)
 	expect.Must(t, next != nil, "there is no second page")
-	x := begunExport(t, mine)
 	log := consoletest.Logged(t)
 	theirs := w.Of(other, webapi.Tanaka)
 	theirs.Get(strings.ReplaceAll(next[1], "&amp;", "&")).Says(t, http.StatusBadRequest).
 		Lacks(t, "settings.updated</span>")
 	expect.That(t, !strings.Contains(theirs.Get("/console/audit").Body, `<td class="audit-when `),
 		"another tenant's entries are shown")
-	for _, path := range []string{"/console/audit/exports/" + x, "/console/audit/exports/" + x + "/file",
-		"/console/audit/exports/a%23b"} {
-		theirs.Get(path).Says(t, http.StatusNotFound) // another tenant's export
-	}
+	expect.That(t, !strings.Contains(theirs.Get("/console/audit/file.csv").Body, "settings.updated"), "another tenant's file")
 	expect.That(t, strings.Contains(log.String(), "refused"), "nothing of it is logged: %s", log)
-	n := len(w.Console.Exports.(*consoletest.Exporter).Begun)
-	expect.That(t, n == 1, "%d exports were begun, want the administrator's", n)
 }
 
 // hostile are texts that a person or model may write to run code in a browser.
@@ -209,62 +199,14 @@ func auditShowsMarkup(t *testing.T, w *consoletest.World) {
 	}
 }
 
-func begunExport(t *testing.T, b *consoletest.Browser) string {
-	t.Helper()
-	a := b.Post("/console/audit/exports", url.Values{"as": {"csv"}, "action": {"settings.updated"}, "from": {""},
-		"to": {""}})
-	id, ok := strings.CutPrefix(a.To, "/console/audit/exports/")
-	expect.Must(t, a.Status == http.StatusSeeOther && ok, "%d to %q: %v", a.Status, a.To, a)
-	return id
-}
-
 func auditExports(t *testing.T, w *consoletest.World) {
-	save(w, 2)
+	save(w, audit.PageSize+1)
 	b := w.As(webapi.Suzuki)
-	id := begunExport(t, b)
-	begun := w.Console.Exports.(*consoletest.Exporter).Begun
-	expect.That(t, len(begun) == 1 && begun[0] == w.Tenant.ID+" "+id, "begun are %v", begun)
-	path := "/console/audit/exports/" + id
-	b.Get(path).Says(t, http.StatusOK, web.TextsOf("export", "ja").Say("waiting")).Holds(t, `data-live="`+path+`"`)
-	b.Get(path+"/file").Says(t, http.StatusNotFound) // a file that is not there
-	x := expect.Value(records.ExportsOf(w.Store.Table()).TryExport(t.Context(), w.Tenant.ID, id, w.Now()))(t)
-	expect.That(t, x.Filter == (auditlog.Filter{Action: "settings.updated"}) && x.By == webapi.Suzuki &&
-		x.Locale == "ja", "it is asked for as %+v", x)
-	x.Rows, x.Bytes = 2, 12345
-	expect.NoError(t, records.ExportsOf(w.Store.Table()).FinishExport(t.Context(), x, w.Now()))
-	page := b.Get(path)
-	page.Says(t, http.StatusOK, web.TextsOf("export", "ja").Say("done"), "12,345", "15 分", "24 時間").
-		Lacks(t, "data-live", "files.example")
-	a := b.Get(path + "/file")
-	expect.That(t, a.Status == http.StatusSeeOther && a.To == "https://files.example/"+x.File() &&
-		a.Header.Get("Cache-Control") == "no-store", "it leads to %d %s", a.Status, a.To)
-	w.Administered(webapi.Sato)
-	b.Get(path+"/file").Says(t, http.StatusForbidden) // who was an administrator until now
-	w.Administered(w.Tenant.Admins...)
-	log := w.Audited(store.AuditFilter{Action: auditlog.ActionExported})
-	expect.That(t, len(log) == 1 && strings.Contains(string(log[0].Details), `"rows":2`) &&
-		strings.Contains(string(log[0].Details), "settings.updated"), "recorded is %+v", log)
-}
-
-func auditExportFails(t *testing.T, w *consoletest.World) {
-	b := w.As(webapi.Suzuki)
-	for range auditlog.MaxAtOnce {
-		begunExport(t, b)
-	}
-	b.Post("/console/audit/exports", url.Values{"as": {"csv"}}).Says(t, http.StatusTooManyRequests,
-		web.TextsOf("fault", "ja").In("title", "exports_busy"))
-	w.Later(auditlog.GivenUp)
-	b = w.As(webapi.Suzuki)
-	id := begunExport(t, b)
-	x := expect.Value(records.ExportsOf(w.Store.Table()).TryExport(t.Context(), w.Tenant.ID, id, w.Now()))(t)
-	expect.NoError(t, records.ExportsOf(w.Store.Table()).FailExport(t.Context(), x, auditlog.TooMany, w.Now()))
-	b.Get("/console/audit/exports/"+id).Says(t, http.StatusOK,
-		web.TextsOf("export", "ja").In("problems", auditlog.TooMany))
-	w.Console.Exports.(*consoletest.Exporter).Broken = errors.New("no such function")
-	b.Post("/console/audit/exports", url.Values{"as": {"jsonl"}}).Says(t, http.StatusInternalServerError)
-	for _, bad := range []url.Values{{"as": {"xlsx"}}, {"as": {"csv"}, "from": {"x"}}, {}} {
-		b.Post("/console/audit/exports", bad).Says(t, http.StatusBadRequest)
-	}
+	b.Get("/console/audit?action=settings.updated").Holds(t, `href="/console/audit/file.csv?action=settings.updated&amp;`)
+	file := b.Get("/console/audit/file.csv?action=settings.updated").Says(t, http.StatusOK)
+	expect.Is(t, strings.Count(file.Body, `"settings.updated"`), audit.PageSize+1)
+	expect.That(t, strings.Contains(file.Header.Get("Content-Disposition"), ".csv"), "%v", file.Header)
+	b.Get("/console/audit/file.csv?from=x").Says(t, http.StatusBadRequest)
 }
 
 // auditNames: the log shows names instead of the ids of people and integrations.

@@ -28,7 +28,6 @@ type Console struct {
 	Organisations *store.OrganisationStore
 	Servers       settings.ServerTools
 	SignIn        *slackapi.SignIn
-	Exports       audit.Exporter
 	Begin         web.ContestFiles
 	Agents        conversation.Agents
 	Messages      rules.DirectMessages
@@ -67,7 +66,7 @@ func (c *Console) Routes() []web.Route {
 			Files: c.Files}).Routes(),
 		c.callPages(acts).Routes(),
 		(&contest.Pages{Acts: acts, Contests: c.Contests, Begin: c.Begin}).Routes(),
-		(&audit.Pages{Site: site, Exports: c.Exports, Settings: settings.Told}).Routes(),
+		(&audit.Pages{Site: site, Settings: settings.Told}).Routes(),
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin, Channels: c.Channels,
 			Servers: c.Servers}).Routes(),

@@ -33,7 +33,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/people"
@@ -184,8 +183,7 @@ func New(t *testing.T, db *storetest.Server) *World {
 		Site: web.Site{Store: web.RowsOf(all), Results: w.Results, Slack: w.People, Listing: w.Slack.Client,
 			People: &people.People{Slack: w.People, Now: w.Now}, Own: w.Own, Now: w.Now, Organised: organised.Member,
 			Staff: organised.Staff},
-		Organisations: organised,
-		Exports:       &Exporter{}, Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, w.Results),
+		Organisations: organised, Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, w.Results),
 		Agents: func(context.Context, agent.AnsweringQuery) (none agent.AnsweringResult, _ error) { return none, nil },
 		SignIn: &slackapi.SignIn{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
 	}
@@ -293,21 +291,6 @@ func (w *World) Administered(users ...string) {
 func (w *World) Audited(f store.AuditFilter) []aggregate.AuditEntry {
 	w.T.Helper()
 	return expect.Value(w.Store.Audit(w.T.Context(), w.Tenant.ID, f, "", 100))(w.T).Items
-}
-
-// Exporter records the exports it is asked for.
-type Exporter struct {
-	Begun  []string
-	Broken error
-}
-
-func (e *Exporter) Begin(_ context.Context, tenant, export string) error {
-	e.Begun = append(e.Begun, tenant+" "+export)
-	return e.Broken
-}
-
-func (e *Exporter) Link(_ context.Context, x auditlog.Export) (string, error) {
-	return "https://files.example/" + x.Key, nil
 }
 
 // Record commits audit entries without the changes they describe.

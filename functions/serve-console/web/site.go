@@ -18,7 +18,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -31,11 +30,10 @@ import (
 type Rows struct {
 	*store.TaskStore
 	records.Sessions
-	records.Exports
 }
 
 func RowsOf(s *store.Store) Rows {
-	return Rows{store.TasksOf(s), records.SessionsOf(s.Table()), records.ExportsOf(s.Table())}
+	return Rows{store.TasksOf(s), records.SessionsOf(s.Table())}
 }
 
 // Site has what every page needs.
@@ -312,6 +310,7 @@ var (
 	ErrDenied       = &fault{"the person did not allow it", http.StatusForbidden, "denied", false}
 	ErrNewWorkspace = &fault{"a workspace that has asked for nothing yet", http.StatusForbidden, "new_workspace", true}
 	ErrNoAdmin      = &fault{"the Slack secret names no administrator", http.StatusServiceUnavailable, "no_admin", false}
+	ErrTooLong      = &fault{"more than a file may have", http.StatusRequestEntityTooLarge, "too_long", false}
 	ErrNoClient     = &fault{"the Slack secret has no client", http.StatusServiceUnavailable, "no_client", false}
 	// ErrNotOfUs: the person is a guest, has left, or belongs to another workspace.
 	ErrNotOfUs = &fault{"not a member of the workspace", http.StatusForbidden, "not_of_us", true}
@@ -327,8 +326,6 @@ func FaultOf(err error) (status int, says string, refused bool) {
 		return f.status, f.says, f.refused
 	case errors.Is(err, slackapi.ErrSignInRefused):
 		return http.StatusForbidden, "sign_in_refused", true
-	case errors.Is(err, auditlog.ErrBusy):
-		return http.StatusTooManyRequests, "exports_busy", false
 	}
 	switch class := explain.ClassOf(err); class {
 	case explain.NotFound:

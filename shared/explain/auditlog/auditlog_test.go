@@ -3,7 +3,6 @@ package auditlog
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -137,39 +136,20 @@ func TestAFilterThatNoEntryHasIsRefused(t *testing.T) {
 		err := tt.filter.Check()
 		expect.That(t, errors.As(err, &bad) == (tt.field != "") && bad.Field == tt.field, "%s: %v", name, err)
 	}
-	_, err := New("01X", "01T", "U1", "xlsx", Filter{}, "ja", at())
-	expect.That(t, err != nil, "a form that there is not was taken")
 }
 
-func TestWhereAnExportStands(t *testing.T) {
-	x := expect.Value(New("01X", "01T", "U1", CSV, Filter{}, "ja", at()))(t)
-	expect.That(t, x.Open(at()) && x.Seen(at()).Status == Waiting, "it begins as %+v", x)
-	if old := x.Seen(at().Add(GivenUp)); old.Status != Failed || old.Problem != Abandoned {
-		t.Errorf("nobody finished it, and it is %+v", old)
-	}
-	x.Try = 2
-	expect.Is(t, x.File(), "exports/01T/01X/2/ringi-audit-20260418-0830.csv", "it is written")
-	x.Key = x.File()
-	other := x
-	other.Tenant = "01OTHER"
-	expect.That(t, x.Own() && !other.Own() && !(Export{Tenant: "01T", ID: "01X",
-		Key: "results/01T/01X/a"}).Own(), "the file of another is taken for its own")
-}
-
-func row(details string) Row {
-	x := aggregate.AuditEntry{
+func row(details string) aggregate.AuditEntry {
+	return aggregate.AuditEntry{
 		ID: "01ENTRY", TenantID: "01T", Timestamp: at(), ActorType: aggregate.ActorUser, ActorID: "U1",
 		Action:       task.AuditPromptRejected,
 		ResourceType: "prompt", ResourceID: "01ROW", AggregateID: "01TASK", Details: aggregate.JSON(details),
 	}
-	return Row{Entry: x, Fields: map[string]any{"PK": "AUDIT#01T#2026-04", "details": details,
-		"schema_version": json.Number("1")}}
 }
 
-func write(t *testing.T, form Form, rows ...Row) string {
+func write(t *testing.T, rows ...aggregate.AuditEntry) string {
 	t.Helper()
 	var b bytes.Buffer
-	w := expect.Value(NewWriter(form, "ja", &b))(t)
+	w := expect.Value(NewTable("ja", &b))(t)
 	for _, r := range rows {
 		expect.NoError(t, w.Write(r))
 	}
@@ -181,7 +161,7 @@ func TestDetailsHaveWordsForTheirCodes(t *testing.T) {
 	for _, locale := range language.All {
 		said := ""
 		for _, d := range WordsIn(locale).Details(row(
-			`{"edited_by":"U1","rule":{"name":"r","numbered":true},"as":"approve","type":"grant"}`).Entry, nil) {
+			`{"edited_by":"U1","rule":{"name":"r","numbered":true},"as":"approve","type":"grant"}`), nil) {
 			said += d.Name + ": " + d.Text + "\n"
 		}
 		for _, code := range []string{"edited_by", "numbered", "approve\n", "grant"} {
@@ -191,7 +171,7 @@ func TestDetailsHaveWordsForTheirCodes(t *testing.T) {
 }
 
 func TestAFileForPeople(t *testing.T) {
-	text := write(t, CSV, row(`{"reason":"=cmd|' /C calc'!A1"}`))
+	text := write(t, row(`{"reason":"=cmd|' /C calc'!A1"}`))
 	expect.That(t, strings.HasPrefix(text, "\ufeff\"日時 (日本時間)\",\"誰が\",") &&
 		strings.HasSuffix(text, "\r\n"), "it is %q", text)
 	all := expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll())(t)
@@ -199,13 +179,6 @@ func TestAFileForPeople(t *testing.T) {
 		"実行方針", "01ROW", "01TASK",
 		`{"reason":"=cmd|' /C calc'!A1"}`, "2026-04-17T23:30:00.000Z", "01ENTRY"}
 	expect.Same(t, want, all[1])
-}
-
-func TestAFileForProgramsHasTheRowsAsTheyStand(t *testing.T) {
-	text := write(t, JSONLines, row(`{"a":"<&>"}`), row(`{}`))
-	want := `{"PK":"AUDIT#01T#2026-04","details":"{\"a\":\"<&>\"}","schema_version":1}` + "\n" +
-		`{"PK":"AUDIT#01T#2026-04","details":"{}","schema_version":1}` + "\n"
-	expect.Is(t, text, want)
 }
 
 func TestACellIsNoFormula(t *testing.T) {

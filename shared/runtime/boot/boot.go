@@ -239,8 +239,7 @@ const (
 	ExpireLag   MetricName = "ExpireLag"
 	RelayFailed MetricName = "RelayFailed" // a record that the relay left to the sweeper
 	// a run that failed because of a bug in Ringi or because no model was available
-	RunFailed    MetricName = "RunFailed"
-	ExportFailed MetricName = "ExportFailed" // a file of the audit log that could not be made in three tries
+	RunFailed MetricName = "RunFailed"
 	// a row of the audit log that was changed, removed or redated
 	AuditTouched  MetricName = "AuditTouched"
 	SealFailed    MetricName = "SealFailed"    // rows that could not be sealed yet, or a head that could not be put away
@@ -266,7 +265,7 @@ func MetricNames() []MetricName {
 		EventIgnored, EventsLimited, EventRepeated, EventForeign, PersonFull, TenantFull, SecretMissing, SignatureRefused,
 		NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
 		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed,
-		ExpireLag, RelayFailed, RunFailed, ExportFailed, AuditTouched, SealFailed, SealedLate,
+		ExpireLag, RelayFailed, RunFailed, AuditTouched, SealFailed, SealedLate,
 		TeamPlayed, TeamFailed, ContestFailed, ModelCost, ContestLate, RoundUnsaved, ContestUnusable,
 	}
 }
