@@ -72,11 +72,8 @@ func (h *Handler) openOnRoute(ctx context.Context, a *task.Aggregate, row task.G
 		return nil, err
 	}
 	return pipeline.Under(ctx, h.Store, a.Head.TenantID, s, func(s tenancy.Settings) (*task.Aggregate, error) {
-		_, again := row.(*task.Again)
 		_, step := row.(*task.StepGate)
 		switch under := a.UnderRules(s); {
-		case again && !under: // nothing says who is asked anew
-			return h.refuse(ctx, a, task.Refusal{Why: task.ReasonNoRoute}, s, nil)
 		case step && !under:
 			settled := a.Settled(a.Execution())
 			o := settled.Opening(settled.Desk.People)

@@ -304,9 +304,6 @@ func (p *executed) shownGates() map[string]*walked {
 	if p.Steps.Gate != nil {
 		shown[task.ProcessKey(v)] = p.Steps.Gate
 	}
-	if p.Again != nil {
-		shown[task.AgainKey(v, p.askedIn().Attempt)] = p.Again
-	}
 	ofStep := func(id string, w *walked) {
 		if at := slices.IndexFunc(p.steps, func(s planned) bool { return s.StepID == id }); at >= 0 {
 			shown[task.GateKey(v, p.Attempt, p.steps[at].Order)] = w
@@ -336,13 +333,7 @@ func (g sealedGate) is(w *walked) bool {
 		g.ActsHash == aggregate.HashOf("["+strings.Join(w.Acts, ",")+"]")
 }
 
-// earlier is an attempt before the one that is proved.
-type earlier struct {
-	ID      string `json:"id"`
-	Attempt int    `json:"attempt"`
-}
-
-// walkSteps checks the route of the steps, if a rule chose one, and that on which people were asked again.
+// walkSteps checks the route of the steps, if a rule chose one.
 func (p *executed) walkSteps() {
 	request := ""
 	if p.Request != nil {
@@ -351,17 +342,4 @@ func (p *executed) walkSteps() {
 	p.walk("the steps", p.Steps.Gate, "process", p.Steps.ID, "", "steps", p.Task, strconv.Itoa(p.Steps.Version),
 		p.Policy.Text,
 		aggregate.HashOf(p.Steps.Text), request, p.Enclosed)
-	in := p.askedIn()
-	p.walk("the attempt", p.Again, "process", in.ID, "", "again", p.Task, strconv.Itoa(p.Steps.Version),
-		strconv.Itoa(in.Attempt), p.Policy.Text, aggregate.HashOf(p.Steps.Text), request, p.Enclosed)
-	p.wrongIf(p.Again != nil && len(p.Writes) > 0 && len(p.all("process.approved", in.ID)) == 0,
-		"the attempt: people were asked about it, and no entry says that they settled it")
-}
-
-// askedIn returns the attempt about which people were asked again, if they were.
-func (p *executed) askedIn() earlier {
-	if p.AgainIn != nil {
-		return *p.AgainIn
-	}
-	return earlier{p.ID, p.Attempt}
 }

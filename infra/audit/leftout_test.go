@@ -61,16 +61,13 @@ type asked struct {
 	own   map[string][]chain.Row // of each gate, by its key
 }
 
-// everywhere is the receipt of an execution about whose steps, attempt and steps' arguments people were asked.
+// everywhere is the receipt of an execution about whose steps and steps' arguments people were asked.
 func everywhere(t *testing.T) *asked {
 	t.Helper()
-	hash := aggregate.HashOf(theSteps)
-	again := circulate(t, "process", execution, taskID, began().Add(4*time.Second), map[string]any{"version": 1,
-		"attempt": 1, "hash": hash}, settling(), "again", taskID, "1", "1", policy, hash, request, "")
 	denied := settling()[:1]
 	denied[0].Kind, denied[0].Text = circulation.Deny, "宛先が違う"
 	by := map[string]*circulated{
-		task.ProcessKey(1): ofSteps(t, settling()), task.AgainKey(1, 1): again, task.GateKey(1, 1, 3): ofStep(t, settling()),
+		task.ProcessKey(1): ofSteps(t, settling()), task.GateKey(1, 1, 3): ofStep(t, settling()),
 		task.GateKey(1, 1, 5): ofStepAsked(t, "step-5", secondSent, 5500*time.Millisecond, settling()),
 		task.GateKey(1, 1, 6): ofStepAsked(t, "step-6", messageSent, 6500*time.Millisecond, denied),
 	}
@@ -84,7 +81,7 @@ func everywhere(t *testing.T) *asked {
 	}
 	x.rows = append(x.rows, old[7:]...)
 	e := x.Execution
-	e.Steps.Gate, e.Again = shown[task.ProcessKey(1)], shown[task.AgainKey(1, 1)]
+	e.Steps.Gate = shown[task.ProcessKey(1)]
 	e.Writes[1].Gate, e.Writes[2].Gate = shown[task.GateKey(1, 1, 3)], shown[task.GateKey(1, 1, 5)]
 	e.Gates = []stepGate{{"step-6", shown[task.GateKey(1, 1, 6)]}}
 	return x
@@ -121,7 +118,6 @@ func TestAGateThatIsLeftOutWithAllItsEntriesIsFound(t *testing.T) {
 	j.changed(t, "left out", r, map[string]func(*Receipt){
 		"the gate of a write":         x.leaves(task.GateKey(1, 1, 5), unasked(2)),
 		"the gate of an uncalled one": x.leaves(task.GateKey(1, 1, 6), func(e *Proof) { e.Gates = nil }),
-		"the attempt's gate":          x.leaves(task.AgainKey(1, 1), func(e *Proof) { e.Again = nil }),
 		"the gate of a checked write": x.leaves(task.GateKey(1, 1, 3), unasked(1)),
 		"the steps' gate":             x.leaves(task.ProcessKey(1), func(e *Proof) { e.Steps.Gate = nil }),
 	})
@@ -158,34 +154,6 @@ func TestAStampWithoutARuleIsNotLeftOut(t *testing.T) {
 			})
 		},
 		"the stamp": func(r *Receipt) { r.Execution.Writes[2].Gated = false },
-	})
-	j.agree(t)
-}
-
-// An attempt whose steps were settled anew for an earlier one shows that settlement.
-func TestAnAttemptShowsTheEarlierOneThatWasAskedAbout(t *testing.T) {
-	const first = "01M2H5DTC0VM37SYX3HZHVW0E0"
-	hash := aggregate.HashOf(theSteps)
-	again := circulate(t, "process", first, taskID, began().Add(4*time.Second), map[string]any{"version": 1, "attempt": 1,
-		"hash": hash}, settling(), "again", taskID, "1", "1", policy, hash, request, "")
-	x := &asked{Receipt: proved(t), gates: map[string]any{task.AgainKey(1, 1): again.Gate.Sealed(),
-		task.GateKey(1, 2, 3): map[string]any{"step": "step-3"}, task.GateKey(1, 2, 5): map[string]any{"step": "step-5"}}}
-	x.rows = slices.Concat(theEntries()[:5], again.rows, theEntries()[5:])
-	for i := range x.rows {
-		x.rows[i].Content = []byte(strings.ReplaceAll(string(x.rows[i].Content), `"attempt":1,"ends"`, `"attempt":2,"ends"`))
-	}
-	x.Execution.Attempt, x.Execution.Again = 2, walkOf(&again.Gate, again.asked)
-	x.Execution.AgainIn = &earlier{first, 1}
-	r := x.sealed(t, x.gates)
-	out, err := printed(t, r)
-	expect.That(t, err == nil && strings.Contains(out, "settled by 6 stamps"), "%v\n%s", err, out)
-	var j judged
-	j.add(t, "as it was", r, true)
-	j.changed(t, "an earlier attempt", r, map[string]func(*Receipt){
-		"left out":        func(r *Receipt) { r.Execution.Again, r.Execution.AgainIn = nil, nil },
-		"of this attempt": func(r *Receipt) { r.Execution.AgainIn = nil },
-		"of another":      func(r *Receipt) { r.Execution.AgainIn.Attempt = 3 },
-		"of another id":   func(r *Receipt) { r.Execution.AgainIn.ID = execution },
 	})
 	j.agree(t)
 }

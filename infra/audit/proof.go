@@ -23,9 +23,7 @@ type Proof struct {
 	Status  string      `json:"status"`
 	Number  string      `json:"number,omitempty"` // that the decision got when it began to run
 	Policy  stamped     `json:"policy"`
-	Steps   stamped     `json:"steps"`              // Text is a JSON list, byte for byte as it was stamped
-	Again   *walked     `json:"again,omitempty"`    // if people were asked about this attempt, or about an earlier one in its stead
-	AgainIn *earlier    `json:"again_in,omitempty"` // that earlier one
+	Steps   stamped     `json:"steps"` // Text is a JSON list, byte for byte as it was stamped
 	Writes  []writeCall `json:"writes"`
 	Reused  []string    `json:"reused,omitempty"` // steps whose writes an earlier attempt made; the proof of that attempt has them
 	Request *handedOver `json:"handed_over,omitempty"`

@@ -259,7 +259,7 @@ func (p *executed) numbered() {
 	p.numbersIn(append(begun, *p.end), p.Number, p.Document)
 	p.wrongIf(p.Document == "" && len(begun) > 0 && p.documented(), "people stamped a request that has a number, and its "+
 		"document has none")
-	p.wrongIf(p.Number == "" && (len(begun) > 0 || len(p.Writes) > 0) && (p.Steps.Gate.numbers() || p.Again.numbers()),
+	p.wrongIf(p.Number == "" && (len(begun) > 0 || len(p.Writes) > 0) && p.Steps.Gate.numbers(),
 		"its rule gives numbers, and it has none")
 }
 
@@ -296,8 +296,7 @@ func (p *acting) numbered() {
 // documented reports whether the execution's document has a number: the request has one, and people settled its steps
 // or its policy.
 func (p *executed) documented() bool {
-	stamps := slices.Concat(p.all("process.approved", p.Steps.ID), p.all("process.approved", p.ID),
-		p.all("prompt.approved", p.Policy.ID))
+	stamps := slices.Concat(p.all("process.approved", p.Steps.ID), p.all("prompt.approved", p.Policy.ID))
 	return slices.ContainsFunc(stamps, func(e entry) bool { return e.ActorID != "" }) &&
 		slices.ContainsFunc(p.entries, func(e entry) bool { return e.Task == p.about && e.details.RequestNumber != "" })
 }

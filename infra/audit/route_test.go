@@ -219,39 +219,6 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 	}
 }
 
-// An attempt about which people were asked again is proved as the steps are.
-func TestAnAttemptThatWasAskedAgainIsProved(t *testing.T) {
-	hash := aggregate.HashOf(theSteps)
-	asked := func(what ...string) (Receipt, *circulated) {
-		steps, step := ofSteps(t, settling()), ofStep(t, settling())
-		again := circulate(t, "process", execution, taskID, began().Add(4*time.Second), map[string]any{"version": 1,
-			"attempt": 1, "hash": hash}, settling(), what...)
-		named := onRoutes(steps, step)
-		named[task.AgainKey(1, 1)] = again
-		r := provedOn(t, steps, step, slices.Concat(steps.rows, again.rows), named)
-		r.Execution.Again = walkOf(&again.Gate, again.asked)
-		return r, again
-	}
-	of := func(r *Receipt) *walked { return r.Execution.Again }
-	var j judged
-	r, _ := asked("again", taskID, "1", "1", policy, hash, request, "")
-	j.add(t, "as it was", r, true)
-	j.changed(t, "again", r, changedActs("again", len(settling()), of))
-	j.changed(t, "again", r, map[string]func(*Receipt){
-		"left out":  func(r *Receipt) { r.Execution.Again = nil },
-		"the steps": func(r *Receipt) { r.Execution.Again = r.Execution.Steps.Gate },
-	})
-	for name, what := range map[string][]string{
-		"another attempt": {"again", taskID, "1", "2", policy, hash, request, ""},
-		"other steps":     {"again", taskID, "1", "1", policy, hash + "0", request, ""},
-		"the steps' own":  {"steps", taskID, "1", policy, hash, request, ""},
-	} {
-		r, _ := asked(what...)
-		j.add(t, "stamped was "+name, r, false)
-	}
-	j.agree(t)
-}
-
 // What was sealed may itself be wrong: both verifiers walk the route, and find what does not settle it.
 func TestBothVerifiersWalkARouteThatWasSealed(t *testing.T) {
 	step := ofStep(t, settling())

@@ -205,14 +205,6 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 		Writes: []writeCall{},
 	}
 	p.Steps.Gate = walkOf(&process.Gate, a.AskedText(process))
-	if g := a.AskedAgain(e); g != nil {
-		p.Again = walkOf(&g.Gate, a.AskedText(g))
-		for _, other := range a.Executions {
-			if p.Again != nil && other != e && a.AgainOf(other) == g {
-				p.AgainIn = &earlier{other.ID, other.Attempt}
-			}
-		}
-	}
 	if at := slices.IndexFunc(a.Prompts, func(x *task.Prompt) bool { return x.ID == process.PromptID }); at >= 0 {
 		x := a.Prompts[at]
 		p.Policy = stamped{ID: x.ID, Version: x.Version, Text: x.Content, Picked: x.Author, Edited: x.EditedBy}

@@ -487,12 +487,6 @@ class Execution(Claims):
         policy, steps, request = claim["policy"]["text"], claim["steps"], (claim.get("handed_over") or {}).get("text")
         want = ["steps", claim["task_id"], str(steps["version"]), policy, sha256(steps["text"]), request, self.enclosed or None]
         self.walk("the steps", steps.get("gate"), "process", steps["id"], "", want)
-        # About this attempt, or about an earlier one in its stead.
-        self.asked_in = claim.get("again_in") or {"id": claim["id"], "attempt": claim["attempt"]}
-        want = ["again", *want[1:3], str(self.asked_in["attempt"]), *want[3:]]
-        self.walk("the attempt", claim.get("again"), "process", self.asked_in["id"], "", want)
-        if claim.get("again") and claim["writes"] and not self.of("process.approved", self.asked_in["id"]):
-            self.found.append("the attempt: people were asked about it, and no entry says that they settled it")
         ended = [e for a in ("completed", "failed", "cancelled") for e in self.of("execution." + a, claim["id"])]
         for e in ended:
             status, attempt = e["action"].removeprefix("execution."), e["details"].get("attempt")
@@ -518,8 +512,7 @@ class Execution(Claims):
 
     def documented(self):
         """Whether the execution's document has a number: the request has one, and people settled its steps or policy."""
-        settled = (("process.approved", self.claim["steps"]["id"]), ("process.approved", self.claim["id"]),
-                   ("prompt.approved", self.claim["policy"]["id"]))
+        settled = (("process.approved", self.claim["steps"]["id"]), ("prompt.approved", self.claim["policy"]["id"]))
         stamped = any(e.get("actor_id") for action, of in settled for e in self.of(action, of))
         about = [e for e in self.entries if e.get("task_id") == self.about]
         return stamped and any(e["details"].get("request_number") for e in about)
@@ -537,8 +530,7 @@ class Execution(Claims):
             if number:
                 self.said.append("document number " + number)
             return
-        gates = (self.claim["steps"].get("gate"), self.claim.get("again"))
-        if not number and (begun or self.claim["writes"]) and any(numbers(gate) for gate in gates):
+        if not number and (begun or self.claim["writes"]) and numbers(self.claim["steps"].get("gate")):
             self.found.append("its rule gives numbers, and it has none")
         if number:
             self.said.append("decision number " + number)
@@ -569,8 +561,6 @@ class Execution(Claims):
         shown, version, order = {}, self.claim["steps"]["version"], {s["stepId"]: s.get("order") or 0 for s in self.steps}
         if self.claim["steps"].get("gate"):
             shown["PROCESS#%04d" % version] = self.claim["steps"]["gate"]
-        if self.claim.get("again"):
-            shown["AGAIN#%04d#%03d" % (version, self.asked_in["attempt"])] = self.claim["again"]
         for g in [w for w in writes if w["gated"]] + gates:
             if g["step"] in order:
                 shown["GATE#%04d#%03d#%02d" % (version, self.claim["attempt"], order[g["step"]])] = g.get("gate")

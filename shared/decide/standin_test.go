@@ -169,7 +169,6 @@ func TestWhoeverIsListedToStandInIsAdmitted(t *testing.T) {
 		}
 		a.Processes[0].AskedSum = aggregate.HashOf(a.AskedText(a.Processes[0]))
 		g = a.Processes[0].Gate
-		a.Head.Routes = []aggregate.Noted{{Gate: a.Processes[0].Key(), RouteHash: circulation.RouteHash(g.Circulating())}}
 		rows := &delegating{faster{rows: []*task.Aggregate{a}}, d.delegations()}
 		maker := Maker{Store: rows, People: &people.People{Slack: member{}, Now: d.clock}, Now: d.clock, Organised: d.employed}
 		st, c := walked(&g), g.Circulating()

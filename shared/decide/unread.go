@@ -29,14 +29,8 @@ func unreadable(a Subject, id string) bool {
 }
 
 func unreadableSteps(a *task.Aggregate, id string) bool {
-	of := -1
-	for _, x := range a.Agains {
-		if x.ID == id {
-			of = x.ProcessVersion
-		}
-	}
 	for _, p := range a.Processes {
-		if p.ID == id || p.Version == of {
+		if p.ID == id {
 			return explain.SumUp(language.English, p.Steps).Unreadable() != ""
 		}
 	}

@@ -310,8 +310,8 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 	}{
 		{"ja", task.ReasonTimeout, "360", "制限時間を超えました (360 秒)。"},
 		{"en", task.ReasonTimeout, "360", " (360 s)"},
-		{"ja", task.ReasonApprovalAged, "14", "承認から 14 日を過ぎたため、もう一度回覧します。"},
-		{"en", task.ReasonApprovalAged, "14", "Stamped more than 14 days ago, so it goes round again."},
+		{"ja", task.ReasonApprovalAged, "14", "承認から 14 日を過ぎています。もう一度依頼してください。"},
+		{"en", task.ReasonApprovalAged, "14", "Stamped more than 14 days ago: ask again."},
 		{"ja", task.ReasonStepsNotDone, "2, 3", "(ステップ 2, 3)"},
 		{"en", task.ReasonCostLimit, "1.2/1", " (spent $1.2, limit $1)"},
 		{"ja", task.ReasonHourPerson, "10", "上限に達しています (上限 10 件)。"},

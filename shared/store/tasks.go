@@ -189,7 +189,7 @@ func (s *TaskStore) stand(ctx context.Context, tenant string, items []ListedTask
 		x := &items[i]
 		head, read := heads[Place{Ref: task.RefOf(tenant, x.ID), Key: aggregate.HeadKey}]
 		if read { // else it was not answered
-			x.Stands, x.WaitsFor, x.Routed, x.Glance = head.Noted, head.WaitsFor, head.WaitsOnRoute(), head.Glance
+			x.Stands, x.WaitsFor, x.Routed, x.Glance = head.Noted, head.WaitsFor, head.Routed, head.Glance
 		}
 	}
 	return nil

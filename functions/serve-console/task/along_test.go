@@ -193,7 +193,7 @@ func testWaitsAlong(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Suzuki).Get("/console/approvals?for=all").Says(t, 200, "課長(あと1人): 鈴木 一郎")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { // as the commit that opens a route notes it
 		h := a.Head
-		h.Routes = []aggregate.Noted{{Gate: a.Process().Key()}}
+		h.Routed = true
 		return aggregate.Change{Head: &h, Now: w.Now()}, nil
 	})
 	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "実行ステップ: 回覧中")

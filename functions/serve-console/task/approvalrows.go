@@ -31,10 +31,6 @@ func (x askedItem) steps() (steps, earlier []task.Step) {
 	switch row := x.Row.(type) {
 	case *task.Process:
 		return row.Steps, nil
-	case *task.Again:
-		if x.plan != nil {
-			return x.plan.Steps, nil
-		}
 	case *task.StepGate:
 		if x.plan == nil {
 			return nil, nil
@@ -183,8 +179,6 @@ func (d *rowReader) tells(is *waitingRow, x askedItem, sum explain.Sum) {
 		if row.Arguments.JSON == "" {
 			is.Then = append(is.Then, line(d.words.Say("planned")))
 		}
-	case *task.Again:
-		is.Then = append(is.Then, line(d.words.Say("again")))
 	}
 	if steps, _ := x.steps(); steps != nil {
 		d.does(is, sum)

@@ -158,9 +158,6 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 	var titled, said, conversing []string
 	var gated []store.Place
 	for _, x := range items {
-		if _, again := x.Row.(*task.Again); again {
-			gated = append(gated, stepsOf(x))
-		}
 		switch x.Kind {
 		case conversation.CardAction:
 			conversing = append(conversing, x.Ref.ID)

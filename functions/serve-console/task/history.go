@@ -341,11 +341,6 @@ func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
 	if out == nil {
 		return nil
 	}
-	for _, x := range a.Agains {
-		if &x.Gate == g {
-			out.Number = a.NumberOf(x.ProcessVersion)
-		}
-	}
 	round, before := 1, (*aggregate.Gate)(nil)
 	for _, p := range a.Processes {
 		if &p.Gate == g {

@@ -330,7 +330,7 @@ func TestARunIsShownWhereItsPartitionShowsIt(t *testing.T) {
 func TestEachGateUnderARuleIsKnownAsOne(t *testing.T) {
 	g := aggregate.Gate{Terms: aggregate.Terms{Rule: &circulation.Rule{ID: "r1"}}}
 	for _, row := range []aggregate.AskingRow{
-		&task.Prompt{Gate: g}, &task.Process{Gate: g}, &task.StepGate{Gate: g}, &task.Again{Gate: g},
+		&task.Prompt{Gate: g}, &task.Process{Gate: g}, &task.StepGate{Gate: g},
 	} {
 		var x askedItem
 		x.Row = row

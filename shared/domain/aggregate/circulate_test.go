@@ -117,36 +117,15 @@ func TestAGateUnderARuleIsDecidedAlongItsRoute(t *testing.T) {
 		"cancelled":            {as(aggregate.Cancelled, nil, a), true},
 		"expired":              {as(aggregate.Expired, nil, a), true},
 	} {
-		var h aggregate.Head
-		opens := routed()
-		if opens.Route = c.gate.Route; c.gate.Ruled() {
-			h.Opens("PROCESS#0001", &opens)
-		}
-		settled := c.may && c.gate.Status == aggregate.Approved && c.gate.Ruled()
-		if settled {
-			expect.Fails(t, h.OnRoute("PROCESS#0001", &c.gate), aggregate.ErrOnRoute, "%s, and the head doesn't know", name)
-		}
-		if c.gate.Status == aggregate.Approved && c.gate.Ruled() {
-			expect.Is(t, h.Settle("PROCESS#0001", &c.gate) == nil, settled, "%s is settled", name)
-		}
-		err := h.OnRoute("PROCESS#0001", &c.gate)
+		err := c.gate.Walked()
 		expect.That(t, (err == nil) == c.may, "%s: %v", name, err)
-		noted := slices.ContainsFunc(h.Routes, func(n aggregate.Noted) bool { return n.ActsHash != "" })
-		expect.Is(t, noted, settled, "%s: the head notes %v", name, h.Routes)
 	}
 }
 
-// Whoever claims looks again, with what the head noted when the gate was settled.
-func TestAnApprovedGateStandsAsItsHeadSays(t *testing.T) {
-	const key = "PROCESS#0001"
+// Whoever claims looks again at the acts.
+func TestAnApprovedGateStandsByItsActs(t *testing.T) {
 	settled := acted(t, routed(), act(circulation.Stamp, "A", 1), act(circulation.Stamp, "B", 2))
 	settled.Status = aggregate.Approved
-	before := opened.Add(-time.Millisecond)
-	var noted, opened aggregate.Head
-	expect.Fails(t, noted.Settle(key, &settled), aggregate.ErrOnRoute, "what the head doesn't know is settled")
-	noted.Opens(key, &settled)
-	opened.Opens(key, &settled)
-	expect.NoError(t, noted.Settle(key, &settled))
 	without := func(change func(g *aggregate.Gate)) aggregate.Gate {
 		g := settled
 		g.Acts = append([]circulation.Act{}, g.Acts...)
@@ -154,103 +133,25 @@ func TestAnApprovedGateStandsAsItsHeadSays(t *testing.T) {
 		return g
 	}
 	for name, c := range map[string]struct {
-		head aggregate.Head
-		key  string
 		gate aggregate.Gate
 		sum  string
 		want bool
 	}{
-		"as it was settled": {noted, key, settled, "sum", true},
-		"another content":   {noted, key, settled, "other", false},
-		"content and hash": {noted, key, without(func(g *aggregate.Gate) { g.AskedSum = "other" }), "other",
+		"as it was settled": {settled, "sum", true},
+		"another content":   {settled, "other", false},
+		"content and hash":  {without(func(g *aggregate.Gate) { g.AskedSum = "other" }), "other", false},
+		"it waits":          {without(func(g *aggregate.Gate) { g.Status = aggregate.PendingApproval }), "sum", false},
+		"a stamp is gone":   {without(func(g *aggregate.Gate) { g.Acts = g.Acts[:1] }), "sum", false},
+		"another's stamp": {without(func(g *aggregate.Gate) { g.Acts[1].Hand = circulation.Person{User: "Z"} }), "sum",
 			false},
-		"a head that knows nothing":       {aggregate.Head{}, key, settled, "sum", false},
-		"a head that knows how it opened": {opened, key, settled, "sum", false},
-		"another rule": {noted, key, without(func(g *aggregate.Gate) {
-			g.Terms.Rule = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 4}
-		}), "sum", false},
-		"another asker": {noted, key,
-			without(func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: "Q"}} }), "sum", false},
-		"more days":           {noted, key, without(func(g *aggregate.Gate) { g.Terms.ApprovalDays = 90 }), "sum", false},
-		"more hours":          {noted, key, without(func(g *aggregate.Gate) { g.Terms.ApprovalHours++ }), "sum", false},
-		"an earlier time":     {noted, key, without(func(g *aggregate.Gate) { g.AskedAt = &before }), "sum", false},
-		"another gate's note": {noted, "PROCESS#0002", settled, "sum", false},
-		"it waits": {noted, key, without(func(g *aggregate.Gate) { g.Status = aggregate.PendingApproval }), "sum",
+		"an asker's stamp": {without(func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: "A"}} }), "sum",
 			false},
-		"a stamp is gone": {noted, key, without(func(g *aggregate.Gate) { g.Acts = g.Acts[:1] }), "sum", false},
-		"another's stamp": {noted, key, without(func(g *aggregate.Gate) { g.Acts[1].Text = "another" }), "sum", false},
-		"a later route": {noted, key,
-			without(func(g *aggregate.Gate) { g.Route = &circulation.Route{Form: 2} }), "sum", false},
-		"the rule is gone": {noted, key, aggregate.Gate{Status: aggregate.Approved}, "sum", false},
-		"no note":          {aggregate.Head{}, key, settled, "sum", false},
+		"a later route":    {without(func(g *aggregate.Gate) { g.Route = &circulation.Route{Form: 2} }), "sum", false},
+		"the rule is gone": {without(func(g *aggregate.Gate) { g.Terms.Rule = nil }), "sum", false},
+		"all is gone":      {aggregate.Gate{Status: aggregate.Approved}, "", false},
 	} {
-		expect.Is(t, c.head.Stands(c.key, &c.gate, c.sum), c.want, "%s", name)
+		expect.Is(t, c.gate.Stands(c.sum), c.want, "%s", name)
 	}
-}
-
-// The head is read before every click, so it keeps one note of each type of gate.
-func TestTheHeadKeepsTheNewestOfEachType(t *testing.T) {
-	g := acted(t, routed(), act(circulation.Stamp, "A", 1), act(circulation.Stamp, "B", 2))
-	g.Status = aggregate.Approved
-	var h aggregate.Head
-	for _, key := range []string{"PROCESS#0001", "GATE#0001#001#02", "AGAIN#0001#002", "PROCESS#0002",
-		"GATE#0002#001#01"} {
-		before := h.Routes
-		was := slices.Clone(before)
-		h.Opens(key, &g)
-		opened := slices.Clone(h.Routes)
-		expect.NoError(t, h.Settle(key, &g))
-		expect.That(t, slices.Equal(before, was), "the head as it was read has changed: %v", before)
-		h.Opens(key, &g)
-		expect.That(t, !slices.Equal(opened, h.Routes), "a gate that opens again is no longer settled: %v", h.Routes)
-	}
-	keys := func() (all []string) {
-		for _, n := range h.Routes {
-			all = append(all, n.Gate)
-		}
-		return all
-	}
-	expect.Same(t, keys(), []string{"AGAIN#0001#002", "PROCESS#0002", "GATE#0002#001#01"})
-	h.Opens("PROCESS#0003", &aggregate.Gate{Status: aggregate.PendingApproval})
-	expect.Same(t, keys(), []string{"AGAIN#0001#002", "GATE#0002#001#01"})
-}
-
-// A gate that opened under a rule is never one without a rule, nor one with other people, whatever its row says.
-func TestTheHeadKnowsWhatIsUnderARule(t *testing.T) {
-	const key = "PROCESS#0001"
-	var h aggregate.Head
-	g := routed()
-	h.Opens(key, &g)
-	for name, change := range map[string]func(g *aggregate.Gate){
-		"as it opened":       nil,
-		"the rule is gone":   func(g *aggregate.Gate) { *g = aggregate.Gate{AskedAt: g.AskedAt} },
-		"another route":      func(g *aggregate.Gate) { g.Route.Stages = g.Route.Stages[:1] },
-		"another asker":      func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: "Q"}} },
-		"asked since then":   func(g *aggregate.Gate) { g.AskedAt = new(opened.Add(time.Hour)) },
-		"for a longer time":  func(g *aggregate.Gate) { g.Terms.ApprovalHours = 999 },
-		"good for longer":    func(g *aggregate.Gate) { g.Terms.ApprovalDays = 90 },
-		"by a later version": func(g *aggregate.Gate) { g.Terms.Rule.Revision++ },
-	} {
-		n := routed()
-		if change != nil {
-			change(&n)
-		}
-		expect.That(t, (h.AsOpened(key, &n) == nil) == (change == nil), "%s: %v", name, h.AsOpened(key, &n))
-		for _, s := range []aggregate.GateStatus{aggregate.PendingApproval, aggregate.Approved, aggregate.Rejected} {
-			n.Status = s
-			may := change == nil && s == aggregate.PendingApproval
-			expect.Is(t, h.OnRoute(key, &n) == nil, may, "%s becomes %s", name, s)
-		}
-		h := h
-		h.Opens(key, &n)
-		expect.That(t, (h.AsOpened(key, &n) == nil) == (change == nil), "%s: it opens again", name)
-		n.Status = aggregate.Cancelled
-		expect.That(t, h.OnRoute(key, &n) == nil, "%s can't be cancelled", name)
-	}
-	expect.Fails(t, h.AsOpened(key, &aggregate.Gate{}), aggregate.ErrConflict)
-	other := routed()
-	other.AskedSum = "other"
-	expect.Fails(t, h.AsOpened(key, &other), aggregate.ErrConflict)
 }
 
 func TestAGateWithoutAskersOpensUnderNoRule(t *testing.T) {

@@ -396,3 +396,27 @@ func Again(err error) bool {
 	refused, ok := err.(*circulation.Refusal)
 	return ok && refused.Why == circulation.WhyAgain
 }
+
+// Walked returns ErrOnRoute if the gate may not have its status: it waits only with a route that can be walked, is
+// approved only where its acts settle it, and rejected only by its last act.
+func (g *Gate) Walked() error {
+	st, may := circulation.Walk(g.Circulating()), true
+	switch g.Status {
+	case PendingApproval:
+		may = st.Refused == nil
+	case Approved:
+		may = st.Settled
+	case Rejected:
+		may = st.Ended() != ""
+	}
+	if !may {
+		return ErrOnRoute
+	}
+	return nil
+}
+
+// Stands reports whether a loaded gate was approved by its acts, and sum, the hash of what is about to be done, is what
+// was asked.
+func (g *Gate) Stands(sum string) bool {
+	return g.Status == Approved && g.AskedSum == sum && g.Walked() == nil
+}

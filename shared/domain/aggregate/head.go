@@ -49,8 +49,6 @@ type Head struct {
 	Newest     Newest    `json:"newest,omitempty"`
 	// Entered is when the run entered the last state of which a commit says so; see Wait.Left.
 	Entered *time.Time `json:"entered,omitempty"`
-	// Routes notes gates under a rule as they opened and were settled, the newest of each type.
-	Routes []Noted `json:"routes,omitempty"`
 
 	DueAt         *time.Time `json:"due_at,omitempty"`
 	ShownRev      int        `json:"shown_rev,omitempty"` // the revision that all cards show; see See

@@ -167,7 +167,7 @@ func (c *change) open(o *aggregate.Opening, terms aggregate.Terms) {
 		c.Fail(err)
 	}
 	c.row.Gate, c.row.LookUpAt = g, nil
-	if c.Head.Opens(Key, &g); g.Ruled() {
+	if g.Ruled() {
 		c.audit(aggregate.System(), conversation.AuditRouted, g.OpenedDetails(map[string]any{}))
 	}
 }
@@ -190,7 +190,7 @@ func (c *change) to(s Status) {
 func (c *change) settle(to aggregate.GateStatus) {
 	if aggregate.GateMoves.Allows(c.row.Gate.Status, to) {
 		c.row.Gate.Status = to
-		if err := c.Head.OnRoute(Key, &c.row.Gate); err != nil {
+		if err := c.row.Gate.Walked(); err != nil {
 			c.Fail(err)
 		}
 	}

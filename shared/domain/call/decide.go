@@ -111,7 +111,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
 	c := a.begin(now)
-	g, again, err := x.Action().ActedOn(&a.Head.Head, Key, act, by, p, c.Now)
+	g, again, err := x.Action().ActedOn(act, by, p, c.Now)
 	if again || err != nil {
 		return aggregate.Change{}, err
 	}
@@ -122,9 +122,6 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	c.row.Gate = g
 	switch {
 	case g.ApprovedAt != nil:
-		if err := c.Head.Settle(Key, &g); err != nil {
-			c.Fail(err)
-		}
 		c.settle(aggregate.Approved)
 		if c.to(conversation.ActionApproved); !x.Elsewhere {
 			c.Head.Run++ // a new run is started at once

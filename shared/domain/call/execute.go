@@ -29,7 +29,7 @@ func (a *Aggregate) begins(answers aggregate.Answerer, now time.Time) error {
 		return aggregate.ErrInFlight
 	case x.Status != conversation.ActionApproved:
 		return x.Action().Decided()
-	case !a.Head.Stands(Key, &x.Gate, x.Action().Sum()) || len(x.Gate.Route.Stages) == 0:
+	case !x.Gate.Stands(x.Action().Sum()) || len(x.Gate.Route.Stages) == 0:
 		return fmt.Errorf("call %s has no approval: %w", x.CallID, aggregate.ErrConflict)
 	case x.aged(now):
 		return ErrAged

@@ -228,7 +228,7 @@ func (c *change) auditStart(x *Action) {
 
 // approved reports whether row and head prove the approval of exactly this payload.
 func (a *Aggregate) approved(x *Action) bool {
-	if !a.Head.Stands(x.Key(), &x.Gate, x.Sum()) {
+	if !x.Gate.Stands(x.Sum()) {
 		return false
 	}
 	if len(x.Gate.Route.Stages) == 0 {

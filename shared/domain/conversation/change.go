@@ -83,7 +83,7 @@ func (c *change) move(x *Action, to ActionStatus, fill func(n *Action)) *Action 
 	n.Status = to
 	fill(&n)
 	if n.Gate.Status != x.Gate.Status {
-		if err := c.Head.OnRoute(x.Key(), &n.Gate); err != nil {
+		if err := n.Gate.Walked(); err != nil {
 			c.Fail(err)
 		}
 	}

@@ -88,8 +88,6 @@ func TestWhoMayDecideOnAnAction(t *testing.T) {
 		tb.forged(func(x *Action) {
 			x.Askers = c.askers
 			x.Gate.Askers = aggregate.BySettings(true, tb.load().AskersOf(x)...).Askers
-			tb.head.Routes = nil
-			tb.head.Opens(x.Key(), &x.Gate)
 		})
 		_, err := c.do(tb, tb.load().Current(), c.by, c.policy)
 		refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)

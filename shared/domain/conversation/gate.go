@@ -25,7 +25,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
-	g, again, err := x.ActedOn(&a.Head.Head, x.Key(), act, by, p, c.Now)
+	g, again, err := x.ActedOn(act, by, p, c.Now)
 	switch {
 	case again || err != nil:
 		return aggregate.Change{}, err
@@ -36,10 +36,10 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	return c.acted(x, g, by)
 }
 
-// ActedOn returns the gate of an action, or of a call, with one more act. key is that of its row, whose head is h. It
-// reports whether the same hand did the very same again, so that nothing changes, and returns what Act does.
-func (x *Action) ActedOn(h *aggregate.Head, key string, act circulation.Act, by aggregate.Actor, p aggregate.Policy,
-	at time.Time) (g aggregate.Gate, again bool, err error) {
+// ActedOn returns the gate of an action, or of a call, with one more act. It reports whether the same hand did the very
+// same again, so that nothing changes, and returns what Act does.
+func (x *Action) ActedOn(act circulation.Act, by aggregate.Actor, p aggregate.Policy, at time.Time) (g aggregate.Gate,
+	again bool, err error) {
 	act, denied := p.Act(&x.Gate, act, by, at)
 	g, refused := x.Gate.Acted(act)
 	s := x.Gate.Status
@@ -54,16 +54,13 @@ func (x *Action) ActedOn(h *aggregate.Head, key string, act circulation.Act, by 
 	case act.Gives() && x.Sum() != g.AskedSum:
 		refused = cmp.Or(refused, fmt.Errorf("%s has another content than is asked: %w", x.ActionID, aggregate.ErrConflict))
 	}
-	return g, false, cmp.Or(h.AsOpened(key, &x.Gate), denied, refused)
+	return g, false, cmp.Or(denied, refused)
 }
 
 // acted writes an action whose gate has one more act, and what follows from it.
 func (c *change) acted(x *Action, g aggregate.Gate, by aggregate.Actor) (aggregate.Change, error) {
 	switch {
 	case g.ApprovedAt != nil:
-		if err := c.Head.Settle(x.Key(), &g); err != nil {
-			c.Fail(err)
-		}
 		c.approve(x, g)
 	case g.RejectedAt != nil && g.Acts[len(g.Acts)-1].Kind == circulation.Deny:
 		c.reject(x, g, ReasonDenied)
@@ -94,7 +91,7 @@ func (c *change) open(x *Action, o aggregate.Opening) {
 		c.Fail(err)
 	}
 	x.Gate = g
-	if c.Head.Opens(x.Key(), &g); g.Ruled() {
+	if g.Ruled() {
 		c.auditAction(aggregate.System(), AuditRouted, x, g.OpenedDetails(map[string]any{}))
 	}
 }

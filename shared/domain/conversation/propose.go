@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -111,7 +110,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	c.move(x, ActionApproved, func(n *Action) {
 		n.Payload = c.lasting(n.Payload)
 		g, err := n.Gate.Unasked(c.Now)
-		if err = cmp.Or(err, c.Head.Settle(n.Key(), &g)); err != nil {
+		if err != nil {
 			c.Fail(err)
 		}
 		n.Gate, n.ApprovedBy = g, ApprovedByAuto

@@ -327,7 +327,10 @@ func TestAClaimOverATornReadOfARouteRunsNothing(t *testing.T) {
 				a.Add(x)
 			}
 			torn++
-			_, err := a.Claim(a.Head.Run, "i1", tb.now.Add(time.Minute), tb.now)
+			c, err := a.Claim(a.Head.Run, "i1", tb.now.Add(time.Minute), tb.now)
+			if err == nil {
+				err = tb.commit(a.Head, c)
+			}
 			expect.That(t, err != nil, "the head of %d with the action of %d: it is claimed", head, row)
 		}
 	}

@@ -228,8 +228,6 @@ func TestAnActionThatWasSettledTooLongAgoExpires(t *testing.T) {
 		tb := circulating(t, along(desk(suzuki)))
 		tb.forged(func(x *Action) {
 			x.Gate.Terms.ApprovalDays = days
-			tb.head.Routes = nil
-			tb.head.Opens(x.Key(), &x.Gate)
 		})
 		tb.makes(tb.acting(circulation.Stamp, suzuki), "action.approved")
 		settled := tb.now

@@ -72,9 +72,6 @@ func (a *Aggregate) acted(c *change, row Gated, g aggregate.Gate, by aggregate.A
 	switch {
 	case g.ApprovedAt != nil:
 		c.progress()
-		if err := c.Head.Settle(row.Key(), &g); err != nil {
-			c.Fail(err)
-		}
 		c.moveGate(row, aggregate.Approved, func(n Gated) {
 			*n.gate() = g
 			if p, ok := n.(*Process); ok {
@@ -102,9 +99,6 @@ func (a *Aggregate) denied(c *change, row Gated, by aggregate.Actor) (aggregate.
 	if step, ok := row.(*StepGate); ok {
 		a.cancelExecution(c, a.executionOf(step), by)
 		return c.ended(a.Task, TaskCancelled, by, ReasonStepRejected)
-	}
-	if again, ok := row.(*Again); ok {
-		a.cancelExecution(c, a.attemptOf(again), by)
 	}
 	c.audit(by, AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonDenied})
 	return c.ended(a.Task, TaskCancelled, by, ReasonDenied)
@@ -143,9 +137,6 @@ func (a *Aggregate) onRouteOf(row Gated) (on *aggregate.OnRoute, typ, id string,
 	case *StepGate:
 		return &stepOnRoute, "execution", idIn(a.executionOf(row)), map[string]any{"step": row.StepID,
 			"arguments_hash": row.hash()}
-	case *Again:
-		return &processOnRoute, "execution", idIn(a.attemptOf(row)), map[string]any{"version": row.ProcessVersion,
-			"attempt": row.Attempt, "hash": row.hash()}
 	}
 	return &aggregate.OnRoute{}, "", "", map[string]any{}
 }

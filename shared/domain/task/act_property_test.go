@@ -238,7 +238,7 @@ func (w *acts) claims() {
 	change := []func(g *aggregate.Gate){
 		nil,
 		func(g *aggregate.Gate) { g.Acts = g.Acts[:len(g.Acts)-1] },
-		func(g *aggregate.Gate) { g.Acts[0].Text += "." },
+		func(g *aggregate.Gate) { g.Acts[0].Hash += "." },
 		func(g *aggregate.Gate) { g.Acts = append(g.Acts, g.Acts[0]) },
 		func(g *aggregate.Gate) { g.Acts[0].Form++ },
 		func(g *aggregate.Gate) { g.Route.Stages[0].People[0].Via = "nobody" },

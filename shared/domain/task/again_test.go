@@ -2,7 +2,6 @@ package task
 
 import (
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -139,20 +138,6 @@ func (s *story) ageing(d time.Duration) *story {
 	return s
 }
 
-// askedAgain returns a task whose second attempt waits for a route.
-func askedAgain(t testing.TB) *story {
-	s := settledOnRoute(t)
-	s.do(s.claim, s.finish(done)).ageing(15 * day)
-	return s.do(s.failAs(ReasonApprovalAged, "14"), s.retry)
-}
-
-// settledAgain returns a task whose second attempt was settled 15 days after the first.
-func settledAgain(t testing.TB) *story {
-	s := askedAgain(t)
-	s.do(s.openOn(AgainKey(1, 2), along(2, desk(1, ito), desk(1, suzuki))))
-	return s.do(s.does(circulation.Stamp, ito), s.does(circulation.Stamp, suzuki))
-}
-
 func TestWhatWasSettledIsGoodForSomeDays(t *testing.T) {
 	for days, s := range map[int]*story{14: settledOnRoute(t), 90: func() *story {
 		s := waitingPrompt(t)
@@ -171,7 +156,7 @@ func TestWhatWasSettledIsGoodForSomeDays(t *testing.T) {
 		expect.That(t, stop.Reason == ReasonApprovalAged && stop.Detail == map[int]string{14: "14", 90: "90"}[days],
 			"after %d days: %v", days, err)
 		s.do(s.failAs(stop.Reason, stop.Detail))
-		expect.That(t, s.load().Status() == StatusToRetry && s.head.Noted == StatusToRetry, "%s", s.load().Status())
+		expect.That(t, s.load().Status() == StatusFailed && s.head.Noted == StatusFailed, "%s", s.load().Status())
 	}
 	s := running(t)
 	s.ageing(400 * day).do(s.claim) // without a rule
@@ -189,112 +174,13 @@ func TestACallThatBeganDoesNotAge(t *testing.T) {
 	})
 }
 
-func TestARetryAsksAgainAboutWhatWasSettledTooLongAgo(t *testing.T) {
-	s := askedAgain(t)
-	a, key := s.load(), AgainKey(1, 2)
-	g, _ := a.Unrouted().(*Again)
-	expect.Must(t, g != nil && g.Key() == key && g.Status == aggregate.Generating && !g.Ruled(), "%+v", g)
-	expect.That(t, a.Card("CARD#process#0001#002") != nil, "no card asks")
-	expect.That(t, a.Next(s.now) == aggregate.Next{State: StatePause, WaitSeconds: 1} && a.Effects(s.now).Run != nil,
-		"%+v", a.Next(s.now))
-	expect.That(t, a.Status() == StatusRunning && s.head.Noted == StatusRunning, "%s", a.Status())
-	s.refused(s.start, aggregate.ErrMoved)
-	s.refused(s.claim, aggregate.ErrConflict)
-
-	s.do(s.openOn(key, along(2, desk(1, ito), desk(1, suzuki))))
-	a = s.load()
-	open, waits := a.OpenGate()
-	expect.That(t, waits && open.Key == key && open.Kind == CardProcess && open.Version == 1 &&
-		open.ID != a.Process().ID, "%+v", open)
-	expect.That(t, a.Next(s.now).State == StateAwaitProcessApproval && a.Next(s.now).Gate == key, "%+v", a.Next(s.now))
-	expect.That(t, a.Status() == StatusWaits && s.head.Noted == StatusWaits && s.head.WaitsOnRoute() &&
-		a.Unrouted() == nil, "%s", a.Status())
-	s.refused(s.start, aggregate.ErrMoved)
-	s.why(s.does(circulation.SendBack, ito), circulation.WhyNoVersion)
-	s.do(s.does(circulation.Stamp, ito), s.does(circulation.Stamp, suzuki))
-	a = s.load()
-	expect.That(t, a.Status() == StatusRunning && a.Next(s.now).State == StateExecuteProcess && len(s.head.Routes) == 2,
-		"%+v", s.head.Routes)
-	e := a.Execution()
-	expect.That(t, e.Attempt == 2 && e.ProcessID == a.Process().ID && a.StepOf(e, 1).Reused, "%+v", e)
-	s.do(s.start)
-	expect.Is(t, s.load().NextStep(s.load().Execution()).Order, 2)
-	s.do(s.claim, s.finish(done))
-	expect.Same(t, s.entries()[3:], []string{"process.routed", "process.stamped", "process.approved"})
-}
-
-func TestAClaimLooksAgainAtWhatWasSettledAgain(t *testing.T) {
-	for name, change := range map[string]func(s *story, g *Again){
-		"the head knows nothing": func(s *story, g *Again) { s.head.Routes = s.head.Routes[:1] },
-		"a stamp is gone":        func(s *story, g *Again) { g.Acts = g.Acts[:1] },
-		"of another attempt":     func(s *story, g *Again) { g.AskedSum = s.load().Process().AskedSum },
-		"good for longer":        func(s *story, g *Again) { g.Terms.ApprovalDays = 90 },
-		"no rule":                func(s *story, g *Again) { g.Gate = aggregate.Gate{Status: g.Status} },
-	} {
-		s := settledAgain(t)
-		s.do(s.start)
-		g := *s.load().Agains[0]
-		change(s, &g)
-		s.rows[g.Key()] = &g
-		t.Log(name)
-		stops(t, s, s.claim, ReasonStepsChanged)
-	}
-	s := settledAgain(t)
-	s.do(s.start)
-	delete(s.rows, AgainKey(1, 2))
-	stops(t, s, s.claim, ReasonApprovalAged)
-}
-
-// What is settled again is good for further attempts, as what was settled first is.
-func TestNobodyIsAskedAgainTooSoon(t *testing.T) {
+// A further attempt asks nobody anew: people ask for it once more.
+func TestARetryOfWhatWasSettledTooLongAgoIsRefused(t *testing.T) {
 	s := settledOnRoute(t)
 	s.do(s.claim, s.finish(failed), s.fail).ageing(13 * day)
+	s.do(s.retry, s.start, s.claim, s.finish(failed), s.fail).ageing(15 * day)
 	s.do(s.retry, s.start)
-	expect.That(t, len(s.load().Agains) == 0, "%+v", s.load().Agains)
-
-	s = settledAgain(t)
-	s.do(s.start, s.claim, s.finish(failed), s.fail)
-	s.now = s.load().Agains[0].ApprovedAt.Add(13 * day)
-	s.do(s.retry, s.start, s.claim, s.finish(failed), s.fail)
-	expect.That(t, len(s.load().Agains) == 1 && s.load().Execution().Attempt == 3, "%+v", s.load().Agains)
-	s.now = s.load().Agains[0].ApprovedAt.Add(15 * day)
-	sum := s.load().Agains[0].AskedSum
-	s.do(s.retry)
-	s.do(s.openOn(AgainKey(1, 4), along(2, desk(1, ito), desk(1, suzuki))))
-	expect.That(t, s.load().Agains[1].AskedSum != sum, "two attempts are asked about by one hash")
-}
-
-func TestWhatIsAskedAgainEnds(t *testing.T) {
-	cancelling := func(s *story) decision { return s.cancel }
-	opened := func() *story {
-		s := askedAgain(t)
-		return s.do(s.openOn(AgainKey(1, 2), along(2, desk(1, ito), desk(1, suzuki))))
-	}
-	for name, c := range map[string]struct {
-		s      *story
-		how    func(s *story) decision
-		gate   aggregate.GateStatus
-		reason aggregate.Reason
-	}{
-		"denied": {opened(), func(s *story) decision { return s.does(circulation.Deny, ito) }, aggregate.Rejected,
-			ReasonDenied},
-		"cancelled": {opened(), cancelling, aggregate.Cancelled, ReasonByPerson},
-		"expired": {opened(), func(s *story) decision {
-			s.now = s.now.AddDate(0, 0, 8)
-			return s.expire
-		}, aggregate.Expired, ReasonExpired},
-		"cancelled without a route": {askedAgain(t), cancelling, aggregate.Generating, ReasonByPerson},
-	} {
-		c.s.do(c.how(c.s))
-		a := c.s.load()
-		expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == c.reason && a.Agains[0].Status == c.gate &&
-			a.Execution().Status == ExecutionCancelled && a.Unrouted() == nil, "%s: %+v, %s", name, a.Head.Ended,
-			a.Agains[0].Status)
-	}
-	s := askedAgain(t)
-	s.do(s.giveUp)
-	expect.That(t, s.load().Status() == StatusToRetry, "nobody may try again: %s", s.load().Status())
-	s.do(s.retry)
-	expect.That(t, slices.ContainsFunc(s.load().Agains, func(g *Again) bool { return g.Attempt == 3 }), "%+v",
-		s.load().Agains)
+	stops(t, s, s.claim, ReasonApprovalAged)
+	s.do(s.failAs(ReasonApprovalAged, "14"))
+	expect.That(t, s.load().Status() == StatusFailed, "%s", s.load().Status())
 }

@@ -24,7 +24,7 @@
 // A person sees a step's resolved arguments before the call (GATE) where a rule, the settings or the tool ask for it,
 // and always for a write whose destination, message or value the approved policy doesn't name in whole words, or whose
 // destination came from an earlier result that no constraint lists. What a rule had people settle is good for some
-// days, for calls that have not begun; then the attempt asks again (AGAIN).
+// days, for calls that have not begun; then an attempt fails, and people ask for it once more.
 //
 // A number of a decision is put after the last of its fiscal year by the commit that begins the attempt, so there is no
 // gap and no counter; a retry keeps it. Numbers of requests likewise, by the commit that takes them on or refuses them.
@@ -57,7 +57,6 @@ type Aggregate struct {
 	Executions []*Execution  // by process version and attempt
 	Steps      []*StepResult // by process version, attempt and order
 	Gates      []*StepGate
-	Agains     []*Again // by process version and attempt
 
 	Into *Register `json:"-"` // no row; see Registering
 }
@@ -146,7 +145,6 @@ func (a *Aggregate) clone() *Aggregate {
 	n := *a
 	n.Prompts, n.Processes, n.Executions = slices.Clone(a.Prompts), slices.Clone(a.Processes), slices.Clone(a.Executions)
 	n.Steps, n.Gates, n.Cards = slices.Clone(a.Steps), slices.Clone(a.Gates), slices.Clone(a.Cards)
-	n.Agains = slices.Clone(a.Agains)
 	n.Waits, n.Uses = slices.Clone(a.Waits), slices.Clone(a.Uses)
 	return &n
 }
@@ -181,8 +179,6 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Steps = aggregate.Insert(a.Steps, r)
 	case *StepGate:
 		a.Gates = aggregate.Insert(a.Gates, r)
-	case *Again:
-		a.Agains = aggregate.Insert(a.Agains, r)
 	default:
 		a.Shared.Add(r)
 	}
@@ -214,7 +210,7 @@ func (a *Aggregate) Rows() map[string]aggregate.Row {
 	}
 	for _, rows := range []map[string]aggregate.Row{
 		aggregate.ByKey(a.Prompts), aggregate.ByKey(a.Processes), aggregate.ByKey(a.Executions), aggregate.ByKey(a.Steps), aggregate.ByKey(a.Gates),
-		aggregate.ByKey(a.Agains), aggregate.ByKey(a.Cards),
+		aggregate.ByKey(a.Cards),
 	} {
 		maps.Copy(out, rows)
 	}
@@ -240,7 +236,6 @@ var Kind = aggregate.Kind{
 		"execution":  func() aggregate.Row { return &Execution{} },
 		"step":       func() aggregate.Row { return &StepResult{} },
 		"gate":       func() aggregate.Row { return &StepGate{} },
-		"again":      func() aggregate.Row { return &Again{} },
 	},
 }
 

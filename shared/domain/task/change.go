@@ -107,10 +107,7 @@ func (c *change) moveGate(row Gated, to aggregate.GateStatus, fill func(n Gated)
 		fill(n)
 	}
 	n.gate().Status = to
-	if to == aggregate.PendingApproval {
-		c.Head.Opens(row.Key(), n.gate())
-	}
-	if err := c.Head.OnRoute(row.Key(), n.gate()); err != nil {
+	if err := n.gate().Walked(); err != nil {
 		c.Fail(err)
 	}
 	c.Put(n)

@@ -103,8 +103,6 @@ func (a *Aggregate) approved(c *change, row Gated) {
 		e := *a.executionOf(row)
 		e.WaitedMS += c.Now.Sub(row.CreatedAt).Milliseconds()
 		c.Put(&e)
-	case *Again:
-		c.RelyOn(a.attemptOf(row))
 	}
 }
 
@@ -142,7 +140,10 @@ func (a *Aggregate) mustWait(row Gated) error {
 	case g.Status != aggregate.PendingApproval:
 		return aggregate.ErrNotFound // still generating: no button was shown yet
 	}
-	return a.Head.AsOpened(row.Key(), g)
+	if g.Walked() != nil { // it lost its rule, or its route
+		return aggregate.ErrConflict
+	}
+	return nil
 }
 
 // ended returns ErrDecided for a task that is over.
@@ -176,15 +177,7 @@ func (a *Aggregate) decidable(id string) (Gated, error) {
 			return nil, aggregate.ErrSuperseded
 		}
 	}
-	if again, ok := row.(*Again); ok && a.attemptOf(again) == nil {
-		return nil, aggregate.ErrConflict
-	}
 	return row, nil
-}
-
-// attemptOf returns the attempt that a gate belongs to, or nil if it was not read.
-func (a *Aggregate) attemptOf(g *Again) *Execution {
-	return aggregate.Find(a.Executions, ExecutionKey(g.ProcessVersion, g.Attempt))
 }
 
 // executionOf returns the attempt that a step's gate belongs to, or nil if it was not read.
@@ -224,7 +217,6 @@ func (a *Aggregate) relyOnStage(c *change) {
 		return
 	}
 	c.RelyOn(e, &Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1})
-	a.relyOnAgain(c, e)
 	a.relyOnStep(c, e)
 }
 
@@ -290,7 +282,7 @@ func (a *Aggregate) OpenOnRoute(run int, key string, o aggregate.Opening, s tena
 			c.under(s.Rev)
 			return a.nobodyChecks(c, e, step)
 		}
-		c.RelyOn(e, a.inForce(e))
+		c.RelyOn(e, a.ProcessOf(e))
 	}
 	a.openUnder(c, row, o, s, func(n Gated) {
 		if step, ok := n.(*StepGate); ok {
@@ -312,9 +304,6 @@ func (a *Aggregate) openable(row Gated) bool {
 		}
 		step := a.NextStep(e)
 		return step != nil && step.Order == row.Order // else a call of an earlier attempt turned out to have done it
-	case *Again:
-		e := a.Execution()
-		return e != nil && a.AgainOf(e) == row && e.Status == ExecutionPending
 	}
 	return false
 }

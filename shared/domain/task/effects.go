@@ -266,7 +266,6 @@ func (a *Aggregate) RetryExecution(
 	}
 	n.ID = a.rowID(n.Key(), c.Now)
 	c.Put(n)
-	c.askAgain(n)
 	for _, step := range process.Steps {
 		if done := a.lastDone(e, step.Order); done != nil {
 			c.Put(done.carried(n))

@@ -30,11 +30,7 @@ func (a *Aggregate) StartNumbered(run int, of Series, now time.Time) (aggregate.
 	if err != nil || e.Status == ExecutionRunning {
 		return aggregate.Change{}, err
 	}
-	if own := a.AgainOf(e); own != nil && own.Status != aggregate.Approved {
-		return aggregate.Change{}, aggregate.ErrMoved
-	}
 	c := a.begin(now)
-	a.relyOnAgain(c, e)
 	c.moveExecution(e, ExecutionRunning, func(n *Execution) {
 		n.StartedAt = &c.Now
 		c.number(n, of)
@@ -173,7 +169,7 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 	if e.Status != ExecutionRunning || process != a.Process() || prompt == nil || prompt.Status != aggregate.Approved {
 		return aggregate.Change{}, aggregate.ErrConflict
 	}
-	stand := a.stands(process) && a.stands(prompt) && a.stands(a.inForce(e))
+	stand := a.stands(process) && a.stands(prompt)
 	if Hash(process.Steps) != process.ApprovedHash || !stand {
 		return aggregate.Change{}, StopError{Reason: ReasonStepsChanged}
 	}
@@ -213,8 +209,7 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 	} else {
 		c.claim(row, held)
 	}
-	c.RelyOn(e, process, prompt, a.inForce(e))
-	a.relyOnAgain(c, e)
+	c.RelyOn(e, process, prompt)
 	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.ToolKey(call.Tool.Name), Rev: call.Tool.Rev})
 	return c.done()
 }
@@ -360,4 +355,33 @@ func (a *Aggregate) FinishStep(key, invocation string, o Outcome, now time.Time)
 	c.Head.Restarts = 0
 	a.finishStep(c, row, o)
 	return c.done()
+}
+
+// mayBegin returns nil if a call of a step that has none yet may begin at now by the gate of its steps and, if there is
+// one, its own. It returns StopError if a gate is not as it was settled, or was settled too long ago, or if a number is missing.
+func (a *Aggregate) mayBegin(e *Execution, order int, now time.Time) error {
+	steps := a.ProcessOf(e)
+	if !a.stands(steps) || e.Number == "" && a.numberedBy(e) != nil {
+		return StopError{Reason: ReasonStepsChanged}
+	}
+	gates := []Gated{steps}
+	if g := a.GateOf(e, order); g != nil {
+		gates = append(gates, g)
+	}
+	for _, row := range gates {
+		if g := row.gate(); g.TooOld(now) {
+			return StopError{ReasonApprovalAged, fmt.Sprint(g.Days())}
+		}
+	}
+	return nil
+}
+
+// aged reports whether calls of an attempt may no longer begin because they were settled too long ago.
+func (a *Aggregate) aged(e *Execution, now time.Time) bool {
+	step := a.NextStep(e)
+	if step == nil {
+		return false
+	}
+	stop, is := a.mayBegin(e, step.Order, now).(StopError)
+	return is && stop.Reason == ReasonApprovalAged
 }

@@ -101,10 +101,6 @@ func (a *Aggregate) gatesOf(e *Execution, c *change) map[string]any {
 		return map[string]any{}
 	}
 	rows := []Gated{process}
-	if again := a.AskedAgain(e); again != nil {
-		rows = append(rows, again)
-	}
-	a.relyOnAgain(c, e)
 	for _, s := range process.Steps {
 		if g := a.GateOf(e, s.Order); g != nil {
 			rows = append(rows, g)

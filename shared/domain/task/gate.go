@@ -19,12 +19,10 @@ type Gated interface {
 func (p *Prompt) gate() *aggregate.Gate   { return &p.Gate }
 func (p *Process) gate() *aggregate.Gate  { return &p.Gate }
 func (g *StepGate) gate() *aggregate.Gate { return &g.Gate }
-func (g *Again) gate() *aggregate.Gate    { return &g.Gate }
 
 func (p *Prompt) hash() string   { return aggregate.HashOf(p.Content) }
 func (p *Process) hash() string  { return Hash(p.Steps) }
 func (g *StepGate) hash() string { return g.ArgumentsHash }
-func (g *Again) hash() string    { return g.StepsHash }
 
 // asked returns what is asked at a gate under a rule, nil if there can be no such gate: a policy's has none.
 func (a *Aggregate) asked(row Gated) []string {
@@ -39,13 +37,6 @@ func (a *Aggregate) asked(row Gated) []string {
 	case *StepGate:
 		return []string{"step", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt), row.StepID,
 			row.hash()}
-	case *Again:
-		p := aggregate.Find(a.Processes, ProcessKey(row.ProcessVersion))
-		if prompt == nil || p == nil || a.Request == nil {
-			return nil
-		}
-		return []string{"again", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt),
-			prompt.Content, p.hash(), a.Request.Text, a.enclosed(prompt)}
 	}
 	return nil
 }
@@ -70,8 +61,8 @@ func (a *Aggregate) AskedText(row Gated) string {
 	return ""
 }
 
-// stands reports whether a gate that was approved is as it was then; see aggregate.Head.Stands.
-func (a *Aggregate) stands(row Gated) bool { return a.Head.Stands(row.Key(), row.gate(), a.sum(row)) }
+// stands is aggregate.Gate.Stands.
+func (a *Aggregate) stands(row Gated) bool { return row.gate().Stands(a.sum(row)) }
 
 // StepOf returns the index of the step that a gate of the process is for, or -1.
 func (p *Process) StepOf(g *StepGate) int {
@@ -85,7 +76,7 @@ func (p *Process) StepOf(g *StepGate) int {
 
 // gates returns all gates of the task in the order in which they open.
 func (a *Aggregate) gates() []Gated {
-	out := make([]Gated, 0, len(a.Prompts)+len(a.Processes)+len(a.Gates)+len(a.Agains))
+	out := make([]Gated, 0, len(a.Prompts)+len(a.Processes)+len(a.Gates))
 	for _, p := range a.Prompts {
 		out = append(out, p)
 	}
@@ -93,9 +84,6 @@ func (a *Aggregate) gates() []Gated {
 		out = append(out, p)
 	}
 	for _, g := range a.Gates {
-		out = append(out, g)
-	}
-	for _, g := range a.Agains {
 		out = append(out, g)
 	}
 	return out

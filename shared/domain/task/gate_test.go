@@ -165,7 +165,7 @@ func (s *story) endNames() map[string]map[string]string {
 // The entry of an execution's end names each gate at which people were asked, with the hashes of its route and of all
 // acts on it, also of those in the same Change: it is the entry that a receipt needs.
 func TestAnEndNamesTheGatesAtWhichPeopleWereAsked(t *testing.T) {
-	steps, step, again := ProcessKey(1), GateKey(1, 1, 2), AgainKey(1, 2)
+	steps, step := ProcessKey(1), GateKey(1, 1, 2)
 	onRoute := func() *story {
 		s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)
 		return s.do(s.openGate)
@@ -191,14 +191,6 @@ func TestAnEndNamesTheGatesAtWhichPeopleWereAsked(t *testing.T) {
 			s := onRoute()
 			return s.do(s.cancel)
 		}, []string{step, steps}},
-		"people were asked again": {func() *story {
-			s := settledAgain(t)
-			return s.do(s.start, s.claim, s.finish(failed), s.fail)
-		}, []string{again, steps}},
-		"an earlier attempt was asked about": {func() *story {
-			s := settledAgain(t)
-			return s.do(s.start, s.claim, s.finish(failed), s.fail, s.retry, s.start, s.claim, s.finish(failed), s.fail)
-		}, []string{again, steps}},
 		"no rule, and a person approved a step": {func() *story {
 			s := waitingStep(t)
 			return s.do(s.approveStep, s.claim, s.finish(failed), s.fail)
@@ -256,10 +248,6 @@ func TestNoSwitchLetsTheSystemApproveAGateUnderARule(t *testing.T) {
 					return a.ApproveUnasked(a.Process().ID, now)
 				}, aggregate.ErrNotFound)
 				return s.do(s.openOn(ProcessKey(1), along(1, desk(1, suzuki))))
-			},
-			"an attempt": func() *story {
-				s := set(askedAgain(t))
-				return s.do(s.openOn(AgainKey(1, 2), along(1, desk(1, suzuki))))
 			},
 			"a step": func() *story {
 				return set(waitingOnRoute(t, along(1, desk(1, suzuki))))

@@ -32,7 +32,7 @@ const (
 // request helps.
 var AskAnew = []aggregate.Reason{
 	ReasonStepsChanged, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,
-	ReasonModelRefused, ReasonModelCutOff, ReasonTooManyPeople, ReasonPolicyTooLong,
+	ReasonModelRefused, ReasonModelCutOff, ReasonTooManyPeople, ReasonPolicyTooLong, ReasonApprovalAged,
 }
 
 // StatusDenied is what cancelled requests are called and counted as that nobody withdrew: they were rejected for good.
@@ -83,13 +83,6 @@ func (e *Ended) status() Status {
 	return StatusCancelled
 }
 
-// WaitsOnRoute reports whether what the request waits for is under a rule.
-func (h *Head) WaitsOnRoute() bool {
-	return slices.ContainsFunc(h.Routes, func(n aggregate.Noted) bool {
-		return h.WaitsFor != "" && n.ActsHash == "" && CardOf(n.Gate) == h.WaitsFor
-	})
-}
-
 // Listing is what lists show of a request that rests without a task: it waits for a choice, could not be drafted, or
 // ended. Its columns are a task's. Lists no longer find it once there is a task.
 type Listing struct {
@@ -115,7 +108,7 @@ func (l Listing) At(rev int) aggregate.Row { l.Rev = rev; return &l }
 // note records the request's new status in the head that c writes, and in the row by which lists find the request.
 func (c *change) note(out *aggregate.Change) {
 	head := out.Head.(*Head)
-	head.Noted, head.WaitsFor = c.became(out)
+	head.Noted, head.WaitsFor, head.Routed = c.became(out)
 	head.Glance = c.glanceAfter(out)
 	if c.of == nil {
 		return
@@ -151,11 +144,11 @@ func (c *change) note(out *aggregate.Change) {
 
 // became returns the request's status after c. It looks at what c writes and at the head alone, since the other rows
 // may be older than the head.
-func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.CardType) {
+func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.CardType, ruled bool) {
 	head := out.Head.(*Head)
-	s, waitsFor = c.was.Noted, c.was.WaitsFor
+	s, waitsFor, ruled = c.was.Noted, c.was.WaitsFor, c.was.Routed
 	if c.was.Ended != nil && head.Ended != nil {
-		return s, ""
+		return s, "", false
 	}
 	if s == StatusNotDrafted {
 		s = StatusDrafting
@@ -169,31 +162,30 @@ func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.Car
 				s = StatusRunning
 			}
 		case Gated:
-			_, again := r.(*Again)
-			if s, waitsFor = StatusDrafting, ""; again || r.Asks().Kind == CardStep {
+			if s, waitsFor, ruled = StatusDrafting, "", false; r.Asks().Kind == CardStep {
 				s = StatusRunning
 			}
 			if r.gate().Status == aggregate.PendingApproval && r.gate().Terms.ApprovalRequired {
-				s, waitsFor = StatusWaits, r.Asks().Kind
+				s, waitsFor, ruled = StatusWaits, r.Asks().Kind, r.gate().Ruled()
 			}
 			if p, is := r.(*Process); is && p.unfit() || r.gate().GivenBack() {
 				s = StatusReturned
 			}
 		case *Choice:
-			if s, waitsFor = StatusDrafting, ""; r.As == "" && !r.Over {
+			if s, waitsFor, ruled = StatusDrafting, "", false; r.As == "" && !r.Over {
 				s, waitsFor = StatusWaits, CardTask
 			}
 		}
 	}
 	switch {
 	case head.Ended != nil && head.Ended.As == TaskFailed && retriable:
-		return StatusToRetry, ""
+		return StatusToRetry, "", false
 	case head.Ended != nil:
-		return head.Ended.status(), ""
+		return head.Ended.status(), "", false
 	case head.Parked != nil:
-		return StatusNotDrafted, ""
+		return StatusNotDrafted, "", false
 	}
-	return s, waitsFor
+	return s, waitsFor, ruled
 }
 
 // listedAs returns the status by which lists find the task. While it is open its row is not written whenever it begins

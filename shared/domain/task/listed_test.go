@@ -117,8 +117,8 @@ func TestTheHeadNotesThatARequestGoesRound(t *testing.T) {
 	noted := func(s *story, want bool, why string) {
 		t.Helper()
 		a := s.load()
-		expect.That(t, a.Head.WaitsOnRoute() == want && a.WaitsOnRoute() == want, "%s: %v in the head, %v by the rows", why,
-			a.Head.WaitsOnRoute(), a.WaitsOnRoute())
+		expect.That(t, a.Head.Routed == want && a.Routed() == want, "%s: %v in the head, %v by the rows", why, a.Head.Routed,
+			a.Routed())
 	}
 	noted(waitingProcess(t), false, "without a rule")
 	s := onRoute(t)
@@ -161,8 +161,8 @@ func (a *Aggregate) WaitsFor() aggregate.CardType {
 	return open.Kind
 }
 
-// WaitsOnRoute is what the head says of the same name, by the rows alone.
-func (a *Aggregate) WaitsOnRoute() bool {
+// Routed is what the head says of the same name, by the rows alone.
+func (a *Aggregate) Routed() bool {
 	if w := a.WaitsFor(); w == "" || w == CardTask {
 		return false
 	}

@@ -225,12 +225,6 @@ func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 			for kind, row := range map[string]Gated{"prompt": &Prompt{}, "process": &Process{}, "step gate": &StepGate{}} {
 				gate := asMoved(row, from, to)
 				try(kind, string(from), string(to), aggregate.GateMoves.Allows(from, to), func(c *change) {
-					opened := gate
-					opened.Acts = nil
-					c.Head.Opens(row.Key(), &opened)
-					if to == aggregate.Approved {
-						_ = c.Head.Settle(row.Key(), &gate)
-					}
 					c.moveGate(row, to, func(n Gated) { *n.gate() = gate })
 				})
 			}
@@ -303,9 +297,9 @@ func TestStatusesAreWrittenInOnePlace(t *testing.T) {
 			return true
 		})
 	}
-	expect.That(t, seen == 9,
-		"%d places make rows with a status, want 9: a task, a version of a prompt and of a process, one "+
-			"that is picked, an attempt's gate, a step's, a step, and an execution with its "+
+	expect.That(t, seen == 8,
+		"%d places make rows with a status, want 8: a task, a version of a prompt and of a process, one "+
+			"that is picked, a step's gate, a step, and an execution with its "+
 			"retry", seen)
 }
 

@@ -206,10 +206,6 @@ func (a *Aggregate) policyBy(version Gated) *Prompt {
 		is = row
 	case *Process:
 		is = a.policyOf(row)
-	case *Again:
-		if steps := aggregate.Find(a.Processes, ProcessKey(row.ProcessVersion)); steps != nil {
-			is = a.policyOf(steps)
-		}
 	}
 	return cmp.Or(is, a.Prompt())
 }

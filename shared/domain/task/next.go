@@ -126,7 +126,7 @@ type Settled struct {
 
 // Settled returns how the steps of an attempt were settled; nil: without a rule.
 func (a *Aggregate) Settled(e *Execution) *Settled {
-	g := a.inForce(e).gate()
+	g := a.ProcessOf(e).gate()
 	if g.Terms.Rule == nil || g.Route == nil {
 		return nil
 	}
@@ -176,16 +176,9 @@ const (
 func CardOf(key string) aggregate.CardType {
 	typ, _, _ := strings.Cut(key, "#")
 	return map[string]aggregate.CardType{
-		"PROMPT": CardPrompt, "PROCESS": CardProcess, "AGAIN": CardProcess, "GATE": CardStep,
+		"PROMPT": CardPrompt, "PROCESS": CardProcess, "GATE": CardStep,
 	}[typ]
 }
 
 // GateOfSteps returns the key of the newest gate about the request's steps, "" before there is one.
-func (h *Head) GateOfSteps() string {
-	for _, n := range h.Routes {
-		if CardOf(n.Gate) == CardProcess {
-			return n.Gate
-		}
-	}
-	return h.Newest.Key("PROCESS")
-}
+func (h *Head) GateOfSteps() string { return h.Newest.Key("PROCESS") }

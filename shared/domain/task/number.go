@@ -207,18 +207,15 @@ func (a *Aggregate) unnumbered() (by Gated, lack Lack) {
 // numberedBy returns the settled gate by which an attempt's steps get a number, or nil if they get none.
 func (a *Aggregate) numberedBy(e *Execution) Gated {
 	p := a.ProcessOf(e)
-	for _, row := range []Gated{p, a.inForce(e)} {
-		g := row.gate()
-		if (g.Terms.Rule != nil && g.Terms.Rule.Numbered || records(p.Steps)) && g.ApprovedAt != nil {
-			return row
-		}
+	if (p.Terms.Rule != nil && p.Terms.Rule.Numbered || records(p.Steps)) && p.ApprovedAt != nil {
+		return p
 	}
 	return nil
 }
 
 // stampedBy returns the gate at which a person settled an attempt's steps, or else their policy; nil: nobody was asked.
 func (a *Aggregate) stampedBy(e *Execution) Gated {
-	rows := []Gated{a.ProcessOf(e), a.inForce(e)}
+	rows := []Gated{a.ProcessOf(e)}
 	if p := a.Prompt(); p != nil {
 		rows = append(rows, p)
 	}
@@ -277,8 +274,6 @@ func (a *Aggregate) roundOf(row Gated) int {
 	switch row := row.(type) {
 	case *Process:
 		return a.round(row.Version)
-	case *Again:
-		return a.round(row.ProcessVersion)
 	case *StepGate:
 		return a.round(row.ProcessVersion)
 	}
@@ -315,7 +310,7 @@ func (a *Aggregate) NumberOf(process int) (number string) {
 func (a *Aggregate) Decided() (keys []string) {
 	for _, e := range a.Executions {
 		if e.StartedAt != nil {
-			keys = append(keys, ProcessKey(e.ProcessVersion), AgainKey(e.ProcessVersion, e.Attempt))
+			keys = append(keys, ProcessKey(e.ProcessVersion))
 		}
 	}
 	for _, g := range a.Gates {

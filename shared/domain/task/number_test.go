@@ -176,17 +176,6 @@ func TestOnlyNumberedRulesGiveNumbers(t *testing.T) {
 	}
 }
 
-// What a numbered rule settles in a later attempt gets its number then.
-func TestAnAttemptUnderANumberedRuleGetsANumber(t *testing.T) {
-	s := askedAgain(t)
-	s.do(s.openOn(AgainKey(1, 2), numbering(along(1, desk(1, ito)))), s.does(circulation.Stamp, ito))
-	s.refused(s.start, ErrNumber)
-	c := expect.Value(s.startAs(Series{Year: 2026, Last: 1})(s.load(), s.now))(t)
-	expect.Must(t, len(c.Beside) == 1, "%+v", c.Beside)
-	x := c.Beside[0].Row.(*Numbered)
-	expect.That(t, x.GateKey == AgainKey(1, 2) && x.SettledAt.Equal(*s.load().Agains[0].ApprovedAt), "%+v", x)
-}
-
 // No call of what a numbered rule settled is made as long as it has no number, whoever began it.
 func TestNothingOfANumberedRuleRunsWithoutItsNumber(t *testing.T) {
 	s := toBegin(t)

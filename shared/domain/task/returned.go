@@ -117,8 +117,7 @@ func (a *Aggregate) MayGiveBack(id string) bool {
 
 func editable(row Gated) bool {
 	kind := row.Asks().Kind
-	_, again := row.(*Again)
-	return kind == CardPrompt || kind == CardProcess && !again
+	return kind == CardPrompt || kind == CardProcess
 }
 
 // StepsWith returns the steps of the version with this id, nil if there is none.

@@ -38,9 +38,10 @@ type Head struct {
 	TryingFrom *time.Time `json:"trying_from,omitempty"`
 	Retried    *Retried   `json:"retried,omitempty"`
 	Retries    int        `json:"retries,omitempty"` // of the current generation
-	// Noted is how the request stands, and WaitsFor which decision it waits for.
+	// Noted is how the request stands, and WaitsFor which decision it waits for: Routed says that it is under a rule.
 	Noted    Status             `json:"status"`
 	WaitsFor aggregate.CardType `json:"waits_for,omitempty"`
+	Routed   bool               `json:"routed,omitempty"`
 	Listed   bool               `json:"listed,omitempty"` // there is a Listing
 	Glance   Glance             `json:"glance,omitzero"`
 	// ShownTo is the channel, or else the people, to whom a request may be shown because nobody else is where it was

@@ -127,8 +127,7 @@ func (a *Aggregate) Unrouted() Gated {
 		return nil
 	}
 	for _, row := range a.gates() {
-		_, again := row.(*Again) // its rule is looked up, too
-		if row.gate().Status == aggregate.Generating && (again || row.gate().Terms.Rule != nil) && a.openable(row) {
+		if row.gate().Status == aggregate.Generating && row.gate().Terms.Rule != nil && a.openable(row) {
 			return row
 		}
 	}
@@ -140,10 +139,6 @@ func (a *Aggregate) StepsAsked(row Gated) []Step {
 	switch row := row.(type) {
 	case *Process:
 		return row.Steps
-	case *Again:
-		if p := aggregate.Find(a.Processes, ProcessKey(row.ProcessVersion)); p != nil {
-			return p.Steps
-		}
 	}
 	return nil
 }

@@ -140,10 +140,10 @@ func (a *Aggregate) OpenStepGateBy(run int, order int, args aggregate.Blob, hash
 	c.Owned = append(c.Owned, on...)
 	switch {
 	case found.Refused != nil:
-		c.RelyOn(a.inForce(e))
+		c.RelyOn(a.ProcessOf(e))
 		return a.stopByRule(c, *found.Refused)
 	case found.LookUp != nil:
-		c.RelyOn(a.inForce(e))
+		c.RelyOn(a.ProcessOf(e))
 		c.Head.TryingFrom = &c.Now // to look people up
 		g.Calls = calls
 		g.Terms.Rule, g.Terms.DecideBy, g.Terms.ApprovalRequired = found.LookUp, nil, true // nobody is asked yet
@@ -204,7 +204,7 @@ func (a *Aggregate) openStepUnder(c *change, e *Execution, g *StepGate, o aggreg
 		return a.nobodyChecks(c, e, g)
 	}
 	if o.Rule.ID != "" {
-		c.RelyOn(a.inForce(e))
+		c.RelyOn(a.ProcessOf(e))
 	}
 	return a.openStep(c, e, a.along(c, g, o, nil).(*StepGate))
 }

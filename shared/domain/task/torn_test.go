@@ -154,8 +154,7 @@ func (s *story) decisions(rev int) map[string]decision {
 		"complete": v.complete, "fail": v.fail, "retry": v.retry, "cancel": v.cancel, "cancel execution": v.cancelExecution,
 		"expire": v.expire, "settle": v.settle, "give up": v.giveUp, "restart": v.restart, "park": v.park,
 		"retry generation": v.retryGeneration, "pause": v.pause,
-		"aged":      v.failAs(ReasonApprovalAged, "14"),
-		"ask again": v.openOn(AgainKey(1, 2), along(1, desk(1, ito))),
+		"aged": v.failAs(ReasonApprovalAged, "14"),
 		"time is up": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			if !a.OverLimit(now) {
 				return aggregate.Change{}, aggregate.ErrNotDue
@@ -184,10 +183,6 @@ func tales() map[string]func(testing.TB) *story {
 			s := waitingProcess(t)
 			s.do(s.approveProcess, s.claimAfter(s.start), s.claimAfter(s.finish(done)), s.finish(failed), s.fail)
 			return s.do(s.retry, s.claimAfter(s.start), s.claimAfter(s.finish(done)), s.finish(done), s.complete)
-		},
-		"asked again along a route": func(t testing.TB) *story {
-			s := settledAgain(t)
-			return s.do(s.start, s.claim, s.finish(failed), s.fail, s.retry, s.start, s.claim)
 		},
 		"a step along a route": func(t testing.TB) *story {
 			s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)

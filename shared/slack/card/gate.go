@@ -85,11 +85,6 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 				}
 			}
 		}
-		for _, g := range d.a.Agains {
-			if is(g.Key(), g.ID, g.ProcessVersion, g.Gate) {
-				d.again(&v, g, most)
-			}
-		}
 	case task.CardStep:
 		v.words = d.w.Step
 		for _, g := range d.a.Gates {

@@ -351,7 +351,6 @@ func TestAQuestionStaysWithItsVersion(t *testing.T) {
 		s := asked(received(t), "納期は?", "来週です")
 		answer := s.questionFor(tanaka, 1)
 		before := card.Copy(s.Aggregate, answer, defaults, "", s.now).Text
-		s.Head.Opens(s.Process().Key(), &s.Process().Gate)
 		s = end(s)
 		text := s.drawn(processCard)
 		expect.That(t, strings.Contains(text, "納期は?") && strings.Contains(text, "来週です"), "%s: %s", name, text)

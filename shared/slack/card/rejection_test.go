@@ -64,15 +64,14 @@ func TestRejectionFormsOnARoute(t *testing.T) {
 
 // A form of what can only be denied has no choice, says what a denial means, and comes back as one.
 func TestWhatCanOnlyBeDeniedLeavesNoChoice(t *testing.T) {
-	attempt, matter := again(received(t)), byForm(received(t))
-	routed(&attempt.Agains[0].Gate, attempt.now, threeStages()...)
+	matter := byForm(received(t))
 	routed(&matter.Process().Gate, matter.now, threeStages()...)
 	last := onRoute(received(t), threeStages()...)
 	last.Process().Terms.MaxVersions = 1
 	for _, locale := range language.All {
 		says := map[string][]string{"ja": {"この依頼を終わりにします", "なぜ認められないか", "上限 (1)"},
 			"en": {"This request ends.", "Why can’t it be approved?", "v1 is the last"}}[locale]
-		for _, v := range []slack.ModalViewRequest{attempt.formOf(task.CardProcess, attempt.Agains[0].ID, 1, locale),
+		for _, v := range []slack.ModalViewRequest{
 			matter.formOf(task.CardProcess, matter.Process().ID, 1, locale),
 			last.formOf(task.CardProcess, last.Process().ID, 1, locale)} {
 			shown := sent(t, v)
@@ -233,7 +232,6 @@ func denial(user string, stage int) (circulation.Act, aggregate.Actor) {
 // denied brings a task to its end by a denial at the second stage.
 func denied(t testing.TB) *scenario {
 	s := onRoute(received(t), threeStages()...).stamps(1, suzuki)
-	s.Head.Opens(s.Process().Key(), &s.Process().Gate)
 	act, by := denial(mori, 2)
 	return s.do(s.Act(s.Process().ID, act, by, policy, s.now))
 }
@@ -282,7 +280,6 @@ func rejectedActions(t *testing.T, locale string) map[string]card.Message {
 		x := c.onRoute(threeStages()...)
 		act, by := denial(suzuki, 1)
 		act.Kind = kind
-		c.Conversation.Head.Opens(x.Key(), &x.Gate)
 		c.do(c.Act(x.ActionID, act, by, anyMember, c.now))
 		k := &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key()}
 		m := card.RenderConversation(c.Conversation, k, defaults, c.now)

@@ -2,7 +2,6 @@ package card
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -92,30 +91,6 @@ func roundsOf(all []*task.Process) rounds {
 
 func (d drawing) looking(g *aggregate.Gate) slack.Block {
 	return contextLine(fill(routeWordsOf.In(d.w.Locale).Looking, "rule", d.ruleName(g)))
-}
-
-// again draws the steps about which people are asked once more, and names those that are done: nobody is asked of them.
-func (d drawing) again(v *version, g *task.Again, most int) {
-	words, done := routeWordsOf.In(d.w.Locale), []string{}
-	v.words.Generating = words.AgainLooking
-	lines := []string{words.Again}
-	if p := aggregate.Find(d.a.Processes, task.ProcessKey(g.ProcessVersion)); p != nil {
-		for _, s := range d.a.Steps {
-			if s.Attempt == g.Attempt && s.Reused {
-				done = append(done, strconv.Itoa(s.Order))
-			}
-		}
-		writes, reads := explain.Effects(d.w.Locale, p.Steps)
-		over := func(e explain.Effect) bool {
-			return !slices.ContainsFunc(e.Orders, func(order string) bool { return !slices.Contains(done, order) })
-		}
-		v.sum = explain.SumOf(d.w.Locale, slices.DeleteFunc(writes, over), slices.DeleteFunc(reads, over))
-		v.body, v.made = d.processBody(p, v.sum, "", most), true
-	}
-	if len(done) > 0 {
-		lines = append(lines, fill(words.AgainDone, "steps", strings.Join(done, ", ")))
-	}
-	v.note = []slack.Block{contextLine(lines...)}
 }
 
 // otherRule says of a step's gate that its arguments are under another rule than the steps were, and that people are

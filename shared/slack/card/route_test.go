@@ -67,15 +67,6 @@ var routeStates = []state{
 	{"route_settled", processCard, func(s *scenario) *scenario {
 		return onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).stamps(3, yamada)
 	}},
-	{"route_again_looked_up", "CARD#process#0001#002", func(s *scenario) *scenario { return again(s) }},
-	{"route_again", "CARD#process#0001#002", func(s *scenario) *scenario {
-		s = again(s)
-		g := *s.Agains[0]
-		g.Status, g.Terms.ApprovalRequired = aggregate.PendingApproval, true
-		routed(&g.Gate, s.now, threeStages()...)
-		s.Agains[0] = &g
-		return s
-	}},
 	{"route_stuck", processCard, func(s *scenario) *scenario {
 		s = onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, mori)
 		s.Copies = append(s.Copies, &aggregate.Card{CardType: task.CardProcess, Subject: s.Process().Key(), User: yamada,

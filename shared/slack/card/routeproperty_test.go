@@ -116,16 +116,6 @@ func remade(s *scenario, remarks string) *scenario {
 	return s
 }
 
-// again brings a process to a second attempt, about which people are asked once more: two steps are done.
-func again(s *scenario) *scenario {
-	s = retry(started(s, fiveSteps()).steps(1, 2).failedAt(3, failed))
-	g := &task.Again{ID: "01JQ9ZK4T5M6N7P8Q9R0S1T2AG", TaskID: s.Head.TaskID, ProcessVersion: 1, Attempt: 2,
-		CreatedAt: s.now, Gate: aggregate.Gate{Status: aggregate.Generating}}
-	s.Add(g)
-	s.Add(&aggregate.Card{CardType: task.CardProcess, Subject: g.Key(), State: aggregate.CardNone, CreatedAt: s.now})
-	return s
-}
-
 // stepRouteStates are cards of steps' gates under a rule, and of requests that a rule ended.
 var stepRouteStates = []state{
 	{"route_of_step_middle", stepCard, func(s *scenario) *scenario {

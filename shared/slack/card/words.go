@@ -244,7 +244,6 @@ func ActionReason(locale string, r aggregate.Reason, detail string) string {
 // routeWords are the texts about where a gate under a rule stands.
 type routeWords struct {
 	Looking, Unknown, ShownTo                          string
-	Again, AgainLooking, AgainDone                     string // asked once more about steps
 	OtherRule                                          string // asked about a step by another rule
 	Path, PathAgain, PathDone, PathNumbered            string
 	Number, Document                                   string

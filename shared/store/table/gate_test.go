@@ -40,20 +40,15 @@ func settledProcess(t testing.TB) *task.Process {
 // Who claims reads the gate from its row: what is read there must hash and walk as it was written.
 func TestAGateUnderARuleIsReadAsItWasWritten(t *testing.T) {
 	p := settledProcess(t)
-	var head task.Head
-	head.Opens(p.Key(), &p.Gate)
-	expect.NoError(t, head.Settle(p.Key(), &p.Gate))
 	it := expect.Value(table.Pack("process", "TASK#t#1", p.Key(), p))(t)
 	read := expect.Value(table.UnpackAs[*task.Process](it))(t)
 	expect.Same(t, read.Gate, p.Gate)
-	packed := expect.Value(table.Pack("head", "TASK#t#1", aggregate.HeadKey, &head))(t)
-	known := expect.Value(table.UnpackAs[*task.Head](packed))(t)
-	expect.That(t, known.Stands(read.Key(), &read.Gate, "sum"), "it does not stand as it was settled")
+	expect.That(t, read.Stands("sum"), "it does not stand as it was settled")
 
 	acts := it["acts"].(*types.AttributeValueMemberL).Value
 	acts[0].(*types.AttributeValueMemberM).Value["form"] = table.Number(circulation.Form + 1)
 	read = expect.Value(table.UnpackAs[*task.Process](it))(t)
-	expect.That(t, !known.Stands(read.Key(), &read.Gate, "sum"), "an act of a later form counts")
+	expect.That(t, !read.Stands("sum"), "an act of a later form counts")
 }
 
 // Package circulation bounds a gate by its JSON: the row may not take more.
@@ -80,22 +75,4 @@ func TestAGateUnderARuleTakesLessThanItsJSON(t *testing.T) {
 		row, text := table.SizeOf(gate), len(expect.Value(json.Marshal(p.Circulating()))(t))
 		expect.That(t, row <= text, "%s: %d bytes, %d as JSON", name, row, text)
 	}
-}
-
-// Every decision reads and writes the head: its notes of gates under a rule leave it below 1.25 KiB.
-func TestAHeadThatNotesGatesIsSmall(t *testing.T) {
-	p := settledProcess(t)
-	p.AskedSum, p.Acts[0].Hash, p.Acts[1].Hash = aggregate.HashOf("a"), aggregate.HashOf("a"), aggregate.HashOf("a")
-	head := task.Head{Head: aggregate.Head{TenantID: "01JQ8X0000000000000000TENA", Rev: 99,
-		LastChange: "01JQ8X0000000000000000CHAN", Run: 7,
-		Requester: "U0123456789", Newest: " TASK=2 PROMPT#0001=5 PROCESS#0001=9 EXECUTION#0001#001=12 GATE#0001#001#02=88"},
-		TaskID: "01JQ8X0000000000000000TASK", Noted: task.StatusRunning}
-	for _, key := range []string{task.ProcessKey(1), "AGAIN#0001#030", task.GateKey(1, 1, 2)} {
-		head.Opens(key, &p.Gate)
-		expect.NoError(t, head.Settle(key, &p.Gate))
-	}
-	n := table.SizeOf(expect.Value(table.Pack("head", "TASK#01JQ8X0000000000000000TENA#01JQ8X0000000000000000TASK",
-		aggregate.HeadKey, &head))(t))
-	expect.That(t, len(head.Routes) == 3 && n < 1280, "a head that notes %d gates has %d bytes", len(head.Routes), n)
-	t.Log(n)
 }

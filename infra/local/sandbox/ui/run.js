@@ -59,7 +59,6 @@ export function subject(key) {
     case "LISTING": return t("rowListing");
     case "PROMPT": return t("rowPrompt", { n });
     case "PROCESS": return t("rowProcess", { n });
-    case "AGAIN": return t("rowAgain", { n });
     case "GATE": return t("rowGate", { n });
     case "STEP": return t("rowStep", { n });
     case "EXECUTION": return n ? t("rowAttempt", { n }) : t("rowExecution");
