@@ -43,9 +43,6 @@ func (s *speaker) remarks(row *store.RegisteredTask) string {
 	if again {
 		say("same_person")
 	}
-	if slices.ContainsFunc(g.Acts, func(x circulation.Act) bool { return x.Kind == circulation.Stand }) {
-		say("successor")
-	}
 	for _, act := range st.Meetings() {
 		key := map[bool]string{true: "carried", false: "not_carried"}[act.Meeting.Carried]
 		all = append(all, s.words.In("remarks", key, "held", act.Meeting.Held))

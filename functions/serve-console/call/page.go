@@ -60,7 +60,6 @@ type callPage struct {
 	Failed                             bool // Ended says that something went wrong
 	Who, Heading                       string
 	Turn                               bool
-	Vacant                             []subject.Vacant
 	Until                              time.Time
 	Buttons, Others                    []subject.Button
 	Log                                []subject.Entry
@@ -102,9 +101,6 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	t.by = subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...),
 		Settled: x.Status != conversation.ActionPending,
 		Channel: channel(x.Channel), ChannelOf: channel, Unit: c.Departments(ctx, v)}
-	if v.Admin {
-		t.by.Successor = subject.Successors(callsPath+"/"+x.CallID, x.CallID)
-	}
 	t.surface = subject.SurfaceOf(v, t.by.Person, channel)
 	return t, nil
 }
@@ -133,7 +129,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	asks := t.is.IsOpen(x.CallID)
 	switch {
 	case asks:
-		p.Who, p.Vacant, p.Until = asking.Who(turn), turn.Mark(p.Route), web.TimeOf(x.Gate.Terms.DecideBy)
+		p.Who, p.Until = asking.Who(turn), web.TimeOf(x.Gate.Terms.DecideBy)
 		if p.Route != nil && p.Route.Now != nil {
 			p.Until = p.Route.Now.DecideBy
 		}

@@ -72,7 +72,6 @@ func (c *Console) Routes() []web.Route {
 			Servers: c.Servers}).Routes(),
 		(&rules.Pages{Site: site, Organisations: c.Organisations}).Routes(), c.connections().Routes(),
 		(&rules.OrganisationPages{Site: site, Organisations: c.Organisations}).Routes(),
-		(&subject.SuccessorPages{Acts: acts}).Routes(),
 	)
 }
 

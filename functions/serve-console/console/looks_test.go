@@ -45,7 +45,7 @@ type look struct {
 func TestLooksOfThePages(t *testing.T) {
 	db, b := storetest.Start(t), browser.Start(t)
 	looks := map[*consoletest.World][]look{}
-	for _, of := range []func(*consoletest.World) []look{emptyLooks, fullLooks, ruleLooks, successorLooks, requestLooks,
+	for _, of := range []func(*consoletest.World) []look{emptyLooks, fullLooks, ruleLooks, requestLooks,
 		besideLooks, decisionLooks, callLooks} {
 		w := consoletest.New(t, db)
 		w.Console.Begin = (&consoletest.Beginner{W: w, More: 2}).Ask
@@ -148,7 +148,7 @@ func emptyLooks(w *consoletest.World) (all []look) {
 		look{name: "signin", path: "/console/signin", nobody: true}, look{name: "signin-refused",
 			path: "/console/signin/done?error=access_denied&state=x", nobody: true},
 		look{name: "not-there", path: "/console/tasks/01NOTHERE"},
-		look{name: "rules-none", path: rulesPath}, look{name: "successors-none", path: "/console/approvals?for=stuck"})
+		look{name: "rules-none", path: rulesPath})
 }
 
 // TestTheSentenceOfARuleIsBuiltLive: what is chosen shows in the sentence above the form, without a reload; the same

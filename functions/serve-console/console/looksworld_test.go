@@ -293,29 +293,6 @@ func product(w *consoletest.World, name string) []byte {
 	return expect.Value(os.ReadFile("../../../shared/domain/organisation/testdata/layouts/" + name))(w.T)
 }
 
-// successorLooks are the page of a successor of somebody who has left, one that refuses one, and what leads to them.
-func successorLooks(w *consoletest.World) []look {
-	const gone = "U0TAKADA"
-	who := rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Alex, webapi.Suzuki, webapi.Tanaka}}
-	_, rev, err := w.Store.Rules(w.T.Context(), w.Tenant.ID)
-	expect.NoError(w.T, err)
-	opening := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("部長", 1, gone))
-	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{ID: opening.Rule.ID,
-		Name: opening.Rule.Name, Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			{Name: "部長", Who: who, Need: 1, Empty: rules.EmptyRefuse}}, Hands: 1}}}}}
-	_, _, err = w.Store.SaveRules(w.T.Context(), w.Tenant.ID, x, rev, nil, w.By, w.Now())
-	expect.NoError(w.T, err)
-	w.Ask()
-	p := w.PlannedOnRoute(w.SettingsNow(), opening, consoletest.Message(1, "勤怠をお送りします。")).Process()
-	q := url.Values{"gate": {p.ID}, "stage": {"1"}, "for": {gone}}
-	ask := look{name: "successor", path: w.TaskPage() + "/successor?" + q.Encode()}
-	q.Set("asked", p.AskedSum)
-	q.Set("to", webapi.Suzuki)
-	q.Set("reason", "部長の退職のため、後任が決まるまで担当します。")
-	return []look{ask, {name: "successor-refused", path: w.TaskPage() + "/successor", form: q},
-		{name: "successors", path: "/console/approvals?for=stuck"}, {name: "successor-link", path: w.TaskPage()}}
-}
-
 // requestLooks fills a workspace with requests in every status, and returns their pages and lists. By day each is seen.
 func requestLooks(full *consoletest.World) (all []look) {
 	ids := standing(full)

@@ -22,9 +22,6 @@ func (t *loaded) along(x *conversation.Action, locale string) *subject.Route {
 	by := subject.Reader{Locale: locale, Person: t.person,
 		Channel:   t.surface.Marks.Channel(t.is.Conversation.Channel),
 		ChannelOf: t.surface.Marks.Channel, Unit: t.named}
-	if t.admin {
-		by.Successor = subject.Successors("/console/sessions/"+x.SessionID, x.ActionID)
-	}
 	return by.Route(&x.Gate, x.Status.Over())
 }
 

@@ -76,9 +76,8 @@ type conversationPage struct {
 	Said, Before, Folded []saidRow             // the newest, those before them, and those that the summary replaces
 	Older, Newest        string
 	Actions              []actionRow
-	Past                 bool   // some of them don't stand above
-	Who                  string // who may decide
-	Vacant               []subject.Vacant
+	Past                 bool             // some of them don't stand above
+	Who                  string           // who may decide
 	Until                time.Time        // it waits
 	Heading              string           // above who may decide
 	Turn                 bool             // it is the viewer's
@@ -260,7 +259,6 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	}
 	for _, x := range p.Actions {
 		if x.Waits {
-			p.Vacant = turn.Mark(x.Route)
 		}
 	}
 	current, whole := t.is.Current(), false

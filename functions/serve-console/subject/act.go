@@ -389,3 +389,15 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, x aggregate.O
 	}
 	return p.Withdraw(by, requester)
 }
+
+// RefOf returns what reads from an address its subject, always within the viewer's workspace.
+func RefOf(valid func(id string) bool, of func(tenant, id string) aggregate.Ref) func(
+	*http.Request, *web.Viewer) (aggregate.Ref, error) {
+	return func(r *http.Request, v *web.Viewer) (aggregate.Ref, error) {
+		id := r.PathValue("id")
+		if !valid(id) {
+			return aggregate.Ref{}, web.ErrNoID
+		}
+		return of(v.Tenant, id), nil
+	}
+}

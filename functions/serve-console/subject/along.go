@@ -30,8 +30,7 @@ type Turn struct {
 	AsWhom []circulation.Person
 
 	*drawing
-	vacant []Vacant             // those without whom it stands still, if the viewer may name their successors
-	why    *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
+	why *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
 
 	choices   []web.Choice // whom the viewer may add
 	now       time.Time
@@ -68,13 +67,6 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		return t
 	}
 	t.Next = d.words.Say("now", "who", t.waits())
-	if x.Viewer.Admin {
-		gone, err := c.Gone(ctx, x.Viewer, g)
-		if err != nil {
-			slog.WarnContext(ctx, "whose turn it is is told without who can't stamp any more", "err", err)
-		}
-		t.vacant = d.Vacant(g, gone, Successors(x.Path, id))
-	}
 	reach, err := c.People.Reach(ctx, x.Viewer.Team, x.Viewer.User, x.Settings)
 	if err != nil {
 		slog.WarnContext(ctx, "whose turn it is is told without Slack", "err", err)
@@ -115,18 +107,6 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		}
 	}
 	return t
-}
-
-// Mark says in the gate's route, as a page draws it, who can't stamp any more, and returns them.
-func (t *Turn) Mark(r *Route) []Vacant {
-	if t == nil || r == nil {
-		return nil
-	}
-	for _, x := range t.vacant {
-		i := slices.Index(t.st.Stages[x.of.Stage-1].People, x.of.Person)
-		r.Stages[slices.Index(t.st.InOrder(), x.of.Stage)].People[i].Gone = x.Why
-	}
-	return t.vacant
 }
 
 // owed says how much the stage that is asked needs.

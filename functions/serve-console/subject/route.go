@@ -27,8 +27,6 @@ type Reader struct {
 	// Unit returns the name for the id of a user group or the code of a department; nil: they are shown as they are.
 	Unit  func(id string) string
 	Reads []*aggregate.Reading // of what was stamped for people; nil also: nothing was read, or it isn't known
-	// Successor returns where the reader names who takes a person's place at a stage; nil: the reader names nobody.
-	Successor func(stage int, user string) string
 }
 
 // Route is where a gate under a rule stands.
@@ -62,7 +60,6 @@ type Stage struct {
 	Present            bool
 	People             []Person
 	Stamps, TakenBack  []RouteAct
-	Successors         []Successor
 	DecideBy           time.Time // of the stage that is asked
 	End                *RouteAct // that sent it back or denied it here
 	Questions          []Question
@@ -74,10 +71,8 @@ type Stage struct {
 // Person is one of a stage's people.
 type Person struct {
 	Name, Via string
-	Gone      string // why they can't stamp any more; empty: they can, as far as is known
-	Owes      bool   // a stamp, now
+	Owes      bool // a stamp, now
 	Stamped   bool
-	Successor string // address of the page on which a successor is named; empty: the reader names none
 }
 
 // RouteAct is what somebody did.
@@ -89,12 +84,6 @@ type RouteAct struct {
 	Objects bool   // of who is only consulted
 	Read    string // when it was read by whom it was stamped for, or that it is to be; empty: nobody is asked to
 	Meeting *Meeting
-}
-
-// Successor is who stands in whose place.
-type Successor struct {
-	Old, New string
-	RouteAct
 }
 
 // drawing is a route that is being drawn.

@@ -62,9 +62,6 @@ func drawn(r *subject.Route) string {
 		for _, act := range s.TakenBack {
 			part += " -" + act.By
 		}
-		for _, x := range s.Successors {
-			part += fmt.Sprintf(" %s>%s %s %s", x.Old, x.New, x.By, x.Text)
-		}
 		if s.End != nil {
 			part += fmt.Sprintf(" !%s %s", s.End.By, s.End.Text)
 		}

@@ -73,12 +73,6 @@ func (d *drawing) stage(i int) Stage {
 			out.TakenBack = append(out.TakenBack, d.act(act))
 		}
 	}
-	for _, act := range d.st.Stands {
-		if act.Stage == i+1 {
-			by := Successor{d.Person(act.For.User), d.Person(act.To.User), d.act(act)}
-			out.Successors = append(out.Successors, by)
-		}
-	}
 	if d.st.Ended() != "" && d.st.Last.Stage == i+1 {
 		end := d.act(d.st.Last)
 		out.End = &end
@@ -178,9 +172,6 @@ func (d *drawing) people(i int, out *Stage) {
 		is.Stamped = slices.ContainsFunc(d.st.Stages[i].Stamps, func(a *circulation.Act) bool {
 			return a.Principal.User == p.User
 		})
-		if d.Successor != nil && d.open && d.st.Replaceable(i+1, &p) {
-			is.Successor = d.Successor(i+1, p.User)
-		}
 		out.People = append(out.People, is)
 	}
 }

@@ -15,16 +15,16 @@ import (
 
 // approvalFilter is which of what waits the address asks for, and in which order.
 type approvalFilter struct {
-	For    string // "me": only what the viewer may decide; stuck: what needs a successor; empty: all
+	For    string // "me": only what the viewer may decide; empty: all
 	Kind   string // of decision
 	Person string // who asked
 	Act    string // what the steps do; see acts
 	Sort   string // empty: what is due first
 }
 
-// stuck is asked for by administrators. everything is asked for by name where nothing else is: the list alone opens on
-// what is the viewer's turn, if anything is.
-const stuck, everything = "stuck", "all"
+// everything is asked for by name where nothing else is: the list alone opens on what is the viewer's turn, if anything
+// is.
+const everything = "all"
 
 // The orders in which a page's rows may stand, besides those that are due first.
 const (
@@ -43,8 +43,8 @@ var gateKinds = []aggregate.CardType{task.CardPrompt, task.CardProcess, task.Car
 // readApprovalFilter reads an address. What isn't known is reported and not used.
 func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {
 	f := approvalFilter{Kind: q.Get("kind"), Person: q.Get("person"), Sort: q.Get("sort"), Act: q.Get("act")}
-	if whose := q.Get("for"); whose == web.Myself || whose == stuck {
-		f.For = whose
+	if q.Get("for") == web.Myself {
+		f.For = web.Myself
 	}
 	bad := web.BadFilter{}
 	bad.Person("asked_by", &f.Person)
@@ -75,8 +75,8 @@ func (f approvalFilter) keeps(x askedItem, v *web.Viewer) bool {
 // offer fills in the rows in their order and by whose turn they are, and where the list leads.
 func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 	f := l.Of
-	all, mine, left := f, f, f
-	all.For, mine.For, left.For = "", web.Myself, stuck
+	all, mine := f, f
+	all.For, mine.For = "", web.Myself
 	l.Order = words.In("orders", cmp.Or(f.Sort, "none"))
 	slices.SortStableFunc(rows, f.order)
 	names, turn := map[string]string{}, map[bool][]waitingRow{}
@@ -99,9 +99,6 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 	l.Views = []web.View{
 		{Path: mine.at(""), Text: words.Say("your_turn"), Here: l.ForMe},
 		{Path: all.at(""), Text: words.Say("everything"), Here: f.For == ""}}
-	if v.Admin {
-		l.Views = append(l.Views, web.View{Path: left.at(""), Text: words.Say("stuck"), Here: l.Stuck})
-	}
 	if f.Person != "" && f.Person != web.Myself && names[f.Person] == "" {
 		names[f.Person] = f.Person
 	}

@@ -135,12 +135,9 @@ func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 		is.Who = d.surface.Deciders(d.settings, x.origin, x.askers()...)
 	} else {
 		d.Channel = is.Channel
-		if is.Stages = d.Chips(g); !g.OnlyOwedBy(x.vacant) {
-			is.Who = d.Waits(g)
-		}
+		is.Stages, is.Who = d.Chips(g), d.Waits(g)
 	}
 	d.tells(&is, x, sum)
-	is.Vacant = d.Vacant(x.ruled(), x.gone, subject.Successors(is.Path, x.ID))
 	return is
 }
 

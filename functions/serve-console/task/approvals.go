@@ -12,12 +12,9 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/store"
 )
 
@@ -37,7 +34,6 @@ const (
 type waitingList struct {
 	web.List
 	ForMe, Few bool // only the viewer's; as the home shows them
-	Stuck      bool // only what needs a successor
 	Groups     []waitingGroup
 	Rows       int       // in all groups
 	Count      string    // of all that was found, for the home
@@ -70,7 +66,6 @@ type waitingRow struct {
 	Soon          bool   // it ends soon
 	Mine          bool   // the viewer may decide
 	Instead       string // in whose place, in a line
-	Vacant        []subject.Vacant
 	moves         rules.Amount
 	rank          task.Priority
 }
@@ -82,10 +77,7 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if q.Has(web.AfterDecision) {
 		f.For = web.Myself
 	}
-	if !v.Admin && f.For == stuck {
-		f.For = ""
-	}
-	list := waitingList{Of: f, ForMe: f.For == web.Myself, Stuck: f.For == stuck,
+	list := waitingList{Of: f, ForMe: f.For == web.Myself,
 		Few: q.Get("few") != ""}
 	list.Ignored, list.Narrowed = bad.Said(words), f.Narrows()
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
@@ -98,10 +90,6 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		list.Unsaid = true
 	}
 	found, page, err := c.waiting(r, v, reach, f, q.Get("cursor"))
-	if explain.ClassOf(err) == explain.Unverified {
-		slog.WarnContext(r.Context(), "what is stuck is not listed", "err", err)
-		list.Unsaid, err = true, nil
-	}
 	mine := slices.DeleteFunc(slices.Clone(found), func(x askedItem) bool { return !x.turn(reach, v) })
 	if f == (approvalFilter{}) && !q.Has("for") && len(mine) > 0 {
 		f.For, list.ForMe, list.Of.For = web.Myself, true, web.Myself
@@ -119,8 +107,6 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		return nil
 	}
 	switch {
-	case list.Stuck:
-		list.Live = "" // Slack is asked who is gone
 	case list.Few:
 		list.Live, list.Of.Sort = fewApprovals, ""
 		found = found[:min(fewOfMine, len(found))]
@@ -149,8 +135,6 @@ type askedItem struct {
 	plan    *task.Process         // whose steps the gate is about, or has
 	// standsFor is whom the viewer stands in for.
 	standsFor string
-	vacant    []circulation.Vacant    // without whom it can't be settled, if that is asked for
-	gone      map[string]tenancy.Rule // why people can't stamp
 }
 
 // known adds each item's task, conversation or message, and the steps of gates. It drops items whose rows are gone.

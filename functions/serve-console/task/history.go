@@ -334,9 +334,6 @@ func (r Reader) prose(s string) string { return web.Mentions(card.Prose(s), r.Pe
 func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
 	by := r.Reader
 	by.Reads = a.Reads
-	if open, waits := a.OpenGate(); waits && r.Admin && a.GateWith(open.ID) == g {
-		by.Successor = subject.Successors("/console/tasks/"+a.Head.TaskID, open.ID)
-	}
 	out := by.Route(g, a.Head.Ended != nil)
 	if out == nil {
 		return nil

@@ -180,10 +180,9 @@ type taskPage struct {
 	Path    string
 	Show    string // names a part that is shown though the page has no room for it
 	Channel string
-	Heading string // above who may decide
-	Asked   bool   // the viewer is
-	Who     string // who may decide
-	Vacant  []subject.Vacant
+	Heading string    // above who may decide
+	Asked   bool      // the viewer is
+	Who     string    // who may decide
 	Until   time.Time // it waits
 	Buttons []subject.Button
 	Others  []subject.Button // that stand at the page's end
@@ -215,7 +214,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	asking := subject.Asking{Words: words, Of: t.task, Settings: t.settings, Surface: t.surface, Viewer: v,
 		Path: p.Path}
 	turn := c.TurnOf(r.Context(), asking, t.history.Actions)
-	p.Who, p.Channel, p.Vacant = asking.Who(turn), t.reader.Channel, turn.Mark(p.Along)
+	p.Who, p.Channel = asking.Who(turn), t.reader.Channel
 	p.Buttons = asking.Buttons(turn, t.history.Actions, p.Gate != nil && p.Gate.Whole)
 	p.Buttons, p.Others = subject.Apart(subject.Typed(p.Buttons, p.tried, p.Typed), p.Gate != nil)
 	p.Form = t.task.Matter() != nil

@@ -2,7 +2,6 @@ package task
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -31,12 +30,12 @@ const ofOwed = "owed."
 // mostPages.
 func (c *Pages) waiting(r *http.Request, v *web.Viewer, reach people.Reach, f approvalFilter,
 	cursor string) (out []askedItem, page store.Page[store.WaitingItem], err error) {
-	limit, prev, unsure := waitingOfPage, "", error(nil)
+	limit, prev := waitingOfPage, ""
 	standIns, err := c.StandIns(r.Context(), v)
 	if err != nil {
 		return nil, page, err
 	}
-	if of, is := strings.CutPrefix(cursor, ofOwed); f.For != stuck && (is || cursor == "") {
+	if of, is := strings.CutPrefix(cursor, ofOwed); is || cursor == "" {
 		if out, page, err = c.owed(r, v, f, of); err != nil || page.Next != "" {
 			return out, page, err
 		}
@@ -55,16 +54,11 @@ func (c *Pages) waiting(r *http.Request, v *web.Viewer, reach people.Reach, f ap
 		if page = p; n == 0 {
 			prev = cmp.Or(prev, p.Prev)
 		}
-		items := p.Items
-		if f.For != stuck {
-			if items, err = c.unlisted(r, v, standIns, items); err != nil {
-				return nil, page, err
-			}
+		items, err := c.unlisted(r, v, standIns, p.Items)
+		if err != nil {
+			return nil, page, err
 		}
 		all, err := c.known(r, v, items)
-		if err == nil && f.For == stuck {
-			all, unsure = c.vacant(r.Context(), v, all)
-		}
 		if err != nil {
 			return nil, page, err
 		}
@@ -79,22 +73,7 @@ func (c *Pages) waiting(r *http.Request, v *web.Viewer, reach people.Reach, f ap
 		}
 	}
 	page.Prev = prev
-	return out, page, unsure
-}
-
-// vacant returns the items that can't be settled without people who may not stamp any more, and says who they are. With
-// explain.ErrUnverified there may be others, or Slack doesn't answer.
-func (c *Pages) vacant(ctx context.Context, v *web.Viewer, all []askedItem) (out []askedItem, err error) {
-	gates := web.Each(all, askedItem.ruled)
-	gone, err := c.Gone(ctx, v, gates...)
-	for i, x := range all {
-		if x.gone, x.vacant = gone, gates[i].Stuck(func(user string) bool {
-			return gone[user] != ""
-		}); x.vacant != nil {
-			out = append(out, x)
-		}
-	}
-	return out, err
+	return out, page, nil
 }
 
 // owed returns items whose route names the viewer now. The cursors of its page begin with ofOwed.

@@ -338,12 +338,3 @@ func (g *Gate) Stuck(gone func(user string) bool) []circulation.Vacant {
 	st := circulation.Walk(of)
 	return st.Stuck(of, func(p circulation.Person) bool { return gone(p.User) || g.Answered(p) })
 }
-
-// OnlyOwedBy reports whether nobody else than these owes a stamp now.
-func (g *Gate) OnlyOwedBy(vacant []circulation.Vacant) bool {
-	st := circulation.Walk(g.Circulating())
-	owing := st.Owes()
-	return len(owing) > 0 && !slices.ContainsFunc(owing, func(p circulation.Person) bool {
-		return !slices.ContainsFunc(vacant, func(v circulation.Vacant) bool { return v.Person == p })
-	})
-}

@@ -359,8 +359,6 @@ func (g *Gate) ActDetails(details map[string]any) map[string]any {
 		details["delegation"] = d.Key
 	}
 	switch {
-	case act.For != nil && act.To != nil:
-		details["replaced"], details["successor"] = act.For.User, act.To.User
 	case act.To != nil:
 		details["added"], details["as"] = act.To.User, act.As
 	}

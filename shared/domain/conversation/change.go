@@ -193,7 +193,6 @@ const (
 	AuditStamped    aggregate.Action = "action.stamped"
 	AuditTakenBack  aggregate.Action = "action.taken_back"
 	AuditDenied     aggregate.Action = "action.denied"
-	AuditReassigned aggregate.Action = "action.reassigned"
 	AuditQuestioned aggregate.Action = "action.questioned"
 	AuditAnswered   aggregate.Action = "action.answered"
 	AuditAdded      aggregate.Action = "action.added"
@@ -207,7 +206,7 @@ const (
 var OnRoute = aggregate.OnRoute{
 	Routed: AuditRouted, Approved: AuditApproved, Acts: map[circulation.Kind]aggregate.Action{
 		circulation.Stamp: AuditStamped, circulation.TakeBack: AuditTakenBack, circulation.SendBack: AuditRejected,
-		circulation.Deny: AuditDenied, circulation.Stand: AuditReassigned, circulation.Ask: AuditQuestioned,
+		circulation.Deny: AuditDenied, circulation.Ask: AuditQuestioned,
 		circulation.Answer: AuditAnswered, circulation.Add: AuditAdded, circulation.Dissent: AuditDissented,
 	},
 }

@@ -197,20 +197,6 @@ func TestStepsThatAreDeniedEndTheTask(t *testing.T) {
 	expect.Same(t, s.entries(), []string{"process.routed", "process.denied"})
 }
 
-func TestASuccessorStampsInAnothersPlace(t *testing.T) {
-	s := onRoute(t)
-	s.why(s.does(circulation.Stand, suzuki, succeeds(suzuki, ito)), circulation.WhyParty)
-	s.do(s.does(circulation.Stand, "U_ADMIN", succeeds(suzuki, "U_KATO")))
-	s.why(s.does(circulation.Stamp, suzuki), circulation.WhyRoute)
-	s.do(s.does(circulation.Stamp, "U_KATO"), s.does(circulation.Stamp, ito))
-	expect.Same(t, s.entries(), []string{"process.routed", "process.reassigned", "process.stamped", "process.approved"})
-	for _, part := range []string{`"replaced":"U_SUZUKI"`, `"successor":"U_KATO"`, `"reason":"理由"`} {
-		expect.That(t, slices.ContainsFunc(s.audit, func(e aggregate.AuditEntry) bool {
-			return e.Action == AuditProcessReassigned && strings.Contains(string(e.Details), part)
-		}), "no entry has %s", part)
-	}
-}
-
 // A step's gate has no second version: who refuses it ends the task, as a refused step does.
 func TestAStepIsSettledOrDeniedAlongItsRoute(t *testing.T) {
 	o := along(2, desk(1, suzuki), desk(1, tanaka))

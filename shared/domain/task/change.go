@@ -179,7 +179,6 @@ const (
 	AuditProcessStamped     aggregate.Action = "process.stamped"
 	AuditProcessTakenBack   aggregate.Action = "process.taken_back"
 	AuditProcessDenied      aggregate.Action = "process.denied"
-	AuditProcessReassigned  aggregate.Action = "process.reassigned"
 	AuditProcessReturned    aggregate.Action = "process.returned"
 	AuditProcessEdited      aggregate.Action = "process.edited"
 	AuditProcessQuestioned  aggregate.Action = "process.questioned"
@@ -190,7 +189,6 @@ const (
 	AuditStepStamped        aggregate.Action = "step.stamped"
 	AuditStepTakenBack      aggregate.Action = "step.taken_back"
 	AuditStepDenied         aggregate.Action = "step.denied"
-	AuditStepReassigned     aggregate.Action = "step.reassigned"
 	AuditStepQuestioned     aggregate.Action = "step.questioned"
 	AuditStepAnswered       aggregate.Action = "step.answered"
 	AuditStepAdded          aggregate.Action = "step.added"
@@ -218,8 +216,8 @@ var processOnRoute = aggregate.OnRoute{
 	Acts: map[circulation.Kind]aggregate.Action{
 		circulation.Stamp: AuditProcessStamped, circulation.TakeBack: AuditProcessTakenBack,
 		circulation.SendBack: AuditProcessRejected, circulation.GiveBack: AuditProcessReturned,
-		circulation.Deny: AuditProcessDenied, circulation.Stand: AuditProcessReassigned,
-		circulation.Ask: AuditProcessQuestioned, circulation.Answer: AuditProcessAnswered,
+		circulation.Deny: AuditProcessDenied,
+		circulation.Ask:  AuditProcessQuestioned, circulation.Answer: AuditProcessAnswered,
 		circulation.Add: AuditProcessAdded, circulation.Dissent: AuditProcessDissented,
 	},
 }
@@ -230,7 +228,7 @@ var stepOnRoute = aggregate.OnRoute{
 	Acts: map[circulation.Kind]aggregate.Action{
 		circulation.Stamp: AuditStepStamped, circulation.TakeBack: AuditStepTakenBack,
 		circulation.SendBack: AuditStepRejected, circulation.Deny: AuditStepDenied,
-		circulation.Stand: AuditStepReassigned, circulation.Ask: AuditStepQuestioned,
+		circulation.Ask:    AuditStepQuestioned,
 		circulation.Answer: AuditStepAnswered, circulation.Add: AuditStepAdded, circulation.Dissent: AuditStepDissented,
 	},
 }

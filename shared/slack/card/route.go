@@ -18,7 +18,7 @@ const (
 	maxUnfolded = 300 // of a path as people see it; a longer one has its settled stages in one place
 	maxStage    = 40  // of a stage's or a rule's name
 	maxStamps   = 3   // named at a stage
-	maxNotes    = 300 // of the reason for a successor
+	maxNotes    = 300
 )
 
 // routed draws where a gate under a rule stands.
@@ -139,7 +139,7 @@ func (r routed) onRoute() (turn string, notes []string) {
 	if amount := r.amount(); amount != "" {
 		lines, room = append([]string{amount}, lines...), room-units(amount)
 	}
-	before := []string{r.mayRaise(), r.askers(), r.takenBack(), r.carried(), r.successor()}
+	before := []string{r.mayRaise(), r.askers(), r.takenBack(), r.carried()}
 	for _, line := range append(before, r.happened()...) {
 		if line = cut(line, maxNotes); units(line) <= room-maxPath/2 {
 			lines, room = append(lines, line), room-units(line)

@@ -181,19 +181,6 @@ func (w *routeWords) others(named string, n int) string {
 	return fill(w.Others, "who", named, "n", n)
 }
 
-// successor says who stands in whose place at a stage, by whom and why; of several the latest.
-func (r routed) successor() string {
-	if len(r.st.Stands) == 0 {
-		return ""
-	}
-	act := r.st.Stands[len(r.st.Stands)-1]
-	text := func(reason string) string {
-		return fill(r.texts.Successor, "stage", r.called(&r.st.Stages[act.Stage-1]), "reason", reason,
-			"old", r.w.mention(act.For.User), "new", r.w.mention(act.To.User), "who", r.w.mention(act.Hand.User))
-	}
-	return text(inline(act.Text, max(maxNotes-units(text("")), len(ellipsis))))
-}
-
 // left says who has left, as Slack said when their copy was to be sent, or answers for the key of the agent that asks,
 // if the stage waits for their stamp. alone: nobody else is asked.
 func (r routed) left() (line string, alone bool) {
@@ -217,9 +204,8 @@ func (r routed) left() (line string, alone bool) {
 	if i := slices.IndexFunc(s.People, r.gate.Answered); i >= 0 && gone == "" {
 		text, gone = r.texts.AnswersKey, s.People[i].User
 	}
-	if page := Page(r.Console, r.of); page != "" {
-		link = fmt.Sprintf(" (<%s/successor?gate=%s&amp;stage=%d&amp;for=%s|%s>)", page, ident(r.id), r.st.Present,
-			ident(gone), r.texts.NameSuccessor)
+	if r.Console != "" {
+		link = fmt.Sprintf(" (<%s/console/stand-ins|%s>)", r.Console, r.texts.SetStandIn)
 	}
 	who := r.w.mention(gone)
 	return "\n" + fill(text, "stage", r.called(s), "who", who, "link", link), able == 0

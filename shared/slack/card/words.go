@@ -37,7 +37,7 @@ type words struct {
 	Again          string // above the rest of what a step would do
 	PleaseApprove  string // notification of steps that wait
 	PleaseReject   string // of steps that nobody can read
-	NobodyLeft     string // of steps that wait for a successor
+	NobodyLeft     string // of steps that wait for whoever has left
 	PleaseConsult  string // of a stage that is only consulted
 	PleaseReview   string // of a policy
 	CheckOf        string // what a step's check is about
@@ -259,7 +259,7 @@ type routeWords struct {
 	Yours, YoursFor, SoFar, Next                       string // on copies: one's turn, and the other stages
 	Rule, OneDenies, OneStops, NobodyDenies, Raises    string
 	DissentThen                                        map[circulation.Objection]string
-	NotCarried, NoneCarried, MadeFrom, Left, Successor string
+	NotCarried, NoneCarried, MadeFrom, Left            string
 	AnswersKey, YouAnswer                              string // who answers for the key now may not stamp
 	Rejection, Send, Reason, ReasonEmpty, DenyEmpty,
 	EndsStamps string // a rejection's form
@@ -271,7 +271,7 @@ type routeWords struct {
 	TakeBackConsents, TakeBackConsent                               string // of one's own consent
 	TakeBackNo, OpenRoute, RouteTitle, Stamped                      string
 	AsWhom, AsWhomText, AsWhomSend                                  string // the form for a hand that stands in for several
-	NowMember, NowNobody, NameSuccessor                             string // of a channel's stage; a link
+	NowMember, NowNobody, SetStandIn                                string // of a channel's stage; a link
 	Owes                                                            string // in lists
 	Askers                                                          string // whose words were shown beside the requester's
 	Closed, OnlyButton, OnlyButtons                                 string // on copies
