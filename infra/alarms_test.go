@@ -1,17 +1,17 @@
 package infra_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"reflect"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
+	"sync"
 
 	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/secret"
 )
 
 // metrics must each be watched by an alarm; of is a function, queue or table.
@@ -112,7 +112,7 @@ func watches(alarm map[string]any) []watched {
 
 func alarmRules() []rule {
 	return []rule{alarmRule, streamAlarmRule, expressionRule, canaryAlarmRule, indexAlarmRule, slackAlarmRule,
-		dimensionRule}
+		dimensionRule, countedRule}
 }
 
 func alarmRule(s *stack, wrong report) {
@@ -128,8 +128,7 @@ func alarmRule(s *stack, wrong report) {
 		wrong.where(!listens && len(actions) == 0 ||
 			slices.ContainsFunc(actions, func(a any) bool { return s.resources[target(a)].Type != "AWS::SNS::Topic" }),
 			"%s tells nobody", id)
-		wrong.where(p["AlarmDescription"] == nil || p["TreatMissingData"] == nil,
-			"%s: AlarmDescription and TreatMissingData are wanted", id)
+		wrong.where(p["TreatMissingData"] == nil, "%s: TreatMissingData is wanted", id)
 		// CloudWatch refuses an alarm on more than ten metrics (User Guide, "Alarm limits"). cfn-lint doesn't check
 		// that.
 		if n := len(watches(p)); n > 10 {
@@ -271,87 +270,53 @@ func allDimensions(alarm map[string]any) []any {
 	return all
 }
 
-// AWS charges for each metric that an alarm watches. The page with the costs has the template's number.
-func TestTheBillCountsEachMetricThatAnAlarmReads(t *testing.T) {
-	s := expect.Value(read(t.TempDir(), files(t)))(t)
-	var paid int
-	own := map[string]bool{}
+// counted returns the names of metrics that each function's code uses, by folder.
+var counted = sync.OnceValues(func() (map[string][]string, error) {
+	all, err := packages()
+	written := map[string][]string{}
+	for _, p := range all {
+		if err == nil {
+			written[p.ImportPath], err = metricsIn(p)
+		}
+	}
+	of := map[string][]string{}
+	for _, p := range all {
+		if folder, ok := strings.CutPrefix(p.ImportPath, "ringi/functions/"); ok {
+			for _, pkg := range append(p.Deps, p.ImportPath) {
+				of[folder] = append(of[folder], written[pkg]...)
+			}
+		}
+	}
+	return of, err
+})
+
+// metricsIn returns what a package uses of boot, the names of metrics among it.
+func metricsIn(p listed) (names []string, err error) {
+	for _, name := range p.GoFiles {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "boot" {
+					names = append(names, s.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+	return names, nil
+}
+
+// countedRule: an alarm on a metric that its function never writes never rings.
+func countedRule(s *stack, wrong report) {
+	writes, err := counted()
+	wrong.where(err != nil, "go list: %v", err)
 	for _, id := range s.of("AWS::CloudWatch::Alarm") {
-		paid += len(watches(s.resources[id].Properties))
-	}
-	for _, m := range regexp.MustCompile(`\["Ringi", "(\w+)", "function", "(\S+)"`).FindAllStringSubmatch(s.text, -1) {
-		own[m[1]+" of "+m[2]] = true
-	}
-	of := len(own) + len(edge) // NotAnswered is also counted by version
-	for _, f := range s.functions {
-		// EventCount: polled, filtered out, invoked, failed, dropped, delivered to a destination, deleted
-		of += len(f.Streams) * 7
-	}
-	dollars := float64(paid)*0.10 + float64(of)*0.30 + 3 + 2*1.00 + 2*0.40
-	says(t, "bench/cost.md", fmt.Sprintf("%d metrics of alarms, %d metrics", paid, of),
-		fmt.Sprintf("are %.0f dollars a month at the most", dollars))
-}
-
-// The runbook has each alarm's name in a heading, and below it what the alarm means, where to look and what to do. What
-// it refers to exists: alarms, procedures, and outputs of the stack.
-func TestRunbookKnowsEveryAlarm(t *testing.T) {
-	runbook := textOf(t, "runbook.md")
-	s := expect.Value(read(t.TempDir(), files(t)))(t)
-	alarms := s.of("AWS::CloudWatch::Alarm")
-	sections := map[string]string{}
-	for _, section := range regexp.MustCompile(`(?m)^#{2,3} `).Split(runbook, -1)[1:] {
-		title, body, _ := strings.Cut(section, "\n")
-		for name := range strings.SplitSeq(title, ", ") {
-			sections[name] = body
-			expect.That(t, !strings.HasSuffix(name, "Alarm") || slices.Contains(alarms, name), "%s is no alarm", name)
-		}
-		sections[title] = body
-	}
-	for _, id := range alarms {
-		for _, part := range []string{"Means", "See", "Do"} {
-			expect.That(t, strings.Contains(sections[id], "\n**"+part+".** "), "%s: **%s.** is missing", id, part)
-		}
-	}
-	for _, m := range regexp.MustCompile("`([A-Za-z]+Alarm)`").FindAllStringSubmatch(runbook, -1) {
-		expect.That(t, slices.Contains(alarms, m[1]), "the text names %s, which is no alarm", m[1])
-	}
-	for _, m := range regexp.MustCompile(`(?:see|then|See)\s+\*([^*]+)\*`).FindAllStringSubmatch(runbook, -1) {
-		name := strings.Join(strings.Fields(m[1]), " ")
-		expect.That(t, sections[name] != "", "the text names the procedure %s, which has no section", name)
-	}
-	for _, m := range regexp.MustCompile(`<([A-Z][A-Za-z]+)>`).FindAllStringSubmatch(runbook, -1) {
-		expect.That(t, strings.Contains(s.text, "\n  "+m[1]+":\n    Value:") ||
-			strings.Contains(s.text, "\n  "+m[1]+":\n    Description:") || m[1] == "RestoredTable", "<%s> is no output", m[1])
-	}
-}
-
-// Pasting the secret replaces all of it. Members that a page leaves out, such as those for signing in, would be lost.
-func TestTheSlackSecretIsPastedWhole(t *testing.T) {
-	for _, name := range []string{"../README.md", "runbook.md"} {
-		text := textOf(t, name)
-		pasted := regexp.MustCompile("```json\\s+(\\{\"signing_secret\".*\\})").FindStringSubmatch(text)
-		if pasted == nil {
-			t.Errorf("%s pastes no Slack secret", name)
-			continue
-		}
-		var members map[string]string
-		expect.NoError(t, json.Unmarshal([]byte(pasted[1]), &members))
-		for f := range reflect.TypeFor[secret.SlackSecret]().Fields() {
-			member := f.Tag.Get("json")
-			_, ok := members[member]
-			expect.That(t, ok || member == "" || member == "api_url", "%s leaves out %s", name, member)
-		}
-	}
-}
-
-// The shell's history keeps command lines, and ps shows them to everybody.
-func TestNoSecretStandsOnACommandLine(t *testing.T) {
-	given := regexp.MustCompile(`--secret-string\s+['"{]|\b[A-Z_]*(KEY|SECRET|TOKEN)[A-Z_]*=…|Bearer (xox|sk-|…)`)
-	pages := textsBelow(t, []string{".md"}, repository)
-	expect.That(t, len(pages) >= 10, "%d pages were read", len(pages))
-	for path, text := range pages {
-		for n, line := range strings.Split(text, "\n") {
-			expect.Is(t, given.FindString(line), "", "%s:%d gives a secret on a command line", path, n+1)
+		for _, w := range watches(s.resources[id].Properties) {
+			wrong.where(w.namespace == boot.MetricNamespace && !slices.Contains(writes[s.functions[w.of].Folder], w.name),
+				"the template watches %s of %s, which never counts it", w.name, w.of)
 		}
 	}
 }

@@ -2,25 +2,22 @@ package infra_test
 
 import (
 	"encoding/json"
-	"flag"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/local/template"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tool"
+	"ringi/shared/runtime/secret"
 )
 
 var (
@@ -79,60 +76,35 @@ func checkLink(t *testing.T, from, to string) {
 	t.Errorf("%s: %s has no heading %s", from, target, anchor)
 }
 
-var goFile = regexp.MustCompile("`(?:[\\w.-]+/)*(\\w+\\.go)`")
+var runs = regexp.MustCompile(`go (?:run|test) (?:-\S+ )*\./([\w./-]+)`)
 
-// The Go files that pages name exist.
-func TestPagesNameFilesThatExist(t *testing.T) {
-	there := map[string]bool{}
-	for path := range textsBelow(t, []string{".go"}, repository) {
-		there[filepath.Base(path)] = true
-	}
+// The packages that pages run exist.
+func TestCommandsOfPagesNamePackages(t *testing.T) {
 	named := 0
 	for path, text := range pages(t) {
-		for _, file := range goFile.FindAllStringSubmatch(text, -1) {
+		for _, m := range runs.FindAllStringSubmatch(text, -1) {
 			named++
-			expect.That(t, there[file[1]], "%s: there is no %s", path, file[0])
+			_, err := os.Stat(filepath.Join(repository, strings.TrimSuffix(m[1], "/...")))
+			expect.That(t, err == nil || strings.HasPrefix(m[1], "..."), "%s: %s: %v", path, m[0], err)
 		}
 	}
-	expect.That(t, named > 10, "pages name %d files", named)
+	expect.That(t, named > 10, "pages run %d packages", named)
 }
 
-var update = flag.Bool("update", false, "write the table of shared/tool/README.md")
-
-const tableBegins, tableEnds = "<!-- tools -->\n", "<!-- /tools -->"
-
-// The table of tools in shared/tool/README.md lists the catalog.
-func TestReadmeListsTheTools(t *testing.T) {
-	path := filepath.Join(repository, "shared", "tool", "README.md")
-	before, rest, begins := strings.Cut(textOf(t, path), tableBegins)
-	table, after, ends := strings.Cut(rest, tableEnds)
-	expect.Must(t, begins && ends, "%s has no %s … %s", path, strings.TrimSpace(tableBegins), tableEnds)
-	want := tableOfTools(t)
-	if *update {
-		expect.NoError(t, os.WriteFile(path, []byte(before+tableBegins+want+tableEnds+after), 0o644))
-		return
-	}
-	diff := cmp.Diff(want, table)
-	expect.That(t, diff == "", "run go test ./infra -run %s -update: %s", t.Name(), diff)
-}
-
-func tableOfTools(t *testing.T) string {
-	catalog := expect.Value(tool.Builtin())(t)
-	vendors := map[string]string{"": "nobody", "freee": "freee HR", "google": "Google Sheets", "github": "GitHub",
-		"slack": "Slack"}
-	var out strings.Builder
-	out.WriteString("| tool | | effect | calls | rows | constraints |\n|---|---|---|---|---|---|\n")
-	for _, s := range catalog.All() {
-		vendor, known := vendors[s.Provider]
-		expect.That(t, known, "%s: the table has no name for the provider %q", s.Name, s.Provider)
-		var constraints []string
-		for _, name := range s.Knows() {
-			constraints = append(constraints, "`"+string(name)+"`")
+// Pasting the secret replaces all of it. Members that a page leaves out, such as those for signing in, would be lost.
+func TestTheSlackSecretIsPastedWhole(t *testing.T) {
+	for _, name := range []string{"../README.md", "runbook.md"} {
+		text := textOf(t, name)
+		pasted := regexp.MustCompile("```json\\s+(\\{\"signing_secret\".*\\})").FindStringSubmatch(text)
+		expect.Must(t, pasted != nil, "%s pastes no Slack secret", name)
+		var members map[string]string
+		expect.NoError(t, json.Unmarshal([]byte(pasted[1]), &members))
+		for f := range reflect.TypeFor[secret.SlackSecret]().Fields() {
+			member := f.Tag.Get("json")
+			_, ok := members[member]
+			expect.That(t, ok || member == "" || member == "api_url", "%s leaves out %s", name, member)
 		}
-		fmt.Fprintf(&out, "| `%s` | %s (%s) | %s | %s | %d | %s |\n",
-			s.Name, s.Title("en"), s.Title("ja"), s.Access, vendor, s.MaxRows, strings.Join(constraints, ", "))
 	}
-	return out.String()
 }
 
 // repository is the root of the module, seen from this package's folder.
@@ -146,15 +118,6 @@ var anyAccount = template.Names{
 func textOf(t *testing.T, path string) string {
 	t.Helper()
 	return string(expect.Value(os.ReadFile(path))(t))
-}
-
-// says checks that a page has some texts.
-func says(t *testing.T, path string, parts ...string) {
-	t.Helper()
-	page := textOf(t, path)
-	for _, part := range parts {
-		expect.That(t, strings.Contains(page, part), "%s does not say %q", path, part)
-	}
 }
 
 // textsBelow returns the texts below some folders by path, of files with one of these extensions. Hidden folders are

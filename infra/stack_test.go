@@ -15,7 +15,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/infra/local/template"
-	"ringi/shared/runtime/expect"
 )
 
 // stack is template.yaml read twice: as written, with its intrinsics and what its nested stacks have, and resolved as
@@ -34,18 +33,6 @@ type stack struct {
 
 	said map[string][]statement // statements of roles by logical id, read when a rule first asks for them
 }
-
-// The tests that comments of the template name exist.
-func TestTheTemplateNamesTestsThatExist(t *testing.T) {
-	named := testFile.FindAllString(textOf(t, "../template.yaml"), -1)
-	expect.That(t, len(named) != 0, "the template names no test that holds it")
-	for _, name := range named {
-		_, err := os.Stat(filepath.Join("..", name))
-		expect.That(t, err == nil, "template.yaml names %s: %v", name, err)
-	}
-}
-
-var testFile = regexp.MustCompile(`[a-z0-9_/]+_test\.go`)
 
 // resource is a resource of the template. Intrinsics in its properties have the long form: !Ref X is {"Ref": "X"}.
 type resource struct {
@@ -329,7 +316,7 @@ func problems(t *testing.T, texts map[string]string) []string {
 		return []string{err.Error()}
 	}
 	var all []string
-	for _, r := range slices.Concat(storageRules(), functionRules(), eventRules(), permissionRules(), alarmRules(), dashboardRules(), pipelineRules(), []rule{timeRules}) {
+	for _, r := range slices.Concat(storageRules(), functionRules(), eventRules(), permissionRules(), alarmRules(), pipelineRules(), []rule{timeRules}) {
 		r(s, func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) })
 	}
 	return all

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,15 +52,20 @@ func TestWhatARequestCosts(t *testing.T) {
 }
 
 // Slack waits three seconds for these, and outside agents for the door: they start hardly slower than a handler with the
-// same clients. A busy machine disturbs the fastest starts least.
+// same clients, and load no more than they need (html/template keeps all methods of each client that it links). A busy
+// machine disturbs the fastest starts least.
 func TestFunctionsStartLikeBareHandlers(t *testing.T) {
 	expect.AtNight(t)
-	all := expect.Value(measureStarts(t.Context(), 9, lambda.LikeAWS, os.Getenv("RINGI_ARTIFACTS"), "receive-event",
-		"receive-interaction", "serve-gate"))(t)
-	expect.Is(t, len(all), 3)
+	const mib = 1 << 20
+	sizes := map[string]int64{"receive-event": 14 * mib, "receive-interaction": 14 * mib, "serve-gate": 15 * mib,
+		"serve-console": 32 * mib}
+	all := expect.Value(measureStarts(t.Context(), 9, lambda.LikeAWS, os.Getenv("RINGI_ARTIFACTS"),
+		slices.Collect(maps.Keys(sizes))...))(t)
+	expect.Is(t, len(all), len(sizes))
 	for _, s := range all {
 		ratio := min(s.ratio, float64(s.fastest)/float64(s.bare))
 		expect.That(t, ratio <= 1.25, "%s takes %.2f times as long as a bare handler", s.name, ratio)
+		expect.That(t, s.size <= sizes[s.name], "%s has %d bytes", s.name, s.size)
 	}
 }
 

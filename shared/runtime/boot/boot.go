@@ -259,17 +259,6 @@ const (
 // also has the dimension "version", because a new version's own calls decide whether it is rolled back.
 const MetricNamespace = "Ringi"
 
-// MetricNames lists all metrics.
-func MetricNames() []MetricName {
-	return []MetricName{
-		EventIgnored, EventsLimited, EventRepeated, EventForeign, PersonFull, TenantFull, SecretMissing, SignatureRefused,
-		NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
-		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed,
-		ExpireLag, RelayFailed, RunFailed, AuditTouched, SealFailed, SealedLate,
-		TeamPlayed, TeamFailed, ContestFailed, ModelCost, ContestLate, RoundUnsaved, ContestUnusable,
-	}
-}
-
 // MetricValue is one metric's value.
 type MetricValue struct {
 	Name MetricName
