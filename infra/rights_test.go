@@ -52,9 +52,8 @@ var reading = []string{
 	"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
 }
 
-// administered are the rows that administrators change in the console, and DEPLOYMENT, which an installation or a
-// sign-in updates.
-var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "KEY#*", "DEPLOYMENT", "AUDIT#*"}
+// administered are the rows that administrators change in the console.
+var administered = []string{"TENANT#*", "INTEGRATIONS#*", "KEY#*", "AUDIT#*"}
 
 // hears reports whether a statement only lets receive-event keep requests and messages to agents, stop agents, and
 // change or withdraw what somebody asked for: it has just the rows of commits to tasks or to conversations, or reads
@@ -105,9 +104,7 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	})
 	ofIntegrations := limited && !slices.ContainsFunc(st.rows,
 		func(r string) bool { return r != "INTEGRATIONS#*" && r != "AUDIT#*" })
-	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem") ||
-		limited && action == "dynamodb:Query" && slices.Equal(st.rows,
-			[]string{"ENTERPRISE#*"}) // whose integrations an organization ends
+	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem")
 	switch {
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // web sessions are its own
 	case id == "ServeConsoleFunction" && limited && beside(st, "DELEGATE#*", "STOOD#*", "KEY#*") && action == "dynamodb:PutItem":
@@ -120,7 +117,7 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, administered) && action != "dynamodb:DeleteItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"ORG#*", "TENANT#*", "AUDIT#*"}) &&
 		action == "dynamodb:PutItem":
-	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"SLUG#*", "ORG#*"}) &&
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"ORG#*"}) &&
 		action == "dynamodb:DeleteItem":
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"CHAIN#*"}) &&
 		action != "dynamodb:DeleteItem":

@@ -20,10 +20,8 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/model"
-	"ringi/shared/model/provider"
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool"
@@ -36,29 +34,6 @@ func (s modelSecret) GetSecretValue(context.Context, *secretsmanager.GetSecretVa
 	...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
 	text := string(s)
 	return &secretsmanager.GetSecretValueOutput{SecretString: &text}, nil
-}
-
-// Another workspace's daily limit holds for its agents, too, whatever its administrators set. Calls of unknown price
-// would not count towards it.
-func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
-	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "mine", Locale: "en"}, func(s *tenancy.Settings) {
-		s.FurtherDay = aggregate.USD(5)
-		s.Agents = append(s.Agents, agent.Definition{ID: "mine", Provider: agent.Anthropic, Model: "claude-unheard-of",
-			Capabilities: []agent.Capability{agent.Code}})
-	})
-	models := provider.Config{Secret: &secret.Models{Reader: modelSecret(`{"anthropic":"k"}`), ID: "models"}}
-	w.Open = func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error) {
-		if _, err := models.OpenAgent(ctx, d, "", s); err != nil {
-			return nil, err
-		}
-		return w.vendor, nil
-	}
-	w.vendor.says.Usage = model.Usage{Calls: 1, Input: 1_000_000, Output: 100_000, Unpriced: 1}
-	expect.Value(w.handle())(t)
-	if said := w.Newest(); said.Reason != task.ReasonModelUnpriced ||
-		w.Load().Conversation.Status != conversation.Failing || len(w.vendor.requests) != 0 {
-		t.Errorf("%d calls, and it said %+v", len(w.vendor.requests), said)
-	}
 }
 
 func testHourly(t *testing.T, w *world) {

@@ -52,7 +52,6 @@ type environment struct {
 	boot.Table
 	boot.Models
 	boot.Results
-	boot.Spending
 	boot.Slack
 	boot.Credentials
 	ReadFileFunction string `env:"READ_FILE_FUNCTION" doc:"the function that reads the text of attachments"`
@@ -66,9 +65,6 @@ const namesWithin = 5 * time.Second
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows := store.OpenConversations(cfg, env.Table)
-	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
-		return nil, err
-	}
 	models := provider.New(cfg, env.Models)
 	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, store.TasksOf(rows.KindStore.Store),
 		namesWithin)

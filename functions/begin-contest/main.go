@@ -33,7 +33,6 @@ func main() {
 type environment struct {
 	boot.Table
 	boot.Results
-	boot.Spending
 	Model         string `env:"MODEL,optional" doc:"the model, in place of that of a workspace's settings"`
 	ModelSecretID string `env:"MODEL_SECRET_ID" doc:"the secret with the keys of models"`
 	Workspace     string `env:"MIXSEEK_WORKSPACE,optional" doc:"where the files of contests are: s3://bucket/prefix, in the local stack a folder"`
@@ -41,13 +40,10 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows := store.OpenAll(cfg, env.Table)
-	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
-		return nil, err
-	}
 	return &Handler{
 		Contests:  store.ContestsOf(rows, large.Open(cfg, env.Results)),
 		Budgets:   rows,
-		Workspace: teamconfig.For(cfg, env.Workspace, rows),
+		Workspace: teamconfig.For(cfg, env.Workspace),
 		Models: teamconfig.Models{Instead: env.Model,
 			Keys: &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: env.ModelSecretID}},
 		Now: time.Now,
@@ -76,7 +72,7 @@ type Budgets interface {
 type Handler struct {
 	Contests  Contests
 	Budgets   Budgets
-	Workspace teamconfig.Opener
+	Workspace func() (teamconfig.Workspace, error)
 	Models    teamconfig.Models
 	Now       func() time.Time
 }
@@ -88,7 +84,7 @@ func (h *Handler) Handle(ctx context.Context, in store.ContestQuery) (store.Cont
 	if in.Begin != nil {
 		tenant = in.Begin.Tenant
 	}
-	w, err := h.Workspace(ctx, tenant)
+	w, err := h.Workspace()
 	if errors.Is(err, teamconfig.ErrNotSet) {
 		return store.ContestResult{NotSet: true}, nil
 	}
@@ -156,7 +152,7 @@ func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file st
 	if most > 0 {
 		c = c.Within(most)
 	}
-	c.Prices = s.OwnPrices()
+	c.Prices = s.Prices
 	unopened, err := h.Models.Check(ctx, c)
 	if err != nil {
 		return store.Described{}, c, err

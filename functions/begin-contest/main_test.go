@@ -77,8 +77,7 @@ func sample(t *testing.T, more map[string]string) fstest.MapFS {
 func handler(files fs.FS) (*Handler, *kept) {
 	k := &kept{}
 	return &Handler{Contests: k, Budgets: k,
-		Models: teamconfig.Models{Keys: keys(`{"anthropic":"sk-ant","openai":"sk"}`)}, Workspace: func(context.Context,
-			string) (teamconfig.Workspace, error) {
+		Models: teamconfig.Models{Keys: keys(`{"anthropic":"sk-ant","openai":"sk"}`)}, Workspace: func() (teamconfig.Workspace, error) {
 			return teamconfig.Workspace{FS: files}, nil
 		}, Now: time.Now}, k
 }
@@ -132,7 +131,7 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 		expect.That(t, d.File != models.SampleFile || len(d.Warnings) == 1 &&
 			strings.Contains(d.Warnings[0], "can't read anything"), "%q", d.Warnings)
 	}
-	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }
+	h.Workspace = func() (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }
 	if got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t); !got.NotSet {
 		t.Errorf("without files: %+v", got)
 	}
@@ -161,15 +160,13 @@ func TestAFileIsCheckedAtThePricesThatAreSavedWithTheSetting(t *testing.T) {
 	price := []tenancy.ModelPrice{{Model: "bedrock:anthropic.claude-9-v1:0", Input: "0.8", Output: "3.2", Date: "2026-11-20"}}
 	for name, tt := range map[string]struct {
 		saved, becomes []tenancy.ModelPrice
-		further        aggregate.MicroUSD
 		unpriced       bool
 	}{
-		"added with it":            {nil, price, 0, false},
-		"taken away with it":       {price, []tenancy.ModelPrice{}, 0, true},
-		"as saved":                 {price, nil, 0, false},
-		"of a bounded workspace's": {nil, price, aggregate.USD(1), true},
+		"added with it":      {nil, price, false},
+		"taken away with it": {price, []tenancy.ModelPrice{}, true},
+		"as saved":           {price, nil, false},
 	} {
-		k.settings.Prices, k.settings.FurtherDay = tt.saved, tt.further
+		k.settings.Prices = tt.saved
 		got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant, Check: "bedrock.toml",
 			Prices: tt.becomes}))(t)
 		said := strings.Join(got.Contests[0].Wrong, "\n")
@@ -206,26 +203,6 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 			len(got.Contests[0].Wrong) == 0 {
 			t.Errorf("%s: %+v, %v", file, got, err)
 		}
-	}
-	expect.That(t, len(k.orders) == 1, "%d began", len(k.orders))
-}
-
-// People see and begin only the contests of their own workspace's files.
-func TestTheFilesAreThoseOfWhoAsks(t *testing.T) {
-	h, k := handler(nil)
-	all := teamconfig.Workspace{FS: sample(t, nil)}
-	h.Workspace = func(_ context.Context, tenant string) (teamconfig.Workspace, error) {
-		if tenant == aggregate.TenantID("T1") {
-			return all, nil
-		}
-		return all.SharedWith(tenant)
-	}
-	for team, want := range map[string]bool{"T1": true, "T2": false} {
-		x := alone()
-		x.Tenant, x.Execution = aggregate.TenantID(team), contest.NewID()
-		listed := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: x.Tenant}))(t)
-		began := expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t)
-		expect.That(t, (len(listed.Contests) > 0) == want && began.Begun == want, "%s: %+v, %+v", team, listed, began)
 	}
 	expect.That(t, len(k.orders) == 1, "%d began", len(k.orders))
 }

@@ -144,7 +144,7 @@ func (h *Handler) teams(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 		return asked, config, config.Teams[i : i+1], nil, nil
 	}
 	asked.File = s.DraftContest.File
-	config, wrong = h.config(ctx, a.Head.TenantID, s)
+	config, wrong = h.config(ctx, s)
 	if errors.Is(wrong, explain.ErrUnavailable) {
 		return asked, config, nil, nil, fmt.Errorf("read the files of a contest: %w", wrong)
 	}
@@ -163,9 +163,6 @@ func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, s tenancy.Set
 	was = a.Prompts[len(a.Prompts)-2]
 	if was.Entry == nil || was.Contest == nil || was.Status != aggregate.Rejected {
 		return nil, c, -1, nil
-	}
-	if shared, err := h.shared(ctx, a.Head.TenantID, was.Contest.File); err != nil || !shared {
-		return nil, c, -1, err
 	}
 	k, err := h.Contests.Load(ctx, contest.Ref(a.Head.TenantID, was.Contest.ExecutionID))
 	var text json.RawMessage
@@ -208,19 +205,9 @@ func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, s tenancy.Set
 func (h *Handler) opened(ctx context.Context, c teamconfig.Contest, s tenancy.Settings) (
 	teamconfig.Contest, []teamconfig.Finding, error) {
 	c = c.Within(s.DraftContest.MaxRounds)
-	c.Prices = s.OwnPrices()
+	c.Prices = s.Prices
 	found, err := h.Models.Check(ctx, c)
 	return c, found, err
-}
-
-// shared reports whether a tenant may still use a contest's file, as it was asked before the file's teams played. What
-// else is wrong with the files is said for the draft that needs them.
-func (h *Handler) shared(ctx context.Context, tenant, file string) (bool, error) {
-	w, err := h.Workspace(ctx, tenant)
-	if errors.Is(err, explain.ErrUnavailable) {
-		return false, fmt.Errorf("open the files of contests: %w", err)
-	}
-	return err == nil && w.Has(file), nil
 }
 
 // order returns the order for the version's contest, and what the version records of it. wrong is a notForTeams, or
@@ -278,8 +265,8 @@ const mostWrong = 5
 
 // config reads the files of a contest and opens its models. It returns explain.ErrUnavailable for a failure to read
 // that may pass.
-func (h *Handler) config(ctx context.Context, tenant string, s tenancy.Settings) (teamconfig.Contest, error) {
-	w, err := h.Workspace(ctx, tenant)
+func (h *Handler) config(ctx context.Context, s tenancy.Settings) (teamconfig.Contest, error) {
+	w, err := h.Workspace()
 	if err != nil {
 		return teamconfig.Contest{}, err
 	}

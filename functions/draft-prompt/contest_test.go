@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -29,7 +28,7 @@ import (
 func contested(w *pipelinetest.World) (*Handler, *store.ContestStore) {
 	all := store.ContestsOf(store.OpenAll(w.Config, boot.Table{TableName: w.Table()}), w.Results())
 	h := handler(w, &modeltest.Demo{})
-	h.Contests, h.Workspace = all, func(context.Context, string) (teamconfig.Workspace, error) {
+	h.Contests, h.Workspace = all, func() (teamconfig.Workspace, error) {
 		return teamconfig.Workspace{FS: models.Sample()}, nil
 	}
 	return h, all
@@ -272,7 +271,7 @@ func TestAContestsFileThatCantBeUsedParksNothing(t *testing.T) {
 			w.Extracted()
 			w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
 			h, _ := contested(w)
-			h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) { return tt.open() }
+			h.Workspace = func() (teamconfig.Workspace, error) { return tt.open() }
 			printed := expect.Metrics(t, func() {
 				expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
 				expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
@@ -336,7 +335,7 @@ func TestAContestOfOneRoundOpensNoJudge(t *testing.T) {
 		w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled, s.DraftContest.MaxRounds = true, most })
 		h, _ := contested(w)
 		h.Models = teamconfig.Models{}
-		h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) {
+		h.Workspace = func() (teamconfig.Workspace, error) {
 			return teamconfig.Workspace{FS: files}, nil
 		}
 		expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, want)

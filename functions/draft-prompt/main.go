@@ -32,15 +32,11 @@ type environment struct {
 	boot.Table
 	boot.Models
 	boot.Results
-	boot.Spending
 	Workspace string `env:"MIXSEEK_WORKSPACE,optional" doc:"where the files of contests are: s3://bucket/prefix, in the local stack a folder"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows, large := store.OpenTasks(cfg, env.Table), large.Open(cfg, env.Results)
-	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
-		return nil, err
-	}
 	models := provider.New(cfg, env.Models)
 	return &Handler{
 		Tools:   sync.OnceValues(tool.Builtin), // not needed at start
@@ -52,7 +48,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Now:     time.Now,
 
 		Contests:  store.ContestsOf(store.OpenAll(cfg, env.Table), large),
-		Workspace: teamconfig.For(cfg, env.Workspace, rows),
+		Workspace: teamconfig.For(cfg, env.Workspace),
 		Models:    teamconfig.Models{Keys: models.Secret, Instead: env.Model},
 	}, nil
 }
@@ -72,7 +68,7 @@ type Handler struct {
 	Now     func() time.Time
 
 	Contests  Contests
-	Workspace teamconfig.Opener
+	Workspace func() (teamconfig.Workspace, error)
 	Models    teamconfig.Models // of contests
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"ringi/infra/local/vendors/models"
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -104,14 +103,14 @@ func TestAModelOfBedrockMayDoEverythingInAContest(t *testing.T) {
 			files["evaluator.toml"].Data = fmt.Appendf(files["evaluator.toml"].Data, "model = %q\n", models[3])
 		}
 		h := &Handler{Models: teamconfig.Models{Keys: geminiKey{}},
-			Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
+			Workspace: func() (teamconfig.Workspace, error) {
 				return teamconfig.Workspace{FS: files}, nil
 			}}
-		c, err := h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml",
+		c, err := h.config(t.Context(), tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml",
 			MaxRounds: 3}, Prices: prices})
 		expect.That(t, err == nil && slices.Contains(c.Models(), bedrock), "%s: %v, %v", about, c.Models(), err)
 		expect.Same(t, prices, c.Prices)
-		_, err = h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml",
+		_, err = h.config(t.Context(), tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml",
 			MaxRounds: 3}})
 		expect.That(t, err != nil && strings.Contains(err.Error(), "has no known price"), "%s: %v", about, err)
 	}
@@ -147,15 +146,15 @@ func TestFilesOfABucketAreRead(t *testing.T) {
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &s.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	h := &Handler{Models: teamconfig.Models{Instead: "demo"},
-		Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
+		Workspace: func() (teamconfig.Workspace, error) {
 			return teamconfig.Open("s3://files/teams", teamconfig.Bucket(cfg))
 		}}
 	of := tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}}
-	if c, err := h.config(t.Context(), "", of); err != nil || len(c.Teams) != 1 || len(c.Evaluator.Metrics) == 0 {
+	if c, err := h.config(t.Context(), of); err != nil || len(c.Teams) != 1 || len(c.Evaluator.Metrics) == 0 {
 		t.Errorf("without files of an evaluator and a judge: %+v, %v", c, err)
 	}
 	forbidden = true
-	_, err := h.config(t.Context(), "", of)
+	_, err := h.config(t.Context(), of)
 	if err == nil || !strings.Contains(err.Error(),
 		"configs/evaluator.toml: evaluator_config: can't be opened: the bucket says AccessDenied") ||
 		strings.Contains(err.Error(), "arn:") {
@@ -175,7 +174,7 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL, RetryMaxAttempts: 1,
 		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	h := &Handler{Models: teamconfig.Models{Instead: "demo"},
-		Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
+		Workspace: func() (teamconfig.Workspace, error) {
 			return teamconfig.Open("s3://files/contests", teamconfig.Bucket(cfg))
 		}}
 	for _, tt := range []struct {
@@ -191,7 +190,7 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 		{500, "InternalError", true, ""},
 	} {
 		status, code = tt.status, tt.code
-		_, err := h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml",
+		_, err := h.config(t.Context(), tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml",
 			MaxRounds: 3}})
 		if err == nil || errors.Is(err, explain.ErrUnavailable) != tt.later || !strings.Contains(err.Error(), tt.says) ||
 			!tt.later && strings.Contains(err.Error(), "arn:") {
@@ -199,9 +198,8 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 		}
 	}
 	server.Close()
-	if _, err := h.config(t.Context(), "",
-		tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml",
-			MaxRounds: 3}}); !errors.Is(err, explain.ErrUnavailable) {
+	if _, err := h.config(t.Context(), tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml",
+		MaxRounds: 3}}); !errors.Is(err, explain.ErrUnavailable) {
 		t.Errorf("nobody answers: %v", err)
 	}
 }
@@ -209,7 +207,7 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 // The team whose draft was rejected makes it anew, with the reason and its own text, as it was in the contest.
 func TestARejectedDraftIsMadeAnewByTheTeamThatWroteIt(t *testing.T) {
 	server := pipelinetest.Start(t)
-	broken := func(context.Context, string) (teamconfig.Workspace, error) {
+	broken := func() (teamconfig.Workspace, error) {
 		return teamconfig.Workspace{FS: fstest.MapFS{}}, nil
 	}
 	reject := func(w *pipelinetest.World) {
@@ -280,24 +278,6 @@ func scored(t *testing.T) (*pipelinetest.World, *Handler) {
 	played(t, w, all, "慎重な案", "早い案", "一人の案")
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	return w, h
-}
-
-// A further workspace from which a contest's file was taken back gets nothing more from that file's teams.
-func TestATeamWhoseFileIsNoLongerSharedMakesNoDraftAnew(t *testing.T) {
-	w, h := scored(t)
-	reject(w)
-	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) {
-		return teamconfig.Workspace{}, explain.ErrUnavailable
-	}
-	_, err := h.Handle(t.Context(), w.In())
-	expect.Fails(t, err, explain.ErrUnavailable, "nobody knows whether it is shared")
-	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) {
-		return teamconfig.Workspace{FS: models.Sample()}.SharedWith("T2") // the sample shares nothing
-	}
-	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
-	x := w.Load().Prompt().Contest
-	expect.That(t, x.Over() && x.As == task.ContestFiles && x.Team == "", "%+v", x)
-	expect.Has(t, x.Detail, "このファイルはありません")
 }
 
 // Before a team makes its draft anew, its models are opened, as before any contest: a key or a price may be gone.

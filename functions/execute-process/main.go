@@ -56,7 +56,6 @@ type environment struct {
 	boot.Slack
 	boot.Models
 	boot.Results
-	boot.Spending
 	boot.Credentials
 	boot.Vendors
 }
@@ -71,9 +70,6 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		return nil, err
 	}
 	s := store.OpenTasks(cfg, env.Table)
-	if err := s.CapFurther(env.FurtherDailyUSD); err != nil {
-		return nil, err
-	}
 	tools, err := runner.Open(runner.Environment{Vendors: env.Vendors, Allow: env.OutboundAllow}, catalog,
 		vault.ForTools(cfg, s, env.Credentials, env.Vendors, env.OutboundAllow), s, slack)
 	if err != nil {

@@ -151,7 +151,7 @@ func (j *sessionJob) close(ctx context.Context, a *task.Aggregate) (*task.Aggreg
 	usage, running, err := j.Sessions.Bill(ctx, e.SessionID)
 	billed := err == nil
 	if usage.Unpriced > 0 {
-		if cost, known := tenancy.Cost(usage, j.settings.OwnPrices()); known {
+		if cost, known := tenancy.Cost(usage, j.settings.Prices); known {
 			usage.Cost, usage.Unpriced = cost, 0
 		}
 	}

@@ -26,7 +26,7 @@ func (j *sessionJob) open(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	switch {
 	case err != nil || n.Provider != aggregate.Anthropic:
 		return nil, task.StopError{Reason: task.ReasonSessionModel, Detail: name}
-	case j.settings.CostsLimited() && !tenancy.PriceKnown(name, j.settings.OwnPrices()):
+	case j.settings.CostsLimited() && !tenancy.PriceKnown(name, j.settings.Prices):
 		return nil, task.StopError{Reason: task.ReasonModelUnpriced, Detail: name}
 	case a.CostReached(limit):
 		return nil, a.CostStop(limit)

@@ -41,7 +41,6 @@ type environment struct {
 	boot.Table
 	boot.Models
 	boot.Results
-	boot.Spending
 	boot.Slack
 	boot.Credentials
 	ReadFileFunction string `env:"READ_FILE_FUNCTION" doc:"the function that reads the text of attachments"`
@@ -49,9 +48,6 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows := store.OpenTasks(cfg, env.Table)
-	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
-		return nil, err
-	}
 	large := large.Open(cfg, env.Results)
 	return &Handler{
 		Store:   rows,

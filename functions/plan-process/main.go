@@ -36,14 +36,10 @@ type environment struct {
 	boot.Table
 	boot.Models
 	boot.Results
-	boot.Spending
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows := store.OpenTasks(cfg, env.Table)
-	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
-		return nil, err
-	}
 	large := large.Open(cfg, env.Results)
 	return &Handler{
 		Tools:   sync.OnceValues(tool.Builtin), // read at the first plan, not at start

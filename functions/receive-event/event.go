@@ -53,19 +53,9 @@ func (e envelope) team() string {
 }
 
 // organization reports whether the event is for an installation for a whole organization. Those are refused, because
-// tokens, settings and rows belong to a workspace. When such an installation ends, the event names the organization and
-// no workspace (https://docs.slack.dev/enterprise/developing-for-enterprise-orgs): the app ends in all workspaces of
-// that organization.
+// tokens, settings and rows belong to a workspace.
 func (e envelope) organization() bool {
 	return len(e.Authorizations) > 0 && e.Authorizations[0].Organization || e.team() == "" && e.Enterprise != ""
-}
-
-// enterprise returns the organization whose installation the event is for.
-func (e envelope) enterprise() string {
-	if len(e.Authorizations) > 0 && e.Authorizations[0].Enterprise != "" {
-		return e.Authorizations[0].Enterprise
-	}
-	return e.Enterprise
 }
 
 // bot returns the user id of our bot, or "" if the event does not name it.
@@ -87,30 +77,22 @@ func (e envelope) at(now time.Time) time.Time {
 	return time.Unix(e.EventTime, 0).Add(time.Second - time.Millisecond)
 }
 
-// end says why integrations end and whose tokens were revoked.
-type end struct {
-	why  tenancy.IntegrationReason
-	bots []string // user ids of the bots whose tokens were revoked
-}
-
-// ends reports whether an event that names only the organization ends the app in this workspace. A revoked token may
-// belong to another workspace's bot.
-func (x end) ends(t tenancy.Tenant) bool {
-	return x.why == tenancy.AppUninstalled || slices.Contains(x.bots, t.BotUserID)
-}
-
-// ended returns what an event ends. Its reason is empty if nothing ends, as for a person's revoked token: Ringi uses
-// only the bot's.
-func (e envelope) ended(what string) (end, error) {
-	field, whose := "team_id", e.team()
-	if e.organization() {
-		field, whose = "enterprise_id", e.enterprise()
+// enterprise returns the organization of the workspace that the event is for, or "".
+func (e envelope) enterprise() string {
+	if len(e.Authorizations) > 0 && e.Authorizations[0].Enterprise != "" {
+		return e.Authorizations[0].Enterprise
 	}
-	if err := inbound.CheckIDs(field, whose, "event_id", e.EventID); err != nil {
-		return end{}, err
+	return e.Enterprise
+}
+
+// ended returns why an event ends integrations. It is empty if nothing ends, as for a person's revoked token: Ringi uses
+// only the bot's.
+func (e envelope) ended(what string) (tenancy.IntegrationReason, error) {
+	if err := inbound.CheckIDs("team_id", e.team(), "event_id", e.EventID); err != nil {
+		return "", err
 	}
 	if what == "app_uninstalled" {
-		return end{why: tenancy.AppUninstalled}, nil
+		return tenancy.AppUninstalled, nil
 	}
 	var revoked struct {
 		Tokens struct {
@@ -118,9 +100,9 @@ func (e envelope) ended(what string) (end, error) {
 		} `json:"tokens"`
 	}
 	if err := inbound.Decode(e.Event, &revoked, "event"); err != nil || len(revoked.Tokens.Bot) == 0 {
-		return end{}, err
+		return "", err
 	}
-	return end{tenancy.TokensRevoked, revoked.Tokens.Bot}, nil
+	return tenancy.TokensRevoked, nil
 }
 
 // kind has the members that decide whether an event is handled. It is decoded first, since other members differ between

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"testing"
 
 	"ringi/shared/domain/agent"
@@ -217,52 +215,6 @@ func TestOrganizationsInstallationsAreRefused(t *testing.T) {
 			out := post(t, handler(k), signed(callback(t, nil, outer)))
 			expect.That(t, out.StatusCode == 200 && len(k.changes) == 0,
 				"answered %d, wrote %d times", out.StatusCode, len(k.changes))
-		})
-	}
-}
-
-// When an organization ends the app, the event names no workspace. Exactly those of its workspaces that Ringi serves
-// are disconnected.
-func TestAnOrganizationEndsWhatIsOursInIt(t *testing.T) {
-	of := map[string][]tenancy.Tenant{
-		"E0ORG":   {{ID: "01FIRST", BotUserID: "U0FIRST"}, {ID: "01SECOND", BotUserID: "U0SECOND"}},
-		"E0OTHER": {{ID: "01OTHER", BotUserID: "U0FIRST"}},
-	}
-	uninstalled := map[string]any{"type": "app_uninstalled"}
-	revoked := func(bots ...string) map[string]any {
-		return map[string]any{"type": "tokens_revoked", "tokens": map[string]any{"bot": bots, "oauth": []string{"U0SECOND"}}}
-	}
-	org := map[string]any{"team_id": nil, "enterprise_id": "E0ORG", "authorizations": nil}
-	installation := map[string]any{"team_id": nil, "enterprise_id": nil,
-		"authorizations": []any{map[string]any{"enterprise_id": "E0ORG", "team_id": nil, "is_bot": true,
-			"is_enterprise_install": true}}}
-	for name, tt := range map[string]struct {
-		event, outer map[string]any
-		want         []string
-	}{
-		"it removes the app":                {uninstalled, org, []string{"01FIRST", "01SECOND"}},
-		"by its installation":               {uninstalled, installation, []string{"01FIRST", "01SECOND"}},
-		"it revokes one bot's token":        {revoked("U0FIRST", "U0ELSE"), org, []string{"01FIRST"}},
-		"it revokes that of none of ours":   {revoked("U0ELSE"), installation, nil},
-		"it revokes a person's token alone": {revoked(), org, nil},
-		"one in which nothing is ours": {uninstalled, map[string]any{"team_id": nil, "enterprise_id": "E0NOBODY",
-			"authorizations": nil}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			k := &kept{of: of}
-			h, body := handler(k), signed(callback(t, tt.event, tt.outer))
-			out := post(t, h, body)
-			var got []string
-			for _, e := range k.ended {
-				got = append(got, e.tenant)
-			}
-			expect.That(t, out.StatusCode == 200 && slices.Equal(got, tt.want) && len(k.changes) == 0,
-				"answered %d, disconnected %v", out.StatusCode, got)
-			k.err = errors.New("throttled")
-			if out := post(t, h, body); out.StatusCode != 200 && tt.want == nil || out.StatusCode != 503 && tt.want != nil ||
-				len(k.ended) != 2*len(tt.want) {
-				t.Errorf("what could not be kept is answered %d, %d were tried", out.StatusCode, len(k.ended)-len(tt.want))
-			}
 		})
 	}
 }

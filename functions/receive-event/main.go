@@ -4,7 +4,6 @@ package main
 import (
 	"context"
 	"errors"
-	"iter"
 	"log/slog"
 	"time"
 
@@ -59,7 +58,6 @@ const maxChallenge = 4096
 type Store interface {
 	Create(ctx context.Context, c aggregate.Change) error
 	HomeOpened(ctx context.Context, tenant string, h records.OpenHome) error
-	OfOrganization(ctx context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error]
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	RevokeKeysOf(ctx context.Context, tenant, user string, now time.Time) (int, error)
 	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
@@ -224,47 +222,26 @@ func answered(
 // all workspaces of an organization that Ringi serves. An event that is repeated, or older than the present connection,
 // changes nothing.
 func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Response, error) {
-	x, err := e.ended(what)
+	if e.organization() {
+		return foreign(ctx, e)
+	}
+	why, err := e.ended(what)
 	if err != nil {
 		return inbound.Response{}, err
 	}
-	if x.why == "" {
+	if why == "" {
 		return ignore(ctx, e, ignoredType)
 	}
-	tenants, failed := []string{aggregate.TenantID(e.team())}, error(nil)
-	if e.organization() {
-		if tenants, failed = h.ofOrganization(ctx, e, x); len(tenants) == 0 && failed == nil {
-			return foreign(ctx, e)
-		}
-	}
-	all := 0
-	for _, tenant := range tenants { // one failure doesn't stop the others
-		n, err := h.Store.EndIntegrations(ctx, tenant, x.why, e.at(h.Now()), h.Now())
-		all, failed = all+n, errors.Join(failed, err)
-	}
-	if failed != nil {
-		slog.ErrorContext(ctx, "not disconnected", "event_id", e.EventID, "why", x.why, "integrations", all, "err", failed)
+	all, err := h.Store.EndIntegrations(ctx, aggregate.TenantID(e.team()), why, e.at(h.Now()), h.Now())
+	if err != nil {
+		slog.ErrorContext(ctx, "not disconnected", "event_id", e.EventID, "why", why, "integrations", all, "err", err)
 		return inbound.Response{}, errAgain
 	}
 	if all == 0 {
 		boot.Count(boot.EventRepeated, 1)
 	}
-	slog.InfoContext(ctx, "disconnected", "event_id", e.EventID, "why", x.why, "workspaces", len(tenants),
-		"integrations", all)
+	slog.InfoContext(ctx, "disconnected", "event_id", e.EventID, "why", why, "integrations", all)
 	return inbound.OK(), nil
-}
-
-// ofOrganization lists the tenants whose integrations an organization's event ends.
-func (h *Handler) ofOrganization(ctx context.Context, e envelope, x end) (tenants []string, err error) {
-	for t, err := range h.Store.OfOrganization(ctx, e.enterprise()) {
-		if err != nil {
-			return tenants, err
-		}
-		if x.ends(t) {
-			tenants = append(tenants, t.ID)
-		}
-	}
-	return tenants, nil
 }
 
 // foreign ignores an event for an organization-wide installation, which is not supported.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"iter"
 	"testing"
 	"time"
 
@@ -31,9 +30,8 @@ type kept struct {
 	told     []aggregate.Change
 	homes    []records.OpenHome
 	ended    []ending
-	left     []string                    // whose keys were revoked
-	of       map[string][]tenancy.Tenant // by organization
-	bot      string                      // the id that the tenant's row has
+	left     []string // whose keys were revoked
+	bot      string   // the id that the tenant's row has
 	err      error
 }
 
@@ -71,16 +69,6 @@ func (k *kept) Tenant(context.Context, string) (tenancy.Tenant, error) {
 func (k *kept) RevokeKeysOf(_ context.Context, tenant, user string, _ time.Time) (int, error) {
 	k.left = append(k.left, tenant+" "+user)
 	return 1, k.err
-}
-
-func (k *kept) OfOrganization(_ context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error] {
-	return func(yield func(tenancy.Tenant, error) bool) {
-		for _, t := range k.of[enterprise] {
-			if !yield(t, nil) {
-				return
-			}
-		}
-	}
 }
 
 func (k *kept) Settings(context.Context, string) (tenancy.Settings, error) {

@@ -47,15 +47,11 @@ type environment struct {
 	boot.Table
 	boot.Slack
 	boot.Credentials
-	boot.Spending
 	TenantAdmin string `env:"TENANT_ADMIN,optional" doc:"Slack user id of the first administrator of a workspace that is met for the first time, unless the Slack secret names one"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows, keys := store.OpenTasks(cfg, env.Table), secret.OpenSlack(cfg, env.Slack)
-	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
-		return nil, err
-	}
 	return &Handler{
 		Store: rows,
 		Slack: bots.Open(cfg, keys, env.Credentials, rows, slackWithin),
@@ -76,8 +72,7 @@ type Store interface {
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 	Bootstrap(ctx context.Context, t tenancy.Tenant, now time.Time) (tenancy.Tenant, error)
-	NoteOrganization(ctx context.Context, t tenancy.Tenant, enterprise, user, bot string, now time.Time) error
-	NoteDeployment(ctx context.Context, own string, now time.Time) error
+	NoteBot(ctx context.Context, t tenancy.Tenant, user, bot string, now time.Time) error
 	NameTenant(ctx context.Context, t tenancy.Tenant, name string, now time.Time) error
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 	Create(ctx context.Context, c aggregate.Change) error

@@ -32,7 +32,6 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	within, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
 	whose := slackapi.HomeWorkspaces{Slack: h.Slack, Rows: h.Store}
-	h.noteDeployment(within, whose)
 	known, err := whose.Knows(within, a.Head.TenantID)
 	switch {
 	case errors.Is(err, slackapi.ErrNoWorkspace):
@@ -46,7 +45,7 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	switch {
 	case err == nil:
 		h.rename(ctx, t)
-		h.noteOrganization(within, t)
+		h.noteBot(within, t)
 		return a, nil
 	case !errors.Is(err, aggregate.ErrNotFound):
 		return nil, fmt.Errorf("look for the tenant: %w", err)
@@ -64,7 +63,7 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	if t, err = h.Store.Bootstrap(ctx, t, h.Now()); err != nil {
 		return nil, fmt.Errorf("make the tenant: %w", err)
 	}
-	h.noteOrganization(within, t)
+	h.noteBot(within, t)
 	return a, nil
 }
 
@@ -109,26 +108,11 @@ func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
 	}
 }
 
-// noteDeployment saves which workspace is the deployment's own, before a request from any other is accepted. If Slack
-// doesn't say, the saved workspace stays. If it fails, a later request tries again.
-func (h *Handler) noteDeployment(ctx context.Context, whose slackapi.HomeWorkspaces) {
-	own, err := whose.Tenant(ctx)
-	if err == nil && own != "" {
-		err = h.Store.NoteDeployment(ctx, own, h.Now())
-	}
-	if err != nil {
-		slog.WarnContext(ctx, "which workspace is the deployment's own is not noted", "tenant", own, "err", err)
-	}
-}
-
-// noteOrganization saves the workspace's organization (Enterprise Grid), which its bot's token names, and the bot's
-// ids:
-// when an organization removes the app, the event names only the organization. If it fails, a later request tries
-// again.
-func (h *Handler) noteOrganization(ctx context.Context, t tenancy.Tenant) {
+// noteBot saves the bot's ids. If it fails, a later request tries again.
+func (h *Handler) noteBot(ctx context.Context, t tenancy.Tenant) {
 	self, err := h.Slack.Self(ctx)
 	if err == nil && self.Team == t.TeamID {
-		err = h.Store.NoteOrganization(ctx, t, self.Enterprise, self.User, self.Bot, h.Now())
+		err = h.Store.NoteBot(ctx, t, self.User, self.Bot, h.Now())
 	}
 	if err != nil && slackapi.Code(err) != slackapi.CodeUnknownMethod {
 		slog.WarnContext(ctx, "whose workspace it is is not noted", "tenant", t.ID, "err", err)

@@ -76,42 +76,8 @@ func TestAWorkspaceThatConnectedSlackIsKnown(t *testing.T) {
 	}
 }
 
-// A request from any workspace saves which one is the deployment's own. That one is never counted as another workspace.
-// While Slack doesn't say, the saved one stays.
-func TestARequestNotesWhoseTheDeploymentIs(t *testing.T) {
-	server := pipelinetest.Start(t)
-	w, other := server.World(t), aggregate.TenantID("T0ELSEWHERE")
-	bootstrapped(t, w)
-	further := func(want map[string]bool) {
-		t.Helper()
-		for tenant, is := range want {
-			// without a cached answer
-			if _, further, err := w.StoreOverTransport().Further(t.Context(), tenant); err != nil || further != is {
-				t.Errorf("%s is another: %v, %v", tenant, further, err)
-			}
-		}
-	}
-	h := handler(w)
-	asks := func(w *pipelinetest.World, team string, unsure error) {
-		t.Helper()
-		h.Slack = answers{team: team, unsure: unsure,
-			user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
-		expect.Value(h.Handle(t.Context(), w.In()))(t)
-	}
-	further(map[string]bool{w.Ref.Tenant: false, other: false})
-	asks(w, pipelinetest.Team, nil)
-	further(map[string]bool{w.Ref.Tenant: false, other: true})
-	expect.Value(w.Store.SaveIntegration(t.Context(), tenancy.Integration{TenantID: w.Ref.Tenant,
-		Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}, pipelinetest.Approver(),
-		w.Now()))(t)
-	asks(w.Another(), "", slackapi.Unknown{})
-	further(map[string]bool{w.Ref.Tenant: false, other: true})
-	asks(w.Another(), "T0ELSEWHERE", nil) // the deployment's token is another workspace's now
-	further(map[string]bool{w.Ref.Tenant: true, other: false})
-}
-
-// A request saves its workspace's organization, as the workspace's own bot reports it, even for an existing tenant.
-func TestARequestNotesTheOrganization(t *testing.T) {
+// A request saves the bot's ids, as the bot itself reports them, even for an existing tenant.
+func TestARequestNotesTheBot(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for name, before := range map[string]func(w *pipelinetest.World){
 		"first contact": func(*pipelinetest.World) {}, "a later request": func(w *pipelinetest.World) { bootstrapped(t, w) },
@@ -119,11 +85,11 @@ func TestARequestNotesTheOrganization(t *testing.T) {
 		w := server.World(t)
 		before(w)
 		h := handler(w)
-		h.Slack = answers{team: pipelinetest.Team, enterprise: "E0ORG",
+		h.Slack = answers{team: pipelinetest.Team,
 			user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 		expect.Value(h.Handle(t.Context(), w.In()))(t)
 		is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t)
-		expect.That(t, is.EnterpriseID == "E0ORG" && is.BotUserID == "U0BOT" && is.BotID == "B0BOT", "%s: %+v", name, is)
+		expect.That(t, is.BotUserID == "U0BOT" && is.BotID == "B0BOT", "%s: %+v", name, is)
 	}
 }
 

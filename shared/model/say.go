@@ -151,14 +151,14 @@ func (p priced) Say(ctx context.Context, r Request) (Response, error) {
 // Within opens a model, and stores the requests that it is sent. It returns an *Error of kind Unpriced if the settings
 // limit costs and the model's price is unknown, because the limit could not be enforced.
 func Within(s tenancy.Settings, open func(name string) (Wire, error), name string, keep Keep) (Wire, error) {
-	if s.CostsLimited() && !tenancy.PriceKnown(name, s.OwnPrices()) {
+	if s.CostsLimited() && !tenancy.PriceKnown(name, s.Prices) {
 		return nil, &Error{Provider: "none", Model: name, Kind: Unpriced}
 	}
 	w, err := open(name)
 	if err != nil {
 		return nil, err
 	}
-	return Priced(Keeping(w, keep), s.OwnPrices()), nil
+	return Priced(Keeping(w, keep), s.Prices), nil
 }
 
 // Error describes a call without an answer, in one form for every provider. It has no text of the request or the

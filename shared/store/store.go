@@ -64,14 +64,11 @@ type Store struct {
 	t     *table.Table
 	kinds aggregate.Kinds
 	newID func() string
-
-	furtherDay aggregate.MicroUSD // daily budget of a further workspace; 0: none set
-	known      *deployment        // the cached row of the deployment
 }
 
 // New returns a store over the named table for these kinds of aggregates.
 func New(db *dynamodb.Client, name string, kinds ...aggregate.Kind) *Store {
-	return &Store{t: table.New(db, name), kinds: kinds, newID: aggregate.NewID, known: &deployment{}}
+	return &Store{t: table.New(db, name), kinds: kinds, newID: aggregate.NewID}
 }
 
 // Table returns the table, for other packages whose rows are in it.

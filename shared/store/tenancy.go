@@ -3,11 +3,7 @@ package store
 import (
 	"context"
 	"errors"
-	"iter"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -15,19 +11,10 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Settings returns a tenant's settings, or the defaults if it has saved none. After CapFurther the settings of a
-// further workspace have the daily budget set there.
+// Settings returns a tenant's settings, or the defaults if it has saved none.
 func (s *Store) Settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
 	row, err := s.settings(ctx, tenant)
-	x := row.Settings()
-	if err != nil || s.furtherDay == 0 {
-		return x, err
-	}
-	d, err := s.deployment(ctx)
-	if err == nil && d.Further(tenant) {
-		x.FurtherDay = s.furtherDay
-	}
-	return x, err
+	return row.Settings(), err
 }
 
 // settings reads the row. What is missing in it has its default.
@@ -222,18 +209,9 @@ func (s *Store) NameTenant(ctx context.Context, t tenancy.Tenant, name string, n
 	})
 }
 
-// NoteOrganization commits t.Belong. It retries conflicts for up to two seconds.
-func (s *Store) NoteOrganization(ctx context.Context, t tenancy.Tenant, enterprise, user, bot string, now time.Time) error {
-	return whileConflict(ctx, func() error { return s.changeOnce(ctx, t.Belong(enterprise, user, bot, now), nil) })
-}
-
-// OfOrganization returns the tenants that are workspaces of an organization. It reads an index, which may be slightly
-// stale.
-func (s *Store) OfOrganization(ctx context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error] {
-	e := table.NewExpression()
-	return table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, IndexName: aws.String("GSI1"), KeyConditionExpression: table.All(e.Is("GSI1PK", "=", tenancy.EnterprisePrefix+enterprise)),
-	}), table.UnpackAs[tenancy.Tenant])
+// NoteBot commits t.Bot. It retries conflicts for up to two seconds.
+func (s *Store) NoteBot(ctx context.Context, t tenancy.Tenant, user, bot string, now time.Time) error {
+	return whileConflict(ctx, func() error { return s.changeOnce(ctx, t.Bot(user, bot, now), nil) })
 }
 
 // SaveTenant commits t.Save over revision t.Rev. It returns aggregate.ErrNotFound if there is no such tenant, and

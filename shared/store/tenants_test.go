@@ -26,18 +26,11 @@ func workspace(team string) tenancy.Tenant {
 func testTenants(t *testing.T, st *taskStore) {
 	first := expect.Value(st.Bootstrap(t.Context(), workspace("T0FIRST"), at()))(t)
 
-	t.Run("the first contact makes tenant, slug and settings", func(t *testing.T) { testFirstContact(t, st, first) })
+	t.Run("the first contact makes tenant and settings", func(t *testing.T) { testFirstContact(t, st, first) })
 	t.Run("a tenant that is there is returned as it is", func(t *testing.T) {
 		other := workspace("T0FIRST")
 		other.Name, other.Admins = "別名", []string{"U0STRANGER"}
 		expect.Same(t, first, expect.Value(st.Bootstrap(t.Context(), other, at().Add(time.Hour)))(t))
-	})
-
-	t.Run("another tenant's slug gets the team behind it", func(t *testing.T) {
-		got := expect.Value(st.Bootstrap(t.Context(), workspace("T0SECOND"), at()))(t)
-		expect.Is(t, got.Slug, "default-t0second", "slug")
-		settings, err := st.Settings(t.Context(), got.ID)
-		expect.That(t, err == nil && settings.Slug == got.Slug, "settings have slug %q, %v", settings.Slug, err)
 	})
 
 	st.parts(t, []part{
@@ -87,7 +80,6 @@ func testFirstContact(t *testing.T, st *taskStore, first tenancy.Tenant) {
 	want.Rev, want.CreatedAt, want.UpdatedAt = 1, at(), at()
 	expect.Same(t, want, first)
 	expect.Same(t, want, expect.Value(st.Tenant(t.Context(), want.ID))(t))
-	expect.Is(t, table.TextOf(raw(t, st, "SLUG#default", "SLUG"), "tenant_id"), want.ID, "the slug has the tenant")
 	settings := expect.Value(st.Settings(t.Context(), want.ID))(t)
 	expect.That(t, settings.Rev == 1 && settings.Slug == "default", "settings at rev %d with slug %q", settings.Rev,
 		settings.Slug)

@@ -105,7 +105,6 @@ func (d *Directory) Become(id string, change func(*slackapi.User) error) {
 type ownWorkspace struct {
 	Team, Admin string
 	Also        []string // teams that are treated as the own workspace too
-	Install     string   // the secret's member install: who may install the app
 }
 
 func (o *ownWorkspace) Own(_ context.Context, tenant string) (bool, error) {
@@ -122,10 +121,6 @@ func (o *ownWorkspace) TenantAdmin(context.Context) (string, error) {
 		return "", secret.ErrMissing
 	}
 	return o.Admin, nil
-}
-
-func (o *ownWorkspace) MayInstall(_ context.Context, team string) (bool, error) {
-	return o.Install == secret.AnyWorkspace || o.Install == team, nil
 }
 
 // openID stands in for Slack's token endpoint: the code it gets is the id of the person who signs in.
@@ -174,7 +169,7 @@ func New(t *testing.T, db *storetest.Server) *World {
 	w.StartClock()
 	w.People = &Directory{Directory: w.Slack.Client, changed: map[string]func(*slackapi.User) error{},
 		Called: map[string]string{}}
-	w.OIDC, w.Own = &openID{now: w.Now}, &ownWorkspace{Team: slacktest.Team, Install: secret.AnyWorkspace}
+	w.OIDC, w.Own = &openID{now: w.Now}, &ownWorkspace{Team: slacktest.Team}
 	server := httptest.NewServer(http.HandlerFunc(w.OIDC.token))
 	t.Cleanup(server.Close)
 	w.OIDC.API = server.URL + "/api/"

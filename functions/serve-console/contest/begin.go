@@ -95,10 +95,6 @@ func (c *Pages) showBeginForm(w http.ResponseWriter, r *http.Request, v *web.Vie
 // mostOf returns what a contest may cost: the least of the budget of a request and what is left of the day's and the
 // month's. If nothing is left it returns task.StopError.
 func (c *Pages) mostOf(ctx context.Context, v *web.Viewer, s tenancy.Settings) (aggregate.MicroUSD, error) {
-	var err error
-	if s.FurtherDay, err = c.Store.FurtherDay(ctx, v.Tenant); err != nil {
-		return 0, err
-	}
 	left, err := pipeline.WithinBudgets(ctx, c.Store, v.Tenant, s, c.Now())
 	if most := mostOfOne(s); err != nil || left == 0 || most < left {
 		return most, err

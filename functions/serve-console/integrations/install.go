@@ -18,7 +18,7 @@ import (
 )
 
 // Open registers the pages that need no session: on which people sign in with Slack, if Ringi serves their workspace,
-// and on which those of other workspaces install the app.
+// and on which the app is installed in it.
 func (c *Pages) Open(mux *http.ServeMux) {
 	mux.HandleFunc("GET /console/signin", c.Site.Open(c.showSignIn))
 	mux.HandleFunc("GET /console/signin/begin", c.Site.Open(c.beginSignIn))
@@ -51,7 +51,7 @@ func (c *Pages) beginInstall(w http.ResponseWriter, r *http.Request, _ *web.View
 	return nil
 }
 
-// endInstall makes the workspace a tenant with the installer as its first administrator, and saves the bot's token.
+// endInstall saves the bot's token of the deployment's own workspace.
 func (c *Pages) endInstall(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	begun, err := c.takeConsent(w, r, v)
 	if err == nil && begun.Provider != tenancy.SlackProvider {
@@ -85,29 +85,26 @@ func (c *Pages) endInstall(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Show(w, r, v, d, "integrations/installed")
 }
 
-// installed returns the tenant of an installation and saves its bot's token. In the deployment's own workspace the
-// installer doesn't become an administrator: any member can install an app that is already installed.
+// installed returns the tenant of an installation and saves its bot's token. Any other workspace than the deployment's
+// own is refused. The installer doesn't become an administrator: any member can install an app that is installed.
 func (c *Pages) installed(ctx context.Context, made slackapi.Installation) (tenancy.Tenant, error) {
-	own, err := c.Own.Own(ctx, aggregate.TenantID(made.Team))
-	if err != nil {
+	id := aggregate.TenantID(made.Team)
+	owner := tenancy.Tenant{ID: id, Name: web.WorkspaceName(made.Team, made.TeamName)}
+	own, err := c.Own.Own(ctx, id)
+	switch {
+	case err != nil:
 		slog.WarnContext(ctx, "whose the app is", "err", err)
-		return tenancy.Tenant{}, connectFault{"silent", http.StatusBadGateway, tenancy.SlackProvider}
+		return owner, connectFault{"silent", http.StatusBadGateway, tenancy.SlackProvider}
+	case !own:
+		return owner, c.giveBack(ctx, made, "not-named")
 	}
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: made.User, Team: made.Team}
-	var owner tenancy.Tenant
-	if own {
-		owner, err = c.Store.Tenant(ctx, aggregate.TenantID(made.Team))
-		if errors.Is(err, aggregate.ErrNotFound) { // the workspace's first request writes the row
-			owner, err = tenancy.Tenant{ID: aggregate.TenantID(made.Team),
-				Name: web.WorkspaceName(made.Team, made.TeamName)}, nil
-		}
-	} else {
-		owner, err = c.further(ctx, made, by)
-	}
-	if err != nil {
+	// The workspace's first request writes the row.
+	if is, err := c.Store.Tenant(ctx, id); err == nil {
+		owner = is
+	} else if !errors.Is(err, aggregate.ErrNotFound) {
 		return owner, err
 	}
-	row, err := c.Connect.Vault.Row(ctx, owner.ID, tenancy.SlackProvider)
+	row, err := c.Connect.Vault.Row(ctx, id, tenancy.SlackProvider)
 	switch {
 	case err != nil:
 		return owner, err
@@ -115,34 +112,12 @@ func (c *Pages) installed(ctx context.Context, made slackapi.Installation) (tena
 		return owner, c.giveBack(ctx, made, "put-away")
 	}
 	if owner.Rev > 0 {
-		if err := c.Store.NoteOrganization(ctx, owner, made.Enterprise, made.Bot, "", c.Now()); err != nil {
+		if err := c.Store.NoteBot(ctx, owner, made.Bot, "", c.Now()); err != nil {
 			return owner, err
 		}
 	}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: made.User, Team: made.Team}
 	return owner, c.Connect.Vault.ConnectOver(ctx, row, vault.Credential{AccessToken: made.Token}, "{}", by)
-}
-
-// further returns the tenant of another workspace if the Slack secret lets it install the app.
-func (c *Pages) further(ctx context.Context, made slackapi.Installation, by aggregate.Actor) (tenancy.Tenant, error) {
-	may, err := c.Own.MayInstall(ctx, made.Team)
-	switch {
-	case err != nil:
-		slog.WarnContext(ctx, "who may install the app", "err", err)
-		return tenancy.Tenant{}, connectFault{"silent", http.StatusBadGateway, tenancy.SlackProvider}
-	case !may:
-		row, err := c.Connect.Vault.Row(ctx, aggregate.TenantID(made.Team), tenancy.SlackProvider)
-		if err != nil {
-			return tenancy.Tenant{}, err
-		}
-		if row.Status == tenancy.Connected { // Slack issued the same token again: revoking it would disconnect
-			return tenancy.Tenant{}, notInstalled(ctx, made, "not-named")
-		}
-		return tenancy.Tenant{}, c.giveBack(ctx, made, "not-named")
-	}
-	if err := c.NoteDeployment(ctx); err != nil {
-		return tenancy.Tenant{}, err
-	}
-	return c.founded(ctx, made, by)
 }
 
 // giveBack revokes the token of a refused installation and returns the fault that explains the refusal.
@@ -150,24 +125,8 @@ func (c *Pages) giveBack(ctx context.Context, made slackapi.Installation, why st
 	if err := c.SignIn.Revoke(ctx, made.Token); err != nil {
 		slog.WarnContext(ctx, "the token of a refused installation stays valid", "team", made.Team, "err", err)
 	}
-	return notInstalled(ctx, made, why)
-}
-
-func notInstalled(ctx context.Context, made slackapi.Installation, why string) error {
 	slog.WarnContext(ctx, "an installation was refused", "team", made.Team, "why", why)
 	return connectFault{why, http.StatusForbidden, tenancy.SlackProvider}
-}
-
-// founded returns the tenant of another workspace, creating it if needed; it always has an administrator.
-func (c *Pages) founded(ctx context.Context, made slackapi.Installation, by aggregate.Actor) (tenancy.Tenant, error) {
-	owner, err := c.Store.Bootstrap(ctx, tenancy.Tenant{ID: aggregate.TenantID(made.Team),
-		Name: web.WorkspaceName(made.Team, made.TeamName), Slug: tenancy.DefaultSettings().Slug, TeamID: made.Team,
-		Admins: []string{made.User}}, c.Now())
-	if err == nil && len(owner.Admins) == 0 { // made by its first request, without an administrator
-		owner.Admins = []string{made.User}
-		err = c.Store.SaveTenant(ctx, owner, by, c.Now())
-	}
-	return owner, err
 }
 
 // connected returns the connection that an address or form names.

@@ -19,19 +19,17 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
 // slackInstalls plays Slack's part of an installation.
 type slackInstalls struct {
-	enterprise any // of the workspace that installs it next
-	mu         sync.Mutex
-	answer     map[string]any // of oauth.v2.access
-	status     int
-	revoked    []string
-	codes      map[string]bool // that were used
+	mu      sync.Mutex
+	answer  map[string]any // of oauth.v2.access
+	status  int
+	revoked []string
+	codes   map[string]bool // that were used
 }
 
 func (s *slackInstalls) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +62,6 @@ func (s *slackInstalls) of(team, name, user, token string, organization bool) {
 		"app_id": "A0RINGI",
 		"team": map[string]any{"id": team,
 			"name": name}, "authed_user": map[string]any{"id": user}, "is_enterprise_install": organization,
-		"enterprise": s.enterprise,
 	}
 	if organization {
 		s.answer["team"], s.answer["enterprise"] = nil, map[string]any{"id": "E1", "name": name}
@@ -112,6 +109,8 @@ func (w *installing) holding(team, want string) tenancy.Tenant {
 // anyone can.
 func TestOnlyAnAdministratorUndoesADisconnect(t *testing.T) {
 	w := newInstalling(t)
+	w.Own.Also = []string{"T0SECOND"}
+	w.Found("T0SECOND", "U0SECOND")
 	installs := func(user, token string) consoletest.Answer {
 		w.slack.of("T0SECOND", "二号店", user, token, false)
 		b := w.Browser()
@@ -132,100 +131,32 @@ func TestOnlyAnAdministratorUndoesADisconnect(t *testing.T) {
 	w.holding("T0SECOND", "xoxb-third")
 }
 
-func TestInstallingInFurtherWorkspaces(t *testing.T) {
+// The app is installed in the deployment's own workspace, by anybody, who doesn't become an administrator; in no other.
+func TestInstallingInTheOwnWorkspace(t *testing.T) {
 	w := newInstalling(t)
-	b := w.Browser()
-	q := w.begins(b)
+	q := w.begins(w.Browser())
 	expect.That(t, strings.Contains(q.Get("scope"), "chat:write,") &&
 		q.Get("redirect_uri") == "https://"+consoletest.Host+"/console/slack/installed" &&
 		q.Get("client_id") == "1.2", "Slack is asked %v", q)
-	w.slack.enterprise = map[string]any{"id": "E0ORG", "name": "本社"}
-	w.slack.of("T0SECOND", `二号店 <script>alert(1)</script>`, "U0SECOND", "xoxb-second", false)
-	w.returns(b, q).Says(t, 200, "二号店").Lacks(t, "<script>alert", "xoxb")
-	if owner := w.holding("T0SECOND", "xoxb-second"); owner.TeamID != "T0SECOND" ||
-		!slices.Equal(owner.Admins, []string{"U0SECOND"}) || owner.Slug == w.Tenant.Slug {
-		t.Errorf("%+v", owner)
-	} else if owner.EnterpriseID != "E0ORG" || owner.BotUserID != "U0BOT" {
-		t.Errorf("an organization that ends it won't find it: %+v", owner)
-	} else if _, further, err := w.Store.Further(t.Context(), owner.ID); err != nil || !further {
-		t.Errorf("it is not told from the deployment's own workspace: %v", err)
-	}
-	if _, err := w.Store.Integration(t.Context(), w.Tenant.ID, tenancy.SlackProvider); err == nil {
-		t.Error("the first workspace was changed")
-	}
-	for name, run := range map[string]func(*testing.T, *installing){
-		"again, by somebody else": installsAgain,
-		"in the deployment's own workspace nobody is made an administrator": installsAtHome,
-	} {
-		t.Run(name, func(t *testing.T) { run(t, w) })
-	}
-	t.Run("where nobody is an administrator yet", func(t *testing.T) {
-		w.Found("T0THIRD")
-		w.slack.of("T0THIRD", "三号店", "U0THIRD", "xoxb-4", false)
-		third := w.Browser()
-		w.returns(third, w.begins(third))
-		if owner := w.holding("T0THIRD", "xoxb-4"); !slices.Equal(owner.Admins, []string{"U0THIRD"}) {
-			t.Errorf("%v", owner.Admins)
-		}
-	})
-	t.Run("for an organization", func(t *testing.T) {
-		w.slack.of("", "本社", "U0ORG", "xoxb-org", true)
-		org := w.Browser()
-		w.returns(org, w.begins(org)).Says(t, http.StatusConflict, "Enterprise Grid")
-		expect.That(t, slices.Contains(w.slack.revoked, "xoxb-org"), "%+v", w.slack.revoked)
-	})
-}
-
-func installsAgain(t *testing.T, w *installing) {
-	w.slack.of("T0SECOND", "二号店", "U0ELSE", "xoxb-third", false)
-	again := w.Browser()
-	w.returns(again, w.begins(again)).Says(t, 200)
-	owner := w.holding("T0SECOND", "xoxb-third")
-	expect.That(t, slices.Equal(owner.Admins, []string{"U0SECOND"}), "%v", owner.Admins)
-}
-
-func installsAtHome(t *testing.T, w *installing) {
 	w.Own.Also = []string{"T0OWN", "T0BARE"}
 	w.Found("T0OWN")
-	for _, team := range []string{"T0OWN", "T0BARE"} {
-		w.slack.of(team, "本店", "U0ANYBODY", "xoxb-own", false)
-		anybody := w.Browser()
-		w.returns(anybody, w.begins(anybody)).Says(t, 200)
-		owner := w.holding(team, "xoxb-own")
-		expect.That(t, len(owner.Admins) == 0, "%s is administered by %v", team, owner.Admins)
-	}
-}
-
-// Only workspaces that the Slack secret names can install the app, once or again; nothing is stored about others.
-func TestOnlyNamedWorkspacesInstall(t *testing.T) {
-	w := newInstalling(t)
-	installs := func(team, token string) consoletest.Answer {
-		w.slack.of(team, "二号店", "U0SECOND", token, false)
+	installs := func(team, token string, organization bool) consoletest.Answer {
+		w.slack.of(team, `本店 <script>alert(1)</script>`, "U0ANYBODY", token, organization)
 		b := w.Browser()
 		return w.returns(b, w.begins(b))
 	}
-	refused := func(team, token string) {
-		t.Helper()
-		installs(team, token).Says(t, http.StatusForbidden, "許可されていません")
+	for _, team := range w.Own.Also {
+		installs(team, "xoxb-own", false).Says(t, 200).Lacks(t, "<script>alert", "xoxb")
+		owner := w.holding(team, "xoxb-own")
+		expect.That(t, len(owner.Admins) == 0, "%s is administered by %v", team, owner.Admins)
+	}
+	installs("T0SECOND", "xoxb-other", false).Says(t, http.StatusForbidden, "許可されていません")
+	installs("", "xoxb-org", true).Says(t, http.StatusConflict, "Enterprise Grid")
+	for _, token := range []string{"xoxb-other", "xoxb-org"} {
 		expect.That(t, slices.Contains(w.slack.revoked, token), "%+v", w.slack.revoked)
 	}
-	w.Own.Install = ""
-	refused("T0SECOND", "xoxb-1")
-	w.Own.Install = "T0SECOND"
-	refused("T0THIRD", "xoxb-2")
-	for _, team := range []string{"T0SECOND", "T0THIRD"} {
-		_, err := w.Store.Tenant(t.Context(), aggregate.TenantID(team))
-		expect.That(t, errors.Is(err, aggregate.ErrNotFound), "%s is a tenant: %v", team, err)
-	}
-	installs("T0SECOND", "xoxb-3")
-	w.holding("T0SECOND", "xoxb-3")
-	w.Own.Install = ""                                   // or it installed before there was such a list
-	for _, token := range []string{"xoxb-3", "xoxb-4"} { // Slack hands out the same token again
-		installs("T0SECOND", token).Says(t, http.StatusForbidden)
-		expect.That(t, !slices.Contains(w.slack.revoked, token), "of a workspace that is connected")
-	}
-	w.holding("T0SECOND", "xoxb-3")                 // what it has stays, and works
-	installs(slacktest.Team, "xoxb-5").Says(t, 200) // the deployment's own workspace
+	_, err := w.Store.Tenant(t.Context(), aggregate.TenantID("T0SECOND"))
+	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "it is a tenant: %v", err)
 }
 
 func TestInstallationsThatAreRefused(t *testing.T) {

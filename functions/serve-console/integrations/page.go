@@ -71,7 +71,6 @@ type integration struct {
 type integrationsData struct {
 	All      []integration
 	Redirect string // address that vendors redirect to
-	Install  string // address where other workspaces install the app
 }
 
 func (c *Pages) integrations(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -79,7 +78,7 @@ func (c *Pages) integrations(w http.ResponseWriter, r *http.Request, v *web.View
 	if err != nil {
 		return err
 	}
-	d := integrationsData{All: all, Redirect: returnAddress(r), Install: web.Address(r) + "/slack/install"}
+	d := integrationsData{All: all, Redirect: returnAddress(r)}
 	return c.Show(w, r, v, web.Document{Here: "integrations", Data: d}, "integrations")
 }
 

@@ -68,9 +68,6 @@ func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer)
 	if err != nil {
 		return err
 	}
-	if err := c.NoteDeployment(ctx); err != nil {
-		slog.WarnContext(ctx, "which workspace is the deployment's own is not noted", "err", err)
-	}
 	cookie := records.NewSecret()
 	s := records.NewSession(owner.ID, owner.TeamID, p.User, name, slices.Contains(owner.Admins, p.User), c.Now())
 	if err := c.Store.BeginSession(ctx, cookie, s); err != nil {
@@ -88,8 +85,8 @@ func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer)
 }
 
 // enter returns the tenant and the name of a person who signed in with Slack. When the first member of the deployment's
-// own workspace signs in, it makes the tenant with the administrator that the Slack secret names; other workspaces
-// become tenants by installing the app. It returns ErrNewWorkspace or ErrNoAdmin if there is no tenant, and an error if
+// own workspace signs in, it makes the tenant with the administrator that the Slack secret names. It
+// returns ErrNewWorkspace or ErrNoAdmin if there is no tenant, and an error if
 // the person may not use it.
 func (c *Pages) enter(ctx context.Context, p slackapi.SignedIn) (owner tenancy.Tenant, name string, err error) {
 	owner, err = c.Store.Tenant(ctx, aggregate.TenantID(p.Team))

@@ -225,9 +225,6 @@ func (c *Pages) showSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		if err != nil {
 			return err
 		}
-		if p.now.FurtherDay, err = c.Store.FurtherDay(r.Context(), v.Tenant); err != nil {
-			return err
-		}
 		day, month := sums.Spent()
 		if note = t.Say("spent", "day", day, "month", month); sums.HeldMonth > 0 {
 			note += " · " + t.Say("held", "usd", sums.HeldMonth)

@@ -173,10 +173,6 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 	switch {
 	case x.Name == "model":
 		in.Bound = p.used
-	case x.Name == "max_cost_day_usd" && p.now.FurtherDay > 0:
-		in.Bound = t.Say("further_day", "usd", p.now.FurtherDay)
-	case x.Name == "prices" && p.now.FurtherDay > 0:
-		in.Bound = t.Say("further_prices")
 	case x.Limit:
 		in.Bound = strings.TrimSpace(in.Bound + " " + t.Say("unlimited"))
 	}

@@ -101,7 +101,6 @@ type Deployment interface {
 	Own(ctx context.Context, tenant string) (bool, error)
 	Tenant(ctx context.Context) (string, error)
 	TenantAdmin(ctx context.Context) (string, error)
-	MayInstall(ctx context.Context, team string) (bool, error)
 }
 
 // Page renders a page, or performs an act and redirects. Its error becomes an error page.
@@ -172,15 +171,6 @@ func (c *Site) Refused(ctx context.Context, v *Viewer, users, groups []string) (
 
 // Today returns the day in the tenants' zone.
 func (c *Site) Today() organisation.Date { return organisation.DateOf(c.Now().In(tenancy.Zone())) }
-
-// NoteDeployment saves which workspace is the deployment's own; all others are further tenants.
-func (c *Site) NoteDeployment(ctx context.Context) error {
-	own, err := c.Own.Tenant(ctx)
-	if err != nil || own == "" {
-		return err
-	}
-	return c.Store.NoteDeployment(ctx, own, c.Now())
-}
 
 // WorkspaceName returns the workspace's name, or its id if the name can't be shown.
 func WorkspaceName(team, called string) string {

@@ -158,16 +158,14 @@ func (s summed) Spent(context.Context, string, time.Time) (tenancy.Sums, error) 
 // A further workspace is bounded by its administrators' budget and the deployment's, whichever is less.
 func TestAFurtherWorkspaceSpendsNoMoreThanItsDay(t *testing.T) {
 	for name, tt := range map[string]struct {
-		saved, further, today, left float64
-		over                        bool
+		saved, today, left float64
+		over               bool
 	}{
-		"nothing bounds the own workspace": {today: 100}, "nothing saved": {further: 5, today: 1,
-			left: 4}, "spent": {further: 5, today: 5, over: true},
-		"more saved": {saved: 50, further: 5, today: 1, left: 4}, "more saved, and spent": {saved: 50, further: 5, today: 6,
-			over: true}, "less saved": {saved: 2, further: 5, today: 1, left: 1},
+		"nothing bounds it": {today: 100}, "some is left": {saved: 5, today: 1, left: 4},
+		"spent": {saved: 5, today: 5, over: true}, "more than all": {saved: 5, today: 6, over: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := tenancy.Settings{MaxCostDayUSD: tt.saved, FurtherDay: aggregate.USD(tt.further)}
+			s := tenancy.Settings{MaxCostDayUSD: tt.saved}
 			sums := summed{Day: aggregate.USD(tt.today), Month: aggregate.USD(tt.today)}
 			left, err := pipeline.WithinBudgets(t.Context(), sums, "T", s, time.Now())
 			expect.That(t, left == aggregate.USD(tt.left) && errors.As(err, new(task.StopError)) == tt.over, "%s left, %v",
@@ -175,7 +173,7 @@ func TestAFurtherWorkspaceSpendsNoMoreThanItsDay(t *testing.T) {
 			over := expect.Value(pipeline.OverBudget(t.Context(), sums, "T", s, time.Now()))(t)
 			most := expect.Value(pipeline.MostOfDay(t.Context(), sums, "T", s, time.Now()))(t)
 			expect.That(t, (over.Reason == task.ReasonDayBudget) == tt.over && most == s.MaxCostDay() &&
-				s.CostsLimited() == (tt.further > 0), "%+v, at most %s", over, most)
+				s.CostsLimited() == (tt.saved > 0), "%+v, at most %s", over, most)
 		})
 	}
 }

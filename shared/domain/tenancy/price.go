@@ -252,15 +252,6 @@ var priceForm = language.Regexp{Text: `^[0-9]{1,3}(\.[0-9]{1,6})?$`}
 // IsPrice reports whether a text is a price: a decimal from 0 to 999.999999.
 func IsPrice(text string) bool { return priceForm.Get().MatchString(text) }
 
-// OwnPrices returns the workspace's own prices. Where the deployment bounds what a further workspace costs, there are
-// none: its administrators could lift the bound by a price of 0.
-func (s Settings) OwnPrices() []ModelPrice {
-	if s.FurtherDay > 0 {
-		return nil
-	}
-	return s.Prices
-}
-
 // priceProblems returns the problems of all prices.
 func priceProblems(all []ModelPrice) (out []Problem) {
 	var names []aggregate.ModelName

@@ -24,7 +24,6 @@ const (
 	RuleCount       Rule = "count"   // a list with Min to Max entries
 	RuleOneOf       Rule = "one_of"  // one of Words
 	RuleSlug        Rule = "slug"
-	RuleSlugTaken   Rule = "slug_taken"
 	RuleSlugLater   Rule = "slug_later"
 	RuleModel       Rule = "model"
 	RuleUserID      Rule = "user_id"
@@ -88,7 +87,6 @@ func (p Problem) limit() string {
 var limits = sync.OnceValue(func() map[Rule]string {
 	return map[Rule]string{
 		RuleSlug:        "must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit",
-		RuleSlugTaken:   "is another workspace's",
 		RuleSlugLater:   "cannot be set before the workspace's first message",
 		RuleModel:       errModel(),
 		RuleUserID:      "must be a Slack user id such as U012ABCDEF",

@@ -26,9 +26,6 @@ type Settings struct {
 	aggregate.Meta `json:"-"`
 	UpdatedAt      time.Time `json:"-"`
 	UpdatedBy      string    `json:"-"`
-	// FurtherDay is the deployment's daily cost limit for workspaces other than its own; 0: none. It applies whatever
-	// is saved.
-	FurtherDay aggregate.MicroUSD `json:"-"`
 	// RulesRev is the revision of the rules that gates open under; 0: the tenant has none. Whoever relies on the
 	// settings' revision relies on this one too.
 	RulesRev int `json:"-"`
@@ -244,7 +241,7 @@ func (x Settings) Save(
 		if owner.ID == "" {
 			return x, c, Problem{Field: "slug", Rule: RuleSlugLater}.Err()
 		}
-		c.Writes = append(c.Writes, owner.moveSlug(x.Slug, now)...)
+		c.Writes = append(c.Writes, owner.moveSlug(x.Slug, now))
 	}
 	c.Audit = append(c.Audit, entry(was.TenantID, AuditSettingsUpdated, "settings", id, detailsOf(diff), by, now))
 	c.Redraw = slices.ContainsFunc(diff, func(d Difference) bool { return byName()[d.Field].OnCards })

@@ -94,14 +94,8 @@ func (s Sums) Spent() (day, month aggregate.MicroUSD) {
 	return s.Day - s.HeldDay, s.Month - s.HeldMonth
 }
 
-// MaxCostDay is the daily cost limit, 0 for none: the saved limit, or FurtherDay if that is lower.
-func (s Settings) MaxCostDay() aggregate.MicroUSD {
-	saved := limitOf(s.MaxCostDayUSD)
-	if s.FurtherDay > 0 && (saved == 0 || s.FurtherDay < saved) {
-		return s.FurtherDay
-	}
-	return saved
-}
+// MaxCostDay is the daily cost limit, 0 for none.
+func (s Settings) MaxCostDay() aggregate.MicroUSD { return limitOf(s.MaxCostDayUSD) }
 
 // MaxCostMonth is the monthly cost limit, 0 for none.
 func (s Settings) MaxCostMonth() aggregate.MicroUSD { return limitOf(s.MaxCostMonthUSD) }

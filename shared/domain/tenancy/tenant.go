@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -18,11 +17,10 @@ type Tenant struct {
 	Name          string    `json:"name"`
 	Slug          string    `json:"slug"`
 	TeamID        string    `json:"team_id"`
-	EnterpriseID  string    `json:"enterprise_id,omitempty"` // id of its Enterprise Grid organization, empty without one
-	BotUserID     string    `json:"bot_user_id,omitempty"`   // our bot's user id there, saved together with EnterpriseID
-	BotID         string    `json:"bot_id,omitempty"`        // its other id, by which some of Slack's clients mention it
-	Admins        []string  `json:"admins"`                  // Slack user ids
-	AgentID       string    `json:"agent_id,omitempty"`      // Anthropic's id of the agent for managed sessions
+	BotUserID     string    `json:"bot_user_id,omitempty"` // our bot's user id there
+	BotID         string    `json:"bot_id,omitempty"`      // its other id, by which some of Slack's clients mention it
+	Admins        []string  `json:"admins"`                // Slack user ids
+	AgentID       string    `json:"agent_id,omitempty"`    // Anthropic's id of the agent for managed sessions
 	EnvironmentID string    `json:"environment_id,omitempty"`
 	VaultID       string    `json:"vault_id,omitempty"`
 	CreatedAt     time.Time `json:"created_at"`
@@ -57,27 +55,15 @@ func Zone() *time.Location { return time.FixedZone("JST", 9*60*60) }
 // Place is in the tenant's own partition.
 func (t Tenant) Place() (partition, key, typ string) { return "TENANT#" + t.ID, "TENANT", "tenant" }
 
-// slugRow reserves a slug for one tenant.
-type slugRow struct {
-	Slug     string `json:"slug"`
-	TenantID string `json:"tenant_id"`
-}
-
-func (r slugRow) Place() (partition, key, typ string) { return "SLUG#" + r.Slug, "SLUG", "slug" }
-
 // Founding is an attempt to create a tenant's rows at its first message.
 type Founding struct {
 	Tenant
 	Configured bool // settings were saved before the tenant existed
 }
 
-var (
-	errSlugTaken  = fmt.Errorf("the slug is another workspace's: %w", aggregate.ErrConflict)
-	errConfigured = fmt.Errorf("there are settings: %w", aggregate.ErrConflict)
-)
+var errConfigured = fmt.Errorf("there are settings: %w", aggregate.ErrConflict)
 
-// Change creates the tenant's row, its slug row and, unless they exist, its settings with this id. It returns ErrField
-// for an invalid slug.
+// Change creates the tenant's row and, unless they exist, its settings with this id. It returns ErrField for an invalid slug.
 func (f Founding) Change(id string, now time.Time) (Tenant, Change, error) {
 	t, settings := f.Tenant, DefaultSettings()
 	settings.Slug = t.Slug
@@ -85,7 +71,7 @@ func (f Founding) Change(id string, now time.Time) (Tenant, Change, error) {
 		return t, Change{}, err
 	}
 	t.Rev, t.CreatedAt, t.UpdatedAt = 1, moment(now), moment(now)
-	c := Change{Tenant: t.ID, Writes: []Write{{Row: t}, {Row: slugRow{t.Slug, t.ID}, Err: errSlugTaken}}}
+	c := Change{Tenant: t.ID, Writes: []Write{{Row: t}}}
 	if !f.Configured {
 		settings.Rev, settings.UpdatedAt = 1, moment(now)
 		w := settings.put(t.ID, id)
@@ -95,33 +81,17 @@ func (f Founding) Change(id string, now time.Time) (Tenant, Change, error) {
 	return t, c, nil
 }
 
-// After returns the next attempt after Change failed with err. If another tenant has the slug, the team's id is
-// appended to it.
+// After returns the next attempt after Change failed with err.
 func (f Founding) After(err error) Founding {
-	switch {
-	case errors.Is(err, errSlugTaken) && f.Slug != f.longSlug():
-		f.Slug = f.longSlug()
-	case errors.Is(err, errConfigured):
-		f.Configured = true
-	}
+	f.Configured = f.Configured || errors.Is(err, errConfigured)
 	return f
-}
-
-// longSlug returns the slug followed by the team's id, which makes it unique.
-func (t Tenant) longSlug() string {
-	tail := "-" + strings.ToLower(t.TeamID)
-	head := strings.TrimSuffix(t.Slug, tail)
-	return head[:min(len(head), max(0, maxSlug-len(tail)))] + tail
 }
 
 // moveSlug replaces the tenant's slug. It writes no other attribute of the tenant's row, because name and agent may
 // have changed without a new revision.
-func (t Tenant) moveSlug(slug string, now time.Time) []Write {
-	return []Write{
-		{Row: slugRow{slug, t.ID}, Err: Problem{Field: "slug", Rule: RuleSlugTaken}.Err()},
-		{Row: t, Set: map[string]any{"slug": slug, "updated_at": moment(now), "rev": t.Rev + 1}, If: map[string]any{"rev": t.Rev}},
-		{Row: slugRow{t.Slug, t.ID}, Delete: true, If: map[string]any{"tenant_id": t.ID}},
-	}
+func (t Tenant) moveSlug(slug string, now time.Time) Write {
+	return Write{Row: t, Set: map[string]any{"slug": slug, "updated_at": moment(now), "rev": t.Rev + 1},
+		If: map[string]any{"rev": t.Rev}}
 }
 
 // Save writes the name and the administrators of t over those of was, with an audit entry that lists the differences;
@@ -158,21 +128,15 @@ func (t Tenant) Rename(name string, now time.Time) Change {
 	}}}
 }
 
-// EnterprisePrefix begins the GSI1 partition keys of the workspaces of one organization.
-const EnterprisePrefix = "ENTERPRISE#"
-
-// Belong saves a workspace's organization and the ids of Ringi's bot there; an empty id leaves the one that is saved.
-// The Change is empty if nothing differs. An organization's events no longer find a workspace that has left it.
-func (t Tenant) Belong(enterprise, user, bot string, now time.Time) Change {
+// Bot saves the ids of Ringi's bot in the workspace; an empty id leaves the one that is saved. The Change is empty if
+// nothing differs.
+func (t Tenant) Bot(user, bot string, now time.Time) Change {
 	user, bot = cmp.Or(user, t.BotUserID), cmp.Or(bot, t.BotID)
-	if t.EnterpriseID == enterprise && t.BotUserID == user && t.BotID == bot {
+	if t.BotUserID == user && t.BotID == bot {
 		return Change{}
 	}
-	set := map[string]any{"bot_user_id": user, "bot_id": bot, "updated_at": moment(now)}
-	if t.EnterpriseID != enterprise {
-		set["enterprise_id"], set["GSI1PK"], set["GSI1SK"] = enterprise, EnterprisePrefix+enterprise, t.ID
-	}
-	return Change{Tenant: t.ID, Writes: []Write{{Row: t, If: map[string]any{"team_id": t.TeamID}, Set: set}}}
+	return Change{Tenant: t.ID, Writes: []Write{{Row: t, If: map[string]any{"team_id": t.TeamID},
+		Set: map[string]any{"bot_user_id": user, "bot_id": bot, "updated_at": moment(now)}}}}
 }
 
 // UseAgent replaces the tenant's agent and its environment, if the agent is still the one in t.

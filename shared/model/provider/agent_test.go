@@ -169,12 +169,11 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 		settings       tenancy.Settings
 		task, sessions bool // whether the costs of tasks or conversations are limited
 	}{
-		"nothing is limited":                 {},
-		"what a request may cost":            {tenancy.Settings{MaxCostUSD: 1}, true, false},
-		"what a conversation may cost":       {tenancy.Settings{MaxSessionCostUSD: 1}, false, true},
-		"what a day may cost":                {tenancy.Settings{MaxCostDayUSD: 1}, true, true},
-		"what a month may cost":              {tenancy.Settings{MaxCostMonthUSD: 1}, true, true},
-		"a further workspace without limits": {tenancy.Settings{FurtherDay: aggregate.USD(5)}, true, true},
+		"nothing is limited":           {},
+		"what a request may cost":      {tenancy.Settings{MaxCostUSD: 1}, true, false},
+		"what a conversation may cost": {tenancy.Settings{MaxSessionCostUSD: 1}, false, true},
+		"what a day may cost":          {tenancy.Settings{MaxCostDayUSD: 1}, true, true},
+		"what a month may cost":        {tenancy.Settings{MaxCostMonthUSD: 1}, true, true},
 	} {
 		limited := map[string]bool{"a task's": tt.task, "an agent's": tt.sessions, "a contest's": true}
 		for way, open := range ways {
@@ -304,7 +303,4 @@ func TestAnAgentsOwnPriceLetsItAnswerUnderALimit(t *testing.T) {
 	s.Prices = []tenancy.ModelPrice{{Model: by.Detail, Input: "0", Output: "0", Date: "2026-11-20"}}
 	by = expect.Value(provider.Config{}.Answers(t.Context(), d, "", s))(t)
 	expect.That(t, by.Lacks == "", "%+v", by)
-	s.FurtherDay = aggregate.USD(1)
-	by = expect.Value(provider.Config{}.Answers(t.Context(), d, "", s))(t)
-	expect.That(t, by.Lacks == agent.LacksPrice, "a bounded workspace: %+v", by)
 }

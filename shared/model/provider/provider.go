@@ -225,7 +225,7 @@ func (c Config) Answers(ctx context.Context, d agent.Definition, instead string,
 	if !vendors(d) { // as its usage rows and the settings' prices name it
 		name = aggregate.ModelName{Provider: aggregate.Compatible, Endpoint: d.ID, Model: cmp.Or(d.Model, d.ID)}.String()
 	}
-	if out.Lacks == "" && s.SessionCostsLimited() && !tenancy.PriceKnown(name, s.OwnPrices()) {
+	if out.Lacks == "" && s.SessionCostsLimited() && !tenancy.PriceKnown(name, s.Prices) {
 		out.Lacks, out.Detail = agent.LacksPrice, name
 	}
 	return out, nil
@@ -275,11 +275,11 @@ func (c Config) OpenAgent(ctx context.Context, d agent.Definition, instead strin
 		if err != nil {
 			return nil, err
 		}
-		return model.Priced(w, s.OwnPrices()), nil
+		return model.Priced(w, s.Prices), nil
 	}
 	keyed := keyed{config: c, provider: string(d.Provider), model: d.Model, secret: vendors(d) || d.AuthRef != ""}
 	keyed.open = func(s secret.ModelSecret, _ model.Request) (model.Wire, error) { return c.ofAgent(d, s) }
-	return model.Priced(keyed, s.OwnPrices()), nil
+	return model.Priced(keyed, s.Prices), nil
 }
 
 func (c Config) ofAgent(d agent.Definition, s secret.ModelSecret) (model.Wire, error) {

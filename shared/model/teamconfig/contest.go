@@ -26,9 +26,6 @@ const (
 // Contest reads a contest's file and every file that it names. If it names no evaluator or judge, Contest reads
 // configs/evaluator.toml and configs/judgment.toml if they exist.
 func (w Workspace) Contest(file string) (Contest, []Finding) {
-	if !w.Has(file) {
-		return Contest{}, []Finding{{File: file, Message: errNotShared.Error(), Err: errNotShared}}
-	}
 	r := &reading{w: w}
 	c := r.contest(file, r.file(file, ""))
 	c.Named = r.models

@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/smithy-go"
 
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/store/large"
 )
@@ -150,35 +149,7 @@ func (a about) Mode() fs.FileMode {
 	return 0o444
 }
 
-// Tenants tells whether a tenant is the deployment's own workspace or a further one.
-type Tenants interface {
-	Further(ctx context.Context, tenant string) (t tenancy.Tenant, further bool, err error)
-}
-
-// Opener opens the contest files that a tenant may see.
-type Opener func(ctx context.Context, tenant string) (Workspace, error)
-
-// For returns an Opener for the files at an address. The deployment's own workspace sees all of them, a further
-// workspace those that shared.toml gives to it. The Opener returns explain.ErrUnavailable when it can't find out
-// which of the two a tenant is.
-func For(cfg aws.Config, address string, rows Tenants) Opener {
-	return func(ctx context.Context, tenant string) (Workspace, error) {
-		w, err := Open(address, Bucket(cfg))
-		if err != nil {
-			return w, err
-		}
-		t, further, err := rows.Further(ctx, tenant)
-		if err != nil {
-			return w, fmt.Errorf("whose the files of contests are: %w: %w", explain.ErrUnavailable, err)
-		}
-		if !further {
-			return w, nil
-		}
-		shared, err := w.SharedWith(t.TeamID)
-		if err != nil && !errors.Is(err, explain.ErrUnavailable) {
-			slog.ErrorContext(ctx, "no contests are shared with further workspaces", "err", err)
-			err = nil
-		}
-		return shared, err
-	}
+// For returns what opens the files at an address.
+func For(cfg aws.Config, address string) func() (Workspace, error) {
+	return func() (Workspace, error) { return Open(address, Bucket(cfg)) }
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -138,8 +137,6 @@ type Workspace struct {
 	FS fs.FS
 	// Folder is the path on this machine; empty if the files are elsewhere.
 	Folder string
-
-	shared []string // the contests that may be seen; nil: all
 }
 
 // Open opens the workspace that the variable's value names. Links in a folder can't lead out of it. elsewhere, if it is
@@ -265,9 +262,6 @@ var errEnough = errors.New("enough was seen")
 // Contests lists the workspace's files that describe contests, including invalid ones. more says that the search
 // reached a limit, so there may be others.
 func (w Workspace) Contests() (files []string, more bool, err error) {
-	if w.shared != nil {
-		return w.shared[:min(len(w.shared), mostContests)], len(w.shared) > mostContests, nil
-	}
 	walked, read := 0, 0
 	err = fs.WalkDir(w.FS, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -312,43 +306,4 @@ func (w Workspace) describesContest(name string) bool {
 	}
 	_, ok := tables["orchestrator"]
 	return ok
-}
-
-// SharedFile lists the contests in a deployment's files that further Slack workspaces may see and play.
-const SharedFile = "shared.toml"
-
-// AnyTeam stands for every Slack workspace.
-const AnyTeam = "any"
-
-// SharedWith returns the workspace with only those contests that SharedFile gives to a further Slack workspace. Without
-// that file there are none. If the file can't be read there are none either, and SharedWith returns an error.
-func (w Workspace) SharedWith(team string) (Workspace, error) {
-	w.shared = []string{}
-	tables, err := (&reading{w: w}).tables(SharedFile)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return w, nil
-	case err != nil:
-		return w, fmt.Errorf("%s: %w", SharedFile, err)
-	}
-	given, _ := tables["contests"].(map[string]any)
-	for name, teams := range given {
-		list, _ := teams.([]any)
-		file, err := inside(name)
-		if err == nil && (slices.Contains(list, any(AnyTeam)) || team != "" && slices.Contains(list, any(team))) {
-			w.shared = append(w.shared, file)
-		}
-	}
-	slices.Sort(w.shared)
-	return w, nil
-}
-
-// errNotShared is the error for a file that is not shared. It equals the error for a file that does not exist.
-var errNotShared = fmt.Errorf("there is no such file in the workspace: %w", fs.ErrNotExist)
-
-// Has reports whether the contest of a file may be seen: of all, or of those that SharedWith left. The file need not
-// exist.
-func (w Workspace) Has(file string) bool {
-	clean, err := inside(file)
-	return w.shared == nil || err == nil && slices.Contains(w.shared, clean)
 }

@@ -163,11 +163,6 @@ type Vendors struct {
 	SheetsAPIURL   string `env:"SHEETS_API_URL" doc:"Google Sheets' API, without /v4"`
 }
 
-// Spending is for functions that spend a tenant's money.
-type Spending struct {
-	FurtherDailyUSD string `env:"FURTHER_TENANT_DAILY_USD" doc:"what a further workspace may cost a day, in US dollars"`
-}
-
 // Results is for functions that read or store large values.
 type Results struct {
 	ResultsBucket string `env:"RESULTS_BUCKET" doc:"the bucket of values too large for a row"`

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -43,11 +41,7 @@ type SlackSecret struct {
 	AppID         string `json:"app_id"`       // the app's id; empty: calls of any app that signs with the secret are accepted
 	APIURL        string `json:"api_url"`      // of the Web API, ends with a slash
 	TenantAdmin   string `json:"tenant_admin"` // the first administrator of the deployment's own workspace; not secret
-	Install       string `json:"install"`      // ids of the further workspaces that may install the app, with commas between, or AnyWorkspace; empty: none
 }
-
-// AnyWorkspace, in place of ids, lets every workspace install the app.
-const AnyWorkspace = "any"
 
 // Reader reads one secret's value.
 type Reader interface {
@@ -136,18 +130,6 @@ func (s *Slack) TenantAdmin(ctx context.Context) (string, error) {
 		err = fmt.Errorf("tenant_admin: %w", ErrMissing)
 	}
 	return kept.TenantAdmin, err
-}
-
-// MayInstall reports whether another workspace may install the app: if the secret's install has its id or AnyWorkspace.
-func (s *Slack) MayInstall(ctx context.Context, team string) (bool, error) {
-	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.SigningSecret != "" })
-	if err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(strings.Split(kept.Install, ","), func(id string) bool {
-		id = strings.TrimSpace(id)
-		return id == AnyWorkspace || id != "" && id == team
-	}), nil
 }
 
 // Refused reads the secret again, at most once in 30 seconds, because Slack refused the token or a signature did not

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,24 +127,6 @@ func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
 			}
 			expect.Is(t, s.AppID(), test.app, "the app")
 		})
-	}
-}
-
-func TestOnlyWorkspacesThatTheSecretNamesMayInstall(t *testing.T) {
-	for install, want := range map[string][]string{
-		``: nil, `"install":"",`: nil, `"install":"T1",`: {"T1"}, `"install":"T1, T2",`: {"T1",
-			"T2"}, `"install":"any",`: {"T1", "T2", "T12", ""}, `"install":",",`: nil,
-	} {
-		v := &vault{}
-		v.hold("{" + install + pasted[1:])
-		s, now := environment(v)
-		for _, team := range []string{"T1", "T2", "T12", ""} {
-			may := expect.Value(s.MayInstall(t.Context(), team))(t)
-			expect.Is(t, may, slices.Contains(want, team), "%s lets %q install", install, team)
-		}
-		v.hold(pasted) // the member was removed
-		*now = now.Add(6 * time.Minute)
-		expect.That(t, !expect.Value(s.MayInstall(t.Context(), "T1"))(t), "%s lets T1 install still", install)
 	}
 }
 
