@@ -57,7 +57,7 @@ var administered = []string{"TENANT#*", "INTEGRATIONS#*", "KEY#*", "AUDIT#*"}
 
 // hears reports whether a statement only lets receive-event keep requests and messages to agents, stop agents, and
 // change or withdraw what somebody asked for: it has just the rows of commits to tasks or to conversations, or reads
-// them, the settings, and which conversations somebody opened. And it revokes the keys of who left.
+// them, the settings, and which requests a thread has. And it revokes the keys of who left.
 func hears(st statement, action string) bool {
 	if keys := []string{"KEY#*", "AUDIT#*"}; action == "dynamodb:GetItem" || action == "dynamodb:PutItem" ||
 		action == "dynamodb:UpdateItem" {
@@ -75,7 +75,7 @@ func hears(st statement, action string) bool {
 	case "dynamodb:PutItem", "dynamodb:UpdateItem":
 		return slices.Equal(st.rows, committed(conversation.Kind)) || slices.Equal(st.rows, committed(task.Kind))
 	}
-	return slices.Equal(st.rows, []string{"SESSION#*", "TASK#*"}) || slices.Equal(st.rows, []string{"TENANT#*#TALKS#*"})
+	return slices.Equal(st.rows, []string{"SESSION#*", "TASK#*"}) || slices.Equal(st.rows, []string{"THREAD#*"})
 }
 
 // numbering are the functions that begin what people have settled, or hand it out.

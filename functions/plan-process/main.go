@@ -101,9 +101,6 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			if p, before := a.Unchecked(); p != nil {
 				return h.edited(a, before, p.Steps, permissions, s)
 			}
-			if p := a.RepeatedSteps(); p != nil {
-				return plan{steps: p.Steps, remarks: p.Remarks}, model.Usage{}, nil
-			}
 			if m := a.Matter(); m != nil {
 				return h.decision(m, a.Language(s.Locale))
 			}

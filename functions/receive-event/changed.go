@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
 )
 
@@ -61,37 +62,6 @@ func (c changed) at(m message) message {
 	return m
 }
 
-// correct records that the author of a request edited its message, or deleted it: r is how the message is now. done is
-// false if the message made no request.
-func (h *Handler) correct(ctx context.Context, r task.Request, edited string, deleted bool) (done bool, err error) {
-	id, err := task.ID(r.TeamID, r.Channel, r.MessageTS)
-	if err != nil {
-		return false, inbound.Bad("event.ts: %s", err)
-	}
-	ref, by := task.RefOf(aggregate.TenantID(r.TeamID), id), aggregate.Actor{Type: aggregate.ActorUser, ID: r.User,
-		Team: r.TeamID}
-	_, err = h.Tasks.Decide(ctx, ref, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Correct(r, edited, deleted, by, h.Now())
-	})
-	log := slog.With("task_id", id, "event_id", r.EventID)
-	switch {
-	case errors.Is(err, aggregate.ErrNotFound):
-		return false, nil
-	case err != nil && !explain.ClassOf(err).Refusal():
-		return true, unkept(ctx, r.EventID, err)
-	}
-	log.InfoContext(ctx, "changed", "deleted", deleted, "err", err)
-	return true, nil
-}
-
-// said returns how a message is now, as a request: without a text if it only shows one.
-func (m message) said(r task.Request, us bot) task.Request {
-	if !inbound.SaysSomething(us.mention().ReplaceAllString(m.Given(), "")) {
-		r.Text = ""
-	}
-	return r
-}
-
 // change saves that a person edited or deleted a request's message, or a message to an agent. Messages to agents never
 // change, so the change is a message of its own. Changes of other messages are ignored.
 func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.Response, error) {
@@ -115,7 +85,7 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 	if err != nil {
 		return inbound.Response{}, err
 	}
-	request, edited := r, at
+	request := r
 	dropped := !deleted && m.channelType() != "im" && m.given(us, false).mentioned && !is.given(us, false).mentioned
 	if !deleted {
 		if request, err = is.request(e, us); err != nil {
@@ -124,15 +94,8 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 		if c.Previous != nil && request.Saying() == r.Saying() && !dropped {
 			return ignore(ctx, e, why)
 		}
-		if is.Edited != nil {
-			edited = cmp.Or(is.Edited.TS, at)
-		}
 	}
-	now := is.said(request, us)
-	if dropped { // without the mention the message asks for nothing
-		now = now.Unsaid()
-	}
-	if done, err := h.correct(ctx, now, edited, deleted); done || err != nil {
+	if done, err := h.ofRequest(ctx, r, deleted || dropped); done || err != nil {
 		return inbound.OK(), err
 	}
 	if m.channelType() == "im" || m.given(us, false).mentioned {
@@ -207,19 +170,51 @@ func (h *Handler) changeSaid(ctx context.Context, r, is task.Request, at string,
 	return true, said(ctx, in, "", r, err)
 }
 
-// gone reports whether a message was deleted before it came: then it is a request that has ended.
-func (h *Handler) gone(ctx context.Context, r task.Request) (bool, error) {
+// ofRequest handles that the author of a request edited its message, or deleted it or its mention: a deletion cancels
+// what waits, and an edit changes nothing, which a note says. done is false if the message made no request.
+func (h *Handler) ofRequest(ctx context.Context, r task.Request, deleted bool) (done bool, err error) {
+	a, err := h.decide(ctx, r, func(a *task.Aggregate) (aggregate.Change, error) {
+		if !deleted {
+			return aggregate.Change{}, nil
+		}
+		return a.Deleted(r.User, h.Now())
+	})
+	if a == nil || err != nil {
+		return err != nil, err
+	}
+	if _, handed := a.HandedOver(); handed {
+		return false, nil
+	}
+	slog.InfoContext(ctx, "changed", "task_id", a.Head.TaskID, "event_id", r.EventID, "deleted", deleted)
+	if deleted || !a.Edited(r.User) {
+		return true, nil
+	}
+	s, err := h.settings(ctx, aggregate.TenantID(r.TeamID))
+	if err != nil {
+		return true, unkept(ctx, r.EventID, err)
+	}
+	h.note(ctx, r, card.EditNote(a.Language(s.Locale)))
+	return true, nil
+}
+
+// known reports whether a message is a request already, or was deleted before it came: then that has ended.
+func (h *Handler) known(ctx context.Context, r task.Request) (bool, error) {
+	a, err := h.decide(ctx, r, func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil })
+	return a != nil, err
+}
+
+// decide decides on the request that a message made; nil if it made none.
+func (h *Handler) decide(ctx context.Context, r task.Request, decision task.Decision) (*task.Aggregate, error) {
 	id, err := task.ID(r.TeamID, r.Channel, r.MessageTS)
 	if err != nil {
-		return false, inbound.Bad("event.ts: %s", err)
+		return nil, inbound.Bad("event.ts: %s", err)
 	}
-	_, err = h.Tasks.Decide(ctx, task.RefOf(aggregate.TenantID(r.TeamID), id),
-		func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil })
+	a, err := h.Tasks.Decide(ctx, task.RefOf(aggregate.TenantID(r.TeamID), id), decision)
 	switch {
 	case errors.Is(err, aggregate.ErrNotFound):
-		return false, nil
-	case err != nil:
-		return false, unkept(ctx, r.EventID, err)
+		return nil, nil
+	case err != nil && !explain.ClassOf(err).Refusal():
+		return nil, unkept(ctx, r.EventID, err)
 	}
-	return true, nil
+	return a, nil
 }

@@ -62,7 +62,7 @@ func (h *Handler) toAgent(
 	if !ok || m.channelType() != "im" && !(to.named && calls.MatchString(in.Text)) {
 		return out, false, nil
 	}
-	if gone, err := h.gone(ctx, r); gone || err != nil {
+	if gone, err := h.known(ctx, r); gone || err != nil {
 		return inbound.OK(), true, err
 	}
 	if to.asksSource {
@@ -135,7 +135,7 @@ func (h *Handler) source(
 
 // settings returns the tenant's settings, cached for settingsFor.
 func (h *Handler) settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
-	return h.known.Ask(tenant, h.Now(), settingsFor, func() (tenancy.Settings, error) {
+	return h.cached.Ask(tenant, h.Now(), settingsFor, func() (tenancy.Settings, error) {
 		return h.Conversations.Settings(ctx, tenant)
 	})
 }

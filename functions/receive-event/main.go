@@ -15,6 +15,7 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/secret"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/store/records"
@@ -45,11 +46,15 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		Store:         rowsOf(rows),
 		Tasks:         rows,
 		Conversations: store.OpenConversations(cfg, env.Table),
+		Slack:         slackapi.With(keys, noteWithin),
 		Edge:          inbound.Edge{Keys: keys, Now: time.Now},
 		Now:           time.Now,
-		known:         clock.Answers[string, tenancy.Settings]{Most: mostKnown},
+		cached:        clock.Answers[string, tenancy.Settings]{Most: mostKnown},
 	}, nil
 }
+
+// noteWithin is how long Slack may take to show a note.
+const noteWithin = time.Second
 
 // maxChallenge bounds the text that url_verification asks to return, in bytes.
 const maxChallenge = 4096
@@ -66,17 +71,20 @@ type Store interface {
 // Tasks decides on requests.
 type Tasks interface {
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
+	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
+	Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]aggregate.Ref, error)
 }
 
 type Handler struct {
 	Store         Store
 	Tasks         Tasks
 	Conversations Conversations
+	Slack         Slack
 	Edge          inbound.Edge
 	Now           func() time.Time
 
-	known clock.Answers[string, tenancy.Settings] // by tenant
-	bots  clock.Answers[string, string]           // the bots' own ids, by tenant
+	cached clock.Answers[string, tenancy.Settings] // by tenant
+	bots   clock.Answers[string, string]           // the bots' own ids, by tenant
 }
 
 // Handle saves an event's rows and then answers 200, also for an event that was saved before. If the write fails, it
@@ -158,8 +166,8 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.R
 	if err != nil {
 		return inbound.Response{}, err
 	}
-	if m.Edited != nil && inbound.CheckTS("event.edited.ts", m.Edited.TS) == nil {
-		if done, err := h.correct(ctx, m.said(request, us), m.Edited.TS, false); done || err != nil {
+	if m.Edited != nil { // Slack mentions Ringi again; message_changed says so to the author
+		if known, err := h.known(ctx, request); known || err != nil {
 			return inbound.OK(), err
 		}
 	}
@@ -174,11 +182,13 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.R
 			return out, err
 		}
 	}
-	switch {
-	case direct && request.Threaded() && !given.mentioned:
-		return h.hint(ctx, request)
-	case given.shown:
+	if given.shown {
 		return h.shown(ctx, request)
+	}
+	if request.Threaded() {
+		if done, err := h.beside(ctx, request, given.mentioned); done || err != nil {
+			return inbound.OK(), err
+		}
 	}
 	return h.keep(ctx, request)
 }

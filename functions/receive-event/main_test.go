@@ -239,7 +239,7 @@ func TestURLVerificationRepeatsTheChallenge(t *testing.T) {
 }
 
 // Slack reports each opening of the messages; a person is greeted only once. A reply in a direct message's thread is no
-// request, and the person is told so only once.
+// request: nothing is kept of it.
 func TestWhatIsSaidOnce(t *testing.T) {
 	opened := func(user string) map[string]any {
 		return map[string]any{"type": "app_home_opened", "tab": "messages", "channel": "D0DM", "user": user, "text": nil,
@@ -267,8 +267,7 @@ func TestWhatIsSaidOnce(t *testing.T) {
 		expect.That(t, !strings.Contains(string(b), "秘密"), "the reply is kept")
 		ids = append(ids, c.Head.(*task.Head).TaskID)
 	}
-	expect.That(t, len(ids) == 6 && ids[0] == ids[1] && ids[3] == ids[4] && ids[0] != ids[2] && ids[3] != ids[5] &&
-		ids[0] != ids[3], "written as %v", ids)
+	expect.That(t, len(ids) == 3 && ids[0] == ids[1] && ids[0] != ids[2], "written as %v", ids)
 	for _, bad := range []map[string]any{{"user": "U1> <!here"}, {"channel": nil}, {"tab": 7}} {
 		fields := opened("U0ALICE")
 		merge(fields, bad)

@@ -51,14 +51,6 @@ func (h *Handler) openedHome(ctx context.Context, e envelope, user string) (inbo
 	return inbound.OK(), nil
 }
 
-// hint tells a person, once for each thread of a direct message, that replies there are requests only if they mention
-// Ringi. The reply's text is not saved.
-func (h *Handler) hint(ctx context.Context, r task.Request) (inbound.Response, error) {
-	r = r.Unsaid()
-	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonThreadHint, r.Channel+" "+r.ThreadTS, "", h.Now())
-	return h.create(ctx, change, ref, r)
-}
-
 // shown tells a person, once for each message, that what stands in code, in a quote or struck through is no request.
 // The
 // text is not saved, and no model is asked.

@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -139,7 +142,7 @@ func (k *kept) request(t *testing.T) *task.Request {
 func handler(s Store) *Handler {
 	clock := func() time.Time { return now }
 	opened, _ := s.(Conversations)
-	return &Handler{Store: s, Tasks: requests{}, Conversations: opened,
+	return &Handler{Store: s, Tasks: requests{}, Conversations: opened, Slack: &noting{},
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: clock, Within: time.Minute}, Now: clock}
 }
 
@@ -197,4 +200,28 @@ func merge(into, from map[string]any) {
 		}
 		into[k] = v
 	}
+}
+
+func (r requests) Load(_ context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
+	if r[ref.ID] == nil {
+		return nil, aggregate.ErrNotFound
+	}
+	return r[ref.ID], nil
+}
+
+// Thread lists none: the tests' requests begin their threads.
+func (requests) Thread(context.Context, string, string, string, int) ([]aggregate.Ref, error) {
+	return nil, nil
+}
+
+// noting is Slack that keeps the notes.
+type noting struct {
+	notes  []string
+	blocks [][]slack.Block
+}
+
+func (n *noting) Ephemeral(_ context.Context, channel, thread, user, text string, blocks ...slack.Block) error {
+	n.notes = append(n.notes, strings.Join([]string{channel, thread, user, text}, " "))
+	n.blocks = append(n.blocks, blocks)
+	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slack-go/slack"
+
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/runtime/expect"
@@ -47,11 +49,11 @@ func (s slowly) Reaches(ctx context.Context, channel, user string) (bool, error)
 	return s.Slack.Reaches(ctx, channel, user)
 }
 
-func (s slowly) Ephemeral(ctx context.Context, channel, thread, user, text string) error {
+func (s slowly) Ephemeral(ctx context.Context, channel, thread, user, text string, blocks ...slack.Block) error {
 	if err := s.call(ctx, "note"); err != nil {
 		return err
 	}
-	return s.Slack.Ephemeral(ctx, channel, thread, user, text)
+	return s.Slack.Ephemeral(ctx, channel, thread, user, text, blocks...)
 }
 
 // Slack shows the person an error after three seconds, whatever was made: all calls of a submission end together.

@@ -59,7 +59,7 @@ type Store interface {
 
 type Slack interface {
 	Team(ctx context.Context) (string, error)
-	Ephemeral(ctx context.Context, channel, thread, user, text string) error
+	Ephemeral(ctx context.Context, channel, thread, user, text string, blocks ...slack.Block) error
 	OpenView(ctx context.Context, trigger string, view slack.ModalViewRequest) error
 	UpdateView(ctx context.Context, id, hash string, view slack.ModalViewRequest) error
 	people.Directory
@@ -105,6 +105,7 @@ type click struct {
 	home     string // workspace of a click on the Home tab, where only a dialog can show a text
 	dialog   *view  // where it was clicked: it shows the text; nil: in no dialog
 	reasoned bool   // the person gave a reason for a rejection
+	words    string // for that, from a message of theirs
 }
 
 // Handle answers Slack after the decision was committed, or after the person was told why it was not. update-card later
@@ -198,15 +199,17 @@ func (p payload) click(subject, id string) click {
 	return c
 }
 
-// pressed describes the payload's click on a gate's button. hash is that of the content which the button names.
+// pressed describes the payload's click on a gate's button. hash is that of the content which the button names; words
+// of the person may follow it.
 func (p payload) pressed(a action) (c click, hash string, err error) {
-	id, hash, _ := strings.Cut(a.Value, "/")
+	id, rest, _ := strings.Cut(a.Value, "/")
+	hash, words, _ := strings.Cut(rest, "/")
 	subject, stage, shown, ok := card.Subject(a.BlockID)
 	if !ok {
 		return c, "", inbound.Bad("payload.actions.0.block_id must end with the number of a stage, if with any")
 	}
 	c = p.click(subject, id)
-	c.Stage = stage
+	c.Stage, c.words = stage, words
 	return c, cmp.Or(hash, shown), nil
 }
 
@@ -248,20 +251,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		press(ctx, c)
 		return inbound.OK(), nil
 	}
-	switch a.ActionID {
-	case card.TakeAsReason:
-		h.takeAsReason(ctx, c, hash)
-		return inbound.OK(), nil
-	case card.TakeAsAnswer:
-		v, gate := h.maker().TakeAsAnswer(ctx, c.Click, hash)
-		c.Click = gate
-		h.tell(ctx, c, h.spoken(ctx, c, v))
-		return inbound.OK(), nil
-	}
 	b, ok := decide.Buttons()[a.ActionID]
-	if a.ActionID == card.Redraft {
-		b, ok = decide.Redraft(hash), true
-	}
 	if !ok {
 		return ignore(ctx, "action")
 	}
@@ -299,20 +289,10 @@ func (h *Handler) asks(returns bool) press {
 		}
 		h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
 			of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage, AsWhom: whom,
-				Return: returns}
+				Return: returns, Words: c.words}
 			return card.DialogsOf(v.Subject).Rejection(of, v.Settings.Locale), nil
 		})
 	}
-}
-
-// takeAsReason rejects the waiting gate in a message's thread, with the message's text as the reason. If it can't be
-// rejected, the person is told why.
-func (h *Handler) takeAsReason(ctx context.Context, c click, shown string) {
-	v, gate, refused := h.maker().TakeAsReason(ctx, c.Click, shown)
-	if refused != nil {
-		v.Err, c.Click = refused, gate
-	}
-	h.tell(ctx, c, h.spoken(ctx, c, v))
 }
 
 // submit handles a form: a Review's last page, a rejection, or the end of a task or conversation. If the reason is

@@ -227,7 +227,6 @@ func TestRejectionsOnARoute(t *testing.T) {
 		"a step is denied":                       testStepDenied,
 		"of a form that names no stage":          testFormWithoutStage,
 		"told in direct messages outside":        testRejectedLateOutside,
-		"of a message that would be the reason":  testNoReasonOnRoute,
 	})
 }
 
@@ -306,25 +305,4 @@ func testRejectedLateOutside(t *testing.T, w *world) {
 	expect.Must(t, len(said) == 1, "%d messages; %+v", len(said), w.slack.Ephemerals(webapi.Alex))
 	expect.Has(t, said[0].Text, "turn", "told outside of the channel")
 	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
-}
-
-// A message in the thread says nothing of what comes after, whoever takes it as the reason.
-func testNoReasonOnRoute(t *testing.T, w *world) {
-	p := w.onRoute(webapi.Alex)
-	b, _ := w.Load().OpenGateBeside()
-	reply := w.reply(webapi.Sato, "宛先が違う", b)
-	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} { // who may by the settings
-		before := len(w.slack.Ephemerals(user))
-		w.chooses(user, card.TakeAsReason, reply)
-		told := w.slack.Ephemerals(user)
-		expect.Must(t, len(told) == before+1, "%s is told %d notes", user, len(told)-before)
-		expect.Has(t, told[before].Text, "差し戻すか却下してください", user)
-	}
-	w.chooses(webapi.Guest, card.TakeAsReason, reply)
-	told := w.slack.Ephemerals(webapi.Guest)
-	expect.Has(t, told[len(told)-1].Text, "ゲスト", "a guest")
-	expect.That(t, w.of(reply).Choosing() != nil && w.Load().Process().Status == aggregate.PendingApproval, "it is taken")
-	w.stamps(webapi.Alex, p.ID, "/1")
-	w.chooses(webapi.Suzuki, card.TakeAsReason, reply)
-	expect.That(t, w.of(reply).Choice.GateOver, "it goes on asking about what is settled")
 }

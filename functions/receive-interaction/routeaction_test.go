@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/slack-go/slack"
+
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -236,7 +238,7 @@ func (c *crowd) User(_ context.Context, id string) (slackapi.User, error) {
 	return slackapi.User{ID: id, Team: slacktest.Team}, nil
 }
 
-func (c *crowd) Ephemeral(_ context.Context, _, _, user, text string) error {
+func (c *crowd) Ephemeral(_ context.Context, _, _, user, text string, blocks ...slack.Block) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.told[user] = append(c.told[user], text)

@@ -32,9 +32,6 @@ const slackWithin = 6 * time.Second
 // decision is a decision on a task that a run makes.
 type decision = func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error)
 
-// committing is commit or within.
-type committing = func(ctx context.Context, a *task.Aggregate, doing string, decide decision) (*task.Aggregate, error)
-
 // commit makes a run's decision on the loaded task, and returns the task after that commit. doing describes it in
 // errors.
 func (h *Handler) commit(

@@ -197,28 +197,6 @@ func TestARequestWaitsForSlack(t *testing.T) {
 	}
 }
 
-// The time until somebody chose that a message is a request doesn't count as silence of Slack.
-func TestAChoiceThatTookLongIsNoSilence(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
-	w.Prompted(tenancy.DefaultSettings())
-	reply := w.Reply()
-	now := reply.Now()
-	h := handler(reply)
-	h.Now = func() time.Time { return now }
-	if next, err := h.Handle(t.Context(), reply.In()); err != nil || next.Outcome != "asked" {
-		t.Fatalf("%+v, %v", next, err)
-	}
-	now = now.Add(10 * time.Hour)
-	choice := reply.Load().Choice.ID
-	reply.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.TakeAsRequest(choice, pipelinetest.Approver(), pipelinetest.Policy(), now)
-	})
-	h.Slack = answers{team: pipelinetest.Team, err: slackapi.Unknown{Cause: "timeout"}}
-	expect.Value(h.Handle(t.Context(), reply.In()))(t)
-	rest := reply.Load().Head.PausedUntil.Sub(now)
-	expect.That(t, rest <= 10*time.Second, "one answer was lost, and Slack is asked again in %s", rest)
-}
-
 // registering has the tenant number its requests.
 func (w *ruledWorld) registering(change func(s *tenancy.Settings)) *ruledWorld {
 	w.T.Helper()

@@ -210,7 +210,7 @@ func (h *Handler) putOff(ctx context.Context, ref aggregate.Ref, why error) {
 		failures = head.Common().SweepFailures + 1
 	}
 	wait := min(time.Hour, time.Minute<<min(failures, 6))
-	if errors.Is(why, errUnread) || unavailable(why) { // its own decide_by may come sooner
+	if unavailable(why) { // its own decide_by may come sooner
 		wait = min(wait, failedWait)
 	}
 	now := h.Now()
@@ -223,14 +223,11 @@ type found struct {
 	keep bool
 	a    aggregate.Aggregate // after its decisions; nil: effects loads it again
 	// why the other aggregate, which a decision depends on, could not be read
-	unread error
 	over   bool                                    // nothing more is done for it in this sweep
 	erased aggregate.Decision[aggregate.Aggregate] // not nil: it must be deleted, and then this be committed
 }
 
 // decide makes the decisions that depend only on time. It returns how many of them another function should have made.
-// If the other aggregate that a decision depends on can't be read, that decision waits, and decide returns the error
-// after everything else is done.
 func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
@@ -243,11 +240,7 @@ func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error)
 		slog.WarnContext(ctx, "should have ended long ago", f.ref.Log())
 		boot.Count(boot.ContestLate, 1)
 	}
-	beside, unread := h.beside(ctx, a)
-	for _, d := range a.Overdue(h.Now(), beside) {
-		if d.Beside && unread != nil {
-			continue
-		}
+	for _, d := range a.Overdue(h.Now()) {
 		if _, err := d.Decide(a); notDue(err) {
 			continue
 		}
@@ -261,9 +254,6 @@ func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error)
 		case !notDue(err):
 			return repairs, fmt.Errorf("settle: %w", err)
 		}
-	}
-	if _, wants := a.OverdueNeeds(); wants { // otherwise nothing depends on the other aggregate any more
-		f.unread = unread
 	}
 	if f.keep {
 		f.a = a
@@ -285,7 +275,7 @@ func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error
 	}
 	e := a.Effects(h.Now())
 	repairs, err = h.Effects.Run(ctx, a, e, true)
-	err = errors.Join(err, f.unread, h.beginReminding(ctx, a))
+	err = errors.Join(err, h.beginReminding(ctx, a))
 	f.erased = e.Erased
 	// The cards are drawn even if the task's run could not be woken.
 	if e.Cards && !a.Root().Common().InLine(h.Now()) {
@@ -307,29 +297,7 @@ func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error
 // ending is an aggregate that must end by a certain time.
 type ending interface{ Late(now time.Time) bool }
 
-// errUnread means that the other aggregate could not be read.
-var errUnread = errors.New("load what is beside")
-
 func notDue(err error) bool {
 	return errors.Is(err, aggregate.ErrNotDue) || errors.Is(err, aggregate.ErrInFlight) ||
 		errors.Is(err, aggregate.ErrSuperseded)
-}
-
-// beside loads the other aggregate that a's overdue decisions depend on. It returns nil if they depend on none or it is
-// gone.
-func (h *Handler) beside(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
-	ref, wants := a.OverdueNeeds()
-	if !wants {
-		return nil, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, besideWithin)
-	defer cancel()
-	other, err := h.Store.Load(ctx, ref)
-	if errors.Is(err, aggregate.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errUnread, err)
-	}
-	return other, nil
 }

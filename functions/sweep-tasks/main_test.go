@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -19,24 +18,22 @@ import (
 
 func TestSweep(t *testing.T) {
 	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
-		"what the relay missed is done within a minute":                                                 testMissed,
-		"nothing is done before it is due":                                                              testNotDue,
-		"a decision whose wake-up was lost":                                                             testLostWakeUp,
-		"a gate expires after its time, not before":                                                     testExpires,
-		"a message beside a gate learns that the gate was decided":                                      testGateOver,
-		"a message beside a gate that can't be read expires, and is not told that the gate was decided": testBesideUnread,
-		"a task that waits for its turn at Slack's pace is drawn then":                                  testTurn,
-		"an ended task is drawn until it is shown, then left alone":                                     testEndedUnshown,
-		"a call that was out at a cancel becomes a result":                                              testSettles,
-		"an execution past its limit fails":                                                             testOverLimit,
-		"a run that does nothing for 20 minutes is replaced":                                            testStuck,
-		"runs that found no room to run in are no failures, however many":                               testNoRoom,
-		"a task that fails each time is parked after three restarts":                                    testParks,
-		"a gate that asks nobody and that no run can stamp is parked, and goes on when a person asks":   testParksUnstamped,
-		"a poisonous task is put off further each time, and delays no other":                            testPoisonous,
-		"a shard that can't be read delays no other":                                                    testShardDown,
-		"a task that panics is put off":                                                                 testPanic,
-		"no task is begun without time for it":                                                          testNoTime,
+		"what the relay missed is done within a minute":                                               testMissed,
+		"nothing is done before it is due":                                                            testNotDue,
+		"a decision whose wake-up was lost":                                                           testLostWakeUp,
+		"a gate expires after its time, not before":                                                   testExpires,
+		"a task that waits for its turn at Slack's pace is drawn then":                                testTurn,
+		"an ended task is drawn until it is shown, then left alone":                                   testEndedUnshown,
+		"a call that was out at a cancel becomes a result":                                            testSettles,
+		"an execution past its limit fails":                                                           testOverLimit,
+		"a run that does nothing for 20 minutes is replaced":                                          testStuck,
+		"runs that found no room to run in are no failures, however many":                             testNoRoom,
+		"a task that fails each time is parked after three restarts":                                  testParks,
+		"a gate that asks nobody and that no run can stamp is parked, and goes on when a person asks": testParksUnstamped,
+		"a poisonous task is put off further each time, and delays no other":                          testPoisonous,
+		"a shard that can't be read delays no other":                                                  testShardDown,
+		"a task that panics is put off":                                                               testPanic,
+		"no task is begun without time for it":                                                        testNoTime,
 	})
 }
 
@@ -234,42 +231,6 @@ func testParksUnstamped(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("next %+v", a.Next(w.Now()))
 	}
 	w.Becomes(task.MaxRestarts+2, sfntypes.ExecutionStatusRunning)
-}
-
-func testGateOver(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(tenancy.DefaultSettings())
-	b, _ := w.Load().OpenGateBeside()
-	reply := w.Reply()
-	reply.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Ask(1, b, tenancy.DefaultSettings(), w.Now())
-	})
-	show(t, reply)
-	sweep(t, w, soon)
-	expect.That(t, !reply.Load().Choice.GateOver, "the gate waits")
-	w.Approve()
-	sweep(t, w, 6*time.Minute)
-	if a := reply.Load(); a.Choosing() == nil || !a.Choice.GateOver || a.Head.ShownRev == a.Head.Rev {
-		t.Errorf("six minutes after the stamp: %+v, shown %d of %d", a.Choice, a.Head.ShownRev, a.Head.Rev)
-	}
-}
-
-func testBesideUnread(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(tenancy.DefaultSettings())
-	b, _ := w.Load().OpenGateBeside()
-	reply := w.Reply()
-	reply.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Ask(1, b, tenancy.DefaultSettings(), w.Now())
-	})
-	h := handler(w)
-	h.Store = poisoned{Store: w.StoreOverTransport().KindStore.Store, ref: w.Ref}
-	if _, err := h.sweep(t.Context(), reply.Ref); !errors.Is(err, errPoison) || reply.Load().Choice.GateOver {
-		t.Errorf("%v, and the gate is taken for: %+v", err, reply.Load().Choice)
-	}
-	expect.Same(t, 1, w.Drawn())
-	w.Later(reply.Load().Choice.Terms.DecideBy.Sub(w.Now()) + time.Second)
-	if _, err := h.sweep(t.Context(), reply.Ref); err != nil || reply.Load().Head.Ended == nil {
-		t.Errorf("after its time: %v, ended %+v", err, reply.Load().Head.Ended)
-	}
 }
 
 func testTurn(t *testing.T, w *pipelinetest.World) {

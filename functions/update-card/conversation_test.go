@@ -89,7 +89,7 @@ func TestTheCardOfAForgottenConversationOffersNothing(t *testing.T) {
 	k.Later(25 * time.Hour)
 	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		expect.Must(t, !a.Effects(k.Now()).Cards, "cards are drawn before anything changed")
-		return a.Overdue(k.Now(), nil)[0].Decide(a)
+		return a.Overdue(k.Now())[0].Decide(a)
 	})
 	a := expect.Value(k.Rows.KindStore.Load(t.Context(), k.Ref))(t)
 	expect.Must(t, a.Head.ForgettingAt != nil && a.Effects(k.Now()).Cards, "nobody asks for the cards: %+v", a.Head)

@@ -65,7 +65,6 @@ func TestCopies(t *testing.T) {
 		"survive people who can't be written to":                     testCopiesUnreachable,
 		"are posted once, though the answer was lost":                testCopiesLost,
 		"are twenty at most, and the card counts the others":         testCopiesCounted,
-		"tell the requester what is not drafted anew, once":          testDeclined,
 		"beside cards, each person's messages in their own language": testOwnLanguage,
 		"and Home tabs in the language of now":                       testOpenedInAnotherLanguage,
 		"tell nobody what they ended themselves":                     testOwnEnd,
@@ -163,39 +162,6 @@ func testCopiesCounted(t *testing.T, w *world) {
 	expect.That(t, err != nil, "made twice")
 	w.drawn()
 	w.shows("", "ほか 5 人の承認者には DM を送っていません")
-}
-
-func testDeclined(t *testing.T, w *world) {
-	w.Prompted(tenancy.DefaultSettings())
-	w.drawn()
-	for n, text := range []string{"佐藤さんは除いて", "田中さんは除いて"} {
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team}
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			r := *a.Request
-			r.Text = text
-			return a.Correct(r, fmt.Sprintf("177667590%d.000000", n), false, by, w.Now())
-		})
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Redraft(a.Correction.Saying(), by, w.Now())
-		})
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Extracted(a.Head.Run, task.Extract{Kind: task.KindUnsupported, Sentence: "一人だけは除けません。"}, w.Now())
-		})
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.FinishPrompt(a.Head.Run, "方針", tenancy.DefaultSettings(), w.Now())
-		})
-		for range 3 {
-			w.drawn()
-		}
-		got := w.direct(webapi.Sato)
-		expect.Is(t, len(got), n+1)
-		expect.Has(t, got[n], "一人だけは除けません。")
-		expect.Has(t, got[n], text)
-	}
-	w.Cancel()
-	w.drawn()
-	got := w.direct(webapi.Sato)
-	expect.That(t, len(got) == 3 && strings.Contains(got[2], "キャンセル"), "%v", got)
 }
 
 // Cards, and the message about a task's end, are in the request's language; a note for one person is in theirs.

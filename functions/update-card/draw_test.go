@@ -48,7 +48,6 @@ func TestUpdateCard(t *testing.T) {
 		"what is refused to the app is no card's refusal":                         testAppRefused,
 		"a fault while updating":                                                  testUpdateFault,
 		"progress is left out while updates are short, and drawn later":           testProgressIsLeftOut,
-		"a card that asks what a message is meant to be is not left out":          testAskingIsNotLeftOut,
 		"nor is one with the button to try again":                                 testRetryIsNotLeftOut,
 		"nor is the card with the button to stop":                                 testStopIsNotLeftOut,
 		"a card that was never drawn as generating is posted as what asks":        testPostedPending,

@@ -100,12 +100,9 @@ const outcomeWithin = 24 * time.Hour
 const outcome = "OUTCOME"
 
 // Outcome tells an asker that something was given back to them, and the requester that a task ended, unless they ended
-// it themselves, or that what they had drafted anew was declined. Who asked in direct messages sees the card anyway.
+// it themselves. Who asked in direct messages sees the card anyway.
 func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	t := a.(*task.Aggregate)
-	if x := declined(t); x != "" && len(t.CopiesOf(x)) == 0 && t.Request.ChannelType != "im" {
-		return &aggregate.Card{CardType: task.CardOutcome, Subject: x, User: t.Head.Requester}
-	}
 	if c := returned(t); c != nil {
 		return c
 	}
@@ -119,14 +116,6 @@ func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: to}
 }
 
-// declined is the subject of the message that says that the first layer declined a corrected request; "" if it didn't.
-func declined(t *task.Aggregate) string {
-	if c := t.Corrected(); c != nil && c.As != "" && t.Head.Ended == nil {
-		return "DECLINED#" + c.Edited
-	}
-	return ""
-}
-
 // Decided returns the keys of the gates of steps that began to run.
 func (taskCards) Decided(a aggregate.Aggregate) []string { return a.(*task.Aggregate).Decided() }
 
@@ -136,7 +125,7 @@ func (k taskCards) Copy(
 ) (card.Message, bool) {
 	t := a.(*task.Aggregate)
 	if c.CardType == task.CardOutcome && !strings.HasPrefix(c.Subject, card.ReturnedCopy) &&
-		c.Subject != declined(t) && (t.Head.Ended == nil || c.Subject != outcome) {
+		(t.Head.Ended == nil || c.Subject != outcome) {
 		return card.Message{}, false
 	}
 	if c.CardType != aggregate.CardDecided {
@@ -190,8 +179,6 @@ func ofGate(a *task.Aggregate, g *aggregate.Gate) urgency {
 
 func ofTask(a *task.Aggregate, c *aggregate.Card) urgency {
 	switch {
-	case a.Choosing() != nil:
-		return asks
 	case a.Head.Ended != nil, c.MessageTS == "":
 		return settled
 	}

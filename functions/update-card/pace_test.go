@@ -66,19 +66,6 @@ func testProgressIsLeftOut(t *testing.T, w *world) {
 	}
 }
 
-// A card that asks what a message is meant to be, or has the button to try again, is no progress: no later change of
-// the task would draw it.
-func testAskingIsNotLeftOut(t *testing.T, w *world) {
-	w.done()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Ask(1, task.ThreadGate{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1},
-			tenancy.DefaultSettings(), w.Now())
-	})
-	w.paced(5) // of ten: enough for urgent cards
-	w.done()
-	w.shows("take_as_reason")
-}
-
 func testRetryIsNotLeftOut(t *testing.T, w *world) {
 	w.Extracted()
 	w.done()

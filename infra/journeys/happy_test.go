@@ -1,6 +1,7 @@
 package journeys
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,17 +58,17 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 	d.RanOnce()
 }
 
-// A reply in a direct message's thread that mentions Ringi while a policy waits becomes what the person chooses, as it
-// does in a channel.
+// A reply in a direct message's thread while a policy waits is no request, as in a channel.
 func TestADirectMessageInEnglish(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = "en" })
 	d := driver.AskIn(t, s, webapi.Alex, webapi.DirectMessage(webapi.Alex), "Please give me a list of all employees")
 	d.Card("CARD#prompt#0001", "Approve")
-	ts := expect.Value(s.Sandbox.Reply(webapi.Alex, d.Channel, d.Root, "<@"+webapi.Bot+"> Without a direct message"))(t)
-	reply := driver.At(t, s, d.Channel, ts)
-	reply.Root = d.Root
-	reply.Click(webapi.Alex, driver.TaskCard, "take_as_reason")
+	expect.Value(s.Sandbox.Reply(webapi.Alex, d.Channel, d.Root, "Without a direct message"))(t)
+	expect.Eventually(t, "a note", func() bool {
+		return slices.ContainsFunc(d.Notes(webapi.Alex), func(n string) bool { return strings.Contains(n, "is no request") })
+	})
+	d.Reject(webapi.Alex, "CARD#prompt#0001", "reject_prompt", "Without a direct message")
 	d.Click(webapi.Alex, "CARD#prompt#0002", "approve_prompt")
 	d.Click(webapi.Alex, driver.ProcessCard, "approve_process")
 	d.Card("CARD#execution", "Completed")
@@ -139,49 +140,28 @@ func TestAQuestionGetsAPlainReply(t *testing.T) {
 	}
 }
 
+// A mention in the thread of a policy that waits is no request: its author alone sees how to make it a reason, and how to
+// ask for something else.
 func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	s := start(t)
 	waits := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	waits.Card("CARD#prompt#0001", "approve_prompt")
-	say := func(who, text string) *driver.Request {
-		ts := expect.Value(s.Sandbox.Reply(who, webapi.HR, waits.Root, "<@"+webapi.Bot+"> "+text))(t)
-		d := driver.At(t, s, webapi.HR, ts)
-		d.Root = waits.Root // where its cards are
-		return d
-	}
-	reason, request := say(webapi.Sato, "DM での連絡は不要です"), say(webapi.Tanaka, "先月の残業時間を確認して")
-	for _, d := range []*driver.Request{reason, request} {
-		d.Card("CARD#task", "の *実行方針 v1* が承認を待っています")
-		d.RunsEnd()
-		if a := d.Load(); a.Task != nil || a.Used() != nil {
-			t.Errorf("something was generated: %+v", a.Task)
+	ts := expect.Value(s.Sandbox.Reply(webapi.Suzuki, webapi.HR, waits.Root, "<@"+webapi.Bot+"> DM での連絡は不要です"))(t)
+	var note webapi.Message
+	expect.Eventually(t, "a note", func() bool {
+		for _, m := range s.Sandbox.Ephemerals(webapi.Suzuki) {
+			if strings.Contains(m.Text, "このメッセージは依頼になっていません") {
+				note = m
+			}
 		}
-	}
-	reason.Click(webapi.Guest, "CARD#task", "take_as_reason")
-	reason.Click(webapi.Suzuki, "CARD#task", "take_as_reason")
-	a := waits.Until("the policy is sent back",
-		func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected })
-	if p := a.Prompts[0]; p.RejectedBy != webapi.Suzuki || p.RejectionReason != "DM での連絡は不要です" {
-		t.Errorf("%+v", p.Verdict)
-	}
-	waits.Card("CARD#prompt#0002", "approve_prompt")
-	b := reason.Until("the message is done with", func(a *task.Aggregate) bool {
-		return a.Head.Ended != nil &&
-			a.Head.ShownRev == a.Head.Rev
+		return note.TS != ""
 	})
-	if said := reason.Cards("CARD#task"); len(said) != 1 ||
-		!strings.Contains(said[0].Text, "実行方針 v1 の却下理由にしました · <@"+webapi.Suzuki+">") || b.Task != nil {
-		t.Errorf("%+v", said)
-	}
-	// The policy was rejected meanwhile: the message comes too late as a reason, but not as a request.
-	request.Click(webapi.Tanaka, "CARD#task", "take_as_reason")
-	if notes := request.Told(webapi.Tanaka); len(notes) != 1 || !strings.Contains(notes[0], "却下しました") {
-		t.Errorf("told %q", notes)
-	}
-	request.Click(webapi.Suzuki, "CARD#task", "take_as_request")
-	request.Card("CARD#prompt#0001", "approve_prompt")
-	expect.Same(t, []string{"request.chosen by " + webapi.Suzuki, "task.created by system"}, request.Audit())
-	request.Cancel(webapi.Suzuki, request.Cards("CARD#prompt#0001")[0].TS)
+	expect.That(t, len(s.Sandbox.Messages(webapi.HR, waits.Root)) == 4, "the thread says something about it")
+	_, err := waits.Store.Load(t.Context(), driver.At(t, s, webapi.HR, ts).Ref)
+	expect.Fails(t, err, aggregate.ErrNotFound)
+	waits.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "DM での連絡は不要です")
+	waits.Card("CARD#prompt#0002", "approve_prompt")
+	waits.Cancel(webapi.Sato, waits.Root)
 }
 
 func TestAPersonIsGreetedOnce(t *testing.T) {
@@ -217,30 +197,6 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 				t.Errorf("greeted %d times", n)
 			}
 		})
-	}
-}
-
-func TestAReplyInADirectMessagesThreadGetsAHintOnce(t *testing.T) {
-	expect.AtNight(t)
-	s := start(t)
-	d := driver.AskIn(t, s, webapi.Sato, webapi.DirectMessage(webapi.Sato), "従業員一覧を取得して")
-	d.Card("CARD#prompt#0001", "approve_prompt")
-	hints := func() (n int) {
-		for _, m := range s.Sandbox.Messages(d.Channel, d.Root) {
-			if strings.Contains(m.Text, "スレッドへの返信は、依頼として受け付けていません") {
-				n++
-			}
-		}
-		return n
-	}
-	for _, text := range []string{"ついでに残業も", "聞こえていますか"} {
-		expect.Value(s.Sandbox.Reply(webapi.Sato, d.Channel, d.Root, text))(t)
-		expect.Eventually(t, "the person is told how to ask", func() bool { return hints() > 0 })
-	}
-	d.Cancel(webapi.Sato, d.Root)
-	d.Card("CARD#prompt#0001", "キャンセルされました")
-	if n := hints(); n != 1 {
-		t.Errorf("told %d times", n)
 	}
 }
 

@@ -17,9 +17,6 @@
 // The same person deciding the same thing twice is a success that writes nothing. A second rejection with another
 // reason is told what became of the gate, because its reason would be lost.
 //
-// A reason that is a message in a thread is a decision on two tasks at once (TakeAsReason): the message becomes the
-// reason of one rejection or a request, never both.
-//
 // Who stands in for others is looked up only if the hand owes nothing itself. Of several principals people are asked as
 // whom; nothing is asked where one is possible. A successor is found by the rule of the stage as it stands now, or
 // stands above in the organisation, and Slack is asked once more whether they are a full member.
@@ -41,7 +38,7 @@ import (
 	"ringi/shared/store"
 )
 
-// Act makes a change of a subject for a person. id names a gate, an execution, a choice or the subject itself.
+// Act makes a change of a subject for a person. id names a gate, an execution or the subject itself.
 type Act func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 
 // Button is an act that needs only a click.
@@ -57,7 +54,6 @@ func Buttons() map[string]Button {
 		"retry_execution":       {Act: on((*task.Aggregate).RetryExecution), Withdraws: true, Retries: true},
 		"retry_generation":      {Act: onWhole((*task.Aggregate).RetryGeneration), Withdraws: true, Retries: true},
 		card.ReadAfter:          {Act: on((*task.Aggregate).ReadAfter)},
-		card.TakeAsRequest:      {Act: on((*task.Aggregate).TakeAsRequest), Withdraws: true},
 		card.CancelCall:         End(),
 		card.CancelAction:       {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
 		card.CheckAction:        {Act: on((*conversation.Aggregate).Check), Withdraws: true},
@@ -71,14 +67,6 @@ func Buttons() map[string]Button {
 
 // End returns the button that ends a subject: it cancels a task or a call, or closes a conversation.
 func End() Button { return Button{Act: onWhole(Subject.End), Withdraws: true} }
-
-// Redraft has a corrected request drafted anew. shown is what the person read; see task.Correction.
-func Redraft(shown string) Button {
-	return Button{Act: onWhole(func(a *task.Aggregate, by aggregate.Actor, _ aggregate.Policy, now time.Time) (
-		aggregate.Change, error) {
-		return a.Redraft(shown, by, now)
-	}), Withdraws: true}
-}
 
 // on makes an act on one kind of subject. For other kinds it returns ErrNotFound.
 func on[A Subject](decide func(a A, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (
@@ -383,4 +371,23 @@ func OrganisationOf(
 		out.Organisation = Standing(s, from)
 		return out, err
 	}
+}
+
+// Rejects makes the act of a rejection's form. It returns aggregate.ErrMoved if the gate does not ask what the person
+// saw.
+func Rejects(r card.Rejected) Act {
+	act := Reject(r.Reason)
+	switch r.Kind {
+	case circulation.Deny:
+		act = Deny(r.Reason)
+	case circulation.GiveBack:
+		act = GiveBack(r.Reason)
+	}
+	return Shown(r.Type, r.Hash, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
+		now time.Time) (aggregate.Change, error) {
+		if g := a.GateWith(id); r.Stage > 0 && (g == nil || g.AskedSum != r.Asked) {
+			return aggregate.Change{}, aggregate.ErrMoved
+		}
+		return act(a, id, by, p, now)
+	})
 }

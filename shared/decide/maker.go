@@ -78,15 +78,11 @@ type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	DecideFrom(ctx context.Context, a aggregate.Aggregate, decide aggregate.Decision[aggregate.Aggregate]) (
 		aggregate.Aggregate, error)
-	DecideBoth(ctx context.Context, first, second aggregate.Ref, decide Both) error
 	// Key returns the key of an outside agent, or aggregate.ErrNotFound.
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
 	// StandIns returns the delegations by which a hand stands in for others.
 	StandIns(ctx context.Context, tenant, hand string) ([]circulation.StandIn, error)
 }
-
-// Both decides on two aggregates at once.
-type Both = func(a, b aggregate.Aggregate) (ofA, ofB aggregate.Change, err error)
 
 type Maker struct {
 	Store   Store

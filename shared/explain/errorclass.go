@@ -34,7 +34,6 @@ const (
 	NotAllowed     Class = "not_allowed" // a rule refused
 	Decided        Class = "decided"     // somebody was faster
 	NotLatest      Class = "not_latest"  // a newer version waits
-	Edited         Class = "edited"      // the request's message says something else by now
 	InFlight       Class = "in_flight"   // a call is still under way
 	Uncovered      Class = "uncovered"   // a write's outcome is unknown, and a person must look
 	NothingToRetry Class = "nothing_to_retry"
@@ -81,7 +80,6 @@ var sentinels = []struct {
 	{aggregate.ErrUncovered, Uncovered},
 	{aggregate.ErrUnconfirmed, Unconfirmed}, // also wraps why there was no answer
 	{task.ErrNothingToRetry, NothingToRetry},
-	{task.ErrEdited, Edited},
 	{task.ErrThreat, NotAllowed},
 	{task.ErrMaxAttempts, MaxAttempts},
 	{task.ErrMaxRetries, MaxRetries},
@@ -144,7 +142,7 @@ func ofAct(err error) Class {
 // Otherwise Ringi, Slack or AWS failed or something changed meanwhile, and nothing is known to be saved.
 func (c Class) Refusal() bool {
 	switch c {
-	case NotFound, NotAllowed, Decided, NotLatest, Edited, InFlight, Uncovered, NothingToRetry, MaxAttempts, MaxRetries,
+	case NotFound, NotAllowed, Decided, NotLatest, InFlight, Uncovered, NothingToRetry, MaxAttempts, MaxRetries,
 		Field:
 		return true
 	}

@@ -52,7 +52,6 @@ var ofTheDomain = map[string]struct {
 	"ErrInFlight":       {aggregate.ErrInFlight, explain.InFlight, true},
 	"ErrUncovered":      {aggregate.ErrUncovered, explain.Uncovered, true},
 	"ErrField":          {aggregate.ErrField{Field: "slug"}, explain.Field, true},
-	"ErrEdited":         {task.ErrEdited, explain.Edited, true},
 	"ErrNothingToRetry": {task.ErrNothingToRetry, explain.NothingToRetry, true},
 	"ErrMaxAttempts":    {task.ErrMaxAttempts, explain.MaxAttempts, true},
 	"ErrMaxRetries":     {task.ErrMaxRetries, explain.MaxRetries, true},

@@ -111,7 +111,7 @@ func TestDecidersAreNamedInAFewWords(t *testing.T) {
 
 // Classes lists the classes of errors.
 var Classes = []Class{
-	NotFound, NotAllowed, Decided, NotLatest, Edited, InFlight, Uncovered, NothingToRetry, MaxAttempts, MaxRetries, Field,
+	NotFound, NotAllowed, Decided, NotLatest, InFlight, Uncovered, NothingToRetry, MaxAttempts, MaxRetries, Field,
 	Full, Stopped, Unconfirmed, Conflict, Changed, Superseded, Unverified, MalformedForm,
 	BadInput, ModelUnavailable, Unavailable, Internal,
 }
@@ -121,7 +121,6 @@ func TestEveryClassHasANote(t *testing.T) {
 	of := map[Class]error{
 		NotFound: aggregate.ErrNotFound, NotAllowed: aggregate.ErrNotAllowed{}, Decided: aggregate.ErrDecided{},
 		NotLatest: aggregate.ErrNotLatest{}, InFlight: aggregate.ErrInFlight, Uncovered: aggregate.ErrUncovered,
-		Edited:         task.ErrEdited,
 		NothingToRetry: task.ErrNothingToRetry, MaxAttempts: task.ErrMaxAttempts, MaxRetries: task.ErrMaxRetries,
 		Field: aggregate.ErrField{}, Full: aggregate.ErrFull{}, Stopped: task.StopError{},
 		Unconfirmed: aggregate.ErrUnconfirmed, Conflict: aggregate.ErrConflict, Changed: aggregate.ErrMoved,

@@ -51,23 +51,6 @@ func (s *Store) decideOne(ctx context.Context, ref aggregate.Ref, loaded []aggre
 	return all[0], err
 }
 
-// DecideBoth is Decide for two aggregates of one tenant: both changes are written in one transaction, or neither. An
-// empty change does not touch its aggregate. The rows of a change without a head are put even if the other change is
-// refused.
-func (s *Store) DecideBoth(ctx context.Context, first, second aggregate.Ref,
-	decide func(a, b aggregate.Aggregate) (ofA, ofB aggregate.Change, err error),
-) error {
-	if first.Tenant != second.Tenant {
-		return fmt.Errorf("decide on %s and %s, of two tenants: %w", first.ID, second.ID, aggregate.ErrNotFound)
-	}
-	_, err := s.decide(ctx, []aggregate.Ref{first, second}, nil,
-		func(all []aggregate.Aggregate) ([]aggregate.Change, error) {
-			ofA, ofB, err := decide(all[0], all[1])
-			return []aggregate.Change{ofA, ofB}, err
-		})
-	return err
-}
-
 // decide decides on aggregates of these refs, the first time on those that are loaded already, if any are.
 func (s *Store) decide(ctx context.Context, refs []aggregate.Ref, loaded []aggregate.Aggregate,
 	decide func([]aggregate.Aggregate) ([]aggregate.Change, error)) ([]aggregate.Aggregate, error) {

@@ -35,41 +35,12 @@ func testPending(t *testing.T, st *taskStore) {
 	t.Run("prompts that wait are listed, the oldest first", func(t *testing.T) { testPromptsWait(t, st, refs) })
 	t.Run("what is decided, cancelled or asks nobody is not", func(t *testing.T) { testDecidedWaitsNot(t, st, refs) })
 	t.Run("processes and step gates are listed as what they are", func(t *testing.T) { testKindsWait(t, st, refs) })
-	t.Run("a choice is listed until somebody says what it is, or nobody is asked any more",
-		func(t *testing.T) { testChoiceWaits(t, st) })
 	t.Run("another tenant has none of them", func(t *testing.T) {
 		p, err := st.Waiting(t.Context(), "01OTHER", "", 10)
 		expect.That(t, err == nil && len(p.Items) == 0, "%d items, %v", len(p.Items), err)
 	})
 	t.Run("when the settings say otherwise who decides, cards that wait are drawn anew",
 		func(t *testing.T) { testRedrawnWithSettings(t, st) })
-}
-
-func testChoiceWaits(t *testing.T, other *taskStore) {
-	ask := func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Ask(a.Head.Run, task.ThreadGate{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt},
-			tenancy.DefaultSettings(), at())
-	}
-	st := other.suite.store(t)
-	for n, over := range []func(a *task.Aggregate) (aggregate.Change, error){
-		func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.TakeAsRequest(a.Choice.ID, approver(), policy(), at())
-		},
-		cancel,
-		func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Expire(a.Choice.Terms.DecideBy.Add(time.Second))
-		},
-	} {
-		ref := created(t, st, n)
-		decided(t, st, ref, ask)
-		p, err := st.Waiting(t.Context(), tenant, "", 10)
-		expect.Must(t, err == nil && len(p.Items) == 1 && p.Items[0].Ref.ID == ref.ID && p.Items[0].Kind == task.CardTask &&
-			p.Items[0].ID != "" && p.Items[0].DecideBy != nil, "%d: %+v, %v", n, p.Items, err)
-		decided(t, st, ref, over)
-		if p, err := st.Waiting(t.Context(), tenant, "", 10); err != nil || len(p.Items) != 0 {
-			t.Errorf("%d: %+v, %v", n, p.Items, err)
-		}
-	}
 }
 
 func testRedrawnWithSettings(t *testing.T, other *taskStore) {

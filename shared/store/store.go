@@ -96,14 +96,6 @@ func (s KindStore[A]) DecideOn(ctx context.Context, a A, decide aggregate.Decisi
 	return as[A](s.Store.DecideOn(ctx, a, on(decide)))
 }
 
-func (s KindStore[A]) DecideBoth(ctx context.Context, first, second aggregate.Ref,
-	decide func(a, b A) (ofA, ofB aggregate.Change, err error)) error {
-	return s.Store.DecideBoth(ctx, first, second, func(a, b aggregate.Aggregate) (aggregate.Change, aggregate.Change,
-		error) {
-		return decide(a.(A), b.(A))
-	})
-}
-
 func as[A aggregate.Aggregate](a aggregate.Aggregate, err error) (A, error) {
 	of, _ := a.(A)
 	return of, err

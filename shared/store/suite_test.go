@@ -52,7 +52,6 @@ func TestStore(t *testing.T) {
 		{"races", testRaces},
 		{"decide", testDecide},
 		{"decide on known rows", testDecideOn},
-		{"decide on two tasks", testDecideBoth},
 		{"waits", testWaits},
 		{"waits at gates that the run has left", testLeftWaits},
 		{"cards", testCards},

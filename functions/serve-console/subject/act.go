@@ -108,8 +108,6 @@ func (x Tried) button(on Page) (b decide.Button, ok bool) {
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, no(x.reason))}, x.Kind == "" || store.Asks(x.Kind)
 	case aggregate.ActTakeBack:
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.TakeBack)}, true
-	case task.ActRedraft:
-		return decide.Redraft(x.Hash), true
 	case on.Ends:
 		return decide.End(), true
 	}
@@ -177,15 +175,6 @@ func (c *Acts) Maker() decide.Maker {
 
 func (c *Acts) decide(r *http.Request, v *web.Viewer, on Page, a decide.Subject, click decide.Click,
 	x Tried) (decide.Verdict, error) {
-	if x.Act == task.ActTakeAsAnswer {
-		verdict, _ := c.Maker().TakeAsAnswer(r.Context(), click, x.Hash)
-		return verdict, nil
-	}
-	if x.Act == task.ActTakeAsReason {
-		verdict, _, refused := c.Maker().TakeAsReason(r.Context(), click, x.Hash)
-		verdict.Err = cmp.Or(refused, verdict.Err)
-		return verdict, nil
-	}
 	if says(x.Act) {
 		if m := x.said.Meeting; m != nil && m.Carried {
 			if err := on.Whole(r, v, a, x); err != nil {
@@ -311,8 +300,7 @@ func (x Asking) button(o aggregate.Offer) Button {
 		b.Reason, b.Hint = words.Say("reason"), words.Say("reason_hint")
 	}
 	switch o.Act {
-	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsAnswer,
-		task.ActTakeAsRequest, task.ActRedraft,
+	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration,
 		conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck,
 		conversation.ActTakeFiles, conversation.ActFetchAgain:
 		b.Class = "button-primary"
@@ -366,12 +354,7 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, x aggregate.O
 			err = errors.Join(err, p.Approve(by, asker))
 		}
 		return err
-	case task.ActRedraft, task.ActTakeAsAnswer:
-		if by.ID != requester {
-			return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester}
-		}
-		return nil
-	case aggregate.ActReject, task.ActTakeAsReason:
+	case aggregate.ActReject:
 		return p.Reject(by)
 	case conversation.ActReopen, conversation.ActBeginEmpty, conversation.ActTakeFiles, conversation.ActFetchAgain:
 		return p.Request(by)

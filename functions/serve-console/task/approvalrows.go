@@ -148,7 +148,7 @@ func (d *rowReader) title(x askedItem) string {
 		return d.words.Say("either", "text", card.OneLine(named))
 	}
 	version := x.Version
-	if p, is := x.Row.(*task.Prompt); is && (p.Author != "" || p.Repeats > 0) {
+	if p, is := x.Row.(*task.Prompt); is && p.Author != "" {
 		version = 1 // no reason led to it
 	}
 	return card.Titled(cmp.Or(card.OneLine(x.title), d.v.Untitled()), version)

@@ -26,7 +26,6 @@ func TestTheListOfApprovals(t *testing.T) {
 		"a step's check shows the line of its step alone":               testStepApproval,
 		"a step's check tells what its plan became":                     testResolvedApproval,
 		"an agent's action is told by its payload, not by the agent":    testActionsApproval,
-		"a message that may be a reason waits for its writer":           testSorting,
 		"thirty are sorted, filtered and grouped":                       testThirtyApprovals,
 		"what waits for me is what my click would decide":               testForMe,
 		"many pages are gone through for what waits for me":             testManyApprovals,
@@ -149,26 +148,6 @@ func testActionsApproval(t *testing.T, w *consoletest.World) {
 			expect.That(t, strings.HasPrefix(strings.TrimSpace(said), ":"), "the agent's words are not called so: %s", got)
 		}
 	}
-}
-
-func testSorting(t *testing.T, w *consoletest.World) {
-	w.Said++
-	now := w.Now()
-	ts := fmt.Sprintf("%d.%06d", now.Unix(), w.Said)
-	w.Receive(task.Request{User: webapi.Alex, Channel: "C0ELSEWHERE", ChannelType: "channel", MessageTS: ts,
-		ThreadTS: "1.1"})
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Ask(a.Head.Run, task.ThreadGate{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt},
-			tenancy.DefaultSettings(), now)
-	})
-	for _, path := range []string{"/console/approvals", "/console/approvals?for=me"} {
-		w.As(webapi.Alex).Get(path).Says(t, 200,
-			"「今月の勤怠をまとめて」は新しい依頼か、却下の理由か", "確認", "Alex Kim")
-		w.As(webapi.Tanaka).Get(path).Lacks(t, "今月の勤怠をまとめて")
-	}
-	w.As(webapi.Suzuki).Get("/console/approvals?for=all").Says(t, 200, "今月の勤怠をまとめて")
-	w.As(webapi.Suzuki).Get("/console/approvals?for=me").Says(t, 200,
-		"いま、あなたの番のものはありません")
 }
 
 // testThirtyApprovals is for somebody whom thirty people ask.

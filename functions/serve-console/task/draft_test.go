@@ -10,7 +10,6 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -326,45 +325,4 @@ func moneyToCheck(t *testing.T, w *consoletest.World) {
 	money, what := strings.Index(asked, "4,470,000 USD"), strings.Index(asked, "に支払います")
 	expect.That(t, 0 < money && money < what, "%s", asked)
 	got.Holds(t, "✅ 承認</button>")
-}
-
-func besideAGate(t *testing.T, w *consoletest.World) {
-	w.Ask()
-	w.Prompted(tenancy.DefaultSettings())
-	gate := w.Ref
-	beside, _ := w.Load().OpenGateBeside()
-	w.Later(time.Second)
-	w.Ask()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Ask(a.Head.Run, beside, tenancy.DefaultSettings(), w.Now())
-	})
-	suzuki := w.As(webapi.Suzuki)
-	suzuki.Get(w.TaskPage()).Holds(t, "却下理由にする", "新しい依頼にする", `href="/console/tasks/`+gate.ID+`"`)
-	suzuki.Post(w.TaskPage()+"/act", w.Act(task.ActTakeAsReason, "")).Says(t, http.StatusSeeOther)
-	suzuki.Get(w.TaskPage()).Holds(t, "却下理由になりました")
-	suzuki.Get("/console/tasks/"+gate.ID).Holds(t, pipelinetest.Text, "却下")
-}
-
-// A reply beside a question is taken as its answer by its author, on the page as in Slack.
-func besideAQuestion(t *testing.T, w *consoletest.World) {
-	w.Ask()
-	o := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("課長", 1, webapi.Suzuki))
-	id := w.PlannedOnRoute(tenancy.DefaultSettings(), o, consoletest.Message(1, "締め切りは金曜です。")).Process().ID
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: w.By.Team, Member: true, Stage: 1}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.Ask("何社?")(a, id, by, aggregate.Policy{Team: w.By.Team, Mode: aggregate.ApproversChannel}, w.Now())
-	})
-	gate := w.Ref
-	beside, _ := w.Load().OpenGateBeside()
-	beside.Question = w.Load().QuestionTo(webapi.Sato, id)
-	w.Later(time.Second)
-	w.Ask()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Ask(a.Head.Run, beside, tenancy.DefaultSettings(), w.Now())
-	})
-	sato := w.As(webapi.Sato)
-	sato.Get(w.TaskPage()).Holds(t, "質問への回答にする").Lacks(t, "却下理由にする")
-	sato.Post(w.TaskPage()+"/act", w.Act(task.ActTakeAsAnswer, "")).Says(t, http.StatusSeeOther)
-	sato.Get(w.TaskPage()).Holds(t, "質問への回答になりました")
-	sato.Get("/console/tasks/"+gate.ID).Holds(t, "何社?", pipelinetest.Text)
 }

@@ -49,15 +49,12 @@ type History struct {
 	Created, Ended         time.Time
 	Message                Message
 	Answer                 string // a plain reply instead of a task
-	Changed                string // that the author changed the message afterwards, and whether that counts
 	RequestNumber          string // "" if the tenant numbers no requests, or it was not taken on yet
 	Document               string // number of the document; "": it has none, or not yet
 	Ending, EndedBy        string // how it ended, in a sentence, and by whom
 	Rejected               *Rejection
 	Parked                 string // why a generation failed, in a sentence
 	Waits                  time.Time
-	Choice                 *task.Choice // what a message beside a gate was meant to be
-	ChosenBy               string
 	Policies, Plans        []Version // the newest first
 	Attempts               []Attempt // the newest first
 	Uses                   []Use
@@ -74,8 +71,8 @@ type History struct {
 
 // News reports whether something came of the request.
 func (t History) News() bool {
-	return t.Outcome() != nil || t.Choice != nil || !t.Waits.IsZero() ||
-		t.Answer+t.Ending+t.Parked+t.Changed+t.Doing != ""
+	return t.Outcome() != nil || !t.Waits.IsZero() ||
+		t.Answer+t.Ending+t.Parked+t.Doing != ""
 }
 
 // doing says what Ringi does now; "" where it waits, and once something came of the request.
@@ -94,7 +91,7 @@ func (t History) doing(locale string) string {
 		}
 		return words.In("doing", "returned", "by", by, "why", why)
 	}
-	if t.Gate != nil || t.Outcome() != nil || t.Choice != nil || !t.Waits.IsZero() || t.Ending+t.Parked != "" {
+	if t.Gate != nil || t.Outcome() != nil || !t.Waits.IsZero() || t.Ending+t.Parked != "" {
 		return ""
 	}
 	if len(t.Attempts) > 0 {
@@ -142,15 +139,10 @@ func (t *History) arrange() {
 		t.Along = newest.Route
 		return
 	}
-	if newest.Because+newest.Edited != "" {
+	if newest.Because != "" {
 		t.Newest = newest
-		for i := range all[1:] {
-			if v := &all[i+1]; v.Status != aggregate.Cancelled { // but for those that closed for an edit
-				if v.Reason != "" && !v.Replaced {
-					t.Back = v
-				}
-				break
-			}
+		if len(all) > 1 && all[1].Reason != "" && !all[1].Replaced {
+			t.Back = &all[1]
 		}
 	}
 	if newest.Sum == nil || len(newest.Sum.Writes) == 0 || newest.Changes == nil {
@@ -161,9 +153,7 @@ func (t *History) arrange() {
 		changes.By, changes.Because = t.Back.By, t.Back.Reason
 	}
 	newest.Sum.Writes[0].Changes = &changes
-	if t.Back, t.Newest = nil, nil; newest.Edited != "" {
-		t.Newest = &Version{Number: newest.Number, Edited: newest.Edited}
-	}
+	t.Back, t.Newest = nil, nil
 }
 
 // Outcome is the latest execution once something came of it: the page begins with that. It is nil while it goes on.
@@ -231,14 +221,10 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 	if a.Answer != nil {
 		t.Answer = r.prose(a.Answer.Sentence)
 	}
-	if t.Choice = a.Choice; t.Choice != nil {
-		t.ChosenBy = r.Person(t.Choice.DecidedBy)
-	}
 }
 
 func (r Reader) end(t *History, a *task.Aggregate) {
 	t.RequestNumber, t.Document = a.Head.RequestNumber, a.Head.Document
-	t.Changed = card.Changed(a, r.Locale, r.Person, r.prose)
 	if e := a.Head.Ended; e != nil {
 		t.Ended, t.EndedBy, t.Status = e.At, r.Person(e.By), t.Status.Called(e.Reason)
 		detail := explain.FitDetail(e.Reason, e.Detail, card.OneLine, r.Person)

@@ -237,8 +237,7 @@ func TestAPageSaysWhatHappensNow(t *testing.T) {
 	expect.Is(t, History{Attempts: runs(done, done)}.doing("ja"), "実行しています。", "before the summary")
 	expect.Is(t, History{Attempts: runs(Run{}, Run{})}.doing("ja"), "実行しています。", "before the first step")
 	for what, h := range map[string]History{"a gate": {Gate: &Gate{}}, "an end": {Ending: "x"}, "a failure": {Parked: "x"},
-		"a result": {Attempts: []Attempt{{Summary: "x"}}}, "a pause": {Waits: time.Now()},
-		"a choice": {Choice: &task.Choice{}}} {
+		"a result": {Attempts: []Attempt{{Summary: "x"}}}, "a pause": {Waits: time.Now()}} {
 		expect.Is(t, h.doing("ja"), "", what)
 	}
 }

@@ -34,8 +34,7 @@ func TestTheStoryOfATask(t *testing.T) {
 		"arguments that can't be read whole": unreadArguments, "a sheet that waits": sheetToCheck,
 		"steps that nobody can read":              unreadSteps,
 		"a step's check says first what it moves": moneyToCheck,
-		"a message beside a question":             besideAQuestion,
-		"a message beside a gate":                 besideAGate, "what the request forwards and attaches": enclosed,
+		"what the request forwards and attaches":  enclosed,
 	})
 }
 

@@ -100,9 +100,7 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 		case x.Stands == task.StatusNotDrafted:
 			row.Retry = task.ActRetryGeneration
 		case x.Stands == task.StatusWaits && row.Person == v.User:
-			if row.Turn = card.Turn(v.Locale, x.Glance, card.OneLine); x.Glance.Edited {
-				row.Retry = task.ActRedraft
-			}
+			row.Turn = card.Turn(v.Locale, x.Glance, card.OneLine)
 		case x.Stands == task.StatusRefused && len(x.Text) < task.MaxListed:
 			row.Again = x.Text
 		case x.Glance.Back > 0 && x.Stands == task.StatusDrafting:

@@ -32,7 +32,6 @@ type Version struct {
 	Same     bool             // a policy says what the one before said, although a reason was given
 	Because  string           // why the version before was rejected or returned
 	Returned bool             // it was returned
-	Edited   string           // how the request was edited that it is made of
 	Replaced bool             // by the next version, another team's draft that a person picked
 	Created  time.Time
 	Drafted  *Drafted // the contest that drafted it; nil: there was none
@@ -134,24 +133,17 @@ func (r Reader) policies(a *task.Aggregate) []Version {
 		if i > 0 && p.Author == "" { // nobody gave a reason for a draft that another was picked instead of
 			v.Because, v.Returned = r.prose(a.Prompts[i-1].RejectionReason), a.Prompts[i-1].GivenBack()
 		}
-		v.Replaced, v.Edited = a.Replaced(p), r.edited(a, p)
-		switch asked := v.Because != "" || v.Edited != ""; {
+		v.Replaced = a.Replaced(p)
+		switch {
 		case i == 0 || v.Text == "":
 		case p.Content != a.Prompts[i-1].Content:
 			v.Diff = web.Diff(text(a.Prompts[i-1].Content), v.Text)
 		default:
-			v.Same = asked && p.Repeats == 0
+			v.Same = v.Because != ""
 		}
 		out = append([]Version{v}, out...)
 	}
 	return out
-}
-
-func (r Reader) edited(a *task.Aggregate, version task.Gated) string {
-	if was := a.EditedFrom(version); was != nil {
-		return card.Edited(a, r.Locale, was, r.Person, r.prose)
-	}
-	return ""
 }
 
 func (r Reader) plans(a *task.Aggregate) []Version {
@@ -163,7 +155,6 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 			Remarks: r.prose(p.Remarks), Created: p.CreatedAt, Steps: r.steps(p.Steps), Verdict: r.verdict(a, &p.Gate)}
 		if i > 0 {
 			v.Because, v.Returned = r.prose(a.Processes[i-1].RejectionReason), a.Processes[i-1].GivenBack()
-			v.Edited = r.edited(a, p)
 		}
 		if len(p.Steps) > 0 {
 			v.Sum = r.sum(a, p.Gate.Automatic(), p.Steps)

@@ -60,7 +60,7 @@ type Wait struct {
 // stamps are prefixes of the approvers' buttons; answers are prefixes of the requester's.
 var (
 	stamps  = []string{"approve_", "review_"}
-	answers = []string{"retry_", "take_as_"}
+	answers = []string{"retry_"}
 )
 
 func (s *Sandbox) getWaits(w http.ResponseWriter, r *http.Request) {

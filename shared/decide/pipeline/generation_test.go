@@ -136,20 +136,10 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 	})
 }
 
-// A request that waited for Slack or for a choice can still be postponed for as long as any other.
+// A request that waited for Slack can still be postponed for as long as any other.
 func testAfterAWait(t *testing.T, server *pipelinetest.Server) {
 	for name, wait := range map[string]func(w *pipelinetest.World){
 		"for Slack": func(w *pipelinetest.World) { w.Later(3 * time.Hour) },
-		"for a choice": func(w *pipelinetest.World) {
-			a := w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.Ask(1, task.ThreadGate{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt, Version: 1},
-					tenancy.DefaultSettings(), w.Now())
-			})
-			w.Later(3 * time.Hour)
-			w.Decide(func(now *task.Aggregate) (aggregate.Change, error) {
-				return now.TakeAsRequest(a.Choice.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-			})
-		},
 	} {
 		w := server.World(t)
 		wait(w)

@@ -165,11 +165,8 @@ type Aggregate interface {
 	Effects(now time.Time) Effects
 	// DueAt returns when the sweeper must look again; nil if no effect is pending.
 	DueAt(now time.Time) *time.Time
-	// OverdueNeeds names another aggregate that Overdue needs; false if it needs none.
-	OverdueNeeds() (Ref, bool)
-	// Overdue returns the decisions that are made because time has passed, in order. If beside is nil because it is
-	// gone or could not be read, the decisions that need it are left out.
-	Overdue(now time.Time, beside Aggregate) []Overdue
+	// Overdue returns the decisions that are made because time has passed, in order.
+	Overdue(now time.Time) []Overdue
 	// RestartRun supersedes a run that died, or gives up after too many restarts. It returns ErrSuperseded if
 	// the head names another run or there is nothing to run.
 	RestartRun(run int, now time.Time) (Change, error)
@@ -184,7 +181,6 @@ type Aggregate interface {
 type Overdue struct {
 	Decide Decision[Aggregate]
 	Repair bool // another function should have made this decision before the sweeper
-	Beside bool // Decide needs the aggregate beside, and waits while that can't be read
 }
 
 // At is what a kind decides at a time.

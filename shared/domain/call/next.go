@@ -112,11 +112,8 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	return due
 }
 
-// OverdueNeeds returns none: a call depends on no other aggregate.
-func (a *Aggregate) OverdueNeeds() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
-
 // Overdue returns what time decides about the call.
-func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Overdue {
+func (a *Aggregate) Overdue(now time.Time) []aggregate.Overdue {
 	return []aggregate.Overdue{
 		{Decide: aggregate.At(now, (*Aggregate).keyEnds)},
 		{Decide: aggregate.At(now, (*Aggregate).Expire)},

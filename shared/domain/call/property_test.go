@@ -114,7 +114,7 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 			return a.Follow(w.key, w.answers(), w.now)
 		})
 	case "sweep":
-		for _, x := range w.a.Overdue(w.now, nil) {
+		for _, x := range w.a.Overdue(w.now) {
 			_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return x.Decide(a) })
 		}
 		lost := was == conversation.ActionExecuting && !w.now.Before(o.lease)

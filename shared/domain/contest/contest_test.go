@@ -264,7 +264,7 @@ func TestRunsThatDieAreRepeatedAndThenGivenUp(t *testing.T) {
 	w := newWorld(t, "a")
 	expect.That(t, w.a.Effects(w.now).Run.Input == w.a.Effects(w.now.Add(time.Hour)).Run.Input,
 		"a repeated start has other bytes")
-	c := w.a.Overdue(w.now, nil)[0]
+	c := w.a.Overdue(w.now)[0]
 	expect.Fails(t, second(c.Decide(w.a)), aggregate.ErrNotDue, "restarted before its time")
 	expect.That(t, !w.a.Late(w.a.Contest.DeadlineAt) && w.a.Late(w.now.Add(time.Hour)),
 		"nobody hears that it does not end, or everybody always")
@@ -284,7 +284,7 @@ func (w *world) die(most int) (runs int) {
 	w.t.Helper()
 	for ; w.a.Effects(w.now).Run != nil && runs < most; runs++ {
 		w.now = w.now.Add(2 * time.Hour)
-		w.a = applied(w.a, expect.Value(w.a.Overdue(w.now, nil)[0].Decide(w.a))(w.t))
+		w.a = applied(w.a, expect.Value(w.a.Overdue(w.now)[0].Decide(w.a))(w.t))
 	}
 	return runs
 }

@@ -110,9 +110,6 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	return &soon
 }
 
-// OverdueNeeds returns none: a contest depends on no other aggregate.
-func (a *Aggregate) OverdueNeeds() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
-
 // MaxRestarts is how many consecutive runs may die before a contest is abandoned. MaxClosings is how many runs that
 // only write the summary may die before it is given up, which takes some twenty minutes.
 const MaxRestarts, MaxClosings = 5, 20
@@ -122,7 +119,7 @@ func (a *Aggregate) Late(now time.Time) bool {
 	return a.work() && now.After(a.Contest.DeadlineAt.Add(aggregate.StuckAfter))
 }
 
-func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Overdue {
+func (a *Aggregate) Overdue(now time.Time) []aggregate.Overdue {
 	return []aggregate.Overdue{{Repair: true, Decide: func(x aggregate.Aggregate) (aggregate.Change, error) {
 		a := x.(*Aggregate)
 		if !a.work() || now.Before(a.Contest.DeadlineAt.Add(aggregate.StuckAfter)) || now.Sub(a.Head.ChangedAt) < aggregate.StuckAfter {
@@ -175,9 +172,8 @@ func (a *Aggregate) Entrant(place int) (Entry, error) {
 // Effects only ends waits: the contest's run does the team's work.
 func (w *Work) Effects(time.Time) aggregate.Effects { return aggregate.Effects{Wake: w.Waits} }
 
-func (w *Work) DueAt(time.Time) *time.Time                                 { return nil }
-func (w *Work) OverdueNeeds() (aggregate.Ref, bool)                        { return aggregate.Ref{}, false }
-func (w *Work) Overdue(time.Time, aggregate.Aggregate) []aggregate.Overdue { return nil }
+func (w *Work) DueAt(time.Time) *time.Time            { return nil }
+func (w *Work) Overdue(time.Time) []aggregate.Overdue { return nil }
 
 // RestartRun returns ErrSuperseded: a team has no run of its own.
 func (w *Work) RestartRun(int, time.Time) (aggregate.Change, error) {

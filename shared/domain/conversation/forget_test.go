@@ -133,7 +133,7 @@ func TestNothingIsDecidedWhileAConversationIsForgotten(t *testing.T) {
 
 // sweep makes the decisions of time, as the sweeper does.
 func (tb *table) sweep() {
-	for _, o := range tb.load().Overdue(tb.now, nil) {
+	for _, o := range tb.load().Overdue(tb.now) {
 		err := tb.do(func(a *Aggregate) (aggregate.Change, error) { return o.Decide(a) })
 		if err != nil && !errors.Is(err, aggregate.ErrNotDue) && !errors.Is(err, aggregate.ErrInFlight) {
 			expect.NoError(tb.t, err)

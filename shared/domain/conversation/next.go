@@ -182,10 +182,7 @@ func (a *Aggregate) actionDueAt(now, soon time.Time) *time.Time {
 	return nil
 }
 
-// OverdueNeeds returns none: a conversation depends on no other aggregate.
-func (a *Aggregate) OverdueNeeds() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
-
-func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Overdue {
+func (a *Aggregate) Overdue(now time.Time) []aggregate.Overdue {
 	return []aggregate.Overdue{
 		{Decide: aggregate.At(now, (*Aggregate).forgetNow)},
 		{Decide: aggregate.At(now, (*Aggregate).Expire)},

@@ -330,7 +330,7 @@ func (w *walk) forges(run int) {
 
 func (w *walk) sweep(int) {
 	a := w.load()
-	for _, d := range a.Overdue(w.now, nil) {
+	for _, d := range a.Overdue(w.now) {
 		_ = w.decide("sweep", func(a *Aggregate) (aggregate.Change, error) { return d.Decide(a) })
 	}
 }
@@ -361,7 +361,7 @@ func (w *walk) comesToRest() {
 	for round := 0; ; round++ {
 		w.now = w.now.Add(3 * time.Minute)
 		a := w.load()
-		for _, d := range a.Overdue(w.now, nil) {
+		for _, d := range a.Overdue(w.now) {
 			_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return d.Decide(a) })
 		}
 		a = w.load()

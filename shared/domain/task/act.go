@@ -209,11 +209,7 @@ func (a *Aggregate) answered(e Extract, now time.Time) (aggregate.Change, error)
 
 // Acts on a task besides approving and rejecting.
 const (
-	ActTakeAsAnswer    aggregate.Act = "take_as_answer"
-	ActTakeAsReason    aggregate.Act = "take_as_reason"
-	ActTakeAsRequest   aggregate.Act = "take_as_request"
 	ActRetryGeneration aggregate.Act = "retry_generation"
-	ActRedraft         aggregate.Act = "redraft"
 	ActRetryExecution  aggregate.Act = "retry_execution"
 	ActCancelExecution aggregate.Act = "cancel_execution"
 	ActCancelTask      aggregate.Act = "cancel_task"
@@ -238,23 +234,8 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 		q := row.Asks()
 		out = append(out, aggregate.Offer{Act: ActEdit, ID: q.ID, Kind: q.Kind, Hash: row.hash()})
 	}
-	if row := a.Choosing(); row != nil {
-		said := aggregate.Offer{ID: row.ID, Hash: a.Request.Saying()}
-		if a.Answerable() {
-			said.Act = ActTakeAsAnswer
-			out = append(out, said)
-		}
-		if !row.GateOver && !row.Gate.Ruled {
-			said.Act = ActTakeAsReason
-			out = append(out, said)
-		}
-		out = append(out, aggregate.Offer{Act: ActTakeAsRequest, ID: row.ID})
-	}
 	if a.Head.Parked != nil && !a.Head.Hopeless() && a.Head.RetriesLeft() {
 		out = append(out, aggregate.Offer{Act: ActRetryGeneration, ID: a.Head.TaskID})
-	}
-	if a.Redraftable() {
-		out = append(out, aggregate.Offer{Act: ActRedraft, ID: a.Head.TaskID, Hash: a.Correction.Saying()})
 	}
 	if e := a.Execution(); e != nil && !e.over() {
 		return append(out, aggregate.Offer{Act: ActCancelExecution, ID: e.ID})

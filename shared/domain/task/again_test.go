@@ -36,11 +36,6 @@ func TestTryingSince(t *testing.T) {
 	s := begin(t)
 	since := func() time.Time { return s.load().TryingSince() }
 	expect.That(t, since().Equal(s.head.CreatedAt), "the first layer: since %v", since())
-	s.do(asks(1, beside()))
-	s.now = s.now.Add(time.Hour)
-	s.do(asRequest(s, person(requester)))
-	expect.That(t, since().Equal(*s.load().Choice.DecidedAt), "a message that turned out to be a request: since %v",
-		since())
 	s.now = s.now.Add(3 * time.Hour)
 	s.do(s.accept)
 	expect.That(t, since().Equal(*s.head.AcceptedAt), "a request that waited for Slack: since %v", since())

@@ -50,8 +50,6 @@ type Aggregate struct {
 	Task       *Task
 	Listing    *Listing      // what lists show of a request without a task
 	Answer     *Answer       // a plain reply instead of a task
-	Choice     *Choice       // what a person is asked to choose, if the message was written beside a gate
-	Correction *Correction   // the latest edit or deletion of the message
 	Prompts    []*Prompt     // by version
 	Processes  []*Process    // by version
 	Executions []*Execution  // by process version and attempt
@@ -99,12 +97,8 @@ func (a *Aggregate) ProcessOf(e *Execution) *Process {
 	return aggregate.Find(a.Processes, ProcessKey(e.ProcessVersion))
 }
 
-// WaitingTerms returns the terms of the open choice, or of the gate that waits for a stamp; nil if nothing waits for a
-// person.
+// WaitingTerms returns the terms of the gate that waits for a stamp; nil if nothing waits for a person.
 func (a *Aggregate) WaitingTerms() *aggregate.Terms {
-	if row := a.Choosing(); row != nil {
-		return &row.Terms
-	}
 	if open, waits := a.OpenGate(); waits && open.Terms.ApprovalRequired {
 		return &open.Terms
 	}
@@ -117,8 +111,6 @@ func (a *Aggregate) Newest(kind aggregate.CardType, key string) bool {
 	switch {
 	case a.Execution() != nil:
 		return kind == CardExecution
-	case a.drafting():
-		return kind == CardPrompt && key == a.Prompt().Key()
 	case a.Process() != nil:
 		return kind == CardProcess && key == a.Process().Key()
 	case a.Prompt() != nil:
@@ -165,10 +157,6 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Listing = r
 	case *Answer:
 		a.Answer = r
-	case *Choice:
-		a.Choice = r
-	case *Correction:
-		a.Correction = r
 	case *Prompt:
 		a.Prompts = aggregate.Insert(a.Prompts, r)
 	case *Process:
@@ -202,12 +190,6 @@ func (a *Aggregate) Rows() map[string]aggregate.Row {
 	if a.Answer != nil {
 		out[a.Answer.Key()] = a.Answer
 	}
-	if a.Choice != nil {
-		out[a.Choice.Key()] = a.Choice
-	}
-	if a.Correction != nil {
-		out[a.Correction.Key()] = a.Correction
-	}
 	for _, rows := range []map[string]aggregate.Row{
 		aggregate.ByKey(a.Prompts), aggregate.ByKey(a.Processes), aggregate.ByKey(a.Executions), aggregate.ByKey(a.Steps), aggregate.ByKey(a.Gates),
 		aggregate.ByKey(a.Cards),
@@ -223,19 +205,17 @@ var Kind = aggregate.Kind{
 	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: aggregate.ValidID, RequestKey: (&Request{}).Key(),
 	Asks: []aggregate.CardType{CardPrompt, CardProcess, CardStep},
 	Rows: map[string]func() aggregate.Row{
-		"head":       func() aggregate.Row { return &Head{} },
-		"request":    func() aggregate.Row { return &Request{} },
-		"task":       func() aggregate.Row { return &Task{} },
-		"files":      func() aggregate.Row { return &Files{} },
-		"listing":    func() aggregate.Row { return &Listing{} },
-		"answer":     func() aggregate.Row { return &Answer{} },
-		"choice":     func() aggregate.Row { return &Choice{} },
-		"correction": func() aggregate.Row { return &Correction{} },
-		"prompt":     func() aggregate.Row { return &Prompt{} },
-		"process":    func() aggregate.Row { return &Process{} },
-		"execution":  func() aggregate.Row { return &Execution{} },
-		"step":       func() aggregate.Row { return &StepResult{} },
-		"gate":       func() aggregate.Row { return &StepGate{} },
+		"head":      func() aggregate.Row { return &Head{} },
+		"request":   func() aggregate.Row { return &Request{} },
+		"task":      func() aggregate.Row { return &Task{} },
+		"files":     func() aggregate.Row { return &Files{} },
+		"listing":   func() aggregate.Row { return &Listing{} },
+		"answer":    func() aggregate.Row { return &Answer{} },
+		"prompt":    func() aggregate.Row { return &Prompt{} },
+		"process":   func() aggregate.Row { return &Process{} },
+		"execution": func() aggregate.Row { return &Execution{} },
+		"step":      func() aggregate.Row { return &StepResult{} },
+		"gate":      func() aggregate.Row { return &StepGate{} },
 	},
 }
 
@@ -248,8 +228,6 @@ func (r *Request) Type() string    { return "request" }
 func (r *Files) Type() string      { return "files" }
 func (t *Task) Type() string       { return "task" }
 func (r *Answer) Type() string     { return "answer" }
-func (r *Choice) Type() string     { return "choice" }
-func (r *Correction) Type() string { return "correction" }
 func (p *Prompt) Type() string     { return "prompt" }
 func (p *Process) Type() string    { return "process" }
 func (e *Execution) Type() string  { return "execution" }
@@ -310,14 +288,6 @@ func (g *StepGate) Indexes(head aggregate.Root) []aggregate.Index {
 	return g.WaitingIndexes(head, g.CreatedAt, g.ID)
 }
 
-// Indexes lists the choice as waiting for people while it is open.
-func (r *Choice) Indexes(head aggregate.Root) []aggregate.Index {
-	if r.As != "" || r.Over {
-		return nil
-	}
-	return []aggregate.Index{aggregate.PendingIndex(head.Common().TenantID, r.CreatedAt, r.ID)}
-}
-
 // AllOf returns the index partition of a tenant's tasks.
 func AllOf(tenant string) string { return "TENANT#" + tenant + "#TASKS" }
 
@@ -351,10 +321,4 @@ func (p *Process) Asks() aggregate.Question {
 func (g *StepGate) Asks() aggregate.Question {
 	return aggregate.Question{Key: g.Key(), ID: g.ID, Kind: CardStep, Version: g.ProcessVersion, StepID: g.StepID,
 		CreatedAt: g.CreatedAt, DecideBy: g.Terms.DecideBy}
-}
-
-// Asks returns the question that the task's first card shows.
-func (r *Choice) Asks() aggregate.Question {
-	return aggregate.Question{Key: r.Key(), ID: r.ID, Kind: CardTask, OfAuthor: true, CreatedAt: r.CreatedAt,
-		DecideBy: r.Terms.DecideBy}
 }

@@ -94,9 +94,6 @@ func (a *Aggregate) cancelExecution(c *change, e *Execution, by aggregate.Actor)
 // Expire ends a task whose gate was not decided in time. It returns ErrNotDue before decide_by, or if nothing waits.
 // Only the sweeper calls it.
 func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
-	if row := a.Choosing(); row != nil {
-		return a.expireChoice(row, now)
-	}
 	open, ok := a.OpenGate()
 	if !ok || open.Terms.DecideBy == nil || !now.After(*open.Terms.DecideBy) {
 		return aggregate.Change{}, aggregate.ErrNotDue

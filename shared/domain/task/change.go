@@ -17,13 +17,12 @@ type change struct {
 	Head   Head // as it will be written
 	was    Head // as it was read
 	of     *Aggregate
-	choice *Choice // as it was read
-	quotas Quotas  // limits that apply when a task is accepted
+	quotas Quotas // limits that apply when a task is accepted
 }
 
 // begin opens a change at now, or just after the task's last change if that is later.
 func (a *Aggregate) begin(now time.Time) *change {
-	c := &change{Head: a.Head, was: a.Head, choice: a.Choice, of: a}
+	c := &change{Head: a.Head, was: a.Head, of: a}
 	c.Now = a.Head.Moment(now)
 	c.Head.ChangedAt = c.Now
 	return c
@@ -62,11 +61,10 @@ func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType
 	c.Record(&c.Head, by, action, resourceType, resourceID, details)
 }
 
-// end closes the task together with an open choice. Only a failed task can be retried.
+// end closes the task. Only a failed task can be retried.
 func (c *change) end(t *Task, as TaskStatus, by aggregate.Actor, reason aggregate.Reason) {
 	c.Head.Ended = &Ended{As: as, By: by.ID, At: c.Now, Reason: reason}
 	c.Head.Parked, c.Head.PausedUntil, c.Head.TryingFrom, c.Head.Retried = nil, nil, nil, nil
-	c.closeChoice()
 	if t == nil {
 		c.RelyOn(&Task{})
 		return
@@ -158,10 +156,7 @@ func errMove[S ~string](what string, from, to S) error {
 
 const (
 	AuditTaskCreated        aggregate.Action = "task.created"
-	AuditRequestAnswered    aggregate.Action = "request.answered"  // by a plain reply: no task, or none of the edited text
-	AuditRequestChosen      aggregate.Action = "request.chosen"    // as a reason to reject, or as a request of its own
-	AuditRequestEdited      aggregate.Action = "request.edited"    // or deleted, by its author, in Slack
-	AuditRequestRedrafted   aggregate.Action = "request.redrafted" // from the edited text
+	AuditRequestAnswered    aggregate.Action = "request.answered" // by a plain reply, without a task
 	AuditTaskCancelled      aggregate.Action = "task.cancelled"
 	AuditTaskExpired        aggregate.Action = "task.expired"
 	AuditTaskRefused        aggregate.Action = "task.refused"

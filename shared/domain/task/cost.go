@@ -138,7 +138,7 @@ func (c *change) counts() []aggregate.Count {
 		{is.Requester, c.quotas.Open.Person, c.quotas.Hour.Person, ReasonOpenPerson, ReasonHourPerson},
 		{everybody, c.quotas.Open.Tenant, c.quotas.Hour.Tenant, ReasonOpenTenant, ReasonHourTenant},
 	}
-	out := c.asked()
+	var out []aggregate.Count
 	accepted := was.AcceptedAt == nil && is.AcceptedAt != nil
 	for _, p := range people {
 		switch {
@@ -175,7 +175,7 @@ func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now 
 		return c, err
 	}
 	c := a.begin(now)
-	c.RelyOn(&Task{}, a.choiceAsRead())
+	c.RelyOn(&Task{})
 	c.Head.ShownTo = shownTo
 	c.Head.AcceptedAt, c.quotas = &c.Now, Quotas{s.MaxOpenTasks, s.MaxTasksPerHour}
 	c.rulesAsked(a)
@@ -230,9 +230,9 @@ func (a *Aggregate) refuse(run int, why aggregate.Reason, now time.Time) (aggreg
 	return a.endRefused(why, "", time.Time{}, now)
 }
 
-// Waiting reports whether the request is neither accepted nor refused yet, and no choice about the message is open.
+// Waiting reports whether the request is neither accepted nor refused yet.
 func (a *Aggregate) Waiting() bool {
-	return a.Task == nil && a.Head.AcceptedAt == nil && a.Head.Ended == nil && a.Head.Parked == nil && a.Choosing() == nil
+	return a.Task == nil && a.Head.AcceptedAt == nil && a.Head.Ended == nil && a.Head.Parked == nil
 }
 
 // RefuseFull ends a request because a quota is used up. Nothing was spent on it.

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -58,7 +57,7 @@ func (a *Aggregate) editors() (all []string) {
 	return all
 }
 
-// pickers are the people who picked the newest policy, or the one that it repeats or was edited from.
+// pickers are the people who picked the newest policy, or the one that it was edited from.
 func (a *Aggregate) pickers() (all []string) {
 	for p := a.Prompt(); p != nil; p = a.before(p) {
 		all = append(all, p.Author)
@@ -66,12 +65,12 @@ func (a *Aggregate) pickers() (all []string) {
 	return all
 }
 
-// before returns the version that this one repeats or was edited from, or nil.
+// before returns the version that this one was edited from, or nil.
 func (a *Aggregate) before(p *Prompt) *Prompt {
-	if p.EditedBy == "" && p.Repeats == 0 {
+	if p.EditedBy == "" {
 		return nil
 	}
-	return aggregate.Find(a.Prompts, PromptKey(cmp.Or(p.Repeats, p.Version-1)))
+	return aggregate.Find(a.Prompts, PromptKey(p.Version-1))
 }
 
 // approved adds what follows from a settled gate to the Change.
@@ -83,7 +82,7 @@ func (a *Aggregate) approved(c *change, row Gated) {
 			c.RelyOn(was)
 			version += was.Version
 		}
-		c.beginProcess(row, version, 0)
+		c.beginProcess(row, version)
 	case *Process:
 		prompt := a.Prompt()
 		if prompt == nil || prompt.Status != aggregate.Approved {
@@ -153,19 +152,15 @@ func (a *Aggregate) ended() error {
 }
 
 // decidable returns the gate with this id. It returns ErrNotLatest for a waiting version that is not the newest,
-// ErrEdited for one that closed because its request is drafted anew, and ErrSuperseded for a step that an earlier call
-// turned out to have done.
+// and ErrSuperseded for a step that an earlier call turned out to have done.
 func (a *Aggregate) decidable(id string) (Gated, error) {
 	row := a.gateOf(id)
 	if row == nil {
 		return nil, aggregate.ErrNotFound
 	}
 	waits, closed := row.gate().Status == aggregate.PendingApproval, row.gate().Status == aggregate.Cancelled
-	switch newest := a.superseding(row); {
-	case newest > 0 && (waits || closed):
+	if newest := a.superseding(row); newest > 0 && (waits || closed) {
 		return nil, aggregate.ErrNotLatest{Latest: newest}
-	case closed && a.redrafted(row):
-		return nil, ErrEdited
 	}
 	if step, ok := row.(*StepGate); ok {
 		e := a.executionOf(step)

@@ -128,11 +128,6 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		} else if a.OpenSession() != nil {
 			by(soon)
 		}
-	case a.Choosing() != nil && asked.DecideBy != nil: // even if the run failed
-		by(*asked.DecideBy)
-		if !a.Choosing().GateOver { // this task doesn't change when the other task's gate is decided
-			by(soon)
-		}
 	case a.Head.Parked != nil, a.Returned() != nil:
 	case lease != nil:
 		by(lease.Claim.LeaseUntil)
@@ -148,22 +143,9 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	return due
 }
 
-// OverdueNeeds returns the task of the gate beside which the message was written, while the choice is open.
-func (a *Aggregate) OverdueNeeds() (aggregate.Ref, bool) {
-	row := a.Choosing()
-	if row == nil || row.GateOver {
-		return aggregate.Ref{}, false
-	}
-	return RefOf(a.Head.TenantID, row.Gate.TaskID), true
-}
-
-func (a *Aggregate) Overdue(now time.Time, beside aggregate.Aggregate) []aggregate.Overdue {
-	other, _ := beside.(*Aggregate)
+func (a *Aggregate) Overdue(now time.Time) []aggregate.Overdue {
 	return []aggregate.Overdue{
 		{Decide: aggregate.At(now, (*Aggregate).Expire)},
-		{Decide: aggregate.At(now, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.GateOver(other, now)
-		}), Beside: true},
 		{Decide: aggregate.At(now, (*Aggregate).RecordCrashedCalls)},
 		{Decide: aggregate.At(now, (*Aggregate).failOverLimit)},
 		{Decide: aggregate.At(now, (*Aggregate).loseContest), Repair: true},

@@ -307,8 +307,6 @@ func TestAnAgentsRequestIsNotWhatItsMessageSays(t *testing.T) {
 	r := *a.Request
 	r.EventID = HandedOverBy("s1")
 	a.Request = &r
-	for _, deleted := range []bool{false, true} {
-		_, err := a.Correct(says(r, "はい、お願いします"), editedAt, deleted, person(requester), s.now)
-		expect.Fails(t, err, aggregate.ErrNotFound)
-	}
+	c := expect.Value(a.Deleted(requester, s.now))(t)
+	expect.That(t, c.Empty(), "%+v", c)
 }

@@ -57,8 +57,8 @@ func (a *Aggregate) Unread() bool {
 	return a.Request != nil && len(a.Request.Files) > 0 && a.Read() == nil
 }
 
-// Read returns what was read of the request's files; nil if that were others, before the request was corrected or
-// filled in again.
+// Read returns what was read of the request's files; nil if that were others, before the form was filled
+// in again.
 func (a *Aggregate) Read() *Files { return a.readOf(nil) }
 
 // readOf is Read of the files that a version has; see filesOf.
@@ -136,9 +136,9 @@ func (r *Request) has(file string) bool {
 	return r != nil && slices.ContainsFunc(r.Files, func(f aggregate.SharedFile) bool { return f.ID == file })
 }
 
-// had reports whether an earlier version has a file, or what a corrected request was, which it may become again.
+// had reports whether an earlier version has a file.
 func (a *Aggregate) had(file string) bool {
-	return a.Correction != nil && a.Correction.Was.has(file) || slices.ContainsFunc(a.Prompts, func(p *Prompt) bool {
+	return slices.ContainsFunc(a.Prompts, func(p *Prompt) bool {
 		return slices.ContainsFunc(p.FilesBefore, func(f aggregate.SharedFile) bool { return f.ID == file })
 	})
 }
@@ -225,12 +225,7 @@ func generated[R Gated](rows []R, version int) (counted, all int) {
 		}
 		switch p := Gated(r).(type) {
 		case *Prompt:
-			if p.Author != "" || p.Repeats > 0 {
-				last = r
-				continue
-			}
-		case *Process:
-			if p.Repeats > 0 {
+			if p.Author != "" {
 				last = r
 				continue
 			}

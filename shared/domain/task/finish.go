@@ -227,8 +227,7 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 		return aggregate.Change{}, nil
 	}
 	switch {
-	case a.Head.Parked != nil, a.Choosing() != nil, a.Contesting() != nil,
-		a.Returned() != nil: // another event starts the next run
+	case a.Head.Parked != nil, a.Contesting() != nil, a.Returned() != nil: // another event starts the next run
 		return aggregate.Change{}, nil
 	case a.justDecided():
 		return a.restart(now)

@@ -219,11 +219,10 @@ func (a *Aggregate) GateAt(key string) *aggregate.Gate {
 	return nil
 }
 
-// Asks returns the gate that waits for people's approval, if there is one. While a person has to choose how to treat
-// the message, no gate does.
+// Asks returns the gate that waits for people's approval, if there is one.
 func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
 	open, waits := a.OpenGate()
-	return open.Question, waits && open.Terms.ApprovalRequired && a.Choosing() == nil
+	return open.Question, waits && open.Terms.ApprovalRequired
 }
 
 // Readable returns aggregate.ErrConflict if the request is missing, which happens in a torn read.

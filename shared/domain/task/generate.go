@@ -22,7 +22,7 @@ func (a *Aggregate) BeginPrompt(run int, now time.Time) (aggregate.Change, error
 		version = last.Version + 1
 		c.RelyOn(last)
 	}
-	c.beginPrompt(version, 0)
+	c.beginPrompt(version)
 	c.RelyOn(a.Task)
 	return c.done()
 }
@@ -39,25 +39,22 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (aggregate.Change, erro
 		version = last.Version + 1
 		c.RelyOn(last)
 	}
-	c.beginProcess(prompt, version, 0)
+	c.beginProcess(prompt, version)
 	c.RelyOn(prompt)
 	return c.done()
 }
 
-// begins reports whether a next version follows these: it is the first, or the previous one was rejected, or closed for
-// a corrected request.
+// begins reports whether a next version follows these: it is the first, or the previous one was rejected.
 func begins[R Gated](before []R) bool {
 	if len(before) == 0 {
 		return true
 	}
-	was := before[len(before)-1].gate().Status
-	return was == aggregate.Rejected || was == aggregate.Cancelled
+	return before[len(before)-1].gate().Status == aggregate.Rejected
 }
 
-// beginPrompt puts the row of a version, with status generating, and its card. It gets the content of the version that
-// it repeats, or of none.
-func (c *change) beginPrompt(version, repeats int) {
-	p := &Prompt{TaskID: c.Head.TaskID, Version: version, Repeats: repeats,
+// beginPrompt puts the row of a version, with status generating, and its card.
+func (c *change) beginPrompt(version int) {
+	p := &Prompt{TaskID: c.Head.TaskID, Version: version,
 		Gate: aggregate.Gate{Status: aggregate.Generating}, CreatedAt: c.Now}
 	p.ID = c.of.rowID(p.Key(), c.Now)
 	c.Put(p)
@@ -65,9 +62,9 @@ func (c *change) beginPrompt(version, repeats int) {
 }
 
 // beginProcess is beginPrompt for the steps, which are generated from the prompt.
-func (c *change) beginProcess(prompt *Prompt, version, repeats int) {
+func (c *change) beginProcess(prompt *Prompt, version int) {
 	p := &Process{
-		TaskID: c.Head.TaskID, PromptID: prompt.ID, Version: version, Repeats: repeats, Steps: []Step{},
+		TaskID: c.Head.TaskID, PromptID: prompt.ID, Version: version, Steps: []Step{},
 		Gate: aggregate.Gate{Status: aggregate.Generating}, CreatedAt: c.Now,
 	}
 	p.ID = c.of.rowID(p.Key(), c.Now)
@@ -149,7 +146,7 @@ type Generation struct {
 func (a *Aggregate) Generating() Generation {
 	p, q := a.Prompt(), a.Process()
 	switch {
-	case a.unread():
+	case a.Task == nil:
 		return Generation{Layer: L1}
 	case p != nil && p.Status == aggregate.Generating:
 		return Generation{L2, p.Version}
@@ -234,11 +231,7 @@ func (a *Aggregate) TryingSince() time.Time {
 		}
 		return latest(p.CreatedAt, again, from)
 	}
-	var chosen *time.Time
-	if a.Choice != nil {
-		chosen = a.Choice.DecidedAt
-	}
-	return latest(a.Head.CreatedAt, a.Head.AcceptedAt, chosen, again, from)
+	return latest(a.Head.CreatedAt, a.Head.AcceptedAt, again, from)
 }
 
 // latest returns the latest of the times. All but the first may be nil.
@@ -266,7 +259,7 @@ func (a *Aggregate) WaitUntil(run int, g Generation, until, now time.Time) (aggr
 // Layer returns the layer that works on the task next.
 func (a *Aggregate) Layer() Layer {
 	switch {
-	case a.unread():
+	case a.Task == nil:
 		return L1
 	case a.Execution() != nil:
 		return L4

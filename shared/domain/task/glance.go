@@ -23,8 +23,7 @@ type Glance struct {
 	Until  *time.Time   `json:"until,omitempty"` // when what waits is to be decided
 	// Back is the version that was sent back, while the next one isn't asked. Of a policy it stands until that is
 	// decided: a reason may ask for what only another message of the requester's can say.
-	Back   int  `json:"back,omitempty"`
-	Edited bool `json:"edited,omitempty"` // the requester may have what the message says now drafted anew
+	Back int `json:"back,omitempty"`
 	// Version is the newest one, if a reason led to it: the title is of what the first one was about.
 	Version int              `json:"version,omitempty"`
 	Made    string           `json:"made,omitempty"`   // address in the result of the last write that told one, unchecked
@@ -44,24 +43,8 @@ func (c *change) glanceAfter(out *aggregate.Change) Glance {
 	g := c.was.Glance
 	for _, r := range out.Rows {
 		switch r := r.(type) {
-		case *Choice:
-			g.rest()
-			if r.As == "" && !r.Over {
-				g.Until = r.Terms.DecideBy
-			}
-		case *Execution:
-			g.Edited = false
 		case *StepResult:
 			g.made(r)
-		case *Correction:
-			if r.Taken && !r.Anew { // the title is of this text
-				g.Version = 0
-			}
-			if c.of != nil {
-				of := *c.of
-				of.Correction = r
-				g.Edited = of.RedraftableOnceItWaits()
-			}
 		case *Answer:
 			g.Detail = beginning(r.Sentence, maxGlanceOf)
 		case Gated:
@@ -83,7 +66,6 @@ func (c *change) glanceAfter(out *aggregate.Change) Glance {
 	}
 	if out.Head.(*Head).Ended != nil {
 		g.rest()
-		g.Edited = false
 	}
 	return g
 }
@@ -100,7 +82,6 @@ func (g *Glance) gated(row Gated) {
 	}
 	gate := row.gate()
 	if most := gate.Terms.MaxVersions; most > 0 && row.Asks().Version >= most {
-		g.Edited = false
 	}
 	switch gate.Status {
 	case aggregate.Generating:

@@ -17,14 +17,11 @@ import (
 // since rows don't say which result came last, and so what reasons led to.
 func (a *Aggregate) glance() Glance {
 	is := a.Head.Glance
-	g := Glance{Made: is.Made, Back: is.Back, Detail: is.Detail, Version: is.Version, Edited: a.Corrected() != nil &&
-		a.RedraftableOnceItWaits()}
+	g := Glance{Made: is.Made, Back: is.Back, Detail: is.Detail, Version: is.Version}
 	if p := a.Process(); p != nil && len(p.Steps) > 0 && !a.replanned() {
 		g.Act, g.Amount = movedBy(p.Steps)
 	}
-	if row := a.Choosing(); row != nil && !row.Over {
-		g.Until = row.Terms.DecideBy
-	} else if open, waits := a.OpenGate(); waits && open.Terms.ApprovalRequired {
+	if open, waits := a.OpenGate(); waits && open.Terms.ApprovalRequired {
 		g.asked(a.GateWith(open.ID))
 	}
 	return g
@@ -66,57 +63,40 @@ func TestAListSaysWhyAVersionWasSentBack(t *testing.T) {
 	expect.That(t, g.Back == 0 && g.Detail == "" && g.Need == 1, "%+v", g)
 }
 
-// A version that a reason led to may be about something else than the title. One that is drafted of an edited message
-// has a title of its own, and what somebody picked or what is asked anew is of the same matter.
+// A version that a reason led to may be about something else than the title. What somebody picked is of the same
+// matter.
 func TestAListKnowsWhichVersionsItsTitleIsNotOf(t *testing.T) {
 	s := waitingPrompt(t)
-	says := func(version, back int, edited bool) {
+	says := func(version, back int) {
 		t.Helper()
 		g := s.load().Head.Glance
-		expect.That(t, g.Version == version && g.Back == back && g.Edited == edited && (g.Detail != "") == (back > 0),
-			"%+v", g)
-		beside, waits := s.load().OpenGateBeside()
-		expect.That(t, !waits || beside.Later == version, "beside it stands %+v", beside)
+		expect.That(t, g.Version == version && g.Back == back && (g.Detail != "") == (back > 0), "%+v", g)
 	}
-	says(0, 0, false)
+	says(0, 0)
 	s.do(s.rejectPrompt, s.beginPrompt)
-	says(2, 1, false)
+	says(2, 1)
 	s.do(s.finishPrompt) // the requester may have to edit their message
-	says(2, 1, false)
-	s.do(corrects(newText, editedAt, false, requester))
-	says(2, 1, true)
-	s.do(s.redraft)
-	says(2, 0, false)
-	s.do(s.extract, s.finishPrompt)
-	says(0, 0, false)
-	s.do(s.approvePrompt, s.finishProcess, s.rejectProcess, s.beginProcess)
-	says(2, 1, false)
+	says(2, 1)
+	s = waitingProcess(t)
+	s.do(s.rejectProcess, s.beginProcess)
+	says(2, 1)
 	s.do(s.finishProcess)
-	says(2, 0, false)
+	says(2, 0)
 
 	s = waitingProcess(t)
-	s.do(corrects(newText, editedAt, false, requester))
-	says(0, 0, true)
-	s.do(s.approveProcess, s.start)
-	says(0, 0, false)
-	s = waitingProcess(t)
-	s.do(corrects(newText, editedAt, false, requester), s.cancel)
-	says(0, 0, false)
+	s.do(s.cancel)
+	says(0, 0)
 	s = waitingPrompt(t)
 	s.settings.MaxVersions = 2
-	s.do(corrects(newText, editedAt, false, requester), s.rejectPrompt, s.beginPrompt, s.finishPrompt)
-	says(2, 1, false)
+	s.do(s.rejectPrompt, s.beginPrompt, s.finishPrompt)
+	says(2, 1)
 
 	s = contested(t)
 	s.do(s.pick(person(suzuki)))
-	says(0, 0, false)
-	s = waitingPrompt(t)
-	s.do(corrects(newText, editedAt, false, requester), s.redraft, extracts(Extract{Kind: KindUnsupported,
-		Sentence: "無理"}))
-	says(0, 0, false)
+	says(0, 0)
 	s = waitingPrompt(t)
 	s.do(s.rejectPrompt, s.beginPrompt, s.finishPrompt, s.approvePrompt)
-	says(2, 0, false)
+	says(2, 0)
 }
 
 // The row of a request that is over has what its lists show, in the commit that ends it.
@@ -161,7 +141,7 @@ func TestAGlanceIsSmall(t *testing.T) {
 		"asked": {Stage: long, Given: 10, Need: 99, Who: slices.Repeat([]string{"U0123456789"}, maxWho), Until: &until},
 		"back":  {Back: 99, Detail: long, Version: 100}, "ended": {Why: ReasonUnsupported, Detail: long},
 		"asked again": {Stage: long, Given: 10, Need: 99, Who: slices.Repeat([]string{"U0123456789"}, maxWho), Until: &until,
-			Back: 99, Detail: long, Version: 100, Edited: true},
+			Back: 99, Detail: long, Version: 100},
 	} {
 		if g.Version = 100; name != "asked again" { // of a policy: no steps are planned
 			g.Act, g.Amount, g.Made = act, amount, strings.Repeat("x", maxMade)

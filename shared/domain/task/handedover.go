@@ -242,10 +242,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
 	}
-	switch {
-	case a.anew():
-		return a.extractedAnew(e, now)
-	case a.Task != nil:
+	if a.Task != nil {
 		return aggregate.Change{}, nil
 	}
 	if e.Kind.plain() {
@@ -262,7 +259,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 	}
 	c.Put(t)
 	if !e.Last {
-		c.beginPrompt(1, 0)
+		c.beginPrompt(1)
 	}
 	c.Made = t
 	about := a.Head.withNumber(map[string]any{"title": e.Title, "requester": a.Head.Requester})

@@ -22,7 +22,7 @@ func editedByPicker(t *testing.T) *story {
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Edit(a.Returned().Asks().ID, Edit{Content: "鈴木が書いた方針"}, person(suzuki), s.policy, now)
 	})
-	s.do(s.policyRepeated)
+	s.do(s.policyWritten)
 	return s
 }
 
@@ -30,10 +30,6 @@ func (s *story) approvedBy(user string) func(a *Aggregate, now time.Time) (aggre
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Approve(idOf(a.Prompt()), person(user), s.policy, now)
 	}
-}
-
-func (s *story) policyRepeated(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.FinishPrompt(s.head.Run, a.RepeatedPolicy().Content, s.settings, now)
 }
 
 // Nobody stamps their own words: not the policy that they wrote, nor the steps that follow from it, also along a route.
@@ -52,31 +48,7 @@ func TestWhoeverEditedAPolicyStampsNothingThatCameOfIt(t *testing.T) {
 	s.do(s.does(circulation.Stamp, tanaka))
 }
 
-// A draft stays the choice of who picked it in a version that repeats it.
-func TestAPickedDraftThatIsRepeatedIsStillPicked(t *testing.T) {
-	s := contested(t)
-	s.policy.AllowSelf = false
-	s.do(s.pick(person(suzuki)))
-	s.do(corrects(newText, editedAt, false, requester), s.redraft)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Extracted(s.head.Run, Extract{Kind: KindUnsupported, Sentence: "こんにちは"}, now)
-	})
-	expect.Is(t, s.load().Prompt().Author, "")
-	s.do(s.policyRepeated)
-	s.refused(s.approvedBy(suzuki), own)
-	s.do(s.approvedBy(tanaka))
-}
-
-// Who rejects with a message's words rejects with those that they read.
-func TestAMessageThatWasEditedSinceIsNobodysReason(t *testing.T) {
-	s := asked(t)
-	id, shown := s.load().Choice.ID, s.load().Request.Saying()
-	s.do(corrects(newText, editedAt, false, requester))
-	takes := func(shown string) func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.TakeAsReason(id, shown, person(suzuki), s.policy, now)
-		}
-	}
-	s.refused(takes(shown), ErrEdited)
-	s.do(takes(s.load().Request.Saying()))
+// policyWritten brings the policy that one of its askers wrote to people.
+func (s *story) policyWritten(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.FinishPrompt(s.head.Run, a.WrittenPolicy().Content, s.settings, now)
 }

@@ -171,10 +171,6 @@ func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.Car
 			if p, is := r.(*Process); is && p.unfit() || r.gate().GivenBack() {
 				s = StatusReturned
 			}
-		case *Choice:
-			if s, waitsFor, ruled = StatusDrafting, "", false; r.As == "" && !r.Over {
-				s, waitsFor = StatusWaits, CardTask
-			}
 		}
 	}
 	switch {

@@ -46,15 +46,6 @@ var restingStates = []struct {
 	name  string
 	reach func(testing.TB) *story
 }{
-	{"asked for a choice", asked},
-	{"taken as a reason", told(asked, func(s *story) {
-		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.TakeAsReason(a.Choice.ID, a.Request.Saying(), person(requester), s.policy, now)
-		})
-	})},
-	{"taken as a request", told(asked, func(s *story) { s.do(asRequest(s, person(requester))) })},
-	{"and extracted", told(asked, func(s *story) { s.do(asRequest(s, person(requester)), s.extract) })},
-	{"choice expired", told(asked, func(s *story) { s.now = s.now.Add(169 * time.Hour); s.do(s.expire) })},
 	{"refused", told(begin, func(s *story) {
 		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RefuseWorkspace(a.Head.Run, now) })
 	})},
@@ -153,9 +144,6 @@ func (a *Aggregate) Status() Status {
 func (a *Aggregate) WaitsFor() aggregate.CardType {
 	if a.Status() != StatusWaits {
 		return ""
-	}
-	if a.Choosing() != nil {
-		return CardTask
 	}
 	open, _ := a.OpenGate()
 	return open.Kind

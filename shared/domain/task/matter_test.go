@@ -239,7 +239,7 @@ func (s *story) refills(m Matter) decision {
 func (s *story) refilled(m Matter) *story {
 	s.steps = m.Steps("ja", "v1")
 	return s.do(s.refills(m), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishPrompt(s.head.Run, a.RepeatedPolicy().Content, s.settings, now)
+		return a.FinishPrompt(s.head.Run, a.WrittenPolicy().Content, s.settings, now)
 	}, s.approveAsSystem, s.finishProcess)
 }
 
@@ -293,14 +293,14 @@ func TestAFormThatIsFilledInAgainIsTheNextVersion(t *testing.T) {
 	expect.Is(t, a.EditedBefore(first), error(aggregate.ErrDecided{Status: DecidedEdited, By: requester,
 		At: a.Prompt().CreatedAt}))
 	expect.That(t, a.Returned() == nil && s.head.Run == run+1 && s.head.Noted == StatusDrafting &&
-		a.Next(s.now).State == StateDraftPrompt && a.RepeatedPolicy() == a.Prompt(), "%+v", a.Next(s.now))
+		a.Next(s.now).State == StateDraftPrompt && a.WrittenPolicy() == a.Prompt(), "%+v", a.Next(s.now))
 	user, version := a.EditorAfter(ProcessKey(1))
 	expect.That(t, user == requester && version == 2, "%s, v%d", user, version)
 	expect.Is(t, s.entry(AuditPromptEdited).ActorID, requester)
 
 	s.steps = betterPens.Steps("ja", "v1")
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishPrompt(s.head.Run, a.RepeatedPolicy().Content, s.settings, now)
+		return a.FinishPrompt(s.head.Run, a.WrittenPolicy().Content, s.settings, now)
 	}, s.approveAsSystem)
 	a = s.load()
 	expect.That(t, a.Returned() == nil && a.Process().Version == 2 && a.Process().PromptID == a.Prompt().ID &&
@@ -382,7 +382,7 @@ func TestAFormThatIsFilledInAgainHasItsOwnFiles(t *testing.T) {
 	expect.That(t, !a.Unread() && a.Next(s.now).State == StateDraftPrompt && a.Head.Files == 2, "%+v", a.Next(s.now))
 	s.steps = pens.Steps("ja", "v1")
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishPrompt(s.head.Run, a.RepeatedPolicy().Content, s.settings, now)
+		return a.FinishPrompt(s.head.Run, a.WrittenPolicy().Content, s.settings, now)
 	}, s.approveAsSystem, s.finishProcess)
 
 	a = s.load()

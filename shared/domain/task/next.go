@@ -24,7 +24,6 @@ const (
 	StateFinish               = aggregate.StateFinish
 	StateFail                 = "Fail"
 	outcomeParked             = "parked"
-	outcomeAsked              = "asked"
 	outcomeReturned           = "returned" // to whoever asked: their edit starts the next run
 	fuse                      = time.Hour
 	maxWait                   = 5 * time.Minute
@@ -73,9 +72,7 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 		return awaitContest(p, now)
 	}
 	switch {
-	case a.Choosing() != nil: // the decision starts the next run
-		return aggregate.Next{State: StateFinish, Outcome: outcomeAsked}
-	case a.unread(), a.Matter() != nil && a.Unread(): // a form that was filled in again may have other files
+	case a.Task == nil, a.Matter() != nil && a.Unread(): // a form that was filled in again may have other files
 		return aggregate.Next{State: StateExtractTask}
 	case a.Execution() != nil:
 		if s := a.LiveLease(now); s != nil {

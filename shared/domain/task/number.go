@@ -343,8 +343,6 @@ var (
 	ErrNumber = errors.New("its number isn't known, or is taken by now")
 	// ErrNumbersGone: all MostNumbers of the fiscal year are given, so that no other try helps.
 	ErrNumbersGone = errors.New("all numbers of the fiscal year are given")
-	// ErrEdited: the request's message says something else by now than where the person clicked.
-	ErrEdited = errors.New("the request's message was edited since")
 	// ErrNothingToRetry: there is neither a failed execution nor a parked generation.
 	ErrNothingToRetry = errors.New("nothing to try again")
 )

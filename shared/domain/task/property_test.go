@@ -261,22 +261,7 @@ func TestOnlyTheNextStepIsClaimed(t *testing.T) {
 
 // The id in a button, the team and the reason of a picked draft come from outside and may name nothing.
 func TestWhatNamesNothingDecidesNothing(t *testing.T) {
-	s := asked(t)
-	for _, take := range []func(a *Aggregate, id string) (aggregate.Change, error){
-		func(a *Aggregate, id string) (aggregate.Change, error) {
-			return a.TakeAsRequest(id, person(requester), s.policy, s.now)
-		},
-		func(a *Aggregate, id string) (aggregate.Change, error) {
-			return a.TakeAsReason(id, a.Request.Saying(), person(suzuki), s.policy, s.now)
-		},
-	} {
-		a := s.load()
-		_, err := take(a, a.Choice.ID)
-		expect.NoError(t, err)
-		_, err = take(a, a.Choice.Gate.ID)
-		expect.Fails(t, err, aggregate.ErrNotFound, "chosen by the id of the gate beside it")
-	}
-	s = contested(t)
+	s := contested(t)
 	a := s.load()
 	_, err := a.PickDraft(a.Prompt().ID, "nobody", "経理の案", "別の案", person(suzuki), s.policy, s.now)
 	expect.Fails(t, err, aggregate.ErrNotFound, "a team without a draft was picked")
@@ -363,9 +348,8 @@ func TestNobodyIsAskedAboutWhatDoesNotWait(t *testing.T) {
 		change      func(a *Aggregate, p *Prompt)
 		open, waits bool
 	}{
-		"a version that waits":      {func(*Aggregate, *Prompt) {}, true, true},
-		"one that asks nobody":      {func(_ *Aggregate, p *Prompt) { p.Terms.ApprovalRequired = false }, true, false},
-		"one beside an open choice": {func(a *Aggregate, _ *Prompt) { a.Choice = &Choice{ID: "choice"} }, true, false},
+		"a version that waits": {func(*Aggregate, *Prompt) {}, true, true},
+		"one that asks nobody": {func(_ *Aggregate, p *Prompt) { p.Terms.ApprovalRequired = false }, true, false},
 		"one of a task that ended": {func(a *Aggregate, _ *Prompt) { a.Head.Ended = &Ended{As: TaskCancelled} }, false,
 			false},
 		"one that has a newer one": {func(a *Aggregate, p *Prompt) {

@@ -242,7 +242,7 @@ func (a *Aggregate) Edit(id string, e Edit, by aggregate.Actor, p aggregate.Poli
 
 // writePrompt writes a policy as one of the askers wants it: the version after the one that was given back.
 func (c *change) writePrompt(was int, content string, by aggregate.Actor) *Prompt {
-	c.beginPrompt(was+1, 0)
+	c.beginPrompt(was + 1)
 	n := c.Written(PromptKey(was + 1)).(*Prompt)
 	n.Content, n.EditedBy = content, by.ID
 	c.recordEdit(n, by, was, n.hash())
@@ -255,7 +255,7 @@ func (c *change) edited(a *Aggregate, was *Process, steps []Step, by aggregate.A
 	n := *was
 	if !was.unfit() {
 		c.RelyOn(was)
-		c.beginProcess(a.Prompt(), was.Version+1, 0)
+		c.beginProcess(a.Prompt(), was.Version+1)
 		n = *c.Written(ProcessKey(was.Version + 1)).(*Process)
 	}
 	n.Steps, n.EditedBy, n.Misfits, n.Edits = steps, by.ID, nil, n.Edits+1
@@ -335,4 +335,25 @@ func pinned(was, is []Step) error {
 		}
 	}
 	return checkSteps(is)
+}
+
+// WrittenPolicy returns the newest policy if one of its askers wrote it; nil if that is drafted.
+func (a *Aggregate) WrittenPolicy() *Prompt {
+	if p := a.Prompt(); p != nil && p.EditedBy != "" {
+		return p
+	}
+	return nil
+}
+
+// PolicyBeforeEdit returns the text of which the newest policy's askers made what it says; "" if none edited it.
+func (a *Aggregate) PolicyBeforeEdit() string {
+	is := a.Prompt()
+	was := is
+	for p := is; p != nil; p = a.before(p) {
+		was = p
+	}
+	if was == nil || was.Content == is.Content {
+		return ""
+	}
+	return was.Content
 }

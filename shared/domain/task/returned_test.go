@@ -160,7 +160,7 @@ func TestWhatIsGivenBackWaitsForItsAsker(t *testing.T) {
 	s = waitingPrompt(t)
 	s.do(s.giveBack(s.load().Prompt().ID, tanaka), s.edits(Edit{Content: "直した方針"}))
 	a = s.load()
-	expect.That(t, a.Prompt().Content == "直した方針" && a.Prompt().EditedBy == requester && a.RepeatedPolicy() == a.Prompt() &&
+	expect.That(t, a.Prompt().Content == "直した方針" && a.Prompt().EditedBy == requester && a.WrittenPolicy() == a.Prompt() &&
 		a.Next(s.now).State == StateDraftPrompt && s.last().Action == AuditPromptEdited, "%+v", a.Prompt())
 	drafted := a.Prompts[0].Content
 	expect.That(t, drafted != "" && a.PolicyBeforeEdit() == drafted, "%q", a.PolicyBeforeEdit())
@@ -277,7 +277,7 @@ func TestAStampNamesTheEditorOfAPolicy(t *testing.T) {
 	s := waitingPrompt(t)
 	s.do(s.giveBack(s.load().Prompt().ID, suzuki), s.edits(Edit{Content: "別の方針"}))
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishPrompt(s.head.Run, a.RepeatedPolicy().Content, s.settings, now)
+		return a.FinishPrompt(s.head.Run, a.WrittenPolicy().Content, s.settings, now)
 	}, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Approve(idOf(a.Prompt()), person(suzuki), s.policy, now)
 	})

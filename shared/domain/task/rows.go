@@ -86,8 +86,7 @@ type Place struct {
 	TS      string `json:"ts"`
 }
 
-// Request is the message with the request. Only its text may change, before anything is drafted from it or when its
-// author has what they edited drafted anew; see Correction.
+// Request is the message with the request, as it was when it came.
 type Request struct {
 	aggregate.Meta
 	TeamID      string   `json:"team_id"`
@@ -222,7 +221,6 @@ type Prompt struct {
 	ID      string           `json:"id"`
 	TaskID  string           `json:"task_id"`
 	Version int              `json:"version"`
-	Repeats int              `json:"repeats,omitempty"` // the version whose content it has again; see Correction.Declined
 	Content string           `json:"content"`
 	Usage   *aggregate.Usage `json:"usage,omitempty"`
 	Contest *Contest         `json:"contest,omitempty"` // drafts it or, if it was picked, drafted its predecessor
@@ -246,7 +244,6 @@ type Process struct {
 	TaskID    string           `json:"task_id"`
 	PromptID  string           `json:"prompt_id"`
 	Version   int              `json:"version"`
-	Repeats   int              `json:"repeats,omitempty"`   // as a policy's
 	EditedBy  string           `json:"edited_by,omitempty"` // as a policy's
 	Edits     int              `json:"edits,omitempty"`     // how often they were edited until they fit their tools
 	Misfits   []Misfit         `json:"misfits,omitempty"`   // why they don't fit, until the next edit

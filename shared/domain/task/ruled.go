@@ -40,7 +40,7 @@ func (r *Request) Knows(users []string) bool {
 
 // Hears notes whose words the first layer is about to be shown, before it is. The rules are asked about them first.
 func (a *Aggregate) Hears(run int, shown []string, now time.Time) (aggregate.Change, error) {
-	if err := a.working(run); err != nil || !a.unread() || a.Request.Knows(shown) {
+	if err := a.working(run); err != nil || a.Task != nil || a.Request.Knows(shown) {
 		return aggregate.Change{}, err
 	}
 	r := *a.Request
@@ -55,7 +55,7 @@ func (a *Aggregate) Hears(run int, shown []string, now time.Time) (aggregate.Cha
 
 // AsksRules reports whether the rules are asked about new askers before the first layer reads the request.
 func (a *Aggregate) AsksRules() bool {
-	return a.Request != nil && a.Request.NewAskers && a.unread() && a.Head.Ended == nil && a.Head.Parked == nil
+	return a.Request != nil && a.Request.NewAskers && a.Task == nil && a.Head.Ended == nil && a.Head.Parked == nil
 }
 
 // RulesAsked notes that the rules let the request pass with all who ask.

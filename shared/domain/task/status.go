@@ -74,7 +74,6 @@ const (
 	ReasonDone         aggregate.Reason = "done"
 	ReasonByPerson     aggregate.Reason = "cancelled_by_person"
 	ReasonDeleted      aggregate.Reason = "message_deleted" // before the steps began; Slack doesn't say by whom
-	ReasonNewerMessage aggregate.Reason = "newer_message"   // of the same person, before anybody decided what this one is
 	ReasonMaxVersions  aggregate.Reason = "max_versions"
 	ReasonExpired      aggregate.Reason = "approval_expired"
 	ReasonStepRejected aggregate.Reason = "step_rejected"
@@ -86,15 +85,10 @@ const (
 	// Reasons for a plain reply instead of a task.
 	ReasonUnsupported aggregate.Reason = "unsupported"
 	ReasonHelp        aggregate.Reason = "help"
-	ReasonCourtesy    aggregate.Reason = "courtesy" // beside a gate that waits
-	// Reasons for messages without a request: the greeting of a person who opens the app, and the hint that replies in
-	// a direct message's thread are not requests.
-	ReasonGreeting   aggregate.Reason = "greeting"
-	ReasonThreadHint aggregate.Reason = "reply_in_thread"
+	// ReasonGreeting: somebody opens the app for the first time.
+	ReasonGreeting aggregate.Reason = "greeting"
 	// ReasonShown: the message has its request only in code, in a quote or struck through.
-	ReasonShown        aggregate.Reason = "shown"
-	ReasonBecameReason aggregate.Reason = "became_rejection_reason"
-	ReasonBecameAnswer aggregate.Reason = "became_answer"
+	ReasonShown aggregate.Reason = "shown"
 	// ReasonNoSource: a message to an agent names a source that its author can't use there. The detail has the name,
 	// "/", and those that they can.
 	ReasonNoSource aggregate.Reason = "source_unknown"
@@ -149,7 +143,6 @@ const (
 	// While an execution runs the first two are these, with the same details.
 	ReasonStepRefused aggregate.Reason = "rule_refuses_step"
 	ReasonStepNoRoute aggregate.Reason = "no_route_step"
-	ReasonAsked       aggregate.Reason = "asked_already" // the person has another open choice beside the same gate
 
 	// Reasons why a generation failed.
 	ReasonModelUnavailable aggregate.Reason = "model_unavailable"
@@ -199,16 +192,15 @@ const (
 
 // Reasons lists all reasons, for texts that need a sentence for each.
 var Reasons = []aggregate.Reason{
-	ReasonDone, ReasonByPerson, ReasonDeleted, ReasonNewerMessage,
+	ReasonDone, ReasonByPerson, ReasonDeleted,
 	ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
 	ReasonNobodyChecks, ReasonCostLimit,
-	ReasonUnsupported, ReasonHelp, ReasonCourtesy, ReasonBecameReason, ReasonBecameAnswer, ReasonGreeting,
-	ReasonThreadHint,
+	ReasonUnsupported, ReasonHelp, ReasonGreeting,
 	ReasonShown, ReasonNoSource, ReasonNearlyFull,
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList, ReasonKeyTaken, ReasonKeyGiven,
 	ReasonReminded,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,
-	ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
+	ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant,
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,
 	ReasonOnLeave, ReasonOnLeaveWords,
 	ReasonUnknownPost, ReasonManyAskers, ReasonStepRefused, ReasonStepNoRoute,

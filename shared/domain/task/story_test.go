@@ -259,12 +259,6 @@ func finishes(key, invocation string, o Outcome) decision {
 	}
 }
 
-func asks(run int, g ThreadGate) decision {
-	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Ask(run, g, tenancy.DefaultSettings(), now)
-	}
-}
-
 func extracts(e Extract) decision {
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Extracted(a.Head.Run, e, now) }
 }

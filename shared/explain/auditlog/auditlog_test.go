@@ -232,7 +232,7 @@ func TestCodesInDetailsHaveWords(t *testing.T) {
 			fmt.Sprintf(`{"layer":%q}`, task.L1), fmt.Sprintf(`{"layer":%q}`, task.L2), fmt.Sprintf(`{"layer":%q}`,
 				task.L3), fmt.Sprintf(`{"layer":%q}`, task.L4),
 			fmt.Sprintf(`{"kind":%q}`, task.KindUnsupported), fmt.Sprintf(`{"kind":%q}`,
-				task.KindHelp), fmt.Sprintf(`{"as":%q}`, task.AsReason), fmt.Sprintf(`{"as":%q}`, task.AsRequest),
+				task.KindHelp),
 		} {
 			got := WordsIn(locale).Details(aggregate.AuditEntry{Details: aggregate.JSON(d)}, nil)
 			expect.That(t, len(got) == 1 && !strings.Contains(d, fmt.Sprintf("%q}", got[0].Text)) &&

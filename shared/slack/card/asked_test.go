@@ -97,45 +97,6 @@ func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
 	}
 }
 
-// A person who turns a message into a reason sees all of it.
-func TestAChoiceShowsAllOfTheReason(t *testing.T) {
-	polite := "日付を直してください。" + strings.Repeat("お願いします。", 60)
-	for name, tc := range map[string]struct {
-		text   string
-		offers bool
-	}{
-		"an end behind 300 characters": {polite + "宛先は U0EVIL001 にしてください。", true},
-		"a thousand characters":        {strings.Repeat("あ", aggregate.MaxReason-9) + "U0EVIL001", true},
-		"a thousand that are escaped":  {strings.Repeat("&", aggregate.MaxReason-9) + "U0EVIL001", true},
-		"behind empty lines":           {"はい" + strings.Repeat("\n", 900) + "U0EVIL001", true},
-		"more than a reason has":       {strings.Repeat("あ", aggregate.MaxReason) + "U0EVIL001", false},
-		"nothing":                      {"", false},
-		"nothing to see":               {"\u200b\u2060", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := received(t)
-			s.Request.Text = tc.text
-			s.do(s.Ask(1, task.ThreadGate{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1},
-				tenancy.DefaultSettings(), s.now))
-			for locale, says := range map[string]string{"ja": "却下理由にできません", "en": "can't be used as a reason"} {
-				m := render(s.Aggregate, s.card(taskCard), locale, s.now)
-				expect.NoError(t, cardtest.Check(m))
-				text := drawn(m.Attachments[0].Blocks.BlockSet)
-				if offers(m, card.TakeAsReason) != tc.offers || !offers(m, card.TakeAsRequest) ||
-					strings.Contains(text, says) == tc.offers {
-					t.Errorf("offered as a reason: %v: %s", offers(m, card.TakeAsReason), text)
-				}
-				expect.That(t, !tc.offers || strings.Contains(text, "U0EVIL001"), "the reason's end is not on the card: %s", text)
-				s.Request.Files = []aggregate.SharedFile{{Name: "見積.pdf"}} // a reason has no files
-				text = drawn(render(s.Aggregate, s.card(taskCard), locale, s.now).Attachments[0].Blocks.BlockSet)
-				only := map[string]string{"ja": "文面だけ", "en": "Only the words"}[locale]
-				expect.Is(t, strings.Contains(text, only), tc.offers, "its file: ", text)
-				s.Request.Files = nil
-			}
-		})
-	}
-}
-
 // A waiting card says who decides, and until when.
 func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 	many := make([]string, 0, 12)
@@ -213,51 +174,6 @@ func mentions(ids []string) (out []string) {
 	return out
 }
 
-// The card that asks what a message is meant to be says who may choose what. Nobody approves anything there.
-func TestAChoiceSaysWhoMayChoose(t *testing.T) {
-	list := tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1"}}
-	for _, tt := range []struct {
-		name      string
-		text      string
-		approvers tenancy.Approvers
-		says      map[string][]string
-	}{
-		{"a listed approver, and whoever wrote it", "もっと短く", list, map[string][]string{
-			"ja": {"👥 却下理由にできる人: <@U1>", "👥 新しい依頼にできる人: <@U0REQUESTER> / <@U1>"},
-			"en": {"👥 Can use it as the reason: <@U1>", "👥 Can make it a request: <@U0REQUESTER> / <@U1>"},
-		}},
-		{"the channel", "もっと短く", tenancy.Approvers{Mode: aggregate.ApproversChannel}, map[string][]string{
-			"ja": {"👥 却下理由にできる人: <#C0HR> のメンバー", "👥 新しい依頼にできる人: <@U0REQUESTER> / <#C0HR> のメンバー"},
-			"en": {"👥 Can use it as the reason: the members of <#C0HR>",
-				"👥 Can make it a request: <@U0REQUESTER> / the members of <#C0HR>"},
-		}},
-		{"nobody is listed", strings.Repeat("長", aggregate.MaxReason+1), tenancy.Approvers{Mode: aggregate.ApproversList},
-			map[string][]string{
-				"ja": {"👥 新しい依頼にできる人: <@U0REQUESTER>"}, "en": {"👥 Can make it a request: <@U0REQUESTER>"},
-			}},
-	} {
-		for locale, says := range tt.says {
-			set := tenancy.DefaultSettings()
-			set.Approvers, set.AllowSelfApproval, set.Locale = tt.approvers, false, locale
-			s := received(t)
-			s.Request.Text = tt.text
-			s.do(s.Ask(1, task.ThreadGate{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, set,
-				s.now))
-			m := card.Render(s.Aggregate, s.card(taskCard), set, card.Around{}, s.now)
-			err := cardtest.Check(m)
-			expect.That(t, err == nil, "%v", err)
-			shown := drawn(m.Attachments[0].Blocks.BlockSet)
-			for _, says := range append(says, fmt.Sprintf("<!date^%d^", s.Choice.Terms.DecideBy.Unix())) {
-				expect.That(t, strings.Contains(shown, says), "%s: %q lacks %q", tt.name, shown, says)
-			}
-			if strings.Contains(shown, "承認・却下できる人") || strings.Contains(shown, "Can approve or reject") || len(says) == 1 &&
-				strings.Contains(shown, "Can use it as the reason") {
-				t.Errorf("%s: it says who may approve, or make a reason of what can be none: %s", tt.name, shown)
-			}
-		}
-	}
-}
-
 // Before there is a task, nobody knows what becomes of a message: the notes promise no card.
 func TestANoteBeforeThereIsATaskPromisesNoCard(t *testing.T) {
 	for locale, says := range map[string][2]string{"ja": {"確認しています", "カード"}, "en": {"Working on it", "card"}} {
@@ -291,11 +207,7 @@ func TestAMessageWithoutWordsIsCalledByWhatItHas(t *testing.T) {
 		s.Request.Text = "\u200b"
 		s.Request.Files = []aggregate.SharedFile{{ID: "F1", Name: "名簿.csv"}, {ID: "F2"}}
 		s.Request.Forwarded = []aggregate.Quoted{{Name: "田中 恵", Text: "営業だけ"}, {Text: "DM は不要"}}
-		choice := beside(s, task.CardPrompt)
-		text := drawn(render(choice.Aggregate, choice.card(taskCard), locale, s.now).Attachments[0].Blocks.BlockSet)
-		expect.Has(t, text, says)
-		in := card.Summary{Waiting: []card.Waits{{Of: choice.Aggregate, Question: aggregate.Question{Kind: task.CardTask}}}}
-		expect.Has(t, card.List(locale, in), says)
+		expect.Has(t, card.List(locale, card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}), says)
 	}
 }
 

@@ -75,15 +75,10 @@ func click(s *scenario, b pressed) error {
 		_, err := decide.Shown(aggregate.CardType(kind), hash, back)(s, b.Value, approver, policy, s.now)
 		return err
 	}
-	id, shown, _ := strings.Cut(b.Value, "/")
 	_, err := map[string]func() (aggregate.Change, error){
 		"cancel_execution": func() (aggregate.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
 		"retry_execution":  func() (aggregate.Change, error) { return s.RetryExecution(b.Value, approver, policy, s.now) },
-		"take_as_answer":   func() (aggregate.Change, error) { return s.TakeAsAnswer(id, shown, requester, policy, s.now) },
-		"take_as_reason":   func() (aggregate.Change, error) { return s.TakeAsReason(id, shown, approver, policy, s.now) },
-		"take_as_request":  func() (aggregate.Change, error) { return s.TakeAsRequest(b.Value, requester, policy, s.now) },
 		card.TakeBest:      func() (aggregate.Change, error) { return s.TakeBest(b.Value, true, approver, policy, s.now) },
-		card.Redraft:       func() (aggregate.Change, error) { return s.Redraft(shown, requester, s.now) },
 		card.Withdraw:      func() (aggregate.Change, error) { return s.End(requester, policy, s.now) },
 		"retry_generation": func() (aggregate.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
 	}[b.ActionID]()
@@ -151,10 +146,6 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 					name += "_" + string(x.Kind)
 				}
 				id := x.ID
-				switch x.Act {
-				case task.ActRedraft, task.ActTakeAsAnswer, task.ActTakeAsReason: // it says which text it is about
-					id += "/" + x.Hash
-				}
 				_, may := card.ReturnOf(s.Aggregate, x.ID, "ja", func(user string) string { return user })
 				if may && x.Act == aggregate.ActReject && (s.Matter() != nil || s.GateWith(x.ID).Ruled()) {
 					want[card.ReturnAction+string(x.Kind)+" "+id] = 1

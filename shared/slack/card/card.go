@@ -149,17 +149,13 @@ func (d drawing) task() face {
 	t, w := d.a.Task, d.w
 	switch {
 	case t != nil:
-		return d.outcome(d.extracted(t).with(d.changed()...))
+		return d.outcome(d.extracted(t))
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskAnswered:
-		return face{text: strings.TrimSuffix(d.reply()+d.leftUnread()+"\n"+
-			people(Changed(d.a, d.w.Locale, d.w.mention, quoted)), "\n")}
+		return face{text: d.reply() + d.leftUnread()}
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskRefused:
 		return d.refused()
 	case d.a.Head.Ended != nil:
-		said, ended := d.cancelledUnread()
-		return face{said, grey, nil}.with(section(said), contextLine(ended)).with(d.changed()...)
-	case d.a.Choosing() != nil:
-		return d.choice(d.a.Choosing())
+		return face{w.TaskCancelled, grey, nil}.with(section(w.TaskCancelled), contextLine(d.ended()))
 	case d.a.Head.Parked != nil:
 		title := w.TaskHeader + d.notMade(w.IsHeld, w.IsGenFailed)
 		return d.parked(face{text: title}.with(header(title)), "").
@@ -167,27 +163,6 @@ func (d drawing) task() face {
 	}
 	return face{w.Received, yellow,
 		nil}.with(section(w.Received)).with(d.enclosed()...).with(d.shownTo()...).with(d.waitNote()...)
-}
-
-// cancelledUnread says that a message became no task, and why; in another request's thread, that this isn't affected.
-func (d drawing) cancelledUnread() (said, ended string) {
-	e, w, c := d.a.Head.Ended, d.w, d.a.Choice
-	switch {
-	case c != nil && c.As == "" && e.Reason == task.ReasonDeleted:
-		ended = fill(w.RemarkDeleted, "when", when(e.At))
-	case e.Reason == task.ReasonNewerMessage:
-		ended = fill(w.RemarkReplaced, "when", when(e.At))
-	default:
-		ended = d.ended()
-	}
-	switch {
-	case c != nil && c.As == "":
-		return fill(w.RemarkDropped, "title", w.besideOf(c)), ended
-	case e.Reason == task.ReasonNewerMessage,
-		e.Reason == task.ReasonDeleted && d.a.Request != nil && d.a.Request.Threaded():
-		return w.RemarkWithdrawn, ended
-	}
-	return w.TaskCancelled, ended
 }
 
 // shownTo says, until the steps are asked about, where a request is shown because nobody else is where it was made.
@@ -218,7 +193,7 @@ func (d drawing) refused() face {
 	if e.Until != nil {
 		f = f.with(contextLine(fill(w.RefusedUntil, "when", when(*e.Until))))
 	}
-	return f.with(contextOf(d.requestNumber())...).with(d.changed()...)
+	return f.with(contextOf(d.requestNumber())...)
 }
 
 func (d drawing) requestNumber() []string {
@@ -242,12 +217,11 @@ func (d drawing) extracted(t *task.Task) face {
 	).with(d.enclosed()...).with(d.shownTo()...)
 }
 
-// following says what comes below an open request's card. Once people can read a corrected policy there, it says that
+// following says what comes below an open request's card. Once people can read a later policy there, it says that
 // title and description still are those of the original request.
 func (d drawing) following() []string {
 	p := d.a.Prompt()
-	// title and description are of the corrected request, or of the form as it was last filled in
-	again := d.a.Correction != nil && d.a.Correction.Taken || d.a.Matter() != nil
+	again := d.a.Matter() != nil // title and description are of the form as it was last filled in
 	switch {
 	case p != nil && p.Version > 1 && p.Status != aggregate.Generating && !again:
 		return []string{fill(d.w.AsAsked, "version", p.Version)}

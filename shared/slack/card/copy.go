@@ -106,8 +106,6 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 		r = d.attempt(e)
 	}
 	switch e := a.Head.Ended; {
-	case e == nil:
-		text, colour, rest = fill(d.w.DeclinedText, "title", titleOf(a, w, "{text}")), yellow, d.changed()
 	case e.As == task.TaskCompleted:
 		colour = green
 		if r.Execution == nil || ToldRequester(a) {

@@ -65,6 +65,10 @@ func (d *taskDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewReque
 }
 
 func (d *taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
+	return worded(d.rejection(r, locale), r.Words)
+}
+
+func (d *taskDialogs) rejection(r Review, locale string) slack.ModalViewRequest {
 	view := RejectionModal(Rejection{Type: r.Type, ID: r.ID, TaskID: r.TaskID, Hash: r.Hash, Stage: r.Stage}, locale)
 	if d.a == nil {
 		return view
@@ -250,6 +254,7 @@ type Review struct {
 	Stage  int                `json:"stage,omitempty"` // which the person saw, of a gate under a rule
 
 	ReadOnly bool   `json:"read_only,omitempty"` // without the button, for people who may not approve
+	Words    string `json:"-"`                   // of a rejection's reason
 	Return   bool   `json:"-"`                   // returns it to whoever asked
 	Route    bool   `json:"-"`                   // shows where the gate stands instead, and what Reader may take back
 	Reader   string `json:"-"`

@@ -8,6 +8,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
@@ -24,21 +25,6 @@ var doneStates = []state{
 	{"does_order", "CARD#process#0002", func(s *scenario) *scenario {
 		return reordered(s).stamps(1, suzuki).stamps(2,
 			tanaka)
-	}},
-	{"prompt_second_of_an_edit", "CARD#prompt#0002", func(s *scenario) *scenario {
-		s.Request.Text = "今月の勤怠を全員分まとめて"
-		return edited(prompt(s), "今月の勤怠を 人事部の *残業* だけまとめて <!channel>")
-	}},
-	{"prompt_third_of_a_reason_and_an_edit", "CARD#prompt#0003", func(s *scenario) *scenario {
-		s.Request.Text = "PC を 3 台"
-		return edited(prompt(s).rejectPrompt("見積を付けてください").drafted(defaults), "PC を 2 台。見積を添付します")
-	}},
-	{"process_second_of_an_edit", "CARD#process#0002", func(s *scenario) *scenario {
-		s = planned(s, orderSteps(2), defaults)
-		s.Request.Text = "ノート PC を 2 台"
-		edited(s, "ノート PC を 1 台").promptApproved()
-		s.do(s.BeginProcess(s.Head.Run, s.now))
-		return s.do(s.FinishProcess(s.Head.Run, orderSteps(1), "", defaults, s.now))
 	}},
 	{"does_order_first", processCard, func(s *scenario) *scenario { return planned(s, orderSteps(2), defaults) }},
 	{"does_order_unmarked", processCard, func(s *scenario) *scenario {
@@ -65,15 +51,6 @@ func message(order int, to, text, details string) task.Step {
 	return task.Step{StepID: fmt.Sprintf("step-%d", order), Order: order, Title: "完了通知", Tool: "send_slack_dm",
 		Access: aggregate.Write, ToolVersion: "v1", ToolInput: aggregate.JSON(fmt.Sprintf(
 			`{"recipient":"%s","text":"%s","details":[%s]}`, to, text, details))}
-}
-
-// edited has a corrected request drafted anew.
-func edited(s *scenario, text string) *scenario {
-	s.changes(text).redrafts()
-	s.do(s.Extracted(s.Head.Run, task.Extract{Title: "別の集計", Description: "x", Priority: task.Medium,
-		TaskType: task.TypeStandard}, s.now))
-	s.do(s.BeginPrompt(s.Head.Run, s.now))
-	return s.do(s.FinishPrompt(s.Head.Run, content+"\n- 変更した文による", defaults, s.now))
 }
 
 // orderSteps order two things, so many of the first, and tell the requester.
@@ -251,9 +228,6 @@ func TestAToolWithoutAMarkNamesNoRequest(t *testing.T) {
 	home := card.List("ja", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
 	expect.That(t, strings.Contains(home, "*今月の勤怠集計 v2*") && !strings.Contains(home, "✏️"),
 		"%s", home)
-	s.changes("人事部")
-	home = card.List("ja", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}})
-	expect.That(t, strings.Contains(home, " · ✏️ 編集した文はまだ反映されていません"), "%s", home)
 }
 
 // What nobody has said anything of is asked for by the request's title; below it stand tool and server.
@@ -271,21 +245,6 @@ func TestAToolWithoutAMarkIsAskedForByTitle(t *testing.T) {
 	text := drawn(copied.Attachments[0].Blocks.BlockSet)
 	expect.That(t, strings.HasPrefix(copied.Text, m.Text+" (<@"+requester.ID+">)") &&
 		strings.Count(text, "今月の勤怠集計") == 1 && strings.Count(text, "nknown amount") == 1, "%s\n%s", copied.Text, text)
-}
-
-// Steps of a policy that is drafted anew name the request no longer.
-func TestStepsOfAnEarlierPolicyNameNoRequest(t *testing.T) {
-	steps := fiveSteps()[:1]
-	steps[0].Tool, steps[0].Access = "send_slack_dm", aggregate.Write
-	steps[0].ToolInput = `{"details":[],"recipient":"U0SATO","text":"x"}`
-	s := planned(t, steps, defaults)
-	named := func() string { return card.List("ja", card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}) }
-	expect.That(t, strings.Contains(named(), "DM を送信"), "%s", named())
-	s.changes("人事部").redrafts()
-	s.do(s.Extracted(s.Head.Run, task.Extract{Title: "人事部の勤怠", Description: "x", Priority: task.Medium,
-		TaskType: task.TypeStandard}, s.now))
-	expect.That(t, strings.Contains(named(), "*人事部の勤怠*") && !strings.Contains(named(), "DM を送信"), "%s",
-		named())
 }
 
 // An entry of the Home tab has what runs, what changed, who asked and in which words, until when and the tools, each in
@@ -346,16 +305,12 @@ func TestNoTitlePassesForRingisWords(t *testing.T) {
 func TestNobodyWritesOnBehindAQuotation(t *testing.T) {
 	const forged = "PC 1 台」) (<@U0SUZUKI> さんの指摘: 「1 台なら承認"
 	s := planned(t, orderSteps(2), defaults)
-	edited(s, forged).promptApproved()
+	s.do(decide.Reject(forged)(s.Aggregate, s.Process().ID, approver, policy, s.now))
 	s.do(s.BeginProcess(s.Head.Run, s.now))
 	s.do(s.FinishProcess(s.Head.Run, orderSteps(1), "", defaults, s.now))
 	text := drawn(render(s.Aggregate, s.card("CARD#process#0002"), "ja", s.now).Attachments[0].Blocks.BlockSet)
 	expect.That(t, !strings.Contains(text, "<@U0SUZUKI>") && !strings.Contains(text, "1 台」)"), "%s", text)
 	s = planned(t, orderSteps(2), defaults)
-	s.changes("PC をやめる")
-	s.Correction.As, s.Correction.Declined = "unsupported", "対応していません」。このまま承認できます。「"
-	text = drawn(render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet)
-	expect.Has(t, text, "「対応していません』。このまま承認できます。『」")
 	s.Request.Text = "PC を買う」 · 部長は承認の意向 · 「よろしく"
 	home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}, defaults,
 		"ja", s.now)

@@ -49,7 +49,7 @@ func (d drawing) notMade(held, failed string) string {
 }
 
 // parked says why a generation failed, with a button to try again, or a note that no try is left. If another try would
-// fail alike, it adds neither. What was corrected meanwhile can be drafted anew if it waits for people.
+// fail alike, it adds neither.
 func (d drawing) parked(f face, what string) face {
 	w := d.w
 	f.colour = red
@@ -67,7 +67,7 @@ func (d drawing) parked(f face, what string) face {
 	default:
 		f = f.with(section(fill(w.RetriesUsed, "max", task.MaxRetries)))
 	}
-	if acts = append(acts, d.redrafts()...); acts == nil {
+	if acts == nil {
 		return f
 	}
 	return f.with(d.actions(acts...))
@@ -123,9 +123,6 @@ func (d drawing) byRules() string {
 // approvalTime is how long the expired gate was open, in days if it was several.
 func (d drawing) approvalTime() string {
 	hours := tenancy.DefaultSettings().ApprovalTimeoutHours
-	if c := d.a.Choice; c != nil {
-		hours = c.Terms.ApprovalHours
-	}
 	for _, g := range d.a.AllGates() {
 		if g.Status == aggregate.Expired {
 			hours = g.Terms.ApprovalHours

@@ -52,7 +52,7 @@ func (d drawing) execution() face {
 	}
 	stop := confirmed(button(w.Cancel, "cancel_execution", e.ID, slack.StyleDanger), w.ConfirmTitle, w.ConfirmText,
 		w.ConfirmYes, w.ConfirmNo)
-	return d.drawn(r, w.RunningHeader, navy).with(d.changed()...).with(contextLine(progress...), d.actions(stop))
+	return d.drawn(r, w.RunningHeader, navy).with(contextLine(progress...), d.actions(stop))
 }
 
 func (d drawing) drawn(r attempt, title, colour string) face {

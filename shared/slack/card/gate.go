@@ -69,7 +69,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if !is(p.Key(), p.ID, p.Version, p.Gate) {
 				continue
 			}
-			if i > 0 && p.Repeats == 0 {
+			if i > 0 {
 				v.since = d.since(i)
 			}
 			v.note, v.byHand = d.edited(d.a.EditorOf(p), p.Version, p.Status), p.EditedBy != ""
@@ -79,7 +79,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			v.further = d.a.Further(p)
 			if i+1 < len(d.a.Processes) {
 				next := d.a.Processes[i+1]
-				v.next, v.repeated = &next.Status, next.Repeats == p.Version
+				v.next = &next.Status
 				if *v.next != aggregate.Generating { // whether it counts is known
 					v.further = d.a.Further(next) + 1
 				}
@@ -114,15 +114,15 @@ func (d drawing) policy(v *version, i, most int) {
 		v.words.Generating, v.takes = d.competing(p.Contest), p.Contest.TakenAt == nil
 	}
 	at := func(i int) *aggregate.Gate { return &d.a.Prompts[i].Gate }
-	why := d.because(d.a.EditedFrom(p), i, at)
-	if why != "" && v.made && p.Author == "" && p.Repeats == 0 {
+	why := d.because(i, at)
+	if why != "" && v.made && p.Author == "" {
 		same := p.Content == d.a.Prompts[i-1].Content
 		v.since = d.sinceWith(p.Version-1, same, d.w.Rewritten, why)
 		v.body.blocks = append(sinceOf(v), v.body.blocks...)
 	}
 	if i+1 < len(d.a.Prompts) {
 		next := d.a.Prompts[i+1]
-		v.next, v.replaced, v.repeated = &next.Status, d.picked(next), next.Repeats == p.Version
+		v.next, v.replaced = &next.Status, d.picked(next)
 	}
 }
 
@@ -156,7 +156,7 @@ func (d drawing) gate(v version) face {
 		case over:
 			return d.closed(v, w.IsCancelled)
 		case d.a.Head.Parked != nil: // the run failed before it approved this gate as the system
-			return d.parked(d.showing(v, red, "").with(divider()).with(d.changed()...), "").with(d.version(v.version))
+			return d.parked(d.showing(v, red, "").with(divider()), "").with(d.version(v.version))
 		case v.gate.Automatic():
 			return d.showing(v, yellow, "").with(divider(), contextLine(w.WillAuto))
 		}
@@ -171,10 +171,6 @@ func (d drawing) gate(v version) face {
 	case aggregate.Expired:
 		return d.closed(v, w.IsExpired)
 	case aggregate.Cancelled:
-		c := d.a.Correction
-		if v.kind != task.CardStep && (v.next != nil || c != nil && c.Taken && !over) {
-			return d.redrafted(v)
-		}
 		return d.closed(v, w.IsCancelled)
 	}
 	return d.unasked(v, over)
@@ -201,14 +197,14 @@ func (d drawing) unasked(v version, over bool) face {
 		f := d.showing(v, yellow, "").with(divider(), d.looking(&v.gate))
 		return f.with(d.waitNote()...).with(d.version(v.version))
 	case d.a.Head.Parked != nil && d.a.Newest(v.kind, v.key):
-		f := d.titled(v, red, d.notMade(w.IsHeld, w.IsGenFailed)).with(d.changed()...)
+		f := d.titled(v, red, d.notMade(w.IsHeld, w.IsGenFailed))
 		return d.parked(f, "").with(d.version(v.version))
 	}
 	if v.byHand && v.made { // its gate opens next
 		return d.showing(v, yellow, "").with(divider(), contextLine(returnedWordsOf.In(w.Locale).Checking)).
 			with(d.waitNote()...).with(d.version(v.version))
 	}
-	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.changed()...).with(d.waitNote()...)
+	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.waitNote()...)
 	if v.takes {
 		f = f.with(d.actions(button(contestWords.In(d.w.Locale).TakeBest, TakeBest, v.id, "")))
 	}
@@ -284,9 +280,8 @@ func (d drawing) pending(v version, r routed) face {
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
-	buttons := slices.Concat(first, r.rejects(v, no), more, r.beside(v.kind, v.id), r.opensRoute(v.kind, v.id),
-		d.redrafts())
-	f := d.showing(v, blue, "").with(r.parts()).with(d.changed()...).with(r.waits()...).
+	buttons := slices.Concat(first, r.rejects(v, no), more, r.beside(v.kind, v.id), r.opensRoute(v.kind, v.id))
+	f := d.showing(v, blue, "").with(r.parts()).with(r.waits()...).
 		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), buttons...)).
 		with(d.version(v.version, r.hints()...))
 	switch matter := d.matter(&v, w.Quoted); {

@@ -203,7 +203,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 		yes, no := r.decision(q.Kind, "approve_"+string(q.Kind), "reject_"+string(q.Kind), v.id)
 		buttons = append([]slack.BlockElement{yes}, r.rejects(v, no)...)
 	}
-	blocks := slices.Concat(v.note, b.blocks, d.changed(), []slack.Block{contextLine(notes...)})
+	blocks := slices.Concat(v.note, b.blocks, []slack.Block{contextLine(notes...)})
 	if addressed(x.Link) {
 		buttons = append(buttons, leadsTo("open_card", w.OpenCard, x.Link))
 	}

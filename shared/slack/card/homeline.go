@@ -81,8 +81,6 @@ func Later(version int) int {
 func Turn(locale string, g task.Glance, said func(string) string) string {
 	w := askWordsOf.In(locale)
 	switch {
-	case g.Edited:
-		return w.TurnToRedraft
 	case g.Back > 0:
 		return fill(w.TurnToEdit, "why", said(g.Detail))
 	}

@@ -54,12 +54,6 @@ func poison(a *task.Aggregate, x string) {
 	if a.Task != nil {
 		a.Task.Title, a.Task.Description, a.Task.TaskType, a.Task.Priority = x, x, task.Type(x), task.Priority(x)
 	}
-	if a.Choice != nil {
-		a.Choice.Gate.Title = x
-		r := *a.Request
-		r.Text = x
-		a.Request = &r
-	}
 	if a.Answer != nil {
 		a.Answer.Sentence = x
 	}

@@ -266,7 +266,7 @@ func otherFiles(s *scenario) *scenario {
 
 // goesRound brings what tablets says to people.
 func (s *scenario) goesRound() *scenario {
-	s.do(s.FinishPrompt(s.Head.Run, s.RepeatedPolicy().Content, defaults, s.now))
+	s.do(s.FinishPrompt(s.Head.Run, s.WrittenPolicy().Content, defaults, s.now))
 	s.do(s.ApproveUnasked(s.Prompt().ID, s.now))
 	return s.do(s.FinishProcess(s.Head.Run, tablets.Steps("ja", "v1"), "", defaults, s.now))
 }

@@ -122,11 +122,6 @@ func (t Conversation) Refused(err error, s tenancy.Settings) string {
 // reply answers a message that became no task: first the model's sentence, if there is one, then Ringi's in the same
 // language. It is plain mrkdwn without an attachment.
 func (d drawing) reply() string {
-	if c := d.a.Choice; c != nil && (c.As == task.AsReason || c.As == task.AsAnswer) {
-		became := map[bool]string{true: d.w.ChoiceAnswered, false: d.w.ChoiceBecame}[c.As == task.AsAnswer]
-		return fill(became, "who", d.w.mention(c.DecidedBy), "gate", d.w.gateOf(c.Gate),
-			"when", whenSet(c.DecidedAt))
-	}
 	why := d.a.Head.Ended.Reason
 	if r := d.a.Answer; r != nil {
 		if said := people(inline(r.Sentence, 2*task.MaxSentence)); said != "" {

@@ -149,12 +149,3 @@ func TestRejectedStepsEndWithTheReason(t *testing.T) {
 	reason, steps := strings.Index(text, "理由: "), strings.Index(text, "取引先に発注")
 	expect.That(t, reason > steps && strings.Count(text, "理由: ") == 1, "%s", text)
 }
-
-// A rejected version still says which edit of the request led to it.
-func TestARejectedVersionSaysWhatItWasMadeFrom(t *testing.T) {
-	s := prompt(received(t))
-	s.Request.Text = "PC を 3 台"
-	edited(s, "PC を 2 台").rejectPrompt("見積を付けてください").drafted(defaults)
-	expect.Has(t, s.drawn("CARD#prompt#0002"), "さんが依頼を変更")
-	expect.That(t, !strings.Contains(s.drawn("CARD#prompt#0003"), "さんが依頼を変更"), "%s", s.drawn("CARD#prompt#0003"))
-}

@@ -418,7 +418,9 @@ func TestAnEndSaysInWhosePlaceItWasDecided(t *testing.T) {
 			return onRoute(s, desk("課長", 1, suzuki), desk("部長", 1, yamada)).stamps(1, suzuki).act(circulation.Deny, 2, yamada)
 		}, ""},
 	} {
-		text := drawn(c.then(received(t)).told().Attachments[0].Blocks.BlockSet)
+		s := c.then(received(t))
+		s.Head.Ended = &task.Ended{As: task.TaskCancelled, Reason: task.ReasonDenied, At: s.now}
+		text := drawn(s.told().Attachments[0].Blocks.BlockSet)
 		expect.That(t, strings.Contains(text, c.want) && (c.want != "" || !strings.Contains(text, "回覧")), "%s: %s", name, text)
 	}
 }

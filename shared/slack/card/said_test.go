@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -386,26 +385,5 @@ func TestACardIsInOneLanguage(t *testing.T) {
 	for locale, said := range map[string]string{"en": "承認・却下できる人: x",
 		"ja": "Until: You can't approve your own request."} {
 		expect.Is(t, len(ours.Foreign(locale, said)), 1, "of another language in %q", said)
-	}
-}
-
-// A change that was seen before an execution began or the request ended is too late for it from then on, and no limit
-// of versions is named as the reason.
-func TestAChangeIsLateOnceItsTimeIsOver(t *testing.T) {
-	change := func(deleted bool) *task.Aggregate {
-		return &task.Aggregate{Request: &task.Request{User: "U1", Text: "営業部"}, Task: &task.Task{},
-			Correction: &task.Correction{Text: "人事部", Edited: "1.0", Deleted: deleted, Author: "U2"},
-			Prompts:    []*task.Prompt{{Version: 1, Gate: aggregate.Gate{Status: aggregate.Approved}}},
-			Processes:  []*task.Process{{Version: 1, Gate: aggregate.Gate{Status: aggregate.Approved}}}}
-	}
-	same := func(s string) string { return s }
-	for deleted, want := range map[bool]string{false: wordsOf.In("ja").ChangedLate + "変更後: 人事部",
-		true: wordsOf.In("ja").DeletedLate} {
-		running, ended := change(deleted), change(deleted)
-		running.Executions = []*task.Execution{{ProcessVersion: 1, Attempt: 1, Status: task.ExecutionCompleted}}
-		ended.Head.Ended = &task.Ended{As: task.TaskCancelled, At: time.Now()}
-		for _, a := range []*task.Aggregate{running, ended} {
-			expect.Is(t, Changed(a, "ja", same, same), want)
-		}
 	}
 }

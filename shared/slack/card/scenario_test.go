@@ -94,27 +94,8 @@ func (s *scenario) do(c aggregate.Change, err error) *scenario {
 	return s
 }
 
-// changes edits the request's message, deletes deletes it, and redrafts has what was edited drafted anew.
-func (s *scenario) changes(text string) *scenario {
-	return s.changesAs(requester, text)
-}
-
-func (s *scenario) changesAs(by aggregate.Actor, text string) *scenario {
-	return s.do(s.Correct(task.Request{Text: text}, "1776675700.000000", false, by, s.now))
-}
-
-// givesWay ends a message because of a newer one.
-func (s *scenario) givesWay() *scenario { return s.do(s.GiveWay(s.now)) }
-
-func (s *scenario) deletes() *scenario { return s.deletesAs(requester) }
-
-func (s *scenario) deletesAs(by aggregate.Actor) *scenario {
-	return s.do(s.Correct(task.Request{}, "1776675700.000000", true, by, s.now))
-}
-
-func (s *scenario) redrafts() *scenario {
-	return s.do(s.Redraft(s.Correction.Saying(), requester, s.now))
-}
+// deletes deletes the request's message.
+func (s *scenario) deletes() *scenario { return s.do(s.Deleted(requester.ID, s.now)) }
 
 func (s *scenario) extracted() *scenario { return s.extract(false) }
 

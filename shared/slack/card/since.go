@@ -11,19 +11,13 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// because says why a version follows the one before: its request was edited, or an earlier one was sent back, or both.
-// at returns the gates of its kind, and i is its own.
-func (d drawing) because(was *task.Request, i int, at func(int) *aggregate.Gate) (why string) {
-	if was != nil {
-		why = " (" + Edited(d.a, d.w.Locale, was, d.w.mention, quoted) + ")"
-	}
-	for i--; i >= 0 && at(i).Status == aggregate.Cancelled; i-- { // closed for an edit
-	}
-	if i < 0 || at(i).Status != aggregate.Rejected || at(i).RejectedBy == "" {
-		return why
+// because says why a version came after others: the last one that was sent back.
+func (d drawing) because(i int, at func(int) *aggregate.Gate) string {
+	if i--; i < 0 || at(i).Status != aggregate.Rejected || at(i).RejectedBy == "" {
+		return ""
 	}
 	g := at(i)
-	return why + fill(d.w.SentBackFor, "who", d.w.mention(g.RejectedBy), "reason", inline(g.RejectionReason, maxDetail/2))
+	return fill(d.w.SentBackFor, "who", d.w.mention(g.RejectedBy), "reason", inline(g.RejectionReason, maxDetail/2))
 }
 
 // Differences says what differs between the steps of a version and those before, and in their form: its files, and its
@@ -93,7 +87,7 @@ func (d drawing) since(at int) string {
 	if d.a.Matter() != nil {
 		most, room = maxSection, maxSection/2
 	}
-	was, is := d.a.Processes[at-1], d.a.Processes[at]
+	was := d.a.Processes[at-1]
 	var all []string
 	left, used := 0, 0
 	changes := Differences(d.a, d.w.Locale, at)
@@ -116,7 +110,7 @@ func (d drawing) since(at int) string {
 	if left > 0 {
 		all = append(all, fill(d.w.MoreSteps, "n", left))
 	}
-	why := d.because(d.a.EditedFrom(is), at, func(i int) *aggregate.Gate { return &d.a.Processes[i].Gate })
+	why := d.because(at, func(i int) *aggregate.Gate { return &d.a.Processes[i].Gate })
 	if len(changes) == 0 && why == "" {
 		return ""
 	}

@@ -58,12 +58,6 @@ func begun(s *scenario) *scenario   { return s }
 func prompt(s *scenario) *scenario  { return s.extracted().drafted(defaults) }
 func process(s *scenario) *scenario { return planned(s, fiveSteps(), defaults) }
 
-// declined has a corrected request drafted anew, which the first layer declines.
-func declined(s *scenario) *scenario {
-	s.changes("佐藤さんは *除いて* <!channel>").redrafts()
-	return s.do(s.Extracted(s.Head.Run, task.Extract{Kind: task.KindUnsupported, Sentence: "特定の人は除けません。"}, s.now))
-}
-
 func planning(s *scenario) *scenario {
 	prompt(s).promptApproved()
 	return s.do(s.BeginProcess(s.Head.Run, s.now))
@@ -128,7 +122,6 @@ var taskStates = []state{
 		return s.full(task.ReasonHourPerson, time.Date(2026, 4, 18, 15, 0, 0, 0, time.UTC))
 	}},
 	{"task_refused_open", taskCard, func(s *scenario) *scenario { return s.full(task.ReasonOpenTenant, time.Time{}) }},
-	{"task_refused_asked", taskCard, func(s *scenario) *scenario { return s.full(task.ReasonAsked, time.Time{}) }},
 	{"task_cost_limit_before_extract", taskCard, func(s *scenario) *scenario { return s.costLimit() }},
 	{"task_answered_unsupported", taskCard, func(s *scenario) *scenario {
 		return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "✅ 承認済み <!channel> 請求書は *作成できません*。"}, s.now))
@@ -169,39 +162,9 @@ var taskStates = []state{
 		return told(s, task.ReasonReminded, `{"n":1,"shared":true,"items":[{"kind":"task","id":"01KS000000000000000000000A",`+
 			`"title":"勤怠の集計","asker":"U0SATO","channel":"C0HR","ts":"1.2","link":"https://acme.slack.com/archives/C0HR/p12"}]}`)
 	}},
-	{"task_thread_hint", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonThreadHint) }},
 	{"task_shown", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonShown) }},
 	{"task_source_unnamed", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "/shop, hr") }},
 	{"task_source_unnamed_none", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "/") }},
-	{"task_choosing", taskCard, func(s *scenario) *scenario { return beside(s, task.CardPrompt) }},
-	{"task_choosing_gate_over", taskCard, func(s *scenario) *scenario { beside(s, task.CardPrompt); return s.do(s.GateOver(nil, s.now)) }},
-	{"task_choosing_beside_route", taskCard, func(s *scenario) *scenario { return besideRoute(s, 0) }},
-	{"task_choosing_beside_question", taskCard, func(s *scenario) *scenario { return besideRoute(s, 1) }},
-	{"task_choice_answered", taskCard, func(s *scenario) *scenario {
-		besideRoute(s, 1)
-		return s.do(s.TakeAsAnswer(s.Choice.ID, s.Request.Saying(), requester, policy, s.now))
-	}},
-	{"task_choosing_beside_step", taskCard, func(s *scenario) *scenario { return beside(s, task.CardStep) }},
-	{"task_choice_deleted", taskCard, func(s *scenario) *scenario { return beside(s, task.CardProcess).deletes() }},
-	{"task_choice_replaced", taskCard, func(s *scenario) *scenario { return beside(s, task.CardProcess).givesWay() }},
-	{"task_older_than_the_choice", taskCard, (*scenario).givesWay},
-	{"task_courtesy", taskCard, func(s *scenario) *scenario {
-		s.Request.Text = "了解です 👍"
-		return beside(s, task.CardPrompt)
-	}},
-	{"task_choice_expired", taskCard, func(s *scenario) *scenario { return beside(s, task.CardProcess).expire() }},
-	{"task_became_reason", taskCard, func(s *scenario) *scenario {
-		beside(s, task.CardProcess)
-		return s.do(s.TakeAsReason(s.Choice.ID, s.Request.Saying(), approver, policy, s.now))
-	}},
-	{"task_became_reason_and_changed", taskCard, func(s *scenario) *scenario {
-		s = beside(s, task.CardPrompt)
-		return s.do(s.TakeAsReason(s.Choice.ID, s.Request.Saying(), approver, policy, s.now)).changes("別の文")
-	}},
-	{"task_became_request", taskCard, func(s *scenario) *scenario {
-		beside(s, task.CardProcess)
-		return s.do(s.TakeAsRequest(s.Choice.ID, requester, policy, s.now))
-	}},
 	{"task_answered_help", taskCard, func(s *scenario) *scenario {
 		return s.do(s.Extracted(1, task.Extract{Kind: task.KindHelp, Sentence: "勤怠の集計などを依頼できます。"}, s.now))
 	}},
@@ -227,44 +190,6 @@ var taskStates = []state{
 }
 
 var promptStates = []state{
-	{"prompt_changed", promptCard, func(s *scenario) *scenario {
-		return prompt(s).changes("人事部の *残業* をまとめて <!channel>")
-	}},
-	{"prompt_changed_beside_a_forward", promptCard, func(s *scenario) *scenario {
-		s.Request.Forwarded = []aggregate.Quoted{{User: "U0SUZUKI", Name: "鈴木 一郎", Where: "<#C0HR>", Text: "営業だけで"}}
-		prompt(s)
-		is := task.Request{Text: "<@U0TANAKA> に送って", Forwarded: s.Request.Forwarded}
-		return s.do(s.Correct(is, "1776675700.000000", false, requester, s.now))
-	}},
-	{"prompt_changed_in_what_it_encloses", promptCard, func(s *scenario) *scenario {
-		is := task.Request{Forwarded: []aggregate.Quoted{{Name: "鈴木 一郎", Where: "<#C0HR>", Text: "*営業* だけで"}},
-			Files: []aggregate.SharedFile{{ID: "F1", Name: "名簿.csv"}}}
-		prompt(s)
-		return s.do(s.Correct(is, "1776675700.000000", false, requester, s.now))
-	}},
-	{"task_changed_while_drafting", taskCard, func(s *scenario) *scenario { return s.extracted().changes("人事部") }},
-	{"task_changed_while_parked", taskCard, func(s *scenario) *scenario {
-		return s.lastExtracted().park(task.ReasonModelUnavailable).changes("人事部 <!here>")
-	}},
-	{"prompt_changed_to_nothing", promptCard, func(s *scenario) *scenario { return prompt(s).changes(" ") }},
-	{"prompt_changed_by_its_author", promptCard, func(s *scenario) *scenario {
-		return prompt(s).changesAs(approver,
-			"人事部")
-	}},
-	{"prompt_deleted_by_its_author", promptCard, func(s *scenario) *scenario { return prompt(s).deletesAs(approver) }},
-	{"task_answered_and_changed", taskCard, func(s *scenario) *scenario {
-		return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "できません。"}, s.now)).changes("人事部の残業")
-	}},
-	{"prompt_redrafted", promptCard, func(s *scenario) *scenario { return prompt(s).changes("人事部").redrafts() }},
-	{"prompt_repeated", promptCard, func(s *scenario) *scenario { return declined(prompt(s)) }},
-	{"prompt_waits_again", "CARD#prompt#0002", func(s *scenario) *scenario {
-		declined(prompt(s))
-		return s.do(s.FinishPrompt(s.Head.Run, content, tenancy.DefaultSettings(), s.now))
-	}},
-	{"process_changed", processCard, func(s *scenario) *scenario { return process(s).changes("人事部") }},
-	{"execution_changed", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1).changes("人事部") }},
-	{"execution_deleted", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1).deletes() }},
-	{"task_changed", taskCard, func(s *scenario) *scenario { return prompt(s).changes("人事部") }},
 	{"task_deleted", taskCard, func(s *scenario) *scenario { return prompt(s).deletes() }},
 	{"prompt_generating", promptCard, func(s *scenario) *scenario { return s.extracted().drafting() }},
 	{"prompt_contesting", promptCard, func(s *scenario) *scenario { return s.extracted().contesting() }},
@@ -361,19 +286,6 @@ var promptStates = []state{
 	}},
 	{"prompt_expired", promptCard, func(s *scenario) *scenario { return prompt(s).expire() }},
 	{"prompt_cancelled", promptCard, func(s *scenario) *scenario { return prompt(s).cancelTask() }},
-}
-
-// beside is a message in a thread with a waiting gate of that kind.
-func beside(s *scenario, kind aggregate.CardType) *scenario {
-	b := task.ThreadGate{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: kind, Version: 2, Later: 2}
-	return s.do(s.Ask(1, b, defaults, s.now))
-}
-
-// besideRoute is a message in a thread with a gate along a route, at which the question of this number waits.
-func besideRoute(s *scenario, question int) *scenario {
-	b := task.ThreadGate{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: task.CardProcess, Version: 2,
-		Ruled: true, Question: question}
-	return s.do(s.Ask(1, b, defaults, s.now))
 }
 
 // toldStandIn is a message to a person who requested nothing.

@@ -21,9 +21,9 @@ type words struct {
 	System   string // stands for a person where nobody decided
 
 	// Buttons.
-	Approve, Reject, Cancel, Retry, RetryGeneration, Redraft string
-	ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo         string
-	RetryTitle, RetryText, RetryYes                          string // where a step may run twice
+	Approve, Reject, Cancel, Retry, RetryGeneration  string
+	ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
+	RetryTitle, RetryText, RetryYes                  string // where a step may run twice
 
 	// Content that its card can't show completely is approved in a dialog with pages.
 	Review, NotWhole, RejectionEnds, ReviewTitle, ReviewPage         string
@@ -45,7 +45,6 @@ type words struct {
 	// What a version of the steps does otherwise than the one before.
 	Since, SinceNothing, SentBackFor   string
 	Rewritten                          string // of a policy, whose changes have no names
-	Edited, EditedText                 string // the request, before it
 	ChangedTo, ChangedNew, ChangedGone string
 	OnlyPlans                          string // of a policy: what approving it does
 	Stamper                            string // stands for whoever will approve
@@ -62,13 +61,10 @@ type words struct {
 	Failed, CompletedTimed, FailTimed, StoppedBy, StoppedInFlight          string
 	StoppedUnknown, Kept, Untouched, FailedStep                            string
 
-	// Of a request whose message its author changed.
-	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted                              string
-	ChangedByAuthor, DeletedByAuthor, ChangedAnswered, ChangedReason                       string
-	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank                                    string
-	RedraftDeclined, RedraftEdit, NowSays, Repeated, IsRepeated, DeclinedText, NowForwards string
-	NowFiles, SentAsIs, RemarkDropped, RemarkDeleted, RemarkReplaced                       string
-	RemarkWithdrawn                                                                        string
+	SentAsIs string
+
+	// Notes to one person about what they wrote.
+	NoRequest, NotRead, Elsewhere, EditNote string
 
 	// Endings of headers.
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated, IsDenied       string
@@ -97,17 +93,13 @@ type words struct {
 	MoreRows, EmptyCell, Request                              string
 
 	// Who decides and until when.
-	DecideBy, WhoMakesReason, WhoMakesRequest string
+	DecideBy string
 
 	// Requests that are suggested to a person who opens the app's messages.
 	Suggestions [3]Suggestion
 	AskAgent    Suggestion // sent after the agent's id
 
 	// The choice of what a message in the thread of a waiting gate is meant to be.
-	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds, ChoiceReason         string
-	ChoiceRequest, ChoicePrompt, ChoiceProcess, ChoiceGateOver           string
-	ChoiceNoReason, ChoiceBecame, ChoiceAnswer, ChoiceAnswered           string
-	ChoiceByCard, ChoiceWords, ChoiceQuestion, WhoAnswers, ChangedAnswer string
 
 	// The dialog that asks before a task is cancelled.
 	CancelTitle, CancelText, CancelAbout, CancelYes, CancelNo string
@@ -158,7 +150,7 @@ type askWords struct {
 	Matter, MatterFaults, Currencies                                                  map[string]string // by field, and by code
 
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
-	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, TurnToRedraft, Open, OpenCard string
+	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, Open, OpenCard                string
 	TurnToAnswer                                                                           string
 	HomeWaiting, HomeNothing, HomeLong, HomeMore, HomeMine, HomeNoneMine, HomeHow          string
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                           string

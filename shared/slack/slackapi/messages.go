@@ -80,9 +80,13 @@ func (c *Client) Delete(ctx context.Context, channel, ts string) error {
 	return err
 }
 
-// Ephemeral shows a text to one person only, within a thread unless thread is empty.
-func (c *Client) Ephemeral(ctx context.Context, channel, thread, user, text string) error {
+// Ephemeral shows a text to one person only, within a thread unless thread is empty. Blocks take its place where
+// Slack can draw them.
+func (c *Client) Ephemeral(ctx context.Context, channel, thread, user, text string, blocks ...slack.Block) error {
 	options := []slack.MsgOption{slack.MsgOptionText(text, false)}
+	if len(blocks) > 0 {
+		options = append(options, slack.MsgOptionBlocks(blocks...))
+	}
 	if thread != "" {
 		options = append(options, slack.MsgOptionTS(thread))
 	}

@@ -373,7 +373,7 @@ func (w *Story) FormGoesOn() {
 	s := w.Settings(func(*tenancy.Settings) {})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		text := a.Request.Text
-		if p := a.RepeatedPolicy(); p != nil {
+		if p := a.WrittenPolicy(); p != nil {
 			text = p.Content
 		}
 		return a.FinishPrompt(a.Head.Run, text, s, w.Now())
