@@ -35,22 +35,24 @@ func zipped(t testing.TB, parts []string) []byte {
 const (
 	standard = `http://schemas.openxmlformats.org/` // its name spaces begin so
 
-	head = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>`
-	kind = `http://schemas.openxmlformats.org/officeDocument/2006/relationships`
-	refs = head + `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">%s</Relationships>`
-	ref  = `<Relationship Id="%s" Type="` + kind + `/%s" Target="%s"/>`
+	mainSpace = standard + `spreadsheetml/2006/main`
+	head      = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>`
+	kind      = `http://schemas.openxmlformats.org/officeDocument/2006/relationships`
+	refs      = head + `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">%s</Relationships>`
+	ref       = `<Relationship Id="%s" Type="` + kind + `/%s" Target="%s"/>`
 )
 
 // book makes a workbook of one sheet, and of further parts.
 func book(t testing.TB, shared, sheet string, more ...string) []byte {
 	return zipped(t, append([]string{
+		"[Content_Types].xml", head + `<Types xmlns="` + standard + `package/2006/content-types"/>`,
 		"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "xl/workbook.xml")),
-		"xl\\workbook.xml", head + `<workbook xmlns:r="` + kind + `"><sheets><sheet name="S" r:id="r2"/></sheets></workbook>`,
+		"xl/workbook.xml", head + `<workbook xmlns="` + mainSpace + `" xmlns:r="` + kind + `"><sheets><sheet name="S" r:id="r2"/></sheets></workbook>`,
 		"xl/_rels/workbook.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r2", "worksheet", "worksheets/sheet1.xml")+
 			fmt.Sprintf(ref, "r3", "sharedStrings", "/xl/sharedStrings.xml")+fmt.Sprintf(ref, "r4", "styles", "styles.xml")+
 			fmt.Sprintf(ref, "r5", "person", "people.xml")),
-		"xl/sharedStrings.xml", head + "<sst>" + shared + "</sst>",
-		"xl/worksheets/sheet1.xml", head + "<worksheet><sheetData>" + sheet + "</sheetData></worksheet>",
+		"xl/sharedStrings.xml", head + `<sst xmlns="` + mainSpace + `">` + shared + "</sst>",
+		"xl/worksheets/sheet1.xml", head + `<worksheet xmlns="` + mainSpace + `"><sheetData>` + sheet + "</sheetData></worksheet>",
 	}, more...))
 }
 
@@ -59,13 +61,6 @@ func paper(t testing.TB, text string) []byte {
 	return zipped(t, []string{
 		"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "/word/document.xml")),
 		"word/document.xml", text})
-}
-
-func TestHowANameIsReadAloudIsNoText(t *testing.T) {
-	got := read(book(t, `<si><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh></si><si><t>a_x000D_b</t></si>`,
-		`<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>`), "a.xlsx",
-		soon())
-	expect.Is(t, got.Text, "--- sheet 1 of 1: S ---\n東京\ta b\n", "the text")
 }
 
 func TestDeletedTextIsNotRead(t *testing.T) {
@@ -78,87 +73,77 @@ func TestDeletedTextIsNotRead(t *testing.T) {
 	expect.Is(t, got.Text, "kept new once\n", "the text")
 }
 
-// What a document or a slide has beside its text, and what its text doesn't tell, is said.
+// What stands beside a document's text is read, and what its text doesn't tell is said.
 func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 	const w = `<w:document xmlns:w="w"><w:body>%s</w:body></w:document>`
 	p := func(text string) string { return `<w:p><w:r><w:t>` + text + `</w:t></w:r></w:p>` }
 	r := func(props, text string) string {
 		return `<w:r><w:rPr>` + props + `</w:rPr><w:t>` + text + `</w:t></w:r>`
 	}
-	const up, down = `<w:vertAlign w:val="superscript"/>`, `<w:vertAlign w:val="subscript"/>`
 	for _, c := range []struct {
 		body, text string
 		remarks    []isolated.FileRemark
 	}{
-		{`<w:p><w:ins><w:r><w:t>10</w:t></w:r></w:ins><w:del><w:r><w:delText>5</w:delText></w:r></w:del></w:p>`, "10\n",
+		{`<w:p><w:ins w:author="A"><w:r><w:t>10</w:t></w:r></w:ins><w:del w:author="A"><w:r><w:delText>5</w:delText></w:r></w:del></w:p>`, "10\n",
 			[]isolated.FileRemark{isolated.HasChanges}},
-		{`<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r></w:p>`, "[invisible: hidden]\n",
+		{`<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>hid]den</w:t></w:r></w:p>`, "[invisible: hid］den]\n",
 			[]isolated.FileRemark{isolated.HasHidden}},
 		{`<w:p><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>shown</w:t></w:r></w:p>`, "shown\n", nil},
-		{p("a") + `<w:p><w:r><w:drawing><w:graphic><w:blip/></w:graphic></w:drawing></w:r></w:p>`, "a\n\n",
-			[]isolated.FileRemark{isolated.HasPictures}},
 		{`<w:p><w:ruby><w:rt><w:r><w:t>ふり</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>振</w:t></w:r></w:rubyBase></w:ruby></w:p>`,
 			"振\n", nil},
-		{`<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FC"/><w:t>済</w:t><w:noBreakHyphen/><w:sym w:font="Symbol" w:char="F0B7"/></w:r></w:p>`,
-			"✓済-[Symbol F0B7]\n", nil},
-		{`<w:p><w:pPr><w:rPr><w:strike/></w:rPr></w:pPr>` + r("", "営業 ") + r("<w:strike/>", "と人") +
-			r("<w:dstrike/>", "事~~ ") + r(`<w:strike w:val="0"/>`, "の残業") + `</w:p>`,
-			"営業 ~~と人事∼∼ ~~の残業\n", []isolated.FileRemark{isolated.HasStruck}},
-		{`<w:p>` + r(`<w:rPrChange><w:rPr><w:strike/></w:rPr></w:rPrChange>`, "kept") + `</w:p><w:p><a:r xmlns:a="` +
-			standard + `drawingml/2006/main"><a:rPr strike="sngStrike"/><a:t>gone</a:t></a:r></w:p>`,
-			"kept\n~~gone~~\n", []isolated.FileRemark{isolated.HasStruck}},
-		{`<w:p>` + r("", "10") + r(up, "6") + r("", " 円、H") + r(down, "2") + r("", "O") + r(up, "n-1") + `</w:p>`,
-			"10^6 円、H_(2)O^(n-1)\n", nil},
-		{`<w:p><m:oMath xmlns:m="` + standard + `officeDocument/2006/math"><m:f><m:num><m:r><m:t>a+1</m:t></m:r></m:num>` +
-			`<m:den><m:r><m:t>2</m:t></m:r></m:den></m:f><m:sSup><m:e><m:d><m:dPr><m:begChr m:val="["/>` +
-			`<m:endChr m:val="]"/></m:dPr><m:e><m:r><m:t>x</m:t></m:r></m:e></m:d></m:e><m:sup>` +
-			`<m:r><m:t>2</m:t></m:r></m:sup></m:sSup><m:rad><m:deg/><m:e><m:r><m:t>y</m:t></m:r></m:e></m:rad></m:oMath></w:p>`,
-			"(a+1)/2[x]^2√(y)\n", nil},
+		{`<w:p>` + r("", "営業 ") + r("<w:strike/>", "と人") + r("<w:dstrike/>", "事~~ ") + r(`<w:strike w:val="0"/>`, "の残業") +
+			`</w:p>`, "営業 ~~と人事∼∼ ~~の残業\n", []isolated.FileRemark{isolated.HasStruck}},
+		{`<w:p><a:r xmlns:a="` + standard + `drawingml/2006/main"><a:rPr strike="sngStrike"/><a:t>gone</a:t></a:r></w:p>`,
+			"~~gone~~\n", []isolated.FileRemark{isolated.HasStruck}},
 		{p("--- notes ---") + p("[rows 2 to 9 are empty]") + p("[x] a"),
 			"\\--- notes ---\n\\[rows 2 to 9 are empty]\n[x] a\n", nil},
 		{`<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>` + r("", "対象") + `</w:p>`, "対象\n",
 			[]isolated.FileRemark{isolated.HasNumbers}},
-		{`<w:p><w:pPr><w:numPr><w:numId w:val="0"/></w:numPr></w:pPr>` + r("", "対象") + `</w:p>`, "対象\n", nil},
-		{`<w:altChunk/>` + p("a"), "a\n", []isolated.FileRemark{isolated.HasPictures}},
-		{p("a") + `<w:subDoc r:id="r9"/>`, "a\n", []isolated.FileRemark{isolated.HasPictures}},
-		{`<w:p>` + r("", "案") + `<w:r><w:ptab w:alignment="right"/></w:r>` + r("", "社外秘") + `</w:p>`, "案\t社外秘\n", nil},
-		{`<w:p>` + r(`<w:sz w:val="2"/>`, "全員へ") + r(`<w:sz w:val="5"/>`, "細") + `</w:p>`, "[invisible: 全員へ]細\n",
-			[]isolated.FileRemark{isolated.HasHidden}},
-		{`<w:p><w:r><w:fldChar><w:ffData><w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox></w:ffData></w:fldChar></w:r>` + r("", "可") + `<w:r><w:fldChar><w:ffData><w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>` +
-			`</w:ffData></w:fldChar></w:r>` + r("",
-			"否") + `<w:r><w:fldChar><w:ffData><w:ddList><w:result w:val="1"/>` +
-			`<w:listEntry w:val="営業"/><w:listEntry w:val="人事"/></w:ddList></w:ffData></w:fldChar></w:r></w:p>`,
-			"☑可☐否人事\n", nil},
-		{`<w:p><w:r><w:pict><v:shape xmlns:v="urn:schemas-microsoft-com:vml"><v:textpath string="無効"/></v:shape></w:pict>` +
-			`</w:r></w:p>`, "無効\n", nil},
-		{`<w:tbl><w:tr><w:trPr><w:gridBefore w:val="2"/></w:trPr><w:tc>` + p("300000") + `</w:tc></w:tr></w:tbl>`,
-			"\t\t300000\n", nil},
-		{`<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>` + p("広") + `</w:tc><w:tc>` + p("c") +
-			`</w:tc></w:tr></w:tbl>`,
-			"広\t\tc\n", nil},
 	} {
 		got := read(paper(t, fmt.Sprintf(w, c.body)), "a.docx", soon())
 		expect.Same(t, isolated.FileText{Form: isolated.Document, Text: c.text, Remarks: c.remarks}, got)
 	}
-	top := fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "d/main.xml"))
-	got := read(zipped(t, []string{"_rels/.rels", top, "d/main.xml", fmt.Sprintf(w, p("本文")),
-		"d/_rels/main.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "header", "h1.xml")+fmt.Sprintf(ref, "r2",
-			"header", "h2.xml")+
-			fmt.Sprintf(ref, "r3", "footer", "f.xml")+fmt.Sprintf(ref, "r4", "footnotes", "n.xml")),
-		"d/h1.xml", `<w:hdr xmlns:w="w">` + p("社外秘") + `</w:hdr>`, "d/h2.xml", `<w:hdr xmlns:w="w">` + p("") + `</w:hdr>`,
-		"d/f.xml", `<w:ftr xmlns:w="w">` + p("1 頁") + `</w:ftr>`,
-		"d/n.xml", `<w:footnotes xmlns:w="w">` + p("") + `</w:footnotes>`}), "a.docx", soon())
-	expect.Is(t, got.Text, "本文\n\n--- header ---\n社外秘\n\n--- footer ---\n1 頁\n", "%+v", got)
-	got = read(zipped(t, []string{"_rels/.rels", top, "d/main.xml",
+	got := read(zipped(t, []string{"word/document.xml", fmt.Sprintf(w, p("本文")),
+		"word/header1.xml", `<w:hdr xmlns:w="w">` + p("社外秘") + `</w:hdr>`, "word/header2.xml", `<w:hdr xmlns:w="w">` + p("") + `</w:hdr>`,
+		"word/footnotes.xml", `<w:footnotes xmlns:w="w">` + p("脚注") + `</w:footnotes>`,
+		"word/comments.xml", `<w:comments xmlns:w="w"><w:comment w:author="佐藤">` + p("要確認") + `</w:comment></w:comments>`,
+		"word/media/image1.png", "x"}), "a.docx", soon())
+	expect.Is(t, got.Text, "本文\n\n--- header ---\n社外秘\n\n--- footnotes ---\n脚注\n\n--- comments ---\n佐藤: 要確認\n", "%+v", got)
+	expect.Same(t, []isolated.FileRemark{isolated.HasPictures}, got.Remarks)
+	got = read(zipped(t, []string{"ppt/presentation.xml",
 		`<presentation xmlns:r="` + kind + `"><sldId r:id="r1"/></presentation>`,
-		"d/_rels/main.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "slide", "s.xml")), "d/s.xml",
+		"ppt/_rels/presentation.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "slide", "s.xml")), "ppt/s.xml",
 		`<w:sld xmlns:w="w" show="0">` + p("題") + `</w:sld>`,
-		"d/_rels/s.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "comments", "c.xml")),
-		"d/c.xml", `<cmLst><cm><replyLst><reply><txBody><p><r><t>はい</t></r></p></txBody></reply></replyLst>` +
-			`<txBody><p><r><t>要確認</t></r></p></txBody></cm></cmLst>`,
+		"ppt/_rels/s.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "comments", "c.xml")),
+		"ppt/c.xml", `<cmLst><cm><text>要確認</text></cm></cmLst>`,
 	}), "a.pptx", soon())
 	expect.Same(t, isolated.FileText{Form: isolated.Slides, Remarks: []isolated.FileRemark{isolated.HasHidden},
-		Text: "--- slide 1 of 1, hidden ---\n題\n--- comments ---\n要確認\nはい\n"}, got)
+		Text: "--- slide 1 of 1, hidden ---\n題\n--- comments ---\n要確認\n"}, got)
+}
+
+// Hidden rows and columns are read, and said; a formula stands in place of its value.
+func TestWhatASheetHidesIsSaid(t *testing.T) {
+	got := read(book(t, "", `<row r="1"><c r="A1"><v>1</v></c><c r="B1"><f>A1*2</f><v>2</v></c></row>`+
+		`<row r="2" hidden="1"><c r="A2" t="inlineStr"><is><t>--- x</t></is></c></row>`), "a.xlsx", soon())
+	expect.Same(t, isolated.FileText{Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasFormulas,
+		isolated.HasHidden}, Text: "--- sheet 1 of 1: S ---\n1\t=A1*2 [saved: 2]\n\\--- x\n[hidden rows: 2]\n"}, got)
+}
+
+// A file of 10 MiB is read, and one whose parts are too large is refused before anything is unpacked.
+func TestALargeWorkbookIsReadAndABombIsNot(t *testing.T) {
+	large := bytes.Repeat([]byte{0}, 9<<20)
+	for i := range large { // which no archive makes smaller
+		large[i] = byte(i*i>>7 ^ i*7919>>3)
+	}
+	got := read(book(t, "", `<row r="1"><c r="A1"><v>1</v></c></row>`, "xl/media/a.png", string(large)), "a.xlsx", soon())
+	expect.That(t, got.Form == isolated.Sheets && strings.HasSuffix(got.Text, "\n1\n"), "%+v", got)
+	for about, more := range map[string][]string{
+		"styles": {"xl/styles.xml", strings.Repeat(" ", maxStyles+1)}, "another part": {"xl/theme/theme1.xml", strings.Repeat(" ", maxPart+1)},
+		"texts": nil, "all": {"xl/media/a.png", strings.Repeat(" ", maxUnpacked)},
+	} {
+		shared := map[string]string{"texts": strings.Repeat("<si/>", 2*maxTexts+2)}[about]
+		expect.Is(t, read(book(t, shared, "", more...), "a.xlsx", soon()).Why, isolated.TooComplex, about)
+	}
 }
 
 func TestAFileOnWhichAReaderPanicsIsBroken(t *testing.T) {
@@ -193,8 +178,6 @@ func TestWhatAttacksIsRefused(t *testing.T) {
 		"a bomb": {book(t, "<si><t>"+strings.Repeat("a", 100<<20)+"</t></si>", ""), isolated.TooComplex},
 		"a bomb of many texts": {book(t, strings.Repeat("<si><t>"+strings.Repeat("a", 1<<10)+"</t></si>", 70<<10), ""),
 			isolated.TooComplex},
-		"many empty texts":    {book(t, strings.Repeat("<si/>", maxStrings+1), ""), isolated.TooComplex},
-		"many attributes":     {paper(t, "<w:document "+strings.Repeat(`a="" `, 3<<20)+"/>"), isolated.TooComplex},
 		"elements in another": {paper(t, `<w:document xmlns:w="w">`+deep), isolated.TooComplex},
 		"entities": {paper(t,
 			`<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document xmlns:w="w"><w:t>&b;</w:t></w:document>`),
@@ -225,12 +208,11 @@ func TestWhatAttacksIsRefused(t *testing.T) {
 
 func TestASheetIsNoLongerThanItsText(t *testing.T) {
 	got := read(book(t, "", `<row r="1"><c r="A1"><v>1</v></c><c r="XFD1"><v>2</v></c></row>`+
-		`<row r="1048570"><c r="A1"><v>3</v></c></row>`+
-		`<row r="5"><c r="ZZZZ9"><v>1e3</v></c><c r="?"><v>x</v></c></row>`), "a.xlsx", soon())
-	expect.Is(t, got.Text, "--- sheet 1 of 1: S ---\n1"+strings.Repeat("\t", lastColumn-1)+
-		"2\n[rows 2 to 1048569 are empty]\n3\n1000\tx\n",
-		"the text")
+		`<row r="1048570"><c r="A1"><v>3</v></c></row>`), "a.xlsx", soon())
+	expect.Is(t, strings.Replace(got.Text, strings.Repeat("\t", 16383), "…", 1),
+		"--- sheet 1 of 1: S ---\n1…2\n[rows 2 to 1048569 are empty]\n3\n")
 	got = read(book(t, "", strings.Repeat(`<row><c><v>1</v></c><c r="XFD1"><v>2</v></c></row>`, 100)), "a.xlsx", soon())
+	expect.Must(t, len(got.Remarks) == 1, "%s %v", got.Why, got.Remarks)
 	expect.That(t, len(got.Text) <= isolated.MaxText && got.Remarks[0] == isolated.FileCut, "%d bytes, %v", len(got.Text),
 		got.Remarks)
 }

@@ -1,268 +1,264 @@
 package main
 
 import (
-	"cmp"
+	"bufio"
+	"bytes"
 	"encoding/xml"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/xuri/excelize/v2"
 
 	"ringi/shared/runtime/isolated"
-	"ringi/shared/words/language"
 )
 
-// Limits of a workbook beyond those of its parts.
-const (
-	maxStrings = 1_000_000 // shared strings
-	maxStyles  = 100_000
-	maxSheets  = 1000
-	lastColumn = 16384
-	lastRow    = 1_048_576
-)
-
-// workbook is what cells refer to.
-type workbook struct {
-	shared []string
-	runs   map[int]rich // of the shared texts those with runs that look otherwise
-	cells  []cellStyle
-	stale  bool // what is saved of formulas doesn't count: they are calculated anew when people open it
-	formats
-}
-
-// cellStyle is one that cells name by number.
-type cellStyle struct {
-	look
-	code          string // of its format
-	color, ground string // of its letters, and of its fill
-}
-
-type sheet struct{ name, part, state string }
-
-// workbook writes all sheets of a workbook, each row as a line with tabs between its cells.
-func (p *pack) workbook(main string, w *writer) error {
-	relations, err := p.relations(main)
+// workbook writes all sheets of a workbook, each row as a line with tabs between its cells, as they are shown. What
+// excelize keeps whole is bounded before it opens the file; sheets and their texts it reads as a stream.
+func (p *pack) workbook(file []byte, w *writer) error {
+	for name, f := range p.parts {
+		streamed := strings.HasPrefix(name, "xl/worksheets/") || strings.HasPrefix(name, "xl/media/") ||
+			name == "xl/sharedstrings.xml"
+		if !streamed && f.UncompressedSize64 > maxPart || name == "xl/styles.xml" && f.UncompressedSize64 > maxStyles {
+			return errTooComplex
+		}
+	}
+	if p.texts() > maxTexts {
+		return errTooComplex
+	}
+	sheets, err := p.listed("xl/workbook.xml", "sheet")
 	if err != nil {
 		return err
 	}
-	book, sheets := &workbook{runs: map[int]rich{}}, []sheet(nil)
-	err = p.each(main, func(e xml.StartElement) error {
-		switch e.Name.Local {
-		case "workbookPr":
-			book.from04 = isTrue(attribute(e, "date1904"))
-		case "calcPr":
-			book.stale = isTrue(attribute(e, "fullCalcOnLoad"))
-		case "sheet":
-			if len(sheets) == maxSheets {
-				return errTooComplex
-			}
-			sheets = append(sheets, sheet{attribute(e, "name"), byID(relations, relationID(e)), attribute(e, "state")})
-		}
-		return nil
-	}, nil, nil)
-	if err == nil {
-		err = p.sharedStrings(related(relations, ofStrings), book, w)
+	book, err := excelize.OpenReader(bytes.NewReader(file), excelize.Options{UnzipSizeLimit: maxUnpacked,
+		UnzipXMLSizeLimit: 1 << 20, CultureInfo: excelize.CultureNameJaJP, ShortDatePattern: "yyyy/mm/dd"})
+	if err != nil {
+		return errBroken
 	}
-	if err == nil {
-		err = p.styles(related(relations, ofStyles), book)
-	}
+	defer book.Close()
 	for i, s := range sheets {
-		if err != nil {
-			return err
-		}
 		hidden := ""
-		if s.state != "" && s.state != "visible" {
+		if s.hidden {
 			hidden = ", hidden"
 			w.remark(isolated.HasHidden)
 		}
 		if i > 0 {
 			w.write("\n")
 		}
-		if err = w.write(fmt.Sprintf("--- sheet %d of %d%s: %s ---\n", i+1, len(sheets), hidden,
-			oneLine(s.name))); err == nil {
-			err = p.sheet(s, book, w)
+		if err := w.write(fmt.Sprintf("--- sheet %d of %d%s: %s ---\n", i+1, len(sheets), hidden,
+			oneLine(s.name))); err != nil {
+			return err
+		}
+		if err := p.sheet(book, s, w); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
-// sheet writes a sheet's cells, then what stands beside them.
-func (p *pack) sheet(s sheet, book *workbook, w *writer) error {
-	if p.parts[strings.ToLower(s.part)] == nil {
-		return errBroken
+// texts counts the texts that cells share, by the ends of their elements.
+func (p *pack) texts() (n int) {
+	f := p.parts["xl/sharedstrings.xml"]
+	if f == nil {
+		return 0
 	}
-	r := &rows{book: book, w: w}
-	if err := p.tables(s.part, r); err != nil {
-		return err
+	r, err := f.Open()
+	if err != nil {
+		return 0 // excelize will say so
 	}
-	if err := r.read(p, s.part); err != nil {
-		return err
-	}
-	if err := r.covered(p.until); err != nil {
-		return err
-	}
-	if err := r.colors(); err != nil {
-		return err
-	}
-	if err := r.margins.write(oneLine(s.name), w); err != nil {
-		return err
-	}
-	return p.beside(s.part, oneLine(s.name), r.margins.links, w)
-}
-
-// tables reads which cells are those of tables.
-func (p *pack) tables(part string, r *rows) error {
-	relations, err := p.relations(part)
-	for _, is := range relations {
-		if err == nil && strings.HasSuffix(is.kind, "/table") && p.parts[strings.ToLower(is.target)] != nil {
-			var root xml.StartElement
-			if root, err = p.root(is.target); err == nil {
-				r.tables = append(r.tables, areaOf(attribute(root, "ref")))
+	defer r.Close()
+	for in := bufio.NewReaderSize(r, 64<<10); ; n++ {
+		for {
+			element, err := in.ReadSlice('>')
+			if bytes.HasSuffix(element, []byte("si>")) || bytes.HasSuffix(element, []byte("si/>")) {
+				break
+			}
+			if err != nil && err != bufio.ErrBufferFull {
+				return n / 2
 			}
 		}
 	}
-	return err
 }
 
-// sharedStrings reads the texts that cells name by number. How a name is read aloud (rPh) is no part of one.
-func (p *pack) sharedStrings(part string, book *workbook, w *writer) error {
-	var text rich
-	var as richRun
-	within, aloud := false, 0
-	return p.each(part, func(e xml.StartElement) error {
-		switch name := e.Name.Local; {
-		case name == "si":
-			as, text = richRun{}, rich{}
-		case name == "t":
-			within = true
-		case name == "rPh":
-			aloud++
-		case name == "r":
-			as = richRun{}
-		case dresses[name]:
-			text.dress(&as, e)
+// unshown is what excelize doesn't stream of a sheet.
+type unshown struct {
+	formulas      map[int]map[int]string // by row and column, from 1
+	rows, columns []string               // hidden
+}
+
+// unshown reads it. A formula that cells share stands in the first of them.
+func (p *pack) unshown(name string) (out unshown, err error) {
+	out.formulas = map[int]map[int]string{}
+	row, column, formula := 0, 0, ""
+	in := false
+	err = p.each(name, func(e xml.StartElement) error {
+		hidden := attribute(e, "hidden") == "1" || attribute(e, "hidden") == "true"
+		switch e.Name.Local {
+		case "col":
+			if from, to := attribute(e, "min"), attribute(e, "max"); hidden {
+				out.columns = append(out.columns, span(letters(from), letters(to)))
+			}
+		case "row":
+			row, column = row+1, 0
+			if n, err := strconv.Atoi(attribute(e, "r")); err == nil {
+				row = n
+			}
+			if hidden {
+				out.rows = append(out.rows, strconv.Itoa(row))
+			}
+		case "c":
+			column++
+			if c, r, err := excelize.CellNameToCoordinates(attribute(e, "r")); err == nil {
+				column, row = c, r
+			}
+		case "f":
+			in, formula = true, ""
+			if attribute(e, "t") == "shared" {
+				formula = "…"
+			}
 		}
 		return nil
 	}, func(name string) error {
-		switch name {
-		case "si":
-			if len(book.shared) == maxStrings {
-				return errTooComplex
-			}
-			plain := ""
-			if text.own {
-				book.runs[len(book.shared)] = text
-			} else {
-				plain = cellText(text.on(mixed, "", w))
-			}
-			book.shared = append(book.shared, plain)
-		case "t":
-			within = false
-		case "rPh":
-			aloud--
+		if name != "f" {
+			return nil
 		}
+		if in = false; out.formulas[row] == nil {
+			out.formulas[row] = map[int]string{}
+		}
+		out.formulas[row][column] = formula
 		return nil
 	}, func(s string) error {
-		if within && aloud == 0 {
-			text.add(s, as)
+		if in {
+			formula = strings.TrimPrefix(formula, "…") + s
 		}
 		return nil
 	})
+	return out, err
 }
 
-// dresses are elements of a run's properties that count.
-var dresses = map[string]bool{"rPr": true, "strike": true, "vertAlign": true, "rFont": true, "color": true,
-	"sz": true}
-
-// sheetStyles reads the styles of cells: fonts and fills first, by whose numbers styles name them.
-type sheetStyles struct {
-	book  *workbook
-	in    string
-	own   map[string]string // formats
-	solid bool              // the fill is of one color
-	fonts []cellStyle       // as far as a font says how a cell looks
-	fills []string
+func letters(number string) string {
+	n, _ := strconv.Atoi(number) // a column that is none has no letters
+	name, _ := excelize.ColumnNumberToName(n)
+	return name
 }
 
-func (p *pack) styles(part string, book *workbook) error {
-	s := &sheetStyles{book: book, own: map[string]string{}}
-	return p.each(part, s.begin, func(name string) error {
-		if name == s.in {
-			s.in = ""
-		}
-		return nil
-	}, nil)
+func span(from, to string) string {
+	if from == to {
+		return from
+	}
+	return from + " to " + to
 }
 
-func (s *sheetStyles) begin(e xml.StartElement) error {
-	fonts, fills := len(s.fonts)-1, len(s.fills)-1
-	switch name := e.Name.Local; {
-	case name == "cellXfs" || name == "fonts" || name == "fills":
-		s.in = name
-	case name == "numFmt":
-		s.own[attribute(e, "numFmtId")] = attribute(e, "formatCode")
-	case s.in == "fonts" && name == "font":
-		s.fonts = append(s.fonts, cellStyle{})
-	case s.in == "fonts" && fonts >= 0:
-		if s.fonts[fonts].take(e); name == "color" {
-			s.fonts[fonts].color = colorOf(e)
+func (p *pack) sheet(book *excelize.File, s part, w *writer) error {
+	beside, err := p.unshown(s.path)
+	if err != nil {
+		return err
+	}
+	rows, err := book.Rows(s.name)
+	if err != nil {
+		return errBroken
+	}
+	defer rows.Close()
+	last := slices.Max(append(slices.Collect(maps.Keys(beside.formulas)), 0))
+	written := 0
+	for row := 1; ; row++ {
+		more := rows.Next()
+		if !more && row > last {
+			break
 		}
-	case s.in == "fills" && name == "fill":
-		s.fills, s.solid = append(s.fills, ""), false
-	case s.in == "fills" && fills >= 0 && name == "patternFill":
-		pattern := attribute(e, "patternType")
-		if s.solid = pattern == "solid"; pattern != "none" && pattern != "" {
-			s.fills[fills] = mixed
+		var cells []string
+		if more {
+			if cells, err = rows.Columns(); err != nil {
+				return errBroken
+			}
 		}
-	case s.in == "fills" && fills >= 0 && name == "gradientFill":
-		s.fills[fills] = mixed
-	case s.in == "fills" && fills >= 0 && name == "fgColor" && s.solid:
-		s.fills[fills] = cmp.Or(colorOf(e), mixed)
-	case s.in == "cellXfs" && name == "xf":
-		return s.style(e)
+		if time.Now().After(p.until) {
+			return errTooComplex
+		}
+		cells = formulas(cells, beside.formulas[row], w)
+		if len(cells) == 0 {
+			continue
+		}
+		if err := gap(written, row, w); err != nil {
+			return err
+		}
+		if err := w.write(foreign(strings.Join(cells, "\t")) + "\n"); err != nil {
+			return err
+		}
+		written = row
+	}
+	return p.margins(book, s.name, beside, w)
+}
+
+// gap says which rows have nothing, or leaves them empty if they are few.
+func gap(written, row int, w *writer) error {
+	switch n := row - written - 1; {
+	case written == 0 && n > 0, n > 3:
+		return w.write(fmt.Sprintf("[rows %d to %d are empty]\n", written+1, row-1))
+	default:
+		return w.write(strings.Repeat("\n", n))
+	}
+}
+
+// formulas returns a row's cells in one line each, with its formulas in place of their values, without empty ones at
+// the end.
+func formulas(cells []string, of map[int]string, w *writer) []string {
+	for i := range cells {
+		cells[i] = oneLine(cells[i])
+	}
+	for column, formula := range of {
+		for len(cells) < column {
+			cells = append(cells, "")
+		}
+		w.remark(isolated.HasFormulas)
+		saved := cells[column-1]
+		if cells[column-1] = "=" + oneLine(formula); saved != "" {
+			cells[column-1] += " [saved: " + saved + "]"
+		}
+	}
+	for len(cells) > 0 && cells[len(cells)-1] == "" {
+		cells = cells[:len(cells)-1]
+	}
+	return cells
+}
+
+// margins writes which rows and columns are hidden, and the comments.
+func (p *pack) margins(book *excelize.File, name string, beside unshown, w *writer) error {
+	for _, hidden := range []struct {
+		what string
+		all  []string
+	}{{"rows", beside.rows}, {"columns", beside.columns}} {
+		if len(hidden.all) == 0 {
+			continue
+		}
+		w.remark(isolated.HasHidden)
+		if err := w.write("[hidden " + hidden.what + ": " + strings.Join(hidden.all, ", ") + "]\n"); err != nil {
+			return err
+		}
+	}
+	comments, err := book.GetComments(name)
+	if err != nil {
+		return errBroken
+	}
+	for i, c := range comments {
+		line := c.Cell + ": " + oneLine(c.Text)
+		for _, run := range c.Paragraph {
+			line += oneLine(run.Text)
+		}
+		if i == 0 {
+			line = "--- comments ---\n" + line
+		}
+		if err := w.write(line + "\n"); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (s *sheetStyles) style(e xml.StartElement) error {
-	if len(s.book.cells) == maxStyles {
-		return errTooComplex
-	}
-	id := attribute(e, "numFmtId")
-	code, known := s.own[id]
-	if !known {
-		code = codeOf(id)
-	}
-	is := cellStyle{}
-	if font, err := strconv.Atoi(attribute(e, "fontId")); err == nil && font >= 0 && font < len(s.fonts) {
-		is = s.fonts[font]
-	}
-	if fill, err := strconv.Atoi(attribute(e, "fillId")); err == nil && fill >= 0 && fill < len(s.fills) {
-		is.ground = s.fills[fill]
-	}
-	is.code = code
-	s.book.cells = append(s.book.cells, is)
-	return nil
-}
-
-// escaped matches a character that Excel writes as its number, such as a carriage return.
-var escaped = language.Regexp{Text: `_x([0-9A-Fa-f]{4})_`}
-
-// cellText returns a text on one line, without tabs.
-func cellText(s string) string {
-	if strings.Contains(s, "_x") {
-		s = escaped.Get().ReplaceAllStringFunc(s, func(m string) string {
-			n, _ := strconv.ParseUint(m[2:6], 16, 32)
-			return string(rune(n))
-		})
-	}
-	return oneLine(s)
-}
-
-// oneLine replaces each run of line ends, tabs and other control characters by a blank.
+// oneLine is a text without tabs and ends of lines.
 func oneLine(s string) string {
-	control := func(c rune) bool { return c < ' ' }
-	if !strings.ContainsFunc(s, control) {
-		return s
-	}
-	return strings.Join(strings.FieldsFunc(s, control), " ")
+	return printable(strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(s))
 }

@@ -86,9 +86,8 @@ func TestPromptsNameTheMarksOfFiles(t *testing.T) {
 	for _, prompt := range []string{"prompts/extract", "prompts/draft", "prompts/plan", "turn/prompts/chat"} {
 		for _, locale := range language.All {
 			text := string(expect.Value(os.ReadFile(prompt + "." + locale + ".md"))(t))
-			for _, mark := range []string{"`~~`", "`[invisible: …]`", "`hidden`", "`shown`", "`not shown`",
-				"`covered by merged cells`", "`=SUM(B2:B3) [saved: 0]`", "`remarks`", "`" + string(isolated.HasPictures) + "`",
-				"`" + string(isolated.HasColors) + "`"} {
+			for _, mark := range []string{"`~~`", "`[invisible: …]`", "`hidden`", "`=SUM(B2:B3) [saved: 0]`", "`remarks`",
+				"`" + string(isolated.HasPictures) + "`", "`" + string(isolated.HasNumbers) + "`"} {
 				expect.Has(t, text, mark, "%s.%s does not speak of %s", prompt, locale, mark)
 			}
 			expect.That(t, !strings.Contains(text, "`~` または") && !strings.Contains(text, "`~` or"),

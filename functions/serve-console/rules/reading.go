@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -101,12 +100,9 @@ func filesOf(r *http.Request) (files []organisation.File, encodings []string, er
 }
 
 func utf8Of(file []byte) (text []byte, encoding string) {
-	decoded, encoding, torn := charset.Decode(file)
-	switch {
-	case encoding == "" || torn && encoding == charset.UTF8: // its rows are told from the bytes
+	decoded, encoding := charset.Decode(file)
+	if encoding == "" { // its rows are told from the bytes
 		return file, ""
-	case torn && !strings.ContainsRune(decoded, utf8.RuneError):
-		decoded += string(utf8.RuneError) // it ends within a character
 	}
 	return []byte(decoded), encoding
 }

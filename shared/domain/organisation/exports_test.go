@@ -124,8 +124,8 @@ func (c exports) check(t *testing.T) {
 func (c exports) read(t *testing.T) (all []organisation.File) {
 	for i, name := range strings.Fields(c.files) {
 		file := expect.Value(os.ReadFile(filepath.Join("testdata/exports", name+".csv")))(t)
-		text, encoding, torn := charset.Decode(file)
-		expect.Must(t, encoding != "" && !torn, "%s is in no encoding", name)
+		text, encoding := charset.Decode(file)
+		expect.Must(t, encoding != "", "%s is in no encoding", name)
 		for j := 0; i == 0 && j < len(c.alter); j += 2 {
 			expect.Must(t, strings.Contains(text, c.alter[j]), "%q isn't there", c.alter[j])
 			text = strings.ReplaceAll(text, c.alter[j], c.alter[j+1])

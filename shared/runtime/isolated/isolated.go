@@ -182,7 +182,7 @@ func (o Order) validatePlan() error {
 
 const (
 	// MaxFile limits a file that is read, in bytes.
-	MaxFile = 8 << 20
+	MaxFile = 10 << 20
 	// MaxText limits its text, in bytes of UTF-8.
 	MaxText = 256 << 10
 )
@@ -227,18 +227,16 @@ type FileRemark string
 const (
 	FileCut   FileRemark = "cut"    // only the beginning, MaxText bytes
 	HasMacros FileRemark = "macros" // there are macros, which are not read
-	// there are formulas or fields, which stand there themselves, without a value that counts
+	// there are formulas, which stand there themselves, without a value that counts
 	HasFormulas FileRemark = "formulas"
 	HasEnding   FileRemark = "ending" // it is another form than its name says
-	// there are hidden sheets, rows, columns, slides, shapes or texts, which are there, too
+	// there are hidden sheets, rows, columns, slides or texts, which are there, too
 	HasHidden  FileRemark = "hidden"
 	HasChanges FileRemark = "changes" // there are changes that nobody has accepted, which are there as if somebody had
-	// there are pictures, charts, shapes without text, controls or files, which are not read
+	// there are pictures, charts, drawings or files, which are not read
 	HasPictures FileRemark = "pictures"
 	HasNumbers  FileRemark = "numbers" // there are lists whose numbers or bullets are not known, and not in the text
-	HasColors   FileRemark = "colors"  // there are colors that seem to say something, which are not read
 	HasStruck   FileRemark = "struck"  // there are texts that are struck out, which stand between ~~ and ~~
-	Torn        FileRemark = "torn"    // it begins or ends within a character, or has damaged ones
 )
 
 // FileText is a file's text. Either Form or Why is set.
