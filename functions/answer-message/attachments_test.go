@@ -333,27 +333,3 @@ func TestTheAgentReadsAttachmentsByItsTools(t *testing.T) {
 		expect.That(t, strings.Contains(strings.Join(needed, " "), v), "%s may expire: %v", v, needed)
 	}
 }
-
-// What an answer was made of counts as read, although the message with the file was deleted since: a request is then
-// made by a person's button.
-func TestADeletedMessagesFileCountsAsRead(t *testing.T) {
-	server := storetest.Start(t)
-	for _, deleted := range []bool{false, true} {
-		a := attachedTo(t, server, "data.csv", "部署,金額\n営業,1200\n")
-		a.answers(model.Response{Text: "seen", Stop: model.StopEnd})
-		a.answered()
-		if deleted {
-			gone := inbound("1775034090.000100", "U1", "")
-			gone.Changes, gone.Deleted = root, true
-			expect.NoError(t, a.Rows.Tell(t.Context(), a.Ref, expect.Value(conversation.Tell(gone, conversation.Opening{},
-				a.Now()))(t)))
-			a.answered()
-		}
-		a.answers(model.Response{Stop: model.StopEnd, Calls: []model.Call{callOf("hand_over", `{"request":"buy it"}`)}})
-		a.Tell("1775034099.000100", "U1", "make it a request")
-		a.answered()
-		got := a.Load()
-		expect.That(t, len(got.Handed) == 0 && got.Conversation.Offered == 1, "deleted %t: %d requests, %d offers", deleted,
-			len(got.Handed), got.Conversation.Offered)
-	}
-}

@@ -245,8 +245,8 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		x.Attached, x.AttachmentsVersion = t.laid.List, t.laid.version
 	}
 	x.Lost, x.Files = t.lost, t.whatWasRead(ctx, reply.Rounds)
-	x.AgentID, x.Text, x.Tokens, x.HandOver = d.ID, reply.Text, reply.Usage.Output, reply.HandOver
-	x.ByButton, x.Shown = reply.Asked, newest(history)
+	x.AgentID, x.Text, x.Tokens, x.Request = d.ID, reply.Text, reply.Usage.Output, reply.Request
+	x.Shown = newest(history)
 	for _, p := range reply.Refused {
 		x.Surplus = append(x.Surplus, conversation.RefusedProposal{ActionType: p.Type, Payload: p.Payload,
 			Summary: p.Summary})

@@ -198,9 +198,7 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 		} else if m.Sender != conversation.FromAgent {
 			out[i].Files, out[i].Forwarded = t.files(m), forwarded(m, names)
 		}
-		if m.HandOver != nil {
-			out[i].HandOver, out[i].TaskID = m.HandOver.Text, m.HandOver.TaskID
-		}
+		out[i].Request = m.Request
 		if m.Sender == conversation.FromSystem {
 			for _, p := range m.Pieces() {
 				out[i].Pieces = append(out[i].Pieces, turn.Piece(p))

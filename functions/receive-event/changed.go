@@ -182,7 +182,7 @@ func (h *Handler) ofRequest(ctx context.Context, r task.Request, deleted bool) (
 	if a == nil || err != nil {
 		return err != nil, err
 	}
-	if _, handed := a.HandedOver(); handed {
+	if _, offered := a.OfferedIn(); offered {
 		return false, nil
 	}
 	slog.InfoContext(ctx, "changed", "task_id", a.Head.TaskID, "event_id", r.EventID, "deleted", deleted)

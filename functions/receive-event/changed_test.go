@@ -186,7 +186,7 @@ func TestAChangeOfTheYesIsTheConversations(t *testing.T) {
 		h := handler(k)
 		post(t, h, signed(callback(t, direct("claude: 営業部の残業をまとめたい", nil), nil)))
 		r := task.Request{TeamID: "T0TEAM", Channel: "D0DM", ChannelType: "im", User: "U0ALICE", MessageTS: reply,
-			ThreadTS: root, Text: "営業部の10月の残業を集計し、鈴木さんに DM で送る", EventID: task.HandedOverBy("s1")}
+			ThreadTS: root, Text: "営業部の10月の残業を集計し、鈴木さんに DM で送る", EventID: task.OfferedIn("s1")}
 		made, ref, err := task.Receive(aggregate.TenantID("T0TEAM"), r, h.Now())
 		expect.NoError(t, err)
 		all := requests{ref.ID: (&task.Aggregate{}).Apply(made)}

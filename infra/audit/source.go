@@ -212,7 +212,7 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 			p.Policy.Team = x.Entry.TeamName
 		}
 	}
-	if in, ok := a.HandedOver(); ok {
+	if in, ok := a.OfferedIn(); ok {
 		p.Request = &handedOver{in, a.Request.Text, a.Request.User}
 	}
 	for _, row := range a.StepsOf(e) {

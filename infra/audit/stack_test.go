@@ -171,8 +171,8 @@ func (a *audited) talked() (action *conversation.Action, made string) {
 	d = driver.Talk(a.T, a.s, webapi.Sato, "codex: 今月の勤怠をまとめて")
 	d.Shows("デモのエージェントです")
 	ts := d.Reply("これは稟議にします。")
-	d.Shows("この内容を依頼にします")
-	a.d.Eventually("a task", func() bool { return len(d.Load().Handed) == 1 && d.Load().Handed[0].Done })
+	d.Press(webapi.Sato, d.Shows("次の内容を依頼しようとしています"), card.MakeRequest)
+	a.d.Eventually("a task", func() bool { return len(d.Load().Offered) == 1 && d.Load().Offered[0].Done })
 	r := driver.At(a.T, a.s, d.Channel, ts)
 	r.Root = d.Root
 	r.Approve(webapi.Sato)

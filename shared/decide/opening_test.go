@@ -217,7 +217,7 @@ func TestAThreadRemovesNobodysStage(t *testing.T) {
 func TestAThanksMakesNobodysStageTheirOwn(t *testing.T) {
 	x := askersOf(task.Step{StepID: "step-1", Order: 1, Tool: "send_slack_dm", ToolVersion: "1", Access: "write",
 		ToolInput: `{"to":"x"}`})
-	x.Task.Head.Requester, x.Task.Request.User, x.Task.Request.EventID = "CFO", "CFO", task.HandedOverBy("S1")
+	x.Task.Head.Requester, x.Task.Request.User, x.Task.Request.EventID = "CFO", "CFO", task.OfferedIn("S1")
 	cfo := in(asks(rules.EmptySkip, "CFO"))
 	cfo.Outcome.Route.Stages = append(cfo.Outcome.Route.Stages, in(asks(rules.EmptyRefuse, "MORI")).Route.Stages...)
 	cfo.Outcome.Route.Hands = 1

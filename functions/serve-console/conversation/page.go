@@ -202,9 +202,6 @@ func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 		}
 		ids = append(ids, m.Quotes()...)
 	}
-	for _, h := range t.is.Handed {
-		ids = append(ids, h.User)
-	}
 	for _, x := range t.actions {
 		ids = append(ids, x.Gate.ApprovedBy, x.Gate.RejectedBy, x.CancelledBy)
 		ids = append(ids, x.Askers...)

@@ -44,7 +44,6 @@ func TestConversationsWithAgents(t *testing.T) {
 		"per command":                                       severalCommands,
 		"a thousand messages":                               longTalk,
 		"a summary whose time is over":                      pageAfterItsSummary,
-		"a request that was handed over":                    pageOfHandOver,
 		"what was said in the thread before":                pageOfThread,
 		"what people change and delete":                     pageOfChanges,
 		"what the agent read, and wants to request":         pageOfReads,
@@ -81,9 +80,13 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12},
 		ExitCode: &zero, Lines: 3})
 	k.Says(webapi.Sato, "これは稟議にします")
-	k.Answers(conversation.Answer{Text: "すべて通りました", HandOver: "集計用のスクリプトを毎月実行する"})
+	k.Answers(conversation.Answer{Text: "すべて通りました", Request: "集計用のスクリプトを毎月実行する"})
+	made := k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.MakeRequest(a.OpenOffer().ID, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato,
+			Team: a.Conversation.TeamID, Member: true}, aggregate.Policy{Team: a.Conversation.TeamID}, w.Now())
+	})
 	page = sato.Get(k.Page())
-	page.Holds(t, "/console/tasks/"+k.Load().Handed[0].TaskID, "集計用のスクリプトを毎月実行する", "テスト: 成功 12 件", "すべて通りました",
+	page.Holds(t, "/console/tasks/"+made.Offered[0].TaskID, "集計用のスクリプトを毎月実行する", "テスト: 成功 12 件", "すべて通りました",
 		"action.completed", "終了コード", "鈴木", `<details id="older-1">`)
 	page.Lacks(t, "✅ 承認</button>", "⏹️ 操作を取り消す</button>", `id="action-1"`)
 	sato.Get(k.Page()+"?log=1").Holds(t, `id="action-1"`) // one that the reader chose stands in full
@@ -188,7 +191,7 @@ func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
 	use, other := aggregate.NewID(), aggregate.NewID()
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "いいえ、<b>できません</b> tanaka@example.com",
-			HandOver: "別の依頼", Usage: aggregate.Usage{ID: use, Provider: "openai", Model: "gpt-5.4", Calls: 1,
+			Request: "別の依頼", Usage: aggregate.Usage{ID: use, Provider: "openai", Model: "gpt-5.4", Calls: 1,
 				Sent: &aggregate.Blob{S3Key: "key", Bytes: 9}}}, k.Now())
 	})
 	k.Says(webapi.Sato, "続き")
@@ -210,7 +213,7 @@ func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
 // pageOfReads lists what the agent read of files, as text, and a request that a person may make of it.
 func pageOfReads(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "読んで")
-	k.Answers(conversation.Answer{Text: "読みました", HandOver: "<b>買う</b>", ByButton: true,
+	k.Answers(conversation.Answer{Text: "読みました", Request: "<b>買う</b>",
 		Files: &conversation.Reading{Read: []conversation.Read{
 			{Tool: "read_file", Path: "名簿/<i>.csv", From: 3, To: 1200, Version: "0123456789abcdef",
 				At: w.Now()}, {Tool: "search", Text: "佐藤 <b>", At: w.Now()}, {Tool: "list_files", At: w.Now(), Failed: true},
@@ -224,10 +227,10 @@ func pageOfReads(t *testing.T, w *consoletest.World) {
 	form.Set("id", o.ID)
 	expect.Same(t, k.Page()+"?done=act_make_request", suzuki.Post(k.Page()+"/act", form).To)
 	a := k.Load()
-	expect.That(t, len(a.Handed) == 1 && a.Handed[0].User == webapi.Suzuki && a.OpenOffer() == nil, "%+v", a.Handed)
+	expect.That(t, len(a.Offered) == 1 && a.Offered[0].MadeBy == webapi.Suzuki && a.OpenOffer() == nil, "%+v", a.Offered)
 	sato.Get(k.Page()).Lacks(t, "📝 依頼にする</button>")
 	sato.Post(k.Page()+"/act", form).Holds(t, "鈴木")
-	expect.Is(t, len(k.Load().Handed), 1)
+	expect.Is(t, len(k.Load().Offered), 1)
 }
 
 // onPhone opens a page of the console on a phone.

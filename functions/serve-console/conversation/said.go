@@ -26,7 +26,7 @@ type saidRow struct {
 	Action     int          // number of the action that the message is about
 	ActionPath string       // where that is on the page
 	Task       string       // path of the task that the message is about
-	Request    string       // what the agent handed over, or wants to
+	Request    string       // what the agent wants to ask for
 	Thread     []earlierRow // what was said in the thread before
 	Forwarded  []earlierRow // the messages that it forwards
 	Anew       bool         // the agent doesn't know the messages before this one
@@ -127,12 +127,9 @@ func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Tex
 	row.Thread = web.Each(m.Thread, func(e conversation.Earlier) earlierRow {
 		return earlierRow{t.person(e.User), legible.Visible(e.Text), e.At}
 	})
-	id := m.TaskID
-	if m.HandOver != nil {
-		id, row.Request = m.HandOver.TaskID, legible.Visible(m.HandOver.Text)
-	}
-	if aggregate.ValidID(id) {
-		row.Task = "/console/tasks/" + id
+	row.Request = legible.Visible(m.Request)
+	if aggregate.ValidID(m.TaskID) {
+		row.Task = "/console/tasks/" + m.TaskID
 	}
 	switch m.Sender {
 	case conversation.FromAgent:

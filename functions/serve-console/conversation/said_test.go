@@ -17,7 +17,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
 
@@ -57,19 +56,6 @@ func pageOfChanges(t *testing.T, w *consoletest.World) {
 	page.Lacks(t, "書いた人が Slack で削除しました")
 	k.Says(webapi.Sato, "", root)
 	sato.Get(k.Page()).Holds(t, "前に書いたメッセージの削除", "書いた人が Slack で削除しました", "集計用のスクリプトを書いて")
-}
-
-// pageOfHandOver: a request that the agent handed over stands there with its task, and how that ended.
-func pageOfHandOver(t *testing.T, w *consoletest.World) {
-	k := w.Direct()
-	handed := k.Answers(conversation.Answer{Text: "起票します", HandOver: "ノート <PC> を買う"}).Handed[0]
-	w.Later(time.Second)
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.TaskEnded(handed.TaskID, task.Ended{As: task.TaskCompleted, At: w.Now()}, w.Now())
-	})
-	page := w.As(webapi.Sato).Get(k.Page())
-	page.Holds(t, "依頼として渡した内容:", "ノート &lt;PC&gt; を買う", `href="/console/tasks/`+handed.TaskID+`"`,
-		"タスク "+handed.TaskID+" は完了しました。")
 }
 
 // pageOfThread: the page has what the agent was given of the thread.

@@ -216,8 +216,8 @@ func TestAnAgentIsCalledWithinAThread(t *testing.T) {
 		expect.Has(t, page, part)
 	}
 	expect.Value(running.Sandbox.Reply(webapi.Tanaka, d.Channel, d.Root, sandbox.Mention("これは稟議にします。")))(t)
-	d.Shows("依頼") // what others wrote may have told the agent what to ask for, so a person makes it
-	expect.That(t, len(d.Rests().Handed) == 0, "it is handed over without anybody's press")
+	d.Shows("依頼")
+	expect.That(t, d.Rests().OpenOffer() != nil, "it is made without anybody's press")
 }
 
 // In a channel an agent's id may name a source; one that is not listed begins nothing.

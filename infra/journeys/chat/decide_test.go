@@ -151,18 +151,15 @@ func TestAnActionIsDecidedOnItsCopy(t *testing.T) {
 }
 
 // A person turns what was agreed in a conversation into a task: exactly one, in the same thread, with links both ways.
-func TestAConversationHandsOver(t *testing.T) {
+func TestAConversationOffersARequest(t *testing.T) {
 	d := begin(t, "codex: 今月の勤怠をまとめて")
 	d.Shows("デモのエージェントです")
 	ts := d.Reply("これは稟議にします。")
-	d.Shows("この内容を依頼にします")
-	var made *conversation.HandOver
+	d.Press(webapi.Sato, d.Shows("次の内容を依頼しようとしています", "今月の勤怠をまとめて"), card.MakeRequest)
+	var made *conversation.Offered
 	d.Eventually("a task", func() bool {
-		a := d.Load()
-		if len(a.Handed) == 1 && a.Handed[0].Done {
-			made = a.Handed[0]
-		}
-		return made != nil
+		made = d.Load().Offered[0]
+		return made.Done
 	})
 	r := driver.At(t, running, d.Channel, ts)
 	expect.Must(t, r.Ref.ID == made.TaskID, "the task is %s, not that of the message", made.TaskID)
@@ -177,7 +174,7 @@ func TestAConversationHandsOver(t *testing.T) {
 		t.Errorf("the page is %d, or does not lead to the task", status)
 	}
 	if n := len(d.Audit(conversation.AuditHandedOver)); n != 1 {
-		t.Errorf("%d entries say that it was handed over", n)
+		t.Errorf("%d entries say that it was made", n)
 	}
 	r.Cancel(webapi.Sato, r.Card(driver.PromptCard, "").TS)
 	d.Shows("「今月の勤怠をまとめて」> はキャンセルされました。")

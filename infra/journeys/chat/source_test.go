@@ -193,12 +193,12 @@ func TestAnAgentReadsFilesByItself(t *testing.T) {
 
 	ts := d.Reply("今月の勤怠をまとめて。これは稟議にします")
 	asks := d.Shows("次の内容を依頼しようとしています", "今月の勤怠をまとめて")
-	expect.Is(t, len(d.Load().Handed), 0, "requests before the button is pressed")
+	expect.That(t, d.Load().Offered[0].MadeAt == nil, "it is made before the button is pressed")
 	d.Press(webapi.Sato, asks, card.MakeRequest)
 	d.Shows("依頼にしました", "<@"+webapi.Sato+">")
-	d.Eventually("a task", func() bool { a := d.Load(); return len(a.Handed) == 1 && a.Handed[0].Done })
+	d.Eventually("a task", func() bool { return d.Load().Offered[0].Done })
 	r := driver.At(t, running, d.Channel, ts)
-	expect.Is(t, r.Ref.ID, d.Load().Handed[0].TaskID)
+	expect.Is(t, r.Ref.ID, d.Load().Offered[0].TaskID)
 	r.Root = d.Root
 	r.Card(driver.PromptCard, "approve_prompt")
 }

@@ -57,10 +57,8 @@ type Answer struct {
 	Unread []Unread
 	// Files is what was read of the conversation's files; nil: nothing.
 	Files *Reading
-	// HandOver is the text of a request that the agent makes to the pipeline.
-	HandOver string
-	// ByButton says that a person makes this request by a button, because the agent was shown files or output.
-	ByButton bool
+	// Request is the text of a request that the agent wants to make.
+	Request string
 	// Shown is the key of the newest message that the agent was shown.
 	Shown string
 	// ShownTo is the channel, or else the people, to whom proposals may be shown because nobody else is there: see
@@ -114,11 +112,10 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}
 		proposed = c.propose(*x.Proposal, RequestedByAgent, by)
 	}
-	handed := c.hands(x, seen)
-	if x.Text != "" || proposed != "" || handed != nil || len(x.Read) > 0 || x.Files != nil || len(c.late) > 0 {
+	if x.Text != "" || proposed != "" || x.Request != "" || len(x.Read) > 0 || x.Files != nil || len(c.late) > 0 {
 		answer := Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed,
 			Refused: surplus(x.Surplus), Attachments: x.Read, Late: c.late, Answers: c.answers, Shown: x.Shown,
-			HandOver: handed}
+			Request: legible.FirstBytes(x.Request, task.MaxText)}
 		if x.Files != nil {
 			answer.Read, answer.ReadKept = x.Files.Read, &x.Files.Kept
 		}
@@ -133,11 +130,8 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		}
 	}
 	c.showsTo(x.ShownTo)
-	switch {
-	case handed == nil && x.HandOver != "":
-		c.handedAlready()
-	case handed != nil && handed.TaskID == "":
-		c.offer(x.HandOver)
+	if x.Request != "" {
+		c.offer(x.Request)
 	}
 	c.fold(x)
 	switch {
@@ -395,4 +389,14 @@ func (a *Aggregate) Rest(run int, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.Head.Resting = true
 	return c.done()
+}
+
+// newestOf returns the newest message among seen that a person wrote, or nil.
+func newestOf(seen []*Inbox) (of *Inbox) {
+	for _, i := range seen {
+		if i.User != "" {
+			of = i
+		}
+	}
+	return of
 }

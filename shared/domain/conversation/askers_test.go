@@ -32,23 +32,26 @@ func (tb *table) turn(who string, x Answer) {
 // proposes returns an answer that proposes a command.
 func (tb *table) proposes() Answer { return Answer{Proposal: proposal(ShellCommand, tb.now, "")} }
 
-// handed returns the newest request of the agent, and that of the task which it becomes.
-func (tb *table) handed() (*HandOver, *task.Request) {
+// makesRequest has somebody make the request that the agent offers, and returns it and that of the task which it becomes.
+func (tb *table) makesRequest(by string) (*Offered, *task.Request) {
 	tb.t.Helper()
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.MakeRequest(a.OpenOffer().ID, person(by), policy, tb.now)
+	})
 	a := tb.load()
 	make := a.Effects(tb.now).Make
-	expect.Must(tb.t, len(make) > 0, "nothing is handed over")
+	expect.Must(tb.t, len(make) > 0, "nothing is made")
 	made := (&task.Aggregate{}).After(make[len(make)-1].Begin).(*task.Aggregate)
-	return a.Handed[len(a.Handed)-1], made.Request
+	return a.Offered[len(a.Offered)-1], made.Request
 }
 
 // Suzuki dictates, and Tanaka only says please.
-func TestWhoDictatesIsAnAskerOfWhatIsHandedOver(t *testing.T) {
+func TestWhoDictatesIsAnAskerOfWhatIsMade(t *testing.T) {
 	tb := opened(t)
 	tb.turn(suzuki, Answer{})
-	tb.turn(tanaka, Answer{HandOver: "buy it"})
-	h, r := tb.handed()
-	expect.That(t, h.User == tanaka && r.User == tanaka, "%+v, %+v", h, r)
+	tb.turn(tanaka, Answer{Request: "buy it"})
+	h, r := tb.makesRequest(tanaka)
+	expect.That(t, h.MadeBy == tanaka && r.User == tanaka, "%+v, %+v", h, r)
 	expect.Same(t, h.RouteAskers, []string{suzuki, sato})
 	expect.Same(t, r.RouteAskers, []string{suzuki, sato})
 }
@@ -65,8 +68,8 @@ func TestWhoSendsAnActionBackAsksForNothing(t *testing.T) {
 
 func TestARequestOfOnePersonNamesNobodyBesideThem(t *testing.T) {
 	tb := opened(t)
-	tb.turn(sato, Answer{HandOver: "buy it"})
-	h, r := tb.handed()
+	tb.turn(sato, Answer{Request: "buy it"})
+	h, r := tb.makesRequest(sato)
 	for _, row := range []any{h, r} {
 		text := string(expect.Value(json.Marshal(row))(t))
 		expect.That(t, !strings.Contains(text, "route_askers"), "%s", text)
@@ -77,14 +80,10 @@ func TestARequestOfOnePersonNamesNobodyBesideThem(t *testing.T) {
 func TestWhoDictatesIsAnAskerOfWhatAnotherPersonMakes(t *testing.T) {
 	for presser, others := range map[string][]string{tanaka: {suzuki, sato}, suzuki: {sato}} {
 		tb := opened(t)
-		tb.turn(suzuki, Answer{HandOver: "buy it", ByButton: true})
+		tb.turn(suzuki, Answer{Request: "buy it"})
 		tb.turn("U_LATER", Answer{})
-		press := func(a *Aggregate) (aggregate.Change, error) {
-			return a.MakeRequest(a.OpenOffer().ID, person(presser), policy, tb.now)
-		}
-		tb.must(press)
-		h, r := tb.handed()
-		expect.Is(t, h.User, presser)
+		h, r := tb.makesRequest(presser)
+		expect.Is(t, h.MadeBy, presser)
 		expect.Same(t, h.RouteAskers, others)
 		expect.Same(t, r.RouteAskers, others)
 	}
@@ -283,12 +282,12 @@ func TestWhoDictatedNeverStampsWhatCameOfIt(t *testing.T) {
 		return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Proposal: tb.opensFor(askers), Usage: tb.used()}, tb.now)
 	})
 	tb.why(tb.acting(circulation.Stamp, suzuki), circulation.WhySelf)
-	handed := opened(t)
-	handed.turn(suzuki, handed.proposes())
-	handed.finished("U_ITO")
-	handed.turn("", Answer{})
-	handed.turn(tanaka, Answer{HandOver: "order 40 laptops"})
-	h, _ := handed.handed()
+	offers := opened(t)
+	offers.turn(suzuki, offers.proposes())
+	offers.finished("U_ITO")
+	offers.turn("", Answer{})
+	offers.turn(tanaka, Answer{Request: "order 40 laptops"})
+	h, _ := offers.makesRequest(tanaka)
 	expect.That(t, slices.Contains(h.RouteAskers, suzuki), "%+v", h)
 }
 
@@ -335,11 +334,8 @@ func TestWhoWroteInTheThreadBeforeIsAnAsker(t *testing.T) {
 			{User: "B0APP", At: start, Text: "deployed"}, {User: tanaka, At: start, Text: "yes"}}, aggregate.Thread{Read: 3},
 			tb.now)
 	})
-	tb.turn("", Answer{HandOver: "buy it", ByButton: true})
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.MakeRequest(a.OpenOffer().ID, person(sato), policy, tb.now)
-	})
-	_, r := tb.handed()
+	tb.turn("", Answer{Request: "buy it"})
+	_, r := tb.makesRequest(sato)
 	expect.Same(t, r.RouteAskers, []string{tanaka, suzuki})
 	tb.turn(sato, tb.proposes())
 	x := tb.load().Current()

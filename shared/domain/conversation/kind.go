@@ -52,13 +52,12 @@ var Kind = aggregate.Kind{
 	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: ValidID, RequestKey: (&Conversation{}).Key(),
 	Asks: []aggregate.CardType{CardAction},
 	Rows: map[string]func() aggregate.Row{
-		"head":     func() aggregate.Row { return &Head{} },
-		"session":  func() aggregate.Row { return &Conversation{} },
-		"inbox":    func() aggregate.Row { return &Inbox{} },
-		"action":   func() aggregate.Row { return &Action{} },
-		"handover": func() aggregate.Row { return &HandOver{} },
-		"offered":  func() aggregate.Row { return &Offered{} },
-		"typed":    func() aggregate.Row { return &Typed{} },
+		"head":    func() aggregate.Row { return &Head{} },
+		"session": func() aggregate.Row { return &Conversation{} },
+		"inbox":   func() aggregate.Row { return &Inbox{} },
+		"action":  func() aggregate.Row { return &Action{} },
+		"offered": func() aggregate.Row { return &Offered{} },
+		"typed":   func() aggregate.Row { return &Typed{} },
 	},
 }
 
@@ -105,7 +104,6 @@ type Aggregate struct {
 	Conversation *Conversation
 	Inbox        []*Inbox  // by time
 	Actions      []*Action // by number; old ones are archived
-	Handed       []*HandOver
 	Offered      []*Offered
 	Typed        []*Typed
 	Last         task.Series `json:"-"` // no row; see Numbering
@@ -127,8 +125,6 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Inbox = aggregate.Insert(a.Inbox, r)
 	case *Action:
 		a.Actions = aggregate.Insert(a.Actions, r)
-	case *HandOver:
-		a.Handed = aggregate.Insert(a.Handed, r)
 	case *Offered:
 		a.Offered = aggregate.Insert(a.Offered, r)
 	case *Typed:
@@ -141,8 +137,7 @@ func (a *Aggregate) Add(r aggregate.Row) {
 func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	n := *a
 	gone := aggregate.ByKey(c.Drop)
-	n.Inbox, n.Actions, n.Cards, n.Handed = without(a.Inbox, gone), without(a.Actions, gone), without(a.Cards,
-		gone), without(a.Handed, gone)
+	n.Inbox, n.Actions, n.Cards = without(a.Inbox, gone), without(a.Actions, gone), without(a.Cards, gone)
 	n.Copies, n.Offered, n.Typed = without(a.Copies, gone), without(a.Offered, gone), without(a.Typed, gone)
 	return aggregate.Committed(&n, c)
 }

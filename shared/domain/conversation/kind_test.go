@@ -211,7 +211,7 @@ func TestWhateverComesTogetherIsOneTransaction(t *testing.T) {
 	long := Answer{
 		Text: strings.Repeat("a", (mostParts+1)*partSize), Usage: aggregate.Usage{ID: "u",
 			Cost: 5}, Proposal: proposal(ShellCommand, now, ""),
-		HandOver: "do it", Summary: "so far", Through: MessageKey(now,
+		Request: "do it", Summary: "so far", Through: MessageKey(now,
 			"x"), Folded: folded, Read: []Attachment{{FileID: "F1"}},
 	}
 	closed := *a

@@ -74,8 +74,11 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	default:
 		out.Run = aggregate.RunOf(a.Ref(), a.Head.Run)
 	}
-	for _, h := range a.Handed {
-		if made, err := h.made(a); err == nil && !h.Done {
+	for _, o := range a.Offered {
+		if !o.making() {
+			continue
+		}
+		if made, err := o.made(a); err == nil {
 			out.Make = append(out.Make, made)
 		}
 	}
@@ -142,7 +145,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	if _, drawn := aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, now); drawn != nil {
 		by(*drawn)
 	}
-	if slices.ContainsFunc(a.Handed, func(h *HandOver) bool { return !h.Done }) || a.waitsInVain() != nil ||
+	if slices.ContainsFunc(a.Offered, (*Offered).making) || a.waitsInVain() != nil ||
 		a.keepsWaiting() != nil {
 		by(soon)
 	}

@@ -275,7 +275,7 @@ func TestWhatTheSettingsApproveWaitsUnderARule(t *testing.T) {
 }
 
 // It is known later that some of them are apps: whom they pushed out is forgotten all the same, so nothing is asked
-// along a route, neither an action nor what is handed over.
+// along a route, neither an action nor what is offered.
 func TestNobodyIsForgottenBehindApps(t *testing.T) {
 	tb := opened(t)
 	tb.turn(suzuki, Answer{})
@@ -293,13 +293,13 @@ func TestNobodyIsForgottenBehindApps(t *testing.T) {
 	a := tb.load()
 	expect.That(t, len(a.RouteAskersAfter(a.Waiting(), "")) > rules.MaxAskers, "a route opens without Suzuki")
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", HandOver: "pay", Usage: tb.used()}, tb.now)
+		return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Request: "pay", Usage: tb.used()}, tb.now)
 	})
-	handed := tb.load().Handed[0]
-	r := task.Request{User: handed.User, EventID: task.HandedOverBy("x"), RouteAskers: handed.RouteAskers, Apps: apps}
+	made, _ := tb.makesRequest(tanaka)
+	r := task.Request{User: made.MadeBy, EventID: task.OfferedIn("x"), RouteAskers: made.RouteAskers, Apps: apps}
 	r.AddRouteAskers()
 	expect.That(t, len(r.RouteAskers) >= rules.MaxAskers, "a route opens without Suzuki: %d", len(r.RouteAskers))
-	few := task.Request{User: tanaka, EventID: task.HandedOverBy("x"), RouteAskers: apps, Apps: apps}
+	few := task.Request{User: tanaka, EventID: task.OfferedIn("x"), RouteAskers: apps, Apps: apps}
 	few.AddRouteAskers()
 	expect.Is(t, len(few.RouteAskers), 0)
 }

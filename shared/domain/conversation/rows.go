@@ -157,9 +157,9 @@ type Message struct {
 	// Thread is what was said in the thread before the conversation, and OfThread what that is of the thread.
 	Thread   []Earlier         `json:"thread,omitempty"`
 	OfThread *aggregate.Thread `json:"of_thread,omitempty"`
-	// HandOver is a request that the agent made with this answer, and TaskID the task that a system message is about.
-	HandOver *Handed `json:"hand_over,omitempty"`
-	TaskID   string  `json:"task_id,omitempty"`
+	// Request is a request that the agent wants to make, and TaskID the task that a system message is about.
+	Request string `json:"request,omitempty"`
+	TaskID  string `json:"task_id,omitempty"`
 	// Typed is what a person typed, and For that person, who is told by this message why nothing became of it.
 	Typed *Own   `json:"typed,omitempty"`
 	For   string `json:"for,omitempty"`
@@ -178,12 +178,6 @@ type Message struct {
 	Deleted bool   `json:"deleted,omitempty"`
 
 	DeleteAfter int64 `json:"delete_after,omitempty"`
-}
-
-// Handed is a request that an agent made to the pipeline.
-type Handed struct {
-	Text   string `json:"text"`
-	TaskID string `json:"task_id,omitempty"` // empty: a person makes it by a button
 }
 
 // Span is a range of bytes in a text.

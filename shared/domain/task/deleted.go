@@ -31,10 +31,10 @@ func (a *Aggregate) Edited(by string) bool { return a.Head.Ended == nil && by ==
 // execution has begun. Slack doesn't say who deleted a message: people may also delete those of others
 // (https://docs.slack.dev/reference/events/message/message_deleted).
 func (a *Aggregate) Deleted(author string, now time.Time) (aggregate.Change, error) {
-	switch _, handed := a.HandedOver(); {
+	switch _, offered := a.OfferedIn(); {
 	case a.Request == nil:
 		return aggregate.Change{}, aggregate.ErrConflict // a torn read
-	case handed, a.Head.Ended != nil, a.Execution() != nil, author != a.Head.Requester:
+	case offered, a.Head.Ended != nil, a.Execution() != nil, author != a.Head.Requester:
 		return aggregate.Change{}, nil
 	}
 	by := aggregate.System()

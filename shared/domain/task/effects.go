@@ -18,9 +18,6 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 		}
 	}
 	out.Make, out.Tell = a.contests(now)
-	if a.untold() {
-		out.Tell = append(out.Tell, a.telling(now))
-	}
 	for _, w := range a.Waits {
 		if w.Run != a.Head.Run || !a.Awaits(w.Gate) {
 			out.Wake = append(out.Wake, w)
@@ -108,9 +105,6 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	by := func(t time.Time) { due = aggregate.Sooner(due, t) }
 	soon := now.Add(5 * time.Minute)
 	if begin, withdraw := a.contests(now); len(begin)+len(withdraw) > 0 {
-		by(soon)
-	}
-	if a.untold() {
 		by(soon)
 	}
 	_, waits := a.OpenGate()

@@ -259,7 +259,7 @@ func TestAStepIsCalledByItsTitleElseByItsDescription(t *testing.T) {
 // An agent worded the request, so people must approve its policy whatever the settings are.
 func TestARequestOfAnAgentIsStampedAlways(t *testing.T) {
 	for event, want := range map[string]bool{"Ev0PV52K21": false,
-		HandedOverBy("0fe7e56a-224d-8456-acd3-eaccf5c4ee7b"): true} {
+		OfferedIn("0fe7e56a-224d-8456-acd3-eaccf5c4ee7b"): true} {
 		s := begin(t)
 		s.settings.PromptApprovalRequired = false
 		s.do(s.extract)
@@ -276,7 +276,7 @@ func TestARequestOfAnAgentIsStampedAlways(t *testing.T) {
 // An attempt without writes records that it made none, and who worded the request, so that nobody can claim otherwise.
 func TestAnEndSaysWhatWasNot(t *testing.T) {
 	for event, want := range map[string]string{"Ev0PV52K21": `"handed_over":{}`,
-		HandedOverBy("6f0f5a52"): `"handed_over":{"session_id":"6f0f5a52"}`} {
+		OfferedIn("6f0f5a52"): `"handed_over":{"session_id":"6f0f5a52"}`} {
 		for name, end := range map[string]func(s *story) decision{
 			"failed": func(*story) decision {
 				return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -300,12 +300,12 @@ func TestAnEndSaysWhatWasNot(t *testing.T) {
 	}
 }
 
-// What an agent handed over is the agent's wording: the message's change is the conversation's.
+// What an agent wrote is the agent's wording: the message's change is the conversation's.
 func TestAnAgentsRequestIsNotWhatItsMessageSays(t *testing.T) {
 	s := waitingPrompt(t)
 	a := s.load()
 	r := *a.Request
-	r.EventID = HandedOverBy("s1")
+	r.EventID = OfferedIn("s1")
 	a.Request = &r
 	c := expect.Value(a.Deleted(requester, s.now))(t)
 	expect.That(t, c.Empty(), "%+v", c)

@@ -80,7 +80,7 @@ func (a *Aggregate) writesOf(e *Execution, c *change, results []ResultEntry, det
 			writes[s.StepID], ends[end] = s.Arguments.Hash(), append(ends[end], s.StepID)
 		}
 	}
-	if session, ok := a.HandedOver(); ok {
+	if session, ok := a.OfferedIn(); ok {
 		handed["session_id"] = session
 	}
 	maps.Copy(details, e.about())

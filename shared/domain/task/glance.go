@@ -104,8 +104,8 @@ func (g *Glance) gated(row Gated) {
 // writtenByHand reports whether the requester can edit the request's message. Those that Ringi or an agent posted for
 // them, and those of other people, came with no event of Slack's.
 func (a *Aggregate) writtenByHand() bool {
-	_, handed := a.HandedOver()
-	return a.Request != nil && a.Request.EventID != "" && !handed
+	_, offered := a.OfferedIn()
+	return a.Request != nil && a.Request.EventID != "" && !offered
 }
 
 // movedBy returns what steps do first, and what they move.

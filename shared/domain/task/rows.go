@@ -77,7 +77,6 @@ type Ended struct {
 	Reason aggregate.Reason `json:"reason"`
 	Detail string           `json:"detail,omitempty"`
 	Until  *time.Time       `json:"until,omitempty"` // for a refused request: when a new request may succeed
-	Told   bool             `json:"told,omitempty"`  // the conversation that handed the task over knows
 }
 
 // Place is where a message is in Slack.
@@ -116,13 +115,13 @@ type Request struct {
 }
 
 // AddRouteAskers adds those to RouteAskers whose words or files the request has. beside are who led to it otherwise. A
-// conversation that handed it over may have cut its list: with User it has more than may ask along a route, and keeps
+// conversation that it was offered in may have cut its list: with User it has more than may ask along a route, and keeps
 // its apps, so that nothing is asked along one.
 func (r *Request) AddRouteAskers(beside ...string) {
 	r.RouteAskers = Others(r.User, slices.Concat(r.RouteAskers, beside, r.Authors, aggregate.AuthorsOf(r.Forwarded),
 		aggregate.OwnersOf(r.Files))...)
 	app := func(user string) bool { return slices.Contains(r.Apps, user) }
-	if handed := strings.HasPrefix(r.EventID, handedOver); !handed || len(r.RouteAskers) < rules.MaxAskers {
+	if offered := strings.HasPrefix(r.EventID, offeredIn); !offered || len(r.RouteAskers) < rules.MaxAskers {
 		r.RouteAskers = slices.DeleteFunc(r.RouteAskers, app)
 	}
 	r.Authors = slices.DeleteFunc(slices.Clone(r.Authors), app)

@@ -189,7 +189,7 @@ func (t talk) act(p phrase, said, before, rest string) model.Response {
 			return t.say(t.words["noPull"])
 		}
 		value = string(encoded(object{"title": t.words["pullTitle"], "body": t.words["pullBody"]}))
-	case "hand_over": // what stands beside it is the request; only what goes on in the same words may deny it
+	case "offer_request": // what stands beside it is the request; only what goes on in the same words may deny it
 		value, before, rest = t.request(p.form), form("%-tail").FindString(before), form("%-head").FindString(said+rest)
 	}
 	t.unread = strange(lex(normal(t.shown.Replace(before)+"\n"+rest), false))
@@ -197,7 +197,7 @@ func (t talk) act(p phrase, said, before, rest string) model.Response {
 		t.unread = strange(lex(normal(t.shown.Replace(t.said)), false))
 		return t.say(t.words["lost"])
 	}
-	t.unread = map[bool][]string{false: t.unread}[does == "hand_over"]
+	t.unread = map[bool][]string{false: t.unread}[does == "offer_request"]
 	tool, call, _ := strings.Cut(strings.Replace(p.means, `"$1"`, string(encoded(value)), 1), "{")
 	if !slices.ContainsFunc(t.Tools, func(x model.Tool) bool { return x.Name == tool }) {
 		return t.say(t.words["cant"])

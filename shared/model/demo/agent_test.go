@@ -29,7 +29,7 @@ var itself = model.Words(model.Assistant, "…")
 
 // everything are the tools of a conversation.
 var everything = []model.Tool{{Name: string(agent.ShellCommand)}, {Name: string(agent.TestRun)}, {Name: string(agent.CodeGenerate)},
-	{Name: "hand_over"}, {Name: string(agent.ToolCall), Schema: []byte(`{"enum":["open_pull_request"]}`)}, {Name: "read_file"},
+	{Name: "offer_request"}, {Name: string(agent.ToolCall), Schema: []byte(`{"enum":["open_pull_request"]}`)}, {Name: "read_file"},
 	{Name: "list_files"}, {Name: "search"}}
 
 // answered is the demo's answer to turns, with the input of its call.
@@ -59,7 +59,7 @@ func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 			said = append(said, others(statement(text)), itself)
 		}
 		_, input := answered(t, said[:len(said)-1]...)
-		expect.Is(t, input, fmt.Sprintf(`hand_over {"request":%s}`, encoded(test.want)), name)
+		expect.Is(t, input, fmt.Sprintf(`offer_request {"request":%s}`, encoded(test.want)), name)
 	}
 }
 

@@ -21,20 +21,20 @@ import (
 const mostAgain = 2
 
 // texts replace answers that can't be shown.
-type texts struct{ declined, cutOff, invalid, unsupported, empty, handing, offering string }
+type texts struct{ declined, cutOff, invalid, unsupported, empty, offering string }
 
 var words = language.InEach(
 	texts{
 		declined: "この内容には回答できません。言い方を変えるか、別の内容を依頼してください。", cutOff: "回答が長すぎて途中で切れたため、使っていません。範囲を絞って、もう一度書いてください。",
 		invalid: "操作を提案しようとしましたが、正しい形式になりませんでした。行いたいことを、もう少し具体的に教えてください。", unsupported: "その操作は、このエージェントではできません。",
-		empty: "うまく回答できませんでした。言い方を変えて、もう一度お試しください。", handing: "この内容を依頼にします。",
+		empty:    "うまく回答できませんでした。言い方を変えて、もう一度お試しください。",
 		offering: "この内容で依頼できます。確認して、ボタンを押してください。",
 	},
 	texts{
 		declined: "I can't answer this. Please rephrase it or ask for something else.",
 		cutOff:   "My answer was too long and was cut off, so it isn't used. Please ask for less at once.",
 		invalid:  "I tried to propose an action, but it wasn't valid. Please tell me more precisely what to do.", unsupported: "This agent can't do that.",
-		empty: "I couldn't find an answer. Please try rephrasing it.", handing: "I'm making this a request.",
+		empty:    "I couldn't find an answer. Please try rephrasing it.",
 		offering: "I can make this a request. Please check it, then press the button.",
 	})
 
@@ -121,12 +121,12 @@ func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool, stray
 			j = judged{code: CutOff, problems: []string{"the answer was cut off after the limit of tokens: propose something shorter"}}
 		}
 		switch {
-		case j.proposal != nil && reply.Action == nil && reply.HandOver == "":
+		case j.proposal != nil && reply.Action == nil && reply.Request == "":
 			reply.Action, sound = j.proposal, true
 		case j.proposal != nil:
 			reply.Refused = append(reply.Refused, *j.proposal)
-		case j.handOver != "" && reply.Action == nil && reply.HandOver == "":
-			reply.HandOver, sound = j.handOver, true
+		case j.request != "" && reply.Action == nil && reply.Request == "":
+			reply.Request, sound = j.request, true
 		case j.problems != nil:
 			reply.Code = j.code
 			results = append(results, model.Part{Result: &model.Result{CallID: c.ID, Failed: true,
@@ -176,7 +176,6 @@ func fencedProblems(problems []string) string {
 // finish adds a sentence about a missing part of the reply.
 func (t Turn) finish(reply *Reply) {
 	w := words.In(t.Locale)
-	reply.Asked = reply.HandOver != "" && (len(reply.Rounds) > 0 || slices.ContainsFunc(t.History, Message.quotes))
 	missing := ""
 	switch reply.Code {
 	case Declined:
@@ -188,29 +187,19 @@ func (t Turn) finish(reply *Reply) {
 	case NotSupported:
 		missing = w.unsupported
 	}
-	if missing == "" && !legible.Text(reply.Text) && reply.Action == nil && reply.HandOver == "" {
+	if missing == "" && !legible.Text(reply.Text) && reply.Action == nil && reply.Request == "" {
 		missing, reply.Code = w.empty, Empty
 	}
 	switch { // a proposal is shown only in a message with a text
 	case legible.Text(reply.Text):
 	case reply.Action != nil:
 		reply.Text = reply.Action.Summary
-	case reply.Asked:
+	case reply.Request != "":
 		reply.Text = w.offering
-	case reply.HandOver != "":
-		reply.Text = w.handing
 	}
 	if missing != "" {
 		reply.Text = strings.TrimSpace(reply.Text + "\n\n" + missing)
 	}
-}
-
-// quotes reports whether a message shows or sums up what files, commands or others say.
-func (m Message) quotes() bool {
-	return m.Attached || len(m.Rounds)+len(m.Read)+len(m.Thread) > 0 || m.Collapsed && m.Text != "" ||
-		m.Sender == FromSystem && m.ActionID != "" ||
-		slices.ContainsFunc(m.Files, func(f File) bool { return f.Body != nil || f.Hash != "" }) || // an earlier turn read it
-		slices.ContainsFunc(m.Pieces, func(p Piece) bool { return p.Quoted })
 }
 
 // Limits of the attachments that a model is shown. The newest ones are counted first.

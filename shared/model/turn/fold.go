@@ -237,7 +237,7 @@ func (m Message) weigh() int {
 	if m.Sender != FromAgent {
 		return Weigh([]Message{m})
 	}
-	n := Tokens(m.Text) + Tokens(m.HandOver)
+	n := Tokens(m.Text) + Tokens(m.Request)
 	proposals := m.Refused
 	if m.Proposal != nil {
 		proposals = append([]Proposal{*m.Proposal}, proposals...)

@@ -37,7 +37,7 @@ func historyOf(random *rand.Rand) (out []Message) {
 				m.Refused = append(m.Refused, Proposal{Type: agent.ShellCommand, Payload: "{}"})
 			}
 		case m.Sender == FromAgent:
-			m.HandOver, m.TaskID = []string{"", "買う"}[random.IntN(2)], []string{"", "01K"}[random.IntN(2)]
+			m.Request = []string{"", "買う"}[random.IntN(2)]
 			for range random.IntN(3) {
 				calls := []model.Call{{ID: "read_1_1", Name: listFiles}, {ID: "read_1_2", Name: readFile}}[:1+random.IntN(2)]
 				m.Rounds = append(m.Rounds, Round{Calls: calls, Results: []model.Result{{CallID: "read_1_1", Text: "{}"}, {CallID: "read_1_2", Text: "{}"}}[:len(calls)], Version: []string{"v", "w"}[random.IntN(2)]})
@@ -163,18 +163,17 @@ func TestEveryReasonOfAnUnreadFileHasItsKind(t *testing.T) {
 	}
 }
 
-// A request that the agent made stays in its history as its call, with what it became.
-func TestTheAgentSeesWhatItHandedOver(t *testing.T) {
+// A request that the agent offered stays in its history as its call.
+func TestTheAgentSeesWhatItOffered(t *testing.T) {
 	asked := Message{Sender: FromUser, Name: "佐藤", Text: "稟議にして"}
-	for task, says := range map[string]string{"01KTASK": "Handed over as task 01KTASK", "": "by a button"} {
-		sent := said([]Message{asked, {Sender: FromAgent, Text: "しました", HandOver: "買う", TaskID: task},
-			{Sender: FromUser, Name: "佐藤", Text: "ありがとう"}})
-		parts := sent[1].Parts
-		call := parts[len(parts)-1].Call
-		expect.Must(t, call != nil && call.Name == "hand_over" && string(call.Input) == `{"request":"買う"}`, "%+v", parts)
-		result := sent[2].Parts[0].Result
-		expect.Must(t, result != nil && result.CallID == call.ID && strings.Contains(result.Text, says), "%+v", sent[2].Parts[0])
-	}
+	sent := said([]Message{asked, {Sender: FromAgent, Text: "しました", Request: "買う"},
+		{Sender: FromUser, Name: "佐藤", Text: "ありがとう"}})
+	parts := sent[1].Parts
+	call := parts[len(parts)-1].Call
+	expect.Must(t, call != nil && call.Name == "offer_request" && string(call.Input) == `{"request":"買う"}`, "%+v", parts)
+	result := sent[2].Parts[0].Result
+	expect.Must(t, result != nil && result.CallID == call.ID && strings.Contains(result.Text, "by a button"), "%+v",
+		sent[2].Parts[0])
 }
 
 // What is told of an action after its end stands in the history, too: an outcome that was unknown, or late output.

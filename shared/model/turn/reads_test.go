@@ -311,43 +311,6 @@ func TestWhatWasReadIsShownAgain(t *testing.T) {
 	}
 }
 
-// After an agent was shown what files or commands say, a person makes its request; before, the agent does.
-func TestARequestAfterReadingIsAskedFor(t *testing.T) {
-	read := turn.Message{Sender: turn.FromAgent, Text: "読みました", Read: []conversation.Read{{Tool: "read_file", Path: "a"}}}
-	attached := user("これ")
-	attached.Files = []turn.File{{Name: "a.txt", Type: "text/plain", Body: []byte("x"), Size: 1}}
-	unread := user("これ")
-	unread.Files = []turn.File{{Name: "a.txt", Type: "text/plain", Why: "it is not there"}}
-	gone := user("これ")
-	gone.Files = []turn.File{{Name: "a.txt", Type: "text/plain", Hash: "read by an earlier turn", Why: "it is not there"}}
-	reads := model.Response{Stop: model.StopEnd, Calls: []model.Call{{Name: "list_files", Input: json.RawMessage(`{"path":""}`)}}}
-	hands := model.Response{Stop: model.StopEnd, Calls: []model.Call{{Name: "hand_over", Input: json.RawMessage(`{"request":"買う"}`)}}}
-	for name, tt := range map[string]struct {
-		history []turn.Message
-		answers []model.Response
-		asked   bool
-	}{
-		"nothing read":        {[]turn.Message{user("稟議に")}, []model.Response{hands}, false},
-		"a file, in the turn": {[]turn.Message{user("稟議に")}, []model.Response{reads, hands}, true},
-		"a file, before":      {[]turn.Message{user("読んで"), read, user("稟議に")}, []model.Response{hands}, true},
-		"an attachment":       {[]turn.Message{attached}, []model.Response{hands}, true},
-		"one, before":         {[]turn.Message{gone, {Sender: turn.FromAgent, Text: "読みました"}, user("稟議に")}, []model.Response{hands}, true},
-		"none that was read":  {[]turn.Message{unread}, []model.Response{hands}, false},
-		"a command's output":  {[]turn.Message{{Sender: turn.FromSystem, ActionID: "A", Pieces: []turn.Piece{{Text: "out", Quoted: true}}}, user("稟議に")}, []model.Response{hands}, true},
-		"a summary":           {[]turn.Message{{Sender: turn.FromSystem, Collapsed: true, Text: "要約"}, user("稟議に")}, []model.Response{hands}, true},
-	} {
-		n := 0
-		w := wireOf(func(model.Request) (model.Response, error) {
-			n++
-			return tt.answers[n-1], nil
-		})
-		asked := turnOf(tt.history...)
-		asked.Files, _ = filesOf(t, map[string]string{"a": "b"})
-		reply := expect.Value(turn.Answer(t.Context(), w, asked))(t)
-		expect.That(t, reply.HandOver == "買う" && reply.Asked == tt.asked && strings.Contains(reply.Text, "ボタン") == tt.asked, "%s: %+v", name, reply)
-	}
-}
-
 func TestOnlySoMuchIsShownAgain(t *testing.T) {
 	round := func(path string, size int) turn.Round {
 		return turn.Round{Calls: []model.Call{{Name: "read_file"}}, Results: []model.Result{{Text: strings.Repeat("x", size)}}, Reads: []conversation.Read{{Tool: "read_file", Path: path}}}

@@ -18,8 +18,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// handOver is the tool with which an agent makes a request for the pipeline.
-const handOver = "hand_over"
+// offerRequest is the tool with which an agent offers a request that a person makes.
+const offerRequest = "offer_request"
 
 // filesLost refuses a proposal while nobody knows on which files it would work.
 const filesLost = "the files of this conversation are lost, and a person has to choose first how to go on: " +
@@ -33,8 +33,8 @@ const oneAtATime = "another action waits for a decision or is under way, and the
 
 // Limits of the texts that accompany a payload, in characters.
 const (
-	MaxSummary  = conversation.MaxSummary
-	MaxHandOver = 4000
+	MaxSummary = conversation.MaxSummary
+	MaxRequest = 4000
 )
 
 var descriptions = map[agent.ActionType]string{
@@ -59,7 +59,7 @@ func (t Turn) may(x agent.ActionType) bool {
 	return t.Agent.May(x) && t.MaySandbox
 }
 
-// tools returns the tools that the turn offers. handOver is always among them, because vendors require tools if the
+// tools returns the tools that the turn offers. offerRequest is always among them, because vendors require tools if the
 // history has calls.
 func (t Turn) tools() ([]model.Tool, error) {
 	var out []model.Tool
@@ -82,9 +82,8 @@ func (t Turn) tools() ([]model.Tool, error) {
 		out = append(out, readTools...)
 	}
 	return append(out, model.Tool{
-		Name: handOver, Description: "Make a formal request (稟議) of what was agreed, when the people ask for that. It goes " +
-			"through the usual approvals as a task of its own. After you have read files or output, a person makes it " +
-			"by a button.",
+		Name: offerRequest, Description: "Offer a formal request (稟議) of what was agreed, when the people ask for that. A person makes it " +
+			"by a button. It then goes through the usual approvals as a task of its own.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"request":{"type":"string","description":"The whole request in the people's language, understandable without the conversation"}},"required":["request"],"additionalProperties":false}`),
 	}), nil
 }
@@ -114,10 +113,10 @@ func inputOf(x agent.ActionType, change func(map[string]json.RawMessage) error) 
 	return json.Marshal(shape)
 }
 
-// judged is the result of checking a call: a proposal, a request to hand over, or problems.
+// judged is the result of checking a call: a proposal, a request that is offered, or problems.
 type judged struct {
 	proposal *Proposal
-	handOver string
+	request  string
 	problems []string // the model reads them to repair the call
 	code     Code
 }
@@ -146,23 +145,23 @@ func (t Turn) judge(c model.Call, offered []model.Tool) judged {
 	if len(problems) > 0 {
 		return judged{code: Invalid, problems: problems[:min(len(problems), 20)]}
 	}
-	if c.Name == handOver {
-		return judgeHandOver(c.Input)
+	if c.Name == offerRequest {
+		return judgeRequest(c.Input)
 	}
 	return t.judgeAction(agent.ActionType(c.Name), c.Input)
 }
 
-func judgeHandOver(input json.RawMessage) judged {
+func judgeRequest(input json.RawMessage) judged {
 	var x struct{ Request string }
 	if err := json.Unmarshal(input, &x); err != nil {
 		return judged{code: Invalid, problems: []string{"request must be a text"}}
 	}
 	text := strings.TrimSpace(legible.Visible(x.Request))
-	if n := utf8.RuneCountInString(text); !legible.Text(text) || n > MaxHandOver {
+	if n := utf8.RuneCountInString(text); !legible.Text(text) || n > MaxRequest {
 		return judged{code: Invalid, problems: []string{fmt.Sprintf("request has %d characters, it must have 1 to %d", n,
-			MaxHandOver)}}
+			MaxRequest)}}
 	}
-	return judged{handOver: text}
+	return judged{request: text}
 }
 
 func (t Turn) judgeAction(x agent.ActionType, input json.RawMessage) judged {

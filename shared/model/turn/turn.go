@@ -46,9 +46,8 @@ type Message struct {
 	Proposal *Proposal
 	// Refused are further proposals in the same message, which were refused.
 	Refused []Proposal
-	// HandOver is the text of a request that the agent made to the pipeline, and TaskID the task that it became; empty: a
-	// person makes the request by a button.
-	HandOver, TaskID string
+	// Request is the text of a request that the agent offered: a person makes it by a button.
+	Request string
 	// ActionID is the action whose result a system's message reports.
 	ActionID string
 	// Rounds are what the agent read before it answered, as it is shown again, and Read what is only named.
@@ -152,10 +151,8 @@ type Reply struct {
 	Text    string
 	Action  *Proposal
 	Refused []Proposal // further proposals of the same answer, which were refused
-	// HandOver is the text of a request that the agent makes to the pipeline.
-	HandOver string
-	// Asked says that a person has to make this request by a button: the agent was shown what files or commands say.
-	Asked bool
+	// Request is the text of a request that the agent offers.
+	Request string
 	// Rounds are what the agent read before it answered.
 	Rounds []Round
 	// Code says why a part of the agent's answer is missing from the reply.

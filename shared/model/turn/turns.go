@@ -74,7 +74,7 @@ func (t *turns) other(m Message, hidden []string) {
 // action's end if it came before the agent's next message, or else a note that a person has to decide.
 func (t *turns) agent(m Message, history []Message, next int) {
 	text := strings.TrimSpace(legible.Visible(m.Text))
-	if text == "" && m.Proposal == nil && m.HandOver == "" {
+	if text == "" && m.Proposal == nil && m.Request == "" {
 		return
 	}
 	t.close()
@@ -88,7 +88,7 @@ func (t *turns) agent(m Message, history []Message, next int) {
 	if text != "" {
 		turn.Parts = append(turn.Parts, model.Part{Text: text})
 	}
-	t.handedOver(turn, m)
+	t.offered(turn, m)
 	if m.Proposal == nil {
 		return
 	}
@@ -106,19 +106,15 @@ func (t *turns) agent(m Message, history []Message, next int) {
 	}
 }
 
-// handedOver adds the call by which the agent made a request, with what it became.
-func (t *turns) handedOver(turn *model.Message, m Message) {
-	if m.HandOver == "" {
+// offered adds the call by which the agent offered a request.
+func (t *turns) offered(turn *model.Message, m Message) {
+	if m.Request == "" {
 		return
 	}
 	id := fmt.Sprintf("call_request_%d", len(t.said))
-	input, _ := json.Marshal(map[string]string{"request": m.HandOver}) // a text can always be encoded
-	became := byButton
-	if m.TaskID != "" {
-		became = "Handed over as task " + m.TaskID + ". You will be told how it ended."
-	}
-	turn.Parts = append(turn.Parts, model.Part{Call: &model.Call{ID: id, Name: handOver, Input: input}})
-	t.results = append(t.results, model.Part{Result: &model.Result{CallID: id, Text: became}})
+	input, _ := json.Marshal(map[string]string{"request": m.Request}) // a text can always be encoded
+	turn.Parts = append(turn.Parts, model.Part{Call: &model.Call{ID: id, Name: offerRequest, Input: input}})
+	t.results = append(t.results, model.Part{Result: &model.Result{CallID: id, Text: byButton}})
 }
 
 // speaking returns the agent's turn at the end.

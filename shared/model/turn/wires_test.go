@@ -319,7 +319,7 @@ func TestTheDemoIsHeardThroughEveryVendor(t *testing.T) {
 			if reply.Action != nil {
 				got = string(reply.Action.Type)
 			}
-			if err != nil || got != want || !strings.Contains(strings.ToLower(reply.Text), "demo") && !strings.Contains(reply.Text, "デモ") || (reply.HandOver != "") != strings.Contains(text, "稟議") {
+			if err != nil || got != want || !strings.Contains(strings.ToLower(reply.Text), "demo") && !strings.Contains(reply.Text, "デモ") || (reply.Request != "") != strings.Contains(text, "稟議") {
 				t.Errorf("%q: %+v, %v", text, reply, err)
 				continue
 			}

@@ -130,8 +130,10 @@ func (d conversationDrawing) said(subject string) string {
 		if m.For != "" {
 			text = d.w.mention(m.For) + " " + text
 		}
-		for _, h := range d.t.Handed { // the agent reads the id
-			text = strings.Replace(text, h.TaskID, d.nameOfTask(h), 1)
+		for _, o := range d.t.Offered { // the agent reads the id
+			if o.TaskID != "" {
+				text = strings.Replace(text, o.TaskID, d.nameOfTask(o), 1)
+			}
 		}
 	}
 	s := d.t.Conversation
@@ -145,9 +147,9 @@ func (d conversationDrawing) said(subject string) string {
 }
 
 // nameOfTask is the beginning of what a task was asked for, as a link to the task where there is a console.
-func (d conversationDrawing) nameOfTask(h *conversation.HandOver) string {
-	name := fill(d.w.Quoted, "text", or(inline(h.Text, maxListTitle), d.w.Untitled))
-	if page := Page(d.Console, aggregate.Ref{Kind: task.Kind.Name, ID: h.TaskID}); page != "" {
+func (d conversationDrawing) nameOfTask(o *conversation.Offered) string {
+	name := fill(d.w.Quoted, "text", or(inline(o.Text, maxListTitle), d.w.Untitled))
+	if page := Page(d.Console, aggregate.Ref{Kind: task.Kind.Name, ID: o.TaskID}); page != "" {
 		return "<" + page + "|" + name + ">"
 	}
 	return name
@@ -179,18 +181,12 @@ func (d conversationDrawing) offered(o *conversation.Offered) face {
 }
 
 func (d conversationDrawing) madeOf(o *conversation.Offered) []slack.Block {
-	for _, h := range d.t.Handed {
-		if h.TaskID != o.TaskID {
-			continue
-		}
-		short := legible.First(h.Text, maxAbout)
-		blocks := sectioned(d.written(short)...)
-		if short != h.Text {
-			blocks = append(blocks, contextLine(d.texts.Shortened))
-		}
-		return blocks
+	short := legible.First(o.Text, maxAbout)
+	blocks := sectioned(d.written(short)...)
+	if short != o.Text {
+		blocks = append(blocks, contextLine(d.texts.Shortened))
 	}
-	return nil
+	return blocks
 }
 
 // ended draws the card of a closed conversation. Its button is gone once the conversation is open again, or forgotten.

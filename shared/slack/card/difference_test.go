@@ -262,10 +262,6 @@ func TestARequestThatWasMadeKeepsItsText(t *testing.T) {
 			expect.That(t, len([]rune(drawn)) < 1000, "%s: %d characters", name, len([]rune(drawn)))
 		}
 	}
-	c := begunConversation(t).wants("x")
-	c.do(c.MakeRequest(c.OpenOffer().ID, member("U_SATO"), anyMember, c.now))
-	c.Aggregate.Handed = nil // its row is gone
-	expect.NoError(t, cardtest.Check(c.shown(conversation.CardOffered, "ja")))
 }
 
 // Whether a command ended before it was cancelled or went on to its end is said by the times.

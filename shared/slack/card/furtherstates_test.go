@@ -338,11 +338,11 @@ var conversationStates = []struct {
 		c.do(c.Aggregate.Refused(c.Head.Run, c.Waiting(), conversation.Refusal{Reason: conversation.ReasonRunFailed}, c.now))
 	}},
 	{"said_of_task", conversation.CardMessage, func(c *onThread) {
-		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{HandOver: "ノート PC を 3 台購入する。"},
-			c.now))
-		c.messages = nil
-		c.do(c.TaskEnded(c.Handed[0].TaskID, task.Ended{As: task.TaskFailed, Reason: task.ReasonToolUnknown, At: c.now},
-			c.now))
+		c.wants("ノート PC を 3 台購入する。")
+		c.do(c.MakeRequest(c.OpenOffer().ID, member("U_SATO"), anyMember, c.now))
+		c.Aggregate.Head.Resting = false
+		c.do(c.Answered(c.Head.Run, nil, conversation.Answer{Request: "もう 1 台購入する。"}, c.now))
+		c.messages = c.messages[len(c.messages)-1:]
 	}},
 	{"said_of_typed", conversation.CardMessage, func(c *onThread) {
 		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{}, c.now))

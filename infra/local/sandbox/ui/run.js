@@ -75,7 +75,6 @@ export function subject(key) {
     case "INBOX": return t("rowInbox");
     case "ACTION": return t("rowAction", { n });
     case "CALL": return t("rowCall");
-    case "HANDOVER": return t("rowHandover");
     case "OFFERED": return t("rowOffered", { n });
     case "TYPED": return t("rowTyped");
     case "CONTEST": return t("rowContest");
