@@ -6,7 +6,7 @@ import (
 )
 
 // What a grant proves is that it was stamped and taken, once: not that anything ran.
-func TestBothVerifiersHoldACallOfAnOutsideAgent(t *testing.T) {
+func TestVerifyHoldsACallOfAnOutsideAgent(t *testing.T) {
 	const content = `{"base":"","key":"k1","answers":"U1","tool":"Bash","arguments":"{\"command\":\"rm x\"}","elsewhere":true}`
 	receipt := func(typ, status string, entries ...string) Receipt {
 		return actedAs(t, actionProof{Type: typ, Status: status, ApprovedBy: "user", Payload: content}, entries)

@@ -31,7 +31,7 @@ func editedBy(t *testing.T, claim, action, actor, hash, approved string) Receipt
 }
 
 // Who wrote a version that was given back stands in the receipt, and neither another person nor none does instead.
-func TestBothVerifiersFindAnotherEditor(t *testing.T) {
+func TestVerifyFindsAnotherEditor(t *testing.T) {
 	const sato, edited = "U0SATO", "process.edited"
 	hash := aggregate.HashOf(theSteps)
 	r := editedBy(t, sato, edited, sato, hash, sato)

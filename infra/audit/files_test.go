@@ -39,7 +39,7 @@ func filed(t *testing.T, hash string) Receipt {
 }
 
 // Which files were stamped stands in the receipt: neither another hash, name or size does instead, nor no file.
-func TestBothVerifiersFindOtherFiles(t *testing.T) {
+func TestVerifyFindsOtherFiles(t *testing.T) {
 	hash := aggregate.HashOf(quotation)
 	r := filed(t, hash)
 	out, err := printed(t, r)

@@ -1,19 +1,16 @@
-// Command audit checks the audit log of a tenant against its sealed chain, and proves what an execution, or an agent's
-// action, did:
+// Command audit checks the audit log of a tenant against its sealed chain, and writes what proves an execution, or an
+// agent's action, into one file:
 //
-//	go run ./infra/audit verify  -table <TableName> -key <ChainKeyArn> -heads <HeadsBucketName> -tenant <id>
-//	go run ./infra/audit prove   … -tenant <id> -results <ResultsBucketName> <execution, task or action>
-//	go run ./infra/audit receipt … -tenant <id> [-results <ResultsBucketName> <execution, task or action>] > receipt.json
-//	go run ./infra/audit check   [-key <ChainKeyArn or fingerprint>] receipt.json
+//	go run ./infra/audit check -table <TableName> -key <ChainKeyArn> -heads <HeadsBucketName> -tenant <id>
+//	go run ./infra/audit prove … -tenant <id> [-results <ResultsBucketName> <execution, task or action>] > proof.json
 //
 // For the local stack, -aws-addr is its AWS endpoint and takes the place of all names. The command uses the AWS CLI's
-// credentials, region and AWS_ENDPOINT_URL. README.md says what is proved; verify.py checks receipts without this code.
+// credentials, region and AWS_ENDPOINT_URL. verify.py judges the file; README.md says what it finds.
 package main
 
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -22,7 +19,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +29,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
@@ -41,7 +38,7 @@ import (
 )
 
 const (
-	exitFound = 1 // something is wrong with the log or the proof
+	exitFound = 1 // something is wrong with the log
 	exitError = 2 // nothing could be checked
 )
 
@@ -71,7 +68,7 @@ type order struct {
 
 func read(args []string, out io.Writer) (o order, err error) {
 	if len(args) == 0 {
-		return o, errors.New("say what to do: verify, prove, receipt or check")
+		return o, errors.New("say what to do: check or prove")
 	}
 	o.command = args[0]
 	f := flag.NewFlagSet("audit "+o.command, flag.ContinueOnError)
@@ -79,8 +76,7 @@ func read(args []string, out io.Writer) (o order, err error) {
 	f.StringVar(&o.tenant, "tenant", "", "the tenant's `id`, of 26 characters")
 	team := f.String("team", "", "the Slack workspace's `id`, T…, in place of the tenant's")
 	f.StringVar(&o.table, "table", "", "the `name` of the stack's table (output TableName)")
-	f.StringVar(&o.key, "key", "", "the `ARN` of the key that signs (output ChainKeyArn); for check, or its fingerprint, "+
-		"with commas between those of all keys")
+	f.StringVar(&o.key, "key", "", "the `ARN` of the key that signs (output ChainKeyArn)")
 	f.Func("earlier", "the `ARN` of a key that signed before that one took its place; once for each, the first one first", func(arn string) error {
 		o.earlier = append(o.earlier, arn)
 		return nil
@@ -94,32 +90,20 @@ func read(args []string, out io.Writer) (o order, err error) {
 	if o.execution = f.Arg(0); *team != "" && o.tenant == "" {
 		o.tenant = aggregate.TenantID(*team)
 	}
-	if named := false; o.key == "" {
-		if f.Visit(func(x *flag.Flag) { named = named || x.Name == "key" }); named {
-			return o, errors.New("-key is empty") // of a variable that isn't set, say: nothing would be compared
-		}
-	}
-	ofExecution := o.command == "prove" || o.command == "receipt" && o.execution != ""
 	switch {
 	case f.NArg() > 1:
 		return o, fmt.Errorf("unexpected argument %q", f.Arg(1))
-	case o.command == "check" && o.execution == "":
-		return o, errors.New("name the receipt's file")
-	case o.command == "check":
-		return o, nil
-	case o.command != "verify" && o.command != "prove" && o.command != "receipt":
-		return o, fmt.Errorf("%.20q is none of verify, prove, receipt and check", o.command)
-	case o.command == "verify" && o.execution != "":
+	case o.command != "check" && o.command != "prove":
+		return o, fmt.Errorf("%.20q is neither check nor prove", o.command)
+	case o.command == "check" && o.execution != "":
 		return o, fmt.Errorf("unexpected argument %q", o.execution)
-	case o.command == "prove" && o.execution == "":
-		return o, errors.New("name the execution, a task for its newest, or an agent's action")
 	case o.tenant == "":
 		return o, errors.New("-tenant is missing, or -team")
 	case o.local != "":
 		return o, nil
 	case o.table == "" || o.key == "" || o.heads == "":
 		return o, errors.New("-table, -key and -heads are the stack's outputs TableName, ChainKeyArn and HeadsBucketName; all are wanted, or -aws-addr")
-	case ofExecution && o.results == "":
+	case o.execution != "" && o.results == "":
 		return o, errors.New("-results is missing: the stack's output ResultsBucketName")
 	}
 	return o, nil
@@ -130,17 +114,6 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if o.command == "check" {
-		b, err := os.ReadFile(o.execution)
-		if err != nil {
-			return err
-		}
-		var r Receipt
-		if err := json.Unmarshal(b, &r); err != nil {
-			return fmt.Errorf("read %s: %w", o.execution, err)
-		}
-		return o.check(ctx, r, out)
-	}
 	s, err := o.open(ctx)
 	if err != nil {
 		return err
@@ -148,7 +121,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return s.run(ctx, o, out)
 }
 
-// run reads the log and prints the result of checking it, or the receipt.
+// run reads the log and prints the result of checking it, or the file that proves.
 func (s *source) run(ctx context.Context, o order, out io.Writer) error {
 	l, wrong, err := s.log(ctx, o.tenant)
 	if err != nil {
@@ -156,6 +129,9 @@ func (s *source) run(ctx context.Context, o order, out io.Writer) error {
 	}
 	if l.head == nil && len(l.links)+len(l.rows) == 0 && len(wrong) == 0 {
 		return fmt.Errorf("there is no audit log of the tenant %.40q here: neither entries, nor links, nor heads; -team takes the Slack workspace's id, T…, in place of the tenant's", o.tenant)
+	}
+	if o.command == "check" {
+		return l.report(wrong, out)
 	}
 	r := l.receipt()
 	if o.execution != "" {
@@ -166,56 +142,10 @@ func (s *source) run(ctx context.Context, o order, out io.Writer) error {
 			return err
 		}
 	}
-	if o.command != "receipt" {
-		return report(r, wrong, out)
-	}
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	return e.Encode(r)
-}
-
-// ofKMS matches how KMS takes a key: by its ARN, its alias or its ID.
-var ofKMS = regexp.MustCompile(`^(arn:|alias/|mrk-|[0-9a-f]{8}-)`)
-
-// check checks a receipt, and whether its keys are those that the command names, by fingerprints or in KMS.
-func (o order) check(ctx context.Context, r Receipt, out io.Writer) error {
-	if o.key == "" && o.local == "" {
-		if err := report(r, nil, out); err != nil {
-			return err
-		}
-		spell(out, "whose key that is, the receipt does not prove: compare the fingerprint with the auditor's, or give it as -key")
-		return nil
-	}
-	asked := strings.Split(strings.ToLower(o.key), ",")
-	if o.local != "" || ofKMS.MatchString(o.key) || len(o.earlier) > 0 {
-		s, err := o.open(ctx)
-		if err != nil {
-			return err
-		}
-		asked = nil
-		for _, signer := range s.signers {
-			public, err := signer.Public(ctx)
-			if err != nil {
-				return err
-			}
-			asked = append(asked, fingerprint(public))
-		}
-	}
-	for _, x := range asked {
-		if sum, err := hex.DecodeString(x); err != nil || len(sum) != sha256.Size {
-			return fmt.Errorf("-key %.80q is neither a key of KMS nor the 64 hexadecimal digits of a fingerprint", x)
-		}
-	}
-	prints, err := r.fingerprints()
-	if err != nil {
-		return err
-	}
-	var wrong []string
-	if slices.ContainsFunc(prints, func(x string) bool { return !slices.Contains(asked, x) }) {
-		wrong = append(wrong, "a key is another than those that were asked for")
-	}
-	return report(r, wrong, out)
 }
 
 func (o *order) open(ctx context.Context) (*source, error) {
@@ -271,11 +201,23 @@ func (o *order) look(ctx context.Context) (aws.Config, error) {
 // few is how many keys list prints of each kind.
 const few = 20
 
-// report checks a receipt and prints first the faults (those in wrong, then its own), then what is proved. It returns
-// errFound if anything is wrong. It spells out invisible characters and line breaks, so that no text of a receipt can
-// hide or add a line.
-func report(r Receipt, wrong []string, out io.Writer) error {
-	checked, err := r.check()
+// check compares the log's rows with its chain.
+func (l *log) check() (chain.Report, error) {
+	var keys chain.Keys
+	for _, public := range l.public {
+		signed, err := seal.Check(public)
+		if err != nil {
+			return chain.Report{}, err
+		}
+		keys = append(keys, signed)
+	}
+	return chain.Verify(l.tenant, l.head, l.links, l.rows, keys, l.at), nil
+}
+
+// report checks the log and prints first the faults: those in wrong, then its own. It returns errFound if anything is
+// wrong. It spells out invisible characters and line breaks, so that no key of a row can hide or add a line.
+func (l *log) report(wrong []string, out io.Writer) error {
+	checked, err := l.check()
 	if err != nil {
 		return err
 	}
@@ -283,11 +225,6 @@ func report(r Receipt, wrong []string, out io.Writer) error {
 	for _, x := range checked.Findings {
 		found = append(found, string(x.Flaw)+" "+x.Where)
 	}
-	p, err := prove(r)
-	if err != nil {
-		return err
-	}
-	found = append(found, p.found...)
 	if len(found) == 0 {
 		spell(out, "it holds")
 	} else {
@@ -297,50 +234,23 @@ func report(r Receipt, wrong []string, out io.Writer) error {
 		spell(out, "  "+x)
 	}
 	head := ""
-	if r.Head != nil {
-		head = fmt.Sprintf(", the head of %s names link %d", r.Head.At.Format(time.RFC3339), r.Head.Seq)
+	if l.head != nil {
+		head = fmt.Sprintf(", the head of %s names link %d", l.head.At.Format(time.RFC3339), l.head.Seq)
 	}
-	spell(out, fmt.Sprintf("tenant %s: %d rows, %d links%s", r.Tenant, len(r.Rows), len(r.Links), head))
+	spell(out, fmt.Sprintf("tenant %s: %d rows, %d links%s", l.tenant, len(l.rows), len(l.links), head))
 	spell(out, fmt.Sprintf("%d rows are as they were sealed", checked.Sealed))
-	prints, err := r.fingerprints()
-	if err != nil {
-		return err
+	var prints []string
+	for _, public := range slices.Backward(l.public) {
+		prints = append(prints, fmt.Sprintf("%x", sha256.Sum256(public)))
 	}
-	slices.Reverse(prints)
 	spell(out, "signed by the key with the fingerprint "+strings.Join(prints, ", before it by "))
 	list(out, "rows were sealed late: whether they stood so from the first is not proved", checked.Late)
 	list(out, "rows of the last minute are not sealed yet: nothing is proved of them", checked.Waiting)
 	list(out, "rows are sealed and behind the head: if they went with their links, nobody would see it", checked.Behind)
-	for _, line := range append(p.said, p.unproved...) {
-		spell(out, line)
-	}
 	if len(found) > 0 {
 		return errFound
 	}
 	return nil
-}
-
-// prove compares a receipt's claims with its entries.
-func prove(r Receipt) (*proving, error) {
-	p := &proving{}
-	if !r.proves() {
-		return p, nil
-	}
-	for _, x := range r.Rows {
-		e, err := entryOf(x)
-		if err != nil {
-			return nil, err
-		}
-		p.entries = append(p.entries, e)
-	}
-	if r.Action != nil {
-		p.about = r.Action.Session
-		(&acting{p, r.Action}).check()
-		return p, nil
-	}
-	p.about = r.Execution.Task
-	(&executed{proving: p, Proof: r.Execution}).check()
-	return p, nil
 }
 
 // spell prints a line with invisible characters and line breaks spelled out. It keeps leading blanks.

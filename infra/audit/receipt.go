@@ -1,17 +1,20 @@
 package main
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/store/seal"
+	"ringi/shared/domain/task"
 )
+
+// handOverAction is the action of the entry by which an agent made a request.
+const handOverAction = "session.handed_over"
 
 // receiptForm names the format and its version.
 const receiptForm = "ringi-receipt 1"
@@ -62,9 +65,6 @@ func (l *log) receipt() Receipt {
 	return r
 }
 
-// proves reports whether the receipt is of one execution or action rather than of the complete log.
-func (r Receipt) proves() bool { return r.Execution != nil || r.Action != nil }
-
 // needs reports whether the proof needs an entry: those of the task or conversation, and the entry with the
 // conversation in which an agent made the task's request.
 func (r Receipt) needs(e entry) bool {
@@ -73,7 +73,7 @@ func (r Receipt) needs(e entry) bool {
 	}
 	h := r.Execution.Request
 	return e.Task == r.Execution.Task ||
-		h != nil && e.Task == h.Session && e.Action == handOverAction && e.details.Task == r.Execution.Task
+		h != nil && e.Task == h.Session && e.Action == handOverAction && e.madeTask == r.Execution.Task
 }
 
 // part returns the receipt with only the rows that the proof needs, and the links from the first that seals one of them
@@ -104,130 +104,120 @@ func (r Receipt) part() Receipt {
 	return r
 }
 
-// publicKeys returns the keys of a receipt in DER, the present one last.
-func (r Receipt) publicKeys() (all [][]byte, err error) {
-	for _, text := range append(slices.Clone(r.Earlier), r.PublicKey) {
-		public, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return nil, fmt.Errorf("read a public key: %w", err)
+// Proof is what a receipt claims about an execution. It has the complete texts that people stamped; the stamps are in
+// the receipt's audit rows.
+type Proof struct {
+	ID      string      `json:"id"`
+	Task    string      `json:"task_id"`
+	Attempt int         `json:"attempt"`
+	Status  string      `json:"status"`
+	Number  string      `json:"number,omitempty"` // that the decision got when it began to run
+	Policy  stamped     `json:"policy"`
+	Steps   stamped     `json:"steps"` // Text is a JSON list, byte for byte as it was stamped
+	Writes  []writeCall `json:"writes"`
+	Reused  []string    `json:"reused,omitempty"` // steps whose writes an earlier attempt made; the proof of that attempt has them
+	Request *handedOver `json:"handed_over,omitempty"`
+	Gates   []stepGate  `json:"gates,omitempty"` // under a rule, of steps that are none of Writes
+
+	Document string `json:"document,omitempty"` // number of the document, as Number
+	// Enclosed is what a request with files has beside its words, byte for byte as it was stamped: JSON.
+	Enclosed string `json:"enclosed,omitempty"`
+}
+
+// handedOver is a request that an agent made in a conversation.
+type handedOver struct {
+	Session string `json:"session_id"`
+	Text    string `json:"text"`
+	User    string `json:"user"` // who asked the agent
+}
+
+// stamped is a version of a policy or of steps.
+type stamped struct {
+	ID      string  `json:"id"`
+	Version int     `json:"version"`
+	Text    string  `json:"text"`
+	Team    string  `json:"team,omitempty"`      // the team of a contest that drafted it
+	Picked  string  `json:"picked_by,omitempty"` // who chose it over another team's draft
+	Edited  string  `json:"edited_by,omitempty"` // the asker who wrote it, after it was given back
+	Gate    *walked `json:"gate,omitempty"`      // of steps under a rule
+}
+
+// writeCall is a call of a tool that writes.
+type writeCall struct {
+	Step      string `json:"step"`
+	Tool      string `json:"tool"`
+	Status    string `json:"status"`
+	Arguments string `json:"arguments"`
+	// Gated says that a person stamped these arguments. If false, they are resolved from the steps and Results, by
+	// step.
+	Gated   bool              `json:"gated"`
+	Gate    *walked           `json:"gate,omitempty"` // of a gate under a rule
+	Results map[string]string `json:"results,omitempty"`
+	Expired []string          `json:"expired,omitempty"` // steps whose results are past their retention
+}
+
+// actionProof is what a receipt claims about an agent's action, with the complete payload that people stamped. A call
+// that an outside agent asked for is one, whose session is the call itself. One that was granted ran elsewhere, if it
+// ran: that isn't proved.
+type actionProof struct {
+	ID          string  `json:"id"`
+	Session     string  `json:"session_id"`
+	Type        string  `json:"type"`
+	Status      string  `json:"status"`
+	Payload     string  `json:"payload"`
+	ApprovedBy  string  `json:"approved_by,omitempty"` // user or auto
+	BaseVersion string  `json:"base_version,omitempty"`
+	Version     string  `json:"version,omitempty"`  // of the files that it left
+	Number      string  `json:"number,omitempty"`   // that the decision got when the action was claimed
+	Document    string  `json:"document,omitempty"` // number of the document, as Number
+	Gate        *walked `json:"gate,omitempty"`     // of an action under a rule
+	Commands    string  `json:"commands,omitempty"` // how each of several commands ended, those that never began left out
+}
+
+// stepGate is a gate under a rule of a step that made no write in the attempt: it was denied, say, or reads.
+type stepGate struct {
+	Step string  `json:"step"`
+	Gate *walked `json:"gate"`
+}
+
+// uncalled returns the gates under a rule of those steps of an execution that are none of the writes.
+func uncalled(a *task.Aggregate, e *task.Execution, steps []task.Step, writes []writeCall) (out []stepGate) {
+	for _, s := range steps {
+		called := slices.ContainsFunc(writes, func(w writeCall) bool { return w.Step == s.StepID })
+		if g := a.GateOf(e, s.Order); g != nil && g.Ruled() && !called {
+			out = append(out, stepGate{s.StepID, walkOf(&g.Gate, a.AskedText(g))})
 		}
-		all = append(all, public)
 	}
-	return all, nil
+	return out
 }
 
-// fingerprints returns those of publicKeys.
-func (r Receipt) fingerprints() (all []string, err error) {
-	keys, err := r.publicKeys()
-	for _, public := range keys {
-		all = append(all, fingerprint(public))
-	}
-	return all, err
+// walked is what a receipt claims of a gate under a rule: each text byte for byte as its hash is sealed.
+type walked struct {
+	Asked  string   `json:"asked"`  // JSON: what is asked, the rule and the route
+	Opened string   `json:"opened"` // JSON: the gate as it opened, without acts
+	Acts   []string `json:"acts"`   // JSON each, the oldest first
 }
 
-func fingerprint(public []byte) string { return fmt.Sprintf("%x", sha256.Sum256(public)) }
-
-// check compares a receipt's rows with its chain.
-func (r Receipt) check() (chain.Report, error) {
-	if r.Form != receiptForm {
-		return chain.Report{}, fmt.Errorf("form %.40q is not %q", r.Form, receiptForm)
+// walkOf returns the claim of a gate, nil if it is under no rule or never opened. asked is the text whose hash is
+// stamped.
+func walkOf(g *aggregate.Gate, asked string) *walked {
+	if !g.Ruled() || g.Route == nil {
+		return nil
 	}
-	all, err := r.publicKeys()
-	if err != nil {
-		return chain.Report{}, err
+	c := g.Circulating()
+	w := &walked{Asked: asked, Opened: circulation.OpenedText(c), Acts: []string{}}
+	for _, act := range c.Acts {
+		w.Acts = append(w.Acts, circulation.ActText(act))
 	}
-	var keys chain.Keys
-	for _, public := range all {
-		signed, err := seal.Check(public)
-		if err != nil {
-			return chain.Report{}, err
-		}
-		keys = append(keys, signed)
-	}
-	var rows []chain.Row
-	for _, x := range r.Rows {
-		rows = append(rows, chain.Row{Key: x.Key, Content: []byte(x.Content), At: x.At})
-	}
-	if r.proves() {
-		return chain.VerifyPart(r.Tenant, r.Head, r.Links, rows, keys), nil
-	}
-	return chain.Verify(r.Tenant, r.Head, r.Links, rows, keys, r.MadeAt), nil
+	return w
 }
 
-// entry has the members of an audit row that proofs need.
+// entry has the members of an audit row by which a receipt selects it.
 type entry struct {
-	Key        string `json:"-"`
 	Action     string `json:"action"`
-	ActorType  string `json:"actor_type"`
-	ActorID    string `json:"actor_id"`
 	ResourceID string `json:"resource_id"`
 	Task       string `json:"task_id"`
-	Timestamp  string `json:"timestamp"`
-	details    details
-}
-
-type details struct {
-	Version       json.RawMessage     `json:"version"` // of a policy or of steps a number, of files a text
-	Hash          string              `json:"hash"`
-	Enclosed      string              `json:"enclosed"`
-	Step          string              `json:"step"`
-	ArgumentsHash string              `json:"arguments_hash"`
-	Attempt       int                 `json:"attempt"`
-	Number        string              `json:"number"`
-	Document      string              `json:"document"`
-	RequestNumber string              `json:"request_number"`
-	Writes        map[string]string   `json:"writes"`
-	Ends          map[string][]string `json:"ends"` // steps by status
-	Reused        []string            `json:"reused"`
-	HandedOver    struct {
-		Session string `json:"session_id"`
-	} `json:"handed_over"` // empty: no agent made the request
-	PickedBy    string          `json:"picked_by"`
-	Policy      string          `json:"policy"` // by which steps were made: its id
-	PolicyHash  string          `json:"policy_hash"`
-	EditedBy    string          `json:"edited_by"`
-	Was         string          `json:"was"`
-	Status      string          `json:"status"`
-	Team        string          `json:"team"`
-	Task        string          `json:"task"`
-	AskedBy     string          `json:"asked_by"`
-	Type        string          `json:"type"`
-	Rule        json.RawMessage `json:"rule"` // a text: it let the action go unasked; an object: it chose the route
-	Asked       string          `json:"asked"`
-	RouteHash   string          `json:"route_hash"`
-	ActsHash    string          `json:"acts_hash"`
-	Stage       int             `json:"stage"`
-	Stamps      int             `json:"stamps"`
-	BaseVersion string          `json:"base_version"`
-	Commands    string          `json:"commands"`
-	// Gates, by key, are those at which people were asked about an execution; Gate is that of an action.
-	Gates map[string]sealedGate `json:"gates"`
-	Gate  sealedGate            `json:"gate"`
-}
-
-// sealedGate is what the entry of an end says of a gate. Without hashes it is under no rule.
-type sealedGate struct {
-	Step      string `json:"step"` // of a step's gate
-	RouteHash string `json:"route_hash"`
-	ActsHash  string `json:"acts_hash"`
-}
-
-// unasked returns the rule that let an action go without a person, or "".
-func (d details) unasked() (rule string) {
-	_ = json.Unmarshal(d.Rule, &rule) // the rule of a route is an object
-	return rule
-}
-
-// rule returns the rule that chose a gate's route.
-func (d details) rule() (rule circulation.Rule) {
-	_ = json.Unmarshal(d.Rule, &rule)
-	return rule
-}
-
-// number returns the version of a policy or of steps; 0 if there is none.
-func (d details) number() (n int) {
-	_ = json.Unmarshal(d.Version, &n) // a version of files is not a number
-	return n
+	madeTask   string // by an agent in a conversation
 }
 
 // entryOf reads a row's content. Its details are an object, or an object as a string.
@@ -239,70 +229,14 @@ func entryOf(x sealedRow) (entry, error) {
 	if err := json.Unmarshal([]byte(x.Content), &row); err != nil {
 		return entry{}, fmt.Errorf("read %s: %w", x.Key, err)
 	}
-	e := row.entry
-	e.Key = x.Key
 	var text string
 	if json.Unmarshal(row.Details, &text) == nil {
 		row.Details = json.RawMessage(text)
 	}
-	if len(row.Details) > 0 {
-		// Entries that no proof needs may have details of another form.
-		_ = json.Unmarshal(row.Details, &e.details)
+	var details struct {
+		Task string `json:"task"`
 	}
-	return e, nil
-}
-
-// numbered compares the numbers of the decision and of the document with the entries of the attempt's beginning and
-// end. What a numbered rule settled has one once it began to run.
-func (p *executed) numbered() {
-	begun := p.all("execution.started", p.ID)
-	p.numbersIn(append(begun, *p.end), p.Number, p.Document)
-	p.wrongIf(p.Document == "" && len(begun) > 0 && p.documented(), "people stamped a request that has a number, and its "+
-		"document has none")
-	p.wrongIf(p.Number == "" && (len(begun) > 0 || len(p.Writes) > 0) && p.Steps.Gate.numbers(),
-		"its rule gives numbers, and it has none")
-}
-
-// numbersIn compares the numbers of the decision and of the document with entries, and says them.
-func (p *proving) numbersIn(entries []entry, decision, document string) {
-	for _, e := range entries {
-		p.wrongIf(e.details.Number != decision, "the number is said to be %q, the entry %s says %q", decision, e.Action,
-			e.details.Number)
-		p.wrongIf(e.details.Document != document, "the document's number is said to be %q, the entry %s says %q", document,
-			e.Action, e.details.Document)
-	}
-	if document != "" {
-		p.say("document number %s", document)
-	}
-	if decision != "" {
-		p.say("decision number %s", decision)
-	}
-}
-
-// numbered compares the numbers with the entries of the action's last start, or of its grant, and of the end that
-// follows. What a numbered rule settled has one once it was started or granted.
-func (p *acting) numbered() {
-	begun := append(p.all("action.started", p.ID), p.all("action.granted", p.ID)...)
-	entries := begun[max(0, len(begun)-1):]
-	if len(begun) > 0 {
-		entries = append(append(entries, p.all("action.completed", p.ID)...), p.all("action.failed", p.ID)...)
-	}
-	p.numbersIn(entries, p.Number, p.Document)
-	p.wrongIf(p.Number == "" && len(begun) > 0 && p.Gate.numbers(), "its rule gives numbers, and it has none")
-	p.wrongIf(p.Number+p.Document != "" && len(begun) == 0,
-		"it is said to have a number, and no entry says that it was started")
-}
-
-// documented reports whether the execution's document has a number: the request has one, and people settled its steps
-// or its policy.
-func (p *executed) documented() bool {
-	stamps := slices.Concat(p.all("process.approved", p.Steps.ID), p.all("prompt.approved", p.Policy.ID))
-	return slices.ContainsFunc(stamps, func(e entry) bool { return e.ActorID != "" }) &&
-		slices.ContainsFunc(p.entries, func(e entry) bool { return e.Task == p.about && e.details.RequestNumber != "" })
-}
-
-// numbers reports whether what the gate's rule has people settle gets a number.
-func (w *walked) numbers() bool {
-	var gate circulation.Gate
-	return w != nil && json.Unmarshal([]byte(w.Opened), &gate) == nil && gate.Rule != nil && gate.Rule.Numbered
+	_ = json.Unmarshal(row.Details, &details) // other entries may have details of another form
+	row.madeTask = details.Task
+	return row.entry, nil
 }

@@ -7,6 +7,7 @@ import (
 	crand "crypto/rand"
 	"crypto/sha256"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -140,15 +141,7 @@ func (r Receipt) without(key string) Receipt {
 	return r
 }
 
-func printed(t *testing.T, r Receipt) (string, error) {
-	t.Helper()
-	var out bytes.Buffer
-	err := report(r, nil, &out)
-	return out.String(), err
-}
-
-// judged collects receipts on which both verifiers must agree. verify.py gets them all at once because it starts
-// slowly.
+// judged collects receipts for verify.py, which gets them all at once because it starts slowly.
 type judged struct {
 	found int
 	names []string
@@ -158,10 +151,8 @@ type judged struct {
 
 func (j *judged) add(t *testing.T, name string, r Receipt, holds bool) {
 	t.Helper()
-	out, err := printed(t, r)
-	expect.That(t, (err == nil) == holds, "%s: %v\n%s", name, err, out)
 	if j.found++; !holds && !expect.Long() && j.found%4 != 0 {
-		return // by day verify.py gets one false receipt in four
+		return // one false receipt in four by day
 	}
 	j.names, j.hold = append(j.names, name), append(j.hold, holds)
 	j.lines.Write(append(expect.Value(json.Marshal(r))(t), '\n'))
@@ -179,7 +170,7 @@ func (j *judged) changed(t *testing.T, name string, r Receipt, changes map[strin
 	}
 }
 
-// agree runs verify.py on all receipts and compares.
+// agree runs verify.py on all receipts: it finds those that don't hold.
 func (j *judged) agree(t *testing.T) {
 	t.Helper()
 	all := python(t, j.lines.Bytes())
@@ -189,18 +180,25 @@ func (j *judged) agree(t *testing.T) {
 	}
 }
 
+// findings are what the check of a log finds in that of a receipt.
 func findings(t *testing.T, r Receipt) (all [][2]string) {
 	t.Helper()
-	report := expect.Value(r.check())(t)
-	for _, f := range report.Findings {
+	l := log{tenant: r.Tenant, at: r.MadeAt, head: r.Head, links: r.Links}
+	for _, key := range append(slices.Clone(r.Earlier), r.PublicKey) {
+		l.public = append(l.public, expect.Value(base64.StdEncoding.DecodeString(key))(t))
+	}
+	for _, x := range r.Rows {
+		l.rows = append(l.rows, chain.Row{Key: x.Key, Content: []byte(x.Content), At: x.At})
+	}
+	for _, f := range expect.Value(l.check())(t).Findings {
 		all = append(all, [2]string{string(f.Flaw), f.Where})
 	}
 	return all
 }
 
-// Both verifiers find every change. verify.py gets one receipt in five; at night, when it reads 30 MB for each, one
+// Both programs find every change. verify.py gets one receipt in five; at night, when it reads 30 MB for each, one
 // in fifty.
-func TestBothVerifiersFindEveryTampering(t *testing.T) {
+func TestVerifyFindsEveryTampering(t *testing.T) {
 	expect.Patience(t)
 	rows, per, of, times := 100, 10, 5, 100
 	if expect.Long() {
@@ -244,8 +242,8 @@ func TestBothVerifiersFindEveryTampering(t *testing.T) {
 		times/of, there.Round(time.Millisecond))
 }
 
-// Both verifiers agree on a log whose key was replaced, and on one with a row dated in the future.
-func TestBothVerifiersKnowEarlierKeysAndTimesToCome(t *testing.T) {
+// Both programs agree on a log whose key was replaced, and on one with a row dated in the future.
+func TestBothKnowEarlierKeysAndTimesToCome(t *testing.T) {
 	first, second := newSealer(t), newSealer(t)
 	var rows []chain.Row
 	for i := range 20 {
@@ -304,7 +302,7 @@ func TestRowsThatCameWhileTheLogWasReadAreLeftOut(t *testing.T) {
 		"%d rows: %v", len(l.rows), keys)
 }
 
-func TestBothVerifiersPassALogThatNobodyTouched(t *testing.T) {
+func TestBothPassALogThatNobodyTouched(t *testing.T) {
 	rows := 20_000
 	if expect.Long() {
 		rows = 100_000
@@ -343,7 +341,5 @@ func TestASignedTextIsReadInOneWayOnly(t *testing.T) {
 	of[before].Hash = of[before+1].Hash
 	of[now].Note = chain.Note("modified\nrow " + of[now+1].Key + " " + of[now+1].Hash + " modified")
 	r.Links[0].Entries = slices.Delete(of[:now+1], before+1, before+2)
-	out, err = printed(t, r)
-	expect.That(t, err != nil, "a changed entry counts as sealed:\n%s", out)
 	expect.That(t, len(python(t, append(expect.Value(json.Marshal(r))(t), '\n'))[0].Chain) != 0, "verify.py finds nothing")
 }

@@ -109,8 +109,8 @@ func both(w *walked, old, with string) {
 	w.Asked, w.Opened = strings.ReplaceAll(w.Asked, old, with), strings.ReplaceAll(w.Opened, old, with)
 }
 
-// Both verifiers refuse a receipt in which any part of a route, of the rule, or of what was done on it is another one.
-func TestBothVerifiersFindEveryTamperingWithARoute(t *testing.T) {
+// verify.py refuses a receipt in which any part of a route, of the rule, or of what was done on it is another one.
+func TestEveryTamperingWithARouteIsFound(t *testing.T) {
 	steps, step := ofSteps(t, settling()), ofStep(t, settling())
 	r := provedOnRoutes(t, steps, step)
 	var j judged
@@ -144,7 +144,7 @@ func TestBothVerifiersFindEveryTamperingWithARoute(t *testing.T) {
 	j.agree(t)
 }
 
-// changesOfARoute are changes of one part of a gate's claim, with what both verifiers say of each.
+// changesOfARoute are changes of one part of a gate's claim, with what is said of each.
 var changesOfARoute = []struct{ name, old, with, says string }{
 	{"the rule's id", `"id":"r1"`, `"id":"r2"`, notStamped},
 	{"the rule's name", "10万円以上", "すべて", notStamped},
@@ -211,8 +211,8 @@ func changedRoute(t *testing.T, w *walked, name, old, with string) {
 	expect.That(t, was != w.Asked+w.Opened+strings.Join(w.Acts, ""), "%s: nothing was changed in %s", name, was)
 }
 
-// Of a write and of an action both verifiers say which part of the route, or of what was done on it, is not as sealed.
-func TestBothVerifiersSayWhatOfARouteWasChanged(t *testing.T) {
+// Of a write and of an action verify.py says which part of the route, or of what was done on it, is not as sealed.
+func TestVerifySaysWhatOfARouteWasChanged(t *testing.T) {
 	var lines bytes.Buffer
 	var names, says []string
 	receipts := map[string]func() (Receipt, func(*Receipt) *walked){
@@ -234,10 +234,7 @@ func TestBothVerifiersSayWhatOfARouteWasChanged(t *testing.T) {
 		for _, x := range changesOfARoute {
 			r, of := make()
 			changedRoute(t, of(&r), x.name, x.old, x.with)
-			out, err := printed(t, r)
-			name := x.name + " of " + what
-			expect.That(t, err != nil && strings.Contains(out, what+": "+x.says), "%s: %v\n%s", name, err, out)
-			names, says = append(names, name), append(says, what+": "+x.says)
+			names, says = append(names, x.name+" of "+what), append(says, what+": "+x.says)
 			lines.Write(append(expect.Value(json.Marshal(r))(t), '\n'))
 		}
 	}
@@ -245,23 +242,6 @@ func TestBothVerifiersSayWhatOfARouteWasChanged(t *testing.T) {
 		expect.That(t, strings.Contains(strings.Join(got.Claims, "\n"), says[n]), "%s: verify.py says %q", names[n],
 			got.Claims)
 	}
-}
-
-// Both programs print the same of what was asked and done, in words that a reader understands.
-func TestBothVerifiersPrintTheSameOfARoute(t *testing.T) {
-	r := everywhere(t)
-	said := map[string][]string{}
-	for by, verify := range verifiers {
-		out, err := verify(t, r.sealed(t, r.gates))
-		expect.That(t, err == nil, "%s: %v\n%s", by, err, out)
-		for line := range strings.Lines(out) {
-			if strings.HasPrefix(line, "    ") || strings.Contains(line, "under the rule") {
-				said[by] = append(said[by], strings.TrimRight(line, "\n"))
-			}
-		}
-	}
-	expect.Is(t, strings.Join(said["verify.py"], "\n"), strings.Join(said["audit"], "\n"))
-	expect.That(t, len(said["audit"]) > 100, "only %d lines", len(said["audit"]))
 }
 
 // withNumber is provedOnRoutes by a rule that gives numbers, with the numbers that the claim and the entries of the
@@ -315,7 +295,7 @@ func withNumbers(t *testing.T, kind, claim, begun, ended string) Receipt {
 }
 
 // A receipt can't have another number than the sealed entries, nor none where the rule gives one.
-func TestBothVerifiersFindAnotherNumber(t *testing.T) {
+func TestVerifyFindsAnotherNumber(t *testing.T) {
 	const number, other = "2026-000123", "2026-000124"
 	r := withNumber(t, number, number, number)
 	out, err := printed(t, r)
@@ -345,7 +325,7 @@ func TestBothVerifiersFindAnotherNumber(t *testing.T) {
 }
 
 // Nor another number of its document, nor one that no entry says.
-func TestBothVerifiersFindAnotherNumberOfADocument(t *testing.T) {
+func TestVerifyFindsAnotherNumberOfADocument(t *testing.T) {
 	const number, other = "総務部-2026-0012", "総務部-2026-0013"
 	r := withNumbers(t, "document", number, number, number)
 	out, err := printed(t, r)
@@ -366,7 +346,7 @@ func TestBothVerifiersFindAnotherNumberOfADocument(t *testing.T) {
 }
 
 // So can't the receipt of an action.
-func TestBothVerifiersFindAnotherNumberOfAnAction(t *testing.T) {
+func TestVerifyFindsAnotherNumberOfAnAction(t *testing.T) {
 	rule := circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3, Numbered: true}
 	with := func(claim, begun, ended string) Receipt {
 		said := func(details, number string) string {

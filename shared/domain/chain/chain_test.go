@@ -248,38 +248,6 @@ func TestAClockThatIsBehindDoesNotTurnTheChain(t *testing.T) {
 	expect.That(t, l.At.Equal(at()) && l.Seq == 5 && l.Previous == "x", "%+v", l)
 }
 
-// Some rows can be checked without the others, with the links from the first one that seals them.
-func TestAPartOfTheLogIsProved(t *testing.T) {
-	s := newSealer(t)
-	whole := seal(t, s, 20, 5)
-	part := func() log {
-		l := whole.copy()
-		return log{l.head, l.links[1:], []Row{l.rows[7], l.rows[12]}}
-	}
-	for name, tt := range map[string]struct {
-		change func(l *log)
-		want   []Finding
-	}{
-		"as it is":         {func(*log) {}, nil},
-		"a change":         {func(l *log) { l.rows[0].Content = []byte("{}") }, []Finding{{Changed, row(7).Key}}},
-		"a row of no link": {func(l *log) { l.rows[0] = row(2) }, []Finding{{Inserted, row(2).Key}}},
-		"a young row of no link": {func(l *log) { l.rows[0] = row(30); l.rows[0].At = later() },
-			[]Finding{{Inserted, row(30).Key}}},
-		"links left out": {func(l *log) { l.links = slices.Delete(l.links, 1, 2) },
-			[]Finding{{Inserted, row(12).Key}, {Broken, "link 4"}}},
-		"no end":  {func(l *log) { l.links = l.links[:2] }, []Finding{{Cut, "head"}}},
-		"no head": {func(l *log) { l.head = nil }, []Finding{{Cut, "head"}}},
-	} {
-		l := part()
-		tt.change(&l)
-		got := VerifyPart(tenant, l.head, l.links, l.rows, Keys{s.signed}).Findings
-		if name == "no head" {
-			got = slices.DeleteFunc(got, func(f Finding) bool { return f.Flaw == Loose })
-		}
-		expect.That(t, slices.Equal(got, tt.want), "%s: %+v, want %+v", name, got, tt.want)
-	}
-}
-
 // After a key was replaced, the earlier key's signatures still count, but only before all signatures of the later key.
 func TestAnEarlierKeysLinksCount(t *testing.T) {
 	first, second := newSealer(t), newSealer(t)

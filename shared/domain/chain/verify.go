@@ -74,21 +74,6 @@ func Verify(tenant string, head *Head, links []Link, rows []Row, keys Keys, now 
 	return c.report
 }
 
-// VerifyPart checks some rows against the part of the chain from the first link that seals one of them up to the stored
-// head. It ignores other rows that the links seal, and requires that each of the given rows is sealed.
-func VerifyPart(tenant string, head *Head, links []Link, rows []Row, keys Keys) Report {
-	c := check{keys: keys, entries: map[string][]sealed{}, part: true}
-	links = slices.SortedFunc(slices.Values(links), func(a, b Link) int { return cmp.Compare(a.Seq, b.Seq) })
-	c.links(tenant, links)
-	if head == nil {
-		c.found(Cut, "head")
-	}
-	c.head(tenant, head, links, time.Time{})
-	c.rows(rows, time.Time{})
-	c.sort()
-	return c.report
-}
-
 // sealed is an entry with the data needed to check a row against it.
 type sealed struct {
 	hash, salt string
@@ -102,8 +87,7 @@ type check struct {
 	entries map[string][]sealed // by row key
 	report  Report
 	touched []Finding
-	kept    int  // seq of the stored head
-	part    bool // only some rows are given, and no link before the first that seals one of them
+	kept    int // seq of the stored head
 }
 
 func (c *check) sort() {
@@ -115,11 +99,7 @@ func (c *check) found(f Flaw, where string) {
 }
 
 func (c *check) links(tenant string, links []Link) {
-	first, previous := 1, ""
-	if c.part && len(links) > 0 {
-		first, previous = links[0].Seq, links[0].Previous
-	}
-	by := 0
+	by, previous := 0, ""
 	c.by = map[int]int{}
 	for i, l := range links {
 		where := fmt.Sprintf("link %d", l.Seq)
@@ -129,7 +109,7 @@ func (c *check) links(tenant string, links []Link) {
 			by = k
 		}
 		c.by[l.Seq] = by
-		if l.Seq != first+i || l.Previous != previous {
+		if l.Seq != 1+i || l.Previous != previous {
 			c.found(Broken, where)
 		}
 		previous = l.ID()
@@ -207,9 +187,9 @@ func (c *check) rows(rows []Row, now time.Time) {
 		switch all := c.entries[r.Key]; {
 		case there[r.Key]:
 			c.found(Inserted, r.Key)
-		case len(all) == 0 && !c.part && r.At.After(now.Add(Drift)): // it would wait forever
+		case len(all) == 0 && r.At.After(now.Add(Drift)): // it would wait forever
 			c.found(Dated, r.Key)
-		case len(all) == 0 && !c.part && !r.At.Before(now.Add(-Unsealed)):
+		case len(all) == 0 && !r.At.Before(now.Add(-Unsealed)):
 			c.report.Waiting = append(c.report.Waiting, r.Key)
 		case len(all) == 0:
 			c.found(Inserted, r.Key)
@@ -227,20 +207,11 @@ func (c *check) rows(rows []Row, now time.Time) {
 		there[r.Key] = true
 	}
 	for key := range c.entries {
-		if !there[key] && !c.part {
+		if !there[key] {
 			c.found(Removed, key)
 		}
 	}
-	c.touches(there)
-}
-
-// touches adds the sealer's own findings. For a part of the chain, it adds only those on the given rows.
-func (c *check) touches(there map[string]bool) {
-	for _, f := range c.touched {
-		if !c.part || there[f.Where] {
-			c.report.Findings = append(c.report.Findings, f)
-		}
-	}
+	c.report.Findings = append(c.report.Findings, c.touched...)
 }
 
 // holds reports whether the row matches the entry. A row that was sealed twice must match both entries.
