@@ -26,7 +26,7 @@ var attacks = map[string]func(args []string){
 	"calls": attackByCalls, "network": attackTheNetwork, "memory": attackMemory, "parent": attackTheParent,
 	"files":  attackOpenFiles,
 	"shared": attackSharedMemory, "leaderless": attackWithoutFirstThread, "hoard": attackByHoarding,
-	"signals": attackBySignals, "devices": attackDevices, "unlinked": attackByUnlinking, "sockets": attackBySockets,
+	"signals": attackBySignals, "devices": attackDevices,
 }
 
 // got prints that an attack succeeded; a test looks for it.
@@ -69,8 +69,6 @@ func attackByCalls(args []string) {
 	try("System V's queues", unix.SYS_MSGGET, 0, 0o1666)
 	try("pages in a pipe", unix.SYS_VMSPLICE, ^uintptr(0), 0, 0, 0)
 	try("limits of others", unix.SYS_PRLIMIT64, uintptr(os.Getppid()), unix.RLIMIT_NOFILE, 0, 0)
-	try("files of one thread", unix.SYS_CLOSE_RANGE, 1000, 1000, unix.CLOSE_RANGE_UNSHARE)
-	try("threads with files of their own", unix.SYS_CLONE, unix.CLONE_THREAD|unix.CLONE_SIGHAND|unix.CLONE_VM)
 	try("a look at what others do in a folder", unix.SYS_INOTIFY_ADD_WATCH, ^uintptr(0), text("/usr/bin"), unix.IN_OPEN)
 	try("the host's name", unix.SYS_SETHOSTNAME, text("x"), 1)
 	// The root of a container may have no other user to give; outside of it, it is nobody.
@@ -336,51 +334,4 @@ func attackDevices([]string) {
 		got("no device to write: %v", err)
 	}
 	fmt.Println("tried")
-}
-
-// attackByUnlinking fills the disk with deleted files. With an argument, its process becomes untraceable.
-func attackByUnlinking(args []string) {
-	if len(args) > 0 {
-		unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
-	}
-	block := make([]byte, 10<<20)
-	for i := range 8 {
-		f, err := os.Create(fmt.Sprint("unlinked", i))
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		defer f.Close()
-		os.Remove(f.Name())
-		for range 10 {
-			if _, err := f.Write(block); err != nil {
-				fmt.Println(err)
-				return
-			}
-		}
-	}
-	time.Sleep(15 * time.Second)
-	got("800 MiB")
-}
-
-// attackBySockets has too many sockets, in several processes that each have fewer. Their buffers are full.
-func attackBySockets(args []string) {
-	if len(args) == 0 {
-		for range 3 {
-			exec.Command("./attacker", "attack", "sockets", "one").Start()
-		}
-		time.Sleep(15 * time.Second)
-		got("sockets")
-		return
-	}
-	for range maxSockets/4 + 1 {
-		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
-		if err != nil {
-			break
-		}
-		for block := make([]byte, 16<<10); err == nil; {
-			_, err = unix.Write(pair[0], block)
-		}
-	}
-	time.Sleep(15 * time.Second)
 }

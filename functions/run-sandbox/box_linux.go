@@ -23,14 +23,12 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// level is how strictly a command is isolated.
+// level is how a command is isolated.
 type level string
 
 const (
 	// namespaces gives a command its own processes and network, and of this machine's files only the tools, read-only.
 	namespaces level = "namespaces"
-	// landlock is for a machine that refuses namespaces: Landlock restricts files alike, and a filter forbids sockets.
-	landlock level = "landlock"
 	// machine is for a virtual machine that was made for this one action.
 	machine level = "machine"
 )

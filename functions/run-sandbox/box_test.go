@@ -149,7 +149,7 @@ func runWithin(t *testing.T, l level, o isolated.Order, memory int64) outcome {
 	t.Helper()
 	r, w := io.Pipe()
 	begun := time.Now()
-	s := &supervisor{objects: newObjects(), answer: isolated.NewWriter(w), levels: []level{l}, memory: memory,
+	s := &supervisor{objects: newObjects(), answer: isolated.NewWriter(w), level: l, memory: memory,
 		log: slog.New(slog.DiscardHandler)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -205,7 +205,7 @@ func inBoxes(t *testing.T, test func(t *testing.T, l level)) {
 func inTurn(t *testing.T, test func(t *testing.T, l level)) {
 	t.Helper()
 	expect.Patience(t)
-	for _, l := range []level{namespaces, landlock, machine} {
+	for _, l := range []level{namespaces, machine} {
 		t.Run(string(l), func(t *testing.T) {
 			got := gives(t, l)
 			switch {

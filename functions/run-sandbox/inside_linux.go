@@ -241,8 +241,6 @@ func (in *inside) run(c *command) bool {
 	in.finished.Store(false)
 	in.limit.Store(nil)
 	go in.watch()
-	var counting sync.WaitGroup
-	counting.Go(in.watchFiles)
 	io.WriteString(c.begin, "begin\n")
 	c.begin.Close()
 	if e, err := c.hear(); err == nil { // it reports only if it could not execute the command
@@ -258,7 +256,6 @@ func (in *inside) run(c *command) bool {
 		end = &exit{Code: -1, Signal: unix.SignalName(status.Signal())}
 	}
 	in.report.Encode(event{Exit: end})
-	defer counting.Wait() // counting changes the modes of folders meanwhile
 	return in.endAll()
 }
 

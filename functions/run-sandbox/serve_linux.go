@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -28,7 +27,7 @@ const (
 const memory = 1 << 30
 
 // serve runs a stage or the supervisor. The argument `machine <MB>` says that this machine was made for one action and
-// has that much memory. Then a command may run there even if the machine supports neither namespaces nor Landlock.
+// has that much memory.
 func serve(args []string) error {
 	switch {
 	case len(args) == 2 && args[0] == stageInside:
@@ -41,7 +40,7 @@ func serve(args []string) error {
 		return runCommand()
 	}
 	s := &supervisor{
-		objects: newObjects(), answer: isolated.NewWriter(os.Stdout), levels: []level{namespaces, landlock}, memory: memory,
+		objects: newObjects(), answer: isolated.NewWriter(os.Stdout), level: namespaces, memory: memory,
 		log: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
 	}
 	if len(args) == 2 && args[0] == "machine" {
@@ -49,7 +48,7 @@ func serve(args []string) error {
 		if err != nil {
 			return fmt.Errorf("the machine's memory: %w", err)
 		}
-		s.levels = append(s.levels, machine)
+		s.level = machine
 		s.memory = min(memory, mb<<20*6/10) // the rest is for the runtime, this process and the order's archive
 	}
 	order, err := readOrder(os.Stdin)
@@ -87,8 +86,8 @@ const (
 type supervisor struct {
 	objects *objects
 	answer  *isolated.Writer
-	levels  []level // in the order of trying, the strictest first
-	memory  int64   // bytes, for all the command's processes together
+	level   level
+	memory  int64 // bytes, for all the command's processes together
 	log     *slog.Logger
 }
 
@@ -156,18 +155,14 @@ func jobs(o isolated.Order) []job {
 	return all
 }
 
-// start makes the strictest box that this machine supports.
+// start makes the box.
 func (s *supervisor) start(o isolated.Order, files archives, out *output) (*box, error) {
-	var why []string
-	for _, l := range s.levels {
-		b, err := startBox(l, plan{Jobs: jobs(o), Memory: s.memory, Attached: o.Attachments != ""}, files, out)
-		if err == nil {
-			return b, nil
-		}
-		s.log.Info("isolation refused", "action", o.Action, "level", l, "err", err)
-		why = append(why, fmt.Sprintf("%s: %v", l, err))
+	b, err := startBox(s.level, plan{Jobs: jobs(o), Memory: s.memory, Attached: o.Attachments != ""}, files, out)
+	if err != nil {
+		s.log.Info("isolation refused", "action", o.Action, "level", s.level, "err", err)
+		return nil, fmt.Errorf("this machine withholds too little from a command to run one: %s: %w", s.level, err)
 	}
-	return nil, fmt.Errorf("this machine withholds too little from a command to run one: %s", strings.Join(why, "; "))
+	return b, nil
 }
 
 // watchCancel returns a channel that is closed once the cancel object exists.

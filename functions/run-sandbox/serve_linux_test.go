@@ -156,7 +156,7 @@ func TestNothingBeginsThatCantBeDone(t *testing.T) {
 
 func TestAMachineThatWithholdsTooLittleRunsNothing(t *testing.T) {
 	t.Setenv("TMPDIR", "/no/such/folder") // so that no box is made
-	got := run(t, landlock, newStore(t).order("echo begun"))
+	got := run(t, machine, newStore(t).order("echo begun"))
 	if !errors.Is(got.err, isolated.ErrCannot) || !strings.Contains(got.err.Error(), "withholds too little") ||
 		len(got.lines) > 0 {
 		t.Errorf("%+v, %v", got.lines, got.err)

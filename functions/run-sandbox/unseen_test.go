@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -145,52 +144,6 @@ func TestDevicesStayAsTheMachineHasThem(t *testing.T) {
 			none(t, run(t, l, armed(t, newStore(t), "devices")))
 		}
 	})
-}
-
-// Open files count even if no folder contains them.
-func TestADiskIsNotFilledUnseen(t *testing.T) {
-	expect.AtNight(t) // TestADiskIsNotFilled is a sample
-	t.Parallel()
-	expect.Patience(t)
-	const fill = `i=0; while [ $i -lt 8 ]; do head -c 100M /dev/zero > $d/f$i || exit 9; i=$((i+1)); done; sleep 15; echo GOT 800 MiB`
-	for name, script := range map[string]string{
-		"a closed folder":                 `d=closed; mkdir $d; chmod 300 $d; ` + fill,
-		"a closed folder in a closed one": `mkdir -p a/b; d=a/b; chmod 300 a/b; chmod 300 a; ` + fill,
-		"a deep folder":                   `i=0; while [ $i -lt 600 ]; do mkdir d; cd d; i=$((i+1)); done; d=.; ` + fill,
-		"files without names":             `exec ./attacker attack unlinked`,
-		"files of a process that hides":   `exec ./attacker attack unlinked hidden`,
-		"files of a program nobody reads": `chmod 111 attacker; exec ./attacker attack unlinked`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBoxes(t, func(t *testing.T, l level) {
-				if l == namespaces { // its disk is memory of a fixed size
-					return
-				}
-				a := armed(t, newStore(t))
-				a.Type, a.Argv, a.Script = isolated.ShellCommand, nil, script
-				if o := run(t, l, a); o.end.Signal != "SIGKILL" || o.end.TimedOut || strings.Contains(o.text(), "GOT") {
-					t.Errorf("%+v, %v\n%s", o.end, o.err, o.text())
-				}
-			})
-		})
-	}
-}
-
-// Data in sockets belongs to no process's memory, so their number is limited.
-func TestSocketsAreCounted(t *testing.T) {
-	inBoxes(t, func(t *testing.T, l level) {
-		expect.Is(t, run(t, l, armed(t, newStore(t), "sockets")).end.Limit, isolated.EndedByMemory)
-	})
-	nothingRuns(t)
-}
-
-// Landlock doesn't hide modes and times of the files of the user who starts it. So it is refused for that user.
-func TestLandlockAloneHoldsNobodysOwnFiles(t *testing.T) {
-	if boxUser() != os.Geteuid() {
-		t.Skip("commands are another user's here")
-	}
-	got := run(t, landlock, newStore(t).order("echo begun"))
-	expect.That(t, errors.Is(got.err, isolated.ErrCannot) && len(got.lines) <= 0, "%+v, %v", got.lines, got.err)
 }
 
 // A supervisor that is killed removes nothing. The next one removes its folders, but not those of a running supervisor.

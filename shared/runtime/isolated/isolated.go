@@ -66,7 +66,6 @@ type Form struct {
 const (
 	EndedEarly    = "the sandbox ended before its work was done"
 	EndedByMemory = "the command's processes used more memory together than they may"
-	EndedByDisk   = "the command wrote more to the disk than it may"
 	NotKept       = "the changed workspace was not kept"
 )
 
