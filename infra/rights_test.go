@@ -107,11 +107,10 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem")
 	switch {
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // web sessions are its own
-	case id == "ServeConsoleFunction" && limited && beside(st, "DELEGATE#*", "STOOD#*", "KEY#*") && action == "dynamodb:PutItem":
-	case id == "ReceiveInteractionFunction" && limited && beside(st, "STOOD#*") && action == "dynamodb:PutItem":
+	case id == "ServeConsoleFunction" && limited && beside(st, "DELEGATE#*", "KEY#*") && action == "dynamodb:PutItem":
 	case id == "ServeGateFunction" && limited && slices.Equal(st.rows, []string{"KEY#*"}) && uses(st) &&
 		action == "dynamodb:UpdateItem":
-	case id == "SweepTasksFunction" && limited && beside(st, "DELEGATE#*") && action == "dynamodb:PutItem":
+	case id == "SweepTasksFunction" && limited && beside(st) && action == "dynamodb:PutItem":
 	case id == "SweepTasksFunction" && limited && slices.Equal(st.rows, []string{"REMIND#*"}) &&
 		action != "dynamodb:UpdateItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, administered) && action != "dynamodb:DeleteItem":

@@ -121,7 +121,7 @@ func (h *Handler) list(ctx context.Context, c command, locale string) inbound.Re
 	if err == nil {
 		var box decide.Inbox
 		reader := decide.InboxReader{Rows: h.Rows, Store: h.Store, Sessions: h.Conversations, Calls: h.Calls,
-			Slack: h.Slack, Now: h.Now, Staff: h.Staff}
+			Slack: h.Slack, Now: h.Now}
 		if box, err = reader.Read(ctx, tenant, c.team, c.user, s); err == nil {
 			console := ""
 			if c.host != "" {

@@ -90,8 +90,6 @@ type Handler struct {
 	Contests      Contests
 	Edge          inbound.Edge
 	Now           func() time.Time
-	Organised     func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
-	Staff         decide.StaffReader
 
 	early atomic.Pointer[early] // the last that this instance noted
 }
@@ -272,10 +270,6 @@ func (h *Handler) presses() map[string]press {
 
 func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType, hash string) {
 	v := h.decide(ctx, c, decide.Shown(kind, hash, decide.Approve))
-	if of := asWhom(v.Err); of != nil {
-		h.askWhom(ctx, c, v, card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage}, of)
-		return
-	}
 	h.tell(ctx, c, v)
 }
 
@@ -283,12 +277,8 @@ func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType,
 func (h *Handler) asks(returns bool) press {
 	return func(ctx context.Context, c click, kind aggregate.CardType, hash string) {
 		v := h.check(ctx, c, decide.Shown(kind, hash, decide.MayReject))
-		whom := asWhom(v.Err)
-		if whom != nil { // the form asks
-			v.Err = nil
-		}
 		h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
-			of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage, AsWhom: whom,
+			of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage,
 				Return: returns, Words: c.words}
 			return card.DialogsOf(v.Subject).Rejection(of, v.Settings.Locale), nil
 		})
@@ -311,8 +301,6 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return h.filledMatter(ctx, p)
 	case card.ReviewCallback, card.ActionReviewCallback:
 		return h.approveRead(ctx, p)
-	case card.AsWhomCallback:
-		return h.approveAs(ctx, p)
 	case card.OthersCallback:
 		return h.pick(ctx, p)
 	case card.ProposalCallback:
@@ -335,7 +323,7 @@ func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, erro
 		return h.malformed(ctx, p)
 	}
 	c := p.click(r.Of, r.ID)
-	c.reasoned, c.Stage, c.As = true, r.Stage, r.As
+	c.reasoned, c.Stage = true, r.Stage
 	v := h.decide(ctx, c, decide.Rejects(r))
 	if text, ok := v.inForm(); ok {
 		return keepOpen(text), nil

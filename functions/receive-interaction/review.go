@@ -155,10 +155,6 @@ func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response,
 	c := p.click(r.TaskID, r.ID)
 	c.Stage = r.Stage
 	v := h.decide(ctx, c, decide.Shown(r.Type, r.Hash, decide.Approve))
-	if of := asWhom(v.Err); of != nil {
-		view := card.AsWhom(r, of, v.Settings.Locale)
-		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(&view)), nil
-	}
 	return h.submitted(ctx, c, v), nil
 }
 

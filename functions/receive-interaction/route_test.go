@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -46,7 +45,6 @@ func at(p map[string]any, block string) map[string]any {
 func TestButtonsOfAStage(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"stamp the stage that was seen, when it is asked":           testStageStamped,
-		"are pressed by whom the organisation knows":                testStageOrganised,
 		"count only with their stage":                               testStageUnseen,
 		"of no stage that a card can name are refused":              testStageMalformed,
 		"keep their stage on every page that people read":           testStageInReview,
@@ -182,25 +180,6 @@ func testStageOfNoRoute(t *testing.T, w *world) {
 		"attachments": []any{map[string]any{"blocks": []any{map[string]any{"block_id": w.Ref.ID + "/2"}}}}})
 	w.post(shortcut)
 	expect.That(t, strings.Contains(w.view(webapi.Sato).CallbackID, card.CancelCallback), "another dialog")
-}
-
-func testStageOrganised(t *testing.T, w *world) {
-	w.h.Organised = func(_ context.Context, _, account string) (tenancy.Employed, error) {
-		m := tenancy.Employed{Version: "v1", On: aggregate.Owned{Key: tenancy.OrganisationKey}}
-		m.Person = map[string]string{webapi.Suzuki: "E1"}[account]
-		return m, nil
-	}
-	first := pipelinetest.Desk("課長", 2, webapi.Suzuki, webapi.Tanaka)
-	first.People[0].Person, first.People[1].Person = "E1", "E2"
-	o := pipelinetest.Along([]string{webapi.Sato}, 2, first)
-	o.Route.Org = "v1"
-	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o,
-		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
-	press := func(user string) map[string]any { return at(w.click(user, "approve_process", p.ID), w.Ref.ID+"/1") }
-	w.told(w.post(press(webapi.Tanaka)), webapi.Tanaka, "組織表に登録がないため")
-	w.quiet(w.post(press(webapi.Suzuki)), webapi.Suzuki)
-	acts := w.Load().Process().Acts
-	expect.That(t, len(acts) == 1 && acts[0].Found.Org == "v1" && acts[0].Hand.Person == "E1", "%+v", acts)
 }
 
 // then returns the values of a rejection's form with a choice of what comes after.

@@ -31,9 +31,6 @@ func (h *Handler) routeActs(all map[string]press) map[string]press {
 func (h *Handler) openRouteAct(ctx context.Context, c click, x card.RouteAct) {
 	x.Today = h.Now().In(tenancy.Zone()).Format(time.DateOnly)
 	v := h.check(ctx, c, decide.MayAct(x))
-	if x.AsWhom = asWhom(v.Err); x.AsWhom != nil { // the form asks
-		v.Err = nil
-	}
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
 		return card.DialogsOf(v.Subject).RouteAct(x, v.Settings.Locale), nil
 	})
@@ -49,7 +46,7 @@ func (h *Handler) routeAct(ctx context.Context, p payload) (inbound.Response, er
 		return h.malformed(ctx, p)
 	}
 	c := p.click(x.TaskID, x.ID)
-	c.Stage, c.As = x.Stage, x.As
+	c.Stage = x.Stage
 	v := h.spoken(ctx, c, h.maker().RouteAct(ctx, c.Click, x))
 	if v.Err == nil {
 		h.tell(ctx, c, v)

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"maps"
 	"strings"
 	"testing"
 
@@ -26,14 +24,10 @@ func TestQuestionsAndAdditions(t *testing.T) {
 		"nobody but whose request it is answers":                    testAnsweredByOthers,
 		"a channel's stage asks, and adds nobody":                   testAskedInAChannel,
 		"a stand-in asks for whom they stand in":                    testAskedInstead,
-		"a stand-in of several says for whom they ask":              testAskedAs,
 		"somebody is added after who is asked, and stamps":          testAdded,
 		"somebody is consulted, and agrees or objects":              testConsulted,
 		"some can't be added":                                       testAddedBadly,
-		"a post is added by who holds it today":                     testPostAdded,
 		"whom the rule names is added by a choice":                  testOfferedAdded,
-		"of a vacant post who stands over it is added":              testVacantPostAdded,
-		"who is added must be in the organisation":                  testAddedUnknown,
 		"a gate without a rule has neither question nor addition":   testAskedWithoutARule,
 		"what is over is neither asked about nor answered":          testAskedTooLate,
 		"a form of another release is refused, and nothing is lost": testRouteActMalformed,
@@ -176,19 +170,6 @@ func testAskedInstead(t *testing.T, w *world) {
 		"%+v", act)
 }
 
-func testAskedAs(t *testing.T, w *world) {
-	p := w.along(2, pipelinetest.Desk("経理", 2, webapi.Suzuki, webapi.Alex))
-	w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Suzuki, 1)
-	w.standIn(webapi.Tanaka, webapi.Alex, webapi.Alex, 1)
-	form := w.opens(webapi.Tanaka, circulation.Ask, p.ID, "/1")
-	values := reason("何社?")
-	w.stays(w.sendView(webapi.Tanaka, form, values), "どなたの代理")
-	maps.Copy(values, map[string]any{card.AsWhomBlock: map[string]any{card.AsWhomInput: map[string]any{
-		"type": "radio_buttons", "selected_option": map[string]any{"value": webapi.Alex}}}})
-	w.quiet(w.sendView(webapi.Tanaka, form, values), webapi.Tanaka)
-	expect.Is(t, w.questions()[0].Asked.Principal.User, webapi.Alex)
-}
-
 func testAdded(t *testing.T, w *world) {
 	p := w.onRoute(webapi.Suzuki, webapi.Tanaka)
 	form := w.opens(webapi.Suzuki, circulation.Add, p.ID, "/1")
@@ -245,60 +226,6 @@ func testAddedBadly(t *testing.T, w *world) {
 	expect.Is(t, len(w.acts()), 0, "acts")
 }
 
-func testAddedUnknown(t *testing.T, w *world) {
-	w.h.Organised = func(_ context.Context, _, account string) (tenancy.Employed, error) {
-		m := tenancy.Employed{Version: "v1", On: aggregate.Owned{Key: tenancy.OrganisationKey}}
-		m.Person = map[string]string{webapi.Suzuki: "E1", webapi.Alex: "E3", webapi.Sato: "E9"}[account]
-		return m, nil
-	}
-	first := pipelinetest.Desk("課長", 1, webapi.Suzuki)
-	first.People[0].Person = "E1"
-	o := pipelinetest.Along([]string{webapi.Sato}, 1, first)
-	o.Route.Org, o.Askers[0].Person = "v1", "E9"
-	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o,
-		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
-	form := w.opens(webapi.Suzuki, circulation.Add, p.ID, "/1")
-	w.staysAt(w.sendView(webapi.Suzuki, form, adding(webapi.Tanaka, circulation.AsConsult, "x")), card.AddedBlock,
-		"今日の組織表にない")
-	w.quiet(w.sendView(webapi.Suzuki, form, adding(webapi.Alex, circulation.AsConsult, "x")), webapi.Suzuki)
-	act := w.acts()[0]
-	expect.That(t, act.To.Person == "E3" && act.Found.Org == "v1", "%+v", act)
-	w.quiet(w.sendView(webapi.Suzuki, w.opens(webapi.Suzuki, circulation.Ask, p.ID, "/1"), reason("何社?")), webapi.Suzuki)
-	w.quiet(w.sendView(webapi.Sato, w.opens(webapi.Sato, circulation.Answer, p.ID, "/1"), reason("2 社")), webapi.Sato)
-	answered := w.questions()[0].Answered
-	expect.That(t, answered.Hand.Person == "E9" && answered.Found.Org == "v1", "%+v", answered)
-	w.organise(map[string]string{webapi.Suzuki: "1", webapi.Sato: "2", webapi.Tanaka: "10"})
-	w.staysAt(w.sendView(webapi.Suzuki, form, adding(webapi.Tanaka, circulation.AsConsult, "x")), card.AddedBlock,
-		"今日は休職・出向中")
-}
-
-func testPostAdded(t *testing.T, w *world) {
-	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Suzuki: "3", webapi.Tanaka: "5"})
-	p := w.organised()
-	form := w.opens(webapi.Alex, circulation.Add, p.ID, "/1")
-	named := func(post, to string) map[string]any {
-		values := adding(to, circulation.AsConsult, "見てください")
-		values[card.AddedPostBlock] = map[string]any{card.AddedPostInput: map[string]any{"value": post}}
-		return values
-	}
-	for post, want := range map[string]string{
-		"SALES 課長": "exactly one such post", "どこか 部長": "exactly one such post", "ACC 係長": "Several people hold this",
-		"ACC 主任": "Only full members", "SALES　部長": "Whoever asked can't be added",
-	} {
-		w.staysAt(w.sendView(webapi.Alex, form, named(post, "")), card.AddedPostBlock, want)
-	}
-	w.staysAt(w.sendView(webapi.Alex, form, named("SALES 主任", webapi.Suzuki)), card.AddedPostBlock,
-		"either a person or a post")
-	w.staysAt(w.sendView(webapi.Alex, form, named("", "")), card.AddedBlock, "choose whom to add")
-	expect.Is(t, len(w.acts()), 0, "acts")
-	for range 2 {
-		w.quiet(w.sendView(webapi.Alex, form, named("SALES　主任", "")), webapi.Alex)
-	}
-	act := w.acts()[0]
-	expect.That(t, len(w.acts()) == 1 && act.To.User == webapi.Suzuki && act.To.Person == "3" &&
-		strings.HasPrefix(act.To.Via, "主任 of SALES as of ") && act.Found.Resolved == act.To.Via, "%+v", act)
-}
-
 func testOfferedAdded(t *testing.T, w *world) {
 	desk := pipelinetest.Desk("課長", 1, webapi.Suzuki)
 	desk.Raises = []circulation.Raise{{When: "特に重要と認めるとき", To: circulation.Person{User: webapi.Alex}}}
@@ -320,16 +247,6 @@ func testOfferedAdded(t *testing.T, w *world) {
 	act := w.acts()[0]
 	expect.That(t, act.Kind == circulation.Add && act.To.User == webapi.Alex && act.As == circulation.AsApprove, "%+v",
 		act)
-}
-
-func testVacantPostAdded(t *testing.T, w *world) {
-	w.organise(map[string]string{webapi.Alex: "1", webapi.Sato: "2", webapi.Suzuki: "3"})
-	p := w.organised(circulation.Person{User: webapi.Suzuki, Person: "3"})
-	values := adding("", circulation.AsApprove, "見てください")
-	values[card.AddedPostBlock] = map[string]any{card.AddedPostInput: map[string]any{"value": "ACC 課長"}}
-	w.quiet(w.sendView(webapi.Suzuki, w.opens(webapi.Suzuki, circulation.Add, p.ID, "/1"), values), webapi.Suzuki)
-	act := w.acts()[0]
-	expect.That(t, act.To.User == webapi.Alex && strings.HasPrefix(act.To.Via, "over 課長 of ACC as of "), "%+v", act)
 }
 
 func testAskedWithoutARule(t *testing.T, w *world) {

@@ -13,7 +13,6 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
@@ -29,7 +28,7 @@ import (
 type verdict struct{ decide.Verdict }
 
 func (h *Handler) maker() decide.Maker {
-	return decide.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now, Organised: h.Organised, Scanned: h.Results.Scanned}
+	return decide.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now, Scanned: h.Results.Scanned}
 }
 
 // decide makes a decision with decide.Maker.
@@ -179,33 +178,6 @@ func (h *Handler) submitted(ctx context.Context, c click, v verdict) inbound.Res
 	}
 	h.tell(ctx, c, v)
 	return inbound.OK()
-}
-
-// asWhom returns for whom somebody may act, if an act was refused because they stand in for several, else nil.
-func asWhom(err error) []circulation.Person {
-	if refused, is := errors.AsType[*circulation.Refusal](err); is && refused.Why == circulation.WhyWhom {
-		return refused.People
-	}
-	return nil
-}
-
-// askWhom opens the form in which somebody who stands in for several people says for whom they stamp.
-func (h *Handler) askWhom(ctx context.Context, c click, v verdict, r card.Review, of []circulation.Person) {
-	v.Err, v.Empty = nil, false
-	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
-		return card.AsWhom(r, of, v.Settings.Locale), nil
-	})
-}
-
-// approveAs approves for whom the person chose in that form.
-func (h *Handler) approveAs(ctx context.Context, p payload) (inbound.Response, error) {
-	r, ok := card.ReadAsWhom(p.View.PrivateMetadata)
-	if !ok {
-		return h.malformed(ctx, p)
-	}
-	c := p.click(r.TaskID, r.ID)
-	c.Stage, c.As = r.Stage, p.View.State.Values[card.AsWhomBlock][card.AsWhomInput].Selected.Value
-	return h.submitted(ctx, c, h.decide(ctx, c, decide.Shown(r.Type, r.Hash, decide.Approve))), nil
 }
 
 // takesBack is the verb of the buttons by which people take their stamps back.

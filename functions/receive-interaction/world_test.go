@@ -65,7 +65,6 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 		Slack:  w.slack.Client,
 		People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now,
-		Staff: store.OrganisationsOf(all).Staff,
 	}
 	w.h.Slack = holding{w.slack.Client, w.holds}
 	w.root = w.slack.Say(t, webapi.Sato, webapi.HR, "今月の勤怠をまとめて")

@@ -31,7 +31,6 @@ func TestPeopleAreLookedUpForARoute(t *testing.T) {
 		"an app whose message is forwarded asks for nothing":     testApps,
 		"nor does one in the thread, where strangers are found":  testAppsAndStrangersOfAThread,
 		"an organisation says who stands above":                  testOrganisation,
-		"who is next in order is asked for who is away":          testSomebodyAway,
 		"one's organisation that changes meanwhile counts anew":  testOrganisationThatChanges,
 		"one's organisation that is removed leaves nobody out":   testOrganisationThatIsRemoved,
 		"marks say what the rules know of the steps":             testMarks,

@@ -215,21 +215,6 @@ func testOrganisation(t *testing.T, w *ruledWorld) {
 }
 
 // The head's absence is recorded: who is next in the rule's order is asked, and the route says for whom.
-func testSomebodyAway(t *testing.T, w *ruledWorld) {
-	w.organised(0)
-	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
-	head := circulation.Person{User: "U0BUCHO", Person: "2"}
-	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Principal: head, From: today, Until: today}
-	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: head.User}, Person: head}
-	expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
-	w.rules(asks(desk("部長", rules.Who{Kind: rules.WhoManager, Level: 1, Instead: []rules.Who{ofPeople("U0SHACHO")}})))
-	w.unrouted()
-	s := w.opened(w.resume()).Route.Stages[0]
-	expect.Same(t, s.People, []circulation.Person{{User: "U0SHACHO", Person: "1",
-		Via: "instead of U0BUCHO: named by the rule"}})
-	expect.Is(t, s.Filled, rules.FilledInstead)
-}
-
 // Somebody removes the organisation: nobody knows who the manager is, so their stage isn't left out as a vacant one.
 func testOrganisationThatIsRemoved(t *testing.T, w *ruledWorld) {
 	boss := desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})

@@ -68,8 +68,8 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 	known := &people.People{Slack: slack, Now: time.Now}
 	return &console.Console{
 		Site: web.Site{Store: web.RowsOf(all), Results: results, Slack: slack, Listing: slack, People: known,
-			Own: deployment{keys, slackapi.HomeWorkspaces{Slack: slack}}, Now: time.Now, Organised: organised.Member,
-			Staff: organised.Staff},
+			Own: deployment{keys, slackapi.HomeWorkspaces{Slack: slack}}, Now: time.Now,
+		},
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
 		Organisations: organised,
 		Outbound:      strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),

@@ -206,7 +206,7 @@ func (m *minute) again() *minute {
 func (m *minute) sweep(t *testing.T) time.Duration {
 	t.Helper()
 	now := func() time.Time { return m.now }
-	h := &Handler{Store: m, Delegations: noDelegations{}, Reminders: noReminders{},
+	h := &Handler{Store: m, Reminders: noReminders{},
 		Effects: effect.Runner{Store: m, Runs: m, Queue: m, Now: now},
 		Now:     now}
 	ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)

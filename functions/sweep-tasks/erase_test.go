@@ -188,7 +188,7 @@ func (k *talk) sweeps(calls int) (made int) {
 	cfg.HTTPClient, cfg.Retryer = &http.Client{Transport: d}, func() aws.Retryer { return aws.NopRetryer{} }
 	all := store.New(dynamodb.NewFromConfig(cfg), k.Table(), store.Kinds()...)
 	bucket := removal.Open(cfg, boot.Results{ResultsBucket: k.Bucket})
-	h := &Handler{Store: all, Delegations: all, Reminders: store.OrganisationsOf(all), Effects: k.Effects(),
+	h := &Handler{Store: all, Reminders: store.OrganisationsOf(all), Effects: k.Effects(),
 		Erase: store.NewEraser(all, bucket), Now: k.Now}
 	h.Effects.Store = all
 	_ = h.Handle(context.Background()) // what it can't do the next one does

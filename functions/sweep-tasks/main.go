@@ -54,7 +54,7 @@ type environment struct {
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	s := store.OpenAll(cfg, env.Table)
 	return &Handler{
-		Store: s, Delegations: s, Reminders: store.OrganisationsOf(s),
+		Store: s, Reminders: store.OrganisationsOf(s),
 		Effects: effect.New(cfg, s, store.Kinds(), store.Machines(env.Effects), env.CardQueueURL),
 		Erase:   store.NewEraser(s, removal.Open(cfg, env.Results)),
 		Now:     time.Now,
@@ -87,12 +87,11 @@ type Store interface {
 }
 
 type Handler struct {
-	Store       Store
-	Delegations Delegations
-	Reminders   Reminders
-	Effects     effect.Runner
-	Erase       store.Eraser
-	Now         func() time.Time
+	Store     Store
+	Reminders Reminders
+	Effects   effect.Runner
+	Erase     store.Eraser
+	Now       func() time.Time
 
 	begun *sync.Map // tenants of which this sweep knows that they have a row of Reminders
 }
@@ -102,8 +101,7 @@ type count struct{ swept, repairs, failed, left atomic.Int64 }
 
 // Handle handles every task that is due, all shards concurrently, until none is left or time runs short; the next
 // minute continues. First it makes the decisions that depend on time, for all tasks: they need only the table, and
-// people wait for them. Then it carries out effects, tells people what was done by who stood in for them, and reminds
-// people of what waits for them. Last it deletes what is forgotten. It postpones a task that can't be
+// people wait for them. Then it carries out effects, and reminds people of what waits for them. Last it deletes what is forgotten. It postpones a task that can't be
 // handled. A failing task, shard or service doesn't delay other tasks; tasks that need the service stay due.
 func (h *Handler) Handle(ctx context.Context) error {
 	one := h.ofOneSweep()
@@ -114,7 +112,7 @@ func (h *Handler) Handle(ctx context.Context) error {
 	shards(func(shard int) { found[shard], errs[shard] = one.decideDue(first, shard, &n) })
 	cancel()
 	shards(func(shard int) { one.carryOut(ctx, found[shard], &n) })
-	errs = append(errs, h.standIns(ctx, &n), one.remindAll(ctx, &n))
+	errs = append(errs, one.remindAll(ctx, &n))
 	one.eraseAll(ctx, slices.Concat(found...), &n)
 	boot.Count(boot.SweepRepaired, int(n.repairs.Load()))
 	boot.Count(boot.SweepFailed, int(n.failed.Load()))

@@ -39,7 +39,7 @@ func TestSweep(t *testing.T) {
 
 func handler(w *pipelinetest.World) *Handler {
 	s := w.StoreOverTransport().KindStore.Store
-	return &Handler{Store: s, Delegations: s, Reminders: store.OrganisationsOf(s), begun: &sync.Map{},
+	return &Handler{Store: s, Reminders: store.OrganisationsOf(s), begun: &sync.Map{},
 		Effects: w.Effects(), Now: w.Now}
 }
 

@@ -163,7 +163,7 @@ func TestAContestThatDoesNotEndIsHeardOf(t *testing.T) {
 	a := (&contest.Aggregate{}).After(c).(*contest.Aggregate)
 	for after, want := range map[time.Duration]int{20 * time.Minute: 0, 22 * time.Minute: 1} {
 		now := func() time.Time { return began.Add(after) }
-		h := &Handler{Store: open{a: a}, Delegations: noDelegations{}, Reminders: noReminders{},
+		h := &Handler{Store: open{a: a}, Reminders: noReminders{},
 			Effects: effect.Runner{Runs: noRuns{}, Now: now}, Now: now}
 		out := expect.Metrics(t, func() {
 			_, _ = h.sweep(t.Context(), a.Ref())

@@ -30,7 +30,6 @@ type Reminders interface {
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Delegations(ctx context.Context, tenant string) ([]tenancy.Delegation, error)
 	Unread(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
-	Staff(ctx context.Context, tenant string, at time.Time) (tenancy.Staff, error)
 	Create(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error
 }
 

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/words/legible"
 	"slices"
 	"sort"
 	"sync"
@@ -30,7 +33,6 @@ type reminding struct {
 	settings tenancy.Settings
 	now      time.Time
 	standIns map[string][]circulation.StandIn // by the hand's account
-	staff    tenancy.Staff                    // today's
 	loaded   sync.Map                         // functions that read aggregates once, by ref
 
 	mu   sync.Mutex
@@ -52,17 +54,14 @@ type owing struct {
 // find collects what waits for whom, judging by the index. It reports whether anything waits in the tenant.
 func (r *reminding) find(ctx context.Context) (some bool, err error) {
 	r.owed, r.standIns = map[string][]owing{}, map[string][]circulation.StandIn{}
-	if r.staff, err = r.Reminders.Staff(ctx, r.tenant, r.now); err != nil {
-		return false, fmt.Errorf("who is there: %w", err)
-	}
 	all, err := r.Reminders.Delegations(ctx, r.tenant)
 	if err != nil {
 		return false, fmt.Errorf("who stands in for whom: %w", err)
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].Begins.Before(all[j].Begins) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].From < all[j].From })
 	for _, d := range all {
-		if d.Counts(r.now) && !d.Absence() {
-			r.standIns[d.Hand.User] = append(r.standIns[d.Hand.User], d.StandIn())
+		if d.Counts(r.now) {
+			r.standIns[d.Hand] = append(r.standIns[d.Hand], d.StandIn())
 		}
 	}
 	if some, err = r.unread(ctx, all); err != nil {
@@ -92,8 +91,8 @@ func (r *reminding) find(ctx context.Context) (some bool, err error) {
 func (r *reminding) unread(ctx context.Context, all []tenancy.Delegation) (some bool, err error) {
 	asked := map[string]bool{}
 	for _, d := range all {
-		user := d.Principal.User
-		if asked[user] || r.absent(d.Principal) {
+		user := d.Principal
+		if asked[user] {
 			continue
 		}
 		asked[user] = true
@@ -134,7 +133,7 @@ func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 	for _, c := range a.Common().CopiesOf(x.Key) {
 		listed := len(r.settings.Approvers.Usergroups) > 0 || slices.Contains(r.settings.Approvers.Users, c.User)
 		if listed && !c.AtHome() {
-			r.ask(circulation.Person{User: c.User}, of)
+			r.owe(c.User, of)
 		}
 	}
 	return nil
@@ -150,7 +149,7 @@ func (r *reminding) addRuled(ctx context.Context, x store.WaitingItem, g *aggreg
 	if q := st.Open(); q != nil {
 		of.since, of.answer = q.Asked.At, true
 		for _, p := range g.Questioned() {
-			r.ask(p, of)
+			r.owe(p.User, of)
 		}
 		return nil
 	}
@@ -165,17 +164,13 @@ func (r *reminding) addRuled(ctx context.Context, x store.WaitingItem, g *aggreg
 func (r *reminding) addOwed(g *aggregate.Gate, st *circulation.State, of owing) {
 	owes, c, instead := st.Owes(), g.Circulating(), map[string]bool{}
 	var stood []circulation.StandIn
-	for hand, all := range r.standIns {
+	for _, all := range r.standIns {
 		if slices.ContainsFunc(all, func(s circulation.StandIn) bool { return slices.ContainsFunc(owes, s.Principal.Is) }) {
-			stood = append(stood, st.StoodFor(&c, r.staff.Fit(g, hand, all, of.gate.Askers...))...)
+			stood = append(stood, st.StoodFor(&c, circulation.Beside(all, of.gate.Askers...))...)
 		}
 	}
-	stood = slices.DeleteFunc(stood, func(s circulation.StandIn) bool { return r.absent(s.Hand) })
 	for _, p := range owes {
-		given := func(s circulation.StandIn) bool { return s.Principal.Is(p) }
-		if !r.absent(p) || r.delegated(given) && !slices.ContainsFunc(stood, given) {
-			r.owe(p.User, of)
-		}
+		r.owe(p.User, of)
 	}
 	for _, s := range stood {
 		if of.as = s.Principal.User; !instead[s.Hand.User] {
@@ -183,16 +178,6 @@ func (r *reminding) addOwed(g *aggregate.Gate, st *circulation.State, of owing) 
 			r.owe(s.Hand.User, of)
 		}
 	}
-}
-
-// delegated reports whether somebody stands in for others by such a delegation, on whatever gate.
-func (r *reminding) delegated(is func(circulation.StandIn) bool) bool {
-	for _, all := range r.standIns {
-		if slices.ContainsFunc(all, is) {
-			return true
-		}
-	}
-	return false
 }
 
 // addShared notes that a gate waits for the members of a channel: of its home, or of the one where it was asked for.
@@ -208,23 +193,6 @@ func (r *reminding) addShared(ctx context.Context, x owing, home string) error {
 	x.all = true
 	r.owe(home, x)
 	return nil
-}
-
-// ask notes that a gate waits for somebody who is there today.
-func (r *reminding) ask(p circulation.Person, x owing) {
-	if !r.absent(p) {
-		r.owe(p.User, x)
-	}
-}
-
-// absent reports whether the organisation says that somebody is away today, or gone.
-func (r *reminding) absent(p circulation.Person) bool {
-	if r.staff.Chart == nil {
-		return false
-	}
-	p.Person = cmp.Or(r.staff.Number(p.User), p.Person)
-	_, here := r.staff.Chart.Person(p.Person)
-	return p.Person != "" && !here
 }
 
 func (r *reminding) owe(user string, x owing) {
@@ -306,7 +274,7 @@ func (r *reminding) item(ctx context.Context, user string, x owing) (out task.Re
 			return out, "", nil
 		}
 		if stage = g.Owes(user); x.as != "" {
-			_, stage = g.OwesFor(user, r.staff.Fit(g, user, r.standIns[user], x.gate.Askers...), r.now)
+			_, stage = g.OwesFor(user, circulation.Beside(r.standIns[user], x.gate.Askers...), r.now)
 		}
 		s := st.CurrentStage()
 		switch all := s != nil && s.Mode == circulation.ModeChannel; {
@@ -348,4 +316,25 @@ func (x owing) end() time.Time {
 		return x.since.AddDate(100, 0, 0)
 	}
 	return *x.until
+}
+
+// mostItems is how much of what waits a message names, with at most maxTitle characters of a title.
+const mostItems, maxTitle = 20, 80
+
+// titled returns the title of a request and the version that the gate with this id is about, or what an agent's action
+// is to do.
+func titled(a aggregate.Aggregate, gate string) (title string, later int) {
+	switch of := a.(type) {
+	case *task.Aggregate:
+		if of.Task != nil {
+			return legible.First(of.Task.Title, maxTitle), of.CalledAt(gate)
+		}
+	case *conversation.Aggregate:
+		if action := of.Action(gate); action != nil {
+			return legible.First(action.Summary, maxTitle), 0
+		}
+	case *call.Aggregate:
+		return legible.First(of.Call.Tool, maxTitle), 0
+	}
+	return "", 0
 }

@@ -23,12 +23,11 @@ func testRemindedAs(t *testing.T, w *pipelinetest.World) {
 	desks(w, "U1")
 	other := w.Another()
 	desks(other, "U2")
-	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"},
-		Person: circulation.Person{User: "U1"}}
+	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}}
 	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
 	for hand, until := range map[string]organisation.Date{"U2": day, "U4": today} {
-		d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: hand},
-			Principal: circulation.Person{User: "U1"}, From: today, Until: until}
+		d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: hand,
+			Principal: "U1", From: today, Until: until}
 		expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
 	}
 	until(t, w, at)
@@ -41,38 +40,6 @@ func testRemindedAs(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, ok && told.N == 1 && told.As == 0, "the principal: %+v", told)
 	_, ok = of(w, "U4", day)
 	expect.That(t, !ok, "whose days are over")
-}
-
-func testRemindedToRead(t *testing.T, w *pipelinetest.World) {
-	day, at := morning(w)
-	asks := pipelinetest.Desk("経理", 1, "U1")
-	asks.ReadAfter = true
-	w.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{pipelinetest.Requester}, 1, asks),
-		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
-	d := standIn(w)
-	p, since := w.Load().Process(), w.Now()
-	expect.NoError(t, w.Store.AddCopies(t.Context(), w.Ref, []*aggregate.Card{{CardType: task.CardProcess, Subject: p.Key(),
-		User: "U1", Stage: 1, OwedSince: &since}}))
-	id := p.ID
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		act := circulation.Act{Kind: circulation.Stamp, Hand: d.Hand, Principal: d.Principal, Stage: 1,
-			Hash: a.Process().AskedSum, Found: circulation.Found{Delegation: &circulation.Delegation{Key: "U2#U1#2026-04-01", Rev: 1}}}
-		return a.Act(id, act, aggregate.Actor{Type: aggregate.ActorUser, ID: "U2"}, aggregate.Policy{}, w.Now())
-	})
-	w.Cancel()
-	until(t, w, at)
-	told, ok := of(w, "U1", day)
-	expect.That(t, ok && told.N == 1 && len(told.Items) == 1 && told.Items[0].Read && told.Items[0].ID == w.Ref.ID, "%+v",
-		told)
-	_, hand := of(w, "U2", day)
-	expect.That(t, !hand, "who stamped is reminded")
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.ReadAfter(id, aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, aggregate.Policy{}, w.Now())
-	})
-	again, next := tenancy.DefaultSettings().NextReminder(day+1, w.Now())
-	sweep(t, w, next.Sub(w.Now()))
-	_, ok = of(w, "U1", again)
-	expect.That(t, !ok, "reminded of what they have read")
 }
 
 func testRemindedTogether(t *testing.T, w *pipelinetest.World) {
@@ -146,7 +113,7 @@ func testRemindedOfAction(t *testing.T, w *pipelinetest.World) {
 	expect.NoError(t, rows.AddCopies(t.Context(), k.Ref, []*aggregate.Card{{CardType: conversation.CardAction,
 		Subject: x.Key(), User: "U2", Channel: "DU2", MessageTS: "1.000001", State: aggregate.CardPosted,
 		CreatedAt: w.Now()}}))
-	h := &Handler{Store: s, Delegations: s, Reminders: store.OrganisationsOf(s), Effects: w.Effects(), Now: w.Now}
+	h := &Handler{Store: s, Reminders: store.OrganisationsOf(s), Effects: w.Effects(), Now: w.Now}
 	for _, after := range []time.Duration{2 * soon, at.Sub(w.Now()) - 2*soon} {
 		w.Later(after)
 		expect.NoError(t, h.Handle(t.Context()))
@@ -236,93 +203,10 @@ func testRemindedBesideOthers(t *testing.T, w *pipelinetest.World) {
 }
 
 // Whoever is on leave or has left by the organisation of the day is not reminded; who stands in for them is.
-func testRemindedOnlyWhoIsThere(t *testing.T, w *pipelinetest.World) {
-	day, at := morning(w)
-	all := store.OrganisationsOf(w.Store.KindStore.Store)
-	o := expect.Value(organisation.Read([]byte(`employee_number,name,email,department_code,parent_department,employment,valid_to,status
-1,Head,u1@example.com,HQ,,employee,,leave
-2,Hand,u2@example.com,HQ,,employee,,
-3,Left,u3@example.com,HQ,,employee,2026-01-01,
-`)))(t)
-	accounts := map[string][]organisation.Matched{"1": {{ID: "U1"}}, "2": {{ID: "U2"}}, "3": {{ID: "U3"}}}
-	m := &organisation.Matching{Accounts: accounts}
-	expect.NoError(t, all.Save(t.Context(), w.Ref.Tenant, 0, o, m.Kept(), pipelinetest.Member("U9"), w.Now()))
-	desks(w, "U1", "U3", "U4")
-	standIn := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: "U2"},
-		Principal: circulation.Person{User: "U1"}, From: organisation.DateOf(w.Now().In(tenancy.Zone())), Until: day}
-	by := tenancy.Setter{Actor: pipelinetest.Member("U1"), Person: standIn.Principal}
-	expect.Value(w.Store.KindStore.SetDelegation(t.Context(), standIn, by, w.Now(), nil))(t)
-	until(t, w, at)
-	for user, want := range map[string]bool{"U1": false, "U2": true, "U3": false, "U4": true} {
-		_, ok := of(w, user, day)
-		expect.Is(t, ok, want, user)
-	}
-}
-
 // An absent principal for whom nobody may stand in who was to is reminded like anybody: here the rule lets nobody, for
 // one of two.
-func testRemindedThoughAway(t *testing.T, w *pipelinetest.World) {
-	day, at := morning(w)
-	o := expect.Value(organisation.Read([]byte(`employee_number,name,email,department_code,parent_department,employment,valid_to,status
-1,Head,u1@example.com,HQ,,employee,,leave
-2,Hand,u2@example.com,HQ,,employee,,
-3,Away,u3@example.com,HQ,,employee,,leave
-`)))(t)
-	m := &organisation.Matching{Accounts: map[string][]organisation.Matched{"1": {{ID: "U1"}}, "2": {{ID: "U2"}},
-		"3": {{ID: "U3"}}}}
-	expect.NoError(t, store.OrganisationsOf(w.Store.KindStore.Store).Save(t.Context(), w.Ref.Tenant, 0, o, m.Kept(),
-		pipelinetest.Member("U9"), w.Now()))
-	alone := pipelinetest.Desk("経理", 1, "U1")
-	alone.NoStandIns = true
-	w.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{pipelinetest.Requester}, 1, alone),
-		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
-	desks(w.Another(), "U3")
-	for _, principal := range []string{"U1", "U3"} {
-		d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: "U2"},
-			Principal: circulation.Person{User: principal}, From: organisation.DateOf(w.Now().In(tenancy.Zone())), Until: day}
-		by := tenancy.Setter{Actor: pipelinetest.Member(principal), Person: d.Principal}
-		expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
-	}
-	until(t, w, at)
-	for user, want := range map[string]bool{"U1": true, "U2": true, "U3": false} {
-		told, ok := of(w, user, day)
-		expect.That(t, ok == want && (!ok || told.N == 1), "%s: %+v", user, told)
-	}
-}
-
 // Who may not stand in, as the organisation has them, is not reminded: for them a click would do nothing. The principal
 // is.
-func testRemindedOfWhoMayNotStandIn(t *testing.T, w *pipelinetest.World) {
-	day, at := morning(w)
-	all := store.OrganisationsOf(w.Store.KindStore.Store)
-	o := expect.Value(organisation.Read([]byte(`employee_number,name,email,department_code,parent_department,employment
-1,Head,u1@example.com,HQ,,employee
-2,Hand,u2@example.com,HQ,,contractor
-4,Other,u4@example.com,HQ,,employee
-`)))(t)
-	accounts := map[string][]organisation.Matched{"1": {{ID: "U1"}}, "2": {{ID: "U2"}}, "4": {{ID: "U4"}}}
-	m := &organisation.Matching{Accounts: accounts}
-	expect.NoError(t, all.Save(t.Context(), w.Ref.Tenant, 0, o, m.Kept(), pipelinetest.Member("U9"), w.Now()))
-	desk := pipelinetest.Desk("経理", 1, "U1")
-	desk.People[0].Person = "1"
-	along := pipelinetest.Along([]string{pipelinetest.Requester}, 1, desk)
-	along.Route.Org, along.Askers[0].Person = "v1", "9"
-	w.PlannedOnRoute(tenancy.DefaultSettings(), along,
-		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
-	head := circulation.Person{User: "U1", Person: "1"}
-	for hand, number := range map[string]string{"U2": "2", "U4": "4"} {
-		standIn := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: hand, Person: number},
-			Principal: head, From: organisation.DateOf(w.Now().In(tenancy.Zone())), Until: day}
-		by := tenancy.Setter{Actor: pipelinetest.Member("U1"), Person: head}
-		expect.Value(w.Store.KindStore.SetDelegation(t.Context(), standIn, by, w.Now(), nil))(t)
-	}
-	until(t, w, at)
-	for user, want := range map[string]bool{"U1": true, "U2": false, "U4": true} {
-		_, ok := of(w, user, day)
-		expect.Is(t, ok, want, user)
-	}
-}
-
 // A question about an agent's call is for who answers for the key by now.
 func testRemindedWhoAnswers(t *testing.T, w *pipelinetest.World) {
 	day, at := morning(w)

@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"ringi/shared/decide"
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -60,7 +59,6 @@ type Handler struct {
 	PaceScale float64
 	Queue     Queue
 	QueueURL  string
-	Staff     decide.StaffReader
 	Now       func() time.Time
 	NewID     func() string
 	who       people.Requesters

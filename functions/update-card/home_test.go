@@ -34,7 +34,7 @@ func (w *world) withHomes() {
 		Inbox: decide.InboxReader{Rows: w.Store.KindStore.Store, Store: w.Store,
 			Sessions: store.ConversationsOf(w.Store.KindStore.Store),
 			Calls:    store.CallsOf(w.Store.KindStore.Store),
-			Slack:    w.slack.Client, Now: w.Now, Staff: w.h.Staff}}
+			Slack:    w.slack.Client, Now: w.Now}}
 }
 
 // opens has a person open the tab, and handles the relay's message.
@@ -280,7 +280,7 @@ func (k *inConversation) withHomes() {
 	s := k.Rows.KindStore.Store
 	k.h.Homes = &Homes{Rows: records.NotesOf(s.Table()), Slack: k.slack.Client,
 		Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: k.Rows, Calls: store.CallsOf(s),
-			Slack: k.slack.Client, Now: k.Now, Staff: store.OrganisationsOf(s).Staff}}
+			Slack: k.slack.Client, Now: k.Now}}
 }
 
 // opens has a person open the tab.

@@ -99,17 +99,17 @@ func testHomeStandsIn(t *testing.T, w *world) {
 	expect.NoError(t, err)
 	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Tanaka))
 	w.drawn()
-	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: webapi.Alex},
-		Principal: circulation.Person{User: webapi.Suzuki}, From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
+	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: webapi.Alex,
+		Principal: webapi.Suzuki, From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
 	d.Until = d.From
 	d = expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, tenancy.Setter{Actor: aggregate.Actor{
-		Type: aggregate.ActorUser, ID: webapi.Suzuki}, Person: d.Principal}, w.Now(), nil))(t)
+		Type: aggregate.ActorUser, ID: webapi.Suzuki}}, w.Now(), nil))(t)
 	w.h.Homes.Console = "https://ringi.example/console"
 	w.opens(webapi.Alex)
 	w.onTab("first", webapi.Alex, 1)
 	expect.Has(t, w.tab(webapi.Alex), "https://ringi.example/console/tasks/"+w.Ref.ID, "who isn't in the channel")
 	expect.Has(t, w.tab(webapi.Alex), " · for \\u003c@"+webapi.Suzuki, "first")
-	w.Later(d.Ends.Sub(w.Now()))
+	w.Later(d.StandIn().Ends.Sub(w.Now()))
 	w.opens(webapi.Alex)
 	w.onTab("over", webapi.Alex, 0)
 }

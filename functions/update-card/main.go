@@ -69,7 +69,6 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	scale, err := paceScale(env.SlackPace)
 	s := store.OpenAll(cfg, env.Table)
 	results := large.Open(cfg, env.Results)
-	staff := store.OrganisationsOf(s).Staff
 	bot := bots.Open(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
 		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results, env.Console, bot},
@@ -77,8 +76,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 			call.Kind.Name:         callCards{env.Console, store.CallsOf(s)}},
 		Slack: bot, Homes: &Homes{Rows: records.NotesOf(s.Table()), Slack: bot,
 			Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: store.ConversationsOf(s),
-				Calls: store.CallsOf(s), Slack: bot, Now: time.Now, Staff: staff}, Console: env.Console},
-		Staff: staff,
+				Calls: store.CallsOf(s), Slack: bot, Now: time.Now}, Console: env.Console},
 		Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: records.NotesOf(s.Table()), PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: clock.Sleep,
 	}, err

@@ -287,7 +287,7 @@ func (d *drawing) standIns(ctx context.Context) error {
 	owes, g := r.st.Owes(), r.gate.Circulating()
 	var all []circulation.StandIn
 	for _, p := range owes[:min(len(owes), mostAway)] {
-		of := absent{d.ref, q.Key, r.st.Present, d.a.Root().Common().Redraws, tenancy.PersonKey(p)}
+		of := absent{d.ref, q.Key, r.st.Present, d.a.Root().Common().Redraws, p.User}
 		given, err := d.Handler.away.Ask(of, d.Now(), standInsLast, func() ([]tenancy.Delegation, error) {
 			return d.Store.DelegationsOf(ctx, d.ref.Tenant, of.person)
 		})
@@ -295,22 +295,13 @@ func (d *drawing) standIns(ctx context.Context) error {
 			return err
 		}
 		for _, x := range given {
-			if !x.Absence() {
-				all = append(all, x.StandIn())
-			}
+			all = append(all, x.StandIn())
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	staff, err := d.Staff(ctx, d.ref.Tenant, d.Now())
-	if err != nil {
-		return fmt.Errorf("read who is employed: %w", err)
-	}
-	for _, x := range all {
-		fit := staff.Fit(r.gate, x.Hand.User, []circulation.StandIn{x}, d.a.(decide.Subject).Askers()...)
-		d.away = append(d.away, r.st.StoodFor(&g, fit)...)
-	}
+	d.away = append(d.away, r.st.StoodFor(&g, circulation.Beside(all, d.a.(decide.Subject).Askers()...))...)
 	return nil
 }
 

@@ -26,7 +26,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
 
@@ -112,7 +111,7 @@ func (w *world) handler() *Handler {
 		Store: w.Store.KindStore.Store, Rows: w.Store,
 		Kinds: map[string]Kind{task.Kind.Name: taskCards{results: w.bucket, links: w.slack.Client}},
 		Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: aggregate.NewID,
-		Now: w.Now, Staff: store.OrganisationsOf(w.Store.KindStore.Store).Staff,
+		Now:  w.Now,
 		Wait: func(context.Context, time.Duration) error { return nil },
 	}
 }

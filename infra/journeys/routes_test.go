@@ -250,7 +250,7 @@ func TestAStandInStampsAtTheConsole(t *testing.T) {
 	t.Cleanup(func() {
 		for _, away := range expect.Value(rows.Delegations(context.Background(), d.Ref.Tenant))(t) {
 			_, err := rows.EndDelegation(context.Background(), away,
-				tenancy.Setter{Person: away.Principal, Actor: administrator}, time.Now(), nil)
+				tenancy.Setter{Actor: administrator, Admin: true}, time.Now(), nil)
 			expect.NoError(t, err)
 		}
 	})

@@ -256,29 +256,10 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 	}
 	c, st := p.Judged(g), walked(g)
 	act := g.Acting(kind, by, aggregate.SeenReason(text))
-	hand := act.Hand
-	if by.Person != "" {
-		act.Found.Org = by.Org
-	}
 	if s := st.CurrentStage(); s != nil && s.Mode == circulation.ModeChannel && by.Member {
 		act.Found.Channel = by.Channel
 	}
-	lacks := func(what circulation.Lack) error {
-		return &circulation.Refusal{Why: circulation.WhyFound, Lacks: what, Stage: st.Present, People: st.Owes()}
-	}
-	if g.Organised() && hand.Person == "" {
-		if err := p.Request(by); err != nil { // nor can a guest be added to the organisation
-			return aggregate.Change{}, err
-		}
-		return aggregate.Change{}, lacks(circulation.LackOrg)
-	}
-	on, refused := standIn(&c, &st, &act, by.As, p.StandIns, a.Root().Common().Moment(now))
-	if refused != nil {
-		return aggregate.Change{}, refused
-	}
-	if by.Unfit != "" && act.Principal.User == hand.User {
-		return aggregate.Change{}, lacks(by.Unfit)
-	}
+	on := standIn(&c, &st, &act, p.StandIns, a.Root().Common().Moment(now))
 	for _, complete := range more {
 		complete(&act)
 	}
@@ -286,17 +267,7 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 	if no, is := errors.AsType[*circulation.Refusal](err); is {
 		no.Kind = kind
 	}
-	if d := act.Found.Delegation; d != nil {
-		stood(&change, a, id, &act, d.Key)
-	}
 	return change, err
-}
-
-// stood adds to a Change the entry by which the principal is told later what was done for them.
-func stood(c *aggregate.Change, a Subject, id string, act *circulation.Act, delegation string) {
-	if !c.Empty() {
-		c.Beside = append(c.Beside, tenancy.StoodOf(a.Ref(), id, act, delegation, c.Now))
-	}
 }
 
 // unseen refuses somebody who saw no stage, unless there can be only one: they are told whose turn it is.
@@ -332,11 +303,8 @@ func TakeBack(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now 
 	if err := unseen(g, by); err != nil {
 		return aggregate.Change{}, err
 	}
-	act, delegation := takingBack(g, by)
+	act, _ := takingBack(g, by)
 	change, err := a.Act(id, act, by, p, now)
-	if delegation != nil {
-		stood(&change, a, id, &act, delegation.Key)
-	}
 	if e, late := errors.AsType[aggregate.ErrDecided](err); late && e.Status == string(aggregate.Approved) {
 		c := g.Circulating()
 		err = cmp.Or(circulation.Admit(c, circulation.Walk(c), act), err)

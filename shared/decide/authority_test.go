@@ -343,7 +343,7 @@ func (x *authority) facts(t *testing.T, d *Directory, r *rules.Rules, user map[s
 	clear(d.delegations)
 	for _, name := range ask.Away {
 		p, on := d.Person(user[name]), expect.Value(organisation.ParseDate(day))(t)
-		d.delegations[p.Person] = []tenancy.Delegation{{Principal: p, From: on, Until: on}}
+		d.delegations[p.Person] = []tenancy.Delegation{{Principal: p.User, From: on, Until: on}}
 	}
 	f := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C9"}, On: day,
 		Askers: []circulation.Person{d.Person(by)}}

@@ -126,7 +126,7 @@ func (d *Directory) read(ctx context.Context) (some bool, err error) {
 		all, err := d.org.Delegations.Delegations(ctx, d.org.Tenant)
 		clear(d.delegations)
 		for _, x := range all {
-			d.delegations[x.Principal.Person] = append(d.delegations[x.Principal.Person], x)
+			d.delegations[x.Principal] = append(d.delegations[x.Principal], x)
 		}
 		return true, err
 	}

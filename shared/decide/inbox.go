@@ -40,7 +40,7 @@ type InboxRows interface {
 type InboxStore interface {
 	Owed(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Unread(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
-	StandInsBy(ctx context.Context, tenant, account string) ([]circulation.StandIn, error)
+	StandIns(ctx context.Context, tenant, hand string) ([]circulation.StandIn, error)
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
 }
@@ -97,7 +97,6 @@ type InboxReader struct {
 	Calls    InboxCalls
 	Slack    people.Directory
 	Now      func() time.Time
-	Staff    StaffReader
 }
 
 // Read reads a person's inbox. It decides who may decide by the same function as clicks do. It returns the errors of

@@ -234,33 +234,6 @@ func TestAnOrganisationSaysWhoStandsAbove(t *testing.T) {
 }
 
 // Who is away is read once for each person, also where nothing of Slack's is lacking.
-func TestWhoIsAwayIsRead(t *testing.T) {
-	day := expect.Value(organisation.ParseDate("2026-11-25"))(t)
-	org := organisedRows(t)
-	head := stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}, Department: "SALES",
-		Instead: []rules.Who{{Kind: rules.WhoPeople, People: []string{"A"}}}}, rules.EmptyRefuse)
-	absent := tenancy.Delegation{Principal: circulation.Person{User: "B2", Person: "2"}, From: day,
-		Until: day}
-	ended, later := absent, absent
-	ended.EndedAt, later.From, later.Until = &time.Time{}, day+1, day+1
-	w := &workspaceRows{users: map[string]slackapi.User{"B0": {Team: "T1", Gone: true}}}
-	for want, x := range map[string][]tenancy.Delegation{"A1 (instead of B: named by the rule)": {absent},
-		"B2 (部長 of SALES as of 2026-11-25)": {ended, later}} {
-		for _, d := range x {
-			given := &delegationRows{all: []tenancy.Delegation{d}}
-			org.Delegations = given
-			got, err := foundRows(t, w.places(org), head)
-			expect.That(t, err == nil && got == want && slices.Contains(given.reads, "2"), "%q, %v, want %q", got, err, want)
-			expect.Is(t, len(slices.Compact(slices.Sorted(slices.Values(given.reads)))), len(given.reads), "read twice: %q",
-				given.reads)
-		}
-	}
-	silent := errors.New("silent")
-	org.Delegations = &delegationRows{fails: silent}
-	_, err := foundRows(t, w.places(org), head)
-	expect.Fails(t, err, silent)
-}
-
 // delegationRows are a tenant's delegations. reads are of whom they were read, "*" for all.
 type delegationRows struct {
 	all   []tenancy.Delegation
@@ -271,7 +244,7 @@ type delegationRows struct {
 func (x *delegationRows) DelegationsOf(_ context.Context, tenant, principal string) (of []tenancy.Delegation, err error) {
 	x.reads = append(x.reads, principal)
 	for _, d := range x.all {
-		if tenancy.PersonKey(d.Principal) == principal {
+		if d.Principal == principal {
 			of = append(of, d)
 		}
 	}
@@ -284,28 +257,6 @@ func (x *delegationRows) Delegations(context.Context, string) ([]tenancy.Delegat
 }
 
 // Of a whole company who is away is read once, and of a few one by one.
-func TestWhoIsAwayIsReadOnceOfMany(t *testing.T) {
-	day := expect.Value(organisation.ParseDate("2026-11-25"))(t)
-	for n, want := range map[int]int{mostOneByOne: 2 * mostOneByOne, mostOneByOne + 1: 1} {
-		org, given := organisedRows(t), &delegationRows{}
-		for i := range 2 * n {
-			given.all = append(given.all, tenancy.Delegation{Principal: circulation.Person{User: "U", Person: fmt.Sprint(i)},
-				From: day, Until: day})
-		}
-		org.Delegations = given
-		d, away, asked := newDirectory(org), 0, 0
-		err := d.Settle(t.Context(), func() error {
-			away = 0
-			for i := range n * min(asked+1, 2) {
-				away += len(d.Absences(circulation.Person{Person: fmt.Sprint(i)}, "2026-11-25"))
-			}
-			return nil
-		}, func() (bool, error) { asked++; return asked == 1, nil })
-		expect.That(t, err == nil && away == 2*n && len(given.reads) == want, "%d: %v, %d are away, read %q", n, err, away,
-			given.reads)
-	}
-}
-
 // Slack says whether anybody but the askers is in a channel. While it is silent nothing is known.
 func TestSlackSaysWhoElseIsInAChannel(t *testing.T) {
 	askers := []circulation.Person{{User: "ASKER"}}

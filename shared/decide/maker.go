@@ -89,8 +89,6 @@ type Maker struct {
 	People  *people.People
 	Results large.Copier // copies values that are too large for a row
 	Now     func() time.Time
-	// Organised says who an account is in the tenant's organisation.
-	Organised func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
 	// Scanned returns task.ErrThreat for a request's file in which a scanner found a threat; nil: nobody is asked.
 	Scanned func(ctx context.Context, ref aggregate.Ref, sum string) error
 }
@@ -103,7 +101,6 @@ type Click struct {
 	// Stage is the number of the stage that the person saw, of a gate under a rule; 0: they saw none.
 	Stage   int
 	Message string // Slack's timestamp of the message that was clicked; empty in a dialog
-	As      string // account of whom the person stands in for, as they said; empty: they said nothing
 }
 
 // Verdict is the outcome of a click.
@@ -272,47 +269,33 @@ func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Setting
 		if s.by, s.policy, err = m.People.Who(ctx, c.Want, s.place, set); err != nil {
 			return s, err
 		}
-		s.by.Stage, s.by.Channel, s.by.As = c.Stage, s.place.Channel, c.As
+		s.by.Stage, s.by.Channel = c.Stage, s.place.Channel
 		if s.by.Admin, err = m.administers(ctx, c, a); err != nil {
 			return s, err
 		}
 	}
-	askers := a.Askers()
+	var also []string
 	if of, is := a.(*call.Aggregate); is {
 		key, err := m.Store.Key(ctx, c.Ref.Tenant, of.Call.KeyID)
 		if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 			return s, fmt.Errorf("read the key: %w", err)
 		}
-		answers, err := m.member(ctx, a, c.ID, key.Answers)
-		if err != nil {
-			return s, err
-		}
-		s.policy.Answers = circulation.Person{User: key.Answers, Person: answers.Person}
-		askers = append(askers, key.Answers)
+		s.policy.Answers, also = circulation.Person{User: key.Answers}, []string{key.Answers}
 	}
-	member, err := m.member(ctx, a, c.ID, c.User)
-	if err != nil {
-		return s, err
-	}
-	s.by.Unfit, s.policy.On = "", nil
-	if s.by.Person, s.by.Org = member.Person, member.Version; s.by.Org != "" {
-		s.policy.On = []aggregate.Owned{member.On}
-		s.by.Unfit = m.unfit(a, c.ID, member)
-	}
-	s.standIns = s.needsStandIn(a, c)
-	s.policy.StandIns, err = m.standIns(ctx, a, c.ID, c.User, member, askers)
+	s.standIns = needsStandIn(a, c)
+	s.policy.StandIns, err = m.StandIns(ctx, a, c.ID, c.User, also...)
 	return s, err
 }
 
 // holds reports whether what was looked up answers what the gate asks now, and depends on no row that may have changed.
 func (s seat) holds(a Subject, c Click) bool {
-	return s.mode == askedMode(a, c.ID) && s.place == placeOf(a, c.ID) && s.by.Org == "" && len(s.policy.StandIns) == 0 &&
-		s.standIns == s.needsStandIn(a, c)
+	return s.mode == askedMode(a, c.ID) && s.place == placeOf(a, c.ID) && len(s.policy.StandIns) == 0 &&
+		s.standIns == needsStandIn(a, c)
 }
 
-func (s seat) needsStandIn(a Subject, c Click) bool {
+func needsStandIn(a Subject, c Click) bool {
 	g := a.GateWith(c.ID)
-	return g != nil && g.NeedsStandIn(g.Hand(c.User, s.by.Person))
+	return g != nil && g.NeedsStandIn(c.User)
 }
 
 // administers reports whether a person who cancels what waits under a rule is one of the tenant's administrators.

@@ -182,29 +182,6 @@ func (o *odd) DecideFrom(_ context.Context, a aggregate.Aggregate,
 }
 
 // What rows refuse for good is said after a few tries, also where people are looked up in the organisation.
-func TestRowsThatDoNotFitAreSaidSoon(t *testing.T) {
-	ref, gate := task.RefOf("T", aggregate.NewID()), aggregate.NewID()
-	for _, org := range []string{"", "v1"} {
-		who := circulation.Person{User: "U1", Person: "1"}
-		g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: new(time.Now()), AskedSum: "x",
-			Terms:  aggregate.Terms{ApprovalHours: 5, Rule: &circulation.Rule{ID: "r"}},
-			Askers: []circulation.Person{{User: "U0", Person: "0"}}, Route: &circulation.Route{Form: circulation.Form, Org: org,
-				Hands: 1, Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{who}}}}}
-		s := &odd{faster: faster{rows: []*task.Aggregate{{
-			Head:    task.Head{Head: aggregate.Head{TenantID: "T", Requester: "U0"}, TaskID: ref.ID},
-			Request: &task.Request{TeamID: "T1", User: "U0", Channel: "C", ChannelType: "channel"},
-			Task:    &task.Task{ID: ref.ID}, Processes: []*task.Process{{ID: gate, Version: 1, Gate: g}},
-		}}}}
-		m := Maker{Store: s, People: &people.People{Slack: member{}, Now: time.Now}, Now: time.Now,
-			Organised: func(context.Context, string, string) (tenancy.Employed, error) {
-				return tenancy.Employed{Person: "1", Version: org}, nil
-			}}
-		v := m.Decide(t.Context(), Click{Want: people.Want{User: "U1", Team: "T1"}, Ref: ref, ID: gate, Stage: 1}, Approve)
-		expect.That(t, s.loads <= 6 && errors.Is(v.Err, aggregate.ErrConflict) &&
-			strings.Contains(v.Err.Error(), "is not as it opened"), "organisation %q: %d tries: %v", org, s.loads, v.Err)
-	}
-}
-
 // ofKey is a store of one call, whose key somebody else answers for now.
 type ofKey struct {
 	faster
@@ -223,30 +200,6 @@ func (o *ofKey) DecideFrom(_ context.Context, a aggregate.Aggregate,
 }
 
 // Who answers for a key now stamps none of its calls, also by another account of the same person.
-func TestWhoAnswersNowIsKnownByTheOrganisation(t *testing.T) {
-	second := circulation.Person{User: "U2", Person: "2"}
-	key := tenancy.Key{ID: "k1", TenantID: "T", Team: "T1", Answers: "U0", Channel: "C", Tools: []string{"Bash"},
-		QuotaDay: 5, ExpiresAt: time.Now().AddDate(0, 1, 0)}
-	x := call.Proposal{Key: key, Content: call.Content{Key: key.ID, Answers: "U0", Tool: "Bash", Elsewhere: true},
-		Terms: aggregate.Terms{ApprovalHours: 24}, Opening: &aggregate.Opening{Rule: circulation.Rule{ID: "r", Revision: 1},
-			Askers: []circulation.Person{{User: "U0", Person: "0"}},
-			Route: circulation.Route{Form: circulation.Form, Org: "v1", Hands: 1, Stages: []circulation.Stage{
-				{Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{second}}}}}}
-	a := (&call.Aggregate{}).After(expect.Value(x.Ask(time.Now()))(t)).(*call.Aggregate)
-	self := aggregate.ErrNotAllowed{Rule: aggregate.RuleAnswers}
-	numbers := map[string]string{"U0": "0", "U1": "2", "U2": "2"}
-	for answers, is := range map[string]error{"U0": nil, "U3": nil, "U2": self, "U1": self} {
-		key.Answers = answers
-		m := Maker{Store: &ofKey{call: a, key: key}, People: &people.People{Slack: member{}, Now: time.Now}, Now: time.Now,
-			Organised: func(_ context.Context, _, account string) (tenancy.Employed, error) {
-				return tenancy.Employed{Version: "v1", Person: numbers[account]}, nil
-			}}
-		id := a.Head.CallID
-		v := m.Decide(t.Context(), Click{Want: people.Want{User: "U2", Team: "T1"}, Ref: a.Ref(), ID: id, Stage: 1}, Approve)
-		expect.That(t, errors.Is(v.Err, is), "%s: %v", answers, v.Err)
-	}
-}
-
 // A button counts for the content whose hash it names alone, and no gate asks by a card without a type.
 func TestAButtonCountsOnlyForWhatItsCardShows(t *testing.T) {
 	reached := errors.New("the act was reached")

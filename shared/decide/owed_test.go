@@ -188,8 +188,7 @@ func TestWhatPrincipalsOweIsFoundForWhoStandsIn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &routes{many: many{rows: 2, mine: none, reads: make(chan struct{}, 100), page: func() {}, stands: tt.stands},
 				stage: func(int) circulation.Stage { return desk("U2", "U3") }, listed: none, owing: "U2"}
-			reader := InboxReader{Rows: r, Store: r, Calls: noCalls{}, Slack: member{}, Now: func() time.Time { return now },
-				Staff: func(context.Context, string, time.Time) (tenancy.Staff, error) { return tenancy.Staff{}, nil }}
+			reader := InboxReader{Rows: r, Store: r, Calls: noCalls{}, Slack: member{}, Now: func() time.Time { return now }}
 			found, _, err := reader.look("01TENANT", "T1", "U1", ruledItem()).waiting(t.Context())
 			expect.NoError(t, err)
 			var got []string

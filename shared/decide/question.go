@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"ringi/shared/explain"
+	"ringi/shared/slack/people"
 	"slices"
 	"time"
 
@@ -73,10 +76,9 @@ func Answer(n int, text string) Act {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
 		no := &circulation.Refusal{Why: circulation.WhyNotAsker, Kind: circulation.Answer}
-		hand := circulation.Person{User: by.ID, Person: by.Person}
+		hand := circulation.Person{User: by.ID}
 		askers := append(slices.Clip(g.Askers), p.Answers)
-		i := slices.IndexFunc(askers, hand.Is)
-		if i < 0 {
+		if !slices.ContainsFunc(askers, hand.Is) {
 			return aggregate.Change{}, no
 		}
 		st := walked(g)
@@ -94,15 +96,7 @@ func Answer(n int, text string) Act {
 		}
 		act := g.Acting(circulation.Answer, by, text)
 		act.Stage = q.Asked.Stage
-		if act.Hand = hand; g.Organised() {
-			act.Found.Org = by.Org
-		} else {
-			act.Hand.Person = askers[i].Person
-		}
-		if act.Principal = act.Hand; g.Organised() && (hand.Person == "" || by.Org == "") {
-			no.Why, no.Lacks = circulation.WhyFound, circulation.LackOrg
-			return aggregate.Change{}, no
-		}
+		act.Hand, act.Principal = hand, hand
 		change, err := a.Act(id, act, by, p, now, p.On...)
 		if refused, is := errors.AsType[*circulation.Refusal](err); is {
 			refused.Kind = circulation.Answer
@@ -168,19 +162,14 @@ func mayAnswer(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now
 
 func mayAdd(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	x := card.RouteAct{Role: circulation.AsConsult, Text: untyped}
-	return add(x, circulation.Person{User: untyped, Person: untyped}, by.Org)(a, id, by, p, now)
+	return add(x, circulation.Person{User: untyped})(a, id, by, p, now)
 }
 
-// add has somebody asked next. to is who it is as the gate's organisation has them today, and version which
-// organisation that is; without one both are empty. It returns aggregate.ErrSettings if another one stands for the
-// hand.
-func add(x card.RouteAct, to circulation.Person, version string) Act {
+// add has somebody asked next.
+func add(x card.RouteAct, to circulation.Person) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		switch g := a.GateWith(id); {
-		case !g.Ruled():
+		if !a.GateWith(id).Ruled() {
 			return aggregate.Change{}, aggregate.ErrNotFound
-		case g.Organised() && by.Org != version:
-			return aggregate.Change{}, aggregate.ErrSettings
 		}
 		return along(a, id, circulation.Add, x.Text, by, p, now, func(act *circulation.Act) {
 			to.Via = cmp.Or(to.Via, task.ViaAdded)
@@ -194,39 +183,28 @@ func add(x card.RouteAct, to circulation.Person, version string) Act {
 func (m Maker) adds(ctx context.Context, of Subject, gate, hand string, x card.RouteAct) (Act, error) {
 	why := circulation.WhyNotFull
 	full, err := x.To != "", error(nil)
-	switch g := of.GateWith(gate); {
+	switch {
 	case x.Post == "" && !full:
 		why = circulation.WhyNobody
 	case x.Post != "" && full:
 		why, full = circulation.WhyOneOfThem, false
-	case x.Post != "" && g != nil:
-		in, err := m.member(ctx, of, gate, hand)
-		if err != nil {
-			return nil, err
-		}
-		to, no, err := m.holder(ctx, of.Origin().Team, in, x.Post)
-		if err != nil || no == "" {
-			return add(x, to, in.Version), err
-		}
-		why = no
 	case full:
 		full, err = m.full(ctx, of.Origin().Team, x.To)
 	}
 	if err == nil && full {
-		member, err := m.member(ctx, of, gate, x.To)
-		here := member.Person != ""
-		if member.Organisation != nil {
-			_, here = m.chart(member).Person(member.Person)
-		}
-		if g := of.GateWith(gate); here || err != nil || g == nil || !g.Organised() {
-			return add(x, circulation.Person{User: x.To, Person: member.Person}, member.Version), err
-		}
-		if why = circulation.WhyNoRow; m.away(member) {
-			why = circulation.WhyOnLeave
-		}
+		return add(x, circulation.Person{User: x.To}), nil
 	}
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		_, err := mayAdd(a, id, by, p, now)
 		return aggregate.Change{}, cmp.Or(err, error(&circulation.Refusal{Why: why, Kind: circulation.Add}))
 	}, err
+}
+
+// full reports whether Slack says now that somebody is a full member of the workspace.
+func (m Maker) full(ctx context.Context, team, user string) (bool, error) {
+	refused, err := people.Members{Team: team}.Refused(ctx, m.People.Slack, []string{user}, nil)
+	if err != nil && !errors.Is(err, explain.ErrUnverified) {
+		err = fmt.Errorf("%w: %w", explain.ErrUnverified, err)
+	}
+	return err == nil && refused[user] == "", err
 }

@@ -49,7 +49,7 @@ func (l *look) named(ctx context.Context) (out []InboxItem, looked int, err erro
 	if err := owing(l.user); err != nil || looked > 0 {
 		return out, looked, err
 	}
-	if l.standIns, err = StandInsOf(ctx, l.Store, l.Staff, l.tenant, l.user, l.Now()); err != nil {
+	if l.standIns, err = StandInsOf(ctx, l.Store, l.tenant, l.user, l.Now()); err != nil {
 		return nil, 0, err
 	}
 	for _, principal := range l.standIns.Principals() {

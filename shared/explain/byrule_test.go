@@ -68,10 +68,8 @@ func TestNoSentenceHasAPlaceLeft(t *testing.T) {
 			}
 		}
 		for _, r := range []aggregate.Reason{task.ReasonStandIn, task.ReasonStoodFor, task.ReasonStandInEnded} {
-			said = append(said, StandIn(locale, r, task.StandInTold{Rules: "a"}))
+			said = append(said, StandIn(locale, r, task.StandInTold{Hand: "a"}))
 		}
-		said = append(said, Stood(locale, task.StoodTold{N: 3, Items: make([]task.StoodItem, 1)},
-			func(time.Time) string { return "" }, func(task.StoodItem, string) string { return "" }))
 		for left := range ended.NotAttached {
 			said = append(said, NotAttached(locale, task.ReadFile{Left: left}))
 		}

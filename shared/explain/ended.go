@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -47,11 +46,6 @@ type endWords struct {
 	Sentences, Unmet     map[aggregate.Reason]string // Unmet: where people are found, not those that the rule needs
 	StandIns             map[aggregate.Reason]string // notices of delegations
 	Keys                 map[aggregate.Reason]string // notices of keys that are handed over
-	OnlyByRules          string                      // the notice names the rules for which alone somebody stands in
-	Did                  map[circulation.Kind]string // what was done by who stood in for somebody
-	DidItem              string                      // a line of it
-	DidLink              string
-	DidMore              string
 	Unread               map[conversation.Cause]string
 	UnreadOfRequest      map[conversation.Cause]string `json:"unread_of_request"` // where it differs from Unread
 	NotAttached          map[task.LeftOut]string       `json:"not_attached"`
@@ -88,38 +82,14 @@ func StandIn(locale string, r aggregate.Reason, told task.StandInTold) string {
 }
 
 func (w endWords) standIn(r aggregate.Reason, told task.StandInTold) string {
-	if told.Hand == task.Nobody {
-		r = map[bool]aggregate.Reason{true: "away_ended", false: "away"}[r == task.ReasonStandInEnded]
-	}
-	text := language.Fill(w.StandIns[r], "hand", told.Hand, "principal", told.Principal, "from", told.From,
+	return language.Fill(w.StandIns[r], "hand", told.Hand, "principal", told.Principal, "from", told.From,
 		"until", told.Until, "by", told.By)
-	if told.Rules != "" {
-		text += "\n" + language.Fill(w.OnlyByRules, "rules", told.Rules)
-	}
-	return text
 }
 
 // HandedOver describes the notice of a key that is handed over. The caller has made its names fit to be shown.
 func HandedOver(locale string, r aggregate.Reason, told task.KeyTold) string {
 	return language.Fill(endWordsOf.In(locale).Keys[r], "name", told.Name, "was", told.Was, "is", told.Is, "by", told.By,
 		"n", strconv.Itoa(told.Open))
-}
-
-// Stood tells a principal what was done for them. The caller has made the names and titles fit to be shown. link
-// returns a link with a text to where an item is, or "".
-func Stood(locale string, told task.StoodTold, at func(time.Time) string,
-	link func(i task.StoodItem, text string) string) string {
-	w := endWordsOf.In(locale)
-	lines := []string{language.Fill(w.StandIns[task.ReasonStoodList], "n", strconv.Itoa(told.N), "hand", told.Hand,
-		"from", told.From, "until", told.Until)}
-	for _, i := range told.Items {
-		lines = append(lines, strings.TrimSpace(language.Fill(w.DidItem, "at", at(i.At), "did", w.Did[i.Did],
-			"title", i.Title, "link", link(i, w.DidLink))))
-	}
-	if more := told.N - len(told.Items); more > 0 {
-		lines = append(lines, language.Fill(w.DidMore, "n", strconv.Itoa(more)))
-	}
-	return strings.Join(lines, "\n")
 }
 
 func (w endWords) sentence(how goOn, r aggregate.Reason, detail string) string {

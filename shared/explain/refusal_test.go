@@ -367,14 +367,6 @@ func TestEachLanguageSaysHowItEnded(t *testing.T) {
 }
 
 // An absence without a stand-in is told as such, and names nobody who stamps instead.
-func TestAnAbsenceIsTold(t *testing.T) {
-	told := task.StandInTold{Hand: task.Nobody, Principal: "[U1]", From: "2026-08-01", Until: "2026-08-31", By: "[U9]"}
-	expect.Is(t, StandIn("ja", task.ReasonStoodFor, told), "2026-08-01 から 2026-08-31 まで、[U1] さんは不在です([U9] さんが設定)。"+
-		"以後に回り始めるもののうち「代決」の順がある段階だけが、その順の人に回ります。取り消すには、コンソールの「代理」で「終える」を押してください。")
-	expect.Is(t, StandIn("en", task.ReasonStandInEnded, told),
-		"[U9] ended the absence of [U1] from 2026-08-01 to 2026-08-31.")
-}
-
 func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
 	for _, locale := range language.All {
 		expect.Is(t, len(endWordsOf.In(locale).Unread), len(conversation.Causes), "causes in %s", locale)

@@ -87,33 +87,21 @@ func (s CallStore) Count(ctx context.Context, tenant string, c aggregate.Count) 
 	return full(s.t.TransactPast(ctx, s.newID(), moves), counts, 0)
 }
 
-// Answerer returns who answers for the key of a call now. Where the call's route tells people apart by an organisation,
-// that says who they are, and who reports to them.
+// Answerer returns who answers for the key of a call now.
 func (s CallStore) Answerer(ctx context.Context, k tenancy.Key, x *call.Call, now time.Time) (
 	a aggregate.Answerer, err error) {
 	a.User = k.Answers
 	if k.Answers == x.Answers { // who is an asker of its route
 		return a, nil
 	}
-	var staff tenancy.Staff
-	if x.Gate.Organised() {
-		m, err := OrganisationsOf(s.Store).Member(ctx, k.TenantID, k.Answers)
-		if err != nil {
-			return a, fmt.Errorf("read who answers for a key: %w", err)
-		}
-		a.Person.Person, staff = m.Person, m.Staff(now)
-	}
-	alone := x.Gate
-	alone.Askers = nil // of whom nothing is asked any more
 	for _, act := range x.Gate.StandIns() {
-		all, err := s.StandIns(ctx, k.TenantID, x.Gate.HandKey(act.Hand))
+		all, err := s.StandIns(ctx, k.TenantID, act.Hand.User)
 		if err != nil {
 			return a, fmt.Errorf("read by what people stood in: %w", err)
 		}
 		by := act.Found.Delegation.Key
-		if !slices.ContainsFunc(staff.Fit(&alone, act.Hand.User, all, k.Answers), func(d circulation.StandIn) bool {
-			return d.Key == by && !d.Begins.After(act.At) && // else it was set once more since
-				d.Unfit != circulation.LackOthers && d.Unfit != circulation.LackBelow
+		if !slices.ContainsFunc(circulation.Beside(all, k.Answers), func(d circulation.StandIn) bool {
+			return d.Key == by && !d.Begins.After(act.At) // else it was set once more since
 		}) {
 			a.Unfit = append(a.Unfit, by)
 		}

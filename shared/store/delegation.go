@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,8 +17,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// StandIns returns all delegations by which a hand stands in for others, those that are over, too. hand is an account,
-// or a key of the organisation where one stands. It makes one consistent query.
+// StandIns returns all delegations by which a hand stands in for others, those that are over, too. It makes one consistent
+// query.
 func (s *Store) StandIns(ctx context.Context, tenant, hand string) (out []circulation.StandIn, err error) {
 	all, err := s.DelegationsTo(ctx, tenant, hand)
 	for _, d := range all {
@@ -44,35 +43,15 @@ func (s *Store) Delegations(ctx context.Context, tenant string) ([]tenancy.Deleg
 // DelegationsOf returns the delegations by which others stand in for a principal, by their first days, those that are
 // over, too. It reads an index, which may be slightly stale.
 func (s *Store) DelegationsOf(ctx context.Context, tenant, principal string) ([]tenancy.Delegation, error) {
-	return s.delegations(ctx, tenant, principal, "GSI1", tenancy.DelegatedBy)
-}
-
-// DelegationsBy returns the delegations by which an account stands in for others, those that are over, too, whether
-// they name it or its person. It reads an index, which may be slightly stale: acts rely on what StandIns returns.
-func (s *Store) DelegationsBy(ctx context.Context, tenant, account string) ([]tenancy.Delegation, error) {
-	return s.delegations(ctx, tenant, account, "GSI3", tenancy.StandsInBy)
-}
-
-// StandInsBy is DelegationsBy, as decisions need them.
-func (s *Store) StandInsBy(ctx context.Context, tenant, account string) (out []circulation.StandIn, err error) {
-	all, err := s.DelegationsBy(ctx, tenant, account)
-	for _, d := range all {
-		out = append(out, d.StandIn())
-	}
-	return out, err
-}
-
-func (s *Store) delegations(ctx context.Context, tenant, of, index string,
-	partition func(tenant, of string) string) (out []tenancy.Delegation, err error) {
-	if !table.KeyPart(tenant) || !table.KeyPart(of) {
-		return nil, fmt.Errorf("delegations of %.40q: %w", of, aggregate.ErrNotFound)
+	if !table.KeyPart(tenant) || !table.KeyPart(principal) {
+		return nil, fmt.Errorf("delegations of %.40q: %w", principal, aggregate.ErrNotFound)
 	}
 	e := table.NewExpression()
-	out, err = unexpired[tenancy.Delegation](ctx, s, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, IndexName: &index,
-		KeyConditionExpression: table.All(e.Is(index+"PK", "=", partition(tenant, of))),
+	out, err := unexpired[tenancy.Delegation](ctx, s, table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, IndexName: aws.String("GSI1"),
+		KeyConditionExpression: table.All(e.Is("GSI1PK", "=", tenancy.DelegatedBy(tenant, principal))),
 	}))
-	return out, table.Wrapped(err, "read the delegations of %s", of)
+	return out, table.Wrapped(err, "read the delegations of %s", principal)
 }
 
 // Delegation reads the row with the keys of d, or returns aggregate.ErrNotFound.
@@ -92,14 +71,11 @@ func (s *Store) SetDelegation(ctx context.Context, d tenancy.Delegation, by tena
 	if err != nil {
 		return d, err
 	}
-	of, err := s.DelegationsOf(ctx, d.TenantID, tenancy.PersonKey(d.Principal))
+	of, err := s.DelegationsOf(ctx, d.TenantID, d.Principal)
 	if err != nil {
 		return d, err
 	}
-	var theirs []tenancy.Delegation
-	if !d.Absence() {
-		theirs, err = s.DelegationsTo(ctx, d.TenantID, tenancy.PersonKey(d.Hand))
-	}
+	theirs, err := s.DelegationsTo(ctx, d.TenantID, d.Hand)
 	if err != nil {
 		return d, err
 	}
@@ -128,13 +104,6 @@ func (s *Store) changeTelling(ctx context.Context, c tenancy.Change, d tenancy.D
 	return s.changeBy(ctx, s.t.TransactPast, c, told, err)
 }
 
-// DueDelegations returns the delegations of all tenants that began until a time though Begin hasn't noted it, or that
-// were over and whose principals have not been told what was done, by when that was. It reads page by page an index,
-// which may be slightly stale. An error may be one row's alone: more follow then.
-func (s *Store) DueDelegations(ctx context.Context, at time.Time) iter.Seq2[tenancy.Delegation, error] {
-	return dueRows[tenancy.Delegation](ctx, s, tenancy.DelegationsDue, at)
-}
-
 // dueRows returns the rows of a partition of GSI2 that is sorted by time and what follows #, up to a time.
 func dueRows[T any](ctx context.Context, s *Store, partition string, at time.Time) iter.Seq2[T, error] {
 	e := table.NewExpression()
@@ -154,28 +123,6 @@ func dueRows[T any](ctx context.Context, s *Store, partition string, at time.Tim
 			}
 		}
 	}
-}
-
-// Stood returns what was done by a delegation since its Since, the newest first.
-func (s *Store) Stood(ctx context.Context, d tenancy.Delegation) ([]tenancy.Stood, error) {
-	all, err := Listed[tenancy.Stood](ctx, s, d.TenantID, tenancy.StoodList, tenancy.PersonKey(d.Principal),
-		tenancy.StoodFrom(d.Since), "", true, 0)
-	return slices.DeleteFunc(all, func(x tenancy.Stood) bool { return x.Delegation != d.Key() }), err
-}
-
-// BeginDelegation commits Delegation.Begin. It returns aggregate.ErrConflict if the row has changed.
-func (s *Store) BeginDelegation(ctx context.Context, d tenancy.Delegation) error {
-	return s.changeBy(ctx, s.t.TransactPast, d.Begin(), nil, nil)
-}
-
-// ListDelegation commits Delegation.Listed with the notice that tells of it; nil: nothing was done. It returns
-// aggregate.ErrConflict if the row has changed.
-func (s *Store) ListDelegation(ctx context.Context, d tenancy.Delegation, now time.Time, told *Notice) error {
-	var all []Notice
-	if told != nil {
-		all = append(all, *told)
-	}
-	return s.changeBy(ctx, s.t.TransactPast, d.Listed(now), all, nil)
 }
 
 // Tell adds rows to an aggregate without reading it first. Each row must be absent. The head gets a new revision, so

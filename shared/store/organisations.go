@@ -217,27 +217,6 @@ func (s *OrganisationStore) clear(ctx context.Context, tenant string, now time.T
 	return err
 }
 
-// Member says who an account is in the organisation that stands.
-func (s *OrganisationStore) Member(ctx context.Context, tenant, account string) (m tenancy.Employed, err error) {
-	standing, err := s.Current(ctx, tenant)
-	m.On = aggregate.Owned{Key: tenancy.OrganisationKey, Rev: standing.Rev}
-	if err == nil && standing.Stands() {
-		m.Version, m.Organisation, m.Accounts = standing.Version, standing.Organisation, standing.Accounts
-		m.Person, _ = standing.Accounts.Number(account)
-	}
-	return m, err
-}
-
-// Staff returns who is employed at a time: nobody by an organisation that can't be read, which is logged.
-func (s *OrganisationStore) Staff(ctx context.Context, tenant string, at time.Time) (tenancy.Staff, error) {
-	is, err := s.Current(ctx, tenant)
-	if errors.Is(err, ErrUnreadable) {
-		slog.ErrorContext(ctx, "who is employed is not known", "tenant", tenant, "err", err)
-		return tenancy.Staff{}, nil
-	}
-	return tenancy.StaffOf(is.Organisation, is.Accounts, at), err
-}
-
 // OrganisationRow reads which version of its organisation stands for a tenant. A tenant that never had one has a row
 // without revision.
 func (s *Store) OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error) {

@@ -347,13 +347,12 @@ func TestACallEndsWhoseStampIsOfWhoAnswersNow(t *testing.T) {
 			Terms: aggregate.Terms{ApprovalHours: 24}, Opening: &aggregate.Opening{
 				Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1}, Askers: []circulation.Person{{User: key.Answers,
 					Person: "00001"}},
-				Route: circulation.Route{Form: circulation.Form, Org: "v1", Hands: 2, Stages: stages}}}
+				Route: circulation.Route{Form: circulation.Form, Hands: 2, Stages: stages}}}
 		calls := store.CallsOf(store.New(w.server.DB, w.table, store.Kinds()...))
 		a := expect.Value(calls.Ask(t.Context(), &x, expect.Value(x.Ask(at))(t)))(t)
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U0SECOND", Team: "T1", Stage: 1, Person: "00002", Org: "v1"}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U0SECOND", Team: "T1", Stage: 1}
 		expect.Value(calls.Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 			act := a.Call.Gate.Acting(circulation.Stamp, by, "")
-			act.Found.Org = "v1"
 			return a.Act(a.Head.CallID, act, by, aggregate.Policy{Team: "T1"}, at)
 		}))(t)
 		key.Answers = answers

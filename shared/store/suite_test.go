@@ -71,7 +71,6 @@ func TestStore(t *testing.T) {
 		{"who answers for a key", testAnswerer},
 		{"delegations beside commits", testDelegationBeside},
 		{"delegations and crashes", testDelegationCrash},
-		{"delegations that are over", testDelegationsOver},
 		{"integrations", testIntegrations},
 		{"renewed integrations", testRenewedIntegrations},
 		{"ended integrations", testEndedIntegrations},

@@ -214,7 +214,6 @@ func ruleLooks(w *consoletest.World) []look {
 		{name: "rules-wrong", path: path, form: low.Hidden("floor.stamps", "5", "floor.hands_from", "0", "act", "check")},
 		{name: "rules-check", path: path, form: fine.Hidden("act", "check")},
 		{name: "settings-ruled", path: approvalPage},
-		{name: "stand-ins-rules", path: stoodFor(w, saved.Rules[0].ID)},
 		{name: "stand-ins-refused", path: "/console/stand-ins", form: limited},
 		{name: "rules-end", path: path, form: list.Hidden("act", "end")},
 		{name: "rules-import", path: path + "/import", form: list.Hidden("text",

@@ -62,18 +62,14 @@ func fullLooks(w *consoletest.World) []look {
 var refusedStandIn = url.Values{"act": {"set"}, "principal": {webapi.Suzuki}, "hand": {webapi.Suzuki},
 	"from": {"2026-08-01"}, "until": {"2026-08-31"}}
 
-// stoodFor sets who stands in for whom, now and later, the latter for some rules, and returns the page that lists them.
-func stoodFor(w *consoletest.World, some ...string) string {
+// stoodFor sets who stands in for whom, now and later, and returns the page that lists them.
+func stoodFor(w *consoletest.World) string {
 	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
 	for i, of := range [][2]string{{webapi.Tanaka, webapi.Suzuki}, {webapi.Alex, webapi.Tanaka}} {
-		hand, principal := circulation.Person{User: of[0]}, circulation.Person{User: of[1]}
-		d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: hand, Principal: principal,
+		d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: of[0], Principal: of[1],
 			From: today + organisation.Date(30*i)}
 		d.Until = d.From + 20
-		if i > 0 && len(some) > 0 {
-			d.Rules = append(some, "gone")
-		}
-		by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: of[1]}, Person: principal}
+		by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: of[1]}}
 		expect.NoError(w.T, second(w.Store.KindStore.SetDelegation(w.T.Context(), d, by, w.Now(), nil)))
 	}
 	return "/console/stand-ins"

@@ -176,8 +176,8 @@ func New(t *testing.T, db *storetest.Server) *World {
 	organised := store.OrganisationsOf(all)
 	w.Console = &console.Console{
 		Site: web.Site{Store: web.RowsOf(all), Results: w.Results, Slack: w.People, Listing: w.Slack.Client,
-			People: &people.People{Slack: w.People, Now: w.Now}, Own: w.Own, Now: w.Now, Organised: organised.Member,
-			Staff: organised.Staff},
+			People: &people.People{Slack: w.People, Now: w.Now}, Own: w.Own, Now: w.Now,
+		},
 		Organisations: organised, Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, w.Results),
 		Agents: func(context.Context, agent.AnsweringQuery) (none agent.AnsweringResult, _ error) { return none, nil },
 		SignIn: &slackapi.SignIn{App: w.OIDC, HTTP: server.Client(), Now: w.Now},

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
@@ -30,9 +29,6 @@ type StandInPages struct {
 
 const address = "/console/stand-ins"
 
-// byOrder is chosen in the place of a hand: the rules say who is asked instead.
-const byOrder = "order"
-
 // Routes returns the page, on which everybody sees and sets their own stand-ins, and administrators anybody's.
 func (c *StandInPages) Routes() []web.Route {
 	return []web.Route{web.ForMembers("GET "+address, c.page), web.ForMembers("POST "+address, c.save)}
@@ -43,7 +39,6 @@ type shown struct {
 	Problem string
 	NoSlack bool // nobody can be chosen
 	People  []web.Choice
-	Order   bool         // an absence alone may be recorded
 	Of      []web.Choice // whose stand-in may be set; empty: the viewer's alone
 	Me      string
 	From    string
@@ -52,9 +47,6 @@ type shown struct {
 	Last    string
 	Bad     string // field with a problem
 	Rows    []row
-	Rules   []web.Choice // for which alone somebody may stand in
-	Most    int          // how many of them
-	Some    bool         // some are chosen
 }
 
 // part is a text of the sentence, or the name of a field in it.
@@ -63,19 +55,9 @@ type part struct{ Text, Field string }
 type row struct {
 	Key, Hand, Principal, From, Until, SetBy string
 	Now, Ends                                bool // it counts now; the viewer may end it
-	All, Absence                             bool // it is for all rules; nobody stands in
-	Rules                                    []string
-	Gone                                     int // how many of its rules ask nobody any more
-	// Void: it is from before an organisation stood, or from when one did, and no act is made by it.
-	Void bool
-	// Behind is who stands in on some of an absence's days, too: they come first.
-	Behind string
 }
 
-type typedStandIn struct {
-	hand, principal, from, until string
-	rules                        []string // ids
-}
+type typedStandIn struct{ hand, principal, from, until string }
 
 func (c *StandInPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	today := c.Today().String()
@@ -88,22 +70,13 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	words, now, today := v.Texts("stand-ins"), c.Now(), c.Today()
 	out := shown{Parts: partsOf(words.Say("sentence")), From: t.from, Until: t.until, Bad: field, First: today.String(),
 		Last: (today + tenancy.MaxDelegationAhead).String(), Problem: problem}
-	in, err := c.Organised(r.Context(), v.Tenant, v.User)
+	all, err := c.seen(r.Context(), v)
 	if err != nil {
 		return err
 	}
-	all, err := c.seen(r.Context(), v, in)
-	if err != nil {
-		return err
-	}
-	if out.Rules, err = c.offered(r.Context(), v, t.rules); err != nil {
-		return err
-	}
-	_, names := chosen(out.Rules)
-	out.Most, out.Some = tenancy.MaxDelegationRules, len(names) > 0
-	ids := []string{v.User}
+	ids := []string{v.User, t.principal}
 	for _, d := range all {
-		ids = append(ids, d.Hand.User, d.Principal.User, d.SetBy)
+		ids = append(ids, d.Hand, d.Principal, d.SetBy)
 	}
 	named := c.Called(r.Context(), v, ids...)
 	out.Me = named(v.User)
@@ -112,47 +85,29 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		out.NoSlack = true
 	} else {
 		out.People = web.MembersToChoose(m, t.hand, v.User, words.Say("choose"))
-		if in.Organisation != nil {
-			order := web.Choice{Value: byOrder, Text: words.Say("by_order"), Chosen: t.hand == byOrder}
-			out.Order, out.People = true, append(out.People, order)
-		}
 		if v.Admin {
 			out.Of = web.MembersToChoose(m, cmp.Or(t.principal, v.User), "", "")
 		}
 	}
 	for _, d := range all {
-		if d.Over(now) {
-			continue
+		if !d.Over(now) {
+			out.Rows = append(out.Rows, row{Key: d.Key(), Hand: named(d.Hand), Principal: named(d.Principal),
+				From: d.From.String(), Until: d.Until.String(), SetBy: named(d.SetBy), Now: d.Counts(now),
+				Ends: v.Admin || d.Party(v.User)})
 		}
-		out.Rows = append(out.Rows, row{Key: d.Key(), Hand: named(d.Hand.User), Principal: named(d.Principal.User),
-			From: d.From.String(), Until: d.Until.String(), SetBy: named(d.SetBy), Now: d.Counts(now),
-			Ends: v.Admin || d.Party(circulation.Person{User: v.User, Person: in.Person}),
-			Void: (in.Organisation != nil) != (d.Principal.Person != ""), All: len(d.Rules) == 0, Absence: d.Absence()})
-		x := &out.Rows[len(out.Rows)-1]
-		if d.Absence() {
-			x.Hand = words.Say("by_order")
-			x.Behind = web.Joined(slices.DeleteFunc(slices.Clone(all), func(o tenancy.Delegation) bool {
-				return o.Over(now) || !o.Before(d)
-			}), func(o tenancy.Delegation) string { return named(o.Hand.User) }, words.Say("middot"))
-		}
-		for _, rule := range out.Rules {
-			if slices.Contains(d.Rules, rule.Value) {
-				x.Rules = append(x.Rules, rule.Text)
-			}
-		}
-		x.Gone = len(d.Rules) - len(x.Rules)
 	}
 	d := web.Document{Here: "stand-ins", Data: out, Came: web.Came{Wrong: problem != ""}}
 	return c.Show(w, r, v, d, "stand-ins")
 }
 
 // seen returns the delegations that the viewer may see, by their first days: administrators all, others their own.
-func (c *StandInPages) seen(ctx context.Context, v *web.Viewer, in tenancy.Employed) (all []tenancy.Delegation,
-	err error) {
+func (c *StandInPages) seen(ctx context.Context, v *web.Viewer) (all []tenancy.Delegation, err error) {
 	if v.Admin {
 		all, err = c.Store.Delegations(ctx, v.Tenant)
-	} else {
-		all, err = c.own(ctx, v.Tenant, v.User, in)
+	} else if all, err = c.Store.DelegationsTo(ctx, v.Tenant, v.User); err == nil {
+		var of []tenancy.Delegation
+		of, err = c.Store.DelegationsOf(ctx, v.Tenant, v.User)
+		all = append(all, of...)
 	}
 	slices.SortStableFunc(all, func(a, b tenancy.Delegation) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), strings.Compare(a.Key(), b.Key()))
@@ -182,7 +137,7 @@ func refusal(words web.Texts, err error) (field, text string, ok bool) {
 		return "", "", false
 	}
 	return wrong.Field, words.In("problems", string(wrong.Rule), "days", tenancy.MaxDelegationDays,
-		"most", tenancy.MaxDelegations, "most_two", tenancy.MaxDelegationsOfTwo, "rules", tenancy.MaxDelegationRules), true
+		"most", tenancy.MaxDelegations), true
 }
 
 // slackWithin bounds the calls that open direct messages.

@@ -3,7 +3,6 @@ package rules_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"testing"
@@ -13,9 +12,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -25,15 +22,14 @@ const address = "/console/stand-ins"
 
 func TestStandIns(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
-		"are set by people for themselves, who are both told":    testOwn,
-		"are set and ended by administrators for others":         testForOthers,
-		"leave room for others, and end by who was named":        testNamed,
-		"are for the rules that are chosen, which both are told": testByRules,
-		"are refused with a sentence":                            testRefused,
-		"are not set while Slack does not answer, but end":       testSilent,
-		"of others are neither shown nor ended by members":       testOthers,
-		"are not set for others by who was an administrator":     testFormerAdmin,
-		"have a form that is a sentence, of who may be chosen":   testForm,
+		"are set by people for themselves, who are both told":  testOwn,
+		"are set and ended by administrators for others":       testForOthers,
+		"end by who was named":                                 testNamed,
+		"are refused with a sentence":                          testRefused,
+		"are not set while Slack does not answer, but end":     testSilent,
+		"of others are neither shown nor ended by members":     testOthers,
+		"are not set for others by who was an administrator":   testFormerAdmin,
+		"have a form that is a sentence, of who may be chosen": testForm,
 	})
 }
 
@@ -57,7 +53,7 @@ func told(w *consoletest.World, user string) (n int) {
 		open := d
 		open.EndedAt = nil
 		for _, x := range []tenancy.Delegation{d, open} {
-			_, ref := task.TellStandIn(x, nil, w.Tenant.TeamID, user, "", w.Now())
+			_, ref := task.TellStandIn(x, w.Tenant.TeamID, user, "", w.Now())
 			if _, err := w.Store.Head(w.T.Context(), ref); err == nil && (d.EndedAt != nil || n == 0) {
 				n++
 			}
@@ -81,74 +77,23 @@ func testOwn(t *testing.T, w *consoletest.World) {
 	expect.That(t, told(w, webapi.Alex) == 2 && told(w, webapi.Tanaka) == 2, "not both are told of the end")
 }
 
-// Somebody names another as often as they can: that leaves room for others, and who was named ends each, and both know.
+// Who was named ends it, and both know.
 func testNamed(t *testing.T, w *consoletest.World) {
 	tanaka, alex := w.As(webapi.Tanaka), w.As(webapi.Alex)
-	for i := range tenancy.MaxDelegationsOfTwo {
-		tanaka.Post(address, form(w, "", webapi.Alex, "from", day(w, i))).Leads(t, address+"?done=stand_in_set")
-	}
-	tanaka.Post(address, form(w, "", webapi.Alex, "from", day(w, 6))).Says(t, http.StatusUnprocessableEntity,
-		"5 件までです")
+	tanaka.Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
 	w.As(webapi.Sato).Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
 	key := webapi.Alex + "#" + webapi.Tanaka + "#" + day(w, 0)
 	w.As(webapi.Sato).Post(address, url.Values{"act": {"end"}, "key": {key}}).Says(t, http.StatusNotFound)
 	alex.Get(address).Says(t, http.StatusOK, "田中 恵", "終える")
 	alex.Post(address, url.Values{"act": {"end"}, "key": {key}}).Leads(t, address+"?done=stand_in_ended")
 	d := expect.Value(w.Store.KindStore.Delegation(t.Context(), tenancy.Delegation{TenantID: w.Tenant.ID,
-		Hand: account(webapi.Alex), Principal: account(webapi.Tanaka),
+		Hand: webapi.Alex, Principal: webapi.Tanaka,
 		From: organisation.DateOf(w.Now().In(tenancy.Zone()))}))(t)
 	expect.That(t, d.EndedBy == webapi.Alex && d.Over(w.Now()), "%+v", d)
 	for _, user := range []string{webapi.Alex, webapi.Tanaka} {
-		_, ref := task.TellStandIn(d, nil, w.Tenant.TeamID, user, "", w.Now())
+		_, ref := task.TellStandIn(d, w.Tenant.TeamID, user, "", w.Now())
 		expect.Value(w.Store.Head(t.Context(), ref))(t)
 	}
-}
-
-func account(user string) circulation.Person { return circulation.Person{User: user} }
-
-// ruled saves rules with these names; that of x refuses. Their ids are idOf(1), idOf(2), and so on.
-func ruled(w *consoletest.World, names ...string) {
-	w.T.Helper()
-	stage := rules.Stage{Name: "部長", Need: 1, Empty: rules.EmptyRefuse,
-		Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Tanaka}}}
-	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}}
-	for i, name := range names {
-		o := rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{stage}, Hands: 1}}
-		if name == "x" {
-			o = rules.Outcome{Refuse: "断ります"}
-		}
-		x.Rules = append(x.Rules, rules.Rule{ID: idOf(i + 1), Name: name, Outcome: o})
-	}
-	saved(w, x)
-}
-
-func idOf(n int) string { return fmt.Sprintf("01KS%022d", n) }
-
-func testByRules(t *testing.T, w *consoletest.World) {
-	tanaka := w.As(webapi.Tanaka)
-	tanaka.Get(address).Lacks(t, "対象のルール")
-	ruled(w, "経費 A", "x", "契約", "稟議")
-	tanaka.Get(address).Says(t, http.StatusOK, "対象のルール", "経費 A", "契約").Lacks(t, `value="`+idOf(2)+`"`)
-	limited := form(w, "", webapi.Alex)
-	for _, unknown := range []string{idOf(2), idOf(9), "<"} {
-		limited["rules"] = []string{idOf(3), unknown}
-		tanaka.Post(address, limited).Says(t, http.StatusUnprocessableEntity, "対象のルールに").
-			Holds(t, `value="`+idOf(3)+`" checked`)
-	}
-	limited["rules"] = []string{idOf(1), idOf(3)}
-	tanaka.Post(address, limited).Leads(t, address+"?done=stand_in_set")
-	tanaka.Post(address, form(w, "", webapi.Sato)).Leads(t, address+"?done=stand_in_set") // on the same days
-	tanaka.Get(address).Says(t, http.StatusOK, "対象", "経費 A 契約", "すべて").Lacks(t, "回覧に使われなくなった")
-	d := expect.Value(w.Store.KindStore.StandIns(t.Context(), w.Tenant.ID, webapi.Alex))(t)[0]
-	expect.Same(t, d.Rules, []string{idOf(1), idOf(3)})
-	told := expect.Value(w.Store.KindStore.DelegationsTo(t.Context(), w.Tenant.ID, webapi.Alex))(t)[0]
-	_, ref := task.TellStandIn(told, nil, w.Tenant.TeamID, webapi.Alex, "", w.Now())
-	head := expect.Value(w.Store.Head(t.Context(), ref))(t)
-	says, _ := task.StandInOf(head.Ended.Reason, head.Ended.Detail)
-	expect.Is(t, says.Rules, "経費 A / 契約", "the notice")
-	ruled(w, "経費 A")
-	tanaka.Get(address).Says(t, http.StatusOK, "経費 A 回覧に使われなくなったルールが 1 件")
-	tanaka.In("en").Get(address).Says(t, http.StatusOK, "Rules (none chosen for all)", "経費 A 1 of its rules")
 }
 
 func testForOthers(t *testing.T, w *consoletest.World) {
@@ -173,7 +118,6 @@ func testRefused(t *testing.T, w *consoletest.World) {
 		"of who sets it":           {admin, form(w, webapi.Tanaka, webapi.Suzuki), "その代理になれません"},
 		"of a guest":               {member, form(w, "", webapi.Guest), "選べません"},
 		"of a bot":                 {member, form(w, "", webapi.Bot), "選べません"},
-		"for a guest":              {admin, form(w, webapi.Guest, webapi.Alex), "選べません"},
 		"of nobody":                {member, form(w, "", ""), "選んでください"},
 		"of no day":                {member, form(w, "", webapi.Alex, "from", "tomorrow"), "日付を"},
 		"of no last day":           {member, form(w, "", webapi.Alex, "until", ""), "日付を"},
@@ -232,17 +176,6 @@ func testForm(t *testing.T, w *consoletest.World) {
 	admin.In("en").Get(address).Says(t, http.StatusOK, "While", "is away from", "stamps instead.")
 }
 
-func TestStandInsInAnOrganisation(t *testing.T) {
-	consoletest.Each(t, consoletest.Cases{
-		"are employees who are other people":                        testOrganised,
-		"are ended by the hand with another account of theirs":      testOtherAccount,
-		"that were set before it stood are shown as no longer used": testVoid,
-		"are no administrator's of whom is asked for their request": testParty,
-		"may be absences alone, of which the person is told":        testAbsence,
-		"say which holds on the same days, and what is backwards":   testBothAtOnce,
-	})
-}
-
 // company is the sandbox's workspace as a company. Tanaka has left.
 const company = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to,status
 1,鈴木 一郎,suzuki@example.com,HQ,,社長,1,employee,
@@ -253,92 +186,9 @@ const company = `employee_number,name,email,department_code,parent_department,po
 `
 
 // organise has an organisation stand, whose people have these accounts.
-func organise(w *consoletest.World, accounts map[string]string) {
-	w.T.Helper()
-	o := expect.Value(organisation.Read([]byte(company)))(w.T)
-	m := o.Match(nil, organisation.DateOf(w.Now().In(tenancy.Zone())))
-	for user, number := range accounts {
-		m.Accounts[number] = append(m.Accounts[number], organisation.Matched{ID: user})
-	}
-	was := expect.Value(w.Console.Organisations.OrganisationRow(w.T.Context(), w.Tenant.ID))(w.T)
-	expect.NoError(w.T, w.Console.Organisations.Save(w.T.Context(), w.Tenant.ID, was.Rev, o, m.Kept(), w.By, w.Now()))
-}
-
-func testOtherAccount(t *testing.T, w *consoletest.World) {
-	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3", webapi.Alex: "3"})
-	w.As(webapi.Suzuki).Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")
-	sato := w.As(webapi.Sato)
-	sato.Get(address).Says(t, http.StatusOK, "終える")
-	sato.Post(address, url.Values{"act": {"end"}, "key": {"3#1#" + day(w, 0)}}).Leads(t, address+"?done=stand_in_ended")
-}
-
-func testOrganised(t *testing.T, w *consoletest.World) {
-	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Tanaka: "2", webapi.Sato: "3"})
-	admin, sato := w.As(webapi.Suzuki), w.As(webapi.Sato)
-	sato.Post(address, form(w, "", webapi.Alex)).Says(t, http.StatusUnprocessableEntity, "社員として在籍していない")
-	sato.Post(address, form(w, "", webapi.Tanaka)).Says(t, http.StatusUnprocessableEntity, "社員として在籍していない")
-	admin.Post(address, form(w, webapi.Alex, webapi.Sato)).Says(t, http.StatusUnprocessableEntity, "登録がありません")
-	sato.Post(address, form(w, "", webapi.Suzuki)).Leads(t, address+"?done=stand_in_set")
-	d := expect.Value(w.Store.KindStore.Delegations(t.Context(), w.Tenant.ID))(t)
-	expect.Must(t, len(d) == 1, "%+v", d)
-	expect.That(t, d[0].Key() == "1#3#"+day(w, 0) && d[0].Channel != "" && d[0].Team == w.Tenant.TeamID, "%+v", d[0])
-	sato.Get(address).Says(t, http.StatusOK, "鈴木 一郎", "代理中", "終える")
-	sato.Post(address, url.Values{"act": {"end"}, "key": {d[0].Key()}}).Leads(t, address+"?done=stand_in_ended")
-
-	w.Later(time.Second)
-	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3", webapi.Alex: "3"})
-	sato.Post(address, form(w, "", webapi.Alex)).Says(t, http.StatusUnprocessableEntity, "不在の本人")
-	sato.Post(address, form(w, "", webapi.Suzuki)).Leads(t, address+"?done=stand_in_set")
-	w.As(webapi.Alex).Get(address).Says(t, http.StatusOK, "終える") // with another account
-	w.Later(time.Second)
-	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Tanaka: "5", webapi.Sato: "3"})
-	admin.Post(address, form(w, webapi.Tanaka, webapi.Sato)).Says(t, http.StatusUnprocessableEntity,
-		"この日は休職・出向中のため")
-}
-
-func testVoid(t *testing.T, w *consoletest.World) {
-	sato := w.As(webapi.Sato)
-	sato.Post(address, form(w, "", webapi.Suzuki)).Leads(t, address+"?done=stand_in_set")
-	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3"})
-	sato.Get(address).Says(t, http.StatusOK, "無効です。組織表を登録または削除する前に設定したため", "終える").Lacks(t, "代理中")
-}
-
 // An absence names nobody who stamps instead, which only rules of an organisation can.
-func testAbsence(t *testing.T, w *consoletest.World) {
-	sato := w.As(webapi.Sato)
-	sato.Get(address).Lacks(t, `value="order"`)
-	sato.Post(address, form(w, "", "order")).Says(t, http.StatusUnprocessableEntity, "組織表がないため")
-	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3"})
-	sato.Get(address).Holds(t, `value="order"`)
-	for range 2 { // pressed twice
-		sato.Post(address, form(w, "", "order")).Leads(t, address+"?done=absence_set")
-	}
-	d := expect.Value(w.Store.KindStore.Delegations(t.Context(), w.Tenant.ID))(t)
-	expect.Must(t, len(d) == 1 && d[0].Absence() && d[0].Channel == "", "%+v", d)
-	expect.That(t, told(w, webapi.Sato) == 1 && told(w, "") == 0, "the person alone is told")
-	sato.Get(address).Says(t, http.StatusOK, "代わりは代決の順による", "不在", "本人に DM で知らせました", "終える").
-		Lacks(t, "代理中", "2 人に DM で知らせました</span>")
-	w.As(webapi.Suzuki).In("en").Get(address).Says(t, http.StatusOK, "whom the rules name instead", "They were told")
-	sato.Post(address, form(w, "", "order", "until", day(w, 2))).Says(t, http.StatusUnprocessableEntity, "この人の不在")
-	sato.Post(address, url.Values{"act": {"end"}, "key": {d[0].Key()}}).Leads(t, address+"?done=absence_ended")
-	sato.Get(address).Says(t, http.StatusOK, "設定されている代理はありません")
-}
-
 // Whoever is away and has a stand-in on the same days reads who comes first. A last day before the first is refused at
 // its field.
-func testBothAtOnce(t *testing.T, w *consoletest.World) {
-	organise(w, map[string]string{webapi.Suzuki: "1", webapi.Sato: "3"})
-	sato, both := w.As(webapi.Sato), "鈴木 一郎 さんの代理と重なる日は、代理の方が先に承認します"
-	sato.Post(address, form(w, "", "order", "until", day(w, 3))).Leads(t, address+"?done=absence_set")
-	sato.Post(address, form(w, "", webapi.Suzuki, "from", day(w, 4))).Leads(t, address+"?done=stand_in_set")
-	sato.Get(address).Says(t, http.StatusOK, "不在").Lacks(t, both)
-	sato.Post(address, form(w, "", webapi.Suzuki, "from", day(w, 3))).Leads(t, address+"?done=stand_in_set")
-	sato.Get(address).Says(t, http.StatusOK, both)
-	wrong := sato.Post(address, form(w, "", webapi.Suzuki, "from", day(w, 6), "until", day(w, 5)))
-	wrong.Says(t, http.StatusUnprocessableEntity, "が代わりに承認します。 最後の日が、最初の日より前です。").
-		Holds(t, `aria-label="最後の日" aria-invalid="true" aria-describedby="wrong"`)
-}
-
 // Suzuki asks, and Tanaka owes a stamp.
 func testParty(t *testing.T, w *consoletest.World) {
 	w.Ask()

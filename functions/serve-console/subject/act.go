@@ -147,7 +147,7 @@ func (c *Acts) Act(on Page) web.Page {
 		ctx, cancel := context.WithTimeout(r.Context(), Within)
 		defer cancel()
 		click := c.Click(v, a.Ref(), cmp.Or(x.ID, a.Ref().ID))
-		click.Stage, click.As = x.stage, x.as
+		click.Stage = x.stage
 		verdict, err := c.decide(r.WithContext(ctx), v, on, a, click, x)
 		if err != nil {
 			return err
@@ -169,8 +169,7 @@ func (c *Acts) Click(v *web.Viewer, ref aggregate.Ref, id string) decide.Click {
 }
 
 func (c *Acts) Maker() decide.Maker {
-	return decide.Maker{Store: c.Store.KindStore.Store, People: c.People, Results: c.Results, Now: c.Now,
-		Organised: c.Organised, Scanned: c.Results.Scanned}
+	return decide.Maker{Store: c.Store.KindStore.Store, People: c.People, Results: c.Results, Now: c.Now, Scanned: c.Results.Scanned}
 }
 
 func (c *Acts) decide(r *http.Request, v *web.Viewer, on Page, a decide.Subject, click decide.Click,
@@ -248,12 +247,10 @@ type Button struct {
 	No                           string // why this viewer can't use it
 
 	// Of a gate under a rule.
-	Stage int      // that the page shows
-	Lead  string   // what a rejection does
-	Ways  []Button // the buttons by which a reason is sent; none: there is one, by Label
-	Never string   // why it can't be sent back
-	// Whom is the field in which somebody who stands in for several people says for whom they act; nil: for one only.
-	Whom   *web.Field
+	Stage  int          // that the page shows
+	Lead   string       // what a rejection does
+	Ways   []Button     // the buttons by which a reason is sent; none: there is one, by Label
+	Never  string       // why it can't be sent back
 	Fields []web.Field  // further ones
 	Hidden []web.Choice // by name
 	Typed  string       // the reason, after a refusal

@@ -26,8 +26,6 @@ type Turn struct {
 	Title string
 	Next  string // who is asked now, in a line
 	Mine  bool   // the viewer is asked now
-	// AsWhom are those for whom the viewer may act, if they stand in for several who are asked now.
-	AsWhom []circulation.Person
 
 	*drawing
 	why *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
@@ -80,14 +78,14 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		}
 		var stage int
 		principal, stage = g.OwesFor(x.Viewer.User, all, c.Now())
-		t.Mine, t.AsWhom = stage > 0, g.AsWhom(x.Viewer.User, all, c.Now())
+		t.Mine = stage > 0
 	}
 	t.choices, t.everybody = c.choices(ctx, x, t), c.everyone(ctx, x, t)
 	given := false
 	given, t.why = x.tried(id, g, t.st.Present, reach.In(g.Place(o).Channel), all, c.Now())
 	switch {
 	case t.Mine:
-		if t.Title, t.Who = d.words.Say("yours"), d.owed(); principal != "" && len(t.AsWhom) < 2 {
+		if t.Title, t.Who = d.words.Say("yours"), d.owed(); principal != "" {
 			t.Who += "\n" + x.Viewer.Texts("approvals").Say("stands_for", "name", d.Person(principal))
 		}
 		if line := d.Instead(g, cmp.Or(principal, x.Viewer.User)); line != "" {
@@ -144,8 +142,7 @@ func (x Asking) tried(id string, g *aggregate.Gate, stage int, member bool, all 
 		Surface: aggregate.SurfaceConsole, Stage: stage, Channel: g.Place(o).Channel}
 	change, err := decide.Approve(x.Of, id, by, policy, now)
 	why, _ = errors.AsType[*circulation.Refusal](err)
-	if why != nil && (why.Why == circulation.WhyWhom ||
-		why.Why == circulation.WhyFound && (why.Lacks == circulation.LackOrg || why.Lacks == circulation.LackDelegation)) {
+	if why != nil && why.Why == circulation.WhyFound && why.Lacks == circulation.LackDelegation {
 		why = nil
 	}
 	return err == nil && change.Empty(), why
@@ -158,7 +155,7 @@ func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) (out []Button) {
 	case o.Act == aggregate.ActReject && t.Mine && t.st.CurrentStage().As != circulation.AsConsult:
 		back := x.back(o)
 		for i := range back {
-			back[i].Stage, back[i].Whom, back[i].No = t.st.Present, x.whom(t), ""
+			back[i].Stage, back[i].No = t.st.Present, ""
 		}
 		return slices.Concat(back, []Button{x.rejection(t, o)}, x.beside(t, o))
 	case o.Act == aggregate.ActReject:
@@ -181,7 +178,7 @@ func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) (out []Button) {
 // stamp returns the button by which whoever is asked approves.
 func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 	b, missing := x.button(o), 0
-	b.Stage, b.No, b.Whom = t.st.Present, "", x.whom(t)
+	b.Stage, b.No = t.st.Present, ""
 	if t.why != nil {
 		b.No = x.Surface.Refused(t.why, x.Settings, x.Of.Origin(), x.Of.Askers()...)
 	}
@@ -204,18 +201,6 @@ func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 	return b
 }
 
-// whom returns for whom the viewer may act, if they stand in for several who are asked now.
-func (x Asking) whom(t *Turn) *web.Field {
-	if len(t.AsWhom) < 2 {
-		return nil
-	}
-	w := web.Select("as", t.words.Say("as_whom"), t.words.Say("choose_whom"),
-		web.Each(t.AsWhom, func(p circulation.Person) web.Choice {
-			return web.Choice{Value: p.User, Text: x.Surface.Marks.Person(p.User)}
-		}))
-	return &w
-}
-
 // rejection returns the form by which whoever is asked has another version made or denies, with a button for each.
 func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
 	follows := task.FollowsNext // a turn of the agent
@@ -223,7 +208,7 @@ func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
 		follows = of.Follows(o.ID)
 	}
 	form := card.RejectionOf(t.gate, o.Kind, follows, x.Viewer.Locale, x.Surface.Marks.Person)
-	b := Button{Offer: o, Stage: t.st.Present, Lead: form.Lead, Never: form.Never, Whom: x.whom(t)}
+	b := Button{Offer: o, Stage: t.st.Present, Lead: form.Lead, Never: form.Never}
 	b.Label = x.Words.In("act", o.Act)
 	b.Reason, b.Hint = x.Words.Say("reason"), t.words.Say("reason_hint")
 	for _, way := range form.Ways {

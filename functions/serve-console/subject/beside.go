@@ -58,9 +58,7 @@ func (x Asking) beside(t *Turn, o aggregate.Offer) (out []Button) {
 	button := func(act aggregate.Act) *Button {
 		b := Button{Offer: o, Stage: t.st.Present, Label: t.words.In("do", act), Lead: t.words.In("lead", act),
 			Reason: t.words.In("label", act), Hint: t.words.Say("reason_hint")}
-		if b.Act = act; act != aggregate.ActAnswer {
-			b.Whom = x.whom(t)
-		}
+		b.Act = act
 		out = append(out, b)
 		return &out[len(out)-1]
 	}

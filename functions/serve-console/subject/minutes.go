@@ -55,7 +55,7 @@ func (x Asking) minutes(t *Turn, o aggregate.Offer) []Button {
 	carried := web.Each(card.Carried, func(v string) web.Choice { return web.Choice{Value: v, Text: resolved[v]} })
 	carried = append([]web.Choice{{Text: t.words.Say("choose_whom")}}, carried...)
 	b := Button{Offer: o, Stage: t.st.Present, Label: t.words.In("do", string(card.Minutes)),
-		Lead: t.words.In("lead", string(card.Minutes)), Whom: x.whom(t)}
+		Lead: t.words.In("lead", string(card.Minutes))}
 	b.Act = aggregate.Act(card.Minutes)
 	b.Fields = []web.Field{
 		field(card.HeldBlock, web.Field{Value: today, Type: "date", Required: true}),

@@ -46,9 +46,6 @@ type Site struct {
 	Roster  people.Roster
 	Own     Deployment
 	Now     func() time.Time
-	// Organised says who an account is in the tenant's organisation.
-	Organised func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
-	Staff     decide.StaffReader
 
 	names people.Names
 }
@@ -219,7 +216,7 @@ func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s ten
 
 // StandIns reads by what the viewer stands in for others now.
 func (c *Site) StandIns(ctx context.Context, v *Viewer) (decide.StandIns, error) {
-	return decide.StandInsOf(ctx, c.Store, c.Staff, v.Tenant, v.User, c.Now())
+	return decide.StandInsOf(ctx, c.Store, v.Tenant, v.User, c.Now())
 }
 
 // atHome reports whether the viewer is in a channel whose members are asked in place of those of the subject's own.

@@ -55,7 +55,7 @@ func (p approvals) May(ctx context.Context, user, id string) (may bool, instead 
 	if err != nil || g.Owes(by.ID) > 0 || g.WaitsFor(by, policy) {
 		return err == nil, "", err
 	}
-	standIns, err := decide.StandInsOf(ctx, rows, store.OrganisationsOf(rows).Staff, p.tenant(), by.ID, time.Now())
+	standIns, err := decide.StandInsOf(ctx, rows, p.tenant(), by.ID, time.Now())
 	instead, stage := standIns.Owes(g, a.Askers()...)
 	return stage > 0, instead, err
 }

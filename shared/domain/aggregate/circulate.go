@@ -271,7 +271,7 @@ func (g *Gate) WaitsFor(by Actor, p Policy) bool {
 	if s == nil || g.Status != PendingApproval || by.ID == "" || p.Team == "" {
 		return false
 	}
-	if g.Answered(circulation.Person{User: by.ID, Person: by.Person}) && (g.Ruled() || !p.AllowSelf) {
+	if g.Answered(circulation.Person{User: by.ID}) && (g.Ruled() || !p.AllowSelf) {
 		return false
 	}
 	switch s.Mode {
@@ -280,7 +280,7 @@ func (g *Gate) WaitsFor(by Actor, p Policy) bool {
 	case circulation.ModeChannel:
 		member := Policy{Team: p.Team, Mode: ApproversChannel}
 		return !slices.ContainsFunc(c.Askers, isUser(by.ID)) && member.approver(by) == nil &&
-			st.Spares(circulation.Person{User: by.ID, Person: by.Person})
+			st.Spares(circulation.Person{User: by.ID})
 	}
 	return slices.ContainsFunc(st.Owes(), isUser(by.ID))
 }

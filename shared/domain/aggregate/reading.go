@@ -43,7 +43,7 @@ func (s *Shared) ToRead(g *Gate, p circulation.Person) (acts []circulation.ToRea
 // Readings returns the rows by which somebody confirms that they read what was stamped for them at the gate with this
 // key, one for each account by which the route names them; none if there is nothing that they have not read.
 func (s *Shared) Readings(g *Gate, by Actor, now time.Time) (rows []Row) {
-	for _, act := range s.ToRead(g, circulation.Person{User: by.ID, Person: by.Person}) {
+	for _, act := range s.ToRead(g, circulation.Person{User: by.ID}) {
 		row := &Reading{Asked: g.AskedSum, User: act.Reader.User, By: by.ID, ReadAt: now}
 		if was := Find(s.Reads, row.Key()); was != nil {
 			row.Rev = was.Rev

@@ -315,3 +315,16 @@ func (ps persons) meetAll(g *Gate) {
 		ps.meet(&g.Route.Carried[i].By)
 	}
 }
+
+// Beside returns those of some delegations that count where these ask, too: nobody stands in for them, nor they for
+// others, nor by what they set for others.
+func Beside(all []StandIn, askers ...string) (out []StandIn) {
+	for _, s := range all {
+		if !slices.ContainsFunc(askers, func(user string) bool {
+			return user == s.Hand.User || user == s.Principal.User || user == s.SetBy.User
+		}) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

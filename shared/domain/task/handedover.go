@@ -1,7 +1,6 @@
 package task
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
@@ -62,74 +60,32 @@ func Tell(tenant string, r Request, why aggregate.Reason, about, detail string,
 	return out, a.Ref()
 }
 
-// TellStandIn tells one person, in their direct messages, of a delegation that was set or, once it has EndedAt, ended.
-// rules are the names of the rules for which alone it counts. The same revision is told once.
-func TellStandIn(d tenancy.Delegation, rules []string, team, user, channel string, now time.Time) (aggregate.Change,
-	aggregate.Ref) {
+// TellStandIn tells one person, in their direct messages, of a delegation that was set or, once it has EndedAt, ended. The
+// same revision is told once.
+func TellStandIn(d tenancy.Delegation, team, user, channel string, now time.Time) (aggregate.Change, aggregate.Ref) {
 	why, by := ReasonStandIn, d.SetBy
 	switch {
 	case d.EndedAt != nil:
 		why, by = ReasonStandInEnded, d.EndedBy
-	case user == d.Principal.User:
+	case user == d.Principal:
 		why = ReasonStoodFor
 	}
 	r := Request{TeamID: team, User: user, Channel: channel, ChannelType: "im", Source: SourceAgentContainer}
 	about := strings.Join([]string{user, d.Key(), d.SetAt.Format(time.RFC3339Nano)}, " ")
-	detail := strings.Join([]string{cmp.Or(d.Hand.User, Nobody), d.Principal.User, d.From.String(), d.Until.String(), by,
-		strings.Join(rules, " / ")}, " ")
+	detail := strings.Join([]string{d.Hand, d.Principal, d.From.String(), d.Until.String(), by}, " ")
 	return Tell(d.TenantID, r, why, about, detail, now)
 }
 
-// Nobody is the hand of a notice of an absence without a stand-in.
-const Nobody = "-"
-
-// StandInTold is what the detail of a notice of a delegation says. By set or ended it. Rules names those for which
-// alone it counts; empty: it counts for all.
-type StandInTold struct{ Hand, Principal, From, Until, By, Rules string }
+// StandInTold is what the detail of a notice of a delegation says. By set or ended it.
+type StandInTold struct{ Hand, Principal, From, Until, By string }
 
 // StandInOf reads the detail of a notice of a delegation; false for other reasons and details.
 func StandInOf(r aggregate.Reason, detail string) (StandInTold, bool) {
-	f := strings.SplitN(detail+" ", " ", 6)
-	if len(f) != 6 || r != ReasonStandIn && r != ReasonStoodFor && r != ReasonStandInEnded {
+	f := strings.Split(detail, " ")
+	if len(f) != 5 || r != ReasonStandIn && r != ReasonStoodFor && r != ReasonStandInEnded {
 		return StandInTold{}, false
 	}
-	return StandInTold{Hand: f[0], Principal: f[1], From: f[2], Until: f[3], By: f[4],
-		Rules: strings.TrimSpace(f[5])}, true
-}
-
-// StoodTold is what a principal is told that was done for them by a delegation that is over.
-type StoodTold struct {
-	Hand  string      `json:"hand"`
-	From  string      `json:"from"`
-	Until string      `json:"until"`
-	N     int         `json:"n"` // how much was done; Items are the newest
-	Items []StoodItem `json:"items"`
-}
-
-// StoodItem is one thing that was done for a principal.
-type StoodItem struct {
-	Kind  string           `json:"kind"` // of aggregate
-	ID    string           `json:"id"`
-	Title string           `json:"title"`
-	Later int              `json:"later,omitempty"` // the request's newest version, see Glance
-	Did   circulation.Kind `json:"did"`
-	At    time.Time        `json:"at"`
-}
-
-// TellStood tells the principal of a delegation that is over, in their direct messages, what was done for them. The
-// same delegation is told once.
-func TellStood(d tenancy.Delegation, told StoodTold, now time.Time) (aggregate.Change, aggregate.Ref) {
-	r := Request{TeamID: d.Team, User: d.Principal.User, Channel: d.Channel, ChannelType: "im",
-		Source: SourceAgentContainer}
-	about := strings.Join([]string{r.User, d.Key(), d.SetAt.Format(time.RFC3339Nano)}, " ")
-	detail, _ := json.Marshal(told) // can't fail
-	return Tell(d.TenantID, r, ReasonStoodList, about, string(detail), now)
-}
-
-// ReadStood reads the detail of a notice of TellStood; false for other reasons and details.
-func ReadStood(r aggregate.Reason, detail string) (told StoodTold, ok bool) {
-	ok = r == ReasonStoodList && json.Unmarshal([]byte(detail), &told) == nil
-	return told, ok
+	return StandInTold{Hand: f[0], Principal: f[1], From: f[2], Until: f[3], By: f[4]}, true
 }
 
 // KeyTold is what both people are told of a hand-over of an outside agent's key: who answered for it, who does now, who

@@ -98,8 +98,6 @@ const (
 	ReasonStandIn      aggregate.Reason = "stand_in"
 	ReasonStoodFor     aggregate.Reason = "stood_for"
 	ReasonStandInEnded aggregate.Reason = "stand_in_ended"
-	// ReasonStoodList: the principal is told what was done for them, now that it is over.
-	ReasonStoodList aggregate.Reason = "stood_list"
 	// Of an outside agent's key that is handed over: to who answers for it now, and to who did. The detail is KeyTold's.
 	ReasonKeyTaken aggregate.Reason = "key_taken"
 	ReasonKeyGiven aggregate.Reason = "key_given"
@@ -197,7 +195,7 @@ var Reasons = []aggregate.Reason{
 	ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonGreeting,
 	ReasonShown, ReasonNoSource, ReasonNearlyFull,
-	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList, ReasonKeyTaken, ReasonKeyGiven,
+	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonKeyTaken, ReasonKeyGiven,
 	ReasonReminded,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,
 	ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant,

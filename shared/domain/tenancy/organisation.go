@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
 )
 
 // OrganisationKey is the sort key of the row that says which version of a tenant's organisation stands.
@@ -132,15 +131,3 @@ func (w OrganisationWriting) Abandon() (OrganisationWriting, Change) {
 func (w OrganisationWriting) Drop() Change {
 	return Change{Tenant: w.TenantID, Writes: []Write{{Row: w, Delete: true, If: map[string]any{"rev": w.Rev}}}}
 }
-
-// Employed is who an account is in the version of the organisation that stands: nobody if Person is empty. Commits rely
-// on the row On.
-type Employed struct {
-	Version, Person string
-	On              aggregate.Owned
-	Organisation    *organisation.Organisation // that version; nil: none stands
-	Accounts        *organisation.Accounts
-}
-
-// Staff returns who is employed at a time.
-func (e Employed) Staff(at time.Time) Staff { return StaffOf(e.Organisation, e.Accounts, at) }

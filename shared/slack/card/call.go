@@ -377,10 +377,8 @@ func (d *callDialogs) Rejection(r Review, locale string) slack.ModalViewRequest 
 	about := metadata(Rejection{Type: call.Card, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: ident(r.Hash),
 		Stage: r.Stage,
 		Asked: ident(r.Hash)})
-	blocks := append([]slack.Block{section(w.RejectBy)}, whom(r.AsWhom, locale, reason)...)
 	return modal(RejectionCallback, draw.ModalTitle, conversationWordsOf.In(locale).RejectSubmit, draw.ModalClose,
-		about,
-		blocks...)
+		about, section(w.RejectBy), reason)
 }
 
 func (d *callDialogs) RouteAct(x RouteAct, locale string) slack.ModalViewRequest {

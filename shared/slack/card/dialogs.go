@@ -216,7 +216,7 @@ func (t Conversation) Rejection(r Review, locale string) slack.ModalViewRequest 
 	}
 	form := RejectionOf(&x.Gate, conversation.CardAction, task.FollowsNext, locale, draw.mention)
 	return modal(ActionRejectCallback, texts.Rejection, texts.Send, draw.ModalClose, about,
-		append([]slack.Block{section(form.Lead)}, whom(r.AsWhom, locale, reason, form.then(texts))...)...)
+		section(form.Lead), reason, form.then(texts))
 }
 
 // Ending asks the person to confirm that the conversation ends.
@@ -258,8 +258,6 @@ type Review struct {
 	Return   bool   `json:"-"`                   // returns it to whoever asked
 	Route    bool   `json:"-"`                   // shows where the gate stands instead, and what Reader may take back
 	Reader   string `json:"-"`
-	// AsWhom are those for whom the reader may act, if they stand in for several.
-	AsWhom []circulation.Person `json:"-"`
 }
 
 // The most that a page of a dialog holds. Slack allows 100 blocks and doesn't document a limit of characters.

@@ -78,12 +78,8 @@ func Unreachable(locale, channel, refusal string) string {
 func Sentence(locale string, r aggregate.Reason, detail string, by explain.Retry) string {
 	if told, is := task.StandInOf(r, detail); is {
 		w := wordsOf.In(locale)
-		if told.Hand != task.Nobody {
-			told.Hand = w.mention(told.Hand)
-		}
-		told.Principal, told.By = w.mention(told.Principal), w.mention(told.By)
+		told.Hand, told.Principal, told.By = w.mention(told.Hand), w.mention(told.Principal), w.mention(told.By)
 		told.From, told.Until = inline(told.From, maxTool), inline(told.Until, maxTool)
-		told.Rules = inline(told.Rules, maxDetail)
 		return explain.StandIn(locale, r, told)
 	}
 	if told, is := task.ReadKey(r, detail); is {
@@ -128,28 +124,10 @@ func (d drawing) reply() string {
 			return said + "\n" + Sentence(language.Detect(said, d.w.Locale), why, "", explain.NoRetry)
 		}
 	}
-	if told, is := task.ReadStood(why, d.a.Head.Ended.Detail); is {
-		return d.stood(told)
-	}
 	if told, is := d.a.Reminded(); is {
 		return d.reminded(told)
 	}
 	return Sentence(d.w.Locale, why, d.a.Head.Ended.Detail, explain.NoRetry)
-}
-
-func (d drawing) stood(told task.StoodTold) string {
-	told.Hand = d.w.mention(told.Hand)
-	told.From, told.Until = inline(told.From, maxTool), inline(told.Until, maxTool)
-	for i := range told.Items {
-		x := &told.Items[i]
-		x.Title = Titled(or(inline(x.Title, maxHeader), d.w.None), x.Later)
-	}
-	return explain.Stood(d.w.Locale, told, when, func(x task.StoodItem, text string) string {
-		if page := Page(d.Console, aggregate.Ref{Kind: x.Kind, ID: x.ID}); page != "" {
-			return "<" + page + "|" + text + ">"
-		}
-		return ""
-	})
 }
 
 // Page returns where the console shows a request or a conversation, or "" without its address.

@@ -72,7 +72,7 @@ func ReadRouteAct(about string, value func(block, input string) string) (x Route
 		}
 		x.To = cmp.Or(x.To, x.Raised)
 	}
-	x.Role, x.As = circulation.As(value(AddedAsBlock, AddedAsInput)), value(AsWhomBlock, AsWhomInput)
+	x.Role = circulation.As(value(AddedAsBlock, AddedAsInput))
 	if x.Kind == Minutes {
 		x.Meeting = ReadMeeting(func(field string) string { return value(field, field) })
 	}
@@ -116,12 +116,6 @@ func (d drawing) routeAct(about slack.Block, g *aggregate.Gate, x RouteAct) slac
 		person, role := slack.NewInputBlock(AddedBlock, label(w.Added), nil, who), slack.NewInputBlock(AddedAsBlock,
 			label(w.AddedAs), nil, as)
 		fields = []slack.Block{person, role, reason}
-		if g.Organised() {
-			post := slack.NewInputBlock(AddedPostBlock, label(w.AddedPost), label(w.AddedPostHint),
-				&slack.PlainTextInputBlockElement{Type: slack.METPlainTextInput, ActionID: AddedPostInput, MaxLength: MaxPost})
-			person.Optional, post.Optional = true, true
-			fields = []slack.Block{person, post, role, reason}
-		}
 		if offers := r.offers(); len(offers) > 1 {
 			as.InitialOption, person.Optional = as.Options[1], true
 			offered := slack.NewRadioButtonsBlockElement(RaisedInput, offers...)
@@ -133,10 +127,9 @@ func (d drawing) routeAct(about slack.Block, g *aggregate.Gate, x RouteAct) slac
 	if x.Kind == Minutes {
 		fields = minutesFields(d.w.Locale, x.Today, reason)
 	}
-	of := x.AsWhom
 	x.ID, x.TaskID, x.Hash = ident(x.ID), ident(x.TaskID), ident(x.Hash)
 	return modal(RouteActCallback, form.Title, form.Send, d.w.ModalClose, metadata(x),
-		append(lead, whom(of, d.w.Locale, fields...)...)...)
+		append(lead, fields...)...)
 }
 
 // Unsent says in a dialog why what somebody typed wasn't saved, and shows it, so that they can copy it.

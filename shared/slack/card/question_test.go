@@ -187,9 +187,6 @@ func routeActForms(t *testing.T, locale string) map[string]slack.ModalViewReques
 	s := asked(received(t), "見積は何社から取りましたか?", "")
 	for _, act := range card.RouteActs {
 		of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Hash: "hash", Stage: 2}
-		if act == circulation.Ask {
-			of.AsWhom = []circulation.Person{{User: takada}, {User: mori}}
-		}
 		all[string(act)] = card.DialogsOf(s.Aggregate).RouteAct(card.RouteAct{Review: of, Kind: act}, locale)
 	}
 	return all

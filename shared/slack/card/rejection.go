@@ -61,7 +61,6 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 		}
 		return r, ok && (r.Kind == "" || r.Kind.Returns())
 	}
-	r.As = value(AsWhomBlock, AsWhomInput)
 	switch {
 	case r.Kind != "":
 	case mayFollow(r.Type):
@@ -157,7 +156,7 @@ func (d *taskDialogs) rejectionOnRoute(r Review, draw drawing, v *version) slack
 		fields = append(fields, form.then(texts))
 	}
 	return modal(RejectionCallback, texts.Rejection, submit, w.ModalClose, metadata(about),
-		append([]slack.Block{draw.about(v), section(form.Lead)}, whom(r.AsWhom, locale, fields...)...)...)
+		append([]slack.Block{draw.about(v), section(form.Lead)}, fields...)...)
 }
 
 // then asks what comes of the rejection. What is offered first is chosen.
@@ -169,48 +168,4 @@ func (f RejectionForm) then(w *routeWords) slack.Block {
 	choice := slack.NewRadioButtonsBlockElement(ThenInput, options...)
 	choice.InitialOption = options[0]
 	return slack.NewInputBlock(ThenBlock, label(w.Then), nil, choice)
-}
-
-// The ids of the form in which somebody who stands in for several says for whom they stamp, and of its field, which
-// other forms have, too.
-const (
-	AsWhomCallback = "as_whom_modal"
-	AsWhomBlock    = "as_whom_block"
-	AsWhomInput    = "as_whom_input"
-)
-
-const mostWhom = 10 // options, by Slack; whoever stands in for more still stamps once at a stage
-
-// AsWhom asks for which of these people somebody stamps the gate of r. ReadAsWhom reads its private_metadata.
-func AsWhom(r Review, of []circulation.Person, locale string) slack.ModalViewRequest {
-	w := routeWordsOf.In(locale)
-	about := Review{Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: ident(r.Hash), Stage: r.Stage}
-	return modal(AsWhomCallback, w.AsWhom, w.AsWhomSend, wordsOf.In(locale).ModalClose, metadata(about),
-		section(w.AsWhomText), asWhom(of, locale))
-}
-
-// ReadAsWhom reads the private_metadata of AsWhom. Its ids are not to be trusted; see modal.
-func ReadAsWhom(about string) (r Review, ok bool) {
-	ok = json.Unmarshal([]byte(about), &r) == nil && r.Stage > 0
-	return r, ok
-}
-
-// asWhom is the field that asks for which of these people somebody acts.
-func asWhom(of []circulation.Person, locale string) slack.Block {
-	w := wordsOf.In(locale)
-	var options []*slack.OptionBlockObject
-	for _, p := range of[:min(len(of), mostWhom)] {
-		name := slack.NewTextBlockObject(slack.MarkdownType, w.mention(p.User), false, false)
-		options = append(options, slack.NewOptionBlockObject(ident(p.User), name, nil))
-	}
-	return slack.NewInputBlock(AsWhomBlock, label(routeWordsOf.In(locale).AsWhom), nil,
-		slack.NewRadioButtonsBlockElement(AsWhomInput, options...))
-}
-
-// whom adds that field to a form's blocks if somebody stands in for several.
-func whom(of []circulation.Person, locale string, blocks ...slack.Block) []slack.Block {
-	if len(of) > 1 {
-		return append([]slack.Block{asWhom(of, locale)}, blocks...)
-	}
-	return blocks
 }

@@ -75,12 +75,11 @@ func (r routed) rejects(v version, no slack.BlockElement) (out []slack.BlockElem
 
 // giveBack is the form of ReturnOf.
 func (d *taskDialogs) giveBack(r Review, draw drawing, v *version, x Return) slack.ModalViewRequest {
-	w, locale := returnedWordsOf.In(draw.w.Locale), draw.w.Locale
+	w := returnedWordsOf.In(draw.w.Locale)
 	about := metadata(Rejection{r.Type, ident(r.ID), ident(r.TaskID), r.Hash, r.Stage, v.gate.AskedSum,
 		circulation.GiveBack})
 	return modal(RejectionCallback, w.ReturnTitle, w.ReturnSend, draw.w.ModalClose, about,
-		append([]slack.Block{draw.about(v), section(x.Lead)},
-			whom(r.AsWhom, locale, reasonField(w.ReturnTitle, w.ReturnHint, 0))...)...)
+		draw.about(v), section(x.Lead), reasonField(w.ReturnTitle, w.ReturnHint, 0))
 }
 
 // returned draws a version that was given back to whoever asked.

@@ -328,17 +328,9 @@ func (r routed) takenBack() string {
 	return ""
 }
 
-// is reports whether somebody is the person of the copy, by account or as the route compares people.
+// is reports whether somebody is the person of the copy.
 func (r routed) is(who *circulation.Person) bool {
-	if who.User == r.copy.User {
-		return true
-	}
-	for _, p := range r.st.Stages[r.copy.Stage-1].People {
-		if p.User == r.copy.User {
-			return r.gate.Route.Org != "" && p.Person == who.Person
-		}
-	}
-	return false
+	return who.User == r.copy.User
 }
 
 // Owes reports whether a copy's person, or one for whom they stand in, is asked for a stamp now, in this state of the

@@ -342,21 +342,6 @@ func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 }
 
 // An absence has no hand whom a message could mention, whoever set or ended it.
-func TestAnAbsenceMentionsNoHand(t *testing.T) {
-	detail := task.Nobody + " U0SUZUKI 2026-08-01 2026-08-31 U0ADMIN"
-	for reason, want := range map[aggregate.Reason][2]string{
-		task.ReasonStandIn:  {"<@U0SUZUKI> さんは不在です(<@U0ADMIN> さんが設定)", "<@U0SUZUKI> is away (set by <@U0ADMIN>)"},
-		task.ReasonStoodFor: {"<@U0SUZUKI> さんは不在です(<@U0ADMIN> さんが設定)", "<@U0SUZUKI> is away (set by <@U0ADMIN>)"},
-		task.ReasonStandInEnded: {"<@U0SUZUKI> さんの不在(2026-08-01 から 2026-08-31 まで)を、<@U0ADMIN> さんが終えました",
-			"<@U0ADMIN> ended the absence of <@U0SUZUKI>"},
-	} {
-		for i, locale := range language.All {
-			got := Sentence(locale, reason, detail, explain.NoRetry)
-			expect.That(t, strings.Contains(got, want[i]) && !strings.Contains(got, "@-"), "%s %s: %s", locale, reason, got)
-		}
-	}
-}
-
 // stored are states whose rows have a sentence in Japanese, which was the workspace's language when it was written,
 // which a model answered to a request in Japanese, or which a form in Japanese led to.
 var stored = []string{"execution_failed_constraint", "talk_said_of_task", "talk_said_of_typed", "task_answered_help",

@@ -138,11 +138,6 @@ var taskStates = []state{
 	{"task_stand_in_ended", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStandInEnded) }},
 	{"task_key_taken", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonKeyTaken, handedOver) }},
 	{"task_key_given", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonKeyGiven, handedOver) }},
-	{"task_stood_list", taskCard, func(s *scenario) *scenario {
-		return told(s, task.ReasonStoodList, `{"hand":"U0TANAKA","from":"2026-08-01","until":"2026-08-31","n":22,"items":[`+
-			`{"kind":"task","id":"01KS000000000000000000000A","title":"PC <!channel> 2台","later":2,"did":"stamp","at":"2026-08-03T01:00:00Z"},`+
-			`{"kind":"session","id":"01KS000000000000000000000B","title":"","did":"deny","at":"2026-08-02T01:00:00Z"}]}`)
-	}},
 	{"task_reminded", taskCard, func(s *scenario) *scenario {
 		return told(s, task.ReasonReminded, `{"n":22,"as":1,"items":[`+
 			`{"kind":"task","id":"01KS000000000000000000000A","title":"PC <!channel> 2台","later":2,"asker":"U0SATO",`+

@@ -262,7 +262,6 @@ type routeWords struct {
 	TakeBackObjects, TakeBackObjection                              string // of one's own objection
 	TakeBackConsents, TakeBackConsent                               string // of one's own consent
 	TakeBackNo, OpenRoute, RouteTitle, Stamped                      string
-	AsWhom, AsWhomText, AsWhomSend                                  string // the form for a hand that stands in for several
 	NowMember, NowNobody, SetStandIn                                string // of a channel's stage; a link
 	Owes                                                            string // in lists
 	Askers                                                          string // whose words were shown beside the requester's
