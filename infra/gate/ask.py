@@ -1,4 +1,4 @@
-"""Asks Ringi whether a call may run. `python3 ask.py --hook` is a PreToolUse hook for Claude Code and Codex."""
+"""Asks Ringi whether a call may run. `python3 ask.py --hook` is a PreToolUse hook for Claude Code."""
 import http.client, json, os, re, sys, threading, time, urllib.error, urllib.request, uuid
 
 NOTHING = "Nothing was run. Repeat exactly this call later."
@@ -73,11 +73,11 @@ def _post(path, body, until):
 
 
 def _hook():
-    """Ends with code 0 for a yes. For a no, 2 alone stops the tool, and Codex wants a reason beside it.
+    """Ends with code 0 for a yes. For a no, 2 alone stops the tool.
 
     Clients speak UTF-8. Python's own streams would take the machine's encoding, on a Japanese Windows cp932.
     """
-    no, call = "Ringi's hook failed. " + NOTHING, {}
+    no = "Ringi's hook failed. " + NOTHING
     try:
         call = json.loads(sys.stdin.buffer.read().decode())
         here = {"cwd": call["cwd"]} if "cwd" in call else {}
@@ -85,7 +85,7 @@ def _hook():
             no = "Ringi's hook takes no argument cwd: people would read it as the folder. Nothing was run."
         else:
             no = ask(call["tool_name"], {**here, **call["tool_input"]}, wait=20)
-        if no is None and "turn_id" not in call:  # Codex has it, and takes what is printed for a failure
+        if no is None:
             _say(sys.stdout, '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}')
     except UnicodeDecodeError:
         no = OTHER_BYTES

@@ -5,7 +5,6 @@ package gate_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -15,13 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/local/process"
 	"ringi/shared/runtime/expect"
 )
 
-// pythonAsks and nodeAsk ask once for each way of the door and say what came of it, a line each.
-const (
-	pythonAsks = `
+// pythonAsks asks once for each way of the door and says what came of it, a line each.
+const pythonAsks = `
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
 from ask import ask
@@ -29,38 +26,12 @@ for way in sys.argv[3:]:
     os.environ["RINGI_URL"] = sys.argv[2] + way
     print(json.dumps([way, ask("shell", {"command": "make deploy", "description": way}, wait=0)]))
 `
-	nodeAsks = `
-const [dir, url, ...ways] = process.argv.slice(1);
-const { ask } = await import(dir + '/ask.mjs');
-for (const way of ways) {
-  process.env.RINGI_URL = url + way;
-  console.log(JSON.stringify([way, await ask('shell', { command: 'make deploy', description: way }, { wait: 0 })]));
-}
-`
-)
-
-func here(t *testing.T) string {
-	t.Helper()
-	return expect.Value(os.Getwd())(t)
-}
 
 func python(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("python3")
 	if err != nil && os.Getenv("CI") == "" {
 		t.Skip("there is no python3")
-	}
-	expect.NoError(t, err)
-	return path
-}
-
-// node is empty where Node may be left out.
-func node(t *testing.T) string {
-	t.Helper()
-	path, err := process.Node(t.Context())
-	if errors.Is(err, process.ErrNode) && (os.Getenv("CI") == "" || os.Getenv("RINGI_WITHOUT_NODE") != "") {
-		t.Logf("ask.mjs is left out: %v", err)
-		return ""
 	}
 	expect.NoError(t, err)
 	return path
@@ -104,21 +75,9 @@ func read(t *testing.T, out string) map[string]*string {
 	return all
 }
 
-func asks(t *testing.T) map[string]func(url string, ways ...string) *exec.Cmd {
+func asks(t *testing.T, url string, ways ...string) *exec.Cmd {
 	t.Helper()
-	py, js, dir := python(t), node(t), here(t)
-	all := map[string]func(string, ...string) *exec.Cmd{
-		"ask.py": func(url string, ways ...string) *exec.Cmd {
-			return exec.Command(py, append([]string{"-c", pythonAsks, dir, url}, ways...)...)
-		},
-		"ask.mjs": func(url string, ways ...string) *exec.Cmd {
-			return exec.Command(js, append([]string{"--input-type=module", "-e", nodeAsks, dir, url}, ways...)...)
-		},
-	}
-	if js == "" {
-		delete(all, "ask.mjs")
-	}
-	return all
+	return exec.Command(python(t), append([]string{"-c", pythonAsks, expect.Value(os.Getwd())(t), url}, ways...)...)
 }
 
 // Whatever goes wrong with an answer is a no, and each no has a sentence for the model.
@@ -127,25 +86,20 @@ func TestOnlyTheDoorsOwnGrantIsAYes(t *testing.T) {
 	isSlow := func(way string) bool { return strings.HasSuffix(way, "-hang") || strings.HasSuffix(way, "-drip") }
 	quick := slices.DeleteFunc(ways(), isSlow)
 	d := newDoor(t)
-	for name, ask := range asks(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			waits := []func(*testing.T) map[string]*string{started(t, ask(d.URL+"/"+name+"/", quick...))}
-			for _, way := range ways() {
-				if isSlow(way) { // they wait at once
-					waits = append(waits, started(t, ask(d.URL+"/"+name+"/", way)))
-				}
-			}
-			checked := 0
-			for _, wait := range waits {
-				for way, no := range wait(t) {
-					checkSaid(t, d, name+"/"+way, no)
-					checked++
-				}
-			}
-			expect.Is(t, checked, len(ways()))
-		})
+	waits := []func(*testing.T) map[string]*string{started(t, asks(t, d.URL+"/python/", quick...))}
+	for _, way := range ways() {
+		if isSlow(way) { // they wait at once
+			waits = append(waits, started(t, asks(t, d.URL+"/python/", way)))
+		}
 	}
+	checked := 0
+	for _, wait := range waits {
+		for way, no := range wait(t) {
+			checkSaid(t, d, "python/"+way, no)
+			checked++
+		}
+	}
+	expect.Is(t, checked, len(ways()))
 }
 
 // recovered are faults after which the door's own grant came nevertheless.
@@ -177,17 +131,12 @@ func checkSaid(t *testing.T, d *door, way string, no *string) {
 // What was decided late runs once, when the call is repeated, and no third time.
 func TestARepeatAfterALateStampRunsOnce(t *testing.T) {
 	t.Parallel()
-	for name, ask := range asks(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := newDoor(t)
-			var yes []bool // of three repeats
-			for range 3 {
-				yes = append(yes, said(t, ask(d.URL+"/late/", "late"))["late"] == nil)
-			}
-			expect.Same(t, yes, []bool{false, true, false})
-		})
+	d := newDoor(t)
+	var yes []bool // of three repeats
+	for range 3 {
+		yes = append(yes, said(t, asks(t, d.URL+"/late/", "late"))["late"] == nil)
 	}
+	expect.Same(t, yes, []bool{false, true, false})
 }
 
 // The gateway before the door speaks otherwise, and too many requests aren't a refusal.
@@ -198,26 +147,22 @@ func TestWhatTheGatewaySaysIsTold(t *testing.T) {
 		fmt.Fprint(w, `{"message":"Too Many Requests"}`)
 	}))
 	t.Cleanup(door.Close)
-	for name, ask := range asks(t) {
-		no := said(t, ask(door.URL+"/", "stamped"))["stamped"]
-		expect.Must(t, no != nil, "%s", name)
-		expect.Is(t, *no, "Ringi refused this: Too Many Requests. Nothing was run. Repeat exactly this call later.", name)
-	}
+	no := said(t, asks(t, door.URL+"/", "stamped"))["stamped"]
+	expect.Must(t, no != nil, "it is a yes")
+	expect.Is(t, *no, "Ringi refused this: Too Many Requests. Nothing was run. Repeat exactly this call later.")
 }
 
 // Without a door, an address or a key nothing runs.
 func TestWithoutADoorNothingRuns(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
-	for name, ask := range asks(t) {
-		for what, set := range map[string][]string{
-			"down": {"http://127.0.0.1:1/", key}, "another key": {d.URL + "/x/", "rk_another"}, "no address": {"nowhere/", key},
-		} {
-			cmd := ask(set[0], "stamped")
-			cmd.Env = append(os.Environ(), "RINGI_KEY="+set[1])
-			no := said(t, cmd)["stamped"]
-			expect.Must(t, no != nil, "%s, %s: it is a yes", name, what)
-			expect.Has(t, *no, "Nothing was run", "%s, %s", name, what)
-		}
+	for what, set := range map[string][]string{
+		"down": {"http://127.0.0.1:1/", key}, "another key": {d.URL + "/x/", "rk_another"}, "no address": {"nowhere/", key},
+	} {
+		cmd := asks(t, set[0], "stamped")
+		cmd.Env = append(os.Environ(), "RINGI_KEY="+set[1])
+		no := said(t, cmd)["stamped"]
+		expect.Must(t, no != nil, "%s: it is a yes", what)
+		expect.Has(t, *no, "Nothing was run", what)
 	}
 }

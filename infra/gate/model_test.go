@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// scripted stands in for a model, by three protocols. The prompt holds SCRIPT and a list of calls, each of a tool and
+// scripted stands in for a model, by Anthropic's protocol. The prompt holds SCRIPT and a list of calls, each of a tool and
 // its arguments. It makes one a turn, and then says DONE and what the last one gave.
 func scripted(t *testing.T) string {
 	t.Helper()
@@ -25,10 +25,6 @@ func scripted(t *testing.T) string {
 			answer(w, map[string]any{"input_tokens": 10})
 		case strings.HasSuffix(path, "/messages"):
 			in.messages(w)
-		case strings.HasSuffix(path, "/chat/completions"):
-			in.chat(w)
-		case strings.HasSuffix(path, "/responses"):
-			in.responses(w)
 		default:
 			answer(w, map[string]any{"data": []any{}, "models": []any{}})
 		}
@@ -38,13 +34,10 @@ func scripted(t *testing.T) string {
 }
 
 type request struct {
-	Model           string
-	Stream          bool
-	Messages, Input []map[string]any
-	Tools           []struct {
-		Type, Name string
-		Tools      []struct{ Name string }
-	}
+	Model    string
+	Stream   bool
+	Messages []map[string]any
+	Tools    []any
 }
 
 type step struct {
@@ -115,7 +108,6 @@ func stream(w http.ResponseWriter, all []event) {
 	}
 }
 
-// messages is Anthropic's protocol.
 func (in request) messages(w http.ResponseWriter) {
 	prompt, calls, given := "", 0, ""
 	for _, m := range in.Messages {
@@ -159,73 +151,4 @@ func (in request) messages(w http.ResponseWriter) {
 		{"message_delta", map[string]any{"delta": map[string]any{"stop_reason": reason, "stop_sequence": nil},
 			"usage": map[string]any{"output_tokens": 5}}},
 		{"message_stop", map[string]any{}}})
-}
-
-// chat is OpenAI's Chat Completions.
-func (in request) chat(w http.ResponseWriter) {
-	prompt, calls, given := "", 0, ""
-	for _, m := range in.Messages {
-		switch s := text(m["content"]); {
-		case m["role"] == "user" && strings.Contains(s, "SCRIPT "):
-			prompt, calls, given = s, 0, ""
-		case m["role"] == "assistant" && m["tool_calls"] != nil:
-			calls++
-		case m["role"] == "tool":
-			given = s
-		}
-	}
-	s, say := next(prompt, calls, given)
-	message, reason := map[string]any{"role": "assistant", "content": say}, "stop"
-	if s != nil {
-		reason, message = "tool_calls", map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{
-			map[string]any{"id": "call_" + rand.Text(), "type": "function",
-				"function": map[string]any{"name": s.name, "arguments": written(s.args)}}}}
-	}
-	answer(w, map[string]any{"id": "chatcmpl-1", "object": "chat.completion", "created": 1775034000, "model": in.Model,
-		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": reason}},
-		"usage":   map[string]any{"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}})
-}
-
-// responses is OpenAI's Responses.
-func (in request) responses(w http.ResponseWriter) {
-	prompt, calls, given := "", 0, ""
-	for _, m := range in.Input {
-		switch s := text(m["content"]); {
-		case m["role"] == "user" && strings.Contains(s, "SCRIPT "):
-			prompt, calls, given = s, 0, ""
-		case m["type"] == "function_call":
-			calls++
-		case m["type"] == "function_call_output":
-			given = text(m["output"])
-		}
-	}
-	s, say := next(prompt, calls, given)
-	item := map[string]any{"id": "msg_1", "type": "message", "role": "assistant", "status": "completed",
-		"content": []any{map[string]any{"type": "output_text", "text": say, "annotations": []any{}}}}
-	if s != nil {
-		item = map[string]any{"id": "fc_" + rand.Text(), "type": "function_call", "status": "completed",
-			"call_id": "call_" + rand.Text(), "name": s.name, "arguments": written(s.args)}
-		for _, space := range in.Tools { // of an MCP server's tools
-			for _, t := range space.Tools {
-				if space.Type == "namespace" && t.Name == s.name {
-					item["namespace"] = space.Name
-				}
-			}
-		}
-	}
-	r := map[string]any{"id": "resp_1", "object": "response", "created_at": 1775034000, "status": "completed",
-		"model": in.Model, "output": []any{item}, "error": nil, "incomplete_details": nil, "instructions": nil,
-		"metadata": map[string]any{}, "parallel_tool_calls": true, "temperature": 1, "tool_choice": "auto",
-		"tools": []any{}, "top_p": 1, "usage": map[string]any{"input_tokens": 10, "output_tokens": 5, "total_tokens": 15,
-			"input_tokens_details":  map[string]any{"cached_tokens": 0},
-			"output_tokens_details": map[string]any{"reasoning_tokens": 0}}}
-	if !in.Stream {
-		answer(w, r)
-		return
-	}
-	stream(w, []event{{"response.created", map[string]any{"response": map[string]any{"id": "resp_1",
-		"object": "response", "status": "in_progress", "output": []any{}}}},
-		{"response.output_item.added", map[string]any{"output_index": 0, "item": item}},
-		{"response.output_item.done", map[string]any{"output_index": 0, "item": item}},
-		{"response.completed", map[string]any{"response": r}}})
 }

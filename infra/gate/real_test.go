@@ -2,7 +2,6 @@ package gate_test
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -52,7 +51,7 @@ func newRingi(t *testing.T) *ringi {
 func (r *ringi) newKey(t *testing.T, name string) string {
 	t.Helper()
 	_, secret, err := r.all.CreateKey(t.Context(), tenancy.Key{TenantID: aggregate.TenantID(r.team), Team: r.team,
-		Name: name, Answers: webapi.Sato, Tools: []string{"Bash", "shell", "send_slack_dm"}, Channel: webapi.HR, QuotaDay: 20,
+		Name: name, Answers: webapi.Sato, Tools: []string{"Bash"}, Channel: webapi.HR, QuotaDay: 20,
 		ExpiresAt: time.Now().AddDate(0, 1, 0)}, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, time.Now())
 	expect.NoError(t, err)
 	return secret
@@ -105,7 +104,7 @@ func TestRealAgentsAskRingiItself(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kit, short := kit, strings.NewReplacer(" ", "-", "'", "", ",", "").Replace(name)
+			kit, short := kit, strings.NewReplacer(" ", "-", "'", "").Replace(name)
 			kit.key = r.newKey(t, name)
 			asks := func(of string, ran int, says string) {
 				t.Helper()
@@ -121,30 +120,6 @@ func TestRealAgentsAskRingiItself(t *testing.T) {
 			asks("late", 1, "")
 		})
 	}
-	t.Run("Codex", func(t *testing.T) {
-		t.Parallel()
-		kit := kit
-		kit.key = r.newKey(t, "Codex")
-		asks := func(of, says string, sent int) {
-			t.Helper()
-			message := fmt.Sprintf(`[["send_slack_dm",{"recipient":%q,"text":"It is %s.","details":[]}]]`, webapi.Tanaka, of)
-			out := codex(t, kit, filepath.Join(dirs, "codex"), r.URL, message)
-			n := 0
-			for _, m := range r.Sandbox.Messages(webapi.DirectMessage(webapi.Tanaka), "") {
-				if strings.Contains(m.Text+driver.Face(m), "It is "+of) {
-					n++
-				}
-			}
-			expect.That(t, n == sent && strings.Contains(out, says), "%s: sent %d times, not %d: %s", of, n, sent, out)
-		}
-		asks("late", "epeat exactly", 0)
-		r.decidesLate(t, "Codex")
-		asks("late", "it was made once", 1)
-		asks("late", "it was made once", 1)
-		asks("refused", "", 0)
-		r.decidesLate(t, "Codex")
-		asks("refused", "over the budget", 0)
-	})
 }
 
 // decidesLate has people decide what waits of a key, and waits for its end.
