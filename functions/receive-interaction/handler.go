@@ -218,9 +218,6 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	a := p.Actions[0] // Slack sends one for each click
 	switch p.View.CallbackID {
 	case card.ReviewCallback, card.ActionReviewCallback:
-		if strings.HasPrefix(a.ActionID, card.TakeBack) {
-			return inbound.OK(), h.takeBackInDialog(ctx, p, a)
-		}
 		return inbound.OK(), turn(ctx, h, p, a, "review", h.turned)
 	case card.OthersCallback:
 		return inbound.OK(), turn(ctx, h, p, a, "draft", h.turnedDraft)
@@ -262,10 +259,9 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 type press func(ctx context.Context, c click, kind aggregate.CardType, hash string)
 
 func (h *Handler) presses() map[string]press {
-	return h.routeActs(map[string]press{
-		"approve": h.approve, "reject": h.asks(false), "return": h.asks(true), "review": h.review,
-		"route": h.route, takesBack: h.takeBack, "edit": h.openEdit,
-	})
+	return map[string]press{
+		"approve": h.approve, "reject": h.asks(false), "return": h.asks(true), "review": h.review, "edit": h.openEdit,
+	}
 }
 
 func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType, hash string) {
@@ -291,8 +287,6 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 	switch p.View.CallbackID {
 	case card.RejectionCallback, card.ActionRejectCallback:
 		return h.reject(ctx, p)
-	case card.RouteActCallback:
-		return h.routeAct(ctx, p)
 	case card.CancelCallback:
 		return h.cancel(ctx, p)
 	case card.RequestCallback:

@@ -88,8 +88,6 @@ type view struct {
 			Value        string   `json:"value"` // null when nothing was entered
 			Conversation string   `json:"selected_conversation"`
 			User         string   `json:"selected_user"`
-			Users        []string `json:"selected_users"`
-			Date         string   `json:"selected_date"`
 			Files        []file   `json:"files"`
 			Selected     option   `json:"selected_option"`
 			Several      []option `json:"selected_options"`

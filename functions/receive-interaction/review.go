@@ -30,19 +30,6 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 	})
 }
 
-// route opens the dialog with a gate's route for whoever may read what it asks.
-func (h *Handler) route(ctx context.Context, c click, kind aggregate.CardType, _ string) {
-	v := h.check(ctx, c, decide.Gate(kind, decide.Approve))
-	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) { return h.routeOf(ctx, c, v, kind) })
-}
-
-func (h *Handler) routeOf(
-	ctx context.Context, c click, v verdict, kind aggregate.CardType,
-) (slack.ModalViewRequest, error) {
-	r := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Route: true, Reader: c.User}
-	return h.page(ctx, v.Subject, r, v.Settings)
-}
-
 // show opens a dialog for a person who may decide or, with readers, for a member of the workspace who may only read,
 // and for one who has stamped a stage. It tells anybody else why not.
 func (h *Handler) show(

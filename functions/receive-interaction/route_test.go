@@ -285,3 +285,25 @@ func testRejectedLateOutside(t *testing.T, w *world) {
 	expect.Has(t, said[0].Text, "turn", "told outside of the channel")
 	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
 }
+
+// stamps presses a copy's button at a stage, which must count.
+func (w *world) stamps(user, id, stage string) {
+	w.T.Helper()
+	was := w.standing()
+	w.quiet(w.post(at(w.click(user, "approve_process", id), w.Ref.ID+stage)), user)
+	expect.Is(w.T, w.standing(), was+1, "stamps after %s's", user)
+}
+
+// standing returns how many stamps stand on the steps.
+func (w *world) standing() int {
+	w.T.Helper()
+	st := circulation.Walk(w.Load().Process().Circulating())
+	return len(st.Stamps())
+}
+
+// along has the steps wait along a route of these stages.
+func (w *world) along(hands int, stages ...circulation.Stage) *task.Process {
+	w.T.Helper()
+	return w.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{webapi.Sato}, hands, stages...),
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
+}

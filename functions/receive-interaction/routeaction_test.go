@@ -46,13 +46,11 @@ func (k *inConversation) pressAt(user, action, stage string) inbound.Response {
 func TestPeopleDecideOnActionsAlongARoute(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *storetest.Server){
-		"stamped by one after the other":          testActionStamped,
-		"sent back, and the agent has a turn":     testActionSentBack,
-		"denied, and the agent has none":          testActionDenied,
-		"a stamp is taken back":                   testActionTakenBack,
-		"of another content than was seen":        testActionAsksSomethingElse,
-		"strangers decide nothing along a route":  testStrangersOfARoute,
-		"a stamp is taken back in its dialog too": testActionTakenBackInADialog,
+		"stamped by one after the other":         testActionStamped,
+		"sent back, and the agent has a turn":    testActionSentBack,
+		"denied, and the agent has none":         testActionDenied,
+		"of another content than was seen":       testActionAsksSomethingElse,
+		"strangers decide nothing along a route": testStrangersOfARoute,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, db) })
 	}
@@ -110,34 +108,10 @@ func testActionDenied(t *testing.T, db *storetest.Server) {
 	k.told(k.pressAt(webapi.Suzuki, card.ApproveAction, "/1"), webapi.Suzuki, "却下しました")
 }
 
-func testActionTakenBack(t *testing.T, db *storetest.Server) {
-	k := newOnRoute(t, db, "make", webapi.Suzuki, webapi.Alex)
-	k.quiet(k.pressAt(webapi.Suzuki, card.ApproveAction, "/1"), webapi.Suzuki)
-	for range 2 {
-		k.quiet(k.pressAt(webapi.Suzuki, "takeback_action", "/1"), webapi.Suzuki)
-	}
-	x := k.action()
-	expect.Is(t, len(x.Gate.Acts), 2, "acts")
-	k.quiet(k.pressAt(webapi.Suzuki, card.ApproveAction, "/1"), webapi.Suzuki)
-	k.quiet(k.pressAt(webapi.Alex, card.ApproveAction, "/2"), webapi.Alex)
-	k.told(k.pressAt(webapi.Suzuki, "takeback_action", "/1"), webapi.Suzuki, "承認が済んでいます")
-	expect.Same(t, conversation.ActionApproved, k.action().Status)
-}
-
-func testActionTakenBackInADialog(t *testing.T, db *storetest.Server) {
-	k := newOnRoute(t, db, "make", webapi.Suzuki, webapi.Alex)
-	k.quiet(k.pressAt(webapi.Suzuki, card.ApproveAction, "/1"), webapi.Suzuki)
-	k.quiet(k.pressAt(webapi.Suzuki, "route_action", "/2"), webapi.Suzuki)
-	k.quiet(k.post(k.pressed(webapi.Suzuki)), webapi.Suzuki)
-	expect.Is(t, len(k.action().Gate.Acts), 2, "acts")
-	_, again := k.offersBack(k.view(webapi.Suzuki))
-	expect.That(t, again == nil, "it is drawn as before")
-}
-
 func testActionAsksSomethingElse(t *testing.T, db *storetest.Server) {
 	k := newOnRoute(t, db, "make", webapi.Suzuki)
 	for _, hash := range []string{k.x.Payload.Hash(), strings.Repeat("0", 64), ""} {
-		for _, action := range []string{card.ApproveAction, card.RejectAction, "takeback_action"} {
+		for _, action := range []string{card.ApproveAction, card.RejectAction} {
 			k.told(k.post(at(k.click(webapi.Suzuki, action, k.x.ActionID+"/"+hash), k.Ref.ID+"/1")), webapi.Suzuki,
 				"最新のカードを確認して")
 		}
@@ -149,8 +123,7 @@ func testStrangersOfARoute(t *testing.T, db *storetest.Server) {
 	k := newOnRoute(t, db, "make", webapi.Suzuki, webapi.Guest)
 	k.quiet(k.pressAt(webapi.Suzuki, card.ApproveAction, "/1"), webapi.Suzuki)
 	for _, user := range []string{webapi.Guest, webapi.Stranger, "U0NOBODY"} {
-		for _, action := range []string{card.ApproveAction, card.RejectAction, "takeback_action", card.CancelAction,
-			card.OpenActionReview, "route_action"} {
+		for _, action := range []string{card.ApproveAction, card.RejectAction, card.CancelAction, card.OpenActionReview} {
 			k.pressAt(user, action, "/2")
 		}
 		expect.That(t, len(k.slack.Views(user)) == 0, "%s has a dialog", user)
@@ -267,11 +240,10 @@ func (w *world) atOnce(clicks ...map[string]any) map[string][]string {
 func TestManyStampAtOnce(t *testing.T) {
 	expect.Patience(t)
 	inWorlds(t, map[string]func(*testing.T, *world){
-		"as many as are needed":              testSixteenOfThirtyTwo,
-		"one less than are needed":           testFifteenOfSixteen,
-		"everybody twice":                    testEverybodyTwice,
-		"one takes back as the other stamps": testStampsAndTakesBack,
-		"one stamps as the other denies":     testStampsAndDenies,
+		"as many as are needed":          testSixteenOfThirtyTwo,
+		"one less than are needed":       testFifteenOfSixteen,
+		"everybody twice":                testEverybodyTwice,
+		"one stamps as the other denies": testStampsAndDenies,
 	})
 }
 
@@ -342,20 +314,6 @@ func testEverybodyTwice(t *testing.T, w *world) {
 	}
 	w.agrees(w.atOnce(clicks...), users...)
 	expect.Same(t, aggregate.Approved, w.Load().Process().Status)
-}
-
-// The second stage stamps, or the stamp of the first is taken back: never both.
-func testStampsAndTakesBack(t *testing.T, w *world) {
-	first, second := "U0FIRST", "U0SECOND"
-	p := w.onRoute(first, second)
-	w.atOnce(at(w.click(first, "approve_process", p.ID), w.Ref.ID+"/1"))
-	told := w.atOnce(w.back(first, p.ID, "/1"), at(w.click(second, "approve_process", p.ID), w.Ref.ID+"/2"))
-	switch got := w.Load().Process(); got.Status {
-	case aggregate.Approved:
-		expect.That(t, len(told[first]) == 1 && len(told[second]) == 0, "told %v", told)
-	default:
-		expect.That(t, w.standing() == 0 && len(told[first]) == 0 && len(told[second]) == 1, "told %v: %+v", told, got.Gate)
-	}
 }
 
 func testStampsAndDenies(t *testing.T, w *world) {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -178,41 +177,6 @@ func (h *Handler) submitted(ctx context.Context, c click, v verdict) inbound.Res
 	}
 	h.tell(ctx, c, v)
 	return inbound.OK()
-}
-
-// takesBack is the verb of the buttons by which people take their stamps back.
-var takesBack = strings.TrimSuffix(card.TakeBack, "_")
-
-// takeBack takes the person's stamp back, at the stage that the button names.
-func (h *Handler) takeBack(ctx context.Context, c click, kind aggregate.CardType, hash string) {
-	h.tell(ctx, c, h.decide(ctx, c, decide.Shown(kind, hash, decide.TakeBack)))
-}
-
-// takeBackInDialog is takeBack for a button of an open dialog, which then shows what stands. If the stamp can't be
-// taken back, the dialog says why.
-func (h *Handler) takeBackInDialog(ctx context.Context, p payload, a action) error {
-	c, hash, err := p.pressed(a)
-	if err != nil {
-		return err
-	}
-	c.dialog = &p.View
-	kind := aggregate.CardType(strings.TrimPrefix(a.ActionID, card.TakeBack))
-	v := h.decide(ctx, c, decide.Shown(kind, hash, decide.TakeBack))
-	h.tell(ctx, c, v)
-	if v.Err != nil {
-		return nil
-	}
-	v = h.check(ctx, c, decide.Gate(kind, decide.Approve)) // the stage that asks again
-	if err = v.Err; err == nil || mayRead(err) {
-		view, drawn := h.routeOf(ctx, c, v, kind)
-		if err = drawn; err == nil {
-			err = h.Slack.UpdateView(ctx, p.View.ID, p.View.Hash, view)
-		}
-	}
-	if err != nil { // the dialog stays as it is, with the same button, by which nothing changes
-		slog.WarnContext(ctx, "the dialog is behind", c.Ref.Kind+"_id", c.Ref.ID, "user", c.User, "err", err)
-	}
-	return nil
 }
 
 // askCancel handles 「キャンセル・終了」 in the menu of a message: a card, or the request itself. It opens a dialog that asks for

@@ -38,8 +38,6 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
 		"by name, once on each working day":          testReminded,
 		"as stand-ins, in the same message":          testRemindedAs,
-		"to answer what they were asked":             testRemindedToAnswer,
-		"to answer what they answer for by now":      testRemindedWhoAnswers,
 		"as listed approvers who got a copy":         testRemindedByCopy,
 		"of what an agent wants to do":               testRemindedOfAction,
 		"together, where anybody of a channel may":   testRemindedTogether,

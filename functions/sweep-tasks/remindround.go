@@ -41,14 +41,13 @@ type reminding struct {
 
 // owing is a gate that waits for somebody.
 type owing struct {
-	ref    aggregate.Ref
-	gate   aggregate.Question
-	until  *time.Time
-	since  time.Time
-	as     string // for whom they stand in
-	all    bool   // it waits for anybody of a channel
-	read   bool   // a stand-in stamped it for them, and they are to read it
-	answer bool   // it is theirs, and they were asked a question about it
+	ref   aggregate.Ref
+	gate  aggregate.Question
+	until *time.Time
+	since time.Time
+	as    string // for whom they stand in
+	all   bool   // it waits for anybody of a channel
+	read  bool   // a stand-in stamped it for them, and they are to read it
 }
 
 // find collects what waits for whom, judging by the index. It reports whether anything waits in the tenant.
@@ -109,8 +108,7 @@ func (r *reminding) unread(ctx context.Context, all []tenancy.Delegation) (some 
 }
 
 // add notes for whom a gate waits: the people of a route's present stage who are there, or for whom nobody may stand in
-// who was to, and those who stand in for them; or whose request it is while a question is open; or without a rule the
-// approvers who got a copy. What is asked of a channel's members is noted for the channel.
+// who was to, and those who stand in for them; or without a rule the approvers who got a copy. What is asked of a channel's members is noted for the channel.
 func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 	defer boot.Recover(ctx, &err, x.Ref.Log())
 	g := aggregate.GateOf(x.Row)
@@ -146,13 +144,6 @@ func (r *reminding) addRuled(ctx context.Context, x store.WaitingItem, g *aggreg
 		return nil
 	}
 	of := owing{ref: x.Ref, gate: x.Question, until: s.DecideBy, since: *s.OpenedAt}
-	if q := st.Open(); q != nil {
-		of.since, of.answer = q.Asked.At, true
-		for _, p := range g.Questioned() {
-			r.owe(p.User, of)
-		}
-		return nil
-	}
 	r.addOwed(g, &st, of)
 	if s.Mode != circulation.ModeChannel {
 		return nil
@@ -261,7 +252,7 @@ func (r *reminding) item(ctx context.Context, user string, x owing) (out task.Re
 	if err != nil || !is {
 		return out, "", err
 	}
-	g, stage, about := of.GateAt(x.gate.Key), 0, x.gate.Key
+	g, stage := of.GateAt(x.gate.Key), 0
 	switch {
 	case g == nil, !x.read && g.Status != aggregate.PendingApproval:
 		return out, "", nil
@@ -270,27 +261,21 @@ func (r *reminding) item(ctx context.Context, user string, x owing) (out task.Re
 	}
 	if g.Ruled() && !x.read {
 		st := circulation.Walk(g.Circulating())
-		if (st.Open() != nil) != x.answer {
-			return out, "", nil
-		}
 		if stage = g.Owes(user); x.as != "" {
 			_, stage = g.OwesFor(user, circulation.Beside(r.standIns[user], x.gate.Askers...), r.now)
 		}
 		s := st.CurrentStage()
-		switch all := s != nil && s.Mode == circulation.ModeChannel; {
-		case x.answer:
-			stage, about = 0, aggregate.QuestionSubject(about, len(st.Questions))
-		case stage == 0 && !(x.all && all):
+		if stage == 0 && !(x.all && s != nil && s.Mode == circulation.ModeChannel) {
 			return out, "", nil
 		}
 	}
 	out = task.RemindedItem{Kind: x.ref.Kind, ID: x.ref.ID, Asker: a.Root().Common().Requester, Until: x.until,
-		For: x.as, Read: x.read, Answer: x.answer}
+		For: x.as, Read: x.read}
 	out.Title, out.Later = titled(a, x.gate.ID)
 	if t, is := a.(*task.Aggregate); is {
 		out.Amount = t.Head.Glance.Amount
 	}
-	out.Channel, out.TS, out.Thread = aggregate.MessageFor(of, about, user, stage, true)
+	out.Channel, out.TS, out.Thread = aggregate.MessageFor(of, x.gate.Key, user, stage, true)
 	return out, of.Origin().Team, nil
 }
 

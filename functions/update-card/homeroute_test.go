@@ -137,13 +137,6 @@ func testHomeFollowsRoute(t *testing.T, w *world) {
 	follow("opened", 1, webapi.Suzuki, webapi.Suzuki)
 	w.acts(circulation.Stamp, 1, webapi.Suzuki)
 	follow("stamped", 2, webapi.Alex, webapi.Suzuki, webapi.Alex)
-	backs := func(user string) bool { return strings.Contains(w.tab(user), "takeback_process") }
-	expect.That(t, backs(webapi.Suzuki) && !backs(webapi.Alex), "who stamped has a button that takes it back")
-	w.acts(circulation.TakeBack, 1, webapi.Suzuki)
-	follow("taken back", 1, webapi.Suzuki, webapi.Suzuki, webapi.Alex)
-	expect.That(t, !backs(webapi.Suzuki), "what was taken back has a button")
-	w.acts(circulation.Stamp, 1, webapi.Suzuki)
-	follow("stamped again", 2, webapi.Alex, webapi.Suzuki, webapi.Alex)
 	w.changed(func(g *aggregate.Gate) {
 		by := circulation.Person{User: webapi.Suzuki}
 		*g = expect.Value(g.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stand, Hand: by, Principal: by,

@@ -40,8 +40,7 @@ func (d *drawing) onRoute(key string) (r route, ok bool) {
 }
 
 // unlisted returns the rows of those who owe the present stage a stamp and have no row there yet, one for each. They
-// are
-// the people of the route, whether they are in the channel or not, and whatever the settings say of approvers. The home
+// are the people of the route, whether they are in the channel or not, and whatever the settings say of approvers. The home
 // of a gate, whose members its stage asks, has one row, of a card like the first.
 func (d *drawing) unlisted(q aggregate.Question, r route) (rows []*aggregate.Card) {
 	asked := r.st.CurrentStage()
@@ -61,7 +60,7 @@ func (d *drawing) unlisted(q aggregate.Question, r route) (rows []*aggregate.Car
 			rows = append(rows, c)
 		}
 	}
-	return slices.Concat(rows, d.standing(q, r), d.untold(q, r))
+	return append(rows, d.standing(q, r)...)
 }
 
 // standing returns the rows of those who stand in now for somebody who owes the present stage a stamp, as far as they
@@ -93,28 +92,6 @@ func (d *drawing) standsNow(c *aggregate.Card) *aggregate.Card {
 		})
 	})
 	return &now
-}
-
-// untold returns the rows of the messages by which those for whom it is are told of each question, and who asked
-// of its answer, as far as they have none yet.
-func (d *drawing) untold(q aggregate.Question, r route) (rows []*aggregate.Card) {
-	for i, asked := range r.st.Questions {
-		to := r.gate.Questioned()
-		to = to[:min(len(to), mostCopies)]
-		switch {
-		case asked.Answered != nil && d.settings.ApprovalCopies == tenancy.CopiesNone: // they read it on the card
-			to = nil
-		case asked.Answered != nil:
-			to = []circulation.Person{asked.Asked.Hand}
-		}
-		for _, p := range to {
-			c := &aggregate.Card{CardType: aggregate.CardQuestion, Subject: aggregate.QuestionSubject(q.Key, i+1), User: p.User}
-			if aggregate.Find(d.a.Common().Copies, c.Key()) == nil {
-				rows = append(rows, c)
-			}
-		}
-	}
-	return rows
 }
 
 // unsent leaves those new copies of a stage without a message that are beyond mostCopies there, or all if the settings

@@ -355,13 +355,8 @@ class Claims:
             else:
                 people = stage.get("people") or []
                 above = ", above it: %s" % stage["filled"] if stage.get("filled") else ""
-                above += ", consulted" if stage.get("as") == "consult" else ""
-                above += ", who stands over them is asked after an objection" if stage.get("dissent") == "up" else ""
                 above += ", nobody stands in for them" if stage.get("no_stand_ins") else ""
                 above += ", read afterwards by whom it is stamped for" if stage.get("read_after") else ""
-                above += ", nobody again who was asked after an objection" if stage.get("once") else ""
-                above += ", with minutes" if stage.get("minutes") else ""
-                above += " of part %d" % stage["secretary"] if stage.get("secretary") else ""
                 self.said.append("    stage %d, %s: stamps of %s of these %d people%s"
                                  % (number, stage["name"], stage["need"], len(people), above))
                 first = 0
@@ -369,11 +364,6 @@ class Claims:
                     self.said.append("      of people %d to %d: %d" % (first + 1, first + part["n"], part["of"]))
                     first += part["n"]
                 self.said += ["      " + named(p) for p in people]
-                self.said += ["      over them: " + named(p) for p in stage.get("over") or []]
-        for c in route.get("carried") or []:
-            left = ", left out, " + c["left_out"] if c.get("left_out") else ""
-            self.said.append("    after stage %d, as in round %d: %s, to %s, added by %s%s"
-                             % (c["after"], c.get("round", 0), named(c["to"]), c["as"], named(c["by"]), left))
         self.said.append("    hands of different people: at least %s" % route["hands"])
         self.said += ["    told afterwards: " + named(p) for p in route.get("readers") or []]
         return gate, rule
@@ -385,7 +375,7 @@ class Claims:
         acts = [json.loads(text) for text in texts]
         for number, (act, e) in enumerate(zip(acts, entries[1:]), 1):
             d, ending = e["details"], e["action"].removeprefix(of + ".")
-            fits = ending == ACTS.get(act["kind"], [""])[0] or ending == "approved" and act["kind"] in ("stamp", "dissent")
+            fits = ending == ACTS.get(act["kind"], [""])[0] or ending == "approved" and act["kind"] == "stamp"
             claimed = (act["hand"]["user"], moment(act["at"]), act["stage"], asked)
             if not fits or claimed != (e.get("actor_id"), e["timestamp"], d.get("stage"), d.get("asked")):
                 self.found.append("%s: act %d is said to be a %s of %s, its entry says otherwise" % (name, number, act["kind"], claimed[0]))
@@ -399,7 +389,7 @@ class Claims:
         if walk.refused:
             self.found.append("%s: act %d could not be done: %s" % (name, walk.refused["act"], walk.refused["why"]))
             return
-        stamps = len(walk.said(False, "stamp"))
+        stamps = len(walk.stamps())
         if walk.settled() != approved:
             self.found.append("%s: what was done settles its route: %s, its last entry says otherwise" % (name, walk.settled()))
         sealed = (last.get("route_hash"), last.get("rule"), last.get("stamps"))
@@ -414,15 +404,10 @@ class Claims:
 # gate ends with "approved", that of how it opened with "routed".
 ACTS = {
     "stamp": ("stamped", "stamped by"),
-    "take_back": ("taken_back", "stamp taken back by"),
     "send_back": ("rejected", "sent back by"),
     "give_back": ("returned", "returned by"),
     "deny": ("denied", "denied by"),
     "stand": ("reassigned", "successor named by"),
-    "ask": ("questioned", "questioned by"),
-    "answer": ("answered", "answered by"),
-    "add": ("added", "another one asked for by"),
-    "dissent": ("dissented", "objected to by"),
 }
 ON_ROUTE = ("routed", "approved", *(ending for ending, _ in ACTS.values()))
 
@@ -457,19 +442,10 @@ def done(act):
             text += ", for the rules " + ", ".join(row["rules"]) if row.get("rules") else ""
     if found.get("channel"):
         text += ", as a member of " + found["channel"]
-    if found.get("answers"):
-        text += ", who answers for the key"
     if found.get("org"):
         text += ", in the organisation " + found["org"]
     if act.get("for") and act.get("to"):
         text += ": %s in the place of %s" % (named(act["to"]), named(act["for"]))
-    elif act.get("to"):
-        text += ": %s, to %s" % (named(act["to"]), act.get("as"))
-    if act.get("meeting"):
-        m = act["meeting"]
-        text += ", with minutes of %s, %s, present %s" % (
-            m["held"], "carried" if m.get("carried") else "not carried", ", ".join(m["present"]))
-        text += "".join(", %s: %s" % (what, m[field]) for what, field in (("minutes", "minutes"), ("kept at", "reference")) if m.get(field))
     return text + (": " + act["text"] if act.get("text") else "")
 
 
@@ -890,13 +866,10 @@ def by(entry):
 
 FORM = 8
 ENDS = ("send_back", "give_back", "deny")
-MOST_QUESTIONS, MOST_ADDED, MOST_WAIT = 10, 10, timedelta(hours=72)
-MOST_MINUTES, MOST_REFERENCE, MOST_PRESENT, AHEAD = 2000, 300, 30, timedelta(hours=14)
 MOST_ACTS, MOST_STANDS, MOST_TEXT, MOST_BYTES, MOST_STAMPS = 120, 20, 1000, 96 << 10, 100
-GATE_BYTES, PERSON_BYTES, STAGE_BYTES, PART_BYTES, RAISE_BYTES, CARRY_BYTES = 200, 40, 170, 20, 40, 80
-ACT_BYTES, STAMP_BYTES, PRESENT_BYTES = 300, 500, 30
+GATE_BYTES, PERSON_BYTES, STAGE_BYTES, PART_BYTES, RAISE_BYTES = 200, 40, 170, 20, 40
+ACT_BYTES, STAMP_BYTES = 300, 500
 ESCAPED = 6  # bytes of a character as JSON, at the most
-MEETING_BYTES = 200 + ESCAPED * (MOST_MINUTES + MOST_REFERENCE) + MOST_PRESENT * PRESENT_BYTES
 MOST_TIME = timedelta(days=300)
 
 
@@ -932,11 +905,8 @@ class Walk:
 
     def __init__(self, gate):
         self.gate, self.route = gate, gate.get("route") or {}
-        self.stages, self.stood, self.backs, self.count, self.end, self.refused = [], [], [], 0, None, None
+        self.stages, self.stood, self.count, self.end, self.refused = [], [], 0, None, None
         self.ids, self.joined, self.present, number = {}, False, 0, 0
-        self.order, self.added = [], 0  # numbers of all stages as they are asked, and how many people were added
-        self.answerers = []  # who answered for the key of an outside agent, and is an asker from then on
-        self.questions = []  # each [the act that asked, the one that answered or None]
         try:
             self.open()
             for number, act in enumerate(gate.get("acts") or [], 1):
@@ -980,7 +950,7 @@ class Walk:
         return person.get("person" if self.route.get("org") else "user") or ""
 
     def asks(self, person):
-        return self.id(person) in self.all_ids([*(self.gate.get("askers") or []), *self.answerers])
+        return self.id(person) in self.all_ids(self.gate.get("askers") or [])
 
     # -- the route --
 
@@ -992,14 +962,12 @@ class Walk:
         if route.get("form") != FORM or not sound or not gate.get("asked") or gate.get("hours", 0) < 1 or since.year == 1:
             raise Refused("unknown")
         askers, readers = gate.get("askers") or [], route.get("readers") or []
-        carried = route.get("carried") or []
-        self.meet(*askers, *(p for s in asks for p in [*(s.get("people") or []), *(s.get("over") or [])]))
-        self.meet(*(c[who] for c in carried for who in ("to", "by")))
+        self.meet(*askers, *(p for s in asks for p in s.get("people") or []))
         self.bytes = GATE_BYTES + text_bytes(gate, "asked", "home") + text_bytes(route, "org") + sum(person_bytes(p) for p in askers + readers)
         for s in asks:
             named = s.get("people") or []
             self.bytes += STAGE_BYTES + text_bytes(s, "name", "left_out", "filled") + PART_BYTES * len(s.get("parts") or [])
-            self.bytes += sum(person_bytes(p) for p in named + (s.get("over") or []))
+            self.bytes += sum(person_bytes(p) for p in named)
             self.bytes += sum(RAISE_BYTES + person_bytes(r["to"]) + text_bytes(r, "when", "left_out") for r in s.get("raises") or [])
             counted = self.distinct([p for p in named if self.counts(p)])
             people, aside = [p for p in counted if not self.asks(p)], [p for p in counted if self.asks(p)]
@@ -1009,95 +977,25 @@ class Walk:
             cut = (sum(p["n"] for p in parts), sum(p["of"] for p in parts)) == (len(named), need)
             cut = cut and (not s.get("parts") or mode == "people" and all(p["n"] > 0 and p["of"] > 0 for p in parts))
             fits = fits or mode == "people" and ruled and 1 <= need <= len(people)
-            consult, follows = s.get("as") == "consult", s.get("dissent") or ""
-            alone = consult and ruled if s.get("as") else not follows and not s.get("over")
-            minutes, records = s.get("minutes"), s.get("secretary") or 0
-            if minutes and mode != "people" or records and not (minutes and 1 <= records <= len(s.get("parts") or [])):
-                fits = False
-            once = not s.get("once") or mode == "people" and not consult and not s.get("parts") and need == len(named)
-            once = once and not (s.get("once") and minutes)
-            fits = fits and cut and alone and once and follows in ("", "note", "up")
-            if not out and not fits:
+            if not out and not (fits and cut):
                 raise Refused("unknown")
-            stage = self.stage(mode, [] if out else people, consult)
-            stage.update(out=out, aside=[] if out else aside, owed=[] if out else [p["of"] for p in parts])
-            stage.update(alone=bool(s.get("no_stand_ins")), minutes=bool(s.get("minutes")), secretary=s.get("secretary") or 0)
-            stage["once"] = bool(s.get("once"))
-            stage["over"] = s.get("over") or [] if follows == "up" else []
+            stage = {
+                "mode": mode, "people": [] if out else people, "part": [], "owed": [] if out else [p["of"] for p in parts],
+                "stamps": [], "out": out, "aside": [] if out else aside, "alone": bool(s.get("no_stand_ins")), "opened": None,
+            }
             if not out:
                 self.cut(stage, named, parts)
             self.stages.append(stage)
         if not (self.owed() or not asks) or self.owed() > MOST_STAMPS:
             raise Refused("unknown")
-        for c in carried:
-            self.carry(c, ruled)
-        self.order = self.below(0)
         self.enter(since)
         if not self.room() or self.missing():
             raise Refused("unknown")
 
-    def stage(self, mode, people, consult, by=None, after=0):
-        """A stage as it is before the first act: of one part, which owes one stamp."""
-        return {
-            "mode": mode, "people": people, "part": [0] * len(people), "owed": [1], "stamps": [], "given": [], "consult": consult,
-            "by": by, "after": after, "closed": False, "out": False, "aside": [], "alone": False, "minutes": False, "secretary": 0, "over": [], "once": False,
-            "opened": None, "stopped": None, "rest": timedelta(),
-        }
-
-    def carry(self, c, ruled):
-        """Asks somebody again whom people added before, unless they ask for it or that is needed of them anyway."""
-        to, after, out, how = c["to"], c.get("after", 0), bool(c.get("left_out")), c.get("as")
-        sound = ruled and 1 <= after <= len(self.route["stages"]) and how in ("approve", "consult") and c.get("round", 0) >= 1
-        if not sound or not (out or self.counts(to)) or self.added == MOST_ADDED:
-            raise Refused("unknown")
-        self.bytes += CARRY_BYTES + person_bytes(to) + person_bytes(c["by"]) + text_bytes(c, "left_out")
-        by = {"kind": "add", "stage": after, "hand": c["by"], "principal": c["by"], "to": to, "as": how}
-        if out:
-            self.stages.append(self.stage("people", [], False, by, after))
-            self.stages[-1].update(out=True, owed=[])
-        elif not any(self.needs(s, to, how) for s in self.stages):
-            self.add(by, [to], how == "consult")
-        self.added += 1
-
-    def needs(self, s, person, how):
-        """Whether a stage on which nobody has stamped needs a person's own approval, or at least opinion."""
-        part = self.part(s, person)
-        return part is not None and (not s["consult"] or how == "consult") and s["part"].count(part) <= s["owed"][part]
-
-    def counts_for_route(self, s):
-        """Whether a stage's stamps count for what the route asks: who was added, or is only consulted, replaces nobody."""
-        return s["by"] is None and not s["consult"]
-
-    def below(self, after):
-        """The numbers of the stages that were added after one, each with those added after it; 0: of all."""
-        return [n for i, s in enumerate(self.stages, 1) if s["after"] == after for n in (i, *self.below(i))]
-
-    def later(self, number):
-        return self.order[self.order.index(number) + 1:]
-
     def coming(self, number):
         """Whether a stage names people who are asked now, or later."""
         s = self.stages[number - 1]
-        return self.present not in self.later(number) and not s["out"] and not s["closed"] and s["mode"] == "people"
-
-    def asked_at(self, act):
-        """The stages that a stamp counts at: after an objection also later ones that ask nobody twice."""
-        own = self.stages[act["stage"] - 1]
-        hand = self.id(act["hand"])
-        if own["by"] is None or own["by"]["kind"] != "dissent" or hand != self.id(act["principal"]):
-            return [own]
-        later = [self.stages[n - 1] for n in self.later(act["stage"])]
-        return [own] + [s for s in later if s["once"] and self.part(s, act["hand"]) is not None and hand not in self.stamped(s)]
-
-    def raised(self, number):
-        """The stage of those who are asked because somebody objected at a stage, or None."""
-        return next((s for s in self.stages if s["after"] == number and s["by"]["kind"] == "dissent"), None)
-
-    def add(self, by, people, consult):
-        people = self.distinct([p for p in people if self.counts(p) and not self.asks(p)])
-        if people:
-            self.stages.append(self.stage("people", people, consult, by, by["stage"]))
-            self.order = self.below(0)
+        return number >= self.present and not s["out"] and s["mode"] == "people"
 
     def owed(self):
         return sum(sum(s["owed"]) for s in self.stages)
@@ -1117,31 +1015,19 @@ class Walk:
         return s["part"][ids.index(self.id(person))] if self.id(person) in ids else None
 
     def enter(self, at):
-        """Asks the first stage that owes a stamp, since at unless it was asked already, and closes those after it."""
-        was, self.present = self.present, 0
-        for number in self.order:
-            s = self.stages[number - 1]
-            if not sum(s["owed"]):
-                continue
-            if self.present:
-                self.close(s)
-            else:
-                self.present = number
-                if number != was:
-                    self.close(s)
-                    s["opened"] = at
-
-    def close(self, s):
-        s["opened"], s["stopped"], s["rest"] = None, None, timedelta()
+        """Asks the first stage that owes a stamp, since at unless it was asked already."""
+        was, self.present = self.present, next((n for n, s in enumerate(self.stages, 1) if sum(s["owed"])), 0)
+        if self.present not in (0, was):
+            self.stages[self.present - 1]["opened"] = at
 
     def until(self, s):
-        until = s["opened"] + timedelta(hours=self.gate["hours"]) + s["rest"]
+        until = s["opened"] + timedelta(hours=self.gate["hours"])
         return until if self.gate.get("rule") is None else min(until, when(self.gate["asked_at"]) + MOST_TIME)
 
     # -- one act --
 
     def take(self, act):
-        why = self.never(act) or self.by_settings(act) or getattr(self, "add_to" if act["kind"] == "add" else act["kind"])(act)
+        why = self.never(act) or self.by_settings(act) or getattr(self, act["kind"])(act)
         if why:
             raise Refused(why)
         self.apply(act)
@@ -1151,8 +1037,8 @@ class Walk:
             raise Refused("twice")
         if self.missing():
             raise Refused("hands")
-        free = act["kind"] == "answer" or act["kind"] == "stamp" and not act.get("text")
-        if not free and not self.room() or len(self.stood) > MOST_STANDS or self.added > MOST_ADDED:
+        free = act["kind"] == "stamp" and not act.get("text")
+        if not free and not self.room() or len(self.stood) > MOST_STANDS:
             raise Refused("bounds")
 
     def who(self, act):
@@ -1168,15 +1054,10 @@ class Walk:
 
     def given(self, act):
         """The stamp of an act's hand for its principal that stands at its stage, or None."""
-        own = [s for s in self.stages[act["stage"] - 1]["stamps"] if s["stage"] == act["stage"]]
-        return next((s for s in own if self.who(s) == self.who(act)), None)
+        return next((s for s in self.stages[act["stage"] - 1]["stamps"] if self.who(s) == self.who(act)), None)
 
     def ended(self):
         return self.end["kind"] if self.end and self.end["kind"] in ENDS else ""
-
-    def asked(self):
-        """The open question, or None."""
-        return self.questions[-1] if self.questions and not self.questions[-1][1] else None
 
     def settled(self):
         return not self.owed()
@@ -1187,16 +1068,9 @@ class Walk:
             return "settled"
         hand, principal, old, new = (act.get(who) or {} for who in ("hand", "principal", "for", "to"))
         known = act.get("form") == FORM and act["kind"] in ACTS and self.counts(hand) and self.counts(principal)
-        known = known and (act["kind"] == "answer" or not self.answers(act))
         if act["kind"] == "stand":
-            known = known and old and self.counts(new) and not act.get("as")
-        elif act["kind"] == "add":
-            known = known and act.get("for") is None and self.counts(new) and act.get("as") in ("approve", "consult")
-        elif act.get("as"):
-            known = False
+            known = known and old and self.counts(new)
         elif act.get("for") is not None or act.get("to") is not None:
-            known = False
-        if not self.met(act):
             known = False
         if not known or not 1 <= act["stage"] <= len(self.stages):
             return "unknown"
@@ -1216,7 +1090,7 @@ class Walk:
             return "ended"
         if self.settled():
             return "settled"
-        if len(act.get("text") or "") > MOST_TEXT or act["kind"] not in ("stamp", "take_back") and not act.get("text"):
+        if len(act.get("text") or "") > MOST_TEXT or act["kind"] != "stamp" and not act.get("text"):
             return "text"
         if not self.lets_askers(act) and (self.asks(act["hand"]) or self.asks(act["principal"])):
             return "self"
@@ -1224,31 +1098,15 @@ class Walk:
 
     def by_settings(self, act):
         """Whether an act is none that a gate without a rule has."""
-        kinds = ("stamp", "take_back", "send_back", "give_back", "stand")
+        kinds = ("stamp", "send_back", "give_back", "stand")
         return "unknown" if self.stages[act["stage"] - 1]["mode"] == "settings" and act["kind"] not in kinds else None
-
-    def met(self, act):
-        """Whether an act has minutes only as a stamp by what was carried or a denial by what wasn't, that make sense."""
-        m = act.get("meeting")
-        if m is None:
-            return True
-        if not (act["kind"] == "stamp" and m.get("carried") or act["kind"] == "deny" and not m.get("carried")):
-            return False
-        try:
-            held = re.fullmatch(r"\d{4}-\d\d-\d\d", m["held"]) and when(m["held"] + "T00:00:00Z")
-        except ValueError:
-            held = None
-        present, text, kept = m.get("present") or [], m.get("minutes") or "", m.get("reference") or ""
-        named = all(u and stored(u) <= PRESENT_BYTES - 4 for u in present) and len(set(present)) == len(present)
-        fits = len(text) <= MOST_MINUTES and len(kept) <= MOST_REFERENCE and (text or kept)
-        return bool(held and held <= when(act["at"]) + AHEAD and 1 <= len(present) <= MOST_PRESENT and named and fits)
 
     def lets_askers(self, act):
         """Whether a stage lets an asker act: by the settings they may send or give back, and stamp if these let them."""
         allowed = (act.get("found") or {}).get("allowed") or {}
         if self.stages[act["stage"] - 1]["mode"] == "settings":
             return act["kind"] in ("send_back", "give_back") or bool(allowed.get("self"))
-        return act["kind"] == "answer" or self.objects(act)
+        return self.objects(act)
 
     def objects(self, act):
         """Whether an asker ends the gate at a stage that names them: they may not stamp, but are not silenced."""
@@ -1261,23 +1119,11 @@ class Walk:
             changes = [(self.id(x["for"]), self.id(x["to"])) if x["kind"] == "stand" else None for x in (a, act)]
             return (a["kind"], a["stage"], *self.who(a)) == (act["kind"], act["stage"], *self.who(act)) and changes[0] == changes[1]
 
-        if act["kind"] in ("stamp", "dissent"):
-            return self.given(act) is not None and self.given(act)["kind"] == act["kind"]
-        if act["kind"] == "add":
-            return any(
-                s["by"] and s["by"]["kind"] == "add" and same(s["by"]) and s["by"]["as"] == act["as"]
-                and self.id(act["to"]) == self.id(s["by"]["to"]) and self.id(act["to"]) in self.all_ids(s["people"])
-                for s in self.stages
-            )
-        if act["kind"] == "take_back":
-            return self.given(act) is None and any(same(b) for b in self.backs)
+        if act["kind"] == "stamp":
+            return self.given(act) is not None
         if act["kind"] == "stand":
             there = self.all_ids(self.stages[act["stage"] - 1]["people"])
             return any(same(s) for s in self.stood) and self.id(act["for"]) not in there and self.id(act["to"]) in there
-        if act["kind"] == "ask":
-            return self.asked() is not None and same(self.asked()[0])
-        if act["kind"] == "answer":
-            return bool(self.questions) and not self.asked() and same(self.questions[-1][1])
         return bool(self.ended()) and same(self.end)
 
     def found(self, act, s):
@@ -1285,13 +1131,10 @@ class Walk:
         found, mode, (hand, principal) = act.get("found") or {}, s["mode"], self.who(act)
         if self.route.get("org") and not found.get("org"):
             return False
-        if act["kind"] in ("stand", "add") and (not found.get("resolved") or found["resolved"] != act["to"].get("via")):
-            return False
         if act["kind"] == "stand":
             admin = found.get("admin") or {}
-            return bool(admin.get("key") and admin.get("rev", 0) > 0)
-        if act["kind"] == "answer":
-            return True
+            named = found.get("resolved") and found["resolved"] == act["to"].get("via")
+            return bool(named and admin.get("key") and admin.get("rev", 0) > 0)
         if mode == "settings":
             return hand == principal and bool((found.get("allowed") or {}).get("as"))
         if mode == "channel":
@@ -1311,92 +1154,17 @@ class Walk:
             return "stage"
         s, principal = self.stages[self.present - 1], self.id(act["principal"])
         if s["mode"] == "people" and principal not in self.all_ids(s["people"]) and not self.objects(act):
-            elsewhere = any(principal in self.all_ids(other["people"]) for other in self.stages if not other["closed"])
+            elsewhere = any(principal in self.all_ids(other["people"]) for other in self.stages)
             return "turn" if elsewhere else "not_on_route"
         if not self.found(act, s):
             return "found"
-        if principal in self.stamped(s) or act["kind"] in ("stamp", "dissent") and self.id(act["hand"]) in self.stamped(s):
+        if principal in self.stamped(s) or act["kind"] == "stamp" and self.id(act["hand"]) in self.stamped(s):
             return "twice"
         part = self.part(s, act["principal"])
         enough = part is not None and not s["owed"][part]
         return "enough" if enough and not self.objects(act) else None
 
-    def send_back(self, act):
-        return self.owing(act) or ("consult" if self.stages[self.present - 1]["consult"] else None)
-
-    give_back = send_back
-
-    def deny(self, act):
-        return self.send_back(act) or self.minuted(act)
-
-    def dissent(self, act):
-        return self.owing(act) or (None if self.stages[self.present - 1]["consult"] else "unknown")
-
-    def add_to(self, act):
-        why, to, s = self.owing(act), self.id(act["to"]), self.stages[act["stage"] - 1]
-        if why:
-            return why
-        if s["mode"] != "people":
-            return "not_on_route"
-        if self.asks(act["to"]):
-            return "self"
-        if to in self.who(act):
-            return "party"
-        involved = any(to in self.stamped(t) or sum(t["owed"]) and to in self.all_ids(t["people"]) for t in self.stages)
-        return "already_asked" if involved else None
-
-    def ask(self, act):
-        why = self.owing(act)
-        if not why and self.asked():
-            return "open_question"
-        return why or ("bounds" if len(self.questions) >= MOST_QUESTIONS else None)
-
-    def answers(self, act):
-        """Whether the hand was found to answer for the key by which an outside agent asked."""
-        return bool((act.get("found") or {}).get("answers"))
-
-    def leave(self, s, person):
-        """Takes somebody who turns out to ask off those whom a stage asks. Their stamps stay."""
-        kept = [(p, of) for p, of in zip(s["people"], s["part"]) if self.id(p) != self.id(person)]
-        s["people"], s["part"] = [p for p, _ in kept], [of for _, of in kept]
-
-    def answer(self, act):
-        hand, principal = self.who(act)
-        if not self.answers(act) and not self.asks(act["hand"]) or hand != principal:
-            return "not_asker"
-        if not self.asked():
-            return "no_question"
-        if act["stage"] != self.asked()[0]["stage"]:
-            return "stage"
-        stamped = self.answers(act) and any(hand in self.stamped(s) for s in self.stages)
-        return "found" if stamped or self.joined or not self.found(act, self.stages[act["stage"] - 1]) else None
-
-    def stamp(self, act):
-        why = self.owing(act)
-        if why:
-            return why
-        return self.minuted(act)
-
-    def minuted(self, act):
-        """Why an act's minutes, or that it has none, are in the way."""
-        s, has = self.stages[self.present - 1], act.get("meeting") is not None
-        part = self.part(s, act["principal"])
-        records = s["minutes"] and part is not None and s["secretary"] in (0, part + 1) and not self.asks(act["principal"])
-        recorded = any(given.get("meeting") for given in s["stamps"])
-        if not has:
-            lacks = act["kind"] == "stamp" and s["minutes"] and not recorded
-            return "minutes" if lacks and (sum(s["owed"]) == 1 or records and s["secretary"]) else None
-        if not s["minutes"]:
-            return "unknown"
-        if not records:
-            return "secretary"
-        return "recorded" if recorded else None
-
-    def take_back(self, act):
-        if self.given(act) is None:
-            return "nothing"
-        later = self.later(act["stage"])
-        return "next_stamped" if any(a["stage"] == n for n in later for a in self.stages[n - 1]["stamps"]) else None
+    stamp = send_back = give_back = deny = owing
 
     def stand(self, act):
         s, hand, old, new = self.stages[act["stage"] - 1], self.id(act["hand"]), self.id(act["for"]), self.id(act["to"])
@@ -1421,53 +1189,13 @@ class Walk:
         self.bytes += sum(stored(rule) for rule in (found.get("delegation") or {}).get("rules") or [])
         self.bytes += text_bytes(found.get("allowed") or {}, "as")
         self.bytes += sum(person_bytes(act.get(who)) for who in ("hand", "principal", "for", "to"))
-        if act.get("meeting"):
-            present = act["meeting"]["present"]
-            self.bytes += 100 + text_bytes(act["meeting"], "held", "minutes", "reference") + sum(stored(u) + 3 for u in present)
         if act["kind"] in ENDS:
             self.end, self.present = act, 0
             return
         s = self.stages[act["stage"] - 1]
-        if act["kind"] == "ask":
-            if not self.questions and when(act["at"]) < self.until(s):
-                s["stopped"], s["rest"] = act, MOST_WAIT
-            self.questions.append([act, None])
-        elif act["kind"] == "answer":
-            question = self.asked()
-            question[1] = act
-            if self.answers(act) and not self.asks(act["hand"]):
-                self.answerers.append(act["hand"])
-                for at in self.stages:
-                    self.leave(at, act["hand"])
-            if s["stopped"] is question[0]:
-                s["rest"] = max(timedelta(), min(MOST_WAIT, when(act["at"]) - when(question[0]["at"])))
-        elif act["kind"] == "add":
-            self.added += 1
-            self.add(act, [act["to"]], act["as"] == "consult")
-        elif act["kind"] in ("stamp", "dissent"):
-            for at in self.asked_at(act):
-                part = self.part(at, act["principal"]) or 0
-                at["stamps"].append(act)
-                at["given"].append(part)
-                at["owed"][part] -= 1
-            self.backs = [b for b in self.backs if (b["stage"], self.who(b)) != (act["stage"], self.who(act))]
-            up = self.raised(act["stage"]) if act["kind"] == "dissent" else None
-            if up and up["closed"]:
-                up.update(closed=False, by=act, owed=[1])
-            elif act["kind"] == "dissent" and s["over"] and not up:
-                self.add(act, s["over"], False)
-        elif act["kind"] == "take_back":
-            given = self.given(act)
-            for at in self.stages:
-                if given in at["stamps"]:
-                    place = at["stamps"].index(given)
-                    at["stamps"].pop(place)
-                    at["owed"][at["given"].pop(place)] += 1
-            self.backs.append(act)
-            up = self.raised(act["stage"])
-            if up and not any(given["kind"] == "dissent" for given in s["stamps"]):
-                self.close(up)
-                up.update(closed=True, owed=[0])
+        if act["kind"] == "stamp":
+            s["stamps"].append(act)
+            s["owed"][self.part(s, act["principal"]) or 0] -= 1
         elif act["kind"] == "stand":
             s["people"][self.all_ids(s["people"]).index(self.id(act["for"]))] = act["to"]
             self.stood.append(act)
@@ -1478,26 +1206,24 @@ class Walk:
     # -- bounds --
 
     def room(self):
-        """Whether the stamps that are owed, the answer of an open question and an end fit beside the acts."""
-        texts = 2 if self.asked() else 1
-        acts, size = self.count + self.owed() + texts, self.bytes + (self.owed() + texts) * STAMP_BYTES + texts * ESCAPED * MOST_TEXT
-        size += MEETING_BYTES * sum(
-            s["minutes"] and sum(s["owed"]) > 0 and not any(g.get("meeting") for g in s["stamps"]) for s in self.stages)
+        """Whether the stamps that are owed and an end fit beside the acts."""
+        more = self.owed() + 1
+        acts, size = self.count + more, self.bytes + more * STAMP_BYTES + ESCAPED * MOST_TEXT
         return acts <= MOST_ACTS and size <= MOST_BYTES
 
     def missing(self):
         """How many stamps or hands could never be given if from now on everybody stamped with their own hand."""
-        hands = {self.who(given)[0] for s in self.stages if self.counts_for_route(s) for given in s["stamps"]}
+        hands = {self.who(given)[0] for s in self.stages for given in s["stamps"]}
         still, seats = self.route["hands"] - len(hands), []
         for s in self.stages:
             if s["mode"] != "people":
-                still -= sum(s["owed"]) if self.counts_for_route(s) else 0
+                still -= sum(s["owed"])
                 continue
             for part, owed in enumerate(s["owed"]):
                 free = {self.id(p) for p, of in zip(s["people"], s["part"]) if of == part} - set(self.stamped(s))
                 if len(free) < owed:
                     return owed - len(free)
-                seats += [free] * owed if self.counts_for_route(s) else []
+                seats += [free] * owed
         taken = {}  # who has a seat, by seat
 
         def seated(seat, tried):
@@ -1524,10 +1250,8 @@ class Walk:
 
     # -- what stands --
 
-    def said(self, consulted, kind):
-        """The acts of this kind that stand of people who approve, or who are consulted, stage by stage."""
-        stages = [(n, self.stages[n - 1]) for n in self.order]
-        return [a for n, s in stages if s["consult"] == consulted for a in s["stamps"] if a["kind"] == kind and a["stage"] == n]
+    def stamps(self):
+        return [a for s in self.stages for a in s["stamps"]]
 
     def stands(self):
         if self.refused:
@@ -1542,12 +1266,8 @@ class Walk:
                 if self.id(p) not in stamped and s["owed"][of] and self.spares(s, p, of)
             ] if s else [],
             "times": [[moment(t["opened"]), moment(self.until(t))] if t["opened"] else None for t in self.stages],
-            "stamps": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for a in self.said(False, "stamp")],
-            "consents": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for a in self.said(True, "stamp")],
-            "dissents": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for a in self.said(True, "dissent")],
-            "order": [n for n in self.order if not self.stages[n - 1]["closed"]],
+            "stamps": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for a in self.stamps()],
             "successors": [[a["stage"], a["for"]["user"], a["to"]["user"]] for a in self.stood],
-            "questions": [[q["stage"], q["hand"]["user"], a["hand"]["user"] if a else ""] for q, a in self.questions],
         }
         if self.end:
             out["as"] = self.ended() or "settled"

@@ -25,7 +25,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
 
@@ -86,39 +85,6 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 	small.Card(process, "ルール「そのほかの外部書き込み」")
 	small.Reject(webapi.Tanaka, process, "reject_process", "まだ要りません")
 	small.Card("CARD#process#0002", "2 回目の回覧")
-}
-
-// Two stages: the first asks, and whoever asked answers in their own message; then they add somebody, who stamps after
-// them and before the second stage.
-func TestAQuestionAndAnAdditionOnTheWay(t *testing.T) {
-	s := start(t)
-	under(t, s, rules.Rule{ID: "01KS000000000000000000000D", Name: "2段階", Outcome: rules.Outcome{Route: &rules.Policy{
-		Stages: []rules.Stage{desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Tanaka)}}}})
-	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
-	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	const process = "CARD#process#0001"
-	acts := func(n int) func() bool { return func() bool { return len(d.Load().Process().Acts) == n } }
-	d.FillUntil(webapi.Suzuki, d.Channel, d.Card(process, "ask_process").TS, "ask_process",
-		map[string]any{card.ReasonBlock: "何に使いますか"}, acts(1))
-	d.Card(process, "「何に使いますか」 — <@"+webapi.Sato+"> さんの回答待ち")
-	direct := *d
-	direct.Channel, direct.Root = webapi.DirectMessage(webapi.Sato), ""
-	told := direct.Card("CARD#question#1#PROCESS#0001@"+webapi.Sato, "answer_process")
-	d.FillUntil(webapi.Sato, direct.Channel, told.TS, "answer_process",
-		map[string]any{card.ReasonBlock: "名簿の更新です"}, acts(2))
-	d.Card(process, "「名簿の更新です」")
-	direct.Channel = webapi.DirectMessage(webapi.Suzuki)
-	direct.Card("CARD#question#1#PROCESS#0001@"+webapi.Suzuki, "名簿の更新です")
-	d.FillUntil(webapi.Suzuki, d.Channel, d.Card(process, "add_process").TS, "add_process", map[string]any{
-		card.ReasonBlock: "件数を見てください", card.AddedBlock: webapi.Alex, card.AddedAsBlock: "approve"}, acts(3))
-	d.Card(process, "⬜ 追加の承認")
-	for i, who := range []string{webapi.Suzuki, webapi.Alex, webapi.Tanaka} {
-		d.Card(process, "👉 いま: "+[]string{"課長", "追加の承認", "部長"}[i])
-		d.Click(who, process, "approve_process")
-		d.Until("the stamp counts", func(*task.Aggregate) bool { return acts(4 + i)() })
-	}
-	d.Card("CARD#execution", "✅ 実行完了")
-	d.Card(process, "回覧済み")
 }
 
 // A further stamp writes at most 6 rows in its own commit, and 14 with cards, copies, pace and seal. What the stamp

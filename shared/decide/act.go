@@ -23,9 +23,7 @@
 package decide
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -123,11 +121,6 @@ func Gate(kind aggregate.CardType, act Act) Act {
 // Approve stamps the gate's current content, at the stage that the person saw. What nobody can read nobody approves.
 func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	change, err := along(a, id, circulation.Stamp, "", by, p, now)
-	return read(a, id, change, err)
-}
-
-// read refuses a stamp on what nobody can read.
-func read(a Subject, id string, change aggregate.Change, err error) (aggregate.Change, error) {
 	if err == nil && !change.Empty() && unreadable(a, id) {
 		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnread}
 	}
@@ -244,9 +237,9 @@ func (v Verdict) Place(id string) aggregate.Origin {
 	return placeOf(v.Subject, id)
 }
 
-// along makes an act on a gate at the stage that the person saw. more completes the act.
+// along makes an act on a gate at the stage that the person saw.
 func along(a Subject, id string, kind circulation.Kind, text string, by aggregate.Actor,
-	p aggregate.Policy, now time.Time, more ...func(act *circulation.Act)) (aggregate.Change, error) {
+	p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	g := a.GateWith(id)
 	if g == nil {
 		return aggregate.Change{}, aggregate.ErrNotFound
@@ -260,13 +253,7 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 		act.Found.Channel = by.Channel
 	}
 	on := standIn(&c, &st, &act, p.StandIns, a.Root().Common().Moment(now))
-	for _, complete := range more {
-		complete(&act)
-	}
 	change, err := a.Act(id, act, by, p, now, append(on, p.On...)...)
-	if no, is := errors.AsType[*circulation.Refusal](err); is {
-		no.Kind = kind
-	}
 	return change, err
 }
 
@@ -282,6 +269,14 @@ func unseen(g *aggregate.Gate, by aggregate.Actor) error {
 	}
 }
 
+// walked returns where a gate stands; nil stands nowhere.
+func walked(g *aggregate.Gate) circulation.State {
+	if g == nil {
+		return circulation.State{}
+	}
+	return circulation.Walk(g.Circulating())
+}
+
 // Deny refuses a gate under a rule for good, as Reject sends it back. Gates without a rule can only be rejected.
 func Deny(reason string) Act {
 	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
@@ -291,42 +286,6 @@ func Deny(reason string) Act {
 		}
 		return along(a, id, circulation.Deny, reason, by, p, now)
 	})
-}
-
-// TakeBack takes back the hand's own stamp on a gate under a rule, at the stage that the person saw, for whomever it
-// was given. Of a gate that is settled the *circulation.Refusal says so.
-func TakeBack(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	g := a.GateWith(id)
-	if !g.Ruled() {
-		return aggregate.Change{}, aggregate.ErrNotFound
-	}
-	if err := unseen(g, by); err != nil {
-		return aggregate.Change{}, err
-	}
-	act, _ := takingBack(g, by)
-	change, err := a.Act(id, act, by, p, now)
-	if e, late := errors.AsType[aggregate.ErrDecided](err); late && e.Status == string(aggregate.Approved) {
-		c := g.Circulating()
-		err = cmp.Or(circulation.Admit(c, circulation.Walk(c), act), err)
-	}
-	return change, err
-}
-
-// takingBack returns the act that takes back what a hand stamped last at the stage that they saw, and by which
-// delegation that was, if by one. The fold says whether that stamp still stands.
-func takingBack(g *aggregate.Gate, by aggregate.Actor) (circulation.Act, *circulation.Delegation) {
-	var d *circulation.Delegation
-	hand := g.Person(by.ID)
-	act := circulation.Act{
-		Form: circulation.Form, Kind: circulation.TakeBack, Hand: hand, Principal: hand, Stage: by.Stage, Hash: g.AskedSum,
-	}
-	for _, given := range slices.Backward(g.Acts) {
-		if given.Gives() && given.Hand.User == by.ID && given.Stage == by.Stage {
-			act.Hand, act.Principal, d = given.Hand, given.Principal, given.Found.Delegation
-			break
-		}
-	}
-	return act, d
 }
 
 // OrganisationOf reads which organisation stands, with the row on which commits rely.

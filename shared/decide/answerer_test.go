@@ -2,7 +2,6 @@ package decide
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -72,22 +71,6 @@ func stoodIn(t *testing.T, asker, answers, principal, hand, setBy string) error 
 	in.Key, in.Rev = in.Hand.User+"#"+in.Principal.User+"#2026-11-25", 1
 	s.all = []circulation.StandIn{in}
 	return maker.Decide(t.Context(), s.click(hand), Approve).Err
-}
-
-// Who answers for a key now, or did when it asked, answers what is asked about its call, and nobody else does.
-func TestWhoAnswersNowAnswersQuestions(t *testing.T) {
-	{
-		for by, may := range map[string]bool{"U1": true, "U4": true, "U2": false, "U5": false} {
-			s, maker, _ := keyedCall(t, "U1", "U4", "U2")
-			expect.NoError(t, maker.Decide(t.Context(), s.click("U2"), Ask("何のためですか")).Err)
-			err := maker.Decide(t.Context(), s.click(by), Answer(1, "月末の締めです")).Err
-			refused, _ := errors.AsType[*circulation.Refusal](err)
-			expect.That(t, may == (err == nil) && may == (refused == nil || refused.Why != circulation.WhyNotAsker) &&
-				may == (s.a.Call.Gate.Awaits() == nil), "%s: %v", by, err)
-			last := s.a.Call.Gate.Acts[len(s.a.Call.Gate.Acts)-1]
-			expect.Is(t, last.Found.Answers, by == "U4", by)
-		}
-	}
 }
 
 // Who asks, or answers for a key now, chooses nobody who stamps its calls for somebody else.

@@ -367,9 +367,8 @@ func (x *authority) facts(t *testing.T, d *Directory, r *rules.Rules, user map[s
 	return f
 }
 
-// names writes whom a route asks, stage by stage: how many of several stamp, who is only consulted (?), for whom a
-// stand-in stamps and who reads it then (<), where minutes are needed (*), whom they may add (↗), and who is told
-// afterwards (⇒).
+// names writes whom a route asks, stage by stage: how many of several stamp, for whom a stand-in
+// stamps and who reads it then (<), whom they may add (↗), and who is told afterwards (⇒).
 func (x *authority) names(route circulation.Route, user map[string]string) string {
 	name := map[string]string{}
 	for n, id := range user {
@@ -388,14 +387,8 @@ func (x *authority) names(route circulation.Route, user map[string]string) strin
 		if s.Need > 1 {
 			says += fmt.Sprint("×", s.Need)
 		}
-		if s.As == circulation.AsConsult {
-			says += "?"
-		}
 		if s.ReadAfter {
 			says += "<"
-		}
-		if s.Minutes {
-			says += "*"
 		}
 		for _, x := range s.Raises {
 			says += "↗" + names([]circulation.Person{x.To})

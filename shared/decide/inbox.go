@@ -62,7 +62,6 @@ type Inbox struct {
 	User    string
 	Waiting []InboxItem                 // gates that wait for the person's decision: what they owe by name, then others
 	Looked  int                         // how many of the oldest waiting gates were searched; 0: all
-	Stamped []InboxItem                 // some that wait for others, of which the person may take their stamp back
 	Unread  []InboxItem                 // what was stamped for the person, and they are to read
 	Mine    []*task.Aggregate           // the person's requests, newest first
 	Talks   []conversation.Conversation // the person's open conversations, newest first
@@ -75,7 +74,7 @@ type Inbox struct {
 type InboxItem struct {
 	Of Subject
 	aggregate.Question
-	Stage int    // of a route, at which the person owes a stamp or gave one; 0: none names them
+	Stage int    // of a route, at which the person owes a stamp; 0: none names them
 	For   string // who owes it, if the person stands in for somebody
 }
 
@@ -108,7 +107,6 @@ func (r InboxReader) Read(ctx context.Context, tenant, team, user string, s tena
 	wg.Go(func() {
 		l := r.look(tenant, team, user, s)
 		if out.Waiting, out.Looked, waitingErr = l.waiting(ctx); waitingErr == nil {
-			out.Stamped = l.stamped(ctx)
 			out.Unread, waitingErr = l.unread(ctx)
 		}
 	})
@@ -253,7 +251,7 @@ type InboxLinks interface {
 // Summary returns the inbox for display, each entry with a link to its newest card, or to its page on the console: who
 // stands in, or answers for a key now, need not be in the channel. console is its address; empty: no page.
 func (b Inbox) Summary(ctx context.Context, links InboxLinks, console string) card.Summary {
-	out := card.Summary{User: b.User, Console: console, Looked: b.Looked, MoreMine: b.MoreMine, MoreConversations: b.MoreTalks,
+	out := card.Summary{Console: console, Looked: b.Looked, MoreMine: b.MoreMine, MoreConversations: b.MoreTalks,
 		MoreCalls: b.MoreCalls}
 	for _, w := range b.Waiting {
 		x := card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0, For: w.For,
@@ -262,9 +260,6 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks, console string) ca
 			x.Link = cmp.Or(card.Page(console, w.Of.Ref()), x.Link)
 		}
 		out.Waiting = append(out.Waiting, x)
-	}
-	for _, w := range b.Stamped {
-		out.Stamped = append(out.Stamped, card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w)})
 	}
 	for _, w := range b.Unread {
 		out.Unread = append(out.Unread, card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w)})

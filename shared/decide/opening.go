@@ -29,7 +29,7 @@ import (
 //
 // Askers are all whose words the content was made of: the requester, who wrote what was forwarded, whose messages in
 // the thread or conversation models were shown, who picked the draft. Apps are none. Whoever rejects asks for nothing,
-// since one objection would otherwise take an approver away from every later version. More than 100 askers go along no
+// since one rejection would otherwise take an approver away from every later version. More than 100 askers go along no
 // route.
 //
 // Before a step the rules are asked again about the request as a whole: this call as it is about to be made, earlier
@@ -129,7 +129,7 @@ func (x *Steps) ByIDs(r *rules.Rules) (Found, error) {
 	if answer.Route != nil && !answer.Route.OfIDs() {
 		return Found{LookUp: &answer.Rule}, nil
 	}
-	return x.resolve(r, answer, f, ids{})
+	return resolve(r, answer, f, ids{})
 }
 
 // By finds whom the rules ask.
@@ -139,26 +139,7 @@ func (x *Steps) By(r *rules.Rules, d Seats) (Found, error) {
 	if o := x.again(r, answer, f, d); o != nil {
 		return Found{Opening: o}, nil
 	}
-	return x.resolve(r, answer, f, d)
-}
-
-// resolve finds whom an answer asks, and adds whom people added in the round before. Who may not stamp any more is left
-// out, and the card says so.
-func (x *Steps) resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Directory) (Found, error) {
-	found, err := resolve(r, answer, f, d)
-	if err != nil || found.Opening == nil || x.Settled != nil {
-		return found, err
-	}
-	route := &found.Opening.Route
-	for _, c := range x.Task.Carries(route) {
-		via := c.To.Via
-		c.To, c.By = d.Person(c.To.User), d.Person(c.By.User)
-		if c.To.Via = via; d.Employment(c.To, f.On) == rules.EmploymentNone {
-			c.LeftOut = rules.LeftStanding
-		}
-		route.Carried = append(route.Carried, c)
-	}
-	return found, nil
+	return resolve(r, answer, f, d)
 }
 
 // ShownTo returns the channel, or else the people, to whom the rules may show a request because nobody else is where it

@@ -325,38 +325,3 @@ func (leaving) Employment(p circulation.Person, _ string) rules.Employment {
 	}
 	return rules.EmploymentEmployee
 }
-
-// Whom people added is asked about the next version, too, as the organisation has them by then. Who may not stamp any
-// more is left out.
-func TestWhoWasAddedIsAskedAboutTheNextVersion(t *testing.T) {
-	x, r := askersOf(), strict(in(asks(rules.Empty{}, "KATO")))
-	found := expect.Value(x.By(r, ids{}))(t)
-	expect.That(t, found.Opening != nil && len(found.Opening.Route.Carried) == 0, "%+v", found)
-	sum := func(*aggregate.Gate) string { return "sum" }
-	g := expect.Value(aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: &x.Now,
-		Terms: aggregate.Terms{ApprovalHours: 72}}.Under(*found.Opening, nil, sum))(t)
-	kato := circulation.Person{User: "KATO"}
-	act := func(kind circulation.Kind, to string) {
-		act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: kato, Principal: kato, At: x.Now, Stage: 1,
-			Hash: "sum", Surface: "slack", Text: "why"}
-		if to != "" {
-			act.To, act.As = &circulation.Person{User: to, Via: task.ViaAdded}, circulation.AsApprove
-			act.Found.Resolved = act.To.Via
-		}
-		g = expect.Value(g.Acted(act))(t)
-	}
-	act(circulation.Add, "MORI")
-	act(circulation.Add, "LEFT")
-	act(circulation.GiveBack, "")
-	next := &task.Process{Version: 2, Gate: aggregate.Gate{Status: aggregate.Generating}}
-	x.Task.Processes = []*task.Process{{Version: 1, Gate: g}, next}
-	found = expect.Value(x.By(r, leaving{}))(t)
-	mori := circulation.Carried{To: circulation.Person{User: "MORI", Person: "MORI", Via: task.ViaAdded},
-		By: circulation.Person{User: "KATO", Person: "KATO"}, As: circulation.AsApprove, After: 1, Round: 1}
-	left := mori
-	left.To.User, left.To.Person, left.LeftOut = "LEFT", "LEFT", rules.LeftStanding
-	expect.Same(t, found.Opening.Route.Carried, []circulation.Carried{mori, left})
-	next.Status = aggregate.Approved
-	found = expect.Value(x.By(r, leaving{}))(t)
-	expect.That(t, len(found.Opening.Route.Carried) == 0, "what is asked about once more: %+v", found.Opening.Route)
-}

@@ -62,12 +62,12 @@ func (x StandIns) OnRoute(g *aggregate.Gate, askers ...string) bool {
 // returns the row on which that depends. What the hand does once more it does for whom it did it before.
 func standIn(g *circulation.Gate, st *circulation.State, act *circulation.Act, all []circulation.StandIn,
 	at time.Time) []aggregate.Owned {
-	if done := st.Again(g, act); done != nil {
+	if done := st.Again(act); done != nil {
 		act.Principal, act.Found.Delegation = done.Principal, done.Found.Delegation
 		return nil
 	}
 	by := st.StandsIn(g, act.Hand, "", all, at)
-	if by == nil || act.Kind == circulation.TakeBack || by.Lacks != "" {
+	if by == nil || by.Lacks != "" {
 		return nil
 	}
 	act.Principal, act.Found.Delegation = by.Principal, &by.Delegation

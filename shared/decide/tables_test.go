@@ -40,7 +40,7 @@ func cityHall(t *testing.T) *Directory {
 var holders = map[string]string{"係長": "K", "課長": "S", "部長": "B", "副市長": "F", "市長": "M", "財政課長": "Z"}
 
 // line is a line of a table of who decides: a kind of spending, from and below which amount, and who decides in which
-// order. Whoever has a question mark is only consulted; /財政課長 is asked beside.
+// order; /財政課長 is asked beside.
 type line struct{ says, kind, from, below, ask string }
 
 // Bounds that include their number are just above it: amounts have six decimals at the most.
@@ -63,7 +63,7 @@ var tables = []line{
 	{"交際費 5万円を超えるものは市長", "交際費", "50000" + justAbove, "", "市長"},
 	{"光熱水費は金額を問わず課長", "光熱水費", "", "", "課長"},
 	{"補助金 100万円未満は部長", "補助金", "", "1000000", "部長"},
-	{"補助金 100万円以上は副市長、財政課長に合議", "補助金", "1000000", "", "財政課長?→副市長"},
+	{"補助金 100万円以上は副市長、財政課長に合議", "補助金", "1000000", "", "財政課長→副市長"},
 	// 契約
 	{"工事請負費 130万円以下は課長", "工事請負費", "", "1300000" + justAbove, "課長"},
 	{"工事請負費 130万円を超え1,000万円以下は部長", "工事請負費", "1300000" + justAbove, "10000000" + justAbove, "部長"},
@@ -75,7 +75,7 @@ var tables = []line{
 		"部長/財政課長"},
 	{"委託料 500万円を超えるものは副市長", "委託料", "5000000" + justAbove, "", "部長→副市長"},
 	{"賃借料 80万円以下は課長", "賃借料", "", "800000" + justAbove, "課長"},
-	{"賃借料 80万円を超えるものは部長、財政課長に合議", "賃借料", "800000" + justAbove, "", "財政課長?→部長"},
+	{"賃借料 80万円を超えるものは部長、財政課長に合議", "賃借料", "800000" + justAbove, "", "財政課長→部長"},
 	{"備品購入費 10万円未満は係長", "備品購入費", "", "100000", "係長"},
 	{"備品購入費 10万円以上80万円以下は課長", "備品購入費", "100000", "800000" + justAbove, "課長"},
 	{"備品購入費 80万円を超えるものは部長", "備品購入費", "800000" + justAbove, "", "部長"},
@@ -114,11 +114,8 @@ func who(position string) rules.Who {
 
 func (l line) stages() (all []rules.Stage) {
 	for ask := range strings.SplitSeq(l.ask, "→") {
-		names := strings.Split(strings.TrimSuffix(ask, "?"), "/")
+		names := strings.Split(ask, "/")
 		s := rules.Stage{Name: ask, Who: who(names[0]), Need: 1, Empty: rules.EmptyUp}
-		if strings.HasSuffix(ask, "?") {
-			s.As, s.Dissent = circulation.AsConsult, circulation.ObjectionRaised
-		}
 		for _, name := range names[1:] {
 			s.Beside = append(s.Beside, rules.Source{Who: who(name), Need: 1})
 		}
@@ -244,7 +241,7 @@ func TestTablesOfWhoDecides(t *testing.T) {
 			}
 			asks = append(asks, strings.Join(users, "/"))
 		}
-		want := strings.NewReplacer("財政課長", "Z", "副市長", "F", "係長", "K", "課長", "S", "部長", "B", "市長", "M", "?", "")
+		want := strings.NewReplacer("財政課長", "Z", "副市長", "F", "係長", "K", "課長", "S", "部長", "B", "市長", "M")
 		expect.Is(t, strings.Join(asks, "→"), want.Replace(l.ask), l.says)
 	}
 	other := r.Match(spending(d, "その他", "1"))

@@ -3,11 +3,9 @@ package decide
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -19,8 +17,6 @@ const (
 	// mostListed and lookFor bound how many of a workspace's gates are searched for one person, and for how long:
 	// /ringi must be answered within Slack's 3 s.
 	mostListed, lookFor = 1000, time.Second
-	// mostStamped is how many gates are read that a person stamped. The Home tab shows no more.
-	mostStamped = 5
 )
 
 // waiting returns the gates that wait for a person's decision, the oldest first: those at which they owe a stamp by
@@ -93,24 +89,12 @@ type look struct {
 	who                *people.People
 	until              time.Time
 	known              map[store.Place]bool // gates at which the person owes a stamp, which were found
-	given              []store.WaitingItem  // gates on which they may take a stamp back by their rows, which were found
 	standIns           StandIns
 }
 
 func (r InboxReader) look(tenant, team, user string, s tenancy.Settings) *look {
 	return &look{InboxReader: r, tenant: tenant, user: user, team: team, settings: s, until: r.Now().Add(lookFor),
 		who: &people.People{Slack: people.Once(r.Slack), Now: r.Now}, known: map[store.Place]bool{}}
-}
-
-// stamped returns gates on which the person may take a stamp back, as loaded: of those that waiting looked at, at most
-// mostStamped of the oldest.
-func (l *look) stamped(ctx context.Context) (out []InboxItem) {
-	for _, x := range l.open(ctx, l.given) {
-		if x.Stage = l.takesBack(x.gate()); x.Stage > 0 {
-			out = append(out, x)
-		}
-	}
-	return out
 }
 
 // unread returns the first gates at which the person is to read what was stamped for them.
@@ -132,19 +116,6 @@ func (l *look) unread(ctx context.Context) (out []InboxItem, err error) {
 		}
 	}
 	return out, nil
-}
-
-// takesBack returns the stage of the stamp that the person may take back, or 0.
-func (l *look) takesBack(g *aggregate.Gate) (stage int) {
-	mine := func(act circulation.Act) bool { return act.Hand.User == l.user }
-	if g == nil || !slices.ContainsFunc(g.Acts, mine) {
-		return 0
-	}
-	c := g.Circulating()
-	if act, ok := circulation.TakesBack(c, circulation.Walk(c), l.user); ok {
-		return act.Stage
-	}
-	return 0
 }
 
 // owed returns the gates on a page at which the person, or whom they stand in for, owes a stamp by their rows as
@@ -182,11 +153,8 @@ func (l *look) page(ctx context.Context, items []store.WaitingItem, most int) (o
 			if err != nil {
 				return nil, 0, err
 			}
-			switch {
-			case decides:
+			if decides {
 				may = append(may, x)
-			case len(l.given) < mostStamped && l.takesBack(aggregate.RuledGate(x.Row)) > 0:
-				l.given = append(l.given, x)
 			}
 		}
 		for _, x := range l.open(ctx, may) {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -132,7 +131,7 @@ func ClassOf(err error) Class {
 // ofAct returns the class of a refused act: a text is outside of its limits, or else the route forbids the act.
 func ofAct(err error) Class {
 	refused, _ := errors.AsType[*circulation.Refusal](err)
-	if refused.Why == circulation.WhyText || strings.HasPrefix(string(refused.Why), "minutes_") {
+	if refused.Why == circulation.WhyText {
 		return Field
 	}
 	return NotAllowed

@@ -45,8 +45,7 @@ type refusalWords struct {
 	Rules   map[aggregate.Rule]string
 	Decided map[string]string // by status, or how the task ended
 
-	Acts  map[string]string // by circulation.Why, some with what is known beside it
-	Added string            // a stage without a name, which people added
+	Acts map[string]string // by circulation.Why, some with what is known beside it
 
 	ByRules map[aggregate.Reason]string // of conversation.ErrByRules
 
@@ -200,7 +199,7 @@ func RefusedByRules(locale string, e conversation.ErrByRules, text func(s string
 func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 	w, key := refusalWordsOf.In(s.Locale), string(r.Why)
 	switch {
-	case r.Why == circulation.WhyTurn && r.Yours == "" && !r.Unnamed:
+	case r.Why == circulation.WhyTurn && r.Yours == "":
 		key = "turn_over"
 	case r.Why == circulation.WhySelf && r.Put:
 		key = "self_successor"
@@ -223,12 +222,10 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 	if who == "" {
 		who = s.Approvers(tenancy.Settings{}, aggregate.Origin{Channel: cmp.Or(r.Home, o.Channel)})
 	}
-	said := cmp.Or(w.Acts[string(r.Kind)+"_"+key], w.Acts[key], w.Acts[string(circulation.WhyUnknown)])
-	return fill(said, "questions", circulation.MaxQuestions, "added", circulation.MaxAdded,
-		"stage", cmp.Or(s.Marks.Text(r.Name, maxName), w.Added),
-		"names", who, "yours", cmp.Or(s.Marks.Text(r.Yours, maxName), w.Added), "principal", s.Marks.Person(r.For.User),
-		"n", r.Missing, "max", circulation.MaxText, "present", circulation.MaxPresent, "minutes", circulation.MaxMinutes,
-		"reference", circulation.MaxReference, "from", day(r.Begins), "until", day(r.Ends.Add(-time.Millisecond)))
+	return fill(cmp.Or(w.Acts[key], w.Acts[string(circulation.WhyUnknown)]),
+		"stage", s.Marks.Text(r.Name, maxName), "names", who, "yours", s.Marks.Text(r.Yours, maxName),
+		"principal", s.Marks.Person(r.For.User), "n", r.Missing, "max", circulation.MaxText,
+		"from", day(r.Begins), "until", day(r.Ends.Add(-time.Millisecond)))
 }
 
 func day(t time.Time) string { return t.In(tenancy.Zone()).Format(time.DateOnly) }

@@ -212,17 +212,13 @@ func named(words web.Texts, all []filed) string {
 // mostTitle is how many characters of a message stand for a title.
 const mostTitle = 80
 
-// path names who stamped, stage by stage as the sheet does: a stand-in with whose stamp it is, and who objected.
+// path names who stamped, stage by stage as the sheet does: a stand-in with whose stamp it is.
 func (s *speaker) path(g *aggregate.Gate) string {
 	by := s.Reader
 	by.Person = s.plain
 	return strings.Join(web.Each(by.Stamped(g), func(stage subject.Stage) string {
-		hands := web.Each(stage.Stamps, func(act subject.RouteAct) string { return act.Says(s.Locale) })
-		name := card.OneLine(stage.Name) + " "
-		if stage.Added != nil {
-			name = "➕ " + name
-		}
-		return strings.TrimLeft(name, " ") + strings.Join(hands, "・")
+		hands := web.Each(stage.Stamps, func(act subject.RouteAct) string { return act.By })
+		return strings.TrimLeft(card.OneLine(stage.Name)+" ", " ") + strings.Join(hands, "・")
 	}), " → ")
 }
 

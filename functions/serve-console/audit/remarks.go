@@ -43,10 +43,6 @@ func (s *speaker) remarks(row *store.RegisteredTask) string {
 	if again {
 		say("same_person")
 	}
-	for _, act := range st.Meetings() {
-		key := map[bool]string{true: "carried", false: "not_carried"}[act.Meeting.Carried]
-		all = append(all, s.words.In("remarks", key, "held", act.Meeting.Held))
-	}
 	for _, act := range st.ReadAfter() {
 		if row.Action != nil {
 			break

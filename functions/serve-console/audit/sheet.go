@@ -61,12 +61,11 @@ type outcome struct {
 	By, Why string
 }
 
-// earlier is a version of the steps before the one that was settled: how it ended, and what was said along its route.
+// earlier is a version of the steps before the one that was settled: how it ended.
 type earlier struct {
 	Version int
 	Ended   string
 	At      *time.Time
-	Route   *subject.Route
 	Changes *subject.Changes // what a form says otherwise in the next version
 }
 
@@ -79,7 +78,7 @@ func (s *speaker) earlier(p *domain.Process) earlier {
 		how = "rejected"
 	}
 	ended := s.words.In("before_how", how, "who", s.Person(p.RejectedBy), "why", card.OneLine(p.RejectionReason))
-	return earlier{Version: p.Version, Ended: ended, At: p.RejectedAt, Route: s.Route(&p.Gate, true)}
+	return earlier{Version: p.Version, Ended: ended, At: p.RejectedAt}
 }
 
 // documentPath is of the sheet of a document, whose number is in the query: it has any characters.

@@ -84,41 +84,6 @@ func TestAPathSaysInWhosePlaceSomebodyDecided(t *testing.T) {
 	}
 }
 
-// A path says who objected, what stage that led to, and who was added.
-func TestAPathSaysWhoObjectedAndWhoWasAdded(t *testing.T) {
-	at := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
-	people := func(users ...string) (out []circulation.Person) {
-		for _, user := range users {
-			out = append(out, circulation.Person{User: user})
-		}
-		return out
-	}
-	act := func(kind circulation.Kind, user string, stage int) circulation.Act {
-		p := circulation.Person{User: user}
-		return circulation.Act{Form: circulation.Form, Kind: kind, Hand: p, Principal: p, At: at, Stage: stage, Hash: "hash",
-			Text: "why"}
-	}
-	added := act(circulation.Add, "U1", 1)
-	added.As, added.To, added.Found.Resolved = circulation.AsConsult, &circulation.Person{User: "U4", Via: "x"}, "x"
-	g := aggregate.Gate{AskedAt: &at, AskedSum: "hash", Terms: aggregate.Terms{ApprovalHours: 1,
-		Rule: &circulation.Rule{ID: "r"}}, Route: &circulation.Route{Form: circulation.Form, Hands: 1,
-		Stages: []circulation.Stage{
-			{Name: "課長", Mode: circulation.ModePeople, Need: 1, People: people("U1")},
-			{Name: "総務", Mode: circulation.ModePeople, Need: 1, People: people("U2"), As: circulation.AsConsult,
-				Dissent: circulation.ObjectionRaised, Over: people("U3")},
-		}}, Acts: []circulation.Act{added, act(circulation.Stamp, "U1", 1), act(circulation.Dissent, "U4", 3),
-		act(circulation.Dissent, "U2", 2), act(circulation.Stamp, "U3", 4)}}
-	names := map[string]string{"U1": "山田", "U2": "高田", "U3": "加藤", "U4": "森"}
-	for locale, want := range map[string]string{
-		"ja": "課長 山田 → ➕ 森さんの意見 (追加) ✋ 異議: 森 → 総務 ✋ 異議: 高田 → 加藤さんの確認 (異議のため) 加藤",
-		"en": "課長 山田 → ➕ 森: opinion (added) ✋ Objects: 森 → 総務 ✋ Objects: 高田 → 加藤: check of the objection 加藤",
-	} {
-		s := speaker{words: web.TextsOf("register", locale),
-			Reader: subject.Reader{Locale: locale, Person: func(id string) string { return names[id] }}}
-		expect.Is(t, s.path(&g), want)
-	}
-}
-
 // The sheet says at the stage itself that a post was vacant: nobody looks up who would have been asked years later.
 func TestTheSheetSaysWhichPostWasVacant(t *testing.T) {
 	desk := circulation.Stage{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{

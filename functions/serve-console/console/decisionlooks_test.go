@@ -7,7 +7,6 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
@@ -47,8 +46,7 @@ func decisionLooks(w *consoletest.World) []look {
 	}...)
 }
 
-// kindsOfRules are rules by kinds of spending, for positions, that ask several sources side by side and
-// consult.
+// kindsOfRules are rules by kinds of spending, for positions, that ask several sources side by side.
 func kindsOfRules() *rules.Rules {
 	people := rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Tanaka, webapi.Alex}}
 	stage := func(name string, who rules.Who) rules.Stage {
@@ -57,7 +55,6 @@ func kindsOfRules() *rules.Rules {
 	above := stage("所属", rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長"}})
 	above.NoStandIns, above.Beside = true, []rules.Source{{Who: people, Need: 2}}
 	asked := stage("合議", people)
-	asked.As, asked.Dissent = circulation.AsConsult, circulation.ObjectionRaised
 	of := func(name string, when rules.Conditions, stages ...rules.Stage) rules.Rule {
 		return rules.Rule{ID: aggregate.NewID(), Name: name, When: when,
 			Outcome: rules.Outcome{Route: &rules.Policy{Stages: stages}}}

@@ -46,7 +46,7 @@ func TestLooksOfThePages(t *testing.T) {
 	db, b := storetest.Start(t), browser.Start(t)
 	looks := map[*consoletest.World][]look{}
 	for _, of := range []func(*consoletest.World) []look{emptyLooks, fullLooks, ruleLooks, requestLooks,
-		besideLooks, decisionLooks, callLooks} {
+		decisionLooks, callLooks} {
 		w := consoletest.New(t, db)
 		w.Console.Begin = (&consoletest.Beginner{W: w, More: 2}).Ask
 		looks[w] = of(w)
@@ -296,8 +296,7 @@ func turnLooks(w *consoletest.World) []look {
 	}
 }
 
-// On a page that stays open the forms of a turn are closed when others have stamped, and opened when a stamp is taken
-// back. The mouse on the button that rejects, and the keys for approving and for the reason, lead there.
+// On a page that stays open the forms of a turn are closed when others have stamped. The mouse on the button that rejects, and the keys for approving and for the reason, lead there.
 func TestAnOpenPageClosesTheFormsOfATurnThatIsOver(t *testing.T) {
 	w := consoletest.New(t, storetest.Start(t))
 	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka), consoletest.Desk("部長", 1, webapi.Alex))
@@ -318,10 +317,6 @@ func TestAnOpenPageClosesTheFormsOfATurnThatIsOver(t *testing.T) {
 	tab.Until(`["reject", "deny"].every((act) => document.querySelector("[value=" + act + "]").ariaDisabled === "true")`)
 	tab.Until(`document.querySelector(".since").innerText.includes("部長(あと1人): Alex Kim")`)
 	tab.Until(`document.querySelector("#gate").innerText.includes("この番は終わりました")`)
-	tanaka.Post(w.TaskPage()+"/act", tanaka.Get(w.TaskPage()).FormOf(t, aggregate.ActTakeBack, ""))
-	tab.Until(`document.querySelector("[value=deny]").ariaDisabled === null`)
-	tab.Until(`document.querySelector("[value=deny]").getAttribute("aria-describedby").startsWith("deny-")`)
-	tab.Until(`document.querySelector(".since").innerText === ""`)
 }
 
 // served answers a real browser by what a function answers, until the test is over. It returns its address.

@@ -95,9 +95,6 @@ func (s speaker) chip(x *rules.Stage) chip {
 	if n := len(x.Beside); n > 0 {
 		c.Note = s.Say("chip_beside", "note", c.Note, "n", n)
 	}
-	if x.As != "" {
-		c.Note = s.Say("chip_consulted", "note", c.Note)
-	}
 	if c.Text == "" {
 		c.Text, c.Note = c.Note, ""
 	}

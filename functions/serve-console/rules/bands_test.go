@@ -11,7 +11,6 @@ import (
 	console "ringi/functions/serve-console/rules"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
@@ -94,19 +93,15 @@ func TestTheListSaysHowManyStagesApprove(t *testing.T) {
 	b.Get("/console/rules").Says(t, 200, "鈴木 一郎 確認 田中 恵 2 段階 編集", "鈴木 一郎 確認 田中 恵 2 段階・2 人 編集")
 	b.In("en").Get("/console/rules").Says(t, 200, "2 stages Edit", "2 stages, 2 people Edit")
 
-	consult, body := x, stage(webapi.Suzuki)
+	one, body := x, stage(webapi.Suzuki)
 	body.Need, body.Share, body.Who.People = 0, rules.ShareMajority, []string{webapi.Suzuki, webapi.Tanaka, webapi.Sato}
-	for i, s := range []rules.Stage{stage(webapi.Sato), body} {
-		if i == 0 {
-			s.As, s.Dissent = circulation.AsConsult, circulation.ObjectionNoted
-		}
-		consult.Rules[i].Route = &rules.Policy{Stages: []rules.Stage{s, stage(webapi.Suzuki)}}
+	for i, s := range []rules.Stage{stage(webapi.Suzuki), body} {
+		one.Rules[i].Route = &rules.Policy{Stages: []rules.Stage{s}}
 	}
-	consult.Rules[1].Route.Stages = []rules.Stage{body}
-	saved(w, &consult)
+	saved(w, &one)
 	b.In("ja").Get("/console/rules").Says(t, 200, "確認 鈴木 一郎 1 人 編集", "3人の過半数 2 人 編集")
-	consult.Rules = consult.Rules[1:]
-	saved(w, &consult)
+	one.Rules = one.Rules[1:]
+	saved(w, &one)
 }
 
 // A rule with one condition is the same after its form is sent as it is shown.

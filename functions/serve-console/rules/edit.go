@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/legible"
 )
@@ -192,13 +191,10 @@ type stageData struct {
 	Any         bool // any of them is asked, or these instead, or they may be added: the number is that of the first
 	Instead     bool
 	Raise       bool // its name says in which case the stage's people may add it
-	Roles       []web.Choice
 	Shares      []web.Choice
 	Share       string // that stands in the place of Need
 	Alone       bool   // nobody stands in for its people
-	Minutes     bool
 	ReadAfter   bool
-	Secretary   bool // it records the minutes of the stage before
 	First, Last bool
 }
 
@@ -350,13 +346,7 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 
 func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []web.Box) stageData {
 	x := stageData{I: i, At: stageField(i), Name: s.Name, Need: wholeShown(s.Need), First: i == 0, Others: s.Others,
-		Alone: s.NoStandIns, Minutes: s.Minutes, Secretary: s.Records, ReadAfter: s.ReadAfter,
-		Share: a.In("shares", s.Share), Label: s.Who.Label, None: s.Who.None}
-	role := ""
-	if s.As != "" {
-		role = cmp.Or(string(s.Dissent), string(circulation.ObjectionNoted))
-	}
-	roles := []string{"", string(circulation.ObjectionNoted)}
+		Alone: s.NoStandIns, ReadAfter: s.ReadAfter, Share: a.In("shares", s.Share), Label: s.Who.Label, None: s.Who.None}
 	if s.Need < 0 {
 		x.Need = sent.Get(x.At + "need")
 	}
@@ -364,9 +354,8 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []we
 	var up []string
 	if a.org != nil {
 		kinds = []string{string(rules.WhoManager), string(rules.WhoPosition), kinds[0], kinds[1], kinds[2]}
-		up, roles = append(up, string(rules.ThenUp)), append(roles, string(circulation.ObjectionRaised))
+		up = append(up, string(rules.ThenUp))
 	}
-	x.Roles = a.options("role_options", role, roles...)
 	x.Shares = a.options("share_options", string(s.Share), "", string(rules.ShareMajority), string(rules.ShareTwoThirds))
 	x.Kinds = a.options("kind_options", string(s.Who.Kind), kinds...)
 	empties := a.empties(x.At, i, s.Empty, up)

@@ -12,7 +12,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -141,13 +140,9 @@ func typedStage(form url.Values, at string) rules.Stage {
 		Who: rules.Who{Kind: rules.WhoKind(field("kind"))}, Others: ticked(form, at+"others"),
 		Empty: rules.Empty{Vacant: rules.Then(field("vacant")), Own: rules.Then(field("own")),
 			Twice: rules.Then(field("twice"))},
-		NoStandIns: ticked(form, at+"alone"), Minutes: ticked(form, at+"minutes"), Records: ticked(form, at+"secretary"),
-		ReadAfter: ticked(form, at+"read_after"), Share: rules.Share(field("share"))}
+		NoStandIns: ticked(form, at+"alone"), ReadAfter: ticked(form, at+"read_after"), Share: rules.Share(field("share"))}
 	if !form.Has(at + "vacant") { // it was joined to the one before it
 		is.Empty = newEmpty
-	}
-	if role := field("role"); role != "" {
-		is.As, is.Dissent = circulation.AsConsult, circulation.Objection(role)
 	}
 	if is.Share != "" { // which stands in the place of a number
 		is.Need = 0

@@ -44,8 +44,7 @@ func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
 	}, Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
 		{Name: "所属", Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長", "室長"}, Label: "関係課", None: "なし"}, Need: 1, Empty: rules.EmptyUp, NoStandIns: true,
 			Beside: []rules.Source{{Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U1", "U2"}}, Need: 2}}},
-		{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U3"}}, Need: 1, As: circulation.AsConsult,
-			Dissent: circulation.ObjectionRaised, Empty: newEmpty},
+		{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U3"}}, Need: 1, Empty: newEmpty},
 	}, Readers: &rules.Readers{People: []string{"U4"}, Posts: []rules.Who{
 		{Kind: rules.WhoPosition, Positions: []string{"局長"}},
 		{Kind: rules.WhoPosition, Department: "HQ", Positions: []string{"社長", "会長"}},
@@ -71,11 +70,11 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 		"ja": {"salesとその下の部署の、役職が課長か係長の人が、費目が 国内旅費・海外旅費 だけの、日数に 8〜11未満 を含むものを依頼したら",
 			"種別「関係課」の部署の課長か室長 (「なし」なら省略)",
 			"決まったあとに U4と依頼した人の上の局長とHQの社長か会長と種別「関係課」の部署の課長か室長 (「なし」なら省略) に知らせます。",
-			"、同時に並行 (U1・U2) のうち 2 人", "代理は承認できません", "異議があればその上の人に回します"},
+			"、同時に並行 (U1・U2) のうち 2 人", "代理は承認できません"},
 		"en": {"whose position is 課長 or 係長", "where 費目 is 国内旅費",
 			"and where 日数 has 8 to below 11",
 			"課長 or 室長 of the department that 関係課 says (nobody if it says なし)",
-			"and, at the same time, Beside it: 2 of U1", "nobody stands in", "consulted",
+			"and, at the same time, Beside it: 2 of U1", "nobody stands in",
 			"Told afterwards: U4, the nearest 局長 above the requester, 社長 or 会長 of HQ, 課長 or 室長 of the department that 関係課 says (nobody if it says なし)."},
 	} {
 		s := speaker{Texts: web.TextsOf("rules", locale)}

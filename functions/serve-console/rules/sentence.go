@@ -259,23 +259,14 @@ func (s speaker) stage(x *rules.Stage) string {
 		if i > 0 {
 			name = s.Say("beside")
 		}
-		if source.Records {
-			name = s.Say("secretary")
-		}
 		all = append(all, s.source(name, &source))
 	}
 	text := strings.Join(all, s.Say("beside_and"))
 	if x.Others {
 		text += s.Say("others_too")
 	}
-	if x.As != "" {
-		text += s.In("consulted", cmp.Or(x.Dissent, "note"))
-	}
 	if x.NoStandIns {
 		text += s.Say("no_stand_ins")
-	}
-	if x.Minutes {
-		text += s.Say("minutes")
 	}
 	if x.ReadAfter {
 		text += s.Say("read_after")

@@ -33,7 +33,6 @@ func staged(all []source) []rules.Stage {
 			s.joins(&stages[len(stages)-1])
 			continue
 		}
-		s.Records = false
 		stages = append(stages, s.Stage)
 	}
 	return stages
@@ -54,7 +53,7 @@ func (s *source) joins(to *rules.Stage) {
 	}
 	switch n := len(who.Instead); {
 	case s.join == joinBeside:
-		to.Beside = append(to.Beside, rules.Source{Who: s.Who, Need: s.Need, Share: s.Share, Secretary: s.Records})
+		to.Beside = append(to.Beside, rules.Source{Who: s.Who, Need: s.Need, Share: s.Share})
 	case s.join == joinRaise:
 		to.Raises = append(to.Raises, rules.Raise{When: s.Name, Who: s.Who})
 	case s.join == joinInstead:

@@ -23,7 +23,7 @@ type problem struct {
 
 // choiceTables are the tables of texts that have the choices of fields, by how the fields end.
 var choiceTables = map[string]string{"kinds": "kind_choices", "use": "use_options", "go": "to_options",
-	"is": "label_options", "dissent": "role_options", "share": "share_options",
+	"is": "label_options", "share": "share_options",
 	"kind": "kind_options", "vacant": "empty_options", "own": "empty_options", "twice": "empty_options"}
 
 // limit says what a field must be. A choice is said as the form has it, and of a file as that does, too.

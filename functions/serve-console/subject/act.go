@@ -17,13 +17,11 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -69,21 +67,12 @@ type Tried struct {
 	stage  int    // of a gate under a rule; 0: the page showed none
 	as     string // account of whom the viewer stands in for, if the form asked
 	reason string
-	said   card.RouteAct
 }
 
 func triedBy(r *http.Request) Tried {
 	stage, _ := strconv.Atoi(r.PostFormValue("stage"))
-	question, _ := strconv.Atoi(r.PostFormValue("question"))
-	said := card.RouteAct{Question: question, To: r.PostFormValue("to"),
-		Post: strings.TrimSpace(r.PostFormValue("post")), Role: circulation.As(r.PostFormValue("role"))}
-	if said.Kind = circulation.Kind(r.PostFormValue("act")); said.Kind == card.Minutes {
-		said.Meeting = card.ReadMeeting(func(field string) string {
-			return strings.ReplaceAll(strings.Join(r.PostForm[field], " "), "\r\n", "\n")
-		})
-	}
 	return Tried{
-		stage: stage, as: r.PostFormValue("as"), said: said,
+		stage: stage, as: r.PostFormValue("as"),
 		Offer: aggregate.Offer{Act: aggregate.Act(r.PostFormValue("act")), ID: r.PostFormValue("id"),
 			Kind: aggregate.CardType(r.PostFormValue("kind")), Hash: r.PostFormValue("hash")},
 		reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n"),
@@ -106,8 +95,6 @@ func (x Tried) button(on Page) (b decide.Button, ok bool) {
 			no = decide.GiveBack
 		}
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, no(x.reason))}, x.Kind == "" || store.Asks(x.Kind)
-	case aggregate.ActTakeBack:
-		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.TakeBack)}, true
 	case on.Ends:
 		return decide.End(), true
 	}
@@ -174,14 +161,6 @@ func (c *Acts) Maker() decide.Maker {
 
 func (c *Acts) decide(r *http.Request, v *web.Viewer, on Page, a decide.Subject, click decide.Click,
 	x Tried) (decide.Verdict, error) {
-	if says(x.Act) {
-		if m := x.said.Meeting; m != nil && m.Carried {
-			if err := on.Whole(r, v, a, x); err != nil {
-				return decide.Verdict{}, err
-			}
-		}
-		return c.Maker().RouteAct(r.Context(), click, x.routeAct()), nil
-	}
 	b, ok := x.button(on)
 	if !ok {
 		return decide.Verdict{}, explain.ErrMalformedForm
@@ -247,13 +226,11 @@ type Button struct {
 	No                           string // why this viewer can't use it
 
 	// Of a gate under a rule.
-	Stage  int          // that the page shows
-	Lead   string       // what a rejection does
-	Ways   []Button     // the buttons by which a reason is sent; none: there is one, by Label
-	Never  string       // why it can't be sent back
-	Fields []web.Field  // further ones
-	Hidden []web.Choice // by name
-	Typed  string       // the reason, after a refusal
+	Stage int      // that the page shows
+	Lead  string   // what a rejection does
+	Ways  []Button // the buttons by which a reason is sent; none: there is one, by Label
+	Never string   // why it can't be sent back
+	Typed string   // the reason, after a refusal
 }
 
 // Asking is a page that asks a viewer about a subject.

@@ -30,9 +30,6 @@ type Turn struct {
 	*drawing
 	why *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
 
-	choices   []web.Choice // whom the viewer may add
-	now       time.Time
-	everybody []web.Choice // who may have been at a meeting whose minutes the viewer may record
 }
 
 // gateOf returns the gate with this id if it is under a rule, else nil.
@@ -59,7 +56,7 @@ func (c *Acts) TurnOf(ctx context.Context, x Asking, offers []aggregate.Offer) *
 func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate) *Turn {
 	d := Reader{Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person,
 		Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel), ChannelOf: x.Surface.Marks.Channel}.walk(g)
-	t := &Turn{drawing: d, now: c.Now()}
+	t := &Turn{drawing: d}
 	if t.st.Refused != nil {
 		t.Who = t.waits()
 		return t
@@ -80,7 +77,6 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		principal, stage = g.OwesFor(x.Viewer.User, all, c.Now())
 		t.Mine = stage > 0
 	}
-	t.choices, t.everybody = c.choices(ctx, x, t), c.everyone(ctx, x, t)
 	given := false
 	given, t.why = x.tried(id, g, t.st.Present, reach.In(g.Place(o).Channel), all, c.Now())
 	switch {
@@ -90,9 +86,6 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		}
 		if line := d.Instead(g, cmp.Or(principal, x.Viewer.User)); line != "" {
 			t.Who += "\n" + line
-		}
-		if q := t.st.Open(); q != nil && q.Asked.Hand.User == x.Viewer.User {
-			t.Who += "\n" + d.words.Say("own_question")
 		}
 	case given:
 		t.Who = d.words.Say("given") + "\n" + t.Next
@@ -113,10 +106,7 @@ func (d *drawing) owed() string {
 	if s == nil || s.Mode == circulation.ModeChannel {
 		return d.waits()
 	}
-	switch alone := s.Need < 2 && len(s.People) < 2; {
-	case s.As == circulation.AsConsult:
-		return words.Say("yours_consulted", "stage", d.called(s))
-	case alone:
+	if s.Need < 2 && len(s.People) < 2 {
 		return words.Say("yours_alone", "stage", d.called(s))
 	}
 	text := words.Say("yours_of", "stage", d.called(s), "people", len(s.People), "need", s.Need)
@@ -148,31 +138,20 @@ func (x Asking) tried(id string, g *aggregate.Gate, stage int, member bool, all 
 	return err == nil && change.Empty(), why
 }
 
-// along returns the buttons for one of the offered acts on the gate of a turn: those of whoever is asked, and beside
-// the stamp the one by which a viewer takes theirs back.
-func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) (out []Button) {
+// along returns the buttons of whoever is asked for one of the offered acts on the gate of a turn.
+func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) []Button {
 	switch {
-	case o.Act == aggregate.ActReject && t.Mine && t.st.CurrentStage().As != circulation.AsConsult:
+	case !t.Mine:
+	case o.Act == aggregate.ActReject:
 		back := x.back(o)
 		for i := range back {
 			back[i].Stage, back[i].No = t.st.Present, ""
 		}
-		return slices.Concat(back, []Button{x.rejection(t, o)}, x.beside(t, o))
-	case o.Act == aggregate.ActReject:
-		return x.beside(t, o)
-	case t.Mine && whole:
-		if t.why == nil || t.why.Why != circulation.WhyMinutes || len(t.everybody) == 0 {
-			out = append(out, x.stamp(t, o))
-		}
-		out = append(out, x.minutes(t, o)...)
+		return append(back, x.rejection(t, o))
+	case whole:
+		return []Button{x.stamp(t, o)}
 	}
-	if act, ok := circulation.TakesBack(t.g, t.st, x.Viewer.User); ok {
-		o.Act = aggregate.ActTakeBack
-		back := Button{Offer: o, Stage: act.Stage}
-		back.Label, back.Confirm, back.About = card.TakeBackWords(x.Viewer.Locale, &t.st, &act)
-		out = append(out, back)
-	}
-	return out
+	return nil
 }
 
 // stamp returns the button by which whoever is asked approves.
@@ -183,20 +162,16 @@ func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 		b.No = x.Surface.Refused(t.why, x.Settings, x.Of.Origin(), x.Of.Askers()...)
 	}
 	last := t.st.Present
-	for _, n := range t.st.InOrder() {
-		if missing += t.st.Stages[n-1].Owed; t.st.Stages[n-1].Owed > 0 {
-			last = n
+	for i := range t.st.Stages {
+		if missing += t.st.Stages[i].Owed; t.st.Stages[i].Owed > 0 {
+			last = i + 1
 		}
-	}
-	after := "stamp"
-	if t.st.CurrentStage().As == circulation.AsConsult {
-		b.Label, after = t.words.Say("consent"), "opinion"
 	}
 	if missing > 1 { // others stamp before anything follows
 		b.About = ""
 	}
 	if last != t.st.Present {
-		b.About = t.words.In("after", after, "stage", t.called(&t.st.Stages[last-1]))
+		b.About = t.words.Say("after", "stage", t.called(&t.st.Stages[last-1]))
 	}
 	return b
 }
@@ -254,7 +229,7 @@ func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Tried) string {
 
 // After says under the notice about an act who is asked now, if its gate waits on; else nothing.
 func (t *Turn) After(done string) string {
-	if t == nil || t.st.Refused != nil || done != "act_stamp" && done != "act_take_back" {
+	if t == nil || t.st.Refused != nil || done != "act_stamp" {
 		return ""
 	}
 	return t.Next
@@ -310,8 +285,8 @@ func (r Reader) Chips(g *aggregate.Gate) (out []Chip) {
 	if d.open = d.st.Refused == nil; !d.open {
 		return nil
 	}
-	for _, n := range d.st.InOrder() {
-		s, state := &d.st.Stages[n-1], d.stateOf(n-1)
+	for i := range d.st.Stages {
+		s, state := &d.st.Stages[i], d.stateOf(i)
 		chip := Chip{d.called(s), map[string]string{done: "done", present: "now"}[state], d.words.In("states", state)}
 		if s.Need > 1 && state != later {
 			chip.Name += " " + strconv.Itoa(s.Need-s.Owed) + "/" + strconv.Itoa(s.Need)

@@ -23,8 +23,6 @@ func TestActsAlongARoute(t *testing.T) {
 		"steps are sent back, and go round again":                       testSentBack,
 		"steps are denied for good":                                     testDenied,
 		"the last version can only be denied":                           testLastVersion,
-		"a stamp is taken back until the next stage stamps":             testTakenBack,
-		"a stand-in takes back the stamp that they gave":                testStandInTakesBack,
 		"a step's check is denied only":                                 testStepsCheck,
 		"a channel's stage is everybody's there who didn't ask":         testChannelsTurn,
 		"who isn't in the channel reads and stamps":                     testOutsideOfChannel,
@@ -53,7 +51,7 @@ func testStamps(t *testing.T, w *consoletest.World) {
 		"期限 "+web.Minute(w.Now().Add(168*time.Hour))+" · あと", "承認しても、部長の承認までは決まりません。").
 		Holds(t, `name="stage" value="1"`)
 	for _, b := range []*consoletest.Browser{tanaka, alex, sato} {
-		b.Get(w.TaskPage()).Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, `value="take_back"`)
+		b.Get(w.TaskPage()).Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`)
 	}
 	tanaka.Get(w.TaskPage()).Says(t, 200, "いまは 課長(鈴木 一郎)の番です。あなたの番(経理)になったらお知らせします。")
 	sato.Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認も却下もできません。", "👉 いま: 課長(あと1人): 鈴木 一郎")
@@ -154,41 +152,6 @@ func testLastVersion(t *testing.T, w *consoletest.World) {
 	w.PlannedOnRoute(s, consoletest.Along(consoletest.ThreeStages()...), consoletest.Message(1, "締切は金曜です"))
 	page := w.As(webapi.Suzuki).Get(w.TaskPage())
 	page.Says(t, 200, "終わりにする", "バージョンの上限 (1) に達しているため、差し戻せません。").Lacks(t, `value="reject"`)
-}
-
-func testTakenBack(t *testing.T, w *consoletest.World) {
-	w.Opened(consoletest.ThreeStages()...)
-	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
-	acted(suzuki, w, aggregate.ActApprove, "")
-	page := suzuki.Get(w.TaskPage())
-	page.Says(t, 200, "引き戻す あなたの承認を取り消し").Holds(t, `data-confirm="承認を引き戻しますか?"`)
-	for range 2 {
-		back := suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActTakeBack, "")).Leads(t,
-			w.TaskPage()+"?done=act_take_back")
-		suzuki.Get(back.To).Says(t, 200, "承認を引き戻しました。 👉 いま: 課長(あと1人): 鈴木 一郎")
-	}
-	suzuki.Get(w.TaskPage()).Says(t, 200, "あなたの番です", "引き戻し: 鈴木 一郎").Lacks(t, `value="take_back"`)
-	acted(suzuki, w, aggregate.ActApprove, "")
-	page = suzuki.Get(w.TaskPage())
-	acted(tanaka, w, aggregate.ActApprove, "")
-	late := suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActTakeBack, ""))
-	late.Says(t, http.StatusForbidden, "次の 経理 の承認(または実行)が始まったため、引き戻せません。").Lacks(t, `value="take_back"`)
-}
-
-func testStandInTakesBack(t *testing.T, w *consoletest.World) {
-	w.Opened(consoletest.ThreeStages()...)
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka, Team: w.By.Team}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		act := circulation.Act{
-			Kind: circulation.Stamp, Stage: 1, Hash: a.Process().AskedSum, Hand: circulation.Person{User: webapi.Tanaka},
-			Principal: circulation.Person{User: webapi.Suzuki},
-		}
-		consoletest.For(webapi.Suzuki)(&act)
-		return a.Act(a.Process().ID, act, by, aggregate.Policy{Team: w.By.Team}, w.Now())
-	})
-	w.As(webapi.Suzuki).Get(w.TaskPage()).Lacks(t, `value="take_back"`)
-	acted(w.As(webapi.Tanaka), w, aggregate.ActTakeBack, "").Leads(t, w.TaskPage()+"?done=act_take_back")
-	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "あなたの番です", "引き戻し: 田中 恵(鈴木 一郎さんの代理)")
 }
 
 func testStepsCheck(t *testing.T, w *consoletest.World) {

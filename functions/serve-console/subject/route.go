@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -59,12 +60,9 @@ type Stage struct {
 	Why                string // of a stage that is left out
 	Present            bool
 	People             []Person
-	Stamps, TakenBack  []RouteAct
+	Stamps             []RouteAct
 	DecideBy           time.Time // of the stage that is asked
 	End                *RouteAct // that sent it back or denied it here
-	Questions          []Question
-	Added              *RouteAct // of a stage that people added: who did, and why
-	Carried            string    // in which round before they did
 	Raises             []string  // whom its people may add by the rule, and when
 }
 
@@ -81,9 +79,7 @@ type RouteAct struct {
 	At      time.Time
 	Surface string
 	Text    string
-	Objects bool   // of who is only consulted
 	Read    string // when it was read by whom it was stamped for, or that it is to be; empty: nobody is asked to
-	Meeting *Meeting
 }
 
 // drawing is a route that is being drawn.
@@ -131,9 +127,9 @@ func (r Reader) Route(g *aggregate.Gate, over bool) *Route {
 // Stamped returns the stages at which people said something, also of a gate under no rule, whose stage has no name.
 func (r Reader) Stamped(g *aggregate.Gate) (out []Stage) {
 	d := r.walk(g)
-	for _, n := range d.st.InOrder() {
-		stage, is := d.stage(n-1), &d.st.Stages[n-1]
-		if is.Name == "" && is.By == nil {
+	for i := range d.st.Stages {
+		stage := d.stage(i)
+		if d.st.Stages[i].Name == "" {
 			stage.Name = ""
 		}
 		if len(stage.Stamps) > 0 {
@@ -143,24 +139,15 @@ func (r Reader) Stamped(g *aggregate.Gate) (out []Stage) {
 	return out
 }
 
-// Says names who did it, and that they objected.
-func (a RouteAct) Says(locale string) string {
-	if a.Objects {
-		return "✋ " + web.TextsOf("route", locale).Say("objects") + ": " + a.By
-	}
-	return a.By
-}
-
 // Found reports whether the route found somebody.
 func (r *Route) Found() bool {
 	return slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.People != nil })
 }
 
 func (d *drawing) draw(out *Route) {
-	order := d.st.InOrder()
-	out.Stages = make([]Stage, len(order))
-	for i, n := range order {
-		if out.Stages[i] = d.stage(n - 1); out.Stages[i].Present {
+	out.Stages = make([]Stage, len(d.st.Stages))
+	for i := range out.Stages {
+		if out.Stages[i] = d.stage(i); out.Stages[i].Present {
 			out.Now = &out.Stages[i]
 		}
 	}
@@ -218,8 +205,7 @@ func (r Reader) Instead(g *aggregate.Gate, user string) (line string) {
 // act returns what somebody did. A stand-in is named before whom they stand in for: the other order reads either way.
 func (d *drawing) act(a *circulation.Act) RouteAct {
 	out := RouteAct{By: d.Person(a.Hand.User), At: a.At, Surface: d.words.In("surface", a.Surface),
-		Text: card.Prose(a.Text), Objects: a.Kind == circulation.Dissent,
-		Meeting: d.meeting(a.Meeting)}
+		Text: card.Prose(a.Text)}
 	if a.Principal.User != a.Hand.User {
 		out.By = d.words.Say("stand_in", "hand", out.By, "principal", d.Person(a.Principal.User))
 	}
@@ -240,7 +226,7 @@ func (d *drawing) why(code string) string { return cmp.Or(d.words.In("why", code
 // How package rules says by what it found somebody.
 var (
 	viaPhrases = map[string]string{"named by the rule": "via_name", "approver of direct messages": "via_home",
-		task.ViaStamped: "via_stamped", task.ViaAdded: "via_added"}
+		task.ViaStamped: "via_stamped"}
 	viaForms = []struct {
 		key  string
 		form language.Regexp // its groups are the text's values; the first that matches counts
@@ -287,4 +273,22 @@ func (r Reader) Via(how string) string {
 		}
 	}
 	return d.line(how)
+}
+
+// read says when a stamp was read by those for whom it was given, or that it is to be; "" if by nobody.
+func (d *drawing) read(act *circulation.Act) string {
+	var all []string
+	for _, of := range d.st.ReadAfter() {
+		if of.Act != act {
+			continue
+		}
+		said := d.words.Say("read_not")
+		for _, x := range d.Reads {
+			if x.Of(d.gate, of) {
+				said = d.words.Say("read_at", "when", x.ReadAt.In(tenancy.Zone()).Format(time.DateOnly))
+			}
+		}
+		all = append(all, said)
+	}
+	return strings.Join(all, d.words.Say("middot"))
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,9 +58,6 @@ func drawn(r *subject.Route) string {
 		for _, act := range s.Stamps {
 			part += " +" + act.By
 		}
-		for _, act := range s.TakenBack {
-			part += " -" + act.By
-		}
 		if s.End != nil {
 			part += fmt.Sprintf(" !%s %s", s.End.By, s.End.Text)
 		}
@@ -102,9 +98,6 @@ func TestWhereAGateStands(t *testing.T) {
 		"stand-in": {actedOn(t, three(), stamp, 1, "Z", standIn), false,
 			"✅ 課長 承認済み +@Z(@Aさんの代理) / 🔵 経理 いまここ 3 人のうち 2 人の承認が必要 あと2人 ?@B ?@C ?@D / ⬜ 部長 これから",
 			"✅ 課長 Approved +@Z (for @A) / 🔵 経理 Now 2 of 3 must approve 2 more needed ?@B ?@C ?@D / ⬜ 部長 Later"},
-		"take-back": {actedOn(t, one, circulation.TakeBack, 1, "A"), false,
-			"🔵 課長 いまここ あと1人 ?@A -@A / ⬜ 経理 これから 3 人のうち 2 人の承認が必要 / ⬜ 部長 これから",
-			"🔵 課長 Now 1 more needed ?@A -@A / ⬜ 経理 Later 2 of 3 must approve / ⬜ 部長 Later"},
 		"successor": {actedOn(t, one, circulation.Stand, 3, "X", replaced), false,
 			"✅ 課長 承認済み +@A / 🔵 経理 いまここ 3 人のうち 2 人の承認が必要 あと2人 ?@B ?@C ?@D / ⬜ 部長 これから @E>@F @X 宛名が違います",
 			"✅ 課長 Approved +@A / 🔵 経理 Now 2 of 3 must approve 2 more needed ?@B ?@C ?@D / ⬜ 部長 Later @E>@F @X 宛名が違います"},
@@ -131,37 +124,6 @@ func TestWhereAGateStands(t *testing.T) {
 	}
 }
 
-// Whom people added in the round before is a stage, which says who did; so is whoever may stamp no more.
-func TestWhoWasAddedBeforeIsAStage(t *testing.T) {
-	g := gateOf(desk("課長", 1, "A"), desk("部長", 1, "E"))
-	g.Route.Carried = []circulation.Carried{
-		{To: circulation.Person{User: "X"}, By: circulation.Person{User: "A"}, As: circulation.AsApprove, After: 1, Round: 1},
-		{To: circulation.Person{User: "Y"}, By: circulation.Person{User: "A"}, As: circulation.AsConsult, After: 2,
-			Round: 1, LeftOut: "standing"},
-	}
-	r := reader("ja").Route(&g, false)
-	expect.Same(t, drawn(r), "🔵 課長 いまここ あと1人 ?@A / ⬜ @Xさんの承認 (追加) これから / ⬜ 部長 これから / "+
-		"➖ @Yさんの意見 (追加) 省略 承認できる立場の人が足りないため省略")
-	for _, i := range []int{1, 3} {
-		by := r.Stages[i].Added
-		expect.That(t, by != nil && by.By == "@A" && by.At.IsZero(), "%+v", r.Stages[i])
-	}
-	expect.That(t, slices.Contains(subject.NamedOf(&g), "Y"), "who is left out has no name")
-}
-
-// Who is only consulted approves nothing.
-func TestAConsultedStageNeedsOpinions(t *testing.T) {
-	for need, want := range map[int][2]string{2: {"2 人全員の意見が必要", "all 2 must say what they think"},
-		1: {"2 人のうち 1 人の意見が必要", "1 of 2 must say what they think"}} {
-		consulted := desk("合議", need, "A", "B")
-		consulted.As, consulted.Dissent = circulation.AsConsult, circulation.ObjectionNoted
-		g := gateOf(consulted, desk("部長", 1, "E"))
-		for i, locale := range language.All {
-			expect.Is(t, reader(locale).Route(&g, false).Stages[0].Need, want[i], locale)
-		}
-	}
-}
-
 func TestARouteSaysItsTimesAndHashes(t *testing.T) {
 	g := actedOn(t, three(), circulation.Stamp, 1, "A")
 	g.Route.Readers, g.Route.Hands = []circulation.Person{{User: "R"}}, 2
@@ -179,7 +141,7 @@ func TestARouteThatCannotBeWalkedIsSaidToBeOne(t *testing.T) {
 	for name, change := range map[string]func(g *aggregate.Gate){
 		"form":     func(g *aggregate.Gate) { g.Route.Form++ },
 		"mode":     func(g *aggregate.Gate) { g.Route.Stages[0].Mode = "together" },
-		"act":      func(g *aggregate.Gate) { g.Acts = []circulation.Act{{Form: circulation.Form, Kind: "question"}} },
+		"act":      func(g *aggregate.Gate) { g.Acts = []circulation.Act{{Form: circulation.Form, Kind: "other"}} },
 		"no route": func(g *aggregate.Gate) { g.Route = nil },
 	} {
 		g := three()

@@ -11,7 +11,7 @@ import (
 // Still reports whether what was tried may be tried again: it, or the gate for which it was meant, is offered.
 func Still(offers []aggregate.Offer, tried aggregate.Offer) bool {
 	switch act := tried.Act; {
-	case act == aggregate.ActDeny, act == aggregate.ActGiveBack, act == aggregate.ActTakeBack, says(act):
+	case act == aggregate.ActDeny, act == aggregate.ActGiveBack:
 		tried.Act = aggregate.ActReject
 	}
 	return slices.Contains(offers, tried)

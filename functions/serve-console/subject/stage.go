@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/circulation"
@@ -38,21 +37,10 @@ func (d *drawing) stage(i int) Stage {
 	state := d.stateOf(i)
 	out := Stage{Name: d.called(s), Present: state == present, Mark: stageMarks[state],
 		State: d.words.In("states", state), Badge: badges[state], Waiting: d.words.Say("owes")}
-	if s.By != nil && s.By.Kind == circulation.Add {
-		added := d.act(s.By)
-		out.Added = &added
-	}
-	if s.Carried != nil {
-		out.Carried = d.words.Say("carried", "round", s.Carried.Round)
-	}
 	if s.LeftOut != "" {
 		out.Why = d.why(s.LeftOut)
 		return out
 	}
-	if s.As == circulation.AsConsult {
-		d.consulted(s, &out)
-	}
-	out.Questions = d.questions(i + 1)
 	out.Raises = web.Each(d.st.OffersOf(s), func(x circulation.Raise) string {
 		if x.LeftOut != "" {
 			return d.words.Say("may_not_raise", "when", legible.OneLine(x.When), "why", d.why(x.LeftOut))
@@ -60,19 +48,11 @@ func (d *drawing) stage(i int) Stage {
 		return d.words.Say("may_raise", "when", legible.OneLine(x.When), "who", d.Person(x.To.User))
 	})
 	out.Why, out.Need = d.words.In("filled", s.Filled), d.needs(s)
-	if s.Once {
-		out.Need = strings.TrimSpace(out.Need + " " + d.words.Say("once"))
-	}
 	if s.Need > 1 {
 		out.Count = fmt.Sprintf("%d/%d", s.Need-s.Owed, s.Need)
 	}
 	d.people(i, &out)
-	out.Stamps = d.stamps(i)
-	for j := range d.g.Acts {
-		if act := &d.g.Acts[j]; act.Kind == circulation.TakeBack && act.Stage == i+1 {
-			out.TakenBack = append(out.TakenBack, d.act(act))
-		}
-	}
+	out.Stamps = d.stamps(s)
 	if d.st.Ended() != "" && d.st.Last.Stage == i+1 {
 		end := d.act(d.st.Last)
 		out.End = &end
@@ -84,36 +64,27 @@ func (d *drawing) stage(i int) Stage {
 	return out
 }
 
-// needs says how many of a stage's people have to approve, or are consulted; of one person it goes without saying.
+// needs says how many of a stage's people have to approve; of one person it goes without saying.
 func (d *drawing) needs(s *circulation.StageState) string {
-	all, consulted := s.Need == len(s.People), s.As == circulation.AsConsult
 	switch {
 	case s.Mode == circulation.ModeChannel:
 		return d.words.Say("of_channel", "channel", d.channel())
 	case len(s.People) < 2:
 		return ""
-	case consulted && all:
-		return d.words.Say("need_all_words", "people", len(s.People))
-	case consulted:
-		return d.words.Say("need_words", "need", s.Need, "people", len(s.People))
-	case all:
+	case s.Need == len(s.People):
 		return d.words.Say("need_all", "people", len(s.People))
 	}
 	return d.words.Say("need", "need", s.Need, "people", len(s.People))
 }
 
-// stamps draws a stage's stamps: also those that were given after an objection before.
-func (d *drawing) stamps(i int) []RouteAct {
-	s := &d.st.Stages[i]
+// stamps draws a stage's stamps.
+func (d *drawing) stamps(s *circulation.StageState) []RouteAct {
 	out := web.Each(s.Stamps, d.act)
 	for j, act := range s.Stamps {
 		if short, _ := d.instead(s, act.Principal.User); short != "" {
 			out[j].By = d.words.Say("decided_instead", "by", out[j].By, "instead", short)
 		}
 		out[j].Read = d.read(act)
-		if act.Stage != i+1 {
-			out[j].By = d.words.Say("after_objection", "who", out[j].By)
-		}
 	}
 	return out
 }
@@ -137,19 +108,6 @@ func (d *drawing) stateOf(i int) string {
 		return present
 	}
 	return later
-}
-
-// consulted says what has come of a stage that is only consulted.
-func (d *drawing) consulted(s *circulation.StageState, out *Stage) {
-	objects := func(act *circulation.Act) bool { return act.Kind == circulation.Dissent }
-	switch {
-	case out.Present:
-		out.Waiting = d.words.Say("owes_opinion")
-	case out.Mark == stageMarks[done] && slices.ContainsFunc(s.Stamps, objects):
-		out.Mark, out.State, out.Badge = "✋", d.words.In("states", "objected"), badges[present]
-	case out.Mark == stageMarks[done]:
-		out.State = d.words.In("states", "consulted")
-	}
 }
 
 // channel names the channel whose members a stage asks.

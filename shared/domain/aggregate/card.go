@@ -117,22 +117,6 @@ func MessageFor(a Placed, key, user string, stage int, own bool) (channel, ts, t
 // CardType says what a card shows.
 type CardType string
 
-// CardQuestion is a copy for one person alone: of a question for whose request it is, and of its answer for who asked.
-const CardQuestion CardType = "question"
-
-// QuestionSubject is what such a copy shows: the question with this number, from 1, of the gate of a row.
-func QuestionSubject(gate string, n int) string { return fmt.Sprintf("QUESTION#%d#%s", n, gate) }
-
-// QuestionOf reads QuestionSubject; the number is 0 for any other subject.
-func QuestionOf(subject string) (gate string, n int) {
-	rest, is := strings.CutPrefix(subject, "QUESTION#")
-	number, gate, _ := strings.Cut(rest, "#")
-	if n, _ = strconv.Atoi(number); !is || n < 1 {
-		return "", 0
-	}
-	return gate, n
-}
-
 // CardDecided is a copy for one person alone: of what was decided, for whom its rule has told of that.
 const CardDecided CardType = "decided"
 
@@ -149,14 +133,8 @@ func DecidedOf(subject string) (gate string) {
 	return ""
 }
 
-// About returns the key of the row that a copy is about: of a question, that of the gate at which it was asked, of a
-// decision, where that was made.
-func (c *Card) About() string {
-	if gate, n := QuestionOf(c.Subject); n > 0 {
-		return gate
-	}
-	return cmp.Or(DecidedOf(c.Subject), c.Subject)
-}
+// About returns the key of the row that a copy is about: of a decision, that of the gate where it was made.
+func (c *Card) About() string { return cmp.Or(DecidedOf(c.Subject), c.Subject) }
 
 // Count is a counter for one of a tenant's quotas, and what a Change adds to it.
 type Count struct {

@@ -48,19 +48,7 @@ func (g *Gate) Circulating() circulation.Gate {
 	if g.AskedAt != nil {
 		c.AskedAt = *g.AskedAt
 	}
-	if g.Answers != nil {
-		c.Answers = *g.Answers
-	}
 	return c
-}
-
-// withdraws reports whether an act takes back an objection of who answers now for the key of an outside agent's call.
-// That would let through what they ask for.
-func (p Policy) withdraws(g *Gate, act circulation.Act) bool {
-	st := circulation.Walk(g.Circulating())
-	return act.Kind == circulation.TakeBack && slices.ContainsFunc(st.Dissents(), func(no *circulation.Act) bool {
-		return no.Stage == act.Stage && no.Hand.Is(act.Hand) && no.By(p.Answers)
-	})
 }
 
 // Judged returns a gate as a further act on it is judged: who answers now for the key of an outside agent's call is one
@@ -160,26 +148,21 @@ func (g *Gate) TooOld(now time.Time) bool {
 	return until != nil && now.After(*until)
 }
 
-// OnRoute reports whether somebody is at one of the gate's stages, was put or added there, or is asked because others
-// object, acted for somebody else, is told afterwards, or reads what was stamped for them. by is by what somebody
-// stands in for them, who may then act on the gate, or come to; nil: nobody stands in.
+// OnRoute reports whether somebody is at one of the gate's stages, was put there, acted for somebody else, is told
+// afterwards, or reads what was stamped for them. by is by what somebody stands in for them, who may then act on the
+// gate, or come to; nil: nobody stands in.
 func (g *Gate) OnRoute(user string, by *circulation.StandIn) bool {
 	is := isUser(user)
 	if g.Route == nil || user == "" ||
 		by != nil && (by.Unfit != "" || by.Chosen(g.Askers) || !by.Covers(g.Terms.Rule)) {
 		return false
 	}
-	for i, s := range g.Route.Stages {
-		if by != nil && s.NoStandIns {
-			continue
-		}
-		up := func(act circulation.Act) bool { return act.Kind == circulation.Dissent && act.Stage == i+1 }
-		if slices.ContainsFunc(s.People, is) || slices.ContainsFunc(s.Over, is) && slices.ContainsFunc(g.Acts, up) {
-			return true
-		}
+	if slices.ContainsFunc(g.Route.Stages, func(s circulation.Stage) bool {
+		return (by == nil || !s.NoStandIns) && slices.ContainsFunc(s.People, is)
+	}) {
+		return true
 	}
 	return by == nil && g.readsAfter(user) || slices.ContainsFunc(g.Route.Readers, is) ||
-		slices.ContainsFunc(g.Route.Carried, func(c circulation.Carried) bool { return c.LeftOut == "" && is(c.To) }) ||
 		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool {
 			return act.To != nil && is(*act.To) || act.Hand.User != act.Principal.User && is(act.Hand)
 		})
@@ -231,23 +214,6 @@ func (g *Gate) Owes(user string) (stage int) {
 	return st.Present
 }
 
-// Questioned returns whom a question on the gate is for: who Answers, or else the askers.
-func (g *Gate) Questioned() []circulation.Person {
-	if g.Answers != nil {
-		return []circulation.Person{*g.Answers}
-	}
-	return g.Askers
-}
-
-// Awaits returns the question that waits for one of the gate's askers, or nil.
-func (g *Gate) Awaits() *circulation.Question {
-	if g.Status != PendingApproval {
-		return nil
-	}
-	st := circulation.Walk(g.Circulating())
-	return st.Open()
-}
-
 func isUser(id string) func(circulation.Person) bool {
 	return func(p circulation.Person) bool { return p.User == id }
 }
@@ -296,9 +262,8 @@ func (g Gate) Acted(act circulation.Act) (Gate, error) {
 	st := circulation.Walk(g.Circulating())
 	g.dueBy(&st)
 	switch {
-	case st.Settled: // by whose consent or objection it may be, who approves it is another
-		stamps := st.Stamps()
-		g.ApprovedBy, g.ApprovedAt = stamps[len(stamps)-1].Hand.User, &act.At
+	case st.Settled:
+		g.ApprovedBy, g.ApprovedAt = act.Hand.User, &act.At
 	case st.Ended() != "":
 		g.RejectedBy, g.RejectedAt, g.RejectionReason = act.Hand.User, &act.At, act.Text
 	}

@@ -42,25 +42,6 @@ func acted(t testing.TB, g aggregate.Gate, acts ...circulation.Act) aggregate.Ga
 	return g
 }
 
-// A question waits for an asker until it is answered or the gate is decided; its entries say which one it is.
-func TestAQuestionWaitsForAnAsker(t *testing.T) {
-	waits := routed()
-	waits.Askers = []circulation.Person{{User: "Q"}}
-	asked := acted(t, waits, act(circulation.Ask, "A", 1))
-	expect.That(t, waits.Awaits() == nil && asked.Awaits().Asked.Text == "理由" && asked.Owes("A") == 1, "%+v", asked)
-	expect.That(t, asked.Terms.DecideBy.Equal(opened.Add(144*time.Hour)), "until %v", asked.Terms.DecideBy)
-	answered := acted(t, asked, act(circulation.Answer, "Q", 1))
-	expect.That(t, answered.Awaits() == nil && answered.Terms.DecideBy.Equal(opened.Add(72*time.Hour)), "until %v",
-		answered.Terms.DecideBy)
-	second := acted(t, answered, act(circulation.Ask, "A", 1))
-	for n, g := range []aggregate.Gate{asked, answered, second} {
-		d := g.ActDetails(map[string]any{})
-		expect.That(t, d["question"] == []int{1, 1, 2}[n] && d["reason"] == "理由", "%v", d)
-	}
-	asked.Status = aggregate.Cancelled
-	expect.That(t, asked.Awaits() == nil, "a cancelled gate waits for an answer")
-}
-
 // What readers of a gate look at follows from the acts.
 func TestAnActLeavesTheVerdict(t *testing.T) {
 	one := acted(t, routed(), act(circulation.Stamp, "A", 1))
@@ -272,57 +253,4 @@ func TestWhoCancelsWhatGoesRound(t *testing.T) {
 		refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)
 		expect.That(t, refused.Rule == c.want && (c.want != "" || err == nil), "%s: %v, want the rule %q", name, err, c.want)
 	}
-}
-
-// Who settles a gate by consenting or objecting is not who approved it; nor may they, or who was added, cancel it.
-func TestWhoIsAddedApprovesNothing(t *testing.T) {
-	added := act(circulation.Add, "A", 1)
-	added.To, added.As, added.Found.Resolved = &circulation.Person{User: "X", Via: "named"}, circulation.AsConsult, "named"
-	g := routed()
-	g.Route.Stages = g.Route.Stages[:1]
-	g.Route.Hands = 1
-	g = acted(t, g, added)
-	expect.Is(t, g.ActDetails(map[string]any{})["added"], any("X"))
-	expect.That(t, g.OnRoute("X", nil) && !g.OnRoute("Y", nil), "X isn't on the route")
-	for rule, on := range map[string]bool{g.Terms.Rule.ID: true, "other": false} {
-		expect.Is(t, g.OnRoute("X", &circulation.StandIn{Delegation: circulation.Delegation{Rules: []string{rule}}}), on, "who stands in for X for %s", rule)
-	}
-	next := routed()
-	for left, on := range map[string]bool{"": true, "no_row": false} {
-		next.Route.Carried = []circulation.Carried{{To: circulation.Person{User: "X"}, LeftOut: left}}
-		expect.Is(t, next.OnRoute("X", nil), on, "who was added in the round before, and left out: %q", left)
-	}
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "X", Team: "T"}
-	p := aggregate.Policy{Team: "T", Mode: aggregate.ApproversList, Approvers: []string{"X"}}
-	expect.Fails(t, p.WithdrawFrom(&g, by, "Q"), aggregate.ErrNotAllowed{Rule: aggregate.RuleOffRoute})
-	by.ID = "A"
-	expect.NoError(t, p.WithdrawFrom(&g, by, "Q"))
-	g = acted(t, g, act(circulation.Stamp, "A", 1), act(circulation.Dissent, "X", 2))
-	d := g.ActDetails(map[string]any{})
-	expect.That(t, g.ApprovedBy == "A" && g.ApprovedAt.Equal(g.Acts[2].At) && d["stamps"] == 1 && d["reason"] == "理由", "%+v, %v",
-		g.Verdict, d)
-}
-
-// Who stands over those who are consulted is on the route once somebody objects.
-func TestWhoStandsOverIsAskedByAnObjection(t *testing.T) {
-	g := routed()
-	s := &g.Route.Stages[0]
-	s.As, s.Dissent, s.Over = circulation.AsConsult, circulation.ObjectionRaised, []circulation.Person{{User: "U"}}
-	g.Route.Hands = 1
-	objected := acted(t, g, act(circulation.Dissent, "A", 1))
-	expect.That(t, !g.OnRoute("U", nil) && objected.OnRoute("U", nil) && objected.Owes("U") == 3, "%d", objected.Owes("U"))
-}
-
-// Minutes come with the stamp, so whoever stands in owes one there too; where nobody stands in, nobody owes for another.
-func TestAStandInOwesWhereMinutesAreAskedFor(t *testing.T) {
-	a, x := circulation.Person{User: "A"}, circulation.Person{User: "X"}
-	all := []circulation.StandIn{{Delegation: circulation.Delegation{Key: "X#A#2026", Rev: 1}, Hand: x, Principal: a, SetBy: a,
-		Begins: opened, Ends: opened.AddDate(0, 1, 0)}}
-	g := routed()
-	g.Route.Stages[0].Minutes = true
-	principal, stage := g.OwesFor("X", all, opened)
-	expect.That(t, principal == "A" && stage == 1, "for %q at %d", principal, stage)
-	g.Route.Stages[0].NoStandIns = true
-	principal, stage = g.OwesFor("X", all, opened)
-	expect.That(t, principal == "" && stage == 0, "for %q at %d", principal, stage)
 }

@@ -231,25 +231,21 @@ func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circu
 	if err := p.may(g, act.Kind, by); err != nil {
 		return act, err
 	}
-	if act.Gives() && act.By(p.Answers) && (g.Ruled() || !p.AllowSelf) {
+	if act.Kind == circulation.Stamp && act.By(p.Answers) && (g.Ruled() || !p.AllowSelf) {
 		if act.Hand.Is(p.Answers) {
 			return act, ErrNotAllowed{RuleAnswers}
 		}
 		return act, ErrNotAllowed{RuleSelf}
 	}
-	if p.withdraws(g, act) {
-		return act, ErrNotAllowed{RuleAnswers}
-	}
 	act.Form, act.At, act.Text = circulation.Form, at, strings.TrimSpace(act.Text)
 	act.Surface = string(cmp.Or(by.Surface, SurfaceSlack))
-	act.Found.Answers = act.Kind == circulation.Answer && act.Hand.Is(p.Answers)
 	if !g.Ruled() {
 		if _, err := CheckReason(act.Text); act.Ends() && err != nil {
 			return act, err // under a rule the fold says so
 		}
 		act.Found.Allowed = &circulation.Allowed{Rev: p.Rev, As: string(cmp.Or(p.Mode, ApproversChannel)), Self: p.AllowSelf}
 	}
-	if p.Answers.User == "" || act.Ends() || act.Kind == circulation.TakeBack { // which undo
+	if p.Answers.User == "" || act.Ends() { // which undo
 		return act, nil
 	}
 	return act, circulation.Admit(p.Judged(g), circulation.Walk(g.Circulating()), act)
@@ -272,7 +268,7 @@ func (p Policy) may(g *Gate, kind circulation.Kind, by Actor) error {
 }
 
 // WithdrawFrom is Withdraw of what a gate asks or settled; nil means no gate. Under a rule whoever is asked to approve
-// it along its route may, too, but not who was added. While it waits no other approver may, but an administrator.
+// it along its route may, too. While it waits no other approver may, but an administrator.
 func (p Policy) WithdrawFrom(g *Gate, by Actor, requester string) error {
 	if !g.Ruled() || by.Type != ActorUser || by.ID == requester || p.Request(by) != nil {
 		return p.Withdraw(by, requester)
@@ -293,7 +289,7 @@ func (g *Gate) asks(user string) bool {
 	}
 	st := circulation.Walk(g.Circulating())
 	return slices.ContainsFunc(st.Stages, func(s circulation.StageState) bool {
-		return s.Counts() && slices.ContainsFunc(s.People, func(p circulation.Person) bool { return p.User == user })
+		return slices.ContainsFunc(s.People, func(p circulation.Person) bool { return p.User == user })
 	})
 }
 
@@ -358,35 +354,16 @@ func (g *Gate) ActDetails(details map[string]any) map[string]any {
 	if d := act.Found.Delegation; d != nil {
 		details["delegation"] = d.Key
 	}
-	switch {
-	case act.To != nil:
-		details["added"], details["as"] = act.To.User, act.As
-	}
-	if act.Kind == circulation.Ask || act.Kind == circulation.Answer {
-		details["question"] = g.question(act)
-	}
-	if m := act.Meeting; m != nil {
-		details["held"], details["present"], details["carried"] = m.Held, m.Present, m.Carried
+	if act.For != nil && act.To != nil {
 	}
 	switch {
 	case act.Text == "":
-	case act.Kind == circulation.Stamp || act.Kind == circulation.TakeBack:
+	case act.Kind == circulation.Stamp:
 		details["comment"] = act.Text
 	default:
 		details["reason"] = act.Text
 	}
 	return details
-}
-
-// question returns the number of the question that an act asked or answered.
-func (g *Gate) question(act *circulation.Act) int {
-	st := circulation.Walk(g.Circulating())
-	for i, q := range st.Questions {
-		if q.Asked == act || q.Answered == act {
-			return i + 1
-		}
-	}
-	return 0
 }
 
 // Again reports whether an act was refused because the same hand did the very same.

@@ -195,11 +195,6 @@ const (
 	// Only of gates under a rule, which ActReject sends back.
 	ActDeny     Act = "deny"      // with a reason
 	ActGiveBack Act = "give_back" // with a reason
-	ActTakeBack Act = "take_back"
-	ActAsk      Act = "ask"
-	ActAnswer   Act = "answer"
-	ActAdd      Act = "add"
-	ActDissent  Act = "dissent" // of who is consulted; they consent by ActApprove
 )
 
 // Offer is an act together with the row that it applies to.

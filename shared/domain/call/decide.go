@@ -115,7 +115,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	if again || err != nil {
 		return aggregate.Change{}, err
 	}
-	if act.Gives() && g.StampedBy(aggregate.Answerer{Person: p.Answers}) { // Follow hasn't reached it yet
+	if act.Kind == circulation.Stamp && g.StampedBy(aggregate.Answerer{Person: p.Answers}) { // Follow hasn't reached it yet
 		return a.cancel(aggregate.System(), ReasonKeySelf, now)
 	}
 	c.Owned = append(c.Owned, on...)

@@ -81,64 +81,6 @@ func TestWhoAnswersNowIsAnAskerToo(t *testing.T) {
 	expect.NoError(t, act(circulation.SendBack))
 }
 
-// Who answers for the key now takes back a stamp, and no objection: that would let through what they ask for.
-func TestWhoAnswersNowTakesBackNoObjection(t *testing.T) {
-	for kind, answers := range map[circulation.Kind]bool{circulation.Stamp: true, circulation.Dissent: false} {
-		w := asked(t, asking(t, "write_rows", `{"a":1}`, func(x *Proposal) {
-			x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
-				Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
-					Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1, As: circulation.AsConsult,
-						Dissent: circulation.ObjectionNoted, People: []circulation.Person{{User: suzuki}}},
-						{Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U_MORI"}}}}}}
-		}))
-		act := func(kind circulation.Kind, p aggregate.Policy) error {
-			return w.do(func(a *Aggregate) (aggregate.Change, error) {
-				by := person(suzuki)
-				by.Stage = 1
-				return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, by, "宛先が違う"), by, p, w.now)
-			})
-		}
-		expect.NoError(t, act(kind, policy))
-		g := w.a.Call.Gate
-		offered := func() bool {
-			c := g.Circulating()
-			_, ok := circulation.TakesBack(c, circulation.Walk(c), suzuki)
-			return ok
-		}
-		expect.That(t, offered(), "the objection, as anybody else's")
-		now := policy
-		now.Answers.User = suzuki
-		g.Answers = &now.Answers
-		err := act(circulation.TakeBack, now)
-		expect.That(t, (err == nil) == answers && offered() == answers, "%s: %v", kind, err)
-		if !answers {
-			expect.Fails(t, err, aggregate.ErrNotAllowed{Rule: aggregate.RuleAnswers})
-		}
-	}
-}
-
-// Whoever answers for the key now is asked for nothing, whether a stage names them or the settings let them stamp.
-func TestWhoAnswersNowOwesNothing(t *testing.T) {
-	for _, ruled := range []bool{false, true} {
-		w := asked(t, asking(t, "write_rows", `{"a":1}`, func(x *Proposal) {
-			if ruled {
-				x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
-					Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
-						Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1,
-							People: []circulation.Person{{User: suzuki}}}}}}
-			}
-		}))
-		for _, answers := range []string{sato, suzuki, "U_TAKADA"} {
-			w.key.Answers = answers
-			w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.answers(), w.now) })
-			g := &w.a.Call.Gate
-			expect.Is(t, g.WaitsFor(person(suzuki), policy), answers != suzuki, answers)
-			expect.Is(t, g.Owes(suzuki) > 0, ruled && answers != suzuki, answers)
-			expect.Is(t, len(g.Stuck(func(string) bool { return false })) > 0, ruled && answers == suzuki, answers)
-		}
-	}
-}
-
 // Who answered for the key when a call was asked for and who answers now may cancel it, also under a rule, and nobody
 // who answered in between.
 func TestItsAskersCancelACall(t *testing.T) {
@@ -303,32 +245,4 @@ func TestAStampOfAStandInThatWhoAnswersNowChoseDoesNotCount(t *testing.T) {
 			expect.NoError(t, err)
 		}
 	}
-}
-
-// Who answered a question as the key's person stays an asker, whoever answers for the key by then.
-func TestWhoAnsweredForTheKeyNeverStamps(t *testing.T) {
-	w := asked(t, asking(t, "write_rows", `{"a":1}`, func(x *Proposal) {
-		x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
-			Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
-				Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1,
-					People: []circulation.Person{{User: suzuki}, {User: "U_MORI"}}}}}}
-	}))
-	act := func(kind circulation.Kind, user, text string) error {
-		p, by := policy, person(user)
-		p.Answers.User, by.Stage = w.key.Answers, 1
-		return w.do(func(a *Aggregate) (aggregate.Change, error) {
-			return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, by, text), by, p, w.now)
-		})
-	}
-	handOver := func(to string) {
-		w.key.Answers = to
-		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.answers(), w.now) })
-	}
-	expect.NoError(t, act(circulation.Ask, "U_MORI", "why?"))
-	handOver(suzuki)
-	expect.NoError(t, act(circulation.Answer, suzuki, "as agreed"))
-	handOver("U_TAKADA")
-	no, is := errors.AsType[*circulation.Refusal](act(circulation.Stamp, suzuki, ""))
-	expect.That(t, is && no.Why == circulation.WhySelf && no.Asker.User == suzuki, "%+v", no)
-	expect.NoError(t, act(circulation.Stamp, "U_MORI", ""))
 }

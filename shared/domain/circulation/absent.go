@@ -78,8 +78,8 @@ type ToRead struct {
 // for whom they were given: a stand-in's principal, and whoever was away or on leave where an order says who is
 // asked in their place, unless it is whose request it is. Nobody reads their own.
 func (st *State) ReadAfter() (all []ToRead) {
-	for _, n := range st.order {
-		s := &st.Stages[n-1]
+	for i := range st.Stages {
+		s := &st.Stages[i]
 		if !s.ReadAfter {
 			continue
 		}

@@ -11,19 +11,14 @@ type Kind string
 
 const (
 	Stamp    Kind = "stamp"
-	TakeBack Kind = "take_back" // one's own stamp, consent or objection
 	SendBack Kind = "send_back" // another version is made
 	GiveBack Kind = "give_back" // whoever asked corrects it, or withdraws
 	Deny     Kind = "deny"
-	Stand    Kind = "stand"  // an administrator puts To in the place of For
-	Ask      Kind = "ask"    // a question to the askers, which stops nobody
-	Answer   Kind = "answer" // by one of them, or by who answers now for an outside agent's key
-	Add      Kind = "add"    // To is asked next, after those who are asked now
-	Dissent  Kind = "dissent"
+	Stand    Kind = "stand" // an administrator puts To in the place of For
 )
 
 // Kinds are all kinds of acts. Without a rule nobody makes others than stamp, send back and give back.
-var Kinds = []Kind{Stamp, TakeBack, SendBack, GiveBack, Deny, Stand, Ask, Answer, Add, Dissent}
+var Kinds = []Kind{Stamp, SendBack, GiveBack, Deny, Stand}
 
 // Returns reports whether another version, which goes round anew, follows what an act of this kind ended.
 func (k Kind) Returns() bool { return k == SendBack || k == GiveBack }
@@ -35,15 +30,13 @@ type Act struct {
 	Hand      Person    `json:"hand"`      // who pressed
 	Principal Person    `json:"principal"` // for whom: the hand itself, or whom it stands in for
 	At        time.Time `json:"at"`
-	Stage     int       `json:"stage"` // number of the stage that the hand saw; of TakeBack that of the stamp
+	Stage     int       `json:"stage"` // number of the stage that the hand saw
 	Hash      string    `json:"hash"`  // of what the hand saw: Gate.AskedSum
 	Surface   string    `json:"surface"`
 	Text      string    `json:"text,omitempty"`
 	Found     Found     `json:"found,omitzero"`
 	For       *Person   `json:"for,omitempty"`
 	To        *Person   `json:"to,omitempty"`
-	As        As        `json:"as,omitempty"`      // of an addition: what To is asked for
-	Meeting   *Meeting  `json:"meeting,omitempty"` // of a stamp or denial at a stage with minutes
 }
 
 // Found is what the decision looked up outside of the gate. Admit asks that it is there and fits, never whether it
@@ -55,9 +48,7 @@ type Found struct {
 	Channel  string   `json:"channel,omitempty"`
 	Allowed  *Allowed `json:"allowed,omitempty"`  // of a stage by the settings: how they allow it
 	Admin    *Admin   `json:"admin,omitempty"`    // of Stand: by which the hand is an administrator
-	Resolved string   `json:"resolved,omitempty"` // of Stand and Add: how To was found today: what To.Via says
-	// Answers is of Answer: the hand answers now for the key by which an outside agent asked.
-	Answers bool `json:"answers,omitempty"`
+	Resolved string   `json:"resolved,omitempty"` // of Stand: how To was found today: what To.Via says
 }
 
 // Delegation is the row by which a hand stands in for a principal, as it was read.
@@ -89,25 +80,18 @@ type Admin struct {
 // Ends reports whether the act ends its gate without a settlement.
 func (act *Act) Ends() bool { return act.Kind == SendBack || act.Kind == GiveBack || act.Kind == Deny }
 
-// Gives reports whether the act is one that a stage needs: a stamp, or what somebody who is consulted says.
-func (act *Act) Gives() bool { return act.Kind == Stamp || act.Kind == Dissent }
-
 // By reports whether somebody did it, or had it done for them.
 func (act *Act) By(p Person) bool { return act.Hand.Is(p) || act.Principal.Is(p) }
 
 // known reports whether this release knows the act's form, and the act is complete.
 func (act *Act) known(r *Route) bool {
-	if !act.met() || act.Form != Form || !slices.Contains(Kinds, act.Kind) || !r.counts(&act.Hand) ||
-		!r.counts(&act.Principal) || act.Found.Answers && act.Kind != Answer {
+	if act.Form != Form || !slices.Contains(Kinds, act.Kind) || !r.counts(&act.Hand) || !r.counts(&act.Principal) {
 		return false
 	}
 	if act.Kind == Stand {
-		return act.For != nil && act.To != nil && r.counts(act.To) && act.As == ""
+		return act.For != nil && act.To != nil && r.counts(act.To)
 	}
-	if act.Kind == Add {
-		return act.For == nil && act.To != nil && r.counts(act.To) && (act.As == AsApprove || act.As == AsConsult)
-	}
-	return act.For == nil && act.To == nil && act.As == ""
+	return act.For == nil && act.To == nil
 }
 
 // lacks returns what the decision did not find of what lets a hand act at a stage, or "".
@@ -118,9 +102,9 @@ func (st *State) lacks(g *Gate, act *Act, s *StageState) Lack {
 		return LackOrg
 	case act.Kind == Stand && (f.Admin == nil || f.Admin.Key == "" || f.Admin.Rev < 1):
 		return LackAdmin
-	case (act.Kind == Stand || act.Kind == Add) && (f.Resolved == "" || f.Resolved != act.To.Via):
+	case act.Kind == Stand && (f.Resolved == "" || f.Resolved != act.To.Via):
 		return LackSuccessor
-	case act.Kind == Stand || act.Kind == Answer:
+	case act.Kind == Stand:
 		return ""
 	case mode == ModeSettings && (!own || f.Allowed == nil || f.Allowed.As == ""):
 		return LackSettings
@@ -136,25 +120,6 @@ func (st *State) lacks(g *Gate, act *Act, s *StageState) Lack {
 		return LackRule
 	}
 	return ""
-}
-
-// TakesBack returns the act, still without a time, by which an account takes back the stamp of its hand. ok is false if
-// there is none, or it may not be taken back in this state: then act is the last that Admit refuses. What somebody who
-// is consulted said is taken back as a stamp is, but for an objection of who Answers. There is at most one: a stage
-// that has stamps keeps the earlier ones from being taken back, and a hand stamps once a stage.
-func TakesBack(g Gate, st State, user string) (act Act, ok bool) {
-	for _, given := range st.given(func(*StageState) bool { return true }) {
-		if given.Hand.User != user || given.Kind == Dissent && given.By(g.Answers) {
-			continue
-		}
-		act = Act{
-			Form: Form, Kind: TakeBack, Hand: given.Hand, Principal: given.Principal, Stage: given.Stage, Hash: g.AskedSum,
-		}
-		if Admit(g, st, act) == nil {
-			return act, true
-		}
-	}
-	return act, false
 }
 
 // Why is why an act may not be made, as a code; cards and notes have a sentence for each.
@@ -174,56 +139,27 @@ const (
 	WhyTurn    Why = "turn"          // the principal is at another stage than the present one
 	WhyTwice   Why = "twice"         // hand or principal has stamped at this stage
 	WhyHands   Why = "hands"         // too few hands would be left for the stamps that are owed
-	WhyNothing Why = "nothing"       // there is no such stamp to take back
-	WhyNext    Why = "next_stamped"  // the next stage has stamped
-	WhyParty   Why = "party"         // a successor is put in by the one replaced, or by themselves; or who adds is added
+	WhyParty   Why = "party"         // a successor is put in by the one replaced, or by themselves
 	WhyFor     Why = "not_asked"     // the one to be replaced isn't at the stage, or has stamped
-	WhyTo      Why = "already_asked" // the successor is at the stage already; who is added is, or was, asked
-	WhyBounds  Why = "bounds"        // too many acts, successors, additions, questions or texts
+	WhyTo      Why = "already_asked" // the successor is at the stage already
+	WhyBounds  Why = "bounds"        // too many acts, successors or texts
 
-	WhyConsult Why = "consult" // who is consulted doesn't end it
-	WhyEnough  Why = "enough"  // the principal's part of the stage has its stamps
-	WhyMinutes Why = "minutes" // it would complete a stage that asks for minutes, or is its secretary's, and has none
-
-	WhySecretary Why = "secretary" // somebody else records the stage's minutes
-	WhyRecorded  Why = "recorded"  // they are recorded
-
-	WhyOpenQuestion Why = "open_question" // a question waits for its answer
-	WhyNoQuestion   Why = "no_question"   // none does
-	WhyNotAsker     Why = "not_asker"     // others don't answer, nor does anybody in another's name
+	WhyEnough Why = "enough" // the principal's part of the stage has its stamps
 
 	// WhyWhom is never Walk's: a decision asks a hand that stands in for several who owe the stage for whom it acts.
 	WhyWhom Why = "as_whom"
 	// WhyNoVersion is never Walk's: a decision refuses to send back what has no next version.
 	WhyNoVersion Why = "no_next_version"
-	// WhyAnswered, WhyNotFull, WhyNoRow and WhyOnLeave are never Walk's: a decision refuses a late answer with another
-	// text, and who is to be added and is no full member of the workspace, or not in the organisation or on leave
-	// today.
-	WhyAnswered Why = "answered"
-	WhyNotFull  Why = "not_full"
-	WhyNoRow    Why = "no_row"
-	WhyOnLeave  Why = "on_leave"
-
-	// These are never Walk's: a decision refuses minutes by the field that makes no sense (minutes_ and its name), or
-	// of a hand that has stamped without any, and a post that names nobody who can be added.
-	WhyStamped     Why = "minutes_stamped"
-	WhyNoPost      Why = "no_post"      // the organisation has none of that name, or several
-	WhyManyHolders Why = "many_holders" // several people hold it
-	WhyNobodyHolds Why = "nobody_holds" // nobody does, nor stands over it
-	WhyOneOfThem   Why = "one_of_them"  // a person and a post are named
-	WhyNobody      Why = "nobody"       // neither is
 )
 
 // Refusal says why an act may not be made.
 type Refusal struct {
 	Why     Why
-	Kind    Kind     // of the act, as a decision notes it; never Walk's
-	Stage   int      // number of the stage that is meant: the present one, of WhyNext the one that stamped; 0: none
+	Stage   int      // number of the stage that is meant: the present one; 0: none
 	Name    string   // of that stage
 	People  []Person // who owes the present stage, who stamped, or, of WhyWhom, for whom the hand may act
 	Missing int      // of WhyHands, how many more people have to stamp
 	Yours   string   // of WhyTurn, name of the stage that asks the principal later; empty: an earlier one did
-	Unnamed bool     // of WhyTurn: that stage has no name, since people added it
 	Asker   Person   // of WhySelf
 	For     Person   // of WhySelf and WhyFound: whom the hand stands in for; none: nobody
 	Home    string   // the gate's
@@ -256,10 +192,9 @@ func (r *Refusal) Error() string { return "not admitted: " + string(r.Why) }
 
 // asker returns which of the askers is one of an act's people, as the gate names them.
 func (st *State) asker(g *Gate, act *Act) Person {
-	askers := slices.Concat(g.Askers, st.answerers)
 	for _, p := range []*Person{&act.Hand, &act.Principal} {
-		if i := st.who.position(askers, p); i >= 0 {
-			return askers[i]
+		if i := st.who.position(g.Askers, p); i >= 0 {
+			return g.Askers[i]
 		}
 	}
 	return *act.To
@@ -273,12 +208,12 @@ func (st *State) standsFor(act *Act) (p Person) {
 	return p
 }
 
-// later returns the name of the stage after the present one that asks somebody, or "", and whether it was added.
-func (st *State) later(p *Person) (name string, added bool) {
-	for _, n := range st.from(st.Present) {
-		if s := &st.Stages[n-1]; !s.Closed && st.who.position(s.People, p) >= 0 {
-			return s.Name, s.By != nil
+// later returns the name of the stage after the present one that asks somebody, or "".
+func (st *State) later(p *Person) string {
+	for i := range st.Stages[st.Present:] {
+		if s := &st.Stages[st.Present+i]; st.who.position(s.People, p) >= 0 {
+			return s.Name
 		}
 	}
-	return "", false
+	return ""
 }

@@ -28,7 +28,7 @@ func (st *State) common(g *Gate, act *Act) Why {
 		return WhyEnded
 	case !act.worded():
 		return WhyText
-	case !st.letsAskers(act) && (st.asks(g, &act.Hand) || st.asks(g, &act.Principal)):
+	case !st.letsAskers(act) && (st.who.asks(g, &act.Hand) || st.who.asks(g, &act.Principal)):
 		return WhySelf
 	}
 	return ""
@@ -40,29 +40,15 @@ func (st *State) letsAskers(act *Act) bool {
 	if a := act.Found.Allowed; st.Stages[act.Stage-1].Mode == ModeSettings {
 		return act.Kind == SendBack || act.Kind == GiveBack || a != nil && a.Self
 	}
-	return act.Kind == Answer || st.objects(act)
+	return st.objects(act)
 }
 
 // repeats reports whether the very same was done, and still stands.
 func (st *State) repeats(act *Act) bool {
 	s := &st.Stages[act.Stage-1]
 	switch act.Kind {
-	case Stamp, Dissent:
-		i := st.who.given(s.Stamps, act)
-		return i >= 0 && s.Stamps[i].Kind == act.Kind
-	case Add:
-		return slices.ContainsFunc(st.Stages, func(s StageState) bool {
-			return s.By != nil && s.By.Kind == Add && st.who.given([]*Act{s.By}, act) == 0 && s.By.As == act.As &&
-				st.who.same(s.By.To, act.To) && st.who.position(s.People, act.To) >= 0
-		})
-	case TakeBack:
-		return st.who.given(s.Stamps, act) < 0 && st.who.given(st.backs, act) >= 0
-	case Ask:
-		q := st.Open()
-		return q != nil && st.who.given([]*Act{q.Asked}, act) == 0
-	case Answer:
-		a := st.answered()
-		return a != nil && st.who.given([]*Act{a}, act) == 0
+	case Stamp:
+		return st.who.given(s.Stamps, act) >= 0
 	case Stand:
 		for _, a := range st.Stands {
 			if st.who.given([]*Act{a}, act) == 0 && st.who.same(a.For, act.For) && st.who.same(a.To, act.To) {
@@ -77,41 +63,13 @@ func (st *State) repeats(act *Act) bool {
 // own checks what holds of acts of this kind.
 func (st *State) own(g *Gate, act *Act) Why {
 	s := &st.Stages[act.Stage-1]
-	switch act.Kind {
-	case TakeBack:
-		if st.who.given(s.Stamps, act) < 0 {
-			return WhyNothing
-		}
-		if st.stampedAfter(act.Stage) > 0 {
-			return WhyNext
-		}
-		return ""
-	case Stand:
+	if act.Kind == Stand {
 		return st.stand(g, s, act)
 	}
 	if s.Mode == ModeSettings && act.Kind != Stamp && act.Kind != SendBack && act.Kind != GiveBack {
 		return WhyUnknown
 	}
-	if act.Kind == Answer {
-		return st.answer(g, act)
-	}
-	why := st.owing(g, s, act)
-	switch {
-	case why != "":
-	case act.Kind == Ask:
-		return st.ask()
-	case act.Kind == Stamp:
-		return s.minuted(g, st.who, act)
-	case act.Kind == Add:
-		return st.addition(g, s, act)
-	case act.Kind == Dissent && s.As != AsConsult:
-		return WhyUnknown
-	case act.Ends() && s.As == AsConsult:
-		return WhyConsult
-	case act.Kind == Deny:
-		return s.minuted(g, st.who, act)
-	}
-	return why
+	return st.owing(g, s, act)
 }
 
 // owing checks that an act is for somebody who owes the present stage a stamp, by a hand that may give it.
@@ -123,7 +81,7 @@ func (st *State) owing(g *Gate, s *StageState, act *Act) Why {
 		return st.elsewhere(act)
 	case st.lacks(g, act, s) != "":
 		return WhyFound
-	case st.who.stamped(s, &act.Principal), act.Gives() && st.who.stamped(s, &act.Hand):
+	case st.who.stamped(s, &act.Principal), act.Kind == Stamp && st.who.stamped(s, &act.Hand):
 		return WhyTwice
 	case s.enough(st.who, &act.Principal) && !st.objects(act):
 		return WhyEnough
@@ -138,20 +96,10 @@ func (st *State) objects(act *Act) bool {
 		st.who.position(st.Stages[act.Stage-1].Aside, &act.Hand) >= 0
 }
 
-// stampedAfter returns the number of the first stage after this one that has a stamp, or 0.
-func (st *State) stampedAfter(stage int) int {
-	for _, n := range st.from(stage) {
-		if slices.ContainsFunc(st.Stages[n-1].Stamps, func(act *Act) bool { return act.Stage == n }) {
-			return n
-		}
-	}
-	return 0
-}
-
 // elsewhere says of a principal who is not at the present stage whether another one asks them.
 func (st *State) elsewhere(act *Act) Why {
 	for i := range st.Stages {
-		if s := &st.Stages[i]; !s.Closed && st.who.position(s.People, &act.Principal) >= 0 {
+		if st.who.position(st.Stages[i].People, &act.Principal) >= 0 {
 			return WhyTurn
 		}
 	}
@@ -161,7 +109,7 @@ func (st *State) elsewhere(act *Act) Why {
 // coming reports whether a stage names people who are asked now, or later.
 func (st *State) coming(stage int) bool {
 	s := &st.Stages[stage-1]
-	return !slices.Contains(st.from(stage), st.Present) && s.LeftOut == "" && !s.Closed && s.Mode == ModePeople
+	return stage >= st.Present && s.LeftOut == "" && s.Mode == ModePeople
 }
 
 // stand checks that an administrator puts somebody in the place of one who may still stamp.
@@ -171,11 +119,11 @@ func (st *State) stand(g *Gate, s *StageState, act *Act) Why {
 		return WhyStage
 	case st.lacks(g, act, s) != "":
 		return WhyFound
-	case st.asks(g, act.To):
+	case st.who.asks(g, act.To):
 		return WhySelf
 	case st.who.same(&act.Hand, act.For) || st.who.same(&act.Hand, act.To):
 		return WhyParty
-	case st.asks(g, act.For) || st.who.position(s.People, act.For) < 0 || st.who.stamped(s, act.For):
+	case st.who.asks(g, act.For) || st.who.position(s.People, act.For) < 0 || st.who.stamped(s, act.For):
 		return WhyFor
 	case st.who.position(s.People, act.To) >= 0:
 		return WhyTo
@@ -190,7 +138,6 @@ func Walk(g Gate) State {
 	if !ok {
 		return State{Refused: &Refusal{Why: WhyUnknown}}
 	}
-	st.keyed = g.Answers
 	for i := range g.Acts {
 		if refused := st.take(&g, &g.Acts[i]); refused != nil {
 			refused.Act = i + 1
@@ -203,8 +150,7 @@ func Walk(g Gate) State {
 // Admit returns nil if the act may follow those that left this state of the gate, else a *Refusal.
 func Admit(g Gate, st State, act Act) error {
 	was := st
-	st.Stages, st.Stands, st.backs = slices.Clone(st.Stages), slices.Clip(st.Stands), slices.Clone(st.backs)
-	st.Questions = slices.Clone(st.Questions)
+	st.Stages, st.Stands = slices.Clone(st.Stages), slices.Clip(st.Stands)
 	st.who = maps.Clone(st.who)
 	for i := range st.Stages {
 		st.Stages[i] = st.Stages[i].clone()
@@ -231,15 +177,10 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 	}
 	switch refused.Why {
 	case WhyTurn:
-		refused.Yours, refused.Unnamed = st.later(&act.Principal)
+		refused.Yours = st.later(&act.Principal)
 	case WhySelf:
 		refused.Asker = st.asker(g, act)
-		refused.Put = !st.asks(g, &act.Hand) && !st.asks(g, &act.Principal)
-	case WhyNext:
-		refused.Stage = st.stampedAfter(act.Stage)
-		refused.Name = st.Stages[refused.Stage-1].Name
-	case WhyMinutes, WhySecretary:
-		refused.People = slices.DeleteFunc(st.CurrentStage().Records(), func(p Person) bool { return !st.Spares(p) })
+		refused.Put = !st.who.asks(g, &act.Hand) && !st.who.asks(g, &act.Principal)
 	case WhyFound:
 		refused.Lacks = cmp.Or(st.lacks(g, act, &st.Stages[act.Stage-1]), LackOrg) // or the row is another's
 	case WhyTwice:
@@ -282,23 +223,8 @@ func (st *State) after(g *Gate, act *Act) {
 	case SendBack, GiveBack, Deny:
 		st.Present, st.Last = 0, act
 		return
-	case Ask:
-		st.question(g, act)
-	case Answer:
-		st.answers(g, act)
-	case Add:
-		st.added++
-		st.add(g, act, []Person{*act.To}, act.As)
-	case Stamp, Dissent:
-		st.give(act)
-		st.backs = slices.DeleteFunc(st.backs, func(back *Act) bool { return st.who.given([]*Act{back}, act) == 0 })
-		if act.Kind == Dissent {
-			st.raise(g, act)
-		}
-	case TakeBack:
-		st.takeBack(s.Stamps[st.who.given(s.Stamps, act)])
-		st.backs = append(st.backs, act)
-		st.lower(act.Stage)
+	case Stamp:
+		s.give(st.who, act)
 	case Stand:
 		s.People[st.who.position(s.People, act.For)] = *act.To
 		st.Stands = append(st.Stands, act)

@@ -81,12 +81,10 @@ func TestWhyAnActIsRefused(t *testing.T) {
 		"stage 0":       {g, of(stamp, "A", 0), circulation.WhyUnknown},
 		"another content": {g, changed(of(stamp, "A", 1), func(a *act) { a.Hash = "other" }),
 			circulation.WhyHash},
-		"the same stamp again":            {one, of(stamp, "A", 1), circulation.WhyAgain},
-		"the same stamp, a stage later":   {first, of(stamp, "A", 1), circulation.WhyAgain},
-		"the same stamp, when settled":    {settled, of(stamp, "E", 3), circulation.WhyAgain},
-		"the same take-back again":        {after(one, of(back, "A", 1)), of(back, "A", 1), circulation.WhyAgain},
-		"a take-back of the second stamp": {after(one, of(back, "A", 1), of(stamp, "A", 1)), of(back, "A", 1), ""},
-		"the same denial again":           {after(g, of(deny, "A", 1)), of(deny, "A", 1), circulation.WhyAgain},
+		"the same stamp again":          {one, of(stamp, "A", 1), circulation.WhyAgain},
+		"the same stamp, a stage later": {first, of(stamp, "A", 1), circulation.WhyAgain},
+		"the same stamp, when settled":  {settled, of(stamp, "E", 3), circulation.WhyAgain},
+		"the same denial again":         {after(g, of(deny, "A", 1)), of(deny, "A", 1), circulation.WhyAgain},
 		"a successor who came back": {after(g, successor("X", "A", "F", 1), successor("X", "B", "A", 1)),
 			successor("X", "A", "F", 1), circulation.WhyTo},
 		"a successor who was replaced": {after(g, successor("X", "A", "F", 1), successor("X", "F", "G", 1)),
@@ -104,11 +102,10 @@ func TestWhyAnActIsRefused(t *testing.T) {
 			circulation.WhyFor},
 		"the same successor again": {after(g, successor("X", "A", "F", 1)), successor("X", "A", "F", 1),
 			circulation.WhyAgain},
-		"a stamp on a settled gate":     {settled, instead(stamp, "Z", "E", 3), circulation.WhySettled},
-		"the settling stamp taken back": {settled, of(back, "E", 3), circulation.WhySettled},
-		"a stamp after a denial":        {after(g, of(deny, "A", 1)), of(stamp, "B", 1), circulation.WhyEnded},
-		"another end after a denial":    {after(g, of(deny, "A", 1)), of(sendBack, "A", 1), circulation.WhyEnded},
-		"a denial without a reason":     {g, changed(of(deny, "A", 1), func(a *act) { a.Text = "" }), circulation.WhyText},
+		"a stamp on a settled gate":  {settled, instead(stamp, "Z", "E", 3), circulation.WhySettled},
+		"a stamp after a denial":     {after(g, of(deny, "A", 1)), of(stamp, "B", 1), circulation.WhyEnded},
+		"another end after a denial": {after(g, of(deny, "A", 1)), of(sendBack, "A", 1), circulation.WhyEnded},
+		"a denial without a reason":  {g, changed(of(deny, "A", 1), func(a *act) { a.Text = "" }), circulation.WhyText},
 		"a text that is too long": {g, changed(of(stamp, "A", 1), func(a *act) { a.Text = strings.Repeat("あ", 1001) }),
 			circulation.WhyText},
 		"a text as long as may be": {g, changed(of(stamp, "A", 1), func(a *act) { a.Text = strings.Repeat("あ", 1000) }),
@@ -157,15 +154,7 @@ func TestWhyAnActIsRefused(t *testing.T) {
 		"a successor who is no further hand": {few, successor("X", "B", "A", 1), circulation.WhyTo},
 		"a successor whose hand is used": {after(few, of(stamp, "B", 1)), successor("X", "A", "B", 2),
 			circulation.WhyHands},
-		"a take-back of no stamp":        {one, of(back, "B", 1), circulation.WhyNothing},
-		"a take-back of another's stamp": {one, instead(back, "B", "A", 1), circulation.WhyNothing},
-		"a take-back a stage later":      {first, of(back, "A", 1), ""},
-		"a take-back again, a stage later": {after(gateOf(1, desk("one", 1, "A", "B"), desk("two", 1, "A"),
-			desk("three", 1, "C")),
-			of(stamp, "A", 1), of(back, "A", 1), of(stamp, "B", 1), of(stamp, "A", 2)), of(back, "A", 1), circulation.WhyAgain},
-		"a take-back too late":              {after(first, of(stamp, "D", 2)), of(back, "A", 1), circulation.WhyNext},
 		"who is at a stage left out only":   {handed, of(stamp, "F", 3), circulation.WhyRoute},
-		"a take-back past a stage left out": {handed, inChannel(back, "Z", 2), ""},
 		"a successor at a stage that is by": {first, successor("X", "C", "F", 1), circulation.WhyStage},
 		"a successor at a stage left out":   {skipping, successor("X", "F", "G", 1), circulation.WhyStage},
 		"a successor in the channel":        {skipping, successor("X", "F", "G", 2), circulation.WhyStage},
@@ -255,10 +244,6 @@ func TestARefusalSaysWhatASentenceNeeds(t *testing.T) {
 	expect.Same(t, said(instead(stamp, "X", "Q", 1)), self)
 	self.For, self.Put, self.Asker.Via = circulation.Person{}, true, "group S1"
 	expect.Same(t, said(successor("X", "A", "Q", 1)), self)
-	g = after(g, of(stamp, "C", 1), of(stamp, "A", 2))
-	g.Route.Stages = append(g.Route.Stages, desk("社長", 1, "E"))
-	expect.Same(t, said(of(back, "C", 1)),
-		circulation.Refusal{Why: circulation.WhyNext, Stage: 2, Name: "部長", People: people("E")})
 	few := gateOf(3, desk("one", 1, "A", "B"), desk("two", 1, "A"), desk("three", 1, "C"))
 	g = few
 	expect.Same(t, said(of(stamp, "A", 1)),
@@ -338,7 +323,7 @@ func TestARouteThatCannotBeWalkedSettlesNothing(t *testing.T) {
 		st := circulation.Walk(g)
 		expect.That(t, st.Refused != nil && !st.Settled && st.Present == 0 && st.Owes() == nil && st.Stamps() == nil,
 			"%s: %+v", name, st)
-		for _, act := range []circulation.Act{of(stamp, "A", 1), of(deny, "A", 1), of(back, "A", 1)} {
+		for _, act := range []circulation.Act{of(stamp, "A", 1), of(deny, "A", 1)} {
 			expect.That(t, circulation.Admit(g, st, act) != nil, "%s: %s", name, act.Kind)
 		}
 	}

@@ -2,8 +2,8 @@ package circulation
 
 import "unicode/utf8"
 
-// Bounds of a gate. A stamp without a text, an end and the answer of an open question are always taken: what else is
-// done, and a stamp's text, is refused if the rest of the stamps, that answer and an end would not fit beside it.
+// Bounds of a gate. A stamp without a text and an end are always taken: what else is done, and a stamp's text, is
+// refused if the rest of the stamps and an end would not fit beside it.
 const (
 	MaxActs   = 120
 	MaxStands = 20
@@ -18,7 +18,6 @@ const (
 	personBytes = 40
 	partBytes   = 20
 	raiseBytes  = 40
-	carryBytes  = 80
 	stageBytes  = 170
 	actBytes    = 300
 	gateBytes   = 200                          // without people, stages and acts
@@ -54,17 +53,11 @@ func (g *Gate) bytes() int {
 			n += people[i].bytes()
 		}
 	}
-	for i := range r.Carried {
-		c := &r.Carried[i]
-		n += carryBytes + c.To.bytes() + c.By.bytes() + stored(c.LeftOut)
-	}
 	for i := range r.Stages {
 		s := &r.Stages[i]
 		n += stageBytes + stored(s.Name, s.LeftOut, s.Filled) + partBytes*len(s.Parts)
-		for _, people := range [][]Person{s.People, s.Over} {
-			for j := range people {
-				n += people[j].bytes()
-			}
+		for j := range s.People {
+			n += s.People[j].bytes()
 		}
 		for j := range s.Raises {
 			n += raiseBytes + s.Raises[j].To.bytes() + stored(s.Raises[j].When, s.Raises[j].LeftOut)
@@ -93,43 +86,31 @@ func (act *Act) bytes() int {
 	if act.To != nil {
 		n += act.To.bytes()
 	}
-	if act.Meeting != nil {
-		n += act.Meeting.bytes()
-	}
 	return n
 }
 
 // worded reports whether an act's text has the length that its kind asks for.
 func (act *Act) worded() bool {
 	n := utf8.RuneCountInString(act.Text)
-	return n <= MaxText && (n > 0 || act.Kind == Stamp || act.Kind == TakeBack)
+	return n <= MaxText && (n > 0 || act.Kind == Stamp)
 }
 
 // bounded reports whether an act that leaves this state, and is no end, may be added.
 func (st *State) bounded(act *Act) bool {
 	switch act.Kind {
-	case Answer:
-		return true // the question was admitted with it
 	case Stamp:
 		return act.Text == "" || st.fits()
-	case Add:
-		return st.added <= MaxAdded && st.fits()
 	case Stand:
 		return len(st.Stands) <= MaxStands && st.fits()
 	}
 	return st.fits()
 }
 
-// fits reports whether all stamps and minutes that are owed, the answer of an open question and an end fit beside the
-// acts.
+// fits reports whether all stamps that are owed and an end fit beside the acts.
 func (st *State) fits() bool {
-	owed, texts := 0, 1
+	owed := 0
 	for i := range st.Stages {
 		owed += st.Stages[i].Owed
 	}
-	if st.Open() != nil {
-		texts++
-	}
-	bytes := st.bytes + owed*stampBytes + texts*endBytes + st.unrecorded()*meetingBytes
-	return st.acts+owed+texts <= MaxActs && bytes <= maxBytes
+	return st.acts+owed+1 <= MaxActs && st.bytes+owed*stampBytes+endBytes <= maxBytes
 }

@@ -5,15 +5,11 @@
 //
 // The row of a gate has a route that never changes and acts that are only added:
 //
-//   - stamp and take back; send back, give back and deny, which end it
+//   - stamp; send back, give back and deny, which end it
 //   - stand, by which an administrator puts somebody in the place of one who has not stamped
-//   - ask and answer: a question to the askers, which stops nobody
-//   - add, by which somebody whose turn it is has another one asked after their stage
-//   - dissent: an objection of who is only consulted
 //
-// Nothing lowers what is owed but a stamp, or what somebody who is consulted says, by one who owes it or was put in
-// their place; and the take-back of a stage's last objection, after which nobody stands over it. Only stand, add and
-// dissent have people asked who aren't on the route, and only stand takes somebody's place from them.
+// Nothing lowers what is owed but a stamp by one who owes it or was put in their place. Only stand has people asked who
+// aren't on the route, and takes somebody's place from them.
 //
 // A stage asks named people, members of a channel, or whom the settings allow when they act. A gate without a rule has
 // one stage of the last kind, with one stamp, or none if it asks nobody; only under a rule are there more, and more
@@ -34,27 +30,14 @@
 //     opened can be until it ends. A channel's stage is taken to have somebody. Whose own stamp would be refused for
 //     that isn't asked for it.
 //
-//   - What is added counts for nothing that the route asks: its stamps are owed beside, and are no hands. It is a stage
-//     with the next free number, asked right after the one at which it was added, so that no stage's number changes.
-//     The route of each later version carries it over: there it follows the stage of the same name, or comes at the
-//     end. Only who asks for it then, or whose own approval or opinion a stage needs anyway, isn't asked beside it.
-//
-//   - Who is consulted consents or objects, and never ends the gate. As the stage says, an objection is only noted, or
-//     one of those who stand over them is asked next, once, while an objection stands.
-//
-//   - A take-back opens its stage again and closes the one after it. Of a policy or steps another version follows what
+//   - Of a policy or steps another version follows what
 //     is sent back, or given back once whoever asked has corrected it. An action or a call ends when it is sent back.
 //
-//   - Each stage has the hours of its gate from when it opened; under a rule all have 300 days together at most. The
-//     first question, asked before its stage is due, stops that stage's clock while it waits, for 72 hours at most. Time
+//   - Each stage has the hours of its gate from when it opened; under a rule all have 300 days together at most. Time
 //     never approves.
 //
-//   - A stage with minutes is complete only with those of a meeting. They come with a stamp of its secretary's, or of
-//     any of its people where it has none; of what the meeting didn't carry, with a denial.
-//
-//   - Bounds keep a gate within one row: 120 acts, of stand 20, of add and ask 10 each, texts of 1,000 characters,
-//     minutes of 2,000, 96 KiB. An act is refused if what is owed, minutes, the answer of an open question and an end
-//     would no longer fit beside it.
+//   - Bounds keep a gate within one row: 120 acts, of stand 20, texts of 1,000 characters, 96 KiB. An act is refused if
+//     what is owed and an end would no longer fit beside it.
 //
 //   - What Walk doesn't know settles nothing: a route or an act of another form, or one that could not be made, leaves
 //     nothing standing.

@@ -3,8 +3,6 @@ package circulation_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"testing"
 
 	"ringi/shared/domain/circulation"
@@ -30,44 +28,20 @@ func drawn(r *rand.Rand) circulation.Gate {
 			first := 1 + r.IntN(n-1)
 			s = cut(s, first, 1+r.IntN(min(first, 2)), n-first, 1)
 		}
-		if r.IntN(5) == 0 {
-			s = consulted(s, users[:r.IntN(3)]...)
-		}
-		s.NoStandIns, s.Minutes = r.IntN(8) == 0, r.IntN(6) == 0 && s.Mode == circulation.ModePeople
-		if s.Minutes && len(s.Parts) > 0 {
-			s.Secretary = r.IntN(len(s.Parts) + 1)
-		}
-		if n := len(s.People); s.Mode == circulation.ModePeople && s.As == "" && len(s.Parts) == 0 && !s.Minutes &&
-			s.LeftOut == "" && (n == 1 || s.People[0] != s.People[n-1]) &&
-			slices.ContainsFunc(stages, func(s circulation.Stage) bool { return len(s.Over) > 0 }) && r.IntN(2) == 0 {
-			s.Need, s.Once = n, true
-		}
+		s.NoStandIns = r.IntN(8) == 0
 		if i == 1 { // that they are offered somebody changes nothing
 			s.Raises = []circulation.Raise{{When: "important", To: person("G")}, {When: "other", LeftOut: "vacant"}}
 		}
 		stages = append(stages, s)
 	}
-	g := gateOf(1+r.IntN(4), stages...)
-	for range r.IntN(6) / 4 * (1 + r.IntN(2)) {
-		c := circulation.Carried{To: person(string("ABCDEFGQ"[r.IntN(8)])), By: person(users[0]), As: circulation.AsApprove,
-			After: 1 + r.IntN(len(stages)), Round: 1 + r.IntN(3)}
-		switch r.IntN(12) {
-		case 0:
-			c.LeftOut = "vacant"
-		case 1, 2, 3:
-			c.As = circulation.AsConsult
-		}
-		g.Route.Carried = append(g.Route.Carried, c)
-	}
-	return g
+	return gateOf(1+r.IntN(4), stages...)
 }
 
 // drawnAct draws an act, mostly one that makes sense at the present stage.
 func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
-	kinds := []circulation.Kind{stamp, stamp, stamp, stamp, back,
-		back, circulation.Stand, circulation.Stand, sendBack, giveBack, deny, "later", ask, answer, answer,
-		add, add, dissent, dissent}
+	kinds := []circulation.Kind{stamp, stamp, stamp, stamp, stamp, stamp, circulation.Stand, circulation.Stand, sendBack,
+		giveBack, deny, "later"}
 	kind, stage, hand := kinds[r.IntN(len(kinds))], max(st.Present, 1), one("A", "B", "C", "D", "E", "F", "Q")
 	if owes := st.Owes(); len(owes) > 0 && r.IntN(2) == 0 {
 		hand = owes[r.IntN(len(owes))].User
@@ -78,18 +52,8 @@ func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 	if r.IntN(5) == 0 {
 		stage = 1 + r.IntN(5)
 	}
-	if given := append(st.Dissents(), st.Stamps()...); kind == back && len(given) > 0 && r.IntN(2) == 0 {
-		x := given[r.IntN(len(given))*r.IntN(2)]
-		return instead(back, x.Hand.User, x.Principal.User, x.Stage)
-	}
-	if kind == circulation.Stand || kind == add {
-		return drawnOther(r, kind, hand, stage)
-	}
-	if q := st.Open(); kind == answer && r.IntN(4) > 0 {
-		hand = "Q"
-		if q != nil {
-			stage = q.Asked.Stage
-		}
+	if kind == circulation.Stand {
+		return drawnSuccessor(r, stage)
 	}
 	act := inChannel(kind, hand, stage)
 	if s := st.CurrentStage(); s != nil && s.Mode == circulation.ModeSettings {
@@ -101,14 +65,7 @@ func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 		act.Found.Channel = one("", "C1")
 		act.Found.Delegation.Rules = [][]string{nil, nil, {"r"}, {"x", "r"}, {"x"}}[r.IntN(5)]
 	}
-	act.Found.Answers = kind == answer && r.IntN(3) == 0 || r.IntN(60) == 0
-	if s := st.CurrentStage(); s != nil && (kind == stamp || kind == deny) && (r.IntN(8) == 0 || s.Minutes && r.IntN(2) == 0) {
-		withMinutes(&act)
-		drawnMinutes(r, &act)
-	}
 	switch r.IntN(30) {
-	case 3:
-		withMinutes(&act)
 	case 0:
 		act.Hash = "other"
 	case 1:
@@ -119,34 +76,9 @@ func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 	return act
 }
 
-// drawnMinutes spoils some minutes.
-func drawnMinutes(r *rand.Rand, act *circulation.Act) {
-	switch m := act.Meeting; r.IntN(30) {
-	case 0:
-		m.Held = []string{"2026-02-30", "2026-11-2", "20261120", "2099-01-01", ""}[r.IntN(5)]
-	case 1:
-		m.Present = [][]string{nil, {"A", "A"}, {""}, {"<<<<<"}}[r.IntN(4)]
-	case 2:
-		m.Carried = !m.Carried
-	case 3:
-		m.Minutes, m.Reference = "", []string{"", "https://example.com/minutes"}[r.IntN(2)]
-	case 4:
-		m.Minutes = strings.Repeat("録", circulation.MaxMinutes+r.IntN(2))
-	case 5:
-		m.Reference = strings.Repeat("<", circulation.MaxReference+r.IntN(2))
-	}
-}
-
-// drawnOther draws an act by which another person comes to a stage.
-func drawnOther(r *rand.Rand, kind circulation.Kind, hand string, stage int) circulation.Act {
+// drawnSuccessor draws an act by which another person comes to a stage.
+func drawnSuccessor(r *rand.Rand, stage int) circulation.Act {
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
-	if kind == add {
-		act := addition(hand, one("A", "B", "C", "D", "E", "F", "G", "Q"), circulation.As(one("approve", "consult")), stage)
-		if r.IntN(30) == 0 {
-			act.As, act.Found.Resolved = circulation.As(one("", "read", "approve")), one("", "named")
-		}
-		return act
-	}
 	act := successor(one("X", "A"), one("A", "B", "C", "D", "E"), one("A", "B", "C", "D", "E", "F", "Q"), stage)
 	switch r.IntN(15) {
 	case 0:

@@ -27,7 +27,6 @@ func (st *State) seat(g *Gate, s *StageState) {
 		for i := range people[:part.N] {
 			switch p := &people[i]; {
 			case !g.Route.counts(p):
-			case st.who.position(st.answerers, p) >= 0:
 			case st.who.asks(g, p):
 				s.Aside = append(s.Aside, *p)
 			default:
@@ -38,13 +37,6 @@ func (st *State) seat(g *Gate, s *StageState) {
 	}
 	s.Aside = st.who.distinct(s.Aside)
 	s.merge(st.who)
-}
-
-// leave takes somebody who turns out to ask off those whom a stage asks. Their stamps stay.
-func (s *StageState) leave(who persons, p *Person) {
-	if i := who.position(s.People, p); i >= 0 {
-		s.People, s.part = slices.Delete(slices.Clone(s.People), i, i+1), slices.Delete(slices.Clone(s.part), i, i+1)
-	}
 }
 
 // merge leaves each of a stage's people in the first of their places.
@@ -77,21 +69,14 @@ func (s *StageState) enough(who persons, p *Person) bool {
 // give adds a stamp to a stage.
 func (s *StageState) give(who persons, act *Act) {
 	n := s.partOf(who, &act.Principal)
-	s.Stamps, s.given = append(s.Stamps, act), append(s.given, n)
+	s.Stamps = append(s.Stamps, act)
 	s.owed[n], s.Owed = s.owed[n]-1, s.Owed-1
-}
-
-// takeBack removes a stamp from a stage.
-func (s *StageState) takeBack(i int) {
-	n := s.given[i]
-	s.Stamps, s.given = slices.Delete(s.Stamps, i, i+1), slices.Delete(s.given, i, i+1)
-	s.owed[n], s.Owed = s.owed[n]+1, s.Owed+1
 }
 
 // clone returns a copy that shares nothing that acts change.
 func (s *StageState) clone() StageState {
 	c := *s
 	c.People, c.Stamps = slices.Clone(s.People), slices.Clone(s.Stamps)
-	c.part, c.owed, c.given = slices.Clone(s.part), slices.Clone(s.owed), slices.Clone(s.given)
+	c.part, c.owed = slices.Clone(s.part), slices.Clone(s.owed)
 	return c
 }

@@ -24,9 +24,6 @@ type Gate struct {
 	// Home is the Slack id of the channel whose members a channel's stage asks; empty: of that of the request.
 	Home string `json:"home,omitempty"`
 	Acts []Act  `json:"acts"` // the oldest first; never changed, only added to
-	// Answers owes nothing, though a stage may name them, nor does who stands in for them, or by their choice: see
-	// aggregate.Gate. No stamp depends on it.
-	Answers Person `json:"-"`
 }
 
 // Rule names the rule that chose a gate's route, and its revision then.
@@ -52,9 +49,7 @@ type Route struct {
 	Stages  []Stage  `json:"stages"` // asked in this order; the first has number 1
 	Hands   int      `json:"hands"`  // how many different people's hands the stamps need, over all stages
 	Readers []Person `json:"readers,omitempty"`
-	// Carried are those whom people added in the rounds before, in the order in which they were asked.
-	Carried []Carried `json:"carried,omitempty"`
-	Org     string    `json:"org,omitempty"` // version of the organisation; empty: none stands, a person is an account
+	Org     string   `json:"org,omitempty"` // version of the organisation; empty: none stands, a person is an account
 }
 
 // Stage is people who are asked at the same time.
@@ -65,19 +60,11 @@ type Stage struct {
 	Need    int      `json:"need,omitempty"`     // how many stamps
 	LeftOut string   `json:"left_out,omitempty"` // why it asks nobody; empty: it asks
 	Filled  string   `json:"filled,omitempty"`   // why who stands above takes places; empty: nobody does
-	As      As       `json:"as,omitempty"`       // empty: its people approve
 	// Parts cut People into runs that are asked beside one another, each with stamps of its own. Their numbers of
 	// people and of stamps add up to the stage's. None: the stage is one part.
-	Parts      []Part    `json:"parts,omitempty"`
-	NoStandIns bool      `json:"no_stand_ins,omitempty"` // nobody acts for its people
-	Minutes    bool      `json:"minutes,omitempty"`      // the stamp that completes it has minutes, or one before it
-	Secretary  int       `json:"secretary,omitempty"`    // number of the part that records them; 0: any of its people
-	ReadAfter  bool      `json:"read_after,omitempty"`   // see State.ReadAfter
-	Dissent    Objection `json:"dissent,omitempty"`      // of who is consulted: what follows
-	Over       []Person  `json:"over,omitempty"`         // who is asked next after an objection that goes up
-	// Once: all its people are needed, and who stamped before it with their own hand, asked after an objection, has
-	// here.
-	Once bool `json:"once,omitempty"`
+	Parts      []Part `json:"parts,omitempty"`
+	NoStandIns bool   `json:"no_stand_ins,omitempty"` // nobody acts for its people
+	ReadAfter  bool   `json:"read_after,omitempty"`   // see State.ReadAfter
 	// Raises are whom its people may add after themselves, as the rule names them. None is asked, nor owes, before that.
 	Raises []Raise `json:"raises,omitempty"`
 }
@@ -89,27 +76,11 @@ type Raise struct {
 	LeftOut string `json:"left_out,omitempty"` // why it offers nobody, as of a stage; empty: it does
 }
 
-// As says what a stage's people are asked for.
-type As string
-
-const (
-	AsApprove As = "approve" // of an addition; a stage leaves it out
-	AsConsult As = "consult" // they consent or object, and never end the gate
-)
-
 // Part is a run of a stage's people.
 type Part struct {
 	N  int `json:"n"`  // how many people
 	Of int `json:"of"` // how many stamps of theirs
 }
-
-// Objection says what follows when somebody who is consulted objects.
-type Objection string
-
-const (
-	ObjectionNoted  Objection = "note" // those after them see it, as if nothing is said
-	ObjectionRaised Objection = "up"   // who stands over them is asked next
-)
 
 // Mode says whom a stage asks.
 type Mode string
@@ -167,21 +138,10 @@ func (s *Stage) sound(rule *Rule) bool {
 	if rule == nil {
 		mode = ModeSettings
 	}
-	if s.As != AsConsult && (s.As != "" || s.Dissent != "" || len(s.Over) > 0) ||
-		s.Dissent != "" && s.Dissent != ObjectionNoted && s.Dissent != ObjectionRaised {
-		return false
-	}
-	if s.Minutes && s.Mode != ModePeople ||
-		s.Secretary != 0 && (!s.Minutes || s.Secretary < 0 || s.Secretary > len(s.Parts)) {
-		return false
-	}
-	if s.Once && (s.Mode != ModePeople || s.As != "" || len(s.Parts) > 0 || s.Need != len(s.People) || s.Minutes) {
-		return false
-	}
 	if s.Mode == ModePeople {
 		return rule != nil && s.Need >= 1 && s.cut()
 	}
-	return (rule != nil || s.As == "") && s.Mode == mode && len(s.People) == 0 && len(s.Parts) == 0 && s.Need == 1
+	return s.Mode == mode && len(s.People) == 0 && len(s.Parts) == 0 && s.Need == 1
 }
 
 // open returns the state of a gate before the first act; ok is false if this release can't walk its route.
@@ -190,7 +150,7 @@ func open(g *Gate) (st State, ok bool) {
 	if r == nil || r.Form != Form || !r.sound(g.Rule) || g.AskedSum == "" || g.AskedAt.IsZero() || g.Hours < 1 {
 		return State{}, false
 	}
-	stamps, carries := 0, true
+	stamps := 0
 	st.who, st.need, st.askers = persons{}, r.Hands, g.Askers
 	st.who.meetAll(g)
 	st.Stages = make([]StageState, len(r.Stages))
@@ -207,12 +167,9 @@ func open(g *Gate) (st State, ok bool) {
 		st.seat(g, s)
 		stamps += s.Owed
 	}
-	for i := range r.Carried {
-		carries = carries && st.carry(g, &r.Carried[i])
-	}
-	st.bytes, st.order = g.bytes(), st.below(0)
+	st.bytes = g.bytes()
 	st.enter(g, nil)
-	return st, carries && stamps <= maxStamps && st.fits() && st.missing() == 0
+	return st, stamps <= maxStamps && st.fits() && st.missing() == 0
 }
 
 // AskedText returns what a gate's stamps are on, as JSON: what is asked, the rule and the route.

@@ -2,7 +2,6 @@ package circulation
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"sort"
 	"time"
@@ -95,7 +94,7 @@ func (st *State) placed(g *Gate, hand Person, s StandIn, at time.Time) (f For, o
 	f = For{StandIn: s, rank: elsewhere}
 	for i := range st.Stages {
 		j := slices.IndexFunc(st.Stages[i].People, s.Principal.Is)
-		if j < 0 || on && i+1 != st.Present || st.Stages[i].Closed {
+		if j < 0 || on && i+1 != st.Present {
 			continue
 		}
 		f.Principal, on = st.Stages[i].People[j], true
@@ -106,13 +105,13 @@ func (st *State) placed(g *Gate, hand Person, s StandIn, at time.Time) (f For, o
 	if !on && slices.ContainsFunc(g.Askers, s.Principal.Is) {
 		f.rank, on = asks, true
 	}
-	theirs, askers := slices.ContainsFunc(st.seated(), s.Principal.Is), append(slices.Clip(g.Askers), st.keyed)
+	theirs := slices.ContainsFunc(st.seated(), s.Principal.Is)
 	switch counts, covers := s.Counts(at), s.Covers(g.Rule); {
 	case !covers && (!theirs || !counts):
 		return f, false
 	case !covers:
 		f.rank, f.Lacks = unfit, LackRule
-	case theirs && s.Chosen(askers):
+	case theirs && s.Chosen(g.Askers):
 		f.rank, f.Lacks = ofAsker, LackOthers
 	case theirs && st.CurrentStage().NoStandIns:
 		f.rank, f.Lacks = unfit, LackAlone
@@ -120,11 +119,11 @@ func (st *State) placed(g *Gate, hand Person, s StandIn, at time.Time) (f For, o
 		f.rank, f.Lacks = unfit, s.Unfit
 	case theirs && !counts:
 		f.rank, f.Lacks = notNow, LackDelegation
-	case theirs && (s.Principal.Is(st.keyed) || !st.takes(g, hand, &f, at)):
+	case theirs && !st.takes(g, hand, &f, at):
 		f.rank = spent
 	case theirs:
 		f.rank = owes
-	case !counts || s.Unfit != "" || s.Chosen(askers):
+	case !counts || s.Unfit != "" || s.Chosen(g.Askers):
 		return f, false
 	}
 	return f, on
@@ -135,12 +134,11 @@ func (s *StandIn) Chosen(askers []Person) bool {
 	return slices.ContainsFunc(askers, func(p Person) bool { return p.Is(s.SetBy) && !s.Principal.Is(p) })
 }
 
-// takes reports whether the present stage would take a hand's stamp by a delegation, with minutes where it needs some.
+// takes reports whether the present stage would take a hand's stamp by a delegation.
 func (st *State) takes(g *Gate, hand Person, f *For, at time.Time) bool {
 	act := Act{Form: Form, Kind: Stamp, Hand: hand, Principal: f.Principal, At: at, Stage: st.Present, Hash: g.AskedSum,
 		Found: Found{Delegation: &f.Delegation, Org: g.Route.Org}}
-	refused, _ := errors.AsType[*Refusal](Admit(*g, *st, act))
-	return refused == nil || refused.Why == WhyMinutes
+	return Admit(*g, *st, act) == nil
 }
 
 // StoodFor returns those of some delegations by which somebody may stamp the present stage for one of its people, while
@@ -157,24 +155,13 @@ func (st *State) StoodFor(g *Gate, all []StandIn) (out []StandIn) {
 // Owes reports whether the principal has a seat at the present stage that the hand may stamp for now.
 func (f *For) Owes() bool { return f != nil && f.rank == owes }
 
-// Again returns for whom a hand did the same on a gate that it is about to do once more: what stands of it, or of
-// TakeBack the newest stamp at the stage, or what took that back.
-func (st *State) Again(g *Gate, act *Act) *Act {
+// Again returns the act by which a hand did the same on a gate that it is about to do once more.
+func (st *State) Again(act *Act) *Act {
 	var done []*Act
 	switch {
 	case act.Stage < 1 || act.Stage > len(st.Stages):
-	case act.Kind == Stamp || act.Kind == Dissent:
-		done = slices.DeleteFunc(slices.Clone(st.Stages[act.Stage-1].Stamps), func(a *Act) bool { return a.Kind != act.Kind })
-	case act.Kind == Ask:
-		if q := st.Open(); q != nil {
-			done = []*Act{q.Asked}
-		}
-	case act.Kind == TakeBack:
-		for i := range g.Acts {
-			if a := &g.Acts[i]; a.Stage == act.Stage && (a.Kind == Stamp || a.Kind == TakeBack) {
-				done = append(done, a)
-			}
-		}
+	case act.Kind == Stamp:
+		done = st.Stages[act.Stage-1].Stamps
 	case st.Last != nil && st.Last.Kind == act.Kind:
 		done = []*Act{st.Last}
 	}
@@ -291,11 +278,6 @@ func (ps persons) distinct(people []Person) (out []Person) {
 // asks reports whether somebody is one of a gate's askers.
 func (ps persons) asks(g *Gate, p *Person) bool { return ps.position(g.Askers, p) >= 0 }
 
-// asks reports whether somebody is one of a gate's askers, or has answered for them.
-func (st *State) asks(g *Gate, p *Person) bool {
-	return st.who.asks(g, p) || st.who.position(st.answerers, p) >= 0
-}
-
 // meetAll adds everybody whom a gate names before its first act.
 func (ps persons) meetAll(g *Gate) {
 	for i := range g.Askers {
@@ -306,13 +288,6 @@ func (ps persons) meetAll(g *Gate) {
 		for j := range s.People {
 			ps.meet(&s.People[j])
 		}
-		for j := range s.Over {
-			ps.meet(&s.Over[j])
-		}
-	}
-	for i := range g.Route.Carried {
-		ps.meet(&g.Route.Carried[i].To)
-		ps.meet(&g.Route.Carried[i].By)
 	}
 }
 

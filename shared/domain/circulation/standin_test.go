@@ -179,24 +179,15 @@ func TestAHandIsAskedForWhomOnlyOfSeveralWhoOwe(t *testing.T) {
 func TestTheSameAgainIsForTheSamePrincipal(t *testing.T) {
 	g := stoodGate(stampOf("X", "A", 1))
 	st := Walk(g)
-	for kind, want := range map[Kind]string{Stamp: "A", TakeBack: "A", Deny: ""} {
+	for kind, want := range map[Kind]string{Stamp: "A", Deny: ""} {
 		act := stampOf("X", "X", 1)
 		act.Kind = kind
 		got := ""
-		if done := st.Again(&g, &act); done != nil {
+		if done := st.Again(&act); done != nil {
 			got = done.Principal.User
 		}
 		expect.Is(t, got, want, "%s", kind)
 	}
-	back := stampOf("X", "A", 1)
-	back.Kind, back.Found.Delegation = TakeBack, nil
-	g = stoodGate(stampOf("X", "A", 1), back)
-	st = Walk(g)
-	expect.That(t, st.Refused == nil, "taken back without a delegation: %v", st.Refused)
-	again := stampOf("X", "X", 1)
-	expect.That(t, st.Again(&g, &again) == nil, "what was taken back is stamped anew")
-	again.Kind = TakeBack
-	expect.That(t, st.Again(&g, &again) != nil, "and is taken back once")
 }
 
 // A key names hand and principal, so another's is none.

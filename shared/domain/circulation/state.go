@@ -16,40 +16,24 @@ type State struct {
 	Last    *Act     // the act that settled or ended it
 	Stands  []*Act   // who put whom in whose place
 	Refused *Refusal // why an act, or the route, makes no sense; then nothing stands and nothing is offered
-	// Questions are all that were asked; only the last of them may be open.
-	Questions []Question
 
 	who         persons
 	askers      []Person
-	keyed       Person    // see Gate.Answers
-	answerers   []Person  // who answered as the key's person, and is an asker from then on, whoever answers for it now
-	need        int       // different hands that the route asks for
-	order       []int     // numbers of all stages, as they are asked
-	added       int       // people who were
-	unasked     []Carried // of them who isn't asked beside the route
-	joined      bool      // the newest act showed that two whom the gate had named before are one person
+	need        int  // different hands that the route asks for
+	joined      bool // the newest act showed that two whom the gate had named before are one person
 	acts, bytes int
-	backs       []*Act // the newest take-backs, each until its stamp is given again
 }
 
 // StageState is where a stage stands. Its People are those who are asked now: without askers, with successors.
 type StageState struct {
 	Stage
 	Aside              []Person // askers whom it names: they may end the gate, and not stamp
-	Stamps             []*Act   // that stand; of who is consulted also objections
+	Stamps             []*Act
 	Owed               int
-	By                 *Act       // which added it: an addition, or an objection that went up; nil: the route has it
-	After              int        // number of the stage after which it was added; 0: the route has it
-	Carried            *Carried   // who was added in a round before; nil: the route has it, or this round's acts
-	Closed             bool       // the objections by which it was added were taken back
 	OpenedAt, DecideBy *time.Time // while it is asked or done
 
-	part  []int // of each of the people
-	owed  []int // stamps of each part
-	given []int // part of each of the stamps
-
-	stopped *Act          // the question that stopped its clock since it opened
-	rest    time.Duration // for how long it stopped, MostWait while that is open
+	part []int // of each of the people
+	owed []int // stamps of each part
 }
 
 // Ended returns the kind of the act by which the gate ended without a settlement, or "".
@@ -71,7 +55,7 @@ func (st *State) CurrentStage() *StageState {
 // Owes returns who owes the present stage a stamp and may give it: its people who have a seat there, and whose hand
 // spares enough others. It is empty for a channel's stage, which names nobody.
 func (st *State) Owes() []Person {
-	return slices.DeleteFunc(st.seated(), func(p Person) bool { return p.Is(st.keyed) || !st.Spares(p) })
+	return slices.DeleteFunc(st.seated(), func(p Person) bool { return !st.Spares(p) })
 }
 
 // seated returns the present stage's people who stand in none of its stamps, as hand or principal, without those of a
@@ -104,21 +88,19 @@ func (st *State) spares(hand, principal Person) bool {
 	return after.missing() == 0
 }
 
-// Stamps returns the approvals that stand, stage by stage, each once.
+// Stamps returns the stamps, stage by stage.
 func (st *State) Stamps() (acts []*Act) {
-	for _, act := range st.given(func(s *StageState) bool { return s.As != AsConsult }) {
-		if !slices.Contains(acts, act) {
-			acts = append(acts, act)
-		}
+	for i := range st.Stages {
+		acts = append(acts, st.Stages[i].Stamps...)
 	}
 	return acts
 }
 
-// Hands returns how many different people's hands gave the stamps that stand and count for the route.
+// Hands returns how many different people's hands gave the stamps.
 func (st *State) Hands() int { return len(st.hands()) }
 
 func (st *State) hands() (ids []int) {
-	for _, act := range st.given((*StageState).Counts) {
+	for _, act := range st.Stamps() {
 		if id := st.who.id(&act.Hand); !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
@@ -161,28 +143,30 @@ func (st *State) twice() (hands []Person) {
 }
 
 // enter makes the first stage that owes something the present one, since this act (nil: since the gate asks) unless it
-// was already; later stages are closed. If none owes anything, the act settled the gate.
+// was already. If none owes anything, the act settled the gate.
 func (st *State) enter(g *Gate, by *Act) {
 	was, at := st.Present, g.AskedAt
 	if by != nil {
 		at = by.At
 	}
 	st.Present = 0
-	for _, n := range st.order {
-		switch s := &st.Stages[n-1]; {
-		case s.Owed == 0:
-		case st.Present > 0:
-			s.closes()
-		default:
-			st.Present = n
-			if st.Present != was {
-				s.opens(g, at)
-			}
+	if i := slices.IndexFunc(st.Stages, func(s StageState) bool { return s.Owed > 0 }); i >= 0 {
+		if st.Present = i + 1; st.Present != was {
+			st.Stages[i].opens(g, at)
 		}
 	}
 	if st.Settled = st.Present == 0; st.Settled {
 		st.Last = by
 	}
+}
+
+// opens has a stage asked since a time, and says until when it is to be decided.
+func (s *StageState) opens(g *Gate, at time.Time) {
+	by := at.Add(time.Duration(g.Hours) * time.Hour)
+	if last := g.AskedAt.Add(MostTime); by.After(last) && g.Rule != nil {
+		by = last
+	}
+	s.OpenedAt, s.DecideBy = &at, &by
 }
 
 // seats are the stamps that a part of a stage still owes.
@@ -214,9 +198,7 @@ func (st *State) missing() int {
 		switch s := &st.Stages[i]; {
 		case s.Owed == 0:
 		case s.Mode != ModePeople:
-			if s.Counts() {
-				more -= s.Owed
-			}
+			more -= s.Owed
 		default:
 			in := st.who.in(s)
 			for n := range s.owed {
@@ -224,9 +206,7 @@ func (st *State) missing() int {
 				if short := free.free - len(free.who); short > 0 {
 					return short
 				}
-				if s.Counts() {
-					open = append(open, free)
-				}
+				open = append(open, free)
 			}
 		}
 	}

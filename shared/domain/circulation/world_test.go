@@ -18,14 +18,9 @@ type (
 
 const (
 	stamp    = circulation.Stamp
-	back     = circulation.TakeBack
 	sendBack = circulation.SendBack
 	giveBack = circulation.GiveBack
 	deny     = circulation.Deny
-	ask      = circulation.Ask
-	answer   = circulation.Answer
-	add      = circulation.Add
-	dissent  = circulation.Dissent
 )
 
 var opened = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
@@ -52,15 +47,9 @@ func cut(s circulation.Stage, of ...int) circulation.Stage {
 	return s
 }
 
-// secretary returns a stage with minutes, which its first part records.
-func secretary(s circulation.Stage) circulation.Stage {
-	s.Minutes, s.Secretary = true, 1
-	return s
-}
-
-// minuted returns a stage that asks for minutes, and where nobody acts for another.
-func minuted(s circulation.Stage) circulation.Stage {
-	s.Minutes, s.NoStandIns = true, true
+// strict returns a stage where nobody acts for another.
+func strict(s circulation.Stage) circulation.Stage {
+	s.NoStandIns = true
 	return s
 }
 
@@ -92,7 +81,7 @@ func allowed(kind circulation.Kind, hand string, self bool) circulation.Act {
 func of(kind circulation.Kind, hand string, stage int) circulation.Act {
 	act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: person(hand), Principal: person(hand), Stage: stage,
 		Hash: asked, Surface: "slack", At: opened.Add(time.Hour)}
-	if kind != stamp && kind != back {
+	if kind != stamp {
 		act.Text = "a reason"
 	}
 	return act
@@ -128,35 +117,6 @@ func successor(hand, replaced, to string, stage int) circulation.Act {
 	return act
 }
 
-// addition returns an act by which a hand has somebody asked next.
-func addition(hand, to string, as circulation.As, stage int) circulation.Act {
-	act := of(add, hand, stage)
-	act.To = &circulation.Person{User: to, Via: "named"}
-	act.As, act.Found.Resolved = as, "named"
-	return act
-}
-
-// carrying returns the gate on which somebody is asked whom B added in the round before: after the first stage, to
-// approve.
-func carrying(g circulation.Gate, users ...string) circulation.Gate {
-	route := *g.Route
-	for _, p := range people(users...) {
-		c := circulation.Carried{To: p, By: person("B"), As: circulation.AsApprove, After: 1, Round: 1}
-		route.Carried = append(route.Carried, c)
-	}
-	g.Route = &route
-	return g
-}
-
-// consulted returns a stage whose people consent or object; if they object, one of over is asked.
-func consulted(s circulation.Stage, over ...string) circulation.Stage {
-	s.As, s.Dissent, s.Over = circulation.AsConsult, circulation.ObjectionNoted, people(over...)
-	if len(over) > 0 {
-		s.Dissent = circulation.ObjectionRaised
-	}
-	return s
-}
-
 // keys are those of accounts in an organisation.
 type keys map[string]string
 
@@ -178,12 +138,7 @@ func (k keys) gate(g circulation.Gate) circulation.Gate {
 	route.Org, route.Stages = "v7", slices.Clone(route.Stages)
 	for i := range route.Stages {
 		s := &route.Stages[i]
-		s.People, s.Over = k.people(s.People), k.people(s.Over)
-	}
-	route.Carried = slices.Clone(route.Carried)
-	for i := range route.Carried {
-		c := &route.Carried[i]
-		c.To, c.By = k.person(c.To), k.person(c.By)
+		s.People = k.people(s.People)
 	}
 	g.Route, g.Askers = &route, k.people(g.Askers)
 	return g

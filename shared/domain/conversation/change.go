@@ -189,25 +189,18 @@ const (
 	AuditCancelled aggregate.Action = "action.cancelled"
 	AuditStarted   aggregate.Action = "action.started"
 	// What is done on a gate under a rule.
-	AuditRouted     aggregate.Action = "action.routed" // it opened
-	AuditStamped    aggregate.Action = "action.stamped"
-	AuditTakenBack  aggregate.Action = "action.taken_back"
-	AuditDenied     aggregate.Action = "action.denied"
-	AuditQuestioned aggregate.Action = "action.questioned"
-	AuditAnswered   aggregate.Action = "action.answered"
-	AuditAdded      aggregate.Action = "action.added"
-	AuditDissented  aggregate.Action = "action.dissented"
-	AuditCompleted  aggregate.Action = "action.completed"
-	AuditFailed     aggregate.Action = "action.failed"
-	AuditLate       aggregate.Action = "action.late" // a result after the action was cancelled or counted as unknown
+	AuditRouted    aggregate.Action = "action.routed" // it opened
+	AuditStamped   aggregate.Action = "action.stamped"
+	AuditDenied    aggregate.Action = "action.denied"
+	AuditCompleted aggregate.Action = "action.completed"
+	AuditFailed    aggregate.Action = "action.failed"
+	AuditLate      aggregate.Action = "action.late" // a result after the action was cancelled or counted as unknown
 )
 
 // OnRoute names the entries of what is done on the gate of an agent's action.
 var OnRoute = aggregate.OnRoute{
 	Routed: AuditRouted, Approved: AuditApproved, Acts: map[circulation.Kind]aggregate.Action{
-		circulation.Stamp: AuditStamped, circulation.TakeBack: AuditTakenBack, circulation.SendBack: AuditRejected,
-		circulation.Deny: AuditDenied, circulation.Ask: AuditQuestioned,
-		circulation.Answer: AuditAnswered, circulation.Add: AuditAdded, circulation.Dissent: AuditDissented,
+		circulation.Stamp: AuditStamped, circulation.SendBack: AuditRejected, circulation.Deny: AuditDenied,
 	},
 }
 

@@ -29,7 +29,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	switch {
 	case again || err != nil:
 		return aggregate.Change{}, err
-	case act.Gives() && x.deletedBy(a.Inbox) != nil:
+	case act.Kind == circulation.Stamp && x.deletedBy(a.Inbox) != nil:
 		return aggregate.Change{}, errDeleted(id)
 	}
 	c.Owned = append(c.Owned, on...)
@@ -51,7 +51,7 @@ func (x *Action) ActedOn(act circulation.Act, by aggregate.Actor, p aggregate.Po
 		return g, false, x.Decided()
 	case act.Kind == circulation.GiveBack: // nothing has a next version that somebody could correct
 		refused = cmp.Or[error](refused, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage})
-	case act.Gives() && x.Sum() != g.AskedSum:
+	case act.Kind == circulation.Stamp && x.Sum() != g.AskedSum:
 		refused = cmp.Or(refused, fmt.Errorf("%s has another content than is asked: %w", x.ActionID, aggregate.ErrConflict))
 	}
 	return g, false, cmp.Or(denied, refused)

@@ -49,7 +49,7 @@ func (tb *table) acting(kind circulation.Kind, user string,
 		act := circulation.Act{Kind: kind, Hand: circulation.Person{User: user},
 			Principal: circulation.Person{User: user},
 			Stage:     max(1, st.Present), Hash: x.Gate.AskedSum}
-		if kind != circulation.Stamp && kind != circulation.TakeBack {
+		if kind != circulation.Stamp {
 			act.Text = " 理由 "
 		}
 		for _, c := range change {
@@ -93,18 +93,14 @@ func TestAnActionIsSettledAlongItsRoute(t *testing.T) {
 	tb.why(tb.acting(circulation.Stamp, sato), circulation.WhySelf)
 	tb.makes(tb.acting(circulation.Stamp, suzuki), "action.stamped")
 	tb.makes(tb.acting(circulation.Stamp, suzuki, at(1)))
-	tb.makes(tb.acting(circulation.TakeBack, suzuki, at(1)), "action.taken_back")
-	tb.makes(tb.acting(circulation.Stamp, suzuki), "action.stamped")
 	expect.That(t, tb.load().Current().Status == ActionPending, "one of two is enough")
 	tb.makes(tb.acting(circulation.Stamp, tanaka), "action.approved")
 	x = tb.load().Current()
 	expect.That(t, x.Status == ActionApproved && x.ApprovedBy == ApprovedByUser && x.Gate.ApprovedBy == tanaka &&
-		len(x.Gate.Acts) == 4, "%+v", x.Gate)
+		len(x.Gate.Acts) == 2, "%+v", x.Gate)
 	tb.makes(tb.acting(circulation.Stamp, tanaka, at(2)))
-	_, err := tb.acting(circulation.TakeBack, tanaka, at(2))(tb.load())
-	expect.Fails(t, err, aggregate.ErrDecided{Status: "approved", By: tanaka, At: *x.Gate.ApprovedAt})
 	expect.NoError(t, errors.Join(tb.begin(), tb.claim("i1")))
-	_, err = tb.load().Cancel(x.ActionID, person(sato), policy, tb.now)
+	_, err := tb.load().Cancel(x.ActionID, person(sato), policy, tb.now)
 	expect.NoError(t, err)
 }
 
@@ -213,8 +209,7 @@ func TestWhoIsNoHandDoesNothingOnAnAction(t *testing.T) {
 // approved exactly when its route is settled, and only then it is claimed.
 func TestNoOrderOfActsExecutesAnActionWithoutItsStamps(t *testing.T) {
 	people := []string{sato, suzuki, tanaka, "U_ITO"}
-	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.TakeBack,
-		circulation.Stand,
+	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.Stand,
 		circulation.SendBack, circulation.Deny, "other"}
 	expect.Walks(t, func(reached map[ActionStatus]int) {
 		rapid.Check(t, func(rt *rapid.T) {

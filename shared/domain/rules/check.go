@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/words/language"
 )
 
@@ -87,9 +86,7 @@ func (s Stage) check(p *problems, at string) {
 		p.unless(s.Empty == Empty{}, at+".empty", "of_channel")
 		p.unless(!s.Others, at+".others", "of_channel")
 		p.unless(len(s.Beside) == 0, at+".beside", "of_channel")
-		p.unless(s.As == "" && s.Dissent == "", at+".as", "of_channel")
 		p.unless(!s.NoStandIns, at+".no_stand_ins", "of_channel")
-		p.unless(!s.Minutes, at+".minutes", "of_channel")
 		p.unless(!s.ReadAfter, at+".read_after", "of_channel")
 		p.unless(s.Share == "", at+".share", "of_channel")
 		p.unless(len(s.Raises) == 0, at+".may_raise", "of_channel")
@@ -101,28 +98,17 @@ func (s Stage) check(p *problems, at string) {
 	s.checkBeside(p, at)
 	s.checkRaises(p, at+".may_raise")
 	p.unless(!s.ReadAfter || !s.NoStandIns, at+".read_after", "of_stand_ins")
-	if s.approves() {
-		p.unless(s.As == "", at+".as", "as")
-		p.unless(s.Dissent == "", at+".dissent", "of_consult")
-		return
-	}
-	all := []circulation.Objection{circulation.ObjectionNoted, circulation.ObjectionRaised}
-	p.unless(slices.Contains(all, s.Dissent), at+".dissent", "choice", choices(all))
-	p.unless(!s.Minutes, at+".minutes", "of_approval")
 }
 
 // checkBeside checks what a stage asks side by side.
 func (s Stage) checkBeside(p *problems, at string) {
 	p.unless(len(s.Beside) <= MaxBeside, at+".beside", "most", MaxBeside)
-	written := false
 	for i, x := range s.Beside {
 		field := fmt.Sprintf("%s.beside[%d]", at, i)
 		p.unless(x.Who.Kind != WhoChannel, field+".who.kind", "choice",
 			choices([]WhoKind{WhoPeople, WhoGroup, WhoManager, WhoPosition, WhoAny}))
 		x.Who.check(p, field+".who")
 		p.between(x.Need, 0, x.Who.most(), field+".need")
-		p.unless(!x.Secretary || s.Minutes && x.Need == 1 && !written, field+".secretary", "secretary")
-		written = written || x.Secretary
 		x.Share.check(p, x.Need, field)
 	}
 	p.unless(len(s.Beside) == 0 || !s.Empty.has(ThenSkip), at+".empty", "beside")
@@ -339,9 +325,8 @@ func (f Floor) check(p *problems, when *Conditions, route *Policy, at string) {
 	if route == nil || len(route.Stages) == 0 {
 		return
 	}
-	stages, asked := at+".route.stages", approving(route.Stages)
-	least := leastStamps(asked)
-	p.unless(named(asked) > 0, stages, "only_channel")
+	stages, least := at+".route.stages", leastStamps(route.Stages)
+	p.unless(named(route.Stages) > 0, stages, "only_channel")
 	p.unless(least >= max(f.Stamps, 1), stages, "floor_stamps", max(f.Stamps, 1))
 	if f.mayMoveEnough(when) {
 		p.unless(route.AllHands() >= floorHands, at+".route.hands", "floor_hands", floorHands, *f.HandsFrom)
@@ -364,7 +349,6 @@ func (r *Policy) check(p *problems, at string) {
 		s.check(p, fmt.Sprintf("%s.stages[%d]", at, i))
 	}
 	p.unless(leastStamps(r.Stages) <= MaxStamps, at+".stages", "stamps", MaxStamps)
-	p.unless(len(r.Stages) == 0 || len(approving(r.Stages)) > 0, at+".stages", "approves")
 	p.unless(r.Hands >= 0 && r.reachable(), at+".hands", "reachable")
 	if r.Readers != nil {
 		p.users(r.Readers.People, at+".readers.people", MaxPeople)

@@ -72,8 +72,7 @@ func TestALabelMaySayThatNoDepartmentIsConcerned(t *testing.T) {
 	one := byLabel(refuse, "なし")
 	deputy := one
 	deputy.Who.Instead = []rules.Who{{Kind: rules.WhoPosition, Positions: []string{"次長"}, Label: "関係部"}}
-	recorded := beside(byLabel(refuse, "なし"), rules.Source{Who: ofUsers("X"), Need: 1, Secretary: true})
-	recorded.Minutes = true
+	others := beside(byLabel(refuse, "なし"), rules.Source{Who: ofUsers("X"), Need: 1})
 	named := func(c *company, f *rules.Facts) { none(c, f); f.Calls[0].Labels["関係部"] = []string{"営業部"} }
 	resolveEach(t, map[string]resolving{
 		"none":                      {policy(0, x, one), none, "X/1 -none hands 1"},
@@ -91,7 +90,7 @@ func TestALabelMaySayThatNoDepartmentIsConcerned(t *testing.T) {
 		"a department of that name": {policy(0, x, byLabel(refuse, "営業部")), named, "X/1 D/1 hands 2"},
 		"nobody else":               {policy(0, one), none, "refused 1 none"},
 		"beside others":             {policy(0, beside(x, rules.Source{Who: one.Who, Need: 1})), none, "X/1 hands 1"},
-		"before others":             {policy(0, recorded), none, "X/1 hands 1"},
+		"before others":             {policy(0, others), none, "X/1 hands 1"},
 	})
 	least := policy(0, x, one)
 	expect.That(t, least.AllHands() == 2 && least.LeastHands() == 1, "%d, %d", least.AllHands(), least.LeastHands())

@@ -85,14 +85,14 @@ func (r *resolving) empty(i int, why string) error {
 }
 
 func (r *resolving) leaveOut(i int, why string) {
-	r.stages[i] = circulation.Stage{Name: r.stages[i].Name, Mode: r.stages[i].Mode, As: r.stages[i].As, LeftOut: why}
+	r.stages[i] = circulation.Stage{Name: r.stages[i].Name, Mode: r.stages[i].Mode, LeftOut: why}
 }
 
 // twice does what the policy says with a stage all of whose people have to stamp at earlier ones. Askers count as if
 // they stamped: nobody makes a stage another's second by asking in a thread. Nor does who takes the place of a post of
 // which the organisation hasn't the name: somebody else may hold it, so they stamp there and at their own. Nor does who
 // was reached past an asker: without those words they would only stamp at their own. A lighter stamp (a stand-in may
-// give it, no minutes, nobody reads it afterwards) doesn't replace a stricter one.
+// give it, nobody reads it afterwards) doesn't replace a stricter one.
 func (r *resolving) twice(i int) error {
 	out, then := &r.stages[i], r.sources[i].Empty.Twice
 	if out.LeftOut != "" || out.Filled == LeftUnknown || then == ThenAgain {
@@ -100,9 +100,8 @@ func (r *resolving) twice(i int) error {
 	}
 	var sure, asked []circulation.Person
 	for j, s := range r.stages[:i] {
-		said := s.As != "" && out.As == "" // a consent is no stamp
 		lighter := r.sources[j].lighter(&r.sources[i])
-		if asked = append(asked, s.People...); s.Need == len(s.People) && s.Filled != LeftUnknown && !said && !lighter {
+		if asked = append(asked, s.People...); s.Need == len(s.People) && s.Filled != LeftUnknown && !lighter {
 			sure = append(sure, but(s.People, r.past)...)
 		}
 	}
@@ -174,7 +173,7 @@ func (r *resolving) under(p, over circulation.Person) (is bool) {
 
 // lighter reports whether a stamp at a stage is given more easily than at another one.
 func (s *Stage) lighter(than *Stage) bool {
-	return than.NoStandIns && !s.NoStandIns || than.Minutes && !s.Minutes || than.ReadAfter && !s.ReadAfter
+	return than.NoStandIns && !s.NoStandIns || than.ReadAfter && !s.ReadAfter
 }
 
 // ordered returns the route with each stage left out for which only who stands above the requester was asked, if that
@@ -205,18 +204,15 @@ func (r *resolving) ordered(route circulation.Route) circulation.Route {
 // is asked between, and the requester's own stages until there that asked, or would ask, the same. Else it returns -1.
 func (r *resolving) moving(i int) (to int, moved []int) {
 	between := false
-	switch {
-	case r.stages[i].Filled != LeftOwn || len(r.stages[i].People) != r.stages[i].Need:
+	if r.stages[i].Filled != LeftOwn || len(r.stages[i].People) != r.stages[i].Need {
 		return -1, nil
-	case !r.sources[i].approves():
-		return r.deciding(i)
 	}
 	for j := i; j < len(r.sources); j++ {
 		s, is := &r.sources[j], &r.stages[j]
 		switch left := is.LeftOut == LeftTwice; {
 		case j > i && !left:
 			between = between || is.LeftOut == ""
-		case !s.approves() || !r.single(j):
+		case !r.single(j):
 		case slices.Contains(r.climbed, j):
 			moved = append(moved, j)
 		case between:
@@ -224,26 +220,6 @@ func (r *resolving) moving(i int) (to int, moved []int) {
 			if len(moved) > 0 && moved[0] == i && !slices.ContainsFunc(moved, heavier) {
 				return j, moved
 			}
-		}
-	}
-	return -1, nil
-}
-
-// deciding returns the next stage that asks somebody, if whoever is consulted only because the requester holds the
-// post decides there, with the requester's own consultations until there; else -1.
-func (r *resolving) deciding(i int) (to int, moved []int) {
-	moved = []int{i}
-	for j := i + 1; j < len(r.stages); j++ {
-		s := &r.sources[j]
-		heavier := slices.ContainsFunc(moved, func(k int) bool { return s.lighter(&r.sources[k]) })
-		switch {
-		case r.stages[j].LeftOut == LeftTwice && slices.Contains(r.climbed, j) && !s.approves():
-			moved = append(moved, j)
-		case r.stages[j].LeftOut != "":
-		case s.approves() && !heavier && r.single(i) && r.single(j) && asksOnly(&r.stages[j], r.stages[i].People):
-			return j, moved
-		default:
-			return -1, nil
 		}
 	}
 	return -1, nil

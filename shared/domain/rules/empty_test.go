@@ -15,36 +15,25 @@ import (
 // Who stands above whoever holds an early post, and is asked later anyway, is asked there: after those between.
 func TestOnesOwnStageIsLeftToALaterOne(t *testing.T) {
 	ownUp := rules.Empty{Vacant: rules.ThenRefuse, Own: rules.ThenUp, Twice: rules.ThenSkip}
-	note := circulation.ObjectionNoted
-	own, above, between := people(1, ownUp, "R"), people(1, skip, "A"), consulted(people(1, skip, "X"), note)
-	strict, minuted := own, own
-	strict.NoStandIns, minuted.Minutes = true, true
+	own, above, between := people(1, ownUp, "R"), people(1, skip, "A"), people(1, skip, "X")
+	strict := own
+	strict.NoStandIns = true
 	again, higher := above, above
 	again.Empty.Twice, higher.Empty.Twice = rules.ThenAgain, rules.ThenUp
-	raised := consulted(people(1, skip, "X"), circulation.ObjectionRaised)
-	overX := func(c *company, _ *rules.Facts) { c.managers["X"] = "A" }
 	resolveEach(t, map[string]resolving{
-		"after who is consulted":       {policy(0, own, between, above), nil, "-later X/1 A/1 hands 1"},
-		"after who approves":           {policy(0, own, people(1, skip, "X"), above), nil, "-later X/1 A/1 hands 2"},
-		"after whose objection":        {policy(0, own, raised, above), overX, "-later X/1 A/1 hands 1"},
-		"of two posts":                 {policy(0, own, own, between, above), nil, "-later -later X/1 A/1 hands 1"},
-		"of posts around":              {policy(0, own, between, own, above), nil, "-later X/1 -later A/1 hands 1"},
-		"with nobody between":          {policy(0, own, above), nil, "A/1 -twice hands 1"},
-		"with nobody asked between":    {policy(0, own, consulted(people(1, skip, "A"), note), above), nil, "A/1 -twice -twice hands 1"},
-		"somebody else later":          {policy(0, own, between, people(1, skip, "B")), nil, "A/1 X/1 B/1 hands 2"},
-		"any of two later":             {policy(0, own, between, people(1, skip, "A", "B")), nil, "A/1 X/1 A,B/1 hands 2"},
-		"asked again":                  {policy(1, own, between, again), nil, "A/1 X/1 A/1 hands 1"},
-		"who is above, again":          {policy(0, own, between, higher), nil, "A/1 X/1 B/1 hands 2"},
-		"stricter than later":          {policy(0, strict, between, above), nil, "A/1 X/1 -twice hands 1"},
-		"with minutes, unlike later":   {policy(0, minuted, between, above), nil, "A/1 X/1 -twice hands 1"},
-		"as an opinion":                {policy(0, consulted(own, note), between, above), nil, "A/1 X/1 A/1 hands 1"},
-		"consulted, who decides next":  {policy(0, consulted(own, note), above), nil, "-later A/1 hands 1"},
-		"consulted, who decides later": {policy(0, consulted(own, note), people(1, skip, "X"), above), nil, "A/1 X/1 A/1 hands 2"},
-		"consulted twice":              {policy(0, consulted(own, note), consulted(own, note), above), nil, "-later -later A/1 hands 1"},
-		"consulted without stand-ins":  {policy(0, consulted(strict, note), above), nil, "A/1 A/1 hands 1"},
-		"of one beside":                {policy(0, beside(own, rules.Source{Who: ofUsers("Y"), Need: 1}), between, above), nil, "A,Y/2 X/1 -twice hands 1"},
-		"others' words":                {policy(0, own, between, above), alsoAsk("Z"), "-later X/1 A/1 hands 1"},
-		"words of who is above":        {policy(0, own, between, above), alsoAsk("A"), "refused 3 askers"},
+		"after who approves":        {policy(0, own, between, above), nil, "-later X/1 A/1 hands 2"},
+		"of two posts":              {policy(0, own, own, between, above), nil, "-later -later X/1 A/1 hands 2"},
+		"of posts around":           {policy(0, own, between, own, above), nil, "-later X/1 -later A/1 hands 2"},
+		"with nobody between":       {policy(0, own, above), nil, "A/1 -twice hands 1"},
+		"with nobody asked between": {policy(0, own, people(1, skip, "A"), above), nil, "A/1 -twice -twice hands 1"},
+		"somebody else later":       {policy(0, own, between, people(1, skip, "B")), nil, "A/1 X/1 B/1 hands 2"},
+		"any of two later":          {policy(0, own, between, people(1, skip, "A", "B")), nil, "A/1 X/1 A,B/1 hands 2"},
+		"asked again":               {policy(1, own, between, again), nil, "A/1 X/1 A/1 hands 1"},
+		"who is above, again":       {policy(0, own, between, higher), nil, "A/1 X/1 B/1 hands 2"},
+		"stricter than later":       {policy(0, strict, between, above), nil, "A/1 X/1 -twice hands 2"},
+		"of one beside":             {policy(0, beside(own, rules.Source{Who: ofUsers("Y"), Need: 1}), between, above), nil, "A,Y/2 X/1 -twice hands 2"},
+		"others' words":             {policy(0, own, between, above), alsoAsk("Z"), "-later X/1 A/1 hands 2"},
+		"words of who is above":     {policy(0, own, between, above), alsoAsk("A"), "refused 3 askers"},
 	})
 }
 
@@ -72,9 +61,7 @@ func TestAStageLeftToALaterOneChangesOnlyTheOrder(t *testing.T) {
 				then.Twice = rules.ThenUp
 			}
 			s := people(rapid.IntRange(0, 1).Draw(t, "need"), then, users...)
-			if s.NoStandIns = !often("alone"); !often("consult") {
-				s = consulted(s, circulation.ObjectionNoted)
-			}
+			s.NoStandIns = !often("alone")
 			p.Stages = append(p.Stages, s)
 		}
 		if rapid.IntRange(0, 3).Draw(t, "words") == 0 {
@@ -92,19 +79,16 @@ func TestAStageLeftToALaterOneChangesOnlyTheOrder(t *testing.T) {
 				continue
 			}
 			seen++
-			own := p.Stages[i] // as if it approved: alone, one that is consulted has no route
-			consults := own.As != ""
-			own.As, own.Dissent = "", ""
-			whom, at := expect.Value(policy(1, own).Resolve(f, rules.Floor{}, d))(t).Stages[0], -1
+			whom, at := expect.Value(policy(1, p.Stages[i]).Resolve(f, rules.Floor{}, d))(t).Stages[0], -1
 			for j, s := range route.Stages {
-				if j > i && (at < 0 || !consults) && slices.Equal(usersOf(s.People), usersOf(whom.People)) && s.Need == whom.Need && s.As == "" {
+				if j > i && slices.Equal(usersOf(s.People), usersOf(whom.People)) && s.Need == whom.Need {
 					at = j
 				}
 			}
 			expect.Must(t, at > i, "%s asks %v nowhere", drawn(route), usersOf(whom.People))
 			expect.That(t, route.Stages[at].NoStandIns || !p.Stages[i].NoStandIns, "%s is lighter at %d", drawn(route), at)
-			asked := func(s circulation.Stage) bool { return s.LeftOut == "" || s.As != "" && s.LeftOut == rules.LeftLater }
-			expect.That(t, consults || first >= 0 || slices.ContainsFunc(route.Stages[i+1:at], asked), "%s: nobody is between", drawn(route))
+			asked := func(s circulation.Stage) bool { return s.LeftOut == "" }
+			expect.That(t, first >= 0 || slices.ContainsFunc(route.Stages[i+1:at], asked), "%s: nobody is between", drawn(route))
 			first = max(first, i)
 		}
 		if first >= 0 {

@@ -123,8 +123,8 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 	if p == nil {
 		return nil
 	}
-	channels, skipped, stay, asked := 0, 0, []Stage{}, approving(p.Stages)
-	for _, s := range asked {
+	channels, skipped, stay := 0, 0, []Stage{}
+	for _, s := range p.Stages {
 		switch {
 		case s.Empty.mayGo(), s.mayConcernNone():
 			skipped++
@@ -141,8 +141,8 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 		all = append(all, s.ofSource(Finding{Rule: rule, Stage: of[i] + 1}, first, d, today, next)...)
 	}
 	switch {
-	case skipped == 0 || skipped == len(asked):
-	case channels+skipped == len(asked):
+	case skipped == 0 || skipped == len(p.Stages):
+	case channels+skipped == len(p.Stages):
 		all = append(all, Finding{Kind: FindingChannelOnly, Rule: rule})
 	case !p.reaches(stay, p.LeastHands(), byName):
 		all = append(all, Finding{Kind: FindingHands, Rule: rule})

@@ -8,10 +8,10 @@ import (
 	"ringi/shared/domain/circulation"
 )
 
-// asked returns how many sources are asked to approve, and how many stamps they need.
+// asked returns how many sources are asked, and how many stamps they need.
 func (r *resolving) asked() (stages, stamps int) {
 	for _, s := range r.stages {
-		if s.LeftOut == "" && s.As == "" {
+		if s.LeftOut == "" {
 			stages, stamps = stages+1, stamps+s.Need
 		}
 	}
@@ -22,7 +22,7 @@ func (r *resolving) asked() (stages, stamps int) {
 func (r *resolving) hands() int {
 	n := 0
 	for _, s := range joined(r.stages, r.of) {
-		if !slices.Contains([]string{LeftTwice, LeftNone, LeftLater}, s.LeftOut) && s.As == "" {
+		if !slices.Contains([]string{LeftTwice, LeftNone, LeftLater}, s.LeftOut) {
 			n++
 		}
 	}
@@ -68,9 +68,6 @@ func (r *resolving) short() (stage int, short bool) {
 	}
 	last, out := 0, -1
 	for i, s := range r.stages {
-		if s.As != "" {
-			continue
-		}
 		if s.LeftOut != "" {
 			out = i
 			continue
@@ -144,7 +141,7 @@ func (p *Policy) reaches(of []Stage, hands int, find finding) bool {
 	var stages []circulation.Stage
 	sources, places := (&Policy{Stages: of}).Sources()
 	for i, s := range sources {
-		out := circulation.Stage{Mode: circulation.ModePeople, Need: s.least(), As: s.As}
+		out := circulation.Stage{Mode: circulation.ModePeople, Need: s.least()}
 		if s.Who.Kind == WhoChannel {
 			out.Mode = circulation.ModeChannel
 		}
@@ -176,7 +173,7 @@ func (r *resolving) aboveFloor() error {
 		switch {
 		case s.LeftOut != "" && left.Stage == 0:
 			left.Stage, left.Name, why = r.of[i]+1, s.Name, s.LeftOut
-		case s.LeftOut == "" && s.As == "" && s.Mode == circulation.ModePeople:
+		case s.LeftOut == "" && s.Mode == circulation.ModePeople:
 			people++
 		}
 	}

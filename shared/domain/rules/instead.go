@@ -83,7 +83,7 @@ func (r *resolving) spoken(p circulation.Person) (is bool) {
 // whose own stage it isn't. Whoever writes a label passes over nobody by it: one that nobody knows refuses.
 func (r *resolving) instead(i int, here []circulation.Person) (enough bool, err error) {
 	s, out := &r.sources[i], &r.stages[i]
-	asked := slices.Concat(r.beside(i), r.secretaries(i), r.gone[i], here)
+	asked := slices.Concat(r.beside(i), r.gone[i], here)
 	people, past := slices.Clone(here), slices.ContainsFunc(r.gone[i], func(p circulation.Person) bool {
 		return slices.ContainsFunc(r.d.Absences(p, r.facts.On), func(x circulation.StandIn) bool { return r.spoken(x.Hand) })
 	})

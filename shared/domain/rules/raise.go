@@ -16,7 +16,6 @@ type Raise struct {
 
 func (s Stage) checkRaises(p *problems, at string) {
 	p.unless(len(s.Raises) <= MaxRaises, at, "most", MaxRaises)
-	p.unless(len(s.Raises) == 0 || s.approves(), at, "of_approval")
 	named := 0
 	for i, x := range s.Raises {
 		named += len(x.Who.People)

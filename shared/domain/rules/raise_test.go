@@ -104,7 +104,6 @@ func TestWhomAStageMayOffer(t *testing.T) {
 	deep, nameless := x, mayRaise(one, x)
 	deep.Instead = []rules.Who{ofUsers("UZ")}
 	nameless.Raises[0].When = ""
-	opinion := mayRaise(consulted(one, circulation.ObjectionNoted), x)
 	for name, c := range map[string]struct {
 		stages []rules.Stage
 		wrong  []string
@@ -117,7 +116,6 @@ func TestWhomAStageMayOffer(t *testing.T) {
 		"the channel":  {[]rules.Stage{mayRaise(one, rules.Who{Kind: rules.WhoChannel})}, []string{at + "[0].who.kind"}},
 		"an order":     {[]rules.Stage{mayRaise(one, deep)}, []string{at + "[0].who.instead"}},
 		"of a channel": {[]rules.Stage{mayRaise(channel(), x)}, []string{at}},
-		"an opinion":   {[]rules.Stage{opinion, one}, []string{at}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect.Same(t, fieldsOf(of(rule(1, only(read), c.stages...)).Problems(known)), c.wrong)

@@ -112,20 +112,13 @@ func (p *Policy) resolve(f *Facts, floor Floor, d Directory, later []int) (circu
 	if err := r.aboveFloor(); err != nil {
 		return circulation.Route{}, nil, err
 	}
-	var err error
-	for i := 0; i < len(r.stages) && err == nil; i++ {
-		r.stages[i].Over, err = r.over(i)
-	}
-	if err != nil {
-		return circulation.Route{}, nil, err
-	}
 	for i := range r.stages {
-		r.stages[i].Once = r.once(i)
 		if r.stages[i].LeftOut == "" {
 			r.stages[i].Raises = r.raises(i)
 		}
 	}
 	route := r.route(len(r.stages), r.hands())
+	var err error
 	route.Readers, err = r.readers()
 	if err == nil && !walkable(route, f) {
 		err = &Unresolved{Why: LeftBounds}
@@ -163,8 +156,8 @@ func (r *resolving) asAlone() error {
 // stage finds the people of one stage.
 func (r *resolving) stage(i int) error {
 	s := &r.sources[i]
-	out := circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, Need: s.Need, As: s.As, Dissent: s.Dissent,
-		NoStandIns: s.NoStandIns, Minutes: s.Minutes, ReadAfter: s.ReadAfter}
+	out := circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, Need: s.Need,
+		NoStandIns: s.NoStandIns, ReadAfter: s.ReadAfter}
 	if s.Who.Kind == WhoChannel {
 		return r.channel(i)
 	}
@@ -184,10 +177,7 @@ func (r *resolving) stage(i int) error {
 		r.leaveOut(i, LeftLater)
 		return nil
 	}
-	if s.Records {
-		out.Secretary = 1 // of a part: see joined
-	}
-	beside, named := slices.Concat(r.beside(i), r.secretaries(i)), r.named(s, found)
+	beside, named := r.beside(i), r.named(s, found)
 	out.People = but(named, beside)
 	switch {
 	case s.Share != "":

@@ -20,7 +20,7 @@
 // posts, people and groups who are asked first. Else the rule says for each whether who stands above is asked, the
 // stage is left out, or the request is refused. A post that the organisation has on no day is unknown, not vacant: it
 // may have another name by now, so nothing is left out for it. If only other askers are missing, nothing is left out
-// either: whoever asks in a thread takes nobody's objection away. An asker without a row in the organisation may be
+// either: whoever asks in a thread takes nobody's say away. An asker without a row in the organisation may be
 // anybody's second account; everything is refused.
 //
 // The floor is the least that a write outside asks, whatever the rules say, and from an amount on two different people.
@@ -33,8 +33,7 @@
 // Managers are counted by who leads: a department that nobody leads is no step.
 //
 // A stage may ask several sources side by side, each for stamps of its own, and is then never left out, unless its
-// labels say that no department is concerned. One that is consulted counts for no hand, no stamp of the floor and no
-// second time of a stage that approves.
+// labels say that no department is concerned.
 //
 // Where nobody but the askers is in a place, a channel's stage asks the tenant's Home instead. A route has two
 // different hands from two stages on, unless it says otherwise, and they don't fall when stages are left out.
@@ -44,7 +43,6 @@ import (
 	"slices"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 )
 
 // Form is the form of rules that this release reads and writes. A release that gives them another field or kind raises
@@ -140,7 +138,7 @@ func (p *Policy) OfIDs(also ...WhoKind) bool {
 	sources, _ := p.Sources()
 	for _, s := range sources {
 		if slices.ContainsFunc(s.Raises, found) || s.Who.Kind != WhoPeople && !slices.Contains(also, s.Who.Kind) ||
-			s.Empty.has(ThenUp) || s.Dissent == circulation.ObjectionRaised || len(s.Who.Instead) > 0 {
+			s.Empty.has(ThenUp) || len(s.Who.Instead) > 0 {
 			return false
 		}
 	}
@@ -158,17 +156,11 @@ type Stage struct {
 	// where labels say that no department is concerned.
 	Beside []Source `json:"beside,omitempty"`
 	// Empty says what happens if fewer people than must stamp are left. A channel's stage has none.
-	Empty Empty `json:"empty,omitzero"`
-	// As says that its people are only consulted, and Dissent what follows then if one objects.
-	As         circulation.As        `json:"as,omitempty"`
-	Dissent    circulation.Objection `json:"dissent,omitempty"`
-	NoStandIns bool                  `json:"no_stand_ins,omitempty"` // nobody acts for its people
-	// Minutes says that the last of its stamps needs the minutes of a meeting, or one before it.
-	Minutes bool `json:"minutes,omitempty"`
+	Empty      Empty `json:"empty,omitzero"`
+	NoStandIns bool  `json:"no_stand_ins,omitempty"` // nobody acts for its people
 	// ReadAfter says that for whom somebody stood in, or in whose place another was asked, confirms afterwards that they
 	// have read it.
 	ReadAfter bool `json:"read_after,omitempty"`
-	Records   bool `json:"-"` // of a source of a stage with minutes: it records them
 	// Raises are whom its people may add after themselves, in cases that they judge, such as important ones.
 	Raises []Raise `json:"may_raise,omitempty"`
 	// Others lets people stamp who work for the company without being its employees.
@@ -302,26 +294,26 @@ func (p *Policy) hands(stages int) int {
 }
 
 // AllHands returns how many different people a route of the policy needs.
-func (p *Policy) AllHands() int { return p.hands(len(approving(p.Stages))) }
+func (p *Policy) AllHands() int { return p.hands(len(p.Stages)) }
 
 // LeastHands returns how many different people a route of the policy needs at the least: fewer than of all its stages
 // if one person may have several of them.
 func (p *Policy) LeastHands() int {
 	n := 0
 	for i := range p.Stages {
-		if p.Stages[i].approves() && !p.mayRepeat(i) && !p.Stages[i].mayConcernNone() {
+		if !p.mayRepeat(i) && !p.Stages[i].mayConcernNone() {
 			n++
 		}
 	}
 	return p.hands(n)
 }
 
-// Approving returns the stages whose stamps count, and how many people a single one asks: 0 if it must find them first.
+// Approving returns the stages, and how many people a single one asks: 0 if it must find them first.
 func (p *Policy) Approving() (all []Stage, people int) {
-	if all = approving(p.Stages); len(all) != 1 {
+	if all = p.Stages; len(all) != 1 {
 		return all, 0
 	}
-	for _, x := range all[0].Sources() {
+	for _, x := range p.Stages[0].Sources() {
 		switch {
 		case x.Who.Kind == WhoPeople && x.Need == 0:
 			people += max(1, x.Share.of(len(x.Who.People)))
@@ -347,7 +339,7 @@ func (p *Policy) mayRepeat(i int) bool {
 	sure, users, named := 0, []string{}, names(s)
 	earlier, _ := (&Policy{Stages: p.Stages[:i]}).Sources()
 	for _, before := range earlier {
-		if s.approves() && !before.approves() || before.lighter(s) {
+		if before.lighter(s) {
 			continue
 		}
 		named = named && names(&before)

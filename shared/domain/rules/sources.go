@@ -13,8 +13,6 @@ type Source struct {
 	Who   Who   `json:"who"`
 	Need  int   `json:"need"` // how many of them must stamp; 0: all, or as many as Share says
 	Share Share `json:"share,omitempty"`
-	// Secretary says that one of them records the stage's minutes: whom the stage finds also, it finds as that.
-	Secretary bool `json:"secretary,omitempty"`
 }
 
 // Share is how many of a body must stamp. Its members count whether they may stamp or not, such as whoever asks.
@@ -43,21 +41,13 @@ func (s Share) check(p *problems, need int, at string) {
 	p.unless(s == "" || need == 0, at+".share", "of_share")
 }
 
-// approves reports whether a stage's stamps count: those of a stage that is consulted don't, for hands and the floor.
-func (s *Stage) approves() bool { return s.As != circulation.AsConsult }
-
-// approving returns the stages that approve.
-func approving(stages []Stage) []Stage {
-	return slices.DeleteFunc(slices.Clone(stages), func(s Stage) bool { return !s.approves() })
-}
-
 // Sources returns a stage of each source, in their order.
 func (s *Stage) Sources() []Stage {
 	one := *s
-	one.Beside, one.Records = nil, false
+	one.Beside = nil
 	all := []Stage{one}
 	for _, x := range s.Beside {
-		one.Who, one.Need, one.Share, one.Records = x.Who, x.Need, x.Share, x.Secretary
+		one.Who, one.Need, one.Share = x.Who, x.Need, x.Share
 		all = append(all, one)
 	}
 	return all
@@ -114,28 +104,10 @@ func joined(sources []circulation.Stage, of []int) (all []circulation.Stage) {
 			to.Parts = []circulation.Part{{N: len(to.People), Of: to.Need}}
 		}
 		to.Parts = append(to.Parts, circulation.Part{N: len(s.People), Of: s.Need})
-		to.People, to.Over = slices.Concat(to.People, s.People), slices.Concat(to.Over, s.Over)
+		to.People = slices.Concat(to.People, s.People)
 		to.Need, to.Filled = to.Need+s.Need, cmp.Or(to.Filled, s.Filled)
-		if s.Secretary > 0 {
-			to.Secretary = len(to.Parts)
-		}
-	}
-	for i := range all {
-		if len(all[i].Parts) == 0 { // of one part, anybody records them
-			all[i].Secretary = 0
-		}
 	}
 	return all
-}
-
-// secretaries returns whom a later source of the same stage finds to record its minutes.
-func (r *resolving) secretaries(i int) (people []circulation.Person) {
-	for j := i + 1; j < len(r.sources) && r.of[j] == r.of[i]; j++ {
-		if s := &r.sources[j]; s.Records {
-			people = append(people, r.stamping(r.named(s, s.Who.find(r.facts, r.d)))...)
-		}
-	}
-	return people
 }
 
 // beside returns whom the sources before this one, of the same stage, ask.
@@ -146,47 +118,6 @@ func (r *resolving) beside(i int) (people []circulation.Person) {
 		}
 	}
 	return people
-}
-
-// over returns who is asked after an objection at a stage: the nearest above each of its people who may stamp and isn't
-// there themselves.
-func (r *resolving) over(i int) (people []circulation.Person, err error) {
-	s, out := &r.sources[i], &r.stages[i]
-	if s.Dissent != circulation.ObjectionRaised || out.LeftOut != "" {
-		return nil, nil
-	}
-	for _, of := range out.People {
-		above(r.d, of, r.facts.On, func(level int, p circulation.Person) bool {
-			is := r.mayStamp(s, p) && position(out.People, p) < 0
-			if is && position(people, p) < 0 {
-				people = append(people, asManager(p, of, level, r.facts.On))
-			}
-			return !is
-		})
-	}
-	if len(people) == 0 {
-		no := r.refuse(i, LeftAbove)
-		no.Of, err = out.People[0], no
-	}
-	return people, err
-}
-
-// once reports whether a stage asks nobody again who stamps at an earlier one after an objection, as it says of those
-// asked twice: all its people may be asked there. With their own hand they stamp as strictly as here, but for minutes.
-// See twice for askers and renamed posts.
-func (r *resolving) once(i int) bool {
-	out, over := &r.stages[i], []circulation.Person(nil)
-	if r.sources[i].Empty.Twice != ThenSkip || out.LeftOut != "" || out.Filled == LeftUnknown || out.As != "" ||
-		out.Minutes || out.Need != len(out.People) || r.whoseOwn() == LeftAskers ||
-		i > 0 && r.of[i-1] == r.of[i] || i+1 < len(r.of) && r.of[i+1] == r.of[i] {
-		return false
-	}
-	for j := range r.stages[:i] {
-		if r.stages[j].Filled != LeftUnknown {
-			over = append(over, r.stages[j].Over...)
-		}
-	}
-	return !slices.ContainsFunc(out.People, func(p circulation.Person) bool { return position(over, p) < 0 })
 }
 
 // named returns how many of the stages ask others than the channel.

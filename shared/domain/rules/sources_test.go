@@ -16,22 +16,9 @@ func ofPeople(need int, users ...string) rules.Source {
 	return rules.Source{Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: need}
 }
 
-// writer is a source of one of these people who records the minutes.
-func writer(users ...string) rules.Source {
-	s := ofPeople(1, users...)
-	s.Secretary = true
-	return s
-}
-
 // beside asks others at the same time as a stage.
 func beside(s rules.Stage, others ...rules.Source) rules.Stage {
 	s.Beside = others
-	return s
-}
-
-// consulted has a stage only consult.
-func consulted(s rules.Stage, then circulation.Objection) rules.Stage {
-	s.As, s.Dissent = circulation.AsConsult, then
 	return s
 }
 
@@ -142,99 +129,9 @@ func TestAShareOfABody(t *testing.T) {
 	}
 }
 
-func TestWhoIsConsultedReplacesNobody(t *testing.T) {
-	note, raise := circulation.ObjectionNoted, circulation.ObjectionRaised
-	ask := people(1, skip, "A")
-	resolveEach(t, map[string]resolving{
-		"no hand of theirs counts":      {policy(0, consulted(people(1, refuse, "X"), note), ask), nil, "X/1 A/1 hands 1"},
-		"they stamp at their own stage": {policy(0, consulted(people(1, refuse, "A"), note), ask), nil, "A/1 A/1 hands 1"},
-		"who stamped isn't consulted": {policy(0, ask, consulted(people(1, twice, "A"), note)), nil,
-			"A/1 -twice hands 1"},
-		"twice": {policy(0, consulted(people(1, refuse, "X"), note), consulted(people(1, skip,
-			"X"), note), ask), nil, "X/1 -twice A/1 hands 1"},
-		"nobody is left to approve": {policy(0, consulted(people(1, refuse, "X"), note), people(1, skip, "R")), nil,
-			"refused 2 own"},
-		"nobody but the channel approves": {policy(0, consulted(people(1, refuse, "X"), note), channel()), nil,
-			"refused 0 channel"},
-		"nobody stands over them": {policy(0, ask, consulted(people(1, refuse, "D"), raise)), nil, "refused 2 above"},
-		"two hands of others":     {policy(2, ask, consulted(people(1, refuse, "X"), note)), nil, "refused 1 hands"},
-	})
-	p := policy(0, ask, consulted(people(0, refuse, "A", "B"), raise))
-	p.Stages[0].NoStandIns, p.Stages[0].Minutes = true, true
-	route := expect.Value(p.Resolve(asked(writes(pay, yen("1"))), rules.Floor{}, staff()))(t)
-	first, second := route.Stages[0], route.Stages[1]
-	expect.That(t, first.NoStandIns && first.Minutes && first.As == "" && first.Over == nil, "%+v", first)
-	expect.That(t, second.As == circulation.AsConsult && second.Dissent == raise, "%+v", second)
-	expect.Same(t, second.Over, []circulation.Person{{User: "D", Person: "pD", Via: "manager 2 of A as of " + today}})
-	expect.Is(t, p.LeastHands(), 1)
-	expect.Is(t, policy(0, ask, consulted(ask, note), head(refuse)).AllHands(), 2)
-}
-
-// Who may be asked after an objection isn't asked again at their own later stage, if that leaves out whoever stamped.
-func TestWhoAnswersAnObjectionIsAskedOnce(t *testing.T) {
-	ask := consulted(people(1, refuse, "A"), circulation.ObjectionRaised)
-	own, strict, meets := people(1, skip, "B"), people(1, skip, "B"), people(1, skip, "B")
-	strict.NoStandIns, meets.Minutes = true, true
-	post := head(rules.Empty{Vacant: rules.ThenUp, Own: rules.ThenUp, Twice: rules.ThenSkip})
-	vacant := func(c *company, _ *rules.Facts) { c.holders, c.managers["P"] = nil, "Q" }
-	renamed := func(c *company, f *rules.Facts) { vacant(c, f); c.unknown = []string{"部長 of sales"} }
-	for name, c := range map[string]struct {
-		first, own rules.Stage
-		change     change
-		once       bool
-	}{
-		"their own":        {ask, own, nil, true},
-		"in any case":      {ask, people(1, refuse, "B"), nil, false},
-		"one of two":       {ask, people(1, skip, "B", "X"), nil, false},
-		"somebody else":    {ask, people(1, skip, "X"), nil, false},
-		"who is not asked": {consulted(people(1, refuse, "A"), circulation.ObjectionNoted), own, nil, false},
-		"who stamps alone": {ask, strict, nil, true},
-		"with minutes":     {ask, meets, nil, false},
-		"only consulted":   {ask, consulted(own, circulation.ObjectionNoted), nil, false},
-		"beside others":    {ask, beside(own, ofPeople(1, "X")), nil, false},
-		"by others' words": {ask, own, alsoAsk("Z"), false},
-		"over a post":      {consulted(post, circulation.ObjectionRaised), people(1, skip, "Q"), vacant, true},
-		"over an unknown":  {consulted(post, circulation.ObjectionRaised), people(1, skip, "Q"), renamed, false},
-	} {
-		d, f := staff(), asked(writes(pay, yen("1")))
-		if c.change != nil {
-			c.change(d, f)
-		}
-		route, err := policy(1, c.first, c.own, people(1, refuse, "Y")).Resolve(f, rules.Floor{}, d)
-		expect.Must(t, err == nil, "%s: %v", name, err)
-		expect.Is(t, route.Stages[1].Once, c.once, name)
-	}
-}
-
-// Who records the minutes is a part of their own, also if the stage finds them among its people.
-func TestTheSecretaryOfAStage(t *testing.T) {
-	board := beside(people(0, refuse, "A", "B", "X"), writer("X", "Y"))
-	board.Minutes, board.ReadAfter = true, true
-	resolve := func(f *rules.Facts) circulation.Stage {
-		return expect.Value(policy(1, board).Resolve(f, rules.Floor{}, staff()))(t).Stages[0]
-	}
-	s := resolve(asked(writes(pay, yen("1"))))
-	expect.Same(t, s.Parts, []circulation.Part{{N: 2, Of: 2}, {N: 2, Of: 1}})
-	expect.That(t, s.Minutes && s.Secretary == 2 && s.ReadAfter && s.Need == 3 && s.People[2].User == "X", "%+v", s)
-	action := asked(writes(pay, yen("1")))
-	action.Kind = rules.KindAction
-	expect.Is(t, resolve(action).ReadAfter, false, "an agent's action")
-	board = beside(byLabel(noSkip, "なし"), writer("X"), ofPeople(1, "B"))
-	board.Minutes = true
-	none := asked(writes(pay, yen("1")))
-	none.Calls[0].Labels = map[string][]string{"関係部": {"なし"}}
-	route := expect.Value(policy(1, board).Resolve(none, rules.Floor{}, &company{org: "v1", unknown: []string{"なし"}}))(t)
-	s = route.Stages[0]
-	expect.That(t, s.Secretary == 1 && s.People[0].User == "X" && len(s.Parts) == 2, "a label says none: %+v", s)
-	board = beside(people(1, refuse, "U1", "U2"), writer("U3"))
-	board.Minutes, board.ReadAfter = true, true
-	saved(t, of(rule(1, writing(), board)))
-}
-
 func TestStagesThatCantBeSaved(t *testing.T) {
 	const at = "rules[0].route.stages[0]"
 	with := func(s rules.Stage, change func(*rules.Stage)) rules.Stage { change(&s); return s }
-	note := circulation.ObjectionNoted
 	many := slices.Repeat([]rules.Source{ofPeople(1, "U2")}, rules.MaxBeside+1)
 	one := people(1, refuse, "U1")
 	for name, c := range map[string]struct {
@@ -253,46 +150,25 @@ func TestStagesThatCantBeSaved(t *testing.T) {
 		"the channel beside":      {beside(one, rules.Source{Who: channel().Who, Need: 1}), at + ".beside[0].who.kind"},
 		"beside the channel":      {beside(channel(), ofPeople(1, "U2")), at + ".beside"},
 		"what may be left out":    {beside(people(1, twice, "U1"), ofPeople(1, "U2")), at + ".empty"},
-		"as something else":       {with(one, func(s *rules.Stage) { s.As = "approve" }), at + ".as"},
-		"an objection to a stamp": {with(one, func(s *rules.Stage) { s.Dissent = note }), at + ".dissent"},
-		"nothing follows":         {with(one, func(s *rules.Stage) { s.As = "consult" }), at + ".dissent"},
-		"minutes of a consultation": {with(consulted(one, note), func(s *rules.Stage) { s.Minutes = true }),
-			at + ".minutes"},
-		"a channel that is consulted": {with(channel(), func(s *rules.Stage) { s.As = "consult" }), at + ".as"},
-		"a channel with minutes":      {with(channel(), func(s *rules.Stage) { s.Minutes = true }), at + ".minutes"},
-		"nobody stands in in one":     {with(channel(), func(s *rules.Stage) { s.NoStandIns = true }), at + ".no_stand_ins"},
-		"a channel that reads":        {with(channel(), func(s *rules.Stage) { s.ReadAfter = true }), at + ".read_after"},
+		"nobody stands in in one": {with(channel(), func(s *rules.Stage) { s.NoStandIns = true }), at + ".no_stand_ins"},
+		"a channel that reads":    {with(channel(), func(s *rules.Stage) { s.ReadAfter = true }), at + ".read_after"},
 		"nobody stands in, and reads": {with(one, func(s *rules.Stage) { s.NoStandIns, s.ReadAfter = true, true }),
 			at + ".read_after"},
-		"a secretary without minutes": {beside(one, writer("U2")), at + ".beside[0].secretary"},
-		"two secretaries": {with(beside(one, writer("U2"), writer("U3")), func(s *rules.Stage) { s.Minutes = true }),
-			at + ".beside[1].secretary"},
-		"all secretaries": {with(beside(one, rules.Source{Who: ofPeople(0, "U2", "U3").Who, Secretary: true}),
-			func(s *rules.Stage) { s.Minutes = true }), at + ".beside[0].secretary"},
 		"a share and a number": {with(one, func(s *rules.Stage) { s.Share = rules.ShareMajority }), at + ".share"},
 		"another share":        {share(one, "half"), at + ".share"},
 		"a share of the channel": {with(channel(), func(s *rules.Stage) { s.Share = rules.ShareMajority }),
 			at + ".share"},
 		"a share beside a number": {beside(one, rules.Source{Who: ofPeople(1, "U2").Who, Need: 1,
 			Share: rules.ShareMajority}), at + ".beside[0].share"},
-		"only the channel approves": {consulted(one, note), "rules[0].route.stages"},
 	} {
 		stages := []rules.Stage{c.stage}
-		if c.stage.Who.Kind == rules.WhoChannel || c.stage.As == "consult" && name != "only the channel approves" {
+		if c.stage.Who.Kind == rules.WhoChannel {
 			stages = append(stages, people(1, refuse, "U3"))
-		}
-		if name == "only the channel approves" {
-			stages = append(stages, channel())
 		}
 		expect.Same(t, fieldsOf(of(rule(1, writing(), stages...)).Problems(known)), []string{c.field})
 		t.Log(name)
 	}
-	nobody := of(rule(1, only(read), consulted(one, note)))
-	expect.Is(t, nobody.Problems(known)[0].Limit, "approves")
-	saved(t, of(rule(1, writing(), consulted(one, note), beside(people(1, up, "U2"), ofPeople(0, "U3", "U4")))))
-	expect.Same(t, fieldsOf((&rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 3}, Rules: []rules.Rule{
-		rule(1, writing(), consulted(one, note), people(1, refuse, "U2"))}}).Problems(known)),
-		[]string{"rules[0].route.stages"}) // a consent is no stamp of the floor
+	saved(t, of(rule(1, writing(), beside(people(1, up, "U2"), ofPeople(0, "U3", "U4")))))
 }
 
 // Whoever looks at rules before they are saved learns of each source.
@@ -325,7 +201,6 @@ func TestWhatSaysNothingNewIsWrittenAsBefore(t *testing.T) {
 // A stage that asks more of its people than the one before isn't left out because they stamped there.
 func TestAStageOfMoreWeightIsAskedAgain(t *testing.T) {
 	for name, weighs := range map[string]func(s *rules.Stage){"stand-ins": func(s *rules.Stage) { s.NoStandIns = true },
-		"minutes":     func(s *rules.Stage) { s.Minutes = true },
 		"reads after": func(s *rules.Stage) { s.ReadAfter = true }} {
 		first, again := people(2, rules.EmptySkip, "A", "B"), people(2, rules.EmptySkip, "A", "B")
 		weighs(&again)

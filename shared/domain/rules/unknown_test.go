@@ -105,9 +105,6 @@ func different(route circulation.Route, at int, hands map[string]bool) int {
 	if s.LeftOut != "" {
 		return different(route, at+1, hands)
 	}
-	if s.As == circulation.AsConsult {
-		return different(route, at+1, hands)
-	}
 	if s.Mode == circulation.ModeChannel {
 		return 1 + different(route, at+1, hands)
 	}
@@ -184,9 +181,7 @@ func checkThread(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor,
 func checkRoute(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor, d *company, route circulation.Route) {
 	stamps, people := 0, 0
 	for i, s := range route.Stages {
-		if s.As == "" {
-			stamps += s.Need
-		}
+		stamps += s.Need
 		expect.That(t, (s.LeftOut != "") == (s.Need == 0), "%+v", s)
 		e := p.Stages[i].Empty
 		then := map[string]rules.Then{rules.LeftVacant: e.Vacant, rules.LeftElsewhere: e.Vacant,
@@ -194,9 +189,7 @@ func checkRoute(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor, 
 		later := s.LeftOut == rules.LeftLater && e.Own == rules.ThenUp
 		expect.That(t, then == rules.ThenSkip || later, "left out without the policy's word: %+v", s)
 		if s.LeftOut == "" && s.Mode == circulation.ModePeople {
-			if s.As == "" {
-				people++
-			}
+			people++
 			expect.That(t, len(s.People) >= s.Need && s.Need >= p.Stages[i].Need, "%+v", s)
 		}
 		keys := map[string]bool{}
@@ -318,7 +311,6 @@ func drawnPolicy(t *rapid.T) *rules.Policy {
 			stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"室長", "課長"}}, 1, e),
 			share(group(0, e), rules.ShareMajority), share(people(0, e, "A", "B", "R"), rules.ShareTwoThirds),
 			beside(people(1, unskipped(e), "A"), rules.Source{Who: group(0, e).Who, Share: rules.ShareTwoThirds}),
-			consulted(group(1, e), circulation.ObjectionNoted), consulted(people(2, e, "A", "B"), circulation.ObjectionRaised),
 			beside(group(1, unskipped(e)), ofPeople(1, "A", "B")), beside(manager(1, unskipped(e)), ofPeople(0, "B", "R")),
 			beside(people(1, unskipped(e), "A"), rules.Source{Who: group(0, e).Who}, ofPeople(1, "A", "D")),
 		}).Draw(t, "stage"))

@@ -43,7 +43,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		act.Kind == circulation.SendBack && g.Ruled() && !versioned,
 		act.Kind == circulation.SendBack && a.Matter() != nil && a.MayGiveBack(id): // no model makes another
 		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage}
-	case act.Gives() && a.sum(row) != g.AskedSum:
+	case act.Kind == circulation.Stamp && a.sum(row) != g.AskedSum:
 		return aggregate.Change{}, fmt.Errorf("%s has another content than is asked: %w", row.Key(),
 			aggregate.ErrConflict)
 	}

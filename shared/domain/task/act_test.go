@@ -81,7 +81,7 @@ func (s *story) does(kind circulation.Kind, user string, change ...func(act *cir
 		st := circulation.Walk(row.gate().Circulating())
 		act := circulation.Act{Kind: kind, Hand: circulation.Person{User: user}, Principal: circulation.Person{User: user},
 			Stage: max(1, st.Present), Hash: row.gate().AskedSum}
-		if kind != circulation.Stamp && kind != circulation.TakeBack {
+		if kind != circulation.Stamp {
 			act.Text = " 理由 "
 		}
 		for _, c := range change {
@@ -137,9 +137,7 @@ func TestStepsAreSettledAlongTheirRoute(t *testing.T) {
 		"the next stage has no time of its own")
 	s.nothing(s.does(circulation.Stamp, suzuki, at(1)))
 	s.why(s.does(circulation.Stamp, tanaka, at(1)), circulation.WhyStage)
-	s.do(s.does(circulation.TakeBack, suzuki, at(1)))
-	s.nothing(s.does(circulation.TakeBack, suzuki, at(1)))
-	s.do(s.does(circulation.Stamp, suzuki), s.does(circulation.Stamp, tanaka))
+	s.do(s.does(circulation.Stamp, tanaka))
 
 	a := s.load()
 	e := a.Execution()
@@ -149,9 +147,7 @@ func TestStepsAreSettledAlongTheirRoute(t *testing.T) {
 	s.nothing(s.does(circulation.Stamp, tanaka, at(2)))
 	decided := aggregate.ErrDecided{Status: "approved", By: tanaka, At: *a.Process().ApprovedAt}
 	s.refused(s.does(circulation.Stamp, ito, at(2)), decided)
-	s.refused(s.does(circulation.TakeBack, tanaka, at(2)), decided)
-	expect.Same(t, s.entries(), []string{"process.routed", "process.stamped", "process.taken_back", "process.stamped",
-		"process.approved"})
+	expect.Same(t, s.entries(), []string{"process.routed", "process.stamped", "process.approved"})
 	s.do(s.start, s.claim)
 }
 

@@ -11,6 +11,7 @@ import (
 	"unicode/utf16"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 )
 
 // FileKind is what a file is by its content, of the kinds that people can open beside a request.
@@ -179,7 +180,7 @@ func Stamps(c aggregate.Change, id string) bool {
 			return false
 		}
 		acts := of.gate().Acts
-		return len(acts) > 0 && acts[len(acts)-1].Gives() && acts[len(acts)-1].At.Equal(c.Now)
+		return len(acts) > 0 && acts[len(acts)-1].Kind == circulation.Stamp && acts[len(acts)-1].At.Equal(c.Now)
 	})
 }
 

@@ -172,22 +172,12 @@ const (
 	AuditStepRejected       aggregate.Action = "step.rejected"
 	AuditProcessRouted      aggregate.Action = "process.routed" // opened under a rule
 	AuditProcessStamped     aggregate.Action = "process.stamped"
-	AuditProcessTakenBack   aggregate.Action = "process.taken_back"
 	AuditProcessDenied      aggregate.Action = "process.denied"
 	AuditProcessReturned    aggregate.Action = "process.returned"
 	AuditProcessEdited      aggregate.Action = "process.edited"
-	AuditProcessQuestioned  aggregate.Action = "process.questioned"
-	AuditProcessAnswered    aggregate.Action = "process.answered"
-	AuditProcessAdded       aggregate.Action = "process.added"
-	AuditProcessDissented   aggregate.Action = "process.dissented"
 	AuditStepRouted         aggregate.Action = "step.routed"
 	AuditStepStamped        aggregate.Action = "step.stamped"
-	AuditStepTakenBack      aggregate.Action = "step.taken_back"
 	AuditStepDenied         aggregate.Action = "step.denied"
-	AuditStepQuestioned     aggregate.Action = "step.questioned"
-	AuditStepAnswered       aggregate.Action = "step.answered"
-	AuditStepAdded          aggregate.Action = "step.added"
-	AuditStepDissented      aggregate.Action = "step.dissented"
 	AuditProcessReadAfter   aggregate.Action = "process.read_after" // what a stand-in stamped, by whom they stood in for
 	AuditStepReadAfter      aggregate.Action = "step.read_after"
 	AuditExecutionStarted   aggregate.Action = "execution.started"
@@ -209,11 +199,8 @@ var promptOnRoute = aggregate.OnRoute{
 var processOnRoute = aggregate.OnRoute{
 	Read: AuditProcessReadAfter, Routed: AuditProcessRouted, Approved: AuditProcessApproved,
 	Acts: map[circulation.Kind]aggregate.Action{
-		circulation.Stamp: AuditProcessStamped, circulation.TakeBack: AuditProcessTakenBack,
-		circulation.SendBack: AuditProcessRejected, circulation.GiveBack: AuditProcessReturned,
-		circulation.Deny: AuditProcessDenied,
-		circulation.Ask:  AuditProcessQuestioned, circulation.Answer: AuditProcessAnswered,
-		circulation.Add: AuditProcessAdded, circulation.Dissent: AuditProcessDissented,
+		circulation.Stamp: AuditProcessStamped, circulation.SendBack: AuditProcessRejected,
+		circulation.GiveBack: AuditProcessReturned, circulation.Deny: AuditProcessDenied,
 	},
 }
 
@@ -221,9 +208,7 @@ var processOnRoute = aggregate.OnRoute{
 var stepOnRoute = aggregate.OnRoute{
 	Read: AuditStepReadAfter, Routed: AuditStepRouted, Approved: AuditStepApproved,
 	Acts: map[circulation.Kind]aggregate.Action{
-		circulation.Stamp: AuditStepStamped, circulation.TakeBack: AuditStepTakenBack,
-		circulation.SendBack: AuditStepRejected, circulation.Deny: AuditStepDenied,
-		circulation.Ask:    AuditStepQuestioned,
-		circulation.Answer: AuditStepAnswered, circulation.Add: AuditStepAdded, circulation.Dissent: AuditStepDissented,
+		circulation.Stamp: AuditStepStamped, circulation.SendBack: AuditStepRejected,
+		circulation.Deny: AuditStepDenied,
 	},
 }

@@ -169,9 +169,7 @@ func TestAClaimOverATornReadOfARouteRunsNothing(t *testing.T) {
 		s := is.s
 		switch name {
 		case "steps":
-			s.do(s.does(circulation.Stamp, suzuki), s.does(circulation.TakeBack, suzuki, func(act *circulation.Act) {
-				act.Stage = 1
-			}), s.does(circulation.Stamp, suzuki), s.does(circulation.Stamp, tanaka), s.start)
+			s.do(s.does(circulation.Stamp, suzuki), s.does(circulation.Stamp, tanaka), s.start)
 		case "a step":
 			s.do(s.openGate, s.does(circulation.Stamp, tanaka))
 		}

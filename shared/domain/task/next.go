@@ -107,9 +107,6 @@ func waitState(until, now time.Time) aggregate.Next {
 // ViaStamped is how the same rule finds whom it asks about a step.
 const ViaStamped = "stamped the steps"
 
-// ViaAdded is how a gate finds whom somebody added there.
-const ViaAdded = "added at the gate"
-
 // Settled is how the steps of an attempt were settled under a rule. The same rule asks about one of them by one stamp
 // of anybody on its Desk.
 type Settled struct {
@@ -137,7 +134,7 @@ func (a *Aggregate) Settled(e *Execution) *Settled {
 	s.Stamps, s.Hands = len(st.Stamps()), st.Hands()
 	for i := range st.Stages {
 		stage := &st.Stages[i]
-		if len(stage.Stamps) == 0 || !stage.Counts() { // who was added stamps no step for the route
+		if len(stage.Stamps) == 0 {
 			continue
 		}
 		s.Desk = circulation.Stage{Name: stage.Name, Mode: circulation.ModePeople, Need: 1, NoStandIns: stage.NoStandIns,

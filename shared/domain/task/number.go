@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -249,24 +248,6 @@ func (c *change) number(e *Execution, of Series) {
 	c.RelyOn(row)
 	e.Number, e.Document = cmp.Or(e.Number, decision), cmp.Or(e.Document, document)
 	c.Head.Number, c.Head.Document = cmp.Or(decision, c.Head.Number), cmp.Or(document, c.Head.Document)
-}
-
-// Carries returns whom people added in the round before that of the steps about which people are about to be asked, for
-// the route on which they are asked again.
-func (a *Aggregate) Carries(on *circulation.Route) []circulation.Carried {
-	is := a.Process()
-	if is == nil || is.Status != aggregate.Generating {
-		return nil
-	}
-	for _, p := range slices.Backward(a.Processes) {
-		if p.Version >= is.Version || !p.Gate.Ruled() {
-			continue
-		}
-		if st := circulation.Walk(p.Gate.Circulating()); st.Refused == nil {
-			return st.Carries(on, a.round(p.Version))
-		}
-	}
-	return nil
 }
 
 // roundOf returns which round of the steps a gate is about, 0 of a policy's.

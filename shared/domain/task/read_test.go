@@ -52,25 +52,6 @@ func TestAStandInsStampIsReadAfterwards(t *testing.T) {
 	expect.That(t, err == nil && change.Empty(), "%+v %v", change, err)
 }
 
-// A stamp that is given once more is read once more; where the stage doesn't ask that, nothing is to be read.
-func TestAStampGivenAgainIsReadAgain(t *testing.T) {
-	s := waitingPrompt(t)
-	first := desk(1, ito)
-	first.ReadAfter = true
-	s.do(s.approvePrompt, s.finishOn(along(2, first, desk(1, tanaka))))
-	stamp := s.does(circulation.Stamp, "U_KATO", forIto, at(1))
-	s.do(stamp, s.reads(ito))
-	s.do(s.does(circulation.TakeBack, "U_KATO", at(1), func(act *circulation.Act) { act.Principal.User = ito }))
-	expect.Is(t, len(s.load().ToRead(s.ruled().gate(), circulation.Person{User: ito})), 0)
-	s.do(s.does(circulation.Stamp, "U_KATO", forIto, at(1)))
-	expect.Is(t, len(s.load().ToRead(s.ruled().gate(), circulation.Person{User: ito})), 1)
-	s.do(s.reads(ito))
-	other := onRoute(t)
-	other.do(other.does(circulation.Stamp, suzuki), other.does(circulation.Stamp, "U_KATO", forIto))
-	_, err := other.try(other.reads(ito))
-	expect.Is(t, err, aggregate.ErrNotFound, "a stage that doesn't ask it")
-}
-
 // Whoever was away or on leave reads what was stamped by whom the rule asked in their place, each for themselves. Of a
 // vacant post nobody reads, nor does who stamped or who asks.
 func TestWhoWasAwayReadsWhatOthersStampedInTheirPlace(t *testing.T) {

@@ -146,16 +146,6 @@ func TestHowStepsWereSettled(t *testing.T) {
 	expect.That(t, x.Stamps == 2 && x.Hands == 2 && x.Rule == *s.load().Process().Terms.Rule, "%+v", x)
 	expect.Same(t, x.Desk.People, []circulation.Person{{User: tanaka, Via: ViaStamped}})
 	expect.That(t, checked(t).load().Settled(checked(t).load().Execution()) == nil, "steps without a rule")
-	adds := func(act *circulation.Act) {
-		act.To, act.As = &circulation.Person{User: "U_FRIEND", Via: "named"}, circulation.AsApprove
-		act.Found.Resolved = act.To.Via
-	}
-	s = onRoute(t)
-	s.do(s.does(circulation.Stamp, suzuki), s.does(circulation.Add, tanaka, adds),
-		s.does(circulation.Stamp, tanaka), s.does(circulation.Stamp, "U_FRIEND"))
-	x = s.load().Settled(s.load().Execution())
-	expect.Same(t, x.Desk.People, []circulation.Person{{User: tanaka, Via: ViaStamped}})
-	expect.That(t, x.Stamps == 3 && x.Hands == 2, "%+v", x)
 }
 
 // checkedOnRoute returns a running task whose steps were settled along a route by these stamps, and in which people

@@ -27,8 +27,7 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 	title := d.title(w.Header, x)
 	if line, colour := r.resting(); line != "" {
 		d.settled = true
-		return d.shown(x, title, colour).with(divider(), contextLine(line)).
-			with(r.onCopy(conversation.CardAction, x.ActionID+"/"+d.t.AskedHash(x.ActionID), d.t.Head.SessionID)...)
+		return d.shown(x, title, colour).with(divider(), contextLine(line))
 	}
 	switch {
 	case x.Status == conversation.ActionPending && x.Gate.Status == aggregate.Generating:
@@ -67,7 +66,7 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	value := x.ActionID + "/" + d.t.AskedHash(x.ActionID)
 	p, _ := d.read(x)
 	why := Unapprovable(p, d.w.Locale)
-	yes, no := r.decision(conversation.CardAction, ApproveAction, RejectAction, value)
+	yes, no := d.decision(ApproveAction, RejectAction, value)
 	buttons := []slack.BlockElement{yes}
 	switch _, nobody := r.left(); {
 	case nobody:
@@ -79,8 +78,7 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 		buttons = []slack.BlockElement{button(w.Review, OpenActionReview, x.ActionID, slack.StylePrimary)}
 		b.blocks = append(b.blocks, contextLine(w.NotWhole))
 	}
-	buttons = slices.Concat(buttons, []slack.BlockElement{no, button(d.texts.Cancel, CancelAction, x.ActionID, "")},
-		r.beside(conversation.CardAction, value), r.opensRoute(conversation.CardAction, x.ActionID))
+	buttons = slices.Concat(buttons, []slack.BlockElement{no, button(d.texts.Cancel, CancelAction, x.ActionID, "")})
 	f := face{text: fill(d.texts.AsksText, "n", x.Number) + d.matter(x), colour: blue}.
 		with(header(d.title(d.texts.Asks, x)))
 	var notes []string
@@ -94,7 +92,7 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	if x.EditedAt != nil {
 		notes = append(notes, fill(d.texts.SourceEdited, "when", whenSet(x.EditedAt)))
 	}
-	f = f.with(r.parts()).with(r.waits(notes...)...).with(
+	f = f.with(divider()).with(r.waits(notes...)...).with(
 		slack.NewActionBlock(blockID(d.t.Head.SessionID, r.st.Present), buttons...))
 	if why != "" {
 		return f

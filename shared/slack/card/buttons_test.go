@@ -161,11 +161,6 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 			if s.Returned() != nil { // beside the menu
 				want[card.Withdraw+" "+s.Head.TaskID] = 1
 			}
-			if open, waits := s.OpenGate(); waits && s.GateWith(open.ID).Ruled() { // by whoever is asked, beside the decision
-				for _, act := range []aggregate.Act{aggregate.ActAsk, aggregate.ActAdd} {
-					want[string(act)+"_"+string(open.Kind)+" "+open.ID] = 1
-				}
-			}
 			if p := s.Contesting(); p != nil && p.Contest.TakenAt == nil {
 				want[card.TakeBest+" "+p.ID] = 1
 			}

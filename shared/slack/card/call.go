@@ -84,11 +84,6 @@ func CallCard(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, around A
 // CallCopy is Copy for a call.
 func CallCopy(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	d := drawCall(a, Around{}, s, s.Locale, now)
-	if _, n := aggregate.QuestionOf(c.Subject); n > 0 && a.Call != nil {
-		r := d.route()
-		return r.questioned(call.Card, n, d.c.Header, link, [2]string{blockID(a.Call.CallID, r.st.Present),
-			a.Call.CallID + "/" + d.a.AskedHash(a.Call.CallID)}, c.User)
-	}
 	asks := askWordsOf.In(s.Locale)
 	switch {
 	case a.Call == nil:
@@ -132,8 +127,7 @@ func (d callDrawing) face() face {
 			took)...))
 	}
 	if line, colour := r.resting(); line != "" {
-		return d.shown(d.c.Header, colour).with(divider(), contextLine(line)).
-			with(r.onCopy(call.Card, x.CallID+"/"+d.a.AskedHash(x.CallID), x.CallID)...)
+		return d.shown(d.c.Header, colour).with(divider(), contextLine(line))
 	}
 	switch {
 	case x.Status == conversation.ActionPending && x.Gate.Status == aggregate.Generating:
@@ -183,7 +177,7 @@ func (d callDrawing) made() string {
 // ended draws a call that was rejected, cancelled or has expired.
 func (d callDrawing) ended(r routed) face {
 	how, line := d.became()
-	return d.shown(d.c.Header+how, grey).with(r.parts(), contextLine(append(r.passed(), line)...))
+	return d.shown(d.c.Header+how, grey).with(divider(), contextLine(append(r.passed(), line)...))
 }
 
 // became says how a call ended that wasn't made, and by whom or why.
@@ -221,7 +215,7 @@ func (d callDrawing) from() string {
 func (d callDrawing) pending(r routed) face {
 	x, b := d.a.Call, d.body(maxPages).bounded()
 	value := x.CallID + "/" + d.a.AskedHash(x.CallID)
-	yes, no := r.decision(call.Card, approveCall, rejectCall, value)
+	yes, no := d.decision(approveCall, rejectCall, value)
 	buttons := []slack.BlockElement{yes}
 	if _, nobody := r.left(); nobody {
 		buttons = nil
@@ -229,11 +223,10 @@ func (d callDrawing) pending(r routed) face {
 		buttons = []slack.BlockElement{button(d.w.Review, ReviewAction+string(call.Card), x.CallID, slack.StylePrimary)}
 		b.blocks = append(b.blocks, contextLine(d.w.NotWhole))
 	}
-	buttons = slices.Concat(buttons, []slack.BlockElement{no, d.cancel("")},
-		r.beside(call.Card, value), r.opensRoute(call.Card, x.CallID))
+	buttons = slices.Concat(buttons, []slack.BlockElement{no, d.cancel("")})
 	f := face{text: fill(d.c.AsksText, "agent", d.agent(), "tool", inline(x.Tool, maxTool)), colour: blue}.
 		with(header(d.c.Asks)).with(b.blocks...).with(d.about()...)
-	return f.with(r.parts()).with(r.waits()...).with(slack.NewActionBlock(blockID(x.CallID, r.st.Present), buttons...),
+	return f.with(divider()).with(r.waits()...).with(slack.NewActionBlock(blockID(x.CallID, r.st.Present), buttons...),
 		contextLine(append([]string{d.effect(r, b.cut)}, r.hints()...)...))
 }
 
@@ -365,9 +358,6 @@ func (d *callDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewReque
 	}
 	w := drawCall(d.a, Around{}, s, s.Locale, time.Time{})
 	r.Type, r.Hash = call.Card, d.a.AskedHash(r.ID)
-	if r.Route {
-		return w.route().dialog(header(w.c.Header), r), true
-	}
 	return w.reviewed(w.c.Header, w.body(everything), r, w.route(), ReviewCallback), true
 }
 
@@ -379,11 +369,6 @@ func (d *callDialogs) Rejection(r Review, locale string) slack.ModalViewRequest 
 		Asked: ident(r.Hash)})
 	return modal(RejectionCallback, draw.ModalTitle, conversationWordsOf.In(locale).RejectSubmit, draw.ModalClose,
 		about, section(w.RejectBy), reason)
-}
-
-func (d *callDialogs) RouteAct(x RouteAct, locale string) slack.ModalViewRequest {
-	w := drawCall(d.a, Around{}, tenancy.Settings{}, locale, time.Time{})
-	return w.routeAct(header(w.c.Header), d.a.GateWith(x.ID), x)
 }
 
 func (d *callDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {

@@ -1,7 +1,6 @@
 package card_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -77,29 +76,6 @@ func (o *outside) claimed() *outside {
 
 func (o *outside) shown(locale string) any {
 	return card.CallCard(o.Aggregate, o.Cards[0], tenancy.Settings{Locale: locale}, card.Around{}, o.now)
-}
-
-// Who answers for the key now isn't asked by card or copy, and the card says that nobody else can stamp.
-func TestACallDoesntAskWhoAnswersNow(t *testing.T) {
-	o := askedFor(t, "Bash", `{"command":"rm x"}`, func(x *call.Proposal) {
-		x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "01KS000000000000000000000A", Name: "r", Revision: 1},
-			Askers: []circulation.Person{{User: "U_SATO"}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
-				Stages: []circulation.Stage{{Name: "課長", Mode: circulation.ModePeople, Need: 1,
-					People: []circulation.Person{{User: "U_TANAKA"}}}}}}
-	})
-	k := tenancy.Key{ID: "k1", Tools: []string{"Bash"}, ExpiresAt: o.Call.KeyUntil, Answers: "U_TANAKA"}
-	o = o.do(o.Follow(k, aggregate.Answerer{Person: circulation.Person{User: "U_TANAKA"}}, o.now))
-	copied := &aggregate.Card{CardType: call.Card, Subject: call.Key, User: "U_TANAKA", Stage: 1, CreatedAt: o.now}
-	for locale, says := range map[string][2]string{
-		"ja": {"今このエージェントのキーの責任者のため承認できません", "キーの責任者になったため、この呼び出しを承認できなくなりました"},
-		"en": {"answers for this agent’s key now", "You answer for the agent’s key now"}} {
-		o.Call.Locale = locale
-		for i, c := range []*aggregate.Card{o.Cards[0], copied} {
-			text := string(expect.Value(json.Marshal(card.CallCard(o.Aggregate, c, tenancy.Settings{Locale: locale},
-				card.Around{}, o.now)))(t))
-			expect.That(t, strings.Contains(text, says[i]) && !strings.Contains(text, "approve_call"), "%s", text)
-		}
-	}
 }
 
 // callViews draws a call's card in each of its states, and its dialogs.

@@ -22,12 +22,10 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 	if key, back := strings.CutPrefix(c.Subject, ReturnedCopy); back {
 		return returnedTo(a, key, s, link, Around{}, now)
 	}
-	switch key, n := aggregate.QuestionOf(c.Subject); {
-	case c.CardType == task.CardOutcome:
+	switch c.CardType {
+	case task.CardOutcome:
 		return outcomeOf(a, s, link, now)
-	case n > 0:
-		return drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}.question(key, n, link, c.User)
-	case c.CardType == aggregate.CardDecided:
+	case aggregate.CardDecided:
 		return drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}.decided(c.About(), link)
 	}
 	w, own := askWordsOf.In(s.Locale), wordsOf.In(s.Locale)
@@ -63,12 +61,23 @@ func until(a *task.Aggregate, key string) *task.Aggregate {
 	return &then
 }
 
+// decided draws the copy about the decision at a task's gate.
+func (d drawing) decided(key, link string) Message {
+	v, _ := d.versionOf(task.CardOf(key), func(other, _ string) bool { return other == key }, 1)
+	return d.routeOf(&v).decided(d.matter(&v, d.w.Quoted), d.a.Head.Requester, link)
+}
+
+// decided draws the message by which somebody is told of a decision: about what, its number, and who made it.
+func (r routed) decided(title, asker, link string) Message {
+	asks, text := askWordsOf.In(r.w.Locale), fill(r.texts.Decided, "title", title)
+	from := fill(asks.HomeFrom, "who", r.w.mention(asker))
+	return face{text, green, nil}.with(section("*"+text+"*"+opens(link, asks)),
+		contextLine(append(r.passed(), from)...)).message()
+}
+
 // ConversationCopy is Copy for an action of a conversation.
 func ConversationCopy(t Conversation, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	w := askWordsOf.In(t.locale(s))
-	if key, n := aggregate.QuestionOf(c.Subject); n > 0 {
-		return drawingOf(t, s, t.locale(s), now).question(aggregate.Find(t.Actions, key), n, link, c.User)
-	}
 	if c.CardType == aggregate.CardDecided {
 		d, x := drawingOf(t, s, s.Locale, now), aggregate.Find(t.Actions, c.About())
 		return d.routeOf(x).decided(d.title(d.texts.Header, x), t.Conversation.Opener, link)
@@ -214,63 +223,6 @@ func ToldRequester(a *task.Aggregate) bool {
 	})
 }
 
-// TakeBack begins the action_id of the button by which somebody takes their own stamp back; the card's type follows.
-// Its block_id names the stage of that stamp.
-const TakeBack = "takeback_"
-
-// TakeBackWords returns the text of that button, the question that it asks before, and what it means. back is the act
-// by which what was given at a stage in state st is taken back.
-func TakeBackWords(locale string, st *circulation.State, back *circulation.Act) (text, question, about string) {
-	w, s := routeWordsOf.In(locale), st.Stages[back.Stage-1]
-	if s.As != circulation.AsConsult {
-		return w.TakeBack, w.TakeBackTitle, w.TakeBackText
-	}
-	if slices.ContainsFunc(s.Stamps, func(x *circulation.Act) bool {
-		return x.Kind == circulation.Dissent && x.Hand.User == back.Hand.User
-	}) {
-		return w.TakeBack, w.TakeBackObjects, w.TakeBackObjection
-	}
-	return w.TakeBack, w.TakeBackConsents, w.TakeBackConsent
-}
-
-// takeBack returns the button for somebody's stamp on a gate that waits, and its stage. ok is false if they have none,
-// or may not take it back.
-func (r routed) takeBack(kind aggregate.CardType, value, user string) (b slack.BlockElement, stage int, ok bool) {
-	if !r.open || r.st.Refused != nil {
-		return nil, 0, false
-	}
-	act, ok := circulation.TakesBack(r.gate.Circulating(), r.st, user)
-	if !ok {
-		return nil, 0, false
-	}
-	label, title, text := TakeBackWords(r.w.Locale, &r.st, &act)
-	return confirmed(button(label, TakeBack+string(kind), value, ""), title, text, r.texts.TakeBackYes,
-		r.texts.TakeBackNo), act.Stage, true
-}
-
-// onCopy returns that button for a copy's person and stage. id is the task's or conversation's.
-func (r routed) onCopy(kind aggregate.CardType, value, id string) []slack.Block {
-	b, stage, ok := r.takeBack(kind, value, r.copy.User)
-	if !ok || stage != r.copy.Stage {
-		return nil
-	}
-	return []slack.Block{slack.NewActionBlock(blockID(id, stage), b)}
-}
-
-// opensRoute returns the button that opens the dialog with the route, if somebody may take a stamp back there: not
-// everybody who stamps has a copy.
-func (r routed) opensRoute(kind aggregate.CardType, value string) []slack.BlockElement {
-	if r.copy != nil || !r.open {
-		return nil
-	}
-	for _, act := range r.st.Stamps() {
-		if _, ok := circulation.TakesBack(r.gate.Circulating(), r.st, act.Hand.User); ok {
-			return []slack.BlockElement{button(r.texts.OpenRoute, RouteAction+string(kind), value, "")}
-		}
-	}
-	return nil
-}
-
 // inDialog draws the whole route for a page's foot: where each stage stands.
 func (r routed) inDialog() (out []slack.Block) {
 	if len(r.st.Stages) == 0 {
@@ -287,64 +239,4 @@ func (r routed) inDialog() (out []slack.Block) {
 	return out
 }
 
-// dialog draws where each stage stands, whose turn it is until when, and whether its reader may take their stamp back.
-func (r routed) dialog(about slack.Block, of Review) slack.ModalViewRequest {
-	blocks := []slack.Block{about}
-	for _, n := range r.st.InOrder() {
-		blocks = append(blocks, section(cut(r.stageInFull(n-1), maxSection)))
-	}
-	if r.gate.Ruled() {
-		blocks = append(blocks, contextLine(fill(r.texts.Rule, "rule", r.ruleName(r.gate))))
-	}
-	b, stage, ok := r.takeBack(of.Type, ident(of.ID)+"/"+of.Hash, of.Reader)
-	act, _ := circulation.TakesBack(r.gate.Circulating(), r.st, of.Reader)
-	switch {
-	case ok:
-		blocks = append(blocks, slack.NewActionBlock(blockID(ident(of.TaskID), stage), b))
-	case !r.open:
-		blocks = append(blocks, contextLine(r.w.ReviewOver))
-	case act.Stage > 0:
-		refused := circulation.Admit(r.gate.Circulating(), r.st, act)
-		blocks = append(blocks, contextLine(Refused(refused, tenancy.Settings{Locale: r.w.Locale}, r.origin)))
-	}
-	return modal(ReviewCallback, r.texts.RouteTitle, "", r.w.ReviewClose,
-		metadata(Review{Type: of.Type, ID: ident(of.ID), TaskID: ident(of.TaskID)}), blocks...)
-}
-
-// stageInFull draws a stage with the people whom it asks, or will ask.
-func (r routed) stageInFull(i int) string {
-	s := &r.st.Stages[i]
-	switch {
-	case r.open && r.st.Present == i+1 && len(s.Stamps) > 0:
-		return r.now(maxPath) + "\n✅ " + r.stamps(i)
-	case r.open && r.st.Present == i+1:
-		return r.now(maxPath)
-	case r.open && s.Owed > 0 && s.LeftOut == "" && s.Mode != circulation.ModeChannel:
-		return r.stage(i) + " — " + r.asked(s.People, maxPath)
-	}
-	return r.stage(i)
-}
-
 const maxStamped = 5 // gates on the Home tab that its person stamped
-
-// stamped lists on the Home tab what its person may take back, for those who have no copy. What they are asked about
-// again has its card above.
-func (w *askWords) stamped(in Summary) (out []slack.Block) {
-	for _, x := range in.Stamped {
-		g := x.gate()
-		of, is := x.Of.(interface{ AskedHash(id string) string })
-		again := slices.ContainsFunc(in.Waiting, func(o Waits) bool { return o.Of.Ref() == x.Of.Ref() })
-		if again || g == nil || !is || len(out) == 2*maxStamped {
-			continue
-		}
-		r := drawing{w: wordsOf.In(w.Locale)}.route(g, g.Status == aggregate.PendingApproval)
-		if b, stage, ok := r.takeBack(x.Question.Kind, x.Question.ID+"/"+of.AskedHash(x.Question.ID), in.User); ok {
-			out = append(out, section("• "+waitsLine(x, w)+r.whom(w)+opens(x.Link, w)),
-				slack.NewActionBlock(blockID(x.Of.Ref().ID, stage), b))
-		}
-	}
-	if len(out) == 0 {
-		return nil
-	}
-	return append([]slack.Block{divider(), header(routeWordsOf.In(w.Locale).Stamped)}, out...)
-}

@@ -24,8 +24,6 @@ type Dialogs interface {
 	Review(r Review, s tenancy.Settings) (view slack.ModalViewRequest, ok bool)
 	// Rejection asks for the reason why a person rejects the gate that r names, or returns it to whoever asked.
 	Rejection(r Review, locale string) slack.ModalViewRequest
-	// RouteAct asks for the words of an act along a route.
-	RouteAct(x RouteAct, locale string) slack.ModalViewRequest
 	// Ending asks the person to confirm the cancellation. note says why an earlier submission failed; empty: none did.
 	Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest
 	// Refused says why a click decided nothing. If a rule refused it, Refused also says who may decide.
@@ -238,7 +236,6 @@ func (t Conversation) Ending(at Cancellation, _ string, s tenancy.Settings) slac
 // The action ids of a Review's buttons.
 const (
 	ReviewAction   = "review_" // followed by the kind; opens the dialog
-	RouteAction    = "route_"  // likewise; opens the dialog with the route
 	ReviewTurn     = "turn_"   // followed by a direction; its value is the page's number
 	ReviewCallback = "review_modal"
 )
@@ -254,10 +251,8 @@ type Review struct {
 	Stage  int                `json:"stage,omitempty"` // which the person saw, of a gate under a rule
 
 	ReadOnly bool   `json:"read_only,omitempty"` // without the button, for people who may not approve
-	Words    string `json:"-"`                   // of a rejection's reason
 	Return   bool   `json:"-"`                   // returns it to whoever asked
-	Route    bool   `json:"-"`                   // shows where the gate stands instead, and what Reader may take back
-	Reader   string `json:"-"`
+	Words    string `json:"-"`                   // of a rejection's reason
 }
 
 // The most that a page of a dialog holds. Slack allows 100 blocks and doesn't document a limit of characters.
@@ -265,6 +260,8 @@ const (
 	maxPageBlocks = 80
 	maxPage       = 10000
 )
+
+const maxTyped = 2500 // characters of what somebody typed, in a dialog
 
 const everything = 1 << 20 // sections, which no text reaches
 
@@ -282,9 +279,6 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 	}
 	r.Hash = a.AskedHash(ident(r.ID))
 	on := d.route(a.GateWith(r.ID), a.IsOpen(r.ID))
-	if r.Route {
-		return on.dialog(d.about(&v), r), true
-	}
 	v.body.cut = v.body.cut || v.sum.Unreadable() != ""
 	return d.reviewed(title, v.body, r, on, ReviewCallback), true
 }
@@ -301,9 +295,6 @@ func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalView
 	whole.cut = whole.cut || Unapprovable(p, d.w.Locale) != ""
 	r.Type, r.Hash = conversation.CardAction, t.AskedHash(x.ActionID)
 	title, on := d.title(d.texts.Header, x), d.routeOf(x)
-	if r.Route {
-		return on.dialog(header(title), r), true
-	}
 	return d.reviewed(title, whole, r, on, ActionReviewCallback), true
 }
 
@@ -330,6 +321,15 @@ func (d drawing) reviewed(title string, whole body, r Review, on routed, callbac
 		submit, said = w.ReviewApprove, w.ReviewLast
 	}
 	return modal(callback, w.ReviewTitle, submit, w.ReviewClose, metadata(r), append(blocks, contextLine(said))...)
+}
+
+// Unsent says in a dialog why what somebody typed wasn't saved, and shows it, so that they can copy it.
+func Unsent(text, typed, locale string) *slack.ModalViewRequest {
+	view := Told(text, locale)
+	if typed = inline(typed, maxTyped); typed != "" {
+		view.Blocks.BlockSet = append(view.Blocks.BlockSet, section(fill(wordsOf.In(locale).Quoted, "text", typed)))
+	}
+	return view
 }
 
 // Told is a dialog with one text and no button but the one that closes it.

@@ -95,7 +95,7 @@ func homeOfEffects(t *testing.T, locale string) slack.HomeTabViewRequest {
 	done := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
 	done.do(done.CompleteExecution(done.Head.Run, "21 行", done.now))
 	const link = "https://x.slack.com/archives/C1/p1"
-	return card.HomeView(card.Summary{User: suzuki, Console: "https://ringi.example/console", Waiting: []card.Waits{
+	return card.HomeView(card.Summary{Console: "https://ringi.example/console", Waiting: []card.Waits{
 		{Of: policy.Aggregate, Question: policy.Prompt().Asks(), Link: link},
 		{Of: sheet.Aggregate, Question: sheet.Process().Asks(), Link: link},
 		{Of: order.Aggregate, Question: order.Process().Asks(), Link: link, Named: true}},

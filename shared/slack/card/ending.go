@@ -202,7 +202,7 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 		lines = append(lines, d.approvedBy(x), d.texts.NotBegun)
 	}
 	return f.with(sectionOf(x.RanLines(d.w.Locale))...).with(sectionOf(d.pushed(x))...).
-		with(r.parts(), contextLine(append(lines, why)...))
+		with(divider(), contextLine(append(lines, why)...))
 }
 
 // RefusedByRule says on any surface why nobody could be asked about an action; empty: that isn't why it ended.

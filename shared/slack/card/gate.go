@@ -146,7 +146,7 @@ func (d drawing) gate(v version) face {
 	if line, colour := r.resting(); line != "" {
 		f := d.showing(v, colour, "").with(divider(), contextLine(line)).
 			with(r.readsAfter(v.id, d.a.Head.TaskID)...).
-			with(r.onCopy(v.kind, v.id+"/"+d.a.AskedHash(v.id), d.a.Head.TaskID)...).with(d.version(v.version))
+			with(d.version(v.version))
 		f.text += ": " + d.matter(&v, w.Quoted)
 		return f
 	}
@@ -240,7 +240,7 @@ func (d drawing) approved(v version, r routed) face {
 	if title == w.IsApprovedDenied {
 		lines = append(lines, d.rejection()...)
 	}
-	f := d.showing(v, colour, title).with(r.parts(), contextLine(lines...))
+	f := d.showing(v, colour, title).with(divider(), contextLine(lines...))
 	return d.withEnd(f, v.kind, v.key)
 }
 
@@ -259,15 +259,12 @@ func (d drawing) pending(v version, r routed) face {
 	if r.st.Refused != nil {
 		return d.showing(v, grey, "").with(divider()).with(r.waits()...).with(d.version(v.version))
 	}
-	yes, no := r.decision(v.kind, "approve_"+string(v.kind), "reject_"+string(v.kind), v.id)
+	yes, no := d.decision("approve_"+string(v.kind), "reject_"+string(v.kind), v.id)
 	first, more := []slack.BlockElement{yes}, []slack.BlockElement(nil)
 	if v.others > 0 {
 		more = append(more, button(fill(contestWords.In(w.Locale).Others, "n", v.others), OthersAction, v.id, ""))
 	}
 	please := w.PleaseApprove
-	if r.consults() {
-		please = w.PleaseConsult
-	}
 	switch _, nobody := r.left(); {
 	case r.unreadable:
 		first, please = nil, w.PleaseReject
@@ -280,8 +277,8 @@ func (d drawing) pending(v version, r routed) face {
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
-	buttons := slices.Concat(first, r.rejects(v, no), more, r.beside(v.kind, v.id), r.opensRoute(v.kind, v.id))
-	f := d.showing(v, blue, "").with(r.parts()).with(r.waits()...).
+	buttons := slices.Concat(first, r.rejects(v, no), more)
+	f := d.showing(v, blue, "").with(divider()).with(r.waits()...).
 		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), buttons...)).
 		with(d.version(v.version, r.hints()...))
 	switch matter := d.matter(&v, w.Quoted); {
@@ -295,6 +292,11 @@ func (d drawing) pending(v version, r routed) face {
 		f.text += ": " + matter
 	}
 	return f
+}
+
+// decision returns the buttons by which whoever is asked says yes and no, with these action ids.
+func (d drawing) decision(yes, no, value string) (y, n slack.BlockElement) {
+	return button(d.w.Approve, yes, value, slack.StylePrimary), button(d.w.Reject, no, value, slack.StyleDanger)
 }
 
 // matter says in a line what a version is about: what its steps do, or else the request's name in a form.
@@ -332,14 +334,14 @@ func checkOf(w *words, order int, s explain.Sum) string {
 // closed draws a gate that ended without a decision. It keeps the content and says how the task ended.
 func (d drawing) closed(v version, ending string) face {
 	r := d.routeOf(&v)
-	return d.showing(v, grey, ending).with(r.parts(), contextLine(append(r.passed(), d.ended())...))
+	return d.showing(v, grey, ending).with(divider(), contextLine(append(r.passed(), d.ended())...))
 }
 
 func (d drawing) rejected(v version) face {
 	w, e, r := d.w, d.a.Head.Ended, d.routeOf(&v)
 	denied, by := v.kind != task.CardStep && r.st.Ended() == circulation.Deny, d.rejectedBy(v.gate.Verdict)
 	draw := func(ending string, lines ...string) face {
-		return d.showing(v, red, ending).with(r.parts(), contextLine(append(append(r.passed(), by), lines...)...))
+		return d.showing(v, red, ending).with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
 	}
 	next := func(text string) []string {
 		return append([]string{fill(text, "version", v.version+1)}, r.sendBacks(v.further-1)...)

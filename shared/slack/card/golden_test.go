@@ -34,15 +34,14 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // looks draws each card and dialog in each of its states in a language, by name.
 func looks(t *testing.T, locale string) map[string]any {
 	t.Helper()
-	all := map[string]any{"route_dialog": takeBackDialog(t, locale, mori), "route_home_stamped": homeOfStamped(t, locale),
-		"talk_end_dialog": endDialog(locale)}
+	all := map[string]any{"talk_end_dialog": endDialog(locale)}
 	add := func(prefix string, more map[string]any) {
 		for name, v := range more {
 			expect.Must(t, all[prefix+name] == nil, "two are called %s", prefix+name)
 			all[prefix+name] = v
 		}
 	}
-	for _, s := range slices.Concat(states, routeStates, besideStates, stepRouteStates, doneStates,
+	for _, s := range slices.Concat(states, routeStates, readStates, stepRouteStates, doneStates,
 		matterStates) {
 		at := s.scenario(t)
 		add("", map[string]any{s.name: render(at.Aggregate, at.card(s.card), locale, at.now)})
@@ -61,8 +60,6 @@ func looks(t *testing.T, locale string) map[string]any {
 	add("route_action_", anyOf(rejectedActions(t, locale)))
 	add("route_form_", anyOf(rejectionForms(t, locale)))
 	add("route_copy_", anyOf(copiesOnARoute(t, locale)))
-	add("route_copy_", anyOf(copiesOfQuestions(t, locale)))
-	add("route_act_", anyOf(routeActForms(t, locale)))
 	add("returned_", returnedViews(t, locale))
 	add("call_", callViews(t, locale))
 	ordered := reordered(received(t))
@@ -134,9 +131,9 @@ func check(t *testing.T, v any) error {
 }
 
 // wired are cards and dialogs that have, together, each kind of block and element in use.
-var wired = []string{"does_home", "execution_pending", "prompt_contesting", "prompt_pending", "route_dialog",
-	"returned_dialog_form", "returned_dialog_policy", "returned_dialog_steps", "route_act_add", "route_act_ask", "route_act_minutes", "route_form_action",
-	"route_form_last", "route_home_stamped", "does_order", "talk_end_dialog", "talk_said", "task_complete"}
+var wired = []string{"call_again", "does_home", "execution_pending", "prompt_contesting", "prompt_pending",
+	"returned_dialog_form", "returned_dialog_policy", "returned_dialog_steps", "route_form_action",
+	"route_form_last", "does_order", "talk_end_dialog", "talk_said", "task_complete"}
 
 // TestCardsAreSentAsTheyWere holds one card for each kind of block in the form in which Slack gets it. Of all others,
 // the golden text says the same to whoever knows these.

@@ -29,8 +29,6 @@ type Summary struct {
 	// MoreMine, MoreConversations and MoreCalls are not listed.
 	MoreMine, MoreConversations, MoreCalls More
 
-	User    string  // whose tab it is; only Stamped needs it
-	Stamped []Waits // waits for others, and the person stamped it
 	Unread  []Waits // what was stamped for the person, and they are to read
 	Console string  // the console's address; empty: no links
 }
@@ -143,7 +141,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	if in.Looked > 0 && len(in.Waiting) > 0 {
 		blocks = append(blocks, contextLine(fill(w.HomeMore, "n", in.Looked)))
 	}
-	blocks = append(append(append(blocks, w.unread(in)...), w.stamped(in)...), divider(), header(w.HomeMine))
+	blocks = append(append(blocks, w.unread(in)...), divider(), header(w.HomeMine))
 	if len(in.Mine) == 0 {
 		blocks = append(blocks, section(w.HomeNoneMine))
 	}
@@ -200,7 +198,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 	case b.cut || b.bounded().cut:
 		b.blocks, notes[0] = append([]slack.Block{first}, sinceOf(&v)...), notes[0]+" · "+w.HomeLong
 	case waits:
-		yes, no := r.decision(q.Kind, "approve_"+string(q.Kind), "reject_"+string(q.Kind), v.id)
+		yes, no := d.decision("approve_"+string(q.Kind), "reject_"+string(q.Kind), v.id)
 		buttons = append([]slack.BlockElement{yes}, r.rejects(v, no)...)
 	}
 	blocks := slices.Concat(v.note, b.blocks, []slack.Block{contextLine(notes...)})
@@ -371,7 +369,7 @@ func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings,
 // inShort shows a waiting action without its payload, and so without a button to approve it.
 func (d conversationDrawing) inShort(x *conversation.Action, r routed) face {
 	review := button(d.w.Review, OpenActionReview, x.ActionID, slack.StylePrimary)
-	_, reject := r.decision(conversation.CardAction, "", RejectAction, x.ActionID+"/"+d.t.AskedHash(x.ActionID))
+	_, reject := d.decision("", RejectAction, x.ActionID+"/"+d.t.AskedHash(x.ActionID))
 	return face{}.with(section(strong(d.title(d.texts.Asks, x)))).with(d.about(x)...).with(
 		slack.NewActionBlock(blockID(d.t.Head.SessionID, r.st.Present), review, reject,
 			button(d.texts.Cancel, CancelAction, x.ActionID, "")))

@@ -241,9 +241,6 @@ func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next stri
 		of := Waits{Of: a, Question: q}
 		of.Question.DecideBy = of.due()
 		next += decides(of) + of.until(w)
-		if g := of.gate(); g != nil && g.Awaits() != nil {
-			next += " · " + w.TurnToAnswer
-		}
 		if turn := Turn(w.Locale, a.Head.Glance, func(s string) string { return inline(s, maxDetail) }); turn != "" {
 			next += " · " + turn
 		}

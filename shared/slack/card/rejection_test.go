@@ -130,8 +130,6 @@ func TestAReturnStandsBetweenTheYesAndTheNo(t *testing.T) {
 	matter := byForm(received(t))
 	ruledMatter := byForm(received(t))
 	routed(&ruledMatter.Process().Gate, ruledMatter.now, threeStages()...)
-	consulted := onRoute(received(t), desk("経理", 1, suzuki), desk("部長", 1, yamada))
-	consulted.Process().Route.Stages[0].As = circulation.AsConsult
 	last := onRoute(received(t), threeStages()...)
 	last.Process().Terms.MaxVersions = 1
 	for name, tc := range map[string]struct {
@@ -141,7 +139,6 @@ func TestAReturnStandsBetweenTheYesAndTheNo(t *testing.T) {
 		"by the settings":    {planned(t, fiveSteps(), defaults), "approve_process reject_process"},
 		"along a route":      {onRoute(received(t), threeStages()...), "approve_process return_process reject_process"},
 		"the last version":   {last, "approve_process reject_process"},
-		"who only consults":  {consulted, "approve_process dissent_process"},
 		"a form":             {matter, "approve_process return_process"},
 		"a form, by a route": {ruledMatter, "approve_process return_process reject_process"},
 	} {

@@ -1,7 +1,6 @@
 package card
 
 import (
-	"slices"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -16,8 +15,6 @@ func (d drawing) reminded(told task.Reminded) string {
 	switch {
 	case told.Shared:
 		head = w.RemindedShared
-	case slices.ContainsFunc(told.Items, func(x task.RemindedItem) bool { return x.Answer }):
-		head = w.RemindedAsked
 	case told.As > 0:
 		head = w.RemindedAs
 	}
@@ -48,11 +45,8 @@ func (d drawing) remindedLine(x task.RemindedItem, w *askWords) string {
 	if x.For != "" {
 		line += fill(w.WaitsAs, "who", d.w.mention(x.For))
 	}
-	switch {
-	case x.Read:
+	if x.Read {
 		line += w.WaitsRead
-	case x.Answer:
-		line += " · " + w.TurnToAnswer
 	}
 	if x.Until != nil {
 		line += fill(w.WaitsUntil, "when", when(*x.Until))

@@ -64,7 +64,7 @@ func ReturnOf(a *task.Aggregate, id, locale string, called func(user string) str
 func (r routed) rejects(v version, no slack.BlockElement) (out []slack.BlockElement) {
 	back, may := ReturnOf(r.a, v.id, r.w.Locale, r.w.mention)
 	form := may && r.a.Matter() != nil
-	if may && !r.consults() && (form || r.gate.Ruled()) {
+	if may && (form || r.gate.Ruled()) {
 		out = append(out, button(back.Label, ReturnAction+string(v.kind), v.id, ""))
 	}
 	if !form || r.gate.Ruled() {
@@ -87,7 +87,7 @@ func (d drawing) returned(v version) face {
 	w, r := returnedWordsOf.In(d.w.Locale), d.routeOf(&v)
 	by := d.returnedBy(&v.gate)
 	draw := func(colour, ending string, lines ...string) face {
-		return d.showing(v, colour, ending).with(r.parts(), contextLine(append(append(r.passed(), by), lines...)...))
+		return d.showing(v, colour, ending).with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
 	}
 	who, _ := d.a.EditorAfter(v.key) // of a form the next version follows once its text is settled
 	switch row := d.a.Returned(); {

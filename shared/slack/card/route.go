@@ -120,18 +120,13 @@ func (r routed) passed() []string {
 	if len(r.st.Stages) == 0 {
 		return nil
 	}
-	return slices.DeleteFunc([]string{r.path(), r.minutes(), r.readings()}, func(line string) bool { return line == "" })
+	return slices.DeleteFunc([]string{r.path(), r.readings()}, func(line string) bool { return line == "" })
 }
 
 // onRoute says whose turn a gate under a rule is, with notes of which all but the path have maxPath units at most.
 func (r routed) onRoute() (turn string, notes []string) {
 	denies := r.texts.OneDenies
-	switch {
-	case r.consults() && r.st.CurrentStage().Dissent == circulation.ObjectionRaised:
-		denies = r.texts.Raises
-	case r.consults():
-		denies = r.texts.NobodyDenies
-	case r.step:
+	if r.step {
 		denies = r.texts.OneStops
 	}
 	lines := []string{r.path(), fill(r.texts.Rule, "rule", r.ruleName(r.gate)) + " · " + denies}
@@ -139,8 +134,7 @@ func (r routed) onRoute() (turn string, notes []string) {
 	if amount := r.amount(); amount != "" {
 		lines, room = append([]string{amount}, lines...), room-units(amount)
 	}
-	before := []string{r.mayRaise(), r.askers(), r.takenBack(), r.carried()}
-	for _, line := range append(before, r.happened()...) {
+	for _, line := range []string{r.askers(), r.carried(), r.readings()} {
 		if line = cut(line, maxNotes); units(line) <= room-maxPath/2 {
 			lines, room = append(lines, line), room-units(line)
 		}
@@ -215,17 +209,17 @@ func (r routed) joined(parts []string) string {
 
 func (r routed) stages() []string {
 	var parts []string
-	for _, n := range r.st.InOrder() {
-		parts = append(parts, r.stage(n-1))
+	for i := range r.st.Stages {
+		parts = append(parts, r.stage(i))
 	}
 	return parts
 }
 
 // last names the last stage if people are asked at it after the one that is asked now, else it returns "".
 func (r routed) last() string {
-	for _, n := range slices.Backward(r.st.InOrder()) {
-		switch s := &r.st.Stages[n-1]; {
-		case n == r.st.Present:
+	for i := len(r.st.Stages) - 1; i >= 0; i-- {
+		switch s := &r.st.Stages[i]; {
+		case i+1 == r.st.Present:
 			return ""
 		case s.LeftOut == "" && s.Owed > 0:
 			return r.nameOf(s)
@@ -246,14 +240,10 @@ func (r routed) stage(i int) string {
 			text = w.Denied
 		}
 		return fill(text, "stage", name, "who", r.hand(r.st.Last)+" "+when(r.st.Last.At))
-	case s.Owed == 0 && slices.ContainsFunc(s.Stamps, objects):
-		return fill(w.DoneObjected, "stage", name, "who", r.stamps(i))
 	case s.Owed == 0:
 		return fill(w.Done, "stage", name, "who", r.stamps(i))
 	case r.open && r.st.Present == i+1:
 		return r.present(i, name)
-	case r.open && s.Once && r.st.CurrentStage().By != nil && r.st.CurrentStage().By.Kind == circulation.Dissent:
-		return fill(w.LaterOnce, "stage", r.needs(s, name))
 	}
 	return fill(w.Later, "stage", r.needs(s, name))
 }
@@ -280,9 +270,10 @@ func (r routed) needs(s *circulation.StageState, name string) string {
 	if len(s.People) < 2 {
 		return name
 	}
-	text := map[[2]bool]string{{false, false}: r.texts.Needs, {true, false}: r.texts.NeedsAll,
-		{false, true}: r.texts.NeedsWords, {true, true}: r.texts.NeedsAllWords,
-	}[[2]bool{s.Need == len(s.People), s.As == circulation.AsConsult}]
+	text := r.texts.Needs
+	if s.Need == len(s.People) {
+		text = r.texts.NeedsAll
+	}
 	return fill(text, "stage", name, "people", len(s.People), "need", s.Need)
 }
 
@@ -290,14 +281,7 @@ func (r routed) needs(s *circulation.StageState, name string) string {
 func (r routed) stamps(i int) string {
 	s, hands := &r.st.Stages[i], []string{}
 	for _, act := range s.Stamps[:min(len(s.Stamps), maxStamps)] {
-		hand := r.hand(act)
-		switch {
-		case act.Kind == circulation.Dissent:
-			hand = fill(r.texts.Objects, "who", hand)
-		case act.Stage != i+1:
-			hand = fill(r.texts.AfterObjection, "who", hand)
-		}
-		hands = append(hands, hand)
+		hands = append(hands, r.hand(act))
 	}
 	text := r.texts.others(strings.Join(hands, r.texts.And), len(s.Stamps)-len(hands))
 	if r.open && len(s.Stamps) > 0 {
@@ -311,8 +295,8 @@ func (r routed) folded(parts []string) string {
 	var out []string
 	var acts []*circulation.Act
 	n, at := 0, 0
-	for i, number := range r.st.InOrder() {
-		if s := &r.st.Stages[number-1]; s.LeftOut == "" && s.Owed == 0 {
+	for i := range r.st.Stages {
+		if s := &r.st.Stages[i]; s.LeftOut == "" && s.Owed == 0 {
 			if n++; n == 1 {
 				at = len(out)
 				out = append(out, "")
@@ -343,6 +327,11 @@ func (r routed) hand(act *circulation.Act) string {
 		return r.w.mention(act.Hand.User)
 	}
 	return fill(r.texts.StandIn, "hand", r.w.mention(act.Hand.User), "principal", r.w.mention(act.Principal.User))
+}
+
+// called is what a stage is called.
+func (r routed) called(s *circulation.StageState) string {
+	return or(inline(s.Name, maxStage), r.w.None)
 }
 
 // seenUnits counts what people see of a line: of times and people about what Slack shows in their place.

@@ -274,9 +274,6 @@ func (r routed) hints() []string {
 	if !r.hint {
 		return nil
 	}
-	if r.consults() {
-		return []string{r.texts.OnlyButtons}
-	}
 	return []string{r.texts.OnlyButton}
 }
 
@@ -296,36 +293,13 @@ func (r routed) resting() (line, colour string) {
 	}
 	for _, act := range r.st.Stages[c.Stage-1].Stamps {
 		if r.is(&act.Principal) || r.is(&act.Hand) {
-			text := r.w.ApprovedBy
-			switch {
-			case act.Kind == circulation.Dissent:
-				text = r.texts.ObjectedBy
-			case r.st.Stages[c.Stage-1].As == circulation.AsConsult:
-				text = r.texts.ConsentedBy
-			}
-			return fill(text, "who", r.hand(act), "when", when(act.At)), green
+			return fill(r.w.ApprovedBy, "who", r.hand(act), "when", when(act.At)), green
 		}
 	}
 	if r.open && c.Stage == r.st.Present && r.gate.Answered(circulation.Person{User: c.User}) {
 		return r.texts.YouAnswer, grey
 	}
 	return r.texts.Closed, grey
-}
-
-// takenBack says on a copy that its person's last act at its stage took their stamp back: nobody else is told.
-func (r routed) takenBack() string {
-	if r.copy == nil {
-		return ""
-	}
-	for _, act := range slices.Backward(r.gate.Acts) {
-		switch own := act.Stage == r.copy.Stage && act.Hand.User == r.copy.User; {
-		case own && act.Kind == circulation.TakeBack:
-			return fill(r.texts.TookBack, "when", when(act.At))
-		case own:
-			return ""
-		}
-	}
-	return ""
 }
 
 // is reports whether somebody is the person of the copy.
@@ -350,9 +324,5 @@ func (r routed) nameOf(s *circulation.StageState) string {
 	if short != "" {
 		form = rules.FilledInstead
 	}
-	name := fill(or(r.texts.Filled[form], "{stage}"), "stage", r.called(s), "why", short)
-	if s.By != nil && (s.Owed > 0 || s.LeftOut != "") {
-		name += " " + r.people(s)
-	}
-	return name
+	return fill(or(r.texts.Filled[form], "{stage}"), "stage", r.called(s), "why", short)
 }

@@ -36,11 +36,13 @@ func (r routed) readAt(act circulation.ToRead, x *aggregate.Reading) string {
 	return fill(r.texts.ReadAt, "who", r.w.mention(act.Reader.User), "when", when(x.ReadAt))
 }
 
+const maxUnread = 5 // gates on the Home tab that are to be read
+
 // unread lists on somebody's tab what they are to read: nothing waits for it, so it comes after what does.
 func (w *askWords) unread(in Summary) (out []slack.Block) {
 	r := routeWordsOf.In(w.Locale)
 	for i, x := range in.Unread {
-		if i == maxStamped {
+		if i == maxUnread {
 			return append(out, contextLine(w.more(More{N: len(in.Unread) - i})...))
 		}
 		if i == 0 {

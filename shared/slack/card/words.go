@@ -4,7 +4,6 @@ import (
 	"embed"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
@@ -38,7 +37,6 @@ type words struct {
 	PleaseApprove  string // notification of steps that wait
 	PleaseReject   string // of steps that nobody can read
 	NobodyLeft     string // of steps that wait for whoever has left
-	PleaseConsult  string // of a stage that is only consulted
 	PleaseReview   string // of a policy
 	CheckOf        string // what a step's check is about
 
@@ -99,8 +97,6 @@ type words struct {
 	Suggestions [3]Suggestion
 	AskAgent    Suggestion // sent after the agent's id
 
-	// The choice of what a message in the thread of a waiting gate is meant to be.
-
 	// The dialog that asks before a task is cancelled.
 	CancelTitle, CancelText, CancelAbout, CancelYes, CancelNo string
 
@@ -151,7 +147,6 @@ type askWords struct {
 
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
 	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, Open, OpenCard                string
-	TurnToAnswer                                                                           string
 	HomeWaiting, HomeNothing, HomeLong, HomeMore, HomeMine, HomeNoneMine, HomeHow          string
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                           string
 	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine        string
@@ -161,8 +156,8 @@ type askWords struct {
 	States                                                                                 map[task.Status]string
 
 	// What somebody is reminded of.
-	Reminded, RemindedAs, RemindedAsked, RemindedItem, RemindedMore, RemindedDaily string
-	RemindedShared, RemindedSharedDaily                                            string
+	Reminded, RemindedAs, RemindedItem, RemindedMore, RemindedDaily string
+	RemindedShared, RemindedSharedDaily                             string
 }
 
 var askWordsOf = language.Catalog[askWords]{Files: &embedded, Folder: "texts/asks"}
@@ -240,51 +235,30 @@ type routeWords struct {
 	Path, PathAgain, PathDone, PathNumbered            string
 	Number, Document                                   string
 	Amount, AmountUnknown, AmountCounts, RequestNumber string
-	Done, DoneObjected, Present, Progress              string // a stage
+	Done, Present, Progress                            string // a stage
 	Later, Skipped                                     string
 	SentBack, Denied, Folded                           string
-	Needs, NeedsAll, NeedsWords, NeedsAllWords         string
+	Needs, NeedsAll                                    string
 	Given, StandIn, StandsIn, And, Others              string
 	Now, NowAll, NowSome, NowOne, NowAny               string // whose turn it is; NowAny without a rule
 	Instead, InsteadLine, Above, AboveLine             string // in whose place somebody is asked: Because of whom
 	Because, Absent                                    map[string]string
 	Yours, YoursFor, SoFar, Next                       string // on copies: one's turn, and the other stages
-	Rule, OneDenies, OneStops, NobodyDenies, Raises    string
-	DissentThen                                        map[circulation.Objection]string
+	Rule, OneDenies, OneStops                          string
 	NotCarried, NoneCarried, MadeFrom, Left            string
 	AnswersKey, YouAnswer                              string // who answers for the key now may not stamp
 	Rejection, Send, Reason, ReasonEmpty, DenyEmpty,
 	EndsStamps string // a rejection's form
-	SendBack, NewVersion, NewTurn                                   string // how it goes on, and what that means
-	Deny, Over, NoTurn, NoVersion, SendBacks, TookBack              string
-	Then                                                            string
-	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes              string // of one's own stamp
-	TakeBackObjects, TakeBackObjection                              string // of one's own objection
-	TakeBackConsents, TakeBackConsent                               string // of one's own consent
-	TakeBackNo, OpenRoute, RouteTitle, Stamped                      string
-	NowMember, NowNobody, SetStandIn                                string // of a channel's stage; a link
-	Owes                                                            string // in lists
-	Askers                                                          string // whose words were shown beside the requester's
-	Closed, OnlyButton, OnlyButtons                                 string // on copies
-	Consent, Object, ConsentedBy, ObjectedBy, Objects               string // of who is only consulted
-	AfterObjection, LaterOnce                                       string // of who is asked after an objection, and again later
-	Question, Answered, Unanswered, StopsClock                      string // on cards
-	MoreAsked                                                       string // the rest of a text
-	Whole, WholeAt, Objection                                       string
-	QuestionFor, QuestionOver, QuestionDone, AnswerFor, AnswerAbout string // a message about a question
-	AnsweredNo                                                      string
-	Decided                                                         string // the message for whom a rule has told of a decision
-	Added, AddedAs, AddedLine, Raised                               string // who was added
-	AddedBefore, CarriedLine                                        string // in the rounds before
-	Forms                                                           map[circulation.Kind]routeActWords
-	Buttons                                                         map[circulation.Kind]string
-	Roles, RolesAbout, AddedStage                                   map[circulation.As]string
-	AddedPost, AddedPostHint                                        string
-	RaiseTo, RaiseToHint, RaiseNobody                               string // whom the rule offers to add
-	MayRaise, RaiseCase, RaiseNone                                  string
-	ReadAfter, ReadWaits, ReadWaiting, ReadNot, ReadAt              string
-	MinutesLine, MinutesSaid, MinutesWait                           string
-	MinutesFields, MinutesHints, MinutesCarried                     map[string]string
+	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
+	Deny, Over, NoTurn, NoVersion, SendBacks           string
+	Then                                               string
+	AsWhom, AsWhomText, AsWhomSend                     string // the form for a hand that stands in for several
+	Owes                                               string // in lists
+	Askers                                             string // whose words were shown beside the requester's
+	Closed, OnlyButton                                 string // on copies
+	Decided                                            string // the message for whom a rule has told of a decision
+	ReadAfter, ReadWaits, ReadWaiting, ReadNot, ReadAt string
+	NowMember, NowNobody, SetStandIn                   string // of a channel's stage; a link
 	// why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
 	LeftOut map[string]string
 	Filled  map[string]string // a stage's name, by circulation.Stage.Filled

@@ -1,0 +1,66 @@
+package subject
+
+import (
+	"slices"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
+)
+
+// back returns the button by which a policy or steps are returned to whoever asked, if they can be.
+func (x Asking) back(o aggregate.Offer) []Button {
+	a, is := x.Of.(*task.Aggregate)
+	if !is {
+		return nil
+	}
+	form, may := card.ReturnOf(a, o.ID, x.Viewer.Locale, x.Surface.Marks.Person)
+	if !may {
+		return nil
+	}
+	b := x.button(o)
+	b.Label, b.Lead, b.Class, b.Hint = form.Label, form.Lead, "", x.Viewer.Texts("route").Say("reason_hint")
+	b.Act = aggregate.ActGiveBack
+	return []Button{b}
+}
+
+// Typed puts what the viewer typed for an act that was refused into its form alone.
+func Typed(all []Button, x Tried, typed string) []Button {
+	tried := x.Act
+	for i := range all {
+		b := &all[i]
+		is := func(way Button) bool { return way.Act == tried }
+		if is(*b) && b.Ways == nil || slices.ContainsFunc(b.Ways, is) {
+			b.Typed = typed
+		}
+	}
+	return all
+}
+
+// called is what a stage is called.
+func (d *drawing) called(s *circulation.StageState) string { return d.line(s.Name) }
+
+// Called returns what the stage with this number is called.
+func (r Reader) Called(g *aggregate.Gate, number int) string {
+	d := r.walk(g)
+	if number < 1 || number > len(d.st.Stages) {
+		return ""
+	}
+	return d.called(&d.st.Stages[number-1])
+}
+
+// Apart parts from the buttons those by which a viewer ends the subject, or withdraws what asks for a decision: they
+// don't stand beside the decision. Those that the viewer can't use are left out.
+func Apart(all []Button, asks bool) (here, others []Button) {
+	for _, b := range all {
+		ends := b.Act == task.ActCancelTask || b.Act == conversation.ActClose
+		if !ends && !(asks && b.Act == conversation.ActCancel) {
+			here = append(here, b)
+		} else if b.Class = ""; b.No == "" {
+			others = append(others, b)
+		}
+	}
+	return here, others
+}
