@@ -60,7 +60,6 @@ var metrics = []struct{ namespace, name, of string }{
 	{boot.MetricNamespace, string(boot.SignatureRefused), "ReceiveEventFunction"},
 	{boot.MetricNamespace, string(boot.SignatureRefused), "ReceiveInteractionFunction"},
 	{boot.MetricNamespace, string(boot.EventsLimited), "ReceiveEventFunction"},
-	{boot.MetricNamespace, string(boot.TenantFull), "ResumeTaskFunction"},
 	{boot.MetricNamespace, string(boot.ExpireLag), "ExpireResultsFunction"},
 	{"AWS/Lambda", "Errors", "ExpireResultsFunction"},
 	{"AWS/Lambda", "Invocations", "ExpireResultsFunction"},

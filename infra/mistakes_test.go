@@ -247,8 +247,6 @@ var mistakes = []struct {
 		"MetricName: NotAnswered, Dimensions: [{ Name: function, Value: !Ref ReceiveEventFunction },\n",
 		"MetricName: EventRepeated, Dimensions: [{ Name: function, Value: !Ref ReceiveEventFunction },\n",
 		"lets a version in that answers 5xx"},
-	{"a workspace that is refused and nobody hears of it", observabilityFile, "MetricName: TenantFull, ",
-		"MetricName: PersonFull, ", "no alarm watches Ringi TenantFull"},
 	{"an alarm that its own cause mutes", observabilityFile,
 		"Label: Calls that nobody could verify, Expression: \"FILL(events, 0) + FILL(clicks, 0)\" }\n",
 		"Label: Calls that nobody could verify, Expression: \"FILL(events, 0) + FILL(clicks, 0) + FILL(calls, 0)\" " +
@@ -256,7 +254,7 @@ var mistakes = []struct {
 		"heard of by nobody"},
 	{"an alarm that reads too much", observabilityFile, "Label: Calls that nobody could verify, Expression: ",
 		"Expression: x }\n        - " +
-			strings.Repeat("{ Id: events, MetricStat: { Metric: { MetricName: TenantFull } } }\n        - ", 9) +
+			strings.Repeat("{ Id: events, MetricStat: { Metric: { MetricName: EventsLimited } } }\n        - ", 9) +
 			"{ Id: all, Expression: ", "and CloudWatch takes 10"},
 	{"an alarm for what a vendor refuses", observabilityFile,
 		"MetricName: ExecutionsFailed, Dimensions: [{ Name: StateMachineArn, Value: !Ref Chat }]",

@@ -69,9 +69,11 @@ type Attachments interface {
 }
 
 type Handler struct {
-	Store    Store
-	Payloads Payloads
-	Files    Files
+	Store Store
+	// MessagesPerHour is how many messages of one person are answered in a clock hour (UTC).
+	MessagesPerHour int
+	Payloads        Payloads
+	Files           Files
 	// Catalog returns Ringi's own tools; nil: no calls of tools can be proposed.
 	Catalog func() (*tool.Catalog, error)
 	// Attachments may be nil: then nothing is laid.

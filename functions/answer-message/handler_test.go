@@ -90,7 +90,8 @@ func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, 
 	s.Locale = "en"
 	change(&s)
 	w.Handler = &Handler{
-		Store: settled{w.Rows, s}, Payloads: storetest.Rows{}, Files: &trees{}, Sandbox: true, Now: time.Now,
+		MessagesPerHour: tenancy.MessagesPerHour,
+		Store:           settled{w.Rows, s}, Payloads: storetest.Rows{}, Files: &trees{}, Sandbox: true, Now: time.Now,
 		Open: func(context.Context, agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
 		Answers: func(_ context.Context, d agent.Definition, _ tenancy.Settings) (agent.Answering, error) {
 			return agent.Answering{ID: d.ID}, nil
@@ -179,8 +180,7 @@ func TestAnswers(t *testing.T) {
 		Source: &conversation.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main",
 			State: conversation.SourceWanted}},
 		usual, testSource)
-	run("who writes too much within an hour is told so", codex, func(s *tenancy.Settings) { s.MaxMessagesPerHour = 1 },
-		testHourly)
+	run("who writes too much within an hour is told so", codex, usual, testHourly)
 }
 
 func testMeanwhile(t *testing.T, w *world) {

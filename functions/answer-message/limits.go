@@ -209,10 +209,6 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 
 // tooMany refuses the messages of somebody who has written too much within the hour.
 func (t *answering) tooMany(ctx context.Context) (*conversation.Refusal, error) {
-	most := t.settings.MaxMessagesPerHour
-	if most <= 0 {
-		return nil, nil
-	}
 	written := map[string]int{}
 	for _, i := range t.seen {
 		if i.User != "" {
@@ -224,10 +220,10 @@ func (t *answering) tooMany(ctx context.Context) (*conversation.Refusal, error) 
 		if err != nil {
 			return nil, err
 		}
-		if had+n > most {
+		if had+n > t.MessagesPerHour {
 			t.seen = only(t.seen, user) // the other people's messages are answered next
-			return &conversation.Refusal{Reason: reasonHourly, Detail: fmt.Sprint(most),
-				Text: fmt.Sprintf(wordsIn(t.settings.Locale).hourly, most)}, nil
+			return &conversation.Refusal{Reason: reasonHourly, Detail: fmt.Sprint(t.MessagesPerHour),
+				Text: fmt.Sprintf(wordsIn(t.settings.Locale).hourly, t.MessagesPerHour)}, nil
 		}
 	}
 	return nil, nil

@@ -39,6 +39,7 @@ func (s modelSecret) GetSecretValue(context.Context, *secretsmanager.GetSecretVa
 func testHourly(t *testing.T, w *world) {
 	now := time.Now() // the hour must not change during the test
 	w.Now = func() time.Time { return now }
+	w.MessagesPerHour = 1
 	w.Tell("1775034001.000100", "U1", "more")
 	w.Tell("1775034002.000100", "U2", "and me")
 	expect.Value(w.handle())(t)

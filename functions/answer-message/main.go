@@ -72,7 +72,8 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	files := large.OpenVersions(cfg, env.ResultsBucket)
 	payloads.Living, files.Living = rows.Living, rows.Living
 	return &Handler{
-		Store: rows, Payloads: payloads, Files: files, Attachments: files.Attached(),
+		MessagesPerHour: tenancy.MessagesPerHour,
+		Store:           rows, Payloads: payloads, Files: files, Attachments: files.Attached(),
 		Text:    payloads.Texts(cfg, env.ReadFileFunction),
 		Prompts: func(ref aggregate.Ref) model.Keep { return payloads.Prompts(ref) },
 		Catalog: sync.OnceValues(tool.Builtin),

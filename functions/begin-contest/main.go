@@ -200,9 +200,7 @@ func (h *Handler) begin(
 	if o.Config, err = h.Contests.KeepConfig(ctx, x.Tenant, x.Execution, text); err != nil {
 		return store.ContestResult{}, fmt.Errorf("keep the teams of a contest: %w", err)
 	}
-	if o.MostOfDay, err = pipeline.MostOfDay(ctx, h.Budgets, x.Tenant, s.Settings, h.Now()); err != nil {
-		return store.ContestResult{}, err
-	}
+	o.MostOfDay = s.MaxCostDay()
 	switch err := h.Contests.Begin(ctx, o); {
 	case errors.As(err, new(aggregate.ErrFull)):
 		return store.ContestResult{OverBudget: true}, nil

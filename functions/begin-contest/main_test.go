@@ -349,23 +349,18 @@ func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
 	}
 }
 
-func TestAContestBeginsWithinWhatTheDayAndTheMonthLeave(t *testing.T) {
+func TestAContestBeginsWithinWhatTheDayLeaves(t *testing.T) {
 	for name, tt := range map[string]struct {
-		day, month  float64 // budgets
-		today, past float64 // amounts spent
-		begins      bool
+		day, today float64 // budget, and amount spent
+		begins     bool
 	}{
-		"without budgets": {today: 100, past: 100, begins: true}, "the day has room": {day: 2, today: 1, past: 100,
-			begins: true}, "the day has less": {day: 2, today: 1.01},
-		"the month has room": {month: 3, today: 1, past: 1, begins: true}, "the month has less": {month: 3, today: 1,
-			past: 1.01}, "the month is spent": {month: 3, past: 3},
-		"the day has room, the month less": {day: 5, month: 3, today: 1,
-			past: 1.5}, "the month has room, the day less": {day: 1, month: 30, today: 0.5, past: 1},
+		"without a budget": {today: 100, begins: true}, "the day has room": {day: 2, today: 1, begins: true},
+		"the day has less": {day: 2, today: 1.01},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, k := handler(sample(t, nil))
-			k.settings = tenancy.Settings{MaxCostDayUSD: tt.day, MaxCostMonthUSD: tt.month}
-			k.sums = tenancy.Sums{Day: aggregate.USD(tt.today), Month: aggregate.USD(tt.today + tt.past)}
+			k.settings = tenancy.Settings{MaxCostDayUSD: tt.day}
+			k.sums = tenancy.Sums{Day: aggregate.USD(tt.today)}
 			x := alone()
 			for range 2 { // a double click when the budget allows only one contest
 				got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t)

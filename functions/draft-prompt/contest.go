@@ -68,9 +68,7 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input, a *task.Aggreg
 	}
 	asked.ExecutionID, asked.Order, asked.Budget = order.Execution, aggregate.JSON(text), order.Budget
 	asked.Until = h.Now().Add(time.Duration(order.TimeoutSeconds) * time.Second).UTC()
-	if asked.MostOfDay, err = pipeline.MostOfDay(ctx, h.Store, in.Tenant, s, h.Now()); err != nil {
-		return a, next, false, err
-	}
+	asked.MostOfDay = s.MaxCostDay()
 	a, err = h.Store.Decide(ctx, in.Ref(), in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.AskContest(in.Run, asked, h.Now())
 	}))

@@ -130,17 +130,15 @@ func TestAModelThatFails(t *testing.T) {
 func TestABudgetThatIsSpent(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for name, tt := range map[string]struct {
-		day, month float64
-		want       aggregate.Reason
+		day  float64
+		want aggregate.Reason
 	}{
-		"of the day": {2.5, 0, task.ReasonDayBudget}, "of the month": {0, 2.5, task.ReasonMonthBudget}, "of both": {2.5, 2,
-			task.ReasonMonthBudget},
-		"more is left": {2.51, 2.51, ""},
+		"spent": {2.5, task.ReasonDayBudget}, "more is left": {2.51, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, g := server.World(t), &modeltest.Demo{}
 			s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
-			s.MaxCostDayUSD, s.MaxCostMonthUSD, s.Model = tt.day, tt.month, "claude-sonnet-4-6"
+			s.MaxCostDayUSD, s.Model = tt.day, "claude-sonnet-4-6"
 			expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()))(t)
 			w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(),
 				func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))

@@ -106,12 +106,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 
 // try counts a try, unless the workspace has fetched as many sources as it may today: then the source is given up.
 func (h *Handler) try(ctx context.Context, in pipeline.Input) (*conversation.Aggregate, error) {
-	settings, err := h.Store.Settings(ctx, in.Tenant)
-	if err != nil {
-		return nil, fmt.Errorf("read the settings: %w", err)
-	}
 	a, err := h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.TrySource(in.Run, settings.MaxSourcesPerDay, h.Now())
+		return a.TrySource(in.Run, tenancy.SourcesPerDay, h.Now())
 	})
 	if full, is := errors.AsType[aggregate.ErrFull](err); is {
 		slog.WarnContext(ctx, "a source is given up", "session_id", in.ID, "why", full.Reason, "limit", full.Most)

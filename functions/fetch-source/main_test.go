@@ -184,7 +184,6 @@ func TestFetchSource(t *testing.T) {
 		"a retry fetches the commit of the first try":          testSameCommit,
 		"three tries, then it goes on without files":           testTries,
 		"a workspace fetches so many sources in a day":         testDay,
-		"a workspace without a limit fetches on":               testNoLimit,
 		"what GitHub doesn't give is said":                     testRefused,
 		"it delays neither stopping nor closing":               testStopped,
 		"a run that is given up says so, and answers":          testGivenUp,

@@ -99,8 +99,7 @@ func testDay(t *testing.T, db *storetest.Server) {
 	w := newWorld(t, db, nil)
 	midnight := w.now.Truncate(24 * time.Hour).Add(24 * time.Hour)
 	w.now = midnight.Add(-time.Hour)
-	most := expect.Value(w.rows.Settings(t.Context(), w.ref.Tenant))(t).MaxSourcesPerDay
-	expect.Same(t, 100, most)
+	const most = tenancy.SourcesPerDay
 	hundredth, of := w.ref, func(i int) string { return fmt.Sprintf("1775034001.%06d", i) }
 	for i := range most - 1 {
 		w.begin(of(i), listed())
@@ -135,16 +134,4 @@ func testDay(t *testing.T, db *storetest.Server) {
 	w.begin(of(101), listed())
 	expect.Value(w.run())(t)
 	expect.Same(t, conversation.SourceThere, w.load().Conversation.Source.State)
-}
-
-// Without a limit the hundred and first is fetched, too, and counted all the same.
-func testNoLimit(t *testing.T, db *storetest.Server) {
-	w := newWorld(t, db, nil)
-	x := expect.Value(w.rows.Settings(t.Context(), w.ref.Tenant))(t)
-	x.MaxSourcesPerDay = 0
-	expect.Value(w.rows.SaveSettings(t.Context(), w.ref.Tenant, x, aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"},
-		w.now))(t)
-	expect.Value(w.run())(t)
-	expect.Same(t, conversation.SourceThere, w.load().Conversation.Source.State)
-	expect.Same(t, 1, expect.Value(w.rows.Quota(t.Context(), w.ref.Tenant, tenancy.SourceFetched(0, w.now).Key))(t))
 }

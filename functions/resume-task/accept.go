@@ -118,37 +118,19 @@ func (h *Handler) parkUndecidable(ctx context.Context, a *task.Aggregate) (*task
 		})
 }
 
-// accept lets the request become a task, or refuses it if the tenant or the person has reached a limit.
+// accept lets the request become a task, or refuses it if the person has reached a limit.
 func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Actor, shownTo []string) (
 	*task.Aggregate, error) {
 	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
 		return nil, fmt.Errorf("read the quotas: %w", err)
 	}
-	const doing = "accept the request"
-	below := settings // of the number of open tasks from which administrators are warned
-	below.MaxOpenTasks.Tenant = settings.MaxOpenTasks.Nearly() - 1
-	if below.MaxOpenTasks.Tenant > 0 && !h.warnedOf(a, settings) {
-		after, err := h.commit(ctx, a, doing, accepting(by, below, shownTo))
-		full, is := errors.AsType[aggregate.ErrFull](err)
-		if !is {
-			return after, err
-		}
-		if full.Reason == task.ReasonOpenTenant {
-			h.warn(ctx, a, settings)
-		}
-	}
-	after, err := h.within(ctx, a, doing, accepting(by, settings, shownTo))
-	if err != nil || after.Head.Ended == nil {
-		return after, err
-	}
-	switch after.Head.Ended.Reason {
-	case task.ReasonOpenPerson, task.ReasonHourPerson:
+	after, err := h.within(ctx, a, "accept the request", accepting(by, settings, shownTo))
+	if err == nil && after.Head.Ended != nil && (after.Head.Ended.Reason == task.ReasonOpenPerson ||
+		after.Head.Ended.Reason == task.ReasonHourPerson) {
 		boot.Count(boot.PersonFull, 1)
-	case task.ReasonOpenTenant, task.ReasonHourTenant: // the complete workspace is blocked, which needs a metric
-		boot.Count(boot.TenantFull, 1)
 	}
-	return after, nil
+	return after, err
 }
 
 // accepting is the decision to accept a request within the limits of s.

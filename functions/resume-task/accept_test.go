@@ -188,7 +188,7 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 	server := pipelinetest.Start(t)
 	w := server.World(t)
 	x := tenancy.DefaultSettings()
-	x.MaxOpenTasks.Person = 1
+	x.MaxOpenTasks = 1
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()))(t)
 	resume := func(w *pipelinetest.World) aggregate.Next {
 		t.Helper()
@@ -203,39 +203,13 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 	second := w.Another()
 	var next aggregate.Next
 	out := expect.Metrics(t, func() { next = resume(second) })
-	expect.That(t, strings.Contains(out, `"PersonFull":1`) && !strings.Contains(out, "TenantFull"), "counted %s", out)
+	expect.That(t, strings.Contains(out, `"PersonFull":1`), "counted %s", out)
 	if next.Outcome != "refused" || second.Load().Head.Ended.Reason != task.ReasonOpenPerson ||
 		second.Load().Head.Ended.Detail != "1" {
 		t.Fatalf("%+v, %+v", next, second.Load().Head.Ended)
 	}
 	w.Cancel()
 	expect.Same(t, task.StateExtractTask, resume(w.Another()).State)
-}
-
-// TestAWorkspaceThatIsFullIsCounted: all of its requests are refused, so the operator is alerted, once for each request
-// and not for its retries.
-func TestAWorkspaceThatIsFullIsCounted(t *testing.T) {
-	server := pipelinetest.Start(t)
-	for reason, limit := range map[aggregate.Reason]func(*tenancy.Settings){
-		task.ReasonOpenTenant: func(x *tenancy.Settings) { x.MaxOpenTasks.Tenant = 1 },
-		task.ReasonHourTenant: func(x *tenancy.Settings) { x.MaxTasksPerHour.Tenant = 1 },
-	} {
-		w := server.World(t)
-		x := tenancy.DefaultSettings()
-		limit(&x)
-		expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, pipelinetest.Approver(), w.Now()))(t)
-		expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
-		full := w.Another()
-		out := expect.Metrics(t, func() {
-			for range 2 {
-				next, err := handler(full).Handle(t.Context(), full.In())
-				expect.That(t, err == nil && next.Outcome == "refused" && full.Load().Head.Ended.Reason == reason,
-					"%s: %+v, %v", reason, next, err)
-			}
-		})
-		expect.That(t, strings.Count(out, `"TenantFull":1`) == 1 && !strings.Contains(out, "PersonFull"),
-			"%s: counted %s", reason, out)
-	}
 }
 
 // A request in direct messages is accepted if there is a home, and says before a model is called where it is shown. Its

@@ -94,8 +94,6 @@ type Handler struct {
 
 	people  people.Requesters
 	unnamed time.Time // until then the name of a workspace that Slack refused is not asked for again
-	// warned has, for each tenant, the last occasion on which its administrators were warned; see occasion.
-	warned map[string]string
 }
 
 // Handle returns the run's next state, which follows from the rows. Before the first layer it accepts or refuses the

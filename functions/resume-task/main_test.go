@@ -228,7 +228,7 @@ func TestRequestsAreNumberedAsTheyAreTakenOn(t *testing.T) {
 			Guest: true}}
 		expect.Value(h.Handle(w.T.Context(), w.In()))(w.T)
 	}
-	full := func(s *tenancy.Settings) { s.MaxOpenTasks.Tenant = 1 }
+	full := func(s *tenancy.Settings) { s.MaxOpenTasks = 1 }
 	for name, c := range map[string]struct {
 		settings func(s *tenancy.Settings)
 		do       func(w *ruledWorld)
@@ -301,7 +301,7 @@ func (u unregistered) RequestSeries(context.Context, string, int) (task.Series, 
 func TestManyThatAreTakenOnAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 	const many = 32
 	w := newRuled(t, pipelinetest.Start(t)).registering(func(s *tenancy.Settings) {
-		s.MaxOpenTasks, s.MaxTasksPerHour = tenancy.Limit{}, tenancy.Limit{Tenant: 24}
+		s.MaxOpenTasks, s.MaxTasksPerHour = 0, 24
 	})
 	w.Later(w.Now().Truncate(time.Hour).Add(time.Hour).Sub(w.Now())) // they are all of one hour
 	var all []*ruledWorld

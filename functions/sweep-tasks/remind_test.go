@@ -47,7 +47,6 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 		"though the index is late":                   testRemindedLate,
 		"whatever is wrong with others":              testRemindedBesideOthers,
 		"unless the workspace wants none":            testRemindedNever,
-		"after the quiet hours":                      testRemindedAfterQuiet,
 		"fifty in a minute, each once":               testRemindedInTurns,
 		"once, by two sweeps at once":                testRemindedByTwo,
 		"once, though a sweep dies at any write":     testRemindedThoughItDies,
@@ -165,20 +164,6 @@ func testRemindedNever(t *testing.T, w *pipelinetest.World) {
 	sweep(t, w, next.Sub(w.Now()))
 	_, ok = of(w, "U1", again)
 	expect.That(t, ok, "not reminded once it is on again")
-}
-
-func testRemindedAfterQuiet(t *testing.T, w *pipelinetest.World) {
-	day, at := morning(w)
-	expect.Value(w.Store.KindStore.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default",
-		TeamID: pipelinetest.Team, Admins: []string{}}, w.Now()))(t)
-	w.Settings(func(s *tenancy.Settings) { s.QuietHours = tenancy.QuietHours{From: "10:00", To: "13:00"} })
-	desks(w, "U1")
-	until(t, w, at.Add(time.Hour)) // no sweep ran at 9:30
-	_, ok := of(w, "U1", day)
-	expect.That(t, !ok, "reminded at 10:30")
-	sweep(t, w, 150*time.Minute)
-	_, ok = of(w, "U1", day)
-	expect.That(t, ok, "not reminded at 13:00")
 }
 
 // crowd lets three requests wait for 20 people each.

@@ -85,12 +85,12 @@ func (taskCards) Reader(a aggregate.Aggregate) string {
 // remindedWithin is how long a reminder may wait for Slack. After that what it says may be over.
 const remindedWithin = 4 * time.Hour
 
-// Outdated reports whether a reminder is not posted any more: it is late, or people are not to be reminded now.
-func (taskCards) Outdated(a aggregate.Aggregate, s tenancy.Settings, now time.Time) bool {
+// Outdated reports whether a reminder is not posted any more: it is late.
+func (taskCards) Outdated(a aggregate.Aggregate, _ tenancy.Settings, now time.Time) bool {
 	t := a.(*task.Aggregate)
 	_, reminds := t.Reminded()
 	posted := func(c *aggregate.Card) bool { return c.MessageTS != "" }
-	return reminds && !slices.ContainsFunc(t.Cards, posted) && (s.Quiet(now) || now.Sub(t.Head.Ended.At) > remindedWithin)
+	return reminds && !slices.ContainsFunc(t.Cards, posted) && now.Sub(t.Head.Ended.At) > remindedWithin
 }
 
 // outcomeWithin is how long after a task's end its requester is told. After that it is no news.

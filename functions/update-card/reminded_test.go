@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -23,7 +22,6 @@ func TestPeopleAreReminded(t *testing.T) {
 		"once, though one died before it could save":  func(t *testing.T, w *world) { testRemindedDied(t, w, true) },
 		"or nobody is, without an alarm":              testRemindedNobody,
 		"not hours later":                             testRemindedLate,
-		"not in quiet hours":                          testRemindedQuietly,
 	})
 }
 
@@ -119,14 +117,4 @@ func testRemindedLate(t *testing.T, w *world) {
 	expect.Is(t, len(w.direct(webapi.Suzuki)), 0)
 	a := w.Load()
 	expect.That(t, !a.Effects(w.Now()).Cards, "it is drawn for ever: %+v", a.Head)
-}
-
-func testRemindedQuietly(t *testing.T, w *world) {
-	w.Settings(func(s *tenancy.Settings) {
-		at := func(d time.Duration) string { return w.Now().Add(d).In(tenancy.Zone()).Format("15:04") }
-		s.RemindAt, s.QuietHours = at(-2*time.Hour), tenancy.QuietHours{From: at(-time.Hour), To: at(time.Hour)}
-	})
-	w.reminds()
-	w.done()
-	expect.Is(t, strings.Join(w.direct(webapi.Suzuki), ""), "")
 }

@@ -196,7 +196,7 @@ func TestAnOrderIsGivenBackEditedAskedAboutAndPlaced(t *testing.T) {
 func TestAStandInIsRemindedAndTheRequesterAsksAnew(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) {
-		x.RemindAt, x.QuietHours = "00:00", tenancy.QuietHours{}
+		x.RemindAt = "00:00"
 	})
 	under(t, s, numbered(desk("課長", 1, webapi.Suzuki), desk("経理", 1, webapi.Tanaka)))
 	today := organisation.DateOf(time.Now().In(tenancy.Zone()))
@@ -254,7 +254,7 @@ func reminded(t *testing.T, d *driver.Request, today organisation.Date) {
 			return false
 		}
 		d.Sweep()
-		if !(tenancy.Settings{}).WorkingDay(today) {
+		if !tenancy.WorkingDay(today) {
 			return row().Day > today
 		}
 		return slices.ContainsFunc(d.S.Sandbox.Messages(webapi.DirectMessage(webapi.Alex), ""), func(m webapi.Message) bool {

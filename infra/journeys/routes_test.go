@@ -259,29 +259,3 @@ func TestStepsArePlannedWithinConstraints(t *testing.T) {
 		t.Errorf("a wrong constraint: %v", err)
 	}
 }
-
-// Administrators get one direct message when the workspace's open requests come near their limit.
-func TestAdministratorsAreToldThatTheWorkspaceIsNearlyFull(t *testing.T) {
-	s := start(t)
-	first := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
-	first.Card("CARD#prompt#0001", "approve_prompt") // it counts
-	tenant := first.Ref.Tenant
-	open := expect.Value(store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName).Quota(t.Context(), tenant,
-		task.OpenOfTenant()))(t)
-	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxOpenTasks.Tenant = open + 2 })
-	told := func() (n int) {
-		for _, m := range s.Sandbox.Messages(webapi.DirectMessage(webapi.Suzuki), "") {
-			if strings.Contains(m.Text, "上限の 80% に達しました") && strings.Contains(m.Text, fmt.Sprintf("上限 %d 件", open+2)) {
-				n++
-			}
-		}
-		return n
-	}
-	for range 2 {
-		driver.Ask(t, s, webapi.Tanaka, "従業員一覧を取得して").Card("CARD#prompt#0001", "approve_prompt")
-	}
-	first.Eventually("the first administrator is told once", func() bool { return told() == 1 })
-	full := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
-	full.Card(driver.TaskCard, "進行中のタスクが上限に達しています")
-	expect.Same(t, 1, told())
-}

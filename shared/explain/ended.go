@@ -167,10 +167,9 @@ func (w endWords) inBrackets(r aggregate.Reason, detail string) string {
 		return language.Fill(w.Seconds, "detail", detail)
 	case r == task.ReasonStepsNotDone:
 		return language.Fill(w.Detail, "detail", language.Fill(w.Step, "step", detail))
-	case (r == task.ReasonCostLimit || r == task.ReasonDayBudget || r == task.ReasonMonthBudget) && sums:
+	case (r == task.ReasonCostLimit || r == task.ReasonDayBudget) && sums:
 		return language.Fill(w.Spent, "spent", spent, "limit", limit)
-	case r == task.ReasonOpenPerson || r == task.ReasonOpenTenant || r == task.ReasonHourPerson ||
-		r == task.ReasonHourTenant || r == task.ReasonNearlyFull:
+	case r == task.ReasonOpenPerson || r == task.ReasonHourPerson:
 		return language.Fill(w.AtMost, "n", Grouped(detail))
 	case r == task.ReasonNoSource && sums && spent == "":
 		text := w.SourceUnnamed

@@ -41,7 +41,7 @@ func TestAnySurfaceSaysIt(t *testing.T) {
 	for got, want := range map[string]string{
 		en.Note(fmt.Errorf("approve: %w", aggregate.ErrDecided{Status: "approved", By: "U1",
 			At: at})): "[U1] already approved this (2026-04-18).",
-		en.Note(aggregate.ErrFull{Count: aggregate.Count{Reason: task.ReasonOpenTenant, Most: 50}}): "(limit 50)",
+		en.Note(aggregate.ErrFull{Count: aggregate.Count{Reason: task.ReasonOpenPerson, Most: 50}}): "(limit 50)",
 		en.Note(task.StopError{Reason: task.ReasonToolChanged, Detail: "book"}):                     "(book)",
 		en.Note(aggregate.ErrField{Field: "slug", Limit: "must be short"}):                          "slug must be short",
 		en.Note(errors.New("boom")): "Couldn't save.",
@@ -301,7 +301,7 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 		{"ja", task.ReasonStepsNotDone, "2, 3", "(ステップ 2, 3)"},
 		{"en", task.ReasonCostLimit, "1.2/1", " (spent $1.2, limit $1)"},
 		{"ja", task.ReasonHourPerson, "10", "上限に達しています (上限 10 件)。"},
-		{"en", task.ReasonOpenTenant, "50", " (limit 50)"},
+		{"en", task.ReasonOpenPerson, "50", " (limit 50)"},
 		{"ja", task.ReasonTooManyPeople, "500/20", "(500 人、上限 20 人)"},
 		{"en", task.ReasonTooManyPeople, "500/20", " (500 people, limit 20)"},
 		{"ja", task.ReasonToolFailed, "{detail}", "失敗しました ({detail})。"},
@@ -335,7 +335,7 @@ func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
 	models := 0
 	for locale, write := range map[string]string{"ja": "もう一度書", "en": "rite again"} {
 		for _, r := range task.Reasons {
-			ofModel := strings.HasPrefix(string(r), "model_") || r == task.ReasonDayBudget || r == task.ReasonMonthBudget
+			ofModel := strings.HasPrefix(string(r), "model_") || r == task.ReasonDayBudget
 			if !ofModel {
 				continue
 			}

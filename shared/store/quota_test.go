@@ -23,7 +23,7 @@ func accept(s tenancy.Settings) decision {
 	}
 }
 
-// places returns how many open tasks, and how many tasks of this hour, a person has, or the tenant for *.
+// places returns how many open tasks, and how many tasks of this hour, a person has.
 func places(t *testing.T, st *taskStore, ref aggregate.Ref, user string) (open, hour int) {
 	t.Helper()
 	for key, n := range map[string]*int{"OPEN#" + user: &open, user + "#" + hourOfAt: &hour} {
@@ -45,14 +45,14 @@ func testPlaceTakenAndGivenBack(t *testing.T, other *taskStore) {
 	st := other.suite.store(t)
 	ref := created(t, st, 1)
 	a := decided(t, st, ref, accept(tenancy.DefaultSettings()))
-	for _, user := range []string{a.Head.Requester, "*"} {
+	for _, user := range []string{a.Head.Requester} {
 		open, hour := places(t, st, ref, user)
 		expect.That(t, open == 1 && hour == 1, "%s: %d open, %d this hour", user, open, hour)
 	}
 	h, err := st.Head(t.Context(), ref)
 	expect.That(t, err == nil && h.AcceptedAt != nil, "%+v, %v", h, err)
 	decided(t, st, ref, cancel)
-	for _, user := range []string{a.Head.Requester, "*"} {
+	for _, user := range []string{a.Head.Requester} {
 		open, hour := places(t, st, ref, user)
 		expect.That(t, open == 0 && hour == 1, "%s after the end: %d open, %d this hour", user, open, hour)
 	}
@@ -60,13 +60,11 @@ func testPlaceTakenAndGivenBack(t *testing.T, other *taskStore) {
 
 func testNoPlace(t *testing.T, other *taskStore) {
 	for name, tt := range map[string]struct {
-		open, hour tenancy.Limit
+		open, hour int
 		reason     aggregate.Reason
 	}{
-		"for the person":           {tenancy.Limit{Person: 1, Tenant: 9}, tenancy.Limit{}, task.ReasonOpenPerson},
-		"in the tenant":            {tenancy.Limit{Person: 9, Tenant: 1}, tenancy.Limit{}, task.ReasonOpenTenant},
-		"for the person this hour": {tenancy.Limit{}, tenancy.Limit{Person: 1, Tenant: 9}, task.ReasonHourPerson},
-		"in the tenant this hour":  {tenancy.Limit{Person: 1}, tenancy.Limit{Tenant: 1}, task.ReasonHourTenant},
+		"at the same time": {1, 0, task.ReasonOpenPerson},
+		"this hour":        {0, 1, task.ReasonHourPerson},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st, x := other.suite.store(t), tenancy.DefaultSettings()
@@ -80,13 +78,13 @@ func testNoPlace(t *testing.T, other *taskStore) {
 			if h, err := st.Head(t.Context(), second); err != nil || h.Rev != 1 {
 				t.Errorf("a refusal wrote: rev %d, %v", h.Rev, err)
 			}
-			expect.Is(t, tt.hour != (tenancy.Limit{}), !full.Until.IsZero(), "until %v", full.Until)
+			expect.Is(t, tt.hour != 0, !full.Until.IsZero(), "until %v", full.Until)
 			a := decided(t, st, second, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseFull(1, full, at()) })
 			e := a.Head.Ended
 			expect.That(t, e != nil && e.As == task.TaskRefused && e.Detail == "1", "%+v", e)
 			n := countAudit(t, st, second, task.AuditTaskRefused)
 			expect.That(t, n == 1, "%d audit entries", n)
-			open, _ := places(t, st, second, "*")
+			open, _ := places(t, st, second, a.Head.Requester)
 			expect.That(t, open == 1, "%d open", open)
 		})
 	}
@@ -94,7 +92,7 @@ func testNoPlace(t *testing.T, other *taskStore) {
 
 func testPlacesAtOnce(t *testing.T, other *taskStore) {
 	st, x := other.suite.store(t), tenancy.DefaultSettings()
-	x.MaxOpenTasks.Person = 3
+	x.MaxOpenTasks = 3
 	var refs []aggregate.Ref
 	for n := range 10 {
 		refs = append(refs, created(t, st, n+1))
@@ -119,7 +117,7 @@ func testPlacesAtOnce(t *testing.T, other *taskStore) {
 		})
 	}
 	wg.Wait()
-	open, _ := places(t, st, refs[0], "*")
+	open, _ := places(t, st, refs[0], expect.Value(st.Load(t.Context(), refs[0]))(t).Head.Requester)
 	expect.That(t, taken == 3 && refused == 7 && open == 3, "%d taken, %d refused, %d counted", taken, refused, open)
 }
 
@@ -132,7 +130,7 @@ func testPlaceOfLostAnswer(t *testing.T, other *taskStore) {
 			committed(t, st.over(drop, options...), ref, d)
 			expect.Must(t, drop.dropped.Load() != 0, "no answer was lost: the test proves nothing")
 		}
-		open, hour := places(t, st, ref, "*")
+		open, hour := places(t, st, ref, expect.Value(st.Load(t.Context(), ref))(t).Head.Requester)
 		expect.That(t, open == 0 && hour == 1, "%d open, %d this hour", open, hour)
 	}
 }

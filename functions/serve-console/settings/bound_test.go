@@ -26,7 +26,7 @@ func TestBoundsAreSentences(t *testing.T) {
 		"en approval_timeout_hours":   "Between 1 hour and 364 days.",
 		"ja draft_contest.max_rounds": "1〜10 回の間で決めます。",
 		"en fiscal_year_month":        "Between 1 and 12.",
-		"en max_open_tasks.person":    "Between 0 and 100,000 requests. 0 means no limit.",
+		"en max_open_tasks":           "Between 0 and 100,000 requests. 0 means no limit.",
 		"ja max_cost_usd":             "0 にすると上限はありません。",
 	} {
 		expect.Is(t, said[name], want, name)

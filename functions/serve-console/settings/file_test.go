@@ -139,8 +139,7 @@ func full() tenancy.Settings {
 			Usergroups: []string{"S0HR"}},
 		AllowSelfApproval: false, ApprovalTimeoutHours: 24, MaxVersions: 3, Locale: "en", Executor: "managed",
 		DMDefault:  "agent",
-		MaxCostUSD: 0.000001, MaxCostDayUSD: 12.5, MaxCostMonthUSD: 1000000, MaxOpenTasks: tenancy.Limit{Person: 5},
-		MaxTasksPerHour:   tenancy.Limit{Tenant: 7},
+		MaxCostUSD: 0.000001, MaxCostDayUSD: 12.5, MaxOpenTasks: 5, MaxTasksPerHour: 7,
 		RetainResultsDays: 30, MCPServers: []tenancy.MCPServer{{Name: "rooms", URL: "https://rooms.example.com/mcp"},
 			{Name: "yes", URL: "https://b.example"}},
 		Agents: []agent.Definition{
@@ -149,8 +148,8 @@ func full() tenancy.Settings {
 				Metadata: map[string]string{"label": "書類 # 1", "no": "yes", "a b": "- x"}},
 			{ID: "claude", Provider: agent.Anthropic, Capabilities: []agent.Capability{agent.Shell}},
 		},
-		AISessions: tenancy.AISessions{Cache: tenancy.Cache{Enabled: true}}, SessionIdleDays: 3, ActionTimeoutHours: 2,
-		MaxSessionCostUSD: 0.5, MaxAgentsCostDayUSD: 7.25, MaxMessagesPerHour: 9,
+		AISessions:        tenancy.AISessions{Cache: tenancy.Cache{Enabled: true}},
+		MaxSessionCostUSD: 0.5, MaxAgentsCostDayUSD: 7.25,
 		DraftContest: tenancy.DraftContest{Enabled: true, File: "teams/hr.toml", MaxRounds: 4, BudgetUSD: 2.5, Seconds: 120},
 		AutoActions:  []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./*"}, Place: "D1"}},
 	}

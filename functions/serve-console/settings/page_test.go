@@ -161,7 +161,7 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 			"openai|http|local", "agents.model", "||", "agents.endpoint", "|https://bot.example.com/v1|",
 			"agents.capabilities", "|Code、test|", "agents.auth_ref", "|docs|", "agents.is_default", "false|true|false",
 			"auto_actions.argv", `go test "./a b/*"|`, "auto_actions.place", "D1|",
-			"ai_sessions.cache.enabled", "true", "session_idle_days", "３", "dm_default", "agent"}, change...)...)
+			"ai_sessions.cache.enabled", "true", "dm_default", "agent"}, change...)...)
 	}
 	b.Post(agentPage, row()).Says(t, http.StatusSeeOther)
 	s := w.SettingsNow()
@@ -170,7 +170,7 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 		Metadata: map[string]string{"label": "書類"}}}, s.Agents)
 	expect.Same(t, []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./a b/*"}, Place: "D1"}},
 		s.AutoActions)
-	expect.That(t, s.AISessions.Cache.Enabled && s.SessionIdleDays == 3 && s.DMDefault == "agent", "%+v", s)
+	expect.That(t, s.AISessions.Cache.Enabled && s.DMDefault == "agent", "%+v", s)
 	page := b.Get(agentPage)
 	page.Holds(t, `value="doc-bot"`, `value="go test &#34;./a b/*&#34;"`, `value="code, test"`,
 		`<option value="http" selected>`, "doc-bot")
@@ -349,9 +349,7 @@ func TestSentencesNameSettingsAsTheirPageDoes(t *testing.T) {
 		for field, reasons := range map[string][]aggregate.Reason{
 			"max_cost_usd": {task.ReasonCostLimit, task.ReasonModelUnpriced}, "max_cost_day_usd": {task.ReasonDayBudget,
 				task.ReasonModelUnpriced},
-			"max_open_tasks.person": {task.ReasonOpenPerson}, "max_open_tasks.tenant": {task.ReasonOpenTenant,
-				task.ReasonNearlyFull},
-			"max_tasks_per_hour.person": {task.ReasonHourPerson}, "max_tasks_per_hour.tenant": {task.ReasonHourTenant},
+			"max_open_tasks": {task.ReasonOpenPerson}, "max_tasks_per_hour": {task.ReasonHourPerson},
 		} {
 			for _, r := range reasons {
 				said := explain.Ended(locale, r, "", explain.RetryRun)

@@ -15,7 +15,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
@@ -35,8 +34,6 @@ func formOf(s tenancy.Settings) url.Values {
 			form.Set(f.Name+unit, strconv.Itoa(of))
 		case f.Kind == tenancy.KindPeople, f.Kind == tenancy.KindGroups:
 			form[f.Name] = slices.Clone(f.Value.Interface().([]string))
-		case f.Kind == tenancy.KindDays:
-			form.Set(f.Name, strings.Join(f.Value.Interface().([]string), "\n"))
 		case f.Kind == tenancy.KindDollars:
 			form.Set(f.Name, strconv.FormatFloat(f.Value.Float(), 'f', -1, 64))
 		default:
@@ -127,25 +124,10 @@ func typedOver(f tenancy.Field, form url.Values) tenancy.Rule {
 		}
 	case tenancy.KindText, tenancy.KindChoice:
 		f.Value.SetString(text)
-	case tenancy.KindDays:
-		f.Value.Set(reflect.ValueOf(daysIn(text)))
 	case tenancy.KindPeople, tenancy.KindGroups:
 		f.Value.Set(reflect.ValueOf(append([]string{}, web.Ticked(form[f.Name])...)))
 	}
 	return ""
-}
-
-// daysIn reads days, one a line, as people and the Cabinet Office's file write them: 2026/1/1,元日. What is no day stays.
-func daysIn(text string) []string {
-	out := []string{}
-	for _, line := range web.Lines(text) {
-		day, _, _ := strings.Cut(line, ",")
-		if d, err := organisation.ParseDate(web.Digits(strings.TrimSpace(day))); err == nil {
-			day = d.String()
-		}
-		out = append(out, day)
-	}
-	return out
 }
 
 // problemsOf returns the problems of settings. A value that could not be read has only the problem in unread.

@@ -31,21 +31,6 @@ func TestMoreDaysThanHoursCanCountAreRefused(t *testing.T) {
 	}
 }
 
-// Who becomes an approver looks like nobody else, whatever they are called.
-// As the Cabinet Office's file and people write them.
-func TestDaysArePastedAsOthersWriteThem(t *testing.T) {
-	form := formOf(tenancy.DefaultSettings())
-	form.Set("holidays", "2027/1/1,元日\r\n\r\n ２０２７-01-11 \n2027-02-30\n")
-	s, problems := typed(form, tenancy.DefaultSettings())
-	expect.Same(t, []string{"2027-01-01", "2027-01-11", "2027-02-30"}, s.Holidays)
-	expect.Must(t, len(problems) == 1, "%+v", problems)
-	expect.Is(t, problems[0].Field+" "+string(problems[0].Rule), "holidays[2] date")
-	s.Holidays = s.Holidays[:2]
-	again, problems := typed(formOf(s), tenancy.DefaultSettings())
-	expect.That(t, len(problems) == 0, "%+v", problems)
-	expect.Same(t, s.Holidays, again.Holidays)
-}
-
 func TestAnotherApproverOfTheSameNameIsAChange(t *testing.T) {
 	was := tenancy.DefaultSettings()
 	was.Approvers.Mode, was.Approvers.Users = aggregate.ApproversList, []string{"U0SATO"}
@@ -61,8 +46,8 @@ func TestAnotherApproverOfTheSameNameIsAChange(t *testing.T) {
 // A 0 that lifts a limit is never read as "none allowed", and large numbers have their commas.
 func TestNoLimitIsSaidInWords(t *testing.T) {
 	was, is := tenancy.DefaultSettings(), tenancy.DefaultSettings()
-	was.MaxOpenTasks, was.MaxCostDayUSD, was.MaxTasksPerHour.Tenant = tenancy.Limit{Person: 1000}, 50, 0
-	is.MaxOpenTasks, is.MaxCostDayUSD, is.MaxTasksPerHour = tenancy.Limit{Tenant: 100000}, 0, tenancy.Limit{}
+	was.MaxOpenTasks, was.MaxCostDayUSD, was.MaxTasksPerHour = 1000, 50, 0
+	is.MaxOpenTasks, is.MaxCostDayUSD, is.MaxTasksPerHour = 0, 0, 100000
 	for locale, says := range map[string]string{"ja": "上限なし", "en": "no limit"} {
 		texts := settingsTexts{web.TextsOf("settings", locale)}
 		var told []string
@@ -73,7 +58,7 @@ func TestNoLimitIsSaidInWords(t *testing.T) {
 		expect.That(t, strings.Count(all, says) >= 3 && strings.Contains(all, "1,000 ") &&
 			strings.Contains(all, "100,000 ") && !strings.Contains("\n"+all, "\n0") && !strings.Contains(all, "→ 0"), "%s", all)
 		form := tenancy.DefaultSettings()
-		form.MaxOpenTasks, form.MaxTasksPerHour = tenancy.Limit{}, tenancy.Limit{}
+		form.MaxOpenTasks, form.MaxTasksPerHour = 0, 0
 		for _, section := range tenancy.Sections {
 			if section.Key == "limit" {
 				expect.Is(t, strings.ToLower(strings.TrimSuffix(texts.sum(nil, section, form, "1"), "s")), says)
@@ -146,9 +131,8 @@ func TestThePageNamesTheSettingsForWhich0MeansNoLimit(t *testing.T) {
 			}
 		}
 		expect.Same(t, []string{
-			"max_cost_usd", "max_cost_day_usd", "max_cost_month_usd", "max_open_tasks.person", "max_open_tasks.tenant",
-			"max_tasks_per_hour.person", "max_tasks_per_hour.tenant", "max_session_cost_usd", "max_agents_cost_day_usd",
-			"max_sources_per_day", "max_messages_per_hour",
+			"max_cost_usd", "max_cost_day_usd", "max_open_tasks", "max_tasks_per_hour", "max_session_cost_usd",
+			"max_agents_cost_day_usd",
 		}, unlimited)
 	}
 }

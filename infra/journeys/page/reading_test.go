@@ -199,8 +199,8 @@ func cardsOfOtherKinds(v *visitor) {
 	v.sees(v.words.expired)
 	v.looks("expired")
 
-	v.t.Cleanup(func() { driver.Settings(v.t, v.s, func(x *tenancy.Settings) { x.MaxTasksPerHour = tenancy.Limit{} }) })
-	driver.Settings(v.t, v.s, func(x *tenancy.Settings) { x.MaxTasksPerHour = tenancy.Limit{Person: 1} })
+	v.t.Cleanup(func() { driver.Settings(v.t, v.s, func(x *tenancy.Settings) { x.MaxTasksPerHour = 0 }) })
+	driver.Settings(v.t, v.s, func(x *tenancy.Settings) { x.MaxTasksPerHour = 1 })
 	v.said(v.words.staff)
 	v.sees(v.words.tooMuch)
 	v.looks("quota")

@@ -61,8 +61,8 @@ func setup() aggregate.Actor {
 // more than any real person would.
 func SetUnbounded(ctx context.Context, s *stack.Stack) error {
 	return change(ctx, s, func(x *tenancy.Settings) {
-		x.MaxOpenTasks, x.MaxTasksPerHour, x.MaxMessagesPerHour = tenancy.Limit{}, tenancy.Limit{}, 0
-		x.MaxAgentsCostDayUSD, x.MaxSourcesPerDay = 0, 0
+		x.MaxOpenTasks, x.MaxTasksPerHour = 0, 0
+		x.MaxAgentsCostDayUSD = 0
 	})
 }
 

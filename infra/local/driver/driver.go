@@ -241,7 +241,7 @@ func Leave(t *testing.T, s *stack.Stack) {
 		Settings(t, s, func(x *tenancy.Settings) {
 			d := tenancy.DefaultSettings()
 			d.Rev, d.Slug, d.MCPServers, d.Sources = x.Rev, x.Slug, x.MCPServers, x.Sources
-			d.MaxOpenTasks, d.MaxTasksPerHour, d.MaxMessagesPerHour = tenancy.Limit{}, tenancy.Limit{}, 0
+			d.MaxOpenTasks, d.MaxTasksPerHour = 0, 0
 			d.MaxAgentsCostDayUSD = 0
 			*x = d
 		})

@@ -112,14 +112,11 @@ type Failure struct {
 	Usage      aggregate.Usage // of the failed calls
 }
 
-// Quotas limit the number of tasks.
+// Quotas limit the number of a person's tasks; 0 means no limit.
 type Quotas struct {
-	Open tenancy.Limit // open at the same time
-	Hour tenancy.Limit // requested within a clock hour, UTC
+	Open int // at the same time
+	Hour int // requested within a clock hour, UTC
 }
-
-// everybody replaces the user id in the tenant's counters. It can't be a user id.
-const everybody = "*"
 
 // keptFor is how long an hour's counter is kept after that hour.
 const keptFor = 48 * time.Hour
@@ -130,36 +127,22 @@ const keptFor = 48 * time.Hour
 // retries it, even beyond the limit. The counters are written with the head's rev, so each is changed exactly once.
 func (c *change) counts() []aggregate.Count {
 	was, is := c.was, c.Head
-	people := []struct {
-		user         string
-		open, hour   int
-		none, noMore aggregate.Reason
-	}{
-		{is.Requester, c.quotas.Open.Person, c.quotas.Hour.Person, ReasonOpenPerson, ReasonHourPerson},
-		{everybody, c.quotas.Open.Tenant, c.quotas.Hour.Tenant, ReasonOpenTenant, ReasonHourTenant},
-	}
 	var out []aggregate.Count
-	accepted := was.AcceptedAt == nil && is.AcceptedAt != nil
-	for _, p := range people {
-		switch {
-		case accepted:
-			hour := is.CreatedAt.UTC().Truncate(time.Hour)
-			next := hour.Add(time.Hour)
-			out = append(out,
-				aggregate.Count{Key: p.user + "#" + hour.Format("2006-01-02T15"), By: 1, Most: p.hour, Reason: p.noMore,
-					Until: next, Keep: latest(next, is.AcceptedAt).Add(keptFor)},
-				aggregate.Count{Key: openKey(p.user), By: 1, Most: p.open, Reason: p.none})
-		case is.holds() && !was.holds():
-			out = append(out, aggregate.Count{Key: openKey(p.user), By: 1})
-		case was.holds() && !is.holds():
-			out = append(out, aggregate.Count{Key: openKey(p.user), By: -1})
-		}
+	switch {
+	case was.AcceptedAt == nil && is.AcceptedAt != nil:
+		hour := is.CreatedAt.UTC().Truncate(time.Hour)
+		next := hour.Add(time.Hour)
+		out = append(out,
+			aggregate.Count{Key: is.Requester + "#" + hour.Format("2006-01-02T15"), By: 1, Most: c.quotas.Hour,
+				Reason: ReasonHourPerson, Until: next, Keep: latest(next, is.AcceptedAt).Add(keptFor)},
+			aggregate.Count{Key: openKey(is.Requester), By: 1, Most: c.quotas.Open, Reason: ReasonOpenPerson})
+	case is.holds() && !was.holds():
+		out = append(out, aggregate.Count{Key: openKey(is.Requester), By: 1})
+	case was.holds() && !is.holds():
+		out = append(out, aggregate.Count{Key: openKey(is.Requester), By: -1})
 	}
 	return out
 }
-
-// OpenOfTenant is the key of the counter of a tenant's open tasks.
-func OpenOfTenant() string { return openKey(everybody) }
 
 func openKey(user string) string { return "OPEN#" + user }
 

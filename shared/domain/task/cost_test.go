@@ -259,7 +259,7 @@ func TestAPlaceIsTakenOnceAndGivenBack(t *testing.T) {
 			s.do(s.extract, s.finishPrompt)
 			tt.then(s)
 			hour := s.load().Head.AcceptedAt.Format("2006-01-02T15")
-			want := map[string]int{"OPEN#" + requester: tt.open, "OPEN#*": tt.open, requester + "#" + hour: 1, "*#" + hour: 1}
+			want := map[string]int{"OPEN#" + requester: tt.open, requester + "#" + hour: 1}
 			expect.Same(t, want, s.counts)
 		})
 	}
@@ -281,10 +281,10 @@ func TestARequestThatWaitedCountsInTheHourOfItsMessage(t *testing.T) {
 	a := s.load()
 	c := expect.Value(s.accept(a, s.now))(t)
 	for _, n := range c.Counts {
-		if n.Key == openKey(requester) || n.Key == openKey(everybody) {
+		if n.Key == openKey(requester) {
 			continue
 		}
-		expect.That(t, n.Key == requester+"#"+hour.Format("2006-01-02T15") || n.Key == "*#"+hour.Format("2006-01-02T15"),
+		expect.That(t, n.Key == requester+"#"+hour.Format("2006-01-02T15"),
 			"asked at %s, counted as %s", s.head.CreatedAt.Format(time.DateTime), n.Key)
 		expect.That(t, !n.Keep.Before(s.now.Add(keptFor)), "%s is kept until %s only: it is %s", n.Key, n.Keep, s.now)
 	}

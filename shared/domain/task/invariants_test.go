@@ -28,15 +28,14 @@ func (w *world) check(before, after *Aggregate, c aggregate.Change) {
 	w.require(w.spent == after.Spent(), "days sum up to %s, the task to %s", w.spent, after.Spent())
 }
 
-// placeIsHeld checks that an open task counts once as open for its requester and for the tenant, that other tasks
-// don't, and that the hourly count stays.
+// placeIsHeld checks that an open task counts once as open for its requester, that other tasks don't, and that the hourly count stays.
 func (w *world) placeIsHeld(after *Aggregate) {
 	want := map[bool]int{true: 1}[after.Head.holds()]
 	for key, n := range w.counts {
 		open := strings.HasPrefix(key, "OPEN#")
 		w.require(open && n == want || !open && n == 1, "%s is %d", key, n)
 	}
-	w.require(len(w.counts) == 4 || after.Head.AcceptedAt == nil && len(w.counts) == 0, "counted %v", w.counts)
+	w.require(len(w.counts) == 2 || after.Head.AcceptedAt == nil && len(w.counts) == 0, "counted %v", w.counts)
 }
 
 func (w *world) require(ok bool, format string, args ...any) {

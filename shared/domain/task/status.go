@@ -92,8 +92,6 @@ const (
 	// ReasonNoSource: a message to an agent names a source that its author can't use there. The detail has the name,
 	// "/", and those that they can.
 	ReasonNoSource aggregate.Reason = "source_unknown"
-	// ReasonNearlyFull: the workspace's open tasks reach tenancy.Limit.Nearly. Administrators are told the limit.
-	ReasonNearlyFull aggregate.Reason = "open_tasks_nearly_full"
 	// Of delegations: to the hand, to the principal, and to both when one is ended early. The detail is StandInTold's.
 	ReasonStandIn      aggregate.Reason = "stand_in"
 	ReasonStoodFor     aggregate.Reason = "stood_for"
@@ -113,9 +111,7 @@ const (
 	ReasonNoMember     aggregate.Reason = "no_other_member"    // nobody else in the channel may approve
 	ReasonGroupMessage aggregate.Reason = "group_message"      // the app can't list a group direct message's members
 	ReasonOpenPerson   aggregate.Reason = "open_tasks_person"  // the person's quota of open tasks is used up
-	ReasonOpenTenant   aggregate.Reason = "open_tasks_tenant"
 	ReasonHourPerson   aggregate.Reason = "tasks_per_hour_person"
-	ReasonHourTenant   aggregate.Reason = "tasks_per_hour_tenant"
 	ReasonRuleRefuses  aggregate.Reason = "rule_refuses" // the detail has the rule's name and what it says, on two lines
 	// ReasonNoRoute: a stage of the rule's route finds nobody; the detail has its name, and on further lines a code, an
 	// account above whom nobody is found, and the rule's name.
@@ -158,7 +154,6 @@ const (
 	ReasonModelUnknown    aggregate.Reason = "model_unknown"
 	ReasonModelUnpriced   aggregate.Reason = "model_unpriced" // the price is unknown, so a cost limit can't be kept
 	ReasonDayBudget                        = tenancy.ReasonDayBudget
-	ReasonMonthBudget     aggregate.Reason = "month_budget"
 	ReasonModelDemo       aggregate.Reason = "model_demo_failure"
 	ReasonContestFiles    aggregate.Reason = "contest_files"   // the contest's files can't be read or are invalid
 	ReasonTooManyPeople   aggregate.Reason = "too_many_people" // the policy mentions more than MaxMentioned
@@ -194,18 +189,18 @@ var Reasons = []aggregate.Reason{
 	ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
 	ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonGreeting,
-	ReasonShown, ReasonNoSource, ReasonNearlyFull,
+	ReasonShown, ReasonNoSource,
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonKeyTaken, ReasonKeyGiven,
 	ReasonReminded,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,
-	ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant,
+	ReasonGroupMessage, ReasonOpenPerson, ReasonHourPerson,
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,
 	ReasonOnLeave, ReasonOnLeaveWords,
 	ReasonUnknownPost, ReasonManyAskers, ReasonStepRefused, ReasonStepNoRoute,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBrokenOff,
 	ReasonModelBadRequest, ReasonModelTooLong,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown,
-	ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles,
+	ReasonModelUnpriced, ReasonDayBudget, ReasonModelDemo, ReasonContestFiles,
 	ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong,
 	ReasonRunFailed, ReasonNobodyApproves,
 	ReasonToolFailed, ReasonToolValue, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint,

@@ -126,7 +126,6 @@ var limits = sync.OnceValue(func() map[Rule]string {
 		RuleCurrency: "must be a code of ISO 4217 such as GBP, once",
 		RuleDate:     "must be a day such as 2026-11-20",
 		RuleClock:    "must be a time of the day such as 09:30, or empty",
-		RuleQuiet:    "must be outside of quiet_hours",
 	}
 })
 
@@ -191,14 +190,13 @@ func (s Settings) Problems() (all []Problem) {
 	for _, f := range fields {
 		all = append(all, f.sizeProblems()...)
 	}
-	for _, kind := range []Kind{KindText, KindDollars, KindChoice, KindPeople, KindGroups, KindDays} {
+	for _, kind := range []Kind{KindText, KindDollars, KindChoice, KindPeople, KindGroups} {
 		for _, f := range fields {
 			if f.Kind == kind {
 				all = append(all, f.contentProblems()...)
 			}
 		}
 	}
-	all = append(all, s.remindProblems()...)
 	all = append(all, serverProblems(s.MCPServers)...)
 	all = append(all, priceProblems(s.Prices)...)
 	all = append(all, matterProblems(s.Matters)...)

@@ -10,18 +10,8 @@ import (
 	"ringi/shared/domain/organisation"
 )
 
-// The rules that settings about reminders can break.
-const (
-	RuleClock Rule = "clock" // a time of the day, or empty
-	RuleQuiet Rule = "quiet" // people are not reminded in their quiet hours
-)
-
-// QuietHours are the hours of each day, in the tenant's zone, in which nobody is reminded. They may last over midnight.
-// An empty From or To is midnight; if both are empty, there are none.
-type QuietHours struct {
-	From string `json:"from"`
-	To   string `json:"to"`
-}
+// RuleClock: a time of the day, or empty.
+const RuleClock Rule = "clock"
 
 // shippedHolidays are Japan's national holidays of 2026 to 2028 with the days off that follow from them, by law
 // (https://www8.cao.go.jp/chosei/shukujitsu/gaiyou.html). The Cabinet Office announces the equinoxes of a year in
@@ -30,23 +20,16 @@ type QuietHours struct {
 //go:embed holidays.txt
 var shippedHolidays string
 
-// MaxHolidays is how many days off the settings may list.
-const MaxHolidays = 400
-
-// WorkingDay reports whether a day is one of Monday to Friday and no holiday. After the last year of the list that
-// ships, or of the settings' own, only weekends are off.
-func (s Settings) WorkingDay(d organisation.Date) bool {
-	off := s.Holidays
-	if len(off) == 0 {
-		off = strings.Fields(shippedHolidays)
-	}
+// WorkingDay reports whether a day is one of Monday to Friday and no holiday. After the last year of the list only
+// weekends are off.
+func WorkingDay(d organisation.Date) bool {
 	weekday := dayBegins(d).In(Zone()).Weekday()
-	return weekday != time.Saturday && weekday != time.Sunday && !slices.Contains(off, d.String())
+	return weekday != time.Saturday && weekday != time.Sunday &&
+		!slices.Contains(strings.Fields(shippedHolidays), d.String())
 }
 
 // NextReminder returns the working day on which people are reminded next of what waits for them, and when: at once if
-// that is not after now. day is the one whose turn it is; 0: any whose time is still to come. In quiet hours it is when
-// they end. Without a RemindAt there is no day, and the time is when to look again.
+// that is not after now. day is the one whose turn it is; 0: any whose time is still to come. Without a RemindAt there is no day, and the time is when to look again.
 func (s Settings) NextReminder(day organisation.Date, now time.Time) (organisation.Date, time.Time) {
 	clock, ok := clockOf(s.RemindAt)
 	if !ok {
@@ -56,39 +39,10 @@ func (s Settings) NextReminder(day organisation.Date, now time.Time) (organisati
 	if day == 0 && !now.Before(dayBegins(today).Add(clock)) {
 		day = today + 1
 	}
-	for day = max(day, today); !s.WorkingDay(day); {
+	for day = max(day, today); !WorkingDay(day); {
 		day++
 	}
-	at := dayBegins(day).Add(clock)
-	if since := now.Sub(dayBegins(today)); !at.After(now) && s.QuietHours.at(since) {
-		_, to := s.QuietHours.clocks()
-		if at = dayBegins(today).Add(to); to <= since {
-			at = dayBegins(today + 1).Add(to)
-		}
-	}
-	return day, at
-}
-
-// Quiet reports whether nobody is reminded at a time.
-func (s Settings) Quiet(now time.Time) bool {
-	return s.QuietHours.at(now.Sub(dayBegins(organisation.DateOf(now.In(Zone())))))
-}
-
-func (q QuietHours) at(clock time.Duration) bool {
-	from, to := q.clocks()
-	if from < to {
-		return clock >= from && clock < to
-	}
-	return q != QuietHours{} && (clock >= from || clock < to)
-}
-
-func (q QuietHours) clocks() (from, to time.Duration) {
-	from, _ = clockOf(q.From)
-	to, some := clockOf(q.To)
-	if !some && q.From != "" {
-		to = 24 * time.Hour
-	}
-	return from, to
+	return day, dayBegins(day).Add(clock)
 }
 
 // clockOf returns how long after midnight a time such as 09:30 is; false if the text is none.
@@ -100,19 +54,6 @@ func clockOf(text string) (time.Duration, bool) {
 func isClockOrNone(text string) bool {
 	_, ok := clockOf(text)
 	return ok || text == ""
-}
-
-func isDay(text string) bool {
-	d, err := organisation.ParseDate(text)
-	return err == nil && d.String() == text
-}
-
-// remindProblems returns the problem of a RemindAt in the quiet hours.
-func (s Settings) remindProblems() (all []Problem) {
-	if clock, ok := clockOf(s.RemindAt); ok && s.QuietHours.at(clock) {
-		all = append(all, Problem{Field: "remind_at", Rule: RuleQuiet})
-	}
-	return all
 }
 
 // Reminding is the row of a tenant where something waits for people by name. It says on which day they are reminded

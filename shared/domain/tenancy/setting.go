@@ -23,7 +23,6 @@ const (
 	KindChoice  Kind = "choice" // string, one of Choices
 	KindPeople  Kind = "people" // ids of Slack users
 	KindGroups  Kind = "groups" // ids of Slack user groups
-	KindDays    Kind = "days"   // days such as 2026-11-20
 	KindRows    Kind = "rows"   // a list of structs
 )
 
@@ -157,7 +156,7 @@ func (f Field) sizeProblems() []Problem {
 		n, rule = int(f.Value.Int()), RuleBetween
 	case KindText:
 		n, rule = utf8.RuneCountInString(f.Value.String()), RuleLength
-	case KindPeople, KindGroups, KindDays, KindRows:
+	case KindPeople, KindGroups, KindRows:
 		n = f.Value.Len()
 	default:
 		return nil
@@ -183,7 +182,7 @@ func (f Field) contentProblems() []Problem {
 		if f.fits != nil && !f.fits(f.Value.String()) {
 			return []Problem{{Field: f.Name, Rule: f.Rule}}
 		}
-	case KindPeople, KindGroups, KindDays: // a name instead of an id would match nobody, and nobody could decide
+	case KindPeople, KindGroups: // a name instead of an id would match nobody, and nobody could decide
 		return idProblems(f.Name, f.Value.Interface().([]string), f.fits, f.Rule)
 	}
 	return nil

@@ -61,28 +61,23 @@ type Settings struct {
 	Locale           string           `json:"locale"`
 	Executor         string           `json:"executor"`
 	DMDefault        string           `json:"dm_default"`
-	MaxCostUSD       float64          `json:"max_cost_usd"`       // per task; 0: no limit, as in the next two
-	MaxCostDayUSD    float64          `json:"max_cost_day_usd"`   // all tasks of one day, UTC
-	MaxCostMonthUSD  float64          `json:"max_cost_month_usd"` // all tasks of one month, UTC
+	MaxCostUSD       float64          `json:"max_cost_usd"`     // per task; 0: no limit, as in the next two
+	MaxCostDayUSD    float64          `json:"max_cost_day_usd"` // all tasks of one day, UTC
 	// Prices are the workspace's own prices of models; calls are charged by OwnPrices.
-	Prices          []ModelPrice `json:"prices"`
-	MaxOpenTasks    Limit        `json:"max_open_tasks"`
-	MaxTasksPerHour Limit        `json:"max_tasks_per_hour"`
+	Prices []ModelPrice `json:"prices"`
+	// MaxOpenTasks and MaxTasksPerHour (UTC) bound what one person asks for; 0: no limit.
+	MaxOpenTasks    int `json:"max_open_tasks"`
+	MaxTasksPerHour int `json:"max_tasks_per_hour"`
 	// RetainResultsDays is how long results in the bucket are kept.
 	RetainResultsDays int `json:"retain_results_days"`
 	// MCPServers are the servers whose tools may be allowed.
 	MCPServers []MCPServer `json:"mcp_servers"`
 	// Agents are added to the built-in agents, or override one with the same id.
-	Agents     []agent.Definition `json:"agents"`
-	AISessions AISessions         `json:"ai_sessions"`
-	// SessionIdleDays is the number of days without a message after which a conversation is closed.
-	SessionIdleDays    int     `json:"session_idle_days"`
-	ActionTimeoutHours int     `json:"action_timeout_hours"` // time limit for deciding on an action
-	MaxSessionCostUSD  float64 `json:"max_session_cost_usd"` // 0: no limit
+	Agents            []agent.Definition `json:"agents"`
+	AISessions        AISessions         `json:"ai_sessions"`
+	MaxSessionCostUSD float64            `json:"max_session_cost_usd"` // 0: no limit
 	// MaxAgentsCostDayUSD bounds what all agents cost on one day, UTC; 0: no limit.
 	MaxAgentsCostDayUSD float64 `json:"max_agents_cost_day_usd"`
-	MaxMessagesPerHour  int     `json:"max_messages_per_hour"` // from one person to all agents; 0: no limit
-	MaxSourcesPerDay    int     `json:"max_sources_per_day"`   // fetches of sources on one day, UTC; 0: no limit
 	// AutoActions are rules for actions that start without a person's approval.
 	AutoActions []agent.AutoRule `json:"auto_actions"`
 	// ListedReads are the tools that agents may call without a person's approval.
@@ -93,10 +88,7 @@ type Settings struct {
 	// ContestSearch lets members of contests have their model's vendor search the web.
 	ContestSearch bool `json:"contest_search"`
 	// RemindAt is when people are told on each working day what waits for them, in the tenant's zone; empty: never.
-	RemindAt   string     `json:"remind_at"`
-	QuietHours QuietHours `json:"quiet_hours"`
-	// Holidays are days off besides weekends; none: those that ship.
-	Holidays []string `json:"holidays"`
+	RemindAt string `json:"remind_at"`
 }
 
 // AISessions says how long conversations are stored.
@@ -137,11 +129,21 @@ func (s Settings) Terms(approvalRequired bool, now time.Time) aggregate.Terms {
 	}
 }
 
+// What is the same in every workspace: how many hours people have to decide on an action or a call, after how many days
+// without a message a conversation is closed, how many messages an hour (UTC) agents answer one person, and how many
+// sources are fetched a day (UTC).
+const (
+	ActionHours     = 24
+	IdleDays        = 14
+	MessagesPerHour = 60
+	SourcesPerDay   = 100
+)
+
 // ActionTerms freezes these settings for an action in a channel, or a call, that a person decides on.
 func (s Settings) ActionTerms(channel string, now time.Time) aggregate.Terms {
 	terms := s.Terms(true, now)
-	by := now.UTC().Truncate(time.Millisecond).Add(time.Duration(s.ActionTimeoutHours) * time.Hour)
-	terms.DecideBy, terms.ApprovalHours, terms.Locale = &by, s.ActionTimeoutHours, s.Locale
+	by := now.UTC().Truncate(time.Millisecond).Add(ActionHours * time.Hour)
+	terms.DecideBy, terms.ApprovalHours, terms.Locale = &by, ActionHours, s.Locale
 	if s.Register {
 		terms.Registered, terms.Series = true, s.SeriesOf(channel)
 	}
@@ -171,15 +173,6 @@ const (
 	CopiesListed = "listed" // the approvers whom the settings list by id or user group
 	CopiesNone   = "none"
 )
-
-// Limit is a maximum number of tasks, for each person and for the tenant; 0 means no limit.
-type Limit struct {
-	Person int `json:"person"`
-	Tenant int `json:"tenant"`
-}
-
-// Nearly is the number of the tenant's tasks from which administrators are warned: 80 % of the limit. 0 means never.
-func (l Limit) Nearly() int { return (4*l.Tenant + 4) / 5 }
 
 // maxLimit is the highest configurable limit.
 const maxLimit = 100_000

@@ -28,7 +28,6 @@ func TestDefaultSettingsAreTheSeeds(t *testing.T) {
 func TestEachSettingHasOneRow(t *testing.T) {
 	types := map[Kind]string{
 		KindFlag: "bool", KindWhole: "int", KindDollars: "float64", KindText: "string", KindChoice: "string", KindPeople: "[]string", KindGroups: "[]string",
-		KindDays: "[]string",
 	}
 	var fields, rows []string
 	for _, m := range Members(new(Settings)) {
@@ -95,20 +94,13 @@ var bounds = []struct {
 	{"draft_contest.seconds", func(s *Settings, n int) { s.DraftContest.Seconds = n }, []int{10, 3600}, []int{9, 3601}},
 	{"draft_contest.budget_usd", func(s *Settings, n int) { s.DraftContest.BudgetUSD = float64(n) }, []int{0, 1000000},
 		[]int{-1, 1000001}},
-	{"session_idle_days", func(s *Settings, n int) { s.SessionIdleDays = n }, []int{1, 365}, []int{0, 366}},
-	{"action_timeout_hours", func(s *Settings, n int) { s.ActionTimeoutHours = n }, []int{1, 8736}, []int{0, 8737}},
 	{"max_session_cost_usd", func(s *Settings, n int) { s.MaxSessionCostUSD = float64(n) }, []int{0, 1000000},
 		[]int{-1, 1000001}},
 	{"max_agents_cost_day_usd", func(s *Settings, n int) { s.MaxAgentsCostDayUSD = float64(n) }, []int{0, 1000000},
 		[]int{-1, 1000001}},
-	{"max_messages_per_hour", func(s *Settings, n int) { s.MaxMessagesPerHour = n }, []int{0, 100000}, []int{-1, 100001}},
-	{"max_open_tasks.person", func(s *Settings, n int) { s.MaxOpenTasks.Person = n }, []int{0, maxLimit},
+	{"max_open_tasks", func(s *Settings, n int) { s.MaxOpenTasks = n }, []int{0, maxLimit},
 		[]int{-1, maxLimit + 1}},
-	{"max_open_tasks.tenant", func(s *Settings, n int) { s.MaxOpenTasks.Tenant = n }, []int{0, maxLimit},
-		[]int{-1, maxLimit + 1}},
-	{"max_tasks_per_hour.person", func(s *Settings, n int) { s.MaxTasksPerHour.Person = n }, []int{0, maxLimit},
-		[]int{-1, maxLimit + 1}},
-	{"max_tasks_per_hour.tenant", func(s *Settings, n int) { s.MaxTasksPerHour.Tenant = n }, []int{0, maxLimit},
+	{"max_tasks_per_hour", func(s *Settings, n int) { s.MaxTasksPerHour = n }, []int{0, maxLimit},
 		[]int{-1, maxLimit + 1}},
 	{"agents", func(s *Settings, n int) {
 		s.Agents = nil
@@ -138,20 +130,6 @@ var bounds = []struct {
 	}, []int{0}, []int{1, 2}},
 	{"remind_at", func(s *Settings, n int) { s.RemindAt = []string{"", "00:00", "23:59", "24:00", "9", "09:30:00"}[n] },
 		[]int{0, 1, 2}, []int{3, 4, 5}},
-	{"remind_at", func(s *Settings, n int) {
-		s.RemindAt, s.QuietHours = []string{"09:30", "18:59", "19:00", "02:00"}[n], QuietHours{"19:00", "08:00"}
-	}, []int{0, 1}, []int{2, 3}},
-	{"quiet_hours.from", func(s *Settings, n int) { s.QuietHours = QuietHours{[]string{"19:00", "19"}[n], "08:00"} },
-		[]int{0}, []int{1}},
-	{"quiet_hours.to", func(s *Settings, n int) { s.QuietHours = QuietHours{"19:00", []string{"08:00", "", "x"}[n]} },
-		[]int{0, 1}, []int{2}},
-	{"remind_at", func(s *Settings, n int) { s.QuietHours = QuietHours{"", []string{"", "08:00", "10:00"}[n]} },
-		[]int{0, 1}, []int{2}},
-	{"holidays", func(s *Settings, n int) { s.Holidays = slices.Repeat([]string{"2026-12-29"}, n) },
-		[]int{0, MaxHolidays}, []int{MaxHolidays + 1}},
-	{"holidays[1]", func(s *Settings, n int) {
-		s.Holidays = []string{"2026-12-29", []string{"2028-02-29", "2027-02-29", "2026/12/29", "", "12-29"}[n]}
-	}, []int{0}, []int{1, 2, 3, 4}},
 	{"auto_actions[0].argv", func(s *Settings, n int) {
 		all := [][]string{{"go", "test", "*"}, {"sh", "x"}, {}, {"npx", "*"}, {"go", "test", "-*"}}
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: all[n], Place: "D1"}}
@@ -179,7 +157,7 @@ func TestSettingsOutOfBoundsAreRefusedByField(t *testing.T) {
 
 func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 	s := DefaultSettings()
-	s.Name, s.MaxVersions, s.Model, s.MaxCostUSD, s.MaxCostMonthUSD = "", 51, "llama3", math.NaN(), -1
+	s.Name, s.MaxVersions, s.Model, s.MaxCostUSD, s.MaxCostDayUSD = "", 51, "llama3", math.NaN(), -1
 	s.Approvers.Users = []string{"U0SATO", "@sato", "sato"}
 	s.MCPServers = []MCPServer{{"rooms", "https://a.example/mcp"}, {"rooms", "http://b.example?key=1"}}
 	var got []string
@@ -187,7 +165,7 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 		got = append(got, p.Field+" "+string(p.Rule))
 	}
 	expect.Same(t, []string{
-		"name length", "max_versions between", "model model", "max_cost_usd between", "max_cost_month_usd between",
+		"name length", "max_versions between", "model model", "max_cost_usd between", "max_cost_day_usd between",
 		"approvers.users[1] user_id", "approvers.users[2] user_id", "mcp_servers[1].name taken", "mcp_servers[1].url address_only",
 	}, got)
 }
@@ -210,11 +188,11 @@ func TestAnErrorOfSavingIsAProblem(t *testing.T) {
 
 func TestWhatChangedIsReadFromTheLog(t *testing.T) {
 	was, is := DefaultSettings(), DefaultSettings()
-	is.Approvers.Users, is.MaxOpenTasks.Person, is.Name = []string{"U1"}, 3, "<b>"
+	is.Approvers.Users, is.MaxOpenTasks, is.Name = []string{"U1"}, 3, "<b>"
 	diff := Differences(was, is)
 	got := ReadDifferences(aggregate.Details(detailsOf(diff)))
 	expect.That(t, len(got) == 3 && got[0] == (Difference{"approvers.users", "[]", `["U1"]`}) &&
-		got[1] == (Difference{"max_open_tasks.person", "50", "3"}), "%+v", got)
+		got[1] == (Difference{"max_open_tasks", "50", "3"}), "%+v", got)
 }
 
 // A page can ask the member that reads it to search for what the member read elsewhere: administrators know that before

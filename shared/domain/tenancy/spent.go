@@ -97,29 +97,11 @@ func (s Sums) Spent() (day, month aggregate.MicroUSD) {
 // MaxCostDay is the daily cost limit, 0 for none.
 func (s Settings) MaxCostDay() aggregate.MicroUSD { return limitOf(s.MaxCostDayUSD) }
 
-// MaxCostMonth is the monthly cost limit, 0 for none.
-func (s Settings) MaxCostMonth() aggregate.MicroUSD { return limitOf(s.MaxCostMonthUSD) }
-
-// MostOfDay returns the highest value that today's counter may reach: the daily limit, or what the other days of the
-// month leave of the monthly limit if that is less. 0 means no limit; if nothing is left it returns 1.
-func (s Settings) MostOfDay(sums Sums) (most aggregate.MicroUSD) {
-	if most = s.MaxCostDay(); s.MaxCostMonth() > 0 {
-		left := max(s.MaxCostMonth()-(sums.Month-sums.Day), 1)
-		if most == 0 || left < most {
-			most = left
-		}
-	}
-	return most
-}
-
-// HasBudgets reports whether there is a daily or a monthly limit.
-func (s Settings) HasBudgets() bool { return s.MaxCostDay() > 0 || s.MaxCostMonth() > 0 }
-
 // CostsLimited reports whether any limit applies to the costs of a task.
-func (s Settings) CostsLimited() bool { return s.MaxCost() > 0 || s.HasBudgets() }
+func (s Settings) CostsLimited() bool { return s.MaxCost() > 0 || s.MaxCostDay() > 0 }
 
 // SessionCostsLimited reports whether any limit applies to the costs of a conversation with an agent.
-func (s Settings) SessionCostsLimited() bool { return s.MaxSessionCost() > 0 || s.HasBudgets() }
+func (s Settings) SessionCostsLimited() bool { return s.MaxSessionCost() > 0 || s.MaxCostDay() > 0 }
 
 // DayOf returns the date in Japan, as on cards and pages.
 func DayOf(t time.Time) string { return t.In(Zone()).Format(time.DateOnly) }

@@ -119,20 +119,6 @@ var Sections = []Section{
 			Words{Label: "Remind approvers at", About: "Each working day, people who are asked by name get one direct message " +
 				"that lists what waits for them; a channel whose members may all approve gets one. Enter a time in Japan, such as 09:30. What came in the 4 hours before is left " +
 				"to the next working day. If empty, nobody is reminded."})},
-		{Name: "quiet_hours.from", Kind: KindText, Rule: RuleClock, fits: isClockOrNone, Says: language.InEach(
-			Words{Label: "お知らせを送らない時間 (始まり)", About: "障害などで遅れたお知らせも、この間は送りません。例: 19:00。終わりも空なら、決めていないことになります。",
-				Logged: "お知らせを送らない時間の始まり"},
-			Words{Label: "Quiet hours begin", About: "No reminder is sent in these hours, even if it is late. " +
-				"For example, 19:00. Leave both empty for none."})},
-		{Name: "quiet_hours.to", Kind: KindText, Rule: RuleClock, fits: isClockOrNone, Says: language.InEach(
-			Words{Label: "お知らせを送らない時間 (終わり)", About: "例: 08:00。空なら 24 時までです。夜をまたいでもかまいません。",
-				Logged: "お知らせを送らない時間の終わり"},
-			Words{Label: "Quiet hours end", About: "For example, 08:00. Empty is midnight. They may last over midnight."})},
-		{Name: "holidays", Kind: KindDays, Max: MaxHolidays, Rule: RuleDate, fits: isDay, Says: language.InEach(
-			Words{Label: "休日", About: "お知らせを送らない土日以外の日を、1 行に 1 日ずつ入力します (例: 2026-12-29)。空なら日本の祝日です " +
-				"(2028 年まで、2028 年の春分と秋分は計算)。入力すると、祝日の代わりにその日だけが休日になります。"},
-			Words{Label: "Holidays", About: "Days without reminders besides weekends, one a line, such as 2026-12-29. " +
-				"If empty, Japan’s national holidays (to 2028, whose equinoxes are computed). What you enter replaces them."})},
 	}},
 	{Key: "budget", Title: language.InEach("予算", "Budgets"), Settings: []Setting{
 		{Name: "max_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
@@ -147,13 +133,6 @@ var Sections = []Section{
 			Words{Label: "Daily budget (workspace)", About: "Starts again each day at 0:00 UTC (9:00 in Japan). " +
 				"Once reached, no new AI calls start until then. Calls in progress can exceed it.", Unit: "US dollars",
 				Logged: "Daily budget (US dollars)"})},
-		{Name: "max_cost_month_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
-			Words{Label: "1 か月の予算 (ワークスペース全体)",
-				About: "毎月 1 日の午前 9 時 (日本時間) に 0 に戻ります。上限に達すると、それまで新しい AI の呼び出しが止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル",
-				Logged: "1 か月の予算 (米ドル)"},
-			Words{Label: "Monthly budget (workspace)", About: "Starts again on the first of each month at 0:00 UTC (9:00 in " +
-				"Japan). Once reached, no new AI calls start until then. Calls in progress can exceed it.", Unit: "US dollars",
-				Logged: "Monthly budget (US dollars)"})},
 		{Name: "prices", Kind: KindRows, Max: MaxPrices, Says: language.InEach(
 			Words{Label: "モデルの料金",
 				About: "Ringi が料金を知らないモデルや、自社で用意した接続先の料金を登録します。単位は、100 万トークンあたりの米ドルです。予算があるとき、料金の分からないモデルは使えません。",
@@ -166,18 +145,12 @@ var Sections = []Section{
 				"To remove a row, empty it."})},
 	}},
 	{Key: "limit", Title: language.InEach("依頼の数の上限", "Request limits"), Settings: []Setting{
-		{Name: "max_open_tasks.person", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 50, Says: language.InEach(
+		{Name: "max_open_tasks", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 50, Says: language.InEach(
 			Words{Label: "同時に進む依頼 (1 人)", Unit: "件", Logged: "同時に進む依頼 (1 人)"},
 			Words{Label: "Open requests (per person)", Unit: "requests", Logged: "Open requests (per person)"})},
-		{Name: "max_open_tasks.tenant", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 1000, Says: language.InEach(
-			Words{Label: "同時に進む依頼 (全体)", Unit: "件", Logged: "同時に進む依頼 (全体)"},
-			Words{Label: "Open requests (workspace)", Unit: "requests", Logged: "Open requests (workspace)"})},
-		{Name: "max_tasks_per_hour.person", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 60, Says: language.InEach(
+		{Name: "max_tasks_per_hour", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 60, Says: language.InEach(
 			Words{Label: "1 時間の依頼 (1 人)", Unit: "件", Logged: "1 時間の依頼 (1 人)"},
 			Words{Label: "Requests per hour (per person)", Unit: "requests", Logged: "Requests per hour (per person)"})},
-		{Name: "max_tasks_per_hour.tenant", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 600, Says: language.InEach(
-			Words{Label: "1 時間の依頼 (全体)", Unit: "件", Logged: "1 時間の依頼 (全体)"},
-			Words{Label: "Requests per hour (workspace)", Unit: "requests", Logged: "Requests per hour (workspace)"})},
 	}},
 	{Key: "work", Title: language.InEach("実行と AI", "Running and AI"), Settings: []Setting{
 		{Name: "model", Kind: KindText, Rule: RuleModel, fits: isModel, Default: "claude-sonnet-4-6", Says: language.InEach(
@@ -294,14 +267,6 @@ var Sections = []Section{
 					"everybody.\nCI sets whether it runs when changes are pushed; “Skip it” affects GitHub Actions only.\n" +
 					"Pull requests can’t change CI configuration (such as .github) or submodules.\n" +
 					"Not available in channels shared with other companies.\nTo remove a row, empty it."})},
-		{Name: "action_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 24, Says: language.InEach(
-			Words{Label: "提案の承認の期限", About: "過ぎると、エージェントの提案は期限切れになります。", Unit: "時間"},
-			Words{Label: "Proposal time limit", About: "An agent’s proposal expires after this time.", Unit: "hours",
-				Logged: "Proposal time limit (hours)"})},
-		{Name: "session_idle_days", Kind: KindWhole, Min: 1, Max: 365, Default: 14, Says: language.InEach(
-			Words{Label: "会話を終了するまで", About: "メッセージがないまま、この日数が過ぎた会話を終了します。続けるには、新しい会話を始めます。", Unit: "日"},
-			Words{Label: "End conversations after",
-				About: "Conversations end after this time without messages. To continue, start a new one.", Unit: "days"})},
 		{Name: "ai_sessions.cache.enabled", Kind: KindFlag, Says: language.InEach(
 			Words{Label: "終了した会話を残す", About: "オフにすると、会話は終了後まもなく削除されます。監査ログは残ります。これから始まる会話に適用されます。"},
 			Words{Label: "Keep ended conversations", About: "If off, conversations are deleted soon after they end. " +
@@ -317,17 +282,6 @@ var Sections = []Section{
 			Words{Label: "Daily budget for agents (workspace)", About: "Once reached, agents stop answering until 0:00 UTC " +
 				"(9:00 in Japan). Calls in progress can exceed it. Models with unknown prices count at the highest known price.",
 				Unit: "US dollars", Logged: "Daily budget for agents (US dollars)"})},
-		{Name: "max_sources_per_day", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 100, Says: language.InEach(
-			Words{Label: "1 日のソースの取得 (ワークスペース全体)", About: "達すると、午前 9 時 (日本時間) まで、会話はファイルなしで続き、そう表示します。", Unit: "回",
-				Logged: "1 日のソースの取得"},
-			Words{Label: "Source fetches per day (workspace)",
-				About: "Once reached, conversations go on without files, and say so, until 0:00 UTC (9:00 in Japan).",
-				Unit:  "fetches", Logged: "Source fetches per day"})},
-		{Name: "max_messages_per_hour", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 60, Says: language.InEach(
-			Words{Label: "1 時間のメッセージ (1 人)", About: "超えたメッセージは残りますが、エージェントはすぐには答えません。", Unit: "件", Logged: "1 時間のメッセージ (1 人)"},
-			Words{Label: "Messages per hour (per person)",
-				About: "Further messages are kept, but the agent doesn’t answer right away.", Unit: "messages",
-				Logged: "Messages per hour (per person)"})},
 	}},
 	{Key: "general", Title: language.InEach("全般", "General"), Settings: []Setting{
 		{Name: "name", Kind: KindText, Min: 1, Max: 80, Default: "HR AI Agent", Says: language.InEach(

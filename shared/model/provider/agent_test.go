@@ -173,7 +173,6 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 		"what a request may cost":      {tenancy.Settings{MaxCostUSD: 1}, true, false},
 		"what a conversation may cost": {tenancy.Settings{MaxSessionCostUSD: 1}, false, true},
 		"what a day may cost":          {tenancy.Settings{MaxCostDayUSD: 1}, true, true},
-		"what a month may cost":        {tenancy.Settings{MaxCostMonthUSD: 1}, true, true},
 	} {
 		limited := map[string]bool{"a task's": tt.task, "an agent's": tt.sessions, "a contest's": true}
 		for way, open := range ways {

@@ -213,7 +213,6 @@ const (
 	EventRepeated MetricName = "EventRepeated" // delivered again
 	EventForeign  MetricName = "EventForeign"  // a request of a workspace that Ringi does not serve
 	PersonFull    MetricName = "PersonFull"    // a request refused because the person has as many tasks as allowed
-	TenantFull    MetricName = "TenantFull"    // one refused because the whole workspace has as many tasks as allowed
 	SecretMissing MetricName = "SecretMissing" // a call that nobody could verify: the signing secret was not pasted yet
 	// a call that bears a new signature which is wrong, or is for another app
 	SignatureRefused MetricName = "SignatureRefused"

@@ -121,7 +121,7 @@ var taskStates = []state{
 	{"task_refused_hour", taskCard, func(s *scenario) *scenario {
 		return s.full(task.ReasonHourPerson, time.Date(2026, 4, 18, 15, 0, 0, 0, time.UTC))
 	}},
-	{"task_refused_open", taskCard, func(s *scenario) *scenario { return s.full(task.ReasonOpenTenant, time.Time{}) }},
+	{"task_refused_open", taskCard, func(s *scenario) *scenario { return s.full(task.ReasonOpenPerson, time.Time{}) }},
 	{"task_cost_limit_before_extract", taskCard, func(s *scenario) *scenario { return s.costLimit() }},
 	{"task_answered_unsupported", taskCard, func(s *scenario) *scenario {
 		return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "✅ 承認済み <!channel> 請求書は *作成できません*。"}, s.now))
@@ -129,7 +129,6 @@ var taskStates = []state{
 	{"task_greeting", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonGreeting) }},
 	{"task_no_source", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "shopp/shop, hr") }},
 	{"task_no_source_at_all", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "shop/") }},
-	{"task_nearly_full", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNearlyFull, "1000") }},
 	{"task_stand_in", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStandIn) }},
 	{"task_stand_in_by_rules", taskCard, func(s *scenario) *scenario {
 		return toldStandIn(s, task.ReasonStandIn, " 経費 / <契約 A>")

@@ -239,9 +239,6 @@ func (s Bucket) KeepTurn(
 	return s.KeepContest(ctx, ref, v, inline)
 }
 
-// clocks are times that fit each other, by setting.
-var clocks = map[string]string{"remind_at": "10:15", "quiet_hours.from": "19:00", "quiet_hours.to": "08:00"}
-
 // rows has JSON for each setting that is a list of rows.
 var rows = map[string]string{
 	"mcp_servers":       `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
@@ -280,15 +277,13 @@ func Changed(t *testing.T) tenancy.Settings {
 			if v.SetString(v.String() + "2"); f.Rule == tenancy.RuleChannelID {
 				v.SetString("C0HOME")
 			}
-			if clock := clocks[f.Name]; clock != "" {
-				v.SetString(clock)
+			if f.Rule == tenancy.RuleClock {
+				v.SetString("10:15")
 			}
 		case tenancy.KindChoice:
 			v.SetString(f.Choices[len(f.Choices)-1])
 		case tenancy.KindPeople:
 			v.Set(reflect.ValueOf([]string{"U0SATO", "U0SUZUKI"}))
-		case tenancy.KindDays:
-			v.Set(reflect.ValueOf([]string{"2026-12-29", "2026-12-30"}))
 		case tenancy.KindGroups:
 			v.Set(reflect.ValueOf([]string{"S0HR"}))
 		case tenancy.KindRows:
