@@ -148,7 +148,6 @@ func (t *answering) record(ctx context.Context, x conversation.Answer,
 				return nil, fmt.Errorf("load the session: %w", err)
 			}
 		}
-		t.ruling = nil
 		if t.settings, err = t.Store.Settings(ctx, t.in.Tenant); err != nil {
 			return nil, fmt.Errorf("read the settings: %w", err)
 		}
@@ -165,28 +164,17 @@ func (t *answering) record(ctx context.Context, x conversation.Answer,
 	}
 }
 
-// recordOnce commits the answer and its proposal. In place of what the rules refuse, the agent is told so; in place of
-// an answer that is too long for a row, people are.
+// recordOnce commits the answer and its proposal. In place of an answer that is too long for a row, people are told so.
 func (t *answering) recordOnce(ctx context.Context, x conversation.Answer,
 	p *turn.Proposal) (_ *conversation.Aggregate, err error) {
 	x.Proposal, err = t.proposal(ctx, p)
-	var on []aggregate.Owned // on which a refusal depends
-	if why := t.whyByRules(ctx, err); why != "" {
-		x.Proposal, x.Refused, err = nil, why, nil
-		on = append(slices.Clone(t.ruling.standing.On), aggregate.Owned{Key: tenancy.SettingsKey, Rev: t.ruling.settings,
-			Err: aggregate.ErrSettings})
-	}
 	if err != nil {
-		return nil, err
-	}
-	if x.ShownTo, err = t.shownTo(ctx); err != nil {
 		return nil, err
 	}
 	decide := func(a *conversation.Aggregate) (aggregate.Change, error) {
 		c, err := a.Answered(t.in.Run, t.seen, x, t.Now())
 		why := t.overtaken(err)
 		if why == "" {
-			c.Owned = append(c.Owned, on...)
 			return t.counted(c, err)
 		}
 		y := x

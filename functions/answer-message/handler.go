@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -35,7 +34,6 @@ type Store interface {
 	Archived(ctx context.Context, tenant, id string) ([]conversation.Action, error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
-	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
 	pipeline.SpentReader
 }
 
@@ -86,15 +84,9 @@ type Handler struct {
 	// Prompts stores the requests that are sent to models.
 	Prompts func(ref aggregate.Ref) model.Keep
 	Who     func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // asks Slack
-	// Apps returns those of these users who are apps; nil: nobody is.
-	Apps func(ctx context.Context, ref aggregate.Ref, team string, users []string) ([]string, error)
 	// Approvable returns aggregate.ErrNotAllowed if nobody may approve what these people together ask for.
 	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error
 	Names      func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
-	// Organisation says which organisation stands; nil: none.
-	Organisation func(ctx context.Context, tenant string) (decide.StandingOrganisation, error)
-	// LookUp calls do until Slack has been asked all that it needs of its directory; nil: Slack can't be asked.
-	LookUp func(ctx context.Context, team string, org *decide.Organisation, do func(d decide.Seats) error) error
 	// File reads a file from Slack; if it is nil, no file is read.
 	File func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error)
 	// Thread reads what was said in a thread before a message; if it is nil, nothing is read.
@@ -125,7 +117,6 @@ type answering struct {
 	words    []said                             // what people said, as far as the agent is shown it
 	spoke    []spoken                           // who spoke since a person last approved an action
 	summed   []spoken                           // the same of the messages that are summed up
-	ruling   *ruling                            // the rules that decide about actions, once they are needed
 	cost     aggregate.MicroUSD                 // of this turn's calls so far that are not committed
 }
 
@@ -155,20 +146,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	t := &answering{Handler: h, in: in, ref: ref, a: a, seen: a.Waiting(), settings: settings}
-	if x := a.LooksUp(h.Now()); x != nil { // before anything is answered
-		return t.route(ctx, x)
-	}
 	if next := a.Next(h.Now()); next.State == conversation.StateFetch { // nothing is fetched for whom nobody would answer
-		if len(t.seen) == 0 { // for what a person typed no model is asked
-			return next, nil
-		}
 		if why, err := t.limits(ctx); err != nil || why != nil {
 			return t.unfetched(t.refused(ctx, why, err))
 		}
 		return next, nil
-	}
-	if of := a.WaitingTyped(); of != nil {
-		return t.typed(ctx, of)
 	}
 	return t.answer(ctx)
 }
@@ -215,9 +197,6 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	wire = &metered{Wire: model.Keeping(wire, t.Prompts(t.ref)), of: t}
 	if err := t.giveThread(ctx); err != nil {
 		return t.stopped(ctx, err)
-	}
-	if why, err := t.stranger(ctx); err != nil || why != nil { // also of those who wrote in the thread before
-		return t.refused(ctx, why, err)
 	}
 	history, err := t.history(ctx)
 	if err != nil {

@@ -244,8 +244,6 @@ func (t *answering) hear(all []conversation.Message, shown []turn.Message, actio
 			if spoke(m.CreatedAt, append(m.Quotes(), m.User)...); !shown[i].Deleted {
 				t.words = append(t.words, said{m.User, m.Content})
 			}
-		case m.For != "":
-			spoke(m.CreatedAt, m.For) // what they typed, as far as the reason names it
 		case m.Sender == conversation.FromSystem && x != nil:
 			if x.RequestedBy == conversation.RequestedByUser {
 				spoke(x.CreatedAt, x.Askers...)

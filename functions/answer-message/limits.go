@@ -8,14 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
@@ -93,12 +90,8 @@ func (t *answering) outsider(ctx context.Context) (*conversation.Refusal, error)
 	return nil, nil
 }
 
-// undecidable refuses messages if nobody could approve the agent's proposals to their authors. Where rules decide about
-// actions, they refuse the proposal.
+// undecidable refuses messages if nobody could approve the agent's proposals to their authors.
 func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, error) {
-	if r, err := t.rules(ctx); err != nil || r.Rules != nil {
-		return nil, err
-	}
 	err := t.Approvable(ctx, t.ref, t.a.Conversation.Origin(), t.settings, t.askers())
 	nobody, undecidable := errors.AsType[aggregate.ErrNotAllowed](err)
 	switch {
@@ -111,69 +104,7 @@ func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, err
 	return &conversation.Refusal{Reason: why, Text: explain.EndedInTalk(t.settings.Locale, why, "")}, nil
 }
 
-// stranger refuses messages if rules would refuse whatever the agent proposes, because the organisation doesn't have
-// somebody whose words it is shown. Messages of authors whom it has are answered next.
-func (t *answering) stranger(ctx context.Context) (*conversation.Refusal, error) {
-	r, err := t.rules(ctx)
-	if err != nil || r.Rules == nil {
-		return nil, err
-	}
-	if err := t.leaveOut(ctx, t.a.RouteAskersAfter(t.seen, "")); err != nil || r.standing.Organisation == nil {
-		return nil, err
-	}
-	people := decide.NewDirectory(r.standing.Organisation, nil)
-	why := func(user string, own bool) aggregate.Reason {
-		on := organisation.DateOf(t.Now().In(tenancy.Zone())).String()
-		return decide.NoRow(people, on, people.Person(user), own)
-	}
-	for _, i := range t.seen {
-		if i.User != "" && decide.Stranger(people, t.Now(), i.User) != "" {
-			t.seen = only(t.seen, i.User)
-			return t.unknown(ctx, why(i.User, true), ""), nil
-		}
-	}
-	if user := decide.Stranger(people, t.Now(), t.a.RouteAskersAfter(t.seen, "")...); user != "" {
-		return t.unknown(ctx, why(user, false), user), nil
-	}
-	return nil, nil
-}
-
-// leaveOut leaves out those who count as askers, by a forward, a file or the thread, and are apps. The authors of the
-// messages that wait are none, nor is whom the organisation has.
-func (t *answering) leaveOut(ctx context.Context, askers []string) error {
-	r, err := t.rules(ctx)
-	if err != nil || r.Rules == nil || t.Apps == nil {
-		return err
-	}
-	askers = slices.DeleteFunc(slices.Clone(askers), func(user string) bool {
-		wrote := func(i *conversation.Inbox) bool { return i.User == user }
-		org := r.standing.Organisation
-		here := org != nil && decide.Stranger(decide.NewDirectory(org, nil), t.Now(), user) == ""
-		return here || slices.ContainsFunc(t.seen, wrote)
-	})
-	apps, err := t.Apps(ctx, t.ref, t.a.Conversation.TeamID, askers)
-	if err != nil {
-		return fmt.Errorf("whose words are shown: %w: %w", explain.ErrUnavailable, err)
-	}
-	if len(apps) == 0 {
-		return nil
-	}
-	a, err := t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.LeaveOut(t.in.Run, apps, t.Now())
-	})
-	if err != nil {
-		return fmt.Errorf("leave out apps: %w", err)
-	}
-	t.a = a
-	return nil
-}
-
-func (t *answering) unknown(ctx context.Context, why aggregate.Reason, user string) *conversation.Refusal {
-	no := conversation.ErrByRules{Why: why, Detail: user}
-	return &conversation.Refusal{Reason: why, Text: t.whyByRules(ctx, no)}
-}
-
-// limits says why no model is called: the author may not ask, nobody could approve a proposal, rules would refuse it,
+// limits says why no model is called: the author may not ask, nobody could approve a proposal,
 // the budget of the conversation or the tenant is used up, somebody has written too much within the hour, or there is
 // nothing to answer.
 func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
@@ -181,9 +112,6 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 		return why, err
 	}
 	if why, err := t.undecidable(ctx); err != nil || why != nil {
-		return why, err
-	}
-	if why, err := t.stranger(ctx); err != nil || why != nil {
 		return why, err
 	}
 	w := wordsIn(t.settings.Locale)

@@ -91,17 +91,6 @@ func testSource(t *testing.T, w *world) {
 	m := w.Newest()
 	expect.That(t, m.Reason == task.ReasonGuest && next.State == aggregate.StateFinish, "%+v, then %s", m, next.State)
 	w.Who = who
-	held := w.Approvable // for what a person typed no model is asked, so no limit of models is looked at
-	w.Approvable = func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings, []string) error {
-		return explain.ErrUnverified
-	}
-	w.types("form", conversation.Own{Path: "a.txt", Content: "x"})
-	w.Wake()
-	before := w.Newest()
-	next = expect.Value(w.handle())(t)
-	expect.That(t, next.State == conversation.StateFetch && w.Newest().MessageID == before.MessageID, "%+v: %+v", next,
-		w.Newest())
-	w.Approvable = held
 	w.Tell("1775034001.000100", "U1", "more")
 	next = expect.Value(w.handle())(t)
 	expect.That(t, next.State == conversation.StateFetch && len(w.vendor.requests) == 0, "%+v", next)
@@ -286,9 +275,6 @@ func TestWhoProposesOrRejectsHasSpoken(t *testing.T) {
 		h.hear(all, make([]turn.Message, len(all)), map[string]*conversation.Action{"a": &x})
 		expect.Is(t, strings.Join(h.speakers(), " "), want)
 	}
-	var h answering // what they typed became no proposal, and the reason names it
-	h.hear([]conversation.Message{{Sender: conversation.FromSystem, For: "U9"}}, make([]turn.Message, 1), nil)
-	expect.Same(t, []string{"U9"}, h.speakers())
 }
 
 // Words that are folded away are in the summary, which the agent is told.

@@ -13,7 +13,7 @@
 //
 // A proposal is completed here: base, the changes of each line, the version of a tool, values that no person wrote
 // (unseen). What can't be made, or is over what people can read, goes back to the model in the same turn, by field and
-// limit. Under rules the people are looked up here, and the action is proposed along its route in the answer's commit.
+// limit.
 //
 // What is sent is counted from above in tokens, against what the agent's model takes. What alone is too large is left
 // out and said; older messages are folded into a summary. A refusal for length is folded to half, and tried once more.
@@ -27,7 +27,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -89,18 +88,9 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return asking.Requester(slackapi.For(ctx, ref.Tenant), slack, team, user, time.Now())
 		},
-		Apps: func(ctx context.Context, ref aggregate.Ref, team string, users []string) ([]string, error) {
-			return asking.Apps(slackapi.For(ctx, ref.Tenant), slack, team, users, time.Now())
-		},
 		Approvable: func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings,
 			askers []string) error {
 			return asking.Somebody(slackapi.For(ctx, ref.Tenant), slack, o, s, time.Now(), askers...)
-		},
-		Organisation: decide.OrganisationOf(store.OrganisationsOf(rows.KindStore.Store)),
-		LookUp: func(ctx context.Context, team string, org *decide.Organisation,
-			do func(d decide.Seats) error) error {
-			in := decide.Places{Slack: slack, Known: asking, Team: team, Organisation: org, Now: time.Now()}
-			return in.Resolve(ctx, func(d *decide.OpenDirectory) error { return do(d) })
 		},
 		Names: func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string {
 			return names.Of(slackapi.For(ctx, ref.Tenant), slack, team, time.Now(), ids...)

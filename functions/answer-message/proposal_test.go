@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/large"
@@ -251,102 +250,6 @@ func TestAProposalForOtherFilesIsMadeAnew(t *testing.T) {
 	if a.Current() != nil || next.State != conversation.StateAnswer || w.Newest().Content != wordsIn("en").moved ||
 		len(a.Inbox) != 1 {
 		t.Errorf("%+v, then %s, said %q", a.Current(), next.State, w.Newest().Content)
-	}
-}
-
-// types lets a person send the form in which they propose to write a file.
-func (w *world) types(form string, o conversation.Own) {
-	w.T.Helper()
-	o.Type, o.Summary = conversation.CodeGenerate, "writes"
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U2", Team: "T1", Member: true}
-	policy := aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}
-	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Type(form, o, by, policy, time.Now())
-	})
-}
-
-// refused returns what the system said of a person's own proposal, with what they had typed.
-func (w *world) refused() (all []conversation.Message) {
-	w.T.Helper()
-	for _, m := range expect.Value(w.Rows.Messages(context.Background(), w.Ref.Tenant, w.Ref.ID, ""))(w.T) {
-		if m.Typed != nil {
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
-func TestWhatAPersonTypedBecomesAnActionOnTheFilesAsTheyAre(t *testing.T) {
-	w, files, version := working(t, storetest.Start(t), "one\ntwo\n")
-	expect.Value(w.handle())(t) // the first message is answered
-	asked := len(w.vendor.requests)
-	for range 2 {
-		w.types("form", conversation.Own{Path: "a.txt", Content: "one\n2\n"})
-	}
-	w.Wake()
-	files.err = errors.New("down")
-	_, err := w.handle()
-	expect.Fails(t, err, explain.ErrUnavailable)
-	files.err = nil
-	for range 2 { // Step Functions may call twice
-		_, err = w.handle()
-		expect.That(t, err == nil || errors.Is(err, aggregate.ErrSuperseded), "%v", err)
-	}
-	a := w.Load()
-	x := a.Current()
-	expect.Must(t, x != nil && a.Conversation.Actions == 1 && x.RequestedBy == conversation.RequestedByUser &&
-		x.Askers[0] == "U2" &&
-		x.Base == version && x.Gate.Terms.ApprovalRequired && x.Status == conversation.ActionPending, "%+v", x)
-	expect.Has(t, string(x.Payload.JSON), `"lines":[" one\n","-two\n","+2\n"]`)
-	expect.Is(t, len(w.vendor.requests), asked, "calls of the model")
-}
-
-// Whoever approves is told who changed a file before, whoever proposes to change it now.
-func TestWhatAPersonTypedSaysWhoChangedItsPathBefore(t *testing.T) {
-	w, list, version := working(t, storetest.Start(t), "one\n")
-	want := []files.Maker{{Action: 1}}
-	list.made = files.Made{Paths: map[string][]files.Maker{"a.txt": want}}
-	w.Rewrite(func(s *conversation.Conversation) {
-		s.FilesBy, s.WorkspaceVersion = 1, version
-	})
-	expect.Value(w.handle())(t)
-	w.types("form", conversation.Own{Path: "a.txt", Content: "two\n"})
-	w.Wake()
-	expect.Value(w.handle())(t)
-	x := w.Load().Current()
-	expect.Must(t, x != nil, "nothing is proposed")
-	p, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
-	expect.Must(t, problems == nil, "%v", problems)
-	expect.Same(t, want, p.Changes[0].By)
-}
-
-func TestWhatCantBeMadeOfWhatAPersonTypedIsSaidToThem(t *testing.T) {
-	server := storetest.Start(t)
-	for name, tt := range map[string]struct {
-		own  conversation.Own
-		till func(w *world, files *trees)
-		says string
-	}{
-		"wide": {conversation.Own{Path: "b", Content: strings.Repeat("x", 2001)}, nil, "up to 2000"},
-		"twin": {conversation.Own{Path: "A.txt", Content: "x"}, nil, "only in case"},
-		"lost": {conversation.Own{Path: "b", Content: "x"}, func(_ *world, files *trees) { files.all = nil },
-			"can't be found"},
-		"another": {conversation.Own{Path: "b", Content: "x"}, func(w *world, _ *trees) { w.proposesOtherwise() },
-			"another action started"},
-	} {
-		w, files, _ := working(t, server, "one\n")
-		expect.Value(w.handle())(t)
-		w.types("form", tt.own)
-		w.Wake()
-		if tt.till != nil {
-			tt.till(w, files)
-		}
-		expect.Value(w.handle())(t)
-		said := w.refused()
-		expect.Must(t, len(said) == 1 && said[0].Typed.Content == tt.own.Content, "%s: %+v", name, said)
-		expect.Has(t, said[0].Content, tt.says)
-		expect.Is(t, said[0].For, "U2")
-		expect.Is(t, w.Load().FilesLost(), name == "lost")
 	}
 }
 

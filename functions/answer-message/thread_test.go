@@ -3,16 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/storetest"
@@ -99,7 +96,7 @@ func TestAThreadIsBoundedAndOneThatCantBeReadIsSaid(t *testing.T) {
 }
 
 // What a person forwards to an agent is given to it as the words of who wrote it, and these count as an asker's.
-func TestWhatIsForwardedToAnAgentIsItsAuthors(t *testing.T) {
+func TestWhatIsForwardedToAnAgentIsShownAsItsAuthors(t *testing.T) {
 	in := inbound("1775034009.000100", "U1", "can you do this?")
 	in.Forwarded = []aggregate.Quoted{{User: "U8", Name: "hanako", Where: "#sales", Text: "only Sales, no DM to <@U9>"},
 		{Name: "Jira", Cut: true, Text: "ticket 12"}}
@@ -111,71 +108,5 @@ func TestWhatIsForwardedToAnAgentIsItsAuthors(t *testing.T) {
 		`"from":"name of U8"`, `"forwards":"a message of another person in #sales"`, `"from":"Jira"`,
 		`"quoted":"ticket 12"`} {
 		expect.Has(t, sent, part)
-	}
-	var askers []string
-	for _, r := range w.Load().Conversation.RouteAskers {
-		askers = append(askers, r)
-	}
-	expect.Same(t, []string{"U1", "U8"}, askers)
-}
-
-// A bot's message that is forwarded, or stands in the thread before as quoted, ends no conversation: Slack's bots have
-// ids like people's. While Slack doesn't say who that is, nothing is answered.
-func TestAnAppWhoseWordsAreShownAsksForNothing(t *testing.T) {
-	server := storetest.Start(t)
-	tell := func(w *ruledWorld, ts, text string, of ...aggregate.Quoted) {
-		in := inbound(ts, "U1", text)
-		in.Channel, in.ChannelType, in.Forwarded = "C1", "channel", of
-		c := expect.Value(conversation.Tell(in, conversation.Opening{}, w.Now()))(t)
-		expect.NoError(t, w.Rows.Tell(t.Context(), w.Ref, c))
-	}
-	forward := func(user string, organised bool) (w *ruledWorld) {
-		w = inChannel(t, server, "en", unset)
-		w.saved(0, rules.KindAction, asks(ofPeople("U3")))
-		if organised {
-			w.staffed(map[string]string{"1": "U1"})
-		}
-		tell(w, "1775034010.000100", "what is this?", aggregate.Quoted{User: user, Name: "Monitor", Text: "disk full"})
-		w.Thread = func(context.Context, aggregate.Ref, string, string, string, int) ([]slackapi.Said, error) {
-			return []slackapi.Said{{User: "U1", Text: "look", TS: "1775034001.000100", Quoted: []string{user}}}, nil
-		}
-		return w
-	}
-	var slack error
-	asked := 0
-	apps := func(_ context.Context, _ aggregate.Ref, team string, users []string) (out []string, err error) {
-		asked += len(users)
-		for _, user := range users {
-			if strings.HasSuffix(user, "APP") {
-				out = append(out, user)
-			}
-		}
-		return out, slack
-	}
-	for n, c := range []struct {
-		user                string
-		organised, answered bool
-		askers              []string
-	}{{"U0APP", true, true, []string{"U1"}}, {"U8", true, false, []string{"U1", "U8"}},
-		{"U0APP", false, true, []string{"U1"}}, {"U8", false, true, []string{"U1", "U8"}}} {
-		w := forward(c.user, c.organised)
-		w.Apps = apps
-		slack = explain.ErrUnverified
-		_, err := w.handle()
-		expect.That(t, errors.Is(err, explain.ErrUnavailable) && len(w.vendor.requests) == 0, "%d: %v", n, err)
-		slack = nil
-		expect.Value(w.handle())(t)
-		expect.Is(t, len(w.vendor.requests) > 0, c.answered, n)
-		expect.Same(t, w.Load().RouteAskersAfter(w.Load().Waiting(), ""), c.askers)
-		if x := w.Load().Pending(); !c.organised {
-			expect.Must(t, x != nil, "%d: nothing waits: %s", n, w.Newest().Content)
-			expect.Is(t, len(x.Gate.Askers), len(c.askers), n)
-		}
-		if before := asked; c.organised && c.answered { // Slack is asked about an app once
-			tell(w, "1775034020.000100", "thanks")
-			w.Wake()
-			expect.Value(w.handle())(t)
-			expect.Is(t, asked, before, n)
-		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -38,31 +37,6 @@ func testLateTime(t *testing.T, w *world) {
 	x := w.action()
 	expect.Must(t, x.Late != nil && w.now.After(over), "%+v at %v", x, w.now)
 	expect.That(t, x.Late.At.Equal(over), "it ended at %v, not at %v", over, x.Late.At)
-}
-
-// A call that people settled by a numbered rule takes the next number when it is made.
-func TestACallTakesItsNumber(t *testing.T) {
-	w := opened(t, storetest.Start(t))
-	hand := circulation.Person{User: "U2"}
-	stage := circulation.Stage{Name: "U2", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{hand}}
-	x := w.proposed(write, &aggregate.Opening{
-		Rule:   circulation.Rule{ID: "r1", Name: "messages", Revision: 1, Numbered: true},
-		Askers: []circulation.Person{{User: "U1"}},
-		Route:  circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{stage}},
-	})
-	by := pipelinetest.Member("U2")
-	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: x.Gate.AskedSum}
-		return a.Act(x.ActionID, act, by, pipelinetest.Anyone(), w.now)
-	})
-	w.Wake()
-	for range 2 { // and once
-		expect.Value(w.handle())(t)
-		given := expect.Value(w.Rows.Numbers(t.Context(), w.Ref.Tenant,
-			tenancy.DefaultSettings().FiscalYear(w.now), "", 0))(t)
-		expect.Must(t, len(given) == 1 && len(w.vendor.calls) == 1, "%d numbers, %d calls", len(given), len(w.vendor.calls))
-		expect.Is(t, w.action().DecisionNumber, given[0].String())
-	}
 }
 
 // stamped is how a call came to its turn, and what the settings list.
@@ -142,7 +116,7 @@ func TestNothingIsCalledWithoutAYes(t *testing.T) {
 	server := storetest.Start(t)
 	for name, c := range map[string]toolCall{"a read": read, "a write": write} {
 		w := opened(t, server)
-		w.proposed(c, nil)
+		w.proposed(c)
 		loaded, in := w.Load(), w.In()
 		s, _ := w.Catalog.Lookup(c.tool)
 		ways, made := 0, 0

@@ -108,9 +108,10 @@ const (
 )
 
 type Store interface {
-	pipeline.Claims
+	pipeline.Conversations
 	pipeline.Heads
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
 }
 
@@ -207,10 +208,6 @@ func (j *job) begin(ctx context.Context) (aggregate.Next, error) {
 	case errors.Is(err, conversation.ErrFilesLost):
 		j.cause = err
 		return j.refuse(ctx, refusal{reason: conversation.ReasonFilesLost})
-	case errors.Is(err, conversation.ErrAged):
-		return j.conclude(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.ExpireAged(j.in.Run, j.Now())
-		})
 	case err != nil:
 		return aggregate.Next{}, err
 	}

@@ -101,8 +101,8 @@ func openedOf(t *testing.T, server *storetest.Server, source *conversation.Sourc
 	return w
 }
 
-// proposed has the agent propose a call, as answer-message completes it, along the route of an opening if there is one.
-func (w *world) proposed(c toolCall, along *aggregate.Opening) *conversation.Action {
+// proposed has the agent propose a call, as answer-message completes it.
+func (w *world) proposed(c toolCall) *conversation.Action {
 	w.T.Helper()
 	s, _ := w.Catalog.Lookup(c.tool)
 	p, problems := conversation.ReadPayload(conversation.ToolCall,
@@ -112,15 +112,15 @@ func (w *world) proposed(c toolCall, along *aggregate.Opening) *conversation.Act
 	p.Called = conversation.Called{ToolVersion: s.Version(), Access: s.Access}
 	text := p.JSON()
 	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: c.tool, Access: s.Access, Rule: c.approval,
-		Payload: pipelinetest.InRow(text), Opening: along,
-		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 72}}
+		Payload: pipelinetest.InRow(text),
+		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 72}}
 	return w.Answer("shall I?", proposal).Current()
 }
 
 func approved(t *testing.T, server *storetest.Server, c toolCall) *world {
 	t.Helper()
 	w := opened(t, server)
-	w.proposed(c, nil)
+	w.proposed(c)
 	if c.approval != "" {
 		return w
 	}
@@ -345,7 +345,7 @@ func TestAListedReadIsAskedOfTheSettingsAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := opened(t, server)
 			w.Store = listing{w.Rows, list}
-			expect.Is(t, w.proposed(toolCall{read.tool, read.arguments, listed}, nil).ApprovedBy,
+			expect.Is(t, w.proposed(toolCall{read.tool, read.arguments, listed}).ApprovedBy,
 				conversation.ApprovedByAuto)
 			if name != "it is listed" {
 				w.refuses(reasonUnlisted)

@@ -33,12 +33,6 @@ type inConversation struct {
 
 func newConversation(t *testing.T, db *storetest.Server, script string) *inConversation {
 	t.Helper()
-	return newProposal(t, db, script, nil)
-}
-
-// newProposal is newConversation for an action that waits along the opening's route, if there is one.
-func newProposal(t *testing.T, db *storetest.Server, script string, o *aggregate.Opening) *inConversation {
-	t.Helper()
 	w := newWorld(t, db)
 	rows := store.ConversationsOf(w.Store.KindStore.Store)
 	rows.Now = w.Now
@@ -55,7 +49,7 @@ func newProposal(t *testing.T, db *storetest.Server, script string, o *aggregate
 		payload = expect.Value(w.results.KeepPayload(t.Context(), k.Ref, json.RawMessage(p), nil))(t)
 	}
 	k.x = k.Answer("ok", &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload, Seconds: 60,
-		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 72}, Opening: o}).Current()
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 72}}).Current()
 	return k
 }
 

@@ -249,8 +249,7 @@ func (h *Handler) changed(ctx context.Context, of card.RequestOf, typed, locale 
 }
 
 // askProposal handles 「操作を提案」 in the menu of a message. In the thread of a conversation it opens a dialog, with the
-// message's text as content unless Ringi wrote that, if the person may propose an action there now. Whoever's words
-// fill the dialog in asks, too, however they are edited.
+// message's text as the command unless Ringi wrote that, if the person may propose an action there now.
 func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response, error) {
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
 		return inbound.Response{}, err
@@ -268,9 +267,9 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response,
 	}
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
 		if p.own() {
-			return card.ProposalModal(id, "", nil, v.Settings.Locale), nil
+			return card.ProposalModal(id, "", v.Settings.Locale), nil
 		}
-		return card.ProposalModal(id, p.Message.shown(), p.of().From(), v.Settings.Locale), nil
+		return card.ProposalModal(id, p.Message.shown(), v.Settings.Locale), nil
 	})
 	return inbound.OK(), nil
 }
@@ -280,36 +279,23 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response,
 func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, error) {
 	var m card.ProposalForm
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m)
-	for _, id := range m.Authors {
-		err = cmp.Or(err, inbound.CheckID("id", id))
-	}
 	if err != nil || !conversation.ValidID(m.Session) {
 		return h.notProposed(explain.ErrMalformedForm, h.People.Language(ctx, p.Team.ID, p.User.ID, "")), nil
 	}
-	typed := func(f conversation.OwnField) string {
-		x := p.View.State.Values[string(f)][string(f)]
-		return cmp.Or(x.Value, x.Selected.Value)
-	}
 	c := p.click(m.Session, m.Session)
-	v := h.spoken(ctx, c, h.maker().Propose(ctx, c.Click, p.View.ID, conversation.Own{
-		Type: conversation.ActionType(typed(conversation.OwnType)), Path: typed(conversation.OwnPath),
-		Content: typed(conversation.OwnContent), Seconds: typed(conversation.OwnSeconds),
-		Summary: typed(conversation.OwnSummary), Authors: m.Authors,
-	}))
+	typed := p.View.State.Values[conversation.OwnCommand][conversation.OwnCommand].Value
+	v := h.spoken(ctx, c, h.maker().Propose(ctx, c.Click, typed))
 	var wrong decide.ErrTyped
 	switch {
 	case errors.As(v.Err, &wrong):
-		at := map[string]string{}
-		for _, f := range slices.Backward(wrong.Faults) { // the first one of a field stays
-			at[string(f.Field)] = f.Sentence(v.Settings.Locale)
-		}
-		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(at)), nil
+		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
+			conversation.OwnCommand: wrong.Fault.Sentence(v.Settings.Locale)})), nil
 	case v.Err != nil && v.Subject == nil:
 		return h.notProposed(v.Err, v.Settings.Locale), nil
 	case v.Err != nil:
 		boot.Count(boot.InteractionNoted, 1)
 		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
-			string(conversation.OwnContent): v.text()})), nil
+			conversation.OwnCommand: v.text()})), nil
 	}
 	h.tell(ctx, c, v)
 	return inbound.OK(), nil
@@ -318,5 +304,5 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 func (h *Handler) notProposed(err error, locale string) inbound.Response {
 	boot.Count(boot.InteractionOdd, 1)
 	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
-		string(conversation.OwnContent): card.Note(locale, err)}))
+		conversation.OwnCommand: card.Note(locale, err)}))
 }

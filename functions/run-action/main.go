@@ -73,7 +73,7 @@ const (
 )
 
 type Store interface {
-	pipeline.Claims
+	pipeline.Conversations
 	pipeline.Heads
 	AppendLog(ctx context.Context, ref aggregate.Ref, action string, lines []conversation.LogEntry, gone []int) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
@@ -152,10 +152,6 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	if err := j.claim(ctx, in.Run); errors.Is(err, conversation.ErrBase) {
 		return j.refuse(ctx, in, j.says(conversation.ReasonBase, "", err))
-	} else if errors.Is(err, conversation.ErrAged) {
-		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.ExpireAged(in.Run, h.Now())
-		})
 	} else if err != nil {
 		return aggregate.Next{}, err
 	}

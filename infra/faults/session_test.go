@@ -16,6 +16,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/decide"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -109,8 +110,8 @@ func TestACrashWhileFilesAreWrittenLeavesAllOrNone(t *testing.T) {
 	})
 }
 
-// TestACrashInAPersonsProposalMakesOneAction kills processes anywhere while a person's own file is held against a
-// repository's, proposed, approved and written.
+// TestACrashInAPersonsProposalMakesOneAction kills processes anywhere while a person's own command is proposed on a
+// repository's files, approved and run.
 func TestACrashInAPersonsProposalMakesOneAction(t *testing.T) {
 	expect.AtNight(t) // TestACrashWhileFilesAreWrittenLeavesAllOrNone is a sample
 	t.Parallel()
@@ -122,15 +123,17 @@ func TestACrashInAPersonsProposalMakesOneAction(t *testing.T) {
 		})
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: k.Sandbox.TeamID(), Member: true}
 		policy := aggregate.Policy{Team: by.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
-		own := conversation.Own{Type: conversation.CodeGenerate, Path: "NOTES", Content: "mine\n", Summary: "writes"}
+		def := agent.Definition{Capabilities: agent.Capabilities}
 		for range 2 { // sent twice
 			expect.Value(k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-				return a.Type("form", own, by, policy, time.Now())
+				own, _ := conversation.Own("echo mine > NOTES", def, a.Conversation.On())
+				own.Terms = aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}
+				return a.Propose(own, by, policy, time.Now())
 			}))(t)
 		}
 		x := k.end(t)
 		a := k.load(t)
-		if a.Conversation.Actions != 1 || x.RequestedBy != conversation.RequestedByUser || a.WaitingTyped() != nil {
+		if a.Conversation.Actions != 1 || x.RequestedBy != conversation.RequestedByUser {
 			driver.Failf("session %s: %d actions, %+v", k.ref.ID, a.Conversation.Actions, x)
 		}
 		return k, x.Status

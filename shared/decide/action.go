@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -20,86 +19,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 )
-
-// Action is what is about to be asked: an action that an agent or a person proposes.
-type Action struct {
-	Conversation *conversation.Conversation
-	Askers       []string // along a route, the latest first: at least one
-	Type         agent.ActionType
-	Calls        []rules.Call // one of a tool_call, else none
-	Now          time.Time
-	Home         rules.Home
-	// Typed says that a person proposes it at once: then nobody asks whether others are in the channel.
-	Typed bool
-	// Organised reports whether an organisation stands. Then ByIDs finds nobody.
-	Organised bool
-}
-
-// FoundFor is what the rules say about an action or a call.
-type FoundFor struct {
-	Found
-	// Unruled says that no rule but the last takes the action: what the settings approve goes without a person.
-	Unruled bool
-}
-
-// facts returns what the rules may know of it.
-func (x *Action) facts(r *rules.Rules, d Seats) *rules.Facts {
-	f := &rules.Facts{
-		Kind: rules.KindAction, Place: x.Conversation.RulesPlace(), Calls: x.Calls,
-		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Inside: x.Type.Inside(),
-		Home: x.Home, Spoken: true,
-	}
-	for _, user := range x.Askers {
-		f.Askers = append(f.Askers, d.Person(user))
-	}
-	latest := ""
-	if len(x.Askers) > 0 {
-		latest = x.Askers[0]
-	}
-	AskedBy(f, r, d, latest)
-	return f
-}
-
-// ShownTo is Steps.ShownTo for whatever may be proposed in a conversation in direct messages.
-func (x *Action) ShownTo(r *rules.Rules) []string { return shownTo(r, x.facts(r, ids{}), ids{}) }
-
-// ByIDs finds whom the rules ask, as far as they name everybody themselves. What must be looked up is not Unruled.
-func (x *Action) ByIDs(r *rules.Rules) (FoundFor, error) {
-	f := x.facts(r, ids{})
-	answer := namedIn(r.Match(f), x.Conversation.Locale)
-	switch {
-	case x.Organised || answer.Unsure:
-		return FoundFor{Found: Found{LookUp: &answer.Rule}}, nil
-	case answer.Route != nil && !answer.Route.OfIDs(x.known(f)...):
-		return FoundFor{Found{LookUp: &answer.Rule}, answer.Last}, nil
-	}
-	found, err := resolve(r, answer, f, ids{})
-	return FoundFor{found, answer.Last}, err
-}
-
-// known returns the kinds of stages that are known without asking Slack.
-func (x *Action) known(f *rules.Facts) []rules.WhoKind {
-	if x.Typed && !f.Place.Direct {
-		return []rules.WhoKind{rules.WhoChannel}
-	}
-	return nil
-}
-
-// By finds whom the rules ask.
-func (x *Action) By(r *rules.Rules, d Seats) (FoundFor, error) {
-	f := x.facts(r, d)
-	answer := namedIn(r.Match(f), x.Conversation.Locale)
-	found, err := resolve(r, answer, f, d)
-	return FoundFor{found, answer.Last}, err
-}
-
-// Refusal returns the error by which such a refusal is told, or nil.
-func (f *FoundFor) Refusal() error {
-	if f.Refused == nil {
-		return nil
-	}
-	return conversation.ErrByRules{Why: f.Refused.Why, Rule: f.Refused.Rule, Detail: f.Refused.Detail}
-}
 
 // mostKept is up to how many bytes, as JSON, a gate's row has of calls with their destinations.
 const mostKept = 64 << 10
@@ -216,15 +135,13 @@ func MayPick() Act {
 }
 
 // ErrTyped refuses a person's own proposal for what they typed.
-type ErrTyped struct{ Faults []conversation.OwnFault }
+type ErrTyped struct{ Fault conversation.OwnFault }
 
-func (e ErrTyped) Error() string {
-	return fmt.Sprintf("%s, and %d more", e.Faults[0].Sentence(language.English), len(e.Faults)-1)
-}
+func (e ErrTyped) Error() string { return e.Fault.Sentence(language.English) }
 
 // Unwrap makes the refusal one of a field.
 func (e ErrTyped) Unwrap() error {
-	return aggregate.ErrField{Field: string(e.Faults[0].Field), Limit: e.Faults[0].Sentence(language.English)}
+	return aggregate.ErrField{Field: conversation.OwnCommand, Limit: e.Fault.Sentence(language.English)}
 }
 
 // MayPropose checks whether a person may propose an action of their own now, before they type one. Its change is never
@@ -240,93 +157,37 @@ func MayPropose(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, _ t
 	return aggregate.Change{}, p.Request(by)
 }
 
-// Propose makes a person's own proposal of an action in a conversation. It waits for approval as an agent's does, and
-// the person counts as who asked for it. A proposal to write a file beside others waits for a run, which can read them;
-// form identifies the form, which counts once. The verdict's error is ErrTyped for what they typed,
-// aggregate.ErrNotAllowed also if nobody could approve it, and conversation.ErrByRules for what the tenant's rules
-// refuse. What they ask of people who must be looked up waits for a run, too, which does that.
-func (m Maker) Propose(ctx context.Context, c Click, form string, o conversation.Own) (v Verdict) {
-	// Slack's bots have ids like people's. While Slack doesn't say who these are, they are people.
-	if apps, err := m.People.Apps(ctx, c.Team, o.Authors); err == nil {
-		o.Authors = slices.DeleteFunc(slices.Clone(o.Authors), func(id string) bool { return slices.Contains(apps, id) })
-	}
+// Propose makes a person's own proposal of a command in a conversation. It waits for approval as an agent's does, and
+// the person counts as who asked for it. The verdict's error is ErrTyped for what they typed, and
+// aggregate.ErrNotAllowed also if nobody could approve it.
+func (m Maker) Propose(ctx context.Context, c Click, command string) (v Verdict) {
 	for range 2 { // the settings may change meanwhile
-		t, err := m.tenant(ctx, c.Ref.Tenant)
-		if err != nil && !errors.Is(err, aggregate.ErrSettings) {
-			return Verdict{Err: err}
+		s, err := m.Store.Settings(ctx, c.Ref.Tenant)
+		if err != nil {
+			return Verdict{Err: fmt.Errorf("read the settings: %w", err)}
 		}
-		if v.Err = err; err == nil {
-			v = m.Decide(ctx, c, proposing(form, o, t))
-		}
-		if !errors.Is(v.Err, aggregate.ErrSettings) {
+		if v = m.Decide(ctx, c, proposing(command, s)); !errors.Is(v.Err, aggregate.ErrSettings) {
 			break
 		}
 	}
 	return v
 }
 
-// tenant is what a person's own proposal depends on.
-type tenant struct {
-	tenancy.Settings
-	rules *rules.Rules // nil: none that decide about actions
-	// organised reports whether an organisation stands, by the row on.
-	organised bool
-	on        []aggregate.Owned
-}
-
-// tenant reads the settings, and the rules if the settings say that there are some. It returns aggregate.ErrSettings if
-// one changed meanwhile.
-func (m Maker) tenant(ctx context.Context, id string) (t tenant, err error) {
-	if t.Settings, err = m.Store.Settings(ctx, id); err != nil {
-		return t, fmt.Errorf("read the settings: %w", err)
-	}
-	if t.RulesRev == 0 {
-		return t, nil
-	}
-	r, err := Rules(ctx, m.Store, id, t.Settings)
-	if err != nil || r == nil || !r.Actions() {
-		return t, err
-	}
-	organised, on, err := Organised(ctx, m.Store, id)
-	t.rules, t.organised, t.on = r, organised, []aggregate.Owned{on}
-	return t, err
-}
-
-func proposing(form string, o conversation.Own, t tenant) Act {
+func proposing(command string, s tenancy.Settings) Act {
 	return func(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		of, is := a.(*conversation.Aggregate)
 		if !is {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
-		def, _ := agent.Find(agent.Named(t.Agents), of.Conversation.AgentID)
-		own, faults := o.Read(def, of.Conversation.On(), of.Conversation.KnowsFiles())
-		if faults != nil {
-			return aggregate.Change{}, ErrTyped{faults}
+		def, _ := agent.Find(agent.Named(s.Agents), of.Conversation.AgentID)
+		own, fault := conversation.Own(command, def, of.Conversation.On())
+		if fault != 0 {
+			return aggregate.Change{}, ErrTyped{fault}
 		}
-		ruled := t.rules != nil && of.Conversation.ByRules(t.Settings)
-		if !ruled {
-			if err := t.Nobody(of.Origin(), by.ID); err != nil {
-				return aggregate.Change{}, err
-			}
+		if err := s.Nobody(of.Origin(), by.ID); err != nil {
+			return aggregate.Change{}, err
 		}
-		if own.Payload.Bytes == 0 {
-			return of.Type(form, o, by, p, now)
-		}
-		own.Terms = t.ActionTerms(of.Origin().Channel, now)
-		if ruled {
-			x := Action{Conversation: of.Conversation, Askers: of.RouteAskersAfter(nil, by.ID, o.Authors...),
-				Type: own.Type, Now: now, Organised: t.organised, Home: t.DirectApprovers, Typed: true}
-			found, err := x.ByIDs(t.rules)
-			if err == nil {
-				err = found.Refusal()
-			}
-			if err != nil {
-				return aggregate.Change{}, err
-			}
-			if own.Opening, own.Rows = found.Opening, t.on; found.LookUp != nil { // a run asks Slack
-				own.LookUp, own.Rows = &conversation.LookUp{Rule: *found.LookUp}, nil
-			}
-		}
+		own.Terms = s.ActionTerms(of.Origin().Channel, now)
 		return of.Propose(own, by, p, now)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
@@ -20,6 +21,17 @@ type CallFacts struct {
 	Home             rules.Home
 	Now              time.Time
 	Organised        bool // an organisation stands. Then ByIDs finds nobody
+}
+
+// FoundFor is what the rules say about a call.
+type FoundFor struct{ Found }
+
+// Refusal returns the error by which such a refusal is told, or nil.
+func (f *FoundFor) Refusal() error {
+	if f.Refused == nil {
+		return nil
+	}
+	return conversation.ErrByRules{Why: f.Refused.Why, Rule: f.Refused.Rule, Detail: f.Refused.Detail}
 }
 
 // facts returns what the rules may know of it. Of a call that runs elsewhere they know that it may do anything.

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
@@ -248,11 +247,6 @@ func TestARouteIsThatOfTheDayInTheTenantsZone(t *testing.T) {
 		found := expect.Value(steps.By(r, changing{}))(t)
 		expect.Must(t, found.Opening != nil, "%s: %+v", c.now, found)
 		expect.Is(t, found.Opening.Route.Stages[0].People[0].User, c.want, "steps at "+c.now.String())
-		x := action(agent.ShellCommand)
-		x.Now, x.Organised = c.now, true
-		of := expect.Value(x.By(r, changing{}))(t)
-		expect.Must(t, of.Opening != nil, "%s: %+v", c.now, of)
-		expect.Is(t, of.Opening.Route.Stages[0].People[0].User, c.want, "an action at "+c.now.String())
 	}
 }
 

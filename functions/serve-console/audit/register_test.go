@@ -13,7 +13,6 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -36,7 +35,6 @@ func TestTheRegister(t *testing.T) {
 		"remarks on what its rows say":                           remarks,
 		"has documents by the numbers of their departments":      documents,
 		"says what was carried out, when and by whom":            carriedOut,
-		"lists what agents' actions were decided by":             listsActions,
 		"lists a thousand requests by pages":                     listsAThousand,
 	})
 }
@@ -321,43 +319,6 @@ func remarks(t *testing.T, w *consoletest.World) {
 	expect.Is(t, strings.Count(page.Body, "ルール変更から"), 1, "remarks")
 	b.Get("/console/register/"+number).Lacks(t, "ルール変更から")
 	expect.Is(t, rev, 1)
-}
-
-func listsActions(t *testing.T, w *consoletest.World) {
-	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
-	o := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
-	o.Rule.Numbered, o.Route.Stages[0].Filled = true, rules.LeftUnknown
-	x := k.ProposesBy(o)
-	hand := circulation.Person{User: webapi.Suzuki}
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1,
-			Hash: a.Current().Gate.AskedSum}
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: hand.User, Team: w.By.Team, Member: true}
-		return a.Act(x.ActionID, act, by, aggregate.Policy{Team: w.By.Team}, w.Now())
-	})
-	k.Run()
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		lack, _ := a.Unnumbered()
-		of := task.Series{Year: tenancy.DefaultSettings().FiscalYear(lack.Settled), Last: 122}
-		return a.Numbering(of).Claim(a.Head.Run, "i", w.Now().Add(2*time.Minute), w.Now())
-	})
-	number := k.Load().Current().DecisionNumber
-	b := w.As(webapi.Suzuki)
-	b.Get("/console/register").Says(t, 200, number, x.Summary, "課長 鈴木 一郎", "決裁 (実行中)",
-		"組織表にない役職の段階あり")
-	b.Get("/console/register").Holds(t, k.Page())
-	b.Get(k.Page()).Says(t, 200, "決裁番号: "+number)
-	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded})
-	b.Get("/console/register/"+number).Says(t, 200, number, "エージェントの操作", x.Payload.Hash(), x.ActionID,
-		"infra/audit prove")
-	// It has left its conversation's rows when the next one ends.
-	next := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Cancel(next.ActionID, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: w.By.Team,
-			Member: true},
-			aggregate.Policy{Team: w.By.Team, AllowSelf: true}, w.Now())
-	})
-	b.Get("/console/register").Says(t, 200, number, x.Summary)
 }
 
 func listsAThousand(t *testing.T, w *consoletest.World) {

@@ -287,12 +287,10 @@ func turnLooks(w *consoletest.World) []look {
 	})
 	denied := opened(consoletest.ThreeStages()...)
 	act(webapi.Suzuki, aggregate.ActDeny, "この依頼は、来期の予算で出し直してください。")
-	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストを走らせて")
-	k.ProposesBy(consoletest.Along(two))
 	return []look{
 		{name: "turn-mine", path: mine}, {name: "turn-others", path: others}, {name: "turn-two-of-three", path: stamped},
 		{name: "turn-take-back", path: back + "?done=act_stamp"}, {name: "turn-round", path: round},
-		{name: "turn-denied", path: denied + "?done=act_deny"}, {name: "turn-action", path: k.Page()},
+		{name: "turn-denied", path: denied + "?done=act_deny"},
 	}
 }
 

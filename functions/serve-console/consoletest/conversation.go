@@ -92,7 +92,7 @@ func (k *Conversation) Proposes(typ conversation.ActionType, payload, rule strin
 // ProposesFor proposes an action for a version of the conversation's files.
 func (k *Conversation) ProposesFor(base string, typ conversation.ActionType, payload string) *conversation.Action {
 	k.T.Helper()
-	return k.proposed(base, typ, Inline(Kept(typ, payload, base)), "", nil)
+	return k.proposed(base, typ, Inline(Kept(typ, payload, base)), "")
 }
 
 // Kept returns a proposal's payload as it is kept, or what is no proposal's as it is.
@@ -110,18 +110,18 @@ func Kept(typ conversation.ActionType, payload, base string) string {
 
 func (k *Conversation) Proposed(typ conversation.ActionType, payload aggregate.Blob, rule string) *conversation.Action {
 	k.T.Helper()
-	return k.proposed("", typ, payload, rule, nil)
+	return k.proposed("", typ, payload, rule)
 }
 
-func (k *Conversation) proposed(base string, typ conversation.ActionType, payload aggregate.Blob, rule string,
-	o *aggregate.Opening) *conversation.Action {
+func (k *Conversation) proposed(base string, typ conversation.ActionType, payload aggregate.Blob,
+	rule string) *conversation.Action {
 	k.T.Helper()
 	by := k.Now().Add(24 * time.Hour)
 	rev := expect.Value(k.Console.Store.Settings(k.T.Context(), k.Talk.Tenant))(k.T).Rev
 	read, _ := conversation.ReadKept(typ, []byte(payload.JSON)) // of what can't be read it is told on the page
 	p := &conversation.Proposal{Type: typ, Payload: payload, On: conversation.On{Base: base}, Seconds: 60,
 		Plan: len(read.Commands), Rule: rule, Summary: "テストを走らせて確かめます",
-		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev}, Opening: o}
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev}}
 	return k.Answers(conversation.Answer{Text: "実行してよいですか", Tokens: 34, Proposal: p}).Current()
 }
 

@@ -169,13 +169,6 @@ func Along(stages ...circulation.Stage) aggregate.Opening {
 	return pipelinetest.Along([]string{webapi.Sato}, 1, stages...)
 }
 
-// ProposesBy has a conversation's agent propose a command that asks people by an opening.
-func (k *Conversation) ProposesBy(o aggregate.Opening) *conversation.Action {
-	k.T.Helper()
-	payload := aggregate.Blob{JSON: Script, Bytes: len(Script)}
-	return k.proposed("", conversation.ShellCommand, payload, "", &o)
-}
-
 // ThreeStages ask Suzuki, then two of three, then Alex.
 func ThreeStages() []circulation.Stage {
 	return []circulation.Stage{Desk("課長", 1, webapi.Suzuki), Desk("経理", 2, webapi.Tanaka, webapi.Alex, "U0TAKADA"),

@@ -208,7 +208,6 @@ func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts
 		out.Rejected, out.Because = t.person(x.CancelledBy), card.Prose(x.ErrorDetail)
 	case x.CancelReason != "":
 		out.Cancelled, out.Why = t.person(x.CancelledBy), words.In("why", x.CancelReason)
-		out.Why = cmp.Or(card.RefusedByRule(x, t.surface), out.Why)
 	}
 }
 

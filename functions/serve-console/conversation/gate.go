@@ -100,7 +100,7 @@ func decidedBefore(t web.Texts, e aggregate.ErrDecided, who, when string) string
 		status = t.Say("rejected")
 	case e.Reason == conversation.ReasonDenied:
 		status = t.Say("denied")
-	case e.Reason == conversation.ReasonExpired || e.Reason == conversation.ReasonAged || e.Reason == task.ReasonExpired:
+	case e.Reason == conversation.ReasonExpired || e.Reason == task.ReasonExpired:
 		status = t.In("why", conversation.ReasonExpired)
 	case e.Status == string(conversation.Closed):
 		status = t.Say("ended")

@@ -196,7 +196,7 @@ func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 	s := t.is.Conversation
 	ids := append([]string{s.Opener, s.ClosedBy}, t.settings.Approvers.Users...)
 	for _, m := range t.said {
-		ids = append(ids, m.User, m.For)
+		ids = append(ids, m.User)
 		for _, e := range m.Thread {
 			ids = append(ids, e.User)
 		}
@@ -251,9 +251,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	asking := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v,
 		Path: p.Path}
 	turn := c.TurnOf(r.Context(), asking, t.is.Offers())
-	if p.Who = asking.Who(turn); t.is.Unrouted() != nil {
-		p.Who = v.Texts("route").Say("looking")
-	}
+	p.Who = asking.Who(turn)
 	for _, x := range p.Actions {
 		if x.Waits {
 		}

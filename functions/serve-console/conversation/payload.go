@@ -137,15 +137,11 @@ func sendText(w http.ResponseWriter, r *http.Request, name string, texts []strin
 	return inline(w, fmt.Sprintf(`; filename="%s-%d.txt"`, name, text), []byte(texts[text-1]))
 }
 
-// ownForm is the form in which a person proposes an action themself, as it was typed.
+// ownForm is the form in which a person proposes a command themself, as it was typed.
 type ownForm struct {
-	conversation.Own
-	Types  []web.Choice
-	Labels map[string]string
-	Wrong  map[string]string
-	Open   bool // something was typed
-	// Key is made when the form is opened: sent twice, it proposes once.
-	Key string
+	Command, Called string
+	Wrong           []web.Fault
+	Open            bool // something was typed
 }
 
 // maxOwnForm bounds what is shown again of a form that was refused, in characters.
@@ -153,48 +149,27 @@ const maxOwnForm = 40_000
 
 // own offers the form while no action is open: what the conversation's agent may propose, a person may.
 func (p *conversationPage) own(t loaded, v *web.Viewer) {
-	def, known := agent.Find(t.defs, t.is.Conversation.AgentID)
-	if t.is.Conversation.Status == conversation.Closed || t.is.Current() != nil || !known {
+	def, _ := agent.Find(t.defs, t.is.Conversation.AgentID)
+	if t.is.Conversation.Status == conversation.Closed || t.is.Current() != nil || !def.May(conversation.ShellCommand) {
 		if p.Own != nil && p.Own.Open && p.Typed == "" { // what was typed is not lost
-			p.Typed = p.Own.Content
+			p.Typed = p.Own.Command
 		}
 		p.Own = nil
 		return
 	}
 	if p.Own == nil {
-		p.Own = &ownForm{Own: conversation.Own{Type: conversation.ShellCommand}, Key: aggregate.NewID()}
+		p.Own = &ownForm{}
 	}
-	p.Own.Labels = map[string]string{}
-	for _, f := range conversation.OwnFields {
-		p.Own.Labels[string(f)] = f.Called(v.Locale)
-	}
-	for _, x := range agent.OwnTypes {
-		if def.May(x) {
-			p.Own.Types = append(p.Own.Types, web.Choice{Value: string(x), Text: agent.Called(v.Locale)[x],
-				Chosen: x == p.Own.Type})
-		}
-	}
-	if p.Own.Types == nil {
-		p.Own = nil
-	}
+	p.Own.Called = conversation.OwnCommandCalled(v.Locale)
 }
 
 // propose takes the form. What is wrong is said at its field, and what was typed stays.
 func (c *Pages) propose(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
-	typed := func(f conversation.OwnField) string {
-		return strings.ReplaceAll(r.PostFormValue("own_"+string(f)), "\r\n", "\n")
-	}
-	own := conversation.Own{Type: conversation.ActionType(typed(conversation.OwnType)), Path: typed(conversation.OwnPath),
-		Content: typed(conversation.OwnContent), Seconds: typed(conversation.OwnSeconds),
-		Summary: typed(conversation.OwnSummary)}
-	key := r.PostFormValue("own_key")
-	if !aggregate.ValidID(key) {
-		key = aggregate.NewID()
-	}
+	command := strings.ReplaceAll(r.PostFormValue("own_command"), "\r\n", "\n")
 	ctx, cancel := context.WithTimeout(r.Context(), subject.Within)
 	defer cancel()
 	click := c.Click(v, a.Ref(), a.Ref().ID)
-	verdict := c.Maker().Propose(ctx, click, key, own)
+	verdict := c.Maker().Propose(ctx, click, command)
 	if verdict.Err == nil || errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Subject == nil {
 		return c.Decided(w, r, v, c.page(), click, subject.Tried{}, verdict, "propose_action")
 	}
@@ -202,15 +177,12 @@ func (c *Pages) propose(w http.ResponseWriter, r *http.Request, v *web.Viewer, a
 	if err != nil {
 		return err
 	}
-	own.Content = legible.First(own.Content, maxOwnForm)
-	p := conversationPage{Own: &ownForm{Own: own, Key: key, Open: true, Wrong: map[string]string{}}}
+	p := conversationPage{Own: &ownForm{Command: legible.First(command, maxOwnForm), Open: true}}
 	status, _ := subject.NotDone(r, v, subject.Tried{}, verdict.Err)
 	var wrong decide.ErrTyped
 	if errors.As(verdict.Err, &wrong) {
-		for _, f := range wrong.Faults {
-			p.Own.Wrong[string(f.Field)] = cmp.Or(p.Own.Wrong[string(f.Field)], f.Sentence(v.Locale))
-			p.Problem = strings.TrimSpace(p.Problem + "\n" + f.Sentence(v.Locale))
-		}
+		p.Problem = wrong.Fault.Sentence(v.Locale)
+		p.Own.Wrong = []web.Fault{{Text: p.Problem}}
 	} else {
 		p.Problem = t.refused(verdict.Err, v.Locale)
 	}

@@ -95,16 +95,16 @@ func TestAPersonsOwnProposalIsNoJSON(t *testing.T) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計の相談")
 	k.Answers(conversation.Answer{Text: "はい"})
 	b := w.As(webapi.Tanaka)
-	b.Post(k.Page()+"/propose", own("code_generate", "print(1)\n", "src/a.py", "", "計算する")).
+	b.Post(k.Page()+"/propose", own("print(1)")).
 		Leads(t, k.Page()+"?done=act_propose_action")
 	page := html.UnescapeString(b.Get(k.Page()).Body)
 	expect.That(t, !strings.Contains(page, `{"base"`) && !strings.Contains(page, `"hunks"`),
 		"the payload is there as JSON: %s", page)
 	_, told, _ := strings.Cut(page, `<ol class="said">`)
-	for _, part := range []string{"人が提案しました", "計算する", `<a href="#asked-1">#1</a>`} {
+	for _, part := range []string{"人が提案しました", `<a href="#asked-1">#1</a>`} {
 		expect.That(t, strings.Contains(told, part), "%q is not in %s", part, told)
 	}
-	expect.That(t, strings.Contains(page, "+print(1)"), "what it does is nowhere")
+	expect.That(t, strings.Contains(page, "print(1)"), "what it does is nowhere")
 }
 
 // A call is drawn as a step is, in words and without JSON, and its arguments are there as they are.
@@ -247,10 +247,7 @@ func severalCommands(t *testing.T, w *consoletest.World) {
 	expect.Is(t, len(k.Load().Actions[0].Commands), 2, "commands in the row")
 }
 
-func own(kind, content, path, seconds, summary string) url.Values {
-	return url.Values{"own_type": {kind}, "own_content": {content}, "own_path": {path}, "own_seconds": {seconds},
-		"own_summary": {summary}}
-}
+func own(command string) url.Values { return url.Values{"own_command": {command}} }
 
 // A person proposes on the page what the agent may; what is wrong stands at its field, and what they typed stays.
 func TestAPersonProposesAnActionOnThePage(t *testing.T) {
@@ -261,27 +258,23 @@ func TestAPersonProposesAnActionOnThePage(t *testing.T) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "はい"}, w.Now())
 	})
 	b := w.As(webapi.Tanaka)
-	b.Get(k.Page()).Holds(t, "自分で操作を提案する", "シェルコマンドの実行")
-	a := b.Post(k.Page()+"/propose", own("shell_command", "make <all>", "", "0", ""))
-	a.Says(t, http.StatusBadRequest, "目的: 入力してください。", "制限時間: 1 から 600 までの整数")
-	a.Holds(t, "make &lt;all&gt;", `value="0"`)
+	b.Get(k.Page()).Holds(t, "自分で操作を提案する")
+	long := "make <all>" + strings.Repeat("x", conversation.MaxScript)
+	a := b.Post(k.Page()+"/propose", own(long))
+	a.Says(t, http.StatusBadRequest, "コマンド: ").Holds(t, "make &lt;all&gt;")
 	expect.That(t, k.Load().Current() == nil, "%+v", k.Load().Current())
-	b.Post(k.Page()+"/propose", own("code_generate", "x", "../x", "", "書く")).Holds(t, "ファイルのパス: 作業フォルダー内のパス")
-	b.Post(k.Page()+"/propose", own("nothing", "x", "", "", "書く")).Holds(t, "種類: 一覧から選んでください。")
 
-	form := own("code_generate", "print(1)\r\n", "src/a.py", "", "計算する")
+	form := own("python3 -c 'print(1)'\r\n")
 	for range 2 { // sent twice, it is proposed once
 		b.Post(k.Page()+"/propose", form).Leads(t, k.Page()+"?done=act_propose_action")
 	}
 	x := k.Load().Current()
 	expect.Must(t, x != nil && x.RequestedBy == conversation.RequestedByUser && x.Askers[0] == webapi.Tanaka &&
 		x.Number == 1 &&
-		string(x.Payload.JSON) == `{"base":"","changes":[{"path":"src/a.py",`+
-			`"is":{"mode":"100644","sha256":"cc42155088fca5730758db72b2a5bca33112a941dfaa2d43098ec422ce4ea213"},`+
-			`"hunks":[{"from":1,"to":1,"lines":["+print(1)\n"]}]}]}`, "%+v", x)
+		string(x.Payload.JSON) == `{"script":"python3 -c 'print(1)'\n","timeout_seconds":60,"base":""}`, "%+v", x)
 	page := b.Get(k.Page())
-	page.Holds(t, "print(1)", "計算する", "人が提案しました").Lacks(t, "自分で操作を提案する")
-	w.As(webapi.Suzuki).Post(k.Page()+"/propose", own("shell_command", "ls", "", "", "見る")).Holds(t, "ほかの操作が承認待ちか実行中です",
+	page.Holds(t, "print(1)", "人が提案しました").Lacks(t, "自分で操作を提案する")
+	w.As(webapi.Suzuki).Post(k.Page()+"/propose", own("ls")).Holds(t, "ほかの操作が承認待ちか実行中です",
 		"ls")
 
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
@@ -296,46 +289,14 @@ func TestWhoMayNotSeeAConversationProposesNothing(t *testing.T) {
 	w := consoletest.New(t, storetest.Start(t))
 	w.Ref.Tenant = w.Tenant.ID
 	k := w.Direct()
-	if a := w.As(webapi.Tanaka).Post(k.Page()+"/propose", own("shell_command", "ls", "", "",
-		"見る")); a.Status != http.StatusNotFound {
+	if a := w.As(webapi.Tanaka).Post(k.Page()+"/propose", own("ls")); a.Status != http.StatusNotFound {
 		t.Errorf("%v", a)
 	}
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
-	a := w.As(webapi.Sato).Post(k.Page()+"/propose", own("shell_command", strings.Repeat("x", 20), "", "", "見る"))
+	a := w.As(webapi.Sato).Post(k.Page()+"/propose", own(strings.Repeat("x", 20)))
 	expect.That(t, a.To == "" && k.Load().Current() == nil, "nobody could approve it: %v", a)
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.End(w.By, aggregate.Policy{AllowSelf: true, Mode: aggregate.ApproversChannel, Team: w.By.Team}, w.Now())
 	})
 	w.As(webapi.Sato).Get(k.Page()).Lacks(t, "自分で操作を提案する")
-}
-
-// In a conversation that has files the proposal waits until a run can read them; the page says what became of it.
-func TestAFileBesideOthersIsProposedByARun(t *testing.T) {
-	w := consoletest.New(t, storetest.Start(t))
-	w.Ref.Tenant = w.Tenant.ID
-	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計の相談")
-	k.Answers(conversation.Answer{Text: "はい"})
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		s, head := *a.Conversation, a.Head
-		s.WorkspaceVersion = "v1"
-		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
-	})
-	b := w.As(webapi.Tanaka)
-	_, after, found := strings.Cut(b.Get(k.Page()).Body, `name="own_key" value="`)
-	key, _, _ := strings.Cut(after, `"`)
-	expect.That(t, found && aggregate.ValidID(key), "the form has no key: %q", key)
-	form := own("code_generate", "print(<1>)\r\n", "src/a.py", "", "計算する")
-	form.Set("own_key", key)
-	for range 2 {
-		b.Post(k.Page()+"/propose", form).Leads(t, k.Page()+"?done=act_propose_action")
-	}
-	a := k.Load()
-	of := a.WaitingTyped()
-	expect.Must(t, of != nil && len(a.Typed) == 1 && of.User == webapi.Tanaka && of.Own.Content == "print(<1>)\n", "%+v",
-		a.Typed)
-	k.Run()
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.RefuseTyped(a.Head.Run, of, []string{"読めません"}, "", w.Now())
-	})
-	b.Get(k.Page()).Holds(t, "→ 田中", "操作にできませんでした", "読めません", "入力した内容:", "src/a.py", "print(&lt;1&gt;)")
 }

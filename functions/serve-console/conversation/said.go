@@ -136,9 +136,6 @@ func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Tex
 		row.By, row.Text = p.Agent, card.Answered(m.Content)
 	case conversation.FromSystem:
 		row.By = words.Say("system")
-		if m.For != "" {
-			row.By += " → " + t.person(m.For)
-		}
 		if m.Collapsed {
 			row.Text = append([]card.Passage{{Text: words.Say("summary") + "\n"}}, row.Text...)
 		}

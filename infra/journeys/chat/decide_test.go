@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
@@ -225,30 +224,6 @@ func goesRound(t *testing.T, d *driver.Dialogue, number string) {
 	x := a.Actions[len(a.Actions)-1]
 	expect.That(t, x.Status == conversation.ActionSucceeded && len(x.Gate.Acts) == 2 &&
 		x.Gate.Acts[0].Kind == circulation.Stamp, "%+v", x)
-}
-
-// While Slack doesn't say who is in the group, the action waits for its route; then it opens, and goes round. It is the
-// first test of these rules: what Slack has said of the group is believed for some time.
-func TestAnActionWaitsUntilSlackSaysWhomItsRuleAsks(t *testing.T) {
-	expect.AtNight(t)
-	driver.Leave(t, running)
-	driver.Circulate(t, running, ofActions())
-	running.Sandbox.Faults().Add(webapi.Fault{Method: "usergroups.users.list", Kind: webapi.Unavailable, Times: -1})
-	d := driver.TalkIn(t, running, webapi.Sato, webapi.HR, "claude", "ファイルを作って")
-	d.Shows("操作 #1", "🔎 回覧先を確認しています(ルール「エージェントの操作」)")
-	a := d.Rests()
-	expect.Must(t, a.Unrouted() != nil && a.Pending() == nil, "%+v", a.Actions)
-	desk := driver.SitDown(t, running, webapi.Sato)
-	_, page := desk.Get(d.Page())
-	expect.Has(t, page, "回覧先を確認しています")
-
-	running.Sandbox.Faults().Clear("")
-	d.Eventually("its time comes", func() bool { return d.Load().LooksUp(time.Now()) != nil })
-	(&driver.Request{T: t, S: running, Ref: d.Ref()}).Sweep()
-	goesRound(t, d, "1")
-	expect.Is(t, len(d.Audit(conversation.AuditProposed)), 1, "proposals")
-	expect.Is(t, len(d.Audit(conversation.AuditRouted)), 1, "openings")
-	expect.Is(t, len(d.Audit(conversation.AuditStarted)), 1, "runs")
 }
 
 // An agent's action goes round two stages, a user group's and a person's, and then runs once. What a person proposes is

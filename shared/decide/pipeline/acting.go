@@ -20,22 +20,11 @@ type Conversations interface {
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
-// Claims is the store of conversations as far as claims need it.
-type Claims interface {
-	Conversations
-	Numbers[*conversation.Aggregate]
-}
-
-// Claimed commits a claim and returns the claimed action. One that needs a number takes the next of its series. If the
-// commit's answer was lost, Claimed reads the rows to learn whether it was saved. It returns ErrSuperseded if the
+// Claimed commits a claim and returns the claimed action. If the commit's answer was lost, Claimed reads the rows to learn whether it was saved. It returns ErrSuperseded if the
 // action is not executing under this invocation's claim.
-func Claimed(ctx context.Context, s Claims, ref aggregate.Ref, id, invocation string,
+func Claimed(ctx context.Context, s Conversations, ref aggregate.Ref, id, invocation string,
 	claim conversation.Decision) (*conversation.Action, error) {
-	a, err := NumberingSettled(ctx, s, ref, func(of task.Series) (*conversation.Aggregate, error) {
-		return s.Decide(ctx, ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return claim(a.Numbering(of))
-		})
-	})
+	a, err := s.Decide(ctx, ref, claim)
 	if errors.Is(err, aggregate.ErrUnconfirmed) {
 		a, err = s.Load(ctx, ref)
 	}

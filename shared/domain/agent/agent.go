@@ -69,9 +69,6 @@ var ActionTypes = []ActionType{CodeGenerate, TestRun, ShellCommand, ToolCall}
 // trusted side, and commands run where there is no network. A call of a tool may reach anything.
 func (t ActionType) Inside() bool { return t == CodeGenerate || t == TestRun || t == ShellCommand }
 
-// OwnTypes are the types of actions that a person proposes themself.
-var OwnTypes = []ActionType{CodeGenerate, TestRun, ShellCommand}
-
 var needs = map[ActionType]Capability{CodeGenerate: Code, TestRun: Test, ShellCommand: Shell, ToolCall: Tools}
 
 // May reports whether the agent may propose actions of this type.

@@ -366,7 +366,7 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 	})
 	expect.That(t, w.a.Call.CancelReason == task.ReasonNoRoute && w.open == 0, "%+v", w.a.Call)
 	w = asked(t, x)
-	w.now = w.now.Add(conversation.MostLookingUp)
+	w.now = w.now.Add(mostLookingUp)
 	w.must(func(a *Aggregate) (aggregate.Change, error) {
 		return a.Route(a.Head.Run, Routed{Again: w.now.Add(time.Minute)}, w.now)
 	})

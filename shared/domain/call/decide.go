@@ -12,7 +12,7 @@ import (
 )
 
 // ErrAged says that a call was stamped too long ago to begin.
-var ErrAged = conversation.ErrAged
+var ErrAged = errors.New("it was approved too long ago to begin")
 
 // Readable returns aggregate.ErrConflict if a torn read left out the call.
 func (a *Aggregate) Readable(time.Time) error {
@@ -221,6 +221,9 @@ func (x *Call) aged(now time.Time) bool {
 	return until != nil && now.After(*until)
 }
 
+// mostLookingUp is how long it is tried to look up whom a rule asks about a call.
+const mostLookingUp = time.Hour
+
 // LooksUp reports whether a run looks up whom the call asks now.
 func (a *Aggregate) LooksUp(now time.Time) bool {
 	x := a.Call
@@ -244,7 +247,7 @@ func (a *Aggregate) Route(run int, r Routed, now time.Time, on ...aggregate.Owne
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	case x == nil || !x.Action().Unrouted():
 		return aggregate.Change{}, aggregate.ErrMoved
-	case !r.Again.IsZero() && !now.Before(x.CreatedAt.Add(conversation.MostLookingUp)):
+	case !r.Again.IsZero() && !now.Before(x.CreatedAt.Add(mostLookingUp)):
 		r.Refused = &conversation.ErrByRules{Why: conversation.ReasonSilent}
 	}
 	c, at := a.begin(now), r.Again.UTC().Truncate(time.Millisecond)

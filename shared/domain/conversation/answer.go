@@ -61,9 +61,6 @@ type Answer struct {
 	Request string
 	// Shown is the key of the newest message that the agent was shown.
 	Shown string
-	// ShownTo is the channel, or else the people, to whom proposals may be shown because nobody else is there: see
-	// rules.Home. People are told once.
-	ShownTo []string
 	// Summary replaces the messages up to the key Through in the agent's history.
 	Summary, Through string
 	// Folded are the keys of answered messages that Summary covers too.
@@ -129,37 +126,21 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 			}
 		}
 	}
-	c.showsTo(x.ShownTo)
 	if x.Request != "" {
 		c.offer(x.Request)
 	}
 	c.fold(x)
-	switch {
-	case x.Refused != "":
+	if x.Refused == "" {
+		c.Conversation.Refused = 0
+	} else {
 		c.Conversation.Refused++
 		m := c.say(Message{Sender: FromSystem, Content: x.Refused})
 		if c.Conversation.Refused <= mostRefused {
 			c.tell(m)
 		}
-	case x.Proposal == nil || x.Proposal.LookUp == nil: // else it may be refused yet
-		c.Conversation.Refused = 0
 	}
 	c.rest()
 	return c.done()
-}
-
-// ReasonShownTo marks the message that says to whom proposals may be shown; its card names them.
-const ReasonShownTo aggregate.Reason = "shown_to"
-
-// showsTo tells people, once, to whom proposals may be shown.
-func (c *change) showsTo(ids []string) {
-	if len(ids) == 0 || len(c.Conversation.ShownTo) > 0 {
-		return
-	}
-	c.Conversation.ShownTo = ids
-	m := Message{Sender: FromSystem, Reason: ReasonShownTo}
-	m.own(said.In(c.Conversation.Locale).shownTo)
-	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
 }
 
 // attach takes over the attachments that were laid for the answer, and tells people which could not be read.
@@ -265,7 +246,7 @@ func (c *change) asks(seen []*Inbox) {
 		if i.User == "" {
 			continue
 		}
-		if c.hears(append(slices.Clone(i.Quoted), i.User)...); !slices.Contains(people, i.User) {
+		if !slices.Contains(people, i.User) {
 			people = append(people, i.User)
 		}
 	}

@@ -33,9 +33,9 @@ func TestAttachmentsAreBounded(t *testing.T) {
 	big := make([]byte, isolated.MaxFile)
 	l := nothingLaid()
 	_, why := l.Add(Attached{}, "a", append(big, 0))
-	expect.That(t, why == "it has 8388609 bytes, the limit is 8388608" && CauseOf(why) == TooLarge, "%s", why)
-	for i := range 4 {
-		_, why = l.Add(Attached{}, "a", big)
+	expect.That(t, why == "it has 10485761 bytes, the limit is 10485760" && CauseOf(why) == TooLarge, "%s", why)
+	for i, file := range [][]byte{big, big, big, big[:MaxAttachedBytes-3*len(big)]} {
+		_, why = l.Add(Attached{}, "a", file)
 		expect.Is(t, why, "", "file %d", i)
 	}
 	_, why = l.Add(Attached{}, "a", []byte("x"))

@@ -153,7 +153,7 @@ func NotKeptAnyMore(locale string) []Piece { return []Piece{{Text: said.In(local
 // Claim gives the invocation the right to execute the approved action. It checks that the stamped content is unchanged
 // and that the conversation's files are those for which it was proposed. It returns ErrSuperseded if the head names
 // another run, ErrMoved if there is nothing to execute, ErrInFlight if the action is already claimed, ErrFilesLost,
-// ErrAged, ErrBase, and task.ErrNumber if the action needs a number; see Numbering. Calls of tools have a claim of
+// or ErrBase. Calls of tools have a claim of
 // their own; see ClaimCall.
 func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
 	if x := a.Current(); x != nil && x.ActionType == ToolCall {
@@ -188,16 +188,12 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 		return aggregate.Change{}, ErrFilesLost
 	case !a.approved(x):
 		return aggregate.Change{}, fmt.Errorf("action %s has no approval: %w", x.ActionID, aggregate.ErrConflict)
-	case x.aged(now):
-		return aggregate.Change{}, ErrAged
 	}
 	c := a.begin(now)
 	if x.Base != c.Conversation.WorkspaceVersion || !c.Conversation.onCommit(x.Pushed) {
 		c.Fail(fmt.Errorf("claim action %s: %w", x.ActionID, ErrBase))
 	}
-	decision, document := x.TakeNumbers(&c.Draft, x.Key(), a.Last)
 	claim := func(n *Action) {
-		n.DecisionNumber, n.Document = decision, document
 		n.Claim = &Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
 		n.BaseVersion = c.Conversation.WorkspaceVersion
 	}
@@ -205,8 +201,7 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 		n := *x
 		claim(&n)
 		c.Put(&n)
-		if n.BaseVersion != x.BaseVersion || n.DecisionNumber != x.DecisionNumber ||
-			n.Document != x.Document {
+		if n.BaseVersion != x.BaseVersion {
 			c.auditStart(&n)
 		}
 		return c.done()
@@ -221,9 +216,9 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 
 // auditStart records who or which rule approved the action, its hash, and the version of the files on which it starts.
 func (c *change) auditStart(x *Action) {
-	c.auditAction(aggregate.System(), AuditStarted, x, x.withNumbers(map[string]any{
+	c.auditAction(aggregate.System(), AuditStarted, x, map[string]any{
 		"approved_by": x.ApprovedBy, "by": x.Gate.ApprovedBy, "rule": x.Rule, "base_version": x.BaseVersion,
-	}))
+	})
 }
 
 // approved reports whether row and head prove the approval of exactly this payload.

@@ -163,7 +163,6 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 	for _, i := range a.Inbox[:min(len(a.Inbox), mostTogether)] {
 		c.Remove(i)
 	}
-	c.refuseTyped()
 	c.to(Closed)
 	c.Conversation.ClosedBy, c.Conversation.ClosedAt, c.Conversation.CloseReason = by.ID, &c.Now, why
 	c.Conversation.Error, c.Conversation.ErrorDetail = "", ""
@@ -259,12 +258,8 @@ func (x *Action) Waits() bool {
 	return x.Status == ActionPending && x.Gate.Status == aggregate.PendingApproval
 }
 
-// Decided returns ErrDecided with the action's status, and who decided when. It returns ErrConflict while the action
-// waits for its route.
+// Decided returns ErrDecided with the action's status, and who decided when.
 func (x *Action) Decided() error {
-	if x.Unrouted() {
-		return fmt.Errorf("nobody is asked yet: %w", aggregate.ErrConflict)
-	}
 	if err := x.Gate.Decided(); err != nil && x.CancelReason != ReasonWithdrawn {
 		return err
 	}
@@ -305,7 +300,7 @@ func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) {
 		c.Head.Acting = ""
 		c.to(Open)
 	}
-	if m := c.say(ended.told(c.Conversation.Locale)); c.hearsOf(ended) {
+	if m := c.say(ended.told(c.Conversation.Locale)); hearsOf(ended) {
 		c.tell(m)
 	}
 	c.archive()

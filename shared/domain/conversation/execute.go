@@ -178,7 +178,7 @@ func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, e
 	if r.Status == ActionFailed {
 		as = AuditFailed
 	}
-	about := x.withNumbers(map[string]any{"error": r.Error, "version": r.Version})
+	about := map[string]any{"error": r.Error, "version": r.Version}
 	c.auditAction(aggregate.System(), as, x, withRan(r.Commands, about))
 	return c.done()
 }
@@ -297,7 +297,7 @@ func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 	why, outcome := x.cutOff()
 	c.progress()
 	c.over(x, ActionFailed, func(n *Action) { n.Outcome, n.Error = outcome, why })
-	about := x.withNumbers(map[string]any{"error": why, "outcome": outcome})
+	about := map[string]any{"error": why, "outcome": outcome}
 	c.auditAction(aggregate.System(), AuditFailed, x, withRan(x.Commands, about))
 	return c.done()
 }
@@ -366,14 +366,14 @@ func (a *Aggregate) Lost(id, invocation string, now time.Time) (aggregate.Change
 // ReasonStopped says that a person stopped the agent before it answered.
 const ReasonStopped aggregate.Reason = "stopped"
 
-// Stop ends the conversation's current work: it cancels an action that is approved, executes or waits for its route, or
-// answers waiting messages with a fixed sentence. Whoever may withdraw an action may stop it. Without current work
+// Stop ends the conversation's current work: it cancels an action that is approved or executes, or answers
+// waiting messages with a fixed sentence. Whoever may withdraw an action may stop it. Without current work
 // nothing changes.
 func (a *Aggregate) Stop(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if a.Conversation == nil {
 		return aggregate.Change{}, aggregate.ErrConflict
 	}
-	if x := a.Current(); x != nil && (x.Status != ActionPending || x.Unrouted()) {
+	if x := a.Current(); x != nil && x.Status != ActionPending {
 		return a.Cancel(x.ActionID, by, p, now)
 	}
 	if err := a.mayWithdraw(nil, by, p); err != nil {

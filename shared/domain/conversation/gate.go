@@ -76,14 +76,10 @@ func (c *change) acted(x *Action, g aggregate.Gate, by aggregate.Actor) (aggrega
 	return c.done()
 }
 
-// open has people asked about a new action along a route, under a rule with the entry that says so. It fails with
-// ErrOnRoute for a route that nobody could settle.
-func (c *change) open(x *Action, o aggregate.Opening) {
-	must := c.of.AskersOf(x)
-	if o.Rule.ID != "" {
-		must = c.of.RouteAskersOf(x)
-	}
-	g, err := x.Gate.Under(o, must, func(g *aggregate.Gate) string {
+// open has people asked about a new action as the settings say, or nobody.
+func (c *change) open(x *Action, asks bool) {
+	askers := c.of.AskersOf(x)
+	g, err := x.Gate.Under(aggregate.BySettings(asks, askers...), askers, func(g *aggregate.Gate) string {
 		x.Gate = *g
 		return x.Sum()
 	})
@@ -91,9 +87,6 @@ func (c *change) open(x *Action, o aggregate.Opening) {
 		c.Fail(err)
 	}
 	x.Gate = g
-	if g.Ruled() {
-		c.auditAction(aggregate.System(), AuditRouted, x, g.OpenedDetails(map[string]any{}))
-	}
 }
 
 // Asks returns the action that waits for people's approval, if there is one.
@@ -240,8 +233,6 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 	switch {
 	case x.Status != ActionPending:
 		return append(all, of(ActCancel)) // the conversation can be closed only after the action is cancelled
-	case x.Unrouted():
-		return append(all, of(ActCancel), aggregate.Offer{Act: ActClose})
 	}
 	return append(all, of(aggregate.ActApprove), of(aggregate.ActReject), of(ActCancel), aggregate.Offer{Act: ActClose})
 }
@@ -254,3 +245,45 @@ func (s *Conversation) Origin() aggregate.Origin {
 	}
 	return aggregate.Origin{Team: s.TeamID, User: s.Opener, Channel: s.Channel, ChannelType: s.ChannelType}
 }
+
+// Unrouted reports whether the people whom a rule asks must be looked up before the gate opens.
+func (x *Action) Unrouted() bool {
+	return x.Status == ActionPending && x.Gate.Status == aggregate.Generating && x.Gate.Terms.Rule != nil
+}
+
+// hearsOf reports whether the agent has a turn for what became of an action that has ended.
+func hearsOf(x *Action) bool {
+	switch {
+	case x.CancelReason == ReasonExpired, x.CancelReason == ReasonDeleted:
+		return false // nobody is waiting for an answer
+	case x.CancelReason == ReasonDenied: // it is not to be tried in another way
+		return false
+	}
+	return true
+}
+
+// Reasons why nobody is asked about a call under a rule, beside those of a request's steps.
+const (
+	// ReasonSilent: Slack didn't say whom the rule asks.
+	ReasonSilent aggregate.Reason = "route_silent"
+	// ReasonUnrouted: several tries to look people up failed.
+	ReasonUnrouted aggregate.Reason = "route_failed"
+)
+
+// ErrByRules says that by the tenant's rules nobody is asked about a call.
+type ErrByRules struct {
+	Why    aggregate.Reason // ReasonSilent, ReasonUnrouted, one of task.Refusal or task.ReasonNoApprover
+	Rule   circulation.Rule
+	Detail string // what the rule says, or the name of the stage that finds nobody
+}
+
+// RefusedByRules returns why the rules let nobody be asked about a gate that ended for this reason, with its detail.
+func RefusedByRules(g *aggregate.Gate, why aggregate.Reason, detail string) ErrByRules {
+	no := ErrByRules{Why: why, Detail: detail}
+	if g.Terms.Rule != nil {
+		no.Rule = *g.Terms.Rule
+	}
+	return no
+}
+
+func (e ErrByRules) Error() string { return "by the rules: " + string(e.Why) }

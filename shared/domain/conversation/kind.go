@@ -57,7 +57,6 @@ var Kind = aggregate.Kind{
 		"inbox":   func() aggregate.Row { return &Inbox{} },
 		"action":  func() aggregate.Row { return &Action{} },
 		"offered": func() aggregate.Row { return &Offered{} },
-		"typed":   func() aggregate.Row { return &Typed{} },
 	},
 }
 
@@ -105,8 +104,6 @@ type Aggregate struct {
 	Inbox        []*Inbox  // by time
 	Actions      []*Action // by number; old ones are archived
 	Offered      []*Offered
-	Typed        []*Typed
-	Last         task.Series `json:"-"` // no row; see Numbering
 	// Said is the message for a card that shows a message, if it was loaded. It is not part of the conversation's
 	// partition.
 	Said *Message
@@ -127,8 +124,6 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Actions = aggregate.Insert(a.Actions, r)
 	case *Offered:
 		a.Offered = aggregate.Insert(a.Offered, r)
-	case *Typed:
-		a.Typed = aggregate.Insert(a.Typed, r)
 	default:
 		a.Shared.Add(r)
 	}
@@ -138,7 +133,7 @@ func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	n := *a
 	gone := aggregate.ByKey(c.Drop)
 	n.Inbox, n.Actions, n.Cards = without(a.Inbox, gone), without(a.Actions, gone), without(a.Cards, gone)
-	n.Copies, n.Offered, n.Typed = without(a.Copies, gone), without(a.Offered, gone), without(a.Typed, gone)
+	n.Copies, n.Offered = without(a.Copies, gone), without(a.Offered, gone)
 	return aggregate.Committed(&n, c)
 }
 
@@ -228,22 +223,7 @@ func Schema(t agent.ActionType) ([]byte, error) {
 	return text, nil
 }
 
-// Numbering returns the conversation for a claim that gives its action the next number of a series, if it needs one.
-func (a *Aggregate) Numbering(of task.Series) *Aggregate {
-	n := *a
-	n.Last = of
-	return &n
-}
-
-// Unnumbered reports whether the approved action gets a number when it is claimed, and which.
-func (a *Aggregate) Unnumbered() (task.Lack, bool) {
-	if x := a.Current(); x != nil {
-		return x.Lack()
-	}
-	return task.Lack{}, false
-}
-
-// Lack returns which numbers an action, or a call, gets when it begins.
+// Lack returns which numbers a call gets when it begins.
 func (x *Action) Lack() (task.Lack, bool) {
 	if x.Claim != nil {
 		return task.Lack{}, false
@@ -251,7 +231,7 @@ func (x *Action) Lack() (task.Lack, bool) {
 	return task.LackOf(&x.Gate, x.DecisionNumber, x.Document)
 }
 
-// TakeNumbers returns the numbers of an action, or a call, that begins. One that lacks some takes the next of their
+// TakeNumbers returns the numbers of a call that begins. One that lacks some takes the next of their
 // series; without them c fails with what a series lacks. key is that of its row.
 func (x *Action) TakeNumbers(c *aggregate.Draft, key string, of task.Series) (decision, document string) {
 	if lack, lacks := x.Lack(); lacks {
@@ -267,11 +247,6 @@ func (x *Action) TakeNumbers(c *aggregate.Draft, key string, of task.Series) (de
 		return cmp.Or(x.DecisionNumber, decision), cmp.Or(x.Document, document)
 	}
 	return x.DecisionNumber, x.Document
-}
-
-// withNumbers returns what an audit entry says with the action's numbers, if it has some.
-func (x *Action) withNumbers(details map[string]any) map[string]any {
-	return task.WithNumbers(details, x.DecisionNumber, x.Document)
 }
 
 // Status is the status of a conversation; see Moves.

@@ -161,9 +161,6 @@ func (a *Aggregate) GiveThread(run int, said []Earlier, of aggregate.Thread, now
 	case of.Failed:
 		m.own(w.unread)
 	case len(said) > 0:
-		for _, e := range said {
-			c.hears(append(slices.Clone(e.Quoted), e.User)...)
-		}
 		m.own(strings.TrimSpace(fmt.Sprintf(w.given, len(said)) + " " + of.LeftOut(c.Conversation.Locale, "")))
 	default:
 		return c.done()

@@ -37,10 +37,7 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next {
 	if a.Looking() != nil {
 		return aggregate.Next{State: StateCall}
 	}
-	if a.LooksUp(now) != nil {
-		return aggregate.Next{State: StateAnswer}
-	}
-	waits := len(a.Inbox) > 0 || a.WaitingTyped() != nil
+	waits := len(a.Inbox) > 0
 	if waits && a.Conversation.wants() {
 		return aggregate.Next{State: StateFetch}
 	}
@@ -177,8 +174,6 @@ func (a *Aggregate) actionDueAt(now, soon time.Time) *time.Time {
 	case x == nil:
 	case x.leased(now):
 		return &x.Claim.LeaseUntil
-	case x.Unrouted() && x.LookUpAt != nil:
-		return x.LookUpAt
 	case x.Status == ActionPending:
 		return x.Gate.Terms.DecideBy
 	}
@@ -242,19 +237,8 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 	if x := a.Looking(); x != nil {
 		return a.NotFound(run, x.ActionID, ReasonPushUnseen, now)
 	}
-	if x := a.LooksUp(now); x != nil {
-		c := a.begin(now)
-		no := ErrByRules{Why: ReasonUnrouted, Rule: *x.Gate.Terms.Rule}
-		c.refuseUnrouted(x, no, saidOfTyped.In(a.Conversation.Locale).failed)
-		c.rest()
-		return c.done()
-	}
 	if a.Conversation.wants() && a.Conversation.Source.Tries > 0 {
 		return a.FailSource(run, ReasonSourceUnfetched, now)
-	}
-	if t := a.WaitingTyped(); t != nil {
-		failed := saidOfTyped.In(a.Conversation.Locale).failed
-		return a.RefuseTyped(run, t, []string{failed}, "", now)
 	}
 	if a.Conversation.TriedError != "" { // the more specific reason
 		why = a.Conversation.TriedError

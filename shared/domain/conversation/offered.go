@@ -14,17 +14,16 @@ import (
 // have told it what to ask for. The relay creates a task from one that is made.
 type Offered struct {
 	aggregate.Meta
-	Number      int        `json:"number"`
-	ID          string     `json:"offer_id"`
-	Text        string     `json:"text"`
-	User        string     `json:"user"`                   // the author of the message that asked for it
-	RouteAskers []string   `json:"route_askers,omitempty"` // the others whose words the agent was shown
-	MessageTS   string     `json:"message_ts"`             // the timestamp of that message
-	CreatedAt   time.Time  `json:"created_at"`
-	MadeBy      string     `json:"made_by,omitempty"`
-	MadeAt      *time.Time `json:"made_at,omitempty"`
-	TaskID      string     `json:"task_id,omitempty"`
-	Done        bool       `json:"done,omitempty"` // the task is created
+	Number    int        `json:"number"`
+	ID        string     `json:"offer_id"`
+	Text      string     `json:"text"`
+	User      string     `json:"user"`       // the author of the message that asked for it
+	MessageTS string     `json:"message_ts"` // the timestamp of that message
+	CreatedAt time.Time  `json:"created_at"`
+	MadeBy    string     `json:"made_by,omitempty"`
+	MadeAt    *time.Time `json:"made_at,omitempty"`
+	TaskID    string     `json:"task_id,omitempty"`
+	Done      bool       `json:"done,omitempty"` // the task is created
 }
 
 func (o *Offered) Key() string             { return fmt.Sprintf("OFFERED#%04d", o.Number) }
@@ -95,7 +94,7 @@ func (c *change) offer(text string) {
 	}
 	c.Conversation.Offered++
 	o := &Offered{Number: c.Conversation.Offered, Text: legible.FirstBytes(text, task.MaxText), User: user,
-		MessageTS: ts, RouteAskers: task.Others(user, c.routeAskers()...), CreatedAt: c.Now}
+		MessageTS: ts, CreatedAt: c.Now}
 	o.ID = aggregate.Derive(c.Now, "offered", c.Head.TenantID, c.Conversation.ID, o.Key())
 	c.Put(o)
 	c.card(CardOffered, o.Key())
@@ -145,7 +144,6 @@ func (a *Aggregate) MakeRequest(id string, by aggregate.Actor, p aggregate.Polic
 	c.active()
 	made := *o
 	made.MadeBy, made.MadeAt = by.ID, &c.Now
-	made.RouteAskers = task.Others(by.ID, append([]string{o.User}, o.RouteAskers...)...)
 	_, ref, err := made.receive(&c.Conversation)
 	c.Fail(err)
 	made.TaskID = ref.ID
@@ -167,7 +165,7 @@ func (o *Offered) receive(s *Conversation) (aggregate.Change, aggregate.Ref, err
 	return task.Receive(s.TenantID, task.Request{
 		TeamID: s.TeamID, Text: o.Text, User: o.MadeBy, Channel: s.Channel, ChannelType: s.ChannelType,
 		MessageTS: o.MessageTS, ThreadTS: s.ThreadTS, Source: source, EventID: task.OfferedIn(s.ID),
-		RouteAskers: o.RouteAskers, Authors: o.RouteAskers,
+		RouteAskers: task.Others(o.MadeBy, o.User), Authors: task.Others(o.MadeBy, o.User),
 	}, *o.MadeAt)
 }
 

@@ -66,11 +66,12 @@ func TestARequestAfterReadingIsMadeByAPersonOnce(t *testing.T) {
 		"%+v", c.Audit)
 	o = made.Offered[0]
 	expect.That(t, o.MadeBy == suzuki && o.Text == "buy it" && o.MessageTS == "1775034000.000100" && o.TaskID != "" &&
-		slices.Equal(o.RouteAskers, []string{sato}) && made.OpenOffer() == nil, "%+v", o)
+		made.OpenOffer() == nil, "%+v", o)
 	makes := made.Effects(now).Make
 	expect.Must(t, len(makes) == 1 && made.DueAt(now) != nil, "tasks that the relay makes: %d", len(makes))
 	task := (&task.Aggregate{}).After(makes[0].Begin).(*task.Aggregate)
-	expect.That(t, task.Head.TaskID == o.TaskID && task.Spoken() && task.Request.User == suzuki, "%+v", task.Request)
+	expect.That(t, task.Head.TaskID == o.TaskID && task.Spoken() && task.Request.User == suzuki &&
+		slices.Equal(task.Request.RouteAskers, []string{sato}), "%+v", task.Request)
 	done := after(t, made)(makes[0].Made(made))
 	expect.Is(t, len(done.Effects(now).Make), 0, "tasks that are made again")
 	_, err = makes[0].Made(done)

@@ -225,14 +225,6 @@ func (p Payload) Complete(typ agent.ActionType, on On, t *files.Tree) (kept Payl
 	return kept, nil
 }
 
-// First is Complete for a payload that is no proposal of files, or writes one file where there are none.
-func (p Payload) First(typ agent.ActionType, on On) (kept Payload, problems []string) {
-	if typ == agent.CodeGenerate && (on.Base != "" || len(p.Files) != 1 || len(p.Edits)+len(p.Delete) > 0) {
-		return Payload{}, []string{"it is not one file where there are none"}
-	}
-	return p.Complete(typ, on, &files.Tree{})
-}
-
 // ReadKept parses a kept payload of this type.
 func ReadKept(typ agent.ActionType, text []byte) (p Payload, problems []string) {
 	if len(text) > maxKept {

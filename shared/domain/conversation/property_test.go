@@ -178,10 +178,6 @@ func (w *walk) relay(int) {
 func (w *walk) work(run int) {
 	switch a := w.load(); a.Next(w.now).State {
 	case StateAnswer:
-		if x := a.LooksUp(w.now); x != nil {
-			w.routes(run, x.ActionID)
-			return
-		}
 		w.answers(run)
 	case StateAct, StateCall:
 		invocation := fmt.Sprint("i", len(w.images))
@@ -211,7 +207,6 @@ func (w *walk) based(a *Aggregate, p *Proposal) *Proposal {
 	if a.Conversation != nil && rapid.IntRange(0, 9).Draw(w.rt, "other files") > 0 {
 		p.Base = a.Conversation.WorkspaceVersion
 	}
-	w.unroutes(p)
 	return p
 }
 
@@ -378,7 +373,9 @@ func (w *walk) comesToRest() {
 		}
 		switch a = w.load(); a.Next(w.now).State {
 		case StateAnswer:
-			w.must(w.goesOn)
+			w.must(func(a *Aggregate) (aggregate.Change, error) {
+				return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Usage: w.used()}, w.now)
+			})
 		case StateAct, StateCall:
 			if a.Current().Claim == nil {
 				w.must(func(a *Aggregate) (aggregate.Change, error) {

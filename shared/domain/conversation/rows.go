@@ -81,10 +81,7 @@ type Conversation struct {
 	SaidLater        int              `json:"said_later,omitempty"`        // last action after which, it was said, messages are answered
 	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered since the last proposal
 	AskedIn          []string         `json:"asked_in,omitempty"`          // keys of these messages, the newest ones
-	RouteAskers      []string         `json:"route_askers,omitempty"`      // whose words the agent was shown, the last first
-	Apps             []string         `json:"apps,omitempty"`              // who are apps by users.info, and none of these
 	Proposed         bool             `json:"proposed,omitempty"`          // the agent proposed an action for them
-	ShownTo          []string         `json:"shown_to,omitempty"`          // to whom it was said that proposals are shown
 	AskedBy          string           `json:"asked_by,omitempty"`          // author of the newest of them
 	AskedTS          string           `json:"asked_ts,omitempty"`          // its timestamp in Slack
 	HistoryFrom      *time.Time       `json:"history_from,omitempty"`      // the agent doesn't know earlier messages
@@ -160,9 +157,6 @@ type Message struct {
 	// Request is a request that the agent wants to make, and TaskID the task that a system message is about.
 	Request string `json:"request,omitempty"`
 	TaskID  string `json:"task_id,omitempty"`
-	// Typed is what a person typed, and For that person, who is told by this message why nothing became of it.
-	Typed *Own   `json:"typed,omitempty"`
-	For   string `json:"for,omitempty"`
 	// Late are keys of messages that this one answers although they are before From. The agent gets them with it.
 	Late []string `json:"late,omitempty"`
 	// Answers are the keys of the messages that this one answers, and Shown is the key of the newest message that the
@@ -241,10 +235,8 @@ type Action struct {
 	AskedIn   []string       `json:"asked_in,omitempty"` // keys of these messages; empty: a person proposed it
 	// EditedAt is when the author of one of them edited it, after the proposal was made from what it said before.
 	EditedAt *time.Time `json:"edited_at,omitempty"`
-	// RouteAskers count as requesters along a route, the latest first. It is empty if they are Askers.
-	RouteAskers []string `json:"route_askers,omitempty"`
-	Rule        string   `json:"rule,omitempty"` // the rule that approved it
-	Summary     string   `json:"summary,omitempty"`
+	Rule     string     `json:"rule,omitempty"` // the rule that approved it
+	Summary  string     `json:"summary,omitempty"`
 
 	TimeoutSeconds int `json:"timeout_seconds"`
 	// Tool and Access repeat a tool_call's payload, and CallResult is what its call returned, as the agent is given it.
@@ -271,18 +263,16 @@ type Action struct {
 	Tests              *Tests           `json:"tests,omitempty"` // that a test run says it ran
 	CancelledBy        string           `json:"cancelled_by,omitempty"`
 	CancelReason       aggregate.Reason `json:"cancel_reason,omitempty"`
-	LookUpAt           *time.Time       `json:"look_up_at,omitempty"` // when its route is looked up; nil: at once
-	Lines              int              `json:"lines"`                // lines of output
-	Dropped            int              `json:"dropped"`              // lines that were not kept
-	Missing            []Lines          `json:"missing,omitempty"`    // the first of these
-	Plan               int              `json:"plan,omitempty"`       // how many commands it runs, if it runs several
-	Commands           []Ran            `json:"commands,omitempty"`   // those of them that have begun
-	Held               []string         `json:"held,omitempty"`       // isolation measures that were active while it ran
-	Late               *Result          `json:"late,omitempty"`       // its result, if that came after the cancellation
+	Lines              int              `json:"lines"`              // lines of output
+	Dropped            int              `json:"dropped"`            // lines that were not kept
+	Missing            []Lines          `json:"missing,omitempty"`  // the first of these
+	Plan               int              `json:"plan,omitempty"`     // how many commands it runs, if it runs several
+	Commands           []Ran            `json:"commands,omitempty"` // those of them that have begun
+	Held               []string         `json:"held,omitempty"`     // isolation measures that were active while it ran
+	Late               *Result          `json:"late,omitempty"`     // its result, if that came after the cancellation
 	tail               string           // end of the output, for the message about the result
 	tailLines          []Lines          // which lines the tail has
 	detail             []Piece          // ErrorDetail by who said it; nil: not known
-	whyRefused         string           // why nobody is asked about it, in words for people and the agent
 	DeleteAfter        int64            `json:"delete_after,omitempty"` // never set for an approved action
 }
 

@@ -11,20 +11,20 @@ import (
 
 // words are the system's messages about actions and refusals, for people and the agent.
 type words struct {
-	succeeded, failed, unknown, rejected, denied, expired        string
-	cancelled, unasked                                           string
-	notBegun, putBack, outputLater, callLater                    string // of an action that is withdrawn
-	lateStopped, lateDone, lateCall, lateUncalled                string // what became of it afterwards
-	exit, output, all, some, notKept, notShown, others           string
-	stopped, later                                               string
-	aged, refusedByRule, changed, wrote, deleted, more, notTaken string
-	lost, emptied, unread                                        string
-	ran                                                          ranWords
-	returned, entries, bytes, resultGone                         string // of a tool
-	resultOld, resultOldWrite                                    string // of a tool that reads, and of one that writes
-	pulled, branched                                             string // of a pull request
-	taken, fetchAgain, shownTo                                   string
-	ownProposal                                                  string
+	succeeded, failed, unknown, rejected, denied, expired string
+	cancelled, unasked                                    string
+	notBegun, putBack, outputLater, callLater             string // of an action that is withdrawn
+	lateStopped, lateDone, lateCall, lateUncalled         string // what became of it afterwards
+	exit, output, all, some, notKept, notShown, others    string
+	stopped, later                                        string
+	changed, wrote, deleted, more, notTaken               string
+	lost, emptied, unread                                 string
+	ran                                                   ranWords
+	returned, entries, bytes, resultGone                  string // of a tool
+	resultOld, resultOldWrite                             string // of a tool that reads, and of one that writes
+	pulled, branched                                      string // of a pull request
+	taken, fetchAgain                                     string
+	ownProposal                                           string
 }
 
 var said = language.InEach(
@@ -47,12 +47,10 @@ var said = language.InEach(
 		exit:         "終了コード: %d", output: "出力は全部で %s 行です。",
 		all: "すべての行を、行番号付きで示します:", some: "%s 行目を、行番号付きで示します:",
 		notKept: "%s 行目は残っていません。", notShown: "%s 行目は省略しました。", others: "ほかの行は省略しました。",
-		ownProposal:   "操作 #%d は、人が提案しました。種類: %s。目的と内容:",
-		stopped:       "回答を中止しました。続けるには、もう一度送信してください。",
-		later:         "操作 #%d を実行中です。メッセージには、完了後に回答します。",
-		aged:          "操作 #%d は、承認の有効期間内に始まらなかったため、取り消されました。",
-		refusedByRule: "操作 #%d は、だれにも承認を依頼できなかったため、取り消されました。理由: ",
-		changed:       "変更されたファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
+		ownProposal: "操作 #%d は、人が提案しました。種類: %s。内容:",
+		stopped:     "回答を中止しました。続けるには、もう一度送信してください。",
+		later:       "操作 #%d を実行中です。メッセージには、完了後に回答します。",
+		changed:     "変更されたファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
 		wrote: "変更・追加されたファイル: %d 件", deleted: "削除されたファイル: %d 件",
 		lost: "この会話のファイルは、保存期間を過ぎたため削除されました。空のフォルダーで続けるかどうかを、" +
 			"会話のページで選んでください。それまで、ファイルの操作はできません。",
@@ -62,8 +60,6 @@ var said = language.InEach(
 		fetchAgain: "作業フォルダーの以前のファイルは失われています。ソースのファイルをもう一度取得します。",
 		emptied:    "作業フォルダーの以前のファイルは失われています。空の作業フォルダーで続けます。",
 		unread:     "添付ファイルについてのお知らせです。",
-		shownTo: "ここにはほかに承認できる人がいないため、承認が必要な提案は、次の人たちにも表示して承認を求めます。" +
-			"表示したくない場合は、提案を取り消すか、会話を終えてください。",
 		ran: ranWords{
 			command: "コマンド %d: ", exit: "終了コード %d", signal: "途中で強制終了 (%s)", timedOut: "制限時間により停止",
 			began: "開始済み、結果は不明", runs: "実行中",
@@ -102,13 +98,11 @@ var said = language.InEach(
 		exit:         "Exit code: %d", output: "Its output has %s lines.",
 		all: " All of them, each after its number:", some: " Lines %s, each after its number:",
 		notKept: " Lines %s are not kept.", notShown: " You are not shown lines %s.",
-		others:        " You are not shown the others.",
-		ownProposal:   "A person proposed action #%d. Kind: %s. Purpose and content:",
-		stopped:       "The answer was stopped. To continue, write again.",
-		later:         "Action #%d is running. The agent answers your message after it’s done.",
-		aged:          "Action #%d was cancelled because it didn’t begin while its approval was good.",
-		refusedByRule: "Action #%d was cancelled because nobody could be asked about it. Reason: ",
-		changed:       "Files changed: %d, +%d −%d lines", more: "and %d more",
+		others:      " You are not shown the others.",
+		ownProposal: "A person proposed action #%d. Kind: %s. Content:",
+		stopped:     "The answer was stopped. To continue, write again.",
+		later:       "Action #%d is running. The agent answers your message after it’s done.",
+		changed:     "Files changed: %d, +%d −%d lines", more: "and %d more",
 		wrote: "Changed or new: %d", deleted: "Deleted: %d",
 		lost: "This conversation’s files were deleted after their retention period. On the conversation’s page, " +
 			"choose whether to continue with an empty folder. Until then, no action can be proposed.",
@@ -117,8 +111,6 @@ var said = language.InEach(
 		fetchAgain: "The folder’s earlier files are lost. A person chose to fetch the source’s files again.",
 		emptied:    "The folder’s earlier files are lost. A person chose to continue with an empty folder.",
 		unread:     "About the attachments:",
-		shownTo: "Nobody else here can approve, so proposals that need approval are also shown to these people, who are " +
-			"asked to approve them. If you don’t want that, cancel the proposal or end the conversation.",
 		ran: ranWords{
 			command: "Command %d: ", exit: "exit code %d", signal: "killed (%s)", timedOut: "stopped, out of time",
 			began: "started, outcome unknown", runs: "running", notRun: "not run", took: "%s s",
@@ -149,8 +141,6 @@ func (x *Action) told(locale string) Message {
 		m.own(fmt.Sprintf(w.unknown, x.Number))
 	case x.Status == ActionFailed:
 		m.own(fmt.Sprintf(w.failed, x.Number))
-	case x.whyRefused != "":
-		return x.toldRefusedByRule(locale)
 	case x.CancelReason == ReasonRejected, x.CancelReason == ReasonDenied:
 		text := w.rejected
 		if x.CancelReason == ReasonDenied {
@@ -160,8 +150,6 @@ func (x *Action) told(locale string) Message {
 		m.quote(x.ErrorDetail)
 	case x.CancelReason == ReasonExpired:
 		m.own(fmt.Sprintf(w.expired, x.Number))
-	case x.CancelReason == ReasonAged:
-		m.own(fmt.Sprintf(w.aged, x.Number))
 	case x.CancelReason == ReasonDeleted:
 		m.own(fmt.Sprintf(w.unasked, x.Number))
 		m.withdrawn(w, x)

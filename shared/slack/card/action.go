@@ -57,7 +57,7 @@ func (d conversationDrawing) routeOf(x *conversation.Action) routed {
 	r := d.route(&x.Gate, x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval)
 	r.copies, r.origin = d.t.CopiesOf(x.Key()), d.t.Conversation.Origin()
 	r.of, r.id, r.Console = d.t.Ref(), x.ActionID, d.t.Console
-	r.number, r.plain = x.DecisionNumber, x.ActionType != conversation.ToolCall
+	r.plain = x.ActionType != conversation.ToolCall
 	return r
 }
 

@@ -3,14 +3,12 @@ package card
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -127,9 +125,6 @@ func (d conversationDrawing) said(subject string) string {
 	text := or(said(parts[part]), d.w.None)
 	if m.Sender == conversation.FromSystem {
 		text = "_" + d.texts.System + "_ " + text
-		if m.For != "" {
-			text = d.w.mention(m.For) + " " + text
-		}
 		for _, o := range d.t.Offered { // the agent reads the id
 			if o.TaskID != "" {
 				text = strings.Replace(text, o.TaskID, d.nameOfTask(o), 1)
@@ -137,9 +132,6 @@ func (d conversationDrawing) said(subject string) string {
 		}
 	}
 	s := d.t.Conversation
-	if m.Reason == conversation.ReasonShownTo && s != nil {
-		text += "\n" + d.places(s.ShownTo)
-	}
 	if m.Reason == conversation.ReasonSourceThere && s != nil && s.Source != nil && s.Source.URL() != "" {
 		text += "\n<" + s.Source.URL() + "|" + inline(s.Source.Short(), maxDetail) + ">"
 	}
@@ -258,41 +250,23 @@ func (d conversationDrawing) tail(x *conversation.Action) []slack.Block {
 	return []slack.Block{section(d.texts.Output + " " + counts + code)}
 }
 
-// ProposalCallback names the dialog in which a person proposes an action. A conversation.OwnField is its field's ids.
+// ProposalCallback names the dialog in which a person proposes a command.
 const ProposalCallback = "propose_action_modal"
 
 // ProposalForm is that dialog's private_metadata.
 type ProposalForm struct {
-	Session string   `json:"session"`
-	Authors []string `json:"authors,omitempty"` // whose words or files fill the content in
+	Session string `json:"session"`
 }
 
-// ProposalModal asks for an action in the conversation with this id. text, which has the authors' words, fills it in.
-func ProposalModal(session, text string, authors []string, locale string) slack.ModalViewRequest {
+// ProposalModal asks for a command in the conversation with this id; text fills it in.
+func ProposalModal(session, text, locale string) slack.ModalViewRequest {
 	w := conversationWordsOf.In(locale)
-	var options []*slack.OptionBlockObject
-	for _, t := range agent.OwnTypes {
-		options = append(options, slack.NewOptionBlockObject(string(t), label(agent.Called(locale)[t]), nil))
-	}
-	choose := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, string(conversation.OwnType), options...)
-	choose.InitialOption = options[len(options)-1]
 	text, _ = cutTyped(text)
-	field := func(f conversation.OwnField, most int, initial string) *slack.InputBlock {
-		return slack.NewInputBlock(string(f), label(f.Called(locale)), nil, &slack.PlainTextInputBlockElement{
-			Type: slack.METPlainTextInput, ActionID: string(f), MaxLength: most, InitialValue: initial,
-			Multiline: f == conversation.OwnContent,
-		})
-	}
-	content := field(conversation.OwnContent, MaxTyped, text)
-	content.Hint = label(w.ProposeContent)
-	path := field(conversation.OwnPath, 250, "")
-	path.Optional, path.Hint = true, label(w.ProposePath)
-	seconds := field(conversation.OwnSeconds, 4, fmt.Sprint(conversation.UsualSeconds))
-	seconds.Optional, seconds.Hint = true, label(w.ProposeSeconds)
+	command := slack.NewInputBlock(conversation.OwnCommand, label(conversation.OwnCommandCalled(locale)), nil,
+		&slack.PlainTextInputBlockElement{Type: slack.METPlainTextInput, ActionID: conversation.OwnCommand,
+			MaxLength: MaxTyped, InitialValue: text, Multiline: true})
 	return modal(ProposalCallback, w.ProposeTitle, w.ProposeSubmit, wordsOf.In(locale).ModalClose,
-		metadata(ProposalForm{ident(session), authors}), section(w.ProposeText),
-		slack.NewInputBlock(string(conversation.OwnType), label(conversation.OwnType.Called(locale)), nil, choose),
-		content, path, seconds, field(conversation.OwnSummary, conversation.MaxSummary, ""))
+		metadata(ProposalForm{ident(session)}), section(w.ProposeText), command)
 }
 
 // ProposeNote says why there is no dialog to propose an action: the message is in no conversation.

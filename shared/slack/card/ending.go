@@ -172,14 +172,10 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 		ending, why = w.IsDenied, d.rejectedBy(rejected)
 	case conversation.ReasonExpired:
 		ending, why = w.IsExpired, fill(d.texts.Expired, "when", whenSet(x.CompletedAt))
-	case conversation.ReasonAged:
-		ending, why = w.IsExpired, d.texts.reason(x.CancelReason, "")
 	case conversation.ReasonClosed, conversation.ReasonIdle:
 		why = fill(d.texts.CancelledClosed, "when", whenSet(x.CompletedAt))
 	case conversation.ReasonDeleted:
 		why = fill(d.texts.CancelledDeleted, "when", whenSet(x.CompletedAt))
-	default:
-		why = or(RefusedByRule(x, d.w.surface()), why)
 	}
 	f := d.shown(x, title+ending, grey)
 	if x.StartedAt != nil {
@@ -203,15 +199,6 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	}
 	return f.with(sectionOf(x.RanLines(d.w.Locale))...).with(sectionOf(d.pushed(x))...).
 		with(divider(), contextLine(append(lines, why)...))
-}
-
-// RefusedByRule says on any surface why nobody could be asked about an action; empty: that isn't why it ended.
-func RefusedByRule(x *conversation.Action, on explain.Surface) string {
-	if !x.RefusedByRule() {
-		return ""
-	}
-	e := conversation.RefusedByRules(&x.Gate, x.CancelReason, x.ErrorDetail)
-	return explain.RefusedByRules(on.Locale, e, on.Marks.Text, on.Marks.Person)
 }
 
 // late says what the result of an action was that came after its cancellation.

@@ -344,13 +344,6 @@ var conversationStates = []struct {
 		c.do(c.Answered(c.Head.Run, nil, conversation.Answer{Request: "もう 1 台購入する。"}, c.now))
 		c.messages = c.messages[len(c.messages)-1:]
 	}},
-	{"said_of_typed", conversation.CardMessage, func(c *onThread) {
-		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{}, c.now))
-		own := conversation.Own{Type: conversation.CodeGenerate, Path: "a.txt", Content: "<x>", Summary: "x"}
-		c.do(c.Aggregate.Type("form", own, member("U_SATO"), anyMember, c.now))
-		c.do(c.StartRun(c.now))
-		c.do(c.RefuseTyped(c.Head.Run, c.WaitingTyped(), []string{"内容: *3,001* 行あります <!here>。"}, "", c.now))
-	}},
 	{"request", conversation.CardOffered, func(c *onThread) {
 		c.wants("ノート PC を 3 台購入する。\u200b <!channel>\n- 予算: `30 万円`")
 	}},

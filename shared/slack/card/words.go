@@ -207,7 +207,7 @@ type conversationWords struct {
 	EndTitle, EndText, EndYes, RejectText, RejectSubmit, RejectPlaceholder            string
 	Offer, OfferWho, OfferMake, OfferMade, OfferMadeBy, OfferGone, OfferClosed        string // a request by the agent
 	OfferLong, ProposeTitle, ProposeText, ProposeSubmit, ProposeNowhere               string
-	ProposeContent, ProposePath, ProposeSeconds                                       string // hints of fields
+	string                                                                            // hints of fields
 	Reasons                                                                           map[aggregate.Reason]string
 	Otherwise                                                                         string // for other reasons
 }
