@@ -35,8 +35,6 @@ func fullLooks(w *consoletest.World) []look {
 	action := talkedOnRoute(w)
 	mark := marked(w)
 	settings := []look{
-		{name: "settings-review", path: approvalPage, form: url.Values{"rev": {fmt.Sprint(w.SettingsNow().Rev)},
-			"act": {"review"}, "approval_timeout_hours": {"72"}, "approvers.users": {webapi.Suzuki, webapi.Tanaka}}},
 		{name: "settings-history", path: "/console/settings/history"},
 	}
 	for _, section := range tenancy.Sections {

@@ -1,19 +1,14 @@
 package settings
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -27,80 +22,19 @@ type overviewData struct {
 	Path     string // of a section; empty: none
 	Unchosen bool
 	Contest  *contestNote
-	Rows     []overviewRow
+	Rows     []web.Link
 }
 
-// overviewRow is a section with its settings in a line.
-type overviewRow struct{ Path, Title, Sum string }
-
+// overview lists the sections.
 func (c *Pages) overview(w http.ResponseWriter, r *http.Request, v *web.Viewer, now tenancy.Settings) error {
-	sums, err := c.Store.Spent(r.Context(), v.Tenant, c.Now())
-	if err != nil {
-		return err
-	}
-	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
-	if err != nil {
-		return err
-	}
-	t, m := settingsTexts{v.Texts("settings")}, c.members(r, v)
-	log, err := c.settingsLog(r.Context(), v, m, 1)
-	if err != nil {
-		return err
-	}
-	if last, err := c.lastModel(r.Context(), v.Tenant); err == nil && last.Provider == aggregate.Demo {
-		now.Model = t.Say("model_demo") // it answers while the model that is set has no key
-	}
+	t := v.Texts("settings")
 	data := overviewData{Unchosen: !now.SelfApprovalChosen, Contest: c.contestNote(r.Context(), v, now)}
-	_, month := sums.Spent()
 	for _, s := range tenancy.Sections {
-		data.Rows = append(data.Rows, overviewRow{sectionPath(s.Key), s.Title.In(t.Locale()),
-			t.sum(m, s, now, month.String())})
+		data.Rows = append(data.Rows, web.Link{Path: sectionPath(s.Key), Text: s.Title.In(v.Locale)})
 	}
-	data.Rows = append(data.Rows, overviewRow{sectionPath("admins"), t.Say("admins"), t.few(m, owner.Admins)},
-		overviewRow{sectionPath("history"), t.Say("history_title"), t.last(log)})
+	data.Rows = append(data.Rows, web.Link{Path: sectionPath("admins"), Text: t.Say("admins")},
+		web.Link{Path: sectionPath("history"), Text: t.Say("history_title")})
 	return c.Show(w, r, v, web.Document{Here: "settings", Data: data}, "settings")
-}
-
-// sum says in a line what is set in a section.
-func (t settingsTexts) sum(m *people.Members, s tenancy.Section, now tenancy.Settings, month string) string {
-	form := formOf(now)
-	pairs := []any{"month", month, "approvers", t.few(m, slices.Concat(now.Approvers.Users, now.Approvers.Usergroups))}
-	for _, x := range s.Settings {
-		pairs = append(pairs, x.Name, t.inSum(x, form))
-	}
-	agents := agent.Named(now.Agents)
-	names := web.Joined(agents, func(a agent.Definition) string { return a.ID }, ", ")
-	pairs = append(pairs, "names", names, "count", len(agents))
-	key := s.Key + "=" + string(now.Approvers.Mode)
-	if s.Key == "approval" && now.RulesRev > 0 {
-		key += "+rules"
-	}
-	if !slices.ContainsFunc(s.Settings, func(x tenancy.Setting) bool { return x.Limit && form.Get(x.Name) != "0" }) &&
-		t.In("sums", s.Key+"=none") != "" {
-		key = s.Key + "=none"
-	}
-	if t.In("sums", key) != "" {
-		return t.In("sums", key, pairs...)
-	}
-	return t.In("sums", s.Key, pairs...)
-}
-
-// inSum returns the value of a setting as a sum has it.
-func (t settingsTexts) inSum(x tenancy.Setting, form url.Values) string {
-	value := form.Get(x.Name)
-	if says := t.In("said", x.Name+"="+value); says != "" {
-		return says
-	}
-	n, _ := strconv.Atoi(value)
-	switch {
-	case x.Limit && value == "0":
-		return t.Say("no_limit")
-	case x.Kind == tenancy.KindDollars:
-		return "$" + value
-	case x.Kind == tenancy.KindWhole && !hourly(x.Name):
-		return web.Count(int64(n))
-	}
-	return strings.Join(t.shown(nil, x.Name, form), ", ")
 }
 
 // hours says how many hours are, in days if that comes out even.
@@ -109,22 +43,6 @@ func (t settingsTexts) hours(n int) string {
 		return t.Say("days", "n", web.Count(int64(n/day)))
 	}
 	return t.Say("hours", "n", web.Count(int64(n)))
-}
-
-// few names some of several people or groups.
-func (t settingsTexts) few(m *people.Members, ids []string) string {
-	return cmp.Or(t.Few(func(id string) string { return nameOf(m, id) }, ids), t.Say("nobody"))
-}
-
-// last says what was changed last.
-func (t settingsTexts) last(log []settingsEntry) string {
-	if len(log) == 0 || len(log[0].Changes) == 0 {
-		return t.Say("history_none")
-	}
-	e := log[0]
-	is := web.Joined(e.Changes[0].Is, func(v changed) string { return v.Text }, ", ")
-	return t.Say("last_change", "when", web.Minute(e.At), "who", e.Who, "what", e.Changes[0].Label, "is",
-		legible.Clip(legible.Spelled(is), 80))
 }
 
 type settingsEntry struct {
@@ -173,13 +91,6 @@ func (c *Pages) history(w http.ResponseWriter, r *http.Request, v *web.Viewer, _
 	}
 	d := web.Document{Title: v.Texts("settings").Say("history_title"), Here: "settings", Data: log}
 	return c.Show(w, r, v, d, "settings/history")
-}
-
-// reviewData is what saving a form would change, with the form.
-type reviewData struct {
-	Path    string
-	Changes changes
-	Form    [][2]string // names and values
 }
 
 // lastModel returns the model that the workspace's newest request used, and when. Only the usage has it for certain: a

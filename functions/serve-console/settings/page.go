@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -61,9 +60,8 @@ type settingsPage struct {
 	form     url.Values
 	problems []tenancy.Problem
 	conflict bool
-	unasked  string   // why nothing was asked, and so nothing saved
-	both     []string // settings that the viewer and somebody else changed
-	used     string   // which model was used last
+	unasked  string // why nothing was asked, and so nothing saved
+	used     string // which model was used last
 	members  *people.Members
 }
 
@@ -81,20 +79,20 @@ func (c *Pages) opened(r *http.Request, v *web.Viewer) (p settingsPage, err erro
 
 func sectionPath(key string) string { return "/console/settings/" + key }
 
-// saveSection shows what the typed values would change and, from there, saves them. It shows them again if they have
-// problems, if somebody else saved changes meanwhile, or if the form was a search.
+// saveSection saves the typed values. It shows them again if they have problems, if somebody else saved changes meanwhile,
+// or if the form was a search.
 func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
 	p.form = sentForm(r.PostForm)
 	act, rev := p.form.Get("act"), web.RevisionOf(p.form)
 	switch {
 	case rev != p.now.Rev:
 		return c.showConflict(w, r, v, p)
-	case act == "edit" || searches(p.form):
+	case searches(p.form):
 		return c.showSection(w, r, v, p)
 	}
 	x, problems := typed(p.form, p.now)
 	if act == "keep" { // who approves their own requests, as it is
-		x, problems, act = p.now, nil, "save"
+		x, problems = p.now, nil
 		x.SelfApprovalChosen = true
 	}
 	p.problems, x.Rev = problems, rev
@@ -106,9 +104,6 @@ func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		p.problems, err = c.listable(r.Context(), v, p.now, &x)
 	}
 	if err == nil && len(p.problems) == 0 {
-		if act != "save" {
-			return c.showReview(w, r, v, p, x)
-		}
 		err = c.keep(r, v, p.now, x)
 		if wrong, ok := tenancy.ProblemOf(err); ok {
 			p.problems, err = []tenancy.Problem{wrong}, nil
@@ -156,14 +151,8 @@ func searches(form url.Values) bool {
 		form.Get("find.approvers.usergroups")+form.Get("find.direct_approvers.users") != ""
 }
 
-// showConflict shows the typed values next to those that somebody else saved. A form that lacks the values it was
-// opened with counts as having changed everything.
+// showConflict shows the typed values, each next to the one that somebody else saved if that differs.
 func (c *Pages) showConflict(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
-	base, err := url.ParseQuery(p.form.Get("base"))
-	if err != nil {
-		base = url.Values{} // then both changed every value that differs
-	}
-	p.form, p.both = merged(p.form, base, formOf(p.now))
 	p.conflict, p.problems = true, nil
 	return c.showSection(w, r, v, p)
 }
@@ -242,23 +231,6 @@ func (c *Pages) showSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	d := web.Document{Title: p.Title.In(v.Locale), Here: "settings", Data: data,
 		Came: web.Came{Silent: p.unasked != "", Conflict: p.conflict, Wrong: len(p.problems) > 0}}
 	return c.Show(w, r, v, d, "settings/section")
-}
-
-// showReview shows what would change, with a form that saves it and one that goes on with it.
-func (c *Pages) showReview(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage,
-	x tenancy.Settings) error {
-	t := settingsTexts{v.Texts("settings")}
-	data := reviewData{Path: sectionPath(p.Key), Changes: t.changes(c.members(r, v), tenancy.Differences(p.now, x))}
-	for _, name := range slices.Sorted(maps.Keys(p.form)) {
-		if name != "form" && name != "act" && !strings.HasPrefix(name, "find.") {
-			for _, value := range p.form[name] {
-				data.Form = append(data.Form, [2]string{name, value})
-			}
-		}
-	}
-	d := web.Document{Title: t.Say("review_title"), Here: "settings", Data: data,
-		Back: web.Link{Path: data.Path, Text: p.Title.In(v.Locale)}}
-	return c.Show(w, r, v, d, "settings/review")
 }
 
 // members returns the workspace's people and groups, or nil if Slack doesn't list them.

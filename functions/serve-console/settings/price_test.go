@@ -49,9 +49,6 @@ func testMattersAreLines(t *testing.T, w *consoletest.World) {
 	three := []tenancy.MatterKind{{Name: "物品購入"}, {Name: "出張"}, {Name: "業務委託"}}
 	expect.Same(t, three, w.SettingsNow().Matters)
 	b.Get(approvalPage).Holds(t, `name="matters.name" rows="6"`, "物品購入\n出張\n業務委託</textarea>")
-	form := asSent(b.Get(approvalPage))
-	form.Set("act", "review")
-	b.Post(approvalPage, form).Says(t, http.StatusOK, ja.Say("import_same"))
 	long := strings.Repeat("あ", 41)
 	for locale, says := range map[string]string{"ja": long + ": ", "en": long + ": "} {
 		b.In(locale).Post(approvalPage, opened(w, "matters.name", "出張\n"+long)).Says(t, http.StatusUnprocessableEntity, says)

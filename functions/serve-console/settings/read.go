@@ -3,7 +3,6 @@ package settings
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -145,31 +144,6 @@ func problemsOf(s tenancy.Settings, unread map[string]tenancy.Rule) (all []tenan
 		}
 	}
 	return all
-}
-
-// merged applies what somebody else saved since the form was opened (from base to now) to the form. It also returns the
-// inputs that both changed; there the typed value wins.
-func merged(form, base, now url.Values) (out url.Values, both []string) {
-	out = maps.Clone(form)
-	for _, section := range tenancy.Sections {
-		for _, x := range section.Settings {
-			names := inputsOf(x)
-			mine, theirs := false, false
-			for _, name := range names {
-				mine = mine || form.Has(name) && !alike(form[name], base[name])
-				theirs = theirs || !alike(now[name], base[name])
-			}
-			for _, name := range names {
-				if theirs && !mine {
-					out[name] = now[name]
-				}
-			}
-			if mine && theirs && differ(x, form, now) {
-				both = append(both, x.Name)
-			}
-		}
-	}
-	return out, both
 }
 
 // alike compares the values of an input, ignoring empty ones.

@@ -21,8 +21,7 @@ import (
 type settingsData struct {
 	Path     string
 	Rev      int
-	Base     string // the form as it was opened
-	Unchosen bool   // nobody has decided on self-approval
+	Unchosen bool // nobody has decided on self-approval
 	Conflict bool
 	NoSlack  bool
 	Unasked  string
@@ -30,7 +29,6 @@ type settingsData struct {
 	Note     string
 	Contest  *contestNote
 	Problems []web.Fault
-	Both     []string
 	Groups   []settingsGroup
 }
 
@@ -59,7 +57,7 @@ type input struct {
 
 func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 	now := formOf(p.now)
-	d := settingsData{Path: sectionPath(p.Key), Rev: p.now.Rev, Base: now.Encode(), Conflict: p.conflict,
+	d := settingsData{Path: sectionPath(p.Key), Rev: p.now.Rev, Conflict: p.conflict,
 		Unasked: p.unasked, Unchosen: !p.now.SelfApprovalChosen && p.Key == "approval", NoSlack: p.members == nil}
 	d.Cut = p.members != nil && p.members.More
 	for _, wrong := range p.problems {
@@ -70,7 +68,6 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 		}
 		d.Problems = append(d.Problems, web.Fault{At: placeOf(base), Label: label, Text: t.problem(wrong)})
 	}
-	d.Both = web.Each(p.both, t.label)
 	for _, x := range p.Settings {
 		title := t.In("groups", x.Name)
 		if title != "" || len(d.Groups) == 0 {
@@ -135,10 +132,9 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 			in.Problems = append(in.Problems, t.problem(wrong))
 		}
 	}
-	if slices.Contains(p.both, x.Name) {
+	if in.Changed = differ(x, p.form, now); in.Changed && p.conflict {
 		in.Now = cmp.Or(strings.Join(t.shown(p.members, x.Name, now), ", "), t.Say("nothing"))
 	}
-	in.Changed = differ(x, p.form, now)
 	switch x.Kind {
 	case tenancy.KindChoice:
 		for _, value := range x.Choices {
