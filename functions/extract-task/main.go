@@ -128,9 +128,6 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, err
 	}
 	thread, read := h.thread(ctx, a)
-	if shown := speakers(thread); a.UnderRules(s) && !a.Request.Knows(shown) {
-		return h.ask(ctx, in, shown)
-	}
 	extract, usage, err := h.extract(ctx, s, a, thread, read, moreTools(permissions))
 	if err != nil {
 		return pipeline.Failed(ctx, h.Store, in, task.Generation{Layer: task.L1}, model.FailedAtCost(err, usage), s.MaxCost(),
@@ -177,17 +174,6 @@ func moreTools(permissions []tenancy.ToolPermission) (lines []string) {
 	return lines
 }
 
-// ask has ResumeTask ask the rules about those who are shown before a model is paid.
-func (h *Handler) ask(ctx context.Context, in pipeline.Input, shown []string) (aggregate.Next, error) {
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Hears(in.Run, shown, h.Now())
-	})
-	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("note whose words the thread has: %w", err)
-	}
-	return a.Next(h.Now()), nil
-}
-
 func (h *Handler) extract(ctx context.Context, s tenancy.Settings, a *task.Aggregate, thread []model.Said,
 	read *aggregate.Thread, tools []string) (task.Extract, model.Usage, error) {
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Prompts(a.Ref()))
@@ -201,16 +187,8 @@ func (h *Handler) extract(ctx context.Context, s tenancy.Settings, a *task.Aggre
 	out, usage, err := model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Enclosed: enclosed, Thread: thread,
 		ThreadNotShown: read.NotShown(), Tools: tools, Locale: a.Language(s.Locale), Now: a.Request.Written(),
 		Try: a.Head.Run})
-	out.Thread, out.Shown = read, speakers(thread)
+	out.Thread = read
 	return out, usage, err
-}
-
-// speakers returns whose words and files messages have, apps among them.
-func speakers(said []model.Said) (users []string) {
-	for _, s := range said {
-		users = append(append(users, s.User), s.Quoted...)
-	}
-	return users
 }
 
 // thread returns the thread's messages before a request, and what they are of it. What Slack fails to show for a while

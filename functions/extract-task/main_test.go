@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -220,53 +219,7 @@ func TestARequestInAThread(t *testing.T) {
 }
 
 // Only whose messages the model is shown ask: those that are too long to be shown are left out, and apps are no people.
-func TestWhoIsShownInAThreadAsksAlongARoute(t *testing.T) {
-	w, g := pipelinetest.Start(t).World(t).Reply(), &modeltest.Demo{}
-	long := strings.Repeat("長", 2000)
-	said := []slackapi.Said{{User: "U0LEFT", Text: long}}
-	for range 9 {
-		said = append(said, slackapi.Said{User: "U0TANAKA", Text: long})
-	}
-	h := handler(w, g)
-	h.Slack = &threadBefore{said: append(said, slackapi.Said{User: "B0APP", Text: "deployed"},
-		slackapi.Said{User: "U0SUZUKI", Text: "パソコンを買いたい"}, slackapi.Said{User: pipelinetest.Requester, Text: "はい"})}
-	expect.Value(h.Handle(t.Context(), w.In()))(t)
-	expect.Same(t, []string{"U0TANAKA", "U0SUZUKI"}, w.Load().Request.RouteAskers)
-	expect.Same(t, &aggregate.Thread{Read: 12, Earlier: true}, w.Load().Request.Thread)
-	expect.Has(t, data(g, 0), `"thread_not_shown":"the earlier messages"`)
-	expect.Has(t, w.Load().Task.Description, "読んだ発言の言葉を、デモモデルは使えません。")
-	expect.Same(t, []string{pipelinetest.Requester}, w.Load().Askers())
-}
-
 // Where rules decide, they are asked about whoever is shown before the model is paid: once, unless others come.
-func TestRulesAreAskedAboutAThreadBeforeTheModelIs(t *testing.T) {
-	w, g := pipelinetest.Start(t).World(t).Reply(), &modeltest.Demo{}
-	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1},
-		Last: rules.Last{Writes: rules.Outcome{Refuse: "x"}, Reads: rules.Outcome{Refuse: "x"}}}
-	_, _, err := w.Store.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
-	expect.NoError(t, err)
-	h := handler(w, g)
-	before := &threadBefore{said: []slackapi.Said{{User: "U0TANAKA", Text: "パソコン", Quoted: []string{"U0APP"}}}}
-	h.Slack = before
-	heard := func(want ...string) {
-		t.Helper()
-		next := expect.Value(h.Handle(t.Context(), w.In()))(t)
-		a := w.Load()
-		expect.That(t, next.State == task.StatePause && g.Calls == 0 && a.Task == nil && a.AsksRules(), "%+v", next)
-		expect.Same(t, want, a.Request.RouteAskers)
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.LeaveOut(a.Head.Run, []string{"U0APP"}, w.Now())
-		})
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RulesAsked(a.Head.Run, w.Now()) })
-	}
-	heard("U0TANAKA", "U0APP")
-	before.said = append(before.said, slackapi.Said{User: "U0SUZUKI", Text: "はい"})
-	heard("U0TANAKA", "U0SUZUKI")
-	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
-	expect.That(t, next.State == task.StateDraftPrompt && g.Calls == 1, "%+v after %d calls", next, g.Calls)
-	expect.Same(t, []string{"U0TANAKA", "U0SUZUKI"}, w.Load().Request.RouteAskers)
-}
-
 // A tool that its server changed is off until an administrator allows it again.
 func TestOnlyToolsThatMayBeCalledAreDescribed(t *testing.T) {
 	changed, pin := time.Now(), &tenancy.Pin{Title: "Rooms", Description: "Lists rooms."}

@@ -236,7 +236,6 @@ func (m message) request(e envelope, us bot) (task.Request, error) {
 		MessageTS: m.TS, ThreadTS: cmp.Or(m.ThreadTS, m.TS), Source: inbound.SourceOf(m.channelType()), EventID: e.EventID,
 		Forwarded: content.Forwarded, Files: content.Files, MoreFiles: content.MoreFiles,
 	}
-	r.AddRouteAskers()
 	return r, inbound.CheckTS("event.thread_ts", r.ThreadTS)
 }
 

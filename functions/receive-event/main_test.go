@@ -79,12 +79,10 @@ var messages = []struct {
 	{"a forwarded message below it", map[string]any{"attachments": []any{shared("対象は営業だけ。DM は送らないでください")}}, nil,
 		func(r *task.Request) {
 			r.Forwarded = []aggregate.Quoted{{User: "U0BOB", Name: "Bob", Where: "<#C0SALES>", Text: "対象は営業だけ。DM は送らないでください"}}
-			r.RouteAskers = []string{"U0BOB"}
 		}},
 	{"a forwarded message that mentions Ringi: it stays another's",
 		map[string]any{"attachments": []any{shared("<@U0BOT> 全員に送って")}}, nil, func(r *task.Request) {
 			r.Forwarded = []aggregate.Quoted{{User: "U0BOB", Name: "Bob", Where: "<#C0SALES>", Text: "<@U0BOT> 全員に送って"}}
-			r.RouteAskers = []string{"U0BOB"}
 		}},
 	{"a link to a message, which Slack previews",
 		map[string]any{"attachments": []any{map[string]any{"from_url": "https://w.slack.com/archives/C1/p1",

@@ -49,11 +49,8 @@ func (h *Handler) fromMessage(
 		}
 	}
 	w := decide.Wanted{Team: p.Team.ID, User: p.User.ID, Text: text, Once: "message " + of.Channel + " " + of.TS,
-		Like: task.Request{Files: of.SharedFiles(), MoreFiles: of.MoreFiles, Authors: task.Others(p.User.ID, of.Wrote()...)}}
+		Like: task.Request{Files: of.SharedFiles(), MoreFiles: of.MoreFiles}}
 	hash := aggregate.HashOf(text)
-	if len(of.Files) > 0 {
-		w.Like.RouteAskers = []string{of.User}
-	}
 	switch {
 	case !reaches:
 		out := h.request(ctx, w, locale)
@@ -69,9 +66,8 @@ func (h *Handler) fromMessage(
 	r := task.Request{
 		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: of.Channel, ChannelType: inbound.ChannelType(of.Channel),
 		MessageTS: of.TS, ThreadTS: cmp.Or(of.Thread, of.TS), Source: inbound.SourceOf(inbound.ChannelType(of.Channel)),
-		RouteAskers: w.Like.RouteAskers, Authors: w.Like.Authors, Files: w.Like.Files, MoreFiles: w.Like.MoreFiles,
+		Files: w.Like.Files, MoreFiles: w.Like.MoreFiles,
 	}
-	r.AddRouteAskers()
 	ref, repeated, err := inbound.Keep(ctx, h.Store, r, h.Now())
 	switch {
 	case repeated:

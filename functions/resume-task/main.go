@@ -136,14 +136,6 @@ func (h *Handler) goOn(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 			})
 		}
 		return after, err
-	case a.AsksRules():
-		after, err := h.askAnew(ctx, a)
-		if errors.Is(err, errSilent) {
-			return h.wait(ctx, ref, err, func(a *task.Aggregate, until, now time.Time) (aggregate.Change, error) {
-				return a.WaitUntil(run, task.Generation{Layer: task.L1}, until, now)
-			})
-		}
-		return after, err
 	case row != nil && a.Head.Parked == nil:
 		after, err := h.openOnRoute(ctx, a, row)
 		if errors.Is(err, errSilent) {
@@ -179,9 +171,6 @@ func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 	}
 	if a, err = h.refuseUndecidable(ctx, a, s); err != nil || !a.Waiting() {
 		return a, err
-	}
-	if a, err = h.leaveOut(ctx, a, s); err != nil {
-		return nil, err
 	}
 	shownTo, err := h.shownTo(ctx, a, s)
 	if err != nil {

@@ -27,39 +27,6 @@ func (h *Handler) shownTo(ctx context.Context, a *task.Aggregate, s tenancy.Sett
 	return shownTo, err
 }
 
-// askAnew sees who of a request that was accepted asks, since more people ask than then: the first layer is about to
-// be shown words of theirs.
-func (h *Handler) askAnew(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
-	s, err := h.Store.Settings(ctx, a.Head.TenantID)
-	if err != nil {
-		return nil, fmt.Errorf("read the settings: %w", err)
-	}
-	if a, err = h.leaveOut(ctx, a, s); err != nil {
-		return nil, err
-	}
-	return h.commit(ctx, a, "note that the rules were asked", (*task.Aggregate).RulesAsked)
-}
-
-// leaveOut leaves out those who count as askers, by a forward, a file or the thread, and are apps. Whom Slack doesn't
-// know stays a person. Where no rules decide, nobody asks beside the requester.
-func (h *Handler) leaveOut(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (*task.Aggregate, error) {
-	if !a.UnderRules(s) || len(a.Request.RouteAskers) == 0 {
-		return a, nil
-	}
-	asking, cancel := context.WithTimeout(ctx, slackWithin)
-	defer cancel()
-	apps, err := h.people.Apps(asking, h.Slack, a.Request.TeamID, a.Request.RouteAskers, h.Now())
-	if err != nil {
-		return nil, fmt.Errorf("who wrote what is forwarded: %w: %w", errSilent, err)
-	}
-	if len(apps) == 0 {
-		return a, nil
-	}
-	return h.commit(ctx, a, "leave out apps", func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
-		return a.LeaveOut(run, apps, now)
-	})
-}
-
 // openOnRoute looks up whom the rules ask about what a gate asks, and opens it along their route. If the rules refuse
 // it, or nobody is found, the task ends. If there are no rules any more, the gate opens as the settings say, and that
 // of a step under the rule of the steps.
@@ -67,9 +34,6 @@ func (h *Handler) openOnRoute(ctx context.Context, a *task.Aggregate, row task.G
 	s, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
 		return nil, fmt.Errorf("read the settings: %w", err)
-	}
-	if a, err = h.leaveOut(ctx, a, s); err != nil { // of a thread that was read before there were rules
-		return nil, err
 	}
 	return pipeline.Under(ctx, h.Store, a.Head.TenantID, s, func(s tenancy.Settings) (*task.Aggregate, error) {
 		_, step := row.(*task.StepGate)

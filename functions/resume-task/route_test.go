@@ -28,8 +28,6 @@ func TestPeopleAreLookedUpForARoute(t *testing.T) {
 		"rules that change all the time are tried again":         testChanging,
 		"the task may be cancelled meanwhile":                    testMeanwhile,
 		"a run that dies is restarted, and another changes none": testRestart,
-		"an app whose message is forwarded asks for nothing":     testApps,
-		"nor does one in the thread, where strangers are found":  testAppsAndStrangersOfAThread,
 		"an organisation says who stands above":                  testOrganisation,
 		"one's organisation that changes meanwhile counts anew":  testOrganisationThatChanges,
 		"one's organisation that is removed leaves nobody out":   testOrganisationThatIsRemoved,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -260,55 +259,5 @@ func (m *moving) DecideOn(ctx context.Context, a *task.Aggregate, d task.Decisio
 
 // Slack's bots have ids like people's: one whose message is forwarded, or whose file it is, is no asker.
 // Whom Slack doesn't know stays a person.
-func testApps(t *testing.T, w *ruledWorld) {
-	w.organised(0)
-	w.rules(asks(desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})))
-	for n, user := range []string{"U0APP", "U0NOBODY", "U0TANAKA"} {
-		ts, person := fmt.Sprintf("177667560%d.000900", n), n > 0
-		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", MessageTS: ts,
-			ThreadTS: ts, Text: "これ", RouteAskers: []string{user}})
-		w.resume()
-		a := w.Load()
-		expect.Is(t, slices.Contains(a.Request.RouteAskers, user), person, user)
-		again := *a.Request
-		again.AddRouteAskers(user)
-		expect.Is(t, slices.Contains(again.RouteAskers, user), person, user)
-	}
-}
-
 // Words that the thread before has, and those of an edited message, are asked about once it is known whose they are,
 // before the first layer is paid. A thread that was read before there were rules is asked about as its gate opens.
-func testAppsAndStrangersOfAThread(t *testing.T, w *ruledWorld) {
-	w.organised(0)
-	w.rules(asks(desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})))
-	for n, user := range []string{"U0APP", "U0BUCHO"} {
-		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel",
-			MessageTS: fmt.Sprintf("177667560%d.000900", n), ThreadTS: "1776675600.000100", Text: "上の件を進めて"})
-		expect.Is(t, w.resume().State, task.StateExtractTask, user)
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Hears(a.Head.Run, []string{pipelinetest.Requester, user, "B0APP"}, w.Now())
-		})
-		expect.Is(t, w.Load().Next(w.Now()).State, task.StatePause, user)
-		w.slack.silent = errors.New("away")
-		expect.Is(t, w.resume().State, task.StatePause, user)
-		w.slack.silent = nil
-		w.Later(time.Hour)
-		next, a := w.resume(), w.Load()
-		expect.Must(t, next.State == task.StateExtractTask, "%s: %+v %+v", user, next, a.Head.Ended)
-		expect.Is(t, slices.Contains(a.Request.RouteAskers, user), user == "U0BUCHO", user)
-		expect.That(t, a.Request.Knows([]string{user, "B0APP"}) && !a.AsksRules(), "%+v", a.Request)
-	}
-	w.rules(asks(desk("社長", ofPeople("U0SHACHO"))))
-	w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel",
-		MessageTS: "1776675604.000900", ThreadTS: "1776675600.000100", Text: "上の件を進めて"})
-	w.resume()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Extracted(a.Head.Run, task.Extract{Title: "x", Priority: task.Medium, TaskType: task.TypeStandard,
-			Shown: []string{pipelinetest.Requester, "U0APP"}}, w.Now())
-	})
-	w.Draft(tenancy.DefaultSettings())
-	w.stepsUnrouted()
-	w.resume()
-	expect.That(t, w.Load().Head.Ended == nil, "%+v", w.Load().Head.Ended)
-	expect.Is(t, len(w.Load().Process().Askers), 1, "askers")
-}

@@ -116,7 +116,6 @@ func (x Requests) Make(ctx context.Context, w Wanted, locale string) Asked {
 		r.TeamID, r.Text, r.User, r.Channel, r.ChannelType = w.Team, w.Text, w.User, at.Channel,
 			inbound.ChannelType(at.Channel)
 		r.MessageTS, r.ThreadTS, r.Source = at.TS, at.TS, inbound.SourceOf(r.ChannelType)
-		r.AddRouteAskers()
 		var ref aggregate.Ref
 		within, cancel := clock.Sparing(ctx, keepAgainWithin)
 		ref, _, err = inbound.Keep(within, x.Store, r, x.Now())

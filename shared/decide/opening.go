@@ -165,9 +165,6 @@ func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Direct
 	if answer.Refused {
 		return Found{Refused: refused(answer, f, d)}, nil
 	}
-	if len(f.Askers) > rules.MaxAskers {
-		return Found{Refused: &task.Refusal{Why: task.ReasonManyAskers, Rule: answer.Rule}}, nil
-	}
 	own := *f
 	own.Rule = answer.Rule.ID
 	route, err := answer.Route.Resolve(&own, r.Floor, d)

@@ -49,13 +49,3 @@ func TestARequestOfOnePersonNamesNobodyBesideThem(t *testing.T) {
 }
 
 // Who presses the button is the requester; who wrote what it is about stays an asker.
-func TestWhoDictatesIsAnAskerOfWhatAnotherPersonMakes(t *testing.T) {
-	for presser, others := range map[string][]string{tanaka: {suzuki}, suzuki: nil} {
-		tb := opened(t)
-		tb.turn(suzuki, Answer{Request: "buy it"})
-		tb.turn("U_LATER", Answer{})
-		h, r := tb.makesRequest(presser)
-		expect.Is(t, h.MadeBy, presser)
-		expect.Same(t, r.RouteAskers, others)
-	}
-}

@@ -165,7 +165,6 @@ func (o *Offered) receive(s *Conversation) (aggregate.Change, aggregate.Ref, err
 	return task.Receive(s.TenantID, task.Request{
 		TeamID: s.TeamID, Text: o.Text, User: o.MadeBy, Channel: s.Channel, ChannelType: s.ChannelType,
 		MessageTS: o.MessageTS, ThreadTS: s.ThreadTS, Source: source, EventID: task.OfferedIn(s.ID),
-		RouteAskers: task.Others(o.MadeBy, o.User), Authors: task.Others(o.MadeBy, o.User),
 	}, *o.MadeAt)
 }
 

@@ -23,7 +23,6 @@ const (
 	maxOffered  = 9  // people of all these: a form of Slack offers so many beside others
 	MaxPeople   = 50 // of one stage, and of the readers
 	MaxLevel    = 10
-	MaxAskers   = 100 // of what is asked along a route: more are refused, and nobody is forgotten
 	MaxStamps   = 100 // that all stages of a route need together, as in circulation
 	MaxPointers = 4
 	maxPointer  = 200 // bytes

@@ -161,7 +161,6 @@ func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now 
 	c.RelyOn(&Task{})
 	c.Head.ShownTo = shownTo
 	c.Head.AcceptedAt, c.quotas = &c.Now, Quotas{s.MaxOpenTasks, s.MaxTasksPerHour}
-	c.rulesAsked(a)
 	c.register()
 	return c.done()
 }

@@ -303,15 +303,10 @@ func (a *Aggregate) openable(row Gated) bool {
 	return false
 }
 
-// askersOfAll are the people who never count on a route, the requester first: whoever's messages led to the request or
-// were shown with it, whoever edited a version, and who picked the policy in force, also once it is approved.
+// askersOfAll are the people who never count on a route, the requester first: whoever edited a version, and who picked
+// the policy in force, also once it is approved.
 func (a *Aggregate) askersOfAll() []string {
-	others := []string{}
-	if a.Request != nil {
-		others = append(others, a.Request.RouteAskers...)
-	}
-	others = slices.Concat(others, a.pickers(), a.editors())
-	return append([]string{a.Head.Requester}, Others(a.Head.Requester, others...)...)
+	return append([]string{a.Head.Requester}, Others(a.Head.Requester, slices.Concat(a.pickers(), a.editors())...)...)
 }
 
 // Others returns the people among users beside one of them, each once. Apps, which Slack names by ids of bots,

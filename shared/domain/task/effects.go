@@ -69,7 +69,7 @@ func (a *Aggregate) work(now time.Time) bool {
 	case StateFinish, StateFail, StateAwaitContest:
 		return false
 	case StatePause:
-		return (a.Unrouted() != nil || a.AsksRules()) && (a.Head.PausedUntil == nil || !now.Before(*a.Head.PausedUntil))
+		return a.Unrouted() != nil && (a.Head.PausedUntil == nil || !now.Before(*a.Head.PausedUntil))
 	case StateAwaitPromptApproval, StateAwaitProcessApproval, StateAwaitStepApproval:
 		open, _ := a.OpenGate()
 		return !open.Terms.ApprovalRequired

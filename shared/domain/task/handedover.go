@@ -144,7 +144,6 @@ type Extract struct {
 	Description string
 	Priority    Priority
 	TaskType    Type
-	Shown       []string          // whose messages of the thread the first layer was shown, apps among them
 	Thread      *aggregate.Thread // what it was shown of the thread
 	Last        bool              // the task has cost what it may, so no policy begins
 }
@@ -180,14 +179,13 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 	return c.done()
 }
 
-// readThread keeps with the request what was read of its thread, and whose words that has: they ask, too.
+// readThread keeps with the request what was read of its thread.
 func (c *change) readThread(a *Aggregate, e Extract) {
-	if e.Thread == nil && a.Request.Thread == nil && len(e.Shown) == 0 {
+	if e.Thread == nil && a.Request.Thread == nil {
 		return
 	}
 	r := *a.Request
 	r.Thread = e.Thread
-	r.AddRouteAskers(e.Shown...)
 	c.Put(&r)
 }
 

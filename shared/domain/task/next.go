@@ -65,7 +65,7 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 	if a.Returned() != nil {
 		return aggregate.Next{State: StateFinish, Outcome: outcomeReturned}
 	}
-	if a.Unrouted() != nil || a.AsksRules() {
+	if a.Unrouted() != nil {
 		return aggregate.Next{State: StatePause, WaitSeconds: 1} // before each state ResumeTask asks the rules
 	}
 	if p := a.Contesting(); p != nil {

@@ -2,13 +2,10 @@ package task
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 	"ringi/shared/words/legible"
 )
 
@@ -88,20 +85,16 @@ type Place struct {
 // Request is the message with the request, as it was when it came.
 type Request struct {
 	aggregate.Meta
-	TeamID      string   `json:"team_id"`
-	Text        string   `json:"text"`
-	User        string   `json:"user"`
-	Channel     string   `json:"channel"`
-	ChannelType string   `json:"channel_type"` // channel, group, im, mpim
-	MessageTS   string   `json:"message_ts"`
-	ThreadTS    string   `json:"thread_ts"` // root of the thread in which the cards are posted
-	Source      Source   `json:"source"`
-	EventID     string   `json:"event_id"`
-	RouteAskers []string `json:"route_askers,omitempty"` // whose words led to it beside User's; see askersOfAll
-	Authors     []string `json:"authors,omitempty"`      // those of them who wrote the text
-	Apps        []string `json:"apps,omitempty"`         // who are apps by users.info: they are none of these
-	NewAskers   bool     `json:"new_askers,omitempty"`   // the rules have not been asked about all of RouteAskers
-	ByAgent     bool     `json:"by_agent,omitempty"`     // an agent wrote the text, and User asked for it again
+	TeamID      string `json:"team_id"`
+	Text        string `json:"text"`
+	User        string `json:"user"`
+	Channel     string `json:"channel"`
+	ChannelType string `json:"channel_type"` // channel, group, im, mpim
+	MessageTS   string `json:"message_ts"`
+	ThreadTS    string `json:"thread_ts"` // root of the thread in which the cards are posted
+	Source      Source `json:"source"`
+	EventID     string `json:"event_id"`
+	ByAgent     bool   `json:"by_agent,omitempty"` // an agent wrote the text, and User asked for it again
 	// Forwarded are the messages that it forwards, and Files its files and theirs.
 	Forwarded []aggregate.Quoted     `json:"forwarded,omitempty"`
 	Files     []aggregate.SharedFile `json:"files,omitempty"`
@@ -112,19 +105,6 @@ type Request struct {
 	CreatedAt time.Time `json:"created_at"`
 	// Thread is what the first layer was shown of the thread before; nil unless it had to be read.
 	Thread *aggregate.Thread `json:"thread,omitempty"`
-}
-
-// AddRouteAskers adds those to RouteAskers whose words or files the request has. beside are who led to it otherwise. A
-// conversation that it was offered in may have cut its list: with User it has more than may ask along a route, and keeps
-// its apps, so that nothing is asked along one.
-func (r *Request) AddRouteAskers(beside ...string) {
-	r.RouteAskers = Others(r.User, slices.Concat(r.RouteAskers, beside, r.Authors, aggregate.AuthorsOf(r.Forwarded),
-		aggregate.OwnersOf(r.Files))...)
-	app := func(user string) bool { return slices.Contains(r.Apps, user) }
-	if offered := strings.HasPrefix(r.EventID, offeredIn); !offered || len(r.RouteAskers) < rules.MaxAskers {
-		r.RouteAskers = slices.DeleteFunc(r.RouteAskers, app)
-	}
-	r.Authors = slices.DeleteFunc(slices.Clone(r.Authors), app)
 }
 
 // Words returns what the request says on one line or more, or names what it consists of if it has no words.

@@ -31,64 +31,6 @@ func (a *Aggregate) UnderRules(s tenancy.Settings) bool {
 	return s.RulesRev > 0 && a.Request != nil
 }
 
-// Knows reports whether all of these people are among those who ask, or apps.
-func (r *Request) Knows(users []string) bool {
-	return !slices.ContainsFunc(Others(r.User, users...), func(user string) bool {
-		return !slices.Contains(r.RouteAskers, user) && !slices.Contains(r.Apps, user)
-	})
-}
-
-// Hears notes whose words the first layer is about to be shown, before it is. The rules are asked about them first.
-func (a *Aggregate) Hears(run int, shown []string, now time.Time) (aggregate.Change, error) {
-	if err := a.working(run); err != nil || a.Task != nil || a.Request.Knows(shown) {
-		return aggregate.Change{}, err
-	}
-	r := *a.Request
-	r.AddRouteAskers(shown...)
-	r.NewAskers = true
-	c := a.begin(now)
-	c.progress()
-	a.relyOnStage(c)
-	c.Put(&r)
-	return c.done()
-}
-
-// AsksRules reports whether the rules are asked about new askers before the first layer reads the request.
-func (a *Aggregate) AsksRules() bool {
-	return a.Request != nil && a.Request.NewAskers && a.Task == nil && a.Head.Ended == nil && a.Head.Parked == nil
-}
-
-// RulesAsked notes that the rules let the request pass with all who ask.
-func (a *Aggregate) RulesAsked(run int, now time.Time) (aggregate.Change, error) {
-	if err := a.working(run); err != nil || !a.AsksRules() {
-		return aggregate.Change{}, err
-	}
-	c := a.begin(now)
-	c.rulesAsked(a)
-	return c.done()
-}
-
-func (c *change) rulesAsked(a *Aggregate) {
-	if a.Request.NewAskers {
-		r := *a.Request
-		r.NewAskers = false
-		c.Put(&r)
-	}
-}
-
-// LeaveOut notes that these are apps, whose words ask for nothing: Slack's bots have ids like people's.
-func (a *Aggregate) LeaveOut(run int, apps []string, now time.Time) (aggregate.Change, error) {
-	if err := a.working(run); err != nil {
-		return aggregate.Change{}, err
-	}
-	r := *a.Request
-	r.Apps = Others("", append(slices.Clone(r.Apps), apps...)...)
-	r.AddRouteAskers()
-	c := a.begin(now)
-	c.Put(&r)
-	return c.done()
-}
-
 // AskersOfSteps returns whose own request the steps are.
 func (a *Aggregate) AskersOfSteps() (people []circulation.Person) {
 	for _, user := range a.askersOfAll() {
@@ -193,7 +135,7 @@ func (a *Aggregate) stopByRule(c *change, r Refusal) (aggregate.Change, error) {
 		about["lacks"] = r.Lacks
 	}
 	switch {
-	case a.Waiting(), a.Task == nil && a.AsksRules():
+	case a.Waiting():
 		c.end(nil, TaskRefused, aggregate.System(), why)
 		about["requester"] = a.Head.Requester
 		c.audit(aggregate.System(), AuditTaskRefused, "task", a.Head.TaskID, c.registered(about))
@@ -222,7 +164,7 @@ func (r *Refusal) whileRunning() aggregate.Reason {
 var byRule = []aggregate.Reason{
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,
 	ReasonOnLeave, ReasonOnLeaveWords,
-	ReasonUnknownPost, ReasonManyAskers, ReasonStepRefused, ReasonStepNoRoute,
+	ReasonUnknownPost, ReasonStepRefused, ReasonStepNoRoute,
 }
 
 // ByRun reports whether a run ended the task at its own commit: with a plain reply, or because the rules refuse it.

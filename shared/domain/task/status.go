@@ -133,7 +133,6 @@ const (
 	// it doesn't tell; the detail has the name of the stage, or of the rule, and what it names; of a manager it is as
 	// ReasonNoRoute's.
 	ReasonUnknownPost aggregate.Reason = "unknown_post"
-	ReasonManyAskers  aggregate.Reason = "many_askers" // it has words of more people than may ask along a route
 	// While an execution runs the first two are these, with the same details.
 	ReasonStepRefused aggregate.Reason = "rule_refuses_step"
 	ReasonStepNoRoute aggregate.Reason = "no_route_step"
@@ -196,7 +195,7 @@ var Reasons = []aggregate.Reason{
 	ReasonGroupMessage, ReasonOpenPerson, ReasonHourPerson,
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,
 	ReasonOnLeave, ReasonOnLeaveWords,
-	ReasonUnknownPost, ReasonManyAskers, ReasonStepRefused, ReasonStepNoRoute,
+	ReasonUnknownPost, ReasonStepRefused, ReasonStepNoRoute,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBrokenOff,
 	ReasonModelBadRequest, ReasonModelTooLong,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown,
