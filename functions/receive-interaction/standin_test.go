@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
 )
 
 func TestStandIns(t *testing.T) {
@@ -23,7 +22,6 @@ func TestStandIns(t *testing.T) {
 		"are told when their days are over":                      testStandInPeriod,
 		"don't stamp by what ended beside their click":           testStandInEnded,
 		"and their principals stamp once together":               testStandInBeside,
-		"is read afterwards by whom it was stamped for":          testStandInRead,
 		"read and reject what their principals owe":              testStandInRejects,
 		"who owe a stamp themselves act for nobody but that one": testStandInOwes,
 	})
@@ -135,23 +133,6 @@ func testStandInRejects(t *testing.T, w *world) {
 	expect.That(t, w.view(webapi.Tanaka).Hash != was, "who stands in can't turn a page")
 	w.quiet(w.post(at(w.click(webapi.Tanaka, "reject_process", p.ID), w.Ref.ID+"/1")), webapi.Tanaka)
 	expect.Is(t, w.view(webapi.Tanaka).CallbackID, "rejection_reason_modal", "the form")
-}
-
-func testStandInRead(t *testing.T, w *world) {
-	asks := pipelinetest.Desk("課長", 1, webapi.Suzuki)
-	asks.ReadAfter = true
-	p := w.along(1, asks)
-	w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Suzuki, 1)
-	read := func(user string) map[string]any { return at(w.click(user, card.ReadAfter, p.ID), w.Ref.ID) }
-	w.told(w.post(read(webapi.Suzuki)), webapi.Suzuki, "見つかりません")
-	w.quiet(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka)
-	w.told(w.post(read(webapi.Tanaka)), webapi.Tanaka, "見つかりません")
-	for range 2 { // Slack repeats it
-		w.quiet(w.post(read(webapi.Suzuki)), webapi.Suzuki)
-	}
-	a := w.Load()
-	expect.That(t, len(a.Reads) == 1 && a.Reads[0].By == webapi.Suzuki && len(w.acts()) == 1 &&
-		a.Process().Status == aggregate.Approved, "%+v", a.Reads)
 }
 
 // ofTwo plans steps that ask Suzuki and Alex, for both of whom Tanaka stands in.

@@ -29,7 +29,6 @@ type Reminders interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Delegations(ctx context.Context, tenant string) ([]tenancy.Delegation, error)
-	Unread(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Create(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error
 }
 
@@ -40,17 +39,15 @@ type asking interface {
 	GateAt(key string) *aggregate.Gate
 }
 
-// beginReminding sees to it that a tenant has a row by which people are reminded, since a waits for people, or somebody
-// may have to read what was stamped for them. A sweep tries that once for each tenant; if it fails, it is due again
-// with a.
+// beginReminding sees to it that a tenant has a row by which people are reminded, since a waits for people. A sweep tries
+// that once for each tenant; if it fails, it is due again with a.
 func (h *Handler) beginReminding(ctx context.Context, a aggregate.Aggregate) error {
 	x, is := a.(asking)
 	if !is {
 		return nil
 	}
 	tenant := a.Ref().Tenant
-	owed := func(c *aggregate.Card) bool { return c.OwedSince != nil }
-	if q, waits := x.Asks(); (!waits || q.OfAuthor) && !slices.ContainsFunc(a.Common().Copies, owed) {
+	if q, waits := x.Asks(); !waits || q.OfAuthor {
 		return nil
 	}
 	if _, begun := h.begun.LoadOrStore(tenant, true); begun {

@@ -47,7 +47,6 @@ type owing struct {
 	since time.Time
 	as    string // for whom they stand in
 	all   bool   // it waits for anybody of a channel
-	read  bool   // a stand-in stamped it for them, and they are to read it
 }
 
 // find collects what waits for whom, judging by the index. It reports whether anything waits in the tenant.
@@ -62,9 +61,6 @@ func (r *reminding) find(ctx context.Context) (some bool, err error) {
 		if d.Counts(r.now) {
 			r.standIns[d.Hand] = append(r.standIns[d.Hand], d.StandIn())
 		}
-	}
-	if some, err = r.unread(ctx, all); err != nil {
-		return false, err
 	}
 	for cursor := ""; ; {
 		page, err := r.Reminders.Waiting(ctx, r.tenant, cursor, store.MaxPage)
@@ -84,27 +80,6 @@ func (r *reminding) find(ctx context.Context) (some bool, err error) {
 			return some, nil
 		}
 	}
-}
-
-// unread notes what those for whom somebody stands or stood in are to read, and reports whether there is anything.
-func (r *reminding) unread(ctx context.Context, all []tenancy.Delegation) (some bool, err error) {
-	asked := map[string]bool{}
-	for _, d := range all {
-		user := d.Principal
-		if asked[user] {
-			continue
-		}
-		asked[user] = true
-		page, err := r.Reminders.Unread(ctx, r.tenant, user, "", store.MaxPage)
-		if err != nil {
-			return false, fmt.Errorf("list what is to be read: %w", err)
-		}
-		for _, x := range page.Items {
-			r.owe(user, owing{ref: x.Ref, gate: x.Question, since: r.now.Add(-justAsked), read: true})
-			some = true
-		}
-	}
-	return some, nil
 }
 
 // add notes for whom a gate waits: the people of a route's present stage who are there, or for whom nobody may stand in
@@ -253,13 +228,10 @@ func (r *reminding) item(ctx context.Context, user string, x owing) (out task.Re
 		return out, "", err
 	}
 	g, stage := of.GateAt(x.gate.Key), 0
-	switch {
-	case g == nil, !x.read && g.Status != aggregate.PendingApproval:
-		return out, "", nil
-	case x.read && len(a.Common().ToRead(g, circulation.Person{User: user})) == 0:
+	if g == nil || g.Status != aggregate.PendingApproval {
 		return out, "", nil
 	}
-	if g.Ruled() && !x.read {
+	if g.Ruled() {
 		st := circulation.Walk(g.Circulating())
 		if stage = g.Owes(user); x.as != "" {
 			_, stage = g.OwesFor(user, circulation.Beside(r.standIns[user], x.gate.Askers...), r.now)
@@ -270,7 +242,7 @@ func (r *reminding) item(ctx context.Context, user string, x owing) (out task.Re
 		}
 	}
 	out = task.RemindedItem{Kind: x.ref.Kind, ID: x.ref.ID, Asker: a.Root().Common().Requester, Until: x.until,
-		For: x.as, Read: x.read}
+		For: x.as}
 	out.Title, out.Later = titled(a, x.gate.ID)
 	if t, is := a.(*task.Aggregate); is {
 		out.Amount = t.Head.Glance.Amount

@@ -143,55 +143,8 @@ func (d *drawing) owedAnew(c *aggregate.Card) (since *time.Time, anew bool) {
 	switch {
 	case ok && r.open && card.Owes(r.st, c):
 		since = r.st.CurrentStage().OpenedAt
-	case ok:
-		since = d.unread(r.gate, c)
 	}
 	return since, (since == nil) != (c.OwedSince == nil) || since != nil && !since.Equal(*c.OwedSince)
-}
-
-// unread returns since when a copy's person is to read what was stamped for them, or in their place, at its stage, nil:
-// nothing is. Agents' actions are read while they are open, since their copies leave with them.
-func (d *drawing) unread(g *aggregate.Gate, c *aggregate.Card) *time.Time {
-	_, is := d.a.(*task.Aggregate)
-	for _, act := range d.a.Common().ToRead(g, circulation.Person{User: c.User}) {
-		if is && act.Stage == c.Stage {
-			return &act.At
-		}
-	}
-	return nil
-}
-
-// beginReading makes the rows of those who are to read what was stamped for them before they had a row at the stage.
-// Whoever was away when others were asked in their place wasn't asked themselves, and gets a message.
-func (d *drawing) beginReading(ctx context.Context) error {
-	var rows []*aggregate.Card
-	for _, of := range d.a.Common().Cards {
-		r, ok := d.onRoute(of.Subject)
-		if !ok {
-			continue
-		}
-		for _, act := range r.st.ReadAfter() {
-			c := &aggregate.Card{CardType: of.CardType, Subject: of.Subject, User: act.Reader.User, Stage: act.Stage}
-			if c.OwedSince = d.unread(r.gate, c); c.OwedSince != nil && aggregate.Find(d.a.Common().Copies, c.Key()) == nil {
-				d.begin(c)
-				c.OwedRev = d.head.Rev
-				if act.Reader == act.Principal || d.settings.ApprovalCopies == tenancy.CopiesNone {
-					c.State = aggregate.CardUnsent
-				}
-				rows = append(rows, c)
-			}
-		}
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	if err := d.Rows.AddCopies(ctx, d.ref, rows); err != nil && !isOther(err) {
-		return fmt.Errorf("list what is to be read: %w", err)
-	}
-	for _, c := range rows {
-		d.a.Add(c)
-	}
-	return nil
 }
 
 // listOwed makes the rows of who begins to owe a stamp and of who stands in for them, notes in the others what their
@@ -293,9 +246,6 @@ type absent struct {
 // noteOwed writes into the rows of copies since when their people owe a stamp, and that they owe none any more. It
 // returns for whom that changed.
 func (d *drawing) noteOwed(ctx context.Context) (users []string, err error) {
-	if err := d.beginReading(ctx); err != nil {
-		return nil, err
-	}
 	for _, c := range d.a.Common().Copies {
 		since, anew := d.owedAnew(c)
 		if !anew {

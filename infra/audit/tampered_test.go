@@ -159,7 +159,6 @@ var changesOfARoute = []struct{ name, old, with, says string }{
 	{"why a stage is left out", `"left_out":"nobody"`, `"left_out":""`, notOpened},
 	{"how it is cut", `{"n":1,"of":1}`, `{"n":2,"of":1}`, notOpened},
 	{"stand-ins", `"no_stand_ins":true`, `"no_stand_ins":false`, notOpened},
-	{"reading afterwards", `"read_after":true`, `"read_after":false`, notOpened},
 	{"whom its people may add", `"when":"重要"`, `"when":"軽易"`, notOpened},
 	{"act 1, its hand", `"hand":{"user":"U0SUZUKI"`, `"hand":{"user":"U0ITO"`, "act 1 is said to be a stamp of U0ITO"},
 	{"act 2, its principal", `"principal":{"user":"U0TAKADA"`, `"principal":{"user":"U0ITO"`, "act 2"},

@@ -356,7 +356,6 @@ class Claims:
                 people = stage.get("people") or []
                 above = ", above it: %s" % stage["filled"] if stage.get("filled") else ""
                 above += ", nobody stands in for them" if stage.get("no_stand_ins") else ""
-                above += ", read afterwards by whom it is stamped for" if stage.get("read_after") else ""
                 self.said.append("    stage %d, %s: stamps of %s of these %d people%s"
                                  % (number, stage["name"], stage["need"], len(people), above))
                 first = 0

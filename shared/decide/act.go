@@ -51,7 +51,6 @@ func Buttons() map[string]Button {
 		"cancel_execution":      {Act: on((*task.Aggregate).CancelExecution), Withdraws: true},
 		"retry_execution":       {Act: on((*task.Aggregate).RetryExecution), Withdraws: true, Retries: true},
 		"retry_generation":      {Act: onWhole((*task.Aggregate).RetryGeneration), Withdraws: true, Retries: true},
-		card.ReadAfter:          {Act: on((*task.Aggregate).ReadAfter)},
 		card.CancelCall:         End(),
 		card.CancelAction:       {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
 		card.CheckAction:        {Act: on((*conversation.Aggregate).Check), Withdraws: true},

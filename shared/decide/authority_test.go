@@ -387,9 +387,6 @@ func (x *authority) names(route circulation.Route, user map[string]string) strin
 		if s.Need > 1 {
 			says += fmt.Sprint("×", s.Need)
 		}
-		if s.ReadAfter {
-			says += "<"
-		}
 		for _, x := range s.Raises {
 			says += "↗" + names([]circulation.Person{x.To})
 		}

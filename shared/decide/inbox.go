@@ -39,7 +39,6 @@ type InboxRows interface {
 // InboxStore lists waiting gates, what people owe along routes, and requests.
 type InboxStore interface {
 	Owed(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
-	Unread(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	StandIns(ctx context.Context, tenant, hand string) ([]circulation.StandIn, error)
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
@@ -62,7 +61,6 @@ type Inbox struct {
 	User    string
 	Waiting []InboxItem                 // gates that wait for the person's decision: what they owe by name, then others
 	Looked  int                         // how many of the oldest waiting gates were searched; 0: all
-	Unread  []InboxItem                 // what was stamped for the person, and they are to read
 	Mine    []*task.Aggregate           // the person's requests, newest first
 	Talks   []conversation.Conversation // the person's open conversations, newest first
 	Calls   []*call.Aggregate           // open ones of keys for which the person answers, newest first
@@ -106,9 +104,7 @@ func (r InboxReader) Read(ctx context.Context, tenant, team, user string, s tena
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		l := r.look(tenant, team, user, s)
-		if out.Waiting, out.Looked, waitingErr = l.waiting(ctx); waitingErr == nil {
-			out.Unread, waitingErr = l.unread(ctx)
-		}
+		out.Waiting, out.Looked, waitingErr = l.waiting(ctx)
 	})
 	wg.Go(func() { out.Mine, out.MoreMine, mineErr = r.mine(ctx, tenant, user) })
 	wg.Go(func() { out.Talks, out.MoreTalks, talksErr = r.talks(ctx, tenant, user) })
@@ -260,9 +256,6 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks, console string) ca
 			x.Link = cmp.Or(card.Page(console, w.Of.Ref()), x.Link)
 		}
 		out.Waiting = append(out.Waiting, x)
-	}
-	for _, w := range b.Unread {
-		out.Unread = append(out.Unread, card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w)})
 	}
 	for _, a := range b.Mine {
 		to := &out.Mine

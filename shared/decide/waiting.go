@@ -97,27 +97,6 @@ func (r InboxReader) look(tenant, team, user string, s tenancy.Settings) *look {
 		who: &people.People{Slack: people.Once(r.Slack), Now: r.Now}, known: map[store.Place]bool{}}
 }
 
-// unread returns the first gates at which the person is to read what was stamped for them.
-func (l *look) unread(ctx context.Context) (out []InboxItem, err error) {
-	if !l.settings.Ruled {
-		return nil, nil
-	}
-	page, err := l.Store.Unread(ctx, l.tenant, l.user, "", mostFound)
-	if err != nil {
-		return nil, fmt.Errorf("list what is to be read: %w", err)
-	}
-	refs := make([]aggregate.Ref, len(page.Items))
-	for i, x := range page.Items {
-		refs[i] = x.Ref
-	}
-	for i, of := range l.load(ctx, refs) {
-		if of != nil {
-			out = append(out, InboxItem{Of: of, Question: page.Items[i].Question})
-		}
-	}
-	return out, nil
-}
-
 // owed returns the gates on a page at which the person, or whom they stand in for, owes a stamp by their rows as
 // loaded, at most most, and how many rows it has checked.
 func (l *look) owed(ctx context.Context, items []store.WaitingItem, most int) (out []InboxItem, looked int, err error) {

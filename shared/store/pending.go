@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/store/table"
 )
 
@@ -78,35 +76,6 @@ func (s *Store) Owed(
 ) (out table.Page[WaitingItem], err error) {
 	return s.named(ctx, tenant, user, cursor, limit,
 		func(g *aggregate.Gate, stage int) bool { return g.Owes(user) == stage })
-}
-
-// Unread lists a tenant's gates at which a person is to read what was stamped for them (後閲), the oldest first, as Owed
-// lists what they owe. It makes one more call if there are some.
-func (s *Store) Unread(
-	ctx context.Context, tenant, user, cursor string, limit int,
-) (out table.Page[WaitingItem], err error) {
-	acts := func(g *aggregate.Gate) []circulation.ToRead {
-		st := circulation.Walk(g.Circulating())
-		return slices.DeleteFunc(st.ReadAfter(), func(act circulation.ToRead) bool { return act.Reader.User != user })
-	}
-	out, err = s.named(ctx, tenant, user, cursor, limit,
-		func(g *aggregate.Gate, _ int) bool { return len(acts(g)) > 0 })
-	row := func(x WaitingItem) Place {
-		return Place{x.Ref, (&aggregate.Reading{Asked: aggregate.GateOf(x.Row).AskedSum, User: user}).Key()}
-	}
-	var places []Place
-	for _, x := range out.Items {
-		places = append(places, row(x))
-	}
-	if err != nil || len(places) == 0 {
-		return out, err
-	}
-	reads, err := RowsAt[aggregate.Reading](ctx, s, places)
-	out.Items = slices.DeleteFunc(out.Items, func(x WaitingItem) bool {
-		g, read := aggregate.GateOf(x.Row), reads[row(x)]
-		return !slices.ContainsFunc(acts(g), func(act circulation.ToRead) bool { return !read.Of(g, act) })
-	})
-	return out, err
 }
 
 // named lists the gates of the index of what people owe that keep leaves, as their rows are now.

@@ -13,7 +13,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	domain "ringi/shared/domain/task"
@@ -51,8 +50,6 @@ type speaker struct {
 	words   web.Texts
 	acts    web.Texts // has what acts are called
 	changed func(g *aggregate.Gate) bool
-	reads   map[store.Place]aggregate.Reading
-	tenant  string
 }
 
 // lines returns the lines of what was read, in its order.
@@ -73,11 +70,7 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 	}
 	history := changes{ctx: ctx, rows: c.Store, tenant: v.Tenant}
 	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...)}
-	reads, err := store.RowsAt[aggregate.Reading](ctx, c.Store.KindStore.Store, readings(v.Tenant, rows))
-	if err != nil {
-		return nil, err
-	}
-	s := speaker{by, v.Texts("register"), v.Texts("approvals"), history.recent, reads, v.Tenant}
+	s := speaker{by, v.Texts("register"), v.Texts("approvals"), history.recent}
 	for i := range rows {
 		out = append(out, s.line(&rows[i], sums[i]))
 		told := sums[i].First().Sentence
@@ -88,28 +81,6 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 		out[i].More = legible.Beginning(strings.TrimPrefix(more, " / "), mostMore)
 	}
 	return out, history.err
-}
-
-// readings are the places of the rows by which people read what stand-ins stamped for them.
-func readings(tenant string, rows []store.RegisteredTask) (places []store.Place) {
-	for i := range rows {
-		g := &rows[i].Gate
-		if !g.Ruled() || rows[i].Action != nil {
-			continue
-		}
-		st := circulation.Walk(g.Circulating())
-		for _, act := range st.ReadAfter() {
-			if at := readingOf(tenant, &rows[i], act); !slices.Contains(places, at) {
-				places = append(places, at)
-			}
-		}
-	}
-	return places
-}
-
-func readingOf(tenant string, x *store.RegisteredTask, act circulation.ToRead) store.Place {
-	ref := domain.RefOf(tenant, cmp.Or(x.Request.TaskID, x.Decision.TaskID))
-	return store.Place{Ref: ref, Key: (&aggregate.Reading{Asked: x.Gate.AskedSum, User: act.Reader.User}).Key()}
 }
 
 // requester returns whose request it is; of an action the latest asker.

@@ -43,16 +43,6 @@ func (s *speaker) remarks(row *store.RegisteredTask) string {
 	if again {
 		say("same_person")
 	}
-	for _, act := range st.ReadAfter() {
-		if row.Action != nil {
-			break
-		}
-		if read := s.reads[readingOf(s.tenant, row, act)]; read.Of(g, act) {
-			all = append(all, s.words.In("remarks", "read_at", "on", read.ReadAt.In(tenancy.Zone()).Format(time.DateOnly)))
-		} else {
-			say("read_not")
-		}
-	}
 	some := func(of func(x circulation.StageState) bool, key string) {
 		if slices.ContainsFunc(st.Stages, of) {
 			say(key)

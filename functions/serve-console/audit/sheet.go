@@ -35,7 +35,6 @@ type sheetData struct {
 	Printed         time.Time
 	PrintedBy       string
 
-	reads   []*aggregate.Reading
 	task    *domain.Aggregate // nil: of an action
 	process *domain.Process   // nil: there are no steps
 	prompt  *domain.Prompt
@@ -148,12 +147,12 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	}
 	people := append([]string{v.User}, domain.Mentioned(d.Text+"\n"+d.Policy)...)
 	people = append(people, explain.SumUp(v.Locale, d.steps).People()...)
-	d.draw(x, speaker{Reader: subject.Reader{Locale: v.Locale, Settled: true, Reads: d.reads, Person: func(id string) string {
+	d.draw(x, speaker{Reader: subject.Reader{Locale: v.Locale, Settled: true, Person: func(id string) string {
 		people = append(people, id)
 		return id
 	}}, words: v.Texts("register")})
 	called := c.Called(r.Context(), v, people...)
-	d.draw(x, speaker{Reader: subject.Reader{Locale: v.Locale, Settled: true, Reads: d.reads, Person: called},
+	d.draw(x, speaker{Reader: subject.Reader{Locale: v.Locale, Settled: true, Person: called},
 		words: v.Texts("register")})
 	d.Text, d.Policy = web.Mentions(card.Prose(d.Text), called), web.Mentions(card.Prose(d.Policy), called)
 	d.Prove = chain.ProofCommand(v.Tenant, d.ID)
@@ -190,7 +189,7 @@ func (c *Pages) fillRequest(r *http.Request, d *sheetData, x *store.RegisteredTa
 		d.process = aggregate.Find(a.Processes, domain.ProcessKey(x.Decision.ProcessVersion))
 	}
 	if p := d.process; p != nil {
-		d.reads, d.steps, d.Digests[1] = a.Reads, p.Steps, p.ApprovedHash
+		d.steps, d.Digests[1] = p.Steps, p.ApprovedHash
 		if i := slices.IndexFunc(a.Prompts, func(of *domain.Prompt) bool { return of.ID == p.PromptID }); i >= 0 {
 			d.prompt = a.Prompts[i]
 		}

@@ -194,7 +194,6 @@ type stageData struct {
 	Shares      []web.Choice
 	Share       string // that stands in the place of Need
 	Alone       bool   // nobody stands in for its people
-	ReadAfter   bool
 	First, Last bool
 }
 
@@ -346,7 +345,7 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 
 func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []web.Box) stageData {
 	x := stageData{I: i, At: stageField(i), Name: s.Name, Need: wholeShown(s.Need), First: i == 0, Others: s.Others,
-		Alone: s.NoStandIns, ReadAfter: s.ReadAfter, Share: a.In("shares", s.Share), Label: s.Who.Label, None: s.Who.None}
+		Alone: s.NoStandIns, Share: a.In("shares", s.Share), Label: s.Who.Label, None: s.Who.None}
 	if s.Need < 0 {
 		x.Need = sent.Get(x.At + "need")
 	}

@@ -140,7 +140,7 @@ func typedStage(form url.Values, at string) rules.Stage {
 		Who: rules.Who{Kind: rules.WhoKind(field("kind"))}, Others: ticked(form, at+"others"),
 		Empty: rules.Empty{Vacant: rules.Then(field("vacant")), Own: rules.Then(field("own")),
 			Twice: rules.Then(field("twice"))},
-		NoStandIns: ticked(form, at+"alone"), ReadAfter: ticked(form, at+"read_after"), Share: rules.Share(field("share"))}
+		NoStandIns: ticked(form, at+"alone"), Share: rules.Share(field("share"))}
 	if !form.Has(at + "vacant") { // it was joined to the one before it
 		is.Empty = newEmpty
 	}

@@ -268,9 +268,6 @@ func (s speaker) stage(x *rules.Stage) string {
 	if x.NoStandIns {
 		text += s.Say("no_stand_ins")
 	}
-	if x.ReadAfter {
-		text += s.Say("read_after")
-	}
 	for _, raise := range x.Raises {
 		text += s.Say("may_raise", "when", legible.OneLine(raise.When), "who", s.asked(raise.Who))
 	}

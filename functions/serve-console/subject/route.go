@@ -10,7 +10,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -26,8 +25,7 @@ type Reader struct {
 	// ChannelOf returns the name of a channel by its id; nil: it is shown as it is.
 	ChannelOf func(id string) string
 	// Unit returns the name for the id of a user group or the code of a department; nil: they are shown as they are.
-	Unit  func(id string) string
-	Reads []*aggregate.Reading // of what was stamped for people; nil also: nothing was read, or it isn't known
+	Unit func(id string) string
 }
 
 // Route is where a gate under a rule stands.
@@ -79,7 +77,6 @@ type RouteAct struct {
 	At      time.Time
 	Surface string
 	Text    string
-	Read    string // when it was read by whom it was stamped for, or that it is to be; empty: nobody is asked to
 }
 
 // drawing is a route that is being drawn.
@@ -273,22 +270,4 @@ func (r Reader) Via(how string) string {
 		}
 	}
 	return d.line(how)
-}
-
-// read says when a stamp was read by those for whom it was given, or that it is to be; "" if by nobody.
-func (d *drawing) read(act *circulation.Act) string {
-	var all []string
-	for _, of := range d.st.ReadAfter() {
-		if of.Act != act {
-			continue
-		}
-		said := d.words.Say("read_not")
-		for _, x := range d.Reads {
-			if x.Of(d.gate, of) {
-				said = d.words.Say("read_at", "when", x.ReadAt.In(tenancy.Zone()).Format(time.DateOnly))
-			}
-		}
-		all = append(all, said)
-	}
-	return strings.Join(all, d.words.Say("middot"))
 }

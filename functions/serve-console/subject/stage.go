@@ -84,7 +84,6 @@ func (d *drawing) stamps(s *circulation.StageState) []RouteAct {
 		if short, _ := d.instead(s, act.Principal.User); short != "" {
 			out[j].By = d.words.Say("decided_instead", "by", out[j].By, "instead", short)
 		}
-		out[j].Read = d.read(act)
 	}
 	return out
 }

@@ -40,7 +40,6 @@ type waitingList struct {
 	Soonest    time.Time // when the first of those ends that wait for the viewer
 	Of         approvalFilter
 	Order      string // of the rows, in words
-	Unread     []unreadRow
 }
 
 type waitingGroup struct {
@@ -112,9 +111,6 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		found = found[:min(fewOfMine, len(found))]
 	}
 	if settings.Ruled && q.Get("cursor") == "" {
-		if list.Unread, err = c.unread(r, v); err != nil {
-			return err
-		}
 	}
 	list.offer(words, v, c.read(r, v, found, reach, settings))
 	return c.Show(w, r, v, web.Document{Here: "approvals", Data: list, Status: list.Status()}, "approvals")

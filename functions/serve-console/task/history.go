@@ -319,7 +319,6 @@ func (r Reader) prose(s string) string { return web.Mentions(card.Prose(s), r.Pe
 // steps that was sent back makes the next one another round.
 func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
 	by := r.Reader
-	by.Reads = a.Reads
 	out := by.Route(g, a.Head.Ended != nil)
 	if out == nil {
 		return nil

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/organisation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -177,8 +176,6 @@ func testOwedAction(t *testing.T, w *consoletest.World) {
 func TestWhatWaitsForStandIns(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"comes after their own, each once, and they may read it": testStandInReads,
-		"is read afterwards by whom it was stamped for":          testReadAfterwards,
-		"is read afterwards by who was away":                     testReadInstead,
 	})
 }
 
@@ -203,44 +200,4 @@ func testStandInReads(t *testing.T, w *consoletest.World) {
 	alex = w.As(webapi.Alex)
 	alex.Get("/console/approvals?for=all").Lacks(t, "代理の一件")
 	alex.Get(page).Lacks(t, "代理の一件")
-}
-
-// Where the stage takes no stand-ins, or the organisation has them as no employees, they neither see nor read it.
-func testReadAfterwards(t *testing.T, w *consoletest.World) {
-	readAfterwards(t, w, consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.For(webapi.Suzuki))
-}
-
-func testReadInstead(t *testing.T, w *consoletest.World) {
-	first := consoletest.Desk("課長", 1, webapi.Tanaka)
-	first.Filled = rules.FilledInstead
-	first.People[0].Via = circulation.Absent{Away: []string{webapi.Suzuki}}.Via("named by the rule")
-	readAfterwards(t, w, first, func(*circulation.Act) {})
-}
-
-// readAfterwards has Tanaka stamp in the place of Suzuki, who reads it.
-func readAfterwards(t *testing.T, w *consoletest.World, first circulation.Stage, as func(act *circulation.Act)) {
-	first.ReadAfter = true
-	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{ID: aggregate.NewID(),
-		Name: "すべて", Outcome: rules.Outcome{Refuse: "-"}}}}
-	_, _, err := w.Console.Store.SaveRules(t.Context(), w.Tenant.ID, x, 0, nil, w.By, w.Now())
-	expect.NoError(t, err)
-	w.Opened(first)
-	w.Owe(1, webapi.Suzuki)
-	suzuki, page := w.As(webapi.Suzuki), "/console/tasks/"+w.Ref.ID
-	suzuki.Get("/console/approvals").Lacks(t, "後閲")
-	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Tanaka, as))
-	suzuki.Get(page).Says(t, 200, "後閲待ち")
-	got := suzuki.Get("/console/approvals")
-	got.Says(t, 200, "後閲待ち(代理や代決で承認されたもの)", "勤怠集計", "後閲しました")
-	w.As(webapi.Tanaka).Get("/console/approvals").Lacks(t, "後閲しました")
-	form := url.Values{"form": {suzuki.Form}, "act": {"read_after"}, "id": {w.Load().Process().ID}, "kind": {"process"}}
-	tanaka := w.As(webapi.Tanaka)
-	tanaka.Post(page+"/act", consoletest.With(form, "form", tanaka.Form)).Says(t, http.StatusNotFound)
-	for range 2 {
-		suzuki.Post(page+"/act", form).Leads(t, page+"?done=act_read_after")
-	}
-	a := w.Load()
-	expect.That(t, len(a.Reads) == 1 && a.Reads[0].User == webapi.Suzuki && len(a.Process().Acts) == 1, "%+v", a.Reads)
-	suzuki.Get(page).Says(t, 200, "後閲 "+a.Reads[0].ReadAt.In(tenancy.Zone()).Format(time.DateOnly)).Lacks(t, "後閲待ち")
-	suzuki.Get("/console/approvals").Lacks(t, "後閲しました")
 }

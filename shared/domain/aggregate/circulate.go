@@ -148,8 +148,8 @@ func (g *Gate) TooOld(now time.Time) bool {
 	return until != nil && now.After(*until)
 }
 
-// OnRoute reports whether somebody is at one of the gate's stages, was put there, acted for somebody else, is told
-// afterwards, or reads what was stamped for them. by is by what somebody stands in for them, who may then act on the
+// OnRoute reports whether somebody is at one of the gate's stages, was put there, acted for somebody else, or is told
+// afterwards. by is by what somebody stands in for them, who may then act on the
 // gate, or come to; nil: nobody stands in.
 func (g *Gate) OnRoute(user string, by *circulation.StandIn) bool {
 	is := isUser(user)
@@ -162,19 +162,10 @@ func (g *Gate) OnRoute(user string, by *circulation.StandIn) bool {
 	}) {
 		return true
 	}
-	return by == nil && g.readsAfter(user) || slices.ContainsFunc(g.Route.Readers, is) ||
+	return slices.ContainsFunc(g.Route.Readers, is) ||
 		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool {
 			return act.To != nil && is(*act.To) || act.Hand.User != act.Principal.User && is(act.Hand)
 		})
-}
-
-// readsAfter reports whether somebody is to read, or has read, what was stamped for them or in their place.
-func (g *Gate) readsAfter(user string) bool {
-	if !slices.ContainsFunc(g.Route.Stages, func(s circulation.Stage) bool { return s.ReadAfter }) {
-		return false
-	}
-	st := circulation.Walk(g.Circulating())
-	return slices.ContainsFunc(st.ReadAfter(), func(x circulation.ToRead) bool { return x.Reader.User == user })
 }
 
 // GivenBack reports whether the gate ended with its being given back to whoever asked.

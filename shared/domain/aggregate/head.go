@@ -195,7 +195,6 @@ type Shared struct {
 	Copies []*Card // copies of cards in people's direct messages
 	Uses   []*Use
 	Leases []*Lease
-	Reads  []*Reading
 }
 
 // Common returns the rows that all kinds have.
@@ -216,8 +215,6 @@ func (s *Shared) Add(r Row) {
 		s.Uses = Insert(s.Uses, r)
 	case *Lease:
 		s.Leases = Insert(s.Leases, r)
-	case *Reading:
-		s.Reads = Insert(s.Reads, r)
 	}
 }
 
@@ -263,9 +260,8 @@ type Kind struct {
 // shared creates an empty row of each type that all kinds have.
 var shared = map[string]func() Row{
 	"wait": func() Row { return &Wait{} }, "card": func() Row { return &Card{} }, "copy": func() Row { return &Card{} },
-	"usage":   func() Row { return &Use{} },
-	"lease":   func() Row { return &Lease{} },
-	"reading": func() Row { return &Reading{} },
+	"usage": func() Row { return &Use{} },
+	"lease": func() Row { return &Lease{} },
 }
 
 // Row returns an empty row of this type, or nil if the kind has no such type.

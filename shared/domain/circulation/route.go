@@ -64,7 +64,6 @@ type Stage struct {
 	// people and of stamps add up to the stage's. None: the stage is one part.
 	Parts      []Part `json:"parts,omitempty"`
 	NoStandIns bool   `json:"no_stand_ins,omitempty"` // nobody acts for its people
-	ReadAfter  bool   `json:"read_after,omitempty"`   // see State.ReadAfter
 	// Raises are whom its people may add after themselves, as the rule names them. None is asked, nor owes, before that.
 	Raises []Raise `json:"raises,omitempty"`
 }

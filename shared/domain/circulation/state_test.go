@@ -223,7 +223,7 @@ func TestAGateBySettingsAsksWhomTheyAllow(t *testing.T) {
 func TestAnotherFieldIsAnotherForm(t *testing.T) {
 	expect.Is(t, fieldsOf(circulation.Route{}, circulation.Stage{}, circulation.Person{}, circulation.Act{},
 		circulation.Part{}, circulation.Raise{}, circulation.Found{}, circulation.Delegation{}, circulation.Admin{}, circulation.Allowed{}),
-		"form stages hands readers org name mode people need left_out filled parts no_stand_ins read_after raises user person via "+
+		"form stages hands readers org name mode people need left_out filled parts no_stand_ins raises user person via "+
 			"form kind hand principal at stage hash surface text found for to n of when to left_out "+
 			"delegation org channel allowed admin resolved key rev rules key rev rev as self",
 		"are these fields those of form %d?", circulation.Form)

@@ -87,7 +87,6 @@ func (s Stage) check(p *problems, at string) {
 		p.unless(!s.Others, at+".others", "of_channel")
 		p.unless(len(s.Beside) == 0, at+".beside", "of_channel")
 		p.unless(!s.NoStandIns, at+".no_stand_ins", "of_channel")
-		p.unless(!s.ReadAfter, at+".read_after", "of_channel")
 		p.unless(s.Share == "", at+".share", "of_channel")
 		p.unless(len(s.Raises) == 0, at+".may_raise", "of_channel")
 		return
@@ -97,7 +96,6 @@ func (s Stage) check(p *problems, at string) {
 	s.Empty.check(p, at+".empty")
 	s.checkBeside(p, at)
 	s.checkRaises(p, at+".may_raise")
-	p.unless(!s.ReadAfter || !s.NoStandIns, at+".read_after", "of_stand_ins")
 }
 
 // checkBeside checks what a stage asks side by side.

@@ -91,8 +91,8 @@ func (r *resolving) leaveOut(i int, why string) {
 // twice does what the policy says with a stage all of whose people have to stamp at earlier ones. Askers count as if
 // they stamped: nobody makes a stage another's second by asking in a thread. Nor does who takes the place of a post of
 // which the organisation hasn't the name: somebody else may hold it, so they stamp there and at their own. Nor does who
-// was reached past an asker: without those words they would only stamp at their own. A lighter stamp (a stand-in may
-// give it, nobody reads it afterwards) doesn't replace a stricter one.
+// was reached past an asker: without those words they would only stamp at their own. A lighter stamp, which a stand-in
+// may give, doesn't replace a stricter one.
 func (r *resolving) twice(i int) error {
 	out, then := &r.stages[i], r.sources[i].Empty.Twice
 	if out.LeftOut != "" || out.Filled == LeftUnknown || then == ThenAgain {
@@ -173,7 +173,7 @@ func (r *resolving) under(p, over circulation.Person) (is bool) {
 
 // lighter reports whether a stamp at a stage is given more easily than at another one.
 func (s *Stage) lighter(than *Stage) bool {
-	return than.NoStandIns && !s.NoStandIns || than.ReadAfter && !s.ReadAfter
+	return than.NoStandIns && !s.NoStandIns
 }
 
 // ordered returns the route with each stage left out for which only who stands above the requester was asked, if that

@@ -69,7 +69,6 @@ var Limits = map[string]string{
 	"bounds":       "must have at_least, above, at_most or below, or be absent",
 	"one_bound":    "must be absent beside %s",
 	"more":         "must leave numbers between the bounds",
-	"of_stand_ins": "must be absent where nobody stands in",
 	"of_channel":   "must be 1 of a channel, or absent: a channel is never empty",
 	"of_stages":    "must be absent of readers",
 	"of_sources":   "must be absent but of a stage, or of one beside it",

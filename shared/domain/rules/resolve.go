@@ -95,11 +95,8 @@ func (p *Policy) resolve(f *Facts, floor Floor, d Directory, later []int) (circu
 	r := &resolving{policy: p, facts: f, floor: floor, d: d, later: later}
 	sources, of := p.Sources()
 	r.sources, r.at = placed(sources, f, d)
-	for i, at := range r.at {
+	for _, at := range r.at {
 		r.of = append(r.of, of[at])
-		if f.Kind == KindAction { // whose copies leave with it
-			r.sources[i].ReadAfter = false
-		}
 	}
 	for i := range r.sources {
 		if err := r.stage(i); err != nil {
@@ -157,7 +154,7 @@ func (r *resolving) asAlone() error {
 func (r *resolving) stage(i int) error {
 	s := &r.sources[i]
 	out := circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, Need: s.Need,
-		NoStandIns: s.NoStandIns, ReadAfter: s.ReadAfter}
+		NoStandIns: s.NoStandIns}
 	if s.Who.Kind == WhoChannel {
 		return r.channel(i)
 	}

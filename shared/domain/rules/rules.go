@@ -160,7 +160,6 @@ type Stage struct {
 	NoStandIns bool  `json:"no_stand_ins,omitempty"` // nobody acts for its people
 	// ReadAfter says that for whom somebody stood in, or in whose place another was asked, confirms afterwards that they
 	// have read it.
-	ReadAfter bool `json:"read_after,omitempty"`
 	// Raises are whom its people may add after themselves, in cases that they judge, such as important ones.
 	Raises []Raise `json:"may_raise,omitempty"`
 	// Others lets people stamp who work for the company without being its employees.

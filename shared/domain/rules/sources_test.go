@@ -151,11 +151,8 @@ func TestStagesThatCantBeSaved(t *testing.T) {
 		"beside the channel":      {beside(channel(), ofPeople(1, "U2")), at + ".beside"},
 		"what may be left out":    {beside(people(1, twice, "U1"), ofPeople(1, "U2")), at + ".empty"},
 		"nobody stands in in one": {with(channel(), func(s *rules.Stage) { s.NoStandIns = true }), at + ".no_stand_ins"},
-		"a channel that reads":    {with(channel(), func(s *rules.Stage) { s.ReadAfter = true }), at + ".read_after"},
-		"nobody stands in, and reads": {with(one, func(s *rules.Stage) { s.NoStandIns, s.ReadAfter = true, true }),
-			at + ".read_after"},
-		"a share and a number": {with(one, func(s *rules.Stage) { s.Share = rules.ShareMajority }), at + ".share"},
-		"another share":        {share(one, "half"), at + ".share"},
+		"a share and a number":    {with(one, func(s *rules.Stage) { s.Share = rules.ShareMajority }), at + ".share"},
+		"another share":           {share(one, "half"), at + ".share"},
 		"a share of the channel": {with(channel(), func(s *rules.Stage) { s.Share = rules.ShareMajority }),
 			at + ".share"},
 		"a share beside a number": {beside(one, rules.Source{Who: ofPeople(1, "U2").Who, Need: 1,
@@ -200,15 +197,12 @@ func TestWhatSaysNothingNewIsWrittenAsBefore(t *testing.T) {
 
 // A stage that asks more of its people than the one before isn't left out because they stamped there.
 func TestAStageOfMoreWeightIsAskedAgain(t *testing.T) {
-	for name, weighs := range map[string]func(s *rules.Stage){"stand-ins": func(s *rules.Stage) { s.NoStandIns = true },
-		"reads after": func(s *rules.Stage) { s.ReadAfter = true }} {
-		first, again := people(2, rules.EmptySkip, "A", "B"), people(2, rules.EmptySkip, "A", "B")
-		weighs(&again)
-		f := asked(writes(pay, yen("1")))
-		route, err := policy(0, first, again).Resolve(f, rules.Floor{Stamps: 1}, staff())
-		expect.That(t, err == nil && route.Stages[1].LeftOut == "", "%s: %v %s", name, err, drawn(route))
-		expect.Is(t, policy(0, first, again).LeastHands(), 2, name)
-	}
+	first, again := people(2, rules.EmptySkip, "A", "B"), people(2, rules.EmptySkip, "A", "B")
+	again.NoStandIns = true
+	f := asked(writes(pay, yen("1")))
+	route, err := policy(0, first, again).Resolve(f, rules.Floor{Stamps: 1}, staff())
+	expect.That(t, err == nil && route.Stages[1].LeftOut == "", "%v %s", err, drawn(route))
+	expect.Is(t, policy(0, first, again).LeastHands(), 2)
 }
 
 // Whoever holds a post is told, also the nearest above the requester; of a vacant one nobody, nor who asks.

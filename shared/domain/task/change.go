@@ -178,8 +178,6 @@ const (
 	AuditStepRouted         aggregate.Action = "step.routed"
 	AuditStepStamped        aggregate.Action = "step.stamped"
 	AuditStepDenied         aggregate.Action = "step.denied"
-	AuditProcessReadAfter   aggregate.Action = "process.read_after" // what a stand-in stamped, by whom they stood in for
-	AuditStepReadAfter      aggregate.Action = "step.read_after"
 	AuditExecutionStarted   aggregate.Action = "execution.started"
 	AuditExecutionCompleted aggregate.Action = "execution.completed"
 	AuditExecutionFailed    aggregate.Action = "execution.failed"
@@ -197,7 +195,7 @@ var promptOnRoute = aggregate.OnRoute{
 }
 
 var processOnRoute = aggregate.OnRoute{
-	Read: AuditProcessReadAfter, Routed: AuditProcessRouted, Approved: AuditProcessApproved,
+	Routed: AuditProcessRouted, Approved: AuditProcessApproved,
 	Acts: map[circulation.Kind]aggregate.Action{
 		circulation.Stamp: AuditProcessStamped, circulation.SendBack: AuditProcessRejected,
 		circulation.GiveBack: AuditProcessReturned, circulation.Deny: AuditProcessDenied,
@@ -206,7 +204,7 @@ var processOnRoute = aggregate.OnRoute{
 
 // A step has no next version, so it is neither sent back nor returned under a rule.
 var stepOnRoute = aggregate.OnRoute{
-	Read: AuditStepReadAfter, Routed: AuditStepRouted, Approved: AuditStepApproved,
+	Routed: AuditStepRouted, Approved: AuditStepApproved,
 	Acts: map[circulation.Kind]aggregate.Action{
 		circulation.Stamp: AuditStepStamped, circulation.SendBack: AuditStepRejected,
 		circulation.Deny: AuditStepDenied,

@@ -137,8 +137,7 @@ func (a *Aggregate) Settled(e *Execution) *Settled {
 		if len(stage.Stamps) == 0 {
 			continue
 		}
-		s.Desk = circulation.Stage{Name: stage.Name, Mode: circulation.ModePeople, Need: 1, NoStandIns: stage.NoStandIns,
-			ReadAfter: stage.ReadAfter}
+		s.Desk = circulation.Stage{Name: stage.Name, Mode: circulation.ModePeople, Need: 1, NoStandIns: stage.NoStandIns}
 		for _, act := range stage.Stamps {
 			p := act.Principal
 			p.Via = ViaStamped

@@ -27,8 +27,7 @@ type RemindedItem struct {
 	Asker  string       `json:"asker"`
 	Amount rules.Amount `json:"amount,omitzero"` // the zero value: there are no steps yet
 	Until  *time.Time   `json:"until,omitempty"`
-	For    string       `json:"for,omitempty"`  // whom they stand in for
-	Read   bool         `json:"read,omitempty"` // a stand-in stamped it for them, and they are to read it
+	For    string       `json:"for,omitempty"` // whom they stand in for
 	// Channel, TS and Thread are of the message that asks, the person's own if they have one; empty if they can't open it.
 	// Link is its address, which is known when the reminder is posted.
 	Channel string `json:"channel,omitempty"`

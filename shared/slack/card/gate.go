@@ -145,7 +145,6 @@ func (d drawing) gate(v version) face {
 	r := d.routeOf(&v)
 	if line, colour := r.resting(); line != "" {
 		f := d.showing(v, colour, "").with(divider(), contextLine(line)).
-			with(r.readsAfter(v.id, d.a.Head.TaskID)...).
 			with(d.version(v.version))
 		f.text += ": " + d.matter(&v, w.Quoted)
 		return f

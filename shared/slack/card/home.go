@@ -29,8 +29,7 @@ type Summary struct {
 	// MoreMine, MoreConversations and MoreCalls are not listed.
 	MoreMine, MoreConversations, MoreCalls More
 
-	Unread  []Waits // what was stamped for the person, and they are to read
-	Console string  // the console's address; empty: no links
+	Console string // the console's address; empty: no links
 }
 
 // leadsTo returns a button that leads elsewhere. A click on it does nothing else.
@@ -141,7 +140,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	if in.Looked > 0 && len(in.Waiting) > 0 {
 		blocks = append(blocks, contextLine(fill(w.HomeMore, "n", in.Looked)))
 	}
-	blocks = append(append(blocks, w.unread(in)...), divider(), header(w.HomeMine))
+	blocks = append(blocks, divider(), header(w.HomeMine))
 	if len(in.Mine) == 0 {
 		blocks = append(blocks, section(w.HomeNoneMine))
 	}

@@ -45,9 +45,6 @@ func (d drawing) remindedLine(x task.RemindedItem, w *askWords) string {
 	if x.For != "" {
 		line += fill(w.WaitsAs, "who", d.w.mention(x.For))
 	}
-	if x.Read {
-		line += w.WaitsRead
-	}
 	if x.Until != nil {
 		line += fill(w.WaitsUntil, "when", when(*x.Until))
 	}

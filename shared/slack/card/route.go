@@ -120,7 +120,7 @@ func (r routed) passed() []string {
 	if len(r.st.Stages) == 0 {
 		return nil
 	}
-	return slices.DeleteFunc([]string{r.path(), r.readings()}, func(line string) bool { return line == "" })
+	return []string{r.path()}
 }
 
 // onRoute says whose turn a gate under a rule is, with notes of which all but the path have maxPath units at most.
@@ -134,7 +134,7 @@ func (r routed) onRoute() (turn string, notes []string) {
 	if amount := r.amount(); amount != "" {
 		lines, room = append([]string{amount}, lines...), room-units(amount)
 	}
-	for _, line := range []string{r.askers(), r.carried(), r.readings()} {
+	for _, line := range []string{r.askers(), r.carried()} {
 		if line = cut(line, maxNotes); units(line) <= room-maxPath/2 {
 			lines, room = append(lines, line), room-units(line)
 		}

@@ -146,14 +146,14 @@ type askWords struct {
 	Matter, MatterFaults, Currencies                                                  map[string]string // by field, and by code
 
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
-	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, Open, OpenCard                string
-	HomeWaiting, HomeNothing, HomeLong, HomeMore, HomeMine, HomeNoneMine, HomeHow          string
-	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                           string
-	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine        string
-	HomeConversations, HomeCalls, WhatAction, WhatPrompt, WhatProcess, WhatStep            string
-	ListID, ListNumber, OpenResult                                                         string
-	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsRead, WaitsAs, WaitsSaid, WaitsFor string
-	States                                                                                 map[task.Status]string
+	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, Open, OpenCard         string
+	HomeWaiting, HomeNothing, HomeLong, HomeMore, HomeMine, HomeNoneMine, HomeHow   string
+	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                    string
+	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine string
+	HomeConversations, HomeCalls, WhatAction, WhatPrompt, WhatProcess, WhatStep     string
+	ListID, ListNumber, OpenResult                                                  string
+	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsAs, WaitsSaid, WaitsFor     string
+	States                                                                          map[task.Status]string
 
 	// What somebody is reminded of.
 	Reminded, RemindedAs, RemindedItem, RemindedMore, RemindedDaily string
@@ -249,16 +249,15 @@ type routeWords struct {
 	AnswersKey, YouAnswer                              string // who answers for the key now may not stamp
 	Rejection, Send, Reason, ReasonEmpty, DenyEmpty,
 	EndsStamps string // a rejection's form
-	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
-	Deny, Over, NoTurn, NoVersion, SendBacks           string
-	Then                                               string
-	AsWhom, AsWhomText, AsWhomSend                     string // the form for a hand that stands in for several
-	Owes                                               string // in lists
-	Askers                                             string // whose words were shown beside the requester's
-	Closed, OnlyButton                                 string // on copies
-	Decided                                            string // the message for whom a rule has told of a decision
-	ReadAfter, ReadWaits, ReadWaiting, ReadNot, ReadAt string
-	NowMember, NowNobody, SetStandIn                   string // of a channel's stage; a link
+	SendBack, NewVersion, NewTurn            string // how it goes on, and what that means
+	Deny, Over, NoTurn, NoVersion, SendBacks string
+	Then                                     string
+	AsWhom, AsWhomText, AsWhomSend           string // the form for a hand that stands in for several
+	Owes                                     string // in lists
+	Askers                                   string // whose words were shown beside the requester's
+	Closed, OnlyButton                       string // on copies
+	Decided                                  string // the message for whom a rule has told of a decision
+	NowMember, NowNobody, SetStandIn         string // of a channel's stage; a link
 	// why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
 	LeftOut map[string]string
 	Filled  map[string]string // a stage's name, by circulation.Stage.Filled

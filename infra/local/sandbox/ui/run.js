@@ -63,8 +63,6 @@ export function subject(key) {
     case "STEP": return t("rowStep", { n });
     case "EXECUTION": return n ? t("rowAttempt", { n }) : t("rowExecution");
     case "CARD": return t("rowCard", { of: subject(numbers.join("#")) });
-    case "VIEW": case "VIEWING": return t("rowView", { of: subject(numbers.slice(0, -1).join("#")), who: nameOf(numbers.at(-1)) });
-    case "READ": case "READING": return t("rowRead", { who: nameOf(numbers.at(-1)) });
     case "OUTCOME": return t("rowOutcome");
     case "WAIT": return t("rowWait");
     case "USAGE": return t("rowUsage");
