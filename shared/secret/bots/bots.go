@@ -1,5 +1,5 @@
-// Package bots reads the token of each workspace's bot. The token of the deployment's own workspace is in the Slack
-// secret. Workspaces that installed the app later have theirs sealed in their tenants' rows.
+// Package bots reads the token of the workspace's bot. It is in the Slack secret; one that the workspace gave by
+// installing the app again, at the console, is sealed in its tenant's row.
 package bots
 
 import (
