@@ -10,7 +10,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
@@ -332,19 +331,14 @@ func TestADeletedMessageOpensNoConversation(t *testing.T) {
 	for name, tt := range map[string]struct {
 		first   map[string]any
 		channel string
-		setting func(*tenancy.Settings)
 	}{
-		"a direct message":     {direct("claude: 直して", nil), "D0DM", nil},
-		"to the default agent": {direct("直して", nil), "D0DM", func(s *tenancy.Settings) { s.DMDefault = "agent" }},
-		"from a source":        {direct("claude@demo: 直して", nil), "D0DM", nil},
-		"in a channel":         {mentioned, "C0HR", nil},
+		"a direct message": {direct("claude: 直して", nil), "D0DM"},
+		"from a source":    {direct("claude@demo: 直して", nil), "D0DM"},
+		"in a channel":     {mentioned, "C0HR"},
 		"in a channel's thread": {map[string]any{"text": mentioned["text"], "thread_ts": "1776675590.000100"},
-			"C0HR", nil},
+			"C0HR"},
 	} {
 		k := &kept{}
-		if tt.setting != nil {
-			k.settings = custom(tt.setting)
-		}
 		was := map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS}
 		merge(was, tt.first)
 		was["channel"], was["type"] = nil, "message"

@@ -209,7 +209,7 @@ func addressee(s tenancy.Settings, text string) (to addressed, ok bool) {
 				source: strings.TrimLeft(begin[2], "@＠")}, true
 		}
 	}
-	return addressed{agent: agent.Default(defs).ID, text: text}, s.DMDefault == "agent"
+	return addressed{}, false
 }
 
 // attachments lists a message's files. It doesn't read their contents. What is not listed is the first of the list, so

@@ -61,7 +61,7 @@ func TestAConversationBeginsInTheLanguageOfNow(t *testing.T) {
 }
 
 func TestADirectMessageThatNamesAnAgentOpensAConversation(t *testing.T) {
-	task, toAgent := custom(func(*tenancy.Settings) {}), custom(func(s *tenancy.Settings) { s.DMDefault = "agent" })
+	task := custom(func(*tenancy.Settings) {})
 	for _, tt := range []struct {
 		name     string
 		settings tenancy.Settings
@@ -81,8 +81,6 @@ func TestADirectMessageThatNamesAnAgentOpensAConversation(t *testing.T) {
 		{"an entry that is not valid", task, "broken: write", "", ""},
 		{"nobody's name", task, "メモ: 勤怠をまとめて", "", ""},
 		{"no name", task, "勤怠をまとめて", "", ""},
-		{"no name, and messages are the default agent's", toAgent, "勤怠をまとめて", "doc-bot", "勤怠をまとめて"},
-		{"a name, and messages are the default agent's", toAgent, "claude: 直して", "claude", "直して"},
 		{"nothing but a name", task, "claude:", "claude", "claude:"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -207,7 +205,7 @@ func mentioned(text string, more map[string]any) map[string]any {
 
 // In a channel an agent's id and a colon behind the mention open a conversation, in a thread, too; nothing else does.
 func TestAMentionThatCallsAnAgentOpensAConversation(t *testing.T) {
-	agents := custom(func(s *tenancy.Settings) { s.DMDefault = "agent" })
+	agents := custom(func(*tenancy.Settings) {})
 	for _, tt := range []struct{ name, text, thread, agent, kept string }{
 		{"a built-in agent", "claude: テストを直して", "", "claude", "テストを直して"},
 		{"in English", "claude: fix the tests", "", "claude", "fix the tests"},
@@ -215,7 +213,7 @@ func TestAMentionThatCallsAnAgentOpensAConversation(t *testing.T) {
 		{"one of the settings", "doc-bot: write", "", "doc-bot", "write"},
 		{"within a thread", "claude: これを直して", "1776675000.000100", "claude", "これを直して"},
 		{"a name without a colon", "claude の費用をまとめて", "", "", ""},
-		{"no name, though direct messages are the default agent's", "勤怠をまとめて", "", "", ""},
+		{"no name", "勤怠をまとめて", "", "", ""},
 		{"no name within a thread", "勤怠をまとめて", "1776675000.000100", "", ""},
 		{"nobody's name", "memo: 勤怠をまとめて", "", "", ""},
 	} {

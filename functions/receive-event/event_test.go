@@ -28,7 +28,7 @@ func TestWhatNobodyWroteIsIgnored(t *testing.T) {
 	} {
 		for _, team := range []any{"T0TEAM", nil} {
 			fields["team"] = team
-			k := &kept{settings: custom(func(s *tenancy.Settings) { s.DMDefault = "agent" })}
+			k := &kept{}
 			out := post(t, handler(k), signed(callback(t, fields, nil)))
 			expect.That(t, out.StatusCode == 200 && len(k.changes) == 0 && len(k.told) == 0,
 				"%s of team %v: answered %d, made %d, told %d", name, team, out.StatusCode, len(k.changes), len(k.told))
@@ -337,9 +337,9 @@ func TestAMessageWithoutAWordIsKnownAsOne(t *testing.T) {
 		{"", nil, true}, {" \u3000\u2060", nil, true}, {"<@U0BOT>", nil, true}, {"&lt;b&gt;", nil, false},
 		{"", map[string]any{"subtype": "file_share", "files": file}, false},
 	} {
-		k := &kept{settings: custom(func(s *tenancy.Settings) { s.DMDefault = "agent" })}
+		k := &kept{}
 		h := handler(k)
-		post(t, h, signed(callback(t, direct("hi", nil), nil)))
+		post(t, h, signed(callback(t, direct("claude: hi", nil), nil)))
 		fields := map[string]any{"thread_ts": root, "ts": fmt.Sprintf("177667560%d.000100", i)}
 		merge(fields, tt.more)
 		post(t, h, signed(callback(t, direct(tt.text, fields), nil)))

@@ -137,7 +137,6 @@ func full() tenancy.Settings {
 		Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U0SATO", "U0SUZUKI"},
 			Usergroups: []string{"S0HR"}},
 		AllowSelfApproval: false, ApprovalTimeoutHours: 24, MaxVersions: 3, Locale: "en", Executor: "managed",
-		DMDefault:  "agent",
 		MaxCostUSD: 0.000001, MaxCostDayUSD: 12.5, MaxOpenTasks: 5, MaxTasksPerHour: 7,
 		RetainResultsDays: 30, MCPServers: []tenancy.MCPServer{{Name: "rooms", URL: "https://rooms.example.com/mcp"},
 			{Name: "yes", URL: "https://b.example"}},

@@ -142,7 +142,7 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 			"openai|http|local", "agents.model", "||", "agents.endpoint", "|https://bot.example.com/v1|",
 			"agents.capabilities", "|Code、test|", "agents.auth_ref", "|docs|", "agents.is_default", "false|true|false",
 			"auto_actions.argv", `go test "./a b/*"|`, "auto_actions.place", "D1|",
-			"ai_sessions.cache.enabled", "true", "dm_default", "agent"}, change...)...)
+			"ai_sessions.cache.enabled", "true"}, change...)...)
 	}
 	b.Post(agentPage, row()).Says(t, http.StatusSeeOther)
 	s := w.SettingsNow()
@@ -151,7 +151,7 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 		Metadata: map[string]string{"label": "書類"}}}, s.Agents)
 	expect.Same(t, []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./a b/*"}, Place: "D1"}},
 		s.AutoActions)
-	expect.That(t, s.AISessions.Cache.Enabled && s.DMDefault == "agent", "%+v", s)
+	expect.That(t, s.AISessions.Cache.Enabled, "%+v", s)
 	page := b.Get(agentPage)
 	page.Holds(t, `value="doc-bot"`, `value="go test &#34;./a b/*&#34;"`, `value="code, test"`,
 		`<option value="http" selected>`, "doc-bot")

@@ -60,7 +60,6 @@ type Settings struct {
 	MatterCurrencies []MatterCurrency `json:"matter_currencies"`
 	Locale           string           `json:"locale"`
 	Executor         string           `json:"executor"`
-	DMDefault        string           `json:"dm_default"`
 	MaxCostUSD       float64          `json:"max_cost_usd"`     // per task; 0: no limit, as in the next two
 	MaxCostDayUSD    float64          `json:"max_cost_day_usd"` // all tasks of one day, UTC
 	// Prices are the workspace's own prices of models; calls are charged by OwnPrices.

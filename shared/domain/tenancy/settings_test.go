@@ -88,8 +88,6 @@ var bounds = []struct {
 	{"locale", func(s *Settings, n int) { s.Locale = []string{"ja", "en", "", "fr"}[n] }, []int{0, 1}, []int{2, 3}},
 	{"executor", func(s *Settings, n int) { s.Executor = []string{"steps", "managed", "", "x"}[n] }, []int{0, 1},
 		[]int{2, 3}},
-	{"dm_default", func(s *Settings, n int) { s.DMDefault = []string{"task", "agent", "", "x"}[n] }, []int{0, 1},
-		[]int{2, 3}},
 	{"draft_contest.max_rounds", func(s *Settings, n int) { s.DraftContest.MaxRounds = n }, []int{1, 10}, []int{0, 11}},
 	{"draft_contest.seconds", func(s *Settings, n int) { s.DraftContest.Seconds = n }, []int{10, 3600}, []int{9, 3601}},
 	{"draft_contest.budget_usd", func(s *Settings, n int) { s.DraftContest.BudgetUSD = float64(n) }, []int{0, 1000000},

@@ -224,12 +224,6 @@ var Sections = []Section{
 				"1,000 searches cost 10 US dollars plus tokens, and count toward all budgets.", Logged: "Web search in contests"})},
 	}},
 	{Key: "agent", Title: language.InEach("エージェント", "Agents"), Settings: []Setting{
-		{Name: "dm_default", Kind: KindChoice, Choices: []string{"task", "agent"}, Says: language.InEach(
-			Words{Label: "DM の扱い", About: "エージェントの ID で始まる DM (例: claude: …) は、必ず会話になります。",
-				Choices: []string{"依頼", "会話 (既定のエージェントが答えます)"}},
-			Words{Label: "Treat direct messages as",
-				About:   "Messages that start with an agent’s ID (such as claude: …) are always conversations.",
-				Choices: []string{"A request", "A conversation (the default agent answers)"}})},
 		{Name: "agents", Kind: KindRows, Max: MaxAgents, Says: language.InEach(
 			Words{Label: "エージェント", About: "会話の相手です。Codex と Claude は、ここに書かなくても使えます。", Hint: "できること: code はファイルの作成、shell はコマンド、" +
 				"test はテスト、tools はツールの呼び出し。\nID を codex か claude にすると、その内容に置き換わります。\nAPI キーそのものは入力しないでください。\n行を空にすると、削除します。"},
