@@ -47,7 +47,7 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input, a *task.Aggreg
 	case p.Contest.Over():
 		next, done, err = h.submitted(ctx, in, a, s)
 		return a, next, done, err
-	case !s.DraftContest.Enabled, a.WrittenPolicy() != nil:
+	case !s.DraftContest.Enabled, a.Refilled() != nil:
 		return a, next, false, nil
 	}
 	budget, err := h.budget(ctx, a, s)

@@ -113,7 +113,7 @@ func (h *Handler) bounds(ctx context.Context, tenant string) (model.Bounds, erro
 
 func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggregate,
 	bounds model.Bounds) (string, model.Usage, error) {
-	if p := a.WrittenPolicy(); p != nil {
+	if p := a.Refilled(); p != nil {
 		return p.Content, model.Usage{}, nil
 	}
 	if a.Matter() != nil {

@@ -270,9 +270,9 @@ func (h *Handler) readFile(ctx context.Context, a *task.Aggregate, place int, by
 		return *before, nil
 	}
 	x := task.ReadFile{SharedFile: f}
-	got, why, err := h.have(ctx, ref, f, int(min(bytes, task.MaxFileBytes)))
-	if x.Why = why; err != nil || why != "" {
-		return x, err
+	got, why := h.fetch(ctx, f.ID, int(min(bytes, task.MaxFileBytes)))
+	if x.Why = why; why != "" {
+		return x, nil
 	}
 	name := strings.Join(strings.Fields(legible.Visible(got.Name)), " ")
 	x.Name, x.Type = cmp.Or(legible.FirstBytes(name, maxName), f.Name), cmp.Or(got.Type, f.Type)
@@ -282,7 +282,8 @@ func (h *Handler) readFile(ctx context.Context, a *task.Aggregate, place int, by
 		x.Why = string(isolated.TooComplex)
 	}
 	if unread || a.Matter() != nil {
-		if err = h.Texts.KeepFile(ctx, ref, got.Body); err == nil && a.Task != nil && a.Matter() != nil {
+		err := h.Texts.KeepFile(ctx, ref, got.Body)
+		if err == nil && a.Task != nil && a.Matter() != nil {
 			err = h.attach(ctx, ref, x)
 		}
 		return x, err
@@ -304,21 +305,6 @@ func (h *Handler) readFile(ctx context.Context, a *task.Aggregate, place int, by
 	kept, err := h.Texts.KeepText(ctx, ref, shown)
 	x.Text = &kept
 	return x, err
-}
-
-// have returns a file of Slack's, or one that the console's form brought, or says why nobody can have it.
-func (h *Handler) have(ctx context.Context, ref aggregate.Ref, f aggregate.SharedFile, most int) (
-	got slackapi.File, why string, err error) {
-	sum := task.OwnSum(f)
-	if sum == "" {
-		got, why = h.fetch(ctx, f.ID, most)
-		return got, why, nil
-	}
-	got = slackapi.File{Name: f.Name, Type: f.Type}
-	if got.Body, err = h.Texts.File(ctx, ref, sum); errors.Is(err, large.ErrExpired) {
-		return got, "it is gone", nil
-	}
-	return got, "", err
 }
 
 // maxName is how many bytes of a file's name are kept.

@@ -28,17 +28,14 @@ func TestAFormIsATask(t *testing.T) {
 		a.Task.Description == pipelinetest.Form.Description && g.Calls == 0, "%+v, %v: %+v", next, err, a.Task)
 }
 
-// form receives a form with files of Slack's, and one of the console's if own isn't empty.
-func form(t *testing.T, s *shelf, own string, files ...string) (*pipelinetest.World, *Handler) {
+// form receives a form with files of Slack's.
+func form(t *testing.T, s *shelf, files ...string) (*pipelinetest.World, *Handler) {
 	t.Helper()
 	w := pipelinetest.Start(t).World(t)
 	r := task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "決裁を求めます",
 		Matter: &pipelinetest.Form, MessageTS: "1793458790.000100", ThreadTS: "1793458790.000100"}
 	for _, id := range files {
 		r.Files = append(r.Files, aggregate.SharedFile{ID: id, User: pipelinetest.Requester})
-	}
-	if own != "" {
-		r.Files = append(r.Files, task.OwnFile("見積書.pdf", []byte(own)))
 	}
 	w.Receive(r)
 	h := handler(w, &modeltest.Demo{})
@@ -52,13 +49,11 @@ func form(t *testing.T, s *shelf, own string, files ...string) (*pipelinetest.Wo
 
 // Files of a form are kept for as long as the audit log, and nobody reads them. What isn't attached is told with why.
 func TestFilesOfAFormAreAttached(t *testing.T) {
-	const quotation = "%PDF-1.7 quotation"
 	s := &shelf{files: map[string]string{"F1": "名前,金額\n", "F2": "MZ\x90\x00", "F3": strings.Repeat("a", task.MaxFileBytes+1)},
 		errs: map[string][]error{"F1": {slackapi.Unknown{Cause: "http 503"}},
 			"F5": {slackapi.Refused{Code: "missing_scope", App: true}}}}
-	w, h := form(t, s, quotation, "F1", "F2", "F3", "F4", "F5")
+	w, h := form(t, s, "F1", "F2", "F3", "F4", "F5")
 	ref := w.Ref
-	expect.NoError(t, w.Results().KeepFile(t.Context(), ref, []byte(quotation)))
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	a := w.Load()
 	attached, left := a.Attached()
@@ -67,12 +62,9 @@ func TestFilesOfAFormAreAttached(t *testing.T) {
 		why = append(why, fmt.Sprint(f.ID, " ", f.Left, " ", conversation.CauseOf(f.Why)))
 	}
 	expect.Same(t, []string{"F2 type unreadable", "F3  too_large", "F4  unreadable", "F5  forbidden"}, why)
-	expect.That(t, a.Task != nil && len(attached) == 2 && attached[0].Kind == task.KindText &&
-		attached[1].Name == "見積書.pdf" && a.Head.Files == 6, "%+v", attached)
-	for i, want := range []string{"名前,金額\n", quotation} {
-		got := expect.Value(w.Results().Attached(t.Context(), ref, attached[i].SHA256))(t)
-		expect.Is(t, string(got), want)
-	}
+	expect.That(t, a.Task != nil && len(attached) == 1 && attached[0].Kind == task.KindText && a.Head.Files == 5, "%+v", attached)
+	got := expect.Value(w.Results().Attached(t.Context(), ref, attached[0].SHA256))(t)
+	expect.Is(t, string(got), "名前,金額\n")
 	_, err := w.Results().Attached(t.Context(), ref, left[0].SHA256)
 	expect.That(t, errors.Is(err, large.ErrExpired), "what isn't attached is not kept for good: %v", err)
 }
@@ -81,7 +73,7 @@ func TestFilesOfAFormAreAttached(t *testing.T) {
 // by then.
 func TestAFormsFilesAreKeptOnce(t *testing.T) {
 	s := &shelf{files: map[string]string{"F1": "%PDF-1"}}
-	w, h := form(t, s, "", "F1")
+	w, h := form(t, s, "F1")
 	texts := h.Texts
 	h.Texts = failing{texts}
 	_, err := h.Handle(t.Context(), w.In())
@@ -102,7 +94,7 @@ func (failing) Attach(context.Context, aggregate.Ref, string) error { return err
 // A request without files costs no call and no row more.
 func TestWithoutFilesNothingIsAsked(t *testing.T) {
 	s := &shelf{}
-	w, h := form(t, s, "")
+	w, h := form(t, s)
 	h.Texts = nil
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	expect.That(t, s.asked == 0 && w.Load().Files == nil && w.Load().Head.Files == 0, "%d calls", s.asked)
@@ -112,7 +104,7 @@ func TestWithoutFilesNothingIsAsked(t *testing.T) {
 // it had before is not read again.
 func TestFilesThatAreAddedAreAttached(t *testing.T) {
 	s := &shelf{files: map[string]string{"F1": "%PDF-1", "F2": "%PDF-2"}}
-	w, h := form(t, s, "", "F1")
+	w, h := form(t, s, "F1")
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	w.FormGivenBack()
 	id := w.Load().Process().ID

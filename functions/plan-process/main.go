@@ -72,7 +72,6 @@ type Handler struct {
 type plan struct {
 	steps   []task.Step
 	remarks string
-	misfits []task.Misfit // why steps that one of the askers wrote can't be asked about
 }
 
 // Handle asks the model to plan steps with the tools that the tenant allows.
@@ -98,19 +97,13 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			return err
 		},
 		Make: func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (plan, model.Usage, error) {
-			if p, before := a.Unchecked(); p != nil {
-				return h.edited(a, before, p.Steps, permissions, s)
-			}
 			if m := a.Matter(); m != nil {
 				return h.decision(m, a.Language(s.Locale))
 			}
 			return h.make(ctx, s, a, allowed, forbidden, permissions)
 		},
 		Finish: func(a *task.Aggregate, run int, made plan, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
-			switch {
-			case len(made.misfits) > 0:
-				return a.RefuseEdit(run, made.misfits, now)
-			case under == nil:
+			if under == nil {
 				return a.FinishProcess(run, made.steps, made.remarks, s, now)
 			}
 			return under.finish(a, run, made, permissions, s, now)
@@ -182,8 +175,8 @@ func (h *Handler) make(
 	policy := a.Prompt()
 	input := model.PlanInput{
 		Task: *a.Task, Request: a.Request.Text, Enclosed: enclosed, Policy: policy.Content,
-		Drafted: a.PolicyBeforeEdit(), Unstamped: !policy.Terms.ApprovalRequired,
-		Tools: tools, Forbidden: forbidden,
+		Unstamped: !policy.Terms.ApprovalRequired,
+		Tools:     tools, Forbidden: forbidden,
 		Requester: a.Head.Requester, Locale: a.Language(s.Locale), Now: a.Request.Written(), Try: a.Head.Run,
 		Fits: func(steps []task.Step, remarks string) bool {
 			return card.StepsFit(tool.Marked(steps, permissions), remarks)
@@ -196,23 +189,6 @@ func (h *Handler) make(
 	}
 	steps, remarks, usage, err := model.Plan(ctx, g, input)
 	return plan{steps: tool.Marked(steps, permissions), remarks: remarks}, usage, err
-}
-
-// edited returns steps that one of the askers wrote in place of others, as planning would have them, or why it would
-// not.
-func (h *Handler) edited(a *task.Aggregate, before, written []task.Step, permissions []tenancy.ToolPermission,
-	s tenancy.Settings) (plan, model.Usage, error) {
-	tools, err := h.Tools()
-	if err != nil {
-		return plan{}, model.Usage{}, err
-	}
-	by := tool.PlannedBy(tools, a, written, permissions, s.MCPServers)
-	steps, misfits := by.Edited(a.Language(s.Locale), before, written)
-	steps = tool.Marked(steps, permissions)
-	if len(misfits) == 0 && !card.StepsFit(steps, "") {
-		misfits = []task.Misfit{{Field: -1, Why: task.MisfitTooLong}}
-	}
-	return plan{steps: steps, misfits: misfits}, model.Usage{}, nil
 }
 
 // allowed returns the catalog without the tools that the tenant forbids, and with the MCP tools that an administrator

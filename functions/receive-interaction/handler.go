@@ -260,7 +260,7 @@ type press func(ctx context.Context, c click, kind aggregate.CardType, hash stri
 
 func (h *Handler) presses() map[string]press {
 	return map[string]press{
-		"approve": h.approve, "reject": h.asks(false), "return": h.asks(true), "review": h.review, "edit": h.openEdit,
+		"approve": h.approve, "reject": h.asks(false), "return": h.asks(true), "review": h.review, "refill": h.openRefill,
 	}
 }
 
@@ -299,8 +299,8 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return h.pick(ctx, p)
 	case card.ProposalCallback:
 		return h.propose(ctx, p)
-	case card.EditCallback:
-		return h.edited(ctx, p)
+	case card.RefillCallback:
+		return h.refilled(ctx, p)
 	case card.CloseConversationCallback:
 		return h.closeConversation(ctx, p)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
-	"ringi/shared/decide/edit"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -96,7 +95,7 @@ func (p payload) matter(person string, s tenancy.Settings) (task.Matter, map[str
 // refill handles the form of a request for a decision that was given back. What is wrong stands at its field, and the
 // form stays open, as it does after a temporary failure. A refusal is said in its place, with what was typed. s are the
 // settings as the workspace has them, v is of f.Asks, and a is what was given back.
-func (h *Handler) refill(ctx context.Context, p payload, c click, f edit.Form, s tenancy.Settings,
+func (h *Handler) refill(ctx context.Context, p payload, c click, f decide.Refilled, s tenancy.Settings,
 	v verdict, a *task.Aggregate) (inbound.Response, error) {
 	person := v.Settings.Locale
 	m, faults := p.matter(person, s)
@@ -110,7 +109,7 @@ func (h *Handler) refill(ctx context.Context, p payload, c click, f edit.Form, s
 		faults = map[string]string{card.MatterFiles: fault}
 	}
 	if v.Err == nil && faults == nil {
-		v = h.decide(ctx, c, f.Save(task.Edit{Content: typed, Matter: &m, Files: files}))
+		v = h.decide(ctx, c, f.Save(task.Refill{Content: typed, Matter: &m, Files: files}))
 	}
 	if v.Err != nil {
 		v.Log(ctx, slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User))

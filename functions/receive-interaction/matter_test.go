@@ -195,7 +195,7 @@ func TestAFormThatWasGivenBackGetsOtherFiles(t *testing.T) {
 	w.refilled(*a.Matter())
 	p := w.Load().Process()
 	w.quiet(w.post(w.form(webapi.Suzuki, "process", p.ID, "見積書を付けてください")), webapi.Suzuki)
-	w.quiet(w.post(w.click(webapi.Sato, "edit_process", p.ID)), webapi.Sato)
+	w.quiet(w.post(w.click(webapi.Sato, "refill_process", p.ID)), webapi.Sato)
 	v := w.view(webapi.Sato)
 	form := string(expect.Value(json.Marshal(v))(t))
 	for _, want := range []string{`"kept"`, "F0A.pdf", "F0B.pdf", "file_input"} {
@@ -248,11 +248,11 @@ func TestAFormThatWasGivenBackIsFilledInAgain(t *testing.T) {
 	w.slack.CloseView(webapi.Suzuki, w.view(webapi.Suzuki).ID, false)
 	w.quiet(w.post(w.form(webapi.Suzuki, "process", p.ID, "もっと安いものを")), webapi.Suzuki)
 	expect.That(t, w.Load().Process().GivenBack() && w.Load().Head.Ended == nil, "%+v", w.Load().Head)
-	w.told(w.post(w.click(webapi.Suzuki, "edit_process", p.ID)), webapi.Suzuki, "依頼した本人だけ")
-	w.quiet(w.post(w.click(webapi.Sato, "edit_process", p.ID)), webapi.Sato)
+	w.told(w.post(w.click(webapi.Suzuki, "refill_process", p.ID)), webapi.Suzuki, "依頼した本人だけ")
+	w.quiet(w.post(w.click(webapi.Sato, "refill_process", p.ID)), webapi.Sato)
 	v := w.view(webapi.Sato)
 	form := string(expect.Value(json.Marshal(v))(t))
-	for _, want := range []string{card.EditCallback, "複合機の入れ替え", "もっと安いものを", "field:台数"} {
+	for _, want := range []string{card.RefillCallback, "複合機の入れ替え", "もっと安いものを", "field:台数"} {
 		expect.Has(t, form, want)
 	}
 

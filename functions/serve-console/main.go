@@ -14,7 +14,6 @@ import (
 	"ringi/functions/serve-console/integrations"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/gateway"
@@ -74,10 +73,9 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Organisations: organised,
 		Outbound:      strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
 		// It answers only after it has read all files.
-		Begin:    web.AsksOf[store.ContestQuery, store.ContestResult](outbound.PatientFunction(cfg, env.BeginContest)),
-		Agents:   web.AsksOf[agent.AnsweringQuery, agent.AnsweringResult](outbound.FunctionAt(cfg, env.AnswerMessage)),
-		Requests: decide.RequestsOf(rows, slack, known, time.Now),
-		Links:    slack, Messages: slack, Channels: slack, Machine: env.PipelineARN,
+		Begin:  web.AsksOf[store.ContestQuery, store.ContestResult](outbound.PatientFunction(cfg, env.BeginContest)),
+		Agents: web.AsksOf[agent.AnsweringQuery, agent.AnsweringResult](outbound.FunctionAt(cfg, env.AnswerMessage)),
+		Links:  slack, Messages: slack, Channels: slack, Machine: env.PipelineARN,
 		SignIn:  &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound},

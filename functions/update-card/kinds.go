@@ -144,7 +144,7 @@ func linked(console string, a aggregate.Aggregate, c *aggregate.Card, link strin
 
 func (taskCards) Urgency(of aggregate.Aggregate, c *aggregate.Card) urgency {
 	a := of.(*task.Aggregate)
-	if row := a.Returned(); row != nil && row.Key() == c.Subject || // whoever asked has to edit it, also what did not fit
+	if row := a.Returned(); row != nil && row.Key() == c.Subject || // whoever asked has to fill it in again
 		a.Head.Parked != nil && a.Head.Ended == nil && a.Newest(c.CardType, c.Subject) { // it has a retry button
 		return asks
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
@@ -42,34 +40,4 @@ func TestAskersAreToldWhatWasGivenBackToThem(t *testing.T) {
 
 	a = &task.Aggregate{Task: a.Task, Prompts: []*task.Prompt{p}, Request: &task.Request{ChannelType: "im", User: "U1"}}
 	expect.That(t, k.Outcome(a, now) == nil, "told beside their own card")
-}
-
-// Whoever wrote an edit that does not fit is told each time, with why; other askers aren't.
-func TestWhoeverEditedIsToldThatItDoesNotFit(t *testing.T) {
-	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
-	step := []task.Step{{StepID: "step-1", Order: 1, Tool: "list_attendance", Access: aggregate.Read,
-		ToolInput: `{"employees":[],"month":13,"year":2026}`}}
-	v1 := &task.Process{ID: "01P", Version: 1, Steps: step, Gate: aggregate.Gate{Status: aggregate.Rejected,
-		Askers:  []circulation.Person{{User: "U1"}, {User: "U2"}},
-		Acts:    []circulation.Act{{Kind: circulation.GiveBack}},
-		Verdict: aggregate.Verdict{RejectedBy: "U9", RejectedAt: &now, RejectionReason: "月を直して"}}}
-	v2 := &task.Process{ID: "01Q", Version: 2, Steps: step, EditedBy: "U2", Edits: 1,
-		Misfits: []task.Misfit{{Order: 1, Field: 1, Why: task.MisfitMost, Limit: "12"}},
-		Gate:    aggregate.Gate{Status: aggregate.Generating}}
-	a := &task.Aggregate{Task: &task.Task{Title: "勤怠"}, Processes: []*task.Process{v1, v2},
-		Prompts: []*task.Prompt{{ID: "01R", Version: 1, Gate: aggregate.Gate{Status: aggregate.Approved}}},
-		Request: &task.Request{ChannelType: "im", User: "U1"}}
-	k := taskCards{}
-	for _, edits := range []int{1, 2} {
-		v2.Edits = edits
-		c := k.Outcome(a, now)
-		expect.Must(t, c != nil && c.User == "U2", "%+v", c)
-		a.Add(c)
-		expect.That(t, k.Outcome(a, now) == nil, "told twice")
-		m, drawn := k.Copy(a, c, tenancy.DefaultSettings(), "", now)
-		of := &aggregate.Card{CardType: task.CardProcess, Subject: v2.Key(), MessageTS: "1.2"}
-		expect.Is(t, k.Urgency(a, of), asks, "it waits for whoever asked")
-		text := string(expect.Value(json.Marshal(m.Attachments))(t))
-		expect.That(t, drawn && strings.Contains(text, "月: 12 以下の数値") && strings.Contains(text, "edit_process"), "%s", text)
-	}
 }

@@ -294,22 +294,14 @@ func concerns(g *aggregate.Gate, user string) bool {
 		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool { return act.Hand.User == user })
 }
 
-// returned tells an asker who has not been told that a version was given back to them, or that their edit was not
-// taken.
+// returned tells an asker who has not been told that a form was given back to them.
 func returned(t *task.Aggregate) *aggregate.Card {
 	row := t.Returned()
-	if row == nil {
+	if row == nil || t.Request.ChannelType == "im" {
 		return nil
 	}
-	id, subject := row.Asks().ID, card.Returned(t, row)
-	unfit := len(t.MisfitsOf(id)) > 0
-	if !unfit && t.Request.ChannelType == "im" {
-		return nil
-	}
-	for _, p := range t.ReturnedTo(id) {
-		if unfit && p.User != t.Process().EditedBy {
-			continue
-		}
+	subject := card.ReturnedCopy + row.Key()
+	for _, p := range t.ReturnedTo(row.ID) {
 		if !slices.ContainsFunc(t.CopiesOf(subject), func(c *aggregate.Card) bool { return c.User == p.User }) {
 			return &aggregate.Card{CardType: task.CardOutcome, Subject: subject, User: p.User}
 		}

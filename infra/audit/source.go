@@ -201,7 +201,7 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 	p := &Proof{
 		ID: e.ID, Task: id, Attempt: e.Attempt, Status: string(e.Status), Number: e.Number,
 		Document: e.Document, Enclosed: a.Enclosed(),
-		Steps:  stamped{ID: process.ID, Version: process.Version, Text: string(steps), Edited: process.EditedBy},
+		Steps:  stamped{ID: process.ID, Version: process.Version, Text: string(steps)},
 		Writes: []writeCall{},
 	}
 	p.Steps.Gate = walkOf(&process.Gate, a.AskedText(process))

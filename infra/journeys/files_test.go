@@ -44,20 +44,6 @@ func TestAQuotationIsStampedAndStaysOpen(t *testing.T) {
 	expect.Is(t, status, http.StatusNotFound, "what isn't attached is served to nobody")
 }
 
-// A file that came by the console's form stands under the effect and is served, under an ending of what it is.
-func TestAFileOfTheConsoleIsStamped(t *testing.T) {
-	s := start(t)
-	const csv = "品名,金額\n複合機,1200000\n"
-	d := driver.AskWithFile(t, s, webapi.Sato, "複合機の更新", driver.FormFile{Name: "見積.hta", Body: []byte(csv)})
-	d.Card(driver.ProcessCard, "📄 添付: 「見積.hta」")
-	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
-	a := d.Until("recorded", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
-	sum := aggregate.HashOf(csv)
-	expect.Has(t, a.Enclosed(), sum)
-	status, body := driver.Administrator(t, s, administrator.ID).Get("/console/tasks/" + d.Ref.ID + "/files/" + sum)
-	expect.That(t, status == http.StatusOK && body == csv, "%d: %s", status, body)
-}
-
 // A file in which a scanner found a threat is neither served nor stamped, as its tag says; it can be rejected.
 func TestAFileWithAThreatIsNotStamped(t *testing.T) {
 	s := start(t)

@@ -3,7 +3,6 @@ package journeys
 import (
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"html"
 	"net/http"
 	"net/url"
@@ -21,14 +20,12 @@ import (
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
 
@@ -154,41 +151,6 @@ func proved(t *testing.T, d *driver.Request) {
 	expect.NoError(t, os.WriteFile(file, expect.Value(audit("prove", d.Ref.ID))(t), 0o600))
 	out, err := exec.Command("python3", "../audit/verify.py", file).CombinedOutput()
 	expect.That(t, err == nil && !strings.Contains(string(out), "no entry seals"), "verify.py: %v\n%s", err, out)
-}
-
-// An order of three stages is given back with a reason, edited, asked about by its second stage, and placed as edited.
-func TestAnOrderIsGivenBackEditedAskedAboutAndPlaced(t *testing.T) {
-	s := start(t)
-	tenant := aggregate.TenantID(s.Sandbox.TeamID())
-	expect.NoError(t, driver.ConnectOrdering(t.Context(), s, tenant))
-	t.Cleanup(func() {
-		expect.NoError(t, driver.MCPAdmin(s).Forbid(context.Background(), tenant, vendors.PlaceOrder, administrator))
-	})
-	rule := threeStages()
-	rule.Numbered = true
-	under(t, s, rule)
-	d := driver.Ask(t, s, webapi.Sato, "取引先アクメに、モニター 3台 450,000円を発注してください")
-	d.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
-	stamps(d, steps1, [2]string{"課長", webapi.Suzuki})
-	d.Card(steps1, "👉 いま: 経理")
-	d.RejectUntilTaken(webapi.Tanaka, steps1, "return_process", "2 台で足ります", "")
-	orders := len(s.Vendors.Rooms().Orders())
-	d.FillUntilTaken(webapi.Sato, steps1, "edit_process", quantity(d, "3", "2"))
-	stamps(d, steps2, [2]string{"課長", webapi.Suzuki})
-	fills(d, webapi.Tanaka, steps2, "ask_process", map[string]any{card.ReasonBlock: "納期はいつですか"})
-	direct := *d
-	direct.Channel, direct.Root = webapi.DirectMessage(webapi.Sato), ""
-	fills(&direct, webapi.Sato, "CARD#question#1#PROCESS#0002@"+webapi.Sato, "answer_process",
-		map[string]any{card.ReasonBlock: "月末までに届きます"})
-	stamps(d, steps2, [2]string{"経理", webapi.Suzuki}, [2]string{"経理", webapi.Tanaka}, [2]string{"部長", webapi.Alex})
-	// The policy names another quantity: what it doesn't name the last stage is asked about once more before the call.
-	d.Click(webapi.Alex, "CARD#step#0002#001#01", "approve_step")
-	a := agree(t, d, "納期はいつですか", "月末までに届きます", "2 台で足ります")
-	placed := s.Vendors.Rooms().Orders()[orders:]
-	var stamped vendors.Order
-	expect.NoError(t, json.Unmarshal([]byte(a.Process().Steps[0].ToolInput), &stamped))
-	expect.Same(t, placed, []vendors.Order{stamped})
-	expect.That(t, a.Processes[0].GivenBack() && stamped.Items[0].Quantity == 2, "%+v", stamped)
 }
 
 // Alex, who stands in for Suzuki, is reminded of what waits, and stamps it. The requester withdraws it meanwhile, and

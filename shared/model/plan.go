@@ -23,7 +23,6 @@ type PlanInput struct {
 	Request string // the message
 	Enclosed
 	Policy    string // as approved
-	Drafted   string // what it was before one of the askers edited it; empty if nobody did
 	Unstamped bool   // the policy needed no approval, so people may not have seen it
 	Earlier   []PlanVersion
 	Tools     *tool.Catalog // only those that the tenant's tasks may call
@@ -73,7 +72,6 @@ type PlanData struct {
 	Message string   `json:"message"`
 	Enclosed
 	Policy    string    `json:"policy"`
-	Drafted   string    `json:"policy_before_edit,omitempty"`
 	Earlier   []PlanTry `json:"rejected_versions"`
 	Requester string    `json:"requester"`
 	Now       string    `json:"now"`
@@ -119,7 +117,7 @@ type StepData struct {
 
 func planData(in PlanInput) PlanData {
 	d := PlanData{
-		Task: taskData(in.Task), Message: in.Request, Enclosed: in.Enclosed, Policy: in.Policy, Drafted: in.Drafted,
+		Task: taskData(in.Task), Message: in.Request, Enclosed: in.Enclosed, Policy: in.Policy,
 		Earlier: []PlanTry{}, Requester: in.Requester, Now: stamp(in.Now), Locale: in.Locale,
 	}
 	given := make([]string, len(in.Earlier))

@@ -66,7 +66,7 @@ func TestPromptsNameTheData(t *testing.T) {
 			"task_type"},
 		"draft": {"task", "message", "now", "rejected_versions", "forbidden", "constraints", "server_tools",
 			"spreadsheet_ids", "recipients", "departments", "max_rows"},
-		"plan": {"policy", "policy_before_edit", "task", "message", "tools", "effect", "rejected_versions", "toolInput", "input", "output",
+		"plan": {"policy", "task", "message", "tools", "effect", "rejected_versions", "toolInput", "input", "output",
 			"requester", "stepId", "order", "title", "description", "expectedOutput", "requiresHumanCheck"},
 		"summarize": {"facts", "steps"},
 		"execute":   {"facts", "steps", "message", "order", "tool", "arguments", "done"},

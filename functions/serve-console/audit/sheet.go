@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"ringi/functions/serve-console/subject"
@@ -28,7 +27,6 @@ type sheetData struct {
 	Before          []earlier // versions of the steps that people didn't settle
 	Checks          []check   // of steps before they ran
 	Approved        *approved // how the policy was settled; nil: it wasn't
-	Corrected       string    // who corrected the steps that were made of the policy
 	Outcome         *outcome  // of a request that was not carried out
 	Digests         [2]string // SHA-256 of the policy and of the steps, as they were stamped; empty: none
 	Prove           string
@@ -223,8 +221,7 @@ func (d *sheetData) draw(x *store.RegisteredTask, s speaker) {
 	if p == nil {
 		return
 	}
-	d.Before, d.Corrected = nil, ""
-	var edits []string
+	d.Before = nil
 	for i, of := range a.Processes[:slices.Index(a.Processes, p)+1] {
 		if of != p {
 			before := s.earlier(of)
@@ -233,12 +230,6 @@ func (d *sheetData) draw(x *store.RegisteredTask, s speaker) {
 			}
 			d.Before = append(d.Before, before)
 		}
-		if of.EditedBy != "" && of.PromptID == p.PromptID {
-			edits = append(edits, s.words.Say("correction", "who", s.Person(of.EditedBy), "n", of.Version))
-		}
-	}
-	if len(edits) > 0 {
-		d.Corrected = s.words.Say("corrected", "who", strings.Join(edits, s.words.Say("and")), "n", p.Version)
 	}
 	d.Checks = nil
 	for _, g := range a.Gates {

@@ -15,7 +15,6 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/task"
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -32,9 +31,8 @@ type Console struct {
 	Agents        conversation.Agents
 	Messages      rules.DirectMessages
 	Channels      settings.Channels
-	Requests      decide.Requests // by the form that asks for a decision
-	Links         subject.Links   // to Slack messages; nil: no links
-	Machine       string          // address of the pipeline's state machine; empty: no links to runs
+	Links         subject.Links // to Slack messages; nil: no links
+	Machine       string        // address of the pipeline's state machine; empty: no links to runs
 	Connect       integrations.Connections
 	Files         conversation.Files
 	GitHub        settings.GitHub
@@ -60,8 +58,7 @@ func (c *Console) Routes() []web.Route {
 	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Organisations: c.Organisations, Links: c.Links}
 	return slices.Concat(
 		[]web.Route{web.ForMembers("GET /console", c.home), web.ForMembers("GET /console/{$}", c.home)},
-		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations, Requests: c.Requests,
-			Machine: c.Machine}).Routes(),
+		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations, Machine: c.Machine}).Routes(),
 		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Who: c.Agents, Outbound: c.Outbound,
 			Files: c.Files}).Routes(),
 		c.callPages(acts).Routes(),

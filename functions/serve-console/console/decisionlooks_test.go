@@ -2,7 +2,6 @@ package console_test
 
 import (
 	"fmt"
-	"net/url"
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
@@ -23,11 +22,7 @@ func decisionLooks(w *consoletest.World) []look {
 	rejected := w.TaskPage()
 	b.Post(rejected+"/act", w.Act(aggregate.ActReject, "見積もりを 2 社から取ってください。"))
 	w.MatterAsked()
-	wrong := url.Values{"key": {aggregate.NewID()}, "matter": {"宇宙"}, "title": {"倉庫の賃貸"}, "amount": {"たくさん"},
-		"currency": {"JPY"}, "description": {""}, "channel": {"C0OTHERS"}}
 	all := []look{
-		{name: "decision-new", path: "/console/decisions/new"},
-		{name: "decision-wrong", path: "/console/decisions", form: wrong},
 		{name: "decision-asked", path: w.TaskPage()}, {name: "decision-recorded", path: recorded},
 		{name: "decision-rejected", path: rejected},
 		{name: "decision-register", path: "/console/register?by=decisions"},

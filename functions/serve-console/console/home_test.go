@@ -79,8 +79,8 @@ func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
 var forMembers = strings.Fields(`
 GET/console GET/console/{$} POST/console/signout GET/console/stand-ins POST/console/stand-ins
 GET/console/tasks GET/console/approvals
-GET/console/decisions/new POST/console/decisions GET/console/tasks/{id} POST/console/tasks/{id}/act
-GET/console/tasks/{id}/edit/{gate} POST/console/tasks/{id}/edit/{gate}
+GET/console/tasks/{id} POST/console/tasks/{id}/act
+POST/console/tasks/{id}/edit/{gate}
 GET/console/tasks/{id}/message GET/console/tasks/{id}/files/{sum}
 GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent
 GET/console/tasks/{id}/drafts/{version}/{team} POST/console/tasks/{id}/drafts/{version}/{team}

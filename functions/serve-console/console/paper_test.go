@@ -124,7 +124,7 @@ func decided(w *consoletest.World, last int, text string, files map[string][]byt
 	r := task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts, Text: text}
 	var read []task.ReadFile
 	for name, content := range files {
-		x := task.ReadFile{SharedFile: task.OwnFile(name, content)}
+		x := task.ReadFile{SharedFile: aggregate.SharedFile{ID: "F" + name, Name: name, Bytes: int64(len(content))}}
 		x.Take(content, len(read))
 		r.Files, read = append(r.Files, x.SharedFile), append(read, x)
 	}

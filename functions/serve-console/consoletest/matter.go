@@ -1,60 +1,47 @@
 package consoletest
 
 import (
-	"net/http"
-	"net/url"
-	"strings"
+	"maps"
+	"slices"
+	"strconv"
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/store/storetest"
 )
-
-// MatterForm is the page's form for a decision, filled in.
-func (b *Browser) MatterForm(channel string) url.Values {
-	_, key, _ := strings.Cut(b.Get("/console/decisions/new").Body, `name="key" value="`)
-	key, _, _ = strings.Cut(key, `"`)
-	return url.Values{"key": {key}, "matter": {"契約"}, "title": {"倉庫の賃貸"}, "amount": {"３６０万円"},
-		"currency": {"JPY"}, "description": {"在庫が\r\n増えたため。"}, "channel": {channel}}
-}
-
-// AskForDecision sends such a form, and returns the id of the request that it made.
-func (b *Browser) AskForDecision(form url.Values) string { return b.AskWithFiles(form, nil) }
-
-// AskWithFiles sends such a form with files, by their names.
-func (b *Browser) AskWithFiles(form url.Values, files map[string][]byte) string {
-	t := b.World.T
-	t.Helper()
-	a := b.UploadAll("/console/decisions", form, files)
-	id, done := strings.CutSuffix(strings.TrimPrefix(a.To, "/console/tasks/"), "?done=matter_asked")
-	expect.Must(t, a.Status == http.StatusSeeOther && done && aggregate.ValidID(id), "%d %s: %s", a.Status, a.To, a.Body)
-	return id
-}
 
 // MatterAsked has Sato ask for a decision, and people are asked about it.
 func (w *World) MatterAsked() { w.MatterAskedWith(nil) }
 
 // MatterAskedWith is MatterAsked with files, by their names.
 func (w *World) MatterAskedWith(files map[string][]byte) {
-	w.MatterAskedBy(w.As(webapi.Sato).MatterForm(webapi.HR), files)
+	w.MatterAskedFor(task.Matter{Kind: "契約", Title: "倉庫の賃貸", Amount: "3600000", Currency: "JPY",
+		Description: "在庫が\n増えたため。"}, files)
 }
 
-// MatterAskedBy is MatterAskedWith by a form as it was filled in.
-func (w *World) MatterAskedBy(form url.Values, files map[string][]byte) {
-	w.Ref = task.RefOf(w.Tenant.ID, w.As(webapi.Sato).AskWithFiles(form, files))
+// MatterAskedFor is MatterAskedWith for a form as it was filled in.
+func (w *World) MatterAskedFor(m task.Matter, files map[string][]byte) {
+	text := card.MatterText("ja", m)
+	ts := w.Slack.Say(w.T, webapi.Sato, webapi.HR, text)
+	r := task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts, Text: text,
+		Matter: &m}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		r.Files = append(r.Files, aggregate.SharedFile{ID: "F" + strconv.Itoa(len(r.Files)), Name: name,
+			Bytes: int64(len(files[name])), User: webapi.Sato})
+	}
+	w.Receive(r)
 	if len(files) > 0 {
-		w.FilesRead()
+		w.FilesRead(files)
 	}
 	w.Later(time.Second)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		m := a.Matter()
 		return a.Extracted(1, task.Extract{Title: m.Title, Description: m.Description, Priority: task.Medium,
 			TaskType: task.TypeStandard}, w.Now())
 	})
-	w.MatterGoesRound(w.Load().Request.Text)
+	w.MatterGoesRound(text)
 }
 
 // MatterGoesRound has people asked about what a form says, which is this text.
@@ -72,13 +59,14 @@ func (w *World) MatterGoesRound(text string) {
 	}
 }
 
-// FilesRead notes what the files of a form are.
-func (w *World) FilesRead() {
+// FilesRead keeps the files of a form, by their names, and notes what they are.
+func (w *World) FilesRead(files map[string][]byte) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		var read []task.ReadFile
 		for i, f := range a.Request.Files {
 			x := task.ReadFile{SharedFile: f}
-			x.Take([]byte(w.Results[storetest.FileKey(w.Ref, task.OwnSum(f))]), i)
+			x.Take(files[f.Name], i)
+			w.Results[storetest.FileKey(w.Ref, x.SHA256)] = aggregate.JSON(files[f.Name])
 			read = append(read, x)
 		}
 		return a.ReadFiles(a.Head.Run, read, w.Now())

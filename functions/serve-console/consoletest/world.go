@@ -27,7 +27,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
-	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -182,7 +181,6 @@ func New(t *testing.T, db *storetest.Server) *World {
 		Agents: func(context.Context, agent.AnsweringQuery) (none agent.AnsweringResult, _ error) { return none, nil },
 		SignIn: &slackapi.SignIn{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
 	}
-	w.Console.Requests = decide.RequestsOf(store.TasksOf(all), w.Slack.Client, w.Console.People, w.Now)
 	w.GitHub, w.Console.GitHub = newGitHub(t)
 	w.Console.Messages, w.Console.Channels = w.Slack.Client, w.Slack.Client
 	w.Console.Links, w.Console.Conversations.Now, w.Console.Contests.Now = w.Slack.Client, w.Now, w.Now

@@ -250,7 +250,7 @@ func (x Asking) Buttons(t *Turn, offers []aggregate.Offer, whole bool) (out []Bu
 	for _, o := range offers {
 		gate := o.Act == aggregate.ActApprove || o.Act == aggregate.ActReject
 		switch {
-		case o.Act == task.ActEdit: // it has a page of its own
+		case o.Act == task.ActRefill: // its form is in Slack
 		case gate && t != nil:
 			out = append(out, x.along(t, o, whole)...)
 		case o.Act == aggregate.ActReject:

@@ -1,7 +1,6 @@
 package task_test
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"strings"
@@ -19,7 +18,6 @@ var quotation = []byte("%PDF-1.7 quotation")
 func TestFilesOfARequest(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"stand beside what they are for, and in the register and on the sheet": testFilesShown,
-		"that can't be attached are named with the limits":                     testFilesRefused,
 		"are served to who may read the request, and run nothing":              testFilesServed,
 		"with a threat are neither served nor stamped":                         testFilesThreat,
 	})
@@ -27,7 +25,6 @@ func TestFilesOfARequest(t *testing.T) {
 
 func testFilesShown(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/decisions/new").Holds(t, `enctype="multipart/form-data"`, `accept=".pdf,.png,.jpg,`)
 	w.MatterAskedWith(map[string][]byte{"見積書.pdf": quotation, "<b>.csv": []byte("a,b\n")})
 	sum := aggregate.HashOf(string(quotation))
 	page := b.Get(w.TaskPage())
@@ -39,26 +36,6 @@ func testFilesShown(t *testing.T, w *consoletest.World) {
 	b.Get("/console/register?by=decisions").Says(t, 200, number, "見積書.pdf", sum[:16]+"…")
 	b.Get("/console/register/file.csv?by=decisions").Holds(t, `"添付ファイル"`, "「見積書.pdf」 (18 B、SHA-256 "+sum+")")
 	b.Get("/console/register/"+number).Says(t, 200, "見積書.pdf", sum[:16]+"…").Holds(t, "<code>"+sum+"</code>")
-}
-
-func testFilesRefused(t *testing.T, w *consoletest.World) {
-	b := w.As(webapi.Sato)
-	many := map[string][]byte{}
-	for i := range 11 {
-		many[fmt.Sprint(i, ".csv")] = fmt.Appendf(nil, "a,%d\n", i)
-	}
-	for name, files := range map[string]map[string][]byte{
-		"装置.exe": {"装置.exe": []byte("MZ\x90\x00")}, "空.csv": {"空.csv": {}}, "": many,
-		"a.csv": {"a.csv": bytes.Repeat([]byte("a,b\n"), 990_000), "b.pdf": quotation},
-	} {
-		page := b.UploadAll("/console/decisions", b.MatterForm(""), files)
-		if name == "a.csv" {
-			name = ""
-		}
-		page.Says(t, http.StatusUnprocessableEntity, "添付できないファイルがあります。", name, "10 個まで", "合計 3.8 MB まで", "xlsx, docx")
-		page.Holds(t, "倉庫の賃貸")
-	}
-	expect.Is(t, len(w.Results), 0, "nothing is kept of a form that is refused")
 }
 
 func testFilesServed(t *testing.T, w *consoletest.World) {

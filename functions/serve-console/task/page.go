@@ -41,7 +41,6 @@ type Pages struct {
 	*subject.Acts
 	Contests      *store.ContestStore
 	Conversations *store.ConversationStore
-	Requests      decide.Requests
 	Machine       string // address of the pipeline's state machine; empty: no links to runs
 }
 
@@ -50,13 +49,9 @@ func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console/tasks", c.tasks),
 		web.ForMembers("GET /console/approvals", c.approvals),
-		web.ForMembers("GET /console/decisions/new", c.openMatter),
-		{Pattern: "POST /console/decisions", Serve: c.askMatter, Files: true},
 		web.ForMembers("GET /console/tasks/{id}", web.Of(c.load, c.showTask)),
 		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/message", c.OpenBeginning(c.page())),
-		web.ForMembers("GET /console/tasks/{id}/edit/{gate}", web.Of(c.taskOf, c.showEdit)),
-		{Pattern: "POST /console/tasks/{id}/edit/{gate}", Serve: web.Of(c.taskOf, c.saveEdit), Files: true},
 		web.ForMembers("GET /console/tasks/{id}/results/{step}/{file}", web.Of(c.taskOf, c.sendResult)),
 		web.ForMembers("GET /console/tasks/{id}/files/{sum}", web.Of(c.taskOf, c.sendFile)),
 		web.ForMembers("GET /console/tasks/{id}/sent", web.Of(c.taskOf, c.sendSent)),
@@ -191,7 +186,7 @@ type taskPage struct {
 	RunHere bool             // it runs on this machine
 	Since   subject.Since
 	Turn    string // what only the viewer can do, as the request is their own
-	Edit    string // address of the form in which the viewer edits what was given back to them
+	Refill  bool   // a form was given back to the viewer, who fills it in again in Slack
 	Anew    string // the request's text, once only another request helps
 	Form    bool   // it is asked by the form for decisions
 	Problem string // why the viewer's act was refused
@@ -229,9 +224,8 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		p.Turn = card.Turn(v.Locale, t.task.Head.Glance, card.OneLine)
 	}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team}
-	if row := t.task.Returned(); row != nil && t.task.AsksFor(row.Asks().ID, by, t.settings.Policy(v.Team)) == nil {
-		p.Edit = p.Path + "/edit/" + row.Asks().ID
-	}
+	row := t.task.Returned()
+	p.Refill = row != nil && t.task.AsksFor(row.ID, by, t.settings.Policy(v.Team)) == nil
 	p.RunAt = runAt(c.Machine, t.history.ID, t.history.Run)
 	p.RunHere = p.RunAt == "" && c.Machine != ""
 	p.Since = p.since(r, v, t, turn)

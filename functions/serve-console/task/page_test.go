@@ -24,7 +24,7 @@ import (
 func TestTheStoryOfATask(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"from its message to its results": wholeStory, "nobody else's": strangersSeeNothing,
-		"decided here as in Slack": decidesHere, "given back and edited here": editsWhatWasGivenBack,
+		"decided here as in Slack":       decidesHere,
 		"who may not decide is told why": refusesHere, "who may approve holds at once": holdsAtOnce,
 		"what nobody may approve is on hold": onHold, "what was not shown is not decided": onlyWhatWasShown,
 		"only another request helps":    asksAnew,

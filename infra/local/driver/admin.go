@@ -1,12 +1,10 @@
 package driver
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"net/url"
 	"slices"
@@ -170,21 +168,6 @@ func (d Desk) Post(path string, form url.Values) (status int, page string) {
 	d.T.Helper()
 	form.Set("form", d.form)
 	return d.do(http.MethodPost, path, "application/x-www-form-urlencoded", form.Encode())
-}
-
-// Upload sends a form with a file.
-func (d Desk) Upload(path string, form url.Values, file FormFile) (status int, page string) {
-	d.T.Helper()
-	form.Set("form", d.form)
-	var body bytes.Buffer
-	parts := multipart.NewWriter(&body)
-	for name := range form {
-		expect.NoError(d.T, parts.WriteField(name, form.Get(name)))
-	}
-	part := expect.Value(parts.CreateFormFile("file", file.Name))(d.T)
-	expect.Value(part.Write(file.Body))(d.T)
-	expect.NoError(d.T, parts.Close())
-	return d.do(http.MethodPost, path, parts.FormDataContentType(), body.String())
 }
 
 // do sends a request, up to five times while the answer is 503.

@@ -1,15 +1,12 @@
 package driver
 
 import (
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
 
@@ -40,16 +37,6 @@ func AskWithFiles(t T, s *stack.Stack, user, title string, files ...FormFile) *R
 		"currency": "JPY", "description": "入れ替えの時期のため。", "request_channel": webapi.HR,
 		"file": given})
 	expect.Must(t, err == nil && len(wrong) == 0, "%v, %v", wrong, err)
-	return askedFor(t, s, title, asked)
-}
-
-// AskWithFile asks for a decision by the console's form, with a file.
-func AskWithFile(t T, s *stack.Stack, user, title string, file FormFile) *Request {
-	t.Helper()
-	asked, d := time.Now(), SitDown(t, s, user)
-	status, page := d.Upload("/console/decisions", url.Values{"key": {aggregate.NewID()}, "matter": {"支出"}, "title": {title},
-		"amount": {"120万"}, "currency": {"JPY"}, "description": {"入れ替えの時期のため。"}, "channel": {webapi.HR}}, file)
-	expect.Must(t, status == http.StatusSeeOther, "%d: %s", status, page)
 	return askedFor(t, s, title, asked)
 }
 

@@ -12,7 +12,7 @@ import (
 // that settles a process also creates its execution; a step then runs with exactly the arguments that its gate showed.
 // Of a policy or a process that is sent back another version is made, unless max_versions are used up: then the task is
 // cancelled, as by what is denied and by a step that is sent back. Completed steps are not undone. What is given back
-// waits for one of its askers: see Edit.
+// waits for one of its askers: see Refill.
 //
 // by is the hand, whose delegation, row of the organisation and place in a channel, or right to put in a successor, the
 // caller has looked up: on are the rows on which that depends.
@@ -130,23 +130,18 @@ func (a *Aggregate) onRouteOf(row Gated) (on *aggregate.OnRoute, typ, id string,
 		if row.Author != "" {
 			about["picked_by"] = row.Author
 		}
-		return &promptOnRoute, "prompt", row.ID, row.Entry.details(writtenBy(about, row.EditedBy))
+		if row.EditedBy != "" {
+			about["edited_by"] = row.EditedBy
+		}
+		return &promptOnRoute, "prompt", row.ID, row.Entry.details(about)
 	case *Process:
 		about := a.versioned(row.Version, row.hash())
-		return &processOnRoute, "process", row.ID, writtenBy(about, row.EditedBy)
+		return &processOnRoute, "process", row.ID, about
 	case *StepGate:
 		return &stepOnRoute, "execution", idIn(a.executionOf(row)), map[string]any{"step": row.StepID,
 			"arguments_hash": row.hash()}
 	}
 	return &aggregate.OnRoute{}, "", "", map[string]any{}
-}
-
-// writtenBy adds to the details of a version who of its askers wrote it, if one did.
-func writtenBy(about map[string]any, editor string) map[string]any {
-	if editor != "" {
-		about["edited_by"] = editor
-	}
-	return about
 }
 
 // idIn returns an execution's id, or "" for nil.
@@ -213,7 +208,7 @@ const (
 	ActRetryExecution  aggregate.Act = "retry_execution"
 	ActCancelExecution aggregate.Act = "cancel_execution"
 	ActCancelTask      aggregate.Act = "cancel_task"
-	ActEdit            aggregate.Act = "edit" // what was given back
+	ActRefill          aggregate.Act = "refill" // a form that was given back
 )
 
 // Offers returns what people may do on the task in its current state. Cards offer the same, except cancelling a task,
@@ -232,7 +227,7 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 	}
 	if row := a.Returned(); row != nil {
 		q := row.Asks()
-		out = append(out, aggregate.Offer{Act: ActEdit, ID: q.ID, Kind: q.Kind, Hash: row.hash()})
+		out = append(out, aggregate.Offer{Act: ActRefill, ID: q.ID, Kind: q.Kind, Hash: row.hash()})
 	}
 	if a.Head.Parked != nil && !a.Head.Hopeless() && a.Head.RetriesLeft() {
 		out = append(out, aggregate.Offer{Act: ActRetryGeneration, ID: a.Head.TaskID})

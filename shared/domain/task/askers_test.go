@@ -75,9 +75,6 @@ func (w *world) click() {
 			return a.PickDraft(r.ID, rapid.SampledFrom([]string{"a", "b"}).Draw(w.rt, "team"), "方針", "別の案", by, p, now)
 		})
 		add("give prompt back", w.givesBack(r.ID, by, p))
-		add("edit prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Edit(r.ID, Edit{Content: "直した方針"}, by, p, now)
-		})
 		add("approve prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Approve(r.ID, by, p, now)
 		})
@@ -87,8 +84,8 @@ func (w *world) click() {
 			return a.Reject(r.ID, "短く", by, p, now)
 		})
 		add("give process back", w.givesBack(r.ID, by, p))
-		add("edit process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Edit(r.ID, w.edit(a, r), by, p, now)
+		add("refill", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Refill(r.ID, w.refill(), by, p, now)
 		})
 		add("approve process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Approve(r.ID, by, p, now)
@@ -138,12 +135,9 @@ func (w *world) stamp() {
 		return
 	}
 	if row := a.Returned(); row != nil {
-		e := Edit{Content: "直した方針"}
-		if p, steps := row.(*Process); steps {
-			e = w.edit(a, p)
-		}
-		w.decide("person: edit", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Edit(row.Asks().ID, e, person(requester), policies[0], now)
+		e := w.refill()
+		w.decide("person: refill", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Refill(row.ID, e, person(requester), policies[0], now)
 		})
 		return
 	}

@@ -184,23 +184,6 @@ func Stamps(c aggregate.Change, id string) bool {
 	})
 }
 
-// ownFile begins the id of a file that Ringi has and Slack hasn't: the file's hash follows.
-const ownFile = "sha256:"
-
-// OwnFile lists a file that a form of the console brought.
-func OwnFile(name string, content []byte) aggregate.SharedFile {
-	return aggregate.SharedFile{ID: ownFile + aggregate.HashOf(string(content)), Name: name, Bytes: int64(len(content))}
-}
-
-// OwnSum returns the hash of a file that Ringi has and Slack hasn't, or "".
-func OwnSum(f aggregate.SharedFile) string {
-	sum, own := strings.CutPrefix(f.ID, ownFile)
-	if !own {
-		return ""
-	}
-	return path.Base(sum)
-}
-
 // Enclosed returns the text of what a request with files has beside its words, whose hash is in what people stamp: what
 // it forwards, and each file with its name, kind, size and hash, or why it is not attached. It is "" without files.
 func (a *Aggregate) Enclosed() string { return a.enclosing(nil) }

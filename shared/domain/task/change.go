@@ -163,8 +163,7 @@ const (
 	AuditPromptApproved     aggregate.Action = "prompt.approved"
 	AuditPromptRejected     aggregate.Action = "prompt.rejected"
 	AuditPromptPicked       aggregate.Action = "prompt.picked"     // replaced by another team's submission
-	AuditPromptReturned     aggregate.Action = "prompt.returned"   // given back to whoever asked
-	AuditPromptEdited       aggregate.Action = "prompt.edited"     // by one of them: the next version
+	AuditPromptEdited       aggregate.Action = "prompt.edited"     // by one of the askers: a form was filled in again
 	AuditBestTaken          aggregate.Action = "prompt.best_taken" // a contest was ended with its best draft so far
 	AuditProcessApproved    aggregate.Action = "process.approved"
 	AuditProcessRejected    aggregate.Action = "process.rejected"
@@ -174,7 +173,6 @@ const (
 	AuditProcessStamped     aggregate.Action = "process.stamped"
 	AuditProcessDenied      aggregate.Action = "process.denied"
 	AuditProcessReturned    aggregate.Action = "process.returned"
-	AuditProcessEdited      aggregate.Action = "process.edited"
 	AuditStepRouted         aggregate.Action = "step.routed"
 	AuditStepStamped        aggregate.Action = "step.stamped"
 	AuditStepDenied         aggregate.Action = "step.denied"
@@ -190,7 +188,7 @@ const (
 
 var promptOnRoute = aggregate.OnRoute{
 	Approved: AuditPromptApproved, Acts: map[circulation.Kind]aggregate.Action{
-		circulation.SendBack: AuditPromptRejected, circulation.GiveBack: AuditPromptReturned,
+		circulation.SendBack: AuditPromptRejected,
 	},
 }
 

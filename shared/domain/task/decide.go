@@ -29,7 +29,7 @@ func (a *Aggregate) ApproveUnasked(id string, now time.Time) (aggregate.Change, 
 	return a.acted(c, row, g, aggregate.System())
 }
 
-// Askers returns the people whose own request is waiting: the requester, whoever edited a version, and of a policy that
+// Askers returns the people whose own request is waiting: the requester, whoever filled in a form again, and of a policy that
 // waits whoever picked it.
 func (a *Aggregate) Askers() []string {
 	p := a.Prompt()
@@ -46,31 +46,20 @@ func (a *Aggregate) askersOf(policy bool) []string {
 	return append([]string{a.Head.Requester}, Others(a.Head.Requester, all...)...)
 }
 
-// editors are the people whose words versions are made of: each was shown to the model that drafted the next.
+// editors are the people who filled in the form again.
 func (a *Aggregate) editors() (all []string) {
 	for _, p := range a.Prompts {
 		all = append(all, p.EditedBy)
 	}
-	for _, p := range a.Processes {
-		all = append(all, p.EditedBy)
-	}
 	return all
 }
 
-// pickers are the people who picked the newest policy, or the one that it was edited from.
-func (a *Aggregate) pickers() (all []string) {
-	for p := a.Prompt(); p != nil; p = a.before(p) {
-		all = append(all, p.Author)
+// pickers are the people who picked the newest policy.
+func (a *Aggregate) pickers() []string {
+	if p := a.Prompt(); p != nil {
+		return []string{p.Author}
 	}
-	return all
-}
-
-// before returns the version that this one was edited from, or nil.
-func (a *Aggregate) before(p *Prompt) *Prompt {
-	if p.EditedBy == "" {
-		return nil
-	}
-	return aggregate.Find(a.Prompts, PromptKey(p.Version-1))
+	return nil
 }
 
 // approved adds what follows from a settled gate to the Change.

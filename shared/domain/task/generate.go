@@ -79,22 +79,22 @@ func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, no
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || a.Contesting() != nil {
 		return aggregate.Change{}, err
 	}
-	return a.openGate(p, a.asksForPolicy(s) || p.EditedBy != "" && p.Matter == nil, s, now, func(n Gated) { n.(*Prompt).Content = content })
+	return a.openGate(p, a.asksForPolicy(s), s, now, func(n Gated) { n.(*Prompt).Content = content })
 }
 
-// FinishProcess saves the steps and the model's remarks, and opens the gate. What an asker wrote is always people's. It
+// FinishProcess saves the steps and the model's remarks, and opens the gate. It
 // relies on the settings s. Nothing changes if the newest version is not generating. It returns ErrField for steps that
 // checkSteps refuses.
 func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings,
 	now time.Time) (aggregate.Change, error) {
 	p := a.Process()
-	if err := a.working(run); err != nil || p == nil || !p.generating() {
+	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
 		return aggregate.Change{}, err
 	}
 	if err := checkSteps(steps); err != nil {
 		return aggregate.Change{}, err
 	}
-	return a.openGate(p, a.asksForSteps(s) || p.EditedBy != "", s, now,
+	return a.openGate(p, a.asksForSteps(s), s, now,
 		func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
 }
 
@@ -103,7 +103,7 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 func (a *Aggregate) FinishProcessOnRoute(run int, steps []Step, remarks string, o aggregate.Opening, s tenancy.Settings,
 	now time.Time, on ...aggregate.Owned) (aggregate.Change, error) {
 	p := a.Process()
-	if err := a.working(run); err != nil || p == nil || !p.generating() {
+	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
 		return aggregate.Change{}, err
 	}
 	if err := checkSteps(steps); err != nil {
@@ -111,9 +111,7 @@ func (a *Aggregate) FinishProcessOnRoute(run int, steps []Step, remarks string, 
 	}
 	c := a.begin(now)
 	c.progress()
-	opened := a.openUnder(c, p, o, s, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
-	c.Made = opened
-	c.take(p, opened)
+	c.Made = a.openUnder(c, p, o, s, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
 	c.Owned = append(c.Owned, on...)
 	return c.done()
 }
@@ -130,9 +128,7 @@ func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now t
 	}
 	c := a.begin(now)
 	c.progress()
-	opened := a.openUnder(c, row, aggregate.BySettings(required, askers...), s, fill)
-	c.Made = opened
-	c.take(row, opened)
+	c.Made = a.openUnder(c, row, aggregate.BySettings(required, askers...), s, fill)
 	return c.done()
 }
 
@@ -150,7 +146,7 @@ func (a *Aggregate) Generating() Generation {
 		return Generation{Layer: L1}
 	case p != nil && p.Status == aggregate.Generating:
 		return Generation{L2, p.Version}
-	case q != nil && q.Status == aggregate.Generating && (len(q.Steps) == 0 || q.unchecked()):
+	case q != nil && q.Status == aggregate.Generating && len(q.Steps) == 0:
 		return Generation{L3, q.Version}
 	}
 	return Generation{}
@@ -364,7 +360,7 @@ func (a *Aggregate) picked(c *change, old *Prompt, e *Entry, content string, by 
 		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: old.Terms},
 	}
 	n.ID = a.rowID(n.Key(), c.Now)
-	others := Others(a.Head.Requester, append(a.editors(), by.ID)...)
+	others := Others(a.Head.Requester, by.ID)
 	return a.along(c, n, aggregate.BySettings(true, append([]string{a.Head.Requester}, others...)...), nil).(*Prompt)
 }
 

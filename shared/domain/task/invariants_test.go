@@ -104,8 +104,7 @@ func (w *world) recorded(before, after *Aggregate, c aggregate.Change) {
 		w.require(entry.TenantID == after.Head.TenantID && entry.AggregateID == after.Head.TaskID &&
 			entry.Timestamp.Equal(c.Now) && entry.ResourceID != "", "audit entry %+v belongs elsewhere", entry)
 		person := strings.HasPrefix(w.kind, "person") && entry.Action != AuditExecutionLate &&
-			!(entry.Action == AuditTaskCancelled && after.Head.Ended.Reason == ReasonMaxVersions) ||
-			entry.Action == AuditProcessEdited // a run takes what a person wrote
+			!(entry.Action == AuditTaskCancelled && after.Head.Ended.Reason == ReasonMaxVersions)
 		w.require(person == (entry.ActorType == aggregate.ActorUser) && person == (entry.ActorID != ""),
 			"%s is recorded as of %s %q", entry.Action, entry.ActorType, entry.ActorID)
 	}
@@ -128,15 +127,12 @@ func (w *world) toRecord(before, after *Aggregate) map[aggregate.Action]int {
 			}
 		case *Prompt, *Process, *StepGate:
 			was, _, _ := gateOf(old[key])
-			if takes(old[key], r) {
-				want[AuditProcessEdited]++
-			}
 			if p, ok := r.(*Prompt); ok && was == "" && p.Author != "" {
 				want[AuditPromptPicked]++
 			} else if p, ok := r.(*Prompt); ok && was == "" && p.EditedBy != "" {
 				want[AuditPromptEdited]++
 			} else if g := aggregate.GateOf(r); was != g.Status && g.GivenBack() {
-				want[map[string]aggregate.Action{"PROM": AuditPromptReturned, "PROC": AuditProcessReturned}[r.Key()[:4]]]++
+				want[AuditProcessReturned]++
 			} else if now, _, _ := gateOf(r); was != now {
 				want[verdicts[r.Key()[:4]][now]]++
 			}

@@ -16,7 +16,7 @@ type Status string
 const (
 	StatusDrafting   Status = "drafting"    // or waits for a vendor or for free capacity
 	StatusWaits      Status = "waits"       // for a person's decision
-	StatusReturned   Status = "returned"    // to whoever asked, who edits or withdraws it
+	StatusReturned   Status = "returned"    // to whoever asked, who fills it in again or withdraws it
 	StatusNotDrafted Status = "not_drafted" // a generation failed; see Parked
 	StatusRunning    Status = "running"
 	StatusToRetry    Status = "to_retry" // the execution failed, and people may try again
@@ -168,7 +168,7 @@ func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.Car
 			if r.gate().Status == aggregate.PendingApproval && r.gate().Terms.ApprovalRequired {
 				s, waitsFor, ruled = StatusWaits, r.Asks().Kind, r.gate().Ruled()
 			}
-			if p, is := r.(*Process); is && p.unfit() || r.gate().GivenBack() {
+			if r.gate().GivenBack() {
 				s = StatusReturned
 			}
 		}

@@ -46,6 +46,7 @@ var restingStates = []struct {
 	name  string
 	reach func(testing.TB) *story
 }{
+	{"form given back", told(waitingForm, func(s *story) { s.do(s.giveBack(s.load().Process().ID, suzuki)) })},
 	{"refused", told(begin, func(s *story) {
 		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RefuseWorkspace(a.Head.Run, now) })
 	})},

@@ -32,15 +32,10 @@ prompt generating     .   .   +   N   N   .   .   N   N   C   C   C   N   N   C 
 prompt parked         .   .   +   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   +   .   M
 prompt waits          .   .   .   +   +   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   R   .   M
 prompt rejected       .   +   .   D   .   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   .   R   .   M
-prompt given back     .   .   .   D   D   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   R   .   M
-prompt edited         .   .   +   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   +   R   +   M
 process generating    .   .   .   .   D   .   +   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   +   R   +   M
 process parked        .   .   .   .   D   .   +   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   +   .   M
 process waits         .   .   .   .   D   .   .   +   +   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   R   .   M
 process rejected      .   .   .   .   D   +   .   D   .   C   C   C   N   N   C   C   N   +   N   -   -   +   +   .   R   .   M
-process given back    .   .   .   .   D   .   .   D   D   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   R   .   M
-process edited        .   .   .   .   D   .   +   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   +   R   +   M
-process unfit         .   .   .   .   D   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   R   .   M
 execution pending     .   .   .   .   D   .   .   .   D   +   C   C   N   N   M   +   R   +   +   -   -   +   +   .   R   .   M
 execution running     .   .   .   .   D   .   .   .   D   .   +   +   N   N   M   +   R   +   +   -   -   +   +   .   R   .   M
 read out              .   .   .   .   D   .   .   .   D   .   I   M   N   N   M   I   R   +   +   -   -   I   S   .   R   .   +
@@ -123,21 +118,10 @@ var states = []struct {
 	{"prompt parked", told(begin, func(s *story) { s.do(s.extract, s.park) })},
 	{"prompt waits", waitingPrompt},
 	{"prompt rejected", told(waitingPrompt, func(s *story) { s.do(s.rejectPrompt) })},
-	{"prompt given back", told(waitingPrompt, func(s *story) { s.do(s.giveBack(s.load().Prompt().ID, suzuki)) })},
-	{"prompt edited", told(waitingPrompt, func(s *story) {
-		s.do(s.giveBack(s.load().Prompt().ID, suzuki), s.edits(Edit{Content: "直した方針"}))
-	})},
 	{"process generating", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt) })},
 	{"process parked", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt, s.park) })},
 	{"process waits", waitingProcess},
 	{"process rejected", told(waitingProcess, func(s *story) { s.do(s.rejectProcess) })},
-	{"process given back", told(waitingProcess, func(s *story) { s.do(s.giveBack(s.load().Process().ID, suzuki)) })},
-	{"process edited", told(waitingProcess, func(s *story) {
-		s.do(s.giveBack(s.load().Process().ID, suzuki), s.edits(Edit{Steps: edited(s.steps)}))
-	})},
-	{"process unfit", told(waitingProcess, func(s *story) {
-		s.do(s.giveBack(s.load().Process().ID, suzuki), s.edits(Edit{Steps: edited(s.steps)}), s.refusesEdit)
-	})},
 	{"execution pending", told(waitingProcess, func(s *story) { s.do(s.approveProcess) })},
 	{"execution running", running},
 	{"read out", told(running, func(s *story) { s.do(s.claim) })},

@@ -220,25 +220,28 @@ func (a *Aggregate) filledAfter(steps *Process) *Prompt {
 	return nil
 }
 
-// EditorOf returns which of the askers wrote steps, or filled in their form after another had been given back; "":
-// none.
+// EditorOf returns which of the askers filled in the form of steps after another had been given back; "": none.
 func (a *Aggregate) EditorOf(steps *Process) string {
-	if p := a.policyOf(steps); p != nil && p.Matter != nil {
+	if p := a.policyOf(steps); p != nil {
 		return p.EditedBy
 	}
-	return steps.EditedBy
+	return ""
 }
 
 // fillIn makes what was typed in the form the next version of the policy, from which the next steps are made. The task
 // is called as it says, and its files are the request's; what was added is read first.
-func (c *change) fillIn(a *Aggregate, was *Process, e Edit, by aggregate.Actor) *Prompt {
+func (c *change) fillIn(a *Aggregate, was *Process, e Refill, by aggregate.Actor) *Prompt {
 	before := a.Prompt()
 	c.RelyOn(was, before)
 	t := *a.Task
 	t.Title, t.Description, t.UpdatedAt = e.Matter.Title, e.Matter.Description, c.Now
 	c.Put(&t)
-	n := c.writePrompt(before.Version, e.Content, by)
-	n.Matter, n.FilesBefore = e.Matter, a.Request.Files
+	c.beginPrompt(before.Version + 1)
+	n := c.Written(PromptKey(before.Version + 1)).(*Prompt)
+	n.Content, n.EditedBy, n.Matter, n.FilesBefore = e.Content, by.ID, e.Matter, a.Request.Files
+	about := a.versioned(n.Version, n.hash())
+	about["from_version"] = before.Version
+	c.audit(by, AuditPromptEdited, "prompt", n.ID, about)
 	r := *a.Request
 	r.Files = e.Files
 	c.Put(&r)

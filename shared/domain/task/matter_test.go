@@ -233,13 +233,13 @@ func TestADecisionThatIsNotRecordedHasNoNumber(t *testing.T) {
 
 // refills fills in the form that was given back, and finish brings it to people.
 func (s *story) refills(m Matter) decision {
-	return s.edits(Edit{Content: "決裁: " + m.Title, Matter: &m})
+	return s.fills(Refill{Content: "決裁: " + m.Title, Matter: &m})
 }
 
 func (s *story) refilled(m Matter) *story {
 	s.steps = m.Steps("ja", "v1")
 	return s.do(s.refills(m), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishPrompt(s.head.Run, a.WrittenPolicy().Content, s.settings, now)
+		return a.FinishPrompt(s.head.Run, a.Refilled().Content, s.settings, now)
 	}, s.approveAsSystem, s.finishProcess)
 }
 
@@ -260,20 +260,16 @@ func TestAFormIsGivenBackToItsAsker(t *testing.T) {
 	s.why(s.rejectProcess, circulation.WhyNoVersion)
 	s.do(s.giveBack(first.ID, suzuki))
 	a = s.load()
-	expect.That(t, a.Returned() == Gated(a.Process()) && a.Head.Ended == nil && a.Head.Noted == StatusReturned &&
+	expect.That(t, a.Returned() == a.Process() && a.Head.Ended == nil && a.Head.Noted == StatusReturned &&
 		a.Effects(s.now).Run == nil, "%+v", a.Head)
 	expect.That(t, s.entry(AuditProcessReturned).ActorID == suzuki && s.entry(AuditProcessRejected).Action == "", "%+v",
 		s.audit)
 	s.nothing(s.beginProcess)
-	s.refused(s.edits(Edit{Steps: s.steps}), aggregate.ErrField{Field: "steps",
-		Limit: "a form, and it alone, is filled in again"})
 	s.do(s.cancel)
 	expect.Is(t, s.head.Ended.Reason, ReasonByPerson)
 
 	s = waitingProcess(t)
-	s.do(s.giveBack(s.load().Process().ID, suzuki))
-	_, err := s.try(s.refills(pens))
-	expect.That(t, err != nil, "what is no form became one")
+	s.why(s.giveBack(s.load().Process().ID, suzuki), circulation.WhyNoVersion)
 }
 
 // What is typed anew is the next version of the same request: its text, its steps, its title, and no stamp.
@@ -284,23 +280,23 @@ func TestAFormThatIsFilledInAgainIsTheNextVersion(t *testing.T) {
 	s.do(s.giveBack(first, suzuki), s.refills(betterPens))
 	edit := func(m Matter, by string) decision {
 		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Edit(first, Edit{Content: "決裁: " + m.Title, Matter: &m}, person(by), s.policy, now)
+			return a.Refill(first, Refill{Content: "決裁: " + m.Title, Matter: &m}, person(by), s.policy, now)
 		}
 	}
 	s.nothing(edit(betterPens, requester)) // a second click
 	s.refused(edit(pens, requester), aggregate.ErrMoved)
 	a := s.load()
-	expect.Is(t, a.EditedBefore(first), error(aggregate.ErrDecided{Status: DecidedEdited, By: requester,
+	expect.Is(t, a.RefilledBefore(first), error(aggregate.ErrDecided{Status: DecidedRefilled, By: requester,
 		At: a.Prompt().CreatedAt}))
 	expect.That(t, a.Returned() == nil && s.head.Run == run+1 && s.head.Noted == StatusDrafting &&
-		a.Next(s.now).State == StateDraftPrompt && a.WrittenPolicy() == a.Prompt(), "%+v", a.Next(s.now))
-	user, version := a.EditorAfter(ProcessKey(1))
+		a.Next(s.now).State == StateDraftPrompt && a.Refilled() == a.Prompt(), "%+v", a.Next(s.now))
+	user, version := a.RefilledBy(ProcessKey(1))
 	expect.That(t, user == requester && version == 2, "%s, v%d", user, version)
 	expect.Is(t, s.entry(AuditPromptEdited).ActorID, requester)
 
 	s.steps = betterPens.Steps("ja", "v1")
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishPrompt(s.head.Run, a.WrittenPolicy().Content, s.settings, now)
+		return a.FinishPrompt(s.head.Run, a.Refilled().Content, s.settings, now)
 	}, s.approveAsSystem)
 	a = s.load()
 	expect.That(t, a.Returned() == nil && a.Process().Version == 2 && a.Process().PromptID == a.Prompt().ID &&
@@ -310,7 +306,7 @@ func TestAFormThatIsFilledInAgainIsTheNextVersion(t *testing.T) {
 	a = s.load()
 	p := a.Process()
 	expect.That(t, p.Status == aggregate.PendingApproval && p.Acts == nil && a.EditorOf(p) == requester &&
-		a.EditorOf(a.Processes[0]) == "" && p.EditedBy == "", "%+v", p)
+		a.EditorOf(a.Processes[0]) == "", "%+v", p)
 	expect.Same(t, []Matter{pens, betterPens, betterPens}, []Matter{*a.MatterOf(a.Processes[0]), *a.MatterOf(p), *a.Matter()})
 	expect.That(t, a.Task.Title == betterPens.Title && a.Task.Description == betterPens.Description &&
 		a.Head.RequestNumber == number && a.Head.Glance.Amount.Value == "900000", "%+v, %+v", a.Task, a.Head)
@@ -360,17 +356,17 @@ func TestAFormThatIsFilledInAgainHasItsOwnFiles(t *testing.T) {
 	s.do(s.giveBack(id, suzuki))
 
 	added := filed("F3", "相見積書.pdf", "%PDF-2")
-	e := Edit{Content: "決裁: " + pens.Title, Matter: &pens,
+	e := Refill{Content: "決裁: " + pens.Title, Matter: &pens,
 		Files: s.load().WithFiles(id, []string{"F2", "F9"}, []aggregate.SharedFile{added.SharedFile, second.SharedFile})}
-	again := func(e Edit) decision {
+	again := func(e Refill) decision {
 		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Edit(id, e, person(requester), s.policy, now)
+			return a.Refill(id, e, person(requester), s.policy, now)
 		}
 	}
 	many := e
 	many.Files = slices.Repeat(e.Files, MaxAttached)
 	s.refused(again(many), aggregate.ErrField{Field: "files", Limit: "must be at most 10"})
-	s.do(s.edits(e))
+	s.do(s.fills(e))
 	s.nothing(again(e)) // a second click
 	other := e
 	other.Files = e.Files[:1]
@@ -382,7 +378,7 @@ func TestAFormThatIsFilledInAgainHasItsOwnFiles(t *testing.T) {
 	expect.That(t, !a.Unread() && a.Next(s.now).State == StateDraftPrompt && a.Head.Files == 2, "%+v", a.Next(s.now))
 	s.steps = pens.Steps("ja", "v1")
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishPrompt(s.head.Run, a.WrittenPolicy().Content, s.settings, now)
+		return a.FinishPrompt(s.head.Run, a.Refilled().Content, s.settings, now)
 	}, s.approveAsSystem, s.finishProcess)
 
 	a = s.load()

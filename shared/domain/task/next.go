@@ -24,7 +24,7 @@ const (
 	StateFinish               = aggregate.StateFinish
 	StateFail                 = "Fail"
 	outcomeParked             = "parked"
-	outcomeReturned           = "returned" // to whoever asked: their edit starts the next run
+	outcomeReturned           = "returned" // to whoever asked: what they fill in starts the next run
 	fuse                      = time.Hour
 	maxWait                   = 5 * time.Minute
 )

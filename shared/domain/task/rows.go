@@ -205,7 +205,7 @@ type Prompt struct {
 	Contest *Contest         `json:"contest,omitempty"` // drafts it or, if it was picked, drafted its predecessor
 	Entry   *Entry           `json:"entry,omitempty"`   // the submission that became this version, if any
 	Author  string           `json:"author,omitempty"`  // who picked it; empty if it was generated
-	// EditedBy is the asker who made it of the version that was given back to them; empty: nobody did.
+	// EditedBy is the asker who filled in the form again that was given back to them; empty: nobody did.
 	EditedBy string  `json:"edited_by,omitempty"`
 	Matter   *Matter `json:"matter,omitempty"` // the form of which EditedBy made it; nil: it is the request's, or none
 	// FilesBefore are the files of the version before, beside Matter; the request has those of the newest.
@@ -223,9 +223,6 @@ type Process struct {
 	TaskID    string           `json:"task_id"`
 	PromptID  string           `json:"prompt_id"`
 	Version   int              `json:"version"`
-	EditedBy  string           `json:"edited_by,omitempty"` // as a policy's
-	Edits     int              `json:"edits,omitempty"`     // how often they were edited until they fit their tools
-	Misfits   []Misfit         `json:"misfits,omitempty"`   // why they don't fit, until the next edit
 	Steps     []Step           `json:"steps"`
 	Remarks   string           `json:"remarks,omitempty"` // the model's answer to earlier reasons for rejection
 	Usage     *aggregate.Usage `json:"usage,omitempty"`

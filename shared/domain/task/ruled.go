@@ -44,7 +44,7 @@ func (a *Aggregate) AskersOfSteps() (people []circulation.Person) {
 func (a *Aggregate) FinishProcessUnder(run int, steps []Step, remarks string, rule circulation.Rule,
 	s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	p := a.Process()
-	if err := a.working(run); err != nil || p == nil || !p.generating() || p.Terms.Rule != nil {
+	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || p.Terms.Rule != nil {
 		return aggregate.Change{}, err
 	}
 	if err := checkSteps(steps); err != nil {
@@ -58,7 +58,6 @@ func (a *Aggregate) FinishProcessUnder(run int, steps []Step, remarks string, ru
 	n.Terms.Rule, n.Terms.DecideBy = &rule, nil // nobody is asked yet
 	c.Put(&n)
 	c.Made = &n
-	c.take(p, &n)
 	c.under(s.Rev)
 	return c.done()
 }

@@ -188,12 +188,6 @@ func (w *world) work(run int) {
 		_, err := w.decideAs(run, "begin process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.BeginProcess(run, now)
 		})
-		if err == nil && !w.calm && rapid.IntRange(0, 3).Draw(w.rt, "unfit") == 0 {
-			_, _ = w.decideAs(run, "refuse edit", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.RefuseEdit(run, []Misfit{{Order: 1, Why: MisfitTool}}, now)
-			})
-			return
-		}
 		if err == nil && (w.calm || rapid.Bool().Draw(w.rt, "planned")) {
 			w.pay(run, "finish process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.FinishProcess(run, w.plan(), "", w.settings, now)

@@ -33,7 +33,6 @@ type Question struct {
 // input is the data of any of the four purposes.
 type input struct {
 	Message, Policy, Requester, Now, Locale string
-	Before                                  string `json:"policy_before_edit"`
 	Forwarded, Files                        []enclosed
 	Thread                                  []struct{ User, Text string } // given to the extraction alone
 	Earlier                                 []struct{ Reason string }     `json:"rejected_versions"`
@@ -102,9 +101,7 @@ func Answer(q Question) (string, error) {
 		w.heed(false)
 		answer = map[string]string{"policy": draft(w)}
 	case "plan":
-		drafted := cmp.Or(in.Before, in.Policy)
-		w.follow(drafted)
-		w.edited(drafted, in.Policy)
+		w.follow(in.Policy)
 		w.heed(true)
 		steps, missing := plan(w)
 		answer = map[string]any{"steps": steps, "missing": missing, "remarks": w.words.text("remarks", w)}

@@ -337,3 +337,11 @@ func (o *order) counts(t token) bool {
 	o.Quantity, o.Total = n, n*o.Price
 	return true
 }
+
+// names reports whether a name, if there is one, is that of what is ordered.
+func (o *order) names(name string) bool {
+	one := func(name string) string {
+		return strings.TrimSuffix(strings.ToLower(strings.Trim(name, marks+" ")), "s")
+	}
+	return name == "" || one(name) == one(o.Name)
+}

@@ -239,9 +239,6 @@ func Stampable(content string) bool {
 	return PromptFits(content) && len(task.Mentioned(content)) <= task.MaxMentioned
 }
 
-// PolicyFits reports whether people may be asked about a policy that one of them wrote.
-func PolicyFits(content string) bool { return units(content) <= task.MaxPolicy && Stampable(content) }
-
 // StepsFit is PromptFits for steps and the remarks on earlier versions.
 func StepsFit(steps []task.Step, remarks string) bool {
 	return fits(func(d drawing) body {

@@ -68,8 +68,8 @@ func click(s *scenario, b pressed) error {
 		}
 		_, err := decide.Rejects(r)(s, b.Value, approver, policy, s.now)
 		return err
-	case verb == "edit":
-		return s.MayEdit(b.Value, requester, policy)
+	case verb == "refill":
+		return s.MayRefill(b.Value, requester, policy)
 	case verb == "reject":
 		back := decide.Reject("検証を追加してください")
 		_, err := decide.Shown(aggregate.CardType(kind), hash, back)(s, b.Value, approver, policy, s.now)

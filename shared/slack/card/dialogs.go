@@ -82,9 +82,6 @@ func (d *taskDialogs) rejection(r Review, locale string) slack.ModalViewRequest 
 	}
 	if found {
 		view.Blocks.BlockSet = append([]slack.Block{draw.about(&v)}, view.Blocks.BlockSet...)
-		if d.a.MayGiveBack(r.ID) {
-			view.Blocks.BlockSet = append(view.Blocks.BlockSet, bySettings(locale).then(routeWordsOf.In(locale)))
-		}
 		if r.Type != task.CardStep {
 			view.Blocks.BlockSet = append(view.Blocks.BlockSet, contextLine(draw.w.ModalAnswer))
 		}

@@ -49,19 +49,6 @@ var processStates = []state{
 		s.do(s.BeginProcess(s.Head.Run, s.now))
 		return s.do(s.FinishProcess(s.Head.Run, fiveSteps(), "", defaults, s.now))
 	}},
-	{"process_returned", processCard, func(s *scenario) *scenario { return process(s).giveBack() }},
-	{"process_returned_edited", processCard, func(s *scenario) *scenario { return process(s).giveBack().edited() }},
-	{"process_edited_pending", "CARD#process#0002", func(s *scenario) *scenario {
-		s = process(s).giveBack().edited()
-		return s.do(s.FinishProcess(s.Head.Run, s.Process().Steps, "", defaults, s.now))
-	}},
-	{"process_edited_checking", "CARD#process#0002", func(s *scenario) *scenario {
-		return process(s).giveBack().edited()
-	}},
-	{"process_unfit", "CARD#process#0002", func(s *scenario) *scenario { return process(s).giveBack().edited().unfit() }},
-	{"process_returned_withdrawn", processCard, func(s *scenario) *scenario {
-		return process(s).giveBack().cancelTask()
-	}},
 	{"process_rejected_last", processCard, func(s *scenario) *scenario {
 		return rejectProcess(planned(s, fiveSteps(),
 			oneVersion))

@@ -35,7 +35,6 @@ type version struct {
 	others   int           // number of drafts that people may pick instead
 	replaced string        // who picked the next version in place of this one, and which
 	repeated bool          // the next version has the same content: the text that was to be drafted anew was declined
-	byHand   bool          // one of the askers wrote it
 }
 
 // told reports whether it is known what steps or a call do.
@@ -72,7 +71,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if i > 0 {
 				v.since = d.since(i)
 			}
-			v.note, v.byHand = d.edited(d.a.EditorOf(p), p.Version, p.Status), p.EditedBy != ""
+			v.note = d.edited(d.a.EditorOf(p), p.Version)
 			v.steps, v.sum, v.remarks = p.Steps, explain.SumUp(d.w.Locale, p.Steps), p.Remarks
 			v.body, v.last = d.processBody(p, v.sum, v.since, most), d.a.Last(p)
 			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
@@ -103,7 +102,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 func (d drawing) policy(v *version, i, most int) {
 	p := d.a.Prompts[i]
 	v.body, v.others, v.last = d.prose(p.Content, most), len(p.Others()), d.a.Last(p)
-	v.note, v.byHand = append(d.contested(p), d.edited(p.EditedBy, p.Version, p.Status)...), p.EditedBy != ""
+	v.note = append(d.contested(p), d.edited(p.EditedBy, p.Version)...)
 	if v.made = p.Content != ""; v.made {
 		v.body = v.body.with(d.attached(p))
 	}
@@ -178,8 +177,6 @@ func (d drawing) gate(v version) face {
 func (d drawing) unasked(v version, over bool) face {
 	w := d.w
 	switch looked := d.a.Unrouted(); {
-	case len(d.a.MisfitsOf(v.id)) > 0 && !over:
-		return d.unfit(v)
 	case over && v.kind == task.CardStep:
 		return d.closed(v, w.IsCancelled)
 	case over && byRules(d.a.Head.Ended):
@@ -198,10 +195,6 @@ func (d drawing) unasked(v version, over bool) face {
 	case d.a.Head.Parked != nil && d.a.Newest(v.kind, v.key):
 		f := d.titled(v, red, d.notMade(w.IsHeld, w.IsGenFailed))
 		return d.parked(f, "").with(d.version(v.version))
-	}
-	if v.byHand && v.made { // its gate opens next
-		return d.showing(v, yellow, "").with(divider(), contextLine(returnedWordsOf.In(w.Locale).Checking)).
-			with(d.waitNote()...).with(d.version(v.version))
 	}
 	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.waitNote()...)
 	if v.takes {

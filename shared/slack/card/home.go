@@ -111,7 +111,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 		if i > 0 {
 			blocks = append(blocks, divider())
 		}
-		key, _ := strings.CutPrefix(Returned(x.Task, x.Task.Returned()), ReturnedCopy)
+		key := x.Task.Returned().Key()
 		m := returnedTo(x.Task, key, own, x.Link, Around{Console: in.Console}, now)
 		blocks = append(blocks, m.Attachments[0].Blocks.BlockSet...)
 	}

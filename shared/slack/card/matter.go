@@ -178,21 +178,10 @@ func (w *askWords) kept(files []KeptFile) []slack.Block {
 	return []slack.Block{b}
 }
 
-// MatterKeptLabels returns what that field is called, and what it does.
-func MatterKeptLabels(locale string) (name, hint string) {
-	w := askWordsOf.In(locale)
-	return w.MatterKept, w.MatterKeptHint
-}
-
 // filesHint says which files can be attached, and how many bytes they may have together.
 func (w *askWords) filesHint(together int64) string {
 	return fill(w.MatterFilesHint, "types", strings.Join(task.FileTypes, ", "), "most", task.MaxAttached,
 		"each", Size(min(task.MaxFileBytes, together)), "all", Size(together))
-}
-
-// MatterFilesHint is filesHint for the console's form.
-func MatterFilesHint(locale string, together int64) string {
-	return askWordsOf.In(locale).filesHint(together)
 }
 
 // MatterSeveral says that several values may be chosen.

@@ -169,8 +169,7 @@ func TestEachVersionOfAFormHasItsOwnFiles(t *testing.T) {
 func TestAReturnedFormHasItsFiles(t *testing.T) {
 	s := withFiles(received(t)).giveBack()
 	of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID}
-	view, ok := card.EditModal(s.Aggregate, of, "ja", defaults, nil)
-	expect.That(t, ok, "%+v", view)
+	view := card.RefillModal(s.Aggregate, of, "ja", defaults)
 	expect.NoError(t, cardtest.CheckView(view))
 	for _, b := range view.Blocks.BlockSet {
 		if in, is := b.(*slack.InputBlock); is && in.BlockID == card.MatterKept {
@@ -247,7 +246,7 @@ var tablets = task.Matter{Kind: "契約", Fields: []task.MatterValue{{Name: "部
 
 // refill fills the form that was given back in again; refilled brings it to people.
 func (s *scenario) refill(m task.Matter) *scenario {
-	return s.do(s.Edit(s.Returned().Asks().ID, task.Edit{Content: card.MatterText("ja", m), Matter: &m}, requester, policy,
+	return s.do(s.Refill(s.Returned().Asks().ID, task.Refill{Content: card.MatterText("ja", m), Matter: &m}, requester, policy,
 		s.now))
 }
 
@@ -258,7 +257,7 @@ func otherFiles(s *scenario) *scenario {
 	withFiles(s).giveBack()
 	id, tea := s.Returned().Asks().ID, task.ReadFile{SharedFile: aggregate.SharedFile{ID: "F5", Name: "相見積書.pdf"}}
 	tea.Take([]byte("%PDF-1.4"), 1)
-	s.do(s.Edit(id, task.Edit{Content: card.MatterText("ja", tablets), Matter: &tablets,
+	s.do(s.Refill(id, task.Refill{Content: card.MatterText("ja", tablets), Matter: &tablets,
 		Files: s.WithFiles(id, []string{"F2"}, []aggregate.SharedFile{tea.SharedFile})}, requester, policy, s.now))
 	s.do(s.ReadFiles(s.Head.Run, []task.ReadFile{*s.ReadBefore("F2"), tea}, s.now))
 	return s.goesRound()
@@ -266,7 +265,7 @@ func otherFiles(s *scenario) *scenario {
 
 // goesRound brings what tablets says to people.
 func (s *scenario) goesRound() *scenario {
-	s.do(s.FinishPrompt(s.Head.Run, s.WrittenPolicy().Content, defaults, s.now))
+	s.do(s.FinishPrompt(s.Head.Run, s.Refilled().Content, defaults, s.now))
 	s.do(s.ApproveUnasked(s.Prompt().ID, s.now))
 	return s.do(s.FinishProcess(s.Head.Run, tablets.Steps("ja", "v1"), "", defaults, s.now))
 }
@@ -302,8 +301,8 @@ func TestAReturnedFormHasWhatWasTyped(t *testing.T) {
 		{Name: "台数", Number: true}}
 	of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Hash: "hash"}
 	view := func() string {
-		v, ok := card.EditModal(s.Aggregate, of, "ja", set, nil)
-		expect.That(t, ok && v.CallbackID == card.EditCallback, "%+v", v)
+		v := card.RefillModal(s.Aggregate, of, "ja", set)
+		expect.Is(t, v.CallbackID, card.RefillCallback)
 		return string(expect.Value(json.Marshal(v))(t))
 	}
 	chosen := func(value string) string { return `"initial_option":{"text":{"type":"plain_text","text":"` + value }
@@ -335,15 +334,4 @@ func TestAFormThatIsFilledInAgainSaysWhatChanged(t *testing.T) {
 		strings.Contains(first, "v2"), "%s", first)
 	before := byForm(received(t)).giveBack().refill(tablets).drawn(processCard)
 	expect.That(t, strings.Contains(before, "v2 になりました") && !strings.Contains(before, "終了"), "%s", before)
-}
-
-// What is longer than Slack's field holds, as Slack counts, is filled in again on the console's page.
-func TestAFormThatSlackCantHoldHasNoDialog(t *testing.T) {
-	for description, fits := range map[string]bool{strings.Repeat("𠮷", 1500): true, strings.Repeat("𠮷", 1501): false} {
-		m := laptops
-		m.Description = description
-		s := byFormOf(received(t), m).giveBack()
-		_, ok := card.EditModal(s.Aggregate, card.Review{Type: task.CardProcess, ID: s.Process().ID}, "ja", defaults, nil)
-		expect.Is(t, ok, fits)
-	}
 }

@@ -118,13 +118,6 @@ func RejectionOf(
 	return form
 }
 
-// bySettings is RejectionOf a policy or steps without a rule: what was rejected is drafted anew or returned.
-func bySettings(locale string) RejectionForm {
-	w := returnedWordsOf.In(locale)
-	return RejectionForm{Ways: []Way{{circulation.SendBack, w.Anew, w.AnewAbout},
-		{circulation.GiveBack, w.Return, w.ReturnAbout}}}
-}
-
 // endsStamps says whose stamps end with a rejection; "": nobody has stamped.
 func (w *routeWords) endsStamps(g *aggregate.Gate, called func(user string) string) string {
 	if !g.Ruled() {

@@ -37,9 +37,11 @@ func rejectionForms(t *testing.T, locale string) map[string]slack.ModalViewReque
 	x := c.onRoute(threeStages()...)
 	of := card.Review{Type: conversation.CardAction, ID: x.ActionID, TaskID: c.Head.SessionID, Hash: x.Gate.AskedSum,
 		Stage: 1}
-	back := card.Review{Type: task.CardProcess, ID: first.Process().ID, TaskID: first.Head.TaskID, Stage: 1, Return: true}
+	form := byForm(received(t))
+	routed(&form.Process().Gate, form.now, threeStages()...)
+	back := card.Review{Type: task.CardProcess, ID: form.Process().ID, TaskID: form.Head.TaskID, Stage: 1, Return: true}
 	return map[string]slack.ModalViewRequest{
-		"returned": card.DialogsOf(first.Aggregate).Rejection(back, locale),
+		"returned": card.DialogsOf(form.Aggregate).Rejection(back, locale),
 		"first":    first.formOf(task.CardProcess, first.Process().ID, 1, locale),
 		"stamped":  stamped.formOf(task.CardProcess, stamped.Process().ID, 3, locale),
 		"last":     last.formOf(task.CardProcess, last.Process().ID, 2, locale),
@@ -109,15 +111,13 @@ func optionsOf(t *testing.T, v slack.ModalViewRequest) (values []string) {
 	return values
 }
 
-// Of a gate without a rule the form is what it always was, whatever stage somebody claims to have seen. Behind it is a
-// choice by which the same reason gives it back.
+// Of a gate without a rule the form is what it always was, whatever stage somebody claims to have seen.
 func TestTheFormOfAGateWithoutARuleStays(t *testing.T) {
 	s := planned(t, fiveSteps(), defaults)
 	v := s.formOf(task.CardProcess, s.Process().ID, 0, "ja")
 	want := card.RejectionModal(card.Rejection{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID}, "ja")
 	first := v.Blocks.BlockSet[0].(*slack.SectionBlock).Text.Text // what is rejected
-	expect.Same(t, []string{"send_back", "give_back"}, optionsOf(t, v))
-	answer := v.Blocks.BlockSet[4]
+	answer := v.Blocks.BlockSet[3]
 	v.Blocks.BlockSet = v.Blocks.BlockSet[1:3]
 	expect.Same(t, want, v)
 	expect.That(t, first != "" && !strings.Contains(v.PrivateMetadata, "asked"), "%s, %s", first, v.PrivateMetadata)
@@ -137,7 +137,7 @@ func TestAReturnStandsBetweenTheYesAndTheNo(t *testing.T) {
 		want string
 	}{
 		"by the settings":    {planned(t, fiveSteps(), defaults), "approve_process reject_process"},
-		"along a route":      {onRoute(received(t), threeStages()...), "approve_process return_process reject_process"},
+		"along a route":      {onRoute(received(t), threeStages()...), "approve_process reject_process"},
 		"the last version":   {last, "approve_process reject_process"},
 		"a form":             {matter, "approve_process return_process"},
 		"a form, by a route": {ruledMatter, "approve_process return_process reject_process"},

@@ -1,8 +1,6 @@
 package card
 
 import (
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -14,16 +12,12 @@ import (
 	"ringi/shared/words/language"
 )
 
-// The ids of what gives a policy or steps back to whoever asked, and of what they do about them then.
+// The ids of what gives a form back to whoever asked, and of what they do about it then.
 const (
-	ReturnAction = "return_"       // followed by the kind; opens the form
-	EditAction   = "edit_"         // followed by the kind; opens the form
-	Withdraw     = "withdraw_task" // asks whether the request shall be withdrawn
-	EditCallback = "edit_modal"
-	EditInput    = "edit_input"
-
-	editPolicy = "edit_policy"
-	editValue  = "edit_" // followed by a step's order and the number of one of its values
+	ReturnAction   = "return_"       // followed by the kind; opens the form
+	RefillAction   = "refill_"       // followed by the kind; opens the form
+	Withdraw       = "withdraw_task" // asks whether the request shall be withdrawn
+	RefillCallback = "refill_modal"
 )
 
 // ReturnedCopy begins the subject of the message by which an asker learns that something was given back to them; the
@@ -31,15 +25,11 @@ const (
 const ReturnedCopy = "RETURNED#"
 
 type returnedWords struct {
-	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited, EditTried, Checking string
-	Edit, Refill, OnPage, OnlyOnPage, Withdraw                                              string
-	CopyText, CopyUnfit, CopyRefused, CopyEdited, CopyEnded, CopyOver                       string
-	Unfit, UnfitAt                                                                          string // of an edit
-	Return, ReturnTitle, ReturnSend, ReturnReason, ReturnHint                               string // of a return
-	ReturnAbout, Anew, AnewAbout                                                            string // of a rejection
-	Title, Save, Reason, Means, Same, Pinned, Step, Policy, Fixed, Unused, NoFields         string
-	Yes, No, AnyMember                                                                      string
-	Misfits                                                                                 map[task.MisfitWhy]string
+	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited string
+	Refill, Withdraw, CopyText, CopyEdited, CopyEnded, CopyOver        string
+	Return, ReturnTitle, ReturnSend, ReturnReason, ReturnHint          string // of a return
+	Anew                                                               string // of a rejection
+	Title, Save, Reason, Means, Same                                   string
 }
 
 var returnedWordsOf = language.Catalog[returnedWords]{Files: &embedded, Folder: "texts/returned"}
@@ -89,29 +79,16 @@ func (d drawing) returned(v version) face {
 	draw := func(colour, ending string, lines ...string) face {
 		return d.showing(v, colour, ending).with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
 	}
-	who, _ := d.a.EditorAfter(v.key) // of a form the next version follows once its text is settled
+	who, _ := d.a.RefilledBy(v.key) // of a form the next version follows once its text is settled
 	switch row := d.a.Returned(); {
 	case v.next != nil || who != "":
 		return draw(red, w.IsEdited, fill(w.Next, "version", v.version+1))
-	case (row == nil || row.Asks().ID != v.id) && d.a.Withdrawn():
+	case (row == nil || row.ID != v.id) && d.a.Withdrawn():
 		return d.withEnd(draw(grey, w.IsWithdrawn), v.kind, v.key)
-	case row == nil || row.Asks().ID != v.id:
+	case row == nil || row.ID != v.id:
 		return d.withEnd(draw(grey, w.IsOver), v.kind, v.key)
 	}
 	return d.waiting(v, draw(yellow, w.IsReturned, d.waits(v.id)))
-}
-
-// unfit draws steps that one of the askers wrote, and which do not fit their tools.
-func (d drawing) unfit(v version) face {
-	w := returnedWordsOf.In(d.w.Locale)
-	f := d.showing(v, yellow, w.IsReturned).with(divider(), section(d.misfits(v.id)), contextLine(d.waits(v.id)))
-	return d.waiting(v, f)
-}
-
-// misfits says why the last edit of a version was not taken.
-func (d drawing) misfits(id string) string {
-	form, _ := EditFormOf(nil, d.a, id, d.w.Locale, d.w.mention, inline)
-	return form.unfits(returnedWordsOf.In(d.w.Locale))
 }
 
 // waits says for whom a version waits.
@@ -135,80 +112,53 @@ func (d drawing) returnedBy(g *aggregate.Gate) string {
 	return d.rejectedAs(returnedWordsOf.In(d.w.Locale).By, g.Verdict)
 }
 
-// edits returns the buttons by which whoever asked edits or withdraws what was given back to them.
+// edits returns the buttons by which whoever asked fills in again or withdraws what was given back to them.
 func (d drawing) edits(kind aggregate.CardType, id string) []slack.Block {
 	w, hash := returnedWordsOf.In(d.w.Locale), d.a.AskedHash(id)
 	withdraw := button(w.Withdraw, Withdraw, d.taskID(), slack.StyleDanger)
 	row := func(b ...slack.BlockElement) slack.Block {
 		return slack.NewActionBlock(shownID(d.a.Head.TaskID, 0, hash), b...)
 	}
-	if f, is := EditFormOf(nil, d.a, id, d.w.Locale, d.w.mention, inline); is && f.fits() {
-		return []slack.Block{row(button(f.Open, EditAction+string(kind), id, slack.StylePrimary), withdraw)}
-	}
-	if page := EditPage(d.Console, d.a.Ref(), id); page != "" {
-		return []slack.Block{row(leadsTo("edit_on_page", w.OnPage, page), withdraw)}
-	}
-	return []slack.Block{contextLine(w.OnlyOnPage), row(withdraw)}
-}
-
-// EditPage returns the address of the console's form, empty if there is none.
-func EditPage(console string, ref aggregate.Ref, id string) string {
-	page := Page(console, ref)
-	if page == "" {
-		return ""
-	}
-	return page + "/edit/" + ident(id)
+	return []slack.Block{row(button(w.Refill, RefillAction+string(kind), id, slack.StylePrimary), withdraw)}
 }
 
 // edited says who made a version of what was given back.
-func (d drawing) edited(by string, version int, s aggregate.GateStatus) []slack.Block {
+func (d drawing) edited(by string, version int) []slack.Block {
 	if by == "" {
 		return nil
 	}
-	w := returnedWordsOf.In(d.w.Locale)
-	text := w.Edited
-	if s == aggregate.Generating {
-		text = w.EditTried
-	}
-	return []slack.Block{contextLine(fill(text, "version", version, "who", d.w.mention(by)))}
+	return []slack.Block{contextLine(fill(returnedWordsOf.In(d.w.Locale).Edited, "version", version, "who", d.w.mention(by)))}
 }
 
-// returnedTo is the message by which one of the askers learns that something was given back to them or, at the end of
-// its subject, that an edit was not taken. Once that waits no more it says so.
+// returnedTo is the message by which one of the askers learns that a form was given back to them. Once that waits no
+// more it says so.
 func returnedTo(a *task.Aggregate, subject string, s tenancy.Settings, link string, around Around,
 	now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, Around: around}
 	w, asks := returnedWordsOf.In(s.Locale), askWordsOf.In(s.Locale)
 	title := or(inline(a.Task.Title, maxListTitle), d.w.Untitled)
 	row := a.Returned()
-	if row == nil || Returned(a, row) != ReturnedCopy+subject {
+	if row == nil || row.Key() != subject {
 		text := fill(w.CopyOver, "title", title)
-		key, _, _ := strings.Cut(subject, "@")
-		switch who, version := a.EditorAfter(key); {
+		switch who, version := a.RefilledBy(subject); {
 		case who != "":
 			text = fill(w.CopyEdited, "title", title, "who", d.w.mention(who), "version", version)
-		case row != nil:
-			text = fill(w.CopyRefused, "title", title)
 		case a.Head.Ended != nil:
 			text = fill(w.CopyEnded, "title", title)
 		}
 		return face{text, grey, sectioned("*" + text + "*" + opens(link, asks))}.message()
 	}
-	q, text, why := row.Asks(), fill(w.CopyText, "title", title), ""
-	if len(a.MisfitsOf(q.ID)) > 0 {
-		text, why = fill(w.CopyUnfit, "title", title), d.misfits(q.ID)
-	} else {
-		why = d.returnedBy(a.GateAt(row.Key()))
-	}
-	return face{text, yellow, sectioned("*" + text + "*" + opens(link, asks))}.with(section(why)).
-		with(d.edits(q.Kind, q.ID)...).with(contextLine(w.Means)).message()
+	text := fill(w.CopyText, "title", title)
+	return face{text, yellow, sectioned("*" + text + "*" + opens(link, asks))}.with(section(d.returnedBy(&row.Gate))).
+		with(d.edits(task.CardProcess, row.ID)...).with(contextLine(w.Means)).message()
 }
 
-// Returned is the subject of the message by which the askers learn that a policy or steps wait for their edit: another
-// one each time that an edit was not taken.
-func Returned(a *task.Aggregate, row task.Gated) string {
-	if p, steps := row.(*task.Process); steps && len(p.Misfits) > 0 {
-		return ReturnedCopy + p.Key() + "@" + strconv.Itoa(p.Edits)
-	}
-	return ReturnedCopy + row.Key()
+// RefillModal draws the form that was given back, filled in; s are the settings by which a decision is asked for.
+func RefillModal(a *task.Aggregate, r Review, locale string, s tenancy.Settings) slack.ModalViewRequest {
+	w, ask, g := returnedWordsOf.In(locale), askWordsOf.In(locale), a.GateWith(r.ID)
+	reason := fill(w.Reason, "who", wordsOf.In(locale).mention(g.RejectedBy), "reason", inline(g.RejectionReason, maxReason))
+	blocks := []slack.Block{section(cut(reason, maxSection)), contextLine(w.Means + w.Same)}
+	blocks = append(append(blocks, ask.matter(s, *a.Matter())...), append(ask.kept(keptFiles(a.FilesOf(r.ID))), ask.files())...)
+	about := metadata(Review{Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash})
+	return modal(RefillCallback, w.Title, w.Save, wordsOf.In(locale).ModalClose, about, blocks...)
 }

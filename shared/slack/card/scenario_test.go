@@ -2,8 +2,6 @@ package card_test
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -183,26 +181,6 @@ func (s *scenario) rejectPrompt(reason string) *scenario {
 func (s *scenario) giveBack() *scenario {
 	open, _ := s.OpenGate()
 	return s.do(decide.GiveBack("宛先を経理に直してください")(s, open.ID, approver, policy, s.now))
-}
-
-// edited makes the next version of what was given back, as the requester: with another value in the last step.
-func (s *scenario) edited() *scenario {
-	row, e := s.Returned(), task.Edit{Content: "経理の宛先に送る。"}
-	if p, steps := row.(*task.Process); steps {
-		e.Steps = slices.Clone(p.Steps)
-		last := &e.Steps[len(e.Steps)-1]
-		last.ToolInput = aggregate.JSON(strings.Replace(string(last.ToolInput), "U0", "U1", 1))
-	}
-	return s.do(s.Edit(row.Asks().ID, e, requester, policy, s.now))
-}
-
-// unfit says that what the requester wrote does not fit its tools.
-func (s *scenario) unfit() *scenario {
-	return s.do(s.RefuseEdit(s.Head.Run, []task.Misfit{
-		{Order: 2, Field: 1, Why: task.MisfitMost, Limit: "12"},
-		{Order: 5, Field: 2, Why: task.MisfitForm, Limit: "U0REQUESTER"},
-		{Order: 4, Field: -1, Why: task.MisfitTool},
-	}, s.now))
 }
 
 func (s *scenario) promptApproved() *scenario {

@@ -258,10 +258,6 @@ var promptStates = []state{
 	{"prompt_rejected_next_generating", promptCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafting() }},
 	{"prompt_rejected_next_generated", promptCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafted(defaults) }},
 	{"prompt_second_pending", "CARD#prompt#0002", func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafted(defaults) }},
-	{"prompt_returned", promptCard, func(s *scenario) *scenario { return prompt(s).giveBack() }},
-	{"prompt_edited_generating", "CARD#prompt#0002", func(s *scenario) *scenario {
-		return prompt(s).giveBack().edited()
-	}},
 	{"prompt_rejected_next_parked", promptCard, func(s *scenario) *scenario {
 		return prompt(s).rejectPrompt("DM は不要です").drafting().park(task.ReasonModelDemo)
 	}},

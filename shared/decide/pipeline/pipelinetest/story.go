@@ -363,8 +363,8 @@ func (w *Story) FormRefilled(m task.Matter, files ...aggregate.SharedFile) {
 	s := w.Settings(func(*tenancy.Settings) {})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: a.Head.Requester, Team: a.Request.TeamID}
-		e := task.Edit{Content: "決裁: " + m.Title, Matter: &m, Files: files}
-		return a.Edit(a.Returned().Asks().ID, e, by, s.Policy(a.Request.TeamID), w.Now())
+		e := task.Refill{Content: "決裁: " + m.Title, Matter: &m, Files: files}
+		return a.Refill(a.Returned().Asks().ID, e, by, s.Policy(a.Request.TeamID), w.Now())
 	})
 }
 
@@ -373,7 +373,7 @@ func (w *Story) FormGoesOn() {
 	s := w.Settings(func(*tenancy.Settings) {})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		text := a.Request.Text
-		if p := a.WrittenPolicy(); p != nil {
+		if p := a.Refilled(); p != nil {
 			text = p.Content
 		}
 		return a.FinishPrompt(a.Head.Run, text, s, w.Now())
