@@ -181,7 +181,7 @@ func stands(t *testing.T, s *stack.Stack, tenant, file string) {
 	}
 	store := store.OrganisationsOf(store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName).Store)
 	is := expect.Value(store.Current(t.Context(), tenant))(t)
-	expect.NoError(t, store.Save(t.Context(), tenant, is.Rev, o, o.Match(accounts, organisation.DateOf(time.Now())).Kept(),
+	expect.NoError(t, store.Save(t.Context(), tenant, is.Rev, o, o.Match(accounts).Kept(),
 		administrator, time.Now()))
 	t.Cleanup(func() {
 		expect.NoError(t, store.RemoveOrganisation(context.Background(), tenant, is.Rev+1, administrator, time.Now()))

@@ -61,8 +61,7 @@ type Slack interface {
 // Directory is a rules.Directory.
 type Directory struct {
 	Slack
-	org    *Organisation
-	charts map[string]*organisation.Chart // by day
+	org *Organisation
 	// delegations are those that have been read, by person; unread are the persons of whom they must be. whole: those of
 	// everybody have been.
 	delegations map[string][]tenancy.Delegation
@@ -72,8 +71,7 @@ type Directory struct {
 
 // NewDirectory returns the directory of an organisation, nil for a tenant without one.
 func NewDirectory(org *Organisation, slack Slack) *Directory {
-	return &Directory{Slack: slack, org: org, charts: map[string]*organisation.Chart{},
-		delegations: map[string][]tenancy.Delegation{}}
+	return &Directory{Slack: slack, org: org, delegations: map[string][]tenancy.Delegation{}}
 }
 
 // Absences returns the delegations of somebody for a day. They are noted to be read if they haven't been.
@@ -138,19 +136,6 @@ func (d *Directory) read(ctx context.Context) (some bool, err error) {
 	return len(unread) > 0, nil
 }
 
-// chart returns the organisation on a day; nobody is there on a text that is none.
-func (d *Directory) chart(on string) *organisation.Chart {
-	c, known := d.charts[on]
-	if !known {
-		c = &organisation.Chart{}
-		if day, err := organisation.ParseDate(on); err == nil {
-			c = d.org.People.Chart(day)
-		}
-		d.charts[on] = c
-	}
-	return c
-}
-
 // Org returns the version of the organisation, empty while none stands.
 func (d *Directory) Org() string {
 	if d.org == nil {
@@ -173,7 +158,7 @@ func (d *Directory) Here(p circulation.Person, on string) bool {
 	if d.org == nil {
 		return true
 	}
-	_, here := d.chart(on).Person(p.Person)
+	_, here := d.org.People.Person(p.Person)
 	return here
 }
 
@@ -216,7 +201,7 @@ func (d *Directory) Empty(channel string, but []circulation.Person, on string) b
 
 // employee reports whether somebody is an employee in the organisation on a day.
 func (d *Directory) employee(p circulation.Person, on string) bool {
-	is, here := d.chart(on).Person(p.Person)
+	is, here := d.org.People.Person(p.Person)
 	return here && is.Kind == organisation.Employee
 }
 
@@ -225,7 +210,7 @@ func (d *Directory) Manager(p circulation.Person, on string) (circulation.Person
 	if d.org == nil {
 		return circulation.Person{}, false
 	}
-	above, ok := d.chart(on).Manager(p.Person)
+	above, ok := d.org.People.Manager(p.Person)
 	if !ok {
 		return circulation.Person{}, false
 	}
@@ -234,7 +219,7 @@ func (d *Directory) Manager(p circulation.Person, on string) (circulation.Person
 
 // Topmost reports whether nobody stands above somebody on a day because the organisation says so.
 func (d *Directory) Topmost(p circulation.Person, on string) bool {
-	return d.org != nil && d.chart(on).Topmost(p.Person)
+	return d.org != nil && d.org.People.Topmost(p.Person)
 }
 
 // Over returns who stands over a position of a department on a day, whoever holds it.
@@ -242,7 +227,7 @@ func (d *Directory) Over(department, position, on string) (circulation.Person, b
 	if d.org == nil {
 		return circulation.Person{}, false
 	}
-	over, ok := d.chart(on).Over(department, position)
+	over, ok := d.org.People.Over(department, position)
 	if !ok {
 		return circulation.Person{}, false
 	}
@@ -260,7 +245,7 @@ func (d *Directory) CodeOf(department, on string) (code string) {
 	if d.org == nil || department == "" || d.org.People.Has(department, "") {
 		return department
 	}
-	for _, x := range d.chart(on).Departments() {
+	for _, x := range d.org.People.Departments() {
 		if legible.Folded(x.Name) != legible.Folded(department) {
 			continue
 		}
@@ -287,7 +272,7 @@ func (d *Directory) Holders(department, position, on string) (all []circulation.
 	if d.org == nil {
 		return nil
 	}
-	for _, h := range d.chart(on).HoldersOf(position, department, kinds...) {
+	for _, h := range d.org.People.HoldersOf(position, department, kinds...) {
 		all = append(all, d.account(h.Number))
 	}
 	return all
@@ -299,31 +284,15 @@ func (d *Directory) OnlyIn(positions []string, on string) string {
 	if d.org == nil {
 		return ""
 	}
-	return d.chart(on).OnlyIn(positions)
+	return d.org.People.OnlyIn(positions)
 }
 
-// OnLeave returns who would hold a position of a department on a day but is away from it; without a position, everybody
-// who is away.
-func (d *Directory) OnLeave(department, position, on string) (all []circulation.Person) {
-	day, err := organisation.ParseDate(on)
-	if d.org == nil || err != nil {
-		return nil
-	}
-	for _, number := range d.org.People.AwayFrom(position, department, day) {
-		all = append(all, d.account(number))
-	}
-	return all
-}
+// OnLeave is gone.
+func (d *Directory) OnLeave(department, position, on string) (all []circulation.Person) { return nil }
 
-// LeaveAbove returns who would stand directly above somebody on a day but is away.
+// LeaveAbove is gone.
 func (d *Directory) LeaveAbove(p circulation.Person, on string) (all []circulation.Person) {
-	if d.org == nil {
-		return nil
-	}
-	for _, number := range d.chart(on).AwayAbove(p.Person) {
-		all = append(all, d.account(number))
-	}
-	return all
+	return nil
 }
 
 // account returns a person by the first of their accounts that is a full member's, else by the first, if they have one.
@@ -347,12 +316,11 @@ func (d *Directory) Departments(p circulation.Person, on string) (codes []string
 	if d.org == nil {
 		return nil
 	}
-	chart := d.chart(on)
-	post, ok := chart.Main(p.Person)
+	post, ok := d.org.People.Main(p.Person)
 	if !ok {
 		return nil
 	}
-	for _, x := range chart.Path(post.Department) {
+	for _, x := range d.org.People.Path(post.Department) {
 		codes = append(codes, x.Code)
 	}
 	return codes
@@ -363,19 +331,19 @@ func (d *Directory) Position(p circulation.Person, on string) string {
 	if d.org == nil {
 		return ""
 	}
-	post, _ := d.chart(on).Main(p.Person)
+	post, _ := d.org.People.Main(p.Person)
 	return post.Position
 }
 
 // StandsOver reports whether a position has a higher rank on a day than whoever leads a department, unless that isn't
 // known.
 func (d *Directory) StandsOver(position, department, on string) bool {
-	return d.org != nil && d.chart(on).StandsOver(position, department)
+	return d.org != nil && d.org.People.StandsOver(position, department)
 }
 
 // Outranks reports whether somebody's main post has a higher rank on a day than a position.
 func (d *Directory) Outranks(p circulation.Person, position, on string) bool {
-	return d.org != nil && d.chart(on).Outranks(p.Person, position)
+	return d.org != nil && d.org.People.Outranks(p.Person, position)
 }
 
 // Department returns what somebody's department is called on a day, or its code if it has no name; "" if they have
@@ -384,9 +352,8 @@ func (d *Directory) Department(p circulation.Person, on string) string {
 	if d.org == nil {
 		return ""
 	}
-	chart := d.chart(on)
-	post, _ := chart.Main(p.Person)
-	for _, x := range chart.Path(post.Department) {
+	post, _ := d.org.People.Main(p.Person)
+	for _, x := range d.org.People.Path(post.Department) {
 		return cmp.Or(x.Name, x.Code)
 	}
 	return ""

@@ -35,7 +35,7 @@ func (w workspace) Handle(g string) string  { return g }
 func organised(t *testing.T) *Organisation {
 	t.Helper()
 	o := expect.Value(organisation.Read([]byte(company)))(t)
-	m := o.Match(accounts("A", "B", "R", "C", "N", "X"), 1)
+	m := o.Match(accounts("A", "B", "R", "C", "N", "X"))
 	m.Accounts["3"] = []organisation.Matched{{ID: "R"}, {ID: "R2"}} // an administrator said that both are theirs
 	m.Accounts["2"] = []organisation.Matched{{ID: "B0"}, {ID: "B"}}
 	return &Organisation{Version: "v1", People: o, Accounts: m.Kept()}
@@ -53,7 +53,7 @@ func accounts(users ...string) (all []organisation.Account) {
 func matchedWith(t *testing.T, file string, users ...string) *Organisation {
 	t.Helper()
 	o := expect.Value(organisation.Read([]byte(file)))(t)
-	return &Organisation{Version: "v1", People: o, Accounts: o.Match(accounts(users...), 1).Kept()}
+	return &Organisation{Version: "v1", People: o, Accounts: o.Match(accounts(users...)).Kept()}
 }
 
 const day, later = "2026-11-25", "2027-01-01"

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -200,16 +199,10 @@ func Stranger(d People, now time.Time, users ...string) string {
 	return ""
 }
 
-// NoRow is the reason for which rules refuse what somebody asks, or what has their words, who isn't there on a day: they
-// are on leave or seconded, or the organisation doesn't have them.
-func NoRow(d rules.Directory, on string, p circulation.Person, own bool) aggregate.Reason {
-	away := slices.ContainsFunc(d.OnLeave("", "", on), p.Is)
-	switch {
-	case away && own:
-		return task.ReasonOnLeave
-	case away:
-		return task.ReasonOnLeaveWords
-	case own:
+// NoRow is the reason for which rules refuse what somebody asks, or what has their words, whom the organisation doesn't
+// have.
+func NoRow(own bool) aggregate.Reason {
+	if own {
 		return task.ReasonNoRow
 	}
 	return task.ReasonNoRowWords

@@ -14,7 +14,7 @@ import (
 // FitDetail makes a reason's detail fit to be shown, with person if it is an account. That of a rule's refusal keeps
 // its lines, which Ended reads.
 func FitDetail(r aggregate.Reason, detail string, fit, person func(string) string) string {
-	if r == task.ReasonNoRowWords || r == task.ReasonOnLeaveWords {
+	if r == task.ReasonNoRowWords {
 		return person(detail)
 	}
 	if x, is := lackOf(r, detail); is && len(x) == lackLines {

@@ -188,7 +188,7 @@ func fill(text string, pairs ...any) string { return language.Fill(text, pairs..
 func RefusedByRules(locale string, e conversation.ErrByRules, text func(s string, most int) string,
 	person func(id string) string) string {
 	detail := text(e.Detail, maxDetail)
-	if e.Why == task.ReasonNoRowWords || e.Why == task.ReasonOnLeaveWords {
+	if e.Why == task.ReasonNoRowWords {
 		detail = person(e.Detail)
 	}
 	said := fill(refusalWordsOf.In(locale).ByRules[e.Why], "rule", text(e.Rule.Name, maxName), "text", detail)

@@ -159,7 +159,7 @@ func (s *OrganisationStore) save(ctx context.Context, was StandingOrganisation, 
 	if err := s.put(ctx, w, o, accounts); err != nil {
 		return err
 	}
-	_, err = s.MoveOrganisation(ctx, was.OrganisationRow, was.Rev, w, organisationCounts(was, o, accounts, now), by, now)
+	_, err = s.MoveOrganisation(ctx, was.OrganisationRow, was.Rev, w, organisationCounts(was.Organisation, o, accounts), by, now)
 	if errors.Is(err, aggregate.ErrConflict) {
 		// Nobody else writes this version, and it can't stand any more.
 		if err := s.ClearOrganisation(ctx, w); err != nil {
@@ -190,19 +190,20 @@ func (s *OrganisationStore) put(ctx context.Context, w tenancy.OrganisationWriti
 	return nil
 }
 
-// counts compares what stood with what is saved, on the day of saving and on each later day on which one of them
-// changes.
-func organisationCounts(was StandingOrganisation, o *organisation.Organisation, accounts *organisation.Accounts,
-	now time.Time) tenancy.OrganisationCounts {
-	today := organisation.DateOf(now.In(tenancy.Zone()))
-	n := tenancy.OrganisationCounts{People: len(o.Chart(today).People()), Accounts: accounts.People()}
-	all, _ := organisation.Changes(was.Organisation, o, today)
-	for _, d := range all {
-		n.Added += len(d.PeopleAdded)
-		n.Gone += len(d.PeopleGone)
-		n.Changed += len(d.PeopleChanged)
-		n.Departments += len(d.DepartmentsAdded) + len(d.DepartmentsGone) + len(d.DepartmentsChanged)
+// organisationCounts compares the people that stood with those that are saved.
+func organisationCounts(was *organisation.Organisation, o *organisation.Organisation,
+	accounts *organisation.Accounts) (n tenancy.OrganisationCounts) {
+	n.People, n.Accounts = len(o.People()), accounts.People()
+	if was == nil {
+		n.Added = n.People
+		return n
 	}
+	for _, p := range o.People() {
+		if _, stood := was.Person(p.Number); !stood {
+			n.Added++
+		}
+	}
+	n.Gone = len(was.People()) + n.Added - n.People
 	return n
 }
 
@@ -225,14 +226,6 @@ func (s *Store) OrganisationRow(ctx context.Context, tenant string) (tenancy.Org
 	return row, err
 }
 
-// OrganisationLayout reads what is kept of a tenant's files. A tenant of which nothing is kept has a row without
-// revision.
-func (s *Store) OrganisationLayout(ctx context.Context, tenant string) (tenancy.OrganisationLayout, error) {
-	row := tenancy.OrganisationLayout{TenantID: tenant}
-	err := s.readIfThere(ctx, tenant, &row)
-	return row, err
-}
-
 // readIfThere is read, but a row that a tenant doesn't have stays as it is.
 func (s *Store) readIfThere(ctx context.Context, tenant string, into tenancy.Row) error {
 	err := s.read(ctx, tenant, into)
@@ -240,18 +233,6 @@ func (s *Store) readIfThere(ctx context.Context, tenant string, into tenancy.Row
 		return nil
 	}
 	return err
-}
-
-// KeepOrganisationLayout reads the row and commits Keep. It returns aggregate.ErrConflict when somebody else did so
-// meanwhile.
-func (s *Store) KeepOrganisationLayout(ctx context.Context, tenant string, k organisation.Kept, by aggregate.Actor,
-	now time.Time) error {
-	row, err := s.OrganisationLayout(ctx, tenant)
-	if err != nil {
-		return err
-	}
-	_, c, err := row.Keep(k, by, now)
-	return s.change(ctx, c, err)
 }
 
 // BeginOrganisation lists a new version of a tenant's organisation before its rows are written.

@@ -55,7 +55,7 @@ func company(t *testing.T, people int, first string) (*organisation.Organisation
 			Mails: []string{fmt.Sprintf("Person.%d@a-company-with-a-long-name.example", i)}})
 	}
 	o := expect.Value(organisation.Read([]byte(b.String())))(t)
-	return o, o.Match(accounts, organisation.DateOf(organisationsAt())).Kept()
+	return o, o.Match(accounts).Kept()
 }
 
 // organisationWorld is a table with a store of organisations.
@@ -113,7 +113,7 @@ func (w *organisationWorld) stands(t *testing.T) (first string, rev int) {
 	if is.Organisation == nil {
 		return "", is.Rev
 	}
-	p, _ := is.Organisation.Chart(organisation.DateOf(organisationsAt())).Person("00000")
+	p, _ := is.Organisation.Person("00000")
 	return p.Name, is.Rev
 }
 
@@ -160,7 +160,7 @@ func TestAnOrganisationStandsOnceItIsSaved(t *testing.T) {
 	_, rev := w.stands(t)
 	expect.That(t, rev == 1 && len(w.audit(t)) == 1, "the same again is revision %d", rev)
 
-	fewer := o.Match(nil, 1).Kept()
+	fewer := o.Match(nil).Kept()
 	expect.NoError(t, w.Save(t.Context(), organisationTenant, 1, o, fewer, suzuki(), organisationsAt()))
 	is = expect.Value(w.again().Current(t.Context(), organisationTenant))(t)
 	expect.That(t, is.Rev == 2 && is.Accounts.People() == 0, "other accounts are not saved: %+v", is.OrganisationRow)
@@ -303,30 +303,6 @@ func TestIdsThatNothingHas(t *testing.T) {
 	o, accounts := company(t, 10, "緑川 誠")
 	expect.That(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, aggregate.System(), organisationsAt()) != nil,
 		"the system saves an organisation")
-}
-
-// What was said of files is kept until something else is said; the row is anew only then.
-func TestWhatWasSaidOfFilesIsKept(t *testing.T) {
-	w := start(t)
-	k := organisation.Kept{Columns: map[string]string{"bereich": "department"}, Ranks: map[string]int{"部長": 0, "課長": 3},
-		Values: map[string]string{"employment ": "employee"}, Split: organisation.Whole}
-	expect.NoError(t, w.KeepOrganisationLayout(t.Context(), organisationTenant, k, suzuki(), organisationsAt()))
-	expect.NoError(t, w.KeepOrganisationLayout(t.Context(), organisationTenant, k, suzuki(), organisationsAt()))
-	is := expect.Value(w.OrganisationLayout(t.Context(), organisationTenant))(t)
-	expect.Same(t, k, is.Kept)
-	expect.That(t, is.Rev == 1 && is.SavedBy == suzuki().ID, "%+v", is)
-	k.Ranks["部長"] = 2
-	expect.NoError(t, w.KeepOrganisationLayout(t.Context(), organisationTenant, k, suzuki(), organisationsAt()))
-	expect.Is(t, expect.Value(w.OrganisationLayout(t.Context(), organisationTenant))(t).Rev, 2)
-	expect.Is(t, expect.Value(w.OrganisationLayout(t.Context(), "other"))(t).Rev, 0)
-	for i := range tenancy.MaxKeptRanks {
-		k.Ranks[fmt.Sprint(i)] = 1
-	}
-	err := w.KeepOrganisationLayout(t.Context(), organisationTenant, k, suzuki(), organisationsAt())
-	expect.Is(t, err, error(aggregate.ErrField{Field: "ranks", Limit: "must be at most 2000"}))
-	k = organisation.Kept{Values: map[string]string{"employment " + strings.Repeat("x", tenancy.MaxKeptText): "employee"}}
-	expect.That(t, w.KeepOrganisationLayout(t.Context(), organisationTenant, k, suzuki(), organisationsAt()) != nil,
-		"a long text is kept")
 }
 
 // A call that waits ends once whoever stamped it answers for its key, also by another account of the same person.

@@ -258,7 +258,7 @@ func organised(w *consoletest.World) []look {
 	file := b.String()
 	o := expect.Value(organisation.Read([]byte(file)))(w.T)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
-	expect.NoError(w.T, w.Console.Organisations.Save(w.T.Context(), w.Tenant.ID, 0, o, o.Match(nil, 1).Kept(), by,
+	expect.NoError(w.T, w.Console.Organisations.Save(w.T.Context(), w.Tenant.ID, 0, o, o.Match(nil).Kept(), by,
 		w.Now()))
 	changed := strings.NewReplacer("社員 1,", "社員 いち,", "代表取締役社長", "取締役会長", "134,社員 34,shain.34@example.com,E2",
 		"135,新入 社員,shinnyu@example.com,F1").

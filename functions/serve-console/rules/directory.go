@@ -12,7 +12,6 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
@@ -69,12 +68,8 @@ func (a *asked) organised() error {
 	if err != nil || a.org == nil {
 		return err
 	}
-	for _, chart := range a.charts() {
-		for _, d := range chart.Departments() {
-			if a.departments[d.Code] == "" {
-				a.departments[d.Code] = cmp.Or(d.Name, d.Code)
-			}
-		}
+	for _, d := range a.org.People.Departments() {
+		a.departments[d.Code] = cmp.Or(d.Name, d.Code)
 	}
 	web.Distinct(a.departments)
 	return nil
@@ -83,42 +78,17 @@ func (a *asked) organised() error {
 // today is the day as of which people are looked up.
 func (a *asked) today() string { return a.day.String() }
 
-// next is the day on which the organisation changes next, empty if it doesn't.
-func (a *asked) next() string {
-	if a.org == nil {
-		return ""
-	}
-	next, _ := a.org.People.NextChange(a.day)
-	return next.String()
-}
-
-// charts are the organisation today and on its next day.
-func (a *asked) charts() (all []*organisation.Chart) {
+// departmentBoxes are the departments of the organisation, by code.
+func (a *asked) departmentBoxes() (all []web.Box) {
 	if a.org == nil {
 		return nil
 	}
-	all = append(all, a.org.People.Chart(a.day))
-	if next, ok := a.org.People.NextChange(a.day); ok {
-		all = append(all, a.org.People.Chart(next))
-	}
-	return all
-}
-
-// departmentBoxes are the departments that the organisation has today or on its next day, by code.
-func (a *asked) departmentBoxes() (all []web.Box) {
-	seen := map[string]bool{}
-	for _, chart := range a.charts() {
-		for _, d := range chart.Departments() {
-			if seen[d.Code] {
-				continue
-			}
-			seen[d.Code] = true
-			above := web.Each(chart.Path(d.Parent), func(x organisation.Department) string {
-				return legible.OneLine(cmp.Or(x.Name, x.Code))
-			})
-			slices.Reverse(above)
-			all = append(all, web.Box{Value: d.Code, Text: a.department(d.Code), Note: strings.Join(above, " › ")})
-		}
+	for _, d := range a.org.People.Departments() {
+		above := web.Each(a.org.People.Path(d.Parent), func(x organisation.Department) string {
+			return legible.OneLine(cmp.Or(x.Name, x.Code))
+		})
+		slices.Reverse(above)
+		all = append(all, web.Box{Value: d.Code, Text: a.department(d.Code), Note: strings.Join(above, " › ")})
 	}
 	return all
 }
@@ -136,46 +106,24 @@ func postOf(value string) rules.Who {
 	return rules.Who{Kind: rules.WhoPosition, Department: all[0], Positions: all[1:]}
 }
 
-// away reports whether somebody is away on a day: on leave, or sent to another company.
-func (a *asked) away(p circulation.Person, on string) bool {
-	day, err := organisation.ParseDate(on)
-	return err == nil && a.org != nil && a.org.People.Presence(p.Person, day) == organisation.Away
-}
-
-// posted is a post of somebody, with how they are named there.
-type posted struct {
-	organisation.Post
-	who string
-}
-
-// postsOn returns everybody's posts on the day of a chart, also those of who is away: nobody else may hold them.
-func (a *asked) postsOn(chart *organisation.Chart) (all []posted) {
-	for _, p := range chart.People() {
-		for _, post := range chart.Posts(p.Number) {
-			all = append(all, posted{post, legible.OneLine(p.Name)})
-		}
-	}
-	for _, post := range a.org.People.AwayPosts(chart.Day()) {
-		name := a.Say("holder_away", "who", legible.OneLine(a.org.People.Name(post.Number, chart.Day())))
-		all = append(all, posted{post, name})
-	}
-	return slices.DeleteFunc(all, func(p posted) bool { return p.Position == "" })
-}
-
-// positionBoxes are the positions that somebody holds in a department today or on the organisation's next day, with
-// who that is, and each position above whoever asks.
+// positionBoxes are the positions that somebody holds in a department, with who that is, and each position above
+// whoever asks.
 func (a *asked) positionBoxes() (all []web.Box) {
+	if a.org == nil {
+		return nil
+	}
 	at, holders, positions := map[string]int{}, map[string][]string{}, map[string]string{}
-	for _, chart := range a.charts() {
-		for _, post := range a.postsOn(chart) {
+	for _, p := range a.org.People.People() {
+		for _, post := range a.org.People.Posts(p.Number) {
+			if post.Position == "" {
+				continue
+			}
 			value := positionValue(post.Department, post.Position)
 			if _, known := at[value]; !known {
 				at[value], positions[value] = len(all), post.Position
 				all = append(all, web.Box{Value: value, Text: a.position(post.Department, post.Position)})
 			}
-			if !slices.Contains(holders[value], post.who) {
-				holders[value] = append(holders[value], post.who)
-			}
+			holders[value] = append(holders[value], legible.OneLine(p.Name))
 		}
 	}
 	for _, name := range slices.Compact(slices.Sorted(maps.Values(positions))) {

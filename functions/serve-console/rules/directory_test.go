@@ -46,7 +46,7 @@ func organised(w *consoletest.World, file string) {
 		webapi.Alex: "alex.kim"} {
 		accounts = append(accounts, organisation.Account{ID: id, Mails: []string{mail + "@example.com"}})
 	}
-	kept := o.Match(accounts, organisation.DateOf(w.Now().In(tenancy.Zone()))).Kept()
+	kept := o.Match(accounts).Kept()
 	was := expect.Value(w.Console.Organisations.OrganisationRow(w.T.Context(), w.Tenant.ID))(w.T)
 	err = w.Console.Organisations.Save(w.T.Context(), w.Tenant.ID, was.Rev, o, kept, w.By, w.Now())
 	expect.NoError(w.T, err)

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 
 	"ringi/functions/serve-console/web"
@@ -19,8 +17,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// OrganisationPages are about who works for the tenant: the file of people, departments and superiors, what a new one
-// would change, and who stands above whom on a day.
+// OrganisationPages are about who works for the tenant: the file of people, departments and superiors, and who stands
+// above whom.
 type OrganisationPages struct {
 	*web.Site
 	Organisations *store.OrganisationStore
@@ -78,12 +76,11 @@ func listOf[T any](id, title, note string, all []T, line func(T) string) []peopl
 	return []peopleList{l}
 }
 
-// pageData is who was looked for, or everybody, what holds for one of them on a day, and what stands as a whole.
+// pageData is who was looked for, or everybody, what holds for one of them, and what stands as a whole.
 type pageData struct {
 	Stands, Unread bool
 	Ignored        string // which parts of the address are left out
 	Filter         web.Filter
-	On             string
 	People         []found
 	More           int
 	Person         *personData
@@ -99,18 +96,11 @@ func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.
 	t := texts{v.Texts("organisation")}
 	data := pageData{Stands: is.Stands(), Unread: unread}
 	d := web.Document{Here: "organisation"}
-	if o, today := is.Organisation, c.Today(); o != nil {
+	if o := is.Organisation; o != nil {
 		c.people(r, v, t, is, &data)
-		chart := o.Chart(today)
-		data.Facts = append(t.facts(chart), fact{t.Say("with_account"), t.people(is.Accounts.People())})
-		if next, ok := o.NextChange(today); ok {
-			data.Facts = append(data.Facts, fact{t.Say("next_change"), next.String()})
-		}
-		data.Facts = append(data.Facts, fact{t.Say("saved_by"), c.Names(r.Context(), v, is.SavedBy)[is.SavedBy]},
+		data.Facts = append(t.facts(o), fact{t.Say("with_account"), t.people(is.Accounts.People())}, fact{t.Say("saved_by"), c.Names(r.Context(), v, is.SavedBy)[is.SavedBy]},
 			fact{t.Say("saved_at"), web.Minute(is.SavedAt)}, fact{"SHA-256", is.SHA256})
-		data.Lists = append(t.away(o, today), listOf("without", t.Say("without"), t.Say("without_note"),
-			is.Accounts.Without(chart), t.person)...)
-		data.Lists = append(data.Lists, t.gaps(o, today)...)
+		data.Lists = listOf("without", t.Say("without"), t.Say("without_note"), is.Accounts.Without(o), t.person)
 	}
 	d.Data = data
 	return c.Show(w, r, v, d, "organisation")
@@ -175,9 +165,9 @@ func (t texts) people(n int) string { return t.Say("people", "n", web.Count(int6
 
 func (t texts) kind(k organisation.Kind) string { return t.In("kinds", k) }
 
-func (t texts) facts(c *organisation.Chart) []fact {
+func (t texts) facts(o *organisation.Organisation) []fact {
 	n := map[organisation.Kind]int{}
-	for _, p := range c.People() {
+	for _, p := range o.People() {
 		n[p.Kind]++
 	}
 	var kinds []string
@@ -186,11 +176,11 @@ func (t texts) facts(c *organisation.Chart) []fact {
 			kinds = append(kinds, t.In("counted_kinds", k)+" "+web.Count(int64(n[k])))
 		}
 	}
-	all := t.people(len(c.People()))
+	all := t.people(len(o.People()))
 	if len(kinds) > 0 {
 		all = called(all, strings.Join(kinds, t.Say("and")))
 	}
-	return []fact{{t.Say("works_here"), all}, {t.Say("departments"), web.Count(int64(len(c.Departments())))}}
+	return []fact{{t.Say("works_here"), all}, {t.Say("departments"), web.Count(int64(len(o.Departments())))}}
 }
 
 func (t texts) person(p organisation.Person) string { return called(p.Name, p.Number) }
@@ -202,26 +192,17 @@ func called(name, id string) string {
 	return name + " (" + id + ")"
 }
 
-// numbered names the person of a number on a day, or of another day on which there is one.
-func (t texts) numbered(o *organisation.Organisation, day organisation.Date, number string) string {
-	return called(o.Name(number, day), number)
-}
-
-func (t texts) of(c *organisation.Chart, number string) string {
-	p, here := c.Person(number)
-	if !here {
-		p, _ = c.Away(number)
-	}
-	return called(p.Name, number)
+func (t texts) numbered(o *organisation.Organisation, number string) string {
+	return called(o.Name(number), number)
 }
 
 func (t texts) department(d organisation.Department) string { return called(d.Name, d.Code) }
 
-func (t texts) departmentOf(c *organisation.Chart, code string) string {
-	if path := c.Path(code); len(path) > 0 {
-		return t.department(path[0])
-	}
-	return code
+// posts says where somebody works.
+func (t texts) posts(o *organisation.Organisation, number string) string {
+	return web.Joined(o.Posts(number), func(p organisation.Post) string {
+		return strings.TrimSpace(o.NameOf(p.Department) + " " + p.Position)
+	}, t.Say("and"))
 }
 
 func (t texts) accountOf(names map[string]string) func(id string) string {
@@ -244,65 +225,22 @@ func (t texts) matched(all []organisation.Matched, named func(id string) string)
 	return cmp.Or(said, t.Say("no_account"))
 }
 
-// away lists who is away on a day.
-func (t texts) away(o *organisation.Organisation, day organisation.Date) []peopleList {
-	return listOf("away", t.Say("away"), t.Say("away_note"), o.Away(day), t.person)
-}
-
-// gaps lists what is missing today, and what else is missing from the next day on which anything changes.
-func (t texts) gaps(o *organisation.Organisation, today organisation.Date) []peopleList {
-	chart, known := o.Chart(today), map[string]bool{}
-	now := chart.Gaps()
-	all := listOf("gaps", t.Say("gaps"), t.Say("gaps_note"), now, t.gapOf(chart))
-	if next, ok := o.NextChange(today); ok {
-		for _, g := range now {
-			known[fmt.Sprint(g)] = true
-		}
-		later := o.Chart(next)
-		others := slices.DeleteFunc(later.Gaps(), func(g organisation.Gap) bool { return known[fmt.Sprint(g)] })
-		title := t.Say("gaps_later", "day", next)
-		all = append(all, listOf("gaps-later", title, t.Say("gaps_note"), others, t.gapOf(later))...)
-	}
-	return all
-}
-
-func (t texts) gapOf(c *organisation.Chart) func(organisation.Gap) string {
-	return func(g organisation.Gap) string {
-		named := func(number string) string { return t.of(c, number) }
-		about := t.departmentOf(c, g.Department)
-		if g.Number != "" {
-			about = named(g.Number)
-		}
-		return t.In("gap_rules", g.Rule, "about", about, "people", web.Joined(g.Numbers, named, t.Say("and")))
-	}
-}
-
 // column names a column as files do, in the viewer's language.
 func (t texts) column(c organisation.Column) string {
 	return c.Header(t.Locale())
 }
 
-// problem says what is wrong, where, and what another row has to do with it. Of several files it names them.
-func (t texts) problem(p organisation.Problem, files []organisation.File) []string {
+// problem says what is wrong, where, and what another row has to do with it.
+func (t texts) problem(p organisation.Problem) []string {
 	row, column, text := t.Say("whole_file"), "", t.In("rules", p.Rule, "limit", web.Count(int64(p.Limit)))
 	if p.Row > 0 {
 		row = t.Say("line", "n", p.Row)
 	}
-	if len(files) > 1 && p.Rule != organisation.RuleFiles {
-		row = t.Say("row_of", "file", fileName(files[p.File].Name), "row", row)
-	}
 	if p.Column != "" {
-		column = cmp.Or(legible.Clip(legible.Spelled(p.Header), 60), t.column(p.Column))
+		column = t.column(p.Column)
 	}
 	if p.Other > 0 {
-		other := fmt.Sprint(p.Other)
-		if p.OtherFile != p.File {
-			other = fileName(files[p.OtherFile].Name) + ": " + other
-		}
-		text += " " + t.Say("see_row", "n", other)
-	}
-	if p.On > 0 {
-		text += " " + t.Say("from_day", "day", p.On)
+		text += " " + t.Say("see_row", "n", p.Other)
 	}
 	return []string{row, column, legible.Spelled(p.Value), text}
 }

@@ -68,7 +68,7 @@ func (a *asked) askers() (all []asker) {
 	if a.org == nil {
 		return nil
 	}
-	chart := a.org.People.Chart(a.day)
+	chart := a.org.People
 	for _, p := range chart.People() {
 		if accounts := a.org.Accounts.ByNumber(p.Number); len(accounts) > 0 {
 			post, _ := chart.Main(p.Number)

@@ -211,8 +211,6 @@ func (a *asked) answerSaid(found *rules.Answer, who, on string) string {
 		return a.Say("try_unlabelled", "label", legible.OneLine(found.Unlabelled))
 	case found.Unsure:
 		return a.Say("try_unsure", "who", a.person(who))
-	case found.Stranger.User != "" && a.away(found.Stranger, on):
-		return a.Say("try_away", "who", a.person(who))
 	case found.Stranger.User != "":
 		return a.Say("try_stranger", "who", a.person(who))
 	}

@@ -18,6 +18,7 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
+	"ringi/shared/words/charset"
 )
 
 // listing is what one listing of a workspace found.
@@ -49,10 +50,10 @@ func (c *OrganisationPages) list(ctx context.Context, v *web.Viewer, anew bool) 
 }
 
 // match finds the people of a file among the accounts.
-func (l listing) match(o *organisation.Organisation, day organisation.Date) *organisation.Matching {
+func (l listing) match(o *organisation.Organisation) *organisation.Matching {
 	return o.Match(web.Each(l.accounts, func(u slackapi.User) organisation.Account {
 		return organisation.Account{ID: u.ID, Mails: []string{u.Mail}, Guest: u.Guest}
-	}), day)
+	}))
 }
 
 // Full reports whether an account is a full member's, as far as the listing goes.
@@ -66,15 +67,11 @@ func (listing) Members(string) []string                       { return nil }
 func (listing) Handle(group string) string                    { return group }
 func (listing) InChannel(string) (members []string, all bool) { return nil, false }
 
-// stages lists the rules' stages that nobody can stamp at by the file, from which day on, and what it never has.
+// stages lists the rules' stages that nobody can stamp at by the file.
 func (t texts) stages(x *rules.Rules, today organisation.Date, o *organisation.Organisation, m *organisation.Matching,
 	l listing) []peopleList {
-	days := []string{today.String()}
-	for day, more := o.NextChange(today); more && len(days) < organisation.MaxChanges; day, more = o.NextChange(day) {
-		days = append(days, day.String())
-	}
 	d := decide.NewDirectory(&decide.Organisation{Version: o.SHA256(), People: o, Accounts: m.Kept()}, l)
-	return t.emptied(t.Say("stages"), x, d, days...)
+	return t.emptied(t.Say("stages"), x, d, today.String())
 }
 
 // emptied lists what a directory makes of the rules' conditions and stages on some days, from today on, under a title.
@@ -95,34 +92,51 @@ func (l listing) names() map[string]string {
 	return all
 }
 
-// uploadData is what was read of files, what is asked about them, and what they would change, or what is wrong.
+// uploadData is what a file has, or what is wrong with it.
 type uploadData struct {
 	Rev              int
-	Read             reading
+	Packed           string // the file
 	SHA256, Accounts string // what was shown
 	Problems         explain.Table
 	More             int
 	web.Came
-	First, Same, Unread, Moved bool
-	Incomplete, Mailless, Save bool
-	Nobody                     bool // has a full member's account, so that nobody could approve
-	Facts                      []fact
-	Days                       []day
-	Later                      bool // later days were not compared
-	Lists                      []peopleList
+	First, Same, Unread  bool
+	Moved                bool
+	Incomplete, Mailless bool
+	Save                 bool
+	Nobody               bool // has a full member's account, so that nobody could approve
+	Gone                 int  // people of the organisation that stands whom the file doesn't have
+	Facts                []fact
+	Lists                []peopleList
 }
 
-// upload shows how files are read and what they change, and saves what was shown: organisation, accounts, revision.
+// fileOf returns the uploaded file as UTF-8, or the one that the page kept. What is neither UTF-8 nor Shift_JIS is
+// returned as it is, and refused for that when it is read.
+func fileOf(r *http.Request) ([]byte, error) {
+	uploads, err := web.Uploads(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(uploads) == 0 && r.PostFormValue("packed") == "" {
+		return nil, nil
+	}
+	if len(uploads) == 0 {
+		text, err := web.Unpacked(r.PostFormValue("packed"), organisation.MaxBytes)
+		if err != nil {
+			return nil, aggregate.ErrField{Field: "file", Limit: "can't be read"}
+		}
+		return text, nil
+	}
+	text, as := charset.Decode(uploads[0].File)
+	if as == "" {
+		return uploads[0].File, nil
+	}
+	return []byte(text), nil
+}
+
+// upload shows what a file has, and saves what was shown: organisation, accounts, revision.
 func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	files, encodings, err := filesOf(r)
-	if err != nil {
-		return err
-	}
-	layout, err := c.Organisations.OrganisationLayout(r.Context(), v.Tenant)
-	if err != nil {
-		return err
-	}
-	kept, err := answered(layout.Kept, r.PostForm)
+	file, err := fileOf(r)
 	if err != nil {
 		return err
 	}
@@ -130,35 +144,30 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 	if err != nil {
 		return err
 	}
-	t := texts{v.Texts("organisation")}
-	data := uploadData{Rev: is.Rev, First: !is.Stands(), Unread: unread}
-	laid, err := organisation.Lay(files, kept, c.Today())
-	data.Read = t.reading(laid, kept, files, encodings)
+	data := uploadData{Rev: is.Rev, Packed: web.Packed(file), First: !is.Stands(), Unread: unread}
+	o, err := organisation.Read(file)
 	if wrong, ok := errors.AsType[organisation.Problems](err); ok {
-		data.wrong(t, wrong, files)
+		data.wrong(texts{v.Texts("organisation")}, wrong)
 		return c.showUpload(w, r, v, data)
 	}
 	if err != nil {
 		return err
 	}
-	if laid.Asks() {
-		return c.showUpload(w, r, v, data)
-	}
-	return c.preview(w, r, v, data, is, laid.Organisation, kept)
+	return c.preview(w, r, v, data, is, o)
 }
 
-// wrong lists what is wrong with files.
-func (d *uploadData) wrong(t texts, wrong organisation.Problems, files []organisation.File) {
+// wrong lists what is wrong with a file.
+func (d *uploadData) wrong(t texts, wrong organisation.Problems) {
 	shown := wrong.Listed[:min(len(wrong.Listed), mostLines)]
 	d.Problems.Long = true
 	d.Problems.Columns = t.Columns("row", "column", "value", "problem")
-	d.Problems.Rows = web.Each(shown, func(p organisation.Problem) []string { return t.problem(p, files) })
+	d.Problems.Rows = web.Each(shown, t.problem)
 	d.More = wrong.More + len(wrong.Listed) - len(shown)
 }
 
-// preview shows what files change, and saves them if that was shown.
+// preview shows what a file has, and saves it if that was shown.
 func (c *OrganisationPages) preview(w http.ResponseWriter, r *http.Request, v *web.Viewer, data uploadData,
-	is store.StandingOrganisation, o *organisation.Organisation, kept organisation.Kept) error {
+	is store.StandingOrganisation, o *organisation.Organisation) error {
 	t := texts{v.Texts("organisation")}
 	saves := r.PostFormValue("act") == "save"
 	l, err := c.list(r.Context(), v, !saves)
@@ -168,10 +177,10 @@ func (c *OrganisationPages) preview(w http.ResponseWriter, r *http.Request, v *w
 	} else if err != nil {
 		return err
 	}
-	m := l.match(o, c.Today())
+	m := l.match(o)
 	data.SHA256, data.Accounts = o.SHA256(), m.Kept().SHA256()
 	if saves && !data.Silent {
-		done, err := c.saveShown(w, r, v, &data, o, m, kept)
+		done, err := c.saveShown(w, r, v, &data, o, m)
 		if done || err != nil {
 			return err
 		}
@@ -180,9 +189,14 @@ func (c *OrganisationPages) preview(w http.ResponseWriter, r *http.Request, v *w
 		}
 		data.Rev, data.First = is.Rev, !is.Stands()
 	}
-	data.tell(t, c.Today(), is, o)
+	data.Facts = t.facts(o)
+	for _, p := range peopleOf(is.Organisation) {
+		if _, stays := o.Person(p.Number); !stays {
+			data.Gone++
+		}
+	}
 	if !data.Silent {
-		data.tellAccounts(t, c.Today(), is.Accounts, l, o, m)
+		data.tellAccounts(t, l, o, m)
 		x, _, err := c.Store.Rules(r.Context(), v.Tenant)
 		if err != nil {
 			return err
@@ -191,18 +205,19 @@ func (c *OrganisationPages) preview(w http.ResponseWriter, r *http.Request, v *w
 	}
 	data.Same = !data.Unread && is.Organisation != nil && is.SHA256 == data.SHA256 && is.AccountsSHA256 == data.Accounts
 	data.Save = !data.Same && !data.Silent
-	if data.Same && !data.Silent { // what was said of the files is kept, though there is nothing else to save
-		err := c.Organisations.KeepOrganisationLayout(r.Context(), v.Tenant, kept, v.Actor(), c.Now())
-		if err != nil {
-			return err
-		}
-	}
 	return c.showUpload(w, r, v, data)
+}
+
+func peopleOf(o *organisation.Organisation) []organisation.Person {
+	if o == nil {
+		return nil
+	}
+	return o.People()
 }
 
 // saveShown saves the file, revision and accounts that were shown; of others data says what has changed.
 func (c *OrganisationPages) saveShown(w http.ResponseWriter, r *http.Request, v *web.Viewer, data *uploadData,
-	o *organisation.Organisation, m *organisation.Matching, kept organisation.Kept) (done bool, err error) {
+	o *organisation.Organisation, m *organisation.Matching) (done bool, err error) {
 	rev, err := strconv.Atoi(r.PostFormValue("rev"))
 	if err != nil || r.PostFormValue("sha256") != data.SHA256 {
 		return false, nil // it was not shown yet
@@ -210,9 +225,6 @@ func (c *OrganisationPages) saveShown(w http.ResponseWriter, r *http.Request, v 
 	if r.PostFormValue("accounts") != data.Accounts {
 		data.Moved = true
 		return false, nil
-	}
-	if err := c.Organisations.KeepOrganisationLayout(r.Context(), v.Tenant, kept, v.Actor(), c.Now()); err != nil {
-		return true, err
 	}
 	err = c.Organisations.Save(r.Context(), v.Tenant, rev, o, m.Kept(), v.Actor(), c.Now())
 	if errors.Is(err, aggregate.ErrConflict) {
@@ -225,24 +237,8 @@ func (c *OrganisationPages) saveShown(w http.ResponseWriter, r *http.Request, v 
 	return true, c.Done(w, r, "/console/organisation", "saved")
 }
 
-// tell says what the file has, and how that differs from what stands.
-func (d *uploadData) tell(t texts, today organisation.Date, is store.StandingOrganisation,
-	o *organisation.Organisation) {
-	d.Facts = t.facts(o.Chart(today))
-	all, more := organisation.Changes(is.Organisation, o, today)
-	d.Days, d.Later = web.Each(all, func(x organisation.DayDifferences) day {
-		return t.day(x, today, is.Organisation, o)
-	}), more
-	renamed := func(x organisation.NameChange) string {
-		return t.Say("renamed", "number", x.Number, "was", x.Was, "is", x.Is, "day", x.On)
-	}
-	d.Lists = append(listOf("names", t.Say("names"), t.Say("names_note"), o.NameChanges(), renamed),
-		append(t.away(o, today), t.gaps(o, today)...)...)
-}
-
-// tellAccounts says which accounts are whose, and whose are others than before.
-func (d *uploadData) tellAccounts(t texts, today organisation.Date, before *organisation.Accounts, l listing,
-	o *organisation.Organisation, m *organisation.Matching) {
+// tellAccounts says which accounts are whose, and whose can't be told.
+func (d *uploadData) tellAccounts(t texts, l listing, o *organisation.Organisation, m *organisation.Matching) {
 	d.Incomplete, d.Mailless = l.more, len(l.accounts) > 0 &&
 		!slices.ContainsFunc(l.accounts, func(u slackapi.User) bool { return u.Mail != "" })
 	d.Nobody = true
@@ -252,15 +248,9 @@ func (d *uploadData) tellAccounts(t texts, today organisation.Date, before *orga
 	d.Facts = append(d.Facts, fact{t.Say("with_account"), t.people(len(m.Accounts))},
 		fact{t.Say("nobody"), t.Say("accounts", "n", web.Count(int64(len(m.Nobody))))})
 	named := t.accountOf(l.names())
-	personOf := func(number string) string { return t.numbered(o, today, number) }
-	var others []organisation.AccountDifference
-	if before != nil {
-		others = m.Kept().Compare(before)
-	}
+	personOf := func(number string) string { return t.numbered(o, number) }
 	d.Lists = slices.Concat(d.Lists,
-		listOf("others", t.Say("others"), t.Say("others_note"), others, func(x organisation.AccountDifference) string {
-			return personOf(x.Number) + ": " + t.matched(x.Was, named) + " → " + t.matched(x.Is, named)
-		}), listOf("shared", t.Say("shared"), t.Say("shared_note"), m.Shared, func(x organisation.Shared) string {
+		listOf("shared", t.Say("shared"), t.Say("shared_note"), m.Shared, func(x organisation.Shared) string {
 			return t.joined(x.Mail, x.Accounts, named)
 		}), listOf("several", t.Say("several"), t.Say("several_note"), m.Several, func(x organisation.Several) string {
 			return t.joined(named(x.Account), x.Numbers, personOf)
@@ -271,6 +261,6 @@ func (d *uploadData) tellAccounts(t texts, today organisation.Date, before *orga
 func (c *OrganisationPages) showUpload(w http.ResponseWriter, r *http.Request, v *web.Viewer, data uploadData) error {
 	title := v.Texts("organisation").Say("upload_title")
 	d := web.Document{Title: title, Here: "organisation", Data: data, Came: data.Came}
-	d.Conflict, d.Wrong = data.Conflict || data.Moved, len(data.Problems.Rows) > 0 || len(data.Read.Missing) > 0
+	d.Conflict, d.Wrong = data.Conflict || data.Moved, len(data.Problems.Rows) > 0
 	return c.Show(w, r, v, d, "organisation/upload")
 }

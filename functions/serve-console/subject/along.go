@@ -329,7 +329,7 @@ func (c *Acts) Departments(ctx context.Context, v *web.Viewer) func(code string)
 			slog.WarnContext(ctx, "departments are shown by their codes", "tenant", v.Tenant, "err", err)
 		}
 		if err == nil && is.Organisation != nil {
-			for _, d := range is.Organisation.Chart(c.Today()).Departments() {
+			for _, d := range is.Organisation.Departments() {
 				names[d.Code] = d.Name
 			}
 		}

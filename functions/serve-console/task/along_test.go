@@ -91,7 +91,7 @@ func testDepartmentOnRoute(t *testing.T, w *consoletest.World) {
 	suzuki.Get(w.TaskPage()).Says(t, 200, "鈴木 一郎 : SALES の 部長(2026-11-22 時点)")
 	o := expect.Value(organisation.Read([]byte(
 		"社員番号,氏名,メール,部署コード,部署名,親部署,役職,順位,区分\n1,鈴木 一郎,suzuki@example.com,SALES,営業部,,部長,2,社員\n")))(t)
-	kept := o.Match(nil, organisation.DateOf(w.Now())).Kept()
+	kept := o.Match(nil).Kept()
 	expect.NoError(t, w.Console.Organisations.Save(t.Context(), w.Tenant.ID, 0, o, kept, w.By, w.Now()))
 	suzuki.Get(w.TaskPage()).Says(t, 200, "鈴木 一郎 : 営業部 の 部長(2026-11-22 時点)")
 }

@@ -310,7 +310,7 @@ type Refusal struct {
 
 // whose are the reasons for which people may not write to an agent at all. What they write ends nobody else's thread:
 // they ask for nothing, and their words are not shown to the agent.
-var whose = []aggregate.Reason{task.ReasonGuest, task.ReasonStranger, task.ReasonNoRow, task.ReasonOnLeave}
+var whose = []aggregate.Reason{task.ReasonGuest, task.ReasonStranger, task.ReasonNoRow}
 
 // Heard returns messages without those of people who may not write to an agent, and what they were told.
 func Heard(said []Message) []Message {

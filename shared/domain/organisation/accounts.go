@@ -40,32 +40,11 @@ func (a *Accounts) Number(account string) (number string, known bool) {
 // People returns how many people have an account.
 func (a *Accounts) People() int { return len(a.by) }
 
-// Without returns who works for the tenant on a chart's day and has no account, by number.
-func (a *Accounts) Without(c *Chart) (all []Person) {
-	for _, p := range c.People() {
+// Without returns who works for the tenant and has no account, by number.
+func (a *Accounts) Without(o *Organisation) (all []Person) {
+	for _, p := range o.people {
 		if len(a.by[p.Number]) == 0 {
 			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// AccountDifference is a person whose accounts differ.
-type AccountDifference struct {
-	Number  string
-	Was, Is []Matched
-}
-
-// Compare returns whose accounts differ from those of before, by number. No list counts as an empty one.
-func (a *Accounts) Compare(before *Accounts) (all []AccountDifference) {
-	if before == nil {
-		before = &Accounts{}
-	}
-	numbers := slices.AppendSeq(slices.Collect(maps.Keys(a.by)), maps.Keys(before.by))
-	slices.Sort(numbers)
-	for _, number := range slices.Compact(numbers) {
-		if was, is := before.by[number], a.by[number]; !slices.Equal(was, is) {
-			all = append(all, AccountDifference{number, was, is})
 		}
 	}
 	return all
@@ -137,11 +116,11 @@ type Matched struct {
 	Guest bool   `json:"guest,omitempty"`
 }
 
-// Matching says which accounts belong to which people. An address counts on all days: it never means two people.
+// Matching says which accounts belong to which people. An address never means two people.
 type Matching struct {
 	Accounts map[string][]Matched `json:"accounts,omitempty"` // by number; each sorted by id
 	Nobody   []string             `json:"nobody,omitempty"`   // accounts of nobody in the file, by id
-	Without  []string             `json:"without,omitempty"`  // people of that day who have no account, by number
+	Without  []string             `json:"without,omitempty"`  // people who have no account, by number
 	Shared   []Shared             `json:"shared,omitempty"`   // by address
 	Several  []Several            `json:"several,omitempty"`  // by id
 }
@@ -158,8 +137,8 @@ type Several struct {
 	Numbers []string `json:"numbers"`
 }
 
-// Match finds the people of accounts by their e-mail addresses. Without are people who have no account on the day.
-func (o *Organisation) Match(accounts []Account, day Date) *Matching {
+// Match finds the people of accounts by their e-mail addresses.
+func (o *Organisation) Match(accounts []Account) *Matching {
 	byID := func(a, b Account) int { return cmp.Compare(a.ID, b.ID) }
 	accounts = slices.SortedStableFunc(slices.Values(accounts), byID)
 	accounts = slices.CompactFunc(accounts, func(a, b Account) bool { return a.ID == b.ID })
@@ -185,7 +164,7 @@ func (o *Organisation) Match(accounts []Account, day Date) *Matching {
 		m.add(a, owners)
 	}
 	for _, p := range o.people {
-		if p.Has(day) && !p.Away && len(m.Accounts[p.Number]) == 0 {
+		if len(m.Accounts[p.Number]) == 0 {
 			m.Without = append(m.Without, p.Number)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // Limits of cells, in characters where nothing else is said.
 const (
 	MaxNumber   = 64
-	MaxCode     = 200 // of departments: where a file has no codes, it is the names of the department and those above it
+	MaxCode     = 200 // of departments
 	MaxName     = 100
 	MaxPosition = 50
 	MaxMails    = 20  // addresses of one person, over all rows
@@ -36,14 +36,7 @@ type line struct {
 	main           bool
 	manager        string
 	kind           Kind
-	status         string // empty, statusHere or statusAway
-	during         Period
-	own            bool   // of Ringi's own file
-	named          bool   // of a file that says what people are called
-	told           bool   // the file says whether the post is the main one
-	unranked       bool   // the file has no ranks
-	superior       string // a number, an address or a name
-	broken         bool   // a cell could not be read, so only the number and the code may be relied on
+	broken         bool // a cell could not be read, so only the number and the code may be relied on
 }
 
 // cells are the cells of one row by column.
@@ -51,7 +44,6 @@ type cells struct {
 	row      int
 	values   map[Column]string
 	problems *Problems
-	own      bool // of Ringi's own file, in which each row has a department
 	broken   bool
 	unread   map[Column]bool // said already
 }
@@ -71,13 +63,9 @@ func (c *cells) line() line {
 		department: c.code(ColumnDepartment, MaxCode), departmentName: c.text(ColumnDepartmentName, MaxName),
 		parent: c.code(ColumnParent, MaxCode), position: c.position(), rank: c.rank(),
 		manager: c.code(ColumnManager, MaxNumber),
-		during:  Period{From: c.date(ColumnFrom), To: c.date(ColumnTo)},
 	}
-	if l.department == "" && c.own {
+	if l.department == "" {
 		c.problem(ColumnDepartment, RuleRequired, 0)
-	}
-	if l.during.From > 0 && l.during.To > 0 && l.during.To < l.during.From {
-		c.problem(ColumnTo, RuleOrder, 0)
 	}
 	c.employment(&l)
 	l.broken = c.broken
@@ -92,18 +80,18 @@ func (c *cells) employment(l *line) {
 		}
 		return
 	}
-	var ok bool
-	if l.main, ok = mainPosts[strings.ToLower(folded(c.values[ColumnPost]))]; !ok {
+	// An empty cell means a main post: a file without second posts needs no such column, and a person whose second post
+	// is unmarked has two main posts, which is refused.
+	post := folded(c.values[ColumnPost])
+	l.main = post == "" || worded(postsIn, post) == 0
+	if post != "" && worded(postsIn, post) < 0 {
 		c.problem(ColumnPost, RulePost, 0)
 	}
 	if kind := folded(c.values[ColumnEmployment]); kind != "" {
-		if l.kind, ok = ownKind(kind); !ok {
+		if i := worded(kindsIn, kind); i >= 0 {
+			l.kind = kinds[i]
+		} else {
 			c.problem(ColumnEmployment, RuleKind, 0)
-		}
-	}
-	if status := folded(c.values[ColumnStatus]); status != "" {
-		if l.status, ok = statuses.find(status); !ok || l.status == Ignored {
-			c.problem(ColumnStatus, RuleStatus, 0)
 		}
 	}
 	if l.rank > 0 && l.position == "" {
@@ -116,7 +104,7 @@ func (c *cells) employment(l *line) {
 var errorValue = language.Regexp{Text: `(?i)^(?:#(?:N/A|GETTING_DATA|NAME\?|[A-Z/0]+!)|##+|Err:\d{3})$`}
 
 // ofWords are the columns of names, in which a 0 is what a spreadsheet shows for an empty cell that a formula names.
-var ofWords = []Column{ColumnName, ColumnDepartmentName, ColumnPosition, ColumnFamily, ColumnGiven, ColumnPath}
+var ofWords = []Column{ColumnName, ColumnDepartmentName, ColumnPosition}
 
 // unreadable returns why a cell has no value but what a program shows for lack of one.
 func unreadable(column Column, s string) (Rule, bool) {
@@ -279,19 +267,4 @@ func (c *cells) rank() int {
 		return 0
 	}
 	return n
-}
-
-func (c *cells) date(column Column) Date {
-	s := folded(c.values[column])
-	if s == "" {
-		return 0
-	}
-	d, err := ParseDate(western(s))
-	switch {
-	case err != nil && dayNumber.Get().MatchString(s):
-		c.problem(column, RuleDayNumber, 0)
-	case err != nil:
-		c.problem(column, RuleDate, 0)
-	}
-	return d
 }

@@ -1,7 +1,6 @@
 package organisation
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 )
@@ -15,18 +14,17 @@ type check struct {
 	lines       []line
 	people      map[string][]line
 	departments map[string][]line
-	above       map[above]int // the row that says what stands above something from a day on
+	above       map[above]int // the row that says what stands above something
 }
 
-// above is a department or a person from a day on.
+// above is a department or a person.
 type above struct {
 	column Column
 	of     string
-	from   Date
 }
 
-// organisation returns what the rows say. It means nothing if there are problems.
-func (c *check) organisation() *Organisation {
+// organisation returns what the rows say. It means nothing if there are problems. Whole: the rows are all of the file.
+func (c *check) organisation(whole bool) *Organisation {
 	c.people, c.departments, c.above = map[string][]line{}, map[string][]line{}, map[above]int{}
 	codes := map[string]bool{} // also of departments that are only named as a parent
 	for _, l := range c.lines {
@@ -44,17 +42,19 @@ func (c *check) organisation() *Organisation {
 			c.few(len(codes), MaxDepartments, Problem{Row: l.row, Column: ColumnParent, Rule: RuleDepartments})
 		}
 	}
+	if !whole {
+		return nil
+	}
 	c.zeros()
 	o := &Organisation{positions: c.positions()}
 	c.mails()
 	for _, number := range slices.Sorted(maps.Keys(c.people)) {
 		all := c.people[number]
-		o.people = append(o.people, c.person(number, all)...)
+		o.people = append(o.people, c.person(number, all))
 		o.posts = append(o.posts, c.posts(all)...)
-		c.mains(all)
 	}
-	for _, code := range slices.Sorted(maps.Keys(c.departments)) {
-		o.departments = append(o.departments, c.department(code, c.departments[code])...)
+	for _, code := range slices.Sorted(maps.Keys(codes)) {
+		o.departments = append(o.departments, c.department(code, c.departments[code]))
 	}
 	o.sort()
 	c.cycles(o)
@@ -102,7 +102,7 @@ func (c *check) positions() []Position {
 	return all
 }
 
-// mails checks that each address is one person's, on all days: accounts are matched by it.
+// mails checks that each address is one person's: accounts are matched by it.
 func (c *check) mails() {
 	owners := map[string]line{}
 	for _, l := range c.lines {
@@ -116,181 +116,106 @@ func (c *check) mails() {
 	}
 }
 
-// statements returns what rows say by fields.
-func statements(all []line, values func(line) []string) (out []statement) {
+// said returns what the rows of a person or a department say of a column: those that say anything must agree.
+func (c *check) said(all []line, column Column, value func(line) string) (is string, row int) {
 	for _, l := range all {
-		if !l.broken {
-			out = append(out, statement{l.row, l.during, values(l)})
+		switch v := value(l); {
+		case l.broken || v == "" || v == is:
+		case is != "":
+			c.problems.add(Problem{Row: l.row, Column: column, Rule: RuleConflict, Value: v, Other: row})
+		default:
+			is, row = v, l.row
 		}
 	}
-	return out
-}
-
-// conflicts returns what to do about rows that don't agree on some columns.
-func (c *check) conflicts(of ...Column) func(statement, int, int) {
-	return func(x statement, field, other int) {
-		c.problems.add(Problem{Row: x.row, Column: of[field], Rule: RuleConflict, Value: x.values[field], Other: other,
-			On: x.during.From})
-	}
+	return is, row
 }
 
 // person returns what is said of one person.
-func (c *check) person(number string, all []line) (out []Person) {
-	said := statements(all, func(l line) []string { return []string{l.name, string(l.kind), l.manager, l.status} })
-	if len(said) == 0 {
-		return nil
-	}
-	mails := map[string]bool{}
-	for _, l := range all {
-		for _, mail := range l.mails {
-			mails[mail] = true
-		}
-	}
-	if len(mails) > MaxMails {
-		c.problems.add(Problem{Row: all[len(all)-1].row, Column: ColumnMail, Rule: RuleMails, Limit: MaxMails})
-	}
-	addresses := slices.Sorted(maps.Keys(mails))
-	found := phases(said, c.conflicts(ColumnName, ColumnEmployment, ColumnManager, ColumnStatus))
-	for _, p := range found {
-		if p.values[3] == statusHere {
-			p.values[3] = "" // as if it were not said
-		}
-	}
-	for _, p := range joined(found) {
-		if len(said) == len(all) { // a row that can't be read may say it
-			c.missing(p, 0, ColumnName)
-			c.missing(p, 1, ColumnEmployment)
-		}
-		if manager := p.values[2]; manager != "" && c.people[manager] == nil {
-			c.problems.add(Problem{Row: p.rows[2], Column: ColumnManager, Rule: RuleUnknown, Value: manager})
-		}
-		c.above[above{ColumnManager, number, p.during.From}] = p.rows[2]
-		out = append(out, Person{number, p.values[0], addresses, Kind(p.values[1]), p.values[2], p.values[3] == statusAway,
-			p.during})
-	}
-	return out
-}
-
-// missing adds a problem if no row says a field.
-func (c *check) missing(p phase, field int, column Column) {
-	if p.values[field] == "" {
-		c.problems.add(Problem{Row: p.row, Column: column, Rule: RuleRequired, On: p.during.From})
-	}
-}
-
-// posts returns the posts of one person.
-func (c *check) posts(all []line) (out []Post) {
-	type place struct{ department, position string }
-	same := map[place][]line{}
+func (c *check) person(number string, all []line) Person {
+	p := Person{Number: number}
 	for _, l := range all {
 		if !l.broken {
-			at := place{l.department, l.position}
-			same[at] = append(same[at], l)
+			p.Mails = append(p.Mails, l.mails...)
 		}
 	}
-	for _, rows := range same {
-		c.apart(rows, ColumnPosition, RuleSamePost)
-		for _, main := range []bool{true, false} {
-			for _, p := range union(periodsOf(rows, func(l line) bool { return l.main == main })) {
-				out = append(out, Post{all[0].number, rows[0].department, rows[0].position, main, p})
+	slices.Sort(p.Mails)
+	if p.Mails = slices.Compact(p.Mails); len(p.Mails) > MaxMails {
+		c.problems.add(Problem{Row: all[len(all)-1].row, Column: ColumnMail, Rule: RuleMails, Limit: MaxMails})
+	}
+	p.Name, _ = c.said(all, ColumnName, func(l line) string { return l.name })
+	kind, _ := c.said(all, ColumnEmployment, func(l line) string { return string(l.kind) })
+	p.Kind = Kind(kind)
+	manager, row := c.said(all, ColumnManager, func(l line) string { return l.manager })
+	if p.Manager = manager; manager != "" && c.people[manager] == nil {
+		c.problems.add(Problem{Row: row, Column: ColumnManager, Rule: RuleUnknown, Value: manager})
+	}
+	c.above[above{ColumnManager, number}] = row
+	if !slices.ContainsFunc(all, func(l line) bool { return l.broken }) { // a row that can't be read may say it
+		for column, value := range map[Column]string{ColumnName: p.Name, ColumnEmployment: kind} {
+			if value == "" {
+				c.problems.add(Problem{Row: all[0].row, Column: column, Rule: RuleRequired})
 			}
 		}
 	}
-	return out
+	return p
 }
 
-func periodsOf(all []line, which func(line) bool) (out []Period) {
-	for _, l := range all {
-		if which(l) {
-			out = append(out, l.during)
+// posts returns the posts of one person, of which exactly one is the main one.
+func (c *check) posts(all []line) (out []Post) {
+	main := line{}
+	for i, l := range all {
+		if l.broken {
+			return nil
 		}
-	}
-	return out
-}
-
-// apart checks that no two of some rows hold on the same day.
-func (c *check) apart(rows []line, column Column, rule Rule) {
-	rows = slices.SortedFunc(slices.Values(rows), func(a, b line) int {
-		return cmp.Or(cmp.Compare(a.during.From, b.during.From), cmp.Compare(a.row, b.row))
-	})
-	longest := rows[0]
-	for _, l := range rows[1:] {
-		if l.during.From < longest.during.end() {
-			c.problems.add(Problem{Row: l.row, Column: column, Rule: rule, Other: longest.row, On: l.during.From})
+		for _, other := range all[:i] {
+			if other.department == l.department && other.position == l.position {
+				c.problems.add(Problem{Row: l.row, Column: ColumnPosition, Rule: RuleSamePost, Other: other.row})
+			}
 		}
-		if l.during.end() > longest.during.end() {
-			longest = l
+		switch {
+		case l.main && main.row > 0:
+			c.problems.add(Problem{Row: l.row, Column: ColumnPost, Rule: RuleTwoMains, Other: main.row})
+		case l.main:
+			main = l
 		}
+		out = append(out, Post{l.number, l.department, l.position, l.main})
 	}
-}
-
-// mains checks that a person has exactly one main post on each day.
-func (c *check) mains(all []line) {
-	if slices.ContainsFunc(all, func(l line) bool { return l.broken }) {
-		return
-	}
-	mains := slices.DeleteFunc(slices.Clone(all), func(l line) bool { return !l.main })
-	if len(mains) > 0 {
-		c.apart(mains, ColumnPost, RuleTwoMains)
-	}
-	covered := union(periodsOf(mains, func(line) bool { return true }))
-	for _, l := range all {
-		if day, ok := uncovered(l.during, covered); ok {
-			c.problems.add(Problem{Row: l.row, Column: ColumnPost, Rule: RuleNoMain, On: day})
-		}
-	}
-}
-
-// department returns what is said of one department.
-func (c *check) department(code string, all []line) (out []Department) {
-	said := statements(all, func(l line) []string { return []string{l.departmentName, l.parent} })
-	if len(said) == 0 {
-		return nil
-	}
-	for _, p := range joined(phases(said, c.conflicts(ColumnDepartmentName, ColumnParent))) {
-		c.above[above{ColumnParent, code, p.during.From}] = p.rows[1]
-		out = append(out, Department{Code: code, Name: p.values[0], Parent: p.values[1], Period: p.during})
+	if main.row == 0 {
+		c.problems.add(Problem{Row: all[0].row, Column: ColumnPost, Rule: RuleNoMain})
 	}
 	return out
 }
 
-// cycles checks that no department and no person stands above itself on any day: on the day on which a cycle begins,
-// a phase of one of its members begins.
+// department returns what is said of one department; of one without rows, that it is there.
+func (c *check) department(code string, all []line) Department {
+	d := Department{Code: code}
+	d.Name, _ = c.said(all, ColumnDepartmentName, func(l line) string { return l.departmentName })
+	d.Parent, c.above[above{ColumnParent, code}] = c.said(all, ColumnParent, func(l line) string { return l.parent })
+	return d
+}
+
+// cycles checks that no department and no person stands above itself.
 func (c *check) cycles(o *Organisation) {
-	byCode, byNumber := map[string][]Department{}, map[string][]Person{}
 	for _, d := range o.departments {
-		byCode[d.Code] = append(byCode[d.Code], d)
+		c.cycle(d.Code, ColumnParent, func(code string) string { return o.byCode[code].Parent })
 	}
 	for _, p := range o.people {
-		byNumber[p.Number] = append(byNumber[p.Number], p)
-	}
-	for _, d := range o.departments {
-		c.cycle(d.Code, d.From, ColumnParent, func(code string) string {
-			at, _ := on(byCode[code], d.From)
-			return at.Parent
-		})
-	}
-	for _, p := range o.people {
-		c.cycle(p.Number, p.From, ColumnManager, func(number string) string {
-			at, _ := on(byNumber[number], p.From)
-			return at.Manager
-		})
+		c.cycle(p.Number, ColumnManager, func(number string) string { return o.byNumber[number].Manager })
 	}
 }
 
 // cycle goes up from a department or person. Where it comes into a cycle that it doesn't belong to, it says nothing.
-func (c *check) cycle(from string, day Date, column Column, next func(string) string) {
-	passed, row := []string{from}, c.above[above{column, from, day}]
+func (c *check) cycle(from string, column Column, next func(string) string) {
+	passed, row := []string{from}, c.above[above{column, from}]
 	for at := next(from); at != ""; at = next(at) {
 		switch {
 		case at == from:
-			c.problems.add(Problem{Row: row, Column: column, Rule: RuleCycle, Value: from, On: day})
+			c.problems.add(Problem{Row: row, Column: column, Rule: RuleCycle, Value: from})
 			return
 		case slices.Contains(passed, at):
 			return
 		case len(passed) > maxDepth:
-			c.problems.add(Problem{Row: row, Column: column, Rule: RuleDepth, Limit: maxDepth,
-				Value: from, On: day})
+			c.problems.add(Problem{Row: row, Column: column, Rule: RuleDepth, Limit: maxDepth, Value: from})
 			return
 		}
 		passed = append(passed, at)

@@ -17,24 +17,13 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// drawn is a row of a small file, in which much meets: three people, three departments, a week.
+// drawn is a row of a small file, in which much meets: three people, three departments.
 type drawn struct {
 	number, name, department, departmentName, parent, position, manager, kind string
 	main                                                                      bool
-	from, to                                                                  int // days of the week from 1; 0 is open
 }
 
-const week = 8
-
-func (d drawn) has(on int) bool { return d.from <= on && (d.to == 0 || on <= d.to) }
-
 func (d drawn) cells() []string {
-	on := func(n int) string {
-		if n == 0 {
-			return ""
-		}
-		return fmt.Sprintf("2026-04-%02d", n)
-	}
 	main := "concurrent"
 	if d.main {
 		main = "main"
@@ -43,7 +32,7 @@ func (d drawn) cells() []string {
 		main = ""
 	}
 	return []string{d.number, d.name, "", d.department, d.departmentName, d.parent, d.position, "", main, d.manager,
-		d.kind, on(d.from), on(d.to)}
+		d.kind}
 }
 
 func draw(t *rapid.T) drawn {
@@ -51,10 +40,6 @@ func draw(t *rapid.T) drawn {
 	d := drawn{
 		department: of("department", "A", "B", "C"), parent: of("parent", "", "", "A", "B", "C"),
 		departmentName: of("called", "", "", "d", "e"),
-		from:           rapid.IntRange(0, week-1).Draw(t, "from"), to: rapid.IntRange(0, week-1).Draw(t, "to"),
-	}
-	if d.to > 0 && d.to < d.from {
-		d.from, d.to = d.to, d.from
 	}
 	if d.number = of("number", "", "1", "1", "2", "3"); d.number != "" {
 		d.name, d.kind = of("name", "n", "n", "n", "m", ""), of("kind", "employee", "employee", "employee", "contractor", "")
@@ -64,7 +49,7 @@ func draw(t *rapid.T) drawn {
 	return d
 }
 
-// sayOf returns what rows that hold on a day say of one field, and false if they don't agree.
+// sayOf returns what rows say of one field, and false if they don't agree.
 func sayOf(rows []drawn, which func(drawn) bool, value func(drawn) string) (said string, agree bool) {
 	agree = true
 	for _, r := range rows {
@@ -76,26 +61,25 @@ func sayOf(rows []drawn, which func(drawn) bool, value func(drawn) string) (said
 	return said, agree
 }
 
-// onDay looks at one day by itself: whether rows are valid, and what a chart then shows.
-func onDay(rows, known []drawn, on int) (shown string, valid bool) {
+// expected looks at rows one field at a time: whether they are valid, and what the organisation then shows.
+func expected(rows []drawn) (shown string, valid bool) {
 	var b strings.Builder
 	valid = true
 	parents, managers, departments := map[string]string{}, map[string]string{}, map[string][]string{}
 	for _, code := range []string{"A", "B", "C"} {
 		its := func(r drawn) bool { return r.department == code }
-		if !slices.ContainsFunc(rows, its) {
+		if !slices.ContainsFunc(rows, func(r drawn) bool { return its(r) || r.parent == code }) {
 			continue
 		}
 		name, agree := sayOf(rows, its, func(r drawn) string { return r.departmentName })
 		parent, agreeAbove := sayOf(rows, its, func(r drawn) string { return r.parent })
 		parents[code] = parent
 		valid = valid && agree && agreeAbove
-		departments[code] = []string{name, parent, "false"}
+		departments[code] = []string{name, parent}
 	}
 	if circular(parents) {
 		return "", false
 	}
-	unstated(departments, known, on)
 	for _, code := range slices.Sorted(maps.Keys(departments)) {
 		fmt.Fprintln(&b, code, strings.Join(departments[code], " "))
 	}
@@ -108,54 +92,15 @@ func onDay(rows, known []drawn, on int) (shown string, valid bool) {
 		kind, agreeKind := sayOf(rows, its, func(r drawn) string { return r.kind })
 		manager, agreeAbove := sayOf(rows, its, func(r drawn) string { return r.manager })
 		managers[number] = manager
-		isKnown := manager == "" || slices.ContainsFunc(known, func(r drawn) bool { return r.number == manager })
+		isKnown := manager == "" || slices.ContainsFunc(rows, func(r drawn) bool { return r.number == manager })
 		valid = valid && agree && agreeKind && agreeAbove && isKnown && name != "" && kind != ""
 		fmt.Fprintln(&b, number, name, []string{}, kind, manager)
-		valid = onDayPosts(&b, rows, number) && valid
+		valid = expectedPosts(&b, rows, number) && valid
 	}
 	return b.String(), valid && !circular(managers)
 }
 
-// unstated adds what a day only names as a parent, as the nearest other day describes it: the one before, if there is.
-func unstated(departments map[string][]string, known []drawn, day int) {
-	days := []int{}
-	for on := day - 1; on >= 0; on-- {
-		days = append(days, on)
-	}
-	for on := day + 1; on <= week+1; on++ {
-		days = append(days, on)
-	}
-	for {
-		missing := ""
-		for _, code := range []string{"C", "B", "A"} {
-			if _, ok := departments[code]; !ok && slices.ContainsFunc(slices.Collect(maps.Values(departments)),
-				func(d []string) bool { return d[1] == code }) {
-				missing = code
-			}
-		}
-		if missing == "" {
-			return
-		}
-		its := func(on int) func(drawn) bool {
-			return func(r drawn) bool { return r.department == missing && r.has(on) }
-		}
-		name, parent := "", ""
-		if i := slices.IndexFunc(days, func(on int) bool { return slices.ContainsFunc(known, its(on)) }); i >= 0 {
-			name, _ = sayOf(known, its(days[i]), func(r drawn) string { return r.departmentName })
-			parent, _ = sayOf(known, its(days[i]), func(r drawn) string { return r.parent })
-		}
-		above := parent
-		for above != "" && above != missing && departments[above] != nil {
-			above = departments[above][1]
-		}
-		if above == missing {
-			parent = ""
-		}
-		departments[missing] = []string{name, parent, "true"}
-	}
-}
-
-func onDayPosts(b *strings.Builder, rows []drawn, number string) (valid bool) {
+func expectedPosts(b *strings.Builder, rows []drawn, number string) (valid bool) {
 	mains, seen := 0, map[string]bool{}
 	var lines []string
 	valid = true
@@ -192,8 +137,8 @@ func circular(above map[string]string) bool {
 	return false
 }
 
-// A file is taken if and only if it is valid on each day, and each day is shown as its rows say: whatever the periods.
-func TestAFileIsTakenIfItIsValidOnEachDay(t *testing.T) {
+// A file is taken if and only if it is valid, and shows what its rows say.
+func TestAFileIsTakenIfItIsValid(t *testing.T) {
 	taken, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.SliceOfN(rapid.Custom(draw), 1, rapid.SampledFrom([]int{2, 3, 5}).Draw(t, "most")).Draw(t, "rows")
@@ -202,12 +147,7 @@ func TestAFileIsTakenIfItIsValidOnEachDay(t *testing.T) {
 			cells = append(cells, r.cells())
 		}
 		o, err := organisation.Read([]byte(written(cells)))
-		valid, shown := true, []string{}
-		for on := range week + 2 { // day 0 is before all, week+1 after all
-			day := slices.DeleteFunc(slices.Clone(rows), func(r drawn) bool { return !r.has(on) })
-			text, ok := onDay(day, rows, on)
-			valid, shown = valid && ok, append(shown, text)
-		}
+		want, valid := expected(rows)
 		expect.Must(t, valid == (err == nil), "valid: %v, but %v", valid, err)
 		if !valid {
 			refused++
@@ -216,35 +156,13 @@ func TestAFileIsTakenIfItIsValidOnEachDay(t *testing.T) {
 			return
 		}
 		taken++
-		before := day("2026-04-01") - 1
-		for on, want := range shown {
-			expect.Is(t, asShown(o.Chart(before+organisation.Date(on))), want)
-		}
-		for on := range shown {
-			next, want := organisation.Date(0), organisation.Date(0)
-			next, _ = o.NextChange(before + organisation.Date(on))
-			for later := on + 1; later < len(shown) && want == 0; later++ {
-				if shown[later] != shown[later-1] {
-					want = before + organisation.Date(later)
-				}
-			}
-			expect.Is(t, next, want, "after day %d", on)
-		}
+		expect.Is(t, asShown(o), want)
 	})
 	t.Logf("%d taken, %d refused", taken, refused)
 	expect.That(t, taken > 0 && refused > 0 || testing.Short(), "%d taken, %d refused", taken, refused) // short: few tries
 }
 
-// day reads a day that a test names.
-func day(s string) organisation.Date {
-	d, err := organisation.ParseDate(s)
-	if err != nil {
-		panic(err)
-	}
-	return d
-}
-
-// twelve is a company of twelve people in two departments, in which much changes on 2027-04-01.
+// twelve is a company of eleven people in three departments.
 func twelve(t expect.T) *organisation.Organisation {
 	t.Helper()
 	return read(t, string(expect.Value(os.ReadFile("testdata/twelve.csv"))(t)))
@@ -256,7 +174,7 @@ func read(t expect.T, file string) *organisation.Organisation {
 }
 
 const header = "employee_number,name,email,department_code,department_name,parent_department,position,rank,post," +
-	"manager,employment,valid_from,valid_to,status\n"
+	"manager,employment\n"
 
 // file returns a file with the usual header and these rows, whose cells stand in the header's order.
 func file(rows ...string) string { return header + strings.Join(rows, "\n") + "\n" }
@@ -280,7 +198,7 @@ func numbersOf(all []organisation.Superior) string {
 }
 
 // company makes the rows of a company: a tree of departments with up to three below each, each with a head, a deputy
-// and others, some of them from or until a day, some with second posts, contractors and named managers.
+// and others, some of them with second posts, contractors and named managers.
 func company(people int, random *rand.Rand) (rows [][]string) {
 	const perDepartment = 12
 	department := func(i int) (code, name, parent string) {
@@ -291,7 +209,7 @@ func company(people int, random *rand.Rand) (rows [][]string) {
 	}
 	for i := range people {
 		code, name, parent := department(i / perDepartment)
-		position, rank, manager, kind, from := "", "", "", "社員", ""
+		position, rank, manager, kind := "", "", "", "社員"
 		switch place := i % perDepartment; {
 		case i == 0:
 			position, rank = "社長", "1"
@@ -304,14 +222,11 @@ func company(people int, random *rand.Rand) (rows [][]string) {
 		case random.IntN(8) == 0:
 			kind = "派遣"
 		}
-		if i%perDepartment > 1 && random.IntN(4) == 0 {
-			from = fmt.Sprintf("20%02d-%02d-01", 10+random.IntN(18), 1+random.IntN(12))
-		}
 		rows = append(rows, []string{number(i), fmt.Sprintf("山田 %d郎", i), fmt.Sprintf("p%d@example.com", i), code, name,
-			parent, position, rank, "主務", manager, kind, from, ""})
+			parent, position, rank, "主務", manager, kind})
 		if i > perDepartment && random.IntN(10) == 0 {
 			code, name, parent = department(random.IntN(i / perDepartment))
-			rows = append(rows, []string{number(i), "", "", code, name, parent, "委員", "", "兼務", "", "", from, ""})
+			rows = append(rows, []string{number(i), "", "", code, name, parent, "委員", "", "兼務", "", ""})
 		}
 	}
 	return rows
@@ -327,11 +242,11 @@ func encoded(t expect.T, v any) string {
 	return string(expect.Value(json.Marshal(v))(t))
 }
 
-// asShown returns what a chart says, without the days from which and until which it does.
-func asShown(c *organisation.Chart) string {
+// asShown returns what an organisation says.
+func asShown(c *organisation.Organisation) string {
 	var b strings.Builder
 	for _, d := range c.Departments() {
-		fmt.Fprintln(&b, d.Code, d.Name, d.Parent, d.Unstated)
+		fmt.Fprintln(&b, d.Code, d.Name, d.Parent)
 	}
 	for _, p := range c.People() {
 		fmt.Fprintln(&b, p.Number, p.Name, p.Mails, p.Kind, p.Manager)

@@ -14,7 +14,6 @@ type Rule string
 // Rules for the file and its header.
 const (
 	RuleBytes         Rule = "bytes"       // the file has more than Limit bytes
-	RuleFiles         Rule = "files"       // more than Limit files
 	RuleRows          Rule = "rows"        // more than Limit rows, the header not counted
 	RulePeople        Rule = "people"      // more than Limit employee numbers
 	RuleDepartments   Rule = "departments" // more than Limit department codes
@@ -29,58 +28,46 @@ const (
 
 // Rules for one cell.
 const (
-	RuleRequired     Rule = "required"
-	RuleLength       Rule = "length"     // more than Limit characters
-	RuleMails        Rule = "mails"      // more than Limit e-mail addresses
-	RuleMail         Rule = "mail"       // not the form of an e-mail address
-	RuleFormula      Rule = "formula"    // what a spreadsheet shows for a formula without a value: #N/A, or 0 for a name
-	RuleDamaged      Rule = "damaged"    // a character that the file's encoding doesn't have
-	RuleExponent     Rule = "exponent"   // a number that a spreadsheet changed, such as 1.2E+10 or 101.0
-	RuleCharacters   Rule = "characters" // invisible characters, or blanks inside of a number or code
-	RuleRank         Rule = "rank"       // not a whole number from 1 to Limit
-	RuleNoPosition   Rule = "no_position"
-	RulePost         Rule = "post" // neither main nor concurrent
-	RuleKind         Rule = "kind"
-	RuleDate         Rule = "date"
-	RuleDayNumber    Rule = "day_number"    // a day as a spreadsheet counts it
-	RuleStatus       Rule = "status"        // no word for who works or is away
-	RuleUnknownValue Rule = "unknown_value" // a word that no product has, and nobody explained
-	RuleOrder        Rule = "order"         // valid_to lies before valid_from
+	RuleRequired   Rule = "required"
+	RuleLength     Rule = "length"     // more than Limit characters
+	RuleMails      Rule = "mails"      // more than Limit e-mail addresses
+	RuleMail       Rule = "mail"       // not the form of an e-mail address
+	RuleFormula    Rule = "formula"    // what a spreadsheet shows for a formula without a value: #N/A, or 0 for a name
+	RuleDamaged    Rule = "damaged"    // a character that the file's encoding doesn't have
+	RuleExponent   Rule = "exponent"   // a number that a spreadsheet changed, such as 1.2E+10 or 101.0
+	RuleCharacters Rule = "characters" // invisible characters, or blanks inside of a number or code
+	RuleRank       Rule = "rank"       // not a whole number from 1 to Limit
+	RuleNoPosition Rule = "no_position"
+	RulePost       Rule = "post" // neither main nor concurrent
+	RuleKind       Rule = "kind"
 )
 
 // Rules that several rows break together. Other is one of the other rows, 0 if there is none.
 const (
-	RuleConflict Rule = "conflict" // Other says something else for the day On
+	RuleConflict Rule = "conflict" // Other says something else
 	RuleMailUsed Rule = "mail_used"
-	RuleTwoMains Rule = "two_mains" // a second main post on the day On
-	RuleNoMain   Rule = "no_main"   // no main post on the day On
-	RuleSamePost Rule = "same_post" // Other says the same post for the day On
+	RuleTwoMains Rule = "two_mains" // a second main post
+	RuleNoMain   Rule = "no_main"   // no main post
+	RuleSamePost Rule = "same_post" // Other says the same post
 	RuleTwoRanks Rule = "two_ranks" // Other gives the position another rank
 	RuleUnknown  Rule = "unknown"   // no such person
-	RuleCycle    Rule = "cycle"     // on the day On it stands above itself
-	RuleDepth    Rule = "depth"     // more than Limit stand above each other on the day On
+	RuleCycle    Rule = "cycle"     // it stands above itself
+	RuleDepth    Rule = "depth"     // more than Limit stand above each other
 )
 
 // Problem is a rule that a row breaks. It is data so that each reader sees it in their own language.
 type Problem struct {
-	File      int    `json:"file,omitempty"` // its place among the files: 0 is the first
-	Row       int    `json:"row"`            // as a spreadsheet counts: the header is row 1; 0 is the whole file
-	Column    Column `json:"column,omitempty"`
-	Header    string `json:"header,omitempty"` // what a file of another product calls the column
-	Rule      Rule   `json:"what"`
-	Limit     int    `json:"limit,omitempty"`
-	Value     string `json:"value,omitempty"`     // the beginning of what stands there
-	Other     int    `json:"other_row,omitempty"` // of the same file, or of OtherFile
-	OtherFile int    `json:"other_file,omitempty"`
-	On        Date   `json:"on,omitzero"` // the first such day; none if it is so since ever
+	Row    int    `json:"row"` // as a spreadsheet counts: the header is row 1; 0 is the whole file
+	Column Column `json:"column,omitempty"`
+	Rule   Rule   `json:"what"`
+	Limit  int    `json:"limit,omitempty"`
+	Value  string `json:"value,omitempty"` // the beginning of what stands there
+	Other  int    `json:"other_row,omitempty"`
 }
 
 // Error says in English what is wrong, for logs and commands.
 func (p Problem) Error() string {
 	var b strings.Builder
-	if p.File > 0 {
-		fmt.Fprintf(&b, "file %d: ", p.File+1)
-	}
 	if p.Row > 0 {
 		fmt.Fprintf(&b, "row %d: ", p.Row)
 	}
@@ -97,30 +84,26 @@ func (p Problem) Error() string {
 	if p.Other > 0 {
 		fmt.Fprintf(&b, ", see row %d", p.Other)
 	}
-	if p.On > 0 {
-		fmt.Fprintf(&b, ", on %s", p.On)
-	}
 	return b.String()
 }
 
 var said = map[Rule]string{
 	RuleBytes: "the file has too many bytes", RuleRows: "there are too many rows", RulePeople: "there are too many people",
 	RuleDepartments: "there are too many departments", RuleEmpty: "there are no rows", RuleEncoding: "it is not UTF-8",
-	RuleForm: "it is a workbook, not CSV", RuleFiles: "there are too many files",
-	RuleDayNumber: "it is a day as a spreadsheet counts it", RuleStatus: "it must be here or leave",
-	RuleUnknownValue: "nobody said what this word means",
-	RuleExponent:     "a spreadsheet has changed the number",
-	RuleFormula:      "it is what a spreadsheet shows for a formula without a value",
-	RuleDamaged:      "it has a character that can't be read",
-	RuleQuotes:       "quotation marks don't fit, the rest is not read",
-	RuleTwice:        "the column stands there twice", RuleMissingColumn: "the column is missing",
+	RuleForm: "it is a workbook, not CSV",
+
+	RuleExponent: "a spreadsheet has changed the number",
+	RuleFormula:  "it is what a spreadsheet shows for a formula without a value",
+	RuleDamaged:  "it has a character that can't be read",
+	RuleQuotes:   "quotation marks don't fit, the rest is not read",
+	RuleTwice:    "the column stands there twice", RuleMissingColumn: "the column is missing",
 	RuleExtraCell: "the cell has no header", RuleRequired: "it must not be empty", RuleLength: "it is too long",
 	RuleMails: "there are too many addresses", RuleMail: "it is no e-mail address",
 	RuleCharacters: "it has invisible characters, or blanks or # in a number or code",
 	RuleRank:       "it must be a whole number from 1 to the limit",
 	RuleNoPosition: "there is no position that could have it", RulePost: "it must be main or concurrent",
-	RuleKind: "it must be employee, contractor or temporary", RuleDate: "it must be a day such as 2026-04-01",
-	RuleOrder: "it lies before valid_from", RuleConflict: "another row says something else",
+	RuleKind:     "it must be employee, contractor or temporary",
+	RuleConflict: "another row says something else",
 	RuleMailUsed: "the address is another person's", RuleTwoMains: "the person has two main posts",
 	RuleNoMain: "the person has no main post", RuleSamePost: "the post stands there twice",
 	RuleTwoRanks: "the position has another rank", RuleUnknown: "there is no such number",
@@ -169,7 +152,7 @@ func (p *Problems) cut() {
 	slices.SortFunc(p.Listed, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Row, b.Row),
 			cmp.Compare(a.Column.order(), b.Column.order()),
-			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.On, b.On), cmp.Compare(a.Other, b.Other), cmp.Compare(a.Value, b.Value))
+			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Other, b.Other), cmp.Compare(a.Value, b.Value))
 	})
 	p.Listed = slices.Compact(p.Listed)
 	if n := len(p.Listed) - MaxProblems; n > 0 {
@@ -181,11 +164,6 @@ func (p *Problems) cut() {
 func (p *Problems) err() error {
 	if p.cut(); len(p.Listed) == 0 {
 		return nil
-	}
-	for i, x := range p.Listed {
-		x.File, x.Row = x.File+x.Row/sheetRows, x.Row%sheetRows
-		x.OtherFile, x.Other = x.OtherFile+x.Other/sheetRows, x.Other%sheetRows
-		p.Listed[i] = x
 	}
 	return *p
 }

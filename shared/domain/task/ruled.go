@@ -162,7 +162,7 @@ func (r *Refusal) whileRunning() aggregate.Reason {
 // byRule are the reasons for which rules refuse a request.
 var byRule = []aggregate.Reason{
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,
-	ReasonOnLeave, ReasonOnLeaveWords,
+
 	ReasonUnknownPost, ReasonStepRefused, ReasonStepNoRoute,
 }
 

@@ -124,9 +124,6 @@ const (
 	// none; the detail has their account.
 	ReasonNoRow      aggregate.Reason = "no_row"
 	ReasonNoRowWords aggregate.Reason = "no_row_words"
-	// ReasonOnLeave, ReasonOnLeaveWords: as these, of somebody who is on leave or seconded.
-	ReasonOnLeave      aggregate.Reason = "on_leave"
-	ReasonOnLeaveWords aggregate.Reason = "on_leave_words"
 	// ReasonAskersRoute: a stage finds too few beside those whose words were shown; the detail has its name.
 	ReasonAskersRoute aggregate.Reason = "askers_route"
 	// ReasonUnknownPost: a rule names a post or department that the organisation has on no day, or asks a manager whom
@@ -194,7 +191,7 @@ var Reasons = []aggregate.Reason{
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,
 	ReasonGroupMessage, ReasonOpenPerson, ReasonHourPerson,
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,
-	ReasonOnLeave, ReasonOnLeaveWords,
+
 	ReasonUnknownPost, ReasonStepRefused, ReasonStepNoRoute,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBrokenOff,
 	ReasonModelBadRequest, ReasonModelTooLong,

@@ -36,10 +36,9 @@ func (r OrganisationRow) Place() (partition, key, typ string) {
 // Stands reports whether an organisation stands.
 func (r OrganisationRow) Stands() bool { return r.Version != "" }
 
-// OrganisationCounts are the numbers of an audit entry: what differs from the version before, on the day of saving and
-// on later ones.
+// OrganisationCounts are the numbers of an audit entry: what differs from the version before.
 type OrganisationCounts struct {
-	People, Added, Gone, Changed, Departments, Accounts int
+	People, Added, Gone, Accounts int
 }
 
 // Move has another version stand, which was written before and is listed as w. Over is the revision of the row that
@@ -55,7 +54,7 @@ func (r OrganisationRow) Move(over int, w OrganisationWriting, n OrganisationCou
 	}
 	is := OrganisationRow{r.TenantID, r.Rev + 1, w.OrganisationVersion, moment(now), by.ID}
 	details := map[string]any{"version": w.Version, "sha256": w.SHA256, "people": n.People, "people_added": n.Added,
-		"people_gone": n.Gone, "people_changed": n.Changed, "departments_differ": n.Departments, "accounts": n.Accounts}
+		"people_gone": n.Gone, "accounts": n.Accounts}
 	if r.Stands() {
 		details["sha256_before"] = r.SHA256
 	}

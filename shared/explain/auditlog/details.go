@@ -92,7 +92,7 @@ func membersOf(details aggregate.JSON) (all map[string]any, err error) {
 var (
 	telling = []string{"changes", "reason", "why", "error", "comment", "principal", "hand", "from", "until", "allowed",
 		"rule", "added_rules", "changed", "removed", "moved", "type", "agent", "teams", "best_team", "best_score",
-		"people", "people_added", "people_gone", "people_changed", "kind", "form", "rows"}
+		"people", "people_added", "people_gone", "kind", "form", "rows"}
 	unnamed = []string{"reason", "why", "error", "comment", "kind", "type"}
 )
 
