@@ -31,7 +31,6 @@ type Calls interface {
 	pipeline.Numbers[*call.Aggregate]
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
-	Answerer(ctx context.Context, k tenancy.Key, x *call.Call, now time.Time) (aggregate.Answerer, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 }
 
@@ -123,9 +122,8 @@ func (h *Handler) found(ctx context.Context, x *call.Call, s tenancy.Settings) (
 // asked is a call that an outside agent asked for, under one claim.
 type asked struct {
 	making
-	call    *call.Call
-	key     tenancy.Key        // as prepare read it
-	answers aggregate.Answerer // for it
+	call *call.Call
+	key  tenancy.Key // as prepare read it
 }
 
 // begin claims the call and makes it. What keeps it from being made fails it.
@@ -148,7 +146,7 @@ func (m *asked) begin(ctx context.Context) (err error) {
 		var a *call.Aggregate
 		a, err = pipeline.NumberingSettled(ctx, m.Calls, ref, func(of task.Series) (*call.Aggregate, error) {
 			return m.Calls.Decide(ctx, ref, func(a *call.Aggregate) (aggregate.Change, error) {
-				return a.Numbering(of).Claim(m.in.Run, m.invocation, m.answers, until, m.Now(), on, key)
+				return a.Numbering(of).Claim(m.in.Run, m.invocation, until, m.Now(), on, key)
 			})
 		})
 		if errors.Is(err, aggregate.ErrUnconfirmed) {
@@ -168,8 +166,8 @@ func (m *asked) begin(ctx context.Context) (err error) {
 	return err
 }
 
-// prepare asks everything again that was asked when the call was asked for, whether its key still holds, and who
-// answers for that.
+// prepare asks everything again that was asked when the call was asked for, and whether its key still
+// holds.
 func (m *asked) prepare(ctx context.Context) (why refusal, err error) {
 	key, err := m.Calls.Key(ctx, m.in.Tenant, m.call.KeyID)
 	if err != nil {
@@ -182,12 +180,6 @@ func (m *asked) prepare(ctx context.Context) (why refusal, err error) {
 	}
 	if !calls.Stays(ctx, key, slackWithin, m.Stays) {
 		return refusal{reason: call.ReasonKey}, nil
-	}
-	if m.answers, err = m.Calls.Answerer(ctx, key, m.call, m.Now()); err != nil {
-		return why, err
-	}
-	if m.call.Gate.StampedBy(m.answers) {
-		return refusal{reason: call.ReasonKeySelf}, nil
 	}
 	content, err := m.call.Content()
 	if err != nil || content.Key != m.call.KeyID || content.Tool != m.call.Tool || content.Access != m.call.Access {

@@ -76,14 +76,6 @@ func (b *beyond) stamped() *call.Aggregate {
 	return a
 }
 
-// answers has an administrator say who answers for the key.
-func (b *beyond) answers(user string) {
-	b.T.Helper()
-	k := expect.Value(b.all.Key(context.Background(), b.Ref.Tenant, b.key.ID))(b.T)
-	k.Answers = user
-	expect.Value(b.all.SaveKey(context.Background(), k, pipelinetest.Member("U9"), b.now))(b.T)
-}
-
 func (b *beyond) Store() store.CallStore { return store.CallsOf(b.all) }
 
 func (b *beyond) make(a *call.Aggregate) *call.Aggregate {
@@ -135,12 +127,6 @@ func TestACallOfAnOutsideAgentIsMadeOnce(t *testing.T) {
 			}}
 		}, conversation.ActionFailed, call.ReasonKey, 0},
 		"who answers for it has left": {func(b *beyond) { b.left = "U1" }, conversation.ActionFailed, call.ReasonKey, 0},
-		"who stamped it answers for its key now": {func(b *beyond) { b.answers("U2") }, conversation.ActionFailed,
-			call.ReasonKeySelf, 0},
-		"who stamped it answers for its key while the call begins": {func(b *beyond) {
-			b.Handler.Calls = &late{b.Handler.Calls, func() { b.answers("U2") }}
-		}, conversation.ActionFailed, call.ReasonKeySelf, 0},
-		"somebody else answers for its key now": {func(b *beyond) { b.answers("U3") }, conversation.ActionSucceeded, "", 1},
 		"the tool was switched off": {func(b *beyond) { b.permit(tenancy.ToolPermission{ToolName: write.tool}) },
 			conversation.ActionFailed, reasonForbidden, 0},
 	} {

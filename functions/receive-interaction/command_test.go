@@ -308,13 +308,6 @@ func TestADecisionIsFoundByItsNumber(t *testing.T) {
 			expect.NoError(t, err)
 			page := "<https://ringi.example/console/calls/" + x.Ref().ID + "|"
 			expect.Has(t, w.said(w.typed(webapi.Sato, webapi.HR, "list")), page) // its message isn't posted yet
-			k.Answers = webapi.Alex                                              // who isn't in the channel
-			_, err = store.CallsOf(w.Store.KindStore.Store).Decide(t.Context(), x.Ref(), func(a *outside.Aggregate) (
-				aggregate.Change, error) {
-				return a.Follow(k, aggregate.Answerer{Person: circulation.Person{User: k.Answers}}, w.Now())
-			})
-			expect.NoError(t, err)
-			expect.Has(t, w.said(w.typed(webapi.Alex, webapi.General, "list")), page)
 			n := &task.Numbered{Year: 2026, N: 5, SessionID: x.Ref().ID, ActionID: x.Ref().ID, GateKey: outside.Key}
 			of := task.Series{Year: 2026}.Of()
 			expect.Value(w.Store.AddListed(t.Context(), w.Ref.Tenant, task.NumbersList, of, n))(t)

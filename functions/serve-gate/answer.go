@@ -223,7 +223,6 @@ var (
 		tenancy.KeyUnknown: no(http.StatusUnauthorized, "the key is unknown"),
 		tenancy.KeyRevoked: no(http.StatusUnauthorized, "the key is revoked"),
 		tenancy.KeyExpired: no(http.StatusUnauthorized, "the key is expired"),
-		tenancy.KeyMuted:   no(http.StatusForbidden, "the key is muted: nothing new can be asked for"),
 		tenancy.KeyTool:    no(http.StatusForbidden, "tool is not among those of this key"),
 	}
 	faults = []struct {
@@ -232,8 +231,6 @@ var (
 	}{
 		{tool.ErrForbidden, no(http.StatusForbidden, "tool is not allowed in this workspace")},
 		{call.ErrTaken, no(http.StatusConflict, call.ErrTaken.Error())},
-		{call.ErrSelf, no(http.StatusConflict, "the person who answers for the key now had approved this call, so it has "+
-			"ended: it has to be asked for once more")},
 		{call.ErrAged, no(http.StatusConflict, "the approval was given too long ago")},
 		{aggregate.ErrMoved, no(http.StatusConflict, "the call is not approved, or does not run where you are")},
 	}
@@ -283,5 +280,4 @@ func (d *door) faultOf(ctx context.Context, err error) fault {
 var keyReasons = map[aggregate.Reason]string{
 	call.ReasonKey:     "its key was revoked, or had ended",
 	call.ReasonKeyTool: "its key may not use this tool any more",
-	call.ReasonKeySelf: "the person who answers for its key now had approved it",
 }

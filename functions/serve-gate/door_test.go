@@ -125,7 +125,7 @@ func (w *world) decide(id string, do aggregate.Decision[*call.Aggregate]) {
 func (w *world) make(id string, r call.Result) {
 	w.t.Helper()
 	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, "i1", aggregate.Answerer{}, w.now.Add(time.Minute), w.now)
+		return a.Claim(a.Head.Run, "i1", w.now.Add(time.Minute), w.now)
 	})
 	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) { return a.Finish("i1", r, w.now) })
 }

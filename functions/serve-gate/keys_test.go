@@ -77,51 +77,6 @@ func TestARevokedKeyWaitsForNothing(t *testing.T) {
 	expect.Is(t, x.Call.CancelReason, call.ReasonKey)
 }
 
-// A stamp of who answers for the key now takes nothing. The call ends, says why and how it is asked for once more.
-func TestAStampOfWhoAnswersNowTakesNothing(t *testing.T) {
-	w := opened(t, storetest.Start(t))
-	_, a, _ := w.says("POST", "/calls", askBash)
-	w.act(a.ID, circulation.Stamp, "")
-	k := expect.Value(w.all.Key(t.Context(), w.key.TenantID, w.key.ID))(t)
-	k.Answers = "U2"
-	k = expect.Value(w.all.SaveKey(t.Context(), k, pipelinetest.Member("U9"), w.now))(t)
-	status, _, text := w.says("POST", "/calls/"+a.ID+"/take", takes("a"))
-	expect.That(t, status == 409 && strings.Contains(text, "who answers for the key now had approved"), "%d %s", status,
-		text)
-	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", takes("a"))
-	expect.That(t, status == 409 && strings.Contains(text, "is over"), "%d %s", status, text)
-	_, is, _ := w.says("GET", "/calls/"+a.ID, "")
-	expect.That(t, is.Status == "refused" && is.Reason == keyReasons[call.ReasonKeySelf] &&
-		strings.Contains(is.Say, is.Reason) && strings.Contains(is.Say, "again: "+a.ID), "%+v", is)
-
-	k.Answers = "U1" // and it is asked for once more
-	k = expect.Value(w.all.SaveKey(t.Context(), k, pipelinetest.Member("U9"), w.now))(t)
-	_, anew, _ := w.says("POST", "/calls", strings.Replace(askBash, `"reason"`, `"again":"`+a.ID+`","reason"`, 1))
-	expect.That(t, anew.ID != a.ID && anew.Status == "pending", "%+v", anew)
-	w.act(anew.ID, circulation.Stamp, "")
-	k.Answers = "U2"
-	expect.Value(w.all.SaveKey(t.Context(), k, pipelinetest.Member("U9"), w.now))(t)
-	text, _, _ = w.tell(w.connected("2026-07-28"), "permission", map[string]any{"tool_name": "Bash", "tool_use_id": "t",
-		"input": map[string]any{"command": "make deploy", "description": "ringi_again: " + a.ID}})
-	expect.That(t, strings.Contains(text, "deny") && strings.Contains(text, "had approved it"), "%s", text)
-}
-
-// A muted key asks for nothing new. What it asked for may be repeated, and is made.
-func TestAMutedKeyRepeatsWhatItAskedFor(t *testing.T) {
-	w := opened(t, storetest.Start(t))
-	_, a, _ := w.says("POST", "/calls", askBash)
-	w.act(a.ID, circulation.Stamp, "")
-	k := expect.Value(w.all.Key(t.Context(), w.key.TenantID, w.key.ID))(t)
-	k.Muted = true
-	expect.Value(w.all.SaveKey(t.Context(), k, pipelinetest.Member("U9"), w.now))(t)
-	status, is, text := w.says("POST", "/calls", askBash)
-	expect.That(t, status == 200 && is.ID == a.ID && is.Status == "approved", "%d %s", status, text)
-	status, is, text = w.says("POST", "/calls/"+a.ID+"/take", takes("a"))
-	expect.That(t, status == 200 && is.Status == "granted", "%d %s", status, text)
-	status, _, text = w.says("POST", "/calls", strings.Replace(askBash, "deploy", "test", 1))
-	expect.That(t, status == 403 && strings.Contains(text, "muted"), "%d %s", status, text)
-}
-
 // The key of somebody who left stops within five minutes, whatever became of Slack's event. While Slack is silent it
 // stands.
 func TestALeaversKeyStops(t *testing.T) {

@@ -71,8 +71,7 @@ func (r request) stamped(ctx context.Context, w calls.Request, use string) (a *c
 			if failed == nil {
 				return taken, nil
 			}
-			if _, over := errors.AsType[aggregate.ErrDecided](failed); !over && !errors.Is(failed, call.ErrTaken) &&
-				!errors.Is(failed, call.ErrSelf) {
+			if _, over := errors.AsType[aggregate.ErrDecided](failed); !over && !errors.Is(failed, call.ErrTaken) {
 				return a, failed
 			}
 			a, err = r.door.Get(ctx, r.key, a.Call.CallID)

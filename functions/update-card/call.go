@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -45,19 +44,18 @@ func (callCards) Opened(_ context.Context, a aggregate.Aggregate, _ *aggregate.C
 	return a, nil
 }
 
-// Outcome tells who answers for the key now that the call was refused, or somebody else cancelled it. Otherwise the
+// Outcome tells who answers for the key that the call was refused, or somebody else cancelled it. Otherwise the
 // card says how it ended, and the agent is told.
 func (callCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	x := a.(*call.Aggregate).Call
 	if x == nil {
 		return nil
 	}
-	answers := cmp.Or(x.AnswersNow, x.Answers)
 	if !x.Refused() && (x.CancelReason != conversation.ReasonWithdrawn || x.CancelledBy == "") ||
-		x.CancelledBy == answers || now.Sub(*x.CompletedAt) >= outcomeWithin || len(a.Common().CopiesOf(outcome)) > 0 {
+		x.CancelledBy == x.Answers || now.Sub(*x.CompletedAt) >= outcomeWithin || len(a.Common().CopiesOf(outcome)) > 0 {
 		return nil
 	}
-	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: answers}
+	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: x.Answers}
 }
 
 // Decided returns the call's key once people approved it.

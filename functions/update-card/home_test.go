@@ -17,7 +17,6 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -114,12 +113,6 @@ func testHomeCalls(t *testing.T, w *world) {
 	}
 	expect.That(t, strings.Contains(suzuki, "あなたの番 (12 件)") && strings.Count(suzuki, "外部エージェントの呼び出し 締め") == 12 &&
 		!strings.Contains(suzuki, "自分が責任者の呼び出し"), "%s", suzuki)
-	w.h.Homes.Console, k.Answers = "https://ringi.example/console", webapi.Alex // who isn't in the channel
-	_, err = store.CallsOf(all).Decide(t.Context(), made.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Follow(k, aggregate.Answerer{Person: circulation.Person{User: webapi.Alex}}, w.Now())
-	})
-	expect.NoError(t, err)
-	expect.That(t, strings.Contains(w.opens(webapi.Alex), "console/calls/"+made.Head.CallID), "no link to its page")
 	_, err = store.CallsOf(all).Decide(t.Context(), made.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 		return a.Cancel(k.ID, w.Now())
 	})

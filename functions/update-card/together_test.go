@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
@@ -194,33 +193,4 @@ func testJoinCrashes(t *testing.T, w *world) {
 		buttons += strings.Count(m, "approve_call")
 	}
 	expect.That(t, len(all) == 3 && buttons == 4, "%d messages, %d buttons", len(all), buttons)
-}
-
-// Who answers for the key now is told, once, that the call was refused, or that somebody else cancelled it.
-func TestHowACallEndedIsToldToWhoAnswersNow(t *testing.T) {
-	at := time.Now()
-	for _, tt := range []struct {
-		why           aggregate.Reason
-		now, by, told string
-	}{
-		{conversation.ReasonWithdrawn, "", "U9", "U1"}, {conversation.ReasonWithdrawn, "", "U1", ""},
-		{conversation.ReasonWithdrawn, "U2", "U9", "U2"}, {conversation.ReasonWithdrawn, "U2", "U1", "U2"},
-		{conversation.ReasonWithdrawn, "U2", "U2", ""}, {conversation.ReasonWithdrawn, "", "", ""},
-		{conversation.ReasonRejected, "", "U9", "U1"}, {conversation.ReasonDenied, "U2", "U9", "U2"},
-		{conversation.ReasonRejected, "U2", "U2", ""}, {conversation.ReasonUnrouted, "U2", "", "U2"},
-		{conversation.ReasonExpired, "", "", ""}, {call.ReasonKey, "", "", ""},
-	} {
-		a := &call.Aggregate{Call: &call.Call{Answers: "U1", AnswersNow: tt.now, CompletedAt: &at, CancelReason: tt.why,
-			CancelledBy: tt.by, Gate: aggregate.Gate{Status: aggregate.Generating}}}
-		c := callCards{}.Outcome(a, at)
-		told := ""
-		if c != nil {
-			told = c.User
-		}
-		expect.Is(t, told, tt.told, string(tt.why)+" "+tt.now+" "+tt.by)
-		if c != nil {
-			a.Add(c)
-			expect.That(t, callCards{}.Outcome(a, at) == nil, "told twice")
-		}
-	}
 }

@@ -246,7 +246,7 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 	if err := unseen(g, by); err != nil {
 		return aggregate.Change{}, err
 	}
-	c, st := p.Judged(g), walked(g)
+	c, st := g.Circulating(), walked(g)
 	act := g.Acting(kind, by, aggregate.SeenReason(text))
 	if s := st.CurrentStage(); s != nil && s.Mode == circulation.ModeChannel && by.Member {
 		act.Found.Channel = by.Channel

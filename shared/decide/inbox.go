@@ -266,9 +266,7 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks, console string) ca
 	}
 	for _, a := range b.Calls {
 		x := card.Waits{Of: a, Question: a.Call.Asks(), Link: b.link(ctx, links, InboxItem{Of: a})}
-		if page := card.Page(console, a.Ref()); a.Call.AnswersNow == b.User || x.Link == "" {
-			x.Link = cmp.Or(page, x.Link)
-		}
+		x.Link = cmp.Or(x.Link, card.Page(console, a.Ref()))
 		out.Calls = append(out.Calls, x)
 	}
 	for _, s := range b.Talks {

@@ -78,8 +78,6 @@ type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	DecideFrom(ctx context.Context, a aggregate.Aggregate, decide aggregate.Decision[aggregate.Aggregate]) (
 		aggregate.Aggregate, error)
-	// Key returns the key of an outside agent, or aggregate.ErrNotFound.
-	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
 	// StandIns returns the delegations by which a hand stands in for others.
 	StandIns(ctx context.Context, tenant, hand string) ([]circulation.StandIn, error)
 }
@@ -274,16 +272,8 @@ func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Setting
 			return s, err
 		}
 	}
-	var also []string
-	if of, is := a.(*call.Aggregate); is {
-		key, err := m.Store.Key(ctx, c.Ref.Tenant, of.Call.KeyID)
-		if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
-			return s, fmt.Errorf("read the key: %w", err)
-		}
-		s.policy.Answers, also = circulation.Person{User: key.Answers}, []string{key.Answers}
-	}
 	s.standIns = needsStandIn(a, c)
-	s.policy.StandIns, err = m.StandIns(ctx, a, c.ID, c.User, also...)
+	s.policy.StandIns, err = m.StandIns(ctx, a, c.ID, c.User)
 	return s, err
 }
 

@@ -199,7 +199,6 @@ func (o *ofKey) DecideFrom(_ context.Context, a aggregate.Aggregate,
 	return a, err
 }
 
-// Who answers for a key now stamps none of its calls, also by another account of the same person.
 // A button counts for the content whose hash it names alone, and no gate asks by a card without a type.
 func TestAButtonCountsOnlyForWhatItsCardShows(t *testing.T) {
 	reached := errors.New("the act was reached")

@@ -75,8 +75,8 @@ func standIn(g *circulation.Gate, st *circulation.State, act *circulation.Act, a
 }
 
 // StandIns reads the delegations by which somebody stands in for others, with one query, if only by them they can do
-// something at the gate with this id: also for somebody who has left. askers are such beside the gate's.
-func (m Maker) StandIns(ctx context.Context, of Subject, id, user string, askers ...string) ([]circulation.StandIn, error) {
+// something at the gate with this id: also for somebody who has left.
+func (m Maker) StandIns(ctx context.Context, of Subject, id, user string) ([]circulation.StandIn, error) {
 	g := of.GateWith(id)
 	if g == nil || !g.NeedsStandIn(user) {
 		return nil, nil
@@ -85,5 +85,5 @@ func (m Maker) StandIns(ctx context.Context, of Subject, id, user string, askers
 	if err != nil {
 		return nil, fmt.Errorf("read the delegations of %s: %w", user, err)
 	}
-	return circulation.Beside(all, append(of.Askers(), askers...)...), nil
+	return circulation.Beside(all, of.Askers()...), nil
 }

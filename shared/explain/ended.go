@@ -45,7 +45,6 @@ type endWords struct {
 	Task, Run, Talk, Log goOn
 	Sentences, Unmet     map[aggregate.Reason]string // Unmet: where people are found, not those that the rule needs
 	StandIns             map[aggregate.Reason]string // notices of delegations
-	Keys                 map[aggregate.Reason]string // notices of keys that are handed over
 	Unread               map[conversation.Cause]string
 	UnreadOfRequest      map[conversation.Cause]string `json:"unread_of_request"` // where it differs from Unread
 	NotAttached          map[task.LeftOut]string       `json:"not_attached"`
@@ -84,12 +83,6 @@ func StandIn(locale string, r aggregate.Reason, told task.StandInTold) string {
 func (w endWords) standIn(r aggregate.Reason, told task.StandInTold) string {
 	return language.Fill(w.StandIns[r], "hand", told.Hand, "principal", told.Principal, "from", told.From,
 		"until", told.Until, "by", told.By)
-}
-
-// HandedOver describes the notice of a key that is handed over. The caller has made its names fit to be shown.
-func HandedOver(locale string, r aggregate.Reason, told task.KeyTold) string {
-	return language.Fill(endWordsOf.In(locale).Keys[r], "name", told.Name, "was", told.Was, "is", told.Is, "by", told.By,
-		"n", strconv.Itoa(told.Open))
 }
 
 func (w endWords) sentence(how goOn, r aggregate.Reason, detail string) string {

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/store/table"
 )
@@ -85,38 +82,6 @@ func (s CallStore) Count(ctx context.Context, tenant string, c aggregate.Count) 
 		return err
 	}
 	return full(s.t.TransactPast(ctx, s.newID(), moves), counts, 0)
-}
-
-// Answerer returns who answers for the key of a call now.
-func (s CallStore) Answerer(ctx context.Context, k tenancy.Key, x *call.Call, now time.Time) (
-	a aggregate.Answerer, err error) {
-	a.User = k.Answers
-	if k.Answers == x.Answers { // who is an asker of its route
-		return a, nil
-	}
-	for _, act := range x.Gate.StandIns() {
-		all, err := s.StandIns(ctx, k.TenantID, act.Hand.User)
-		if err != nil {
-			return a, fmt.Errorf("read by what people stood in: %w", err)
-		}
-		by := act.Found.Delegation.Key
-		if !slices.ContainsFunc(circulation.Beside(all, k.Answers), func(d circulation.StandIn) bool {
-			return d.Key == by && !d.Begins.After(act.At) // else it was set once more since
-		}) {
-			a.Unfit = append(a.Unfit, by)
-		}
-	}
-	if x.Gate.Route == nil {
-		return a, nil
-	}
-	for _, s := range x.Gate.Route.Stages {
-		for _, p := range s.People {
-			if of, _, is := circulation.InsteadOf(p); is && len(of.Away) > 0 { // nobody knows any more who said so
-				a.Instead = append(a.Instead, p)
-			}
-		}
-	}
-	return a, nil
 }
 
 // Earlier returns the newest call of a tool that the key asked for, nil if there is none. It reads an index, which may

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -105,65 +102,4 @@ func testCalls(t *testing.T, st *taskStore) {
 	expect.That(t, len(page.Items) == call.MaxOpen+2 && len(waiting.Items) == call.MaxOpen-1, "%d calls, %d wait",
 		len(page.Items),
 		len(waiting.Items))
-}
-
-// Of a stamp by standing in it counts who set the delegation then: whoever did may not answer for the key now. What was
-// set once more since, or isn't kept, isn't known any more.
-func testAnswerer(t *testing.T, st *taskStore) {
-	const principal, hand, admin = "U1", "U2", "U9"
-	owner := expect.Value(st.Bootstrap(t.Context(), workspace("T0ANSWERS"), at()))(t).ID
-	key := aKey(owner)
-	key.ID, key.Answers = "k1", "U0"
-	x := call.Proposal{Key: key, Content: call.Content{Key: key.ID, Answers: key.Answers, Tool: key.Tools[0]},
-		Terms: aggregate.Terms{ApprovalHours: 24}, Opening: &aggregate.Opening{Rule: circulation.Rule{ID: "r", Revision: 1},
-			Askers: []circulation.Person{{User: key.Answers}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
-				Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1,
-					People: []circulation.Person{{User: principal}}}}}}}
-	a := (&call.Aggregate{}).After(expect.Value(x.Ask(at()))(t)).(*call.Aggregate)
-	d := away(owner, hand, principal, 0)
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: hand, Team: key.Team, Stage: 1}
-	act := a.Call.Gate.Acting(circulation.Stamp, by, "")
-	act.Principal.User, act.Found.Delegation = principal, &circulation.Delegation{Key: d.Key(), Rev: 1}
-	c := expect.Value(a.Act(a.Head.CallID, act, by, aggregate.Policy{Team: key.Team}, at().Add(time.Minute)))(t)
-	a = a.After(c).(*call.Aggregate)
-
-	unfit := func(answers string, want bool) {
-		t.Helper()
-		now := key
-		now.Answers = answers
-		is := expect.Value(CallsOf(New(st.t.DB, st.t.Name, call.Kind)).Answerer(t.Context(), now, a.Call, at().Add(time.Hour)))(t)
-		expect.That(t, is.User == answers && len(is.Unfit) == map[bool]int{true: 1}[want], "%s: %+v", answers, is)
-	}
-	set := func(by string, after time.Duration) {
-		t.Helper()
-		_, err := st.SetDelegation(t.Context(), d, setBy(by, true), at().Add(after), nil)
-		expect.NoError(t, err)
-	}
-	unfit("U3", true) // there is no row
-	set(admin, 0)
-	unfit("U0", false) // who is an asker of the route
-	unfit("U3", false)
-	unfit(admin, true)
-	unfit(principal, true)
-	ended := expect.Value(st.EndDelegation(t.Context(), d, setBy(principal, false), at().Add(2*time.Minute), nil))(t)
-	unfit("U3", false)
-	unfit(admin, true)
-	expect.That(t, ended.EndedAt != nil, "%+v", ended)
-	set(principal, 3*time.Minute) // in the same row, as if the first had not been
-	unfit(admin, true)
-	unfit("U3", true)
-
-	x.Opening.Route.Stages = []circulation.Stage{{Mode: circulation.ModePeople, Need: 1, Filled: rules.FilledInstead,
-		People: []circulation.Person{{User: "U5", Via: "instead of U1: named by the rule"}}}}
-	a = (&call.Aggregate{}).After(expect.Value(x.Ask(at()))(t)).(*call.Aggregate)
-	by = aggregate.Actor{Type: aggregate.ActorUser, ID: "U5", Team: key.Team, Stage: 1}
-	c = expect.Value(a.Act(a.Head.CallID, a.Call.Gate.Acting(circulation.Stamp, by, ""), by, aggregate.Policy{Team: key.Team},
-		at().Add(time.Minute)))(t)
-	absent := a.After(c).(*call.Aggregate).Call
-	now := key
-	now.Answers = admin // who may have said that U1 is away
-	is := expect.Value(CallsOf(New(st.t.DB, st.t.Name, call.Kind)).Answerer(t.Context(), now, absent, at().Add(time.Hour)))(t)
-	expect.Is(t, absent.Gate.StampedBy(is), true, "whoever was asked instead has stamped")
-	is = expect.Value(CallsOf(New(st.t.DB, st.t.Name, call.Kind)).Answerer(t.Context(), key, absent, at().Add(time.Hour)))(t)
-	expect.Is(t, absent.Gate.StampedBy(is), false, "the key's answerer is the same")
 }

@@ -67,9 +67,9 @@ func (s *Store) CreateKey(ctx context.Context, k tenancy.Key, by aggregate.Actor
 	return k, secret, nil
 }
 
-// SaveKey commits Key.Save with the notices that tell of it. It returns aggregate.ErrConflict if the key isn't at the
+// SaveKey commits Key.Save. It returns aggregate.ErrConflict if the key isn't at the
 // revision k.Rev any more.
-func (s *Store) SaveKey(ctx context.Context, k tenancy.Key, by aggregate.Actor, now time.Time, told ...Notice) (
+func (s *Store) SaveKey(ctx context.Context, k tenancy.Key, by aggregate.Actor, now time.Time) (
 	tenancy.Key, error) {
 	was, err := s.Key(ctx, k.TenantID, k.ID)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Store) SaveKey(ctx context.Context, k tenancy.Key, by aggregate.Actor, 
 		return k, aggregate.ErrConflict
 	}
 	k, c, err := k.Save(was, by, now)
-	return k, s.changeBy(ctx, s.t.TransactPast, c, told, err)
+	return k, s.change(ctx, c, err)
 }
 
 // RevokeKey commits Key.Revoke, and again after a conflict for up to two seconds.
@@ -102,22 +102,9 @@ func (s *Store) FollowKey(ctx context.Context, tenant, id string, now time.Time)
 		return err
 	}
 	return s.waitingOf(ctx, k, func(ref aggregate.Ref, x *call.Call) error {
-		answers, err := CallsOf(s).Answerer(ctx, k, x, now)
-		if err == nil {
-			_, err = CallsOf(s).Decide(ctx, ref, func(a *call.Aggregate) (aggregate.Change, error) {
-				return a.Follow(k, answers, now)
-			})
-		}
-		return err
-	})
-}
-
-// KeyFates counts what becomes of a key's calls that wait once its row is this one.
-func (s *Store) KeyFates(ctx context.Context, k tenancy.Key, now time.Time) (n map[call.Fate]int, err error) {
-	n = map[call.Fate]int{}
-	return n, s.waitingOf(ctx, k, func(_ aggregate.Ref, x *call.Call) error {
-		answers, err := CallsOf(s).Answerer(ctx, k, x, now)
-		n[x.Fate(k, answers, now)]++
+		_, err := CallsOf(s).Decide(ctx, ref, func(a *call.Aggregate) (aggregate.Change, error) {
+			return a.Follow(k, now)
+		})
 		return err
 	})
 }

@@ -15,8 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -303,38 +301,4 @@ func TestIdsThatNothingHas(t *testing.T) {
 	o, accounts := company(t, 10, "緑川 誠")
 	expect.That(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, aggregate.System(), organisationsAt()) != nil,
 		"the system saves an organisation")
-}
-
-// A call that waits ends once whoever stamped it answers for its key, also by another account of the same person.
-func TestACallEndsWhoseStampIsOfWhoAnswersNow(t *testing.T) {
-	w, at := start(t), organisationsAt()
-	o, accounts := company(t, 30, "緑川 誠")
-	expect.NoError(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, suzuki(), at))
-	for answers, ends := range map[string]bool{"U0000000003": false, "U0000000002": true} {
-		key, _, err := w.CreateKey(t.Context(), tenancy.Key{TenantID: organisationTenant, Team: "T1", Name: "ci",
-			Answers: "U0000000001", Tools: []string{"Bash"}, Channel: "C1", QuotaDay: 10, ExpiresAt: at.AddDate(0, 1, 0)},
-			suzuki(), at)
-		expect.NoError(t, err)
-		var stages []circulation.Stage
-		for _, p := range []circulation.Person{{User: "U0SECOND", Person: "00002"}, {User: "U0OTHER", Person: "00004"}} {
-			stages = append(stages, circulation.Stage{Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{p}})
-		}
-		x := call.Proposal{Key: key, Content: call.Content{Key: key.ID, Answers: key.Answers, Tool: "Bash", Elsewhere: true},
-			Terms: aggregate.Terms{ApprovalHours: 24}, Opening: &aggregate.Opening{
-				Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1}, Askers: []circulation.Person{{User: key.Answers,
-					Person: "00001"}},
-				Route: circulation.Route{Form: circulation.Form, Hands: 2, Stages: stages}}}
-		calls := store.CallsOf(store.New(w.server.DB, w.table, store.Kinds()...))
-		a := expect.Value(calls.Ask(t.Context(), &x, expect.Value(x.Ask(at))(t)))(t)
-		by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U0SECOND", Team: "T1", Stage: 1}
-		expect.Value(calls.Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
-			act := a.Call.Gate.Acting(circulation.Stamp, by, "")
-			return a.Act(a.Head.CallID, act, by, aggregate.Policy{Team: "T1"}, at)
-		}))(t)
-		key.Answers = answers
-		expect.Value(w.SaveKey(t.Context(), key, suzuki(), at))(t)
-		expect.NoError(t, calls.FollowKey(t.Context(), organisationTenant, key.ID, at))
-		is := expect.Value(calls.Load(t.Context(), a.Ref()))(t)
-		expect.That(t, (is.Call.CancelReason == call.ReasonKeySelf) == ends, "%s: %+v", answers, is.Call)
-	}
 }

@@ -68,7 +68,6 @@ func TestStore(t *testing.T) {
 		{"delegations", testDelegations},
 		{"keys", testKeys},
 		{"calls", testCalls},
-		{"who answers for a key", testAnswerer},
 		{"delegations beside commits", testDelegationBeside},
 		{"delegations and crashes", testDelegationCrash},
 		{"integrations", testIntegrations},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -13,16 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/call"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi"
-	"ringi/shared/store"
 	"ringi/shared/tool"
 	"ringi/shared/words/legible"
 )
@@ -48,9 +42,6 @@ type keysPage struct {
 	Secret  string      // of the key that was made just now: it is never shown again
 	Door    string      // the address below which agents with a key ask
 
-	Handed string // what becomes of the calls of a key that was handed over
-
-	fates        map[call.Fate]int
 	quota, until string // as they were typed
 	wrong        string // the field with a problem
 }
@@ -73,7 +64,6 @@ func lastDay(k tenancy.Key) string { return tenancy.DayOf(k.ExpiresAt.Add(-1)) }
 
 func (c *Pages) keys(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	p := c.blank(v)
-	p.Handed = handedSaid(v.Texts("keys"), r.URL.Query())
 	if id := r.URL.Query().Get("key"); id != "" {
 		k, err := c.Store.Key(r.Context(), v.Tenant, id)
 		if err != nil {
@@ -133,24 +123,28 @@ func rowOf(k tenancy.Key, words web.Texts, called func(id string) string, channe
 	row := keyRow{Key: k, Name: card.OneLine(k.Name), Answers: called(k.Answers), Over: k.RevokedAt != nil,
 		Channel: cmp.Or(web.ChannelName(channels, k.Channel), k.Channel), State: "stands", Badge: "badge-good",
 		Tools: web.Joined(k.Tools, legible.OneLine, words.Say("and")), LastDay: lastDay(k)}
-	if why, is := errors.AsType[tenancy.ErrKey](k.May(k.Tools[0], now)); is {
+	if why, is := errors.AsType[tenancy.ErrKey](k.Holds(k.Tools[0], now)); is {
 		row.State, row.Badge = string(why.Why), "badge-wait"
 	}
 	row.State = words.In("states", row.State)
 	return row
 }
 
+// people are those who may answer for a new key.
+func (p *keysPage) people(c *Pages, ctx context.Context, v *web.Viewer, words web.Texts) []web.Choice {
+	m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
+	if err != nil {
+		slog.WarnContext(ctx, "nobody can be chosen to answer for a key", "err", err)
+		p.Problem = cmp.Or(p.Problem, words.Say("no_slack"))
+		return []web.Choice{{Value: p.Of.Answers, Text: p.Of.Answers, Chosen: true}}
+	}
+	return web.MembersToChoose(m, p.Of.Answers, "", "")
+}
+
 // form fills in the fields of the form, and says at one of them what is wrong with it.
 func (p *keysPage) form(c *Pages, ctx context.Context, v *web.Viewer, words web.Texts, own string,
 	channels map[string]string) {
 	k := p.Of
-	people := []web.Choice{{Value: k.Answers, Text: k.Answers, Chosen: true}}
-	if m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now()); err != nil {
-		slog.WarnContext(ctx, "nobody can be chosen to answer for a key", "err", err)
-		p.Problem = cmp.Or(p.Problem, words.Say("no_slack"))
-	} else {
-		people = web.MembersToChoose(m, k.Answers, "", "")
-	}
 	places := []web.Choice{}
 	if k.Channel != "" && web.ChannelName(channels, k.Channel) == "" {
 		places = append(places, web.Choice{Value: k.Channel, Text: k.Channel, Chosen: true})
@@ -160,11 +154,13 @@ func (p *keysPage) form(c *Pages, ctx context.Context, v *web.Viewer, words web.
 	}
 	slices.SortFunc(places, web.Choice.Compare)
 	until := web.Day("expires_at", words.Say("expires"), p.until)
-	p.Fields = []web.Field{{Name: "name", Label: words.Say("name"), Value: k.Name, Most: tenancy.MaxKeyName},
-		web.Select("answers", words.Say("answers"), "", people), web.Select("channel", words.Say("channel"),
-			words.Say("choose"), places),
-		{Name: "quota_day", Label: words.Say("quota"), Value: p.quota, Mode: "numeric", Class: "number"}, until,
-		{Name: "elsewhere", Label: words.Say("elsewhere"), Value: own, Rows: "3", Class: "mono"}}
+	p.Fields = []web.Field{{Name: "name", Label: words.Say("name"), Value: k.Name, Most: tenancy.MaxKeyName}}
+	if k.ID == "" { // whose it is stays
+		p.Fields = append(p.Fields, web.Select("answers", words.Say("answers"), "", p.people(c, ctx, v, words)))
+	}
+	p.Fields = append(p.Fields, web.Select("channel", words.Say("channel"), words.Say("choose"), places),
+		web.Field{Name: "quota_day", Label: words.Say("quota"), Value: p.quota, Mode: "numeric", Class: "number"}, until,
+		web.Field{Name: "elsewhere", Label: words.Say("elsewhere"), Value: own, Rows: "3", Class: "mono"})
 	for i := range p.Fields {
 		f := &p.Fields[i]
 		f.Required = f.Name != "elsewhere"
@@ -198,7 +194,7 @@ func (c *Pages) offered(ctx context.Context, v *web.Viewer) (out []web.Box, err 
 	return out, err
 }
 
-// saveKey makes a key, changes one, mutes it or revokes it.
+// saveKey makes a key, changes one or revokes it.
 func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	ctx, f := r.Context(), r.PostForm
 	p, known := keysPage{Of: tenancy.Key{TenantID: v.Tenant, Team: v.Team}, Open: true}, f.Get("id") != ""
@@ -209,7 +205,6 @@ func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 		}
 		p.Of, p.Of.Rev = k, web.RevisionOf(f)
 	}
-	was := p.Of
 	var err error
 	switch act := f.Get("act"); {
 	case known && act == "revoke":
@@ -217,8 +212,6 @@ func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 			return err
 		}
 		return c.Done(w, r, keysPath, "key_revoked")
-	case known && (act == "mute" || act == "unmute"):
-		p.Open, p.Of.Muted = false, act == "mute"
 	case act == "save":
 		err = c.readKey(r, v, &p)
 	default:
@@ -227,10 +220,7 @@ func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 	switch {
 	case err != nil:
 	case known:
-		var told []store.Notice
-		if told, p.fates, err = c.telling(ctx, v, p.Of, was.Answers); err == nil {
-			_, err = c.Store.SaveKey(ctx, p.Of, v.Actor(), c.Now(), told...)
-		}
+		_, err = c.Store.SaveKey(ctx, p.Of, v.Actor(), c.Now())
 	default:
 		made := c.blank(v)
 		if _, made.Secret, err = c.Store.CreateKey(ctx, p.Of, v.Actor(), c.Now()); err == nil {
@@ -240,63 +230,6 @@ func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 	return c.keySaved(w, r, v, p, err)
 }
 
-// telling returns what tells both people that a key is handed over by who answered for it, nothing if it isn't, and
-// what becomes of its calls that wait. Who left isn't told. It returns explain.ErrUnverified when Slack doesn't open
-// their direct messages.
-func (c *Pages) telling(ctx context.Context, v *web.Viewer, k tenancy.Key, was string) (out []store.Notice,
-	fates map[call.Fate]int, err error) {
-	if k.Answers == was {
-		return nil, nil, nil
-	}
-	told := task.KeyTold{Name: k.Name, Was: was, Is: k.Answers, By: v.User}
-	if told.Open, err = c.Store.Quota(ctx, k.TenantID, call.OpenOf(k.ID)); err != nil {
-		return nil, nil, err
-	}
-	if fates, err = c.Store.KeyFates(ctx, k, c.Now()); err != nil {
-		return nil, nil, err
-	}
-	told.Open = max(0, told.Open-fates[call.FateEnds])
-	ctx, cancel := context.WithTimeout(ctx, subject.Within)
-	defer cancel()
-	for _, user := range []string{told.Was, told.Is} {
-		channel, err := c.Messages.OpenDM(ctx, user)
-		if no, refused := errors.AsType[slackapi.Refused](err); refused && no.Permanent && !no.App && user == told.Was {
-			slog.WarnContext(ctx, "who answered for a key isn't told of its hand-over", "user", user, "err", err)
-			continue
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("%w: open the direct messages of %s: %w", explain.ErrUnverified, user, err)
-		}
-		change, ref := task.TellKey(k, told, user, channel, c.Now())
-		out = append(out, store.Notice{Ref: ref, Change: change})
-	}
-	return out, fates, nil
-}
-
-// handed are the numbers of an address by which a page says what becomes of the calls of a key that is handed over.
-func handed(fates map[call.Fate]int) string {
-	if len(fates) == 0 {
-		return keysPath
-	}
-	q := url.Values{}
-	for fate, n := range fates {
-		q.Set(string(fate), strconv.Itoa(n))
-	}
-	return keysPath + "?" + q.Encode()
-}
-
-// handedSaid says these numbers, "" if there are none.
-func handedSaid(words web.Texts, q url.Values) string {
-	n := map[call.Fate]int{}
-	for _, fate := range []call.Fate{call.FateEnds, call.FateStuck, call.FateOn} {
-		n[fate], _ = strconv.Atoi(q.Get(string(fate))) // 0 is none
-	}
-	if n[call.FateEnds]+n[call.FateStuck]+n[call.FateOn] <= 0 {
-		return ""
-	}
-	return words.Say("handed", "ends", n[call.FateEnds], "waits", n[call.FateStuck], "on", n[call.FateOn])
-}
-
 // keySaved answers a form: it leads to the list, or shows what is wrong.
 func (c *Pages) keySaved(w http.ResponseWriter, r *http.Request, v *web.Viewer, p keysPage, err error) error {
 	words := v.Texts("keys")
@@ -304,7 +237,7 @@ func (c *Pages) keySaved(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	_, revoked := errors.AsType[tenancy.ErrKey](err)
 	switch {
 	case err == nil:
-		return c.Done(w, r, handed(p.fates), "saved")
+		return c.Done(w, r, keysPath, "saved")
 	case bad:
 		p.wrong, _, _ = strings.Cut(wrong.Field, "[")
 		p.Came.Wrong = true
@@ -324,8 +257,7 @@ func (c *Pages) readKey(r *http.Request, v *web.Viewer, p *keysPage) error {
 	field := func(name string) string { return strings.TrimSpace(f.Get(name)) }
 	p.quota, p.until = field("quota_day"), field("expires_at")
 	k := &p.Of
-	was := k.Answers
-	k.Name, k.Answers, k.Channel = field("name"), field("answers"), field("channel")
+	k.Name, k.Channel = field("name"), field("channel")
 	k.Tools = web.Ticked(append(slices.Clone(f["tools"]), web.Lines(f.Get("elsewhere"))...))
 	k.QuotaDay, _ = strconv.Atoi(web.Digits(p.quota)) // 0 is refused
 	day, err := web.DayOf(p.until)
@@ -333,9 +265,10 @@ func (c *Pages) readKey(r *http.Request, v *web.Viewer, p *keysPage) error {
 		return aggregate.ErrField{Field: "expires_at", Limit: "must be a day"}
 	}
 	k.ExpiresAt = day.AddDate(0, 0, 1)
-	if k.Answers == was {
+	if k.ID != "" { // whose it is stays
 		return nil
 	}
+	k.Answers = field("answers")
 	rules, _, err := c.Refused(r.Context(), v, []string{k.Answers}, nil)
 	if err == nil && rules[k.Answers] != "" {
 		err = aggregate.ErrField{Field: "answers", Limit: "must be a full member of the workspace"}

@@ -87,7 +87,7 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	}
 	t.audit = log.Items
 	t.returned = web.Returned(ctx, c.Results, ref, x.Result)
-	ids := slices.Concat([]string{x.Answers, x.AnswersNow, x.CancelledBy, x.Gate.ApprovedBy, v.User}, t.settings.Approvers.Users,
+	ids := slices.Concat([]string{x.Answers, x.CancelledBy, x.Gate.ApprovedBy, v.User}, t.settings.Approvers.Users,
 		explain.SumUp(v.Locale, subject.StepsOf(x)).People())
 	if x.Gate.Ruled() {
 		ids = append(ids, subject.NamedOf(&x.Gate)...)
@@ -113,9 +113,6 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	status int) error {
 	words, x := v.Texts("calls"), t.is.Call
 	p.Is, p.Path, p.Agent, p.Answers = x, callsPath+"/"+x.CallID, card.OneLine(x.KeyName), t.by.Person(x.Answers)
-	if x.AnswersNow != "" && !x.Over() {
-		p.Answers = words.Say("answers_now", "who", p.Answers, "now", t.by.Person(x.AnswersNow))
-	}
 	p.Status, p.Badge = statusOf(words, x)
 	if p.Channel = t.by.Channel; !x.Over() {
 		p.Live = p.Path

@@ -33,7 +33,6 @@ func TestPagesOfCalls(t *testing.T) {
 		"it is said what became of it":                    testOutcomes,
 		"the register has what was decided":               testRegister,
 		"lists have it for whoever may read it":           testLists,
-		"who answers for its key now reads and ends it":   testHandedOver,
 		"nothing that an agent writes runs":               testHostile,
 	})
 }
@@ -72,14 +71,6 @@ func testDecisions(t *testing.T, w *consoletest.World) {
 	sato.Get(page(b)).Says(t, 200, "却下", "鈴木 一郎 が却下しました。", "宛先が違います")
 	w.As(webapi.Alex).Get(page(b)).Says(t, http.StatusNotFound) // not in #人事
 	suzuki.Get("/console/calls/call-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa").Says(t, http.StatusNotFound)
-
-	c := o.Asks(tool, `{"recipient":"C0HR","text":"三"}`, "", func(x *call.Proposal) {
-		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
-		x.Opening = &by
-	})
-	o.Key.Answers = webapi.Suzuki // who answers now stamps nothing of it
-	o.Key = expect.Value(w.Store.SaveKey(t.Context(), o.Key, w.By, w.Now()))(t)
-	act(suzuki, c, aggregate.ActApprove, "").Says(t, http.StatusForbidden, "今、このエージェントのキーの責任者のため")
 }
 
 func testRoute(t *testing.T, w *consoletest.World) {
@@ -114,14 +105,14 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 	approve(a)
 	b.Get(page(a)).Says(t, 200, "承認済み・許可は未使用")
 	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Take(o.Key, aggregate.Answerer{}, "toolu_1", w.Now())
+		return a.Take(o.Key, "toolu_1", w.Now())
 	})
 	b.Get(page(a)).Says(t, 200, "許可を使用", "エージェントが許可を使いました。").Lacks(t, `value="cancel_action"`)
 
 	lost := o.Asks(tool, says, "", nil)
 	approve(lost)
 	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, "i1", aggregate.Answerer{}, w.Now().Add(time.Minute), w.Now())
+		return a.Claim(a.Head.Run, "i1", w.Now().Add(time.Minute), w.Now())
 	})
 	b.Get(page(lost)).Says(t, 200, "実行中")
 	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) { return a.Lost("i1", w.Now()) })
@@ -159,28 +150,6 @@ func testLists(t *testing.T, w *consoletest.World) {
 	w.Of(other, webapi.Alex).Get("/console/calls").Lacks(t, "締めました")
 }
 
-func testHandedOver(t *testing.T, w *consoletest.World) {
-	o, alex := w.KeyOf(webapi.Sato, tool), w.As(webapi.Alex) // who isn't in #人事
-	a := o.Asks(tool, says, "", nil)
-	alex.Get(page(a)).Says(t, http.StatusNotFound)
-	o.HandsOver(a, webapi.Alex)
-	alex.Get("/console").Says(t, 200, "自分が責任者の呼び出し").Holds(t, page(a))
-	alex.In("en").Get(page(a)).Says(t, 200, "締めました", "佐藤 花子 when it asked, Alex Kim now")
-	form := alex.In("ja").Get(page(a)).FormOf(t, conversation.ActCancel, "")
-	alex.Post(page(a)+"/act", form).Leads(t, page(a)+"?done=act_cancel_action")
-	alex.Get(page(a)).Says(t, 200, "Alex Kim が取り消しました。").Lacks(t, "依頼時は")
-
-	b, suzuki := o.Asks(tool, `{"recipient":"C0HR","text":"二"}`, "", func(x *call.Proposal) {
-		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
-		by.Askers[0].User, x.Opening = webapi.Alex, &by
-	}), w.As(webapi.Suzuki)
-	suzuki.Get("/console/approvals").Says(t, 200, "あなたの番 1")
-	o.HandsOver(b, webapi.Suzuki)
-	suzuki.Get("/console/approvals").Says(t, 200, "あなたの番 0")
-	suzuki.Get(page(b)).Says(t, 200, "課長: 承認できる人がいません").Lacks(t, `value="approve"`)
-	w.As(webapi.Tanaka).In("en").Get(page(b)).Says(t, 200, "課長: nobody can approve")
-}
-
 func testHostile(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, "<script>x</script>")
 	a := o.Asks("<script>x</script>", `{"<img src=x>":"<svg onload=x>\u202e"}`, "<script>alert(1)</script>",
@@ -203,7 +172,7 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	a = o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
 		lack, _ := a.Unnumbered()
 		of := task.Series{Year: tenancy.DefaultSettings().FiscalYear(lack.Settled), Last: 122}
-		return a.Numbering(of).Claim(a.Head.Run, "i1", aggregate.Answerer{}, w.Now().Add(time.Minute), w.Now())
+		return a.Numbering(of).Claim(a.Head.Run, "i1", w.Now().Add(time.Minute), w.Now())
 	})
 	number := a.Call.DecisionNumber
 	b.Get("/console/register").Says(t, 200, number, "締めました", "課長 鈴木 一郎", "決裁 (実行中)", "佐藤 花子").Holds(t, page(a))

@@ -51,15 +51,3 @@ func (o *Outside) Decide(a *call.Aggregate, f func(*call.Aggregate) (aggregate.C
 	o.T.Helper()
 	return expect.Value(o.Calls.Decide(o.T.Context(), a.Ref(), f))(o.T)
 }
-
-// HandsOver has somebody else answer for the key, as the call notes it.
-func (o *Outside) HandsOver(a *call.Aggregate, user string) {
-	o.T.Helper()
-	o.Later(time.Minute)
-	o.Key.Answers = user
-	o.Key = expect.Value(o.Store.SaveKey(o.T.Context(), o.Key, o.By, o.Now()))(o.T)
-	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
-		answers := expect.Value(o.Calls.Answerer(o.T.Context(), o.Key, a.Call, o.Now()))(o.T)
-		return a.Follow(o.Key, answers, o.Now())
-	})
-}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -125,9 +124,7 @@ func (x Asking) tried(id string, g *aggregate.Gate, stage int, member bool, all 
 	now time.Time) (given bool, why *circulation.Refusal) {
 	o := x.Of.Origin()
 	policy := x.Settings.Policy(o.Team)
-	if policy.StandIns = all; g.Answers != nil {
-		policy.Answers = *g.Answers
-	}
+	policy.StandIns = all
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: x.Viewer.User, Team: o.Team, Member: member,
 		Surface: aggregate.SurfaceConsole, Stage: stage, Channel: g.Place(o).Channel}
 	change, err := decide.Approve(x.Of, id, by, policy, now)
@@ -262,9 +259,6 @@ func (d *drawing) waits() string {
 		return ""
 	}
 	owing := d.st.Owes()
-	if len(owing) == 0 && slices.ContainsFunc(s.People, d.gate.Answered) {
-		return d.words.Say("waits_nobody", "stage", d.called(s))
-	}
 	named := owing[:min(len(owing), mostOwing)]
 	text := web.Joined(named, func(p circulation.Person) string { return d.Person(p.User) }, d.words.Say("middot"))
 	if more := len(owing) - len(named); more > 0 {

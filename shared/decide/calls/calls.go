@@ -31,7 +31,6 @@ type Store interface {
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	Count(ctx context.Context, tenant string, c aggregate.Count) error
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
-	Answerer(ctx context.Context, k tenancy.Key, x *call.Call, now time.Time) (aggregate.Answerer, error)
 	Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error)
 	Earlier(ctx context.Context, key tenancy.Key, tool string) (*call.Call, error)
 	Ask(ctx context.Context, x *call.Proposal, c aggregate.Change) (*call.Aggregate, error)
@@ -321,22 +320,11 @@ func (x Calls) Take(ctx context.Context, key tenancy.Key, id, use string, runs R
 		case is.Effect != effect:
 			return nil, aggregate.ErrField{Field: "arguments", Limit: "must be those of the call with this id"}
 		}
-		answers, err := x.Store.Answerer(ctx, key, a.Call, x.Now())
-		if err != nil {
-			return nil, err
-		}
-		a, err = pipeline.NumberingSettled(ctx, x.Store, a.Ref(), func(of task.Series) (*call.Aggregate, error) {
+		return pipeline.NumberingSettled(ctx, x.Store, a.Ref(), func(of task.Series) (*call.Aggregate, error) {
 			return x.Store.Decide(ctx, a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
-				return a.Numbering(of).Take(key, answers, use, x.Now())
+				return a.Numbering(of).Take(key, use, x.Now())
 			})
 		})
-		if errors.Is(err, call.ErrSelf) {
-			_, failed := x.Store.Decide(ctx, call.RefOf(key.TenantID, id), func(a *call.Aggregate) (aggregate.Change, error) {
-				return a.Follow(key, answers, x.Now())
-			})
-			err = cmp.Or(failed, err)
-		}
-		return a, err
 	})
 }
 

@@ -72,7 +72,7 @@ var ErrAsked = errors.New("people are asked about this read")
 func (x Calls) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []byte) (c tool.Call, err error) {
 	name := o.Specs[0].Name
 	p := o.Permissions[name]
-	if err := key.May(name, x.Now()); err != nil {
+	if err := key.Holds(name, x.Now()); err != nil {
 		return c, err
 	}
 	if _, err := call.Members(arguments); err != nil {

@@ -51,19 +51,6 @@ func (g *Gate) Circulating() circulation.Gate {
 	return c
 }
 
-// Judged returns a gate as a further act on it is judged: who answers now for the key of an outside agent's call is one
-// of its askers. The acts before are folded without them.
-func (p Policy) Judged(g *Gate) circulation.Gate {
-	c := g.Circulating()
-	if p.Answers.User != "" {
-		c.Askers = append(slices.Clip(c.Askers), p.Answers)
-	}
-	return c
-}
-
-// Answered reports whether somebody is the one who answers by now for the key by which an outside agent asked.
-func (g *Gate) Answered(p circulation.Person) bool { return g.Answers != nil && g.Answers.Is(p) }
-
 // Stampers returns the accounts of all who approved: along a route in their order, each once. Of a gate that nobody was
 // asked about there are none.
 func (g *Gate) Stampers() (users []string) {
@@ -79,33 +66,6 @@ func (g *Gate) Stampers() (users []string) {
 		return []string{g.ApprovedBy}
 	}
 	return users
-}
-
-// Answerer is who answers now for the key by which an outside agent asked. Unfit are the keys of the delegations that
-// they set for others, or whose hands report to them, of those by which people stamped the gate; and of those that were
-// set once more since, or aren't kept, of which that isn't known.
-type Answerer struct {
-	circulation.Person
-	Unfit []string
-	// Instead are those who were asked in the place of somebody by an absence that they may have set.
-	Instead []circulation.Person
-}
-
-// StampedBy reports whether a stamp stands on the gate that who answers now may not have caused: their own, unless
-// settings let people stamp what they ask for, by one of the unfit delegations, or of whom they put in or may have had
-// asked instead.
-func (g *Gate) StampedBy(a Answerer) bool {
-	st := circulation.Walk(g.Circulating())
-	return slices.ContainsFunc(st.Stages, func(s circulation.StageState) bool {
-		return slices.ContainsFunc(s.Stamps, func(act *circulation.Act) bool {
-			d, put := act.Found.Delegation, func(in *circulation.Act) bool {
-				return in.Stage == act.Stage && in.By(a.Person) && in.To.Is(act.Principal)
-			}
-			return act.By(a.Person) && (act.Found.Allowed == nil || !act.Found.Allowed.Self) ||
-				d != nil && slices.Contains(a.Unfit, d.Key) || slices.ContainsFunc(st.Stands, put) ||
-				slices.ContainsFunc(a.Instead, act.Principal.Is)
-		})
-	})
 }
 
 // StandIns returns the stamps that stand on the gate of people who stood in for others.
@@ -228,9 +188,6 @@ func (g *Gate) WaitsFor(by Actor, p Policy) bool {
 	if s == nil || g.Status != PendingApproval || by.ID == "" || p.Team == "" {
 		return false
 	}
-	if g.Answered(circulation.Person{User: by.ID}) && (g.Ruled() || !p.AllowSelf) {
-		return false
-	}
 	switch s.Mode {
 	case circulation.ModeSettings:
 		return p.may(g, circulation.Stamp, by) == nil
@@ -284,7 +241,7 @@ func (g *Gate) Given() []Stamp {
 	return out
 }
 
-// Stuck returns those without whom the gate can't be settled, of people who are gone or Answered. A gate that is nil or
+// Stuck returns those without whom the gate can't be settled, of people who are gone. A gate that is nil or
 // under no rule isn't stuck.
 func (g *Gate) Stuck(gone func(user string) bool) []circulation.Vacant {
 	if !g.Ruled() {
@@ -292,5 +249,5 @@ func (g *Gate) Stuck(gone func(user string) bool) []circulation.Vacant {
 	}
 	of := g.Circulating()
 	st := circulation.Walk(of)
-	return st.Stuck(of, func(p circulation.Person) bool { return gone(p.User) || g.Answered(p) })
+	return st.Stuck(of, func(p circulation.Person) bool { return gone(p.User) })
 }

@@ -27,10 +27,6 @@ type Gate struct {
 	Home     string               `json:"home,omitempty"` // see circulation.Gate
 	Acts     []circulation.Act    `json:"acts,omitempty"`
 	Seen     *Seen                `json:"seen,omitempty"`
-
-	// Answers is who answers by now for the key by which an outside agent asked, unless they did when it asked. They
-	// are an asker from now on: they give nothing more, and what they gave before is judged by StampedBy.
-	Answers *circulation.Person `json:"answers,omitempty"`
 }
 
 // Stamp is one person's approval of one version, as people see it.
@@ -231,12 +227,6 @@ func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circu
 	if err := p.may(g, act.Kind, by); err != nil {
 		return act, err
 	}
-	if act.Kind == circulation.Stamp && act.By(p.Answers) && (g.Ruled() || !p.AllowSelf) {
-		if act.Hand.Is(p.Answers) {
-			return act, ErrNotAllowed{RuleAnswers}
-		}
-		return act, ErrNotAllowed{RuleSelf}
-	}
 	act.Form, act.At, act.Text = circulation.Form, at, strings.TrimSpace(act.Text)
 	act.Surface = string(cmp.Or(by.Surface, SurfaceSlack))
 	if !g.Ruled() {
@@ -245,10 +235,7 @@ func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circu
 		}
 		act.Found.Allowed = &circulation.Allowed{Rev: p.Rev, As: string(cmp.Or(p.Mode, ApproversChannel)), Self: p.AllowSelf}
 	}
-	if p.Answers.User == "" || act.Ends() { // which undo
-		return act, nil
-	}
-	return act, circulation.Admit(p.Judged(g), circulation.Walk(g.Circulating()), act)
+	return act, nil
 }
 
 // may returns ErrNotAllowed if by may not act on a gate at all.

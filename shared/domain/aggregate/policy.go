@@ -62,7 +62,6 @@ const (
 	RuleOnRoute      Rule = "on_route"             // a gate under a rule is decided along its route alone
 	RuleByForm       Rule = "only_by_form"         // a gate under a rule is rejected only where people say what comes after
 	RuleUnread       Rule = "unreadable"           // nobody can read what is asked
-	RuleAnswers      Rule = "answers_for_key"      // the person answers for the key of the outside agent that asks
 	RuleThreat       Rule = "threat"               // a scanner found a threat in a file of the request
 )
 
@@ -70,7 +69,7 @@ const (
 var Rules = []Rule{
 	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleNotRequester, RuleAlone,
 	RuleNotScored, RuleOnRoute, RuleOffRoute, RuleByForm,
-	RuleUnread, RuleAnswers, RuleThreat,
+	RuleUnread, RuleThreat,
 }
 
 // Policy says who may decide. It is read from the settings at the time of the click.
@@ -82,8 +81,6 @@ type Policy struct {
 	Rev       int     // of the settings
 	Alone     bool    // nobody else could approve a version by this person; set only if people.Want.Authors is
 	On        []Owned // the tenant's rows by which it is known who acts along a route
-	// Answers is who answers now for the key by which an outside agent asked; nobody: it is no such call.
-	Answers circulation.Person
 	// StandIns are the delegations by which the person stands in for others, for a gate under a rule.
 	StandIns []circulation.StandIn
 }

@@ -88,7 +88,7 @@ func Waits(k tenancy.Key, most time.Duration, now time.Time) aggregate.Count {
 // too long, and aggregate.ErrOnRoute for a route that nobody could settle.
 func (x *Proposal) Ask(now time.Time) (aggregate.Change, error) {
 	now = now.UTC().Truncate(time.Millisecond)
-	if err := x.Key.May(x.Content.Tool, now); err != nil {
+	if err := x.Key.Holds(x.Content.Tool, now); err != nil {
 		return aggregate.Change{}, err
 	}
 	if n := utf8.RuneCountInString(x.Reason); n > MaxReason {
@@ -157,8 +157,7 @@ func (c *change) open(o *aggregate.Opening, terms aggregate.Terms) {
 		by := aggregate.BySettings(true, c.row.Answers)
 		o = &by
 	}
-	c.row.Gate = aggregate.Gate{Status: aggregate.PendingApproval, Terms: terms, AskedAt: &c.Now,
-		Answers: c.row.Gate.Answers}
+	c.row.Gate = aggregate.Gate{Status: aggregate.PendingApproval, Terms: terms, AskedAt: &c.Now}
 	g, err := c.row.Gate.Under(*o, []string{c.row.Answers}, func(g *aggregate.Gate) string {
 		c.row.Gate = *g
 		return c.row.Action().Sum()

@@ -101,15 +101,13 @@ func (w *world) must(decide func(a *Aggregate) (aggregate.Change, error)) {
 
 func (w *world) act(kind circulation.Kind, user, text string) error {
 	return w.do(func(a *Aggregate) (aggregate.Change, error) {
-		p := policy
-		p.Answers = w.answers().Person
-		return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, person(user), text), person(user), p, w.now)
+		return a.Act(a.Head.CallID, a.Call.Gate.Acting(kind, person(user), text), person(user), policy, w.now)
 	})
 }
 
 func (w *world) claim(invocation string) error {
 	return w.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, invocation, w.answers(), w.now.Add(time.Minute), w.now)
+		return a.Claim(a.Head.Run, invocation, w.now.Add(time.Minute), w.now)
 	})
 }
 
@@ -118,11 +116,7 @@ func (w *world) finish(invocation string, r Result) error {
 }
 
 func (w *world) take(use string) error {
-	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, w.answers(), use, w.now) })
-}
-
-func (w *world) answers() aggregate.Answerer {
-	return aggregate.Answerer{Person: circulation.Person{User: w.key.Answers, Person: w.as}, Unfit: w.unfit}
+	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, use, w.now) })
 }
 
 // The same call is the same row: by the order of members and, where a list says so, by words without effect.
@@ -165,7 +159,6 @@ func TestWhatCanNotBeAskedFor(t *testing.T) {
 		change func(*Proposal)
 		is     error
 	}{
-		"muted":      {func(x *Proposal) { x.Key.Muted = true }, tenancy.ErrKey{Why: tenancy.KeyMuted}},
 		"other tool": {func(x *Proposal) { x.Content.Tool = "other" }, tenancy.ErrKey{Why: tenancy.KeyTool}},
 		"reason": {func(x *Proposal) { x.Reason = strings.Repeat("あ", MaxReason+1) },
 			aggregate.ErrField{Field: "reason", Limit: "must have at most 600 characters, not 601"}},
@@ -192,7 +185,7 @@ func TestACallIsMadeOnceAndOnlyWithItsStamp(t *testing.T) {
 	for _, x := range []*Call{&forged} {
 		a := *w.a
 		a.Call = x
-		_, err := a.Claim(a.Head.Run, "forged", w.answers(), w.now, w.now)
+		_, err := a.Claim(a.Head.Run, "forged", w.now, w.now)
 		expect.Fails(t, err, aggregate.ErrConflict)
 	}
 	expect.NoError(t, w.claim("one"))
@@ -234,7 +227,7 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 	other := w.key
 	other.ID = "k2"
 	expect.That(t, !w.a.work(w.now) && w.a.DueAt(w.now) != nil, "a run makes it, or nobody ends it")
-	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(other, w.answers(), "one", w.now) }),
+	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(other, "one", w.now) }),
 		aggregate.ErrNotFound)
 	_, bad := errors.AsType[aggregate.ErrField](w.take(""))
 	expect.That(t, bad, "an attempt without an id")
@@ -252,10 +245,10 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 func TestARegisterNumbersCalls(t *testing.T) {
 	for tool, begins := range map[string]func(w *world, a *Aggregate) (aggregate.Change, error){
 		"Bash": func(w *world, a *Aggregate) (aggregate.Change, error) {
-			return a.Take(w.key, w.answers(), "one", w.now)
+			return a.Take(w.key, "one", w.now)
 		},
 		"write_rows": func(w *world, a *Aggregate) (aggregate.Change, error) {
-			return a.Claim(a.Head.Run, "one", w.answers(), w.now.Add(time.Minute), w.now)
+			return a.Claim(a.Head.Run, "one", w.now.Add(time.Minute), w.now)
 		},
 	} {
 		w := asked(t, asking(t, tool, `{"command":"rm x"}`, func(x *Proposal) {
@@ -354,7 +347,7 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 	lack, lacks := w.a.Unnumbered()
 	expect.That(t, lacks && lack.Decision, "no number")
 	w.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Numbering(task.Series{Year: 2026}).Claim(a.Head.Run, "one", w.answers(), w.now.Add(time.Minute), w.now)
+		return a.Numbering(task.Series{Year: 2026}).Claim(a.Head.Run, "one", w.now.Add(time.Minute), w.now)
 	})
 	expect.Is(t, w.a.Call.DecisionNumber, "2026-000001")
 	expect.Same(t, []string{"proposed", "routed", "approved", "started"}, w.did)

@@ -38,7 +38,7 @@ func (a *Aggregate) Askers() []string {
 	if a.Call == nil {
 		return []string{a.Head.Requester}
 	}
-	return a.Call.askers()
+	return []string{a.Call.Answers}
 }
 
 // AnsweredBy is that of the call, if it could be read.
@@ -102,8 +102,7 @@ func (a *Aggregate) SomeGate(is func(g *aggregate.Gate) bool) bool {
 }
 
 // Act does on the call what its hand does along its route, as it is done on an agent's action; see
-// conversation.Aggregate. Sending it back ends it: the agent asks for another call, or for none. A further stamp ends
-// it, too, where who answers for the key now gave one before, or put in whoever stamps.
+// conversation.Aggregate. Sending it back ends it: the agent asks for another call, or for none.
 func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
 	on ...aggregate.Owned) (aggregate.Change, error) {
 	x := a.asked(id)
@@ -114,9 +113,6 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	g, again, err := x.Action().ActedOn(act, by, p, c.Now)
 	if again || err != nil {
 		return aggregate.Change{}, err
-	}
-	if act.Kind == circulation.Stamp && g.StampedBy(aggregate.Answerer{Person: p.Answers}) { // Follow hasn't reached it yet
-		return a.cancel(aggregate.System(), ReasonKeySelf, now)
 	}
 	c.Owned = append(c.Owned, on...)
 	c.row.Gate = g
@@ -135,14 +131,10 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	return c.done()
 }
 
-// MayWithdraw returns ErrNotAllowed with the rule by which somebody may not cancel the call. Its askers may: whoever
-// answered for its key when it was asked for, and who answers now.
+// MayWithdraw returns ErrNotAllowed with the rule by which somebody may not cancel the call. Whoever answers for its key
+// may.
 func (a *Aggregate) MayWithdraw(_ string, by aggregate.Actor, p aggregate.Policy) error {
-	asker := a.Head.Requester
-	if now := cmp.Or(p.Answers.User, a.Call.AnswersNow); now != "" && by.ID == now {
-		asker = now
-	}
-	return p.WithdrawFrom(&a.Call.Gate, by, asker)
+	return p.WithdrawFrom(&a.Call.Gate, by, a.Head.Requester)
 }
 
 // End cancels a call that waits, or is stamped and not begun, for a person whom MayWithdraw allows it. It returns

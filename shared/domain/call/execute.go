@@ -20,8 +20,8 @@ const (
 	mostDetail = 2000 // characters
 )
 
-// begins returns why a stamped call can't begin now, while somebody answers for its key, or nil.
-func (a *Aggregate) begins(answers aggregate.Answerer, now time.Time) error {
+// begins returns why a stamped call can't begin now, or nil.
+func (a *Aggregate) begins(now time.Time) error {
 	switch x := a.Call; {
 	case x == nil || x.Status == conversation.ActionPending:
 		return aggregate.ErrMoved
@@ -33,22 +33,20 @@ func (a *Aggregate) begins(answers aggregate.Answerer, now time.Time) error {
 		return fmt.Errorf("call %s has no approval: %w", x.CallID, aggregate.ErrConflict)
 	case x.aged(now):
 		return ErrAged
-	case x.Gate.StampedBy(answers):
-		return ErrSelf
 	}
 	return nil
 }
 
-// Claim gives the invocation the right to make the stamped call, while somebody answers for its key. It relies on the
+// Claim gives the invocation the right to make the stamped call. It relies on the
 // tenant's rows in on: the key and the tool's permission as they were read. It returns ErrSuperseded if the head names
 // another run, ErrMoved if there is nothing to make, ErrInFlight if it is claimed, ErrDecided if it is over, ErrAged,
-// ErrSelf, and task.ErrNumber if it needs a number; see Numbering.
-func (a *Aggregate) Claim(run int, invocation string, answers aggregate.Answerer, leaseUntil, now time.Time,
+// and task.ErrNumber if it needs a number; see Numbering.
+func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time,
 	on ...aggregate.Owned) (aggregate.Change, error) {
 	if a.Head.Run != run {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
-	if err := a.begins(answers, now); err != nil {
+	if err := a.begins(now); err != nil {
 		return aggregate.Change{}, err
 	}
 	if a.Call.Elsewhere {
@@ -74,12 +72,12 @@ func (c *change) numbered(details map[string]any) map[string]any {
 	return task.WithNumbers(details, c.row.DecisionNumber, c.row.Document)
 }
 
-// Take takes the grant of a stamped call that runs elsewhere, for the attempt with this id, just before it runs, while
-// somebody answers for its key. The same attempt takes it again without a change, see TakenFor. It returns ErrTaken if
+// Take takes the grant of a stamped call that runs elsewhere, for the attempt with this id, just before it runs.
+// The same attempt takes it again without a change, see TakenFor. It returns ErrTaken if
 // another attempt has it, ErrMoved if the call still waits or is none that runs elsewhere, ErrDecided if it is over,
-// ErrAged, ErrSelf, tenancy.ErrKey if the key doesn't hold any more, aggregate.ErrSettings if it has changed meanwhile,
+// ErrAged, tenancy.ErrKey if the key doesn't hold any more, aggregate.ErrSettings if it has changed meanwhile,
 // task.ErrNumber as Claim does, and aggregate.ErrField for an id that is empty or too long.
-func (a *Aggregate) Take(key tenancy.Key, answers aggregate.Answerer, use string, now time.Time) (
+func (a *Aggregate) Take(key tenancy.Key, use string, now time.Time) (
 	aggregate.Change, error) {
 	switch x := a.Call; {
 	case x == nil || x.KeyID != key.ID:
@@ -94,7 +92,7 @@ func (a *Aggregate) Take(key tenancy.Key, answers aggregate.Answerer, use string
 	case !x.Elsewhere:
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
-	if err := cmp.Or(key.Holds(a.Call.Tool, now), a.begins(answers, now)); err != nil {
+	if err := cmp.Or(key.Holds(a.Call.Tool, now), a.begins(now)); err != nil {
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)

@@ -23,7 +23,6 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -137,9 +136,6 @@ type Call struct {
 	KeyID   string `json:"key_id"`
 	KeyName string `json:"key_name"`
 	Answers string `json:"answers"` // Slack user id of who answered for the key
-	// AnswersNow is who answers for it by now, if that is somebody else, as far as Follow has noted it: for lists and
-	// pages.
-	AnswersNow string `json:"answers_now,omitempty"`
 
 	TeamID  string `json:"team_id"`
 	Channel string `json:"channel"`
@@ -205,7 +201,7 @@ func (x *Call) Refused() bool {
 func (x *Call) ByRules() *conversation.ErrByRules {
 	switch x.CancelReason {
 	case "", conversation.ReasonRejected, conversation.ReasonDenied, conversation.ReasonWithdrawn,
-		conversation.ReasonExpired, ReasonKey, ReasonKeyTool, ReasonKeySelf:
+		conversation.ReasonExpired, ReasonKey, ReasonKeyTool:
 		return nil
 	}
 	if x.Gate.Status != aggregate.Generating {
@@ -245,20 +241,12 @@ func (x *Call) Indexes(head aggregate.Root) []aggregate.Index {
 
 // Asks returns the call's question.
 func (x *Call) Asks() aggregate.Question {
-	return aggregate.Question{Key: Key, ID: x.CallID, Kind: Card, Version: 1, Askers: x.askers(),
+	return aggregate.Question{Key: Key, ID: x.CallID, Kind: Card, Version: 1, Askers: []string{x.Answers},
 		CreatedAt: x.CreatedAt, DecideBy: x.Gate.Terms.DecideBy}
 }
 
-// AnsweredBy reports whether somebody is one of those who answered, or answer, for the call's key.
-func (x *Call) AnsweredBy(user string) bool { return slices.Contains(x.askers(), user) }
-
-// askers are whoever answered for the key when the call was asked for, and who answers now.
-func (x *Call) askers() []string {
-	if x.AnswersNow == "" {
-		return []string{x.Answers}
-	}
-	return []string{x.Answers, x.AnswersNow}
-}
+// AnsweredBy reports whether somebody answers for the call's key.
+func (x *Call) AnsweredBy(user string) bool { return x.Answers == user }
 
 // Origin returns where the call's card is, and who asked for it.
 func (x *Call) Origin() aggregate.Origin {

@@ -19,7 +19,6 @@ import (
 type oracle struct {
 	stamped, ended bool
 	stampedAt      time.Time
-	by             string // who stamped it
 	made, taken    int
 	holder, taker  string // whose claim it is, which attempt has the grant
 	lease, takenAt time.Time
@@ -57,20 +56,20 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 	name := fmt.Sprint("i", rapid.IntRange(max(0, i-3), i).Draw(rt, "of"))
 	aged := o.stamped && w.now.After(o.stampedAt.AddDate(0, 0, aggregate.DefaultApprovalDays))
 	switch rapid.SampledFrom([]string{"stamp", "stamp", "stamp", "back", "claim", "claim", "claim", "finish", "finish", "finish",
-		"take", "take", "take", "cancel", "sweep", "revoke", "hand over", "hand over"}).Draw(rt, "move") {
+		"take", "take", "take", "cancel", "sweep", "revoke"}).Draw(rt, "move") {
 	case "stamp":
 		err := w.act(circulation.Stamp, who, "")
-		may := was == conversation.ActionPending && who != sato && who != w.key.Answers
+		may := was == conversation.ActionPending && who != sato
 		expect.Must(rt, (w.a.Call.Status == conversation.ActionApproved && was == conversation.ActionPending) == may,
 			"%s stamped a call that was %s: %v", who, was, err)
 		if may {
-			o.stamped, o.by, o.stampedAt = true, who, *w.a.Call.Gate.ApprovedAt
+			o.stamped, o.stampedAt = true, *w.a.Call.Gate.ApprovedAt
 		}
 	case "back":
 		_ = w.act(circulation.SendBack, who, "no")
 	case "claim":
 		err := w.claim(name)
-		may := was == conversation.ActionApproved && !aged && !w.a.Call.Elsewhere && o.by != w.key.Answers
+		may := was == conversation.ActionApproved && !aged && !w.a.Call.Elsewhere
 		expect.Must(rt, (err == nil) == may, "claimed: %v, it was %s", err, was)
 		if may {
 			o.made++
@@ -86,8 +85,7 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 			o.holder, err)
 	case "take":
 		err := w.take(name)
-		first := was == conversation.ActionApproved && !aged && w.a.Call.Elsewhere && w.key.Stands(w.now) == nil &&
-			o.by != w.key.Answers
+		first := was == conversation.ActionApproved && !aged && w.a.Call.Elsewhere && w.key.Stands(w.now) == nil
 		again := o.taker != "" && o.taker == name && w.now.Sub(o.takenAt) < tellAgain
 		expect.Must(rt, (err == nil) == (first || again), "taken by %s: %v, it was %s", name, err, was)
 		if first {
@@ -102,17 +100,9 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 			return
 		}
 		w.key.RevokedAt = &w.now
-		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.answers(), w.now) })
+		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.now) })
 		expect.Must(rt, w.a.Call.Over() || was == conversation.ActionExecuting, "its key is revoked, and it is %s",
 			w.a.Call.Status)
-	case "hand over":
-		w.key.Answers = who
-		w.must(func(a *Aggregate) (aggregate.Change, error) {
-			if i%4 != 0 { // nobody has followed the key yet
-				return aggregate.Change{}, nil
-			}
-			return a.Follow(w.key, w.answers(), w.now)
-		})
 	case "sweep":
 		for _, x := range w.a.Overdue(w.now) {
 			_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return x.Decide(a) })

@@ -1,8 +1,6 @@
 package task
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -86,34 +84,6 @@ func StandInOf(r aggregate.Reason, detail string) (StandInTold, bool) {
 		return StandInTold{}, false
 	}
 	return StandInTold{Hand: f[0], Principal: f[1], From: f[2], Until: f[3], By: f[4]}, true
-}
-
-// KeyTold is what both people are told of a hand-over of an outside agent's key: who answered for it, who does now, who
-// said so, and how many of its calls are open.
-type KeyTold struct {
-	Name string `json:"name"`
-	Was  string `json:"was"`
-	Is   string `json:"is"`
-	By   string `json:"by"`
-	Open int    `json:"open"`
-}
-
-// TellKey tells one of both people, in their direct messages, that the key is handed over. The change of the same
-// revision is told once.
-func TellKey(k tenancy.Key, told KeyTold, user, channel string, now time.Time) (aggregate.Change, aggregate.Ref) {
-	why := ReasonKeyGiven
-	if user == told.Is {
-		why = ReasonKeyTaken
-	}
-	r := Request{TeamID: k.Team, User: user, Channel: channel, ChannelType: "im", Source: SourceAgentContainer}
-	detail, _ := json.Marshal(told) // can't fail
-	return Tell(k.TenantID, r, why, fmt.Sprint(user, " ", k.ID, " ", k.Rev), string(detail), now)
-}
-
-// ReadKey reads the detail of a notice of TellKey; false for other reasons and details.
-func ReadKey(r aggregate.Reason, detail string) (told KeyTold, ok bool) {
-	ok = (r == ReasonKeyTaken || r == ReasonKeyGiven) && json.Unmarshal([]byte(detail), &told) == nil
-	return told, ok
 }
 
 // MaxText limits the stored text of a message in characters. It is Slack's own limit.

@@ -96,9 +96,6 @@ const (
 	ReasonStandIn      aggregate.Reason = "stand_in"
 	ReasonStoodFor     aggregate.Reason = "stood_for"
 	ReasonStandInEnded aggregate.Reason = "stand_in_ended"
-	// Of an outside agent's key that is handed over: to who answers for it now, and to who did. The detail is KeyTold's.
-	ReasonKeyTaken aggregate.Reason = "key_taken"
-	ReasonKeyGiven aggregate.Reason = "key_given"
 	// ReasonReminded: somebody is told what waits for them, see Reminded.
 	ReasonReminded aggregate.Reason = "reminded"
 
@@ -186,7 +183,7 @@ var Reasons = []aggregate.Reason{
 	ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonGreeting,
 	ReasonShown, ReasonNoSource,
-	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonKeyTaken, ReasonKeyGiven,
+	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded,
 	ReasonReminded,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,
 	ReasonGroupMessage, ReasonOpenPerson, ReasonHourPerson,

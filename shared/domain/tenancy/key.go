@@ -55,7 +55,6 @@ type Key struct {
 	Channel    string     `json:"channel"` // where its cards are posted
 	QuotaDay   int        `json:"quota_day"`
 	ExpiresAt  time.Time  `json:"expires_at"`
-	Muted      bool       `json:"muted"` // nothing new is asked for until that is taken back
 	RevokedAt  *time.Time `json:"revoked_at,omitempty"`
 	RevokedBy  string     `json:"revoked_by,omitempty"` // empty: by the system
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
@@ -105,8 +104,7 @@ const (
 	KeyUnknown KeyFault = "unknown"
 	KeyRevoked KeyFault = "revoked"
 	KeyExpired KeyFault = "expired"
-	KeyMuted   KeyFault = "muted" // what it asked for may still be read and called
-	KeyTool    KeyFault = "tool"  // it may not ask for this tool
+	KeyTool    KeyFault = "tool" // it may not ask for this tool
 )
 
 func (e ErrKey) Error() string { return "the key can't be used: " + string(e.Why) }
@@ -122,20 +120,12 @@ func (k Key) Stands(now time.Time) error {
 	return nil
 }
 
-// Holds returns ErrKey if a call of the tool that the key asked for may not be made any more. A muted key's may.
+// Holds returns ErrKey if a call of the tool that the key asked for may not be made any more.
 func (k Key) Holds(tool string, now time.Time) error {
 	if err := k.Stands(now); err != nil || slices.Contains(k.Tools, tool) {
 		return err
 	}
 	return ErrKey{KeyTool}
-}
-
-// May returns ErrKey unless the key may ask for a call of the tool now.
-func (k Key) May(tool string, now time.Time) error {
-	if err := k.Holds(tool, now); err != nil || !k.Muted {
-		return err
-	}
-	return ErrKey{KeyMuted}
 }
 
 // NewKey returns a new key with a secret, which is known to nobody but the caller.
@@ -152,15 +142,14 @@ func NewKey(k Key, by aggregate.Actor, now time.Time) (Key, string, Change, erro
 	return k, secret, c, err
 }
 
-// Save replaces was by what an administrator may change of it: name, person, tools, channel, quota, end and whether it
-// is muted. A revoked key stays as it is, with ErrKey.
+// Save replaces was by what an administrator may change of it: name, tools, channel, quota and end. A revoked key stays as it is, with ErrKey.
 func (k Key) Save(was Key, by aggregate.Actor, now time.Time) (Key, Change, error) {
 	if was.RevokedAt != nil {
 		return was, Change{}, ErrKey{KeyRevoked}
 	}
 	is := was
-	is.Name, is.Answers, is.Tools, is.Channel = k.Name, k.Answers, k.Tools, k.Channel
-	is.QuotaDay, is.ExpiresAt, is.Muted = k.QuotaDay, moment(k.ExpiresAt), k.Muted
+	is.Name, is.Tools, is.Channel = k.Name, k.Tools, k.Channel
+	is.QuotaDay, is.ExpiresAt = k.QuotaDay, moment(k.ExpiresAt)
 	if is.ExpiresAt.Equal(was.ExpiresAt) && len(differences(was, is)) == 0 {
 		return was, Change{}, nil
 	}
@@ -202,7 +191,7 @@ func (k Key) next(was Key, action aggregate.Action, by aggregate.Actor, now time
 	}
 	k.Rev++
 	details := map[string]any{"name": k.Name, "answers": k.Answers, "tools": k.Tools, "channel": k.Channel,
-		"quota_day": k.QuotaDay, "expires_at": aggregate.TimeText(k.ExpiresAt), "muted": k.Muted}
+		"quota_day": k.QuotaDay, "expires_at": aggregate.TimeText(k.ExpiresAt)}
 	return k, Change{Tenant: k.TenantID, Writes: []Write{{Row: k, Over: k.Rev - 1}},
 		Audit: []aggregate.AuditEntry{entry(k.TenantID, action, "key", k.ID, details, by, now)}}, nil
 }

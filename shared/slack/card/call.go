@@ -203,13 +203,9 @@ func (d callDrawing) agent() string {
 	return or(inline(d.a.Call.KeyName, maxTool), d.w.None)
 }
 
-// from says who asks, who answered for it then, and while the call is open, who does now.
+// from says who asks, and who answers for it.
 func (d callDrawing) from() string {
-	x, who := d.a.Call, d.w.mention(d.a.Head.Requester)
-	if x != nil && x.AnswersNow != "" && !x.Over() {
-		who = fill(d.c.Now, "who", who, "now", d.w.mention(x.AnswersNow))
-	}
-	return fill(d.c.Agent, "agent", d.agent(), "who", who)
+	return fill(d.c.Agent, "agent", d.agent(), "who", d.w.mention(d.a.Head.Requester))
 }
 
 func (d callDrawing) pending(r routed) face {

@@ -71,7 +71,7 @@ func (o *outside) again(arguments string) *outside {
 func (o *outside) claimed() *outside {
 	o.t.Helper()
 	s := o.act(circulation.Stamp, "U_TANAKA", "")
-	return s.do(s.Claim(s.Head.Run, "i", aggregate.Answerer{}, s.now.Add(time.Hour), s.now))
+	return s.do(s.Claim(s.Head.Run, "i", s.now.Add(time.Hour), s.now))
 }
 
 func (o *outside) shown(locale string) any {
@@ -121,7 +121,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 			x.Content.Again, x.Earlier = sent.Head.CallID, &call.Earlier{CallID: sent.Head.CallID, At: begunAt}
 		}).shown(locale),
 		"again_rejected": sent.act(circulation.SendBack, "U_TANAKA", "予算が<!channel>ありません").again(dm).shown(locale),
-		"again_made":     granted.do(granted.Take(holding, aggregate.Answerer{}, "use", granted.now)).again(dm).shown(locale),
+		"again_made":     granted.do(granted.Take(holding, "use", granted.now)).again(dm).shown(locale),
 		"again_unknown":  lost.again(dm).shown(locale),
 		"looked_up":      askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) { x.LookUp = &ruled.Rule }).shown(locale),
 		"on_route":       onRoute.shown(locale),
@@ -132,13 +132,8 @@ func callViews(t *testing.T, locale string) map[string]any {
 			Call: &aggregate.Blob{JSON: `{"value":{"message_id":"M-77"}}`}}, made.now)).shown(locale),
 		"failed": made.do(made.Finish("i", call.Result{Status: conversation.ActionFailed, Error: "tool_failed",
 			ErrorDetail: "404: <!channel>"}, made.now)).shown(locale),
-		"unknown": lost.shown(locale),
-		"granted": granted.do(granted.Take(holding, aggregate.Answerer{}, "use", granted.now)).shown(locale),
-		"handed_over": onRoute.do(onRoute.Follow(tenancy.Key{ID: "k1", Tools: []string{"send_slack_dm"},
-			ExpiresAt: onRoute.Call.KeyUntil, Answers: "U_KATO"}, aggregate.Answerer{Person: circulation.Person{User: "U_KATO"}},
-			onRoute.now)).shown(locale),
-		"key_self": granted.do(granted.Follow(holding, aggregate.Answerer{Person: circulation.Person{User: "U_TANAKA"}},
-			granted.now)).shown(locale),
+		"unknown":   lost.shown(locale),
+		"granted":   granted.do(granted.Take(holding, "use", granted.now)).shown(locale),
 		"rejected":  sent.act(circulation.SendBack, "U_TANAKA", "予算がありません").shown(locale),
 		"cancelled": sent.do(sent.End(member("U_SATO"), anyMember, sent.now)).shown(locale),
 		"by_agent":  sent.do(sent.Cancel("k1", sent.now)).shown(locale),

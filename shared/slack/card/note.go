@@ -82,12 +82,6 @@ func Sentence(locale string, r aggregate.Reason, detail string, by explain.Retry
 		told.From, told.Until = inline(told.From, maxTool), inline(told.Until, maxTool)
 		return explain.StandIn(locale, r, told)
 	}
-	if told, is := task.ReadKey(r, detail); is {
-		w := wordsOf.In(locale)
-		told.Name = or(inline(told.Name, maxTool), w.None)
-		told.Was, told.Is, told.By = w.mention(told.Was), w.mention(told.Is), w.mention(told.By)
-		return explain.HandedOver(locale, r, told)
-	}
 	fit := func(s string) string { return inline(s, maxDetail) }
 	return explain.Ended(locale, r, explain.FitDetail(r, detail, fit, wordsOf.In(locale).mention), by)
 }

@@ -201,9 +201,6 @@ func (r routed) left() (line string, alone bool) {
 		return "", false
 	}
 	text, link := r.texts.Left, ""
-	if i := slices.IndexFunc(s.People, r.gate.Answered); i >= 0 && gone == "" {
-		text, gone = r.texts.AnswersKey, s.People[i].User
-	}
 	if r.Console != "" {
 		link = fmt.Sprintf(" (<%s/console/stand-ins|%s>)", r.Console, r.texts.SetStandIn)
 	}
@@ -295,9 +292,6 @@ func (r routed) resting() (line, colour string) {
 		if r.is(&act.Principal) || r.is(&act.Hand) {
 			return fill(r.w.ApprovedBy, "who", r.hand(act), "when", when(act.At)), green
 		}
-	}
-	if r.open && c.Stage == r.st.Present && r.gate.Answered(circulation.Person{User: c.User}) {
-		return r.texts.YouAnswer, grey
 	}
 	return r.texts.Closed, grey
 }

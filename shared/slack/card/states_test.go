@@ -135,8 +135,6 @@ var taskStates = []state{
 	}},
 	{"task_stood_for", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStoodFor) }},
 	{"task_stand_in_ended", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStandInEnded) }},
-	{"task_key_taken", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonKeyTaken, handedOver) }},
-	{"task_key_given", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonKeyGiven, handedOver) }},
 	{"task_reminded", taskCard, func(s *scenario) *scenario {
 		return told(s, task.ReasonReminded, `{"n":22,"as":1,"items":[`+
 			`{"kind":"task","id":"01KS000000000000000000000A","title":"PC <!channel> 2台","later":2,"asker":"U0SATO",`+
@@ -282,8 +280,6 @@ var promptStates = []state{
 func toldStandIn(s *scenario, why aggregate.Reason, rules ...string) *scenario {
 	return told(s, why, append([]string{"U0TANAKA U0SUZUKI 2026-08-01 2026-08-31 U0ADMIN"}, rules...)...)
 }
-
-const handedOver = `{"name":"月次の <!channel> *締め*","was":"U0TANAKA","is":"U0SUZUKI","by":"U0ADMIN","open":2}`
 
 func told(s *scenario, why aggregate.Reason, detail ...string) *scenario {
 	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, strings.Join(detail, ""), s.now)

@@ -246,7 +246,6 @@ type routeWords struct {
 	Yours, YoursFor, SoFar, Next                       string // on copies: one's turn, and the other stages
 	Rule, OneDenies, OneStops                          string
 	NotCarried, NoneCarried, MadeFrom, Left            string
-	AnswersKey, YouAnswer                              string // who answers for the key now may not stamp
 	Rejection, Send, Reason, ReasonEmpty, DenyEmpty,
 	EndsStamps string // a rejection's form
 	SendBack, NewVersion, NewTurn            string // how it goes on, and what that means
