@@ -260,23 +260,20 @@ type keiri struct {
 	users []string
 }
 
-func (keiri) Org() string                                            { return "" }
-func (keiri) Person(user string) circulation.Person                  { return circulation.Person{User: user} }
-func (k keiri) Members(string) []string                              { return k.users }
-func (keiri) Handle(id string) string                                { return id }
-func (keiri) Employment(circulation.Person, string) rules.Employment { return rules.EmploymentEmployee }
-func (keiri) Knows(string, string) bool                              { return true }
-func (keiri) Here(circulation.Person, string) bool                   { return true }
-func (keiri) Empty(string, []circulation.Person, string) bool        { return false }
+func (keiri) Org() string                                     { return "" }
+func (keiri) Person(user string) circulation.Person           { return circulation.Person{User: user} }
+func (k keiri) Members(string) []string                       { return k.users }
+func (keiri) Handle(id string) string                         { return id }
+func (keiri) MayStamp(circulation.Person, string) bool        { return true }
+func (keiri) Knows(string, string) bool                       { return true }
+func (keiri) Here(circulation.Person, string) bool            { return true }
+func (keiri) Empty(string, []circulation.Person, string) bool { return false }
 
 func (keiri) Manager(circulation.Person, string) (p circulation.Person, found bool) { return p, false }
 func (keiri) Topmost(circulation.Person, string) bool                               { return false }
 func (keiri) Over(string, string, string) (p circulation.Person, found bool)        { return p, false }
-func (keiri) OnlyIn([]string, string) string                                        { return "" }
 func (keiri) Holders(string, string, string) []circulation.Person                   { return nil }
-func (keiri) OnLeave(string, string, string) []circulation.Person                   { return nil }
 func (keiri) LeaveAbove(circulation.Person, string) []circulation.Person            { return nil }
-func (keiri) CodeOf(string, string) string                                          { return "" }
 func (keiri) NameOf(department string) string                                       { return department }
 func (keiri) Absences(circulation.Person, string) []circulation.StandIn             { return nil }
 func (keiri) StandsOver(string, string, string) bool                                { return false }
@@ -286,11 +283,10 @@ func (keiri) Outranks(circulation.Person, string, string) bool                  
 // off, and where nobody is found the call is refused.
 func TestARuleSaysWhoStampsACall(t *testing.T) {
 	b := outsideOf(t, storetest.Start(t))
-	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{{
 		ID: "01KS000000000000000000000A", Name: "外部", When: rules.Conditions{Kinds: []rules.Kind{rules.KindCall}},
 		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "経理", Need: 1,
-			Empty: rules.EmptyRefuse,
-			Who:   rules.Who{Kind: rules.WhoGroup, Group: "S0KEIRI"}}}}}}}}
+			Who: rules.Who{Kind: rules.WhoGroup, Group: "S0KEIRI"}}}}}}}}
 	_, _, err := b.all.SaveRules(t.Context(), b.Ref.Tenant, x, 0, nil, pipelinetest.Member("U9"), b.now)
 	expect.NoError(t, err)
 	var found []string

@@ -23,20 +23,20 @@ const (
 func asksPeople(users ...string) rules.Outcome {
 	policy := &rules.Policy{}
 	for _, user := range users {
-		policy.Stages = append(policy.Stages, rules.Stage{Name: "desk " + user, Need: 1, Empty: rules.EmptyRefuse,
+		policy.Stages = append(policy.Stages, rules.Stage{Name: "desk " + user, Need: 1,
 			Who: rules.Who{Kind: rules.WhoPeople, People: []string{user}}})
 	}
 	return rules.Outcome{Route: policy}
 }
 
 func asksGroup() rules.Outcome {
-	return rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "経理", Need: 1, Empty: rules.EmptyRefuse,
+	return rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "経理", Need: 1,
 		Who: rules.Who{Kind: rules.WhoGroup, Group: "S0KEIRI"}}}}}
 }
 
 // byKnown are rules of which the first takes what has an amount that is known.
 func byKnown(known, every rules.Outcome) *rules.Rules {
-	return &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
+	return &rules.Rules{Form: rules.Form, Rules: []rules.Rule{
 		{ID: knownRule, Name: "金額が読める", Outcome: known,
 			When: rules.Conditions{Amount: &rules.Between{Below: "999999999999", Currency: "JPY"}}},
 		{ID: everyRule, Name: "すべて", Outcome: every},
@@ -125,8 +125,6 @@ func TestRulesDecideAgainAboutResolvedArguments(t *testing.T) {
 		"the same rule takes it":                testSameRule,
 		"another rule whose people Slack knows": testLooksUp,
 		"a rule refuses it":                     testRuleRefuses,
-		"the steps' stamps are below the floor": testBelowFloor,
-		"the steps' stamps are enough":          testAboveFloor,
 		"there are no rules any more":           testRulesEnded,
 		"the rules change meanwhile":            testRulesChange,
 		"the tools' marks change meanwhile":     testMarksChange,
@@ -151,8 +149,7 @@ func testAnotherRule(t *testing.T, w *world) {
 
 func testSameRule(t *testing.T, w *world) {
 	w.referring(byKnown(asksPeople("U0BUCHO"), asksPeople("U0CHIEF")))
-	w.saves(&rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1},
-		Rules: []rules.Rule{{ID: everyRule, Name: "何でも", Outcome: asksPeople("U0KEIRI", "U0BUCHO")}}})
+	w.saves(&rules.Rules{Form: rules.Form, Rules: []rules.Rule{{ID: everyRule, Name: "何でも", Outcome: asksPeople("U0KEIRI", "U0BUCHO")}}})
 	g := w.asked()
 	expect.Same(t, *g.Terms.Rule, circulation.Rule{ID: everyRule, Name: "何でも", Revision: 2})
 	expect.Same(t, g.Route.Stages[0].People, []circulation.Person{{User: "U0CHIEF", Via: task.ViaStamped}})
@@ -180,23 +177,6 @@ func testRuleRefuses(t *testing.T, w *world) {
 	e := w.Load().Head.Ended
 	expect.That(t, e.Reason == task.ReasonStepRefused && e.Detail == "金額が読める\n購買部に依頼してください。", "%+v", e)
 	w.written(0)
-}
-
-// floored is a rule for everything, with two hands from an amount on.
-func floored(from rules.Decimal) *rules.Rules {
-	return &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1, HandsFrom: &rules.Money{Value: from,
-		Currency: "JPY"}}, Rules: []rules.Rule{{ID: everyRule, Name: "すべて", Outcome: asksPeople("U0CHIEF", "U0BUCHO")}}}
-}
-
-func testBelowFloor(t *testing.T, w *world) {
-	w.referring(floored("1"))
-	g := w.asked()
-	expect.That(t, g.Terms.Rule.ID == everyRule && len(g.Route.Stages) == 2 && g.Route.Hands == 2, "%+v", g.Route)
-}
-
-func testAboveFloor(t *testing.T, w *world) {
-	w.referring(floored("999999999999"))
-	expect.Is(t, len(w.asked().Route.Stages), 1)
 }
 
 func testRulesEnded(t *testing.T, w *world) {
@@ -256,8 +236,7 @@ func testAmountsAreAdded(t *testing.T, w *world) {
 	large := rules.Rule{ID: everyRule, Name: "10万円以上", Outcome: asksPeople("U0CHIEF"),
 		When: rules.Conditions{Amount: &rules.Between{AtLeast: "100000", Currency: "JPY"}}}
 	w.marked()
-	w.saves(&rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1},
-		Rules: []rules.Rule{large, {ID: knownRule, Name: "そのほか", Outcome: asksPeople("U0BUCHO")}}})
+	w.saves(&rules.Rules{Form: rules.Form, Rules: []rules.Rule{large, {ID: knownRule, Name: "そのほか", Outcome: asksPeople("U0BUCHO")}}})
 	second := w.rowsOf(2, "60000")
 	second.RequiresHumanCheck = true
 	w.settledBy(w.rowsOf(1, "60000"), second)

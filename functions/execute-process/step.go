@@ -220,7 +220,7 @@ func (j *job) askByRules(ctx context.Context, a *task.Aggregate, step task.Step,
 	}
 	on = append(on, org)
 	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGateBy(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, found, decide.Kept(x.Calls), s,
+		return a.OpenStepGateBy(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, found, x.Calls, s,
 			j.Now(), on...)
 	})
 }

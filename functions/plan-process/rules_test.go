@@ -43,7 +43,7 @@ type ruledWorld struct {
 func (w *ruledWorld) plan() aggregate.Next { w.T.Helper(); return handle(w.t, w.World, w.g) }
 
 func stage(name string, who rules.Who) rules.Stage {
-	return rules.Stage{Name: name, Who: who, Need: 1, Empty: rules.EmptyRefuse}
+	return rules.Stage{Name: name, Who: who, Need: 1}
 }
 
 func people(users ...string) rules.Who { return rules.Who{Kind: rules.WhoPeople, People: users} }
@@ -56,7 +56,7 @@ func (w *ruledWorld) ruled(o rules.Outcome) {
 
 func (w *ruledWorld) ruledOver(rev int, o rules.Outcome) {
 	w.T.Helper()
-	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{{
 		ID: "01KS000000000000000000000A", Name: "すべて", Outcome: o}}}
 	_, _, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, rev, nil, w.By, w.Now())
 	expect.NoError(w.T, err)
@@ -134,7 +134,7 @@ func (w *ruledWorld) asksByAmount() {
 	every := rules.Rule{ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{
 		Route: &rules.Policy{Stages: []rules.Stage{
 			stage("課長", people(webapi.Suzuki)), stage("経理", people(webapi.Tanaka))}}}}
-	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{few, every}}
+	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{few, every}}
 	_, _, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
 	expect.NoError(w.T, err)
 }

@@ -119,13 +119,12 @@ func (h *Handler) parkUndecidable(ctx context.Context, a *task.Aggregate) (*task
 }
 
 // accept lets the request become a task, or refuses it if the person has reached a limit.
-func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Actor, shownTo []string) (
-	*task.Aggregate, error) {
+func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Actor) (*task.Aggregate, error) {
 	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
 		return nil, fmt.Errorf("read the quotas: %w", err)
 	}
-	after, err := h.within(ctx, a, "accept the request", accepting(by, settings, shownTo))
+	after, err := h.within(ctx, a, "accept the request", accepting(by, settings))
 	if err == nil && after.Head.Ended != nil && (after.Head.Ended.Reason == task.ReasonOpenPerson ||
 		after.Head.Ended.Reason == task.ReasonHourPerson) {
 		boot.Count(boot.PersonFull, 1)
@@ -134,9 +133,9 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 }
 
 // accepting is the decision to accept a request within the limits of s.
-func accepting(by aggregate.Actor, s tenancy.Settings, shownTo []string) decision {
+func accepting(by aggregate.Actor, s tenancy.Settings) decision {
 	return func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
-		return a.Accept(run, by, s, now, shownTo...)
+		return a.Accept(run, by, s, now)
 	}
 }
 

@@ -212,40 +212,6 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 	expect.Same(t, task.StateExtractTask, resume(w.Another()).State)
 }
 
-// A request in direct messages is accepted if there is a home, and says before a model is called where it is shown. Its
-// gate asks that home.
-func TestARequestInDirectMessagesAsksTheHome(t *testing.T) {
-	server := pipelinetest.Start(t)
-	for name, home := range map[string]rules.Home{
-		"a channel": {Channel: "C0HOME"}, "people": {Users: []string{pipelinetest.Requester, "U0TANAKA"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newRuled(t, server)
-			w.Receive(task.Request{User: pipelinetest.Requester, Channel: "D0", ChannelType: "im",
-				MessageTS: "1775034000.000200", ThreadTS: "1775034000.000200"})
-			w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval, s.DirectApprovers = true, home })
-			w.rules(asks(rules.Stage{Name: "みんな", Who: rules.Who{Kind: rules.WhoChannel}, Need: 1},
-				desk("部長", ofPeople("U0BUCHO"))))
-			next := w.resume()
-			a := w.Load()
-			expect.That(t, next.State == task.StateExtractTask, "%+v, %+v", next, a.Head.Ended)
-			shown := home.Users
-			if home.Channel != "" {
-				shown = []string{home.Channel}
-			}
-			expect.Same(t, a.Head.ShownTo, shown)
-			w.unrouted()
-			w.resume()
-			p := w.Load().Process()
-			expect.That(t, p.Status == aggregate.PendingApproval, "%+v", p)
-			expect.Is(t, p.Home, home.Channel)
-			stage := p.Route.Stages[0]
-			expect.That(t, home.Channel != "" || len(stage.People) == 1 && stage.People[0].User == "U0TANAKA", "%+v",
-				stage)
-		})
-	}
-}
-
 // reading is a table in which something changes just after the rules were read once.
 type reading struct {
 	Store

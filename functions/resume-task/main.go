@@ -172,11 +172,7 @@ func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 	if a, err = h.refuseUndecidable(ctx, a, s); err != nil || !a.Waiting() {
 		return a, err
 	}
-	shownTo, err := h.shownTo(ctx, a, s)
-	if err != nil {
-		return nil, err
-	}
-	return h.accept(ctx, a, by, shownTo)
+	return h.accept(ctx, a, by)
 }
 
 // errSilent means that Slack could not be asked something that must be known before a request is accepted, or a gate

@@ -15,18 +15,6 @@ import (
 	"ringi/shared/explain"
 )
 
-// shownTo returns to whom a request may be shown because nobody else is where it was made.
-func (h *Handler) shownTo(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (shownTo []string, err error) {
-	if !a.UnderRules(s) {
-		return nil, nil
-	}
-	_, err = h.byRules(ctx, a, nil, s, func(x *decide.Steps, r *rules.Rules, d decide.Seats) error {
-		shownTo = x.ShownTo(r, d)
-		return nil
-	})
-	return shownTo, err
-}
-
 // openOnRoute looks up whom the rules ask about what a gate asks, and opens it along their route. If the rules refuse
 // it, or nobody is found, the task ends. If there are no rules any more, the gate opens as the settings say, and that
 // of a step under the rule of the steps.

@@ -160,7 +160,7 @@ func testMarks(t *testing.T, w *ruledWorld) {
 func testMarkThatChanges(t *testing.T, w *ruledWorld) {
 	p := w.withinMark()
 	w.slack.then = func() {
-		p.Mark.Destinations = []string{"/text"}
+		p.Mark.LabelledBy = []rules.Label{{Name: "宛先", Pointer: "/text"}}
 		expect.Value(w.Store.SaveToolPermission(t.Context(), p, w.By, w.Now()))(t)
 	}
 	w.resume()
@@ -168,22 +168,22 @@ func testMarkThatChanges(t *testing.T, w *ruledWorld) {
 	expect.That(t, e != nil && e.Reason == task.ReasonRuleRefuses, "%+v, %+v", e, w.Load().Process().Gate)
 }
 
-// withinMark has steps wait for their route whose destination is one within, as the returned row's mark says.
+// withinMark has steps wait for their route whose label is a listed one, as the returned row's mark says.
 func (w *ruledWorld) withinMark() tenancy.ToolPermission {
 	w.T.Helper()
 	w.rules(asks(desk("経理", group("S0KEIRI"))))
-	w.mark = &rules.Mark{Version: "1", How: rules.HowNothing, Destinations: []string{"/user"}}
+	w.mark = &rules.Mark{Version: "1", How: rules.HowNothing, LabelledBy: []rules.Label{{Name: "宛先", Pointer: "/user"}}}
 	w.unrouted()
-	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
+	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{
 		{ID: "01KS000000000000000000000A", Name: "社内", Outcome: *asks(desk("課長", group("S0KEIRI"))),
-			When: rules.Conditions{Destinations: &rules.Destinations{Go: rules.GoWithin, List: []string{"U1"}}}},
+			When: rules.Conditions{Labels: []rules.Labelled{{Name: "宛先", List: []string{"U1"}}}}},
 		{ID: "01KS000000000000000000000B", Name: "社外", Outcome: rules.Outcome{Refuse: "外には送れません"}},
 	}}
 	_, rev, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, w.revs, nil, w.By, w.Now())
 	expect.NoError(w.T, err)
 	w.revs = rev
 	p := tenancy.Unsaved(w.Ref.Tenant, "send_slack_dm")
-	p.Mark = &rules.Mark{Version: "1", How: rules.HowNothing, Destinations: []string{"/user"}}
+	p.Mark = &rules.Mark{Version: "1", How: rules.HowNothing, LabelledBy: []rules.Label{{Name: "宛先", Pointer: "/user"}}}
 	return expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, w.By, w.Now()))(w.T)
 }
 
@@ -313,7 +313,7 @@ func testStepRefused(t *testing.T, w *ruledWorld) {
 	known := rules.Mark{Version: "1", How: rules.HowSum, Pointers: []string{"/n"}, Currency: "JPY"}
 	w.step(ruleOfWorld, "U0TANAKA", rules.Call{Access: aggregate.Write,
 		Amount: known.AmountOf("1", aggregate.Write, `{"n":5}`)})
-	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
+	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{
 		{ID: ruleOfWorld, Name: "小額", Outcome: rules.Outcome{Refuse: "小口現金を使ってください。"},
 			When: rules.Conditions{Amount: &rules.Between{Below: "100", Currency: "JPY"}}},
 	}}

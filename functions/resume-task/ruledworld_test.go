@@ -98,7 +98,7 @@ func (w *ruledWorld) rules(o *rules.Outcome) {
 	w.T.Helper()
 	var x *rules.Rules
 	if o != nil {
-		x = &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+		x = &rules.Rules{Form: rules.Form, Rules: []rules.Rule{{
 			ID: "01KS000000000000000000000A", Name: "すべて", Outcome: *o}}}
 	}
 	_, rev, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, w.revs, nil, w.By, w.Now())
@@ -111,7 +111,7 @@ func asks(stages ...rules.Stage) *rules.Outcome {
 }
 
 func desk(name string, who rules.Who) rules.Stage {
-	return rules.Stage{Name: name, Who: who, Need: 1, Empty: rules.EmptyRefuse}
+	return rules.Stage{Name: name, Who: who, Need: 1}
 }
 
 func group(id string) rules.Who { return rules.Who{Kind: rules.WhoGroup, Group: id} }
@@ -195,8 +195,7 @@ func (w *ruledWorld) organised(rev int) {
 	w.org = func(context.Context, string) (decide.StandingOrganisation, error) {
 		return decide.StandingOrganisation{
 			Organisation: &decide.Organisation{Version: fmt.Sprint("v", rev), People: o,
-				Accounts: accounts{"1": "U0SHACHO", "2": "U0BUCHO", "3": pipelinetest.Requester},
-				Tenant:   w.Ref.Tenant, Delegations: w.Store.KindStore},
+				Accounts: accounts{"1": "U0SHACHO", "2": "U0BUCHO", "3": pipelinetest.Requester}},
 			On: []aggregate.Owned{{Key: "ORG", Rev: rev, Err: aggregate.ErrSettings}},
 		}, nil
 	}
@@ -213,13 +212,10 @@ func testOrganisation(t *testing.T, w *ruledWorld) {
 	expect.That(t, p.Route.Org == "v0" && p.Askers[0].Person == "3", "%+v", p.Gate)
 }
 
-// The head's absence is recorded: who is next in the rule's order is asked, and the route says for whom.
 // Somebody removes the organisation: nobody knows who the manager is, so their stage isn't left out as a vacant one.
 func testOrganisationThatIsRemoved(t *testing.T, w *ruledWorld) {
 	boss := desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})
-	boss.Empty = rules.EmptySkip
 	o := asks(desk("経理", ofPeople("U0BUCHO")), boss)
-	o.Route.Hands = 1
 	w.rules(o)
 	w.unrouted()
 	w.resume()

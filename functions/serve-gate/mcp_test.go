@@ -178,10 +178,9 @@ func TestARuleMayTakeReads(t *testing.T) {
 	for kind, want := range map[rules.Kind]string{rules.KindCall: `"status":"pending"`, rules.KindSteps: "employees",
 		"last": `"status":"pending"`} {
 		w := opened(t, server)
-		x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+		x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{{
 			ID: "01KS000000000000000000000A", Name: "外部", When: rules.Conditions{Kinds: []rules.Kind{kind}},
-			Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "経理", Need: 1,
-				Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U2"}}}}}}}}}
+			Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "経理", Need: 1, Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U2"}}}}}}}}}
 		if kind == "last" { // what the last rule asks of reads
 			x.Last.Reads, x.Rules = x.Rules[0].Outcome, nil
 		}

@@ -94,7 +94,7 @@ func testHomeOwes(t *testing.T, w *world) {
 }
 
 func testHomeStandsIn(t *testing.T, w *world) {
-	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}}
+	x := &rules.Rules{Form: rules.Form}
 	_, _, err := w.Store.KindStore.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
 	expect.NoError(t, err)
 	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Tanaka))

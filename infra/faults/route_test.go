@@ -113,7 +113,7 @@ func (b *harness) standsIn(t *testing.T, hand, principal string) (end func()) {
 
 // desk returns a stage of people by name.
 func desk(name string, need int, users ...string) rules.Stage {
-	return rules.Stage{Name: name, Need: need, Empty: rules.EmptyRefuse,
+	return rules.Stage{Name: name, Need: need,
 		Who: rules.Who{Kind: rules.WhoPeople, People: users}}
 }
 
@@ -171,7 +171,7 @@ func TestACrashAlongAStepsRouteChangesNothing(t *testing.T) {
 	b.underRules(t, rules.Rule{ID: "01KS000000000000000000000B", Name: "金額が読める",
 		When: rules.Conditions{Amount: &rules.Between{Below: "999999999999", Currency: "JPY"}},
 		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			{Name: "人事", Need: 1, Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}},
+			{Name: "人事", Need: 1, Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}},
 			desk("部長", 1, webapi.Alex),
 		}}}})
 	b.marked(t, "/rows/*/work_days")

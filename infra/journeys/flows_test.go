@@ -34,7 +34,7 @@ const steps1, steps2 = "CARD#process#0001", "CARD#process#0002"
 // numbered is a rule for everything that goes round these stages and gets a number.
 func numbered(stages ...rules.Stage) rules.Rule {
 	return rules.Rule{ID: "01KS000000000000000000000F", Name: "番号のある回覧", Outcome: rules.Outcome{Numbered: true,
-		Route: &rules.Policy{Stages: stages, Hands: 1}}}
+		Route: &rules.Policy{Stages: stages}}}
 }
 
 // fills submits the form of a button until the newest steps have one more act.

@@ -36,7 +36,7 @@ func under(t *testing.T, s *stack.Stack, all ...rules.Rule) {
 
 func desk(name string, need int, users ...string) rules.Stage {
 	return rules.Stage{
-		Name: name, Need: need, Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoPeople, People: users},
+		Name: name, Need: need, Who: rules.Who{Kind: rules.WhoPeople, People: users},
 	}
 }
 
@@ -141,9 +141,9 @@ func TestAnOrganisationFindsWhoIsAsked(t *testing.T) {
 	organise(t, s, tenant, "1,鈴木,suzuki@example.com,H,,部長,2,,社員\n2,田中,tanaka@example.com,H,,課長,3,,社員\n"+
 		"3,佐藤,sato@example.com,H,,,,2,社員\n4,Alex,alex.kim@example.com,H,,,,,社員\n"+
 		"5,山田,yamada@example.com,K,,係長,4,,社員\n")
-	vacant := rules.Stage{Name: "係長", Need: 1, Empty: rules.EmptyUp,
-		Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"係長"}}}
-	above := rules.Stage{Name: "上長", Need: 1, Empty: rules.EmptyUp, Who: rules.Who{Kind: rules.WhoManager, Level: 1}}
+	vacant := rules.Stage{Name: "係長", Need: 1,
+		Who: rules.Who{Kind: rules.WhoPosition, Position: "係長"}}
+	above := rules.Stage{Name: "上長", Need: 1, Who: rules.Who{Kind: rules.WhoManager, Level: 1}}
 	under(t, s, rules.Rule{ID: "01KS000000000000000000000E", Name: "上長から", Outcome: rules.Outcome{Route: &rules.Policy{
 		Stages: []rules.Stage{vacant, above, desk("確認", 1, webapi.Alex)},
 	}}})

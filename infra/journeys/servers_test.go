@@ -21,7 +21,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/tool"
 )
 
 var administrator = aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
@@ -201,8 +200,7 @@ func integrations(t *testing.T, rows *store.TaskStore, tenant string) (all []str
 	return all
 }
 
-// bookings allows the tools of meeting rooms. It marks as where a booking goes its room, and as where the message about
-// it goes whom it is sent to.
+// bookings allows the tools of meeting rooms. It marks the room of a booking as its label.
 func bookings(t *testing.T, s *stack.Stack) {
 	t.Helper()
 	allow(t, s, "rooms.list_rooms", aggregate.Read)
@@ -219,21 +217,18 @@ func bookings(t *testing.T, s *stack.Stack) {
 		}
 		p.Mark = nil
 		if pointer != "" {
-			p.Mark = &rules.Mark{Version: version, How: rules.HowNothing, Destinations: []string{pointer}}
+			p.Mark = &rules.Mark{Version: version, How: rules.HowNothing,
+				LabelledBy: []rules.Label{{Name: "部屋", Pointer: pointer}}}
 		}
 		expect.Value(store.SaveToolPermission(context.Background(), p, administrator, time.Now()))(t)
 	}
-	const message = "send_slack_dm"
-	spec, _ := expect.Value(tool.Builtin())(t).Lookup(message)
 	mark(vendors.BookRoom, "", "/room_id")
-	mark(message, spec.Version(), "/recipient")
-	t.Cleanup(func() { mark(message, spec.Version(), "") })
 }
 
 // inRooms is a rule for bookings of these rooms, which the steps name by a reference, with a message to who asked.
 func inRooms(o rules.Outcome, rooms ...string) rules.Rule {
 	return rules.Rule{ID: "01KS000000000000000000000E", Name: "大会議室", Outcome: o,
-		When: rules.Conditions{Destinations: &rules.Destinations{Go: rules.GoWithin, List: append(rooms, webapi.Sato)}}}
+		When: rules.Conditions{Labels: []rules.Labelled{{Name: "部屋", List: rooms}}}}
 }
 
 // booked asks for a room at an hour of its own, when all are free, and has both steps approved under the rule for
@@ -261,7 +256,7 @@ func TestAStepGoesRoundByTheRuleForWhatItTurnsOutToBe(t *testing.T) {
 
 	t.Run("another rule, whose people are looked up", func(t *testing.T) {
 		under(t, s, inRooms(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			{Name: "人事", Need: 1, Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}},
+			{Name: "人事", Need: 1, Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}},
 			desk("部長", 1, webapi.Alex),
 		}}}, rooms...), anyStage())
 		d := booked(t, s, "15時")

@@ -294,7 +294,7 @@ func OrganisationOf(
 	return func(ctx context.Context, tenant string) (out StandingOrganisation, err error) {
 		s, err := from.Current(ctx, tenant)
 		out.On = []aggregate.Owned{{Key: tenancy.OrganisationKey, Rev: s.Rev, Err: aggregate.ErrSettings}}
-		out.Organisation = Standing(s, from)
+		out.Organisation = Standing(s)
 		return out, err
 	}
 }

@@ -2,7 +2,6 @@ package decide
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,39 +40,21 @@ func CallsOf(tenant string, steps []task.Step, permissions []tenancy.ToolPermiss
 	return calls, on
 }
 
-// Kept returns what a gate's row has of the calls while its people are looked up. If that is too much, the destinations
-// are left out, so that they may be anywhere.
-func Kept(calls []rules.Call) []rules.Call {
-	text, err := json.Marshal(calls)
-	if err == nil && len(text) <= mostKept {
-		return calls
-	}
-	calls = slices.Clone(calls)
-	for i := range calls {
-		calls[i].Destinations = nil
-	}
-	return calls
-}
-
 // again returns how a step's gate opens if the rule that takes its call is the one by which the steps were settled, at
 // whatever revision: by one stamp of anybody for whom their last stage was stamped. It returns nil if that is another
-// rule, if the steps' stamps are below the floor for what is known now, or if nobody is left who may stamp. Then the
-// rule's route is gone from its beginning.
-func (x *Steps) again(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Seats) *aggregate.Opening {
+// rule, or if nobody is left who may stamp. Then the rule's route is gone from its beginning.
+func (x *Steps) again(answer rules.Answer, f *rules.Facts, d Seats) *aggregate.Opening {
 	s := x.Settled
-	if s == nil || answer.Refused || answer.Rule.ID != s.Rule.ID || !r.Floor.Allows(f, s.Stamps, s.Hands) {
+	if s == nil || answer.Refused || answer.Rule.ID != s.Rule.ID {
 		return nil
 	}
 	now := *s
 	now.Rule, now.Org = answer.Rule, d.Org()
-	others := slices.ContainsFunc(answer.Route.Stages, func(stage rules.Stage) bool { return stage.Others })
 	var people []circulation.Person
 	for _, p := range s.Desk.People {
 		is := d.Person(p.User)
 		is.Via = p.Via
-		standing := d.Employment(is, f.On)
-		may := standing == rules.EmploymentEmployee || standing == rules.EmploymentOther && others
-		if may && (now.Org == "" || is.Person != "") && !slices.ContainsFunc(f.Askers, is.Is) {
+		if d.MayStamp(is, f.On) && (now.Org == "" || is.Person != "") && !slices.ContainsFunc(f.Askers, is.Is) {
 			people = append(people, is)
 		}
 	}

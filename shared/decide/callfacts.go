@@ -18,7 +18,6 @@ type CallFacts struct {
 	Content          call.Content
 	Permission       tenancy.ToolPermission
 	Locale           string
-	Home             rules.Home
 	Now              time.Time
 	Organised        bool // an organisation stands. Then ByIDs finds nobody
 }
@@ -36,7 +35,7 @@ func (f *FoundFor) Refusal() error {
 
 // facts returns what the rules may know of it. Of a call that runs elsewhere they know that it may do anything.
 func (x *CallFacts) facts(r *rules.Rules, d Seats) *rules.Facts {
-	f := &rules.Facts{Kind: rules.KindCall, Place: rules.Place{Channel: x.Channel}, Home: x.Home,
+	f := &rules.Facts{Kind: rules.KindCall, Place: rules.Place{Channel: x.Channel},
 		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Askers: []circulation.Person{d.Person(x.Answers)}}
 	if c := x.Content; !c.Elsewhere {
 		f.Calls = []rules.Call{x.Permission.Call(c.ToolVersion, c.Access, aggregate.JSON(c.Arguments), c.Mark)}
@@ -49,7 +48,7 @@ func (x *CallFacts) facts(r *rules.Rules, d Seats) *rules.Facts {
 func (x *CallFacts) ByIDs(r *rules.Rules) (out FoundFor, err error) {
 	f := x.facts(r, ids{})
 	answer := namedIn(r.Match(f), x.Locale)
-	if x.Organised || answer.Unsure || answer.Route != nil && !answer.Route.OfIDs() {
+	if x.Organised || answer.Unsure || len(r.Groups()) > 0 || answer.Route != nil && !answer.Route.OfIDs() {
 		return FoundFor{Found: Found{LookUp: &answer.Rule}}, nil
 	}
 	out.Found, err = resolve(r, answer, f, ids{})

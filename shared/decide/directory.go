@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
 )
 
 // Accounts say whose an account is.
@@ -25,25 +24,17 @@ type Accounts interface {
 
 // Organisation is the version of an organisation that stands for a tenant.
 type Organisation struct {
-	Version, Tenant string
-	People          *organisation.Organisation
-	Accounts        Accounts
-	Delegations     Delegations // nil: they aren't looked at
+	Version  string
+	People   *organisation.Organisation
+	Accounts Accounts
 }
 
-// Delegations reads a tenant's delegations: those of a principal, by their key, or all.
-type Delegations interface {
-	DelegationsOf(ctx context.Context, tenant, principal string) ([]tenancy.Delegation, error)
-	Delegations(ctx context.Context, tenant string) ([]tenancy.Delegation, error)
-}
-
-// Standing returns the organisation that stands, nil if none does. It reads delegations from the store of its rows.
-func Standing(s store.StandingOrganisation, from Delegations) *Organisation {
+// Standing returns the organisation that stands, nil if none does.
+func Standing(s store.StandingOrganisation) *Organisation {
 	if s.Organisation == nil {
 		return nil
 	}
-	return &Organisation{Version: s.Version, Tenant: s.TenantID, People: s.Organisation, Accounts: s.Accounts,
-		Delegations: from}
+	return &Organisation{Version: s.Version, People: s.Organisation, Accounts: s.Accounts}
 }
 
 // Slack is what a workspace says. What must be asked first is noted by whoever implements it.
@@ -62,78 +53,26 @@ type Slack interface {
 type Directory struct {
 	Slack
 	org *Organisation
-	// delegations are those that have been read, by person; unread are the persons of whom they must be. whole: those of
-	// everybody have been.
-	delegations map[string][]tenancy.Delegation
-	unread      []string
-	whole       bool
 }
 
 // NewDirectory returns the directory of an organisation, nil for a tenant without one.
 func NewDirectory(org *Organisation, slack Slack) *Directory {
-	return &Directory{Slack: slack, org: org, delegations: map[string][]tenancy.Delegation{}}
-}
-
-// Absences returns the delegations of somebody for a day. They are noted to be read if they haven't been.
-func (d *Directory) Absences(p circulation.Person, on string) (all []circulation.StandIn) {
-	if d.org == nil || d.org.Delegations == nil || p.Person == "" {
-		return nil
-	}
-	of, known := d.delegations[p.Person]
-	if !known && !d.whole {
-		note(&d.unread, p.Person)
-	}
-	day, err := organisation.ParseDate(on)
-	for _, x := range of {
-		if err == nil && x.EndedAt == nil && x.From <= day && day <= x.Until {
-			s := x.StandIn()
-			s.SetBy.Person, _ = d.org.Accounts.Number(s.SetBy.User)
-			all = append(all, s)
-		}
-	}
-	return all
+	return &Directory{Slack: slack, org: org}
 }
 
 // Settle calls do until the directory knows all that do asks of it, and returns the last call's error. ask asks Slack
 // what do lacked, and reports whether that was anything. do must have no effect but its result.
-func (d *Directory) Settle(ctx context.Context, do func() error, ask func() (some bool, err error)) error {
+func (d *Directory) Settle(do func() error, ask func() (some bool, err error)) error {
 	for {
 		err := do()
-		read, failed := d.read(ctx)
-		if failed != nil {
-			return fmt.Errorf("who is away: %w", failed)
-		}
 		asked, failed := ask()
 		switch {
 		case failed != nil:
 			return failed
-		case !asked && !read:
+		case !asked:
 			return err
 		}
 	}
-}
-
-// mostOneByOne is of how many people delegations are read one by one; of more, those of everybody are, once.
-const mostOneByOne = 10
-
-// read reads what Absences lacked, and reports whether that was anything: then the answers were for the time being.
-func (d *Directory) read(ctx context.Context) (some bool, err error) {
-	unread := d.unread
-	if d.unread = nil; len(unread) > mostOneByOne {
-		d.whole = true
-		all, err := d.org.Delegations.Delegations(ctx, d.org.Tenant)
-		clear(d.delegations)
-		for _, x := range all {
-			d.delegations[x.Principal] = append(d.delegations[x.Principal], x)
-		}
-		return true, err
-	}
-	for _, person := range unread {
-		if d.delegations[person], err = d.org.Delegations.DelegationsOf(ctx, d.org.Tenant, person); err != nil {
-			return true, err
-		}
-	}
-	return len(unread) > 0, nil
 }
 
 // Org returns the version of the organisation, empty while none stands.
@@ -162,21 +101,10 @@ func (d *Directory) Here(p circulation.Person, on string) bool {
 	return here
 }
 
-// Employment says as what somebody may stamp on a day.
-func (d *Directory) Employment(p circulation.Person, on string) rules.Employment {
-	as := rules.EmploymentEmployee
-	if d.org != nil {
-		if !d.Here(p, on) {
-			return rules.EmploymentNone
-		}
-		if !d.employee(p, on) {
-			as = rules.EmploymentOther
-		}
-	}
-	if p.User == "" || !d.Full(p.User) {
-		return rules.EmploymentNone
-	}
-	return as
+// MayStamp reports whether somebody has a full member's account and, while an organisation stands, is an employee on a
+// day.
+func (d *Directory) MayStamp(p circulation.Person, on string) bool {
+	return (d.org == nil || d.employee(p, on)) && p.User != "" && d.Full(p.User)
 }
 
 // mostLooked bounds how many members of a channel are looked up in the search for one who may stamp.
@@ -240,23 +168,6 @@ func (d *Directory) Knows(department, position string) bool {
 	return d.org != nil && d.org.People.Has(department, position)
 }
 
-// CodeOf returns the code of the department that has this code or, alone on a day, this name; else "".
-func (d *Directory) CodeOf(department, on string) (code string) {
-	if d.org == nil || department == "" || d.org.People.Has(department, "") {
-		return department
-	}
-	for _, x := range d.org.People.Departments() {
-		if legible.Folded(x.Name) != legible.Folded(department) {
-			continue
-		}
-		if code != "" {
-			return ""
-		}
-		code = x.Code
-	}
-	return code
-}
-
 // NameOf returns what a department is called, whatever the day, or its code if the organisation has no name of it.
 func (d *Directory) NameOf(department string) string {
 	if d.org == nil {
@@ -276,23 +187,6 @@ func (d *Directory) Holders(department, position, on string) (all []circulation.
 		all = append(all, d.account(h.Number))
 	}
 	return all
-}
-
-// OnlyIn returns the code of the department in which alone these positions are held on a day, or "": also where
-// everybody is in it, or in one below it.
-func (d *Directory) OnlyIn(positions []string, on string) string {
-	if d.org == nil {
-		return ""
-	}
-	return d.org.People.OnlyIn(positions)
-}
-
-// OnLeave is gone.
-func (d *Directory) OnLeave(department, position, on string) (all []circulation.Person) { return nil }
-
-// LeaveAbove is gone.
-func (d *Directory) LeaveAbove(p circulation.Person, on string) (all []circulation.Person) {
-	return nil
 }
 
 // account returns a person by the first of their accounts that is a full member's, else by the first, if they have one.
@@ -324,26 +218,6 @@ func (d *Directory) Departments(p circulation.Person, on string) (codes []string
 		codes = append(codes, x.Code)
 	}
 	return codes
-}
-
-// Position returns the position of somebody's main post on a day; "" if it has none, and while no organisation stands.
-func (d *Directory) Position(p circulation.Person, on string) string {
-	if d.org == nil {
-		return ""
-	}
-	post, _ := d.org.People.Main(p.Person)
-	return post.Position
-}
-
-// StandsOver reports whether a position has a higher rank on a day than whoever leads a department, unless that isn't
-// known.
-func (d *Directory) StandsOver(position, department, on string) bool {
-	return d.org != nil && d.org.People.StandsOver(position, department)
-}
-
-// Outranks reports whether somebody's main post has a higher rank on a day than a position.
-func (d *Directory) Outranks(p circulation.Person, position, on string) bool {
-	return d.org != nil && d.org.People.Outranks(p.Person, position)
 }
 
 // Department returns what somebody's department is called on a day, or its code if it has no name; "" if they have

@@ -64,7 +64,7 @@ func found(t *testing.T, d *Directory, on string, s rules.Stage) string {
 	s.Name, s.Need = "x", 1
 	r := d.Person("R")
 	f := &rules.Facts{Kind: rules.KindSteps, Requester: r, Askers: []circulation.Person{r}, On: on}
-	route, err := (&rules.Policy{Stages: []rules.Stage{s}, Hands: 1}).Resolve(f, rules.Floor{}, d)
+	route, err := (&rules.Policy{Stages: []rules.Stage{s}}).Resolve(f, d)
 	if no, is := errors.AsType[*rules.Unresolved](err); is {
 		return "refused: " + no.Why
 	}
@@ -96,37 +96,32 @@ func TestAChannelIsEmptyIfNobodyElseThereMayStamp(t *testing.T) {
 
 func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {
 	w := workspace{"B0 ", []string{"R2", "C", "X", "A"}}
-	who := func(w rules.Who, empty rules.Empty) rules.Stage { return rules.Stage{Who: w, Empty: empty} }
 	manager := func(n int) rules.Stage {
-		return who(rules.Who{Kind: rules.WhoManager, Level: n}, rules.EmptyRefuse)
+		return rules.Stage{Who: rules.Who{Kind: rules.WhoManager, Level: n}}
 	}
 	position := func(name string) rules.Stage {
-		return who(rules.Who{Kind: rules.WhoPosition, Positions: []string{name}, Department: "SALES"}, rules.EmptyUp)
+		return rules.Stage{Who: rules.Who{Kind: rules.WhoPosition, Position: name, Department: "SALES"}}
 	}
-	group := who(rules.Who{Kind: rules.WhoGroup, Group: "S1"}, rules.EmptyRefuse)
-	others := group
-	others.Others = true
+	group := rules.Stage{Who: rules.Who{Kind: rules.WhoGroup, Group: "S1"}}
 	for name, c := range map[string]struct {
 		on    string
 		stage rules.Stage
 		want  string
 	}{
-		"the manager, by the account that is left":     {day, manager(1), "B2 (manager 1 of R as of " + day + ")"},
-		"who takes over, on that day":                  {later, manager(1), "N6 (manager 1 of R as of " + later + ")"},
-		"the manager's manager":                        {day, manager(2), "A1 (manager 2 of R as of " + day + ")"},
-		"nobody above":                                 {day, manager(3), "refused: vacant"},
-		"a position":                                   {day, position("部長"), "B2 (部長 of SALES as of " + day + ")"},
-		"its next holder":                              {later, position("部長"), "N6 (部長 of SALES as of " + later + ")"},
-		"of people without an account who may, above":  {day, position("主任"), "B2 (manager 1 of C as of " + day + ")"},
-		"no second account, stranger or contractor":    {day, group, "A1 (group S1)"},
-		"a contractor, where the stage lets others in": {day, others, "C4 (group S1), A1 (group S1)"},
-		"nobody on a day that is none":                 {"tomorrow", manager(1), "refused: above"},
+		"the manager, by the account that is left":   {day, manager(1), "B2 (manager 1 of R as of " + day + ")"},
+		"who takes over, on that day":                {later, manager(1), "N6 (manager 1 of R as of " + later + ")"},
+		"the manager's manager":                      {day, manager(2), "A1 (manager 2 of R as of " + day + ")"},
+		"a position":                                 {day, position("部長"), "B2 (部長 of SALES as of " + day + ")"},
+		"its next holder":                            {later, position("部長"), "N6 (部長 of SALES as of " + later + ")"},
+		"of people without an account who may, over": {day, position("主任"), "B2 (over 主任 of SALES as of " + day + ")"},
+		"no second account, stranger or contractor":  {day, group, "A1 (group S1)"},
+		"nobody on a day that is none":               {"tomorrow", manager(1), "refused: above"},
 	} {
 		got := found(t, NewDirectory(organised(t), w), c.on, c.stage)
 		expect.That(t, got == c.want, "%s: %q, want %q", name, got, c.want)
 	}
 	w.gone = "A "
-	expect.Is(t, found(t, NewDirectory(organised(t), w), day, group), "refused: own", "who is gone")
+	expect.Is(t, found(t, NewDirectory(organised(t), w), day, group), "B02 (manager 1 of R2 as of "+day+")", "who is gone")
 }
 
 func TestFactsKnowWhoAsks(t *testing.T) {
@@ -155,74 +150,10 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 	none := NewDirectory(nil, workspace{members: []string{"R"}})
 	f = rules.Facts{On: day}
 	AskedBy(&f, x, none, "R")
-	expect.Same(t, f, rules.Facts{On: day, Requester: circulation.Person{User: "R"}})
+	expect.Same(t, f, rules.Facts{On: day, Requester: circulation.Person{User: "R"}, Groups: []string{"S1"}})
 	_, above := none.Manager(f.Requester, day)
 	expect.That(t, !above && none.Holders("SALES", "部長", day) == nil && none.Org() == "", "there is no organisation")
-	expect.Is(t, none.Employment(f.Requester, day), rules.EmploymentEmployee, "a full member")
-}
-
-// Whoever is asked in the place of somebody on leave is found in their name, whether a post or the rule names them.
-func TestWhoIsOnLeaveIsNamed(t *testing.T) {
-	d := NewDirectory(matchedWith(t, `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_from,valid_to,status
-1,President,a@example.com,HQ,,社長,1,employee,,,
-2,Head,b@example.com,SALES,HQ,部長,2,employee,,,leave
-3,Requester,r@example.com,SALES,HQ,,,employee,,,
-`, "A", "B", "R"), workspace{})
-	instead := []rules.Who{{Kind: rules.WhoPeople, People: []string{"A"}}}
-	post := func(position string) rules.Who {
-		return rules.Who{Kind: rules.WhoPosition, Department: "SALES", Positions: []string{position}, Instead: instead}
-	}
-	for want, who := range map[string]rules.Who{
-		"A1 (instead of leave B: named by the rule)":           post(" 部長"),
-		"A1 (instead of leave B: named by the rule) ":          {Kind: rules.WhoPeople, People: []string{"B"}, Instead: instead},
-		"A1 (above leave B: manager 1 of R as of " + day + ")": {Kind: rules.WhoManager, Level: 1},
-	} {
-		expect.Is(t, found(t, d, day, rules.Stage{Who: who}), strings.TrimSpace(want))
-	}
-	expect.That(t, len(d.OnLeave("HQ", "部長", day)) == 0 && len(NewDirectory(nil, workspace{}).OnLeave("", "", day)) == 0,
-		"of another department, or without an organisation")
-}
-
-// A manager who is on leave is named where others stand above in their place, and only one who would stand there.
-func TestAManagerOnLeaveIsNamed(t *testing.T) {
-	const head = "employee_number,name,email,department_code,parent_department,position,rank,manager,employment,status\n" +
-		"1,President,a@example.com,HQ,,社長,1,,employee,\n"
-	for name, c := range map[string][3]string{
-		"the head of the department": {"2,Head,b@example.com,SALES,HQ,部長,2,,employee,leave", "", "B"},
-		"of the department above":    {"2,Head,b@example.com,DIV,HQ,部長,2,,employee,leave\n9,Clerk,,DIV,HQ,,,,employee,", "", "B"},
-		"whom the file names":        {"2,Head,b@example.com,HQ,,部長,2,,employee,leave", "2", "B"},
-		"not of another department":  {"2,Head,b@example.com,HR,HQ,部長,2,,employee,leave", "", ""},
-		"nor without a rank":         {"2,Head,b@example.com,SALES,HQ,主事,,,employee,leave", "", ""},
-		"nor below the head": {"2,Head,b@example.com,SALES,HQ,課長,3,,employee,leave\n" +
-			"7,Chief,,SALES,HQ,部長,2,,employee,", "", ""},
-		"nor where another is named": {"2,Head,b@example.com,SALES,HQ,部長,2,,employee,leave", "1", ""},
-		"nor who is there":           {"2,Head,b@example.com,SALES,HQ,部長,2,,employee,", "", ""},
-	} {
-		under := "HQ"
-		if name == "of the department above" {
-			under = "DIV"
-		}
-		d := NewDirectory(matchedWith(t, head+c[0]+"\n5,Requester,r@example.com,SALES,"+under+",,,"+c[1]+",employee,\n",
-			"A", "B", "R"), workspace{})
-		var users []string
-		for _, p := range d.LeaveAbove(d.Person("R"), day) {
-			users = append(users, p.User)
-		}
-		expect.Is(t, strings.Join(users, " "), c[2], name)
-	}
-}
-
-// A condition names a position as people type it, and is met by whoever holds it.
-func TestAConditionKnowsAPositionHoweverItIsTyped(t *testing.T) {
-	d := NewDirectory(organised(t), workspace{})
-	for position, want := range map[string]string{"部長": "heads", "部　長": "heads", " 部 長": "heads", "部\u2ed1": "heads",
-		"社長": ""} {
-		x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{{Name: "heads", When: rules.Conditions{
-			Requester: &rules.Requester{Positions: []string{position}}}}}}
-		f := rules.Facts{Kind: rules.KindSteps, On: day}
-		AskedBy(&f, x, d, "B")
-		expect.Is(t, x.Match(&f).Rule.Name, want, "%q", position)
-	}
+	expect.That(t, none.MayStamp(f.Requester, day), "a full member")
 }
 
 const firm = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_from,valid_to
@@ -239,7 +170,7 @@ const firm = `employee_number,name,email,department_code,parent_department,posit
 func TestAVacantPostGoesToWhoStandsOverIt(t *testing.T) {
 	org := matchedWith(t, firm, "A", "B", "H", "C", "R", "X")
 	post := func(of, name string) rules.Stage {
-		return rules.Stage{Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{name}, Department: of}, Empty: rules.EmptyUp}
+		return rules.Stage{Who: rules.Who{Kind: rules.WhoPosition, Position: name, Department: of}}
 	}
 	for name, c := range map[string]struct {
 		on    string
@@ -250,20 +181,14 @@ func TestAVacantPostGoesToWhoStandsOverIt(t *testing.T) {
 		"held":                   {"2026-10-31", "", post("SALES", "部長"), "H3 (部長 of SALES as of 2026-10-31)"},
 		"vacant":                 {day, "", post("SALES", "部長"), "B2 (over 部長 of SALES as of " + day + ")"},
 		"and who stands over it": {day, "B ", post("SALES", "部長"), "A1 (manager 1 of B as of " + day + ")"},
-		"a post nobody ever had": {day, "", post("SEC", "係長"), "B2 (over 係長 of SEC as of " + day + ")"},
-		"typed in wide letters":  {day, "", post("ＳＥＣ", "係長"), "B2 (over 係長 of ＳＥＣ as of " + day + ")"},
+		"a post nobody ever had": {day, "", post("SEC", "係長"), "refused: unknown"},
+		"typed in wide letters":  {"2026-10-31", "", post("ＳＡＬＥＳ", "部長"), "H3 (部長 of ＳＡＬＥＳ as of 2026-10-31)"},
 		"of no department":       {day, "", post("NONE", "部長"), "refused: unknown"},
 		"at the top":             {day, "A ", post("HQ", "社長"), "refused: standing"},
 	} {
 		got := found(t, NewDirectory(org, workspace{gone: c.gone}), c.on, c.stage)
 		expect.Is(t, got, c.want, name)
 	}
-	f := &rules.Facts{Requester: circulation.Person{User: "R", Person: "5"}, On: day}
-	s := post("SALES", "部長")
-	s.Need = 1
-	route := expect.Value((&rules.Policy{Stages: []rules.Stage{s}}).Resolve(f, rules.Floor{},
-		NewDirectory(org, workspace{})))(t)
-	expect.Is(t, route.Stages[0].Filled, rules.LeftVacant)
 }
 
 // The rank of a post that the file never ranks isn't known: who leads its department may stand below it, and is then
@@ -277,8 +202,8 @@ func TestAVacantPostNeverGoesBelowIt(t *testing.T) {
 	const section = "4,Chief,c@example.com,SEC,SALES,課長,4,employee,\n"
 	const want = "B2 (over 部長 of SALES as of " + day + ")"
 	for name, c := range map[string][2]string{
-		"nobody ever had it":           {above + chief, want},
-		"another department has it":    {above + chief + "3,Other,,OTHER,DIV,部長,3,employee,\n", want},
+		"nobody ever had it":           {above + chief, "refused: unknown"},
+		"another department has it":    {above + chief + "3,Other,,OTHER,DIV,部長,3,employee,\n", "refused: unknown"},
 		"no rank, a chief in it":       {above + chief + left, want},
 		"without rank, a chief in it":  {above + chief + left + "8,Other,,OTHER,DIV,部長,,employee,\n", want},
 		"its rank is another's":        {above + chief + left + "8,Other,,OTHER,DIV,部長,3,employee,\n", want},
@@ -289,14 +214,12 @@ func TestAVacantPostNeverGoesBelowIt(t *testing.T) {
 		"no row of it: what is above?": {above + section, "refused: unknown"},
 	} {
 		d := NewDirectory(matchedWith(t, header+c[0], "B", "H", "C"), workspace{gone: "H "})
-		expect.Is(t, found(t, d, day, rules.Stage{Empty: rules.EmptyUp,
-			Who: rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}, Department: "SALES"}}), c[1], name)
+		expect.Is(t, found(t, d, day, rules.Stage{Who: rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "SALES"}}), c[1], name)
 	}
 }
 
 // A rule asks the 部長 of 0010. However a new file writes either, the head is still there: the stage asks them, or nobody
-// can say that the post is vacant: who stands over the department takes the place, or the request is refused with the
-// name of what the file doesn't have, never skipped.
+// can say that the post is vacant, and the request is refused with the name of what the file doesn't have.
 func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
 	const head = "employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to\n" +
 		"1,President,a@example.com,HQ,,社長,1,employee,\n5,Requester,r@example.com,HQ,,,,employee,\n"
@@ -307,22 +230,16 @@ func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
 		"copied from a PDF":      {"0010,HQ,部\u2ed1,2,employee,", "B"},
 		"with blanks":            {"0010 ,HQ, 部 長　,2,employee,", "B"},
 		"in full width":          {"００１０,HQ,部長,2,employee,", "B"},
-		"vacant since yesterday": {"0010,HQ,部長,2,employee,2026-11-24\n9,Clerk,,0010,HQ,,,employee,", "left out vacant"},
+		"vacant since yesterday": {"0010,HQ,部長,2,employee,2026-11-24\n9,Clerk,,0010,HQ,,,employee,", "A"},
 		"Excel took the zeros":   {"10,HQ,部長,2,employee,", "unknown 0010"},
 		"a longer name":          {"0010,HQ,営業部長,2,employee,", unknown},
 		"another post":           {"0010,HQ,部長代理,2,employee,", unknown},
 		"moved elsewhere":        {"0020,HQ,部長,2,employee,\n9,Clerk,,0010,HQ,,,employee,", unknown},
 	} {
-		for _, empty := range []rules.Empty{rules.EmptySkip, rules.EmptyUp} {
-			org := matchedWith(t, head+"2,Head,b@example.com,"+c[0]+"\n", "A", "B", "R")
-			want := c[1]
-			if empty == rules.EmptyUp && (want == unknown || want == "left out vacant") {
-				want = "A"
-			}
-			expect.Is(t, asked(t, NewDirectory(org, workspace{}), empty), want, name, empty.Vacant)
-		}
+		org := matchedWith(t, head+"2,Head,b@example.com,"+c[0]+"\n", "A", "B", "R")
+		expect.Is(t, asked(t, NewDirectory(org, workspace{})), c[1], name)
 	}
-	expect.Is(t, asked(t, NewDirectory(nil, workspace{}), rules.EmptySkip), "unknown 0010", "no organisation")
+	expect.Is(t, asked(t, NewDirectory(nil, workspace{})), "unknown 0010", "no organisation")
 }
 
 // A refusal names a department as people call it.
@@ -334,23 +251,23 @@ func TestARefusalNamesTheDepartment(t *testing.T) {
 		"2,Head,b@example.com,0010,,課長,2,employee":    "unknown 部長 (0010)",
 	} {
 		d := NewDirectory(matchedWith(t, head+row+"\n", "A", "B", "R"), workspace{})
-		expect.Is(t, asked(t, d, rules.EmptySkip), want)
+		expect.Is(t, asked(t, d), want)
 	}
 }
 
-// A stage of the requester's manager may be left out where nobody stands above, which only the file can say.
+// That nobody stands above the requester only the file can say.
 func TestAManagerWhomTheFileDoesNotTellIsNotVacant(t *testing.T) {
 	const head = "employee_number,name,email,department_code,parent_department,position,rank,manager,employment,valid_to\n"
-	const top, gone = "1,President,a@example.com,HQ,,社長,1,,employee,\n", "left out vacant"
+	const top = "1,President,a@example.com,HQ,,社長,1,,employee,\n"
 	level := func(n int) rules.Who { return rules.Who{Kind: rules.WhoManager, Level: n} }
 	for name, c := range map[string]struct {
 		rows  string
 		level int
 		want  string
 	}{
-		"above the top": {top + "5,Req,r@example.com,SALES,HQ,,,,employee,\n", 2, gone},
-		"the top asks":  {"5,Req,r@example.com,HQ,,社長,1,,employee,\n1,A,a@example.com,HQ,,,,,employee,\n", 1, gone},
-		"named":         {"1,A,a@example.com,HQ,,,,,employee,\n5,Req,r@example.com,HQ,,,,1,employee,\n", 2, gone},
+		"above the top": {top + "5,Req,r@example.com,SALES,HQ,,,,employee,\n", 2, "A"},
+		"the top asks":  {"5,Req,r@example.com,HQ,,社長,1,,employee,\n1,A,a@example.com,HQ,,,,,employee,\n", 1, "vacant "},
+		"named":         {"1,A,a@example.com,HQ,,,,,employee,\n5,Req,r@example.com,HQ,,,,1,employee,\n", 2, "A"},
 		"the named one has left": {
 			top + "7,G,,SALES,,,,,employee,2026-11-01\n5,Req,r@example.com,SALES,,,,7,employee,\n", 1, "above ",
 		},
@@ -360,40 +277,24 @@ func TestAManagerWhomTheFileDoesNotTellIsNotVacant(t *testing.T) {
 		},
 	} {
 		d := NewDirectory(matchedWith(t, head+c.rows, "A", "R"), workspace{})
-		for _, empty := range []rules.Empty{rules.EmptySkip, rules.EmptyUp} {
-			want := c.want
-			if empty == rules.EmptyUp && want == gone {
-				want = "vacant "
-			}
-			expect.Is(t, askedOf(t, d, level(c.level), empty), want, name, empty.Vacant)
-		}
+		expect.Is(t, askedOf(t, d, level(c.level)), c.want, name)
 	}
-	expect.Is(t, askedOf(t, NewDirectory(nil, workspace{}), level(1), rules.EmptySkip), "above ", "no organisation")
+	expect.Is(t, askedOf(t, NewDirectory(nil, workspace{}), level(1)), "above ", "no organisation")
 }
 
-// managed is the organisation of a file in which A and R have accounts.
-// asked resolves a route of A, then of the head of 0010, and writes whom its second stage asks or why nobody.
-func asked(t *testing.T, d *Directory, empty rules.Empty) string {
+// asked resolves a route of the head of 0010, and writes whom it asks or why nobody.
+func asked(t *testing.T, d *Directory) string {
 	t.Helper()
-	return askedOf(t, d, rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}, Department: "0010"}, empty)
+	return askedOf(t, d, rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "0010"})
 }
 
-// askedOf is asked of a second stage of somebody else.
-func askedOf(t *testing.T, d *Directory, who rules.Who, empty rules.Empty) string {
+func askedOf(t *testing.T, d *Directory, who rules.Who) string {
 	t.Helper()
 	f := &rules.Facts{Requester: d.Person("R"), Askers: []circulation.Person{d.Person("R")}, On: day}
-	first := rules.Stage{Name: "1", Need: 1, Who: rules.Who{Kind: rules.WhoPeople, People: []string{"A"}},
-		Empty: rules.EmptyRefuse}
-	second := rules.Stage{Name: "2", Need: 1, Empty: empty, Who: who}
-	second.Empty.Twice = rules.ThenAgain
-	route, err := (&rules.Policy{Hands: 1, Stages: []rules.Stage{first, second}}).Resolve(f, rules.Floor{}, d)
+	route, err := (&rules.Policy{Stages: []rules.Stage{{Name: "x", Need: 1, Who: who}}}).Resolve(f, d)
 	if no, is := errors.AsType[*rules.Unresolved](err); is {
-		expect.Is(t, no.Stage, 2)
 		return no.Why + " " + no.What
 	}
 	expect.NoError(t, err)
-	if s := route.Stages[1]; s.LeftOut != "" {
-		return "left out " + s.LeftOut
-	}
-	return route.Stages[1].People[0].User
+	return route.Stages[0].People[0].User
 }

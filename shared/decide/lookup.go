@@ -35,7 +35,7 @@ type Places struct {
 // explain.ErrUnverified when Slack doesn't answer.
 func (p *Places) Resolve(ctx context.Context, do func(d *OpenDirectory) error) error {
 	d := newDirectory(p.Organisation)
-	return d.Settle(ctx, func() error { return do(d) }, func() (some bool, err error) {
+	return d.Settle(func() error { return do(d) }, func() (some bool, err error) {
 		if d.lacks.nothing() {
 			return false, nil
 		}

@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -72,16 +71,12 @@ func (w *workspaceRows) places(org *Organisation) *Places {
 	return &Places{Slack: w, Known: &people.Requesters{}, Team: "T1", Organisation: org, Now: noon()}
 }
 
-func stage(who rules.Who, empty rules.Empty) rules.Stage {
-	return rules.Stage{Name: string(who.Kind), Who: who, Need: 1, Empty: empty}
-}
+func stage(who rules.Who) rules.Stage { return rules.Stage{Name: string(who.Kind), Who: who, Need: 1} }
 
-func ofGroup(id string, empty rules.Empty) rules.Stage {
-	return stage(rules.Who{Kind: rules.WhoGroup, Group: id}, empty)
-}
+func ofGroup(id string) rules.Stage { return stage(rules.Who{Kind: rules.WhoGroup, Group: id}) }
 
 func named(users ...string) rules.Stage {
-	return stage(rules.Who{Kind: rules.WhoPeople, People: users}, rules.EmptyRefuse)
+	return stage(rules.Who{Kind: rules.WhoPeople, People: users})
 }
 
 // found resolves a policy for R, and writes the route or why there is none.
@@ -91,7 +86,7 @@ func foundRows(t *testing.T, p *Places, stages ...rules.Stage) (string, error) {
 	err := p.Resolve(t.Context(), func(d *OpenDirectory) (err error) {
 		r := d.Person("R")
 		f := &rules.Facts{Kind: rules.KindSteps, Requester: r, Askers: []circulation.Person{r}, On: "2026-11-25"}
-		route, err = (&rules.Policy{Stages: stages, Hands: 1}).Resolve(f, rules.Floor{}, d)
+		route, err = (&rules.Policy{Stages: stages}).Resolve(f, d)
 		return err
 	})
 	if no, is := errors.AsType[*rules.Unresolved](err); is {
@@ -99,10 +94,6 @@ func foundRows(t *testing.T, p *Places, stages ...rules.Stage) (string, error) {
 	}
 	var out []string
 	for _, s := range route.Stages {
-		if s.LeftOut != "" {
-			out = append(out, "-"+s.LeftOut)
-			continue
-		}
 		for _, x := range s.People {
 			out = append(out, fmt.Sprintf("%s%s (%s)", x.User, x.Person, x.Via))
 		}
@@ -124,14 +115,10 @@ func TestSlackSaysWhoMayStamp(t *testing.T) {
 		stages []rules.Stage
 		want   string
 	}{
-		"a group":              {[]rules.Stage{ofGroup("S1", rules.EmptyRefuse)}, "A (group @keiri), GRID (group @keiri)"},
-		"one without a handle": {[]rules.Stage{ofGroup("S2", rules.EmptyRefuse)}, "B (group S2)"},
-		"one that is gone":     {[]rules.Stage{ofGroup("S9", rules.EmptyRefuse)}, "refused: vacant"},
-		"one that is disabled": {[]rules.Stage{ofGroup("SOFF", rules.EmptyRefuse)}, "refused: vacant"},
-		"one that is left out": {
-			[]rules.Stage{ofGroup("S9", rules.EmptySkip), named("A")}, "-vacant, A (named by the rule)",
-		},
-		"nobody stands above":   {[]rules.Stage{ofGroup("S9", rules.EmptyUp)}, "refused: vacant"},
+		"a group":               {[]rules.Stage{ofGroup("S1")}, "A (group @keiri), GRID (group @keiri)"},
+		"one without a handle":  {[]rules.Stage{ofGroup("S2")}, "B (group S2)"},
+		"one that is gone":      {[]rules.Stage{ofGroup("S9")}, "refused: vacant"},
+		"one that is disabled":  {[]rules.Stage{ofGroup("SOFF")}, "refused: vacant"},
 		"somebody who has left": {[]rules.Stage{named("GONE")}, "refused: standing"},
 	} {
 		got, err := foundRows(t, w.places(nil), c.stages...)
@@ -143,7 +130,7 @@ func TestSlackSaysWhoMayStamp(t *testing.T) {
 func TestOnlyWhomARouteNeedsIsAskedAbout(t *testing.T) {
 	w := &workspaceRows{groups: map[string][]string{"S1": {"A", "B", "R"}}}
 	p := w.places(nil)
-	expect.Value(foundRows(t, p, ofGroup("S1", rules.EmptyRefuse), named("B", "C")))(t)
+	expect.Value(foundRows(t, p, ofGroup("S1"), named("B", "C")))(t)
 	slices.Sort(w.asked)
 	expect.Same(t, w.asked, []string{"A", "B", "C", "S1", "groups"})
 	p.Now = p.Now.Add(9 * time.Minute)
@@ -160,15 +147,15 @@ func TestSilenceIsAnError(t *testing.T) {
 	for about, silence := range map[string]error{"A": limited, "S1": slackapi.Unknown{Cause: "timeout"}} {
 		w := &workspaceRows{groups: map[string][]string{"S1": {"A", "B"}}, fails: map[string]error{about: silence}}
 		p := w.places(nil)
-		_, err := foundRows(t, p, ofGroup("S1", rules.EmptyRefuse))
+		_, err := foundRows(t, p, ofGroup("S1"))
 		expect.That(t, errors.Is(err, silence), "%s: %v", about, err)
 		w.fails, w.asked = nil, nil
-		again := expect.Value(foundRows(t, p, ofGroup("S1", rules.EmptyRefuse)))(t)
+		again := expect.Value(foundRows(t, p, ofGroup("S1")))(t)
 		expect.Is(t, again, "A (group @keiri), B (group @keiri)", about)
 		expect.That(t, !slices.Contains(w.asked, "groups"), "asked again: %v", w.asked)
 	}
 	w := &workspaceRows{groups: map[string][]string{"S1": {"A"}}, fails: map[string]error{"groups": limited}}
-	expect.Is(t, expect.Value(foundRows(t, w.places(nil), ofGroup("S1", rules.EmptyRefuse)))(t), "A (group S1)", "unnamed")
+	expect.Is(t, expect.Value(foundRows(t, w.places(nil), ofGroup("S1")))(t), "A (group S1)", "unnamed")
 }
 
 const companyRows = `employee_number,name,email,department_code,parent_department,position,rank,employment
@@ -205,24 +192,20 @@ func TestAnOrganisationSaysWhoStandsAbove(t *testing.T) {
 		groups: map[string][]string{"S1": {"R2", "C", "X", "A"}},
 	}
 	manager := func(level int) rules.Stage {
-		return stage(rules.Who{Kind: rules.WhoManager, Level: level}, rules.EmptyRefuse)
+		return stage(rules.Who{Kind: rules.WhoManager, Level: level})
 	}
 	position := func(name, of string) rules.Stage {
-		return stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{name}, Department: of}, rules.EmptyUp)
+		return stage(rules.Who{Kind: rules.WhoPosition, Position: name, Department: of})
 	}
-	others := ofGroup("S1", rules.EmptyRefuse)
-	others.Others = true
 	for name, c := range map[string]struct {
 		stage rules.Stage
 		want  string
 	}{
-		"the manager, by the account that is left":     {manager(1), "B2 (manager 1 of R as of 2026-11-25)"},
-		"the manager's manager":                        {manager(2), "A1 (manager 2 of R as of 2026-11-25)"},
-		"nobody above":                                 {manager(3), "refused: vacant"},
-		"a position":                                   {position("部長", "SALES"), "B2 (部長 of SALES as of 2026-11-25)"},
-		"of people without an account who may, above":  {position("主任", "SALES"), "B2 (manager 1 of C as of 2026-11-25)"},
-		"no second account, stranger or contractor":    {ofGroup("S1", rules.EmptyRefuse), "A1 (group @keiri)"},
-		"a contractor, where the stage lets others in": {others, "C4 (group @keiri), A1 (group @keiri)"},
+		"the manager, by the account that is left":   {manager(1), "B2 (manager 1 of R as of 2026-11-25)"},
+		"the manager's manager":                      {manager(2), "A1 (manager 2 of R as of 2026-11-25)"},
+		"a position":                                 {position("部長", "SALES"), "B2 (部長 of SALES as of 2026-11-25)"},
+		"of people without an account who may, over": {position("主任", "SALES"), "B2 (over 主任 of SALES as of 2026-11-25)"},
+		"no second account, stranger or contractor":  {ofGroup("S1"), "A1 (group @keiri)"},
 	} {
 		got, err := foundRows(t, w.places(organisedRows(t)), c.stage)
 		expect.That(t, err == nil && got == c.want, "%s: %q, %v, want %q", name, got, err, c.want)
@@ -233,30 +216,6 @@ func TestAnOrganisationSaysWhoStandsAbove(t *testing.T) {
 	expect.That(t, none.Departments(none.Person("R"), "2026-11-25") == nil && none.Org() == "", "there is no organisation")
 }
 
-// Who is away is read once for each person, also where nothing of Slack's is lacking.
-// delegationRows are a tenant's delegations. reads are of whom they were read, "*" for all.
-type delegationRows struct {
-	all   []tenancy.Delegation
-	fails error
-	reads []string
-}
-
-func (x *delegationRows) DelegationsOf(_ context.Context, tenant, principal string) (of []tenancy.Delegation, err error) {
-	x.reads = append(x.reads, principal)
-	for _, d := range x.all {
-		if d.Principal == principal {
-			of = append(of, d)
-		}
-	}
-	return of, x.fails
-}
-
-func (x *delegationRows) Delegations(context.Context, string) ([]tenancy.Delegation, error) {
-	x.reads = append(x.reads, "*")
-	return x.all, x.fails
-}
-
-// Of a whole company who is away is read once, and of a few one by one.
 // Slack says whether anybody but the askers is in a channel. While it is silent nothing is known.
 func TestSlackSaysWhoElseIsInAChannel(t *testing.T) {
 	askers := []circulation.Person{{User: "ASKER"}}

@@ -3,7 +3,6 @@ package decide
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -45,8 +44,6 @@ type Seats interface {
 	rules.Directory
 	// Here reports whether somebody works for the tenant on a day; true while no organisation stands.
 	Here(p circulation.Person, on string) bool
-	// Position returns the position of somebody's main post; "" if it has none, and while no organisation stands.
-	Position(p circulation.Person, on string) string
 	// Department returns what somebody's department is called; "" while no organisation stands.
 	Department(p circulation.Person, on string) string
 }
@@ -71,12 +68,11 @@ func (x *Steps) facts(r *rules.Rules, d Seats) *rules.Facts {
 	o := x.Task.Request.Origin()
 	f := &rules.Facts{
 		Kind: rules.KindSteps, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
-		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Home: x.Settings.DirectApprovers, Calls: x.Calls,
+		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Calls: x.Calls,
 	}
 	for _, p := range x.Task.AskersOfSteps() {
 		f.Askers = append(f.Askers, d.Person(p.User))
 	}
-	f.Spoken = x.Task.Spoken()
 	AskedBy(f, r, d, x.Task.Head.Requester)
 	return f
 }
@@ -84,15 +80,15 @@ func (x *Steps) facts(r *rules.Rules, d Seats) *rules.Facts {
 // AskedBy adds to facts who asks, as the conditions of rules know them on the facts' day.
 func AskedBy(f *rules.Facts, r *rules.Rules, d Seats, user string) {
 	f.Requester, f.Organised = d.Person(user), d.Org() != ""
+	f.Groups = groups(r, d, f.Requester)
 	if f.Organised {
-		f.Departments, f.Groups = d.Departments(f.Requester, f.On), groups(r, d, f.Requester)
-		f.Department, f.Position = d.Department(f.Requester, f.On), d.Position(f.Requester, f.On)
+		f.Departments, f.Department = d.Departments(f.Requester, f.On), d.Department(f.Requester, f.On)
 		f.Unknown = unknown(r, d)
 		f.Absent = absent(d, f.On, append([]circulation.Person{f.Requester}, f.Askers...))
 	}
 }
 
-// unknown returns the departments and positions of the rules' conditions that the organisation has on no day.
+// unknown returns the departments of the rules' conditions that the organisation has on no day.
 func unknown(r *rules.Rules, d Seats) (names []string) {
 	for i := range r.Rules {
 		names = append(names, r.Rules[i].When.Requester.Unknown(d)...)
@@ -103,14 +99,9 @@ func unknown(r *rules.Rules, d Seats) (names []string) {
 // groups returns those of the user groups in the rules' conditions that somebody is in.
 func groups(r *rules.Rules, d Seats, p circulation.Person) (in []string) {
 	same := func(user string) bool { return p.Is(d.Person(user)) }
-	for i := range r.Rules {
-		if r.Rules[i].When.Requester == nil {
-			continue
-		}
-		for _, group := range r.Rules[i].When.Requester.Groups {
-			if !slices.Contains(in, group) && slices.ContainsFunc(d.Members(group), same) {
-				in = append(in, group)
-			}
+	for _, group := range r.Groups() {
+		if !slices.Contains(in, group) && slices.ContainsFunc(d.Members(group), same) {
+			in = append(in, group)
 		}
 	}
 	return in
@@ -120,10 +111,10 @@ func groups(r *rules.Rules, d Seats, p circulation.Person) (in []string) {
 func (x *Steps) ByIDs(r *rules.Rules) (Found, error) {
 	f := x.facts(r, ids{})
 	answer := namedIn(r.Match(f), x.locale())
-	if x.Organised || answer.Unsure {
+	if x.Organised || answer.Unsure || len(r.Groups()) > 0 {
 		return Found{LookUp: &answer.Rule}, nil
 	}
-	if o := x.again(r, answer, f, ids{}); o != nil {
+	if o := x.again(answer, f, ids{}); o != nil {
 		return Found{Opening: o}, nil
 	}
 	if answer.Route != nil && !answer.Route.OfIDs() {
@@ -136,48 +127,21 @@ func (x *Steps) ByIDs(r *rules.Rules) (Found, error) {
 func (x *Steps) By(r *rules.Rules, d Seats) (Found, error) {
 	f := x.facts(r, d)
 	answer := namedIn(r.Match(f), x.locale())
-	if o := x.again(r, answer, f, d); o != nil {
+	if o := x.again(answer, f, d); o != nil {
 		return Found{Opening: o}, nil
 	}
 	return resolve(r, answer, f, d)
 }
 
-// ShownTo returns the channel, or else the people, to whom the rules may show a request because nobody else is where it
-// was made.
-func (x *Steps) ShownTo(r *rules.Rules, d Seats) []string {
-	return shownTo(r, x.facts(r, d), d)
-}
-
-func shownTo(r *rules.Rules, f *rules.Facts, d Seats) []string {
-	for _, answer := range r.Possible(f) {
-		switch {
-		case answer.Route == nil || !answer.Route.AsksHome(f, d):
-		case f.Home.Channel != "":
-			return []string{f.Home.Channel}
-		default:
-			return f.Home.Users
-		}
-	}
-	return nil
-}
-
-func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Directory) (Found, error) {
+func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Seats) (Found, error) {
 	if answer.Refused {
 		return Found{Refused: refused(answer, f, d)}, nil
 	}
-	own := *f
-	own.Rule = answer.Rule.ID
-	route, err := answer.Route.Resolve(&own, r.Floor, d)
+	route, err := answer.Route.Resolve(f, d)
 	if none, is := errors.AsType[*rules.Unresolved](err); is {
 		no := &task.Refusal{Why: task.ReasonNoRoute, Rule: answer.Rule, Detail: none.Name, Lacks: none.Why,
 			Of: none.Of.User}
 		switch none.Why {
-		case rules.LeftHands:
-			no.Lacks = fmt.Sprintf("%s %d %d", none.Why, none.Need, none.Few)
-		case rules.LeftHome:
-			no.Why, no.Detail, no.Lacks = task.ReasonNoHome, "", ""
-		case rules.LeftAskers:
-			no.Why = task.ReasonAskersRoute
 		case rules.LeftUnknown:
 			no.Why, no.Detail = task.ReasonUnknownPost, cmp.Or(none.Name, answer.Rule.Name)+": "+none.What
 		case rules.LeftAbove:
@@ -188,7 +152,7 @@ func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Direct
 	if err != nil {
 		return Found{}, err
 	}
-	o := &aggregate.Opening{Rule: answer.Rule, Route: route, Askers: f.Askers, Seen: seenBy(r, answer, f), Home: f.HomeOf(&route, d)}
+	o := &aggregate.Opening{Rule: answer.Rule, Route: route, Askers: f.Askers, Seen: seenBy(r, answer, f)}
 	return Found{Opening: o}, nil
 }
 
@@ -206,7 +170,7 @@ func seenBy(r *rules.Rules, answer rules.Answer, f *rules.Facts) *aggregate.Seen
 	return is
 }
 
-func refused(answer rules.Answer, f *rules.Facts, d rules.Directory) *task.Refusal {
+func refused(answer rules.Answer, f *rules.Facts, d Seats) *task.Refusal {
 	switch no := answer.Stranger; {
 	case answer.Unknown != "":
 		return &task.Refusal{Why: task.ReasonUnknownPost, Rule: answer.Rule, Detail: answer.Rule.Name + ": " + answer.Unknown}
@@ -226,12 +190,13 @@ type own struct{ last, channel, unlabelled, unruled, silent string }
 
 var owns = language.InEach(
 	own{"そのほか", "チャンネルの1人",
-		"「{label}」が分からないため、承認する人を決められません。「{label}」を書いて、もう一度依頼してください。",
+		"「{label}」の値が分からないか、どのルールにも挙がっていないため、承認する人を決められません。「{label}」を確かめて、" +
+			"もう一度依頼してください。",
 		"ほかのどのルールにも当てはまりません。管理者に、コンソールの「回覧ルール」で、この内容を受け付けるルールを加えるよう頼み、" +
 			"その後に、もう一度依頼してください。",
 		"必要な場合は、管理者に、コンソールの「回覧ルール」でこのルールを見直すよう頼んでください。"},
 	own{"Everything else", "One of the channel",
-		"“{label}” isn’t known, so it can’t be said who has to approve. Say what it is, and ask again.",
+		"“{label}” isn’t known, or no rule lists its value, so it can’t be said who has to approve. Check it, and ask again.",
 		"No other rule fits. Ask an administrator to add a rule for it in the console under “Routing rules”, " +
 			"then ask again.",
 		"If you need it, ask an administrator to change this rule in the console under “Routing rules”."})
@@ -264,36 +229,24 @@ func namedIn(a rules.Answer, locale string) rules.Answer {
 // ids knows nobody but by their account. Whether they are still there is known when their copy is made.
 type ids struct{}
 
-func (ids) Org() string                           { return "" }
-func (ids) Person(user string) circulation.Person { return circulation.Person{User: user} }
-func (ids) Members(string) []string               { return nil }
-func (ids) Handle(group string) string            { return group }
-func (ids) Here(circulation.Person, string) bool  { return true }
+func (ids) Org() string                                         { return "" }
+func (ids) Person(user string) circulation.Person               { return circulation.Person{User: user} }
+func (ids) MayStamp(p circulation.Person, _ string) bool        { return p.User != "" }
+func (ids) Members(string) []string                             { return nil }
+func (ids) Handle(group string) string                          { return group }
+func (ids) Here(circulation.Person, string) bool                { return true }
+func (ids) Topmost(circulation.Person, string) bool             { return true }
+func (ids) NameOf(department string) string                     { return department }
+func (ids) Knows(string, string) bool                           { return true }
+func (ids) Holders(string, string, string) []circulation.Person { return nil }
+func (ids) Departments(circulation.Person, string) []string     { return nil }
+func (ids) Department(circulation.Person, string) string        { return "" }
 
 // Empty isn't known: whoever asks it resolves no channel's stage.
 func (ids) Empty(string, []circulation.Person, string) bool { return false }
-func (ids) Employment(circulation.Person, string) rules.Employment {
-	return rules.EmploymentEmployee
-}
 func (ids) Manager(circulation.Person, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
 }
-func (ids) Topmost(circulation.Person, string) bool { return true }
 func (ids) Over(string, string, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
 }
-func (ids) Absences(circulation.Person, string) []circulation.StandIn {
-	return nil
-}
-func (ids) CodeOf(string, string) string                               { return "" }
-func (ids) NameOf(department string) string                            { return department }
-func (ids) Knows(string, string) bool                                  { return true }
-func (ids) OnlyIn([]string, string) string                             { return "" }
-func (ids) Holders(string, string, string) []circulation.Person        { return nil }
-func (ids) OnLeave(string, string, string) []circulation.Person        { return nil }
-func (ids) LeaveAbove(circulation.Person, string) []circulation.Person { return nil }
-func (ids) Departments(circulation.Person, string) (codes []string)    { return nil }
-func (ids) Department(circulation.Person, string) string               { return "" }
-func (ids) Position(circulation.Person, string) string                 { return "" }
-func (ids) StandsOver(string, string, string) bool                     { return false }
-func (ids) Outranks(circulation.Person, string, string) bool           { return false }

@@ -66,9 +66,9 @@ func by(r rules.Rule, departments []string, groups ...string) rules.Rule {
 
 func refuses(why string) rules.Outcome { return rules.Outcome{Refuse: why} }
 
-func asks(empty rules.Empty, users ...string) rules.Outcome {
+func asks(users ...string) rules.Outcome {
 	return rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-		{Name: "desk", Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: 1, Empty: empty},
+		{Name: "desk", Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: 1},
 	}}}
 }
 
@@ -83,7 +83,7 @@ type lonely struct{ ids }
 func (lonely) Empty(channel string, _ []circulation.Person, _ string) bool { return channel == "C1" }
 
 func of(all ...rules.Rule) *rules.Rules {
-	return &rules.Rules{Form: rules.Form, Rev: 3, Floor: rules.Floor{Stamps: 1}, Rules: all}
+	return &rules.Rules{Form: rules.Form, Rev: 3, Rules: all}
 }
 
 // strict are rules that refuse what none of these takes.
@@ -96,7 +96,7 @@ func strict(all ...rules.Rule) *rules.Rules {
 // Where an organisation stands, accounts don't say who somebody is: nobody is found by ids alone.
 func TestAnOrganisationIsAskedAboutEverybody(t *testing.T) {
 	x := askersOf(task.Step{Tool: "list_employees", Access: aggregate.Read})
-	r := of(in(asks(rules.EmptyRefuse, "TANAKA", "ITO2")))
+	r := of(in(asks("TANAKA", "ITO2")))
 	found := expect.Value(x.ByIDs(r))(t)
 	expect.That(t, found.Opening != nil && len(found.Opening.Route.Stages[0].People) == 2, "%+v", found)
 	x.Organised = true
@@ -104,13 +104,13 @@ func TestAnOrganisationIsAskedAboutEverybody(t *testing.T) {
 	expect.That(t, found.Opening == nil && found.LookUp != nil && found.LookUp.Name == "rule", "%+v", found)
 	found = expect.Value(x.By(r, office{persons: map[string]string{"ITO2": "ITO"}}))(t)
 	o := found.Opening
-	expect.That(t, o != nil && o.Route.Org == "v1" && len(o.Route.Stages[0].People) == 2, "%+v", found)
+	expect.That(t, o != nil && o.Route.Org == "v1" && len(o.Route.Stages[0].People) == 1, "%+v", found)
 	expect.Same(t, o.Askers, []circulation.Person{{User: "SATO", Person: "SATO"}, {User: "ITO", Person: "ITO"}})
 }
 
 // A gate keeps what the rules saw of it: the amount, if it is known, and the requester's department.
 func TestAGateKeepsWhatTheRulesSaw(t *testing.T) {
-	route := &rules.Policy{Stages: []rules.Stage{{Name: "desk", Need: 1, Empty: rules.EmptyRefuse,
+	route := &rules.Policy{Stages: []rules.Stage{{Name: "desk", Need: 1,
 		Who: rules.Who{Kind: rules.WhoPeople, People: []string{"TANAKA"}}}}}
 	answer := rules.Answer{Outcome: rules.Outcome{Route: route}}
 	for name, c := range map[string]struct {
@@ -135,87 +135,34 @@ func TestAGateKeepsWhatTheRulesSaw(t *testing.T) {
 	}
 }
 
-// Where a home is asked, the gate opens with the home's channel.
-func TestAGateInDirectMessagesAsksTheHome(t *testing.T) {
+// Where nobody else is, the channel isn't asked: the request is refused, with what to do.
+func TestNobodyElseInAPlaceApproves(t *testing.T) {
 	r := of(in(byChannel()))
 	x := askersOf(task.Step{Tool: "list_employees", Access: aggregate.Read})
-	x.Task.Request.ChannelType, x.Settings.DirectApprovers = "im", rules.Home{Channel: "CHOME"}
-	expect.Same(t, x.ShownTo(r, ids{}), []string{"CHOME"})
 	found := expect.Value(x.ByIDs(r))(t)
 	expect.That(t, found.LookUp != nil && found.Opening == nil, "who is in a channel only Slack knows: %+v", found)
-	found = expect.Value(x.By(r, ids{}))(t)
-	expect.That(t, found.Opening != nil && found.Opening.Home == "CHOME", "%+v", found)
-	x.Settings.DirectApprovers = rules.Home{Users: []string{"SATO", "TANAKA"}}
-	found = expect.Value(x.By(r, ids{}))(t)
-	o := found.Opening
-	expect.That(t, o != nil && o.Home == "" && len(o.Route.Stages[0].People) == 1, "%+v", found)
-	x.Settings.DirectApprovers = rules.Home{}
-	found = expect.Value(x.By(r, ids{}))(t)
-	expect.That(t, found.Refused != nil && found.Refused.Why == task.ReasonNoHome, "%+v", found)
-	expect.That(t, x.ShownTo(of(in(asks(rules.EmptyRefuse, "TANAKA"))), ids{}) == nil, "named people need no home")
-}
-
-// inThread is what becomes of a write that a requester asks in a thread with words of these people.
-// Whose words stand in the thread is no reason to leave out their stage, or to ask fewer people; the requester's own
-// stage is left out if the policy says so.
-// What an agent makes of a conversation is nobody's own alone: who spoke last has only said thanks.
-func TestAThanksMakesNobodysStageTheirOwn(t *testing.T) {
-	x := askersOf(task.Step{StepID: "step-1", Order: 1, Tool: "send_slack_dm", ToolVersion: "1", Access: "write",
-		ToolInput: `{"to":"x"}`})
-	x.Task.Head.Requester, x.Task.Request.User, x.Task.Request.EventID = "CFO", "CFO", task.OfferedIn("S1")
-	cfo := in(asks(rules.EmptySkip, "CFO"))
-	cfo.Outcome.Route.Stages = append(cfo.Outcome.Route.Stages, in(asks(rules.EmptyRefuse, "MORI")).Route.Stages...)
-	cfo.Outcome.Route.Hands = 1
-	found := expect.Value(x.By(of(writing(cfo)), ids{}))(t)
-	expect.That(t, found.Refused != nil && found.Refused.Why == task.ReasonAskersRoute, "%+v", found)
-}
-
-// Nobody is forgotten where the words of very many led to a request: it is refused, and says how to go on.
-// Where an organisation stands, an asker without a row there opens nothing: nobody knows whose second account it is.
-// strangers is an office to which X belongs in no way.
-type strangers struct{ office }
-
-func (s strangers) Person(user string) circulation.Person {
-	p := s.office.Person(user)
-	if p.User == "X" {
-		p.Person = ""
-	}
-	return p
-}
-
-func (s strangers) Here(p circulation.Person, on string) bool {
-	return p.User != "AWAY" && s.office.Here(p, on)
-}
-
-func (s strangers) OnLeave(string, string, string) []circulation.Person {
-	return []circulation.Person{{User: "AWAY"}}
+	expect.That(t, expect.Value(x.By(r, ids{}))(t).Opening != nil, "others are there")
+	no := expect.Value(x.By(r, lonely{}))(t).Refused
+	expect.That(t, no != nil && no.Why == task.ReasonNoRoute && no.Lacks == rules.LeftAlone, "%+v", no)
+	x.Task.Request.ChannelType = "im"
+	no = expect.Value(x.By(r, ids{}))(t).Refused
+	expect.That(t, no != nil && no.Lacks == rules.LeftAlone, "%+v", no)
+	expect.That(t, expect.Value(x.By(of(in(asks("TANAKA"))), ids{}))(t).Opening != nil, "named people need no channel")
 }
 
 func TestARequestOfAnUnknownKindIsToldSo(t *testing.T) {
-	dear := in(asks(rules.EmptyRefuse, "TANAKA"), "C1")
-	dear.When = rules.Conditions{Labels: []rules.Labelled{{Name: "費目", Is: rules.UseSome, List: []string{"交際費"}}}}
+	dear := in(asks("TANAKA"), "C1")
+	dear.When = rules.Conditions{Labels: []rules.Labelled{{Name: "費目", List: []string{"交際費"}}}}
 	for locale, want := range map[string]string{
-		"ja": "「費目」が分からないため、承認する人を決められません。「費目」を書いて、もう一度依頼してください。",
-		"en": "“費目” isn’t known, so it can’t be said who has to approve. Say what it is, and ask again.",
+		"ja": "「費目」の値が分からないか、どのルールにも挙がっていないため、承認する人を決められません。「費目」を確かめて、もう一度依頼してください。",
+		"en": "“費目” isn’t known, or no rule lists its value, so it can’t be said who has to approve. Check it, and ask again.",
 	} {
 		x := askersOf()
 		x.Settings.Locale = locale
 		x.Calls = []rules.Call{{Access: aggregate.Write, Labels: map[string][]string{"費目": nil}}}
-		found := expect.Value(x.ByIDs(of(dear, in(asks(rules.EmptyRefuse, "SUZUKI"), "C1"))))(t)
+		found := expect.Value(x.ByIDs(of(dear, in(asks("SUZUKI"), "C1"))))(t)
 		expect.Must(t, found.Refused != nil, "%+v", found)
 		expect.Same(t, *found.Refused, task.Refusal{Why: task.ReasonRuleRefuses, Detail: want,
 			Rule: circulation.Rule{ID: dear.ID, Name: "rule", Revision: 3}})
-		found = expect.Value(x.ByIDs(of(dear, in(asks(rules.EmptyRefuse, "TANAKA"), "C1"))))(t)
-		expect.That(t, found.Opening != nil, "%+v", found)
 	}
-}
-
-// leaving is an office in which LEFT may stamp no more.
-type leaving struct{ office }
-
-func (leaving) Employment(p circulation.Person, _ string) rules.Employment {
-	if p.User == "LEFT" {
-		return rules.EmploymentNone
-	}
-	return rules.EmploymentEmployee
 }

@@ -34,39 +34,10 @@ func TestARefusalWithoutWordsSaysWhatToDo(t *testing.T) {
 
 // Above whom nobody is found is told with the refusal.
 func TestARefusalNamesWhoHasNoManager(t *testing.T) {
-	boss := rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "上長", Need: 1, Empty: rules.EmptyRefuse,
+	boss := rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "上長", Need: 1,
 		Who: rules.Who{Kind: rules.WhoManager, Level: 1}}}}}
 	x := askersOf()
 	no := expect.Value(x.By(of(in(boss)), ids{}))(t).Refused
 	expect.Must(t, no != nil, "a route is found")
 	expect.That(t, no.Why == task.ReasonNoRoute && no.Lacks == rules.LeftVacant && no.Of == "SATO", "%+v", no)
-}
-
-// How many different people are needed, and how many can approve, is told with the refusal.
-func TestARefusalSaysHowManyPeopleAreNeeded(t *testing.T) {
-	stage := func(name string) rules.Stage {
-		return rules.Stage{Name: name, Need: 1, Empty: rules.EmptyRefuse,
-			Who: rules.Who{Kind: rules.WhoPeople, People: []string{"SUZUKI"}}}
-	}
-	for hands, want := range map[int]string{0: "hands 2 1", 3: "hands 3 1"} {
-		twice := rules.Outcome{Route: &rules.Policy{Hands: hands, Stages: []rules.Stage{stage("課長"), stage("部長")}}}
-		no := expect.Value(askersOf().By(of(in(twice)), ids{}))(t).Refused
-		expect.Must(t, no != nil, "a route is found")
-		expect.That(t, no.Why == task.ReasonNoRoute && no.Detail == "部長" && no.Lacks == want, "%+v", no)
-	}
-}
-
-// knowsNothing is a directory without departments and posts.
-type knowsNothing struct{ ids }
-
-func (knowsNothing) Knows(string, string) bool { return false }
-
-// Of readers whose department nobody knows the rule is named, since they are at no stage.
-func TestARefusalForReadersNamesTheRule(t *testing.T) {
-	told := rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "課長", Need: 1, Empty: rules.EmptyRefuse,
-		Who: rules.Who{Kind: rules.WhoPeople, People: []string{"SUZUKI"}}}},
-		Readers: &rules.Readers{Posts: []rules.Who{{Kind: rules.WhoPosition, Positions: []string{"課長"}, Label: "関係課"}}}}}
-	no := expect.Value(askersOf().By(of(in(told)), knowsNothing{}))(t).Refused
-	expect.Must(t, no != nil, "a route is found")
-	expect.That(t, no.Why == task.ReasonUnknownPost && no.Detail == "rule: 関係課", "%+v", no)
 }

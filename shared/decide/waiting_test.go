@@ -225,14 +225,12 @@ func (changing) Manager(_ circulation.Person, on string) (circulation.Person, bo
 	return circulation.Person{User: "NEW", Person: "NEW"}, true
 }
 
-func (changing) Employment(circulation.Person, string) rules.Employment {
-	return rules.EmploymentEmployee
-}
+func (changing) MayStamp(circulation.Person, string) bool { return true }
 
 // Who is asked is decided by the day in the tenant's zone, to the second, of the time at which it is asked.
 func TestARouteIsThatOfTheDayInTheTenantsZone(t *testing.T) {
 	r := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{in(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{
-		Name: "head", Who: rules.Who{Kind: rules.WhoManager, Level: 1}, Need: 1, Empty: rules.EmptyRefuse}}}})}}
+		Name: "head", Who: rules.Who{Kind: rules.WhoManager, Level: 1}, Need: 1}}}})}}
 	for _, c := range []struct {
 		now  time.Time
 		want string

@@ -64,18 +64,15 @@ func (w endWords) lacks(lines []string) string {
 	if of != "" {
 		why += "_of"
 	}
-	code, people, _ := strings.Cut(why, " ")
-	need, few, _ := strings.Cut(people, " ")
-	return language.Fill(cmp.Or(w.Lacks[code], w.Lacks[""]), "who", of, "rule", rule, "need", need, "few", few)
+	return language.Fill(cmp.Or(w.Lacks[why], w.Lacks[""]), "who", of, "rule", rule)
 }
 
 // unrouted returns what happened where a stage with these lines has no route: of one that finds people, who aren't
 // those that the rule needs, it isn't said that nobody is found.
 func (w endWords) unrouted(r aggregate.Reason, lines []string) string {
 	if len(lines) > 1 {
-		code, _, _ := strings.Cut(lines[1], " ")
-		if text := w.Unmet[r]; text != "" && slices.Contains([]string{rules.LeftHands, rules.LeftFloor, rules.LeftBounds,
-			rules.LeftMany, rules.LeftChannel}, code) {
+		if text := w.Unmet[r]; text != "" && slices.Contains([]string{rules.LeftPeople, rules.LeftMany, rules.LeftChannel,
+			rules.LeftAlone}, lines[1]) {
 			return text
 		}
 	}

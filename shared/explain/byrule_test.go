@@ -20,23 +20,23 @@ func TestWhyNobodyIsFoundIsSaidWithWhatToDo(t *testing.T) {
 	for _, locale := range language.All {
 		pages := map[string][]string{"ja": {"「組織」", "「回覧ルール」"}, "en": {"“Organisation”", "“Routing rules”"}}[locale]
 		for _, detail := range []string{"課長", "課長\nabo", "課長\nabove\nU1\n高額", "課長\nvacant\nU1\n高額",
-			"課長\nvacant\n\n高額", "課長\nstanding\n\n高額", "課長\nown\n\n高額", "課長\ntwice\n\n高額", "\nhands 3 1\n\n高額",
-			"課長\nmany\n\n高額", "課長\nchannel\n\n高額", "\nfloor\n\n高額", "\nbounds\n\n高額", "課長\nnew\n\n高額"} {
+			"課長\nvacant\n\n高額", "課長\nstanding\n\n高額", "課長\nown\n\n高額", "\npeople\n\n高額", "課長\nalone\n\n高額",
+			"課長\nmany\n\n高額", "課長\nchannel\n\n高額", "課長\nnew\n\n高額"} {
 			said := Ended(locale, task.ReasonNoRoute, FitDetail(task.ReasonNoRoute, detail, as(""), as("@")), NoRetry)
 			expect.That(t, strings.Contains(said, pages[0]) || strings.Contains(said, pages[1]), "%q: %s", detail, said)
 			expect.That(t, !strings.ContainsAny(said, "{}\n"), "%q: %s", detail, said)
 			expect.Is(t, strings.Contains(said, "@U1"), strings.Contains(detail, "U1"), said)
 			expect.Is(t, strings.Contains(said, "課長"), strings.HasPrefix(detail, "課長"), said)
 		}
-		for _, code := range []string{rules.LeftVacant, rules.LeftElsewhere, rules.LeftStanding, rules.LeftOwn, rules.LeftTwice, rules.LeftNone,
-			rules.LeftHands, rules.LeftMany, rules.LeftChannel, rules.LeftFloor, rules.LeftBounds, rules.LeftAbove + "_of"} {
+		for _, code := range []string{rules.LeftVacant, rules.LeftStanding, rules.LeftOwn, rules.LeftPeople, rules.LeftAlone,
+			rules.LeftMany, rules.LeftChannel, rules.LeftAbove + "_of"} {
 			expect.That(t, endWordsOf.In(locale).Lacks[code] != "", "%s has no words for %s", locale, code)
 		}
 	}
-	for locale, want := range map[string][2]string{"ja": {"別々の 3 人の承認が必要ですが、承認できるのは、段階を合わせて 1 人だけです",
-		"見つからない"}, "en": {"3 different people have to approve, and only 1 can", "Nobody is found"}} {
+	for locale, want := range map[string][2]string{"ja": {"承認できる別々の方が足りないか",
+		"見つからない"}, "en": {"Too few different people can approve", "Nobody is found"}} {
 		for _, why := range []aggregate.Reason{task.ReasonNoRoute, task.ReasonStepNoRoute} {
-			said := Ended(locale, why, "部長\nhands 3 1\n\n高額", NoRetry)
+			said := Ended(locale, why, "部長\npeople\n\n高額", NoRetry)
 			expect.That(t, strings.Contains(said, want[0]) && strings.Contains(said, "部長") && strings.Contains(said, "高額") &&
 				!strings.Contains(said, want[1]), "%s", said)
 			expect.Has(t, Ended(locale, why, "部長\nvacant\n\n高額", NoRetry), map[string]string{"ja": want[1],

@@ -370,7 +370,7 @@ func TestEveryRefusalByRulesNamesItsRule(t *testing.T) {
 	who := func(id string) string { return "@" + id }
 	for _, locale := range language.All {
 		for _, why := range []aggregate.Reason{
-			task.ReasonRuleRefuses, task.ReasonNoRoute, task.ReasonNoDepartment, task.ReasonNoHome, task.ReasonUnknownPost,
+			task.ReasonRuleRefuses, task.ReasonNoRoute, task.ReasonNoDepartment, task.ReasonUnknownPost,
 			conversation.ReasonSilent, conversation.ReasonUnrouted,
 		} {
 			e := conversation.ErrByRules{Why: why, Rule: circulation.Rule{Name: "外部への書き込み"}, Detail: "経理"}

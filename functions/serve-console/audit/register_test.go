@@ -306,7 +306,7 @@ func tellsApart(t *testing.T, w *consoletest.World) {
 func remarks(t *testing.T, w *consoletest.World) {
 	ctx := t.Context()
 	rule := rules.Rule{ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{Refuse: "no"}}
-	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{rule}}
+	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{rule}}
 	_, rev, err := w.Store.SaveRules(ctx, w.Tenant.ID, x, 0, nil, w.By, w.Now())
 	expect.NoError(t, err)
 	w.Later(6 * 24 * time.Hour)

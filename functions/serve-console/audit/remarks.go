@@ -49,11 +49,6 @@ func (s *speaker) remarks(row *store.RegisteredTask) string {
 		}
 	}
 	some(func(x circulation.StageState) bool { return x.LeftOut != "" }, "left_out")
-	for _, why := range []string{rules.LeftVacant, rules.LeftElsewhere} {
-		some(func(x circulation.StageState) bool { return x.LeftOut == why || x.Filled == why }, why)
-	}
-	some(func(x circulation.StageState) bool { return x.Filled == rules.LeftUnknown }, "unknown")
-	some(func(x circulation.StageState) bool { return x.Filled == rules.FilledInstead }, "instead")
 	return strings.Join(all, s.words.Say("and"))
 }
 

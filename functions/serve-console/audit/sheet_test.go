@@ -70,7 +70,7 @@ func TestAPathSaysInWhosePlaceSomebodyDecided(t *testing.T) {
 		p := circulation.Person{User: "U2", Via: via}
 		g := aggregate.Gate{AskedAt: &at, AskedSum: "hash", Terms: aggregate.Terms{ApprovalHours: 1,
 			Rule: &circulation.Rule{ID: "r"}}, Route: &circulation.Route{Form: circulation.Form, Hands: 1,
-			Stages: []circulation.Stage{{Name: "部長", Mode: circulation.ModePeople, Need: 1, Filled: rules.FilledInstead,
+			Stages: []circulation.Stage{{Name: "部長", Mode: circulation.ModePeople, Need: 1, Filled: "instead",
 				People: []circulation.Person{p}}}}, Acts: []circulation.Act{{Form: circulation.Form,
 			Kind: circulation.Stamp, Hand: circulation.Person{User: "U2"}, Principal: circulation.Person{User: "U2"}, At: at,
 			Stage: 1, Hash: "hash"}}}
@@ -91,7 +91,7 @@ func TestTheSheetSaysWhichPostWasVacant(t *testing.T) {
 	filled, out := desk, circulation.Stage{Name: "室長", Mode: circulation.ModePeople, LeftOut: rules.LeftVacant}
 	filled.Filled = rules.LeftVacant
 	renamed, elsewhere := desk, desk
-	renamed.Filled, elsewhere.Filled = rules.LeftUnknown, rules.LeftElsewhere
+	renamed.Filled, elsewhere.Filled = rules.LeftUnknown, "elsewhere"
 	at := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	g := &aggregate.Gate{AskedAt: &at, AskedSum: "hash", Terms: aggregate.Terms{ApprovalHours: 1,
 		Rule: &circulation.Rule{ID: "r"}}, Route: &circulation.Route{Form: circulation.Form, Hands: 1,

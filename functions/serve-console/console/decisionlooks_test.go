@@ -41,24 +41,24 @@ func decisionLooks(w *consoletest.World) []look {
 	}...)
 }
 
-// kindsOfRules are rules by kinds of spending, for positions, that ask several sources side by side.
+// kindsOfRules are rules by kinds of spending, for people, of whom any of several is asked.
 func kindsOfRules() *rules.Rules {
 	people := rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Tanaka, webapi.Alex}}
 	stage := func(name string, who rules.Who) rules.Stage {
-		return rules.Stage{Name: name, Who: who, Need: 1, Empty: rules.EmptyUp}
+		return rules.Stage{Name: name, Who: who, Need: 1}
 	}
-	above := stage("所属", rules.Who{Kind: rules.WhoPosition, Positions: []string{"課長"}})
-	above.NoStandIns, above.Beside = true, []rules.Source{{Who: people, Need: 2}}
+	above := stage("所属", rules.Who{Kind: rules.WhoPosition, Position: "課長"})
+	above.Who = rules.Who{Kind: rules.WhoAny, Any: []rules.Who{above.Who, people}}
 	asked := stage("合議", people)
 	of := func(name string, when rules.Conditions, stages ...rules.Stage) rules.Rule {
 		return rules.Rule{ID: aggregate.NewID(), Name: name, When: when,
 			Outcome: rules.Outcome{Route: &rules.Policy{Stages: stages}}}
 	}
-	return &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
+	return &rules.Rules{Form: rules.Form, Rules: []rules.Rule{
 		of("旅費", rules.Conditions{
-			Requester: &rules.Requester{Positions: []string{"課長", "係長"}},
-			Labels: []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: []string{"国内旅費", "海外旅費"}},
-				{Name: "契約方法", Is: rules.UseSome, List: []string{"随意契約"}}}}, asked, above),
+			Requester: &rules.Requester{People: []string{webapi.Sato, webapi.Alex}},
+			Labels: []rules.Labelled{{Name: "費目", List: []string{"国内旅費", "海外旅費"}},
+				{Name: "契約方法", List: []string{"随意契約"}}}}, asked, above),
 		of("そのほかの費目", rules.Conditions{}, stage("上長", rules.Who{Kind: rules.WhoManager, Level: 1})),
 	}}
 }

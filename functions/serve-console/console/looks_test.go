@@ -220,20 +220,17 @@ func ruleLooks(w *consoletest.World) []look {
 // someRules are rules of each kind, one of which an earlier one covers.
 func someRules() *rules.Rules {
 	people := func(name string, need int, users ...string) rules.Stage {
-		return rules.Stage{Name: name, Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: need,
-			Empty: rules.EmptyRefuse}
+		return rules.Stage{Name: name, Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: need}
 	}
 	steps := []rules.Kind{rules.KindSteps}
 	writing := &rules.Tools{Use: rules.UseWriting}
-	return &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1,
-		HandsFrom: &rules.Money{Value: "1000000", Currency: "JPY"}}, Rules: []rules.Rule{
+	return &rules.Rules{Form: rules.Form, Rules: []rules.Rule{
 		{ID: aggregate.NewID(), Name: "10万円以上の外部書き込み", When: rules.Conditions{Kinds: steps, Tools: writing,
 			Amount: &rules.Between{AtLeast: "100000", Currency: "JPY"}}, Outcome: rules.Outcome{Route: &rules.Policy{
 			Stages: []rules.Stage{people("部長", 1, webapi.Suzuki), people("経理", 2, webapi.Tanaka, webapi.Alex, webapi.Sato),
 				people("総務", 0, webapi.Guest)}, Readers: &rules.Readers{People: []string{webapi.Alex}}}}},
 		{ID: aggregate.NewID(), Name: "社外への送信", When: rules.Conditions{Kinds: steps, Tools: writing,
-			Places:       &rules.Places{Channels: []string{webapi.HR}},
-			Destinations: &rules.Destinations{Go: rules.GoOutside, List: []string{"example.com"}}},
+			Places: &rules.Places{Channels: []string{webapi.HR}}},
 			Outcome: rules.Outcome{Refuse: "社外への送信は総務部に依頼してください。"}},
 		{ID: aggregate.NewID(), Name: "営業部の少額",
 			When: rules.Conditions{Requester: &rules.Requester{Departments: []string{"営業部"}},
@@ -241,7 +238,7 @@ func someRules() *rules.Rules {
 					{Address: "https://rooms.example.com/mcp", Name: "book"}}},
 				Amount: &rules.Between{Below: "50000",
 					Currency: "JPY"}}, Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-				{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 1}, Need: 1, Empty: rules.EmptyUp}, people("経理", 1,
+				{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 1}, Need: 1}, people("経理", 1,
 					webapi.Tanaka)}}}},
 		{ID: aggregate.NewID(), Name: "50万円以上", When: rules.Conditions{Kinds: steps, Tools: writing,
 			Amount: &rules.Between{AtLeast: "500000", Currency: "JPY"}}, Outcome: rules.Outcome{Route: &rules.Policy{

@@ -17,7 +17,7 @@ func (s speaker) asking(r *rules.Rule) (group, band string, more []string) {
 	group = s.In("groups", use, "list", tools)
 	group += s.In("kinds_said", kindsValue(c.Kinds))
 	if b := c.Amount; b != nil && b.Bounded() {
-		if band = s.amount(*b, "band_"); b.AtMost+b.Below == "" {
+		if band = s.amount(*b, "band_"); b.Below == "" {
 			more = append(more, s.Say("band_unread"))
 		}
 	}
@@ -27,11 +27,8 @@ func (s speaker) asking(r *rules.Rule) (group, band string, more []string) {
 	if c.Requester != nil {
 		more = append(more, s.who(c.Requester))
 	}
-	if d := c.Destinations; d != nil {
-		more = append(more, s.In("band_to", d.Go, "list", s.sent(d, s.Say("middot"))))
-	}
 	for _, l := range c.Labels {
-		more = append(more, s.In("band_labels", l.Is, s.labelled(l)...))
+		more = append(more, s.Say("band_labelled", s.labelled(l)...))
 	}
 	if band == "" && len(more) > 0 {
 		band, more = more[0], more[1:]
@@ -62,17 +59,12 @@ const mostOfRefusal = 40
 func (s speaker) chip(x *rules.Stage) chip {
 	c := chip{Text: legible.OneLine(x.Name)}
 	some := func(n int) string {
-		if x.Share != "" {
-			return s.Say("chip_share", "share", s.In("shares", x.Share), "n", n)
-		}
 		if x.Need <= 0 {
 			return s.Say("chip_all", "n", n)
 		}
 		return s.Say("chip_need", "need", x.Need, "n", n)
 	}
 	switch w := x.Who; {
-	case len(w.Instead) > 0:
-		c.Note = s.asked(w)
 	case w.Kind == rules.WhoPeople && len(w.People) == 1:
 		c.Note = s.person(w.People[0])
 	case w.Kind == rules.WhoPeople && len(w.People) > 0:
@@ -81,19 +73,8 @@ func (s speaker) chip(x *rules.Stage) chip {
 		c.Note = some(s.counts[w.Group])
 	case w.Kind == rules.WhoGroup && w.Group != "":
 		c.Note = s.person(w.Group)
-	case w.Kind == rules.WhoManager:
-		c.Note = s.manager(w.Level)
-	case w.Kind == rules.WhoPosition:
-		c.Note = s.asked(w)
-	case w.Kind == rules.WhoChannel:
-		c.Note = s.Say("who_channel")
-	case w.Kind == rules.WhoAny:
-		c.Note = s.asked(w)
 	default:
-		c.Note = s.Say("not_chosen")
-	}
-	if n := len(x.Beside); n > 0 {
-		c.Note = s.Say("chip_beside", "note", c.Note, "n", n)
+		c.Note = cmp.Or(s.asked(w), s.Say("not_chosen"))
 	}
 	if c.Text == "" {
 		c.Text, c.Note = c.Note, ""
@@ -104,26 +85,24 @@ func (s speaker) chip(x *rules.Stage) chip {
 	return c
 }
 
-// least says how many different people an outcome needs, "" if it asks nobody. Of several stages it says how many
-// approve, and the people only where the rule does: one of them may stamp at several.
+// least says how many people an outcome needs, or how many stages; "" if it asks nobody.
 func (s speaker) least(o *rules.Outcome) string {
 	if o.Route == nil {
 		return ""
 	}
-	stages, n := o.Route.Approving()
-	if len(stages) == 1 && n == 0 {
-		return cmp.Or(s.In("shares", stages[0].Share), s.Say("stage_all_of"))
-	}
-	n = max(n, o.Route.LeastHands())
-	people := s.In("people", map[bool]string{true: "one", false: "many"}[n == 1], "n", n)
-	switch n := len(stages); {
-	case n < 2:
-		return people
-	case o.Route.Hands == 0:
+	if n := len(o.Route.Stages); n > 1 {
 		return s.Say("stages_of", "n", n)
-	default:
-		return s.Say("stages_of", "n", n) + s.Say("middot") + people
 	}
+	n := 0
+	for _, x := range o.Route.Stages {
+		if n = x.Need; n <= 0 && x.Who.Kind == rules.WhoPeople {
+			n = len(x.Who.People)
+		}
+	}
+	if n <= 0 {
+		return s.Say("stage_all_of")
+	}
+	return s.In("people", map[bool]string{true: "one", false: "many"}[n == 1], "n", n)
 }
 
 // called makes a name of what a rule is for.

@@ -38,14 +38,13 @@ func TestTheListSaysTheAmountsOfRules(t *testing.T) {
 		one := rules.Rule{ID: aggregate.NewID(), Name: []string{"100万円以上", "中くらい", "少ない額"}[i],
 			When: rules.Conditions{Tools: &rules.Tools{Use: rules.UseWriting}},
 			Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "部長", Need: 1,
-				Who:   rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Suzuki}},
-				Empty: rules.EmptyRefuse}}}}}
+				Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Suzuki}}}}}}}
 		if least != "" {
 			one.When.Amount = &rules.Between{AtLeast: least, Currency: "JPY"}
 		}
 		x.Rules = append(x.Rules, one)
 	}
-	x.Form, x.Floor.Stamps = rules.Form, 1
+	x.Form = rules.Form
 	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, &x, 0, nil, w.By, w.Now())
 	expect.NoError(t, err)
 	b := w.As(webapi.Suzuki)
@@ -60,48 +59,24 @@ func TestTheListSaysTheAmountsOfRules(t *testing.T) {
 	b.In("en").Get("/console/rules").Says(t, 200, "¥1,000,000 or more “100万円以上” · also if the amount can’t be read")
 }
 
-// Of a rule that is never used for want of an organisation it isn't said, too, that it refuses for want of one.
-func TestAnUnusedRuleIsNotSaidToRefuse(t *testing.T) {
-	w := consoletest.Start(t)
-	x := rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
-		ID: aggregate.NewID(), Name: "営業部", When: rules.Conditions{Requester: &rules.Requester{Departments: []string{"営業部"}}},
-		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "上長", Need: 1, Empty: rules.EmptyUp,
-			Who: rules.Who{Kind: rules.WhoManager, Level: 1}}}}}}}}
-	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, &x, 0, nil, w.By, w.Now())
-	expect.NoError(t, err)
-	b := w.As(webapi.Suzuki)
-	b.Post("/console/rules", b.Get("/console/rules").Hidden("act", "check")).Says(t, 200, "条件に組織表が必要です。使われません。").
-		Lacks(t, "この依頼は断られます")
-}
-
-// Of several stages the list says how many they are, and of different people only what the rule says of them.
+// Of several stages the list says how many they are.
 func TestTheListSaysHowManyStagesApprove(t *testing.T) {
 	w := consoletest.Start(t)
 	var x rules.Rules
 	stage := func(user string) rules.Stage {
-		return rules.Stage{Name: "確認", Need: 1, Empty: rules.EmptyRefuse,
+		return rules.Stage{Name: "確認", Need: 1,
 			Who: rules.Who{Kind: rules.WhoPeople, People: []string{user}}}
 	}
-	for i, hands := range []int{0, 2} {
+	for i := range 2 {
 		x.Rules = append(x.Rules, rules.Rule{ID: aggregate.NewID(), Name: []string{"A", "B"}[i], Outcome: rules.Outcome{
-			Route: &rules.Policy{Hands: hands, Stages: []rules.Stage{stage(webapi.Suzuki), stage(webapi.Tanaka)}}}})
+			Route: &rules.Policy{Stages: []rules.Stage{stage(webapi.Suzuki), stage(webapi.Tanaka)}}}})
 	}
-	x.Form, x.Floor.Stamps = rules.Form, 1
+	x.Form = rules.Form
 	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, &x, 0, nil, w.By, w.Now())
 	expect.NoError(t, err)
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/rules").Says(t, 200, "鈴木 一郎 確認 田中 恵 2 段階 編集", "鈴木 一郎 確認 田中 恵 2 段階・2 人 編集")
-	b.In("en").Get("/console/rules").Says(t, 200, "2 stages Edit", "2 stages, 2 people Edit")
-
-	one, body := x, stage(webapi.Suzuki)
-	body.Need, body.Share, body.Who.People = 0, rules.ShareMajority, []string{webapi.Suzuki, webapi.Tanaka, webapi.Sato}
-	for i, s := range []rules.Stage{stage(webapi.Suzuki), body} {
-		one.Rules[i].Route = &rules.Policy{Stages: []rules.Stage{s}}
-	}
-	saved(w, &one)
-	b.In("ja").Get("/console/rules").Says(t, 200, "確認 鈴木 一郎 1 人 編集", "3人の過半数 2 人 編集")
-	one.Rules = one.Rules[1:]
-	saved(w, &one)
+	b.Get("/console/rules").Says(t, 200, "鈴木 一郎 確認 田中 恵 2 段階 編集")
+	b.In("en").Get("/console/rules").Says(t, 200, "2 stages Edit")
 }
 
 // A rule with one condition is the same after its form is sent as it is shown.
@@ -110,7 +85,7 @@ func TestTheFormGivesBackEachCondition(t *testing.T) {
 	b := w.As(webapi.Suzuki)
 	for _, when := range console.OneCondition {
 		was := rules.Rule{ID: aggregate.NewID(), Name: "x", When: when, Outcome: rules.Outcome{Refuse: "-"}}
-		saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{was}})
+		saved(w, &rules.Rules{Form: rules.Form, Rules: []rules.Rule{was}})
 		form := b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, 200)
 		sent := asShown(t, form)
 		sent.Set("act", "keep")

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"cmp"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -67,16 +66,13 @@ func (a *asked) barred(o *rules.Outcome) (all []string) {
 	if o.Route == nil || a.members == nil {
 		return nil
 	}
-	stages, _ := o.Route.Sources()
-	for _, s := range stages {
-		var named []string
-		for _, who := range s.Who.All() {
-			named = append(named, who.People...)
-		}
-		for _, id := range named {
-			u, listed := a.members.Person(id)
-			if why := a.members.Rule(u); listed && why != "" {
-				all = append(all, a.person(id)+": "+a.In("standing", why))
+	for _, s := range o.Route.Stages {
+		for _, who := range s.Who.Each() {
+			for _, id := range who.People {
+				u, listed := a.members.Person(id)
+				if why := a.members.Rule(u); listed && why != "" {
+					all = append(all, a.person(id)+": "+a.In("standing", why))
+				}
 			}
 		}
 	}
@@ -129,28 +125,3 @@ func (a *asked) toolBoxes(listed []rules.Tool) (all []web.Box) {
 	}
 	return all
 }
-
-// empties are what may happen to a stage for which too few people are left, by cause.
-func (a *asked) empties(at string, i int, is rules.Empty, up []string) (all []web.Field) {
-	if is == (rules.Empty{}) {
-		is = newEmpty
-		if len(up) > 0 { // an organisation stands
-			is.Vacant, is.Own = rules.ThenUp, rules.ThenUp
-		}
-	}
-	refuse, skip, again := string(rules.ThenRefuse), string(rules.ThenSkip), string(rules.ThenAgain)
-	for _, cause := range []struct {
-		name string
-		is   rules.Then
-		of   []string
-	}{{"vacant", is.Vacant, []string{refuse, skip}}, {"own", is.Own, []string{refuse, skip}},
-		{"twice", is.Twice, []string{skip, again}}} {
-		all = append(all, web.Field{Name: at + cause.name, ID: fmt.Sprint(cause.name, "-", i),
-			Label:   a.In("fields", "route.stages.empty."+cause.name),
-			Choices: a.options("empty_options", string(cause.is), slices.Concat(up, cause.of)...)})
-	}
-	return all
-}
-
-// newEmpty is what a new stage says.
-var newEmpty = rules.Empty{Vacant: rules.ThenRefuse, Own: rules.ThenRefuse, Twice: rules.ThenSkip}

@@ -36,7 +36,7 @@ func (a *asked) looked(do func(d *decide.Directory) error) error {
 		return fmt.Errorf("%w: the organisation can't be read", explain.ErrUnverified)
 	}
 	d, ctx, left := decide.NewDirectory(a.org, s), a.r.Context(), mostAsked
-	return d.Settle(ctx, func() error { return do(d) }, func() (some bool, err error) {
+	return d.Settle(func() error { return do(d) }, func() (some bool, err error) {
 		n := s.Lacking()
 		if n == 0 {
 			return false, nil
@@ -64,7 +64,7 @@ func (a *asked) membersOf(ctx context.Context, id string) ([]string, error) {
 
 func (a *asked) organised() error {
 	is, unread, err := standing(a.r.Context(), a.Organisations, a.v.Tenant)
-	a.day, a.unread, a.org = a.Today(), unread, decide.Standing(is, a.Organisations)
+	a.day, a.unread, a.org = a.Today(), unread, decide.Standing(is)
 	if err != nil || a.org == nil {
 		return err
 	}
@@ -96,14 +96,12 @@ func (a *asked) departmentBoxes() (all []web.Box) {
 // between stands between a department's code and a position in the value of an input. Neither can have it.
 const between = "\t"
 
-func positionValue(department string, positions ...string) string {
-	return department + between + strings.Join(positions, between)
-}
+func positionValue(department, position string) string { return department + between + position }
 
 // postOf reads what positionValue made.
 func postOf(value string) rules.Who {
-	all := strings.Split(value, between)
-	return rules.Who{Kind: rules.WhoPosition, Department: all[0], Positions: all[1:]}
+	department, position, _ := strings.Cut(value, between)
+	return rules.Who{Kind: rules.WhoPosition, Department: department, Position: position}
 }
 
 // positionBoxes are the positions that somebody holds in a department, with who that is, and each position above
@@ -152,7 +150,7 @@ func (a *asked) ofOrganisation(name, query string, chosen []string, all []web.Bo
 func (a *asked) positionChooser(name string, values []string, query string, all []web.Box) web.Chooser {
 	return a.ofOrganisation(name, query, values, all, func(value string) string {
 		post := postOf(value)
-		return a.position(post.Department, post.Positions...)
+		return a.position(post.Department, post.Position)
 	})
 }
 

@@ -117,29 +117,25 @@ type ruleData struct {
 
 	Name         string
 	Kinds        []web.Choice
-	Organised    bool // an organisation stands
-	Unread       bool // and can't be read
+	Organised    bool        // an organisation stands
+	Unread       bool        // and can't be read
+	People       web.Chooser // who ask
 	Departments  web.Chooser
 	Groups       web.Chooser // whose members ask
 	Direct       bool        // it takes direct messages
 	Channels     web.Chooser
-	Use, To      []web.Choice
+	Use          []web.Choice
 	Tools        []web.Box
-	Destinations string
 	Labels       []labelData
-	Positions    string
-	Amount       boundData
+	Low, High    string
 	Currency     string
 	Outcome      string
 	Numbered     bool
 	Refuse       string
 	Stages       []stageData
 	More         bool // another stage may be added
-	Hands        string
 	Readers      web.Chooser
 	ReaderGroups web.Chooser
-	ReaderPosts  web.Chooser
-	ReaderLabels []readerLabel
 }
 
 // Said names what is wrong.
@@ -176,36 +172,17 @@ type stageData struct {
 	Mark        string
 	Name, Need  string
 	Kinds       []web.Choice
-	Vacant      web.Field   // what may happen if nobody is found
-	Empties     []web.Field // or too few people are left otherwise, by cause
 	People      web.Chooser
 	Position    web.Chooser
-	Also        string // more positions there
-	Label       string // that says the department
-	None        string // or that there is none, by this value
 	Group       web.Chooser
 	Levels      []web.Choice
-	Others      bool
 	Joins       []web.Choice
-	Beside      bool // it is asked together with the one before it
-	Any         bool // any of them is asked, or these instead, or they may be added: the number is that of the first
-	Instead     bool
-	Raise       bool // its name says in which case the stage's people may add it
-	Shares      []web.Choice
-	Share       string // that stands in the place of Need
-	Alone       bool   // nobody stands in for its people
+	Joined      bool // it is a part of the stage before it, which says how many
 	First, Last bool
 }
 
-// readerLabel are the inputs of posts whose department a kind says.
-type readerLabel struct{ At, Field, Label, Positions, None string }
-
 // labelData are the inputs of a condition on a kind.
-type labelData struct {
-	At, Field, Name, List string
-	Is                    []web.Choice
-	Bounds                boundData
-}
+type labelData struct{ At, Field, Name, List string }
 
 // form shows a rule's form. sent is what was typed, if the stages still have their places.
 func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
@@ -240,6 +217,7 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 
 func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 	requester := cmp.Or(c.Requester, &rules.Requester{})
+	d.People = a.peopleChooser("people", requester.People, sent)
 	d.Departments = a.ofOrganisation("departments", sent.Get("find.departments"), requester.Departments,
 		a.departmentBoxes(), a.department)
 	d.Groups = a.groupChooser("groups", requester.Groups, sent)
@@ -248,42 +226,27 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 		channels, d.Direct = c.Places.Channels, c.Places.Direct
 	}
 	d.Channels = a.channelChooser(channels, sent.Get("find.channels"))
-	use, to := "", ""
+	use := ""
 	var listed []rules.Tool
 	if c.Tools != nil {
 		use, listed = string(c.Tools.Use), c.Tools.List
-	}
-	if c.Destinations != nil {
-		to, d.Destinations = string(c.Destinations.Go), strings.Join(c.Destinations.List, "\n")
 	}
 	d.Kinds = a.options("kind_choices", kindsValue(c.Kinds), forKinds...)
 	if len(c.Kinds) == 0 {
 		d.Kinds = a.options("kind_choices", "", append([]string{""}, forKinds...)...)
 	}
 	d.Use = a.options("use_options", use, "", string(rules.UseWriting), string(rules.UseSome), string(rules.UseOnly))
-	d.To = a.options("to_options", to, "", string(rules.GoWithin), string(rules.GoOutside))
 	d.Tools = a.toolBoxes(listed)
-	a.newer(d, c)
+	for i, l := range append(slices.Clone(c.Labels), rules.Labelled{}) {
+		d.Labels = append(d.Labels, labelData{labelField(i), fmt.Sprintf("when.labels[%d]", i), l.Name,
+			strings.Join(l.List, "\n")})
+	}
 	d.Further = len(c.Kinds) > 0 && kindsValue(c.Kinds) != steps || c.Places != nil || c.Requester != nil ||
-		c.Destinations != nil || len(c.Labels) > 0 ||
-		sent.Get("find.channels")+sent.Get("find.departments") != "" ||
-		slices.ContainsFunc([]string{"when.kinds", "when.places", "when.destinations", "when.requester", "when.labels"},
+		len(c.Labels) > 0 || sent.Get("find.channels")+sent.Get("find.departments")+sent.Get("find.people") != "" ||
+		slices.ContainsFunc([]string{"when.kinds", "when.places", "when.requester", "when.labels"},
 			func(field string) bool { return len(d.Wrong(field)) > 0 })
 	b := cmp.Or(c.Amount, &rules.Between{Currency: yen})
-	d.Amount, d.Currency = a.bounds("", "when.amount", b.AtLeast, b.Above, b.AtMost, b.Below), b.Currency
-}
-
-// newer fills in the conditions on kinds and positions.
-func (a *asked) newer(d *ruleData, c *rules.Conditions) {
-	for i, l := range append(slices.Clone(c.Labels), rules.Labelled{Is: rules.UseOnly}) {
-		d.Labels = append(d.Labels, labelData{labelField(i), fmt.Sprintf("when.labels[%d]", i), l.Name,
-			strings.Join(l.List, "\n"), a.options("label_options", string(l.Is), string(rules.UseOnly), string(rules.UseSome),
-				string(rules.UseNot)),
-			a.bounds(labelField(i), fmt.Sprintf("when.labels[%d]", i), l.AtLeast, l.Above, l.AtMost, l.Below)})
-	}
-	if c.Requester != nil {
-		d.Positions = strings.Join(c.Requester.Positions, "\n")
-	}
+	d.Low, d.High, d.Currency = commas(b.AtLeast), commas(b.Below), b.Currency
 }
 
 // options returns a select's options, named by a table; a value that the form doesn't offer stays chosen.
@@ -302,67 +265,40 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 		p = &rules.Policy{Stages: []rules.Stage{a.newStage(0)}}
 	}
 	positions := a.positionBoxes()
-	all, stage, beside, raise := sourcesOf(p), -1, 0, 0
+	all, stage := sourcesOf(p), -1
 	for i, s := range all {
-		switch s.join {
-		case "":
-			stage, beside, raise = stage+1, 0, 0
-		case joinBeside:
-			beside++
-		case joinRaise:
-			raise++
+		if !s.joined {
+			stage++
 		}
 		x := a.stageForm(i, &s.Stage, sent, positions)
 		x.Mark, x.Field, x.Last = number(stage), fmt.Sprintf("route.stages[%d]", stage), i == len(all)-1
-		x.Joins = a.options("join_options", s.join, "", joinBeside, joinAny, joinInstead, joinRaise)
-		x.Instead, x.Raise = s.join == joinInstead, s.join == joinRaise
-		switch x.Beside, x.Any = s.join == joinBeside, s.join == joinAny || x.Instead || x.Raise; {
-		case raise > 0:
-			x.Field = fmt.Sprintf("%s.may_raise[%d]", x.Field, raise-1)
-		case beside > 0:
-			x.Field = fmt.Sprintf("%s.beside[%d]", x.Field, beside-1)
-		}
+		join := map[bool]string{true: joinAny}[s.joined]
+		x.Joins, x.Joined = a.options("join_options", join, "", joinAny), s.joined
 		d.Stages = append(d.Stages, x)
 	}
 	d.More = len(p.Stages) < rules.MaxStages
-	if d.Hands = wholeShown(p.Hands); p.Hands < 0 {
-		d.Hands = sent.Get("hands")
-	}
 	readers := cmp.Or(p.Readers, &rules.Readers{})
 	d.Readers = a.peopleChooser("readers", readers.People, sent)
 	d.ReaderGroups = a.groupChooser("reader_groups", readers.Groups, sent)
-	var posts []string
-	for i, w := range append(slices.Clone(readers.Posts), rules.Who{Label: " "}) {
-		if w.Label+w.None == "" {
-			posts = append(posts, positionValue(w.Department, w.Positions...))
-			continue
-		}
-		d.ReaderLabels = append(d.ReaderLabels, readerLabel{readerField(len(d.ReaderLabels)),
-			fmt.Sprintf("route.readers.posts[%d]", i), strings.TrimSpace(w.Label), strings.Join(w.Positions, "\n"), w.None})
-	}
-	d.ReaderPosts = a.positionChooser("reader_posts", posts, sent.Get("find.reader_posts"), positions)
 }
 
+// joinAny is how the form says that a source is joined to the one before it.
+const joinAny = "any"
+
 func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []web.Box) stageData {
-	x := stageData{I: i, At: stageField(i), Name: s.Name, Need: wholeShown(s.Need), First: i == 0, Others: s.Others,
-		Alone: s.NoStandIns, Share: a.In("shares", s.Share), Label: s.Who.Label, None: s.Who.None}
+	x := stageData{I: i, At: stageField(i), Name: s.Name, Need: wholeShown(s.Need), First: i == 0}
 	if s.Need < 0 {
 		x.Need = sent.Get(x.At + "need")
 	}
 	kinds := []string{string(rules.WhoPeople), string(rules.WhoGroup), string(rules.WhoChannel)}
-	var up []string
 	if a.org != nil {
 		kinds = []string{string(rules.WhoManager), string(rules.WhoPosition), kinds[0], kinds[1], kinds[2]}
-		up = append(up, string(rules.ThenUp))
 	}
-	x.Shares = a.options("share_options", string(s.Share), "", string(rules.ShareMajority), string(rules.ShareTwoThirds))
 	x.Kinds = a.options("kind_options", string(s.Who.Kind), kinds...)
-	empties := a.empties(x.At, i, s.Empty, up)
-	x.Vacant, x.Empties = empties[0], empties[1:]
 	x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)
 	var chosen []string
-	if all := s.Who.Positions; len(all) > 0 {
-		chosen, x.Also = []string{positionValue(s.Who.Department, all[0])}, strings.Join(all[1:], "\n")
+	if s.Who.Position != "" {
+		chosen = []string{positionValue(s.Who.Department, s.Who.Position)}
 	}
 	x.Position = a.positionChooser(x.At+"position", chosen, sent.Get("find."+x.At+"position"), positions)
 	x.Position.One = true

@@ -143,5 +143,5 @@ func same(a, b any) bool {
 
 // blank returns rules without a rule: what only reads is for the channel, what writes outside is refused.
 func blank() *rules.Rules {
-	return &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{}}
+	return &rules.Rules{Form: rules.Form, Rules: []rules.Rule{}}
 }

@@ -48,11 +48,11 @@ func testRulesTravelAsAFile(t *testing.T, w *consoletest.World) {
 	}
 	// A rule that somebody wrote by hand needs no id.
 	hand := "rules:\n  - name: 断る\n    refuse: だめです\n  - name: 部長\n    route: {stages: [{name: 部長, who: {kind: people," +
-		" people: [" + webapi.Suzuki + "]}, need: 1, empty: {vacant: refuse, own: refuse, twice: again}}]}\n"
+		" people: [" + webapi.Suzuki + "]}, need: 1}]}\n"
 	draft = b.Post(path+"/import", url.Values{"text": {hand}}).Says(t, http.StatusOK, "「だめです」と伝えて、依頼を断ります。",
 		"部長 (鈴木 一郎)が承認します。")
 	b.Post(path, b.Post(path, draft.Hidden("act", "check")).Hidden("act", "save")).Leads(t, path+"?done=saved")
-	expect.That(t, stored(w).Form == rules.Form && stored(w).Floor.Stamps == 1, "%+v", stored(w))
+	expect.That(t, stored(w).Form == rules.Form, "%+v", stored(w))
 }
 
 func testAFilesMistakesAreNamed(t *testing.T, w *consoletest.World) {
@@ -60,11 +60,11 @@ func testAFilesMistakesAreNamed(t *testing.T, w *consoletest.World) {
 		"ja": {
 			"rules:\n- name: x\n  whom: y": "3 行目: rules[0].whom: この名前の項目はありません。", "a: [": "YAML の形式が正しくありません。",
 			"rev: 3":  "1 行目: rev: ファイルには書けません。",
-			"form: 1": "1 行目: 形式: 3 にしてください。", "rules:\n- name: x\n- name: x\n  refuse: y": "3 行目: ルール 2「x」: ルール名: ほかのルールと同じです。",
-			"floor: {stamps: zwei}": "1 行目: floor.stamps: 整数を入力してください。", "rules: &a []\nlast: *a": "2 行目: last: YAML のアンカーとエイリアス (&amp; と *) は使えません。",
+			"form: 2": "1 行目: 形式: 1 にしてください。", "rules:\n- name: x\n- name: x\n  refuse: y": "3 行目: ルール 2「x」: ルール名: ほかのルールと同じです。",
+			"rules:\n- route: {stages: [{need: zwei}]}": "2 行目: rules[0].route.stages[0].need: 整数を入力してください。", "rules: &a []\nlast: *a": "2 行目: last: YAML のアンカーとエイリアス (&amp; と *) は使えません。",
 			"rules:\n- name: x\n  route:\n    stages:\n    - name: y\n      need: 7\n": "6 行目: ルール 1「x」: 段階 ① 必要な人数",
 		},
-		"en": {"form: 1": "Line 1: Form: Must be 3.", "floor: {stamps: 9}": "Line 1: Stamps: Must be between 1 and 8."},
+		"en": {"form: 2": "Line 1: Form: Must be 1."},
 	} {
 		b := w.As(webapi.Suzuki).In(locale)
 		for text, says := range all {
@@ -86,7 +86,7 @@ func pack(text []byte) string {
 
 func testNoDraftIsBelieved(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	bomb := pack(append([]byte(`{"rev":0,"rules":{"form":3,"floor":{"stamps":1},"rules":[],"last":{}}}`),
+	bomb := pack(append([]byte(`{"rev":0,"rules":{"form":1,"rules":[],"last":{}}}`),
 		bytes.Repeat([]byte(" "), 16<<20)...)) // a draft but for its size
 	many := pack([]byte(`{"rules":{"rules":[` + strings.Repeat(`{},`, 300) + `{}]}}`))
 	for _, draft := range []string{"", "x", "!", pack(nil), pack([]byte("[]")), pack([]byte(`{"rev":"x"}`)), bomb, many} {
@@ -95,10 +95,9 @@ func testNoDraftIsBelieved(t *testing.T, w *consoletest.World) {
 		}
 	}
 	// Values that no form sends are refused when they are to be saved, not before: the page shows them.
-	odd := pack([]byte(`{"rev":0,"rules":{"form":3,"floor":{"stamps":1},"rules":[{"id":"x","name":"a\u202eb",` +
+	odd := pack([]byte(`{"rev":0,"rules":{"form":1,"rules":[{"id":"x","name":"a\u202eb",` +
 		`"when":{"tools":{"use":"maybe"},"amount":{"at_least":"1/3","currency":"<b>"}},` +
-		`"route":{"stages":[{"name":"","who":{"kind":"people","people":["<script>"]},"need":-5,"empty":{"vacant":"never",` +
-		`"own":"","twice":""}}],"hands":-3}}],"last":{}}}`))
+		`"route":{"stages":[{"name":"","who":{"kind":"people","people":["<script>"]},"need":-5}]}}],"last":{}}}`))
 	list := b.Post(path, url.Values{"draft": {odd}, "act": {"look"}}).Says(t, http.StatusOK)
 	list.Lacks(t, "<script>", "<b>", "a\u202eb")
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusUnprocessableEntity, "ULID")
@@ -112,22 +111,21 @@ func testNoDraftIsBelieved(t *testing.T, w *consoletest.World) {
 	for _, at := range []string{"7", "-1", "x", ""} {
 		b.Post(path, list.Hidden("act", "edit."+at)).Says(t, http.StatusOK)
 	}
-	other := pack([]byte(`{"rev":0,"rules":{"form":1,"floor":{"stamps":1},"rules":[],"last":{}}}`))
+	other := pack([]byte(`{"rev":0,"rules":{"form":2,"rules":[],"last":{}}}`))
 	list = b.Post(path, url.Values{"draft": {other}, "act": {"look"}}).Says(t, http.StatusOK)
-	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusUnprocessableEntity, "形式: 3 にしてください。")
+	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusUnprocessableEntity, "形式: 1 にしてください。")
 	expect.That(t, stored(w) == nil, "%+v", stored(w))
 }
 
 func testNoRuleBecomesMarkup(t *testing.T, w *consoletest.World) {
 	const evil = `"><script>alert(1)</script>{who}`
-	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
+	saved(w, &rules.Rules{Form: rules.Form, Rules: []rules.Rule{
 		{ID: aggregate.NewID(), Name: evil, Outcome: rules.Outcome{Refuse: evil}, When: rules.Conditions{
-			Destinations: &rules.Destinations{Go: rules.GoOutside, List: []string{evil}},
-			Requester:    &rules.Requester{Departments: []string{evil}}, Tools: &rules.Tools{Use: rules.UseSome,
+			Labels:    []rules.Labelled{{Name: evil, List: []string{evil}}},
+			Requester: &rules.Requester{Departments: []string{evil}}, Tools: &rules.Tools{Use: rules.UseSome,
 				List: []rules.Tool{{Name: evil}}}}},
 		{ID: aggregate.NewID(), Name: "x", Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			{Name: evil, Who: rules.Who{Kind: rules.WhoPosition, Department: evil, Positions: []string{evil}}, Need: 1,
-				Empty: rules.EmptyRefuse}}}}},
+			{Name: evil, Who: rules.Who{Kind: rules.WhoPosition, Department: evil, Position: evil}, Need: 1}}}}},
 	}})
 	b := w.As(webapi.Suzuki)
 	list := b.Get(path).Says(t, http.StatusOK).Lacks(t, "<script>alert")
@@ -146,7 +144,7 @@ const (
 )
 
 func testAHundredRules(t *testing.T, w *consoletest.World) {
-	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}}
+	x := &rules.Rules{Form: rules.Form}
 	for i := range rules.MaxRules {
 		r := rules.Rule{ID: aggregate.NewID(), Name: fmt.Sprintf("ルール %d", i),
 			When: rules.Conditions{Kinds: []rules.Kind{rules.KindSteps},
@@ -154,7 +152,7 @@ func testAHundredRules(t *testing.T, w *consoletest.World) {
 					Currency: "JPY"}}}
 		r.Route = &rules.Policy{}
 		for n := range 5 { // more would not be in one row
-			r.Route.Stages = append(r.Route.Stages, rules.Stage{Name: fmt.Sprintf("段階%d", n), Need: 1, Empty: rules.EmptyRefuse,
+			r.Route.Stages = append(r.Route.Stages, rules.Stage{Name: fmt.Sprintf("段階%d", n), Need: 1,
 				Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Suzuki, webapi.Tanaka, webapi.Alex}}})
 		}
 		x.Rules = append(x.Rules, r)
@@ -184,7 +182,7 @@ func testTwoAdministrators(t *testing.T, w *consoletest.World) {
 	w.Administered(w.Tenant.Admins...)
 
 	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
-	mine := suzuki.Post(path, suzuki.Get(path).Hidden("act", "look", "floor.stamps", "2"))
+	mine := suzuki.Post(path, suzuki.Get(path).Hidden("act", "look"))
 	check := suzuki.Post(path, mine.Hidden("act", "check")).Says(t, http.StatusOK, "必ず要る承認")
 	theirs := tanaka.Post(path, tanaka.Get(path).Hidden("act", "delete.0"))
 	tanaka.Post(path, tanaka.Post(path, theirs.Hidden("act", "check")).Hidden("act", "save")).Leads(t, path+"?done=saved")
@@ -195,12 +193,11 @@ func testTwoAdministrators(t *testing.T, w *consoletest.World) {
 	} {
 		a.Says(t, http.StatusConflict, "田中 恵 さんが、このページを開いている間に版 2 を保存しました", "削除 「10万円以上の外部書き込み」", "この下書きはまだ保存していません")
 		expect.That(t, len(stored(w).Rules) == 0, "what Tanaka saved is overwritten: %v", a)
-		a.Holds(t, `name="floor.stamps" value="2"`)
 		check = suzuki.Post(path, a.Hidden("act", "check")).Says(t, http.StatusOK, "追加 ルール 1「10万円以上の外部書き込み」")
 	}
 	suzuki.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
 	x := stored(w)
-	expect.That(t, len(x.Rules) == 1 && x.Floor.Stamps == 2 && x.Rev == 3, "%+v", x)
+	expect.That(t, len(x.Rules) == 1 && x.Rev == 3, "%+v", x)
 	all := w.Audited(store.AuditFilter{Action: tenancy.AuditRulesUpdated})
 	expect.That(t, len(all) == 3 && all[1].ActorID == webapi.Tanaka, "%+v", all)
 }
@@ -246,7 +243,7 @@ func testTheLookBeforeSaving(t *testing.T, w *consoletest.World) {
 func testWithoutSlackNothingIsSaved(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	written(t, w)
-	list := b.Post(path, b.Get(path).Hidden("act", "look", "floor.stamps", "2"))
+	list := b.Post(path, b.Get(path).Hidden("act", "look"))
 	check := b.Post(path, list.Hidden("act", "check"))
 	w.Later(2 * time.Minute) // what Slack said is kept for one
 	for range 3 {

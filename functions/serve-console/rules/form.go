@@ -41,16 +41,14 @@ func typedConditions(form url.Values) (is rules.Conditions) {
 		x.Direct {
 		is.Places = &x
 	}
-	if x := (rules.Requester{Departments: web.Ticked(form["departments"]), Groups: web.Ticked(form["groups"]),
-		Positions: web.Lines(form.Get("positions"))}); len(x.Departments)+len(x.Groups)+len(x.Positions) > 0 {
+	if x := (rules.Requester{People: web.Ticked(form["people"]), Departments: web.Ticked(form["departments"]),
+		Groups: web.Ticked(form["groups"])}); len(x.People)+len(x.Departments)+len(x.Groups) > 0 {
 		is.Requester = &x
 	}
 	for i := range rules.MaxPointers + 1 { // one more than may be, to say that it is too many
 		at := labelField(i)
-		l := rules.Labelled{Name: strings.TrimSpace(form.Get(at + "name")), Is: rules.Use(form.Get(at + "is")),
-			List: web.Lines(form.Get(at + "list"))}
-		l.AtLeast, l.Above, l.AtMost, l.Below = typedBounds(form, at)
-		if l.Name != "" || len(l.List) > 0 || l.Bounded() {
+		l := rules.Labelled{Name: strings.TrimSpace(form.Get(at + "name")), List: web.Lines(form.Get(at + "list"))}
+		if l.Name != "" || len(l.List) > 0 {
 			is.Labels = append(is.Labels, l)
 		}
 	}
@@ -62,11 +60,7 @@ func typedConditions(form url.Values) (is rules.Conditions) {
 			}
 		}
 	}
-	if to := rules.Go(form.Get("to")); to != "" {
-		is.Destinations = &rules.Destinations{Go: to, List: web.Lines(form.Get("destinations"))}
-	}
-	var amount rules.Between
-	amount.AtLeast, amount.Above, amount.AtMost, amount.Below = typedBounds(form, "")
+	amount := rules.Between{AtLeast: amountTyped(form.Get("low")), Below: amountTyped(form.Get("high"))}
 	if amount.Bounded() {
 		amount.Currency = currencyTyped(form.Get("currency"))
 		is.Amount = &amount
@@ -101,69 +95,75 @@ func currencyTyped(text string) string {
 }
 
 func typedRoute(form url.Values) *rules.Policy {
-	is := &rules.Policy{Hands: wholeTyped(form.Get("hands"))}
 	var all []source
-	most := rules.MaxStages * ((rules.MaxBeside+1)*rules.MaxAny*(rules.MaxInstead+1) + rules.MaxRaises)
-	for i := range most + 1 { // to say that it is too many
+	for i := range rules.MaxStages*rules.MaxAny + 1 { // to say that it is too many
 		if at := stageField(i); form.Has(at + "was") {
-			all = append(all, source{typedStage(form, at), form.Get(at + "join")})
+			all = append(all, source{typedStage(form, at), form.Get(at+"join") != ""})
 		}
 	}
-	is.Stages = staged(all)
+	is := &rules.Policy{Stages: staged(all)}
 	readers := rules.Readers{People: web.Ticked(form["readers"]), Groups: web.Ticked(form["reader_groups"])}
-	for _, value := range web.Ticked(form["reader_posts"]) {
-		readers.Posts = append(readers.Posts, postOf(value))
-	}
-	for i := range rules.MaxPointers + 1 {
-		at := readerField(i)
-		w := rules.Who{Kind: rules.WhoPosition, Positions: web.Lines(form.Get(at + "positions")),
-			Label: strings.TrimSpace(form.Get(at + "label")), None: strings.TrimSpace(form.Get(at + "none"))}
-		if w.Label+w.None != "" || len(w.Positions) > 0 {
-			readers.Posts = append(readers.Posts, w)
-		}
-	}
-	if len(readers.People)+len(readers.Groups)+len(readers.Posts) > 0 {
+	if len(readers.People)+len(readers.Groups) > 0 {
 		is.Readers = &readers
 	}
 	return is
 }
 
-// stageField begins the names of a source's inputs, labelField those of a condition on a kind, and readerField those of
-// readers by one.
-func stageField(i int) string  { return fmt.Sprintf("stages.%d.", i) }
-func labelField(i int) string  { return fmt.Sprintf("labels.%d.", i) }
-func readerField(i int) string { return fmt.Sprintf("reader_labels.%d.", i) }
+// stageField begins the names of a source's inputs, and labelField those of a condition on a kind.
+func stageField(i int) string { return fmt.Sprintf("stages.%d.", i) }
+func labelField(i int) string { return fmt.Sprintf("labels.%d.", i) }
 
 func typedStage(form url.Values, at string) rules.Stage {
 	field := func(name string) string { return form.Get(at + name) }
 	is := rules.Stage{Name: strings.TrimSpace(field("name")), Need: wholeTyped(field("need")),
-		Who: rules.Who{Kind: rules.WhoKind(field("kind"))}, Others: ticked(form, at+"others"),
-		Empty: rules.Empty{Vacant: rules.Then(field("vacant")), Own: rules.Then(field("own")),
-			Twice: rules.Then(field("twice"))},
-		NoStandIns: ticked(form, at+"alone"), Share: rules.Share(field("share"))}
-	if !form.Has(at + "vacant") { // it was joined to the one before it
-		is.Empty = newEmpty
-	}
-	if is.Share != "" { // which stands in the place of a number
-		is.Need = 0
-	}
+		Who: rules.Who{Kind: rules.WhoKind(field("kind"))}}
 	switch who := &is.Who; who.Kind {
 	case rules.WhoChannel:
-		is = rules.Stage{Name: is.Name, Need: 1, Who: is.Who}
+		is.Need = 1
 	case rules.WhoPeople:
 		who.People = web.Ticked(form[at+"people"])
 	case rules.WhoGroup:
 		who.Group = strings.Join(web.Ticked(form[at+"group"]), " ")
 	case rules.WhoManager:
-		who.Level, is.Need, is.Share = wholeTyped(field("level")), 1, ""
+		who.Level, is.Need = wholeTyped(field("level")), 1
 	case rules.WhoPosition:
 		for _, value := range web.Ticked(form[at+"position"]) {
 			*who = postOf(value)
 		}
-		who.Positions, who.Label = append(who.Positions, web.Lines(field("also"))...), strings.TrimSpace(field("label"))
-		who.None = strings.TrimSpace(field("none"))
 	}
 	return is
+}
+
+// source is a way in which a stage finds people, as the form has it: a stage of its own, or joined to the one before
+// it, of which any is asked.
+type source struct {
+	rules.Stage
+	joined bool
+}
+
+// staged returns the stages of sources.
+func staged(all []source) []rules.Stage {
+	stages := []rules.Stage{}
+	for i, s := range all {
+		if i == 0 || !s.joined {
+			stages = append(stages, s.Stage)
+			continue
+		}
+		to := &stages[len(stages)-1].Who
+		*to = rules.Who{Kind: rules.WhoAny, Any: append(slices.Clone(to.Each()), s.Who)}
+	}
+	return stages
+}
+
+// sourcesOf returns the sources of a route as the form has them.
+func sourcesOf(p *rules.Policy) (all []source) {
+	for _, s := range p.Stages {
+		for i, who := range s.Who.Each() {
+			s.Who = who
+			all = append(all, source{s, i > 0})
+		}
+	}
+	return all
 }
 
 // wholeTyped reads a number, nothing as 0, and whatever is no number as -1.
@@ -187,18 +187,6 @@ func wholeShown(n int) string {
 	return strconv.Itoa(n)
 }
 
-// typedFloor reads the floor, if the form has it.
-func typedFloor(form url.Values, was rules.Floor) rules.Floor {
-	if !form.Has("floor.stamps") {
-		return was
-	}
-	is := rules.Floor{Stamps: wholeTyped(form.Get("floor.stamps"))}
-	if value := amountTyped(form.Get("floor.hands_from")); value != "" {
-		is.HandsFrom = &rules.Money{Value: value, Currency: currencyTyped(form.Get("floor.currency"))}
-	}
-	return is
-}
-
 // arranged moves or removes an entry of a list: up, down or delete and its number.
 func arranged[T any](list []T, act string, i int) []T {
 	list = slices.Clone(list)
@@ -220,7 +208,6 @@ type knownTool struct {
 	Allowed  bool // now; Ringi's own tools are known even if they are off
 	Unmarked bool // nobody has marked where its arguments have an amount: that of its calls is always unknown
 	Alone    bool // no request calls another tool beside it
-	To       bool // it is known where its arguments have destinations
 	Labels   []rules.Label
 	// Free: its calls move no money, as rules see them whatever the arguments are.
 	Free bool
@@ -282,7 +269,7 @@ func knownAs(p tenancy.ToolPermission, t rules.Tool, access aggregate.Access, ti
 	}
 	free := p.ToolName != catalog.Decide && p.Call(version, access, "{}", p.Mark).Amount == rules.Nothing()
 	return knownTool{rules.Known{Tool: t, Access: access}, title, allowed, unmarked, t == rules.Tool{Name: catalog.Decide},
-		m != nil && len(m.Destinations) > 0, labels, free}
+		labels, free}
 }
 
 // knownOf returns the tools as rules need them.

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"net/url"
 	"strings"
 
 	"ringi/functions/serve-console/web"
@@ -55,40 +54,4 @@ func amountTyped(text string) rules.Decimal {
 		}
 	}
 	return rules.Decimal(text)
-}
-
-// How the form says whether a bound itself is within.
-const (
-	isAbove  = "above"
-	isAtMost = "at_most"
-)
-
-// typedBounds reads the bounds of a number. A side has one, with or without the bound itself.
-func typedBounds(form url.Values, at string) (atLeast, above, atMost, below rules.Decimal) {
-	atLeast, below = amountTyped(form.Get(at+"low")), amountTyped(form.Get(at+"high"))
-	if form.Get(at+"low_is") == isAbove {
-		atLeast, above = "", atLeast
-	}
-	if form.Get(at+"high_is") == isAtMost {
-		atMost, below = below, ""
-	}
-	return atLeast, above, atMost, below
-}
-
-// boundData are the inputs of a number's bounds, and whether a bound itself is within.
-type boundData struct {
-	At, Field, Low, High string
-	LowIs, HighIs        []web.Choice
-}
-
-func (a *asked) bounds(at, field string, atLeast, above, atMost, below rules.Decimal) boundData {
-	lowIs, highIs := "at_least", "below"
-	if above != "" {
-		lowIs = isAbove
-	}
-	if atMost != "" {
-		highIs = isAtMost
-	}
-	return boundData{at, field, commas(atLeast + above), commas(atMost + below),
-		a.options("bound_options", lowIs, "at_least", isAbove), a.options("bound_options", highIs, "below", isAtMost)}
 }

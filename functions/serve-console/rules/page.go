@@ -126,7 +126,6 @@ func (c *Pages) begun(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*a
 		return nil, err
 	}
 	if a.draft = d; d.Rules != nil {
-		a.draft.Rules.Floor = typedFloor(r.PostForm, d.Rules.Floor)
 	}
 	return a, nil
 }
@@ -193,8 +192,7 @@ func (a *asked) newRule() edited {
 }
 
 func (a *asked) newStage(i int) rules.Stage {
-	return rules.Stage{Name: a.Say("stage_name", "n", i+1), Who: rules.Who{Kind: rules.WhoPeople}, Need: 1,
-		Empty: newEmpty}
+	return rules.Stage{Name: a.Say("stage_name", "n", i+1), Who: rules.Who{Kind: rules.WhoPeople}, Need: 1}
 }
 
 // listState is what an answer with the list shows besides the draft.
@@ -223,7 +221,6 @@ type listData struct {
 	Conflict *conflict
 	Problems []problem
 	Rows     []ruleRow
-	Floor    floorData
 	Try      tryData
 	History  []tenancy.RulesKept
 	Actions  bool // agents' actions are asked about by the rules
@@ -242,17 +239,6 @@ type ruleRow struct {
 	Barred      []string // whom it asks who can't approve, and why
 	Wrong       []problem
 	First, Last bool
-}
-
-type floorData struct {
-	Sum, Currency     string
-	Stamps, HandsFrom floorField
-	Wrong             bool
-}
-
-type floorField struct {
-	Value string
-	Wrong []problem
 }
 
 func (a *asked) list(state listState) error {
@@ -283,7 +269,7 @@ func (a *asked) show(page, title string, data any, status int) error {
 	return a.Show(a.w, a.r, a.v, web.Document{Title: title, Here: "rules", Data: data, Status: status}, page)
 }
 
-// Said names what is wrong: a rule's row and the least approval say what. What has no place there is said.
+// Said names what is wrong: a rule's row says what. What has no place there is said.
 func (d listData) Said() []problem {
 	return linked(d.Problems, func(p problem) (id, name string) {
 		i, err := strconv.Atoi(p.Rule)
@@ -292,14 +278,12 @@ func (d listData) Said() []problem {
 			return "r-" + strconv.Itoa(i+1), p.Of
 		case p.Rule != "":
 			return "r-" + p.Rule, p.Of
-		case strings.HasPrefix(p.Field, "floor"):
-			return "floor-stamps", p.Label
 		}
 		return "", ""
 	})
 }
 
-// rows fills in the rules, the last one and the floor.
+// rows fills in the rules and the last one.
 func (a *asked) rows(d *listData, x *rules.Rules) {
 	wrong := func(rule string) (all []problem) {
 		for _, p := range d.Problems {
@@ -334,23 +318,6 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 			Says: a.lastOutcome(at, o), Wrong: wrong(at), Chips: a.chips(&is), Least: a.least(&is)}
 	}
 	d.Rows = append(d.Rows, last(reads, a.Say("last_group")), last(writes, ""))
-	d.Floor = floorData{Currency: yen, Sum: a.floor(x.Floor)}
-	d.Floor.Stamps.Value = wholeShown(x.Floor.Stamps)
-	if x.Floor.Stamps <= 0 {
-		d.Floor.Stamps.Value = a.r.PostForm.Get("floor.stamps")
-	}
-	if m := x.Floor.HandsFrom; m != nil {
-		d.Floor.HandsFrom.Value, d.Floor.Currency = commas(m.Value), m.Currency
-	}
-	for _, p := range d.Problems {
-		if p.Rule == "" && p.Field != "rules" && p.Field != "form" {
-			to := &d.Floor.HandsFrom
-			if d.Floor.Wrong = true; p.Field == "floor.stamps" {
-				to = &d.Floor.Stamps
-			}
-			to.Wrong = append(to.Wrong, p)
-		}
-	}
 }
 
 // lastOutcome says what becomes of requests that no rule takes.

@@ -11,7 +11,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
 	"ringi/shared/words/legible"
@@ -81,7 +80,7 @@ func (a *asked) review(edited bool) error {
 		}
 		d.Actions = x.Actions()
 		found, err := a.found(x)
-		d.Findings = slices.Concat(a.findings(x, found), a.refusals(x), a.unlabelled(x), a.untooled(x), a.unmarked(x))
+		d.Findings = slices.Concat(a.findings(x, found), a.unlabelled(x), a.untooled(x))
 		if x.Actions() && (now.Rules == nil || !now.Rules.Actions()) {
 			d.Findings = append(d.Findings, a.Say("actions_begin"))
 		}
@@ -109,7 +108,7 @@ func (a *asked) found(x *rules.Rules) (all []rules.Finding, err error) {
 		for _, id := range x.Readers() {
 			d.Full(id)
 		}
-		all = x.Findings(d, a.today(), "")
+		all = x.Findings(d, a.today())
 		return nil
 	})
 	return all, err
@@ -203,9 +202,6 @@ func (a *asked) changes(was, is *rules.Rules) (all []change) {
 				side{Says: says.lastOutcome(at, after)}))
 		}
 	}
-	if !same(was.Floor, is.Floor) {
-		all = append(all, changed(a.Say("floor"), side{Says: says.floor(was.Floor)}, side{Says: says.floor(is.Floor)}))
-	}
 	return all
 }
 
@@ -220,46 +216,18 @@ func order(x, other, called *rules.Rules) (names []string) {
 	return names
 }
 
-func (s speaker) floor(f rules.Floor) string {
-	text := s.Say("floor_says", "n", f.Stamps)
-	if f.HandsFrom != nil && strings.Trim(string(f.HandsFrom.Value), "0.") != "" { // not one that is refused
-		text += s.Say("floor_hands", "amount", s.money(f.HandsFrom.Value, f.HandsFrom.Currency))
-	}
-	return text
-}
-
 // findings says what should be known about rules.
-func (a *asked) findings(x *rules.Rules, all []rules.Finding) (out []string) {
-	for i, f := range all {
-		today := f
-		if today.From = a.today(); f != today && slices.Contains(all[:i], today) {
-			continue // it is so today already
-		}
-		condition := rules.Finding{Kind: rules.FindingUnorganised, Rule: f.Rule}
-		if f.Kind == condition.Kind && f.Stage > 0 && slices.Contains(all, condition) {
-			continue // it is never used, and refuses nothing
-		}
-		if text := a.finding(x, f, a.today()); !slices.Contains(out, text) {
-			out = append(out, text)
-		}
-	}
-	return out
+func (s speaker) findings(x *rules.Rules, all []rules.Finding) []string {
+	return web.Each(all, func(f rules.Finding) string { return s.finding(x, f) })
 }
 
-func (s speaker) finding(x *rules.Rules, f rules.Finding, today string) string {
-	kind, who, day := string(f.Kind), s.person(f.Who), s.Say("now")
-	if f.From != today {
-		day = s.Say("from_day", "day", f.From)
-	}
-	switch f.Kind {
-	case rules.FindingUnknown, rules.FindingUnnamed, rules.FindingPassed, rules.FindingUnorganised, rules.FindingUntold,
-		rules.FindingUnraised, rules.FindingElsewhere:
-		if who = legible.OneLine(f.Who); f.Stage == 0 && f.Kind != rules.FindingUntold {
-			kind += "_condition"
-		}
+func (s speaker) finding(x *rules.Rules, f rules.Finding) string {
+	kind := string(f.Kind)
+	if f.Kind == rules.FindingUnknown && f.Stage == 0 {
+		kind += "_condition"
 	}
 	return s.In("findings", kind, "rule", s.ruleNamed(x, f.Rule), "by", s.ruleNamed(x, f.By),
-		"stage", number(f.Stage-1), "who", who, "day", day)
+		"stage", number(f.Stage-1), "who", legible.OneLine(f.Who))
 }
 
 // unlabelled names the rules that ask for a label which no call has, so that they take none.
@@ -275,9 +243,6 @@ func (a *asked) unlabelled(x *rules.Rules) (out []string) {
 		r := &x.Rules[i]
 		for _, name := range lacking(r.When.Names()) {
 			out = append(out, a.Say("unlabelled", "rule", a.numbered(i, r), "label", legible.OneLine(name)))
-		}
-		for _, name := range lacking(r.Route.Labels()) {
-			out = append(out, a.Say("unlabelled_stage", "rule", a.numbered(i, r), "label", legible.OneLine(name)))
 		}
 	}
 	return out
@@ -302,31 +267,6 @@ func (a *asked) untooled(x *rules.Rules) (out []string) {
 		default:
 			out = append(out, a.Say("untooled_some", "rule", named, "tools", tools))
 		}
-	}
-	return out
-}
-
-// unmarked names the tools whose amount or destination rules ask for and nobody has marked: there it is always unknown.
-func (a *asked) unmarked(x *rules.Rules) (out []string) {
-	amounts, destinations := x.Floor.HandsFrom != nil, false
-	for _, r := range x.Rules {
-		amounts, destinations = amounts || r.When.Amount != nil, destinations || r.When.Destinations != nil
-	}
-	lacking := func(asked bool, lacks func(t knownTool) bool) string {
-		var all []rules.Tool
-		for _, t := range a.tools {
-			if asked && t.Allowed && t.writes() && lacks(t) {
-				all = append(all, t.Tool)
-			}
-		}
-		return list(a.speaker, all, a.tool, a.Say("middot"))
-	}
-	if tools := lacking(amounts, func(t knownTool) bool { return t.Unmarked }); tools != "" {
-		out = append(out, a.Say("unmarked_amount", "tools", tools))
-	}
-	decides := rules.Tool{Name: catalog.Decide} // whose destination nobody can mark
-	if tools := lacking(destinations, func(t knownTool) bool { return !t.To && t.Tool != decides }); tools != "" {
-		out = append(out, a.Say("unmarked_to", "tools", tools))
 	}
 	return out
 }

@@ -69,23 +69,19 @@ func (s speaker) who(r *rules.Requester) string {
 	}
 	below := func(code string) string { return s.Say("and_below", "department", s.department(code)) }
 	of := slices.Concat(web.Each(r.Departments, below), web.Each(r.Groups, s.person))
-	if r.Positions == nil {
+	if len(r.People) == 0 {
 		return s.Say("somebody_of", "list", list(s, of, legible.OneLine, s.Say("or")))
 	}
-	position := list(s, r.Positions, legible.OneLine, s.Say("or"))
+	people := list(s, r.People, s.person, s.Say("or"))
 	if of == nil {
-		return s.Say("somebody_who_is", "position", position)
+		return people
 	}
-	return s.Say("somebody_of_who_is", "list", list(s, of, legible.OneLine, s.Say("or")), "position", position)
+	return people + s.Say("or") + s.Say("somebody_of", "list", list(s, of, legible.OneLine, s.Say("or")))
 }
 
 // labelled returns what a condition on a kind says, for a table of texts.
 func (s speaker) labelled(l rules.Labelled) []any {
-	values := list(s, l.List, legible.OneLine, s.Say("middot"))
-	if l.Bounded() {
-		values = s.bounded(rules.Between{AtLeast: l.AtLeast, Above: l.Above, AtMost: l.AtMost, Below: l.Below}, "band_", commas)
-	}
-	return []any{"name", legible.OneLine(l.Name), "list", values}
+	return []any{"name", legible.OneLine(l.Name), "list", list(s, l.List, legible.OneLine, s.Say("middot"))}
 }
 
 // department returns the name of a department, or the code of one that the organisation doesn't have.
@@ -93,9 +89,8 @@ func (s speaker) department(code string) string {
 	return legible.OneLine(cmp.Or(s.departments[code], code))
 }
 
-func (s speaker) position(department string, positions ...string) string {
-	position := list(s, positions, legible.OneLine, s.Say("or"))
-	if department == "" {
+func (s speaker) position(department, position string) string {
+	if position = legible.OneLine(position); department == "" {
 		return s.Say("who_nearest", "position", position)
 	}
 	return s.Say("who_position", "department", s.department(department), "position", position)
@@ -147,22 +142,14 @@ func (s speaker) uses(c *rules.Conditions) (use, called string) {
 	return string(c.Tools.Use), cmp.Or(list(s, c.Tools.List, s.tool, separator), s.Say("not_chosen"))
 }
 
-// sent lists destinations.
-func (s speaker) sent(d *rules.Destinations, separator string) string {
-	return cmp.Or(list(s, d.List, legible.OneLine, separator), s.Say("not_entered"))
-}
-
-// what says what is asked for: the use of tools, to where, for how much: in a sentence or as a name.
+// what says what is asked for: the use of tools, of which kind, for how much: in a sentence or as a name.
 func (s speaker) what(c *rules.Conditions, name bool) string {
 	use, called := s.uses(c)
-	amount, to := "", ""
+	amount := ""
 	if c.Amount != nil {
 		amount = s.Say("of_amount", "amount", s.amount(*c.Amount, ""))
 	}
-	if d := c.Destinations; d != nil {
-		to = s.In("to", d.Go, "list", s.sent(d, s.Say("and")))
-	}
-	to += web.Joined(c.Labels, func(l rules.Labelled) string { return s.In("labels", l.Is, s.labelled(l)...) },
+	to := web.Joined(c.Labels, func(l rules.Labelled) string { return s.Say("labelled", s.labelled(l)...) },
 		s.Say("labels_and"))
 	if use == "any" && amount+to != "" {
 		use = "any_such"
@@ -176,32 +163,24 @@ func (s speaker) what(c *rules.Conditions, name bool) string {
 
 // amount says amounts by their bounds: in a sentence or, with the form "band_", by the bounds alone.
 func (s speaker) amount(b rules.Between, form string) string {
-	text := s.bounded(b, form, func(n rules.Decimal) string { return s.money(n, b.Currency) })
-	if form == "" && b.AtMost+b.Below == "" {
-		return s.In("amounts", "unread", "low", text)
-	}
-	return text
-}
-
-// bounded says bounds, as amount does.
-func (s speaker) bounded(b rules.Between, form string, number func(rules.Decimal) string) string {
-	if b.AtLeast+b.Above == "" || b.AtMost+b.Below == "" {
+	bare := form != ""
+	if b.AtLeast == "" || b.Below == "" {
 		form = ""
 	}
-	var low, high string
-	for _, x := range []struct {
-		key  string
-		n    rules.Decimal
-		side *string
-	}{{"at_least", b.AtLeast, &low}, {isAbove, b.Above, &low}, {isAtMost, b.AtMost, &high}, {"below", b.Below, &high}} {
-		if x.n != "" {
-			*x.side = s.In("amounts", form+x.key, "n", number(x.n))
-		}
+	low, high := "", ""
+	if b.AtLeast != "" {
+		low = s.In("amounts", form+"at_least", "n", s.money(b.AtLeast, b.Currency))
 	}
-	if low == "" || high == "" {
-		return low + high
+	if b.Below != "" {
+		high = s.In("amounts", form+"below", "n", s.money(b.Below, b.Currency))
 	}
-	return s.In("amounts", form+"between", "low", low, "high", high)
+	switch {
+	case low != "" && high != "":
+		return s.In("amounts", form+"between", "low", low, "high", high)
+	case high == "" && !bare:
+		return s.In("amounts", "unread", "low", low)
+	}
+	return low + high
 }
 
 func (s speaker) outcome(o *rules.Outcome) string {
@@ -233,13 +212,8 @@ func (s speaker) route(p *rules.Policy) string {
 	if len(stages) > 1 {
 		text = s.Say("stages", "stages", strings.Join(stages, " → "))
 	}
-	if hands, least := p.AllHands(), p.LeastHands(); hands > least {
-		text += s.Say("hands_but", "n", hands, "least", least)
-	} else if hands > 1 {
-		text += s.Say("hands", "n", hands)
-	}
 	if r := p.Readers; r != nil {
-		told := slices.Concat(web.Each(r.People, s.person), web.Each(r.Groups, s.person), web.Each(r.Posts, s.asked))
+		told := slices.Concat(web.Each(r.People, s.person), web.Each(r.Groups, s.person))
 		text += s.Say("told", "list", list(s, told, legible.OneLine, s.Say("and")))
 	}
 	return text
@@ -253,49 +227,27 @@ func number(i int) string {
 }
 
 func (s speaker) stage(x *rules.Stage) string {
-	var all []string
-	for i, source := range x.Sources() {
-		name := legible.OneLine(x.Name)
-		if i > 0 {
-			name = s.Say("beside")
-		}
-		all = append(all, s.source(name, &source))
-	}
-	text := strings.Join(all, s.Say("beside_and"))
-	if x.Others {
-		text += s.Say("others_too")
-	}
-	if x.NoStandIns {
-		text += s.Say("no_stand_ins")
-	}
-	for _, raise := range x.Raises {
-		text += s.Say("may_raise", "when", legible.OneLine(raise.When), "who", s.asked(raise.Who))
-	}
-	return text + s.empty(x.Empty)
-}
-
-// source says whom a stage of one source asks.
-func (s speaker) source(name string, x *rules.Stage) (text string) {
+	name, who := legible.OneLine(x.Name), cmp.Or(s.asked(x.Who), s.Say("not_chosen"))
 	n := 2
 	switch w := x.Who; w.Kind {
 	case rules.WhoPeople:
 		n = len(w.People)
-	case rules.WhoManager:
+	case rules.WhoManager, rules.WhoChannel:
 		n = 1
-	case rules.WhoChannel:
-		return called(name, s.Say("who_channel"))
-	case "":
-		return ""
 	}
-	return s.of(name, x, s.asked(x.Who), n)
+	switch {
+	case n <= 1 && name == who:
+		return name
+	case n <= 1:
+		return called(name, who)
+	case x.Need == 0:
+		return s.Say("stage_all", "name", name, "who", who)
+	}
+	return s.Say("stage_some", "name", name, "who", who, "need", cmp.Or(wholeShown(x.Need), s.Say("not_chosen")))
 }
 
-// asked says who is asked, whoever that is, and who instead.
+// asked says who is asked, whoever that is.
 func (s speaker) asked(w rules.Who) string {
-	if order := w.Instead; len(order) > 0 {
-		w.Instead = nil
-		return s.Say("who_else", "who", s.asked(w), "order", strings.Join(web.Each(order, s.asked), s.Say("who_then")))
-	}
 	switch w.Kind {
 	case rules.WhoPeople:
 		return list(s, w.People, s.person, s.Say("middot"))
@@ -304,55 +256,9 @@ func (s speaker) asked(w rules.Who) string {
 	case rules.WhoManager:
 		return s.manager(w.Level)
 	case rules.WhoPosition:
-		if w.Label != "" {
-			text := s.Say("who_labelled", "label", legible.OneLine(w.Label), "position", list(s, w.Positions, legible.OneLine,
-				s.Say("or")))
-			if w.None != "" {
-				text += s.Say("unless_none", "none", legible.OneLine(w.None))
-			}
-			return text
-		}
-		return s.position(w.Department, w.Positions...)
+		return s.position(w.Department, w.Position)
+	case rules.WhoChannel:
+		return s.Say("who_channel")
 	}
 	return strings.Join(web.Each(w.Any, s.asked), s.Say("who_or"))
-}
-
-// empty says what happens if too few people are left: the same of several causes once. Nothing is said of a refusal,
-// and of people who are asked again.
-func (s speaker) empty(x rules.Empty) string {
-	var parts []string
-	for _, then := range []rules.Then{rules.ThenSkip, rules.ThenUp} {
-		var causes []string
-		for _, c := range []struct {
-			name string
-			then rules.Then
-		}{{"vacant", x.Vacant}, {"own", x.Own}, {"twice", x.Twice}} {
-			if c.then == then {
-				causes = append(causes, s.In("causes", c.name))
-			}
-		}
-		if len(causes) > 0 {
-			parts = append(parts, s.In("empties", then, "causes", strings.Join(causes, s.Say("cause_or"))))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(parts, s.Say("cause_and")) + ")"
-}
-
-// of says how many of these people a stage needs.
-func (s speaker) of(name string, x *rules.Stage, who string, n int) string {
-	who = cmp.Or(who, s.Say("not_chosen"))
-	switch {
-	case n <= 1 && name == who:
-		return name
-	case n <= 1:
-		return called(name, who)
-	case x.Share != "":
-		return s.Say("stage_share", "name", name, "who", who, "share", s.In("shares", x.Share))
-	case x.Need == 0:
-		return s.Say("stage_all", "name", name, "who", who)
-	}
-	return s.Say("stage_some", "name", name, "who", who, "need", cmp.Or(wholeShown(x.Need), s.Say("not_chosen")))
 }

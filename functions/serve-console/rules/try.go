@@ -84,7 +84,7 @@ func (a *asked) trying(answer bool) (tryData, error) {
 		return d, nil
 	}
 	facts := &rules.Facts{Kind: kind, Place: rules.Place{Channel: f.Get("try.place")}, On: day.String(),
-		Home: settings.DirectApprovers, Calls: []rules.Call{call}}
+		Calls: []rules.Call{call}}
 	if facts.Place.Channel == tryDirect {
 		facts.Place = rules.Place{Direct: true}
 	}
@@ -175,7 +175,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	}); err != nil {
 		return err
 	}
-	facts.Rule, facts.Askers = found.Rule.ID, []circulation.Person{facts.Requester}
+	facts.Askers = []circulation.Person{facts.Requester}
 	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), a.answerSaid(&found, who, facts.On)
 	if found.Refused {
 		return nil
@@ -184,9 +184,9 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		return fmt.Errorf("%w: the workspace's people are not listed", explain.ErrUnverified)
 	}
 	err := a.looked(func(dir *decide.Directory) error {
-		route, err := found.Route.Resolve(facts, x.Floor, dir)
+		route, err := found.Route.Resolve(facts, dir)
 		if err == nil {
-			d.Stages = a.tried(&route, a.below(facts, dir))
+			d.Stages = a.tried(&route)
 		}
 		return err
 	})
@@ -196,7 +196,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	}
 	if none, ok := errors.AsType[*rules.Unresolved](err); ok {
 		d.Fail = a.Say("try_refused", "asked", d.Asks, "stage", cmp.Or(legible.OneLine(none.Name), d.Rule),
-			"why", a.unresolved(none))
+			"why", a.In("whys", none.Why, "what", legible.OneLine(none.What)))
 		return nil
 	}
 	return err
@@ -217,9 +217,8 @@ func (a *asked) answerSaid(found *rules.Answer, who, on string) string {
 	return legible.Capital(a.outcome(&found.Outcome))
 }
 
-// tried says of each stage of a resolved route whom it asks, how they were found, and that they are below the requester.
-// The first that asks is marked.
-func (a *asked) tried(route *circulation.Route, below func(p circulation.Person) string) (all []triedStage) {
+// tried says of each stage of a resolved route whom it asks, and how they were found. The first is marked.
+func (a *asked) tried(route *circulation.Route) (all []triedStage) {
 	reader := subject.Reader{Locale: a.Locale(), Person: a.person, Unit: func(id string) string {
 		return cmp.Or(a.names[id], a.departments[id], id)
 	}}
@@ -228,8 +227,6 @@ func (a *asked) tried(route *circulation.Route, below func(p circulation.Person)
 	for _, s := range route.Stages {
 		x := triedStage{chip: chip{Text: a.Say("who_channel"), Note: legible.OneLine(s.Name), Class: now}}
 		switch {
-		case s.LeftOut != "":
-			x.Text, x.Note, x.Class = x.Note, a.Say("try_left_out", "why", a.In("whys", s.LeftOut)), ""
 		case len(s.People) > 1 && s.Need == len(s.People):
 			x.Text = a.Say("chip_each", "list", list(a.speaker, s.People, hand, a.Say("middot")))
 		case len(s.People) > 1:
@@ -237,15 +234,10 @@ func (a *asked) tried(route *circulation.Route, below func(p circulation.Person)
 		case len(s.People) == 1:
 			x.Text = hand(s.People[0])
 		}
-		if s.LeftOut == "" {
-			now = ""
-		}
+		now = ""
 		x.People = web.Each(s.People, func(p circulation.Person) triedPerson {
-			return triedPerson{a.person(p.User), reader.Via(p.Via) + below(p)}
+			return triedPerson{a.person(p.User), reader.Via(p.Via)}
 		})
-		for _, o := range s.Raises {
-			x.People = append(x.People, a.raised(o, reader.Via(o.To.Via)))
-		}
 		all = append(all, x)
 	}
 	return all

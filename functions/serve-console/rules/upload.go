@@ -80,7 +80,7 @@ func (t texts) emptied(title string, x *rules.Rules, d *decide.Directory, days .
 		return nil
 	}
 	say := speaker{Texts: web.TextsOf("rules", t.Locale())}
-	line := func(f rules.Finding) string { return say.finding(x, f, days[0]) }
+	line := func(f rules.Finding) string { return say.finding(x, f) }
 	return listOf("stages", title, t.Say("stages_note"), x.Emptied(d, days...), line)
 }
 

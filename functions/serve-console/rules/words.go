@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -22,9 +21,7 @@ type problem struct {
 }
 
 // choiceTables are the tables of texts that have the choices of fields, by how the fields end.
-var choiceTables = map[string]string{"kinds": "kind_choices", "use": "use_options", "go": "to_options",
-	"is": "label_options", "share": "share_options",
-	"kind": "kind_options", "vacant": "empty_options", "own": "empty_options", "twice": "empty_options"}
+var choiceTables = map[string]string{"kinds": "kind_choices", "use": "use_options", "kind": "kind_options"}
 
 // limit says what a field must be. A choice is said as the form has it, and of a file as that does, too.
 func (s speaker) limit(p rules.Problem) string {
@@ -41,8 +38,6 @@ func (s speaker) limit(p rules.Problem) string {
 				return called(s.In(table, value), value)
 			}
 			of[i] = web.Joined(x, named, s.Say("cause_or"))
-		case rules.Money:
-			of[i] = s.money(x.Value, x.Currency)
 		default:
 			of[i] = x
 		}
@@ -80,27 +75,22 @@ func (s speaker) beyond(p *rules.Policy) (all []problem) {
 	if p == nil {
 		return nil
 	}
-	for i := range p.Stages {
-		for j, source := range p.Stages[i].Sources() {
-			var named []string
-			for _, who := range source.Who.Each() {
-				if who.Kind != rules.WhoPeople {
-					named = nil
-					break
-				}
-				named = append(named, who.People...)
+	for i, x := range p.Stages {
+		var named []string
+		for _, who := range x.Who.Each() {
+			if who.Kind != rules.WhoPeople {
+				named = nil
+				break
 			}
-			slices.Sort(named)
-			n := len(slices.Compact(named))
-			if n == 0 || source.Need <= n {
-				continue
-			}
-			field := fmt.Sprintf("route.stages[%d].need", i)
-			if j > 0 {
-				field = fmt.Sprintf("route.stages[%d].beside[%d].need", i, j-1)
-			}
-			all = append(all, problem{Field: field, Fault: web.Fault{Label: s.label(field), Text: s.In("limits", "beyond", "a", n)}})
+			named = append(named, who.People...)
 		}
+		slices.Sort(named)
+		n := len(slices.Compact(named))
+		if n == 0 || x.Need <= n {
+			continue
+		}
+		field := fmt.Sprintf("route.stages[%d].need", i)
+		all = append(all, problem{Field: field, Fault: web.Fault{Label: s.label(field), Text: s.In("limits", "beyond", "a", n)}})
 	}
 	return all
 }
@@ -119,9 +109,9 @@ func together(all []problem) (out []problem) {
 
 // fieldIDs are where the form has fields; a stage's are at the stage.
 var fieldIDs = map[string]string{"name": "name", "when.tools": "use", "when.amount": "low",
-	"when.amount.at_most": "high", "when.amount.below": "high", "when.amount.currency": "currency", "when.kinds": "kinds", "when.places": "place",
-	"when.destinations": "to", "when.requester": "requester", "refuse": "refuse", "route.stages": "h-then",
-	"route.hands": "hands", "route.readers": "told"}
+	"when.amount.below": "high", "when.amount.currency": "currency", "when.kinds": "kinds", "when.places": "place",
+	"when.requester": "requester", "refuse": "refuse", "route.stages": "h-then",
+	"route.readers": "told"}
 
 // linked names each place of what is wrong once, and leads there: it says what. at returns its id and its name.
 func linked(all []problem, at func(problem) (id, name string)) (out []problem) {
@@ -188,20 +178,11 @@ func (s speaker) ruleNamed(x *rules.Rules, id string) string {
 // labelNames returns the kinds by which the draft's rules tell requests apart.
 func (a *asked) labelNames() (names []string) {
 	for i := range a.draft.Rules.Rules {
-		for _, name := range slices.Concat(a.draft.Rules.Rules[i].When.Names(), a.draft.Rules.Rules[i].Route.Labels()) {
+		for _, name := range a.draft.Rules.Rules[i].When.Names() {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
 	}
 	return names
-}
-
-// raised says whom a stage's people may add, and how they were found, or why there is nobody.
-func (s speaker) raised(x circulation.Raise, via string) triedPerson {
-	when := legible.OneLine(x.When)
-	if x.LeftOut != "" {
-		return triedPerson{s.Say("try_unraised", "when", when), s.In("whys", x.LeftOut)}
-	}
-	return triedPerson{s.Say("try_raise", "when", when, "who", s.person(x.To.User)), via}
 }

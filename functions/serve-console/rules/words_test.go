@@ -24,21 +24,18 @@ func TestAMistakeIsSaidOnceWhereItIs(t *testing.T) {
 		return web.Joined(all, func(p problem) string { return p.At + " " + p.Label + " " + p.Text }, "\n")
 	}
 	all := []problem{of("0", "name", "Name", "long"), of("0", "when.amount.at_least", "Amount", "none"),
-		of("writes", "route.stages[1].who.people", "People", "long"), of("", "floor.stamps", "Stamps", "few"),
-		of("", "rules", "Rules", "many")}
-	expect.Same(t, " Name · People long\n Amount none\n Stamps few\n Rules many", said(together(all)))
-	expect.Same(t, "#r-1 R0 \n#r-writes Rwrites \n#floor-stamps Stamps \n Rules many",
+		of("writes", "route.stages[1].who.people", "People", "long"), of("", "rules", "Rules", "many")}
+	expect.Same(t, " Name · People long\n Amount none\n  Rules many", said(together(all)))
+	expect.Same(t, "#r-1 R0 \n#r-writes Rwrites \n Rules many",
 		said(listData{Problems: all}.Said()))
-	expect.Same(t, "#name Name \n#low Amount \n#stage-1 People \n Stamps few\n Rules many",
+	expect.Same(t, "#name Name \n#low Amount \n#stage-1 People \n  Rules many",
 		said(ruleData{Problems: all}.Said()))
 }
 
 // Each limit of rules is said in each language, with its values: choices as the form has them, and of a file as that
 // does, too.
 func TestEachLimitOfRulesIsSaidInEachLanguage(t *testing.T) {
-	values := map[string][]any{"choice": {rules.Choices{"some", "only", "writes_outside"}},
-		"floor_hands": {2, rules.Money{Value: "100000", Currency: "JPY"}}}
-	money := map[string]string{"ja": "10万円", "en": "¥100,000"}
+	values := map[string][]any{"choice": {rules.Choices{"some", "only", "writes_outside"}}}
 	for limit, english := range rules.Limits {
 		of := values[limit]
 		for n := strings.Count(english, "%"); len(of) < n; {
@@ -51,8 +48,6 @@ func TestEachLimitOfRulesIsSaidInEachLanguage(t *testing.T) {
 			for _, x := range of {
 				want := fmt.Sprint(x)
 				switch x.(type) {
-				case rules.Money:
-					want = money[locale]
 				case rules.Choices:
 					want = s.In("use_options", "only") + " (only)"
 				}
@@ -62,23 +57,14 @@ func TestEachLimitOfRulesIsSaidInEachLanguage(t *testing.T) {
 	}
 }
 
-// What the floor comes to is not told of an amount that is refused.
-func TestTheFloorTellsOfNoAmountThatIsRefused(t *testing.T) {
-	for value, says := range map[rules.Decimal]bool{"100000": true, "0": false, "0.00": false} {
-		s := speaker{Texts: web.TextsOf("rules", "ja")}
-		got := s.floor(rules.Floor{Stamps: 1, HandsFrom: &rules.Money{Value: value, Currency: yen}})
-		expect.Is(t, strings.Contains(got, "金額不明"), says, got)
-	}
-}
-
 // Whoever looks at rules before they are saved sees another sentence if anything is other than in those that stand.
 func TestTheLookBeforeSavingHidesNoDifference(t *testing.T) {
 	own, foreign := rules.Tool{Name: "send_slack_dm"}, rules.Tool{Address: "https://mcp.evil.example", Name: "pay"}
 	pinned := tenancy.ToolPermission{ToolName: "evil.pay", Pin: &tenancy.Pin{URL: foreign.Address, Title: "完了通知"}}
-	with := func(people, to []string, tool rules.Tool) *rules.Rules {
+	with := func(people, of []string, tool rules.Tool) *rules.Rules {
 		return &rules.Rules{Rules: []rules.Rule{{ID: "R1", Name: "支払い",
 			When: rules.Conditions{Tools: &rules.Tools{Use: rules.UseOnly, List: []rules.Tool{tool}},
-				Destinations: &rules.Destinations{Go: "within", List: to}},
+				Labels: []rules.Labelled{{Name: "費目", List: of}}},
 			Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
 				{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: people}, Need: 1}}}}}}}
 	}
@@ -96,7 +82,7 @@ func TestTheLookBeforeSavingHidesNoDifference(t *testing.T) {
 			"another fifth person":   with([]string{"U1", "U2", "U3", "U4", "U6"}, five, own),
 			"another of their name":  with([]string{"U7", "U2", "U3", "U4", "U5"}, five, own),
 			"who is written as they": with([]string{"U8", "U2", "U3", "U4", "U5"}, five, own),
-			"another destination":    with(five, []string{"U1", "U2", "U3", "U4", "evil@example.com"}, own),
+			"another value":          with(five, []string{"U1", "U2", "U3", "U4", "evil@example.com"}, own),
 			"another tool":           with(five, five, foreign),
 			"another name":           renamed,
 		} {
@@ -174,13 +160,12 @@ func TestEveryFieldOfRulesTravels(t *testing.T) {
 
 // OneCondition has a sample of each condition, alone, by its field's name.
 var OneCondition = map[string]rules.Conditions{
-	"Kinds":        {Kinds: []rules.Kind{rules.KindCall}},
-	"Places":       {Places: &rules.Places{Direct: true}},
-	"Requester":    {Requester: &rules.Requester{Positions: []string{"課長"}}},
-	"Tools":        {Tools: &rules.Tools{Use: rules.UseSome, List: []rules.Tool{{Name: "send_slack_dm"}}}},
-	"Destinations": {Destinations: &rules.Destinations{Go: rules.GoWithin, List: []string{"a"}}},
-	"Amount":       {Amount: &rules.Between{AtMost: "100000", Currency: yen}},
-	"Labels":       {Labels: []rules.Labelled{{Name: "費目", Is: rules.UseOnly, List: []string{"旅費"}}}},
+	"Kinds":     {Kinds: []rules.Kind{rules.KindCall}},
+	"Places":    {Places: &rules.Places{Direct: true}},
+	"Requester": {Requester: &rules.Requester{People: []string{"U012ABCDEF"}}},
+	"Tools":     {Tools: &rules.Tools{Use: rules.UseSome, List: []rules.Tool{{Name: "send_slack_dm"}}}},
+	"Amount":    {Amount: &rules.Between{Below: "100000", Currency: yen}},
+	"Labels":    {Labels: []rules.Labelled{{Name: "費目", List: []string{"旅費"}}}},
 }
 
 // Each condition is said. The form gives it back, too: see
@@ -202,7 +187,7 @@ func TestEachConditionIsSaid(t *testing.T) {
 
 func FuzzFile(f *testing.F) {
 	f.Add([]byte("rules:\n- name: x\n  route: {stages: [{name: y, who: {kind: people, people: [U1]}}]}\n"))
-	f.Add([]byte("last: {reads: {route: null}}\nfloor: {hands_from: {value: 1}}"))
+	f.Add([]byte("last: {reads: {route: null}}\nrules: [{when: {amount: {at_least: 1}}}]"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		is, back := *blank(), *blank()
 		if _, faults := file.Read(text, &is); len(faults) > 0 {

@@ -308,7 +308,7 @@ func testOwnMarked(t *testing.T, w *consoletest.World) {
 	expect.Same(t, p.Mark.Labels, map[string]string{"U0SATO": "総務"})
 	c := p.Call(version, aggregate.Write, `{"recipient":"U0SATO"}`, p.Mark)
 	expect.Same(t, c, rules.Call{
-		Tool: rules.Tool{Name: name}, Access: aggregate.Write, Destinations: []string{"U0SATO"}, Amount: rules.Nothing(),
+		Tool: rules.Tool{Name: name}, Access: aggregate.Write, Amount: rules.Nothing(),
 	})
 	words := web.TextsOf("tool-mark", "ja")
 	b.Get("/console/tools").Holds(t, words.In("sums", rules.HowNothing)+" "+words.Say("goes", "to", "recipient"))

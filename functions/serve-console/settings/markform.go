@@ -280,7 +280,7 @@ func (t markTexts) reading(c rules.Call, s task.Step) reading {
 	reader := subject.Reader{Locale: t.Locale(), Person: func(id string) string { return id }}
 	e := explain.EffectOf(t.Locale(), s, nil, nil)
 	e.Amount = rules.Nothing() // it stands above it
-	r := reading{Effect: reader.Effect(e), To: c.Destinations}
+	r := reading{Effect: reader.Effect(e)}
 	if c.Amount != rules.Nothing() {
 		r.Money = explain.Money(t.Locale(), c.Amount)
 	}

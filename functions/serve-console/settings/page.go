@@ -148,7 +148,7 @@ func (c *Pages) keep(r *http.Request, v *web.Viewer, now, x tenancy.Settings) er
 func searches(form url.Values) bool {
 	act := form.Get("act")
 	return act == "search" || act == "enter" && form.Get("find.approvers.users")+
-		form.Get("find.approvers.usergroups")+form.Get("find.direct_approvers.users") != ""
+		form.Get("find.approvers.usergroups") != ""
 }
 
 // showConflict shows the typed values, each next to the one that somebody else saved if that differs.
@@ -163,24 +163,13 @@ func (c *Pages) unfitApprovers(ctx context.Context, v *web.Viewer, was, x tenanc
 	added := func(ids, before []string) []string {
 		return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(before, id) })
 	}
-	users := append(added(x.Approvers.Users, was.Approvers.Users),
-		added(x.DirectApprovers.Users, was.DirectApprovers.Users)...)
-	groups := added(x.Approvers.Usergroups, was.Approvers.Usergroups)
-	return c.unfit(ctx, v, x, x.DirectApprovers.Channel != was.DirectApprovers.Channel, users, groups)
+	return c.unfit(ctx, v, x, added(x.Approvers.Users, was.Approvers.Users),
+		added(x.Approvers.Usergroups, was.Approvers.Usergroups))
 }
 
-// unfit returns the problems of these approvers among those of settings and, if it is asked about, of the channel for
-// direct messages: one in which Ringi can't post.
-func (c *Pages) unfit(ctx context.Context, v *web.Viewer, x tenancy.Settings, channel bool, users, groups []string) (
+// unfit returns the problems of these approvers among those of settings.
+func (c *Pages) unfit(ctx context.Context, v *web.Viewer, x tenancy.Settings, users, groups []string) (
 	all []tenancy.Problem, err error) {
-	if to := x.DirectApprovers.Channel; channel && to != "" {
-		switch reaches, err := c.Channels.Reaches(ctx, to, ""); {
-		case !reaches:
-			return []tenancy.Problem{{Field: "direct_approvers.channel", Rule: tenancy.RuleUnjoined}}, nil
-		case err != nil:
-			return nil, fmt.Errorf("%w: ask about channel %s: %w", explain.ErrUnverified, to, err)
-		}
-	}
 	if len(users)+len(groups) == 0 {
 		return nil, nil
 	}
@@ -191,8 +180,7 @@ func (c *Pages) unfit(ctx context.Context, v *web.Viewer, x tenancy.Settings, ch
 	for _, list := range []struct {
 		field string
 		ids   []string
-	}{{"approvers.users", x.Approvers.Users}, {"approvers.usergroups", x.Approvers.Usergroups},
-		{"direct_approvers.users", x.DirectApprovers.Users}} {
+	}{{"approvers.users", x.Approvers.Users}, {"approvers.usergroups", x.Approvers.Usergroups}} {
 		for i, id := range list.ids {
 			if rule := refused[id]; rule != "" {
 				all = append(all, tenancy.Problem{Field: fmt.Sprintf("%s[%d]", list.field, i), Rule: rule})

@@ -229,10 +229,10 @@ func (c *Pages) faultsOf(ctx context.Context, v *web.Viewer, now tenancy.Setting
 	problems := s.Problems()
 	if len(problems) == 0 {
 		var users, groups []string
-		if file.Line("approvers.users")+file.Line("approvers.usergroups")+file.Line("direct_approvers.users") > 0 {
-			users, groups = slices.Concat(s.Approvers.Users, s.DirectApprovers.Users), s.Approvers.Usergroups
+		if file.Line("approvers.users")+file.Line("approvers.usergroups") > 0 {
+			users, groups = s.Approvers.Users, s.Approvers.Usergroups
 		}
-		problems, err = c.unfit(ctx, v, *s, file.Line("direct_approvers.channel") > 0, users, groups)
+		problems, err = c.unfit(ctx, v, *s, users, groups)
 	}
 	if err == nil && len(problems) == 0 {
 		problems, err = c.listable(ctx, v, now, s)

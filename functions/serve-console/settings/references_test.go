@@ -305,7 +305,7 @@ func TestWhatRulesDecideHasNoSwitch(t *testing.T) {
 	page := b.Get(approvalPage)
 	page.Holds(t, flag)
 	page.Lacks(t, webapi.Tanaka+"</span>", says)
-	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}}
+	x := &rules.Rules{Form: rules.Form}
 	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, x, 0, nil, w.By, w.Now())
 	expect.NoError(t, err)
 	page = b.Get(approvalPage)

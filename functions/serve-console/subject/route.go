@@ -222,9 +222,8 @@ func (d *drawing) why(code string) string { return cmp.Or(d.words.In("why", code
 
 // How package rules says by what it found somebody.
 var (
-	viaPhrases = map[string]string{"named by the rule": "via_name", "approver of direct messages": "via_home",
-		task.ViaStamped: "via_stamped"}
-	viaForms = []struct {
+	viaPhrases = map[string]string{"named by the rule": "via_name", task.ViaStamped: "via_stamped"}
+	viaForms   = []struct {
 		key  string
 		form language.Regexp // its groups are the text's values; the first that matches counts
 	}{

@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -46,7 +45,7 @@ func onRoute(w *consoletest.World, stages ...circulation.Stage) {
 // Whoever is asked in another's place is told so on the page and in the list, and nobody else.
 func testInstead(t *testing.T, w *consoletest.World) {
 	stage := consoletest.Desk("部長", 1, webapi.Suzuki)
-	stage.People[0].Via, stage.Filled = "instead of leave "+webapi.Tanaka+": group S0KEIRI", rules.FilledInstead
+	stage.People[0].Via, stage.Filled = "instead of leave "+webapi.Tanaka+": group S0KEIRI", "instead"
 	onRoute(w, stage)
 	const ja, en = "田中 恵 さん(休職・出向中)が不在のため、代決です", "You decide in the place of 田中 恵 (on leave or seconded)"
 	for _, path := range []string{w.TaskPage(), "/console/approvals"} {

@@ -196,7 +196,7 @@ func TestATestBeginsByARule(t *testing.T) {
 // ofActions is a rule for the actions of agents: somebody of a user group stamps, then Suzuki.
 func ofActions() rules.Rule {
 	stage := func(name string, who rules.Who) rules.Stage {
-		return rules.Stage{Name: name, Who: who, Need: 1, Empty: rules.EmptyRefuse}
+		return rules.Stage{Name: name, Who: who, Need: 1}
 	}
 	return rules.Rule{ID: "01KS000000000000000000000A", Name: "エージェントの操作",
 		When: rules.Conditions{Kinds: []rules.Kind{rules.KindAction}},

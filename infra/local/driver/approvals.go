@@ -160,7 +160,7 @@ func SaveRules(t T, s *stack.Stack, all ...rules.Rule) {
 	expect.NoError(t, err)
 	var x *rules.Rules
 	if all != nil {
-		x = &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: all}
+		x = &rules.Rules{Form: rules.Form, Rules: all}
 	}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
 	_, _, err = store.SaveRules(context.Background(), tenant, x, rev, nil, by, time.Now())

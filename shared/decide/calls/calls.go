@@ -240,7 +240,7 @@ func (x Calls) facts(ctx context.Context, key tenancy.Key, c call.Content, p ten
 		return of, nil, on, err
 	}
 	of = decide.CallFacts{Answers: key.Answers, Channel: key.Channel, Content: c, Permission: p, Locale: s.Locale,
-		Home: s.DirectApprovers, Now: x.Now()}
+		Now: x.Now()}
 	of.Organised, on, err = decide.Organised(ctx, x.Store, key.TenantID)
 	return of, r, on, err
 }

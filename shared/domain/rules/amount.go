@@ -140,40 +140,6 @@ func (d Decimal) below(other Decimal) bool {
 	return a != nil && b != nil && a.Cmp(b) < 0
 }
 
-// cut is where numbers are divided: just before one, or just after it. A cut at no number divides nothing.
-type cut struct {
-	at    Decimal
-	after bool
-}
-
-func (c cut) none() bool { return c.at == "" }
-
-// upTo reports whether a cut is at another one, or lower.
-func (c cut) upTo(other cut) bool {
-	return c.at.below(other.at) || c.at.least(other.at) && other.at.least(c.at) && (!c.after || other.after)
-}
-
-// span is the numbers between two cuts, of which one may be none.
-type span struct{ low, high cut }
-
-func spanOf(atLeast, above, atMost, below Decimal) span {
-	s := span{cut{atLeast, false}, cut{below, false}}
-	if above != "" {
-		s.low = cut{above, true}
-	}
-	if atMost != "" {
-		s.high = cut{atMost, true}
-	}
-	return s
-}
-
-func (s span) has(d Decimal) bool {
-	return d.Valid() && (s.low.none() || s.low.upTo(cut{d, false})) && (s.high.none() || cut{d, true}.upTo(s.high))
-}
-
-// empty reports whether no number is between its cuts.
-func (s span) empty() bool { return !s.low.none() && !s.high.none() && s.high.upTo(s.low) }
-
 // groupedForm is a number in a text of its own, with or without commas between thousands. It has no decimals: who takes
 // the digits alone, or a point for the mark of thousands, reads 999.99 as 99999.
 var groupedForm = language.Regexp{Text: `^(0|[1-9][0-9]{0,14}|[1-9][0-9]{0,2}(,[0-9]{3}){1,4})$`}

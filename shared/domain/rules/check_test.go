@@ -15,19 +15,17 @@ func whole() *rules.Rules {
 	when := from(some(pay, dm), "100000")
 	when.Kinds = []rules.Kind{rules.KindSteps}
 	when.Places = &rules.Places{Channels: []string{"C1"}, Direct: true}
-	when.Requester = &rules.Requester{Departments: []string{"sales"}, Groups: []string{"S1"}}
-	when.Destinations = &rules.Destinations{Go: rules.GoOutside, List: []string{"acct-1"}}
+	when.Requester = &rules.Requester{People: []string{"U9"}, Departments: []string{"sales"},
+		Groups: []string{"S1"}}
+	when.Labels = []rules.Labelled{{Name: "費目", List: []string{"旅費", "交際費"}}}
 	r := of(
-		rule(1, when, people(1, rules.EmptyUp, "U1", "U2"), group(2, rules.EmptySkip), manager(1, rules.EmptyUp),
-			head(rules.EmptyRefuse), channel()),
+		rule(1, when, people(1, "U1", "U2"), group(2), manager(1),
+			head(), channel(), either(2, people(1, "U1"), group(1), manager(2))),
 		rules.Rule{ID: id(2), Name: "no", Outcome: rules.Outcome{Refuse: "First line.\nSecond line."}},
 	)
 	r.Rules[0].Numbered = true
-	r.Rules[0].Route.Hands = 3
-	r.Rules[0].Route.Readers = &rules.Readers{People: []string{"U3"}, Groups: []string{"S2"},
-		Posts: []rules.Who{head(up).Who}}
-	r.Floor.HandsFrom = &rules.Money{Value: "100000", Currency: "JPY"}
-	r.Last.Writes.Route = policy(2, manager(1, rules.EmptyUp), group(0, rules.EmptyRefuse))
+	r.Rules[0].Route.Readers = &rules.Readers{People: []string{"U3"}, Groups: []string{"S2"}}
+	r.Last.Writes.Route = policy(manager(1), group(0))
 	r.Last.Reads.Refuse = "No."
 	return r
 }
@@ -63,16 +61,9 @@ func refuseEach(t *testing.T, changes map[string][]func(*rules.Rules)) {
 // Each field has its limit, and the error names both.
 func TestProblems(t *testing.T) {
 	refuseEach(t, map[string][]func(*rules.Rules){
-		"form": {func(r *rules.Rules) { r.Form = 1 }},
-		"floor.stamps": {
-			func(r *rules.Rules) { r.Floor.Stamps = 0 }, func(r *rules.Rules) { r.Floor.Stamps = rules.MaxStages + 1 },
-		},
-		"floor.hands_from.value": {
-			func(r *rules.Rules) { r.Floor.HandsFrom.Value = "0" }, func(r *rules.Rules) { r.Floor.HandsFrom.Value = "1e5" },
-		},
-		"floor.hands_from.currency": {func(r *rules.Rules) { r.Floor.HandsFrom.Currency = "jpy" }},
-		"rules[0].id":               {func(r *rules.Rules) { r.Rules[0].ID = rules.LastID }},
-		"rules[1].id":               {func(r *rules.Rules) { r.Rules[1].ID = r.Rules[0].ID }},
+		"form":        {func(r *rules.Rules) { r.Form = rules.Form + 1 }},
+		"rules[0].id": {func(r *rules.Rules) { r.Rules[0].ID = rules.LastID }},
+		"rules[1].id": {func(r *rules.Rules) { r.Rules[1].ID = r.Rules[0].ID }},
 		"rules[0].name": {
 			func(r *rules.Rules) { r.Rules[0].Name = "" },
 			func(r *rules.Rules) { r.Rules[0].Name = strings.Repeat("あ", 81) },
@@ -84,15 +75,14 @@ func TestProblems(t *testing.T) {
 			func(r *rules.Rules) { r.Rules[1].Refuse = "" },
 			func(r *rules.Rules) { r.Rules[1].Refuse = strings.Repeat("あ", 1001) },
 		},
-		"rules[0].refuse":         {func(r *rules.Rules) { r.Rules[0].Refuse = "No." }},
-		"last.writes.route.hands": {func(r *rules.Rules) { r.Last.Writes.Route.Hands = 1 }},
-		"last.reads.refuse":       {func(r *rules.Rules) { r.Last.Reads.Refuse = " " }},
+		"rules[0].refuse":   {func(r *rules.Rules) { r.Rules[0].Refuse = "No." }},
+		"last.reads.refuse": {func(r *rules.Rules) { r.Last.Reads.Refuse = " " }},
 		"last.writes.refuse": {
 			func(r *rules.Rules) { r.Last.Writes = rules.Outcome{Refuse: " "} },
 			func(r *rules.Rules) { r.Last.Writes.Refuse = "No." }},
-		"last.reads.route.stages": {func(r *rules.Rules) { r.Last.Reads = rules.Outcome{Route: policy(0)} }},
+		"last.reads.route.stages": {func(r *rules.Rules) { r.Last.Reads = rules.Outcome{Route: policy()} }},
 		"last.writes.route.stages": {
-			func(r *rules.Rules) { r.Last.Writes.Route = policy(0, channel()); r.Floor.HandsFrom = nil },
+			func(r *rules.Rules) { r.Last.Writes.Route = policy(channel()) },
 		},
 	})
 }
@@ -108,25 +98,8 @@ func TestProblemsOfConditions(t *testing.T) {
 		"rules[0].when.tools.use": {func(r *rules.Rules) { whenOf(r).Tools.Use = "all" }},
 		"rules[0].when.amount":    {func(r *rules.Rules) { whenOf(r).Amount.AtLeast = "" }},
 		"rules[0].when.amount.below": {
-			func(r *rules.Rules) { whenOf(r).Amount.AtLeast, whenOf(r).Amount.Below = "-1", "5" },
-
 			func(r *rules.Rules) { whenOf(r).Amount.Below = "100000" },
 			func(r *rules.Rules) { whenOf(r).Amount.AtLeast, whenOf(r).Amount.Below = "", "0" },
-			func(r *rules.Rules) { whenOf(r).Amount.AtMost, whenOf(r).Amount.Below = "900000", "900001" },
-			func(r *rules.Rules) {
-				*whenOf(r).Amount = rules.Between{Above: "5", Below: "5", Currency: "JPY"}
-			},
-		},
-		"rules[0].when.amount.above": {
-			func(r *rules.Rules) { whenOf(r).Amount.Above = "5" }, // beside at_least
-			func(r *rules.Rules) { whenOf(r).Amount.AtLeast, whenOf(r).Amount.Above = "", "00" },
-		},
-		"rules[0].when.amount.at_most": {
-			func(r *rules.Rules) { whenOf(r).Amount.AtMost = "99999" },
-			func(r *rules.Rules) { whenOf(r).Amount.AtMost = "-1" },
-			func(r *rules.Rules) {
-				*whenOf(r).Amount = rules.Between{Above: "5", AtMost: "5", Currency: "JPY"}
-			},
 		},
 		"rules[0].when.tools.list[1]": {func(r *rules.Rules) {
 			whenOf(r).Tools.List = []rules.Tool{pay, {Address: pay.Address + "/", Name: "pay"}}
@@ -158,14 +131,13 @@ func TestProblemsOfConditions(t *testing.T) {
 			func(r *rules.Rules) { whenOf(r).Tools.List[0].Address = "rooms" },
 			func(r *rules.Rules) { whenOf(r).Tools.List[0].Address = "https://" + strings.Repeat("a", 500) },
 		},
-		"rules[0].when.destinations.go": {func(r *rules.Rules) { whenOf(r).Destinations.Go = "to" }},
-		"rules[0].when.destinations.list": {
-			func(r *rules.Rules) { whenOf(r).Destinations.List = nil },
-			func(r *rules.Rules) { whenOf(r).Destinations.List = many("a%d", 101) },
-		},
-		"rules[0].when.destinations.list[0]": {
-			func(r *rules.Rules) { whenOf(r).Destinations.List = []string{strings.Repeat("a", 201)} },
-		},
+		"rules[0].when.requester.people[0]": {func(r *rules.Rules) { whenOf(r).Requester.People = []string{"sato"} }},
+		"rules[0].when.labels[0].name":      {func(r *rules.Rules) { whenOf(r).Labels[0].Name = "" }},
+		"rules[0].when.labels[0].list":      {func(r *rules.Rules) { whenOf(r).Labels[0].List = nil }},
+		"rules[0].when.labels[0].list[1]":   {func(r *rules.Rules) { whenOf(r).Labels[0].List[1] = "旅費" }},
+		"rules[0].when.labels[1].name": {func(r *rules.Rules) {
+			whenOf(r).Labels = append(whenOf(r).Labels, whenOf(r).Labels[0])
+		}},
 		"rules[0].when.amount.at_least": {
 			func(r *rules.Rules) { whenOf(r).Amount.AtLeast = "-1" },
 			func(r *rules.Rules) { whenOf(r).Amount.AtLeast = "100,000" },
@@ -177,19 +149,15 @@ func TestProblemsOfConditions(t *testing.T) {
 func TestProblemsOfRoutes(t *testing.T) {
 	refuseEach(t, map[string][]func(*rules.Rules){
 		"rules[0].route.stages": {
-			func(r *rules.Rules) { routeOf(r).Stages = nil; routeOf(r).Hands = 0 },
+			func(r *rules.Rules) { routeOf(r).Stages = nil },
 			func(r *rules.Rules) {
 				routeOf(r).Stages = append(routeOf(r).Stages, slices.Repeat([]rules.Stage{channel()}, 4)...)
 			},
 		},
-		"rules[0].route.hands": {
-			func(r *rules.Rules) { routeOf(r).Hands = -1 }, func(r *rules.Rules) { routeOf(r).Hands = 50*2 + 1 },
-			func(r *rules.Rules) { routeOf(r).Hands = 1 },
-		},
 		"rules[0].route.readers": {func(r *rules.Rules) { routeOf(r).Readers = &rules.Readers{} }},
 		"rules[0].route.stages[0].who": {
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Level = 1 },
-			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Positions = []string{"部長"} },
+			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Position = "部長" },
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Department = "sales" },
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Group = "S1" }},
 		"rules[0].route.stages[1].who":  {func(r *rules.Rules) { routeOf(r).Stages[1].Who.People = []string{"U1"} }},
@@ -202,15 +170,7 @@ func TestProblemsOfRoutes(t *testing.T) {
 		"rules[0].route.stages[4].need": {
 			func(r *rules.Rules) { routeOf(r).Stages[4].Need = 0 }, func(r *rules.Rules) { routeOf(r).Stages[4].Need = 2 },
 		},
-		"rules[0].route.stages[0].empty.vacant": {
-			func(r *rules.Rules) { routeOf(r).Stages[0].Empty = rules.Empty{} },
-			func(r *rules.Rules) { routeOf(r).Stages[0].Empty.Vacant = rules.ThenAgain },
-		},
-		"rules[0].route.stages[0].empty.own":   {func(r *rules.Rules) { routeOf(r).Stages[0].Empty.Own = "later" }},
-		"rules[0].route.stages[0].empty.twice": {func(r *rules.Rules) { routeOf(r).Stages[0].Empty.Twice = rules.ThenRefuse }},
-		"rules[0].route.stages[4].empty":       {func(r *rules.Rules) { routeOf(r).Stages[4].Empty = rules.EmptySkip }},
-		"rules[0].route.stages[4].others":      {func(r *rules.Rules) { routeOf(r).Stages[4].Others = true }},
-		"rules[0].route.stages[0].who.kind":    {func(r *rules.Rules) { routeOf(r).Stages[0].Who.Kind = "together" }},
+		"rules[0].route.stages[0].who.kind": {func(r *rules.Rules) { routeOf(r).Stages[0].Who.Kind = "together" }},
 		"rules[0].route.stages[0].who.people": {
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.People, routeOf(r).Stages[0].Need = nil, 0 },
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.People = many("U%d", 51) }},
@@ -221,29 +181,16 @@ func TestProblemsOfRoutes(t *testing.T) {
 		"rules[0].route.stages[1].who.group": {func(r *rules.Rules) { routeOf(r).Stages[1].Who.Group = "" }},
 		"rules[0].route.stages[2].who.level": {
 			func(r *rules.Rules) { routeOf(r).Stages[2].Who.Level = 0 },
-			func(r *rules.Rules) { routeOf(r).Stages[2].Who.Level = 11 },
+			func(r *rules.Rules) { routeOf(r).Stages[2].Who.Level = 3 },
 		},
-		"rules[0].route.stages[3].who.positions": {
-			func(r *rules.Rules) { routeOf(r).Stages[3].Who.Positions = nil },
-			func(r *rules.Rules) { routeOf(r).Stages[3].Who.Positions = many("p%d", 101) },
-		},
-		"rules[0].route.stages[3].who.positions[0]": {
-			func(r *rules.Rules) { routeOf(r).Stages[3].Who.Positions = []string{""} },
-		},
-		"rules[0].route.stages[3].who.positions[1]": {
-			func(r *rules.Rules) { routeOf(r).Stages[3].Who.Positions = []string{"部長", "部長"} },
-		},
-		"rules[0].route.stages[3].who.department": {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Department = " " }},
-		"rules[0].route.readers.people[0]":        {func(r *rules.Rules) { routeOf(r).Readers.People = []string{"C1"} }},
-		"rules[0].route.readers.people":           {func(r *rules.Rules) { routeOf(r).Readers.People = many("U%d", 51) }},
-		"rules[0].route.readers.posts[0].kind":    {func(r *rules.Rules) { routeOf(r).Readers.Posts[0] = group(1, up).Who }},
-		"rules[0].route.readers.posts[0].positions": {
-			func(r *rules.Rules) { routeOf(r).Readers.Posts[0].Positions = nil },
-		},
-		"rules[0].route.readers.posts": {func(r *rules.Rules) {
-			routeOf(r).Readers.Posts = slices.Repeat([]rules.Who{head(up).Who}, 51)
-		}},
-		"rules[0].route.readers.groups[0]": {func(r *rules.Rules) { routeOf(r).Readers.Groups = []string{"U1"} }},
+		"rules[0].route.stages[3].who.position":     {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Position = "" }},
+		"rules[0].route.stages[5].who.any":          {func(r *rules.Rules) { routeOf(r).Stages[5].Who.Any = routeOf(r).Stages[5].Who.Any[:1] }},
+		"rules[0].route.stages[5].who.any[0].kind":  {func(r *rules.Rules) { routeOf(r).Stages[5].Who.Any[0] = channel().Who }},
+		"rules[0].route.stages[5].who.any[2].level": {func(r *rules.Rules) { routeOf(r).Stages[5].Who.Any[2].Level = 0 }},
+		"rules[0].route.stages[3].who.department":   {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Department = " " }},
+		"rules[0].route.readers.people[0]":          {func(r *rules.Rules) { routeOf(r).Readers.People = []string{"C1"} }},
+		"rules[0].route.readers.people":             {func(r *rules.Rules) { routeOf(r).Readers.People = many("U%d", 51) }},
+		"rules[0].route.readers.groups[0]":          {func(r *rules.Rules) { routeOf(r).Readers.Groups = []string{"U1"} }},
 	})
 }
 
@@ -273,7 +220,6 @@ func TestLimitsAreAllowed(t *testing.T) {
 	r.Rules[0].Name, r.Rules[1].Refuse = strings.Repeat("あ", 80), strings.Repeat("あ", 1000)
 	when, route := whenOf(r), routeOf(r)
 	when.Places = &rules.Places{Channels: many("C%d", 100)}
-	when.Destinations = &rules.Destinations{Go: rules.GoWithin, List: []string{strings.Repeat("a", 200)}}
 	when.Amount = &rules.Between{AtLeast: "1", Below: "999999999999999.999999", Currency: "JPY"}
 	when.Tools = &rules.Tools{Use: rules.UseOnly, List: []rules.Tool{
 		{Name: "t", Address: "https://" + strings.Repeat("a", 492)}, {Name: strings.Repeat("a", 100)},
@@ -281,11 +227,9 @@ func TestLimitsAreAllowed(t *testing.T) {
 	for _, name := range many("t%d", 98) {
 		when.Tools.List = append(when.Tools.List, rules.Tool{Name: name})
 	}
-	route.Stages[0].Who.People, route.Stages[0].Need = many("U%d", 50), 50
-	route.Stages[3].Need = 2
+	route.Stages[0].Who.People, route.Stages[0].Need = many("U%d", 42), 42
 	route.Readers.People = many("U%d", 50)
 	saved(t, r)
 	when.Places = &rules.Places{Direct: true}
-	when.Destinations.Go = rules.GoOutside
 	saved(t, r)
 }

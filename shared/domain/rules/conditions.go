@@ -4,20 +4,17 @@ import (
 	"reflect"
 	"slices"
 
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/words/legible"
 )
 
 // Conditions say which requests a rule takes: those that meet all of them. One that is absent is met by every request.
 type Conditions struct {
-	Kinds        []Kind        `json:"kinds,omitempty"`
-	Places       *Places       `json:"places,omitempty"`
-	Requester    *Requester    `json:"requester,omitempty"`
-	Tools        *Tools        `json:"tools,omitempty"`
-	Destinations *Destinations `json:"destinations,omitempty"`
-	Amount       *Between      `json:"amount,omitempty"`
-	Labels       []Labelled    `json:"labels,omitempty"`
+	Kinds     []Kind     `json:"kinds,omitempty"`
+	Places    *Places    `json:"places,omitempty"`
+	Requester *Requester `json:"requester,omitempty"`
+	Tools     *Tools     `json:"tools,omitempty"`
+	Amount    *Between   `json:"amount,omitempty"`
+	Labels    []Labelled `json:"labels,omitempty"`
 }
 
 // Places are where a request is made: in one of the channels, or in direct messages if Direct.
@@ -26,14 +23,14 @@ type Places struct {
 	Direct   bool     `json:"direct,omitempty"`
 }
 
-// Requester is who asks: somebody of one of the departments, of one below it, or of one of the groups, and whose main
-// post has one of the positions. It is met by nobody of whom the organisation says nothing, and then no later rule
-// decides either: it might ask less. Nor does one where a department or position is none of the organisation's: it may
-// be theirs, under another name.
+// Requester is who asks: one of the people, or somebody of one of the departments, of one below it, or of one of the
+// groups. Of whom the organisation says nothing, nobody knows whether they are in a department: no later rule decides
+// either, since it might ask less. Nor does one where a department is none of the organisation's: it may be theirs,
+// under another name.
 type Requester struct {
+	People      []string `json:"people,omitempty"` // Slack user ids
 	Departments []string `json:"departments,omitempty"`
 	Groups      []string `json:"groups,omitempty"`
-	Positions   []string `json:"positions,omitempty"`
 }
 
 // Tools are what a request calls.
@@ -49,69 +46,51 @@ const (
 	UseSome    Use = "some"           // at least one call is of a listed tool
 	UseOnly    Use = "only"           // there are calls, and all are of listed tools
 	UseWriting Use = "writes_outside" // at least one call writes outside
-	UseNot     Use = "not"            // of a label: there are values, and none is listed
-)
-
-// Destinations are where a request's writes go. A write whose destination isn't known goes anywhere.
-type Destinations struct {
-	Go   Go       `json:"go"`
-	List []string `json:"list"`
-}
-
-// Go says how a request's destinations relate to a list.
-type Go string
-
-const (
-	GoWithin  Go = "within"  // the request writes, and to listed destinations only
-	GoOutside Go = "outside" // one of the destinations is not listed
 )
 
 // Between bounds a request's amount, on one side or on both. An amount that isn't known is above everything and below
 // nothing.
 type Between struct {
 	AtLeast  Decimal `json:"at_least,omitempty"`
-	Above    Decimal `json:"above,omitempty"` // in place of AtLeast: without the bound itself
-	AtMost   Decimal `json:"at_most,omitempty"`
-	Below    Decimal `json:"below,omitempty"` // in place of AtMost: without the bound itself
+	Below    Decimal `json:"below,omitempty"`
 	Currency string  `json:"currency"`
 }
 
-// hold reports whether a request meets all conditions.
+// Labelled is met by the values of a label, all of which must be listed. Only calls whose mark has the label count, so
+// a message that is sent at the end changes nothing.
+type Labelled struct {
+	Name string   `json:"name"`
+	List []string `json:"list"`
+}
+
+// hold reports whether a request meets all conditions, as far as they are certain.
 func (c *Conditions) hold(f *Facts) bool {
-	name, _ := c.unlabelled(f)
-	return name == "" && c.might(f)
-}
-
-// might reports whether a request meets all conditions, if what nobody knows of its labels is in their lists.
-func (c *Conditions) might(f *Facts) bool {
-	return c.mightBut(f) && (c.Requester == nil || c.Requester.hold(f))
-}
-
-// unsure reports whether a request might meet all conditions but that on the requester, of whom nothing is known, or of
-// one of whose departments or positions nothing is.
-func (c *Conditions) unsure(f *Facts) bool {
-	return c.Requester != nil && (!f.placed() || c.unknown(f) != "") && c.mightBut(f)
-}
-
-// unknown returns a department or position of the condition on the requester that the organisation has on no day, or
-// "".
-func (c *Conditions) unknown(f *Facts) string {
-	for _, code := range slices.Concat(c.Requester.Departments, c.Requester.Positions) {
-		if slices.Contains(f.Unknown, code) {
-			return code
-		}
-	}
-	return ""
-}
-
-// mightBut is might without the condition on the requester.
-func (c *Conditions) mightBut(f *Facts) bool {
-	_, never := c.unlabelled(f)
-	return !never && (len(c.Kinds) == 0 || slices.Contains(c.Kinds, f.Kind)) &&
+	return (len(c.Kinds) == 0 || slices.Contains(c.Kinds, f.Kind)) &&
 		(c.Places == nil || c.Places.hold(f.Place)) &&
+		(c.Requester == nil || c.Requester.hold(f)) &&
 		(c.Tools == nil || c.Tools.hold(f)) &&
-		(c.Destinations == nil || c.Destinations.hold(f)) &&
-		(c.Amount == nil || c.Amount.hold(f.Amount()))
+		(c.Amount == nil || c.Amount.hold(f.Amount())) &&
+		!slices.ContainsFunc(c.Labels, func(l Labelled) bool { return !l.hold(f) })
+}
+
+// unsure returns a label whose value nobody knows, or reports that of the requester it isn't known whether they are
+// meant, where a request would meet the conditions if that were so. listed are the values of labels that rules list.
+func (c *Conditions) unsure(f *Facts, listed map[string][]string) (label string, who bool) {
+	may := *c
+	if may.Requester != nil && may.Requester.unsure(f) {
+		may.Requester, who = nil, true
+	}
+	may.Labels = slices.DeleteFunc(slices.Clone(c.Labels), func(l Labelled) bool {
+		unknown := l.unknown(f, listed[l.Name])
+		if unknown && label == "" {
+			label = l.Name
+		}
+		return unknown
+	})
+	if label == "" && !who || !may.hold(f) {
+		return "", false
+	}
+	return label, who
 }
 
 // covers reports whether all requests that meet the other conditions meet these, since each of these is among them.
@@ -134,35 +113,37 @@ func (p *Places) hold(at Place) bool {
 
 func (r *Requester) hold(f *Facts) bool {
 	within := func(code string) bool { return slices.Contains(f.Departments, legible.Narrow(code)) }
-	there := r.anywhere() || slices.ContainsFunc(r.Departments, within) || meet(r.Groups, f.Groups)
-	is := func(position string) bool { return organisation.Posted(position) == f.Position }
-	return f.placed() && there && (len(r.Positions) == 0 || slices.ContainsFunc(r.Positions, is))
+	grouped := func(group string) bool { return slices.Contains(f.Groups, group) }
+	return slices.Contains(r.People, f.Requester.User) || slices.ContainsFunc(r.Groups, grouped) ||
+		f.placed() && slices.ContainsFunc(r.Departments, within)
 }
 
-// anywhere reports whether it names no place to which somebody belongs.
-func (r *Requester) anywhere() bool { return len(r.Departments)+len(r.Groups) == 0 }
+// unsure reports whether nobody knows if the requester is meant.
+func (r *Requester) unsure(f *Facts) bool {
+	return !r.hold(f) && len(r.Departments) > 0 && (!f.placed() || r.unknown(f) != "")
+}
 
-// Unknown returns the departments and positions of the condition that the organisation has on no day.
-func (r *Requester) Unknown(d Directory) (names []string) {
+// unknown returns a department that the organisation has on no day, or "".
+func (r *Requester) unknown(f *Facts) string {
+	for _, code := range r.Departments {
+		if slices.Contains(f.Unknown, code) {
+			return code
+		}
+	}
+	return ""
+}
+
+// Unknown returns the departments of the condition that the organisation has on no day.
+func (r *Requester) Unknown(d Directory) (codes []string) {
 	if r == nil {
 		return nil
 	}
 	for _, code := range r.Departments {
 		if !d.Knows(code, "") {
-			names = append(names, code)
+			codes = append(codes, code)
 		}
 	}
-	for _, position := range r.Positions {
-		if !d.Knows("", position) {
-			names = append(names, position)
-		}
-	}
-	return names
-}
-
-// meet reports whether two lists share a value.
-func meet(a, b []string) bool {
-	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
+	return codes
 }
 
 func (t *Tools) hold(f *Facts) bool {
@@ -180,51 +161,55 @@ func (t *Tools) hold(f *Facts) bool {
 
 func (t *Tools) lists(tool Tool) bool { return slices.ContainsFunc(t.List, tool.Same) }
 
-// hold takes a command without calls as one that may go anywhere.
-func (d *Destinations) hold(f *Facts) bool {
-	outside := f.uncalled() || slices.ContainsFunc(f.Calls, func(c Call) bool {
-		unlisted := func(to string) bool { return !slices.Contains(d.List, to) }
-		return c.Writes() && (len(c.Destinations) == 0 || slices.ContainsFunc(c.Destinations, unlisted))
-	})
-	switch d.Go {
-	case GoWithin:
-		return f.Writes() && !outside
-	case GoOutside:
-		return outside
-	}
-	return false
-}
-
 func (b *Between) hold(a Amount) bool {
-	if !a.comparable(b.Currency) {
-		return b.span().high.none()
-	}
-	return b.span().has(a.Value)
+	return (b.AtLeast == "" || a.AtLeast(b.AtLeast, b.Currency)) && (b.Below == "" || a.Below(b.Below, b.Currency))
 }
-
-func (b *Between) span() span { return spanOf(b.AtLeast, b.Above, b.AtMost, b.Below) }
 
 // Bounded reports whether it has a bound.
-func (b *Between) Bounded() bool { return *b != (Between{Currency: b.Currency}) }
+func (b *Between) Bounded() bool { return b.AtLeast+b.Below != "" }
 
-// To returns where a call of one version of the tool goes: the texts at the marked pointers, and each text of a list
-// there. It returns none, which means anywhere, if one of them isn't known: without a mark, or where something else
-// than a text stands at a pointer, an empty text or list, nothing, or a reference.
-func (m *Mark) To(version string, arguments aggregate.JSON) []string {
-	if m == nil || m.Version != version || len(m.Problems()) > 0 {
-		return nil
+// values returns what a request's calls have at a label, whether any has it, and whether each value is known.
+func (f *Facts) values(label string) (all []string, has, known bool) {
+	known = true
+	for _, c := range f.Calls {
+		values, is := c.Labels[label]
+		has, known = has || is, known && (!is || len(values) > 0)
+		all = append(all, values...)
 	}
-	root, ok := decode(string(arguments))
-	if !ok {
-		return nil
+	return all, has, known
+}
+
+func (l *Labelled) hold(f *Facts) bool {
+	values, has, known := f.values(l.Name)
+	return has && known && !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(l.List, v) })
+}
+
+// unknown reports whether nobody can say if a request is meant: a value isn't known, or one that no rule lists, or only
+// some of several are meant.
+func (l *Labelled) unknown(f *Facts, listed []string) bool {
+	values, has, known := f.values(l.Name)
+	other := func(v string) bool { return !slices.Contains(l.List, v) }
+	some := slices.ContainsFunc(values, func(v string) bool { return !other(v) })
+	return has && (!known || slices.ContainsFunc(values, func(v string) bool {
+		return !slices.Contains(listed, v) || some && other(v)
+	}))
+}
+
+// Names returns the labels on which there are conditions.
+func (c *Conditions) Names() (names []string) {
+	for _, l := range c.Labels {
+		names = append(names, l.Name)
 	}
-	var all []string
-	for _, p := range m.Destinations {
-		found := textsAt(root, p, plainText)
-		if found == nil {
-			return nil
+	return names
+}
+
+// listed returns the values of each label that the rules list.
+func (r *Rules) listed() map[string][]string {
+	all := map[string][]string{}
+	for i := range r.Rules {
+		for _, l := range r.Rules[i].When.Labels {
+			all[l.Name] = append(all[l.Name], l.List...)
 		}
-		all = append(all, found...)
 	}
 	return all
 }

@@ -8,21 +8,20 @@ import (
 )
 
 // Directory is what Slack and the organisation say about people, as far as routes need it: whoever resolves has asked
-// them before. Days are as in Facts.On. While no organisation stands, a person is an account, everybody's Employment is
-// what their account allows, and there are no managers and positions.
+// them before. Days are as in Facts.On. While no organisation stands, a person is an account, and there are no managers
+// and positions.
 type Directory interface {
 	// Org returns the version of the organisation, empty while none stands.
 	Org() string
 	// Person returns whose an account is.
 	Person(user string) circulation.Person
-	// Employment says as what somebody may stamp.
-	Employment(p circulation.Person, on string) Employment
+	// MayStamp reports whether somebody has a full member's account and, while an organisation stands, is an employee.
+	MayStamp(p circulation.Person, on string) bool
 	// Members returns the accounts of a Slack user group.
 	Members(group string) []string
 	// Handle returns what a Slack user group is called, such as @keiri, or its id.
 	Handle(group string) string
-	// Empty reports whether a channel has nobody beside these people who may stamp: where an organisation stands, no
-	// employee.
+	// Empty reports whether a channel has nobody beside these people who may stamp.
 	Empty(channel string, but []circulation.Person, on string) bool
 	// Manager returns who stands directly above somebody.
 	Manager(p circulation.Person, on string) (circulation.Person, bool)
@@ -31,8 +30,6 @@ type Directory interface {
 	Topmost(p circulation.Person, on string) bool
 	// Over returns who stands over a position of a department, whoever holds it, or nobody.
 	Over(department, position, on string) (circulation.Person, bool)
-	// CodeOf returns the code of the department that has this code or, alone on a day, this name; else "".
-	CodeOf(department, on string) string
 	// NameOf returns what a department is called, whatever the day, or its code if the organisation has no name of it.
 	NameOf(department string) string
 	// Knows reports whether the organisation has a department on any day and, if one is given, a position in it:
@@ -41,32 +38,9 @@ type Directory interface {
 	// Departments returns the codes of somebody's department and of those above it; none while no organisation
 	// stands.
 	Departments(p circulation.Person, on string) []string
-	// OnlyIn returns the code of the department in which alone these positions are held, or "": also where everybody is
-	// in it, or in one below it.
-	OnlyIn(positions []string, on string) string
-	// StandsOver reports whether a position has a higher rank than whoever leads a department, unless that isn't known.
-	StandsOver(position, department, on string) bool
-	// Outranks reports whether somebody's main post has a higher rank than a position.
-	Outranks(p circulation.Person, position, on string) bool
 	// Holders returns who holds a position of a department.
 	Holders(department, position, on string) []circulation.Person
-	// OnLeave returns who would hold a position of a department but is on leave or seconded; without a position,
-	// everybody who is.
-	OnLeave(department, position, on string) []circulation.Person
-	// LeaveAbove returns who would stand directly above somebody but is on leave or seconded.
-	LeaveAbove(p circulation.Person, on string) []circulation.Person
-	// Absences returns the delegations of somebody for the day. One without a hand only says that they are away.
-	Absences(p circulation.Person, on string) []circulation.StandIn
 }
-
-// Employment says as what somebody may stamp.
-type Employment string
-
-const (
-	EmploymentNone     Employment = ""         // not at all: gone, a guest, a bot, or not in the organisation
-	EmploymentEmployee Employment = "employee" // while no organisation stands, every full member
-	EmploymentOther    Employment = "other"    // works for the company without being its employee
-)
 
 // above calls yield with those who stand above somebody, level by level, until it returns false. Somebody who comes
 // again, such as in a circle of managers, ends it.
@@ -74,14 +48,35 @@ func above(d Directory, p circulation.Person, on string, yield func(level int, p
 	seen := []circulation.Person{p}
 	for level := 1; ; level++ {
 		next, ok := d.Manager(p, on)
-		if !ok || position(seen, next) >= 0 {
-			return
-		}
-		if !yield(level, next) {
+		if !ok || position(seen, next) >= 0 || !yield(level, next) {
 			return
 		}
 		seen, p = append(seen, next), next
 	}
+}
+
+// below reports whether somebody stands below another.
+func below(d Directory, p, other circulation.Person, on string) (is bool) {
+	above(d, p, on, func(_ int, over circulation.Person) bool { is = is || over.Is(other); return !is })
+	return is
+}
+
+// highest returns the last of whom the organisation says that they stand above the requester, or the requester.
+func highest(f *Facts, d Directory) circulation.Person {
+	last := f.Requester
+	above(d, last, f.On, func(_ int, p circulation.Person) bool { last = p; return true })
+	return last
+}
+
+// asManager returns somebody with how they were found: level by level above another.
+func asManager(p, of circulation.Person, level int, on string) circulation.Person {
+	p.Via = fmt.Sprintf("manager %d of %s as of %s", level, of.User, on)
+	return p
+}
+
+// position returns where somebody is in a list, or -1.
+func position(people []circulation.Person, p circulation.Person) int {
+	return slices.IndexFunc(people, p.Is)
 }
 
 // lost reports whether nobody knows who the manager of a stage is: the chain of who stands above the requester ends
@@ -92,42 +87,18 @@ func (w Who) lost(f *Facts, d Directory) bool {
 	})
 }
 
-// position returns where somebody is in a list, or -1.
-func position(people []circulation.Person, p circulation.Person) int {
-	return slices.IndexFunc(people, p.Is)
-}
-
-// unknown returns what a stage names and no day of the organisation has, or "": a post with the name of its department,
-// or a department's code. Who stands over a department may take the place of a post in it, whatever it is called.
-func (s Stage) unknown(d Directory) string {
-	for _, w := range s.Who.Each() {
-		if w.Kind == WhoPosition && w.Department != "" && !d.Knows(w.Department, "") {
-			return w.Department
-		}
-	}
-	if s.Empty.Vacant == ThenUp {
-		return ""
-	}
-	return s.Who.unnamed(d)
-}
-
-// unnamed returns a post of a stage that the organisation has on no day, or "": somebody may hold it under another
-// name.
-func (w Who) unnamed(d Directory) string {
-	for _, x := range w.Any {
-		if what := x.unnamed(d); what != "" {
-			return what
-		}
-	}
-	if w.Placed {
-		w.Department = ""
-	}
-	for _, position := range w.Positions {
-		switch known := d.Knows(w.Department, position); {
-		case !known && w.Department == "":
-			return position
-		case !known:
-			return position + " (" + d.NameOf(w.Department) + ")"
+// unknown returns a post, with the name of its department, or a department's code that no day of the organisation has,
+// or "": somebody may hold it under another name.
+func (w Who) unknown(d Directory) string {
+	for _, x := range w.Each() {
+		switch {
+		case x.Kind != WhoPosition:
+		case x.Department == "" && !d.Knows("", x.Position):
+			return x.Position
+		case x.Department != "" && !d.Knows(x.Department, ""):
+			return x.Department
+		case x.Department != "" && !d.Knows(x.Department, x.Position):
+			return x.Position + " (" + d.NameOf(x.Department) + ")"
 		}
 	}
 	return ""
@@ -140,45 +111,36 @@ func (w Who) Above() bool {
 	})
 }
 
-// Unknown returns of which stage, if any, the organisation doesn't know whom it means. It is never left out: the post
-// may be held under another name.
-func (p *Policy) Unknown(d Directory) *Unresolved {
-	sources, of := p.Sources()
-	for i, s := range sources {
-		if what := s.unknown(d); what != "" {
-			return &Unresolved{Stage: of[i] + 1, Name: s.Name, Why: LeftUnknown, What: what}
+// placed returns it with the department of each position that has none: the nearest of the requester's, theirs
+// included, that has such a post on any day, so that a vacant post isn't passed over; else their own.
+func (w Who) placed(f *Facts, d Directory) Who {
+	if w.Kind == WhoAny {
+		w.Any = slices.Clone(w.Any)
+		for i := range w.Any {
+			w.Any[i] = w.Any[i].placed(f, d)
 		}
 	}
-	return nil
-}
-
-// over returns who stands over a stage's post, with how they were found: of several posts, over all of them.
-func (w Who) over(d Directory, on string) (over circulation.Person, known bool) {
-	for _, w := range w.Each() {
-		for _, position := range w.Positions {
-			next, ok := d.Over(w.Department, position, on)
-			if !ok {
-				return circulation.Person{}, false
-			}
-			higher := !known
-			above(d, over, on, func(_ int, p circulation.Person) bool { higher = higher || p.Is(next); return !higher })
-			if known = true; higher {
-				over = next
-				over.Via = fmt.Sprintf("over %s of %s as of %s", position, w.Department, on)
-			}
+	if w.Kind != WhoPosition || w.Department != "" {
+		return w
+	}
+	w.Placed = true
+	for _, code := range f.Departments {
+		if d.Knows(code, w.Position) {
+			w.Department = code
+			return w
 		}
 	}
-	return over, known
+	if len(f.Departments) > 0 {
+		w.Department = f.Departments[0]
+	}
+	return w
 }
 
-// find returns whom a stage's Who names, whether they may stamp or not.
+// find returns whom it names, whether they may stamp or not.
 func (w Who) find(f *Facts, d Directory) (found []circulation.Person) {
 	add := func(p circulation.Person, via string) {
 		p.Via = via
 		found = append(found, p)
-	}
-	if w.Nobody {
-		return nil
 	}
 	switch w.Kind {
 	case WhoAny:
@@ -194,115 +156,22 @@ func (w Who) find(f *Facts, d Directory) (found []circulation.Person) {
 			add(d.Person(user), "group "+d.Handle(w.Group))
 		}
 	case WhoPosition:
-		all := slices.DeleteFunc(slices.Clone(w.Positions), func(position string) bool {
-			return w.Placed && d.Outranks(f.Requester, position, f.On) // such a post of theirs stands below them
-		})
-		if len(all) == 0 {
-			add(f.Requester, "above "+w.Positions[0]+" as of "+f.On)
-		}
-		for _, position := range all {
-			for _, p := range d.Holders(w.Department, position, f.On) {
-				add(p, fmt.Sprintf("%s of %s as of %s", position, w.Department, f.On))
+		for _, p := range d.Holders(w.Department, w.Position, f.On) {
+			if w.Placed && below(d, p, f.Requester, f.On) { // the nearest above isn't one of their own people
+				continue
 			}
+			add(p, fmt.Sprintf("%s of %s as of %s", w.Position, w.Department, f.On))
 		}
 	case WhoManager:
-		below := f.Requester
-		above(d, below, f.On, func(level int, p circulation.Person) bool {
-			if level == w.Level {
-				p = asManager(p, f.Requester, level, f.On)
-				if of := passed(d, below, f.On); of.OnLeave != nil {
-					p.Via = of.Via(p.Via)
-				}
-				found = append(found, p)
-			}
-			below = p
-			return level < w.Level
-		})
+		var chain []circulation.Person
+		above(d, f.Requester, f.On, func(_ int, p circulation.Person) bool { chain = append(chain, p); return true })
+		level := w.Level
+		if level > len(chain) && d.Topmost(highest(f, d), f.On) { // nobody is higher
+			level = len(chain)
+		}
+		if level > 0 && level <= len(chain) {
+			found = append(found, asManager(chain[level-1], f.Requester, level, f.On))
+		}
 	}
 	return found
-}
-
-// policies returns the routes of the rule with this id. The last rule has one for what writes outside, and one for what
-// only reads, which counts if the other has no such stage.
-func (r *Rules) policies(id string) (all []*Policy) {
-	outcomes := []Outcome{}
-	if id == LastID {
-		outcomes = append(outcomes, r.Last.Writes, r.Last.Reads)
-	}
-	for i := range r.Rules {
-		if r.Rules[i].ID == id {
-			outcomes = append(outcomes, r.Rules[i].Outcome)
-		}
-	}
-	for _, o := range outcomes {
-		if o.Route != nil {
-			all = append(all, o.Route)
-		}
-	}
-	return all
-}
-
-// Home stands for the channel at a channel's stage where nobody else is: in direct messages, and in a channel that has
-// no full member but the askers. It is a channel, whose members are asked, or without one a list of people. The zero
-// value is none.
-type Home struct {
-	Channel string   `json:"channel"` // its id
-	Users   []string `json:"users"`   // Slack user ids
-}
-
-// None reports whether nobody is named.
-func (h Home) None() bool { return h.Channel == "" && len(h.Users) == 0 }
-
-// viaHome is how a route found those whom the home lists.
-const viaHome = "approver of direct messages"
-
-// people returns those whom it lists.
-func (h Home) people(d Directory) (all []circulation.Person) {
-	for _, user := range h.Users {
-		p := d.Person(user)
-		p.Via = viaHome
-		all = append(all, p)
-	}
-	return all
-}
-
-// Alone reports whether nobody but the askers is where a request was made.
-func (f *Facts) Alone(d Directory) bool {
-	return f.Place.Direct || f.Place.Channel != "" && d.Empty(f.Place.Channel, f.Askers, f.On)
-}
-
-// AsksHome reports whether the route of a request would ask the home.
-func (p *Policy) AsksHome(f *Facts, d Directory) bool {
-	return slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Who.Kind == WhoChannel }) && f.Alone(d)
-}
-
-// HomeOf returns the channel whose members a request's route asks in place of those of its own, or "".
-func (f *Facts) HomeOf(route *circulation.Route, d Directory) string {
-	asks := func(s circulation.Stage) bool { return s.Mode == circulation.ModeChannel && s.LeftOut == "" }
-	if !slices.ContainsFunc(route.Stages, asks) || !f.Alone(d) {
-		return ""
-	}
-	return f.Home.Channel
-}
-
-// channel finds whom a channel's stage asks.
-func (r *resolving) channel(i int) error {
-	s, home := &r.sources[i], r.facts.Home
-	out := circulation.Stage{Name: s.Name, Mode: circulation.ModeChannel, Need: 1}
-	var found []circulation.Person
-	switch alone := r.facts.Alone(r.d); {
-	case alone && home.None():
-		return r.refuse(i, LeftHome)
-	case alone && home.Channel != "" && r.d.Empty(home.Channel, r.facts.Askers, r.facts.On):
-		return r.refuse(i, r.whoseOwn())
-	case alone && home.Channel == "":
-		out.Mode = circulation.ModePeople
-		found = home.people(r.d)
-		out.People = r.named(s, found)
-		if len(r.stamping(out.People)) == 0 {
-			return r.refuse(i, r.whyFew(s, found, 1))
-		}
-	}
-	r.stages, r.found, r.gone = append(r.stages, out), append(r.found, found), append(r.gone, nil)
-	return nil
 }

@@ -25,23 +25,17 @@ type Facts struct {
 	Kind      Kind
 	Place     Place
 	Requester circulation.Person
-	// Askers may not stamp, the requester among them. Spoken says that the requester is only who spoke last, so that
-	// what is asked may be any asker's words.
-	Askers []circulation.Person
-	Spoken bool
-	Home   Home
+	Askers    []circulation.Person // may not stamp, the requester among them
 	// On is the day, such as 2026-11-22 in the tenant's zone, as of which people are looked up.
-	On   string
-	Rule string // id of the rule whose route is resolved: a delegation may be for some rules
-	// Departments is the requester's department in the organisation and those above it. Groups are the requester's.
-	// Both count only while an organisation stands.
+	On string
+	// Departments is the requester's department in the organisation and those above it. Groups are the requester's, of
+	// those that rules name.
 	Organised   bool
 	Departments []string
 	Groups      []string
 	Department  string // what the requester's is called; no condition reads it
-	Position    string // of the requester's main post, as the organisation writes it
-	// Unknown are departments and positions of the rules' conditions that the organisation has on no day: nobody can
-	// say who is in them.
+	// Unknown are departments of the rules' conditions that the organisation has on no day: nobody can say who is in
+	// them.
 	Unknown []string
 	// Absent are askers who have left by that day, or haven't begun. They are strangers to the organisation, too.
 	Absent []circulation.Person
@@ -60,6 +54,11 @@ func (f *Facts) stranger() (circulation.Person, bool) {
 	return circulation.Person{}, false
 }
 
+// Alone reports whether nobody but the askers is where a request was made.
+func (f *Facts) Alone(d Directory) bool {
+	return f.Place.Direct || f.Place.Channel != "" && d.Empty(f.Place.Channel, f.Askers, f.On)
+}
+
 // placed reports whether the organisation says where the requester belongs.
 func (f *Facts) placed() bool { return f.Organised && len(f.Departments) > 0 }
 
@@ -73,9 +72,7 @@ type Place struct {
 type Call struct {
 	Tool   Tool
 	Access aggregate.Access // what isn't known to read counts as writing outside
-	// Destinations are the values of the arguments that say where a write goes. None: it may go anywhere.
-	Destinations []string
-	Amount       Amount
+	Amount Amount
 	// Labels are the values at each label that the call's mark has; none: they aren't known.
 	Labels map[string][]string
 }
@@ -136,97 +133,47 @@ type Answer struct {
 	// Unsure: it is the rule's answer if the requester meets its condition, and the organisation doesn't say so. Then
 	// the rule refuses.
 	Unsure bool
-	// Unknown is the department or position of the condition that the organisation has on no day, where the rule is
-	// unsure for that.
+	// Unknown is the department of the condition that the organisation has on no day, where the rule is unsure for that.
 	Unknown string
-	// Unlabelled is a label by which the rule might take the request, and nobody knows its value. Then the rule
-	// refuses, since what takes the request otherwise asks less.
+	// Unlabelled is a label by which the rule might take the request, whose value nobody knows or no rule lists. Then
+	// the rule refuses.
 	Unlabelled string
 	// Stranger is an asker whom the organisation that stands doesn't have on the day: nobody can say who else they are,
 	// or they work there no more, or not yet. Whatever the rules say is refused.
 	Stranger circulation.Person
 }
 
-// Match returns the decision of the first rule whose conditions all hold, or that of Last. If it asks less than an
-// earlier rule that might hold, by a label whose value nobody knows, that rule refuses. Rules of another form refuse
-// everything.
+// Match returns the decision of the first rule whose conditions all hold, or that of Last. A rule that might hold
+// refuses. Rules of another form refuse everything.
 func (r *Rules) Match(f *Facts) Answer {
+	last := circulation.Rule{ID: LastID, Revision: r.Rev}
 	if r.Form != Form {
-		return answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})
+		return answer(last, Outcome{})
 	}
 	if p, is := f.stranger(); is {
-		a := answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})
+		a := answer(last, Outcome{})
 		a.Stranger = p
 		return a
 	}
-	a, might := r.first(f)
-	if rule := a.asksLess(might); rule != nil {
-		a = r.by(rule)
-		a.Outcome, a.Refused = Outcome{}, true
-		a.Unlabelled, _ = rule.When.unlabelled(f)
-	}
-	return a
-}
-
-// first is Match, without a look at the earlier rules that might take the request: it returns them, too.
-func (r *Rules) first(f *Facts) (a Answer, might []*Rule) {
+	listed := r.listed()
 	for i := range r.Rules {
-		switch rule := &r.Rules[i]; {
-		case rule.When.hold(f):
-			return r.by(rule), might
-		case rule.When.unsure(f):
-			return r.unsure(rule, f), might
-		case rule.When.might(f):
-			might = append(might, rule)
+		x := &r.Rules[i]
+		rule := circulation.Rule{ID: x.ID, Name: x.Name, Revision: r.Rev}
+		if x.When.hold(f) {
+			return answer(rule, x.Outcome)
+		}
+		if label, who := x.When.unsure(f, listed); who || label != "" {
+			a := answer(rule, Outcome{})
+			if a.Unlabelled, a.Unsure = label, who; who && f.placed() {
+				a.Unknown = x.When.Requester.unknown(f)
+			}
+			return a
 		}
 	}
+	a := answer(last, r.Last.reads())
 	if f.Writes() {
-		return r.last(r.Last.Writes), might
+		a = answer(last, r.Last.Writes)
 	}
-	return r.last(r.Last.reads()), might
-}
-
-// Possible returns the answers that a request may get as long as only who asks is known, and where. If none of them is
-// a route that can be resolved, the request can be refused before its steps are known.
-func (r *Rules) Possible(f *Facts) (all []Answer) {
-	if _, is := f.stranger(); is || r.Form != Form {
-		return []Answer{r.Match(f)}
-	}
-	for i := range r.Rules {
-		rule := &r.Rules[i]
-		early := rule.When
-		early.Tools, early.Destinations, early.Amount, early.Labels = nil, nil, nil, nil
-		switch {
-		case early.hold(f):
-			all = append(all, r.by(rule))
-		case early.unsure(f):
-			all = append(all, r.unsure(rule, f))
-		default:
-			continue
-		}
-		if w := &rule.When; w.Tools == nil && w.Destinations == nil && w.Amount == nil && len(w.Labels) == 0 {
-			return all
-		}
-	}
-	return append(all, r.last(r.Last.reads()), r.last(r.Last.Writes))
-}
-
-func (r *Rules) by(rule *Rule) Answer {
-	return answer(circulation.Rule{ID: rule.ID, Name: rule.Name, Revision: r.Rev}, rule.Outcome)
-}
-
-// unsure is the answer of a rule that hangs on what nobody knows of the requester.
-func (r *Rules) unsure(rule *Rule, f *Facts) Answer {
-	a := r.by(rule)
-	a.Outcome, a.Refused, a.Unsure = Outcome{}, true, true
-	if f.placed() {
-		a.Unknown = rule.When.unknown(f)
-	}
-	return a
-}
-
-func (r *Rules) last(o Outcome) Answer {
-	a := answer(circulation.Rule{ID: LastID, Revision: r.Rev}, o)
 	a.Last = true
 	return a
 }

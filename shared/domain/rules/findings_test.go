@@ -1,7 +1,6 @@
 package rules_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -11,169 +10,57 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// finding is a rule in a company, and what is found about it.
-type finding struct {
-	d    *company
-	rule rules.Rule
-	want []rules.Finding
-}
-
-func findEach(t *testing.T, table map[string]finding) {
-	t.Helper()
-	for name, c := range table {
-		t.Run(name, func(t *testing.T) {
-			all := of(c.rule).Findings(c.d, today, next)
-			about := slices.DeleteFunc(all, func(f rules.Finding) bool { return f.Rule != c.rule.ID })
-			expect.Same(t, about, c.want, cmpopts.EquateEmpty())
-		})
-	}
-}
-
-func found(k rules.FindingKind, stage int, from string) rules.Finding {
-	return rules.Finding{Kind: k, Rule: id(2), Stage: stage, From: from}
-}
-
-// staffed is a company that changed.
-func staffed(change func(*company)) *company {
-	c := &company{org: "v1", group: []string{"A", "B"}, holders: map[string][]string{"": {"D"}}}
-	if change != nil {
-		change(c)
-	}
-	return c
-}
-
-// Stages that find nobody today, or from the next day on which the organisation changes.
-func TestVacantStagesAreFound(t *testing.T) {
-	findEach(t, map[string]finding{
-		"all is well": {
-			staffed(nil), rule(2, writing(), group(2, rules.EmptyUp), head(rules.EmptyUp), manager(1, rules.EmptyUp)), nil,
-		},
-		"a group has too few": {
-			staffed(func(c *company) { c.group = []string{"A"} }),
-			rule(2, writing(), manager(1, rules.EmptyUp), group(2, rules.EmptyUp)),
-			[]rules.Finding{found(rules.FindingVacant, 2, today)},
-		},
-		"a group is empty": {
-			staffed(func(c *company) { c.group = nil }), rule(2, writing(), group(0, rules.EmptySkip)),
-			[]rules.Finding{found(rules.FindingVacant, 1, today)},
-		},
-		"vacant from April": {
-			staffed(func(c *company) { c.holders = map[string][]string{today: {"D"}} }),
-			rule(2, writing(), head(rules.EmptyUp)), []rules.Finding{found(rules.FindingVacant, 1, next)},
-		},
-		"two accounts of one person": {
-			staffed(func(c *company) { c.accounts = map[string]string{"A": "p1", "B": "p1"} }),
-			rule(2, writing(), group(2, rules.EmptyUp)), []rules.Finding{found(rules.FindingVacant, 1, today)},
-		},
-		"as many as can be": {
-			staffed(func(c *company) { c.group = many("U%d", 50) }), rule(2, writing(), group(1, rules.EmptyUp)), nil,
-		},
-		"a post of one department": {
-			staffed(func(c *company) { c.only = map[string]string{"部長": "sales"} }),
-			rule(2, writing(), stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}}, 1, rules.EmptyUp)),
-			[]rules.Finding{{Kind: rules.FindingElsewhere, Rule: id(2), Stage: 1, Who: "部長 (営業部)"}},
-		},
-		"and with its name": {
-			staffed(func(c *company) { c.only = map[string]string{"部長": "sales"} }), rule(2, writing(), head(rules.EmptyUp)), nil,
-		},
-		"too many": {
-			staffed(func(c *company) { c.group = many("U%d", 51) }), rule(2, writing(), group(1, rules.EmptyUp)),
-			[]rules.Finding{found(rules.FindingMany, 1, today)},
-		},
-		"a contractor alone": {
-			staffed(func(c *company) { c.standing = map[string]rules.Employment{"D": rules.EmploymentOther} }),
-			rule(2, writing(), head(rules.EmptyUp)), []rules.Finding{found(rules.FindingVacant, 1, today)},
-		},
-	})
-}
-
-func TestWhatCanNeverBeMetIsFound(t *testing.T) {
+// What is said of a rule for writes, or of those of a department, in a company.
+func TestFindings(t *testing.T) {
 	ofSales := rules.Conditions{Requester: &rules.Requester{Departments: []string{"sales"}}}
-	findEach(t, map[string]finding{
-		"a department, no organisation": {
-			&company{group: []string{"A", "B"}}, rule(2, ofSales, group(1, rules.EmptyUp)),
-			[]rules.Finding{found(rules.FindingUnorganised, 0, "")},
-		},
-		"a manager, no organisation": {
-			&company{}, rule(2, writing(), manager(1, rules.EmptyUp)),
-			[]rules.Finding{found(rules.FindingUnorganised, 1, "")},
-		},
-		"a position, no organisation": {
-			&company{}, rule(2, writing(), head(rules.EmptyUp)), []rules.Finding{found(rules.FindingUnorganised, 1, "")},
-		},
-		"only the channel may be left": {
-			staffed(nil), rule(2, writing(), group(1, rules.EmptySkip), channel()),
-			[]rules.Finding{found(rules.FindingChannelOnly, 0, "")},
-		},
-		"another stage always remains": {
-			staffed(nil), rule(2, writing(), group(1, rules.EmptySkip), head(rules.EmptyRefuse), channel()), nil,
-		},
-		"reading asks the channel alone": {staffed(nil), rule(2, only(read), channel()), nil},
-	})
+	all := func(c *company) {}
+	found := func(k rules.FindingKind, stage int, who string) []rules.Finding {
+		return []rules.Finding{{Kind: k, Rule: id(2), Stage: stage, Who: who}}
+	}
+	nobody := func(stage int) []rules.Finding { return found(rules.FindingNobody, stage, "") }
+	for name, c := range map[string]struct {
+		change func(*company)
+		rule   rules.Rule
+		want   []rules.Finding
+	}{
+		"all is well":              {all, rule(2, ofSales, group(2), head(), manager(1), channel()), nil},
+		"a group has too few":      {func(c *company) { c.group = []string{"A"} }, rule(2, writing(), manager(1), group(2)), nobody(2)},
+		"a group is empty":         {func(c *company) { c.group = nil }, rule(2, writing(), group(0)), nobody(1)},
+		"a post is vacant":         {func(c *company) { c.holders = nil }, rule(2, writing(), head()), nobody(1)},
+		"whoever is found left":    {func(c *company) { c.barred = []string{"D"} }, rule(2, writing(), head()), nobody(1)},
+		"another may be above":     {func(c *company) { c.holders = nil }, rule(2, writing(), nearest("部長")), nil},
+		"one person twice":         {func(c *company) { c.accounts = map[string]string{"A": "p1", "B": "p1"} }, rule(2, writing(), group(2)), nobody(1)},
+		"together they are enough": {all, rule(2, writing(), either(3, group(1), head())), nil},
+		"an unknown post": {func(c *company) { c.unknown = []string{"部長 of sales"} }, rule(2, writing(), people(1, "U1"), head()),
+			found(rules.FindingUnknown, 2, "部長 (営業部)")},
+		"an unknown department": {func(c *company) { c.unknown = []string{"sales"} }, rule(2, ofSales, people(1, "U1")),
+			found(rules.FindingUnknown, 0, "sales")},
+		"a manager, no organisation": {func(c *company) { c.org = "" }, rule(2, writing(), manager(1)),
+			found(rules.FindingUnknown, 1, "stage manager")},
+		"a position, no organisation": {func(c *company) { c.org = "" }, rule(2, writing(), nearest("部長")),
+			found(rules.FindingUnknown, 1, "部長")},
+	} {
+		d := &company{org: "v1", group: []string{"A", "B"}, holders: map[string][]string{"": {"D"}}}
+		c.change(d)
+		expect.Same(t, of(c.rule).Findings(d, today), c.want, cmpopts.EquateEmpty())
+		last := of()
+		last.Last.Writes.Route = c.rule.Route
+		expect.Is(t, len(last.Findings(d, today)) == 0, len(c.want) == 0 || c.want[0].Stage == 0, name)
+	}
 }
 
-// Stages that find the same people are too few for different hands, unless who stands above is asked.
-func TestStagesThatFindTheSamePeopleAreFound(t *testing.T) {
-	alone := func(c *company) { c.group = []string{"D"} }
-	findEach(t, map[string]finding{
-		"the same one": {
-			staffed(alone), rule(2, writing(), group(1, rules.EmptyRefuse), head(rules.EmptyRefuse)),
-			[]rules.Finding{found(rules.FindingOverlap, 0, today)},
-		},
-		"from April": {
-			staffed(func(c *company) { c.group, c.holders = []string{"D"}, map[string][]string{today: {"E"}, next: {"D"}} }),
-			rule(2, writing(), group(1, rules.EmptyRefuse), head(rules.EmptyRefuse)),
-			[]rules.Finding{found(rules.FindingOverlap, 0, next)},
-		},
-		"who stands above is asked": {staffed(alone), rule(2, writing(), group(1, rules.EmptyRefuse), head(rules.EmptyUp)), nil},
-		"another one":               {staffed(nil), rule(2, writing(), group(1, rules.EmptyRefuse), head(rules.EmptyRefuse)), nil},
-	})
-}
-
-// Somebody who left is named, though others of the stage remain.
-func TestSomebodyWhoMayNotStampIsFound(t *testing.T) {
-	d := &company{standing: map[string]rules.Employment{"U2": rules.EmploymentNone}}
-	r := of(rule(1, writing(), people(1, rules.EmptyUp, "U1", "U2")))
-	gone := rules.Finding{Kind: rules.FindingGone, Rule: id(1), Stage: 1, From: today, Who: "U2"}
-	expect.Same(t, r.Findings(d, today, ""), []rules.Finding{gone})
-	r.Last.Writes.Route = policy(0, people(2, rules.EmptyUp, "U1", "U2"))
-	vacant := rules.Finding{Kind: rules.FindingVacant, Rule: rules.LastID, Stage: 1, From: today}
-	expect.Same(t, r.Findings(d, today, "")[2], vacant)
-}
-
-// A post or department that the organisation has on no day is named once, whatever the day, by the stage or the
-// condition that names it.
-func TestWhatTheOrganisationHasOnNoDayIsFound(t *testing.T) {
-	d := &company{org: "v1", unknown: []string{"部長 of sales", "0010"}}
-	in := rules.Conditions{Requester: &rules.Requester{Departments: []string{"sales", "0010"}}}
-	r := of(rule(1, in, people(1, rules.EmptySkip, "U1"), head(rules.EmptySkip)))
-	want := []rules.Finding{{Kind: rules.FindingUnknown, Rule: id(1), Who: "0010"},
-		{Kind: rules.FindingUnknown, Rule: id(1), Stage: 2, Who: "部長 (営業部)"}}
-	expect.Same(t, r.Findings(d, today, next)[:2], want)
-	filled := of(rule(1, in, people(1, rules.EmptySkip, "U1"), head(rules.EmptyUp)))
-	want[1].Kind = rules.FindingUnnamed
-	expect.Same(t, filled.Emptied(d, today, next), want)
-	d.unknown = []string{"sales"}
-	expect.Is(t, r.Findings(d, today, "")[1].Who, "sales")
-}
-
-// Without an organisation, what asks for it finds nobody, or is never met: whoever removes it is told.
+// What a company with other people makes unknown or empty is found, once, but for groups, which Slack knows.
 func TestWhatARemovedOrganisationEmptiesIsFound(t *testing.T) {
 	in := rules.Conditions{Requester: &rules.Requester{Departments: []string{"sales"}}}
-	r := of(rule(1, in, people(1, refuse, "U1")), rule(2, writing(), manager(1, skip), head(up), group(1, refuse)))
-	expect.Same(t, r.Emptied(&company{}, today), []rules.Finding{{Kind: rules.FindingUnorganised, Rule: id(1)},
-		{Kind: rules.FindingUnorganised, Rule: id(2), Stage: 1}, {Kind: rules.FindingUnorganised, Rule: id(2), Stage: 2}})
-}
-
-// Of a rule that takes no request it isn't said that its requests are refused.
-func TestNothingIsRefusedThatARuleDoesNotTake(t *testing.T) {
-	r := of(rule(1, writing(), people(1, refuse, "A")), rule(2, writing(), manager(1, up)))
-	covered := rules.Finding{Kind: rules.FindingNever, Rule: id(2), By: id(1)}
-	expect.Same(t, r.Findings(&company{}, today, ""), []rules.Finding{covered})
+	r := of(rule(1, in, people(1, "U1")), rule(2, writing(), manager(1), head(), group(1)))
+	expect.Same(t, r.Emptied(&company{}, today, next), []rules.Finding{
+		{Kind: rules.FindingUnknown, Rule: id(1), Who: "sales"},
+		{Kind: rules.FindingUnknown, Rule: id(2), Stage: 1, Who: "stage manager"},
+		{Kind: rules.FindingUnknown, Rule: id(2), Stage: 2, Who: "sales"}})
 }
 
 func TestRulesThatTakeNothing(t *testing.T) {
-	any, stage := rules.Conditions{}, people(1, rules.EmptyRefuse, "A")
+	any, stage := rules.Conditions{}, people(1, "A")
 	for name, c := range map[string]struct {
 		first, then rules.Conditions
 		want        bool
@@ -185,7 +72,7 @@ func TestRulesThatTakeNothing(t *testing.T) {
 		"another tool":           {some(pay), some(dm), false},
 		"another amount":         {from(some(pay), "5"), from(some(pay), "4"), false},
 	} {
-		found := of(rule(1, c.first, stage), rule(2, c.then, stage)).Findings(&company{org: "v1"}, today, "")
+		found := of(rule(1, c.first, stage), rule(2, c.then, stage)).Findings(&company{org: "v1"}, today)
 		expect.Is(t, len(found) == 1 && found[0].Kind == rules.FindingNever, c.want, "%s: %v", name, found)
 	}
 }
@@ -204,7 +91,7 @@ func TestACoveredRuleNeverDecides(t *testing.T) {
 			}
 		}
 		covered := map[string]bool{}
-		for _, f := range r.Findings(&company{org: "v1"}, today, "") {
+		for _, f := range r.Findings(&company{org: "v1"}, today) {
 			covered[f.Rule] = covered[f.Rule] || f.Kind == rules.FindingNever
 		}
 		for range 20 {

@@ -12,18 +12,14 @@ const (
 	MaxName     = 80 // characters of a rule's or a stage's name
 	MaxRefuse   = 1000
 	MaxListed   = 100 // values of one condition
-	MaxValue    = 200 // characters of a department, position or destination
+	MaxValue    = 200 // characters of a department or position, or of a label
 	MaxAddress  = 500 // bytes of a tool's address, as the settings have
 	MaxTool     = 100 // bytes of a tool's name
 	MaxStages   = 8
-	MaxBeside   = 4  // sources of one stage beside the first
 	MaxAny      = 4  // of which any is asked
-	MaxInstead  = 4  // who are asked in the place of a source's people
-	MaxRaises   = 4  // whom the people of one stage may add, by case
-	maxOffered  = 9  // people of all these: a form of Slack offers so many beside others
 	MaxPeople   = 50 // of one stage, and of the readers
-	MaxLevel    = 10
-	MaxStamps   = 100 // that all stages of a route need together, as in circulation
+	MaxLevel    = 2
+	MaxStamps   = 50 // that all stages of a route need together, as in circulation
 	MaxPointers = 4
 	maxPointer  = 200 // bytes
 	maxVersion  = 200 // bytes
@@ -38,7 +34,7 @@ var (
 )
 
 // Problem is what is wrong with a field of rules, in English and, for pages in other languages, by a key of Limits and
-// its values: numbers, Choices or Money.
+// its values: numbers or Choices.
 type Problem struct {
 	aggregate.ErrField
 	Limit string
@@ -62,29 +58,17 @@ var Limits = map[string]string{
 	"group":        "must be a Slack user group's id such as S012ABCDEF",
 	"channel":      "must be a Slack channel's id such as C012ABCDEF",
 	"place":        "must name a channel or direct messages, or be absent",
-	"requester":    "must name a department, group or position, or be absent",
+	"requester":    "must name a person, department or group, or be absent",
 	"no_list":      "must be empty of writes outside",
 	"address":      "must be an address of at most %d bytes, or empty of Ringi's own tool",
-	"number_or_0":  "must be a number of 0 or more with at most %d digits and %d decimals, such as 100000",
-	"bounds":       "must have at_least, above, at_most or below, or be absent",
-	"one_bound":    "must be absent beside %s",
+	"bounds":       "must have at_least or below, or be absent",
 	"more":         "must leave numbers between the bounds",
 	"of_channel":   "must be 1 of a channel, or absent: a channel is never empty",
-	"of_stages":    "must be absent of readers",
-	"of_sources":   "must be absent but of a stage, or of one beside it",
-	"of_bounds":    "must be absent beside bounds",
-	"of_one":       "must be absent where any of several is asked, or somebody instead",
-	"of_label":     "must be absent without a label",
-	"of_share":     "must be absent beside a number of people",
-	"beside":       "must not be skip where several are asked side by side",
 	"other_kind":   "must have no fields of another kind",
 	"both":         "must be empty beside a route",
 	"stamps":       "must need at most %d stamps together",
-	"reachable":    "must be at least 0, and at most the number of different people who can stamp",
 	"readers":      "must name somebody, or be absent",
 	"only_channel": "must ask others than the channel, since it may write outside",
-	"floor_stamps": "must need at least %d stamps, the floor of writes outside",
-	"floor_hands":  "must be at least %d, the floor of writes outside from %s on",
 	"form":         "must be %d",
 	"large":        "must have at most %d bytes, not %d",
 }

@@ -2,13 +2,10 @@ package rules_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
@@ -25,7 +22,7 @@ func matchEach(t *testing.T, table map[string]meeting) {
 	t.Helper()
 	for name, c := range table {
 		t.Run(name, func(t *testing.T) {
-			a := of(rule(1, c.when, people(1, rules.EmptyRefuse, "A"))).Match(c.f)
+			a := of(rule(1, c.when, people(1, "A"))).Match(c.f)
 			expect.Is(t, !a.Last, c.want)
 		})
 	}
@@ -68,8 +65,8 @@ func TestConditionsOnWhoAsksAndWhere(t *testing.T) {
 		"another department": {rules.Conditions{Requester: &rules.Requester{Departments: []string{"hr"}}}, ofSales, false},
 	})
 	for name, f := range map[string]*rules.Facts{"no department": one, "no organisation stands": unorganised} {
-		a := of(rule(1, sales, people(1, rules.EmptyRefuse, "A")), rule(2, rules.Conditions{},
-			people(1, rules.EmptyRefuse, "B"))).Match(f)
+		a := of(rule(1, sales, people(1, "A")), rule(2, rules.Conditions{},
+			people(1, "B"))).Match(f)
 		expect.That(t, a.Refused && a.Unsure && a.Rule.ID == id(1), "%s: a rule after the one in doubt: %+v", name, a)
 	}
 }
@@ -79,60 +76,45 @@ func TestConditionsOnWhoAsksAndWhere(t *testing.T) {
 // decides, which might ask less, and the answer names the department.
 func TestARuleOfAnUnknownDepartmentRefuses(t *testing.T) {
 	of10 := rules.Conditions{Requester: &rules.Requester{Departments: []string{"0010", "００２０"}}}
-	r := of(rule(1, of10, people(1, refuse, "A")), rule(2, rules.Conditions{}, people(1, refuse, "B")))
+	r := of(rule(1, of10, people(1, "A")), rule(2, rules.Conditions{}, people(1, "B")))
 	f := asked(writes(pay, yen("1")))
 	f.Requester.Person, f.Askers[0].Person = "1", "1"
 	f.Organised, f.Departments = true, []string{"10"}
 	expect.Is(t, r.Match(f).Rule.ID, id(2), "the organisation has both")
 	f.Unknown = []string{"0010"}
-	for _, answer := range []rules.Answer{r.Match(f), r.Possible(f)[0]} {
-		expect.That(t, answer.Rule.ID == id(1) && answer.Refused && answer.Unsure && answer.Unknown == "0010", "%+v", answer)
-	}
+	answer := r.Match(f)
+	expect.That(t, answer.Rule.ID == id(1) && answer.Refused && answer.Unsure && answer.Unknown == "0010", "%+v", answer)
 	f.Departments = []string{"0020"}
 	expect.That(t, !r.Match(f).Refused && r.Match(f).Rule.ID == id(1), "of another of its departments")
 }
 
 func TestConditionsOnCalls(t *testing.T) {
-	to := func(g rules.Go) rules.Conditions {
-		return rules.Conditions{Destinations: &rules.Destinations{Go: g, List: []string{"acct-1", "acct-2"}}}
-	}
-	within, outside := to(rules.GoWithin), to(rules.GoOutside)
-	none, one := asked(), asked(writes(pay, yen("99999.99"), "acct-1"))
-	elsewhere := asked(writes(dm, rules.Nothing(), "acct-1", "U9"))
-	both := asked(writes(pay, yen("100000"), "acct-1"), writes(dm, rules.Nothing()))
-	dollars := asked(writes(pay, rules.Amount{Value: "5", Currency: "USD"}, "acct-1"))
+	none, one := asked(), asked(writes(pay, yen("99999.99")))
+	both := asked(writes(pay, yen("100000")), writes(dm, rules.Nothing()))
+	dollars := asked(writes(pay, rules.Amount{Value: "5", Currency: "USD"}))
 	matchEach(t, map[string]meeting{
-		"some, among others":                 {some(pay), both, true},
-		"some, none of them":                 {some(sheet, read), both, false},
-		"only, with another":                 {only(pay), both, false},
-		"only, all listed":                   {only(pay, dm), both, true},
-		"only, reads count, too":             {only(pay), asked(writes(pay, yen("1")), reads()), false},
-		"only, no call":                      {only(pay), none, false},
-		"writes":                             {writing(), both, true},
-		"reads only":                         {writing(), asked(reads()), false},
-		"no access said is a write":          {writing(), asked(rules.Call{Tool: pay}), true},
-		"to listed destinations":             {within, one, true},
-		"to another destination, too":        {within, elsewhere, false},
-		"to nobody knows where":              {within, both, false},
-		"reads go nowhere":                   {within, asked(reads()), false},
-		"outside of the list":                {outside, elsewhere, true},
-		"nobody knows where is outside":      {outside, both, true},
-		"in the list is not outside":         {outside, one, false},
-		"reads go nowhere, not even outside": {outside, asked(reads()), false},
-		"exactly the amount":                 {from(rules.Conditions{}, "100000"), both, true},
-		"a hundredth less":                   {from(rules.Conditions{}, "100000"), one, false},
-		"exactly the amount is not below":    {under(rules.Conditions{}, "100000"), both, false},
-		"a hundredth less is below":          {under(rules.Conditions{}, "100000"), one, true},
-		"another currency is at least all":   {from(rules.Conditions{}, "100000"), dollars, true},
-		"another currency is below nothing":  {under(rules.Conditions{}, "100000"), dollars, false},
-		"nothing is below":                   {under(rules.Conditions{}, "1"), asked(reads()), true},
-		"nothing is not at least":            {from(rules.Conditions{}, "1"), asked(reads()), false},
-		"a bound that is no number":          {from(rules.Conditions{}, "1/3"), one, false},
-		"a bound that is no number, below":   {under(rules.Conditions{}, "1e9"), one, false},
+		"some, among others":                {some(pay), both, true},
+		"some, none of them":                {some(sheet, read), both, false},
+		"only, with another":                {only(pay), both, false},
+		"only, all listed":                  {only(pay, dm), both, true},
+		"only, reads count, too":            {only(pay), asked(writes(pay, yen("1")), reads()), false},
+		"only, no call":                     {only(pay), none, false},
+		"writes":                            {writing(), both, true},
+		"reads only":                        {writing(), asked(reads()), false},
+		"no access said is a write":         {writing(), asked(rules.Call{Tool: pay}), true},
+		"exactly the amount":                {from(rules.Conditions{}, "100000"), both, true},
+		"a hundredth less":                  {from(rules.Conditions{}, "100000"), one, false},
+		"exactly the amount is not below":   {under(rules.Conditions{}, "100000"), both, false},
+		"a hundredth less is below":         {under(rules.Conditions{}, "100000"), one, true},
+		"another currency is at least all":  {from(rules.Conditions{}, "100000"), dollars, true},
+		"another currency is below nothing": {under(rules.Conditions{}, "100000"), dollars, false},
+		"nothing is below":                  {under(rules.Conditions{}, "1"), asked(reads()), true},
+		"nothing is not at least":           {from(rules.Conditions{}, "1"), asked(reads()), false},
+		"a bound that is no number":         {from(rules.Conditions{}, "1/3"), one, false},
+		"a bound that is no number, below":  {under(rules.Conditions{}, "1e9"), one, false},
 		"an unknown use": {
 			rules.Conditions{Tools: &rules.Tools{Use: "all", List: []rules.Tool{pay}}}, one, false,
 		},
-		"an unknown destination":                {rules.Conditions{Destinations: &rules.Destinations{Go: "to"}}, one, false},
 		"two conditions, one of which is unmet": {under(some(pay), "100000"), both, false},
 	})
 }
@@ -140,9 +122,9 @@ func TestConditionsOnCalls(t *testing.T) {
 // Case 8: the order decides, and a refusal that comes later doesn't count; what no rule takes falls to the last.
 func TestTheFirstRuleDecides(t *testing.T) {
 	r := of(
-		rule(1, from(some(pay), "100000"), manager(1, rules.EmptyUp), head(rules.EmptyUp)),
+		rule(1, from(some(pay), "100000"), manager(1), head()),
 		rules.Rule{ID: id(2), Name: "no payments", When: some(pay), Outcome: rules.Outcome{Refuse: "Ask accounting."}},
-		rule(3, only(dm), people(1, rules.EmptyRefuse, "A")),
+		rule(3, only(dm), people(1, "A")),
 	)
 	a := r.Match(asked(writes(pay, yen("100000"))))
 	expect.Same(t, a, rules.Answer{Rule: circulation.Rule{ID: id(1), Name: "rule 1", Revision: 7},
@@ -162,7 +144,7 @@ func TestTheFirstRuleDecides(t *testing.T) {
 
 // Until an administrator chooses otherwise the last rule refuses writes; afterwards it does what was chosen.
 func TestTheLastRule(t *testing.T) {
-	chosen := policy(0, people(1, rules.EmptyRefuse, "A"))
+	chosen := policy(people(1, "A"))
 	r := of()
 	r.Last = rules.Last{Reads: rules.Outcome{Refuse: "No."}, Writes: rules.Outcome{Route: chosen}}
 	expect.Is(t, r.Match(asked(reads())).Refuse, "No.")
@@ -174,7 +156,7 @@ func TestTheLastRule(t *testing.T) {
 // Case 13: the same server under another name, or with its address spelled otherwise, is the same tool. Another
 // server's tool of that name is not, and falls to the last rule.
 func TestAToolIsItsAddressAndName(t *testing.T) {
-	r := of(rule(1, some(pay), people(1, rules.EmptyRefuse, "A")))
+	r := of(rule(1, some(pay), people(1, "A")))
 	for address, same := range map[string]bool{
 		"https://rooms.example.com/mcp":      true,
 		"HTTPS://Rooms.Example.com:443/mcp/": true,
@@ -195,7 +177,7 @@ func TestAToolIsItsAddressAndName(t *testing.T) {
 
 // Rules of another form may have conditions that aren't known here.
 func TestRulesOfAnotherFormRefuseEverything(t *testing.T) {
-	r := of(rule(1, rules.Conditions{}, people(1, rules.EmptyRefuse, "A")))
+	r := of(rule(1, rules.Conditions{}, people(1, "A")))
 	r.Form++
 	a := r.Match(asked(reads()))
 	expect.That(t, a.Refused && !a.Last, "%+v", a)
@@ -229,153 +211,4 @@ func TestMatchIsTotalAndTakesTheFirst(t *testing.T) {
 		expect.Is(t, a.Rule.ID, want)
 		expect.Is(t, a.Last, want == rules.LastID)
 	})
-}
-
-// Before its steps are known, a request is refused only if no steps could get a route.
-func TestWhatIsPossible(t *testing.T) {
-	refuse := func(n int, when rules.Conditions) rules.Rule {
-		return rules.Rule{ID: id(n), Name: fmt.Sprint("no ", n), When: when, Outcome: rules.Outcome{Refuse: "No."}}
-	}
-	here := rules.Conditions{Places: &rules.Places{Channels: []string{"C1"}}}
-	ids := func(r *rules.Rules, f *rules.Facts) (ids []string) {
-		for _, a := range r.Possible(f) {
-			ids = append(ids, a.Rule.ID)
-			expect.Is(t, a.Refused, a.Route == nil)
-		}
-		return ids
-	}
-	elsewhere := asked()
-	elsewhere.Place.Channel = "C2"
-	r := of(refuse(1, here), rule(2, some(pay), people(1, rules.EmptyRefuse, "A")),
-		rule(3, from(rules.Conditions{}, "1"), people(1, rules.EmptyRefuse, "A")))
-	expect.Same(t, ids(r, asked()), []string{id(1)})
-	expect.Same(t, ids(r, elsewhere), []string{id(2), id(3), rules.LastID, rules.LastID})
-	r.Form++
-	expect.Same(t, ids(r, elsewhere), []string{rules.LastID})
-	expect.That(t, r.Possible(elsewhere)[0].Refused, "rules of another form")
-}
-
-func TestWhatIsAnsweredWasPossible(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r, f := drawnRules(t), drawnFacts(t)
-		early := *f
-		early.Calls = nil
-		want, found := r.Match(f), false
-		for _, a := range r.Possible(&early) {
-			found = found || a.Rule == want.Rule && (a.Route == want.Route || want.Unsure) || a.Last && want.Last &&
-				a.Refused == want.Refused
-		}
-		expect.That(t, found, "%+v was not possible", want)
-	})
-}
-
-func to(pointers ...string) *rules.Mark {
-	return &rules.Mark{Version: "v1", Destinations: pointers}
-}
-
-func TestWhereACallGoes(t *testing.T) {
-	const arguments = `{"to":"C1","cc":["a@x","b@x"],"items":[{"shop":"s1"},{"shop":"s2"}],
-		"ref":{"$ref":"step-1.result.id"},"empty":"","none":[],"null":null,"number":5,"mixed":["a",5],"holes":["a",""],
-		"deep":[["a"]],"refs":["a",{"$ref":"x"}]}`
-	for name, c := range map[string]struct {
-		mark *rules.Mark
-		want []string
-	}{
-		"a text":                         {to("/to"), []string{"C1"}},
-		"each text of a list":            {to("/cc"), []string{"a@x", "b@x"}},
-		"each row of a list":             {to("/cc/*"), []string{"a@x", "b@x"}},
-		"a member of each row":           {to("/items/*/shop"), []string{"s1", "s2"}},
-		"several pointers":               {to("/to", "/cc"), []string{"C1", "a@x", "b@x"}},
-		"no mark":                        {nil, nil},
-		"a mark of the amount alone":     {sumOf("/number"), nil},
-		"another version":                {&rules.Mark{Version: "v2", Destinations: []string{"/to"}}, nil},
-		"a mark that is wrong":           {to("to"), nil},
-		"a reference":                    {to("/ref"), nil},
-		"a member of what a step finds":  {to("/ref/shop"), nil},
-		"a reference in a list":          {to("/refs"), nil},
-		"one known, one missing":         {to("/to", "/bcc"), nil},
-		"one known, one a reference":     {to("/to", "/ref"), nil},
-		"an empty text":                  {to("/empty"), nil},
-		"an empty list":                  {to("/none"), nil},
-		"the rows of an empty list":      {to("/none/*"), nil},
-		"null":                           {to("/null"), nil},
-		"a number":                       {to("/number"), nil},
-		"a list with a number":           {to("/mixed"), nil},
-		"a list with an empty text":      {to("/holes"), nil},
-		"a list of lists":                {to("/deep"), nil},
-		"an object":                      {to("/items/*"), nil},
-		"the rows of a list in each row": {to("/deep/*"), []string{"a"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			expect.Same(t, c.mark.To("v1", arguments), c.want)
-		})
-	}
-	for _, wrong := range []aggregate.JSON{`{"to":"C1","to":"C2"}`, `{"to":"C1","TO":"C2"}`, `{"to":"C1"`, ``} {
-		expect.Same(t, to("/to").To("v1", wrong), []string(nil))
-	}
-}
-
-// A mark that says only where calls go says nothing of the amount.
-func TestAMarkOfDestinationsAlone(t *testing.T) {
-	m := to("/to")
-	expect.Is(t, len(m.Problems()), 0)
-	expect.Same(t, m.AmountOf("v1", aggregate.Write, `{}`), rules.Unknown(rules.WhyUnmarked))
-	expect.Same(t, m.AmountOf("v1", aggregate.Read, `{}`), rules.Nothing())
-	expect.Same(t, m.AmountOf("v2", aggregate.Write, `{}`), rules.Unknown(rules.WhyMark))
-	for field, change := range map[string]func(*rules.Mark){
-		"how":             func(m *rules.Mark) { *m = *sumOf("/a"); m.How = rules.HowUnknown },
-		"pointers":        func(m *rules.Mark) { m.Pointers = []string{"/a"} },
-		"destinations[0]": func(m *rules.Mark) { m.Destinations[0] = "to" },
-		"destinations[1]": func(m *rules.Mark) { m.Destinations = []string{"/a", "/a"} },
-		"destinations":    func(m *rules.Mark) { m.Destinations = []string{"/a", "/b", "/c", "/d", "/e"} },
-	} {
-		m := to("/to")
-		change(m)
-		expect.Same(t, fieldsOf(m.Problems()), []string{field})
-	}
-}
-
-// What is not a reference, in arguments as planned, is where the resolved call goes, too; else nothing is said.
-func TestDestinationsOfAPlanAreThoseOfItsCall(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		planned, resolved := []any{}, []string{}
-		known := true
-		for range rapid.IntRange(1, 5).Draw(t, "rows") {
-			text := rapid.StringMatching(`[a-z]{1,5}`).Draw(t, "text")
-			resolved = append(resolved, text)
-			if ref := rapid.Bool().Draw(t, "reference"); ref {
-				planned, known = append(planned, map[string]string{"$ref": "step-1.result." + text}), false
-			} else {
-				planned = append(planned, text)
-			}
-		}
-		text := func(v any) aggregate.JSON {
-			return aggregate.JSON(expect.Value(json.Marshal(map[string]any{"to": v}))(t))
-		}
-		expect.Same(t, to("/to").To("v1", text(resolved)), resolved)
-		if got := to("/to/*").To("v1", text(planned)); known {
-			expect.Same(t, got, resolved)
-		} else {
-			expect.Same(t, got, []string(nil))
-		}
-	})
-}
-
-// A reference may decide the amount wherever it stands, unless the mark says that this is beside it or it is called
-// like an id. A destination it decides where one is marked, above that or below it.
-func TestWhatAMarkCovers(t *testing.T) {
-	m := &rules.Mark{Version: "v1", How: rules.HowProduct, Pointers: []string{"/items/*/price", "/items/*/n"},
-		Currency: "JPY", Destinations: []string{"/to"}, Asides: []string{"/items/*/title", "/cc"}}
-	for path, want := range map[string]bool{
-		"items": true, "items 3": true, "items 3 price": true, "items 3 price value": true, "items 3 title": false,
-		"items 3 title 0": false, "items 3 kind": true, "memo": true,
-		"to": true, "to 0": true, "cc": false, "": true, "vendor_id": false,
-		"items 3 product_id": false, "items 3 price id": true, "currency_id": true, "currency id": true, "price_id": true,
-	} {
-		expect.Is(t, m.Covers("v1", strings.Fields(path)), want, path)
-	}
-	expect.That(t, !m.Covers("v2", []string{"to"}), "another version")
-	m.How, m.Pointers = rules.HowNothing, nil
-	expect.That(t, m.Covers("v1", []string{"to"}) && !m.Covers("v1", []string{"items"}), "what moves no money")
-	expect.That(t, !(*rules.Mark)(nil).Covers("v1", []string{"to"}), "without a mark")
 }

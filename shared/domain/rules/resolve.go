@@ -2,30 +2,22 @@ package rules
 
 import (
 	"slices"
+	"time"
 
 	"ringi/shared/domain/circulation"
 )
 
-// Reasons for which a stage is left out of a route, who stands above takes places in it, or a request is refused.
+// Reasons for which a request is refused.
 const (
-	LeftVacant    = "vacant"    // nobody is found
-	LeftElsewhere = "elsewhere" // no post of whoever asks for, or above them, has the name
-	LeftUnknown   = "unknown"   // the organisation has the post or department on no day: never left out
-	LeftAbove     = "above"     // the organisation doesn't say who is above the requester: never left out
-	LeftStanding  = "standing"  // too few of those who are found may stamp
-	LeftBelow     = "below"     // whoever is found stands below whoever asks: only of whom a stage may add
-	LeftAway      = "away"      // too few of those who are found are there, and nobody who is asked instead
-	LeftOwn       = "own"       // without the requester, too few are found
-	LeftAskers    = "askers"    // without the other askers, too few are found: never left out
-	LeftTwice     = "twice"     // all who are found have to stamp at earlier stages
-	LeftNone      = "none"      // a label says that no department is concerned
-	LeftLater     = "later"     // the requester's own, and who stands above is asked at a later stage anyway
-	LeftHands     = "hands"     // too few different people are found for those that the route needs: never left out
-	LeftMany      = "many"      // more people are found than a stage may have
-	LeftChannel   = "channel"   // only the channel would be asked about a write outside
-	LeftHome      = "home"      // nobody else is in the channel, and there is no Home
-	LeftFloor     = "floor"     // without stages that are left out, less is asked than the floor
-	LeftBounds    = "bounds"    // the route is longer than a gate may be
+	LeftVacant   = "vacant"   // nobody is found, nor stands above
+	LeftUnknown  = "unknown"  // the organisation has the post or department on no day
+	LeftAbove    = "above"    // the organisation doesn't say who is above the requester
+	LeftStanding = "standing" // too few of those who are found may stamp, and nobody stands above
+	LeftOwn      = "own"      // without who asks, too few are found, and nobody stands above
+	LeftMany     = "many"     // more people are found than a stage may have
+	LeftChannel  = "channel"  // only the channel would be asked about a write outside
+	LeftAlone    = "alone"    // the channel is asked, and nobody else is there
+	LeftPeople   = "people"   // too few different people are found for all stages, or more stamps than a gate may have
 )
 
 // Unresolved says that a policy finds no route for a request, which is then refused.
@@ -34,8 +26,6 @@ type Unresolved struct {
 	Name  string // of that stage
 	Why   string // one of the reasons above
 	What  string // of LeftUnknown, what the stage names
-	// Need and Few are how many different people have to approve and how many can, of LeftHands.
-	Need, Few int
 	// Of is above whom nobody is found: of LeftAbove, and of LeftVacant where the stage asks a manager.
 	Of circulation.Person
 }
@@ -48,258 +38,172 @@ const mostFound = 2 * MaxPeople
 
 // resolving is a route that is being made.
 type resolving struct {
-	policy  *Policy
-	facts   *Facts
-	floor   Floor
-	d       Directory
-	sources []Stage
-	at      []int // of each source, its place in the policy's
-	of      []int // and its stage
-	// What follows has an entry for each source.
-	stages  []circulation.Stage
-	found   [][]circulation.Person // whether they may stamp or not
-	gone    [][]circulation.Person // who of them is away
-	past    []circulation.Person   // who was reached past an asker who is not the requester
-	climbed []int                  // who stands above was asked for these, since they are the requester's own
-	later   []int                  // these are left to later ones
+	facts  *Facts
+	d      Directory
+	stages []circulation.Stage
+	sure   []circulation.Person // who has to stamp at a stage before
 }
 
-// Resolve returns the route of the policy for a request, on which at least as many different people as it needs can
-// stamp. The requester is at none of its stages; another asker whom a stage finds is named there, and may not stamp. It
-// returns *Unresolved if there is no route, or only one that asks less than the floor.
-func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route, error) {
-	if no := p.Unknown(d); no != nil {
-		return circulation.Route{}, no
-	}
-	route, r, err := p.whole(f, floor, d)
-	if err == nil && len(f.Askers) > 1 {
-		err = r.asAlone()
-	}
-	if err != nil {
-		return circulation.Route{}, err
-	}
-	return route, nil
-}
-
-// whole is Resolve as far as other askers don't matter.
-func (p *Policy) whole(f *Facts, floor Floor, d Directory) (circulation.Route, *resolving, error) {
-	route, r, err := p.resolve(f, floor, d, nil)
-	if err == nil {
-		route = r.ordered(route)
-	}
-	return route, r, err
-}
-
-// resolve is whole with some sources left to later ones, in the order in which the rule has them.
-func (p *Policy) resolve(f *Facts, floor Floor, d Directory, later []int) (circulation.Route, *resolving, error) {
-	r := &resolving{policy: p, facts: f, floor: floor, d: d, later: later}
-	sources, of := p.Sources()
-	r.sources, r.at = placed(sources, f, d)
-	for _, at := range r.at {
-		r.of = append(r.of, of[at])
-	}
-	for i := range r.sources {
-		if err := r.stage(i); err != nil {
-			return circulation.Route{}, nil, err
+// Resolve returns the route of the policy for a request. No asker is at any of its stages. It returns *Unresolved if
+// there is no route.
+func (p *Policy) Resolve(f *Facts, d Directory) (circulation.Route, error) {
+	r := &resolving{facts: f, d: d}
+	named := false
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		named = named || s.Who.Kind != WhoChannel
+		if err := r.stage(s); err != nil {
+			err.Stage, err.Name = i+1, s.Name
+			return circulation.Route{}, err
 		}
 	}
-	if err := r.enoughHands(); err != nil {
-		return circulation.Route{}, nil, err
+	if f.Writes() && !named {
+		return circulation.Route{}, &Unresolved{Why: LeftChannel}
 	}
-	if err := r.aboveFloor(); err != nil {
-		return circulation.Route{}, nil, err
+	route := circulation.Route{Form: circulation.Form, Stages: r.stages, Org: d.Org()}
+	for _, s := range r.stages {
+		route.Hands += s.Need
 	}
-	for i := range r.stages {
-		if r.stages[i].LeftOut == "" {
-			r.stages[i].Raises = r.raises(i)
-		}
+	if !walkable(route, f) {
+		return circulation.Route{}, &Unresolved{Why: LeftPeople}
 	}
-	route := r.route(len(r.stages), r.hands())
 	var err error
-	route.Readers, err = r.readers()
-	if err == nil && !walkable(route, f) {
-		err = &Unresolved{Why: LeftBounds}
-	}
-	return route, r, err
+	route.Readers, err = p.readers(f, d)
+	return route, err
 }
 
-// asAlone returns an error if the requester alone would have no route, or one that asks more of a source: others' words
-// open none, and drop nobody whom it finds itself and who must stamp.
-func (r *resolving) asAlone() error {
-	own := *r.facts
-	own.Askers = []circulation.Person{own.Requester}
-	_, alone, err := r.policy.whole(&own, r.floor, r.d)
-	if err != nil {
-		return err
-	}
-	dropped := func(p circulation.Person) bool {
-		return !slices.ContainsFunc(r.stages, func(s circulation.Stage) bool {
-			return position(s.People, p) >= 0 && len(r.stamping(s.People)) <= s.Need
-		})
-	}
-	for i, was := range alone.stages {
-		is := &r.stages[i]
-		if was.LeftOut == "" && (is.LeftOut != "" || is.Need < was.Need) {
-			return r.refuse(i, LeftAskers)
+// walkable reports whether a gate can be settled by this route. The fold that later counts the stamps says so.
+func walkable(route circulation.Route, f *Facts) bool {
+	st := circulation.Walk(circulation.Gate{Rule: &circulation.Rule{}, AskedAt: time.Unix(0, 0).UTC(), Hours: 1,
+		AskedSum: "-", Route: &route, Askers: f.Askers})
+	return st.Refused == nil
+}
+
+// stage finds the people of one stage. Who has to stamp at an earlier one counts there and isn't asked again.
+func (r *resolving) stage(s *Stage) *Unresolved {
+	if s.Who.Kind == WhoChannel {
+		if r.facts.Alone(r.d) {
+			return &Unresolved{Why: LeftAlone}
 		}
-		found := was.Filled == "" && was.Need == len(was.People) && is.Filled != FilledInstead
-		if found && slices.ContainsFunc(r.stamping(was.People), dropped) {
-			return r.refuse(i, LeftAskers)
-		}
+		r.stages = append(r.stages, circulation.Stage{Name: s.Name, Mode: circulation.ModeChannel, Need: 1})
+		return nil
 	}
+	if what := s.Who.unknown(r.d); what != "" {
+		return &Unresolved{Why: LeftUnknown, What: what}
+	}
+	who := s.Who.placed(r.facts, r.d)
+	found := who.find(r.facts, r.d)
+	if len(found) > mostFound {
+		return &Unresolved{Why: LeftMany}
+	}
+	all := r.stamping(found)
+	need := max(s.Need, 1)
+	if s.Need == 0 {
+		need = max(len(all), 1)
+	}
+	if len(all) < need {
+		all = r.filled(who, found, all, need)
+	}
+	if len(all) > MaxPeople {
+		return &Unresolved{Why: LeftMany}
+	}
+	if len(all) < need {
+		return r.few(who, found)
+	}
+	people := slices.DeleteFunc(slices.Clone(all), func(p circulation.Person) bool { return position(r.sure, p) >= 0 })
+	if need -= len(all) - len(people); need <= 0 {
+		return nil
+	}
+	if need == len(people) {
+		r.sure = append(r.sure, people...)
+	}
+	r.stages = append(r.stages, circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, People: people, Need: need})
 	return nil
 }
 
-// stage finds the people of one stage.
-func (r *resolving) stage(i int) error {
-	s := &r.sources[i]
-	out := circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, Need: s.Need,
-		NoStandIns: s.NoStandIns}
-	if s.Who.Kind == WhoChannel {
-		return r.channel(i)
-	}
-	if what := s.Who.misnamed(r.d); what != "" {
-		return r.unknown(i, what)
-	}
-	found := s.Who.find(r.facts, r.d)
-	if len(found) > mostFound {
-		return r.refuse(i, LeftMany)
-	}
-	r.stages, r.found, r.gone = append(r.stages, out), append(r.found, found), append(r.gone, r.away(s, found))
-	switch {
-	case s.Who.Nobody:
-		r.leaveOut(i, LeftNone)
-		return nil
-	case slices.Contains(r.later, i):
-		r.leaveOut(i, LeftLater)
-		return nil
-	}
-	beside, named := r.beside(i), r.named(s, found)
-	out.People = but(named, beside)
-	switch {
-	case s.Share != "":
-		out.Need = max(s.Share.of(different(found)), 1)
-	case out.Need == 0: // all of them, also those who turn out to ask
-		out.Need = max(len(out.People), 1)
-	}
-	if s.Who.labelled() {
-		out.People, out.Need = r.spared(i, out.People, out.Need)
-	}
-	r.stages[i] = out
-	if len(out.People) > MaxPeople {
-		return r.refuse(i, LeftMany)
-	}
-	if err := r.enough(i, named); err != nil {
-		return err
-	}
-	return r.twice(i)
+// mayStamp reports whether somebody may stamp along the route.
+func (r *resolving) mayStamp(p circulation.Person) bool {
+	return p.User != "" && !r.facts.Requester.Is(p) && position(r.facts.Askers, p) < 0 && r.d.MayStamp(p, r.facts.On)
 }
 
-// enough sees to it that enough people may stamp at a stage that names these, or leaves it out.
-func (r *resolving) enough(i int, named []circulation.Person) error {
-	s, out := &r.sources[i], &r.stages[i]
-	here := but(out.People, r.gone[i])
-	if len(r.stamping(here)) >= out.Need {
-		out.Filled = filledBy(here)
-		return nil
-	}
-	why := r.whyFew(s, r.found[i], out.Need)
-	switch {
-	case len(r.stamping(out.People)) >= out.Need:
-		why = LeftAway
-	case len(r.stamping(named)) >= out.Need && len(out.People) < out.Need:
-		why = LeftTwice
-	}
-	out.People = here
-	if why == LeftAway || why == LeftVacant || why == LeftElsewhere || why == LeftStanding {
-		if enough, err := r.instead(i, here); enough || err != nil {
-			return err
-		}
-	}
-	return r.empty(i, why)
-}
-
-// but returns those of some people who aren't among others.
-func but(people, others []circulation.Person) []circulation.Person {
-	return slices.DeleteFunc(slices.Clone(people), func(p circulation.Person) bool { return position(others, p) >= 0 })
-}
-
-// different returns how many different people these are.
-func different(people []circulation.Person) (n int) {
-	for i, p := range people {
-		if position(people[:i], p) < 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// able reports whether somebody may stamp at a stage, whoever asks.
-func (r *resolving) able(s *Stage, p circulation.Person) bool {
-	standing := r.d.Employment(p, r.facts.On)
-	return p.User != "" && (r.d.Org() == "" || p.Person != "") &&
-		(standing == EmploymentEmployee || standing == EmploymentOther && s.Others)
-}
-
-// asks reports whether somebody is one of the askers.
-func (r *resolving) asks(p circulation.Person) bool {
-	return r.facts.Requester.Is(p) || position(r.facts.Askers, p) >= 0
-}
-
-// mayStamp reports whether somebody may stamp at a stage.
-func (r *resolving) mayStamp(s *Stage, p circulation.Person) bool { return !r.asks(p) && r.able(s, p) }
-
-// named returns those whom a stage names, each once: who may stamp, and who may only not because they are askers beside
-// the requester.
-func (r *resolving) named(s *Stage, found []circulation.Person) (people []circulation.Person) {
+// stamping returns those who may stamp, each once.
+func (r *resolving) stamping(found []circulation.Person) (people []circulation.Person) {
 	for _, p := range found {
-		if !r.facts.Requester.Is(p) && r.able(s, p) && position(people, p) < 0 {
+		if position(people, p) < 0 && r.mayStamp(p) {
 			people = append(people, p)
 		}
 	}
 	return people
 }
 
-// stamping returns those of a stage's people who are no askers.
-func (r *resolving) stamping(people []circulation.Person) []circulation.Person {
-	return slices.DeleteFunc(slices.Clone(people), r.asks)
+// filled adds the nearest who stand above and may stamp, until there are as many as needed: above the manager or the
+// post that is asked, and above those who were found and can't take a place.
+func (r *resolving) filled(who Who, found, people []circulation.Person, need int) []circulation.Person {
+	on := r.facts.On
+	climb := func(of circulation.Person) {
+		above(r.d, of, on, func(level int, p circulation.Person) bool {
+			if position(people, p) < 0 && r.mayStamp(p) {
+				people = append(people, asManager(p, of, level, on))
+			}
+			return len(people) < need
+		})
+	}
+	for _, w := range who.Each() {
+		if w.Kind != WhoPosition || len(people) >= need {
+			continue
+		}
+		over, ok := r.d.Over(w.Department, w.Position, on)
+		if over.Via = "over " + w.Position + " of " + w.Department + " as of " + on; ok && r.mayStamp(over) &&
+			position(people, over) < 0 {
+			people = append(people, over)
+		}
+		if ok && len(people) < need {
+			climb(over)
+		}
+	}
+	if who.Kind == WhoPosition { // who stands above its holder may stand below the post
+		return people
+	}
+	for _, p := range found {
+		if len(people) < need && !r.mayStamp(p) {
+			climb(p)
+		}
+	}
+	if who.of(WhoManager) && len(people) < need {
+		climb(highest(r.facts, r.d))
+	}
+	return people
 }
 
-func (r *resolving) refuse(i int, why string) *Unresolved {
-	no := &Unresolved{Stage: r.of[i] + 1, Name: r.sources[i].Name, Why: why}
-	switch {
-	case why == LeftUnknown:
-		no.What = r.sources[i].Who.unnamed(r.d)
-	case r.sources[i].Who.Kind == WhoManager && (why == LeftAbove || why == LeftVacant):
+// few says why too few people are found.
+func (r *resolving) few(who Who, found []circulation.Person) *Unresolved {
+	no := &Unresolved{Why: LeftStanding}
+	switch asks := func(p circulation.Person) bool { return r.facts.Requester.Is(p) || position(r.facts.Askers, p) >= 0 }; {
+	case len(found) == 0 && who.lost(r.facts, r.d):
+		no.Why = LeftAbove
+	case len(found) == 0:
+		no.Why = LeftVacant
+	case slices.ContainsFunc(found, asks):
+		no.Why = LeftOwn
+	}
+	if who.Kind == WhoManager && (no.Why == LeftAbove || no.Why == LeftVacant) {
 		no.Of = highest(r.facts, r.d)
 	}
 	return no
 }
 
-// unknown refuses because of what a source, or whom it asks instead, names and the organisation doesn't have.
-func (r *resolving) unknown(i int, what string) *Unresolved {
-	return &Unresolved{Stage: r.of[i] + 1, Name: r.sources[i].Name, Why: LeftUnknown, What: what}
-}
-
 // readers returns who is told after the decision.
-func (r *resolving) readers() (people []circulation.Person, err error) {
-	if r.policy.Readers == nil {
+func (p *Policy) readers(f *Facts, d Directory) (people []circulation.Person, err error) {
+	if p.Readers == nil {
 		return nil, nil
 	}
-	lists := []Who{{Kind: WhoPeople, People: r.policy.Readers.People}}
-	for _, group := range r.policy.Readers.Groups {
+	lists := []Who{{Kind: WhoPeople, People: p.Readers.People}}
+	for _, group := range p.Readers.Groups {
 		lists = append(lists, Who{Kind: WhoGroup, Group: group})
 	}
-	for _, post := range r.policy.Readers.Posts {
-		lists = append(lists, post.placed(r.facts, r.d)...)
-	}
 	for _, who := range lists {
-		if what := who.misnamed(r.d); what != "" {
-			return nil, &Unresolved{Why: LeftUnknown, What: what}
-		}
-		for _, p := range who.find(r.facts, r.d) {
-			own := who.Kind == WhoPosition && r.facts.Requester.Is(p)
-			if p.User != "" && !own && position(people, p) < 0 {
+		for _, p := range who.find(f, d) {
+			if p.User != "" && position(people, p) < 0 {
 				people = append(people, p)
 			}
 		}

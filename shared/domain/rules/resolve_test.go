@@ -11,33 +11,29 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// staff is a company: R below A, A below B, B below D, who is at the top. D heads sales.
+// staff is a company: R below A, A below B, B below D, who is at the top. D heads sales, over which P stands.
 func staff() *company {
 	return &company{org: "v1", managers: map[string]string{"R": "A", "A": "B", "B": "D"},
 		holders: map[string][]string{"": {"D"}}, over: map[string]string{"部長 of sales": "P"}, group: []string{"G", "H", "I"}}
 }
 
-// drawn writes a route as stages of people, needs and what was left out.
+// drawn writes a route as stages of people and needs.
 func drawn(route circulation.Route) string {
 	var parts []string
 	for _, s := range route.Stages {
-		switch {
-		case s.LeftOut != "":
-			parts = append(parts, "-"+s.LeftOut)
-		case s.Mode == circulation.ModeChannel:
-			parts = append(parts, fmt.Sprintf("channel/%d", s.Need))
-		default:
-			parts = append(parts, fmt.Sprintf("%s/%d", strings.Join(usersOf(s.People), ","), s.Need))
+		of := strings.Join(usersOf(s.People), ",")
+		if s.Mode == circulation.ModeChannel {
+			of = "channel"
 		}
+		parts = append(parts, fmt.Sprintf("%s/%d", of, s.Need))
 	}
-	return fmt.Sprintf("%s hands %d", strings.Join(parts, " "), route.Hands)
+	return strings.Join(parts, " ")
 }
 
 // resolved writes what comes of a policy: the route, or why there is none.
-func resolved(p *rules.Policy, f *rules.Facts, floor rules.Floor, d rules.Directory) string {
-	route, err := p.Resolve(f, floor, d)
-	var no *rules.Unresolved
-	if errors.As(err, &no) {
+func resolved(p *rules.Policy, f *rules.Facts, d rules.Directory) string {
+	route, err := p.Resolve(f, d)
+	if no, is := errors.AsType[*rules.Unresolved](err); is {
 		return fmt.Sprintf("refused %d %s", no.Stage, no.Why)
 	}
 	return drawn(route)
@@ -54,51 +50,23 @@ func alsoAsk(users ...string) change {
 	}
 }
 
-func stand(s rules.Employment, users ...string) change {
-	return func(c *company, _ *rules.Facts) {
-		c.standing = map[string]rules.Employment{}
-		for _, u := range users {
-			c.standing[u] = s
-		}
-	}
-}
-
-func gone(users ...string) change { return stand(rules.EmploymentNone, users...) }
+func barred(users ...string) change { return func(c *company, _ *rules.Facts) { c.barred = users } }
 
 func heads(users ...string) change {
 	return func(c *company, _ *rules.Facts) { c.holders[""] = users }
 }
 
-// leftBeside has X, who has left, head sales with R, who asks. P and Q stand above X, others above R.
-func leftBeside(users ...string) change {
-	return func(c *company, f *rules.Facts) {
-		heads(users...)(c, f)
-		gone("X")(c, f)
-		c.managers["X"], c.managers["P"] = "P", "Q"
+func members(users ...string) change { return func(c *company, _ *rules.Facts) { c.group = users } }
+
+func unknown(names ...string) change { return func(c *company, _ *rules.Facts) { c.unknown = names } }
+
+func accounts(pairs ...string) change {
+	return func(c *company, _ *rules.Facts) {
+		c.accounts = map[string]string{}
+		for i := 0; i < len(pairs); i += 2 {
+			c.accounts[pairs[i]] = pairs[i+1]
+		}
 	}
-}
-
-// two is a stage at which two must stamp.
-func two(s rules.Stage) rules.Stage {
-	s.Need = 2
-	return s
-}
-
-// vacantRead has nobody who heads sales, and a request that only reads.
-func vacantRead(c *company, f *rules.Facts) {
-	c.holders[""], f.Calls = nil, []rules.Call{reads()}
-}
-
-// lowOver has nobody who heads sales, and L, who is below P, stand over a lower post there.
-func lowOver(c *company, _ *rules.Facts) {
-	c.holders[""], c.over["課長 of sales"], c.managers["L"] = nil, "L", "P"
-}
-
-// posts is head for several positions.
-func posts(positions ...string) rules.Stage {
-	s := head(up)
-	s.Who.Positions = positions
-	return s
 }
 
 // managers are pairs of somebody and their manager.
@@ -108,6 +76,21 @@ func managers(pairs ...string) change {
 		for i := 0; i < len(pairs); i += 2 {
 			c.managers[pairs[i]] = pairs[i+1]
 		}
+	}
+}
+
+func all(changes ...change) change {
+	return func(c *company, f *rules.Facts) {
+		for _, change := range changes {
+			change(c, f)
+		}
+	}
+}
+
+// within has R in d1, which is in d2. Posts of other departments don't exist.
+func within(holders map[string][]string, unknown ...string) change {
+	return func(c *company, f *rules.Facts) {
+		c.holders, c.unknown, f.Departments = holders, unknown, []string{"d1", "d2"}
 	}
 }
 
@@ -126,219 +109,140 @@ func resolveEach(t *testing.T, table map[string]resolving) {
 			if c.change != nil {
 				c.change(d, f)
 			}
-			expect.Is(t, resolved(c.policy, f, rules.Floor{Stamps: 1}, d), c.want)
+			expect.Is(t, resolved(c.policy, f, d), c.want)
 		})
 	}
 }
 
-var up, skip, refuse = rules.EmptyUp, rules.EmptySkip, rules.EmptyRefuse
-
-// twice leaves out only who is asked already.
-var twice = rules.Empty{Vacant: rules.ThenRefuse, Own: rules.ThenRefuse, Twice: rules.ThenSkip}
-
 // Whom each kind of stage asks.
 func TestWhomAStageAsks(t *testing.T) {
-	others := group(2, refuse)
-	others.Others = true
+	direct := func(_ *company, f *rules.Facts) { f.Place = rules.Place{Direct: true} }
+	lonely := func(c *company, _ *rules.Facts) { c.empty = []string{"C1"} }
+	read := func(_ *company, f *rules.Facts) { f.Calls = []rules.Call{reads()} }
 	resolveEach(t, map[string]resolving{
-		"people, one of them":       {policy(0, people(1, refuse, "A", "X")), nil, "A,X/1 hands 1"},
-		"people, all":               {policy(0, people(0, refuse, "A", "X")), nil, "A,X/2 hands 1"},
-		"a group, two of them":      {policy(0, group(2, refuse)), nil, "G,H,I/2 hands 1"},
-		"managers":                  {policy(0, manager(1, refuse), manager(3, refuse)), nil, "A/1 D/1 hands 2"},
-		"a position":                {policy(0, head(refuse)), nil, "D/1 hands 1"},
-		"the channel after another": {policy(0, people(1, refuse, "A"), channel()), nil, "A/1 channel/1 hands 2"},
-		"an asker is named":         {policy(0, group(2, refuse)), alsoAsk("H"), "G,H,I/2 hands 1"},
-		"all of them, an asker too": {policy(0, group(0, refuse)), alsoAsk("H"), "refused 1 askers"},
-		"the requester is not asked": {
-			policy(0, people(0, refuse, "R", "X")), func(_ *company, f *rules.Facts) { f.Askers = nil }, "X/1 hands 1",
-		},
-		"an asker who is named first": {
-			policy(0, group(1, refuse)),
-			func(_ *company, f *rules.Facts) { f.Askers = []circulation.Person{person("H"), f.Requester} }, "G,H,I/1 hands 1",
-		},
-		"an asker alone, named first": {
-			policy(0, people(1, refuse, "H")),
-			func(_ *company, f *rules.Facts) { f.Askers = []circulation.Person{person("H"), f.Requester} }, "refused 1 askers",
-		},
-		"only the requester": {
-			policy(0, people(1, refuse, "R")), func(_ *company, f *rules.Facts) { f.Askers = nil }, "refused 1 own",
-		},
-		"a holder without an account": {policy(0, head(refuse)), heads("", "D"), "D/1 hands 1"},
-		"who is gone is not asked":    {policy(0, group(0, refuse)), gone("G"), "H,I/2 hands 1"},
-		"contractors are not asked": {
-			policy(0, group(2, refuse)), stand(rules.EmploymentOther, "G", "H"), "refused 1 standing",
-		},
-		"unless the stage says so":     {policy(0, others), stand(rules.EmploymentOther, "G", "H"), "G,H,I/2 hands 1"},
-		"who is gone isn't, even then": {policy(0, others), gone("G", "H"), "refused 1 standing"},
-		"fewer than need is empty":     {policy(0, group(2, refuse)), alsoAsk("G", "H"), "refused 1 askers"},
-		"nobody found":                 {policy(0, head(refuse)), heads(), "refused 1 vacant"},
-		"nobody found, all": {
-			policy(0, group(0, refuse)), func(c *company, _ *rules.Facts) { c.group = nil }, "refused 1 vacant",
-		},
-		"two accounts of one person": {
-			policy(0, group(0, refuse)),
-			func(c *company, _ *rules.Facts) { c.accounts = map[string]string{"G": "p1", "H": "p1"} }, "G,I/2 hands 1",
-		},
+		"people, one of them":         {policy(people(1, "A", "X")), nil, "A,X/1"},
+		"people, all":                 {policy(people(0, "A", "X")), nil, "A,X/2"},
+		"a group, two of them":        {policy(group(2)), nil, "G,H,I/2"},
+		"managers":                    {policy(manager(1), manager(2)), nil, "A/1 B/1"},
+		"a position":                  {policy(head()), nil, "D/1"},
+		"either of several, one":      {policy(either(1, people(1, "X"), manager(2), head())), nil, "X,B,D/1"},
+		"either of several, all":      {policy(either(0, people(1, "X", "D"), head())), nil, "X,D/2"},
+		"the channel after another":   {policy(people(1, "A"), channel()), nil, "A/1 channel/1"},
+		"the channel alone, a read":   {policy(channel()), read, "channel/1"},
+		"the channel alone, a write":  {policy(channel()), nil, "refused 0 channel"},
+		"in direct messages":          {policy(people(1, "A"), channel()), direct, "refused 2 alone"},
+		"where nobody else is":        {policy(channel()), all(read, lonely), "refused 1 alone"},
+		"people in direct messages":   {policy(people(1, "A")), direct, "A/1"},
+		"an asker isn't asked":        {policy(group(2)), alsoAsk("H"), "G,I/2"},
+		"nor is the requester":        {policy(people(0, "R", "X")), func(_ *company, f *rules.Facts) { f.Askers = nil }, "X/1"},
+		"who is gone isn't asked":     {policy(group(0)), barred("G"), "H,I/2"},
+		"a holder without an account": {policy(head()), heads("", "D"), "D/1"},
+		"two accounts of one person":  {policy(group(0)), accounts("G", "p1", "H", "p1"), "G,I/2"},
+		"no row in the organisation":  {policy(group(0)), accounts("G", ""), "H,I/2"},
 		"an asker's other account": {
-			policy(0, group(0, refuse)),
-			func(c *company, f *rules.Facts) { c.accounts = map[string]string{"G": "pR"}; f.Requester.Person = "pR" },
-			"H,I/2 hands 1",
+			policy(group(0)), all(accounts("G", "pR"), func(_ *company, f *rules.Facts) { f.Requester.Person = "pR" }), "H,I/2",
 		},
-		"no row in the organisation": {
-			policy(0, group(0, refuse)), func(c *company, _ *rules.Facts) { c.accounts = map[string]string{"G": ""} },
-			"H,I/2 hands 1",
+		"the nearest position": {policy(nearest("課長")), within(map[string][]string{"課長 of d1": {"A"}, "課長 of d2": {"B"}}), "A/1"},
+		"the nearest that there is": {
+			policy(nearest("課長")), within(map[string][]string{"課長 of d2": {"B"}}, "課長 of d1"), "B/1",
 		},
 	})
 }
 
-// Case 20: what becomes of a stage that finds too few.
+// Who stands above takes the place of whoever is missing. Where nobody does, the request is refused with the reason.
 func TestAStageThatFindsTooFew(t *testing.T) {
+	over := func(pairs ...string) change {
+		return func(c *company, _ *rules.Facts) {
+			c.over = map[string]string{}
+			for i := 0; i < len(pairs); i += 2 {
+				c.over[pairs[i]] = pairs[i+1]
+			}
+		}
+	}
 	resolveEach(t, map[string]resolving{
-		"up, past an asker":      {policy(0, manager(1, up)), alsoAsk("A"), "A,B/1 hands 1"},
-		"up, past somebody gone": {policy(0, manager(1, up)), gone("A", "B"), "D/1 hands 1"},
-		"up, at the top":         {policy(0, manager(3, up)), alsoAsk("D"), "refused 1 askers"},
-		"up, above the top":      {policy(0, manager(4, up)), nil, "refused 1 vacant"},
-		"no manager refuses":     {policy(0, manager(4, refuse)), nil, "refused 1 vacant"},
-		"managers in a circle": {
-			policy(0, manager(3, up)), managers("R", "A", "A", "B", "B", "A"), "refused 1 above",
-		},
-		"up in a circle through R": {policy(0, manager(2, up)), managers("R", "A", "A", "R"), "refused 1 above"},
-		"one's own manager":        {policy(0, manager(1, up)), managers("R", "R"), "refused 1 above"},
-		"skip, above the top": {
-			policy(1, people(1, refuse, "A"), manager(4, skip)), nil, "A/1 -vacant hands 1",
-		},
-		"skip, where nobody knows who is above": {
-			policy(1, people(1, refuse, "A"), manager(4, skip)), func(c *company, _ *rules.Facts) { c.lost = []string{"D"} },
-			"refused 2 above",
-		},
-		"nobody knows who is above, and the manager stands": {
-			policy(0, manager(3, skip)), func(c *company, _ *rules.Facts) { c.lost = []string{"D"} }, "D/1 hands 1",
-		},
-		"up from the one who asks": {policy(0, people(1, up, "B")), alsoAsk("B"), "B,D/1 hands 1"},
-		"up over a vacant post":    {policy(0, head(up)), heads(), "P/1 hands 1"},
-		"up over several vacant posts": {
-			policy(0, posts("課長", "部長")), lowOver, "P/1 hands 1",
-		},
-		"up over several, in another order": {
-			policy(0, posts("部長", "課長")), lowOver, "P/1 hands 1",
-		},
-		"up over several, of which nobody stands over one": {
-			policy(0, posts("課長", "社長")), lowOver, "refused 1 vacant",
-		},
-		"up over it, above the holder": {
-			policy(0, head(up)), func(c *company, f *rules.Facts) {
-				gone("P")(c, f)
-				heads()(c, f)
-				c.managers["P"] = "Q"
-			}, "Q/1 hands 1",
-		},
-		"up over a post that nobody stands over": {
-			policy(0, head(up)), func(c *company, _ *rules.Facts) { c.holders, c.over = nil, nil }, "refused 1 vacant",
-		},
-		"up beside the requester, above who is gone": {policy(0, two(head(up))), leftBeside("R", "X"), "P,Q/2 hands 1"},
-		"up above who is gone, beside the requester": {policy(0, two(head(up))), leftBeside("X", "R"), "P,Q/2 hands 1"},
-		"up from a holder who is gone":               {policy(0, head(up)), heads("B"), "B/1 hands 1"},
-		"up of a group whom nobody stands above": {
-			policy(0, group(1, up)), func(c *company, _ *rules.Facts) { c.group = nil }, "refused 1 vacant",
-		},
-		"up fills the places": {
-			policy(0, group(3, up)), func(c *company, f *rules.Facts) {
-				gone("G", "H")(c, f)
-				c.managers["G"], c.managers["A"] = "A", "B"
-			}, "I,A,B/3 hands 1",
-		},
-		"up has too few": {
-			policy(0, group(3, up)),
-			func(c *company, f *rules.Facts) { c.group = nil; f.Askers = append(f.Askers, person("D")) }, "refused 1 vacant",
-		},
-		"skip":                            {policy(1, people(1, refuse, "A"), head(skip)), heads(), "A/1 -vacant hands 1"},
-		"skip, of a policy of two stages": {policy(0, people(1, refuse, "A"), head(skip)), heads(), "refused 2 hands"},
-		"skip, two of three remain": {
-			policy(0, people(1, refuse, "A"), head(skip), group(1, refuse)), heads(), "A/1 -vacant G,H,I/1 hands 2",
-		},
-		"skip never leaves out askers": {policy(0, people(1, skip, "A"), people(1, refuse, "B")), alsoAsk("A"),
-			"refused 1 askers"},
-		"no stages":                     {policy(0), nil, "refused 0 vacant"},
-		"skip twice leaves the channel": {policy(1, head(skip), head(skip), channel()), heads(), "refused 1 channel"},
-		"skip leaves nobody":            {policy(0, head(skip)), heads(), "refused 1 vacant"},
-		"skip leaves nobody for a read": {
-			policy(0, head(skip)), vacantRead, "refused 1 vacant",
-		},
-		"skip leaves the channel": {policy(1, head(skip), channel()), heads(), "refused 1 channel"},
-		"the channel alone, for a read": {
-			policy(1, head(skip), channel()), vacantRead,
-			"-vacant channel/1 hands 1",
-		},
-		"skip doesn't lower the hands": {policy(2, people(1, refuse, "A"), head(skip)), heads(), "refused 2 hands"},
+		"past an asker":                 {policy(manager(1)), alsoAsk("A"), "B/1"},
+		"past somebody gone":            {policy(manager(1)), barred("A", "B"), "D/1"},
+		"nobody above the top":          {policy(manager(1)), managers(), "refused 1 vacant"},
+		"the highest there is":          {policy(manager(2)), managers("R", "A"), "A/1"},
+		"the top asks too":              {policy(manager(2)), all(managers("R", "A"), alsoAsk("A")), "refused 1 own"},
+		"managers in a circle":          {policy(manager(2)), managers("R", "A", "A", "R"), "refused 1 above"},
+		"one's own manager":             {policy(manager(1)), managers("R", "R"), "refused 1 above"},
+		"nobody knows who is above":     {policy(manager(2)), all(managers("R", "A"), func(c *company, _ *rules.Facts) { c.lost = []string{"A"} }), "refused 1 above"},
+		"and the manager stands":        {policy(manager(1)), all(managers("R", "A"), func(c *company, _ *rules.Facts) { c.lost = []string{"A"} }), "A/1"},
+		"above one who asks":            {policy(people(1, "B")), alsoAsk("B"), "D/1"},
+		"above two, as many as needed":  {policy(people(2, "A", "B")), barred("A"), "B,D/2"},
+		"over a vacant post":            {policy(head()), heads(), "P/1"},
+		"over the requester's own":      {policy(head()), heads("R"), "P/1"},
+		"above who stands over it":      {policy(head()), all(heads(), barred("P"), managers("P", "Q")), "Q/1"},
+		"nobody stands over it":         {policy(head()), all(heads(), over()), "refused 1 vacant"},
+		"nor over who may not":          {policy(head()), all(over(), barred("D")), "refused 1 standing"},
+		"nor over who asks":             {policy(head()), all(over(), heads("R")), "refused 1 own"},
+		"of a group":                    {policy(group(3)), all(barred("G", "H"), managers("G", "A", "A", "B")), "I,A,B/3"},
+		"of an empty group":             {policy(group(1)), members(), "refused 1 vacant"},
+		"of whom all ask":               {policy(group(1)), alsoAsk("G", "H", "I"), "refused 1 own"},
+		"a nearest post that is vacant": {policy(nearest("課長")), all(within(map[string][]string{"": {}}), over("課長 of d1", "Q")), "Q/1"},
+		"a post that no department has": {policy(nearest("課長")), all(within(nil, "課長 of d1", "課長 of d2"), over("課長 of d1", "Q")), "Q/1"},
+		"a post on no day":              {policy(nearest("課長")), within(nil, "課長 of "), "refused 1 unknown"},
+		"a post of a department, none":  {policy(people(1, "A"), head()), unknown("部長 of sales"), "refused 2 unknown"},
+		"a department on no day":        {policy(head()), unknown("sales"), "refused 1 unknown"},
+		"either, where one is vacant":   {policy(either(2, head(), manager(1))), heads(), "A,P/2"},
+		"no stages":                     {policy(), nil, "refused 0 channel"},
 	})
 }
 
-// Case 3: one person at several stages is one hand.
-func TestDifferentHands(t *testing.T) {
+// Nobody stamps twice. Whoever has to stamp at an earlier stage counts at a later one, which is left out if nobody else
+// is needed.
+func TestNobodyStampsTwice(t *testing.T) {
 	resolveEach(t, map[string]resolving{
-		"one person at two stages": {
-			policy(0, people(1, refuse, "A"), people(1, refuse, "A")), nil, "refused 2 hands",
-		},
-		"one person twice, left out": {
-			policy(0, people(1, refuse, "A"), people(1, skip, "A")), nil, "A/1 -twice hands 1",
-		},
-		"one person twice, up": {policy(0, manager(1, up), people(1, up, "A")), nil, "A/1 B/1 hands 2"},
-		"a stage that is left out is not short": {
-			policy(2, head(skip), people(1, refuse, "A"), people(1, refuse, "A")), heads(), "refused 3 hands",
-		},
-		"the first is left out": {policy(2, head(skip), people(1, refuse, "A")), heads(), "refused 1 hands"},
-		"one hand is enough": {
-			policy(1, people(1, refuse, "A"), people(1, refuse, "A")), nil, "A/1 A/1 hands 1",
-		},
-		"one person twice, another too": {
-			policy(0, people(1, refuse, "A"), people(1, refuse, "A"), people(1, refuse, "B")), nil, "A/1 A/1 B/1 hands 2",
-		},
-		"three hands of two people": {
-			policy(3, people(1, refuse, "A"), people(1, refuse, "B"), people(1, refuse, "A", "B")), nil, "refused 3 hands",
-		},
-		"three hands by matching": {
-			policy(3, people(1, refuse, "A", "B"), people(1, refuse, "A"), people(1, refuse, "A", "B", "X")), nil,
-			"A,B/1 A/1 A,B,X/1 hands 3",
-		},
-		"nobody above is another": {
-			policy(3, manager(1, up), manager(2, up), people(1, up, "A", "B")), alsoAsk("D"), "refused 3 twice",
-		},
-		"more hands than stamps": {
-			policy(3, people(1, refuse, "A", "B"), people(1, up, "A", "B")), nil, "refused 2 hands",
-		},
-		"the stage that is short is said": {
-			policy(0, people(1, refuse, "A"), people(1, refuse, "A"), people(1, skip, "A")), nil, "refused 2 hands",
-		},
+		"the same person":            {policy(people(1, "A"), manager(1), people(1, "B")), nil, "A/1 B/1"},
+		"of two, one has stamped":    {policy(people(1, "A"), people(2, "A", "B")), nil, "A/1 B/1"},
+		"of two, one is needed":      {policy(people(1, "A"), people(1, "A", "B")), nil, "A/1"},
+		"who might have":             {policy(people(1, "A", "B"), people(1, "A")), nil, "A,B/1 A/1"},
+		"and all of them":            {policy(people(1, "A", "B"), people(0, "A", "B")), nil, "refused 0 people"},
+		"who stands above stamped":   {policy(people(1, "P"), head()), heads(), "P/1"},
+		"who fills an earlier stage": {policy(head(), people(1, "P")), heads(), "P/1"},
+		"three stages of two people": {policy(people(1, "A", "B"), people(1, "B", "A"), people(1, "A", "B")), nil, "refused 0 people"},
+		"the channel has another":    {policy(people(1, "A"), channel(), channel()), nil, "A/1 channel/1 channel/1"},
 	})
 }
 
 // Each person is kept with how they were found, and the route with the organisation's version.
 func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
-	p := policy(0, people(1, rules.EmptyUp, "X"), group(1, rules.EmptyUp), manager(2, rules.EmptyUp),
-		head(rules.EmptyRefuse))
+	p := policy(people(1, "X"), group(1), manager(2), head())
 	p.Readers = &rules.Readers{People: []string{"R", "X"}, Groups: []string{"S1"}}
 	d, f := staff(), asked(writes(pay, yen("1")))
-	d.standing = map[string]rules.Employment{"B": rules.EmploymentNone}
-	d.group = []string{"G", "X", "R", ""}
-	route := expect.Value(p.Resolve(f, rules.Floor{}, d))(t)
+	d.barred = []string{"B"}
+	d.group = []string{"G", "Y", "R", ""}
+	d.holders[""] = nil
+	route := expect.Value(p.Resolve(f, d))(t)
 	via := func(user, how string) circulation.Person {
 		return circulation.Person{User: user, Person: "p" + user, Via: how}
 	}
 	stage := func(name string, people ...circulation.Person) circulation.Stage {
 		return circulation.Stage{Name: "stage " + name, Mode: circulation.ModePeople, Need: 1, People: people}
 	}
-	above := stage("manager", via("D", "manager 3 of R as of 2026-11-22"))
-	above.Filled = rules.LeftStanding
-	expect.Same(t, route, circulation.Route{
-		Form: circulation.Form, Hands: 2, Org: "v1",
-		Stages: []circulation.Stage{
-			stage("people", via("X", "named by the rule")),
-			stage("group", via("G", "group @S1"), via("X", "group @S1")),
-			above,
-			stage("position", via("D", "部長 of sales as of 2026-11-22")),
-		},
-		Readers: []circulation.Person{via("R", "named by the rule"), via("X", "named by the rule"), via("G", "group @S1")},
+	expect.Same(t, route.Stages, []circulation.Stage{
+		stage("people", via("X", "named by the rule")),
+		stage("group", via("G", "group @S1"), via("Y", "group @S1")),
+		stage("manager", via("D", "manager 1 of B as of 2026-11-22")),
+		stage("position", via("P", "over 部長 of sales as of 2026-11-22")),
 	})
+	expect.Is(t, route.Org, "v1")
+	expect.Same(t, route.Readers, []circulation.Person{via("R", "named by the rule"), via("X", "named by the rule"),
+		via("G", "group @S1"), via("Y", "group @S1")})
+}
+
+// A refusal says what the organisation doesn't have, and above whom nobody stands.
+func TestARefusalSaysWhatIsMissing(t *testing.T) {
+	d, f := staff(), asked(writes(pay, yen("1")))
+	d.unknown = []string{"部長 of sales"}
+	_, err := policy(people(1, "A"), head()).Resolve(f, d)
+	no, _ := errors.AsType[*rules.Unresolved](err)
+	expect.That(t, no.Name == "stage position" && no.What == "部長 (営業部)", "%+v", no)
+	d.managers, d.lost = map[string]string{"R": "A"}, []string{"A"}
+	_, err = policy(manager(2)).Resolve(f, d)
+	no, _ = errors.AsType[*rules.Unresolved](err)
+	expect.That(t, no.Why == rules.LeftAbove && no.Of.User == "A", "%+v", no)
 }
 
 // unlinked has two managers between R and A who have no accounts.
@@ -353,45 +257,57 @@ func (unlinked) Manager(p circulation.Person, _ string) (circulation.Person, boo
 func TestManagersWithoutAccountsArePassed(t *testing.T) {
 	f := asked(writes(pay, yen("1")))
 	f.Requester.Person = "pR"
-	expect.Is(t, resolved(policy(0, manager(1, up)), f, rules.Floor{}, unlinked{staff()}), "A/1 hands 1")
+	expect.Is(t, resolved(policy(manager(1)), f, unlinked{staff()}), "A/1")
 }
 
 func TestARouteOfIDs(t *testing.T) {
-	p := policy(0, people(1, skip, "A"))
+	p := policy(people(1, "A"))
 	p.Readers = &rules.Readers{People: []string{"X"}}
-	expect.That(t, p.OfIDs() && policy(0, people(1, refuse, "A")).OfIDs(), "people")
-	for _, s := range []rules.Stage{channel(), people(1, up, "A"), group(1, refuse), manager(1, refuse), head(refuse)} {
-		expect.That(t, !policy(0, people(1, refuse, "A"), s).OfIDs(), "%+v", s)
+	expect.That(t, p.OfIDs() && policy(people(1, "A")).OfIDs(), "people")
+	for _, s := range []rules.Stage{channel(), group(1), manager(1), head(), either(1, people(1, "A"), group(1))} {
+		expect.That(t, !policy(people(1, "A"), s).OfIDs(), "%+v", s)
 	}
-	p.Readers.Posts = []rules.Who{posts("部長").Who}
-	expect.That(t, !p.OfIDs(), "who holds a post is looked up")
-	p.Readers.Posts, p.Readers.Groups = nil, []string{"S1"}
+	p.Readers.Groups = []string{"S1"}
 	expect.That(t, !p.OfIDs(), "readers of a group")
 }
 
 func TestARouteHasItsBounds(t *testing.T) {
 	d, f := staff(), asked(writes(pay, yen("1")))
-	d.group = nil
-	for i := range 51 {
-		d.group = append(d.group, fmt.Sprint("U", i))
-	}
-	for _, empty := range []rules.Empty{rules.EmptyUp, rules.EmptySkip, rules.EmptyRefuse} {
-		p := policy(0, people(1, rules.EmptyRefuse, "A"), group(1, empty))
-		expect.Is(t, resolved(p, f, rules.Floor{}, d), "refused 2 many")
-	}
-	read := policy(0, people(1, rules.EmptyRefuse, "A"))
+	d.group = many("U%d", 51)
+	expect.Is(t, resolved(policy(people(1, "A"), group(1)), f, d), "refused 2 many")
+	read := policy(people(1, "A"))
 	read.Readers = &rules.Readers{Groups: []string{"S1"}}
-	expect.Is(t, resolved(read, f, rules.Floor{}, d), "refused 0 many")
+	expect.Is(t, resolved(read, f, d), "refused 0 many")
 	d.group = d.group[:50]
-	expect.Is(t, resolved(read, f, rules.Floor{}, d), "A/1 hands 1")
-	expect.Is(t, resolved(policy(51, group(0, refuse), group(0, refuse)), f, rules.Floor{}, d), "refused 2 hands")
-	hundred := policy(0, group(0, rules.EmptyRefuse), group(0, rules.EmptyRefuse))
-	expect.Has(t, resolved(hundred, f, rules.Floor{}, d), "U49/50 hands 2")
-	hundred.Stages = append(hundred.Stages, people(1, rules.EmptyUp, "A"))
-	expect.Is(t, resolved(hundred, f, rules.Floor{}, d), "refused 0 bounds")
+	expect.Is(t, resolved(read, f, d), "A/1")
+	// Of a hundred members it is asked who may stamp; whoever resolves would have to ask Slack about each of more.
+	d.group = many("U%d", 100)
+	d.barred = d.group[1:]
+	expect.Is(t, resolved(policy(group(0)), f, d), "U0/1")
+	d.group = append(d.group, "U100")
+	expect.Is(t, resolved(policy(group(0)), f, d), "refused 1 many")
 
-	most := of(rule(1, writing(), group(50, rules.EmptyUp), group(50, rules.EmptyUp)))
-	saved(t, most)
-	most.Rules[0].Route.Stages = append(most.Rules[0].Route.Stages, people(1, rules.EmptyUp, "U1"))
+	most := saved(t, of(rule(1, writing(), group(49), people(1, "U1"))))
+	most.Rules[0].Route.Stages[1].Who.People, most.Rules[0].Route.Stages[1].Need = []string{"U1", "U2"}, 2
 	expect.Same(t, fieldsOf(most.Problems(known)), []string{"rules[0].route.stages"})
+}
+
+// What may write outside asks others than the channel.
+func TestTheChannelAloneApprovesNoWrites(t *testing.T) {
+	for name, c := range map[string]struct {
+		when  rules.Conditions
+		route *rules.Policy
+		saved bool
+	}{
+		"the channel alone":             {writing(), policy(channel()), false},
+		"two channels":                  {rules.Conditions{}, policy(channel(), channel()), false},
+		"the channel and another":       {writing(), policy(channel(), people(1, "U1")), true},
+		"only reads":                    {only(read), policy(channel()), true},
+		"some reads":                    {some(read), policy(channel()), false},
+		"only reads and a write":        {only(read, dm), policy(channel()), false},
+		"only a tool that nobody knows": {only(rules.Tool{Name: "list"}), policy(channel()), false},
+	} {
+		fields := fieldsOf(of(rule(1, c.when, c.route.Stages...)).Problems(known))
+		expect.Is(t, len(fields) == 0, c.saved, "%s: %v", name, fields)
+	}
 }

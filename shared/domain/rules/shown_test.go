@@ -109,7 +109,6 @@ func TestWhatAMarkShowsDecidesNothing(t *testing.T) {
 			`{"supplier":["acme","globex"],"items":[]}`, `{"amount":{"$ref":"step-1.result.n"}}`, `{}`, `x`,
 		}).Draw(t, "arguments"))
 		expect.Same(t, m.AmountOf("v1", aggregate.Write, args), decides.AmountOf("v1", aggregate.Write, args))
-		expect.Same(t, m.To("v1", args), decides.To("v1", args))
 		expect.That(t, m.DecidesAs(&decides), "it decides otherwise: %+v", m)
 	})
 }
@@ -152,20 +151,5 @@ func TestWhichWriteIsToldFirst(t *testing.T) {
 	} {
 		lead, sum := rules.Lead(c.acts, c.amounts)
 		expect.That(t, lead == c.lead && sum == c.sum, "%s: %d, %+v", name, lead, sum)
-	}
-}
-
-// What an agent runs without a call of a tool may do anything: it doesn't stay within destinations.
-func TestACommandStaysWithinNoDestinations(t *testing.T) {
-	for _, kind := range []rules.Kind{rules.KindAction, rules.KindCall} {
-		f := asked()
-		f.Kind = kind
-		to := func(is rules.Go) rules.Conditions {
-			return rules.Conditions{Kinds: []rules.Kind{kind}, Destinations: &rules.Destinations{Go: is, List: []string{"C1"}}}
-		}
-		within, outside := rule(2, to(rules.GoWithin), people(1, refuse, "A")), rule(1, to(rules.GoOutside),
-			people(2, refuse, "A", "B"))
-		a := of(outside, within).Match(f)
-		expect.Is(t, a.Rule.ID, id(1), "it goes within: ", kind)
 	}
 }

@@ -28,8 +28,8 @@ var (
 
 func yen(n string) rules.Amount { return rules.Amount{Value: rules.Decimal(n), Currency: "JPY"} }
 
-func writes(tool rules.Tool, a rules.Amount, to ...string) rules.Call {
-	return rules.Call{Tool: tool, Access: aggregate.Write, Amount: a, Destinations: to}
+func writes(tool rules.Tool, a rules.Amount) rules.Call {
+	return rules.Call{Tool: tool, Access: aggregate.Write, Amount: a}
 }
 
 func reads() rules.Call {
@@ -48,42 +48,50 @@ func person(user string) circulation.Person { return circulation.Person{User: us
 // id is a ULID with a number.
 func id(n int) string { return fmt.Sprintf("01JD0000000000000000000%03d", n) }
 
-// of is a tenant's rules with a floor of one stamp.
+// of is a tenant's rules.
 func of(list ...rules.Rule) *rules.Rules {
-	return &rules.Rules{Form: rules.Form, Rev: 7, Floor: rules.Floor{Stamps: 1}, Rules: list}
+	return &rules.Rules{Form: rules.Form, Rev: 7, Rules: list}
 }
 
 // rule is one that asks these stages.
 func rule(n int, when rules.Conditions, stages ...rules.Stage) rules.Rule {
 	return rules.Rule{ID: id(n), Name: fmt.Sprint("rule ", n), When: when,
-		Outcome: rules.Outcome{Route: policy(0, stages...)}}
+		Outcome: rules.Outcome{Route: policy(stages...)}}
 }
 
-func policy(hands int, stages ...rules.Stage) *rules.Policy {
-	return &rules.Policy{Stages: stages, Hands: hands}
+func policy(stages ...rules.Stage) *rules.Policy { return &rules.Policy{Stages: stages} }
+
+func stage(who rules.Who, need int) rules.Stage {
+	return rules.Stage{Name: "stage " + string(who.Kind), Who: who, Need: need}
 }
 
-func stage(who rules.Who, need int, empty rules.Empty) rules.Stage {
-	return rules.Stage{Name: "stage " + string(who.Kind), Who: who, Need: need, Empty: empty}
+func people(need int, users ...string) rules.Stage {
+	return stage(rules.Who{Kind: rules.WhoPeople, People: users}, need)
 }
 
-func people(need int, empty rules.Empty, users ...string) rules.Stage {
-	return stage(rules.Who{Kind: rules.WhoPeople, People: users}, need, empty)
+func group(need int) rules.Stage { return stage(rules.Who{Kind: rules.WhoGroup, Group: "S1"}, need) }
+
+func manager(level int) rules.Stage { return stage(rules.Who{Kind: rules.WhoManager, Level: level}, 1) }
+
+func head() rules.Stage {
+	return stage(rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "sales"}, 0)
 }
 
-func group(need int, empty rules.Empty) rules.Stage {
-	return stage(rules.Who{Kind: rules.WhoGroup, Group: "S1"}, need, empty)
+// nearest is the nearest of a position above whoever asks.
+func nearest(position string) rules.Stage {
+	return stage(rules.Who{Kind: rules.WhoPosition, Position: position}, 1)
 }
 
-func manager(level int, empty rules.Empty) rules.Stage {
-	return stage(rules.Who{Kind: rules.WhoManager, Level: level}, 1, empty)
+// either asks so many of those whom any of these finds.
+func either(need int, of ...rules.Stage) rules.Stage {
+	var any []rules.Who
+	for _, s := range of {
+		any = append(any, s.Who)
+	}
+	return stage(rules.Who{Kind: rules.WhoAny, Any: any}, need)
 }
 
-func head(empty rules.Empty) rules.Stage {
-	return stage(rules.Who{Kind: rules.WhoPosition, Positions: []string{"部長"}, Department: "sales"}, 0, empty)
-}
-
-func channel() rules.Stage { return stage(rules.Who{Kind: rules.WhoChannel}, 1, rules.Empty{}) }
+func channel() rules.Stage { return stage(rules.Who{Kind: rules.WhoChannel}, 1) }
 
 // some, only and writing are conditions on tools.
 func some(tools ...rules.Tool) rules.Conditions {
@@ -116,16 +124,11 @@ type company struct {
 	holders     map[string][]string // by post, department or day, else for each
 	over        map[string]string   // who stands over posts
 	group       []string
-	standing    map[string]rules.Employment // employees have none
-	accounts    map[string]string           // persons by account; others have the key of their account
-	empty       []string                    // channels that have nobody but askers
-	unknown     []string                    // posts and departments that the organisation has on no day
-	lost        []string                    // of whom it doesn't say who is above
-	high        []string                    // who outranks every position
-	level       []string                    // positions that don't stand over departments
-	absences    map[string][]circulation.StandIn
-	leave       map[string][]string // who is on leave, by position
-	only        map[string]string   // departments, by a position that they alone have
+	barred      []string            // who may not stamp
+	accounts    map[string]string   // persons by account; others have the key of their account
+	empty       []string            // channels that have nobody but askers
+	unknown     []string            // posts and departments that the organisation has on no day
+	lost        []string            // of whom it doesn't say who is above
 	departments map[string][]string // of an account, its own first
 }
 
@@ -146,11 +149,8 @@ func (c *company) Person(user string) circulation.Person {
 	return p
 }
 
-func (c *company) Employment(p circulation.Person, _ string) rules.Employment {
-	if s, ok := c.standing[p.User]; ok {
-		return s
-	}
-	return rules.EmploymentEmployee
+func (c *company) MayStamp(p circulation.Person, _ string) bool {
+	return p.User != "" && (c.org == "" || p.Person != "") && !slices.Contains(c.barred, p.User)
 }
 
 func (c *company) Members(string) []string { return c.group }
@@ -172,18 +172,6 @@ func (c *company) Over(department, position, _ string) (circulation.Person, bool
 	return c.Person(user), ok && c.org != ""
 }
 
-func (c *company) StandsOver(position, department, _ string) bool {
-	return !slices.Contains(c.level, position+" of "+department)
-}
-
-func (c *company) Outranks(p circulation.Person, _, _ string) bool {
-	return slices.Contains(c.high, p.User)
-}
-
-func (c *company) CodeOf(department, _ string) string {
-	return map[string]string{"営業部": "sales", "sales": "sales"}[department]
-}
-
 func (c *company) NameOf(department string) string {
 	if department == "sales" {
 		return "営業部"
@@ -197,26 +185,6 @@ func (c *company) Knows(department, position string) bool {
 }
 
 func (c *company) Departments(p circulation.Person, _ string) []string { return c.departments[p.User] }
-
-func (c *company) OnlyIn(positions []string, _ string) string { return c.only[positions[0]] }
-
-func (c *company) Absences(p circulation.Person, _ string) []circulation.StandIn {
-	return c.absences[p.User]
-}
-
-func (c *company) OnLeave(_, position, _ string) (all []circulation.Person) {
-	for _, user := range c.leave[position] {
-		all = append(all, c.Person(user))
-	}
-	return all
-}
-
-func (c *company) LeaveAbove(p circulation.Person, _ string) (all []circulation.Person) {
-	for _, user := range c.leave["above "+p.User] {
-		all = append(all, c.Person(user))
-	}
-	return all
-}
 
 func (c *company) Holders(department, position, on string) (all []circulation.Person) {
 	for _, of := range []string{position + " of " + department, department, on, ""} {

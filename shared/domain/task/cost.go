@@ -152,14 +152,13 @@ func (h Head) holds() bool { return h.AcceptedAt != nil && h.Ended == nil && h.P
 // Accept turns a request into a task, before it costs anything. The Change refuses guests and people of other
 // workspaces. If a quota is used up, the commit fails with ErrFull. Nothing changes for a task that was already
 // accepted.
-func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now time.Time,
-	shownTo ...string) (aggregate.Change, error) {
+func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now time.Time) (aggregate.Change,
+	error) {
 	if c, err := a.RefuseOutsider(run, by, now); err != nil || !a.Waiting() || !c.Empty() {
 		return c, err
 	}
 	c := a.begin(now)
 	c.RelyOn(&Task{})
-	c.Head.ShownTo = shownTo
 	c.Head.AcceptedAt, c.quotas = &c.Now, Quotas{s.MaxOpenTasks, s.MaxTasksPerHour}
 	c.register()
 	return c.done()

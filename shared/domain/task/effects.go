@@ -32,7 +32,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 // looks as before, so nothing is drawn for that once its card is posted.
 func (a *Aggregate) behind() bool {
 	c, rev := a.Card("CARD#"+string(CardTask)), a.Head.Rev
-	if rev == 2 && a.Head.AcceptedAt != nil && len(a.Head.ShownTo) == 0 && c != nil && c.State == aggregate.CardPosted {
+	if rev == 2 && a.Head.AcceptedAt != nil && c != nil && c.State == aggregate.CardPosted {
 		rev--
 	}
 	return a.Head.ShownRev < rev

@@ -41,9 +41,6 @@ type Head struct {
 	Routed   bool               `json:"routed,omitempty"`
 	Listed   bool               `json:"listed,omitempty"` // there is a Listing
 	Glance   Glance             `json:"glance,omitzero"`
-	// ShownTo is the channel, or else the people, to whom a request may be shown because nobody else is where it was
-	// made: see rules.Home.
-	ShownTo []string `json:"shown_to,omitempty"`
 	// Files is how many files of the request were read: there is a Files row.
 	Files int `json:"files,omitempty"`
 	// LostContests lists contests for which the task no longer waits and that must still be withdrawn.

@@ -161,8 +161,7 @@ func (r *Refusal) whileRunning() aggregate.Reason {
 
 // byRule are the reasons for which rules refuse a request.
 var byRule = []aggregate.Reason{
-	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,
-
+	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords,
 	ReasonUnknownPost, ReasonStepRefused, ReasonStepNoRoute,
 }
 

@@ -113,16 +113,12 @@ const (
 	// ReasonNoRoute: a stage of the rule's route finds nobody; the detail has its name, and on further lines a code, an
 	// account above whom nobody is found, and the rule's name.
 	ReasonNoRoute aggregate.Reason = "no_route"
-	// ReasonNoHome: a rule asks the channel, nobody but the askers is there, and the settings name nobody instead.
-	ReasonNoHome aggregate.Reason = "no_home"
 	// ReasonNoDepartment: a rule asks for it, and the organisation doesn't say; the detail has its name.
 	ReasonNoDepartment aggregate.Reason = "no_department"
 	// ReasonNoRow: the requester has no row in the organisation. ReasonNoRowWords: somebody whose words were shown has
 	// none; the detail has their account.
 	ReasonNoRow      aggregate.Reason = "no_row"
 	ReasonNoRowWords aggregate.Reason = "no_row_words"
-	// ReasonAskersRoute: a stage finds too few beside those whose words were shown; the detail has its name.
-	ReasonAskersRoute aggregate.Reason = "askers_route"
 	// ReasonUnknownPost: a rule names a post or department that the organisation has on no day, or asks a manager whom
 	// it doesn't tell; the detail has the name of the stage, or of the rule, and what it names; of a manager it is as
 	// ReasonNoRoute's.
@@ -187,8 +183,7 @@ var Reasons = []aggregate.Reason{
 	ReasonReminded,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,
 	ReasonGroupMessage, ReasonOpenPerson, ReasonHourPerson,
-	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,
-
+	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords,
 	ReasonUnknownPost, ReasonStepRefused, ReasonStepNoRoute,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBrokenOff,
 	ReasonModelBadRequest, ReasonModelTooLong,

@@ -29,7 +29,6 @@ const (
 	RuleUserID      Rule = "user_id"
 	RuleGroupID     Rule = "group_id"
 	RuleChannelID   Rule = "channel_id"
-	RuleUnjoined    Rule = "unjoined" // a channel that Ringi is in
 	RuleServerName  Rule = "server_name"
 	RuleTaken       Rule = "taken"
 	RuleAddress     Rule = "address"
@@ -92,7 +91,6 @@ var limits = sync.OnceValue(func() map[Rule]string {
 		RuleUserID:      "must be a Slack user id such as U012ABCDEF",
 		RuleGroupID:     "must be a Slack user group's id such as S012ABCDEF",
 		RuleChannelID:   "must be a Slack channel's id such as C012ABCDEF",
-		RuleUnjoined:    "must be a channel that Ringi is in and that is not archived",
 		RuleServerName:  "must be 1 to 32 of a-z, 0-9 and -",
 		RuleTaken:       "is taken",
 		RuleAddress:     "must be an address of at most 500 bytes like https://example.com/mcp",
@@ -169,9 +167,6 @@ func isModel(name string) bool {
 	_, err := aggregate.ParseModelName(name)
 	return err == nil
 }
-
-// isChannelOrNone reports whether a text is the id of a channel, or empty.
-func isChannelOrNone(id string) bool { return id == "" || channelForm.Get().MatchString(id) }
 
 // maxUSD is the highest configurable budget.
 const maxUSD = 1_000_000

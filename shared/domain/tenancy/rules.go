@@ -123,9 +123,6 @@ func ruleDifferences(was, is *rules.Rules) map[string]any {
 			note("removed", before.names[id])
 		}
 	}
-	if before.floor != after.floor {
-		out["floor"] = json.RawMessage(after.floor)
-	}
 	if before.last != after.last {
 		out["last"] = json.RawMessage(after.last)
 	}
@@ -136,11 +133,11 @@ func ruleDifferences(was, is *rules.Rules) map[string]any {
 type ruleTexts struct {
 	order        []string
 	names, texts map[string]string
-	floor, last  string
+	last         string
 }
 
 func ruleNames(x *rules.Rules) ruleTexts {
-	n := ruleTexts{names: map[string]string{}, texts: map[string]string{}, floor: "null", last: "null"}
+	n := ruleTexts{names: map[string]string{}, texts: map[string]string{}, last: "null"}
 	if x == nil {
 		return n
 	}
@@ -148,7 +145,7 @@ func ruleNames(x *rules.Rules) ruleTexts {
 		n.order = append(n.order, rule.ID)
 		n.names[rule.ID], n.texts[rule.ID] = rule.Name, encoded(rule)
 	}
-	n.floor, n.last = encoded(x.Floor), encoded(x.Last)
+	n.last = encoded(x.Last)
 	return n
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 )
 
 // Approvers says who may stamp. In mode "list" an empty list means nobody.
@@ -40,9 +39,7 @@ type Settings struct {
 	L4TimeoutSeconds        int       `json:"l4_timeout_seconds"`
 	AutoApproveTools        bool      `json:"auto_approve_tools"`
 	Approvers               Approvers `json:"approvers"`
-	// DirectApprovers are whom a channel's stage asks where nobody else is: a channel or, without one, people.
-	DirectApprovers   rules.Home `json:"direct_approvers"`
-	AllowSelfApproval bool       `json:"allow_self_approval"`
+	AllowSelfApproval       bool      `json:"allow_self_approval"`
 	// SelfApprovalChosen says that an administrator was asked about AllowSelfApproval and has answered.
 	SelfApprovalChosen   bool `json:"self_approval_chosen"`
 	ApprovalTimeoutHours int  `json:"approval_timeout_hours"`

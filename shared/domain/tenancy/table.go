@@ -3,7 +3,6 @@ package tenancy
 import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
 )
 
@@ -34,18 +33,6 @@ var Sections = []Section{
 			Says: language.InEach(
 				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。承認のたびに Slack で確認します。"},
 				Words{Label: "Approver groups", About: "Slack user groups, checked in Slack at each approval."})},
-		{Name: "direct_approvers.channel", Kind: KindText, Rule: RuleChannelID, fits: isChannelOrNone, Says: language.InEach(
-			Words{Label: "ダイレクトメッセージの承認者 (チャンネル)", About: "回覧ルールがチャンネルの人に承認を求めるとき、DM や、ほかに承認できる人がいないチャンネルのステップを、" +
-				"このチャンネルのメンバーが承認します。ID (詳細の一番下) を入力し、先に Ringi を追加してください。チャンネルも人もなければ、依頼を断ります。"},
-			Words{Label: "Approvers of direct messages (channel)", About: "Where a rule asks the members of the channel, " +
-				"members of this one approve steps from direct messages and from channels where nobody else can. " +
-				"Enter its ID (at the bottom of its details), and add Ringi first. " +
-				"With neither channel nor people, requests are declined."})},
-		{Name: "direct_approvers.users", Kind: KindPeople, Max: rules.MaxPeople, Rule: RuleUserID, fits: like(&userForm),
-			Says: language.InEach(
-				Words{Label: "ダイレクトメッセージの承認者 (人)", About: "上のチャンネルがないときに使います。DM で届き、1 人が承認します。"},
-				Words{Label: "Approvers of direct messages (people)",
-					About: "Used without a channel above. Each is asked by direct message; one approves."})},
 		{Name: "approval_copies", Kind: KindChoice, Choices: []string{CopiesListed, CopiesNone}, Says: language.InEach(
 			Words{Label: "承認者への DM", About: "一覧にある承認者に、カードを DM でも送ります (20 人まで)。", Choices: []string{"送る", "送らない"}},
 			Words{Label: "Direct messages to approvers",

@@ -295,7 +295,7 @@ func (p ToolPermission) Call(version string, access aggregate.Access, arguments 
 	}
 	c.Amount = mark.AmountOf(version, access, arguments)
 	if c.Writes() {
-		c.Destinations, c.Labels = mark.To(version, arguments), mark.LabelsOf(version, arguments)
+		c.Labels = mark.LabelsOf(version, arguments)
 	}
 	return c
 }

@@ -89,7 +89,7 @@ func TestWhatRulesMayKnowOfACall(t *testing.T) {
 	v := p.Pin.Version()
 	shop := rules.Tool{Address: "https://shop.example/mcp", Name: "order"}
 	expect.Same(t, p.Call(v, aggregate.Write, order, p.Mark), rules.Call{
-		Tool: shop, Access: aggregate.Write, Destinations: []string{"Acme"},
+		Tool: shop, Access: aggregate.Write,
 		Amount: rules.Amount{Value: "300000", Currency: "JPY"},
 	})
 	referred := aggregate.JSON(`{"supplier":{"$ref":"step-1.result.name"},"items":{"$ref":"step-1.result.items"}}`)
@@ -99,7 +99,7 @@ func TestWhatRulesMayKnowOfACall(t *testing.T) {
 	own := ToolPermission{TenantID: "T1", ToolName: "send_slack_dm", Allowed: true}
 	own.Mark = &rules.Mark{Version: "v1", How: rules.HowNothing, Destinations: []string{"/recipient"}}
 	expect.Same(t, own.Call("v1", aggregate.Write, `{"recipient":"U1"}`, own.Mark), rules.Call{
-		Tool: rules.Tool{Name: "send_slack_dm"}, Access: aggregate.Write, Destinations: []string{"U1"},
+		Tool: rules.Tool{Name: "send_slack_dm"}, Access: aggregate.Write,
 		Amount: rules.Nothing(),
 	})
 	expect.Same(t, Unsaved("T1", "list_employees").Call("v1", aggregate.Read, `{}`, nil), rules.Call{
@@ -122,7 +122,7 @@ func TestAMarkIsOfOneVersionOfItsTool(t *testing.T) {
 		p := marked()
 		change(p.Pin)
 		c := p.Call(p.Pin.Version(), aggregate.Write, order, p.Mark)
-		expect.That(t, c.Destinations == nil && c.Amount == rules.Unknown(rules.WhyMark), "%s changed: %+v", name, c)
+		expect.That(t, c.Amount == rules.Unknown(rules.WhyMark), "%s changed: %+v", name, c)
 	}
 }
 
@@ -157,9 +157,9 @@ func TestAMarkIsSavedWithItsEntry(t *testing.T) {
 // stampedBy are rules by which one of these people stamps whatever is asked.
 func stampedBy(users ...string) *rules.Rules {
 	route := rules.Policy{Stages: []rules.Stage{{
-		Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: 1, Empty: rules.EmptyRefuse,
+		Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: 1,
 	}}}
-	return &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+	return &rules.Rules{Form: rules.Form, Rules: []rules.Rule{{
 		ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{Route: &route},
 	}}}
 }
@@ -177,7 +177,7 @@ func TestRulesAreSavedWithTheSettingsThatNoteThem(t *testing.T) {
 		"row %+v, settings %+v", is, noted)
 	_, key, _ := c.Writes[1].Row.Place()
 	expect.That(t, key == "RULES#000001" && c.Writes[1].Over == 0, "kept as %s", key)
-	expect.Same(t, []string{`rules.updated {"added_rules":["すべて"],"floor":{"stamps":1},"hash":"` +
+	expect.Same(t, []string{`rules.updated {"added_rules":["すべて"],"hash":"` +
 		aggregate.HashOf(encoded(stampedBy("U2"))) + `","last":{},"revision":1,"rules":["すべて"]}`}, details(c))
 
 	same := stampedBy("U2")
@@ -197,7 +197,7 @@ func TestRulesAreSavedWithTheSettingsThatNoteThem(t *testing.T) {
 	expect.That(t, is.Rev == 2 && is.Config() == nil && noted.Rev == 6 && noted.RulesRev == 0 && noted.Settings().Ruled,
 		"ended: %+v, %+v", is, noted)
 	expect.That(t, slices.Equal(details(c), []string{
-		`rules.updated {"floor":null,"last":null,"removed":["すべて"],"revision":2}`}), "ended: %s", details(c))
+		`rules.updated {"last":null,"removed":["すべて"],"revision":2}`}), "ended: %s", details(c))
 }
 
 func TestSavingSettingsKeepsWhatTheyNoteOfRules(t *testing.T) {
@@ -409,7 +409,7 @@ func TestACallThatCarriesAnotherMarkIsUnknown(t *testing.T) {
 	summed.Destinations = nil
 	for name, carried := range map[string]*rules.Mark{"none": nil, "one that goes elsewhere": &summed} {
 		c := call(carried)
-		expect.That(t, c.Amount == rules.Unknown(rules.WhyMark) && c.Destinations == nil, "%s: %+v", name, c)
+		expect.That(t, c.Amount == rules.Unknown(rules.WhyMark), "%s: %+v", name, c)
 	}
 	own := ToolPermission{TenantID: "T1", ToolName: "send_slack_dm", Allowed: true}
 	own.Mark = &rules.Mark{Version: "v1", Labels: map[string]string{"U1": "佐藤"}}

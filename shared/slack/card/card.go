@@ -22,7 +22,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -162,27 +161,7 @@ func (d drawing) task() face {
 			with(contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
 	}
 	return face{w.Received, yellow,
-		nil}.with(section(w.Received)).with(d.enclosed()...).with(d.shownTo()...).with(d.waitNote()...)
-}
-
-// shownTo says, until the steps are asked about, where a request is shown because nobody else is where it was made.
-func (d drawing) shownTo() []slack.Block {
-	p := d.a.Process()
-	if len(d.a.Head.ShownTo) == 0 || d.a.Head.Ended != nil || p != nil && p.Status != aggregate.Generating {
-		return nil
-	}
-	return []slack.Block{contextLine(fill(routeWordsOf.In(d.w.Locale).ShownTo, "who", d.places(d.a.Head.ShownTo)))}
-}
-
-func (d drawing) places(ids []string) string {
-	var people []circulation.Person
-	for _, id := range ids {
-		if !strings.HasPrefix(id, "U") && !strings.HasPrefix(id, "W") {
-			return d.w.surface().Approvers(tenancy.Settings{}, aggregate.Origin{Channel: id})
-		}
-		people = append(people, circulation.Person{User: id})
-	}
-	return d.route(nil, false).asked(people, maxPath)
+		nil}.with(section(w.Received)).with(d.enclosed()...).with(d.waitNote()...)
 }
 
 // refused says why a request did not become a task, and when the person may ask again.
@@ -214,7 +193,7 @@ func (d drawing) extracted(t *task.Task) face {
 		divider(),
 		contextLine(append(append([]string{fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))}, d.requestNumber()...),
 			d.following()...)...),
-	).with(d.enclosed()...).with(d.shownTo()...)
+	).with(d.enclosed()...)
 }
 
 // following says what comes below an open request's card. Once people can read a later policy there, it says that

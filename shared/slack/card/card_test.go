@@ -66,22 +66,6 @@ func TestAnAcceptedRequestLooksAsBefore(t *testing.T) {
 	}
 }
 
-// Before a model is called people read to whom a request is shown because nobody else is where they asked.
-func TestAnAcceptedRequestSaysToWhomItIsShown(t *testing.T) {
-	for _, locale := range language.All {
-		for want, to := range map[string][]string{"<#C0HOME>": {"C0HOME"}, "<@U0TANAKA> <@U0MORI>": {"U0TANAKA", "U0MORI"}} {
-			s := received(t)
-			s.Request.ChannelType = "im"
-			s.do(s.Accept(s.Head.Run, requester, tenancy.DefaultSettings(), s.now, to...))
-			s.card(taskCard).State, s.Head.ShownRev = aggregate.CardPosted, 1
-			expect.That(t, s.Effects(s.now).Cards, "it is drawn")
-			m := render(s.Aggregate, s.card(taskCard), locale, s.now)
-			text := drawn(m.Attachments[0].Blocks.BlockSet)
-			expect.That(t, strings.Contains(text, want) && strings.Contains(text, "/ringi list"), "%s: %s", locale, text)
-		}
-	}
-}
-
 // TestMessageSurvivesTheWire: a message that Slack returns has the same hash as the one that was sent.
 func TestMessageSurvivesTheWire(t *testing.T) {
 	for _, st := range states {

@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
@@ -153,16 +152,13 @@ func (d drawing) inPlaces() (lines []string) {
 	return lines
 }
 
-// inPlace reports whether somebody acted in another's place, or was asked instead of them.
+// inPlace reports whether somebody acted in another's place.
 func (r routed) inPlace() bool {
 	acts := r.st.Stamps()
 	if r.st.Ended() != "" {
 		acts = append(acts, r.st.Last)
 	}
-	return slices.ContainsFunc(acts, func(act *circulation.Act) bool { return act.Hand.User != act.Principal.User }) ||
-		slices.ContainsFunc(r.st.Stages, func(s circulation.StageState) bool {
-			return s.Filled == rules.FilledInstead && len(s.Stamps) > 0
-		})
+	return slices.ContainsFunc(acts, func(act *circulation.Act) bool { return act.Hand.User != act.Principal.User })
 }
 
 // instead says in whose place somebody is asked at a stage, within a line and in a line; "" in nobody's.

@@ -38,13 +38,6 @@ var routeStates = []state{
 		s = onRoute(s, desk("課長", 1, suzuki), left, desk("次長", 1, takada), desk("部長", 1, yamada))
 		return s.act(circulation.Stamp, 1, tanaka, standingFor(suzuki)).stamps(3, takada)
 	}},
-	{"route_instead", processCard, func(s *scenario) *scenario {
-		away, leave, vacant := desk("部長", 1, yamada), desk("次長", 1, tanaka), desk("室長", 1, takada)
-		leave.People[0].Via, leave.Filled = "instead of leave "+mori+": named by the rule", rules.FilledInstead
-		away.People[0].Via, away.Filled = "instead of "+suzuki+": named by the rule", rules.FilledInstead
-		vacant.People[0].Via, vacant.Filled = "instead of vacant: named by the rule", rules.FilledInstead
-		return onRoute(s, away, leave, vacant)
-	}},
 	{"route_sent_back", processCard, func(s *scenario) *scenario {
 		return onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).act(circulation.SendBack, 3, yamada)
 	}},
@@ -158,9 +151,9 @@ func TestWhoeverDecidesInsteadIsTold(t *testing.T) {
 		"vacant": {"空席のため、代決です", "You decide as the post is vacant", "空席のため代決", "as the post is vacant"},
 	} {
 		stage := desk("部長", 1, yamada, takada)
-		stage.People[0].Via, stage.Filled = "instead of "+via+": named by the rule", rules.FilledInstead
+		stage.People[0].Via, stage.Filled = "instead of "+via+": named by the rule", "instead"
 		if above := strings.HasPrefix(via, "above "); above {
-			stage.People[0].Via, stage.Filled = via+": manager 1 of U0X as of 2026-04-01", rules.LeftAway
+			stage.People[0].Via, stage.Filled = via+": manager 1 of U0X as of 2026-04-01", "away"
 		}
 		s := onRoute(received(t), stage)
 		for i, locale := range language.All {
@@ -405,11 +398,6 @@ func TestAnEndSaysInWhosePlaceItWasDecided(t *testing.T) {
 			return onRoute(s, desk("課長", 1, suzuki), desk("部長", 1, yamada)).
 				act(circulation.Stamp, 1, tanaka, standingFor(suzuki)).act(circulation.Deny, 2, yamada)
 		}, "<@U0TANAKA>(<@U0SUZUKI> さんの代理)"},
-		"instead": {func(s *scenario) *scenario {
-			first := desk("課長", 1, tanaka)
-			first.People[0].Via, first.Filled = "instead of "+suzuki+": named by the rule", rules.FilledInstead
-			return onRoute(s, first, desk("部長", 1, yamada)).stamps(1, tanaka).act(circulation.Deny, 2, yamada)
-		}, "<@U0SUZUKI> さんが不在のため代決"},
 		"themselves": {func(s *scenario) *scenario {
 			return onRoute(s, desk("課長", 1, suzuki), desk("部長", 1, yamada)).stamps(1, suzuki).act(circulation.Deny, 2, yamada)
 		}, ""},

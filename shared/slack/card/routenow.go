@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -310,13 +309,5 @@ func Owes(st circulation.State, c *aggregate.Card) bool {
 }
 
 func (r routed) nameOf(s *circulation.StageState) string {
-	short := ""
-	for i := 0; i < len(s.People) && short == ""; i++ {
-		short, _ = r.texts.instead(s, s.People[i].User, r.w.mention)
-	}
-	form := s.Filled
-	if short != "" {
-		form = rules.FilledInstead
-	}
-	return fill(or(r.texts.Filled[form], "{stage}"), "stage", r.called(s), "why", short)
+	return fill(or(r.texts.Filled[s.Filled], "{stage}"), "stage", r.called(s))
 }

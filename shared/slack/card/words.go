@@ -230,7 +230,7 @@ func ActionReason(locale string, r aggregate.Reason, detail string) string {
 
 // routeWords are the texts about where a gate under a rule stands.
 type routeWords struct {
-	Looking, Unknown, ShownTo                          string
+	Looking, Unknown                                   string
 	OtherRule                                          string // asked about a step by another rule
 	Path, PathAgain, PathDone, PathNumbered            string
 	Number, Document                                   string
