@@ -20,11 +20,9 @@ var metrics = []struct{ namespace, name, of string }{
 	{"AWS/Lambda", "Errors", "ReceiveInteractionFunction"},
 	{"AWS/Lambda", "Throttles", "ReceiveEventFunction"},
 	{"AWS/Lambda", "Throttles", "ReceiveInteractionFunction"},
-	{"AWS/Lambda", "Duration", "ReceiveEventFunction"},
 	{"AWS/Lambda", "IteratorAge", "RelayChangesFunction"},
 	{"AWS/Lambda", "Errors", "RelayChangesFunction"},
 	{"AWS/Lambda", "Errors", "UpdateCardFunction"},
-	{"AWS/Lambda", "RecursiveInvocationsDropped", "UpdateCardFunction"},
 	{"AWS/Lambda", "Errors", "SweepTasksFunction"},
 	{"AWS/Lambda", "Invocations", "SweepTasksFunction"},
 	{"AWS/Lambda", "Errors", "AnswerMessageFunction"},
@@ -50,16 +48,10 @@ var metrics = []struct{ namespace, name, of string }{
 	{"AWS/SQS", "ApproximateAgeOfOldestMessage", "CardQueue.QueueName"},
 	{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "CardDeadLetters.QueueName"},
 	{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "ChangeDeadLetters.QueueName"},
-	{"AWS/DynamoDB", "ReadThrottleEvents", "Table"},
-	{"AWS/DynamoDB", "WriteThrottleEvents", "Table"},
-	{"AWS/ApiGateway", "5xx", "Api"},
 	{boot.MetricNamespace, string(boot.NotAnswered), "ReceiveEventFunction"},
 	{boot.MetricNamespace, string(boot.NotAnswered), "ReceiveInteractionFunction"},
 	{boot.MetricNamespace, string(boot.SecretMissing), "ReceiveEventFunction"},
 	{boot.MetricNamespace, string(boot.SecretMissing), "ReceiveInteractionFunction"},
-	{boot.MetricNamespace, string(boot.SignatureRefused), "ReceiveEventFunction"},
-	{boot.MetricNamespace, string(boot.SignatureRefused), "ReceiveInteractionFunction"},
-	{boot.MetricNamespace, string(boot.EventsLimited), "ReceiveEventFunction"},
 	{boot.MetricNamespace, string(boot.ExpireLag), "ExpireResultsFunction"},
 	{"AWS/Lambda", "Errors", "ExpireResultsFunction"},
 	{"AWS/Lambda", "Invocations", "ExpireResultsFunction"},
@@ -72,18 +64,11 @@ var metrics = []struct{ namespace, name, of string }{
 	{boot.MetricNamespace, string(boot.SweepRepaired), "SweepTasksFunction"},
 	{boot.MetricNamespace, string(boot.SweepFailed), "SweepTasksFunction"},
 	{boot.MetricNamespace, string(boot.AppRefused), "UpdateCardFunction"},
-	{boot.MetricNamespace, string(boot.SlackCalled), "UpdateCardFunction"},
-	{boot.MetricNamespace, string(boot.SlackCalled), "ReceiveInteractionFunction"},
-	{boot.MetricNamespace, string(boot.TeamFailed), "CloseContestFunction"},
-	{boot.MetricNamespace, string(boot.ContestFailed), "CloseContestFunction"},
-	{boot.MetricNamespace, string(boot.ContestLate), "SweepTasksFunction"},
-	{boot.MetricNamespace, string(boot.RoundUnsaved), "RunRoundFunction"},
-	{boot.MetricNamespace, string(boot.ContestUnusable), "DraftPromptFunction"},
 	{boot.MetricNamespace, string(boot.ModelCost), "SealAuditFunction"},
 }
 
 // mostAlarms is how many alarms there are at most: nobody reads more.
-const mostAlarms = 28
+const mostAlarms = 18
 
 type watched struct{ namespace, name, of string }
 
@@ -110,7 +95,7 @@ func watches(alarm map[string]any) []watched {
 }
 
 func alarmRules() []rule {
-	return []rule{alarmRule, streamAlarmRule, expressionRule, canaryAlarmRule, indexAlarmRule, slackAlarmRule,
+	return []rule{alarmRule, streamAlarmRule, expressionRule, canaryAlarmRule,
 		dimensionRule, countedRule}
 }
 
@@ -201,32 +186,6 @@ func canaryAlarmRule(s *stack, wrong report) {
 	}
 }
 
-func indexAlarmRule(s *stack, wrong report) {
-	for _, index := range s.table.Indexes {
-		for _, name := range []string{"ReadThrottleEvents", "WriteThrottleEvents"} {
-			wrong.where(!s.watchesIndex(name, *index.IndexName), "no alarm watches %s of the index %s", name, *index.IndexName)
-		}
-	}
-}
-
-func slackAlarmRule(s *stack, wrong report) {
-	writes, err := counted()
-	wrong.where(err != nil, "go list: %v", err)
-	var all []watched
-	for _, id := range s.of("AWS::CloudWatch::Alarm") {
-		all = append(all, watches(s.resources[id].Properties)...)
-	}
-	for id, f := range s.functions {
-		name := string(boot.SlackFailed)
-		// A function without the bot's token links package slackapi through others, and calls nothing of it. The door
-		// asks once in four minutes of a key's use, and goes on without an answer; an alarm takes ten metrics and has
-		// them.
-		wrong.where(id != "ServeGateFunction" && f.Environment["SLACK_SECRET_ID"] != "" && slices.Contains(writes[f.Folder], name) &&
-			!slices.Contains(all, watched{boot.MetricNamespace, name, id}),
-			"%s calls Slack, and no alarm counts what fails", id)
-	}
-}
-
 func dimensionRule(s *stack, wrong report) {
 	for _, id := range s.of("AWS::CloudWatch::Alarm") {
 		for _, d := range allDimensions(s.resources[id].Properties) {
@@ -243,21 +202,6 @@ func (s *stack) decidesOnVersions(alarm string) bool {
 		alarms := list(at(s.resources[id].Properties, "DeploymentPreference", "Alarms"))
 		return slices.ContainsFunc(alarms, func(a any) bool { return target(a) == alarm })
 	})
-}
-
-// watchesIndex reports whether an alarm reads a metric of one of the table's indexes.
-func (s *stack) watchesIndex(name, index string) bool {
-	for _, id := range s.of("AWS::CloudWatch::Alarm") {
-		for _, m := range list(s.resources[id].Properties["Metrics"]) {
-			spec := at(m, "MetricStat", "Metric")
-			for _, d := range list(at(spec, "Dimensions")) {
-				if at(spec, "MetricName") == name && at(d, "Name") == "GlobalSecondaryIndexName" && at(d, "Value") == index {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // allDimensions returns the dimensions of the metric that an alarm watches, or of all metrics in its expression.
