@@ -14,10 +14,7 @@ import (
 )
 
 // callCards draws the cards of calls that outside agents ask for. Each begins a thread.
-type callCards struct {
-	console string
-	calls   Calls
-}
+type callCards struct{ console string }
 
 func (callCards) Place(a aggregate.Aggregate) (Place, bool) {
 	x := a.(*call.Aggregate).Call
@@ -29,15 +26,7 @@ func (callCards) Place(a aggregate.Aggregate) (Place, bool) {
 
 func (k callCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, away []circulation.StandIn,
 	now time.Time) card.Message {
-	of := a.(*call.Aggregate)
-	m := card.CallCard(of, c, s, card.Around{Console: k.console, StandIns: away}, now)
-	if c.User == "" {
-		for _, o := range of.Others {
-			m.Attachments = append(m.Attachments, card.CallCard(o, o.Cards[0], s, card.Around{Console: k.console},
-				now).Attachments...)
-		}
-	}
-	return m
+	return card.CallCard(a.(*call.Aggregate), c, s, card.Around{Console: k.console, StandIns: away}, now)
 }
 
 func (callCards) Opened(_ context.Context, a aggregate.Aggregate, _ *aggregate.Card) (aggregate.Aggregate, error) {
@@ -74,14 +63,8 @@ func (k callCards) Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Sett
 
 func (callCards) Suggestions(aggregate.Aggregate, string) []card.Suggestion { return nil }
 
-func (k callCards) Urgency(a aggregate.Aggregate, c *aggregate.Card) (u urgency) {
-	of := a.(*call.Aggregate)
-	for _, o := range of.Others {
-		if k.Urgency(o, c) == asks {
-			return asks
-		}
-	}
-	switch x := of.Call; {
+func (callCards) Urgency(a aggregate.Aggregate, _ *aggregate.Card) urgency {
+	switch x := a.(*call.Aggregate).Call; {
 	case x != nil && x.Status == conversation.ActionPending:
 		return asks
 	case x != nil && x.Status == conversation.ActionExecuting:

@@ -264,9 +264,6 @@ func (d *drawing) card(ctx context.Context, c *aggregate.Card, hash string) erro
 
 // send updates a card's message, or posts it.
 func (d *drawing) send(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
-	if c.MessageTS != "" && d.within(c) != "" {
-		return d.shownWithin(ctx, c, hash)
-	}
 	if c.MessageTS != "" {
 		return d.update(ctx, c, m, hash)
 	}

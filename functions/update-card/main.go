@@ -73,7 +73,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	return &Handler{
 		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results, env.Console, bot},
 			conversation.Kind.Name: conversationCards{store.ConversationsOf(s), results, env.Console},
-			call.Kind.Name:         callCards{env.Console, store.CallsOf(s)}},
+			call.Kind.Name:         callCards{env.Console}},
 		Slack: bot, Homes: &Homes{Rows: records.NotesOf(s.Table()), Slack: bot,
 			Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: store.ConversationsOf(s),
 				Calls: store.CallsOf(s), Slack: bot, Now: time.Now}, Console: env.Console},

@@ -32,11 +32,7 @@ const (
 // post posts a card's only message. It claims the card before the call, so that a post without an answer is looked for
 // before there is a second one.
 func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
-	host, err := d.host(ctx, c, m)
-	if err == nil && host == nil {
-		err = d.mayPost(ctx, c)
-	}
-	if err != nil {
+	if err := d.mayPost(ctx, c); err != nil {
 		return err
 	}
 	now := d.Now()
@@ -46,9 +42,6 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 	}
 	if err != nil {
 		return fmt.Errorf("claim: %w", err)
-	}
-	if host != nil {
-		return d.join(ctx, c, host, hash)
 	}
 	return d.postClaimed(ctx, c, m, hash)
 }

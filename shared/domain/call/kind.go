@@ -45,19 +45,8 @@ var Kind = aggregate.Kind{
 // Key is the key of a call's only row of its own.
 const Key = "CALL"
 
-// Card is the type of a call's card. Beside and Within are notes of cards that share a message: which other call's card
-// stands beside this one in its message, and within which other call's message this one's card stands.
-const (
-	Card   aggregate.CardType = "call"
-	Beside aggregate.CardType = "beside"
-	Within aggregate.CardType = "within"
-)
-
-// Note notes on a call's rows another call of the same message.
-func Note(as aggregate.CardType, of, other *Aggregate, now time.Time) *aggregate.Card {
-	return &aggregate.Card{ID: aggregate.NewID(), AggregateID: of.Head.CallID, CardType: as,
-		Subject: Key + "#" + other.Head.CallID, State: aggregate.CardPosted, CreatedAt: now}
-}
+// Card is the type of a call's card.
+const Card aggregate.CardType = "call"
 
 // idPrefix begins the id of each call.
 const idPrefix = "call-"
@@ -261,12 +250,7 @@ type Aggregate struct {
 	aggregate.Shared
 	Head Head
 	Call *Call
-	// By id the calls whose cards stand in the message of this one's, and the one in whose message it stands; "": its
-	// own.
-	Beside []string
-	Within string
-	Others []*Aggregate // those beside it, while its message is drawn
-	last   task.Series  // no row; see Numbering
+	last task.Series // no row; see Numbering
 }
 
 func (a *Aggregate) Ref() aggregate.Ref   { return RefOf(a.Head.TenantID, a.Head.CallID) }
@@ -278,16 +262,6 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Head = *r
 	case *Call:
 		a.Call = r
-	case *aggregate.Card:
-		_, other, _ := strings.Cut(r.Subject, "#")
-		switch r.CardType {
-		case Beside:
-			a.Beside = append(a.Beside, other)
-		case Within:
-			a.Within = other
-		default:
-			a.Shared.Add(r)
-		}
 	default:
 		a.Shared.Add(r)
 	}
