@@ -130,8 +130,7 @@ func (k *inThread) claim() error {
 func proposing(typ agent.ActionType, p conversation.Payload, rule string) *conversation.Proposal {
 	text := p.JSON()
 	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)},
-		Seconds: p.Seconds(),
-		Plan:    len(p.Commands), On: conversation.On{Base: *p.Base}, Summary: "why",
+		Seconds: p.TimeoutSeconds, On: conversation.On{Base: *p.Base}, Summary: "why",
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}, Rule: rule,
 		Tool: p.Tool, Access: p.Access}
 }

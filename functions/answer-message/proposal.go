@@ -96,8 +96,8 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	if err != nil {
 		return nil, err
 	}
-	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.Seconds(),
-		Plan: len(p.Decoded.Commands), Summary: p.Summary, Terms: t.settings.ActionTerms(t.a.Origin().Channel, t.Now()),
+	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds,
+		Summary: p.Summary, Terms: t.settings.ActionTerms(t.a.Origin().Channel, t.Now()),
 		On:   conversation.On{Base: *p.Decoded.Base, Attachments: p.Decoded.AttachmentsVersion},
 		Tool: p.Decoded.Tool, Access: p.Decoded.Access, Push: p.Decoded.Push}
 	out.Rule, err = t.approvedBySettings(ctx, p)

@@ -98,10 +98,7 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	until := j.action.Claim.LeaseUntil
 	o := isolated.Order{
 		Action: j.action.ActionID, Type: string(j.action.ActionType), Argv: j.payload.Argv, Script: j.payload.Script,
-		TimeoutSeconds: j.payload.Seconds(), Deadline: until.Add(-commitSpare),
-	}
-	for _, c := range j.payload.Commands {
-		o.Commands = append(o.Commands, isolated.Command{Script: c.Script, TimeoutSeconds: c.TimeoutSeconds})
+		TimeoutSeconds: j.payload.TimeoutSeconds, Deadline: until.Add(-commitSpare),
 	}
 	if err := j.Files.Lend(ctx, j.files(), j.on(), until, &o); err != nil {
 		return conversation.Result{}, fmt.Errorf("%w: %w", err, isolated.ErrNotBegun)
@@ -112,20 +109,11 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 		return j.Files.Cancel(within, j.files(), j.action.ActionID)
 	})
 	l := &lines{job: j, flushed: j.Now(), drawn: j.Now()}
-	p := &progress{job: j, lines: l, notes: make(chan []conversation.Ran, conversation.MaxCommands)}
-	noted := p.keep(ctx)
 	go l.keepUp(within)
-	end, err := j.Sandbox.Run(within, o, func(line isolated.Line) error {
-		if line.Begins > 0 {
-			return p.begins(line.Begins)
-		}
-		return l.add(ctx, line)
-	})
+	end, err := j.Sandbox.Run(within, o, func(line isolated.Line) error { return l.add(ctx, line) })
 	stop()
 	over := j.Now()
 	l.flush(ctx)
-	close(p.notes)
-	<-noted
 	if errors.Is(err, isolated.ErrCannot) {
 		if _, gone := j.Files.Get(ctx, j.files(), j.action.BaseVersion); errors.Is(gone, large.ErrGone) {
 			return j.gone(gone), nil
@@ -135,7 +123,7 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	if err != nil {
 		return conversation.Result{}, err
 	}
-	r := j.result(ctx, end, l, p)
+	r := j.result(ctx, end, l)
 	r.At = over
 	return r, nil
 }
@@ -145,13 +133,13 @@ func (j *job) on() conversation.On {
 	return conversation.On{Base: j.action.BaseVersion, Attachments: j.action.AttachmentsVersion}
 }
 
-func (j *job) result(ctx context.Context, end isolated.End, l *lines, p *progress) conversation.Result {
+func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversation.Result {
 	r := conversation.Result{
 		Status: conversation.ActionSucceeded, Held: end.Held,
 	}
-	l.into(&r, end.Dropped)
 	w := j.words()
-	said := []conversation.Piece{j.ended(&r, end, p), {Text: w.limit(end.Limit)}}
+	said := []conversation.Piece{j.ended(&r, end), {Text: w.limit(end.Limit)}}
+	l.into(&r, end.Dropped)
 	if end.Limit != "" {
 		j.noted = append(j.noted, "limit", end.Limit)
 	}
@@ -176,7 +164,7 @@ func (j *job) result(ctx context.Context, end isolated.End, l *lines, p *progres
 }
 
 // ended writes into a result how the command ended, and returns what is to be said of that.
-func (j *job) ended(r *conversation.Result, end isolated.End, p *progress) (said conversation.Piece) {
+func (j *job) ended(r *conversation.Result, end isolated.End) (said conversation.Piece) {
 	code := end.ExitCode
 	switch {
 	case end.Missing != "":
@@ -185,17 +173,13 @@ func (j *job) ended(r *conversation.Result, end isolated.End, p *progress) (said
 		r.Error = conversation.ReasonWithdrawn
 	case end.TimedOut:
 		r.Error = conversation.ReasonTimeout
-		said.Text = fmt.Sprintf(j.words().seconds, p.limit(len(end.Ran)))
+		said.Text = fmt.Sprintf(j.words().seconds, j.payload.TimeoutSeconds)
 	case end.Signal != "":
 		r.Error, said = reasonSignal, conversation.Piece{Text: end.Signal, Quoted: true}
 	case code != 0:
 		r.Error = conversation.ReasonExit
 	}
-	if len(j.payload.Commands) > 0 {
-		if r.Commands = p.ended(end.Ran); r.Error == "" && !p.whole(r.Commands) {
-			r.Error = conversation.ReasonUnfinished
-		}
-	} else if end.Signal == "" && end.Missing == "" {
+	if end.Signal == "" && end.Missing == "" {
 		r.ExitCode = &code
 	}
 	if r.Error != "" {

@@ -229,7 +229,7 @@ func (j *job) lease() time.Duration {
 	if j.action.ActionType == conversation.CodeGenerate {
 		return writeWithin + commitSpare
 	}
-	return time.Duration(j.payload.Seconds())*time.Second + leaseSpare
+	return time.Duration(j.payload.TimeoutSeconds)*time.Second + leaseSpare
 }
 
 // claim commits that this invocation executes the action.

@@ -26,8 +26,7 @@ type box struct {
 	ran     int
 	orders  []isolated.Order
 	lines   []string
-	dropped int         // how many lines before the last of these were dropped
-	begins  map[int]int // the command that begins before the line with this index
+	dropped int // how many lines before the last of these were dropped
 	end     isolated.End
 	err     error
 	running func() // while the command runs
@@ -42,11 +41,6 @@ func (b *box) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line
 	for i, text := range b.lines {
 		if i == len(b.lines)-1 {
 			i += b.dropped
-		}
-		if n, begins := b.begins[i]; begins {
-			if err := onLine(isolated.Line{Begins: n}); err != nil {
-				return isolated.End{}, err
-			}
 		}
 		if err := onLine(isolated.Line{Number: i + 1, Text: text}); err != nil {
 			return isolated.End{}, err
@@ -201,7 +195,7 @@ func (w *world) proposal(typ conversation.ActionType, p conversation.Payload, ba
 	expect.Must(w.T, problems == nil, "%v", problems)
 	text := kept.JSON()
 	return &conversation.Proposal{Type: typ, Payload: pipelinetest.InRow(text),
-		On: conversation.On{Base: base}, Plan: len(p.Commands), Seconds: p.Seconds(),
+		On: conversation.On{Base: base}, Seconds: p.TimeoutSeconds,
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}
 }
 

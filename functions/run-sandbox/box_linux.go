@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -35,23 +34,18 @@ const (
 
 // plan is the supervisor's order to inside.
 type plan struct {
-	Level  level
-	Jobs   []job  // run one after another; the last stage gets one
-	Memory int64  // bytes
-	Folder string // holds the box's folders; empty with namespaces, which have their own file system
-	Own    bool   // the box's processes run as this process's own user
+	Level   level
+	Argv    []string
+	Script  string // instead of Argv
+	Seconds int    // of processor time, for each of the command's processes and processors
+	Memory  int64  // bytes
+	Folder  string // holds the box's folders; empty with namespaces, which have their own file system
+	Own     bool   // the box's processes run as this process's own user
 	// Attached says that the second archive has attachments, which lie beside the workspace.
 	Attached bool
 }
 
-// job is one command.
-type job struct {
-	Argv    []string
-	Script  string // instead of Argv
-	Seconds int    // of processor time, for each of its processes and processors
-}
-
-// event is a report of inside. Its fields are sent in this order, Missing to Ended once for each command.
+// event is a report of inside. Its fields are sent in this order, Missing to Exit once.
 type event struct {
 	Held    []string // the box is ready; these isolation measures hold
 	Failed  string   // the box, or the process of a command, could not be made, for this reason
@@ -96,7 +90,7 @@ type box struct {
 	events  chan event
 	held    []string
 	out     *output
-	printed []*printed    // for each command
+	printed *printed      // by the command
 	done    chan struct{} // closed when inside has ended
 	folder  *os.File      // locked; nil with namespaces
 	closing sync.Once
@@ -122,7 +116,7 @@ func startBox(l level, p plan, files archives, out *output) (_ *box, err error) 
 		}
 		p.Folder = b.folder.Name()
 	}
-	if err := b.launch(l, uid, files, len(p.Jobs)); err != nil {
+	if err := b.launch(l, uid, files); err != nil {
 		return nil, err
 	}
 	if err := json.NewEncoder(b.control).Encode(p); err != nil {
@@ -187,8 +181,8 @@ func known(file string, id int) bool {
 	return false
 }
 
-// launch starts inside with pipes for orders, reports and the output of each command, and with files for the archives.
-func (b *box) launch(l level, uid int, files archives, commands int) (err error) {
+// launch starts inside with pipes for orders, reports and the command's output, and with files for the archives.
+func (b *box) launch(l level, uid int, files archives) (err error) {
 	var theirs []*os.File
 	defer func() {
 		for _, f := range theirs {
@@ -203,17 +197,13 @@ func (b *box) launch(l level, uid int, files archives, commands int) (err error)
 	}
 	theirControl, control := pipe()
 	report, theirReport := pipe()
-	var theirStreams []*os.File
-	for range commands {
-		stdout, theirOut := pipe()
-		stderr, theirErr := pipe()
-		theirStreams = append(theirStreams, theirOut, theirErr)
-		b.printed = append(b.printed, &printed{streams: []*os.File{stdout, stderr}})
-	}
+	stdout, theirOut := pipe()
+	stderr, theirErr := pipe()
+	b.printed = &printed{streams: []*os.File{stdout, stderr}}
 	if err != nil {
 		return fmt.Errorf("open pipes: %w", err)
 	}
-	theirs = append([]*os.File{theirControl, theirReport}, theirStreams...)
+	theirs = []*os.File{theirControl, theirReport, theirOut, theirErr}
 	b.control = control
 	in, err := memoryFile("archive", files.files)
 	if err != nil {
@@ -228,17 +218,14 @@ func (b *box) launch(l level, uid int, files archives, commands int) (err error)
 	if b.result, err = memoryFile("result", nil); err != nil {
 		return err
 	}
-	b.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{"run-sandbox", stageInside, strconv.Itoa(commands)},
-		Env:         []string{},
-		ExtraFiles:  append([]*os.File{theirControl, theirReport, in, attached, b.result}, theirStreams...),
+	b.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{"run-sandbox", stageInside}, Env: []string{},
+		ExtraFiles:  []*os.File{theirControl, theirReport, in, attached, b.result, theirOut, theirErr},
 		SysProcAttr: attributes(l, uid)}
 	if err := b.start(); err != nil {
 		return fmt.Errorf("start the room: %w", err)
 	}
-	for _, p := range b.printed {
-		for i, r := range p.streams {
-			p.readers.Go(func() { b.out.read(r, i == 1) })
-		}
+	for i, r := range b.printed.streams {
+		b.printed.readers.Go(func() { b.out.read(r, i == 1) })
 	}
 	go b.listen(report)
 	return nil
@@ -367,9 +354,9 @@ func (b *box) close() {
 				}
 			}()
 		}
-		for _, p := range b.printed {
-			p.close()
-			p.readers.Wait()
+		if b.printed != nil {
+			b.printed.close()
+			b.printed.readers.Wait()
 		}
 		if b.result != nil {
 			b.result.Close()

@@ -41,8 +41,8 @@ func runCommand() error {
 	if err == nil {
 		err = json.Unmarshal(text, &p)
 	}
-	if err != nil || len(p.Jobs) != 1 {
-		return fmt.Errorf("read the plan of %d commands: %w", len(p.Jobs), err)
+	if err != nil {
+		return fmt.Errorf("read the plan: %w", err)
 	}
 	held, err := giveUp(p)
 	if err != nil {
@@ -54,8 +54,8 @@ func runCommand() error {
 	if text, err := orders.ReadString('\n'); err != nil || text != "begin\n" {
 		return nil
 	}
-	argv := p.Jobs[0].Argv
-	if script := p.Jobs[0].Script; script != "" {
+	argv := p.Argv
+	if script := p.Script; script != "" {
 		argv = []string{"bash", "-c", "--", script}
 		if lookUp(p, "bash") == "" {
 			argv[0] = "sh"
@@ -177,7 +177,7 @@ func setLimits(p plan) error {
 		{"core files", unix.RLIMIT_CORE, 0},
 		{"locked memory", unix.RLIMIT_MEMLOCK, maxQueueBytes},
 		{"message queues", unix.RLIMIT_MSGQUEUE, maxQueueBytes},
-		{"processor time", unix.RLIMIT_CPU, uint64(p.Jobs[0].Seconds*runtime.NumCPU() + 1)},
+		{"processor time", unix.RLIMIT_CPU, uint64(p.Seconds*runtime.NumCPU() + 1)},
 	} {
 		var now syscall.Rlimit
 		if err := syscall.Getrlimit(l.resource, &now); err != nil {

@@ -49,11 +49,12 @@ const (
 	fileArchive
 	fileAttached
 	fileResult
-	fileStreams // standard output and standard error of each command
+	fileOut // standard output of the command
+	fileErr
 )
 
-func runInside(commands int) error {
-	if err := keepFiles(fileControl, fileStreams+2*commands-1); err != nil {
+func runInside() error {
+	if err := keepFiles(fileControl, fileErr); err != nil {
 		return err
 	}
 	in := &inside{report: json.NewEncoder(os.NewFile(fileReport, "report")),
@@ -64,13 +65,13 @@ func runInside(commands int) error {
 	if err == nil {
 		err = json.Unmarshal(text, &in.plan)
 	}
-	if err != nil || len(in.plan.Jobs) != commands {
-		return fmt.Errorf("read the plan of %d commands: %w", commands, err)
+	if err != nil {
+		return fmt.Errorf("read the plan: %w", err)
 	}
 	if err := in.furnish(); err != nil {
 		return in.report.Encode(event{Failed: err.Error()})
 	}
-	c, err := in.startCommand(0)
+	c, err := in.startCommand()
 	if err != nil {
 		return in.report.Encode(event{Failed: err.Error()})
 	}
@@ -122,16 +123,14 @@ type command struct {
 	said  *bufio.Reader
 }
 
-// startCommand starts the last stage of a command, from 0, and waits until that has given up its rights. Every command
-// begins in the folder that was opened first, even if an earlier one put another in its place.
-func (in *inside) startCommand(n int) (*command, error) {
+// startCommand starts the last stage of the command, and waits until that has given up its rights.
+func (in *inside) startCommand() (*command, error) {
 	folder, err := in.root.Open(".")
 	if err != nil {
 		return nil, fmt.Errorf("open the workspace: %w", err)
 	}
 	defer folder.Close()
-	stdout := os.NewFile(uintptr(fileStreams+2*n), "stdout")
-	stderr := os.NewFile(uintptr(fileStreams+2*n+1), "stderr")
+	stdout, stderr := os.NewFile(fileOut, "stdout"), os.NewFile(fileErr, "stderr")
 	defer stdout.Close()
 	defer stderr.Close()
 	if err := in.openProc(true); err != nil {
@@ -161,9 +160,7 @@ func (in *inside) startCommand(n int) (*command, error) {
 		return nil, fmt.Errorf("start the command's process: %w", err)
 	}
 	c := &command{pid: pid, begin: begin, said: bufio.NewReader(report)}
-	plan := in.plan
-	plan.Jobs = plan.Jobs[n : n+1]
-	if err := json.NewEncoder(begin).Encode(plan); err != nil {
+	if err := json.NewEncoder(begin).Encode(in.plan); err != nil {
 		return nil, err
 	}
 	e, err := c.hear()
@@ -202,8 +199,7 @@ func (c *command) hear() (e event, err error) {
 	return e, err
 }
 
-// attend lets one command after another begin, as it is ordered, ends the processes that each leaves, and packs the
-// workspace.
+// attend lets the command begin once it is ordered, ends the processes that it leaves, and packs the workspace.
 func (in *inside) attend(c *command) error {
 	orders := make(chan string)
 	go in.obey(orders)
@@ -211,32 +207,18 @@ func (in *inside) attend(c *command) error {
 		in.endAll()
 		return nil
 	}
-	for n := 0; ; {
-		if !in.run(c) { // a running process could change the workspace during packing
-			return in.report.Encode(event{Refused: "what the command left running could not be ended"})
-		}
-		in.report.Encode(event{Ended: true})
-		switch order := <-orders; {
-		case order == orderPack:
-			return in.report.Encode(in.pack())
-		case order != orderBegin || n+1 == len(in.plan.Jobs):
-			in.endAll()
-			return nil
-		}
-		n++
-		var err error
-		if c, err = in.startCommand(n); err != nil {
-			in.endAll()
-			in.report.Encode(event{Failed: err.Error()})
-			if <-orders == orderPack {
-				return in.report.Encode(in.pack())
-			}
-			return nil
-		}
+	if !in.run(c) { // a running process could change the workspace during packing
+		return in.report.Encode(event{Refused: "what the command left running could not be ended"})
 	}
+	in.report.Encode(event{Ended: true})
+	if <-orders == orderPack {
+		return in.report.Encode(in.pack())
+	}
+	in.endAll()
+	return nil
 }
 
-// run runs one command to its end, and reports whether none of its processes is left.
+// run runs the command to its end, and reports whether none of its processes is left.
 func (in *inside) run(c *command) bool {
 	in.finished.Store(false)
 	in.limit.Store(nil)

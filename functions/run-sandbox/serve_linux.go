@@ -30,12 +30,8 @@ const memory = 1 << 30
 // has that much memory.
 func serve(args []string) error {
 	switch {
-	case len(args) == 2 && args[0] == stageInside:
-		commands, err := strconv.Atoi(args[1])
-		if err != nil {
-			return fmt.Errorf("the number of commands: %w", err)
-		}
-		return runInside(commands)
+	case len(args) == 1 && args[0] == stageInside:
+		return runInside()
 	case len(args) == 1 && args[0] == stageCommand:
 		return runCommand()
 	}
@@ -116,17 +112,13 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 	if err := s.answer.Begun(b.held); err != nil {
 		return err
 	}
-	a := &attendance{supervisor: s, box: b, order: o, jobs: jobs(o), until: until}
-	if err := a.begin(); err != nil {
-		return err
-	}
+	a := &attendance{supervisor: s, box: b, order: o}
+	a.begin(until)
 	packed, err := a.attend(ctx)
 	if err != nil {
 		return err
 	}
-	for _, p := range b.printed {
-		p.drain()
-	}
+	b.printed.drain()
 	if err := out.send(true, s.answer.Line); err != nil {
 		return err
 	}
@@ -143,21 +135,9 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 	return s.answer.End(end)
 }
 
-// jobs returns the commands of an order.
-func jobs(o isolated.Order) []job {
-	if len(o.Commands) == 0 {
-		return []job{{Argv: o.Argv, Script: o.Script, Seconds: o.TimeoutSeconds}}
-	}
-	var all []job
-	for _, c := range o.Commands {
-		all = append(all, job{Script: c.Script, Seconds: c.TimeoutSeconds})
-	}
-	return all
-}
-
 // start makes the box.
 func (s *supervisor) start(o isolated.Order, files archives, out *output) (*box, error) {
-	b, err := startBox(s.level, plan{Jobs: jobs(o), Memory: s.memory, Attached: o.Attachments != ""}, files, out)
+	b, err := startBox(s.level, plan{Argv: o.Argv, Script: o.Script, Seconds: o.TimeoutSeconds, Memory: s.memory, Attached: o.Attachments != ""}, files, out)
 	if err != nil {
 		s.log.Info("isolation refused", "action", o.Action, "level", s.level, "err", err)
 		return nil, fmt.Errorf("this machine withholds too little from a command to run one: %s: %w", s.level, err)
@@ -204,40 +184,26 @@ func (s *supervisor) keep(ctx context.Context, b *box, o isolated.Order, end *is
 	end.Version = version
 }
 
-// attendance is the supervisor's while the commands of one order run, one after another.
+// attendance is the supervisor's while an order's command runs.
 type attendance struct {
 	*supervisor
 	box   *box
 	order isolated.Order
-	jobs  []job
-	until time.Time // by then the last command has ended
 
-	at       int       // index of the command that runs, or ended last
-	began    time.Time // when that began
-	ended    bool      // its process has ended
-	printed  int       // lines of output before it
-	stopping bool      // it was asked to end, and none follows
-	limit    *time.Timer
-	overdue  <-chan time.Time // after the command was asked to end
-	end      isolated.End
+	ended   bool // its process has ended
+	limit   *time.Timer
+	overdue <-chan time.Time // after the command was asked to end
+	end     isolated.End
 }
 
-// begin lets the command begin. Of a plan it says so.
-func (a *attendance) begin() error {
-	a.end = isolated.End{ExitCode: -1, Limit: isolated.EndedEarly, Ran: a.end.Ran}
-	a.ended, a.printed = false, a.box.out.next()
-	if len(a.order.Commands) > 0 {
-		if err := a.answer.Begins(a.at + 1); err != nil {
-			return err
-		}
-	}
-	a.began = time.Now()
-	a.limit = time.NewTimer(min(time.Duration(a.jobs[a.at].Seconds)*time.Second, time.Until(a.until)))
+// begin lets the command begin. By until it has ended.
+func (a *attendance) begin(until time.Time) {
+	a.end = isolated.End{ExitCode: -1, Limit: isolated.EndedEarly}
+	a.limit = time.NewTimer(min(time.Duration(a.order.TimeoutSeconds)*time.Second, time.Until(until)))
 	a.box.begin()
-	return nil
 }
 
-// attend waits until the last command ends or one fails, its time is up or somebody cancels, and sends the output
+// attend waits until the command ends, its time is up or somebody cancels, and sends the output
 // meanwhile. packed reports whether the files are packed.
 func (a *attendance) attend(ctx context.Context) (packed bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -272,7 +238,7 @@ func (a *attendance) attend(ctx context.Context) (packed bool, err error) {
 			a.stop()
 		case <-cancelled:
 			cancelled = nil
-			if a.ended && !a.goesOn() { // the files are being packed
+			if a.ended { // the files are being packed
 				continue
 			}
 			a.end.Cancelled = true
@@ -288,7 +254,7 @@ func (a *attendance) attend(ctx context.Context) (packed bool, err error) {
 
 // stop asks the command to end, if it has not.
 func (a *attendance) stop() {
-	if a.stopping = true; a.ended {
+	if a.ended {
 		return
 	}
 	a.box.stop()
@@ -302,44 +268,18 @@ func (a *attendance) hear(e event) error {
 	case e.Exit != nil:
 		a.ended, a.overdue = true, nil
 		a.limit = time.NewTimer(packWithin) // only this ends the packing
-		if len(a.order.Commands) > 0 {
-			a.end.Ran = append(a.end.Ran, isolated.Ran{ExitCode: e.Exit.Code, Signal: e.Exit.Signal, TimedOut: a.end.TimedOut,
-				Millis: time.Since(a.began).Milliseconds()})
-		}
-	case e.Failed != "": // of a later command: what the earlier ones did is kept
-		a.log.Info("a command could not be started", "action", a.order.Action, "err", e.Failed)
-		a.ended, a.stopping, a.limit = true, true, time.NewTimer(packWithin)
-		a.box.pack()
 	case e.Ended:
-		return a.follow()
+		return a.pack()
 	}
 	return nil
 }
 
-// follow lets the next command begin, or has the files packed.
-func (a *attendance) follow() error {
-	a.box.printed[a.at].drain()
+// pack sends the rest of the output, and has the files packed.
+func (a *attendance) pack() error {
+	a.box.printed.drain()
 	if err := a.box.out.send(true, a.answer.Line); err != nil {
 		return err
 	}
-	if n := len(a.end.Ran); n > 0 {
-		a.end.Ran[n-1].Lines = a.box.out.lines() - a.printed
-	}
-	if !a.goesOn() {
-		a.box.pack()
-		return nil
-	}
-	if time.Until(a.until) < time.Second {
-		a.end.TimedOut = true
-		a.box.pack()
-		return nil
-	}
-	a.at++
-	return a.begin()
-}
-
-// goesOn reports whether another command follows the one that ended: none follows one that failed or was stopped.
-func (a *attendance) goesOn() bool {
-	return a.at+1 < len(a.jobs) && !a.stopping && a.end.ExitCode == 0 && a.end.Signal == "" &&
-		a.end.Limit == isolated.EndedEarly
+	a.box.pack()
+	return nil
 }

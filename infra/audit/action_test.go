@@ -83,33 +83,6 @@ func TestVerifyHoldsAnActionAgainstTheFilesOfItsPayload(t *testing.T) {
 	j.agree(t)
 }
 
-// What became of each of several commands is held against the entry of the end, and against what was stamped.
-func TestVerifyHoldsTheCommandsOfAPlanAgainstItsPayload(t *testing.T) {
-	const plan = `{"commands":[{"script":"make","timeout_seconds":9},{"script":"make test","timeout_seconds":9}],` +
-		`"base":"v1"}`
-	ended := func(payload, claimed, status, details string) Receipt {
-		return actedAs(t, actionProof{Status: map[string]string{"completed": "succeeded", "failed": "failed"}[status],
-			ApprovedBy:  "user",
-			BaseVersion: "v1", Payload: payload, Commands: claimed},
-			[]string{"proposed", "", "approved", "", "started", `"base_version":"v1"`, status, details})
-	}
-	var j judged
-	j.add(t, "both succeeded", ended(plan, "0, 0", "completed", `"commands":"0, 0"`), true)
-	j.add(t, "the second failed", ended(plan, "0, 2", "failed", `"commands":"0, 2"`), true)
-	j.add(t, "the first failed", ended(plan, "timeout", "failed", `"commands":"timeout"`), true)
-	j.add(t, "the second is unknown", ended(plan, "0, begun", "failed", `"outcome":"unknown","commands":"0, begun"`), true)
-	j.add(t, "nothing is known", ended(plan, "", "failed", `"outcome":"unknown"`), true)
-	j.add(t, "another end is claimed", ended(plan, "0, 0", "failed", `"commands":"0, 2"`), false)
-	j.add(t, "more ran than were stamped", ended(plan, "0, 0, 0", "completed", `"commands":"0, 0, 0"`), false)
-	j.add(t, "one ran of a single script", ended(`{"script":"make","base":"v1"}`, "0", "completed", `"commands":"0"`),
-		false)
-	j.add(t, "it went on after a failure", ended(plan, "2, 0", "failed", `"commands":"2, 0"`), false)
-	j.add(t, "a failure is a success", ended(plan, "0, 2", "completed", `"commands":"0, 2"`), false)
-	j.add(t, "success after one", ended(plan, "0", "completed", `"commands":"0"`), false)
-	j.add(t, "success without any", ended(plan, "", "completed", ""), false)
-	j.agree(t)
-}
-
 func TestVerifyFindsEveryFalseClaimOfAnAction(t *testing.T) {
 	changes := map[string]func(*Receipt){}
 	for name, change := range map[string]func(x *actionProof){

@@ -171,7 +171,6 @@ type actionProof struct {
 	Number      string  `json:"number,omitempty"`   // that the decision got when the action was claimed
 	Document    string  `json:"document,omitempty"` // number of the document, as Number
 	Gate        *walked `json:"gate,omitempty"`     // of an action under a rule
-	Commands    string  `json:"commands,omitempty"` // how each of several commands ended, those that never began left out
 }
 
 // stepGate is a gate under a rule of a step that made no write in the attempt: it was denied, say, or reads.

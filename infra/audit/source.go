@@ -171,9 +171,6 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 		ApprovedBy: string(x.ApprovedBy), BaseVersion: x.BaseVersion, Version: x.Version, Number: x.DecisionNumber,
 		Document: x.Document, Gate: walkOf(&x.Gate, x.AskedText()),
 	}
-	if x.Status != conversation.ActionCancelled { // its late result is beside its end
-		out.Commands = conversation.BriefOf(x.Commands)
-	}
 	return out, nil
 }
 

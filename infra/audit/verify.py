@@ -829,30 +829,9 @@ class Action(Claims):
             return
         if status != self.claim["status"]:
             self.found.append("the action is said to be %s, it is sealed as %s: what comes late is sealed within a minute" % (self.claim["status"], status))
-        self.ran(status, end["details"].get("commands") or "")
         if (end["details"].get("version") or "") != (self.claim.get("version") or ""):
             self.found.append("the action is said to leave other files than its entry says")
         self.said.append("  ended at %s, files %r" % (end["timestamp"], self.claim.get("version") or ""))
-
-    def ran(self, status, sealed):
-        """Compares how each of several commands ended with the entry of the end and with the payload."""
-        if sealed != (self.claim.get("commands") or ""):
-            self.found.append("its commands are said to have ended with %r, the entry says %r" % (self.claim.get("commands") or "", sealed))
-        try:
-            commands = json.loads(self.claim["payload"]).get("commands")
-            stamped = len(commands) if isinstance(commands, list) else 0
-        except (AttributeError, ValueError):
-            stamped = 0
-        ended = sealed.split(", ") if sealed else []
-        if len(ended) > stamped:
-            self.found.append("%d commands are said to have begun, %d are stamped" % (len(ended), stamped))
-        for i, e in enumerate(ended):
-            if e != "0" and (i + 1 < len(ended) or status == "succeeded"):
-                self.found.append("command %d ended with %r, and what is sealed goes on as if it had succeeded" % (i + 1, e))
-        if status == "succeeded" and len(ended) != stamped:
-            self.found.append("the action is sealed as succeeded, and %d of %d commands began" % (len(ended), stamped))
-        if ended:
-            self.said.append("  of %d commands these began, and ended with: %s" % (stamped, sealed))
 
 
 def by(entry):

@@ -118,9 +118,8 @@ func (k *Conversation) proposed(base string, typ conversation.ActionType, payloa
 	k.T.Helper()
 	by := k.Now().Add(24 * time.Hour)
 	rev := expect.Value(k.Console.Store.Settings(k.T.Context(), k.Talk.Tenant))(k.T).Rev
-	read, _ := conversation.ReadKept(typ, []byte(payload.JSON)) // of what can't be read it is told on the page
 	p := &conversation.Proposal{Type: typ, Payload: payload, On: conversation.On{Base: base}, Seconds: 60,
-		Plan: len(read.Commands), Rule: rule, Summary: "テストを走らせて確かめます",
+		Rule: rule, Summary: "テストを走らせて確かめます",
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev}}
 	return k.Answers(conversation.Answer{Text: "実行してよいですか", Tokens: 34, Proposal: p}).Current()
 }

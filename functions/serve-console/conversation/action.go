@@ -32,8 +32,6 @@ type actionRow struct {
 	Pull                   *pullRequest
 	Argv                   []writtenText
 	Script                 writtenText
-	Commands               []writtenText
-	Ran                    []string        // what became of each of several commands
 	Effect                 *subject.Effect // of a call
 	ToolKind               string
 	Arguments              writtenText // of the call; its effect has their words
@@ -104,7 +102,6 @@ type logLine struct {
 	Number int // in the whole output
 	Text   string
 	Err    bool
-	Begins int // number of the command of several whose output begins with this line
 }
 
 // action returns the row: the complete payload, who decided, and the result.
@@ -162,9 +159,6 @@ func (t *loaded) does(x *conversation.Action, p conversation.Payload, path strin
 		case len(p.Argv) > 0:
 			out.Argv = append(out.Argv, is)
 		case len(p.Changes) > 0:
-		case len(p.Commands) > 0:
-			is.Seconds = p.Commands[i].TimeoutSeconds
-			out.Commands = append(out.Commands, is)
 		case p.Tool != "":
 			out.Arguments.AsItIs, out.Arguments.Differs = is.AsItIs, true
 		default:
@@ -179,12 +173,8 @@ func (t *loaded) does(x *conversation.Action, p conversation.Payload, path strin
 // printed fills in an action's output.
 func (t *loaded) printed(x *conversation.Action, out *actionRow) {
 	var kept []int
-	for i, l := range t.log {
-		before := 0
-		if i > 0 {
-			before = t.log[i-1].Order + 1
-		}
-		out.Lines = append(out.Lines, logLine{l.Order + 1, card.Output(l.Text), l.Err, x.Printed(l.Order+1, before)})
+	for _, l := range t.log {
+		out.Lines = append(out.Lines, logLine{l.Order + 1, card.Output(l.Text), l.Err})
 		kept, out.Count = append(kept, l.Order), max(out.Count, l.Order+1)
 	}
 	out.Missing = conversation.NumbersOf(conversation.Missing(kept, out.Count), false)
@@ -216,7 +206,7 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 	if x.StartedAt != nil && x.CompletedAt != nil {
 		out.Took = explain.Length(locale, x.CompletedAt.Sub(*x.StartedAt))
 	}
-	out.Result, out.Ran = card.Prose(x.ResultSummary), x.RanLines(locale)
+	out.Result = card.Prose(x.ResultSummary)
 	if c := x.Changed; c != nil && c.Files > 0 {
 		out.Changed = words.Say("files_changed", "n", c.Files, "added", c.Added, "removed", c.Removed)
 		out.Changed += " " + card.Seen(x, locale)

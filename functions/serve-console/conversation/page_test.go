@@ -41,7 +41,6 @@ func TestConversationsWithAgents(t *testing.T) {
 		"every address":                                     everyAddressAsksWho,
 		"a late click is told what was decided":             saysWhatWasDecided,
 		"a late result's files":                             takesLateFiles,
-		"per command":                                       severalCommands,
 		"a thousand messages":                               longTalk,
 		"a summary whose time is over":                      pageAfterItsSummary,
 		"what was said in the thread before":                pageOfThread,

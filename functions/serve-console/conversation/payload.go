@@ -77,15 +77,13 @@ func asItIs(path string, action, text int) string {
 	return fmt.Sprintf("%s/actions/%d/%d", path, action, text)
 }
 
-// payloadTexts lists the texts of a payload: the script or scripts, or the files' changes, or the words of a command.
+// payloadTexts lists the texts of a payload: the script, or the files' changes, or the words of a command.
 func payloadTexts(p conversation.Payload) []string {
 	switch {
 	case len(p.Argv) > 0:
 		return p.Argv
 	case len(p.Changes) > 0:
 		return differences(p.Changes)
-	case len(p.Commands) > 0:
-		return web.Each(p.Commands, func(c conversation.Command) string { return c.Script })
 	case p.Tool != "":
 		return []string{p.Arguments}
 	}

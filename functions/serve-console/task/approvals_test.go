@@ -129,8 +129,8 @@ func testActionsApproval(t *testing.T, w *consoletest.World) {
 		ja, en string
 	}{
 		kept.JSON(): {conversation.CodeGenerate, "削除 1 件: README.md · 新規 1 件: a", "1 deleted: "},
-		`{"commands":[{"script":"rm -rf x\u202e","timeout_seconds":5},{"script":"make","timeout_seconds":5}],"base":""}`: {
-			conversation.ShellCommand, "コマンド 2 件、1 件目: rm -rf x⟨U&#43;202E⟩", "2 commands; first: rm"},
+		`{"script":"rm -rf x\u202e\nmake","timeout_seconds":5,"base":""}`: {
+			conversation.ShellCommand, "rm -rf x⟨U&#43;202E⟩", "rm -rf x"},
 		`{"script":"rm y","timeout_seconds":5,"base":""}`: {conversation.ShellCommand, "rm y", "rm y"},
 		`{"argv":["go","test","./a b",""],"timeout_seconds":5,"base":""}`: {
 			conversation.TestRun, "go test &#34;./a b&#34; &#34;&#34;", "go test"},

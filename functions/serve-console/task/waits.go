@@ -176,8 +176,6 @@ func doingOf(p conversation.Payload, words web.Texts) (out []string) {
 	switch {
 	case p.Push != nil:
 		out = append(out, legible.OneLine(p.Push.Repository)+" ← "+legible.OneLine(p.Push.Source))
-	case len(p.Commands) > 0:
-		out = append(out, words.Say("commands", "n", len(p.Commands), "first", first(p.Commands[0].Script)))
 	case p.Script != "":
 		out = append(out, first(p.Script))
 	case len(p.Argv) > 0:

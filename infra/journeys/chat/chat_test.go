@@ -125,22 +125,6 @@ func TestACommandIsWatchedAndStopped(t *testing.T) {
 	d.Status("active")
 }
 
-// One approval runs several commands, each in the files that the one before left, until one fails. What ran is seen on
-// the card, and the agent is told.
-func TestSeveralCommandsRunUnderOneApproval(t *testing.T) {
-	expect.AtNight(t)
-	d := begin(t, "codex: コマンド: echo one > a; echo first\nコマンド: cat a; echo two > b; exit 3\nコマンド: echo never")
-	d.Press(webapi.Sato, d.Shows("操作 #1 の確認", "*1.* (制限時間 60 秒)", "*3.* (制限時間 60 秒)", "echo never"), card.ApproveAction)
-	d.Shows("操作 #1 失敗", "コマンド 1: 終了コード 0", "出力 1 行目", "コマンド 2: 終了コード 3", "コマンド 3: 実行していません")
-	d.Reply("コマンド: cat a b\nコマンド: rm a\nコマンド: ls")
-	d.Press(webapi.Sato, d.Shows("操作 #2 の確認"), card.ApproveAction)
-	d.Shows("操作 #2 完了", "one\ntwo\nb\n", "コマンド 3: 終了コード 0")
-	d.Reply("コマンド: echo one\nコマンド: sleep 60\nコマンド: echo three")
-	d.Press(webapi.Sato, d.Shows("操作 #3 の確認"), card.ApproveAction)
-	d.Press(webapi.Sato, d.Shows("操作 #3 を実行中", "コマンド 1: 終了コード 0", "コマンド 2: 実行中"), card.CancelAction)
-	d.Shows("操作 #3(キャンセル)", "コマンド 2:", "コマンド 3: 実行していません")
-}
-
 // Messages during a command are told once that their answer comes after it, and are answered then.
 func TestAMessageDuringACommandIsAnsweredAfterIt(t *testing.T) {
 	expect.AtNight(t)

@@ -221,7 +221,6 @@ const (
 	ReasonNotBegun    aggregate.Reason = "sandbox_unavailable"
 	ReasonRunFailed   aggregate.Reason = "run_failed" // several tries failed
 	ReasonExit        aggregate.Reason = "exit_code"
-	ReasonUnfinished  aggregate.Reason = "commands_unfinished" // of several commands, not all were run
 	ReasonTimeout     aggregate.Reason = "timeout"
 	ReasonChanged     aggregate.Reason = "payload_changed" // it is not what was approved
 	ReasonUnread      aggregate.Reason = "payload_unread"

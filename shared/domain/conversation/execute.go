@@ -26,7 +26,6 @@ type Result struct {
 	TailLines   []Lines          `json:"-"`                 // which lines it has
 	Gone        bool             `json:"-"`                 // the files on which it was to work are lost
 	Changed     *FilesChanged    `json:"changed_files,omitempty"`
-	Commands    []Ran            `json:"commands,omitempty"`    // of several commands, those that began
 	Call        *aggregate.Blob  `json:"call_result,omitempty"` // of a tool_call
 	Tests       *Tests           `json:"tests,omitempty"`
 	Pushed      *Pushed          `json:"-"` // how far a pull request came, for the action's row
@@ -179,7 +178,7 @@ func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, e
 		as = AuditFailed
 	}
 	about := map[string]any{"error": r.Error, "version": r.Version}
-	c.auditAction(aggregate.System(), as, x, withRan(r.Commands, about))
+	c.auditAction(aggregate.System(), as, x, about)
 	return c.done()
 }
 
@@ -197,13 +196,10 @@ func (a *Aggregate) late(x *Action, r Result, now time.Time) (aggregate.Change, 
 		pushed := *n.Pushed
 		pushed.Look, n.Pushed = nil, &pushed
 	}
-	if r.Commands != nil {
-		n.Commands = r.Commands
-	}
 	c.Put(&n)
 	c.say(n.toldLate(r, c.Conversation.Locale)) // nobody waits for an answer to it
 	c.auditAction(aggregate.System(), AuditLate, x,
-		withRan(r.Commands, map[string]any{"status": r.Status, "was": x.Status, "version": r.Version}))
+		map[string]any{"status": r.Status, "was": x.Status, "version": r.Version})
 	return c.done()
 }
 
@@ -219,7 +215,7 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 		c.tell(m)
 	}
 	c.auditAction(aggregate.System(), AuditLate, x,
-		withRan(r.Commands, map[string]any{"status": r.Status, "was": OutcomeUnknown, "version": r.Version}))
+		map[string]any{"status": r.Status, "was": OutcomeUnknown, "version": r.Version})
 	return c.done()
 }
 
@@ -251,19 +247,12 @@ func (r Result) into(n *Action, locale string) {
 	n.Missing, n.tail, n.tailLines, n.CallResult = r.Missing, r.Tail, r.TailLines, r.Call
 	n.detail = r.Detail
 	n.steps(r.Pushed)
-	if r.Commands != nil {
-		n.Commands = r.Commands
-	}
 }
 
 func (r Result) bounded() Result {
 	r.ErrorDetail = legible.First(r.ErrorDetail, mostDetail)
 	r.Missing = slices.Clone(r.Missing[:min(len(r.Missing), mostGaps)])
 	r.Held = slices.Clone(r.Held[:min(len(r.Held), mostHeld)])
-	r.Commands = slices.Clone(r.Commands[:min(len(r.Commands), MaxCommands)])
-	for i := range r.Commands {
-		r.Commands[i].Signal = legible.First(r.Commands[i].Signal, mostHeldText)
-	}
 	r.Detail = slices.Clone(r.Detail)
 	for i := range r.Detail {
 		r.Detail[i].Text = legible.First(r.Detail[i].Text, mostDetail)
@@ -298,7 +287,7 @@ func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 	c.progress()
 	c.over(x, ActionFailed, func(n *Action) { n.Outcome, n.Error = outcome, why })
 	about := map[string]any{"error": why, "outcome": outcome}
-	c.auditAction(aggregate.System(), AuditFailed, x, withRan(x.Commands, about))
+	c.auditAction(aggregate.System(), AuditFailed, x, about)
 	return c.done()
 }
 

@@ -197,7 +197,7 @@ type Lines struct {
 }
 
 // mostGaps is how many gaps in an output an action's row names.
-const mostGaps = MaxCommands + 2
+const mostGaps = 12
 
 // Missing returns the lines that are missing in an output of total lines of which those with the ascending indexes kept
 // (from 0) are there.

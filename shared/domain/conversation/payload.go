@@ -18,9 +18,7 @@ const (
 	MaxArg     = 4000  // characters
 	MaxScript  = 16000 // characters
 	MinSeconds = 1
-	MaxSeconds = 600 // of all commands together
-
-	MaxCommands = 10
+	MaxSeconds = 600
 )
 
 // Payload is the payload of an action. Each type uses only some of the fields.
@@ -31,29 +29,11 @@ type Payload struct {
 	Argv           []string     `json:"argv,omitempty"`            // test_run
 	Script         string       `json:"script,omitempty"`          // shell_command
 	TimeoutSeconds int          `json:"timeout_seconds,omitempty"` // test_run and shell_command
-	// Commands are those of a shell_command that runs several, one after another until one fails. They take the place of
-	// script and timeout_seconds.
-	Commands  []Command `json:"commands,omitempty"`
-	Tool      string    `json:"tool,omitempty"`      // tool_call
-	Arguments string    `json:"arguments,omitempty"` // tool_call: a JSON object as text, without references
+	Tool           string       `json:"tool,omitempty"`            // tool_call
+	Arguments      string       `json:"arguments,omitempty"`       // tool_call: a JSON object as text, without references
 
 	// Stamped is what the trusted side adds before people are asked.
 	Stamped
-}
-
-// Command is one command of several.
-type Command struct {
-	Script         string `json:"script"`
-	TimeoutSeconds int    `json:"timeout_seconds"`
-}
-
-// Seconds returns how long the action may run, all commands together.
-func (p Payload) Seconds() int {
-	seconds := p.TimeoutSeconds
-	for _, c := range p.Commands {
-		seconds += c.TimeoutSeconds
-	}
-	return seconds
 }
 
 // Stamped is the part of a kept payload that says on which files the action works, and what it makes of them.
@@ -111,14 +91,9 @@ func (p *Payload) decode(t agent.ActionType, d *json.Decoder) (problems []string
 		var x struct {
 			Script         string
 			TimeoutSeconds int `json:"timeout_seconds"`
-			Commands       []Command
 		}
 		err = d.Decode(&x)
 		p.Script, p.TimeoutSeconds = x.Script, x.TimeoutSeconds
-		if len(x.Commands) > 0 {
-			p.Commands = x.Commands
-			return p.checkCommands(), err
-		}
 		problems = append(p.checkScript(), p.checkTime()...)
 	case agent.ToolCall:
 		var x struct{ Tool, Arguments string }
@@ -158,28 +133,6 @@ func (p Payload) checkScript() []string {
 		return []string{"script is empty"}
 	}
 	return line("script", p.Script, MaxScript)
-}
-
-// checkCommands holds each command to what a single one is held to.
-func (p Payload) checkCommands() (problems []string) {
-	if p.Script != "" || p.TimeoutSeconds != 0 {
-		problems = append(problems, "script and timeout_seconds must be left out where commands are given, each with its own")
-	}
-	if n := len(p.Commands); n > MaxCommands {
-		problems = append(problems, fmt.Sprintf("commands has %d entries, the limit is %d", n, MaxCommands))
-	}
-	seconds := 0
-	for i, c := range p.Commands[:min(len(p.Commands), MaxCommands)] {
-		one := Payload{Script: c.Script, TimeoutSeconds: c.TimeoutSeconds}
-		for _, s := range append(one.checkScript(), one.checkTime()...) {
-			problems = append(problems, fmt.Sprintf("commands[%d].%s", i, s))
-		}
-		seconds += min(max(c.TimeoutSeconds, 0), MaxSeconds)
-	}
-	if seconds > MaxSeconds {
-		problems = append(problems, fmt.Sprintf("commands take up to %d s together, the limit is %d", seconds, MaxSeconds))
-	}
-	return problems
 }
 
 func (p Payload) checkTime() []string {

@@ -44,31 +44,6 @@ func manyPaths(n int) string {
 	return strings.Join(list, ",")
 }
 
-// planOf is a payload of n equal commands.
-func planOf(n int, script string, seconds int) string {
-	return `{"commands":[` + strings.TrimSuffix(strings.Repeat(fmt.Sprintf(`{"script":"%s","timeout_seconds":%d},`,
-		script, seconds), n), ",") + `]}`
-}
-
-// A plan is kept and stamped as one payload. A single command keeps the form, and so the hash, that it had.
-func TestAPlanIsOnePayload(t *testing.T) {
-	p, problems := conversation.ReadPayload(agent.ShellCommand, []byte(planOf(10, "ls", 60)))
-	expect.Must(t, problems == nil && len(p.Commands) == 10 && p.Seconds() == 600, "%v", problems)
-	kept, _ := p.Complete(agent.ShellCommand, conversation.On{Base: "v1"}, nil)
-	again, problems := conversation.ReadKept(agent.ShellCommand, []byte(kept.JSON()))
-	expect.That(t, problems == nil && again.JSON() == kept.JSON() && *again.Base == "v1", "%v %s", problems, again.JSON())
-	for i := range p.Commands {
-		other := kept
-		other.Commands = slices.Clone(kept.Commands)
-		other.Commands[i].TimeoutSeconds--
-		expect.That(t, other.JSON() != kept.JSON(), "command %d is not part of the payload", i+1)
-	}
-	one, problems := conversation.ReadPayload(agent.ShellCommand,
-		[]byte(`{"script":"ls","timeout_seconds":60,"commands":[]}`))
-	expect.That(t, problems == nil && one.JSON() == `{"script":"ls","timeout_seconds":60}` && one.Seconds() == 60,
-		"%v %s", problems, one.JSON())
-}
-
 // wrongPayload is a payload, and a part of what is said of it.
 type wrongPayload struct {
 	typ        agent.ActionType
@@ -132,20 +107,7 @@ func wrongCommands() []wrongPayload {
 			"16001 characters"},
 		{agent.ShellCommand, `{"script":"ls","timeout_seconds":1} {}`, "follows"},
 		{agent.ShellCommand, `null`, "script is empty"}, {agent.ShellCommand, `[]`, "form"}, {agent.ShellCommand, ``, "form"},
-		{agent.ShellCommand, planOf(conversation.MaxCommands+1, "ls", 1), "commands has 11 entries, the limit is 10"},
-		{agent.ShellCommand, planOf(2, "ls", 301), "commands take up to 602 s together, the limit is 600"},
-		{agent.ShellCommand, planOf(3, " ", 1), "commands[0].script is empty"},
-		{agent.ShellCommand, planOf(2, strings.Repeat("x", conversation.MaxScript+1), 1),
-			"commands[1].script has 16001 characters, the limit is 16000"},
-		{agent.ShellCommand, planOf(2, `\u0000`, 1), "commands[1].script is no text"},
-		{agent.ShellCommand, planOf(2, "ls", 0), "commands[1].timeout_seconds is 0, it must be 1 to 600"},
-		{agent.ShellCommand, planOf(2, "ls", 601), "commands[1].timeout_seconds is 601"},
-		{agent.ShellCommand, planOf(1, "ls", -700), "commands[0].timeout_seconds is -700"},
-		{agent.ShellCommand, `{"script":"ls","timeout_seconds":5,"commands":[{"script":"ls","timeout_seconds":1}]}`,
-			"must be left out where commands"},
-		{agent.ShellCommand, `{"commands":[{"script":"ls","timeout_seconds":1,"user":"root"}]}`, "form"},
-		{agent.ShellCommand, `{"commands":"ls"}`, "form"}, {agent.ShellCommand, `{"commands":[]}`, "script is empty"},
-		{agent.TestRun, `{"commands":[{"script":"ls","timeout_seconds":1}]}`, "form"},
+		{agent.ShellCommand, `{"commands":[{"script":"ls","timeout_seconds":1}]}`, "form"},
 		{"rm", `{}`, "no action of type"},
 	}
 }
@@ -154,7 +116,7 @@ func TestWhatIsWrongWithAPayloadIsNamed(t *testing.T) {
 	for _, tt := range slices.Concat(wrongFiles(), wrongCommands()) {
 		p, problems := conversation.ReadPayload(tt.typ, []byte(tt.text))
 		if len(problems) == 0 || !strings.Contains(strings.Join(problems, "; "), tt.says) || p.Files != nil ||
-			p.Argv != nil || p.Script != "" || p.Commands != nil {
+			p.Argv != nil || p.Script != "" {
 			t.Errorf("%s %.80s: %q, not %q", tt.typ, tt.text, problems, tt.says)
 		}
 	}

@@ -29,7 +29,6 @@ type Proposal struct {
 	Type    ActionType
 	Payload aggregate.Blob // in the form of Payload.JSON
 	Seconds int            // its timeout
-	Plan    int            // how many commands it runs, if it runs several
 	Summary string         // its purpose in the agent's words
 	On                     // for which it was made, as the payload says
 	Terms   aggregate.Terms
@@ -60,7 +59,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	x := &Action{
 		Number: c.Conversation.Actions, SessionID: c.Conversation.ID, ActionType: p.Type, Payload: p.Payload,
 		Status: ActionPending, RequestedBy: as,
-		CreatedAt: c.Now, Summary: p.Summary, TimeoutSeconds: p.Seconds, Plan: p.Plan,
+		CreatedAt: c.Now, Summary: p.Summary, TimeoutSeconds: p.Seconds,
 		Base: p.Base, Askers: askers, AskedIn: in,
 		Tool: p.Tool, Access: p.Access, AttachmentsVersion: p.Attachments,
 		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: p.Terms, AskedAt: &c.Now},

@@ -19,7 +19,6 @@ type words struct {
 	stopped, later                                        string
 	changed, wrote, deleted, more, notTaken               string
 	lost, emptied, unread                                 string
-	ran                                                   ranWords
 	returned, entries, bytes, resultGone                  string // of a tool
 	resultOld, resultOldWrite                             string // of a tool that reads, and of one that writes
 	pulled, branched                                      string // of a pull request
@@ -60,13 +59,8 @@ var said = language.InEach(
 		fetchAgain: "作業フォルダーの以前のファイルは失われています。ソースのファイルをもう一度取得します。",
 		emptied:    "作業フォルダーの以前のファイルは失われています。空の作業フォルダーで続けます。",
 		unread:     "添付ファイルについてのお知らせです。",
-		ran: ranWords{
-			command: "コマンド %d: ", exit: "終了コード %d", signal: "途中で強制終了 (%s)", timedOut: "制限時間により停止",
-			began: "開始済み、結果は不明", runs: "実行中",
-			notRun: "実行していません", took: "%s 秒", lines: "出力 %s 行目",
-		},
-		pulled:   "プルリクエストの下書き: %s",
-		branched: "ブランチはありますが、プルリクエストはありません: %s",
+		pulled:     "プルリクエストの下書き: %s",
+		branched:   "ブランチはありますが、プルリクエストはありません: %s",
 		returned: "ツールの結果です。メールアドレス、電話番号、マイナンバーは * で伏せています。" +
 			"氏名などはそのままです。",
 		entries: "結果が長いため、最も長い一覧は %s 件のうち最初の %s 件だけを示し、" +
@@ -111,13 +105,8 @@ var said = language.InEach(
 		fetchAgain: "The folder’s earlier files are lost. A person chose to fetch the source’s files again.",
 		emptied:    "The folder’s earlier files are lost. A person chose to continue with an empty folder.",
 		unread:     "About the attachments:",
-		ran: ranWords{
-			command: "Command %d: ", exit: "exit code %d", signal: "killed (%s)", timedOut: "stopped, out of time",
-			began: "started, outcome unknown", runs: "running", notRun: "not run", took: "%s s",
-			lines: "lines %s of the output",
-		},
-		pulled:   "Draft pull request: %s",
-		branched: "The branch exists, without a pull request: %s",
+		pulled:     "Draft pull request: %s",
+		branched:   "The branch exists, without a pull request: %s",
 		returned: "The tool’s result. Email addresses, phone numbers and My Numbers are masked with *; " +
 			"names and everything else are unmasked:",
 		entries: "It is long: of the %s entries of its longest list, only the first %s " +
@@ -221,9 +210,6 @@ func (m *Message) came(w words, x *Action, locale string) {
 	}
 	if text := x.Tests.Said(locale); text != "" {
 		m.own(text)
-	}
-	for _, line := range x.RanLines(locale) {
-		m.own(line)
 	}
 	if p := x.Pushed; p != nil && p.URL() != "" {
 		m.own(fmt.Sprintf(map[bool]string{true: w.pulled, false: w.branched}[p.Number > 0], p.URL()))

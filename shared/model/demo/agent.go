@@ -161,14 +161,8 @@ func (t talk) act(p phrase, said, before, rest string) model.Response {
 	more := strings.Repeat("\n", strings.Count(string(encoded(t.Messages)), `"Name":"`+string(agent.CodeGenerate)+`"`))
 	switch does {
 	case "run":
-		var all []object
-		for _, script := range form("%-next").Split(said, -1) {
-			script = form("%-whole").ReplaceAllString(t.shown.Replace(strings.TrimSpace(script)), "$1$2")
-			all = append(all, object{"script": strings.TrimSpace(script), "timeout_seconds": 60})
-		}
-		if value = all[0]; len(all) > 1 {
-			value = object{"commands": all}
-		}
+		script := form("%-whole").ReplaceAllString(t.shown.Replace(said), "$1$2")
+		value = object{"script": strings.TrimSpace(script), "timeout_seconds": 60}
 	case "write", "files": // what the message gives, a sample or a note
 		names := slices.Compact(form("%-file").FindAllString(cmp.Or(said, "hello.js hello.test.js"), -1))
 		given := ""
@@ -250,14 +244,11 @@ func (t talk) ended(result string) model.Response {
 		}
 	}
 	text += map[bool]string{true: w["comma"] + w["none"]}[form("%-none").MatchString(output)]
-	var tests conversation.Tests
-	for line := range strings.Lines(output) {
-		tests.Read(line)
+	counted := ""
+	if m := form("%-tested").FindStringSubmatch(told); m != nil {
+		tests := conversation.Tests{Passed: number(m[1]), Failed: number(m[2]), Skipped: number(m[3])}
+		counted = tests.Said(t.locale)
 	}
-	if m := form("%-tested").FindStringSubmatch(told); m != nil { // it counts the lines that are not shown, too
-		tests = conversation.Tests{Passed: number(m[1]), Failed: number(m[2]), Skipped: number(m[3])}
-	}
-	counted := tests.Counted().Said(t.locale)
 	text += map[bool]string{true: w["stop"] + "\n" + counted}[counted != ""]
 	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(output, "```", "` ` `"), "\n"), "\n")
 	if shown := strings.Trim(strings.Join(lines[max(0, len(lines)-8):], "\n"), "\n"); shown != "" {

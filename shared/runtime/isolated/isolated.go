@@ -19,7 +19,6 @@ const (
 	MaxScript  = 64 << 10  // bytes of a script
 	MaxArgv    = 128 << 10 // bytes of all arguments
 	MaxArgs    = 256       // arguments
-	MaxPlan    = 10        // commands of a plan
 	MaxLine    = 8 << 10   // bytes of a line; a longer one is cut and marked
 	maxFrame   = 64 << 10  // the longest line has only control characters, each six bytes in JSON
 	maxStream  = 128 << 20 // bytes of an answer; a genuine one has at most a third of that
@@ -38,7 +37,6 @@ type Order struct {
 	Type           string    `json:"type"`   // test_run or shell_command
 	Argv           []string  `json:"argv,omitempty"`
 	Script         string    `json:"script,omitempty"`
-	Commands       []Command `json:"commands,omitempty"`  // instead of a script: run one after another until one fails
 	TimeoutSeconds int       `json:"timeout_seconds"`     // of all commands together
 	Deadline       time.Time `json:"deadline"`            // by then everything has ended and is uploaded
 	Workspace      string    `json:"workspace,omitempty"` // presigned GET of the archive; empty for an empty workspace
@@ -47,12 +45,6 @@ type Order struct {
 	// presigned GET of an object that is there once somebody cancelled
 	Cancel string `json:"cancel,omitempty"`
 	Upload Form   `json:"upload"`
-}
-
-// Command is one command of a plan.
-type Command struct {
-	Script         string `json:"script"`
-	TimeoutSeconds int    `json:"timeout_seconds"`
 }
 
 // Form is where the changed files are uploaded: a POST with fields of a signed policy. Without a URL the files are not
@@ -71,8 +63,6 @@ const (
 
 // Line is a line of the command's output. Unfinished means that the output ended without a line end.
 type Line struct {
-	// Begins is the number of the plan's command that begins here, from 1. Such a line has nothing else.
-	Begins int `json:"begins,omitempty"`
 	// Number is the line's number in the whole output, from 1. Lines that were dropped count, too. Read corrects numbers
 	// that are missing or don't ascend.
 	Number     int    `json:"number,omitempty"`
@@ -94,17 +84,6 @@ type End struct {
 	Left    []string `json:"left,omitempty"`    // what is in the workspace and can't be kept
 	Version string   `json:"version,omitempty"` // sha256 of the uploaded workspace; empty if none was uploaded
 	Held    []string `json:"held,omitempty"`    // the isolation that held, strongest first
-	// Ran says of a plan how each command ended that ran. The other fields are those of the last of them.
-	Ran []Ran `json:"ran,omitempty"`
-}
-
-// Ran is how one command of a plan ended.
-type Ran struct {
-	ExitCode int    `json:"exit_code"` // -1 when a signal ended it
-	Signal   string `json:"signal,omitempty"`
-	TimedOut bool   `json:"timed_out,omitempty"`
-	Millis   int64  `json:"ms"`
-	Lines    int    `json:"lines"` // of its output, dropped ones included
 }
 
 // Runner runs an order and calls onLine for each line of output. It returns an error wrapping ErrNotBegun if nothing of
@@ -134,14 +113,12 @@ func (o Order) Validate() error {
 		for _, a := range o.Argv {
 			size += len(a) + 1
 		}
-		if len(o.Argv) == 0 || o.Argv[0] == "" || o.Script != "" || len(o.Commands) > 0 {
+		if len(o.Argv) == 0 || o.Argv[0] == "" || o.Script != "" {
 			return wrong("test_run takes argv, and argv only")
 		}
 		if len(o.Argv) > MaxArgs || size > MaxArgv {
 			return wrong("argv has %d elements and %d bytes, the limits are %d and %d", len(o.Argv), size, MaxArgs, MaxArgv)
 		}
-	case o.Type == ShellCommand && len(o.Commands) > 0:
-		return o.validatePlan()
 	case o.Type == ShellCommand:
 		if o.Script == "" || len(o.Argv) > 0 {
 			return wrong("shell_command takes script, and script only")
@@ -151,30 +128,6 @@ func (o Order) Validate() error {
 		}
 	default:
 		return wrong("type %q runs in no sandbox", o.Type)
-	}
-	return nil
-}
-
-func (o Order) validatePlan() error {
-	wrong := func(format string, args ...any) error { return fmt.Errorf("order: "+format, args...) }
-	if o.Script != "" || len(o.Argv) > 0 {
-		return wrong("commands stand alone, without script and argv")
-	}
-	if n := len(o.Commands); n > MaxPlan {
-		return wrong("commands has %d entries, the limit is %d", n, MaxPlan)
-	}
-	seconds := 0
-	for i, c := range o.Commands {
-		seconds += max(c.TimeoutSeconds, 0)
-		switch {
-		case c.Script == "" || len(c.Script) > MaxScript:
-			return wrong("commands[%d].script has %d bytes, it must have 1 to %d", i, len(c.Script), MaxScript)
-		case c.TimeoutSeconds < 1 || c.TimeoutSeconds > MaxTimeout:
-			return wrong("commands[%d].timeout_seconds is %d, it must be 1 to %d", i, c.TimeoutSeconds, MaxTimeout)
-		}
-	}
-	if seconds != o.TimeoutSeconds {
-		return wrong("commands take %d s together, timeout_seconds says %d", seconds, o.TimeoutSeconds)
 	}
 	return nil
 }

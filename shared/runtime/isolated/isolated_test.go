@@ -70,9 +70,6 @@ func TestAnAnswerIsNotBelievedTooMuch(t *testing.T) {
 		{"it is taken back after a line", `{"line":{"text":"x"}}` + "\n" + `{"not_begun":{"why":"x"}}` + "\n", false, false},
 		{"no end", begun, false, false},
 		{"an end that is cut off", begun + strings.TrimSpace(end), false, false},
-		{"a plan's second command before its first", begun + `{"line":{"begins":2}}` + "\n" + end, false, false},
-		{"a plan's command twice", begun + `{"line":{"begins":1}}` + "\n" + `{"line":{"begins":1}}` + "\n" + end, false,
-			false},
 		{"no JSON", begun + "hello\n" + end, false, false},
 		{"a frame without an end", begun + `{"line":{"text":"` + strings.Repeat("x", 1<<20) + "\n" + end, false, false},
 	}
@@ -114,15 +111,6 @@ func TestALineThatNobodyTakesEndsTheReading(t *testing.T) {
 	expect.That(t, errors.Is(err, io.ErrClosedPipe) && !errors.Is(err, ErrNotBegun), "got %v", err)
 }
 
-// planned is an order of two commands with one thing changed.
-func planned(change func(*Order)) func(*Order) {
-	return func(o *Order) {
-		o.Type, o.Argv, o.TimeoutSeconds = ShellCommand, nil, 40
-		o.Commands = []Command{{Script: "a", TimeoutSeconds: 30}, {Script: "b", TimeoutSeconds: 10}}
-		change(o)
-	}
-}
-
 func TestAnOrderNamesWhatIsWrongWithIt(t *testing.T) {
 	good := func() Order {
 		return Order{Action: "a", Type: TestRun, Argv: []string{"go", "test"}, TimeoutSeconds: 600,
@@ -140,12 +128,6 @@ func TestAnOrderNamesWhatIsWrongWithIt(t *testing.T) {
 		"shell_command takes script":       func(o *Order) { o.Type = ShellCommand },
 		"argv has 257 elements":            func(o *Order) { o.Argv = make([]string, 257); o.Argv[0] = "x" },
 		"argv has 1 elements and 131074 b": func(o *Order) { o.Argv = []string{strings.Repeat("x", 131073)} },
-		"commands stand alone":             planned(func(o *Order) { o.Script = "x" }),
-		"commands has 11 entries":          planned(func(o *Order) { o.Commands = make([]Command, 11) }),
-		"commands[1].script has 0":         planned(func(o *Order) { o.Commands[1].Script = "" }),
-		"commands[1].timeout_secon":        planned(func(o *Order) { o.Commands[1].TimeoutSeconds = 0 }),
-		"commands take 40 s togeth":        planned(func(o *Order) { o.TimeoutSeconds = 41 }),
-		"test_run takes argv, and ":        func(o *Order) { o.Commands = make([]Command, 1) },
 		"script has 65537 bytes": func(o *Order) {
 			o.Type, o.Argv, o.Script = ShellCommand, nil, strings.Repeat("x", 65537)
 		},

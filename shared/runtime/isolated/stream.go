@@ -44,9 +44,6 @@ func (w *Writer) NotBegun(why string, lasting bool) error {
 	return w.write(frame{NotBegun: &notBegun{why, lasting}})
 }
 
-// Begins reports that the plan's command with this number, from 1, is about to start.
-func (w *Writer) Begins(n int) error { return w.write(frame{Line: &Line{Begins: n}}) }
-
 // Line writes one line of output.
 func (w *Writer) Line(l Line) error { return w.write(frame{Line: &l}) }
 
@@ -66,7 +63,7 @@ const maxLines = 1e9
 // bounds the total, and accepts only in the first frame that nothing has begun.
 func Read(r io.Reader, onLine func(Line) error) (End, error) {
 	in := bufio.NewReaderSize(r, maxFrame)
-	read, number, began := 0, 0, 0
+	read, number := 0, 0
 	for first := true; ; first = false {
 		text, err := in.ReadSlice('\n')
 		if read += len(text); read > maxStream {
@@ -89,14 +86,6 @@ func Read(r io.Reader, onLine func(Line) error) (End, error) {
 			return End{}, fmt.Errorf("sandbox: %s: %w: %w", Cut(f.NotBegun.Why), ErrCannot, ErrNotBegun)
 		case f.NotBegun != nil:
 			return End{}, fmt.Errorf("sandbox: %s: %w", Cut(f.NotBegun.Why), ErrNotBegun)
-		case f.Line != nil && f.Line.Begins != 0:
-			if f.Line.Begins != began+1 || began == MaxPlan {
-				return End{}, errors.New("sandbox: the commands of the plan don't begin in their order")
-			}
-			began++
-			if err := onLine(Line{Begins: began}); err != nil {
-				return End{}, fmt.Errorf("sandbox: hand over a beginning: %w", err)
-			}
 		case f.Line != nil:
 			if f.Line.Number <= number || f.Line.Number > maxLines {
 				f.Line.Number = number + 1

@@ -41,8 +41,8 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 			with(divider(), d.actions(d.cancel(x)), contextLine(append(r.passed(), d.approvedBy(x))...))
 	case x.Status == conversation.ActionExecuting:
 		return d.shown(x, d.title(w.Running, x), navy).with(d.tail(x)...).
-			with(sectionOf(x.RanLines(d.w.Locale))...).with(divider(), d.actions(d.cancel(x)),
-			contextLine(append(r.passed(), d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt)))...))
+			with(divider(), d.actions(d.cancel(x)),
+				contextLine(append(r.passed(), d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt)))...))
 	case x.Status == conversation.ActionSucceeded:
 		return d.over(x, d.title(w.Done, x), green)
 	case x.Outcome == conversation.OutcomeUnknown:
@@ -108,7 +108,7 @@ func (d conversationDrawing) title(text string, x *conversation.Action) string {
 // matter is the end of a notification: what a call does, the beginning of a command, or the names of files.
 func (d conversationDrawing) matter(x *conversation.Action) string {
 	p, ok := d.read(x)
-	said, more := p.Script, 0
+	said := p.Script
 	switch {
 	case !ok:
 		return ""
@@ -118,8 +118,6 @@ func (d conversationDrawing) matter(x *conversation.Action) string {
 	case p.Push != nil:
 		is, _ := PullOf(x, p, d.w.Locale)
 		said = is.Title
-	case len(p.Commands) > 0:
-		said, more = p.Commands[0].Script, len(p.Commands)-1
 	case len(p.Argv) > 0:
 		said = agent.Line(p.Argv)
 	case len(p.Changes) > 0:
@@ -129,9 +127,6 @@ func (d conversationDrawing) matter(x *conversation.Action) string {
 	}
 	if said = inline(said, maxListTitle); said == "" {
 		return ""
-	}
-	if more > 0 {
-		said += " " + fill(d.w.MoreSteps, "n", more)
 	}
 	return ": " + said
 }
@@ -143,16 +138,13 @@ func (d conversationDrawing) effect(x *conversation.Action, last string, cut boo
 	if last != "" {
 		once = fill(d.texts.ApprovedLast, "stage", last)
 	}
-	switch {
-	case x.Pushed != nil:
+	if x.Pushed != nil {
 		kind = "push"
-	case x.Plan > 0:
-		kind = "commands"
 	}
 	if cut {
 		where = fill(d.texts.Inside, "whole", d.w.Review)
 	}
-	return fill(d.texts.Effect[kind], "once", once, "n", x.Plan, "where", where)
+	return fill(d.texts.Effect[kind], "once", once, "where", where)
 }
 
 // Unapprovable says on any surface why nobody can approve an action with this payload; empty: people can.
@@ -242,17 +234,7 @@ func (d conversationDrawing) argv(p conversation.Payload) listing {
 }
 
 func (d conversationDrawing) scripts(p conversation.Payload) (l listing) {
-	if len(p.Commands) == 0 {
-		l.add(0, "", append([]string{d.texts.Script}, d.written(p.Script)...)...)
-		return l
-	}
-	l.more = d.texts.Rest["commands"]
-	l.add(0, "", fill(d.texts.Commands, "n", len(p.Commands)))
-	for i, c := range p.Commands {
-		again := fill(d.texts.Again, "name", fmt.Sprintf("%d.", i+1))
-		l.add(i+1, again, fill(d.texts.Command, "n", i+1, "seconds", c.TimeoutSeconds))
-		l.add(i+1, again, d.written(c.Script)...)
-	}
+	l.add(0, "", append([]string{d.texts.Script}, d.written(p.Script)...)...)
 	return l
 }
 
@@ -291,7 +273,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	if x.ExitCode != nil {
 		lines = append(lines, fill(w.Exit, "code", *x.ExitCode))
 	}
-	lines = append(append(lines, x.Tests.Said(d.w.Locale)), x.RanLines(d.w.Locale)...)
+	lines = append(lines, x.Tests.Said(d.w.Locale))
 	if x.CallResult != nil {
 		lines = append(lines, fill(w.CallReturned, "bytes", conversation.Grouped(x.CallResult.Bytes)))
 	}

@@ -74,7 +74,7 @@ func proposed(t conversation.ActionType, p conversation.Payload) *conversation.P
 	by := begunAt.Add(24 * time.Hour)
 	return &conversation.Proposal{
 		Type: t, Payload: aggregate.Blob{JSON: aggregate.JSON(text),
-			Bytes: len(text)}, Seconds: p.Seconds(), Plan: len(p.Commands), Summary: "失敗しているテストを確かめます",
+			Bytes: len(text)}, Seconds: p.TimeoutSeconds, Summary: "失敗しているテストを確かめます",
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by},
 	}
 }
@@ -103,25 +103,6 @@ func difference(t *testing.T) *conversation.Proposal {
 
 func shell(script string) *conversation.Proposal {
 	return proposed(conversation.ShellCommand, conversation.Payload{Script: script, TimeoutSeconds: 60})
-}
-
-// commands proposes several commands.
-func commands() *conversation.Proposal {
-	return proposed(conversation.ShellCommand, conversation.Payload{Commands: []conversation.Command{
-		{Script: "npm ci", TimeoutSeconds: 120}, {Script: "npm test\u200b # `1` <!channel>\nnode a.js", TimeoutSeconds: 300},
-		{Script: "npm run report > report.txt", TimeoutSeconds: 60}}})
-}
-
-// ran are the first commands of several, the last of which has not ended.
-func (c *onThread) ran(n int) (all []conversation.Ran) {
-	for i := range n {
-		r := conversation.Ran{StartedAt: c.now, From: 12*i + 1}
-		if code := 0; i < n-1 {
-			r.Over, r.ExitCode, r.Millis, r.Lines = true, &code, 2_340, 12
-		}
-		all = append(all, r)
-	}
-	return all
 }
 
 var anyMember = aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,22 +150,6 @@ func TestACutListCountsWhatItsHeadingCounts(t *testing.T) {
 		all := sections(m.Attachments[0].Blocks.BlockSet) // the last one has the agent's words
 		expect.That(t, strings.HasSuffix(all[len(all)-2], says), "%s: %q", locale, all[len(all)-2])
 	}
-	var many conversation.Payload
-	for i := range 8 {
-		many.Commands = append(many.Commands, conversation.Command{Script: strings.Repeat("make\n", 60*(i%2)+60),
-			TimeoutSeconds: 60})
-	}
-	c := begunConversation(t).says("", proposed(conversation.ShellCommand, many))
-	text, _ := c.drawn("en")
-	left := regexp.MustCompile(`continues \(commands not shown in full: ([0-9]+)\)`).FindStringSubmatch(text)
-	expect.Must(t, left != nil, "%s", text)
-	shown := strings.Count(text, "(time limit 60 s)")
-	expect.That(t, fmt.Sprint(8-shown) == left[1] || fmt.Sprint(9-shown) == left[1], "%d of 8 begin, but %s are not whole",
-		shown, left[1])
-
-	text, _ = begunConversation(t).says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))).drawn("en")
-	expect.That(t, strings.Contains(text, "… continues") && !strings.Contains(text, "more"),
-		"a single script is counted: %s", text)
 }
 
 var (
@@ -214,14 +197,11 @@ func TestTheEffectOfAnApprovalIsTrue(t *testing.T) {
 	for i := range argv {
 		argv[i] = strings.Repeat("x", 40)
 	}
-	commands := conversation.Payload{Commands: slices.Repeat([]conversation.Command{{Script: strings.Repeat("make\n", 100),
-		TimeoutSeconds: 60}}, 4)}
 	long := `{"recipient":"U_SATO","text":"` + strings.Repeat("漢字 ", 4000) + `","details":[]}`
 	for name, p := range map[string]*conversation.Proposal{
 		"files": writing(t, 900), "script": shell(strings.Repeat("make\n", 900)),
-		"argv":     proposed(conversation.TestRun, conversation.Payload{Argv: argv, TimeoutSeconds: 30}),
-		"commands": proposed(conversation.ShellCommand, commands),
-		"call":     tooled("send_slack_dm", long, aggregate.Write, conversation.Called{}),
+		"argv": proposed(conversation.TestRun, conversation.Payload{Argv: argv, TimeoutSeconds: 30}),
+		"call": tooled("send_slack_dm", long, aggregate.Write, conversation.Called{}),
 	} {
 		for locale, label := range map[string]string{"ja": "全文を確認", "en": "Read in full"} {
 			_, m := begunConversation(t).says("", p).drawn(locale)

@@ -197,7 +197,7 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	case x.Gate.ApprovedAt != nil:
 		lines = append(lines, d.approvedBy(x), d.texts.NotBegun)
 	}
-	return f.with(sectionOf(x.RanLines(d.w.Locale))...).with(sectionOf(d.pushed(x))...).
+	return f.with(sectionOf(d.pushed(x))...).
 		with(divider(), contextLine(append(lines, why)...))
 }
 

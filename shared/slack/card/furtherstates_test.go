@@ -243,23 +243,6 @@ var conversationStates = []struct {
 			Changed: &conversation.FilesChanged{Files: 7, Added: 12, Removed: 3, Names: []string{"a", "b"},
 				Makers: [][]files.Maker{{{Action: 3, Seen: true}}, nil}}})
 	}},
-	{"action_commands", conversation.CardAction, func(c *onThread) { c.says("", commands()) }},
-	{"action_commands_executing", conversation.CardAction, func(c *onThread) {
-		c.says("", commands()).executing()
-		c.do(c.Began(c.last().ActionID, c.last().Claim.Invocation, c.ran(2), c.now))
-	}},
-	{"action_commands_failed", conversation.CardAction, func(c *onThread) {
-		c.says("", commands()).executing()
-		two, ran := 2, c.ran(2)
-		ran[1].Over, ran[1].ExitCode, ran[1].Millis, ran[1].Lines = true, &two, 61_240, 3
-		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, Commands: ran,
-			Lines: 15})
-	}},
-	{"action_commands_unknown", conversation.CardAction, func(c *onThread) {
-		c.says("", commands()).executing()
-		c.do(c.Began(c.last().ActionID, c.last().Claim.Invocation, c.ran(2), c.now))
-		c.do(c.Crashed(c.now.Add(time.Hour)))
-	}},
 	{"action_approved", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).approved() }},
 	{"action_auto", conversation.CardAction, func(c *onThread) {
 		p := proposed(conversation.TestRun, conversation.Payload{Argv: []string{"go", "test"}, TimeoutSeconds: 30})
