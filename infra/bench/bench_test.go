@@ -59,7 +59,7 @@ func TestFunctionsStartLikeBareHandlers(t *testing.T) {
 	const mib = 1 << 20
 	sizes := map[string]int64{"receive-event": 14 * mib, "receive-interaction": 14 * mib, "serve-gate": 15 * mib,
 		"serve-console": 32 * mib}
-	all := expect.Value(measureStarts(t.Context(), 9, lambda.LikeAWS, os.Getenv("RINGI_ARTIFACTS"),
+	all := expect.Value(measureStarts(t.Context(), 9,
 		slices.Collect(maps.Keys(sizes))...))(t)
 	expect.Is(t, len(all), len(sizes))
 	for _, s := range all {

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"ringi/infra/local/lambda"
 )
 
 // effort is how often each thing is measured.
@@ -90,7 +88,7 @@ func printCalls(ctx context.Context, e effort, out io.Writer) error {
 }
 
 func printStarts(ctx context.Context, e effort, out io.Writer) error {
-	all, err := measureStarts(ctx, e.spawns, lambda.LikeAWS, "")
+	all, err := measureStarts(ctx, e.spawns)
 	for _, s := range all {
 		fmt.Fprintf(out, "- %s starts in %s, %s× a bare handler; %.1f MiB\n", s.name, millis(s.median), num(s.ratio),
 			float64(s.size)/(1<<20))

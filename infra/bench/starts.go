@@ -46,8 +46,7 @@ type start struct {
 }
 
 // measureStarts builds functions and bare handlers and starts them alternately: the functions of these folders, or all.
-// artifacts is a folder of `sam build`; if it is empty the functions are compiled.
-func measureStarts(ctx context.Context, spawns int, like lambda.Flags, artifacts string, folders ...string) ([]start, error) {
+func measureStarts(ctx context.Context, spawns int, folders ...string) ([]start, error) {
 	root, err := process.ModuleRoot()
 	if err != nil {
 		return nil, err
@@ -57,7 +56,7 @@ func measureStarts(ctx context.Context, spawns int, like lambda.Flags, artifacts
 		return nil, err
 	}
 	defer os.RemoveAll(bare)
-	if err := build(ctx, root, bare, like); err != nil {
+	if err := build(ctx, root, bare); err != nil {
 		return nil, err
 	}
 	secret := httptest.NewServer(http.HandlerFunc(slackSecret))
@@ -67,7 +66,7 @@ func measureStarts(ctx context.Context, spawns int, like lambda.Flags, artifacts
 	if err != nil {
 		return nil, err
 	}
-	binaries, release, err := lambda.Binaries(ctx, root, artifacts, like, described.Functions, nil)
+	binaries, release, err := lambda.Binaries(ctx, root, "", lambda.LikeAWS, described.Functions, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -122,10 +121,10 @@ func environment(endpoint string, own map[string]string) (list []string) {
 }
 
 // build compiles the bare handlers like the functions, each with the clients of its name.
-func build(ctx context.Context, root, into string, like lambda.Flags) error {
+func build(ctx context.Context, root, into string) error {
 	for _, clients := range slices.Compact(slices.Sorted(maps.Values(bareOf))) {
 		tags := strings.ReplaceAll(clients, "-", ",")
-		cmd := like.Build(ctx, root, filepath.Join(into, clients), tags, "./infra/bench/bare")
+		cmd := lambda.LikeAWS.Build(ctx, root, filepath.Join(into, clients), tags, "./infra/bench/bare")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("build the bare handler with %s: %w\n%s", clients, err, out)
 		}

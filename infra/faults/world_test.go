@@ -60,7 +60,7 @@ func TestMain(m *testing.M) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 		defer cancel()
-		b, err := open(ctx, "", os.Getenv("RINGI_ARTIFACTS"))
+		b, err := open(ctx)
 		if err != nil {
 			log.Println("start the stack:", err)
 			return 1
@@ -71,16 +71,15 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// open starts a stack whose calls the injector sees and whose sweeper runs only when told. template "" is this
-// module's; artifacts is a folder with compiled functions, or "" to compile them.
-func open(ctx context.Context, template, artifacts string) (*harness, error) {
+// open starts a stack whose calls the injector sees and whose sweeper runs only when told.
+func open(ctx context.Context) (*harness, error) {
 	w := newInjector()
 	p := &delivery{lost: func(record []byte) bool {
 		t := w.whose(lambda.Call{Event: record})
 		return t != nil && t.sweeperOnly
 	}}
 	o := driver.Options()
-	o.Faults, o.Between, o.Template, o.Artifacts = w, p.wrap, template, artifacts
+	o.Faults, o.Between = w, p.wrap
 	o.Sandbox = sandbox.Options{Shortcuts: []sandbox.Shortcut{{CallbackID: "cancel_task"}}, AnswerTime: 10 * time.Second}
 	s, err := driver.Start(ctx, o)
 	if err != nil {

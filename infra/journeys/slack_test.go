@@ -148,7 +148,7 @@ func TestAnotherSlackThanTheSandbox(t *testing.T) {
 
 	o := stack.Options{
 		SlackAPIURL: server.URL + "/api/", SigningSecret: "its-signing-secret", BotToken: "xoxb-its-token",
-		Model: "demo", ByHand: true, Artifacts: driver.Options().Artifacts,
+		Model: "demo", ByHand: true,
 	}
 	driver.Configure(&o)
 	s := expect.Value(stack.Start(t.Context(), o))(t)

@@ -72,11 +72,8 @@ func TestHelpIsGivenAndNoFailure(t *testing.T) {
 		"%v: %s", err, out)
 }
 
-// onFreePorts returns flags for a stack that can run next to others. RINGI_ARTIFACTS may name a folder of compiled
-// functions.
-func onFreePorts() []string {
-	return []string{"-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0", "-artifacts", os.Getenv("RINGI_ARTIFACTS")}
-}
+// onFreePorts returns flags for a stack that can run next to others.
+func onFreePorts() []string { return []string{"-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0"} }
 
 // asProgram is the variable with which this test binary is the program: to link another one takes seconds.
 const asProgram = "RINGI_LOCAL_AS_PROGRAM"

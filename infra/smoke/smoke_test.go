@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +21,7 @@ import (
 // The walk, with the local stack instead of one that sam deployed.
 func TestTheWalkHoldsOnTheLocalStack(t *testing.T) {
 	expect.Patience(t)
-	s := expect.Value(stack.Start(t.Context(), stack.Options{Model: "demo", Artifacts: os.Getenv("RINGI_ARTIFACTS")}))(t)
+	s := expect.Value(stack.Start(t.Context(), stack.Options{Model: "demo"}))(t)
 	t.Cleanup(s.Close)
 	slackSide := httptest.NewServer(standIn())
 	t.Cleanup(slackSide.Close)

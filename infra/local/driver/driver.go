@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"os"
 	"testing"
 	"time"
 
@@ -185,11 +184,9 @@ func (a attempt) Fatalf(format string, args ...any) {
 
 // Options returns the options of `go run ./infra/local`, but with free ports, with the settings that a workspace begins
 // with in production, by which requesters approve too (driver.SetTitles changes that), and with a sweeper that only
-// runs when a test calls it. Functions are compiled unless RINGI_ARTIFACTS names a folder of compiled ones.
+// runs when a test calls it.
 func Options() stack.Options {
-	o := stack.Options{
-		Model: "demo", ByHand: true, FunctionLog: io.Discard, Artifacts: os.Getenv("RINGI_ARTIFACTS"),
-	}
+	o := stack.Options{Model: "demo", ByHand: true, FunctionLog: io.Discard}
 	Configure(&o)
 	return o
 }
