@@ -81,7 +81,7 @@ func code(input string) []model.Call {
 	return []model.Call{{ID: "c1", Name: "code_generate", Input: json.RawMessage(input)}}
 }
 
-const edits = `{"files":[],"edits":[{"path":"a.txt","old":"two","from":0,"to":0,"new":"2"}],"delete":[],"summary":"numbers"}`
+const edits = `{"files":[],"edits":[{"path":"a.txt","old":"two","new":"2"}],"delete":[],"summary":"numbers"}`
 
 func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 	server := storetest.Start(t)
@@ -104,7 +104,7 @@ func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 	w.Wake()
 	expect.Value(w.handle())(t)
 	said := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
-	expect.That(t, strings.Contains(said, `"edits":[{"path":"a.txt","old":"","from":1,"to":2`) &&
+	expect.That(t, strings.Contains(said, `"edits":[{"path":"a.txt","old":"one\ntwo\n","new":"one\n2\n"`) &&
 		!strings.Contains(said, "sha256"), "%s", said)
 }
 

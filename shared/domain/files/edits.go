@@ -12,17 +12,12 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Edit replaces a part of a file: the only place of the text Old, or the lines From to To.
+// Edit replaces a part of a file: the text Old, which the file has exactly once.
 type Edit struct {
 	Path string `json:"path"`
 	Old  string `json:"old"`
-	From int    `json:"from"` // from 1
-	To   int    `json:"to"`   // inclusive
 	New  string `json:"new"`
 }
-
-// lines reports whether the edit names lines and not a text.
-func (e Edit) lines() bool { return e.From != 0 || e.To != 0 }
 
 // Limits of what is proposed at once.
 const (
@@ -92,13 +87,8 @@ func (e Edit) check(field string, add func(format string, args ...any)) {
 	if err := CheckWritable(e.Path); err != nil {
 		add("%s.%v", field, err)
 	}
-	switch {
-	case e.lines() && e.Old != "":
-		add("%s has old and from–to, it must have one of them", field)
-	case e.lines() && (e.From < 1 || e.To < e.From):
-		add("%s has the lines %d to %d, they must be 1 or more and in order", field, e.From, e.To)
-	case !e.lines() && e.Old == "":
-		add("%s.old is empty: it must be text of the file, or from and to must be given", field)
+	if e.Old == "" {
+		add("%s.old is empty: it must be text of the file", field)
 	}
 	for _, part := range [][2]string{{"old", e.Old}, {"new", e.New}} {
 		if !IsText([]byte(part[1])) {
@@ -196,8 +186,8 @@ type place struct {
 	with     string
 }
 
-// mark is the byte order mark by which Excel knows that a file is UTF-8. It is no part of the first line: no edit moves
-// or removes it, only writing the file whole does.
+// mark is the byte order mark by which Excel knows that a file is UTF-8. No edit moves or removes it, only writing the
+// file whole does.
 const mark = "\ufeff"
 
 // edited returns a file after its edits.
@@ -260,32 +250,19 @@ func (e Edit) find(text string) (at place, err error) {
 	if strings.Contains(at.with, "\r") {
 		return at, errors.New(".new has a CR without LF: write the file whole in files")
 	}
-	if !e.lines() {
-		old := strings.ReplaceAll(e.Old, "\r\n", "\n")
-		if old == "" {
-			return at, fmt.Errorf(".old is only the byte order mark of %q: write the file whole in files", e.Path)
-		}
-		switch n := occurrences(text, old); n {
-		case 1:
-		case 0:
-			return at, fmt.Errorf(".old is not in %q", e.Path)
-		default:
-			return at, fmt.Errorf(".old is in %q %d times, it must be there once: add what stands around it", e.Path, n)
-		}
-		at.from = strings.Index(text, old)
-		at.to = at.from + len(old)
-		return at, nil
+	old := strings.ReplaceAll(e.Old, "\r\n", "\n")
+	if old == "" {
+		return at, fmt.Errorf(".old is only the byte order mark of %q: write the file whole in files", e.Path)
 	}
-	lines := slices.Collect(strings.Lines(text))
-	if e.To > len(lines) {
-		return at, fmt.Errorf("has the lines %d to %d, %q has %d", e.From, e.To, e.Path, len(lines))
+	switch n := occurrences(text, old); n {
+	case 1:
+	case 0:
+		return at, fmt.Errorf(".old is not in %q", e.Path)
+	default:
+		return at, fmt.Errorf(".old is in %q %d times, it must be there once: add what stands around it", e.Path, n)
 	}
-	at.from = len(strings.Join(lines[:e.From-1], ""))
-	at.to = at.from + len(strings.Join(lines[e.From-1:e.To], ""))
-	// New are whole lines, but a file whose last line has no end keeps it so.
-	if at.with != "" && !strings.HasSuffix(at.with, "\n") && strings.HasSuffix(lines[e.To-1], "\n") {
-		at.with += "\n"
-	}
+	at.from = strings.Index(text, old)
+	at.to = at.from + len(old)
 	return at, nil
 }
 
@@ -328,7 +305,7 @@ func CheckNames(all iter.Seq[string], changes []Change) error {
 	return nil
 }
 
-// Proposed returns changes in the form in which they are proposed.
+// Proposed returns changes in the form in which they are proposed, for whoever proposed them to read again.
 func Proposed(changes []Change) (w Writing) {
 	for _, c := range changes {
 		if c.Is == nil {
@@ -337,22 +314,21 @@ func Proposed(changes []Change) (w Writing) {
 		}
 		var edits []Edit
 		for _, h := range c.Hunks {
-			var with strings.Builder
-			to := h.From - 1
+			var was, is strings.Builder
 			for _, line := range h.Lines {
 				if line[0] != '+' {
-					to++
+					was.WriteString(line[1:])
 				}
 				if line[0] != '-' {
-					with.WriteString(line[1:])
+					is.WriteString(line[1:])
 				}
 			}
-			edits = append(edits, Edit{Path: c.Path, From: h.From, To: to, New: with.String()})
+			edits = append(edits, Edit{c.Path, was.String(), is.String()})
 		}
 		switch {
 		case len(edits) == 0:
 			w.Files = append(w.Files, File{Path: c.Path})
-		case edits[0].To < edits[0].From: // the file was new or empty
+		case edits[0].Old == "": // the file was new or empty
 			w.Files = append(w.Files, File{c.Path, edits[0].New})
 		default:
 			w.Edits = append(w.Edits, edits...)

@@ -16,10 +16,6 @@ func edit(path, old, to string) files.Edit {
 	return files.Edit{Path: path, Old: old, New: to}
 }
 
-func lines(path string, from, to int, with string) files.Edit {
-	return files.Edit{Path: path, From: from, To: to, New: with}
-}
-
 // after returns what a file's only change makes of it.
 func after(was string, c files.Change) string {
 	var b strings.Builder
@@ -50,19 +46,14 @@ func TestEditsReplaceWhatTheyName(t *testing.T) {
 		{"ab", "AB", []files.Edit{edit("f", "a", "A"), edit("f", "b", "B")}}, // they touch
 		{"a\r\nb\r\nc\r\n", "a\r\nB\r\nB2\r\nc\r\n", []files.Edit{edit("f", "b\n", "B\nB2\n")}},
 		{"a\r\nb\r\n", "a\r\nB\r\n", []files.Edit{edit("f", "\r\nb\r\n", "\r\nB\r\n")}},
-		{"a\nb\nc\n", "a\nx\ny\n", []files.Edit{lines("f", 2, 3, "x\ny")}},
-		{"a\nb\nc\n", "a\nc\n", []files.Edit{lines("f", 2, 2, "")}},
-		{"a\nb", "a\nB", []files.Edit{lines("f", 2, 2, "B")}},
-		{"a\nb", "a\nB\n", []files.Edit{lines("f", 2, 2, "B\n")}},
-		{"a\r\nb\r\nc", "a\r\nB\r\nC", []files.Edit{lines("f", 2, 2, "B"), lines("f", 3, 3, "C")}},
+		{"a\nb\nc\n", "a\nx\ny\n", []files.Edit{edit("f", "b\nc\n", "x\ny\n")}},
+		{"a\nb\nc\n", "a\nc\n", []files.Edit{edit("f", "b\n", "")}},
+		{"a\nb", "a\nB", []files.Edit{edit("f", "b", "B")}},
+		{"a\nb", "a\nB\n", []files.Edit{edit("f", "b", "B\n")}},
+		{"a\r\nb\r\nc", "a\r\nB\r\nC", []files.Edit{edit("f", "b", "B"), edit("f", "c", "C")}},
 		{"\ufeffa\nb\n", "\ufeffa\nB\n", []files.Edit{edit("f", "b", "B")}},
-		{"\ufeffa\nb\n", "\ufeffA\nb\n", []files.Edit{lines("f", 1, 1, "A")}}, // the mark is no part of a line
-		{"\ufeffa\r\nb\r\n", "\ufeffA\r\nb\r\n", []files.Edit{lines("f", 1, 1, "\ufeffA\n")}},
-		{"\ufeffa\nb\n", "\ufeffb\n", []files.Edit{lines("f", 1, 1, "")}},
-		{"\ufeffa\nb\n", "\ufeffx\n", []files.Edit{lines("f", 1, 2, "x")}},
 		{"\ufeffa\nb\n", "\ufeffA\nb\n", []files.Edit{edit("f", "\ufeffa\n", "A\n")}},
-		{"a\nb\n", "\ufeffa\nb\n", []files.Edit{lines("f", 1, 1, "\ufeffa")}},
-		{"a\n", "", []files.Edit{lines("f", 1, 1, "")}},
+		{"a\n", "", []files.Edit{edit("f", "a\n", "")}},
 	} {
 		changes, problems := treeOf(t, program("f", tt.was)).Changes(files.Writing{Edits: tt.edits})
 		if problems != nil || len(changes) != 1 || after(tt.was, changes[0]) != tt.is {
@@ -96,10 +87,8 @@ func TestAnEditThatCantBeMadeIsRefusedByName(t *testing.T) {
 	for says, p := range map[string]files.Writing{
 		`edits[0] .old is in "aaa" 3 times`: {Edits: []files.Edit{edit("aaa", "aa", "b")}},
 		`edits[0] .old is not in "aaa"`:     {Edits: []files.Edit{edit("aaa", "A", "b")}},
-		`edits[0] changes nothing`:          {Edits: []files.Edit{lines("lines", 1, 1, "1")}},
-		`edits[1] has the lines 3 to 4, "lines" has 3`: {Edits: []files.Edit{lines("lines", 1, 1, "x"),
-			lines("lines", 3, 4, "x")}},
-		`edits[1] and edits[0] overlap`: {Edits: []files.Edit{lines("lines", 2, 3, "x"),
+		`edits[0] changes nothing`:          {Edits: []files.Edit{edit("lines", "1", "1")}},
+		`edits[1] and edits[0] overlap`: {Edits: []files.Edit{edit("lines", "2\n3", "x"),
 			edit("lines", "1\n2", "x")}},
 		`edits[0] .new has a CR without LF`:      {Edits: []files.Edit{edit("lines", "1", "a\rb")}},
 		`"mixed" has line ends of several kinds`: {Edits: []files.Edit{edit("mixed", "a", "x")}},
@@ -148,8 +137,7 @@ func TestChangesAreWhatIsMadeOfThem(t *testing.T) {
 		}
 		for range rapid.IntRange(0, 3).Draw(rt, "edits") {
 			p.Edits = append(p.Edits, files.Edit{Path: paths.Draw(rt, "path"), Old: texts.Draw(rt, "old"),
-				New:  texts.Draw(rt, "new"),
-				From: rapid.IntRange(-1, 3).Draw(rt, "from"), To: rapid.IntRange(0, 3).Draw(rt, "to")})
+				New: texts.Draw(rt, "new")})
 		}
 		p.Delete = rapid.SliceOfN(paths, 0, 2).Draw(rt, "delete")
 		if p.Check() != nil {

@@ -97,8 +97,8 @@ func difference(t *testing.T) *conversation.Proposal {
 		{Path: "src/a.go", Content: "\ufeffpackage a\r\n\r\nfunc A() {\r\n\treturn\r\n}\r\n\r\n// 1\r\n// 2\r\n// 3\r\n// 4\r\n// 5"},
 		{Path: "old.txt", Content: "gone  \nsoon"}}))(t)
 	return changing(t, base, conversation.Payload{Delete: []string{"old.txt"}, Edits: []files.Edit{
-		{Path: "src/a.go", Old: "\treturn\n", New: "\tgo A() // `now` \u202e<!channel>\n"}, {Path: "src/a.go", From: 11,
-			To: 11, New: "// five \n"}}})
+		{Path: "src/a.go", Old: "\treturn\n", New: "\tgo A() // `now` \u202e<!channel>\n"}, {Path: "src/a.go", Old: "// 5",
+			New: "// five \n"}}})
 }
 
 func shell(script string) *conversation.Proposal {
