@@ -64,15 +64,14 @@ type Page struct {
 // decision is refused if the content has changed, or another stage is asked.
 type Tried struct {
 	aggregate.Offer
-	stage  int    // of a gate under a rule; 0: the page showed none
-	as     string // account of whom the viewer stands in for, if the form asked
+	stage  int // of a gate under a rule; 0: the page showed none
 	reason string
 }
 
 func triedBy(r *http.Request) Tried {
 	stage, _ := strconv.Atoi(r.PostFormValue("stage"))
 	return Tried{
-		stage: stage, as: r.PostFormValue("as"),
+		stage: stage,
 		Offer: aggregate.Offer{Act: aggregate.Act(r.PostFormValue("act")), ID: r.PostFormValue("id"),
 			Kind: aggregate.CardType(r.PostFormValue("kind")), Hash: r.PostFormValue("hash")},
 		reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n"),

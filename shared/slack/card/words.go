@@ -251,7 +251,6 @@ type routeWords struct {
 	SendBack, NewVersion, NewTurn            string // how it goes on, and what that means
 	Deny, Over, NoTurn, NoVersion, SendBacks string
 	Then                                     string
-	AsWhom, AsWhomText, AsWhomSend           string // the form for a hand that stands in for several
 	Owes                                     string // in lists
 	Askers                                   string // whose words were shown beside the requester's
 	Closed, OnlyButton                       string // on copies
