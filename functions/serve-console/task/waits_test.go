@@ -92,7 +92,7 @@ func testOwedByEnd(t *testing.T, w *consoletest.World) {
 			}
 		}
 	}
-	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "あなたの番 すべて 止まった回覧 絞り込み")
+	w.As(webapi.Suzuki).Get("/console/approvals").Says(t, 200, "あなたの番 すべて 絞り込み")
 	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "課長(あと1人): 鈴木 一郎・Alex Kim")
 	first := w.As(webapi.Alex).Get("/console/approvals?next=x")
 	page := w.As(webapi.Alex).Get(first.To)
