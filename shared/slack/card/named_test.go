@@ -71,17 +71,16 @@ func TestNoSentenceNamesAButtonThatIsNotThere(t *testing.T) {
 	}
 }
 
-// Where a route waits for somebody who has left, the link by which an administrator names their successor stands beside
-// their name.
-func TestALinkToTheSuccessorStandsBesideWhoHasLeft(t *testing.T) {
+// Where a route waits for somebody who has left, the link by which an administrator sets who stands in for them stands
+// beside their name.
+func TestALinkToStandInsStandsBesideWhoHasLeft(t *testing.T) {
 	for _, state := range routeStates {
 		if state.name != "route_stuck" {
 			continue
 		}
 		s := state.scenario(t)
 		m := card.Render(s.Aggregate, s.card(state.card), defaults, card.Around{Console: "https://x.example/console"}, s.now)
-		expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "<@"+yamada+"> さん (<https://x.example/console/tasks/"+
-			s.Head.TaskID+"/successor?gate="+s.Process().ID+"&amp;stage=3&amp;for="+yamada+"|後任を決める>)")
+		expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "<@"+yamada+"> さん (<https://x.example/console/stand-ins|代理を決める>)")
 		return
 	}
 	t.Fatal("no such state")

@@ -201,7 +201,7 @@ func (r routed) left() (line string, alone bool) {
 	}
 	text, link := r.texts.Left, ""
 	if r.Console != "" {
-		link = fmt.Sprintf(" (<%s/console/stand-ins|%s>)", r.Console, r.texts.SetStandIn)
+		link = fmt.Sprintf(" (<%s/stand-ins|%s>)", r.Console, r.texts.SetStandIn)
 	}
 	who := r.w.mention(gone)
 	return "\n" + fill(text, "stage", r.called(s), "who", who, "link", link), able == 0
