@@ -16,7 +16,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -61,22 +60,6 @@ func TestManifestSuggestsTheKnownPrompts(t *testing.T) {
 		{Title: "従業員一覧", Message: "従業員一覧を取得して"},
 	}
 	expect.Same(t, want, readManifest(t).Features.AgentView.SuggestedPrompts)
-}
-
-// The help has the name of the entry in a message's menu, which has both languages.
-func TestHelpNamesTheMenuEntry(t *testing.T) {
-	for _, s := range readManifest(t).Features.Shortcuts {
-		if s.CallbackID != "ringi_from_message" {
-			continue
-		}
-		ja, en, _ := strings.Cut(s.Name, " / ")
-		for locale, name := range map[string]string{"ja": "「" + ja + "」", "en": "“" + en + "”"} {
-			help := card.NoteHelp.Told(locale, "")
-			expect.That(t, strings.Contains(help, name), "%s: the help names no %s: %s", locale, name, help)
-		}
-		return
-	}
-	t.Error("a message's menu has no entry to ask")
 }
 
 // The addresses in the manifest are the API's routes, except for those of the console and of outside agents.

@@ -36,7 +36,6 @@ func newConversation(t *testing.T, db *storetest.Server, script string) *inConve
 	w := newWorld(t, db)
 	rows := store.ConversationsOf(w.Store.KindStore.Store)
 	rows.Now = w.Now
-	w.h.Conversations = rows
 	in := conversation.Inbound{Team: slacktest.Team, Channel: webapi.HR, ChannelType: "channel", Thread: w.root,
 		TS: w.root, User: webapi.Sato, Text: "hi"}
 	k := &inConversation{world: w, Talk: pipelinetest.Begin(t, rows, w.Now, in,
@@ -95,7 +94,6 @@ func TestPeopleDecideOnActions(t *testing.T) {
 		"a page is turned for those alone who could open it":                   testPagesForReaders,
 		"a conversation that was closed begins anew":                           testConversationReopened,
 		"on the Home tab, where what is refused is said in a dialog":           testActionOnTheTab,
-		"listed by a command, with the conversations of whoever asks":          testActionListed,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, db) })
 	}
@@ -138,26 +136,6 @@ func testActionOnTheTab(t *testing.T, db *storetest.Server) {
 	expect.Same(t, webapi.Suzuki, k.action().Gate.ApprovedBy)
 	h := expect.Value(records.NotesOf(k.Store.Table()).OpenHome(t.Context(), k.Ref.Tenant, webapi.Suzuki))(t)
 	expect.That(t, h.Team == slacktest.Team, "the tab is not published again: %+v", h)
-}
-
-func testActionListed(t *testing.T, db *storetest.Server) {
-	k := newConversation(t, db, "make")
-	if said := k.said(k.typed(webapi.Suzuki, webapi.HR, "list")); !strings.Contains(said, "操作 #1 の確認") ||
-		strings.Contains(said, "エージェントとの会話") {
-		t.Error(said)
-	}
-	if said := k.said(k.typed(webapi.Sato, webapi.HR, "list")); !strings.Contains(said, "エージェントとの会話") ||
-		!strings.Contains(said, "claude · 🔵 承認待ち") {
-		t.Error(said)
-	}
-	if said := k.said(k.typed(webapi.Guest, webapi.HR, "list")); strings.Contains(said, "操作 #1") {
-		t.Error(said)
-	}
-	k.End()
-	if said := k.said(k.typed(webapi.Sato, webapi.HR, "list")); strings.Contains(said, "エージェントとの会話") ||
-		strings.Contains(said, "操作 #1") {
-		t.Error(said)
-	}
 }
 
 func testActionRejected(t *testing.T, db *storetest.Server) {

@@ -14,7 +14,6 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/boot"
@@ -50,11 +49,8 @@ type Store interface {
 	inbound.Store
 	Once(ctx context.Context, tenant, what string) (first bool, came records.Came, err error)
 	Came(ctx context.Context, tenant, what string, c records.Came) error
-	Numbered(ctx context.Context, tenant string, x task.Numbered) ([]task.Numbered, error)
-	RequestNumbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Requested, error)
 	HomeChanged(ctx context.Context, tenant string, h records.OpenHome) error
 	Again(ctx context.Context, tenant, what string) error
-	decide.InboxStore
 }
 
 type Slack interface {
@@ -67,8 +63,6 @@ type Slack interface {
 	Delete(ctx context.Context, channel, ts string) error
 	Direct(ctx context.Context, user, text string) error
 	OpenDM(ctx context.Context, user string) (channel string, err error)
-	Seen(ctx context.Context, channel, thread, ts string) (m inbound.Message, there bool, err error)
-	Reaches(ctx context.Context, channel, user string) (bool, error)
 	Link(ctx context.Context, channel, ts, thread string) string
 }
 
@@ -80,16 +74,14 @@ type Results interface {
 }
 
 type Handler struct {
-	Rows          Rows
-	Store         Store
-	Slack         Slack
-	People        *people.People
-	Results       Results
-	Conversations decide.InboxSessions
-	Calls         decide.InboxCalls
-	Contests      Contests
-	Edge          inbound.Edge
-	Now           func() time.Time
+	Rows     Rows
+	Store    Store
+	Slack    Slack
+	People   *people.People
+	Results  Results
+	Contests Contests
+	Edge     inbound.Edge
+	Now      func() time.Time
 
 	early atomic.Pointer[early] // the last that this instance noted
 }
@@ -132,7 +124,6 @@ func (h *Handler) act(ctx context.Context, body []byte, host string) (inbound.Re
 		if err != nil {
 			return inbound.OK(), err
 		}
-		c.host = host
 		return h.command(ctx, c)
 	}
 	p, ok, err := read(body)

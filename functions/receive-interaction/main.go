@@ -45,7 +45,6 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	slack := bots.Open(cfg, keys, env.Credentials, rows, slackTimeout)
 	return &Handler{
 		Rows: all, Store: storedIn(rows), Results: results,
-		Conversations: store.ConversationsOf(all), Calls: store.CallsOf(all),
 		Contests: store.ContestsOf(all, results),
 		Slack:    slack, People: &people.People{Slack: slack, Now: time.Now},
 		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now,

@@ -258,7 +258,7 @@ func TestDecisionsOnTheHomeTab(t *testing.T) {
 		},
 		"open the dialog for a new request": func(t *testing.T, w *world) {
 			w.quiet(w.post(w.onTab(webapi.Sato, card.NewRequest, "")), webapi.Sato)
-			w.titled(webapi.Sato, card.RequestModal("ja"))
+			w.titled(webapi.Sato, card.RequestModal("ja", ""))
 		},
 		"eight clicks in three places make one decision": testClicksInThreePlaces,
 	})

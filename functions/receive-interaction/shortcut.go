@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"slices"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -48,34 +47,25 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 		return inbound.Response{}, err
 	}
 	person, _ := h.locale(ctx, p.Team.ID, p.User.ID)
-	of, text := p.of(), p.Message.shown()
+	text := p.Message.shown()
 	switch {
 	case p.own():
-		h.note(ctx, of, p.User.ID, card.NoteOwn, person)
+		h.note(ctx, p, card.NoteOwn, person)
 	case text == "":
-		h.note(ctx, of, p.User.ID, card.NoteEmpty, person)
+		h.note(ctx, p, card.NoteEmpty, person)
+	case card.TooLong(text):
+		h.note(ctx, p, card.NoteTooLong, person)
 	default:
-		err := h.Slack.OpenView(ctx, p.TriggerID, card.MessageRequestModal(person, text, of))
-		slog.InfoContext(ctx, "asked for a request of a message", "user", p.User.ID, "err", err) // if not, they try again
+		return h.opens(ctx, p.TriggerID, p.User.ID, card.RequestModal(person, text)), nil
 	}
 	return inbound.OK(), nil
 }
 
-// of names the payload's message, and whose words and files it has.
-func (p payload) of() card.RequestOf {
-	m := p.Message
-	return having(card.RequestOf{Channel: p.channel(), TS: cmp.Or(m.TS, p.MessageTS), Thread: m.ThreadTS, User: m.User},
-		m.Content())
-}
-
-// having returns of with whose words and files its message has.
-func having(of card.RequestOf, content inbound.Content) card.RequestOf {
-	of.Files, of.Owners = nil, nil
-	of.Authors, of.MoreFiles = aggregate.AuthorsOf(content.Forwarded), content.MoreFiles
-	for _, f := range content.Files {
-		of.Files, of.Owners = append(of.Files, f.ID), append(of.Owners, f.User)
-	}
-	return of
+// opens shows the dialog for a new request. If it does not open, the person tries again.
+func (h *Handler) opens(ctx context.Context, trigger, user string, dialog slack.ModalViewRequest) inbound.Response {
+	err := h.Slack.OpenView(ctx, trigger, dialog)
+	slog.InfoContext(ctx, "asked for a request", "user", user, "err", err)
+	return inbound.OK()
 }
 
 // own reports whether the payload's message is one of Ringi's.
@@ -84,10 +74,11 @@ func (p payload) own() bool {
 	return m.Metadata.EventType == slackapi.EventType || m.AppID != "" && m.AppID == p.AppID
 }
 
-// note shows a note to one person about their request, in their direct messages if it can't be shown where they are.
-func (h *Handler) note(ctx context.Context, of card.RequestOf, user string, note card.AskNote, locale string) {
-	text := note.Told(locale, "")
-	err := h.Slack.Ephemeral(ctx, of.Channel, of.Thread, user, text)
+// note tells one person why a message can't become a request, in their direct messages if it can't be shown where they
+// are.
+func (h *Handler) note(ctx context.Context, p payload, note card.AskNote, locale string) {
+	user, text := p.User.ID, note.Told(locale)
+	err := h.Slack.Ephemeral(ctx, p.channel(), p.thread(), user, text)
 	var refused slackapi.Refused
 	if errors.As(err, &refused) && refused.Permanent {
 		err = h.Slack.Direct(ctx, user, text)
@@ -107,47 +98,23 @@ func (h *Handler) open(ctx context.Context, p payload) (inbound.Response, error)
 		return ignore(ctx, "shortcut")
 	}
 	person, _ := h.locale(ctx, p.Team.ID, p.User.ID)
-	err := h.Slack.OpenView(ctx, p.TriggerID, card.RequestModal(person))
-	// If the dialog did not open, the person tries again.
-	slog.InfoContext(ctx, "asked for a request", "user", p.User.ID, "err", err)
-	return inbound.OK(), nil
+	return h.opens(ctx, p.TriggerID, p.User.ID, card.RequestModal(person, "")), nil
 }
 
 // filled handles that dialog's submission. If no request was made, the dialog stays open and shows a note at its field.
 func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, error) {
-	fields := p.View.State.Values
-	var of card.RequestOf
-	odd := p.View.PrivateMetadata != "" && json.Unmarshal([]byte(p.View.PrivateMetadata), &of) != nil
-	value := func(block string) string { return fields[block+of.Again][card.RequestText].Value }
-	text := inbound.SavedText(card.RequestTyped(value))
+	text := inbound.SavedText(card.Readable(p.View.State.Values[card.RequestTextBlock][card.RequestText].Value))
 	said, cancel := clock.Sparing(ctx, decide.KeepWithin)
 	defer cancel()
 	workspace := h.workspace(ctx, p.Team.ID)
 	person := h.People.Spoken(said, p.Team.ID, p.User.ID, workspace) // whose dialog was shown a moment ago
 	problem := func(block string, n card.AskNote) (inbound.Response, error) {
-		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
-			block + of.Again: n.Told(person, "")})), nil
+		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{block: n.Told(person)})), nil
 	}
-	if odd {
-		return problem(card.RequestTextBlock, card.NoteFailed)
-	}
-	if text == "" {
+	switch {
+	case text == "":
 		return problem(card.RequestTextBlock, card.NoteEmpty)
-	}
-	if p.View.PrivateMetadata != "" {
-		typed := card.RequestTypedBefore(value)
-		if aggregate.HashOf(text) != of.Shown {
-			typed = strings.TrimSpace(typed + "\n\n" + text)
-		}
-		switch left, anew := h.filledOf(ctx, said, p, of, text, typed, person, workspace); {
-		case anew != nil:
-			return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(anew)), nil
-		case left != "":
-			return problem(card.RequestTextBlock, left)
-		}
-		return inbound.OK(), nil
-	}
-	if len([]rune(text)) > card.MaxTyped {
+	case card.TooLong(text):
 		return problem(card.RequestTextBlock, card.NoteTooLong)
 	}
 	return h.requestAt(ctx, said, p, decide.Wanted{Text: text}, workspace, card.RequestTextBlock, problem)
@@ -168,7 +135,7 @@ func (h *Handler) requestAt(ctx, said context.Context, p payload, w decide.Wante
 	w.Once = strings.Join([]string{"view", p.View.ID, w.Channel, aggregate.HashOf(w.Text)}, " ")
 	out := h.request(ctx, w, workspace)
 	switch out.Note {
-	case card.NoteAccepted, card.NoteElsewhere, card.NoteRepeated:
+	case card.NoteAccepted, card.NoteRepeated:
 		// The person sees the first message, which an earlier delivery may have posted.
 		return inbound.OK(), nil
 	case card.NoteUnreachable:
@@ -195,57 +162,6 @@ func (h *Handler) outside(ctx context.Context, p payload, channel string) card.A
 		return card.NoteUnreachable
 	}
 	return ""
-}
-
-// filledOf handles a dialog for a request from a message. It returns the note for a dialog that stays open, or "" if
-// the dialog closes; anew is the dialog that takes its place, because the message changed while it was open. A note of
-// one that closes is for the time that is left: Lambda makes no call after the answer. said is ctx for calls of Slack.
-func (h *Handler) filledOf(
-	ctx, said context.Context, p payload, of card.RequestOf, text, typed, person, workspace string,
-) (left card.AskNote, anew *slack.ModalViewRequest) {
-	var err error
-	for _, id := range slices.Concat(of.Authors, of.Files, of.Owners) {
-		if id != "" {
-			err = cmp.Or(err, inbound.CheckID("id", id))
-		}
-	}
-	if _, odd := aggregate.ParseTS(of.TS); err != nil || odd != nil || inbound.CheckID("channel", of.Channel) != nil ||
-		of.User != "" && inbound.CheckID("user", of.User) != nil {
-		return card.NoteFailed, nil
-	}
-	out := h.fromMessage(ctx, said, p, of, text, typed, person, workspace)
-	switch out.Note {
-	case card.NoteAccepted, card.NoteRepeated:
-		if out.Note == card.NoteRepeated || out.TS == of.TS { // otherwise the person sees the first message
-			h.note(said, of, p.User.ID, out.Note, person)
-		}
-	case card.NoteElsewhere: // the message in their direct messages informs the person
-	default:
-		return out.Note, out.anew
-	}
-	return "", nil
-}
-
-// changed returns the dialog of a message anew if that says something else by now than the dialog showed, or why there
-// is none: it is gone, or Slack doesn't say, or not in time.
-func (h *Handler) changed(ctx context.Context, of card.RequestOf, typed, locale string) (anew *slack.ModalViewRequest,
-	why card.AskNote) {
-	m, there, err := h.Slack.Seen(ctx, of.Channel, of.Thread, of.TS)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		slog.WarnContext(ctx, "whether the message has changed is not known in time", "channel", of.Channel, "err", err)
-		return nil, card.NoteSlow
-	case err != nil:
-		slog.WarnContext(ctx, "whether the message has changed is not known", "channel", of.Channel, "err", err)
-		return nil, card.NoteFailed
-	case !there:
-		return nil, card.NoteGone
-	}
-	is := message{Message: m}
-	if is.shown() == "" {
-		return nil, card.NoteEmpty
-	}
-	return card.ChangedRequestModal(locale, is.shown(), typed, having(of, m.Content()), of), ""
 }
 
 // askProposal handles 「操作を提案」 in the menu of a message. In the thread of a conversation it opens a dialog, with the

@@ -36,20 +36,6 @@ type world struct {
 	h       *Handler
 	root    string         // of the thread
 	heard   map[string]int // the number of notes to each person that were checked
-	holds   map[string]inbound.Message
-}
-
-// holding is Slack with further messages, by their timestamps, of forms that the sandbox can't be told to post.
-type holding struct {
-	Slack
-	messages map[string]inbound.Message
-}
-
-func (h holding) Seen(ctx context.Context, channel, thread, ts string) (inbound.Message, bool, error) {
-	if m, is := h.messages[ts]; is {
-		return m, true, nil
-	}
-	return h.Slack.Seen(ctx, channel, thread, ts)
 }
 
 func newWorld(t *testing.T, db *storetest.Server) *world {
@@ -58,15 +44,14 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	all := store.New(db.DB, table, store.Kinds()...)
 	s := store.TasksOf(all)
 	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: approver()}, slack: slacktest.Start(t),
-		results: storetest.Bucket{}, heard: map[string]int{}, holds: map[string]inbound.Message{}}
+		results: storetest.Bucket{}, heard: map[string]int{}}
 	w.StartClock()
 	w.h = &Handler{
-		Rows: all, Store: storedIn(s), Conversations: store.ConversationsOf(all), Calls: store.CallsOf(all),
+		Rows: all, Store: storedIn(s),
 		Slack:  w.slack.Client,
 		People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now,
 	}
-	w.h.Slack = holding{w.slack.Client, w.holds}
 	w.root = w.slack.Say(t, webapi.Sato, webapi.HR, "今月の勤怠をまとめて")
 	w.receive(webapi.Sato, webapi.HR, "channel", w.root)
 	return w

@@ -63,8 +63,6 @@ func testOneLanguage(t *testing.T, locale, workspaces string) {
 		offeredIn(t, s, w, func(said string) []string { return ours.Foreign(locale, said, fmt.Sprint(w)) })
 	}
 	for _, user := range people {
-		expect.NoError(t, s.Sandbox.Command(user, w.channel, "/ringi help"))
-		expect.NoError(t, s.Sandbox.Command(user, w.channel, "/ringi list"))
 		expect.NoError(t, s.Sandbox.OpenHome(user))
 		expect.Eventually(t, "the tab of "+user, func() bool { _, ok := s.Sandbox.Home(user); return ok })
 	}

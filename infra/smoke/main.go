@@ -1,5 +1,5 @@
 // Command smoke walks one request through a stack that README.md deploys in a real AWS account, with a stand-in for
-// Slack beside it: it makes and stamps the request, opens a Home tab, types /ringi list, and reads the audit log.
+// Slack beside it: it makes and stamps the request, opens a Home tab, and reads the audit log.
 //
 // It has not been run against AWS yet. Its test runs the walk against the local stack. Only an account can show one
 // thing: that IAM judges the items of a transaction one by one, as the local stack does, and so lets transactions put

@@ -23,9 +23,9 @@ const app = "A0SMOKE00"
 
 // slack calls the deployment as Slack does.
 type slack struct {
-	http                           *http.Client
-	secret                         string
-	events, interactions, commands string
+	http                 *http.Client
+	secret               string
+	events, interactions string
 }
 
 // event sends an event of Slack's Events API.
@@ -59,15 +59,6 @@ func homeOpened() map[string]any {
 	return callback("EvHOME", map[string]any{
 		"type": "app_home_opened", "user": slackStamper, "channel": slackDirect, "tab": "home", "event_ts": "1.000100",
 	})
-}
-
-// command types /ringi and a text in the channel, as Asker.
-func (s slack) command(ctx context.Context, text string) (status int, answer string, err error) {
-	form := url.Values{
-		"command": {"/ringi"}, "text": {text}, "team_id": {slackTeam}, "channel_id": {slackChannel}, "user_id": {slackAsker},
-		"api_app_id": {app}, "trigger_id": {"1.2.3"}, "is_enterprise_install": {"false"},
-	}
-	return s.send(ctx, s.commands, "application/x-www-form-urlencoded", form.Encode())
 }
 
 func (s slack) click(ctx context.Context, action, block, id, ts, thread string) (status int, answer string, err error) {

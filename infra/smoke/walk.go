@@ -43,14 +43,14 @@ func (s *stacks) walk(ctx context.Context) error {
 	}
 	r := &request{stacks: s, ts: fmt.Sprintf("%d.%06d", time.Now().Unix(), 100)}
 	r.slack = slack{http: s.http, secret: hex.EncodeToString(signing), events: s.outputs["EventsUrl"],
-		interactions: s.outputs["InteractionsUrl"], commands: s.outputs["CommandsUrl"]}
+		interactions: s.outputs["InteractionsUrl"]}
 	r.rows = store.NewTasks(dynamodb.NewFromConfig(s.cfg), s.outputs["TableName"])
 	id, err := task.ID(slackTeam, slackChannel, r.ts)
 	if err != nil {
 		return err
 	}
 	r.ref = task.RefOf(aggregate.TenantID(slackTeam), id)
-	for _, step := range []func(context.Context) error{r.paste, r.verify, r.ask, r.list, r.openHome, r.stampPolicy,
+	for _, step := range []func(context.Context) error{r.paste, r.verify, r.ask, r.openHome, r.stampPolicy,
 		r.stampSteps, r.done, r.audited} {
 		if err := step(ctx); err != nil {
 			return err
@@ -115,12 +115,6 @@ func (r *request) ask(ctx context.Context) error {
 		}
 		return taken == 2, err
 	})
-}
-
-// list types /ringi list, which reads the table's indexes.
-func (r *request) list(ctx context.Context) error {
-	return r.answers(ctx, "/ringi list names the request", http.StatusOK, r.ref.ID,
-		func() (int, string, error) { return r.slack.command(ctx, "list") })
 }
 
 // openHome opens the Home tab. Only a log shows that it was published: the stand-in for Slack stores nothing.

@@ -35,13 +35,12 @@ const (
 	PostWithin     = 300 * time.Millisecond
 )
 
-// Wanted is a request from a command or a form.
+// Wanted is a request from a form.
 type Wanted struct {
 	Team, User, Text string
 	Channel          string       // channel for the cards; empty: the person's direct messages
-	Elsewhere        bool         // in direct messages, since Ringi can't post in that channel
 	Once             string       // identifies this act, however often it arrives
-	Like             task.Request // what else the request has: of a message, an earlier request, or a form
+	Like             task.Request // what else the request has, of a decision
 	// Files keeps the files of a form before the request names them; nil: it has none that Ringi keeps.
 	Files func(ctx context.Context, ref aggregate.Ref) error
 }
@@ -201,9 +200,7 @@ func (x Requests) say(ctx context.Context, w Wanted, locale string) (at task.Pla
 		if !errors.As(err, &refused) || !refused.Permanent {
 			return at, "", err
 		}
-		if note = card.NoteElsewhere; !w.Elsewhere {
-			return at, card.NoteUnreachable, err
-		}
+		return at, card.NoteUnreachable, err
 	}
 	own, err := x.Slack.OpenDM(ctx, w.User)
 	if err == nil {
@@ -212,5 +209,5 @@ func (x Requests) say(ctx context.Context, w Wanted, locale string) (at task.Pla
 	if err != nil {
 		return at, "", err
 	}
-	return at, cmp.Or(note, card.NoteAccepted), nil
+	return at, card.NoteAccepted, nil
 }

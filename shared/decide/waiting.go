@@ -14,8 +14,7 @@ import (
 const (
 	// mostFound is how many gates are collected for a person, oldest first: more than Slack can show.
 	mostFound = 50
-	// mostListed and lookFor bound how many of a workspace's gates are searched for one person, and for how long:
-	// /ringi must be answered within Slack's 3 s.
+	// mostListed and lookFor bound how many of a workspace's gates are searched for one person, and for how long.
 	mostListed, lookFor = 1000, time.Second
 )
 

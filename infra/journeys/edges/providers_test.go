@@ -24,6 +24,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 )
 
 var (
@@ -124,7 +125,7 @@ func homeShows(t *testing.T, s *stack.Stack, user, text string, want bool) {
 	})
 }
 
-// A request typed as a command is stamped in a copy, then on the Home tab; every place shows that. It runs while
+// A request of the command's dialog is stamped in a copy, then on the Home tab; every place shows that. It runs while
 // nothing else waits: a Home tab shows what waits longest, whichever test left it waiting.
 func TestACommandIsStampedInACopyAndOnTheHomeTab(t *testing.T) {
 	driver.Leave(t, running)
@@ -134,13 +135,12 @@ func TestACommandIsStampedInACopyAndOnTheHomeTab(t *testing.T) {
 		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Suzuki, webapi.Tanaka},
 			Usergroups: []string{}}
 	})
-	driver.UntilTaken(t, "the command is accepted", func() {
-		_ = s.Sandbox.Command(webapi.Sato, webapi.HR,
-			"/ringi 今月の勤怠をまとめて")
-	}, func() bool {
-		told := s.Sandbox.Ephemerals(webapi.Sato)
-		return len(told) > 0 && strings.Contains(told[len(told)-1].Text, "確認しています")
-	})
+	expect.NoError(t, s.Sandbox.Command(webapi.Sato, webapi.HR, "/ringi"))
+	views := s.Sandbox.Views(webapi.Sato)
+	expect.Must(t, len(views) == 1, "%d dialogs are open", len(views))
+	wrong, err := s.Sandbox.Submit(webapi.Sato, views[0].ID, map[string]any{card.RequestTextBlock: "今月の勤怠をまとめて",
+		card.RequestAtBlock: webapi.HR})
+	expect.Must(t, err == nil && len(wrong) == 0, "%v, %v", wrong, err)
 	root := newest(t, s, webapi.HR, "> 今月の勤怠をまとめて")
 	d := driver.At(t, s, webapi.HR, root.TS)
 	d.Card("CARD#prompt#0001", "approve_prompt")
@@ -149,11 +149,6 @@ func TestACommandIsStampedInACopyAndOnTheHomeTab(t *testing.T) {
 	expect.NoError(t, s.Sandbox.OpenHome(webapi.Suzuki))
 	homeShows(t, s, webapi.Suzuki, "長いため、カードで読みます", true)
 	homeShows(t, s, webapi.Suzuki, prompt.ID, false) // no button beside what is not shown
-	driver.UntilTaken(t, "the list is shown", func() { _ = s.Sandbox.Command(webapi.Suzuki, webapi.HR, "/ringi list") },
-		func() bool {
-			told := s.Sandbox.Ephemerals(webapi.Suzuki)
-			return len(told) > 0 && strings.Contains(told[len(told)-1].Text, "あなたの番 (1 件)")
-		})
 	policy := newest(t, s, webapi.DirectMessage(webapi.Tanaka), prompt.ID)
 	driver.UntilTaken(t, "the policy is stamped", func() {
 		_ = s.Sandbox.Click(webapi.Tanaka, webapi.DirectMessage(webapi.Tanaka), policy.TS, "approve_prompt")

@@ -87,8 +87,9 @@ func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
 			err := cardtest.Check(m)
 			expect.That(t, err == nil, "%v", err)
 			said := strings.ToLower(drawn(m.Attachments[0].Blocks.BlockSet) + m.Text)
-			list := strings.ToLower(card.List(locale, card.Summary{Mine: []card.Mine{{Task: x.s.Aggregate}}}))
-			for where, text := range map[string]string{"card": said, "list": list} {
+			list := strings.ToLower(drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: x.s.Aggregate}}}, set, locale,
+				x.s.now).Blocks.BlockSet))
+			for where, text := range map[string]string{"card": said, "Home": list} {
 				if !strings.Contains(text, says[0]) || strings.Contains(text, says[1]) || strings.Contains(text, says[2]) {
 					t.Errorf("%s, %s, %s: %s", name, locale, where, text)
 				}
@@ -177,8 +178,8 @@ func mentions(ids []string) (out []string) {
 // Before there is a task, nobody knows what becomes of a message: the notes promise no card.
 func TestANoteBeforeThereIsATaskPromisesNoCard(t *testing.T) {
 	for locale, says := range map[string][2]string{"ja": {"確認しています", "カード"}, "en": {"Working on it", "card"}} {
-		for _, n := range []card.AskNote{card.NoteAccepted, card.NoteElsewhere} {
-			told := n.Told(locale, "")
+		for _, n := range []card.AskNote{card.NoteAccepted} {
+			told := n.Told(locale)
 			expect.That(t, strings.Contains(told, says[0]) && !strings.Contains(told, says[1]), "%s, %s: %q", locale, n, told)
 		}
 	}
@@ -207,7 +208,8 @@ func TestAMessageWithoutWordsIsCalledByWhatItHas(t *testing.T) {
 		s.Request.Text = "\u200b"
 		s.Request.Files = []aggregate.SharedFile{{ID: "F1", Name: "名簿.csv"}, {ID: "F2"}}
 		s.Request.Forwarded = []aggregate.Quoted{{Name: "田中 恵", Text: "営業だけ"}, {Text: "DM は不要"}}
-		expect.Has(t, card.List(locale, card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}), says)
+		expect.Has(t, drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, locale,
+			s.now).Blocks.BlockSet), says)
 	}
 }
 

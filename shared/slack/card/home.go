@@ -284,58 +284,6 @@ func rows(lines []string) (out []slack.Block) {
 	return out
 }
 
-// List draws the Home tab as text, for the answer to a command.
-func List(locale string, in Summary) string {
-	w := askWordsOf.In(locale)
-	lines := []string{"*" + w.waitingTitle(in) + "*"}
-	whose := func(x Waits) string { return along(x, w) }
-	for _, x := range in.Returned {
-		lines = append(lines, w.listed(x, whose))
-	}
-	for i, x := range byDue(in.Waiting) {
-		if i == maxListLines {
-			lines = append(lines, w.more(More{len(in.Waiting) - i, in.Looked > 0})...)
-			break
-		}
-		lines = append(lines, "• "+waitsLine(x, w)+along(x, w)+opens(x.Link, w))
-	}
-	if len(in.Waiting)+len(in.Returned) == 0 {
-		lines = append(lines, w.nothing(in))
-	}
-	if in.Looked > 0 && len(in.Waiting) > 0 {
-		lines = append(lines, fill(w.HomeMore, "n", in.Looked))
-	}
-	lines = append(lines, "", "*"+w.HomeMine+"*")
-	if len(in.Mine) == 0 {
-		lines = append(lines, w.HomeNoneMine)
-	}
-	for _, x := range in.Mine {
-		lines = append(lines, w.listed(x, whose))
-	}
-	lines = append(lines, w.more(in.MoreMine)...)
-	if len(in.Calls) > 0 {
-		lines = append(append(lines, "", "*"+w.HomeCalls+"*"), w.callLines(in.Calls)...)
-		lines = append(lines, w.more(in.MoreCalls)...)
-	}
-	if len(in.Conversations) > 0 {
-		lines = append(append(lines, "", "*"+w.HomeConversations+"*"), w.conversationLines(in.Conversations)...)
-		lines = append(lines, w.more(in.MoreConversations)...)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// listed is the line of one of the person's own requests.
-func (w *askWords) listed(x Mine, whose func(Waits) string) string {
-	title, next := mineLine(x, w, whose)
-	line := "• " + title + " — " + next + fill(w.ListID, "task", code(x.Task.Head.TaskID, maxID))
-	if number := x.Task.Head.RequestNumber; number != "" {
-		line += fill(w.ListNumber, "number", number)
-	}
-	return line
-}
-
-const maxListLines = 10 // in each part of the list
-
 // OpenConversation is an open conversation that the person began.
 type OpenConversation struct {
 	Conversation conversation.Conversation

@@ -39,11 +39,11 @@ func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
 	} {
 		s := byForm(received(t)).giveBack()
 		in := card.Summary{Returned: []card.Mine{{Task: s.Aggregate, Link: "https://example.slack.com/x"}}}
-		tab, list := jsonOf(card.HomeView(in, defaults, locale, s.now)), card.List(locale, in)
+		tab := jsonOf(card.HomeView(in, defaults, locale, s.now))
 		for _, text := range want {
 			expect.That(t, strings.Count(tab, text) == 1, "%s: %q in %s", locale, text, tab)
 		}
 		nothing := map[string]string{"ja": "承認待ちのものはありません", "en": "Nothing is waiting"}[locale]
-		expect.That(t, !strings.Contains(tab+list, nothing) && strings.HasPrefix(list, "*"+want[0]+"*\n• ↩️ "), "%s", list)
+		expect.That(t, !strings.Contains(tab, nothing), "%s", tab)
 	}
 }

@@ -285,17 +285,10 @@ func TestListsNameWhoIsAskedAlongARoute(t *testing.T) {
 	st := circulation.Walk(s.Process().Circulating())
 	until := fmt.Sprintf("<!date^%d^", st.CurrentStage().DecideBy.Unix())
 	expect.Has(t, line, until, "until")
-	list := card.List("en", card.Summary{Waiting: waits[1:]})
-	expect.Has(t, list, "👥 経理 (2 more) <@U0TANAKA>", "who, in the list")
-	expect.Has(t, list, until, "until, in the list")
-	members := onRoute(received(t), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
-	waits = []card.Waits{{Of: members.Aggregate, Question: members.Process().Asks()}}
-	list = card.List("ja", card.Summary{Waiting: waits})
-	expect.Has(t, list, "👥 みんな(あと 1 人) <#"+members.Request.Channel+">", "a channel's stage")
 }
 
 // What names the person comes first, however soon the rest is due.
-func TestListsBeginWithWhatNamesThePerson(t *testing.T) {
+func TestHomeBeginsWithWhatNamesThePerson(t *testing.T) {
 	due := func(h int) *time.Time {
 		at := time.Date(2026, 4, 18, h, 0, 0, 0, time.UTC)
 		return &at
@@ -308,14 +301,11 @@ func TestListsBeginWithWhatNamesThePerson(t *testing.T) {
 	}
 	in := card.Summary{Waiting: []card.Waits{of("甲", false, due(1)), of("乙", true, nil), of("丙", true, due(3)),
 		of("丁", false, nil)}}
-	for name, text := range map[string]string{"list": card.List("ja", in),
-		"Home": drawn(card.HomeView(in, defaults, "ja", *due(0)).Blocks.BlockSet)} {
-		at := -1
-		for _, title := range []string{"丙」*", "乙」*", "甲」*", "丁」*"} {
-			i := strings.Index(text, title)
-			expect.That(t, i > at, "%s: %s at %d: %s", name, title, i, text)
-			at = i
-		}
+	text, at := drawn(card.HomeView(in, defaults, "ja", *due(0)).Blocks.BlockSet), -1
+	for _, title := range []string{"丙」*", "乙」*", "甲」*", "丁」*"} {
+		i := strings.Index(text, title)
+		expect.That(t, i > at, "%s at %d: %s", title, i, text)
+		at = i
 	}
 }
 

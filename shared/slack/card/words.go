@@ -129,15 +129,13 @@ var embedded embed.FS
 // wordsOf returns a language's texts, Japanese for an unknown language.
 var wordsOf = language.Catalog[words]{Files: &embedded, Folder: "texts/cards"}
 
-// askWords are the texts of commands, shortcuts and the Home tab, by which people ask without writing to Ringi.
+// askWords are the texts of shortcuts and the Home tab, by which people ask without writing to Ringi.
 type askWords struct {
 	Locale string
 
 	// The dialog for a request, and notes.
-	Title, Submit, Close, Text, TextPlaceholder, TextOfMessage, TextGoesOn, TextCut   string
-	TextChanged, TextTyped, TextTypedHint, At, AtPlaceholder, AtHint, Asked, Original string
-	Numbered                                                                          map[NumberOf]string
-	Notes                                                                             map[AskNote]string
+	Title, Submit, Close, Text, TextPlaceholder, At, AtPlaceholder, AtHint, Asked, Original string
+	Notes                                                                                   map[AskNote]string
 
 	// The form for a decision.
 	MatterTitle, MatterAmountHint, MatterSeveral, MatterAsked, MatterLine, HomeMatter string
@@ -151,7 +149,7 @@ type askWords struct {
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                    string
 	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine string
 	HomeConversations, HomeCalls, WhatAction, WhatPrompt, WhatProcess, WhatStep     string
-	ListID, ListNumber, OpenResult                                                  string
+	OpenResult                                                                      string
 	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsAs, WaitsSaid, WaitsFor     string
 	States                                                                          map[task.Status]string
 
