@@ -144,7 +144,7 @@ func (m *asked) begin(ctx context.Context) (err error) {
 		on := aggregate.Owned{Key: tenancy.ToolKey(m.call.Tool), Rev: m.permission.Rev, Err: aggregate.ErrSettings}
 		key := m.key.AsRead()
 		var a *call.Aggregate
-		a, err = pipeline.NumberingSettled(ctx, m.Calls, ref, func(of task.Series) (*call.Aggregate, error) {
+		a, err = pipeline.Numbering(ctx, m.Calls, ref, func(of task.Series) (*call.Aggregate, error) {
 			return m.Calls.Decide(ctx, ref, func(a *call.Aggregate) (aggregate.Change, error) {
 				return a.Numbering(of).Claim(m.in.Run, m.invocation, until, m.Now(), on, key)
 			})

@@ -95,7 +95,7 @@ func (j *job) start(ctx context.Context, a *task.Aggregate) (*task.Aggregate, er
 	}
 	j.readAhead(ctx, a)
 	var x *ready
-	a, err := pipeline.NumberingSettled(ctx, j.Store, j.in.Ref(), func(of task.Series) (*task.Aggregate, error) {
+	a, err := pipeline.Numbering(ctx, j.Store, j.in.Ref(), func(of task.Series) (*task.Aggregate, error) {
 		begin := j.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.StartNumbered(j.in.Run, of, j.Now())
 		})
@@ -127,7 +127,7 @@ func (j *job) decide(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 	if err != nil {
 		return nil, err
 	}
-	return pipeline.NumberingSettled(ctx, j.Store, j.in.Ref(), func(of task.Series) (*task.Aggregate, error) {
+	return pipeline.Numbering(ctx, j.Store, j.in.Ref(), func(of task.Series) (*task.Aggregate, error) {
 		return j.Store.DecideOn(ctx, a, j.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
 			c, err := a.StartNumbered(j.in.Run, of, j.Now())
 			if err != nil || c.Head == nil {

@@ -41,7 +41,7 @@ type Store interface {
 	Uses(ctx context.Context, ref aggregate.Ref) ([]*aggregate.Use, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
-	Series(ctx context.Context, tenant string, of task.Series) (task.Series, error)
+	Series(ctx context.Context, tenant string, year int) (task.Series, error)
 	PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregate.Lease) error
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
@@ -167,7 +167,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 // begin starts an execution with a managed session. Others are started together with their first claim (job.start),
 // unless too little time is left for that.
 func (h *Handler) begin(ctx context.Context, in pipeline.Input) (*task.Aggregate, error) {
-	return pipeline.NumberingSettled(ctx, h.Store, in.Ref(), func(of task.Series) (*task.Aggregate, error) {
+	return pipeline.Numbering(ctx, h.Store, in.Ref(), func(of task.Series) (*task.Aggregate, error) {
 		begin := in.Due(task.StateExecuteProcess, func(a *task.Aggregate) (aggregate.Change, error) {
 			// A new attempt waits until the previous attempt's session is closed.
 			if a.OpenSession() != nil && a.Head.Run == in.Run {

@@ -67,7 +67,7 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	e, now := a.Execution(), j.Now()
 	lease := a.SessionLease(e)
 	if e.Status == task.ExecutionPending {
-		return pipeline.NumberingSettled(ctx, j.Store, j.in.Ref(), func(of task.Series) (*task.Aggregate, error) {
+		return pipeline.Numbering(ctx, j.Store, j.in.Ref(), func(of task.Series) (*task.Aggregate, error) {
 			return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.StartNumbered(j.in.Run, of, j.Now())
 			})

@@ -7,10 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/decide"
-	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
@@ -38,10 +35,8 @@ func (h *Handler) commit(
 	ctx context.Context, a *task.Aggregate, doing string, decide decision,
 ) (*task.Aggregate, error) {
 	run := a.Head.Run
-	after, err := h.numbering(ctx, a, func(of *task.Register) (*task.Aggregate, error) {
-		return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
-			return decide(a.Registering(of), run, h.Now())
-		})
+	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
+		return decide(a, run, h.Now())
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
@@ -161,51 +156,4 @@ func (h *Handler) requester(ctx context.Context, a *task.Aggregate) (aggregate.A
 		return by, fmt.Errorf("who requests: %w: %w", errSilent, err)
 	}
 	return by, nil
-}
-
-// registering returns a request for decisions that give it a number if they take it on or refuse it, where the tenant
-// has a register. For any other tenant nothing is read.
-func (h *Handler) registering(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (*task.Aggregate, error) {
-	if !s.Register {
-		return a, nil
-	}
-	department, err := h.department(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	return a.Registering(&task.Register{Settings: s, Department: department}), nil
-}
-
-// department returns what the department is called to which whoever asks belongs today, or "" if no organisation says.
-func (h *Handler) department(ctx context.Context, a *task.Aggregate) (string, error) {
-	if h.Organisation == nil {
-		return "", nil
-	}
-	standing, err := h.Organisation(ctx, a.Head.TenantID)
-	if err != nil {
-		return "", fmt.Errorf("read the organisation: %w", err)
-	}
-	d := decide.NewDirectory(standing.Organisation, nil)
-	today := organisation.DateOf(h.Now().In(tenancy.Zone())).String()
-	return d.Department(d.Person(a.Head.Requester), today), nil
-}
-
-// numbering has do decide and commit. If that gives the request a number, it is the next of its series.
-func (h *Handler) numbering(ctx context.Context, a *task.Aggregate,
-	do func(into *task.Register) (*task.Aggregate, error)) (*task.Aggregate, error) {
-	if a.Into == nil || !a.Waiting() {
-		return do(nil)
-	}
-	read := func(ctx context.Context) (task.Series, error) {
-		return h.Store.RequestSeries(ctx, a.Head.TenantID, a.Into.Settings.FiscalYear(h.Now()))
-	}
-	first, err := read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return pipeline.Numbering(ctx, first, read, func(of task.Series) (*task.Aggregate, error) {
-		into := *a.Into
-		into.Of = of
-		return do(&into)
-	})
 }

@@ -75,7 +75,6 @@ type Store interface {
 	NameTenant(ctx context.Context, t tenancy.Tenant, name string, now time.Time) error
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 	Create(ctx context.Context, c aggregate.Change) error
-	RequestSeries(ctx context.Context, tenant string, year int) (task.Series, error)
 }
 
 // Naming reads the Slack secret, which may name the deployment's first administrator.
@@ -162,9 +161,6 @@ func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 	s, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
 		return nil, fmt.Errorf("read the settings: %w", err)
-	}
-	if a, err = h.registering(ctx, a, s); err != nil {
-		return nil, err
 	}
 	if a, err = h.refuseRequester(ctx, a, by); err != nil || !a.Waiting() {
 		return a, err

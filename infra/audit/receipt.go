@@ -119,7 +119,6 @@ type Proof struct {
 	Request *handedOver `json:"handed_over,omitempty"`
 	Gates   []stepGate  `json:"gates,omitempty"` // under a rule, of steps that are none of Writes
 
-	Document string `json:"document,omitempty"` // number of the document, as Number
 	// Enclosed is what a request with files has beside its words, byte for byte as it was stamped: JSON.
 	Enclosed string `json:"enclosed,omitempty"`
 }
@@ -167,10 +166,9 @@ type actionProof struct {
 	Payload     string  `json:"payload"`
 	ApprovedBy  string  `json:"approved_by,omitempty"` // user or auto
 	BaseVersion string  `json:"base_version,omitempty"`
-	Version     string  `json:"version,omitempty"`  // of the files that it left
-	Number      string  `json:"number,omitempty"`   // that the decision got when the action was claimed
-	Document    string  `json:"document,omitempty"` // number of the document, as Number
-	Gate        *walked `json:"gate,omitempty"`     // of an action under a rule
+	Version     string  `json:"version,omitempty"` // of the files that it left
+	Number      string  `json:"number,omitempty"`  // that the decision got when the action was claimed
+	Gate        *walked `json:"gate,omitempty"`    // of an action under a rule
 }
 
 // stepGate is a gate under a rule of a step that made no write in the attempt: it was denied, say, or reads.

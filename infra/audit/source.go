@@ -169,7 +169,7 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 	out := &actionProof{
 		ID: id, Session: in, Type: string(x.ActionType), Status: string(x.Status), Payload: string(payload),
 		ApprovedBy: string(x.ApprovedBy), BaseVersion: x.BaseVersion, Version: x.Version, Number: x.DecisionNumber,
-		Document: x.Document, Gate: walkOf(&x.Gate, x.AskedText()),
+		Gate: walkOf(&x.Gate, x.AskedText()),
 	}
 	return out, nil
 }
@@ -177,7 +177,7 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 // called makes the claim about a call that an outside agent asked for.
 func called(x *call.Call) *actionProof {
 	out := &actionProof{ID: x.CallID, Session: x.CallID, Type: x.Kind(), Status: string(x.Status),
-		Payload: string(x.Payload.JSON), Number: x.DecisionNumber, Document: x.Document,
+		Payload: string(x.Payload.JSON), Number: x.DecisionNumber,
 		Gate: walkOf(&x.Gate, x.Action().AskedText())}
 	if x.Gate.ApprovedAt != nil {
 		out.ApprovedBy = string(conversation.ApprovedByUser)
@@ -197,9 +197,9 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 	}
 	p := &Proof{
 		ID: e.ID, Task: id, Attempt: e.Attempt, Status: string(e.Status), Number: e.Number,
-		Document: e.Document, Enclosed: a.Enclosed(),
-		Steps:  stamped{ID: process.ID, Version: process.Version, Text: string(steps)},
-		Writes: []writeCall{},
+		Enclosed: a.Enclosed(),
+		Steps:    stamped{ID: process.ID, Version: process.Version, Text: string(steps)},
+		Writes:   []writeCall{},
 	}
 	p.Steps.Gate = walkOf(&process.Gate, a.AskedText(process))
 	if at := slices.IndexFunc(a.Prompts, func(x *task.Prompt) bool { return x.ID == process.PromptID }); at >= 0 {

@@ -230,29 +230,12 @@ func TestVerifySaysWhatOfARouteWasChanged(t *testing.T) {
 // attempt's beginning and end say; "": none.
 func withNumber(t *testing.T, claim, begun, ended string) Receipt {
 	t.Helper()
-	return withNumbers(t, "number", claim, begun, ended)
-}
-
-// withNumbers is withNumber of the decision, or of the document, which is kept beside it.
-func withNumbers(t *testing.T, kind, claim, begun, ended string) Receipt {
-	t.Helper()
-	const decision = "2026-000123"
 	steps, step, old := ofNumbered(t), ofStep(t, settling()), theEntries()
-	if kind == "registered" { // a document's, of a request that has a number
-		kind = "document"
-		var created map[string]any
-		expect.NoError(t, json.Unmarshal(old[1].Content, &created))
-		created["details"] = map[string]any{"request_number": "2026-000077"}
-		old[1].Content = expect.Value(chain.Canonical(created))(t)
-	}
 	at := began().Add(4200 * time.Millisecond)
 	details := map[string]any{"attempt": 1}
 	said := func(details map[string]any, text string) {
-		if kind != "number" {
-			details["number"] = decision
-		}
 		if text != "" {
-			details[kind] = text
+			details["number"] = text
 		}
 	}
 	said(details, begun)
@@ -269,9 +252,6 @@ func withNumbers(t *testing.T, kind, claim, begun, ended string) Receipt {
 	r := newSealer(t).seal(t, rows, 5).receipt()
 	r.Execution = proved(t).Execution
 	r.Execution.Number = claim
-	if kind != "number" {
-		r.Execution.Number, r.Execution.Document = decision, claim
-	}
 	r.Execution.Steps.Gate, r.Execution.Writes[1].Gate = walkOf(&steps.Gate, steps.asked), walkOf(&step.Gate, step.asked)
 	return r.part()
 }
@@ -302,27 +282,6 @@ func TestVerifyFindsAnotherNumber(t *testing.T) {
 		"the entry of its end has none": {number, number, ""},
 	} {
 		j.add(t, name, withNumber(t, x[0], x[1], x[2]), false)
-	}
-	j.agree(t)
-}
-
-// Nor another number of its document, nor one that no entry says.
-func TestVerifyFindsAnotherNumberOfADocument(t *testing.T) {
-	const number, other = "総務部-2026-0012", "総務部-2026-0013"
-	r := withNumbers(t, "document", number, number, number)
-	out, err := printed(t, r)
-	expect.That(t, err == nil && strings.Contains(out, "document number "+number), "%v:\n%s", err, out)
-	var j judged
-	j.add(t, "with its number", r, true)
-	j.add(t, "without one", withNumbers(t, "document", "", "", ""), true)
-	j.add(t, "of a numbered request", withNumbers(t, "registered", number, number, number), true)
-	j.add(t, "without one, of a numbered request", withNumbers(t, "registered", "", "", ""), false)
-	for name, x := range map[string][3]string{
-		"another is claimed": {other, number, number}, "none is claimed": {"", number, number},
-		"no entry says it": {number, "", ""}, "it began with another": {number, other, number},
-		"it ended with another": {number, number, other}, "the entry of its end has none": {number, number, ""},
-	} {
-		j.add(t, name, withNumbers(t, "document", x[0], x[1], x[2]), false)
 	}
 	j.agree(t)
 }

@@ -477,34 +477,20 @@ class Execution(Claims):
         writes, reused = claim["writes"] or [], claim.get("reused") or []
         for write in writes:
             self.write(write)
-        self.numbered("number", claim.get("number") or "", ended)
-        self.numbered("document", claim.get("document") or "", ended)
+        self.numbered(claim.get("number") or "", ended)
         self.gates(claim.get("gates") or [], {w["step"] for w in writes})
         self.sealed_gates(writes, claim.get("gates") or [])
         self.reused(reused)
         self.listed([w["step"] for w in writes], reused)
         self.handed(claim.get("handed_over"))
 
-    def documented(self):
-        """Whether the execution's document has a number: the request has one, and people settled its steps or policy."""
-        settled = (("process.approved", self.claim["steps"]["id"]), ("prompt.approved", self.claim["policy"]["id"]))
-        stamped = any(e.get("actor_id") for action, of in settled for e in self.of(action, of))
-        about = [e for e in self.entries if e.get("task_id") == self.about]
-        return stamped and any(e["details"].get("request_number") for e in about)
-
-    def numbered(self, kind, number, ended):
-        """Compares the number of the decision, or of the document, with the entries of the attempt's beginning and end."""
+    def numbered(self, number, ended):
+        """Compares the number of the decision with the entries of the attempt's beginning and end."""
         begun = self.of("execution.started", self.claim["id"])
         for e in begun + ended:
-            sealed = e["details"].get(kind) or ""
+            sealed = e["details"].get("number") or ""
             if sealed != number:
-                self.found.append("the %s is said to be %r, the entry %s says %r" % (kind, number, e["action"], sealed))
-        if kind == "document":
-            if not number and begun and self.documented():
-                self.found.append("people stamped a request that has a number, and its document has none")
-            if number:
-                self.said.append("document number " + number)
-            return
+                self.found.append("the number is said to be %r, the entry %s says %r" % (number, e["action"], sealed))
         if not number and (begun or self.claim["writes"]) and numbers(self.claim["steps"].get("gate")):
             self.found.append("its rule gives numbers, and it has none")
         if number:

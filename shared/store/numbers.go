@@ -14,19 +14,10 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// Series reads the highest number that a series of decisions, or of a department's documents, has given.
-func (s *Store) Series(ctx context.Context, tenant string, of task.Series) (task.Series, error) {
-	newest, err := numbersOf[task.Numbered](ctx, s, task.NumbersList, tenant, of, "", 1)
-	if len(newest) > 0 {
-		of.Last = newest[0].N
-	}
-	return of, err
-}
-
-// RequestSeries reads the highest number of requests that a fiscal year has given.
-func (s *Store) RequestSeries(ctx context.Context, tenant string, year int) (task.Series, error) {
+// Series reads the highest number that a fiscal year has given.
+func (s *Store) Series(ctx context.Context, tenant string, year int) (task.Series, error) {
 	of := task.Series{Year: year}
-	newest, err := s.RequestNumbers(ctx, tenant, year, "", 1)
+	newest, err := s.Numbers(ctx, tenant, year, "", 1)
 	if len(newest) > 0 {
 		of.Last = newest[0].N
 	}
@@ -36,35 +27,23 @@ func (s *Store) RequestSeries(ctx context.Context, tenant string, year int) (tas
 // Numbers lists the numbers of a fiscal year's decisions, the highest first, from one key down, or from the highest if
 // that is "". It returns at most limit, or all if limit is 0.
 func (s *Store) Numbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Numbered, error) {
-	return numbersOf[task.Numbered](ctx, s, task.NumbersList, tenant, task.Series{Year: year}, from, limit)
-}
-
-// Numbered returns what has the number x, of a decision or of a document: one, or none.
-func (s *Store) Numbered(ctx context.Context, tenant string, x task.Numbered) ([]task.Numbered, error) {
-	of := task.Series{Name: x.Series, Year: x.Year}
-	all, err := numbersOf[task.Numbered](ctx, s, task.NumbersList, tenant, of, x.Key(), 1)
-	return slices.DeleteFunc(all, func(is task.Numbered) bool { return is.String() != x.String() }), err
-}
-
-// RequestNumbers lists the numbers of a fiscal year's requests, as Numbers does those of decisions.
-func (s *Store) RequestNumbers(ctx context.Context, tenant string, year int, from string, limit int) (
-	[]task.Requested, error) {
-	return numbersOf[task.Requested](ctx, s, task.RequestsList, tenant, task.Series{Year: year}, from, limit)
-}
-
-func numbersOf[T any](ctx context.Context, s *Store, list, tenant string, of task.Series, from string, limit int) (
-	[]T, error) {
-	all, err := Listed[T](ctx, s, tenant, list, of.Of(), "", from, true, limit)
+	of := task.Series{Year: year}
+	all, err := Listed[task.Numbered](ctx, s, tenant, task.NumbersList, of.Of(), "", from, true, limit)
 	if err != nil {
-		return nil, fmt.Errorf("read the numbers of %d: %w", of.Year, err)
+		return nil, fmt.Errorf("read the numbers of %d: %w", year, err)
 	}
 	return all, nil
 }
 
-// RegisteredTask is a line of the register: a decision that has a number, a request that has one, or both.
+// Numbered returns what has the number x: one, or none.
+func (s *Store) Numbered(ctx context.Context, tenant string, x task.Numbered) ([]task.Numbered, error) {
+	all, err := s.Numbers(ctx, tenant, x.Year, x.Key(), 1)
+	return slices.DeleteFunc(all, func(is task.Numbered) bool { return is.String() != x.String() }), err
+}
+
+// RegisteredTask is a line of the register: a decision that has a number.
 type RegisteredTask struct {
-	Decision task.Numbered  // N is 0: there is none, or it is not decided yet
-	Request  task.Requested // N is 0: only its decision was looked for
+	Decision task.Numbered
 	Task     ListedTask     // of a request; without a title until there is a task
 	Head     task.Head      // of a request
 	Gate     aggregate.Gate // of a decision that which was settled, else the newest about the steps
@@ -109,22 +88,6 @@ func (s *TaskStore) DecisionLines(ctx context.Context, tenant string, of []task.
 		return nil, err
 	}
 	return l.all, l.actions(ctx)
-}
-
-// RequestLines reads what the register shows of at most MostRegistered requests, for display only.
-func (s *TaskStore) RequestLines(ctx context.Context, tenant string, of []task.Requested) ([]RegisteredTask, error) {
-	l := &lines{s, tenant, make([]RegisteredTask, len(of))}
-	for i, x := range of {
-		l.all[i].Request = x
-	}
-	return l.all, l.requests(ctx, func(x *RegisteredTask) string { return x.Head.GateOfSteps() })
-}
-
-func (x *RegisteredTask) taskID() string {
-	if x.Request.N > 0 {
-		return x.Request.TaskID
-	}
-	return x.Decision.TaskID
 }
 
 // requests reads the rows of the lines that are requests'; gate says which gate's, "" for none.
@@ -176,10 +139,10 @@ func fillListed[T any](ctx context.Context, l *lines, key func(x *RegisteredTask
 	var wanted []Place
 	for i := range l.all {
 		x := &l.all[i]
-		if x.taskID() == "" || key(x) == "" {
+		if x.Decision.TaskID == "" || key(x) == "" {
 			continue
 		}
-		places[i] = Place{Ref: task.RefOf(l.tenant, x.taskID()), Key: key(x)}
+		places[i] = Place{Ref: task.RefOf(l.tenant, x.Decision.TaskID), Key: key(x)}
 		wanted = append(wanted, places[i])
 	}
 	rows, err := RowsAt[T](ctx, l.KindStore.Store, wanted)

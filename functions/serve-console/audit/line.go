@@ -22,10 +22,9 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// line is a decision or a request in the list.
+// line is a decision in the list.
 type line struct {
-	Number, Request     string // of the decision and of the request, "" for none
-	Document            string // its number, "" for none
+	Number              string
 	Page                string // where it is shown whole
 	ID                  string
 	Title, By           string
@@ -96,16 +95,8 @@ func requester(x *store.RegisteredTask) string {
 
 func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	g := &x.Gate
-	decision, document := x.Head.Number, x.Head.Document
-	if x.Action != nil {
-		decision, document = x.Action.DecisionNumber, x.Action.Document
-	}
-	out := line{Request: x.Head.RequestNumber, Number: decision, Document: document,
-		By: s.Person(requester(x)), Round: x.Decision.Round,
-		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(x), Department: x.Request.Department}
-	if x.Decision.N > 0 && x.Decision.Series == "" {
-		out.Number = x.Decision.String()
-	}
+	out := line{Number: x.Decision.String(), By: s.Person(requester(x)), Round: x.Decision.Round,
+		Path: s.path(g), State: s.words.In("states", state(x)), Remark: s.remarks(x)}
 	if x.Call != nil {
 		out.ID, out.Page = x.Call.CallID, "/console/calls/"+x.Call.CallID
 		out.Title, out.Asked = s.called(x, sum), x.Call.CreatedAt
@@ -116,7 +107,7 @@ func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 		out.Title, out.Asked = card.OneLine(cmp.Or(x.Action.Summary, x.Conversation.Title)), x.Action.CreatedAt
 		out.Kind = s.acts.In("acts", x.Action.ActionType)
 	} else {
-		out.ID = cmp.Or(x.Request.TaskID, x.Decision.TaskID)
+		out.ID = x.Decision.TaskID
 		out.Page, out.Asked = "/console/tasks/"+out.ID, x.Head.CreatedAt
 		title := legible.Beginning(card.OneLine(cmp.Or(x.Task.Title, x.Task.Text)), mostTitle)
 		out.Title = card.Titled(title, x.Head.Glance.Version)

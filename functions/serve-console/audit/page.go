@@ -43,16 +43,13 @@ type Pages struct {
 	Settings func(locale string, m *people.Members, details aggregate.JSON) map[string]auditlog.Changed
 }
 
-// Routes returns the log and its file; the register of the decisions and the requests that have a number, its file,
-// and a sheet to print of each decision.
+// Routes returns the log and its file; the register of the decisions that have a number, and its file.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/audit", c.showAudit),
 		web.ForAdministrators("GET /console/audit/file.csv", c.export),
 		web.ForAdministrators("GET /console/register", c.list),
 		web.ForAdministrators("GET /console/register/file.csv", c.file),
-		web.ForAdministrators("GET /console/register/{number}", c.sheet),
-		web.ForAdministrators("GET "+documentPath, c.sheet),
 	}
 }
 

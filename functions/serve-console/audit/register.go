@@ -25,15 +25,8 @@ const (
 	atOnce    = 200    // numbers that one query reads
 )
 
-// The registers: of all requests by their numbers, and of decisions by theirs.
-const (
-	ofRequests  = "requests"
-	ofDecisions = "decisions"
-)
-
-// period is which register is read, and from which day to which requests were taken on, or decisions settled.
+// period is from which day to which decisions were settled.
 type period struct {
-	By          string
 	From, To    string
 	Ignored     string // which days of the address are left out
 	begin, end  time.Time
@@ -44,7 +37,7 @@ const registerPath = "/console/register"
 
 // at returns an address of the period, with more values.
 func (p *period) at(path string, more ...string) string {
-	q := url.Values{"by": {p.By}, "from": {p.From}, "to": {p.To}}
+	q := url.Values{"from": {p.From}, "to": {p.To}}
 	for i := 0; i < len(more); i += 2 {
 		q.Set(more[i], more[i+1])
 	}
@@ -55,7 +48,7 @@ func (p *period) at(path string, more ...string) string {
 const maxSearch = 120
 
 func (p *period) filter(words web.Texts, query string) web.Filter {
-	return web.Filter{Path: registerPath, Hidden: []web.Field{{Name: "by", Value: p.By}}, Submit: words.Say("filter"),
+	return web.Filter{Path: registerPath, Submit: words.Say("filter"),
 		Links: web.Cleared(registerPath, words.Say("clear"), true), Fields: []web.Field{
 			{Name: "q", Label: words.Say("either"), Value: query, Type: "search", Most: maxSearch,
 				Example: words.Say("example")},
@@ -68,12 +61,6 @@ func (c *Pages) period(ctx context.Context, v *web.Viewer, q url.Values) (p peri
 	settings, err := c.Store.Settings(ctx, v.Tenant)
 	if err != nil {
 		return p, err
-	}
-	if p.By = q.Get("by"); p.By != ofRequests && p.By != ofDecisions {
-		p.By = ofDecisions
-		if settings.Register {
-			p.By = ofRequests
-		}
 	}
 	bad := web.BadFilter{}
 	if p.begin, p.end = bad.Days(&p.From, &p.To); p.To == "" {
@@ -95,9 +82,7 @@ type listData struct {
 	Period      period
 	Filter      web.Filter
 	Query       string // that was searched for
-	Both        []line // what has the number that was searched for
 	Rows        []line
-	Requests    bool // one of the rows has a request's number
 	Older, File string
 }
 
@@ -111,86 +96,29 @@ func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	}
 	d.Query = legible.First(strings.TrimSpace(legible.Visible(q.Get("q"))), maxSearch)
 	if d.Query != "" {
-		if d.Both, err = c.found(r.Context(), v, d.Query); err != nil {
-			return err
-		}
-		if len(d.Both) == 1 {
-			http.Redirect(w, r, d.Both[0].Page, http.StatusSeeOther)
-			return nil
+		if x, ok := domain.ParseNumber(d.Query); ok {
+			found, err := c.Store.Numbered(r.Context(), v.Tenant, x)
+			lines, err := c.linesOf(r.Context(), v, found, err)
+			if err != nil {
+				return err
+			}
+			if len(lines) > 0 {
+				http.Redirect(w, r, lines[0].Page, http.StatusSeeOther)
+				return nil
+			}
 		}
 	}
 	d.Period, d.Filter = p, p.filter(v.Texts("register"), d.Query)
 	from, _ := domain.ParseNumber(q.Get("cursor"))
 	var next string
-	if d.Both == nil {
-		if d.Rows, next, err = c.searched(r.Context(), v, &p, from, d.Query); err != nil {
-			return err
-		}
+	if d.Rows, next, err = c.searched(r.Context(), v, &p, from, d.Query); err != nil {
+		return err
 	}
-	d.Requests = slices.ContainsFunc(d.Rows, func(x line) bool { return x.Request != "" })
 	if next != "" {
 		d.Older = p.at(registerPath, "cursor", next, "q", d.Query)
 	}
 	d.File = p.at(registerPath + "/file.csv")
-	other := p
-	if other.By = ofRequests; p.By == ofRequests {
-		other.By = ofDecisions
-	}
-	d.Filter.Links = append(d.Filter.Links,
-		web.Link{Path: other.at(registerPath), Text: v.Texts("register").In("registers", other.By)})
 	return c.Show(w, r, v, doc, "audit/register")
-}
-
-// numbers is one of the registers.
-type numbers[T any] struct {
-	list  func(ctx context.Context, tenant string, year int, from string, limit int) ([]T, error)
-	tasks func(ctx context.Context, tenant string, some []T) ([]store.RegisteredTask, error)
-	about func(x *T) (n int, at time.Time)
-}
-
-func (c *Pages) decisions() numbers[domain.Numbered] {
-	return numbers[domain.Numbered]{c.Store.Numbers, c.Store.DecisionLines,
-		func(x *domain.Numbered) (int, time.Time) { return x.N, x.SettledAt }}
-}
-
-func (c *Pages) requests() numbers[domain.Requested] {
-	return numbers[domain.Requested]{c.Store.RequestNumbers, c.Store.RequestLines,
-		func(x *domain.Requested) (int, time.Time) { return x.N, x.TakenAt }}
-}
-
-// found returns what has a number: a decision, a request, or one of each, or a document. The page of a decision or a
-// document is its sheet.
-func (c *Pages) found(ctx context.Context, v *web.Viewer, text string) (out []line, err error) {
-	x, ok := domain.ParseNumber(text)
-	if !ok {
-		return nil, nil
-	}
-	found, err := c.Store.Numbered(ctx, v.Tenant, x)
-	if out, err = c.decisions().lines(ctx, c, v, found, err); err != nil {
-		return nil, err
-	}
-	for i := range out {
-		out[i].Page, out[i].Request = sheetOf(&x), ""
-	}
-	if x.Series != "" {
-		return out, nil
-	}
-	all, err := c.requested(ctx, v, x)
-	requests, err := c.requests().lines(ctx, c, v, all, err)
-	for _, r := range requests {
-		r.Number = ""
-		out = append(out, r)
-	}
-	return out, err
-}
-
-// requested returns the request that has a number.
-func (c *Pages) requested(ctx context.Context, v *web.Viewer, x domain.Numbered) ([]domain.Requested, error) {
-	if x.Series != "" {
-		return nil, nil
-	}
-	all, err := c.Store.RequestNumbers(ctx, v.Tenant, x.Year, x.Key(), 1)
-	return slices.DeleteFunc(all, func(is domain.Requested) bool { return is.N != x.N }), err
 }
 
 // searched reads a page of the lines of a period that have all words of a query; none: all of them. It looks at
@@ -214,7 +142,7 @@ func (c *Pages) searched(ctx context.Context, v *web.Viewer, p *period, from dom
 
 // has reports whether each of the words stands somewhere in a line.
 func (x *line) has(words []string) bool {
-	all := []string{x.Number, x.Request, x.Document, x.Title, x.By, x.Department, x.Kind, x.Money, x.Amount, x.Stamped,
+	all := []string{x.Number, x.Title, x.By, x.Department, x.Kind, x.Money, x.Amount, x.Stamped,
 		x.Rule, x.State, x.Executed.Text()}
 	for _, f := range x.Files {
 		all = append(all, f.Name)
@@ -223,11 +151,11 @@ func (x *line) has(words []string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 }
 
-// lines makes lines of numbers, of as many at once as may be read. err is of reading the numbers.
-func (r numbers[T]) lines(ctx context.Context, c *Pages, v *web.Viewer, all []T, err error) ([]line, error) {
+// linesOf makes lines of numbers, of as many at once as may be read. err is of reading the numbers.
+func (c *Pages) linesOf(ctx context.Context, v *web.Viewer, all []domain.Numbered, err error) ([]line, error) {
 	var out []line
 	for some := range slices.Chunk(all, store.MostRegistered) {
-		rows, err := r.tasks(ctx, v.Tenant, some)
+		rows, err := c.Store.DecisionLines(ctx, v.Tenant, some)
 		if err != nil {
 			return nil, err
 		}
@@ -243,19 +171,14 @@ func (r numbers[T]) lines(ctx context.Context, c *Pages, v *web.Viewer, all []T,
 // registered reads lines of a period from one number down, the highest first: at most most, and which is next.
 func (c *Pages) registered(ctx context.Context, v *web.Viewer, p *period, from domain.Numbered, most int) (
 	out []line, next string, err error) {
-	if p.By == ofRequests {
-		all, next, err := c.requests().read(ctx, v, p, from, most)
-		out, err = c.requests().lines(ctx, c, v, all, err)
-		return out, next, err
-	}
-	all, next, err := c.decisions().read(ctx, v, p, from, most)
-	out, err = c.decisions().lines(ctx, c, v, all, err)
+	all, next, err := c.numbers(ctx, v, p, from, most)
+	out, err = c.linesOf(ctx, v, all, err)
 	return out, next, err
 }
 
-// read reads the numbers of a period from one down, the highest first: at most most of them, and which is next.
-func (r numbers[T]) read(ctx context.Context, v *web.Viewer, p *period, from domain.Numbered, most int) (
-	out []T, next string, err error) {
+// numbers reads the numbers of a period from one down, the highest first: at most most of them, and which is next.
+func (c *Pages) numbers(ctx context.Context, v *web.Viewer, p *period, from domain.Numbered, most int) (
+	out []domain.Numbered, next string, err error) {
 	for year := p.last; year >= p.first; year-- {
 		key := ""
 		switch {
@@ -265,20 +188,19 @@ func (r numbers[T]) read(ctx context.Context, v *web.Viewer, p *period, from dom
 			key = from.Key()
 		}
 		for {
-			all, err := r.list(ctx, v.Tenant, year, key, atOnce)
+			all, err := c.Store.Numbers(ctx, v.Tenant, year, key, atOnce)
 			if err != nil {
 				return nil, "", err
 			}
 			last := 1
-			for i := range all {
-				n, at := r.about(&all[i])
-				if last = n; at.Before(p.begin) || !at.Before(p.end) {
+			for _, x := range all {
+				if last = x.N; x.SettledAt.Before(p.begin) || !x.SettledAt.Before(p.end) {
 					continue
 				}
 				if len(out) == most {
-					return out, (&domain.Numbered{Year: year, N: n}).String(), nil
+					return out, x.String(), nil
 				}
-				out = append(out, all[i])
+				out = append(out, x)
 			}
 			if len(all) < atOnce || last == 1 {
 				break
@@ -303,7 +225,7 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		return err
 	}
 	words := v.Texts("register")
-	t := card.Table{Columns: web.Each([]string{"number", "request_number", "document", "does", "title", "by", "department",
+	t := card.Table{Columns: web.Each([]string{"number", "does", "title", "by", "department",
 		"steps", "amount", "currency", "asked", "settled", "rule", "path", "round", "state",
 		"executed_on", "executed_by", "executed_what", "remark", "files", "id"},
 		func(key string) string { return words.Say(key) })}
@@ -315,7 +237,7 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		if x.Executed.Done {
 			by = "Ringi"
 		}
-		t.Rows = append(t.Rows, []string{x.Number, x.Request, x.Document, x.Kind, x.Title, x.By, x.Department, x.Stamped,
+		t.Rows = append(t.Rows, []string{x.Number, x.Kind, x.Title, x.By, x.Department, x.Stamped,
 			x.Amount, x.Currency, day(x.Asked), day(x.Settled), x.Rule, x.Path, round, x.State,
 			day(x.Executed.At), by, x.Executed.Text(), x.Remark, named(words, x.Files), x.ID})
 	}

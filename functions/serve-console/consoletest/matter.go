@@ -77,8 +77,8 @@ func (w *World) FilesRead(files map[string][]byte) {
 func (w *World) MatterRecorded() (year int) {
 	w.Later(time.Second)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		lack, _ := a.Unnumbered()
-		year = w.SettingsNow().FiscalYear(lack.Settled)
+		settled, _ := a.Unnumbered()
+		year = w.SettingsNow().FiscalYear(settled)
 		first, err := a.StartNumbered(a.Head.Run, task.Series{Year: year}, w.Now())
 		if err != nil {
 			return first, err

@@ -110,9 +110,6 @@ func addRows(f url.Values, s tenancy.Settings) {
 	for _, x := range s.MatterCurrencies {
 		add("matter_currencies", x.Code)
 	}
-	for _, x := range s.ChannelSeries {
-		add("channel_series", x.Channel, x.Name)
-	}
 	for _, x := range s.Prices {
 		add("prices", x.Model, x.Input, x.Output, x.Cached, x.Date)
 	}
@@ -176,9 +173,6 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 	})
 	typedList(f, "matter_currencies", &s.MatterCurrencies, func(row map[string]string) tenancy.MatterCurrency {
 		return tenancy.MatterCurrency{Code: strings.ToUpper(row["code"])}
-	})
-	typedList(f, "channel_series", &s.ChannelSeries, func(row map[string]string) tenancy.ChannelSeries {
-		return tenancy.ChannelSeries{Channel: row["channel"], Name: row["name"]}
 	})
 	was := s.Agents
 	typedList(f, "agents", &s.Agents, func(row map[string]string) agent.Definition { return agentTyped(row, was) })

@@ -49,8 +49,6 @@ type History struct {
 	Created, Ended         time.Time
 	Message                Message
 	Answer                 string // a plain reply instead of a task
-	RequestNumber          string // "" if the tenant numbers no requests, or it was not taken on yet
-	Document               string // number of the document; "": it has none, or not yet
 	Ending, EndedBy        string // how it ended, in a sentence, and by whom
 	Rejected               *Rejection
 	Parked                 string // why a generation failed, in a sentence
@@ -224,7 +222,6 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 }
 
 func (r Reader) end(t *History, a *task.Aggregate) {
-	t.RequestNumber, t.Document = a.Head.RequestNumber, a.Head.Document
 	if e := a.Head.Ended; e != nil {
 		t.Ended, t.EndedBy, t.Status = e.At, r.Person(e.By), t.Status.Called(e.Reason)
 		detail := explain.FitDetail(e.Reason, e.Detail, card.OneLine, r.Person)

@@ -169,18 +169,11 @@ func (c *Pages) named(ctx context.Context, v *web.Viewer, text string) (id strin
 	return id, err
 }
 
-// numbered returns the id of the request that has the number x, its own or that of its document, or "".
+// numbered returns the id of the request whose decision has the number x, or "".
 func (c *Pages) numbered(ctx context.Context, tenant string, x task.Numbered) (id string, err error) {
-	if x.Series != "" {
-		found, err := c.Store.Numbered(ctx, tenant, x)
-		for _, is := range found {
-			id = is.TaskID
-		}
-		return id, err
-	}
-	found, err := c.Store.RequestNumbers(ctx, tenant, x.Year, x.Key(), 1)
-	if len(found) > 0 && found[0].N == x.N {
-		id = found[0].TaskID
+	found, err := c.Store.Numbered(ctx, tenant, x)
+	for _, is := range found {
+		id = is.TaskID
 	}
 	return id, err
 }

@@ -320,7 +320,7 @@ func (x Calls) Take(ctx context.Context, key tenancy.Key, id, use string, runs R
 		case is.Effect != effect:
 			return nil, aggregate.ErrField{Field: "arguments", Limit: "must be those of the call with this id"}
 		}
-		return pipeline.NumberingSettled(ctx, x.Store, a.Ref(), func(of task.Series) (*call.Aggregate, error) {
+		return pipeline.Numbering(ctx, x.Store, a.Ref(), func(of task.Series) (*call.Aggregate, error) {
 			return x.Store.Decide(ctx, a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 				return a.Numbering(of).Take(key, use, x.Now())
 			})

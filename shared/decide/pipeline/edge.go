@@ -286,60 +286,50 @@ const (
 	longestNumber = 300 * time.Millisecond
 )
 
-// Numbering has do decide and commit something that may take the next number of a series: with first, and, as long as
-// do returns task.ErrNumber, again with the series as it is read then: first was none, or another has taken the number.
-func Numbering[T any](ctx context.Context, first task.Series, read func(ctx context.Context) (task.Series, error),
-	do func(of task.Series) (T, error)) (T, error) {
-	done, err := do(first)
+// Numbers is the store of what may take the number of a decision when it begins.
+type Numbers[A any] interface {
+	Load(ctx context.Context, ref aggregate.Ref) (A, error)
+	SettingsReader
+	Series(ctx context.Context, tenant string, year int) (task.Series, error)
+}
+
+// Numbering has begin decide and commit something that may take the next number of a series when it begins: as long as
+// begin returns task.ErrNumber, again with the series as it is read then: nothing was read, or another has taken the
+// number. The day on which it was settled says of which fiscal year its number is.
+func Numbering[A interface {
+	Unnumbered() (settled time.Time, is bool)
+}](ctx context.Context, s Numbers[A], ref aggregate.Ref, begin func(of task.Series) (A, error)) (A, error) {
+	done, err := begin(task.Series{})
 	wait := 10 * time.Millisecond
 	for try := range numberTries {
 		if !errors.Is(err, task.ErrNumber) || try > 0 && !clock.LastsFor(ctx, wait/2+rand.N(wait)) {
 			break
 		}
 		wait = min(2*wait, longestNumber)
-		of, unread := read(ctx)
+		of, unread := series(ctx, s, ref)
 		if unread != nil {
 			return done, unread
 		}
-		done, err = do(of)
+		done, err = begin(of)
 	}
 	return done, err
 }
 
-// Numbers is the store of what may take the number of a decision when it begins.
-type Numbers[A any] interface {
-	Load(ctx context.Context, ref aggregate.Ref) (A, error)
-	SettingsReader
-	Series(ctx context.Context, tenant string, of task.Series) (task.Series, error)
-}
-
-// NumberingSettled is Numbering for an execution or an action that begins: the day on which it was settled says of
-// which fiscal year its numbers are, if it needs any.
-func NumberingSettled[A interface {
-	Unnumbered() (task.Lack, bool)
-}](ctx context.Context, s Numbers[A], ref aggregate.Ref, begin func(of task.Series) (A, error)) (A, error) {
-	read := func(ctx context.Context) (task.Series, error) {
-		a, err := s.Load(ctx, ref)
-		if err != nil {
-			return task.Series{}, fmt.Errorf("load what takes a number: %w", err)
-		}
-		lack, ok := a.Unnumbered()
-		if !ok {
-			return task.Series{}, nil
-		}
-		settings, err := s.Settings(ctx, ref.Tenant)
-		if err != nil {
-			return task.Series{}, fmt.Errorf("read when fiscal years begin: %w", err)
-		}
-		of := task.Series{Year: settings.FiscalYear(lack.Settled)}
-		if lack.Document != "" {
-			documents, err := s.Series(ctx, ref.Tenant, task.Series{Name: lack.Document, Year: of.Year})
-			if err != nil || !lack.Decision {
-				return task.Series{Documents: &documents}, err
-			}
-			of.Documents = &documents
-		}
-		return s.Series(ctx, ref.Tenant, of)
+// series reads the series from which what begins takes its number; none, if it needs none.
+func series[A interface {
+	Unnumbered() (settled time.Time, is bool)
+}](ctx context.Context, s Numbers[A], ref aggregate.Ref) (of task.Series, err error) {
+	a, err := s.Load(ctx, ref)
+	if err != nil {
+		return of, fmt.Errorf("load what takes a number: %w", err)
 	}
-	return Numbering(ctx, task.Series{}, read, begin)
+	settled, lacks := a.Unnumbered()
+	if !lacks {
+		return of, nil
+	}
+	settings, err := s.Settings(ctx, ref.Tenant)
+	if err != nil {
+		return of, fmt.Errorf("read when fiscal years begin: %w", err)
+	}
+	return s.Series(ctx, ref.Tenant, settings.FiscalYear(settled))
 }

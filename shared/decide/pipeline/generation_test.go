@@ -326,17 +326,32 @@ func TestWhatSkippedResumeTaskGoesThereBeforeADraft(t *testing.T) {
 	}
 }
 
+// numbering is what takes a number of a series whose last one is given.
+type numbering struct{ last int }
+
+func (numbering) Unnumbered() (settled time.Time, is bool) { return time.Unix(0, 0), true }
+
+func (n numbering) Load(context.Context, aggregate.Ref) (numbering, error) { return n, nil }
+
+func (numbering) Settings(context.Context, string) (tenancy.Settings, error) {
+	return tenancy.DefaultSettings(), nil
+}
+
+func (n numbering) Series(_ context.Context, _ string, year int) (task.Series, error) {
+	return task.Series{Year: year, Last: n.last}, nil
+}
+
 // A year of which all numbers are given is not tried again, as one is whose number another has taken.
 func TestNumberingEndsWithTheYear(t *testing.T) {
 	for last, want := range map[int]int{0: 3, task.MostNumbers: 2} {
 		tries := 0
-		read := func(context.Context) (task.Series, error) { return task.Series{Year: 2026, Last: last}, nil }
-		_, err := pipeline.Numbering(t.Context(), task.Series{}, read, func(of task.Series) (int, error) {
-			if tries++; of.Lacks() == nil && tries == 2 {
-				return 0, task.ErrNumber // another was faster
-			}
-			return 0, of.Lacks()
-		})
+		_, err := pipeline.Numbering(t.Context(), numbering{last}, aggregate.Ref{},
+			func(of task.Series) (numbering, error) {
+				if tries++; of.Lacks() == nil && tries == 2 {
+					return numbering{}, task.ErrNumber // another was faster
+				}
+				return numbering{}, of.Lacks()
+			})
 		expect.That(t, tries == want && (err == nil) == (last == 0), "the last is %d: %d tries, %v", last, tries, err)
 	}
 }

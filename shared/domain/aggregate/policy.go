@@ -236,10 +236,6 @@ type Terms struct {
 	ApprovalDays     int        `json:"approval_days,omitempty"` // see Gate.GoodUntil
 	SettingsRev      int        `json:"settings_rev"`
 	Locale           string     `json:"locale,omitempty"` // language in which an execution's row says why it failed
-	// Registered says that the tenant keeps a register, so that what people stamp is a document with a number. Series
-	// is of the channel's documents; empty: they are numbered by the asker's department.
-	Registered bool   `json:"registered,omitempty"`
-	Series     string `json:"series,omitempty"`
 	// Rule chose the gate's route; nil: no rule did.
 	Rule *circulation.Rule `json:"rule,omitempty"`
 }

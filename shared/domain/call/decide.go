@@ -268,19 +268,22 @@ func (c *change) refuse(no conversation.ErrByRules) {
 	c.audit(aggregate.System(), conversation.AuditCancelled, about)
 }
 
-// Numbering returns the call for a claim, or an attempt, that gives it the next numbers of a series, if it needs some.
+// Numbering returns the call for a claim, or an attempt, that gives it the next number of a series, if it needs one.
 func (a *Aggregate) Numbering(of task.Series) *Aggregate {
 	next := *a
 	next.last = of
 	return &next
 }
 
-// Unnumbered reports whether the stamped call gets numbers when it is claimed or taken, and which.
-func (a *Aggregate) Unnumbered() (task.Lack, bool) {
-	if x := a.Call; x != nil && x.Status == conversation.ActionApproved {
-		return x.Action().Lack()
+// Unnumbered returns when the stamped call was settled, if it gets a number when it is claimed or taken: where its rule
+// says so.
+func (a *Aggregate) Unnumbered() (settled time.Time, is bool) {
+	x := a.Call
+	if x == nil || x.Status != conversation.ActionApproved || x.Claim != nil || x.DecisionNumber != "" ||
+		x.Gate.ApprovedAt == nil || x.Gate.ApprovedBy == "" || x.Gate.Terms.Rule == nil || !x.Gate.Terms.Rule.Numbered {
+		return settled, false
 	}
-	return task.Lack{}, false
+	return *x.Gate.ApprovedAt, true
 }
 
 // ErrTaken says that another attempt took the grant.

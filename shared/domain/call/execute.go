@@ -63,13 +63,24 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time,
 	return c.done()
 }
 
-// number gives the call the numbers that it lacks.
+// number gives the call the number that it lacks, the next of its series; without it c fails with what the series lacks.
 func (c *change) number(a *Aggregate) {
-	c.row.DecisionNumber, c.row.Document = c.row.Action().TakeNumbers(&c.Draft, Key, a.last)
+	settled, lacks := a.Unnumbered()
+	if !lacks {
+		return
+	}
+	x := task.Numbered{SessionID: c.row.CallID, ActionID: c.row.CallID, GateKey: Key, Rule: *c.row.Gate.Terms.Rule, Round: 1,
+		BegunAt: c.Now}
+	row, number, err := a.last.Give(settled, x)
+	if err != nil {
+		c.Fail(err)
+		return
+	}
+	c.Beside, c.row.DecisionNumber = append(c.Beside, row), number
 }
 
 func (c *change) numbered(details map[string]any) map[string]any {
-	return task.WithNumbers(details, c.row.DecisionNumber, c.row.Document)
+	return task.WithNumber(details, c.row.DecisionNumber)
 }
 
 // Take takes the grant of a stamped call that runs elsewhere, for the attempt with this id, just before it runs.

@@ -148,7 +148,6 @@ type Call struct {
 
 	Claim          *conversation.Claim  `json:"claim,omitempty"`
 	DecisionNumber string               `json:"decision_number,omitempty"`
-	Document       string               `json:"document,omitempty"` // its number
 	StartedAt      *time.Time           `json:"started_at,omitempty"`
 	CompletedAt    *time.Time           `json:"completed_at,omitempty"`
 	Result         *aggregate.Blob      `json:"call_result,omitempty"` // a conversation.CallResult
@@ -175,7 +174,7 @@ func (x *Call) Action() *conversation.Action {
 	return &conversation.Action{Number: 1, ActionID: x.CallID, SessionID: x.CallID, ActionType: conversation.ToolCall,
 		Status: x.Status, Summary: x.Tool, Payload: x.Payload, Gate: x.Gate, CreatedAt: x.CreatedAt, StartedAt: x.StartedAt,
 		CompletedAt: x.CompletedAt, Claim: x.Claim, Outcome: x.Outcome, CancelledBy: x.CancelledBy,
-		CancelReason: x.CancelReason, DecisionNumber: x.DecisionNumber, Document: x.Document}
+		CancelReason: x.CancelReason, DecisionNumber: x.DecisionNumber}
 }
 
 // Over reports whether nothing more is done for the call by itself.

@@ -33,7 +33,6 @@
 package conversation
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -42,7 +41,6 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
 
@@ -221,32 +219,6 @@ func Schema(t agent.ActionType) ([]byte, error) {
 		return nil, fmt.Errorf("schema of %.50s: %w", t, err)
 	}
 	return text, nil
-}
-
-// Lack returns which numbers a call gets when it begins.
-func (x *Action) Lack() (task.Lack, bool) {
-	if x.Claim != nil {
-		return task.Lack{}, false
-	}
-	return task.LackOf(&x.Gate, x.DecisionNumber, x.Document)
-}
-
-// TakeNumbers returns the numbers of a call that begins. One that lacks some takes the next of their
-// series; without them c fails with what a series lacks. key is that of its row.
-func (x *Action) TakeNumbers(c *aggregate.Draft, key string, of task.Series) (decision, document string) {
-	if lack, lacks := x.Lack(); lacks {
-		n := task.Numbered{SessionID: x.SessionID, ActionID: x.ActionID, GateKey: key, Round: 1, BegunAt: c.Now}
-		if rule := x.Gate.Terms.Rule; rule != nil {
-			n.Rule = *rule
-		}
-		rows, decision, document, err := of.Give(lack, n)
-		if err != nil {
-			c.Fail(err)
-		}
-		c.Beside = append(c.Beside, rows...)
-		return cmp.Or(x.DecisionNumber, decision), cmp.Or(x.Document, document)
-	}
-	return x.DecisionNumber, x.Document
 }
 
 // Status is the status of a conversation; see Moves.

@@ -255,7 +255,6 @@ type Action struct {
 	Changed            *FilesChanged    `json:"changed_files,omitempty"` // what it changed, once it has ended
 	Claim              *Claim           `json:"claim,omitempty"`
 	DecisionNumber     string           `json:"decision_number,omitempty"` // that it got when it was claimed
-	Document           string           `json:"document,omitempty"`        // number of the document, as DecisionNumber
 	NotBegun           int              `json:"not_begun,omitempty"`       // how often no sandbox could be started
 	Outcome            Outcome          `json:"outcome,omitempty"`
 	Error              aggregate.Reason `json:"error_code,omitempty"`

@@ -55,8 +55,6 @@ type Aggregate struct {
 	Executions []*Execution  // by process version and attempt
 	Steps      []*StepResult // by process version, attempt and order
 	Gates      []*StepGate
-
-	Into *Register `json:"-"` // no row; see Registering
 }
 
 func (a *Aggregate) Ref() aggregate.Ref   { return RefOf(a.Head.TenantID, a.Head.TaskID) }

@@ -160,7 +160,6 @@ func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now 
 	c := a.begin(now)
 	c.RelyOn(&Task{})
 	c.Head.AcceptedAt, c.quotas = &c.Now, Quotas{s.MaxOpenTasks, s.MaxTasksPerHour}
-	c.register()
 	return c.done()
 }
 
@@ -181,7 +180,7 @@ func (a *Aggregate) RefuseOutsider(run int, by aggregate.Actor, now time.Time) (
 
 // RefuseWorkspace ends a request from a workspace that does not use Ringi, and so has no register.
 func (a *Aggregate) RefuseWorkspace(run int, now time.Time) (aggregate.Change, error) {
-	return a.Registering(nil).refuse(run, ReasonWorkspace, now)
+	return a.refuse(run, ReasonWorkspace, now)
 }
 
 // RefuseUndecidable ends a request that nobody could approve because of this rule.
@@ -231,7 +230,7 @@ func (a *Aggregate) endRefused(why aggregate.Reason, detail string, until, now t
 	c := a.begin(now)
 	c.end(nil, TaskRefused, aggregate.System(), why)
 	c.Head.Ended.Detail = detail
-	about := c.registered(map[string]any{"reason": why, "requester": a.Head.Requester})
+	about := map[string]any{"reason": why, "requester": a.Head.Requester}
 	if detail != "" {
 		about["limit"] = detail
 	}

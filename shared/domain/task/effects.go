@@ -236,8 +236,8 @@ func (a *Aggregate) RetryExecution(
 	c.moveTask(a.Task, TaskRunning)
 	n := &Execution{
 		TaskID: e.TaskID, ProcessID: e.ProcessID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1,
-		Status: ExecutionPending,
-		Number: e.Number, Document: e.Document,
+		Status:  ExecutionPending,
+		Number:  e.Number,
 		Results: []ResultEntry{}, RetriedBy: by.ID, CreatedAt: c.Now, Terms: e.Terms,
 	}
 	n.ID = a.rowID(n.Key(), c.Now)

@@ -144,7 +144,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 		c.beginPrompt(1)
 	}
 	c.Made = t
-	about := a.Head.withNumber(map[string]any{"title": e.Title, "requester": a.Head.Requester})
+	about := map[string]any{"title": e.Title, "requester": a.Head.Requester}
 	c.audit(aggregate.System(), AuditTaskCreated, "task", a.Head.TaskID, about)
 	return c.done()
 }

@@ -15,15 +15,8 @@ type Head struct {
 	TaskID string `json:"task_id"`
 
 	AcceptedAt *time.Time `json:"accepted_at,omitempty"` // when the request was accepted; see counts
-	// RequestNumber is the request's number (起案番号), where it was taken on or refused by a tenant with a register.
-	// Number is that of its decision (決裁番号), since the steps began to run.
-	RequestNumber string `json:"request_number,omitempty"`
-	Number        string `json:"number,omitempty"`
-	// Series has the request's document (文書番号): its channel's, or that called after the asker's department, as it was
-	// when RequestNumber was given. Document is the number, since what people stamped began to run.
-	Series   string `json:"series,omitempty"`
-	Document string `json:"document,omitempty"`
-	Executed string `json:"executed,omitempty"` // key of the execution that completed
+	Number     string     `json:"number,omitempty"`      // of its decision (決裁番号), since the steps began to run
+	Executed   string     `json:"executed,omitempty"`    // key of the execution that completed
 
 	Parked      *Parked    `json:"parked,omitempty"`
 	Ended       *Ended     `json:"ended,omitempty"`
@@ -237,8 +230,7 @@ type Execution struct {
 	ProcessID      string             `json:"process_id"`
 	ProcessVersion int                `json:"process_version"`
 	Attempt        int                `json:"attempt"`
-	Number         string             `json:"number,omitempty"`   // of a rule with numbered, since the first attempt
-	Document       string             `json:"document,omitempty"` // number of the document, as Head.Document
+	Number         string             `json:"number,omitempty"` // of a rule with numbered, since the first attempt
 	SessionID      string             `json:"session_id,omitempty"`
 	SessionClosed  bool               `json:"session_closed,omitempty"` // its session was told to stop and is charged
 	SessionBudget  aggregate.MicroUSD `json:"session_budget,omitempty"` // cost limit of its session, 0 for none

@@ -137,7 +137,7 @@ func (a *Aggregate) stopByRule(c *change, r Refusal) (aggregate.Change, error) {
 	case a.Waiting():
 		c.end(nil, TaskRefused, aggregate.System(), why)
 		about["requester"] = a.Head.Requester
-		c.audit(aggregate.System(), AuditTaskRefused, "task", a.Head.TaskID, c.registered(about))
+		c.audit(aggregate.System(), AuditTaskRefused, "task", a.Head.TaskID, about)
 	case a.Task != nil:
 		c.end(a.Task, TaskCancelled, aggregate.System(), why)
 		c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, about)

@@ -197,7 +197,6 @@ func (s Settings) Problems() (all []Problem) {
 	all = append(all, matterProblems(s.Matters)...)
 	all = append(all, fieldProblems(s.MatterFields)...)
 	all = append(all, currencyProblems(s.MatterCurrencies)...)
-	all = append(all, seriesProblems(s.ChannelSeries)...)
 	all = append(all, s.DraftContest.problems()...)
 	return append(all, s.agentProblems()...)
 }

@@ -41,15 +41,12 @@ type Settings struct {
 	Approvers               Approvers `json:"approvers"`
 	AllowSelfApproval       bool      `json:"allow_self_approval"`
 	// SelfApprovalChosen says that an administrator was asked about AllowSelfApproval and has answered.
-	SelfApprovalChosen   bool `json:"self_approval_chosen"`
-	ApprovalTimeoutHours int  `json:"approval_timeout_hours"`
-	ApprovalDays         int  `json:"approval_days"`     // for how long a gate under a rule is good once it is settled
-	FiscalYearMonth      int  `json:"fiscal_year_month"` // in which a fiscal year begins; 1 is January
-	Register             bool `json:"register"`          // requests get a number when they are taken on or refused
-	// ChannelSeries are the channels that have a series of documents of their own.
-	ChannelSeries  []ChannelSeries `json:"channel_series"`
-	ApprovalCopies string          `json:"approval_copies"` // who else gets a gate's card: CopiesListed or CopiesNone
-	MaxVersions    int             `json:"max_versions"`
+	SelfApprovalChosen   bool   `json:"self_approval_chosen"`
+	ApprovalTimeoutHours int    `json:"approval_timeout_hours"`
+	ApprovalDays         int    `json:"approval_days"`     // for how long a gate under a rule is good once it is settled
+	FiscalYearMonth      int    `json:"fiscal_year_month"` // in which a fiscal year begins; 1 is January
+	ApprovalCopies       string `json:"approval_copies"`   // who else gets a gate's card: CopiesListed or CopiesNone
+	MaxVersions          int    `json:"max_versions"`
 	// Matters are the kinds of matters on which a form asks for a decision; empty: see MatterNames.
 	Matters      []MatterKind  `json:"matters"`
 	MatterFields []MatterField `json:"matter_fields"` // that the form has besides
@@ -140,9 +137,6 @@ func (s Settings) ActionTerms(channel string, now time.Time) aggregate.Terms {
 	terms := s.Terms(true, now)
 	by := now.UTC().Truncate(time.Millisecond).Add(ActionHours * time.Hour)
 	terms.DecideBy, terms.ApprovalHours, terms.Locale = &by, ActionHours, s.Locale
-	if s.Register {
-		terms.Registered, terms.Series = true, s.SeriesOf(channel)
-	}
 	return terms
 }
 

@@ -204,34 +204,6 @@ func TestTheSettingSaysWhatASearchMayCarryOut(t *testing.T) {
 	}
 }
 
-// A channel has one series of documents, under a name that fits on one line.
-func TestAChannelHasOneSeriesOfDocuments(t *testing.T) {
-	for name, c := range map[string]struct {
-		series []ChannelSeries
-		field  string
-		rule   Rule
-	}{
-		"channels":         {[]ChannelSeries{{"C1A", "契約"}, {"G1A", "契約"}}, "", ""},
-		"a channel's name": {[]ChannelSeries{{"#hr", "契約"}}, "channel_series[0].channel", RuleChannelID},
-		"direct messages":  {[]ChannelSeries{{"D1A", "契約"}}, "channel_series[0].channel", RuleChannelID},
-		"a channel twice":  {[]ChannelSeries{{"C1A", "契約"}, {"C1A", "人事"}}, "channel_series[1].channel", RuleTaken},
-		"no name":          {[]ChannelSeries{{"C1A", ""}}, "channel_series[0].name", RuleMatter},
-		"a long name": {[]ChannelSeries{{"C1A", strings.Repeat("契", MaxMatterName+1)}}, "channel_series[0].name",
-			RuleMatter},
-		"too many": {make([]ChannelSeries, MaxChannelSeries+1), "channel_series", RuleCount},
-	} {
-		s := DefaultSettings()
-		s.Name, s.Slug, s.ChannelSeries = "x", "x", c.series
-		all := s.Problems()
-		if c.field == "" {
-			expect.That(t, len(all) == 0, "%s: %+v", name, all)
-			continue
-		}
-		expect.That(t, len(all) > 0 && all[0].Field == c.field && all[0].Rule == c.rule && all[0].Err().Limit != "",
-			"%s: %+v", name, all)
-	}
-}
-
 // What the form asks besides has names and values that people and rules tell apart, and that no pointer reads
 // otherwise.
 func TestFurtherFieldsOfAForm(t *testing.T) {

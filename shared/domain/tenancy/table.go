@@ -52,26 +52,10 @@ var Sections = []Section{
 				Words{Label: "From approval to run", About: "If it hasn’t started after this time, it is asked again.",
 					Unit: "days"})},
 		{Name: "fiscal_year_month", Kind: KindWhole, Min: 1, Max: 12, Default: FiscalYearBegins, Says: language.InEach(
-			Words{Label: "番号の年度が始まる月", About: "決裁番号と起案番号は、年度ごとに 1 から始まります。", Unit: "月"},
+			Words{Label: "番号の年度が始まる月", About: "決裁番号は、年度ごとに 1 から始まります。", Unit: "月"},
 			Words{Label: "Fiscal year of numbers begins in month",
-				About:  "Numbers of decisions and requests start at 1 in each fiscal year.",
+				About:  "Numbers of decisions start at 1 in each fiscal year.",
 				Logged: "First month of the fiscal year"})},
-		{Name: "register", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "起案番号を付ける", About: "これからの依頼に、断ったものも含めて欠番なく番号が付き、決裁台帳に並びます。" +
-				"人が承認した依頼には、実行が始まるときに部署ごとの文書番号も付きます。"},
-			Words{Label: "Number requests",
-				About: "Every request from now on gets a number without gaps, also if refused, and stands in the register. " +
-					"What people approved gets a number of its department’s documents, too, when it begins to run.",
-				Logged: "Requests are numbered"})},
-		{Name: "channel_series", Kind: KindRows, Max: MaxChannelSeries, Says: language.InEach(
-			Words{Label: "チャンネルごとの文書番号", About: "ここに登録したチャンネルでの依頼には、部署の代わりに、この系列の文書番号 (例: 契約-2026-0001) が付きます。" +
-				"起案番号を付けるときだけ使います。",
-				Hint: "系列は 1〜40 文字。同じ名前の部署やチャンネルとは、続きの番号になります。これから受け付ける依頼に適用されます。行を空にすると、部署ごとの番号に戻ります。"},
-			Words{Label: "Document numbers by channel",
-				About: "What is asked in these channels gets a document number of this series, such as Contracts-2026-0001, " +
-					"instead of its department’s. Only while requests are numbered.",
-				Hint: "1–40 characters. Departments and channels with the same name share the numbers. Applies to requests " +
-					"from now on. To return to the department’s numbers, empty the row."})},
 		{Name: "matters", Kind: KindRows, Max: MaxMatters, Says: language.InEach(
 			Words{Label: "決裁の区分", About: "「決裁を求める」フォームで選ぶ区分です。回覧ルールの種別「区分」にこの名前を書くと、その区分の決裁だけに当てはまります。空なら、支出、契約、人事、規程、その他です。",
 				Hint: "1 行に 1 つ、1〜40 文字。行を消すと、その区分を削除します。"},

@@ -172,14 +172,7 @@ func (d drawing) refused() face {
 	if e.Until != nil {
 		f = f.with(contextLine(fill(w.RefusedUntil, "when", when(*e.Until))))
 	}
-	return f.with(contextOf(d.requestNumber())...)
-}
-
-func (d drawing) requestNumber() []string {
-	if d.a.Head.RequestNumber == "" {
-		return nil
-	}
-	return []string{fill(routeWordsOf.In(d.w.Locale).RequestNumber, "number", d.a.Head.RequestNumber)}
+	return f
 }
 
 func (d drawing) extracted(t *task.Task) face {
@@ -191,7 +184,7 @@ func (d drawing) extracted(t *task.Task) face {
 			mrkdwn(fill(w.Type, "type", or(w.Types[t.TaskType], or(inline(string(t.TaskType), maxTool), w.None)))),
 		}, nil),
 		divider(),
-		contextLine(append(append([]string{fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))}, d.requestNumber()...),
+		contextLine(append([]string{fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))},
 			d.following()...)...),
 	).with(d.enclosed()...)
 }

@@ -75,19 +75,15 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 	case s.Final:
 		f = f.with(section(cut(strong(d.line(s.Says())), maxDone)))
 	}
-	return f.with(lines.blocks...).with(divider()).with(contextOf(d.numbers(r.Execution))...)
+	return f.with(lines.blocks...).with(divider()).with(contextOf(d.number(r.Execution))...)
 }
 
-// numbers says which numbers an attempt has.
-func (d drawing) numbers(e *task.Execution) (said []string) {
-	w := routeWordsOf.In(d.w.Locale)
-	if e.Document != "" {
-		said = append(said, fill(w.Document, "number", inline(e.Document, maxPath)))
+// number says which number an attempt has.
+func (d drawing) number(e *task.Execution) []string {
+	if e.Number == "" {
+		return nil
 	}
-	if e.Number != "" {
-		said = append(said, fill(w.Number, "number", e.Number))
-	}
-	return said
+	return []string{fill(routeWordsOf.In(d.w.Locale).Number, "number", e.Number)}
 }
 
 // kept says which writes of an attempt that didn't complete stay, or that no call of any attempt can have written.

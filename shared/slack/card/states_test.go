@@ -113,11 +113,6 @@ var taskStates = []state{
 	{"task_refused_guest", taskCard, func(s *scenario) *scenario {
 		return s.refused(aggregate.Actor{Type: aggregate.ActorUser, ID: requester.ID, Team: "T1", Guest: true})
 	}},
-	{"task_refused_numbered", taskCard, func(s *scenario) *scenario {
-		s = s.refused(aggregate.Actor{Type: aggregate.ActorUser, ID: requester.ID, Team: "T1", Guest: true})
-		s.Head.RequestNumber = "2026-000087"
-		return s
-	}},
 	{"task_refused_hour", taskCard, func(s *scenario) *scenario {
 		return s.full(task.ReasonHourPerson, time.Date(2026, 4, 18, 15, 0, 0, 0, time.UTC))
 	}},
@@ -161,11 +156,6 @@ var taskStates = []state{
 		return s.do(s.Extracted(1, task.Extract{Kind: task.KindHelp, Sentence: "勤怠の集計などを依頼できます。"}, s.now))
 	}},
 	{"task_complete", taskCard, (*scenario).extracted},
-	{"task_complete_numbered", taskCard, func(s *scenario) *scenario {
-		s = s.extracted()
-		s.Head.RequestNumber = "2026-000087"
-		return s
-	}},
 	{"task_complete_cost_limit", taskCard, func(s *scenario) *scenario { return s.lastExtracted().costLimit() }},
 	{"task_complete_parked_before_prompt", taskCard, func(s *scenario) *scenario {
 		return s.lastExtracted().park(task.ReasonRunFailed)

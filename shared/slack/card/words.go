@@ -228,22 +228,22 @@ func ActionReason(locale string, r aggregate.Reason, detail string) string {
 
 // routeWords are the texts about where a gate under a rule stands.
 type routeWords struct {
-	Looking, Unknown                                   string
-	OtherRule                                          string // asked about a step by another rule
-	Path, PathAgain, PathDone, PathNumbered            string
-	Number, Document                                   string
-	Amount, AmountUnknown, AmountCounts, RequestNumber string
-	Done, Present, Progress                            string // a stage
-	Later, Skipped                                     string
-	SentBack, Denied, Folded                           string
-	Needs, NeedsAll                                    string
-	Given, StandIn, StandsIn, And, Others              string
-	Now, NowAll, NowSome, NowOne, NowAny               string // whose turn it is; NowAny without a rule
-	Instead, InsteadLine, Above, AboveLine             string // in whose place somebody is asked: Because of whom
-	Because, Absent                                    map[string]string
-	Yours, YoursFor, SoFar, Next                       string // on copies: one's turn, and the other stages
-	Rule, OneDenies, OneStops                          string
-	NotCarried, NoneCarried, MadeFrom, Left            string
+	Looking, Unknown                        string
+	OtherRule                               string // asked about a step by another rule
+	Path, PathAgain, PathDone, PathNumbered string
+	Number                                  string
+	Amount, AmountUnknown, AmountCounts     string
+	Done, Present, Progress                 string // a stage
+	Later, Skipped                          string
+	SentBack, Denied, Folded                string
+	Needs, NeedsAll                         string
+	Given, StandIn, StandsIn, And, Others   string
+	Now, NowAll, NowSome, NowOne, NowAny    string // whose turn it is; NowAny without a rule
+	Instead, InsteadLine, Above, AboveLine  string // in whose place somebody is asked: Because of whom
+	Because, Absent                         map[string]string
+	Yours, YoursFor, SoFar, Next            string // on copies: one's turn, and the other stages
+	Rule, OneDenies, OneStops               string
+	NotCarried, NoneCarried, MadeFrom, Left string
 	Rejection, Send, Reason, ReasonEmpty, DenyEmpty,
 	EndsStamps string // a rejection's form
 	SendBack, NewVersion, NewTurn            string // how it goes on, and what that means
