@@ -37,7 +37,7 @@ func TestWhatStepsDoAsAWhole(t *testing.T) {
 	order := write("rooms.place_order", ordering(), laptops)
 	unread := write("rooms.place_order", ordering(), `{"supplier":"アクメ","items":[]}`)
 	abroad := ordering()
-	abroad.Currency, abroad.Units = "USD", nil
+	abroad.Currency = "USD"
 	book := write("rooms.book", nil, `{"room":"4F"}`)
 	for name, c := range map[string]struct {
 		steps          []task.Step
@@ -245,7 +245,11 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 			mark := *s.Mark
 			s.ToolVersion, mark.Version, s.Mark = "v2", "v2", &mark
 		}), anew},
-		"other destinations": {order, changed(func(s *task.Step) { s.Mark.Destinations = nil }), anew},
+		"another currency": {order, changed(func(s *task.Step) {
+			mark := *s.Mark
+			mark.Currency, s.Mark = "USD", &mark
+		}), "「ノート PC 14 型」 › 単価: ¥149,000 → 149,000 USD; 「デスクトップ PC」 › 単価: ¥149,000 → 149,000 USD; " + anew +
+			"; 合計: ¥298,000 → 298,000 USD"},
 		"a read": {order, changed(func(s *task.Step) { s.Access = aggregate.Read }),
 			"ステップ2: 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します → rooms の place_order で読み取ります; 合計: ¥298,000 → 金額なし"},
 		"a default": {order, changed(func(s *task.Step) { s.LeftOut = `{"express":true}` }), "express:  → true"},

@@ -50,8 +50,8 @@ func drawn(e explain.Effect) string {
 // ordering is the mark of a tool that orders goods.
 func ordering() *rules.Mark {
 	return &rules.Mark{Version: "v1", How: rules.HowProduct, Currency: "JPY",
-		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, Units: []string{"/currency"},
-		Destinations: []string{"/supplier"}, Act: rules.ActOrder, Party: "/supplier", Item: "/items/*/name",
+		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
+		Act:      rules.ActOrder, Party: "/supplier", Item: "/items/*/name",
 		Names: map[string]language.Texts{"/items/*/name": {"ja": "品目"},
 			"/items/*/quantity": {"ja": "数量"}, "/items/*/unit_price": {"ja": "単価"}, "/supplier": {"ja": "取引先"},
 			"/currency": {"ja": "通貨"}, "/reference": {"ja": "照会番号"}}}

@@ -102,7 +102,7 @@ func marked(w *consoletest.World) string {
 	}
 	p.Mark = &rules.Mark{
 		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-		Currency: "JPY", Destinations: []string{"/supplier"}, Act: rules.ActOrder, Party: "/supplier",
+		Currency: "JPY", Act: rules.ActOrder, Party: "/supplier",
 		Item: "/items/*/name", Labels: map[string]string{"S-104": "Acme"}, Names: map[string]language.Texts{
 			"/supplier": {"ja": "取引先", "en": "Supplier"}, "/items/*/name": {"ja": "品目", "en": "Item"},
 			"/items/*/quantity": {"ja": "数量", "en": "Quantity"}, "/items/*/unit_price": {"ja": "単価", "en": "Unit price"}},

@@ -225,7 +225,7 @@ func testTheLookBeforeSaving(t *testing.T, w *consoletest.World) {
 	// Ringi's own tools move no money, unless an administrator says that nobody knows.
 	b.Post(path, list.Hidden("act", "check")).Lacks(t, "金額がいつも不明")
 	p := tenancy.ToolPermission{TenantID: w.Tenant.ID, ToolName: "send_slack_dm", Allowed: true,
-		Mark: &rules.Mark{Version: "1", Destinations: []string{"/user"}}}
+		Mark: &rules.Mark{Version: "1", LabelledBy: []rules.Label{{Name: "宛先", Pointer: "/user"}}}}
 	expect.Value(w.Store.SaveToolPermission(t.Context(), p, w.By, w.Now()))(t)
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK,
 		"ルール 2「同じ」は使われません: ルール 1「10万円以上の外部書き込み」がすべて先に受けます。",

@@ -63,19 +63,16 @@ func (c *Pages) markable(r *http.Request, v *web.Viewer) (m markable, err error)
 // role is what an argument is for, or several roles with + between them.
 const (
 	roleParty = "party" // who is paid or written to
-	roleTo    = "to"    // where the call goes
 	roleItem  = "item"
 	roleWords = "words"
 	roleTimes = "times" // a number that is multiplied
 	rolePlus  = "plus"  // a number that is added
-	roleUnit  = "unit"
-	roleAside = "aside"
+	roleMoney = "currency"
 	roleKind  = "kind" // by whose value rules tell calls apart
 )
 
 // roles are those that the form offers. A mark may have others: see typedOf.
-var roles = []string{"", roleParty + "+" + roleTo, roleTo, roleItem, roleTimes, rolePlus, roleUnit, roleAside,
-	roleKind, roleWords, roleParty, roleItem + "+" + roleTo}
+var roles = []string{"", roleParty, roleItem, roleTimes, rolePlus, roleMoney, roleKind, roleWords}
 
 // place is where a mark has the arguments of a role: a field of one pointer, or one of several.
 type place struct {
@@ -92,9 +89,8 @@ func placesOf(m *rules.Mark) []place {
 	}
 	return []place{
 		{role: roleParty, field: "party", one: &m.Party}, {role: roleItem, field: "item", one: &m.Item},
-		{role: roleTo, field: "destinations", many: &m.Destinations},
 		{role: roleTimes, field: "pointers", many: &m.Pointers}, {role: rolePlus, field: "how", many: &m.Pointers},
-		{role: roleUnit, field: "units", many: &m.Units}, {role: roleAside, field: "asides", many: &m.Asides},
+		{role: roleMoney, field: "currency_at", one: &m.CurrencyAt},
 		{role: roleWords, field: "words", one: &m.Words}, {role: roleKind, field: "labelled_by", many: &kinds},
 	}
 }
@@ -131,7 +127,7 @@ type typedRow struct {
 	Names    language.Texts
 }
 
-// typedLabel is what people call a value of a destination.
+// typedLabel is what people call a value of the arguments.
 type typedLabel struct{ Value, Label string }
 
 // typedOf returns the form of a mark, with a row for each argument of the schema: first those that have a role. A list
@@ -280,6 +276,9 @@ func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
 			}
 		}
 	}
+	if x.CurrencyAt != "" {
+		x.Currency = ""
+	}
 	for _, at := range places[len(places)-1].pointers() {
 		x.LabelledBy = append(x.LabelledBy, rules.Label{Name: t.kind(m.row.Mark, at), Pointer: at})
 	}
@@ -298,7 +297,7 @@ func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
 	if reflect.DeepEqual(x, &rules.Mark{Version: m.version}) {
 		return nil, nil
 	}
-	return x, slices.Concat(wrong, x.Problems(), x.Unsaid(m.schema), x.Misnamed(m.schema))
+	return x, slices.Concat(wrong, x.Problems())
 }
 
 // kind returns what rules call the label at a pointer: as they do already, else as the argument is called.

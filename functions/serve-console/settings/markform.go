@@ -64,7 +64,6 @@ type reading struct {
 	Effect subject.Effect
 	Money  string
 	Why    string // the amount is unknown
-	To     []string
 }
 
 func (t markTexts) data(m markable, typed typedMark, wrong []aggregate.ErrField) markData {
@@ -143,7 +142,7 @@ func (t markTexts) suits(m markable, row typedRow, role string) bool {
 		return true
 	}
 	only := func(role string) bool { return role == roleParty || role == roleWords }
-	return !(m.own != nil && role != "" && role != roleTo || inRows(row.At) && slices.ContainsFunc(parts, only))
+	return !(m.own != nil && role != "" || inRows(row.At) && slices.ContainsFunc(parts, only))
 }
 
 // inRows reports whether an argument stands in the rows of a list, as a member of each.
@@ -233,17 +232,10 @@ func (t markTexts) tell(d *markData, e aggregate.ErrField) {
 		field, at = "names", ofResult+at
 	}
 	text := t.In("wrong", field)
-	for part, what := range map[string]string{"same rows": "rows", "must be absent": "unused", "what it is in": "within",
-		"at most": field + "_most", "of both": "mixed"} {
+	for part, what := range map[string]string{"same rows": "rows", "must be absent": "unused", "at most": field + "_most", "of both": "mixed"} {
 		if strings.Contains(e.Limit, part) && t.In("wrong", what) != "" {
 			text = t.In("wrong", what)
 		}
-	}
-	if of, is := strings.CutPrefix(e.Limit, rules.UnsaidOf); is {
-		text = t.Say("unsaid", "of", shown(of))
-	}
-	if of, is := strings.CutPrefix(e.Limit, rules.NameOf); is {
-		text = t.Say("misnamed", "of", shown(of))
 	}
 	switch field {
 	case "names":
@@ -299,9 +291,9 @@ func (t markTexts) sum(m *rules.Mark, version string) string {
 		return t.Say("stale")
 	}
 	between := map[rules.How]string{rules.HowSum: " + ", rules.HowProduct: " × "}[m.How]
-	text := t.In("sums", m.How, "of", web.Joined(m.Pointers, shown, between), "currency", m.Currency)
-	if len(m.Destinations) > 0 {
-		return text + " " + t.Say("goes", "to", web.Joined(m.Destinations, shown, ", "))
+	currency := m.Currency
+	if m.CurrencyAt != "" {
+		currency = shown(m.CurrencyAt)
 	}
-	return text + " " + t.Say("goes_unknown")
+	return t.In("sums", m.How, "of", web.Joined(m.Pointers, shown, between), "currency", currency)
 }

@@ -277,7 +277,7 @@ func ConnectOrdering(ctx context.Context, s *stack.Stack, tenant string) error {
 	}
 	p.Mark = &rules.Mark{
 		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-		Currency: "JPY", Units: []string{"/currency"}, Destinations: []string{"/supplier"}, Act: rules.ActOrder,
+		CurrencyAt: "/currency", Act: rules.ActOrder,
 		Party: "/supplier", Item: "/items/*/name", Names: orderNames, Results: placedNames,
 	}
 	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now())

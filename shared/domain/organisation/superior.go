@@ -15,20 +15,6 @@ func (o *Organisation) rank(p Post) int {
 	return unranked
 }
 
-// Outranks reports whether a person's main post has a higher rank than a position: both have one.
-func (o *Organisation) Outranks(number, position string) bool {
-	post, ok := o.Main(number)
-	return ok && o.rank(post) < o.ranks[Posted(position)]
-}
-
-// StandsOver reports whether a position has a higher rank than whoever leads a department. Of a position without a
-// rank, and where nobody leads, it isn't known that it hasn't.
-func (o *Organisation) StandsOver(position, department string) bool {
-	head, led := o.head(folded(department))
-	rank := o.rank(Post{Position: Posted(position)})
-	return !led || rank == unranked || rank < o.rank(head)
-}
-
 // Posts returns a person's posts, the main one first.
 func (o *Organisation) Posts(number string) []Post {
 	all := slices.Clone(o.held[number])
@@ -179,28 +165,4 @@ func (o *Organisation) ManagersAbove(number string, of ...Kind) []Superior {
 // Below reports whether a person stands below another, of whatever kind, over any number of others.
 func (o *Organisation) Below(number, other string) bool {
 	return slices.ContainsFunc(o.chain(number), func(s Superior) bool { return s.Number == other })
-}
-
-// OnlyIn returns the code of the department in which alone people hold these positions, or "": also where everybody's
-// department is it, or below it.
-func (o *Organisation) OnlyIn(positions []string) (only string) {
-	for department, posts := range o.members {
-		for _, p := range posts {
-			held := func(position string) bool { return Posted(position) == p.Position }
-			switch {
-			case !slices.ContainsFunc(positions, held):
-			case only != "" && only != department:
-				return ""
-			default:
-				only = department
-			}
-		}
-	}
-	for department := range o.members {
-		of := func(d Department) bool { return d.Code == only }
-		if only != "" && !slices.ContainsFunc(o.Path(department), of) {
-			return only
-		}
-	}
-	return ""
 }

@@ -155,6 +155,37 @@ func TestMarksThatFindNothingSure(t *testing.T) {
 	})
 }
 
+// The currency is a constant or what one argument says: three letters. Nothing else that the arguments say counts.
+func TestACurrencyIsAConstantOrOneArgument(t *testing.T) {
+	said := &rules.Mark{Version: "v1", How: rules.HowSum, Pointers: []string{"/a"}, CurrencyAt: "/in"}
+	rows := &rules.Mark{Version: "v1", How: rules.HowSum, Pointers: []string{"/r/*/a"}, CurrencyAt: "/r/*/in"}
+	dollars := rules.Amount{Value: "5", Currency: "USD"}
+	readEach(t, map[string]reading{
+		"a constant":        {sumOf("/a"), "v1", `{"a":5,"currency":"USD"}`, yen("5")},
+		"an argument":       {said, "v1", `{"a":5,"in":"USD"}`, dollars},
+		"small letters":     {said, "v1", `{"a":5,"in":"usd"}`, rules.Unknown(rules.WhyCurrencies)},
+		"a word":            {said, "v1", `{"a":5,"in":"円"}`, rules.Unknown(rules.WhyCurrencies)},
+		"a number":          {said, "v1", `{"a":5,"in":840}`, rules.Unknown(rules.WhyCurrencies)},
+		"a reference":       {said, "v1", `{"a":5,"in":{"$ref":"step-1.result.in"}}`, rules.Unknown(rules.WhyReference)},
+		"nothing":           {said, "v1", `{"a":5}`, rules.Unknown(rules.WhyMissing)},
+		"rows of one":       {rows, "v1", `{"r":[{"a":2,"in":"USD"},{"a":3,"in":"USD"}]}`, dollars},
+		"rows of different": {rows, "v1", `{"r":[{"a":2,"in":"USD"},{"a":3,"in":"JPY"}]}`, rules.Unknown(rules.WhyCurrencies)},
+	})
+	both := *said
+	both.Currency = "JPY"
+	expect.Same(t, fieldsOf(both.Problems()), []string{"currency"})
+	for path, want := range map[string]bool{"/a": true, "/in": true, "/note": false, "/in/x": true, "/b": false} {
+		expect.Is(t, said.Covers("v1", rules.Tokens(path)), want, path)
+	}
+	labelled := &rules.Mark{Version: "v1", LabelledBy: []rules.Label{{Name: "費目", Pointer: "/r/*/kind"}}}
+	expect.That(t, labelled.Covers("v1", []string{"r"}) && labelled.Covers("v1", []string{"r", "0", "kind"}) &&
+		!labelled.Covers("v1", []string{"r", "0", "note"}) && !labelled.Covers("v2", []string{"r"}), "labels")
+	for name, want := range map[string]bool{"order_number": true, "発注番号": true, "取引先ID": true, "vendorId": true,
+		"price_id": false, "note": false, "": false} {
+		expect.Is(t, rules.Identifies(name), want, name)
+	}
+}
+
 // A tool that nobody marked: what it reads moves no money, and of what it writes nobody knows.
 func TestWithoutAMarkOnlyReadingMovesNothing(t *testing.T) {
 	var none *rules.Mark

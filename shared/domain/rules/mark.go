@@ -2,7 +2,6 @@ package rules
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -11,20 +10,16 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Mark says where a tool's arguments have the amount of a call, and where the call goes. An administrator makes it for
-// one version of the tool.
+// Mark says where a tool's arguments have the amount of a call, and what tells its kinds apart. An administrator makes
+// it for one version of the tool.
 type Mark struct {
 	Version  string   `json:"version"`            // of the tool
 	How      How      `json:"how,omitempty"`      // empty: nobody said
 	Pointers []string `json:"pointers,omitempty"` // JSON pointers; * stands for every row of a list
-	Currency string   `json:"currency,omitempty"` // three letters
-	// Units are JSON pointers to what says the currency or unit of an amount: whatever is not Currency makes it unknown.
-	// So does an argument that is called like one, unless it is among Asides, which say nothing of the amount.
-	Units  []string `json:"units,omitempty"`
-	Asides []string `json:"asides,omitempty"`
-	// Destinations are JSON pointers to the texts, or lists of texts, that say where a write goes.
-	Destinations []string `json:"destinations,omitempty"`
-	LabelledBy   []Label  `json:"labelled_by,omitempty"`
+	// Currency is three letters, CurrencyAt a JSON pointer to these. One of them is empty.
+	Currency   string  `json:"currency,omitempty"`
+	CurrencyAt string  `json:"currency_at,omitempty"`
+	LabelledBy []Label `json:"labelled_by,omitempty"`
 	// What follows says how people are shown a call. It decides nothing: see Decides.
 	Act   Act    `json:"act,omitempty"`   // empty: not said
 	Party string `json:"party,omitempty"` // a pointer to who is paid or written to: a text, or a list of texts
@@ -32,7 +27,7 @@ type Mark struct {
 	Words string `json:"words,omitempty"` // a pointer to the text that people will read
 	// Names say what people call the argument at a pointer, in one language or more.
 	Names  map[string]language.Texts `json:"names,omitempty"`
-	Labels map[string]string         `json:"labels,omitempty"` // what people call a value of a destination
+	Labels map[string]string         `json:"labels,omitempty"` // what people call a value of the arguments
 	// Results say what people call the part at a pointer of a call's result.
 	Results map[string]language.Texts `json:"results,omitempty"`
 }
@@ -41,7 +36,7 @@ type Mark struct {
 type How string
 
 const (
-	HowUnknown How = ""        // nobody said; the mark says only where calls go
+	HowUnknown How = ""        // nobody said
 	HowSum     How = "sum"     // of all values
 	HowProduct How = "product" // of the values of one row, such as price and quantity; summed over the rows
 	HowNothing How = "nothing" // calls of the tool move no money
@@ -66,7 +61,7 @@ func (m *Mark) AmountOf(version string, access aggregate.Access, arguments aggre
 	if !ok {
 		return Unknown(WhyArguments)
 	}
-	why := m.unit(root)
+	currency, why := m.currencyIn(root)
 	if why != "" {
 		return Unknown(why)
 	}
@@ -74,13 +69,33 @@ func (m *Mark) AmountOf(version string, access aggregate.Access, arguments aggre
 	if why != "" {
 		return Unknown(why)
 	}
-	return known(decimal(sum), m.Currency)
+	return known(decimal(sum), currency)
 }
 
-// Covers reports whether what stands at a path of the arguments may decide the amount, a destination or a label of a
-// call of one version of the tool: it is at a pointer of the latter two, above one or below one or, where an amount is
-// marked, anywhere but among the asides. What comes to stand beside an amount may be a currency, unless it is called
-// like an id.
+// currencyIn returns the currency of the amount of a call with these arguments: one, written as three letters.
+func (m *Mark) currencyIn(root any) (currency string, why Why) {
+	if m.CurrencyAt == "" {
+		return m.Currency, ""
+	}
+	values, why := at(root, Tokens(m.CurrencyAt))
+	if why != "" {
+		return "", why
+	}
+	for _, v := range values {
+		if of, ref := v.(map[string]any); ref && of["$ref"] != nil {
+			return "", WhyReference
+		}
+		text, _ := v.(string)
+		if !currencyForm.Get().MatchString(text) || currency != "" && text != currency {
+			return "", WhyCurrencies
+		}
+		currency = text
+	}
+	return currency, ""
+}
+
+// Covers reports whether what stands at a path of the arguments decides the amount or a label of a call of one version
+// of the tool: it is at one of their pointers, above one or below one.
 func (m *Mark) Covers(version string, path []string) bool {
 	if m == nil || m.Version != version {
 		return false
@@ -93,11 +108,8 @@ func (m *Mark) Covers(version string, path []string) bool {
 		}
 		return true
 	}
-	aside := func(pointer string) bool { return len(Tokens(pointer)) <= len(path) && meets(pointer) }
-	marked := slices.ContainsFunc(m.Pointers, meets) || slices.ContainsFunc(m.Units, meets)
-	free := slices.ContainsFunc(m.Asides, aside) || !marked && underID(path)
 	label := slices.ContainsFunc(m.LabelledBy, func(l Label) bool { return meets(l.Pointer) })
-	return label || slices.ContainsFunc(m.Destinations, meets) || (m.How == HowSum || m.How == HowProduct) && !free
+	return label || slices.ContainsFunc(m.Pointers, meets) || m.CurrencyAt != "" && meets(m.CurrencyAt)
 }
 
 // total adds the values at the pointers or, of a product, those of each row's product.
@@ -257,7 +269,6 @@ func decode(text string) (v any, ok bool) {
 func (m *Mark) Problems() []aggregate.ErrField {
 	var p problems
 	p.unless(m.Version != "" && len(m.Version) <= maxVersion, "version", "must have 1 to %d bytes", maxVersion)
-	p.list(m.Destinations, "destinations", MaxPointers, p.pointer)
 	m.checkLabels(&p)
 	m.checkAmount(&p)
 	m.checkShown(&p)
@@ -267,8 +278,8 @@ func (m *Mark) Problems() []aggregate.ErrField {
 // checkAmount checks what the mark says about the amount.
 func (m *Mark) checkAmount(p *problems) {
 	switch {
-	case m.How == HowNothing, m.How == HowUnknown && (len(m.Destinations)+len(m.LabelledBy) > 0 || m.shows()):
-		p.unless(len(m.Pointers)+len(m.Units)+len(m.Asides) == 0 && m.Currency == "", "pointers",
+	case m.How == HowNothing, m.How == HowUnknown && (len(m.LabelledBy) > 0 || m.shows()):
+		p.unless(len(m.Pointers) == 0 && m.Currency+m.CurrencyAt == "", "pointers",
 			"must be absent, as the currency, where no amount is marked")
 		return
 	case m.How != HowSum && m.How != HowProduct:
@@ -276,15 +287,12 @@ func (m *Mark) checkAmount(p *problems) {
 	}
 	p.unless(len(m.Pointers) > 0, "pointers", "must have 1 to %d entries", MaxPointers)
 	p.list(m.Pointers, "pointers", MaxPointers, p.pointer)
-	p.list(m.Units, "units", MaxPointers, p.pointer)
-	p.list(m.Asides, "asides", MaxPointers, p.pointer)
-	for i, aside := range m.Asides {
-		for _, of := range slices.Concat(m.Pointers, m.Units) {
-			p.unless(of != aside && !strings.HasPrefix(of, aside+"/"), fmt.Sprintf("asides[%d]", i),
-				"must not be %s or what it is in", of)
-		}
-	}
 	p.unless(m.How != HowProduct || len(m.Pointers) == 0 || m.sameRows(), "pointers",
 		"must go through the same rows to be multiplied")
+	if m.CurrencyAt != "" {
+		p.unless(m.Currency == "", "currency", "must be absent where an argument says it")
+		p.pointer(m.CurrencyAt, "currency_at")
+		return
+	}
 	p.currency(m.Currency, "currency")
 }

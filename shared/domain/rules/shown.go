@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
@@ -184,48 +185,6 @@ func IsName(text string, most int) bool {
 	return len(p) == 0
 }
 
-// Misnamed returns the names of the mark that a tool's schema gives to another argument, as problems. A schema that
-// can't be read names none.
-func (m *Mark) Misnamed(schema string) (all []aggregate.ErrField) {
-	s := schemas{mark: m, left: maxSchemas}
-	if len(m.Names) == 0 || json.Unmarshal([]byte(schema), &s.root) != nil {
-		return nil
-	}
-	of := map[string][]string{} // pointers by the folded name of the argument
-	s.named(s.root, "", 0, of)
-	for _, pointer := range slices.Sorted(maps.Keys(m.Names)) {
-		for _, locale := range slices.Sorted(maps.Keys(m.Names[pointer])) {
-			for _, other := range of[legible.Folded(m.Names[pointer][locale])] {
-				if other != pointer {
-					all = append(all, aggregate.ErrField{Field: fmt.Sprintf("names[%s]", pointer), Limit: NameOf + other})
-					break
-				}
-			}
-		}
-	}
-	return all
-}
-
-// NameOf begins the limit of a name that the schema gives to another argument; that argument's pointer follows.
-const NameOf = "must not be the name of "
-
-func (s *schemas) named(v any, pointer string, depth int, of map[string][]string) {
-	if s.left--; s.left < 0 || depth > maxSchemaDepth {
-		return
-	}
-	schema, is := v.(map[string]any)
-	if !is {
-		return
-	}
-	path := Tokens(pointer)
-	if name := legible.Folded(path[len(path)-1]); pointer != "" && !slices.Contains(of[name], pointer) {
-		of[name] = append(of[name], pointer)
-	}
-	for _, part := range s.parts(schema, pointer, unnamed) {
-		s.named(part.v, part.at, depth+1, of)
-	}
-}
-
 // Subtotals returns the amounts of the rows of a product, in their order. It returns nil unless the call's amount is
 // known and all factors are in the rows of one list.
 func (m *Mark) Subtotals(version string, arguments aggregate.JSON) (all []Amount) {
@@ -239,7 +198,7 @@ func (m *Mark) Subtotals(version string, arguments aggregate.JSON) (all []Amount
 		return nil
 	}
 	for _, x := range products {
-		all = append(all, known(decimal(x), m.Currency))
+		all = append(all, known(decimal(x), sum.Currency))
 	}
 	return all
 }
@@ -296,3 +255,40 @@ func Lead(acts []Act, amounts []Amount) (lead int, sum Amount) {
 	}
 	return lead, sum
 }
+
+// wordsOf returns the words of a name in small letters, whatever their width; what is no letter, and a capital behind a
+// small letter, ends one.
+func wordsOf(name string) (words []string) {
+	word := []rune{}
+	end := func() {
+		if len(word) > 0 {
+			words, word = append(words, strings.ToLower(string(word))), nil
+		}
+	}
+	lower := false
+	for _, r := range legible.Narrow(name) {
+		if !unicode.IsLetter(r) || unicode.IsUpper(r) && lower {
+			end()
+		}
+		if unicode.IsLetter(r) {
+			word = append(word, r)
+		}
+		lower = unicode.IsLower(r)
+	}
+	end()
+	return words
+}
+
+// Identifies reports whether a result's member is called like an id or a number: order_number, 発注番号. One of money,
+// such as price_id, is none.
+func Identifies(name string) bool {
+	words := wordsOf(name)
+	if len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(moneyNames, w) }) {
+		return false
+	}
+	last := words[len(words)-1]
+	latin := strings.TrimLeftFunc(last, func(r rune) bool { return r >= utf8.RuneSelf })
+	return slices.Contains([]string{"id", "ids", "no", "number"}, latin) || strings.HasSuffix(last, "番号")
+}
+
+var moneyNames = []string{"money", "fx", "amount", "price", "cost"}

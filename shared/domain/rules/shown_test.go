@@ -17,7 +17,6 @@ import (
 func told() *rules.Mark {
 	m := productOf("/items/*/quantity", "/items/*/unit_price")
 	m.Act, m.Party, m.Item, m.Words = rules.ActOrder, "/supplier", "/items/*/name", "/note"
-	m.Destinations = []string{"/supplier"}
 	m.Names = map[string]language.Texts{"/supplier": {"ja": "取引先", "en": "Supplier"}, "/items/*/name": {"ja": "品目"},
 		"/items/*/quantity": {"ja": "数量"}}
 	m.Labels = map[string]string{"acme": "アクメ", "globex": "Globex 株式会社"}
@@ -92,7 +91,6 @@ func TestWhatAMarkShowsDecidesNothing(t *testing.T) {
 		m := told()
 		if rapid.Bool().Draw(t, "sum") {
 			m = sumOf("/amount")
-			m.Destinations = []string{"/supplier"}
 		}
 		decides := m.Decides()
 		m.Act = rapid.SampledFrom(append(rules.Acts, "")).Draw(t, "act")

@@ -145,8 +145,7 @@ func shortest(d rules.Decimal) rules.Decimal {
 func (m *Matter) Steps(locale, version string) []Step {
 	tool, _ := catalog.Named(catalog.Decide)
 	mark := rules.Mark{Version: version, How: rules.HowSum, Pointers: []string{"/amount"},
-		Currency: cmp.Or(m.Currency, "JPY"), Units: []string{"/currency"},
-		Asides: []string{"/matter", "/title", "/fields"}}
+		CurrencyAt: "/currency"}
 	if m.Amount == "0" {
 		mark = rules.Mark{Version: version, How: rules.HowNothing}
 	}

@@ -280,8 +280,8 @@ func (p ToolPermission) Tool() rules.Tool {
 
 // Call returns what rules may know of a call of the tool. version, access and the mark are those that the step or the
 // proposal carries; arguments are planned or resolved. A value that an earlier result will replace is unknown. If the
-// mark has changed since, so that people are shown another amount than rules would read now, the call's amount,
-// destinations and labels are unknown.
+// mark has changed since, so that people are shown another amount than rules would read now, the call's amount
+// and labels are unknown.
 func (p ToolPermission) Call(version string, access aggregate.Access, arguments aggregate.JSON,
 	carried *rules.Mark) rules.Call {
 	mark := p.Marked(version)
@@ -314,7 +314,7 @@ func MarkOf(tool, version string, carried *rules.Mark) *rules.Mark {
 	return carried
 }
 
-// checkMark refuses a mark that can't be, or that says nothing of a currency or unit of the version that is allowed.
+// checkMark refuses a mark that can't be.
 func (p ToolPermission) checkMark() error {
 	if p.Mark == nil {
 		return nil
@@ -323,10 +323,6 @@ func (p ToolPermission) checkMark() error {
 		return aggregate.ErrField{Field: "mark", Limit: "must be absent of a tool that only reads"}
 	}
 	all := p.Mark.Problems()
-	if p.Pin != nil && p.Mark.Version == p.Pin.Version() {
-		all = append(all, p.Mark.Unsaid(string(p.Pin.Input))...)
-		all = append(all, p.Mark.Misnamed(string(p.Pin.Input))...)
-	}
 	if len(all) > 0 {
 		return aggregate.ErrField{Field: "mark." + all[0].Field, Limit: all[0].Limit}
 	}

@@ -79,7 +79,7 @@ func marked() ToolPermission {
 	}
 	p.Mark = &rules.Mark{
 		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-		Currency: "JPY", Destinations: []string{"/supplier"},
+		Currency: "JPY",
 	}
 	return p
 }
@@ -97,7 +97,7 @@ func TestWhatRulesMayKnowOfACall(t *testing.T) {
 		Tool: shop, Access: aggregate.Write, Amount: rules.Unknown(rules.WhyReference),
 	})
 	own := ToolPermission{TenantID: "T1", ToolName: "send_slack_dm", Allowed: true}
-	own.Mark = &rules.Mark{Version: "v1", How: rules.HowNothing, Destinations: []string{"/recipient"}}
+	own.Mark = &rules.Mark{Version: "v1", How: rules.HowNothing}
 	expect.Same(t, own.Call("v1", aggregate.Write, `{"recipient":"U1"}`, own.Mark), rules.Call{
 		Tool: rules.Tool{Name: "send_slack_dm"}, Access: aggregate.Write,
 		Amount: rules.Nothing(),
@@ -131,18 +131,13 @@ func TestAMarkIsSavedWithItsEntry(t *testing.T) {
 	_, c, err := p.Save("P1", person, now, nil)
 	expect.NoError(t, err)
 	expect.Is(t, details(c)[0], `tool_permission.updated {"allowed":true,"effect":"write","hash":"h","mark":{"version":"`+
-		p.Mark.Version+`","how":"product","pointers":["/items/*/quantity","/items/*/unit_price"],"currency":"JPY",`+
-		`"destinations":["/supplier"]},"tool":"shop.order","url":"https://shop.example/mcp"}`)
+		p.Mark.Version+`","how":"product","pointers":["/items/*/quantity","/items/*/unit_price"],"currency":"JPY"},`+
+		`"tool":"shop.order","url":"https://shop.example/mcp"}`)
 	for field, change := range map[string]func(p *ToolPermission){
-		"mark.currency":        func(p *ToolPermission) { p.Mark.Currency = "yen" },
-		"mark.pointers[1]":     func(p *ToolPermission) { p.Mark.Pointers[1] = "unit_price" },
-		"mark.destinations[0]": func(p *ToolPermission) { p.Mark.Destinations[0] = "" },
-		"mark.version":         func(p *ToolPermission) { p.Mark.Version = "" },
-		"mark":                 func(p *ToolPermission) { p.Pin.Access = aggregate.Read },
-		"mark.units": func(p *ToolPermission) {
-			p.Pin.Input = `{"properties":{"currency":{"type":"string"}}}`
-			p.Mark.Version = p.Pin.Version()
-		},
+		"mark.currency":    func(p *ToolPermission) { p.Mark.Currency = "yen" },
+		"mark.pointers[1]": func(p *ToolPermission) { p.Mark.Pointers[1] = "unit_price" },
+		"mark.version":     func(p *ToolPermission) { p.Mark.Version = "" },
+		"mark":             func(p *ToolPermission) { p.Pin.Access = aggregate.Read },
 		"": func(p *ToolPermission) { // the tool has another version by now, for which the mark says nothing
 			p.Pin.Input = `{"properties":{"currency":{"type":"string"}}}`
 		},
@@ -406,8 +401,8 @@ func TestACallThatCarriesAnotherMarkIsUnknown(t *testing.T) {
 	expect.Same(t, call(&named), call(p.Mark))
 	expect.That(t, call(&named).Amount.Known(), "%+v", call(&named))
 	summed := *p.Mark
-	summed.Destinations = nil
-	for name, carried := range map[string]*rules.Mark{"none": nil, "one that goes elsewhere": &summed} {
+	summed.How = rules.HowSum
+	for name, carried := range map[string]*rules.Mark{"none": nil, "one that adds": &summed} {
 		c := call(carried)
 		expect.That(t, c.Amount == rules.Unknown(rules.WhyMark), "%s: %+v", name, c)
 	}
@@ -415,16 +410,4 @@ func TestACallThatCarriesAnotherMarkIsUnknown(t *testing.T) {
 	own.Mark = &rules.Mark{Version: "v1", Labels: map[string]string{"U1": "佐藤"}}
 	c := own.Call("v2", aggregate.Write, `{"recipient":"U1"}`, nil)
 	expect.That(t, c.Amount == rules.Nothing(), "labels move money: %+v", c)
-}
-
-func TestAMarkNamesNoArgumentLikeAnother(t *testing.T) {
-	p := marked()
-	p.Pin.Input = `{"type":"object","properties":{"supplier":{"type":"string"},"items":{"type":"array","items":{"type":` +
-		`"object","properties":{"name":{"type":"string"},"quantity":{"type":"number"},"unit_price":{"type":"number"}}}}}}`
-	p.Mark.Version = p.Pin.Version()
-	for name, ok := range map[string]bool{"取引先": true, "supplier": true, "Items": false, "unit_price": false} {
-		p.Mark.Names = map[string]language.Texts{"/supplier": {"en": name}}
-		_, _, err := p.Save("P1", person, now, nil)
-		expect.That(t, (err == nil) == ok, "%s: %v", name, err)
-	}
 }

@@ -56,8 +56,7 @@ func message(order int, to, text, details string) task.Step {
 // orderSteps order two things, so many of the first, and tell the requester.
 func orderSteps(laptops int) []task.Step {
 	mark := &rules.Mark{Version: "v1", How: rules.HowProduct, Currency: "JPY", Act: rules.ActOrder, Party: "/supplier",
-		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, Units: []string{"/currency"}, Item: "/items/*/name",
-		Destinations: []string{"/supplier"},
+		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, Item: "/items/*/name",
 		Names: map[string]language.Texts{"/items/*/name": {"ja": "品目"},
 			"/items/*/quantity": {"ja": "数量"}, "/items/*/unit_price": {"ja": "単価"}, "/supplier": {"ja": "取引先"},
 			"/currency": {"ja": "通貨"}, "/reference": {"ja": "照会番号"}}}
