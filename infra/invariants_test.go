@@ -59,7 +59,7 @@ var typesWalked = map[agent.ActionType][]walked{
 	}, {
 		proposals: []string{`{"tool":"book_room","arguments":"{\"room\":\"A\",\"people\":3}"}`},
 		tooMuch:   conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}},
-		called:    conversation.Called{ToolVersion: strings.Repeat("b2", 32), Access: aggregate.Write, Unseen: true},
+		called:    conversation.Called{ToolVersion: strings.Repeat("b2", 32), Access: aggregate.Write},
 	}},
 }
 

@@ -80,7 +80,7 @@ func (t *answering) completeCall(ctx context.Context, p conversation.Payload) (c
 	}
 	p.Arguments = string(r.JSON())
 	p.Called = conversation.Called{ToolVersion: s.Version(), Access: s.Access, LeftOut: string(tool.LeftOut(s, a)),
-		Declared: string(tool.Declared(s, a)), Unseen: tool.Unnamed(s, a, append(t.wordsOf(nil), t.askers()...)...)}
+		Declared: string(tool.Declared(s, a))}
 	if s.Pin != nil {
 		p.ToolTitle = s.Pin.Title
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -288,32 +289,30 @@ func TestExecutesAtOnceOnlyWhatIsDue(t *testing.T) {
 	}
 }
 
-// If steps need no approval, nobody sees their card before they run. A message's text must then be in the approved
-// policy, or is shown first; it makes no difference that the tool needs no approval.
-func TestAMessageThatNobodyHasSeenWaits(t *testing.T) {
+// Where nobody is asked about the steps, each write is shown to a person with its own arguments before it runs. It makes no
+// difference that the tool needs no approval, or that a person approved the policy.
+func TestEachWriteThatNobodyWasAskedAboutWaits(t *testing.T) {
 	server := pipelinetest.Start(t)
-	const said = `{"recipient":"U0SANDSATO","text":"方針","details":[{"label":"方針","value":{"$ref":"step-1.result.count"}}]}`
-	for name, tt := range map[string]struct {
-		policy, steps bool // whether their approval is required
-		args          string
-		waits         bool
-	}{
-		"its text is in no policy": {true, false, `{"recipient":"U0SANDSATO","text":"全員解雇です。","details":[]}`, true},
-		"a detail is in no policy": {true, false,
-			`{"recipient":"U0SANDSATO","text":"方針","details":[{"label":"方針","value":"振込先は 1234567"}]}`, true},
-		"a number is in no policy": {true, false,
-			`{"recipient":"U0SANDSATO","text":"方針","details":[{"label":"方針","value":25000000}]}`, true},
-		"the policy has it":            {true, false, said, false},
-		"the steps' card was stamped":  {true, true, `{"recipient":"U0SANDSATO","text":"全員解雇です。","details":[]}`, false},
-		"nobody is asked for anything": {false, false, `{"recipient":"U0SANDSATO","text":"完了","details":[]}`, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, server)
-			s := tenancy.DefaultSettings()
-			s.PromptApprovalRequired, s.ProcessApprovalRequired, s.AutoApproveTools = tt.policy, tt.steps, true
-			w.Approved(s, w.read(1), w.step(2, "send_slack_dm", aggregate.Write, tt.args))
-			expect.Is(t, w.run().State == task.StateAwaitStepApproval, tt.waits, "waits")
-		})
+	for _, policy := range []bool{false, true} {
+		for _, steps := range []bool{false, true} {
+			t.Run(fmt.Sprintf("policy %v, steps %v", policy, steps), func(t *testing.T) {
+				w := newWorld(t, server)
+				s := tenancy.DefaultSettings()
+				s.PromptApprovalRequired, s.ProcessApprovalRequired, s.AutoApproveTools = policy, steps, true
+				w.Approved(s, w.read(1), w.write(2), w.read(3), w.write(4))
+				for waited := 1; !steps && waited <= 2; waited++ {
+					expect.Is(t, w.run().State, task.StateAwaitStepApproval, "the write %d waits", waited)
+					open, waits := w.Load().OpenGate()
+					expect.That(t, waits && open.StepID == fmt.Sprintf("step-%d", 2*waited), "%+v", open)
+					w.written(waited - 1)
+					w.Approve()
+				}
+				w.run()
+				w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted, task.StepCompleted)
+				w.written(2)
+				expect.Is(t, len(w.Load().Gates), map[bool]int{false: 2, true: 0}[steps], "gates of steps")
+			})
+		}
 	}
 }
 

@@ -132,7 +132,7 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found)
 	}
 	return task.Call{
 		Order: step.Order, Arguments: kept, ArgumentsHash: aggregate.HashOf(string(arguments.JSON())),
-		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(t.spec, f.planned) || tellsUnstamped(a, e, t.spec, f.planned) ||
+		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(t.spec, f.planned) ||
 			e.Terms.Rule != nil && refersToMarked(step, t.permission, f.planned)),
 		Tool: task.ToolRef{Name: step.Tool, Rev: t.permission.Rev},
 	}, arguments, nil
@@ -145,14 +145,6 @@ func refersToMarked(step task.Step, permission tenancy.ToolPermission, planned t
 	return slices.ContainsFunc(planned.Refs(), func(r tool.Ref) bool {
 		return permission.Marked(step.ToolVersion).Covers(step.ToolVersion, r.At) || carried.Covers(step.ToolVersion, r.At)
 	})
-}
-
-// tellsUnstamped reports whether a step would send people a text that nobody has approved: the approved policy doesn't
-// contain it, and the settings let steps run without their own approval.
-func tellsUnstamped(a *task.Aggregate, e *task.Execution, s tool.Spec, planned tool.Arguments) bool {
-	policy := a.Prompt()
-	return !a.ProcessOf(e).Terms.ApprovalRequired && policy.Terms.ApprovalRequired &&
-		tool.Untold(s, planned, policy.Content)
 }
 
 func (j *job) resultOf(ctx context.Context, a *task.Aggregate, e *task.Execution,

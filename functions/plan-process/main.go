@@ -175,8 +175,7 @@ func (h *Handler) make(
 	policy := a.Prompt()
 	input := model.PlanInput{
 		Task: *a.Task, Request: a.Request.Text, Enclosed: enclosed, Policy: policy.Content,
-		Unstamped: !policy.Terms.ApprovalRequired,
-		Tools:     tools, Forbidden: forbidden,
+		Tools: tools, Forbidden: forbidden,
 		Requester: a.Head.Requester, Locale: a.Language(s.Locale), Now: a.Request.Written(), Try: a.Head.Run,
 		Fits: func(steps []task.Step, remarks string) bool {
 			return card.StepsFit(tool.Marked(steps, permissions), remarks)

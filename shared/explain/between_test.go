@@ -172,11 +172,6 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 			steps[1].RequiresHumanCheck = true
 			return steps
 		}(), "取引先: アクメ → グローブ; about:  → x; ステップ2:  → 実行前にもう一度確認"},
-		"a check that nobody wished": {ordered(order("", "")), func() []task.Step {
-			steps := ordered(order(`"quantity":2`, `"quantity":1`))
-			steps[1].RequiresHumanCheck, steps[1].Unnamed = true, true
-			return steps
-		}(), "数量: 2 → 1; ステップ2:  → 実行前にもう一度確認 (承認済みの実行方針にない値を含むため); 合計: ¥298,000 → ¥149,000"},
 		"a read": {func() []task.Step {
 			steps := ordered(order("", ""))
 			steps[0].ToolInput = `{"x":1}`

@@ -48,7 +48,7 @@ type effectWords struct {
 	// Acts are an act's forms: of sentences about a party and items, the same once done, short ones, and why it is final.
 	Acts map[string]map[string]string
 
-	Check, ByLast, Unnamed, More, Person, People, AndDM, And, Separator, EmptyList, EmptyObject, Unread,
+	Check, ByLast, More, Person, People, AndDM, And, Separator, EmptyList, EmptyObject, Unread,
 	Subtotal, Total, Unknown, Unstated, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten,
 	NoValues, Moved, Anew, Unreadable, RowOf string
 }
@@ -119,14 +119,13 @@ func (e *Effect) FinalBriefly(locale string) string {
 	return cmp.Or(acts[formOf(e.Tool, e.Act)]["FinalBriefly"], acts[""]["FinalBriefly"])
 }
 
-// Check says that a step is asked about once more before it runs, by whom if last, and why if nobody wished it; or "".
+// Check says that a step is asked about once more before it runs, by whom if last; or "".
 func Check(locale string, s task.Step, last bool) string {
 	if !s.RequiresHumanCheck {
 		return ""
 	}
 	w := effectWordsOf.In(locale)
-	by, why := map[bool]string{true: w.ByLast}[last], map[bool]string{true: w.Unnamed}[s.Unnamed]
-	return fillLine(w.Check, "by", by, "why", why)
+	return fillLine(w.Check, "by", map[bool]string{true: w.ByLast}[last])
 }
 
 // formOf returns by which texts an act of a tool is told.

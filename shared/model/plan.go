@@ -23,7 +23,6 @@ type PlanInput struct {
 	Request string // the message
 	Enclosed
 	Policy    string // as approved
-	Unstamped bool   // the policy needed no approval, so people may not have seen it
 	Earlier   []PlanVersion
 	Tools     *tool.Catalog // only those that the tenant's tasks may call
 	Forbidden []string      // names of the tools that the tenant's tasks may not call
@@ -230,10 +229,7 @@ func readStep(i int, d StepData, in PlanInput, before map[string]string) (task.S
 	if err != nil {
 		return s, append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
 	}
-	by := tool.Planning{Tools: in.Tools, Seen: in.Policy, Requester: in.Requester}
-	if in.Unstamped {
-		by.Seen = in.Request
-	}
+	by := tool.Planning{Tools: in.Tools}
 	if s, err = by.Step(s, spec, args, before); err != nil {
 		return s, append(problems, fmt.Sprintf("%s.toolInput: %s", at, err))
 	}

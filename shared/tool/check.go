@@ -211,7 +211,7 @@ func NotListed(name string, c tenancy.Constraint, v any, listed []string) *expla
 	if !ok {
 		text = kind(v)
 	}
-	return explain.Fail(explain.ProblemNotListed, nil, name, string(c), legible.Clip(spaced(text), 100),
+	return explain.Fail(explain.ProblemNotListed, nil, name, string(c), legible.Clip(strings.Join(strings.Fields(text), " "), 100),
 		strings.Join(shown, ", "))
 }
 
@@ -219,6 +219,16 @@ func NotListed(name string, c tenancy.Constraint, v any, listed []string) *expla
 func same(one string, v any) bool {
 	text, ok := v.(string)
 	return ok && (text == one || strings.Contains(one, "@") && lowerASCII(one) == lowerASCII(text))
+}
+
+// lowerASCII converts only A to Z to lower case: the Kelvin sign and the long s are other letters.
+func lowerASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
 }
 
 // listed reports whether a constraint limits an argument to listed values.

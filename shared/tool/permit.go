@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
@@ -269,22 +272,41 @@ func Plain(s Spec, r Resolved, said ...string) bool {
 	all := s.parameters()
 	for name, v := range r.members {
 		p, declared := all[name]
-		if !declared || !p.plain(v) && !saidWholly(name, v, said) {
+		if !declared || !p.plain(v) && !saidWholly(v, said) {
 			return false
 		}
 	}
 	return true
 }
 
-// saidWholly reports whether people wrote a value that has content.
-func saidWholly(name string, v any, said []string) bool {
+// saidWholly reports whether people wrote a value, or each of a list, without a letter or a digit next to it.
+func saidWholly(v any, said []string) bool {
 	switch v := v.(type) {
+	case string:
+		return slices.ContainsFunc(said, func(text string) bool { return stands(text, v) })
+	case json.Number:
+		return saidWholly(v.String(), said)
 	case []any:
-		return len(v) > 0 && named(name, v, said)
-	case map[string]any:
-		return false // its members' names would be the model's
+		return len(v) > 0 && !slices.ContainsFunc(v, func(x any) bool { return !saidWholly(x, said) })
 	}
-	return named(name, v, said)
+	return false // names of an object's members would be the model's
+}
+
+func stands(text, value string) bool {
+	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r) }
+	for from := 0; strings.ContainsFunc(value, word); {
+		at := strings.Index(text[from:], value)
+		if at < 0 {
+			break
+		}
+		before, _ := utf8.DecodeLastRuneInString(text[:from+at])
+		after, size := utf8.DecodeRuneInString(text[from+at+len(value):])
+		if !word(before) && !word(after) {
+			return true
+		}
+		from += at + max(size, 1)
+	}
+	return false
 }
 
 func (p parameter) plain(v any) bool {

@@ -8,16 +8,11 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Planning is by what steps are planned: the tools that a tenant allows, and what people have seen of the request.
-type Planning struct {
-	Tools     *Catalog
-	Seen      string // the approved policy or, if nobody was asked about that, the request
-	Requester string // Slack user id
-}
+// Planning is by what steps are planned: the tools that a tenant allows.
+type Planning struct{ Tools *Catalog }
 
 // Step completes a step with what its tool and arguments say, before are the tools of earlier steps by their ids.
-// Whoever wrote the step, it gets a human check if it passes results to an MCP server, or if it writes to a destination
-// that nobody has seen.
+// Whoever wrote the step, it gets a human check if it passes results to an MCP server.
 func (p Planning) Step(s task.Step, spec Spec, a Arguments, before map[string]string) (task.Step, error) {
 	s.Access, s.ToolVersion, s.ToolTitle = spec.Access, spec.Version(), ""
 	if spec.Pin != nil {
@@ -28,8 +23,7 @@ func (p Planning) Step(s task.Step, spec Spec, a Arguments, before map[string]st
 		return s, err
 	}
 	s.LeftOut, s.Declared = LeftOut(spec, a), Declared(spec, a)
-	s.Unnamed = Unseen(spec, a, p.Seen, p.Requester) || passesOn(spec, a, before)
-	s.RequiresHumanCheck = s.RequiresHumanCheck || s.Unnamed
+	s.RequiresHumanCheck = s.RequiresHumanCheck || passesOn(spec, a, before)
 	return s, nil
 }
 

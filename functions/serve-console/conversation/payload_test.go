@@ -156,7 +156,7 @@ func pulling(w *consoletest.World, ci agent.CI) (*consoletest.Conversation, *con
 	p.Base, p.Changes = new(string), conversation.Commit{SHA: commit}.Changes(was, is)
 	p.Push = &conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: 7, Commit: commit, Into: "main",
 		CI: ci}
-	p.Called = conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write, Unseen: true}
+	p.Called = conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}
 	rev := expect.Value(w.Store.Settings(w.T.Context(), k.Talk.Tenant))(w.T).Rev
 	return k, k.Answers(conversation.Answer{Proposal: &conversation.Proposal{
 		Type: conversation.ToolCall, Payload: consoletest.Inline(p.JSON()), Summary: "直します", Tool: p.Tool, Access: p.Access,

@@ -29,14 +29,12 @@ type Called struct {
 	// LeftOut has the default values of an MCP server for arguments that a write omits, as a JSON object.
 	LeftOut  string `json:"left_out,omitempty"`
 	Declared string `json:"declared,omitempty"` // see task.Step
-	// Unseen says that a value which may be a destination stands in no message that a person wrote.
-	Unseen bool `json:"unseen,omitempty"`
 	// Mark is the mark of a write's tool when the call was proposed. Cards are drawn by it.
 	Mark *rules.Mark `json:"mark,omitempty"`
 }
 
 // called are the members of Called.
-var called = []string{"tool_version", "tool_title", "access", "left_out", "declared", "unseen", "mark"}
+var called = []string{"tool_version", "tool_title", "access", "left_out", "declared", "mark"}
 
 // checkCall checks a proposed call as far as that is possible without the tool's schema.
 func (p Payload) checkCall() (problems []string) {

@@ -139,7 +139,7 @@ func TestAKeptCallIsReadAsItWasStamped(t *testing.T) {
 	p, problems := ReadPayload(ToolCall, []byte(`{"tool":"book_room","arguments":"{\"room\":\"<A>\"}"}`))
 	expect.Is(t, len(problems), 0, problems)
 	p, _ = p.Complete(ToolCall, On{Base: "v1"}, nil)
-	p.Called = Called{ToolVersion: version, Access: aggregate.Write, LeftOut: `{"notify":true}`, Unseen: true,
+	p.Called = Called{ToolVersion: version, Access: aggregate.Write, LeftOut: `{"notify":true}`,
 		Mark: &rules.Mark{Version: version, Act: rules.ActBooking, Names: map[string]language.Texts{"/room": {"ja": "部屋"}}}}
 	is, problems := ReadKept(ToolCall, []byte(p.JSON()))
 	expect.Is(t, len(problems), 0, problems)

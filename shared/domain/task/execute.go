@@ -143,13 +143,13 @@ type Call struct {
 	ToolRequest   string // id of the managed session's request that the call answers
 }
 
-// NeedsGate reports whether a person must see a step's resolved arguments first. dynamic says that the target of a
-// write comes from an earlier result.
+// NeedsGate reports whether a person must see a step's resolved arguments first: those of each write if nobody was asked
+// about the steps. dynamic says that the target of a write comes from an earlier result.
 func NeedsGate(s Step, t aggregate.Terms, dynamic bool) bool {
 	if s.Tool == catalog.Decide { // its arguments are those that were stamped
 		return false
 	}
-	return s.RequiresHumanCheck || s.Access == aggregate.Write && (!t.AutoApproveTools || dynamic)
+	return s.RequiresHumanCheck || s.Access == aggregate.Write && (!t.AutoApproveTools || !t.ApprovalRequired || dynamic)
 }
 
 // MaxCrashes is how often a read may crash before it is no longer repeated.

@@ -20,8 +20,6 @@ type Step struct {
 	Description        string         `json:"description"`
 	ExpectedOutput     string         `json:"expectedOutput"`
 	RequiresHumanCheck bool           `json:"requiresHumanCheck,omitempty"`
-	// Unnamed tells that it requires the check because it has values that no approved policy names.
-	Unnamed bool `json:"unnamed,omitempty"`
 	// LeftOut holds, by name, an MCP server's defaults for arguments that ToolInput lacks.
 	LeftOut aggregate.JSON `json:"leftOut,omitempty"`
 	// Declared has what an MCP server's schema calls the arguments, in their order: pointers, each with a title or "".

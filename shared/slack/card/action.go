@@ -85,9 +85,6 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	if x.ActionType == conversation.ToolCall {
 		notes = CallNotes(d.t.Conversation, p, d.w.Locale)
 	}
-	if len(notes) > 0 && p.Unseen { // what warns stands first
-		f, notes = f.with(section(notes[0])), notes[1:]
-	}
 	f = f.with(b.blocks...).with(d.about(x)...)
 	if x.EditedAt != nil {
 		notes = append(notes, fill(d.texts.SourceEdited, "when", whenSet(x.EditedAt)))
@@ -321,9 +318,6 @@ func (d conversationDrawing) callBody(p conversation.Payload, most int) body {
 // CallNotes says on any surface of a call that waits what nobody wrote, where its result goes, and who can read it.
 func CallNotes(s *conversation.Conversation, p conversation.Payload, locale string) (lines []string) {
 	w := conversationWordsOf.In(locale)
-	if p.Unseen {
-		lines = append(lines, w.CallUnseen)
-	}
 	vendor := or(w.CallVendors[s.Provider], inline(s.Provider, maxTool))
 	if vendor != "" {
 		vendor = fill(w.CallVendor, "vendor", vendor)

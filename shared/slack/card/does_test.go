@@ -1,7 +1,6 @@
 package card_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -205,18 +204,6 @@ func TestNothingIsSaidOfACallThatCantBeRead(t *testing.T) {
 		"長いため、カードで読みます"), "%s", home)
 }
 
-// A check that nobody wished says why there is one; another doesn't.
-func TestACheckSaysWhyItIsAskedOnceMore(t *testing.T) {
-	for locale, why := range map[string]string{"ja": "承認済みの実行方針にない値", "en": "no approved policy names"} {
-		for _, unnamed := range []bool{false, true} {
-			s := gated(t, aggregate.Blob{JSON: "{}", Bytes: 2})
-			s.Process().Steps[1].Unnamed = unnamed
-			text := string(expect.Value(json.Marshal(render(s.Aggregate, s.card(stepCard), locale, s.now)))(t))
-			expect.Is(t, strings.Contains(text, why), unnamed, "%s", locale)
-		}
-	}
-}
-
 // A request whose step nobody has said anything of is named by its title, one that a reason led on by its version too.
 func TestAToolWithoutAMarkNamesNoRequest(t *testing.T) {
 	steps := fiveSteps()[:1]
@@ -314,4 +301,40 @@ func TestNobodyWritesOnBehindAQuotation(t *testing.T) {
 	home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}, defaults,
 		"ja", s.now)
 	expect.Has(t, drawn(home.Blocks.BlockSet), "「PC を買う』 · 部長は承認の意向 · 『よろしく」")
+}
+
+// Along a route it is known who is asked before a step runs.
+func TestACheckSaysWhoIsAsked(t *testing.T) {
+	steps := fiveSteps()
+	steps[3].RequiresHumanCheck = true
+	for locale, want := range map[string][2]string{
+		"ja": {"🔍 実行前にもう一度確認", "🔍 最後に承認する人が実行前にもう一度確認"},
+		"en": {"🔍 a check before it runs", "🔍 a check by whoever approves last before it runs"},
+	} {
+		for i, along := range []bool{false, true} {
+			s := planned(t, steps, defaults)
+			if along {
+				routed(&s.Process().Gate, s.now, threeStages()...)
+			}
+			m := render(s.Aggregate, s.card(processCard), locale, s.now)
+			expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), want[i])
+		}
+	}
+}
+
+// Whoever approved the steps and is asked about one of them again is told why.
+func TestAStepSaysWhyItIsAskedAboutAgain(t *testing.T) {
+	for why, set := range map[string]func(step *task.Step, of *aggregate.Terms){
+		"確認すると決めたステップのため": func(*task.Step, *aggregate.Terms) {},
+		"設定により、書き込みは 1 回ごとに": func(step *task.Step, of *aggregate.Terms) {
+			step.RequiresHumanCheck, of.AutoApproveTools = false, false
+		},
+		"承認のときには決まっていなかったため": func(step *task.Step, of *aggregate.Terms) {
+			step.RequiresHumanCheck, of.AutoApproveTools, of.ApprovalRequired = false, true, true
+		},
+	} {
+		s := gated(t, aggregate.Blob{JSON: `{}`, Bytes: 2})
+		set(&s.Process().Steps[1], &s.Execution().Terms)
+		expect.Has(t, s.drawn(stepCard), why)
+	}
 }

@@ -27,7 +27,6 @@ var processStates = []state{
 	{"process_pending_with_check", processCard, func(s *scenario) *scenario {
 		steps := fiveSteps()
 		steps[2].RequiresHumanCheck, steps[3].RequiresHumanCheck, steps[4].RequiresHumanCheck = true, true, true
-		steps[4].Unnamed = true
 		return planned(s, steps, defaults)
 	}},
 	{"process_pending_sixty_steps", processCard, func(s *scenario) *scenario {
@@ -196,7 +195,7 @@ var conversationStates = []struct {
 	{"action_call", conversation.CardAction, func(c *onThread) {
 		c.Aggregate.Conversation.Provider = "anthropic"
 		c.says("", tooled("list_employees", `{"department":"営業部","status":"all"}`, aggregate.Read,
-			conversation.Called{Unseen: true}))
+			conversation.Called{}))
 	}},
 	{"action_call_server", conversation.CardAction, func(c *onThread) {
 		c.says("", tooled("rooms.book_room", `{"room":"A <!channel> `+"`x`"+`","people":["a@example.com"]}`, aggregate.Write,

@@ -156,11 +156,9 @@ func (d drawing) checksAgain(s task.Step, g *task.StepGate) []slack.Block {
 	switch {
 	case e == nil || s.Tool == "" || g.Status != aggregate.PendingApproval:
 		return nil
-	case s.Unnamed:
-		why = "unnamed"
 	case s.RequiresHumanCheck:
 		why = "wished"
-	case !e.Terms.AutoApproveTools:
+	case !e.Terms.AutoApproveTools || !e.Terms.ApprovalRequired:
 		why = "write"
 	}
 	return []slack.Block{contextLine(d.w.CheckedAgain[why])}

@@ -184,8 +184,8 @@ type conversationWords struct {
 	FilesChanged, FilesDeleted, MoreFiles, NotTaken, FilesPage           string
 
 	// A call of a tool.
-	Call, CallReads, CallWrites, CallUnseen, CallGoes, CallReturned, CallData, CallVendor string
-	CallVendors                                                                           map[string]string // of models
+	Call, CallReads, CallWrites, CallGoes, CallReturned, CallData, CallVendor string
+	CallVendors                                                               map[string]string // of models
 
 	// How an action ended; the texts with Late, of one that was cancelled before that.
 	Output, Lines                                                             string
@@ -205,7 +205,6 @@ type conversationWords struct {
 	EndTitle, EndText, EndYes, RejectText, RejectSubmit, RejectPlaceholder            string
 	Offer, OfferWho, OfferMake, OfferMade, OfferMadeBy, OfferGone, OfferClosed        string // a request by the agent
 	OfferLong, ProposeTitle, ProposeText, ProposeSubmit, ProposeNowhere               string
-	string                                                                            // hints of fields
 	Reasons                                                                           map[aggregate.Reason]string
 	Otherwise                                                                         string // for other reasons
 }
