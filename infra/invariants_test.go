@@ -46,11 +46,8 @@ var typesWalked = map[agent.ActionType][]walked{
 		tooMuch:   conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}},
 	}},
 	agent.ShellCommand: {{
-		proposals: []string{
-			`{"script":"make\nmake test","timeout_seconds":62}`,
-			`{"commands":[{"script":"make","timeout_seconds":63},{"script":"make test","timeout_seconds":64}]}`,
-		},
-		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}},
+		proposals: []string{`{"script":"make\nmake test","timeout_seconds":62}`},
+		tooMuch:   conversation.Payload{Stamped: conversation.Stamped{Base: new(string)}},
 	}},
 	agent.ToolCall: {{
 		byRule: true, proposals: []string{`{"tool":"list_employees","arguments":"{\"status\":\"all\"}"}`},

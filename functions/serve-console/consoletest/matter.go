@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/storetest"
+	"ringi/shared/words/language"
 )
 
 // MatterAsked has Sato ask for a decision, and people are asked about it.
@@ -24,7 +25,7 @@ func (w *World) MatterAskedWith(files map[string][]byte) {
 
 // MatterAskedFor is MatterAskedWith for a form as it was filled in.
 func (w *World) MatterAskedFor(m task.Matter, files map[string][]byte) {
-	text := card.MatterText("ja", m)
+	text := card.MatterText(language.Detect(m.Title, ""), m)
 	ts := w.Slack.Say(w.T, webapi.Sato, webapi.HR, text)
 	r := task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts, Text: text,
 		Matter: &m}
