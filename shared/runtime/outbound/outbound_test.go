@@ -286,12 +286,6 @@ func TestAFunctionIsAskedAndAnswers(t *testing.T) {
 		strings.Contains(signed, "/ap-northeast-1/lambda/aws4_request"), "it is signed %q", signed)
 }
 
-func TestAFunctionIsStartedWithoutAnAnswer(t *testing.T) {
-	cfg, asked := startLambda(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) })
-	expect.NoError(t, FunctionAt(cfg, "export-audit").Begin(t.Context(), question{"x"}))
-	expect.Same(t, "Event", (*asked)[0].Header.Get("X-Amz-Invocation-Type"))
-}
-
 // Lambda throttles, and its own faults pass: both are tried three times, as the SDK's clients do. What is wrong with
 // the request stays wrong, and a function that ended with an error has run.
 func TestOnlyWhatMayPassIsRepeated(t *testing.T) {

@@ -288,7 +288,7 @@ func PatientFunction(cfg aws.Config, name string) *Function {
 
 // Call asks the function and reads its answer into out. It returns ErrEnded if the function ended with an error.
 func (f *Function) Call(ctx context.Context, in, out any) error {
-	answer, err := f.invoke(ctx, "RequestResponse", in)
+	answer, err := f.invoke(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -298,13 +298,7 @@ func (f *Function) Call(ctx context.Context, in, out any) error {
 	return nil
 }
 
-// Begin starts the function and doesn't wait for it.
-func (f *Function) Begin(ctx context.Context, in any) error {
-	_, err := f.invoke(ctx, "Event", in)
-	return err
-}
-
-func (f *Function) invoke(ctx context.Context, kind string, in any) ([]byte, error) {
+func (f *Function) invoke(ctx context.Context, in any) ([]byte, error) {
 	payload, err := json.Marshal(in)
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", f.name, err)
@@ -313,7 +307,7 @@ func (f *Function) invoke(ctx context.Context, kind string, in any) ([]byte, err
 	header, answer, err := f.lambda.Call(ctx, Request{
 		Operation: operation, Method: http.MethodPost, Body: payload, Limit: maxAnswer,
 		Path:   "/2015-03-31/functions/" + url.QueryEscape(f.name) + "/invocations",
-		Header: map[string]string{"Content-Type": "application/json", "X-Amz-Invocation-Type": kind},
+		Header: map[string]string{"Content-Type": "application/json", "X-Amz-Invocation-Type": "RequestResponse"},
 	})
 	if ended := header.Get("X-Amz-Function-Error"); ended != "" {
 		err = f.lambda.Failed(operation, fmt.Errorf("%w: %s", ErrEnded, ended))
