@@ -1,23 +1,18 @@
 package main
 
 import (
-	"context"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/effect"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
@@ -50,153 +45,42 @@ func (w *world) told(n int) {
 	expect.That(w.T, len(got) == n && strings.Count(strings.Join(got, ""), "キャンセル") >= n, "told %v, want %d", got, n)
 }
 
-// diesAt makes the invocation end before or after it posts to a person.
-type diesAt struct {
-	Slack
-	after bool
+// tells draws the cards and then sends what they asked for.
+func (w *world) tells() {
+	w.T.Helper()
+	w.done()
+	asked := w.asked()
+	w.queue.sent = nil
+	expect.Must(w.T, asked != "" && w.send(asked), "it was given back")
 }
 
-func (s diesAt) OpenDM(ctx context.Context, user string) (string, error) {
-	if !s.after {
-		runtime.Goexit()
-	}
-	return s.Slack.OpenDM(ctx, user)
-}
-
-func (s diesAt) Post(
-	ctx context.Context, channel, thread string, m cardMessage, about slackapi.Metadata,
-) (ts string, err error) {
-	ts, err = s.Slack.Post(ctx, channel, thread, m, about)
-	runtime.Goexit()
-	return ts, err
-}
-
-func TestAnEndIsAnnouncedOnce(t *testing.T) {
+func TestAnEndIsToldOnce(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
-		"with the cards":                         testAnnounced,
-		"later, if Slack's pace allows no call":  testAnnouncedAtPace,
-		"later, if Slack refuses for a moment":   testAnnouncedLater,
-		"though the answer was lost":             testAnnouncedLost,
-		"by whoever made its row":                testAnnouncedByAnother,
-		"though an invocation died before it":    func(t *testing.T, w *world) { testDiedAt(t, w, false) },
-		"though one died before it could save":   func(t *testing.T, w *world) { testDiedAt(t, w, true) },
-		"to nobody whom Slack does not let know": testNobodyToTell,
+		"behind the cards": func(t *testing.T, w *world) {
+			w.cancelled()
+			w.tells()
+			w.told(1)
+			w.queue.sent = nil
+			for range 2 {
+				w.done()
+			}
+			expect.Is(t, w.asked(), "", "asked for")
+			w.told(1)
+		},
+		"though the answer was lost": func(t *testing.T, w *world) {
+			w.cancelled()
+			w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
+			w.tells()
+			w.told(1)
+		},
+		"to nobody whom Slack does not let know": func(t *testing.T, w *world) {
+			w.cancelled()
+			w.slack.Faults.Add(webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"})
+			w.tells()
+			w.told(0)
+			expect.Is(t, w.Load().Copies[0].State, aggregate.CardUnreachable, "the row says")
+		},
 	})
-}
-
-// takings counts writes of Slack's pace.
-type takings struct {
-	Pace
-	n int
-}
-
-func (p *takings) TakeCalls(
-	ctx context.Context, now time.Time, takes ...records.Take,
-) (records.Short, error) {
-	p.n++
-	return p.Pace.TakeCalls(ctx, now, takes...)
-}
-
-// The calls for the cards and for the message are one write, and nothing writes the head.
-func testAnnounced(t *testing.T, w *world) {
-	w.paced(0)
-	w.cancelled()
-	pace := &takings{Pace: w.h.Pace}
-	w.h.Pace = pace
-	w.done()
-	w.told(1)
-	alone, err := w.Store.Head(t.Context(), w.Ref)
-	expect.That(t, err == nil && alone.ShownRev < alone.Rev && pace.n == 1, "%v: %d writes of the pace, the head says %d",
-		err, pace.n, alone.ShownRev)
-	c, a := w.Load().Copies[0], w.Load()
-	expect.That(t, c.State == aggregate.CardPosted && c.ClaimedBy == "" && c.ClaimedAt == nil && c.Hash != "", "%+v", c)
-	expect.That(t, a.Head.ShownRev == a.Head.Rev && c.ShownRev == 0, "shown %d of %d", a.Head.ShownRev, a.Head.Rev)
-	for range 2 {
-		w.done()
-	}
-	expect.Is(t, w.asked(), "", "asked for")
-	w.told(1)
-}
-
-func testAnnouncedAtPace(t *testing.T, w *world) {
-	w.cancelled()
-	w.paced(0)
-	d := drawing{Handler: w.h, place: Place{Team: slacktest.Team}}
-	for range posts { // by others in this group of channels
-		x := records.Take{From: d.postsIn("@" + webapi.Sato), N: 1}
-		expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), x))(t)
-	}
-	w.done()
-	w.told(0)
-	expect.Is(t, len(w.Load().Copies), 0, "rows of copies")
-	w.Later(time.Minute)
-	expect.Must(t, w.send(w.asked()), "it was given back")
-	w.told(1)
-}
-
-func testAnnouncedLater(t *testing.T, w *world) {
-	w.cancelled()
-	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: time.Second})
-	w.done()
-	w.told(0)
-	expect.Is(t, w.Load().Copies[0].State, aggregate.CardNone, "the claim is")
-	w.Later(time.Minute)
-	expect.Must(t, w.send(w.asked()), "it was given back")
-	w.told(1)
-}
-
-func testAnnouncedLost(t *testing.T, w *world) {
-	w.cancelled()
-	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
-	w.done()
-	expect.Is(t, w.asked(), "", "asked for")
-	w.told(1)
-}
-
-// A message for copies is handled between this drawing's load and its message.
-func testAnnouncedByAnother(t *testing.T, w *world) {
-	w.cancelled()
-	head := w.Load().Head
-	body := *effect.Copies("", w.Ref, head.Rev, head.Redraws, 0).MessageBody
-	store := w.h.Store
-	w.h.Store = earlier{store, w.Load()}
-	mine := w.h
-	w.h = w.handler()
-	expect.Must(t, w.send(body), "it was given back")
-	w.h = mine
-	w.done()
-	w.h.Store = store
-	expect.Must(t, w.send(w.asked()), "it was given back")
-	w.told(1)
-}
-
-func testDiedAt(t *testing.T, w *world, after bool) {
-	w.cancelled()
-	h := w.handler()
-	h.Slack = diesAt{w.slack.Client, after}
-	over := make(chan bool)
-	go func() {
-		defer close(over)
-		_ = h.draw(t.Context(), w.Ref, w.head(), &receipt{})
-	}()
-	<-over
-	c := w.Load().Copies[0]
-	expect.Must(t, c.State == aggregate.CardPosting && c.ClaimedBy != "" && c.ClaimedAt != nil, "left %+v", c)
-	expect.NoError(t, w.h.draw(t.Context(), w.Ref, w.head(), &receipt{doubts: true}))
-	expect.That(t, !w.send(w.asked()), "what another has claimed was posted at once")
-	w.Later(stale + time.Second)
-	expect.Must(t, w.send(w.asked()), "it was given back")
-	w.told(1)
-	expect.Is(t, w.Load().Copies[0].State, aggregate.CardPosted, "the row says")
-}
-
-func testNobodyToTell(t *testing.T, w *world) {
-	w.cancelled()
-	w.slack.Faults.Add(webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"})
-	w.done()
-	expect.Is(t, w.asked(), "", "asked for")
-	expect.Is(t, w.Load().Copies[0].State, aggregate.CardUnreachable, "the row says")
-	w.told(0)
 }
 
 // Copies of a gate are many: they are asked for, and the message about the end with them.

@@ -38,12 +38,10 @@ var _ = []withCopies{taskCards{}, conversationCards{}, callCards{}}
 // copied reports whether copies are missing or differ from their cards, as far as the rows say.
 func (d *drawing) copied(ctx context.Context) bool {
 	k, ok := d.kind.(withCopies)
-	return ok && (k.Outcome(d.a, d.Now()) != nil || d.behind(ctx, k))
-}
-
-// behind is copied without the message about the end.
-func (d *drawing) behind(ctx context.Context, k withCopies) bool {
-	if _, waits := d.toCopy(); waits || len(d.readers(k)) > 0 {
+	if !ok {
+		return false
+	}
+	if _, waits := d.toCopy(); waits || len(d.readers(k)) > 0 || k.Outcome(d.a, d.Now()) != nil {
 		return true
 	}
 	return slices.ContainsFunc(d.a.Common().Copies, func(c *aggregate.Card) bool {
@@ -272,60 +270,4 @@ type directory interface {
 	UsergroupMembers(ctx context.Context, group string) ([]string, error)
 	OpenDM(ctx context.Context, user string) (channel string, err error)
 	Link(ctx context.Context, channel, ts, thread string) string
-}
-
-// toAnnounce returns the message that tells the requester how the work ended, if it is the only copy that is left to
-// send. This drawing then sends it after its cards; other copies are asked for, since they may be many.
-func (d *drawing) toAnnounce(ctx context.Context) *aggregate.Card {
-	k, ok := d.kind.(withCopies)
-	if !ok {
-		return nil
-	}
-	c := k.Outcome(d.a, d.Now())
-	if c == nil || d.behind(ctx, k) {
-		return nil
-	}
-	d.begin(c)
-	return c
-}
-
-// withAnnouncement adds the message about the end to the cards whose calls are taken together.
-func (d *drawing) withAnnouncement(cards []*aggregate.Card) []*aggregate.Card {
-	if d.announcement == nil {
-		return cards
-	}
-	d.urgency[d.announcement.Key()] = settled
-	return append(slices.Clone(cards), d.announcement)
-}
-
-// announce sends the message about the end, and reports whether it did. If it can't be sent now, it is asked for as
-// other copies are: what failed must not hold up the cards that wait behind this drawing. Its row is made with the
-// claim, once the call is taken; if the invocation dies, that claim becomes stale as any other.
-func (d *drawing) announce(ctx context.Context) bool {
-	c := d.announcement
-	if c == nil || d.reach(ctx) != nil {
-		return false
-	}
-	if _, err := d.Slack.Team(ctx); err != nil { // it would lack its link
-		return false
-	}
-	d.urgency[c.Key()], d.last = settled, false
-	if d.mayPost(ctx, c) != nil {
-		return false
-	}
-	claimed, now := *c, d.Now()
-	claimed.State, claimed.ClaimedBy, claimed.ClaimedAt = aggregate.CardPosting, d.by, &now
-	err := d.Rows.AddCopies(ctx, d.ref, []*aggregate.Card{&claimed})
-	if err == nil {
-		m, _ := d.copy(ctx, d.kind.(withCopies), d.a, c)
-		err = d.postClaimed(ctx, c, m, card.Hash(m))
-	}
-	if err == nil {
-		return true
-	}
-	if slackapi.Silent(err) {
-		d.heard(ctx, err)
-	}
-	d.log(c).WarnContext(ctx, "not told yet", "err", err)
-	return false
 }

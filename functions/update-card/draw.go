@@ -103,8 +103,6 @@ type drawing struct {
 	blocked map[string]short   // methods for which Slack's rate limit leaves no call
 	paid    map[string]string  // by card: the method for which a call was taken
 	receipt *receipt
-
-	announcement *aggregate.Card // the message about the end, if this drawing sends it
 }
 
 // draw posts or updates each card whose content has changed, the most urgent first, and posts in the order of the
@@ -163,7 +161,6 @@ func (d *drawing) show(ctx context.Context) error {
 		return err
 	}
 	d.told = slices.ContainsFunc(d.a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
-	d.announcement = d.toAnnounce(ctx)
 	behind, err := d.cards(ctx)
 	if err == nil {
 		d.status(ctx)
@@ -171,7 +168,7 @@ func (d *drawing) show(ctx context.Context) error {
 	if d.drew {
 		d.homes(ctx, d.ref.Tenant)
 	}
-	if err == nil && (behind || !d.announce(ctx)) {
+	if err == nil {
 		err = d.askForCopies(ctx)
 	}
 	if err != nil || behind || d.noted {
@@ -226,7 +223,7 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 			return true, err
 		}
 	}
-	d.prepay(ctx, d.withAnnouncement(rows))
+	d.prepay(ctx, rows)
 	for i, c := range rows {
 		d.last = i == len(rows)-1 && behind == nil && over == leftover{}
 		open := d.receipt.open

@@ -32,7 +32,10 @@ const (
 // post posts a card's only message. It claims the card before the call, so that a post without an answer is looked for
 // before there is a second one.
 func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
-	if err := d.mayPost(ctx, c); err != nil {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < enough {
+		return later{0, "too little time is left for a post"}
+	}
+	if err := d.take(ctx, c, methodPost); err != nil {
 		return err
 	}
 	now := d.Now()
@@ -44,14 +47,6 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 		return fmt.Errorf("claim: %w", err)
 	}
 	return d.postClaimed(ctx, c, m, hash)
-}
-
-// mayPost returns an error if too little time is left for a post, or no call.
-func (d *drawing) mayPost(ctx context.Context, c *aggregate.Card) error {
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < enough {
-		return later{0, "too little time is left for a post"}
-	}
-	return d.take(ctx, c, methodPost)
 }
 
 // postClaimed posts a card that this drawing has claimed.

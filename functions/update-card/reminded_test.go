@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"runtime"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
@@ -117,4 +120,25 @@ func testRemindedLate(t *testing.T, w *world) {
 	expect.Is(t, len(w.direct(webapi.Suzuki)), 0)
 	a := w.Load()
 	expect.That(t, !a.Effects(w.Now()).Cards, "it is drawn for ever: %+v", a.Head)
+}
+
+// diesAt makes the invocation end before or after it posts to a person.
+type diesAt struct {
+	Slack
+	after bool
+}
+
+func (s diesAt) OpenDM(ctx context.Context, user string) (string, error) {
+	if !s.after {
+		runtime.Goexit()
+	}
+	return s.Slack.OpenDM(ctx, user)
+}
+
+func (s diesAt) Post(
+	ctx context.Context, channel, thread string, m cardMessage, about slackapi.Metadata,
+) (ts string, err error) {
+	ts, err = s.Slack.Post(ctx, channel, thread, m, about)
+	runtime.Goexit()
+	return ts, err
 }
