@@ -148,6 +148,10 @@ func TestWhoAnswersForAKeyLearnsOfACancelledCall(t *testing.T) {
 		expect.NoError(t, err)
 		for range 2 {
 			expect.Must(t, k.drawn(a), "it is given back")
+			for _, m := range k.queue.sent {
+				expect.Must(t, k.send(*m.MessageBody), "its copies are given back")
+			}
+			k.queue.sent = nil
 		}
 		told := k.direct(webapi.Sato)
 		expect.Must(t, len(told) == want, "%v", told)
