@@ -25,10 +25,10 @@ func TestAMistakeIsSaidOnceWhereItIs(t *testing.T) {
 	}
 	all := []problem{of("0", "name", "Name", "long"), of("0", "when.amount.at_least", "Amount", "none"),
 		of("writes", "route.stages[1].who.people", "People", "long"), of("", "rules", "Rules", "many")}
-	expect.Same(t, " Name · People long\n Amount none\n  Rules many", said(together(all)))
+	expect.Same(t, " Name · People long\n Amount none\n Rules many", said(together(all)))
 	expect.Same(t, "#r-1 R0 \n#r-writes Rwrites \n Rules many",
 		said(listData{Problems: all}.Said()))
-	expect.Same(t, "#name Name \n#low Amount \n#stage-1 People \n  Rules many",
+	expect.Same(t, "#name Name \n#low Amount \n#stage-1 People \n Rules many",
 		said(ruleData{Problems: all}.Said()))
 }
 
