@@ -155,7 +155,7 @@ func TestAGateTakesActsOfPeopleAlone(t *testing.T) {
 			{ID: "U1", Team: "T1", Member: true}, {Type: aggregate.ActorUser, Team: "T1", Member: true}, {},
 		} {
 			for _, kind := range circulation.Kinds {
-				_, err := whoever.Act(&g, g.Acting(kind, by, "x"), by, time.Now())
+				_, err := whoever.Act(&g, g.Acting(kind.Kind, by, "x"), by, time.Now())
 				expect.Fails(t, err, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}, "%+v: %s", by, kind)
 			}
 		}

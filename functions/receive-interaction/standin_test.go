@@ -70,7 +70,7 @@ func testStandInPeriod(t *testing.T, w *world) {
 	d := w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Suzuki, 2)
 	w.Later(d.StandIn().Ends.Sub(w.Now())) // midnight in Japan
 	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka,
-		"さんの代理の期間("+d.From.String()+"〜"+d.Until.String()+")外です")
+		"お願いしている承認はありません")
 	w.Later(-time.Millisecond)
 	w.quiet(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka)
 	expect.Is(t, w.Load().Process().Status, aggregate.Approved, "in the last moment")
@@ -100,7 +100,7 @@ func testStandInEnded(t *testing.T, w *world) {
 		}
 	}}
 	w.h.Rows = rows
-	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "外です")
+	w.told(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka, "お願いしている承認はありません")
 	expect.That(t, len(w.acts()) == 0 && rows.reads == 2, "%d acts after %d reads", len(w.acts()), rows.reads)
 }
 

@@ -355,15 +355,9 @@ class Claims:
             else:
                 people = stage.get("people") or []
                 above = ", above it: %s" % stage["filled"] if stage.get("filled") else ""
-                above += ", nobody stands in for them" if stage.get("no_stand_ins") else ""
                 self.said.append("    stage %d, %s: stamps of %s of these %d people%s"
                                  % (number, stage["name"], stage["need"], len(people), above))
-                first = 0
-                for part in stage.get("parts") or []:
-                    self.said.append("      of people %d to %d: %d" % (first + 1, first + part["n"], part["of"]))
-                    first += part["n"]
                 self.said += ["      " + named(p) for p in people]
-        self.said.append("    hands of different people: at least %s" % route["hands"])
         self.said += ["    told afterwards: " + named(p) for p in route.get("readers") or []]
         return gate, rule
 
@@ -406,7 +400,6 @@ ACTS = {
     "send_back": ("rejected", "sent back by"),
     "give_back": ("returned", "returned by"),
     "deny": ("denied", "denied by"),
-    "stand": ("reassigned", "successor named by"),
 }
 ON_ROUTE = ("routed", "approved", *(ending for ending, _ in ACTS.values()))
 
@@ -435,16 +428,11 @@ def done(act):
     text = "%s, stage %d: %s %s" % (moment(act["at"]), act["stage"], ACTS[act["kind"]][1], named(act["hand"]))
     if act["principal"]["user"] != act["hand"]["user"]:
         text += " for " + named(act["principal"])
-    for what, row in (("delegation", found.get("delegation")), ("administrator", found.get("admin"))):
-        if row:
-            text += ", by the row %s of the %s, revision %s" % (row["key"], what, row["rev"])
-            text += ", for the rules " + ", ".join(row["rules"]) if row.get("rules") else ""
+    row = found.get("delegation")
+    if row:
+        text += ", by the row %s of the delegation, revision %s" % (row["key"], row["rev"])
     if found.get("channel"):
         text += ", as a member of " + found["channel"]
-    if found.get("org"):
-        text += ", in the organisation " + found["org"]
-    if act.get("for") and act.get("to"):
-        text += ": %s in the place of %s" % (named(act["to"]), named(act["for"]))
     return text + (": " + act["text"] if act.get("text") else "")
 
 
@@ -828,49 +816,24 @@ def by(entry):
 
 # ---- a gate ----
 
-FORM = 8
+FORM = 1
 ENDS = ("send_back", "give_back", "deny")
-MOST_ACTS, MOST_STANDS, MOST_TEXT, MOST_BYTES, MOST_STAMPS = 120, 20, 1000, 96 << 10, 100
-GATE_BYTES, PERSON_BYTES, STAGE_BYTES, PART_BYTES, RAISE_BYTES = 200, 40, 170, 20, 40
-ACT_BYTES, STAMP_BYTES = 300, 500
-ESCAPED = 6  # bytes of a character as JSON, at the most
-MOST_TIME = timedelta(days=300)
+MOST_TEXT, MOST_STAMPS, MOST_TIME = 1000, 50, timedelta(days=300)
 
 
 class Refused(Exception):
     pass
 
 
-def stored(text):
-    """At least how many bytes a text takes as JSON, where some characters are escaped."""
-    size = 0
-    for c in text:
-        if c < " " or c in "<>&\u2028\u2029\ufffd" or "\ud800" <= c <= "\udfff":
-            size += ESCAPED
-        else:
-            size += 2 if c in '"\\' else len(c.encode())
-    return size
-
-
-def text_bytes(of, *names):
-    return sum(stored(of.get(name) or "") for name in names)
-
-
-def person_bytes(person):
-    return PERSON_BYTES + text_bytes(person, "user", "person", "via") if person else 0
-
-
 class Walk:
-    """What stands of a gate under a rule after its acts: each must be one that could be made then.
+    """What stands of a gate after its acts: each must be one that could be made then.
 
     If one could not, or the route's form is unknown, refused says which act (0: the route) and why, and nothing
     stands.
     """
 
     def __init__(self, gate):
-        self.gate, self.route = gate, gate.get("route") or {}
-        self.stages, self.stood, self.count, self.end, self.refused = [], [], 0, None, None
-        self.ids, self.joined, self.present, number = {}, False, 0, 0
+        self.gate, self.stages, self.end, self.refused, number = gate, [], None, None, 0
         try:
             self.open()
             for number, act in enumerate(gate.get("acts") or [], 1):
@@ -878,111 +841,62 @@ class Walk:
         except Refused as e:
             self.refused = {"act": number, "why": str(e)}
 
-    # -- people --
-
-    def meet(self, *people):
-        """Gives each account and each key of the organisation the number of its person.
-
-        Whom a gate names with the same account or the same key is one person, also by way of others. joined is whether
-        that made one person of two whom it had named before.
-        """
-        self.joined, before = False, len(self.ids)
-        for person in people:
-            names = [(what, person[what]) for what in ("user", "person") if person.get(what)]
-            numbers = {self.ids[n] for n in names if n in self.ids}
-            self.joined = self.joined or sum(number <= before for number in numbers) > 1
-            number = min(numbers, default=len(self.ids) + 1)
-            if len(numbers) > 1:
-                self.ids = {n: number if was in numbers else was for n, was in self.ids.items()}
-            self.ids.update(dict.fromkeys(names, number))
-
-    def id(self, person):
-        return self.ids.get(("user", person.get("user"))) or self.ids.get(("person", person.get("person"))) or 0
-
-    def all_ids(self, people):
-        return [self.id(p) for p in people]
-
-    def distinct(self, people):
-        ids = self.all_ids(people)
-        return [p for i, p in enumerate(people) if ids.index(ids[i]) == i]
-
-    def counts(self, person):
-        return bool(person.get("user") and (person.get("person") or not self.route.get("org")))
-
-    def key(self, person):
-        """By what the keys of other rows name somebody."""
-        return person.get("person" if self.route.get("org") else "user") or ""
-
-    def asks(self, person):
-        return self.id(person) in self.all_ids(self.gate.get("askers") or [])
-
-    # -- the route --
-
     def open(self):
-        route, gate = self.route, self.gate
-        since = when(gate["asked_at"])
-        ruled, hands, asks = gate.get("rule") is not None, route.get("hands", 0), route.get("stages") or []
-        sound = hands > 0 if ruled else len(asks) <= 1 and (hands > 0 or not asks)
+        gate, route = self.gate, self.gate.get("route") or {}
+        stages, ruled, since = route.get("stages") or [], gate.get("rule") is not None, when(gate["asked_at"])
+        sound = len(stages) > 0 if ruled else len(stages) <= 1
         if route.get("form") != FORM or not sound or not gate.get("asked") or gate.get("hours", 0) < 1 or since.year == 1:
             raise Refused("unknown")
-        askers, readers = gate.get("askers") or [], route.get("readers") or []
-        self.meet(*askers, *(p for s in asks for p in s.get("people") or []))
-        self.bytes = GATE_BYTES + text_bytes(gate, "asked", "home") + text_bytes(route, "org") + sum(person_bytes(p) for p in askers + readers)
-        for s in asks:
-            named = s.get("people") or []
-            self.bytes += STAGE_BYTES + text_bytes(s, "name", "left_out", "filled") + PART_BYTES * len(s.get("parts") or [])
-            self.bytes += sum(person_bytes(p) for p in named)
-            self.bytes += sum(RAISE_BYTES + person_bytes(r["to"]) + text_bytes(r, "when", "left_out") for r in s.get("raises") or [])
-            counted = self.distinct([p for p in named if self.counts(p)])
-            people, aside = [p for p in counted if not self.asks(p)], [p for p in counted if self.asks(p)]
-            need, mode, out = s.get("need", 0), s["mode"], bool(s.get("left_out"))
-            fits = mode == ("channel" if ruled else "settings") and need == 1 and not named
-            parts = s.get("parts") or [{"n": len(named), "of": need}]
-            cut = (sum(p["n"] for p in parts), sum(p["of"] for p in parts)) == (len(named), need)
-            cut = cut and (not s.get("parts") or mode == "people" and all(p["n"] > 0 and p["of"] > 0 for p in parts))
-            fits = fits or mode == "people" and ruled and 1 <= need <= len(people)
-            if not out and not (fits and cut):
+        askers = [p["user"] for p in gate.get("askers") or []]
+        for s in stages:
+            named, need = [p["user"] for p in s.get("people") or []], s.get("need", 0)
+            if s.get("left_out"):
+                if not ruled:
+                    raise Refused("unknown")
+                self.stages.append({"mode": s["mode"], "people": [], "need": 0, "stamps": [], "opened": None})
+                continue
+            # One that names people needs stamps of theirs, any other one stamp of somebody whom it doesn't name.
+            if s["mode"] == "people":
+                fits = ruled and need > 0
+            else:
+                fits = s["mode"] == ("channel" if ruled else "settings") and need == 1 and not named
+            if not fits:
                 raise Refused("unknown")
-            stage = {
-                "mode": mode, "people": [] if out else people, "part": [], "owed": [] if out else [p["of"] for p in parts],
-                "stamps": [], "out": out, "aside": [] if out else aside, "alone": bool(s.get("no_stand_ins")), "opened": None,
-            }
-            if not out:
-                self.cut(stage, named, parts)
-            self.stages.append(stage)
-        if not (self.owed() or not asks) or self.owed() > MOST_STAMPS:
+            people = [user for user in dict.fromkeys(named) if user and user not in askers]
+            self.stages.append({"mode": s["mode"], "people": people, "need": need, "stamps": [], "opened": None})
+        need = sum(s["need"] for s in self.stages)
+        if need > MOST_STAMPS or stages and not need or self.missing():
             raise Refused("unknown")
         self.enter(since)
-        if not self.room() or self.missing():
-            raise Refused("unknown")
 
-    def coming(self, number):
-        """Whether a stage names people who are asked now, or later."""
-        s = self.stages[number - 1]
-        return number >= self.present and not s["out"] and s["mode"] == "people"
+    def owed(self, s):
+        return s["need"] - len(s["stamps"])
 
-    def owed(self):
-        return sum(sum(s["owed"]) for s in self.stages)
+    def present(self):
+        """The number of the stage that is asked, 0 if none is."""
+        if self.ended():
+            return 0
+        return next((number for number, s in enumerate(self.stages, 1) if self.owed(s)), 0)
 
-    def cut(self, s, named, parts):
-        """Notes the part of each of a stage's people: a list beside them."""
-        runs = [n for n, part in enumerate(parts) for _ in range(part["n"])]
-        first = {}
-        for person, part in zip(named, runs):
-            if self.counts(person):
-                first.setdefault(self.id(person), part)
-        s["part"] = [first[self.id(p)] for p in s["people"]]
+    def current(self):
+        return self.stages[self.present() - 1] if self.present() else None
 
-    def part(self, s, person):
-        """The part of a stage in which somebody is; None if it doesn't name them."""
-        ids = self.all_ids(s["people"])
-        return s["part"][ids.index(self.id(person))] if self.id(person) in ids else None
+    def settled(self):
+        return not self.refused and not any(self.owed(s) for s in self.stages)
+
+    def ended(self):
+        return self.end["kind"] if self.end and self.end["kind"] in ENDS else ""
+
+    def stamps(self):
+        return [act for s in self.stages for act in s["stamps"]]
+
+    def stamped(self):
+        """Who stands in a stamp, as hand or principal."""
+        return {act[who]["user"] for act in self.stamps() for who in ("hand", "principal")}
 
     def enter(self, at):
-        """Asks the first stage that owes a stamp, since at unless it was asked already."""
-        was, self.present = self.present, next((n for n, s in enumerate(self.stages, 1) if sum(s["owed"])), 0)
-        if self.present not in (0, was):
-            self.stages[self.present - 1]["opened"] = at
+        if self.present() and self.current()["opened"] is None:
+            self.current()["opened"] = at
 
     def until(self, s):
         until = s["opened"] + timedelta(hours=self.gate["hours"])
@@ -991,207 +905,79 @@ class Walk:
     # -- one act --
 
     def take(self, act):
-        why = self.never(act) or self.by_settings(act) or getattr(self, act["kind"])(act)
+        why = self.why(act)
         if why:
             raise Refused(why)
-        self.apply(act)
-        if self.ended():
+        if act["kind"] in ENDS:
+            self.end = act
             return
-        if self.joined and any(self.twice(s) for s in self.stages):
-            raise Refused("twice")
+        self.current()["stamps"].append(act)
         if self.missing():
             raise Refused("hands")
-        free = act["kind"] == "stamp" and not act.get("text")
-        if not free and not self.room() or len(self.stood) > MOST_STANDS:
-            raise Refused("bounds")
+        self.enter(when(act["at"]))
+        if self.settled():
+            self.end = act
 
-    def who(self, act):
-        return self.id(act["hand"]), self.id(act["principal"])
-
-    def stamped(self, s):
-        """Who stands in a stage's stamps, as hand or principal, once for each stamp."""
-        return [who for given in s["stamps"] for who in set(self.who(given))]
-
-    def twice(self, s):
-        stamped = self.stamped(s)
-        return len(stamped) > len(set(stamped))
-
-    def given(self, act):
-        """The stamp of an act's hand for its principal that stands at its stage, or None."""
-        return next((s for s in self.stages[act["stage"] - 1]["stamps"] if self.who(s) == self.who(act)), None)
-
-    def ended(self):
-        return self.end["kind"] if self.end and self.end["kind"] in ENDS else ""
-
-    def settled(self):
-        return not self.owed()
-
-    def never(self, act):
-        """Why an act of any kind could not be made."""
+    def why(self, act):
+        """Why an act could not be made, whatever is left after it."""
+        hand, principal = act["hand"].get("user"), act["principal"].get("user")
         if not self.stages:  # it asks nobody
             return "settled"
-        hand, principal, old, new = (act.get(who) or {} for who in ("hand", "principal", "for", "to"))
-        known = act.get("form") == FORM and act["kind"] in ACTS and self.counts(hand) and self.counts(principal)
-        if act["kind"] == "stand":
-            known = known and old and self.counts(new)
-        elif act.get("for") is not None or act.get("to") is not None:
-            known = False
+        known = act.get("form") == FORM and act["kind"] in ACTS and hand and principal
         if not known or not 1 <= act["stage"] <= len(self.stages):
-            return "unknown"
-        self.meet(hand, principal, old, new)
-        if self.joined:
-            for s in self.stages:
-                ids = self.all_ids(s["people"])
-                kept = [i for i in range(len(ids)) if ids.index(ids[i]) == i]
-                s["people"], s["part"] = [s["people"][i] for i in kept], [s["part"][i] for i in kept]
-        if act["kind"] == "stand" and self.id(hand) != self.id(principal):
             return "unknown"
         if act["hash"] != self.gate["asked"]:
             return "hash"
         if self.again(act):
             return "again"
-        if self.ended():
-            return "ended"
-        if self.settled():
-            return "settled"
-        if len(act.get("text") or "") > MOST_TEXT or act["kind"] != "stamp" and not act.get("text"):
+        if self.ended() or self.settled():
+            return "ended" if self.ended() else "settled"
+        if len(act.get("text") or "") > MOST_TEXT or act["kind"] in ENDS and not act.get("text"):
             return "text"
-        if not self.lets_askers(act) and (self.asks(act["hand"]) or self.asks(act["principal"])):
+        s = self.current()
+        askers = [p["user"] for p in self.gate.get("askers") or []]
+        if (hand in askers or principal in askers) and not self.lets_askers(s, act):
             return "self"
-        return None
-
-    def by_settings(self, act):
-        """Whether an act is none that a gate without a rule has."""
-        kinds = ("stamp", "send_back", "give_back", "stand")
-        return "unknown" if self.stages[act["stage"] - 1]["mode"] == "settings" and act["kind"] not in kinds else None
-
-    def lets_askers(self, act):
-        """Whether a stage lets an asker act: by the settings they may send or give back, and stamp if these let them."""
-        allowed = (act.get("found") or {}).get("allowed") or {}
-        if self.stages[act["stage"] - 1]["mode"] == "settings":
-            return act["kind"] in ("send_back", "give_back") or bool(allowed.get("self"))
-        return self.objects(act)
-
-    def objects(self, act):
-        """Whether an asker ends the gate at a stage that names them: they may not stamp, but are not silenced."""
-        hand, principal = self.who(act)
-        aside = self.all_ids(self.stages[act["stage"] - 1]["aside"])
-        return act["kind"] in ENDS and hand == principal and hand in aside
+        if s["mode"] == "settings" and act["kind"] == "deny":
+            return "unknown"
+        if act["stage"] != self.present():
+            return "stage"
+        if s["mode"] == "people" and principal not in s["people"]:
+            return "turn" if any(principal in other["people"] for other in self.stages) else "not_on_route"
+        if not self.found(s, act, hand, principal):
+            return "found"
+        return "twice" if {hand, principal} & self.stamped() else None
 
     def again(self, act):
         def same(a):
-            changes = [(self.id(x["for"]), self.id(x["to"])) if x["kind"] == "stand" else None for x in (a, act)]
-            return (a["kind"], a["stage"], *self.who(a)) == (act["kind"], act["stage"], *self.who(act)) and changes[0] == changes[1]
+            return all(a[what] == act[what] for what in ("kind", "stage")) and all(
+                a[who]["user"] == act[who]["user"] for who in ("hand", "principal"))
 
-        if act["kind"] == "stamp":
-            return self.given(act) is not None
-        if act["kind"] == "stand":
-            there = self.all_ids(self.stages[act["stage"] - 1]["people"])
-            return any(same(s) for s in self.stood) and self.id(act["for"]) not in there and self.id(act["to"]) in there
-        return bool(self.ended()) and same(self.end)
+        return any(same(a) for a in self.stages[act["stage"] - 1]["stamps"] + [self.end] * bool(self.ended()))
 
-    def found(self, act, s):
-        """Whether what lets the hand act was looked up: a row in the organisation, and what its act needs."""
-        found, mode, (hand, principal) = act.get("found") or {}, s["mode"], self.who(act)
-        if self.route.get("org") and not found.get("org"):
-            return False
-        if act["kind"] == "stand":
-            admin = found.get("admin") or {}
-            named = found.get("resolved") and found["resolved"] == act["to"].get("via")
-            return bool(named and admin.get("key") and admin.get("rev", 0) > 0)
-        if mode == "settings":
-            return hand == principal and bool((found.get("allowed") or {}).get("as"))
-        if mode == "channel":
-            home = self.gate.get("home")
-            return hand == principal and bool(found.get("channel")) and home in (None, "", found["channel"])
-        if hand != principal and s["alone"]:
-            return False
-        by = found.get("delegation") or {}
-        names = "%s#%s#" % (self.key(act["hand"]), self.key(act["principal"]))
-        rules = by.get("rules") or []
-        covers = not rules or (self.gate.get("rule") or {}).get("id") in rules
-        return hand == principal or by.get("rev", 0) > 0 and by["key"].startswith(names) and covers
+    def lets_askers(self, s, act):
+        """Whether a stage lets an asker act: by the settings they may send back, and stamp if these let them."""
+        allowed = (act.get("found") or {}).get("allowed") or {}
+        return s["mode"] == "settings" and (act["kind"] in ("send_back", "give_back") or bool(allowed.get("self")))
 
-    def owing(self, act):
-        """Why the act's principal owes the present stage nothing, or the hand may not act for it."""
-        if act["stage"] != self.present:
-            return "stage"
-        s, principal = self.stages[self.present - 1], self.id(act["principal"])
-        if s["mode"] == "people" and principal not in self.all_ids(s["people"]) and not self.objects(act):
-            elsewhere = any(principal in self.all_ids(other["people"]) for other in self.stages)
-            return "turn" if elsewhere else "not_on_route"
-        if not self.found(act, s):
-            return "found"
-        if principal in self.stamped(s) or act["kind"] == "stamp" and self.id(act["hand"]) in self.stamped(s):
-            return "twice"
-        part = self.part(s, act["principal"])
-        enough = part is not None and not s["owed"][part]
-        return "enough" if enough and not self.objects(act) else None
-
-    stamp = send_back = give_back = deny = owing
-
-    def stand(self, act):
-        s, hand, old, new = self.stages[act["stage"] - 1], self.id(act["hand"]), self.id(act["for"]), self.id(act["to"])
-        there = self.all_ids(s["people"])
-        if not self.coming(act["stage"]):
-            return "stage"
-        if not self.found(act, s):
-            return "found"
-        if self.asks(act["to"]):
-            return "self"
-        if hand in (old, new):
-            return "party"
-        if self.asks(act["for"]) or old not in there or old in self.stamped(s):
-            return "not_asked"
-        return "already_asked" if new in there else None
-
-    def apply(self, act):
-        self.count += 1
+    def found(self, s, act, hand, principal):
+        """Whether what lets the hand act was looked up."""
         found = act.get("found") or {}
-        self.bytes += ACT_BYTES + text_bytes(act, "hash", "surface", "text") + text_bytes(found, "org", "channel", "resolved")
-        self.bytes += sum(text_bytes(found.get(row) or {}, "key") for row in ("delegation", "admin"))
-        self.bytes += sum(stored(rule) for rule in (found.get("delegation") or {}).get("rules") or [])
-        self.bytes += text_bytes(found.get("allowed") or {}, "as")
-        self.bytes += sum(person_bytes(act.get(who)) for who in ("hand", "principal", "for", "to"))
-        if act["kind"] in ENDS:
-            self.end, self.present = act, 0
-            return
-        s = self.stages[act["stage"] - 1]
-        if act["kind"] == "stamp":
-            s["stamps"].append(act)
-            s["owed"][self.part(s, act["principal"]) or 0] -= 1
-        elif act["kind"] == "stand":
-            s["people"][self.all_ids(s["people"]).index(self.id(act["for"]))] = act["to"]
-            self.stood.append(act)
-        self.enter(when(act["at"]))
-        if self.settled():
-            self.end = act
-
-    # -- bounds --
-
-    def room(self):
-        """Whether the stamps that are owed and an end fit beside the acts."""
-        more = self.owed() + 1
-        acts, size = self.count + more, self.bytes + more * STAMP_BYTES + ESCAPED * MOST_TEXT
-        return acts <= MOST_ACTS and size <= MOST_BYTES
+        if s["mode"] == "settings":
+            return hand == principal and bool((found.get("allowed") or {}).get("as"))
+        if s["mode"] == "channel":
+            return hand == principal and bool(found.get("channel")) and self.gate.get("home") in (None, "", found["channel"])
+        by = found.get("delegation") or {}
+        return hand == principal or by.get("rev", 0) > 0 and by["key"].startswith("%s#%s#" % (hand, principal))
 
     def missing(self):
-        """How many stamps or hands could never be given if from now on everybody stamped with their own hand."""
-        hands = {self.who(given)[0] for s in self.stages for given in s["stamps"]}
-        still, seats = self.route["hands"] - len(hands), []
-        for s in self.stages:
-            if s["mode"] != "people":
-                still -= sum(s["owed"])
-                continue
-            for part, owed in enumerate(s["owed"]):
-                free = {self.id(p) for p, of in zip(s["people"], s["part"]) if of == part} - set(self.stamped(s))
-                if len(free) < owed:
-                    return owed - len(free)
-                seats += [free] * owed
+        """How many stamps could never be given if from now on everybody stamped in their own name."""
+        stamped = self.stamped()
+        seats = [set(s["people"]) - stamped for s in self.stages if s["mode"] == "people" for _ in range(self.owed(s))]
         taken = {}  # who has a seat, by seat
 
         def seated(seat, tried):
-            for who in seats[seat] - hands:
+            for who in seats[seat]:
                 if who in tried:
                     continue
                 tried.add(who)
@@ -1201,37 +987,28 @@ class Walk:
                     return True
             return False
 
-        return max(still - sum(seated(seat, set()) for seat in range(len(seats))), 0)
+        return len(seats) - sum(seated(seat, set()) for seat in range(len(seats)))
 
-    def spares(self, s, person, part):
-        """Whether enough hands are left for the other stamps after a person's own at a stage."""
-        s["stamps"].append({"hand": person, "principal": person})
-        s["owed"][part] -= 1
+    def spares(self, user):
+        """Whether enough people are left for the other stamps after somebody's own at the present stage."""
+        stamps = self.current()["stamps"]
+        stamps.append({"hand": {"user": user}, "principal": {"user": user}})
         enough = not self.missing()
-        s["stamps"].pop()
-        s["owed"][part] += 1
+        stamps.pop()
         return enough
 
     # -- what stands --
 
-    def stamps(self):
-        return [a for s in self.stages for a in s["stamps"]]
-
     def stands(self):
         if self.refused:
             return {"refused": self.refused}
-        s = self.stages[self.present - 1] if self.present else None
-        stamped = self.stamped(s) if s else []
+        s, stamped = self.current(), self.stamped()
         out = {
-            "present": self.present,
-            "owed": sum(s["owed"]) if s else 0,
-            "owes": [
-                p["user"] for p, of in zip(s["people"], s["part"])
-                if self.id(p) not in stamped and s["owed"][of] and self.spares(s, p, of)
-            ] if s else [],
+            "present": self.present(),
+            "owed": self.owed(s) if s else 0,
+            "owes": [user for user in s["people"] if user not in stamped and self.spares(user)] if s else [],
             "times": [[moment(t["opened"]), moment(self.until(t))] if t["opened"] else None for t in self.stages],
             "stamps": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for a in self.stamps()],
-            "successors": [[a["stage"], a["for"]["user"], a["to"]["user"]] for a in self.stood],
         }
         if self.end:
             out["as"] = self.ended() or "settled"

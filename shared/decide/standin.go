@@ -66,8 +66,8 @@ func standIn(g *circulation.Gate, st *circulation.State, act *circulation.Act, a
 		act.Principal, act.Found.Delegation = done.Principal, done.Found.Delegation
 		return nil
 	}
-	by := st.StandsIn(g, act.Hand, "", all, at)
-	if by == nil || by.Lacks != "" {
+	by := st.StandsIn(g, act.Hand, all, at)
+	if by == nil {
 		return nil
 	}
 	act.Principal, act.Found.Delegation = by.Principal, &by.Delegation

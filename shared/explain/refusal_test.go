@@ -181,14 +181,12 @@ func TestEachLanguageSaysWhyItRefuses(t *testing.T) {
 // Every reason for which the fold refuses an act has a sentence in each language, and every sentence a reason.
 func TestEveryRefusalOfAnActHasASentence(t *testing.T) {
 	source := string(expect.Value(os.ReadFile("../domain/circulation/act.go"))(t))
-	known := map[string]bool{"turn_over": true, "author": true, "self_principal": true, "self_successor": true,
-		"no_organisation": true, "no_away": true, "no_channel": true, "no_delegation": true, "no_admin": true,
-		"no_successor": true, "no_others": true, "period": true, "no_below": true, "no_employee": true,
-		"only_employees": true, "no_alone": true, "no_rule": true}
+	known := map[string]bool{"turn_over": true, "author": true, "self_principal": true, "no_channel": true,
+		"no_delegation": true, "no_settings": true}
 	for _, m := range regexp.MustCompile(`Why\w+ +Why = "(\w+)"`).FindAllStringSubmatch(source, -1) {
 		known[m[1]] = m[1] != string(circulation.WhyFound) // whose sentence says what was not found
 	}
-	expect.That(t, len(known) > 20, "found %d", len(known))
+	expect.That(t, len(known) > 15, "found %d", len(known))
 	for _, locale := range language.All {
 		for why, has := range known {
 			expect.That(t, (refusalWordsOf.In(locale).Acts[why] != "") == has, "%s in %s", why, locale)
@@ -239,22 +237,8 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 			"You don't stand in for [U3] at this time. Please ask an administrator to reassign it."},
 		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U1") }),
 			"[U1] asked for this (or this version was made by their words), so you can't stamp it as their stand-in."},
-		{act(circulation.Stand, 2, "U7", func(a *circulation.Act) {
-			from, to := person("U3"), person("U1")
-			to.Via = "group S1"
-			a.For, a.To, a.Text = &from, &to, "left"
-			a.Found = circulation.Found{Admin: &circulation.Admin{Key: "TENANT", Rev: 1}, Resolved: to.Via}
-		}), "Whoever asked can't be a successor. Please choose somebody else."},
 		{act(circulation.Stamp, 2, "U3", func(a *circulation.Act) { a.Hash = "other" }), "The content has changed."},
 		{act(circulation.Deny, 2, "U3"), "Please give a reason of 1 to 1000 characters."},
-		{act(circulation.Stand, 2, "U7", func(a *circulation.Act) {
-			a.Text, a.For, a.To = "left", new(person("U3")),
-				new(person("U8"))
-		}), "Only administrators can reassign what is asked."},
-		{act(circulation.Stand, 2, "U7", func(a *circulation.Act) {
-			a.Text, a.For, a.To, a.Found.Admin = "left", new(person("U3")), new(person("U8")), &circulation.Admin{Key: "TENANT",
-				Rev: 1}
-		}), "The successor is neither whom the rule finds today nor stands above."},
 		{act(circulation.Stamp, 2, "U3", func(a *circulation.Act) { a.Form = 9 }), "This version of Ringi can't read"},
 	} {
 		err := fmt.Errorf("stamp: %w", circulation.Admit(gate, circulation.Walk(gate), tc.act))

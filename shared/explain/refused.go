@@ -201,16 +201,10 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 	switch {
 	case r.Why == circulation.WhyTurn && r.Yours == "":
 		key = "turn_over"
-	case r.Why == circulation.WhySelf && r.Put:
-		key = "self_successor"
 	case r.Why == circulation.WhySelf && r.For.User != "" && r.For.User == r.Asker.User:
 		key = "self_principal"
 	case r.Why == circulation.WhySelf && o.User != "" && r.Asker.User != o.User:
 		key = "author"
-	case r.Lacks == circulation.LackDelegation && !r.Ends.IsZero():
-		key = "period"
-	case r.Lacks == circulation.LackEmployee && r.For.User == "":
-		key = "only_employees"
 	case r.Why == circulation.WhyFound:
 		key = "no_" + string(r.Lacks)
 	}
@@ -224,8 +218,5 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 	}
 	return fill(cmp.Or(w.Acts[key], w.Acts[string(circulation.WhyUnknown)]),
 		"stage", s.Marks.Text(r.Name, maxName), "names", who, "yours", s.Marks.Text(r.Yours, maxName),
-		"principal", s.Marks.Person(r.For.User), "n", r.Missing, "max", circulation.MaxText,
-		"from", day(r.Begins), "until", day(r.Ends.Add(-time.Millisecond)))
+		"principal", s.Marks.Person(r.For.User), "n", r.Missing, "max", circulation.MaxText)
 }
-
-func day(t time.Time) string { return t.In(tenancy.Zone()).Format(time.DateOnly) }

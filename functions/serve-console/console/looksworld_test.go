@@ -214,11 +214,7 @@ func walked(w *consoletest.World) string {
 		func(g *aggregate.Gate) { g.Route.Readers = []circulation.Person{{User: webapi.Guest}} },
 		func(g *aggregate.Gate) { g.AskedSum = aggregate.HashOf("x") },
 		w.Acts(circulation.Stamp, 1, "U0STANDIN", consoletest.For(webapi.Suzuki)), w.Acts(circulation.Stamp, 2,
-			webapi.Tanaka),
-		w.Acts(circulation.Stand, 3, "U0ADMIN", func(act *circulation.Act) {
-			act.For, act.To = &circulation.Person{User: webapi.Alex}, &circulation.Person{User: "U0HAYASHI"}
-			act.Text = "長期の休みのため"
-		}))
+			webapi.Tanaka))
 	return w.TaskPage()
 }
 

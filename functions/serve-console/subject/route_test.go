@@ -72,9 +72,6 @@ func TestWhereAGateStands(t *testing.T) {
 	standIn := func(act *circulation.Act) {
 		act.Principal.User, act.Found.Delegation = "A", &circulation.Delegation{Key: "Z#A#2026", Rev: 1}
 	}
-	replaced := func(act *circulation.Act) {
-		act.For, act.To = &circulation.Person{User: "E"}, &circulation.Person{User: "F"}
-	}
 	left := desk("室長", 1, "L")
 	left.LeftOut = "vacant"
 	odd := left
@@ -98,9 +95,6 @@ func TestWhereAGateStands(t *testing.T) {
 		"stand-in": {actedOn(t, three(), stamp, 1, "Z", standIn), false,
 			"✅ 課長 承認済み +@Z(@Aさんの代理) / 🔵 経理 いまここ 3 人のうち 2 人の承認が必要 あと2人 ?@B ?@C ?@D / ⬜ 部長 これから",
 			"✅ 課長 Approved +@Z (for @A) / 🔵 経理 Now 2 of 3 must approve 2 more needed ?@B ?@C ?@D / ⬜ 部長 Later"},
-		"successor": {actedOn(t, one, circulation.Stand, 3, "X", replaced), false,
-			"✅ 課長 承認済み +@A / 🔵 経理 いまここ 3 人のうち 2 人の承認が必要 あと2人 ?@B ?@C ?@D / ⬜ 部長 これから @E>@F @X 宛名が違います",
-			"✅ 課長 Approved +@A / 🔵 経理 Now 2 of 3 must approve 2 more needed ?@B ?@C ?@D / ⬜ 部長 Later @E>@F @X 宛名が違います"},
 		"sent back": {actedOn(t, two, circulation.SendBack, 2, "C"), false,
 			"✅ 課長 承認済み +@A / ↩️ 経理 差し戻し 3 人のうち 2 人の承認が必要 +@B !@C 宛名が違います / ⬜ 部長 承認前に終了",
 			"✅ 課長 Approved +@A / ↩️ 経理 Sent back 2 of 3 must approve +@B !@C 宛名が違います / ⬜ 部長 Ended before its turn"},

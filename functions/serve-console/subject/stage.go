@@ -7,7 +7,6 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/words/legible"
 )
 
 // The states of a stage, by which it has a mark, a colour and a word.
@@ -41,12 +40,6 @@ func (d *drawing) stage(i int) Stage {
 		out.Why = d.why(s.LeftOut)
 		return out
 	}
-	out.Raises = web.Each(d.st.OffersOf(s), func(x circulation.Raise) string {
-		if x.LeftOut != "" {
-			return d.words.Say("may_not_raise", "when", legible.OneLine(x.When), "why", d.why(x.LeftOut))
-		}
-		return d.words.Say("may_raise", "when", legible.OneLine(x.When), "who", d.Person(x.To.User))
-	})
 	out.Why, out.Need = d.words.In("filled", s.Filled), d.needs(s)
 	if s.Need > 1 {
 		out.Count = fmt.Sprintf("%d/%d", s.Need-s.Owed, s.Need)

@@ -267,8 +267,8 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 	}
 	for _, locale := range language.All {
 		for _, kind := range circulation.Kinds {
-			said := web.TextsOf("layout", locale).In("done", "act_"+kind)
-			expect.That(t, said != "", "%s: nothing is said after %s", locale, kind)
+			said := web.TextsOf("layout", locale).In("done", "act_"+string(kind.Kind))
+			expect.That(t, said != "", "%s: nothing is said after %s", locale, kind.Kind)
 		}
 		if files, want := expect.Value(filepath.Glob("texts/"+locale+"/*"))(t),
 			expect.Value(filepath.Glob("texts/"+language.All[0]+"/*"))(t); len(files) != len(want) {

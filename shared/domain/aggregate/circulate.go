@@ -108,23 +108,22 @@ func (g *Gate) TooOld(now time.Time) bool {
 	return until != nil && now.After(*until)
 }
 
-// OnRoute reports whether somebody is at one of the gate's stages, was put there, acted for somebody else, or is told
-// afterwards. by is by what somebody stands in for them, who may then act on the
-// gate, or come to; nil: nobody stands in.
+// OnRoute reports whether somebody is at one of the gate's stages, acted for somebody else, or is told afterwards. by is
+// by what somebody stands in for them, who may then act on the gate, or come to; nil: nobody stands in.
 func (g *Gate) OnRoute(user string, by *circulation.StandIn) bool {
 	is := isUser(user)
 	if g.Route == nil || user == "" ||
-		by != nil && (by.Unfit != "" || by.Chosen(g.Askers) || !by.Covers(g.Terms.Rule)) {
+		by != nil && by.Chosen(g.Askers) {
 		return false
 	}
 	if slices.ContainsFunc(g.Route.Stages, func(s circulation.Stage) bool {
-		return (by == nil || !s.NoStandIns) && slices.ContainsFunc(s.People, is)
+		return slices.ContainsFunc(s.People, is)
 	}) {
 		return true
 	}
 	return slices.ContainsFunc(g.Route.Readers, is) ||
 		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool {
-			return act.To != nil && is(*act.To) || act.Hand.User != act.Principal.User && is(act.Hand)
+			return act.Hand.User != act.Principal.User && is(act.Hand)
 		})
 }
 
@@ -239,15 +238,4 @@ func (g *Gate) Given() []Stamp {
 		out = append(out, s)
 	}
 	return out
-}
-
-// Stuck returns those without whom the gate can't be settled, of people who are gone. A gate that is nil or
-// under no rule isn't stuck.
-func (g *Gate) Stuck(gone func(user string) bool) []circulation.Vacant {
-	if !g.Ruled() {
-		return nil
-	}
-	of := g.Circulating()
-	st := circulation.Walk(of)
-	return st.Stuck(of, func(p circulation.Person) bool { return gone(p.User) })
 }

@@ -208,11 +208,6 @@ func TestWhoCancelsWhatGoesRound(t *testing.T) {
 	settled.Status = aggregate.Approved
 	sent := acted(t, waits, act(circulation.SendBack, "A", 1))
 	sent.Status = aggregate.Rejected
-	replaced := waits
-	stand := act(circulation.Stand, "ADMIN", 1)
-	stand.For, stand.To = &circulation.Person{User: "A"}, &circulation.Person{User: "C", Via: "group S1"}
-	stand.Found.Admin, stand.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, stand.To.Via
-	replaced = acted(t, replaced, stand)
 	told := waits
 	told.Route = &circulation.Route{Form: circulation.Form, Hands: 2, Stages: waits.Route.Stages,
 		Readers: []circulation.Person{{User: "READER"}}}
@@ -237,8 +232,6 @@ func TestWhoCancelsWhatGoesRound(t *testing.T) {
 		"a guest who is asked":                {&waits, user("A", guest), aggregate.RuleNotParty},
 		"who is asked, of another workspace":  {&waits, user("A", foreign), aggregate.RuleForeign},
 		"the system":                          {&waits, aggregate.System(), ""},
-		"who was replaced":                    {&replaced, user("A"), aggregate.RuleOffRoute},
-		"a successor":                         {&replaced, user("C"), ""},
 		"who is told afterwards":              {&told, user("READER"), aggregate.RuleOffRoute},
 		"who is asked by another form":        {&later, user("A"), aggregate.RuleOffRoute},
 		"an approver, once it is settled":     {&settled, user("LISTED"), ""},

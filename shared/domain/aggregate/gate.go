@@ -341,8 +341,6 @@ func (g *Gate) ActDetails(details map[string]any) map[string]any {
 	if d := act.Found.Delegation; d != nil {
 		details["delegation"] = d.Key
 	}
-	if act.For != nil && act.To != nil {
-	}
 	switch {
 	case act.Text == "":
 	case act.Kind == circulation.Stamp:

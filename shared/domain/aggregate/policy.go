@@ -216,8 +216,8 @@ func (g *Gate) OwesFor(user string, all []circulation.StandIn, at time.Time) (pr
 	}
 	c := g.Circulating()
 	st := circulation.Walk(c)
-	by := st.StandsIn(&c, circulation.Person{User: user}, "", all, at)
-	if !by.Owes() {
+	by := st.StandsIn(&c, circulation.Person{User: user}, all, at)
+	if by == nil {
 		return "", 0
 	}
 	return by.Principal.User, st.Present

@@ -72,7 +72,7 @@ func TestWhoAnswersForTheKeyCancelsACall(t *testing.T) {
 			w := asked(t, asking(t, "Bash", `{"command":"rm x"}`, func(x *Proposal) {
 				if ruled {
 					x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
-						Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
+						Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form,
 							Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1,
 								People: []circulation.Person{{User: suzuki}}}}}}
 				}

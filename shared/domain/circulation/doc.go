@@ -1,43 +1,37 @@
 // Package circulation says where a gate stands: Walk folds what people did along the gate's route, and Admit says
 // whether somebody may do more. Cards, lists, claims and proofs use nothing else. It knows no task, reads no clock and
-// imports only the standard library; infra/audit/verify.py has the same fold in Python, and a test holds both
-// together.
+// imports only the standard library; infra/audit/verify.py has the same fold in Python, and a test holds both together
+// and against an oracle that counts.
 //
-// The row of a gate has a route that never changes and acts that are only added:
+// The row of a gate has a route that never changes and acts that are only added: stamps, and one that sends it back or
+// denies it, which ends it. A stage asks named people, members of a channel, or whom the settings allow when they act,
+// for a number of stamps. A gate without a rule has one stage of the last kind, with one stamp, or none if it asks
+// nobody; only under a rule are there more.
 //
-//   - stamp; send back, give back and deny, which end it
-//   - stand, by which an administrator puts somebody in the place of one who has not stamped
+// What is only known outside (a delegation, Slack's word on a channel, what the settings say) the decision looks up and
+// writes into the act as Found. Walk asks that it is there and fits, never whether it still holds. So a gate can be
+// folded again at any time, by anybody. These hold of every walk:
 //
-// Nothing lowers what is owed but a stamp by one who owes it or was put in their place. Only stand has people asked who
-// aren't on the route, and takes somebody's place from them.
+//   - Nothing lowers what is owed but a stamp on the hash that is asked, at the present stage, by one whom that stage
+//     asks or who stands in for them. Stages are asked in their order; one that is done stays so.
 //
-// A stage asks named people, members of a channel, or whom the settings allow when they act. A gate without a rule has
-// one stage of the last kind, with one stamp, or none if it asks nobody; only under a rule are there more, and more
-// acts than stamp, send back and give back. A stage of people may be cut into parts, each with stamps of its
-// own.
+//   - Nobody stands in two stamps of a gate, be it as hand or as principal. A person is a Slack account.
 //
-// What is only known outside (a delegation, Slack's word on a channel, an administrator's row) the decision looks up
-// and writes into the act as Found. Walk asks that it is there and fits, never whether it still holds. So a gate can be
-// folded again at any time, by anybody.
+//   - No asker stamps, nor does anybody for them, unless there is no rule and the settings let them (Allowed.Self).
 //
-//   - People are the same by account or by key of the organisation, also by way of others whom the gate names. Who
-//     stands in one of a stage's stamps, as hand or principal, stands in no other of that stage. Over all stages so
-//     many different hands must have pressed as the route says. Askers stamp neither as hand nor as principal, unless
-//     there is no rule and the settings let them (Allowed.Self).
+//   - No walk gets stuck: an act is refused if afterwards too few people were left for the stamps that are owed, each
+//     of whom gives one; a matching of people and stamps says so (missing). A gate that could be settled when it opened
+//     can be until it ends. A channel's stage is taken to have somebody. Whose own stamp would be refused for that isn't
+//     asked for it.
 //
-//   - No walk gets stuck. An act is refused if afterwards the people of the route could no longer give all stamps with
-//     enough different hands; a matching of people and stamps says so (missing). A gate that could be settled when it
-//     opened can be until it ends. A channel's stage is taken to have somebody. Whose own stamp would be refused for
-//     that isn't asked for it.
+//   - Time never approves. Each stage has the hours of its gate from when it opened; under a rule all have 300 days
+//     together at most.
 //
-//   - Of a policy or steps another version follows what
-//     is sent back, or given back once whoever asked has corrected it. An action or a call ends when it is sent back.
+//   - A gate ends once, settled or by the act that ended it, and nothing follows.
 //
-//   - Each stage has the hours of its gate from when it opened; under a rule all have 300 days together at most. Time
-//     never approves.
+//   - Who stands in a stamp does nothing more.
 //
-//   - Bounds keep a gate within one row: 120 acts, of stand 20, texts of 1,000 characters, 96 KiB. An act is refused if
-//     what is owed and an end would no longer fit beside it.
+//   - A gate fits within one row: all stages need 50 stamps together at most, texts have 1,000 characters.
 //
 //   - What Walk doesn't know settles nothing: a route or an act of another form, or one that could not be made, leaves
 //     nothing standing.

@@ -4,13 +4,20 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 )
 
-// Form is the form of routes and acts that this release reads and writes. A release that gives them another field,
-// kind or mode raises it: what has another form settles nothing and offers nothing.
-const Form = 8
+// Form is the form of routes and acts: what has another one settles nothing and offers nothing.
+const Form = 1
+
+// Bounds of a gate: its row has to fit beside what it asks.
+const (
+	MaxText   = 1000                 // characters of an act's text
+	MaxStamps = 50                   // that all stages need together
+	MostTime  = 300 * 24 * time.Hour // that all stages of a gate under a rule may take together
+)
 
 // Gate is what Walk needs of a gate.
 type Gate struct {
@@ -18,13 +25,16 @@ type Gate struct {
 	Hours    int       `json:"hours"` // for each stage
 	Askers   []Person  `json:"askers"`
 	AskedSum string    `json:"asked"` // hash of what is asked, the rule and the route
-	Rule     *Rule     `json:"rule"`  // by which it opened; nil: by the settings alone. Walk doesn't look at Days
-	Days     int       `json:"days"`  // for how long its settlement lets calls begin
+	Rule     *Rule     `json:"rule"`  // by which it opened; nil: by the settings alone
+	Days     int       `json:"days"`  // for how long its settlement lets calls begin; Walk doesn't look at it
 	Route    *Route    `json:"route"`
 	// Home is the Slack id of the channel whose members a channel's stage asks; empty: of that of the request.
 	Home string `json:"home,omitempty"`
 	Acts []Act  `json:"acts"` // the oldest first; never changed, only added to
 }
+
+// asks reports whether somebody is one of the askers.
+func (g *Gate) asks(p Person) bool { return slices.ContainsFunc(g.Askers, p.Is) }
 
 // Rule names the rule that chose a gate's route, and its revision then.
 type Rule struct {
@@ -46,39 +56,34 @@ func (r Rule) Details() map[string]any {
 // Route is whom a gate asks, as it was resolved before the gate opened. It never changes.
 type Route struct {
 	Form    int      `json:"form"`
-	Stages  []Stage  `json:"stages"` // asked in this order; the first has number 1
-	Hands   int      `json:"hands"`  // how many different people's hands the stamps need, over all stages
-	Readers []Person `json:"readers,omitempty"`
-	Org     string   `json:"org,omitempty"` // version of the organisation; empty: none stands, a person is an account
+	Stages  []Stage  `json:"stages"`            // asked in this order; the first has number 1
+	Readers []Person `json:"readers,omitempty"` // who is told at the end
+	Hands   int      `json:"-"`
+	Org     string   `json:"-"`
 }
 
 // Stage is people who are asked at the same time.
 type Stage struct {
-	Name    string   `json:"name"`
-	Mode    Mode     `json:"mode"`
-	People  []Person `json:"people,omitempty"`
-	Need    int      `json:"need,omitempty"`     // how many stamps
-	LeftOut string   `json:"left_out,omitempty"` // why it asks nobody; empty: it asks
-	Filled  string   `json:"filled,omitempty"`   // why who stands above takes places; empty: nobody does
-	// Parts cut People into runs that are asked beside one another, each with stamps of its own. Their numbers of
-	// people and of stamps add up to the stage's. None: the stage is one part.
-	Parts      []Part `json:"parts,omitempty"`
-	NoStandIns bool   `json:"no_stand_ins,omitempty"` // nobody acts for its people
-	// Raises are whom its people may add after themselves, as the rule names them. None is asked, nor owes, before that.
-	Raises []Raise `json:"raises,omitempty"`
+	Name   string   `json:"name"`
+	Mode   Mode     `json:"mode"`
+	People []Person `json:"people,omitempty"`
+	Need   int      `json:"need"` // how many stamps
+	// What only rules know yet.
+	LeftOut    string  `json:"left_out,omitempty"` // why it asks nobody; empty: it asks
+	Filled     string  `json:"filled,omitempty"`   // why who stands above takes places; empty: nobody does
+	Parts      []Part  `json:"-"`
+	NoStandIns bool    `json:"-"`
+	Raises     []Raise `json:"-"`
 }
 
-// Raise is somebody whom a stage's people may add, in a case that they judge.
+// Part is a run of a stage's people, with stamps of its own: no walk is along one.
+type Part struct{ N, Of int }
+
+// Raise is somebody whom a rule offers.
 type Raise struct {
-	When    string `json:"when"` // the case, as the rule says it
-	To      Person `json:"to"`
-	LeftOut string `json:"left_out,omitempty"` // why it offers nobody, as of a stage; empty: it does
-}
-
-// Part is a run of a stage's people.
-type Part struct {
-	N  int `json:"n"`  // how many people
-	Of int `json:"of"` // how many stamps of theirs
+	When    string
+	To      Person
+	LeftOut string
 }
 
 // Mode says whom a stage asks.
@@ -90,85 +95,49 @@ const (
 	ModeSettings Mode = "settings" // whoever the settings allow when they act: of a gate without a rule; one stamp
 )
 
-// Person is an account, and where an organisation stands, whose it is.
+// Person is a Slack account.
 type Person struct {
-	User   string `json:"user"`             // Slack user id
-	Person string `json:"person,omitempty"` // key in the organisation
-	Via    string `json:"via,omitempty"`    // how the route found them
+	User   string `json:"user"`          // Slack user id
+	Via    string `json:"via,omitempty"` // how the route found them
+	Person string `json:"-"`             // key in the organisation, while rules look for people
 }
 
-// Is reports whether two are one account, or one person of the organisation.
-func (p Person) Is(other Person) bool {
-	return p.User != "" && p.User == other.User || p.Person != "" && p.Person == other.Person
-}
-
-// counts reports whether somebody may be on the route: has an account, and where an organisation stands, a row there.
-func (r *Route) counts(p *Person) bool { return p.User != "" && (r.Org == "" || p.Person != "") }
-
-// key returns by what the keys of other rows name somebody.
-func (r *Route) key(p *Person) string {
-	if r.Org == "" {
-		return p.User
-	}
-	return p.Person
-}
+// Is reports whether two are one account.
+func (p Person) Is(other Person) bool { return p.User == other.User }
 
 // BySettings is the route of a gate without a rule: one stamp of whoever the settings allow, or nobody's.
 func BySettings(required bool) Route {
 	if !required {
 		return Route{Form: Form, Stages: []Stage{}}
 	}
-	return Route{Form: Form, Stages: []Stage{{Mode: ModeSettings, Need: 1}}, Hands: 1}
+	return Route{Form: Form, Stages: []Stage{{Mode: ModeSettings, Need: 1}}}
 }
 
-// sound reports whether a route makes sense: without a rule it has one stage at the most, and only without stages it
-// needs no hands.
-func (r *Route) sound(rule *Rule) bool {
-	if rule != nil {
-		return r.Hands > 0
-	}
-	return len(r.Stages) <= 1 && (r.Hands > 0 || len(r.Stages) == 0)
+// sound reports whether a gate is one that this release can walk. Without a rule it has one stage at the most.
+func (g *Gate) sound() bool {
+	r := g.Route
+	return r != nil && r.Form == Form && g.AskedSum != "" && !g.AskedAt.IsZero() && g.Hours > 0 &&
+		(g.Rule == nil && len(r.Stages) <= 1 || g.Rule != nil && len(r.Stages) > 0)
 }
 
 // sound reports whether a stage makes sense. One of people needs stamps of theirs, any other one stamp of somebody whom
 // it doesn't name; without a rule the settings alone say who.
 func (s *Stage) sound(rule *Rule) bool {
-	mode := ModeChannel
-	if rule == nil {
-		mode = ModeSettings
+	if s.LeftOut != "" {
+		return rule != nil
 	}
-	if s.Mode == ModePeople {
-		return rule != nil && s.Need >= 1 && s.cut()
+	if len(s.Parts) > 0 || s.NoStandIns {
+		return false
 	}
-	return s.Mode == mode && len(s.People) == 0 && len(s.Parts) == 0 && s.Need == 1
-}
-
-// open returns the state of a gate before the first act; ok is false if this release can't walk its route.
-func open(g *Gate) (st State, ok bool) {
-	r := g.Route
-	if r == nil || r.Form != Form || !r.sound(g.Rule) || g.AskedSum == "" || g.AskedAt.IsZero() || g.Hours < 1 {
-		return State{}, false
+	switch s.Mode {
+	case ModePeople:
+		return rule != nil && s.Need > 0
+	case ModeChannel:
+		return rule != nil && s.Need == 1 && len(s.People) == 0
+	case ModeSettings:
+		return rule == nil && s.Need == 1 && len(s.People) == 0
 	}
-	stamps := 0
-	st.who, st.need, st.askers = persons{}, r.Hands, g.Askers
-	st.who.meetAll(g)
-	st.Stages = make([]StageState, len(r.Stages))
-	for i := range r.Stages {
-		s := &st.Stages[i]
-		s.Stage = r.Stages[i]
-		if s.LeftOut != "" {
-			s.People = nil
-			continue
-		}
-		if !s.sound(g.Rule) {
-			return State{}, false
-		}
-		st.seat(g, s)
-		stamps += s.Owed
-	}
-	st.bytes = g.bytes()
-	st.enter(g, nil)
-	return st, stamps <= maxStamps && st.fits() && st.missing() == 0
+	return false
 }
 
 // AskedText returns what a gate's stamps are on, as JSON: what is asked, the rule and the route.

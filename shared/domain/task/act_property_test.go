@@ -32,7 +32,7 @@ type acts struct {
 func TestNoOrderOfActsSettlesAGateWithoutItsStamps(t *testing.T) {
 	all := []string{"approved", "rejected", "pending_approval"}
 	for _, kind := range circulation.Kinds {
-		all = append(all, string(kind))
+		all = append(all, string(kind.Kind))
 	}
 	expect.Walks(t, func(reached map[string]int) {
 		for range 6 {
@@ -88,7 +88,7 @@ func (w *acts) step() {
 		hand = rapid.SampledFrom(owes).Draw(w.rt, "owes").User
 	}
 	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.Stamp,
-		circulation.Stamp, circulation.Stand, circulation.Stand, circulation.SendBack, circulation.GiveBack,
+		circulation.Stamp, circulation.SendBack, circulation.GiveBack,
 		circulation.Deny, "other"}
 	act := circulation.Act{Kind: rapid.SampledFrom(kinds).Draw(w.rt, "kind"), Hand: circulation.Person{User: hand},
 		Principal: circulation.Person{User: hand}, Hash: g.AskedSum, Text: "理由",
@@ -100,7 +100,6 @@ func (w *acts) step() {
 	if rapid.IntRange(0, 15).Draw(w.rt, "another hash") == 15 {
 		act.Hash = aggregate.HashOf("another")
 	}
-	w.more(&act, st)
 	a := w.load()
 	if rapid.IntRange(0, 9).Draw(w.rt, "old rows") == 9 {
 		a = w.at(w.head.Rev - 1)
@@ -115,19 +114,6 @@ func (w *acts) step() {
 	}
 	w.now = w.now.Add(time.Second)
 	w.check(act, g, w.load().GateAt(w.key), c, err)
-}
-
-// more gives an act what its kind needs beside a hand and a stage.
-func (w *acts) more(act *circulation.Act, st circulation.State) {
-	if act.Kind != circulation.Stand {
-		return
-	}
-	act.Principal, act.Found.Delegation = act.Hand, nil
-	replaced := rapid.SampledFrom(anybody).Draw(w.rt, "for")
-	if owes := st.Owes(); len(owes) > 0 && rapid.Bool().Draw(w.rt, "of who owes") {
-		replaced = owes[0].User
-	}
-	succeeds(replaced, rapid.SampledFrom(anybody).Draw(w.rt, "to"))(act)
 }
 
 func (a *Aggregate) gateAt(key string) Gated { return aggregate.Find(a.gates(), key) }
@@ -192,7 +178,7 @@ func (w *acts) recorded(g *aggregate.Gate) {
 		}
 		act, last := g.Acts[i-1], i == len(g.Acts)
 		want := map[circulation.Kind]string{circulation.Stamp: "stamped", circulation.SendBack: "rejected",
-			circulation.GiveBack: "returned", circulation.Deny: "denied", circulation.Stand: "reassigned"}[act.Kind]
+			circulation.GiveBack: "returned", circulation.Deny: "denied"}[act.Kind]
 		if last && g.Status == aggregate.Approved {
 			want = "approved"
 		}

@@ -19,9 +19,6 @@ func take(act circulation.Act, asked map[string]bool, stamps map[string]string, 
 		given = given || by == act.Hand.User
 	}
 	switch {
-	case act.Kind == circulation.Stand:
-		delete(asked, act.For.User)
-		asked[act.To.User] = true
 	case act.Kind == circulation.Stamp && asked[act.Principal.User] && act.Hand.User != requester && act.Hash == sum &&
 		stamps[act.Principal.User] == "" && !given:
 		stamps[act.Principal.User] = act.Hand.User

@@ -95,13 +95,6 @@ func at(stage int) func(act *circulation.Act) {
 	return func(act *circulation.Act) { act.Stage = stage }
 }
 
-func succeeds(replaced, by string) func(act *circulation.Act) {
-	return func(act *circulation.Act) {
-		act.For, act.To = &circulation.Person{User: replaced}, &circulation.Person{User: by, Via: "group S1"}
-		act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, act.To.Via
-	}
-}
-
 // why asserts that an act is refused for this reason, and changes nothing.
 func (s *story) why(d decision, want circulation.Why) {
 	s.t.Helper()
@@ -241,13 +234,14 @@ func TestWhoIsNoHandDoesNothing(t *testing.T) {
 // A gate opens only with askers and a route that somebody can walk to its end.
 func TestAGateOpensOnlyWithItsRoute(t *testing.T) {
 	for name, change := range map[string]func(o *aggregate.Opening){
-		"no askers":             func(o *aggregate.Opening) { o.Askers = nil },
-		"an asker left out":     func(o *aggregate.Opening) { o.Askers[0].User = ito },
-		"no stage":              func(o *aggregate.Opening) { o.Route.Stages = nil },
-		"nobody but the asker":  func(o *aggregate.Opening) { o.Route.Stages[0] = desk(1, requester) },
-		"too few for its hands": func(o *aggregate.Opening) { o.Route.Hands = 3 },
-		"no rule":               func(o *aggregate.Opening) { o.Rule = circulation.Rule{} },
-		"a later form":          func(o *aggregate.Opening) { o.Route.Form++ },
+		"no askers":              func(o *aggregate.Opening) { o.Askers = nil },
+		"an asker left out":      func(o *aggregate.Opening) { o.Askers[0].User = ito },
+		"no stage":               func(o *aggregate.Opening) { o.Route.Stages = nil },
+		"nobody but the asker":   func(o *aggregate.Opening) { o.Route.Stages[0] = desk(1, requester) },
+		"too few for its stamps": func(o *aggregate.Opening) { o.Route.Stages[1].Need = 2 },
+		"one for two stages":     func(o *aggregate.Opening) { o.Route.Stages[1] = desk(1, suzuki) },
+		"no rule":                func(o *aggregate.Opening) { o.Rule = circulation.Rule{} },
+		"a later form":           func(o *aggregate.Opening) { o.Route.Form++ },
 	} {
 		s := waitingPrompt(t).do()
 		s.do(s.approvePrompt)
@@ -340,11 +334,11 @@ func TestWhoPickedThePolicyIsAnAskerOfItsSteps(t *testing.T) {
 func TestEachKindOfActHasItsEntry(t *testing.T) {
 	of := map[aggregate.Action]circulation.Kind{}
 	for _, kind := range circulation.Kinds {
-		g := aggregate.Gate{Acts: []circulation.Act{{Kind: kind}}}
+		g := aggregate.Gate{Acts: []circulation.Act{{Kind: kind.Kind}}}
 		entry, step := processOnRoute.Entry(&g), stepOnRoute.Entry(&g)
-		expect.That(t, entry != "" && of[entry] == "", "%s is logged as %q, like %s", kind, entry, of[entry])
+		expect.That(t, entry != "" && of[entry] == "", "%s is logged as %q, like %s", kind.Kind, entry, of[entry])
 		expect.That(t, step == "" || strings.TrimPrefix(string(step), "step") == strings.TrimPrefix(string(entry), "process"),
-			"%s is logged as %s and %s", kind, entry, step)
-		of[entry] = kind
+			"%s is logged as %s and %s", kind.Kind, entry, step)
+		of[entry] = kind.Kind
 	}
 }

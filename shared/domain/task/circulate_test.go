@@ -105,7 +105,10 @@ func TestAClaimLooksAgainAtWhatWasSettled(t *testing.T) {
 	process, step := ProcessKey(1), GateKey(1, 1, 2)
 	for name, change := range map[string]func(s *story){
 		"a stamp on the steps is gone": forged(process, func(n Gated) { n.gate().Acts = n.gate().Acts[:1] }),
-		"the steps' route is another":  forged(process, func(n Gated) { n.gate().Route.Hands = 1 }),
+		"the steps' route is another": forged(process, func(n Gated) {
+			o := along(1, desk(1, suzuki))
+			n.gate().Route = &o.Route
+		}),
 		"the steps' rule is gone": forged(process, func(n Gated) {
 			g := n.gate()
 			*g = aggregate.Gate{Status: g.Status, Terms: g.Terms}

@@ -295,7 +295,7 @@ func TestNoStampIsCarriedToTheSameBytesOfANextVersion(t *testing.T) {
 	copied := *second // as if somebody copied the rows of acts
 	copied.Acts = first.Acts
 	s.rows[copied.Key()] = &copied
-	s.why(s.does(circulation.Stamp, tanaka), circulation.WhyUnknown)
+	s.refused(s.does(circulation.Stamp, tanaka), aggregate.ErrMoved)
 }
 
 // A gate keeps the rule and revision by which it opened, whatever the rules say later: both are in the entry of its

@@ -131,7 +131,7 @@ func (a *Aggregate) Settled(e *Execution) *Settled {
 		}
 	}
 	st := circulation.Walk(g.Circulating())
-	s.Stamps, s.Hands = len(st.Stamps()), st.Hands()
+	s.Stamps, s.Hands = len(st.Stamps()), len(st.Stamps())
 	for i := range st.Stages {
 		stage := &st.Stages[i]
 		if len(stage.Stamps) == 0 {

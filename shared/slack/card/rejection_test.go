@@ -28,7 +28,7 @@ func rejectionForms(t *testing.T, locale string) map[string]slack.ModalViewReque
 	t.Helper()
 	first := onRoute(received(t), threeStages()...)
 	stamped := onRoute(received(t), threeStages()...).act(circulation.Stamp, 1, takada, standingFor(suzuki))
-	stamped.stamps(2, tanaka, takada)
+	stamped.stamps(2, tanaka, mori)
 	last := onRoute(received(t), threeStages()...).stamps(1, suzuki)
 	last.Process().Terms.MaxVersions = 1
 	step := gated(t, arguments)

@@ -66,13 +66,6 @@ var routeStates = []state{
 			Stage: 3, State: aggregate.CardUnreachable, Refusal: "user_not_found"})
 		return s
 	}},
-	{"route_successor", processCard, func(s *scenario) *scenario {
-		return onRoute(s, threeStages()...).stamps(1, suzuki).act(circulation.Stand, 3, "U0ADMIN",
-			func(act *circulation.Act) {
-				act.For, act.To = &circulation.Person{User: yamada}, &circulation.Person{User: "U0HAYASHI"}
-				act.Text = "<!channel> *山田* さんは退職しました"
-			})
-	}},
 	{"route_channel", processCard, func(s *scenario) *scenario {
 		return onRoute(s, desk("課長", 1, suzuki), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}).
 			stamps(1, suzuki)
@@ -217,21 +210,6 @@ func TestTheCopyOfWhoStoodInShowsThatStamp(t *testing.T) {
 }
 
 // Where an organisation stands, a person's other account is the same person: their copy has no button after its stamp.
-func TestACopyIsOfAPersonNotOfAnAccount(t *testing.T) {
-	of := func(user, person string) circulation.Person { return circulation.Person{User: user, Person: person} }
-	stage := circulation.Stage{Name: "経理", Mode: circulation.ModePeople, Need: 2,
-		People: []circulation.Person{of(tanaka, "p1"), of(takada, "p2")}}
-	s := onRoute(received(t), stage)
-	s.Process().Gate.Route.Org = "v1"
-	s.act(circulation.Stamp, 1, "U0SECOND", func(act *circulation.Act) {
-		act.Hand, act.Principal, act.Found.Org = of("U0SECOND", "p1"), of("U0SECOND", "p1"), "v1"
-	})
-	m := copied(s, s.copyOf(tanaka, 1), "ja")
-	expect.That(t, !offers(m, "approve_process"), "they can stamp twice")
-	expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "✅ 承認: <@U0SECOND>", "what was stamped")
-	expect.That(t, offers(copied(s, s.copyOf(takada, 1), "ja"), "approve_process"), "the other can't stamp")
-}
-
 // Buttons say which stage and which content their person saw, on a card, a copy and a form.
 func TestButtonsNameTheirStage(t *testing.T) {
 	s := onRoute(received(t), threeStages()...)

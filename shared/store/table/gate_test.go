@@ -1,8 +1,6 @@
 package table_test
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
@@ -23,7 +21,7 @@ func settledProcess(t testing.TB) *task.Process {
 	p := &task.Process{ID: "p", TaskID: "t", Version: 1, Gate: aggregate.Gate{
 		Status: aggregate.Approved, AskedAt: &at, AskedSum: "sum", Askers: []circulation.Person{{User: "Q"}},
 		Terms: aggregate.Terms{ApprovalHours: 72, Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
-		Route: &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{
+		Route: &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{
 			{Name: "係長", Mode: circulation.ModePeople, LeftOut: "nobody is there"},
 			{Name: "課長", Mode: circulation.ModePeople, People: []circulation.Person{a, b}, Need: 2},
 		}},
@@ -49,30 +47,4 @@ func TestAGateUnderARuleIsReadAsItWasWritten(t *testing.T) {
 	acts[0].(*types.AttributeValueMemberM).Value["form"] = table.Number(circulation.Form + 1)
 	read = expect.Value(table.UnpackAs[*task.Process](it))(t)
 	expect.That(t, !read.Stands("sum"), "an act of a later form counts")
-}
-
-// Package circulation bounds a gate by its JSON: the row may not take more.
-func TestAGateUnderARuleTakesLessThanItsJSON(t *testing.T) {
-	for name, change := range map[string]func(act *circulation.Act){
-		"without a text": func(act *circulation.Act) { act.Found = circulation.Found{} },
-		"with a text":    func(act *circulation.Act) { act.Text = strings.Repeat("𩸽<\"長\n", 200) },
-		"a successor": func(act *circulation.Act) {
-			act.For, act.To = &circulation.Person{User: "A", Person: "p"}, &circulation.Person{User: "B", Via: "group S1"}
-			act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 1 << 40}, "group S1"
-		},
-	} {
-		p := settledProcess(t)
-		for range 20 {
-			act := p.Acts[1]
-			change(&act)
-			p.Acts = append(p.Acts, act)
-		}
-		it := expect.Value(table.Pack("process", "TASK#t#1", p.Key(), p))(t)
-		gate := table.Item{}
-		for _, column := range []string{"asked_at", "asked", "askers", "route", "acts"} {
-			gate[column] = it[column]
-		}
-		row, text := table.SizeOf(gate), len(expect.Value(json.Marshal(p.Circulating()))(t))
-		expect.That(t, row <= text, "%s: %d bytes, %d as JSON", name, row, text)
-	}
 }
