@@ -209,7 +209,6 @@ func testOrganisation(t *testing.T, w *ruledWorld) {
 	today := organisation.DateOf(w.Now().In(tenancy.Zone())).String()
 	expect.Same(t, p.Route.Stages[0].People, []circulation.Person{
 		{User: "U0BUCHO", Person: "2", Via: "manager 1 of " + pipelinetest.Requester + " as of " + today}})
-	expect.That(t, p.Route.Org == "v0" && p.Askers[0].Person == "3", "%+v", p.Gate)
 }
 
 // Somebody removes the organisation: nobody knows who the manager is, so their stage isn't left out as a vacant one.
@@ -235,8 +234,7 @@ func testOrganisationThatChanges(t *testing.T, w *ruledWorld) {
 	h.Organisation = func(ctx context.Context, tenant string) (decide.StandingOrganisation, error) {
 		return w.org(ctx, tenant)
 	}
-	p := w.opened(expect.Value(h.Handle(t.Context(), w.In()))(t))
-	expect.Is(t, p.Route.Org, "v0", "version")
+	w.opened(expect.Value(h.Handle(t.Context(), w.In()))(t))
 }
 
 // moving is a table in which something moves once a decision was refused.

@@ -48,7 +48,7 @@ func (w *world) onRoute(stages ...circulation.Stage) {
 	w.changed(func(g *aggregate.Gate) {
 		at := w.Now()
 		g.Terms.Rule, g.AskedSum, g.AskedAt = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 1}, "hash", &at
-		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages}
+		g.Route = &circulation.Route{Form: circulation.Form, Stages: stages}
 	})
 }
 
@@ -240,7 +240,7 @@ func TestCopiesOfActionsAlongARoute(t *testing.T) {
 	act(func(g *aggregate.Gate) {
 		g.Terms.Rule, g.AskedSum, g.AskedAt = &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}, "hash", &at
 		g.Terms.ApprovalHours = 72
-		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1,
+		g.Route = &circulation.Route{Form: circulation.Form,
 			Stages: []circulation.Stage{desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Alex)}}
 	})
 	k.sees(webapi.Suzuki, []string{"approve_action", x.ActionID + "/hash", k.Ref.ID + "/1", "make test"}, nil)

@@ -348,9 +348,7 @@ class Claims:
         self.said.append("    stamped is sha256 %s, the route is sha256 %s" % (sha256(claim["asked"]), sha256(claim["opened"])))
         self.said += ["    asked for by " + named(p) for p in gate["askers"]]
         for number, stage in enumerate(route["stages"], 1):
-            if stage.get("left_out"):
-                self.said.append("    stage %d, %s: left out, %s" % (number, stage["name"], stage["left_out"]))
-            elif stage["mode"] == "channel":
+            if stage["mode"] == "channel":
                 self.said.append("    stage %d, %s: one stamp of the channel" % (number, stage["name"]))
             else:
                 people = stage.get("people") or []
@@ -850,11 +848,6 @@ class Walk:
         askers = [p["user"] for p in gate.get("askers") or []]
         for s in stages:
             named, need = [p["user"] for p in s.get("people") or []], s.get("need", 0)
-            if s.get("left_out"):
-                if not ruled:
-                    raise Refused("unknown")
-                self.stages.append({"mode": s["mode"], "people": [], "need": 0, "stamps": [], "opened": None})
-                continue
             # One that names people needs stamps of theirs, any other one stamp of somebody whom it doesn't name.
             if s["mode"] == "people":
                 fits = ruled and need > 0

@@ -49,12 +49,12 @@ func (x *Steps) again(answer rules.Answer, f *rules.Facts, d Seats) *aggregate.O
 		return nil
 	}
 	now := *s
-	now.Rule, now.Org = answer.Rule, d.Org()
+	now.Rule = answer.Rule
 	var people []circulation.Person
 	for _, p := range s.Desk.People {
 		is := d.Person(p.User)
 		is.Via = p.Via
-		if d.MayStamp(is, f.On) && (now.Org == "" || is.Person != "") && !slices.ContainsFunc(f.Askers, is.Is) {
+		if d.MayStamp(is, f.On) && (d.Org() == "" || is.Person != "") && !slices.ContainsFunc(f.Askers, is.Is) {
 			people = append(people, is)
 		}
 	}

@@ -46,7 +46,7 @@ func keyedCall(t *testing.T, asker, asks string) (s *keyed, maker Maker,
 	x.Content.Arguments, x.Effect, err = call.Digest(members, nil)
 	expect.NoError(t, err)
 	o := aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "rule", Revision: 1}, Askers: []circulation.Person{who(asker)},
-		Route: circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{{Name: "one",
+		Route: circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{{Name: "one",
 			Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{who(asks)}}}}}
 	x.Opening = &o
 	c := expect.Value(x.Ask(noon()))(t)

@@ -96,7 +96,7 @@ func TestAPersonIsLookedUpForTheQuestionThatTheyAnswer(t *testing.T) {
 	}
 	at := func(home string) *task.Aggregate {
 		g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: new(time.Now()), Home: home,
-			Route: &circulation.Route{Hands: 1, Stages: []circulation.Stage{{Mode: circulation.ModeChannel, Need: 1}}}}
+			Route: &circulation.Route{Stages: []circulation.Stage{{Mode: circulation.ModeChannel, Need: 1}}}}
 		return &task.Aggregate{
 			Head:    task.Head{Head: aggregate.Head{TenantID: "T", Requester: "U0"}, TaskID: ref.ID},
 			Request: &task.Request{TeamID: "T1", User: "U0", Channel: "CASKED", ChannelType: "channel"},

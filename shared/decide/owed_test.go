@@ -34,7 +34,7 @@ func (r *routes) gate(i int) *task.Process {
 		Status: aggregate.PendingApproval, AskedAt: &at, AskedSum: "hash", Askers: []circulation.Person{{User: "U0"}},
 		Terms: aggregate.Terms{ApprovalHours: 72, ApprovalRequired: true,
 			Rule: &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}},
-		Route: &circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{r.stage(i)}},
+		Route: &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{r.stage(i)}},
 	}}
 }
 

@@ -45,7 +45,7 @@ func (d *drawn) person() circulation.Person {
 
 func (d *drawn) gate() (aggregate.Gate, error) {
 	o := aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "rule", Revision: 1},
-		Route: circulation.Route{Form: circulation.Form, Hands: 1 + d.IntN(2)}, Askers: []circulation.Person{d.person()}}
+		Route: circulation.Route{Form: circulation.Form}, Askers: []circulation.Person{d.person()}}
 	for range 1 + d.IntN(2) {
 		s := circulation.Stage{Name: "stage", Mode: circulation.ModePeople, Need: 1 + d.IntN(2)}
 		for range 1 + d.IntN(3) {

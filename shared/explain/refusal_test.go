@@ -210,7 +210,7 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 	}
 	gate := circulation.Gate{Rule: &circulation.Rule{ID: "r"}, AskedAt: at, Hours: 1, AskedSum: "h",
 		Askers: []circulation.Person{person("U1"), person("U9")},
-		Route: &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{
+		Route: &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{
 			desk("課長", 1, "U2"), desk("経理", 2, "U3", "U4"), desk("部長", 1, "U5")}}}
 	act := func(kind circulation.Kind, stage int, hand string, more ...func(*circulation.Act)) circulation.Act {
 		a := circulation.Act{Form: circulation.Form, Kind: kind, Hand: person(hand), Principal: person(hand), At: at,

@@ -126,7 +126,7 @@ func owedGate(n int) *task.Process {
 	return &task.Process{ID: fmt.Sprintf("P%04d", n), Version: 1, CreatedAt: since, Gate: aggregate.Gate{
 		Status: aggregate.PendingApproval, AskedAt: &since, AskedSum: "hash",
 		Terms: aggregate.Terms{ApprovalHours: 72, Rule: &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}},
-		Route: &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{desk(owing), desk("U0NEXT")}},
+		Route: &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{desk(owing), desk("U0NEXT")}},
 	}}
 }
 

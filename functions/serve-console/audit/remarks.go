@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
@@ -32,23 +30,6 @@ func (s *speaker) remarks(row *store.RegisteredTask) string {
 	if s.changed(g) {
 		say("changed")
 	}
-	st := circulation.Walk(g.Circulating())
-	stages, again := map[string]int{}, false
-	for _, act := range st.Stamps() {
-		name := cmp.Or(act.Hand.Person, act.Hand.User)
-		first, stamped := stages[name]
-		again = again || stamped && first != act.Stage
-		stages[name] = act.Stage
-	}
-	if again {
-		say("same_person")
-	}
-	some := func(of func(x circulation.StageState) bool, key string) {
-		if slices.ContainsFunc(st.Stages, of) {
-			say(key)
-		}
-	}
-	some(func(x circulation.StageState) bool { return x.LeftOut != "" }, "left_out")
 	return strings.Join(all, s.words.Say("and"))
 }
 

@@ -199,9 +199,7 @@ func talked(w *consoletest.World) string {
 func walked(w *consoletest.World) string {
 	w.Ask()
 	w.Planned(tenancy.DefaultSettings(), steps()...)
-	left := consoletest.Desk("室長", 1)
-	left.LeftOut = "vacant"
-	stages := append(consoletest.ThreeStages(), left, circulation.Stage{Name: "人事のみなさん", Mode: circulation.ModeChannel,
+	stages := append(consoletest.ThreeStages(), circulation.Stage{Name: "人事のみなさん", Mode: circulation.ModeChannel,
 		Need: 1})
 	stages[2].People[0].Via = "manager 2 of " + webapi.Sato + " as of 2026-11-22"
 	w.ChangeSteps(w.Routed(stages...), w.Acts(circulation.Stamp, 1, webapi.Suzuki),
@@ -210,8 +208,7 @@ func walked(w *consoletest.World) string {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(a.Head.Run, steps(), "宛名を直しました。", w.SettingsNow(), w.Now())
 	})
-	w.ChangeSteps(w.Routed(stages...), func(g *aggregate.Gate) { g.Route.Hands = 3 },
-		func(g *aggregate.Gate) { g.Route.Readers = []circulation.Person{{User: webapi.Guest}} },
+	w.ChangeSteps(w.Routed(stages...), func(g *aggregate.Gate) { g.Route.Readers = []circulation.Person{{User: webapi.Guest}} },
 		func(g *aggregate.Gate) { g.AskedSum = aggregate.HashOf("x") },
 		w.Acts(circulation.Stamp, 1, "U0STANDIN", consoletest.For(webapi.Suzuki)), w.Acts(circulation.Stamp, 2,
 			webapi.Tanaka))

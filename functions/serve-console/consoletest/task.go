@@ -152,7 +152,7 @@ func (w *World) Routed(stages ...circulation.Stage) func(g *aggregate.Gate) {
 	return func(g *aggregate.Gate) {
 		at := w.Now()
 		g.Terms.Rule, g.AskedSum, g.AskedAt = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, "0123abcd", &at
-		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages}
+		g.Route = &circulation.Route{Form: circulation.Form, Stages: stages}
 		g.Askers = []circulation.Person{{User: webapi.Sato}}
 	}
 }

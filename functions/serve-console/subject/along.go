@@ -83,9 +83,6 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		if t.Title, t.Who = d.words.Say("yours"), d.owed(); principal != "" {
 			t.Who += "\n" + x.Viewer.Texts("approvals").Say("stands_for", "name", d.Person(principal))
 		}
-		if line := d.Instead(g, cmp.Or(principal, x.Viewer.User)); line != "" {
-			t.Who += "\n" + line
-		}
 	case given:
 		t.Who = d.words.Say("given") + "\n" + t.Next
 	case t.why == nil:
@@ -285,9 +282,7 @@ func (r Reader) Chips(g *aggregate.Gate) (out []Chip) {
 		if s.Need > 1 && state != later {
 			chip.Name += " " + strconv.Itoa(s.Need-s.Owed) + "/" + strconv.Itoa(s.Need)
 		}
-		if state != leftOut {
-			out = append(out, chip)
-		}
+		out = append(out, chip)
 	}
 	return out
 }

@@ -228,7 +228,6 @@ func testHands(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	o := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka),
 		consoletest.Desk("部長", 1, webapi.Suzuki))
-	o.Route.Hands = 2
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, consoletest.Message(1, "締切は金曜です"))
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "あなたはこの回覧で承認済みです。別の方の承認があと 1 人必要です。",
 		"いま: 課長(あと1人): 田中 恵").Lacks(t, "あなたの番です", `value="approve"`)

@@ -39,7 +39,6 @@ type Route struct {
 	Note     string // a sentence in the place of the stages
 	Unknown  bool   // it can't be walked: nobody can tell where it stands
 	Stages   []Stage
-	Hands    int // how many different people have to stamp; 0: the stages say it
 	Readers  []string
 	Asked    string // hash that the stamps are on, of what is asked, the rule and the route
 	Opened   string // hash of whom it asks, whose request it is, since when and for how long
@@ -55,13 +54,11 @@ type Stage struct {
 	Count              string // how many of several stamps are given
 	Owed               string // how many further stamps, of the stage that is asked
 	Waiting            string // what who hasn't spoken there still owes
-	Why                string // of a stage that is left out
 	Present            bool
 	People             []Person
 	Stamps             []RouteAct
 	DecideBy           time.Time // of the stage that is asked
 	End                *RouteAct // that sent it back or denied it here
-	Raises             []string  // whom its people may add by the rule, and when
 }
 
 // Person is one of a stage's people.
@@ -148,9 +145,6 @@ func (d *drawing) draw(out *Route) {
 			out.Now = &out.Stages[i]
 		}
 	}
-	if d.g.Route.Hands > 1 {
-		out.Hands = d.g.Route.Hands
-	}
 	out.Readers = web.Each(d.g.Route.Readers, func(p circulation.Person) string { return d.Person(p.User) })
 	out.Asked, out.Opened = d.gate.AskedSum, circulation.RouteHash(d.g)
 	if len(d.g.Acts) > 0 {
@@ -185,20 +179,6 @@ func SentBack(g *aggregate.Gate) bool {
 	return st.Ended() == circulation.SendBack
 }
 
-// instead says in whose place somebody is asked at a stage, within a line and in a line; "" in nobody's.
-func (d *drawing) instead(s *circulation.StageState, user string) (short, line string) {
-	return card.Instead(d.Locale, s, user, d.Person)
-}
-
-// Instead says in a line in whose place somebody is asked at the present stage of a gate under a rule; "" in nobody's.
-func (r Reader) Instead(g *aggregate.Gate, user string) (line string) {
-	d := r.walk(g)
-	if s := d.st.CurrentStage(); s != nil {
-		_, line = d.instead(s, user)
-	}
-	return line
-}
-
 // act returns what somebody did. A stand-in is named before whom they stand in for: the other order reads either way.
 func (d *drawing) act(a *circulation.Act) RouteAct {
 	out := RouteAct{By: d.Person(a.Hand.User), At: a.At, Surface: d.words.In("surface", a.Surface),
@@ -216,9 +196,6 @@ const mostName = 120
 func (d *drawing) line(name string) string {
 	return cmp.Or(legible.OneLine(legible.Beginning(name, mostName)), d.words.Say("no_name"))
 }
-
-// why says why a stage asks nobody: by a code of package rules, or as the route says it.
-func (d *drawing) why(code string) string { return cmp.Or(d.words.In("why", code), d.line(code)) }
 
 // How package rules says by what it found somebody.
 var (
@@ -246,10 +223,6 @@ func (d *drawing) named(id string) string {
 // Via says by what a route found somebody. What it doesn't know is shown as it is.
 func (r Reader) Via(how string) string {
 	d := drawing{Reader: r, words: web.TextsOf("route", r.Locale)}
-	if _, via, is := circulation.InsteadOf(circulation.Person{Via: how}); is {
-		short, _ := d.instead(&circulation.StageState{Stage: circulation.Stage{People: []circulation.Person{{Via: how}}}}, "")
-		return d.words.Say("via_instead", "instead", short, "via", r.Via(via))
-	}
 	if key := viaPhrases[how]; key != "" || how == "" {
 		return d.words.Say(key)
 	}

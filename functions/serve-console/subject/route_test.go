@@ -2,8 +2,6 @@ package subject_test
 
 import (
 	"fmt"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +24,7 @@ func gateOf(stages ...circulation.Stage) aggregate.Gate {
 		Status: aggregate.PendingApproval, AskedAt: &asked, AskedSum: "hash", Askers: []circulation.Person{{User: "Q"}},
 		Terms: aggregate.Terms{ApprovalHours: 72, ApprovalRequired: true,
 			Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
-		Route: &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages},
+		Route: &circulation.Route{Form: circulation.Form, Stages: stages},
 	}
 }
 
@@ -49,7 +47,7 @@ func reader(locale string) subject.Reader {
 func drawn(r *subject.Route) string {
 	var parts []string
 	for _, s := range r.Stages {
-		part := strings.TrimSpace(strings.Join([]string{s.Mark, s.Name, s.State, s.Need, s.Owed, s.Why}, " "))
+		part := strings.TrimSpace(strings.Join([]string{s.Mark, s.Name, s.State, s.Need, s.Owed}, " "))
 		for _, p := range s.People {
 			if p.Owes {
 				part += " ?" + p.Name
@@ -72,10 +70,6 @@ func TestWhereAGateStands(t *testing.T) {
 	standIn := func(act *circulation.Act) {
 		act.Principal.User, act.Found.Delegation = "A", &circulation.Delegation{Key: "Z#A#2026", Rev: 1}
 	}
-	left := desk("室長", 1, "L")
-	left.LeftOut = "vacant"
-	odd := left
-	odd.LeftOut = "会社の決まり"
 	one := actedOn(t, three(), stamp, 1, "A")
 	two := actedOn(t, one, stamp, 2, "B")
 	settled := actedOn(t, actedOn(t, two, stamp, 2, "D"), stamp, 3, "E")
@@ -89,9 +83,6 @@ func TestWhereAGateStands(t *testing.T) {
 			"🔵 課長 Now 1 more needed ?@A / ⬜ 経理 Later 2 of 3 must approve / ⬜ 部長 Later"},
 		"middle": {two, false, "✅ 課長 承認済み +@A / 🔵 経理 いまここ 3 人のうち 2 人の承認が必要 あと1人 ?@C ?@D +@B / ⬜ 部長 これから",
 			"✅ 課長 Approved +@A / 🔵 経理 Now 2 of 3 must approve 1 more needed ?@C ?@D +@B / ⬜ 部長 Later"},
-		"left out": {gateOf(left, odd, desk("部長", 1, "E")), false,
-			"➖ 室長 省略 該当者なしのため省略 / ➖ 室長 省略 会社の決まり / 🔵 部長 いまここ あと1人 ?@E",
-			"➖ 室長 Left out nobody holds it / ➖ 室長 Left out 会社の決まり / 🔵 部長 Now 1 more needed ?@E"},
 		"stand-in": {actedOn(t, three(), stamp, 1, "Z", standIn), false,
 			"✅ 課長 承認済み +@Z(@Aさんの代理) / 🔵 経理 いまここ 3 人のうち 2 人の承認が必要 あと2人 ?@B ?@C ?@D / ⬜ 部長 これから",
 			"✅ 課長 Approved +@Z (for @A) / 🔵 経理 Now 2 of 3 must approve 2 more needed ?@B ?@C ?@D / ⬜ 部長 Later"},
@@ -120,12 +111,12 @@ func TestWhereAGateStands(t *testing.T) {
 
 func TestARouteSaysItsTimesAndHashes(t *testing.T) {
 	g := actedOn(t, three(), circulation.Stamp, 1, "A")
-	g.Route.Readers, g.Route.Hands = []circulation.Person{{User: "R"}}, 2
+	g.Route.Readers = []circulation.Person{{User: "R"}}
 	r := reader("ja").Route(&g, false)
 	expect.Must(t, r.Now != nil && r.Now.Name == "経理", "%+v", r.Now)
 	expect.That(t, r.Now.DecideBy.Equal(asked.Add(time.Minute+72*time.Hour)), "%+v", r.Now)
-	expect.Same(t, []any{r.Rule, r.Revision, r.Hands, r.Readers, r.Asked, r.Opened, r.Acts},
-		[]any{"10万円以上", 3, 2, []string{"@R"}, "hash", circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)})
+	expect.Same(t, []any{r.Rule, r.Revision, r.Readers, r.Asked, r.Opened, r.Acts},
+		[]any{"10万円以上", 3, []string{"@R"}, "hash", circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)})
 	expect.Same(t, subject.NamedOf(&g), []string{"A", "A", "B", "C", "D", "E", "R"})
 	expect.That(t, subject.RouteUntil(&g).Equal(r.Now.DecideBy), "another end")
 }
@@ -229,20 +220,4 @@ func TestNamesThatHideOrRunOnAreLegible(t *testing.T) {
 		expect.That(t, !strings.ContainsAny(s, "\u202e\u2066\u200b\n\t") && len([]rune(s)) <= 130, "%q", s)
 	}
 	expect.Same(t, r.Stages[2].Name, "(名前なし)")
-}
-
-// Every reason for which the resolver leaves a stage out, or refuses a request, has its words on pages.
-func TestEveryReasonOfTheResolverHasItsWords(t *testing.T) {
-	source := string(expect.Value(os.ReadFile("../../../shared/domain/rules/resolve.go"))(t))
-	reasons := regexp.MustCompile(`(?m)^\tLeft\w+ += "(\w+)"`).FindAllStringSubmatch(source, -1)
-	expect.Must(t, len(reasons) == 18, "found %q", reasons)
-	for _, locale := range language.All {
-		said := map[string]string{}
-		for _, m := range reasons {
-			g := gateOf(desk("課長", 1, "A"), circulation.Stage{Name: "室長", Mode: circulation.ModePeople, LeftOut: m[1]})
-			why := reader(locale).Route(&g, false).Stages[1].Why
-			expect.That(t, why != m[1] && said[why] == "", "%s in %s is said as %q, as %s", m[1], locale, why, said[why])
-			said[why] = m[1]
-		}
-	}
 }

@@ -14,7 +14,6 @@ const (
 	done     = "done"
 	present  = "present"
 	later    = "later"
-	leftOut  = "left_out"
 	sentBack = "sent_back"
 	returned = "returned" // to whoever asked
 	denied   = "denied"
@@ -22,7 +21,7 @@ const (
 )
 
 var stageMarks = map[string]string{
-	done: "✅", present: "🔵", later: "⬜", leftOut: "➖", sentBack: "↩️", returned: "↩️", denied: "❌",
+	done: "✅", present: "🔵", later: "⬜", sentBack: "↩️", returned: "↩️", denied: "❌",
 	unasked: "⬜",
 }
 
@@ -36,11 +35,7 @@ func (d *drawing) stage(i int) Stage {
 	state := d.stateOf(i)
 	out := Stage{Name: d.called(s), Present: state == present, Mark: stageMarks[state],
 		State: d.words.In("states", state), Badge: badges[state], Waiting: d.words.Say("owes")}
-	if s.LeftOut != "" {
-		out.Why = d.why(s.LeftOut)
-		return out
-	}
-	out.Why, out.Need = d.words.In("filled", s.Filled), d.needs(s)
+	out.Need = d.needs(s)
 	if s.Need > 1 {
 		out.Count = fmt.Sprintf("%d/%d", s.Need-s.Owed, s.Need)
 	}
@@ -72,20 +67,12 @@ func (d *drawing) needs(s *circulation.StageState) string {
 
 // stamps draws a stage's stamps.
 func (d *drawing) stamps(s *circulation.StageState) []RouteAct {
-	out := web.Each(s.Stamps, d.act)
-	for j, act := range s.Stamps {
-		if short, _ := d.instead(s, act.Principal.User); short != "" {
-			out[j].By = d.words.Say("decided_instead", "by", out[j].By, "instead", short)
-		}
-	}
-	return out
+	return web.Each(s.Stamps, d.act)
 }
 
 func (d *drawing) stateOf(i int) string {
 	s := &d.st.Stages[i]
 	switch ended := d.st.Ended(); {
-	case s.LeftOut != "":
-		return leftOut
 	case ended == circulation.SendBack && d.st.Last.Stage == i+1:
 		return sentBack
 	case ended == circulation.GiveBack && d.st.Last.Stage == i+1:

@@ -20,7 +20,6 @@ import (
 func TestAGateUnderARule(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"the page shows where it stands":                         testRouteOnPage,
-		"who is asked in another's place is told so":             testInstead,
 		"a department has its name of today":                     testDepartmentOnRoute,
 		"how it ends stays on the page":                          testEndsOfRoutes,
 		"another round says whose stamps don't count":            testNextRound,
@@ -40,20 +39,6 @@ func onRoute(w *consoletest.World, stages ...circulation.Stage) {
 	w.Ask()
 	w.Planned(tenancy.DefaultSettings(), consoletest.Message(1, "締切は金曜です"))
 	w.ChangeSteps(w.Routed(stages...))
-}
-
-// Whoever is asked in another's place is told so on the page and in the list, and nobody else.
-func testInstead(t *testing.T, w *consoletest.World) {
-	stage := consoletest.Desk("部長", 1, webapi.Suzuki)
-	stage.People[0].Via, stage.Filled = "instead of leave "+webapi.Tanaka+": group S0KEIRI", "instead"
-	onRoute(w, stage)
-	const ja, en = "田中 恵 さん(休職・出向中)が不在のため、代決です", "You decide in the place of 田中 恵 (on leave or seconded)"
-	for _, path := range []string{w.TaskPage(), "/console/approvals"} {
-		w.As(webapi.Suzuki).Get(path).Says(t, 200, ja)
-		w.As(webapi.Suzuki).In("en").Get(path).Says(t, 200, en)
-	}
-	w.As(webapi.Sato).Get("/console/approvals?for=all").Lacks(t, "代決です")
-	w.As(webapi.Sato).Get(w.TaskPage()).Lacks(t, "代決です")
 }
 
 func testRouteOnPage(t *testing.T, w *consoletest.World) {
@@ -223,8 +208,7 @@ func testHostileRoute(t *testing.T, w *consoletest.World) {
 		s.People[0].Via, s.People[1].Via = text, "group "+text
 		stages = append(stages, s)
 	}
-	last := consoletest.Desk("\u202e"+strings.Repeat("長", 400), 1)
-	last.LeftOut = consoletest.Payloads[6]
+	last := consoletest.Desk("\u202e"+strings.Repeat("長", 400), 1, "U0LAST")
 	onRoute(w, append(stages, last)...)
 	for _, text := range consoletest.Payloads {
 		w.ChangeSteps(func(g *aggregate.Gate) { g.Terms.Rule.Name = text })

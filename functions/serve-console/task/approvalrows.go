@@ -128,9 +128,6 @@ func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 		is.For = d.words.Say("stands_for", "name", d.Person(x.standsFor))
 	}
 	g := x.ruled()
-	if g != nil && is.Mine {
-		is.Instead = d.Instead(g, cmp.Or(x.standsFor, d.v.User))
-	}
 	if g == nil {
 		is.Who = d.surface.Deciders(d.settings, x.origin, x.askers()...)
 	} else {

@@ -62,9 +62,8 @@ type waitingRow struct {
 	Stages        []subject.Chip
 	Who           string // may decide
 	Since, Until  time.Time
-	Soon          bool   // it ends soon
-	Mine          bool   // the viewer may decide
-	Instead       string // in whose place, in a line
+	Soon          bool // it ends soon
+	Mine          bool // the viewer may decide
 	moves         rules.Amount
 	rank          task.Priority
 }

@@ -24,7 +24,7 @@ func routed() aggregate.Gate {
 	return aggregate.Gate{
 		Status: aggregate.PendingApproval, AskedAt: &at, AskedSum: "sum",
 		Terms: aggregate.Terms{ApprovalHours: 72, Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
-		Route: &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{desk("A"), desk("B")}},
+		Route: &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{desk("A"), desk("B")}},
 	}
 }
 
@@ -209,10 +209,10 @@ func TestWhoCancelsWhatGoesRound(t *testing.T) {
 	sent := acted(t, waits, act(circulation.SendBack, "A", 1))
 	sent.Status = aggregate.Rejected
 	told := waits
-	told.Route = &circulation.Route{Form: circulation.Form, Hands: 2, Stages: waits.Route.Stages,
+	told.Route = &circulation.Route{Form: circulation.Form, Stages: waits.Route.Stages,
 		Readers: []circulation.Person{{User: "READER"}}}
 	later := waits
-	later.Route = &circulation.Route{Form: circulation.Form + 1, Hands: 2, Stages: waits.Route.Stages}
+	later.Route = &circulation.Route{Form: circulation.Form + 1, Stages: waits.Route.Stages}
 	bare := aggregate.Gate{Status: aggregate.PendingApproval}
 	admin := func(by *aggregate.Actor) { by.Admin = true }
 	guest := func(by *aggregate.Actor) { by.Guest = true }

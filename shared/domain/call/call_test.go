@@ -253,7 +253,7 @@ func TestANumberedRuleNumbersCalls(t *testing.T) {
 	} {
 		w := asked(t, asking(t, tool, `{"command":"rm x"}`, func(x *Proposal) {
 			x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1, Numbered: true},
-				Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
+				Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form,
 					Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1,
 						People: []circulation.Person{{User: suzuki}}}}}}
 		}))
@@ -327,7 +327,7 @@ func TestHowACallEnds(t *testing.T) {
 func TestARuleSaysWhoStamps(t *testing.T) {
 	takada := circulation.Person{User: "U_TAKADA"}
 	o := aggregate.Opening{Rule: circulation.Rule{ID: "r1", Name: "writes", Revision: 1, Numbered: true},
-		Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form, Hands: 1,
+		Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form,
 			Stages: []circulation.Stage{{Name: "経理", Mode: circulation.ModePeople, Need: 1,
 				People: []circulation.Person{takada}}}}}
 	x := asking(t, "write_rows", `{"a":1}`, func(x *Proposal) { x.LookUp = &o.Rule })

@@ -58,8 +58,6 @@ type Route struct {
 	Form    int      `json:"form"`
 	Stages  []Stage  `json:"stages"`            // asked in this order; the first has number 1
 	Readers []Person `json:"readers,omitempty"` // who is told at the end
-	Hands   int      `json:"-"`
-	Org     string   `json:"-"`
 }
 
 // Stage is people who are asked at the same time.
@@ -68,22 +66,6 @@ type Stage struct {
 	Mode   Mode     `json:"mode"`
 	People []Person `json:"people,omitempty"`
 	Need   int      `json:"need"` // how many stamps
-	// What only rules know yet.
-	LeftOut    string  `json:"left_out,omitempty"` // why it asks nobody; empty: it asks
-	Filled     string  `json:"filled,omitempty"`   // why who stands above takes places; empty: nobody does
-	Parts      []Part  `json:"-"`
-	NoStandIns bool    `json:"-"`
-	Raises     []Raise `json:"-"`
-}
-
-// Part is a run of a stage's people, with stamps of its own: no walk is along one.
-type Part struct{ N, Of int }
-
-// Raise is somebody whom a rule offers.
-type Raise struct {
-	When    string
-	To      Person
-	LeftOut string
 }
 
 // Mode says whom a stage asks.
@@ -102,8 +84,10 @@ type Person struct {
 	Person string `json:"-"`             // key in the organisation, while rules look for people
 }
 
-// Is reports whether two are one account.
-func (p Person) Is(other Person) bool { return p.User == other.User }
+// Is reports whether two are one account, or, while rules look for people, one person of the organisation.
+func (p Person) Is(other Person) bool {
+	return p.User != "" && p.User == other.User || p.Person != "" && p.Person == other.Person
+}
 
 // BySettings is the route of a gate without a rule: one stamp of whoever the settings allow, or nobody's.
 func BySettings(required bool) Route {
@@ -123,12 +107,6 @@ func (g *Gate) sound() bool {
 // sound reports whether a stage makes sense. One of people needs stamps of theirs, any other one stamp of somebody whom
 // it doesn't name; without a rule the settings alone say who.
 func (s *Stage) sound(rule *Rule) bool {
-	if s.LeftOut != "" {
-		return rule != nil
-	}
-	if len(s.Parts) > 0 || s.NoStandIns {
-		return false
-	}
 	switch s.Mode {
 	case ModePeople:
 		return rule != nil && s.Need > 0

@@ -32,12 +32,8 @@ func open(g *Gate) (st State, ok bool) {
 		if !s.sound(g.Rule) {
 			return State{}, false
 		}
-		of := StageState{Stage: s}
-		if of.People = nil; s.LeftOut != "" {
-			st.Stages = append(st.Stages, of)
-			continue
-		}
-		of.Owed = s.Need
+		of := StageState{Stage: s, Owed: s.Need}
+		of.People = nil
 		for _, p := range s.People {
 			if p.User != "" && !g.asks(p) && !of.names(p) {
 				of.People = append(of.People, p)

@@ -60,10 +60,7 @@ func (p *Policy) Resolve(f *Facts, d Directory) (circulation.Route, error) {
 	if f.Writes() && !named {
 		return circulation.Route{}, &Unresolved{Why: LeftChannel}
 	}
-	route := circulation.Route{Form: circulation.Form, Stages: r.stages, Org: d.Org()}
-	for _, s := range r.stages {
-		route.Hands += s.Need
-	}
+	route := circulation.Route{Form: circulation.Form, Stages: r.stages}
 	if !walkable(route, f) {
 		return circulation.Route{}, &Unresolved{Why: LeftPeople}
 	}

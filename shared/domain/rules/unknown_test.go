@@ -52,7 +52,6 @@ func TestWithoutAnOrganisation(t *testing.T) {
 	f := asked(writes(pay, yen("1")))
 	route := expect.Value(policy(group(1), people(1, "X")).Resolve(f, d))(t)
 	expect.Is(t, drawn(route), "G,H/1 X/1")
-	expect.Is(t, route.Org, "")
 	expect.Is(t, resolved(policy(people(1, "A"), manager(1)), f, d), "refused 2 above")
 	expect.Is(t, resolved(policy(people(1, "R")), f, d), "refused 1 own")
 }

@@ -32,7 +32,9 @@ type acts struct {
 func TestNoOrderOfActsSettlesAGateWithoutItsStamps(t *testing.T) {
 	all := []string{"approved", "rejected", "pending_approval"}
 	for _, kind := range circulation.Kinds {
-		all = append(all, string(kind.Kind))
+		if kind.Kind != circulation.GiveBack { // which only a form's steps let
+			all = append(all, string(kind.Kind))
+		}
 	}
 	expect.Walks(t, func(reached map[string]int) {
 		for range 6 {

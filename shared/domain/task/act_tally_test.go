@@ -49,6 +49,6 @@ func counted(g *aggregate.Gate) (n tally) {
 			}
 		}
 	}
-	n.settled = n.owed == 0 && len(hands) >= g.Route.Hands
+	n.settled = n.owed == 0
 	return n
 }

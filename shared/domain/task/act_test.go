@@ -27,7 +27,7 @@ func desk(need int, users ...string) circulation.Stage {
 func along(hands int, stages ...circulation.Stage) aggregate.Opening {
 	return aggregate.Opening{
 		Rule: circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, Askers: []circulation.Person{{User: requester}},
-		Route: circulation.Route{Form: circulation.Form, Hands: hands, Stages: stages},
+		Route: circulation.Route{Form: circulation.Form, Stages: stages},
 	}
 }
 

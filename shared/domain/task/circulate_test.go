@@ -17,7 +17,7 @@ func routed(a *Aggregate, row Gated) {
 			Need: 1}
 	}
 	g.Terms.Rule = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}
-	g.Route = &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{desk(suzuki), desk(tanaka)}}
+	g.Route = &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{desk(suzuki), desk(tanaka)}}
 	g.Askers, g.Acts, g.Verdict = []circulation.Person{{User: requester}}, nil, aggregate.Verdict{}
 	g.AskedSum = a.sum(row)
 }

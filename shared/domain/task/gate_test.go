@@ -295,7 +295,7 @@ func TestNoStampIsCarriedToTheSameBytesOfANextVersion(t *testing.T) {
 	copied := *second // as if somebody copied the rows of acts
 	copied.Acts = first.Acts
 	s.rows[copied.Key()] = &copied
-	s.refused(s.does(circulation.Stamp, tanaka), aggregate.ErrMoved)
+	s.refused(s.does(circulation.Stamp, tanaka), aggregate.ErrConflict)
 }
 
 // A gate keeps the rule and revision by which it opened, whatever the rules say later: both are in the entry of its

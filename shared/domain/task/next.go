@@ -113,9 +113,7 @@ type Settled struct {
 	Rule   circulation.Rule
 	Desk   circulation.Stage // those for whom the steps' last stage was stamped
 	Askers []circulation.Person
-	Org    string // version of the organisation by whose keys they are known
-	// Stamps and Hands are how many stamps the steps have, and of how many different people.
-	Stamps, Hands int
+	Stamps int // how many stamps the steps have
 }
 
 // Settled returns how the steps of an attempt were settled; nil: without a rule.
@@ -124,20 +122,20 @@ func (a *Aggregate) Settled(e *Execution) *Settled {
 	if g.Terms.Rule == nil || g.Route == nil {
 		return nil
 	}
-	s := &Settled{Rule: *g.Terms.Rule, Askers: slices.Clone(g.Askers), Org: g.Route.Org}
+	s := &Settled{Rule: *g.Terms.Rule, Askers: slices.Clone(g.Askers)}
 	for _, user := range a.askersOfAll() {
 		if !slices.ContainsFunc(s.Askers, func(p circulation.Person) bool { return p.User == user }) {
 			s.Askers = append(s.Askers, circulation.Person{User: user})
 		}
 	}
 	st := circulation.Walk(g.Circulating())
-	s.Stamps, s.Hands = len(st.Stamps()), len(st.Stamps())
+	s.Stamps = len(st.Stamps())
 	for i := range st.Stages {
 		stage := &st.Stages[i]
 		if len(stage.Stamps) == 0 {
 			continue
 		}
-		s.Desk = circulation.Stage{Name: stage.Name, Mode: circulation.ModePeople, Need: 1, NoStandIns: stage.NoStandIns}
+		s.Desk = circulation.Stage{Name: stage.Name, Mode: circulation.ModePeople, Need: 1}
 		for _, act := range stage.Stamps {
 			p := act.Principal
 			p.Via = ViaStamped
@@ -152,7 +150,7 @@ func (s *Settled) Opening(people []circulation.Person) aggregate.Opening {
 	desk := s.Desk
 	desk.People = people
 	return aggregate.Opening{Rule: s.Rule, Askers: s.Askers, Route: circulation.Route{
-		Form: circulation.Form, Hands: 1, Org: s.Org, Stages: []circulation.Stage{desk},
+		Form: circulation.Form, Stages: []circulation.Stage{desk},
 	}}
 }
 

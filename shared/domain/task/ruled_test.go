@@ -143,7 +143,7 @@ func TestARuleRefusesAStep(t *testing.T) {
 func TestHowStepsWereSettled(t *testing.T) {
 	s := stamped(t)
 	x := s.load().Settled(s.load().Execution())
-	expect.That(t, x.Stamps == 2 && x.Hands == 2 && x.Rule == *s.load().Process().Terms.Rule, "%+v", x)
+	expect.That(t, x.Stamps == 2 && x.Rule == *s.load().Process().Terms.Rule, "%+v", x)
 	expect.Same(t, x.Desk.People, []circulation.Person{{User: tanaka, Via: ViaStamped}})
 	expect.That(t, checked(t).load().Settled(checked(t).load().Execution()) == nil, "steps without a rule")
 }
@@ -170,7 +170,7 @@ func TestAStepAsksWhoStampedTheLastStage(t *testing.T) {
 	s.do(s.openGate)
 	a := s.load()
 	g := a.GateOf(a.Execution(), 2)
-	expect.Same(t, g.Route, &circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{
+	expect.Same(t, g.Route, &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{
 		{Name: tanaka + "・" + ito, Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{
 			{User: tanaka, Via: ViaStamped}}},
 	}})

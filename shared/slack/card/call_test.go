@@ -87,7 +87,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 	members := expect.Value(call.Members([]byte(`{"recipient":"U_MORI","text":"別の文","later":true}`)))(t)
 	differs := call.Since(sent.Call, members)
 	ruled := aggregate.Opening{Rule: circulation.Rule{ID: "01KS000000000000000000000A", Name: "外部の書き込み", Revision: 2},
-		Askers: []circulation.Person{{User: "U_SATO"}}, Route: circulation.Route{Form: circulation.Form, Hands: 2,
+		Askers: []circulation.Person{{User: "U_SATO"}}, Route: circulation.Route{Form: circulation.Form,
 			Stages: []circulation.Stage{
 				{Name: "課長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U_TANAKA"}}},
 				{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U_MORI"}}}}}}

@@ -161,50 +161,6 @@ func (r routed) inPlace() bool {
 	return slices.ContainsFunc(acts, func(act *circulation.Act) bool { return act.Hand.User != act.Principal.User })
 }
 
-// instead says in whose place somebody is asked at a stage, within a line and in a line; "" in nobody's.
-func (w *routeWords) instead(s *circulation.StageState, user string, called func(string) string) (short, line string) {
-	at := slices.IndexFunc(s.People, func(p circulation.Person) bool { return p.User == user })
-	if at < 0 {
-		return "", ""
-	}
-	of, _, is := circulation.InsteadOf(s.People[at])
-	if !is {
-		return "", ""
-	}
-	var names []string
-	for _, user := range of.Away {
-		names = append(names, fill(w.Absent["away"], "who", called(user)))
-	}
-	for _, user := range of.OnLeave {
-		if user != "" {
-			names = append(names, fill(w.Absent["leave"], "who", called(user)))
-		}
-	}
-	why := fill(w.Because["named"], "who", w.others(strings.Join(names[:min(len(names), maxStamps)], w.And),
-		len(names)-maxStamps))
-	switch {
-	case len(names) > 0:
-	case len(of.OnLeave) > 0:
-		why = w.Because["leave"]
-	case of.Vacant:
-		why = w.Because["vacant"]
-	case of.Elsewhere:
-		why = w.Because["elsewhere"]
-	default:
-		why = w.Because["nobody"]
-	}
-	if of.Over {
-		return fill(w.Above, "why", why), fill(w.AboveLine, "why", why)
-	}
-	return fill(w.Instead, "why", why), fill(w.InsteadLine, "why", why)
-}
-
-// Instead says in whose place somebody is asked at a stage, within a line and in a line; "" in nobody's. called names
-// an account.
-func Instead(locale string, s *circulation.StageState, user string, called func(string) string) (short, line string) {
-	return routeWordsOf.In(locale).instead(s, user, called)
-}
-
 // ToldRequester reports whether a step of a completed request sent the requester a direct message, which says what they
 // need.
 func ToldRequester(a *task.Aggregate) bool {

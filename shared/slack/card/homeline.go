@@ -8,7 +8,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -166,19 +165,11 @@ func (x Waits) facts(w *askWords) (out string) {
 	return out + x.as(w)
 }
 
-// as says for whom the person stands in, and in whose place they, or that person, are asked.
+// as says for whom the person stands in.
 func (x Waits) as(w *askWords) (out string) {
 	called := wordsOf.In(w.Locale).mention
 	if x.For != "" {
 		out = fill(w.WaitsAs, "who", called(x.For))
-	}
-	if g := x.gate(); g.Ruled() {
-		st := circulation.Walk(g.Circulating())
-		if s := st.CurrentStage(); s != nil {
-			if short, _ := routeWordsOf.In(w.Locale).instead(s, or(x.For, x.User), called); short != "" {
-				out += " · " + short
-			}
-		}
 	}
 	return out
 }

@@ -221,7 +221,7 @@ func (r routed) last() string {
 		switch s := &r.st.Stages[i]; {
 		case i+1 == r.st.Present:
 			return ""
-		case s.LeftOut == "" && s.Owed > 0:
+		case s.Owed > 0:
 			return r.nameOf(s)
 		}
 	}
@@ -232,8 +232,6 @@ func (r routed) stage(i int) string {
 	s, w := &r.st.Stages[i], r.texts
 	name := r.nameOf(s)
 	switch {
-	case s.LeftOut != "":
-		return fill(w.Skipped, "stage", name, "why", or(w.LeftOut[s.LeftOut], inline(s.LeftOut, maxStage)))
 	case r.st.Ended() != "" && r.st.Last.Stage == i+1:
 		text := w.SentBack
 		if r.st.Ended() == circulation.Deny {
@@ -296,7 +294,7 @@ func (r routed) folded(parts []string) string {
 	var acts []*circulation.Act
 	n, at := 0, 0
 	for i := range r.st.Stages {
-		if s := &r.st.Stages[i]; s.LeftOut == "" && s.Owed == 0 {
+		if s := &r.st.Stages[i]; s.Owed == 0 {
 			if n++; n == 1 {
 				at = len(out)
 				out = append(out, "")

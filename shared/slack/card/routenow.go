@@ -76,9 +76,6 @@ func (r routed) now(room int) string {
 	s := r.st.CurrentStage()
 	due, stage := r.until(s.DecideBy), r.called(s)
 	owes, text := r.st.Owes(), r.texts.NowSome
-	if r.copy != nil {
-		due = r.decidesFor(s) + due
-	}
 	switch {
 	case r.copy != nil && r.copy.For != nil:
 		who := slices.DeleteFunc(owes, func(p circulation.Person) bool { return !slices.Contains(r.copy.For, p.User) })
@@ -96,16 +93,6 @@ func (r routed) now(room int) string {
 	}
 	words := func(who string) string { return fill(text, "stage", stage, "who", who, "n", s.Owed) }
 	return words(r.asked(owes, room-units(due)-units(words("")))) + due
-}
-
-// decidesFor says on a copy in whose place its person, or whom they stand in for, is asked.
-func (r routed) decidesFor(s *circulation.StageState) string {
-	for _, user := range append([]string{r.copy.User}, r.copy.For...) {
-		if _, line := r.texts.instead(s, user, r.w.mention); line != "" {
-			return "\n" + line
-		}
-	}
-	return ""
 }
 
 // askers names whose words were shown beside those of the requester, or of who spoke last.
@@ -309,5 +296,5 @@ func Owes(st circulation.State, c *aggregate.Card) bool {
 }
 
 func (r routed) nameOf(s *circulation.StageState) string {
-	return fill(or(r.texts.Filled[s.Filled], "{stage}"), "stage", r.called(s))
+	return r.called(s)
 }

@@ -52,7 +52,7 @@ func threeStages() []circulation.Stage {
 func routed(g *aggregate.Gate, asked time.Time, stages ...circulation.Stage) {
 	g.Terms.Rule = &circulation.Rule{ID: "r1", Name: "10万円以上の外部書き込み", Revision: 3}
 	g.Terms.ApprovalHours = 72
-	g.Route = &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages}
+	g.Route = &circulation.Route{Form: circulation.Form, Stages: stages}
 	g.Askers, g.AskedSum, g.AskedAt = []circulation.Person{{User: requester.ID}}, "hash", &asked
 }
 
@@ -168,9 +168,7 @@ func anyRoute(t *rapid.T) (stages []circulation.Stage) {
 	n := 0
 	for i := range rapid.IntRange(1, rules.MaxStages).Draw(t, "stages") {
 		s := circulation.Stage{Name: rapid.SampledFrom(hostileNames).Draw(t, "name"), Mode: circulation.ModePeople}
-		if i > 0 && rapid.IntRange(0, 4).Draw(t, "left") == 0 {
-			s.LeftOut = rapid.SampledFrom(append(hostileNames, rules.LeftVacant)).Draw(t, "why") + "."
-		} else if i > 0 && rapid.IntRange(0, 5).Draw(t, "channel") == 0 {
+		if i > 0 && rapid.IntRange(0, 5).Draw(t, "channel") == 0 {
 			s.Mode, s.Need = circulation.ModeChannel, 1
 		} else {
 			for range rapid.IntRange(1, 50).Draw(t, "people") {

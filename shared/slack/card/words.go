@@ -233,13 +233,11 @@ type routeWords struct {
 	Number                                  string
 	Amount, AmountUnknown, AmountCounts     string
 	Done, Present, Progress                 string // a stage
-	Later, Skipped                          string
+	Later                                   string
 	SentBack, Denied, Folded                string
 	Needs, NeedsAll                         string
 	Given, StandIn, StandsIn, And, Others   string
 	Now, NowAll, NowSome, NowOne, NowAny    string // whose turn it is; NowAny without a rule
-	Instead, InsteadLine, Above, AboveLine  string // in whose place somebody is asked: Because of whom
-	Because, Absent                         map[string]string
 	Yours, YoursFor, SoFar, Next            string // on copies: one's turn, and the other stages
 	Rule, OneDenies, OneStops               string
 	NotCarried, NoneCarried, MadeFrom, Left string
@@ -253,9 +251,6 @@ type routeWords struct {
 	Closed, OnlyButton                       string // on copies
 	Decided                                  string // the message for whom a rule has told of a decision
 	NowMember, NowNobody, SetStandIn         string // of a channel's stage; a link
-	// why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
-	LeftOut map[string]string
-	Filled  map[string]string // a stage's name, by circulation.Stage.Filled
 }
 
 var routeWordsOf = language.Catalog[routeWords]{Files: &embedded, Folder: "texts/routes"}

@@ -22,12 +22,11 @@ func settledProcess(t testing.TB) *task.Process {
 		Status: aggregate.Approved, AskedAt: &at, AskedSum: "sum", Askers: []circulation.Person{{User: "Q"}},
 		Terms: aggregate.Terms{ApprovalHours: 72, Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
 		Route: &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{
-			{Name: "係長", Mode: circulation.ModePeople, LeftOut: "nobody is there"},
 			{Name: "課長", Mode: circulation.ModePeople, People: []circulation.Person{a, b}, Need: 2},
 		}},
 	}}
 	act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: a, Principal: a, At: at.Add(time.Hour),
-		Stage: 2, Hash: "sum", Surface: "slack"}
+		Stage: 1, Hash: "sum", Surface: "slack"}
 	p.Gate = expect.Value(p.Acted(act))(t)
 	act.Hand, act.Principal, act.Text = z, b, "代理で"
 	act.Found.Delegation = &circulation.Delegation{Key: "Z#B#2026-04-01", Rev: 4}

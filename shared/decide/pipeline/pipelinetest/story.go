@@ -259,7 +259,7 @@ func (w *Story) policy() aggregate.Policy {
 func Along(askers []string, hands int, stages ...circulation.Stage) aggregate.Opening {
 	o := aggregate.Opening{
 		Rule:  circulation.Rule{ID: "01KS000000000000000000000A", Name: "すべて", Revision: 1},
-		Route: circulation.Route{Form: circulation.Form, Hands: hands, Stages: stages},
+		Route: circulation.Route{Form: circulation.Form, Stages: stages},
 	}
 	for _, user := range askers {
 		o.Askers = append(o.Askers, circulation.Person{User: user})
