@@ -288,5 +288,5 @@ func TestATeamWhoseModelsAreGoneMakesNoDraftAnew(t *testing.T) {
 	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
 	x := w.Load().Prompt().Contest
 	expect.That(t, x.Over() && x.As == task.ContestFiles && x.Team == "", "%+v", x)
-	expect.Has(t, x.Detail, "nobody.knows-its-price")
+	expect.Has(t, x.Detail, "anthropic.unpriced")
 }
