@@ -113,9 +113,6 @@ func TestAModelBehindAFileCanDoWhatItIsTold(t *testing.T) {
 	for name, program := range map[string][]string{
 		"python3": {"-c", "import json, os, sys; sys.path.insert(0, sys.argv[1]); from ask import ask; a = sys.argv\n" +
 			"print(ask(a[2], json.loads(a[3]), wait=0, again=a[4] or None))", files},
-		"node": {"--input-type=module", "-e", "const [files, tool, args, again] = process.argv.slice(1);\n" +
-			"const { ask } = await import(files + '/ask.mjs');\n" +
-			"console.log(await ask(tool, JSON.parse(args), { wait: 0, again: again || undefined }));", files},
 	} {
 		if _, err := exec.LookPath(name); err != nil && os.Getenv("CI") == "" {
 			t.Logf("%s is missing: %v", name, err)
