@@ -40,8 +40,8 @@ const (
 var descriptions = map[agent.ActionType]string{
 	agent.CodeGenerate: "Propose changes of the conversation's workspace: files to write whole, edits of files that are there, and deletions. A person sees the difference whole and decides.",
 	agent.TestRun:      "Propose a run of tests in the workspace. A person sees the command and decides, unless an administrator's rule allows it.",
-	agent.ShellCommand: "Propose a shell script to run in the workspace, without network, or several commands as one " +
-		"plan. A person sees all of it and decides once.",
+	agent.ShellCommand: "Propose a shell script to run in the workspace, without network. A person sees all of it and " +
+		"decides.",
 	agent.ToolCall: "Propose one call of a tool in <tools>, reads too. A person sees the tool and its arguments and " +
 		"decides, unless an administrator listed it. You get the result afterwards, with e-mail addresses, phone " +
 		"numbers and My Numbers masked.",
