@@ -56,7 +56,7 @@ func filesLeave(t *testing.T, w *consoletest.World) {
 	expect.Same(t, "一\r\n二\u202e\n<b>", raw.Body)
 	expect.Same(t, "text/plain; charset=utf-8", raw.Header.Get("Content-Type"))
 	expect.Same(t, "nosniff", raw.Header.Get("X-Content-Type-Options"))
-	expect.Has(t, sato.Get(file(k, "raw", "bin.dat")).Header.Get("Content-Disposition"), "attachment; filename*=utf-8''bin.dat")
+	expect.Has(t, sato.Get(file(k, "raw", "bin.dat")).Header.Get("Content-Disposition"), "attachment; filename=bin.dat")
 	links := w.Console.Files.(*storedFiles).Links
 	to := sato.Get(file(k, "raw", "big.txt"))
 	expect.That(t, to.Status == http.StatusSeeOther && strings.HasPrefix(to.To, "https://bucket.example/") &&
