@@ -147,7 +147,7 @@ func TestWithoutABucketTheRequestWaits(t *testing.T) {
 
 // All of a request's files together are bounded, and the models' part of their texts.
 func TestFilesOfARequestAreBounded(t *testing.T) {
-	big := strings.Repeat("a", isolated.MaxFile)
+	big := strings.Repeat("a", task.MaxFilesBytes/3)
 	s := &shelf{files: map[string]string{"F1": big, "F2": big, "F3": big, "F4": big, "F5": "x",
 		"F6": strings.Repeat("a", task.MaxFileBytes+1)}}
 	w, _, h := attached(t, "", s, "F6", "F1", "F2", "F3", "F4", "F5")

@@ -23,7 +23,7 @@ type command struct {
 // readCommand reads the form of a slash command. ok is false for any other form.
 func readCommand(body []byte) (c command, ok bool, err error) {
 	form, err := url.ParseQuery(string(body))
-	if err != nil || !form.Has("command") || form.Has("payload") {
+	if err != nil || form.Get("command") != "/ringi" || form.Has("payload") {
 		return command{}, false, nil // read reports what is wrong with it
 	}
 	c = command{

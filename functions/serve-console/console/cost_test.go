@@ -177,7 +177,7 @@ func TestPagesOfContestsReadTheSameHoweverManyThereAre(t *testing.T) {
 		for path, want := range map[string][]string{
 			"/console/contests":                   {"GetItem", "Query"},
 			"/console/contests/board":             {"BatchGetItem", "GetItem", "Query"},
-			"/console/contests/board?team=team-a": {"BatchGetItem", "GetItem", "GetItem", "Query"},
+			"/console/contests/board?team=team-a": {"BatchGetItem", "GetItem", "Query", "Query"},
 		} {
 			h.take()
 			b.Get(path).Says(t, http.StatusOK, "勤怠の方針")

@@ -3,7 +3,6 @@ package console_test
 import (
 	"fmt"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -258,25 +257,17 @@ func organised(w *consoletest.World) []look {
 		Replace(file) + "200,来年 入る,rainen@example.com,E1,,D2,,,,,社員,2099-04-01,\n"
 	wrong := file + "201,山本 明,yamamoto,Z,,Q,,x,,9,パート,2026-13-01,\n101,山本 明,,E1,,,,,兼務,,,,\n"
 	show := url.Values{"act": {"show"}}
-	ranks := url.Values{"act": {"show"}, "position": {"代表取締役", "本部長", "部長", "課長"}, "rank": {"1", "2", "3", "4"}}
 	const page = "/console/organisation"
 	return []look{
 		{name: "organisation", path: page}, {name: "organisation-removed", path: page + "/remove"},
 		{name: "organisation-wrong", path: page, form: show, file: []byte(wrong)},
 		{name: "organisation-changes", path: page, form: show, file: []byte(changed)},
 		{name: "organisation-same", path: page, form: show, file: []byte(file)},
-		{name: "organisation-asked", path: page, form: show, file: product(w, "smarthr.csv")},
-		{name: "organisation-laid", path: page, form: ranks, file: product(w, "smarthr.csv")},
 		{name: "organisation-unknown", path: page, form: show,
 			file: []byte("Nr,Vor,Zu,Bereich\n7,Ichiro,Suzuki,Leitung/Einkauf\n")},
 		{name: "organisation-person", path: page + "?q=" + url.QueryEscape("社員 20")},
 		{name: "organisation-people", path: page + "?q=" + url.QueryEscape("社員")},
 	}
-}
-
-// product returns an organisation's file of a product.
-func product(w *consoletest.World, name string) []byte {
-	return expect.Value(os.ReadFile("../../../shared/domain/organisation/testdata/layouts/" + name))(w.T)
 }
 
 // requestLooks fills a workspace with requests in every status, and returns their pages and lists. By day each is seen.
