@@ -158,7 +158,7 @@ func TestEachModelOfTheFilesIsCalledWithItsOwnKey(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	want := []string{"/box/chat/completions llama3 key-b", "/gemini/chat/completions gemini-2.5-flash key-g",
-		"/v1/messages claude-haiku-4-5 key-a", "/v1/responses gpt-4o key-o"}
+		"/v1/chat/completions gpt-4o key-o", "/v1/messages claude-haiku-4-5 key-a"}
 	got := slices.Sorted(maps.Keys(calls))
 	expect.That(t, slices.Equal(got, want), "%q\nwant %q", got, want)
 }
