@@ -152,7 +152,7 @@ func testAnUnknownDepartmentRefuses(t *testing.T, w *consoletest.World) {
 	try := func(who string) consoletest.Answer {
 		return b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", who))
 	}
-	try("佐藤").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」: 部署か役職の GONE が組織表のどの日にもないため、依頼を断ります。")
+	try("佐藤").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」: 部署の GONE が組織表のどの日にもないため、依頼を断ります。")
 	try("田中").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」: 今日") // by the group
 	try("高橋").Says(t, http.StatusOK, "高橋 ゲスト さんがその日の組織表にないため、依頼を断ります。")
 }

@@ -98,7 +98,7 @@ func testWhatIsFoundBeforeSaving(t *testing.T, w *consoletest.World) {
 	r := rules.Rule{ID: aggregate.NewID(), Name: "契約", Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{head}}}}
 	check := func() consoletest.Answer {
 		saved(w, &rules.Rules{Form: rules.Form, Rules: []rules.Rule{r}})
-		return b.Post(path, b.Get(path).Hidden("act", "check"))
+		return b.In("ja").Post(path, b.Get(path).Hidden("act", "check"))
 	}
 	check().Says(t, 200, "ルール 1「契約」: ① は、今日承認できる人が足りません。")
 	b.In("en").Post(path, b.Get(path).Hidden("act", "check")).Says(t, 200, "① finds too few people today who can stamp.")
