@@ -164,7 +164,7 @@ func (k *talk) makesRequest(t driver.T) {
 	t.Helper()
 	k.until(t, "the request offered", func(a *conversation.Aggregate) bool { return a.OpenOffer() != nil && k.rests(a) })
 	d := k.dialogue(t)
-	on := d.Shows("次の内容を依頼しようとしています")
+	on := d.Shows("The agent wants to make this request.")
 	var id string
 	k.until(t, "the task made", func(a *conversation.Aggregate) bool {
 		if len(a.Offered) != 1 {
