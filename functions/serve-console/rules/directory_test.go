@@ -147,12 +147,12 @@ func testAnUnknownDepartmentRefuses(t *testing.T, w *consoletest.World) {
 	x.Rules[0].When.Requester.Departments = []string{"GONE"}
 	x.Rules[0].When.Requester.Groups = []string{webapi.Approvers}
 	saved(w, x)
-	b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "GONE 今の組織表にも、次の変更日の組織表にもありません",
+	b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "GONE 今の組織表にありません",
 		"Slack のユーザーグループ 人事部承認者")
 	try := func(who string) consoletest.Answer {
 		return b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", who))
 	}
-	try("佐藤").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」: 部署の GONE が組織表のどの日にもないため、依頼を断ります。")
+	try("佐藤").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」: 部署の GONE が組織表にないため、依頼を断ります。")
 	try("田中").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」: 今日") // by the group
 	try("高橋").Says(t, http.StatusOK, "高橋 ゲスト さんがその日の組織表にないため、依頼を断ります。")
 }

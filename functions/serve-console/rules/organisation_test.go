@@ -174,7 +174,7 @@ func testStagesThatAFileEmptiesAreListed(t *testing.T, w *consoletest.World) {
 		return b.Upload(page, url.Values{"act": {"show"}}, []byte(file))
 	}
 	show("x", "x").Says(t, http.StatusOK).Lacks(t, ja.Say("stages"))
-	show("部長", "人事部長").Says(t, http.StatusOK, "ルール 1「支払」: ① が指定する 部", "(人事部) は、組織表のどの日にもありません。")
+	show("部長", "人事部長").Says(t, http.StatusOK, "ルール 1「支払」: ① が指定する 部", "(人事部) は、組織表にありません。")
 	show(",B,人事部", ",0B,人事部").Says(t, http.StatusOK, "① が指定する B は", "ルール 1「支払」: 条件が指定する部署 B は")
 
 	savedOrganisation(t, b, staffFile)
