@@ -31,8 +31,7 @@ func goesRound() scenario {
 		d.Card(first, "👉 いま: 経理")
 		d.reject(webapi.Tanaka, first, "reject_process", "データの検証を追加して", circulation.SendBack)
 		d.stamps(webapi.Alex, second, 1)
-		d.stamps(webapi.Tanaka, second, 2)
-		d.stamps(webapi.Alex, second, 3)
+		d.stamps(webapi.Tanaka, second, 2) // nobody else is left to ask: Alex stands in a stamp by now
 		d.untilCompleted()
 	}}
 }
@@ -157,7 +156,7 @@ func TestACrashAlongARouteChangesNothing(t *testing.T) {
 	defer b.standsIn(t, webapi.Alex, webapi.Suzuki)()
 	s := goesRound()
 	d, base := b.undisturbedRun(t, s)
-	if p := d.Load().Process(); p.Version != 2 || p.Status != aggregate.Approved || len(p.Acts) != 3 ||
+	if p := d.Load().Process(); p.Version != 2 || p.Status != aggregate.Approved || len(p.Acts) != 2 ||
 		p.Acts[0].Principal.User != webapi.Suzuki {
 		t.Fatalf("version %d is %s with %+v", p.Version, p.Status, p.Acts)
 	}
