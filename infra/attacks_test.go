@@ -201,13 +201,15 @@ func refused(why string) must {
 	}
 }
 
-// isShown: a person sees the arguments before the call, whatever the model says.
+// isShown: a person sees the arguments before the call, whatever the model says: among the steps, else by a gate of its own.
 func isShown(w *walk) {
-	s := w.steps[len(w.steps)-1]
+	s, unasked := w.steps[len(w.steps)-1], w.a.Process().Terms
+	expect.That(w, unasked.ApprovalRequired, "nobody is asked about the steps: %+v", unasked)
+	unasked.ApprovalRequired = false
 	spec, ok := w.attack.tools(w.T).Lookup(s.Tool)
 	args, err := tool.Parse(s.ToolInput)
 	expect.That(w, err == nil && ok && len(w.steps) == 2 &&
-		task.NeedsGate(s, w.a.Process().Terms, tool.Dynamic(spec, args)), "nobody is asked about %+v", w.steps)
+		task.NeedsGate(s, unasked, tool.Dynamic(spec, args)), "nobody is asked about %+v", w.steps)
 }
 
 // isHeld: if the value that a step refers to is null, the call is not made.

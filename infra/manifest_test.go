@@ -85,16 +85,15 @@ func TestManifestCallsTheRoutesOfTheAPI(t *testing.T) {
 	sameNames(t, "addresses in the manifest, as the template's routes", routes, called)
 }
 
-// receive-interaction answers exactly the entries of Slack's menus, by the names in its code.
+// receive-interaction answers exactly the entries of Slack's menus, by the names in its code, and the one command.
 func TestManifestOffersWhatTheCodeAnswers(t *testing.T) {
 	m := readManifest(t)
 	var offered []string
 	for _, s := range m.Features.Shortcuts {
 		offered = append(offered, s.CallbackID)
 	}
-	for _, c := range m.Features.SlashCommands {
-		offered = append(offered, c.Command)
-	}
+	expect.Must(t, len(m.Features.SlashCommands) == 1, "%+v", m.Features.SlashCommands)
+	expect.Is(t, m.Features.SlashCommands[0].Command, "/ringi")
 	code := source(t, "../functions/receive-interaction/*.go")
 	for _, name := range offered {
 		expect.That(t, strings.Contains(code, strconv.Quote(name)), "%s: no function answers it", name)

@@ -284,11 +284,10 @@ func testRemindedWhileItWaits(t *testing.T, w *pipelinetest.World) {
 	sweep(t, w, time.Second)
 	expect.Is(t, rows(), 1)
 	idle, reads, writes := calls(time.Minute)
-	expect.That(t, idle == store.Shards+2 && reads == 0 && writes == 0, "an idle sweep: %d, %d, %d", idle, reads, writes)
+	expect.That(t, idle == store.Shards+1 && reads == 0 && writes == 0, "an idle sweep: %d, %d, %d", idle, reads, writes)
 	q, reads, writes := calls(at.Sub(w.Now()))
-	// What waits, who stands in for whom, and the request; the settings, and that no organisation stands; two people and
-	// the row.
-	expect.That(t, q-idle == 3 && reads == 2 && writes == 3, "a day's: %d, %d, %d", q-idle, reads, writes)
+	// What waits, who stands in for whom, and the request; the settings; two people and the row.
+	expect.That(t, q-idle == 3 && reads == 1 && writes == 3, "a day's: %d, %d, %d", q-idle, reads, writes)
 	w.Cancel()
 	show(t, w)
 	sweep(t, w, 2*soon)

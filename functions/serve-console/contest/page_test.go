@@ -250,7 +250,7 @@ func searchesOfMembers(t *testing.T, w *consoletest.World) {
 		page.Lacks(t, "&lt;b&gt;20&lt;/b&gt;", "<b>1</b>")
 	}
 	admin.In("en").Get(k.Page()).Says(t, http.StatusOK,
-		"including web searches by anthropic: 4, $0.04 ($10.00 per 1,000, as of 2026-11-23)")
+		"including web searches by anthropic: 6, $0.06 ($10.00 per 1,000, as of 2026-11-23)")
 }
 
 func sentToModels(t *testing.T, w *consoletest.World) {
