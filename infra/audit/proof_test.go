@@ -46,7 +46,7 @@ func theEntries() []chain.Row {
 		action, resource, actor string
 		details                 any
 	}{
-		{"session.handed_over", aConversation, "claude", map[string]any{"task": taskID, "asked_by": "U0SATO", "hash": aggregate.HashOf(request)}},
+		{"session.handed_over", aConversation, "U0SATO", map[string]any{"task": taskID, "asked_by": "U0SATO", "hash": aggregate.HashOf(request)}},
 		{"task.created", taskID, "", "null"},
 		{"prompt.picked", "P1", "U0SATO", map[string]any{"version": 2, "team": "慎重チーム", "hash": aggregate.HashOf(policy)}},
 		{"prompt.approved", "P1", "U0SUZUKI", map[string]any{"version": 2, "hash": aggregate.HashOf(policy), "team": "慎重チーム", "score": 81.5, "picked_by": "U0SATO"}},
@@ -103,7 +103,7 @@ func TestAnExecutionIsProved(t *testing.T) {
 	out := expect.Value(printed(t, r))(t)
 	for _, want := range []string{
 		"policy version 2, sha256 " + aggregate.HashOf(policy) + ": stamped by U0SUZUKI at 2026-04-18T09:00:03.120Z",
-		"the draft of team 慎重チーム of a contest", "picked by U0SATO", "these very words: claude", "write step-4: an earlier attempt made it",
+		"the draft of team 慎重チーム of a contest", "picked by U0SATO", "these very words: U0SATO", "write step-4: an earlier attempt made it",
 		"steps version 1", "stamped by U0TANAKA", rowsWritten, messageSent,
 		"they follow from the stamped steps and 1 earlier results", "these very arguments: stamped by U0SUZUKI", "it holds",
 	} {

@@ -181,7 +181,7 @@ func (a *audited) provesWhatAnAgentDid(action *conversation.Action, made string)
 	expect.That(a, holds && strings.Contains(out, "this very payload: stamped by "+webapi.Sato) &&
 		strings.Contains(out, "files '"+action.Version+"'"), "prove an action: %s", out)
 	out, holds = a.audit(made)
-	expect.That(a, holds && strings.Contains(out, "these very words: codex") &&
+	expect.That(a, holds && strings.Contains(out, "these very words: "+webapi.Sato) &&
 		strings.Contains(out, "request 今月の勤怠をまとめて"), "prove what was handed over: %s", out)
 }
 

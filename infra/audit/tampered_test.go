@@ -119,7 +119,7 @@ func TestEveryTamperingWithARouteIsFound(t *testing.T) {
 		func(r *Receipt) *walked { return r.Execution.Writes[1].Gate }
 	for name, of := range map[string]func(r *Receipt) *walked{"steps": ofSteps, "step": ofStep} {
 		texts := changedTexts(t, name, of(&r), of)
-		expect.That(t, len(texts) > 140, "only %d fields", len(texts))
+		expect.That(t, len(texts) > 100, "only %d fields", len(texts))
 		j.changed(t, name, r, texts)
 		j.changed(t, name, r, changedActs(name, len(settling()), of))
 	}
