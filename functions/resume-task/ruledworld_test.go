@@ -208,7 +208,7 @@ func testOrganisation(t *testing.T, w *ruledWorld) {
 	p := w.opened(w.resume())
 	today := organisation.DateOf(w.Now().In(tenancy.Zone())).String()
 	expect.Same(t, p.Route.Stages[0].People, []circulation.Person{
-		{User: "U0BUCHO", Person: "2", Via: "manager 1 of " + pipelinetest.Requester + " as of " + today}})
+		{User: "U0BUCHO", Via: "manager 1 of " + pipelinetest.Requester + " as of " + today}})
 }
 
 // Somebody removes the organisation: nobody knows who the manager is, so their stage isn't left out as a vacant one.

@@ -251,7 +251,7 @@ func someRules() *rules.Rules {
 
 // turnLooks are pages of gates under a rule as Suzuki reads them: at their turn, at others', and after they acted.
 func turnLooks(w *consoletest.World) []look {
-	two := consoletest.Desk("経理", 2, webapi.Tanaka, webapi.Alex, webapi.Suzuki)
+	two := consoletest.Desk("経理", 2, webapi.Tanaka, webapi.Suzuki, "U0TAKADA", webapi.Alex)
 	act := func(user string, do aggregate.Act, reason string) {
 		w.T.Helper()
 		b := w.As(user)

@@ -164,8 +164,8 @@ func pulling(w *consoletest.World, ci agent.CI) (*consoletest.Conversation, *con
 	}}).Current()
 }
 
-// Whoever is asked about a pull request on the page is told what the card tells: what nobody wrote, to which vendor the
-// result goes, and who can read what.
+// Whoever is asked about a pull request on the page is told what the card tells: to which vendor the result goes, and
+// who can read what.
 func TestAPullRequestHasItsNotesOnThePage(t *testing.T) {
 	w := consoletest.New(t, storetest.Start(t))
 	w.Ref.Tenant = w.Tenant.ID
@@ -173,11 +173,11 @@ func TestAPullRequestHasItsNotesOnThePage(t *testing.T) {
 	b := w.As(webapi.Suzuki)
 	b.Get("/console/approvals").Says(t, 200, "プルリクエストの下書き acme/shop ← shop · 変更 1 件: a.py").Lacks(t, `{"title"`)
 	page := b.Get(k.Page())
-	page.Holds(t, "CI がシークレットを使って動きます", "Mend it", "誰も書いていない", "提供元", "この会話をコンソールで読めるのは",
+	page.Holds(t, "CI がシークレットを使って動きます", "Mend it", "提供元", "この会話をコンソールで読めるのは",
 		"acme/shop を GitHub で読める人は、誰でも", plus("+2")).
 		Lacks(t, `{&#34;title`)
 	b.Locale = "en"
-	b.Get(k.Page()).Holds(t, "nobody wrote in this conversation", "Anyone who can read acme/shop on GitHub", "its vendor")
+	b.Get(k.Page()).Holds(t, "Anyone who can read acme/shop on GitHub", "its vendor")
 	b.Locale = "ja"
 
 	b.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "いりません"))
