@@ -56,8 +56,8 @@ func stamps(d *driver.Request, key string, all ...[2]string) {
 	}
 }
 
-// agree waits until a request is carried out, and checks that all that people see of it says the same: card, page,
-// register and sheet name each stage and hand, page and sheet also what was said; the log has each act once, and both
+// agree waits until a request is carried out, and checks that all that people see of it says the same: card, page
+// and register name each stage and hand, the page also what was said; the log has each act once, and both
 // verifiers find that it holds.
 func agree(t *testing.T, d *driver.Request, said ...string) *task.Aggregate {
 	t.Helper()
@@ -74,9 +74,9 @@ func agree(t *testing.T, d *driver.Request, said ...string) *task.Aggregate {
 		return html.UnescapeString(page)
 	}
 	shown := map[string]string{"card": driver.Face(d.Card("CARD#process#"+p.Key()[len("PROCESS#"):], number)),
-		"page": get("/console/tasks/" + d.Ref.ID), "sheet": get("/console/register/" + number)}
+		"page": get("/console/tasks/" + d.Ref.ID)}
 	file := csv.NewReader(strings.NewReader(strings.TrimPrefix(
-		get("/console/register/file.csv?by=decisions"), "\ufeff")))
+		get("/console/register/file.csv"), "\ufeff")))
 	file.FieldsPerRecord = -1
 	for _, row := range expect.Value(file.ReadAll())(t) {
 		if slices.Contains(row, number) {
@@ -98,7 +98,7 @@ func agree(t *testing.T, d *driver.Request, said ...string) *task.Aggregate {
 				}
 			}
 		}
-		if where == "page" || where == "sheet" {
+		if where == "page" {
 			says = append(says, said...)
 		}
 		for _, want := range says {
