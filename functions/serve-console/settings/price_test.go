@@ -85,6 +85,6 @@ func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
 func testAnothersPrice(t *testing.T, w *consoletest.World) {
 	b, late := w.As(webapi.Suzuki), opened(w, "max_versions", "7")
 	b.Post(budgetPage, prices(w)).Leads(t, budgetPage+"?done=saved")
-	b.Post(budgetPage, late).Says(t, http.StatusConflict)
+	b.Post(budgetPage, late).Says(t, http.StatusConflict, box.Model)
 	expect.Same(t, []tenancy.ModelPrice{box}, w.SettingsNow().Prices)
 }
