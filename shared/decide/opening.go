@@ -26,10 +26,9 @@ import (
 // the settings' revision, the rows of the tools and of the organisation, so what changed meanwhile is decided anew.
 // Rules that have ended leave the gate to the settings.
 //
-// Askers are all whose words the content was made of: the requester, who wrote what was forwarded, whose messages in
-// the thread or conversation models were shown, who picked the draft. Apps are none. Whoever rejects asks for nothing,
-// since one rejection would otherwise take an approver away from every later version. More than 100 askers go along no
-// route.
+// Askers are the requester, whoever filled in the form again, and who picked the draft; whose words models were shown
+// is none. Whoever rejects asks for nothing, since one rejection would otherwise take an approver away from every later
+// version.
 //
 // Before a step the rules are asked again about the request as a whole: this call as it is about to be made, earlier
 // ones as they were made, later ones as planned. So amounts in several steps count together, and no step meets a rule

@@ -34,11 +34,12 @@ func (o office) Members(group string) []string { return o.groups[group] }
 func (o office) Here(p circulation.Person, _ string) bool            { return p.User != "LEFT" }
 func (o office) Departments(p circulation.Person, _ string) []string { return o.departments[p.User] }
 
-// asked is a request of Sato's in C1, for these steps.
+// asked is a request of Sato's in C1, whose form Ito filled in again, for these steps.
 func askersOf(steps ...task.Step) *Steps {
 	a := &task.Aggregate{
 		Head:    task.Head{Head: aggregate.Head{Requester: "SATO"}},
 		Request: &task.Request{User: "SATO", Channel: "C1", ChannelType: "channel"},
+		Prompts: []*task.Prompt{{EditedBy: "ITO"}},
 	}
 	now := time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)
 	calls, _ := CallsOf("T1", steps, nil)

@@ -70,6 +70,11 @@ func (r *routes) Waiting(
 	return out, err
 }
 
+// StandIns are none.
+func (r *routes) StandIns(context.Context, string, string) ([]circulation.StandIn, error) {
+	return nil, nil
+}
+
 func (r *routes) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
 	x, err := r.many.Load(ctx, ref)
 	a := x.(*task.Aggregate)
