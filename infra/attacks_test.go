@@ -201,15 +201,17 @@ func refused(why string) must {
 	}
 }
 
-// isShown: a person sees the arguments before the call, whatever the model says: among the steps, else by a gate of its own.
+// isShown: a person sees the arguments before the call, whatever the model says: among the steps, else by a gate of its
+// own, which a target out of an earlier result has in any case.
 func isShown(w *walk) {
-	s, unasked := w.steps[len(w.steps)-1], w.a.Process().Terms
-	expect.That(w, unasked.ApprovalRequired, "nobody is asked about the steps: %+v", unasked)
-	unasked.ApprovalRequired = false
+	s, terms := w.steps[len(w.steps)-1], w.a.Process().Terms
+	expect.That(w, terms.ApprovalRequired, "nobody is asked about the steps: %+v", terms)
 	spec, ok := w.attack.tools(w.T).Lookup(s.Tool)
 	args, err := tool.Parse(s.ToolInput)
-	expect.That(w, err == nil && ok && len(w.steps) == 2 &&
-		task.NeedsGate(s, unasked, tool.Dynamic(spec, args)), "nobody is asked about %+v", w.steps)
+	dynamic := tool.Dynamic(spec, args)
+	terms.ApprovalRequired = dynamic
+	expect.That(w, err == nil && ok && len(w.steps) == 2 && task.NeedsGate(s, terms, dynamic),
+		"nobody is asked about %+v", w.steps)
 }
 
 // isHeld: if the value that a step refers to is null, the call is not made.
