@@ -70,9 +70,10 @@ func (r *routes) Waiting(
 	return out, err
 }
 
-// StandIns are none.
+// StandIns are counted.
 func (r *routes) StandIns(context.Context, string, string) ([]circulation.StandIn, error) {
-	return nil, nil
+	r.lookups++
+	return slices.Clone(r.stands), nil
 }
 
 func (r *routes) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
