@@ -297,16 +297,5 @@ func requestLooks(full *consoletest.World) (all []look) {
 		all = append(all, look{name: "request-" + string(s), path: "/console/tasks/" + ids[s], daily: true})
 	}
 	slices.SortFunc(all, func(a, b look) int { return strings.Compare(a.name, b.name) })
-	full.Made(consoletest.Requested{User: webapi.Suzuki, Channel: webapi.HR, Kind: "channel",
-		Title: "営業部の残業をまとめて、部長に送って"})
-	full.Draft(tenancy.DefaultSettings())
-	full.AskForSteps(pipelinetest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
-		consoletest.Message(2, "集計の結果をお送りします。\nご確認をお願いします。"))
-	giveBack(full, webapi.Sato)
-	id := full.Load().Process().ID
-	form := full.TaskPage() + "/edit/" + id
-	return append(all, look{name: "edited-returned", path: full.TaskPage(), daily: true},
-		look{name: "edited", path: form, daily: true}, look{name: "edited-refused", path: form, daily: true,
-			form: url.Values{"hash": {full.Load().AskedHash(id)}, "edit_1_0": {"営業部"}, "edit_1_1": {"休職"},
-				"edit_2_1": {"部長"}, "edit_2_2": {"集計の結果をお送りします。"}}})
+	return all
 }

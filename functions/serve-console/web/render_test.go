@@ -193,7 +193,7 @@ func TestTheMenuHasThreeGroups(t *testing.T) {
 		all, own := menu(admin.Get("/console/tools/marks/send_slack_dm")), menu(member.Get("/console"))
 		expect.Same(t, groups, titles(all))
 		expect.Same(t, groups[:1], titles(own))
-		expect.Is(t, strings.Count(all, `class="to"`), 14, "pages for administrators")
+		expect.Is(t, strings.Count(all, `class="to"`), 13, "pages for administrators")
 		expect.Is(t, strings.Count(own, `class="to"`), 5, "pages for members")
 		expect.That(t, strings.Contains(all, `href="/console/tools" aria-current="page"`) &&
 			strings.Contains(own, `href="/console" aria-current="page"`), "the menu doesn't say where one is")
