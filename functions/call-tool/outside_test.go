@@ -273,11 +273,7 @@ func (keiri) Manager(circulation.Person, string) (p circulation.Person, found bo
 func (keiri) Topmost(circulation.Person, string) bool                               { return false }
 func (keiri) Over(string, string, string) (p circulation.Person, found bool)        { return p, false }
 func (keiri) Holders(string, string, string) []circulation.Person                   { return nil }
-func (keiri) LeaveAbove(circulation.Person, string) []circulation.Person            { return nil }
 func (keiri) NameOf(department string) string                                       { return department }
-func (keiri) Absences(circulation.Person, string) []circulation.StandIn             { return nil }
-func (keiri) StandsOver(string, string, string) bool                                { return false }
-func (keiri) Outranks(circulation.Person, string, string) bool                      { return false }
 
 // A rule that names calls says who stamps them. Of a group Slack is asked by a run; while Slack is silent that is put
 // off, and where nobody is found the call is refused.

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store"
 	"ringi/shared/store/records"
 	"ringi/shared/words/language"
 )
@@ -72,15 +71,6 @@ type AskSlack interface {
 	Post(ctx context.Context, channel, thread string, m card.Message, about slackapi.Metadata) (ts string, err error)
 	Delete(ctx context.Context, channel, ts string) error
 	OpenDM(ctx context.Context, user string) (channel string, err error)
-}
-
-// RequestsOf returns Requests over a table.
-func RequestsOf(rows *store.TaskStore, slack AskSlack, known *people.People, now func() time.Time) Requests {
-	kept := struct {
-		*store.TaskStore
-		records.Notes
-	}{rows, records.NotesOf(rows.Table())}
-	return Requests{Store: kept, Slack: slack, People: known, Now: now}
 }
 
 // Make posts a message that says who requests what, and makes a task of it as if the person had written it. A

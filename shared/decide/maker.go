@@ -11,9 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -52,21 +50,6 @@ type Subject interface {
 	MayWithdraw(id string, by aggregate.Actor, p aggregate.Policy) error
 	// End ends the subject, unless it is a call that is made, or is over: aggregate.ErrInFlight, aggregate.ErrDecided.
 	End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
-}
-
-// TitleOf returns what a model called a subject, or a call's tool; "" while it has no title.
-func TitleOf(a Subject) string {
-	switch of := a.(type) {
-	case *task.Aggregate:
-		if of.Task != nil {
-			return of.Task.Title
-		}
-	case *conversation.Aggregate:
-		return of.Conversation.Title
-	case *call.Aggregate:
-		return of.Call.Tool
-	}
-	return ""
 }
 
 // Store loads and commits aggregates of all kinds.

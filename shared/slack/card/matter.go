@@ -184,9 +184,6 @@ func (w *askWords) filesHint(together int64) string {
 		"each", Size(min(task.MaxFileBytes, together)), "all", Size(together))
 }
 
-// MatterSeveral says that several values may be chosen.
-func MatterSeveral(locale string) string { return askWordsOf.In(locale).MatterSeveral }
-
 // MatterFilesFault says which of a form's files can't be attached, or that they are too many or too large; "": all can.
 // wrong reports whether one is of a kind that can't.
 func MatterFilesFault(locale string, files []aggregate.SharedFile, together int64, wrong func(i int) bool) string {

@@ -1,7 +1,6 @@
 package legible
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -43,18 +42,6 @@ func Look(text string) string {
 		}
 		return r
 	}, Narrow(text)))
-}
-
-// Resemble reports whether one text can be taken for the other: they look the same but for case, and for letters of
-// other scripts in the place of Latin ones.
-func Resemble(a, b string) bool {
-	poses := func(r, as rune) bool {
-		return plain(as) && (unicode.Is(unicode.Greek, r) || unicode.In(r, foreign...) ||
-			strings.ContainsRune(lookalikes, r) || styled(r))
-	}
-	return slices.EqualFunc([]rune(Look(a)), []rune(Look(b)), func(r, s rune) bool {
-		return unicode.ToLower(r) == unicode.ToLower(s) || poses(r, s) || poses(s, r)
-	})
 }
 
 var (
