@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
@@ -13,13 +12,12 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-const company = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_from,valid_to
-1,President,a@example.com,HQ,,社長,1,employee,,
-2,Head,b@example.com,SALES,HQ,部長,2,employee,,2026-12-31
-6,Next head,n@example.com,SALES,HQ,部長,2,employee,2027-01-01,
-3,Requester,r@example.com,SALES,HQ,,,employee,,
-4,Contractor,c@example.com,SALES,HQ,主任,3,contractor,,
-5,Nobody here,,SALES,HQ,主任,3,employee,,
+const company = `employee_number,name,email,department_code,parent_department,position,rank,employment
+1,President,a@example.com,HQ,,社長,1,employee
+2,Head,b@example.com,SALES,HQ,部長,2,employee
+3,Requester,r@example.com,SALES,HQ,,,employee
+4,Contractor,c@example.com,SALES,HQ,主任,3,contractor
+5,Nobody here,,SALES,HQ,主任,3,employee
 `
 
 // workspace says who is a guest or gone, and who is in the group S1.
@@ -35,7 +33,7 @@ func (w workspace) Handle(g string) string  { return g }
 func organised(t *testing.T) *Organisation {
 	t.Helper()
 	o := expect.Value(organisation.Read([]byte(company)))(t)
-	m := o.Match(accounts("A", "B", "R", "C", "N", "X"))
+	m := o.Match(accounts("A", "B", "R", "C", "X"))
 	m.Accounts["3"] = []organisation.Matched{{ID: "R"}, {ID: "R2"}} // an administrator said that both are theirs
 	m.Accounts["2"] = []organisation.Matched{{ID: "B0"}, {ID: "B"}}
 	return &Organisation{Version: "v1", People: o, Accounts: m.Kept()}
@@ -56,7 +54,7 @@ func matchedWith(t *testing.T, file string, users ...string) *Organisation {
 	return &Organisation{Version: "v1", People: o, Accounts: o.Match(accounts(users...)).Kept()}
 }
 
-const day, later = "2026-11-25", "2027-01-01"
+const day = "2026-11-25"
 
 // found resolves a stage for R, and writes whom it asks or why nobody.
 func found(t *testing.T, d *Directory, on string, s rules.Stage) string {
@@ -89,9 +87,6 @@ func TestAChannelIsEmptyIfNobodyElseThereMayStamp(t *testing.T) {
 		got := NewDirectory(org, workspace{"", []string{"R", users}}).Empty("C1", askers, day)
 		expect.That(t, got == empty, "%s: X is in no organisation, C is a contractor, A an employee", users)
 	}
-	w = workspace{"", []string{"R", "B"}}
-	expect.That(t, !NewDirectory(org, w).Empty("C1", askers, day) && NewDirectory(org, w).Empty("C1", askers, later),
-		"B leaves")
 }
 
 func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {
@@ -104,20 +99,16 @@ func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {
 	}
 	group := rules.Stage{Who: rules.Who{Kind: rules.WhoGroup, Group: "S1"}}
 	for name, c := range map[string]struct {
-		on    string
 		stage rules.Stage
 		want  string
 	}{
-		"the manager, by the account that is left":   {day, manager(1), "B2 (manager 1 of R as of " + day + ")"},
-		"who takes over, on that day":                {later, manager(1), "N6 (manager 1 of R as of " + later + ")"},
-		"the manager's manager":                      {day, manager(2), "A1 (manager 2 of R as of " + day + ")"},
-		"a position":                                 {day, position("部長"), "B2 (部長 of SALES as of " + day + ")"},
-		"its next holder":                            {later, position("部長"), "N6 (部長 of SALES as of " + later + ")"},
-		"of people without an account who may, over": {day, position("主任"), "B2 (over 主任 of SALES as of " + day + ")"},
-		"no second account, stranger or contractor":  {day, group, "A1 (group S1)"},
-		"nobody on a day that is none":               {"tomorrow", manager(1), "refused: above"},
+		"the manager, by the account that is left":   {manager(1), "B2 (manager 1 of R as of " + day + ")"},
+		"the manager's manager":                      {manager(2), "A1 (manager 2 of R as of " + day + ")"},
+		"a position":                                 {position("部長"), "B2 (部長 of SALES as of " + day + ")"},
+		"of people without an account who may, over": {position("主任"), "B2 (over 主任 of SALES as of " + day + ")"},
+		"no second account, stranger or contractor":  {group, "A1 (group S1)"},
 	} {
-		got := found(t, NewDirectory(organised(t), w), c.on, c.stage)
+		got := found(t, NewDirectory(organised(t), w), day, c.stage)
 		expect.That(t, got == c.want, "%s: %q, want %q", name, got, c.want)
 	}
 	w.gone = "A "
@@ -134,17 +125,12 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 	expect.Same(t, f, rules.Facts{On: day, Requester: circulation.Person{User: "R", Person: "3"}, Organised: true,
 		Departments: []string{"SALES", "HQ"}, Department: "SALES", Groups: []string{"S1"}})
 
-	// who has left, who hasn't begun, and whom nobody knows
 	d := NewDirectory(organised(t), workspace{})
-	for on, want := range map[string]map[string]bool{day: {"B": true, "N": false, "X": false},
-		later: {"B": false, "N": true}} {
-		for user, here := range want {
-			f := rules.Facts{On: on, Askers: []circulation.Person{d.Person(user)}}
-			AskedBy(&f, &rules.Rules{}, d, "R")
-			expect.Is(t, len(f.Absent) == 0, here, user, on)
-			expect.Is(t, x.Match(&f).Stranger.User == "", here, user, on)
-			expect.Is(t, Stranger(d, expect.Value(time.Parse(time.DateOnly, on))(t), "R", user) == "", here, user, on)
-		}
+	for user, here := range map[string]bool{"B": true, "X": false} {
+		f := rules.Facts{On: day, Askers: []circulation.Person{d.Person(user)}}
+		AskedBy(&f, &rules.Rules{}, d, "R")
+		expect.Is(t, len(f.Absent) == 0, here, user)
+		expect.Is(t, x.Match(&f).Stranger.User == "", here, user)
 	}
 
 	none := NewDirectory(nil, workspace{members: []string{"R"}})
@@ -156,37 +142,36 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 	expect.That(t, none.MayStamp(f.Requester, day), "a full member")
 }
 
-const firm = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_from,valid_to
-1,President,a@example.com,HQ,,社長,1,employee,,
-2,Director,b@example.com,DIV,HQ,本部長,2,employee,,
-3,Head,h@example.com,SALES,DIV,部長,3,employee,,2026-10-31
-4,Chief,c@example.com,SEC,SALES,課長,4,employee,,
-5,Requester,r@example.com,SEC,SALES,,,employee,,
-6,Clerk,,SALES,DIV,,,employee,,
+const firm = `employee_number,name,email,department_code,parent_department,position,rank,employment
+1,President,a@example.com,HQ,,社長,1,employee
+2,Director,b@example.com,DIV,HQ,本部長,2,employee
+3,Head,h@example.com,SALES,DIV,部長,3,employee
+4,Chief,c@example.com,SEC,SALES,課長,4,employee
+5,Requester,r@example.com,SEC,SALES,,,employee
+6,Clerk,,SALES,DIV,,,employee
 `
 
-// The post of 部長 of SALES is vacant, and the requester's own superior is a 課長 below it: who stands over the post takes
-// the place, and the stage says that it is vacant.
-func TestAVacantPostGoesToWhoStandsOverIt(t *testing.T) {
+// The 部長 of SALES has no account any more, and the requester's own superior is a 課長 below: who stands over the post
+// takes the place.
+func TestAPostWhoseHolderIsGoneGoesToWhoStandsOverIt(t *testing.T) {
 	org := matchedWith(t, firm, "A", "B", "H", "C", "R", "X")
 	post := func(of, name string) rules.Stage {
 		return rules.Stage{Who: rules.Who{Kind: rules.WhoPosition, Position: name, Department: of}}
 	}
 	for name, c := range map[string]struct {
-		on    string
 		gone  string
 		stage rules.Stage
 		want  string
 	}{
-		"held":                   {"2026-10-31", "", post("SALES", "部長"), "H3 (部長 of SALES as of 2026-10-31)"},
-		"vacant":                 {day, "", post("SALES", "部長"), "B2 (over 部長 of SALES as of " + day + ")"},
-		"and who stands over it": {day, "B ", post("SALES", "部長"), "A1 (manager 1 of B as of " + day + ")"},
-		"a post nobody ever had": {day, "", post("SEC", "係長"), "refused: unknown"},
-		"typed in wide letters":  {"2026-10-31", "", post("ＳＡＬＥＳ", "部長"), "H3 (部長 of ＳＡＬＥＳ as of 2026-10-31)"},
-		"of no department":       {day, "", post("NONE", "部長"), "refused: unknown"},
-		"at the top":             {day, "A ", post("HQ", "社長"), "refused: standing"},
+		"held":                   {"", post("SALES", "部長"), "H3 (部長 of SALES as of " + day + ")"},
+		"gone":                   {"H ", post("SALES", "部長"), "B2 (over 部長 of SALES as of " + day + ")"},
+		"and who stands over it": {"H B ", post("SALES", "部長"), "A1 (manager 1 of B as of " + day + ")"},
+		"a post nobody ever had": {"", post("SEC", "係長"), "refused: unknown"},
+		"typed in wide letters":  {"", post("ＳＡＬＥＳ", "部長"), "H3 (部長 of ＳＡＬＥＳ as of " + day + ")"},
+		"of no department":       {"", post("NONE", "部長"), "refused: unknown"},
+		"at the top":             {"A ", post("HQ", "社長"), "refused: standing"},
 	} {
-		got := found(t, NewDirectory(org, workspace{gone: c.gone}), c.on, c.stage)
+		got := found(t, NewDirectory(org, workspace{gone: c.gone}), day, c.stage)
 		expect.Is(t, got, c.want, name)
 	}
 }
@@ -194,23 +179,23 @@ func TestAVacantPostGoesToWhoStandsOverIt(t *testing.T) {
 // The rank of a post that the file never ranks isn't known: who leads its department may stand below it, and is then
 // the asker's own superior, and so may who leads the department of a holder whose account is disabled. A department may
 // have had nobody but who held the post.
-func TestAVacantPostNeverGoesBelowIt(t *testing.T) {
-	const header = "employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to\n"
-	const above = "2,Director,b@example.com,DIV,,本部長,2,employee,\n"
-	const chief = "4,Chief,c@example.com,SALES,DIV,課長,4,employee,\n"
-	const left = "3,Head,h@example.com,SALES,DIV,部長,,employee,2026-10-31\n"
-	const section = "4,Chief,c@example.com,SEC,SALES,課長,4,employee,\n"
+func TestAPostNeverGoesBelowIt(t *testing.T) {
+	const header = "employee_number,name,email,department_code,parent_department,position,rank,employment\n"
+	const above = "2,Director,b@example.com,DIV,,本部長,2,employee\n"
+	const chief = "4,Chief,c@example.com,SALES,DIV,課長,4,employee\n"
+	const gone = "3,Head,h@example.com,SALES,DIV,部長,,employee\n"
+	const section = "4,Chief,c@example.com,SEC,SALES,課長,4,employee\n"
 	const want = "B2 (over 部長 of SALES as of " + day + ")"
 	for name, c := range map[string][2]string{
 		"nobody ever had it":           {above + chief, "refused: unknown"},
-		"another department has it":    {above + chief + "3,Other,,OTHER,DIV,部長,3,employee,\n", "refused: unknown"},
-		"no rank, a chief in it":       {above + chief + left, want},
-		"without rank, a chief in it":  {above + chief + left + "8,Other,,OTHER,DIV,部長,,employee,\n", want},
-		"its rank is another's":        {above + chief + left + "8,Other,,OTHER,DIV,部長,3,employee,\n", want},
-		"who left was all of it":       {above + section + "3,Head,h@example.com,SALES,DIV,部長,3,employee,2026-10-31\n", want},
-		"the same, and it was ranked":  {above + chief + "3,Head,h@example.com,SALES,DIV,部長,3,employee,2026-10-31\n", want},
-		"its holder can't stamp":       {above + chief + "3,Head,h@example.com,SALES,DIV,部長,,employee,\n", want},
-		"nor can, and nobody is over":  {chief + "3,Head,h@example.com,SALES,DIV,部長,,employee,\n", "refused: standing"},
+		"another department has it":    {above + chief + "3,Other,,OTHER,DIV,部長,3,employee\n", "refused: unknown"},
+		"no rank, a chief in it":       {above + chief + gone, want},
+		"without rank, a chief in it":  {above + chief + gone + "8,Other,,OTHER,DIV,部長,,employee\n", want},
+		"its rank is another's":        {above + chief + gone + "8,Other,,OTHER,DIV,部長,3,employee\n", want},
+		"who is gone was all of it":    {above + section + "3,Head,h@example.com,SALES,DIV,部長,3,employee\n", want},
+		"the same, and it was ranked":  {above + chief + "3,Head,h@example.com,SALES,DIV,部長,3,employee\n", want},
+		"its holder can't stamp":       {above + chief + "3,Head,h@example.com,SALES,DIV,部長,,employee\n", want},
+		"nor can, and nobody is over":  {chief + "3,Head,h@example.com,SALES,DIV,部長,,employee\n", "refused: standing"},
 		"no row of it: what is above?": {above + section, "refused: unknown"},
 	} {
 		d := NewDirectory(matchedWith(t, header+c[0], "B", "H", "C"), workspace{gone: "H "})
@@ -221,20 +206,19 @@ func TestAVacantPostNeverGoesBelowIt(t *testing.T) {
 // A rule asks the 部長 of 0010. However a new file writes either, the head is still there: the stage asks them, or nobody
 // can say that the post is vacant, and the request is refused with the name of what the file doesn't have.
 func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
-	const head = "employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to\n" +
-		"1,President,a@example.com,HQ,,社長,1,employee,\n5,Requester,r@example.com,HQ,,,,employee,\n"
+	const head = "employee_number,name,email,department_code,parent_department,position,rank,employment\n" +
+		"1,President,a@example.com,HQ,,社長,1,employee\n5,Requester,r@example.com,HQ,,,,employee\n"
 	const unknown = "unknown 部長 (0010)"
 	for name, c := range map[string][2]string{
-		"as it is":               {"0010,HQ,部長,2,employee,", "B"},
-		"with a blank":           {"0010,HQ,部　長,2,employee,", "B"},
-		"copied from a PDF":      {"0010,HQ,部\u2ed1,2,employee,", "B"},
-		"with blanks":            {"0010 ,HQ, 部 長　,2,employee,", "B"},
-		"in full width":          {"００１０,HQ,部長,2,employee,", "B"},
-		"vacant since yesterday": {"0010,HQ,部長,2,employee,2026-11-24\n9,Clerk,,0010,HQ,,,employee,", "A"},
-		"Excel took the zeros":   {"10,HQ,部長,2,employee,", "unknown 0010"},
-		"a longer name":          {"0010,HQ,営業部長,2,employee,", unknown},
-		"another post":           {"0010,HQ,部長代理,2,employee,", unknown},
-		"moved elsewhere":        {"0020,HQ,部長,2,employee,\n9,Clerk,,0010,HQ,,,employee,", unknown},
+		"as it is":             {"0010,HQ,部長,2,employee", "B"},
+		"with a blank":         {"0010,HQ,部　長,2,employee", "B"},
+		"copied from a PDF":    {"0010,HQ,部\u2ed1,2,employee", "B"},
+		"with blanks":          {"0010 ,HQ, 部 長　,2,employee", "B"},
+		"in full width":        {"００１０,HQ,部長,2,employee", "B"},
+		"Excel took the zeros": {"10,HQ,部長,2,employee", "unknown 0010"},
+		"a longer name":        {"0010,HQ,営業部長,2,employee", unknown},
+		"another post":         {"0010,HQ,部長代理,2,employee", unknown},
+		"moved elsewhere":      {"0020,HQ,部長,2,employee\n9,Clerk,,0010,HQ,,,employee", unknown},
 	} {
 		org := matchedWith(t, head+"2,Head,b@example.com,"+c[0]+"\n", "A", "B", "R")
 		expect.Is(t, asked(t, NewDirectory(org, workspace{})), c[1], name)
@@ -244,11 +228,11 @@ func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
 
 // A refusal names a department as people call it.
 func TestARefusalNamesTheDepartment(t *testing.T) {
-	const head = "employee_number,name,email,department_code,department_name,position,rank,employment\n" +
-		"1,President,a@example.com,HQ,Office,社長,1,employee\n5,Requester,r@example.com,HQ,Office,,,employee\n"
+	const head = "employee_number,name,email,department_code,department_name,parent_department,position,rank,employment\n" +
+		"1,President,a@example.com,HQ,Office,,社長,1,employee\n5,Requester,r@example.com,HQ,Office,,,,employee\n"
 	for row, want := range map[string]string{
-		"2,Head,b@example.com,0010,営業部,課長,2,employee": "unknown 部長 (営業部)",
-		"2,Head,b@example.com,0010,,課長,2,employee":    "unknown 部長 (0010)",
+		"2,Head,b@example.com,0010,営業部,HQ,課長,2,employee": "unknown 部長 (営業部)",
+		"2,Head,b@example.com,0010,,HQ,課長,2,employee":    "unknown 部長 (0010)",
 	} {
 		d := NewDirectory(matchedWith(t, head+row+"\n", "A", "B", "R"), workspace{})
 		expect.Is(t, asked(t, d), want)
@@ -257,23 +241,20 @@ func TestARefusalNamesTheDepartment(t *testing.T) {
 
 // That nobody stands above the requester only the file can say.
 func TestAManagerWhomTheFileDoesNotTellIsNotVacant(t *testing.T) {
-	const head = "employee_number,name,email,department_code,parent_department,position,rank,manager,employment,valid_to\n"
-	const top = "1,President,a@example.com,HQ,,社長,1,,employee,\n"
+	const head = "employee_number,name,email,department_code,parent_department,position,rank,manager,employment\n"
+	const top = "1,President,a@example.com,HQ,,社長,1,,employee\n"
 	level := func(n int) rules.Who { return rules.Who{Kind: rules.WhoManager, Level: n} }
 	for name, c := range map[string]struct {
 		rows  string
 		level int
 		want  string
 	}{
-		"above the top": {top + "5,Req,r@example.com,SALES,HQ,,,,employee,\n", 2, "A"},
-		"the top asks":  {"5,Req,r@example.com,HQ,,社長,1,,employee,\n1,A,a@example.com,HQ,,,,,employee,\n", 1, "vacant "},
-		"named":         {"1,A,a@example.com,HQ,,,,,employee,\n5,Req,r@example.com,HQ,,,,1,employee,\n", 2, "A"},
-		"the named one has left": {
-			top + "7,G,,SALES,,,,,employee,2026-11-01\n5,Req,r@example.com,SALES,,,,7,employee,\n", 1, "above ",
-		},
-		"a parent without a row": {top + "5,Req,r@example.com,SALES,EIGYO,,,,employee,\n", 1, "above "},
+		"above the top":          {top + "5,Req,r@example.com,SALES,HQ,,,,employee\n", 2, "A"},
+		"the top asks":           {"5,Req,r@example.com,HQ,,社長,1,,employee\n1,A,a@example.com,HQ,,,,,employee\n", 1, "vacant "},
+		"named":                  {"1,A,a@example.com,HQ,,,,,employee\n5,Req,r@example.com,HQ,,,,1,employee\n", 2, "A"},
+		"a parent without a row": {top + "5,Req,r@example.com,SALES,EIGYO,,,,employee\n", 1, "above "},
 		"above the head, no row": {
-			"1,A,a@example.com,SALES,EIGYO,部長,2,,employee,\n5,Req,r@example.com,SALES,EIGYO,,,,employee,\n", 2, "above ",
+			"1,A,a@example.com,SALES,EIGYO,部長,2,,employee\n5,Req,r@example.com,SALES,EIGYO,,,,employee\n", 2, "above ",
 		},
 	} {
 		d := NewDirectory(matchedWith(t, head+c.rows, "A", "R"), workspace{})

@@ -45,6 +45,7 @@ func ways() map[task.Status][]task.Decision {
 	begin := func(a agg) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, now) }
 	finish := func(a agg) (aggregate.Change, error) { return a.FinishPrompt(a.Head.Run, "方針", s, now) }
 	approve := func(a agg) (aggregate.Change, error) { return decide.Approve(a, a.Prompt().ID, by, policy, now) }
+	unasked := func(a agg) (aggregate.Change, error) { return a.ApproveUnasked(a.Prompt().ID, now) }
 	plan := func(a agg) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, now) }
 	planned := func(a agg) (aggregate.Change, error) { return a.FinishProcess(a.Head.Run, step, "", s, now) }
 	stamp := func(a agg) (aggregate.Change, error) { return decide.Approve(a, a.Process().ID, by, policy, now) }
@@ -58,8 +59,8 @@ func ways() map[task.Status][]task.Decision {
 	return map[task.Status][]task.Decision{
 		task.StatusDrafting: {extract, begin},
 		task.StatusWaits:    {extract, begin, finish},
-		task.StatusReturned: {extract, begin, finish, func(a agg) (aggregate.Change, error) {
-			return decide.GiveBack("直して")(a, a.Prompt().ID, by, policy, now)
+		task.StatusReturned: {extract, begin, finish, unasked, plan, planned, func(a agg) (aggregate.Change, error) {
+			return decide.GiveBack("直して")(a, a.Process().ID, by, policy, now)
 		}},
 		task.StatusNotDrafted: {func(a agg) (aggregate.Change, error) {
 			return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", now)
@@ -94,7 +95,11 @@ func TestEachStatusHasItsList(t *testing.T) {
 	for _, status := range task.Statuses {
 		for range 2 {
 			n++
-			ref := received(t, s, "T0TEAM", "U0ONE", fmt.Sprint(status, " ", n), n)
+			var form *task.Matter
+			if status == task.StatusReturned { // only a form is given back
+				form = &task.Matter{Kind: "支出", Title: "ペンの購入", Description: "在庫がないため。"}
+			}
+			ref := received(t, s, "U0ONE", fmt.Sprint(status, " ", n), form, n)
 			for i, d := range all[status] {
 				_, err := s.Decide(t.Context(), ref, d)
 				expect.Must(t, err == nil, "%s: decision %d: %v", status, i, err)
@@ -135,12 +140,13 @@ func TestEachStatusHasItsList(t *testing.T) {
 	expect.That(t, err != nil, "a status of the data model is taken")
 }
 
-// received makes a request.
-func received(t *testing.T, s *store.TaskStore, team, user, text string, n int) aggregate.Ref {
+// received makes a request, with a form or without.
+func received(t *testing.T, s *store.TaskStore, user, text string, form *task.Matter, n int) aggregate.Ref {
 	t.Helper()
+	const team = "T0TEAM"
 	now := at().Add(time.Duration(n) * time.Second)
 	r := task.Request{TeamID: team, Channel: "C0CHANNEL", ChannelType: "channel", User: user, Text: text,
-		Source: task.SourceChannel}
+		Source: task.SourceChannel, Matter: form}
 	r.MessageTS = fmt.Sprintf("17700000%02d.000100", n)
 	r.ThreadTS = r.MessageTS
 	c, ref, err := task.Receive(aggregate.TenantID(team), r, now)

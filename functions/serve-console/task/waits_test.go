@@ -103,15 +103,15 @@ func testOwedByEnd(t *testing.T, w *consoletest.World) {
 }
 
 func testOwedLate(t *testing.T, w *consoletest.World) {
-	onRoute(w, consoletest.Desk("課長", 1, webapi.Alex), consoletest.Desk("部長", 1, webapi.Tanaka, webapi.Alex))
+	onRoute(w, consoletest.Desk("課長", 1, webapi.Alex), consoletest.Desk("部長", 1, webapi.Tanaka, webapi.Suzuki))
 	w.Owe(1, webapi.Alex)
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Alex))
-	alex := w.As(webapi.Alex)
-	lists(t, alex.Get("/console/approvals?for=me"), "部長(あと1人)")
-	w.Owe(2, webapi.Tanaka, webapi.Alex)
-	lists(t, alex.Get("/console/approvals?for=me"), "部長(あと1人)")
+	alex, suzuki := w.As(webapi.Alex), w.As(webapi.Suzuki)
+	lists(t, suzuki.Get("/console/approvals?for=me"), "部長(あと1人)")
+	w.Owe(2, webapi.Tanaka, webapi.Suzuki)
+	lists(t, suzuki.Get("/console/approvals?for=me"), "部長(あと1人)")
 	w.ChangeSteps(w.Acts(circulation.Stamp, 2, webapi.Tanaka))
-	alex.Get("/console/approvals?for=me").Lacks(t, "部長")
+	suzuki.Get("/console/approvals?for=me").Lacks(t, "部長")
 	onRoute(w, consoletest.Desk("係長", 1, webapi.Alex))
 	w.Owe(1, webapi.Alex)
 	w.Cancel()

@@ -53,7 +53,7 @@ func (c *check) organisation(whole bool) *Organisation {
 		o.people = append(o.people, c.person(number, all))
 		o.posts = append(o.posts, c.posts(all)...)
 	}
-	for _, code := range slices.Sorted(maps.Keys(codes)) {
+	for _, code := range slices.Sorted(maps.Keys(c.departments)) {
 		o.departments = append(o.departments, c.department(code, c.departments[code]))
 	}
 	o.sort()
