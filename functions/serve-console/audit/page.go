@@ -47,9 +47,9 @@ type Pages struct {
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/audit", c.showAudit),
-		web.ForAdministrators("GET /console/audit/file.csv", c.export),
+		web.TakenByAdministrators("GET /console/audit/file.csv", c.export),
 		web.ForAdministrators("GET /console/register", c.list),
-		web.ForAdministrators("GET /console/register/file.csv", c.file),
+		web.TakenByAdministrators("GET /console/register/file.csv", c.file),
 	}
 }
 

@@ -109,7 +109,7 @@ func (c *Site) SignedIn(to Route) http.HandlerFunc {
 			http.Error(w, fmt.Sprintf("the body has more than %d bytes", most), http.StatusRequestEntityTooLarge)
 			return
 		}
-		v, err := c.ViewerOf(w, r, r.Method != http.MethodGet)
+		v, err := c.ViewerOf(w, r, to.Taken || r.Method != http.MethodGet)
 		switch {
 		case errors.Is(err, aggregate.ErrNotFound) && r.Method == http.MethodGet:
 			if CookieOf(r, SessionCookie) != "" {

@@ -126,6 +126,7 @@ type Route struct {
 	Administrators bool // for them alone
 	Serve          Page
 	Files          bool // its forms may have up to MaxFile bytes, others MaxBody
+	Taken          bool // what it serves is taken away: whoever isn't an administrator any more gets nothing, as of forms
 }
 
 // most returns the largest body of the route.
@@ -142,6 +143,11 @@ func ForMembers(pattern string, serve Page) Route { return Route{Pattern: patter
 // ForAdministrators makes a page that only administrators may open.
 func ForAdministrators(pattern string, serve Page) Route {
 	return Route{Pattern: pattern, Administrators: true, Serve: serve}
+}
+
+// TakenByAdministrators makes a file that only administrators may take away.
+func TakenByAdministrators(pattern string, serve Page) Route {
+	return Route{Pattern: pattern, Administrators: true, Serve: serve, Taken: true}
 }
 
 // Names returns people's names by id.
