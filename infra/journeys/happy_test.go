@@ -75,17 +75,18 @@ func TestADirectMessageInEnglish(t *testing.T) {
 	expect.Is(t, a.Prompts[0].RejectionReason, "Without a direct message")
 }
 
-func TestApprovalsSwitchedOffGoStraightThrough(t *testing.T) {
+// With both approvals switched off nobody is asked but about the write, by its own gate.
+func TestApprovalsSwitchedOffAskAboutTheWriteAlone(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.PromptApprovalRequired, x.ProcessApprovalRequired = false, false })
-	d := driver.Ask(t, s, webapi.Sato,
-		"先月の残業時間を確認して。シートには書かないで") // a sheet that the request doesn't name would be asked about
+	d := driver.Ask(t, s, webapi.Sato, "先月の残業時間を確認して。シートには書かないで")
+	d.Click(webapi.Suzuki, "CARD#step#0001#001#04", "approve_step")
 	d.Card("CARD#execution", "✅ 実行完了")
 	d.Card("CARD#prompt#0001", "✅ 自動承認")
 	d.Card("CARD#process#0001", "✅ 自動承認")
 	want := []string{
 		"task.created by system", "prompt.approved by system", "process.approved by system",
-		"execution.started by system", "execution.completed by system",
+		"execution.started by system", "step.approved by " + webapi.Suzuki, "execution.completed by system",
 	}
 	expect.Same(t, want, d.Audit())
 	d.RanOnce()

@@ -141,7 +141,7 @@ func TestAMessageDuringACommandIsAnsweredAfterIt(t *testing.T) {
 }
 
 // In a channel a mention with an agent's id opens a conversation in its thread. The channel's people are its people:
-// one of them mentions Ringi there, another one stamps, and one proposes an action themself on the page.
+// one of them mentions Ringi there, another one stamps, and one proposes a command on the page.
 func TestAConversationInAChannel(t *testing.T) {
 	driver.Leave(t, running)
 	root := expect.Value(running.Sandbox.Say(webapi.Sato, webapi.HR, sandbox.Mention("claude: こんにちは")))(t)
@@ -162,27 +162,11 @@ func TestAConversationInAChannel(t *testing.T) {
 	status, page := desk.Get("/console/agents")
 	expect.That(t, status == http.StatusOK, "%d", status)
 	expect.Has(t, page, "代わりにデモが答えます") // the console asked answer-message
-	status, page = desk.Post(d.Page()+"/propose", url.Values{"own_type": {"shell_command"},
-		"own_content": {"ls hello.js"}, "own_summary": {"できたか見る"}})
+	status, page = desk.Post(d.Page()+"/propose", url.Values{"own_command": {"ls hello.js"}})
 	expect.Must(t, status < 400, "%d %s", status, page)
 	own := d.Shows("操作 #2 の確認", "ls hello.js")
 	d.Press(webapi.Sato, own, card.ApproveAction)
 	d.Shows("操作 #2 完了", "hello.js")
-
-	// The folder has files by now, so a run holds what is typed against them, and says what can't be made.
-	file := func(path, content string) {
-		status, page := desk.Post(d.Page()+"/propose", url.Values{"own_type": {"code_generate"}, "own_path": {path},
-			"own_content": {content}, "own_summary": {"自分で書く"}})
-		expect.Must(t, status < 400, "%d %s", status, page)
-	}
-	file("Hello.js", "x")
-	d.Shows("<@"+webapi.Tanaka+">", "操作にできませんでした", "紛らわしい名前のファイル")
-	_, page = desk.Get(d.Page())
-	expect.Has(t, page, "入力した内容:")
-	d.Rests()
-	file("hello.js", "console.log('written by hand');\n")
-	d.Press(webapi.Sato, d.Shows("操作 #3 の確認", "written by hand"), card.ApproveAction)
-	d.Shows("操作 #3 完了")
 }
 
 // An agent that is called within a thread is given what was said there before; people are told, and the page has it.

@@ -9,6 +9,7 @@ import (
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -36,14 +37,27 @@ func in(purpose, old, new string) func(purpose, answer string) string {
 	}
 }
 
+// To whom a plan sends is shown before: among the steps, and by the write's own gate where nobody is asked about those.
 func TestAPlanThatSendsElsewhereIsShownFirst(t *testing.T) {
 	obey(t, in("plan", `"recipient":"`+webapi.Sato+`"`, `"recipient":"`+webapi.Alex+`"`))
-	d := driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて")
-	d.Approve(webapi.Suzuki)
-	const gate = "CARD#step#0001#001#05"
-	if c := d.Card(gate, "approve_step"); !strings.Contains(driver.Face(c), webapi.Alex) {
-		t.Errorf("the card does not show who would be written to: %s", driver.Face(c))
+	asks := func() *driver.Request {
+		d := driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて")
+		d.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
+		return d
 	}
+	shows := func(c webapi.Message) {
+		expect.That(t, strings.Contains(driver.Face(c), "<@"+webapi.Alex+"> さんに DM を送ります"),
+			"the card does not show who would be written to: %s", driver.Face(c))
+	}
+	d := asks()
+	shows(d.Card(driver.ProcessCard, "approve_process"))
+	d.Cancel(webapi.Sato, d.Root)
+
+	driver.Settings(t, running, func(x *tenancy.Settings) { x.ProcessApprovalRequired = false })
+	d = asks()
+	d.Click(webapi.Suzuki, "CARD#step#0001#001#04", "approve_step")
+	const gate = "CARD#step#0001#001#05"
+	shows(d.Card(gate, "approve_step"))
 	d.Reject(webapi.Suzuki, gate, "reject_step", "宛先が違います")
 	a := d.Until("cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
 	if n := d.Notified(a, webapi.Alex); n != 0 || a.Task.Status != task.TaskCancelled {

@@ -25,7 +25,7 @@ type words struct {
 	check, faster, odd, notTaken                    string
 	nowhere, expired, tooMuch, quiet, page          string
 	settings                                        string // heading of the console's page
-	edited, changed, redrafted, remove, gone        string
+	edited, unchanged, remove, gone                 string
 }
 
 var japanese = words{
@@ -39,7 +39,7 @@ var japanese = words{
 	check: "🔍 実行前の確認", faster: "承認しました", odd: "部署別にして", notTaken: "「部署別にして」 → 内容が分からないため、反映していません。",
 	nowhere: "宇宙部の先月の残業を確認して", expired: "期限切れ", tooMuch: "件数の上限に達しています", quiet: "従業員一覧を取得して、DM は不要", page: "%d / ",
 	newcomer: webapi.Guest, welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて", settings: "設定",
-	edited: "(編集済み)", changed: "変更後: 従業員一覧を取得して、DM は不要", redrafted: "(作り直し)",
+	edited: "(編集済み)", unchanged: "メッセージを編集しても、依頼は変わりません",
 	remove: "メッセージを削除", gone: "このメッセージは削除されました",
 }
 
@@ -60,7 +60,7 @@ var english = words{
 		"this hour", quiet: "Get the list of employees, no DM", page: "Page %d of",
 	newcomer: webapi.Tanaka, welcome: "This is Ringi. Tell me what you " +
 		"need done.", suggested: "Summarize this month's attendance", settings: "Settings",
-	edited: "(edited)", changed: "Now it says: Get the list of employees, no DM", redrafted: "(drafted anew)",
+	edited: "(edited)", unchanged: "Editing the message doesn’t change the request",
 	remove: "Delete message", gone: "This message was deleted",
 }
 
@@ -152,7 +152,7 @@ var stories = []struct {
 		v.Press(".whisper .link")
 		v.lacks(".whisper")
 	}},
-	{"edited, drafted anew, and deleted", corrects},
+	{"edited in vain, and deleted", corrects},
 	{"stopped while it runs", func(v *visitor) {
 		v.asks(v.words.staff + " demo: human check")
 		v.becomes(v.approver)
@@ -210,17 +210,22 @@ var stories = []struct {
 	{"a mention beside a policy that waits", func(v *visitor) {
 		v.asks(v.words.staff)
 		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
-		waits := v.d
-		v.replies("<@" + webapi.Bot + "> " + v.words.attendance)
-		v.Until(`document.querySelector(` + browser.Quote(v.button("take_as_reason")) + `)`)
-		v.looks("choice")
 		v.becomes(v.approver)
-		v.presses("take_as_reason")
-		v.lacks(v.button("take_as_reason"))
-		v.d = waits
-		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
+		expect.Value(v.s.Sandbox.Reply(v.approver, v.channel, v.d.Root, "<@"+webapi.Bot+"> "+v.words.quiet))(v.t)
+		const reject = `.whisper [data-action="reject_prompt"]`
+		v.Until(`document.querySelector('` + reject + `')`)
+		v.looks("no-request")
+		v.does(func() {
+			if v.has(reject) {
+				v.opens(reject)
+			}
+		})
+		v.Until(`document.querySelector("dialog.modal[open] textarea")?.value === ` + browser.Quote(v.words.quiet))
+		v.looks("no-request-form")
+		v.Press(submit)
+		v.lacks("dialog")
 		v.sees(v.words.next)
-		v.looks("chosen")
+		v.looks("version-2-by-mention")
 	}},
 	{"a question gets a plain reply", func(v *visitor) {
 		v.asks(v.words.question)
@@ -263,7 +268,8 @@ var stories = []struct {
 	}},
 }
 
-// corrects edits the message of a request that waits, has it drafted anew, and withdraws it by deleting the message.
+// corrects edits the message of a request that waits, is told that this changes nothing, and cancels the request by
+// deleting the message.
 func corrects(v *visitor) {
 	v.asks(v.words.staff)
 	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
@@ -288,11 +294,12 @@ func corrects(v *visitor) {
 		v.Until(`document.querySelector(` + browser.Quote(root+part) + `)?.innerText.trim() === ` + browser.Quote(text))
 	}
 	says(".note", v.words.edited)
-	v.sees(v.words.changed)
+	v.Until(`[...document.querySelectorAll(".whisper")].some((w) => w.innerText.includes(` +
+		browser.Quote(v.words.unchanged) + `))`)
+	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
 	v.looks("edited")
-	v.presses("redraft")
-	v.sees(v.words.redrafted)
-	v.Until(`document.querySelectorAll(` + browser.Quote(v.button("approve_prompt")) + `).length === 1`)
+	v.Press(".whisper .link")
+	v.lacks(".whisper")
 	chooses("delete")
 	v.Until(`document.querySelector("dialog.confirm[open] h2")?.innerText === ` + browser.Quote(v.words.remove))
 	v.looks("delete")

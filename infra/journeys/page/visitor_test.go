@@ -79,15 +79,6 @@ func (v *visitor) sends() {
 	v.d = driver.At(v.t, v.s, v.channel, said[len(said)-1].TS)
 }
 
-// replies writes in the current request's thread, and continues with that message.
-func (v *visitor) replies(text string) {
-	v.t.Helper()
-	ts := expect.Value(v.s.Sandbox.Reply(v.requester, v.channel, v.d.Root, text))(v.t)
-	root := v.d.Root
-	v.d = driver.At(v.t, v.s, v.channel, ts)
-	v.d.Root = root // where its cards are
-}
-
 // becomes switches to another person; a phone has them in the menu.
 func (v *visitor) becomes(user string) {
 	v.t.Helper()
