@@ -247,3 +247,102 @@ func TestMistakesOfTheCommandLineAreNamed(t *testing.T) {
 		expect.That(t, err != nil && strings.Contains(err.Error(), tt.want), "audit %s: %v, want %q", tt.args, err, tt.want)
 	}
 }
+
+// detailed adds details to the entries of an action.
+func detailed(t *testing.T, rows []chain.Row, action string, more map[string]any) []chain.Row {
+	t.Helper()
+	for i, x := range rows {
+		var row, details map[string]any
+		expect.NoError(t, json.Unmarshal(x.Content, &row))
+		if row["action"] != action {
+			continue
+		}
+		details, is := row["details"].(map[string]any)
+		if text, _ := row["details"].(string); !is {
+			expect.NoError(t, json.Unmarshal([]byte(text), &details))
+		}
+		maps.Copy(details, more)
+		row["details"] = details
+		rows[i].Content = expect.Value(chain.Canonical(row))(t)
+	}
+	return rows
+}
+
+// Of two policies that people stamped, the receipt has the one by which the steps were made.
+func TestAnotherStampedPolicyIsFound(t *testing.T) {
+	const other = "振り込みは 100 万円まで"
+	at := began().Add(1500 * time.Millisecond)
+	content := expect.Value(chain.Canonical(map[string]any{"action": "prompt.approved", "resource_id": "P0",
+		"task_id": taskID, "timestamp": aggregate.TimeText(at), "actor_id": "U0TANAKA", "actor_type": "user",
+		"details": map[string]any{"version": 1, "hash": aggregate.HashOf(other)}}))(t)
+	row := chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#y"), Content: content, At: at}
+	with := func(more map[string]any) Receipt {
+		rows := detailed(t, slices.Insert(theEntries(), 2, row), "process.approved", more)
+		r := newSealer(t).seal(t, rows, 5).receipt()
+		r.Execution = proved(t).Execution
+		return r.part()
+	}
+	var j judged
+	j.add(t, "its policy", with(nil), true)
+	j.changed(t, "its policy", with(nil), map[string]func(*Receipt){
+		"the other one": func(r *Receipt) { r.Execution.Policy = stamped{ID: "P0", Version: 1, Text: other} }})
+	j.add(t, "made by the other one", with(map[string]any{"policy": "P0"}), false)
+	j.add(t, "made by other words", with(map[string]any{"policy_hash": aggregate.HashOf(other)}), false)
+	old := with(map[string]any{"policy": ""})
+	j.add(t, "of an entry without it", old, true)
+	j.agree(t)
+	const says = "names no policy: by which the steps were made is not proved"
+	out, err := printed(t, old)
+	expect.That(t, err == nil && strings.Contains(out, says), "%v\n%s", err, out)
+	out, err = printed(t, with(nil))
+	expect.That(t, err == nil && !strings.Contains(out, says), "%v\n%s", err, out)
+}
+
+const quotation = `{"files":[{"id":"F1","name":"見積書.pdf","kind":"pdf","bytes":8,"sha256":"` +
+	`a6f4c0f1a8f1b8a6d3c8f5e0d0f4c3b2a1908f7e6d5c4b3a29181716151413ff"},{"id":"F2","name":"a.exe","bytes":3,` +
+	`"sha256":"00","left":"type"},{"id":"F3","name":"gone.pdf"}]}`
+
+// filed is the receipt of an execution whose policy and steps were stamped with what has this hash; "": with nothing.
+func filed(t *testing.T, hash string) Receipt {
+	t.Helper()
+	all := theEntries()
+	for i, x := range all {
+		var row map[string]any
+		expect.NoError(t, json.Unmarshal([]byte(x.Content), &row))
+		if action := row["action"]; hash == "" || action != "prompt.approved" && action != "process.approved" {
+			continue
+		}
+		details, is := row["details"].(map[string]any)
+		if text, _ := row["details"].(string); !is {
+			expect.NoError(t, json.Unmarshal([]byte(text), &details))
+			row["details"] = details
+		}
+		details["enclosed"] = hash
+		all[i].Content = expect.Value(chain.Canonical(row))(t)
+	}
+	r := newSealer(t).seal(t, all, 5).receipt()
+	r.Execution = proved(t).Execution
+	r.Execution.Enclosed = quotation
+	return r.part()
+}
+
+// Which files were stamped stands in the receipt: neither another hash, name or size does instead, nor no file.
+func TestVerifyFindsOtherFiles(t *testing.T) {
+	hash := aggregate.HashOf(quotation)
+	r := filed(t, hash)
+	out, err := printed(t, r)
+	expect.That(t, err == nil && strings.Contains(out, "with the file 見積書.pdf of 8 bytes, sha256 a6f4") &&
+		strings.Contains(out, "not attached: type") && strings.Contains(out, "gone.pdf could not be had"), "%v:\n%s", err, out)
+	other := func(old, is string) func(*Receipt) {
+		return func(r *Receipt) { r.Execution.Enclosed = strings.Replace(quotation, old, is, 1) }
+	}
+	var j judged
+	j.add(t, "with files", r, true)
+	j.changed(t, "with files", r, map[string]func(*Receipt){
+		"another hash": other("a6f4", "a6f5"), "another name": other("見積書", "見積書2"), "another size": other(":8,", ":9,"),
+		"attached after all": other(`,"left":"type"`, ""), "without files": func(r *Receipt) { r.Execution.Enclosed = "" },
+	})
+	j.add(t, "other files were stamped", filed(t, aggregate.HashOf("other")), false)
+	j.add(t, "no file was stamped", filed(t, ""), false)
+	j.agree(t)
+}
