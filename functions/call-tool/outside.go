@@ -107,8 +107,7 @@ func (h *Handler) found(ctx context.Context, x *call.Call, s tenancy.Settings) (
 	if err != nil {
 		return found, nil, err
 	}
-	of := decide.CallFacts{Answers: x.Answers, Channel: x.Channel, Content: content, Permission: p, Locale: s.Locale,
-		Now: h.Now()}
+	of := decide.CallFacts{Answers: x.Answers, Channel: x.Channel, Content: content, Permission: p, Locale: s.Locale}
 	ctx, cancel := context.WithTimeout(ctx, lookUpWithin)
 	defer cancel()
 	err = h.LookUp(ctx, x.TeamID, standing.Organisation, func(d decide.Seats) (err error) {

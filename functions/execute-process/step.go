@@ -203,8 +203,7 @@ func (j *job) askByRules(ctx context.Context, a *task.Aggregate, step task.Step,
 	}
 	calls, on := decide.CallsOf(j.in.Tenant, steps, permissions)
 	x := decide.Steps{
-		Task: a, Calls: calls, Settled: a.Settled(a.Execution()),
-		Settings: s, Now: j.Now(), Organised: organised,
+		Task: a, Calls: calls, Settled: a.Settled(a.Execution()), Settings: s, Organised: organised,
 	}
 	found, err := x.ByIDs(r)
 	if err != nil {

@@ -136,7 +136,7 @@ func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 func (u *underRules) finish(a *task.Aggregate, run int, made plan, permissions []tenancy.ToolPermission,
 	s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	calls, on := decide.CallsOf(a.Head.TenantID, made.steps, permissions)
-	asked := decide.Steps{Task: a, Calls: calls, Settings: s, Now: now, Organised: u.organised}
+	asked := decide.Steps{Task: a, Calls: calls, Settings: s, Organised: u.organised}
 	found, err := asked.ByIDs(u.Rules)
 	on = append(on, u.on)
 	switch {

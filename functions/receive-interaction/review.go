@@ -124,9 +124,6 @@ func (h *Handler) reading(ctx context.Context, c click) (v verdict, readsOnly bo
 		return v, true, nil
 	}
 	reads, err := h.People.Reads(ctx, c.Want, v.Origin())
-	if place := v.Place(c.ID); err == nil && !reads && place != v.Origin() {
-		reads, err = h.People.Reads(ctx, c.Want, place)
-	}
 	if err == nil && !reads {
 		err = aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
 	}

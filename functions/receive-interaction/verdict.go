@@ -131,7 +131,7 @@ func (h *Handler) inThread(ctx context.Context, c click, v verdict, text string)
 	}
 	err := h.Slack.Ephemeral(ctx, c.Channel, c.thread, c.User, text)
 	refused, is := errors.AsType[slackapi.Refused](err)
-	asked := v.OnRoute(c.ID, c.User, h.Now()) || v.Place(c.ID) != v.Origin()
+	asked := v.OnRoute(c.ID, c.User, h.Now())
 	if is && refused.Permanent && elsewhere && asked {
 		return h.Slack.Direct(ctx, c.User, text)
 	}

@@ -78,7 +78,7 @@ func (h *Handler) byRules(ctx context.Context, a *task.Aggregate, row task.Gated
 	if err != nil {
 		return nil, err
 	}
-	x := decide.Steps{Task: a, Settings: s, Now: h.Now()}
+	x := decide.Steps{Task: a, Settings: s}
 	if step, ok := row.(*task.StepGate); ok { // its calls are known, also from arguments that aren't in rows
 		x.Calls, x.Settled = step.Calls, a.Settled(a.Execution())
 		if len(x.Calls) == 0 {
@@ -98,7 +98,7 @@ func (h *Handler) byRules(ctx context.Context, a *task.Aggregate, row task.Gated
 		}
 	}
 	in := decide.Places{
-		Slack: h.Slack, Known: &h.people, Team: a.Request.TeamID, Organisation: standing.Organisation, Now: x.Now,
+		Slack: h.Slack, Known: &h.people, Team: a.Request.TeamID, Organisation: standing.Organisation, Now: h.Now(),
 	}
 	asking, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()

@@ -97,7 +97,7 @@ func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 	}
 	of := owing{ref: x.Ref, gate: x.Question, until: g.Terms.DecideBy, since: *g.AskedAt}
 	if r.settings.Approvers.Mode != aggregate.ApproversList {
-		return r.addShared(ctx, of, "")
+		return r.addShared(ctx, of)
 	}
 	a, err := r.load(ctx, x.Ref)
 	if a == nil || r.settings.ApprovalCopies == tenancy.CopiesNone {
@@ -123,7 +123,7 @@ func (r *reminding) addRuled(ctx context.Context, x store.WaitingItem, g *aggreg
 	if s.Mode != circulation.ModeChannel {
 		return nil
 	}
-	return r.addShared(ctx, of, g.Home)
+	return r.addShared(ctx, of)
 }
 
 // addOwed notes that a stage waits for its people, and for those who may stand in for them.
@@ -146,18 +146,15 @@ func (r *reminding) addOwed(g *aggregate.Gate, st *circulation.State, of owing) 
 	}
 }
 
-// addShared notes that a gate waits for the members of a channel: of its home, or of the one where it was asked for.
-func (r *reminding) addShared(ctx context.Context, x owing, home string) error {
-	if home == "" {
-		a, err := r.load(ctx, x.ref)
-		of, is := a.(asking)
-		if err != nil || !is || of.Origin().ChannelType == "im" {
-			return err
-		}
-		home = of.Origin().Channel
+// addShared notes that a gate waits for the members of the channel where it was asked for.
+func (r *reminding) addShared(ctx context.Context, x owing) error {
+	a, err := r.load(ctx, x.ref)
+	of, is := a.(asking)
+	if err != nil || !is || of.Origin().ChannelType == "im" {
+		return err
 	}
 	x.all = true
-	r.owe(home, x)
+	r.owe(of.Origin().Channel, x)
 	return nil
 }
 

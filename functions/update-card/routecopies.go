@@ -40,18 +40,11 @@ func (d *drawing) onRoute(key string) (r route, ok bool) {
 }
 
 // unlisted returns the rows of those who owe the present stage a stamp and have no row there yet, one for each. They
-// are the people of the route, whether they are in the channel or not, and whatever the settings say of approvers. The home
-// of a gate, whose members its stage asks, has one row, of a card like the first.
+// are the people of the route, whether they are in the channel or not, and whatever the settings say of approvers.
 func (d *drawing) unlisted(q aggregate.Question, r route) (rows []*aggregate.Card) {
 	asked := r.st.CurrentStage()
 	if !r.open || asked == nil {
 		return nil
-	}
-	if r.gate.Home != "" && asked.Mode == circulation.ModeChannel {
-		c := &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: r.gate.Home, Channel: r.gate.Home}
-		if aggregate.Find(d.a.Common().Copies, c.Key()) == nil {
-			rows = append(rows, c)
-		}
 	}
 	for _, p := range r.st.Owes() {
 		c := &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: p.User, Stage: r.st.Present, OwedSince: asked.OpenedAt,
@@ -182,9 +175,7 @@ func (d *drawing) beginOwing(ctx context.Context) (users []string, err error) {
 	}
 	for _, c := range rows {
 		d.begin(c)
-		if !c.AtHome() {
-			users = append(users, c.User)
-		}
+		users = append(users, c.User)
 	}
 	d.unsent(rows)
 	err = d.Rows.AddCopies(ctx, d.ref, rows)

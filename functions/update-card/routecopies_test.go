@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -118,7 +117,6 @@ func TestCopiesAlongARoute(t *testing.T) {
 		"tell the card who has left":                           testCopiesLeft,
 		"aren't asked for while people are looked up":          testCopiesLater,
 		"of several drawings show what the last one found out": testOwedOutOfOrder,
-		"of a home stand in its channel and follow the gate":   testCardAtHome,
 	})
 }
 
@@ -264,38 +262,6 @@ func testOwedOutOfOrder(t *testing.T, w *world) {
 	c := old.Copies[0]
 	expect.NoError(t, w.Store.OwedCopy(t.Context(), w.Ref, c, c.OwedSince, old.Head.Rev))
 	expect.Is(t, w.owed(webapi.Suzuki), 0, "entries")
-}
-
-// The card at a gate's home has the same buttons as the first, of the same stage, and is kept true like it.
-func testCardAtHome(t *testing.T, w *world) {
-	at := func() (out []string) {
-		for _, m := range expect.Value(w.slack.Everything(webapi.General))(t) {
-			if m.User == webapi.Bot {
-				out = append(out, string(expect.Value(json.Marshal(m))(t)))
-			}
-		}
-		return out
-	}
-	w.onRoute(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}, desk("部長", 1, webapi.Alex))
-	w.changed(func(g *aggregate.Gate) { g.Home = webapi.General })
-	w.owing("opened", 1)
-	cards := at()
-	expect.Must(t, len(cards) == 1, "%v", cards)
-	for _, text := range []string{"approve_process", `"` + w.Ref.ID + `/1/`, webapi.General, "👉"} {
-		expect.Has(t, cards[0], text)
-	}
-	w.changed(func(g *aggregate.Gate) {
-		tanaka := circulation.Person{User: webapi.Tanaka}
-		act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: tanaka, Principal: tanaka, At: w.Now(),
-			Stage: 1, Hash: g.AskedSum, Surface: "slack", Found: circulation.Found{Channel: webapi.General}}
-		*g = expect.Value(g.Acted(act))(t)
-	})
-	w.owing("stamped", 2, webapi.Alex)
-	expect.Has(t, strings.Join(at(), ""), `"`+w.Ref.ID+`/2/`)
-	w.acts(circulation.Deny, 2, webapi.Alex)
-	w.owing("denied", 2)
-	cards = at()
-	expect.That(t, len(cards) == 1 && !strings.Contains(cards[0], "approve_process"), "%v", cards)
 }
 
 // newest returns the last of the bot's direct messages to somebody, of so many.

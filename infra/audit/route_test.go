@@ -16,7 +16,7 @@ import (
 )
 
 func someone(user string) circulation.Person {
-	return circulation.Person{User: user, Via: "manager of @sato as of 2026-04-18"}
+	return circulation.Person{User: user, Via: "manager of @sato"}
 }
 
 func desk(name string, need int, users ...string) circulation.Stage {
@@ -160,10 +160,10 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 	expect.That(t, err == nil, "%v\n%s", err, out)
 	for _, want := range []string{
 		"under the rule 10万円以上 (r1), revision 3", "asked for by U0SATO", "stage 1, 課長: stamps of 1 of these 2 people",
-		"      U0TAKADA (manager of @sato as of 2026-04-18)",
+		"      U0TAKADA (manager of @sato)",
 		"told afterwards: U0SOUMU",
-		"stage 2: stamped by U0MORI (manager of @sato as of 2026-04-18) " +
-			"for U0TAKADA (manager of @sato as of 2026-04-18), " +
+		"stage 2: stamped by U0MORI (manager of @sato) " +
+			"for U0TAKADA (manager of @sato), " +
 			"by the row U0MORI#U0TAKADA#2026-04-01 of the delegation, revision 4",
 		"stage 2, 経理: stamps of 2 of these 2 people",
 		"settled by 4 stamps",

@@ -959,7 +959,7 @@ class Walk:
         if s["mode"] == "settings":
             return hand == principal and bool((found.get("allowed") or {}).get("as"))
         if s["mode"] == "channel":
-            return hand == principal and bool(found.get("channel")) and self.gate.get("home") in (None, "", found["channel"])
+            return hand == principal and bool(found.get("channel"))
         by = found.get("delegation") or {}
         return hand == principal or by.get("rev", 0) > 0 and by["key"].startswith("%s#%s#" % (hand, principal))
 

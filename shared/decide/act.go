@@ -219,23 +219,6 @@ func askedMode(of Subject, id string) circulation.Mode {
 	return circulation.ModePeople // nobody is looked up
 }
 
-// placeOf returns where the members are whom a channel's stage of the gate with this id asks.
-func placeOf(of Subject, id string) aggregate.Origin {
-	if g := of.GateWith(id); g != nil {
-		return g.Place(of.Origin())
-	}
-	return of.Origin()
-}
-
-// Place returns where the members are whom a channel's stage of the gate with this id asks: its home, or where the
-// subject was asked for. It is zero without a subject.
-func (v Verdict) Place(id string) aggregate.Origin {
-	if v.Subject == nil {
-		return aggregate.Origin{}
-	}
-	return placeOf(v.Subject, id)
-}
-
 // along makes an act on a gate at the stage that the person saw.
 func along(a Subject, id string, kind circulation.Kind, text string, by aggregate.Actor,
 	p aggregate.Policy, now time.Time) (aggregate.Change, error) {

@@ -54,7 +54,7 @@ func (x *Steps) again(answer rules.Answer, f *rules.Facts, d Seats) *aggregate.O
 	for _, p := range s.Desk.People {
 		is := d.Person(p.User)
 		is.Via = p.Via
-		if d.MayStamp(is, f.On) && (d.Org() == "" || is.Person != "") && !slices.ContainsFunc(f.Askers, is.Is) {
+		if d.MayStamp(is) && (d.Org() == "" || is.Person != "") && !slices.ContainsFunc(f.Askers, is.Is) {
 			people = append(people, is)
 		}
 	}

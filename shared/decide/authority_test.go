@@ -228,7 +228,7 @@ func (x *authority) facts(t *testing.T, d *Directory, r *rules.Rules, user map[s
 	ask authorityAsk) *rules.Facts {
 	t.Helper()
 	by := user[cmp.Or(ask.By, x.Chain[len(x.Chain)-1])]
-	f := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C9"}, On: day,
+	f := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C9"},
 		Askers: []circulation.Person{d.Person(by)}}
 	s := x.form(t)
 	typed := task.Matter{Kind: cmp.Or(ask.Is[catalog.MatterLabel], none), Title: "件名", Description: "理由",

@@ -1,13 +1,10 @@
 package decide
 
 import (
-	"time"
-
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 )
@@ -18,7 +15,6 @@ type CallFacts struct {
 	Content          call.Content
 	Permission       tenancy.ToolPermission
 	Locale           string
-	Now              time.Time
 	Organised        bool // an organisation stands. Then ByIDs finds nobody
 }
 
@@ -35,8 +31,7 @@ func (f *FoundFor) Refusal() error {
 
 // facts returns what the rules may know of it. Of a call that runs elsewhere they know that it may do anything.
 func (x *CallFacts) facts(r *rules.Rules, d Seats) *rules.Facts {
-	f := &rules.Facts{Kind: rules.KindCall, Place: rules.Place{Channel: x.Channel},
-		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Askers: []circulation.Person{d.Person(x.Answers)}}
+	f := &rules.Facts{Kind: rules.KindCall, Place: rules.Place{Channel: x.Channel}, Askers: []circulation.Person{d.Person(x.Answers)}}
 	if c := x.Content; !c.Elsewhere {
 		f.Calls = []rules.Call{x.Permission.Call(c.ToolVersion, c.Access, aggregate.JSON(c.Arguments), c.Mark)}
 	}

@@ -92,32 +92,22 @@ func (d *Directory) Person(user string) circulation.Person {
 	return p
 }
 
-// Here reports whether somebody works for the tenant on a day; true while no organisation stands.
-func (d *Directory) Here(p circulation.Person, on string) bool {
-	if d.org == nil {
-		return true
-	}
-	_, here := d.org.People.Person(p.Person)
-	return here
-}
-
-// MayStamp reports whether somebody has a full member's account and, while an organisation stands, is an employee on a
-// day.
-func (d *Directory) MayStamp(p circulation.Person, on string) bool {
-	return (d.org == nil || d.employee(p, on)) && p.User != "" && d.Full(p.User)
+// MayStamp reports whether somebody has a full member's account and, while an organisation stands, is an employee.
+func (d *Directory) MayStamp(p circulation.Person) bool {
+	return (d.org == nil || d.employee(p)) && p.User != "" && d.Full(p.User)
 }
 
 // mostLooked bounds how many members of a channel are looked up in the search for one who may stamp.
 const mostLooked = 20
 
-// Empty reports whether a channel has no full member beside these people, as far as Slack says, who is an employee on a
-// day: nobody else stamps at a channel's stage.
-func (d *Directory) Empty(channel string, but []circulation.Person, on string) bool {
+// Empty reports whether a channel has no full member beside these people, as far as Slack says, who is an employee: nobody
+// else stamps at a channel's stage.
+func (d *Directory) Empty(channel string, but []circulation.Person) bool {
 	members, all := d.InChannel(channel)
 	looked := 0
 	for _, user := range members {
 		p := d.Person(user)
-		if slices.ContainsFunc(but, p.Is) || d.org != nil && !d.employee(p, on) {
+		if slices.ContainsFunc(but, p.Is) || d.org != nil && !d.employee(p) {
 			continue
 		}
 		if looked++; looked > mostLooked || d.Full(user) {
@@ -127,14 +117,14 @@ func (d *Directory) Empty(channel string, but []circulation.Person, on string) b
 	return all
 }
 
-// employee reports whether somebody is an employee in the organisation on a day.
-func (d *Directory) employee(p circulation.Person, on string) bool {
+// employee reports whether somebody is an employee in the organisation.
+func (d *Directory) employee(p circulation.Person) bool {
 	is, here := d.org.People.Person(p.Person)
 	return here && is.Kind == organisation.Employee
 }
 
-// Manager returns who stands directly above somebody on a day.
-func (d *Directory) Manager(p circulation.Person, on string) (circulation.Person, bool) {
+// Manager returns who stands directly above somebody.
+func (d *Directory) Manager(p circulation.Person) (circulation.Person, bool) {
 	if d.org == nil {
 		return circulation.Person{}, false
 	}
@@ -145,13 +135,13 @@ func (d *Directory) Manager(p circulation.Person, on string) (circulation.Person
 	return d.account(above.Number), true
 }
 
-// Topmost reports whether nobody stands above somebody on a day because the organisation says so.
-func (d *Directory) Topmost(p circulation.Person, on string) bool {
+// Topmost reports whether nobody stands above somebody because the organisation says so.
+func (d *Directory) Topmost(p circulation.Person) bool {
 	return d.org != nil && d.org.People.Topmost(p.Person)
 }
 
-// Over returns who stands over a position of a department on a day, whoever holds it.
-func (d *Directory) Over(department, position, on string) (circulation.Person, bool) {
+// Over returns who stands over a position of a department, whoever holds it.
+func (d *Directory) Over(department, position string) (circulation.Person, bool) {
 	if d.org == nil {
 		return circulation.Person{}, false
 	}
@@ -162,13 +152,13 @@ func (d *Directory) Over(department, position, on string) (circulation.Person, b
 	return d.account(over.Number), true
 }
 
-// Knows reports whether any day of the organisation has a department and, if one is given, a position in it: without a
-// department, in any.
+// Knows reports whether the organisation has a department and, if one is given, a position in it: without a department,
+// in any.
 func (d *Directory) Knows(department, position string) bool {
 	return d.org != nil && d.org.People.Has(department, position)
 }
 
-// NameOf returns what a department is called, whatever the day, or its code if the organisation has no name of it.
+// NameOf returns what a department is called, or its code if the organisation has no name of it.
 func (d *Directory) NameOf(department string) string {
 	if d.org == nil {
 		return department
@@ -178,8 +168,8 @@ func (d *Directory) NameOf(department string) string {
 
 var kinds = []organisation.Kind{organisation.Employee, organisation.Contractor, organisation.Temporary}
 
-// Holders returns who holds a position of a department on a day, of whatever kind.
-func (d *Directory) Holders(department, position, on string) (all []circulation.Person) {
+// Holders returns who holds a position of a department, of whatever kind.
+func (d *Directory) Holders(department, position string) (all []circulation.Person) {
 	if d.org == nil {
 		return nil
 	}
@@ -204,9 +194,8 @@ func (d *Directory) account(number string) circulation.Person {
 	return p
 }
 
-// Departments returns the codes of somebody's department on a day and of those above it; none while no organisation
-// stands.
-func (d *Directory) Departments(p circulation.Person, on string) (codes []string) {
+// Departments returns the codes of somebody's department and of those above it; none while no organisation stands.
+func (d *Directory) Departments(p circulation.Person) (codes []string) {
 	if d.org == nil {
 		return nil
 	}
@@ -220,9 +209,8 @@ func (d *Directory) Departments(p circulation.Person, on string) (codes []string
 	return codes
 }
 
-// Department returns what somebody's department is called on a day, or its code if it has no name; "" if they have
-// none, and while no organisation stands.
-func (d *Directory) Department(p circulation.Person, on string) string {
+// Department returns what somebody's department is called, or its code if it has no name; "" if they have none, and while no organisation stands.
+func (d *Directory) Department(p circulation.Person) string {
 	if d.org == nil {
 		return ""
 	}

@@ -10,10 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 )
@@ -169,34 +166,6 @@ func (d *slack) InChannel(id string) (members []string, all bool) {
 		note(&d.lacks.places, id)
 	}
 	return is.members, is.all
-}
-
-// People says who somebody is in the organisation, and whether they are there on a day.
-type People interface {
-	Person(user string) circulation.Person
-	Here(p circulation.Person, on string) bool
-}
-
-func absent(d People, on string, of []circulation.Person) (all []circulation.Person) {
-	for _, p := range of {
-		if !d.Here(p, on) {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// Stranger returns the first of these people whom the organisation that stands doesn't have on a day, or "". Whatever
-// the rules say, they refuse what such a person asks.
-func Stranger(d People, now time.Time, users ...string) string {
-	var all []circulation.Person
-	for _, user := range users {
-		all = append(all, d.Person(user))
-	}
-	for _, p := range absent(d, organisation.DateOf(now.In(tenancy.Zone())).String(), all) {
-		return p.User
-	}
-	return ""
 }
 
 // NoRow is the reason for which rules refuse what somebody asks, or what has their words, whom the organisation doesn't

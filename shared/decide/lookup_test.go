@@ -85,7 +85,7 @@ func foundRows(t *testing.T, p *Places, stages ...rules.Stage) (string, error) {
 	var route circulation.Route
 	err := p.Resolve(t.Context(), func(d *OpenDirectory) (err error) {
 		r := d.Person("R")
-		f := &rules.Facts{Kind: rules.KindSteps, Requester: r, Askers: []circulation.Person{r}, On: "2026-11-25"}
+		f := &rules.Facts{Kind: rules.KindSteps, Requester: r, Askers: []circulation.Person{r}}
 		route, err = (&rules.Policy{Stages: stages}).Resolve(f, d)
 		return err
 	})
@@ -201,19 +201,19 @@ func TestAnOrganisationSaysWhoStandsAbove(t *testing.T) {
 		stage rules.Stage
 		want  string
 	}{
-		"the manager, by the account that is left":   {manager(1), "B2 (manager 1 of R as of 2026-11-25)"},
-		"the manager's manager":                      {manager(2), "A1 (manager 2 of R as of 2026-11-25)"},
-		"a position":                                 {position("部長", "SALES"), "B2 (部長 of SALES as of 2026-11-25)"},
-		"of people without an account who may, over": {position("主任", "SALES"), "B2 (over 主任 of SALES as of 2026-11-25)"},
+		"the manager, by the account that is left":   {manager(1), "B2 (manager 1 of R)"},
+		"the manager's manager":                      {manager(2), "A1 (manager 2 of R)"},
+		"a position":                                 {position("部長", "SALES"), "B2 (部長 of SALES)"},
+		"of people without an account who may, over": {position("主任", "SALES"), "B2 (over 主任 of SALES)"},
 		"no second account, stranger or contractor":  {ofGroup("S1"), "A1 (group @keiri)"},
 	} {
 		got, err := foundRows(t, w.places(organisedRows(t)), c.stage)
 		expect.That(t, err == nil && got == c.want, "%s: %q, %v, want %q", name, got, err, c.want)
 	}
 	d := newDirectory(organisedRows(t))
-	expect.Same(t, []any{d.Departments(d.Person("R2"), "2026-11-25"), d.Org()}, []any{[]string{"SALES", "HQ"}, "v1"})
+	expect.Same(t, []any{d.Departments(d.Person("R2")), d.Org()}, []any{[]string{"SALES", "HQ"}, "v1"})
 	none := newDirectory(nil)
-	expect.That(t, none.Departments(none.Person("R"), "2026-11-25") == nil && none.Org() == "", "there is no organisation")
+	expect.That(t, none.Departments(none.Person("R")) == nil && none.Org() == "", "there is no organisation")
 }
 
 // Slack says whether anybody but the askers is in a channel. While it is silent nothing is known.
@@ -233,7 +233,7 @@ func TestSlackSaysWhoElseIsInAChannel(t *testing.T) {
 			fails: map[string]error{"C1": c.fails}}
 		empty := false
 		err := w.places(nil).Resolve(t.Context(), func(d *OpenDirectory) error {
-			empty = d.Empty("C1", askers, "2026-11-25")
+			empty = d.Empty("C1", askers)
 			return nil
 		})
 		expect.That(t, (err == nil) == c.known && empty == c.empty, "%s: %t, %v", name, empty, err)

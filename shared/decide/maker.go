@@ -226,8 +226,8 @@ func (m Maker) load(ctx context.Context, ref aggregate.Ref) (Subject, error) {
 	return nil, fmt.Errorf("load %s: %w", ref.ID, aggregate.ErrConflict)
 }
 
-// errSeat: the gate asks others, or elsewhere, than those for whom the person was looked up, or what was found may have
-// changed: they are looked up again.
+// errSeat: the gate asks others than those for whom the person was looked up, or what was found may have changed: they
+// are looked up again.
 var errSeat = errors.New("looked up for another question")
 
 // maxSeats is how often a person is looked up at one revision of what is decided on.
@@ -236,7 +236,6 @@ const maxSeats = 3
 // seat is a person as they were looked up for one question of a gate, with what holds for them there.
 type seat struct {
 	mode     circulation.Mode
-	place    aggregate.Origin
 	standIns bool // whether by standing in alone they could do something
 	by       aggregate.Actor
 	policy   aggregate.Policy
@@ -245,12 +244,12 @@ type seat struct {
 // seat looks up the person of a click. Of an earlier look-up it takes what Slack said, if the question is the same.
 func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Settings, was seat) (s seat, err error) {
 	s = was
-	if c.Want.Asked = askedMode(a, c.ID); was.by.ID == "" || was.mode != c.Want.Asked || was.place != placeOf(a, c.ID) {
-		s.mode, s.place = c.Want.Asked, placeOf(a, c.ID)
-		if s.by, s.policy, err = m.People.Who(ctx, c.Want, s.place, set); err != nil {
+	if c.Want.Asked = askedMode(a, c.ID); was.by.ID == "" || was.mode != c.Want.Asked {
+		s.mode = c.Want.Asked
+		if s.by, s.policy, err = m.People.Who(ctx, c.Want, a.Origin(), set); err != nil {
 			return s, err
 		}
-		s.by.Stage, s.by.Channel = c.Stage, s.place.Channel
+		s.by.Stage, s.by.Channel = c.Stage, a.Origin().Channel
 		if s.by.Admin, err = m.administers(ctx, c, a); err != nil {
 			return s, err
 		}
@@ -262,7 +261,7 @@ func (m Maker) seat(ctx context.Context, a Subject, c Click, set tenancy.Setting
 
 // holds reports whether what was looked up answers what the gate asks now, and depends on no row that may have changed.
 func (s seat) holds(a Subject, c Click) bool {
-	return s.mode == askedMode(a, c.ID) && s.place == placeOf(a, c.ID) && len(s.policy.StandIns) == 0 &&
+	return s.mode == askedMode(a, c.ID) && len(s.policy.StandIns) == 0 &&
 		s.standIns == needsStandIn(a, c)
 }
 

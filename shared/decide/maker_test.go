@@ -87,36 +87,36 @@ func (f *faster) DecideFrom(_ context.Context, a aggregate.Aggregate,
 	return f.rows[0], err
 }
 
-// A gate that asks elsewhere after a conflict asks Slack anew about the person; one that asks the same doesn't.
+// A gate that asks others after a conflict asks Slack anew about the person; one that asks the same doesn't.
 func TestAPersonIsLookedUpForTheQuestionThatTheyAnswer(t *testing.T) {
-	ref, gate := task.RefOf("T", aggregate.NewID()), aggregate.NewID()
-	type found struct {
-		channel string
-		member  bool
-	}
-	at := func(home string) *task.Aggregate {
-		g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: new(time.Now()), Home: home,
-			Route: &circulation.Route{Stages: []circulation.Stage{{Mode: circulation.ModeChannel, Need: 1}}}}
+	ref, gate, there := task.RefOf("T", aggregate.NewID()), aggregate.NewID(), circulation.ModeChannel
+	at := func(mode circulation.Mode) *task.Aggregate {
+		g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: new(time.Now()), AskedSum: "sum",
+			Terms: aggregate.Terms{ApprovalHours: 1, Rule: &circulation.Rule{ID: "rule"}}}
+		asks := circulation.Stage{Mode: mode, Need: 1}
+		if mode == circulation.ModePeople {
+			asks.People = []circulation.Person{{User: "U2"}}
+		}
+		g.Route = &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{asks}}
 		return &task.Aggregate{
 			Head:    task.Head{Head: aggregate.Head{TenantID: "T", Requester: "U0"}, TaskID: ref.ID},
-			Request: &task.Request{TeamID: "T1", User: "U0", Channel: "CASKED", ChannelType: "channel"},
+			Request: &task.Request{TeamID: "T1", User: "U0", Channel: "CMINE", ChannelType: "channel"},
 			Task:    &task.Task{ID: ref.ID}, Prompts: []*task.Prompt{{ID: gate, Version: 1, Gate: g}},
 		}
 	}
 	for name, tt := range map[string]struct {
 		rows []*task.Aggregate
-		want []found
+		want []bool
 	}{
-		"nobody was faster": {[]*task.Aggregate{at("CMINE")}, []found{{"CMINE", true}}},
-		"it asks as before": {[]*task.Aggregate{at("CMINE"), at("CMINE")}, []found{{"CMINE", true}, {"CMINE", true}}},
-		"it asks elsewhere now": {[]*task.Aggregate{at("CTHEIRS"), at("CMINE")},
-			[]found{{"CTHEIRS", false}, {"CMINE", true}}},
+		"nobody was faster":  {[]*task.Aggregate{at(there)}, []bool{true}},
+		"it asks as before":  {[]*task.Aggregate{at(there), at(there)}, []bool{true, true}},
+		"it asks others now": {[]*task.Aggregate{at(circulation.ModePeople), at(there)}, []bool{false, true}},
 	} {
-		var got []found
+		var got []bool
 		m := Maker{Store: &faster{rows: tt.rows}, People: &people.People{Slack: member{}, Now: time.Now}, Now: time.Now}
 		v := m.Decide(t.Context(), Click{Want: people.Want{User: "U1", Team: "T1"}, Ref: ref, ID: gate},
 			func(_ Subject, _ string, by aggregate.Actor, _ aggregate.Policy, _ time.Time) (aggregate.Change, error) {
-				got = append(got, found{by.Channel, by.Member})
+				got = append(got, by.Member && by.Channel == "CMINE")
 				return aggregate.Change{}, nil
 			})
 		expect.NoError(t, v.Err)

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -41,10 +39,8 @@ type Found = task.Found
 // Seats is a rules.Directory that also knows where somebody works.
 type Seats interface {
 	rules.Directory
-	// Here reports whether somebody works for the tenant on a day; true while no organisation stands.
-	Here(p circulation.Person, on string) bool
 	// Department returns what somebody's department is called; "" while no organisation stands.
-	Department(p circulation.Person, on string) string
+	Department(p circulation.Person) string
 }
 
 // Steps is what is about to be asked: a request's steps, or one of them.
@@ -53,9 +49,8 @@ type Steps struct {
 	Calls []rules.Call // what the rules may know of the calls of all steps; see CallsOf
 	// Settled is how the steps were settled, if one of them is asked about. The same rule then asks for one stamp more.
 	Settled *task.Settled
-	// Settings say in which language unless the request does, and who is the home.
+	// Settings say in which language unless the request does.
 	Settings tenancy.Settings
-	Now      time.Time
 	// Organised reports whether an organisation stands. Then ByIDs finds nobody.
 	Organised bool
 }
@@ -67,7 +62,7 @@ func (x *Steps) facts(r *rules.Rules, d Seats) *rules.Facts {
 	o := x.Task.Request.Origin()
 	f := &rules.Facts{
 		Kind: rules.KindSteps, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
-		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Calls: x.Calls,
+		Calls: x.Calls,
 	}
 	for _, p := range x.Task.AskersOfSteps() {
 		f.Askers = append(f.Askers, d.Person(p.User))
@@ -76,18 +71,17 @@ func (x *Steps) facts(r *rules.Rules, d Seats) *rules.Facts {
 	return f
 }
 
-// AskedBy adds to facts who asks, as the conditions of rules know them on the facts' day.
+// AskedBy adds to facts who asks, as the conditions of rules know them.
 func AskedBy(f *rules.Facts, r *rules.Rules, d Seats, user string) {
 	f.Requester, f.Organised = d.Person(user), d.Org() != ""
 	f.Groups = groups(r, d, f.Requester)
 	if f.Organised {
-		f.Departments, f.Department = d.Departments(f.Requester, f.On), d.Department(f.Requester, f.On)
+		f.Departments, f.Department = d.Departments(f.Requester), d.Department(f.Requester)
 		f.Unknown = unknown(r, d)
-		f.Absent = absent(d, f.On, append([]circulation.Person{f.Requester}, f.Askers...))
 	}
 }
 
-// unknown returns the departments of the rules' conditions that the organisation has on no day.
+// unknown returns the departments of the rules' conditions that the organisation doesn't have.
 func unknown(r *rules.Rules, d Seats) (names []string) {
 	for i := range r.Rules {
 		names = append(names, r.Rules[i].When.Requester.Unknown(d)...)
@@ -228,24 +222,23 @@ func namedIn(a rules.Answer, locale string) rules.Answer {
 // ids knows nobody but by their account. Whether they are still there is known when their copy is made.
 type ids struct{}
 
-func (ids) Org() string                                         { return "" }
-func (ids) Person(user string) circulation.Person               { return circulation.Person{User: user} }
-func (ids) MayStamp(p circulation.Person, _ string) bool        { return p.User != "" }
-func (ids) Members(string) []string                             { return nil }
-func (ids) Handle(group string) string                          { return group }
-func (ids) Here(circulation.Person, string) bool                { return true }
-func (ids) Topmost(circulation.Person, string) bool             { return true }
-func (ids) NameOf(department string) string                     { return department }
-func (ids) Knows(string, string) bool                           { return true }
-func (ids) Holders(string, string, string) []circulation.Person { return nil }
-func (ids) Departments(circulation.Person, string) []string     { return nil }
-func (ids) Department(circulation.Person, string) string        { return "" }
+func (ids) Org() string                                 { return "" }
+func (ids) Person(user string) circulation.Person       { return circulation.Person{User: user} }
+func (ids) MayStamp(p circulation.Person) bool          { return p.User != "" }
+func (ids) Members(string) []string                     { return nil }
+func (ids) Handle(group string) string                  { return group }
+func (ids) Topmost(circulation.Person) bool             { return true }
+func (ids) NameOf(department string) string             { return department }
+func (ids) Knows(string, string) bool                   { return true }
+func (ids) Holders(string, string) []circulation.Person { return nil }
+func (ids) Departments(circulation.Person) []string     { return nil }
+func (ids) Department(circulation.Person) string        { return "" }
 
 // Empty isn't known: whoever asks it resolves no channel's stage.
-func (ids) Empty(string, []circulation.Person, string) bool { return false }
-func (ids) Manager(circulation.Person, string) (circulation.Person, bool) {
+func (ids) Empty(string, []circulation.Person) bool { return false }
+func (ids) Manager(circulation.Person) (circulation.Person, bool) {
 	return circulation.Person{}, false
 }
-func (ids) Over(string, string, string) (circulation.Person, bool) {
+func (ids) Over(string, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
 }

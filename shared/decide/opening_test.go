@@ -2,7 +2,6 @@ package decide
 
 import (
 	"testing"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -31,8 +30,7 @@ func (o office) Person(user string) circulation.Person {
 
 func (o office) Members(group string) []string { return o.groups[group] }
 
-func (o office) Here(p circulation.Person, _ string) bool            { return p.User != "LEFT" }
-func (o office) Departments(p circulation.Person, _ string) []string { return o.departments[p.User] }
+func (o office) Departments(p circulation.Person) []string { return o.departments[p.User] }
 
 // asked is a request of Sato's in C1, whose form Ito filled in again, for these steps.
 func askersOf(steps ...task.Step) *Steps {
@@ -41,9 +39,8 @@ func askersOf(steps ...task.Step) *Steps {
 		Request: &task.Request{User: "SATO", Channel: "C1", ChannelType: "channel"},
 		Prompts: []*task.Prompt{{EditedBy: "ITO"}},
 	}
-	now := time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)
 	calls, _ := CallsOf("T1", steps, nil)
-	return &Steps{Task: a, Calls: calls, Settings: tenancy.Settings{Locale: "en"}, Now: now}
+	return &Steps{Task: a, Calls: calls, Settings: tenancy.Settings{Locale: "en"}}
 }
 
 // in is a rule for these channels, or for all if there are none.
@@ -81,7 +78,7 @@ func byChannel() rules.Outcome {
 // lonely is a directory in whose channels nobody is but the askers.
 type lonely struct{ ids }
 
-func (lonely) Empty(channel string, _ []circulation.Person, _ string) bool { return channel == "C1" }
+func (lonely) Empty(channel string, _ []circulation.Person) bool { return channel == "C1" }
 
 func of(all ...rules.Rule) *rules.Rules {
 	return &rules.Rules{Form: rules.Form, Rev: 3, Rules: all}

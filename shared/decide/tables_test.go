@@ -46,21 +46,21 @@ type line struct{ says, kind, from, below, ask string }
 func TestAPositionIsLookedForFromWhoAsks(t *testing.T) {
 	d := cityHall(t)
 	for name, c := range map[string]struct{ user, position, want string }{
-		"the nearest":                          {"R", "課長", "S (課長 of GA1 as of " + day + ")"},
-		"further up":                           {"R", "部長", "B (部長 of GA as of " + day + ")"},
-		"at the top":                           {"R", "市長", "M (市長 of CITY as of " + day + ")"},
-		"of another line":                      {"Z", "部長", "M (over 部長 of FIN as of " + day + ")"},
-		"a gone one's isn't passed over":       {"W", "課長", "B (over 課長 of GA2 as of " + day + ")"},
-		"who holds it: who stands above":       {"S", "課長", "B (over 課長 of GA1 as of " + day + ")"},
-		"who stands above it":                  {"B", "課長", "M (manager 1 of B as of " + day + ")"},
-		"another post of theirs doesn't count": {"Q", "課長", "S (課長 of GA1 as of " + day + ")"},
-		"directly in a department above":       {"O", "課長", "Q (課長 of GA as of " + day + ")"},
-		"beside who leads":                     {"I", "室長", "B (over 室長 of GA3 as of " + day + ")"},
-		"without a post in their line":         {"H", "係長", "M (over 係長 of CITY as of " + day + ")"},
+		"the nearest":                          {"R", "課長", "S (課長 of GA1)"},
+		"further up":                           {"R", "部長", "B (部長 of GA)"},
+		"at the top":                           {"R", "市長", "M (市長 of CITY)"},
+		"of another line":                      {"Z", "部長", "M (over 部長 of FIN)"},
+		"a gone one's isn't passed over":       {"W", "課長", "B (over 課長 of GA2)"},
+		"who holds it: who stands above":       {"S", "課長", "B (over 課長 of GA1)"},
+		"who stands above it":                  {"B", "課長", "M (manager 1 of B)"},
+		"another post of theirs doesn't count": {"Q", "課長", "S (課長 of GA1)"},
+		"directly in a department above":       {"O", "課長", "Q (課長 of GA)"},
+		"beside who leads":                     {"I", "室長", "B (over 室長 of GA3)"},
+		"without a post in their line":         {"H", "係長", "M (over 係長 of CITY)"},
 		"a name of none":                       {"R", "グループ長", "refused: unknown"},
 		"who is nowhere":                       {"X", "課長", "refused: above"},
 	} {
-		f := &rules.Facts{Kind: rules.KindSteps, On: day, Askers: []circulation.Person{d.Person(c.user)}}
+		f := &rules.Facts{Kind: rules.KindSteps, Askers: []circulation.Person{d.Person(c.user)}}
 		AskedBy(f, &rules.Rules{}, d, c.user)
 		s := rules.Stage{Name: "x", Need: 1, Who: rules.Who{Kind: rules.WhoPosition, Position: c.position}}
 		expect.Is(t, askedOn(t, d, f, s), c.want, name)
@@ -71,7 +71,7 @@ func TestAPositionIsLookedForFromWhoAsks(t *testing.T) {
 func TestManagersAreCountedByPosts(t *testing.T) {
 	d := cityHall(t)
 	for level, want := range map[int]string{1: "B", 2: "M"} {
-		f := &rules.Facts{Kind: rules.KindSteps, On: day, Requester: d.Person("Y"),
+		f := &rules.Facts{Kind: rules.KindSteps, Requester: d.Person("Y"),
 			Askers: []circulation.Person{d.Person("Y")}}
 		s := rules.Stage{Name: "x", Who: rules.Who{Kind: rules.WhoManager, Level: level}, Need: 1}
 		expect.That(t, strings.HasPrefix(askedOn(t, d, f, s), want+" "), "%d above Y, whose department nobody leads", level)

@@ -174,7 +174,7 @@ func (l *look) along(ctx context.Context, g *aggregate.Gate, o aggregate.Origin,
 	if _, stage := l.standIns.Owes(g, askers...); stage > 0 {
 		return true, nil
 	}
-	by, policy, err := l.actor(ctx, g.Place(o))
+	by, policy, err := l.actor(ctx, o)
 	return err == nil && g.WaitsFor(by, policy), err
 }
 

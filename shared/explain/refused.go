@@ -214,7 +214,7 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 	}
 	who := s.few(names)
 	if who == "" {
-		who = s.Approvers(tenancy.Settings{}, aggregate.Origin{Channel: cmp.Or(r.Home, o.Channel)})
+		who = s.Approvers(tenancy.Settings{}, aggregate.Origin{Channel: o.Channel})
 	}
 	return fill(cmp.Or(w.Acts[key], w.Acts[string(circulation.WhyUnknown)]),
 		"stage", s.Marks.Text(r.Name, maxName), "names", who, "yours", s.Marks.Text(r.Yours, maxName),

@@ -200,7 +200,7 @@ func walked(w *consoletest.World) string {
 	w.Planned(tenancy.DefaultSettings(), steps()...)
 	stages := append(consoletest.ThreeStages(), circulation.Stage{Name: "人事のみなさん", Mode: circulation.ModeChannel,
 		Need: 1})
-	stages[2].People[0].Via = "manager 2 of " + webapi.Sato + " as of 2026-11-22"
+	stages[2].People[0].Via = "manager 2 of " + webapi.Sato + ""
 	w.ChangeSteps(w.Routed(stages...), w.Acts(circulation.Stamp, 1, webapi.Suzuki),
 		w.Acts(circulation.SendBack, 2, webapi.Tanaka))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })

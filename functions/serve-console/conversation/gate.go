@@ -20,8 +20,8 @@ import (
 // along returns where an action stands along its route, nil for one without a rule.
 func (t *loaded) along(x *conversation.Action, locale string) *subject.Route {
 	by := subject.Reader{Locale: locale, Person: t.person,
-		Channel:   t.surface.Marks.Channel(t.is.Conversation.Channel),
-		ChannelOf: t.surface.Marks.Channel, Unit: t.named}
+		Channel: t.surface.Marks.Channel(t.is.Conversation.Channel),
+		Unit:    t.named}
 	return by.Route(&x.Gate, x.Status.Over())
 }
 

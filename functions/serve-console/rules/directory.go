@@ -64,7 +64,7 @@ func (a *asked) membersOf(ctx context.Context, id string) ([]string, error) {
 
 func (a *asked) organised() error {
 	is, unread, err := standing(a.r.Context(), a.Organisations, a.v.Tenant)
-	a.day, a.unread, a.org = a.Today(), unread, decide.Standing(is)
+	a.unread, a.org = unread, decide.Standing(is)
 	if err != nil || a.org == nil {
 		return err
 	}
@@ -74,9 +74,6 @@ func (a *asked) organised() error {
 	web.Distinct(a.departments)
 	return nil
 }
-
-// today is the day as of which people are looked up.
-func (a *asked) today() string { return a.day.String() }
 
 // departmentBoxes are the departments of the organisation, by code.
 func (a *asked) departmentBoxes() (all []web.Box) {

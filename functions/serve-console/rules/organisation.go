@@ -127,7 +127,7 @@ func (c *OrganisationPages) askRemoval(w http.ResponseWriter, r *http.Request, v
 	}
 	t := texts{v.Texts("organisation")}
 	none := decide.NewDirectory(nil, listing{more: true})
-	data := removal{row.Rev, t.emptied(t.Say("stages_removed"), x, none, c.Today().String())}
+	data := removal{row.Rev, t.emptied(t.Say("stages_removed"), x, none)}
 	d := web.Document{Title: t.Say("remove"), Here: "organisation", Data: data}
 	return c.Show(w, r, v, d, "organisation/remove")
 }

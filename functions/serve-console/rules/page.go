@@ -12,7 +12,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/clock"
@@ -56,7 +55,6 @@ type asked struct {
 	members *people.Members      // nil: Slack doesn't list them
 	org     *decide.Organisation // nil: none stands
 	unread  bool                 // one stands, and can't be read
-	day     organisation.Date    // today
 	draft   draft
 }
 

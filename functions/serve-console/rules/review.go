@@ -108,7 +108,7 @@ func (a *asked) found(x *rules.Rules) (all []rules.Finding, err error) {
 		for _, id := range x.Readers() {
 			d.Full(id)
 		}
-		all = x.Findings(d, a.today())
+		all = x.Findings(d)
 		return nil
 	})
 	return all, err

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -25,7 +23,7 @@ import (
 // tryData asks which rule would take a request, and has the answer.
 type tryData struct {
 	People, Tools          []web.Choice // no people: there are too many to choose among
-	Fields                 []web.Field  // more that may be asked: the place, the day
+	Fields                 []web.Field  // more that may be asked: the place, what asks
 	Labels, Form           []web.Field  // by what rules tell the requests of tools apart, and of the form for a decision
 	Amount, Currency, Who  string
 	Rule, Says, Asks, Fail string
@@ -65,26 +63,16 @@ func (a *asked) trying(answer bool) (tryData, error) {
 		d.Fields = append(d.Fields, web.Select("try.kind", a.Say("try_kind"), "",
 			a.options("way_kinds", string(kind), choices...)))
 	}
-	on := cmp.Or(strings.TrimSpace(f.Get("try.on")), a.today())
-	if a.org != nil {
-		d.Fields = append(d.Fields, web.Day("try.on", a.Say("try_on"), on))
-	}
 	settings, err := a.Store.Settings(a.r.Context(), a.v.Tenant)
 	if err != nil {
 		return d, err
 	}
 	call, fail := a.callToTry(&d, of, settings)
-	d.Further = d.Further || f.Get("try.place") != "" || kind != rules.KindSteps || on != a.today()
+	d.Further = d.Further || f.Get("try.place") != "" || kind != rules.KindSteps
 	if !answer || of.Tool.Name == "" {
 		return d, nil
 	}
-	day, err := organisation.ParseDate(on)
-	if err != nil {
-		d.Fail = a.Say("try_day")
-		return d, nil
-	}
-	facts := &rules.Facts{Kind: kind, Place: rules.Place{Channel: f.Get("try.place")}, On: day.String(),
-		Calls: []rules.Call{call}}
+	facts := &rules.Facts{Kind: kind, Place: rules.Place{Channel: f.Get("try.place")}, Calls: []rules.Call{call}}
 	if facts.Place.Channel == tryDirect {
 		facts.Place = rules.Place{Direct: true}
 	}
@@ -176,7 +164,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		return err
 	}
 	facts.Askers = []circulation.Person{facts.Requester}
-	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), a.answerSaid(&found, who, facts.On)
+	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), a.answerSaid(&found, who)
 	if found.Refused {
 		return nil
 	}
@@ -191,9 +179,6 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 		return err
 	})
 	d.Asks = a.Say("today", "who", a.person(who))
-	if facts.On != a.today() {
-		d.Asks = a.Say("on_day", "who", a.person(who), "day", facts.On)
-	}
 	if none, ok := errors.AsType[*rules.Unresolved](err); ok {
 		d.Fail = a.Say("try_refused", "asked", d.Asks, "stage", cmp.Or(legible.OneLine(none.Name), d.Rule),
 			"why", a.In("whys", none.Why, "what", legible.OneLine(none.What)))
@@ -203,7 +188,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 }
 
 // answerSaid says what an answer is, or why a rule refuses that hangs on what nobody knows.
-func (a *asked) answerSaid(found *rules.Answer, who, on string) string {
+func (a *asked) answerSaid(found *rules.Answer, who string) string {
 	switch {
 	case found.Unknown != "":
 		return a.Say("try_unknown", "what", legible.OneLine(found.Unknown))

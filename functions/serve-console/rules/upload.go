@@ -68,20 +68,20 @@ func (listing) Handle(group string) string                    { return group }
 func (listing) InChannel(string) (members []string, all bool) { return nil, false }
 
 // stages lists the rules' stages that nobody can stamp at by the file.
-func (t texts) stages(x *rules.Rules, today organisation.Date, o *organisation.Organisation, m *organisation.Matching,
+func (t texts) stages(x *rules.Rules, o *organisation.Organisation, m *organisation.Matching,
 	l listing) []peopleList {
 	d := decide.NewDirectory(&decide.Organisation{Version: o.SHA256(), People: o, Accounts: m.Kept()}, l)
-	return t.emptied(t.Say("stages"), x, d, today.String())
+	return t.emptied(t.Say("stages"), x, d)
 }
 
-// emptied lists what a directory makes of the rules' conditions and stages on some days, from today on, under a title.
-func (t texts) emptied(title string, x *rules.Rules, d *decide.Directory, days ...string) []peopleList {
+// emptied lists what a directory makes of the rules' conditions and stages, under a title.
+func (t texts) emptied(title string, x *rules.Rules, d *decide.Directory) []peopleList {
 	if x == nil {
 		return nil
 	}
 	say := speaker{Texts: web.TextsOf("rules", t.Locale())}
 	line := func(f rules.Finding) string { return say.finding(x, f) }
-	return listOf("stages", title, t.Say("stages_note"), x.Emptied(d, days...), line)
+	return listOf("stages", title, t.Say("stages_note"), x.Emptied(d), line)
 }
 
 func (l listing) names() map[string]string {
@@ -201,7 +201,7 @@ func (c *OrganisationPages) preview(w http.ResponseWriter, r *http.Request, v *w
 		if err != nil {
 			return err
 		}
-		data.Lists = append(t.stages(x, c.Today(), o, m, l), data.Lists...)
+		data.Lists = append(t.stages(x, o, m, l), data.Lists...)
 	}
 	data.Same = !data.Unread && is.Organisation != nil && is.SHA256 == data.SHA256 && is.AccountsSHA256 == data.Accounts
 	data.Save = !data.Same && !data.Silent

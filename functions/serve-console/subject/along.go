@@ -54,7 +54,7 @@ func (c *Acts) TurnOf(ctx context.Context, x Asking, offers []aggregate.Offer) *
 
 func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate) *Turn {
 	d := Reader{Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person,
-		Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel), ChannelOf: x.Surface.Marks.Channel}.walk(g)
+		Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel)}.walk(g)
 	t := &Turn{drawing: d}
 	if t.st.Refused != nil {
 		t.Who = t.waits()
@@ -77,7 +77,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		t.Mine = stage > 0
 	}
 	given := false
-	given, t.why = x.tried(id, g, t.st.Present, reach.In(g.Place(o).Channel), all, c.Now())
+	given, t.why = x.tried(id, g, t.st.Present, reach.In(o.Channel), all, c.Now())
 	switch {
 	case t.Mine:
 		if t.Title, t.Who = d.words.Say("yours"), d.owed(); principal != "" {
@@ -123,7 +123,7 @@ func (x Asking) tried(id string, g *aggregate.Gate, stage int, member bool, all 
 	policy := x.Settings.Policy(o.Team)
 	policy.StandIns = all
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: x.Viewer.User, Team: o.Team, Member: member,
-		Surface: aggregate.SurfaceConsole, Stage: stage, Channel: g.Place(o).Channel}
+		Surface: aggregate.SurfaceConsole, Stage: stage, Channel: o.Channel}
 	change, err := decide.Approve(x.Of, id, by, policy, now)
 	why, _ = errors.AsType[*circulation.Refusal](err)
 	if why != nil && why.Why == circulation.WhyFound && why.Lacks == circulation.LackDelegation {
@@ -262,7 +262,7 @@ func (d *drawing) waits() string {
 		text = d.words.Say("others", "who", text, "n", more)
 	}
 	if s.Mode == circulation.ModeChannel {
-		text = d.words.Say("of_channel", "channel", d.channel())
+		text = d.words.Say("of_channel", "channel", d.Channel)
 	}
 	return d.words.Say("waits", "stage", d.called(s), "n", s.Owed, "who", text)
 }

@@ -26,7 +26,6 @@ func TestActsAlongARoute(t *testing.T) {
 		"a step's check is denied only":                                 testStepsCheck,
 		"a channel's stage is everybody's there who didn't ask":         testChannelsTurn,
 		"who isn't in the channel reads and stamps":                     testOutsideOfChannel,
-		"a home's stage is asked of its members by its name":            testHomesTurn,
 		"a stamp that would leave too few hands is refused beforehand":  testHands,
 		"content that was not shown is not stamped":                     testOtherContent,
 	})
@@ -206,22 +205,6 @@ func testOutsideOfChannel(t *testing.T, w *consoletest.World) {
 	w.Opened(head)
 	acted(alex, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_reject_anew")
 	alex.Get(w.TaskPage()).Says(t, 200, "部長 差し戻し")
-}
-
-// What Sato asks in direct messages is asked of the members of #人事, where Alex isn't.
-func testHomesTurn(t *testing.T, w *consoletest.World) {
-	direct := webapi.DirectMessage(webapi.Sato)
-	ts := w.Slack.Say(t, webapi.Sato, direct, "今月の勤怠をまとめて")
-	w.Receive(task.Request{User: webapi.Sato, Channel: direct, ChannelType: "im", MessageTS: ts, ThreadTS: ts})
-	o := consoletest.Along(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}, head)
-	o.Home = webapi.HR
-	w.PlannedOnRoute(tenancy.DefaultSettings(), o, consoletest.Message(1, "締切は金曜です"))
-	tanaka, alex := w.As(webapi.Tanaka), w.As(webapi.Alex)
-	tanaka.Get(w.TaskPage()).Says(t, 200, "あなたの番です みんな(あと1人): #人事 の参加者のうち1人", "いまここ #人事 の参加者のうち1人").
-		Lacks(t, "チャンネルのメンバーだけが承認できます")
-	alex.Get(w.TaskPage()).Says(t, 200, "チャンネルのメンバーだけが承認できます").Lacks(t, `value="approve"`)
-	acted(tanaka, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
-	alex.Get(w.TaskPage()).Says(t, 200, "あなたの番です 部長", "みんな 承認済み")
 }
 
 func testHands(t *testing.T, w *consoletest.World) {

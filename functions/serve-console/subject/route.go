@@ -18,12 +18,12 @@ import (
 // Reader is for whom pages draw what steps do, and where a gate under a rule stands: the stages of its route in their
 // order, who is asked, who stamped, and how it ended. Everything of a route follows from circulation.Walk.
 type Reader struct {
-	Locale  string
-	Person  func(id string) string // by name
-	Settled bool                   // nobody is asked any more: it isn't said what can't be undone once they approve
-	Channel string                 // name of the channel in which it was asked
 	// ChannelOf returns the name of a channel by its id; nil: it is shown as it is.
 	ChannelOf func(id string) string
+	Locale    string
+	Person    func(id string) string // by name
+	Settled   bool                   // nobody is asked any more: it isn't said what can't be undone once they approve
+	Channel   string                 // name of the channel in which it was asked
 	// Unit returns the name for the id of a user group or the code of a department; nil: they are shown as they are.
 	Unit func(id string) string
 }
@@ -204,11 +204,11 @@ var (
 		key  string
 		form language.Regexp // its groups are the text's values; the first that matches counts
 	}{
-		{"via_manager", language.Regexp{Text: `^manager 1 of (?P<who>\S+) as of (?P<on>[0-9-]{10})$`}},
-		{"via_above", language.Regexp{Text: `^manager (?P<n>[0-9]+) of (?P<who>\S+) as of (?P<on>[0-9-]{10})$`}},
+		{"via_manager", language.Regexp{Text: `^manager 1 of (?P<who>\S+)$`}},
+		{"via_above", language.Regexp{Text: `^manager (?P<n>[0-9]+) of (?P<who>\S+)$`}},
 		{"via_group", language.Regexp{Text: `^group (?P<group>.+)$`}},
-		{"via_over", language.Regexp{Text: `^over (?P<position>.+) of (?P<department>.+) as of (?P<on>[0-9-]{10})$`}},
-		{"via_position", language.Regexp{Text: `^(?P<position>.+) of (?P<department>.+) as of (?P<on>[0-9-]{10})$`}},
+		{"via_over", language.Regexp{Text: `^over (?P<position>.+) of (?P<department>.+)$`}},
+		{"via_position", language.Regexp{Text: `^(?P<position>.+) of (?P<department>.+)$`}},
 	}
 )
 

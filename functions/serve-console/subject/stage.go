@@ -1,7 +1,6 @@
 package subject
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -56,7 +55,7 @@ func (d *drawing) stage(i int) Stage {
 func (d *drawing) needs(s *circulation.StageState) string {
 	switch {
 	case s.Mode == circulation.ModeChannel:
-		return d.words.Say("of_channel", "channel", d.channel())
+		return d.words.Say("of_channel", "channel", d.Channel)
 	case len(s.People) < 2:
 		return ""
 	case s.Need == len(s.People):
@@ -87,18 +86,6 @@ func (d *drawing) stateOf(i int) string {
 		return present
 	}
 	return later
-}
-
-// channel names the channel whose members a stage asks.
-func (d *drawing) channel() string {
-	switch home := d.gate.Home; {
-	case home == "":
-		return d.Channel
-	case d.ChannelOf == nil:
-		return home
-	default:
-		return cmp.Or(d.ChannelOf(home), home)
-	}
 }
 
 func (d *drawing) people(i int, out *Stage) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -191,7 +190,7 @@ func Refuse(r *http.Request, v *Viewer, why string) {
 }
 
 // Readable returns the tenant's settings if the viewer may read the subject: as ReadableAt says, or since they are
-// on the route of one of its gates or in the home of one, stand in now for somebody who is on the route, or answer for
+// on the route of one of its gates, stand in now for somebody who is on the route, or answer for
 // the key of a call.
 func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s tenancy.Settings, err error) {
 	if err := a.Readable(c.Now()); err != nil {
@@ -205,7 +204,7 @@ func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s ten
 		return s, err
 	}
 	keyed, is := a.(interface{ AnsweredBy(user string) bool })
-	on := is && keyed.AnsweredBy(v.User) || c.atHome(ctx, v, a) ||
+	on := is && keyed.AnsweredBy(v.User) ||
 		of.SomeGate(func(g *aggregate.Gate) bool { return g.OnRoute(v.User, nil) })
 	if !on {
 		instead, failed := c.StandIns(ctx, v)
@@ -223,19 +222,6 @@ func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s ten
 // StandIns reads by what the viewer stands in for others now.
 func (c *Site) StandIns(ctx context.Context, v *Viewer) (decide.StandIns, error) {
 	return decide.StandInsOf(ctx, c.Store, v.Tenant, v.User, c.Now())
-}
-
-// atHome reports whether the viewer is in a channel whose members are asked in place of those of the subject's own.
-func (c *Site) atHome(ctx context.Context, v *Viewer, a decide.Subject) bool {
-	of, has := a.(interface{ Homes() []string })
-	if !has || len(of.Homes()) == 0 {
-		return false
-	}
-	sight, err := c.People.Sight(ctx, v.Team, v.User)
-	if err != nil {
-		slog.WarnContext(ctx, "it is not known who is in a home", "err", err)
-	}
-	return slices.ContainsFunc(of.Homes(), sight.In)
 }
 
 // ReadableAt returns the tenant's settings if the viewer may read what was requested there: administrators, the

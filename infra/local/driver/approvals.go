@@ -44,7 +44,6 @@ func (p approvals) May(ctx context.Context, user, id string) (may bool, instead 
 	if g == nil {
 		return false, "", nil
 	}
-	from = g.Place(from)
 	s, err := rows.Settings(ctx, p.tenant())
 	if err != nil {
 		return false, "", err

@@ -239,8 +239,7 @@ func (x Calls) facts(ctx context.Context, key tenancy.Key, c call.Content, p ten
 	if r, err = decide.Rules(ctx, x.Store, key.TenantID, s); err != nil || r == nil {
 		return of, nil, on, err
 	}
-	of = decide.CallFacts{Answers: key.Answers, Channel: key.Channel, Content: c, Permission: p, Locale: s.Locale,
-		Now: x.Now()}
+	of = decide.CallFacts{Answers: key.Answers, Channel: key.Channel, Content: c, Permission: p, Locale: s.Locale}
 	of.Organised, on, err = decide.Organised(ctx, x.Store, key.TenantID)
 	return of, r, on, err
 }

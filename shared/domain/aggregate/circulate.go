@@ -43,7 +43,7 @@ func RuledGate(r Row) *Gate {
 func (g *Gate) Circulating() circulation.Gate {
 	c := circulation.Gate{
 		Hours: g.Terms.ApprovalHours, Days: g.Days(), Askers: g.Askers, AskedSum: g.AskedSum, Rule: g.Terms.Rule,
-		Route: g.Route, Acts: g.Acts, Home: g.Home,
+		Route: g.Route, Acts: g.Acts,
 	}
 	if g.AskedAt != nil {
 		c.AskedAt = *g.AskedAt
@@ -166,15 +166,6 @@ func (g *Gate) Owes(user string) (stage int) {
 
 func isUser(id string) func(circulation.Person) bool {
 	return func(p circulation.Person) bool { return p.User == id }
-}
-
-// Place returns where the members are whom a channel's stage asks, of a request with this origin: the gate's home, if
-// it has one.
-func (g *Gate) Place(o Origin) Origin {
-	if g.Home == "" {
-		return o
-	}
-	return Origin{Team: o.Team, User: o.User, Channel: g.Home}
 }
 
 // WaitsFor reports whether the present stage waits for somebody: as one of its people who owes a stamp, as a full

@@ -24,7 +24,6 @@ type Gate struct {
 	Askers   []circulation.Person `json:"askers,omitempty"`
 	AskedSum string               `json:"asked,omitempty"` // hash of what is asked, under a rule circulation.Sum
 	Route    *circulation.Route   `json:"route,omitempty"`
-	Home     string               `json:"home,omitempty"` // see circulation.Gate
 	Acts     []circulation.Act    `json:"acts,omitempty"`
 	Seen     *Seen                `json:"seen,omitempty"`
 }
@@ -153,7 +152,6 @@ type Opening struct {
 	Route  circulation.Route
 	Askers []circulation.Person // whose own request it is
 	Seen   *Seen                // nil: not known
-	Home   string               // see circulation.Gate
 }
 
 // Seen is what the rules saw of what a gate asks when they chose its route, for display.
@@ -182,7 +180,7 @@ func (g Gate) Under(o Opening, askers []string, sum func(g *Gate) string) (Gate,
 	if g.Ruled() && o.Rule.ID == "" { // it lost its rule
 		return g, ErrOnRoute
 	}
-	g.Route, g.Askers, g.Seen, g.Home = &o.Route, o.Askers, o.Seen, o.Home
+	g.Route, g.Askers, g.Seen = &o.Route, o.Askers, o.Seen
 	if o.Rule.ID != "" {
 		g.Terms.Rule = &o.Rule
 	}

@@ -62,9 +62,8 @@ type Act struct {
 // holds.
 type Found struct {
 	Delegation *Delegation `json:"delegation,omitempty"` // by which the hand stands in for the principal
-	// Channel is the Slack id of the channel of which the hand is a member: the gate's Home, else the request's.
-	Channel string   `json:"channel,omitempty"`
-	Allowed *Allowed `json:"allowed,omitempty"` // of a stage by the settings: how they allow it
+	Channel    string      `json:"channel,omitempty"`    // Slack id of the request's, of which the hand is a member
+	Allowed    *Allowed    `json:"allowed,omitempty"`    // of a stage by the settings: how they allow it
 }
 
 // Delegation is the row by which a hand stands in for a principal, as it was read.
@@ -126,7 +125,6 @@ type Refusal struct {
 	Yours   string   // of WhyTurn, name of the stage that asks the principal later; empty: an earlier one did
 	Asker   Person   // of WhySelf
 	For     Person   // of WhySelf and WhyFound: whom the hand stands in for; none: nobody
-	Home    string   // the gate's
 	Lacks   Lack     // of WhyFound
 	Act     int      // of Walk: number of the act that makes no sense, from 1; 0: the route
 }

@@ -33,7 +33,7 @@ func Admit(g Gate, st State, act Act) error {
 
 // take changes the state to the one that an act leaves. If it returns why the act isn't admitted, the state is none.
 func (st *State) take(g *Gate, act *Act) *Refusal {
-	why, refused := st.why(g, act), st.refusal(g)
+	why, refused := st.why(g, act), st.refusal()
 	switch refused.Why = why; why {
 	case "":
 	case WhyTurn:
@@ -46,7 +46,7 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 		refused.For = act.standsFor()
 		return refused
 	case WhyFound:
-		refused.Lacks, refused.For = lacks(g, act, st.CurrentStage()), act.standsFor()
+		refused.Lacks, refused.For = lacks(act, st.CurrentStage()), act.standsFor()
 		return refused
 	case WhyTwice:
 		for _, given := range st.Stamps() {
@@ -75,8 +75,8 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 }
 
 // refusal returns one that says where the gate stands.
-func (st *State) refusal(g *Gate) *Refusal {
-	refused := &Refusal{Stage: st.Present, Home: g.Home}
+func (st *State) refusal() *Refusal {
+	refused := &Refusal{Stage: st.Present}
 	if s := st.CurrentStage(); s != nil {
 		refused.Name = s.Name
 	}
@@ -112,7 +112,7 @@ func (st *State) why(g *Gate, act *Act) Why {
 		return WhyTurn
 	case s.Mode == ModePeople && !s.names(act.Principal):
 		return WhyRoute
-	case lacks(g, act, s) != "":
+	case lacks(act, s) != "":
 		return WhyFound
 	case st.stamped(act.Hand) || st.stamped(act.Principal):
 		return WhyTwice
@@ -138,11 +138,11 @@ func (st *State) repeats(act *Act) bool {
 }
 
 // lacks returns what the decision did not find of what lets a hand act at a stage, or "".
-func lacks(g *Gate, act *Act, s *StageState) Lack {
+func lacks(act *Act, s *StageState) Lack {
 	switch f := &act.Found; {
 	case s.Mode == ModeSettings && (!act.own() || f.Allowed == nil || f.Allowed.As == ""):
 		return LackSettings
-	case s.Mode == ModeChannel && (!act.own() || f.Channel == "" || g.Home != "" && f.Channel != g.Home):
+	case s.Mode == ModeChannel && (!act.own() || f.Channel == ""):
 		return LackChannel
 	case s.Mode == ModePeople && !act.own() && !f.Delegation.names(act):
 		return LackDelegation

@@ -98,7 +98,7 @@ func (c counted) legal() bool {
 				return false
 			}
 		case circulation.ModeChannel:
-			if hand != principal || f.Channel == "" || c.Home != "" && c.Home != f.Channel || c.asks(hand) {
+			if hand != principal || f.Channel == "" || c.asks(hand) {
 				return false
 			}
 		case circulation.ModePeople:

@@ -28,9 +28,7 @@ type Gate struct {
 	Rule     *Rule     `json:"rule"`  // by which it opened; nil: by the settings alone
 	Days     int       `json:"days"`  // for how long its settlement lets calls begin; Walk doesn't look at it
 	Route    *Route    `json:"route"`
-	// Home is the Slack id of the channel whose members a channel's stage asks; empty: of that of the request.
-	Home string `json:"home,omitempty"`
-	Acts []Act  `json:"acts"` // the oldest first; never changed, only added to
+	Acts     []Act     `json:"acts"` // the oldest first; never changed, only added to
 }
 
 // asks reports whether somebody is one of the askers.

@@ -88,7 +88,6 @@ func drawnGate(r *rand.Rand) circulation.Gate {
 		stages = append(stages, s)
 	}
 	g := gateOf(stages...)
-	g.Home = []string{"", "", "C1", "C2"}[r.IntN(4)]
 	g.Hours = []int{72, 72, 72, 350 * 24}[r.IntN(4)]
 	return g
 }

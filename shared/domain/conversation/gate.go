@@ -153,16 +153,6 @@ func (a *Aggregate) SomeGate(is func(g *aggregate.Gate) bool) bool {
 	return slices.ContainsFunc(a.Actions, func(x *Action) bool { return is(&x.Gate) })
 }
 
-// Homes returns the homes of the actions that the conversation still has: who is there may read it.
-func (a *Aggregate) Homes() (channels []string) {
-	for _, x := range a.Actions {
-		if x.Gate.Home != "" {
-			channels = append(channels, x.Gate.Home)
-		}
-	}
-	return channels
-}
-
 // Origin returns where and by whom the conversation was opened.
 func (a *Aggregate) Origin() aggregate.Origin { return a.Conversation.Origin() }
 

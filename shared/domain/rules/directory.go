@@ -8,46 +8,45 @@ import (
 )
 
 // Directory is what Slack and the organisation say about people, as far as routes need it: whoever resolves has asked
-// them before. Days are as in Facts.On. While no organisation stands, a person is an account, and there are no managers
-// and positions.
+// them before. While no organisation stands, a person is an account, and there are no managers and positions.
 type Directory interface {
 	// Org returns the version of the organisation, empty while none stands.
 	Org() string
 	// Person returns whose an account is.
 	Person(user string) circulation.Person
 	// MayStamp reports whether somebody has a full member's account and, while an organisation stands, is an employee.
-	MayStamp(p circulation.Person, on string) bool
+	MayStamp(p circulation.Person) bool
 	// Members returns the accounts of a Slack user group.
 	Members(group string) []string
 	// Handle returns what a Slack user group is called, such as @keiri, or its id.
 	Handle(group string) string
 	// Empty reports whether a channel has nobody beside these people who may stamp.
-	Empty(channel string, but []circulation.Person, on string) bool
+	Empty(channel string, but []circulation.Person) bool
 	// Manager returns who stands directly above somebody.
-	Manager(p circulation.Person, on string) (circulation.Person, bool)
+	Manager(p circulation.Person) (circulation.Person, bool)
 	// Topmost reports whether nobody stands above somebody because the organisation says so; where it is false and
 	// there is no Manager, nobody knows who does. It is false while no organisation stands.
-	Topmost(p circulation.Person, on string) bool
+	Topmost(p circulation.Person) bool
 	// Over returns who stands over a position of a department, whoever holds it, or nobody.
-	Over(department, position, on string) (circulation.Person, bool)
-	// NameOf returns what a department is called, whatever the day, or its code if the organisation has no name of it.
+	Over(department, position string) (circulation.Person, bool)
+	// NameOf returns what a department is called, or its code if the organisation has no name of it.
 	NameOf(department string) string
-	// Knows reports whether the organisation has a department on any day and, if one is given, a position in it:
+	// Knows reports whether the organisation has a department and, if one is given, a position in it:
 	// without a department, in any. Else nobody can say that it is vacant. While no organisation stands, none is known.
 	Knows(department, position string) bool
 	// Departments returns the codes of somebody's department and of those above it; none while no organisation
 	// stands.
-	Departments(p circulation.Person, on string) []string
+	Departments(p circulation.Person) []string
 	// Holders returns who holds a position of a department.
-	Holders(department, position, on string) []circulation.Person
+	Holders(department, position string) []circulation.Person
 }
 
 // above calls yield with those who stand above somebody, level by level, until it returns false. Somebody who comes
 // again, such as in a circle of managers, ends it.
-func above(d Directory, p circulation.Person, on string, yield func(level int, p circulation.Person) bool) {
+func above(d Directory, p circulation.Person, yield func(level int, p circulation.Person) bool) {
 	seen := []circulation.Person{p}
 	for level := 1; ; level++ {
-		next, ok := d.Manager(p, on)
+		next, ok := d.Manager(p)
 		if !ok || position(seen, next) >= 0 || !yield(level, next) {
 			return
 		}
@@ -56,21 +55,21 @@ func above(d Directory, p circulation.Person, on string, yield func(level int, p
 }
 
 // below reports whether somebody stands below another.
-func below(d Directory, p, other circulation.Person, on string) (is bool) {
-	above(d, p, on, func(_ int, over circulation.Person) bool { is = is || over.Is(other); return !is })
+func below(d Directory, p, other circulation.Person) (is bool) {
+	above(d, p, func(_ int, over circulation.Person) bool { is = is || over.Is(other); return !is })
 	return is
 }
 
 // highest returns the last of whom the organisation says that they stand above the requester, or the requester.
 func highest(f *Facts, d Directory) circulation.Person {
 	last := f.Requester
-	above(d, last, f.On, func(_ int, p circulation.Person) bool { last = p; return true })
+	above(d, last, func(_ int, p circulation.Person) bool { last = p; return true })
 	return last
 }
 
 // asManager returns somebody with how they were found: level by level above another.
-func asManager(p, of circulation.Person, level int, on string) circulation.Person {
-	p.Via = fmt.Sprintf("manager %d of %s as of %s", level, of.User, on)
+func asManager(p, of circulation.Person, level int) circulation.Person {
+	p.Via = fmt.Sprintf("manager %d of %s", level, of.User)
 	return p
 }
 
@@ -83,11 +82,11 @@ func position(people []circulation.Person, p circulation.Person) int {
 // before it, and not at the top. Nor is anybody known in whose department nobody knows the requester to be.
 func (w Who) lost(f *Facts, d Directory) bool {
 	return slices.ContainsFunc(w.Each(), func(w Who) bool {
-		return w.Kind == WhoManager && !d.Topmost(highest(f, d), f.On) || w.Placed && w.Department == ""
+		return w.Kind == WhoManager && !d.Topmost(highest(f, d)) || w.Placed && w.Department == ""
 	})
 }
 
-// unknown returns a post, with the name of its department, or a department's code that no day of the organisation has,
+// unknown returns a post, with the name of its department, or a department's code that the organisation doesn't have,
 // or "": somebody may hold it under another name.
 func (w Who) unknown(d Directory) string {
 	for _, x := range w.Each() {
@@ -112,7 +111,7 @@ func (w Who) Above() bool {
 }
 
 // placed returns it with the department of each position that has none: the nearest of the requester's, theirs
-// included, that has such a post on any day, so that a vacant post isn't passed over; else their own.
+// included, that has such a post, held or not, so that a vacant post isn't passed over; else their own.
 func (w Who) placed(f *Facts, d Directory) Who {
 	if w.Kind == WhoAny {
 		w.Any = slices.Clone(w.Any)
@@ -156,21 +155,21 @@ func (w Who) find(f *Facts, d Directory) (found []circulation.Person) {
 			add(d.Person(user), "group "+d.Handle(w.Group))
 		}
 	case WhoPosition:
-		for _, p := range d.Holders(w.Department, w.Position, f.On) {
-			if w.Placed && below(d, p, f.Requester, f.On) { // the nearest above isn't one of their own people
+		for _, p := range d.Holders(w.Department, w.Position) {
+			if w.Placed && below(d, p, f.Requester) { // the nearest above isn't one of their own people
 				continue
 			}
-			add(p, fmt.Sprintf("%s of %s as of %s", w.Position, w.Department, f.On))
+			add(p, w.Position+" of "+w.Department)
 		}
 	case WhoManager:
 		var chain []circulation.Person
-		above(d, f.Requester, f.On, func(_ int, p circulation.Person) bool { chain = append(chain, p); return true })
+		above(d, f.Requester, func(_ int, p circulation.Person) bool { chain = append(chain, p); return true })
 		level := w.Level
-		if level > len(chain) && d.Topmost(highest(f, d), f.On) { // nobody is higher
+		if level > len(chain) && d.Topmost(highest(f, d)) { // nobody is higher
 			level = len(chain)
 		}
 		if level > 0 && level <= len(chain) {
-			found = append(found, asManager(chain[level-1], f.Requester, level, f.On))
+			found = append(found, asManager(chain[level-1], f.Requester, level))
 		}
 	}
 	return found

@@ -26,28 +26,23 @@ type Facts struct {
 	Place     Place
 	Requester circulation.Person
 	Askers    []circulation.Person // may not stamp, the requester among them
-	// On is the day, such as 2026-11-22 in the tenant's zone, as of which people are looked up.
-	On string
 	// Departments is the requester's department in the organisation and those above it. Groups are the requester's, of
 	// those that rules name.
 	Organised   bool
 	Departments []string
 	Groups      []string
 	Department  string // what the requester's is called; no condition reads it
-	// Unknown are departments of the rules' conditions that the organisation has on no day: nobody can say who is in
-	// them.
+	// Unknown are departments of the rules' conditions that the organisation doesn't have: nobody can say who is in them.
 	Unknown []string
-	// Absent are askers who have left by that day, or haven't begun. They are strangers to the organisation, too.
-	Absent []circulation.Person
-	Calls  []Call
+	Calls   []Call
 	// Inside says of an action without a call that it can change nothing but its conversation's files.
 	Inside bool
 }
 
-// stranger returns an asker whom the organisation that stands doesn't know as of that day: the requester first.
+// stranger returns an asker whom the organisation that stands doesn't have: the requester first.
 func (f *Facts) stranger() (circulation.Person, bool) {
 	for _, p := range append([]circulation.Person{f.Requester}, f.Askers...) {
-		if f.Organised && (p.Person == "" || slices.ContainsFunc(f.Absent, p.Is)) {
+		if f.Organised && p.Person == "" {
 			return p, true
 		}
 	}
@@ -56,7 +51,7 @@ func (f *Facts) stranger() (circulation.Person, bool) {
 
 // Alone reports whether nobody but the askers is where a request was made.
 func (f *Facts) Alone(d Directory) bool {
-	return f.Place.Direct || f.Place.Channel != "" && d.Empty(f.Place.Channel, f.Askers, f.On)
+	return f.Place.Direct || f.Place.Channel != "" && d.Empty(f.Place.Channel, f.Askers)
 }
 
 // placed reports whether the organisation says where the requester belongs.
@@ -133,13 +128,13 @@ type Answer struct {
 	// Unsure: it is the rule's answer if the requester meets its condition, and the organisation doesn't say so. Then
 	// the rule refuses.
 	Unsure bool
-	// Unknown is the department of the condition that the organisation has on no day, where the rule is unsure for that.
+	// Unknown is the department of the condition that the organisation doesn't have, where the rule is unsure for that.
 	Unknown string
 	// Unlabelled is a label by which the rule might take the request, whose value nobody knows or no rule lists. Then
 	// the rule refuses.
 	Unlabelled string
-	// Stranger is an asker whom the organisation that stands doesn't have on the day: nobody can say who else they are,
-	// or they work there no more, or not yet. Whatever the rules say is refused.
+	// Stranger is an asker whom the organisation that stands doesn't have: nobody can say who else they are. Whatever
+	// the rules say is refused.
 	Stranger circulation.Person
 }
 

@@ -20,15 +20,15 @@ type FindingKind string
 const (
 	// FindingNever: an earlier rule takes all requests that this one would.
 	FindingNever FindingKind = "never"
-	// FindingUnknown: a stage or condition names a post or department that the organisation has on no day, or no
+	// FindingUnknown: a stage or condition names a post or department that the organisation doesn't have, or no
 	// organisation stands. What it takes is refused.
 	FindingUnknown FindingKind = "unknown"
 	// FindingNobody: a stage finds fewer people today than must stamp, whoever asks.
 	FindingNobody FindingKind = "nobody"
 )
 
-// Findings returns what should be known about the rules on a day. Days are as in Facts.On.
-func (r *Rules) Findings(d Directory, today string) (all []Finding) {
+// Findings returns what should be known about the rules.
+func (r *Rules) Findings(d Directory) (all []Finding) {
 	for i := range r.Rules {
 		rule := &r.Rules[i]
 		if j := slices.IndexFunc(r.Rules[:i], func(x Rule) bool { return x.When.covers(&rule.When) }); j >= 0 {
@@ -38,18 +38,18 @@ func (r *Rules) Findings(d Directory, today string) (all []Finding) {
 		for _, name := range rule.When.Requester.Unknown(d) {
 			all = append(all, Finding{Kind: FindingUnknown, Rule: rule.ID, Who: name})
 		}
-		all = append(all, rule.Route.findings(rule.ID, d, today)...)
+		all = append(all, rule.Route.findings(rule.ID, d)...)
 	}
-	all = append(all, r.Last.reads().Route.findings(LastID, d, today)...)
-	return append(all, r.Last.Writes.Route.findings(LastID, d, today)...)
+	all = append(all, r.Last.reads().Route.findings(LastID, d)...)
+	return append(all, r.Last.Writes.Route.findings(LastID, d)...)
 }
 
 // findings returns what should be known about the stages of a rule.
-func (p *Policy) findings(rule string, d Directory, today string) (all []Finding) {
+func (p *Policy) findings(rule string, d Directory) (all []Finding) {
 	if p == nil {
 		return nil
 	}
-	r := resolving{facts: &Facts{On: today}, d: d}
+	r := resolving{facts: &Facts{}, d: d}
 	for i, s := range p.Stages {
 		at := Finding{Kind: FindingUnknown, Rule: rule, Stage: i + 1, Who: s.Who.unknown(d)}
 		switch {
@@ -68,17 +68,15 @@ func (p *Policy) findings(rule string, d Directory, today string) (all []Finding
 	return all
 }
 
-// Emptied returns what an organisation, or its removal, makes unknown or empty on some days: each condition and each
-// stage once. Stages of user groups aren't looked at, since Slack says who is in these.
-func (r *Rules) Emptied(d Directory, days ...string) (all []Finding) {
-	for _, day := range days {
-		for _, f := range r.Findings(d, day) {
-			groups := f.Kind == FindingNobody && !slices.ContainsFunc(r.policies(f.Rule), func(p *Policy) bool {
-				return f.Stage <= len(p.Stages) && p.Stages[f.Stage-1].Who.Kind != WhoGroup
-			})
-			if f.Kind != FindingNever && !groups && !slices.Contains(all, f) {
-				all = append(all, f)
-			}
+// Emptied returns what an organisation, or its removal, makes unknown or empty: each condition and each stage once.
+// Stages of user groups aren't looked at, since Slack says who is in these.
+func (r *Rules) Emptied(d Directory) (all []Finding) {
+	for _, f := range r.Findings(d) {
+		groups := f.Kind == FindingNobody && !slices.ContainsFunc(r.policies(f.Rule), func(p *Policy) bool {
+			return f.Stage <= len(p.Stages) && p.Stages[f.Stage-1].Who.Kind != WhoGroup
+		})
+		if f.Kind != FindingNever && !groups && !slices.Contains(all, f) {
+			all = append(all, f)
 		}
 	}
 	return all

@@ -42,10 +42,10 @@ func TestFindings(t *testing.T) {
 	} {
 		d := &company{org: "v1", group: []string{"A", "B"}, holders: map[string][]string{"": {"D"}}}
 		c.change(d)
-		expect.Same(t, of(c.rule).Findings(d, today), c.want, cmpopts.EquateEmpty())
+		expect.Same(t, of(c.rule).Findings(d), c.want, cmpopts.EquateEmpty())
 		last := of()
 		last.Last.Writes.Route = c.rule.Route
-		expect.Is(t, len(last.Findings(d, today)) == 0, len(c.want) == 0 || c.want[0].Stage == 0, name)
+		expect.Is(t, len(last.Findings(d)) == 0, len(c.want) == 0 || c.want[0].Stage == 0, name)
 	}
 }
 
@@ -53,7 +53,7 @@ func TestFindings(t *testing.T) {
 func TestWhatARemovedOrganisationEmptiesIsFound(t *testing.T) {
 	in := rules.Conditions{Requester: &rules.Requester{Departments: []string{"sales"}}}
 	r := of(rule(1, in, people(1, "U1")), rule(2, writing(), manager(1), head(), group(1)))
-	expect.Same(t, r.Emptied(&company{}, today, next), []rules.Finding{
+	expect.Same(t, r.Emptied(&company{}), []rules.Finding{
 		{Kind: rules.FindingUnknown, Rule: id(1), Who: "sales"},
 		{Kind: rules.FindingUnknown, Rule: id(2), Stage: 1, Who: "stage manager"},
 		{Kind: rules.FindingUnknown, Rule: id(2), Stage: 2, Who: "sales"}})
@@ -72,7 +72,7 @@ func TestRulesThatTakeNothing(t *testing.T) {
 		"another tool":           {some(pay), some(dm), false},
 		"another amount":         {from(some(pay), "5"), from(some(pay), "4"), false},
 	} {
-		found := of(rule(1, c.first, stage), rule(2, c.then, stage)).Findings(&company{org: "v1"}, today)
+		found := of(rule(1, c.first, stage), rule(2, c.then, stage)).Findings(&company{org: "v1"})
 		expect.Is(t, len(found) == 1 && found[0].Kind == rules.FindingNever, c.want, "%s: %v", name, found)
 	}
 }
@@ -91,7 +91,7 @@ func TestACoveredRuleNeverDecides(t *testing.T) {
 			}
 		}
 		covered := map[string]bool{}
-		for _, f := range r.Findings(&company{org: "v1"}, today) {
+		for _, f := range r.Findings(&company{org: "v1"}) {
 			covered[f.Rule] = covered[f.Rule] || f.Kind == rules.FindingNever
 		}
 		for range 20 {

@@ -10,7 +10,7 @@ import (
 // Reasons for which a request is refused.
 const (
 	LeftVacant   = "vacant"   // nobody is found, nor stands above
-	LeftUnknown  = "unknown"  // the organisation has the post or department on no day
+	LeftUnknown  = "unknown"  // the organisation doesn't have the post or department
 	LeftAbove    = "above"    // the organisation doesn't say who is above the requester
 	LeftStanding = "standing" // too few of those who are found may stamp, and nobody stands above
 	LeftOwn      = "own"      // without who asks, too few are found, and nobody stands above
@@ -120,7 +120,7 @@ func (r *resolving) stage(s *Stage) *Unresolved {
 
 // mayStamp reports whether somebody may stamp along the route.
 func (r *resolving) mayStamp(p circulation.Person) bool {
-	return p.User != "" && !r.facts.Requester.Is(p) && position(r.facts.Askers, p) < 0 && r.d.MayStamp(p, r.facts.On)
+	return p.User != "" && !r.facts.Requester.Is(p) && position(r.facts.Askers, p) < 0 && r.d.MayStamp(p)
 }
 
 // stamping returns those who may stamp, each once.
@@ -136,11 +136,10 @@ func (r *resolving) stamping(found []circulation.Person) (people []circulation.P
 // filled adds the nearest who stand above and may stamp, until there are as many as needed: above the manager or the
 // post that is asked, and above those who were found and can't take a place.
 func (r *resolving) filled(who Who, found, people []circulation.Person, need int) []circulation.Person {
-	on := r.facts.On
 	climb := func(of circulation.Person) {
-		above(r.d, of, on, func(level int, p circulation.Person) bool {
+		above(r.d, of, func(level int, p circulation.Person) bool {
 			if position(people, p) < 0 && r.mayStamp(p) {
-				people = append(people, asManager(p, of, level, on))
+				people = append(people, asManager(p, of, level))
 			}
 			return len(people) < need
 		})
@@ -149,8 +148,8 @@ func (r *resolving) filled(who Who, found, people []circulation.Person, need int
 		if w.Kind != WhoPosition || len(people) >= need {
 			continue
 		}
-		over, ok := r.d.Over(w.Department, w.Position, on)
-		if over.Via = "over " + w.Position + " of " + w.Department + " as of " + on; ok && r.mayStamp(over) &&
+		over, ok := r.d.Over(w.Department, w.Position)
+		if over.Via = "over " + w.Position + " of " + w.Department; ok && r.mayStamp(over) &&
 			position(people, over) < 0 {
 			people = append(people, over)
 		}

@@ -11,11 +11,6 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-const (
-	today = "2026-11-22"
-	next  = "2027-04-01"
-)
-
 // The tools of these tests.
 var (
 	dm    = rules.Tool{Name: "send_slack_dm"}
@@ -40,7 +35,7 @@ func reads() rules.Call {
 func asked(calls ...rules.Call) *rules.Facts {
 	r := person("R")
 	return &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C1"}, Requester: r,
-		Askers: []circulation.Person{r}, On: today, Calls: calls}
+		Askers: []circulation.Person{r}, Calls: calls}
 }
 
 func person(user string) circulation.Person { return circulation.Person{User: user} }
@@ -121,7 +116,7 @@ func under(c rules.Conditions, n string) rules.Conditions {
 type company struct {
 	org         string
 	managers    map[string]string
-	holders     map[string][]string // by post, department or day, else for each
+	holders     map[string][]string // by post or department, else for each
 	over        map[string]string   // who stands over posts
 	group       []string
 	barred      []string            // who may not stamp
@@ -132,7 +127,7 @@ type company struct {
 	departments map[string][]string // of an account, its own first
 }
 
-func (c *company) Empty(channel string, _ []circulation.Person, _ string) bool {
+func (c *company) Empty(channel string, _ []circulation.Person) bool {
 	return slices.Contains(c.empty, channel)
 }
 
@@ -149,7 +144,7 @@ func (c *company) Person(user string) circulation.Person {
 	return p
 }
 
-func (c *company) MayStamp(p circulation.Person, _ string) bool {
+func (c *company) MayStamp(p circulation.Person) bool {
 	return p.User != "" && (c.org == "" || p.Person != "") && !slices.Contains(c.barred, p.User)
 }
 
@@ -157,17 +152,17 @@ func (c *company) Members(string) []string { return c.group }
 
 func (c *company) Handle(group string) string { return "@" + group }
 
-func (c *company) Manager(p circulation.Person, _ string) (circulation.Person, bool) {
+func (c *company) Manager(p circulation.Person) (circulation.Person, bool) {
 	m, ok := c.managers[p.User]
 	return c.Person(m), ok && c.org != ""
 }
 
-func (c *company) Topmost(p circulation.Person, on string) bool {
-	_, below := c.Manager(p, on)
+func (c *company) Topmost(p circulation.Person) bool {
+	_, below := c.Manager(p)
 	return c.org != "" && !below && !slices.Contains(c.lost, p.User)
 }
 
-func (c *company) Over(department, position, _ string) (circulation.Person, bool) {
+func (c *company) Over(department, position string) (circulation.Person, bool) {
 	user, ok := c.over[position+" of "+department]
 	return c.Person(user), ok && c.org != ""
 }
@@ -184,10 +179,10 @@ func (c *company) Knows(department, position string) bool {
 	return c.org != "" && !slices.Contains(c.unknown, department) && !slices.Contains(c.unknown, post)
 }
 
-func (c *company) Departments(p circulation.Person, _ string) []string { return c.departments[p.User] }
+func (c *company) Departments(p circulation.Person) []string { return c.departments[p.User] }
 
-func (c *company) Holders(department, position, on string) (all []circulation.Person) {
-	for _, of := range []string{position + " of " + department, department, on, ""} {
+func (c *company) Holders(department, position string) (all []circulation.Person) {
+	for _, of := range []string{position + " of " + department, department, ""} {
 		if users, is := c.holders[of]; is {
 			for _, user := range users {
 				all = append(all, c.Person(user))

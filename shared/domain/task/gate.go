@@ -238,16 +238,6 @@ func (a *Aggregate) SomeGate(is func(g *aggregate.Gate) bool) bool {
 	return slices.ContainsFunc(a.gates(), func(row Gated) bool { return is(row.gate()) })
 }
 
-// Homes returns the homes of the task's gates: who is there may read it.
-func (a *Aggregate) Homes() (channels []string) {
-	for _, row := range a.gates() {
-		if home := row.gate().Home; home != "" {
-			channels = append(channels, home)
-		}
-	}
-	return channels
-}
-
 // Origin returns where and by whom the task was requested.
 func (a *Aggregate) Origin() aggregate.Origin { return a.Request.Origin() }
 

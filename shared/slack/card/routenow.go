@@ -105,7 +105,7 @@ func (r routed) askers() string {
 }
 
 func (r routed) members() string {
-	return r.w.surface().Approvers(tenancy.Settings{}, aggregate.Origin{Channel: r.gate.Place(r.origin).Channel})
+	return r.w.surface().Approvers(tenancy.Settings{}, aggregate.Origin{Channel: r.origin.Channel})
 }
 
 // asked mentions people, so that Slack tells them, and counts those who don't fit.

@@ -328,7 +328,7 @@ func (r Reach) Decides(o aggregate.Origin) bool {
 
 // Owes reports whether the present stage of a gate, of a request with this origin, waits for the person.
 func (r Reach) Owes(g *aggregate.Gate, o aggregate.Origin) bool {
-	return g.WaitsFor(r.at(g.Place(o)), r.policy)
+	return g.WaitsFor(r.at(o), r.policy)
 }
 
 // at returns the person as a member of a place: of a direct message only who wrote it is one.

@@ -17,7 +17,7 @@ import (
 func settledProcess(t testing.TB) *task.Process {
 	at := time.Date(2026, 4, 1, 9, 30, 0, 120e6, time.UTC)
 	a, b, z := circulation.Person{User: "A",
-		Via: "manager of @sato as of 2026-04-01"}, circulation.Person{User: "B"}, circulation.Person{User: "Z"}
+		Via: "manager of @sato"}, circulation.Person{User: "B"}, circulation.Person{User: "Z"}
 	p := &task.Process{ID: "p", TaskID: "t", Version: 1, Gate: aggregate.Gate{
 		Status: aggregate.Approved, AskedAt: &at, AskedSum: "sum", Askers: []circulation.Person{{User: "Q"}},
 		Terms: aggregate.Terms{ApprovalHours: 72, Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
