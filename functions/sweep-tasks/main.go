@@ -67,10 +67,8 @@ const (
 	// atOnce is how many tasks of a shard are handled concurrently. mostKept is how many of them stay in memory until
 	// their effects are carried out; others are read again, since the function has 512 MB.
 	atOnce, mostKept = 16, 32
-	// besideWithin is the part of perTask for reading the other aggregate that a decision depends on. failedWait is the
-	// longest delay of an aggregate for a failure that another aggregate or a service caused.
-	besideWithin = 2 * time.Second
-	failedWait   = 5 * time.Minute
+	// failedWait is the longest delay of an aggregate for a failure that another aggregate or a service caused.
+	failedWait = 5 * time.Minute
 	// perTask bounds the time for one task, so that it delays no other for long.
 	perTask = 8 * time.Second
 )

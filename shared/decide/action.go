@@ -19,9 +19,6 @@ import (
 	"ringi/shared/words/language"
 )
 
-// mostKept is up to how many bytes, as JSON, a gate's row has of calls with their destinations.
-const mostKept = 64 << 10
-
 // CallsOf returns what the rules may know of the calls of these steps, and the rows of their tools, whose marks say so:
 // a Change that relies on the calls relies on those.
 func CallsOf(tenant string, steps []task.Step, permissions []tenancy.ToolPermission) (calls []rules.Call,

@@ -222,11 +222,7 @@ func (g *Gate) Given() []Stamp {
 	var out []Stamp
 	st := circulation.Walk(g.Circulating())
 	for _, act := range st.Stamps() {
-		s := Stamp{By: act.Hand.User, At: act.At, Surface: Surface(act.Surface), Hash: act.Hash}
-		if act.Principal.User != act.Hand.User {
-			s.OnBehalfOf = act.Principal.User
-		}
-		out = append(out, s)
+		out = append(out, Stamp{By: act.Hand.User, At: act.At, Surface: Surface(act.Surface), Hash: act.Hash})
 	}
 	return out
 }

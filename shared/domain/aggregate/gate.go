@@ -30,11 +30,10 @@ type Gate struct {
 
 // Stamp is one person's approval of one version, as people see it.
 type Stamp struct {
-	By         string
-	OnBehalfOf string // of a stand-in: whose stamp it is
-	At         time.Time
-	Surface    Surface
-	Hash       string // of what was stamped
+	By      string
+	At      time.Time
+	Surface Surface
+	Hash    string // of what was stamped
 }
 
 // Surface says where a person decides.

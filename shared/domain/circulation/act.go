@@ -20,9 +20,6 @@ type Does struct {
 	Verb  string // of its button and form
 }
 
-// Settled is how the action of the entry of the act ends that settles a gate.
-const Settled = "approved"
-
 // Kinds are all kinds of acts.
 var Kinds = []Does{
 	{Stamp, false, "stamped", "approve"},

@@ -31,7 +31,6 @@ const (
 	// MaxTenantName is the maximum length in characters. Slack publishes no limit for a workspace's name.
 	MaxTenantName = 255
 	maxAdmins     = 50
-	maxSlug       = 63
 )
 
 // Validate returns ErrField for the first invalid field that an administrator can set.

@@ -56,7 +56,7 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 func (d conversationDrawing) routeOf(x *conversation.Action) routed {
 	r := d.route(&x.Gate, x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval)
 	r.copies, r.origin = d.t.CopiesOf(x.Key()), d.t.Conversation.Origin()
-	r.of, r.id, r.Console = d.t.Ref(), x.ActionID, d.t.Console
+	r.id, r.Console = x.ActionID, d.t.Console
 	r.plain = x.ActionType != conversation.ToolCall
 	return r
 }

@@ -109,7 +109,7 @@ func (d callDrawing) route() routed {
 	x := d.a.Call
 	r := d.drawing.route(&x.Gate, d.a.IsOpen(x.CallID))
 	r.copies, r.origin = d.a.CopiesOf(call.Key), x.Origin()
-	r.of, r.id, r.Console = d.a.Ref(), x.CallID, d.Console
+	r.id, r.Console = x.CallID, d.Console
 	r.number, r.plain = x.DecisionNumber, x.Elsewhere
 	return r
 }

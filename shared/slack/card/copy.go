@@ -190,5 +190,3 @@ func (r routed) inDialog() (out []slack.Block) {
 	}
 	return out
 }
-
-const maxStamped = 5 // gates on the Home tab that its person stamped
