@@ -232,9 +232,6 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 		use, listed = string(c.Tools.Use), c.Tools.List
 	}
 	d.Kinds = a.options("kind_choices", kindsValue(c.Kinds), forKinds...)
-	if len(c.Kinds) == 0 {
-		d.Kinds = a.options("kind_choices", "", append([]string{""}, forKinds...)...)
-	}
 	d.Use = a.options("use_options", use, "", string(rules.UseWriting), string(rules.UseSome), string(rules.UseOnly))
 	d.Tools = a.toolBoxes(listed)
 	for i, l := range append(slices.Clone(c.Labels), rules.Labelled{}) {

@@ -71,14 +71,11 @@ func typedConditions(form url.Values) (is rules.Conditions) {
 // What a rule is for, as the form names it.
 const (
 	steps   = string(rules.KindSteps)
-	actions = string(rules.KindAction)
 	outside = string(rules.KindCall)
-	both    = steps + " " + actions
 )
 
 // forKinds are the choices of what a rule is for.
-var forKinds = []string{steps, actions, outside, both, steps + " " + outside, outside + " " + actions,
-	steps + " " + outside + " " + actions}
+var forKinds = []string{"", steps, outside}
 
 // kindsValue names the kinds that a rule takes; none of them is every kind.
 func kindsValue(kinds []rules.Kind) string {

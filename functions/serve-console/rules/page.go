@@ -221,7 +221,6 @@ type listData struct {
 	Rows     []ruleRow
 	Try      tryData
 	History  []tenancy.RulesKept
-	Actions  bool // agents' actions are asked about by the rules
 }
 
 // ruleRow is a rule at a glance, and in full.
@@ -248,7 +247,6 @@ func (a *asked) list(state listState) error {
 	d := listData{Draft: packed(a.draft), None: x == nil, Stand: saved.Rules != nil, NoSlack: a.members == nil,
 		Unsaved: !same(saved.Rules, x), Unread: a.unread, Conflict: state.conflict, Problems: state.problems}
 	if x != nil {
-		d.Actions = x.Actions()
 		a.rows(&d, x)
 		if d.Try, err = a.trying(state.try); err != nil {
 			return err

@@ -71,7 +71,7 @@ func TestRules(t *testing.T) {
 		"what is found before saving":                       testWhatIsFoundBeforeSaving,
 		"a refusal has words":                               testARefusalHasWords,
 		"more people than were chosen can't approve":        testMoreThanWereChosen,
-		"rules for the actions of agents":                   testRulesForActions,
+		"what a rule is for":                                testWhatARuleIsFor,
 		"people and channels are found by name":             testPeopleAndChannelsAreFoundByName,
 		"rules travel as a file":                            testRulesTravelAsAFile,
 		"a files mistakes are named with their lines":       testAFilesMistakesAreNamed,
@@ -113,45 +113,34 @@ func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 			"Told afterwards: 佐藤 花子.")
 }
 
-// Rules are for the steps of requests until one is for actions. From then on the page says so.
-func testRulesForActions(t *testing.T, w *consoletest.World) {
+// A rule is for the steps of requests, for calls of outside agents, or for both, and says so.
+func testWhatARuleIsFor(t *testing.T, w *consoletest.World) {
 	written(t, w)
 	b := w.As(webapi.Suzuki)
-	aside, ruled := "エージェントの操作は、設定の「承認できる人」が承認します", "対象に「操作」を選んだルールがあるため、"
 	list := b.Get(path)
-	list.Says(t, http.StatusOK, aside).Lacks(t, ruled)
-	b.In("en").Get(path).Says(t, http.StatusOK,
-		"Agents’ actions are approved by the people under “Who may approve” in the settings.")
-	form := b.In("ja").Post(path, list.Hidden("act", "edit.0"))
-	form.Says(t, http.StatusOK, "「操作」は、会話でエージェントや人が提案する").Holds(t, `value="steps" selected`, `class="crumb"`)
-	for kinds, says := range map[string]string{"action": "(エージェントの操作だけのルールです。)",
-		"steps action": "(エージェントの操作にも使うルールです。)", "": "部長 (鈴木 一郎)",
-		"call": "(外部エージェントの呼び出しだけのルールです。)"} {
+	form := b.Post(path, list.Hidden("act", "edit.0"))
+	form.Says(t, http.StatusOK, "会話でのエージェントの操作は、設定の").Holds(t, `value="steps" selected`, `class="crumb"`)
+	for kinds, says := range map[string]string{"": "部長 (鈴木 一郎)", "call": "(外部エージェントの呼び出しだけのルールです。)"} {
 		tried := b.Post(path+"/rule", form.Hidden(append(append([]string{}, ordered...), "act", "try", "kinds", kinds)...))
 		tried.Says(t, http.StatusOK, says).Holds(t, `value="`+kinds+`" selected`)
 	}
 	wrong := form.Hidden(append(append([]string{}, ordered...), "act", "keep", "kinds", "money")...)
 	b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity,
-		"対象 (1) 文章で確認", "次のどれかにしてください: 依頼の実行ステップ、エージェントの操作、外部エージェントの呼び出し。")
+		"対象 (1) 文章で確認", "次のどれかにしてください: 依頼の実行ステップ、外部エージェントの呼び出し。")
 
 	add := b.Post(path, list.Hidden("act", "add"))
 	add.Holds(t, `<p class="does">すべての依頼</p>`)
-	list = b.Post(path+"/rule", add.Hidden("kinds", "action", "name", "エージェント", "use", "writes_outside",
+	list = b.Post(path+"/rule", add.Hidden("kinds", "call", "name", "エージェント", "use", "writes_outside",
 		"outcome", "route", "stages.0.name", "経理", "stages.0.kind", "people", "stages.0.people", "|"+webapi.Tanaka,
-		"stages.0.need", "1",
-		"stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again", "act", "keep"))
-	list.Says(t, http.StatusOK, ruled).Lacks(t, aside)
-	check := b.Post(path, list.Hidden("act", "check"))
-	check.Says(t, http.StatusOK, "保存すると、エージェントとの会話の操作も回覧ルールで決まります。")
-	b.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
-	expect.That(t, stored(w).Actions() && stored(w).Rules[1].When.Kinds[0] == rules.KindAction, "%+v", stored(w).Rules[1])
+		"stages.0.need", "1", "act", "keep"))
+	check := b.Post(path, list.Says(t, http.StatusOK).Hidden("act", "check"))
+	b.Post(path, check.Says(t, http.StatusOK).Hidden("act", "save")).Leads(t, path+"?done=saved")
+	expect.Is(t, stored(w).Rules[1].When.Kinds[0], rules.KindCall, "kind")
 	for kind, rule := range map[string]string{"steps": "どのルールにも当てはまらない依頼: 依頼を断ります。",
-		"action": "ルール 2「エージェント」: 今日"} {
+		"call": "ルール 2「エージェント」: 今日"} {
 		b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.kind", kind, "try.amount", "500")).
 			Says(t, http.StatusOK, rule).Holds(t, `value="`+kind+`" selected`)
 	}
-	again := b.Post(path, b.Get(path).Hidden("act", "check"))
-	again.Says(t, http.StatusOK).Lacks(t, "保存すると、エージェントとの会話の操作も")
 }
 
 // What can't be kept is said beside its field, in both languages, and what was typed stays.
@@ -224,7 +213,7 @@ func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 			{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 2}, Need: 1},
 			{Name: "経理", Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}},
 		}, Readers: &rules.Readers{Groups: []string{webapi.Approvers}}}}, When: rules.Conditions{
-		Kinds: []rules.Kind{rules.KindAction, rules.KindSteps}, Requester: &rules.Requester{Departments: []string{"営業部"}, People: []string{webapi.Sato},
+		Kinds: []rules.Kind{rules.KindCall, rules.KindSteps}, Requester: &rules.Requester{Departments: []string{"営業部"}, People: []string{webapi.Sato},
 			Groups: []string{webapi.Approvers}},
 		Places: &rules.Places{Direct: true, Channels: []string{"C0ELSEWHERE"}},
 		Tools: &rules.Tools{Use: rules.UseOnly, List: []rules.Tool{{Address: "https://gone.example.com/mcp",
@@ -235,7 +224,7 @@ func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 	form := b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "今は使えないツール",
 		"グループ 人事部承認者").Holds(t, `name="departments" value="営業部" checked`)
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "numbered", "|1", "name", "営業", "outcome", "route", "use",
-		"only", "channels", "|C0ELSEWHERE", "kinds", "action steps", "departments", "|営業部", "groups", "|"+webapi.Approvers,
+		"only", "channels", "|C0ELSEWHERE", "kinds", "call steps", "departments", "|営業部", "groups", "|"+webapi.Approvers,
 		"people", "|"+webapi.Sato, "reader_groups", "|"+webapi.Approvers, "stages.0.level", "2", "stages.0.others", "|1", "stages.1.group",
 		webapi.Approvers,
 		"direct", "|1", "tools", "https://gone.example.com/mcp book a room", "stages.0.name", "上長", "stages.0.kind",

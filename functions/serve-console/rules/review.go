@@ -21,7 +21,6 @@ type reviewData struct {
 	Draft, Seen string
 	Ends        bool // the rules end
 	First       bool // none were saved
-	Actions     bool // agents' actions are asked about by the rules
 	Silent      bool // Slack can't say who people are
 	Unread      bool // or the organisation can't
 	Edited      bool
@@ -78,12 +77,8 @@ func (a *asked) review(edited bool) error {
 		if wrong := a.problems(x, x.Problems(knownOf(a.tools))); len(wrong) > 0 {
 			return a.list(listState{problems: wrong, status: http.StatusUnprocessableEntity})
 		}
-		d.Actions = x.Actions()
 		found, err := a.found(x)
 		d.Findings = slices.Concat(a.findings(x, found), a.unlabelled(x), a.untooled(x))
-		if x.Actions() && (now.Rules == nil || !now.Rules.Actions()) {
-			d.Findings = append(d.Findings, a.Say("actions_begin"))
-		}
 		if errors.Is(err, explain.ErrUnverified) {
 			slog.WarnContext(a.r.Context(), "people of rules are not checked", "err", err)
 			d.Silent, d.Unread, d.Findings, err = true, a.unread, nil, nil

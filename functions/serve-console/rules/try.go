@@ -51,17 +51,11 @@ func (a *asked) trying(answer bool) (tryData, error) {
 		Fields: []web.Field{web.Select("try.place", a.Say("try_place"), "", a.placesToTry(f.Get("try.place")))}}
 	var of knownTool
 	d.Tools, of = a.toolsToTry(f.Get("try.tool"))
-	kind, choices := rules.KindSteps, []string{steps}
-	if a.draft.Rules.Actions() {
-		choices = append(choices, actions)
-	}
+	kind := rules.KindSteps
 	if a.draft.Rules.Calls() {
-		choices = append(choices, outside)
-	}
-	if len(choices) > 1 {
 		kind = rules.Kind(cmp.Or(f.Get("try.kind"), steps))
 		d.Fields = append(d.Fields, web.Select("try.kind", a.Say("try_kind"), "",
-			a.options("way_kinds", string(kind), choices...)))
+			a.options("kind_choices", string(kind), steps, outside)))
 	}
 	settings, err := a.Store.Settings(a.r.Context(), a.v.Tenant)
 	if err != nil {

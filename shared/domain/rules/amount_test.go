@@ -320,11 +320,11 @@ func FuzzAmount(f *testing.F) {
 	})
 }
 
-// Commands of an agent call no tool, and may do anything.
-func TestAnActionWithoutACallMayDoAnything(t *testing.T) {
+// What runs where an outside agent runs is no call of a tool, and may do anything.
+func TestACallThatRunsElsewhereMayDoAnything(t *testing.T) {
 	f := asked()
 	expect.That(t, !f.Writes() && f.Amount().Known(), "steps without a call do nothing")
-	f.Kind = rules.KindAction
+	f.Kind = rules.KindCall
 	expect.That(t, f.Writes() && !f.Amount().Known(), "writes %t, %v", f.Writes(), f.Amount())
 }
 

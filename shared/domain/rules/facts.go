@@ -13,12 +13,11 @@ import (
 type Kind string
 
 const (
-	KindSteps  Kind = "steps"  // the steps of a request
-	KindAction Kind = "action" // what an agent proposes in a conversation
-	KindCall   Kind = "call"   // a call that an outside agent asks for
+	KindSteps Kind = "steps" // the steps of a request
+	KindCall  Kind = "call"  // a call that an outside agent asks for
 )
 
-var kinds = []Kind{KindSteps, KindAction, KindCall}
+var kinds = []Kind{KindSteps, KindCall}
 
 // Facts are what rules may know of a request.
 type Facts struct {
@@ -35,8 +34,6 @@ type Facts struct {
 	// Unknown are departments of the rules' conditions that the organisation doesn't have: nobody can say who is in them.
 	Unknown []string
 	Calls   []Call
-	// Inside says of an action without a call that it can change nothing but its conversation's files.
-	Inside bool
 }
 
 // stranger returns an asker whom the organisation that stands doesn't have: the requester first.
@@ -75,13 +72,13 @@ type Call struct {
 // Writes reports whether the call changes something outside.
 func (c Call) Writes() bool { return c.Access != aggregate.Read }
 
-// Writes reports whether one of the calls changes something outside. An action without a call of a tool may do
-// anything, unless it stays inside.
+// Writes reports whether one of the calls changes something outside. What runs where the agent runs has none, and
+// may do anything.
 func (f *Facts) Writes() bool { return f.uncalled() || slices.ContainsFunc(f.Calls, Call.Writes) }
 
-func (f *Facts) uncalled() bool { return f.Kind != KindSteps && len(f.Calls) == 0 && !f.Inside }
+func (f *Facts) uncalled() bool { return f.Kind != KindSteps && len(f.Calls) == 0 }
 
-// Amount is the sum over all calls. Of an action without one it is unknown, unless it stays inside.
+// Amount is the sum over all calls. Of what runs where the agent runs it is unknown.
 func (f *Facts) Amount() Amount {
 	if f.uncalled() {
 		return Unknown(WhyUnmarked)

@@ -42,14 +42,14 @@ func TestConditionsOnWhoAsksAndWhere(t *testing.T) {
 		f.Requester.Person, f.Askers = "pR", nil
 	})
 	unorganised := in(func(f *rules.Facts) { f.Departments = []string{"sales"} })
-	action := in(func(f *rules.Facts) { f.Kind = rules.KindAction })
+	call := in(func(f *rules.Facts) { f.Kind = rules.KindCall })
 	sales := rules.Conditions{Requester: &rules.Requester{Departments: []string{"sales"}}}
 	channels := rules.Conditions{Places: &rules.Places{Channels: []string{"C0", "C1"}}}
 	steps := rules.Conditions{Kinds: []rules.Kind{rules.KindSteps}}
 	matchEach(t, map[string]meeting{
 		"no condition":                      {rules.Conditions{}, asked(), true},
 		"steps":                             {steps, one, true},
-		"an action is no steps":             {steps, action, false},
+		"a call is no steps":                {steps, call, false},
 		"in the channel":                    {channels, one, true},
 		"in another channel":                {channels, in(func(f *rules.Facts) { f.Place.Channel = "C2" }), false},
 		"a direct message is in no channel": {channels, direct, false},

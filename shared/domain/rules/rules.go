@@ -41,14 +41,6 @@ type Rules struct {
 	Last  Last   `json:"last"`
 }
 
-// Actions reports whether the rules decide about agents' actions. They do as soon as one of them names this kind: rules
-// that were made for requests alone leave actions to the settings. Rules of another form decide, and refuse.
-func (r *Rules) Actions() bool {
-	return r.Form != Form || slices.ContainsFunc(r.Rules, func(x Rule) bool {
-		return slices.Contains(x.When.Kinds, KindAction)
-	})
-}
-
 // Calls reports whether a rule tells calls of outside agents from what else asks. The rules decide about them anyway.
 func (r *Rules) Calls() bool {
 	return slices.ContainsFunc(r.Rules, func(x Rule) bool { return slices.Contains(x.When.Kinds, KindCall) })

@@ -132,7 +132,7 @@ func checkRoute(t *rapid.T, p *rules.Policy, f *rules.Facts, d *company, route c
 // Drawn values are few, so that rules and requests often meet.
 func drawnConditions(t *rapid.T) (c rules.Conditions) {
 	if rapid.Bool().Draw(t, "by kind") {
-		c.Kinds = subset(t, 1, rules.KindSteps, rules.KindAction)
+		c.Kinds = subset(t, 1, rules.KindSteps, rules.KindCall)
 	}
 	if rapid.Bool().Draw(t, "by place") {
 		c.Places = &rules.Places{Channels: subset(t, 0, "C1", "C2", "C3"), Direct: rapid.Bool().Draw(t, "direct")}
@@ -204,7 +204,7 @@ func drawnPolicy(t *rapid.T) *rules.Policy {
 
 func drawnFacts(t *rapid.T) *rules.Facts {
 	f := asked()
-	f.Kind = rapid.SampledFrom([]rules.Kind{rules.KindSteps, rules.KindAction, rules.KindCall}).Draw(t, "kind")
+	f.Kind = rapid.SampledFrom([]rules.Kind{rules.KindSteps, rules.KindCall}).Draw(t, "kind")
 	f.Place.Channel = rapid.SampledFrom([]string{"C1", "C2", "C3", "C4"}).Draw(t, "channel")
 	f.Place.Direct = rapid.Bool().Draw(t, "direct")
 	if f.Organised = rapid.Bool().Draw(t, "organised"); f.Organised {
