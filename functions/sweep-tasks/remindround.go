@@ -105,7 +105,7 @@ func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 	}
 	for _, c := range a.Common().CopiesOf(x.Key) {
 		listed := len(r.settings.Approvers.Usergroups) > 0 || slices.Contains(r.settings.Approvers.Users, c.User)
-		if listed && !c.AtHome() {
+		if listed {
 			r.owe(c.User, of)
 		}
 	}

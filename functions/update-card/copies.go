@@ -26,7 +26,7 @@ const mostCopies = 20
 type withCopies interface {
 	// Outcome returns the copy that tells the requester how it ended, or nil if none is due.
 	Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card
-	// Decided returns the keys of the gates of whose decisions people are told, if their rules say so.
+	// Decided returns the keys of the gates of whose decisions a channel or group is told, if their rules say so.
 	Decided(a aggregate.Aggregate) []string
 	// Copy draws a copy. It returns false if the copy stays unchanged.
 	Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (m card.Message,
@@ -41,7 +41,7 @@ func (d *drawing) copied(ctx context.Context) bool {
 	if !ok {
 		return false
 	}
-	if _, waits := d.toCopy(); waits || len(d.readers(k)) > 0 || k.Outcome(d.a, d.Now()) != nil {
+	if _, waits := d.toCopy(); waits || len(d.tells(k)) > 0 || k.Outcome(d.a, d.Now()) != nil {
 		return true
 	}
 	return slices.ContainsFunc(d.a.Common().Copies, func(c *aggregate.Card) bool {
@@ -56,7 +56,7 @@ func (d *drawing) copied(ctx context.Context) bool {
 // stale returns the hash of a copy's present content, and reports whether the copy shows something else. The copy of a
 // person who can't be written to is never stale, nor is one without a message.
 func (d *drawing) stale(ctx context.Context, k withCopies, c *aggregate.Card) (hash string, stale bool) {
-	if c.State == aggregate.CardUnreachable && !c.AtHome() || c.State == aggregate.CardUnsent || d.rests(c) {
+	if c.State == aggregate.CardUnreachable || c.State == aggregate.CardUnsent || d.rests(c) {
 		return "", false
 	}
 	m, ok := d.copy(ctx, k, d.a, c)
@@ -80,7 +80,7 @@ func (d *drawing) copy(
 		link = d.Slack.Link(ctx, from.Channel, at, thread)
 	}
 	set := d.settings
-	if c.CardType == task.CardOutcome || c.CardType == aggregate.CardDecided { // no card, but a message to one person
+	if c.CardType == task.CardOutcome { // no card, but a message to one person
 		set.Locale = d.who.Language(ctx, d.Slack, d.place.Team, c.User, set.Locale, d.Now())
 	}
 	return k.Copy(a, d.standsNow(c), set, link, d.Now())
@@ -187,7 +187,7 @@ func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 		rows = append(rows, c)
 		d.a.Add(c)
 	}
-	if rows = append(rows, d.readers(k)...); len(rows) == 0 {
+	if rows = append(rows, d.tells(k)...); len(rows) == 0 {
 		return nil
 	}
 	for _, c := range rows {

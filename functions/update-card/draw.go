@@ -286,7 +286,7 @@ func (d *drawing) rests(c *aggregate.Card) bool {
 
 // thread returns where a card is posted. A copy begins a thread of its own.
 func (d *drawing) thread(c *aggregate.Card) string {
-	if c.User != "" {
+	if c.User != "" && !c.TellsGroup() {
 		return ""
 	}
 	return d.place.Thread

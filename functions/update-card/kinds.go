@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -128,18 +127,8 @@ func (k taskCards) Copy(
 		(t.Head.Ended == nil || c.Subject != outcome) {
 		return card.Message{}, false
 	}
-	if c.CardType != aggregate.CardDecided {
-		s.Locale = t.Language(s.Locale)
-	}
-	return card.Copy(t, c, s, linked(k.console, a, c, link), now), true
-}
-
-// linked is the link of a copy. Who is only told of a decision may be outside of the channel, and reads it on its page.
-func linked(console string, a aggregate.Aggregate, c *aggregate.Card, link string) string {
-	if c.CardType == aggregate.CardDecided {
-		return cmp.Or(card.Page(console, a.Ref()), link)
-	}
-	return link
+	s.Locale = t.Language(s.Locale)
+	return card.Copy(t, c, s, link, now), true
 }
 
 func (taskCards) Urgency(of aggregate.Aggregate, c *aggregate.Card) urgency {
@@ -301,7 +290,7 @@ func (k conversationCards) Copy(
 	if x.Status == conversation.ActionExecuting { // people follow the output in the thread only
 		t.Log = nil
 	}
-	return card.ConversationCopy(t, c, s, linked(k.console, a, c, link), now), true
+	return card.ConversationCopy(t, c, s, link, now), true
 }
 
 // Suggestions returns none: people who talk with an agent know what they want.

@@ -310,8 +310,8 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	if !refused.Permanent {
 		return err
 	}
-	personal := d.person(c) != "" && !c.AtHome()
-	if !personal { // a person who left, or accepts no messages, is no failure
+	personal := d.person(c) != ""
+	if !personal { // a person who left, or a channel that doesn't have the app, is no failure
 		boot.Count(boot.CardUnreachable, 1)
 		d.log(c).ErrorContext(ctx, "unreachable", "err", err)
 	}

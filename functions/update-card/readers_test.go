@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -17,67 +18,73 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-func TestWhomARuleHasToldOfADecision(t *testing.T) {
+func TestARuleHasAChannelOrAGroupToldOfADecision(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
-		"gets one message, once it has its number": testReaders,
-		"gets none where the settings say so":      testReadersUntold,
-		"gets one though an answer was lost":       testReadersLost,
-		"gets none of what was refused":            testReadersDenied,
-		"of an agent's call gets one":              testReadersOfCall,
+		"a channel gets one message, once it has its number": testToldChannel,
+		"a group is named in the thread":                     testToldGroup,
+		"once though an answer was lost":                     testToldLost,
+		"never of what was refused":                          testToldDenied,
+		"of an agent's call":                                 testToldOfCall,
 	})
-	t.Run("of an agent's action gets one", func(t *testing.T) { testReadersOfAction(t, newConversation(t, storetest.Start(t))) })
+	t.Run("of an agent's action", func(t *testing.T) { testToldOfAction(t, newConversation(t, storetest.Start(t))) })
 }
 
-// readBy has steps wait for Suzuki, under a rule that has these people told.
-func (w *world) readBy(users ...string) {
+// tellsOf has steps wait for Suzuki, under a rule that has a channel or group told.
+func (w *world) tellsOf(id string) {
 	w.T.Helper()
 	expect.Value(w.Store.Bootstrap(w.T.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default",
 		TeamID: slacktest.Team, Admins: []string{}}, w.Now()))(w.T)
 	o := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("部長", 1, webapi.Suzuki))
-	for _, user := range users {
-		o.Route.Readers = append(o.Route.Readers, circulation.Person{User: user})
-	}
+	o.Route.Tells = id
 	w.By.Stage = 1
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	w.drawn()
 }
 
-func testReaders(t *testing.T, w *world) {
-	w.readBy(webapi.Tanaka, webapi.Alex, webapi.Sato, webapi.Suzuki)
-	expect.Is(t, len(w.direct(webapi.Tanaka)), 0, "messages before the decision")
-	sato, suzuki := len(w.direct(webapi.Sato)), len(w.direct(webapi.Suzuki))
+// heard returns the messages in a channel that tell of a decision.
+func (w *world) heard(channel string) (all []webapi.Message) {
+	for _, m := range expect.Value(w.slack.Everything(channel))(w.T) {
+		if strings.Contains(string(expect.Value(json.Marshal(m))(w.T)), "決まりました: ") {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func testToldChannel(t *testing.T, w *world) {
+	w.tellsOf(webapi.General)
+	expect.Is(t, len(w.heard(webapi.General)), 0, "messages before the decision")
 	w.Approve()
 	w.drawn()
-	expect.Is(t, len(w.direct(webapi.Tanaka)), 0, "messages before the steps began, which takes the number")
+	expect.Is(t, len(w.heard(webapi.General)), 0, "messages before the steps began, which takes the number")
 	w.Begin()
 	w.drawn()
-	told := w.newest(webapi.Tanaka, 1)
+	all := w.heard(webapi.General)
+	expect.Must(t, len(all) == 1 && all[0].ThreadTS == "", "%+v", all)
+	told := string(expect.Value(json.Marshal(all[0]))(t))
 	for _, text := range []string{"決まりました: ", "DM を送信", "部長", webapi.Suzuki, webapi.Sato, "/archives/" + webapi.HR} {
 		expect.Has(t, told, text, "the message")
 	}
 	expect.That(t, !strings.Contains(told, "approve_"), "it has buttons: %s", told)
-	expect.Has(t, w.newest(webapi.Alex, 1), "Decided: ", "in the language of who reads it")
-	expect.That(t, len(w.direct(webapi.Sato)) == sato && len(w.direct(webapi.Suzuki)) == suzuki,
-		"whose request it is, or who approved it, is told once more")
 	w.drawn()
 	w.Later(time.Minute)
 	w.Cancel()
 	w.drawn()
-	w.newest(webapi.Tanaka, 1)
+	expect.Is(t, len(w.heard(webapi.General)), 1, "messages")
 }
 
-func testReadersUntold(t *testing.T, w *world) {
-	w.readBy(webapi.Tanaka)
-	w.Settings(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone })
-	w.Later(2 * time.Minute) // settings are read anew
+func testToldGroup(t *testing.T, w *world) {
+	w.tellsOf(webapi.Approvers)
 	w.Approve()
 	w.Begin()
 	w.drawn()
-	expect.Is(t, len(w.direct(webapi.Tanaka)), 0, "messages")
+	all := w.heard(webapi.HR)
+	expect.Must(t, len(all) == 1 && all[0].ThreadTS != "", "%+v", all)
+	expect.Has(t, string(expect.Value(json.Marshal(all[0].Attachments))(t)), "!subteam^"+webapi.Approvers, "the message")
 }
 
-func testReadersLost(t *testing.T, w *world) {
-	w.readBy(webapi.Tanaka)
+func testToldLost(t *testing.T, w *world) {
+	w.tellsOf(webapi.General)
 	w.Approve()
 	w.Begin()
 	w.queue.sent = nil
@@ -88,20 +95,20 @@ func testReadersLost(t *testing.T, w *world) {
 	w.Later(time.Minute)
 	w.send(copies)
 	w.send(copies)
-	w.newest(webapi.Tanaka, 1)
+	expect.Is(t, len(w.heard(webapi.General)), 1, "messages")
 }
 
-func testReadersDenied(t *testing.T, w *world) {
-	w.readBy(webapi.Tanaka)
+func testToldDenied(t *testing.T, w *world) {
+	w.tellsOf(webapi.General)
 	w.acts(circulation.Deny, 1, webapi.Suzuki)
 	w.drawn()
-	expect.Is(t, len(w.direct(webapi.Tanaka)), 0, "messages")
+	expect.Is(t, len(w.heard(webapi.General)), 0, "messages")
 }
 
-// toldBy has a settled gate be under a rule that has Tanaka told.
+// toldBy has a settled gate be under a rule that has a channel told.
 func toldBy(g aggregate.Gate, at time.Time) aggregate.Gate {
 	o := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("部長", 1, webapi.Suzuki))
-	o.Route.Readers = []circulation.Person{{User: webapi.Tanaka}}
+	o.Route.Tells = webapi.General
 	g.Terms.Rule, g.Route, g.Askers, g.AskedSum, g.AskedAt = &o.Rule, &o.Route, o.Askers, "hash", &at
 	who := circulation.Person{User: webapi.Suzuki}
 	settled, err := g.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: who, Principal: who,
@@ -113,7 +120,7 @@ func toldBy(g aggregate.Gate, at time.Time) aggregate.Gate {
 	return settled
 }
 
-func testReadersOfCall(t *testing.T, w *world) {
+func testToldOfCall(t *testing.T, w *world) {
 	k := withCalls(w)
 	a := k.asks(k.key(), "psql -f close.sql")
 	_, err := k.calls.Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
@@ -129,9 +136,9 @@ func testReadersOfCall(t *testing.T, w *world) {
 			k.send(*m.MessageBody)
 		}
 	}
-	told := k.newest(webapi.Tanaka, 1)
-	expect.Has(t, told, "決まりました: ", "the message")
-	expect.Has(t, told, "Bash", "what was decided")
+	all := k.heard(webapi.General)
+	expect.Must(t, len(all) == 1, "%+v", all)
+	expect.Has(t, string(expect.Value(json.Marshal(all[0]))(t)), "Bash", "what was decided")
 }
 
 // Whoever answers for a key learns that somebody else cancelled its call, and not of what they cancelled themselves.
@@ -161,7 +168,7 @@ func TestWhoAnswersForAKeyLearnsOfACancelledCall(t *testing.T) {
 	}
 }
 
-func testReadersOfAction(t *testing.T, k *inConversation) {
+func testToldOfAction(t *testing.T, k *inConversation) {
 	k.listing(nil, webapi.Suzuki)
 	k.proposes("make test")
 	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -171,5 +178,9 @@ func testReadersOfAction(t *testing.T, k *inConversation) {
 	})
 	k.shown()
 	expect.That(t, !k.shown(), "copies are asked for, and nothing changed")
-	k.sees(webapi.Tanaka, []string{"決まりました: ", webapi.Suzuki}, []string{"approve_action"})
+	all := expect.Value(k.slack.Everything(webapi.General))(t)
+	expect.Must(t, len(all) == 1, "%+v", all)
+	told := string(expect.Value(json.Marshal(all[0]))(t))
+	expect.That(t, strings.Contains(told, "決まりました: ") && strings.Contains(told, webapi.Suzuki) &&
+		!strings.Contains(told, "approve_action"), "%s", told)
 }

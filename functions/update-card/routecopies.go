@@ -252,37 +252,30 @@ func (d *drawing) noteOwed(ctx context.Context) (users []string, err error) {
 	return users, nil
 }
 
-// readers returns the rows of those who are told of decisions, as their rules say, and have not been told yet: neither
-// whose request it is nor who has the gate's card or acted on it, as far as the settings let them have messages. Of a
-// request each is told once, however many of its gates name them.
-func (d *drawing) readers(k withCopies) (rows []*aggregate.Card) {
-	if d.settings.ApprovalCopies == tenancy.CopiesNone {
-		return nil
-	}
+// tells returns the rows of the messages that tell a channel or a user group of decisions, as their rules say, and that
+// aren't there yet. A group is named in the thread of what was decided, and learns nothing of what was asked in direct
+// messages. Of a request each is told once, however many of its gates name it.
+func (d *drawing) tells(k withCopies) (rows []*aggregate.Card) {
 	_, request := d.a.(*task.Aggregate)
+	of := d.a.(decide.Subject).Origin()
 	for _, key := range k.Decided(d.a) {
 		r, ok := d.onRoute(key)
-		if !ok || !r.st.Settled || d.Now().Sub(*r.gate.ApprovedAt) >= outcomeWithin {
+		if !ok || !r.st.Settled || r.gate.Route.Tells == "" || d.Now().Sub(*r.gate.ApprovedAt) >= outcomeWithin {
 			continue
 		}
-		for _, p := range r.gate.Route.Readers {
-			told := func(c *aggregate.Card) bool {
-				return c.User == p.User && c.State != aggregate.CardUnsent &&
-					(c.About() == key || request && c.CardType == aggregate.CardDecided)
-			}
-			if !concerns(r.gate, p.User) && !slices.ContainsFunc(slices.Concat(d.a.Common().Copies, rows), told) {
-				rows = append(rows, &aggregate.Card{CardType: aggregate.CardDecided, Subject: aggregate.DecidedSubject(key),
-					User: p.User})
-			}
+		c := &aggregate.Card{CardType: aggregate.CardDecided, Subject: aggregate.DecidedSubject(key),
+			User: r.gate.Route.Tells, Channel: r.gate.Route.Tells}
+		if c.TellsGroup() {
+			c.Channel = of.Channel
+		}
+		is := func(other *aggregate.Card) bool {
+			return other.Key() == c.Key() || request && other.CardType == c.CardType && other.User == c.User
+		}
+		if !(c.TellsGroup() && of.ChannelType == "im") && !slices.ContainsFunc(slices.Concat(d.a.Common().Copies, rows), is) {
+			rows = append(rows, c)
 		}
 	}
 	return rows
-}
-
-// concerns reports whether it is somebody's own request that a gate asks about, or they acted on it.
-func concerns(g *aggregate.Gate, user string) bool {
-	return slices.ContainsFunc(g.Askers, func(p circulation.Person) bool { return p.User == user }) ||
-		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool { return act.Hand.User == user })
 }
 
 // returned tells an asker who has not been told that a form was given back to them.

@@ -78,7 +78,7 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 	on := aggregate.OnRoute{Routed: "routed", Approved: "approved", Acts: endings}
 	opening := aggregate.Opening{
 		Rule: rule, Askers: []circulation.Person{{User: "U0SATO"}},
-		Route: circulation.Route{Form: circulation.Form, Readers: []circulation.Person{someone("U0SOUMU")},
+		Route: circulation.Route{Form: circulation.Form, Tells: "C0SOUMU",
 			Stages: []circulation.Stage{
 				desk("課長", 1, "U0SUZUKI", "U0SATO"), desk("経理", 2, "U0TAKADA", "U0ITO"), desk("部長", 1, "U0TANAKA"),
 			}},
@@ -161,7 +161,7 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 	for _, want := range []string{
 		"under the rule 10万円以上 (r1), revision 3", "asked for by U0SATO", "stage 1, 課長: stamps of 1 of these 2 people",
 		"      U0TAKADA (manager of @sato)",
-		"told afterwards: U0SOUMU",
+		"told at the end: C0SOUMU",
 		"stage 2: stamped by U0MORI (manager of @sato) " +
 			"for U0TAKADA (manager of @sato), " +
 			"by the row U0MORI#U0TAKADA#2026-04-01 of the delegation, revision 4",

@@ -352,11 +352,11 @@ class Claims:
                 self.said.append("    stage %d, %s: one stamp of the channel" % (number, stage["name"]))
             else:
                 people = stage.get("people") or []
-                above = ", above it: %s" % stage["filled"] if stage.get("filled") else ""
-                self.said.append("    stage %d, %s: stamps of %s of these %d people%s"
-                                 % (number, stage["name"], stage["need"], len(people), above))
+                self.said.append("    stage %d, %s: stamps of %s of these %d people"
+                                 % (number, stage["name"], stage["need"], len(people)))
                 self.said += ["      " + named(p) for p in people]
-        self.said += ["    told afterwards: " + named(p) for p in route.get("readers") or []]
+        if route.get("tells"):
+            self.said.append("    told at the end: " + route["tells"])
         return gate, rule
 
     def acted(self, name, texts, of, entries, asked):

@@ -272,8 +272,8 @@ func (x *authority) names(route circulation.Route, user map[string]string) strin
 		all = append(all, says)
 	}
 	told := ""
-	if len(route.Readers) > 0 {
-		told = "⇒" + names(route.Readers)
+	if route.Tells != "" {
+		told = "⇒" + route.Tells
 	}
 	return strings.Join(all, "→") + told
 }

@@ -228,7 +228,7 @@ func someRules() *rules.Rules {
 		{ID: aggregate.NewID(), Name: "10万円以上の外部書き込み", When: rules.Conditions{Kinds: steps, Tools: writing,
 			Amount: &rules.Between{AtLeast: "100000", Currency: "JPY"}}, Outcome: rules.Outcome{Route: &rules.Policy{
 			Stages: []rules.Stage{people("部長", 1, webapi.Suzuki), people("経理", 2, webapi.Tanaka, webapi.Alex, webapi.Sato),
-				people("総務", 0, webapi.Guest)}, Readers: &rules.Readers{People: []string{webapi.Alex}}}}},
+				people("総務", 0, webapi.Guest)}, Tells: webapi.HR}}},
 		{ID: aggregate.NewID(), Name: "社外への送信", When: rules.Conditions{Kinds: steps, Tools: writing,
 			Places: &rules.Places{Channels: []string{webapi.HR}}},
 			Outcome: rules.Outcome{Refuse: "社外への送信は総務部に依頼してください。"}},

@@ -207,7 +207,7 @@ func walked(w *consoletest.World) string {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(a.Head.Run, steps(), "宛名を直しました。", w.SettingsNow(), w.Now())
 	})
-	w.ChangeSteps(w.Routed(stages...), func(g *aggregate.Gate) { g.Route.Readers = []circulation.Person{{User: webapi.Guest}} },
+	w.ChangeSteps(w.Routed(stages...), func(g *aggregate.Gate) { g.Route.Tells = webapi.HR },
 		func(g *aggregate.Gate) { g.AskedSum = aggregate.HashOf("x") },
 		w.Acts(circulation.Stamp, 1, "U0STANDIN", consoletest.For(webapi.Suzuki)), w.Acts(circulation.Stamp, 2,
 			webapi.Tanaka))

@@ -94,6 +94,21 @@ func (a *asked) channelChooser(ids []string, query string) web.Chooser {
 	return c
 }
 
+// toTell are nobody, the viewer's channels and the user groups, and what is chosen.
+func (a *asked) toTell(is string) []web.Choice {
+	all := []web.Choice{{Text: a.Say("tells_none"), Chosen: is == ""}}
+	for _, id := range a.sortedChannels() {
+		all = append(all, web.Choice{Value: id, Text: a.channel(id), Chosen: id == is})
+	}
+	for _, b := range a.groupChooser("", nil, url.Values{}).Found {
+		all = append(all, web.Choice{Value: b.Value, Text: b.Text + " " + b.Note, Chosen: b.Value == is})
+	}
+	if !slices.ContainsFunc(all, func(c web.Choice) bool { return c.Chosen }) {
+		all = append(all, web.Choice{Value: is, Text: a.toldTo(is), Chosen: true})
+	}
+	return all
+}
+
 func (a *asked) sortedChannels() (ids []string) {
 	for id := range a.channels {
 		ids = append(ids, id)

@@ -115,27 +115,26 @@ type ruleData struct {
 	NoSlack       bool
 	Problems      []problem
 
-	Name         string
-	Kinds        []web.Choice
-	Organised    bool        // an organisation stands
-	Unread       bool        // and can't be read
-	People       web.Chooser // who ask
-	Departments  web.Chooser
-	Groups       web.Chooser // whose members ask
-	Direct       bool        // it takes direct messages
-	Channels     web.Chooser
-	Use          []web.Choice
-	Tools        []web.Box
-	Labels       []labelData
-	Low, High    string
-	Currency     string
-	Outcome      string
-	Numbered     bool
-	Refuse       string
-	Stages       []stageData
-	More         bool // another stage may be added
-	Readers      web.Chooser
-	ReaderGroups web.Chooser
+	Name        string
+	Kinds       []web.Choice
+	Organised   bool        // an organisation stands
+	Unread      bool        // and can't be read
+	People      web.Chooser // who ask
+	Departments web.Chooser
+	Groups      web.Chooser // whose members ask
+	Direct      bool        // it takes direct messages
+	Channels    web.Chooser
+	Use         []web.Choice
+	Tools       []web.Box
+	Labels      []labelData
+	Low, High   string
+	Currency    string
+	Outcome     string
+	Numbered    bool
+	Refuse      string
+	Stages      []stageData
+	More        bool // another stage may be added
+	Tells       []web.Choice
 }
 
 // Said names what is wrong.
@@ -274,9 +273,7 @@ func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
 		d.Stages = append(d.Stages, x)
 	}
 	d.More = len(p.Stages) < rules.MaxStages
-	readers := cmp.Or(p.Readers, &rules.Readers{})
-	d.Readers = a.peopleChooser("readers", readers.People, sent)
-	d.ReaderGroups = a.groupChooser("reader_groups", readers.Groups, sent)
+	d.Tells = a.toTell(p.Tells)
 }
 
 // joinAny is how the form says that a source is joined to the one before it.

@@ -98,11 +98,7 @@ func typedRoute(form url.Values) *rules.Policy {
 			all = append(all, source{typedStage(form, at), form.Get(at+"join") != ""})
 		}
 	}
-	is := &rules.Policy{Stages: staged(all)}
-	readers := rules.Readers{People: web.Ticked(form["readers"]), Groups: web.Ticked(form["reader_groups"])}
-	if len(readers.People)+len(readers.Groups) > 0 {
-		is.Readers = &readers
-	}
+	is := &rules.Policy{Stages: staged(all), Tells: form.Get("tells")}
 	return is
 }
 

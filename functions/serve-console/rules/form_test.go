@@ -20,7 +20,7 @@ func sentForm(changes ...string) url.Values {
 		"stages.1.was": {"1"}, "stages.1.join": {"any"}, "stages.1.kind": {"people"}, "stages.1.people": {"", "U1", "U2"},
 		"stages.2.was": {"2"}, "stages.2.name": {"経理"}, "stages.2.kind": {"people"}, "stages.2.people": {"U3"},
 		"stages.2.need": {"1"}, "stages.3.was": {"3"}, "stages.3.name": {"上長"}, "stages.3.kind": {"manager"},
-		"stages.3.level": {"2"}, "readers": {"U4"}}
+		"stages.3.level": {"2"}, "tells": {"C4"}}
 	for i := 0; i < len(changes); i += 2 {
 		form[changes[i]] = []string{changes[i+1]}
 	}
@@ -38,7 +38,7 @@ func TestTheFormOfARuleSaysAllThatRulesCan(t *testing.T) {
 			people("U1", "U2")}}, Need: 2},
 		{Name: "経理", Who: people("U3"), Need: 1},
 		{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 2}, Need: 1},
-	}, Readers: &rules.Readers{People: []string{"U4"}}}}})
+	}, Tells: "C4"}}})
 	all := sourcesOf(got.Route)
 	expect.Same(t, staged(all), got.Route.Stages)
 	moved := staged(arranged(all, "up", 2)) // 経理 stands between, so who was joined to the first is joined to it now
@@ -51,9 +51,9 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 	r := typed(sentForm())
 	for locale, says := range map[string][]string{
 		"ja": {"費目が 国内旅費・海外旅費 の", "salesとその下の部署", "依頼した人の上の課長 または U1・U2", "のうち 2 人",
-			"決まったあとに U4 に知らせます。"},
+			"決まったあとに C4 に知らせます。"},
 		"en": {"in sales and below", "where 費目 is 国内旅費", "the nearest 課長 above the requester or U1", "2 of",
-			"Told afterwards: U4."},
+			"Told at the end: C4."},
 	} {
 		s := speaker{Texts: web.TextsOf("rules", locale)}
 		text := s.rule(&r)
@@ -70,7 +70,7 @@ func TestSentencesSayAllThatRulesCan(t *testing.T) {
 		"who asks": {"people", ""}, "department": {"departments", "hr"}, "group": {"groups", ""},
 		"label": {"labels.0.name", "区分"}, "values": {"labels.0.list", "国内旅費"}, "amount": {"low", "1"},
 		"position": {"stages.0.position", positionValue("HQ", "課長")}, "number": {"stages.0.need", ""},
-		"either": {"stages.1.join", ""}, "level": {"stages.3.level", "1"}, "told": {"readers", ""},
+		"either": {"stages.1.join", ""}, "level": {"stages.3.level", "1"}, "told": {"tells", ""},
 	} {
 		other := typed(sentForm(change...))
 		expect.That(t, speaker{Texts: web.TextsOf("rules", "ja")}.rule(&other) != before, "%s is not said", name)

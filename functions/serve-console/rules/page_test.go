@@ -40,7 +40,7 @@ var ordered = []string{"kinds", "steps",
 	"stages.1.was", "new", "stages.1.name", "経理", "stages.1.kind", "people", "stages.1.people",
 	"|" + webapi.Tanaka + "|" + webapi.Alex, "stages.1.need", "１", "stages.1.vacant", "skip", "stages.1.own", "skip",
 	"stages.1.twice", "skip",
-	"stages.2.was", "new", "stages.2.name", "人事のみなさん", "stages.2.kind", "channel", "readers", "|" + webapi.Sato,
+	"stages.2.was", "new", "stages.2.name", "人事のみなさん", "stages.2.kind", "channel", "tells", webapi.HR,
 }
 
 // written saves a rule of three stages, as an administrator does.
@@ -101,7 +101,7 @@ func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 		{Name: "部長", Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Suzuki}}},
 		{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Tanaka, webapi.Alex}}, Need: 1},
 		{Name: "人事のみなさん", Who: rules.Who{Kind: rules.WhoChannel}, Need: 1},
-	}, Readers: &rules.Readers{People: []string{webapi.Sato}}}, r.Route)
+	}, Tells: webapi.HR}, r.Route)
 	says := "だれかが、#人事 で、10万円以上 (または金額不明)の外部への書き込みを依頼したら、①部長 (鈴木 一郎) → ②経理 (田中 恵・Alex Kim) のうち 1 人 → " +
 		"③人事のみなさん (チャンネルのだれか 1 人) の順に承認します。決まったあとに 佐藤 花子 に知らせます。"
 	b.Get(path).Says(t, http.StatusOK, says)
@@ -212,7 +212,7 @@ func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 		Route: &rules.Policy{Stages: []rules.Stage{
 			{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 2}, Need: 1},
 			{Name: "経理", Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}},
-		}, Readers: &rules.Readers{Groups: []string{webapi.Approvers}}}}, When: rules.Conditions{
+		}, Tells: webapi.Approvers}}, When: rules.Conditions{
 		Kinds: []rules.Kind{rules.KindCall, rules.KindSteps}, Requester: &rules.Requester{Departments: []string{"営業部"}, People: []string{webapi.Sato},
 			Groups: []string{webapi.Approvers}},
 		Places: &rules.Places{Direct: true, Channels: []string{"C0ELSEWHERE"}},
@@ -225,7 +225,7 @@ func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 		"グループ 人事部承認者").Holds(t, `name="departments" value="営業部" checked`)
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "numbered", "|1", "name", "営業", "outcome", "route", "use",
 		"only", "channels", "|C0ELSEWHERE", "kinds", "call steps", "departments", "|営業部", "groups", "|"+webapi.Approvers,
-		"people", "|"+webapi.Sato, "reader_groups", "|"+webapi.Approvers, "stages.0.level", "2", "stages.0.others", "|1", "stages.1.group",
+		"people", "|"+webapi.Sato, "tells", webapi.Approvers, "stages.0.level", "2", "stages.0.others", "|1", "stages.1.group",
 		webapi.Approvers,
 		"direct", "|1", "tools", "https://gone.example.com/mcp book a room", "stages.0.name", "上長", "stages.0.kind",
 		"manager", "stages.0.need", "1", "stages.0.vacant", "up", "stages.0.own", "up", "stages.0.twice", "up",

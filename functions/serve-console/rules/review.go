@@ -94,15 +94,12 @@ func (a *asked) review(edited bool) error {
 func seen(d draft) string { return aggregate.HashOf(packed(d)) }
 
 // found returns what should be known about rules. It returns explain.ErrUnverified if Slack or the organisation
-// can't say who somebody is, the readers among them.
+// can't say who somebody is.
 func (a *asked) found(x *rules.Rules) (all []rules.Finding, err error) {
 	if a.members == nil {
 		return nil, fmt.Errorf("%w: the workspace's people are not listed", explain.ErrUnverified)
 	}
 	err = a.looked(func(d *decide.Directory) error {
-		for _, id := range x.Readers() {
-			d.Full(id)
-		}
 		all = x.Findings(d)
 		return nil
 	})

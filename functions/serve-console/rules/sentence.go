@@ -212,11 +212,18 @@ func (s speaker) route(p *rules.Policy) string {
 	if len(stages) > 1 {
 		text = s.Say("stages", "stages", strings.Join(stages, " → "))
 	}
-	if r := p.Readers; r != nil {
-		told := slices.Concat(web.Each(r.People, s.person), web.Each(r.Groups, s.person))
-		text += s.Say("told", "list", list(s, told, legible.OneLine, s.Say("and")))
+	if p.Tells != "" {
+		text += s.Say("told", "where", s.toldTo(p.Tells))
 	}
 	return text
+}
+
+// toldTo names the channel or the user group that is told at the end.
+func (s speaker) toldTo(id string) string {
+	if strings.HasPrefix(id, "S") {
+		return s.person(id)
+	}
+	return s.channel(id)
 }
 
 func number(i int) string {

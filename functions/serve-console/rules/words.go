@@ -111,7 +111,7 @@ func together(all []problem) (out []problem) {
 var fieldIDs = map[string]string{"name": "name", "when.tools": "use", "when.amount": "low",
 	"when.amount.below": "high", "when.amount.currency": "currency", "when.kinds": "kinds", "when.places": "place",
 	"when.requester": "requester", "refuse": "refuse", "route.stages": "h-then",
-	"route.readers": "told"}
+	"route.tells": "tells"}
 
 // linked names each place of what is wrong once, and leads there: it says what. at returns its id and its name.
 func linked(all []problem, at func(problem) (id, name string)) (out []problem) {

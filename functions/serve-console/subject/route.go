@@ -39,7 +39,7 @@ type Route struct {
 	Note     string // a sentence in the place of the stages
 	Unknown  bool   // it can't be walked: nobody can tell where it stands
 	Stages   []Stage
-	Readers  []string
+	Told     string // the channel or group that is told at the end
 	Asked    string // hash that the stamps are on, of what is asked, the rule and the route
 	Opened   string // hash of whom it asks, whose request it is, since when and for how long
 	Acts     string // hash of what people did
@@ -145,7 +145,11 @@ func (d *drawing) draw(out *Route) {
 			out.Now = &out.Stages[i]
 		}
 	}
-	out.Readers = web.Each(d.g.Route.Readers, func(p circulation.Person) string { return d.Person(p.User) })
+	if id := d.g.Route.Tells; id != "" {
+		if out.Told = d.named(id); d.ChannelOf != nil && !strings.HasPrefix(id, "S") {
+			out.Told = d.line(d.ChannelOf(id))
+		}
+	}
 	out.Asked, out.Opened = d.gate.AskedSum, circulation.RouteHash(d.g)
 	if len(d.g.Acts) > 0 {
 		out.Acts = circulation.Hash(d.g.Acts)

@@ -111,13 +111,13 @@ func TestWhereAGateStands(t *testing.T) {
 
 func TestARouteSaysItsTimesAndHashes(t *testing.T) {
 	g := actedOn(t, three(), circulation.Stamp, 1, "A")
-	g.Route.Readers = []circulation.Person{{User: "R"}}
+	g.Route.Tells = "S1"
 	r := reader("ja").Route(&g, false)
 	expect.Must(t, r.Now != nil && r.Now.Name == "経理", "%+v", r.Now)
 	expect.That(t, r.Now.DecideBy.Equal(asked.Add(time.Minute+72*time.Hour)), "%+v", r.Now)
-	expect.Same(t, []any{r.Rule, r.Revision, r.Readers, r.Asked, r.Opened, r.Acts},
-		[]any{"10万円以上", 3, []string{"@R"}, "hash", circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)})
-	expect.Same(t, subject.NamedOf(&g), []string{"A", "A", "B", "C", "D", "E", "R"})
+	expect.Same(t, []any{r.Rule, r.Revision, r.Told, r.Asked, r.Opened, r.Acts},
+		[]any{"10万円以上", 3, "S1", "hash", circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)})
+	expect.Same(t, subject.NamedOf(&g), []string{"A", "A", "B", "C", "D", "E"})
 	expect.That(t, subject.RouteUntil(&g).Equal(r.Now.DecideBy), "another end")
 }
 

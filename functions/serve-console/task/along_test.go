@@ -25,7 +25,7 @@ func TestAGateUnderARule(t *testing.T) {
 		"another round says whose stamps don't count":            testNextRound,
 		"a route that can't be walked is said to be one":         testUnreadableRoute,
 		"a check before a step has its own route":                testStepsRoute,
-		"whoever is on the route reads it, wherever they are":    testReadersOfRoute,
+		"whoever is on the route reads it, wherever they are":    testWhoIsOnTheRoute,
 		"it waits for who owes its stage, not for the approvers": testWaitsAlong,
 		"a channel's stage waits for the channel":                testWaitsForChannel,
 		"no name on a route runs, and each is legible":           testHostileRoute,
@@ -143,12 +143,12 @@ func testStepsRoute(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "部長(あと1人): Alex Kim", "実行前の確認")
 }
 
-func testReadersOfRoute(t *testing.T, w *consoletest.World) {
+func testWhoIsOnTheRoute(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.Desk("課長", 1, webapi.Suzuki))
 	alex := w.As(webapi.Alex)
 	alex.Get(w.TaskPage()).Says(t, http.StatusNotFound)
-	w.ChangeSteps(func(g *aggregate.Gate) { g.Route.Readers = []circulation.Person{{User: webapi.Alex}} })
-	alex.Get(w.TaskPage()).Says(t, 200, "決定後に知らせる人: Alex Kim", "課長")
+	w.ChangeSteps(func(g *aggregate.Gate) { g.Route.Tells = webapi.HR })
+	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "決定後に知らせる先: #人事", "課長")
 	onRoute(w, consoletest.ThreeStages()...)
 	alex.Get(w.TaskPage()).Says(t, 200, "部長 これから")
 	alex.Get("/console/approvals?for=all").Says(t, 200, "課長(あと1人): 鈴木 一郎") // of both, before their turn

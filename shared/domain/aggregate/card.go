@@ -71,7 +71,7 @@ func (c *Card) Key() string {
 	return key
 }
 
-// Type returns the row's type: "copy" in a person's direct messages or at a gate's home, else "card".
+// Type returns the row's type: "copy" in a person's direct messages, or of what tells others of a decision, else "card".
 func (c *Card) Type() string {
 	if c.User != "" {
 		return "copy"
@@ -79,8 +79,8 @@ func (c *Card) Type() string {
 	return "card"
 }
 
-// AtHome reports whether the card stands in the home of a gate, where all of its members may press.
-func (c *Card) AtHome() bool { return c.User != "" && c.User == c.Channel }
+// TellsGroup reports whether the card tells a Slack user group of a decision, in the thread of what was decided.
+func (c *Card) TellsGroup() bool { return c.CardType == CardDecided && strings.HasPrefix(c.User, "S") }
 
 func (c Card) At(rev int) Row { c.Rev = rev; return &c }
 

@@ -108,8 +108,8 @@ func (g *Gate) TooOld(now time.Time) bool {
 	return until != nil && now.After(*until)
 }
 
-// OnRoute reports whether somebody is at one of the gate's stages, acted for somebody else, or is told afterwards. by is
-// by what somebody stands in for them, who may then act on the gate, or come to; nil: nobody stands in.
+// OnRoute reports whether somebody is at one of the gate's stages, or acted for somebody else. by is by
+// what somebody stands in for them, who may then act on the gate, or come to; nil: nobody stands in.
 func (g *Gate) OnRoute(user string, by *circulation.StandIn) bool {
 	is := isUser(user)
 	if g.Route == nil || user == "" ||
@@ -121,10 +121,9 @@ func (g *Gate) OnRoute(user string, by *circulation.StandIn) bool {
 	}) {
 		return true
 	}
-	return slices.ContainsFunc(g.Route.Readers, is) ||
-		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool {
-			return act.Hand.User != act.Principal.User && is(act.Hand)
-		})
+	return slices.ContainsFunc(g.Acts, func(act circulation.Act) bool {
+		return act.Hand.User != act.Principal.User && is(act.Hand)
+	})
 }
 
 // GivenBack reports whether the gate ended with its being given back to whoever asked.

@@ -208,9 +208,6 @@ func TestWhoCancelsWhatGoesRound(t *testing.T) {
 	settled.Status = aggregate.Approved
 	sent := acted(t, waits, act(circulation.SendBack, "A", 1))
 	sent.Status = aggregate.Rejected
-	told := waits
-	told.Route = &circulation.Route{Form: circulation.Form, Stages: waits.Route.Stages,
-		Readers: []circulation.Person{{User: "READER"}}}
 	later := waits
 	later.Route = &circulation.Route{Form: circulation.Form + 1, Stages: waits.Route.Stages}
 	bare := aggregate.Gate{Status: aggregate.PendingApproval}
@@ -232,7 +229,6 @@ func TestWhoCancelsWhatGoesRound(t *testing.T) {
 		"a guest who is asked":                {&waits, user("A", guest), aggregate.RuleNotParty},
 		"who is asked, of another workspace":  {&waits, user("A", foreign), aggregate.RuleForeign},
 		"the system":                          {&waits, aggregate.System(), ""},
-		"who is told afterwards":              {&told, user("READER"), aggregate.RuleOffRoute},
 		"who is asked by another form":        {&later, user("A"), aggregate.RuleOffRoute},
 		"an approver, once it is settled":     {&settled, user("LISTED"), ""},
 		"who was asked, once it is settled":   {&settled, user("B"), ""},

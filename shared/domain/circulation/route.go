@@ -53,9 +53,9 @@ func (r Rule) Details() map[string]any {
 
 // Route is whom a gate asks, as it was resolved before the gate opened. It never changes.
 type Route struct {
-	Form    int      `json:"form"`
-	Stages  []Stage  `json:"stages"`            // asked in this order; the first has number 1
-	Readers []Person `json:"readers,omitempty"` // who is told at the end
+	Form   int     `json:"form"`
+	Stages []Stage `json:"stages"`          // asked in this order; the first has number 1
+	Tells  string  `json:"tells,omitempty"` // Slack id of a channel or user group that is told at the end
 }
 
 // Stage is people who are asked at the same time.

@@ -302,9 +302,6 @@ func (r *Policy) check(p *problems, at string) {
 		stamps += max(s.Need, 1)
 	}
 	p.unless(stamps <= MaxStamps, at+".stages", "stamps", MaxStamps)
-	if r.Readers != nil {
-		p.users(r.Readers.People, at+".readers.people", MaxPeople)
-		p.list(r.Readers.Groups, at+".readers.groups", MaxPeople, p.group)
-		p.unless(len(r.Readers.People)+len(r.Readers.Groups) > 0, at+".readers", "readers")
-	}
+	p.unless(r.Tells == "" || channelForm.Get().MatchString(r.Tells) || groupForm.Get().MatchString(r.Tells), at+".tells",
+		"tells")
 }

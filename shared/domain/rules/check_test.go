@@ -24,7 +24,7 @@ func whole() *rules.Rules {
 		rules.Rule{ID: id(2), Name: "no", Outcome: rules.Outcome{Refuse: "First line.\nSecond line."}},
 	)
 	r.Rules[0].Numbered = true
-	r.Rules[0].Route.Readers = &rules.Readers{People: []string{"U3"}, Groups: []string{"S2"}}
+	r.Rules[0].Route.Tells = "S2"
 	r.Last.Writes.Route = policy(manager(1), group(0))
 	r.Last.Reads.Refuse = "No."
 	return r
@@ -154,7 +154,7 @@ func TestProblemsOfRoutes(t *testing.T) {
 				routeOf(r).Stages = append(routeOf(r).Stages, slices.Repeat([]rules.Stage{channel()}, 4)...)
 			},
 		},
-		"rules[0].route.readers": {func(r *rules.Rules) { routeOf(r).Readers = &rules.Readers{} }},
+		"rules[0].route.tells": {func(r *rules.Rules) { routeOf(r).Tells = "U1" }},
 		"rules[0].route.stages[0].who": {
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Level = 1 },
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Position = "部長" },
@@ -188,9 +188,6 @@ func TestProblemsOfRoutes(t *testing.T) {
 		"rules[0].route.stages[5].who.any[0].kind":  {func(r *rules.Rules) { routeOf(r).Stages[5].Who.Any[0] = channel().Who }},
 		"rules[0].route.stages[5].who.any[2].level": {func(r *rules.Rules) { routeOf(r).Stages[5].Who.Any[2].Level = 0 }},
 		"rules[0].route.stages[3].who.department":   {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Department = " " }},
-		"rules[0].route.readers.people[0]":          {func(r *rules.Rules) { routeOf(r).Readers.People = []string{"C1"} }},
-		"rules[0].route.readers.people":             {func(r *rules.Rules) { routeOf(r).Readers.People = many("U%d", 51) }},
-		"rules[0].route.readers.groups[0]":          {func(r *rules.Rules) { routeOf(r).Readers.Groups = []string{"U1"} }},
 	})
 }
 
@@ -228,7 +225,6 @@ func TestLimitsAreAllowed(t *testing.T) {
 		when.Tools.List = append(when.Tools.List, rules.Tool{Name: name})
 	}
 	route.Stages[0].Who.People, route.Stages[0].Need = many("U%d", 42), 42
-	route.Readers.People = many("U%d", 50)
 	saved(t, r)
 	when.Places = &rules.Places{Direct: true}
 	saved(t, r)

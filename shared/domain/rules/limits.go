@@ -67,7 +67,7 @@ var Limits = map[string]string{
 	"other_kind":   "must have no fields of another kind",
 	"both":         "must be empty beside a route",
 	"stamps":       "must need at most %d stamps together",
-	"readers":      "must name somebody, or be absent",
+	"tells":        "must be the id of a channel or a user group",
 	"only_channel": "must ask others than the channel, since it may write outside",
 	"form":         "must be %d",
 	"large":        "must have at most %d bytes, not %d",

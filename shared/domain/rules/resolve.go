@@ -22,7 +22,7 @@ const (
 
 // Unresolved says that a policy finds no route for a request, which is then refused.
 type Unresolved struct {
-	Stage int    // number of the stage because of which, from 1; 0: none, or the readers
+	Stage int    // number of the stage because of which, from 1; 0: none
 	Name  string // of that stage
 	Why   string // one of the reasons above
 	What  string // of LeftUnknown, what the stage names
@@ -60,13 +60,11 @@ func (p *Policy) Resolve(f *Facts, d Directory) (circulation.Route, error) {
 	if f.Writes() && !named {
 		return circulation.Route{}, &Unresolved{Why: LeftChannel}
 	}
-	route := circulation.Route{Form: circulation.Form, Stages: r.stages}
+	route := circulation.Route{Form: circulation.Form, Stages: r.stages, Tells: p.Tells}
 	if !walkable(route, f) {
 		return circulation.Route{}, &Unresolved{Why: LeftPeople}
 	}
-	var err error
-	route.Readers, err = p.readers(f, d)
-	return route, err
+	return route, nil
 }
 
 // walkable reports whether a gate can be settled by this route. The fold that later counts the stamps says so.
@@ -186,26 +184,4 @@ func (r *resolving) few(who Who, found []circulation.Person) *Unresolved {
 		no.Of = highest(r.facts, r.d)
 	}
 	return no
-}
-
-// readers returns who is told after the decision.
-func (p *Policy) readers(f *Facts, d Directory) (people []circulation.Person, err error) {
-	if p.Readers == nil {
-		return nil, nil
-	}
-	lists := []Who{{Kind: WhoPeople, People: p.Readers.People}}
-	for _, group := range p.Readers.Groups {
-		lists = append(lists, Who{Kind: WhoGroup, Group: group})
-	}
-	for _, who := range lists {
-		for _, p := range who.find(f, d) {
-			if p.User != "" && position(people, p) < 0 {
-				people = append(people, p)
-			}
-		}
-	}
-	if len(people) > MaxPeople {
-		return nil, &Unresolved{Why: LeftMany}
-	}
-	return people, nil
 }

@@ -56,20 +56,6 @@ func (r *Rules) Groups() (ids []string) {
 	return ids
 }
 
-// Readers returns the accounts that are told after decisions.
-func (r *Rules) Readers() (ids []string) {
-	outcomes := []Outcome{r.Last.Reads, r.Last.Writes}
-	for _, x := range r.Rules {
-		outcomes = append(outcomes, x.Outcome)
-	}
-	for _, o := range outcomes {
-		if o.Route != nil && o.Route.Readers != nil {
-			ids = append(ids, o.Route.Readers.People...)
-		}
-	}
-	return ids
-}
-
 // Rule says what becomes of the requests that meet its conditions.
 type Rule struct {
 	ID   string     `json:"id"` // ULID
@@ -97,15 +83,14 @@ const LastID = "last"
 
 // Policy says whom a route asks, before it is known who that is.
 type Policy struct {
-	Stages  []Stage  `json:"stages"`            // 1 to MaxStages
-	Readers *Readers `json:"readers,omitempty"` // told after the decision
+	Stages []Stage `json:"stages"`          // 1 to MaxStages
+	Tells  string  `json:"tells,omitempty"` // id of a channel or user group that is told at the end
 }
 
 // OfIDs reports whether the rule itself names everybody, so that a route needs no look-up of groups, managers or
 // positions, or of who else is in the channel.
 func (p *Policy) OfIDs() bool {
-	return !slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Who.Kind != WhoPeople }) &&
-		(p.Readers == nil || len(p.Readers.Groups) == 0)
+	return !slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Who.Kind != WhoPeople })
 }
 
 // Stage is people who are asked at the same time.
@@ -150,12 +135,6 @@ func (w Who) Each() []Who {
 // of reports whether it asks such people, among others.
 func (w Who) of(kinds ...WhoKind) bool {
 	return slices.ContainsFunc(w.Each(), func(x Who) bool { return slices.Contains(kinds, x.Kind) })
-}
-
-// Readers are told after the decision.
-type Readers struct {
-	People []string `json:"people,omitempty"` // Slack user ids
-	Groups []string `json:"groups,omitempty"` // ids of Slack user groups
 }
 
 // Known is a tool that requests of a tenant may call.

@@ -88,7 +88,7 @@ func CallCopy(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, link str
 	switch {
 	case a.Call == nil:
 	case c.CardType == aggregate.CardDecided:
-		return d.route().decided(d.does(), a.Call.Answers, link)
+		return d.route().decided(c, d.does(), a.Call.Answers, link)
 	case c.CardType == task.CardOutcome: // to who answers for the key
 		text := fill(d.c.Cancelled, "what", d.does())
 		if a.Call.Refused() {

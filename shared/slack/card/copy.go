@@ -25,7 +25,7 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 	case task.CardOutcome:
 		return outcomeOf(a, s, link, now)
 	case aggregate.CardDecided:
-		return drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}.decided(c.About(), link)
+		return drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}.decided(c, link)
 	}
 	w, own := askWordsOf.In(s.Locale), wordsOf.In(s.Locale)
 	who := own.mention(a.Head.Requester)
@@ -60,16 +60,20 @@ func until(a *task.Aggregate, key string) *task.Aggregate {
 	return &then
 }
 
-// decided draws the copy about the decision at a task's gate.
-func (d drawing) decided(key, link string) Message {
+// decided draws the message about the decision at a task's gate.
+func (d drawing) decided(c *aggregate.Card, link string) Message {
+	key := c.About()
 	v, _ := d.versionOf(task.CardOf(key), func(other, _ string) bool { return other == key }, 1)
-	return d.routeOf(&v).decided(d.matter(&v, d.w.Quoted), d.a.Head.Requester, link)
+	return d.routeOf(&v).decided(c, d.matter(&v, d.w.Quoted), d.a.Head.Requester, link)
 }
 
-// decided draws the message by which somebody is told of a decision: about what, its number, and who made it.
-func (r routed) decided(title, asker, link string) Message {
+// decided draws the message by which a channel or a group is told of a decision: about what, its number, and who made it.
+func (r routed) decided(c *aggregate.Card, title, asker, link string) Message {
 	asks, text := askWordsOf.In(r.w.Locale), fill(r.texts.Decided, "title", title)
 	from := fill(asks.HomeFrom, "who", r.w.mention(asker))
+	if c.TellsGroup() {
+		from = "<!subteam^" + c.User + "> " + from
+	}
 	return face{text, green, nil}.with(section("*"+text+"*"+opens(link, asks)),
 		contextLine(append(r.passed(), from)...)).message()
 }
@@ -78,8 +82,8 @@ func (r routed) decided(title, asker, link string) Message {
 func ConversationCopy(t Conversation, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	w := askWordsOf.In(t.locale(s))
 	if c.CardType == aggregate.CardDecided {
-		d, x := drawingOf(t, s, s.Locale, now), aggregate.Find(t.Actions, c.About())
-		return d.routeOf(x).decided(d.title(d.texts.Header, x), t.Conversation.Opener, link)
+		d, x := drawingOf(t, s, w.Locale, now), aggregate.Find(t.Actions, c.About())
+		return d.routeOf(x).decided(c, d.title(d.texts.Header, x), t.Conversation.Opener, link)
 	}
 	return under(contextLine(conversationFrom(t.Aggregate, w)+linkAs(link, w.Original)), RenderConversation(t, c, s, now))
 }
