@@ -3,17 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"ringi/shared/decide"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
@@ -45,14 +42,35 @@ func calling(t *testing.T, server *storetest.Server, says string, change func(*t
 
 func unchanged(*tenancy.Settings) {}
 
-func TestAnAgentIsOfferedTheConnectedToolsByName(t *testing.T) {
+// lists has the settings list the read of employees for these people.
+func lists(people ...string) func(*tenancy.Settings) {
+	return func(x *tenancy.Settings) {
+		x.ListedReads = append(x.ListedReads, listedRead("list_employees", people...))
+	}
+}
+
+func listedRead(name string, people ...string) agent.ListedRead {
+	all, _ := tool.Builtin()
+	s, _ := all.Lookup(name)
+	return agent.ListedRead{Agent: "codex", Tool: name, Version: s.Version(), People: people}
+}
+
+func TestAnAgentIsOfferedListedReadsByName(t *testing.T) {
 	server := storetest.Start(t)
-	w := calling(t, server, "who joined in October?", unchanged)
+	w := calling(t, server, "who joined in October?", func(x *tenancy.Settings) {
+		lists("U1")(x)
+		x.ListedReads = append(x.ListedReads, listedRead("calculate_overtime", "U1", "U2"), listedRead("list_departments",
+			"U2"), listedRead("send_slack_dm", "U1"), listedRead("read_google_sheet", "U1"))
+	})
 	expect.Value(w.handle())(t)
 	r := w.vendor.requests[0]
 	said := r.Messages[0].Parts[0].Text
-	for name, there := range map[string]bool{"list_employees": true, "calculate_overtime": true, "send_slack_dm": true,
-		"write_rows_to_google_sheet": false} {
+	for name, there := range map[string]bool{"list_employees": true, "calculate_overtime": true,
+		"list_departments":  false, // for somebody else
+		"list_positions":    false, // for nobody
+		"send_slack_dm":     false, // it writes
+		"read_google_sheet": false, // it is not connected
+		"open_pull_request": false} {
 		expect.Is(t, strings.Contains(said, `"name":"`+name+`"`), there, name)
 	}
 	expect.That(t, !strings.Contains(r.System, "list_employees"), "a tool's words stand in the system's")
@@ -63,105 +81,73 @@ func TestAnAgentIsOfferedTheConnectedToolsByName(t *testing.T) {
 	}
 	expect.Has(t, strings.Join(offered, " "), "tool_call")
 
-	none := calling(t, server, "hello", func(s *tenancy.Settings) {
-		s.Agents = []agent.Definition{{ID: "codex", Provider: agent.OpenAI, Capabilities: []agent.Capability{agent.Code}}}
-	})
-	expect.Value(none.handle())(t)
-	q := none.vendor.requests[0]
-	sent := string(expect.Value(json.Marshal([]any{q.Messages, q.Tools}))(t))
-	expect.That(t, !strings.Contains(sent, "tool_call") && !strings.Contains(sent, "list_employees"), "%s", sent)
+	for name, change := range map[string]func(*tenancy.Settings){"nothing is listed": unchanged,
+		"without the capability": func(s *tenancy.Settings) {
+			lists("U1")(s)
+			s.Agents = []agent.Definition{{ID: "codex", Provider: agent.OpenAI, Capabilities: []agent.Capability{agent.Code}}}
+		}} {
+		none := calling(t, server, "hello", change)
+		expect.Value(none.handle())(t)
+		q := none.vendor.requests[0]
+		sent := string(expect.Value(json.Marshal([]any{q.Messages, q.Tools}))(t))
+		expect.That(t, !strings.Contains(sent, "tool_call") && !strings.Contains(sent, "list_employees"), "%s: %s", name, sent)
+	}
 }
 
-func TestAProposedCallWaitsForAPersonWithItsVersion(t *testing.T) {
-	w := calling(t, storetest.Start(t), "who joined in October?", unchanged)
+func TestAListedReadIsMadeWithItsVersion(t *testing.T) {
+	w := calling(t, storetest.Start(t), "who joined in October?", lists("U1"))
 	w.vendor.says.Calls = []model.Call{wish("list_employees", `{ "status": "all", "department": null }`)}
-	expect.Value(w.handle())(t)
+	expect.Is(t, expect.Value(w.handle())(t).State, conversation.StateCall)
 	x := w.Load().Current()
-	expect.Must(t, x != nil && x.Status == conversation.ActionPending, "%+v", x)
-	expect.Is(t, x.Tool, "list_employees")
-	expect.Is(t, x.Access, aggregate.Read)
+	expect.Must(t, x != nil && x.Status == conversation.ActionApproved && x.ApprovedBy == conversation.ApprovedByAuto,
+		"%+v", x)
+	expect.That(t, x.Tool == "list_employees" && x.Access == aggregate.Read, "%+v", x)
 	p, problems := conversation.ReadKept(conversation.ToolCall, []byte(x.Payload.JSON))
 	expect.Is(t, len(problems), 0, problems)
 	expect.Is(t, p.Arguments, `{"department":null,"status":"all"}`)
-	s, _ := expect.Value(tool.Builtin())(t).Lookup("list_employees")
-	expect.Is(t, p.ToolVersion, s.Version())
+	expect.Is(t, p.ToolVersion, listedRead("list_employees").Version)
 }
 
-func TestAProposedWriteCarriesTheMarkOfItsTool(t *testing.T) {
-	w := calling(t, storetest.Start(t), "welcome Suzuki", unchanged)
-	s, _ := expect.Value(tool.Builtin())(t).Lookup("send_slack_dm")
-	row := tenancy.Unsaved(w.Ref.Tenant, s.Name)
-	row.Mark = &rules.Mark{Version: s.Version(), Labels: map[string]string{"U002": "Suzuki"}}
-	expect.Value(w.Rows.KindStore.Store.SaveToolPermission(t.Context(), row, aggregate.System(), w.Now()))(t)
-	w.vendor.says.Calls = []model.Call{wish(s.Name, `{"recipient":"U002","text":"welcome","details":[]}`)}
-	expect.Value(w.handle())(t)
-	p, problems := conversation.ReadKept(conversation.ToolCall, []byte(w.Load().Current().Payload.JSON))
-	expect.Is(t, len(problems), 0, problems)
-	expect.Same(t, p.Mark, row.Mark)
+// refusedOf returns what the model is told of its call, of which nothing may come.
+func (w *world) refusedOf(c model.Call) (said string) {
+	w.T.Helper()
+	w.vendor.says.Calls = []model.Call{c}
+	next := expect.Value(w.handle())(w.T)
+	expect.That(w.T, w.Load().Current() == nil && next.State != conversation.StateCall, "it is made or asked about")
+	last := w.vendor.requests[len(w.vendor.requests)-1].Messages
+	for _, p := range last[len(last)-1].Parts {
+		if p.Result != nil {
+			said += p.Result.Text
+		}
+	}
+	return said
 }
 
-func TestWhatIsWrongWithACallIsSaidToTheModel(t *testing.T) {
+func TestWhatIsNoListedReadIsRefusedToTheModel(t *testing.T) {
 	server := storetest.Start(t)
+	whole, sales := `{"department":null,"status":"all"}`, `{"department":"営業部","status":"all"}`
 	for name, tt := range map[string]struct {
+		says string
 		call model.Call
 		want string
 	}{
-		"a value of no enumeration": {wish("list_employees", `{"department":null,"status":"some"}`), "status"},
-		"a reference": {wish("list_employees", `{"department":{"$ref":"step-1.result"},"status":"all"}`),
+		"a value of no enumeration": {"x", wish("list_employees", `{"department":null,"status":"some"}`), "status"},
+		"a reference": {"x", wish("list_employees", `{"department":{"$ref":"step-1.result"},"status":"all"}`),
 			"$ref"},
-		"a tool that isn't there": {wish("write_rows_to_google_sheet", `{}`), "tool"},
+		"a tool that isn't there":   {"x", wish("write_rows_to_google_sheet", `{}`), "tool"},
+		"a write":                   {"welcome Suzuki", wish("send_slack_dm", `{"recipient":"U002","text":"welcome","details":[]}`), "tool"},
+		"a read that nobody listed": {"x", wish("list_departments", `{}`), "tool"},
+		"a word that nobody said":   {"who joined?", wish("list_employees", sales), "word for word"},
+		"a part of what was said":   {"「営業部門」の入社は?", wish("list_employees", sales), "word for word"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := calling(t, server, "who joined in October?", unchanged)
-			w.vendor.says.Calls = []model.Call{tt.call}
-			expect.Value(w.handle())(t)
-			expect.That(t, w.Load().Current() == nil, "it was proposed")
-			last := w.vendor.requests[len(w.vendor.requests)-1].Messages
-			said := ""
-			for _, p := range last[len(last)-1].Parts {
-				if p.Result != nil {
-					said += p.Result.Text
-				}
-			}
-			expect.Has(t, said, tt.want)
+			expect.Has(t, calling(t, server, tt.says, lists("U1")).refusedOf(tt.call), tt.want)
 		})
 	}
-}
-
-func TestAListedReadGoesWithoutAYesOnlyIfNobodyComposedIt(t *testing.T) {
-	server := storetest.Start(t)
-	s, _ := expect.Value(tool.Builtin())(t).Lookup("list_employees")
-	lists := func(people ...string) func(*tenancy.Settings) {
-		return func(x *tenancy.Settings) {
-			x.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: s.Name, Version: s.Version(), People: people}}
-		}
-	}
-	whole, sales := `{"department":null,"status":"all"}`, `{"department":"営業部","status":"all"}`
-	for name, tt := range map[string]struct {
-		says, arguments string
-		settings        func(*tenancy.Settings)
-		auto            bool
-	}{
-		"choices alone":               {"who joined?", whole, lists("U1"), true},
-		"a word that the person said": {"「営業部」の入社は?", sales, lists("U1"), true},
-		"a word that nobody said":     {"who joined?", sales, lists("U1"), false},
-		"a part of what was said":     {"「営業部門」の入社は?", sales, lists("U1"), false},
-		"for somebody else":           {"who joined?", whole, lists("U2"), false},
-		"nothing is listed":           {"who joined?", whole, unchanged, false},
-		"another version": {"who joined?", whole, func(x *tenancy.Settings) {
-			x.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: s.Name, Version: strings.Repeat("0", 64),
-				People: []string{"U1"}}}
-		}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := calling(t, server, tt.says, tt.settings)
-			w.vendor.says.Calls = []model.Call{wish(s.Name, tt.arguments)}
-			next := expect.Value(w.handle())(t)
-			x := w.Load().Current()
-			expect.Must(t, x != nil, "nothing was proposed")
-			expect.Is(t, x.ApprovedBy == conversation.ApprovedByAuto, tt.auto)
-			expect.Is(t, next.State == conversation.StateCall, tt.auto)
-		})
+	for name, arguments := range map[string]string{"choices alone": whole, "a word that the person said": sales} {
+		w := calling(t, server, "「営業部」の入社は?", lists("U1"))
+		w.vendor.says.Calls = []model.Call{wish("list_employees", arguments)}
+		expect.Is(t, expect.Value(w.handle())(t).State, conversation.StateCall, name)
 	}
 }
 
@@ -177,19 +163,14 @@ func (oneResult) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (jso
 	return json.RawMessage(b.JSON), nil
 }
 
-// called has the agent propose a call, a person approve it, and the call return keptResult.
+// called has the agent make a listed read, which returns keptResult.
 func (w *world) called(name, arguments string) {
 	w.T.Helper()
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
 	w.vendor.says.Calls = []model.Call{wish(name, arguments)}
 	expect.Value(w.handle())(w.T)
 	x := w.Load().Current()
 	expect.Must(w.T, x != nil, "nothing was proposed")
 	for _, decide := range []conversation.Decision{
-		func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return decide.Approve(a, x.ActionID, by, aggregate.Policy{Team: "T1", AllowSelf: true}, w.Now())
-		},
-		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.Now()) },
 		func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.ClaimCall(a.Head.Run, "i", w.Now().Add(60e9), w.Now())
 		},
@@ -203,7 +184,7 @@ func (w *world) called(name, arguments string) {
 }
 
 func TestTheAgentGetsAResultAsTheCallsResult(t *testing.T) {
-	w := calling(t, storetest.Start(t), "who joined in October?", unchanged)
+	w := calling(t, storetest.Start(t), "who joined in October?", lists("U1"))
 	w.Payloads = oneResult{}
 	for range mostReturned + 1 {
 		w.called("list_employees", `{"department":null,"status":"all"}`)
@@ -225,28 +206,6 @@ func TestTheAgentGetsAResultAsTheCallsResult(t *testing.T) {
 	expect.Has(t, text, "of the 900 entries of its longest list, only the first 1 are shown")
 	expect.Has(t, text, "is old and no longer shown")
 	expect.That(t, !strings.Contains(r.System, "entry_date"), "a result stands in the system's words")
-}
-
-func TestTheAgentIsNotAskedToWriteAgain(t *testing.T) {
-	w := calling(t, storetest.Start(t), "tell everybody who joined in October", unchanged)
-	w.Payloads = oneResult{}
-	w.called("list_employees", `{"department":null,"status":"all"}`)
-	for i := range mostReturned + 1 {
-		w.called("send_slack_dm", fmt.Sprintf(`{"recipient":"U00%d","text":"welcome","details":[]}`, i+2))
-	}
-	w.vendor.says.Calls = nil
-	expect.Value(w.handle())(t)
-	results, text := 0, ""
-	for _, m := range w.vendor.requests[len(w.vendor.requests)-1].Messages {
-		for _, p := range m.Parts {
-			if p.Result != nil {
-				results, text = results+strings.Count(p.Result.Text, "entry_date"), text+p.Result.Text
-			}
-		}
-	}
-	expect.Is(t, results, 1+mostReturned, "what was looked up is kept beside the newest writes")
-	expect.Has(t, text, "This call writes, so don’t propose it again just to see the result.")
-	expect.That(t, !strings.Contains(text, "Propose the call again"), "the agent is asked to write again")
 }
 
 func (s *shelf) Commit(context.Context, large.VersionsOf, string) (conversation.Commit, error) {

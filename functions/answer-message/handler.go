@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/model"
@@ -72,7 +71,7 @@ type Handler struct {
 	MessagesPerHour int
 	Payloads        Payloads
 	Files           Files
-	// Catalog returns Ringi's own tools; nil: no calls of tools can be proposed.
+	// Catalog returns Ringi's own tools; nil: no tool can be called.
 	Catalog func() (*tool.Catalog, error)
 	// Attachments may be nil: then nothing is laid.
 	Attachments Attachments
@@ -112,8 +111,7 @@ type answering struct {
 	tree     *files.Tree                        // the conversation's files, once they are needed
 	laid     *attachments                       // the conversation's attachments
 	lost     string                             // the version of the files, if they are deleted
-	calls    *tool.Catalog                      // the tools whose calls the agent may propose; nil: none
-	marks    map[string]*rules.Mark             // of their tools
+	calls    *tool.Catalog                      // the tools that the agent may call; nil: none
 	words    []said                             // what people said, as far as the agent is shown it
 	spoke    []spoken                           // who spoke since a person last approved an action
 	summed   []spoken                           // the same of the messages that are summed up

@@ -283,10 +283,10 @@ func (t *answering) speakersThrough(key string) (users []string) {
 // said is what a person wrote.
 type said struct{ user, text string }
 
-// wordsOf returns what these people said, or with nil what anybody did.
+// wordsOf returns what these people said.
 func (t *answering) wordsOf(people []string) (words []string) {
 	for _, w := range t.words {
-		if people == nil || slices.Contains(people, w.user) {
+		if slices.Contains(people, w.user) {
 			words = append(words, w.text)
 		}
 	}

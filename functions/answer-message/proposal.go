@@ -107,7 +107,7 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 // approvedBySettings returns the entry of the settings by which a proposal needs no person; empty: it needs one.
 func (t *answering) approvedBySettings(ctx context.Context, p *turn.Proposal) (string, error) {
 	if p.Type == agent.ToolCall {
-		return t.listed(p.Decoded)
+		return t.listedBy(p.Decoded)
 	}
 	where := t.a.Conversation.Where(t.settings.Sources)
 	where.Attached = p.Decoded.AttachmentsVersion != ""
@@ -119,6 +119,20 @@ func (t *answering) approvedBySettings(ctx context.Context, p *turn.Proposal) (s
 		return string(rule), nil
 	}
 	return "", nil
+}
+
+// listedBy names the entry of the settings that lists a read.
+func (t *answering) listedBy(p conversation.Payload) (string, error) {
+	s, _ := t.calls.Lookup(p.Tool)
+	i := t.listed(s)
+	if i < 0 {
+		return "", nil
+	}
+	rule, err := json.Marshal(t.settings.ListedReads[i])
+	if err != nil {
+		return "", fmt.Errorf("name a listed read: %w", err)
+	}
+	return string(rule), nil
 }
 
 // keep stores a payload where payloads are kept.

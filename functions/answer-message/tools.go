@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,7 +13,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
@@ -22,7 +20,8 @@ import (
 	"ringi/shared/tool"
 )
 
-// openCalls finds the tools whose calls the agent may propose: those that the tenant allows and has connected.
+// openCalls finds the tools that the agent may call, of those that the tenant allows and has connected: reads that the
+// settings list for everybody who speaks here, and the pull request.
 func (t *answering) openCalls(ctx context.Context, d agent.Definition) error {
 	if t.Catalog == nil || !d.May(agent.ToolCall) {
 		return nil
@@ -43,13 +42,9 @@ func (t *answering) openCalls(ctx context.Context, d agent.Definition) error {
 	if err != nil {
 		slog.WarnContext(ctx, "tools are not offered", "err", err)
 	}
-	t.marks = map[string]*rules.Mark{}
-	for _, p := range permissions {
-		t.marks[p.ToolName] = p.Mark
-	}
+	_, sourced := t.source()
 	t.calls = allowed.Only(func(s tool.Spec) bool {
-		_, sourced := t.source()
-		return connected(rows, s.Provider) && (sourced || !s.Sourced)
+		return connected(rows, s.Provider) && (s.Sourced && sourced || t.listed(s) >= 0)
 	})
 	return nil
 }
@@ -64,34 +59,43 @@ func connected(rows []tenancy.Integration, provider string) bool {
 	return rows[i].Status == tenancy.Connected
 }
 
-// completeCall adds to a proposed call what people are shown of it: the version of the tool, whether it writes, a
-// server's defaults, and whether it names something that nobody wrote. The problems are worded for the model.
+// completeCall adds to a call which version of the tool is meant, and to a pull request what people are shown of it. It
+// refuses whatever else is no listed read that nobody composed. The problems are worded for the model.
 func (t *answering) completeCall(ctx context.Context, p conversation.Payload) (conversation.Payload, []string) {
 	if t.calls == nil {
 		return p, []string{"no tool can be called here"}
 	}
 	s, known := t.calls.Lookup(p.Tool)
 	if !known {
-		return p, []string{fmt.Sprintf("tool: there is no tool %.100q here", p.Tool)}
+		return p, []string{fmt.Sprintf("tool: you can't call %.100q here: only tools in <tools> can be called, and what "+
+			"writes can be offered as a request", p.Tool)}
 	}
 	a, r, err := t.calls.Literal(p.Tool, aggregate.JSON(p.Arguments))
 	if err != nil {
 		return p, []string{"arguments: " + err.Error()}
 	}
 	p.Arguments = string(r.JSON())
-	p.Called = conversation.Called{ToolVersion: s.Version(), Access: s.Access, LeftOut: string(tool.LeftOut(s, a)),
-		Declared: string(tool.Declared(s, a))}
+	p.Called = conversation.Called{ToolVersion: s.Version(), Access: s.Access, Declared: string(tool.Declared(s, a))}
 	if s.Pin != nil {
 		p.ToolTitle = s.Pin.Title
 	}
-	if s.Access == aggregate.Write {
-		p.Mark = t.marks[p.Tool]
-	}
-	if s.Sourced {
+	switch i := t.listed(s); {
+	case s.Sourced:
 		return t.completePush(ctx, p)
+	case i < 0 || !tool.Plain(s, r, t.wordsOf(t.settings.ListedReads[i].People)...):
+		return p, []string{composed}
+	case !t.a.CallsOn(t.seen):
+		return p, []string{callsOver}
 	}
 	return p, nil
 }
+
+// Why a listed read is not made, in words for the agent.
+const (
+	composed = "arguments: each has to be a choice, a number or a date of the tool's input, or to stand word for word in " +
+		"what the people wrote here: ask them for it, or for less"
+	callsOver = "no more calls are possible until somebody writes: answer with what you have"
+)
 
 // askers are the people whose own request a proposal of this turn is.
 func (t *answering) askers() (askers []string) {
@@ -106,45 +110,32 @@ func (t *answering) askers() (askers []string) {
 	return askers
 }
 
-// listed returns the entry of the settings by which a read needs no person's approval; empty: it needs one. It needs
-// one
-// if somebody whom the entry doesn't list has spoken since a person last approved an action, and for whatever a model
-// composed in its arguments, or took from words of others.
-func (t *answering) listed(p conversation.Payload) (rule string, err error) {
-	s, known := t.calls.Lookup(p.Tool)
-	if !known || !tool.Listable(s) {
-		return "", nil
+// listed returns the index of the settings' entry by which the agent may make a read, or -1. None does if somebody
+// whom the entry doesn't list asks, or has spoken since a person last approved an action.
+func (t *answering) listed(s tool.Spec) int {
+	if !tool.Listable(s) {
+		return -1
 	}
-	i := agent.Listed(t.settings.ListedReads, t.a.Conversation.AgentID, p.Tool, p.ToolVersion,
+	return agent.Listed(t.settings.ListedReads, t.a.Conversation.AgentID, s.Name, s.Version(),
 		slices.Concat(t.askers(), t.speakers()))
-	_, r, unread := t.calls.Literal(p.Tool, aggregate.JSON(p.Arguments))
-	if i < 0 || unread != nil || !tool.Plain(s, r, t.wordsOf(t.settings.ListedReads[i].People)...) {
-		return "", nil
-	}
-	text, err := json.Marshal(t.settings.ListedReads[i])
-	if err != nil {
-		return "", fmt.Errorf("name a listed read: %w", err)
-	}
-	return string(text), nil
 }
 
-// Of how many calls that read, and as many that write, the agent is shown the results again, and how much of them
-// together, in bytes.
+// Of how many calls the agent is shown the results again, and how much of them together, in bytes.
 const mostReturned, mostReturnedBytes = 3, 2 * conversation.MaxCallResult
 
 // returnedBefore adds to the history what calls of tools returned, the newest as far as they fit.
 func (t *answering) returnedBefore(ctx context.Context, all []conversation.Message,
 	actions map[string]*conversation.Action, out []turn.Message) {
-	shown, left := map[bool]int{}, mostReturnedBytes
+	shown, left := 0, mostReturnedBytes
 	for i, m := range slices.Backward(all) {
 		x := actions[m.ActionID]
 		if m.Sender != conversation.FromSystem || x == nil || x.CallResult == nil {
 			continue
 		}
-		pieces := x.NotShownAgain(t.a.Conversation.Locale)
-		if shown[x.Reads()] < mostReturned && x.CallResult.Bytes <= left {
+		pieces := conversation.NotShownAgain(t.a.Conversation.Locale)
+		if shown < mostReturned && x.CallResult.Bytes <= left {
 			pieces = t.returned(ctx, x)
-			shown[x.Reads()]++
+			shown++
 			left -= x.CallResult.Bytes
 		}
 		for _, p := range pieces {

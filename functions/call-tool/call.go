@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -10,7 +9,6 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain"
 	"ringi/shared/tool"
 )
 
@@ -21,8 +19,8 @@ type refusal struct {
 }
 
 // prepare asks everything again that was asked when the call was proposed: that it is what was approved, that the tool
-// is allowed and still the version that people saw, that its schema and the tenant's constraints hold and, of a call
-// that nobody stamped, that the settings list it.
+// is allowed and still the version that was meant, that its schema and the tenant's constraints hold and, of any but a
+// pull request, that the settings list it.
 func (j *job) prepare(ctx context.Context) (why refusal, err error) {
 	ref, x := j.in.Ref(), j.action
 	text, err := j.Results.Open(ctx, ref, x.Payload)
@@ -44,7 +42,7 @@ func (j *job) prepare(ctx context.Context) (why refusal, err error) {
 	if why, err := j.permit(ctx, p); err != nil || why != (refusal{}) {
 		return why, err
 	}
-	if !j.listed(p) {
+	if j.action.Pushed == nil && !j.listed(p) {
 		return refusal{reasonUnlisted, p.Tool}, nil
 	}
 	if why := j.pushable(p); why != (refusal{}) {
@@ -53,54 +51,29 @@ func (j *job) prepare(ctx context.Context) (why refusal, err error) {
 	return j.check(p), nil
 }
 
-// listed reports whether a person stamped the call, or the settings list it for everybody who asked for it.
+// listed reports whether the settings list the read for everybody who asked for it.
 func (j *job) listed(p conversation.Payload) bool {
-	if j.action.ApprovedBy == conversation.ApprovedByUser {
-		return true
-	}
 	return tool.Listable(j.tool.Spec) && len(j.action.Askers) > 0 &&
 		agent.Listed(j.settings.ListedReads, j.session.AgentID, p.Tool, p.ToolVersion, j.action.Askers) >= 0
 }
 
-// call makes the claimed call and commits its end, even if the action was cancelled meanwhile.
+// call makes the claimed read and commits its end, even if the action was cancelled meanwhile.
 func (j *job) call(ctx context.Context) (aggregate.Next, error) {
 	x, until := j.action, j.action.Claim.LeaseUntil
 	conversation.Log(ctx, conversation.EventStarted, j.in.Ref().ID, j.session.AgentID, x.ActionID, "type", x.ActionType,
 		"tool", x.Tool)
 	within, stop := context.WithDeadline(ctx, until.Add(-claimSpare))
 	defer stop()
-	if x.Reads() { // stopping a write would leave its outcome unknown
-		go pipeline.Watch(within, j.Store, j.in.Ref(), x.ActionID, j.PollEvery, func() error { stop(); return nil })
-	}
-	value, err := j.run(within)
+	go pipeline.Watch(within, j.Store, j.in.Ref(), x.ActionID, j.PollEvery, func() error { stop(); return nil })
+	value, err := j.made(within, tool.Call{Tool: x.Tool, Key: j.in.Ref().ID + "/" + x.ActionID, Asked: x.Askers[0]})
 	stop()
 	over := j.Now()
-	if err != nil && !x.Reads() && explain.Unsure(err) {
-		j.log(ctx, conversation.Result{Error: conversation.ReasonUnknown}, err)
-		return j.record(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Lost(x.ActionID, j.invocation, j.Now())
-		})
-	}
-	r := j.result(ctx, value, err, j.action.Claim.LeaseUntil, j.action.Reads())
+	r := j.result(ctx, value, err, until, true)
 	r.At = over
 	j.log(ctx, r, err)
 	return j.record(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Finish(x.ActionID, j.invocation, r, j.Now())
 	})
-}
-
-// run makes the call.
-func (j *job) run(ctx context.Context) (json.RawMessage, error) {
-	return j.made(ctx, tool.Call{Tool: j.action.Tool, Key: j.in.Ref().ID + "/" + j.action.ActionID, Asked: j.asked(),
-		Stamped: j.action.Gate.Stampers()})
-}
-
-// asked returns whose request the action is.
-func (j *job) asked() string {
-	if len(j.action.Askers) > 0 {
-		return j.action.Askers[0]
-	}
-	return j.session.Opener
 }
 
 // record commits the call's end; see insist.

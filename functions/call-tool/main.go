@@ -1,4 +1,5 @@
-// Command call-tool calls the tool of a vendor whose call was approved, once, with the workspace's credentials.
+// Command call-tool calls a vendor's tool once, where people or the settings approved the call, with the workspace's
+// credentials.
 package main
 
 import (
@@ -233,14 +234,8 @@ func (j *job) conclude(ctx context.Context, decide conversation.Decision) (aggre
 // claim commits that this invocation makes the call. The commit fails with aggregate.ErrSettings if an administrator
 // changed what prepare read.
 func (j *job) claim(ctx context.Context) error {
-	on := []aggregate.Owned{{Key: tenancy.ToolKey(j.permission.ToolName), Rev: j.permission.Rev}}
-	// they list the reads and the sources
-	if j.action.ApprovedBy == conversation.ApprovedByAuto || j.action.Pushed != nil {
-		on = append(on, aggregate.Owned{Key: tenancy.SettingsKey, Rev: j.settings.Rev})
-	}
-	for i := range on {
-		on[i].Err = aggregate.ErrSettings
-	}
+	on := []aggregate.Owned{{Key: tenancy.ToolKey(j.permission.ToolName), Rev: j.permission.Rev, Err: aggregate.ErrSettings},
+		{Key: tenancy.SettingsKey, Rev: j.settings.Rev, Err: aggregate.ErrSettings}} // these list reads and sources
 	until := j.Now().Add(j.within(ctx) + claimSpare)
 	x, err := pipeline.Claimed(ctx, j.Store, j.in.Ref(), j.action.ActionID, j.invocation,
 		func(a *conversation.Aggregate) (aggregate.Change, error) {

@@ -115,6 +115,8 @@ func TestACallOfAnOutsideAgentIsMadeOnce(t *testing.T) {
 		}, conversation.ActionFailed, reasonFailed, 1},
 		"nobody knows whether it arrived": {func(b *beyond) { b.vendor.err = errors.New("cut off") },
 			conversation.ActionFailed, conversation.ReasonUnknown, 1},
+		"it panics": {func(b *beyond) { b.vendor.during = func() { panic("a fault") } }, conversation.ActionFailed,
+			conversation.ReasonUnknown, 1},
 		"what it returned can't be kept": {func(b *beyond) { b.bucket.err = errors.New("down") },
 			conversation.ActionSucceeded, "", 1},
 		"its key was revoked": {func(b *beyond) {

@@ -10,6 +10,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
@@ -36,6 +37,7 @@ func (k *talk) asked() (n int) {
 func TestACrashInACallOfAToolCallsNothingTwice(t *testing.T) {
 	t.Parallel()
 	b := running
+	driver.Settings(t, b.Stack, func(s *tenancy.Settings) { driver.ListEmployees(s, "codex", webapi.Sato) })
 	begin := func(t driver.T, kills ...point) *talk { return b.says(t, "list the employees", kills...) }
 	first := begin(t)
 	if x := first.end(t); x.Status != conversation.ActionSucceeded || x.CallResult == nil {

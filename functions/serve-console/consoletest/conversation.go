@@ -3,7 +3,6 @@ package consoletest
 import (
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
@@ -101,9 +100,6 @@ func Kept(typ conversation.ActionType, payload, base string) string {
 	kept, wrong := p.Complete(typ, conversation.On{Base: base}, &files.Tree{})
 	if problems != nil || wrong != nil {
 		return payload
-	}
-	if p.Tool != "" {
-		kept.Called = conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Read}
 	}
 	return kept.JSON()
 }

@@ -23,15 +23,11 @@ import (
 
 // call fills in what a call of a tool would do, with its arguments, for which a pull request has words of its own.
 func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actionRow, locale string) {
-	if x.Status == conversation.ActionPending {
-		out.Notes = card.CallNotes(t.is.Conversation, p, locale)
-	}
-	if p.Push != nil {
-		return
-	}
-	out.Effect, out.ToolKind = effectOf(p, locale, t.person), card.CallKind(p.Access, locale)
-	if p.Tool == card.MessageTool && x.Status == conversation.ActionPending {
-		out.Effect.Note = card.Below(locale, t.person(t.is.AskersOf(x)[0]), false)
+	switch {
+	case p.Push == nil:
+		out.Effect, out.ToolKind = effectOf(p, locale, t.person), card.CallKind(p.Access, locale)
+	case x.Status == conversation.ActionPending:
+		out.Notes = card.PushNotes(t.is.Conversation, x, locale)
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
@@ -112,33 +111,17 @@ func TestACallIsDrawnAsAStepIs(t *testing.T) {
 	w := consoletest.New(t, storetest.Start(t))
 	w.Ref.Tenant = w.Tenant.ID
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "知らせて")
-	arguments := `{"recipient":"` + webapi.Tanaka + `","text":"締切は金曜です\u202e"}`
-	p := conversation.Payload{Tool: "send_slack_dm", Arguments: arguments}
-	p.Base, p.Called = new(string), conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}
-	k.Proposes(conversation.ToolCall, p.JSON(), "")
+	arguments := `{"department":"営業部\u202e","status":"all"}`
+	p := conversation.Payload{Tool: "list_employees", Arguments: arguments}
+	p.Base, p.Called = new(string), conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Read}
+	k.Answers(conversation.Answer{Proposal: &conversation.Proposal{Type: conversation.ToolCall, Tool: p.Tool,
+		Access: p.Access, Payload: consoletest.Inline(p.JSON()), Rule: "listed", Terms: aggregate.Terms{
+			ApprovalRequired: true, ApprovalHours: 24, SettingsRev: expect.Value(w.Store.Settings(t.Context(), k.Talk.Tenant))(t).Rev}}})
 	b := w.As(webapi.Suzuki)
 	page := b.Get(k.Page())
-	page.Says(t, 200, "田中 恵 "+webapi.Tanaka+" さんに DM を送ります", "締切は金曜です", "送ったあとは取り消せません", "元の文字のまま開く",
-		"依頼: 佐藤 花子 · 承認: (承認した人)")
-	expect.That(t, !strings.Contains(html.UnescapeString(page.Body), `{"recipient"`), "it is shown as JSON")
+	page.Says(t, 200, "その下の部署の従業員一覧を読みます", "元の文字のまま開く")
+	expect.That(t, !strings.Contains(html.UnescapeString(page.Body), `{"department"`), "it is shown as JSON")
 	expect.Same(t, b.Get(k.Page()+"/actions/1/1").Body, arguments)
-}
-
-// A call says first what it moves, or that this isn't known.
-func TestACallsMoneyIsOnThePage(t *testing.T) {
-	w := consoletest.New(t, storetest.Start(t))
-	w.Ref.Tenant = w.Tenant.ID
-	version := strings.Repeat("a", 64)
-	mark := rules.Mark{Version: version, How: rules.HowProduct, Currency: "USD", Pointers: []string{"/price", "/count"},
-		Act: rules.ActPayment, Party: "/to"}
-	for says, m := range map[string]*rules.Mark{"4,470,000 USD": &mark, "金額不明": nil} {
-		k := w.Talked(webapi.Sato, webapi.HR, "channel", "払って")
-		p := conversation.Payload{Tool: "bank.pay", Arguments: `{"to":"Acme","price":149000,"count":30}`}
-		p.Base, p.Called = new(string), conversation.Called{ToolVersion: version, Access: aggregate.Write,
-			ToolTitle: "Read only", Mark: m}
-		k.Proposes(conversation.ToolCall, p.JSON(), "")
-		w.As(webapi.Suzuki).Get(k.Page()).Holds(t, `<strong class="sum">`+says)
-	}
 }
 
 // pulling is a conversation in which a pull request waits.

@@ -134,8 +134,6 @@ func testActionsApproval(t *testing.T, w *consoletest.World) {
 		`{"script":"rm y","timeout_seconds":5,"base":""}`: {conversation.ShellCommand, "rm y", "rm y"},
 		`{"argv":["go","test","./a b",""],"timeout_seconds":5,"base":""}`: {
 			conversation.TestRun, "go test &#34;./a b&#34; &#34;&#34;", "go test"},
-		`{"tool":"list_employees","arguments":"{\"status\":\"all\"}","base":"","tool_version":"` + strings.Repeat("a", 64) +
-			`","access":"read"}`: {conversation.ToolCall, "list_employees", "list_employees"},
 	} {
 		k := w.Talked(webapi.Sato, webapi.HR, "channel", "直して")
 		k.Proposes(tt.typ, payload, "")

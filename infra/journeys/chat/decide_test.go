@@ -188,18 +188,20 @@ func TestATestBeginsByARule(t *testing.T) {
 	driver.Talk(t, running, webapi.Suzuki, "codex: テストして").Shows("操作 #1 の確認")
 }
 
-// An agent reads the employees only after a person approved exactly that call, and answers with what it returned.
-func TestAnAgentCallsAToolThatAPersonApproved(t *testing.T) {
+// An agent reads the employees only where an administrator listed that, and answers with what it returned.
+func TestAnAgentMakesAListedRead(t *testing.T) {
+	driver.Leave(t, running)
+	none := begin(t, "codex: 従業員の一覧")
+	none.Shows("ここでは従業員の一覧を読み取れません")
+	expect.Is(t, len(none.Rests().Actions), 0)
+
+	driver.Settings(t, running, func(x *tenancy.Settings) { driver.ListEmployees(x, "codex", webapi.Sato) })
 	d := begin(t, "codex: 従業員の一覧")
-	asks := d.Shows("操作 #1 の確認", "list_employees", "全社", "退職者・入社前の人を含む", "提供元", "この会話をコンソールで読めるのは")
-	x := d.Rests().Actions[0]
-	expect.Is(t, x.StartedAt == nil, true, "it was called before anybody approved it")
-	d.Press(webapi.Sato, asks, card.ApproveAction)
-	d.Shows("操作 #1 完了", "ツールの結果", "エージェントに渡しました")
+	d.Shows("操作 #1 完了", "list_employees", "全社", "退職者・入社前の人を含む", "ツールの結果", "エージェントに渡しました")
 	d.Shows("完了しました: ", " 件")
-	x = d.Rests().Actions[0]
+	x := d.Rests().Actions[0]
 	expect.Is(t, x.Status, conversation.ActionSucceeded)
-	expect.Is(t, x.ApprovedBy, conversation.ApprovedByUser)
+	expect.Is(t, x.ApprovedBy, conversation.ApprovedByAuto)
 	expect.Must(t, x.CallResult != nil && strings.HasPrefix(x.CallResult.S3Key, "talks/"), "%+v", x.CallResult)
 	desk := driver.SitDown(t, running, webapi.Sato)
 	status, page := desk.Get(d.Page() + "?log=1")
@@ -207,10 +209,5 @@ func TestAnAgentCallsAToolThatAPersonApproved(t *testing.T) {
 	expect.Has(t, page, "list_employees")
 	expect.Has(t, page, "エージェントに渡した結果")
 	expect.Has(t, page, "entry_date")
-
-	d.Reply("従業員の一覧をもう一度")
-	second := d.Shows("操作 #2 の確認")
-	d.Reject(webapi.Sato, second, "いりません")
-	d.Shows("操作 #2(却下)")
 	expect.Is(t, len(d.Audit(conversation.AuditStarted)), 1, "calls that began")
 }

@@ -18,6 +18,7 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
@@ -39,6 +40,7 @@ const mark = "MARK-42"
 // of the secrets stands in what models, commands, GitHub, Slack, the console, rows or the bucket got.
 func TestNoSecretReachesWhatAgentsAndPeopleGet(t *testing.T) {
 	driver.Leave(t, running)
+	driver.Settings(t, running, func(x *tenancy.Settings) { driver.ListEmployees(x, "claude", webapi.Sato) })
 	waits := driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して")
 	waits.Card(driver.PromptCard, "approve_prompt") // its run waits for a token
 	d := driver.Talk(t, running, webapi.Sato, "claude@shop: ファイルを見せて")
@@ -48,8 +50,7 @@ func TestNoSecretReachesWhatAgentsAndPeopleGet(t *testing.T) {
 	d.Shows("操作 #1 完了", mark)
 	d.Rests()
 	d.Reply("従業員の一覧")
-	d.Press(webapi.Sato, d.Shows("操作 #2 の確認", "list_employees"), card.ApproveAction)
-	d.Shows("操作 #2 完了")
+	d.Shows("操作 #2 完了", "list_employees")
 	d.Rests()
 	d.Reply("プルリクエストを開いて")
 	d.Shows("操作 #3 の確認", "found.txt") // the card shows a part only, the page all

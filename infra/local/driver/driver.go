@@ -20,11 +20,13 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/tool"
 )
 
 // defaultTimeout bounds one wait on a busy machine: a message of the card queue whose receiver dies there comes again
@@ -267,6 +269,16 @@ func Settings(t *testing.T, s *stack.Stack, change func(*tenancy.Settings)) {
 	}
 }
 
+// ListEmployees lets an agent read the list of employees for these people.
+func ListEmployees(x *tenancy.Settings, id string, people ...string) {
+	all, err := tool.Builtin()
+	if err != nil {
+		panic(err)
+	}
+	s, _ := all.Lookup("list_employees")
+	x.ListedReads = append(x.ListedReads, agent.ListedRead{Agent: id, Tool: s.Name, Version: s.Version(), People: people})
+}
+
 // UsualSettings is Readable with Titles and, in the sandbox's workspace, the tool that orders from suppliers. locale is
 // the language of cards; "" leaves the default.
 func UsualSettings(ctx context.Context, s *stack.Stack, team, locale string) error {
@@ -276,6 +288,9 @@ func UsualSettings(ctx context.Context, s *stack.Stack, team, locale string) err
 	err := change(ctx, s, func(x *tenancy.Settings) {
 		SetTitles(x)
 		x.Locale = cmp.Or(locale, x.Locale)
+		for _, id := range []string{"claude", "codex"} {
+			ListEmployees(x, id, webapi.Sato, webapi.Suzuki, webapi.Tanaka, webapi.Alex)
+		}
 	})
 	if err != nil {
 		return err

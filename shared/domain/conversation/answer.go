@@ -99,7 +99,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	use := c.charge(x.Usage)
 	c.late = slices.DeleteFunc(c.late, func(key string) bool { return slices.Contains(x.Folded, key) })
-	if slices.ContainsFunc(seen, func(i *Inbox) bool { return i.User != "" }) {
+	if newestOf(seen) != nil {
 		c.Conversation.Unasked = 0
 	}
 	c.lose(x.Lost)

@@ -20,16 +20,16 @@ import (
 // MaxTool is the longest name of a tool, in bytes.
 const MaxTool = 200
 
-// Called is the part of a tool_call's kept payload that the trusted side adds.
+// Called is what the trusted side adds to a call of a tool: an agent's here, or one that an outside agent asks for.
 type Called struct {
-	// ToolVersion is the version of the tool that people see; no other one is called.
+	// ToolVersion is the version of the tool that is meant; no other one is called.
 	ToolVersion string           `json:"tool_version,omitempty"`
 	ToolTitle   string           `json:"tool_title,omitempty"` // what an MCP server calls it
 	Access      aggregate.Access `json:"access,omitempty"`
 	// LeftOut has the default values of an MCP server for arguments that a write omits, as a JSON object.
 	LeftOut  string `json:"left_out,omitempty"`
 	Declared string `json:"declared,omitempty"` // see task.Step
-	// Mark is the mark of a write's tool when the call was proposed. Cards are drawn by it.
+	// Mark is the mark of a write's tool when the call was asked for. Cards are drawn by it.
 	Mark *rules.Mark `json:"mark,omitempty"`
 }
 
@@ -90,8 +90,17 @@ func (c Called) checkCalled() (problems []string) {
 // Reads reports whether the action calls a tool that only reads, so that a call without a result did nothing.
 func (x *Action) Reads() bool { return x.ActionType == ToolCall && x.Access == aggregate.Read }
 
-// mayGoUnasked reports whether a rule may approve the action in a person's place: a test, or a listed read.
+// mayGoUnasked reports whether the settings may approve the action in a person's place: a test, or a listed read.
 func (x *Action) mayGoUnasked() bool { return x.ActionType == TestRun || x.Reads() }
+
+// mayBeAsked reports whether people may be asked about the action. Of an agent's calls of tools, that is the pull
+// request alone: what else writes it offers as a request, and what reads is listed or not made.
+func (x *Action) mayBeAsked() bool { return x.ActionType != ToolCall || x.Pushed != nil }
+
+// CallsOn reports whether the agent may make one more listed read in an answer to seen.
+func (a *Aggregate) CallsOn(seen []*Inbox) bool {
+	return a.Conversation.Unasked < mostUnasked || newestOf(seen) != nil
+}
 
 // MaxCallResult is how much of a call's result the agent is given, in bytes.
 const MaxCallResult = 64 << 10
@@ -137,13 +146,8 @@ func (r CallResult) LeftOut(locale string) string {
 	return ""
 }
 
-// NotShownAgain stands in place of an older result. What wrote would write again if it were called for that.
-func (x *Action) NotShownAgain(locale string) []Piece {
-	if x.Reads() {
-		return []Piece{{Text: said.In(locale).resultOld}}
-	}
-	return []Piece{{Text: said.In(locale).resultOldWrite}}
-}
+// NotShownAgain stands in place of an older result.
+func NotShownAgain(locale string) []Piece { return []Piece{{Text: said.In(locale).resultOld}} }
 
 // NotKeptAnyMore stands in place of a result that is deleted.
 func NotKeptAnyMore(locale string) []Piece { return []Piece{{Text: said.In(locale).resultGone}} }
@@ -227,7 +231,7 @@ func (a *Aggregate) approved(x *Action) bool {
 	if len(x.Gate.Route.Stages) == 0 {
 		return x.ApprovedBy == ApprovedByAuto && x.mayGoUnasked() && x.Rule != ""
 	}
-	return x.ApprovedBy == ApprovedByUser
+	return x.ApprovedBy == ApprovedByUser && x.mayBeAsked()
 }
 
 // asked returns what is asked at an action under a rule.

@@ -14,15 +14,16 @@ import (
 
 var version = strings.Repeat("a1", 32)
 
-// call returns a proposal of a tool's call, which a rule approves unless it is empty.
+// call returns a proposal of a tool's call, which the settings approve unless rule is empty.
 func call(access aggregate.Access, rule string) *Proposal {
 	text := aggregate.JSON(`{"tool":"list_employees","arguments":"{\"status\":\"all\"}","base":"","tool_version":"` +
-		version +
-		`","access":"` + string(access) + `"}`)
+		version + `","access":"` + string(access) + `"}`)
 	return &Proposal{Type: ToolCall, Payload: aggregate.Blob{JSON: text, Bytes: len(text)}, Terms: terms(start),
-		Rule: rule,
-		Tool: "list_employees", Access: access}
+		Rule: rule, Tool: "list_employees", Access: access}
 }
+
+// listedRead is a read that the settings list.
+func listedRead() *Proposal { return call(aggregate.Read, "listed") }
 
 func (tb *table) claimCall(invocation string) error {
 	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
@@ -30,23 +31,17 @@ func (tb *table) claimCall(invocation string) error {
 	})
 }
 
-// calling returns a conversation with a call that executes under the claim of "i1".
-func calling(t testing.TB, access aggregate.Access) (*table, *Action) {
+// calling returns a conversation with a listed read that executes under the claim of "i1".
+func calling(t testing.TB) (*table, *Action) {
 	t.Helper()
 	tb := opened(t)
-	expect.NoError(t, tb.answer(call(access, "")))
-	x := tb.load().Current()
-	expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claimCall("i1")))
-	return tb, tb.load().Action(x.ActionID)
+	expect.NoError(t, errors.Join(tb.answer(listedRead()), tb.claimCall("i1")))
+	return tb, tb.load().Current()
 }
 
 func TestACallIsClaimedAndExecutedByItsOwnStateAlone(t *testing.T) {
 	tb := opened(t)
-	expect.NoError(t, tb.answer(call(aggregate.Read, "")))
-	x := tb.load().Current()
-	expect.Is(t, x.Status, ActionPending)
-	expect.Fails(t, tb.claimCall("i1"), aggregate.ErrSuperseded) // nobody has approved it
-	expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin()))
+	expect.NoError(t, tb.answer(listedRead()))
 	expect.Is(t, tb.load().Next(tb.now).State, StateCall)
 	expect.Fails(t, tb.claim("i1"), aggregate.ErrMoved)
 	expect.NoError(t, tb.claimCall("i1"))
@@ -57,53 +52,57 @@ func TestACallIsClaimedAndExecutedByItsOwnStateAlone(t *testing.T) {
 	expect.Fails(t, command.claimCall("i1"), aggregate.ErrMoved)
 }
 
-func TestACrashedReadDidNothingAndACrashedWriteIsUnknown(t *testing.T) {
-	for access, want := range map[aggregate.Access]Outcome{aggregate.Read: "", aggregate.Write: OutcomeUnknown} {
-		tb, x := calling(t, access)
-		tb.now = tb.now.Add(time.Hour)
-		tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(tb.now) })
-		is := tb.load().Action(x.ActionID)
-		expect.Is(t, is.Status, ActionFailed)
-		expect.Is(t, is.Outcome, want, "%s", access)
+func TestACrashedReadDidNothing(t *testing.T) {
+	tb, x := calling(t)
+	tb.now = tb.now.Add(time.Hour)
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(tb.now) })
+	is := tb.load().Action(x.ActionID)
+	expect.That(t, is.Status == ActionFailed && is.Outcome == "", "%+v", is)
+}
+
+// Nobody is asked about an agent's calls, and none of them writes, whatever a row or a caller says.
+func TestAnAgentCallsListedReadsAlone(t *testing.T) {
+	tb := opened(t)
+	expect.NoError(t, tb.answer(listedRead()))
+	expect.Is(t, tb.load().Current().ApprovedBy, ApprovedByAuto)
+	for name, p := range map[string]*Proposal{"a write": call(aggregate.Write, ""), "a listed write": call(aggregate.Write,
+		"listed"), "a read that nobody listed": call(aggregate.Read, "")} {
+		expect.That(t, errors.As(opened(t).answer(p), new(ErrType)), "%s is proposed", name)
+		own := opened(t).do(func(a *Aggregate) (aggregate.Change, error) { return a.Propose(*p, person(sato), policy, start) })
+		expect.That(t, errors.As(own, new(ErrType)), "%s is proposed by a person", name)
 	}
-}
-
-func TestARuleApprovesReadsAndNoWrites(t *testing.T) {
-	tb := opened(t)
-	expect.NoError(t, tb.answer(call(aggregate.Read, "listed")))
-	x := tb.load().Current()
-	expect.Is(t, x.ApprovedBy, ApprovedByAuto)
+	for name, change := range map[string]func(x *Action){
+		"it writes":         func(x *Action) { x.Access = aggregate.Write },
+		"a person approved": func(x *Action) { x.ApprovedBy = ApprovedByUser },
+		"nobody listed it":  func(x *Action) { x.Rule = "" },
+	} {
+		a := tb.load()
+		change(a.Current())
+		_, err := a.ClaimCall(a.Head.Run, "i1", tb.now.Add(time.Minute), tb.now)
+		expect.That(t, errors.Is(err, aggregate.ErrConflict), "%s: %v", name, err)
+	}
 	expect.NoError(t, tb.claimCall("i1"))
-
-	tb = opened(t)
-	expect.That(t, errors.As(tb.answer(call(aggregate.Write, "listed")), new(ErrType)), "a rule approved a write")
-
-	tb = opened(t) // a row that says so all the same
-	expect.NoError(t, tb.answer(call(aggregate.Read, "listed")))
-	a := tb.load()
-	a.Current().Access = aggregate.Write
-	_, err := a.ClaimCall(a.Head.Run, "i1", tb.now.Add(time.Minute), tb.now)
-	expect.Fails(t, err, aggregate.ErrConflict)
 }
 
-func TestTenReadsInARowAskAPerson(t *testing.T) {
+func TestAfterTenReadsInARowAPersonHasToSpeak(t *testing.T) {
 	tb := opened(t)
-	for i := range mostUnasked + 1 {
-		expect.NoError(t, tb.answer(call(aggregate.Read, "listed")))
+	for range mostUnasked {
+		expect.NoError(t, tb.answer(listedRead()))
 		x := tb.load().Current()
-		if i == mostUnasked {
-			expect.Is(t, x.Status, ActionPending)
-			return
-		}
 		expect.NoError(t, tb.claimCall("i"))
 		tb.must(func(a *Aggregate) (aggregate.Change, error) {
 			return a.Finish(x.ActionID, "i", Result{Status: ActionSucceeded}, tb.now)
 		})
 	}
+	expect.That(t, !tb.load().CallsOn(tb.load().Waiting()), "it may go on")
+	expect.That(t, errors.As(tb.answer(listedRead()), new(ErrType)), "it goes on")
+	tb.tell("go on")
+	expect.That(t, tb.load().CallsOn(tb.load().Waiting()), "it may not go on")
+	expect.NoError(t, tb.answer(listedRead()))
 }
 
 func TestACallsResultIsNamedByItsRow(t *testing.T) {
-	tb, x := calling(t, aggregate.Read)
+	tb, x := calling(t)
 	got := &aggregate.Blob{Bytes: 3, S3Key: "talks/t/s/reads/" + version + ".json"}
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {
 		return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded, Call: got}, tb.now)

@@ -167,17 +167,15 @@ func TestAWithdrawnActionWhoseInvocationDiesEnds(t *testing.T) {
 	}{
 		"a command": {proposal(ShellCommand, start, ""), ReasonUnknown}, "files": {proposal(CodeGenerate, start, ""),
 			ReasonInterrupted},
-		"a call that writes": {call(aggregate.Write, ""), ReasonUnknown}, "a call that reads": {call(aggregate.Read, ""),
-			ReasonReadCutOff},
+		"a call": {listedRead(), ReasonReadCutOff},
 	} {
 		tb := opened(t)
 		expect.NoError(t, tb.answer(tt.proposal))
 		x := tb.load().Current()
-		expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin()))
 		if tt.proposal.Type == ToolCall {
 			expect.NoError(t, tb.claimCall("i1"))
 		} else {
-			expect.NoError(t, tb.claim("i1"))
+			expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claim("i1")))
 		}
 		endsWithdrawn(t, name, tb, tb.load().Action(x.ActionID), false, tt.late)
 	}

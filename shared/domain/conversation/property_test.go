@@ -225,8 +225,8 @@ func (w *walk) answers(run int) {
 		case 5:
 			x.Proposal = w.based(a, proposal(TestRun, w.now, "rule-1"))
 		case 8:
-			x.Proposal = w.based(a, call(aggregate.Read, "listed"))
-		case 9:
+			x.Proposal = w.based(a, listedRead())
+		case 9: // which is refused
 			x.Proposal = w.based(a, call(aggregate.Write, ""))
 		case 6:
 			x.Refused = "no"

@@ -75,12 +75,15 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	c.card(CardAction, x.Key())
 	c.auditAction(by, AuditProposed, x, map[string]any{"number": x.Number, "requested_by": as})
 	asks := p.Rule == "" || c.Conversation.Unasked >= mostUnasked
+	if asks && !x.mayBeAsked() { // a second check, independent of the caller's
+		c.Fail(ErrType{x.ActionType})
+	}
 	if c.open(x, asks); asks {
 		c.Put(x)
 		c.Conversation.PendingActionID = x.ActionID
 		return x.ActionID
 	}
-	if !x.mayGoUnasked() { // a second check, independent of the caller's
+	if !x.mayGoUnasked() { // the same
 		c.Fail(ErrType{x.ActionType})
 	}
 	x.Rule = p.Rule

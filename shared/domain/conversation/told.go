@@ -20,7 +20,7 @@ type words struct {
 	changed, wrote, deleted, more, notTaken               string
 	lost, emptied, unread                                 string
 	returned, entries, bytes, resultGone                  string // of a tool
-	resultOld, resultOldWrite                             string // of a tool that reads, and of one that writes
+	resultOld                                             string // of a tool
 	pulled, branched                                      string // of a pull request
 	taken, fetchAgain                                     string
 	ownProposal                                           string
@@ -68,9 +68,7 @@ var said = language.InEach(
 		bytes:      "長いため、%s バイトのうち最初の %s バイトだけを示し、残りは省略しました。",
 		resultGone: "ツールの結果は保存されていません。",
 		resultOld: "ツールの結果は古いため、表示していません。" +
-			"必要な場合は、もう一度呼び出しを提案してください。",
-		resultOldWrite: "ツールの結果は古いため、表示していません。" +
-			"書き込みの呼び出しのため、結果を見る目的でもう一度提案しないでください。",
+			"必要な場合は、もう一度呼び出してください。",
 	},
 	words{
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.",
@@ -114,9 +112,7 @@ var said = language.InEach(
 		bytes:      "It is long: of its %s bytes, only the first %s are shown.",
 		resultGone: "The tool’s result is no longer kept.",
 		resultOld: "The tool’s result is old and no longer shown. " +
-			"If you need it, propose the call again.",
-		resultOldWrite: "The tool’s result is old and no longer shown. " +
-			"This call writes, so don’t propose it again just to see the result.",
+			"If you need it, call the tool again.",
 	},
 )
 

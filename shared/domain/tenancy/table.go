@@ -211,13 +211,13 @@ var Sections = []Section{
 					"For conversations from a source, also enter its name. The rule applies only while the files match the source.\n" +
 					"To remove a row, empty it.", Logged: "Tests that run without approval"})},
 		{Name: "listed_reads", Kind: KindRows, Max: MaxListedReads, Says: language.InEach(
-			Words{Label: "承認なしで読み取ってよいツール", About: "空なら、エージェントのツールの呼び出しはすべて承認を待ちます。結果は、そのエージェントの提供元に送られます。",
-				Hint: "承認なしで呼び出すのは、値が選択肢・数・日付か、人が会話に書いた言葉そのもののときだけです。\nバージョンは「ツール」のページにあります。ツールが変わると、行は無効になります。\n行を空にすると、削除します。"},
-			Words{Label: "Tools that read without approval",
-				About: "If empty, every tool call an agent proposes needs approval. Results go to the agent’s vendor.",
-				Hint: "A call skips approval only if its values are choices, numbers or dates, or were written word for word by " +
+			Words{Label: "エージェントが読み取ってよいツール", About: "空なら、エージェントはツールで何も読み取れません。結果は、そのエージェントの提供元に送られます。",
+				Hint: "承認を待たずに呼び出します。呼び出せるのは、値が選択肢・数・日付か、人が会話に書いた言葉そのもののときだけです。\nバージョンは「ツール」のページにあります。ツールが変わると、行は無効になります。\n行を空にすると、削除します。"},
+			Words{Label: "Tools that agents may read with",
+				About: "If empty, agents read with no tool. Results go to the agent’s vendor.",
+				Hint: "They are called without approval, and only if their values are choices, numbers or dates, or were written word for word by " +
 					"a person in the conversation.\nFind versions on the Tools page. A row stops working when its tool changes.\n" +
-					"To remove a row, empty it.", Logged: "Tools that read without approval"})},
+					"To remove a row, empty it.", Logged: "Tools that agents may read with"})},
 		{Name: "sources", Kind: KindRows, Max: agent.MaxSources, Says: language.InEach(
 			Words{Label: "ソース (GitHub のリポジトリ)",
 				About: "会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。リポジトリのファイルが、そのエージェントの提供元に渡ります。書かれた秘密の情報も含みます。",

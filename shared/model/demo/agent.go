@@ -183,6 +183,10 @@ func (t talk) act(p phrase, said, before, rest string) model.Response {
 			return t.say(t.words["noPull"])
 		}
 		value = string(encoded(object{"title": t.words["pullTitle"], "body": t.words["pullBody"]}))
+	case "employees":
+		if !strings.Contains(string(encoded(t.Tools)), `list_employees`) {
+			return t.say(t.words["noRead"])
+		}
 	case "offer_request": // what stands beside it is the request; only what goes on in the same words may deny it
 		value, before, rest = t.request(p.form), form("%-tail").FindString(before), form("%-head").FindString(said+rest)
 	}

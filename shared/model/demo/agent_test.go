@@ -29,7 +29,7 @@ var itself = model.Words(model.Assistant, "…")
 
 // everything are the tools of a conversation.
 var everything = []model.Tool{{Name: string(agent.ShellCommand)}, {Name: string(agent.TestRun)}, {Name: string(agent.CodeGenerate)},
-	{Name: "offer_request"}, {Name: string(agent.ToolCall), Schema: []byte(`{"enum":["open_pull_request"]}`)}, {Name: "read_file"},
+	{Name: "offer_request"}, {Name: string(agent.ToolCall), Schema: []byte(`{"enum":["list_employees","open_pull_request"]}`)}, {Name: "read_file"},
 	{Name: "list_files"}, {Name: "search"}}
 
 // answered is the demo's answer to turns, with the input of its call.

@@ -42,9 +42,9 @@ var descriptions = map[agent.ActionType]string{
 	agent.TestRun:      "Propose a run of tests in the workspace. A person sees the command and decides, unless an administrator's rule allows it.",
 	agent.ShellCommand: "Propose a shell script to run in the workspace, without network. A person sees all of it and " +
 		"decides.",
-	agent.ToolCall: "Propose one call of a tool in <tools>, reads too. A person sees the tool and its arguments and " +
-		"decides, unless an administrator listed it. You get the result afterwards, with e-mail addresses, phone " +
-		"numbers and My Numbers masked.",
+	agent.ToolCall: "Call one tool in <tools>. What reads is called at once, and you get the result afterwards, with " +
+		"e-mail addresses, phone numbers and My Numbers masked; each argument has to be a choice, a number or a date, or " +
+		"to stand word for word in what people wrote. A pull request waits for a person's decision.",
 }
 
 // may reports whether the agent may propose this type of action here. Commands need a sandbox, calls a tool.
@@ -199,7 +199,7 @@ func (t Turn) judgeAction(x agent.ActionType, input json.RawMessage) judged {
 	return judged{proposal: &Proposal{Type: x, Payload: proposed, Decoded: p, Summary: summary}}
 }
 
-// Limits of the tools of vendors that a turn offers. Further ones are only named as not shown.
+// Limits of the tools of vendors that a turn offers. How many more there are is all that is said of others.
 const (
 	maxCalls     = 40
 	maxCallsText = 48 << 10 // bytes of their descriptions

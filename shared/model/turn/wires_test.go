@@ -84,7 +84,7 @@ func TestATextIsAnswered(t *testing.T) {
 			"%+v, %v", reply, err)
 		u := reply.Usage
 		want := w.usage
-		want.Calls, want.RequestID, want.Prompt, want.ID, want.MS = 1, "req_1", "chat.ja.10", u.ID, u.MS
+		want.Calls, want.RequestID, want.Prompt, want.ID, want.MS = 1, "req_1", "chat.ja.11", u.ID, u.MS
 		want.Cost, want.Unpriced = u.Cost, u.Unpriced
 		expect.Same(t, want, u)
 		expect.That(t, u.ID != "" && (u.Cost > 0) != (u.Unpriced > 0) && (w.name == "compatible") == (u.Unpriced == 1),

@@ -9,11 +9,9 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain"
 	"ringi/shared/words/legible"
 )
 
@@ -82,8 +80,8 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	f := face{text: fill(d.texts.AsksText, "n", x.Number) + d.matter(x), colour: blue}.
 		with(header(d.title(d.texts.Asks, x)))
 	var notes []string
-	if x.ActionType == conversation.ToolCall {
-		notes = CallNotes(d.t.Conversation, p, d.w.Locale)
+	if x.Pushed != nil {
+		notes = PushNotes(d.t.Conversation, x, d.w.Locale)
 	}
 	f = f.with(b.blocks...).with(d.about(x)...)
 	if x.EditedAt != nil {
@@ -102,16 +100,13 @@ func (d conversationDrawing) title(text string, x *conversation.Action) string {
 	return fill(text, "n", x.Number, "type", or(ActionCalled(x, d.w.Locale), plain(string(x.ActionType), maxTool)))
 }
 
-// matter is the end of a notification: what a call does, the beginning of a command, or the names of files.
+// matter is the end of a notification: a pull request's title, the beginning of a command, or the names of files.
 func (d conversationDrawing) matter(x *conversation.Action) string {
 	p, ok := d.read(x)
 	said := p.Script
 	switch {
 	case !ok:
 		return ""
-	case x.ActionType == conversation.ToolCall && p.Push == nil:
-		e := []explain.Effect{explain.EffectOf(d.w.Locale, CalledStep(p), nil, nil)}
-		return ": " + d.short(explain.SumOf(d.w.Locale, e, nil))
 	case p.Push != nil:
 		is, _ := PullOf(x, p, d.w.Locale)
 		said = is.Title
@@ -260,8 +255,6 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	switch {
 	case x.Outcome == conversation.OutcomeUnknown && x.Pushed != nil:
 		lines = append(lines, w.PushUnknown)
-	case x.Outcome == conversation.OutcomeUnknown && x.ActionType == conversation.ToolCall:
-		lines = append(lines, w.CheckCall)
 	case x.Outcome == conversation.OutcomeUnknown:
 		lines = append(lines, w.CheckUnknown)
 	case x.Status == conversation.ActionFailed:
@@ -304,33 +297,23 @@ func CalledStep(p conversation.Payload) task.Step {
 		Declared: aggregate.JSON(p.Declared)}
 }
 
-// callBody draws a call of a tool as the gate of a step is drawn, with the difference of files that it changes.
+// callBody draws a call of a tool as the gate of a step is drawn.
 func (d conversationDrawing) callBody(p conversation.Payload, most int) body {
 	call, w := CalledStep(p), d.texts
 	title := fill(w.Call, "tool", inlineCode(p.Tool), "kind", CallKind(p.Access, d.w.Locale))
 	out, _ := d.call(call, aggregate.Blob{JSON: call.ToolInput, Bytes: len(call.ToolInput)}, most)
-	if out = d.sections(codePages(title, maxSection), most).with(out); p.Changes == nil {
-		return out
-	}
-	return out.with(d.listed(d.difference(p.Changes), most))
+	return d.sections(codePages(title, maxSection), most).with(out)
 }
 
-// CallNotes says on any surface of a call that waits what nobody wrote, where its result goes, and who can read it.
-func CallNotes(s *conversation.Conversation, p conversation.Payload, locale string) (lines []string) {
+// PushNotes says on any surface of a pull request that waits where its result goes, and who can read it.
+func PushNotes(s *conversation.Conversation, x *conversation.Action, locale string) (lines []string) {
 	w := conversationWordsOf.In(locale)
 	vendor := or(w.CallVendors[s.Provider], inline(s.Provider, maxTool))
 	if vendor != "" {
 		vendor = fill(w.CallVendor, "vendor", vendor)
 	}
 	lines = append(lines, fill(w.CallGoes, "agent", or(inline(s.AgentID, maxTool), "—"), "vendor", vendor))
-	if f, ok := catalog.Named(p.Tool); ok && f.Demo != nil && f.Demo.Words[locale].Handled != "" {
-		lines = append(lines, fill(w.CallData, "data", f.Demo.Words[locale].Handled))
-	}
-	lines = append(lines, w.readers(s))
-	if p.Push != nil {
-		lines = append(lines, fill(w.PushReaders, "repository", inline(p.Push.Repository, maxTool)))
-	}
-	return lines
+	return append(lines, w.readers(s), fill(w.PushReaders, "repository", inline(x.Pushed.Repository, maxTool)))
 }
 
 // CallKind says on any surface whether a call only reads.

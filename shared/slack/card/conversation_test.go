@@ -136,19 +136,18 @@ func (c *onThread) executing() *onThread {
 	return c
 }
 
-// tooled is a proposal of a tool's call as answer-message completes it.
-func tooled(name, arguments string, access aggregate.Access, with conversation.Called) *conversation.Proposal {
-	with.ToolVersion, with.Access = strings.Repeat("a1", 32), access
-	p := proposed(conversation.ToolCall, conversation.Payload{Tool: name, Arguments: arguments,
-		Stamped: conversation.Stamped{Base: new(string), Called: with}})
-	p.Tool, p.Access = name, access
-	return p
+// lists has the agent make a listed read.
+func (c *onThread) lists(arguments string) *onThread {
+	called := conversation.Called{ToolVersion: strings.Repeat("a1", 32), Access: aggregate.Read}
+	p := proposed(conversation.ToolCall, conversation.Payload{Tool: "list_employees", Arguments: arguments,
+		Stamped: conversation.Stamped{Base: new(string), Called: called}})
+	p.Tool, p.Access, p.Rule = "list_employees", aggregate.Read, "listed"
+	return c.says("", p)
 }
 
-// calling is executing for calls of tools.
+// calling is executing for a listed read.
 func (c *onThread) calling() *onThread {
 	c.t.Helper()
-	c.approved().do(c.StartRun(c.now))
 	return c.do(c.ClaimCall(c.Head.Run, "i1", c.now.Add(time.Minute), c.now))
 }
 

@@ -197,11 +197,9 @@ func TestTheEffectOfAnApprovalIsTrue(t *testing.T) {
 	for i := range argv {
 		argv[i] = strings.Repeat("x", 40)
 	}
-	long := `{"recipient":"U_SATO","text":"` + strings.Repeat("漢字 ", 4000) + `","details":[]}`
 	for name, p := range map[string]*conversation.Proposal{
 		"files": writing(t, 900), "script": shell(strings.Repeat("make\n", 900)),
 		"argv": proposed(conversation.TestRun, conversation.Payload{Argv: argv, TimeoutSeconds: 30}),
-		"call": tooled("send_slack_dm", long, aggregate.Write, conversation.Called{}),
 	} {
 		for locale, label := range map[string]string{"ja": "全文を確認", "en": "Read in full"} {
 			_, m := begunConversation(t).says("", p).drawn(locale)
@@ -263,8 +261,7 @@ func TestACancelledActionSaysWhenItEnded(t *testing.T) {
 			expect.That(t, strings.Contains(text, says) && strings.Contains(text, fmt.Sprint(at.Unix())), "%v: %s", test.after,
 				text)
 
-			c = begunConversation(t).says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`,
-				aggregate.Write, conversation.Called{})).calling()
+			c = begunConversation(t).lists(`{"department":null,"status":"all"}`).calling()
 			c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
 			at = c.last().CompletedAt.Add(test.after)
 			c.ended(conversation.Result{Status: conversation.ActionSucceeded, At: at})

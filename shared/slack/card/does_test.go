@@ -10,7 +10,6 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -165,18 +164,6 @@ func TestANotificationNamesAmountAndMatter(t *testing.T) {
 	copied := copied(s, s.copyOf(suzuki, 1), "en")
 	expect.That(t, strings.HasPrefix(copied.Text, shown.Text+" (<@"+requester.ID+">) · due <!date^") &&
 		copied.Plain.Text == copied.Text, "%s / %s", copied.Text, copied.Plain.Text)
-}
-
-// No title that a server gives to its tool takes the tool's name, or the end, from a notification.
-func TestANotificationOfACallNamesItsTool(t *testing.T) {
-	for _, title := range []string{"Only reads the list of rooms; nothing is written and no money moves, ever",
-		strings.Repeat("&", 60), "Pay"} {
-		c := begunConversation(t).says("", tooled("bank.pay", `{"to":"x"}`, aggregate.Write,
-			conversation.Called{ToolTitle: title}))
-		_, m := c.drawn("en")
-		expect.That(t, strings.Contains(m.Text, ": pay on bank") && strings.HasSuffix(m.Text, " · amount unknown"),
-			"%s", m.Text)
-	}
 }
 
 // A star in a policy's code is the text's own.

@@ -206,8 +206,6 @@ func (d conversationDrawing) late(x *conversation.Action) string {
 	w, isCall := d.texts, x.ActionType == conversation.ToolCall
 	if x.Late.Status != conversation.ActionSucceeded {
 		switch unknown := x.Pushed == nil && x.Late.Error == conversation.ReasonUnknown; {
-		case isCall && unknown:
-			return w.CheckCall
 		case unknown:
 			return w.CheckUnknown
 		case isCall && x.Pushed != nil && x.Late.Error != "": // a branch may be there

@@ -193,34 +193,20 @@ var conversationStates = []struct {
 		c.last().EditedAt = &c.now
 	}},
 	{"action_call", conversation.CardAction, func(c *onThread) {
-		c.Aggregate.Conversation.Provider = "anthropic"
-		c.says("", tooled("list_employees", `{"department":"営業部","status":"all"}`, aggregate.Read,
-			conversation.Called{}))
-	}},
-	{"action_call_server", conversation.CardAction, func(c *onThread) {
-		c.says("", tooled("rooms.book_room", `{"room":"A <!channel> `+"`x`"+`","people":["a@example.com"]}`, aggregate.Write,
-			conversation.Called{LeftOut: `{"notify":true}`, Declared: `[["/room","Meeting room"]]`}))
+		c.lists(`{"department":"営業部","status":"all"}`)
 	}},
 	{"action_call_returned", conversation.CardAction, func(c *onThread) {
-		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
-			conversation.Called{})).calling().
+		c.lists(`{"department":null,"status":"active"}`).calling().
 			ended(conversation.Result{Status: conversation.ActionSucceeded,
 				Call: &aggregate.Blob{S3Key: "talks/x", Bytes: 12345}})
 	}},
 	{"action_call_refused", conversation.CardAction, func(c *onThread) {
-		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
-			conversation.Called{})).calling().
+		c.lists(`{"department":null,"status":"active"}`).calling().
 			ended(conversation.Result{Status: conversation.ActionFailed, Error: "tool_failed",
 				ErrorDetail: "freee <!channel> は使えません"})
 	}},
-	{"action_call_unknown", conversation.CardAction, func(c *onThread) {
-		c.says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write,
-			conversation.Called{})).calling()
-		c.do(c.Crashed(c.now.Add(time.Hour)))
-	}},
 	{"action_call_cancelled", conversation.CardAction, func(c *onThread) {
-		c.says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write,
-			conversation.Called{})).calling()
+		c.lists(`{"department":null,"status":"active"}`).calling()
 		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
 	}},
 	{"action_long", conversation.CardAction, func(c *onThread) {

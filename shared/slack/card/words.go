@@ -184,8 +184,8 @@ type conversationWords struct {
 	FilesChanged, FilesDeleted, MoreFiles, NotTaken, FilesPage           string
 
 	// A call of a tool.
-	Call, CallReads, CallWrites, CallGoes, CallReturned, CallData, CallVendor string
-	CallVendors                                                               map[string]string // of models
+	Call, CallReads, CallWrites, CallGoes, CallReturned, CallVendor string
+	CallVendors                                                     map[string]string // of models
 
 	// How an action ended; the texts with Late, of one that was cancelled before that.
 	Output, Lines                                                             string
