@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool"
 )
@@ -208,24 +207,6 @@ func TestTheAgentGetsAResultAsTheCallsResult(t *testing.T) {
 	expect.That(t, !strings.Contains(r.System, "entry_date"), "a result stands in the system's words")
 }
 
-func (s *shelf) Commit(context.Context, large.VersionsOf, string) (conversation.Commit, error) {
-	return conversation.Commit{}, large.ErrGone
-}
-
-// Commit names the files of trees that have a file "commit".
-func (s *trees) Commit(_ context.Context, _ large.VersionsOf, version string) (c conversation.Commit, err error) {
-	if s.all[version] == nil {
-		return c, large.ErrGone
-	}
-	c = conversation.Commit{SHA: strings.Repeat("c", 40)}
-	for _, e := range s.all[version].Manifest().Entries {
-		if e.Kind == files.KindFile {
-			c.Entries = append(c.Entries, files.Committed{Path: e.Path, Mode: e.Mode})
-		}
-	}
-	return c, nil
-}
-
 // hubbed is a workspace whose GitHub is connected.
 type hubbed struct{ Store }
 
@@ -295,7 +276,6 @@ func TestAPullRequestOfAFolderSaysWhoChangedItsPathsBefore(t *testing.T) {
 	w := sourced(t, storetest.Start(t), "heads/main", files.File{Path: "a.py", Content: "2\n"})
 	want := []files.Maker{{Action: 1}}
 	w.Files.(*trees).made = files.Made{Paths: map[string][]files.Maker{"a.py": want}}
-	w.Files = below{w.Files}
 	w.settings().Sources[0].Path = "services/pay"
 	w.Rewrite(func(s *conversation.Conversation) {
 		of := *s.Source
@@ -309,15 +289,6 @@ func TestAPullRequestOfAFolderSaysWhoChangedItsPathsBefore(t *testing.T) {
 	expect.Must(t, problems == nil && len(p.Changes) == 1 && p.Changes[0].Path == "services/pay/a.py",
 		"%v %+v", problems, p.Changes)
 	expect.Same(t, want, p.Changes[0].By)
-}
-
-// below are files of a repository's folder.
-type below struct{ Files }
-
-func (b below) Commit(ctx context.Context, of large.VersionsOf, version string) (conversation.Commit, error) {
-	c, err := b.Files.Commit(ctx, of, version)
-	c.Path = "services/pay"
-	return c, err
 }
 
 // Each of these goes back to the model, and no action is proposed.

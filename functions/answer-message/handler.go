@@ -49,7 +49,6 @@ type Payloads interface {
 type Files interface {
 	Get(ctx context.Context, of large.VersionsOf, version string) (*files.Tree, error)
 	Made(ctx context.Context, of large.VersionsOf, version string, action int) (files.Made, error)
-	Commit(ctx context.Context, of large.VersionsOf, version string) (conversation.Commit, error)
 	Lister
 }
 

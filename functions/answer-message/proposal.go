@@ -192,8 +192,8 @@ func (t *answering) source() (s agent.Source, ok bool) {
 	return s, ok && strings.HasPrefix(s.Ref, "heads/")
 }
 
-// completePush adds to a proposed pull request where it goes, and all that has changed since the source's commit. The
-// problems are worded for the model.
+// completePush adds to a proposed pull request where it goes, and all that has changed since the source's commit. What
+// that commit has besides is known when it is opened. The problems are worded for the model.
 func (t *answering) completePush(ctx context.Context, p conversation.Payload) (conversation.Payload, []string) {
 	source, ok := t.source()
 	if !ok {
@@ -213,10 +213,6 @@ func (t *answering) completePush(ctx context.Context, p conversation.Payload) (c
 	}
 	s, of := t.a.Conversation.Source, large.VersionsOf{Tenant: t.ref.Tenant, ID: t.ref.ID}
 	was, err := t.Files.Get(ctx, of, s.Version)
-	var commit conversation.Commit
-	if err == nil {
-		commit, err = t.Files.Commit(ctx, of, s.Version)
-	}
 	switch {
 	case errors.Is(err, large.ErrGone):
 		return p, []string{sourceGone}
@@ -224,8 +220,8 @@ func (t *answering) completePush(ctx context.Context, p conversation.Payload) (c
 		slog.WarnContext(ctx, "the files of a source are not read", "session", t.ref.ID, "err", err)
 		return p, []string{filesUnread}
 	}
-	changes := commit.Changes(was, t.tree)
-	if problems := commit.Unpushable(changes, source.Allow); problems != nil {
+	changes := conversation.Commit{Path: s.Path}.Changes(was, t.tree)
+	if problems := conversation.Unpushable(changes, source.Allow); problems != nil {
 		return p, append(problems, leftBehind, savePatch)
 	}
 	p.Changes = changes

@@ -81,7 +81,7 @@ func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 		Into: "main", CI: agent.CISkip}
 	spec, _ := w.Catalog.Lookup("open_pull_request")
 	p := conversation.Payload{Tool: spec.Name, Arguments: `{"title":"Mend","body":"why"}`}
-	p.Base, p.Push, p.Changes = &version, push, (conversation.Commit{SHA: h.first}).Changes(was, is)
+	p.Base, p.Push, p.Changes = &version, push, (conversation.Commit{}).Changes(was, is)
 	p.Called = conversation.Called{ToolVersion: spec.Version(), Access: spec.Access}
 	text := p.JSON()
 	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: spec.Name, Access: spec.Access, Push: push,

@@ -58,7 +58,6 @@ type Store interface {
 // Files stores workspaces. *large.Versions implements it.
 type Files interface {
 	Put(ctx context.Context, of large.VersionsOf, t *files.Tree) (version string, err error)
-	PutCommit(ctx context.Context, of large.VersionsOf, version string, c conversation.Commit) error
 }
 
 type Handler struct {
@@ -149,22 +148,18 @@ func (h *Handler) fetch(ctx context.Context, in pipeline.Input, a *conversation.
 	if a.Next(h.Now()).State != conversation.StateFetch {
 		return a, nil
 	}
-	commit, imported, err := fetched(within, repo, a.Conversation.Source)
+	imported, err := unpacked(within, repo, a.Conversation.Source)
 	if err != nil {
 		return nil, err
 	}
-	of := large.VersionsOf{Tenant: in.Tenant, ID: in.ID}
-	version, err := h.Files.Put(within, of, imported.Tree)
-	if err == nil {
-		err = h.Files.PutCommit(within, of, version, commit)
-	}
+	version, err := h.Files.Put(within, large.VersionsOf{Tenant: in.Tenant, ID: in.ID}, imported.Tree)
 	if err != nil {
 		return nil, err
 	}
 	slog.InfoContext(ctx, "source_fetched", "session_id", in.ID, "version", version, "files", len(imported.Tree.Paths()),
 		"left_out", len(imported.Left)+imported.More)
 	return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.TakeSource(in.Run, conversation.Fetched{Commit: commit.SHA, Version: version, Files: imported.Tree.Paths(),
+		return a.TakeSource(in.Run, conversation.Fetched{Commit: a.Conversation.Source.Commit, Version: version, Files: imported.Tree.Paths(),
 			Left: imported.Left, More: imported.More}, h.Now())
 	})
 }
@@ -226,43 +221,12 @@ func given(err error) aggregate.Reason {
 		return conversation.ReasonSourceGone
 	case errors.Is(err, errOther):
 		return conversation.ReasonSourceOther
-	case errors.Is(err, files.ErrRefused), errors.Is(err, github.ErrTruncated):
+	case errors.Is(err, files.ErrRefused):
 		return conversation.ReasonSourceTooLarge
 	case errors.Is(err, errNoApp), github.Refuses(err):
 		return conversation.ReasonSourceRefused
 	}
 	return ""
-}
-
-// Limits of what is fetched apart from the archive, where the archive has another content than the commit.
-const (
-	mostBlobs = 50
-	maxBlobs  = 8 << 20 // bytes of all of them
-)
-
-// files returns the files of the source's commit, and the commit's manifest.
-func fetched(ctx context.Context, repo *github.Client, s *conversation.Source) (
-	conversation.Commit, *files.Imported, error) {
-	commit := conversation.Commit{Repository: s.Repository, RepositoryID: s.RepositoryID, SHA: s.Commit, Path: s.Path}
-	var err error
-	if commit.Tree, err = repo.TreeOf(ctx, s.Commit); err != nil {
-		return commit, nil, fmt.Errorf("find the tree: %w", err)
-	}
-	tree, err := repo.Below(ctx, commit.Tree, s.Path)
-	if err != nil {
-		return commit, nil, fmt.Errorf("list the tree: %w", err)
-	}
-	if len(tree) > files.MaxLooked {
-		return commit, nil, github.ErrTruncated
-	}
-	for _, e := range tree {
-		commit.Entries = append(commit.Entries, files.Committed{Path: e.Path, Mode: e.Mode, SHA: e.SHA, Size: e.Size})
-	}
-	imported, err := unpacked(ctx, repo, s)
-	if err != nil {
-		return commit, nil, err
-	}
-	return commit, imported, mend(ctx, repo, imported, imported.Compare(commit.Entries))
 }
 
 // unpacked reads the commit's archive. A read that breaks off is tried again, an archive that can't be read is not.
@@ -298,23 +262,4 @@ func (n *noting) Read(p []byte) (int, error) {
 		n.err = err
 	}
 	return k, err
-}
-
-// mend fetches the commit's own content for the files that the archive has another content of. Those beyond the limits
-// are left out.
-func mend(ctx context.Context, repo *github.Client, m *files.Imported, differ []files.Committed) error {
-	left := int64(maxBlobs)
-	for i, e := range differ {
-		if i >= mostBlobs || e.Size > left {
-			m.Drop(e.Path)
-			continue
-		}
-		left -= e.Size
-		content, err := repo.Blob(ctx, e.SHA)
-		if err != nil {
-			return fmt.Errorf("fetch a file: %w", err)
-		}
-		m.Replace(e, content)
-	}
-	return nil
 }

@@ -30,9 +30,8 @@ const root = "1775034000.000100"
 
 // kept stores files in memory.
 type kept struct {
-	trees   map[string]*files.Tree
-	commits map[string]conversation.Commit
-	err     error
+	trees map[string]*files.Tree
+	err   error
 }
 
 func (k *kept) Put(_ context.Context, _ large.VersionsOf, t *files.Tree) (string, error) {
@@ -43,11 +42,6 @@ func (k *kept) Put(_ context.Context, _ large.VersionsOf, t *files.Tree) (string
 	version := files.Sum(archive)
 	k.trees[version] = t
 	return version, nil
-}
-
-func (k *kept) PutCommit(_ context.Context, _ large.VersionsOf, version string, c conversation.Commit) error {
-	k.commits[version] = c
-	return nil
 }
 
 // world is a conversation that waits for its source.
@@ -91,7 +85,7 @@ func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) 
 	_, table := db.Store(t)
 	w := &world{t: t, GitHubServer: expect.Value(vendors.NewGitHub())(t), rows: store.NewConversations(db.DB, table),
 		calls: map[string]int{},
-		kept:  &kept{trees: map[string]*files.Tree{}, commits: map[string]conversation.Commit{}},
+		kept:  &kept{trees: map[string]*files.Tree{}},
 		now:   time.Now().UTC().Truncate(time.Millisecond)}
 	w.repo = w.Add("acme", "shop")
 	w.sha = w.repo.Commit("main", "first", odd(), w.now)
@@ -188,7 +182,6 @@ func TestFetchSource(t *testing.T) {
 		"it delays neither stopping nor closing":               testStopped,
 		"a run that is given up says so, and answers":          testGivenUp,
 		"an archive that breaks off is no archive of odd form": testBrokenOff,
-		"files that differ are fetched within bounds":          testManyDiffer,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, db) })
 	}
@@ -207,31 +200,19 @@ func testFetched(t *testing.T, db *storetest.Server) {
 	expect.Same(t, agent.Where{Sourced: true, Place: s.Channel}, s.Where(nil)) // no rule of a work folder holds
 	tree := w.kept.trees[s.WorkspaceVersion]
 	expect.Same(t, []string{".gitattributes", "main.py", "pay/tax.py", "run.sh", "version.txt"}, tree.Paths())
-	content, _ := tree.Content("version.txt")
-	expect.Same(t, "$Format:%H$\n", string(content)) // as the commit has it, not as the archive does
 	left := map[string]files.LeftOutReason{}
 	for _, x := range s.Source.Left {
 		left[x.Path] = x.Why
 	}
-	expect.Same(t, map[string]files.LeftOutReason{"secret.txt": "missing", "lib": "submodule", "out": "link",
-		"model.bin": "lfs"}, left)
-	c := w.kept.commits[s.WorkspaceVersion]
-	expect.That(t, c.SHA == w.sha && c.RepositoryID == 7_000_001 && len(c.Tree) == 40 && len(c.Entries) == len(odd()),
-		"%+v", c)
-	for _, e := range c.Entries {
-		if e.Path == "run.sh" {
-			expect.Same(t, files.Committed{Path: "run.sh", Mode: "100755", SHA: files.BlobSHA([]byte("true\n")),
-				Size: 5}, e)
-		}
-	}
+	expect.Same(t, map[string]files.LeftOutReason{"out": "link", "model.bin": "lfs"}, left)
 	said := w.says()
 	expect.Must(t, len(said) == 2, "said %+v", said)
-	for _, want := range []string{"github.com/acme/shop@" + w.sha, "secret.txt (not in the archive)", "lib (submodule)"} {
+	for _, want := range []string{"github.com/acme/shop@" + w.sha, "model.bin (Git LFS)"} {
 		expect.Has(t, said[0].Content, want)
 	}
 	for _, m := range said { // names are others' words
 		for _, p := range m.Pieces() {
-			expect.That(t, p.Quoted || !strings.Contains(p.Text, "secret.txt") && !strings.Contains(p.Text, "main.py") &&
+			expect.That(t, p.Quoted || !strings.Contains(p.Text, "model.bin") && !strings.Contains(p.Text, "main.py") &&
 				!strings.Contains(p.Text, "acme"), "%q is said in Ringi's own words", p.Text)
 		}
 	}
@@ -253,7 +234,6 @@ func testFolder(t *testing.T, db *storetest.Server) {
 	expect.Same(t, "github.com/acme/shop@"+w.sha+"/pay", s.WorkspacePath)
 	expect.Same(t, []string{"tax.py"}, w.kept.trees[s.WorkspaceVersion].Paths())
 	expect.That(t, len(s.Source.Left) == 0, "left out %+v", s.Source.Left)
-	expect.Same(t, 1, len(w.kept.commits[s.WorkspaceVersion].Entries))
 	w = newWorld(t, db, func(s *agent.Source) { s.Path = "pay/no" })
 	expect.Value(w.run())(t)
 	expect.Same(t, 0, len(w.kept.trees[w.load().Conversation.WorkspaceVersion].Paths()))
@@ -352,18 +332,4 @@ func testBrokenOff(t *testing.T, db *storetest.Server) {
 	expect.That(t, !strings.Contains(err.Error(), "token="), "the address is in the error: %v", err)
 	w.fault = nil
 	expect.Same(t, conversation.StateAnswer, expect.Value(w.run())(t).State)
-}
-
-func testManyDiffer(t *testing.T, db *storetest.Server) {
-	w := newWorld(t, db, nil)
-	list := map[string]vendors.File{".gitattributes": {Content: "*.txt export-subst\n"}}
-	for i := range mostBlobs + 5 {
-		list[string(rune('a'+i/26))+string(rune('a'+i%26))+".txt"] = vendors.File{Content: "$Format:%H$\n"}
-	}
-	w.sha = w.repo.Commit("main", "many", list, w.now)
-	expect.Value(w.run())(t)
-	s := w.load().Conversation.Source
-	expect.That(t, s.State == conversation.SourceThere && len(s.Left) == 5 && s.Left[0].Why == files.LeftChanged,
-		"%+v", s)
-	expect.Same(t, mostBlobs, w.called("GET/git/blobs/{sha}"))
 }

@@ -57,7 +57,6 @@ func Buttons() map[string]Button {
 		card.MakeRequest:        {Act: on((*conversation.Aggregate).MakeRequest), Withdraws: true},
 		card.ReopenConversation: {Act: onWhole((*conversation.Aggregate).Reopen)},
 		card.BeginEmpty:         {Act: onWhole((*conversation.Aggregate).BeginEmpty)},
-		card.FetchAgain:         {Act: onWhole((*conversation.Aggregate).FetchAgain)},
 		card.TakeFiles:          {Act: on((*conversation.Aggregate).TakeFiles)},
 	}
 }

@@ -136,7 +136,7 @@ func pulling(w *consoletest.World, ci agent.CI) (*consoletest.Conversation, *con
 		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
 	})
 	p := conversation.Payload{Tool: "open_pull_request", Arguments: `{"title":"Mend it","body":"why"}`}
-	p.Base, p.Changes = new(string), conversation.Commit{SHA: commit}.Changes(was, is)
+	p.Base, p.Changes = new(string), conversation.Commit{}.Changes(was, is)
 	p.Push = &conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: 7, Commit: commit, Into: "main",
 		CI: ci}
 	p.Called = conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}

@@ -275,7 +275,7 @@ func (x Asking) button(o aggregate.Offer) Button {
 	switch o.Act {
 	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration,
 		conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck,
-		conversation.ActTakeFiles, conversation.ActFetchAgain:
+		conversation.ActTakeFiles:
 		b.Class = "button-primary"
 	}
 	if err := Likely(x.Of, x.Settings, x.Viewer, o); err != nil {
@@ -329,7 +329,7 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, x aggregate.O
 		return err
 	case aggregate.ActReject:
 		return p.Reject(by)
-	case conversation.ActReopen, conversation.ActBeginEmpty, conversation.ActTakeFiles, conversation.ActFetchAgain:
+	case conversation.ActReopen, conversation.ActBeginEmpty, conversation.ActTakeFiles:
 		return p.Request(by)
 	case conversation.ActMakeRequest:
 		if t, is := a.(*conversation.Aggregate); is && t.OpenOffer() != nil {

@@ -207,9 +207,6 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 	x := a.Current()
 	switch {
 	case x == nil && a.FilesLost():
-		if a.mayFetchAgain() {
-			all = append(all, aggregate.Offer{Act: ActFetchAgain})
-		}
 		return append(all, aggregate.Offer{Act: ActBeginEmpty}, aggregate.Offer{Act: ActClose})
 	case x == nil && a.Untaken() != nil:
 		late := a.Untaken()

@@ -87,15 +87,10 @@ func PushMessage(session, action string, ci agent.CI) string {
 	return text
 }
 
-// Commit is the manifest of a source: what the commit has below the source's path, by paths without it. A pull request
-// is made against it, because an archive may lack files of the commit, or have others in their place.
+// Commit is what a commit has below a source's path, by paths without it.
 type Commit struct {
-	Repository   string            `json:"repository"`
-	RepositoryID int               `json:"repository_id"`
-	SHA          string            `json:"commit"`
-	Tree         string            `json:"tree"`
-	Path         string            `json:"path,omitempty"`
-	Entries      []files.Committed `json:"entries"`
+	Path    string
+	Entries []files.Committed
 }
 
 // Changes returns what became of the repository's files between the source's version and another, by their paths in the
@@ -159,11 +154,31 @@ func guards(p string, allow []string) string {
 	return ""
 }
 
-// Unpushable says why these changes of the commit can't become a pull request, worded for the agent; empty: they can.
-// allow is as in the source.
-func (c Commit) Unpushable(changes []files.Change, allow []string) (problems []string) {
+// Unpushable says why these changes can't become a pull request, whatever the commit has, worded for the agent; empty:
+// they can. allow is as in the source.
+func Unpushable(changes []files.Change, allow []string) (problems []string) {
 	if len(changes) == 0 {
 		return []string{"nothing has changed since the commit"}
+	}
+	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	for _, x := range changes {
+		switch {
+		case files.CheckPath(x.Path) != nil || files.DotGit(x.Path):
+			add("%q is no path that can be pushed", x.Path)
+		case guards(x.Path, allow) != "":
+			add("%q can't be changed by a pull request, because of %q", x.Path, guards(x.Path, allow))
+		case !fileOrNone(x.Was) || !fileOrNone(x.Is):
+			add("%q is or was a link or a folder: pull requests change files alone", x.Path)
+		}
+	}
+	return append(problems, files.Unstampable(changes)...)
+}
+
+// Unpushable adds why these changes can't be made of the commit. Its archive, which the conversation began with, may
+// lack files of the commit, or have others in their place.
+func (c Commit) Unpushable(changes []files.Change, allow []string) (problems []string) {
+	if problems = Unpushable(changes, allow); len(problems) > 0 {
+		return problems
 	}
 	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	there := map[string]files.Committed{}
@@ -173,12 +188,6 @@ func (c Commit) Unpushable(changes []files.Change, allow []string) (problems []s
 	folders := foldersOf(there)
 	for _, x := range changes {
 		switch is, known := there[x.Path]; {
-		case files.CheckPath(x.Path) != nil || files.DotGit(x.Path):
-			add("%q is no path that can be pushed", x.Path)
-		case guards(x.Path, allow) != "":
-			add("%q can't be changed by a pull request, because of %q", x.Path, guards(x.Path, allow))
-		case !fileOrNone(x.Was) || !fileOrNone(x.Is):
-			add("%q is or was a link or a folder: pull requests change files alone", x.Path)
 		case x.Was == nil && (known || folders[x.Path]):
 			add("%q is in the repository, but not in these files, so it can't be written", x.Path)
 		case x.Was != nil && (!known || is.Mode != x.Was.Mode):
@@ -191,8 +200,7 @@ func (c Commit) Unpushable(changes []files.Change, allow []string) (problems []s
 			}
 		}
 	}
-	problems = append(problems, alike(there, changes)...)
-	return append(problems, files.Unstampable(changes)...)
+	return append(problems, alike(there, changes)...)
 }
 
 // fileOrNone reports whether a side of a change is a file or nothing.

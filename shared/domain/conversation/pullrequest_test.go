@@ -19,10 +19,10 @@ import (
 // commitOf returns the manifest of a commit with these files below a path, and more entries that they lack.
 func commitOf(t *testing.T, path string, tree *files.Tree, more ...files.Committed) Commit {
 	t.Helper()
-	c := Commit{Repository: "acme/shop", SHA: strings.Repeat("a", 40), Path: path, Entries: more}
+	c := Commit{Path: path, Entries: more}
 	for _, e := range tree.Manifest().Entries {
 		if e.Kind != files.KindFolder {
-			c.Entries = append(c.Entries, files.Committed{Path: e.Path, Mode: e.Mode, SHA: strings.Repeat("b", 40)})
+			c.Entries = append(c.Entries, files.Committed{Path: e.Path, Mode: e.Mode})
 		}
 	}
 	return c

@@ -57,7 +57,7 @@ const (
 	ReasonSourceGone      aggregate.Reason = "source_gone"      // it is not listed any more
 	ReasonSourceRefused   aggregate.Reason = "source_refused"   // GitHub does not give it to the App
 	ReasonSourceOther     aggregate.Reason = "source_other"     // the name is another repository's now
-	ReasonSourceTooLarge  aggregate.Reason = "source_too_large" // a limit of Import, or of GitHub's list
+	ReasonSourceTooLarge  aggregate.Reason = "source_too_large" // a limit of Import
 	ReasonSourceUnfetched aggregate.Reason = "source_unfetched" // all tries failed
 )
 
@@ -186,7 +186,7 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 	kept := min(len(f.Left), mostLeftKept)
 	s.State, s.Version, s.Left, s.More = SourceThere, f.Version, slices.Clone(f.Left[:kept]), f.More+len(f.Left)-kept
 	c.Conversation.WorkspaceVersion, c.Conversation.WorkspacePath = f.Version, s.String()
-	c.Conversation.FilesBy, c.Conversation.FilesLostAt = 0, nil
+	c.Conversation.FilesBy = 0
 	c.progress()
 	c.active()
 	w := aboutSource.In(c.Conversation.Locale)
@@ -296,8 +296,6 @@ var aboutSource = language.InEach(
 			{files.LeftLink, "フォルダー外へのリンク"}, {files.LeftKind, "ファイルでもフォルダーでもない"},
 			{files.LeftPath, "使えない名前"}, {files.LeftTaken, "同じ場所に別のものがある"},
 			{files.LeftSize, "大きすぎる"}, {files.LeftLFS, "Git LFS"},
-			{files.LeftModule, "サブモジュール"}, {files.LeftMissing, "アーカイブにない"},
-			{files.LeftChanged, "アーカイブがコミットと不一致"},
 		},
 		failed: language.Said[aggregate.Reason]{
 			{ReasonSourceGone, "ソースが設定から外されたため、ファイルを取得していません。会話はファイルなしで続きます。"},
@@ -317,8 +315,6 @@ var aboutSource = language.InEach(
 			{files.LeftLink, "a link outside the folder"}, {files.LeftKind, "neither file nor folder"},
 			{files.LeftPath, "an unusable name"}, {files.LeftTaken, "its path is already taken"},
 			{files.LeftSize, "too large"}, {files.LeftLFS, "Git LFS"},
-			{files.LeftModule, "submodule"}, {files.LeftMissing, "not in the archive"},
-			{files.LeftChanged, "the archive differs from the commit"},
 		},
 		failed: language.Said[aggregate.Reason]{
 			{ReasonSourceGone, "The source was removed from the settings, so its files weren’t fetched. The conversation " +

@@ -22,7 +22,7 @@ type words struct {
 	returned, entries, bytes, resultGone                  string // of a tool
 	resultOld                                             string // of a tool
 	pulled, branched                                      string // of a pull request
-	taken, fetchAgain                                     string
+	taken                                                 string
 	ownProposal                                           string
 }
 
@@ -55,12 +55,11 @@ var said = language.InEach(
 			"会話のページで選んでください。それまで、ファイルの操作はできません。",
 		notTaken: "この操作が残したファイルは会話には取り込まれていません。" +
 			"会話のファイルは、この操作の前のままです。",
-		taken:      "操作 #%d の結果として遅れて届いたファイルが選ばれ、会話のファイルになりました。",
-		fetchAgain: "作業フォルダーの以前のファイルは失われています。ソースのファイルをもう一度取得します。",
-		emptied:    "作業フォルダーの以前のファイルは失われています。空の作業フォルダーで続けます。",
-		unread:     "添付ファイルについてのお知らせです。",
-		pulled:     "プルリクエストの下書き: %s",
-		branched:   "ブランチはありますが、プルリクエストはありません: %s",
+		taken:    "操作 #%d の結果として遅れて届いたファイルが選ばれ、会話のファイルになりました。",
+		emptied:  "作業フォルダーの以前のファイルは失われています。空の作業フォルダーで続けます。",
+		unread:   "添付ファイルについてのお知らせです。",
+		pulled:   "プルリクエストの下書き: %s",
+		branched: "ブランチはありますが、プルリクエストはありません: %s",
 		returned: "ツールの結果です。メールアドレス、電話番号、マイナンバーは * で伏せています。" +
 			"氏名などはそのままです。",
 		entries: "結果が長いため、最も長い一覧は %s 件のうち最初の %s 件だけを示し、" +
@@ -98,13 +97,12 @@ var said = language.InEach(
 		wrote: "Changed or new: %d", deleted: "Deleted: %d",
 		lost: "This conversation’s files were deleted after their retention period. On the conversation’s page, " +
 			"choose whether to continue with an empty folder. Until then, no action can be proposed.",
-		notTaken:   "The files this action left did not become the conversation’s. The conversation’s files are unchanged.",
-		taken:      "A person chose to use the files from action #%d’s late result. They’re now the conversation’s files.",
-		fetchAgain: "The folder’s earlier files are lost. A person chose to fetch the source’s files again.",
-		emptied:    "The folder’s earlier files are lost. A person chose to continue with an empty folder.",
-		unread:     "About the attachments:",
-		pulled:     "Draft pull request: %s",
-		branched:   "The branch exists, without a pull request: %s",
+		notTaken: "The files this action left did not become the conversation’s. The conversation’s files are unchanged.",
+		taken:    "A person chose to use the files from action #%d’s late result. They’re now the conversation’s files.",
+		emptied:  "The folder’s earlier files are lost. A person chose to continue with an empty folder.",
+		unread:   "About the attachments:",
+		pulled:   "Draft pull request: %s",
+		branched: "The branch exists, without a pull request: %s",
 		returned: "The tool’s result. Email addresses, phone numbers and My Numbers are masked with *; " +
 			"names and everything else are unmasked:",
 		entries: "It is long: of the %s entries of its longest list, only the first %s " +

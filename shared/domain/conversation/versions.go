@@ -24,13 +24,9 @@ func (s *Conversation) FirstFiles() bool {
 const (
 	// ActTakeFiles makes the files of a late result the conversation's.
 	ActTakeFiles aggregate.Act = "take_files"
-	// ActFetchAgain has the source's files fetched again in place of lost ones.
-	ActFetchAgain aggregate.Act = "fetch_again"
 
 	// AuditFilesTaken records that a person chose the files of a late result.
 	AuditFilesTaken aggregate.Action = "session.files_taken"
-	// AuditFetchAgain records that a person chose the source's files in place of lost ones.
-	AuditFetchAgain aggregate.Action = "session.fetch_again"
 )
 
 // Untaken returns the newest action whose files came too late to become the conversation's, or nil. They are offered
@@ -87,43 +83,6 @@ func (a *Aggregate) TakeFiles(id string, by aggregate.Actor, p aggregate.Policy,
 	c.tell(c.say(m))
 	c.auditAction(by, AuditFilesTaken, x, map[string]any{"version": x.Version, "was": was})
 	return c.done()
-}
-
-// FetchAgain has the source's files fetched again, of the same commit, in place of lost ones. The files stay lost until
-// they are there. It returns ErrMoved where nothing is lost or there is no source, and ErrInFlight while an action is
-// open.
-func (a *Aggregate) FetchAgain(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	if a.Conversation != nil && (a.Conversation.wants() || !a.FilesLost() && a.Conversation.Source != nil) {
-		return aggregate.Change{}, nil
-	}
-	if err := p.Request(by); err != nil {
-		return aggregate.Change{}, err
-	}
-	c := a.begin(now)
-	switch {
-	case a.Current() != nil:
-		c.Fail(aggregate.ErrInFlight)
-		return c.done()
-	case !a.mayFetchAgain():
-		c.Fail(aggregate.ErrMoved)
-		return c.done()
-	}
-	s := *c.Conversation.Source
-	s.State, s.Tries, s.Error = SourceWanted, 0, ""
-	c.Conversation.Source = &s
-	c.progress()
-	c.active()
-	m := Message{Sender: FromSystem}
-	m.own(said.In(c.Conversation.Locale).fetchAgain)
-	c.tell(c.say(m))
-	c.audit(by, AuditFetchAgain, "session", c.Conversation.ID, map[string]any{"source": s.Name, "commit": s.Commit})
-	return c.done()
-}
-
-// mayFetchAgain reports whether lost files can be fetched again: their source's commit is known.
-func (a *Aggregate) mayFetchAgain() bool {
-	s := a.Conversation
-	return a.FilesLost() && s.Status != Closed && s.Source != nil && s.Source.Commit != "" && !s.wants()
 }
 
 const (

@@ -79,44 +79,6 @@ func TestFilesThatNobodyCanTakeAreNotOffered(t *testing.T) {
 	expect.Fails(t, err, ErrFilesLost)
 }
 
-// Lost files of a source are fetched again, from the same commit, by a person's choice. Until they are there they are
-// lost.
-func TestLostFilesOfASourceAreFetchedAgain(t *testing.T) {
-	tb := lost(t)
-	_, err := tb.load().FetchAgain(person(sato), policy, tb.now)
-	expect.Fails(t, err, aggregate.ErrMoved, "there is no source")
-	s := *tb.load().Conversation
-	s.Source = &Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", Commit: "c0ffee", State: SourceThere,
-		Version: "v0", Tries: 2}
-	tb.rows[s.Key()] = &s
-	expect.That(t, slices.Contains(tb.load().Versions(), "v0"), "the source's version may expire")
-	expect.That(t, offered(tb.load(), ActFetchAgain) && offered(tb.load(), ActBeginEmpty),
-		"offered are %v", tb.load().Offers())
-	_, err = tb.load().FetchAgain(aggregate.Actor{Type: aggregate.ActorUser, ID: "U_GUEST", Team: "T2"}, policy, tb.now)
-	expect.That(t, err != nil, "a stranger chooses")
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.FetchAgain(person(sato), policy, tb.now) })
-	a := tb.load()
-	expect.That(t, a.FilesLost() && !offered(a, ActFetchAgain) && a.Conversation.Source.Commit == "c0ffee",
-		"%+v", a.Conversation)
-	c, err := a.FetchAgain(person(sato), policy, tb.now)
-	expect.That(t, c.Empty() && err == nil, "chosen twice: %+v, %v", c, err)
-	expect.Is(t, tb.load().Next(tb.now).State, StateFetch, "what follows")
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.TrySource(a.Head.Run, 0, tb.now) })
-
-	failed := tb.load()
-	fails, err := failed.FailSource(failed.Head.Run, ReasonSourceUnfetched, tb.now)
-	expect.NoError(t, err)
-	left := failed.After(fails).(*Aggregate)
-	expect.That(t, left.FilesLost() && offered(left, ActFetchAgain), "after a failure: %+v", left.Conversation)
-
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.TakeSource(a.Head.Run, Fetched{Commit: "c0ffee", Version: "v0"}, tb.now)
-	})
-	a = tb.load()
-	expect.That(t, !a.FilesLost() && a.Conversation.WorkspaceVersion == "v0" && a.Conversation.FirstFiles(),
-		"%+v", a.Conversation)
-}
-
 // lost returns a conversation whose files were found to be lost by its last action.
 func lost(t *testing.T) *table {
 	t.Helper()

@@ -33,15 +33,12 @@ type LeftOut struct {
 type LeftOutReason string
 
 const (
-	LeftLink    LeftOutReason = "link"      // it leads out
-	LeftKind    LeftOutReason = "kind"      // no file, folder or link
-	LeftPath    LeftOutReason = "path"      // it is Git's own or where attachments lie, or can't be read
-	LeftTaken   LeftOutReason = "taken"     // another entry has its path, or a file that of its folder
-	LeftSize    LeftOutReason = "size"      // a limit is exceeded
-	LeftLFS     LeftOutReason = "lfs"       // its content is kept elsewhere
-	LeftModule  LeftOutReason = "submodule" // another repository
-	LeftMissing LeftOutReason = "missing"   // the archive doesn't have it
-	LeftChanged LeftOutReason = "changed"   // the archive has another content
+	LeftLink  LeftOutReason = "link"  // it leads out
+	LeftKind  LeftOutReason = "kind"  // no file, folder or link
+	LeftPath  LeftOutReason = "path"  // it is Git's own or where attachments lie, or can't be read
+	LeftTaken LeftOutReason = "taken" // another entry has its path, or a file that of its folder
+	LeftSize  LeftOutReason = "size"  // a limit is exceeded
+	LeftLFS   LeftOutReason = "lfs"   // its content is kept elsewhere
 )
 
 // Imported is what Import read.
@@ -49,12 +46,9 @@ type Imported struct {
 	Tree *Tree
 	Left []LeftOut // the first ones
 	More int       // how many others were left out
-
-	gone map[string]bool // all of them
 }
 
 func (m *Imported) leave(p string, why LeftOutReason) {
-	m.gone[p] = true
 	if len(m.Left) >= mostLeftOut {
 		m.More++
 		return
@@ -68,7 +62,7 @@ func (m *Imported) leave(p string, why LeftOutReason) {
 // disk. It returns an error wrapping ErrRefused if the archive can't be read or is too large to look at.
 func Import(ctx context.Context, archive io.Reader, path string) (*Imported, error) {
 	limited := &io.LimitedReader{R: archive, N: MaxPassed + 1}
-	m, in := &Imported{Tree: &Tree{}, gone: map[string]bool{}}, tar.NewReader(limited)
+	m, in := &Imported{Tree: &Tree{}}, tar.NewReader(limited)
 	looked, size := 0, int64(0)
 	for {
 		h, err := in.Next()
@@ -178,16 +172,8 @@ func DotGit(p string) bool {
 	return false
 }
 
-// modeModule is the mode of a commit's submodules, as Git writes it.
-const modeModule = "160000"
-
 // Committed is an entry of a commit's tree.
-type Committed struct {
-	Path string `json:"path"`
-	Mode string `json:"mode"`
-	SHA  string `json:"sha"`  // Git's hash of its content
-	Size int64  `json:"size"` // bytes
-}
+type Committed struct{ Path, Mode string }
 
 // BlobSHA returns the hash by which Git names a file's content.
 func BlobSHA(content []byte) string {
@@ -197,70 +183,11 @@ func BlobSHA(content []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Compare holds the files against the commit whose archive they are from. It returns the files with another content
-// than the commit's, for Replace or Drop: an archive's files may have been rewritten (export-subst, line ends). Other
-// entries that differ are left out, with the links that lead out without them. Submodules and files that the archive
-// lacks are named as left out.
-func (m *Imported) Compare(commit []Committed) (differ []Committed) {
-	in := map[string]Committed{}
-	for _, e := range commit {
-		in[e.Path] = e
-	}
-	for _, p := range m.Tree.order() {
-		if _, known := in[p]; !known && !m.Tree.entries[p].folder {
-			m.Drop(p)
-		}
-	}
-	for _, e := range commit {
-		is, there := m.Tree.entries[e.Path]
-		switch {
-		case e.Mode == modeModule:
-			m.leave(e.Path, LeftModule)
-		case m.gone[e.Path] && !there:
-		case !there || is.folder:
-			m.leave(e.Path, LeftMissing)
-		case (e.Mode == ModeLink) != (is.link != ""), e.Mode == ModeLink && BlobSHA([]byte(is.link)) != e.SHA:
-			m.Drop(e.Path)
-		case e.Mode == ModeLink:
-		case e.Mode != ModeFile && e.Mode != ModeExecutable:
-			m.Drop(e.Path)
-		case BlobSHA(is.content) != e.SHA:
-			differ = append(differ, e)
-		default:
-			is.executable = e.Mode == ModeExecutable
-			m.Tree.entries[e.Path] = is
-		}
-	}
-	m.dropLinks()
-	m.sort()
-	return differ
-}
-
 // dropLinks leaves out the links that lead out of the files. Once a link is dropped, another one may.
 func (m *Imported) dropLinks() {
 	for _, p := range m.Tree.dropLinks() {
 		m.leave(p, LeftLink)
 	}
-}
-
-// Replace puts the commit's own content in the place of a file's.
-func (m *Imported) Replace(e Committed, content []byte) {
-	if bytes.HasPrefix(content, lfsPointer) {
-		m.remove(e.Path, LeftLFS)
-		return
-	}
-	m.Tree.remove(e.Path)
-	m.add(e.Path, entry{content: content, executable: e.Mode == ModeExecutable})
-	m.sort()
-}
-
-// Drop leaves an entry out because the archive has another content than the commit.
-func (m *Imported) Drop(p string) { m.remove(p, LeftChanged) }
-
-func (m *Imported) remove(p string, why LeftOutReason) {
-	m.Tree.remove(p)
-	m.leave(p, why)
-	m.sort()
 }
 
 func (m *Imported) sort() {

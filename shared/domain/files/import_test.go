@@ -73,32 +73,10 @@ func TestWhatASourceCantHoldIsLeftOutAndNamed(t *testing.T) {
 	expect.Same(t, m.Tree.Paths(), again.Paths())
 }
 
-// An archive's links may differ from the commit's. Without one that is left out, another one may lead out.
-func TestALinkThatLeadsOutWithoutAnotherIsLeftOut(t *testing.T) {
-	m := expect.Value(files.Import(t.Context(), packed(t,
-		plain("p/q/r/z", "z"), leading("l", "p/q/r"), leading("x", "l/../../y"), leading("in", "l/../r/z"),
-	), ""))(t)
-	expect.Is(t, len(m.Left), 0, "left out of the archive alone")
-	link := func(p, to string) files.Committed {
-		return files.Committed{Path: p, Mode: files.ModeLink, SHA: files.BlobSHA([]byte(to))}
-	}
-	differ := m.Compare([]files.Committed{
-		{Path: "p/q/r/z", Mode: files.ModeFile, SHA: files.BlobSHA([]byte("z"))},
-		link("l", "p"), link("x", "l/../../y"), link("in", "l/../r/z"),
-	})
-	expect.Is(t, len(differ), 0)
-	expect.Same(t, []files.LeftOut{{Path: "l", Why: files.LeftChanged}, {Path: "x", Why: files.LeftLink}}, m.Left)
-	stored := expect.Value(files.Read(bytes.NewReader(expect.Value(m.Tree.Archive())(t))))(t)
-	_, there := stored.Entry("in")
-	expect.That(t, there, "a link that stays inside is left out")
-}
-
-// Of two entries with one path the first is taken, and is held against the commit as any other.
+// Of two entries with one path the first is taken.
 func TestAPathThatIsTakenIsNoMatterOfSize(t *testing.T) {
 	m := expect.Value(files.Import(t.Context(), packed(t, plain("a", "1"), plain("a", "2"), plain("a/b", "3")), ""))(t)
 	expect.Same(t, []files.LeftOut{{Path: "a", Why: files.LeftTaken}, {Path: "a/b", Why: files.LeftTaken}}, m.Left)
-	second := files.Committed{Path: "a", Mode: files.ModeFile, SHA: files.BlobSHA([]byte("2"))}
-	expect.Same(t, []files.Committed{second}, m.Compare([]files.Committed{second}))
 }
 
 func TestAPathOfASourceIsAllThatIsTaken(t *testing.T) {

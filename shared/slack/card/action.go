@@ -273,12 +273,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	f = f.with(divider(), contextLine(append(d.routeOf(x).passed(), d.approvedBy(x), ran)...)).with(d.check(x)...)
 	if x.Error == conversation.ReasonFilesLost && d.t.FilesLost() && d.t.Conversation.Status != conversation.Closed {
 		empty := button(w.BeginEmpty, BeginEmpty, d.t.Conversation.ID, slack.StyleDanger)
-		buttons := []slack.BlockElement{confirmed(empty, w.EmptyTitle, w.EmptyText, w.EmptyYes, w.EmptyNo)}
-		if s := d.t.Conversation.Source; s != nil && s.Commit != "" {
-			again := button(w.FetchAgain, FetchAgain, d.t.Conversation.ID, slack.StylePrimary)
-			buttons = append([]slack.BlockElement{again}, buttons...)
-		}
-		f = f.with(d.actions(buttons...))
+		f = f.with(d.actions(confirmed(empty, w.EmptyTitle, w.EmptyText, w.EmptyYes, w.EmptyNo)))
 	}
 	return f
 }

@@ -36,7 +36,6 @@ const (
 	ReopenConversation = "reopen_session"
 	BeginEmpty         = "begin_empty"
 	CheckAction        = "check_action"
-	FetchAgain         = "fetch_again"
 	TakeFiles          = "take_files" // on the console's page alone
 	MakeRequest        = "make_request"
 )

@@ -284,7 +284,7 @@ func pulling(t *testing.T, ci agent.CI) *onThread {
 	base := ""
 	p := conversation.Payload{Tool: "open_pull_request",
 		Arguments: `{"title":"Mend it","body":"*why* <@U1>\n` + "```" + `"}`}
-	p.Base, p.Changes = &base, conversation.Commit{SHA: commit}.Changes(was, is)
+	p.Base, p.Changes = &base, conversation.Commit{}.Changes(was, is)
 	sh := aggregate.HashOf("x")
 	p.Changes = append([]files.Change{{Path: "run.sh", Was: &files.Side{Mode: "100644", SHA256: sh},
 		Is: &files.Side{Mode: "100755", SHA256: sh}}}, p.Changes...)

@@ -170,9 +170,9 @@ type conversationWords struct {
 	Again                                 string                             // above what goes on in another section
 	TooMuch                               string                             // why nobody can approve it
 
-	Limit, About, Script, Argv, Shortened, Cancel, FetchAgain string
-	ConfirmTitle, ConfirmText, ConfirmCall, ConfirmYes        string
-	ConfirmNo                                                 string // unlike the button that asks
+	Limit, About, Script, Argv, Shortened, Cancel      string
+	ConfirmTitle, ConfirmText, ConfirmCall, ConfirmYes string
+	ConfirmNo                                          string // unlike the button that asks
 
 	// The files that it changes, and who changed a path before; whether people saw the text.
 	MadeBefore, MadeSeen, MadeUnseen, MadeUnknown, MadeAnd, Seen, Unseen string

@@ -50,11 +50,6 @@ func (s VersionsOf) difference(base, version string) string {
 	return kept + s.Tenant + "/" + s.ID + "/" + version + ".from-" + cmp.Or(base, "none") + ".json"
 }
 
-// commit is the key of the tree of the version's commit.
-func (s VersionsOf) commit(v string) string {
-	return kept + s.Tenant + "/" + s.ID + "/" + v + ".commit.json"
-}
-
 // made is the key of which actions made a version, which stands beside the version. The same files may be left by
 // several actions, each with another past.
 func (s VersionsOf) made(version string, action int) string {
@@ -215,24 +210,6 @@ func (s *Versions) putJSON(ctx context.Context, of VersionsOf, key string, v any
 		return err
 	}
 	return s.inTime(ctx, of, key)
-}
-
-// PutCommit stores the manifest of the commit that a version was fetched from, beside the version.
-func (s *Versions) PutCommit(ctx context.Context, of VersionsOf, version string, c conversation.Commit) error {
-	return s.putJSON(ctx, of, of.commit(version), c)
-}
-
-// Commit returns the manifest of the commit that a version was fetched from. It returns ErrGone if there is none.
-func (s *Versions) Commit(ctx context.Context, of VersionsOf, version string) (c conversation.Commit, err error) {
-	in, err := s.open(ctx, of.commit(version))
-	if err != nil {
-		return c, fmt.Errorf("get a commit's manifest: %w", err)
-	}
-	defer in.Close()
-	if err := json.NewDecoder(in).Decode(&c); err != nil {
-		return c, fmt.Errorf("get a commit's manifest: %w", err)
-	}
-	return c, nil
 }
 
 func (s *Versions) put(ctx context.Context, key string, body []byte) error {

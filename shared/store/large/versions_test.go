@@ -102,13 +102,6 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 		t.Errorf("a cancel is answered %d", status)
 	}
 
-	commit := conversation.Commit{Repository: "acme/shop", SHA: "3f2c",
-		Entries: []files.Committed{{Path: "a", Mode: "100644"}}}
-	expect.NoError(t, s.PutCommit(t.Context(), session, version, commit))
-	expect.Same(t, commit, expect.Value(s.Commit(t.Context(), session, version))(t))
-	_, err := s.Commit(t.Context(), session, taken)
-	expect.Fails(t, err, large.ErrGone, "a version of no commit")
-
 	other := large.VersionsOf{Tenant: session.Tenant, ID: "other"}
 	if _, err := s.Get(t.Context(), other, version); !errors.Is(err, large.ErrGone) {
 		t.Errorf("another session's version: %v", err)
@@ -162,17 +155,4 @@ func TestWhoMadeAVersionIsKept(t *testing.T) {
 	s.Living = func(context.Context, aggregate.Ref) error { return aggregate.ErrNotFound }
 	expect.Fails(t, s.KeepMade(t.Context(), of, version, 6, want), aggregate.ErrNotFound)
 	expect.Same(t, files.Made{Unknown: true}, expect.Value(s.Made(t.Context(), of, version, 6))(t))
-}
-
-// What is put of a commit after its conversation began to be forgotten is deleted again.
-func TestACommitThatComesTooLateIsNotKept(t *testing.T) {
-	_, s := bucket(t, "late")
-	version := files.Sum([]byte("x"))
-	expect.NoError(t, s.PutCommit(t.Context(), session, version, conversation.Commit{}))
-	_, err := s.Commit(t.Context(), session, version)
-	expect.NoError(t, err)
-	s.Living = func(context.Context, aggregate.Ref) error { return aggregate.ErrNotFound }
-	expect.Fails(t, s.PutCommit(t.Context(), session, version, conversation.Commit{}), aggregate.ErrNotFound)
-	_, err = s.Commit(t.Context(), session, version)
-	expect.Fails(t, err, large.ErrGone)
 }

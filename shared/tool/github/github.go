@@ -170,7 +170,6 @@ type Entry struct {
 	Path string `json:"path"`
 	Mode string `json:"mode"`
 	SHA  string `json:"sha"`
-	Size int64  `json:"size"`
 }
 
 // ErrTruncated says that a repository has more entries than GitHub lists.
@@ -178,12 +177,18 @@ var ErrTruncated = errors.New("the tree has more entries than GitHub lists at on
 
 // Tree returns the entries of a tree and all trees below it, without folders.
 func (c *Client) Tree(ctx context.Context, sha string) ([]Entry, error) {
-	all, err := c.listed(ctx, sha, "?recursive=1")
-	if err != nil {
+	var out struct {
+		Truncated bool    `json:"truncated"`
+		Tree      []Entry `json:"tree"`
+	}
+	if err := c.wire.Read(ctx, c.path("/git/trees/%s?recursive=1", sha), &out); err != nil {
 		return nil, err
 	}
+	if out.Truncated {
+		return nil, ErrTruncated
+	}
 	var list []Entry
-	for _, e := range all {
+	for _, e := range out.Tree {
 		if e.Mode == files.ModeFolder {
 			continue
 		}
@@ -193,40 +198,6 @@ func (c *Client) Tree(ctx context.Context, sha string) ([]Entry, error) {
 		list = append(list, e)
 	}
 	return list, nil
-}
-
-// Below returns the entries of a folder of a tree, as Tree does, by their paths in the folder; none if there is no such
-// folder; all of the tree for the empty path. What stands beside the folder counts for no limit of GitHub's.
-func (c *Client) Below(ctx context.Context, sha, folder string) ([]Entry, error) {
-	for name := range strings.FieldsFuncSeq(folder, func(r rune) bool { return r == '/' }) {
-		all, err := c.listed(ctx, sha, "")
-		if err != nil {
-			return nil, err
-		}
-		i := slices.IndexFunc(all, func(e Entry) bool { return e.Path == name && e.Mode == files.ModeFolder })
-		if i < 0 {
-			return nil, nil
-		}
-		if sha, err = c.hash(all[i].SHA); err != nil {
-			return nil, err
-		}
-	}
-	return c.Tree(ctx, sha)
-}
-
-// listed returns the entries of a tree.
-func (c *Client) listed(ctx context.Context, sha, query string) ([]Entry, error) {
-	var out struct {
-		Truncated bool    `json:"truncated"`
-		Tree      []Entry `json:"tree"`
-	}
-	if err := c.wire.Read(ctx, c.path("/git/trees/%s", sha)+query, &out); err != nil {
-		return nil, err
-	}
-	if out.Truncated {
-		return nil, ErrTruncated
-	}
-	return out.Tree, nil
 }
 
 // Blob returns the content of a file.

@@ -107,11 +107,11 @@ func (c *Client) commit(ctx context.Context, o Order, at *Step) error {
 	if err != nil {
 		return err
 	}
-	whole := conversation.Commit{SHA: o.Base, Tree: base}
+	var whole conversation.Commit
 	want := map[string]Entry{}
 	for _, e := range entries {
 		want[e.Path] = Entry{Mode: e.Mode, SHA: e.SHA}
-		whole.Entries = append(whole.Entries, files.Committed{Path: e.Path, Mode: e.Mode, SHA: e.SHA, Size: e.Size})
+		whole.Entries = append(whole.Entries, files.Committed{Path: e.Path, Mode: e.Mode})
 	}
 	if problems := whole.Unpushable(o.Changes, o.Allow); problems != nil {
 		return fmt.Errorf("%s: %w", problems[0], files.ErrRefused)

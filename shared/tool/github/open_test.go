@@ -26,7 +26,7 @@ func (w *world) approved(t *testing.T) []files.Change {
 	t.Helper()
 	was := filesOf(t, map[string]string{"main.py": "print(1)\n", "old.py": "x\n", "run.sh": "true\n"})
 	is := filesOf(t, map[string]string{"main.py": "print(2)", "run.sh": "true\n", "new/x.py": "x = 1\r\n", "empty": ""})
-	commit := conversation.Commit{SHA: w.first}
+	commit := conversation.Commit{}
 	changes := commit.Changes(was, is)
 	for i := range changes { // a Tree's files are made without modes
 		if changes[i].Path == "run.sh" {
