@@ -76,20 +76,12 @@ func filesFault(person string, files []aggregate.SharedFile) string {
 	return card.MatterFilesFault(person, files, task.MaxFilesBytes, func(int) bool { return false })
 }
 
-// matter reads the form, and what is wrong in it by field. Slack takes no fault of a field that the form has only since
-// it was opened: it stands at the kind.
+// matter reads the form, and what is wrong in it by field.
 func (p payload) matter(person string, s tenancy.Settings) (task.Matter, map[string]string) {
-	m, faults := card.ReadMatter(person, s, func(field string) string {
+	return card.ReadMatter(person, s, func(field string) string {
 		x := p.View.State.Values[field][card.MatterInput]
-		return inbound.Unescaped(cmp.Or(x.Value, x.Selected.Value, tenancy.JoinValues(p.several(field))))
+		return inbound.Unescaped(cmp.Or(x.Value, x.Selected.Value))
 	})
-	for field, fault := range faults {
-		if _, shown := p.View.State.Values[field]; !shown {
-			delete(faults, field)
-			faults[card.MatterKind] = fault
-		}
-	}
-	return m, faults
 }
 
 // refill handles the form of a request for a decision that was given back. What is wrong stands at its field, and the

@@ -29,7 +29,7 @@ func (w *world) matter(user, channel string, change map[string]string) map[strin
 	expect.Is(w.T, v.CallbackID, card.MatterCallback)
 	values := map[string]any{card.RequestAtBlock: map[string]any{card.RequestAt: map[string]any{
 		"type": "conversations_select", "selected_conversation": channel}}}
-	w.fills(values, v, change)
+	w.fills(values, change)
 	s := person("view_submission", user, slacktest.Team)
 	s["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID, "private_metadata": "",
 		"state": map[string]any{"values": values}}
@@ -37,7 +37,7 @@ func (w *world) matter(user, channel string, change map[string]string) map[strin
 }
 
 // fills types in the fields of the form, some of them otherwise.
-func (w *world) fills(values map[string]any, v webapi.View, change map[string]string) {
+func (w *world) fills(values map[string]any, change map[string]string) {
 	for field, is := range map[string]string{card.MatterKind: "支出", card.MatterTitle: "複合機の入れ替え",
 		card.MatterAmount: "120万", card.MatterCurrency: "JPY", card.MatterDescription: "故障が続くため。"} {
 		if to, changed := change[field]; changed {
@@ -49,30 +49,6 @@ func (w *world) fills(values map[string]any, v webapi.View, change map[string]st
 		}
 		values[field] = map[string]any{card.MatterInput: typed}
 	}
-	for _, b := range v.Blocks { // further fields, which a person leaves empty
-		b, _ := b.(map[string]any)
-		if id, _ := b["block_id"].(string); strings.HasPrefix(id, "field:") {
-			element, _ := b["element"].(map[string]any)
-			values[id] = map[string]any{card.MatterInput: answered(element["type"], change[id])}
-		}
-	}
-}
-
-// answered is the state of a select or of an input of a number.
-func answered(kind any, is string) map[string]any {
-	switch {
-	case kind == "multi_static_select":
-		chosen := []any{}
-		for _, value := range (task.MatterValue{Value: is}).Each() {
-			chosen = append(chosen, map[string]any{"value": value})
-		}
-		return map[string]any{"type": kind, "selected_options": chosen}
-	case kind == "number_input":
-		return map[string]any{"type": kind, "value": is}
-	case is == "":
-		return map[string]any{"type": kind, "selected_option": nil}
-	}
-	return map[string]any{"type": kind, "selected_option": map[string]any{"value": is}}
 }
 
 func TestAFormAsksForADecision(t *testing.T) {
@@ -100,28 +76,6 @@ func TestAFormAsksForADecision(t *testing.T) {
 			}
 			expect.Is(t, w.messages(webapi.HR, "決裁を求めます"), 0)
 		},
-		"with further fields, which are kept, or are wrong where they are": func(t *testing.T, w *world) {
-			called := func(to string) {
-				w.changeSettings(func(s *tenancy.Settings) {
-					s.MatterFields = []tenancy.MatterField{{Name: to, Values: []string{"市内", "市外"}}, {Name: "日数", Number: true},
-						{Name: "関係部", Values: []string{"総務部", "R&D", "営業部"}, Several: true}}
-				})
-			}
-			called("行先")
-			out := w.post(w.matter(webapi.Sato, webapi.HR, map[string]string{"field:日数": "8"}))
-			expect.Has(t, out.Body, `"field:行先":`)
-			expect.Is(t, strings.Count(out.Body, `":"`), 3, out.Body)
-			filled := w.matter(webapi.Sato, webapi.HR, map[string]string{"field:行先": "市外", "field:日数": "8",
-				"field:関係部": "営業部、R&amp;D"})
-			called("行先の種類") // while the form is open
-			out = w.post(filled)
-			expect.That(t, strings.Contains(out.Body, `"matter":`) && strings.Contains(out.Body, "行先の種類"), "%s", out.Body)
-			called("行先")
-			w.quiet(w.post(filled), webapi.Sato)
-			expect.Same(t, []task.MatterValue{{Name: "行先", Value: "市外"}, {Name: "日数", Value: "8", Number: true},
-				{Name: "関係部", Value: "R&D、営業部", Several: true}},
-				w.asks(webapi.HR, "複合機の入れ替え").Request.Matter.Fields)
-		},
 		"from the Home tab, to direct messages": func(t *testing.T, w *world) {
 			w.quiet(w.post(w.onTab(webapi.Sato, card.NewMatter, "")), webapi.Sato)
 			expect.Is(t, w.view(webapi.Sato).CallbackID, card.MatterCallback)
@@ -136,7 +90,7 @@ func TestAFormAsksForADecision(t *testing.T) {
 // waitingForm brings a form, of which Sato made a request, to the people who are asked.
 func (w *world) waitingForm() *task.Process {
 	w.T.Helper()
-	w.quiet(w.post(w.matter(webapi.Sato, webapi.HR, map[string]string{"field:台数": "1"})), webapi.Sato)
+	w.quiet(w.post(w.matter(webapi.Sato, webapi.HR, nil)), webapi.Sato)
 	a := w.asks(webapi.HR, "複合機の入れ替え")
 	w.Ref = a.Ref()
 	w.Extracted()
@@ -166,7 +120,7 @@ func (w *world) refills(user string, v webapi.View, change map[string]string) in
 func (w *world) refill(user string, v webapi.View, change map[string]string) map[string]any {
 	w.T.Helper()
 	p, values := person("view_submission", user, slacktest.Team), map[string]any{}
-	w.fills(values, v, change)
+	w.fills(values, change)
 	p["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID,
 		"private_metadata": v.PrivateMetadata, "state": map[string]any{"values": values}}
 	return p
@@ -240,9 +194,6 @@ func (w *world) filesRead() {
 // its field; that somebody was faster, in the form's place, beside what was typed.
 func TestAFormThatWasGivenBackIsFilledInAgain(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
-	w.changeSettings(func(s *tenancy.Settings) {
-		s.MatterFields = []tenancy.MatterField{{Name: "台数", Number: true}}
-	})
 	p := w.waitingForm()
 	w.quiet(w.post(w.click(webapi.Suzuki, "return_process", p.ID)), webapi.Suzuki)
 	w.slack.CloseView(webapi.Suzuki, w.view(webapi.Suzuki).ID, false)
@@ -252,25 +203,25 @@ func TestAFormThatWasGivenBackIsFilledInAgain(t *testing.T) {
 	w.quiet(w.post(w.click(webapi.Sato, "refill_process", p.ID)), webapi.Sato)
 	v := w.view(webapi.Sato)
 	form := string(expect.Value(json.Marshal(v))(t))
-	for _, want := range []string{card.RefillCallback, "複合機の入れ替え", "もっと安いものを", "field:台数"} {
+	for _, want := range []string{card.RefillCallback, "複合機の入れ替え", "もっと安いものを"} {
 		expect.Has(t, form, want)
 	}
 
-	change := map[string]string{card.MatterTitle: "複合機の賃借", card.MatterAmount: "90万", "field:台数": "2"}
+	change := map[string]string{card.MatterTitle: "複合機の賃借", card.MatterAmount: "90万"}
 	with := func(field, is string) map[string]string {
 		out := maps.Clone(change)
 		out[field] = is
 		return out
 	}
-	for field, is := range map[string]string{card.MatterKind: "宇宙", card.MatterAmount: "たくさん", "field:台数": "-"} {
+	for field, is := range map[string]string{card.MatterKind: "宇宙", card.MatterAmount: "たくさん"} {
 		out := w.refills(webapi.Sato, v, with(field, is))
 		expect.Has(t, out.Body, `"`+field+`":`)
 	}
 	w.changeSettings(func(s *tenancy.Settings) { // while the form is open
-		s.MatterFields = append(s.MatterFields, tenancy.MatterField{Name: "部門", Values: []string{"本社"}})
+		s.Matters = []tenancy.MatterKind{{Name: "契約"}}
 	})
 	expect.Has(t, w.refills(webapi.Sato, v, change).Body, `"matter":`)
-	w.changeSettings(func(s *tenancy.Settings) { s.MatterFields = s.MatterFields[:1] })
+	w.changeSettings(func(s *tenancy.Settings) { s.Matters = nil })
 	expect.Has(t, w.refills(webapi.Suzuki, v, change).Body, "依頼した本人だけ")
 	expect.Is(t, len(w.Load().Prompts), 1)
 

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -43,12 +43,12 @@ type authorityLine struct {
 type authorityAsk struct {
 	By     string            // a position; empty: the lowest
 	Is     map[string]string // by label
-	Amount rules.Decimal     // empty: the asker types 0
-	Blank  bool              // the asker leaves the amount empty
+	Amount rules.Decimal     // empty: there is none
+	Blank  bool              // nobody knows the amount
 }
 
 // Each line of authority tables that were found in public takes what it should, asks exactly whom it should, and leaves
-// what it should. What is asked is the form's own call.
+// what it should.
 func TestAuthorityTables(t *testing.T) {
 	var tables []authority
 	expect.NoError(t, json.Unmarshal(expect.Value(os.ReadFile("testdata/authority.json"))(t), &tables))
@@ -172,80 +172,43 @@ func (x *authority) people(t *testing.T) (d *Directory, user map[string]string) 
 	return NewDirectory(matchedWith(t, rows, users...), workspace{members: body}), user
 }
 
-// none is a value of each list of a form, for what it doesn't fit.
+// none is a value that no rule lists.
 const none = "なし"
 
-// form has the settings of a table: its matters, and its other labels as further fields.
-func (x *authority) form(t *testing.T) tenancy.Settings {
-	t.Helper()
-	values, several := map[string][]string{catalog.MatterLabel: {none}}, map[string]bool{}
-	add := func(label, is string) {
-		if values[label] == nil {
-			values[label] = []string{none}
-		}
-		all := task.MatterValue{Value: is}.Each()
-		several[label] = several[label] || len(all) > 1
-		for _, value := range all {
-			if !slices.Contains(values[label], value) {
-				values[label] = append(values[label], value)
-			}
-		}
-	}
+// labels are those that a table's lines tell requests apart by.
+func (x *authority) labels() []string {
+	all := map[string]bool{}
 	for _, l := range x.Lines {
 		for _, label := range l.Rule.When.Labels {
-			for _, value := range label.List {
-				add(label.Name, value)
-			}
-		}
-		for _, is := range []map[string]string{l.Ask.Is, l.Not.Is} {
-			for label, value := range is {
-				add(label, value)
-			}
+			all[label.Name] = true
 		}
 	}
-	s := tenancy.DefaultSettings()
-	s.Name, s.Slug = "x", "x"
-	for _, label := range slices.Sorted(maps.Keys(values)) {
-		field := tenancy.MatterField{Name: label, Values: values[label], Several: several[label]}
-		if of := values[label]; len(of) > 1 && rules.Decimal(of[1]).Valid() {
-			field.Number = true
-			field.Values = nil
-		}
-		if label != catalog.MatterLabel {
-			s.MatterFields = append(s.MatterFields, field)
-		}
-	}
-	for _, value := range values[catalog.MatterLabel] {
-		s.Matters = append(s.Matters, tenancy.MatterKind{Name: value})
-	}
-	s.MatterCurrencies = []tenancy.MatterCurrency{{Code: x.currency()}}
-	expect.That(t, len(s.Problems()) == 0, "%s: %+v", x.Of, s.Problems())
-	return s
+	return slices.Sorted(maps.Keys(all))
 }
 
-// facts are those of a request by the form.
+// facts are those of a request for one call, of which a mark says where the labels and the amount stand.
 func (x *authority) facts(t *testing.T, d *Directory, r *rules.Rules, user map[string]string,
 	ask authorityAsk) *rules.Facts {
 	t.Helper()
 	by := user[cmp.Or(ask.By, x.Chain[len(x.Chain)-1])]
 	f := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C9"},
 		Askers: []circulation.Person{d.Person(by)}}
-	s := x.form(t)
-	typed := task.Matter{Kind: cmp.Or(ask.Is[catalog.MatterLabel], none), Title: "件名", Description: "理由",
-		Amount: cmp.Or(ask.Amount, "0"), Currency: x.currency()}
-	if ask.Blank {
-		typed.Amount = ""
+	mark := &rules.Mark{Version: "v1", How: rules.HowNothing}
+	input := map[string]any{}
+	for i, label := range x.labels() {
+		at := fmt.Sprint("label", i)
+		input[at] = cmp.Or(ask.Is[label], none)
+		mark.LabelledBy = append(mark.LabelledBy, rules.Label{Name: label, Pointer: "/" + at})
 	}
-	for _, field := range s.MatterFields {
-		value := cmp.Or(ask.Is[field.Name], none)
-		if field.Number && value == none {
-			value = "0"
-		}
-		typed.Fields = append(typed.Fields, task.MatterValue{Name: field.Name, Value: value})
+	amount := cmp.Or(ask.Amount, "0")
+	if ask.Blank || amount != "0" {
+		mark.How, mark.Pointers, mark.Currency = rules.HowSum, []string{"/amount"}, x.currency()
 	}
-	m, wrong := task.ReadMatter(typed, s)
-	expect.That(t, wrong == nil, "%s: %v of %+v", x.Of, wrong, typed)
-	f.Calls, _ = CallsOf("T1", m.Steps("ja", "v1"), nil)
+	if !ask.Blank && amount != "0" {
+		input["amount"] = json.Number(amount)
+	}
+	f.Calls, _ = CallsOf("T1", []task.Step{{Tool: catalog.Decide, ToolVersion: "v1", Access: aggregate.Write, Mark: mark,
+		ToolInput: aggregate.JSON(expect.Value(json.Marshal(input))(t))}}, nil)
 	AskedBy(f, r, d, by)
 	return f
 }

@@ -355,8 +355,7 @@ func leaves(t *teller, several bool) (all []Argument) {
 	}
 	own.e.Rest = nil
 	own.amount() // which all of them move tells
-	fields := own.fields()
-	all = slices.Concat(all, own.rest(nil, own.args), fields)
+	all = append(all, own.rest(nil, own.args)...)
 	for _, a := range t.e.Rest {
 		if a.Default {
 			all = append(all, a)

@@ -207,9 +207,9 @@ func (t *teller) parts() {
 		t.sentence()
 	}
 	t.amount()
-	fields, details := t.fields(), t.pairs()
+	details := t.pairs()
 	t.items()
-	t.e.Rest = slices.Concat(fields, t.e.Rest, t.rest(nil, t.args), details)
+	t.e.Rest = slices.Concat(t.e.Rest, t.rest(nil, t.args), details)
 }
 
 // amount notes that the amount of a decision stands before its sentence. One of 0 stands among the rest, in words.

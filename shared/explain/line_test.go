@@ -123,8 +123,6 @@ var lines = []struct{ tool, input, ja, en string }{
 		"「支出」の決裁: 「ペン」\n· 金額 1200\n· 通貨 JPY",
 		"Decision (“支出”): “ペン”\n· Amount 1200\n· Currency JPY",
 	},
-	{"record_decision", `{"matter":"支出","title":"ペン","fields":{"行先":"市外"}}`,
-		"「支出」の決裁: 「ペン」\n· その他の項目 › 行先 市外", "Decision (“支出”): “ペン”\n· Further fields › 行先 市外"},
 	{"list_employees", `{"department":null,"status":"active","as_of":null}`, "全社の従業員一覧を読みます (在籍者のみ、今日現在)",
 		"Reads the employees of the whole company, only those employed, as of today"},
 	{"list_employees", `{"department":"営業部","status":"active","as_of":"2026-10"}`,

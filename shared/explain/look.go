@@ -38,28 +38,12 @@ func lookOf(s *task.Step) look {
 	} else if k.mark != nil {
 		k.party, k.item, k.words, k.names = k.mark.Party, k.mark.Item, k.mark.Words, k.mark.Names
 	}
-	for _, x := range k.fields() {
-		k.taken[legible.Folded(x.Name)] = true
-	}
 	for _, names := range k.names {
 		for _, name := range names {
 			k.taken[legible.Folded(name)] = true
 		}
 	}
 	return k
-}
-
-// fields are the further fields of a decision's form, by the labels of its mark.
-func (k *look) fields() (all []rules.Label) {
-	if k.own == nil || k.own.Name != catalog.Decide || k.mark == nil {
-		return nil
-	}
-	for _, x := range k.mark.LabelledBy {
-		if x.Pointer == rules.Pointer([]string{"fields", x.Name}) {
-			all = append(all, x)
-		}
-	}
-	return all
 }
 
 // place returns which argument of a server's schema stands at a pointer, in its order; undeclared ones are last.

@@ -169,12 +169,10 @@ func (t *teller) isGone(path []part) bool {
 	return !slices.ContainsFunc(path, func(p part) bool { return p.row > 0 }) && t.gone[pointerOf(path)]
 }
 
-// listed writes a list of leaves as one argument. Of one leaf its name has the number, or it would be that leaf; but
-// for a field of a form, which is a list or is none.
+// listed writes a list of leaves as one argument. Of one leaf its name has the number, or it would be that leaf.
 func (t *teller) listed(path []part, list []any) Argument {
 	l, name := t.writer(), t.name(path)
-	field := slices.ContainsFunc(t.look.fields(), func(x rules.Label) bool { return x.Pointer == pointerOf(path) })
-	if len(list) == 1 && !field {
+	if len(list) == 1 {
 		name = append(name, Piece{Words, PathSign}, Piece{Value, "1"})
 	}
 	for i, v := range list {
@@ -256,27 +254,5 @@ func (t *teller) pairs() (all []Argument) {
 		all = append(all, Argument{Name: name.out, Value: l.out, Text: text, Detail: true})
 	}
 	t.gone["/details"] = true
-	return all
-}
-
-// fields returns the answers at a form's further fields, each with what the field is called.
-func (t *teller) fields() (all []Argument) {
-	for _, x := range t.look.fields() {
-		v, found := t.at(x.Pointer)
-		several, are := v.([]any)
-		if !found || !are && !t.isLeaf(v) || slices.ContainsFunc(several, func(x any) bool { return !t.isLeaf(x) }) {
-			continue
-		}
-		name, l := t.writer(), t.writer()
-		name.name(x.Name)
-		text, _ := v.(string)
-		if are {
-			l.out = t.listed(nil, several).Value
-		} else {
-			l.leaf(v)
-		}
-		all = append(all, Argument{Name: name.out, Value: l.out, Text: text})
-		t.gone[x.Pointer] = true
-	}
 	return all
 }

@@ -226,10 +226,7 @@ func (c *Pages) knownTools(ctx context.Context, v *web.Viewer) (all []knownTool,
 			own = rows[i]
 		}
 		if s.Name == catalog.Decide { // its mark is made from the form
-			m := task.Matter{Fields: web.Each(settings.MatterFields, func(x tenancy.MatterField) task.MatterValue {
-				return task.MatterValue{Name: x.Name, Number: x.Number, Several: x.Several, Value: "0"}
-			})}
-			own.Mark = m.Steps(v.Locale, s.Version())[0].Mark
+			own.Mark = (&task.Matter{}).Steps(v.Locale, s.Version())[0].Mark
 		}
 		all = append(all, knownAs(own, rules.Tool{Name: s.Name}, s.Access, s.Title(v.Locale), own.Allowed))
 	}

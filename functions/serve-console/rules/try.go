@@ -24,7 +24,8 @@ import (
 type tryData struct {
 	People, Tools          []web.Choice // no people: there are too many to choose among
 	Fields                 []web.Field  // more that may be asked: the place, what asks
-	Labels, Form           []web.Field  // by what rules tell the requests of tools apart, and of the form for a decision
+	Labels                 []web.Field  // by what rules tell the requests of tools apart
+	Matter                 web.Field    // of the form for a decision
 	Amount, Currency, Who  string
 	Rule, Says, Asks, Fail string
 	Stages                 []triedStage
@@ -102,22 +103,13 @@ func (a *asked) callToTry(d *tryData, of knownTool, s tenancy.Settings) (c rules
 
 // decisionToTry asks what the form for a decision asks. What it returns is callToTry of that form, with the same step.
 func (a *asked) decisionToTry(d *tryData, s tenancy.Settings) func() (c rules.Call, fail string) {
-	ask := func(field, label string, values []string, several bool) string {
-		name := "try." + field
-		typed := a.r.PostForm[name]
-		in := web.Field{Name: name, Label: legible.OneLine(label), Value: tenancy.JoinValues(typed), Many: several}
-		for _, value := range values {
-			in.Choices = append(in.Choices, web.Choice{Value: value, Text: value, Chosen: slices.Contains(typed, value)})
-		}
-		d.Form = append(d.Form, in)
-		return in.Value
+	typed := task.Matter{Title: catalog.Decide, Description: catalog.Decide, Amount: rules.Decimal(d.Amount),
+		Currency: d.Currency, Kind: a.r.PostForm.Get("try.matter")}
+	var kinds []web.Choice
+	for _, name := range s.MatterNames() {
+		kinds = append(kinds, web.Choice{Value: name, Text: name, Chosen: name == typed.Kind})
 	}
-	fields, _ := card.MatterLabels(a.Locale())
-	typed := task.Matter{Title: catalog.Decide, Description: catalog.Decide, Amount: rules.Decimal(d.Amount), Currency: d.Currency,
-		Kind: ask(card.MatterKind, fields[card.MatterKind], s.MatterNames(), false)}
-	for _, x := range s.MatterFields {
-		typed.Fields = append(typed.Fields, task.MatterValue{Name: x.Name, Value: ask(x.Key(), x.Name, x.Values, x.Several)})
-	}
+	d.Matter = web.Select("try.matter", card.MatterLabels(a.Locale())[card.MatterKind], "", kinds)
 	return func() (c rules.Call, fail string) {
 		m, wrong := task.ReadMatter(typed, s)
 		if slices.Contains(wrong, card.MatterAmount) {

@@ -47,9 +47,6 @@ func testTheKindOfARequest(t *testing.T, w *consoletest.World) {
 // A decision is tried as the form makes it: by its own fields, and never by labels that the form has not.
 func testADecisionIsTriedByItsForm(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	s := w.SettingsNow()
-	s.MatterFields = []tenancy.MatterField{{Name: "行先", Values: []string{"市内", "市外"}}, {Name: "日数", Number: true}}
-	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, w.By, w.Now()))(t)
 	of := func(name, user string, when rules.Conditions) rules.Rule {
 		return rules.Rule{ID: aggregate.NewID(), Name: name, When: when, Outcome: rules.Outcome{Route: &rules.Policy{
 			Stages: []rules.Stage{{Name: name, Need: 1, Who: rules.Who{Kind: rules.WhoPeople, People: []string{user}}}}}}}
@@ -58,28 +55,27 @@ func testADecisionIsTriedByItsForm(t *testing.T, w *consoletest.World) {
 		return rules.Conditions{Labels: []rules.Labelled{{Name: name, List: []string{value}}}}
 	}
 	saved(w, &rules.Rules{Form: rules.Form, Rules: []rules.Rule{
-		of("契約", webapi.Tanaka, labels("区分", "契約")), of("市外", webapi.Tanaka, labels("行先", "市外")),
+		of("契約", webapi.Tanaka, labels("区分", "契約")),
 		of("小口", webapi.Tanaka, rules.Conditions{Amount: &rules.Between{Below: "10000", Currency: "JPY"}}),
 		of("ほかの区分", webapi.Tanaka, rules.Conditions{Places: &rules.Places{Direct: true}, Labels: []rules.Labelled{
-			{Name: "区分", List: []string{"人事", "規程"}}, {Name: "行先", List: []string{"市内"}}}}),
+			{Name: "区分", List: []string{"人事", "規程"}}}}),
 		of("ほか", webapi.Alex, rules.Conditions{})}})
 	try := func(typed ...string) consoletest.Answer {
 		return b.Post(path, b.Get(path).Hidden(append([]string{"act", "try", "try.tool", " record_decision", "try.who", "佐藤",
 			"try.currency", "JPY"}, typed...)...))
 	}
-	b.Get(path).Holds(t, `class="filters of-form"><div class="field">`, `name="try.field:行先"`) // before the first try
-	try("try.matter", "契約").Says(t, 200, "決裁のフォームと同じ項目").Holds(t, `name="try.field:行先"`, `value="契約" selected`).
-		Lacks(t, "try.labels")
-	try("try.tool", " send_slack_dm").Holds(t, `name="try.field:行先"`).Lacks(t, "try.labels")
-	at := func(matter, to, amount string) consoletest.Answer {
-		return try("try.matter", matter, "try.field:行先", to, "try.field:日数", "8", "try.amount", amount)
+	b.Get(path).Holds(t, `class="filters of-form"><div class="field">`, `name="try.matter"`) // before the first try
+	try("try.matter", "契約", "try.currency", "GBP", "try.amount", "9").Says(t, 200, "フォームで選べる通貨")
+	try("try.matter", "契約").Holds(t, `value="契約" selected`).Lacks(t, "try.labels")
+	try("try.tool", " send_slack_dm").Holds(t, `name="try.matter"`).Lacks(t, "try.labels")
+	at := func(matter, amount string) consoletest.Answer {
+		return try("try.matter", matter, "try.amount", amount)
 	}
-	at("契約", "市内", "").Says(t, 200, "ルール 1「契約」: 今日")
-	at("人事", "市外", "").Says(t, 200, "ルール 2「市外」: 今日")
-	at("人事", "市内", "9999").Says(t, 200, "ルール 3「小口」: 今日")
-	at("人事", "市内", "0").Says(t, 200, "ルール 3「小口」: 今日")
-	at("規程", "市内", "").Says(t, 200, "ルール 5「ほか」: 今日")
-	at("人事", "市内", "").Says(t, 200, "ルール 5「ほか」: 今日")
+	at("契約", "").Says(t, 200, "ルール 1「契約」: 今日")
+	at("人事", "9999").Says(t, 200, "ルール 2「小口」: 今日")
+	at("人事", "0").Says(t, 200, "ルール 2「小口」: 今日")
+	at("規程", "").Says(t, 200, "ルール 4「ほか」: 今日")
+	at("人事", "").Says(t, 200, "ルール 4「ほか」: 今日")
 }
 
 // vacated is a company of which nobody who may approve heads sales.

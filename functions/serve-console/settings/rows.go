@@ -28,10 +28,6 @@ var rowsLists = map[string][]column{
 		{key: "output", example: "2"}, {key: "cached", example: "0.025"}, {key: "date", example: "2026-11-20"},
 	},
 	"matters": {{key: "name", example: "固定資産"}},
-	"matter_fields": {{key: "name", example: "行先"}, {key: "values", example: "市内、市外、なし"},
-		{key: "takes", options: []string{"one", "several", "number"}}},
-	"matter_currencies": {{key: "code", example: "GBP"}},
-	"channel_series":    {{key: "channel", example: "C0123456789"}, {key: "name", example: "契約"}},
 	"agents": {
 		{key: "id", example: "doc-bot"}, {key: "label"}, {key: "provider", options: named(agent.Providers)}, {key: "model",
 			example: "gpt-5.4"}, {key: "endpoint", example: "https://example.com/v1"},
@@ -103,13 +99,6 @@ func addRows(f url.Values, s tenancy.Settings) {
 	for _, x := range s.Matters {
 		add("matters", x.Name)
 	}
-	for _, x := range s.MatterFields {
-		add("matter_fields", x.Name, tenancy.JoinValues(x.Values),
-			map[bool]string{x.Several: "several", x.Number: "number"}[true])
-	}
-	for _, x := range s.MatterCurrencies {
-		add("matter_currencies", x.Code)
-	}
 	for _, x := range s.Prices {
 		add("prices", x.Model, x.Input, x.Output, x.Cached, x.Date)
 	}
@@ -166,13 +155,6 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 	})
 	typedList(f, "matters", &s.Matters, func(row map[string]string) tenancy.MatterKind {
 		return tenancy.MatterKind{Name: row["name"]}
-	})
-	typedList(f, "matter_fields", &s.MatterFields, func(row map[string]string) tenancy.MatterField {
-		return tenancy.MatterField{Name: row["name"], Values: web.Each(tenancy.SplitValues(row["values"]), strings.TrimSpace),
-			Number: row["takes"] == "number", Several: row["takes"] == "several"}
-	})
-	typedList(f, "matter_currencies", &s.MatterCurrencies, func(row map[string]string) tenancy.MatterCurrency {
-		return tenancy.MatterCurrency{Code: strings.ToUpper(row["code"])}
 	})
 	was := s.Agents
 	typedList(f, "agents", &s.Agents, func(row map[string]string) agent.Definition { return agentTyped(row, was) })

@@ -142,7 +142,6 @@ type Field struct {
 	Plain              bool // problems are said, but not marked
 	Off                bool // the browser offers no earlier values
 	Required           bool
-	Many               bool // of its choices may be chosen
 }
 
 // Day is a field for a day.

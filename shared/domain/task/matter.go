@@ -19,25 +19,14 @@ import (
 // plan is one step, which records the decision.
 type Matter struct {
 	Kind        string        `json:"matter"` // one of the settings' list
-	Fields      []MatterValue `json:"fields,omitempty"`
 	Title       string        `json:"title"`
 	Amount      rules.Decimal `json:"amount,omitempty"`   // 0: there is none; empty: nobody knows it yet
 	Currency    string        `json:"currency,omitempty"` // of an amount above 0
 	Description string        `json:"description"`
 }
 
-// MatterValue is the answer at one of the settings' further fields.
-type MatterValue struct {
-	Name    string `json:"name"`
-	Value   string `json:"value"` // Several have a mark of tenancy.MatterComma between them
-	Number  bool   `json:"number,omitempty"`
-	Several bool   `json:"several,omitempty"`
-}
-
-// Each returns the values of a field of which people may choose several.
-func (v MatterValue) Each() []string {
-	return tenancy.SplitValues(v.Value)
-}
+// MatterCurrencies are the units of a form's amount, the usual one first.
+var MatterCurrencies = []string{"JPY", "USD", "EUR"}
 
 // Limits of a form, in characters. The description is as long as Slack's field for a request.
 const (
@@ -63,68 +52,36 @@ func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
 	}
 	within := func(text string, most int) bool { return text != "" && utf8.RuneCountInString(text) <= most }
 	unless(slices.Contains(s.MatterNames(), m.Kind), "matter")
-	for _, f := range s.MatterFields {
-		answer := MatterValue{f.Name, typed.At(f.Name), f.Number, f.Several}
-		fits := slices.Contains(f.Values, answer.Value)
-		switch {
-		case f.Number:
-			answer.Value = string(shortest(typedAmount(answer.Value, "")))
-			fits = rules.Decimal(answer.Value).Valid()
-		case f.Several:
-			chosen := answer.Each()
-			unlisted := func(value string) bool { return !slices.Contains(f.Values, value) }
-			fits = len(chosen) > 0 && !slices.ContainsFunc(chosen, unlisted)
-			unchosen := func(value string) bool { return !slices.Contains(chosen, value) }
-			answer.Value = tenancy.JoinValues(slices.DeleteFunc(slices.Clone(f.Values), unchosen))
-		}
-		unless(fits, f.Key())
-		m.Fields = append(m.Fields, answer)
-	}
 	unless(within(m.Title, MaxMatterTitle), "title")
 	unless(m.Amount == "" || m.Amount.Valid(), "amount")
-	unless(m.Amount == "" || m.Amount == "0" || slices.Contains(s.Currencies(), m.Currency), "currency")
+	unless(m.Amount == "" || m.Amount == "0" || slices.Contains(MatterCurrencies, m.Currency), "currency")
 	unless(within(m.Description, MaxMatterDescription) && len(Mentioned(m.Description)) <= MaxMentioned, "description")
 	return m, wrong
 }
 
-// At returns the answer at a further field; "": none.
-func (m *Matter) At(field string) string {
-	for _, f := range m.Fields {
-		if f.Name == field {
-			return f.Value
-		}
-	}
-	return ""
-}
-
 // typedForm is an amount as people type it, such as 120万円 or ¥1,200,000: a sign of its unit, digits with or without
 // commas between thousands, decimals, and 万 or 億.
-var typedForm = language.Regexp{Text: `^([¥$€£]?) ?(\d+|\d{1,3}(?:,\d{3})+)(\.\d+)?([万億]?) ?(円?)$`}
+var typedForm = language.Regexp{Text: `^([¥$€]?) ?(\d+|\d{1,3}(?:,\d{3})+)(\.\d+)?([万億]?) ?(円?)$`}
 
 var (
-	// unitsOf are the currencies that a sign may stand for beside the code that was chosen.
-	unitsOf = map[string]string{"¥": "JPY CNY", "円": "JPY", "$": "USD AUD CAD HKD MXN NZD SGD TWD", "€": "EUR", "£": "GBP"}
+	// unitOf is the currency for which a sign stands.
+	unitOf  = map[string]string{"¥": "JPY", "円": "JPY", "$": "USD", "€": "EUR"}
 	zerosOf = map[string]string{"万": "0000", "億": "00000000"}
 )
 
-// typedAmount reads an amount of a currency, or any number without one. What it can't read is not Valid, nor is what
-// may be meant otherwise: with the sign of another currency, with more decimals than it has, or with three where it has
-// two, since a point may stand between thousands.
+// typedAmount reads an amount of a currency. What it can't read is not Valid, nor is what may be meant otherwise: with
+// the sign of another currency, or with more decimals than it has, since a point may stand between thousands.
 func typedAmount(text, unit string) rules.Decimal {
 	if text = strings.TrimSpace(legible.Narrow(text)); text == "" {
 		return ""
 	}
 	is := typedForm.Get().FindStringSubmatch(text)
-	most, known := rules.DecimalsOf(unit)
-	if !known {
-		most = rules.MaxDecimals
-	}
-	if is == nil || len(is[3]) > len(".")+most || is[3] != "" && (most == 0 || is[4] != "") ||
-		len(is[3]) == len(".000") && most != 3 {
+	most, _ := rules.DecimalsOf(unit)
+	if is == nil || len(is[3]) > len(".")+most || is[3] != "" && (most == 0 || is[4] != "") {
 		return "?"
 	}
 	for _, sign := range []string{is[1], is[5]} {
-		if sign != "" && !slices.Contains(strings.Fields(unitsOf[sign]), unit) {
+		if sign != "" && unitOf[sign] != unit {
 			return "?"
 		}
 	}
@@ -140,34 +97,20 @@ func shortest(d rules.Decimal) rules.Decimal {
 }
 
 // Steps returns the plan. version is that of the tool. The mark says what the form says, so that no administrator marks
-// the tool: its labels are the kind of matter and the further fields. An amount that nobody typed is unknown. It goes
-// nowhere that a rule could name.
+// the tool: its label is the kind of matter. An amount that nobody typed is unknown.
 func (m *Matter) Steps(locale, version string) []Step {
 	tool, _ := catalog.Named(catalog.Decide)
-	mark := rules.Mark{Version: version, How: rules.HowSum, Pointers: []string{"/amount"},
-		CurrencyAt: "/currency"}
-	if m.Amount == "0" {
-		mark = rules.Mark{Version: version, How: rules.HowNothing}
+	mark := rules.Mark{Version: version, How: rules.HowNothing}
+	if m.Amount != "0" {
+		mark.How, mark.Pointers, mark.CurrencyAt = rules.HowSum, []string{"/amount"}, "/currency"
 	}
 	mark.LabelledBy = []rules.Label{{Name: catalog.MatterLabel, Pointer: "/matter"}}
-	fields := map[string]any{}
-	for _, f := range m.Fields {
-		switch fields[f.Name] = f.Value; {
-		case f.Number:
-			fields[f.Name] = json.Number(f.Value)
-		case f.Several:
-			fields[f.Name] = f.Each()
-		}
-		at := rules.Pointer([]string{"fields", f.Name})
-		mark.LabelledBy = append(mark.LabelledBy, rules.Label{Name: f.Name, Pointer: at})
-	}
 	input, _ := json.Marshal(struct { // texts and valid numbers can always be written
-		Matter   string         `json:"matter"`
-		Title    string         `json:"title"`
-		Fields   map[string]any `json:"fields,omitempty"`
-		Amount   json.Number    `json:"amount,omitempty"`
-		Currency string         `json:"currency,omitempty"`
-	}{m.Kind, m.Title, fields, json.Number(m.Amount), m.Currency})
+		Matter   string      `json:"matter"`
+		Title    string      `json:"title"`
+		Amount   json.Number `json:"amount,omitempty"`
+		Currency string      `json:"currency,omitempty"`
+	}{m.Kind, m.Title, json.Number(m.Amount), m.Currency})
 	name := tool.Title.In(locale)
 	return []Step{{StepID: "step-1", Order: 1, Title: name, Tool: tool.Name, ToolInput: aggregate.JSON(input),
 		Description: name, ExpectedOutput: tool.About.In(locale), Access: tool.Effect, ToolVersion: version, Mark: &mark}}

@@ -81,50 +81,6 @@ func TestAFormIsReadAsPeopleType(t *testing.T) {
 	}
 }
 
-// An amount has as many decimals as its currency, and no sign of another.
-func TestAnAmountIsReadInItsCurrency(t *testing.T) {
-	s := tenancy.Settings{Locale: "ja"}
-	for _, code := range []string{"JPY", "GBP", "AUD", "KWD", "KRW", "CNY"} {
-		s.MatterCurrencies = append(s.MatterCurrencies, tenancy.MatterCurrency{Code: code})
-	}
-	for typed, want := range map[string]rules.Decimal{
-		"GBP £1,200.50": "1200.50", "AUD $5": "5", "KWD 1.250": "1.250", "KRW 5000": "5000", "CNY ¥5.5": "5.5",
-		"GBP $5": "", "GBP 1.250": "", "GBP 1.2345": "", "KWD 1.2345": "", "KRW 5.5": "", "AUD £5": "", "USD 5": "",
-	} {
-		of := pens
-		code, text, _ := strings.Cut(typed, " ")
-		of.Currency, of.Amount = code, rules.Decimal(text)
-		m, wrong := ReadMatter(of, s)
-		expect.That(t, (wrong == nil) == (want != "") && (want == "" || m.Amount == want && m.Currency == code), "%q: %+v, %v",
-			typed, m, wrong)
-	}
-}
-
-// trip is a form's settings with a list and a number, which everybody answers.
-var trip = tenancy.Settings{Locale: "ja", MatterFields: []tenancy.MatterField{
-	{Name: "行先", Values: []string{"市内", "市外"}}, {Name: "日数", Number: true}}}
-
-func TestFurtherFieldsAreAnswered(t *testing.T) {
-	read := func(to, days string) (Matter, []string) {
-		of := pens
-		of.Fields = []MatterValue{{Name: "日数", Value: days, Number: true}, {Name: "行先", Value: to}, {Name: "前の項目", Value: "x"}}
-		return ReadMatter(of, trip)
-	}
-	for typed, want := range map[string]string{"8": "8", "８": "8", "8.50": "8.5", "8.0": "8", "1,000": "1000", "0": "0"} {
-		m, wrong := read("市外", typed)
-		expect.That(t, wrong == nil, "%q: %v", typed, wrong)
-		expect.Same(t, []MatterValue{{Name: "行先", Value: "市外"}, {Name: "日数", Value: want, Number: true}}, m.Fields)
-	}
-	for _, days := range []string{"", "8日", "-1", "08", "8円", "1e3", "8.1234567", "１，２"} {
-		_, wrong := read("市外", days)
-		expect.Same(t, []string{"field:日数"}, wrong)
-	}
-	for _, to := range []string{"", "海外", "市 外"} {
-		_, wrong := read(to, "8")
-		expect.Same(t, []string{"field:行先"}, wrong)
-	}
-}
-
 // callOf is the call of a form as rules read it.
 func callOf(t *testing.T, m Matter) rules.Call {
 	t.Helper()
@@ -132,38 +88,6 @@ func callOf(t *testing.T, m Matter) rules.Call {
 	expect.NoError(t, checkSteps([]Step{s}))
 	expect.That(t, s.Marked() != nil, "%v", s.Mark.Problems())
 	return tenancy.Unsaved("t", s.Tool).Call(s.ToolVersion, s.Access, s.ToolInput, s.Mark)
-}
-
-// Of a field that takes several values, those of the settings are kept, each once and in their order, however they
-// come.
-func TestAFieldMayTakeSeveralValues(t *testing.T) {
-	s := tenancy.Settings{Locale: "ja", MatterFields: []tenancy.MatterField{
-		{Name: "関係部", Values: []string{"総務部", "経理部", "営業部"}, Several: true}}}
-	for typed, want := range map[string]string{"経理部": "経理部", "営業部、総務部": "総務部、営業部", "総務部,総務部": "総務部",
-		"": "", "、": "", "総務部、法務部": "", "総務": ""} {
-		of := pens
-		of.Fields = []MatterValue{{Name: "関係部", Value: typed}}
-		m, wrong := ReadMatter(of, s)
-		if want == "" {
-			expect.Same(t, []string{"field:関係部"}, wrong)
-			continue
-		}
-		expect.That(t, wrong == nil, "%q: %v", typed, wrong)
-		expect.Same(t, []MatterValue{{Name: "関係部", Value: want, Several: true}}, m.Fields)
-		expect.Same(t, map[string][]string{"区分": {"支出"}, "関係部": strings.Split(want, "、")}, callOf(t, m).Labels)
-	}
-}
-
-// Rules tell forms apart by the matter and by each further field, whatever it is called, and none changes the amount.
-func TestRulesReadAFormsLabels(t *testing.T) {
-	m := pens
-	m.Fields = []MatterValue{{Name: "通貨の種類", Value: "米ドル"}, {Name: "a/b~c 千円", Value: "1 million yen"}, {Name: "currency unit", Value: "8.5", Number: true}}
-	c := callOf(t, m)
-	expect.Same(t, map[string][]string{"区分": {"支出"}, "通貨の種類": {"米ドル"}, "a/b~c 千円": {"1 million yen"},
-		"currency unit": {"8.5"}}, c.Labels)
-	expect.Is(t, c.Amount, rules.Amount{Value: "1200000", Currency: "JPY"})
-	m.Kind = "ドル建て"
-	expect.Is(t, callOf(t, m).Amount, rules.Amount{Value: "1200000", Currency: "JPY"})
 }
 
 // Rules see the tool, the amount and the matter of the plan as of any other.
@@ -177,8 +101,9 @@ func TestRulesReadAForm(t *testing.T) {
 	expect.Is(t, of(free).Amount, rules.Nothing())
 	free.Amount = "" // nobody knows it, which is not that there is none
 	expect.Is(t, of(free).Amount, rules.Unknown(rules.WhyMissing))
+	expect.Same(t, map[string][]string{"区分": {"支出"}}, c.Labels)
 	dollars := pens
-	dollars.Currency, dollars.Title = "USD", "円"
+	dollars.Currency, dollars.Title, dollars.Kind = "USD", "円", "円建て"
 	expect.Is(t, of(dollars).Amount, rules.Amount{Value: "1200000", Currency: "USD"})
 }
 

@@ -118,12 +118,9 @@ var limits = sync.OnceValue(func() map[Rule]string {
 		RuleParty:       "must not be asked for the administrator's own request",
 		RulePrice:       "must be US dollars for a million tokens, from 0 to 999.999999 with at most 6 decimals, such as 0.25",
 		RuleMatter:      fmt.Sprintf("must have 1 to %d characters on one line", MaxMatterName),
-		RuleMatterTaken: "must be no other one's, nor one of the form's own fields'",
-		RuleMatterValues: fmt.Sprintf("must have 1 to %d values of 1 to %d characters that nobody confuses, without commas, "+
-			"or none of a number", MaxMatterValues, MaxMatterValue),
-		RuleCurrency: "must be a code of ISO 4217 such as GBP, once",
-		RuleDate:     "must be a day such as 2026-11-20",
-		RuleClock:    "must be a time of the day such as 09:30, or empty",
+		RuleMatterTaken: "must be no other one's",
+		RuleDate:        "must be a day such as 2026-11-20",
+		RuleClock:       "must be a time of the day such as 09:30, or empty",
 	}
 })
 
@@ -195,8 +192,6 @@ func (s Settings) Problems() (all []Problem) {
 	all = append(all, serverProblems(s.MCPServers)...)
 	all = append(all, priceProblems(s.Prices)...)
 	all = append(all, matterProblems(s.Matters)...)
-	all = append(all, fieldProblems(s.MatterFields)...)
-	all = append(all, currencyProblems(s.MatterCurrencies)...)
 	all = append(all, s.DraftContest.problems()...)
 	return append(all, s.agentProblems()...)
 }

@@ -48,14 +48,11 @@ type Settings struct {
 	ApprovalCopies       string `json:"approval_copies"`   // who else gets a gate's card: CopiesListed or CopiesNone
 	MaxVersions          int    `json:"max_versions"`
 	// Matters are the kinds of matters on which a form asks for a decision; empty: see MatterNames.
-	Matters      []MatterKind  `json:"matters"`
-	MatterFields []MatterField `json:"matter_fields"` // that the form has besides
-	// MatterCurrencies are the units of the form's amount; empty: see Currencies.
-	MatterCurrencies []MatterCurrency `json:"matter_currencies"`
-	Locale           string           `json:"locale"`
-	Executor         string           `json:"executor"`
-	MaxCostUSD       float64          `json:"max_cost_usd"`     // per task; 0: no limit, as in the next two
-	MaxCostDayUSD    float64          `json:"max_cost_day_usd"` // all tasks of one day, UTC
+	Matters       []MatterKind `json:"matters"`
+	Locale        string       `json:"locale"`
+	Executor      string       `json:"executor"`
+	MaxCostUSD    float64      `json:"max_cost_usd"`     // per task; 0: no limit, as in the next two
+	MaxCostDayUSD float64      `json:"max_cost_day_usd"` // all tasks of one day, UTC
 	// Prices are the workspace's own prices of models; calls are charged by OwnPrices.
 	Prices []ModelPrice `json:"prices"`
 	// MaxOpenTasks and MaxTasksPerHour (UTC) bound what one person asks for; 0: no limit.

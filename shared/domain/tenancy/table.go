@@ -63,23 +63,6 @@ var Sections = []Section{
 				About: "What people choose from in the form “Ask for a decision”. Rules tell them apart by the kind “区分”. " +
 					"If empty: Spending, Contract, People, Regulation, Other.",
 				Hint: "One a line, of 1–40 characters. To remove one, delete its line."})},
-		{Name: "matter_fields", Kind: KindRows, Max: MaxMatterFields, Says: language.InEach(
-			Words{Label: "決裁のその他の項目", About: "「決裁を求める」フォームで、区分のほかに必ず答えてもらう項目です (3 つまで)。回覧ルールでは、項目の名前を種別に、答えを値に書きます。答えは承認する人にも表示します。",
-				Hint: "名前は 1〜40 文字。値は 60 文字まで、50 個まで (Slack の一覧に収まる数) で、「、」か「,」で区切ります。数なら値は空にします。" +
-					"どの決裁でも答えるので、要らない場合の値 (例: なし) も加えてください。行を空にすると、その項目を削除します。"},
-			Words{Label: "Further fields for decisions",
-				About: "What everybody answers in the form “Ask for a decision” besides the matter (at most 3). Rules use the " +
-					"field’s name as a kind, and the answer as its value. Approvers see the answers, too.",
-				Hint: "Names have 1–40 characters. Up to 50 values (what fits Slack’s list) of 60 characters, with commas " +
-					"between. A number has no values. Every decision answers, so add a value for none. To remove a field, empty " +
-					"its row."})},
-		{Name: "matter_currencies", Kind: KindRows, Max: MaxMatterCurrencies, Says: language.InEach(
-			Words{Label: "決裁の通貨", About: "「決裁を求める」フォームで、金額の通貨として選べるものです。最初のものが選ばれています。空なら、JPY、USD、EUR です。",
-				Hint: "1 行に 1 つ、ISO 4217 の 3 文字の通貨コード (例: GBP)。補助単位より細かい金額は入力できません。行を消すと、その通貨を削除します。"},
-			Words{Label: "Currencies of decisions", About: "What people choose as the currency of an amount in the form “Ask for " +
-				"a decision”, the usual one first. If empty: JPY, USD, EUR.",
-				Hint: "Codes of ISO 4217, such as GBP, one a line. Nothing smaller than the currency’s minor unit can be typed. " +
-					"To remove one, delete its line."})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
 			Words{Label: "バージョンの上限", About: "作り直しも数えます。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
 			Words{Label: "Maximum versions", About: "Counts redrafts, for example after a rejection. The request then ends.",

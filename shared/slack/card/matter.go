@@ -90,23 +90,15 @@ func (d drawing) asksAnew() []slack.BlockElement {
 // matter are the fields of the form, with what was typed in them before. What the settings offer no more is chosen
 // anew.
 func (w *askWords) matter(s tenancy.Settings, was task.Matter) []slack.Block {
-	itself := func(value string) string { return value }
-	listed := func(is, values []string, called func(string) string) (options, initial []*slack.OptionBlockObject) {
+	choice := func(field, is string, values []string, called map[string]string) *slack.InputBlock {
+		e := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, MatterInput)
 		for _, v := range values {
-			option := slack.NewOptionBlockObject(v, label(called(v)), nil)
-			if options = append(options, option); slices.Contains(is, v) {
-				initial = append(initial, option)
+			option := slack.NewOptionBlockObject(v, label(cmp.Or(called[v], v)), nil)
+			if e.Options = append(e.Options, option); v == is {
+				e.InitialOption = option
 			}
 		}
-		return options, initial
-	}
-	choice := func(field, name, is string, values []string, called func(string) string) *slack.InputBlock {
-		options, initial := listed([]string{is}, values, called)
-		e := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, MatterInput, options...)
-		if initial != nil {
-			e.InitialOption = initial[0]
-		}
-		return slack.NewInputBlock(field, label(name), nil, e)
+		return slack.NewInputBlock(field, label(w.Matter[field]), nil, e)
 	}
 	text := func(field, is string, most int) *slack.InputBlock {
 		return slack.NewInputBlock(field, label(w.Matter[field]), nil, &slack.PlainTextInputBlockElement{
@@ -115,28 +107,10 @@ func (w *askWords) matter(s tenancy.Settings, was task.Matter) []slack.Block {
 	}
 	amount := text(MatterAmount, string(was.Amount), 0)
 	amount.Optional, amount.Hint = true, label(w.MatterAmountHint)
-	blocks := []slack.Block{choice(MatterKind, w.Matter[MatterKind], was.Kind, s.MatterNames(), itself)}
-	for _, f := range s.MatterFields {
-		if f.Number {
-			e := slack.NewNumberInputBlockElement(nil, MatterInput, true)
-			e.InitialValue = was.At(f.Name)
-			blocks = append(blocks, slack.NewInputBlock(f.Key(), label(f.Name), nil, e))
-			continue
-		}
-		is := was.At(f.Name)
-		if f.Several {
-			options, initial := listed(task.MatterValue{Value: is}.Each(), f.Values, itself)
-			e := slack.NewOptionsMultiSelectBlockElement(slack.MultiOptTypeStatic, nil, MatterInput, options...)
-			e.InitialOptions = initial
-			blocks = append(blocks, slack.NewInputBlock(f.Key(), label(f.Name), label(w.MatterSeveral), e))
-			continue
-		}
-		blocks = append(blocks, choice(f.Key(), f.Name, is, f.Values, itself))
-	}
-	return append(blocks, text(MatterTitle, was.Title, task.MaxMatterTitle), amount,
-		choice(MatterCurrency, w.Matter[MatterCurrency], cmp.Or(was.Currency, s.Currencies()[0]), s.Currencies(),
-			func(code string) string { return cmp.Or(w.Currencies[code], code) }),
-		text(MatterDescription, was.Description, task.MaxMatterDescription))
+	return []slack.Block{choice(MatterKind, was.Kind, s.MatterNames(), nil),
+		text(MatterTitle, was.Title, task.MaxMatterTitle), amount,
+		choice(MatterCurrency, cmp.Or(was.Currency, task.MatterCurrencies[0]), task.MatterCurrencies, w.Currencies),
+		text(MatterDescription, was.Description, task.MaxMatterDescription)}
 }
 
 // files is the field for files, which Slack takes by their endings.
@@ -199,65 +173,38 @@ func MatterFilesFault(locale string, files []aggregate.SharedFile, together int6
 	return strings.TrimSpace(fill(w.MatterFilesFault, "name", name, "hint", w.filesHint(together)))
 }
 
-// TypedMatter is the form of some settings as it was typed. value returns what a field holds.
-func TypedMatter(s tenancy.Settings, value func(field string) string) task.Matter {
-	m := task.Matter{Kind: value(MatterKind), Title: value(MatterTitle), Amount: rules.Decimal(value(MatterAmount)),
-		Currency: value(MatterCurrency), Description: value(MatterDescription)}
-	for _, f := range s.MatterFields {
-		m.Fields = append(m.Fields, task.MatterValue{Name: f.Name, Value: value(f.Key()), Number: f.Number,
-			Several: f.Several})
-	}
-	return m
-}
-
-// ReadMatter reads the form. The faults say by field what is wrong, in words.
+// ReadMatter reads the form of some settings as it was typed. value returns what a field holds. The faults say by field
+// what is wrong, in words.
 func ReadMatter(locale string, s tenancy.Settings, value func(field string) string) (m task.Matter,
 	faults map[string]string) {
-	m, wrong := task.ReadMatter(TypedMatter(s, value), s)
-	more := map[string]tenancy.MatterField{}
-	for _, f := range s.MatterFields {
-		more[f.Key()] = f
-	}
+	m, wrong := task.ReadMatter(task.Matter{Kind: value(MatterKind), Title: value(MatterTitle),
+		Amount: rules.Decimal(value(MatterAmount)), Currency: value(MatterCurrency),
+		Description: value(MatterDescription)}, s)
 	for _, field := range wrong {
 		if faults == nil {
 			faults = map[string]string{}
 		}
 		most := map[string]int{MatterTitle: task.MaxMatterTitle, MatterDescription: task.MaxMatterDescription}[field]
 		why := field
-		f, is := more[field]
-		if is {
-			why = map[bool]string{true: "number", false: "choice"}[f.Number]
-		}
 		if field == MatterDescription && strings.TrimSpace(value(field)) == "" {
 			why = "empty"
 		}
-		faults[field] = fill(askWordsOf.In(locale).MatterFaults[why], "name", f.Name, "max", most,
-			"digits", rules.MaxDigits, "decimals", rules.MaxDecimals, "people", task.MaxMentioned, "currencies", strings.Join(s.Currencies(), ", "))
+		faults[field] = fill(askWordsOf.In(locale).MatterFaults[why], "max", most, "digits", rules.MaxDigits,
+			"people", task.MaxMentioned, "currencies", strings.Join(task.MatterCurrencies, ", "))
 	}
 	return m, faults
 }
 
-// MatterLabels returns what the fields of the form are called, and its units of an amount.
-func MatterLabels(locale string) (fields, currencies map[string]string) {
-	w := askWordsOf.In(locale)
-	return w.Matter, w.Currencies
-}
+// MatterLabels returns what the fields of the form are called.
+func MatterLabels(locale string) map[string]string { return askWordsOf.In(locale).Matter }
 
 // MatterText is the form as the text of a request, in the language in which it is written, if that shows.
 func MatterText(otherwise string, m task.Matter) string {
 	w := askWordsOf.In(language.Detect(m.Title+"\n"+m.Description, otherwise))
 	lines := []string{w.MatterAsked}
-	said := [][2]string{{w.Matter[MatterKind], m.Kind}}
-	for _, f := range m.Fields {
-		said = append(said, [2]string{f.Name, f.Value})
+	amount := explain.Money(w.Locale, rules.Amount{Value: m.Amount, Currency: m.Currency})
+	for _, of := range [][2]string{{MatterKind, m.Kind}, {MatterTitle, m.Title}, {MatterAmount, amount}} {
+		lines = append(lines, fill(w.MatterLine, "name", w.Matter[of[0]], "value", of[1]))
 	}
-	for _, of := range append(said, [2]string{w.Matter[MatterTitle], m.Title},
-		[2]string{w.Matter[MatterAmount], money(w.Locale, m)}) {
-		lines = append(lines, fill(w.MatterLine, "name", of[0], "value", of[1]))
-	}
-	return strings.Join(slices.Concat(lines, []string{"", m.Description}), "\n")
-}
-
-func money(locale string, m task.Matter) string {
-	return explain.Money(locale, rules.Amount{Value: m.Amount, Currency: m.Currency})
+	return strings.Join(append(lines, "", m.Description), "\n")
 }

@@ -18,8 +18,7 @@ import (
 	"ringi/shared/slack/card/cardtest"
 )
 
-var laptops = task.Matter{Kind: "支出", Fields: []task.MatterValue{{Name: "部門", Value: "本社、工場", Several: true}, {Name: "台数", Value: "10",
-	Number: true}}, Title: "ノートパソコン 10 台の購入", Amount: "1200000", Currency: "JPY",
+var laptops = task.Matter{Kind: "支出", Title: "ノートパソコン 10 台の購入", Amount: "1200000", Currency: "JPY",
 	Description: "入れ替えの時期のため。\n*見積もり*は 2 社から。"}
 
 // byForm makes the request one for a decision, of which the steps wait for approval.
@@ -224,13 +223,11 @@ func TestTheFormOfADecisionIsReadByItsFields(t *testing.T) {
 			return typed[of]
 		})
 	}
-	of.MatterFields = []tenancy.MatterField{{Name: "部門", Values: []string{"本社", "支社"}}, {Name: "台数", Number: true}}
-	typed["field:部門"], typed["field:台数"] = "支社", "10"
 	m, faults := read("", "")
-	expect.Has(t, card.MatterText("ja", m), "区分: 支出\n部門: 支社\n台数: 10\n件名: 題\n")
+	expect.Has(t, card.MatterText("ja", m), "区分: 支出\n件名: 題\n")
 	expect.That(t, faults == nil && m.Amount == "1000000", "%+v, %v", m, faults)
 	for field, names := range map[string]string{"matter": "区分", "title": "150", "amount": "15 桁", "currency": "JPY",
-		"description": "内容と理由", "field:部門": "部門を一覧から", "field:台数": "台数は 0 以上"} {
+		"description": "内容と理由"} {
 		_, faults = read(field, map[bool]string{true: "-1"}[field == "amount"])
 		expect.That(t, len(faults) == 1 && strings.Contains(faults[field], names) &&
 			!strings.ContainsAny(faults[field], "{}"), "%s: %v", field, faults)
@@ -240,8 +237,7 @@ func TestTheFormOfADecisionIsReadByItsFields(t *testing.T) {
 }
 
 // tablets is what laptops became after they were given back.
-var tablets = task.Matter{Kind: "契約", Fields: []task.MatterValue{{Name: "部門", Value: "本社"}, {Name: "台数", Value: "8",
-	Number: true}}, Title: "タブレット 8 台の契約", Amount: "900000", Currency: "JPY",
+var tablets = task.Matter{Kind: "契約", Title: "タブレット 8 台の契約", Amount: "900000", Currency: "JPY",
 	Description: "入れ替えの時期のため。\n見積もりは 3 社から。"}
 
 // refill fills the form that was given back in again; refilled brings it to people.
@@ -297,8 +293,6 @@ func TestAReturnedFormIsItsAskersTurn(t *testing.T) {
 func TestAReturnedFormHasWhatWasTyped(t *testing.T) {
 	s := byForm(received(t)).giveBack()
 	set := defaults
-	set.MatterFields = []tenancy.MatterField{{Name: "部門", Values: []string{"本社", "工場", "支社"}, Several: true},
-		{Name: "台数", Number: true}}
 	of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Hash: "hash"}
 	view := func() string {
 		v := card.RefillModal(s.Aggregate, of, "ja", set)
@@ -308,16 +302,14 @@ func TestAReturnedFormHasWhatWasTyped(t *testing.T) {
 	chosen := func(value string) string { return `"initial_option":{"text":{"type":"plain_text","text":"` + value }
 	said := view()
 	for _, want := range []string{`"initial_value":"ノートパソコン 10 台の購入"`, `"initial_value":"1200000"`,
-		`"initial_value":"10"`, `見積もり*は 2 社から`, chosen("支出"), chosen("円"),
-		`"initial_options":[{"text":{"type":"plain_text","text":"本社"},"value":"本社"},{"text":{"type":"plain_text","text":"工場"`,
+		`見積もり*は 2 社から`, chosen("支出"), chosen("円"),
 		"宛先を経理に直してください",
 		"番号は変わりません", "file_input"} {
 		expect.Has(t, said, want)
 	}
 	expect.That(t, !strings.Contains(said, card.RequestAt) && !strings.Contains(said, card.MatterKept), "%s", said)
-	set.Matters, set.MatterFields[0].Values = []tenancy.MatterKind{{Name: "規程"}}, []string{"支社"}
-	set.MatterCurrencies = []tenancy.MatterCurrency{{Code: "USD"}}
-	expect.That(t, !strings.Contains(view(), "initial_option"), "another value is chosen in place of what was: %s", view())
+	set.Matters = []tenancy.MatterKind{{Name: "規程"}}
+	expect.Is(t, strings.Count(view(), "initial_option"), 1, "another value is chosen in place of what was: %s", view())
 }
 
 // Who stamps the form that was filled in again reads it whole, what changed, who had returned it and why; the version

@@ -138,10 +138,10 @@ type askWords struct {
 	Notes                                                                                   map[AskNote]string
 
 	// The form for a decision.
-	MatterTitle, MatterAmountHint, MatterSeveral, MatterAsked, MatterLine, HomeMatter string
-	MatterFilesHint, MatterFilesFault, MatterAttached, MatterKept, MatterKeptHint     string
-	MatterAnew, MatterAnewFiles, MatterBefore                                         string
-	Matter, MatterFaults, Currencies                                                  map[string]string // by field, and by code
+	MatterTitle, MatterAmountHint, MatterAsked, MatterLine, HomeMatter            string
+	MatterFilesHint, MatterFilesFault, MatterAttached, MatterKept, MatterKeptHint string
+	MatterAnew, MatterAnewFiles, MatterBefore                                     string
+	Matter, MatterFaults, Currencies                                              map[string]string // by field, and by code
 
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
 	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, Open, OpenCard         string
