@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,11 +26,10 @@ import (
 type Contests interface {
 	KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error)
 	Summary(ctx context.Context, tenant, execution string) (store.ExecutionSummary, error)
-	Load(ctx context.Context, ref aggregate.Ref) (*contest.Aggregate, error)
-	Config(ctx context.Context, a *contest.Aggregate) (json.RawMessage, error)
 }
 
-// contest leaves the draft to a contest if the settings want one. When the contest has a best submission, it opens the
+// contest leaves the first draft to a contest if the settings want one; what is drafted after a rejection, the settings'
+// model drafts. When the contest has a best submission, it opens the
 // version's gate with it. done is false if the settings' model must draft instead: no contest is wanted, or no team has
 // a submission that people could approve. after is the task as it is then.
 func (h *Handler) contest(ctx context.Context, in pipeline.Input, a *task.Aggregate) (
@@ -47,14 +45,14 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input, a *task.Aggreg
 	case p.Contest.Over():
 		next, done, err = h.submitted(ctx, in, a, s)
 		return a, next, done, err
-	case !s.DraftContest.Enabled, a.Refilled() != nil:
+	case !s.DraftContest.Enabled, p.Version > 1:
 		return a, next, false, nil
 	}
 	budget, err := h.budget(ctx, a, s)
 	if err != nil || budget == 0 {
 		return a, next, false, err
 	}
-	asked, order, wrong, err := h.order(ctx, a, s, budget)
+	order, wrong, err := h.order(ctx, a, s, budget)
 	if err == nil && wrong != nil {
 		a, err = h.skip(ctx, in, s, wrong)
 		return a, next, false, err
@@ -66,9 +64,9 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input, a *task.Aggreg
 	if err != nil {
 		return a, next, false, fmt.Errorf("write the order of a contest: %w", err)
 	}
-	asked.ExecutionID, asked.Order, asked.Budget = order.Execution, aggregate.JSON(text), order.Budget
-	asked.Until = h.Now().Add(time.Duration(order.TimeoutSeconds) * time.Second).UTC()
-	asked.MostOfDay = s.MaxCostDay()
+	asked := task.Contest{ExecutionID: order.Execution, File: s.DraftContest.File, Order: aggregate.JSON(text),
+		Budget: budget, MostOfDay: s.MaxCostDay(),
+		Until: h.Now().Add(time.Duration(order.TimeoutSeconds) * time.Second).UTC()}
 	a, err = h.Store.Decide(ctx, in.Ref(), in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.AskContest(in.Run, asked, h.Now())
 	}))
@@ -129,75 +127,6 @@ type notForTeams string
 
 func (e notForTeams) Error() string { return "not for teams: " + string(e) }
 
-// teams returns the teams that draft the version, with their configuration. wrong says why the contest's files can't be
-// used.
-func (h *Handler) teams(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (
-	asked task.Contest, config teamconfig.Contest, teams []teamconfig.Team, wrong, err error) {
-	was, config, i, err := h.rejected(ctx, a, s)
-	switch {
-	case err != nil:
-		return asked, config, nil, nil, err
-	case i >= 0:
-		asked.File, asked.Team = was.Contest.File, was.Entry.TeamName
-		return asked, config, config.Teams[i : i+1], nil, nil
-	}
-	asked.File = s.DraftContest.File
-	config, wrong = h.config(ctx, s)
-	if errors.Is(wrong, explain.ErrUnavailable) {
-		return asked, config, nil, nil, fmt.Errorf("read the files of a contest: %w", wrong)
-	}
-	return asked, config, config.Teams, wrong, nil
-}
-
-// rejected returns the rejected version that the version takes the place of, the configuration of the contest that
-// drafted it, and the index of the team whose draft it was. The index is -1 if that team doesn't make it anew, or could
-// not because its models can't be called any more, its contest's file is no longer shared with the tenant, or its
-// configuration can't be read.
-func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (
-	was *task.Prompt, c teamconfig.Contest, i int, err error) {
-	if s.DraftContest.Rejected == tenancy.RejectedToAll || len(a.Prompts) < 2 {
-		return nil, c, -1, nil
-	}
-	was = a.Prompts[len(a.Prompts)-2]
-	if was.Entry == nil || was.Contest == nil || was.Status != aggregate.Rejected {
-		return nil, c, -1, nil
-	}
-	k, err := h.Contests.Load(ctx, contest.Ref(a.Head.TenantID, was.Contest.ExecutionID))
-	var text json.RawMessage
-	if err == nil {
-		text, err = h.Contests.Config(ctx, k)
-	}
-	switch {
-	case errors.Is(err, aggregate.ErrNotFound):
-		return nil, c, -1, nil
-	case err != nil:
-		return nil, c, -1, fmt.Errorf("read the teams of an earlier contest: %w", err)
-	}
-	if err := json.Unmarshal(text, &c); err != nil {
-		return nil, c, -1, fmt.Errorf("read the teams of an earlier contest: %w", err)
-	}
-	i = slices.IndexFunc(c.Teams, func(t teamconfig.Team) bool { return t.TeamID == was.Entry.TeamID })
-	if i < 0 {
-		return was, c, i, nil
-	}
-	all := c.Teams
-	c.Teams, c.Named = all[i:i+1], nil
-	for _, name := range c.Models() {
-		c.Named = append(c.Named, teamconfig.Named{File: was.Contest.File, Model: name, Set: true})
-	}
-	c, unopened, err := h.opened(ctx, c, s)
-	c.Teams = all
-	switch {
-	case err != nil:
-		return nil, c, -1, err
-	case len(unopened) > 0:
-		slog.WarnContext(ctx, "a team's models are gone", "tenant", a.Head.TenantID, "task_id", a.Head.TaskID,
-			"why", unopened[0].String())
-		return was, c, -1, nil
-	}
-	return was, c, i, nil
-}
-
 // opened gives a contest the limit and the prices of the settings, and returns findings about models of its teams that
 // can't be called.
 func (h *Handler) opened(ctx context.Context, c teamconfig.Contest, s tenancy.Settings) (
@@ -208,18 +137,20 @@ func (h *Handler) opened(ctx context.Context, c teamconfig.Contest, s tenancy.Se
 	return c, found, err
 }
 
-// order returns the order for the version's contest, and what the version records of it. wrong is a notForTeams, or
-// says why the contest's files can't be used. A team that makes its draft anew has its part of the budget.
-func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings,
-	budget aggregate.MicroUSD) (asked task.Contest, o contest.Order, wrong, err error) {
-	asked, config, teams, wrong, err := h.teams(ctx, a, s)
-	if err != nil || wrong != nil {
-		return asked, o, wrong, err
+// order returns the order for the version's contest. wrong is a notForTeams, or says why the contest's files can't be
+// used.
+func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings, budget aggregate.MicroUSD) (
+	o contest.Order, wrong, err error) {
+	config, wrong := h.config(ctx, s)
+	switch {
+	case errors.Is(wrong, explain.ErrUnavailable):
+		return o, nil, fmt.Errorf("read the files of a contest: %w", wrong)
+	case wrong != nil:
+		return o, wrong, nil
 	}
-	budget = budget * aggregate.MicroUSD(len(teams)) / aggregate.MicroUSD(max(1, len(config.Teams)))
 	bounds, err := h.bounds(ctx, a.Head.TenantID)
 	if err != nil {
-		return asked, o, nil, err
+		return o, nil, err
 	}
 	ref := a.Ref()
 	o = contest.Order{
@@ -229,24 +160,24 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 		TimeoutSeconds: s.DraftContest.Seconds,
 		Budget:         budget, By: aggregate.System(), For: &ref, ForRow: a.Prompt().Key(),
 	}
-	for _, t := range teams {
+	for _, t := range config.Teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})
 	}
 	input, err := h.input(ctx, s, a, bounds)
 	if err != nil {
-		return asked, o, nil, err
+		return o, nil, err
 	}
 	if o.Prompt, err = model.Contested(input); err != nil {
-		return asked, o, nil, err
+		return o, nil, err
 	}
 	switch {
 	case len(o.Prompt) > contest.MaxPrompt:
-		return asked, o, notForTeams(task.ContestTooLong), nil
+		return o, notForTeams(task.ContestTooLong), nil
 	case budget < aggregate.MicroUSD(len(o.Teams)):
-		return asked, o, notForTeams(task.ContestNoBudget), nil
+		return o, notForTeams(task.ContestNoBudget), nil
 	}
 	if _, err := contest.Begin(o, h.Now()); err != nil {
-		return asked, o, err, nil
+		return o, err, nil
 	}
 	text, err := json.Marshal(config)
 	if err == nil {
@@ -255,7 +186,7 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	if err != nil {
 		err = fmt.Errorf("keep the teams of a contest: %w", err)
 	}
-	return asked, o, nil, err
+	return o, nil, err
 }
 
 // mostWrong is how many mistakes of a contest's files are named.

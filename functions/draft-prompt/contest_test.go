@@ -210,44 +210,6 @@ func TestTheBestSubmissionThatACardCanShowIsThePolicy(t *testing.T) {
 	}
 }
 
-// The contest of which somebody takes the best draft so far ends with the teams' rounds until then.
-func TestTheBestSoFarIsThePolicyThatPeopleAreAsked(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
-	w.Extracted()
-	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
-	h, all := contested(w)
-	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitContest)
-	o := ordered(t, w.Load().Prompt())
-	expect.NoError(t, all.Begin(t.Context(), o))
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.Effects(w.Now()).Make[0].Made(a) })
-	a := expect.Value(all.Load(t.Context(), contest.Ref(o.Tenant, o.Execution)))(t)
-	scored := func() bool { return expect.Value(all.Scored(t.Context(), o.Tenant, o.Execution))(t) }
-	expect.That(t, !scored(), "something is scored before a team entered")
-	for i, score := range []float64{0.5, 0.7} { // the third team is still in its first round
-		team := expect.Value(all.Enter(t.Context(), a, i+1))(t).Ref()
-		expect.That(t, scored() == (i > 0), "scored is wrong before round %d", i+1)
-		expect.Value(all.SaveRound(t.Context(), team, storetest.Round(o.Execution, o.Teams[i], 1, "案 "+o.Teams[i].TeamID,
-			score, w.Now())))(t)
-	}
-	expect.That(t, scored(), "nothing is scored")
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.TakeBest(a.Prompt().ID, true, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-	})
-	for _, tell := range w.Load().Effects(w.Now()).Tell {
-		expect.Value(all.KindStore.Decide(t.Context(), tell.Ref, func(a *contest.Aggregate) (aggregate.Change,
-			error) {
-			return tell.Decide(a)
-		}))(t)
-	}
-	settled := expect.Value(all.Settle(t.Context(), a.Ref(), a.Head.Run))(t)
-	expect.Is(t, settled.Contest.Status, contest.Cancelled)
-	outcome, _ := settled.Outcome()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ContestEnded(o.ForRow, outcome, w.Now()) })
-	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
-	p := w.Load().Prompt()
-	expect.That(t, p.Entry != nil && p.Entry.TeamID == o.Teams[1].TeamID && p.Content == "案 "+o.Teams[1].TeamID, "%+v", p)
-}
-
 // Nobody waits for a file: the policy is drafted without a contest, its card says why, and an alarm rings.
 func TestAContestsFileThatCantBeUsedParksNothing(t *testing.T) {
 	server := pipelinetest.Start(t)

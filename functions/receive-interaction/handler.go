@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -82,8 +81,6 @@ type Handler struct {
 	Contests Contests
 	Edge     inbound.Edge
 	Now      func() time.Time
-
-	early atomic.Pointer[early] // the last that this instance noted
 }
 
 // click is one act of one person: what they clicked, and where.
@@ -232,7 +229,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 			return inbound.OK(), nil
 		}
 	}
-	if press := map[string]func(context.Context, click){card.OthersAction: h.others, card.TakeBest: h.takeBest,
+	if press := map[string]func(context.Context, click){card.OthersAction: h.others,
 		card.MatterAnew: h.openMatterAnew, card.Withdraw: h.askWithdraw}[a.ActionID]; press != nil {
 		press(ctx, c)
 		return inbound.OK(), nil

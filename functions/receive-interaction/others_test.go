@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -29,13 +28,6 @@ func (s submitted) Submission(_ context.Context, _, _, team, hash string) (conte
 	return contest.RoundResult{}, aggregate.ErrNotFound
 }
 
-func (s submitted) Scored(context.Context, string, string) (bool, error) {
-	if s == nil {
-		return false, errors.New("the table does not answer")
-	}
-	return len(s) > 0, nil
-}
-
 var drafts = submitted{"a": "慎重に確かめます", "b": "今日から始めます", "c": "一人で進めます"}
 
 func TestOtherDrafts(t *testing.T) {
@@ -46,8 +38,6 @@ func TestOtherDrafts(t *testing.T) {
 		"who may not decide may read":     testDraftsForReading,
 		"another text than what was read": testDraftThatWasNotRead,
 		"which nobody could approve then": testDraftOfTheOnlyApprover,
-		"the best so far is taken":        testTakeBest,
-		"nothing is scored yet":           testTakeNothing,
 	})
 }
 
@@ -77,43 +67,6 @@ func (w *world) contested() *task.Prompt {
 		w.Decide(step)
 	}
 	return w.Load().Prompt()
-}
-
-// contesting leaves the policy to a contest that was made.
-func (w *world) contesting() *task.Prompt {
-	w.T.Helper()
-	w.Extracted()
-	w.h.Contests = drafts
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.AskContest(a.Head.Run, task.Contest{ExecutionID: "execution", Until: w.Now().Add(time.Minute)}, w.Now())
-	})
-	return w.Load().Prompt()
-}
-
-func testTakeBest(t *testing.T, w *world) {
-	p := w.contesting()
-	w.told(w.post(w.click(webapi.Guest, card.TakeBest, p.ID)), webapi.Guest, "ゲスト")
-	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "a guest took it")
-	for range 2 {
-		w.quiet(w.post(w.click(webapi.Suzuki, card.TakeBest, p.ID)), webapi.Suzuki)
-	}
-	x := w.Load().Prompt().Contest
-	expect.That(t, x.TakenAt != nil && x.TakenBy == webapi.Suzuki, "%+v", x)
-	w.told(w.post(w.click(webapi.Tanaka, card.TakeBest, p.ID)), webapi.Tanaka, "<@"+webapi.Suzuki+"> が、ここまでの最良の案で")
-}
-
-func testTakeNothing(t *testing.T, w *world) {
-	p := w.contesting()
-	w.h.Contests = submitted{}
-	w.told(w.post(w.click(webapi.Suzuki, card.TakeBest, p.ID)), webapi.Suzuki, "採点の済んだ案がまだあり")
-	w.quiet(w.post(w.click(webapi.Suzuki, card.TakeBest, p.ID)), webapi.Suzuki) // the note still stands there
-	w.told(w.post(w.click(webapi.Tanaka, card.TakeBest, p.ID)), webapi.Tanaka, "採点の済んだ案がまだあり")
-	w.Later(time.Minute)
-	w.told(w.post(w.click(webapi.Tanaka, card.TakeBest, p.ID)), webapi.Tanaka, "採点の済んだ案がまだあり")
-	w.h.Contests = submitted(nil) // can't be read
-	w.told(w.post(w.click(webapi.Suzuki, card.TakeBest, p.ID)), webapi.Suzuki, "保存できませんでした")
-	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "it is taken")
 }
 
 // waits checks that only the version of team a waits.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
-	"time"
 
 	"github.com/slack-go/slack"
 
@@ -144,7 +143,6 @@ func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response,
 
 type Contests interface {
 	Submission(ctx context.Context, tenant, execution, team, hash string) (contest.RoundResult, error)
-	Scored(ctx context.Context, tenant, execution string) (bool, error)
 }
 
 // others opens the dialog with the other teams' drafts. Members of the workspace who may not decide may read them.
@@ -226,35 +224,4 @@ func (h *Handler) read(ctx context.Context, ref aggregate.Ref, o card.OtherDraft
 		}
 	}
 	return text, aggregate.ErrNotFound
-}
-
-// takeBest ends the contest that drafts a policy with its best draft so far.
-func (h *Handler) takeBest(ctx context.Context, c click) {
-	scored := false
-	x, err := h.Rows.Load(ctx, c.Ref)
-	if a, is := x.(*task.Aggregate); is && a.Contesting() != nil {
-		scored, err = h.Contests.Scored(ctx, c.Ref.Tenant, a.Contesting().Contest.ExecutionID)
-	}
-	v := h.spoken(ctx, c, decide.Verdict{Err: err})
-	if err == nil || errors.Is(err, aggregate.ErrNotFound) {
-		v = h.decide(ctx, c, decide.TakeBest(scored))
-	}
-	early := early{c.User, c.ID, h.Now()}
-	if !errors.Is(v.Err, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotScored}) {
-		h.tell(ctx, c, v)
-	} else if last := h.early.Load(); last == nil || !last.repeats(early) {
-		h.early.Store(&early)
-		h.tell(ctx, c, v)
-	}
-}
-
-// early is a press of the button that ends a contest, before a draft is scored.
-type early struct {
-	user, version string
-	at            time.Time
-}
-
-// repeats reports whether the same person, who still has the note, pressed again within a minute.
-func (e *early) repeats(next early) bool {
-	return e.user == next.user && e.version == next.version && next.at.Sub(e.at) < time.Minute
 }

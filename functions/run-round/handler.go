@@ -125,8 +125,8 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 	return t.save(ctx, out)
 }
 
-// judge asks the judge about the last round, which is saved: people see it, and may take it as the best so far, while
-// the judge's vendor keeps the team waiting. called says that this invocation has called models before.
+// judge asks the judge about the last round, which is saved: people see it while the judge's vendor keeps the team
+// waiting. called says that this invocation has called models before.
 func (t *team) judge(ctx context.Context, called bool) (aggregate.Next, error) {
 	play, err := t.next(ctx)
 	if err != nil {

@@ -196,22 +196,12 @@ func (t *trace) dead() []point {
 
 // points returns the moments so far at which a kill could matter. A kill after a read equals one before the next call,
 // since nobody saw the answer; so of consecutive reads only one is tried.
-func (t *trace) points() []point { return t.pointsFrom(0) }
-
-// now is how many moments there were so far.
-func (t *trace) now() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.order)
-}
-
-// pointsFrom returns those of points after so many moments.
-func (t *trace) pointsFrom(begin int) []point {
+func (t *trace) points() []point {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var out []point
 	read := map[string]bool{} // by invocation: the last call was a read
-	for _, m := range t.order[begin:] {
+	for _, m := range t.order {
 		p := m.point
 		if p.function == sealer {
 			continue

@@ -167,7 +167,6 @@ type harness struct {
 	once     sync.Once
 	trials   []trial // all of them, after the undisturbed runs
 	played   playedContest
-	taken    playedContest // with the best draft so far
 }
 
 // scenarioRun is one run of a scenario: one person's request and its result.
@@ -176,7 +175,6 @@ type scenarioRun struct {
 	*trace
 	*driver.Request
 	mark  string
-	from  int    // moments before the part whose crash points are tried
 	asked int    // how often a person retried after an unknown outcome
 	again func() // does what people are asked for after a retry; may be nil
 }

@@ -17,7 +17,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
 
@@ -90,24 +89,6 @@ func named(t *testing.T, d *driver.Request, action aggregate.Action, want task.E
 		return
 	}
 	t.Errorf("nobody recorded %s", action)
-}
-
-// One team hangs, and people take what the others have.
-func TestTheBestSoFarIsTakenWhileATeamHangs(t *testing.T) {
-	s := start(t)
-	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.DraftContest.Seconds = true, 30 })
-	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて demo: hang solo")
-	face := driver.Face(d.Card("CARD#prompt#0001", card.TakeBest))
-	p := d.Load().Prompt()
-	expect.Has(t, face, "/console/contests/"+p.Contest.ExecutionID)
-	d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", card.TakeBest) // until something is scored
-	expect.That(t, d.Load().Prompt().Contest.TakenBy == webapi.Suzuki, "%+v", d.Load().Prompt().Contest)
-	face = driver.Face(d.Card("CARD#prompt#0001", "approve_prompt"))
-	expect.Has(t, face, "ここまでの最良の案で終了しました")
-	p = d.Load().Prompt()
-	expect.That(t, p.Entry != nil && p.Entry.TeamID != "solo" && *p.Entry == p.Contest.Entries[0], "drafted by %+v of %+v", p.Entry, p.Contest)
-	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	d.Card("CARD#process#0001", "approve_process")
 }
 
 // trouble is a request whose contest fails in some way, and what people see of that.

@@ -91,14 +91,6 @@ func Pick(team, content string, unread error) Act {
 	}))
 }
 
-// TakeBest ends the contest that drafts a policy with its best draft so far, if there is one.
-func TakeBest(scored bool) Act {
-	return on(func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change,
-		error) {
-		return a.TakeBest(id, scored, by, p, now)
-	})
-}
-
 // MayPick checks whether the person may replace the waiting policy: they must be allowed to reject it, and somebody
 // must remain who may approve theirs. Its change is never committed.
 func MayPick() Act {

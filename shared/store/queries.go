@@ -46,22 +46,6 @@ func (s *ContestStore) Board(ctx context.Context, tenant string, f ContestFilter
 	})
 }
 
-// Scored reports whether a team of a contest has a scored round. A team goes on only from a scored first round.
-func (s *ContestStore) Scored(ctx context.Context, tenant, execution string) (bool, error) {
-	var k contest.Contest
-	err := s.KindStore.RowAt(ctx, Place{Ref: contest.Ref(tenant, execution), Key: k.Key()}, &k)
-	for _, t := range k.Teams {
-		place := Place{Ref: contest.TeamRef(tenant, execution, t.TeamID), Key: contest.BoardKey(1)}
-		if err = s.KindStore.RowAt(ctx, place, &contest.Board{}); !errors.Is(err, aggregate.ErrNotFound) {
-			break
-		}
-	}
-	if errors.Is(err, aggregate.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // Statistics sums up a team's rounds in all contests.
 type Statistics struct {
 	TotalRounds       int     `json:"total_rounds"`

@@ -45,7 +45,6 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/contests/{id}", c.showContest),
 		web.ForMembers("GET /console/contests/{id}/members/{round}", web.Of(c.contestOf, c.showMembers)),
 		web.ForMembers("POST /console/contests/{id}/cancel", web.Of(c.contestOf, c.cancelContest)),
-		web.ForMembers("POST /console/contests/{id}/take", web.Of(c.contestOf, c.takeBest)),
 		web.ForAdministrators("GET /console/contests/{id}/sent/{team}", web.Of(c.workOf, c.sendSent)),
 	}
 }

@@ -38,12 +38,8 @@ type contestPage struct {
 	Sides                 []side     // the best draft, and one beside it
 	Metrics               int        // how many scores there are
 	Over                  bool
-	Cancel                bool              // the viewer may cancel the contest
-	Ending                bool              // the contest was cancelled; teams are still stopping
-	Take                  bool              // its best draft so far can be taken
-	NotTake               string            // why this viewer can't take it
-	Taken                 *subject.RouteAct // nil: nobody has taken its best draft so far
-	Problem               string            // why the viewer's act was refused
+	Cancel                bool // the viewer may cancel the contest
+	Ending                bool // the contest was cancelled; teams are still stopping
 }
 
 // draftView is a complete submission.
@@ -125,11 +121,6 @@ func (c *Pages) contestOf(r *http.Request, v *web.Viewer) (o opened, err error) 
 }
 
 func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	return c.show(w, r, v, nil, 0)
-}
-
-// show renders the page; refused says why the viewer's act was, if one was.
-func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, refused error, status int) error {
 	a, err := c.contestOf(r, v)
 	if err != nil {
 		return err
@@ -165,13 +156,8 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, refu
 		return err
 	}
 	slices.SortStableFunc(p.Teams, func(a, b teamRow) int { return cmp.Compare(b.best, a.best) })
-	if refused != nil || !p.Over || k.Status == contest.Cancelled {
-		if err := c.addTaking(r.Context(), v, &p, k, refused); err != nil {
-			return err
-		}
-	}
 	p.bound()
-	d := web.Document{Title: words.asked(k), Here: "contests", Data: p, Status: status}
+	d := web.Document{Title: words.asked(k), Here: "contests", Data: p}
 	return c.Show(w, r, v, d, "contest")
 }
 

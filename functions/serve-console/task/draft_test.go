@@ -23,9 +23,8 @@ func TestDraftsOfAContestOnTheTasksPage(t *testing.T) {
 		"whose it is, and the others": showsWhoseDraft, "another is taken after it was read": takesAnother,
 		"a stamp was faster": stampWasFaster,
 		"who may not":        strangersTakeNothing, "what a card could not show": longDraftIsRead,
-		"a contest that goes on":    contestGoesOn,
-		"teams that people stopped": stoppedTeamsDidNotFail,
-		"teams that failed before":  failedTeamsWereNotStopped,
+		"a contest that goes on":   contestGoesOn,
+		"a team that failed later": failedLater,
 	})
 }
 
@@ -78,29 +77,11 @@ func contestGoesOn(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Sato).Get(w.TaskPage()).Holds(t, "複数のチームが下書きを競っています", k.Page())
 }
 
-func stoppedTeamsDidNotFail(t *testing.T, w *consoletest.World) {
-	page := bestTaken(t, w, contest.ReasonCancelled)
-	page.Holds(t, "90.00 点", "コンテストが中止されたため、それまでの最良の案で終了しました。")
-	page.Lacks(t, "途中で失敗した")
-}
-
-func failedTeamsWereNotStopped(t *testing.T, w *consoletest.World) {
-	page := bestTaken(t, w, contest.ReasonLeader)
-	page.Holds(t, "90.00 点", "途中で失敗したため、それまでの最良の案で終了しました。 リーダーの AI が応答しませんでした。")
-	page.Lacks(t, "コンテストが中止された")
-}
-
-// bestTaken returns the page of a task whose contest a person ended with its best draft, of a team that ended for why.
-func bestTaken(t *testing.T, w *consoletest.World, why aggregate.Reason) consoletest.Answer {
+func failedLater(t *testing.T, w *consoletest.World) {
 	k := contested(w)
 	k.Plays(1, 1, 0.9, "案")
-	suzuki := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki, Team: w.Tenant.TeamID, Member: true}
-	policy := aggregate.Policy{Team: w.Tenant.TeamID, Mode: aggregate.ApproversChannel}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.TakeBest(a.Prompt().ID, true, suzuki, policy, w.Now())
-	})
-	k.Ends(1, contest.PartialFailure, why)
-	k.Ends(2, contest.PartialFailure, contest.ReasonCancelled)
+	k.Ends(1, contest.PartialFailure, contest.ReasonLeader)
+	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
 	outcome, _ := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t).Outcome()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -110,7 +91,8 @@ func bestTaken(t *testing.T, w *consoletest.World, why aggregate.Reason) console
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishContest(a.Head.Run, "team-a", "案", s, w.Now())
 	})
-	return w.As(webapi.Suzuki).Get(w.TaskPage())
+	w.As(webapi.Suzuki).Get(w.TaskPage()).
+		Holds(t, "90.00 点", "途中で失敗したため、それまでの最良の案で終了しました。 リーダーの AI が応答しませんでした。")
 }
 
 func showsWhoseDraft(t *testing.T, w *consoletest.World) {

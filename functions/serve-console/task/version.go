@@ -64,13 +64,9 @@ type Draft struct {
 	Ended string  // why the team stopped early, in a sentence
 }
 
-func (r Reader) draft(x *task.Contest, e task.Entry) Draft {
+func (r Reader) draft(e task.Entry) Draft {
 	d := Draft{Key: contest.TeamHash(e.TeamID), Team: card.OneLine(e.TeamName), Round: e.Round, Score: e.Score}
-	why := card.TeamEnd{Exit: e.Exit, Reason: e.Reason}
-	if x.Stopped(e) {
-		why.Reason = contest.ReasonCancelled
-	}
-	if why.Short() {
+	if why := (card.TeamEnd{Exit: e.Exit, Reason: e.Reason}); why.Short() {
 		d.Ended = why.In(r.Locale)
 	}
 	return d
@@ -88,7 +84,7 @@ func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 	}
 	switch {
 	case p.Entry != nil:
-		best, who := r.draft(p.Contest, *p.Entry), ""
+		best, who := r.draft(*p.Entry), ""
 		if p.Author != "" {
 			who = r.Person(p.Author)
 		}
@@ -96,7 +92,7 @@ func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 	case d.Over:
 		d.Alone = card.DraftedAlone(p, r.Locale)
 	}
-	d.Others = web.Each(p.Others(), func(e task.Entry) Draft { return r.draft(p.Contest, e) })
+	d.Others = web.Each(p.Others(), func(e task.Entry) Draft { return r.draft(e) })
 	return d
 }
 

@@ -58,7 +58,6 @@ const (
 	RuleOffRoute     Rule = "neither_requester_nor_on_route"
 	RuleNotRequester Rule = "not_the_requester"
 	RuleAlone        Rule = "nobody_else_approves" // nobody else could approve the person's own version
-	RuleNotScored    Rule = "nothing_scored"       // no team of a contest has a scored draft yet
 	RuleOnRoute      Rule = "on_route"             // a gate under a rule is decided along its route alone
 	RuleByForm       Rule = "only_by_form"         // a gate under a rule is rejected only where people say what comes after
 	RuleUnread       Rule = "unreadable"           // nobody can read what is asked
@@ -68,7 +67,7 @@ const (
 // Rules lists all rules.
 var Rules = []Rule{
 	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleNotRequester, RuleAlone,
-	RuleNotScored, RuleOnRoute, RuleOffRoute, RuleByForm,
+	RuleOnRoute, RuleOffRoute, RuleByForm,
 	RuleUnread, RuleThreat,
 }
 

@@ -162,9 +162,8 @@ const (
 	AuditTaskRefused        aggregate.Action = "task.refused"
 	AuditPromptApproved     aggregate.Action = "prompt.approved"
 	AuditPromptRejected     aggregate.Action = "prompt.rejected"
-	AuditPromptPicked       aggregate.Action = "prompt.picked"     // replaced by another team's submission
-	AuditPromptEdited       aggregate.Action = "prompt.edited"     // by one of the askers: a form was filled in again
-	AuditBestTaken          aggregate.Action = "prompt.best_taken" // a contest was ended with its best draft so far
+	AuditPromptPicked       aggregate.Action = "prompt.picked" // replaced by another team's submission
+	AuditPromptEdited       aggregate.Action = "prompt.edited" // by one of the askers: a form was filled in again
 	AuditProcessApproved    aggregate.Action = "process.approved"
 	AuditProcessRejected    aggregate.Action = "process.rejected"
 	AuditStepApproved       aggregate.Action = "step.approved"

@@ -13,16 +13,13 @@ import (
 // Contest is what a policy version records about the contest that drafts it.
 type Contest struct {
 	ExecutionID string             `json:"execution_id"`
-	File        string             `json:"file"`                // the contest's file, which names its teams
-	Team        string             `json:"team_name,omitempty"` // the only team, which makes its rejected draft anew
-	Order       aggregate.JSON     `json:"order,omitempty"`     // input for creating the contest; empty once it exists
+	File        string             `json:"file"`            // the contest's file, which names its teams
+	Order       aggregate.JSON     `json:"order,omitempty"` // input for creating the contest; empty once it exists
 	Budget      aggregate.MicroUSD `json:"budget_micro_usd"`
 	Reserved    aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // reserved on AskedAt's day until the contest ends
 	MostOfDay   aggregate.MicroUSD `json:"-"`                            // that day's cost limit with the budget; 0: none
 	AskedAt     time.Time          `json:"asked_at"`
-	Until       time.Time          `json:"until"`              // when the contest should end
-	TakenBy     string             `json:"taken_by,omitempty"` // the person who ended it with its best draft so far
-	TakenAt     *time.Time         `json:"taken_at,omitempty"`
+	Until       time.Time          `json:"until"` // when the contest should end
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`
 	// As says how it ended: a contest.SummaryStatus, without a summary a contest.Status, or a constant below.
 	As      string  `json:"status,omitempty"`
@@ -70,11 +67,6 @@ const contestLateBy = time.Hour
 // Over reports whether the contest has ended. It is false while the contest has not been created.
 func (c *Contest) Over() bool { return c != nil && c.EndedAt != nil }
 
-// Stopped reports whether the entry's team stopped because a person took the best draft so far.
-func (c *Contest) Stopped(e Entry) bool {
-	return c.TakenAt != nil && e.Exit == contest.PartialFailure && (e.Reason == "" || e.Reason == contest.ReasonCancelled)
-}
-
 // Contesting returns the version that a contest is drafting, or nil.
 func (a *Aggregate) Contesting() *Prompt {
 	p := a.Prompt()
@@ -111,49 +103,6 @@ func (a *Aggregate) AskContest(run int, asked Contest, now time.Time) (aggregate
 	n.Contest = &asked
 	c.Put(&n)
 	return c.done()
-}
-
-// Statuses in ErrDecided for a contest that has ended, and for one that somebody has ended with its best draft so far.
-const (
-	StatusContestOver = "contest_over"
-	StatusBestTaken   = "best_taken"
-)
-
-// TakeBest ends the contest that drafts a version with its best submission so far; scored says whether there is one.
-// TakeBest returns ErrNotAllowed for people who may not reject the version and, with RuleNotScored, before a submission
-// is scored; and ErrDecided if the contest or the task is over. If the same person takes it twice, the second time
-// changes nothing.
-func (a *Aggregate) TakeBest(id string, scored bool, by aggregate.Actor, policy aggregate.Policy, now time.Time) (c aggregate.Change, err error) {
-	p, _ := a.gateOf(id).(*Prompt)
-	if err = a.mayTakeBest(p, scored, by, policy); err != nil || p.Contest.TakenAt != nil {
-		return c, err
-	}
-	d := a.begin(now)
-	d.Put(p.contested(func(x *Contest) { x.TakenBy, x.TakenAt = by.ID, &d.Now }))
-	d.audit(by, AuditBestTaken, "prompt", p.ID, map[string]any{"version": p.Version})
-	return d.done()
-}
-
-func (a *Aggregate) mayTakeBest(p *Prompt, scored bool, by aggregate.Actor, policy aggregate.Policy) error {
-	if p == nil || p.Contest == nil {
-		return aggregate.ErrNotFound
-	}
-	if err := policy.Reject(by); err != nil {
-		return err
-	}
-	switch x := p.Contest; {
-	case x.TakenAt != nil && x.TakenBy != by.ID:
-		return aggregate.ErrDecided{Status: StatusBestTaken, By: x.TakenBy, At: *x.TakenAt}
-	case x.TakenAt != nil:
-		return nil
-	case x.Over():
-		return aggregate.ErrDecided{Status: StatusContestOver, At: *x.EndedAt}
-	case a.Head.Ended != nil:
-		return a.ended()
-	case !scored || x.Order != "":
-		return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotScored}
-	}
-	return nil
 }
 
 // SkipContest records why the newest version is drafted without a contest. It changes nothing in the cases where
@@ -313,9 +262,9 @@ func (p *Prompt) Others() (out []Entry) {
 	return out
 }
 
-// contests returns the contests to create and to withdraw. A contest is withdrawn when somebody takes its best draft so
-// far, or when its task has ended; if it was not created yet, in case somebody is just creating it. A lost contest is withdrawn too, because otherwise a late team
-// would cost money besides the version that replaced the contest.
+// contests returns the contests to create and to withdraw. A contest is withdrawn when its task has ended; if it was not
+// created yet, in case somebody is just creating it. A lost contest is withdrawn too, because otherwise a late team would
+// cost money besides the version that replaced the contest.
 func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw []aggregate.Telling) {
 	self := a.Ref()
 	for _, p := range a.Prompts {
@@ -336,7 +285,7 @@ func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw 
 			begin = append(begin, aggregate.Making{Ref: ref, Order: p.Contest.Order, Made: func(x aggregate.Aggregate) (aggregate.Change, error) {
 				return x.(*Aggregate).contestMade(key)
 			}})
-		case a.Head.Ended != nil, p.Contest.TakenAt != nil:
+		case a.Head.Ended != nil:
 			withdraw = append(withdraw, over)
 		}
 	}

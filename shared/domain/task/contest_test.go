@@ -168,48 +168,6 @@ func TestAContestOfATaskThatEndedIsWithdrawnAndPaidFor(t *testing.T) {
 	expect.Is(t, a.Spent(), 700, "the task cost")
 }
 
-// takeBest ends the contest with its best submission so far.
-func (s *story) takeBest(by aggregate.Actor, scored bool) decision {
-	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.TakeBest(idOf(a.Prompt()), scored, by, s.policy, now)
-	}
-}
-
-// Whoever may reject a version may end its contest with the best submission so far, once.
-func TestTheBestSubmissionSoFarIsTakenWhileTeamsPlay(t *testing.T) {
-	s := begin(t)
-	s.do(s.extract, s.askContest)
-	s.refused(s.takeBest(person(tanaka), true), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotScored}) // not made yet
-	s.do(s.contestMade)
-	s.refused(s.takeBest(person(tanaka), false), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotScored})
-	s.refused(s.takeBest(person("U_OTHER"), true), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
-	expect.That(t, len(s.load().Effects(s.now).Tell) == 0, "it is withdrawn already")
-
-	s.do(s.takeBest(person(tanaka), true))
-	a := s.load()
-	x := a.Prompt().Contest
-	expect.That(t, x.TakenBy == tanaka && x.TakenAt != nil && a.Contesting() != nil, "%+v", x)
-	expect.That(t, len(a.Effects(s.now).Tell) == 1 && a.DueAt(s.now) != nil, "nobody tells the contest")
-	s.nothing(s.takeBest(person(tanaka), true))
-	s.refused(s.takeBest(person(suzuki), true), aggregate.ErrDecided{Status: StatusBestTaken, By: tanaka, At: *x.TakenAt})
-
-	s.do(s.contestEnds, s.finishContest)
-	p := s.load().Prompt()
-	expect.That(t, p.Entry != nil && p.Entry.TeamID == "a" && p.Status == aggregate.PendingApproval, "%+v", p)
-	expect.That(t, len(s.load().Effects(s.now).Tell) == 0, "a contest that is over is told to end")
-}
-
-func TestAContestThatEndedIsNotTakenEarly(t *testing.T) {
-	s := contested(t)
-	s.refused(s.takeBest(person(tanaka), true), aggregate.ErrDecided{Status: StatusContestOver,
-		At: *s.load().Prompt().Contest.EndedAt})
-	s = begin(t)
-	s.do(s.extract, s.askContest, s.contestMade, s.cancel)
-	_, err := s.try(s.takeBest(person(tanaka), true))
-	over, is := errors.AsType[aggregate.ErrDecided](err)
-	expect.That(t, is && over.Reason == ReasonByPerson, "of a task that was cancelled: %v", err)
-}
-
 func TestAContestThatIsNotHeardOfHoldsUpNothingForEver(t *testing.T) {
 	s := begin(t)
 	s.do(s.extract, s.askContest, s.contestMade)

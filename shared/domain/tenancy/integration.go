@@ -295,14 +295,7 @@ type DraftContest struct {
 	MaxRounds int     `json:"max_rounds"` // maximum for each team; the file may set a lower one
 	BudgetUSD float64 `json:"budget_usd"` // for one contest, split equally among the teams
 	Seconds   int     `json:"seconds"`    // time limit of one contest
-	Rejected  string  `json:"rejected"`   // who makes a rejected draft anew: RejectedToTeam or RejectedToAll
 }
-
-// Values of DraftContest.Rejected.
-const (
-	RejectedToTeam = "team"    // the team whose draft it was
-	RejectedToAll  = "contest" // a whole contest
-)
 
 // Budget is the cost limit of one contest.
 func (d DraftContest) Budget() aggregate.MicroUSD { return limitOf(d.BudgetUSD) }

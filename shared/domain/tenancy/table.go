@@ -144,13 +144,6 @@ var Sections = []Section{
 				"All teams share it equally; a team that spends its share ends with its best draft so far. " +
 				"Calls in progress can exceed it. If less is left of the budget per request, day or month, the contest stops " +
 				"there.", Unit: "US dollars"})},
-		{Name: "draft_contest.rejected", Kind: KindChoice, Choices: []string{RejectedToTeam, RejectedToAll},
-			Says: language.InEach(
-				Words{Label: "却下された案を作り直すのは", About: "却下のたびに費用がかかります。「その案を書いたチーム」なら予算の 1 チーム分まで、「新しいコンテスト」なら予算の全額までです。",
-					Choices: []string{"その案を書いたチーム", "新しいコンテスト (すべてのチーム)"}},
-				Words{Label: "Rejected drafts go to",
-					About:   "Each rejection costs again: up to one team’s share of the budget, or for a new contest up to all of it.",
-					Choices: []string{"The team that wrote it", "A new contest (all teams)"}})},
 		{Name: "draft_contest.max_rounds", Kind: KindWhole, Min: 1, Max: 10, Default: 3, Says: language.InEach(
 			Words{Label: "1 チームが書く回数の上限",
 				About: "2 回目からは、前回の採点を踏まえて書き直します。多いほど案はよくなりますが、時間と費用がかかります。コンテストのファイルの上限のほうが少なければ、そちらを使います。", Unit: "回",

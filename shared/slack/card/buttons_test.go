@@ -78,7 +78,6 @@ func click(s *scenario, b pressed) error {
 	_, err := map[string]func() (aggregate.Change, error){
 		"cancel_execution": func() (aggregate.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
 		"retry_execution":  func() (aggregate.Change, error) { return s.RetryExecution(b.Value, approver, policy, s.now) },
-		card.TakeBest:      func() (aggregate.Change, error) { return s.TakeBest(b.Value, true, approver, policy, s.now) },
 		card.Withdraw:      func() (aggregate.Change, error) { return s.End(requester, policy, s.now) },
 		"retry_generation": func() (aggregate.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
 	}[b.ActionID]()
@@ -161,9 +160,6 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 			if s.Returned() != nil { // beside the menu
 				want[card.Withdraw+" "+s.Head.TaskID] = 1
 			}
-			if p := s.Contesting(); p != nil && p.Contest.TakenAt == nil {
-				want[card.TakeBest+" "+p.ID] = 1
-			}
 			for b, n := range want {
 				if offered[b] != n {
 					t.Errorf("%s is offered %d times", b, offered[b])
@@ -206,14 +202,8 @@ func TestWhatNobodyCanReadIsApprovedNowhere(t *testing.T) {
 // While teams play, the card links to the page that shows their rounds.
 func TestACardLinksTheContestThatGoesOn(t *testing.T) {
 	s := received(t).extracted().contesting()
-	for _, taken := range []bool{false, true} {
-		if taken {
-			s.bestTaken()
-		}
-		m := card.Render(s.Aggregate, s.card(promptCard), defaults,
-			card.Around{Console: "https://ringi.example/console"}, s.now)
-		expect.Has(t, string(expect.Value(json.Marshal(m))(t)), `https://ringi.example/console/contests/execution|`)
-	}
+	m := card.Render(s.Aggregate, s.card(promptCard), defaults, card.Around{Console: "https://ringi.example/console"}, s.now)
+	expect.Has(t, string(expect.Value(json.Marshal(m))(t)), `https://ringi.example/console/contests/execution|`)
 }
 
 // TestAnEndedTaskSaysSo: some card says how the task ended, whatever its state was.

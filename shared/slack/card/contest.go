@@ -14,9 +14,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// The ids of two buttons and a dialog.
+// The ids of a button and a dialog.
 const (
-	TakeBest       = "take_best"    // ends a contest with its best draft so far
 	OthersAction   = "other_drafts" // opens the dialog
 	OthersCallback = "other_drafts_modal"
 )
@@ -107,11 +106,8 @@ func Won(p *task.Prompt, locale, team, who string) string {
 	if who != "" {
 		return fill(w.Picked, "who", who, "team", team, "score", score(p.Entry.Score))
 	}
-	won, x := w.Won, p.Contest
-	if x.Team != "" {
-		won = w.Redone
-	}
-	return fill(won, "team", team, "score", score(p.Entry.Score), "teams", len(x.Entries)+x.Failed)
+	x := p.Contest
+	return fill(w.Won, "team", team, "score", score(p.Entry.Score), "teams", len(x.Entries)+x.Failed)
 }
 
 func (d drawing) made(p *task.Prompt) []slack.Block {
@@ -141,25 +137,14 @@ func (d drawing) picked(p *task.Prompt) string {
 	return Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), d.w.mention(p.Author))
 }
 
-// competing says that teams compete for a version, and whether somebody has ended that.
+// competing says that teams compete for a version.
 func (d drawing) competing(x *task.Contest) string {
 	w := contestWords.In(d.w.Locale)
 	text := w.Contesting
-	if x.Team != "" {
-		text = w.Redoing
-	}
-	if x.TakenAt != nil {
-		text = w.Taking
-	}
 	if d.Console != "" {
 		text += w.Live
 	}
-	return d.filled(text, x)
-}
-
-func (d drawing) filled(text string, x *task.Contest) string {
-	return fill(text, "until", when(x.Until), "who", d.w.mention(x.TakenBy), "when", whenSet(x.TakenAt),
-		"page", d.Console+"/contests/"+x.ExecutionID, "team", inline(x.Team, maxHeader))
+	return fill(text, "until", when(x.Until), "page", d.Console+"/contests/"+x.ExecutionID)
 }
 
 // DraftedAlone says why Ringi itself drafted a version although a contest was wanted; "" if there is no draft.
@@ -179,25 +164,18 @@ func drafted(p *task.Prompt, locale string) string {
 	return or(w.Skipped[p.Contest.As], w.Alone)
 }
 
-// endings say who ended the contest early, why the winning team stopped early and why other teams have no draft.
+// endings say why the winning team stopped early and why other teams have no draft.
 func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 	w, locale := contestWords.In(d.w.Locale), d.w.Locale
 	line := func(name string, e TeamEnd) {
 		lines = append(lines, fill(w.Ending, "team", inline(name, maxEndingName), "why", inline(e.In(locale), maxEnding)))
 	}
-	if x.TakenAt != nil {
-		lines = append(lines, d.filled(w.Taken, x))
-	}
 	if winner != nil {
-		if e := (TeamEnd{Exit: winner.Exit, Reason: winner.Reason}); e.Short() && !x.Stopped(*winner) {
+		if e := (TeamEnd{Exit: winner.Exit, Reason: winner.Reason}); e.Short() {
 			line(winner.TeamName, e)
 		}
 	}
 	for _, f := range x.Failures {
-		if x.TakenAt != nil && f.Reason == contest.ReasonCancelled {
-			lines = append(lines, fill(w.Unscored, "team", inline(f.TeamName, maxEndingName)))
-			continue
-		}
 		line(f.TeamName, TeamEnd{true, f.ExitReason, f.Reason, f.Detail})
 	}
 	if more := x.Failed - len(x.Failures); more > 0 {
@@ -214,13 +192,12 @@ func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 const maxEnding, maxEndingName = 150, 60
 
 type contestTexts struct {
-	Contesting, TakeBest, Taking            string
-	Taken, Live, Redoing, Redone            string
+	Contesting, Live                        string
 	Won, Picked, Alone, Author              string
 	Others, Title, Entry, Page, Pick, Picks string
 	Reads, Reason, Replaced, Differs        string
 	Ending, MoreFailed, Limited, Feedback   string
-	Unjudged, Unscored                      string
+	Unjudged                                string
 	Skipped                                 map[string]string // by the value of task.Contest.As
 	Exits                                   map[contest.ExitReason]string
 	Reasons                                 map[aggregate.Reason]string // also of teams that failed after a first draft

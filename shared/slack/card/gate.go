@@ -30,7 +30,6 @@ type version struct {
 	next *aggregate.GateStatus // of the version that follows
 
 	note     []slack.Block // how the version was made
-	takes    bool          // the best draft so far of its contest can be taken
 	last     bool          // a rejection ends the task
 	others   int           // number of drafts that people may pick instead
 	replaced string        // who picked the next version in place of this one, and which
@@ -110,7 +109,7 @@ func (d drawing) policy(v *version, i, most int) {
 		v.body.blocks = append(v.body.blocks, contextLine(d.w.OnlyPlans))
 	}
 	if p.Contest != nil && !p.Contest.Over() {
-		v.words.Generating, v.takes = d.competing(p.Contest), p.Contest.TakenAt == nil
+		v.words.Generating = d.competing(p.Contest)
 	}
 	at := func(i int) *aggregate.Gate { return &d.a.Prompts[i].Gate }
 	why := d.because(i, at)
@@ -197,9 +196,6 @@ func (d drawing) unasked(v version, over bool) face {
 		return d.parked(f, "").with(d.version(v.version))
 	}
 	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.waitNote()...)
-	if v.takes {
-		f = f.with(d.actions(button(contestWords.In(d.w.Locale).TakeBest, TakeBest, v.id, "")))
-	}
 	if v.kind == task.CardPrompt {
 		f.text = w.Prompt.Generating
 	}

@@ -97,9 +97,6 @@ func poisonContest(p *task.Prompt, x string) {
 		return
 	}
 	p.Contest.Detail, p.Contest.File = x, x
-	if p.Contest.Team != "" {
-		p.Contest.Team = x
-	}
 	for i := range p.Contest.Failures {
 		p.Contest.Failures[i].TeamName, p.Contest.Failures[i].Detail = x, x
 	}

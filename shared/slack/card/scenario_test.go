@@ -143,18 +143,6 @@ func (s *scenario) contestedFor(used aggregate.Usage, set tenancy.Settings, unju
 	return s.contesting().summedUp(used, set, unjudged...)
 }
 
-// redoing has a team make its draft anew.
-func (s *scenario) redoing() *scenario {
-	s.drafting()
-	return s.do(s.AskContest(s.Head.Run,
-		task.Contest{ExecutionID: "execution", Team: "慎重 *b*", Until: s.now.Add(time.Minute)}, s.now))
-}
-
-// bestTaken ends the contest with its best draft so far.
-func (s *scenario) bestTaken() *scenario {
-	return s.do(s.TakeBest(s.Prompt().ID, true, approver, policy, s.now))
-}
-
 func (s *scenario) summedUp(used aggregate.Usage, set tenancy.Settings, unjudged ...contest.Unjudged) *scenario {
 	s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Usage: used, Summary: &contest.Summary{
 		Unjudged: unjudged,

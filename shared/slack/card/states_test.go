@@ -175,24 +175,6 @@ var promptStates = []state{
 	{"task_deleted", taskCard, func(s *scenario) *scenario { return prompt(s).deletes() }},
 	{"prompt_generating", promptCard, func(s *scenario) *scenario { return s.extracted().drafting() }},
 	{"prompt_contesting", promptCard, func(s *scenario) *scenario { return s.extracted().contesting() }},
-	{"prompt_best_taken", promptCard, func(s *scenario) *scenario { return s.extracted().contesting().bestTaken() }},
-	{"prompt_contested_after_best_taken", promptCard, func(s *scenario) *scenario {
-		return s.extracted().contesting().bestTaken().summedUp(aggregate.Usage{}, defaults)
-	}},
-	{"prompt_contested_after_best_taken_of_unfinished_teams", promptCard, func(s *scenario) *scenario {
-		s.extracted().contesting().bestTaken()
-		s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{
-			FailedTeams: []contest.FailedTeam{{TeamID: "c", TeamName: "無言", ExitReason: contest.PartialFailure,
-				Reason: contest.ReasonCancelled}},
-			Places: []contest.Place{{TeamID: "a", TeamName: "慎重", RoundNumber: 1, Score: 0.75, Hash: aggregate.HashOf(content),
-				ExitReason: contest.PartialFailure}},
-		}}, s.now))
-		return s.do(s.FinishContest(s.Head.Run, "a", content, defaults, s.now))
-	}},
-	{"prompt_redoing", promptCard, func(s *scenario) *scenario { return s.extracted().redoing() }},
-	{"prompt_redone", promptCard, func(s *scenario) *scenario {
-		return s.extracted().redoing().summedUp(aggregate.Usage{}, defaults)
-	}},
 	{"prompt_drafted_without_its_files", promptCard, func(s *scenario) *scenario {
 		s.extracted().drafting()
 		s.do(s.SkipContest(s.Head.Run, "configs/contest.toml", task.ContestFiles,
