@@ -62,7 +62,7 @@ func (v *visitor) toTheEnd() {
 // aLongGateIsReadToItsEnd: content too long for a card can only be approved on the last page of its dialog; later
 // people are told who decided first.
 func aLongGateIsReadToItsEnd(v *visitor) {
-	v.t.Cleanup(v.s.Vendors.AddEmployees(258)) // 300 people: more rows than a card's table shows
+	v.t.Cleanup(v.s.Vendors.AddEmployees(258)) // 300 people: more rows than a card shows
 	v.said(v.words.quiet + " demo: human check")
 	v.becomes(v.approver)
 	v.presses("approve_prompt")
@@ -169,8 +169,7 @@ func cardsOfOtherKinds(v *visitor) {
 	v.presses("approve_prompt")
 	v.presses("approve_process")
 	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_step")) + `)`)
-	v.Until(`document.querySelector('[data-root="` + v.d.Root + `"] .b-table')`)
-	v.looks("table")
+	v.looks("rows")
 
 	v.said(v.words.staff)
 	v.rejects("reject_prompt", v.words.reason)

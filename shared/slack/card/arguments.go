@@ -1,15 +1,18 @@
 package card
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -137,4 +140,123 @@ func (d drawing) below(r attempt) []slack.Block {
 		}
 	}
 	return sectioned(pages(strings.Join(out, "\n"), maxSection)...)
+}
+
+// rows draws the rows of an effect's items as lines.
+func (d drawing) rows(e *explain.Effect) (lines []string) {
+	t := e.Items
+	if t == nil {
+		return nil
+	}
+	if t.Name != "" {
+		lines = []string{asWritten(t.Name) + ":"}
+	}
+	for i, row := range t.Rows {
+		cells, long := make([]string, len(row)), false
+		for j, v := range row {
+			if cells[j] = d.w.EmptyCell; v != "" {
+				cells[j] = d.value(v)
+			}
+			cells[j] = strings.TrimSpace(asWritten(t.Columns[j].Name)) + " " + cells[j]
+			long = long || units(cells[j]) > maxSection/2
+		}
+		number := strconv.Itoa(i+1) + ". "
+		if !long {
+			lines = append(lines, cmp.Or(d.ordered(t, row), number+strings.Join(cells, " · ")))
+			continue
+		}
+		for j, v := range row {
+			fences, _ := fenced(tickedApart(v), maxSection-200, everything)
+			lines = append(append(lines, number+strings.TrimSpace(asWritten(t.Columns[j].Name))+":"), fences...)
+		}
+	}
+	if sum := t.Sum(d.w.Locale); sum != nil {
+		lines = append(lines, sum[0]+" "+t.Total)
+	}
+	return lines
+}
+
+// ordered says how many of what a row has, and its subtotal: "" unless it has exactly these and a price.
+func (d drawing) ordered(t *explain.Table, row []string) string {
+	c := t.Columns
+	if len(c) != 4 || !c[0].Item || !c[3].Computed || c[1].Price == c[2].Price || slices.Contains(row, "") {
+		return ""
+	}
+	count, price := 1, 2
+	if c[1].Price {
+		count, price = 2, 1
+	}
+	if !c[count].Number {
+		return ""
+	}
+	said := d.value(row[0]) + " × " + d.value(row[count]) + " · "
+	if row[price] != row[3] {
+		said += asWritten(c[price].Name) + " " + d.value(row[price]) + " · " + asWritten(c[3].Name) + " "
+	}
+	return said + d.value(row[3])
+}
+
+func isScalar(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return true
+}
+
+// scalar shows a value. A text stands in quotation marks only if it could be taken for another type, as "5".
+func scalar(v any) string {
+	switch v := v.(type) {
+	case string:
+		if strings.HasPrefix(v, `"`) || v == "" || json.Valid([]byte(v)) {
+			return explain.InQuotes(v)
+		}
+		return v
+	case json.Number:
+		return v.String()
+	}
+	return compact(v)
+}
+
+// memberName quotes a member's name that could be taken for an item's number or for two names.
+func memberName(name string) string {
+	if strings.Contains(name, strings.TrimSpace(explain.PathSign)) {
+		return explain.InQuotes(name)
+	}
+	return scalar(name)
+}
+
+// inlineCode shows a text as code within a line, with invisible characters spelled out.
+func inlineCode(s string) string { return coded(legible.OneLine(s)) }
+
+// coded is inlineCode for a text whose invisible characters are spelled out. It replaces backticks, which would end it.
+func coded(spelled string) string {
+	return "`" + legible.Isolated(unticked(escape(spelled))) + "`"
+}
+
+// tickedApart spells out backticks that would end a block of code. Fewer than three don't.
+func tickedApart(spelled string) string {
+	return fenceForm.Get().ReplaceAllStringFunc(spelled, unticked)
+}
+
+var fenceForm = language.Regexp{Text: "`{3,}"}
+
+func unticked(spelled string) string { return strings.ReplaceAll(spelled, "`", "⟨U+0060⟩") }
+
+// asWritten shows a spelled text completely: as code if it has a character that would format or link, or a mark that
+// cards use, else as it is.
+func asWritten(spelled string) string {
+	s := unformatted(spelled, len(spelled))
+	if strings.ReplaceAll(s, joiner, "") != escape(spelled) || strings.Contains(spelled, "://") {
+		return " " + coded(spelled) + " "
+	}
+	return bounded(s, units(s)+2)
+}
+
+func compact(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // can't fail for decoded JSON
+	return strings.TrimSpace(b.String())
 }

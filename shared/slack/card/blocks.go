@@ -116,12 +116,6 @@ func characters(b slack.Block) int {
 		for _, e := range b.ContextElements.Elements {
 			n += units(e.(*slack.TextBlockObject).Text)
 		}
-	case *slack.TableBlock:
-		for _, row := range b.Rows {
-			for _, c := range row {
-				n += units(c.(*slack.TableRawTextCell).Text)
-			}
-		}
 	}
 	return n
 }
@@ -162,15 +156,10 @@ func (b body) bounded() body {
 
 func height(s string) int { return strings.Count(s, "\n") + 1 }
 
-// blockHeight counts the lines of a section or a table; a row of a table counts as one line.
+// blockHeight counts the lines of a section.
 func blockHeight(b slack.Block) int {
-	switch b := b.(type) {
-	case *slack.SectionBlock:
-		if b.Text != nil {
-			return height(b.Text.Text)
-		}
-	case *slack.TableBlock:
-		return len(b.Rows)
+	if b, is := b.(*slack.SectionBlock); is && b.Text != nil {
+		return height(b.Text.Text)
 	}
 	return 0
 }

@@ -21,7 +21,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -50,17 +49,6 @@ type Around struct {
 // that are over. A load may mix two commits: a card whose row is missing is drawn as being generated.
 func Render(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, around Around, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, Around: around}
-	m := d.render(c)
-	if slices.ContainsFunc(m.Attachments, func(a slack.Attachment) bool {
-		return slices.ContainsFunc(a.Blocks.BlockSet, func(b slack.Block) bool { return b.BlockType() == slack.MBTTable })
-	}) {
-		d.plain = true
-		m.Plain = new(d.render(c))
-	}
-	return m
-}
-
-func (d drawing) render(c *aggregate.Card) Message {
 	var f face
 	d.copied(c, d.a.Copies)
 	d.beneath = c.User != ""
@@ -99,7 +87,6 @@ type drawing struct {
 	w        *words
 	now      time.Time
 	Around
-	plain     bool   // without table blocks
 	narrow    bool   // as on the Home tab: a short message in one line
 	settled   bool   // nobody decides any more about what is drawn
 	done      bool   // it was done

@@ -37,9 +37,6 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 		if by := dueOf(g); by != nil {
 			m.Text += fill(w.WaitsUntil, "when", when(*by))
 		}
-		if m.Plain != nil {
-			m.Plain.Text = m.Text
-		}
 	}
 	return m
 }
@@ -101,9 +98,6 @@ func under(from slack.Block, m Message) Message {
 	if m.Attachments = slices.Clone(m.Attachments); len(m.Attachments) > 0 {
 		blocks := &m.Attachments[0].Blocks
 		blocks.BlockSet = append([]slack.Block{from}, blocks.BlockSet...)
-	}
-	if m.Plain != nil {
-		m.Plain = new(under(from, *m.Plain))
 	}
 	return m
 }

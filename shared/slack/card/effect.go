@@ -27,8 +27,8 @@ const (
 )
 
 // effects draws what steps do in sections of up to most: the money and what people are told first, since, items, why it
-// matters, other arguments, other writes, and reads. The card has used characters besides.
-func (d drawing) effects(s explain.Sum, since string, most, used int) body {
+// matters, other arguments, other writes, and reads.
+func (d drawing) effects(s explain.Sum, since string, most int) body {
 	var top, below listing
 	lead := &s.Lead
 	says := s.Says()
@@ -67,11 +67,6 @@ func (d drawing) effects(s explain.Sum, since string, most, used int) body {
 	rest := d.listed(below, most)
 	if s.Unmarked() != "" && !d.settled {
 		rest = body{blocks: []slack.Block{contextLine("💴 " + explain.Money(d.w.Locale, s.Amount))}}.with(rest)
-	}
-	if most != everything && !d.plain {
-		if b, ok := d.tabled(lead.Items, top, rest, most, used); ok {
-			return b
-		}
 	}
 	d.put(&top, 1, lead, d.rows(lead)...)
 	return d.listed(top, most).with(rest)
@@ -336,7 +331,7 @@ func (d drawing) call(call task.Step, b aggregate.Blob, most int) (out body, s e
 		return d.unread(b, most).with(body{blocks: sectionOf([]string{fill(d.w.Final, "text", s.Unreadable())})}), s
 	}
 	d.beneath = true
-	out = d.effects(s, "", most, 0)
+	out = d.effects(s, "", most)
 	if len(hidden) > 0 {
 		for i, name := range hidden {
 			hidden[i] = strong(strings.TrimSpace(asWritten(name)))

@@ -131,7 +131,7 @@ func check(t *testing.T, v any) error {
 }
 
 // wired are cards and dialogs that have, together, each kind of block and element in use.
-var wired = []string{"call_again", "does_home", "execution_pending", "prompt_contesting", "prompt_pending",
+var wired = []string{"call_again", "does_home", "execution_pending", "prompt_contested", "prompt_pending",
 	"returned_dialog_form", "returned_dialog_policy", "returned_dialog_steps", "route_form_action",
 	"route_form_last", "does_order", "talk_end_dialog", "talk_said", "task_complete"}
 

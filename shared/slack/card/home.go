@@ -174,7 +174,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
 		return nil
 	}
 	w, q := askWordsOf.In(s.Locale), x.Question
-	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, plain: true, narrow: true}
+	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, narrow: true}
 	v, _ := d.versionOf(q.Kind, func(_, id string) bool { return q.ID == id }, maxPages-1)
 	r, stage := d.routeOf(&v), strings.TrimPrefix(x.until(w), " · ")
 	if s := r.st.CurrentStage(); s != nil {
@@ -218,7 +218,7 @@ func (d drawing) bodyOnHome(v *version) body {
 	case v.kind == task.CardPrompt:
 		most = maxHomePolicy
 	case v.kind == task.CardProcess && v.made:
-		b, first = d.effects(v.sum, v.since, maxPages-1, 0).with(d.attached(d.a.Process())), nil
+		b, first = d.effects(v.sum, v.since, maxPages-1).with(d.attached(d.a.Process())), nil
 	}
 	lines := func(blocks []slack.Block) (n int) {
 		for _, block := range blocks {

@@ -20,7 +20,6 @@ import (
 //	> text             a section (>> if Slack shows all of it, : if it is a field)
 //	· text             a context line
 //	---                a divider
-//	table left right   a table, by the alignment of its columns
 //	@ block_id         buttons; an input's also has its action_id
 //	[label] action=value style
 //	? title            the dialog that confirms the button above
@@ -112,8 +111,6 @@ func (w *look) block(v any) bool {
 		if has(x, "block_id elements type") {
 			return w.each("@ "+word(x["block_id"])+"\n+ ", x["elements"], button)
 		}
-	case "table":
-		return has(x, "column_settings rows type") && w.table(x["column_settings"], x["rows"])
 	case "input":
 		return has(x, "block_id element hint? label type") && w.input(x)
 	}
@@ -148,34 +145,6 @@ func button(v any) string {
 	c := x["confirm"].(map[string]any)
 	plain := func(key string) string { return label(c[key], "plain_text") }
 	return text + fmt.Sprintf("\n? %s\n  %s\n  [%s] [%s]", plain("title"), plain("text"), plain("confirm"), plain("deny"))
-}
-
-func (w *look) table(columns, rows any) bool {
-	head := "table"
-	list, _ := columns.([]any)
-	for _, c := range list {
-		x, _ := c.(map[string]any)
-		if !has(x, "align is_wrapped") || x["is_wrapped"] != true {
-			return false
-		}
-		head += " " + word(x["align"])
-	}
-	ok := len(list) > 0
-	cells := func(row any) string {
-		list, is := row.([]any)
-		ok = ok && is && len(list) > 0
-		var all []string
-		for _, c := range list {
-			all = append(all, strings.ReplaceAll(label(c, "raw_text"), "|", `\|`))
-		}
-		return strings.Join(all, " | ")
-	}
-	lines := &look{}
-	ok = lines.each(head+"\n+ ", rows, cells) && ok
-	if ok {
-		w.WriteString(lines.String())
-	}
-	return ok
 }
 
 func (w *look) input(x map[string]any) bool {

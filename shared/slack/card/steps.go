@@ -80,14 +80,10 @@ func (d drawing) processBody(p *task.Process, s explain.Sum, since string, most 
 	calls := func(s task.Step, name string) string { return stepLine(s, name) + check(s) } // sentences name no tools
 	draw := func(since string, most, list int) body {
 		rest := d.described(d.a.MatterOf(p), most).with(d.answers(p.Remarks, most)).with(d.stepList(steps, list, wholeName, calls))
-		used := 0
-		for _, b := range rest.blocks {
-			used += characters(b)
-		}
 		if len(steps) == 0 {
 			return rest
 		}
-		return d.effects(s, since, most, used).with(d.attached(p)).with(rest)
+		return d.effects(s, since, most).with(d.attached(p)).with(rest)
 	}
 	out := draw(since, most, most)
 	if since != "" && out.bounded().cut { // nobody approves that

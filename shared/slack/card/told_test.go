@@ -9,7 +9,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
 )
 
 // aboveTheStamp returns a call's arguments as the steps' card shows them; atTheGate, as the gate and its dialog do.
@@ -125,21 +124,14 @@ func TestNothingStandsBehindNothingAtAGate(t *testing.T) {
 			"a name": {"rooms.book", jsonOf(map[string]any{v: "x"})},
 		} {
 			s := calling(t, call[0], call[1], call[1])
-			m, blocks := s.gate(t)
+			_, blocks := s.gate(t)
 			all, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
-			for where, text := range map[string]string{"card": drawn(blocks), "plain card": plainOf(m), "dialog": all} {
+			for where, text := range map[string]string{"card": drawn(blocks), "dialog": all} {
 				n := longestNothing(text)
 				expect.That(t, n <= 10, "%s in %s: %d characters on the %s show nothing", name, at, n, where)
 			}
 		}
 	}
-}
-
-func plainOf(m card.Message) string {
-	if m.Plain == nil {
-		return ""
-	}
-	return drawn(m.Plain.Attachments[0].Blocks.BlockSet)
 }
 
 func longestNothing(s string) int {
@@ -153,7 +145,7 @@ func longestNothing(s string) int {
 	return longest
 }
 
-func TestATableIsAsHighAsItsRows(t *testing.T) {
+func TestItemsAreAsHighAsTheirRows(t *testing.T) {
 	items := make([]any, 99)
 	for i := range items {
 		items[i] = []any{i}

@@ -29,7 +29,7 @@ func seen(s string) string {
 	}, strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">").Replace(s))
 }
 
-// drawn returns the texts of all sections, fields, contexts and tables.
+// drawn returns the texts of all sections, fields and contexts.
 func drawn(blocks []slack.Block) string {
 	var b strings.Builder
 	for _, block := range blocks {
@@ -40,12 +40,6 @@ func drawn(blocks []slack.Block) string {
 			}
 			for _, f := range block.Fields {
 				b.WriteString(f.Text)
-			}
-		case *slack.TableBlock:
-			for _, row := range block.Rows {
-				for _, c := range row {
-					b.WriteString(c.(*slack.TableRawTextCell).Text + "\n")
-				}
 			}
 		case *slack.ContextBlock:
 			for _, e := range block.ContextElements.Elements {

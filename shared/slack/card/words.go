@@ -88,7 +88,7 @@ type words struct {
 	Prompt, Process, Step                                     gateWords
 	ArgumentsCut, ArgumentsMasked, Details, SaysWords, Quoted string
 	LeftOut                                                   string // heading of the defaults for omitted arguments
-	MoreRows, EmptyCell, Request                              string
+	EmptyCell, Request                                        string
 
 	// Who decides and until when.
 	DecideBy string

@@ -3,7 +3,6 @@ package slackapi
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/slack-go/slack"
 
@@ -43,9 +42,7 @@ func (c *Client) Post(
 		options = append(options, slack.MsgOptionTS(thread))
 	}
 	_, ts, err = c.api.PostMessageContext(ctx, channel, options...)
-	if err := outcome("chat.postMessage", err); refusedBlocks(err) && m.Plain != nil {
-		return c.Post(ctx, channel, thread, *m.Plain, about)
-	} else if err != nil {
+	if err := outcome("chat.postMessage", err); err != nil {
 		return "", err
 	}
 	if ts == "" {
@@ -54,21 +51,10 @@ func (c *Client) Post(
 	return ts, nil
 }
 
-// refusedBlocks reports whether Slack rejected a block because its type is unknown or not allowed here. Nothing was
-// posted then.
-func refusedBlocks(err error) bool {
-	return slices.Contains(
-		[]string{"invalid_blocks", "invalid_attachments", "invalid_blocks_format", "msg_blocks_too_long"}, Code(err))
-}
-
 // Update replaces the content of a card's message. It is idempotent.
 func (c *Client) Update(ctx context.Context, channel, ts string, m outgoing.Message, about Metadata) error {
 	_, _, _, err := c.api.UpdateMessageContext(ctx, channel, ts, body(m), about.option())
-	err = outcome("chat.update", err)
-	if refusedBlocks(err) && m.Plain != nil {
-		return c.Update(ctx, channel, ts, *m.Plain, about)
-	}
-	return err
+	return outcome("chat.update", err)
 }
 
 // Delete removes one of Ringi's messages. It returns nil if the message is already gone.

@@ -150,12 +150,6 @@ const makers = {
   context: (b) => h("div.b-context", {}, b.elements.map((e) => (e.type === "image" ? image(e, "tiny") : h("span", {}, textOf(e))))),
   actions: (b, on) => h("div.b-actions", {}, b.elements.map((e) => element(e, on))),
   image: (b) => h("figure.b-image", {}, b.title && h("figcaption", {}, plain(b.title.text)), image(b, "wide")),
-  table: (b) => {
-    const cells = (row, tag) => h("tr", {}, row.map((c, i) =>
-      h(tag, { style: { "text-align": b.column_settings?.[i]?.align || "left" } }, c?.text ?? (c?.elements || []).flatMap((s) => (s.elements || []).map((e) => e.text || "")).join(""))));
-    return h("div.b-table", { tabindex: "0" },
-      h("table", {}, h("thead", {}, cells(b.rows[0], "th")), h("tbody", {}, b.rows.slice(1).map((r) => cells(r, "td")))));
-  },
   markdown: (b) => h("div.b-text", {}, mrkdwn(b.text)),
   rich_text: (b) => h("div.b-text.b-rich", {}, (b.elements || []).map(part)),
   context_actions: (b, on) =>

@@ -69,7 +69,6 @@ func Characters(v any) int {
 type checker struct {
 	problems []Problem
 	ids      map[string]bool
-	tables   int
 }
 
 func (c *checker) add(pointer, format string, args ...any) {
@@ -163,34 +162,8 @@ func blockShapes() map[string]shape {
 		}),
 		"markdown":        with(map[string]rule{"!text": str(1, 12000)}),
 		"context_actions": with(map[string]rule{"!elements": list(1, 5, element("feedback_buttons", "icon_button"))}),
-		"table":           tableShape(with),
 		"rich_text":       with(map[string]rule{"!elements": richText()}),
 	}
-}
-
-// maxTableCharacters is the maximum for all cells of a message's table together.
-const maxTableCharacters = 10000
-
-// tableShape is a table of up to 100 rows with up to 20 cells each.
-func tableShape(with func(map[string]rule) shape) shape {
-	setting := obj(shape{fields: map[string]rule{"align": enum("left", "center", "right"), "is_wrapped": boolean}})
-	s := with(map[string]rule{"!rows": list(1, 100, list(1, 20, tableCell)), "column_settings": list(0, 20, setting)})
-	s.also = func(c *checker, at string, m map[string]any) {
-		if Characters(m["rows"]) > maxTableCharacters {
-			c.add(at+"/rows", "must be less than %d characters in all cells", maxTableCharacters+1)
-		}
-		if c.tables++; c.tables > 1 {
-			c.add(at, "only one table allowed")
-		}
-	}
-	return s
-}
-
-func tableCell(c *checker, at string, v any) {
-	c.typed(at, v, map[string]shape{
-		"raw_text":  {fields: map[string]rule{"!text": str(1, maxTableCharacters)}},
-		"rich_text": {fields: map[string]rule{"!elements": richText()}},
-	}, "table cell")
 }
 
 func contextElement(c *checker, at string, v any) {

@@ -23,7 +23,6 @@ func repeat(item string, n int) string {
 }
 
 func TestBlocksAnswersAsSlackDoes(t *testing.T) {
-	long := func(n int) string { return strings.Repeat("勤", n) }
 	tests := []struct {
 		name, blocks string
 		want         []string
@@ -51,10 +50,6 @@ func TestBlocksAnswersAsSlackDoes(t *testing.T) {
 		{"unknown property", `[{"type":"divider","colour":"red"}]`, []string{"invalid additional property: colour [json-pointer:/blocks/0]"}},
 		{"same block_id twice", `[{"type":"divider","block_id":"a"},{"type":"divider","block_id":"a"}]`, []string{"`block_id` `a` already exists [json-pointer:/blocks/1/block_id]"}},
 		{"same action_id twice", `[{"type":"actions","elements":` + repeat(`{"type":"button","action_id":"a","text":{"type":"plain_text","text":"x"}}`, 2) + `}]`, []string{"`action_id` `a` already exists [json-pointer:/blocks/0/elements/1/action_id]"}},
-		{"a table", `[{"type":"table","rows":[[{"type":"raw_text","text":"a"}]],"column_settings":[{"align":"right","is_wrapped":true}]}]`, nil},
-		{"an empty cell", `[{"type":"table","rows":[[{"type":"raw_text","text":""}]]}]`, []string{"must be more than 0 characters [json-pointer:/blocks/0/rows/0/0/text]"}},
-		{"a table of 10001 characters", `[{"type":"table","rows":` + repeat(`[{"type":"raw_text","text":"`+long(5001)+`"}]`, 2) + `}]`, []string{"must be less than 10001 characters in all cells [json-pointer:/blocks/0/rows]"}},
-		{"two tables", repeat(`{"type":"table","rows":[[{"type":"raw_text","text":"a"}]]}`, 2), []string{"only one table allowed [json-pointer:/blocks/1]"}},
 		{"not a block", `["x"]`, []string{"must be a valid block [json-pointer:/blocks/0]"}},
 	}
 	for _, tt := range tests {
@@ -80,7 +75,6 @@ func TestViewAnswersAsSlackDoes(t *testing.T) {
 	}{
 		{"a form", modal("却下理由", submit, "["+input+"]"), nil},
 		{"an input and no submit", modal("x", "", "["+input+"]"), []string{"missing required field: submit [json-pointer:/view]"}},
-		{"a table", modal("x", "", `[{"type":"table","rows":[[{"type":"raw_text","text":"a"}]]}]`), []string{"unsupported type: table [json-pointer:/view/blocks/0/type]"}},
 		{"no title", `{"type":"modal","blocks":[]}`, []string{"missing required field: title [json-pointer:/view]"}},
 		{"a title that formats", `{"type":"modal","title":{"type":"mrkdwn","text":"x"},"blocks":[]}`, []string{"must be a valid enum value: plain_text [json-pointer:/view/title/type]"}},
 		{"an input of nothing", modal("x", submit, `[{"type":"input","label":{"type":"plain_text","text":"x"}}]`), []string{"missing required field: element [json-pointer:/view/blocks/0]"}},
@@ -103,7 +97,6 @@ func TestViewAnswersAsSlackDoes(t *testing.T) {
 const (
 	text    = `{"type":"mrkdwn","text":"x"}`
 	divider = `{"type":"divider"}`
-	cell    = `{"type":"raw_text","text":"x"}`
 	button  = `{"type":"button","text":#}`
 	pressed = `[{"type":"actions","elements":[{"type":"button","text":#,%s}]}]`
 	asked   = `"confirm":{"title":#,"text":#,"confirm":#,"deny":#}`
@@ -142,8 +135,6 @@ var limits = []struct {
 	{300, "/0/elements/0/confirm/text/text", "", ask("text")},
 	{30, "/0/elements/0/confirm/confirm/text", "", ask("confirm")},
 	{30, "/0/elements/0/confirm/deny/text", "", ask("deny")},
-	{100, "/0/rows", "[" + cell + "]", `[{"type":"table","rows":$}]`},
-	{20, "/0/rows/0", cell, `[{"type":"table","rows":[$]}]`},
 	{24, "/title/text", "", `{"type":"modal","title":{"type":"plain_text","text":"$"},"blocks":[]}`},
 	{24, "/submit/text", "", `{"type":"modal","title":#,"submit":{"type":"plain_text","text":"$"},"blocks":[]}`},
 	{24, "/close/text", "", `{"type":"modal","title":#,"close":{"type":"plain_text","text":"$"},"blocks":[]}`},

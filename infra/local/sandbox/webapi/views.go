@@ -107,11 +107,6 @@ func viewBlocks(c *checker, at string, v any) {
 		c.add(at, "no more than %d items allowed", MaxViewBlocks)
 		return
 	}
-	for i, b := range blocks {
-		if m, _ := b.(map[string]any); m["type"] == "table" {
-			c.add(fmt.Sprintf("%s/%d/type", at, i), "unsupported type: table")
-		}
-	}
 	c.blocks(at, blocks)
 }
 

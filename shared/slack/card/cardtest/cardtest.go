@@ -22,9 +22,8 @@ const (
 )
 
 var (
-	inBoth     = []string{"header", "section", "divider", "context", "actions", "button", "mrkdwn", "plain_text"}
-	inMessages = append([]string{"table", "raw_text"}, inBoth...)
-	inViews    = append([]string{"modal", "input", "plain_text_input", "static_select", "users_select", "radio_buttons",
+	inBoth  = []string{"header", "section", "divider", "context", "actions", "button", "mrkdwn", "plain_text"}
+	inViews = append([]string{"modal", "input", "plain_text_input", "static_select", "users_select", "radio_buttons",
 		"datepicker", "multi_users_select", "checkboxes", "file_input"},
 		inBoth...)
 	colour = regexp.MustCompile(`^#[0-9a-f]{6}$`)
@@ -61,7 +60,7 @@ func Check(m outgoing.Message) error {
 	if n := webapi.Characters(blocks); n > webapi.MaxCharacters {
 		found.add(at, "must have at most %d characters together, not %d", webapi.MaxCharacters, n)
 	}
-	found.ours(at, blocks, inMessages)
+	found.ours(at, blocks, inBoth)
 	return found.err()
 }
 

@@ -9,8 +9,6 @@ import "github.com/slack-go/slack"
 type Message struct {
 	Text        string             `json:"text"`
 	Attachments []slack.Attachment `json:"attachments"`
-	// Plain shows the same without a table block, in case Slack refuses that; nil if there is no table.
-	Plain *Message `json:"-"`
 }
 
 // Suggestion is a request that Slack offers as a button in the app's messages.
