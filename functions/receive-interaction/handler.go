@@ -80,6 +80,7 @@ type Handler struct {
 	Results  Results
 	Contests Contests
 	Edge     inbound.Edge
+	Console  string // its address
 	Now      func() time.Time
 }
 
@@ -99,14 +100,14 @@ type click struct {
 // draws the card with the decision.
 func (h *Handler) Handle(ctx context.Context, r inbound.Request) (inbound.Response, error) {
 	return h.Edge.Serve(ctx, r, func(ctx context.Context, body []byte) (inbound.Response, error) {
-		return h.receive(ctx, body, r.RequestContext.DomainName)
+		return h.receive(ctx, body)
 	}), nil
 }
 
 // receive answers 200 to every signed request: for any other answer Slack shows the person a warning that doesn't help
-// them. It counts payloads that can't be read. host is the console's, too.
-func (h *Handler) receive(ctx context.Context, body []byte, host string) (inbound.Response, error) {
-	out, err := h.act(ctx, body, host)
+// them. It counts payloads that can't be read.
+func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, error) {
+	out, err := h.act(ctx, body)
 	var refusal inbound.Refusal
 	if errors.As(err, &refusal) && refusal.Status == http.StatusBadRequest {
 		boot.Count(boot.InteractionOdd, 1)
@@ -116,7 +117,7 @@ func (h *Handler) receive(ctx context.Context, body []byte, host string) (inboun
 	return out, err
 }
 
-func (h *Handler) act(ctx context.Context, body []byte, host string) (inbound.Response, error) {
+func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error) {
 	if c, ok, err := readCommand(body); ok {
 		if err != nil {
 			return inbound.OK(), err
@@ -204,11 +205,8 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		return inbound.Response{}, inbound.Bad("payload.actions must not be empty")
 	}
 	a := p.Actions[0] // Slack sends one for each click
-	switch p.View.CallbackID {
-	case card.ReviewCallback, card.ActionReviewCallback:
-		return inbound.OK(), turn(ctx, h, p, a, "review", h.turned)
-	case card.OthersCallback:
-		return inbound.OK(), turn(ctx, h, p, a, "draft", h.turnedDraft)
+	if p.View.CallbackID == card.OthersCallback {
+		return inbound.OK(), h.turn(ctx, p, a)
 	}
 	if a.ActionID == card.NewRequest {
 		return h.open(ctx, p)
@@ -269,7 +267,7 @@ func (h *Handler) asks(returns bool) press {
 	}
 }
 
-// submit handles a form: a Review's last page, a rejection, or the end of a task or conversation. If the reason is
+// submit handles a form: a Review, a rejection, or the end of a task or conversation. If the reason is
 // invalid or nothing was saved, the form stays open and says so; otherwise it closes.
 func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, error) {
 	switch p.View.CallbackID {
@@ -281,7 +279,7 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return h.filled(ctx, p)
 	case card.MatterCallback:
 		return h.filledMatter(ctx, p)
-	case card.ReviewCallback, card.ActionReviewCallback:
+	case card.ReviewCallback:
 		return h.approveRead(ctx, p)
 	case card.OthersCallback:
 		return h.pick(ctx, p)

@@ -26,6 +26,7 @@ type environment struct {
 	boot.Slack
 	boot.Credentials
 	boot.Results
+	Console string `env:"CONSOLE_ADDRESS" doc:"the console's address, for what is longer than a dialog"`
 }
 
 // stored has a tenant's rows that are not subject to decisions.
@@ -47,6 +48,6 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		Rows: all, Store: storedIn(rows), Results: results,
 		Contests: store.ContestsOf(all, results),
 		Slack:    slack, People: &people.People{Slack: slack, Now: time.Now},
-		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now,
+		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Console: env.Console, Now: time.Now,
 	}, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi/slacktest"
 )
 
 // submitted are the teams' texts, by team id.
@@ -84,7 +86,7 @@ func testTakeADraft(t *testing.T, w *world) {
 		!strings.Contains(shown, "80.00 点") || !strings.Contains(shown, "網羅性 (79): exceptions are missing") {
 		t.Fatal(shown)
 	}
-	w.turn(webapi.Suzuki, card.ReviewTurn+"on")
+	w.quiet(w.post(page(webapi.Suzuki, w.view(webapi.Suzuki), 1)), webapi.Suzuki)
 	if shown := text(w.view(webapi.Suzuki)); !strings.Contains(shown, drafts["c"]) {
 		t.Fatal(shown)
 	}
@@ -97,10 +99,42 @@ func testTakeADraft(t *testing.T, w *world) {
 		a.Prompts[0].Status == aggregate.Rejected, "%d versions: %+v", len(a.Prompts), n)
 }
 
+// page returns the payload of the button that turns an open dialog to another draft.
+func page(user string, v webapi.View, to int) map[string]any {
+	p := person("block_actions", user, slacktest.Team)
+	p["container"] = map[string]any{"type": "view", "view_id": v.ID}
+	p["view"] = v
+	p["actions"] = []any{map[string]any{"action_id": card.OthersTurn + "on", "block_id": "x", "value": strconv.Itoa(to),
+		"type": "button"}}
+	return p
+}
+
 func testDraftsTurned(t *testing.T, w *world) {
 	p := w.contested()
 	w.quiet(w.post(w.click(webapi.Suzuki, card.OthersAction, p.ID)), webapi.Suzuki)
-	w.turnsForReadersOnly()
+	was := w.view(webapi.Suzuki)
+	stays := func(who string, p map[string]any) {
+		t.Helper()
+		out := w.post(p)
+		expect.That(t, out.StatusCode == 200 && w.view(webapi.Suzuki).Hash == was.Hash,
+			"%s turned a page: %d %s", who, out.StatusCode, out.Body)
+	}
+	others := page(webapi.Suzuki, was, 1)
+	others["team"].(map[string]any)["id"] = "T0OTHER"
+	stays("another tenant", others)
+	stays("a guest", page(webapi.Guest, was, 1))
+	stays("another workspace's person", page(webapi.Stranger, was, 1))
+	all := w.h.People
+	w.h.People = &people.People{Slack: departed{w.slack.Client, webapi.Suzuki}, Now: w.Now}
+	stays("who has left", page(webapi.Suzuki, was, 1))
+	w.h.People = all
+	stays("who is no member of the channel", page(webapi.Alex, was, 1))
+	w.changeSettings(func(s *tenancy.Settings) {
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Tanaka}}
+	})
+	stays("who is no member of it, where approvers are listed", page(webapi.Alex, was, 1))
+	w.quiet(w.post(page(webapi.Suzuki, was, 1)), webapi.Suzuki)
+	expect.That(t, w.view(webapi.Suzuki).Hash != was.Hash, "whoever may read can't turn the page")
 }
 
 func testDraftOfOneWhoLeft(t *testing.T, w *world) {

@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
 )
@@ -23,9 +22,16 @@ import (
 func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, _ string) {
 	v := h.check(ctx, c, decide.Gate(kind, decide.Approve))
 	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) {
-		return h.page(ctx, v.Subject, card.Review{
-			Type: kind, ID: c.ID, TaskID: c.Ref.ID, Stage: c.Stage, ReadOnly: v.Err != nil || v.Empty,
-		}, v.Settings)
+		d, err := card.DialogsOf(v.Subject).Opened(ctx, h.Results, c.ID)
+		if err != nil {
+			return slack.ModalViewRequest{}, err
+		}
+		view, ok := d.Review(card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Stage: c.Stage,
+			ReadOnly: v.Err != nil || v.Empty, Console: h.Console}, v.Settings)
+		if !ok {
+			return view, aggregate.ErrNotFound
+		}
+		return view, nil
 	})
 }
 
@@ -59,77 +65,7 @@ func mayRead(err error) bool {
 	return is && refused.Rule != aggregate.RuleForeign && refused.Rule != aggregate.RuleGuest
 }
 
-func (h *Handler) page(
-	ctx context.Context, of decide.Subject, r card.Review, s tenancy.Settings,
-) (view slack.ModalViewRequest, err error) {
-	d, err := card.DialogsOf(of).Opened(ctx, h.Results, r.ID)
-	if err != nil {
-		return view, err
-	}
-	view, ok := d.Review(r, s)
-	if !ok {
-		err = aggregate.ErrNotFound
-	}
-	return view, err
-}
-
-// drawPage draws another page of an open dialog. It returns an error if the person may not read it or it can't be
-// drawn.
-type drawPage[R any] func(ctx context.Context, p payload, r R, page int) (slack.ModalViewRequest, error)
-
-// turn shows another page of an open dialog to a person who could open it now. of names its metadata in errors.
-func turn[R any](ctx context.Context, h *Handler, p payload, a action, of string, draw drawPage[R]) error {
-	r, err := aboutOf[R](p, of)
-	if err != nil {
-		return err
-	}
-	page, err := strconv.Atoi(a.Value)
-	if err != nil {
-		return inbound.Bad("payload.actions.0.value must be the number of a page")
-	}
-	view, err := draw(ctx, p, r, page)
-	if err == nil {
-		err = h.Slack.UpdateView(ctx, p.View.ID, p.View.Hash, view)
-	}
-	if err != nil { // the page stays as it is, with the same button
-		slog.WarnContext(ctx, "the page was not turned", "of", r, "user", p.User.ID, "err", err)
-	}
-	return nil
-}
-
-// turned draws another page of a gate, even if the gate was decided meanwhile.
-func (h *Handler) turned(ctx context.Context, p payload, r card.Review, page int) (slack.ModalViewRequest, error) {
-	r.Page = page
-	v, readsOnly, err := h.reading(ctx, p.click(r.TaskID, r.ID))
-	if err != nil {
-		return slack.ModalViewRequest{}, err
-	}
-	if r.Stage == 0 { // a stage's people may be others than the settings'
-		r.ReadOnly = readsOnly
-	}
-	return h.page(ctx, v.Subject, r, v.Settings)
-}
-
-// reading checks whether a person who turns a page may still decide; readsOnly means that they may only read. It
-// returns an error if they may not even read: somebody who has left a channel may still have its dialog open. Whoever
-// is
-// on the gate's route may, wherever they are.
-func (h *Handler) reading(ctx context.Context, c click) (v verdict, readsOnly bool, err error) {
-	v = h.check(ctx, c, decide.MayRead)
-	if !mayRead(v.Err) {
-		return v, false, v.Err
-	}
-	if v.OnRoute(c.ID, c.User, h.Now()) {
-		return v, true, nil
-	}
-	reads, err := h.People.Reads(ctx, c.Want, v.Origin())
-	if err == nil && !reads {
-		err = aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
-	}
-	return v, true, err
-}
-
-// approveRead approves after the submission of a Review's last page.
+// approveRead approves after the submission of a Review.
 func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response, error) {
 	r, err := aboutOf[card.Review](p, "review")
 	if err != nil {
@@ -176,16 +112,35 @@ func (h *Handler) otherDraft(ctx context.Context, v verdict, o card.OtherDraft) 
 	return view, nil
 }
 
-// turnedDraft draws another draft, or another page of a draft.
-func (h *Handler) turnedDraft(
-	ctx context.Context, p payload, o card.OtherDraft, page int,
-) (slack.ModalViewRequest, error) {
-	o.Page = page
-	v, _, err := h.reading(ctx, p.click(o.TaskID, o.ID))
+// turn shows another draft in the open dialog to a person who could open it now: somebody who has left a channel may
+// still have its dialog open.
+func (h *Handler) turn(ctx context.Context, p payload, a action) error {
+	o, err := aboutOf[card.OtherDraft](p, "draft")
 	if err != nil {
-		return slack.ModalViewRequest{}, err
+		return err
 	}
-	return h.otherDraft(ctx, v, o)
+	if o.Page, err = strconv.Atoi(a.Value); err != nil {
+		return inbound.Bad("payload.actions.0.value must be the number of a page")
+	}
+	c := p.click(o.TaskID, o.ID)
+	v := h.check(ctx, c, decide.MayRead)
+	if err = v.Err; mayRead(err) {
+		var reads bool
+		if reads, err = h.People.Reads(ctx, c.Want, v.Origin()); err == nil && !reads {
+			err = aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
+		}
+	}
+	var view slack.ModalViewRequest
+	if err == nil {
+		view, err = h.otherDraft(ctx, v, o)
+	}
+	if err == nil {
+		err = h.Slack.UpdateView(ctx, p.View.ID, p.View.Hash, view)
+	}
+	if err != nil { // the page stays as it is, with the same button
+		slog.WarnContext(ctx, "the page was not turned", "of", o, "user", p.User.ID, "err", err)
+	}
+	return nil
 }
 
 // pick replaces the waiting version by the draft that the person read. After a temporary failure the dialog stays open

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,7 +19,7 @@ import (
 )
 
 // long is a policy that no card can show completely.
-var long = strings.Repeat("方針 ", 9000) + "最後の行"
+var long = strings.Repeat("方針 ", 7000) + "最後の行"
 
 func TestReviews(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
@@ -31,7 +30,7 @@ func TestReviews(t *testing.T) {
 		"what was read is not what is asked now": testReadSomethingElse,
 		"decided meanwhile":                      testReviewLate,
 		"not saved":                              testReviewUnsaved,
-		"turned by those who could open it":      testReviewTurned,
+		"longer than a dialog":                   testReviewLong,
 	})
 }
 
@@ -57,35 +56,6 @@ func (w *world) view(user string) webapi.View {
 	return open[0]
 }
 
-// turn presses a button of the open dialog, if it has that button.
-func (w *world) turn(user, action string) bool {
-	w.T.Helper()
-	v := w.view(user)
-	blocks, _ := json.Marshal(v.Blocks)
-	if !strings.Contains(string(blocks), `"`+action+`"`) {
-		return false
-	}
-	var r card.Review
-	expect.NoError(w.T, json.Unmarshal([]byte(v.PrivateMetadata), &r))
-	to := r.Page + 1
-	if action == card.ReviewTurn+"back" {
-		to = r.Page - 1
-	}
-	out := w.post(page(user, v, to))
-	expect.Must(w.T, out.StatusCode == 200 && out.Body == "", "answered %d %s", out.StatusCode, out.Body)
-	return true
-}
-
-// page returns the payload of the button that turns an open dialog to a page.
-func page(user string, v webapi.View, to int) map[string]any {
-	p := person("block_actions", user, slacktest.Team)
-	p["container"] = map[string]any{"type": "view", "view_id": v.ID}
-	p["view"] = v
-	p["actions"] = []any{map[string]any{"action_id": card.ReviewTurn + "on", "block_id": "x", "value": strconv.Itoa(to),
-		"type": "button"}}
-	return p
-}
-
 // departed is a Slack whose people include one who has left.
 type departed struct {
 	people.Directory
@@ -98,41 +68,6 @@ func (d departed) User(ctx context.Context, id string) (slackapi.User, error) {
 	return u, err
 }
 
-// turnsForReadersOnly checks that Suzuki can turn a page of the open dialog, and that people who could not open it
-// can't.
-func (w *world) turnsForReadersOnly() {
-	w.T.Helper()
-	was := w.view(webapi.Suzuki)
-	stays := func(who string, p map[string]any) {
-		w.T.Helper()
-		out := w.post(p)
-		expect.That(w.T, out.StatusCode == 200 && w.view(webapi.Suzuki).Hash == was.Hash,
-			"%s turned a page: %d %s", who, out.StatusCode, out.Body)
-	}
-	others := page(webapi.Suzuki, was, 1)
-	others["team"].(map[string]any)["id"] = "T0OTHER"
-	stays("another tenant", others)
-	stays("a guest", page(webapi.Guest, was, 1))
-	stays("another workspace's person", page(webapi.Stranger, was, 1))
-	all := w.h.People
-	w.h.People = &people.People{Slack: departed{w.slack.Client, webapi.Suzuki}, Now: w.Now}
-	stays("who has left", page(webapi.Suzuki, was, 1))
-	w.h.People = all
-	stays("who is no member of the channel", page(webapi.Alex, was, 1))
-	w.changeSettings(func(s *tenancy.Settings) {
-		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Tanaka}}
-	})
-	stays("who is no member of it, where approvers are listed", page(webapi.Alex, was, 1))
-	w.quiet(w.post(page(webapi.Suzuki, was, 1)), webapi.Suzuki)
-	expect.That(w.T, w.view(webapi.Suzuki).Hash != was.Hash, "whoever may read can't turn the page")
-}
-
-func testReviewTurned(t *testing.T, w *world) {
-	p := w.asked()
-	w.quiet(w.post(w.click(webapi.Suzuki, "review_prompt", p.ID)), webapi.Suzuki)
-	w.turnsForReadersOnly()
-}
-
 func (w *world) submission(user string, v webapi.View) map[string]any {
 	p := person("view_submission", user, slacktest.Team)
 	p["view"] = v
@@ -142,23 +77,25 @@ func (w *world) submission(user string, v webapi.View) map[string]any {
 func testReadAndApprove(t *testing.T, w *world) {
 	p := w.asked()
 	w.quiet(w.post(w.click(webapi.Suzuki, "review_prompt", p.ID)), webapi.Suzuki)
-	pages := 1
-	for ; ; pages++ {
-		submits := w.view(webapi.Suzuki).Submit != nil
-		expect.Must(t, submits != strings.Contains(text(w.view(webapi.Suzuki)), "次のページ"),
-			"page %d can be submitted: %v", pages, submits)
-		if !w.turn(webapi.Suzuki, card.ReviewTurn+"on") {
-			break
-		}
-	}
-	last := text(w.view(webapi.Suzuki))
-	expect.Must(t, pages >= 3 && strings.Contains(last, "最後の行"), "%d pages, the last is %s", pages, last)
-	expect.That(t, w.turn(webapi.Suzuki, card.ReviewTurn+"back") && w.view(webapi.Suzuki).Submit == nil,
-		"there is no way back")
-	w.turn(webapi.Suzuki, card.ReviewTurn+"on")
-	w.quiet(w.post(w.submission(webapi.Suzuki, w.view(webapi.Suzuki))), webapi.Suzuki)
+	v := w.view(webapi.Suzuki)
+	expect.Must(t, v.Submit != nil && strings.Contains(text(v), "最後の行"), "it can't be submitted: %s", text(v))
+	w.quiet(w.post(w.submission(webapi.Suzuki, v)), webapi.Suzuki)
 	got := w.Load().Prompt()
 	expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == webapi.Suzuki, "%+v", got)
+}
+
+// What is longer than a dialog is approved on its page in the console, to which the dialog leads.
+func testReviewLong(t *testing.T, w *world) {
+	w.running()
+	arguments := aggregate.JSON(`{"recipient":"U0SUZUKI","text":"` + strings.Repeat("長", 30000) + `末尾"}`)
+	g := w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: arguments, Bytes: len(arguments)},
+			aggregate.HashOf(string(arguments)), w.Now())
+	}).Gates[0]
+	w.quiet(w.post(w.click(webapi.Suzuki, "review_step", g.ID)), webapi.Suzuki)
+	v := w.view(webapi.Suzuki)
+	expect.That(t, v.Submit == nil && !strings.Contains(text(v), "末尾"), "it can be submitted: %s", text(v))
+	expect.Has(t, text(v), "https://ringi.example/console/tasks/"+w.Ref.ID)
 }
 
 func text(v webapi.View) string {
@@ -188,10 +125,8 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 			aggregate.HashOf(string(arguments)), w.Now())
 	}).Gates[0]
 	w.quiet(w.post(w.click(webapi.Suzuki, "review_step", g.ID)), webapi.Suzuki)
-	for w.turn(webapi.Suzuki, card.ReviewTurn+"on") {
-	}
-	last := text(w.view(webapi.Suzuki))
-	expect.That(t, strings.Contains(last, "末尾"), "the last page is %s", last)
+	shown := text(w.view(webapi.Suzuki))
+	expect.That(t, strings.Contains(shown, "末尾"), "it shows %s", shown)
 	w.quiet(w.post(w.submission(webapi.Suzuki, w.view(webapi.Suzuki))), webapi.Suzuki)
 	got := w.Load().Gates[0]
 	expect.That(t, got.Status == aggregate.Approved && got.Arguments.JSON == "",
@@ -202,10 +137,8 @@ func testReadOnly(t *testing.T, w *world) {
 	p := w.asked()
 	w.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	w.quiet(w.post(w.click(webapi.Sato, "review_prompt", p.ID)), webapi.Sato)
-	for w.turn(webapi.Sato, card.ReviewTurn+"on") {
-	}
 	v := w.view(webapi.Sato)
-	expect.That(t, v.Submit == nil && strings.Contains(text(v), "最後の行"), "the last page can be submitted: %v", v.Submit)
+	expect.That(t, v.Submit == nil && strings.Contains(text(v), "最後の行"), "it can be submitted: %v", v.Submit)
 	w.told(w.post(w.submission(webapi.Sato, v)), webapi.Sato, "自分の依頼")
 	w.told(w.post(w.click(webapi.Guest, "review_prompt", p.ID)), webapi.Guest, "ゲスト")
 	expect.That(t, len(w.slack.Views(webapi.Guest)) == 0 && w.Load().Prompt().Status == aggregate.PendingApproval,
@@ -225,8 +158,6 @@ func testReadSomethingElse(t *testing.T, w *world) {
 func testReviewLate(t *testing.T, w *world) {
 	p := w.asked()
 	w.quiet(w.post(w.click(webapi.Suzuki, "review_prompt", p.ID)), webapi.Suzuki)
-	for w.turn(webapi.Suzuki, card.ReviewTurn+"on") {
-	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		by := approver()
 		by.ID = webapi.Tanaka

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -126,8 +124,7 @@ func (w *world) post(payload map[string]any) inbound.Response {
 func signed(body string, now time.Time) inbound.Request {
 	stamp := strconv.FormatInt(now.Unix(), 10)
 	return inbound.Request{
-		RequestContext: events.APIGatewayV2HTTPRequestContext{DomainName: "ringi.example"},
-		Body:           base64.StdEncoding.EncodeToString([]byte(body)), IsBase64Encoded: true,
+		Body: base64.StdEncoding.EncodeToString([]byte(body)), IsBase64Encoded: true,
 		Headers: map[string]string{
 			"content-type": "application/x-www-form-urlencoded", "x-slack-request-timestamp": stamp,
 			"x-slack-signature": inbound.Sign(stamp, []byte(body), signingSecret),

@@ -23,7 +23,7 @@ type words struct {
 	newcomer, welcome, suggested                    string
 	question, help                                  string
 	check, faster, odd, notTaken                    string
-	nowhere, expired, tooMuch, quiet, page          string
+	nowhere, expired, tooMuch, quiet                string
 	settings                                        string // heading of the console's page
 	edited, unchanged, remove, gone                 string
 }
@@ -37,7 +37,7 @@ var japanese = words{
 	draftFailed: "依頼の文にあった練習用の失敗を起こしました", failed: "❌ 実行失敗", said: "Slack に受け付けられませんでした",
 	question: "使い方は?", help: "Ringi には「今月の勤怠をまとめて」",
 	check: "🔍 実行前の確認", faster: "承認しました", odd: "部署別にして", notTaken: "「部署別にして」 → 内容が分からないため、反映していません。",
-	nowhere: "宇宙部の先月の残業を確認して", expired: "期限切れ", tooMuch: "件数の上限に達しています", quiet: "従業員一覧を取得して、DM は不要", page: "%d / ",
+	nowhere: "宇宙部の先月の残業を確認して", expired: "期限切れ", tooMuch: "件数の上限に達しています", quiet: "従業員一覧を取得して、DM は不要",
 	newcomer: webapi.Guest, welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて", settings: "設定",
 	edited: "(編集済み)", unchanged: "メッセージを編集しても、依頼は変わりません",
 	remove: "メッセージを削除", gone: "このメッセージは削除されました",
@@ -57,7 +57,7 @@ var english = words{
 		"running", faster: "already approved this", odd: "Put step 4 first", notTaken: "“Put step 4 first” → not applied",
 	nowhere: "Overtime of the 宇宙部 for " +
 		"last month", expired: "(expired)", tooMuch: "reached your limit of requests " +
-		"this hour", quiet: "Get the list of employees, no DM", page: "Page %d of",
+		"this hour", quiet: "Get the list of employees, no DM",
 	newcomer: webapi.Tanaka, welcome: "This is Ringi. Tell me what you " +
 		"need done.", suggested: "Summarize this month's attendance", settings: "Settings",
 	edited: "(edited)", unchanged: "Editing the message doesn’t change the request",

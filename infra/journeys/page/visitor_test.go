@@ -260,15 +260,6 @@ func (v *visitor) opens(selector string) {
 	v.Keys(kb.Enter)
 }
 
-// turns goes to another page of a dialog, by a button that stays if nothing happened.
-func (v *visitor) turns(selector, js string) {
-	v.t.Helper()
-	v.Until(fmt.Sprintf(`document.querySelector(%q)`, selector))
-	driver.UntilTaken(v.t, js, func() {
-		v.Eval(fmt.Sprintf(`(%s) || document.querySelector(%q)?.click()`, js, selector))
-	}, func() bool { return browser.Read[bool](v.Tab, fmt.Sprintf(`!!(%s)`, js)) })
-}
-
 // whatWaits: an approver finds a request in their list, opens it, stamps it, and sees in the panel the prompt exactly
 // as it was sent.
 func whatWaits(v *visitor) {

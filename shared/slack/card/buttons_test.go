@@ -23,7 +23,7 @@ import (
 // click makes the decision that a button's action_id stands for, as the interaction's handler does.
 func click(s *scenario, b pressed) error {
 	if kind, ok := strings.CutPrefix(b.ActionID, card.ReviewAction); ok {
-		r := card.Review{Type: aggregate.CardType(kind), ID: b.Value, TaskID: s.Head.TaskID, Page: 1 << 20}
+		r := card.Review{Type: aggregate.CardType(kind), ID: b.Value, TaskID: s.Head.TaskID}
 		for _, g := range s.Gates { // as the handler reads large arguments
 			if g.ID == b.Value && g.Arguments.JSON == "" {
 				g.Arguments.JSON = "{}"
@@ -31,7 +31,7 @@ func click(s *scenario, b pressed) error {
 		}
 		view, ok := card.ReviewModal(s.Aggregate, r, "ja")
 		if !ok || view.Submit == nil {
-			return fmt.Errorf("the dialog's last page can't be submitted")
+			return fmt.Errorf("the dialog can't be submitted")
 		}
 		if err := json.Unmarshal([]byte(view.PrivateMetadata), &r); err != nil {
 			return err

@@ -354,7 +354,7 @@ func (d *callDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewReque
 	}
 	w := drawCall(d.a, Around{}, s, s.Locale, time.Time{})
 	r.Type, r.Hash = call.Card, d.a.AskedHash(r.ID)
-	return w.reviewed(w.c.Header, w.body(everything), r, w.route(), ReviewCallback), true
+	return w.reviewed(w.c.Header, w.body(everything), r, w.route(), d.a.Ref()), true
 }
 
 func (d *callDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {

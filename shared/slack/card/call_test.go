@@ -100,8 +100,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 	of := card.Review{Type: call.Card, ID: sent.Head.CallID, TaskID: sent.Head.CallID,
 		Hash: sent.AskedHash(sent.Head.CallID)}
 	at := tenancy.Settings{Locale: locale}
-	review, _ := card.DialogsOf(long.Aggregate).Review(card.Review{ID: long.Head.CallID, TaskID: long.Head.CallID,
-		Page: 99}, at)
+	review, _ := card.DialogsOf(long.Aggregate).Review(card.Review{ID: long.Head.CallID, TaskID: long.Head.CallID}, at)
 	told := func(o *outside) card.Message {
 		return card.CallCopy(o.Aggregate, &aggregate.Card{CardType: task.CardOutcome, Subject: "OUTCOME", User: "U_SATO"}, at,
 			"https://example.slack.com/archives/C1/p1", o.now)

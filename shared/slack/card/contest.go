@@ -3,6 +3,7 @@ package card
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -14,10 +15,11 @@ import (
 	"ringi/shared/words/language"
 )
 
-// The ids of a button and a dialog.
+// The ids of a button, of the dialog that it opens, and of its buttons to another draft.
 const (
 	OthersAction   = "other_drafts" // opens the dialog
 	OthersCallback = "other_drafts_modal"
+	OthersTurn     = "turn_" // followed by a direction; its value is the page's number
 )
 
 // OtherDraft is the private_metadata of a dialog that shows another team's draft; see modal.
@@ -69,7 +71,14 @@ func OthersModal(
 			d.prose(contest.InPoints(said, d.w.Locale), 1).blocks...)
 	}
 	blocks = append(blocks, divider())
-	if turns := d.turns(page, page == of-1); len(turns) > 0 {
+	var turns []slack.BlockElement
+	if page > 0 {
+		turns = append(turns, button(w.Before, OthersTurn+"back", strconv.Itoa(page-1), ""))
+	}
+	if page < of-1 {
+		turns = append(turns, button(w.Next, OthersTurn+"on", strconv.Itoa(page+1), slack.StylePrimary))
+	}
+	if turns != nil {
 		blocks = append(blocks, slack.NewActionBlock(o.TaskID, turns...))
 	}
 	submit, told := "", w.Reads
@@ -196,6 +205,7 @@ type contestTexts struct {
 	Won, Picked, Alone, Author              string
 	Others, Title, Entry, Page, Pick, Picks string
 	Reads, Reason, Replaced, Differs        string
+	Before, Next                            string
 	Ending, MoreFailed, Limited, Feedback   string
 	Unjudged                                string
 	Skipped                                 map[string]string // by the value of task.Contest.As

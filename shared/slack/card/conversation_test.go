@@ -208,19 +208,10 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	if m := c.shown(conversation.CardAction, "ja"); has(m, card.ApproveAction) || !has(m, card.OpenActionReview) {
 		t.Errorf("%+v", m)
 	}
-	s, seen, last := tenancy.DefaultSettings(), "", card.Review{Type: conversation.CardAction, ID: c.last().ActionID,
-		TaskID: c.Head.SessionID}
-	for page := 0; ; page++ {
-		last.Page = page
-		view, ok := c.Review(last, s)
-		expect.Must(t, ok, "no dialog")
-		text := string(expect.Value(json.Marshal(view.Blocks))(t))
-		seen += text
-		if view.Submit != nil {
-			break
-		}
-		expect.Must(t, page <= 50, "the dialog has no end")
-	}
+	view, ok := c.Review(card.Review{Type: conversation.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID},
+		tenancy.DefaultSettings())
+	expect.Must(t, ok && view.Submit != nil, "no dialog, or one without a button")
+	seen := string(expect.Value(json.Marshal(view.Blocks))(t))
 	for _, i := range []int{0, 599, 1199} {
 		expect.That(t, strings.Contains(seen, fmt.Sprintf("echo %d\\n", i)), "line %d is nowhere", i)
 	}

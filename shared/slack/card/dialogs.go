@@ -20,7 +20,7 @@ import (
 type Dialogs interface {
 	// Opened reads the contents that a gate asks about if they are too large for its row.
 	Opened(ctx context.Context, large Large, gate string) (Dialogs, error)
-	// Review draws the page r.Page of everything that a gate asks about. ok is false when there is no such gate.
+	// Review draws everything that a gate asks about. ok is false when there is no such gate.
 	Review(r Review, s tenancy.Settings) (view slack.ModalViewRequest, ok bool)
 	// Rejection asks for the reason why a person rejects the gate that r names, or returns it to whoever asked.
 	Rejection(r Review, locale string) slack.ModalViewRequest
@@ -124,7 +124,6 @@ const (
 	ReasonBlock               = "rejection_reason_block"
 	ReasonInput               = "rejection_reason_input"
 	CancelCallback            = "cancel_task_modal"
-	ActionReviewCallback      = "review_action_modal"
 	ActionRejectCallback      = "reject_action_modal"
 	CloseConversationCallback = "close_session_modal"
 )
@@ -233,37 +232,36 @@ func (t Conversation) Ending(at Cancellation, _ string, s tenancy.Settings) slac
 // The action ids of a Review's buttons.
 const (
 	ReviewAction   = "review_" // followed by the kind; opens the dialog
-	ReviewTurn     = "turn_"   // followed by a direction; its value is the page's number
 	ReviewCallback = "review_modal"
 )
 
-// Review is the private_metadata of a dialog that shows all of a gate's content, page by page. The client can change
-// it, so its ids must match a row. Its hash says which content the person read on the last page.
+// Review is the private_metadata of a dialog that shows all of a gate's content. The client can change it, so its ids
+// must match a row. Its hash says which content the person read.
 type Review struct {
 	Type   aggregate.CardType `json:"type"` // prompt, process or step
 	ID     string             `json:"id"`
 	TaskID string             `json:"task_id"`
-	Page   int                `json:"page"` // from 0
 	Hash   string             `json:"hash"`
 	Stage  int                `json:"stage,omitempty"` // which the person saw, of a gate under a rule
 
 	ReadOnly bool   `json:"read_only,omitempty"` // without the button, for people who may not approve
 	Return   bool   `json:"-"`                   // returns it to whoever asked
 	Words    string `json:"-"`                   // of a rejection's reason
+	Console  string `json:"-"`                   // the console's address, for what is longer than a dialog
 }
 
-// The most that a page of a dialog holds. Slack allows 100 blocks and doesn't document a limit of characters.
+// The most that a dialog holds. Slack allows 100 blocks and doesn't document a limit of characters.
 const (
-	maxPageBlocks = 80
-	maxPage       = 10000
+	maxDialogBlocks = 80
+	maxDialog       = 24000
 )
 
 const maxTyped = 2500 // characters of what somebody typed, in a dialog
 
 const everything = 1 << 20 // sections, which no text reaches
 
-// ReviewModal draws the page r.Page, or the last page if there are fewer. Only the last page can be submitted, and only
-// while the gate waits and all of its content could be shown. ok is false when there is no such gate.
+// ReviewModal draws all of a gate's content. It can be submitted only while the gate waits and all of its content is
+// shown. ok is false when there is no such gate.
 func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalViewRequest, ok bool) {
 	d := drawing{a: a, w: wordsOf.In(locale)}
 	v, ok := d.versionOf(r.Type, func(_, other string) bool { return r.ID == other }, everything)
@@ -277,10 +275,10 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 	r.Hash = a.AskedHash(ident(r.ID))
 	on := d.route(a.GateWith(r.ID), a.IsOpen(r.ID))
 	v.body.cut = v.body.cut || v.sum.Unreadable() != ""
-	return d.reviewed(title, v.body, r, on, ReviewCallback), true
+	return d.reviewed(title, v.body, r, on, a.Ref()), true
 }
 
-// Review draws a page of the dialog that shows all of an action.
+// Review draws the dialog that shows all of an action.
 func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalViewRequest, ok bool) {
 	x := t.Action(r.ID)
 	if x == nil {
@@ -292,32 +290,37 @@ func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalView
 	whole.cut = whole.cut || Unapprovable(p, d.w.Locale) != ""
 	r.Type, r.Hash = conversation.CardAction, t.AskedHash(x.ActionID)
 	title, on := d.title(d.texts.Header, x), d.routeOf(x)
-	return d.reviewed(title, whole, r, on, ActionReviewCallback), true
+	return d.reviewed(title, whole, r, on, t.Ref()), true
 }
 
-func (d drawing) reviewed(title string, whole body, r Review, on routed, callback string) slack.ModalViewRequest {
-	w, all := d.w, paginated(whole.blocks)
-	r.Page = max(0, min(r.Page, len(all)-1))
+// reviewed draws a dialog with the whole content. Of what is longer than a dialog it has the beginning, and says that
+// all of it, with the button, is on its page in the console.
+func (d drawing) reviewed(title string, whole body, r Review, on routed, of aggregate.Ref) slack.ModalViewRequest {
+	w, submit, said := d.w, "", d.w.ReviewReads
 	r.ID, r.TaskID = ident(r.ID), ident(r.TaskID)
-	last, submit := r.Page == len(all)-1, ""
-	blocks := append(append([]slack.Block{header(title)}, all[r.Page]...), divider())
-	if len(all) > 1 {
-		blocks = append(blocks, contextLine(fill(w.ReviewPage, "page", r.Page+1, "pages", len(all))))
-	}
+	shown := withinDialog(whole.blocks)
+	blocks := append(append([]slack.Block{header(title)}, shown...), divider())
 	blocks = append(blocks, on.inDialog()...)
-	if turns := d.turns(r.Page, last); len(turns) > 0 {
-		blocks = append(blocks, slack.NewActionBlock(blockID(r.TaskID, r.Stage), turns...))
-	}
-	said := w.ReviewOn
 	switch {
 	case !on.open:
 		said = w.ReviewOver
-	case r.ReadOnly || whole.cut:
-		said = w.ReviewReads
-	case last:
-		submit, said = w.ReviewApprove, w.ReviewLast
+	case len(shown) < len(whole.blocks):
+		said = w.ReviewLong + opens(Page(r.Console, of), askWordsOf.In(w.Locale))
+	case !r.ReadOnly && !whole.cut:
+		submit, said = w.ReviewApprove, w.ReviewEnd
 	}
-	return modal(callback, w.ReviewTitle, submit, w.ReviewClose, metadata(r), append(blocks, contextLine(said))...)
+	return modal(ReviewCallback, w.ReviewTitle, submit, w.ReviewClose, metadata(r), append(blocks, contextLine(said))...)
+}
+
+// withinDialog returns as many blocks as a dialog holds.
+func withinDialog(blocks []slack.Block) []slack.Block {
+	used := 0
+	for i, b := range blocks {
+		if used += characters(b); used > maxDialog || i == maxDialogBlocks {
+			return blocks[:i:i]
+		}
+	}
+	return blocks
 }
 
 // Unsent says in a dialog why what somebody typed wasn't saved, and shows it, so that they can copy it.
@@ -333,29 +336,4 @@ func Unsent(text, typed, locale string) *slack.ModalViewRequest {
 func Told(text, locale string) *slack.ModalViewRequest {
 	w := wordsOf.In(locale)
 	return new(modal("", w.ReviewTitle, "", w.ReviewClose, "", section(cut(text, maxSection))))
-}
-
-func (d drawing) turns(page int, last bool) []slack.BlockElement {
-	var out []slack.BlockElement
-	if page > 0 {
-		out = append(out, button(d.w.ReviewBefore, ReviewTurn+"back", fmt.Sprint(page-1), ""))
-	}
-	if !last {
-		out = append(out, button(d.w.ReviewNext, ReviewTurn+"on", fmt.Sprint(page+1), slack.StylePrimary))
-	}
-	return out
-}
-
-func paginated(blocks []slack.Block) [][]slack.Block {
-	var out [][]slack.Block
-	var page []slack.Block
-	used, lines := 0, 0
-	for _, b := range blocks {
-		n, high := characters(b), blockHeight(b)
-		if len(page) > 0 && (len(page) == maxPageBlocks || used+n > maxPage || lines+high > maxBodyLines) {
-			out, page, used, lines = append(out, page), nil, 0, 0
-		}
-		page, used, lines = append(page, b), used+n, lines+high
-	}
-	return append(out, page)
 }

@@ -21,47 +21,40 @@ import (
 	"ringi/shared/words/language"
 )
 
-// read returns all pages of the dialog of the last action, and on which of them it can be approved.
-func (c *onThread) read() (pages []string, submits []int) {
+// read returns the dialog of the last action, and whether it can be approved there.
+func (c *onThread) read() (text string, submits bool) {
 	c.t.Helper()
-	at := card.Review{Type: conversation.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID}
-	for page := 0; ; page++ {
-		at.Page = page
-		view, ok := c.Review(at, tenancy.DefaultSettings())
-		expect.Must(c.t, ok && page <= 100, "no dialog, or one without an end")
-		text := string(expect.Value(json.Marshal(view.Blocks))(c.t))
-		if view.Submit != nil {
-			submits = append(submits, page)
-		}
-		pages = append(pages, text)
-		if !strings.Contains(text, `"action_id":"turn_on"`) {
-			return pages, submits
-		}
-	}
+	view, ok := c.Review(card.Review{Type: conversation.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID},
+		tenancy.DefaultSettings())
+	expect.Must(c.t, ok, "no dialog")
+	return string(expect.Value(json.Marshal(view.Blocks))(c.t)), view.Submit != nil
 }
 
-// The largest difference that can be approved is drawn to its last line, and the last page alone has the button.
-func TestTheLargestDifferenceIsDrawnWhole(t *testing.T) {
-	var list []files.File
-	for i := range files.MaxChanges {
-		var text strings.Builder
-		for n := range files.MaxChangedLines / files.MaxChanges {
-			fmt.Fprintf(&text, "%d/%d\u202e%s\n", i, n, strings.Repeat("漢", 8))
+// A difference of as many lines as a dialog holds is drawn to its last line, with the button; of a longer one there is
+// the beginning, without it.
+func TestADifferenceIsDrawnWholeWhereItIsApproved(t *testing.T) {
+	for _, most := range []int{600, files.MaxChangedLines} {
+		var list []files.File
+		for i := range files.MaxChanges {
+			var text strings.Builder
+			for n := range most / files.MaxChanges {
+				fmt.Fprintf(&text, "%d/%d\u202e%s\n", i, n, strings.Repeat("漢", 8))
+			}
+			list = append(list, files.File{Path: fmt.Sprintf("src/%d.txt", i), Content: text.String()})
 		}
-		list = append(list, files.File{Path: fmt.Sprintf("src/%d.txt", i), Content: text.String()})
-	}
-	c := begunConversation(t).says("", changing(t, nil, conversation.Payload{Files: list}))
-	pages, submits := c.read()
-	expect.That(t, len(submits) == 1 && submits[0] == len(pages)-1, "pages %v of %d have the button", submits, len(pages))
-	whole := strings.Join(pages, "")
-	for i := range files.MaxChanges {
-		for n := range files.MaxChangedLines / files.MaxChanges {
-			expect.Must(t, strings.Contains(whole, fmt.Sprintf("+%d/%d⟨U+202E⟩", i, n)), "line %d of file %d is nowhere", n, i)
+		c := begunConversation(t).says("", changing(t, nil, conversation.Payload{Files: list}))
+		whole, submits := c.read()
+		expect.Is(t, submits, most == 600, "%d lines", most)
+		for i := range files.MaxChanges {
+			for n := range most / files.MaxChanges {
+				expect.Must(t, !submits || strings.Contains(whole, fmt.Sprintf("+%d/%d⟨U+202E⟩", i, n)),
+					"line %d of file %d is nowhere", n, i)
+			}
 		}
+		m := string(expect.Value(json.Marshal(c.shown(conversation.CardAction, "ja")))(t))
+		expect.That(t, strings.Contains(m, card.OpenActionReview) && !strings.Contains(m, card.ApproveAction),
+			"the card shows it whole")
 	}
-	m := string(expect.Value(json.Marshal(c.shown(conversation.CardAction, "ja")))(t))
-	expect.That(t, strings.Contains(m, card.OpenActionReview) && !strings.Contains(m, card.ApproveAction),
-		"the card shows it whole")
 }
 
 // Backticks of a program are shown as they are; those that would end Slack's block of code are spelled out.
@@ -92,7 +85,7 @@ func TestADifferenceOverTheLimitsHasNoButton(t *testing.T) {
 		}
 	}
 	_, submits := c.read()
-	expect.That(t, submits == nil, "the dialog has the button on %v", submits)
+	expect.That(t, !submits, "the dialog has the button")
 }
 
 // Each kind of change has its words, links and modes before all others.
@@ -166,22 +159,19 @@ func TestWhatGoesOnIsNamedAgain(t *testing.T) {
 		set.Locale = locale
 		c.Aggregate.Conversation.Locale = map[string]string{"ja": "en", "en": "ja"}[locale]
 		at, of, n := card.Review{Type: conversation.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID}, 0, 0
-		for more := true; more; at.Page++ {
-			view, ok := c.Review(at, set)
-			expect.Must(t, ok && at.Page < 50, "no dialog, or one without an end")
-			for _, s := range sections(view.Blocks.BlockSet) {
-				expect.That(t, len([]rune(s)) <= 3000, "a section of %d characters", len([]rune(s)))
-				switch {
-				case strings.HasPrefix(s, fmt.Sprintf(again, of)):
-					n++
-				case !heading.MatchString(s):
-					t.Errorf("nothing says whose lines these are: %.80q", s)
-				}
-				for _, m := range name.FindAllStringSubmatch(s, -1) {
-					of = int(m[1][0] - '0')
-				}
+		view, ok := c.Review(at, set)
+		expect.Must(t, ok, "no dialog")
+		for _, s := range sections(view.Blocks.BlockSet) {
+			expect.That(t, len([]rune(s)) <= 3000, "a section of %d characters", len([]rune(s)))
+			switch {
+			case strings.HasPrefix(s, fmt.Sprintf(again, of)):
+				n++
+			case !heading.MatchString(s):
+				t.Errorf("nothing says whose lines these are: %.80q", s)
 			}
-			more = strings.Contains(string(expect.Value(json.Marshal(view.Blocks))(t)), `"action_id":"turn_on"`)
+			for _, m := range name.FindAllStringSubmatch(s, -1) {
+				of = int(m[1][0] - '0')
+			}
 		}
 		expect.That(t, n >= 10, "%s: only %d sections go on with a file", locale, n)
 	}

@@ -90,6 +90,7 @@ func TestEveryPlannedValueIsShown(t *testing.T) {
 		"numbers and names of addresses": {`{"permissions":{"mallory@example.com":{"public":true,` +
 			`"n":12345678901234567890}}}`, []string{"mallory@example.com", "true", "12345678901234567890"}, true},
 		"a hundred lines":        {jsonOf(map[string]any{"rows": rows(60)}), []string{"1059", "社員059"}, true},
+		"many rows":              {jsonOf(map[string]any{"rows": rows(250)}), []string{"社員000"}, false},
 		"a thousand rows":        {jsonOf(map[string]any{"rows": rows(1000)}), []string{"社員000"}, false},
 		"thirty columns":         {jsonOf(map[string]any{"rows": []any{wide(30)}}), []string{"c29", "v29"}, true},
 		"signs that nobody sees": {`{"text":"a\u200b\u3164\u202eb"}`, []string{"⟨U+200B⟩⟨U+3164⟩⟨U+202E⟩"}, true},
@@ -104,11 +105,10 @@ func TestEveryPlannedValueIsShown(t *testing.T) {
 				t.Errorf("approve %v, review %v", offers(m, "approve_step"), offers(m, "review_step"))
 			}
 			all, submits := reviewed(t, s, task.CardStep, s.Gates[0].ID)
-			expect.That(t, submits && strings.Contains(all, tt.want[len(tt.want)-1]), "the dialog can be submitted: %v", submits)
-			if name == "a thousand rows" && (!strings.Contains(all, "社員999") || !strings.Contains(drawn(blocks),
-				"…ほか ")) {
-				t.Error("the last row is not in the dialog, or the card does not count what it leaves out")
-			}
+			long := name == "a thousand rows" // longer than a dialog
+			expect.That(t, submits != long && strings.Contains(all, tt.want[len(tt.want)-1]), "the dialog can be submitted: %v",
+				submits)
+			expect.That(t, name != "many rows" || strings.Contains(all, "社員249"), "the last row is not in the dialog")
 		})
 	}
 }
@@ -231,12 +231,13 @@ func FuzzGate(f *testing.F) {
 		if d.Decode(&v) != nil || d.More() {
 			return
 		}
-		expect.That(t, submits, "%q can't be approved at all", arguments)
+		expect.That(t, submits || strings.Contains(all, "https://ringi.example/console/"), "%q can't be approved at all",
+			arguments)
 		on, in := bare(drawn(blocks)), bare(all)
 		for _, leaf := range leaves(nil, v) {
 			expect.That(t, !offers(m, "approve_step") || strings.Contains(on, bare(leaf)),
 				"the card can be approved and lacks %q of %q", leaf, arguments)
-			expect.That(t, strings.Contains(in, bare(leaf)), "the dialog lacks %q of %q", leaf, arguments)
+			expect.That(t, !submits || strings.Contains(in, bare(leaf)), "the dialog lacks %q of %q", leaf, arguments)
 		}
 	})
 }

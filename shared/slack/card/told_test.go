@@ -29,14 +29,17 @@ func atTheGate(t testing.TB, tool, args string) (onCard, inDialog string) {
 	return drawn(blocks), inDialog
 }
 
-// tellsApart fails if two calls with different arguments are drawn alike.
+// whole reports whether a card shows all of what it asks about: else the dialog has the button.
+func whole(card string) bool { return !strings.Contains(card, "全文を確認") }
+
+// tellsApart fails if two calls with different arguments are drawn alike where people can approve them.
 func tellsApart(t testing.TB, tool, a, b string) {
 	t.Helper()
 	first := aboveTheStamp(t, tool, a)
-	expect.That(t, first != aboveTheStamp(t, tool, b), "the steps' card draws %s as %s: %s", a, b, first)
+	expect.That(t, !whole(first) || first != aboveTheStamp(t, tool, b), "the steps' card draws %s as %s: %s", a, b, first)
 	card, dialog := atTheGate(t, tool, a)
 	otherCard, otherDialog := atTheGate(t, tool, b)
-	expect.That(t, card != otherCard, "the gate draws %s as %s: %s", a, b, card)
+	expect.That(t, !whole(card) || card != otherCard, "the gate draws %s as %s: %s", a, b, card)
 	expect.That(t, dialog != otherDialog, "the dialog draws %s as %s: %s", a, b, dialog)
 }
 

@@ -25,9 +25,8 @@ type words struct {
 	RetryTitle, RetryText, RetryYes                  string // where a step may run twice
 
 	// Content that its card can't show completely is approved in a dialog with pages.
-	Review, NotWhole, RejectionEnds, ReviewTitle, ReviewPage         string
-	ReviewBefore, ReviewNext, ReviewApprove, ReviewClose, ReviewLast string
-	ReviewOn, ReviewReads, ReviewOver                                string
+	Review, NotWhole, RejectionEnds, ReviewTitle, ReviewApprove string
+	ReviewClose, ReviewEnd, ReviewLong, ReviewReads, ReviewOver string
 
 	Reads          string // what the steps read
 	Appended       string // the line below a message
