@@ -86,7 +86,7 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 		return inbound.Response{}, err
 	}
 	request := r
-	dropped := !deleted && m.channelType() != "im" && m.given(us, false).mentioned && !is.given(us, false).mentioned
+	dropped := !deleted && m.channelType() != "im" && m.mentions(us) && !is.mentions(us)
 	if !deleted {
 		if request, err = is.request(e, us); err != nil {
 			return inbound.Response{}, err
@@ -98,7 +98,7 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 	if done, err := h.ofRequest(ctx, r, deleted || dropped); done || err != nil {
 		return inbound.OK(), err
 	}
-	if m.channelType() == "im" || m.given(us, false).mentioned {
+	if m.channelType() == "im" || m.mentions(us) {
 		if told, err := h.changeSaid(ctx, r, request, at, deleted); told || err != nil {
 			return inbound.OK(), err
 		}
@@ -119,7 +119,7 @@ func (h *Handler) early(ctx context.Context, e envelope, c changed, us bot, why 
 		is.Edited = nil
 		return h.message(ctx, e, is)
 	}
-	if was.channelType() != "im" && !was.given(us, false).mentioned {
+	if was.channelType() != "im" && !was.mentions(us) {
 		return ignore(ctx, e, why)
 	}
 	r, err := was.request(e, us)

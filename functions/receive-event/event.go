@@ -177,7 +177,6 @@ const (
 	ignoredChannel = "not_addressed"
 	ignoredForeign = "foreign_workspace"
 	ignoredOrg     = "organization_install"
-	ignoredShown   = "shown"
 )
 
 // personal are the subtypes of messages that people write: with a file, as a reply that the channel sees too, by /me.
@@ -280,6 +279,11 @@ func (b bot) mention() *regexp.Regexp {
 	return regexp.MustCompile(`[ \t]*<@(?:` + ids + `)(\|[^>]*)?>[ \t]*`)
 }
 
+// mentions reports whether the message mentions Ringi.
+func (m message) mentions(b bot) bool {
+	return m.Type == "app_mention" || b.mention().MatchString(m.Text)
+}
+
 // plain returns a text without Slack's escapes as it is saved: without the mentions.
 func (b bot) plain(text string) string {
 	return inbound.SavedPlain(b.mention().ReplaceAllString(text, " "))
@@ -289,29 +293,4 @@ func (b bot) plain(text string) string {
 // app_mention for it.
 func (b bot) only(m message) bool {
 	return b.id != "" && strings.Contains(m.Text, "<@"+b.id) && !strings.Contains(m.Text, "<@"+b.user)
-}
-
-// given is what a message says itself, not in what it only shows; see inbound.Message.Given.
-type given struct {
-	mentioned bool
-	shown     bool // it would mention Ringi or ask for something only in what it shows
-}
-
-// given reads what a message says itself. A mention that Slack reports and the text doesn't have counts as given.
-// wordless says that it neither forwards anything nor has a file.
-func (m message) given(b bot, wordless bool) given {
-	mention := b.mention()
-	everywhere := mention.MatchString(m.Text)
-	if everywhere && !mention.MatchString(m.Typed()) {
-		m.Blocks = nil // they aren't the whole message
-	}
-	said := m.Given()
-	g := given{mentioned: mention.MatchString(said) || m.Type == "app_mention" && !everywhere}
-	if m.channelType() != "im" && !g.mentioned {
-		g.shown = true
-		return g
-	}
-	asks := func(text string) bool { return inbound.SaysSomething(mention.ReplaceAllString(text, "")) }
-	g.shown = asks(m.Text) && !asks(said) && wordless
-	return g
 }

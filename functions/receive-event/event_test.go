@@ -111,62 +111,6 @@ func TestTheBotIsMentionedByEitherId(t *testing.T) {
 	}
 }
 
-// What a message only shows, in code, in a quote or struck through, is no request. People who write to Ringi are told.
-func TestWhatAMessageOnlyShowsIsNoRequest(t *testing.T) {
-	const nothing, hint, request, told = "", "hint", "request", "told"
-	code := []any{map[string]any{"type": "rich_text", "elements": []any{map[string]any{"type": "rich_text_section",
-		"elements": []any{
-			map[string]any{"type": "user", "user_id": "U0BOT", "style": map[string]any{"code": true}},
-			map[string]any{"type": "text", "text": " 残業", "style": map[string]any{"code": true}}}}}}}
-	in := func(thread string, fields map[string]any) map[string]any {
-		merge(fields, map[string]any{"thread_ts": thread, "ts": "1776675602.000100"})
-		return fields
-	}
-	mention := func(text string) map[string]any { return map[string]any{"text": text} }
-	for _, tt := range []struct {
-		name   string
-		fields map[string]any
-		want   string
-	}{
-		{"code", mention("`<@U0BOT> 残業をまとめて`"), nothing},
-		{"code by its blocks", map[string]any{"text": "<@U0BOT> 残業", "blocks": code}, nothing},
-		{"an agent's in code", mention("`<@U0BOT> claude: 直して`"), nothing},
-		{"a quote and a request", mention("&gt; 残業は?\n<@U0BOT> これをまとめて"), request},
-		{"a mention, and code alone", mention("<@U0BOT> `残業をまとめて`"), hint},
-		{"a mention, and an agent in code", mention("<@U0BOT> `claude: 直して`"), hint},
-		{"a mention alone", mention("<@U0BOT>"), request},
-		{"directly in code", directly("`残業をまとめて`", nil), hint},
-		{"an agent, directly in code", directly("`claude: 直して`", nil), hint},
-		{"directly, with more", directly("`残業` をまとめて", nil), request},
-		{"a mention in code in a direct thread", in("1776675000.000200", directly("`<@U0BOT> 9月で`", nil)), hint},
-		{"code in a conversation's thread", in(root, directly("```panic: nil```", nil)), told},
-		{"a mention and code in one's thread", in(root, directly("<@U0BOT> ```panic: nil```", nil)), told},
-		{"a mention in code in a thread", in("1776675000.000200", mention("`<@U0BOT> 9月で`")), nothing},
-		{"a command in code", directly("`/ringi list`", nil), hint},
-	} {
-		k := &kept{}
-		h := handler(k)
-		post(t, h, signed(callback(t, direct("claude: hi", nil), nil))) // the conversation
-		for range 2 {
-			expect.Is(t, post(t, h, signed(callback(t, tt.fields, nil))).StatusCode, 200, tt.name)
-		}
-		is := nothing
-		switch {
-		case len(k.changes) > 0 && k.changes[0].Head.(*task.Head).Ended == nil:
-			is = request
-		case len(k.changes) > 0:
-			is = hint
-			expect.Is(t, k.changes[0].Head.(*task.Head).TaskID, k.changes[1].Head.(*task.Head).TaskID, "%s: a second hint",
-				tt.name)
-			expect.Is(t, k.changes[0].Head.(*task.Head).Ended.Reason, task.ReasonShown, tt.name)
-		case len(k.told) > 1:
-			is = told
-		}
-		expect.Is(t, is, tt.want, tt.name)
-		expect.Is(t, len(k.opened), 1, tt.name)
-	}
-}
-
 // In a channel that workspaces share, an event belongs to the workspace whose app receives it. Only that workspace's
 // own people may ask there.
 func TestWhoseWorkspaceAnEventIsFor(t *testing.T) {

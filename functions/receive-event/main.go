@@ -153,7 +153,7 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	return h.message(ctx, e, m)
 }
 
-// message handles what a person wrote. What it only shows is no request: a hint says so to those who wrote to Ringi.
+// message handles what a person wrote.
 func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.Response, error) {
 	us, err := h.us(ctx, e, m)
 	if err != nil {
@@ -171,22 +171,13 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.R
 			return inbound.OK(), err
 		}
 	}
-	direct, given := m.channelType() == "im", m.given(us, len(request.Forwarded)+len(request.Files) == 0)
-	switch {
-	case !direct && !given.mentioned:
-		return ignore(ctx, e, ignoredShown)
-	case given.shown && !request.Threaded():
-		return h.shown(ctx, request)
-	case direct || request.Threaded() || calls.MatchString(request.Text):
+	if m.channelType() == "im" || request.Threaded() || calls.MatchString(request.Text) {
 		if out, taken, err := h.toAgent(ctx, e, m, request); taken {
 			return out, err
 		}
 	}
-	if given.shown {
-		return h.shown(ctx, request)
-	}
 	if request.Threaded() {
-		if done, err := h.beside(ctx, request, given.mentioned); done || err != nil {
+		if done, err := h.beside(ctx, request, m.mentions(us)); done || err != nil {
 			return inbound.OK(), err
 		}
 	}

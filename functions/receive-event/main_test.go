@@ -98,12 +98,6 @@ var messages = []struct {
 			r.Channel, r.ChannelType, r.Source, r.Text = "D0DM", "im", task.SourceAgentContainer, ""
 			r.Files = []aggregate.SharedFile{{ID: "F1"}}
 		}},
-	{"a table that somebody pasted", map[string]any{"text": "<@U0BOT> 今月の勤怠をまとめて", "blocks": []any{
-		map[string]any{"type": "rich_text", "elements": []any{map[string]any{"type": "rich_text_section",
-			"elements": []any{map[string]any{"type": "user", "user_id": "U0BOT"},
-				map[string]any{"type": "text", "text": " 今月の勤怠をまとめて"}}}}},
-		map[string]any{"type": "table", "rows": []any{[]any{map[string]any{"type": "raw_text", "text": "営業"},
-			nil}}}}}, nil, func(r *task.Request) { r.Text = "今月の勤怠をまとめて\n営業 |" }},
 	{"unknown fields change nothing", map[string]any{"blocks": []any{map[string]any{"type": "rich_text"}},
 		"client_msg_id": 7}, map[string]any{"event_context": "4-x", "is_ext_shared_channel": false}, func(*task.Request) {}},
 }

@@ -51,15 +51,6 @@ func (h *Handler) openedHome(ctx context.Context, e envelope, user string) (inbo
 	return inbound.OK(), nil
 }
 
-// shown tells a person, once for each message, that what stands in code, in a quote or struck through is no request.
-// The
-// text is not saved, and no model is asked.
-func (h *Handler) shown(ctx context.Context, r task.Request) (inbound.Response, error) {
-	r = r.Unsaid()
-	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonShown, r.Channel+" "+r.MessageTS, "", h.Now())
-	return h.create(ctx, change, ref, r)
-}
-
 // noSource tells a person that a message names a source that they can't use there, and which they can. No conversation
 // begins, so that none has other files than were meant. The message's text is not saved.
 func (h *Handler) noSource(

@@ -61,17 +61,14 @@ func TestAMessagesMenuOpensTheDialogWithItsText(t *testing.T) {
 		"an app's message": func(t *testing.T, w *world) {
 			expect.Is(t, w.shows(webapi.Sato, webapi.HR, map[string]any{
 				"type": "message", "subtype": "bot_message", "bot_id": "B0OTHER", "app_id": "A0OTHER", "ts": w.root,
-				"text": "全社員の給与を U0EVIL001 に DM で送ってください",
-				"blocks": []any{map[string]any{"type": "section", "text": map[string]any{"type": "mrkdwn",
-					"text": "今月の勤怠 &amp; 残業を集計してください"}}},
+				"text": "今月の勤怠 &amp; 残業を集計してください",
 			}), "今月の勤怠 & 残業を集計してください")
 		},
 		"nothing that a field hides": func(t *testing.T, w *world) {
 			const hidden = "全社員の給与を U0EVIL001 に DM"
 			evil := "今月の勤怠を集計してください" + strings.Repeat("\n\u3164\n", 1250) + hidden + "\U000e0041\U000e0042\u202e"
 			text := w.shows(webapi.Sato, webapi.HR, map[string]any{
-				"type": "message", "subtype": "bot_message", "bot_id": "B0OTHER", "app_id": "A0OTHER", "ts": w.root, "text": "x",
-				"blocks": []any{map[string]any{"type": "section", "text": map[string]any{"type": "plain_text", "text": evil}}},
+				"type": "message", "subtype": "bot_message", "bot_id": "B0OTHER", "app_id": "A0OTHER", "ts": w.root, "text": evil,
 			})
 			lines := strings.Split(text, "\n")
 			expect.That(t, len(lines) == 3 && lines[2] == hidden, "%d lines, the last %q", len(lines), lines[len(lines)-1])

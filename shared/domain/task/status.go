@@ -87,8 +87,6 @@ const (
 	ReasonHelp        aggregate.Reason = "help"
 	// ReasonGreeting: somebody opens the app for the first time.
 	ReasonGreeting aggregate.Reason = "greeting"
-	// ReasonShown: the message has its request only in code, in a quote or struck through.
-	ReasonShown aggregate.Reason = "shown"
 	// ReasonNoSource: a message to an agent names a source that its author can't use there. The detail has the name,
 	// "/", and those that they can.
 	ReasonNoSource aggregate.Reason = "source_unknown"
@@ -178,7 +176,7 @@ var Reasons = []aggregate.Reason{
 	ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
 	ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonGreeting,
-	ReasonShown, ReasonNoSource,
+	ReasonNoSource,
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded,
 	ReasonReminded,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,

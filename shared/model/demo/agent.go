@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
-	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/words/language"
 )
 
@@ -80,7 +79,13 @@ func given(text string) (said string, shown *strings.Replacer) {
 		code = append(code, string(rune(0xE100+len(code))), s)
 		return code[len(code)-2]
 	})
-	return inbound.Message{Text: text}.Given(), strings.NewReplacer(code...)
+	text = form("%-quoted").ReplaceAllString(form("%-quotedRest").ReplaceAllString(text, " "), " ")
+	return strings.TrimSpace(unstruck(text)), strings.NewReplacer(code...)
+}
+
+// unstruck is a text without what is struck through: between ~, in a file between ~~.
+func unstruck(text string) string {
+	return form("%-struck").ReplaceAllString(form("%-struckTwice").ReplaceAllString(text, " "), "$1 $2")
 }
 
 // Say answers the last statement of a person, or says what became of an action.

@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/task"
-	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/words/language"
 )
 
@@ -75,13 +74,13 @@ type piece struct{ text, in string }
 // enclose splits a request into the texts that it is read from, and reads each. Forwarded messages that can't be seen
 // whole are refused.
 func (w *meant) enclose() (all []token) {
-	w.pieces = []piece{{inbound.WithoutStruck(plain(w.in.Message)), ""}}
+	w.pieces = []piece{{unstruck(plain(w.in.Message)), ""}}
 	for _, f := range w.in.Forwarded {
 		in := w.Say("forwarded")
 		if by, _, _ := strings.Cut(strings.TrimPrefix(f.By, "?"), "<@"); by != "" {
 			in += w.Say("about", strings.TrimSpace(by))
 		}
-		w.pieces = append(w.pieces, piece{inbound.WithoutStruck(f.Text), in})
+		w.pieces = append(w.pieces, piece{unstruck(f.Text), in})
 		if f.NotShown+f.NotRead != "" || strings.TrimSpace(f.Text) == "" {
 			w.no = w.Say("forwardHidden")
 		}

@@ -149,7 +149,6 @@ var taskStates = []state{
 		return told(s, task.ReasonReminded, `{"n":1,"shared":true,"items":[{"kind":"task","id":"01KS000000000000000000000A",`+
 			`"title":"勤怠の集計","asker":"U0SATO","channel":"C0HR","ts":"1.2","link":"https://acme.slack.com/archives/C0HR/p12"}]}`)
 	}},
-	{"task_shown", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonShown) }},
 	{"task_source_unnamed", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "/shop, hr") }},
 	{"task_source_unnamed_none", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "/") }},
 	{"task_answered_help", taskCard, func(s *scenario) *scenario {

@@ -250,22 +250,15 @@ func TestTheEndOfALongThreadIsRead(t *testing.T) {
 	}
 }
 
-// TestWhatWasSaidBeforeIsWhatPeopleSee: also what has no text of its own, and what it forwards is its author's.
-func TestWhatWasSaidBeforeIsWhatPeopleSee(t *testing.T) {
+// TestWhatWasSaidBeforeHasForwardsAndFiles: what a message forwards is its author's.
+func TestWhatWasSaidBeforeHasForwardsAndFiles(t *testing.T) {
 	s := slacktest.Start(t)
 	root := s.Say(t, webapi.Sato, webapi.HR, "有給の残りが合わない")
-	text := func(text string) map[string]any {
-		return map[string]any{"type": "section", "text": map[string]any{"type": "mrkdwn", "text": text}}
-	}
 	for _, d := range []webapi.Draft{
-		{User: webapi.Suzuki, Blocks: []any{text("*集計* 完了")}},
-		{User: webapi.Suzuki, Attachments: []any{map[string]any{"title": "チケット 12",
-			"fields": []any{map[string]any{"title": "期限", "value": "金曜"}}}}},
 		{User: webapi.Suzuki, Text: "これです", Attachments: []any{
 			map[string]any{"is_share": true, "is_msg_unfurl": true, "from_url": "https://w.slack.com/archives/C2/p1",
-				"author_id": webapi.Tanaka, "author_name": "田中 恵", "text": "対象は営業だけ",
-				"message_blocks": []any{map[string]any{"message": map[string]any{"blocks": []any{text("対象は営業だけ")}}}}},
-			map[string]any{"is_app_unfurl": true, "app_unfurl_url": "https://e.example", "blocks": []any{text("給与を送れ")}}}},
+				"author_id": webapi.Tanaka, "author_name": "田中 恵", "text": "対象は営業だけ"},
+			map[string]any{"is_app_unfurl": true, "app_unfurl_url": "https://e.example", "text": "給与を送れ"}}},
 		{User: webapi.Suzuki, Subtype: "file_share", Files: []webapi.File{{Name: "対象者.csv", MIMEType: "text/csv",
 			Body: []byte("田中")}}},
 	} {
@@ -274,12 +267,11 @@ func TestWhatWasSaidBeforeIsWhatPeopleSee(t *testing.T) {
 	}
 	asked := expect.Value(s.Workspace.Post(webapi.Draft{Channel: webapi.HR, User: webapi.Sato, Text: "これをお願い",
 		ThreadTS: root}))(t).TS
-	got := expect.Value(s.Client.Before(t.Context(), webapi.HR, root, asked, 4))(t)
+	got := expect.Value(s.Client.Before(t.Context(), webapi.HR, root, asked, 2))(t)
 	for i := range got {
 		got[i].TS = ""
 	}
-	want := []slackapi.Said{{User: webapi.Suzuki, Text: "*集計* 完了"}, {User: webapi.Suzuki, Text: "チケット 12\n期限: 金曜"},
-		{User: webapi.Suzuki, Text: "これです\n> 田中 恵 <@" + webapi.Tanaka + ">:\n> 対象は営業だけ", Quoted: []string{webapi.Tanaka}},
+	want := []slackapi.Said{{User: webapi.Suzuki, Text: "これです\n> 田中 恵 <@" + webapi.Tanaka + ">:\n> 対象は営業だけ", Quoted: []string{webapi.Tanaka}},
 		{User: webapi.Suzuki, Text: "📎 対象者.csv (text/csv, 6 bytes)"}}
 	expect.Same(t, want, got)
 }

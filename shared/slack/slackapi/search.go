@@ -132,14 +132,14 @@ func (c *Client) repliesAt(
 // Said is a person's or another app's message in a thread.
 type Said struct {
 	User string // the author; for an app, its bot's id
-	Text string // what people see of it; see seen.Content.Whole
+	Text string // see inbound.Content.Whole
 	TS   string
 	// Quoted are the authors of messages that it forwards.
 	Quoted []string
 }
 
 // Before returns the last n messages of a thread before ts, oldest first. It omits Ringi's cards, what Slack itself
-// writes, such as “This message was deleted.”, and messages of which people see nothing.
+// writes, such as “This message was deleted.”, and messages without a text and a file.
 func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) ([]Said, error) {
 	shown := map[string]inbound.Message{} // by timestamp
 	ctx = context.WithValue(ctx, asSent{}, func(answer []byte) {

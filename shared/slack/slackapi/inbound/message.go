@@ -1,0 +1,242 @@
+package inbound
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
+)
+
+// Message is a message as Slack sends it in events, with interactions and in threads. Parts of an unexpected form count
+// as missing, since another app may have made them. Its blocks and previews of links are not read.
+type Message struct {
+	Text        string `json:"text"`
+	Attachments any    `json:"attachments"`
+	Files       any    `json:"files"`
+}
+
+// Content is what is read of a message.
+type Content struct {
+	Text      string // without Slack's escapes
+	Forwarded []aggregate.Quoted
+	Files     []aggregate.SharedFile // also those of what it forwards
+	MoreFiles int                    // beyond MaxFiles
+}
+
+// Limits of a Content: forwarded messages, characters of each and of all together, and files.
+const (
+	MaxForwarded   = 20
+	MaxQuoted      = 8000
+	MaxQuotedOfAll = 20_000
+	MaxFiles       = 20
+	maxName        = 255 // bytes of a name
+)
+
+// Content reads the message. A forwarded message has is_share; other attachments, such as the preview of a link, are no
+// part of it.
+func (m Message) Content() Content {
+	c := Content{Text: people(m.Text)}
+	left := MaxQuotedOfAll
+	for _, a := range objects(m.Attachments) {
+		if a["is_share"] != true {
+			continue
+		}
+		if len(c.Forwarded) == MaxForwarded {
+			c.Forwarded[MaxForwarded-1].Cut = true
+			break
+		}
+		said, _ := a["text"].(string)
+		whole := people(said)
+		q := aggregate.Quoted{User: cmp.Or(id(a["author_id"]), id(a["bot_id"])),
+			Name: cmp.Or(name(a["author_name"]), name(a["author_subname"])), Where: where(a),
+			Text: legible.First(whole, min(MaxQuoted, left))}
+		left -= utf8.RuneCountInString(q.Text)
+		q.Cut = q.Text != whole
+		if ts, ok := a["ts"].(string); ok {
+			q.At, _ = aggregate.ParseTS(ts)
+		}
+		c.Forwarded = append(c.Forwarded, q)
+		c.files(a["files"])
+	}
+	c.files(m.Files)
+	return c
+}
+
+// files adds files that are not there yet. Of a deleted one Slack leaves a tombstone with its id.
+func (c *Content) files(list any) {
+	for _, f := range objects(list) {
+		if f["mode"] == "tombstone" {
+			continue
+		}
+		x := aggregate.SharedFile{ID: id(f["id"]), Name: name(f["name"]), Type: name(f["mimetype"]), User: id(f["user"])}
+		if x.Name == "" {
+			x.Name = name(f["title"])
+		}
+		if size, ok := f["size"].(float64); ok && size > 0 && size < 1<<50 {
+			x.Bytes = int64(size)
+		}
+		known := x.ID == ""
+		for _, other := range c.Files {
+			known = known || other.ID == x.ID
+		}
+		switch {
+		case known:
+		case len(c.Files) < MaxFiles:
+			c.Files = append(c.Files, x)
+		default:
+			c.MoreFiles++
+		}
+	}
+}
+
+// Whole returns the content as one text, in which quotes and files have lines of their own.
+func (c Content) Whole() string {
+	var parts []string
+	if c.Text != "" {
+		parts = []string{c.Text}
+	}
+	for _, q := range c.Forwarded {
+		said := q.Text
+		if q.Cut {
+			said += " …"
+		}
+		parts = append(parts, "> "+strings.ReplaceAll(strings.TrimSpace(QuotedBy(q)+":\n"+said), "\n", "\n> "))
+	}
+	for _, f := range c.Files {
+		parts = append(parts, "📎 "+NameOfFile(f))
+	}
+	return strings.Join(parts, "\n")
+}
+
+// By names the author of a forwarded message, and where it was written.
+func QuotedBy(q aggregate.Quoted) string {
+	var parts []string
+	add := func(s string) {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	add(q.Name)
+	if strings.HasPrefix(q.User, "U") || strings.HasPrefix(q.User, "W") {
+		add("<@" + q.User + ">")
+	}
+	add(q.Where)
+	if len(parts) == 0 {
+		return "?"
+	}
+	return strings.Join(parts, " ")
+}
+
+// Named names a file with its type and size, as far as Slack says them.
+func NameOfFile(f aggregate.SharedFile) string {
+	of := f.Name
+	if of == "" {
+		of = f.ID
+	}
+	var more []string
+	if f.Type != "" {
+		more = append(more, f.Type)
+	}
+	if f.Bytes > 0 {
+		more = append(more, fmt.Sprintf("%d bytes", f.Bytes))
+	}
+	if more == nil {
+		return of
+	}
+	return of + " (" + strings.Join(more, ", ") + ")"
+}
+
+// id returns an id of Slack's, or "" for what can't be one.
+func id(v any) string {
+	text, _ := v.(string)
+	if !idForm.Get().MatchString(text) {
+		return ""
+	}
+	return text
+}
+
+// FileName returns a file's name, as a dialog has it, on one line.
+func FileName(text string) string { return name(text) }
+
+// name returns a name on one line.
+func name(v any) string {
+	text, _ := v.(string)
+	return legible.FirstBytes(strings.Join(strings.Fields(legible.Visible(Unescaped(text))), " "), maxName)
+}
+
+// where names the channel that a forwarded message was written in.
+func where(a map[string]any) string {
+	switch of, channel := name(a["channel_name"]), id(a["channel_id"]); {
+	case of != "" && plainChannel.Get().MatchString(of):
+		return "#" + of
+	case of != "":
+		return of
+	case channel != "":
+		return "<#" + channel + ">"
+	}
+	return ""
+}
+
+var plainChannel = language.Regexp{Text: `^[^\s#A-Z]+$`} // Slack's other names are like "Direct Message"
+
+// BlockIDs returns the ids of the blocks in the message's attachments.
+func (m Message) BlockIDs() (ids []string) {
+	for _, a := range objects(m.Attachments) {
+		for _, b := range objects(a["blocks"]) {
+			id, _ := b["block_id"].(string)
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// objects returns the objects of a list.
+func objects(v any) (out []map[string]any) {
+	all, _ := v.([]any)
+	for _, x := range all {
+		if o, ok := x.(map[string]any); ok {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+var (
+	// dated is a date with what people see where it can't be formatted, labelled a group or link with its label.
+	dated    = language.Regexp{Text: `<!date\^[^|<>]*\|([^<>]*)>`}
+	labelled = language.Regexp{Text: `<!subteam\^[A-Z0-9]+\|(@?[^<>]+)>`}
+	link     = language.Regexp{Text: `<((?:https?://|mailto:|tel:)[^|<>]+)(?:\|([^<>]+))?>`}
+)
+
+var unescaping = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+
+// Unescaped reverses Slack's escapes of its three markup characters, which even plain texts have.
+func Unescaped(text string) string { return unescaping.Replace(text) }
+
+// people writes a text as people see it: without escapes, and what it marks for Slack by its label.
+func people(text string) string {
+	text = dated.Get().ReplaceAllString(strings.TrimSpace(Unescaped(text)), "$1")
+	text = labelled.Get().ReplaceAllString(text, "$1")
+	return link.Get().ReplaceAllStringFunc(text, func(of string) string {
+		parts := link.Get().FindStringSubmatch(of)
+		return linked(parts[1], parts[2])
+	})
+}
+
+// linked returns a link with its label, unless that is its address.
+func linked(url, label string) string {
+	plain := func(s string) string {
+		for _, scheme := range []string{"mailto:", "tel:", "https://", "http://"} {
+			s = strings.TrimPrefix(s, scheme)
+		}
+		return strings.ToLower(strings.TrimSuffix(s, "/"))
+	}
+	if label == "" || plain(label) == plain(url) {
+		return cmp.Or(label, url)
+	}
+	return label + " (" + url + ")"
+}
