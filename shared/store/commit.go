@@ -25,73 +25,52 @@ import (
 // up. A commit whose answer was lost but which can be seen in the table succeeds. aggregate.ErrUnconfirmed means that
 // it can't be seen and may still be written.
 func (s *Store) Commit(ctx context.Context, a aggregate.Aggregate, c aggregate.Change) (aggregate.Aggregate, error) {
-	after, err := s.commit(ctx, []aggregate.Aggregate{a}, []aggregate.Change{c})
-	if err != nil {
+	if err := s.commit(ctx, a, &c); err != nil {
 		return nil, fmt.Errorf("commit to %s: %w", a.Ref(), err)
 	}
-	return after[0], nil
+	if c.Empty() {
+		return a, nil
+	}
+	return a.After(c), nil
 }
 
-// commit is Commit for several aggregates of one tenant with a change each. The changes that have a head are written in
-// one transaction. The rows of a change without a head are put before that, and remain if the transaction is refused.
-func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate,
-	changes []aggregate.Change) ([]aggregate.Aggregate, error) {
-	after := slices.Clone(all)
-	var items []types.TransactWriteItem
-	var counts []aggregate.Count
-	says := map[int]error{} // error if the condition of the action with this index fails; nil: ErrConflict
-	var first aggregate.Change
-	var moved aggregate.Ref // the aggregate that the change first is of
-	for i, c := range changes {
-		ref := all[i].Ref()
-		if len(c.Copies) > 0 { // large.Copying makes them
-			return nil, fmt.Errorf("the rows name %d objects that nobody copied", len(c.Copies))
-		}
-		if c.Head == nil {
-			if err := s.putAbsent(ctx, ref, c.Rows, c.Counts); err != nil {
-				return nil, err
-			}
-		} else {
-			was := all[i].Root().Common()
-			c = s.numbered(c)
-			c.Rely = was.Newest.Unproven(c.Rely)
-			c.Head.Common().Newest = was.Newest.After(was.Rev, c)
-			actions, err := s.moves(all[i], c)
-			if err != nil {
-				return nil, err
-			}
-			if items == nil {
-				first, moved = c, ref
-			}
-			says[len(items)] = nil
-			for j, o := range c.Owned {
-				says[len(items)+1+j] = o.Err
-			}
-			listed := len(items) + 1 + len(c.Owned) + len(c.Rows) + len(c.Drop)
-			for j, l := range c.Beside {
-				says[listed+j] = l.Err
-			}
-			items, counts = append(items, actions...), summed(counts, c.Counts)
-		}
-		if !c.Empty() {
-			after[i] = all[i].After(c)
-		}
+// commit writes a change, and completes it. The rows of one without a head are put outside of a transaction.
+func (s *Store) commit(ctx context.Context, a aggregate.Aggregate, c *aggregate.Change) error {
+	if len(c.Copies) > 0 { // large.Copying makes them
+		return fmt.Errorf("the rows name %d objects that nobody copied", len(c.Copies))
 	}
-	if items == nil {
-		return after, nil
+	if c.Head == nil {
+		return s.putAbsent(ctx, a.Ref(), c.Rows, c.Counts)
 	}
-	counters, err := s.countMoves(moved.Tenant, counts)
+	was := a.Root().Common()
+	*c = s.numbered(*c)
+	c.Rely = was.Newest.Unproven(c.Rely)
+	c.Head.Common().Newest = was.Newest.After(was.Rev, *c)
+	items, err := s.moves(a, *c)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = s.t.Transact(ctx, first.ID, append(items, counters...))
+	says := map[int]error{0: nil} // error if the condition of the action with this index fails; nil: ErrConflict
+	for i, o := range c.Owned {
+		says[1+i] = o.Err
+	}
+	listed := 1 + len(c.Owned) + len(c.Rows) + len(c.Drop)
+	for i, l := range c.Beside {
+		says[listed+i] = l.Err
+	}
+	counts := summed(c.Counts)
+	counters, err := s.countMoves(a.Ref().Tenant, counts)
+	if err != nil {
+		return err
+	}
+	err = s.t.Transact(ctx, c.ID, append(items, counters...))
 	switch {
-	case err == nil, s.wentThrough(ctx, moved, first.ID, err):
-		return after, nil
+	case err == nil, s.wentThrough(ctx, a.Ref(), c.ID, err):
+		return nil
 	case !answered(err):
-		return nil, fmt.Errorf("%w: %w", aggregate.ErrUnconfirmed, err)
+		return fmt.Errorf("%w: %w", aggregate.ErrUnconfirmed, err)
 	}
-	return nil, full(meant(err, says), counts, len(items))
+	return full(meant(err, says), counts, len(items))
 }
 
 // putAbsent puts rows outside of commits, each only if it is absent. A row that changes counters is written together
@@ -133,9 +112,9 @@ func meant(err error, says map[int]error) error {
 	return said
 }
 
-// summed merges both lists so that each counter occurs once: a transaction takes only one action per item.
-func summed(counts, more []aggregate.Count) []aggregate.Count {
-	for _, c := range more {
+// summed merges counts so that each counter occurs once: a transaction takes only one action per item.
+func summed(all []aggregate.Count) (counts []aggregate.Count) {
+	for _, c := range all {
 		if i := slices.IndexFunc(counts, func(x aggregate.Count) bool { return x.Key == c.Key }); i >= 0 {
 			counts[i].By += c.By
 		} else {

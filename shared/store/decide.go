@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -30,59 +28,43 @@ const (
 // An error of decide, or a conflict that persists, is returned wrapped.
 func (s *Store) Decide(ctx context.Context, ref aggregate.Ref,
 	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
-	return s.decideOne(ctx, ref, nil, decide)
+	return s.decide(ctx, ref, nil, decide)
 }
 
 // DecideFrom is Decide for a caller who has just loaded the aggregate: it is loaded again only after a conflict.
 func (s *Store) DecideFrom(ctx context.Context, a aggregate.Aggregate,
 	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
-	return s.decideOne(ctx, a.Ref(), []aggregate.Aggregate{a}, decide)
+	return s.decide(ctx, a.Ref(), a, decide)
 }
 
-func (s *Store) decideOne(ctx context.Context, ref aggregate.Ref, loaded []aggregate.Aggregate,
+// decide decides on an aggregate, the first time as it is loaded already, if it is.
+func (s *Store) decide(ctx context.Context, ref aggregate.Ref, a aggregate.Aggregate,
 	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
-	all, err := s.decide(ctx, []aggregate.Ref{ref}, loaded, func(all []aggregate.Aggregate) ([]aggregate.Change, error) {
-		c, err := decide(all[0])
-		return []aggregate.Change{c}, err
-	})
-	if all == nil {
-		return nil, err
-	}
-	return all[0], err
-}
-
-// decide decides on aggregates of these refs, the first time on those that are loaded already, if any are.
-func (s *Store) decide(ctx context.Context, refs []aggregate.Ref, loaded []aggregate.Aggregate,
-	decide func([]aggregate.Aggregate) ([]aggregate.Change, error)) ([]aggregate.Aggregate, error) {
 	stop := decideUntil(ctx)
 	ctx, cancel := context.WithDeadline(ctx, stop)
 	defer cancel()
 	wait := table.NewBackoff(10*time.Millisecond, 500*time.Millisecond)
-	odd := 0 // decisions in a row that found the rows of one head inconsistent
-	revs := make([]int, len(refs))
-	for {
-		all := slices.Clone(loaded)
-		for _, ref := range refs[len(all):] {
-			a, err := s.Load(ctx, ref)
-			if err != nil {
+	odd, rev := 0, 0 // decisions in a row that found the rows of the head at this revision inconsistent
+	for ; ; a = nil {
+		var err error
+		if a == nil {
+			if a, err = s.Load(ctx, ref); err != nil {
 				return nil, err
 			}
-			all = append(all, a)
 		}
-		loaded = nil
-		for i, a := range all {
-			if now := a.Root().Revision(); now != revs[i] {
-				odd, revs[i] = 0, now
-			}
+		if now := a.Root().Revision(); now != rev {
+			odd, rev = 0, now
 		}
-		changes, err := decide(all)
+		c, err := decide(a)
 		if err != nil {
 			odd++
-		} else if all, err = s.commit(ctx, all, changes); err == nil {
-			return all, told(refs, changes)
+		} else if after, failed := s.Commit(ctx, a, c); failed == nil {
+			return after, told(ref, c)
+		} else {
+			err = failed
 		}
 		if !errors.Is(err, aggregate.ErrConflict) || odd >= tornReads || !wait.Until(ctx, stop) {
-			return nil, decideOn(refs, err)
+			return nil, decideOn(ref, err)
 		}
 	}
 }
@@ -92,19 +74,18 @@ func (s *Store) decide(ctx context.Context, refs []aggregate.Ref, loaded []aggre
 // final: DecideOn reads the rows and decides again.
 func (s *Store) DecideOn(ctx context.Context, a aggregate.Aggregate,
 	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
-	refs := []aggregate.Ref{a.Ref()}
 	within, cancel := context.WithDeadline(ctx, decideUntil(ctx))
 	defer cancel()
 	if c, err := decide(a); err == nil && c.Head != nil {
 		after, err := s.Commit(within, a, c)
 		switch {
 		case err == nil:
-			return after, told(refs, []aggregate.Change{c})
+			return after, told(a.Ref(), c)
 		case !errors.Is(err, aggregate.ErrConflict):
-			return nil, decideOn(refs, err)
+			return nil, decideOn(a.Ref(), err)
 		}
 	}
-	return s.Decide(ctx, refs[0], decide)
+	return s.Decide(ctx, a.Ref(), decide)
 }
 
 func decideUntil(ctx context.Context) time.Time {
@@ -114,19 +95,15 @@ func decideUntil(ctx context.Context) time.Time {
 	return time.Now().Add(decideFor)
 }
 
-// told returns the first Then of the committed changes as the caller's error.
-func told(refs []aggregate.Ref, changes []aggregate.Change) error {
-	for _, c := range changes {
-		if c.Then != nil {
-			return decideOn(refs, c.Then)
-		}
+// told returns the Then of a committed change as the caller's error.
+func told(ref aggregate.Ref, c aggregate.Change) error {
+	if c.Then == nil {
+		return nil
 	}
-	return nil
+	return decideOn(ref, c.Then)
 }
 
-func decideOn(refs []aggregate.Ref, err error) error {
-	return fmt.Errorf("decide on %s: %w", strings.Trim(fmt.Sprint(refs), "[]"), err)
-}
+func decideOn(ref aggregate.Ref, err error) error { return fmt.Errorf("decide on %s: %w", ref, err) }
 
 // Load reads every row of an aggregate by one consistent query. It returns aggregate.ErrNotFound when the tenant has no
 // such aggregate, and ErrNewerSchema when a later release wrote a row in a newer form. Rows of unknown types are

@@ -23,12 +23,11 @@ type Turn struct {
 	Who string // whose turn it is, in the place of who may decide
 	// Title is above Who.
 	Title string
-	Next  string // who is asked now, in a line
-	Mine  bool   // the viewer is asked now
+	Mine  bool // the viewer is asked now
 
 	*drawing
-	why *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
-
+	next string               // who is asked now, in a line
+	why  *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
 }
 
 // gateOf returns the gate with this id if it is under a rule, else nil.
@@ -60,7 +59,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		t.Who = t.waits()
 		return t
 	}
-	t.Next = d.words.Say("now", "who", t.waits())
+	t.next = d.words.Say("now", "who", t.waits())
 	reach, err := c.People.Reach(ctx, x.Viewer.Team, x.Viewer.User, x.Settings)
 	if err != nil {
 		slog.WarnContext(ctx, "whose turn it is is told without Slack", "err", err)
@@ -84,13 +83,13 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 			t.Who += "\n" + x.Viewer.Texts("approvals").Say("stands_for", "name", d.Person(principal))
 		}
 	case given:
-		t.Who = d.words.Say("given") + "\n" + t.Next
+		t.Who = d.words.Say("given") + "\n" + t.next
 	case t.why == nil:
-		t.Who = t.Next
+		t.Who = t.next
 	default:
 		t.Who = x.Surface.Refused(t.why, x.Settings, o, x.Of.Askers()...)
 		if t.why.Why != circulation.WhyTurn && t.why.Why != circulation.WhyRoute {
-			t.Who += "\n" + t.Next
+			t.Who += "\n" + t.next
 		}
 	}
 	return t
@@ -226,7 +225,7 @@ func (t *Turn) After(done string) string {
 	if t == nil || t.st.Refused != nil || done != "act_stamp" {
 		return ""
 	}
-	return t.Next
+	return t.next
 }
 
 // Asks reports whether what waits asks the viewer, as far as its route says. A viewer who is not asked has nothing
