@@ -11,6 +11,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -253,4 +254,34 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 			expect.That(t, !strings.Contains(asked, "Books a </data>"), "a description ends the fence")
 		})
 	}
+}
+
+// A form's plan is one step, for which no model is asked. People are asked, whatever the settings say.
+func TestAFormHasItsPlan(t *testing.T) {
+	w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{}
+	w.ReceiveForm()
+	s := w.Settings(func(s *tenancy.Settings) { s.ProcessApprovalRequired = false })
+	w.Prompted(s)
+	w.Approve()
+	next := handle(t, w, g)
+	p := w.Load().Process()
+	spec, _ := expect.Value(tool.Builtin())(t).Lookup(catalog.Decide)
+	expect.That(t, next.State == task.StateAwaitProcessApproval && p.Terms.ApprovalRequired && g.Calls == 0, "%+v", next)
+	expect.Same(t, pipelinetest.Form.Steps("ja", spec.Version()), p.Steps)
+}
+
+// The form that was filled in again has its own plan.
+func TestAFormThatIsFilledInAgainHasItsPlan(t *testing.T) {
+	w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{}
+	w.FormReturned()
+	m := pipelinetest.Form
+	m.Title, m.Amount = "複合機の賃借", "900000"
+	w.FormRefilled(m)
+	w.FormGoesOn()
+	next := handle(t, w, g)
+	p := w.Load().Process()
+	spec, _ := expect.Value(tool.Builtin())(t).Lookup(catalog.Decide)
+	expect.That(t, next.State == task.StateAwaitProcessApproval && p.Version == 2 && p.Terms.ApprovalRequired &&
+		g.Calls == 0, "%+v", next)
+	expect.Same(t, m.Steps("ja", spec.Version()), p.Steps)
 }

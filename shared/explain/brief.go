@@ -5,7 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/domain/files"
 	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // Happened is the first sentence of a text, which says what happened and not what to do.
@@ -51,4 +53,37 @@ func Length(locale string, d time.Duration) string {
 	default:
 		return fmt.Sprintf("%d%s %d%s", seconds/3600, h, seconds/60%60, m)
 	}
+}
+
+// Beside is a draft in which the lines stand out that another one has nowhere, and, where they stood, the other one's
+// that it lacks.
+func Beside(draft, other string) (text string, differs bool) {
+	was, is, lines, at := strings.Split(other, "\n"), legible.Beside(draft, other), []string(nil), 0
+	lacks := map[string]int{} // how many of the other one's lines
+	for _, line := range legible.Beside(other, draft) {
+		if line.Alone {
+			lacks[line.Text]++
+		}
+	}
+	add := func(some []legible.Line) {
+		for _, line := range some {
+			mark := ""
+			if line.Alone {
+				mark, differs = "➕ ", true
+			}
+			lines = append(lines, mark+line.Text)
+		}
+	}
+	for _, s := range files.Compare(was, strings.Split(draft, "\n")) {
+		add(is[at:s.Y0])
+		for _, line := range was[s.X0:s.X1] {
+			if lacks[line] > 0 {
+				lacks[line]--
+				lines, differs = append(lines, "➖ "+line), true
+			}
+		}
+		at = s.Y0
+	}
+	add(is[at:])
+	return strings.Join(lines, "\n"), differs
 }

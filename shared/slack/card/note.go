@@ -4,9 +4,13 @@ import (
 	"errors"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -158,4 +162,87 @@ func CallEnded(x *call.Call, on explain.Surface) string {
 // CallReason says why a call was not made, or failed.
 func CallReason(locale string, why aggregate.Reason) string {
 	return or(callWordsOf.In(locale).Reasons[why], ActionReason(locale, why, ""))
+}
+
+// NoRequest is a note to whoever wrote in the thread of a request that waits for people: it is no request of its own.
+// Its button opens the dialog in which that request is rejected, with their words in it.
+func NoRequest(a *task.Aggregate, words, locale string) (text string, blocks []slack.Block) {
+	w, asks := wordsOf.In(locale), askWordsOf.In(locale)
+	open, _ := a.OpenGate()
+	hash, stage := a.AskedHash(open.ID), 0
+	if g := a.GateWith(open.ID); g.Ruled() {
+		stage = circulation.Walk(g.Circulating()).Present
+	}
+	value := ident(open.ID) + "/" + hash
+	if utf8.RuneCountInString(words) <= aggregate.MaxReason {
+		value += "/" + words
+	}
+	text = fill(w.NoRequest, "title", titleOf(a, asks, "{text}")) + "\n" + w.Elsewhere
+	return text, []slack.Block{section(text), slack.NewActionBlock(shownID(a.Head.TaskID, stage, hash),
+		button(w.Reject, "reject_"+string(open.Kind), value, slack.StyleDanger))}
+}
+
+// Elsewhere is a note to whoever replied in direct messages without a mention, where nothing waits.
+func Elsewhere(locale string) string {
+	return wordsOf.In(locale).NotRead + "\n" + wordsOf.In(locale).Elsewhere
+}
+
+// EditNote is a note to whoever edited the message of their request.
+func EditNote(locale string) string { return wordsOf.In(locale).EditNote }
+
+// worded puts words into the field for a rejection's reason.
+func worded(view slack.ModalViewRequest, words string) slack.ModalViewRequest {
+	for _, b := range view.Blocks.BlockSet {
+		in, is := b.(*slack.InputBlock)
+		if !is || in.BlockID != ReasonBlock {
+			continue
+		}
+		if field, is := in.Element.(*slack.PlainTextInputBlockElement); is {
+			field.InitialValue = words
+		}
+	}
+	return view
+}
+
+// reminded tells somebody what waits for them, a line for each item.
+func (d drawing) reminded(told task.Reminded) string {
+	w := askWordsOf.In(d.w.Locale)
+	head := w.Reminded
+	switch {
+	case told.Shared:
+		head = w.RemindedShared
+	case told.As > 0:
+		head = w.RemindedAs
+	}
+	lines := []string{fill(head, "n", told.N, "as", told.As)}
+	for _, x := range told.Items {
+		lines = append(lines, d.remindedLine(x, w))
+	}
+	if more := told.N - len(told.Items); more > 0 {
+		lines = append(lines, fill(w.RemindedMore, "n", more))
+	}
+	last := w.RemindedDaily
+	if told.Shared {
+		return strings.Join(append(lines, w.RemindedSharedDaily), "\n")
+	}
+	if d.Console != "" && d.settings.RulesRev > 0 {
+		last += linkAs(d.Console+"/stand-ins", w.HomeStandIn)
+	}
+	return strings.Join(append(lines, last), "\n")
+}
+
+func (d drawing) remindedLine(x task.RemindedItem, w *askWords) string {
+	title := Titled(or(inline(x.Title, maxListTitle), d.w.Untitled), x.Later)
+	amount := ""
+	if x.Amount.Moves() {
+		amount = " " + explain.Money(w.Locale, x.Amount)
+	}
+	line := fill(w.RemindedItem, "title", title, "amount", amount, "who", d.w.mention(x.Asker))
+	if x.For != "" {
+		line += fill(w.WaitsAs, "who", d.w.mention(x.For))
+	}
+	if x.Until != nil {
+		line += fill(w.WaitsUntil, "when", when(*x.Until))
+	}
+	return line + opens(or(x.Link, Page(d.Console, aggregate.Ref{Kind: x.Kind, ID: x.ID})), w)
 }
