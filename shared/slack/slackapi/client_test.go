@@ -18,14 +18,13 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/outgoing"
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
 var about = slackapi.Metadata{Task: "01TASK", Card: "CARD#task"}
 
-func message(text string) outgoing.Message {
-	return outgoing.Message{Text: text,
+func message(text string) slackapi.Message {
+	return slackapi.Message{Text: text,
 		Attachments: []slack.Attachment{{Color: "#f2c744", Blocks: slack.Blocks{BlockSet: []slack.Block{
 			slack.NewSectionBlock(slack.NewTextBlockObject(slack.MarkdownType, text, false, false), nil, nil),
 		}}}}}

@@ -13,7 +13,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/slack/slackapi/outgoing"
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
@@ -91,7 +90,7 @@ func TestErrorsSayWhatIsKnown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			server := httptest.NewServer(tt.answer)
 			defer server.Close()
-			_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", outgoing.Message{Text: "x"},
+			_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", slackapi.Message{Text: "x"},
 				slackapi.Metadata{})
 			check(t, err, tt.want)
 		})
@@ -116,7 +115,7 @@ func check(t *testing.T, err, want error) {
 func TestNobodyListens(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", outgoing.Message{Text: "x"},
+	_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", slackapi.Message{Text: "x"},
 		slackapi.Metadata{})
 	check(t, err, slackapi.Refused{Code: "unreached"})
 }
@@ -127,7 +126,7 @@ func TestASlowAnswerIsUnknown(t *testing.T) {
 	defer server.Close()
 	defer close(done)
 	_, err := client(t, server.URL+"/api/", 20*time.Millisecond).Post(t.Context(), "C1", "1.000001",
-		outgoing.Message{Text: "x"}, slackapi.Metadata{})
+		slackapi.Message{Text: "x"}, slackapi.Metadata{})
 	check(t, err, slackapi.Unknown{Cause: "timeout"})
 }
 

@@ -5,9 +5,20 @@ import (
 	"fmt"
 
 	"github.com/slack-go/slack"
-
-	"ringi/shared/slack/slackapi/outgoing"
 )
+
+// Message is a card's message: a text for notifications, and one attachment whose bar shows the state by its colour. A
+// plain reply has no attachment.
+type Message struct {
+	Text        string             `json:"text"`
+	Attachments []slack.Attachment `json:"attachments"`
+}
+
+// Suggestion is a request that Slack offers as a button in the app's messages.
+type Suggestion struct {
+	Title   string // on the button
+	Message string // the message that a click sends
+}
 
 // EventType is the metadata type of a card's message.
 const EventType = "ringi_card"
@@ -25,7 +36,7 @@ func (m Metadata) option() slack.MsgOption {
 }
 
 // body is a card's content. It always sends the attachments: an update without them would keep the old ones.
-func body(m outgoing.Message) slack.MsgOption {
+func body(m Message) slack.MsgOption {
 	return slack.MsgOptionCompose(
 		slack.MsgOptionText(m.Text, false), slack.MsgOptionAttachments(m.Attachments...),
 		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
@@ -35,7 +46,7 @@ func body(m outgoing.Message) slack.MsgOption {
 // Post posts a card's message into a thread, or outside of threads if thread is empty, and returns its timestamp. After
 // Unknown the message may exist: look with FindCards before posting again.
 func (c *Client) Post(
-	ctx context.Context, channel, thread string, m outgoing.Message, about Metadata,
+	ctx context.Context, channel, thread string, m Message, about Metadata,
 ) (ts string, err error) {
 	options := []slack.MsgOption{body(m), about.option()}
 	if thread != "" {
@@ -52,7 +63,7 @@ func (c *Client) Post(
 }
 
 // Update replaces the content of a card's message. It is idempotent.
-func (c *Client) Update(ctx context.Context, channel, ts string, m outgoing.Message, about Metadata) error {
+func (c *Client) Update(ctx context.Context, channel, ts string, m Message, about Metadata) error {
 	_, _, _, err := c.api.UpdateMessageContext(ctx, channel, ts, body(m), about.option())
 	return outcome("chat.update", err)
 }
@@ -120,7 +131,7 @@ func (c *Client) UpdateView(ctx context.Context, id, hash string, view slack.Mod
 
 // Suggest sets the prompts that Slack offers in a direct message. It names no thread: for an app with agent_view, a
 // call with a thread does nothing.
-func (c *Client) Suggest(ctx context.Context, channel string, suggestions []outgoing.Suggestion) error {
+func (c *Client) Suggest(ctx context.Context, channel string, suggestions []Suggestion) error {
 	params := slack.AssistantThreadsSetSuggestedPromptsParameters{ChannelID: channel}
 	for _, s := range suggestions {
 		params.AddPrompt(s.Title, s.Message)
