@@ -166,11 +166,6 @@ var mistakes = []struct {
 		"s3:DeleteObjectVersion,\n                  Resource: !Sub \"${ResultsBucket.Arn}/workspaces/versions/*\"",
 		"s3:DeleteObjectVersion,\n                  Resource: !Sub \"${ResultsBucket.Arn}/results/*\"",
 		"ExpireResultsFunction may delete for good"},
-	{"a fetch that leaves what came too late", templateFile,
-		"s3:DeleteObject,\n                  Resource: !Sub \"${ResultsBucket.Arn}/workspaces/versions/*\" }\n\n  " +
-			"RunActionRole",
-		"s3:GetObject,\n                  Resource: !Sub \"${ResultsBucket.Arn}/workspaces/versions/*\" }\n\n  " +
-			"RunActionRole", "FetchSourceFunction may not delete what it put too late"},
 	{"a conversation's list that nobody forgets", templateFile, "[\"LOG#*\"]", "[\"NOTES#*\"]",
 		"rows NOTES#*, which stay when a conversation is forgotten"},
 	{"a list that the sweeper may not delete", templateFile,

@@ -118,7 +118,7 @@ func objectRule(s *stack, wrong report) {
 					strings.HasPrefix(on, bucket) && !ours, "%s may delete for good what is not its to forget", id)
 			}
 		}
-		if s.allows(s.role(id), "s3:DeleteObject") && !slices.Contains(s.talkers(), id) {
+		if s.allows(s.role(id), "s3:DeleteObject") {
 			wrong.where(!has("Deny", "s3:DeleteObject", arguments), "%s may delete arguments that people approved", id)
 			wrong.where(!has("Deny", "s3:DeleteObject", bucket+"/attached/*"), "%s may delete files that people approved", id)
 			wrong.where(!has("Allow", "s3:ListBucket", bucket) || !has("Allow", "s3:DeleteObject", bucket+"/*"),
@@ -164,13 +164,6 @@ func objectRule(s *stack, wrong report) {
 // stamped and puts what it got; only the functions of contests reach objects of contests.
 func chatObjects(s *stack, id string, wrong report) {
 	const bucket = "ResultsBucket.Arn"
-	// What came too late into a conversation that is forgotten, its writer deletes.
-	deletes := map[string][]string{
-		"AnswerMessageFunction": {bucket + "/talks/*", bucket + "/prompts/*", bucket + "/workspaces/attached/*"},
-		"RunActionFunction":     {bucket + "/workspaces/versions/*"},
-		"FetchSourceFunction":   {bucket + "/workspaces/versions/*"},
-		"CallToolFunction":      {bucket + "/talks/*"},
-	}[id]
 	theirs := map[string][]string{
 		"AnswerMessageFunction": {bucket, bucket + "/workspaces/attached/*", bucket + "/talks/*", bucket + "/arguments/*",
 			bucket + "/prompts/*",
@@ -188,9 +181,6 @@ func chatObjects(s *stack, id string, wrong report) {
 	}[id]
 	for _, st := range s.statements(s.role(id)) {
 		for _, on := range st.resources {
-			if slices.Equal(st.actions, []string{"s3:DeleteObject"}) && slices.Contains(deletes, on) {
-				continue
-			}
 			ours := !slices.Contains(st.actions, "s3:DeleteObject") && slices.Contains(theirs, on) &&
 				!(on == bucket+"/prompts/*" && slices.Contains(st.actions, "s3:GetObject")) &&
 				!(on == bucket+"/workspaces/versions/*" && id == "AnswerMessageFunction" &&
@@ -281,9 +271,6 @@ func forgetRule(s *stack, wrong report) {
 				below, _ := strings.CutPrefix(on, bucket)
 				wrong.where(!s.forgets(sweeper, below) && outlive[below] == "",
 					"%s may put objects %s, which stay when a conversation is forgotten", id, below)
-				late := strings.Replace(on, "/workspaces/*", "/workspaces/versions/*", 1) // the bucket deletes the rest
-				wrong.where(s.forgets(sweeper, below) && !s.allowsOn(s.role(id), "s3:DeleteObject", late),
-					"%s may not delete what it put too late below %s", id, below)
 			}
 		}
 	}

@@ -69,7 +69,6 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		namesWithin)
 	names, asking, payloads := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
 	files := large.OpenVersions(cfg, env.ResultsBucket)
-	payloads.Living, files.Living = rows.Living, rows.Living
 	return &Handler{
 		MessagesPerHour: tenancy.MessagesPerHour,
 		Store:           rows, Payloads: payloads, Files: files, Attachments: files.Attached(),

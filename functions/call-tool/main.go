@@ -55,12 +55,6 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		return nil, err
 	}
 	rows, results := store.OpenConversations(cfg, env.Table), large.Open(cfg, env.Results)
-	results.Living = func(ctx context.Context, ref aggregate.Ref) error {
-		if ref.Kind == call.Kind.Name { // a call is never forgotten
-			return nil
-		}
-		return rows.Living(ctx, ref)
-	}
 	all := store.OpenAll(cfg, env.Table)
 	bot, asking := bots.Open(cfg, slack, env.Credentials, all, slackWithin), &people.Requesters{}
 	tasks := store.TasksOf(rows.KindStore.Store)

@@ -40,7 +40,6 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	rows := store.OpenConversations(cfg, env.Table)
 	held := vault.New(store.TasksOf(rows.KindStore.Store), vault.EnvelopeAt(cfg, env.CredentialsKeyID))
 	files := large.OpenVersions(cfg, env.ResultsBucket)
-	files.Living = rows.Living
 	return &Handler{
 		Store: rows, App: held.App, GitHub: github.At(env.GitHubURL), Files: files, Now: time.Now,
 	}, nil

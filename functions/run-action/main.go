@@ -34,7 +34,6 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows, files := store.OpenConversations(cfg, env.Table), large.OpenVersions(cfg, env.ResultsBucket)
-	files.Living = rows.Living
 	h := &Handler{
 		Store: rows, Payloads: large.Open(cfg, env.Results), Files: files,
 		Now: time.Now, NewID: aggregate.NewID, PollEvery: pollEvery, FlushEvery: flushEvery, RedrawEvery: redrawEvery,

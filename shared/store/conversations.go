@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -172,8 +170,7 @@ func (s *ConversationStore) Log(
 }
 
 // AppendLog adds lines to an action's output, the newest conversation.MostLines of them, and deletes those with the
-// indexes gone. Only the holder of the action's claim may write. Writing the same lines again changes nothing. If
-// the conversation is being forgotten, the lines are deleted again, and it returns aggregate.ErrNotFound.
+// indexes gone. Only the holder of the action's claim may write. Writing the same lines again changes nothing.
 func (s *ConversationStore) AppendLog(ctx context.Context, ref aggregate.Ref, action string,
 	lines []conversation.LogEntry,
 	gone []int) error {
@@ -185,39 +182,13 @@ func (s *ConversationStore) AppendLog(ctx context.Context, ref aggregate.Ref, ac
 	for i, at := range gone {
 		drop[i] = conversation.LogKey(at)
 	}
-	if err := s.PutListed(ctx, ref.Tenant, conversation.LogList, action, rows, drop); err != nil {
-		return err
-	}
-	late := s.Living(ctx, ref)
-	if !errors.Is(late, aggregate.ErrNotFound) {
-		return nil
-	}
-	var own []string
-	for _, r := range rows {
-		own = append(own, r.Key())
-	}
-	return errors.Join(late, s.PutListed(ctx, ref.Tenant, conversation.LogList, action, nil, own))
-}
-
-// Living returns aggregate.ErrNotFound if the conversation is being forgotten. Whoever writes something of it outside
-// of its commits asks afterwards, and deletes what came too late.
-func (s *ConversationStore) Living(ctx context.Context, ref aggregate.Ref) error {
-	head, err := s.Head(ctx, ref)
-	if err == nil && head.ForgettingAt != nil {
-		err = aggregate.ErrNotFound
-	}
-	if err != nil {
-		return fmt.Errorf("whether %s is forgotten: %w", ref, err)
-	}
-	return nil
+	return s.PutListed(ctx, ref.Tenant, conversation.LogList, action, rows, drop)
 }
 
 // Objects are a conversation's objects outside of the table.
 type Objects interface {
 	// Erase deletes the objects below a prefix, except those in keep.
 	Erase(ctx context.Context, prefix string, keep map[string]bool) (deleted int, err error)
-	// Below lists the keys below a prefix, except those in known.
-	Below(ctx context.Context, prefix string, known map[string]bool) (keys []string, err error)
 }
 
 // Erase deletes all of a conversation that is being forgotten, but its head and what was stamped: the rows of those
@@ -243,7 +214,7 @@ func (s *ConversationStore) Erase(ctx context.Context, results Objects, ref aggr
 	}
 	// Output goes before the rows by which it is found.
 	for _, id := range actions {
-		if err := s.eraseRows(ctx, &deleted, conversation.LogList, ref.Tenant, id, outlives); err != nil {
+		if err := s.eraseRows(ctx, &deleted, conversation.LogList, ref.Tenant, id); err != nil {
 			return deleted, err
 		}
 	}
@@ -253,28 +224,12 @@ func (s *ConversationStore) Erase(ctx context.Context, results Objects, ref aggr
 			return deleted, err
 		}
 	}
-	// Cards go after the other rows: what is left of them says nothing of whether Slack shows them.
-	for _, stays := range []func(table.Item) (bool, error){outlivesOrCard, outlives} {
-		for _, prefix := range own {
-			if err := s.eraseRows(ctx, &deleted, prefix, ref.Tenant, ref.ID, stays); err != nil {
-				return deleted, err
-			}
+	for _, prefix := range own {
+		if err := s.eraseRows(ctx, &deleted, prefix, ref.Tenant, ref.ID); err != nil {
+			return deleted, err
 		}
 	}
-	if deleted > 0 {
-		return deleted, nil
-	}
-	return 0, left(ctx, results, ref, stamped)
-}
-
-// left logs the copies that nobody stamped: the clicks that made them died, or were overtaken, before they committed.
-// They stay, because no role may delete where stamped payloads stand.
-func left(ctx context.Context, results Objects, ref aggregate.Ref, stamped map[string]bool) error {
-	keys, err := results.Below(ctx, conversation.StampedPrefix+ref.Tenant+"/"+ref.ID+"/", stamped)
-	for _, key := range keys {
-		slog.WarnContext(ctx, "a copy that nobody stamped stays", ref.Log(), "key", key)
-	}
-	return err
+	return deleted, nil
 }
 
 func partition(prefix, tenant, of string) (string, error) {
@@ -284,14 +239,12 @@ func partition(prefix, tenant, of string) (string, error) {
 	return prefix + tenant + "#" + of, nil
 }
 
-func (s *ConversationStore) eraseRows(
-	ctx context.Context, deleted *int, prefix, tenant, of string, stays func(table.Item) (bool, error),
-) error {
+func (s *ConversationStore) eraseRows(ctx context.Context, deleted *int, prefix, tenant, of string) error {
 	pk, err := partition(prefix, tenant, of)
 	if err != nil {
 		return err
 	}
-	n, err := s.Table().Erase(ctx, pk, stays)
+	n, err := s.Table().Erase(ctx, pk, outlives)
 	*deleted += n
 	return err
 }
@@ -307,13 +260,6 @@ func outlives(it table.Item) (bool, error) {
 		return x.Stamped(), err
 	}
 	return false, nil
-}
-
-func outlivesOrCard(it table.Item) (bool, error) {
-	if table.TextOf(it, "type") == "card" {
-		return true, nil
-	}
-	return outlives(it)
 }
 
 // eachAction calls found with the actions of a partition, also with those that have expired.

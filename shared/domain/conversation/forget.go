@@ -31,12 +31,9 @@ const (
 	// AuditForgotten records that nothing is left of a conversation but what was stamped.
 	AuditForgotten aggregate.Action = "session.forgotten"
 
-	// lastWrite is how long after a conversation began to be forgotten somebody may still write its rows or objects:
-	// longer than any function runs, and than any claim lasts.
+	// lastWrite is how long after a conversation began to be forgotten somebody may still write its rows or objects, or
+	// draw its cards: longer than any function runs, and than any claim lasts. Who begins later finds no conversation.
 	lastWrite = 15 * time.Minute
-	// lastDrawing is how long after that beginning the cards' rows stay at most until Slack shows the cards without
-	// the button to begin anew.
-	lastDrawing = time.Hour
 )
 
 // Stamped reports whether somebody, or a rule, approved the action. Its row then lives as long as the audit log.
@@ -53,20 +50,7 @@ func (a *Aggregate) forgetNow(now time.Time) (aggregate.Change, error) {
 
 // erasable reports whether the conversation's rows and objects must be deleted at now.
 func (a *Aggregate) erasable(now time.Time) bool {
-	at := a.erasableAt()
-	return at != nil && !now.Before(*at)
-}
-
-// erasableAt returns from when on nobody writes to a conversation that is being forgotten, nor draws its cards, or nil.
-func (a *Aggregate) erasableAt() *time.Time {
-	if a.Head.ForgettingAt == nil || a.Head.ErasedAt != nil {
-		return nil
-	}
-	at := a.Head.ForgettingAt.Add(lastWrite)
-	if a.undrawn() {
-		at = a.Head.ForgettingAt.Add(lastDrawing)
-	}
-	return &at
+	return a.Head.ForgettingAt != nil && a.Head.ErasedAt == nil && !now.Before(a.Head.ForgettingAt.Add(lastWrite))
 }
 
 // undrawn reports whether cards of a conversation that is being forgotten may still have the button to begin anew.

@@ -126,7 +126,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	case a.Head.ErasedAt != nil:
 		return nil
 	case a.Head.ForgettingAt != nil:
-		by(*a.erasableAt())
+		by(a.Head.ForgettingAt.Add(lastWrite))
 		if a.undrawn() {
 			by(now.Add(5 * time.Minute))
 		}

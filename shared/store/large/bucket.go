@@ -162,15 +162,6 @@ func (b *Bucket) put(ctx context.Context, key string, v []byte, header map[strin
 	return err
 }
 
-// Delete deletes an object. Deleting one that isn't there is no error.
-func (b *Bucket) Delete(ctx context.Context, key string) error {
-	const operation = "DeleteObject"
-	_, _, err := b.s3.Call(ctx, outbound.Request{
-		Operation: operation, Method: http.MethodDelete, Path: b.path(key, operation), Limit: maxAnswer,
-	})
-	return err
-}
-
 // Address returns an address at which anybody can read an object for some time.
 func (b *Bucket) Address(ctx context.Context, key string, during time.Duration) (string, error) {
 	return b.AddressAs(ctx, key, Served{}, during)

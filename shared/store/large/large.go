@@ -62,12 +62,7 @@ const ReadsFolder = "/reads/"
 var ErrExpired = errors.New("the result has expired")
 
 // Store stores values in an S3 bucket.
-type Store struct {
-	Bucket *Bucket
-	// Living returns aggregate.ErrNotFound for a conversation that is being forgotten. It is asked after each object of a
-	// conversation was put, which is then deleted again; nil: nobody asks.
-	Living func(ctx context.Context, ref aggregate.Ref) error
-}
+type Store struct{ Bucket *Bucket }
 
 // Open returns a function's store by its environment.
 func Open(cfg aws.Config, env boot.Results) Store {
@@ -90,20 +85,7 @@ func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawM
 // somebody stamps it.
 func (s Store) KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
 	members map[string]any) (aggregate.Blob, error) {
-	b, err := s.keep(ctx, talks+under(ref), v, func() string { return previewArguments(members) })
-	return s.inTime(ctx, ref, b, err)
-}
-
-// inTime deletes an object that was put into a conversation which is being forgotten.
-func (s Store) inTime(ctx context.Context, ref aggregate.Ref, b aggregate.Blob, err error) (aggregate.Blob, error) {
-	if err != nil || s.Living == nil || b.S3Key == "" {
-		return b, err
-	}
-	late := s.Living(ctx, ref)
-	if !errors.Is(late, aggregate.ErrNotFound) {
-		return b, nil
-	}
-	return aggregate.Blob{}, errors.Join(late, s.Bucket.Delete(ctx, b.S3Key))
+	return s.keep(ctx, talks+under(ref), v, func() string { return previewArguments(members) })
 }
 
 // KeepContest is Keep for values of a contest, which are kept as long as its rows. Up to inline bytes are stored in the
@@ -127,15 +109,13 @@ func (s Store) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessag
 // KeepReads is Keep for what an agent read of its conversation's files.
 func (s Store) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	prefix := talks + strings.TrimSuffix(under(ref), "/") + ReadsFolder
-	b, err := s.keep(ctx, prefix, v, func() string { return "" })
-	return s.inTime(ctx, ref, b, err)
+	return s.keep(ctx, prefix, v, func() string { return "" })
 }
 
 // KeepCallResult is KeepReads for what a tool returned. It is always stored in the bucket, since rows of approved actions
 // outlive their conversation.
 func (s Store) KeepCallResult(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	b, err := s.put(ctx, talks+strings.TrimSuffix(under(ref), "/")+ReadsFolder, v, aggregate.Blob{})
-	return s.inTime(ctx, ref, b, err)
+	return s.put(ctx, talks+strings.TrimSuffix(under(ref), "/")+ReadsFolder, v, aggregate.Blob{})
 }
 
 // KeepText stores the text of a request's file beside the file.
@@ -166,8 +146,7 @@ func (s Store) KeepFile(ctx context.Context, ref aggregate.Ref, file []byte) err
 	if err := s.Bucket.Put(ctx, key, "application/octet-stream", file); err != nil {
 		return fmt.Errorf("keep a file: %w", err)
 	}
-	_, err := s.inTime(ctx, ref, aggregate.Blob{S3Key: key}, nil)
-	return err
+	return nil
 }
 
 func fileKey(ref aggregate.Ref, sum string) string {
@@ -181,8 +160,7 @@ func fileKey(ref aggregate.Ref, sum string) string {
 // their hash.
 func (s Store) Prompts(ref aggregate.Ref) func(ctx context.Context, body []byte) (aggregate.Blob, error) {
 	return func(ctx context.Context, body []byte) (aggregate.Blob, error) {
-		b, err := s.put(ctx, prompts+under(ref), body, aggregate.Blob{})
-		return s.inTime(ctx, ref, b, err)
+		return s.put(ctx, prompts+under(ref), body, aggregate.Blob{})
 	}
 }
 

@@ -33,7 +33,6 @@ type client interface {
 	Get(ctx context.Context, key string, limit int64) ([]byte, error)
 	Put(ctx context.Context, key, kind string, v []byte) error
 	PutNew(ctx context.Context, key, kind string, v []byte) error
-	Delete(ctx context.Context, key string) error
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 	Has(ctx context.Context, key string) (bool, error)
 	Address(ctx context.Context, key string, during time.Duration) (string, error)
@@ -72,11 +71,6 @@ func (b sdk) PutNew(ctx context.Context, key, kind string, v []byte) error {
 	_, err := b.s3.PutObject(ctx, &s3.PutObjectInput{
 		Bucket: &b.name, Key: &key, ContentType: &kind, Body: bytes.NewReader(v), IfNoneMatch: aws.String("*"),
 	})
-	return err
-}
-
-func (b sdk) Delete(ctx context.Context, key string) error {
-	_, err := b.s3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key})
 	return err
 }
 
@@ -205,7 +199,6 @@ func TestRequestsAreThoseOfTheSDK(t *testing.T) {
 				"has":     func(b client) error { _, err := b.Has(t.Context(), r.key); return err },
 				"put":     func(b client) error { return b.Put(t.Context(), r.key, "text/plain", []byte(r.value)) },
 				"put new": func(b client) error { return b.PutNew(t.Context(), r.key, "text/plain", []byte(r.value)) },
-				"delete":  func(b client) error { return b.Delete(t.Context(), r.key) },
 				"address": func(b client) (err error) {
 					c.sent, err = b.Address(t.Context(), r.key, 5*time.Minute)
 					return err

@@ -14,7 +14,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/runtime/isolated"
@@ -62,10 +61,6 @@ func (s VersionsOf) action(id, name string) string {
 
 // Versions stores files in the bucket.
 type Versions struct {
-	// Living returns aggregate.ErrNotFound for a conversation that is being forgotten. It is asked after each version or
-	// difference was put, which is then deleted again; nil: nobody asks.
-	Living func(ctx context.Context, ref aggregate.Ref) error
-
 	bucket *Bucket
 	below  string // the prefix of versions
 }
@@ -149,28 +144,7 @@ func (s *Versions) Put(ctx context.Context, of VersionsOf, t *files.Tree) (versi
 	if err := s.put(ctx, s.manifest(of, version), manifest); err != nil {
 		return "", err
 	}
-	if err := s.put(ctx, s.version(of, version), archive); err != nil {
-		return version, err
-	}
-	if err := s.inTime(ctx, of, s.version(of, version), s.manifest(of, version)); err != nil {
-		return "", err
-	}
-	return version, nil
-}
-
-// inTime deletes objects that were put into a conversation which is being forgotten.
-func (s *Versions) inTime(ctx context.Context, of VersionsOf, keys ...string) error {
-	if s.Living == nil {
-		return nil
-	}
-	late := s.Living(ctx, conversation.RefOf(of.Tenant, of.ID))
-	if !errors.Is(late, aggregate.ErrNotFound) {
-		return nil
-	}
-	for _, key := range keys {
-		late = errors.Join(late, s.bucket.Delete(ctx, key))
-	}
-	return late
+	return version, s.put(ctx, s.version(of, version), archive)
 }
 
 // maxManifest bounds a manifest in bytes: every entry with the longest path and target.
@@ -201,15 +175,12 @@ func (s *Versions) readJSON(ctx context.Context, key string, most int64, into an
 }
 
 // putJSON stores what stands beside a version.
-func (s *Versions) putJSON(ctx context.Context, of VersionsOf, key string, v any) error {
+func (s *Versions) putJSON(ctx context.Context, key string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path.Base(key), err)
 	}
-	if err := s.put(ctx, key, text); err != nil {
-		return err
-	}
-	return s.inTime(ctx, of, key)
+	return s.put(ctx, key, text)
 }
 
 func (s *Versions) put(ctx context.Context, key string, body []byte) error {
@@ -231,7 +202,7 @@ func (s *Versions) Compare(ctx context.Context, of VersionsOf, base, version str
 		return nil, err
 	}
 	changes := files.Difference(was, is)
-	return changes, s.putJSON(ctx, of, of.difference(base, version), files.Bounded(changes))
+	return changes, s.putJSON(ctx, of.difference(base, version), files.Bounded(changes))
 }
 
 // maxDifference bounds a stored difference in bytes: every entry of both versions, and the lines that are kept.
@@ -252,7 +223,7 @@ func (s *Versions) Difference(
 
 // KeepMade stores which actions made a version that the action with this number left.
 func (s *Versions) KeepMade(ctx context.Context, of VersionsOf, version string, action int, m files.Made) error {
-	return s.putJSON(ctx, of, of.made(version, action), m)
+	return s.putJSON(ctx, of.made(version, action), m)
 }
 
 // Made returns which actions made a version that the action with this number left; 0: it is not known. What KeepMade

@@ -2,7 +2,6 @@ package large_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"mime/multipart"
@@ -17,7 +16,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/infra/local/moto"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
@@ -152,7 +150,4 @@ func TestWhoMadeAVersionIsKept(t *testing.T) {
 	}
 	_, err := s.Made(t.Context(), of, "../x", 4)
 	expect.That(t, err != nil, "it reads what is no version")
-	s.Living = func(context.Context, aggregate.Ref) error { return aggregate.ErrNotFound }
-	expect.Fails(t, s.KeepMade(t.Context(), of, version, 6, want), aggregate.ErrNotFound)
-	expect.Same(t, files.Made{Unknown: true}, expect.Value(s.Made(t.Context(), of, version, 6))(t))
 }

@@ -33,21 +33,6 @@ func (b Bucket) Erase(ctx context.Context, prefix string, keep map[string]bool) 
 	return deleted, nil
 }
 
-// Below lists the keys below a prefix, except those in known, also of objects that only have earlier versions.
-func (b Bucket) Below(ctx context.Context, prefix string, known map[string]bool) (keys []string, err error) {
-	for page, err := range b.versions(ctx, prefix) {
-		if err != nil {
-			return keys, fmt.Errorf("list objects: %w", err)
-		}
-		for _, o := range page {
-			if key := aws.ToString(o.Key); !known[key] && !slices.Contains(keys, key) {
-				keys = append(keys, key)
-			}
-		}
-	}
-	return keys, nil
-}
-
 // versions yields the versions and delete markers below a prefix, page by page.
 func (b Bucket) versions(ctx context.Context, prefix string) iter.Seq2[[]types.ObjectIdentifier, error] {
 	return func(yield func([]types.ObjectIdentifier, error) bool) {

@@ -287,11 +287,6 @@ func TestAFileIsLentByItsAddress(t *testing.T) {
 	defer got.Body.Close()
 	expect.Is(t, string(expect.Value(io.ReadAll(got.Body))(t)), "PK\x00", "the file")
 	expect.Is(t, k.expire(t, 31*day), 1, "what expires")
-	gone := k.Results()
-	gone.Living = func(context.Context, aggregate.Ref) error { return aggregate.ErrNotFound }
-	_, err := gone.Lend(t.Context(), ref, []byte("late"), time.Minute)
-	expect.Fails(t, err, aggregate.ErrNotFound)
-	expect.Is(t, k.expire(t, 31*day), 0, "what came too late")
 }
 
 // meanwhile is a conversation in which somebody works between the look at its rows and the deletion.
