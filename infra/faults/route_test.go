@@ -67,13 +67,6 @@ func (d *scenarioRun) stamps(user, key string, acts int) {
 	d.acts(user, d.Channel, d.Card(key, "approve_"+kind).TS, key, "approve_"+kind, acts)
 }
 
-// copyOf waits until somebody's own copy of a stage shows a button.
-func (d *scenarioRun) copyOf(user, key string, stage int, action string) (ts string) {
-	own := *d.Request
-	own.Channel, own.Root = webapi.DirectMessage(user), ""
-	return own.Card(fmt.Sprintf("%s@%s/%d", key, user, stage), action).TS
-}
-
 // acts presses a message's button until the card's row has this many acts. Like a person, it waits for a while until
 // what happened before is shown, and presses again when nothing happens.
 func (d *scenarioRun) acts(user, channel, ts, key, action string, acts int) {

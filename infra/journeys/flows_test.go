@@ -29,20 +29,10 @@ import (
 	"ringi/shared/store"
 )
 
-const steps1, steps2 = "CARD#process#0001", "CARD#process#0002"
-
 // numbered is a rule for everything that goes round these stages and gets a number.
 func numbered(stages ...rules.Stage) rules.Rule {
 	return rules.Rule{ID: "01KS000000000000000000000F", Name: "番号のある回覧", Outcome: rules.Outcome{Numbered: true,
 		Route: &rules.Policy{Stages: stages}}}
-}
-
-// fills submits the form of a button until the newest steps have one more act.
-func fills(d *driver.Request, user, key, action string, filled map[string]any) {
-	d.T.Helper()
-	n := len(d.Load().Process().Acts)
-	d.FillUntil(user, d.Channel, d.Card(key, action).TS, action, filled,
-		func() bool { return len(d.Load().Process().Acts) == n+1 })
 }
 
 // stamps has people press 承認 one after the other, each when their stage is asked.
@@ -173,19 +163,19 @@ func TestAStandInIsRemindedAndTheRequesterAsksAnew(t *testing.T) {
 	asks := func() *driver.Request {
 		d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
 		d.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
-		d.Card(steps1, "👉 いま: 課長")
+		d.Card(driver.ProcessCard, "👉 いま: 課長")
 		return d
 	}
 	first := asks()
 	reminded(t, first, today)
-	stamps(first, steps1, [2]string{"課長", webapi.Alex})
+	stamps(first, driver.ProcessCard, [2]string{"課長", webapi.Alex})
 	first.Cancel(webapi.Sato, first.Root)
 	first.Until("it is withdrawn", ended)
-	first.Card(steps1, "キャンセル")
+	first.Card(driver.ProcessCard, "キャンセル")
 	expect.Is(t, first.Load().Head.Number, "")
 
 	second := asks()
-	stamps(second, steps1, [2]string{"課長", webapi.Alex}, [2]string{"経理", webapi.Tanaka})
+	stamps(second, driver.ProcessCard, [2]string{"課長", webapi.Alex}, [2]string{"経理", webapi.Tanaka})
 	a := agree(t, second, "(鈴木 一郎さんの代理)")
 	act := a.Process().Acts[0]
 	expect.That(t, act.Principal.User == webapi.Suzuki && act.Found.Delegation != nil, "%+v", act)

@@ -251,12 +251,12 @@ func TestAReturnedFormIsDecidedAsItsAskerFillsItInAgain(t *testing.T) {
 	under(t, s, numbered(desk("課長", 1, webapi.Suzuki), desk("経理", 1, webapi.Tanaka)))
 	d := driver.AskByForm(t, s, webapi.Sato, "複合機の入れ替え")
 	const second = "CARD#process#0002"
-	d.Card(steps1, "👉 いま: 課長")
-	d.Click(webapi.Suzuki, steps1, "approve_process")
-	d.Card(steps1, "👉 いま: 経理")
-	d.RejectUntilTaken(webapi.Tanaka, steps1, "return_process", "賃借にしてください", "")
-	d.Card(steps1, "差し戻し: 依頼者の修正待ち")
-	d.FillUntilTaken(webapi.Sato, steps1, "refill_process", map[string]any{"title": "複合機の賃借", "amount": "90万"})
+	d.Card(driver.ProcessCard, "👉 いま: 課長")
+	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
+	d.Card(driver.ProcessCard, "👉 いま: 経理")
+	d.RejectUntilTaken(webapi.Tanaka, driver.ProcessCard, "return_process", "賃借にしてください", "")
+	d.Card(driver.ProcessCard, "差し戻し: 依頼者の修正待ち")
+	d.FillUntilTaken(webapi.Sato, driver.ProcessCard, "refill_process", map[string]any{"title": "複合機の賃借", "amount": "90万"})
 	d.Card(second, "賃借にしてください")
 	d.Card(second, "複合機の入れ替え") // what it was
 	for i, stamp := range [][2]string{{"課長", webapi.Suzuki}, {"経理", webapi.Tanaka}} {

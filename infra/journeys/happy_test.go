@@ -10,7 +10,6 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -198,24 +197,3 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 		})
 	}
 }
-
-// elsewhere is a request whose cards are looked for among the messages of another channel.
-func elsewhere(d *driver.Request, channel string) *driver.Request {
-	at := *d
-	at.Channel, at.Root = channel, ""
-	return &at
-}
-
-// byChannel is a rule that asks the channel, then Alex.
-func byChannel(kinds ...rules.Kind) rules.Rule {
-	return rules.Rule{ID: "01KS000000000000000000000E", Name: "みんなで", When: rules.Conditions{Kinds: kinds},
-		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			{Name: "みんな", Need: 1, Who: rules.Who{Kind: rules.WhoChannel}}, desk("部長", 1, webapi.Alex),
-		}}}}
-}
-
-const (
-	listing = "従業員一覧を取得して"
-	steps   = "CARD#process#0001"
-	begun   = "✅ 1. *従業員一覧を取得*" // the write after it is asked about anew, since nobody stamped the policy
-)

@@ -288,14 +288,6 @@ func (r reader) text(a *http.Response) string {
 	return body
 }
 
-// hidden returns a hidden value of a page's form.
-func hidden(t *testing.T, page, name string) string {
-	t.Helper()
-	m := regexp.MustCompile(`name="` + name + `" value="([^"]*)"`).FindStringSubmatch(page)
-	expect.Must(t, m != nil, "no %s in %s", name, page)
-	return m[1]
-}
-
 // TestTheAuditLogIsTakenAway: the entries of a request appear in the log, and in the file that the page offers.
 func TestTheAuditLogIsTakenAway(t *testing.T) {
 	t.Parallel()

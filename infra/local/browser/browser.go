@@ -288,23 +288,6 @@ func (p *Tab) Screenshot(path string) {
 	p.picture(path, chromedp.CaptureScreenshot())
 }
 
-// OnPaper returns the page as a PDF on the paper that its style asks for, whose text is so many pixels wide. Nothing of
-// the page may be wider.
-func (p *Tab) OnPaper(width int64) []byte {
-	p.t.Helper()
-	p.Resize(Window{Width: width, Height: 1000, Calm: true, Language: p.window.Language})
-	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-		return err
-	}))
-	wide := Read[int64](p, "document.documentElement.scrollWidth")
-	expect.That(p.t, wide <= width, "on paper the page is %d px wide, not %d", wide, width)
-	yes := true
-	pdf, err := chromedp.Run(p.ctx, chromedp.PrintToPDF(func(x *page.PrintToPDFParams) { x.PreferCSSPageSize = &yes }))
-	expect.Must(p.t, err == nil, "print: %v", err)
-	return pdf
-}
-
 func (p *Tab) picture(path string, take chromedp.Action[[]byte]) {
 	p.t.Helper()
 	png, err := chromedp.Run(p.ctx, take)

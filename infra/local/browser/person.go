@@ -140,18 +140,18 @@ func (p *Tab) Chord(key rune, held kb.Modifier) {
 }
 
 // misfits lists what a person could not read or reach in a window of this width: elements that stick out or scroll
-// sideways, buttons and titles with cut words, and buttons too small for a finger. A table in a message may scroll
-// within its frame, as in Slack. A table of the console may too, if its frame can have keyboard focus.
+// sideways, buttons and titles with cut words, and buttons too small for a finger. A table of the console may scroll within its
+// frame, if that can have keyboard focus.
 const misfits = `((width, phone) => {
   const found = [];
   const name = (el) => el.tagName.toLowerCase() + (el.className ? "." + el.className : "") + " " + JSON.stringify((el.innerText || "").slice(0, 40));
   for (const el of document.querySelectorAll("body *")) {
     if (!el.checkVisibility({ visibilityProperty: true })) continue;
-    if (el.closest(".sr, .skip, :is(.stacked, .list, .bands) thead, .b-table table, .scroll[tabindex] table")) continue;
+    if (el.closest(".sr, .skip, :is(.stacked, .list, .bands) thead, .scroll[tabindex] table")) continue;
     const r = el.getBoundingClientRect();
     const style = getComputedStyle(el);
     if (r.width && (r.left < -1 || r.right > width + 1)) found.push("sticks out: " + name(el));
-    if (!el.matches(".b-table, .scroll[tabindex]") && /auto|scroll/.test(style.overflowX) && el.scrollWidth > el.clientWidth + 1) found.push("scrolls sideways: " + name(el));
+    if (!el.matches(".scroll[tabindex]") && /auto|scroll/.test(style.overflowX) && el.scrollWidth > el.clientWidth + 1) found.push("scrolls sideways: " + name(el));
     if (el.matches("button, h1, h2, h3") && el.scrollWidth > el.clientWidth + 1) found.push("is cut: " + name(el));
     if (phone && el.matches("dialog[open]") && r.width < width) found.push("leaves a gap beside it: " + name(el));
     if (phone && el.matches(".btn, [role=menuitem], .icon-btn, .suggestion") && r.height < 32) found.push("is too small for a finger: " + name(el));

@@ -138,15 +138,6 @@ func (r *Request) Sweep() {
 	expect.Value(r.S.Fire(context.Background(), "SweepTasksFunction"))(r.T)
 }
 
-// ExpireLease ends the lease of a killed call at once, instead of after a minute.
-func (r *Request) ExpireLease(step string) {
-	r.T.Helper()
-	for _, x := range r.Load().Steps {
-		expect.Must(r.T, x.Key() != step || x.Status == task.StepRunning, "the step is not running: %+v", x)
-	}
-	r.SetRow(step, "SET claim.lease_until = :v", time.Now().Add(-time.Second))
-}
-
 func (r *Request) RunsEnd() {
 	r.T.Helper()
 	expect.Eventually(r.T, "every run has ended", func() bool { return len(r.runs(sfntypes.ExecutionStatusRunning)) == 0 })

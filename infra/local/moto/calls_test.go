@@ -299,5 +299,3 @@ func TestARowIsReadAsItWasWrittenLast(t *testing.T) {
 		}
 	}
 }
-
-// sized returns a row of exactly this many bytes, with values of all types.
