@@ -6,10 +6,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"ringi/shared/domain/agent"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
@@ -251,20 +249,6 @@ func TestAProposalForOtherFilesIsMadeAnew(t *testing.T) {
 		len(a.Inbox) != 1 {
 		t.Errorf("%+v, then %s, said %q", a.Current(), next.State, w.Newest().Content)
 	}
-}
-
-// proposesOtherwise opens another person's action.
-func (w *world) proposesOtherwise() {
-	w.T.Helper()
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
-	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		text := aggregate.JSON(`{"script":"ls","timeout_seconds":60,"base":"` + a.Conversation.WorkspaceVersion + `"}`)
-		return a.Propose(conversation.Proposal{Type: conversation.ShellCommand,
-			Payload: aggregate.Blob{JSON: text, Bytes: len(text)},
-			Seconds: 60, Summary: "ls", On: conversation.On{Base: a.Conversation.WorkspaceVersion},
-			Terms: w.settings().ActionTerms("", time.Now())}, by,
-			aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}, time.Now())
-	})
 }
 
 func (w *world) settings() tenancy.Settings {

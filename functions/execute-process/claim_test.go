@@ -128,14 +128,6 @@ func TestManyThatBeginAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 	}
 }
 
-func parsed(number string) (task.Numbered, error) {
-	x, ok := task.ParseNumber(number)
-	if !ok {
-		return x, errors.New(number)
-	}
-	return x, nil
-}
-
 // late is a vendor that answers the first call of each kind after the caller has given up.
 type late struct {
 	Sessions

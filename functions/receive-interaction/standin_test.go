@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
@@ -135,20 +134,6 @@ func testStandInRejects(t *testing.T, w *world) {
 	expect.Is(t, w.view(webapi.Tanaka).CallbackID, "rejection_reason_modal", "the form")
 }
 
-// ofTwo plans steps that ask Suzuki and Alex, for both of whom Tanaka stands in.
-func (w *world) ofTwo() *task.Process {
-	w.T.Helper()
-	o := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("desk", 2, webapi.Suzuki, webapi.Alex))
-	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o,
-		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
-	for _, principal := range []string{webapi.Alex, webapi.Suzuki} {
-		w.standIn(webapi.Tanaka, principal, principal, 1)
-	}
-	return p
-}
-
-// askedWhom presses Tanaka's button, and returns the form that asks for whom.
-// whom returns the values of that form.
 func testStandInOwes(t *testing.T, w *world) {
 	p := w.onRoute(webapi.Suzuki)
 	w.standIn(webapi.Suzuki, webapi.Alex, webapi.Alex, 1)
@@ -157,25 +142,3 @@ func testStandInOwes(t *testing.T, w *world) {
 	w.quiet(w.post(w.stamp(webapi.Suzuki, p)), webapi.Suzuki)
 	expect.That(t, rows.reads == 0 && w.acts()[0].Principal.User == webapi.Suzuki, "%d reads, %+v", rows.reads, w.acts())
 }
-
-// company is an organisation of which the requester heads the sales department.
-const company = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to,status
-1,鈴木,suzuki@example.com,HQ,,社長,1,employee,
-2,佐藤,sato@example.com,SALES,HQ,部長,2,employee,
-3,田中,tanaka@example.com,SALES,HQ,主任,4,employee,
-4,Alex,alex@example.com,ACC,HQ,主任,4,employee,
-5,高田,takada@example.com,ACC,HQ,主任,4,contractor,
-6,森,mori@example.com,ACC,HQ,主任,4,employee,2026-01-31
-7,原,hara@example.com,ACC,HQ,課長,3,employee,2026-01-31
-8,林,hayashi@example.com,ACC,HQ,係長,5,employee,
-9,岸,kishi@example.com,ACC,HQ,係長,5,employee,
-10,森田,morita@example.com,ACC,HQ,主任,4,employee,,leave
-`
-
-// organise has an organisation stand in which accounts are people's by their numbers.
-// organised plans steps that ask Alex, number 1, or whom else, along a route by the organisation. Sato asks for them.
-// standInBy sets that one person stands in for another today.
-// Suzuki only says please to what Sato, who heads Tanaka, wrote in the thread.
-// Between what was read for a click and its commit another version of the organisation begins to stand.
-// Whom the organisation no longer has stamps nothing, though Slack still knows them; nor does who is no employee stamp
-// in a channel's name.

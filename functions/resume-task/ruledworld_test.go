@@ -248,8 +248,3 @@ func (m *moving) DecideOn(ctx context.Context, a *task.Aggregate, d task.Decisio
 	}
 	return after, err
 }
-
-// Slack's bots have ids like people's: one whose message is forwarded, or whose file it is, is no asker.
-// Whom Slack doesn't know stays a person.
-// Words that the thread before has, and those of an edited message, are asked about once it is known whose they are,
-// before the first layer is paid. A thread that was read before there were rules is asked about as its gate opens.

@@ -201,9 +201,3 @@ func testRemindedBesideOthers(t *testing.T, w *pipelinetest.World) {
 		expect.That(t, r.DueAt.After(w.Now()), "%s is due again at once: %v", r.TenantID, r.DueAt)
 	}
 }
-
-// Whoever is on leave or has left by the organisation of the day is not reminded; who stands in for them is.
-// An absent principal for whom nobody may stand in who was to is reminded like anybody: here the rule lets nobody, for
-// one of two.
-// Who may not stand in, as the organisation has them, is not reminded: for them a click would do nothing. The principal
-// is.

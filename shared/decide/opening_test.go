@@ -52,11 +52,6 @@ func in(o rules.Outcome, channels ...string) rules.Rule {
 	return r
 }
 
-func writing(r rules.Rule) rules.Rule {
-	r.When.Tools = &rules.Tools{Use: rules.UseWriting}
-	return r
-}
-
 func by(r rules.Rule, departments []string, groups ...string) rules.Rule {
 	r.When.Requester = &rules.Requester{Departments: departments, Groups: groups}
 	return r
@@ -82,13 +77,6 @@ func (lonely) Empty(channel string, _ []circulation.Person) bool { return channe
 
 func of(all ...rules.Rule) *rules.Rules {
 	return &rules.Rules{Form: rules.Form, Rev: 3, Rules: all}
-}
-
-// strict are rules that refuse what none of these takes.
-func strict(all ...rules.Rule) *rules.Rules {
-	x := of(all...)
-	x.Last = rules.Last{Reads: refuses("last"), Writes: refuses("last")}
-	return x
 }
 
 // Where an organisation stands, accounts don't say who somebody is: nobody is found by ids alone.

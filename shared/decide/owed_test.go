@@ -169,7 +169,6 @@ func TestWhatAPersonOwesIsFoundWhereverItStands(t *testing.T) {
 	}
 }
 
-// A link leads to the person's own copy: they may not be where the card is.
 // Who stands in for others sees what these owe, each once, after what they owe themselves. Who stands in for nobody
 // costs one query.
 func TestWhatPrincipalsOweIsFoundForWhoStandsIn(t *testing.T) {

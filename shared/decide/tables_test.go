@@ -35,13 +35,6 @@ func cityHall(t *testing.T) *Directory {
 	return NewDirectory(matchedWith(t, city, users...), workspace{gone: "V "})
 }
 
-// holders are who holds each position over R.
-var holders = map[string]string{"係長": "K", "課長": "S", "部長": "B", "副市長": "F", "市長": "M", "財政課長": "Z"}
-
-// line is a line of a table of who decides: a kind of spending, from and below which amount, and who decides in which
-// order; /財政課長 is asked beside.
-type line struct{ says, kind, from, below, ask string }
-
 // A position without a department is the nearest above whoever asks: of their own line, never below them.
 func TestAPositionIsLookedForFromWhoAsks(t *testing.T) {
 	d := cityHall(t)

@@ -283,7 +283,6 @@ func TestWhatAStepDoes(t *testing.T) {
 	}
 }
 
-// Without a mark arguments come in the order of the server's schema, with its titles.
 // A sheet is known by its name alone only if no other one has it, as its name or as its id.
 func TestASheetThatCouldBeAnotherHasItsID(t *testing.T) {
 	const other = "· スプレッドシート"

@@ -176,12 +176,6 @@ func testUncoveredWrite(t *testing.T, st *taskStore) {
 	}
 }
 
-// charge gives a task a new revision without changing its state.
-func charge(a *task.Aggregate) (aggregate.Change, error) {
-	nothing := func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }
-	return task.Charge(aggregate.Usage{ID: "01USAGE", Calls: 1, Cost: 1}, at(), nothing)(a)
-}
-
 func testDecideOn(t *testing.T, st *taskStore) {
 	st.parts(t, []part{
 		{"what nobody moved is not read again", testNotReadAgain},

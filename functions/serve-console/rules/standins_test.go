@@ -22,14 +22,15 @@ const address = "/console/stand-ins"
 
 func TestStandIns(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
-		"are set by people for themselves, who are both told":  testOwn,
-		"are set and ended by administrators for others":       testForOthers,
-		"end by who was named":                                 testNamed,
-		"are refused with a sentence":                          testRefused,
-		"are not set while Slack does not answer, but end":     testSilent,
-		"of others are neither shown nor ended by members":     testOthers,
-		"are not set for others by who was an administrator":   testFormerAdmin,
-		"have a form that is a sentence, of who may be chosen": testForm,
+		"are set by people for themselves, who are both told":       testOwn,
+		"are set and ended by administrators for others":            testForOthers,
+		"end by who was named":                                      testNamed,
+		"are refused with a sentence":                               testRefused,
+		"are not set while Slack does not answer, but end":          testSilent,
+		"of others are neither shown nor ended by members":          testOthers,
+		"are not set for others by who was an administrator":        testFormerAdmin,
+		"are no administrator's of whom is asked for their request": testParty,
+		"have a form that is a sentence, of who may be chosen":      testForm,
 	})
 }
 
@@ -176,19 +177,6 @@ func testForm(t *testing.T, w *consoletest.World) {
 	admin.In("en").Get(address).Says(t, http.StatusOK, "While", "is away from", "stamps instead.")
 }
 
-// company is the sandbox's workspace as a company. Tanaka has left.
-const company = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to,status
-1,鈴木 一郎,suzuki@example.com,HQ,,社長,1,employee,
-2,田中 恵,tanaka@example.com,SALES,HQ,部長,2,employee,2026-01-31
-3,佐藤 花子,sato@example.com,SALES,HQ,,,employee,
-4,Alex Kim,alex.kim@example.com,SALES,HQ,,,contractor,
-5,高田 遥,takada@example.com,SALES,HQ,,,employee,,leave
-`
-
-// organise has an organisation stand, whose people have these accounts.
-// An absence names nobody who stamps instead, which only rules of an organisation can.
-// Whoever is away and has a stand-in on the same days reads who comes first. A last day before the first is refused at
-// its field.
 // Suzuki asks, and Tanaka owes a stamp.
 func testParty(t *testing.T, w *consoletest.World) {
 	w.Ask()

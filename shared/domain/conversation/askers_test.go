@@ -47,5 +47,3 @@ func TestARequestOfOnePersonNamesNobodyBesideThem(t *testing.T) {
 		expect.That(t, !strings.Contains(text, "route_askers"), "%s", text)
 	}
 }
-
-// Who presses the button is the requester; who wrote what it is about stays an asker.

@@ -71,7 +71,6 @@ func TestConditionsOnWhoAsksAndWhere(t *testing.T) {
 	}
 }
 
-// Each condition on what is called, alone.
 // A rule whose department is none of the organisation's may be about the requester, under another code: no later rule
 // decides, which might ask less, and the answer names the department.
 func TestARuleOfAnUnknownDepartmentRefuses(t *testing.T) {

@@ -13,8 +13,6 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Whoever's messages led to a request, by an agent or in its thread, asks along a route: without a rule they approve as
-// ever.
 // Who picked the draft in force asks, also when the steps are made anew. Who rejected something asks for nothing, and a
 // policy that is generated anew is nobody's.
 func TestWhoRejectsIsNoAsker(t *testing.T) {

@@ -42,6 +42,3 @@ func TestContestsOfABucketAreListed(t *testing.T) {
 		expect.That(t, !more, "%q: there are no more", prefix)
 	}
 }
-
-// rows has T1, the deployment's own workspace, and T2, a further one.
-type rows struct{ err error }

@@ -125,7 +125,6 @@ func copiesOnARoute(t *testing.T, locale string) map[string]card.Message {
 	return all
 }
 
-// The copy of whoever is asked in another's place, and their Home tab, say so in a line.
 // A copy changes when what its person owes changes, and not with what others stamp.
 func TestACopyChangesWithWhatItsPersonOwes(t *testing.T) {
 	s := onRoute(received(t), threeStages()...)

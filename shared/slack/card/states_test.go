@@ -41,7 +41,6 @@ var (
 	})
 	oneVersion  = settings(func(s *tenancy.Settings) { s.MaxVersions = 1 })
 	twoVersions = settings(func(s *tenancy.Settings) { s.MaxVersions = 2 })
-	system      = aggregate.System()
 
 	completed = task.Outcome{Status: task.StepCompleted}
 	failed    = task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: "calculate_overtime"}
