@@ -170,6 +170,3 @@ func CardOf(key string) aggregate.CardType {
 		"PROMPT": CardPrompt, "PROCESS": CardProcess, "GATE": CardStep,
 	}[typ]
 }
-
-// GateOfSteps returns the key of the newest gate about the request's steps, "" before there is one.
-func (h *Head) GateOfSteps() string { return h.Newest.Key("PROCESS") }
