@@ -97,15 +97,15 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 		return nil, err
 	}
 	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds,
-		Summary: p.Summary, Terms: t.settings.ActionTerms(t.a.Origin().Channel, t.Now()),
+		Summary: p.Summary, Terms: t.settings.ActionTerms(t.Now()),
 		On:   conversation.On{Base: *p.Decoded.Base, Attachments: p.Decoded.AttachmentsVersion},
 		Tool: p.Decoded.Tool, Access: p.Decoded.Access, Push: p.Decoded.Push}
-	out.Rule, err = t.approvedBySettings(ctx, p)
+	out.Rule, err = t.approvedBySettings(p)
 	return out, err
 }
 
 // approvedBySettings returns the entry of the settings by which a proposal needs no person; empty: it needs one.
-func (t *answering) approvedBySettings(ctx context.Context, p *turn.Proposal) (string, error) {
+func (t *answering) approvedBySettings(p *turn.Proposal) (string, error) {
 	if p.Type == agent.ToolCall {
 		return t.listedBy(p.Decoded)
 	}

@@ -68,7 +68,7 @@ func (h *Handler) route(ctx context.Context, in pipeline.Input, a *call.Aggregat
 	_, err = pipeline.Under(ctx, h.Calls, in.Tenant, s, func(s tenancy.Settings) (*call.Aggregate, error) {
 		found, on, err := h.found(ctx, a.Call, s)
 		now := h.Now()
-		r := call.Routed{Opening: found.Opening, Terms: s.ActionTerms(a.Call.Channel, now)}
+		r := call.Routed{Opening: found.Opening, Terms: s.ActionTerms(now)}
 		if no, refused := errors.AsType[conversation.ErrByRules](found.Refusal()); refused {
 			r.Refused = &no
 		}

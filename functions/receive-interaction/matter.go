@@ -57,7 +57,7 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 		return problem(card.MatterDescription, card.NoteFailed)
 	}
 	m, faults := p.matter(person, s)
-	files, err := p.shared(card.MatterFiles)
+	files, err := p.shared()
 	if err != nil {
 		return inbound.Response{}, err
 	}
@@ -92,11 +92,11 @@ func (h *Handler) refill(ctx context.Context, p payload, c click, f decide.Refil
 	person := v.Settings.Locale
 	m, faults := p.matter(person, s)
 	typed := card.MatterText(s.Locale, m)
-	added, err := p.shared(card.MatterFiles)
+	added, err := p.shared()
 	if err != nil {
 		return inbound.Response{}, err
 	}
-	files := a.WithFiles(c.ID, p.several(card.MatterKept), added)
+	files := a.WithFiles(c.ID, p.several(), added)
 	if fault := filesFault(person, files); fault != "" && faults == nil {
 		faults = map[string]string{card.MatterFiles: fault}
 	}

@@ -109,8 +109,8 @@ type file struct {
 }
 
 // shared lists the dialog's files as those of whoever filled it in.
-func (p payload) shared(block string) (files []aggregate.SharedFile, err error) {
-	for _, f := range p.View.State.Values[block][card.MatterInput].Files {
+func (p payload) shared() (files []aggregate.SharedFile, err error) {
+	for _, f := range p.View.State.Values[card.MatterFiles][card.MatterInput].Files {
 		if err := inbound.CheckID("payload.view.files.id", f.ID); err != nil {
 			return nil, err
 		}
@@ -121,8 +121,8 @@ func (p payload) shared(block string) (files []aggregate.SharedFile, err error) 
 }
 
 // several returns the values that a person chose in a block of the dialog.
-func (p payload) several(block string) (values []string) {
-	for _, o := range p.View.State.Values[block][card.MatterInput].Several {
+func (p payload) several() (values []string) {
+	for _, o := range p.View.State.Values[card.MatterKept][card.MatterInput].Several {
 		values = append(values, o.Value)
 	}
 	return values

@@ -119,7 +119,7 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 	if err != nil {
 		return nil, fmt.Errorf("read the quotas: %w", err)
 	}
-	after, err := h.within(ctx, a, "accept the request", accepting(by, settings))
+	after, err := h.within(ctx, a, accepting(by, settings))
 	if err == nil && after.Head.Ended != nil && (after.Head.Ended.Reason == task.ReasonOpenPerson ||
 		after.Head.Ended.Reason == task.ReasonHourPerson) {
 		boot.Count(boot.PersonFull, 1)
@@ -135,12 +135,11 @@ func accepting(by aggregate.Actor, s tenancy.Settings) decision {
 }
 
 // within commits a decision that is subject to limits. If a limit is reached, it refuses the request instead.
-func (h *Handler) within(
-	ctx context.Context, a *task.Aggregate, doing string, decide decision,
-) (*task.Aggregate, error) {
-	after, err := h.commit(ctx, a, doing, decide)
+func (h *Handler) within(ctx context.Context, a *task.Aggregate, decide decision) (*task.Aggregate, error) {
+	after, err := h.commit(ctx, a, "accept the request", decide)
 	if full, is := errors.AsType[aggregate.ErrFull](err); is {
-		return h.commit(ctx, a, doing, func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+		return h.commit(ctx, a, "accept the request", func(a *task.Aggregate, run int, now time.Time) (aggregate.Change,
+			error) {
 			return a.RefuseFull(run, full, now)
 		})
 	}

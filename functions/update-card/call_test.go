@@ -41,7 +41,7 @@ func (k *callers) key() tenancy.Key {
 
 func (k *callers) asks(key tenancy.Key, command string) *call.Aggregate {
 	k.T.Helper()
-	x := call.Proposal{Key: key, Effect: command, Terms: tenancy.DefaultSettings().ActionTerms(webapi.HR, k.Now()),
+	x := call.Proposal{Key: key, Effect: command, Terms: tenancy.DefaultSettings().ActionTerms(k.Now()),
 		Content: call.Content{Tool: "Bash", Arguments: `{"command":` + strconv.Quote(command) + `}`, Elsewhere: true}}
 	k.Later(10 * time.Millisecond)
 	a, err := k.calls.Ask(k.T.Context(), &x, expect.Value(x.Ask(k.Now()))(k.T))

@@ -102,7 +102,7 @@ func testHomeCalls(t *testing.T, w *world) {
 	expect.NoError(t, err)
 	var made *call.Aggregate
 	for n := range 12 {
-		x := call.Proposal{Key: k, Effect: strconv.Itoa(n), Terms: tenancy.DefaultSettings().ActionTerms(webapi.HR, w.Now()),
+		x := call.Proposal{Key: k, Effect: strconv.Itoa(n), Terms: tenancy.DefaultSettings().ActionTerms(w.Now()),
 			Content: call.Content{Tool: "Bash", Arguments: `{"command":"rm old"}`, Elsewhere: true}}
 		made, err = store.CallsOf(all).Ask(t.Context(), &x, expect.Value(x.Ask(w.Now()))(t))
 		expect.NoError(t, err)

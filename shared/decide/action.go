@@ -157,7 +157,7 @@ func proposing(command string, s tenancy.Settings) Act {
 		if err := s.Nobody(of.Origin(), by.ID); err != nil {
 			return aggregate.Change{}, err
 		}
-		own.Terms = s.ActionTerms(of.Origin().Channel, now)
+		own.Terms = s.ActionTerms(now)
 		return of.Propose(own, by, p, now)
 	}
 }

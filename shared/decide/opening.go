@@ -128,7 +128,7 @@ func (x *Steps) By(r *rules.Rules, d Seats) (Found, error) {
 
 func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Seats) (Found, error) {
 	if answer.Refused {
-		return Found{Refused: refused(answer, f, d)}, nil
+		return Found{Refused: refused(answer, f)}, nil
 	}
 	route, err := answer.Route.Resolve(f, d)
 	if none, is := errors.AsType[*rules.Unresolved](err); is {
@@ -163,7 +163,7 @@ func seenBy(r *rules.Rules, answer rules.Answer, f *rules.Facts) *aggregate.Seen
 	return is
 }
 
-func refused(answer rules.Answer, f *rules.Facts, d Seats) *task.Refusal {
+func refused(answer rules.Answer, f *rules.Facts) *task.Refusal {
 	switch no := answer.Stranger; {
 	case answer.Unknown != "":
 		return &task.Refusal{Why: task.ReasonUnknownPost, Rule: answer.Rule, Detail: answer.Rule.Name + ": " + answer.Unknown}

@@ -36,7 +36,7 @@ func (o *Outside) Asks(tool, arguments, reason string, change func(*call.Proposa
 	x.Content.Access = aggregate.Write
 	x.Content.Arguments, x.Effect, _ = call.Digest(members, nil)
 	x.Earlier = call.Since(expect.Value(o.Calls.Earlier(o.T.Context(), o.Key, tool))(o.T), members)
-	x.Terms = o.SettingsNow().ActionTerms(o.Channel, o.Now())
+	x.Terms = o.SettingsNow().ActionTerms(o.Now())
 	if change != nil {
 		change(&x)
 	}

@@ -127,7 +127,7 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	t.decided(x, &out, words)
 	t.ended(x, &out, words, locale)
 	if out.Count = x.Lines; t.logged == x.Number {
-		t.printed(x, &out)
+		t.printed(&out)
 	} else {
 		out.More = fmt.Sprintf("%s?log=%d#action-%d", path, x.Number, x.Number)
 	}
@@ -171,7 +171,7 @@ func (t *loaded) does(x *conversation.Action, p conversation.Payload, path strin
 }
 
 // printed fills in an action's output.
-func (t *loaded) printed(x *conversation.Action, out *actionRow) {
+func (t *loaded) printed(out *actionRow) {
 	var kept []int
 	for _, l := range t.log {
 		out.Lines = append(out.Lines, logLine{l.Order + 1, card.Output(l.Text), l.Err})

@@ -54,8 +54,8 @@ type settingsEntry struct {
 // latest is how many changes of settings the page shows.
 const latest = 10
 
-func (c *Pages) settingsLog(ctx context.Context, v *web.Viewer, m *people.Members, most int) ([]settingsEntry, error) {
-	page, err := c.Store.Audit(ctx, v.Tenant, store.AuditFilter{Action: tenancy.AuditSettingsUpdated}, "", most)
+func (c *Pages) settingsLog(ctx context.Context, v *web.Viewer, m *people.Members) ([]settingsEntry, error) {
+	page, err := c.Store.Audit(ctx, v.Tenant, store.AuditFilter{Action: tenancy.AuditSettingsUpdated}, "", latest)
 	if err != nil {
 		return nil, fmt.Errorf("read who changed settings: %w", err)
 	}
@@ -85,7 +85,7 @@ func texts(values []changed) []string {
 
 // history shows who changed what, and the file.
 func (c *Pages) history(w http.ResponseWriter, r *http.Request, v *web.Viewer, _ tenancy.Settings) error {
-	log, err := c.settingsLog(r.Context(), v, c.members(r, v), latest)
+	log, err := c.settingsLog(r.Context(), v, c.members(r, v))
 	if err != nil {
 		return err
 	}

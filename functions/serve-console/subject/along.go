@@ -76,7 +76,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		t.Mine = stage > 0
 	}
 	given := false
-	given, t.why = x.tried(id, g, t.st.Present, reach.In(o.Channel), all, c.Now())
+	given, t.why = x.tried(id, t.st.Present, reach.In(o.Channel), all, c.Now())
 	switch {
 	case t.Mine:
 		if t.Title, t.Who = d.words.Say("yours"), d.owed(); principal != "" {
@@ -116,8 +116,8 @@ func (d *drawing) owed() string {
 
 // tried returns what would come of a stamp of the viewer's at this stage: whether it is given already, or else why it
 // would not count, as far as that is known without looking up whom they stand in for and their row of the organisation.
-func (x Asking) tried(id string, g *aggregate.Gate, stage int, member bool, all []circulation.StandIn,
-	now time.Time) (given bool, why *circulation.Refusal) {
+func (x Asking) tried(id string, stage int, member bool, all []circulation.StandIn, now time.Time) (given bool,
+	why *circulation.Refusal) {
 	o := x.Of.Origin()
 	policy := x.Settings.Policy(o.Team)
 	policy.StandIns = all

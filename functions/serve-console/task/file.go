@@ -17,7 +17,7 @@ import (
 
 // sendResult sends a step's result as a CSV file: 1.csv is the first table, values.csv the values outside tables, and
 // all.csv the first table or, without one, the values.
-func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, v *web.Viewer, a *task.Aggregate) error {
+func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, _ *web.Viewer, a *task.Aggregate) error {
 	i := slices.IndexFunc(a.Steps, func(s *task.StepResult) bool {
 		return Key(s.ProcessVersion, s.Attempt, s.Order) == r.PathValue("step")
 	})

@@ -191,7 +191,7 @@ func (r Reader) History(s Source) History {
 	for i := len(a.Executions) - 1; i >= 0; i-- {
 		t.Attempts = append(t.Attempts, r.attempt(s, a.Executions[i]))
 	}
-	if t.Gate = r.waiting(a, t); t.Gate == nil && t.Status == task.StatusWaits {
+	if t.Gate = r.waiting(a); t.Gate == nil && t.Status == task.StatusWaits {
 		t.Status = task.StatusDrafting // the next version has not begun
 	}
 	t.arrange()

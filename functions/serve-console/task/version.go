@@ -243,7 +243,7 @@ type Gate struct {
 const maxWhole = 1 << 20
 
 // waiting returns the gate that waits, or nil.
-func (r Reader) waiting(a *task.Aggregate, t History) *Gate {
+func (r Reader) waiting(a *task.Aggregate) *Gate {
 	open, ok := a.OpenGate()
 	if !ok || !open.Terms.ApprovalRequired || a.Head.Parked != nil {
 		return nil

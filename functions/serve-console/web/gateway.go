@@ -47,16 +47,19 @@ func Safe(h http.Handler) http.Handler {
 	})
 }
 
-// LocalPath returns the path and query in text if it is below prefix, else otherwise. It rejects "//host" and "/\host",
-// which browsers read as addresses of other hosts.
-func LocalPath(text, prefix, otherwise string) string {
+// first is the path of the console's first page; those of its others begin with it.
+const first = "/console"
+
+// LocalPath returns the path and query in text if it is one of the console's, else otherwise. It rejects "//host" and
+// "/\host", which browsers read as addresses of other hosts.
+func LocalPath(text, otherwise string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || u.Opaque != "" ||
 		strings.ContainsAny(text, "\\\r\n\t") {
 		return otherwise
 	}
 	clean := path.Clean(u.Path)
-	if clean != strings.TrimSuffix(prefix, "/") && !strings.HasPrefix(clean, prefix) || strings.HasPrefix(u.Path, "//") {
+	if clean != first && !strings.HasPrefix(clean, first+"/") || strings.HasPrefix(u.Path, "//") {
 		return otherwise
 	}
 	return (&url.URL{Path: clean, RawQuery: u.RawQuery}).String()

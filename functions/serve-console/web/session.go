@@ -93,9 +93,8 @@ func (c *Site) SwitchLanguage(w http.ResponseWriter, r *http.Request) {
 // NextOf returns the console path to go to next: the one in the request, or the first page if there is none or it is
 // not a page of the console. It logs the latter.
 func NextOf(r *http.Request) string {
-	const first = "/console"
 	asked := r.URL.Query().Get("next")
-	to := LocalPath(asked, first+"/", "")
+	to := LocalPath(asked, "")
 	if to == "" && asked != "" {
 		Refuse(r, &Viewer{}, "to go on to an address that is no page of the console")
 	}

@@ -147,7 +147,7 @@ func (x Calls) ask(ctx context.Context, asks call.Proposal) (*call.Aggregate, er
 	if err := x.complete(&asks.Content, p, s); err != nil {
 		return nil, err
 	}
-	asks.Terms, asks.Keep = s.ActionTerms(asks.Key.Channel, x.Now()), s.RetainResultsDays
+	asks.Terms, asks.Keep = s.ActionTerms(x.Now()), s.RetainResultsDays
 	if asks.On, err = x.route(ctx, &asks, p, s); err != nil {
 		return nil, err
 	}

@@ -159,7 +159,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	default:
 		by(soon)
 	}
-	if at := a.actionDueAt(now, soon); at != nil {
+	if at := a.actionDueAt(now); at != nil {
 		by(*at)
 	}
 	if at := a.idleAt(); at != nil {
@@ -169,7 +169,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 }
 
 // actionDueAt returns when the open action is due, nil if there is none or nothing is.
-func (a *Aggregate) actionDueAt(now, soon time.Time) *time.Time {
+func (a *Aggregate) actionDueAt(now time.Time) *time.Time {
 	switch x := a.Current(); {
 	case x == nil:
 	case x.leased(now):

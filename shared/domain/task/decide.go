@@ -29,8 +29,8 @@ func (a *Aggregate) ApproveUnasked(id string, now time.Time) (aggregate.Change, 
 	return a.acted(c, row, g, aggregate.System())
 }
 
-// Askers returns the people whose own request is waiting: the requester, whoever filled in a form again, and of a policy that
-// waits whoever picked it.
+// Askers returns the people whose own request is waiting: the requester, whoever filled in a form again, and of a
+// policy that waits whoever picked it.
 func (a *Aggregate) Askers() []string {
 	p := a.Prompt()
 	return a.askersOf(p != nil && p.Status == aggregate.PendingApproval)
@@ -317,7 +317,7 @@ func (a *Aggregate) openUnder(c *change, row Gated, o aggregate.Opening, s tenan
 			fill(n)
 		}
 		if _, step := n.(*StepGate); !step { // a step's gate has those of its execution
-			n.gate().Terms = a.terms(true, s, c.Now)
+			n.gate().Terms = a.terms(s, c.Now)
 		}
 	})
 	c.under(s.Rev)

@@ -61,8 +61,8 @@ func Tell(tenant string, r Request, why aggregate.Reason, about, detail string,
 	return out, a.Ref()
 }
 
-// TellStandIn tells one person, in their direct messages, of a delegation that was set or, once it has EndedAt, ended. The
-// same revision is told once.
+// TellStandIn tells one person, in their direct messages, of a delegation that was set or, once it has EndedAt, ended.
+// The same revision is told once.
 func TellStandIn(d tenancy.Delegation, team, user, channel string, now time.Time) (aggregate.Change, aggregate.Ref) {
 	why, by := ReasonStandIn, d.SetBy
 	switch {
@@ -202,12 +202,12 @@ func (a *Aggregate) Language(otherwise string) string {
 }
 
 // terms freezes the settings for a gate of the task.
-func (a *Aggregate) terms(required bool, s tenancy.Settings, now time.Time) aggregate.Terms {
+func (a *Aggregate) terms(s tenancy.Settings, now time.Time) aggregate.Terms {
 	s.Locale = a.Language(s.Locale)
 	if a.Matter() != nil { // no model is asked
 		s.Executor = tenancy.ExecutorSteps
 	}
-	return s.Terms(required, now)
+	return s.Terms(true, now)
 }
 
 // Reminded is of what somebody is reminded: N items that wait for them, of which Items are the first that are due. As

@@ -54,7 +54,7 @@ func (a *Aggregate) FinishProcessUnder(run int, steps []Step, remarks string, ru
 	c.progress()
 	c.Head.TryingFrom = &c.Now // to look people up
 	n := *p
-	n.Steps, n.Remarks, n.Terms = steps, remarks, a.terms(true, s, c.Now)
+	n.Steps, n.Remarks, n.Terms = steps, remarks, a.terms(s, c.Now)
 	n.Terms.Rule, n.Terms.DecideBy = &rule, nil // nobody is asked yet
 	c.Put(&n)
 	c.Made = &n

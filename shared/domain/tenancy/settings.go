@@ -115,7 +115,8 @@ func (s Settings) Terms(approvalRequired bool, now time.Time) aggregate.Terms {
 	return aggregate.Terms{
 		ApprovalRequired: approvalRequired, DecideBy: &by, Executor: s.Executor,
 		L4TimeoutSeconds: s.L4TimeoutSeconds, AutoApproveTools: s.AutoApproveTools,
-		MaxVersions: s.MaxVersions, ApprovalHours: s.ApprovalTimeoutHours, ApprovalDays: s.ApprovalDays, SettingsRev: s.Rev, Locale: s.Locale,
+		MaxVersions: s.MaxVersions, ApprovalHours: s.ApprovalTimeoutHours, ApprovalDays: s.ApprovalDays, SettingsRev: s.Rev,
+		Locale: s.Locale,
 	}
 }
 
@@ -130,7 +131,7 @@ const (
 )
 
 // ActionTerms freezes these settings for an action in a channel, or a call, that a person decides on.
-func (s Settings) ActionTerms(channel string, now time.Time) aggregate.Terms {
+func (s Settings) ActionTerms(now time.Time) aggregate.Terms {
 	terms := s.Terms(true, now)
 	by := now.UTC().Truncate(time.Millisecond).Add(ActionHours * time.Hour)
 	terms.DecideBy, terms.ApprovalHours, terms.Locale = &by, ActionHours, s.Locale

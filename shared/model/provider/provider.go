@@ -60,7 +60,7 @@ func (c Config) Open(name string) (model.Wire, error) {
 		return demo.Layers{}, nil
 	}
 	return keyed{c, n.Vendor(), n.Model, true, func(s secret.ModelSecret, r model.Request) (model.Wire, error) {
-		return c.named(n, s, r)
+		return c.named(n, s)
 	}}, nil
 }
 
@@ -101,7 +101,7 @@ func (k keyed) Say(ctx context.Context, r model.Request) (model.Response, error)
 }
 
 // named makes the wire for a name with the secret's key. It returns errMissing if there is no key.
-func (c Config) named(n aggregate.ModelName, s secret.ModelSecret, r model.Request) (model.Wire, error) {
+func (c Config) named(n aggregate.ModelName, s secret.ModelSecret) (model.Wire, error) {
 	if !teamconfig.HasKey(s, n) {
 		return nil, errMissing
 	}
@@ -235,7 +235,7 @@ func (c Config) Answers(ctx context.Context, d agent.Definition, instead string,
 func (c Config) follow(out *agent.Answering, d agent.Definition, name string, keys secret.ModelSecret) {
 	n, err := aggregate.ParseModelName(name)
 	if err == nil && n.Provider != aggregate.Demo {
-		_, err = c.named(n, keys, model.Request{})
+		_, err = c.named(n, keys)
 	}
 	switch {
 	case err == nil:
