@@ -8,11 +8,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tool"
 )
 
 // heard is an answer that has a text. tags says that the text may begin with a thought.
@@ -121,19 +118,4 @@ func TestAnAnswerThatIsNoObjectIsUnreadable(t *testing.T) {
 	expect.That(t, errors.Is(err, broke), "%v", err)
 	err = model.Decode([]byte(`{"a":["himitsu"],"b":1}`), &struct{ A string }{})
 	expect.That(t, err != nil && err.Error() == "what came can't be read: A is array", "%v", err)
-}
-
-// A planned step knows what its server calls the arguments, so that cards can say it.
-func TestAServersTitlesArePlanned(t *testing.T) {
-	pin := &tenancy.Pin{URL: "https://x", Title: "Post", Access: aggregate.Write,
-		Input: `{"type":"object","properties":{"to":{"type":"string","title":"Reader"},"cc":{"type":"string"}}}`}
-	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: pin},
-		[]tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
-	expect.Must(t, ok, "notes.post is not allowed")
-	in := planInput(t)
-	in.Tools = expect.Value(catalog(t).With(spec))(t)
-	said := answer(t, listStep(1).with("tool", "notes.post").with("toolInput", `{"to":"x"}`))
-	steps, _, _, err := model.Plan(t.Context(), says(said), in)
-	expect.NoError(t, err)
-	expect.Is(t, string(steps[0].Declared), `[["/to","Reader"]]`)
 }

@@ -1,0 +1,6 @@
+package audit
+
+// Exported for the tests of the pages.
+const PageSize = auditPage
+
+var Actors = (*Pages).actors
