@@ -166,28 +166,28 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 	}{
 		"nothing": {ordered(order("", "")), ordered(order("", "")), ""},
 		"a quantity": {ordered(order("", "")), ordered(order(`"quantity":2`, `"quantity":1`)),
-			"数量: 2 → 1; 合計: ¥298,000 → ¥149,000"},
+			"quantity: 2 → 1; 合計: ¥298,000 → ¥149,000"},
 		"whom from, what for, and a check": {ordered(order("", "")), func() []task.Step {
 			steps := ordered(order(`"アクメ"`, `"グローブ","about":"x"`))
 			steps[1].RequiresHumanCheck = true
 			return steps
-		}(), "取引先: アクメ → グローブ; about:  → x; ステップ2:  → 実行前にもう一度確認"},
+		}(), "supplier: アクメ → グローブ; about:  → x; ステップ2:  → 実行前にもう一度確認"},
 		"a read": {func() []task.Step {
 			steps := ordered(order("", ""))
 			steps[0].ToolInput = `{"x":1}`
 			return steps
 		}(), ordered(order("", "")), "x: 1 → "},
 		"whom from": {ordered(order("", "")), ordered(order("アクメ", "グローブ")),
-			"取引先: アクメ → グローブ"},
+			"supplier: アクメ → グローブ"},
 		"a row": {ordered(order("", "")), ordered(order(`}]`, `},{"name":"机","quantity":1,"unit_price":5}]`)),
-			"机 › 品目:  → 机; 机 › 数量:  → 1; 机 › 単価:  → ¥5; 合計: ¥298,000 → ¥298,005"},
+			"机 › name:  → 机; 机 › quantity:  → 1; 机 › unit_price:  → ¥5; 合計: ¥298,000 → ¥298,005"},
 		"a cell that reads like a change": {ordered(order("", "")), ordered(order(`"PC"`,
 			`"PC · 合計 ¥298,000 → ¥1"`)),
-			"品目: PC → 「PC · 合計 ¥298,000 → ¥1」"},
+			"name: PC → 「PC · 合計 ¥298,000 → ¥1」"},
 		"a row that is called like a change": {ordered(order("", "")), ordered(order("}]",
 			`},{"name":"机 → ¥1 · 数量","quantity":1,"unit_price":5}]`)),
-			"「机 → ¥1 · 数量」 › 品目:  → 「机 → ¥1 · 数量」; 「机 → ¥1 · 数量」 › 数量:  → 1; " +
-				"「机 → ¥1 · 数量」 › 単価:  → ¥5; 合計: ¥298,000 → ¥298,005"},
+			"「机 → ¥1 · 数量」 › name:  → 「机 → ¥1 · 数量」; 「机 → ¥1 · 数量」 › quantity:  → 1; " +
+				"「机 → ¥1 · 数量」 › unit_price:  → ¥5; 合計: ¥298,000 → ¥298,005"},
 		"a message that is new": {ordered(order("", "")), ordered(order("", ""), dm("U0SATO", "x")),
 			"ステップ3:  → @U0SATO さんに DM を送ります"},
 		"a message that is gone": {ordered(dm("U0SATO", "x")), ordered(),
@@ -243,7 +243,7 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 		"another currency": {order, changed(func(s *task.Step) {
 			mark := *s.Mark
 			mark.Currency, s.Mark = "USD", &mark
-		}), "「ノート PC 14 型」 › 単価: ¥149,000 → 149,000 USD; 「デスクトップ PC」 › 単価: ¥149,000 → 149,000 USD; " + anew +
+		}), "「ノート PC 14 型」 › unit_price: ¥149,000 → 149,000 USD; 「デスクトップ PC」 › unit_price: ¥149,000 → 149,000 USD; " + anew +
 			"; 合計: ¥298,000 → 298,000 USD"},
 		"a read": {order, changed(func(s *task.Step) { s.Access = aggregate.Read }),
 			"ステップ2: 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します → rooms の place_order で読み取ります; 合計: ¥298,000 → 金額なし"},
@@ -263,7 +263,7 @@ func TestAnEffectIsOfWhatIsShown(t *testing.T) {
 	s.LeftOut = `{"express":true}`
 	shown := map[string]any{"supplier": "ア***", "items": []any{map[string]any{"name": "ノ***", "quantity": "***"}}}
 	is := drawn(explain.EffectOf("ja", s, shown, nil))
-	expect.Is(t, is, "1. 「ア***」に「ノ***」を発注します\n| 品目 | 数量\n| ノ*** | ***\n"+
+	expect.Is(t, is, "1. 「ア***」に「ノ***」を発注します\n| name | quantity\n| ノ*** | ***\n"+
 		"= ¥298,000\n· express true (default)")
 	unreadable := drawn(explain.EffectOf("ja", write("rooms.x", ordering(), "[1"), nil, nil))
 	expect.Is(t, unreadable, "1. ステップ 1 (rooms の x) の引数を読み取れません: 「[1」")

@@ -14,7 +14,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -262,7 +261,7 @@ func (l *writer) resultOf(steps string, s *task.Step, inside string) {
 	case heading != "":
 		l.words(fillLine(l.w.resultCalled, "step", steps, "heading", heading))
 	default:
-		l.fill(fillLine(l.w.resultAt, "step", steps), func(string) { l.inside(inside, s.Marked()) })
+		l.fill(fillLine(l.w.resultAt, "step", steps), func(string) { l.inside(inside) })
 	}
 	if l.named {
 		l.words(" (")
@@ -271,39 +270,19 @@ func (l *writer) resultOf(steps string, s *task.Step, inside string) {
 	}
 }
 
-// inside writes where in a result a part is: in the names of a mark or else in words, neither of which has a digit, as
-// a row's place has. Names that stand as they are have no space, and in quotation marks what could be taken for
-// another's.
-func (l *writer) inside(path string, m *rules.Mark) {
-	var called map[string]language.Texts
-	taken := map[string]bool{}
-	if m != nil {
-		called = m.Results
-	}
-	for _, names := range called {
-		for _, name := range names {
-			taken[legible.Folded(name)] = true
-		}
-	}
-	pointer := ""
+// inside writes where in a result a part is: in words, none of which has a digit, as a row's place has. Names that stand
+// as they are have no space, and in quotation marks what could be taken for another's.
+func (l *writer) inside(path string) {
 	for i, name := range strings.Split(path, ".") {
 		if i > 0 {
 			l.words(PathSign)
 		}
-		if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
+		n, err := strconv.Atoi(name)
+		switch {
+		case err == nil && strconv.Itoa(n) == name:
 			l.words(fillLine(l.w.nth, "n", n+1))
-			pointer += "/*"
-			continue
-		}
-		pointer += "/" + rules.Token(name)
-		inWords := strings.ReplaceAll(name, "_", " ")
-		switch said := called[pointer].In(l.locale); {
-		case said != "":
-			l.add(Value, said)
-		case taken[legible.Folded(name)] || taken[legible.Folded(inWords)]:
-			l.quoted(name)
 		case snake.Get().MatchString(name):
-			l.add(Value, inWords)
+			l.add(Value, strings.ReplaceAll(name, "_", " "))
 		default:
 			l.name(name)
 		}
@@ -311,9 +290,9 @@ func (l *writer) inside(path string, m *rules.Mark) {
 }
 
 // PartOfResult names a part of what a step's tool returns as lines do, without quotation marks around all of it.
-func PartOfResult(locale, path string, s *task.Step) string {
+func PartOfResult(locale, path string) string {
 	l := writer{locale: locale, w: lineWordsOf(locale)}
-	l.inside(path, s.Marked())
+	l.inside(path)
 	return Plain(l.out)
 }
 

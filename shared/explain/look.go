@@ -37,7 +37,7 @@ func lookOf(s *task.Step) look {
 	if f, own := catalog.Named(s.Tool); own {
 		k.own, k.party, k.item, k.words, k.names = &f, f.Shown.Party, f.Shown.Item, f.Shown.Words, f.Shown.Names
 	} else if k.mark != nil {
-		k.party, k.item, k.words, k.names = k.mark.Party, k.mark.Item, k.mark.Words, k.mark.Names
+		k.party, k.item, k.words = k.mark.Party, k.mark.Item, k.mark.Words
 	}
 	for _, names := range k.names {
 		for _, name := range names {

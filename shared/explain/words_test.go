@@ -87,27 +87,23 @@ func TestAPartOfAResultIsNamedInWords(t *testing.T) {
 	}
 }
 
-// A part of a result has the name that the tool's mark gives it, and nothing else passes for that.
+// A part of a result is called by its own words, and a row's place passes for none of these.
 func TestAPartOfAResultHasItsName(t *testing.T) {
-	mark := &rules.Mark{Version: "v1", Act: rules.ActOrder, Results: map[string]language.Texts{
-		"/order_number": {"ja": "発注番号", "en": "Order number"}, "/rows/*/id": {"ja": "行の番号"}}}
-	ordered := task.Step{StepID: "step-1", Order: 1, Tool: "x.y", ToolVersion: "v1", Mark: mark}
+	ordered := task.Step{StepID: "step-1", Order: 1, Tool: "x.y", ToolVersion: "v1"}
 	for _, tc := range []struct{ locale, at, want string }{
-		{"ja", "order_number", "ステップ1の結果の「発注番号」"}, {"en", "order_number", "“Order number” from step 1"},
-		{"ja", "発注番号", "ステップ1の結果の「「発注番号」」"}, {"ja", "Order_number", "ステップ1の結果の「「Order_number」」"},
-		{"en", "ORDER_NUMBER", "““ORDER_NUMBER”” from step 1"}, {"ja", "rows.1.id", "ステップ1の結果の「rows › 2 件目 › 行の番号」"},
-		{"en", "rows.1.id", "“rows › item 2 › 行の番号” from step 1"}, {"ja", "id", "ステップ1の結果の「id」"},
+		{"ja", "order_number", "ステップ1の結果の「order number」"}, {"en", "order_number", "“order number” from step 1"},
+		{"ja", "発注番号", "ステップ1の結果の「発注番号」"}, {"en", "rows.1.id", "“rows › item 2 › id” from step 1"},
 	} {
 		l := writer{locale: tc.locale, w: lineWordsOf(tc.locale), earlier: []task.Step{ordered}}
 		expect.That(t, l.from("step-1.result."+tc.at), "%s leads nowhere", tc.at)
 		expect.Is(t, Plain(l.out), tc.want)
 	}
 	other := ordered
-	other.StepID, other.Order, other.Mark = "step-2", 2, nil
+	other.StepID, other.Order = "step-2", 2
 	l := writer{locale: "en", w: lineWordsOf("en"), earlier: []task.Step{ordered, other}}
 	l.list([]any{map[string]any{"$ref": "step-1.result.order_number"},
 		map[string]any{"$ref": "step-2.result.order_number"}})
-	expect.Is(t, Plain(l.out), "“Order number” from step 1, “order number” from step 2")
+	expect.Is(t, Plain(l.out), "“order number” from steps 1, 2")
 }
 
 // A total stands below what it adds up, and no row of a plan passes for it.

@@ -78,7 +78,7 @@ func second[T any](_ T, err error) error { return err }
 var refusedMark = url.Values{
 	"act": {"save"}, "shows": {"theft"}, "currency": {"YEN!"}, "example": {`{"supplier":"Acme","items":[]}`},
 	"at": {"/supplier", "/items/*/quantity", "/total"}, "role": {"party+to", "times", "times"},
-	"name": {"「取引先」", "total", ""}, "value": {"Acme"}, "label": {""},
+	"value": {"Acme"}, "label": {""},
 }
 
 // marked allows a server's tool that orders goods, marks it, and returns the page of its mark.
@@ -102,9 +102,7 @@ func marked(w *consoletest.World) string {
 	p.Mark = &rules.Mark{
 		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
 		Currency: "JPY", Act: rules.ActOrder, Party: "/supplier",
-		Item: "/items/*/name", Labels: map[string]string{"S-104": "Acme"}, Names: map[string]language.Texts{
-			"/supplier": {"ja": "取引先", "en": "Supplier"}, "/items/*/name": {"ja": "品目", "en": "Item"},
-			"/items/*/quantity": {"ja": "数量", "en": "Quantity"}, "/items/*/unit_price": {"ja": "単価", "en": "Unit price"}},
+		Item: "/items/*/name", Labels: map[string]string{"S-104": "Acme"},
 	}
 	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, w.By, w.Now()))(w.T)
 	return "/console/tools/marks/" + name

@@ -16,14 +16,13 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/schema"
-	"ringi/shared/words/language"
 )
 
 // markable is a tool that writes, as it may be called now.
 type markable struct {
 	row            tenancy.ToolPermission
 	title, version string
-	schema, output string
+	schema         string
 	own            *catalog.File // Ringi's own tool, of which it is known what it does
 	back           string        // the page that lists the tool
 	knows          []tenancy.Constraint
@@ -40,7 +39,7 @@ func (c *Pages) markable(r *http.Request, v *web.Viewer) (m markable, err error)
 		if pin == nil || !m.row.Allowed || pin.Access != aggregate.Write {
 			return m, web.ErrNoPage
 		}
-		m.title, m.version, m.schema, m.output = pin.Title, pin.Version(), string(pin.Input), string(pin.Output)
+		m.title, m.version, m.schema = pin.Title, pin.Version(), string(pin.Input)
 		m.back = serverPath(server) + "#" + name
 		return m, nil
 	}
@@ -118,69 +117,39 @@ type typedMark struct {
 	Example       string
 }
 
-// ofResult begins where a form has a part of a call's result. A pointer to an argument begins with a slash.
-const ofResult = "result"
-
-// typedRow is what is said of one argument, or of a part of the result.
-type typedRow struct {
-	At, Role string
-	Names    language.Texts
-}
+// typedRow is what is said of one argument.
+type typedRow struct{ At, Role string }
 
 // typedLabel is what people call a value of the arguments.
 type typedLabel struct{ Value, Label string }
 
 // typedOf returns the form of a mark, with a row for each argument of the schema: first those that have a role. A list
-// has one row, whether it is marked as a whole or by its rows. Last are the parts of the result, which have no role.
+// has one row, whether it is marked as a whole or by its rows.
 func typedOf(m *rules.Mark, of markable) typedMark {
 	t := typedMark{Currency: "JPY", Example: example(of.schema)}
 	if m == nil {
 		m = &rules.Mark{}
 	}
 	t.Act, t.Free, t.Currency = string(m.Act), m.How == rules.HowNothing, cmp.Or(m.Currency, t.Currency)
-	places, _ := of.choices()
+	places, _ := choices(of.schema)
 	at := slices.Concat(mentioned(m), places) // the schema may have changed since
 	for i, pointer := range at {
 		if slices.ContainsFunc(at[:i], func(have string) bool { return bare(have) == bare(pointer) }) {
 			continue
 		}
-		row := typedRow{At: pointer, Role: roleIn(m, pointer)}
-		names, key := row.list(m)
-		row.Names = (*names)[key]
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, typedRow{pointer, roleIn(m, pointer)})
 	}
 	first := func(x typedRow) int {
-		i := slices.Index(roles, x.Role)
-		switch {
-		case x.ofResult():
-			return len(roles) + 1
-		case i < 0:
-			return 1
+		if i := slices.Index(roles, x.Role); i >= 0 {
+			return cmp.Or(i, len(roles))
 		}
-		return cmp.Or(i, len(roles))
+		return 1
 	}
 	slices.SortStableFunc(t.Rows, func(a, b typedRow) int { return cmp.Compare(first(a), first(b)) })
 	for _, value := range slices.Sorted(maps.Keys(m.Labels)) {
 		t.Labels = append(t.Labels, typedLabel{value, m.Labels[value]})
 	}
 	return t
-}
-
-// choices returns what of a tool has a row in its form, with what the schemas say of it.
-func (m markable) choices() (at []string, all []schema.Member) {
-	at, all = choices(m.schema, "")
-	in, parts := choices(m.output, ofResult)
-	return append(at, in...), append(all, parts...)
-}
-
-func (x typedRow) ofResult() bool { return strings.HasPrefix(x.At, ofResult) }
-
-// list returns the names of a mark among which a row's are, and where.
-func (x typedRow) list(m *rules.Mark) (names *map[string]language.Texts, pointer string) {
-	if x.ofResult() {
-		return &m.Results, bare(strings.TrimPrefix(x.At, ofResult))
-	}
-	return &m.Names, bare(x.At)
 }
 
 // bare returns the pointer of a list without that of its rows, of which none has a name.
@@ -195,10 +164,6 @@ func bare(pointer string) string {
 func mentioned(m *rules.Mark) (all []string) {
 	for _, p := range placesOf(m) {
 		all = append(all, p.pointers()...)
-	}
-	all = append(all, slices.Sorted(maps.Keys(m.Names))...)
-	for _, pointer := range slices.Sorted(maps.Keys(m.Results)) {
-		all = append(all, ofResult+pointer)
 	}
 	return all
 }
@@ -226,13 +191,7 @@ func typedIn(r *http.Request) typedMark {
 		return ""
 	}
 	for i := range f["at"][:min(len(f["at"]), 2*maxChoices)] {
-		row := typedRow{nth("at", i), nth("role", i), language.Texts{}}
-		for _, locale := range language.All {
-			if name := nth("name."+locale, i); name != "" {
-				row.Names[locale] = name
-			}
-		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, typedRow{nth("at", i), nth("role", i)})
 	}
 	for i := range f["value"][:min(len(f["value"]), 2*rules.MaxNames)] {
 		if x := (typedLabel{nth("value", i), nth("label", i)}); x != (typedLabel{}) {
@@ -248,13 +207,6 @@ func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
 	places := placesOf(x)
 	var wrong []aggregate.ErrField
 	for _, row := range t.Rows {
-		if len(row.Names) > 0 {
-			names, key := row.list(x)
-			if *names == nil {
-				*names = map[string]language.Texts{}
-			}
-			(*names)[key] = row.Names
-		}
 		for role := range strings.SplitSeq(row.Role, "+") {
 			i := slices.IndexFunc(places, func(p place) bool { return p.role == role })
 			if i < 0 {
@@ -280,7 +232,7 @@ func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
 		x.Currency = ""
 	}
 	for _, at := range places[len(places)-1].pointers() {
-		x.LabelledBy = append(x.LabelledBy, rules.Label{Name: t.kind(m.row.Mark, at), Pointer: at})
+		x.LabelledBy = append(x.LabelledBy, rules.Label{Name: m.kind(at), Pointer: at})
 	}
 	if t.Free || m.own != nil && x.How == rules.HowUnknown {
 		x.How = rules.HowNothing
@@ -300,23 +252,24 @@ func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
 	return x, slices.Concat(wrong, x.Problems())
 }
 
-// kind returns what rules call the label at a pointer: as they do already, else as the argument is called.
-func (t typedMark) kind(was *rules.Mark, at string) string {
-	if was != nil {
+// kind returns what rules call the label at a pointer: as they do already, else as the schema calls the argument.
+func (m markable) kind(at string) string {
+	if was := m.row.Mark; was != nil {
 		if i := slices.IndexFunc(was.LabelledBy, func(l rules.Label) bool { return l.Pointer == at }); i >= 0 {
 			return was.LabelledBy[i].Name
 		}
 	}
-	i := slices.IndexFunc(t.Rows, func(x typedRow) bool { return x.At == at })
-	path := rules.Tokens(bare(at))
-	return cmp.Or(t.Rows[i].Names.In(language.All[0]), path[len(path)-1])
+	path, title := rules.Tokens(bare(at)), ""
+	places, said := choices(m.schema)
+	if i := slices.Index(places, at); i >= 0 && rules.IsName(said[i].Title, rules.MaxNamed) {
+		title = said[i].Title
+	}
+	return cmp.Or(title, path[len(path)-1])
 }
 
 func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
 	typed := typedOf(m.row.Marked(m.version), m)
-	if m.own == nil {
-		typed.propose(m)
-	} else if m.own.Shown.Act == rules.ActMessage {
+	if m.own != nil && m.own.Shown.Act == rules.ActMessage {
 		typed.Example = web.Indented(v.Texts("tool-mark").Say("example_message"))
 	}
 	return c.showMark(w, r, v, m, typed, nil, false)

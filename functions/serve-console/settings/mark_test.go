@@ -54,10 +54,9 @@ func ordering(w *consoletest.World, b *consoletest.Browser) tenancy.ToolPermissi
 func marks(p tenancy.ToolPermission, version string, more ...string) url.Values {
 	f := url.Values{
 		"act": {"save"}, "rev": {fmt.Sprint(p.Rev)}, "version": {version}, "currency": {"jpy "}, "shows": {"order"},
-		"at":      {"/supplier", "/items/*/name", "/items/*/quantity", "/items/*/unit_price", "/currency", "/note"},
-		"name.ja": {"取引先", "品目", "数量", "単価", "", ""}, "role": {"party", "item", "times", "times", "currency", ""},
-		"name.en": {"Supplier", "", "", "", "", ""},
-		"value":   {"Acme", ""}, "label": {"アクメ", ""},
+		"at":    {"/supplier", "/items/*/name", "/items/*/quantity", "/items/*/unit_price", "/currency", "/note"},
+		"role":  {"party", "item", "times", "times", "currency", ""},
+		"value": {"Acme", ""}, "label": {"アクメ", ""},
 		"example": {`{"supplier":"Acme","items":[{"name":"PC","quantity":2,"unit_price":149000}],"currency":"JPY"}`},
 	}
 	for i := 0; i < len(more); i += 2 {
@@ -114,10 +113,8 @@ func testMarked(t *testing.T, w *consoletest.World) {
 		words := web.TextsOf("tool-mark", locale)
 		b.Get(serverPage).Holds(t, words.Say("unmarked"), markPage+standin.PlaceOrder)
 		page := b.Get(markPage+standin.PlaceOrder).Says(t, http.StatusOK)
-		// names come from the schema, and its example is read, though nobody has marked anything
-		expect.Has(t, rowOf(page, "/items/*/unit_price"), "items[] › unit_price", "149000 · price of one",
-			`value="Unit price"`)
-		expect.Has(t, rowOf(page, "result/order_number"), words.Say("of_result"), `value="Order number"`)
+		// the schema's example is read, though nobody has marked anything
+		expect.Has(t, rowOf(page, "/items/*/unit_price"), "items[] › unit_price", "149000 · price of one")
 		page.Holds(t, words.In("whys", rules.WhyUnmarked), "place_order")
 	}
 	version := p.Pin.Version()
@@ -127,8 +124,6 @@ func testMarked(t *testing.T, w *consoletest.World) {
 		Version: version, How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
 		CurrencyAt: "/currency", Act: rules.ActOrder,
 		Party: "/supplier", Item: "/items/*/name", Labels: map[string]string{"Acme": "アクメ"},
-		Names: map[string]language.Texts{"/supplier": {"ja": "取引先", "en": "Supplier"}, "/items/*/name": {"ja": "品目"},
-			"/items/*/quantity": {"ja": "数量"}, "/items/*/unit_price": {"ja": "単価"}},
 	}
 	saved := permission(w, standin.PlaceOrder)
 	expect.Same(t, saved.Mark, want)
@@ -136,15 +131,14 @@ func testMarked(t *testing.T, w *consoletest.World) {
 	page := b.In("ja").Get(markPage + standin.PlaceOrder)
 	page.Says(t, http.StatusOK, "¥298,000", "を発注します", "合計 ¥298,000", "Ringi からは取り消せません")
 	page.Holds(t, "<bdi>アクメ</bdi>", `<option value="order" selected>`, `value="アクメ"`)
-	expect.Has(t, rowOf(page, "/supplier"), `<option value="party" selected>`, `value="取引先"`)
+	expect.Has(t, rowOf(page, "/supplier"), `<option value="party" selected>`)
 	log := w.Audited(store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated})
 	expect.Has(t, string(log[0].Details), `"mark":{"version":"`+version+`","how":"product"`)
-	// what a page shows is what it saves, also the names that it proposes
-	want.Results = map[string]language.Texts{"/order_number": {"en": "Order number"}}
+	// what a page shows is what it saves
 	b.Post(markPage+standin.PlaceOrder, asSent(page)).Says(t, http.StatusSeeOther)
 	expect.Same(t, permission(w, standin.PlaceOrder).Mark, want)
 	a = b.Post(markPage+standin.PlaceOrder, marks(permission(w, standin.PlaceOrder), version, "shows", "", "role", "",
-		"name.ja", "", "name.en", "", "value", "", "label", ""))
+		"value", "", "label", ""))
 	a.Says(t, http.StatusSeeOther)
 	expect.That(t, permission(w, standin.PlaceOrder).Mark == nil, "the mark is still there")
 }
@@ -156,17 +150,14 @@ func testMarkKept(t *testing.T, w *consoletest.World) {
 	p := ordering(w, b)
 	p.Mark = &rules.Mark{Version: p.Pin.Version(), How: rules.HowSum, Pointers: []string{"/items/*/unit_price"},
 		Currency: "JPY", Act: rules.ActMessage,
-		Words: "/note", Names: map[string]language.Texts{"/items": {"en": "Lines"},
-			"/supplier": {"ja": "会社", "en": "Company"}},
-		Results: map[string]language.Texts{"/order_number": {"ja": "発注番号"}}}
+		Words: "/note"}
 	p = expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
 	page := b.Get(markPage + standin.PlaceOrder)
 	b.Post(markPage+standin.PlaceOrder, asSent(page)).Says(t, http.StatusSeeOther)
 	expect.Same(t, permission(w, standin.PlaceOrder).Mark, p.Mark)
 }
 
-// Rules tell calls apart by an argument with the role of a kind, under the name that it has when it gets the role:
-// rules name it so, whatever people call the argument later.
+// Rules tell calls apart by an argument with the role of a kind, under the name that its schema gives it.
 func testMarkOfKinds(t *testing.T, w *consoletest.World) {
 	rooms(w)
 	b := w.As(webapi.Suzuki)
@@ -179,9 +170,8 @@ func testMarkOfKinds(t *testing.T, w *consoletest.World) {
 	}
 	expect.Same(t, kinds(), []rules.Label{{Name: "note", Pointer: "/note"}})
 	expect.Is(t, len(kinds("role /note", "")), 0)
-	named := []rules.Label{{Name: "費目", Pointer: "/note"}}
-	expect.Same(t, kinds("name.ja /note", "費目"), named)
-	expect.Same(t, kinds("name.ja /note", "科目"), named)
+	named := []rules.Label{{Name: "note", Pointer: "/note"}}
+	expect.Same(t, kinds(), named)
 	for _, locale := range language.All {
 		page := b.In(locale).Get(markPage + standin.PlaceOrder)
 		expect.Has(t, rowOf(page, "/note"), `<option value="kind" selected>`,
@@ -251,7 +241,7 @@ func testMarkStale(t *testing.T, w *consoletest.World) {
 	again := ordering(w, b)
 	words := web.TextsOf("tool-mark", "ja")
 	b.Get(serverPage).Holds(t, words.Say("stale"))
-	b.Get(markPage+standin.PlaceOrder).Holds(t, words.Say("stale_about"), `value="取引先"`)
+	b.Get(markPage+standin.PlaceOrder).Holds(t, words.Say("stale_about"))
 	arguments := aggregate.JSON(`{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}],"currency":"JPY"}`)
 	amount := func() rules.Amount {
 		p := permission(w, standin.PlaceOrder)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -15,7 +14,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/tool/schema"
-	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -49,15 +47,9 @@ func (d markData) Said() bool {
 type markRow struct {
 	N                     int
 	At, Shown, About, Now string // Now is its value in the example
-	Names                 []markName
-	Problem               string // of a name
 	Roles                 []web.Choice
 	Wrong                 string // with its role
-	Result                bool   // it is a part of the result
 }
-
-// markName is what an argument is called in a language. Else is its name in another one, which cards write without it.
-type markName struct{ Locale, Label, Value, Else string }
 
 // reading is how the example's arguments are shown and read.
 type reading struct {
@@ -87,23 +79,13 @@ func (t markTexts) data(m markable, typed typedMark, wrong []aggregate.ErrField)
 }
 
 func (t markTexts) rows(m markable, typed typedMark) (all []markRow) {
-	places, said := m.choices()
+	places, said := choices(m.schema)
 	var example any
 	_ = json.Unmarshal([]byte(typed.Example), &example) // what can't be read has no values
 	for i, row := range typed.Rows {
-		x := markRow{N: i + 1, At: row.At, Shown: shown(row.At), Now: valueAt(example, row.At), Result: row.ofResult()}
-		if pointer, is := strings.CutPrefix(row.At, ofResult); is {
-			x.Shown, x.Now = t.Say("part_of_result", "part", shown(pointer)), ""
-		}
+		x := markRow{N: i + 1, At: row.At, Shown: shown(row.At), Now: valueAt(example, row.At)}
 		if k := slices.IndexFunc(places, func(at string) bool { return bare(at) == bare(row.At) }); k >= 0 {
 			x.About = said[k].About
-		}
-		for _, locale := range t.locales(m) {
-			label := t.Say("label")
-			if locale != t.Locale() {
-				label = t.Say("other")
-			}
-			x.Names = append(x.Names, markName{locale, label, row.Names[locale], row.Names.In(locale)})
 		}
 		offered := roles
 		if !slices.Contains(roles, row.Role) {
@@ -115,21 +97,9 @@ func (t markTexts) rows(m markable, typed typedMark) (all []markRow) {
 			}
 		}
 		if m.own != nil {
-			x.Names[0].Value = m.own.Shown.Names[bare(row.At)].In(t.Locale())
 			x.Roles[0].Text = t.Say("as_ringi") // the first is none
 		}
 		all = append(all, x)
-	}
-	return all
-}
-
-// locales are the languages of the form's names, the viewer's first. Ringi's own tools have theirs.
-func (t markTexts) locales(m markable) []string {
-	all := []string{t.Locale()}
-	for _, locale := range language.All {
-		if locale != t.Locale() && m.own == nil {
-			all = append(all, locale)
-		}
 	}
 	return all
 }
@@ -187,63 +157,16 @@ func valueAt(v any, pointer string) string {
 	return string(text)
 }
 
-// propose fills in names where the mark has none yet, from the schema: an argument's title, what is said of it in other
-// letters than those of identifiers if that can be a name, or its own name; each for the language in whose letters it
-// is.
-func (t *typedMark) propose(m markable) {
-	places, said := m.choices()
-	for i, row := range t.Rows {
-		k := slices.IndexFunc(places, func(at string) bool { return bare(at) == bare(row.At) })
-		if k < 0 || m.row.Mark != nil && row.isNamed(m.row.Mark) {
-			continue
-		}
-		path, names := rules.Tokens(bare(row.At)), language.Texts{}
-		for _, name := range []string{said[k].Title, said[k].About, strings.ReplaceAll(path[len(path)-1], "_", " ")} {
-			locale, latin := language.English, !strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf })
-			if !latin {
-				locale = language.All[0]
-			}
-			if names[locale] != "" || latin && name == said[k].About {
-				continue
-			}
-			names[locale] = legible.Capital(name)
-			t.Rows[i].Names = names
-			_, wrong := t.mark(m)
-			if slices.ContainsFunc(wrong, func(e aggregate.ErrField) bool {
-				return strings.HasPrefix(e.Field, "names") || strings.HasPrefix(e.Field, "results")
-			}) {
-				delete(names, locale)
-			}
-		}
-	}
-}
-
-// isNamed reports whether a mark has names of a row's kind.
-func (x typedRow) isNamed(m *rules.Mark) bool {
-	names, _ := x.list(m)
-	return len(*names) > 0
-}
-
 // tell says what is wrong where it is. The version is not among it: the page sends it.
 func (t markTexts) tell(d *markData, e aggregate.ErrField) {
-	field, at, _ := strings.Cut(e.Field, "[")
-	at = strings.TrimSuffix(at, "]")
-	if field == "results" {
-		field, at = "names", ofResult+at
-	}
+	field, _, _ := strings.Cut(e.Field, "[")
 	text := t.In("wrong", field)
-	for part, what := range map[string]string{"same rows": "rows", "must be absent": "unused", "at most": field + "_most", "of both": "mixed"} {
+	for part, what := range map[string]string{"same rows": "rows", "must be absent": "unused", "of both": "mixed"} {
 		if strings.Contains(e.Limit, part) && t.In("wrong", what) != "" {
 			text = t.In("wrong", what)
 		}
 	}
 	switch field {
-	case "names":
-		i := slices.IndexFunc(d.Rows, func(x markRow) bool { return bare(x.At) == at })
-		if i >= 0 {
-			d.Rows[i].Problem = text
-			return
-		}
 	case "act":
 		d.ActProblem = text
 		return

@@ -17,13 +17,13 @@ const (
 	maxAbout   = 80 // characters
 )
 
-// choices returns the texts, numbers and yes or no that a schema declares, by where a form has them. Those of one row
-// of a list stand for those of each row.
-func choices(text, in string) (at []string, all []schema.Member) {
+// choices returns the texts, numbers and yes or no that a schema declares, by their pointers. Those of one row of a list
+// stand for those of each row.
+func choices(text string) (at []string, all []schema.Member) {
 	for _, m := range schema.Members(text) {
 		if m.Leaf && len(all) < maxChoices {
 			m.About = legible.Clip(legible.OneLine(m.About), maxAbout)
-			at, all = append(at, in+rules.Pointer(m.Path)), append(all, m)
+			at, all = append(at, rules.Pointer(m.Path)), append(all, m)
 		}
 	}
 	return at, all

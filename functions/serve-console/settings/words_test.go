@@ -159,7 +159,7 @@ func TestArgumentsAreOfferedAsTheirSchemaHasThem(t *testing.T) {
 		"rows":{"type":["null","array"],"items":{"$ref":"#/$defs/row"}},
 		"to":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}],"description":"who\u202e gets it"},
 		"fee":{"oneOf":[{"type":"integer"},{"type":"string"}]},"a/b~c":{"type":"number"},"done":{"type":"boolean"},
-		"*":{"type":"number"},"":{"type":"number"}}}`, "")
+		"*":{"type":"number"},"":{"type":"number"}}}`)
 	var said []string
 	for i, c := range got {
 		said = append(said, fmt.Sprintf("%s %s %s", at[i], c.Title, c.About))
@@ -184,7 +184,7 @@ func TestHostileSchemasOfferFew(t *testing.T) {
 		`{"properties":{` + wide.String() + `"z":{}}}`: maxChoices, deep: 0, `[`: 0, `true`: 0, ``: 0,
 		`{"properties":[1],"items":5,"anyOf":{},"type":{}}`: 0,
 	} {
-		_, all := choices(schema, "")
+		_, all := choices(schema)
 		expect.That(t, len(all) <= most, "%d of %.60s", len(all), schema)
 		expect.That(t, example(schema) != "", "no example of %.60s", schema)
 	}

@@ -29,7 +29,6 @@ import (
 	"ringi/shared/store/table"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
-	"ringi/shared/words/language"
 )
 
 // Configure sets up a stack's administration. Every workspace is connected to the stack's own vendors before its first
@@ -278,23 +277,10 @@ func ConnectOrdering(ctx context.Context, s *stack.Stack, tenant string) error {
 	p.Mark = &rules.Mark{
 		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
 		CurrencyAt: "/currency", Act: rules.ActOrder,
-		Party: "/supplier", Item: "/items/*/name", Names: orderNames, Results: placedNames,
+		Party: "/supplier", Item: "/items/*/name",
 	}
 	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now())
 	return err
-}
-
-// orderNames are what cards call the arguments of an order.
-var orderNames = map[string]language.Texts{
-	"/supplier": {"ja": "取引先", "en": "Supplier"}, "/items/*/name": {"ja": "品目", "en": "Item"},
-	"/items/*/quantity": {"ja": "数量", "en": "Quantity"}, "/items/*/unit_price": {"ja": "単価", "en": "Unit price"},
-	"/currency": {"ja": "通貨", "en": "Currency"}, "/note": {"ja": "備考", "en": "Note"},
-	"/reference": {"ja": "照会番号", "en": "Reference"},
-}
-
-// placedNames are what cards call the parts of its result.
-var placedNames = map[string]language.Texts{
-	"/order_number": {"ja": "発注番号", "en": "Order number"}, "/total": {"ja": "合計金額", "en": "Order total"},
 }
 
 // nameSheet has cards call the demo's spreadsheet by a name in the workspace's language. One that somebody gave stays.

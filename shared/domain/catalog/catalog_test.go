@@ -71,16 +71,16 @@ func TestEachFileIsWhole(t *testing.T) {
 	}
 }
 
-// whatIsShown checks that each argument of a tool that is told by its act has a name that a mark could have.
+// whatIsShown checks that each argument of a tool that is told by its act has a name that people can read.
 func whatIsShown(t *testing.T, f catalog.File, arguments map[string]any) {
 	t.Helper()
-	m := rules.Mark{Version: "1", How: rules.HowNothing, Party: f.Shown.Party, Words: f.Shown.Words, Item: f.Shown.Item,
-		Names: f.Shown.Names}
+	m := rules.Mark{Version: "1", How: rules.HowNothing, Party: f.Shown.Party, Words: f.Shown.Words, Item: f.Shown.Item}
 	expect.That(t, len(m.Problems()) == 0, "%s is shown by what is no mark: %v", f.Name, m.Problems())
 	for _, locale := range language.All {
 		for name := range arguments {
-			expect.That(t, f.Shown.Act == "" || m.Names["/"+name][locale] != "",
-				"%s has no name for %s in %s", f.Name, name, locale)
+			called := f.Shown.Names["/"+name][locale]
+			expect.That(t, f.Shown.Act == "" || rules.IsName(called, rules.MaxNamed),
+				"%s has no name for %s in %s: %q", f.Name, name, locale, called)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/words/language"
 )
 
 var version = strings.Repeat("a1", 32)
@@ -139,7 +138,7 @@ func TestAKeptCallIsReadAsItWasStamped(t *testing.T) {
 	expect.Is(t, len(problems), 0, problems)
 	p, _ = p.Complete(ToolCall, On{Base: "v1"}, nil)
 	p.Called = Called{ToolVersion: version, Access: aggregate.Write, LeftOut: `{"notify":true}`,
-		Mark: &rules.Mark{Version: version, Act: rules.ActBooking, Names: map[string]language.Texts{"/room": {"ja": "部屋"}}}}
+		Mark: &rules.Mark{Version: version, Act: rules.ActBooking, Labels: map[string]string{"A": "部屋"}}}
 	is, problems := ReadKept(ToolCall, []byte(p.JSON()))
 	expect.Is(t, len(problems), 0, problems)
 	expect.Same(t, is, p)

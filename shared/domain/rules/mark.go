@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/language"
 )
 
 // Mark says where a tool's arguments have the amount of a call, and what tells its kinds apart. An administrator makes
@@ -21,15 +20,11 @@ type Mark struct {
 	CurrencyAt string  `json:"currency_at,omitempty"`
 	LabelledBy []Label `json:"labelled_by,omitempty"`
 	// What follows says how people are shown a call. It decides nothing: see Decides.
-	Act   Act    `json:"act,omitempty"`   // empty: not said
-	Party string `json:"party,omitempty"` // a pointer to who is paid or written to: a text, or a list of texts
-	Item  string `json:"item,omitempty"`  // a pointer, through one list at most, to what a row is called
-	Words string `json:"words,omitempty"` // a pointer to the text that people will read
-	// Names say what people call the argument at a pointer, in one language or more.
-	Names  map[string]language.Texts `json:"names,omitempty"`
-	Labels map[string]string         `json:"labels,omitempty"` // what people call a value of the arguments
-	// Results say what people call the part at a pointer of a call's result.
-	Results map[string]language.Texts `json:"results,omitempty"`
+	Act    Act               `json:"act,omitempty"`    // empty: not said
+	Party  string            `json:"party,omitempty"`  // a pointer to who is paid or written to: a text, or a list of texts
+	Item   string            `json:"item,omitempty"`   // a pointer, through one list at most, to what a row is called
+	Words  string            `json:"words,omitempty"`  // a pointer to the text that people will read
+	Labels map[string]string `json:"labels,omitempty"` // what people call a value of the arguments
 }
 
 // How says how a call's amount follows from the values at the pointers.

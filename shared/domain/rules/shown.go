@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -33,33 +32,31 @@ const (
 var Acts = []Act{ActOrder, ActPayment, ActBooking, ActMessage, ActRecord}
 
 // OwnNames are the names that surfaces give to what no argument is, in all languages. A test of shared/explain checks
-// that these are all. No argument may be called so.
+// that these are all. An argument of such a name stands in quotation marks.
 var OwnNames = []string{
 	"小計", "合計", "読み取れない引数", "Subtotal", "Total", "Arguments that can't be read",
 }
 
 // Limits of what a mark says for people.
 const (
-	MaxNames     = 40
-	MaxNamed     = 40 // characters of an argument's name
-	MaxLabel     = 60 // characters of a destination's
+	MaxNames     = 40 // values that have names
+	MaxNamed     = 40 // characters of the name of a label
+	MaxLabel     = 60 // characters of what a value is called
 	MaxLabelled  = 200
 	maxShownSize = 2048 // bytes of JSON: the steps of a plan, each with its mark, are one row
 )
 
 // shown is the part of a mark that decides nothing.
 type shown struct {
-	Act     Act                       `json:"act,omitempty"`
-	Party   string                    `json:"party,omitempty"`
-	Item    string                    `json:"item,omitempty"`
-	Words   string                    `json:"words,omitempty"`
-	Names   map[string]language.Texts `json:"names,omitempty"`
-	Labels  map[string]string         `json:"labels,omitempty"`
-	Results map[string]language.Texts `json:"results,omitempty"`
+	Act    Act               `json:"act,omitempty"`
+	Party  string            `json:"party,omitempty"`
+	Item   string            `json:"item,omitempty"`
+	Words  string            `json:"words,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
 }
 
 func (m *Mark) shown() shown {
-	return shown{m.Act, m.Party, m.Item, m.Words, m.Names, m.Labels, m.Results}
+	return shown{m.Act, m.Party, m.Item, m.Words, m.Labels}
 }
 
 // shows reports whether the mark says anything about how calls are shown.
@@ -71,7 +68,7 @@ func (m *Mark) Decides() Mark {
 		return Mark{}
 	}
 	of := *m
-	of.Act, of.Party, of.Item, of.Words, of.Names, of.Labels, of.Results = "", "", "", "", nil, nil, nil
+	of.Act, of.Party, of.Item, of.Words, of.Labels = "", "", "", "", nil
 	return of
 }
 
@@ -102,9 +99,9 @@ func (m *Mark) checkShown(p *problems) {
 	p.unless(m.Party == "" || m.Party != m.Words && m.Party != m.Item, "party", "must be another argument")
 	p.unless(m.Words == "" || m.Words != m.Item, "words", "must be another argument")
 	p.unless(!m.itemApart(), "item", "must be in the same rows as the amount")
-	m.checkNames(p)
+	m.checkValues(p)
 	size, _ := json.Marshal(m.shown())
-	p.unless(len(size) <= maxShownSize, "names", "must have at most %d bytes, with all that is shown", maxShownSize)
+	p.unless(len(size) <= maxShownSize, "labels", "must have at most %d bytes, with all that is shown", maxShownSize)
 }
 
 func starred(pointer string) (n int) {
@@ -124,10 +121,8 @@ func (m *Mark) itemApart() bool {
 	})
 }
 
-func (m *Mark) checkNames(p *problems) {
-	p.called(m.Names, "names", func(string) bool { return true })
-	// the rows of a result are numbered in words
-	p.called(m.Results, "results", func(name string) bool { return !strings.ContainsFunc(name, unicode.IsNumber) })
+// checkValues checks what people call values.
+func (m *Mark) checkValues(p *problems) {
 	p.unless(len(m.Labels) <= MaxNames, "labels", "must have at most %d entries", MaxNames)
 	seen := map[string]bool{}
 	for _, value := range slices.Sorted(maps.Keys(m.Labels)) {
@@ -138,33 +133,6 @@ func (m *Mark) checkNames(p *problems) {
 		seen[legible.Folded(label)] = true
 	}
 }
-
-// called checks names by pointers. No name is another pointer's, also in another language.
-func (p *problems) called(names map[string]language.Texts, list string, fits func(name string) bool) {
-	taken := map[string]string{} // pointers by the folded name
-	for _, name := range OwnNames {
-		taken[legible.Folded(name)] = "Ringi's own"
-	}
-	p.unless(len(names) <= MaxNames, list, "must have at most %d entries", MaxNames)
-	for _, pointer := range slices.Sorted(maps.Keys(names)) {
-		field := fmt.Sprintf("%s[%s]", list, pointer)
-		p.pointer(pointer, field)
-		for _, locale := range slices.Sorted(maps.Keys(names[pointer])) {
-			name := names[pointer][locale]
-			p.unless(slices.Contains(language.All, locale), field, "must be in one of %v", language.All)
-			p.name(name, field, MaxNamed)
-			p.unless(!strings.ContainsAny(name, nameSigns), field, "must have none of %s", nameSigns)
-			p.unless(strings.ContainsFunc(name, unicode.IsLetter) && fits(name), field,
-				"must have a letter and, of a result, no digit")
-			of, is := taken[legible.Folded(name)]
-			p.unless(!is || of == pointer, field, "is taken")
-			taken[legible.Folded(name)] = pointer
-		}
-	}
-}
-
-// nameSigns are what surfaces write around names and values, and between them.
-const nameSigns = "\"'`“”„‟‘’«»「」『』｢｣﹁﹂›·*:：⏎\\"
 
 // name checks a name in which every character shows, and looks like no other.
 func (p *problems) name(text, field string, most int) {
@@ -214,7 +182,7 @@ func (m *Mark) Prices() (all []string) {
 	}
 	for _, pointer := range m.Pointers {
 		path := Tokens(pointer)
-		if !slices.ContainsFunc(append(slices.Collect(maps.Values(m.Names[pointer])), path[len(path)-1]), counts) {
+		if !counts(path[len(path)-1]) {
 			all = append(all, pointer)
 		}
 	}

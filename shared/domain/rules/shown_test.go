@@ -10,29 +10,20 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/words/language"
 )
 
 // told is a mark with all that people are shown.
 func told() *rules.Mark {
 	m := productOf("/items/*/quantity", "/items/*/unit_price")
 	m.Act, m.Party, m.Item, m.Words = rules.ActOrder, "/supplier", "/items/*/name", "/note"
-	m.Names = map[string]language.Texts{"/supplier": {"ja": "取引先", "en": "Supplier"}, "/items/*/name": {"ja": "品目"},
-		"/items/*/quantity": {"ja": "数量"}}
 	m.Labels = map[string]string{"acme": "アクメ", "globex": "Globex 株式会社"}
 	return m
 }
-
-func ja(name string) language.Texts { return language.Texts{"ja": name} }
 
 func TestProblemsOfWhatAMarkShows(t *testing.T) {
 	expect.Is(t, len(told().Problems()), 0)
 	only := &rules.Mark{Version: "v1", Act: rules.ActBooking}
 	expect.Is(t, len(only.Problems()), 0)
-	many, long, french := map[string]language.Texts{}, strings.Repeat("長", 41), language.Texts{"fr": "Note"}
-	for i := range 41 {
-		many[fmt.Sprintf("/a%d", i)] = language.Texts{"ja": fmt.Sprintf("n%d", i)}
-	}
 	for name, c := range map[string]struct {
 		change func(*rules.Mark)
 		field  string
@@ -45,37 +36,15 @@ func TestProblemsOfWhatAMarkShows(t *testing.T) {
 		"items in other rows":         {func(m *rules.Mark) { m.Item = "/others/*/name" }, "item"},
 		"a party that is the words":   {func(m *rules.Mark) { m.Party = m.Words }, "party"},
 		"an item that is the words":   {func(m *rules.Mark) { m.Item = m.Words }, "words"},
-		"a name in quotation marks":   {func(m *rules.Mark) { m.Names["/note"] = ja("「備考」") }, "names[/note]"},
-		"a name with a star":          {func(m *rules.Mark) { m.Names["/note"] = ja("備考*") }, "names[/note]"},
-		"a name of two lines":         {func(m *rules.Mark) { m.Names["/note"] = ja("備\n考") }, "names[/note]"},
-		"a long name":                 {func(m *rules.Mark) { m.Names["/note"] = ja(long) }, "names[/note]"},
-		"a name that hides":           {func(m *rules.Mark) { m.Names["/note"] = ja("備\u200b考") }, "names[/note]"},
-		"a name that looks like one":  {func(m *rules.Mark) { m.Names["/note"] = ja("N\u043ete") }, "names[/note]"},
-		"a name in equal letters":     {func(m *rules.Mark) { m.Names["/note"] = ja("\uf90a額") }, "names[/note]"},
-		"a name in Greek letters":     {func(m *rules.Mark) { m.Names["/note"] = ja("ΤΑΧ") }, "names[/note]"},
-		"a name of radicals":          {func(m *rules.Mark) { m.Names["/note"] = ja("⼩計") }, "names[/note]"},
-		"a name of Ringi's in width":  {func(m *rules.Mark) { m.Names["/note"] = ja("ＴＯＴＡＬ") }, "names[/note]"},
-		"a name twice":                {func(m *rules.Mark) { m.Names["/tel"] = ja("取引先") }, "names[/tel]"},
-		"a name of Ringi's":           {func(m *rules.Mark) { m.Names["/note"] = ja("SUBTOTAL") }, "names[/note]"},
-		"a name of no pointer":        {func(m *rules.Mark) { m.Names["note"] = ja("備考") }, "names[note]"},
-		"another's name in English":   {func(m *rules.Mark) { m.Names["/tel"] = language.Texts{"en": "取引先"} }, "names[/tel]"},
-		"a name in no language":       {func(m *rules.Mark) { m.Names["/note"] = french }, "names[/note]"},
-		"a result's name twice": {func(m *rules.Mark) {
-			m.Results = map[string]language.Texts{"/id": ja("番号"), "/number": {"en": "番号"}}
-		}, "results[/number]"},
-		"a result's name like a row": {func(m *rules.Mark) {
-			m.Results = map[string]language.Texts{"/id": {"en": "item 1"}}
-		}, "results[/id]"},
-		"many names":         {func(m *rules.Mark) { m.Names = many }, "names"},
-		"a label twice":      {func(m *rules.Mark) { m.Labels["acme2"] = "アクメ" }, "labels[acme2]"},
-		"a label of nothing": {func(m *rules.Mark) { m.Labels[""] = "x" }, "labels[]"},
-		"a label that hides": {func(m *rules.Mark) { m.Labels["b"] = "\u3164" }, "labels[b]"},
-		"a long label":       {func(m *rules.Mark) { m.Labels["b"] = strings.Repeat("b", 61) }, "labels[b]"},
+		"a label twice":               {func(m *rules.Mark) { m.Labels["acme2"] = "アクメ" }, "labels[acme2]"},
+		"a label of nothing":          {func(m *rules.Mark) { m.Labels[""] = "x" }, "labels[]"},
+		"a label that hides":          {func(m *rules.Mark) { m.Labels["b"] = "\u3164" }, "labels[b]"},
+		"a long label":                {func(m *rules.Mark) { m.Labels["b"] = strings.Repeat("b", 61) }, "labels[b]"},
 		"all together too long": {func(m *rules.Mark) {
 			for i := range 12 {
 				m.Labels[strings.Repeat("v", 198)+fmt.Sprint(i)] = fmt.Sprintf("v%d", i)
 			}
-		}, "names"},
+		}, "labels"},
 	} {
 		m := told()
 		c.change(m)
@@ -96,9 +65,7 @@ func TestWhatAMarkShowsDecidesNothing(t *testing.T) {
 		m.Act = rapid.SampledFrom(append(rules.Acts, "")).Draw(t, "act")
 		m.Party, m.Words = pointers.Draw(t, "party"), pointers.Draw(t, "words")
 		m.Item = pointers.Draw(t, "item")
-		m.Names = rapid.MapOf(pointers, rapid.SampledFrom([]language.Texts{ja("a"), ja("金額の欄")})).Draw(t, "names")
 		m.Labels = rapid.MapOf(pointers, rapid.SampledFrom([]string{"a", "b"})).Draw(t, "labels")
-		m.Results = rapid.MapOf(pointers, rapid.SampledFrom([]language.Texts{ja("a"), ja("b")})).Draw(t, "results")
 		if len(m.Problems()) > 0 {
 			return
 		}
@@ -128,8 +95,7 @@ func TestTheRowsOfAProductHaveAmounts(t *testing.T) {
 	}
 	expect.Same(t, sumOf("/a", "/b").Prices(), []string{"/a", "/b"})
 	expect.That(t, productOf("/items/*/a", "/items/*/b").Prices() == nil, "one of two is taken for the price")
-	m = productOf("/items/*/a", "/items/*/b")
-	m.Names = map[string]language.Texts{"/items/*/a": {"ja": "台数", "en": "Machines"}}
+	m = productOf("/items/*/台数", "/items/*/b")
 	expect.Same(t, m.Prices(), []string{"/items/*/b"})
 }
 

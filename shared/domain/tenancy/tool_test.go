@@ -397,7 +397,7 @@ func TestACallThatCarriesAnotherMarkIsUnknown(t *testing.T) {
 	call := func(carried *rules.Mark) rules.Call { return p.Call(v, aggregate.Write, order, carried) }
 	named := *p.Mark
 	named.Act, named.Party = rules.ActOrder, "/supplier"
-	named.Names = map[string]language.Texts{"/supplier": {"ja": "取引先"}}
+	named.Labels = map[string]string{"acme": "アクメ"}
 	expect.Same(t, call(&named), call(p.Mark))
 	expect.That(t, call(&named).Amount.Known(), "%+v", call(&named))
 	summed := *p.Mark

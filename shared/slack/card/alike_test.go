@@ -178,11 +178,7 @@ func shownMark(t *rapid.T) *rules.Mark {
 	pointers := []string{"", "/a", "/b", "/a/b", "/items/*/a", "/items/*/b"}
 	one := func(of string) string { return rapid.SampledFrom(pointers).Draw(t, of) }
 	m := &rules.Mark{Version: "v1", Act: rapid.SampledFrom(append(rules.Acts, "")).Draw(t, "act"), Party: one("party"),
-		Item: one("item"), Words: one("words"), Names: map[string]language.Texts{}, How: rules.HowNothing}
-	for range rapid.IntRange(0, 2).Draw(t, "names") {
-		name := rapid.SampledFrom([]string{"品目", "単価", "b x", "Account", "<!channel>"}).Draw(t, "name")
-		m.Names[rapid.SampledFrom(pointers[1:]).Draw(t, "named")] = language.Texts{"ja": name}
-	}
+		Item: one("item"), Words: one("words"), How: rules.HowNothing}
 	if rapid.Bool().Draw(t, "labelled") {
 		m.Labels = map[string]string{"x": "取引先"}
 	}

@@ -65,7 +65,7 @@ func Made(locale string, s *task.Step, result aggregate.JSON) (all []string) {
 			text, is = n.String(), true
 		}
 		if is && text != "" && rules.Identifies(name) {
-			all = append(all, legible.OneLine(explain.PartOfResult(locale, name, s))+" "+legible.OneLine(legible.Mask(text)))
+			all = append(all, legible.OneLine(explain.PartOfResult(locale, name))+" "+legible.OneLine(legible.Mask(text)))
 		}
 	}
 	return all
