@@ -61,26 +61,21 @@ func checkedByRules() scenario {
 	}}
 }
 
-// stamps presses a card's button until the row has this many acts.
+// stamps presses a card's button until its row has this many acts. Like a person, it waits for a while until what
+// happened before is shown, and presses again when nothing happens.
 func (d *scenarioRun) stamps(user, key string, acts int) {
-	_, kind := gateOf(key)
-	d.acts(user, d.Channel, d.Card(key, "approve_"+kind).TS, key, "approve_"+kind, acts)
-}
-
-// acts presses a message's button until the card's row has this many acts. Like a person, it waits for a while until
-// what happened before is shown, and presses again when nothing happens.
-func (d *scenarioRun) acts(user, channel, ts, key, action string, acts int) {
-	row, _ := gateOf(key)
+	row, kind := gateOf(key)
+	ts := d.Card(key, "approve_"+kind).TS
 	given := func() bool {
 		g := d.Load().GateAt(row)
 		return g != nil && len(g.Acts) >= acts
 	}
 	shown := func() bool { head := d.Load().Head; return head.ShownRev >= head.Rev }
-	d.Eventually(fmt.Sprintf("%s, act %d on %s", action, acts, key), func() bool {
+	d.Eventually(fmt.Sprintf("act %d on %s", acts, key), func() bool {
 		if expect.Holds(context.Background(), 3*time.Second, d.Poll, shown); given() {
 			return true
 		}
-		_ = d.Sandbox.Click(user, channel, ts, action)
+		_ = d.Sandbox.Click(user, d.Channel, ts, "approve_"+kind)
 		return expect.Holds(context.Background(), 3*time.Second, d.Poll, given)
 	})
 }
