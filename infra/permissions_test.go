@@ -109,7 +109,7 @@ var needs = []struct {
 	{"CHAIN_KEY_ID", []string{"kms:Sign"}, "ChainKey.Arn"},
 	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt", "kms:GenerateDataKey"}, ""},
 	{"READ_FILE_FUNCTION", []string{"lambda:InvokeFunction"}, "ReadFileFunction.Arn"},
-	{"BEGIN_CONTEST_FUNCTION", []string{"lambda:InvokeFunction"}, "BeginContestFunction.Arn"},
+	{"HOLD_CONTEST_FUNCTION", []string{"lambda:InvokeFunction"}, "HoldContestFunction.Arn"},
 	{"ANSWER_MESSAGE_FUNCTION", []string{"lambda:InvokeFunction"}, "AnswerMessageFunction.Arn"},
 }
 
@@ -282,7 +282,7 @@ func kindOf(row string) string {
 var ofAllKinds = []string{"ReceiveEventFunction", "ReceiveInteractionFunction", "ServeConsoleFunction",
 	"RelayChangesFunction", "SweepTasksFunction", "UpdateCardFunction"}
 
-// ofCallsToo are the functions of conversations that work on calls of outside agents, too.
+// ofCallsToo are the functions of conversations that work on calls of outside agents, too; give-up also on tasks.
 var ofCallsToo = []string{"CallToolFunction", "GiveUpFunction"}
 
 // kindRule: relay, sweeper and card updater write the rows of each kind, functions outside of ofAllKinds those of one.
@@ -303,6 +303,9 @@ func kindRule(s *stack, wrong report) {
 		}
 		if slices.Contains(ofCallsToo, id) {
 			delete(written, "call")
+		}
+		if id == "GiveUpFunction" {
+			delete(written, "task")
 		}
 		switch serves := slices.Index(ofAllKinds, id); {
 		case serves < 0 && len(written) > 1:

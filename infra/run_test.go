@@ -209,14 +209,14 @@ var journeys = []journey{
 	},
 	{
 		"a bug is written down, and ends red",
-		map[string][]answer{"resume-task": {to(task.StatePlanProcess)}, "plan-process": {{fails: pipeline.Internal}}, "close-task": {to(task.StateFail)}},
-		[]call{{Function: "resume-task"}, {Function: "plan-process"}, {Function: "close-task", Error: pipeline.Internal}},
+		map[string][]answer{"resume-task": {to(task.StatePlanProcess)}, "plan-process": {{fails: pipeline.Internal}}, "give-up": {to(task.StateFail)}},
+		[]call{{Function: "resume-task"}, {Function: "plan-process"}, {Function: "give-up", Error: pipeline.Internal}},
 		types.ExecutionStatusFailed, "TaskFailed",
 	},
 	{
 		"a gate that is pending outlives the run",
-		map[string][]answer{"resume-task": {prompt}, "request-approval": {{fails: pipeline.BadInput}}, "close-task": {to(task.StateFinish)}},
-		[]call{{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "close-task", Error: pipeline.BadInput}},
+		map[string][]answer{"resume-task": {prompt}, "request-approval": {{fails: pipeline.BadInput}}, "give-up": {to(task.StateFinish)}},
+		[]call{{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "give-up", Error: pipeline.BadInput}},
 		types.ExecutionStatusSucceeded, "",
 	},
 	{
@@ -227,8 +227,8 @@ var journeys = []journey{
 	},
 	{
 		"even closing may fail",
-		map[string][]answer{"resume-task": {{fails: pipeline.Internal}}, "close-task": {{fails: pipeline.Internal}}},
-		[]call{{Function: "resume-task"}, {Function: "close-task", Error: pipeline.Internal}},
+		map[string][]answer{"resume-task": {{fails: pipeline.Internal}}, "give-up": {{fails: pipeline.Internal}}},
+		[]call{{Function: "resume-task"}, {Function: "give-up", Error: pipeline.Internal}},
 		types.ExecutionStatusFailed, "TaskFailed",
 	},
 	{

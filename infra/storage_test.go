@@ -112,8 +112,7 @@ func objectRule(s *stack, wrong report) {
 		}
 		for _, st := range all {
 			for _, on := range st.resources {
-				ours := id == "SweepTasksFunction" && on != bucket+"/*" && !strings.HasPrefix(on, bucket+"/arguments/") ||
-					id == "ExpireResultsFunction" && on == bucket+"/workspaces/versions/*"
+				ours := id == "SweepTasksFunction" && on != bucket+"/*" && !strings.HasPrefix(on, bucket+"/arguments/")
 				wrong.where(st.effect == "Allow" && slices.Contains(st.actions, "s3:DeleteObjectVersion") &&
 					strings.HasPrefix(on, bucket) && !ours, "%s may delete for good what is not its to forget", id)
 			}
@@ -132,7 +131,7 @@ func objectRule(s *stack, wrong report) {
 			wrong("%s reads the files of contests and is not told which are not there", id)
 		}
 		if slices.Contains([]string{"AnswerMessageFunction", "FetchSourceFunction", "RunActionFunction",
-			"CallToolFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "ExtractTaskFunction",
+			"CallToolFunction", "RunRoundFunction", "HoldContestFunction", "ExtractTaskFunction",
 			"DraftPromptFunction", "PlanProcessFunction", "ServeGateFunction"}, id) {
 			chatObjects(s, id, wrong)
 			continue
@@ -168,16 +167,15 @@ func chatObjects(s *stack, id string, wrong report) {
 		"AnswerMessageFunction": {bucket, bucket + "/workspaces/attached/*", bucket + "/talks/*", bucket + "/arguments/*",
 			bucket + "/prompts/*",
 			bucket + "/workspaces/versions/*"},
-		"FetchSourceFunction":  {bucket + "/workspaces/versions/*"},
-		"RunActionFunction":    {bucket, bucket + "/talks/*", bucket + "/arguments/*", bucket + "/workspaces/*"},
-		"CallToolFunction":     {bucket, bucket + "/talks/*", bucket + "/arguments/*"},
-		"ServeGateFunction":    {bucket, bucket + "/talks/*"},
-		"RunRoundFunction":     {bucket, bucket + "/contests/*", bucket + "/turns/*", bucket + "/prompts/*"},
-		"CloseContestFunction": {bucket, bucket + "/contests/*"},
-		"BeginContestFunction": {bucket, bucket + "/contests/*"},
-		"DraftPromptFunction":  {bucket, bucket + "/contests/*", bucket + "/files/*", bucket + "/prompts/*"},
-		"ExtractTaskFunction":  {bucket, bucket + "/files/*", bucket + "/attached/*", bucket + "/prompts/*"},
-		"PlanProcessFunction":  {bucket, bucket + "/files/*", bucket + "/prompts/*"},
+		"FetchSourceFunction": {bucket + "/workspaces/versions/*"},
+		"RunActionFunction":   {bucket, bucket + "/talks/*", bucket + "/arguments/*", bucket + "/workspaces/*"},
+		"CallToolFunction":    {bucket, bucket + "/talks/*", bucket + "/arguments/*"},
+		"ServeGateFunction":   {bucket, bucket + "/talks/*"},
+		"RunRoundFunction":    {bucket, bucket + "/contests/*", bucket + "/turns/*", bucket + "/prompts/*"},
+		"HoldContestFunction": {bucket, bucket + "/contests/*"},
+		"DraftPromptFunction": {bucket, bucket + "/contests/*", bucket + "/files/*", bucket + "/prompts/*"},
+		"ExtractTaskFunction": {bucket, bucket + "/files/*", bucket + "/attached/*", bucket + "/prompts/*"},
+		"PlanProcessFunction": {bucket, bucket + "/files/*", bucket + "/prompts/*"},
 	}[id]
 	for _, st := range s.statements(s.role(id)) {
 		for _, on := range st.resources {
@@ -239,6 +237,7 @@ var outlive = map[string]string{
 	"AUDIT#*":     "the audit log has no content",
 	"QUOTA#*":     "counters of people and days",
 	"CALL#*":      "calls of outside agents, which are of no conversation",
+	"TASK#*":      "tasks, which are of none either",
 
 	"INTEGRATIONS#*": "credentials that were renewed",
 	"TENANT#*":       "that a server changed its tool",
@@ -286,7 +285,7 @@ func forgetRule(s *stack, wrong report) {
 // goes says how the bucket's objects below each prefix go away. Whoever forgets a tenant's results or a conversation
 // looks below these, so an object elsewhere would stay for ever.
 var goes = map[string]string{
-	large.ResultsPrefix: "expire-results, and so do the next two", large.FilesPrefix: "", conversation.PromptsPrefix: "",
+	large.ResultsPrefix: "sweep-tasks, and so do the next two", large.FilesPrefix: "", conversation.PromptsPrefix: "",
 	conversation.StampedPrefix: "stays as long as the audit log", "contests/": "with the rows that name them",
 	conversation.TalksPrefix: "with their conversation", "workspaces/": "with their conversation, or by the bucket",
 	"turns/":    "the bucket, by forgettingRule",

@@ -1,5 +1,5 @@
-// Command give-up records that a run of a conversation failed permanently: it answers in place of the agent, or marks
-// the action as failed.
+// Command give-up records that a run failed permanently. It serves CloseTask, so that a task's card says so and people
+// can try again, and GiveUp, where it answers in place of the agent, or marks the action or call as failed.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
 )
@@ -24,7 +25,8 @@ func main() {
 
 type environment struct{ boot.Table }
 
-type Store interface {
+// Conversations is the store of conversations.
+type Conversations interface {
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
@@ -34,22 +36,33 @@ type Calls interface {
 }
 
 type Handler struct {
-	Store Store
-	Calls Calls
-	Now   func() time.Time
+	Tasks         Tasks
+	Conversations Conversations
+	Calls         Calls
+	Now           func() time.Time
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	all := store.OpenAll(cfg, env.Table)
-	return &Handler{Store: store.ConversationsOf(all), Calls: store.CallsOf(all), Now: time.Now}, nil
+	return &Handler{Tasks: store.TasksOf(all), Conversations: store.ConversationsOf(all), Calls: store.CallsOf(all),
+		Now: time.Now}, nil
 }
 
-// Handle gives up the run's work. It leaves an action that is in progress to the invocation that executes it.
+// Handle gives up the run's work.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	if in.Kind == call.Kind.Name {
+	switch in.Ref().Kind {
+	case task.Kind.Name:
+		return h.task(ctx, in)
+	case call.Kind.Name:
 		return h.outside(ctx, in)
+	default:
+		return h.conversation(ctx, in)
 	}
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (c aggregate.Change, err error) {
+}
+
+// conversation leaves an action that is in progress to the invocation that executes it.
+func (h *Handler) conversation(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	a, err := h.Conversations.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (c aggregate.Change, err error) {
 		c, err = a.GiveUp(in.Run, conversation.ReasonRunFailed, h.Now())
 		if errors.Is(err, aggregate.ErrSuperseded) { // there is nothing to do
 			return a.Rest(in.Run, h.Now())

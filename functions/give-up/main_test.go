@@ -14,12 +14,12 @@ import (
 )
 
 // A failed turn is answered with a sentence.
-func TestGiveUp(t *testing.T) {
+func TestAConversationIsGivenUp(t *testing.T) {
 	server := storetest.Start(t)
 	_, table := server.Store(t)
 	k := pipelinetest.Begin(t, store.NewConversations(server.DB, table), time.Now,
 		pipelinetest.Heard(pipelinetest.Root, "U1", "hello"), conversation.Opening{AgentID: "codex", Locale: "en"})
-	h := &Handler{Store: k.Rows, Now: time.Now}
+	h := &Handler{Conversations: k.Rows, Now: time.Now}
 	var next aggregate.Next
 	out := expect.Metrics(t, func() {
 		next = expect.Value(h.Handle(t.Context(), k.In()))(t)

@@ -41,7 +41,7 @@ type environment struct {
 	boot.Table
 	boot.Slack
 	boot.Results
-	BeginContest  string `env:"BEGIN_CONTEST_FUNCTION" doc:"the function that lists the contests of the files, and begins one"`
+	BeginContest  string `env:"HOLD_CONTEST_FUNCTION" doc:"the function that lists the contests of the files, and begins one"`
 	AnswerMessage string `env:"ANSWER_MESSAGE_FUNCTION" doc:"the function that says which agents can answer"`
 	PipelineARN   string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
 	boot.Credentials

@@ -212,7 +212,7 @@ func (m *minute) sweep(t *testing.T) time.Duration {
 	ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
 	defer cancel()
 	began := time.Now()
-	expect.Metrics(t, func() { _ = h.Handle(ctx) })
+	expect.Metrics(t, func() { _ = h.Sweep(ctx) })
 	return time.Since(began)
 }
 

@@ -185,7 +185,7 @@ func (k *talk) sweeps(calls int) (made int) {
 	h := &Handler{Store: all, Reminders: store.OrganisationsOf(all), Effects: k.Effects(),
 		Erase: store.NewEraser(all, bucket), Now: k.Now}
 	h.Effects.Store = all
-	_ = h.Handle(context.Background()) // what it can't do the next one does
+	_ = h.Sweep(context.Background()) // what it can't do the next one does
 	return calls - int(max(0, d.left.Load()))
 }
 

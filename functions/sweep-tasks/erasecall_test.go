@@ -42,7 +42,7 @@ func TestACallOnWhichNobodyActedIsDestroyed(t *testing.T) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 	for _, left := range []bool{true, false} {
 		w.Later(29 * 24 * time.Hour)
-		expect.NoError(t, h.Handle(t.Context()))
+		expect.NoError(t, h.Sweep(t.Context()))
 		_, err := rows.Load(t.Context(), a.Ref())
 		expect.That(t, errors.Is(err, aggregate.ErrNotFound) != left, "%v", err)
 	}

@@ -18,6 +18,8 @@
 // may not. It tells principals what was done for them, half a minute after a delegation is over, so that what was
 // decided before is saved. On working days it reminds people of what waits for them by name, fifty in a minute, by
 // the rows that make each tenant where something waits due once a day.
+//
+// Each hour it deletes tools' results and models' requests when their tenant's retention time is over.
 package main
 
 import (
@@ -52,16 +54,22 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	s := store.OpenAll(cfg, env.Table)
+	s, results := store.OpenAll(cfg, env.Table), removal.Open(cfg, env.Results)
 	return &Handler{
 		Store: s, Reminders: store.OrganisationsOf(s),
 		Effects: effect.New(cfg, s, store.Kinds(), store.Machines(env.Effects), env.CardQueueURL),
-		Erase:   store.NewEraser(s, removal.Open(cfg, env.Results)),
-		Now:     time.Now,
+		Erase:   store.NewEraser(s, results),
+		Results: removal.Retention{
+			Bucket: results, Rows: store.TasksOf(s), Conversations: store.ConversationsOf(s), Calls: store.CallsOf(s),
+			Now: time.Now,
+		},
+		Now: time.Now,
 	}, nil
 }
 
 const (
+	// sweepWithin is less than the minute until the next sweep.
+	sweepWithin = 55 * time.Second
 	// spare is the least remaining time for beginning another task.
 	spare = 10 * time.Second
 	// atOnce is how many tasks of a shard are handled concurrently. mostKept is how many of them stay in memory until
@@ -89,6 +97,7 @@ type Handler struct {
 	Reminders Reminders
 	Effects   effect.Runner
 	Erase     store.Eraser
+	Results   Results
 	Now       func() time.Time
 
 	begun *sync.Map // tenants of which this sweep knows that they have a row of Reminders
@@ -97,11 +106,27 @@ type Handler struct {
 // count counts the tasks of one sweep: handled, repaired, failed, and left because a service failed.
 type count struct{ swept, repairs, failed, left atomic.Int64 }
 
-// Handle handles every task that is due, all shards concurrently, until none is left or time runs short; the next
+// Schedule is what the hour's schedule says; the minute's event says nothing of it.
+type Schedule struct {
+	Expire bool `json:"expire"`
+}
+
+// Handle does what the schedule is for.
+func (h *Handler) Handle(ctx context.Context, s Schedule) error {
+	if s.Expire {
+		return h.expire(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, sweepWithin)
+	defer cancel()
+	return h.Sweep(ctx)
+}
+
+// Sweep handles every task that is due, all shards concurrently, until none is left or time runs short; the next
 // minute continues. First it makes the decisions that depend on time, for all tasks: they need only the table, and
-// people wait for them. Then it carries out effects, and reminds people of what waits for them. Last it deletes what is forgotten. It postpones a task that can't be
-// handled. A failing task, shard or service doesn't delay other tasks; tasks that need the service stay due.
-func (h *Handler) Handle(ctx context.Context) error {
+// people wait for them. Then it carries out effects, and reminds people of what waits for them. Last it deletes what is
+// forgotten. It postpones a task that can't be handled. A failing task, shard or service doesn't delay other tasks;
+// tasks that need the service stay due.
+func (h *Handler) Sweep(ctx context.Context) error {
 	one := h.ofOneSweep()
 	var n count
 	errs := make([]error, store.Shards)

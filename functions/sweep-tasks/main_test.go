@@ -47,7 +47,7 @@ func handler(w *pipelinetest.World) *Handler {
 func sweep(t *testing.T, w *pipelinetest.World, after time.Duration) *task.Aggregate {
 	t.Helper()
 	w.Later(after)
-	expect.NoError(t, handler(w).Handle(t.Context()))
+	expect.NoError(t, handler(w).Sweep(t.Context()))
 	return w.Load()
 }
 

@@ -24,7 +24,7 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 	h.Store = poisoned{Store: w.StoreOverTransport().KindStore.Store, ref: w.Ref}
 	w.Later(soon)
 	for i, want := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
-		expect.NoError(t, h.Handle(t.Context()))
+		expect.NoError(t, h.Sweep(t.Context()))
 		head := w.Load().Head
 		if head.SweepFailures != i+1 || !head.DueAt.Equal(w.Now().Add(want*time.Minute)) {
 			t.Errorf("failure %d: %d noted, due in %v", i+1, head.SweepFailures, head.DueAt.Sub(w.Now()))
@@ -72,7 +72,7 @@ func testShardDown(t *testing.T, w *pipelinetest.World) {
 	h := handler(tasks[11])
 	tasks[11].Later(soon)
 	h.Store = poisoned{Store: w.StoreOverTransport().KindStore.Store}
-	err := h.Handle(t.Context())
+	err := h.Sweep(t.Context())
 	expect.That(t, errors.Is(err, errPoison), "%v, want what went wrong", err)
 	inShard := 0
 	for range eachDue(t, w, tasks[11].Now(), 0) {
@@ -102,7 +102,7 @@ func testPanic(t *testing.T, w *pipelinetest.World) {
 	h := handler(w)
 	h.Store = poisoned{Store: w.StoreOverTransport().KindStore.Store, ref: w.Ref, panics: true}
 	w.Later(soon)
-	expect.NoError(t, h.Handle(t.Context()))
+	expect.NoError(t, h.Sweep(t.Context()))
 	expect.Same(t, 1, w.Load().Head.SweepFailures)
 }
 
@@ -110,7 +110,7 @@ func testNoTime(t *testing.T, w *pipelinetest.World) {
 	w.Later(soon)
 	ctx, cancel := context.WithTimeout(t.Context(), spare-time.Second)
 	defer cancel()
-	expect.NoError(t, handler(w).Handle(ctx))
+	expect.NoError(t, handler(w).Sweep(ctx))
 	expect.That(t, w.Status(1) == "", "a run was started")
 }
 

@@ -205,7 +205,7 @@ func testRemindedByTwo(t *testing.T, w *pipelinetest.World) {
 	w.Later(at.Sub(w.Now()))
 	var all sync.WaitGroup
 	for range 4 {
-		all.Go(func() { expect.NoError(t, handler(w).Handle(t.Context())) })
+		all.Go(func() { expect.NoError(t, handler(w).Sweep(t.Context())) })
 	}
 	all.Wait()
 	h := handler(w)
@@ -233,7 +233,7 @@ func testRemindedThoughItDies(t *testing.T, w *pipelinetest.World) {
 		if n%2 == 0 {
 			w.Transport.DropAnswers("TransactWriteItems", 1)
 		}
-		_ = handler(w).Handle(ctx)
+		_ = handler(w).Sweep(ctx)
 		cancel()
 		w.Transport.ClearFaults()
 		w.Later(time.Minute)

@@ -116,7 +116,7 @@ func testRemindedOfAction(t *testing.T, w *pipelinetest.World) {
 	h := &Handler{Store: s, Reminders: store.OrganisationsOf(s), Effects: w.Effects(), Now: w.Now}
 	for _, after := range []time.Duration{2 * soon, at.Sub(w.Now()) - 2*soon} {
 		w.Later(after)
-		expect.NoError(t, h.Handle(t.Context()))
+		expect.NoError(t, h.Sweep(t.Context()))
 	}
 	_, ref := task.Remind(tenant, "T1", "U2", day, task.Reminded{}, w.Now())
 	told, ok := expect.Value(s.Load(t.Context(), ref))(t).(*task.Aggregate).Reminded()
@@ -155,7 +155,7 @@ func testRemindedLate(t *testing.T, w *pipelinetest.World) {
 		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&p}, Now: stamped.Now()}, nil
 	})
 	w.Later(at.Sub(w.Now()))
-	expect.NoError(t, h.Handle(t.Context()))
+	expect.NoError(t, h.Sweep(t.Context()))
 	_, ok := of(w, "U3", day)
 	expect.That(t, !ok, "reminded of what they have stamped")
 	told, ok := of(w, "U1", day)
@@ -191,7 +191,7 @@ func testRemindedBesideOthers(t *testing.T, w *pipelinetest.World) {
 	}
 	h := handler(w)
 	h.Store, h.Reminders = poisoned{Store: h.Store, ref: w.Ref, panics: true}, unreadable{h.Reminders}
-	expect.NoError(t, h.Handle(t.Context()))
+	expect.NoError(t, h.Sweep(t.Context()))
 	_, ok := of(w, "U1", day)
 	expect.That(t, !ok, "reminded of what can't be read")
 	told, ok := of(w, "U2", day)

@@ -77,25 +77,25 @@ func TestAnUnknownPartIsRefused(t *testing.T) {
 func TestCallsAreAddedUp(t *testing.T) {
 	var calls []lambda.Call
 	for _, c := range []struct{ function, kind, body string }{
-		{"CloseTaskFunction", lambda.KindStart, ""},
-		{"CloseTaskFunction", "DynamoDB.Query", `{}`},
-		{"CloseTaskFunction", "AWSStepFunctions.SendTaskSuccess", `{}`},
-		{"CloseTaskFunction", "PUT /ringi-results/tenant/*", ""},
-		{"CloseTaskFunction", "POST /api/chat.postMessage", ""},
-		{"CloseTaskFunction", "GET /freee/hr/api/v1/employees", ""},
-		{"CloseTaskFunction", "DynamoDB.UpdateItem", `{"Key":{"PK":{"S":"PACE#T1"},"SK":{"S":"chat.update"}}}`},
-		{"CloseTaskFunction", "DynamoDB.PutItem", `{"Item":{"PK":{"S":"TASK#T1#1"},"SK":{"S":"CARD#task"}}}`},
-		{"CloseTaskFunction", "DynamoDB.TransactWriteItems", `{"TransactItems":[
+		{"GiveUpFunction", lambda.KindStart, ""},
+		{"GiveUpFunction", "DynamoDB.Query", `{}`},
+		{"GiveUpFunction", "AWSStepFunctions.SendTaskSuccess", `{}`},
+		{"GiveUpFunction", "PUT /ringi-results/tenant/*", ""},
+		{"GiveUpFunction", "POST /api/chat.postMessage", ""},
+		{"GiveUpFunction", "GET /freee/hr/api/v1/employees", ""},
+		{"GiveUpFunction", "DynamoDB.UpdateItem", `{"Key":{"PK":{"S":"PACE#T1"},"SK":{"S":"chat.update"}}}`},
+		{"GiveUpFunction", "DynamoDB.PutItem", `{"Item":{"PK":{"S":"TASK#T1#1"},"SK":{"S":"CARD#task"}}}`},
+		{"GiveUpFunction", "DynamoDB.TransactWriteItems", `{"TransactItems":[
 			{"Put":{"Item":{"PK":{"S":"TASK#T1#1"},"SK":{"S":"PROMPT#0001"}}}},{"ConditionCheck":{"Key":{"PK":{"S":"A"}}}},
 			{"Update":{"Key":{"PK":{"S":"TASK#T1#1"},"SK":{"S":"HEAD"}}}}]}`},
-		{"CloseTaskFunction", lambda.KindAnswer, ""},
+		{"GiveUpFunction", lambda.KindAnswer, ""},
 		{sweeper, "DynamoDB.Query", `{}`},
 	} {
 		calls = append(calls, lambda.Call{Function: c.function, RequestID: "1", Kind: c.kind, Body: []byte(c.body)})
 	}
-	calls = append(calls, lambda.Call{Function: "CloseTaskFunction", Kind: "secretsmanager.GetSecretValue"}) // at its start
+	calls = append(calls, lambda.Call{Function: "GiveUpFunction", Kind: "secretsmanager.GetSecretValue"}) // at its start
 	u := added(calls, 2)
-	expect.Same(t, fmt.Sprint(u), "0.5 invocations (CloseTaskFunction 0.5); calls of AWS 3, Slack 0.5, vendors 0.5; "+
+	expect.Same(t, fmt.Sprint(u), "0.5 invocations (GiveUpFunction 0.5); calls of AWS 3, Slack 0.5, vendors 0.5; "+
 		"2 rows (CARD 0.5, HEAD 0.5, PACE 0.5, PROMPT 0.5); 0 state transitions")
 }
 

@@ -24,15 +24,14 @@ import (
 // bareOf names the clients, which are build tags, of the bare handler that each function is paired with, by the
 // function's folder. The function has all of them, and may have more; only read-file has none.
 var bareOf = map[string]string{
-	"resume-task": "dynamodb-secret-slack", "close-task": "dynamodb",
+	"resume-task":  "dynamodb-secret-slack",
 	"extract-task": "dynamodb-models", "draft-prompt": "dynamodb-models", "plan-process": "dynamodb-models",
 	"request-approval": "dynamodb-sfn", "relay-changes": "dynamodb-sfn-sqs", "sweep-tasks": "dynamodb-sfn-sqs",
 	"receive-event": "dynamodb-secret", "receive-interaction": "dynamodb-secret-slack",
 	"update-card": "dynamodb-secret-slack-sqs", "execute-process": "dynamodb-secret-slack-models-mcp",
 	"serve-console": "dynamodb-secret-slack", "seal-audit": "dynamodb",
-	"expire-results": "dynamodb",
 	"answer-message": "dynamodb-models", "fetch-source": "dynamodb", "run-action": "dynamodb", "give-up": "dynamodb",
-	"run-round": "dynamodb-models", "close-contest": "dynamodb", "begin-contest": "dynamodb",
+	"run-round": "dynamodb-models", "hold-contest": "dynamodb",
 	"call-tool": "dynamodb-secret-slack", "serve-gate": "dynamodb-mcp", "read-file": "dynamodb",
 }
 

@@ -27,7 +27,7 @@ import (
 )
 
 // contestPoints is how many crash points are tried for each function that takes part in a drafting contest.
-var contestPoints = map[string]int{"DraftPromptFunction": 1, "RunRoundFunction": 1, "CloseContestFunction": 1}
+var contestPoints = map[string]int{"DraftPromptFunction": 1, "RunRoundFunction": 1, "HoldContestFunction": 1}
 
 // drafting is a scenario in which three teams draft a policy and an approver picks another team's draft.
 func drafting() scenario {

@@ -23,7 +23,7 @@ func TestNoRoomToRun(t *testing.T) {
 	t.Parallel()
 	running.triesSoon(t)
 	for name, functions := range map[string][]string{
-		"for the steps": {execute}, "for any function of its run": {execute, "ResumeTaskFunction", "CloseTaskFunction"},
+		"for the steps": {execute}, "for any function of its run": {execute, "ResumeTaskFunction", "GiveUpFunction"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if len(functions) == 1 {

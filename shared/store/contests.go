@@ -225,7 +225,7 @@ type Alone struct {
 	By        aggregate.Actor    `json:"by"`
 }
 
-// ContestQuery is the input of begin-contest: it begins a contest, or describes the one of the file Check, or lists the
+// ContestQuery is the input of hold-contest: it begins a contest, or describes the one of the file Check, or lists the
 // available ones if both are absent.
 type ContestQuery struct {
 	Tenant string `json:"tenant"` // who asks what there is
@@ -239,7 +239,7 @@ type ContestQuery struct {
 	Locale    string `json:"locale,omitempty"` // of what is said of the files; "": English
 }
 
-// ContestResult is the output of begin-contest. Begun is true once the contest exists. Otherwise OverBudget or NotSet
+// ContestResult is the output of hold-contest. Begun is true once the contest exists. Otherwise OverBudget or NotSet
 // is true, or Contests says what is wrong with the contest's file.
 type ContestResult struct {
 	Begun      bool        `json:"begun"`

@@ -136,7 +136,7 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Done(w, r, contestPath(asked.Execution), "contest_begun")
 }
 
-// alone converts the form, or returns its problems by field. It doesn't check the day's budget: begin-contest does,
+// alone converts the form, or returns its problems by field. It doesn't check the day's budget: hold-contest does,
 // because a form that is sent again must find its contest even if the budget is used up.
 func (f beginForm) alone(v *web.Viewer, s tenancy.Settings, words web.Texts) (store.Alone, map[string]string) {
 	wrong := map[string]string{}

@@ -28,9 +28,9 @@ func (o *observed) Errorf(format string, args ...any) {
 }
 func (o *observed) Cleanup(end func()) { o.ends = append(o.ends, end) }
 
-// TestWhatARoleRefusesFailsTheTest acts as a test of close-task, whose role may write tasks but no settings.
+// TestWhatARoleRefusesFailsTheTest acts as a test of give-up, whose role may write tasks but no settings.
 func TestWhatARoleRefusesFailsTheTest(t *testing.T) {
-	t.Chdir(filepath.Join(expect.Value(process.ModuleRoot())(t), "functions", "close-task"))
+	t.Chdir(filepath.Join(expect.Value(process.ModuleRoot())(t), "functions", "give-up"))
 	for name, tt := range map[string]struct {
 		put    func(ctx context.Context, db *dynamodb.Client, table, key string) error
 		key    string
@@ -54,7 +54,7 @@ func TestWhatARoleRefusesFailsTheTest(t *testing.T) {
 			expect.That(t, refused == (tt.refuse != ""), "the call returned %v", err)
 			expect.That(t, (told != "") == (tt.refuse != "") && strings.Contains(told, tt.refuse) &&
 				(told == "" || strings.HasPrefix(told,
-					"the role of CloseTaskFunction doesn't allow")), "the test was told %q", told)
+					"the role of GiveUpFunction doesn't allow")), "the test was told %q", told)
 		})
 	}
 }
@@ -72,7 +72,7 @@ func row(table, key string) *dynamodb.PutItemInput {
 
 // The code below counts as code of a function because of the position that the directive sets.
 //
-//line /ringi/functions/close-task/handler.go:1
+//line /ringi/functions/give-up/handler.go:1
 func putByItsCode(ctx context.Context, db *dynamodb.Client, table, key string) error {
 	_, err := db.PutItem(ctx, row(table, key))
 	return err

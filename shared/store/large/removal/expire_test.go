@@ -75,7 +75,7 @@ func (k *world) talks() *store.ConversationStore {
 	return store.NewConversations(k.Store.Table().DB, k.Store.Table().Name)
 }
 
-// expire runs expire-results after the given time and returns how many objects it deleted.
+// expire runs sweep-tasks after the given time and returns how many objects it deleted.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
 	return expect.Value(removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(), Calls: k.calls,

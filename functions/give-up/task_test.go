@@ -13,7 +13,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-func TestCloseTask(t *testing.T) {
+func TestATaskIsGivenUp(t *testing.T) {
 	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
 		"a generation that failed is parked with its reason":                             testParks,
 		"an execution that failed fails its task":                                        testFails,
@@ -28,7 +28,7 @@ func TestCloseTask(t *testing.T) {
 
 func handle(w *pipelinetest.World, in pipeline.Input, caught string) (aggregate.Next, error) {
 	in.Error = caught
-	return (&Handler{Store: w.StoreOverTransport(), Now: w.Now}).Handle(w.T.Context(), in)
+	return (&Handler{Tasks: w.StoreOverTransport(), Now: w.Now}).Handle(w.T.Context(), in)
 }
 
 func done(t *testing.T, w *pipelinetest.World, in pipeline.Input, caught string) aggregate.Next {

@@ -28,7 +28,7 @@ func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 	h := &Handler{Results: removal.Retention{Bucket: removal.Bucket{S3: w.S3(), Name: w.Bucket}, Rows: w.Store,
 		Conversations: store.ConversationsOf(w.Store.KindStore.Store),
 		Now:           func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
-	expect.NoError(t, h.Handle(t.Context()))
+	expect.NoError(t, h.expire(t.Context()))
 	if _, err := s.Open(t.Context(), w.Ref, prompt); !errors.Is(err, large.ErrExpired) {
 		t.Errorf("three years after it was parked its prompt is there: %v", err)
 	}
@@ -41,11 +41,11 @@ func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
 		ID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
 	version := expect.Value(s.Put(t.Context(), of, &files.Tree{}))(t)
 	h := expect.Value(newHandler(t.Context(), w.Config,
-		environment{boot.Table{TableName: w.Table()}, boot.Results{ResultsBucket: w.Bucket}}))(t)
+		environment{Table: boot.Table{TableName: w.Table()}, Results: boot.Results{ResultsBucket: w.Bucket}}))(t)
 	r := h.Results.(removal.Retention)
 	r.Now = func() time.Time { return time.Now().AddDate(3, 0, 0) }
 	h.Results = r
-	expect.NoError(t, h.Handle(t.Context()))
+	expect.NoError(t, h.expire(t.Context()))
 	_, err := s.Get(t.Context(), of, version)
 	expect.Fails(t, err, large.ErrGone)
 }
@@ -69,7 +69,7 @@ func TestARunSaysHowLateItIs(t *testing.T) {
 		"an hour late, and one tenant down": {ran{removal.Expired{Lag: time.Hour}, down}, `"ExpireLag":3600`},
 	} {
 		var err error
-		out := expect.Metrics(t, func() { err = (&Handler{tt.ran}).Handle(t.Context()) })
+		out := expect.Metrics(t, func() { err = (&Handler{Results: tt.ran}).Handle(t.Context(), Schedule{Expire: true}) })
 		expect.That(t, strings.Contains(out, tt.want) && (tt.want != "" || !strings.Contains(out, "ExpireLag")) &&
 			errors.Is(err, tt.ran.err), "%s: %v, %s", name, err, out)
 	}

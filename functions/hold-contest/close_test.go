@@ -17,7 +17,10 @@ import (
 )
 
 // settling is a store of one contest, which Settle ends.
-type settling struct{ before, after contest.Aggregate }
+type settling struct {
+	Contests
+	before, after contest.Aggregate
+}
 
 func (s *settling) Load(context.Context, aggregate.Ref) (*contest.Aggregate, error) {
 	a := s.before
@@ -50,10 +53,10 @@ func TestAContestIsCountedWhenItIsSummedUpAndNotAgain(t *testing.T) {
 		"stopped before there were any": {settled(contest.Cancelled, contest.SummaryFailed, stopped, failed, stopped),
 			`"ContestFailed":0,"TeamFailed":1,"TeamPlayed":1`},
 	} {
-		h := &Handler{Store: tt.store}
+		h := &Handler{Contests: tt.store}
 		out := expect.Metrics(t, func() {
 			for range 2 {
-				next, err := h.Handle(t.Context(), pipeline.Input{})
+				next, err := h.Close(t.Context(), pipeline.Input{})
 				expect.That(t, err == nil && next.State == aggregate.StateFinish, "%s: %+v, %v", name, next, err)
 			}
 		})
@@ -98,7 +101,7 @@ func (w *world) round(place, number int) (*contest.Work, error) {
 }
 
 func (w *world) closes(run int) (aggregate.Next, error) {
-	return (&Handler{Store: w.store}).Handle(w.Context(),
+	return (&Handler{Contests: w.store}).Close(w.Context(),
 		pipeline.Input{Tenant: w.ref.Tenant, Kind: w.ref.Kind, ID: w.ref.ID, Run: run})
 }
 

@@ -25,6 +25,7 @@ import (
 
 // kept is a store that records the contests that it begins.
 type kept struct {
+	Contests
 	config   string
 	orders   []contest.Order
 	settings tenancy.Settings
@@ -109,7 +110,7 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 		"notes/half.toml":     "[orchestrator]\nmax_rounds = ", ".git/hidden.toml": "[orchestrator]",
 		"a/b/c/d/e/deep.toml": "[orchestrator]", "other.toml": "[tool]",
 	}))
-	got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t)
+	got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t)
 	wrong := map[string]string{}
 	for _, d := range got.Contests {
 		wrong[d.File] = strings.Join(d.Wrong, "\n")
@@ -125,14 +126,14 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 		"team.toml": "[team]\nteam_id = 'a'\nteam_name = 'A'\n" + strings.Repeat("[[team.members]]\nconfig = 'x.toml'\ncapabilities = []\n", 15),
 		"x.toml":    "[agent]\nname = 'x'\ntype = 'plain'\nmodel = 'grok-responses:grok-4'\n",
 	}))
-	for _, d := range expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t).Contests {
+	for _, d := range expect.Value(h.Answer(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t).Contests {
 		expect.That(t, d.File != "old.toml" || len(d.Warnings) == mostWrong+1 &&
 			strings.Contains(d.Warnings[0]+d.Warnings[1], "capabilities"), "%d warnings: %q", len(d.Warnings), d.Warnings)
 		expect.That(t, d.File != models.SampleFile || len(d.Warnings) == 1 &&
 			strings.Contains(d.Warnings[0], "can't read anything"), "%q", d.Warnings)
 	}
 	h.Workspace = func() (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }
-	if got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t); !got.NotSet {
+	if got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t); !got.NotSet {
 		t.Errorf("without files: %+v", got)
 	}
 }
@@ -143,7 +144,7 @@ func TestOneFileIsDescribedWithItsMistakes(t *testing.T) {
 		models.SampleFile: "", "configs/broken.toml": "max_rounds", "none.toml": "none.toml: there is no such file",
 		"../x.toml": "../x.toml",
 	} {
-		got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant, Check: file}))(t)
+		got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Tenant: alone().Tenant, Check: file}))(t)
 		expect.Must(t, len(got.Contests) == 1 && got.Contests[0].File == file && !got.Begun, "%s: %+v", file, got)
 		said := strings.Join(got.Contests[0].Wrong, "\n")
 		expect.That(t, (wrong == "") == (said == "") && strings.Contains(said, wrong), "%s: %q", file, said)
@@ -167,7 +168,7 @@ func TestAFileIsCheckedAtThePricesThatAreSavedWithTheSetting(t *testing.T) {
 		"as saved":           {price, nil, false},
 	} {
 		k.settings.Prices = tt.saved
-		got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant, Check: "bedrock.toml",
+		got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Tenant: alone().Tenant, Check: "bedrock.toml",
 			Prices: tt.becomes}))(t)
 		said := strings.Join(got.Contests[0].Wrong, "\n")
 		expect.That(t, strings.Contains(said, "has no known price") == tt.unpriced, "%s: %q", name, said)
@@ -178,7 +179,7 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	h, k := handler(sample(t, nil))
 	x := alone()
 	for range 2 { // a double click
-		if got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t); !got.Begun {
+		if got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t); !got.Begun {
 			t.Fatalf("%+v", got)
 		}
 	}
@@ -191,14 +192,14 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	} {
 		y := alone()
 		change(&y)
-		if _, err := h.Handle(t.Context(), store.ContestQuery{Begin: &y}); !errors.As(err, new(aggregate.ErrField)) {
+		if _, err := h.Answer(t.Context(), store.ContestQuery{Begin: &y}); !errors.As(err, new(aggregate.ErrField)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, file := range []string{"configs/none.toml", "configs/evaluator.toml", "../x.toml", "/etc/passwd", ""} {
 		y := alone()
 		y.File = file
-		if got, err := h.Handle(t.Context(), store.ContestQuery{Begin: &y}); err != nil || got.Begun ||
+		if got, err := h.Answer(t.Context(), store.ContestQuery{Begin: &y}); err != nil || got.Begun ||
 			len(got.Contests) != 1 ||
 			len(got.Contests[0].Wrong) == 0 {
 			t.Errorf("%s: %+v, %v", file, got, err)
@@ -217,7 +218,7 @@ func TestOneFilesMistakesLeaveRoomForTheOtherFiles(t *testing.T) {
 		wrong: file + "[[orchestrator.teams]]\nconfig = 'long.toml'\n", "long.toml": "[team]\nteam_id = 'a'\nteam_name = '" +
 			strings.Repeat("a", 1<<19) + "'\n",
 	}))
-	got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t)
+	got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t)
 	answer := expect.Value(json.Marshal(got))(t)
 	for _, d := range got.Contests {
 		if d.File == wrong && (len(d.Wrong) != mostWrong+1 || !strings.HasPrefix(d.Wrong[mostWrong], "and ")) {
@@ -254,14 +255,14 @@ func TestMembersThatCantReadAreNamedBeforeAContestBegins(t *testing.T) {
 	} {
 		h, k := handler(sample(t, nil))
 		k.settings.ContestSearch, k.tools, h.Models.Instead = tt.search, tt.tools, tt.instead
-		got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Tenant: alone().Tenant,
+		got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Tenant: alone().Tenant,
 			Check: models.SampleFile}))(t).Contests[0]
 		said := strings.Join(got.Warnings, "\n")
 		expect.That(t, (tt.want == "") == (said == "") && strings.Contains(said, tt.want), "%s: %q", name, said)
 	}
 	h, k := handler(sample(t, nil))
 	x := alone()
-	expect.That(t, expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t).Begun && len(k.orders) == 1,
+	expect.That(t, expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t).Begun && len(k.orders) == 1,
 		"a warning stopped a contest")
 }
 
@@ -279,7 +280,7 @@ func TestABucketThatIsDownIsNoMistakeInAFile(t *testing.T) {
 	h, k := handler(down{sample(t, nil)})
 	x := alone()
 	for _, in := range []store.ContestQuery{{}, {Begin: &x}} {
-		_, err := h.Handle(t.Context(), in)
+		_, err := h.Answer(t.Context(), in)
 		expect.That(t, errors.Is(err, explain.ErrUnavailable), "%v", err)
 	}
 	expect.That(t, len(k.orders) == 0, "it began")
@@ -293,12 +294,12 @@ func TestAContestOfBedrocksModelsBegins(t *testing.T) {
 	h.Models.Keys = keys(`{"anthropic":"sk-ant"}`) // of evaluator and judge
 	x := alone()
 	x.File, x.MaxRounds = "bedrock.toml", 3
-	got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t)
+	got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t)
 	expect.That(t, !got.Begun && len(k.orders) == 0 && len(got.Contests[0].Wrong) == 1 &&
 		strings.HasPrefix(got.Contests[0].Wrong[0], "nova.toml: teams[0].leader.model: has no known price"), "%+v", got)
 	k.settings.Prices = []tenancy.ModelPrice{{Model: "bedrock:anthropic.claude-9-v1:0", Input: "0.8", Output: "3.2",
 		Date: "2026-11-20"}}
-	got = expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t)
+	got = expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t)
 	expect.That(t, got.Begun && len(k.orders) == 1 && strings.Contains(k.config,
 		`"prices":[{"model":"bedrock:anthropic.claude-9-v1:0"`),
 		"%+v", got)
@@ -318,7 +319,7 @@ func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
 	x.File, x.MaxRounds = "c.toml", 3
 	wrong := func(secret string) []string {
 		h.Models.Keys = keys(secret)
-		got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t)
+		got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t)
 		expect.That(t, !got.Begun && len(k.orders) == 0, "it begins")
 		return got.Contests[0].Wrong
 	}
@@ -340,11 +341,11 @@ func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
 		t.Errorf("a malformed secret: %q", all)
 	}
 	h.Models.Keys = keys("")
-	if _, err := h.Handle(t.Context(), store.ContestQuery{Begin: &x}); !errors.Is(err, explain.ErrUnavailable) {
+	if _, err := h.Answer(t.Context(), store.ContestQuery{Begin: &x}); !errors.Is(err, explain.ErrUnavailable) {
 		t.Errorf("a secret that can't be read now: %v", err)
 	}
 	h.Models.Instead = "demo"
-	if got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t); !got.Begun {
+	if got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t); !got.Begun {
 		t.Errorf("the demo in place of all: %+v", got)
 	}
 }
@@ -363,7 +364,7 @@ func TestAContestBeginsWithinWhatTheDayLeaves(t *testing.T) {
 			k.sums = tenancy.Sums{Day: aggregate.USD(tt.today)}
 			x := alone()
 			for range 2 { // a double click when the budget allows only one contest
-				got := expect.Value(h.Handle(t.Context(), store.ContestQuery{Begin: &x}))(t)
+				got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t)
 				expect.That(t, got.Begun == tt.begins && got.OverBudget != tt.begins, "%+v", got)
 			}
 		})

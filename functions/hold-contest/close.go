@@ -1,4 +1,3 @@
-// Command close-contest ends a contest: it stops the teams that still play, and summarizes their results.
 package main
 
 import (
@@ -6,44 +5,20 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/boot"
-	"ringi/shared/store"
-	"ringi/shared/store/large"
 )
 
-func main() {
-	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
-}
-
-type environment struct {
-	boot.Table
-	boot.Results
-}
-
-type Store interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*contest.Aggregate, error)
-	Settle(ctx context.Context, ref aggregate.Ref, run int) (*contest.Aggregate, error)
-}
-
-type Handler struct{ Store Store }
-
-func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	return &Handler{Store: store.ContestsOf(store.OpenAll(cfg, env.Table), large.Open(cfg, env.Results))}, nil
-}
-
-// Handle ends the contest as its rows say, whichever of its teams' branches failed. The relay then informs the
+// Close ends the contest as its rows say, whichever of its teams' branches failed. The relay then informs the
 // requester.
-func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	was, err := h.Store.Load(ctx, in.Ref())
+func (h *Handler) Close(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	was, err := h.Contests.Load(ctx, in.Ref())
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("load the contest: %w", err)
 	}
-	a, err := h.Store.Settle(ctx, in.Ref(), in.Run)
+	a, err := h.Contests.Settle(ctx, in.Ref(), in.Run)
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("settle the contest: %w", err)
 	}

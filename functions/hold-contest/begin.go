@@ -1,5 +1,3 @@
-// Command begin-contest lists the contests that the workspace's files describe, and begins the one that a person
-// selects.
 package main
 
 import (
@@ -9,57 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/runtime/boot"
-	"ringi/shared/runtime/secret"
 	"ringi/shared/store"
-	"ringi/shared/store/large"
 	"ringi/shared/words/language"
 )
-
-func main() {
-	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
-}
-
-type environment struct {
-	boot.Table
-	boot.Results
-	Model         string `env:"MODEL,optional" doc:"the model, in place of that of a workspace's settings"`
-	ModelSecretID string `env:"MODEL_SECRET_ID" doc:"the secret with the keys of models"`
-	Workspace     string `env:"MIXSEEK_WORKSPACE,optional" doc:"where the files of contests are: s3://bucket/prefix, in the local stack a folder"`
-}
-
-func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	rows := store.OpenAll(cfg, env.Table)
-	return &Handler{
-		Contests:  store.ContestsOf(rows, large.Open(cfg, env.Results)),
-		Budgets:   rows,
-		Workspace: teamconfig.For(cfg, env.Workspace),
-		Models: teamconfig.Models{Instead: env.Model,
-			Keys: &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: env.ModelSecretID}},
-		Now: time.Now,
-	}, nil
-}
 
 const checkAtOnce = 8
 
 // mostWrong bounds how many mistakes, and how many warnings, of one file are named, since the answer's size is limited
 // and one file must not crowd out the others.
 const mostWrong = 20
-
-type Contests interface {
-	KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error)
-	Begin(ctx context.Context, o contest.Order) error
-}
 
 // Budgets reads the limits of a tenant's costs and what has been spent.
 type Budgets interface {
@@ -68,18 +30,9 @@ type Budgets interface {
 	pipeline.SpentReader
 }
 
-// Handler reads the files of contests. No other function that the console calls may read them.
-type Handler struct {
-	Contests  Contests
-	Budgets   Budgets
-	Workspace func() (teamconfig.Workspace, error)
-	Models    teamconfig.Models
-	Now       func() time.Time
-}
-
-// Handle begins the requested contest, unless it was begun before, or describes the contest of a file. Without a
-// requested contest or file, Handle lists the contests that the files describe.
-func (h *Handler) Handle(ctx context.Context, in store.ContestQuery) (store.ContestResult, error) {
+// Answer begins the requested contest, unless it was begun before, or describes the contest of a file. Without a
+// requested contest or file, Answer lists the contests that the files describe.
+func (h *Handler) Answer(ctx context.Context, in store.ContestQuery) (store.ContestResult, error) {
 	tenant := in.Tenant
 	if in.Begin != nil {
 		tenant = in.Begin.Tenant
