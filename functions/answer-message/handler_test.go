@@ -172,7 +172,7 @@ func TestAnswers(t *testing.T) {
 	run("a summary whose time is over keeps nobody from an answer", codex, usual, testSummaryGone)
 	run("a summary stands for nothing that is not in it", codex, usual, testFoldedBeside)
 	run("a session that has cost enough asks no model", codex,
-		func(s *tenancy.Settings) { s.MaxSessionCostUSD = 0.000001 }, testCost)
+		func(s *tenancy.Settings) { s.MaxCostUSD = 0.000001 }, testCost)
 	run("guests, strangers and who has left are answered by a sentence, and cost nothing", codex, usual, testOutsiders)
 	run("where nobody could approve what comes of it no model is asked", codex,
 		func(s *tenancy.Settings) { s.AllowSelfApproval = false }, testUndecidable)

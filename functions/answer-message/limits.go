@@ -117,7 +117,7 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 		return why, err
 	}
 	w := wordsIn(t.settings.Locale)
-	if limit := t.settings.MaxSessionCost(); limit > 0 && t.a.Conversation.Usage.Cost >= limit {
+	if limit := t.settings.MaxCost(); limit > 0 && t.a.Conversation.Usage.Cost >= limit {
 		return &conversation.Refusal{Reason: reasonSessionCost, Detail: limit.String(), Text: fmt.Sprintf(w.cost, limit)}, nil
 	}
 	over, err := pipeline.OverBudget(ctx, t.Store, t.in.Tenant, t.settings, t.Now())

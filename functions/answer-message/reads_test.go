@@ -180,7 +180,7 @@ func TestReadingStopsWithTheTurn(t *testing.T) {
 		"another run took over": {during: end(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.RestartRun(a.Head.Run, time.Now())
 		}), calls: 1},
-		"the conversation costs": {change: func(s *tenancy.Settings) { s.MaxSessionCostUSD = 0.0015 }, calls: 5,
+		"the conversation costs": {change: func(s *tenancy.Settings) { s.MaxCostUSD = 0.0015 }, calls: 5,
 			said: "that is all"},
 		"the day's budget": {change: func(s *tenancy.Settings) { s.MaxCostDayUSD = 0.0015 }, calls: 5, said: "that is all"},
 	} {

@@ -286,7 +286,7 @@ func (t *answering) paidFor(x *conversation.Answer) turn.Paid {
 		}
 		x.Usage, x.Summary, x.Through = model.Usage{}, "", ""
 		t.cost = 0
-		if limit := t.settings.MaxSessionCost(); limit > 0 && a.Conversation.Usage.Cost >= limit {
+		if limit := t.settings.MaxCost(); limit > 0 && a.Conversation.Usage.Cost >= limit {
 			return false, nil
 		}
 		over, err := pipeline.OverBudget(ctx, t.Store, t.in.Tenant, t.settings, t.Now())

@@ -100,7 +100,7 @@ func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 		return r.addShared(ctx, of)
 	}
 	a, err := r.load(ctx, x.Ref)
-	if a == nil || r.settings.ApprovalCopies == tenancy.CopiesNone {
+	if a == nil {
 		return err
 	}
 	for _, c := range a.Common().CopiesOf(x.Key) {

@@ -95,7 +95,7 @@ func (d *drawing) toCopy() (aggregate.Question, bool) {
 	}
 	s := d.settings
 	listed := s.Approvers.Mode == aggregate.ApproversList && len(s.Approvers.Users)+len(s.Approvers.Usergroups) > 0
-	return q, waits && listed && s.ApprovalCopies != tenancy.CopiesNone && len(d.a.Common().CopiesOf(q.Key)) == 0
+	return q, waits && listed && len(d.a.Common().CopiesOf(q.Key)) == 0
 }
 
 // copies sends the copies of the waiting gate's card, and updates earlier copies. If one person can't be written to,

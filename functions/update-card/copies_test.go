@@ -100,10 +100,6 @@ func testNoCopies(t *testing.T, w *world) {
 	w.drawn()
 	got := w.direct(webapi.Suzuki)
 	expect.That(t, len(got) == 0, "members of the channel got %v", got)
-	w.listing([]string{webapi.Suzuki}, nil)
-	w.Settings(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone })
-	w.drawn()
-	expect.Same(t, 0, len(w.direct(webapi.Suzuki)))
 }
 
 func testCopiesOfEligible(t *testing.T, w *world) {

@@ -179,8 +179,7 @@ func testHomeOfAChannel(t *testing.T, w *world) {
 }
 
 func testHomeUnsent(t *testing.T, w *world) {
-	w.Settings(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone })
-	w.onRoute(desk("部長", 1, webapi.Alex))
+	w.onRoute(everybody())
 	w.drawn()
 	w.opens(webapi.Alex)
 	w.onTab("listed", webapi.Alex, 1)

@@ -87,13 +87,9 @@ func (d *drawing) standsNow(c *aggregate.Card) *aggregate.Card {
 	return &now
 }
 
-// unsent leaves those new copies of a stage without a message that are beyond mostCopies there, or all if the settings
-// say so. Their rows only list what their people owe. Each row counts how many others have no message.
+// unsent leaves those new copies of a stage without a message that are beyond mostCopies there. Their rows only list what their people owe. Each row counts how many others have no message.
 func (d *drawing) unsent(rows []*aggregate.Card) {
-	most, sent, rest := mostCopies, 0, 0
-	if d.settings.ApprovalCopies == tenancy.CopiesNone {
-		most = 0
-	}
+	sent, rest := 0, 0
 	for _, c := range rows {
 		if c.Stage == 0 {
 			continue
@@ -101,13 +97,13 @@ func (d *drawing) unsent(rows []*aggregate.Card) {
 		if sent == 0 && rest == 0 {
 			sent, rest = d.sentAt(c)
 		}
-		if sent++; sent > most {
+		if sent++; sent > mostCopies {
 			c.State = aggregate.CardUnsent
 			rest++
 		}
 	}
 	for _, c := range rows {
-		if c.Stage > 0 && most > 0 {
+		if c.Stage > 0 {
 			c.Others = rest
 		}
 	}

@@ -113,7 +113,6 @@ func TestCopiesAlongARoute(t *testing.T) {
 		"go to who owes the stage, and close with it":          testCopiesOfStages,
 		"end with the gate":                                    testCopiesEnd,
 		"are twenty of a stage at most, and list all":          testCopiesOfALargeStage,
-		"are listed without messages if the settings say so":   testCopiesListed,
 		"tell the card who has left":                           testCopiesLeft,
 		"aren't asked for while people are looked up":          testCopiesLater,
 		"of several drawings show what the last one found out": testOwedOutOfOrder,
@@ -149,12 +148,17 @@ func testCopiesEnd(t *testing.T, w *world) {
 	expect.Has(t, strings.Join(w.direct(webapi.Alex), ""), "宛先が違う", "why")
 }
 
-func testCopiesOfALargeStage(t *testing.T, w *world) {
+// everybody is a stage of 50 people, of whom Slack knows only the last, Alex.
+func everybody() circulation.Stage {
 	var users []string
 	for i := range 49 {
-		users = append(users, fmt.Sprintf("U0NOBODY%02d", i)) // whom Slack doesn't know
+		users = append(users, fmt.Sprintf("U0NOBODY%02d", i))
 	}
-	w.onRoute(desk("全員", 2, append(users, webapi.Alex)...))
+	return desk("全員", 2, append(users, webapi.Alex)...)
+}
+
+func testCopiesOfALargeStage(t *testing.T, w *world) {
+	w.onRoute(everybody())
 	w.drawn()
 	unsent := 0
 	for _, c := range w.Load().Copies {
@@ -167,19 +171,6 @@ func testCopiesOfALargeStage(t *testing.T, w *world) {
 	expect.That(t, w.owed(webapi.Alex) == 1 && len(w.direct(webapi.Alex)) == 0, "the fiftieth")
 	w.done()
 	w.shows("", "", "ほか 30 人の承認者には DM を送っていません")
-}
-
-func testCopiesListed(t *testing.T, w *world) {
-	w.listing(nil, nil)
-	w.Settings(func(s *tenancy.Settings) {
-		s.Approvers.Mode, s.ApprovalCopies = aggregate.ApproversChannel, tenancy.CopiesNone
-	})
-	w.onRoute(desk("課長", 1, webapi.Suzuki))
-	w.drawn()
-	expect.That(t, len(w.direct(webapi.Suzuki)) == 0 && w.owed(webapi.Suzuki) == 1, "%v", w.direct(webapi.Suzuki))
-	w.acts(circulation.Stamp, 1, webapi.Suzuki)
-	w.drawn()
-	expect.Is(t, w.owed(webapi.Suzuki), 0, "entries")
 }
 
 func testCopiesLeft(t *testing.T, w *world) {

@@ -128,7 +128,7 @@ func emptyLooks(w *consoletest.World) (all []look) {
 	}
 	refused := w.As(webapi.Suzuki).Get(approvalPage).Hidden()
 	for name, value := range map[string]string{"rev": fmt.Sprint(w.SettingsNow().Rev), "act": "save",
-		"max_versions": "0", "approval_days": "x"} {
+		"max_versions": "0", "fiscal_year_month": "x"} {
 		refused.Set(name, value)
 	}
 	all = append(all, look{name: "tool-mark-empty", path: "/console/tools/marks/send_slack_dm"})

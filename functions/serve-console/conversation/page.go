@@ -299,7 +299,7 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 		p.Trouble = explain.EndedInTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
 	}
 	p.Cost = web.Spent(v.Locale, s.Usage.Cost, s.Usage.Unpriced)
-	if most := t.settings.MaxSessionCost(); most > 0 {
+	if most := t.settings.MaxCost(); most > 0 {
 		p.Limit = most.String()
 	}
 }

@@ -146,10 +146,10 @@ func full() tenancy.Settings {
 				Metadata: map[string]string{"label": "書類 # 1", "no": "yes", "a b": "- x"}},
 			{ID: "claude", Provider: agent.Anthropic, Capabilities: []agent.Capability{agent.Shell}},
 		},
-		AISessions:        tenancy.AISessions{Cache: tenancy.Cache{Enabled: true}},
-		MaxSessionCostUSD: 0.5, MaxAgentsCostDayUSD: 7.25,
-		DraftContest: tenancy.DraftContest{Enabled: true, File: "teams/hr.toml", MaxRounds: 4, BudgetUSD: 2.5, Seconds: 120},
-		AutoActions:  []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./*"}, Place: "D1"}},
+		AISessions:          tenancy.AISessions{Cache: tenancy.Cache{Enabled: true}},
+		MaxAgentsCostDayUSD: 7.25,
+		DraftContest:        tenancy.DraftContest{Enabled: true, File: "teams/hr.toml", MaxRounds: 4, BudgetUSD: 2.5, Seconds: 120},
+		AutoActions:         []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./*"}, Place: "D1"}},
 	}
 }
 

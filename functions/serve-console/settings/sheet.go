@@ -85,8 +85,7 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 }
 
 // seldom are settings that most workspaces leave as they are.
-var seldom = []string{"approvers.usergroups", "approval_copies",
-	"approval_days", "fiscal_year_month", "max_versions"}
+var seldom = []string{"approvers.usergroups", "fiscal_year_month", "max_versions"}
 
 // folded reports whether an input stands in the fold of its group: it is seldom set, isn't now, and nobody is at it.
 func folded(p settingsPage, x tenancy.Setting, in input) bool {

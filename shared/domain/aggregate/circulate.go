@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -81,15 +80,15 @@ func (g *Gate) StandIns() (acts []*circulation.Act) {
 	return acts
 }
 
-// DefaultApprovalDays is for how many days a settled gate under a rule is good, unless the settings say otherwise.
-const DefaultApprovalDays = 14
+// ApprovalDays is for how many days a settled gate under a rule is good.
+const ApprovalDays = 14
 
 // Days returns for how many days the gate is good once it is settled; 0: for ever, as every gate without a rule.
 func (g *Gate) Days() int {
 	if !g.Ruled() {
 		return 0
 	}
-	return cmp.Or(g.Terms.ApprovalDays, DefaultApprovalDays)
+	return ApprovalDays
 }
 
 // GoodUntil returns until when calls may begin by a gate; nil: for ever, or it isn't settled.

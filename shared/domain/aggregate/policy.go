@@ -232,7 +232,6 @@ type Terms struct {
 	AutoApproveTools bool       `json:"auto_approve_tools"`
 	MaxVersions      int        `json:"max_versions"`
 	ApprovalHours    int        `json:"approval_timeout_hours"`
-	ApprovalDays     int        `json:"approval_days,omitempty"` // see Gate.GoodUntil
 	SettingsRev      int        `json:"settings_rev"`
 	Locale           string     `json:"locale,omitempty"` // language in which an execution's row says why it failed
 	// Rule chose the gate's route; nil: no rule did.

@@ -274,7 +274,7 @@ func TestStampsGrowOld(t *testing.T) {
 	for _, tool := range []string{"Bash", "write_rows"} {
 		w := asked(t, asking(t, tool, `{"command":"rm x"}`))
 		expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
-		w.now = w.now.AddDate(0, 0, aggregate.DefaultApprovalDays+1)
+		w.now = w.now.AddDate(0, 0, aggregate.ApprovalDays+1)
 		expect.Fails(t, map[string]error{"Bash": w.take("one"), "write_rows": w.claim("one")}[tool], ErrAged)
 		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(w.now) })
 		expect.That(t, w.a.Call.CancelReason == conversation.ReasonAged && w.open == 0, "%+v", w.a.Call)

@@ -203,7 +203,7 @@ func (x *Call) goodUntil() *time.Time {
 	if x.Status != conversation.ActionApproved {
 		return nil
 	}
-	until := x.Gate.ApprovedAt.AddDate(0, 0, aggregate.DefaultApprovalDays)
+	until := x.Gate.ApprovedAt.AddDate(0, 0, aggregate.ApprovalDays)
 	return cmp.Or(x.Gate.GoodUntil(), &until)
 }
 

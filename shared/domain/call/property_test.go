@@ -56,7 +56,7 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 	was := w.a.Call.Status
 	who := rapid.SampledFrom([]string{sato, suzuki, "U_TAKADA"}).Draw(rt, "who")
 	name := fmt.Sprint("i", rapid.IntRange(max(0, i-3), i).Draw(rt, "of"))
-	aged := o.stamped && w.now.After(o.stampedAt.AddDate(0, 0, aggregate.DefaultApprovalDays))
+	aged := o.stamped && w.now.After(o.stampedAt.AddDate(0, 0, aggregate.ApprovalDays))
 	switch rapid.SampledFrom([]string{"stamp", "stamp", "stamp", "back", "claim", "claim", "claim", "finish", "finish", "finish",
 		"take", "take", "take", "cancel", "sweep", "revoke"}).Draw(rt, "move") {
 	case "stamp":

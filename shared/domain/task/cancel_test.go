@@ -302,26 +302,19 @@ func (s *story) ageing(d time.Duration) *story {
 }
 
 func TestWhatWasSettledIsGoodForSomeDays(t *testing.T) {
-	for days, s := range map[int]*story{14: settledOnRoute(t), 90: func() *story {
-		s := waitingPrompt(t)
-		s.settings.ApprovalDays = 90
-		s.do(s.approvePrompt, s.finishOn(along(1, desk(1, suzuki))), s.does(circulation.Stamp, suzuki))
-		return s.do(s.start)
-	}()} {
-		good := time.Duration(days) * day
-		s.ageing(good)
-		_, err := s.claim(s.load(), s.now)
-		expect.NoError(t, err)
-		s.refused(s.failAs(ReasonApprovalAged, ""), aggregate.ErrMoved)
-		s.ageing(good + time.Millisecond)
-		_, err = s.claim(s.load(), s.now)
-		stop, _ := errors.AsType[StopError](err)
-		expect.That(t, stop.Reason == ReasonApprovalAged && stop.Detail == map[int]string{14: "14", 90: "90"}[days],
-			"after %d days: %v", days, err)
-		s.do(s.failAs(stop.Reason, stop.Detail))
-		expect.That(t, s.load().Status() == StatusFailed && s.head.Noted == StatusFailed, "%s", s.load().Status())
-	}
-	s := running(t)
+	s := settledOnRoute(t)
+	good := aggregate.ApprovalDays * day
+	s.ageing(good)
+	_, err := s.claim(s.load(), s.now)
+	expect.NoError(t, err)
+	s.refused(s.failAs(ReasonApprovalAged, ""), aggregate.ErrMoved)
+	s.ageing(good + time.Millisecond)
+	_, err = s.claim(s.load(), s.now)
+	stop, _ := errors.AsType[StopError](err)
+	expect.That(t, stop.Reason == ReasonApprovalAged && stop.Detail == "14", "after 14 days: %v", err)
+	s.do(s.failAs(stop.Reason, stop.Detail))
+	expect.That(t, s.load().Status() == StatusFailed && s.head.Noted == StatusFailed, "%s", s.load().Status())
+	s = running(t)
 	s.ageing(400 * day).do(s.claim) // without a rule
 }
 

@@ -20,7 +20,7 @@ func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
 	by := s.head.ChangedAt.Add(24 * time.Hour)
 	want := aggregate.Terms{
 		ApprovalRequired: true, DecideBy: &by, Executor: "steps", L4TimeoutSeconds: 360, AutoApproveTools: true,
-		MaxVersions: 3, ApprovalHours: 24, ApprovalDays: 14, SettingsRev: 7, Locale: "ja",
+		MaxVersions: 3, ApprovalHours: 24, SettingsRev: 7, Locale: "ja",
 	}
 	s.settings.ApprovalTimeoutHours, s.settings.MaxVersions = 1, 1
 	s.do(s.rejectPrompt) // not the last: three versions are allowed

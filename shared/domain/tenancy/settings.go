@@ -41,17 +41,15 @@ type Settings struct {
 	Approvers               Approvers `json:"approvers"`
 	AllowSelfApproval       bool      `json:"allow_self_approval"`
 	// SelfApprovalChosen says that an administrator was asked about AllowSelfApproval and has answered.
-	SelfApprovalChosen   bool   `json:"self_approval_chosen"`
-	ApprovalTimeoutHours int    `json:"approval_timeout_hours"`
-	ApprovalDays         int    `json:"approval_days"`     // for how long a gate under a rule is good once it is settled
-	FiscalYearMonth      int    `json:"fiscal_year_month"` // in which a fiscal year begins; 1 is January
-	ApprovalCopies       string `json:"approval_copies"`   // who else gets a gate's card: CopiesListed or CopiesNone
-	MaxVersions          int    `json:"max_versions"`
+	SelfApprovalChosen   bool `json:"self_approval_chosen"`
+	ApprovalTimeoutHours int  `json:"approval_timeout_hours"`
+	FiscalYearMonth      int  `json:"fiscal_year_month"` // in which a fiscal year begins; 1 is January
+	MaxVersions          int  `json:"max_versions"`
 	// Matters are the kinds of matters on which a form asks for a decision; empty: see MatterNames.
 	Matters       []MatterKind `json:"matters"`
 	Locale        string       `json:"locale"`
 	Executor      string       `json:"executor"`
-	MaxCostUSD    float64      `json:"max_cost_usd"`     // per task; 0: no limit, as in the next two
+	MaxCostUSD    float64      `json:"max_cost_usd"`     // per task or conversation; 0: no limit, as in the next
 	MaxCostDayUSD float64      `json:"max_cost_day_usd"` // all tasks of one day, UTC
 	// Prices are the workspace's own prices of models; calls are charged by OwnPrices.
 	Prices []ModelPrice `json:"prices"`
@@ -63,9 +61,8 @@ type Settings struct {
 	// MCPServers are the servers whose tools may be allowed.
 	MCPServers []MCPServer `json:"mcp_servers"`
 	// Agents are added to the built-in agents, or override one with the same id.
-	Agents            []agent.Definition `json:"agents"`
-	AISessions        AISessions         `json:"ai_sessions"`
-	MaxSessionCostUSD float64            `json:"max_session_cost_usd"` // 0: no limit
+	Agents     []agent.Definition `json:"agents"`
+	AISessions AISessions         `json:"ai_sessions"`
 	// MaxAgentsCostDayUSD bounds what all agents cost on one day, UTC; 0: no limit.
 	MaxAgentsCostDayUSD float64 `json:"max_agents_cost_day_usd"`
 	// AutoActions are rules for actions that start without a person's approval.
@@ -91,13 +88,10 @@ type Cache struct {
 	Enabled bool `json:"enabled"`
 }
 
-// MaxSessionCost is the cost limit of a conversation, 0 for none.
-func (s Settings) MaxSessionCost() aggregate.MicroUSD { return limitOf(s.MaxSessionCostUSD) }
-
 // MaxAgentsDay is the cost limit of all conversations with agents on one day, 0 for none.
 func (s Settings) MaxAgentsDay() aggregate.MicroUSD { return limitOf(s.MaxAgentsCostDayUSD) }
 
-// MaxCost is the cost limit of a task, 0 for none.
+// MaxCost is the cost limit of a task or a conversation, 0 for none.
 func (s Settings) MaxCost() aggregate.MicroUSD { return limitOf(s.MaxCostUSD) }
 
 // limitOf converts a limit to MicroUSD, 0 for none. A limit below a millionth of a dollar stays a limit.
@@ -115,8 +109,7 @@ func (s Settings) Terms(approvalRequired bool, now time.Time) aggregate.Terms {
 	return aggregate.Terms{
 		ApprovalRequired: approvalRequired, DecideBy: &by, Executor: s.Executor,
 		L4TimeoutSeconds: s.L4TimeoutSeconds, AutoApproveTools: s.AutoApproveTools,
-		MaxVersions: s.MaxVersions, ApprovalHours: s.ApprovalTimeoutHours, ApprovalDays: s.ApprovalDays, SettingsRev: s.Rev,
-		Locale: s.Locale,
+		MaxVersions: s.MaxVersions, ApprovalHours: s.ApprovalTimeoutHours, SettingsRev: s.Rev, Locale: s.Locale,
 	}
 }
 
@@ -154,12 +147,6 @@ const FiscalYearBegins = int(time.April)
 const (
 	ExecutorSteps   = "steps"   // Ringi itself
 	ExecutorManaged = "managed" // a managed session with Claude, whose tool calls Ringi makes
-)
-
-// Who gets a gate's card as a direct message.
-const (
-	CopiesListed = "listed" // the approvers whom the settings list by id or user group
-	CopiesNone   = "none"
 )
 
 // maxLimit is the highest configurable limit.

@@ -97,11 +97,8 @@ func (s Sums) Spent() (day, month aggregate.MicroUSD) {
 // MaxCostDay is the daily cost limit, 0 for none.
 func (s Settings) MaxCostDay() aggregate.MicroUSD { return limitOf(s.MaxCostDayUSD) }
 
-// CostsLimited reports whether any limit applies to the costs of a task.
+// CostsLimited reports whether any limit applies to the costs of a task or a conversation.
 func (s Settings) CostsLimited() bool { return s.MaxCost() > 0 || s.MaxCostDay() > 0 }
-
-// SessionCostsLimited reports whether any limit applies to the costs of a conversation with an agent.
-func (s Settings) SessionCostsLimited() bool { return s.MaxSessionCost() > 0 || s.MaxCostDay() > 0 }
 
 // DayOf returns the date in Japan, as on cards and pages.
 func DayOf(t time.Time) string { return t.In(Zone()).Format(time.DateOnly) }

@@ -33,11 +33,6 @@ var Sections = []Section{
 			Says: language.InEach(
 				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。承認のたびに Slack で確認します。"},
 				Words{Label: "Approver groups", About: "Slack user groups, checked in Slack at each approval."})},
-		{Name: "approval_copies", Kind: KindChoice, Choices: []string{CopiesListed, CopiesNone}, Says: language.InEach(
-			Words{Label: "承認者への DM", About: "一覧にある承認者に、カードを DM でも送ります (20 人まで)。", Choices: []string{"送る", "送らない"}},
-			Words{Label: "Direct messages to approvers",
-				About:   "Also sends each card to the listed approvers by direct message (up to 20 people).",
-				Choices: []string{"Send", "Don’t send"}})},
 		{Name: "allow_self_approval", Kind: KindFlag, Default: true, OnCards: true, Says: language.InEach(
 			Words{Label: "自分の依頼を自分で承認できる", About: "1 人でも進められますが、証跡としては弱くなります。切ると、承認者を指名するまで、DM での依頼とエージェントとの会話を断ります。"},
 			Words{Label: "People may approve their own requests", About: "One person can get work done alone, but approvals " +
@@ -46,11 +41,6 @@ var Sections = []Section{
 		{Name: "approval_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 168, Says: language.InEach(
 			Words{Label: "承認の期限", About: "過ぎると、依頼は期限切れで終了します。", Unit: "時間"},
 			Words{Label: "Approval time limit", About: "Requests expire after this time.", Unit: "hours"})},
-		{Name: "approval_days", Kind: KindWhole, Min: 1, Max: 90, Default: aggregate.DefaultApprovalDays,
-			Says: language.InEach(
-				Words{Label: "承認から実行まで", About: "この日数を過ぎても始まっていない実行は、もう一度回覧します。", Unit: "日"},
-				Words{Label: "From approval to run", About: "If it hasn’t started after this time, it is asked again.",
-					Unit: "days"})},
 		{Name: "fiscal_year_month", Kind: KindWhole, Min: 1, Max: 12, Default: FiscalYearBegins, Says: language.InEach(
 			Words{Label: "番号の年度が始まる月", About: "決裁番号は、年度ごとに 1 から始まります。", Unit: "月"},
 			Words{Label: "Fiscal year of numbers begins in month",
@@ -76,10 +66,10 @@ var Sections = []Section{
 	}},
 	{Key: "budget", Title: language.InEach("予算", "Budgets"), Settings: []Setting{
 		{Name: "max_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
-			Words{Label: "依頼 1 件の予算", About: "AI の利用料がこの額に達すると、依頼は止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル"},
-			Words{Label: "Budget per request",
-				About: "A request stops when its AI cost reaches this amount. The call in progress can exceed it.",
-				Unit:  "US dollars"})},
+			Words{Label: "依頼 1 件の予算", About: "AI の利用料がこの額に達すると、依頼は止まります。会話 1 つも、この額までです。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル"},
+			Words{Label: "Budget per request", About: "A request stops when its AI cost reaches this amount, " +
+				"and an agent stops answering in a conversation that does. The call in progress can exceed it.",
+				Unit: "US dollars"})},
 		{Name: "max_cost_day_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
 			Words{Label: "1 日の予算 (ワークスペース全体)",
 				About: "毎日午前 9 時 (日本時間) に 0 に戻ります。上限に達すると、それまで新しい AI の呼び出しが止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル",
@@ -212,10 +202,6 @@ var Sections = []Section{
 			Words{Label: "終了した会話を残す", About: "オフにすると、会話は終了後まもなく削除されます。監査ログは残ります。これから始まる会話に適用されます。"},
 			Words{Label: "Keep ended conversations", About: "If off, conversations are deleted soon after they end. " +
 				"The audit log remains. Applies to conversations started from now on."})},
-		{Name: "max_session_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
-			Words{Label: "会話 1 つの予算", About: "AI の利用料がこの額に達すると、エージェントはその会話で答えなくなります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル"},
-			Words{Label: "Budget per conversation", About: "The agent stops answering when the conversation’s AI cost reaches " +
-				"this amount. The call in progress can exceed it.", Unit: "US dollars"})},
 		{Name: "max_agents_cost_day_usd", Kind: KindDollars, Limit: true, Default: 20.0, Says: language.InEach(
 			Words{Label: "エージェントの 1 日の予算 (ワークスペース全体)",
 				About: "達すると、午前 9 時 (日本時間) まで答えなくなります。進行中の呼び出しの分は超えることがあります。料金が分からないモデルは、最も高い料金で数えます。", Unit: "米ドル",

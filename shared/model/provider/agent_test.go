@@ -115,7 +115,7 @@ func TestAnEndpointThatIsNotAllowedIsNotCalled(t *testing.T) {
 func TestTheDeploymentsDemoAnswersForEveryAgent(t *testing.T) {
 	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: `{"openai":"k","anthropic":"k"}`},
 		ID: "models"}}
-	limited := tenancy.Settings{MaxSessionCostUSD: 1}
+	limited := tenancy.Settings{MaxCostUSD: 1}
 	for _, d := range agent.BuiltIn() {
 		w := expect.Value(c.OpenAgent(t.Context(), d, "demo", limited))(t)
 		_, demo := w.(demo.Agent)
@@ -171,7 +171,7 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 	}{
 		"nothing is limited":           {},
 		"what a request may cost":      {tenancy.Settings{MaxCostUSD: 1}, true, false},
-		"what a conversation may cost": {tenancy.Settings{MaxSessionCostUSD: 1}, false, true},
+		"what a conversation may cost": {tenancy.Settings{MaxCostUSD: 1}, false, true},
 		"what a day may cost":          {tenancy.Settings{MaxCostDayUSD: 1}, true, true},
 	} {
 		limited := map[string]bool{"a task's": tt.task, "an agent's": tt.sessions, "a contest's": true}
@@ -287,7 +287,7 @@ func TestWhatAnAgentLacks(t *testing.T) {
 			c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: tt.keys}, ID: "models"}}
 			tt.want.ID = "a"
 			expect.Same(t, tt.want, expect.Value(c.Answers(t.Context(), tt.d, tt.of,
-				tenancy.Settings{Model: tt.saved, MaxSessionCostUSD: tt.costs}))(t))
+				tenancy.Settings{Model: tt.saved, MaxCostUSD: tt.costs}))(t))
 		})
 	}
 }
@@ -296,7 +296,7 @@ func TestWhatAnAgentLacks(t *testing.T) {
 // say.
 func TestAnAgentsOwnPriceLetsItAnswerUnderALimit(t *testing.T) {
 	d := agent.Definition{ID: "box", Provider: agent.HTTP, Endpoint: "https://box.example/v1"}
-	s := tenancy.Settings{MaxSessionCostUSD: 1}
+	s := tenancy.Settings{MaxCostUSD: 1}
 	by := expect.Value(provider.Config{}.Answers(t.Context(), d, "", s))(t)
 	expect.That(t, by.Lacks == agent.LacksPrice && by.Detail == "compatible:box/box", "%+v", by)
 	s.Prices = []tenancy.ModelPrice{{Model: by.Detail, Input: "0", Output: "0", Date: "2026-11-20"}}

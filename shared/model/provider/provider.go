@@ -225,7 +225,7 @@ func (c Config) Answers(ctx context.Context, d agent.Definition, instead string,
 	if !vendors(d) { // as its usage rows and the settings' prices name it
 		name = aggregate.ModelName{Provider: aggregate.Compatible, Endpoint: d.ID, Model: cmp.Or(d.Model, d.ID)}.String()
 	}
-	if out.Lacks == "" && s.SessionCostsLimited() && !tenancy.PriceKnown(name, s.Prices) {
+	if out.Lacks == "" && s.CostsLimited() && !tenancy.PriceKnown(name, s.Prices) {
 		out.Lacks, out.Detail = agent.LacksPrice, name
 	}
 	return out, nil
