@@ -150,15 +150,13 @@ func (h *Handler) draw(ctx context.Context, head aggregate.Head, e aggregate.Eff
 // returned anyway.
 func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
 	defer boot.Recover(ctx, &err, m.ref.Log())
-	switch home := m.ref.Kind == effect.Home; {
+	switch {
 	case m.ref.Kind == keyKind:
 		return h.Store.FollowKey(ctx, m.ref.Tenant, m.ref.ID, h.Effects.Now())
-	case !draw && (home || m.ref.Kind == effect.Homes):
-		return nil
-	case home:
+	case m.ref.Kind == effect.Home && draw:
 		return h.Effects.Redraw(ctx, m.ref, aggregate.Head{}, m.event)
-	case m.ref.Kind == effect.Homes:
-		return h.Effects.HomesNow(ctx, m.ref.Tenant)
+	case m.ref.Kind == effect.Home:
+		return nil
 	}
 	if last, ok := h.asked.Known(m.ref, h.Effects.Now()); m.alike && ok && last.at.After(h.Effects.Now()) {
 		return nil // its cards are drawn at the end of the interval
@@ -188,8 +186,7 @@ type move struct {
 }
 
 // moves returns a move for each changed aggregate of a batch, in the order of their first records, for keys, and for
-// Home tabs: one that was opened, and all of a tenant whose settings were saved. Changes of the head's internal fields
-// don't count.
+// Home tabs that were opened. Changes of the head's internal fields don't count.
 func moves(kinds aggregate.Kinds, changes []events.DynamoDBEventRecord) []move {
 	var out []move
 	at := map[aggregate.Ref]int{}
@@ -199,10 +196,6 @@ func moves(kinds aggregate.Kinds, changes []events.DynamoDBEventRecord) []move {
 		if tenant, user, home := records.HomeOf(text(r.Change.Keys, "PK"), text(r.Change.Keys, "SK")); home {
 			ref, ok = aggregate.Ref{Tenant: tenant, Kind: effect.Home, ID: user}, len(r.Change.NewImage) > 0
 			is.cards, moved = true, true
-		}
-		if text(r.Change.Keys, "SK") == tenancy.SettingsKey && len(r.Change.NewImage) > 0 {
-			tenant := text(r.Change.NewImage, "tenant_id")
-			ref, ok, moved = aggregate.Ref{Tenant: tenant, Kind: effect.Homes, ID: tenant}, tenant != "", true
 		}
 		if id, key := strings.CutPrefix(text(r.Change.Keys, "PK"), tenancy.KeyPrefix); key {
 			tenant := text(r.Change.NewImage, "tenant_id")

@@ -33,7 +33,6 @@ func TestRelay(t *testing.T) {
 		"progress is drawn once in three seconds, and all else at once":      testProgress,
 		"what a pending request for cards will show is not even loaded":      testAlike,
 		"an acceptance is drawn only if its card is not posted":              testAccepted,
-		"saved settings have open Home tabs published":                       testSaved,
 	})
 }
 
@@ -363,15 +362,4 @@ func TestAnOpenHomeTabIsAskedFor(t *testing.T) {
 	found := moves(aggregate.Kinds{task.Kind}, []events.DynamoDBEventRecord{opened, gone})
 	expect.That(t, len(found) == 1 && found[0].ref == (aggregate.Ref{Tenant: "T1", Kind: effect.Home, ID: "U1"}) &&
 		found[0].event == "e", "%+v", found)
-}
-
-// Saved settings have all open Home tabs published at once: they may be in another language now.
-func testSaved(t *testing.T, w *pipelinetest.World) {
-	w.Drawn()
-	saved := image{"tenant_id": events.NewStringAttribute(w.Ref.Tenant), "type": events.NewStringAttribute("settings")}
-	back := handle(t, w, events.DynamoDBEventRecord{EventID: "e", Change: events.DynamoDBStreamRecord{
-		Keys: image{"PK": events.NewStringAttribute("TENANT#" + w.Ref.Tenant),
-			"SK": events.NewStringAttribute("SETTINGS")},
-		NewImage: saved, OldImage: saved, SequenceNumber: "1"}})
-	expect.That(t, back == nil && w.Drawn() == 1, "gave back %v, or not one message", back)
 }

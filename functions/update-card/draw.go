@@ -165,9 +165,6 @@ func (d *drawing) show(ctx context.Context) error {
 	if err == nil {
 		d.status(ctx)
 	}
-	if d.drew {
-		d.homes(ctx, d.ref.Tenant)
-	}
 	if err == nil {
 		err = d.askForCopies(ctx)
 	}

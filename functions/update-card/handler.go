@@ -129,11 +129,8 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage, received *rec
 	ctx, cancel := clock.Sparing(ctx, margin)
 	defer cancel()
 	of := slackapi.For(ctx, ref.Tenant)
-	switch {
-	case tab && ref.Kind == effect.Homes:
-		return h.eachHome(ctx, ref.Tenant, asked.After, r)
-	case tab:
-		return h.tab(of, ref, asked.After, r)
+	if tab {
+		return h.tab(of, ref, r)
 	}
 	if wait := asked.After.Sub(h.Now()); wait > 0 || received.early {
 		return later{max(0, wait), itsTime}

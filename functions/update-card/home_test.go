@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
-	"ringi/shared/decide/effect"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -70,7 +70,6 @@ func TestHomeTabs(t *testing.T) {
 		"show what waits for a person with its buttons, and what they asked for": testHomeShows,
 		"show nothing of what a person may not decide":                           testHomeHides,
 		"show calls of outside agents to who answers for them and who decides":   testHomeCalls,
-		"follow what is drawn, for those who look":                               testHomeFollows,
 		"hold thirty waiting things within Slack's limits":                       testHomeThirty,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,43 +128,6 @@ func testHomeHides(t *testing.T, w *world) {
 	}
 }
 
-// each handles the message for all tabs at its time, and returns the resulting message for a single tab.
-func (w *world) each() string {
-	w.T.Helper()
-	w.Later(records.HomeEvery + time.Second)
-	n := len(w.queue.sent)
-	expect.Must(w.T, w.send(*w.queue.sent[n-1].MessageBody) && len(w.queue.sent) == n+1,
-		"asked for %d tabs", len(w.queue.sent)-n)
-	return *w.queue.sent[n].MessageBody
-}
-
-func testHomeFollows(t *testing.T, w *world) {
-	w.done()
-	expect.That(t, len(w.queue.sent) == 0, "asked for %d tabs, and nobody looks", len(w.queue.sent))
-	w.Later(records.HomeEvery)
-	w.opens(webapi.Suzuki)
-	w.queue.sent = nil
-	w.Prompted(tenancy.DefaultSettings())
-	w.Later(records.HomeEvery) // until then the cached count says that no tab is open
-	w.done()
-	expect.Must(t, len(w.queue.sent) == 1 && *w.queue.sent[0].MessageGroupId == w.Ref.Tenant+"-homes",
-		"asked for %+v", w.queue.sent)
-	expect.That(t, !w.send(*w.queue.sent[0].MessageBody), "published more often than every 30 s")
-	body := w.each()
-	if got := w.publish(body, webapi.Suzuki); !strings.Contains(got, "approve_prompt") {
-		t.Error(got)
-	}
-	w.Approve()
-	w.done()
-	if got := w.publish(w.each(), webapi.Suzuki); strings.Contains(got, "approve_prompt") {
-		t.Errorf("what was decided still has its buttons: %s", got)
-	}
-	w.Later(records.HomeFor)
-	before := w.tab(webapi.Suzuki)
-	expect.That(t, !saying(body).After.IsZero() && w.publish(body, webapi.Suzuki) == before,
-		"published for somebody who has not looked for an hour")
-}
-
 func testHomeThirty(t *testing.T, w *world) {
 	for i := range 30 {
 		ts := fmt.Sprintf("1776675700.%06d", i+1)
@@ -197,76 +159,6 @@ func TestATabThatIsOpenedAgainIsPublishedAgain(t *testing.T) {
 		open := expect.Value(tabs.OpenHome(t.Context(), w.Ref.Tenant, webapi.Sato))(t)
 		expect.That(t, open.OpenedAt.Equal(first.Add(x.noted)), "after %s noted at %s", x.after, open.OpenedAt)
 	}
-}
-
-// A hundred people have their tabs open while eight cards are drawn within a few seconds.
-func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
-	w.withHomes()
-	for i := range mostHomes {
-		expect.NoError(t, records.NotesOf(w.Store.Table()).HomeOpened(t.Context(), w.Ref.Tenant,
-			records.OpenHome{Team: slacktest.Team, User: fmt.Sprintf("U%08d", i), OpenedAt: w.Now()}))
-	}
-	for i := range 4 {
-		if i == 3 { // another lane draws
-			w.h = w.handler()
-			w.withHomes()
-		}
-		ts := w.slack.Say(t, webapi.Sato, webapi.HR, fmt.Sprint("request ", i))
-		w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts,
-			ThreadTS: ts})
-		w.done()
-		w.Prompted(tenancy.DefaultSettings())
-		w.done()
-	}
-	if w.queue.calls != 2 || *w.queue.sent[0].MessageDeduplicationId != *w.queue.sent[1].MessageDeduplicationId {
-		t.Fatalf("asked by %d calls", w.queue.calls)
-	}
-	all := events.SQSMessage{MessageId: "1", Body: *w.queue.sent[0].MessageBody, Attributes: map[string]string{
-		"ApproximateReceiveCount": "1", "MessageGroupId": *w.queue.sent[0].MessageGroupId}}
-	handled := func() bool {
-		out := expect.Value(w.h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{all}}))(t)
-		return len(out.BatchItemFailures) == 0
-	}
-	expect.That(t, !handled(), "each tab is asked for at once")
-	w.Later(5 * time.Minute)
-	w.queue.sent, w.queue.calls = nil, 0
-	expect.That(t, handled() && handled() && w.queue.calls == 20,
-		"the message that asks for all, delivered twice, made %d calls", w.queue.calls)
-	tabs := map[string]bool{}
-	for _, m := range w.queue.sent {
-		tabs[*m.MessageDeduplicationId] = true
-		if *m.MessageGroupId != w.Ref.Tenant+"-homes" {
-			t.Errorf("a tab waits in the group %s", *m.MessageGroupId)
-		}
-	}
-	expect.That(t, len(tabs) == mostHomes, "%d tabs are published", len(tabs))
-	all.Attributes["MessageGroupId"], w.queue.sent = w.Ref.Tenant+"-opened", nil
-	expect.That(t, handled() && len(w.queue.sent) == mostHomes, "asked for in haste, %d tabs are", len(w.queue.sent))
-	for _, m := range w.queue.sent { // not behind those that wait for the end of their interval
-		expect.Is(t, *m.MessageGroupId, w.Ref.Tenant+"-opened")
-	}
-	w.queue.err = errors.New("no queue")
-	expect.That(t, !handled(), "tabs that could not be asked for are forgotten")
-	if all.Attributes["ApproximateReceiveCount"] = fmt.Sprint(homeTries); !handled() {
-		t.Error("tabs that can't be asked for hold up those that follow")
-	}
-}
-
-// A tab that was opened just before its period ended shows what was drawn just after.
-func TestATabOpenedAtTheEndOfAPeriodFollowsTheNextCard(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
-	w.withHomes()
-	w.Later(effect.HomesAt(w.Now(), records.HomeEvery).Add(-2 * time.Second).Sub(w.Now()))
-	w.done()
-	expect.Is(t, w.queue.calls, 0) // nobody looks
-	w.Later(time.Second)
-	w.opens(webapi.Suzuki)
-	w.Later(2 * time.Second) // the tab's own turn is over
-	w.queue.calls = 0
-	w.Prompted(tenancy.DefaultSettings())
-	w.done()
-	expect.Is(t, w.queue.calls, 1)
 }
 
 func (k *inConversation) withHomes() {
@@ -356,4 +248,46 @@ func testHomeLeadsToTheCopy(t *testing.T, k *inConversation) {
 	k.shown()
 	k.wants(k.opens(webapi.Suzuki), []string{"/archives/" + webapi.DirectMessage(webapi.Suzuki)},
 		[]string{"/archives/" + k.channel})
+}
+
+// A tab that fails repeatedly stops delaying the others of its tenant.
+func TestATabThatCantBePublishedStays(t *testing.T) {
+	failed, waits := errors.New("no answer"), later{time.Second, slacksPace}
+	for name, tt := range map[string]struct {
+		receives string
+		err      error
+		want     bool
+	}{
+		"at the fifth failure": {"5", failed, true}, "not at the fourth": {"4", failed, false},
+		"not one that waits": {"50", waits, false}, "not one that was published": {"5", nil, false},
+	} {
+		got := stays(events.SQSMessage{Attributes: map[string]string{"ApproximateReceiveCount": tt.receives}}, tt.err)
+		expect.That(t, got == tt.want, "%s: %v", name, got)
+	}
+}
+
+// unreadable is a store whose settings can't be read.
+type unreadable struct{ Store }
+
+func (unreadable) Settings(context.Context, string) (tenancy.Settings, error) {
+	return tenancy.Settings{}, errors.New("AccessDeniedException")
+}
+
+func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.withHomes()
+	w.h.Store = unreadable{w.h.Store}
+	expect.NoError(t, records.NotesOf(w.Store.Table()).HomeOpened(t.Context(), w.Ref.Tenant,
+		records.OpenHome{Team: slacktest.Team, User: "U1", OpenedAt: w.Now()}))
+	body := fmt.Sprintf(`{"tenant":%q,"kind":"home","id":"U1"}`, w.Ref.Tenant)
+	for receives := 1; ; receives++ {
+		expect.Must(t, receives <= homeTries, "it is given back for ever")
+		r := events.SQSMessage{MessageId: "1", Body: body,
+			Attributes: map[string]string{"ApproximateReceiveCount": fmt.Sprint(receives)}}
+		out := expect.Value(w.h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{r}}))(t)
+		if len(out.BatchItemFailures) == 0 {
+			expect.Is(t, receives, homeTries, "receives")
+			return
+		}
+	}
 }

@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
@@ -17,22 +15,17 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
 func TestHomeTabsAlongARoute(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
-		"show what a person owes, wherever it stands":                  testHomeOwes,
-		"show what those owe for whom a person stands in":              testHomeStandsIn,
-		"follow at once when their person begins or ceases to owe":     testHomeFollowsRoute,
-		"follow however long the cards wait for Slack":                 testHomeFollowsUndrawn,
-		"of a stage's many people are asked for only if they are open": testHomeOfALargeStage,
-		"show a channel's stage to the channel":                        testHomeOfAChannel,
-		"show what is owed without messages, and not what has ended":   testHomeUnsent,
-		"are asked for once in an interval however much a person owes": testHomeOnce,
-		"miss nobody when two drawings list the same people":           testOwedBeside,
+		"show what a person owes, wherever it stands":                testHomeOwes,
+		"show what those owe for whom a person stands in":            testHomeStandsIn,
+		"show a channel's stage to the channel":                      testHomeOfAChannel,
+		"show what is owed without messages, and not what has ended": testHomeUnsent,
+		"miss nobody when two drawings list the same people":         testOwedBeside,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, db)
@@ -40,24 +33,6 @@ func TestHomeTabsAlongARoute(t *testing.T) {
 			run(t, w)
 		})
 	}
-}
-
-// follows draws the cards, and publishes the tabs that are asked for at once. It returns whose those are.
-func (w *world) follows() (users []string) {
-	w.T.Helper()
-	w.queue.sent = nil
-	w.deliver()
-	for _, m := range w.queue.sent {
-		asked := saying(*m.MessageBody)
-		if !asked.Tab() || asked.Ref.Kind != effect.Home {
-			continue
-		}
-		expect.That(w.T, *m.MessageGroupId == w.Ref.Tenant+"-opened" && asked.After.IsZero(), "waits: %s", *m.MessageBody)
-		users = append(users, asked.Ref.ID)
-		w.publish(*m.MessageBody, asked.Ref.ID)
-	}
-	slices.Sort(users)
-	return users
 }
 
 // onTab checks whether a person's tab has the buttons of a stage of the steps, 0: none.
@@ -114,58 +89,6 @@ func testHomeStandsIn(t *testing.T, w *world) {
 	w.onTab("over", webapi.Alex, 0)
 }
 
-func testHomeFollowsRoute(t *testing.T, w *world) {
-	all := []string{webapi.Suzuki, webapi.Tanaka, webapi.Alex, webapi.Sato}
-	for _, user := range all {
-		w.opens(user)
-	}
-	follow := func(what string, stage int, owing string, users ...string) {
-		t.Helper()
-		slices.Sort(users)
-		expect.Same(t, users, w.follows())
-		for _, user := range all {
-			at := 0
-			if user == owing {
-				at = stage
-			}
-			w.onTab(what, user, at)
-		}
-		w.Later(time.Minute)
-		expect.Same(t, 0, len(w.follows()))
-	}
-	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Alex))
-	follow("opened", 1, webapi.Suzuki, webapi.Suzuki)
-	w.acts(circulation.Stamp, 1, webapi.Suzuki)
-	follow("stamped", 2, webapi.Alex, webapi.Suzuki, webapi.Alex)
-	w.acts(circulation.Stamp, 2, webapi.Alex)
-	follow("settled", 0, "", webapi.Alex)
-}
-
-func testHomeFollowsUndrawn(t *testing.T, w *world) {
-	w.done()
-	w.opens(webapi.Alex)
-	w.onRoute(desk("部長", 1, webapi.Alex))
-	w.paced(0)
-	w.useUp()
-	expect.Same(t, []string{webapi.Alex}, w.follows())
-	w.onTab("while its card waits", webapi.Alex, 1)
-	expect.Is(t, len(w.direct(webapi.Alex)), 0, "copies")
-}
-
-func testHomeOfALargeStage(t *testing.T, w *world) {
-	w.opens(webapi.Alex)
-	var users []string
-	for i := range 49 {
-		users = append(users, fmt.Sprintf("U0NOBODY%02d", i))
-	}
-	w.onRoute(desk("全員", 2, append(users, webapi.Alex)...))
-	expect.Same(t, []string{webapi.Alex}, w.follows())
-	w.onTab("the fiftieth", webapi.Alex, 1)
-	w.Later(records.HomeFor)
-	w.acts(circulation.Stamp, 1, webapi.Alex)
-	expect.Same(t, 0, len(w.follows()))
-}
-
 func testHomeOfAChannel(t *testing.T, w *world) {
 	w.onRoute(desk("課長", 1, webapi.Suzuki), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
 	w.changed(func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: webapi.Sato}} })
@@ -192,28 +115,6 @@ func testHomeUnsent(t *testing.T, w *world) {
 	expect.Is(t, w.owed(webapi.Alex), 0, "entries")
 }
 
-func testHomeOnce(t *testing.T, w *world) {
-	w.opens(webapi.Alex)
-	w.Later(time.Minute)
-	ids, at := map[string]bool{}, w.Now().Truncate(10*time.Minute)
-	for i := range 5 {
-		ts := fmt.Sprintf("1776675700.%06d", i+1)
-		w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts,
-			ThreadTS: ts})
-		w.onRoute(desk("部長", 1, webapi.Alex))
-		w.h.Now = func() time.Time { return at }
-		w.queue.sent = nil
-		w.deliver()
-		for _, m := range w.queue.sent {
-			if saying(*m.MessageBody).Tab() {
-				ids[*m.MessageDeduplicationId] = true
-			}
-		}
-	}
-	expect.That(t, len(ids) == 1, "%v", ids)
-}
-
-// Two drawings list the same people: the one that loses has the rest found out by another.
 func testOwedBeside(t *testing.T, w *world) {
 	w.onRoute(desk("経理", 1, webapi.Tanaka, webapi.Alex))
 	p := w.Load().Process()

@@ -136,9 +136,8 @@ func (d *drawing) owedAnew(c *aggregate.Card) (since *time.Time, anew bool) {
 	return since, (since == nil) != (c.OwedSince == nil) || since != nil && !since.Equal(*c.OwedSince)
 }
 
-// listOwed makes the rows of who begins to owe a stamp and of who stands in for them, notes in the others what their
-// people owe by now, and asks for the Home tabs of those for whom that changed. It doesn't call Slack, so what is owed
-// is listed however long cards and messages wait for Slack.
+// listOwed makes the rows of who begins to owe a stamp and of who stands in for them, and notes in the others what their
+// people owe by now. It doesn't call Slack, so what is owed is listed however long cards and messages wait for Slack.
 func (d *drawing) listOwed(ctx context.Context) error {
 	if _, ok := d.kind.(withCopies); !ok {
 		return nil
@@ -146,45 +145,39 @@ func (d *drawing) listOwed(ctx context.Context) error {
 	if err := d.standIns(ctx); err != nil {
 		return err
 	}
-	changed, err := d.beginOwing(ctx)
-	if err == nil {
-		var ceased []string
-		ceased, err = d.noteOwed(ctx)
-		changed = append(changed, ceased...)
+	if err := d.beginOwing(ctx); err != nil {
+		return err
 	}
-	slices.Sort(changed)
-	d.homesOf(ctx, d.ref.Tenant, slices.Compact(changed))
-	return err
+	return d.noteOwed(ctx)
 }
 
-// beginOwing makes the rows of those who owe the present stage a stamp and have none yet, and returns who they are. If
-// another drawing was faster with some of them, a redraw finds out what is left.
-func (d *drawing) beginOwing(ctx context.Context) (users []string, err error) {
+// beginOwing makes the rows of those who owe the present stage a stamp and have none yet. If another drawing was faster
+// with some of them, a redraw finds out what is left.
+func (d *drawing) beginOwing(ctx context.Context) error {
 	q, waits := d.a.(decide.Subject).Asks()
 	r, ok := d.onRoute(q.Key)
 	if !ok || !waits {
-		return nil, nil
+		return nil
 	}
 	rows := d.unlisted(q, r)
 	if len(rows) == 0 {
-		return nil, nil
+		return nil
 	}
 	for _, c := range rows {
 		d.begin(c)
-		users = append(users, c.User)
 	}
 	d.unsent(rows)
-	err = d.Rows.AddCopies(ctx, d.ref, rows)
+	err := d.Rows.AddCopies(ctx, d.ref, rows)
 	if isOther(err) {
-		return nil, d.Store.Redraw(ctx, d.ref)
+		return d.Store.Redraw(ctx, d.ref)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list what is owed: %w", err)
+		return fmt.Errorf("list what is owed: %w", err)
 	}
 	for _, c := range rows {
 		d.a.Add(c)
 	}
-	return users, nil
+	return nil
 }
 
 // mostAway is for how many of a stage's people a drawing reads who stands in for them.
@@ -230,9 +223,8 @@ type absent struct {
 	person         string
 }
 
-// noteOwed writes into the rows of copies since when their people owe a stamp, and that they owe none any more. It
-// returns for whom that changed.
-func (d *drawing) noteOwed(ctx context.Context) (users []string, err error) {
+// noteOwed writes into the rows of copies since when their people owe a stamp, and that they owe none any more.
+func (d *drawing) noteOwed(ctx context.Context) error {
 	for _, c := range d.a.Common().Copies {
 		since, anew := d.owedAnew(c)
 		if !anew {
@@ -240,12 +232,11 @@ func (d *drawing) noteOwed(ctx context.Context) (users []string, err error) {
 		}
 		err := d.Rows.OwedCopy(ctx, d.ref, c, since, d.head.Rev)
 		if err != nil && !errors.Is(err, aggregate.ErrNotFound) { // a copy leaves with its action
-			return users, fmt.Errorf("what is owed: %w", err)
+			return fmt.Errorf("what is owed: %w", err)
 		}
 		c.OwedSince = since
-		users = append(users, c.User)
 	}
-	return users, nil
+	return nil
 }
 
 // tells returns the rows of the messages that tell a channel or a user group of decisions, as their rules say, and that

@@ -29,7 +29,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
@@ -37,7 +36,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"ringi/shared/domain/aggregate"
 )
@@ -287,67 +285,5 @@ func (r Runner) RedrawLater(ctx context.Context, ref aggregate.Ref, h aggregate.
 	return at, r.ask(ctx, ref, h, at, ref.Tenant+progress, fmt.Sprintf("%s%s-%d", ref.ID, progress, at.Unix()))
 }
 
-// Kinds of messages that ask for one person's Home tab, whose id is the person's, or for the tabs of everyone in a
-// tenant who has theirs open, whose id is the tenant's.
-const (
-	Home  = "home"
-	Homes = "homes"
-)
-
-// HomesAt returns the end of the interval of length every that contains now. Tabs that are requested within an interval
-// are published at its end.
-func HomesAt(now time.Time, every time.Duration) time.Time { return now.Truncate(every).Add(every) }
-
-// HomeLater returns a message that asks for a person's Home tab at the end of the current interval.
-func HomeLater(queueURL, tenant, user string, now time.Time, every time.Duration) *sqs.SendMessageInput {
-	return homeLater(queueURL, tenant+homes, tenant, Home, user, HomesAt(now, every))
-}
-
-// HomesLater returns a message that asks for the Home tabs of everyone who has theirs open at a time. Messages for the
-// same time are deduplicated.
-func HomesLater(queueURL, tenant string, at time.Time) *sqs.SendMessageInput {
-	return homeLater(queueURL, tenant+homes, tenant, Homes, tenant, at)
-}
-
-// HomesNow asks for the Home tabs of everyone who has theirs open within a second, before those that wait for their
-// time: what all of them show has changed, such as the language.
-func (r Runner) HomesNow(ctx context.Context, tenant string) error {
-	_, err := r.Queue.SendMessage(ctx,
-		homeLater(r.QueueURL, tenant+opened, tenant, Homes, tenant, HomesAt(r.Now(), time.Second)))
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrQueue, err)
-	}
-	return nil
-}
-
-// HomeNow returns a message that asks for a person's Home tab at once. Messages of one interval of length every are
-// deduplicated: whoever handles the first asks once more for its end.
-func HomeNow(queueURL, tenant, user string, now time.Time, every time.Duration) *sqs.SendMessageInput {
-	asks := message{Tenant: tenant, Kind: Home, ID: user}
-	return asks.to(queueURL, tenant+opened, fmt.Sprintf("%s-now-%d", user, HomesAt(now, every).Unix()))
-}
-
-func homeLater(queueURL, group, tenant, kind, id string, at time.Time) *sqs.SendMessageInput {
-	asks := message{Tenant: tenant, Kind: kind, ID: id, After: at.Unix()}
-	return asks.to(queueURL, group, fmt.Sprintf("%s-%d", id, at.Unix()))
-}
-
-// mostSent is SQS's limit for one SendMessageBatch.
-const mostSent = 10
-
-// HomeOfEach returns messages that ask for people's Home tabs at a time, in as few batches as possible. They go to the
-// group of the message that asked for all of them.
-func HomeOfEach(queueURL, group, tenant string, users []string, at time.Time) (out []*sqs.SendMessageBatchInput) {
-	for some := range slices.Chunk(users, mostSent) {
-		batch := &sqs.SendMessageBatchInput{QueueUrl: &queueURL}
-		for i, user := range some {
-			m := homeLater(queueURL, group, tenant, Home, user, at)
-			batch.Entries = append(batch.Entries, types.SendMessageBatchRequestEntry{
-				Id: aws.String(fmt.Sprint(i)), MessageBody: m.MessageBody, MessageGroupId: m.MessageGroupId,
-				MessageDeduplicationId: m.MessageDeduplicationId,
-			})
-		}
-		out = append(out, batch)
-	}
-	return out
-}
+// Home is the kind of messages that ask for one person's Home tab, whose id is the person's.
+const Home = "home"

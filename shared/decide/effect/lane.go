@@ -24,12 +24,10 @@ import (
 // second each; more lanes than four would only wait for it.
 const lanes = 4
 
-// Suffixes of a tenant's other groups: progress and copies must not delay what asks for a decision, nor the tabs that
-// are published again those that were just opened.
+// Suffixes of a tenant's other groups: progress and copies must not delay what asks for a decision.
 const (
 	progress = "-progress"
 	copies   = "-copies"
-	homes    = "-homes"
 	opened   = "-opened"
 	waits    = "-waits-" // and the number of the slot in which they are due
 )
@@ -60,15 +58,13 @@ func (m Message) Aside(queueURL, group, id string, now time.Time, how Moved) (in
 		return nil, false
 	}
 	to, out := m.own(), m.said
-	if !m.Tab() { // its time says whether it was just opened
-		out.After, out.Doubted = 0, 0
-		if how.Doubted {
-			out.Doubted = 1
-		}
-		if how.Wait > 0 {
-			out.After = now.Add(how.Wait).Unix()
-			to = fmt.Sprintf("%s%s%d", m.Ref.Tenant, waits, out.After/slot)
-		}
+	out.After, out.Doubted = 0, 0
+	if how.Doubted {
+		out.Doubted = 1
+	}
+	if how.Wait > 0 {
+		out.After = now.Add(how.Wait).Unix()
+		to = fmt.Sprintf("%s%s%d", m.Ref.Tenant, waits, out.After/slot)
 	}
 	return out.move(queueURL, to, id), true
 }
@@ -160,8 +156,8 @@ type Message struct {
 	said    message
 }
 
-// Tab reports whether the message asks for Home tabs, and not for cards.
-func (m Message) Tab() bool { return m.Ref.Kind == Home || m.Ref.Kind == Homes }
+// Tab reports whether the message asks for a Home tab, and not for cards.
+func (m Message) Tab() bool { return m.Ref.Kind == Home }
 
 // ReadMessage reads a message of the card queue. Its error says that the message names no aggregate.
 func ReadMessage(body string) (out Message, err error) {

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Rows of people who have the app's Home tab open: HOME#<tenant>, one per person, with a TTL.
+// Rows of people who opened the app's Home tab: HOME#<tenant>, one per person, with a TTL.
 const homes = "HOME#"
 
 // Notes reads and writes the table.
@@ -23,10 +23,8 @@ type Notes struct{ t *table.Table }
 func NotesOf(t *table.Table) Notes { return Notes{t} }
 
 const (
-	// HomeFor is how long a Home tab is kept up to date after it was opened.
-	HomeFor = time.Hour
-	// HomeEvery is the minimum time between two automatic updates of a person's tab.
-	HomeEvery = 30 * time.Second
+	// homeFor is how long it is kept that a Home tab was opened.
+	homeFor = time.Hour
 	// homeAgain is the time within which opening a tab again changes nothing. It is short, since Slack opens the tab
 	// anew when somebody chooses another language.
 	homeAgain = 3 * time.Second
@@ -58,7 +56,7 @@ func (s Notes) home(ctx context.Context, tenant string, h OpenHome, when func(*t
 		return err
 	}
 	e := table.NewExpression()
-	e.Row("home", h.OpenedAt.Add(HomeFor))
+	e.Row("home", h.OpenedAt.Add(homeFor))
 	e.Set("team", h.Team)
 	e.Set("user", h.User)
 	e.Set("opened_at", h.OpenedAt)
@@ -79,17 +77,6 @@ func (s Notes) OpenHome(ctx context.Context, tenant, user string) (OpenHome, err
 	var h OpenHome
 	err = s.t.Get(ctx, pk, user, &h)
 	return h, table.Wrapped(err, "read an open Home tab")
-}
-
-// OpenHomes returns up to most people of a tenant who opened the tab within the hour. The list may be slightly stale.
-func (s Notes) OpenHomes(ctx context.Context, tenant string, most int) ([]OpenHome, error) {
-	pk, err := table.TenantPartition(homes, tenant)
-	if err != nil {
-		return nil, err
-	}
-	l := table.List{Name: "homes", Tenant: tenant, Prefixes: []string{homes}, Partitions: []string{pk}}
-	page, err := table.Rows(ctx, s.t, l, "", min(most, table.MaxPage), func(OpenHome) bool { return true })
-	return page.Items, err
 }
 
 // HomeOf parses the key of a Home tab's row from the table's stream.
