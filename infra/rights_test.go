@@ -122,8 +122,8 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 		action != "dynamodb:DeleteItem":
 	case id == "SealAuditFunction" && action != "dynamodb:DeleteItem" && !slices.Contains(reading, action):
 		wrong("%s: %s on %v; it seals, and writes nothing else", id, action, st.rows)
-	case (id == "ReceiveEventFunction" || id == "ReceiveInteractionFunction") && action == "dynamodb:UpdateItem" &&
-		limited && slices.Equal(st.rows, []string{"HOME#*"}):
+	case id == "ReceiveEventFunction" && action == "dynamodb:UpdateItem" && limited &&
+		slices.Equal(st.rows, []string{"HOME#*"}):
 	case id == "ReceiveEventFunction" && limited && hears(st, action):
 	case action == "dynamodb:DeleteItem" && limited && slices.Equal(st.rows, []string{"SESSION#*"}): // answered messages
 	case slices.Contains(numbering, id) && limited && beside(st, "NUMBER#*") && action == "dynamodb:PutItem":

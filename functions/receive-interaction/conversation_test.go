@@ -19,7 +19,6 @@ import (
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
 )
@@ -92,7 +91,6 @@ func TestPeopleDecideOnActions(t *testing.T) {
 		"approved and cancelled at the same instant: one of them learns of it": testActionAtOnce,
 		"a long one is read in a dialog and approved at its end":               testActionReadToItsEnd,
 		"a conversation that was closed begins anew":                           testConversationReopened,
-		"on the Home tab, where what is refused is said in a dialog":           testActionOnTheTab,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, db) })
 	}
@@ -111,30 +109,6 @@ func testActionApproved(t *testing.T, db *storetest.Server) {
 	expect.Must(t, x.Status == conversation.ActionApproved && x.Gate.ApprovedBy == webapi.Suzuki &&
 		x.ApprovedBy == conversation.ApprovedByUser, "%+v", x)
 	k.told(k.press(webapi.Sato, card.RejectAction, k.value()), webapi.Sato, "<@"+webapi.Suzuki+">")
-}
-
-// onHome clicks on the Home tab, which has no channel.
-func (k *inConversation) onHome(user, action, value string) inbound.Response {
-	k.T.Helper()
-	p := k.onTab(user, action, value)
-	p["actions"].([]any)[0].(map[string]any)["block_id"] = k.Ref.ID
-	return k.post(p)
-}
-
-func testActionOnTheTab(t *testing.T, db *storetest.Server) {
-	k := newConversation(t, db, "make")
-	k.quiet(k.onHome(webapi.Guest, card.ApproveAction, k.value()), webapi.Guest)
-	if views := k.slack.Views(webapi.Guest); len(views) != 1 || k.action().Status != conversation.ActionPending {
-		t.Errorf("%d dialogs, %s", len(views), k.action().Status)
-	}
-	k.quiet(k.onHome(webapi.Tanaka, card.RejectAction, k.value()), webapi.Tanaka)
-	if views := k.slack.Views(webapi.Tanaka); len(views) != 1 || views[0].CallbackID != card.ActionRejectCallback {
-		t.Errorf("%+v", views)
-	}
-	k.quiet(k.onHome(webapi.Suzuki, card.ApproveAction, k.value()), webapi.Suzuki)
-	expect.Same(t, webapi.Suzuki, k.action().Gate.ApprovedBy)
-	h := expect.Value(records.NotesOf(k.Store.Table()).OpenHome(t.Context(), k.Ref.Tenant, webapi.Suzuki))(t)
-	expect.That(t, h.Team == slacktest.Team, "the tab is not published again: %+v", h)
 }
 
 func testActionRejected(t *testing.T, db *storetest.Server) {

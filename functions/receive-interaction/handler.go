@@ -48,7 +48,6 @@ type Store interface {
 	inbound.Store
 	Once(ctx context.Context, tenant, what string) (first bool, came records.Came, err error)
 	Came(ctx context.Context, tenant, what string, c records.Came) error
-	HomeChanged(ctx context.Context, tenant string, h records.OpenHome) error
 	Again(ctx context.Context, tenant, what string) error
 }
 
@@ -90,7 +89,6 @@ type click struct {
 	team     string // workspace of the click
 	thread   string
 	trigger  string // allows Ringi to open one dialog
-	home     string // workspace of a click on the Home tab, where only a dialog can show a text
 	dialog   *view  // where it was clicked: it shows the text; nil: in no dialog
 	reasoned bool   // the person gave a reason for a rejection
 	words    string // for that, from a message of theirs
@@ -180,9 +178,6 @@ func (p payload) click(subject, id string) click {
 			p.Message.TS),
 		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()},
 	}}
-	if p.View.CallbackID == card.HomeCallback {
-		c.home = p.Team.ID
-	}
 	return c
 }
 
@@ -218,7 +213,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	if err != nil {
 		return inbound.Response{}, err
 	}
-	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil && c.home == "" {
+	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil && p.View.CallbackID != card.HomeCallback {
 		return inbound.Response{}, err
 	}
 	if verb, kind, _ := strings.Cut(a.ActionID, "_"); store.Asks(aggregate.CardType(kind)) {

@@ -19,7 +19,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/store/records"
 )
 
 func testPolicy(t *testing.T, w *world) {
@@ -246,35 +245,28 @@ func (w *world) onTab(user, action, value string) map[string]any {
 	return p
 }
 
-func TestDecisionsOnTheHomeTab(t *testing.T) {
+func TestTheHomeTabOpensTheDialogForANewRequest(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
-		"approve, and the tab is published again": func(t *testing.T, w *world) {
-			p := w.prompted()
-			w.quiet(w.post(w.onTab(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
-			got := w.Load().Prompt()
-			expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == webapi.Suzuki, "%+v", got.Gate)
-			expect.Same(t, slacktest.Team, expect.Value(records.NotesOf(w.Store.Table()).OpenHome(t.Context(), w.Ref.Tenant,
-				webapi.Suzuki))(t).Team)
-		},
-		"open the dialog for a new request": func(t *testing.T, w *world) {
+		"by its button": func(t *testing.T, w *world) {
 			w.quiet(w.post(w.onTab(webapi.Sato, card.NewRequest, "")), webapi.Sato)
 			w.titled(webapi.Sato, card.RequestModal("ja", ""))
 		},
-		"eight clicks in three places make one decision": testClicksInThreePlaces,
+		"but for its links": func(t *testing.T, w *world) {
+			w.quiet(w.post(w.onTab(webapi.Sato, "open_console", "")), webapi.Sato)
+			expect.Is(t, len(w.slack.Views(webapi.Sato)), 0, "dialogs")
+		},
+		"eight clicks in two places make one decision": testClicksInTwoPlaces,
 	})
 }
 
-// testClicksInThreePlaces: of concurrent clicks in the thread, in direct messages and on the Home tab, one decides.
-func testClicksInThreePlaces(t *testing.T, w *world) {
+// testClicksInTwoPlaces: of concurrent clicks in the thread and in direct messages, one decides.
+func testClicksInTwoPlaces(t *testing.T, w *world) {
 	p := w.prompted()
 	var payloads []map[string]any
 	for i := range 8 {
 		user := []string{webapi.Suzuki, webapi.Tanaka}[i%2]
 		click := w.click(user, "approve_prompt", p.ID)
-		switch i % 3 {
-		case 1:
-			click = w.onTab(user, "approve_prompt", p.ID)
-		case 2: // the copy in direct messages
+		if i%4 > 1 { // the copy in direct messages
 			own := webapi.DirectMessage(user)
 			click["channel"] = map[string]any{"id": own, "name": "directmessage"}
 			click["container"] = map[string]any{"type": "message_attachment", "message_ts": "1776675600.000200",

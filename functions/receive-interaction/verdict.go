@@ -19,7 +19,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store/records"
 )
 
 // verdict is the outcome of a click, with its texts for Slack. The settings' locale is the person's language, in which
@@ -64,12 +63,6 @@ func toTell(ctx context.Context) (context.Context, context.CancelFunc) {
 // works. Both are best effort: the answer to Slack comes next.
 func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	log := slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User)
-	if c.home != "" { // the tab showed a button that no longer works
-		if err := h.Store.HomeChanged(ctx, c.Ref.Tenant,
-			records.OpenHome{Team: c.home, User: c.User, OpenedAt: h.Now()}); err != nil {
-			log.WarnContext(ctx, "the Home tab is behind", "err", err)
-		}
-	}
 	if v.Err == nil && !v.Empty {
 		log.InfoContext(ctx, "decided", "id", c.ID)
 		v.Measure(h.Now())
@@ -109,8 +102,6 @@ func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text st
 	defer cancel()
 	var err error
 	switch told := card.Told(text, v.Settings.Locale); {
-	case c.home != "":
-		err = h.openView(ctx, c, *told)
 	case c.dialog != nil:
 		err = h.Slack.UpdateView(ctx, c.dialog.ID, c.dialog.Hash, *told)
 	default:

@@ -69,11 +69,7 @@ func (s *Sandbox) global(by webapi.Hand, callbackID string) error {
 
 func (s *Sandbox) Home(user string) (webapi.View, bool) { return s.ws.Home(user) }
 
-// ClickHome presses the button of the Home tab with this action and value. An empty value matches any.
-func (s *Sandbox) ClickHome(user, actionID, value string) error {
-	return s.clickHome(webapi.Hand{User: user}, actionID, value)
-}
-
+// clickHome presses the button of the Home tab with this action and value. An empty value matches any.
 func (s *Sandbox) clickHome(by webapi.Hand, actionID, value string) error {
 	v, ok := s.ws.Home(by.User)
 	if !ok {

@@ -155,7 +155,7 @@ func (d drawing) rows(e *explain.Effect) (lines []string) {
 		cells, long := make([]string, len(row)), false
 		for j, v := range row {
 			if cells[j] = d.w.EmptyCell; v != "" {
-				cells[j] = d.value(v)
+				cells[j] = coded(v)
 			}
 			cells[j] = strings.TrimSpace(asWritten(t.Columns[j].Name)) + " " + cells[j]
 			long = long || units(cells[j]) > maxSection/2
@@ -189,11 +189,11 @@ func (d drawing) ordered(t *explain.Table, row []string) string {
 	if !c[count].Number {
 		return ""
 	}
-	said := d.value(row[0]) + " × " + d.value(row[count]) + " · "
+	said := coded(row[0]) + " × " + coded(row[count]) + " · "
 	if row[price] != row[3] {
-		said += asWritten(c[price].Name) + " " + d.value(row[price]) + " · " + asWritten(c[3].Name) + " "
+		said += asWritten(c[price].Name) + " " + coded(row[price]) + " · " + asWritten(c[3].Name) + " "
 	}
-	return said + d.value(row[3])
+	return said + coded(row[3])
 }
 
 func isScalar(v any) bool {

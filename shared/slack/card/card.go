@@ -87,7 +87,6 @@ type drawing struct {
 	w        *words
 	now      time.Time
 	Around
-	narrow    bool   // as on the Home tab: a short message in one line
 	settled   bool   // nobody decides any more about what is drawn
 	done      bool   // it was done
 	automatic bool   // nobody is asked about it

@@ -174,16 +174,12 @@ func TestNoLineOfAPolicysCodeIsBold(t *testing.T) {
 	}
 }
 
-// Of a call whose arguments can't be read, neither a notification nor the Home tab says that it only reads.
+// Of a call whose arguments can't be read, a notification doesn't say that it only reads.
 func TestNothingIsSaidOfACallThatCantBeRead(t *testing.T) {
 	s := calling(t, "rooms.place_order", "{}", "{}")
 	s.Gates[0].Arguments = aggregate.Blob{S3Key: "x", Bytes: 90_000, Preview: `{"items":[`}
 	m := render(s.Aggregate, s.card(stepCard), "ja", s.now)
 	expect.Is(t, m.Text, "🔍 実行前の確認: rooms の place_order · 金額不明")
-	home := drawn(card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Gates[0].Asks(),
-		Link: "https://x.slack.com/archives/C1/p1"}}}, defaults, "ja", s.now).Blocks.BlockSet)
-	expect.That(t, !strings.Contains(home, "読み取り") && strings.Contains(home,
-		"長いため、カードで読みます"), "%s", home)
 }
 
 // A request whose step nobody has said anything of is named by its title, one that a reason led on by its version too.
@@ -213,31 +209,6 @@ func TestAToolWithoutAMarkIsAskedForByTitle(t *testing.T) {
 	text := drawn(copied.Attachments[0].Blocks.BlockSet)
 	expect.That(t, strings.HasPrefix(copied.Text, m.Text+" (<@"+requester.ID+">)") &&
 		strings.Count(text, "今月の勤怠集計") == 1 && strings.Count(text, "nknown amount") == 1, "%s\n%s", copied.Text, text)
-}
-
-// An entry of the Home tab has what runs, what changed, who asked and in which words, until when and the tools, each in
-// a line: no titles of steps, and no code but for a value that could be taken for the text around it.
-func TestAnEntryOfTheHomeTabIsShort(t *testing.T) {
-	s := reordered(received(t))
-	s.Process().Remarks = "「2 台で足ります」 → 反映しました。"
-	home := func() string {
-		in := card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}
-		entry, _, _ := strings.Cut(drawn(card.HomeView(in, defaults, "ja", s.now).Blocks.BlockSet), "まだ依頼は")
-		return entry
-	}
-	said := home()
-	for _, want := range []string{"\n「ノート PC 14 型」 × 1 · ¥149,000\n", "\n依頼: <@" + requester.ID +
-		"> · 「今月の勤怠をまとめて」\n課長(あと 1 人) · 期限: ", "\n1. rooms.place_order → 2. 完了通知"} {
-		expect.Has(t, said, want)
-	}
-	for _, no := range []string{"`", "反映しました", "取引先に発注"} {
-		expect.That(t, !strings.Contains(said, no), "%s: %s", no, said)
-	}
-	step := &s.Process().Steps[0]
-	step.ToolInput = aggregate.JSON(strings.Replace(string(step.ToolInput), "ノート PC 14 型", "x」 · 数量 「9", 1))
-	expect.Has(t, home(), "\n`x」 · 数量 「9` × 1 · ")
-	step.RequiresHumanCheck = true
-	expect.Has(t, home(), "1. rooms.place_order 🔍 ")
 }
 
 // A request's line begins with a capital, and that of a message says how it begins.

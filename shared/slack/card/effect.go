@@ -3,7 +3,6 @@ package card
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/slack-go/slack"
 
@@ -11,7 +10,6 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -101,7 +99,7 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 
 // unsaid is the request's title where it isn't known what steps do: what a tool is called says little.
 func (d drawing) unsaid(s explain.Sum) []string {
-	if s.Told() || s.Lead.Orders == nil || d.beneath || d.narrow || d.a.Task == nil {
+	if s.Told() || s.Lead.Orders == nil || d.beneath || d.a.Task == nil {
 		return nil
 	}
 	return []string{fill(d.w.Request, "text", or(inline(d.a.Task.Title, maxListTitle), d.w.Untitled))}
@@ -122,12 +120,11 @@ func (d drawing) whole(l *listing, entry int, e *explain.Effect, says string) {
 	d.put(l, entry, e, slices.Concat([]string{says}, quotation(e.Words), d.rows(e), rest)...)
 }
 
-// beside draws a short message in a line and the rest in another, or both in one where there is little room: nil if its
-// text could be taken for what stands behind it, or it has more than words.
+// beside draws a short message in a line and the rest in another: nil if its text could be taken for what stands behind
+// it, or it has more than words.
 func (d drawing) beside(e *explain.Effect, says string, rest []string) []string {
 	text := quotation(e.Words)
-	if e.Items != nil || len(text) != 1 || strings.ContainsAny(text[0], "「」“”`") ||
-		!d.narrow && units(text[0]) > maxBrief {
+	if e.Items != nil || len(text) != 1 || strings.ContainsAny(text[0], "「」“”`") || units(text[0]) > maxBrief {
 		return nil
 	}
 	line := fill(d.w.SaysWords, "says", says, "words", strings.TrimPrefix(text[0], "> "))
@@ -140,12 +137,8 @@ func (d drawing) beside(e *explain.Effect, says string, rest []string) []string 
 		listed = listed || more[i] != r
 	}
 	switch joined := strings.Join(more, " · "); {
-	case d.narrow && units(line+" · "+joined) > maxQuoted:
-		return nil
 	case joined == "":
 		return []string{line}
-	case d.narrow:
-		return []string{line + " · " + joined}
 	case listed || len(joined) > maxThreeLines:
 		return append([]string{line}, rest...)
 	default:
@@ -261,32 +254,12 @@ func (d drawing) argument(a explain.Argument) []string {
 		fences, _ := fenced(tickedApart(legible.Spelled(a.Text)), maxSection-200, everything)
 		return append([]string{name}, fences...)
 	case a.Text != "":
-		return []string{name + " " + d.value(legible.OneLine(scalar(a.Text)))}
+		return []string{name + " " + coded(legible.OneLine(scalar(a.Text)))}
 	case len(a.Value) == 1 && a.Value[0].Kind == explain.Value:
-		return []string{name + " " + d.value(a.Value[0].Text)}
+		return []string{name + " " + coded(a.Value[0].Text)}
 	}
 	return []string{name + " " + d.line(a.Value)}
 }
-
-// value draws a value as code, or, where there is little room, as a word or in quotation marks, if nothing of it could
-// be taken for the text around it.
-func (d drawing) value(spelled string) string {
-	switch {
-	case !d.narrow || strings.ContainsAny(spelled, "「」“”`\n") || strings.HasPrefix(asWritten(spelled), " `"):
-		return coded(spelled)
-	case spelled == "" || strings.ContainsFunc(spelled, notOfWord) && !grouped.Get().MatchString(spelled):
-		return fill(d.w.Quoted, "text", asWritten(spelled))
-	}
-	return asWritten(spelled)
-}
-
-// notOfWord reports whether a character may separate a value from the text around it.
-func notOfWord(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(".-¥$€", r)
-}
-
-// grouped is a number with commas; other commas could be taken for those between values.
-var grouped = language.Regexp{Text: `^-?[¥$€]?\d{1,3}(,\d{3})+(\.\d+)?$`}
 
 func (d drawing) line(pieces []explain.Piece) string {
 	var b strings.Builder

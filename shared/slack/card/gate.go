@@ -116,7 +116,7 @@ func (d drawing) policy(v *version, i, most int) {
 	if why != "" && v.made && p.Author == "" {
 		same := p.Content == d.a.Prompts[i-1].Content
 		v.since = d.sinceWith(p.Version-1, same, d.w.Rewritten, why)
-		v.body.blocks = append(sinceOf(v), v.body.blocks...)
+		v.body.blocks = append([]slack.Block{section(v.since)}, v.body.blocks...)
 	}
 	if i+1 < len(d.a.Prompts) {
 		next := d.a.Prompts[i+1]

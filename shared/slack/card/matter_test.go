@@ -283,7 +283,7 @@ func TestAReturnedFormIsItsAskersTurn(t *testing.T) {
 		c := &aggregate.Card{CardType: task.CardOutcome, Subject: card.ReturnedCopy + task.ProcessKey(1), User: requester.ID}
 		for place, said := range map[string]string{"card": jsonOf(m), "home": jsonOf(home),
 			"message": jsonOf(copied(s, c, locale))} {
-			expect.That(t, strings.Contains(said, want[0]) && strings.Contains(said, want[1]) &&
+			expect.That(t, (strings.Contains(said, want[0]) || place == "home") && strings.Contains(said, want[1]) &&
 				!strings.Contains(said, want[2]), "%s: %s", place, said)
 		}
 	}
@@ -347,12 +347,12 @@ func returnedViews(t *testing.T, locale string) map[string]any {
 	}
 }
 
-// What was given back is its requester's turn on the Home tab: counted once, with who gave it back, why, and its
-// buttons.
+// What was given back is its requester's turn on the Home tab: counted once, with why, and a link
+// to it.
 func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
 	for locale, want := range map[string][]string{
-		"ja": {"あなたの番 (1 件)", "の修正をお願いします", "宛先を経理に直してください", "フォームで書き直す", "🚫 依頼をキャンセルする"},
-		"en": {"Your turn (1)", "宛先を経理に直してください", "Fill in the form again", "🚫 Cancel the request"},
+		"ja": {"あなたの番 (1 件)", "宛先を経理に直してください", "https://example.slack.com/x"},
+		"en": {"Your turn (1)", "宛先を経理に直してください", "https://example.slack.com/x"},
 	} {
 		s := byForm(received(t)).giveBack()
 		in := card.Summary{Returned: []card.Mine{{Task: s.Aggregate, Link: "https://example.slack.com/x"}}}

@@ -97,17 +97,3 @@ func TestACardLinksWhereAFilesMistakeStands(t *testing.T) {
 	expect.That(t, !strings.Contains(said, "contest.toml"), "an approver reads %s", said)
 	expect.Has(t, card.DraftedAlone(s.Prompt(), "ja"), "管理者に知らせてください (configs/contest.toml: teams: 10)")
 }
-
-// A waiting item of the Home tab says what changed since the version before, also where its card is too long for it.
-func TestTheHomeTabSaysWhatChanged(t *testing.T) {
-	for text, want := range map[string]string{
-		content: "⚠️ *変更の理由があったのに、v1 から何も変わっていません*",
-		strings.Repeat("別の方針です。\n", 99): "🔁 v1 から書き直しました",
-	} {
-		s := prompt(received(t)).rejectPrompt("短く").drafted(defaults)
-		s.Prompt().Content = text
-		q, _ := s.Asks()
-		tab := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: q}}}, defaults, "ja", s.now)
-		expect.Has(t, drawn(tab.Blocks.BlockSet), want)
-	}
-}

@@ -40,17 +40,6 @@ type OpenHome struct {
 // HomeOpened records that a person opened their Home tab, and the table's stream triggers its update. If it was opened
 // just before, nothing happens.
 func (s Notes) HomeOpened(ctx context.Context, tenant string, h OpenHome) error {
-	return s.home(ctx, tenant, h, func(e *table.Expression) string {
-		return table.AnyOf(e.Absent(), e.Is("opened_at", "<", h.OpenedAt.Add(-homeAgain)))
-	})
-}
-
-// HomeChanged triggers an update of a person's Home tab after they decided something there.
-func (s Notes) HomeChanged(ctx context.Context, tenant string, h OpenHome) error {
-	return s.home(ctx, tenant, h, func(e *table.Expression) string { return table.AnyOf(e.Absent(), e.Exists()) })
-}
-
-func (s Notes) home(ctx context.Context, tenant string, h OpenHome, when func(*table.Expression) string) error {
 	pk, err := table.TenantPartition(homes, tenant)
 	if err != nil {
 		return err
@@ -60,7 +49,7 @@ func (s Notes) home(ctx context.Context, tenant string, h OpenHome, when func(*t
 	e.Set("team", h.Team)
 	e.Set("user", h.User)
 	e.Set("opened_at", h.OpenedAt)
-	condition := when(e)
+	condition := table.AnyOf(e.Absent(), e.Is("opened_at", "<", h.OpenedAt.Add(-homeAgain)))
 	_, err = s.t.Update(ctx, table.Key(pk, h.User), e, &condition)
 	return table.Wrapped(table.Unless(err, table.ErrCondition), "note an open Home tab")
 }
