@@ -247,13 +247,11 @@ func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Res
 
 // foreign ignores an event for an organization-wide installation, which is not supported.
 func foreign(ctx context.Context, e envelope) (inbound.Response, error) {
-	boot.Count(boot.EventForeign, 1)
 	return ignore(ctx, e, ignoredOrg)
 }
 
-// ignore accepts an event that makes no task, and counts it.
+// ignore accepts an event that makes no task.
 func ignore(ctx context.Context, e envelope, why string) (inbound.Response, error) {
-	boot.Count(boot.EventIgnored, 1)
 	if len(e.EventID) > 64 {
 		e.EventID = ""
 	}

@@ -8,7 +8,6 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
@@ -43,13 +42,11 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 		return inbound.Response{}, err
 	}
 	if c.organization {
-		boot.Count(boot.EventForeign, 1)
 		slog.WarnContext(ctx, "installed for an organization")
 		return ephemeral(inEach(card.NoteOrgInstall)), nil
 	}
 	ctx = slackapi.For(ctx, aggregate.TenantID(c.team))
 	if h.foreign(ctx, c.team) {
-		boot.Count(boot.EventForeign, 1)
 		return ephemeral(inEach(card.NoteForeign)), nil
 	}
 	person, _ := h.locale(ctx, c.team, c.user)

@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -108,7 +107,6 @@ func (h *Handler) receive(ctx context.Context, body []byte) (inbound.Response, e
 	out, err := h.act(ctx, body)
 	var refusal inbound.Refusal
 	if errors.As(err, &refusal) && refusal.Status == http.StatusBadRequest {
-		boot.Count(boot.InteractionOdd, 1)
 		slog.WarnContext(ctx, "could not be read", "err", err)
 		return inbound.OK(), nil
 	}
@@ -130,7 +128,6 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 		return inbound.Response{}, err
 	}
 	if p.OrgInstall { // tokens, settings and rows belong to a workspace
-		boot.Count(boot.EventForeign, 1)
 		return ignore(ctx, "organization_install")
 	}
 	if p.Team != nil {
@@ -143,7 +140,6 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 		ctx = within
 	}
 	if p.Team != nil && h.foreign(ctx, p.Team.ID) {
-		boot.Count(boot.EventForeign, 1)
 		return ignore(ctx, "unknown_workspace")
 	}
 	switch p.Type {
@@ -309,7 +305,6 @@ func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, erro
 
 // malformed answers a form whose private_metadata can't be read.
 func (h *Handler) malformed(ctx context.Context, p payload) (inbound.Response, error) {
-	boot.Count(boot.InteractionOdd, 1)
 	slog.WarnContext(ctx, "the form's private_metadata could not be read")
 	s, err := h.Store.Settings(ctx, aggregate.TenantID(p.Team.ID))
 	if err != nil {
@@ -319,9 +314,8 @@ func (h *Handler) malformed(ctx context.Context, p payload) (inbound.Response, e
 	return keepOpen(said), nil
 }
 
-// ignore accepts an interaction that Ringi doesn't handle, and counts it.
+// ignore accepts an interaction that Ringi doesn't handle.
 func ignore(ctx context.Context, why string) (inbound.Response, error) {
-	boot.Count(boot.EventIgnored, 1)
 	if len(why) > 64 {
 		why = "kind"
 	}

@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
@@ -107,7 +106,6 @@ func (h *Handler) refill(ctx context.Context, p payload, c click, f decide.Refil
 		v.Log(ctx, slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User))
 		text, again := v.inForm()
 		if !again { // it may name people, which no field's problem shows
-			boot.Count(boot.InteractionNoted, 1)
 			return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Unsent(v.text(), typed, v.Settings.Locale))), nil
 		}
 		faults = map[string]string{card.MatterDescription: text}

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
@@ -209,7 +208,6 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 	case v.Err != nil && v.Subject == nil:
 		return h.notProposed(v.Err, v.Settings.Locale), nil
 	case v.Err != nil:
-		boot.Count(boot.InteractionNoted, 1)
 		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
 			conversation.OwnCommand: v.text()})), nil
 	}
@@ -218,7 +216,6 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 }
 
 func (h *Handler) notProposed(err error, locale string) inbound.Response {
-	boot.Count(boot.InteractionOdd, 1)
 	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
 		conversation.OwnCommand: card.Note(locale, err)}))
 }

@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
@@ -83,7 +82,6 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 		return
 	}
 	v.Log(ctx, log)
-	boot.Count(boot.InteractionNoted, 1)
 	h.sendEphemeral(ctx, c, v, refused(v.text(), c.reasoned, v.Err, v.Settings.Locale))
 }
 
@@ -154,7 +152,6 @@ func (v verdict) ended() *task.Ended {
 // the text.
 func (v verdict) inForm() (text string, ok bool) {
 	if class := explain.ClassOf(v.Err); v.Err != nil && (!class.Refusal() || class == explain.Field || v.Subject == nil) {
-		boot.Count(boot.InteractionNoted, 1)
 		return v.text(), true
 	}
 	return "", false
@@ -207,7 +204,6 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	}
 	v := h.decide(ctx, c, decide.End().Act)
 	if v.Unsaved() {
-		boot.Count(boot.InteractionNoted, 1)
 		view := card.DialogsOf(v.Subject).Ending(m, v.text(), v.Settings)
 		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(&view)), nil
 	}

@@ -113,7 +113,6 @@ all:
 
 func left(ctx context.Context, m move, err error) {
 	slog.ErrorContext(ctx, "left to the sweeper", m.ref.Log(), "err", err)
-	boot.Count(boot.RelayFailed, 1)
 }
 
 // requested is a request for cards: when they are drawn, and the revision that they will show at least.

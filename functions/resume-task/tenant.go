@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/legible"
@@ -88,7 +87,6 @@ func (h *Handler) refuseWorkspace(ctx context.Context, a *task.Aggregate) (*task
 	if err != nil {
 		return nil, err
 	}
-	boot.Count(boot.EventForeign, 1)
 	slog.WarnContext(ctx, "a request of a workspace that is none of ours", "task_id", a.Head.TaskID,
 		"team", a.Request.TeamID)
 	return after, nil

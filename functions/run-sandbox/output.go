@@ -126,21 +126,6 @@ func (o *output) send(all bool, to func(isolated.Line) error) error {
 	return err
 }
 
-// next forgets what the shell of the command before did not find, and returns the number of lines so far.
-func (o *output) next() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.unfound = ""
-	return o.count
-}
-
-// lines returns the number of lines so far.
-func (o *output) lines() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.count
-}
-
 // summary returns the number of dropped lines, and the last name that a shell did not find.
 func (o *output) summary() (dropped int, unfound string) {
 	o.mu.Lock()

@@ -12,7 +12,6 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/records"
 )
@@ -128,7 +127,6 @@ func (d *drawing) leave(ctx context.Context, s silence) error {
 		slog.WarnContext(ctx, "no place in line", d.ref.Log(), "err", err)
 		return soon
 	}
-	boot.Count(boot.CardLate, 1)
 	slog.InfoContext(ctx, "left to the sweeper", d.ref.Log(), "rev", d.head.Rev, "err", s,
 		"seconds", int(at.Sub(now).Seconds()))
 	return nil

@@ -261,7 +261,6 @@ func (h *Handler) toSweeper(ctx context.Context, received *receipt, wait time.Du
 		slog.WarnContext(ctx, "not left to the sweeper", asked.Ref.Log(), "err", err)
 		return false
 	}
-	boot.Count(boot.CardLate, 1)
 	slog.InfoContext(ctx, "left to the sweeper", asked.Ref.Log(), "seconds", int(wait.Seconds()))
 	return true
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/records"
 )
@@ -279,7 +278,6 @@ func (d *drawing) wait(ctx context.Context, s short) error {
 	}
 	turn := place.Sub(now)
 	if turn > longLine {
-		boot.Count(boot.CardLate, 1)
 		slog.InfoContext(ctx, "left to the sweeper", d.ref.Log(), "rev", d.head.Rev, "budget", s.From.Name,
 			"seconds", int(turn.Seconds()))
 		return nil

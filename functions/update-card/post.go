@@ -168,7 +168,6 @@ func (d *drawing) find(ctx context.Context, c *aggregate.Card) ([]string, error)
 	found, err := d.Slack.FindCards(ctx, c.Channel, d.thread(c), d.about(c))
 	var refused slackapi.Refused
 	if errors.As(err, &refused) && (refused.Permanent || refused.Code == slackapi.CodeMissingScope) {
-		boot.Count(boot.CardSearchRefused, 1)
 		d.log(c).WarnContext(ctx, "can't be looked for", "err", err)
 		return nil, nil
 	}

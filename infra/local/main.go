@@ -235,8 +235,6 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 		o.Repositories = append(o.Repositories, path)
 		return nil
 	})
-	f.StringVar(&o.Artifacts, "artifacts", "",
-		"use the `folder` that sam build made, .aws-sam/build, instead of compiling")
 	if err := f.Parse(args); err != nil {
 		return o, "", err
 	}

@@ -21,7 +21,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -188,7 +187,6 @@ func (c *Acts) Decided(w http.ResponseWriter, r *http.Request, v *web.Viewer, on
 		return verdict.Err
 	}
 	verdict.Log(r.Context(), log)
-	boot.Count(boot.InteractionNoted, 1)
 	return on.Refused(w, r, v, x, verdict.Err)
 }
 

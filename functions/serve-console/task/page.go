@@ -185,7 +185,6 @@ type taskPage struct {
 	RunAt   string           // the run's page at AWS
 	RunHere bool             // it runs on this machine
 	Since   subject.Since
-	Turn    string // what only the viewer can do, as the request is their own
 	Refill  bool   // a form was given back to the viewer, who fills it in again in Slack
 	Anew    string // the request's text, once only another request helps
 	Form    bool   // it is asked by the form for decisions
@@ -220,9 +219,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 			p.Until = p.Along.Now.DecideBy
 		}
 	}
-	if p.Prompts = mayReadPrompts(v, t.task); p.Gate != nil && v.User == t.task.Head.Requester {
-		p.Turn = card.Turn(v.Locale, t.task.Head.Glance, card.OneLine)
-	}
+	p.Prompts = mayReadPrompts(v, t.task)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team}
 	row := t.task.Returned()
 	p.Refill = row != nil && t.task.AsksFor(row.ID, by, t.settings.Policy(v.Team)) == nil

@@ -28,7 +28,6 @@ type Request struct {
 	Mark           string // of the status, beside its words
 	Kind, About    string // what its steps do, in a word, and what was asked for
 	Next           string // what happens next, or why it goes on no more
-	Turn           string // what only the viewer can do, as it is their own
 	Amount         string // empty: no money moves, or nothing is planned yet
 	Priority       string // empty if it isn't pressing
 	Person, Name   string
@@ -99,8 +98,6 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 			row.Retry = task.ActRetryExecution
 		case x.Stands == task.StatusNotDrafted:
 			row.Retry = task.ActRetryGeneration
-		case x.Stands == task.StatusWaits && row.Person == v.User:
-			row.Turn = card.Turn(v.Locale, x.Glance, card.OneLine)
 		case x.Stands == task.StatusRefused && len(x.Text) < task.MaxListed:
 			row.Again = x.Text
 		case x.Glance.Back > 0 && x.Stands == task.StatusDrafting:

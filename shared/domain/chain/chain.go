@@ -168,10 +168,3 @@ func Canonical(members map[string]any) ([]byte, error) {
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
-
-// ProofCommand returns the command that proves, from a checkout of Ringi, what came of an execution, a task or an
-// agent's action. In angle brackets are outputs of the stack.
-func ProofCommand(tenant, id string) string {
-	return "go run ./infra/audit prove -table <TableName> -key <ChainKeyArn> -heads <HeadsBucketName>" +
-		" -results <ResultsBucketName> -tenant " + tenant + " " + id
-}

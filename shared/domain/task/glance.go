@@ -23,8 +23,7 @@ type Glance struct {
 	Need   int          `json:"need,omitempty"`  // 0: nobody is asked
 	Who    []string     `json:"who,omitempty"`   // the first who owe a stamp, if they are few; see maxWho
 	Until  *time.Time   `json:"until,omitempty"` // when what waits is to be decided
-	// Back is the version that was sent back, while the next one isn't asked. Of a policy it stands until that is
-	// decided: a reason may ask for what only another message of the requester's can say.
+	// Back is the version that was sent back, while the next one isn't asked.
 	Back int `json:"back,omitempty"`
 	// Version is the newest one, if a reason led to it: the title is of what the first one was about.
 	Version int              `json:"version,omitempty"`
@@ -54,15 +53,7 @@ func (c *change) glanceAfter(out *aggregate.Change) Glance {
 		}
 	}
 	for _, r := range out.Rows {
-		switch r := r.(type) {
-		case *Prompt:
-			answers := r.Status == aggregate.PendingApproval && r.Version == g.Back+1 && r.Author == "" &&
-				r.EditedBy == ""
-			back, detail := g.Back, g.Detail
-			if g.gated(r); answers && c.of != nil && c.of.writtenByHand() {
-				g.Back, g.Detail = back, detail
-			}
-		case Gated:
+		if r, is := r.(Gated); is {
 			g.gated(r)
 		}
 	}
@@ -83,8 +74,6 @@ func (g *Glance) gated(row Gated) {
 		}
 	}
 	gate := row.gate()
-	if most := gate.Terms.MaxVersions; most > 0 && row.Asks().Version >= most {
-	}
 	switch gate.Status {
 	case aggregate.Generating:
 		if _, policy := row.(*Prompt); policy { // steps that an earlier one planned are not to run
@@ -101,13 +90,6 @@ func (g *Glance) gated(row Gated) {
 	if gate.Status == aggregate.PendingApproval && gate.Terms.ApprovalRequired {
 		g.asked(gate)
 	}
-}
-
-// writtenByHand reports whether the requester can edit the request's message. Those that Ringi or an agent posted for
-// them, and those of other people, came with no event of Slack's.
-func (a *Aggregate) writtenByHand() bool {
-	_, offered := a.OfferedIn()
-	return a.Request != nil && a.Request.EventID != "" && !offered
 }
 
 // movedBy returns what steps do first, and what they move.

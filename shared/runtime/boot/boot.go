@@ -206,32 +206,25 @@ func read(v reflect.Value) (missing []string) {
 type MetricName string
 
 const (
-	EventIgnored MetricName = "EventIgnored" // accepted, but of a kind that makes no task
 	// Slack withheld events for a minute because of its limit of 30,000 per hour
 	// (docs.slack.dev/reference/events/app_rate_limited)
 	EventsLimited MetricName = "EventsLimited"
 	EventRepeated MetricName = "EventRepeated" // delivered again
-	EventForeign  MetricName = "EventForeign"  // a request of a workspace that Ringi does not serve
 	PersonFull    MetricName = "PersonFull"    // a request refused because the person has as many tasks as allowed
 	SecretMissing MetricName = "SecretMissing" // a call that nobody could verify: the signing secret was not pasted yet
 	// a call that bears a new signature which is wrong, or is for another app
 	SignatureRefused MetricName = "SignatureRefused"
 	// a call that was answered with 5xx although its signature was valid or could not be checked
-	NotAnswered       MetricName = "NotAnswered"
-	InteractionNoted  MetricName = "InteractionNoted"  // answered with a sentence instead of a decision
-	InteractionOdd    MetricName = "InteractionOdd"    // one that could not be read; Slack's own clients send none
-	DecisionSeconds   MetricName = "DecisionSeconds"   // from a gate's question to a person's decision, in seconds
-	CardUnreachable   MetricName = "CardUnreachable"   // Slack refuses the channel for good
-	CardLate          MetricName = "CardLate"          // one that waits longer than a minute for Slack's rate limits
-	AppRefused        MetricName = "AppRefused"        // Slack refuses the app as a whole: its token, scope or workspace
-	CardSearchRefused MetricName = "CardSearchRefused" // a repeated post could not be looked for
-	SlackCalled       MetricName = "SlackCalled"       // a call of Slack's Web API
-	SlackFailed       MetricName = "SlackFailed"       // one that failed, or was rate limited
-	SweepRepaired     MetricName = "SweepRepaired"     // the sweeper did what should have been done
-	SweepFailed       MetricName = "SweepFailed"       // a task that it could not handle
+	NotAnswered     MetricName = "NotAnswered"
+	DecisionSeconds MetricName = "DecisionSeconds" // from a gate's question to a person's decision, in seconds
+	CardUnreachable MetricName = "CardUnreachable" // Slack refuses the channel for good
+	AppRefused      MetricName = "AppRefused"      // Slack refuses the app as a whole: its token, scope or workspace
+	SlackCalled     MetricName = "SlackCalled"     // a call of Slack's Web API
+	SlackFailed     MetricName = "SlackFailed"     // one that failed, or was rate limited
+	SweepRepaired   MetricName = "SweepRepaired"   // the sweeper did what should have been done
+	SweepFailed     MetricName = "SweepFailed"     // a task that it could not handle
 	// how long the oldest deletable result is past its expiry, in seconds
-	ExpireLag   MetricName = "ExpireLag"
-	RelayFailed MetricName = "RelayFailed" // a record that the relay left to the sweeper
+	ExpireLag MetricName = "ExpireLag"
 	// a run that failed because of a bug in Ringi or because no model was available
 	RunFailed MetricName = "RunFailed"
 	// a row of the audit log that was changed, removed or redated

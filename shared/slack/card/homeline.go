@@ -76,16 +76,6 @@ func Later(version int) int {
 	return version
 }
 
-// Turn says what only the requester can do about what waits, "" if there is nothing. said writes what people wrote.
-func Turn(locale string, g task.Glance, said func(string) string) string {
-	w := askWordsOf.In(locale)
-	switch {
-	case g.Back > 0:
-		return fill(w.TurnToEdit, "why", said(g.Detail))
-	}
-	return ""
-}
-
 func opens(link string, w *askWords) string { return linkAs(link, w.Open) }
 
 // linkAs is the end of a line that leads elsewhere, or nothing without a link that may be shown.
@@ -232,9 +222,9 @@ func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next stri
 		of := Waits{Of: a, Question: q}
 		of.Question.DecideBy = of.due()
 		next += decides(of) + of.until(w)
-		if turn := Turn(w.Locale, a.Head.Glance, func(s string) string { return inline(s, maxDetail) }); turn != "" {
-			next += " · " + turn
-		}
+	}
+	if a.Head.Noted == task.StatusReturned {
+		next += ": " + inline(a.Head.Glance.Detail, maxDetail)
 	}
 	if e := a.Head.Ended; e != nil && e.As == task.TaskRefused {
 		next += ": " + inline(Sentence(w.Locale, e.Reason, e.Detail, explain.NoRetry), maxDetail)

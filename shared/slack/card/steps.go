@@ -9,10 +9,8 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/words/legible"
 )
 
 // maxPages is how many sections the steps of a card may fill. With it a card stays below Slack's limits of 10 blocks
@@ -119,17 +117,6 @@ func (d drawing) checks(steps []task.Step) func(s task.Step) string {
 		}
 		return strings.TrimRight(" 🔍 "+map[bool]string{true: check}[said[check] == s.Order], " ")
 	}
-}
-
-// tools lists in a line the tools of steps that people decide on where there is little room.
-func (d drawing) tools(steps []task.Step) string {
-	check, said := d.checks(steps), make([]string, len(steps))
-	for i, s := range steps {
-		own, _ := catalog.Named(s.Tool)
-		name := or(own.Title.In(d.w.Locale), strings.TrimSpace(asWritten(legible.OneLine(s.Tool))))
-		said[i] = fmt.Sprintf("%d. %s", s.Order, name) + check(s)
-	}
-	return strings.Join(said, " → ")
 }
 
 // answers draws a model's answers to earlier rejections, as quotations, since they stand beside the card's own lines.

@@ -143,7 +143,7 @@ type askWords struct {
 	Matter, MatterFaults, Currencies                                              map[string]string // by field, and by code
 
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
-	CopiesLeft, CopyFrom, CopyText, OutcomeText, TurnToEdit, Open                   string
+	CopiesLeft, CopyFrom, CopyText, OutcomeText, Open                               string
 	HomeWaiting, HomeNothing, HomeMore, HomeMine, HomeNoneMine, HomeHow             string
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                    string
 	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine string

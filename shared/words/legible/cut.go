@@ -51,26 +51,6 @@ func FirstBytes(s string, most int) string {
 	return s[:most]
 }
 
-// Parted returns what two texts say where they part: what stands briefly before that, and at most 60 characters.
-func Parted(was, is string) (string, string) {
-	const most, before = 60, 12
-	x, y, at := []rune(was), []rune(is), 0
-	for at < min(len(x), len(y)) && x[at] == y[at] {
-		at++
-	}
-	at = max(0, at-before)
-	if open := strings.LastIndexByte(string(x[:at]), '<'); open > strings.LastIndexByte(string(x[:at]), '>') {
-		at = utf8.RuneCountInString(string(x[:at])[:open]) // not within a mention
-	}
-	from := func(s []rune) string {
-		if len(s) <= most || at == 0 {
-			return Beginning(string(s), most)
-		}
-		return "…" + Beginning(string(s[at:]), most)
-	}
-	return from(x), from(y)
-}
-
 // Beginning is First with an ellipsis added if the text was cut.
 func Beginning(s string, most int) string {
 	if first := First(s, most); first != s {

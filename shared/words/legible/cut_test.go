@@ -1,27 +1,12 @@
 package legible_test
 
 import (
-	"strings"
 	"testing"
 	"unicode"
 
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/legible"
 )
-
-// Of two texts only what differs is shown if they are long; a mention is not cut in two.
-func TestTextsAreShownWhereTheyPart(t *testing.T) {
-	begins := strings.Repeat("長い前置き。", 20)
-	for _, x := range [][4]string{
-		{"PC 3 台", "PC 2 台", "PC 3 台", "PC 2 台"},
-		{begins + "3 台", begins + "2 台", "…長い前置き。長い前置き。3 台", "…長い前置き。長い前置き。2 台"},
-		{begins + "<@U0SATO012345> に", begins + "<@U0SATO012345> へ", "…<@U0SATO012345> に", "…<@U0SATO012345> へ"},
-		{"", begins, "", legible.Beginning(begins, 60)},
-	} {
-		was, is := legible.Parted(x[0], x[1])
-		expect.That(t, was == x[2] && is == x[3], "%q, %q", was, is)
-	}
-}
 
 // What is cut ends with a whole word or sentence, and with no sign that something follows but the ellipsis.
 // Radicals, as PDFs give them, are kanji; but for two, of which Unicode knows none.

@@ -16,34 +16,6 @@ const (
 	likeBoth      = "へべぺ" // hiragana that look like katakana; ヘベペ are those
 )
 
-// alike replaces what looks like a kanji, or like another kana.
-var alike = strings.NewReplacer("カ", "力", "ロ", "口", "ニ", "二", "タ", "夕", "エ", "工", "ト", "卜", "ハ", "八", "チ", "千",
-	"オ", "才", "ミ", "三", "ム", "厶", "メ", "㐅", "へ", "ヘ", "べ", "ベ", "ぺ", "ペ", "曰", "日", "ー", "一")
-
-// signs are characters that look like the last one of their line.
-var signs = []string{"〜∼∿⁓〰˜~", "⁃˗─━ㅡ一", "·•‧∙⋅ᐧ․・", "⁄∕⧸╱/", "∶꞉ː˸:", "lI|丨1", "oO〇○0"}
-
-// Look returns the same for words that look the same: 二課長 and ニ課長, センター長 and センタ―長, 10〜20 and 10～20.
-func Look(text string) string {
-	return alike.Replace(strings.Map(func(r rune) rune {
-		for _, same := range signs {
-			if strings.ContainsRune(same, r) {
-				last, _ := utf8.DecodeLastRuneInString(same)
-				return last
-			}
-		}
-		switch {
-		case unicode.In(r, unicode.Dash, unicode.Pd):
-			return '一'
-		case unicode.In(r, unicode.Ps, unicode.Pi):
-			return '('
-		case unicode.In(r, unicode.Pe, unicode.Pf):
-			return ')'
-		}
-		return r
-	}, Narrow(text)))
-}
-
 var (
 	// beginsWord matches words that do begin with a kanji before katakana, and numbers of things.
 	beginsWord = language.Regexp{Text: `^(?:口(?:コミ|パク|ゲンカ|ヒゲ|ベタ|ドメ|ダケ)|力コブ|夕(?:ビール|ヒ)|` +
