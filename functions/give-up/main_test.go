@@ -1,13 +1,17 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
@@ -30,4 +34,117 @@ func TestAConversationIsGivenUp(t *testing.T) {
 		a.Conversation.Status == conversation.Failing &&
 		len(a.Inbox) == 0, "%+v, %+v: the conversation is %s, %d messages wait", next, a.Head, a.Conversation.Status,
 		len(a.Inbox))
+}
+
+func TestATaskIsGivenUp(t *testing.T) {
+	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+		"a generation that failed is parked with its reason":                             testParks,
+		"an execution that failed fails its task":                                        testFails,
+		"a gate that waits is left to people":                                            testWaits,
+		"a gate that asks nobody is left to the sweeper, until its restarts are used up": testAsksNobody,
+		"a gate decided while the run died gets the next run":                            testDecided,
+		"a call that is out is waited for":                                               testInFlight,
+		"a run that is not the head's records nothing":                                   testSuperseded,
+		"what was done already is not done twice":                                        testTwice,
+	})
+}
+
+func handle(w *pipelinetest.World, in pipeline.Input, caught string) (aggregate.Next, error) {
+	in.Error = caught
+	return (&Handler{Tasks: w.StoreOverTransport(), Now: w.Now}).Handle(w.T.Context(), in)
+}
+
+func done(t *testing.T, w *pipelinetest.World, in pipeline.Input, caught string) aggregate.Next {
+	t.Helper()
+	return expect.Value(handle(w, in, caught))(t)
+}
+
+func testParks(t *testing.T, w *pipelinetest.World) {
+	expect.Same(t, task.StateFail, done(t, w, w.In(), pipeline.ModelUnavailable).State)
+	if p := w.Load().Head.Parked; p == nil || p.Layer != task.L1 || p.Sentence != task.ReasonModelUnavailable {
+		t.Errorf("%+v", p)
+	}
+	other := w.Another()
+	other.Extracted()
+	done(t, other, other.In(), "Lambda.Unknown")
+	if p := other.Load().Head.Parked; p == nil || p.Layer != task.L2 || p.Sentence != task.ReasonRunFailed {
+		t.Errorf("%+v", p)
+	}
+}
+
+func executing(w *pipelinetest.World) {
+	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+	w.Begin()
+}
+
+func testFails(t *testing.T, w *pipelinetest.World) {
+	executing(w)
+	expect.Same(t, task.StateFail, done(t, w, w.In(), pipeline.ModelUnavailable).State)
+	e := w.Load().Execution()
+	expect.That(t, e.Status == task.ExecutionFailed && e.Error == task.ReasonRunFailed, "%s for %s", e.Status, e.Error)
+}
+
+func testWaits(t *testing.T, w *pipelinetest.World) {
+	before := w.Prompted(tenancy.DefaultSettings()).Head.Rev
+	next := done(t, w, w.In(), pipeline.Unavailable)
+	expect.That(t, next.State == task.StateFinish && next.Gate == task.PromptKey(1), "%+v", next)
+	expect.Same(t, before, w.Load().Head.Rev)
+}
+
+func testAsksNobody(t *testing.T, w *pipelinetest.World) {
+	s := tenancy.DefaultSettings()
+	s.PromptApprovalRequired = false
+	w.Prompted(s)
+	for range task.MaxRestarts {
+		if next := done(t, w, w.In(), pipeline.Internal); next.State != task.StateFinish || next.Gate != task.PromptKey(1) {
+			t.Errorf("%+v", next)
+		}
+		w.Restart()
+	}
+	if next := done(t, w, w.In(), pipeline.Internal); next.State != task.StateFail {
+		t.Errorf("%+v, want a run that the console shows red", next)
+	}
+	p := w.Load().Head.Parked
+	expect.That(t, p != nil && p.Layer == task.L2 && p.Sentence == task.ReasonRunFailed, "%+v", p)
+}
+
+func testDecided(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	in := w.In()
+	w.Approve()
+	_, err := handle(w, in, pipeline.Unavailable)
+	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v, want ErrSuperseded: the next run has it", err)
+	h := w.Load().Head
+	expect.That(t, h.Run == 2 && h.Parked == nil, "run %d, parked %+v", h.Run, h.Parked)
+}
+
+func testInFlight(t *testing.T, w *pipelinetest.World) {
+	executing(w)
+	w.Claim("somebody's")
+	next := done(t, w, w.In(), pipeline.Internal)
+	expect.That(t, next.State == task.StatePause && next.WaitSeconds == 60, "%+v, want to wait for the lease's end", next)
+	w.Later(61 * time.Second)
+	expect.Same(t, task.StateFail, done(t, w, w.In(), pipeline.Internal).State)
+	a := w.Load()
+	if a.Steps[0].Status != task.StepFailed || a.Execution().Status != task.ExecutionFailed {
+		t.Errorf("step %s, execution %s", a.Steps[0].Status, a.Execution().Status)
+	}
+}
+
+func testSuperseded(t *testing.T, w *pipelinetest.World) {
+	in := w.In()
+	w.Restart()
+	_, err := handle(w, in, pipeline.Internal)
+	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v, want ErrSuperseded", err)
+	p := w.Load().Head.Parked
+	expect.That(t, p == nil, "parked %+v", p)
+}
+
+func testTwice(t *testing.T, w *pipelinetest.World) {
+	w.Transport.DropAnswers("TransactWriteItems", 3) // all that the client tries
+	in := w.In()
+	done(t, w, in, pipeline.Internal)
+	expect.Same(t, task.StateFail, done(t, w, in, pipeline.Internal).State)
+	h := w.Load().Head
+	expect.That(t, h.Rev == 2, "%d commits, want one after the task's first", h.Rev-1)
 }

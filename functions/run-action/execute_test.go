@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -343,4 +344,29 @@ func TestWhoMadeEachChangeIsKnown(t *testing.T) {
 	clear(w.archives.made) // they could not be stored
 	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"c"}})
 	expect.Same(t, [][]files.Maker{{{}}}, a.Actions[4].Changed.Makers)
+}
+
+// slowFiles takes its time to keep what a command left.
+type slowFiles struct {
+	*archives
+	w *world
+}
+
+func (s slowFiles) Take(ctx context.Context, of large.VersionsOf, action string) (string, error) {
+	s.w.now = s.w.now.Add(time.Minute)
+	return s.archives.Take(ctx, of, action)
+}
+
+func testLateTime(t *testing.T, w *world) {
+	over := w.now.Add(time.Second)
+	w.box.running = func() {
+		w.Cancel()
+		w.now = over
+	}
+	w.box.end, w.Files = isolated.End{Version: "x"}, slowFiles{w.archives, w}
+	w.archives.uploaded = &files.Tree{}
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.Must(t, x.Late != nil && w.now.After(over), "%+v at %v", x, w.now)
+	expect.That(t, x.Late.At.Equal(over), "it ended at %v, not at %v", over, x.Late.At)
 }

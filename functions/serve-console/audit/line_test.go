@@ -28,3 +28,8 @@ func TestACellNamesFilesApart(t *testing.T) {
 	}
 	expect.That(t, cell("a\u200bb.pdf") != cell("ab.pdf"), "what is invisible is left out")
 }
+
+// Exported for the tests of the pages.
+const PageSize = auditPage
+
+var Actors = (*Pages).actors

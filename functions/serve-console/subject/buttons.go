@@ -1,8 +1,10 @@
 package subject
 
 import (
+	"net/http"
 	"slices"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
@@ -63,4 +65,45 @@ func Apart(all []Button, asks bool) (here, others []Button) {
 		}
 	}
 	return here, others
+}
+
+// Still reports whether what was tried may be tried again: it, or the gate for which it was meant, is offered.
+func Still(offers []aggregate.Offer, tried aggregate.Offer) bool {
+	switch act := tried.Act; {
+	case act == aggregate.ActDeny, act == aggregate.ActGiveBack:
+		tried.Act = aggregate.ActReject
+	}
+	return slices.Contains(offers, tried)
+}
+
+// liveHeader is sent when a page refreshes itself. It has the id of what waits on the page for a decision, if anything.
+const liveHeader = "X-Live"
+
+// Since tells an open page what has changed since it was loaded.
+type Since struct {
+	Decided    string // what became of the page's decision
+	Now        string // what waits now, or the current status
+	Path, Open string // where that is read
+	Shown      bool   // show it in place of what waits now
+}
+
+// SinceThen returns the news for the page at a path: its current status.
+func SinceThen(path, stands, locale string) Since {
+	words := web.TextsOf("layout", locale)
+	return Since{Path: path, Open: words.Say("open_now"), Now: words.Say("stands") + ": " + stands}
+}
+
+// Became returns why the decision on the refreshing page is no longer possible; nil if it is, or if none waits there.
+func Became(r *http.Request, undecided func(id string) error) error {
+	if id := r.Header.Get(liveHeader); aggregate.ValidID(id) {
+		return undecided(id)
+	}
+	return nil
+}
+
+// Instead reports whether a page should only link to what waits now instead of showing it: the viewer has not read it,
+// and their next click must not decide on it. refused: nothing was done; offered: the viewer may try again; waits:
+// something waits.
+func Instead(r *http.Request, refused, offered, waits bool) bool {
+	return refused && !offered || waits && r.URL.Query().Has("done")
 }
