@@ -58,13 +58,15 @@ func (m Message) Aside(queueURL, group, id string, now time.Time, how Moved) (in
 		return nil, false
 	}
 	to, out := m.own(), m.said
-	out.After, out.Doubted = 0, 0
-	if how.Doubted {
-		out.Doubted = 1
-	}
-	if how.Wait > 0 {
-		out.After = now.Add(how.Wait).Unix()
-		to = fmt.Sprintf("%s%s%d", m.Ref.Tenant, waits, out.After/slot)
+	if !m.Tab() { // others' tabs don't fail
+		out.After, out.Doubted = 0, 0
+		if how.Doubted {
+			out.Doubted = 1
+		}
+		if how.Wait > 0 {
+			out.After = now.Add(how.Wait).Unix()
+			to = fmt.Sprintf("%s%s%d", m.Ref.Tenant, waits, out.After/slot)
+		}
 	}
 	return out.move(queueURL, to, id), true
 }
