@@ -79,11 +79,6 @@ func (m *many) Unread(context.Context, string, string, string, int) (out store.P
 	return out, nil
 }
 
-func (m *many) StandInsBy(context.Context, string, string) ([]circulation.StandIn, error) {
-	m.lookups++
-	return m.stands, nil
-}
-
 func (m *many) Origins(_ context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error) {
 	out := map[aggregate.Ref]aggregate.Origin{}
 	for _, ref := range refs {

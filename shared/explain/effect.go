@@ -50,7 +50,7 @@ type effectWords struct {
 
 	Check, ByLast, More, Person, People, AndDM, And, Separator, EmptyList, EmptyObject, Unread,
 	Subtotal, Total, Unknown, Unstated, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten,
-	NoValues, Moved, Anew, Unreadable, RowOf string
+	NoValues, Moved, Anew, Unreadable string
 }
 
 var effectWordsOf = language.Catalog[effectWords]{Files: &texts, Folder: "texts/effect"}

@@ -262,23 +262,6 @@ func (s *Store) putIf(ctx context.Context, ref aggregate.Ref, r aggregate.Row, e
 	return err
 }
 
-// PutNote puts a row outside of commits. With first it requires that there is no such row, else that the existing row's
-// attribute "of" equals of. It returns ErrClaimed if that doesn't hold.
-func (s *Store) PutNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string, first bool) error {
-	e := table.NewExpression()
-	var asRead string
-	if first {
-		asRead = e.Absent()
-	} else {
-		asRead = e.Is("of", "=", of)
-	}
-	err := s.putIf(ctx, ref, r, e, asRead)
-	if table.ConditionFailed(err) {
-		err = ErrClaimed
-	}
-	return table.Wrapped(err, "note %s of %s", r.Key(), ref)
-}
-
 // owned reads all of a tenant's rows of one type, by key: those in the partition of none whose sort keys begin with
 // prefix; if that is empty, all of the partition.
 func owned[T tenancy.Row](ctx context.Context, s *Store, tenant string, none T, prefix string) ([]T, error) {

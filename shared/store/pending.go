@@ -27,13 +27,6 @@ func (s *Store) Waiting(ctx context.Context, tenant, cursor string, limit int) (
 	return s.waiting(ctx, "pending", true, tenant, cursor, limit)
 }
 
-// NewestWaiting is Waiting with the newest first. Its cursors are its own.
-func (s *Store) NewestWaiting(
-	ctx context.Context, tenant, cursor string, limit int,
-) (table.Page[WaitingItem], error) {
-	return s.waiting(ctx, "newest", false, tenant, cursor, limit)
-}
-
 func (s *Store) waiting(
 	ctx context.Context, name string, oldest bool, tenant, cursor string, limit int,
 ) (table.Page[WaitingItem], error) {

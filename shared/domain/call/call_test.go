@@ -54,14 +54,13 @@ func asking(t expect.T, tool, arguments string, change ...func(*Proposal)) *Prop
 
 // world is one call to which Changes are committed.
 type world struct {
-	t     expect.T
-	a     *Aggregate
-	key   tenancy.Key
-	open  int // the key's counter
-	did   []string
-	now   time.Time
-	as    string   // who answers for the key in the organisation
-	unfit []string // delegations that they chose
+	t    expect.T
+	a    *Aggregate
+	key  tenancy.Key
+	open int // the key's counter
+	did  []string
+	now  time.Time
+	as   string // who answers for the key in the organisation
 }
 
 func asked(t expect.T, x *Proposal) *world {

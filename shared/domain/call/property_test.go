@@ -19,7 +19,7 @@ import (
 
 // oracle says what may be of a call, by the words of the rules alone: who stamped, how often it was made, how it ended.
 type oracle struct {
-	stamped, ended bool
+	stamped        bool
 	stampedAt      time.Time
 	made, taken    int
 	holder, taker  string // whose claim it is, which attempt has the grant

@@ -22,7 +22,6 @@ type change struct {
 	of           *Aggregate
 	said         int      // number of messages in this Change
 	drawn        int      // number of cards in this Change
-	shows        string   // timestamp of the Slack message that the next card takes over
 	late         []string // keys of messages that this Change answers although they are before From
 	answers      []string // keys of all messages that it answers
 }

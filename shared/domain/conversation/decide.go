@@ -357,19 +357,3 @@ func (a *Aggregate) SayLater(now time.Time) (aggregate.Change, error) {
 	c.card(CardMessage, MessageSubject(m.Key(), 0))
 	return c.done()
 }
-
-// AskersAfter returns AskersOf the action that the agent would propose in answer to seen or, unless by is empty, that
-// this person would propose.
-func (a *Aggregate) AskersAfter(seen []*Inbox, by string) []string {
-	c := &change{of: a, Conversation: *a.Conversation}
-	c.asks(seen)
-	return a.AskersOf(&Action{Askers: c.proposedBy(by)})
-}
-
-// proposedBy returns who count as askers of an action. by is who proposes it by themselves, or empty.
-func (c *change) proposedBy(by string) []string {
-	if by != "" {
-		return []string{by}
-	}
-	return c.Conversation.Askers
-}

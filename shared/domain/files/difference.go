@@ -72,12 +72,6 @@ type Change struct {
 	By []Maker `json:"by,omitempty"`
 }
 
-// Wrote reports whether the path is now a file with content that it did not have before.
-func (c Change) Wrote() bool {
-	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // SHA-256 of nothing
-	return c.Is.Kind() == KindFile && c.Is.SHA256 != empty && (c.Was == nil || c.Was.SHA256 != c.Is.SHA256)
-}
-
 // Kinds says all that became of the path, in the order of kindsShown.
 func (c Change) Kinds() (kinds []ChangeKind) {
 	was, is := c.Was.Kind(), c.Is.Kind()

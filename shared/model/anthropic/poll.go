@@ -29,7 +29,6 @@ type Stop string
 
 const (
 	StopDone      Stop = "end_turn"
-	StopRetries   Stop = "retries_exhausted"
 	StopBudget    Stop = "budget_reached"
 	StopRefused   Stop = "refusal"
 	StopEnded     Stop = "terminated"

@@ -33,7 +33,6 @@ type version struct {
 	last     bool          // a rejection ends the task
 	others   int           // number of drafts that people may pick instead
 	replaced string        // who picked the next version in place of this one, and which
-	repeated bool          // the next version has the same content: the text that was to be drafted anew was declined
 }
 
 // told reports whether it is known what steps or a call do.

@@ -67,16 +67,6 @@ func (e *Expression) Add(attribute string, n int) {
 	e.Adds = append(e.Adds, e.Name(attribute)+" "+e.Value(n))
 }
 
-// AddTo is Add for an attribute whose name can't be used as an alias.
-func (e *Expression) AddTo(alias, attribute string, n int) {
-	value := e.Value(n)
-	if e.names == nil {
-		e.names = map[string]string{}
-	}
-	e.names[alias] = attribute
-	e.Adds = append(e.Adds, alias+" "+value)
-}
-
 func (e *Expression) Remove(attributes ...string) {
 	for _, a := range attributes {
 		e.removes = append(e.removes, e.Name(a))

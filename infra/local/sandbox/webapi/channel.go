@@ -2,7 +2,6 @@ package webapi
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -63,17 +62,6 @@ func (w *Workspace) channel(id string) (*channel, error) {
 		}
 	}
 	return nil, ChannelNotFound
-}
-
-// AddChannel makes a channel of these people and the bot, and returns its id.
-func (w *Workspace) AddChannel(name string, members ...string) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := &channel{Channel: Channel{ID: fmt.Sprintf("C%09d", w.next()), Name: name, Created: w.cfg.Now().Unix(),
-		Members: append(members, Bot)}}
-	w.channels = append(w.channels, c)
-	w.tell(Change{Kind: "channel", Channel: c.ID, Data: c.view()})
-	return c.ID
 }
 
 // SetMember adds a user to a channel or removes them.
