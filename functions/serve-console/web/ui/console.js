@@ -1,11 +1,13 @@
 // What a page gains with a script; each works without one.
 "use strict";
 
-// busy reports whether somebody works inside an element, which must then stay as it is: it is not enough that they unfolded
+// busy reports whether somebody works inside an element, which must then stay as it is: it is not enough that they
+// unfolded
 // something or stand on a link, when the same is on the next page.
 function busy(el, stand) {
   const at = document.activeElement;
-  return el.contains(at) && !stand && at.matches("input, select, textarea, button, summary, a") || String(getSelection()) !== "";
+  return el.contains(at) && !stand && at.matches("input, select, textarea, button, summary, a") ||
+    String(getSelection()) !== "";
 }
 
 // counterpart is the fold or the link of the next page that somebody stands on, or points at, in an element now.
@@ -17,7 +19,8 @@ function counterpart(at, el, next) {
   return links(next)[links(el).indexOf(at)];
 }
 
-// still makes a change on the page, and keeps what the pointer rests on where it is. The change returns what took its place.
+// still makes a change on the page, and keeps what the pointer rests on where it is. The change returns what took its
+// place.
 function still(change) {
   const at = document.querySelector("main :is(form, a[href], summary):hover"), top = at?.getBoundingClientRect().top;
   const now = change() ?? at;
@@ -34,11 +37,14 @@ function still(change) {
 
 // decisions are an element's forms, each with what it sends: all but the key of the session.
 function decisions(el) {
-  const sent = (form) => [...form.querySelectorAll('input[type="hidden"]:not([name="form"])')].map((x) => `${x.name}=${x.value}`);
-  return [...el.querySelectorAll('form[method="post"]')].map((form) => ({ form, sends: [form.getAttribute("action"), ...sent(form)].join("\n") }));
+  const sent = (form) => [...form.querySelectorAll('input[type="hidden"]:not([name="form"])')].map((x) =>
+    `${x.name}=${x.value}`);
+  return [...el.querySelectorAll('form[method="post"]')].map((form) =>
+    ({ form, sends: [form.getAttribute("action"), ...sent(form)].join("\n") }));
 }
 
-// close ends a form of a decision that is over, or opens it again: nothing in it goes, so that the keyboard stays where it is.
+// close ends a form of a decision that is over, or opens it again: nothing in it goes, so that the keyboard stays where
+// it is.
 function close(form, over) {
   if (over === Boolean(form.dataset.over)) return;
   if (over) form.dataset.over = "1";
@@ -54,15 +60,19 @@ function close(form, over) {
   }
 }
 
-// aside keeps a line, which stands where it is seen, from what the pointer rests on: it then stands at the window's upper edge.
+// aside keeps a line, which stands where it is seen, from what the pointer rests on: it then stands at the window's
+// upper edge.
 function aside(line) {
   line.classList.remove("above");
-  const at = document.querySelector("main :is(form, a[href], summary):hover")?.getBoundingClientRect(), over = line.getBoundingClientRect();
+  const at = document.querySelector("main :is(form, a[href], summary):hover")?.getBoundingClientRect(),
+    over = line.getBoundingClientRect();
   line.classList.toggle("above", Boolean(at) && at.bottom > over.top && at.top < over.bottom);
 }
 
-// settle is for an element in which something can be decided: that stands there as it was read. No form takes the place of
-// another or comes by itself. One whose decision is over is closed, until that very decision can be made again. As long as one
+// settle is for an element in which something can be decided: that stands there as it was read. No form takes the place
+// of
+// another or comes by itself. One whose decision is over is closed, until that very decision can be made again. As long
+// as one
 // is closed, or another is offered, a line says who decided, and leads to what waits now.
 function settle(el, next) {
   const shown = decisions(el), now = decisions(next);
@@ -87,18 +97,22 @@ function untimed(el) {
   return copy.innerHTML;
 }
 
-// An element with data-live="<address>" is replaced by the one with its id on that page, every five seconds while the page
-// is seen. What was unfolded stays so, and a link that somebody points at stays under the pointer. One with data-for="<id>"
+// An element with data-live="<address>" is replaced by the one with its id on that page, every five seconds while the
+// page
+// is seen. What was unfolded stays so, and a link that somebody points at stays under the pointer. One with
+// data-for="<id>"
 // is what is decided on in the element with that id: it stays as it was read while either page can decide there.
 function refresh(el, page) {
-  const next = page.getElementById(el.id), forms = (of) => decisions(of.getElementById(el.dataset.for) ?? of.createElement("p"));
+  const next = page.getElementById(el.id), forms = (of) =>
+    decisions(of.getElementById(el.dataset.for) ?? of.createElement("p"));
   if (!next) return;
   const stays = el.dataset.for && forms(document).length + forms(page).length > 0;
   if (stays && !next.dataset.live) delete el.dataset.live;
   if (stays) return;
   if (decisions(el).length + decisions(next).length > 0) return settle(el, next);
   const focus = document.activeElement, stand = el.contains(focus) ? counterpart(focus, el, next) : null;
-  const over = el.querySelector("a[href]:hover, details[id] > summary:hover"), same = over && counterpart(over, el, next);
+  const over = el.querySelector("a[href]:hover, details[id] > summary:hover"), same = over &&
+    counterpart(over, el, next);
   if (busy(el, stand) || over && !same) return;
   for (const fold of el.querySelectorAll("details[id]")) {
     const nextFold = next.querySelector(`#${CSS.escape(fold.id)}`);
@@ -106,7 +120,8 @@ function refresh(el, page) {
   }
   if (next.innerHTML === el.innerHTML && next.dataset.live === el.dataset.live) return;
   still(() => {
-    if (untimed(next) === untimed(el) && next.dataset.live === el.dataset.live) { // what somebody points at stays itself
+    if (untimed(next) === untimed(el) && next.dataset.live === el.dataset.live) {
+      // what somebody points at stays itself
       const times = next.querySelectorAll("time");
       el.querySelectorAll("time").forEach((time, i) => { time.textContent = times[i].textContent; });
       return null;
@@ -120,7 +135,8 @@ function refresh(el, page) {
 let asked = 0; // how often refreshAll did
 const shows = new Map(); // which of these times an element's content is of, by its id
 
-// refreshAll asks once for each address, and says what waits for a decision on this page: the answer has what became of it.
+// refreshAll asks once for each address, and says what waits for a decision on this page: the answer has what became of
+// it.
 // One that comes after the answer to a later question changes nothing.
 async function refreshAll(elements) {
   const time = ++asked;
@@ -175,9 +191,11 @@ document.addEventListener("submit", (event) => {
   form.dataset.sent = "1";
 });
 // A page that comes back from the browser's memory can be sent again.
-addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) => delete form.dataset.sent));
+addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) =>
+  delete form.dataset.sent));
 
-// A form with data-try="<id>" shows at once, in the element with that id, what its button of the act "try" would show there.
+// A form with data-try="<id>" shows at once, in the element with that id, what its button of the act "try" would show
+// there.
 let tries = 0;
 document.addEventListener("change", async (event) => {
   const form = event.target.closest("form[data-try]"), time = ++tries;
@@ -201,13 +219,15 @@ document.addEventListener("click", async (event) => {
   button.textContent = button.dataset.copied;
 });
 
-// On a list of what waits, j and k go from row to row, and Enter opens the row's link. On a page that asks, a goes to the
+// On a list of what waits, j and k go from row to row, and Enter opens the row's link. On a page that asks, a goes to
+// the
 // button that approves and r to the reason for rejecting: neither decides anything yet.
 const steps = { j: 1, k: -1 };
 const places = { a: '[name="act"][value="approve"]', r: '[name="act"]:is([value="reject"], [value="deny"])' };
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, select, textarea, [contenteditable]");
-  if (typing || event.altKey || event.ctrlKey || event.metaKey || event.isComposing || document.querySelector("dialog[open]")) return;
+  if (typing || event.altKey || event.ctrlKey || event.metaKey || event.isComposing ||
+    document.querySelector("dialog[open]")) return;
   const rows = [...document.querySelectorAll("[data-row]")], step = steps[event.key];
   let to = document.querySelector(places[event.key])?.form?.querySelector("textarea, button");
   if (step && rows.length) {

@@ -1,6 +1,7 @@
 // The page's calls to the sandbox, the name by which it knows this window, and the stream of what happens.
 
-/** thisWindow names this window: a modal opens where the person clicked. A reload keeps the name, a copy of the window gets its own. */
+/** thisWindow names this window: a modal opens where the person clicked. A reload keeps the name,
+  a copy of the window gets its own. */
 export let thisWindow = sessionStorage.getItem("window") || "";
 
 /** nameWindow settles the name before anything is asked for. */

@@ -1,4 +1,5 @@
-// Block Kit: one function per block type that the sandbox can draw, and its elements, made of the browser's own controls.
+// Block Kit: one function per block type that the sandbox can draw, and its elements, made of the browser's own
+// controls.
 
 import { h, icon } from "./dom.js";
 import { t } from "./i18n.js";
@@ -11,7 +12,8 @@ const safeLink = (url) => (/^https?:\/\//i.test(url || "") ? url : "");
 /** button draws a Block Kit button; a link opens in a new tab besides its act. */
 export function button(e, on) {
   const props = {
-    type: "button", "aria-label": e.accessibility_label, "aria-busy": on.busy?.(e) ? "true" : null, "aria-disabled": on.busy?.(e) ? "true" : null,
+    type: "button", "aria-label": e.accessibility_label, "aria-busy": on.busy?.(e) ? "true" : null,
+      "aria-disabled": on.busy?.(e) ? "true" : null,
     dataset: { focus: e.action_id || "", action: e.action_id || "" },
     onclick: () => {
       if (safeLink(e.url)) window.open(e.url, "_blank", "noopener");
@@ -32,9 +34,11 @@ function channels() {
 }
 
 function select(e, options, chosen, multiple, p) {
-  const el = h("select", { id: p.id, name: p.name, multiple, "aria-label": p.label, "aria-describedby": p.describedby });
+  const el = h("select", { id: p.id, name: p.name, multiple, "aria-label": p.label,
+    "aria-describedby": p.describedby });
   if (!multiple) el.append(h("option", { value: "" }, plain(e.placeholder?.text) || t("choose")));
-  for (const o of options) el.append(h("option", { value: o.value, selected: chosen.includes(o.value) }, plain(o.text.text)));
+  for (const o of options) el.append(h("option", { value: o.value, selected: chosen.includes(o.value) },
+    plain(o.text.text)));
   el.read = () => (multiple ? [...el.selectedOptions].map((o) => o.value) : el.value);
   return el;
 }
@@ -56,7 +60,8 @@ function boxes(e, kind, chosen, p) {
 
 function field(e, type, p) {
   const props = {
-    id: p.id, name: p.name, "aria-label": p.id ? null : p.label, "aria-describedby": p.describedby, placeholder: plain(e.placeholder?.text),
+    id: p.id, name: p.name, "aria-label": p.id ? null : p.label, "aria-describedby": p.describedby,
+      placeholder: plain(e.placeholder?.text),
     minlength: e.min_length ? String(e.min_length) : null, autofocus: e.focus_on_load,
   };
   const el = e.multiline ? h("textarea", { ...props, rows: "5" }) : h("input", { ...props, type });
@@ -68,7 +73,8 @@ function field(e, type, p) {
 const values = (one, many) => (many || []).map((o) => o.value ?? o).concat(one ? [one.value ?? one] : []);
 
 // here is the channel in which the person is, for a menu that begins there; of direct messages it has none.
-const here = (e) => (e.default_to_current_conversation && state.channels.find((c) => c.id === ui.channel && !c.im)?.id) || undefined;
+const here = (e) => (e.default_to_current_conversation &&
+  state.channels.find((c) => c.id === ui.channel && !c.im)?.id) || undefined;
 
 /**
  * control draws any element that holds a value. Its read() gives that value:
@@ -81,7 +87,8 @@ export function control(e, p) {
     case "multi_static_select": el = select(e, allOptions(e), values(null, e.initial_options), true, p); break;
     case "users_select": el = select(e, people(), values(e.initial_user), false, p); break;
     case "multi_users_select": el = select(e, people(), values(null, e.initial_users), true, p); break;
-    case "channels_select": case "conversations_select": el = select(e, channels(), values(e.initial_channel || e.initial_conversation || here(e)), false, p); break;
+    case "channels_select": case "conversations_select": el = select(e, channels(),
+      values(e.initial_channel || e.initial_conversation || here(e)), false, p); break;
     case "radio_buttons": el = boxes(e, "radio", values(e.initial_option), p); break;
     case "checkboxes": el = boxes(e, "checkbox", values(null, e.initial_options), p); break;
     case "datepicker": el = field(e, "date", p); break;
@@ -101,7 +108,8 @@ export function control(e, p) {
 }
 
 /** textOf renders a text object. */
-export const textOf = (o) => (o?.type === "mrkdwn" ? mrkdwn(o.text, o.verbatim) : document.createTextNode(plain(o?.text)));
+export const textOf = (o) => (o?.type === "mrkdwn" ? mrkdwn(o.text, o.verbatim)
+  : document.createTextNode(plain(o?.text)));
 
 // safe lets pictures come from https alone.
 const safe = (url) => (/^https:\/\//i.test(url || "") ? url : "");
@@ -112,17 +120,22 @@ const image = (e, size) => h(`img.${size}`, { src: safe(e.image_url), alt: e.alt
 function element(e, on) {
   if (e.type === "button") return button(e, on);
   if (e.type === "image") return image(e, "thumb");
-  return control(e, { name: e.action_id, label: e.placeholder?.text || e.action_id, onchoose: (value) => on.act(e, value) });
+  return control(e, { name: e.action_id, label: e.placeholder?.text || e.action_id,
+    onchoose: (value) => on.act(e, value) });
 }
 
 // leaf is an element of rich text; its text is shown as it is.
 function leaf(e) {
-  const pointed = { user: `@${e.user_id}`, channel: `#${e.channel_id}`, usergroup: `!subteam^${e.usergroup_id}`, broadcast: `!${e.range}` }[e.type];
+  const pointed = { user: `@${e.user_id}`, channel: `#${e.channel_id}`, usergroup: `!subteam^${e.usergroup_id}`,
+    broadcast: `!${e.range}` }[e.type];
   let node = document.createTextNode(e.text || e.fallback || e.value || "");
   if (pointed) node = reference(pointed);
-  else if (e.type === "emoji") node = document.createTextNode(e.unicode ? String.fromCodePoint(...e.unicode.split("-").map((x) => parseInt(x, 16))) : `:${e.name}:`);
-  else if (e.type === "link" && /^(https?:|mailto:)/i.test(e.url)) node = h("a", { href: led(e.url), target: "_blank", rel: "noopener noreferrer" }, e.text || e.url);
-  for (const [style, tag] of [["code", "code"], ["strike", "s"], ["italic", "em"], ["bold", "strong"]]) if (e.style?.[style]) node = h(tag, {}, node);
+  else if (e.type === "emoji") node = document.createTextNode(e.unicode
+    ? String.fromCodePoint(...e.unicode.split("-").map((x) => parseInt(x, 16))) : `:${e.name}:`);
+  else if (e.type === "link" && /^(https?:|mailto:)/i.test(e.url)) node = h("a",
+    { href: led(e.url), target: "_blank", rel: "noopener noreferrer" }, e.text || e.url);
+  for (const [style, tag] of [["code", "code"], ["strike", "s"], ["italic", "em"],
+    ["bold", "strong"]]) if (e.style?.[style]) node = h(tag, {}, node);
   return node;
 }
 
@@ -135,7 +148,9 @@ function part(p) {
   if (p.type !== "rich_text_list") return h("div", {}, leaves(p));
   const level = p.indent || 0;
   const kinds = p.style === "ordered" ? ["decimal", "lower-alpha", "lower-roman"] : ["disc", "circle", "square"];
-  return h(p.style === "ordered" ? "ol" : "ul", { start: (p.offset || 0) + 1, style: { "list-style-type": kinds[level % 3], "margin-left": `${level * 22}px` } }, p.elements.map((item) => h("li", {}, leaves(item))));
+  return h(p.style === "ordered" ? "ol" : "ul",
+    { start: (p.offset || 0) + 1, style: { "list-style-type": kinds[level % 3], "margin-left": `${level * 22}px` } },
+    p.elements.map((item) => h("li", {}, leaves(item))));
 }
 
 const makers = {
@@ -147,13 +162,15 @@ const makers = {
         b.text && h("div.b-text", {}, textOf(b.text)),
         b.fields && h("div.b-fields", {}, b.fields.map((f) => h("div.b-field", {}, textOf(f))))),
       b.accessory && h("div.b-accessory", {}, element(b.accessory, on))),
-  context: (b) => h("div.b-context", {}, b.elements.map((e) => (e.type === "image" ? image(e, "tiny") : h("span", {}, textOf(e))))),
+  context: (b) => h("div.b-context", {}, b.elements.map((e) => (e.type === "image" ? image(e, "tiny")
+    : h("span", {}, textOf(e))))),
   actions: (b, on) => h("div.b-actions", {}, b.elements.map((e) => element(e, on))),
   image: (b) => h("figure.b-image", {}, b.title && h("figcaption", {}, plain(b.title.text)), image(b, "wide")),
   markdown: (b) => h("div.b-text", {}, mrkdwn(b.text)),
   rich_text: (b) => h("div.b-text.b-rich", {}, (b.elements || []).map(part)),
   context_actions: (b, on) =>
-    h("div.b-actions", {}, b.elements.flatMap((e) => (e.type === "feedback_buttons" ? [e.positive_button, e.negative_button] : [e]).map((x) =>
+    h("div.b-actions", {}, b.elements.flatMap((e) => (e.type === "feedback_buttons"
+      ? [e.positive_button, e.negative_button] : [e]).map((x) =>
       h("button.btn", { type: "button", onclick: () => on.act(e, x.value) }, plain(x.text.text))))),
   input: (b, on) => {
     const id = `in-${b.block_id}`;

@@ -17,7 +17,8 @@ const groupTime = 5 * 60 * 1000;
 
 function item(m, before, thread) {
   const whisper = !!m.is_ephemeral;
-  const compact = !whisper && !!before && !before.is_ephemeral && before.user === m.user && !m.subtype && millis(m.ts) - millis(before.ts) < groupTime;
+  const compact = !whisper && !!before && !before.is_ephemeral && before.user === m.user && !m.subtype &&
+    millis(m.ts) - millis(before.ts) < groupTime;
   const place = { channel: ui.channel, compact, thread, whisper };
   return { key: "m" + m.ts, sig: signature(m, place), render: () => message(m, place) };
 }
@@ -30,19 +31,26 @@ function foldRow(root, replies, folded) {
     sig: JSON.stringify([folded, replies.length, how, language()]),
     render: () =>
       h("div.fold.in-thread", {},
-        h("button", { type: "button", "aria-expanded": String(!folded), dataset: { focus: "fold", fold: root.ts }, onclick: () => {
+        h("button", { type: "button", "aria-expanded": String(!folded), dataset: { focus: "fold", fold: root.ts },
+          onclick: () => {
           if (folded) leaveEnd(); // what opens is read from its beginning
           fold([root.ts], !folded);
         } },
-          icon("chevron"), folded ? [people.slice(0, 3).map((p) => avatar(p, "tiny")), h("strong", {}, t(replies.length === 1 ? "reply" : "replies", { n: replies.length })), how && h("span.standing", {}, how), h("span", {}, clockTime(millis(replies.at(-1).ts)))] : h("span", {}, t("hide")))),
+          icon("chevron"), folded ? [people.slice(0, 3).map((p) => avatar(p, "tiny")),
+            h("strong", {}, t(replies.length === 1 ? "reply" : "replies", { n: replies.length })), how &&
+            h("span.standing", {}, how), h("span", {}, clockTime(millis(replies.at(-1).ts)))]
+            : h("span", {}, t("hide")))),
   };
 }
 
 function session(root) {
   const s = state.sessions.get(ui.channel + root.ts);
-  const text = s && { processing: s.waiting ? "Ringi " + s.waiting : t("processing"), suspended: t("suspended") }[s.status];
+  const text = s && { processing: s.waiting ? "Ringi " + s.waiting : t("processing"),
+    suspended: t("suspended") }[s.status];
   if (!text) return [];
-  const stop = s.status === "processing" && h("button.link", { type: "button", dataset: { focus: "stop" }, onclick: () => post("stop", { user: state.me, channel: ui.channel, thread_ts: root.ts }) }, t("stop"));
+  const stop = s.status === "processing" && h("button.link",
+    { type: "button", dataset: { focus: "stop" },
+    onclick: () => post("stop", { user: state.me, channel: ui.channel, thread_ts: root.ts }) }, t("stop"));
   return [{ key: "s" + root.ts, sig: text, render: () => h("p.session.in-thread", {}, h("span.pulse"), text, stop) }];
 }
 
@@ -55,8 +63,11 @@ function replyRow(root) {
     sig: JSON.stringify([open, kept, language(), state.me]),
     render: () =>
       h("div.reply.in-thread", {}, open
-        ? composer({ key, placeholder: t("replyHere"), focus: true, send: (text, files) => say(text, root.ts, files), cancel: () => { ui.replying = ""; changed(); } })
-        : h("button.reply-open", { type: "button", dataset: { focus: "reply" }, onclick: () => { ui.replying = root.ts; changed(); } }, kept ? [h("strong", {}, t("draft")), ` ${kept.slice(0, 80)}`] : t("replyTo"))),
+        ? composer({ key, placeholder: t("replyHere"), focus: true, send: (text, files) => say(text, root.ts, files),
+          cancel: () => { ui.replying = ""; changed(); } })
+        : h("button.reply-open", { type: "button", dataset: { focus: "reply" },
+          onclick: () => { ui.replying = root.ts; changed(); } }, kept
+          ? [h("strong", {}, t("draft")), ` ${kept.slice(0, 80)}`] : t("replyTo"))),
   };
 }
 
@@ -96,14 +107,16 @@ function emptyState(c) {
 function choices(c, list) {
   return h("div.suggestions", {}, list.map((s) => {
     const text = c.im ? s.message : `@${nameOf(state.bot)} ${s.message}`;
-    return h("button.suggestion", { type: "button", onclick: () => say(text) }, h("strong", {}, s.title), h("span", {}, text));
+    return h("button.suggestion", { type: "button", onclick: () => say(text) }, h("strong", {}, s.title),
+      h("span", {}, text));
   }));
 }
 
 // greeted is what the app proposes below its greeting, until the person says something.
 function greeted(c) {
   const list = suggestions(true);
-  return { key: "greeted" + c.id, sig: JSON.stringify([language(), list, state.me]), render: () => h("section.greeted", {}, choices(c, list)) };
+  return { key: "greeted" + c.id, sig: JSON.stringify([language(), list, state.me]),
+    render: () => h("section.greeted", {}, choices(c, list)) };
 }
 
 // newest is the last message of the thread in which the person pressed a button.
@@ -114,7 +127,8 @@ function newest(log) {
 let shown = "";
 
 // dayRow parts the days.
-const dayRow = (m, today) => ({ key: "d" + m.ts.slice(0, 10), sig: today, render: () => h("div.day", { role: "separator" }, h("span", {}, today)) });
+const dayRow = (m, today) => ({ key: "d" + m.ts.slice(0, 10), sig: today,
+  render: () => h("div.day", { role: "separator" }, h("span", {}, today)) });
 
 // conversation is what the log shows: days, messages, and under each its thread.
 function conversation(top, threads) {
@@ -192,7 +206,8 @@ function homeTab() {
   const busy = [...ui.pending].filter((k) => k.startsWith("home/"));
   return {
     key: "home", sig: JSON.stringify([state.home, busy, language(), state.me]),
-    render: () => h("section.msg", { "aria-label": t("homeTab") }, h("div.content.blocks.home", {}, state.home ? blocks(state.home.blocks, on) : h("p", {}, t("homeEmpty")))),
+    render: () => h("section.msg", { "aria-label": t("homeTab") },
+      h("div.content.blocks.home", {}, state.home ? blocks(state.home.blocks, on) : h("p", {}, t("homeEmpty")))),
   };
 }
 

@@ -7,7 +7,8 @@ import { avatar, nameOf } from "./people.js";
 
 function candidates(query) {
   const q = query.toLowerCase();
-  return [...state.users.values()].filter((u) => [u.name, nameOf(u.id)].some((n) => n.toLowerCase().includes(q)) || u.handle.startsWith(q)).sort((a, b) => Number(!!b.bot) - Number(!!a.bot)).slice(0, 6);
+  return [...state.users.values()].filter((u) => [u.name, nameOf(u.id)].some((n) => n.toLowerCase().includes(q)) ||
+    u.handle.startsWith(q)).sort((a, b) => Number(!!b.bot) - Number(!!a.bot)).slice(0, 6);
 }
 
 // mentions is the list that appears after an @; it takes the keys it needs.
@@ -24,7 +25,9 @@ function mentions(area, changed) {
     changed();
   };
   const draw = () => list.replaceChildren(...found.map((u, i) =>
-    h("li", { role: "option", "aria-selected": String(i === at), onpointerdown: (e) => { e.preventDefault(); pick(u); } }, avatar(u.id, "tiny"), h("span", {}, nameOf(u.id)), h("small", {}, "@" + u.handle))));
+    h("li", { role: "option", "aria-selected": String(i === at),
+      onpointerdown: (e) => { e.preventDefault(); pick(u); } }, avatar(u.id, "tiny"), h("span", {}, nameOf(u.id)),
+      h("small", {}, "@" + u.handle))));
   return {
     list,
     look: () => {
@@ -36,7 +39,8 @@ function mentions(area, changed) {
     },
     key: (e) => {
       if (list.hidden) return false;
-      if (e.key === "ArrowDown" || e.key === "ArrowUp") at = (at + (e.key === "ArrowDown" ? 1 : -1) + found.length) % found.length;
+      if (e.key === "ArrowDown" || e.key === "ArrowUp") at = (at + (e.key === "ArrowDown" ? 1
+        : -1) + found.length) % found.length;
       else if (e.key === "Enter" || e.key === "Tab") pick(found[at]);
       else if (e.key === "Escape") list.hidden = true;
       else return false;
@@ -51,9 +55,11 @@ function mentions(area, changed) {
  * of one that is optional may be empty; one that is bare takes no files.
  */
 export function composer(options) {
-  const area = h("textarea", { rows: "1", placeholder: options.placeholder, "aria-label": options.placeholder, id: options.id, enterkeyhint: "send", dataset: { focus: "area" } });
+  const area = h("textarea", { rows: "1", placeholder: options.placeholder, "aria-label": options.placeholder,
+    id: options.id, enterkeyhint: "send", dataset: { focus: "area" } });
   area.value = draft(options.key);
-  const sendButton = h("button.send", { type: "button", "aria-label": options.verb || t("send"), title: options.verb || t("send"), onclick: () => submit() }, icon("send"));
+  const sendButton = h("button.send", { type: "button", "aria-label": options.verb || t("send"), title: options.verb ||
+    t("send"), onclick: () => submit() }, icon("send"));
   const fit = () => {
     keepDraft(options.key, area.value);
     area.style.height = "auto";
@@ -100,7 +106,9 @@ export function composer(options) {
       fit();
     },
   }, "@");
-  const box = h("div.composer", {}, menu.list, area, files.row, h("div.composer-row", {}, at, !options.bare && files.button, options.hint && h("p.composer-hint", {}, rich(options.hint)), options.hint && h("p.composer-keys", {}, t("keys")), sendButton));
+  const box = h("div.composer", {}, menu.list, area, files.row,
+    h("div.composer-row", {}, at, !options.bare && files.button, options.hint &&
+    h("p.composer-hint", {}, rich(options.hint)), options.hint && h("p.composer-keys", {}, t("keys")), sendButton));
   if (!options.bare) files.takeFrom(box);
   queueMicrotask(() => {
     fit();
@@ -135,7 +143,8 @@ export function chosen(key, changed) {
   const draw = () => {
     row.hidden = !list().length;
     row.replaceChildren(...list().map((f, i) => h("li", {}, h("span", {}, f.name), h("small", {}, sizeText(f.size)),
-      h("button", { type: "button", "aria-label": t("fileOff", { name: f.name }), title: t("fileOff", { name: f.name }), onclick: () => replace(list().toSpliced(i, 1)) }, icon("close")))));
+      h("button", { type: "button", "aria-label": t("fileOff", { name: f.name }),
+        title: t("fileOff", { name: f.name }), onclick: () => replace(list().toSpliced(i, 1)) }, icon("close")))));
   };
   const replace = (next) => {
     next.length ? all.set(key, next) : all.delete(key);
@@ -153,8 +162,10 @@ export function chosen(key, changed) {
     }
     replace(next);
   };
-  const input = h("input", { type: "file", multiple: true, hidden: true, tabindex: "-1", onchange: () => { add(input.files); input.value = ""; } });
-  const button = h("button.at.clip", { type: "button", "aria-label": t("attach"), title: t("attach"), onclick: () => input.click() }, icon("clip"));
+  const input = h("input", { type: "file", multiple: true, hidden: true, tabindex: "-1",
+    onchange: () => { add(input.files); input.value = ""; } });
+  const button = h("button.at.clip", { type: "button", "aria-label": t("attach"), title: t("attach"),
+    onclick: () => input.click() }, icon("clip"));
   draw();
   return {
     row, button: [button, input], list, replace,

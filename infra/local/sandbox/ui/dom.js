@@ -21,22 +21,28 @@ export function h(spec, props, ...children) {
 const paths = {
   hash: "M9.5 3 7.5 21M16.5 3l-2 18M4 8.5h17M3 15.5h17",
   send: "M4 12 20.5 4.5 15 20l-3.2-6.3L4 12zM11.8 13.7 20.5 4.5",
-  gear: "M10.2 5.3L10.4 2.8L13.6 2.8L13.8 5.3L15.4 6.0L17.4 4.4L19.6 6.6L18.0 8.6L18.7 10.2L21.2 10.4L21.2 13.6L18.7 13.8L18.0 15.4L19.6 17.4L17.4 19.6L15.4 18.0L13.8 18.7L13.6 21.2L10.4 21.2L10.2 18.7L8.6 18.0L6.6 19.6L4.4 17.4L6.0 15.4L5.3 13.8L2.8 13.6L2.8 10.4L5.3 10.2L6.0 8.6L4.4 6.6L6.6 4.4L8.6 6.0zM12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6z",
+  gear: "M10.2 5.3L10.4 2.8L13.6 2.8L13.8 5.3L15.4 6.0L17.4 4.4L19.6 6.6L18.0 8.6L18.7 10.2L21.2 10.4L21.2 " +
+    "13.6L18.7 13.8L18.0 15.4L19.6 17.4L17.4 19.6L15.4 18.0L13.8 18.7L13.6 21.2L10.4 21.2L10.2 18.7L8.6 18.0L6.6 " +
+    "19.6L4.4 17.4L6.0 15.4L5.3 13.8L2.8 13.6L2.8 10.4L5.3 10.2L6.0 8.6L4.4 6.6L6.6 4.4L8.6 6.0zM12 9a3 3 0 1 0 0 6 " +
+    "3 3 0 0 0 0-6z",
   dots: "M5.5 12h.01M12 12h.01M18.5 12h.01",
-  eye: "M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12zM12 9.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6z",
+  eye: "M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12zM12 9.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 " +
+    "0 0-5.6z",
   warn: "M12 4 2.8 20h18.4L12 4zM12 10v4.5M12 17.3h.01",
   menu: "M4 7h16M4 12h16M4 17h16",
   close: "M6 6l12 12M18 6 6 18",
   run: "M3 12h4l3-8 4 16 3-8h4",
   chevron: "M9 6l6 6-6 6",
-  clip: "M20 11.5l-8.2 8.2a5 5 0 0 1-7-7l8.500-8.500a3.300 3.300 0 0 1 4.700 4.700l-8.200 8.200a1.600 1.600 0 0 1-2.300-2.300l7.500-7.500",
+  clip: "M20 11.5l-8.2 8.2a5 5 0 0 1-7-7l8.500-8.500a3.300 3.300 0 0 1 4.700 4.700l-8.200 8.200a1.600 1.600 0 0 " +
+    "1-2.300-2.300l7.500-7.500",
   reply: "M10 8 5 12.5 10 17M5.5 12.5H14c3 0 5 1.8 5 5",
   pencil: "M4.5 19.5l.9-4L16 4.900a1.900 1.900 0 0 1 2.700 2.700L8.100 18.200l-3.600 1.300zM14 7l3 3",
   trash: "M4.5 7h15M9.5 7V4.500h5V7M6.500 7l1 13h9l1-13M10.200 10.500v6M13.800 10.500v6",
   forward: "M14 8 19 12.5 14 17M18.5 12.5H10c-3 0-5 1.8-5 5",
   down: "M12 4v15M6 13.5l6 6 6-6",
   search: "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM15.5 15.5 21 21",
-  stamp: "M8 13c1.8-1.6 1.6-3 1.2-4.6A3.2 3.2 0 1 1 14.8 8.4C14.400 10 14.200 11.400 16 13h2.500v4h-13v-4H8zM6 20.500h12",
+  stamp: "M8 13c1.8-1.6 1.6-3 1.2-4.6A3.2 3.2 0 1 1 14.8 8.4C14.400 10 14.200 11.400 16 13h2.500v4h-13v-4H8zM6 " +
+    "20.500h12",
   check: "M5 12.5l4.5 4.5L19 7.5",
   clock: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.3l2.8 1.8",
   stop: "M7 7h10v10H7z",
@@ -80,7 +86,8 @@ export function reconcile(parent, items) {
       el = fresh;
       parent.insertBefore(el, at);
       // A button that is gone leaves its focus to the next thing in its place.
-      if (focus) (el.querySelector(`[data-focus="${CSS.escape(focus)}"]`) || el.querySelector("[data-focus]"))?.focus({ preventScroll: true });
+      if (focus) (el.querySelector(`[data-focus="${CSS.escape(focus)}"]`) ||
+        el.querySelector("[data-focus]"))?.focus({ preventScroll: true });
       continue;
     }
     if (el === at) at = at.nextElementSibling;
@@ -110,15 +117,18 @@ export function openMenu(anchor, entries) {
   close();
   const menu = h("div.menu", { role: "menu" }, entries.map((e) => [
     e.first && h("hr", { role: "separator" }),
-    h("button", { type: "button", role: "menuitem", tabindex: "-1", dataset: { id: e.id || "" }, onclick: () => { close(); back(); e.run(); } },
-      e.app ? h("img", { src: "/icon.svg", alt: "" }) : icon(e.icon), h("span", {}, e.label), e.app && h("small", {}, "Ringi")),
+    h("button", { type: "button", role: "menuitem", tabindex: "-1", dataset: { id: e.id || "" },
+      onclick: () => { close(); back(); e.run(); } },
+      e.app ? h("img", { src: "/icon.svg", alt: "" }) : icon(e.icon), h("span", {}, e.label), e.app &&
+        h("small", {}, "Ringi")),
   ]));
   document.body.append(menu);
   place(menu, anchor);
   anchor.setAttribute("aria-expanded", "true");
   // A message may be drawn anew while its menu is open: the focus goes back to its new button.
   const ts = anchor.closest("[data-ts]")?.dataset.ts;
-  const back = () => (anchor.isConnected || !ts ? anchor : document.querySelector(`[data-ts="${ts}"] [data-focus="${anchor.dataset.focus}"]`))?.focus();
+  const back = () => (anchor.isConnected || !ts ? anchor
+    : document.querySelector(`[data-ts="${ts}"] [data-focus="${anchor.dataset.focus}"]`))?.focus();
   const items = [...menu.querySelectorAll("[role=menuitem]")];
   items[0].focus();
   const outside = (e) => { if (!menu.contains(e.target) && !anchor.contains(e.target)) close(); };
@@ -145,5 +155,6 @@ function place(menu, anchor) {
   const left = Math.max(8, Math.min(a.right - menu.offsetWidth, innerWidth - menu.offsetWidth - 8));
   const last = innerHeight - menu.offsetHeight - 8;
   menu.style.left = `${left}px`;
-  menu.style.top = `${Math.max(8, Math.min(a.bottom + 4 < last ? a.bottom + 4 : a.top - menu.offsetHeight - 4, last))}px`;
+  const top = a.bottom + 4 < last ? a.bottom + 4 : a.top - menu.offsetHeight - 4;
+  menu.style.top = `${Math.max(8, Math.min(top, last))}px`;
 }

@@ -1,4 +1,5 @@
-// The bar above the conversation, and the settings that its gear opens: the way to the console's, failing tools, Slack's
+// The bar above the conversation, and the settings that its gear opens: the way to the console's, failing tools,
+// Slack's
 // bad days.
 
 import { get, post, put } from "./api.js";
@@ -48,28 +49,44 @@ export function drawHeader(root) {
   const c = state.channels.find((x) => x.id === ui.channel);
   if (!c) return;
   const news = state.channels.some((x) => x.id !== c.id && unread(x.id));
-  const sig = JSON.stringify([c, language(), ui.panel, ui.drawer, ui.home, state.globals.length, state.me, troubled(), state.has, news]);
+  const sig = JSON.stringify([c, language(), ui.panel, ui.drawer, ui.home, state.globals.length, state.me, troubled(),
+    state.has, news]);
   if (sig === drawn) return;
   drawn = sig;
   const focus = root.contains(document.activeElement) ? document.activeElement.dataset.focus : "";
   const bot = state.users.get(state.bot);
   root.replaceChildren(...[
-    h("button.menu-btn.only-phone", { type: "button", "aria-expanded": String(ui.drawer), dataset: { focus: "menu" }, onclick: openDrawer }, icon("menu"), h("span.sr", {}, t("menu")), avatar(state.me, "medium"), news && h("span.dot", { title: t("unread") })),
+    h("button.menu-btn.only-phone", { type: "button", "aria-expanded": String(ui.drawer), dataset: { focus: "menu" },
+      onclick: openDrawer }, icon("menu"), h("span.sr", {}, t("menu")), avatar(state.me, "medium"), news &&
+      h("span.dot", { title: t("unread") })),
     h("div.header-title", {},
       h("h1", {}, c.im ? avatar(state.bot, "small") : icon("hash"), h("span", {}, channelName(c))),
       h("p", {}, c.im ? titleOf(bot) : purposeOf(c))),
-    troubled() && h("button.pill.bad", { type: "button", dataset: { focus: "bad" }, onclick: () => openSettings() }, icon("bolt"), h("span", {}, t("active"))),
-    !c.im && h("div.stack", { role: "img", "aria-label": t("members", { n: c.members.length }), title: t("members", { n: c.members.length }) }, c.members.slice(0, 4).map((m) => avatar(m, "tiny")), h("span.count", {}, String(c.members.length))),
+    troubled() && h("button.pill.bad", { type: "button", dataset: { focus: "bad" }, onclick: () => openSettings() },
+      icon("bolt"), h("span", {}, t("active"))),
+    !c.im && h("div.stack", { role: "img", "aria-label": t("members", { n: c.members.length }),
+      title: t("members", { n: c.members.length }) }, c.members.slice(0, 4).map((m) => avatar(m, "tiny")),
+      h("span.count", {}, String(c.members.length))),
     c.im && h("div.segmented.only-wide", { role: "group", "aria-label": t("homeTab") },
-      h("button", { type: "button", "aria-pressed": String(!!ui.home), dataset: { focus: "home" }, onclick: () => { ui.home = true; changed(); post("home", { user: state.me }).catch(() => {}); } }, t("homeTab")),
-      h("button", { type: "button", "aria-pressed": String(!ui.home), dataset: { focus: "messages" }, onclick: () => { ui.home = false; changed(); } }, t("messagesTab"))),
-    state.globals.length > 0 && h("button.icon-btn.only-wide", { type: "button", "aria-label": t("shortcuts"), title: t("shortcuts"), "aria-haspopup": "menu", dataset: { focus: "shortcuts" }, onclick: (e) => openMenu(e.currentTarget, state.globals.map((s) => ({
+      h("button", { type: "button", "aria-pressed": String(!!ui.home), dataset: { focus: "home" },
+        onclick: () => { ui.home = true; changed(); post("home", { user: state.me }).catch(() => {}); } },
+        t("homeTab")),
+      h("button", { type: "button", "aria-pressed": String(!ui.home), dataset: { focus: "messages" },
+        onclick: () => { ui.home = false; changed(); } }, t("messagesTab"))),
+    state.globals.length > 0 && h("button.icon-btn.only-wide",
+      { type: "button", "aria-label": t("shortcuts"), title: t("shortcuts"), "aria-haspopup": "menu",
+      dataset: { focus: "shortcuts" }, onclick: (e) => openMenu(e.currentTarget, state.globals.map((s) => ({
       label: language() === "ja" ? s.name : s.name_en || s.name, app: true, id: s.callback_id,
-      run: () => post("global", { user: state.me, callback_id: s.callback_id }).catch((err) => toast(err.message, "error")),
+      run: () => post("global", { user: state.me, callback_id: s.callback_id }).catch((err) => toast(err.message,
+        "error")),
     }))) }, icon("bolt")),
     languageSwitch(),
-    h("button.icon-btn.labelled", { type: "button", "aria-label": t("runPanel"), title: t("runPanel"), "aria-pressed": String(ui.panel === "run"), dataset: { focus: "run" }, onclick: () => togglePanel("run") }, icon("run"), h("span", {}, t("run"))),
-    h("button.icon-btn.labelled", { type: "button", id: "open-settings", "aria-label": t("setTitle"), title: t("setText"), dataset: { focus: "settings" }, onclick: () => openSettings() }, icon("gear"), h("span", {}, t("setTitle"))),
+    h("button.icon-btn.labelled", { type: "button", "aria-label": t("runPanel"), title: t("runPanel"),
+      "aria-pressed": String(ui.panel === "run"), dataset: { focus: "run" }, onclick: () => togglePanel("run") },
+      icon("run"), h("span", {}, t("run"))),
+    h("button.icon-btn.labelled", { type: "button", id: "open-settings", "aria-label": t("setTitle"),
+      title: t("setText"), dataset: { focus: "settings" }, onclick: () => openSettings() }, icon("gear"),
+      h("span", {}, t("setTitle"))),
   ].filter(Boolean));
   if (focus) root.querySelector(`[data-focus="${focus}"]`)?.focus();
 }
@@ -78,27 +95,33 @@ export function drawHeader(root) {
 function toggle(name, label, on, change, note) {
   return h("label.switch", { dataset: { field: name } },
     h("span.switch-text", {}, h("span", {}, label), note && h("small", {}, note)),
-    h("input", { type: "checkbox", role: "switch", name, checked: on, onchange: (e) => change(e.target.checked, e.target) }),
+    h("input", { type: "checkbox", role: "switch", name, checked: on,
+      onchange: (e) => change(e.target.checked, e.target) }),
     h("span.track", { "aria-hidden": "true" }));
 }
 
 function numberField(name, label, value, change, max) {
   return h("label.number", { dataset: { field: name } }, h("span", {}, label),
-    h("input", { type: "number", name, value: String(value), min: "0", max, inputmode: "numeric", onchange: (e) => change(Number(e.target.value)) }));
+    h("input", { type: "number", name, value: String(value), min: "0", max, inputmode: "numeric",
+      onchange: (e) => change(Number(e.target.value)) }));
 }
 
-const section = (title, text, ...children) => h("section.set", {}, h("h3", {}, title), text && h("p.set-note", {}, text), children);
+const section = (title, text, ...children) => h("section.set", {}, h("h3", {}, title), text &&
+  h("p.set-note", {}, text), children);
 
-// consoleLink leads to where an administrator changes what holds, in the page's language: the console asks who signs in, and goes on
+// consoleLink leads to where an administrator changes what holds, in the page's language: the console asks who signs
+// in, and goes on
 // to its settings.
 const consoleLink = () => section(t("setConsole"), t("setConsoleText", { name: nameOf(state.admin) }),
-  h("p.set-link", {}, h("a", { id: "console-settings", href: `/console/language/${language()}?next=/console/settings`, target: "_blank", rel: "noopener" }, icon("link"), h("span", {}, t("setConsoleOpen")))));
+  h("p.set-link", {}, h("a", { id: "console-settings", href: `/console/language/${language()}?next=/console/settings`,
+    target: "_blank", rel: "noopener" }, icon("link"), h("span", {}, t("setConsoleOpen")))));
 
 // cardsLanguage is a choice that holds for everybody at once.
 function cardsLanguage() {
   const row = h("div.segmented", { role: "group", "aria-label": t("setCards"), id: "cards-language" });
   const draw = () => row.replaceChildren(...[["ja", "日本語"], ["en", "English"]].map(([code, label]) =>
-    h("button", { type: "button", lang: code, "aria-pressed": String(state.cards === code), onclick: () => choose(code) }, label)));
+    h("button", { type: "button", lang: code, "aria-pressed": String(state.cards === code),
+      onclick: () => choose(code) }, label)));
   const choose = async (code) => {
     try {
       state.cards = (await put("cards", { language: code })).language;
@@ -153,7 +176,9 @@ export async function openSettings() {
     dialog.close();
   };
   const dialog = h("dialog.modal.settings", { "aria-labelledby": "settings-title" },
-    h("header", {}, h("div.settings-head", {}, h("h2", { id: "settings-title" }, t("setTitle")), h("p", {}, t("setText"))), h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: leave }, icon("close"))),
+    h("header", {}, h("div.settings-head", {}, h("h2", { id: "settings-title" }, t("setTitle")),
+      h("p", {}, t("setText"))), h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: leave },
+      icon("close"))),
     body);
   const opener = document.activeElement?.dataset.focus;
   dialog.addEventListener("close", () => {

@@ -24,8 +24,10 @@ function drawComposer() {
   composerFor = key;
   const name = placeName(c);
   $("composer").replaceChildren(composer({
-    key: `${state.me}/${c.id}`, id: "composer-main", placeholder: t("messageTo", { name }), send: (text, files) => say(text, "", files),
-    hint: c.im ? t("hintDM") : t("hint"), focus: matchMedia("(hover: hover)").matches && !document.querySelector("dialog[open]"),
+    key: `${state.me}/${c.id}`, id: "composer-main", placeholder: t("messageTo", { name }),
+      send: (text, files) => say(text, "", files),
+    hint: c.im ? t("hintDM") : t("hint"), focus: matchMedia("(hover: hover)").matches &&
+      !document.querySelector("dialog[open]"),
   }));
 }
 
@@ -43,7 +45,9 @@ function drawConnection() {
   const key = state.online ? "" : language();
   if (box.dataset.key === key) return;
   box.dataset.key = key;
-  box.replaceChildren(...(state.online ? [] : [icon("warn"), h("span", {}, h("strong", {}, t("gone")), " ", t("goneText")), h("button.btn", { type: "button", id: "retry", onclick: () => become(ui.person) }, t("goneRetry"))]));
+  box.replaceChildren(...(state.online ? []
+    : [icon("warn"), h("span", {}, h("strong", {}, t("gone")), " ", t("goneText")),
+    h("button.btn", { type: "button", id: "retry", onclick: () => become(ui.person) }, t("goneRetry"))]));
 }
 
 // drawAnew says what a new start of the stack took away, until the person has read it.
@@ -54,7 +58,8 @@ function drawAnew() {
   if (box.hidden || box.dataset.key === key) return;
   box.dataset.key = key;
   box.replaceChildren(icon("warn"), h("span", {}, t("anew", { t: clockTime(Date.parse(state.anew)) })),
-    h("button.icon-btn", { type: "button", "aria-label": t("dismiss"), title: t("dismiss"), onclick: () => { heardOfStart(); state.anew = ""; changed(); } }, icon("close")));
+    h("button.icon-btn", { type: "button", "aria-label": t("dismiss"), title: t("dismiss"),
+      onclick: () => { heardOfStart(); state.anew = ""; changed(); } }, icon("close")));
 }
 
 // apart draws one part of the page; if that fails the others still are drawn.
@@ -73,7 +78,8 @@ function draw() {
   $("app").classList.toggle("with-panel", !!ui.panel);
   $("shade").hidden = !ui.drawer;
   $("skip").textContent = t("skip");
-  const parts = [() => drawSidebar($("sidebar")), () => drawHeader($("header")), drawBanner, drawAnew, () => drawPanel($("panel")), () => drawChat($("scroll"), $("log")), drawComposer, drawModal];
+  const parts = [() => drawSidebar($("sidebar")), () => drawHeader($("header")), drawBanner, drawAnew,
+    () => drawPanel($("panel")), () => drawChat($("scroll"), $("log")), drawComposer, drawModal];
   parts.forEach(apart);
   const others = state.channels.some((c) => c.id !== ui.channel && unread(c.id));
   document.title = `${others ? "● " : ""}Ringi Sandbox`;

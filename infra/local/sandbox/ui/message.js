@@ -1,4 +1,5 @@
-// One message: who, when, what it says, its cards, what it encloses (forwarded messages, cards, files), and what can be done
+// One message: who, when, what it says, its cards, what it encloses (forwarded messages, cards, files), and what can be
+// done
 // with it.
 
 import { post } from "./api.js";
@@ -72,12 +73,14 @@ function editor(channel, m) {
     leave();
   };
   return h("div.editor", {},
-    composer({ key: editKey(m), placeholder: t("edit"), verb: t("save"), send, cancel: leave, focus: true, bare: true, optional: !!(m.files || m.attachments) }),
+    composer({ key: editKey(m), placeholder: t("edit"), verb: t("save"), send, cancel: leave, focus: true, bare: true,
+      optional: !!(m.files || m.attachments) }),
     h("button.link", { type: "button", dataset: { focus: "leave" }, onclick: leave }, t("cancel")));
 }
 
 async function remove(channel, m) {
-  const sure = await confirmDialog({ title: { text: t("remove") }, text: { type: "plain_text", text: t("removeText") }, confirm: { text: t("removeYes") }, deny: { text: t("cancel") } }, "danger");
+  const sure = await confirmDialog({ title: { text: t("remove") }, text: { type: "plain_text", text: t("removeText") },
+    confirm: { text: t("removeYes") }, deny: { text: t("cancel") } }, "danger");
   if (sure) await post("delete", { user: state.me, channel, ts: m.ts }).catch((err) => toast(err.message, "error"));
 }
 
@@ -85,17 +88,21 @@ function tools(channel, m) {
   const entries = () => {
     const task = taskOf(m);
     return [
-      { label: t("replyHere"), icon: "reply", run: () => { ui.replying = m.thread_ts || m.ts; keepFolds([ui.replying], false); changed(); } },
-      task && state.has.run && { label: t("showRun"), icon: "run", run: () => { pin(task); remember("panel", "run"); } },
+      { label: t("replyHere"), icon: "reply", run: () => { ui.replying = m.thread_ts || m.ts;
+        keepFolds([ui.replying], false); changed(); } },
+      task && state.has.run && { label: t("showRun"), icon: "run",
+        run: () => { pin(task); remember("panel", "run"); } },
       { label: t("forward"), icon: "forward", id: "forward", run: () => openForward(channel, m) },
       { label: t("copyLink"), icon: "link", run: () => copyLink(channel, m) },
       own(m) && { label: t("edit"), icon: "pencil", id: "edit", run: () => edit(m, m.ts) },
       own(m) && { label: t("remove"), icon: "trash", id: "delete", run: () => remove(channel, m) },
-      ...state.shortcuts.map((s, i) => ({ label: language() === "ja" ? s.name : s.name_en || s.name, app: true, first: i === 0, id: s.callback_id, run: () => shortcut(channel, m, s) })),
+      ...state.shortcuts.map((s, i) => ({ label: language() === "ja" ? s.name : s.name_en || s.name, app: true,
+        first: i === 0, id: s.callback_id, run: () => shortcut(channel, m, s) })),
     ].filter(Boolean);
   };
   return h("div.tools", {},
-    h("button.icon-btn", { type: "button", "aria-label": t("more"), title: t("more"), "aria-haspopup": "menu", dataset: { focus: "more" }, onclick: (e) => openMenu(e.currentTarget, entries()) }, icon("dots")));
+    h("button.icon-btn", { type: "button", "aria-label": t("more"), title: t("more"), "aria-haspopup": "menu",
+      dataset: { focus: "more" }, onclick: (e) => openMenu(e.currentTarget, entries()) }, icon("dots")));
 }
 
 async function copyLink(channel, m) {
@@ -111,7 +118,8 @@ async function copyLink(channel, m) {
 function mark(a) {
   if (!a) return null;
   const more = a.final ? (a.id ? ` · ${t("gaveUp")}` : "") : ` · ${t("retrying", { n: a.retry + 1 })}`;
-  return h("p.mark", { role: "alert", dataset: { attempt: a.n } }, icon("warn"), h("span", {}, reasonText(a.reason) + more), h("code", {}, a.status ? `${a.status}` : a.reason));
+  return h("p.mark", { role: "alert", dataset: { attempt: a.n } }, icon("warn"),
+    h("span", {}, reasonText(a.reason) + more), h("code", {}, a.status ? `${a.status}` : a.reason));
 }
 
 function content(channel, m) {
@@ -120,7 +128,8 @@ function content(channel, m) {
   const byHand = !m.bot_id;
   const said = m.blocks ? blocks(m.blocks, on) : m.text && [m.mrkdwn === false ? literal(m.text) : mrkdwn(m.text)];
   return [
-    isEdited(m) ? editor(channel, m) : said && h(byHand || !m.blocks ? "div.text-body" : "div.blocks", {}, said, (byHand || !m.blocks) && m.edited && h("span.note", {}, " " + t("edited"))),
+    isEdited(m) ? editor(channel, m) : said && h(byHand || !m.blocks ? "div.text-body" : "div.blocks", {}, said,
+      (byHand || !m.blocks) && m.edited && h("span.note", {}, " " + t("edited"))),
     enclosed(m.attachments, on),
     filesOf(m.files),
   ];
@@ -130,12 +139,18 @@ function content(channel, m) {
 export function message(m, place) {
   const name = m.subtype === "tombstone" ? "" : nameOf(m.user);
   const at = millis(m.ts);
-  const stamp = h("time.time", { datetime: new Date(at).toISOString(), title: new Date(at).toLocaleString() }, clockTime(at));
-  const classes = ["msg", place.thread && "in-thread", place.compact && "compact", place.whisper && "whisper", ui.flash === m.ts && "flash"].filter(Boolean).join(".");
-  return h(`article.${classes}`, { "aria-label": `${name} ${clockTime(at)}`, dataset: { ts: m.ts, root: m.thread_ts || m.ts, channel: place.channel, task: taskOf(m) } },
-    h("div.gutter", {}, place.compact ? h("span.time", { title: stamp.title }, stamp.textContent.replace(/\s[AP]M$/, "")) : avatar(m.user, place.thread ? "mid" : "")),
+  const stamp = h("time.time", { datetime: new Date(at).toISOString(), title: new Date(at).toLocaleString() },
+    clockTime(at));
+  const classes = ["msg", place.thread && "in-thread", place.compact && "compact", place.whisper && "whisper",
+    ui.flash === m.ts && "flash"].filter(Boolean).join(".");
+  return h(`article.${classes}`, { "aria-label": `${name} ${clockTime(at)}`,
+    dataset: { ts: m.ts, root: m.thread_ts || m.ts, channel: place.channel, task: taskOf(m) } },
+    h("div.gutter", {}, place.compact ? h("span.time", { title: stamp.title },
+      stamp.textContent.replace(/\s[AP]M$/, "")) : avatar(m.user, place.thread ? "mid" : "")),
     h("div.content", {},
-      place.whisper && h("p.only-you", {}, icon("eye"), h("span", {}, t("onlyYou")), h("button.link", { type: "button", onclick: () => post("dismiss", { user: state.me, ts: m.ts }) }, t("dismiss"))),
+      place.whisper && h("p.only-you", {}, icon("eye"), h("span", {}, t("onlyYou")),
+        h("button.link", { type: "button", onclick: () => post("dismiss", { user: state.me, ts: m.ts }) },
+        t("dismiss"))),
       !place.compact && h("div.meta", {}, h("span.name", {}, name), badge(state.users.get(m.user)), stamp),
       content(place.channel, m),
       mark(state.marks.get(place.channel + m.ts))),
@@ -146,13 +161,15 @@ export function message(m, place) {
 export function signature(m, place) {
   const busy = [...ui.pending].filter((k) => k.startsWith(m.ts + "/"));
   if (isEdited(m)) return JSON.stringify(["edited", place, language()]); // what is typed stays
-  return JSON.stringify([m, place, busy, state.marks.get(place.channel + m.ts), language(), ui.flash === m.ts, state.me]);
+  return JSON.stringify([m, place, busy, state.marks.get(place.channel + m.ts), language(), ui.flash === m.ts,
+    state.me]);
 }
 
 /** openForward asks where a message goes, and what the person says to it. */
 export function openForward(channel, m) {
   const places = state.channels.filter((c) => !c.archived);
-  const to = h("select", { id: "forward-to", name: "to" }, places.map((c) => h("option", { value: c.id, selected: c.id === channel }, placeName(c))));
+  const to = h("select", { id: "forward-to", name: "to" },
+    places.map((c) => h("option", { value: c.id, selected: c.id === channel }, placeName(c))));
   const leave = () => dialog.close();
   const send = async (text) => {
     await post("forward", { user: state.me, channel, ts: m.ts, to: to.value, text });
@@ -160,10 +177,12 @@ export function openForward(channel, m) {
     go(to.value);
   };
   const dialog = h("dialog.modal.forward", { "aria-labelledby": "forward-title" },
-    h("header", {}, h("h2", { id: "forward-title" }, t("forward")), h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: leave }, icon("close"))),
+    h("header", {}, h("h2", { id: "forward-title" }, t("forward")),
+      h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: leave }, icon("close"))),
     h("div.modal-body", {},
       h("label", { for: "forward-to" }, t("forwardTo")), to,
-      composer({ key: `${state.me}/forward/${m.ts}`, placeholder: t("forwardText"), send, optional: true, bare: true })));
+      composer({ key: `${state.me}/forward/${m.ts}`, placeholder: t("forwardText"), send, optional: true,
+        bare: true })));
   dialog.addEventListener("close", () => {
     dialog.remove();
     document.querySelector(`[data-ts="${m.ts}"] [data-focus="more"]`)?.focus({ preventScroll: true });
@@ -175,7 +194,9 @@ export function openForward(channel, m) {
 
 /** filesOf lists the files of a message. */
 export const filesOf = (files) => files && h("ul.shared-files", {}, files.map((f) => h("li", {},
-  h("a", { href: `/sandbox/files/${encodeURIComponent(f.id)}`, download: f.name, title: t("download", { name: f.name }) }, icon("clip"), h("span", {}, f.title || f.name), h("small", {}, sizeText(f.size))))));
+  h("a", { href: `/sandbox/files/${encodeURIComponent(f.id)}`, download: f.name,
+    title: t("download", { name: f.name }) }, icon("clip"), h("span", {}, f.title || f.name),
+    h("small", {}, sizeText(f.size))))));
 
 /** enclosed draws a message's attachments: forwarded messages as quotes, others as cards. */
 export const enclosed = (list, on) => (list || []).map((a) => (a.is_share ? forwarded(a) : attachments([a], on)));
@@ -188,7 +209,8 @@ function forwarded(a) {
   const on = { busy: () => true, act: () => {} };
   const at = Number(a.ts) * 1000;
   return h("blockquote.forwarded", {},
-    h("div.meta", {}, h("span.name", {}, a.author_id ? nameOf(a.author_id) : a.author_name), h("time.time", { datetime: new Date(at).toISOString() }, `${dayName(at)} ${clockTime(at)}`)),
+    h("div.meta", {}, h("span.name", {}, a.author_id ? nameOf(a.author_id) : a.author_name),
+      h("time.time", { datetime: new Date(at).toISOString() }, `${dayName(at)} ${clockTime(at)}`)),
     a.text ? h("div.text-body", {}, mrkdwn(a.text)) : h("div.blocks", {}, blocks(still(said.blocks), on)),
     enclosed((said.attachments || []).map((x) => ({ ...x, blocks: still(x.blocks) })), on),
     filesOf(a.files),

@@ -8,7 +8,8 @@ import { language, t } from "./i18n.js";
 import { plain } from "./mrkdwn.js";
 import { state } from "./store.js";
 
-/** confirmDialog asks and resolves to whether the person said yes. The focus is on yes, as in Slack, unless no is the safe answer. */
+/** confirmDialog asks and resolves to whether the person said yes. The focus is on yes, as in Slack,
+  unless no is the safe answer. */
 export function confirmDialog(c, style, safe = "yes") {
   return new Promise((resolve) => {
     const danger = (c.style || style) === "danger";
@@ -16,8 +17,10 @@ export function confirmDialog(c, style, safe = "yes") {
       h("h2", { id: "confirm-title" }, plain(c.title.text)),
       h("div.modal-body", {}, textOf(c.text)),
       h("footer", {},
-        h("button.btn", { type: "button", autofocus: safe === "no", onclick: () => dialog.close("no") }, plain(c.deny.text)),
-        h(`button.btn.${danger ? "danger" : "primary"}`, { type: "button", autofocus: safe === "yes", onclick: () => dialog.close("yes") }, plain(c.confirm.text))));
+        h("button.btn", { type: "button", autofocus: safe === "no", onclick: () => dialog.close("no") },
+          plain(c.deny.text)),
+        h(`button.btn.${danger ? "danger" : "primary"}`,
+          { type: "button", autofocus: safe === "yes", onclick: () => dialog.close("yes") }, plain(c.confirm.text))));
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(dialog.returnValue === "yes");
@@ -54,14 +57,16 @@ export function drawModal() {
   dialog.replaceChildren(top.form);
   dialog.dataset.view = top.view.id;
   dialog.dataset.callback = top.view.callback_id || "";
-  (dialog.querySelector(".modal-body input, .modal-body textarea, .modal-body select") || dialog.querySelector("button"))?.focus();
+  (dialog.querySelector(".modal-body input, .modal-body textarea, .modal-body select") ||
+    dialog.querySelector("button"))?.focus();
 }
 
 // raise opens the dialog that the forms stand in.
 function raise() {
   // The button that opened it may be drawn anew meanwhile: its place is kept by name.
   const from = document.activeElement;
-  back = from?.closest(".msg") && `.msg[data-ts="${from.closest(".msg").dataset.ts}"] [data-focus="${CSS.escape(from.dataset.focus || "")}"]`;
+  back = from?.closest(".msg") &&
+    `.msg[data-ts="${from.closest(".msg").dataset.ts}"] [data-focus="${CSS.escape(from.dataset.focus || "")}"]`;
   dialog = h("dialog.modal", { "aria-labelledby": "modal-title" });
   const raised = dialog;
   onEscape(raised, leave);
@@ -74,14 +79,16 @@ function raise() {
   raised.showModal();
 }
 
-/** onEscape calls f when Escape is pressed while a dialog is the topmost. Escape that ends the choice of characters is none. */
+/** onEscape calls f when Escape is pressed while a dialog is the topmost. Escape that ends the choice of characters is
+   none. */
 export function onEscape(el, f) {
   el.setAttribute("closedby", "none");
   el.addEventListener("cancel", (e) => {
     if (e.target === el) e.preventDefault();
   });
   const key = (e) => {
-    if (e.key !== "Escape" || e.defaultPrevented || [...document.querySelectorAll("dialog[open]")].at(-1) !== el) return;
+    if (e.key !== "Escape" || e.defaultPrevented ||
+      [...document.querySelectorAll("dialog[open]")].at(-1) !== el) return;
     e.preventDefault();
     if (!e.isComposing && e.keyCode !== 229) f();
   };
@@ -105,7 +112,8 @@ const typed = (form) => controls(form).some((c) => value(c) !== c.dataset.first)
 
 // discard asks before something typed is lost.
 const discard = () => confirmDialog({
-  title: { text: t("discardTitle") }, text: { type: "plain_text", text: t("discardText") }, confirm: { text: t("discardYes") }, deny: { text: t("discardNo") }, style: "danger",
+  title: { text: t("discardTitle") }, text: { type: "plain_text", text: t("discardText") },
+    confirm: { text: t("discardYes") }, deny: { text: t("discardNo") }, style: "danger",
 }, "danger", "no");
 
 // leave closes the topmost modal, as the person wants: the app may want to know.
@@ -131,7 +139,8 @@ function build(view) {
     },
   };
   const submit = view.submit && h("button.btn.primary", { type: "submit" }, plain(view.submit.text));
-  const form = h("form", { novalidate: true, onsubmit: (e) => { e.preventDefault(); send(view, form, submit, trouble); } },
+  const form = h("form", { novalidate: true,
+    onsubmit: (e) => { e.preventDefault(); send(view, form, submit, trouble); } },
     h("header", {},
       h("img", { src: "/icon.svg", alt: "" }),
       h("h2", { id: "modal-title" }, plain(view.title?.text)),

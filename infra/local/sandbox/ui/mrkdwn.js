@@ -6,12 +6,14 @@ import { slackDate } from "./i18n.js";
 import { nameOf, placeName } from "./people.js";
 import { state } from "./store.js";
 
-const shortcodes = new Map(Object.entries(emojiNames).flatMap(([of, names]) => names.split(" ").map((name) => [name, of])));
+const shortcodes = new Map(Object.entries(emojiNames).flatMap(([of, names]) =>
+  names.split(" ").map((name) => [name, of])));
 
 const entities = { "&lt;": "<", "&gt;": ">", "&amp;": "&" };
 const decode = (s) => s.replace(/&(?:lt|gt|amp);/g, (e) => entities[e]);
 const toned = (of, tone) => (tone ? of.replace("\u{FE0F}", "") + String.fromCodePoint(0x1f3f9 + Number(tone)) : of);
-const emoji = (s) => s.replace(/:([a-z0-9_+-]+):(?::skin-tone-([2-6]):)?/g, (whole, name, tone) => (shortcodes.has(name) ? toned(shortcodes.get(name), tone) : whole));
+const emoji = (s) => s.replace(/:([a-z0-9_+-]+):(?::skin-tone-([2-6]):)?/g,
+  (whole, name, tone) => (shortcodes.has(name) ? toned(shortcodes.get(name), tone) : whole));
 const text = (s) => document.createTextNode(emoji(decode(s)));
 
 /** plain is a plain_text object's text, which may hold shortcodes. */
@@ -24,10 +26,14 @@ const rules = [
   { find: /```\n?([\s\S]+?)\n?```/, make: (m) => h("pre.code", {}, decode(m[1])) },
   { find: /`([^`\n]+)`/, make: (m) => h("code", {}, decode(m[1])) },
   { find: /<([^<>\n]+)>/, make: (m) => reference(m[1]) },
-  { auto: true, find: /https?:\/\/[^\s<>|"'\u3000-\u30ff]+[^\s<>|"'.,:;!?)\u3000-\u30ff]/, make: (m) => reference(m[0]) },
-  { find: /(?<![\p{L}\p{N}*])\*(?=\S)([^*\n]*[^*\s])\*(?![\p{L}\p{N}*])/u, make: (m, verbatim) => h("strong", {}, inline(m[1], verbatim)) },
-  { find: /(?<![\p{L}\p{N}_])_(?=\S)([^_\n]*[^_\s])_(?![\p{L}\p{N}_])/u, make: (m, verbatim) => h("em", {}, inline(m[1], verbatim)) },
-  { find: /(?<![\p{L}\p{N}~])~(?=\S)([^~\n]*[^~\s])~(?![\p{L}\p{N}~])/u, make: (m, verbatim) => h("s", {}, inline(m[1], verbatim)) },
+  { auto: true,
+    find: /https?:\/\/[^\s<>|"'\u3000-\u30ff]+[^\s<>|"'.,:;!?)\u3000-\u30ff]/, make: (m) => reference(m[0]) },
+  { find: /(?<![\p{L}\p{N}*])\*(?=\S)([^*\n]*[^*\s])\*(?![\p{L}\p{N}*])/u,
+    make: (m, verbatim) => h("strong", {}, inline(m[1], verbatim)) },
+  { find: /(?<![\p{L}\p{N}_])_(?=\S)([^_\n]*[^_\s])_(?![\p{L}\p{N}_])/u,
+    make: (m, verbatim) => h("em", {}, inline(m[1], verbatim)) },
+  { find: /(?<![\p{L}\p{N}~])~(?=\S)([^~\n]*[^~\s])~(?![\p{L}\p{N}~])/u,
+    make: (m, verbatim) => h("s", {}, inline(m[1], verbatim)) },
 ];
 
 // inline finds the leftmost construct, and goes on with what follows it. In a verbatim
@@ -63,7 +69,8 @@ export function reference(body) {
   const [target, label] = split(body, "|");
   if (target.startsWith("@")) {
     const user = state.users.get(target.slice(1));
-    return h(target.slice(1) === state.me ? "span.mention.me" : "span.mention", {}, "@" + (user ? nameOf(user.id) : label || target.slice(1)));
+    return h(target.slice(1) === state.me ? "span.mention.me" : "span.mention", {},
+      "@" + (user ? nameOf(user.id) : label || target.slice(1)));
   }
   if (target.startsWith("#")) {
     const channel = state.channels.find((c) => c.id === target.slice(1));
@@ -74,16 +81,19 @@ export function reference(body) {
     const shown = Number.isFinite(+seconds) && format ? slackDate(+seconds, format) : label;
     return h("time", { title: label || "" }, shown || label || "");
   }
-  if (target.startsWith("!subteam^")) return h("span.mention", {}, label || "@" + (state.groups[target.slice(9)] || "group"));
+  if (target.startsWith("!subteam^")) return h("span.mention", {}, label ||
+    "@" + (state.groups[target.slice(9)] || "group"));
   if (target.startsWith("!")) return h("span.mention.all", {}, "@" + (label || target.slice(1)));
   if (/^(https?:|mailto:)/i.test(target)) {
-    return h("a", { href: led(decode(target)), target: "_blank", rel: "noopener noreferrer" }, decode(label || target.replace(/^mailto:/, "")));
+    return h("a", { href: led(decode(target)), target: "_blank", rel: "noopener noreferrer" },
+      decode(label || target.replace(/^mailto:/, "")));
   }
   return document.createTextNode("<" + decode(body) + ">");
 }
 
 /** typed is a message's text as its author typed it. */
-export const typed = (s) => s.split(/<([^<>\n]+)>/).map((part, i) => (i % 2 ? reference(part).textContent : decode(part))).join("");
+export const typed = (s) => s.split(/<([^<>\n]+)>/).map((part, i) => (i % 2 ? reference(part).textContent
+  : decode(part))).join("");
 
 function split(s, at) {
   const i = s.indexOf(at);

@@ -1,4 +1,5 @@
-// The panel beside the conversation: the run behind a task, what waits for the person, and the deliveries. What waits is
+// The panel beside the conversation: the run behind a task, what waits for the person, and the deliveries. What waits
+// is
 // asked of the sandbox, which knows who may stamp, whenever a message changes.
 
 import { get } from "./api.js";
@@ -21,11 +22,14 @@ const parts = {};
 
 function frame(root) {
   parts.tabs = h("div.tabs", { role: "tablist", "aria-label": t("panels"), onkeydown: arrows },
-    shownTabs().map((name) => h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "panel-body", dataset: { focus: name }, onclick: () => remember("panel", name) }, t(names[name]))));
+    shownTabs().map((name) => h("button", { type: "button", role: "tab", id: `tab-${name}`,
+      "aria-controls": "panel-body", dataset: { focus: name }, onclick: () => remember("panel", name) },
+      t(names[name]))));
   parts.body = h("div.panel-body", { role: "tabpanel", id: "panel-body", tabindex: "0" });
   parts.deliveries = h("ul.deliveries");
   root.replaceChildren(
-    h("header.panel-head", {}, parts.tabs, h("button.icon-btn", { type: "button", "aria-label": t("close"), onclick: () => remember("panel", "") }, icon("close"))),
+    h("header.panel-head", {}, parts.tabs, h("button.icon-btn",
+      { type: "button", "aria-label": t("close"), onclick: () => remember("panel", "") }, icon("close"))),
     parts.body);
 }
 
@@ -59,7 +63,8 @@ function deliveryItem(a) {
     render: () =>
       h(`li.delivery${ok ? "" : ".failed"}`, {},
         h("span.light", { title: ok ? "OK" : reasonText(a.reason) }),
-        h("div.row-text", {}, h("code", {}, a.kind), h("p", {}, nameOf(a.user), a.retry > 0 && ` · ${t("retry", { n: a.retry })}`, !ok && ` · ${a.reason}`)),
+        h("div.row-text", {}, h("code", {}, a.kind),
+          h("p", {}, nameOf(a.user), a.retry > 0 && ` · ${t("retry", { n: a.retry })}`, !ok && ` · ${a.reason}`)),
         h("span.row-rev", {}, a.status ? String(a.status) : "—"),
         h("time", {}, `${a.millis} ms`),
         h("div.delivery-more", {}, payloadOf(a.n))),
@@ -127,7 +132,8 @@ function facts(w) {
   if (!w.until && !w.writes) return null;
   return h("span.wait-facts", {},
     h("span", {}, w.writes ? t("writes", { what: w.writes[language()] }) : t("unplanned")),
-    w.until && h("time", { dateTime: w.until, title: new Date(w.until).toLocaleString(language()) }, t("due", { when: when(w.until) })));
+    w.until && h("time", { dateTime: w.until, title: new Date(w.until).toLocaleString(language()) },
+      t("due", { when: when(w.until) })));
 }
 
 // atHome is an entry for what the person doesn't see, and may stamp for somebody on the app's Home tab.
@@ -135,10 +141,12 @@ const atHome = (w) => ({
   key: "home" + w.ts, sig: JSON.stringify([w.instead, language(), w.writes, w.until && when(w.until)]),
   render: () =>
     h("li", {},
-      h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts }, onclick: () => { opened = null; goHome(); } },
+      h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts },
+        onclick: () => { opened = null; goHome(); } },
         h("strong", {}, t("instead", { name: nameOf(w.instead) })),
         facts(w),
-        h("span.wait-meta", {}, `${nameOf(state.bot)}: ${t("homeTab")} · `, dayName(millis(w.ts)), " ", clockTime(millis(w.ts))))),
+        h("span.wait-meta", {}, `${nameOf(state.bot)}: ${t("homeTab")} · `, dayName(millis(w.ts)), " ",
+          clockTime(millis(w.ts))))),
 });
 
 function entry(w) {
@@ -153,17 +161,21 @@ function entry(w) {
     sig: JSON.stringify([headline(m), about, root?.text, language(), w.instead, w.writes, w.until && when(w.until)]),
     render: () =>
       h("li", {},
-        h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts }, onclick: () => { opened = w.ts; show(w.channel, w.ts, w.root); } },
+        h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts },
+          onclick: () => { opened = w.ts; show(w.channel, w.ts, w.root); } },
           h("strong", {}, headline(m) || t("waits")),
           (about || root) && h("span.wait-said", {}, said(about || root.text)),
           facts(w),
-          h("span.wait-meta", {}, w.instead && `${t("instead", { name: nameOf(w.instead) })} · `, asker && [avatar(asker.user, "tiny"), nameOf(asker.user), " · "], c && placeName(c), " · ", dayName(millis(w.ts)), " ", clockTime(millis(w.ts))))),
+          h("span.wait-meta", {}, w.instead && `${t("instead", { name: nameOf(w.instead) })} · `, asker &&
+            [avatar(asker.user, "tiny"), nameOf(asker.user), " · "], c && placeName(c), " · ", dayName(millis(w.ts)),
+            " ", clockTime(millis(w.ts))))),
   };
 }
 
 const list = h("ul.waits");
 
-// j and k go from one that waits to the next, and Enter opens it. On a card, a goes to the button that approves and r to
+// j and k go from one that waits to the next, and Enter opens it. On a card, a goes to the button that approves and r
+// to
 // the one that rejects: neither presses it.
 const steps = { j: 1, k: -1 };
 const begins = { a: ["approve_", "review_"], r: ["reject_"] };
@@ -184,7 +196,8 @@ function onKey(e) {
     to = rows[at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + steps[e.key]))];
   } else if (begins[e.key]) {
     const ts = document.activeElement?.dataset.wait || opened;
-    to = buttonOf(document.activeElement?.closest("[data-ts]") || (ts && document.querySelector(`[data-ts="${ts}"]`)), e.key);
+    to = buttonOf(document.activeElement?.closest("[data-ts]") || (ts && document.querySelector(`[data-ts="${ts}"]`)),
+      e.key);
   }
   if (!to) return;
   e.preventDefault();

@@ -12,7 +12,8 @@ export function avatar(id, size = "") {
   if (user?.bot) return h(`span.avatar${size && "." + size}`, { "aria-hidden": "true" }, stamp());
   const name = user ? nameOf(id) : "?";
   const letter = /^[\x20-\x7e]/.test(name) ? name.split(" ").map((p) => p[0]).join("").slice(0, 2) : name[0];
-  return h(`span.avatar${size && "." + size}`, { "aria-hidden": "true", style: { "--tint": "#" + (user?.color || "888888") } }, letter);
+  return h(`span.avatar${size && "." + size}`,
+    { "aria-hidden": "true", style: { "--tint": "#" + (user?.color || "888888") } }, letter);
 }
 
 /** nameOf is a person's name as the page's language writes it. */

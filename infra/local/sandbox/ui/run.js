@@ -1,4 +1,5 @@
-// The run behind a task: which task, the states it passed, the rows it wrote in words, and what its models took. And what
+// The run behind a task: which task, the states it passed, the rows it wrote in words, and what its models took. And
+// what
 // stands behind a line of the panel, asked for when a person opens it: whole rows, prompts as they were sent, payloads.
 
 import { get } from "./api.js";
@@ -21,9 +22,11 @@ function tasks() {
 
 const said = (text) => text.replace(/<@([A-Z0-9]+)>/g, (_, id) => `@${nameOf(id)}`).split("\n")[0].slice(0, 60);
 
-/** taskPick chooses what the panel shows, for reconcile: one task for as long as the person wants, or always the newest. */
+/** taskPick chooses what the panel shows, for reconcile: one task for as long as the person wants,
+  or always the newest. */
 export function taskPick() {
-  const choices = [["", t("newestTask")], ...[...tasks()].map(([id, text]) => [id, `${said(text)} · …${id.slice(-6)}`])];
+  const choices = [["", t("newestTask")], ...[...tasks()].map(([id, text]) => [id,
+    `${said(text)} · …${id.slice(-6)}`])];
   return {
     key: "pick",
     sig: JSON.stringify([choices, ui.task, language()]),
@@ -90,7 +93,8 @@ const inside = (text, name) => new RegExp(`[{ ]${name}: ([^,}]*)`).exec(text || 
 // standing is the row's status, "" if it has none.
 function standing(r, a) {
   if (r.type === "card" || r.type === "copy") return a.get("state") || "";
-  if (r.type === "action" && a.get("status") === "pending") return "pending_approval"; // an execution that is pending waits for nobody
+  if (r.type === "action" && a.get("status") === "pending") return "pending_approval";
+    // an execution that is pending waits for nobody
   if (r.type !== "head") return a.get("status") || "";
   if (a.has("ended")) return inside(a.get("ended"), "as");
   return a.has("parked") ? "parked" : "running";
@@ -104,7 +108,8 @@ function again(key) {
 
 // usage is what a generation's calls made, how many tokens they took, and what they cost if all their prices are known.
 function usage(a) {
-  const tokens = ["input_tokens", "cached_tokens", "output_tokens"].reduce((sum, name) => sum + Number(a.get(name) || 0), 0);
+  const tokens = ["input_tokens", "cached_tokens",
+    "output_tokens"].reduce((sum, name) => sum + Number(a.get(name) || 0), 0);
   const cost = a.has("unpriced_calls") ? "" : dollars(Number(a.get("cost_micro_usd") || 0));
   return [subject(a.get("made") || ""), t("rowTokens", { n: tokens }), cost].filter(Boolean).join(" · ");
 }
@@ -112,7 +117,8 @@ function usage(a) {
 function detail(r, a) {
   const by = a.get("approved_by") || a.get("rejected_by");
   switch (r.type) {
-    case "request": return [a.has("user") ? nameOf(a.get("user")) : "", t("rowSaid", { text: a.get("text") || "" })].filter(Boolean).join(" ");
+    case "request": return [a.has("user") ? nameOf(a.get("user")) : "",
+      t("rowSaid", { text: a.get("text") || "" })].filter(Boolean).join(" ");
     case "task": return a.get("title") || "";
     case "prompt": case "process": case "again": case "gate":
       return by ? nameOf(by) : a.get("status") === "approved" ? t("rowAuto") : "";
@@ -120,14 +126,17 @@ function detail(r, a) {
     case "head": return t("rowRevision", { n: r.rev, run: a.get("run") || 1 });
     case "wait": return t("rowWaitFor", { of: subject(r.key.slice("WAIT#".length)) });
     case "usage": return usage(a);
-    case "lease": return a.has("lease_until") ? t("rowLeaseUntil", { at: clockTime(Date.parse(a.get("lease_until")), true) }) : "";
+    case "lease": return a.has("lease_until")
+      ? t("rowLeaseUntil", { at: clockTime(Date.parse(a.get("lease_until")), true) }) : "";
   }
   return "";
 }
 
 const moods = {
-  approved: "good", completed: "good", answered: "good", pending_approval: "wait", parked: "bad", rejected: "bad", failed: "bad", unknown: "bad", unreachable: "bad",
-  expired: "off", cancelled: "off", running: "now", executing: "now", succeeded: "good", open: "now", generating: "now", posting: "now",
+  approved: "good", completed: "good", answered: "good", pending_approval: "wait", parked: "bad", rejected: "bad",
+    failed: "bad", unknown: "bad", unreachable: "bad",
+  expired: "off", cancelled: "off", running: "now", executing: "now", succeeded: "good", open: "now",
+    generating: "now", posting: "now",
 };
 
 /** rowItem is one row of a task for reconcile; opened, it shows its attributes. */
@@ -200,7 +209,8 @@ function duration(from, to) {
   const ms = at(to) - at(from);
   if (!Number.isFinite(ms)) return "";
   if (ms < 1000) return `${ms} ms`;
-  return ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60000)} min ${Math.round((ms % 60000) / 1000)} s`;
+  return ms < 60000 ? `${(ms / 1000).toFixed(1)} s`
+    : `${Math.floor(ms / 60000)} min ${Math.round((ms % 60000) / 1000)} s`;
 }
 
 const mood = (s, open) => {
@@ -219,12 +229,19 @@ function stateItem(s, i, execution) {
     sig: JSON.stringify([s, kind, waiting, language()]),
     render: () =>
       h(`li.step.${waiting ? "waiting" : kind}${quiet ? ".quiet" : ""}`, {},
-        h("span.bead", {}, kind === "done" && !quiet ? icon("check") : kind === "bad" ? icon("close") : waiting ? icon("clock") : null),
+        h("span.bead", {}, kind === "done" && !quiet ? icon("check") : kind === "bad" ? icon("close") : waiting
+          ? icon("clock") : null),
         h("div.step-text", {},
-          h("div.step-head", {}, h("strong", {}, s.name), h("span.step-time", {}, s.exited ? duration(s.entered, s.exited) : clockTime(at(s.entered), true))),
-          !quiet && h("p", {}, describeState(s.name), s.outcome && h("code", { title: s.outcome }, statusWord(s.outcome))),
-          !quiet && (s.input || s.output) && h("details.io", {}, h("summary", { dataset: { focus: "io" } }, t("payloads")), detailed(t("input"), s.input), detailed(t("output"), s.output)),
-          waiting && h("p.waiting-note", {}, h("strong", {}, t(s.name === "AwaitContest" ? "waitingForContest" : "waitingFor")), ` ${subject(waiting.gate)} · ${t("since", { t: clockTime(at(waiting.since), true) })}`))),
+          h("div.step-head", {}, h("strong", {}, s.name),
+            h("span.step-time", {}, s.exited ? duration(s.entered, s.exited) : clockTime(at(s.entered), true))),
+          !quiet && h("p", {}, describeState(s.name), s.outcome &&
+            h("code", { title: s.outcome }, statusWord(s.outcome))),
+          !quiet && (s.input || s.output) && h("details.io", {},
+            h("summary", { dataset: { focus: "io" } }, t("payloads")), detailed(t("input"), s.input),
+            detailed(t("output"), s.output)),
+          waiting && h("p.waiting-note", {}, h("strong", {},
+            t(s.name === "AwaitContest" ? "waitingForContest" : "waitingFor")),
+            ` ${subject(waiting.gate)} · ${t("since", { t: clockTime(at(waiting.since), true) })}`))),
   };
 }
 
@@ -232,8 +249,11 @@ function usageItem(u) {
   return {
     key: "usage",
     sig: JSON.stringify([u, language()]),
-    render: () => h("div.usage", {}, h("strong", {}, t("usage", { calls: u.calls, n: u.input_tokens + u.cached_tokens + u.output_tokens, cost: dollars(u.cost_micro_usd) })),
-      h("p", {}, t("usageTokens", { in: u.input_tokens + u.cached_tokens, cached: u.cached_tokens, out: u.output_tokens })),
+    render: () => h("div.usage", {}, h("strong", {},
+      t("usage", { calls: u.calls, n: u.input_tokens + u.cached_tokens + u.output_tokens,
+      cost: dollars(u.cost_micro_usd) })),
+      h("p", {}, t("usageTokens", { in: u.input_tokens + u.cached_tokens, cached: u.cached_tokens,
+        out: u.output_tokens })),
       u.unpriced_calls > 0 && h("p", {}, t("unpriced", { n: u.unpriced_calls }))),
   };
 }
@@ -263,8 +283,11 @@ function picks(executions, execution) {
     render: () => h("div", {},
       h("p.task-id", {}, h("span", {}, t("task")), h("code", {}, run.id)),
       h("div.run-picks", {}, executions.map((e, i) =>
-        h("button.run-pick", { type: "button", "aria-pressed": String(e === execution), dataset: { status: e.status, focus: e.name }, title: `${e.name} ${e.status}`, onclick: () => { chosen = e.name; changed(); } },
-          h("span.light"), t("executions", { n: e.name.match(/-(\d+)$/)?.[1] ?? i + 1 }), h("small", {}, statusWord(e.status)))))),
+        h("button.run-pick", { type: "button", "aria-pressed": String(e === execution),
+          dataset: { status: e.status, focus: e.name }, title: `${e.name} ${e.status}`,
+          onclick: () => { chosen = e.name; changed(); } },
+          h("span.light"), t("executions", { n: e.name.match(/-(\d+)$/)?.[1] ?? i + 1 }),
+            h("small", {}, statusWord(e.status)))))),
   };
 }
 
@@ -353,7 +376,8 @@ export function rowDetails(task, key) {
     const row = await get("row?" + query(key));
     return [detailed(key, row), objects(row).map((o) => {
       const word = o.startsWith("prompts/") ? "sentPrompt" : "object";
-      return onDemand(t("see", { what: t(word) }), "object", async () => detailed(t(word), await get("object?" + query(o))));
+      return onDemand(t("see", { what: t(word) }), "object",
+        async () => detailed(t(word), await get("object?" + query(o))));
     })];
   }));
 }

@@ -1,4 +1,5 @@
-// Where the conversation is scrolled to. At its end it follows what comes; elsewhere it stays, and says what is new. And
+// Where the conversation is scrolled to. At its end it follows what comes; elsewhere it stays, and says what is new.
+// And
 // going to one message, wherever it is.
 
 import { h, icon } from "./dom.js";
@@ -14,7 +15,8 @@ let last = 0;
 const distance = () => scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight;
 
 // newer counts what others wrote since the person was at the end.
-const newer = () => [...(state.messages.get(ui.channel)?.values() || [])].filter((m) => m.ts > seenTo && m.user !== state.me).length;
+const newer = () => [...(state.messages.get(ui.channel)?.values() || [])].filter((m) => m.ts > seenTo &&
+  m.user !== state.me).length;
 
 const newest = () => [...(state.messages.get(ui.channel)?.keys() || [])].reduce((a, b) => (a > b ? a : b), "");
 

@@ -21,7 +21,9 @@ function entry(c) {
     sig: JSON.stringify([here, isNew, c.name, c.archived, t("unread")]),
     render: () =>
       h("li", {},
-        h(`button.side-row${here ? ".here" : ""}${isNew ? ".new" : ""}`, { type: "button", "aria-current": here ? "page" : null, dataset: { focus: c.id }, onclick: () => { ui.home = false; go(c.id); } },
+        h(`button.side-row${here ? ".here" : ""}${isNew ? ".new" : ""}`,
+          { type: "button", "aria-current": here ? "page" : null, dataset: { focus: c.id },
+          onclick: () => { ui.home = false; go(c.id); } },
           c.im ? avatar(state.bot, "small") : icon("hash"),
           h("span.side-name", {}, channelName(c)),
           c.im && badge(state.users.get(state.bot)),
@@ -53,7 +55,8 @@ function homeEntry() {
 // consoleEntry opens the console in a window of its own, where the whole system runs.
 const consoleEntry = () => ({
   key: "console", sig: t("console"),
-  render: () => h("li", {}, h("a.side-row", { href: "/console", target: "_blank", rel: "noopener", dataset: { focus: "console" } }, icon("link"), h("span.side-name", {}, t("console")))),
+  render: () => h("li", {}, h("a.side-row", { href: "/console", target: "_blank", rel: "noopener",
+    dataset: { focus: "console" } }, icon("link"), h("span.side-name", {}, t("console")))),
 });
 
 function person(u) {
@@ -70,7 +73,8 @@ function person(u) {
             if (!me) become(u.id);
             changed();
           },
-        }, avatar(u.id, "medium"), h("span.person-text", {}, h("span.person-name", {}, nameOf(u.id)), h("span.person-title", {}, titleOf(u))), me && h("span.you", {}, t("you")))),
+        }, avatar(u.id, "medium"), h("span.person-text", {}, h("span.person-name", {}, nameOf(u.id)),
+          h("span.person-title", {}, titleOf(u))), me && h("span.you", {}, t("you")))),
   };
 }
 
@@ -85,13 +89,16 @@ export function drawSidebar(root) {
     dmList = h("ul.side-list");
     peopleList = h("ul.people");
     root.replaceChildren(
-      h("div.brand", {}, h("img", { src: "/icon.svg", alt: "" }), h("div", {}, h("strong", {}, "Ringi Sandbox"), h("span", {}, "ringi-sandbox.local"))),
+      h("div.brand", {}, h("img", { src: "/icon.svg", alt: "" }),
+        h("div", {}, h("strong", {}, "Ringi Sandbox"), h("span", {}, "ringi-sandbox.local"))),
       h("nav.side-nav", { "aria-label": t("channels") },
         h("h2.side-title", {}, t("channels")), channelList,
         h("h2.side-title", {}, t("dms")), dmList),
-      h("section.side-people", { "aria-labelledby": "act-as" }, h("h2.side-title", { id: "act-as" }, t("actAs")), peopleList));
+      h("section.side-people", { "aria-labelledby": "act-as" }, h("h2.side-title", { id: "act-as" }, t("actAs")),
+        peopleList));
   }
   reconcile(channelList, state.channels.filter((c) => !c.im).map(entry));
-  reconcile(dmList, [...state.channels.filter((c) => c.im).map(entry), homeEntry(), ...(state.admin ? [consoleEntry()] : [])]);
+  reconcile(dmList, [...state.channels.filter((c) => c.im).map(entry), homeEntry(),
+    ...(state.admin ? [consoleEntry()] : [])]);
   reconcile(peopleList, [...state.users.values()].filter((u) => !u.bot).map(person));
 }

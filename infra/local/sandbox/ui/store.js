@@ -1,5 +1,7 @@
-// What the page knows, and who wants to hear when that changes; and what this browser keeps of it between reloads: drafts,
-// folded threads, what was read. That belongs to one start of the sandbox; when it is another, its messages are gone, and
+// What the page knows, and who wants to hear when that changes; and what this browser keeps of it between reloads:
+// drafts,
+// folded threads, what was read. That belongs to one start of the sandbox; when it is another, its messages are gone,
+// and
 // what was kept about them goes too.
 
 import { get, put, thisWindow, watch } from "./api.js";
@@ -7,13 +9,17 @@ import { language } from "./i18n.js";
 
 /** state is what the sandbox says; ui is what this browser chose. */
 export const state = {
-  loaded: false, online: true, me: "", bot: "", team: {}, users: new Map(), groups: {}, channels: [], messages: new Map(), ephemerals: new Map(), views: [],
-  marks: new Map(), prompts: {}, sessions: new Map(), toggles: {}, shortcuts: [], globals: [], home: null, banner: {}, links: [], has: {}, admin: "", cards: "", attempts: [], anew: "",
+  loaded: false, online: true, me: "", bot: "", team: {}, users: new Map(), groups: {}, channels: [],
+    messages: new Map(), ephemerals: new Map(), views: [],
+  marks: new Map(), prompts: {}, sessions: new Map(), toggles: {}, shortcuts: [], globals: [], home: null, banner: {},
+    links: [], has: {}, admin: "", cards: "", attempts: [], anew: "",
 };
 
 export const ui = {
-  channel: localStorage.getItem("channel") || "", person: localStorage.getItem("person") || "U0SANDSATO", task: sessionStorage.getItem("task") || "", found: null, waits: [], waitsTrouble: "",
-  panel: window.innerWidth > 1080 ? localStorage.getItem("panel") ?? "run" : "", drawer: false, replying: "", editing: "", followed: "", pending: new Set(), flash: "",
+  channel: localStorage.getItem("channel") || "", person: localStorage.getItem("person") || "U0SANDSATO",
+    task: sessionStorage.getItem("task") || "", found: null, waits: [], waitsTrouble: "",
+  panel: window.innerWidth > 1080 ? localStorage.getItem("panel") ?? "run" : "", drawer: false, replying: "",
+    editing: "", followed: "", pending: new Set(), flash: "",
 };
 
 const listeners = [];
@@ -94,7 +100,8 @@ async function loadAll(person) {
     if (err.status === 409 && person !== "U0SANDSATO") become("U0SANDSATO"); // somebody whom this sandbox does not know
     else {
       state.online = false;
-      setTimeout(() => ui.person === person && !meanwhile && !state.online && loadAll(person), 1000); // the stream stands: it will not say hello again
+      setTimeout(() => ui.person === person && !meanwhile && !state.online && loadAll(person), 1000);
+        // the stream stands: it will not say hello again
     }
   }
   changed();
@@ -118,10 +125,13 @@ function load(all, attempts) {
   state.anew = began(all.started);
   if (state.anew && ui.task) pin("");
   Object.assign(state, {
-    loaded: true, attempts, me: all.me, bot: all.bot, team: all.team, channels: all.channels, views: mine(all.views), prompts: all.prompts, globals: all.globals || [], home: all.home, toggles: all.toggles,
-    shortcuts: all.shortcuts || [], banner: all.banner, links: Object.entries(all.links || {}), has: all.has, admin: all.admin,
+    loaded: true, attempts, me: all.me, bot: all.bot, team: all.team, channels: all.channels, views: mine(all.views),
+      prompts: all.prompts, globals: all.globals || [], home: all.home, toggles: all.toggles,
+    shortcuts: all.shortcuts || [], banner: all.banner, links: Object.entries(all.links || {}), has: all.has,
+      admin: all.admin,
     users: new Map(all.users.map((u) => [u.id, u])), groups: all.groups,
-    messages: new Map(Object.entries(all.messages).map(([c, list]) => [c, new Map((list || []).map((m) => [m.ts, m]))])),
+    messages: new Map(Object.entries(all.messages).map(([c, list]) => [c,
+      new Map((list || []).map((m) => [m.ts, m]))])),
     ephemerals: new Map(all.ephemerals.map((e) => [e.message.ts, e])),
     marks: new Map(all.marks.map((a) => [a.channel + a.ts, a])),
     sessions: new Map(all.sessions.map((s) => [s.channel + s.thread_ts, s])),
@@ -166,7 +176,8 @@ function apply(c) {
       become(ui.person);
       break;
     case "attempt":
-      state.attempts = [c.data, ...state.attempts.filter((a) => a.n !== c.data.n)].sort((a, b) => b.n - a.n).slice(0, 100);
+      state.attempts = [c.data, ...state.attempts.filter((a) => a.n !== c.data.n)].sort((a, b) => b.n - a.n).slice(0,
+        100);
       if (!c.data.ts) break;
       if (c.data.reason) state.marks.set(c.data.channel + c.data.ts, c.data);
       else state.marks.delete(c.data.channel + c.data.ts);
@@ -258,7 +269,8 @@ export function began(started) {
     localStorage.setItem("started", started);
     if (before) localStorage.setItem("restarted", started);
     for (const key of ["folds", "drafts"]) {
-      const kept = key === "drafts" ? Object.entries(read(key)).filter(([k]) => k.split("/").length === 2) : []; // what was to be a new message still can be one
+      const kept = key === "drafts" ? Object.entries(read(key)).filter(([k]) => k.split("/").length === 2) : [];
+        // what was to be a new message still can be one
       localStorage.setItem(key, JSON.stringify(Object.fromEntries(kept)));
     }
     folds.clear();

@@ -1,4 +1,5 @@
-// The threads of a channel: which are folded, which a search finds, and in a word how each stands; and the row above the
+// The threads of a channel: which are folded, which a search finds, and in a word how each stands; and the row above
+// the
 // conversation for that: search, folding, and how much waits for the person.
 
 import { h, icon } from "./dom.js";
@@ -47,7 +48,8 @@ function byItself(root, top, threads) {
   const place = state.me + ui.channel;
   if (!settled.has(place)) {
     const long = top.filter((m) => threads.has(m.ts));
-    settled.set(place, new Set(long.slice(0, -openAtFirst).filter((m) => !threads.get(m.ts).some((r) => asks(r) || r.ts === ui.flash)).map((m) => m.ts)));
+    settled.set(place, new Set(long.slice(0, -openAtFirst).filter((m) => !threads.get(m.ts).some((r) => asks(r) ||
+      r.ts === ui.flash)).map((m) => m.ts)));
   }
   return settled.get(place).has(root);
 }
@@ -80,7 +82,9 @@ function words(m) {
   };
   walk(m.blocks);
   walk(m.attachments);
-  return texts.join("\n").replace(/<@([A-Z0-9]+)>/g, (_, id) => `@${state.users.get(id)?.name || ""} ${state.users.get(id)?.name_en || ""}`).replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").toLowerCase();
+  return texts.join("\n").replace(/<@([A-Z0-9]+)>/g,
+    (_, id) => `@${state.users.get(id)?.name || ""} ${state.users.get(id)?.name_en || ""}`).replaceAll("&lt;",
+    "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").toLowerCase();
 }
 
 /** search finds the threads that say all of the words asked for, or by somebody of that name. */
@@ -107,7 +111,8 @@ let parts = null;
 
 function frame(name) {
   const input = h("input", {
-    type: "search", id: "search", placeholder: t("searchIn", { name }), "aria-label": t("searchIn", { name }), autocomplete: "off", spellcheck: "false", value: ui.found?.query || "",
+    type: "search", id: "search", placeholder: t("searchIn", { name }), "aria-label": t("searchIn", { name }),
+      autocomplete: "off", spellcheck: "false", value: ui.found?.query || "",
     oninput: (e) => find(e.target.value),
     onkeydown: (e) => {
       if (e.key !== "Escape" || e.isComposing) return;
@@ -120,7 +125,8 @@ function frame(name) {
     input,
     count: h("span.found", { role: "status" }),
     folding: h("button.tool-btn", { type: "button", id: "fold-all", onclick: () => parts.act() }),
-    waits: h("button.tool-btn.waits-btn", { type: "button", id: "open-waits", onclick: () => remember("panel", ui.panel === "waits" ? "" : "waits") }),
+    waits: h("button.tool-btn.waits-btn", { type: "button", id: "open-waits",
+      onclick: () => remember("panel", ui.panel === "waits" ? "" : "waits") }),
   };
   root().replaceChildren(h("label.search", {}, icon("search"), input), parts.count, parts.folding, parts.waits);
 }
@@ -147,6 +153,7 @@ export function drawTools(top, threads) {
   if (parts.waits.dataset.sig !== label) {
     parts.waits.dataset.sig = label;
     parts.waits.ariaLabel = `${t("waits")} ${waits}`; // a phone shows the number alone
-    parts.waits.replaceChildren(icon("stamp"), h("span", {}, t("waits")), " ", h(`b.count${waits ? ".some" : ""}`, {}, String(waits)));
+    parts.waits.replaceChildren(icon("stamp"), h("span", {}, t("waits")), " ",
+      h(`b.count${waits ? ".some" : ""}`, {}, String(waits)));
   }
 }
