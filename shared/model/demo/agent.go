@@ -80,7 +80,7 @@ func given(text string) (said string, shown *strings.Replacer) {
 		return code[len(code)-2]
 	})
 	text = form("%-quoted").ReplaceAllString(form("%-quotedRest").ReplaceAllString(text, " "), " ")
-	return strings.TrimSpace(unstruck(text)), strings.NewReplacer(code...)
+	return strings.TrimSpace(form("%-struck").ReplaceAllString(text, "$1 $2")), strings.NewReplacer(code...)
 }
 
 // unstruck is a text without what is struck through: between ~, in a file between ~~.
