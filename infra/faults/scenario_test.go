@@ -161,7 +161,6 @@ type harness struct {
 	db       *dynamodb.Client
 	clock    worldClock
 	dialogs  sync.Mutex // a person has one dialog open at a time
-	ruled    sync.Mutex // a scenario that changes the rules goes on alone
 	marks    atomic.Int64
 	delivery *delivery
 	once     sync.Once

@@ -85,23 +85,6 @@ func (r *Request) FillUntilTaken(user, key, action string, filled map[string]any
 	})
 }
 
-// FillUntil opens a form by a button of a message, and submits it, until that is done.
-func (r *Request) FillUntil(user, channel, ts, action string, filled map[string]any, done func() bool) {
-	r.T.Helper()
-	r.Eventually(action+" of "+user+" is done", func() bool {
-		if done() {
-			return true
-		}
-		if r.S.Sandbox.Click(user, channel, ts, action) == nil {
-			for _, v := range slices.Backward(r.S.Sandbox.Views(user)) {
-				_, _ = r.S.Sandbox.Submit(user, v.ID, filled)
-				_ = r.S.Sandbox.CloseView(user, v.ID)
-			}
-		}
-		return expect.Holds(r.T.Context(), 3*time.Second, r.Poll, done)
-	})
-}
-
 // untilTaken presses a button until the card no longer shows it. It waits three seconds after each press.
 func (r *Request) untilTaken(key, action string, press func(ts string)) {
 	r.T.Helper()

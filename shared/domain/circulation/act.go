@@ -17,15 +17,14 @@ type Does struct {
 	Kind
 	Ends  bool   // the gate, without a settlement; then it has a text, which says why
 	Entry string // how the action of its audit entry ends
-	Verb  string // of its button and form
 }
 
 // Kinds are all kinds of acts.
 var Kinds = []Does{
-	{Stamp, false, "stamped", "approve"},
-	{SendBack, true, "rejected", "reject"},
-	{GiveBack, true, "returned", "give_back"},
-	{Deny, true, "denied", "deny"},
+	{Stamp, false, "stamped"},
+	{SendBack, true, "rejected"},
+	{GiveBack, true, "returned"},
+	{Deny, true, "denied"},
 }
 
 // Returns reports whether another version, which goes round anew, follows what an act of this kind ended.
