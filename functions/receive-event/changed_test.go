@@ -313,7 +313,7 @@ func TestAChangeOfARequestsMessageReachesIt(t *testing.T) {
 		"an edit in a channel": messageChanged("C0HR", "channel", nil), // its app_mention comes, too
 		"a deletion": messageChanged("C0HR", "channel", map[string]any{"subtype": "message_deleted", "message": nil,
 			"previous_message": map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS,
-				"text": "`<@U0BOT>`"}}),
+				"text": "人事部"}}),
 	} {
 		k := &kept{}
 		post(t, handler(k), signed(callback(t, event, nil)))

@@ -94,7 +94,6 @@ func TestTheBotIsMentionedByEitherId(t *testing.T) {
 		{"before the first request", "", channel("<@B0BOT> 勤怠をまとめて"), ""},
 		{"both ids: app_mention comes, too", "B0BOT", channel("<@U0BOT> <@B0BOT> 勤怠"), ""},
 		{"both ids in that", "B0BOT", map[string]any{"text": "<@U0BOT> <@B0BOT|ringi> 勤怠"}, "勤怠"},
-		{"shown in a channel", "B0BOT", channel("`<@B0BOT> 勤怠をまとめて`"), ""},
 		{"in a direct message's thread", "B0BOT", reply("<@B0BOT> 9月で"), "9月で"},
 		{"in one before the first request", "", reply("<@B0BOT> 9月で"), "9月で"},
 		{"another bot in one", "B0BOT", reply("<@B0OTHER> 9月で"), ""},

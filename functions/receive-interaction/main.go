@@ -26,7 +26,7 @@ type environment struct {
 	boot.Slack
 	boot.Credentials
 	boot.Results
-	Console string `env:"CONSOLE_ADDRESS" doc:"the console's address, for what is longer than a dialog"`
+	Console string `env:"CONSOLE_ADDRESS" doc:"the console's address, for links on cards"`
 }
 
 // stored has a tenant's rows that are not subject to decisions.

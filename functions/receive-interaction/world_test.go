@@ -49,6 +49,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 		Slack:  w.slack.Client,
 		People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now,
+		Console: "https://ringi.example/console",
 	}
 	w.root = w.slack.Say(t, webapi.Sato, webapi.HR, "今月の勤怠をまとめて")
 	w.receive(webapi.Sato, webapi.HR, "channel", w.root)
