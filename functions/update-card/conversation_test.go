@@ -128,11 +128,11 @@ func TestAConversationIsDrawn(t *testing.T) {
 		Seconds: 60,
 		Terms:   aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24},
 	}).Current()
-	k.drawn("suspended", "*まず* 試します。", "操作 #1 の確認")
+	k.drawn("suspended", "**まず** 試します。", "操作 #1 の確認")
 	k.Approve()
 	k.Wake()
 	k.Claim()
-	k.drawn("processing", "*まず* 試します。", "操作 #1 を実行中")
+	k.drawn("processing", "**まず** 試します。", "操作 #1 を実行中")
 
 	line := func(order int) conversation.LogEntry {
 		return conversation.LogEntry{LogID: fmt.Sprint(order), ActionID: x.ActionID, Order: order,
@@ -144,14 +144,14 @@ func TestAConversationIsDrawn(t *testing.T) {
 	}
 	expect.NoError(t, k.Rows.AppendLog(t.Context(), k.Ref, x.ActionID, lines, nil))
 	expect.NoError(t, k.Rows.Redraw(t.Context(), k.Ref))
-	k.drawn("processing", "*まず* 試します。", "line 5\\nline 6")
+	k.drawn("processing", "**まず** 試します。", "line 5\\nline 6")
 
 	k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded, Lines: 15})
-	k.drawn("processing", "*まず* 試します。", "操作 #1 完了")
+	k.drawn("processing", "**まず** 試します。", "操作 #1 完了")
 	long := strings.Repeat("とても長い答えです。\n", 700)
 	k.Answer(long, nil)
 	parts := conversation.Parts(long)
-	want := []string{"*まず* 試します。", "line 14"}
+	want := []string{"**まず** 試します。", "line 14"}
 	for range parts {
 		want = append(want, "とても長い答えです。")
 	}

@@ -12,10 +12,9 @@ import (
 )
 
 const (
-	// partSize is how much text one Slack message shows, in characters as Slack may count them. Slack recommends at
-	// most 4,000 (https://docs.slack.dev/reference/methods/chat.postMessage); the rest is for other parts of the
-	// message.
-	partSize = 3600
+	// partSize is how much text one Slack message shows, in characters as Slack may count them. Its markdown blocks have
+	// 12,000 together (https://docs.slack.dev/reference/block-kit/blocks/markdown-block); the rest is for what is added.
+	partSize = 11_000
 	// mostParts limits the Slack messages for one answer. The console shows the complete text.
 	mostParts = 20
 )

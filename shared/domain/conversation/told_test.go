@@ -133,8 +133,8 @@ func TestAnOwnProposalIsCalledWhatPeopleCallIt(t *testing.T) {
 func TestALongMessageIsShownInPartsOfWhichNothingIsLost(t *testing.T) {
 	line := strings.Repeat("漢字 & <x> 🎉 ", 8) + "\n"
 	for name, text := range map[string]string{
-		"short": "hello", "lines": strings.Repeat(line, 60), "one long line": strings.Repeat("あ",
-			9000), "words": strings.Repeat("word ", 3000),
+		"short": "hello", "lines": strings.Repeat(line, 240), "one long line": strings.Repeat("あ",
+			36000), "words": strings.Repeat("word ", 12000),
 	} {
 		whole := ""
 		for _, p := range Parts(text) {
@@ -181,13 +181,13 @@ func codeOf(texts ...string) (code string, languages []string) {
 
 func TestCodeGoesOnInTheNextPart(t *testing.T) {
 	for name, text := range map[string]string{
-		"a block":                   "before\n```go\n" + strings.Repeat("code * code\n\n", 900) + "```\nafter",
-		"one with a fence":          "````md\n" + strings.Repeat("```\ncode\n```\n", 600) + "````\nafter",
-		"of tildes, without an end": "~~~py\n" + strings.Repeat("x = `y`\n", 900),
-		"in a list":                 "- a\n  ```sh\n" + strings.Repeat("  code code\n", 900) + "  ```\n- b",
-		"by indentation":            "before\n\n" + strings.Repeat("    code code\n", 900) + "\nafter",
-		"one line":                  "```\n" + strings.Repeat("x", 9000) + "\n```",
-		"within a line":             "a `" + strings.Repeat("b*c", 3000) + "` d",
+		"a block":                   "before\n```go\n" + strings.Repeat("code * code\n\n", 3600) + "```\nafter",
+		"one with a fence":          "````md\n" + strings.Repeat("```\ncode\n```\n", 2400) + "````\nafter",
+		"of tildes, without an end": "~~~py\n" + strings.Repeat("x = `y`\n", 3600),
+		"in a list":                 "- a\n  ```sh\n" + strings.Repeat("  code code\n", 3600) + "  ```\n- b",
+		"by indentation":            "before\n\n" + strings.Repeat("    code code\n", 3600) + "\nafter",
+		"one line":                  "```\n" + strings.Repeat("x", 36000) + "\n```",
+		"within a line":             "a `" + strings.Repeat("b*c", 12000) + "` d",
 		"many within lines":         strings.Repeat("words `a * b` and ``c ` d`` ", 400),
 	} {
 		parts := Parts(text)

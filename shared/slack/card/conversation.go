@@ -59,7 +59,8 @@ func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, n
 	case conversation.CardSession:
 		return d.ended().message()
 	}
-	return face{text: d.said(c.Subject)}.message()
+	text := d.said(c.Subject)
+	return Message{Text: cut(text, maxSaid), Markdown: text, Attachments: []slack.Attachment{}}
 }
 
 // locale is the conversation's language, or the tenant's if the conversation has none.
@@ -132,7 +133,7 @@ func (d conversationDrawing) said(subject string) string {
 	}
 	s := d.t.Conversation
 	if m.Reason == conversation.ReasonSourceThere && s != nil && s.Source != nil && s.Source.URL() != "" {
-		text += "\n<" + s.Source.URL() + "|" + inline(s.Source.Short(), maxDetail) + ">"
+		text += "\n" + linked(inline(s.Source.Short(), maxDetail), s.Source.URL())
 	}
 	return text
 }
@@ -141,7 +142,7 @@ func (d conversationDrawing) said(subject string) string {
 func (d conversationDrawing) nameOfTask(o *conversation.Offered) string {
 	name := fill(d.w.Quoted, "text", or(inline(o.Text, maxListTitle), d.w.Untitled))
 	if page := Page(d.Console, aggregate.Ref{Kind: task.Kind.Name, ID: o.TaskID}); page != "" {
-		return "<" + page + "|" + name + ">"
+		return linked(name, page)
 	}
 	return name
 }

@@ -35,6 +35,11 @@ func textOf(name string, v any) string {
 	switch text, is := x["text"].(string); {
 	case is && list != nil && has(x, "attachments text") && len(list) == 0:
 		w.add("== "+name, "~ "+shown(text))
+	case is && list != nil && has(x, "attachments markdown text") && len(list) == 0:
+		w.add("== "+name+" markdown", "~ "+shown(text))
+		if markdown, _ := x["markdown"].(string); markdown != text {
+			w.add("% " + shown(markdown))
+		}
 	case is && has(x, "attachments text") && len(list) == 1 && has(list[0], "blocks color"):
 		a := list[0].(map[string]any)
 		w.add(fmt.Sprintf("== %s %s", name, word(a["color"])), "~ "+shown(text))

@@ -18,7 +18,9 @@ import (
 // Message is a card's message: a text for notifications, and one attachment whose bar shows the state by its colour. A
 // plain reply has no attachment.
 type Message struct {
-	Text        string             `json:"text"`
+	Text string `json:"text"`
+	// Markdown is shown in place of the text, which notifications have, in a block of its own.
+	Markdown    string             `json:"markdown,omitempty"`
 	Attachments []slack.Attachment `json:"attachments"`
 }
 
@@ -45,10 +47,12 @@ func (m Metadata) option() slack.MsgOption {
 
 // body is a card's content. It always sends the attachments: an update without them would keep the old ones.
 func body(m Message) slack.MsgOption {
-	return slack.MsgOptionCompose(
-		slack.MsgOptionText(m.Text, false), slack.MsgOptionAttachments(m.Attachments...),
-		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
-	)
+	options := []slack.MsgOption{slack.MsgOptionText(m.Text, false), slack.MsgOptionAttachments(m.Attachments...),
+		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl()}
+	if m.Markdown != "" {
+		options = append(options, slack.MsgOptionBlocks(slack.NewMarkdownBlock("", m.Markdown)))
+	}
+	return slack.MsgOptionCompose(options...)
 }
 
 // Post posts a card's message into a thread, or outside of threads if thread is empty, and returns its timestamp. After

@@ -38,50 +38,22 @@ type fence struct {
 	quotes         int
 }
 
-// split reads a text. With more it stops where the text's continuation may still change what was read.
-func split(text string, more bool) (pieces []Piece, rest string) {
+// MarkdownPieces splits a text into prose and code. The pieces' sources together are the text.
+func MarkdownPieces(text string) []Piece {
 	s := &splitter{}
 	for text != "" {
-		line, after, ended := strings.Cut(text, "\n")
-		if more && !ended && (s.fence != nil || s.column > 0 || !proseBegins(line)) {
-			break
-		}
+		line, after, _ := strings.Cut(text, "\n")
 		s.line(line, text[:len(text)-len(after)])
 		text = after
 	}
-	rest = text
-	if more {
-		held := s.last(true)
-		return s.out, held + s.empty + rest
-	}
-	s.last(false)
-	return s.out, ""
-}
-
-// marks are the characters that a block which is no text may begin with.
-const marks = "-+*#=_~`|:>0123456789.) \t\r"
-
-// proseBegins reports whether a line that is not complete is text, whatever follows.
-func proseBegins(line string) bool {
-	words := strings.TrimLeft(line, marks)
-	begin := line[:len(line)-len(words)]
-	return words != "" && !strings.ContainsAny(begin, ">#\t") && !strings.Contains(begin, "    ") &&
-		!strings.Contains(begin, "```") && !strings.Contains(begin, "~~~")
-}
-
-// last ends the paragraph at the text's end, and returns what of it is not decided.
-func (s *splitter) last(more bool) string {
-	pieces, rest := spans(s.leaf.String(), more)
-	s.out = append(s.out, pieces...)
-	open := s.fence != nil || more && s.column > 0
+	s.endLeaf()
+	open := s.fence != nil
 	s.endBlock()
 	if open {
 		s.out[len(s.out)-1].Open = true
 	}
-	if !more {
-		s.addProse(s.empty)
-	}
-	return rest
+	s.addProse(s.empty)
+	return s.out
 }
 
 // endBlock ends the block of code that is being read, if there is one.
@@ -103,8 +75,7 @@ func (s *splitter) addProse(text string) {
 
 // endLeaf ends the paragraph: code within a line does not go on in the next.
 func (s *splitter) endLeaf() {
-	pieces, _ := spans(s.leaf.String(), false)
-	s.out = append(s.out, pieces...)
+	s.out = append(s.out, spans(s.leaf.String())...)
 	s.leaf.Reset()
 	s.para = false
 }

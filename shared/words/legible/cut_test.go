@@ -9,7 +9,6 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// What is cut ends with a whole word or sentence, and with no sign that something follows but the ellipsis.
 // Radicals, as PDFs give them, are kanji; but for two, of which Unicode knows none.
 func TestARadicalIsItsKanji(t *testing.T) {
 	for r := '\u2e80'; r <= '\u2fd5'; r++ {

@@ -23,16 +23,6 @@ type Piece struct {
 	Open         bool   // a block's end has not come
 }
 
-// MarkdownPieces splits a text into prose and code. The pieces' sources together are the text.
-func MarkdownPieces(text string) []Piece {
-	pieces, _ := split(text, false)
-	return pieces
-}
-
-// SettledPieces returns the pieces of the beginning of a text that stay the same however the text goes on. rest is what
-// follows them. The last piece may go on in rest; if it is prose, its last line may.
-func SettledPieces(text string) (pieces []Piece, rest string) { return split(text, true) }
-
 // Fenced writes a block of code as Markdown, so that Pieces finds the same block.
 func Fenced(code, language string) string {
 	fence := strings.Repeat("`", max(3, longestRun(code)+1))
@@ -91,8 +81,8 @@ func run(s string, c byte) (n int) {
 // lineEnd is where a line of a paragraph ends and the next begins.
 var lineEnd = language.Regexp{Text: `\r?\n[ \t]*`}
 
-// spans splits the text of one paragraph. With more the paragraph may go on: then rest is what is not decided.
-func spans(text string, more bool) (pieces []Piece, rest string) {
+// spans splits the text of one paragraph.
+func spans(text string) (pieces []Piece) {
 	prose := 0
 	add := func(p Piece) {
 		if p.Source != "" {
@@ -110,11 +100,7 @@ func spans(text string, more bool) (pieces []Piece, rest string) {
 		}
 		n := run(text[i:], '`')
 		end := closing(text[i+n:], n)
-		switch {
-		case more && (end < 0 || i+n+end+n == len(text)):
-			add(Piece{Kind: Prose, Text: text[prose:i], Source: text[prose:i]})
-			return pieces, text[i:]
-		case end < 0:
+		if end < 0 {
 			i += n
 			continue
 		}
@@ -129,7 +115,7 @@ func spans(text string, more bool) (pieces []Piece, rest string) {
 		prose = i
 	}
 	add(Piece{Kind: Prose, Text: text[prose:], Source: text[prose:]})
-	return pieces, ""
+	return pieces
 }
 
 // closing returns where the next run of exactly n backticks begins, or -1.

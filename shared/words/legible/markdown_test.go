@@ -121,39 +121,6 @@ func TestPiecesAreTheWholeText(t *testing.T) {
 		if got := sources(legible.MarkdownPieces(text)); got != text {
 			t.Fatalf("%q became %q", text, got)
 		}
-		pieces, rest := legible.SettledPieces(text)
-		got := sources(pieces) + rest
-		expect.Must(t, got == text, "%q became %q", text, got)
-	})
-}
-
-// merged joins prose that stands beside prose.
-func merged(pieces []legible.Piece) (out []legible.Piece) {
-	for _, p := range pieces {
-		if n := len(out); p.Kind == legible.Prose && n > 0 && out[n-1].Kind == legible.Prose {
-			out[n-1].Text += p.Text
-			continue
-		}
-		out = append(out, legible.Piece{Kind: p.Kind, Text: p.Text, Language: p.Language})
-	}
-	return out
-}
-
-func TestWhatIsSettledStays(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := anyText(t)
-		whole := merged(legible.MarkdownPieces(text))
-		for i := range text {
-			pieces, _ := legible.SettledPieces(text[:i])
-			begun := merged(pieces)
-			expect.Must(t, len(begun) <= len(whole), "%q of %q: %+v, then %+v", text[:i], text, begun, whole)
-			for n, p := range begun {
-				last := n == len(begun)-1 && p.Kind != legible.Span
-				expect.Must(t, p.Kind == whole[n].Kind && (p.Text == whole[n].Text ||
-					(last && strings.HasPrefix(whole[n].Text, p.Text))) &&
-					p.Language == whole[n].Language, "%q of %q: %+v, then %+v", text[:i], text, begun, whole)
-			}
-		}
 	})
 }
 
@@ -175,7 +142,7 @@ func TestALongTextIsReadInGoodTime(t *testing.T) {
 		for _, line := range []string{"x\n", "`", "```\n", "    x\n", "> x\n", "- ", "` `` ", "\n", "- x\n  ```\n", "\\`"} {
 			text := strings.Repeat(line, 1<<19/len(line))
 			legible.MarkdownPieces(text)
-			legible.SettledPieces("```\n" + text)
+			legible.MarkdownPieces("```\n" + text)
 		}
 	})
 	expect.That(t, took < 5*time.Second, "it computes %s", took)

@@ -166,7 +166,8 @@ const makers = {
     : h("span", {}, textOf(e))))),
   actions: (b, on) => h("div.b-actions", {}, b.elements.map((e) => element(e, on))),
   image: (b) => h("figure.b-image", {}, b.title && h("figcaption", {}, plain(b.title.text)), image(b, "wide")),
-  markdown: (b) => h("div.b-text", {}, mrkdwn(b.text)),
+  markdown: (b) => h("div.b-text", {}, mrkdwn(b.text.replace(/\*\*([^*\n]+)\*\*|^#{1,6} +(.+)$/gm, "*$1$2*")
+    .replace(/\[([^\]\n]+)\]\((https?:[^)\s]+)\)/g, "<$2|$1>"))),
   rich_text: (b) => h("div.b-text.b-rich", {}, (b.elements || []).map(part)),
   context_actions: (b, on) =>
     h("div.b-actions", {}, b.elements.flatMap((e) => (e.type === "feedback_buttons"
