@@ -188,7 +188,7 @@ func (d *door) whyNot(x *call.Call) string {
 }
 
 func byRules(no conversation.ErrByRules) string {
-	return explain.RefusedByRules(language.English, no, legible.First, func(id string) string { return id })
+	return explain.RefusedByRules(language.English, no, legible.First)
 }
 
 // result is what the call returned, as far as it is kept.

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 )
@@ -166,13 +165,4 @@ func (d *slack) InChannel(id string) (members []string, all bool) {
 		note(&d.lacks.places, id)
 	}
 	return is.members, is.all
-}
-
-// NoRow is the reason for which rules refuse what somebody asks, or what has their words, whom the organisation doesn't
-// have.
-func NoRow(own bool) aggregate.Reason {
-	if own {
-		return task.ReasonNoRow
-	}
-	return task.ReasonNoRowWords
 }

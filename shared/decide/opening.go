@@ -170,9 +170,9 @@ func refused(answer rules.Answer, f *rules.Facts) *task.Refusal {
 	case answer.Unsure:
 		return &task.Refusal{Why: task.ReasonNoDepartment, Rule: answer.Rule, Detail: answer.Rule.Name}
 	case no.User != "" && no.Is(f.Requester):
-		return &task.Refusal{Why: NoRow(true), Rule: answer.Rule}
+		return &task.Refusal{Why: task.ReasonNoRow, Rule: answer.Rule}
 	case no.User != "":
-		return &task.Refusal{Why: NoRow(false), Rule: answer.Rule, Detail: no.User}
+		return &task.Refusal{Why: task.ReasonNoRowOther, Rule: answer.Rule, Detail: no.User}
 	}
 	return &task.Refusal{Why: task.ReasonRuleRefuses, Rule: answer.Rule, Detail: answer.Refuse}
 }

@@ -77,7 +77,7 @@ func (s Surface) Note(err error) string {
 		return fill(text, "latest", old.Latest)
 	case NotAllowed:
 		if r, is := errors.AsType[conversation.ErrByRules](err); is {
-			return RefusedByRules(s.Locale, r, s.Marks.Text, s.Marks.Person)
+			return RefusedByRules(s.Locale, r, s.Marks.Text)
 		}
 		if rule := w.Rules[ruleOf(err)]; rule != "" {
 			return rule
@@ -185,15 +185,10 @@ func ruleOf(err error) aggregate.Rule {
 
 func fill(text string, pairs ...any) string { return language.Fill(text, pairs...) }
 
-// RefusedByRules says why the tenant's rules let an action not be proposed. text shows what others wrote, at most so
-// many characters of it, person names a person.
-func RefusedByRules(locale string, e conversation.ErrByRules, text func(s string, most int) string,
-	person func(id string) string) string {
-	detail := text(e.Detail, maxDetail)
-	if e.Why == task.ReasonNoRowWords {
-		detail = person(e.Detail)
-	}
-	said := fill(refusalWordsOf.In(locale).ByRules[e.Why], "rule", text(e.Rule.Name, maxName), "text", detail)
+// RefusedByRules says why by the tenant's rules nobody is asked about a call. text shows what others wrote, at most so
+// many characters of it.
+func RefusedByRules(locale string, e conversation.ErrByRules, text func(s string, most int) string) string {
+	said := fill(refusalWordsOf.In(locale).ByRules[e.Why], "rule", text(e.Rule.Name, maxName), "text", text(e.Detail, maxDetail))
 	return strings.TrimSpace(said)
 }
 
@@ -262,7 +257,7 @@ func KnownEnd(locale string, code string) (sentence string, known bool) {
 // FitDetail makes a reason's detail fit to be shown, with person if it is an account. That of a rule's refusal keeps
 // its lines, which Ended reads.
 func FitDetail(r aggregate.Reason, detail string, fit, person func(string) string) string {
-	if r == task.ReasonNoRowWords {
+	if r == task.ReasonNoRowOther {
 		return person(detail)
 	}
 	if x, is := lackOf(r, detail); is && len(x) == lackLines {

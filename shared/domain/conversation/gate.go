@@ -259,7 +259,7 @@ const (
 
 // ErrByRules says that by the tenant's rules nobody is asked about a call.
 type ErrByRules struct {
-	Why    aggregate.Reason // ReasonSilent, ReasonUnrouted, one of task.Refusal or task.ReasonNoApprover
+	Why    aggregate.Reason // ReasonSilent, ReasonUnrouted, or one of task.Refusal
 	Rule   circulation.Rule
 	Detail string // what the rule says, or the name of the stage that finds nobody
 }

@@ -161,7 +161,7 @@ func (r *Refusal) whileRunning() aggregate.Reason {
 
 // byRule are the reasons for which rules refuse a request.
 var byRule = []aggregate.Reason{
-	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords,
+	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment, ReasonNoRow, ReasonNoRowOther,
 	ReasonUnknownPost, ReasonStepRefused, ReasonStepNoRoute,
 }
 

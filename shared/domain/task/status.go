@@ -113,10 +113,10 @@ const (
 	ReasonNoRoute aggregate.Reason = "no_route"
 	// ReasonNoDepartment: a rule asks for it, and the organisation doesn't say; the detail has its name.
 	ReasonNoDepartment aggregate.Reason = "no_department"
-	// ReasonNoRow: the requester has no row in the organisation. ReasonNoRowWords: somebody whose words were shown has
+	// ReasonNoRow: the requester has no row in the organisation. ReasonNoRowOther: who filled in or picked a version has
 	// none; the detail has their account.
 	ReasonNoRow      aggregate.Reason = "no_row"
-	ReasonNoRowWords aggregate.Reason = "no_row_words"
+	ReasonNoRowOther aggregate.Reason = "no_row_other"
 	// ReasonUnknownPost: a rule names a post or department that the organisation has on no day, or asks a manager whom
 	// it doesn't tell; the detail has the name of the stage, or of the rule, and what it names; of a manager it is as
 	// ReasonNoRoute's.
@@ -181,7 +181,7 @@ var Reasons = []aggregate.Reason{
 	ReasonReminded,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember,
 	ReasonGroupMessage, ReasonOpenPerson, ReasonHourPerson,
-	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords,
+	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment, ReasonNoRow, ReasonNoRowOther,
 	ReasonUnknownPost, ReasonStepRefused, ReasonStepNoRoute,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBrokenOff,
 	ReasonModelBadRequest, ReasonModelTooLong,

@@ -154,7 +154,7 @@ func AskAgent(locale, agent string) Suggestion {
 // CallEnded says on any surface why a call ended that no person ended.
 func CallEnded(x *call.Call, on explain.Surface) string {
 	if no := x.ByRules(); no != nil {
-		return explain.RefusedByRules(on.Locale, *no, on.Marks.Text, on.Marks.Person)
+		return explain.RefusedByRules(on.Locale, *no, on.Marks.Text)
 	}
 	return CallReason(on.Locale, x.CancelReason)
 }

@@ -208,69 +208,6 @@ func kind(v any) string {
 	return "object"
 }
 
-// Undeclared lists the names of members, anywhere in a decoded value, that the schema does not name and that therefore
-// the author of the value chose. Names that a schema has only under conditions (if, dependentSchemas) or together with
-// unevaluated… don't count.
-func (s *Schema) Undeclared(value any) []string {
-	var names []string
-	undeclared(s.root.whole(), value, new(effort), &names)
-	return names
-}
-
-// undeclared takes a member whose name can't be checked for one that no pattern declares: its own are listed, then.
-func undeclared(parts []*part, value any, spent *effort, names *[]string) {
-	switch v := value.(type) {
-	case []any:
-		for i, x := range v {
-			var inner []*part
-			for _, p := range parts {
-				if i < len(p.first) {
-					inner = append(inner, p.first[i].whole()...)
-				} else {
-					inner = append(inner, p.rest.whole()...)
-				}
-			}
-			undeclared(inner, x, spent, names)
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			var inner []*part
-			declared := false
-			for _, p := range parts {
-				if x, known := p.members[name]; known {
-					declared = true
-					inner = append(inner, x.whole()...)
-					continue
-				}
-				for _, form := range p.patterns {
-					if spent.matches(form.name, name) {
-						inner = append(inner, form.part.whole()...)
-					}
-				}
-				inner = append(inner, p.others.whole()...)
-			}
-			if !declared {
-				*names = append(*names, name)
-			}
-			undeclared(inner, v[name], spent, names)
-		}
-	}
-}
-
-// whole returns a part with all its alternatives and conditions for the same place.
-func (p *part) whole() []*part {
-	if p == nil {
-		return nil
-	}
-	out := []*part{p}
-	for _, list := range [][]*part{p.all, p.any, p.one} {
-		for _, x := range list {
-			out = append(out, x.whole()...)
-		}
-	}
-	return out
-}
-
 // patience is how long all patterns of one check may run.
 const patience = 300 * time.Millisecond
 

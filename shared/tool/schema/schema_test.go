@@ -295,29 +295,6 @@ func TestTheOfficialSuite(t *testing.T) {
 	expect.That(t, verdicts >= 1500, "only %d verdicts: the suite is not where it was", verdicts)
 }
 
-func TestNamesThatASchemaLeavesOpen(t *testing.T) {
-	for name, test := range map[string]struct {
-		schema, value string
-		want          []string
-	}{
-		"declared": {`{"properties":{"a":{"properties":{"b":{}}}}}`, `{"a":{"b":1}}`, nil},
-		"open":     {`{"type":"object"}`, `{"b":1,"a":2}`, []string{"a", "b"}},
-		"additional": {`{"properties":{"a":{"additionalProperties":{"properties":{"known":{}}}}}}`,
-			`{"a":{"x":{"known":1,"y":2}}}`, []string{"x", "y"}},
-		"by their form": {`{"patternProperties":{"^x":{"properties":{"known":{}}}}}`, `{"x1":{"known":1}}`,
-			[]string{"x1"}},
-		"in lists":         {`{"properties":{"a":{"prefixItems":[{"properties":{"b":{}}}],"items":{"properties":{"c":{}}}}}}`, `{"a":[{"b":1},{"b":1,"c":2}]}`, []string{"b"}},
-		"in one of forms":  {`{"anyOf":[{"properties":{"a":{}}},{"$ref":"#/$defs/d"}],"$defs":{"d":{"properties":{"b":{}}}}}`, `{"a":1,"b":2,"c":3}`, []string{"c"}},
-		"under conditions": {`{"if":{"properties":{"a":{}}}}`, `{"a":1}`, []string{"a"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := expect.Value(Compile(name, test.schema))(t)
-			v := expect.Value(Decode([]byte(test.value)))(t)
-			expect.Same(t, test.want, s.Undeclared(v))
-		})
-	}
-}
-
 // FuzzCheck checks that for any schema and value a check ends, and that it always has the same result.
 func FuzzCheck(f *testing.F) {
 	for _, s := range []string{
