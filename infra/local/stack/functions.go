@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -199,13 +200,14 @@ func first[V any](list []V, wanted func(V) bool) (found V, ok bool) {
 	return list[i], true
 }
 
-// Fire invokes a scheduled function now and waits for its result.
+// Fire invokes a scheduled function now, as the schedule does that comes most often, and waits for its result.
 func (s *Stack) Fire(ctx context.Context, function string) (lambda.Result, error) {
 	list := s.schedules[function]
 	if len(list) == 0 {
 		return lambda.Result{}, fmt.Errorf("fire %s: it has no schedule", function)
 	}
-	return list[0].Fire(ctx)
+	often := func(a, b *lambda.Schedule) int { return cmp.Compare(a.Schedule.Every, b.Schedule.Every) }
+	return slices.MinFunc(list, often).Fire(ctx)
 }
 
 // functionsPath lists the stack's functions for InvokeOnce.
