@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -40,7 +42,7 @@ func testRefused(t *testing.T, db *storetest.Server) {
 		"the branch is gone": {func(w *world) {
 			w.fault = answers("GET/git/ref/{ref...}", 404)
 		}, conversation.ReasonSourceRefused},
-		"it has too many entries":        {func(w *world) { w.fault = truncated }, conversation.ReasonSourceTooLarge},
+		"it has too many entries":        {manyEntries, conversation.ReasonSourceTooLarge},
 		"its archive is no archive":      {func(w *world) { w.fault = noArchive }, ""},
 		"the archive is on another host": {func(w *world) { w.fault = elsewhere }, ""},
 	} {
@@ -68,12 +70,12 @@ func answers(to string, status int) func(string, http.ResponseWriter) bool {
 	}
 }
 
-func truncated(route string, rw http.ResponseWriter) bool {
-	if route != "GET/git/trees/{sha}" {
-		return false
+func manyEntries(w *world) {
+	list := map[string]vendors.File{}
+	for i := range files.MaxLooked + 1 {
+		list[fmt.Sprintf("%d/%d.txt", i%100, i)] = vendors.File{}
 	}
-	_, _ = rw.Write([]byte(`{"sha":"` + strings.Repeat("1", 40) + `","tree":[],"truncated":true}`))
-	return true
+	w.sha = w.repo.Commit("main", "many", list, w.now)
 }
 
 const download = "GET /codeload/{owner}/{name}/{sha}"
