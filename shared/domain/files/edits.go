@@ -102,9 +102,13 @@ func (e Edit) check(field string, add func(format string, args ...any)) {
 // people whole.
 func (t *Tree) Changes(w Writing) (changes []Change, problems []string) {
 	files := slices.Clone(w.Files)
-	for _, f := range w.Files {
-		if e, there := t.entries[f.Path]; there && e.kind() == KindFile && !IsText(e.content) {
+	for i, f := range w.Files {
+		switch e, there := t.entries[f.Path]; {
+		case !there || e.kind() != KindFile:
+		case !IsText(e.content):
 			problems = append(problems, fmt.Sprintf("files: %q is no UTF-8 text, so it can't be replaced", f.Path))
+		default:
+			files[i].Content = encodedAs(string(e.content), f.Content)
 		}
 	}
 	for _, path := range editedPaths(w.Edits) {
@@ -132,6 +136,18 @@ func (t *Tree) Changes(w Writing) (changes []Change, problems []string) {
 		return nil, problems
 	}
 	return changes, nil
+}
+
+// encodedAs gives a text that takes a file's place the file's byte order mark and, where all lines of the file end with
+// CRLF, these ends: a model sees neither.
+func encodedAs(file, text string) string {
+	if n := strings.Count(file, "\n"); n > 0 && strings.Count(file, "\r\n") == n {
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+	}
+	if strings.HasPrefix(file, mark) && !strings.HasPrefix(text, mark) {
+		text = mark + text
+	}
+	return text
 }
 
 // stampable returns problems if nothing changes, or people couldn't be shown the changes whole.
@@ -186,8 +202,7 @@ type place struct {
 	with     string
 }
 
-// mark is the byte order mark by which Excel knows that a file is UTF-8. No edit moves or removes it, only writing the
-// file whole does.
+// mark is the byte order mark by which Excel knows that a file is UTF-8. Nothing moves or removes it.
 const mark = "\ufeff"
 
 // edited returns a file after its edits.
