@@ -175,10 +175,10 @@ const (
 		"tell the people"
 )
 
-// leftBehind and savePatch are for the agent, too: changes that can't be pushed may be what nobody wanted to change.
+// leftBehind and saveFiles are for the agent, too: changes that can't be pushed may be what nobody wanted to change.
 const (
 	leftBehind = "if files are among them that a command only left behind, propose to delete them first"
-	savePatch  = "people can save a patch on the conversation's page instead"
+	saveFiles  = "people can save the files from the conversation's page instead"
 )
 
 // source returns the source for whose repository pull requests may be proposed here. It must be a branch, and listed as
@@ -222,7 +222,7 @@ func (t *answering) completePush(ctx context.Context, p conversation.Payload) (c
 	}
 	changes := conversation.Commit{Path: s.Path}.Changes(was, t.tree)
 	if problems := conversation.Unpushable(changes, source.Allow); problems != nil {
-		return p, append(problems, leftBehind, savePatch)
+		return p, append(problems, leftBehind, saveFiles)
 	}
 	p.Changes = changes
 	p.Push = &conversation.Push{Source: s.Name, Repository: s.Repository, RepositoryID: s.RepositoryID, Commit: s.Commit,

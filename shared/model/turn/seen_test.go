@@ -158,8 +158,7 @@ func TestAnAgentIsToldWhatHoldsOfItsFiles(t *testing.T) {
 	everything.Calls = expect.Value(tool.Builtin())(t)
 	everything.Tools = "sh and python3"
 	rules, _ := rulesOf(t, everything)
-	parts := []string{"with CRLF", "chmod", "button on the action's card", "a patch for git apply",
-		"open_pull_request alone",
+	parts := []string{"with CRLF", "chmod", "from the conversation's page", "open_pull_request alone",
 		"sh and python3", "`lies_at`", "`text_at`"}
 	for _, part := range parts {
 		expect.Is(t, strings.Count(rules, part), 1, "%q stands in the rules", part)
@@ -167,7 +166,7 @@ func TestAnAgentIsToldWhatHoldsOfItsFiles(t *testing.T) {
 	nothing := everything
 	nothing.Agent.Capabilities, nothing.Calls = nil, nil
 	rules, _ = rulesOf(t, nothing)
-	for _, part := range parts[:6] {
+	for _, part := range parts[:5] {
 		expect.That(t, !strings.Contains(rules, part), "an agent that may do nothing is told of %q", part)
 	}
 	waits := everything

@@ -205,11 +205,10 @@ func (t Turn) most() int {
 }
 
 const (
-	aboutEdits = " Write edits with plain line ends, also for a file with CRLF: it keeps its line ends and its mode. " +
-		"What you write whole has the line ends that you write; a new file is not executable."
+	aboutEdits = " Write with plain line ends, also for a file with CRLF: it keeps its line ends and its mode. " +
+		"A new file is not executable."
 	aboutModes = " A command can change that (chmod)."
-	aboutOut   = " You can't send files to anybody: people take what actions wrote by the button on the action's card, which " +
-		"sends it to Slack, where it is there, and from the conversation's page, as files, an archive or a patch for git apply."
+	aboutOut   = " You can't send files to anybody: people save them from the conversation's page."
 	aboutPulls = " A pull request comes of open_pull_request alone: a draft with all that has become of the files since the " +
 		"source's commit."
 )
