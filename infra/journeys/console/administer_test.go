@@ -89,28 +89,28 @@ func changesSettings(a administering, i int) {
 		a.tab.Press(folded + " > summary")
 	}
 	a.tab.Type("#s-max-versions", "0")
-	a.tab.Type("#s-approval-days", "two")
+	a.tab.Type("#s-approval-timeout-hours", "two")
 	a.tab.Press(save)
 	a.tab.Until(`document.querySelectorAll("#problems li").length === 2`)
 	for field, says := range map[string][2]string{
-		"s-max-versions":  {"1〜50 を入力してください。", "Enter 1–50."},
-		"s-approval-days": {"整数を入力してください。", "whole number"},
+		"s-max-versions":           {"1〜50 を入力してください。", "Enter 1–50."},
+		"s-approval-timeout-hours": {"整数を入力してください。", "whole number"},
 	} {
 		a.shows(`.setting:has(#`+field+`) .problem`, says[i])
 		a.tab.Until(fmt.Sprintf(`document.getElementById(%q).matches("[aria-invalid=true]") && `+
 			`document.querySelector('#problems a[href$="#%s"]')`, field, field))
 	}
 	a.tab.Until(`document.getElementById("s-max-versions").value === "0" && ` +
-		`document.getElementById("s-approval-days").value === "two"`)
+		`document.getElementById("s-approval-timeout-hours").value === "two"`)
 	a.look("settings-refused")
-	a.tab.Press(`#problems a[href$="#s-approval-days"]`)
-	a.tab.Until(`location.hash === "#s-approval-days"`)
+	a.tab.Press(`#problems a[href$="#s-approval-timeout-hours"]`)
+	a.tab.Until(`location.hash === "#s-approval-timeout-hours"`)
 	a.tab.Type("#s-max-versions", versions)
-	a.tab.Type("#s-approval-days", days)
+	a.tab.Type("#s-approval-timeout-hours", days)
 	a.tab.Press(save)
 	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
 	a.tab.Until(fmt.Sprintf(`document.getElementById("s-max-versions").value === %q && `+
-		`document.getElementById("s-approval-days").value === %q`, versions, days))
+		`document.getElementById("s-approval-timeout-hours").value === %q`, versions, days))
 	a.visit("/console/settings/work")
 	a.tab.Type("#s-retain-results-days", kept)
 	a.tab.Press(save)
