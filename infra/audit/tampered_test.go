@@ -83,7 +83,7 @@ func changedActs(name string, n int, of func(r *Receipt) *walked) map[string]fun
 		name + ", another via":  func(r *Receipt) { both(of(r), "manager of @sato", "group @keiri") },
 		name + ", one act more": func(r *Receipt) { of(r).Acts = append(of(r).Acts, of(r).Acts[0]) },
 		name + ", another principal": func(r *Receipt) {
-			of(r).Acts[3] = strings.ReplaceAll(of(r).Acts[3], "U0TAKADA", "U0ITO")
+			of(r).Acts[1] = strings.ReplaceAll(of(r).Acts[1], "U0TAKADA", "U0ITO")
 		},
 	}
 	for i := range n {

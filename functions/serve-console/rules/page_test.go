@@ -80,7 +80,7 @@ func TestRules(t *testing.T) {
 		"a hundred rules of five stages":                    testAHundredRules,
 		"a form of an organisation":                         testAFormOfAnOrganisation,
 		"slack's groups need no organisation":               testGroupsNeedNoOrganisation,
-		"the organisation answers on any day":               testTheOrganisationAnswersOnAnyDay,
+		"the organisation answers":                          testTheOrganisationAnswers,
 		"a department that nobody knows refuses":            testAnUnknownDepartmentRefuses,
 		"an organisation that can't be read":                testAnOrganisationThatCantBeRead,
 		"a large organisation is searched":                  testALargeOrganisation,
@@ -103,14 +103,14 @@ func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 		{Name: "人事のみなさん", Who: rules.Who{Kind: rules.WhoChannel}, Need: 1},
 	}, Tells: webapi.HR}, r.Route)
 	says := "だれかが、#人事 で、10万円以上 (または金額不明)の外部への書き込みを依頼したら、①部長 (鈴木 一郎) → ②経理 (田中 恵・Alex Kim) のうち 1 人 → " +
-		"③人事のみなさん (チャンネルのだれか 1 人) の順に承認します。決まったあとに 佐藤 花子 に知らせます。"
+		"③人事のみなさん (チャンネルのだれか 1 人) の順に承認します。決まったあとに #人事 に知らせます。"
 	b.Get(path).Says(t, http.StatusOK, says)
 	b.Get("/console/audit?action=rules.updated").Says(t, http.StatusOK, "鈴木 一郎")
 	b.In("en").Get(path).Says(t, http.StatusOK,
 		"When somebody asks in #人事 for a write outside of ¥100,000 or more (or an unreadable amount), ① 部長 (鈴木 一郎) → "+
 			"② 経理: 1 of 田中 恵, Alex Kim → ③ "+
 			"人事のみなさん (one member of the channel) must approve, in this order. "+
-			"Told afterwards: 佐藤 花子.")
+			"Told at the end: #人事.")
 }
 
 // A rule is for the steps of requests, for calls of outside agents, or for both, and says so.
