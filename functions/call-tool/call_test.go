@@ -29,7 +29,7 @@ func (b slowBucket) KeepCallResult(ctx context.Context, ref aggregate.Ref, v jso
 
 func testLateTime(t *testing.T, w *world) {
 	over := w.now.Add(time.Second)
-	w.vendor.returns, w.Results = `{"ok":true}`, slowBucket{w.bucket, w}
+	w.vendor.returns, w.Results, w.PollEvery = `{"ok":true}`, slowBucket{w.bucket, w}, time.Hour // nobody stops the read
 	w.vendor.during = func() {
 		w.Cancel()
 		w.now = over
