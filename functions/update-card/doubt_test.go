@@ -239,7 +239,7 @@ func TestDoubtDoesNotWaitForSlack(t *testing.T) {
 // once there, so each receipt goes on where the one before stopped: the rest is left to the sweeper.
 func TestADoubtedMessageGoesOnWhereItStopped(t *testing.T) {
 	k := newConversation(t, storetest.Start(t))
-	k.Answer(strings.Repeat("答えの一行。\n", 8000), nil)
+	k.Answer(strings.Repeat("a line of the answer\n", 8000), nil)
 	body := k.asking()
 	expect.Must(t, k.send(body), "given back for %v s", k.queue.hidden)
 	n := len(expect.Value(k.Rows.KindStore.Load(t.Context(), k.Ref))(t).Cards)
