@@ -6,7 +6,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/outgoing"
 	"ringi/shared/words/legible"
 )
 
@@ -73,7 +73,7 @@ const maxAsked = 2500 // characters of a request that its first message repeats;
 // Asked is the message that begins the thread of a request made by a dialog.
 func Asked(locale, user, text string) Message {
 	said := "> " + strings.ReplaceAll(paragraph(text, maxAsked), "\n", "\n> ")
-	return slackapi.Message{Text: fill(askWordsOf.In(locale).Asked, "who", wordsOf.In(locale).mention(user), "text", said),
+	return outgoing.Message{Text: fill(askWordsOf.In(locale).Asked, "who", wordsOf.In(locale).mention(user), "text", said),
 		Attachments: []slack.Attachment{}}
 }
 

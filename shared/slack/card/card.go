@@ -30,13 +30,13 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/outgoing"
 )
 
 // Message is a drawn card, Suggestion a request that people may begin with: aliases, which spare callers an import.
 type (
-	Message    = slackapi.Message
-	Suggestion = slackapi.Suggestion
+	Message    = outgoing.Message
+	Suggestion = outgoing.Suggestion
 )
 
 // Around is what a card in a thread shows besides the rows. Its zero value shows nothing.

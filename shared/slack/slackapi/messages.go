@@ -13,22 +13,15 @@ import (
 	"strings"
 
 	"github.com/slack-go/slack"
+
+	"ringi/shared/slack/slackapi/outgoing"
 )
 
-// Message is a card's message: a text for notifications, and one attachment whose bar shows the state by its colour. A
-// plain reply has no attachment.
-type Message struct {
-	Text string `json:"text"`
-	// Markdown is shown in place of the text, which notifications have, in a block of its own.
-	Markdown    string             `json:"markdown,omitempty"`
-	Attachments []slack.Attachment `json:"attachments"`
-}
-
-// Suggestion is a request that Slack offers as a button in the app's messages.
-type Suggestion struct {
-	Title   string // on the button
-	Message string // the message that a click sends
-}
+// Message is a card's message, Suggestion a request that people may begin with: aliases, which spare callers an import.
+type (
+	Message    = outgoing.Message
+	Suggestion = outgoing.Suggestion
+)
 
 // EventType is the metadata type of a card's message.
 const EventType = "ringi_card"
