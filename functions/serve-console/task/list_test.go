@@ -264,14 +264,6 @@ func TestWhatIsTypedLeadsToWhatItNames(t *testing.T) {
 	}
 }
 
-// TestAfterAReason runs all tests of later versions on one database, each with its own table.
-func TestAfterAReason(t *testing.T) {
-	consoletest.Each(t, consoletest.Cases{
-		"titles are not of what was asked first":      testCorrectedTitles,
-		"the requester is told what only they can do": testTurnOfTheRequester,
-	})
-}
-
 // sentBack has a policy of Sato's sent back and drafted again.
 func sentBack(w *consoletest.World) {
 	w.Ask()
@@ -280,7 +272,8 @@ func sentBack(w *consoletest.World) {
 	w.Redrafted("見積を付けてください")
 }
 
-func testCorrectedTitles(t *testing.T, w *consoletest.World) {
+func TestTitlesAreNotOfWhatWasAskedFirst(t *testing.T) {
+	w := consoletest.Start(t)
 	sentBack(w)
 	const title = "勤怠集計 v2"
 	b := w.As(webapi.Suzuki)
@@ -305,13 +298,4 @@ func testCorrectedTitles(t *testing.T, w *consoletest.World) {
 	unmarked.Mark = nil
 	w.AskForSteps(unmarked)
 	b.Get("/console/approvals?for=all").Says(t, 200, "shop__order", "勤怠集計").Lacks(t, "」の v")
-}
-
-func testTurnOfTheRequester(t *testing.T, w *consoletest.World) {
-	const edits = "✏️ 却下理由「見積を付けてください」: 元のメッセージを書き直す"
-	sentBack(w)
-	for _, path := range []string{"/console", "/console/tasks", w.TaskPage()} {
-		w.As(webapi.Sato).Get(path).Says(t, 200, edits)
-		w.As(webapi.Suzuki).Get(path).Lacks(t, edits)
-	}
 }
