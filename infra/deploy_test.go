@@ -47,7 +47,8 @@ func TestTheTemplatesDefaultsAreProductions(t *testing.T) {
 
 // A check calls a row inserted that stands unsealed for longer, also after a batch that failed once.
 func TestRowsAreSealedInTime(t *testing.T) {
-	for stage, want := range map[string]time.Duration{"dev": 2 * time.Second, "staging": 20 * time.Second, "prod": 20 * time.Second} {
+	for stage, want := range map[string]time.Duration{"dev": 2 * time.Second, "staging": 20 * time.Second,
+		"prod": 20 * time.Second} {
 		described := expect.Value(template.Read("../"+templateFile, anyAccount, map[string]string{"Stage": stage}))(t)
 		at := slices.IndexFunc(described.Functions, func(f template.Function) bool { return f.ID == "SealAuditFunction" })
 		window := described.Functions[at].Streams[0].Window
@@ -69,7 +70,8 @@ func TestADeploymentSaysThatNobodyHearsOfAlarms(t *testing.T) {
 	expect.That(t, len(either) == 3 && text(either[0]) == "HasAlarmEmail" &&
 		strings.Contains(text(at(either[1], "Fn::Sub")), "${AlarmEmail}") &&
 		strings.Contains(text(at(either[2], "Fn::Sub")), "NOBODY"), "AlarmsGoTo says %v", plain(&said))
-	expect.That(t, reflect.DeepEqual(plain(&asked), map[string]any{"Fn::Not": []any{map[string]any{"Fn::Equals": []any{map[string]any{"Ref": "AlarmEmail"}, ""}}}}),
+	expect.That(t, reflect.DeepEqual(plain(&asked),
+		map[string]any{"Fn::Not": []any{map[string]any{"Fn::Equals": []any{map[string]any{"Ref": "AlarmEmail"}, ""}}}}),
 		"HasAlarmEmail is %v", plain(&asked))
 }
 
@@ -106,7 +108,8 @@ func (r templateRules) complete(given map[string]string) map[string]string {
 // Production refuses every name that aggregate.ParseModelName reads as the demo model, and no other.
 func TestProductionTakesNoDemoModelByAnyName(t *testing.T) {
 	rules := readRules(t)
-	for _, name := range []string{"demo", "demo:any", "demo:claude-sonnet-4-6", "claude-sonnet-4-6", "anthropic:demo", "openai:gpt-5.4", "o3", "gemini-2.5-flash", "compatible:demo/demo", "bedrock:global.anthropic.claude-sonnet-4-6"} {
+	for _, name := range []string{"demo", "demo:any", "demo:claude-sonnet-4-6", "claude-sonnet-4-6", "anthropic:demo",
+		"openai:gpt-5.4", "o3", "gemini-2.5-flash", "compatible:demo/demo", "bedrock:global.anthropic.claude-sonnet-4-6"} {
 		parsed := expect.Value(aggregate.ParseModelName(name))(t)
 		parameters := rules.complete(map[string]string{"Stage": "prod", "Model": name})
 		demo := parsed.Provider == aggregate.Demo

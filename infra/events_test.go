@@ -90,7 +90,8 @@ func TestEveryFunctionHasASampleEvent(t *testing.T) {
 
 // API Gateway passes JSON as text and forms in base64. A sample in another encoding would only work locally.
 func TestSampleRequestsAreEncodedAsAPIGatewayDoes(t *testing.T) {
-	for _, name := range []string{"app_mention.json", "message_im.json", "url_verification.json", "approve_prompt.json", "cancel_task.json"} {
+	for _, name := range []string{"app_mention.json", "message_im.json", "url_verification.json", "approve_prompt.json",
+		"cancel_task.json"} {
 		t.Run(name, func(t *testing.T) {
 			var r events.APIGatewayV2HTTPRequest
 			sample(t, name, &r)
@@ -141,7 +142,8 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 func TestTheRelayHearsOfHeadsAndHomes(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	filter := expect.Value(lambda.ParseFilter(s.functions["RelayChangesFunction"].Streams[0].Filters))(t)
-	for kind, want := range map[string]bool{"head": true, "home": true, "key": true, "wait": false, "card": false, "audit": false} {
+	for kind, want := range map[string]bool{"head": true, "home": true, "key": true, "wait": false, "card": false,
+		"audit": false} {
 		var change struct{ Records []map[string]any }
 		sample(t, "relay-changes.json", &change)
 		object(at(change.Records[0], "dynamodb", "NewImage", "type"))["S"] = kind

@@ -155,8 +155,8 @@ var (
 	stranger = aggregate.Actor{Type: aggregate.ActorUser, ID: "U9", Team: "T9"}
 )
 
-// A1: nothing is executed without a person's yes, but for the types that a rule may approve, whatever way a conversation
-// takes to the claim.
+// A1: nothing is executed without a person's yes, but for the types that a rule may approve, whatever way a
+// conversation takes to the claim.
 func TestNothingIsExecutedWithoutAYes(t *testing.T) {
 	eachWalked(t, func(t *testing.T, typ agent.ActionType, is walked, p conversation.Payload) {
 		ways := map[string]func(k *inThread) error{
@@ -198,10 +198,11 @@ func TestNothingIsExecutedWithoutAYes(t *testing.T) {
 		}
 		if !is.asks(typ) { // then no way leads to a proposal
 			ways = nil
-			for name, err := range map[string]error{"an agent": newThread(t).answer(proposing(typ, p, "")), "a person": func() error {
-				k := newThread(t)
-				return k.do(k.Propose(*proposing(typ, p, "a rule"), u1, whoever, k.now))
-			}()} {
+			for name, err := range map[string]error{"an agent": newThread(t).answer(proposing(typ, p, "")),
+				"a person": func() error {
+					k := newThread(t)
+					return k.do(k.Propose(*proposing(typ, p, "a rule"), u1, whoever, k.now))
+				}()} {
 				expect.That(t, errors.As(err, new(conversation.ErrType)), "%s proposes it: %v", name, err)
 			}
 		}

@@ -39,11 +39,13 @@ func TestManifestKeepsSlacksLimits(t *testing.T) {
 		max  int
 	}
 	limits := []limit{
-		{"name", m.Display.Name, 35}, {"description", m.Display.Description, 140}, {"long_description", m.Display.LongDescription, 4000},
+		{"name", m.Display.Name, 35}, {"description", m.Display.Description, 140},
+		{"long_description", m.Display.LongDescription, 4000},
 		{"agent_description", m.Features.AgentView.AgentDescription, 300},
 	}
 	for _, s := range m.Features.Shortcuts {
-		limits = append(limits, limit{"shortcut's name", s.Name, 24}, limit{"shortcut's description", s.Description, 150}, limit{"callback_id", s.CallbackID, 255})
+		limits = append(limits, limit{"shortcut's name", s.Name, 24}, limit{"shortcut's description", s.Description, 150},
+			limit{"callback_id", s.CallbackID, 255})
 	}
 	for _, l := range limits {
 		n := utf8.RuneCountInString(l.text)
@@ -118,7 +120,9 @@ func source(t *testing.T, pattern string) string {
 }
 
 // eventScopes are the events that the code accepts, with the scope that Slack requires for each.
-var eventScopes = map[string]string{"app_mention": "app_mentions:read", "message.channels": "channels:history", "message.groups": "groups:history", "message.im": "im:history", "app_home_opened": "", "app_uninstalled": "", "tokens_revoked": "", "agent_session_stopped": "", "user_change": "users:read"}
+var eventScopes = map[string]string{"app_mention": "app_mentions:read", "message.channels": "channels:history",
+	"message.groups": "groups:history", "message.im": "im:history", "app_home_opened": "", "app_uninstalled": "",
+	"tokens_revoked": "", "agent_session_stopped": "", "user_change": "users:read"}
 
 // methodScopes are the scopes, by Slack's reference, of each method that the code calls
 // (https://docs.slack.dev/reference/methods).
@@ -133,22 +137,23 @@ var methodScopes = map[string][]string{
 	"chat.postMessage":                      {"chat:write"},
 	"chat.update":                           {"chat:write"},
 	"conversations.history":                 {"channels:history", "groups:history", "im:history"},
-	"conversations.info":                    {"channels:read", "groups:read"}, // of direct messages, conversations.open has the same
-	"conversations.members":                 {"channels:read", "groups:read"},
-	"conversations.open":                    {"im:write"},
-	"conversations.replies":                 {"channels:history", "groups:history", "im:history"},
-	"files.info":                            {"files:read"},
-	"team.info":                             {"team:read"},
-	"usergroups.list":                       {"usergroups:read"},
-	"usergroups.users.list":                 {"usergroups:read"},
-	"users.conversations":                   {"channels:read", "groups:read"},
-	"users.info":                            {"users:read"},
-	"users.list":                            {"users:read"},
-	"users.lookupByEmail":                   {"users:read.email"},
-	"views.open":                            nil,
-	"views.publish":                         nil,
-	"views.push":                            nil,
-	"views.update":                          nil,
+	// of direct messages, conversations.open has the same
+	"conversations.info":    {"channels:read", "groups:read"},
+	"conversations.members": {"channels:read", "groups:read"},
+	"conversations.open":    {"im:write"},
+	"conversations.replies": {"channels:history", "groups:history", "im:history"},
+	"files.info":            {"files:read"},
+	"team.info":             {"team:read"},
+	"usergroups.list":       {"usergroups:read"},
+	"usergroups.users.list": {"usergroups:read"},
+	"users.conversations":   {"channels:read", "groups:read"},
+	"users.info":            {"users:read"},
+	"users.list":            {"users:read"},
+	"users.lookupByEmail":   {"users:read.email"},
+	"views.open":            nil,
+	"views.publish":         nil,
+	"views.push":            nil,
+	"views.update":          nil,
 }
 
 // An installation in a further workspace asks for the same scopes as the manifest.

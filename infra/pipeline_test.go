@@ -16,19 +16,23 @@ import (
 // serviceErrors are the errors of Step Functions, Lambda and its runtimes; functions return the others.
 var serviceErrors = []string{
 	"States.ALL", "States.Timeout", "States.HeartbeatTimeout",
-	"Lambda.ClientExecutionTimeoutException", "Lambda.ServiceException", "Lambda.AWSLambdaException", "Lambda.SdkClientException",
+	"Lambda.ClientExecutionTimeoutException", "Lambda.ServiceException", "Lambda.AWSLambdaException",
+	"Lambda.SdkClientException",
 	"Lambda.TooManyRequestsException", "Lambda.Unknown", "Sandbox.Timedout", "Runtime.ExitError",
 }
 
 // ids are the members that a payload may have, with their sources. None of them is content.
 var ids = map[string]string{
-	"tenant.$": "$.tenant", "task.$": "$.task", "kind.$": "$.kind", "id.$": "$.id", "run.$": "$.run", "gate.$": "$.gate", "team.$": "$.team", "error.$": "$.error.Error",
-	"at_once.$": "$.run", "next.$": "$.next", "task_token.$": "$$.Task.Token", "entered.$": "$$.State.EnteredTime", "retry.$": "$$.State.RetryCount",
+	"tenant.$": "$.tenant", "task.$": "$.task", "kind.$": "$.kind", "id.$": "$.id", "run.$": "$.run", "gate.$": "$.gate",
+	"team.$": "$.team", "error.$": "$.error.Error",
+	"at_once.$": "$.run", "next.$": "$.next", "task_token.$": "$$.Task.Token", "entered.$": "$$.State.EnteredTime",
+	"retry.$": "$$.State.RetryCount",
 }
 
 // pipelineRules are about the state machine, and about it and the functions.
 func pipelineRules() []rule {
-	return []rule{shapeRule, routeRule, errorRule, roomRule, triesRule, waitRule, callRule, placeRule, atOnceRule, partitionRule}
+	return []rule{shapeRule, routeRule, errorRule, roomRule, triesRule, waitRule, callRule, placeRule, atOnceRule,
+		partitionRule}
 }
 
 // shapeRule: every state can be reached, leads to states that exist, and to an end.
@@ -144,7 +148,10 @@ func roomRule(s *stack, wrong report) {
 			if st.Type != "Task" || name == "CloseTask" || name == "GiveUp" {
 				continue
 			}
-			at := slices.IndexFunc(st.Catch, func(c catcher) bool { return slices.Equal(c.ErrorEquals, []string{pipeline.NoRoom}) })
+			at := slices.IndexFunc(st.Catch, func(c catcher) bool {
+				return slices.Equal(c.ErrorEquals,
+					[]string{pipeline.NoRoom})
+			})
 			wrong.where(at < 0 || m.States[st.Catch[at].Next].Error != aggregate.EndedNoRoom,
 				"%s, %s: a run for which there is no room ends as %s", file, name, aggregate.EndedNoRoom)
 		}
@@ -167,7 +174,8 @@ func waitRule(s *stack, wrong report) {
 			"%s: the answer to a token is a wake-up, and is dropped (ResultPath null)", name)
 	}
 	longest := time.Duration(s.pipeline.TimeoutSeconds) * time.Second
-	wrong.where(longest > pipeline.LongestRun, "a run lasts %s, and its tokens expire after %s", longest, pipeline.LongestRun)
+	wrong.where(longest > pipeline.LongestRun, "a run lasts %s, and its tokens expire after %s", longest,
+		pipeline.LongestRun)
 	for _, name := range []string{task.StateDraftPrompt, task.StatePlanProcess, task.StateExecuteProcess} {
 		wrong.where(s.pipeline.States[name].Parameters.Payload["entered.$"] == "",
 			"%s doesn't say when it was entered: what follows a gate proves that the run has left it", name)

@@ -59,7 +59,8 @@ type script struct {
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in pipeline.Input
 	body, _ := io.ReadAll(r.Body)
-	if err := json.Unmarshal(body, &in); err != nil || in.Tenant != "t" || in.Task != "01TASK" || in.Run+in.RunAtOnce != 1 {
+	if err := json.Unmarshal(body, &in); err != nil || in.Tenant != "t" || in.Task != "01TASK" ||
+		in.Run+in.RunAtOnce != 1 {
 		http.Error(w, fmt.Sprintf("payload %s: %v", body, err), http.StatusBadRequest)
 		return
 	}
@@ -83,7 +84,8 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(a.Output)
 	if a.wakes {
 		go func() {
-			_, _ = s.runs.SendTaskSuccess(context.Background(), &sfn.SendTaskSuccessInput{TaskToken: &in.TaskToken, Output: aws.String("{}")})
+			_, _ = s.runs.SendTaskSuccess(context.Background(), &sfn.SendTaskSuccessInput{TaskToken: &in.TaskToken,
+				Output: aws.String("{}")})
 		}()
 	}
 }
@@ -105,24 +107,29 @@ func startInterpreter(t *testing.T) *interpreter {
 	port := expect.Value(strconv.Atoi(p))(t)
 	server := expect.Value(moto.Start(t.Context(), moto.Options{TaskPort: port}))(t)
 	t.Cleanup(server.Stop)
-	s.runs = sfn.New(sfn.Options{Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})
+	s.runs = sfn.New(sfn.Options{Region: "us-east-1", BaseEndpoint: &server.URL,
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})
 	names := anyAccount
 	names.Endpoint = server.URL
-	tpl := expect.Value(template.Read(filepath.Join(repository, templateFile), names, map[string]string{"Stage": "dev"}))(t)
+	tpl := expect.Value(template.Read(filepath.Join(repository, templateFile), names,
+		map[string]string{"Stage": "dev"}))(t)
 	at := slices.IndexFunc(tpl.Machines, func(m template.Machine) bool { return m.ID == "Pipeline" })
 	made := expect.Value(s.runs.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
-		Name: aws.String("pipeline"), Definition: &tpl.Machines[at].Definition, RoleArn: aws.String("arn:aws:iam::123456789012:role/pipeline"),
+		Name: aws.String("pipeline"), Definition: &tpl.Machines[at].Definition,
+		RoleArn: aws.String("arn:aws:iam::123456789012:role/pipeline"),
 	}))(t)
 	return &interpreter{s, s.runs, *made.StateMachineArn}
 }
 
 // run plays one run to its end. It returns the run's calls, how it ended, and with which error.
-func (i *interpreter) run(t *testing.T, name string, answers map[string][]answer) (calls []call, status types.ExecutionStatus, failure string) {
+func (i *interpreter) run(t *testing.T, name string, answers map[string][]answer) (calls []call,
+	status types.ExecutionStatus, failure string) {
 	t.Helper()
 	i.script.mu.Lock()
 	i.script.answers, i.script.calls = answers, nil
 	i.script.mu.Unlock()
-	e := expect.Value(i.runs.StartExecution(t.Context(), &sfn.StartExecutionInput{StateMachineArn: &i.machine, Name: &name, Input: aws.String(`{"tenant":"t","task":"01TASK","run":1}`)}))(t)
+	e := expect.Value(i.runs.StartExecution(t.Context(), &sfn.StartExecutionInput{StateMachineArn: &i.machine, Name: &name,
+		Input: aws.String(`{"tenant":"t","task":"01TASK","run":1}`)}))(t)
 	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	poll := time.NewTicker(20 * time.Millisecond)
@@ -192,8 +199,10 @@ var journeys = []journey{
 			"request-approval": {wake, wake},
 		},
 		[]call{
-			{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "plan-process", RunAtOnce: true}, {Function: "resume-task"},
-			{Function: "draft-prompt"}, gate("PROCESS#0001"), {Function: "execute-process", RunAtOnce: true}, {Function: "resume-task"},
+			{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "plan-process", RunAtOnce: true},
+			{Function: "resume-task"},
+			{Function: "draft-prompt"}, gate("PROCESS#0001"), {Function: "execute-process", RunAtOnce: true},
+			{Function: "resume-task"},
 			{Function: "plan-process"},
 		},
 		types.ExecutionStatusSucceeded, "",
@@ -204,24 +213,28 @@ var journeys = []journey{
 			"resume-task":  {{fails: pipeline.Unavailable}, {fails: "Runtime.ExitError"}, to(task.StateExtractTask)},
 			"extract-task": {{fails: "Sandbox.Timedout"}, to(task.StateFinish)}, "draft-prompt": {to(task.StateFinish)},
 		},
-		[]call{{Function: "resume-task"}, {Function: "resume-task"}, {Function: "resume-task"}, {Function: "extract-task"}, {Function: "extract-task"}, {Function: "draft-prompt"}},
+		[]call{{Function: "resume-task"}, {Function: "resume-task"}, {Function: "resume-task"}, {Function: "extract-task"},
+			{Function: "extract-task"}, {Function: "draft-prompt"}},
 		types.ExecutionStatusSucceeded, "",
 	},
 	{
 		"a bug is written down, and ends red",
-		map[string][]answer{"resume-task": {to(task.StatePlanProcess)}, "plan-process": {{fails: pipeline.Internal}}, "give-up": {to(task.StateFail)}},
+		map[string][]answer{"resume-task": {to(task.StatePlanProcess)}, "plan-process": {{fails: pipeline.Internal}},
+			"give-up": {to(task.StateFail)}},
 		[]call{{Function: "resume-task"}, {Function: "plan-process"}, {Function: "give-up", Error: pipeline.Internal}},
 		types.ExecutionStatusFailed, "TaskFailed",
 	},
 	{
 		"a gate that is pending outlives the run",
-		map[string][]answer{"resume-task": {prompt}, "request-approval": {{fails: pipeline.BadInput}}, "give-up": {to(task.StateFinish)}},
+		map[string][]answer{"resume-task": {prompt}, "request-approval": {{fails: pipeline.BadInput}},
+			"give-up": {to(task.StateFinish)}},
 		[]call{{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "give-up", Error: pipeline.BadInput}},
 		types.ExecutionStatusSucceeded, "",
 	},
 	{
 		"a burnt fuse reads the rows again",
-		map[string][]answer{"resume-task": {await(task.StateAwaitPromptApproval, "PROMPT#0001", 1), to(task.StateFinish)}, "request-approval": {to(task.StateFinish)}},
+		map[string][]answer{"resume-task": {await(task.StateAwaitPromptApproval, "PROMPT#0001", 1), to(task.StateFinish)},
+			"request-approval": {to(task.StateFinish)}},
 		[]call{{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "resume-task"}},
 		types.ExecutionStatusSucceeded, "",
 	},

@@ -316,7 +316,8 @@ func problems(t *testing.T, texts map[string]string) []string {
 		return []string{err.Error()}
 	}
 	var all []string
-	for _, r := range slices.Concat(storageRules(), functionRules(), eventRules(), permissionRules(), alarmRules(), pipelineRules(), []rule{timeRules}) {
+	for _, r := range slices.Concat(storageRules(), functionRules(), eventRules(), permissionRules(), alarmRules(),
+		pipelineRules(), []rule{timeRules}) {
 		r(s, func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) })
 	}
 	return all

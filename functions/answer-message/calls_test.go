@@ -89,7 +89,8 @@ func TestAnAgentIsOfferedListedReadsByName(t *testing.T) {
 		expect.Value(none.handle())(t)
 		q := none.vendor.requests[0]
 		sent := string(expect.Value(json.Marshal([]any{q.Messages, q.Tools}))(t))
-		expect.That(t, !strings.Contains(sent, "tool_call") && !strings.Contains(sent, "list_employees"), "%s: %s", name, sent)
+		expect.That(t, !strings.Contains(sent, "tool_call") && !strings.Contains(sent, "list_employees"), "%s: %s",
+			name, sent)
 	}
 }
 
@@ -133,8 +134,9 @@ func TestWhatIsNoListedReadIsRefusedToTheModel(t *testing.T) {
 		"a value of no enumeration": {"x", wish("list_employees", `{"department":null,"status":"some"}`), "status"},
 		"a reference": {"x", wish("list_employees", `{"department":{"$ref":"step-1.result"},"status":"all"}`),
 			"$ref"},
-		"a tool that isn't there":   {"x", wish("write_rows_to_google_sheet", `{}`), "tool"},
-		"a write":                   {"welcome Suzuki", wish("send_slack_dm", `{"recipient":"U002","text":"welcome","details":[]}`), "tool"},
+		"a tool that isn't there": {"x", wish("write_rows_to_google_sheet", `{}`), "tool"},
+		"a write": {"welcome Suzuki",
+			wish("send_slack_dm", `{"recipient":"U002","text":"welcome","details":[]}`), "tool"},
 		"a read that nobody listed": {"x", wish("list_departments", `{}`), "tool"},
 		"a word that nobody said":   {"who joined?", wish("list_employees", sales), "word for word"},
 		"a part of what was said":   {"「営業部門」の入社は?", wish("list_employees", sales), "word for word"},

@@ -33,8 +33,9 @@ type words struct {
 
 var inEach = language.InEach(
 	words{
-		cost:      "この会話の費用が上限 ($%s) に達したため、エージェントは回答できません。新しい会話を始めてください。",
-		day:       "今日のエージェントの予算 ($%s) を使い切ったため、回答できません。メッセージは保存されています。日本時間の午前 9 時以降にもう一度送信するか、設定の「エージェントの 1 日の予算」の引き上げを管理者に依頼してください。",
+		cost: "この会話の費用が上限 ($%s) に達したため、エージェントは回答できません。新しい会話を始めてください。",
+		day: "今日のエージェントの予算 ($%s) を使い切ったため、回答できません。メッセージは保存されています。日本時間の午前 9 時以降にもう一度送信するか、設定の「エージェントの 1 日の予算」" +
+			"の引き上げを管理者に依頼してください。",
 		hourly:    "1 時間に送れるメッセージの上限 (%d 件) に達しました。メッセージは保存されています。しばらくしてから、もう一度送信してください。",
 		busy:      "ほかの操作が承認待ちのため、この操作は提案できませんでした。",
 		moved:     "会話のファイルが変わったため、この操作は提案できませんでした。今のファイルをもとに、もう一度提案してください。",
@@ -48,19 +49,24 @@ var inEach = language.InEach(
 	},
 	words{
 		cost: "This conversation has reached its budget ($%s), so the agent can't answer. Please start a new conversation.",
-		day: "Today's budget for agents ($%s) is used up, so the agent can't answer. Your message is saved. Write again after " +
+		day: "Today's budget for agents ($%s) is used up, so the agent can't answer. Your message is saved. Write " +
+			"again after " +
 			"midnight UTC (9 AM in Japan), or ask an administrator to raise “Daily budget for agents” in Settings.",
 		hourly: "You've reached %d messages this hour. Your message is saved; please write again later.",
 		busy:   "Another action is waiting for approval, so this one couldn't be proposed.",
-		moved:  "The conversation's files have changed, so this action couldn't be proposed. Propose it again for the current files.",
+		moved: "The conversation's files have changed, so this action couldn't be proposed. Propose it again for the " +
+			"current files.",
 		lost: "The folder's files can't be found, so this action couldn't be proposed. A person has to choose whether to " +
 			"continue with an empty folder.",
-		unlisted:  "An administrator hasn't listed this read, so the tool wasn't called.",
-		long:      "The agent's answer was too long to save. Please ask for less at a time.",
-		blank:     "Your message has no text, so it wasn't sent to the agent. Write what you want done, e.g. “Sum up the attached CSV by department”.",
+		unlisted: "An administrator hasn't listed this read, so the tool wasn't called.",
+		long:     "The agent's answer was too long to save. Please ask for less at a time.",
+		blank: "Your message has no text, so it wasn't sent to the agent. Write what you want done, e.g. “Sum up the " +
+			"attached CSV by department”.",
 		withdrawn: "The message was deleted before the agent answered, so it won't be answered.",
-		changed:   "The agent had already answered your message before you edited it. It has the new text now but hasn't answered it. If you need an answer, write again.",
-		deleted:   "The agent had already answered the message you deleted. It no longer sees the message, but the conversation's record keeps it.",
+		changed: "The agent had already answered your message before you edited it. It has the new text now but hasn't " +
+			"answered it. If you need an answer, write again.",
+		deleted: "The agent had already answered the message you deleted. It no longer sees the message, but the " +
+			"conversation's record keeps it.",
 	})
 
 func wordsIn(locale string) words { return inEach.In(locale) }

@@ -28,8 +28,8 @@ type Contests interface {
 	Summary(ctx context.Context, tenant, execution string) (store.ExecutionSummary, error)
 }
 
-// contest leaves the first draft to a contest if the settings want one; what is drafted after a rejection, the settings'
-// model drafts. When the contest has a best submission, it opens the
+// contest leaves the first draft to a contest if the settings want one; what is drafted after a rejection, the
+// settings' model drafts. When the contest has a best submission, it opens the
 // version's gate with it. done is false if the settings' model must draft instead: no contest is wanted, or no team has
 // a submission that people could approve. after is the task as it is then.
 func (h *Handler) contest(ctx context.Context, in pipeline.Input, a *task.Aggregate) (

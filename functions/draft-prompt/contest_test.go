@@ -216,7 +216,8 @@ func TestAContestsFileThatCantBeUsedParksNothing(t *testing.T) {
 	of := func(files fstest.MapFS) func() (teamconfig.Workspace, error) {
 		return func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }
 	}
-	wrong := fstest.MapFS{models.SampleFile: {Data: []byte("[orchestrator]\ntimeout_per_team_seconds = 5\n[[orchestrator.teams]]\nconfig = \"none.toml\"\n")}}
+	wrong := fstest.MapFS{models.SampleFile: {Data: []byte(
+		"[orchestrator]\ntimeout_per_team_seconds = 5\n[[orchestrator.teams]]\nconfig = \"none.toml\"\n")}}
 	for name, tt := range map[string]struct {
 		open  func() (teamconfig.Workspace, error)
 		names string
@@ -286,7 +287,8 @@ func TestAPickIsNoRemarkThatTheNextVersionHasToFollow(t *testing.T) {
 func TestAContestOfOneRoundOpensNoJudge(t *testing.T) {
 	server := pipelinetest.Start(t)
 	files := fstest.MapFS{
-		models.SampleFile:       {Data: []byte("[orchestrator]\nevaluator_config = 'e.toml'\n[[orchestrator.teams]]\nconfig = 't.toml'\n")},
+		models.SampleFile: {Data: []byte(
+			"[orchestrator]\nevaluator_config = 'e.toml'\n[[orchestrator.teams]]\nconfig = 't.toml'\n")},
 		"t.toml":                {Data: []byte("[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'demo'\n")},
 		"e.toml":                {Data: []byte("default_model = 'demo'\n[[metrics]]\nname = 'Relevance'\n")},
 		"configs/judgment.toml": {Data: []byte("model = 'bedrock:anthropic.unpriced'\n")},

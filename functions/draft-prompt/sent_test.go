@@ -135,7 +135,8 @@ func TestFilesOfABucketAreRead(t *testing.T) {
 			io.WriteString(w, text)
 		case forbidden:
 			w.WriteHeader(http.StatusForbidden)
-			io.WriteString(w, "<Error><Code>AccessDenied</Code><Message>User: arn:aws:sts::123456789012:assumed-role/x is not authorized</Message></Error>")
+			io.WriteString(w, "<Error><Code>AccessDenied</Code><Message>User: arn:aws:sts::123456789012:assumed-role/x is not "+
+				"authorized</Message></Error>")
 		default:
 			w.WriteHeader(http.StatusNotFound)
 			io.WriteString(w, "<Error><Code>NoSuchKey</Code><Message>x</Message></Error>")

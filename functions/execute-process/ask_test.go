@@ -149,7 +149,8 @@ func testAnotherRule(t *testing.T, w *world) {
 
 func testSameRule(t *testing.T, w *world) {
 	w.referring(byKnown(asksPeople("U0BUCHO"), asksPeople("U0CHIEF")))
-	w.saves(&rules.Rules{Form: rules.Form, Rules: []rules.Rule{{ID: everyRule, Name: "何でも", Outcome: asksPeople("U0KEIRI", "U0BUCHO")}}})
+	w.saves(&rules.Rules{Form: rules.Form, Rules: []rules.Rule{{ID: everyRule, Name: "何でも", Outcome: asksPeople("U0KEIRI",
+		"U0BUCHO")}}})
 	g := w.asked()
 	expect.Same(t, *g.Terms.Rule, circulation.Rule{ID: everyRule, Name: "何でも", Revision: 2})
 	expect.Same(t, g.Route.Stages[0].People, []circulation.Person{{User: "U0CHIEF", Via: task.ViaStamped}})
@@ -236,7 +237,8 @@ func testAmountsAreAdded(t *testing.T, w *world) {
 	large := rules.Rule{ID: everyRule, Name: "10万円以上", Outcome: asksPeople("U0CHIEF"),
 		When: rules.Conditions{Amount: &rules.Between{AtLeast: "100000", Currency: "JPY"}}}
 	w.marked()
-	w.saves(&rules.Rules{Form: rules.Form, Rules: []rules.Rule{large, {ID: knownRule, Name: "そのほか", Outcome: asksPeople("U0BUCHO")}}})
+	w.saves(&rules.Rules{Form: rules.Form, Rules: []rules.Rule{large,
+		{ID: knownRule, Name: "そのほか", Outcome: asksPeople("U0BUCHO")}}})
 	second := w.rowsOf(2, "60000")
 	second.RequiresHumanCheck = true
 	w.settledBy(w.rowsOf(1, "60000"), second)

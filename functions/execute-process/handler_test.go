@@ -290,8 +290,8 @@ func TestExecutesAtOnceOnlyWhatIsDue(t *testing.T) {
 	}
 }
 
-// Where nobody is asked about the steps, each write is shown to a person with its own arguments before it runs. It makes no
-// difference that the tool needs no approval, or that a person approved the policy.
+// Where nobody is asked about the steps, each write is shown to a person with its own arguments before it runs. It
+// makes no difference that the tool needs no approval, or that a person approved the policy.
 func TestEachWriteThatNobodyWasAskedAboutWaits(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for _, policy := range []bool{false, true} {

@@ -274,9 +274,9 @@ func form(t *testing.T, s *shelf, files ...string) (*pipelinetest.World, *Handle
 
 // Files of a form are kept for as long as the audit log, and nobody reads them. What isn't attached is told with why.
 func TestFilesOfAFormAreAttached(t *testing.T) {
-	s := &shelf{files: map[string]string{"F1": "名前,金額\n", "F2": "MZ\x90\x00", "F3": strings.Repeat("a", task.MaxFileBytes+1)},
-		errs: map[string][]error{"F1": {slackapi.Unknown{Cause: "http 503"}},
-			"F5": {slackapi.Refused{Code: "missing_scope", App: true}}}}
+	s := &shelf{files: map[string]string{"F1": "名前,金額\n", "F2": "MZ\x90\x00",
+		"F3": strings.Repeat("a", task.MaxFileBytes+1)}, errs: map[string][]error{"F1": {slackapi.Unknown{Cause: "http 503"}},
+		"F5": {slackapi.Refused{Code: "missing_scope", App: true}}}}
 	w, h := form(t, s, "F1", "F2", "F3", "F4", "F5")
 	ref := w.Ref
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
@@ -287,7 +287,8 @@ func TestFilesOfAFormAreAttached(t *testing.T) {
 		why = append(why, fmt.Sprint(f.ID, " ", f.Left, " ", conversation.CauseOf(f.Why)))
 	}
 	expect.Same(t, []string{"F2 type unreadable", "F3  too_large", "F4  unreadable", "F5  forbidden"}, why)
-	expect.That(t, a.Task != nil && len(attached) == 1 && attached[0].Kind == task.KindText && a.Head.Files == 5, "%+v", attached)
+	expect.That(t, a.Task != nil && len(attached) == 1 && attached[0].Kind == task.KindText && a.Head.Files == 5,
+		"%+v", attached)
 	got := expect.Value(w.Results().Attached(t.Context(), ref, attached[0].SHA256))(t)
 	expect.Is(t, string(got), "名前,金額\n")
 	_, err := w.Results().Attached(t.Context(), ref, left[0].SHA256)
@@ -302,8 +303,8 @@ func TestAFormsFilesAreKeptOnce(t *testing.T) {
 	texts := h.Texts
 	h.Texts = failing{texts}
 	_, err := h.Handle(t.Context(), w.In())
-	expect.That(t, err != nil && w.Load().Task == nil && w.Load().Files != nil, "it is no task before its file is kept: %v",
-		err)
+	expect.That(t, err != nil && w.Load().Task == nil && w.Load().Files != nil,
+		"it is no task before its file is kept: %v", err)
 	s.files["F1"], h.Texts = "%PDF-2", texts
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	attached, _ := w.Load().Attached()

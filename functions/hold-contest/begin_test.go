@@ -78,7 +78,8 @@ func sample(t *testing.T, more map[string]string) fstest.MapFS {
 func handler(files fs.FS) (*Handler, *kept) {
 	k := &kept{}
 	return &Handler{Contests: k, Budgets: k,
-		Models: teamconfig.Models{Keys: keys(`{"anthropic":"sk-ant","openai":"sk"}`)}, Workspace: func() (teamconfig.Workspace, error) {
+		Models: teamconfig.Models{Keys: keys(`{"anthropic":"sk-ant","openai":"sk"}`)},
+		Workspace: func() (teamconfig.Workspace, error) {
 			return teamconfig.Workspace{FS: files}, nil
 		}, Now: time.Now}, k
 }
@@ -122,9 +123,10 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 		expect.That(t, d.File != models.SampleFile || len(d.Teams) >= 2 && d.MaxRounds >= 1 && d.TeamSeconds >= 10, "%+v", d)
 	}
 	h, _ = handler(sample(t, map[string]string{
-		"old.toml":  "[orchestrator]\nmax_concurrent_teams = 4\n[[orchestrator.teams]]\nconfig = 'team.toml'\n",
-		"team.toml": "[team]\nteam_id = 'a'\nteam_name = 'A'\n" + strings.Repeat("[[team.members]]\nconfig = 'x.toml'\ncapabilities = []\n", 15),
-		"x.toml":    "[agent]\nname = 'x'\ntype = 'plain'\nmodel = 'grok-responses:grok-4'\n",
+		"old.toml": "[orchestrator]\nmax_concurrent_teams = 4\n[[orchestrator.teams]]\nconfig = 'team.toml'\n",
+		"team.toml": "[team]\nteam_id = 'a'\nteam_name = 'A'\n" +
+			strings.Repeat("[[team.members]]\nconfig = 'x.toml'\ncapabilities = []\n", 15),
+		"x.toml": "[agent]\nname = 'x'\ntype = 'plain'\nmodel = 'grok-responses:grok-4'\n",
 	}))
 	for _, d := range expect.Value(h.Answer(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t).Contests {
 		expect.That(t, d.File != "old.toml" || len(d.Warnings) == mostWrong+1 &&
@@ -158,7 +160,8 @@ func TestAFileIsCheckedAtThePricesThatAreSavedWithTheSetting(t *testing.T) {
 		"bedrock.toml": "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'nova.toml'\n",
 		"nova.toml":    "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:anthropic.claude-9-v1:0'\n",
 	}))
-	price := []tenancy.ModelPrice{{Model: "bedrock:anthropic.claude-9-v1:0", Input: "0.8", Output: "3.2", Date: "2026-11-20"}}
+	price := []tenancy.ModelPrice{{Model: "bedrock:anthropic.claude-9-v1:0", Input: "0.8", Output: "3.2",
+		Date: "2026-11-20"}}
 	for name, tt := range map[string]struct {
 		saved, becomes []tenancy.ModelPrice
 		unpriced       bool
@@ -309,10 +312,13 @@ func TestAContestOfBedrocksModelsBegins(t *testing.T) {
 func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
 	h, k := handler(sample(t, map[string]string{
 		"c.toml": "[orchestrator]\nmax_rounds = 3\nevaluator_config = 'e.toml'\n[[orchestrator.teams]]\nconfig = 't.toml'\n",
-		"t.toml": "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'gpt-5.4'\n[[team.members]]\nconfig = 'm.toml'\n" +
+		"t.toml": "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'gpt-5.4'\n[[team.members]]\nconfig = " +
+			"'m.toml'\n" +
 			"[[team.members]]\nagent_name = 'b'\nagent_type = 'plain'\ntool_description = 'x'\nmodel = 'compatible:box/llama'\n",
-		"m.toml":                "[agent]\nagent_name = 'm'\nagent_type = 'plain'\ntool_description = 'x'\nmodel = 'claude-sonnet-99'\n",
-		"e.toml":                "default_model = 'gemini-2.5-flash'\n[[metrics]]\nname = 'Coverage'\n[[metrics]]\nname = 'Relevance'\nmodel = 'o9'\n",
+		"m.toml": "[agent]\nagent_name = 'm'\nagent_type = 'plain'\ntool_description = 'x'\nmodel = " +
+			"'claude-sonnet-99'\n",
+		"e.toml": "default_model = 'gemini-2.5-flash'\n[[metrics]]\nname = 'Coverage'\n[[metrics]]\nname = " +
+			"'Relevance'\nmodel = 'o9'\n",
 		"configs/judgment.toml": "",
 	}))
 	x := alone()

@@ -1,5 +1,5 @@
-// Command hold-contest lists the contests that the workspace's files describe, begins the one that a person selects, and
-// ends contests: it stops the teams that still play, and summarizes their results.
+// Command hold-contest lists the contests that the workspace's files describe, begins the one that a person selects,
+// and ends contests: it stops the teams that still play, and summarizes their results.
 package main
 
 import (

@@ -47,12 +47,14 @@ func book(t testing.TB, shared, sheet string, more ...string) []byte {
 	return zipped(t, append([]string{
 		"[Content_Types].xml", head + `<Types xmlns="` + standard + `package/2006/content-types"/>`,
 		"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "xl/workbook.xml")),
-		"xl/workbook.xml", head + `<workbook xmlns="` + mainSpace + `" xmlns:r="` + kind + `"><sheets><sheet name="S" r:id="r2"/></sheets></workbook>`,
+		"xl/workbook.xml", head + `<workbook xmlns="` + mainSpace + `" xmlns:r="` + kind +
+			`"><sheets><sheet name="S" r:id="r2"/></sheets></workbook>`,
 		"xl/_rels/workbook.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r2", "worksheet", "worksheets/sheet1.xml")+
 			fmt.Sprintf(ref, "r3", "sharedStrings", "/xl/sharedStrings.xml")+fmt.Sprintf(ref, "r4", "styles", "styles.xml")+
 			fmt.Sprintf(ref, "r5", "person", "people.xml")),
 		"xl/sharedStrings.xml", head + `<sst xmlns="` + mainSpace + `">` + shared + "</sst>",
-		"xl/worksheets/sheet1.xml", head + `<worksheet xmlns="` + mainSpace + `"><sheetData>` + sheet + "</sheetData></worksheet>",
+		"xl/worksheets/sheet1.xml", head + `<worksheet xmlns="` + mainSpace + `"><sheetData>` + sheet +
+			"</sheetData></worksheet>",
 	}, more...))
 }
 
@@ -104,7 +106,8 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 		expect.Same(t, isolated.FileText{Form: isolated.Document, Text: c.text, Remarks: c.remarks}, got)
 	}
 	got := read(zipped(t, []string{"word/document.xml", fmt.Sprintf(w, p("本文")),
-		"word/header1.xml", `<w:hdr xmlns:w="w">` + p("社外秘") + `</w:hdr>`, "word/header2.xml", `<w:hdr xmlns:w="w">` + p("") + `</w:hdr>`,
+		"word/header1.xml", `<w:hdr xmlns:w="w">` + p("社外秘") + `</w:hdr>`, "word/header2.xml", `<w:hdr xmlns:w="w">` + p("") +
+			`</w:hdr>`,
 		"word/footnotes.xml", `<w:footnotes xmlns:w="w">` + p("脚注") + `</w:footnotes>`,
 		"word/comments.xml", `<w:comments xmlns:w="w"><w:comment w:author="佐藤">` + p("要確認") + `</w:comment></w:comments>`,
 		"word/media/image1.png", "x"}), "a.docx", soon())
@@ -138,7 +141,8 @@ func TestALargeWorkbookIsReadAndABombIsNot(t *testing.T) {
 	got := read(book(t, "", `<row r="1"><c r="A1"><v>1</v></c></row>`, "xl/media/a.png", string(large)), "a.xlsx", soon())
 	expect.That(t, got.Form == isolated.Sheets && strings.HasSuffix(got.Text, "\n1\n"), "%+v", got)
 	for about, more := range map[string][]string{
-		"styles": {"xl/styles.xml", strings.Repeat(" ", maxStyles+1)}, "another part": {"xl/theme/theme1.xml", strings.Repeat(" ", maxPart+1)},
+		"styles": {"xl/styles.xml", strings.Repeat(" ", maxStyles+1)}, "another part": {"xl/theme/theme1.xml",
+			strings.Repeat(" ", maxPart+1)},
 		"texts": nil, "all": {"xl/media/a.png", strings.Repeat(" ", maxUnpacked)},
 	} {
 		shared := map[string]string{"texts": strings.Repeat("<si/>", 2*maxTexts+2)}[about]

@@ -1,6 +1,6 @@
 // Command read-file returns the text of a file that somebody attached to a conversation. It reads what strangers wrote,
-// so it has no rights but to write its log: whoever calls it hands over the address of one object. Workbooks are bounded
-// before excelize opens them: of a file of 91 KiB with 60 MiB of styles it would make 5.0 GB.
+// so it has no rights but to write its log: whoever calls it hands over the address of one object. Workbooks are
+// bounded before excelize opens them: of a file of 91 KiB with 60 MiB of styles it would make 5.0 GB.
 package main
 
 import (

@@ -49,8 +49,9 @@ rich text
 			Text: "--- sheet 1 of 1: Sheet ---\na\tb\n1\t2.5\t=A2+B2\n2026-01-02 3:04:05\t23:59:59\n"},
 		"macros.xlsm": {Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasMacros},
 			Text: "--- sheet 1 of 1: Sheet1 ---\nbeside macros\n"},
-		"minutes.docx": {Form: isolated.Document, Remarks: []isolated.FileRemark{isolated.HasNumbers}, Text: "議事録\n予算は 1,200 円です。\tタブの後\nFirst\none line\nand the next\n" +
-			"氏名\t部署\n佐藤\t営業 一課\nafter the table\n"},
+		"minutes.docx": {Form: isolated.Document, Remarks: []isolated.FileRemark{isolated.HasNumbers},
+			Text: "議事録\n予算は 1,200 円です。\tタブの後\nFirst\none line\nand the next\n" +
+				"氏名\t部署\n佐藤\t営業 一課\nafter the table\n"},
 		"lists.docx": {Form: isolated.Document, Remarks: []isolated.FileRemark{isolated.HasNumbers, isolated.HasStruck,
 			isolated.HasHidden}, Text: "対象は営業\n期間は10月\n上限は30時間\n点\n" +
 			"営業~~と人事と総務~~の残業。[invisible: 役員も］含む]\n~~取消~~ではない\n" +

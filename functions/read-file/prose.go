@@ -163,7 +163,8 @@ func (x *prose) begin(e xml.StartElement) error {
 		l := x.styles[attribute(e, "val")]
 		x.look.hidden, x.look.struck = x.look.hidden != l.hidden, x.look.struck != l.struck
 	case "rPr": // a slide's
-		x.look.struck = x.look.struck || strings.HasSuffix(attribute(e, "strike"), "Strike") && attribute(e, "strike") != "noStrike"
+		x.look.struck = x.look.struck || strings.HasSuffix(attribute(e, "strike"), "Strike") &&
+			attribute(e, "strike") != "noStrike"
 	case "vanish":
 		x.look.hidden = on
 	case "strike", "dstrike":

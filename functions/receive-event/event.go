@@ -85,8 +85,8 @@ func (e envelope) enterprise() string {
 	return e.Enterprise
 }
 
-// ended returns why an event ends integrations. It is empty if nothing ends, as for a person's revoked token: Ringi uses
-// only the bot's.
+// ended returns why an event ends integrations. It is empty if nothing ends, as for a person's revoked token: Ringi
+// uses only the bot's.
 func (e envelope) ended(what string) (tenancy.IntegrationReason, error) {
 	if err := inbound.CheckIDs("team_id", e.team(), "event_id", e.EventID); err != nil {
 		return "", err

@@ -26,8 +26,8 @@ func (r inThread) Thread(context.Context, string, string, string, int) ([]aggreg
 	return r.listed, nil
 }
 
-// In the thread of a request that waits for people a message to Ringi is no request. Its author alone sees a note, whose
-// button rejects with their words; other messages are talk.
+// In the thread of a request that waits for people a message to Ringi is no request. Its author alone sees a note,
+// whose button rejects with their words; other messages are talk.
 func TestAMessageBesideAGateIsNoRequest(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	w.Prompted(tenancy.DefaultSettings())

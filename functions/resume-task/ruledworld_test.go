@@ -206,7 +206,8 @@ func testOrganisation(t *testing.T, w *ruledWorld) {
 	w.rules(asks(desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})))
 	w.unrouted()
 	p := w.opened(w.resume())
-	expect.Same(t, p.Route.Stages[0].People, []circulation.Person{{User: "U0BUCHO", Via: "manager 1 of " + pipelinetest.Requester}})
+	expect.Same(t, p.Route.Stages[0].People,
+		[]circulation.Person{{User: "U0BUCHO", Via: "manager 1 of " + pipelinetest.Requester}})
 }
 
 // Somebody removes the organisation: nobody knows who the manager is, so their stage isn't left out as a vacant one.

@@ -196,7 +196,8 @@ func TestMuchOutputIsNeitherKeptNorWaitedFor(t *testing.T) {
 		if l != namespaces || !expect.Long() {
 			mb, want = 10, 105917
 		}
-		got := run(t, l, newStore(t).order(fmt.Sprintf(`head -c %dM /dev/zero | tr '\0' x | fold -w 99; echo; echo last; exit 3`, mb)))
+		got := run(t, l, newStore(t).order(fmt.Sprintf(
+			`head -c %dM /dev/zero | tr '\0' x | fold -w 99; echo; echo last; exit 3`, mb)))
 		expect.NoError(t, got.err)
 		if got.end.ExitCode != 3 || got.took > 45*time.Second || got.lines[len(got.lines)-1].Text != "last" {
 			t.Errorf("%+v after %s, at the end %q", got.end, got.took, got.lines[len(got.lines)-1].Text)
@@ -270,10 +271,12 @@ func TestAnEarlierActionLeavesNothing(t *testing.T) {
 		if l == machine { // its shared folders end with it; an environment of Lambda serves only one action
 			places = `. $HOME $TMPDIR`
 		}
-		first := run(t, l, newStore(t).order(fmt.Sprintf(`for d in %s; do echo x > $d/%s && echo left; done; setsid sleep 300 &`, places, name)))
+		first := run(t, l, newStore(t).order(fmt.Sprintf(
+			`for d in %s; do echo x > $d/%s && echo left; done; setsid sleep 300 &`, places, name)))
 		expect.NoError(t, first.err)
 		expect.Has(t, first.text(), "left")
-		second := run(t, l, newStore(t).order(fmt.Sprintf(`for d in %s; do ls $d/%s 2>/dev/null && echo GOT it; done; grep -l 'sleep.[3]00' /proc/*/cmdline 2>/dev/null; echo tried`, places, name)))
+		second := run(t, l, newStore(t).order(
+			fmt.Sprintf(`for d in %s; do ls $d/%s 2>/dev/null && echo GOT it; done; grep -l 'sleep.[3]00' /proc/*/cmdline 2>/dev/null; echo tried`, places, name)))
 		none(t, second)
 		if strings.Contains(second.text(), "/cmdline") {
 			t.Errorf("a process is left: %s", second.text())
@@ -296,7 +299,8 @@ func TestALinkLeadsNobodyOut(t *testing.T) {
 		expect.That(t, len(out.end.Left) == 3 && !bytes.Contains(s.uploaded, []byte("of the host")), "%q", out.end.Left)
 		// Through: in a box with its own file system, a link shows nothing of this machine either.
 		if l != machine {
-			none(t, run(t, l, newStore(t).order(fmt.Sprintf(`ln -s %s l; cat l && echo GOT it; echo x > l && echo GOT it; echo tried`, secret))))
+			none(t, run(t, l, newStore(t).order(fmt.Sprintf(
+				`ln -s %s l; cat l && echo GOT it; echo x > l && echo GOT it; echo tried`, secret))))
 		}
 		// In: such an archive is not unpacked.
 		var in bytes.Buffer

@@ -232,7 +232,8 @@ func loopback() error {
 }
 
 // layAttached unpacks the attachments outside of the workspace, where the command can only read, and leads there by a
-// link in the workspace. With namespaces they stand on a file system of their own; on a machine that was made for the action their modes do, against mistakes.
+// link in the workspace. With namespaces they stand on a file system of their own; on a machine that was made for the
+// action their modes do, against mistakes.
 func (in *inside) layAttached() error {
 	tree, err := files.Read(os.NewFile(fileAttached, "attachments"))
 	if err != nil {

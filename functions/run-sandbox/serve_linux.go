@@ -137,7 +137,8 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 
 // start makes the box.
 func (s *supervisor) start(o isolated.Order, files archives, out *output) (*box, error) {
-	b, err := startBox(s.level, plan{Argv: o.Argv, Script: o.Script, Seconds: o.TimeoutSeconds, Memory: s.memory, Attached: o.Attachments != ""}, files, out)
+	b, err := startBox(s.level, plan{Argv: o.Argv, Script: o.Script, Seconds: o.TimeoutSeconds, Memory: s.memory,
+		Attached: o.Attachments != ""}, files, out)
 	if err != nil {
 		s.log.Info("isolation refused", "action", o.Action, "level", s.level, "err", err)
 		return nil, fmt.Errorf("this machine withholds too little from a command to run one: %s: %w", s.level, err)

@@ -54,7 +54,8 @@ type environment struct {
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	days, err := strconv.Atoi(env.Days)
 	return &Handler{
-		Store: seal.RowsIn(store.OpenAll(cfg, env.Table).Table()), Signer: seal.Signer{KMS: kms.NewFromConfig(cfg), Key: env.Key},
+		Store: seal.RowsIn(store.OpenAll(cfg, env.Table).Table()), Signer: seal.Signer{KMS: kms.NewFromConfig(cfg),
+			Key: env.Key},
 		Heads: seal.Open(cfg, env.Bucket), Locked: time.Duration(days) * 24 * time.Hour, Now: time.Now,
 	}, err
 }

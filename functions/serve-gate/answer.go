@@ -74,14 +74,16 @@ var says = map[string]string{
 	string(conversation.ActionExecuting): "People approved this call, and Ringi is making it. " +
 		"To learn its end, repeat exactly this call in a moment: it is made only once.",
 	string(conversation.ActionSucceeded): "People approved this call, and it was made once. It is done.",
-	string(conversation.ActionFailed):    "People approved this call, and it failed{why}. Repeating it changes nothing.{more}",
+	string(conversation.ActionFailed): "People approved this call, and it failed{why}. Repeating it changes " +
+		"nothing.{more}",
 	unknown: "People approved this call and it was sent, but nobody knows whether it took effect. Do not make it again: " +
 		"a person has to look first.",
 	refused: "This call was refused{why}. Nothing was done, and repeating it changes nothing. " +
 		"Tell the person you work for.{more}",
 	string(conversation.ActionCancelled): "This call was cancelled. Nothing was done.{more}",
 	expired:                              "This call's time ran out. Nothing was done.{more}",
-	string(call.Granted):                 "The approval of this call was used, once. Ringi doesn't know what came of it.{more}",
+	string(call.Granted): "The approval of this call was used, once. Ringi doesn't know what came of " +
+		"it.{more}",
 }
 
 // sayEarlier begins the sentence of a call that is meant once more: a repeat of the earlier one finds it, too.

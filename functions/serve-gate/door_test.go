@@ -160,7 +160,8 @@ func TestACallElsewhereIsTakenOnce(t *testing.T) {
 	w.act(a.ID, circulation.Stamp, "")
 	_, is, _ := w.says("GET", "/calls/"+a.ID+"?wait=5", "")
 	expect.That(t, is.Status == "approved" && is.Say == sayStamped && is.SHA256 == a.SHA256, "%+v", is)
-	status, _, text = w.says("POST", "/calls/"+a.ID+"/take", `{"tool_use_id":"a","tool":"Bash","arguments":{"command":"rm"}}`)
+	status, _, text = w.says("POST", "/calls/"+a.ID+"/take",
+		`{"tool_use_id":"a","tool":"Bash","arguments":{"command":"rm"}}`)
 	expect.That(t, status == 400 && strings.Contains(text, "arguments"), "%d %s", status, text)
 	for range 2 {
 		status, is, text = w.says("POST", "/calls/"+a.ID+"/take", takes("a"))
@@ -259,7 +260,8 @@ func TestAFullKeyIsToldWhenToComeBack(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json")
 	out := httptest.NewRecorder()
 	w.http.ServeHTTP(out, r)
-	expect.That(t, out.Code == 429 && out.Header().Get("Retry-After") != "" && w.rows() == was, "%d %s", out.Code, out.Body)
+	expect.That(t, out.Code == 429 && out.Header().Get("Retry-After") != "" && w.rows() == was, "%d %s",
+		out.Code, out.Body)
 }
 
 // Whatever is sent that isn't a request as it should be ends in 4xx, and leaves no row.
@@ -279,7 +281,8 @@ func TestHostileRequestsLeaveNoRow(t *testing.T) {
 		`{"tool_use_id":"a"}`, `{"jsonrpc":"2.0"}`, `[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]`}
 	keys := []string{"Bearer " + w.secret, "", "Bearer", "Bearer rk_", "Basic " + w.secret, w.secret,
 		"Bearer rk_" + strings.Repeat("a", 43), "bearer " + w.secret + " x", "Bearer " + strings.ToUpper(w.secret)}
-	paths := []string{"POST /calls", "POST /calls?wait=99", "POST /calls?wait=x", "GET /calls", "PUT /calls", "HEAD /calls/x",
+	paths := []string{"POST /calls", "POST /calls?wait=99", "POST /calls?wait=x", "GET /calls", "PUT /calls",
+		"HEAD /calls/x",
 		"OPTIONS /calls", "GET /calls/call-x", "GET /calls/../calls", "POST /calls/call-x/take", "POST /calls/call-x/cancel",
 		"DELETE /calls/call-x", "GET /mcp", "DELETE /mcp", "POST /mcp", "PATCH /mcp", "POST /calls//take", "GET /calls/%00",
 		"GET /calls/" + call.ID(w.key.TenantID, w.key.ID, "a", "b", ""), "TRACE /mcp"}
@@ -388,8 +391,8 @@ func TestEachEndHasAWordAndASentence(t *testing.T) {
 		expect.Is(t, statusOf(&x), want)
 		r := request{Request: httptest.NewRequest("GET", "/calls/x", nil), door: &door{}}
 		a := r.answerOf(t.Context(), &call.Aggregate{Call: &x})
-		expect.That(t, a.Say != "" && !strings.ContainsAny(a.Say, "{}") && a.failed() == (want == "failed" || want == "unknown"),
-			"%s: %+v", want, a)
+		expect.That(t, a.Say != "" && !strings.ContainsAny(a.Say, "{}") && a.failed() == (want == "failed" ||
+			want == "unknown"), "%s: %+v", want, a)
 	}
 }
 

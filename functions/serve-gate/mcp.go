@@ -53,7 +53,8 @@ var options = &mcp.ServerOptions{
 	Instructions: "Writes wait for people's approval. A pending answer is no end: repeat exactly the same call later.",
 	Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	Logger:       slog.New(slog.DiscardHandler), PageSize: 1000,
-	SetCacheable:              func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" }, // the key's
+	// the key's
+	SetCacheable:              func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	SupportedProtocolVersions: []string{"2025-06-18", "2025-11-25", "2026-07-28"},
 }
 

@@ -105,7 +105,8 @@ func TestAWriteWaitsAndARepeatGetsItsEnd(t *testing.T) {
 	expect.That(t, a.Status == "pending" && !failed && strings.Contains(a.Say, "repeat exactly") &&
 		time.Since(began) < 3*time.Second, "%s", text)
 	x := expect.Value(w.Get(t.Context(), w.key, a.ID))(t)
-	expect.That(t, x.Call.Reason == "because" && !strings.Contains(string(x.Call.Payload.JSON), argumentReason), "%+v", x.Call)
+	expect.That(t, x.Call.Reason == "because" && !strings.Contains(string(x.Call.Payload.JSON), argumentReason),
+		"%+v", x.Call)
 	text, is, _ := w.tell(s, "ringi_wait", map[string]any{"id": a.ID, "seconds": 0})
 	expect.That(t, is.Status == "pending" && is.ID == a.ID, "%s", text)
 	w.act(a.ID, circulation.Stamp, "")
@@ -124,7 +125,8 @@ func TestAWriteWaitsAndARepeatGetsItsEnd(t *testing.T) {
 	expect.That(t, is.Status == "pending" && is.ID != a.ID, "%s", text)
 	text, is, _ = w.tell(s, "ringi_cancel", map[string]any{"id": is.ID})
 	expect.That(t, is.Status == "cancelled", "%s", text)
-	for arguments, want := range map[string]string{`{"recipient":"U12"}`: "arguments", `{"ringi_reason":1}`: "ringi_reason"} {
+	for arguments, want := range map[string]string{`{"recipient":"U12"}`: "arguments",
+		`{"ringi_reason":1}`: "ringi_reason"} {
 		text, _, failed = w.tell(s, writeTool, json.RawMessage(arguments))
 		expect.That(t, failed && strings.HasPrefix(text, want), "%s", text)
 	}
@@ -180,7 +182,8 @@ func TestARuleMayTakeReads(t *testing.T) {
 		w := opened(t, server)
 		x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{{
 			ID: "01KS000000000000000000000A", Name: "外部", When: rules.Conditions{Kinds: []rules.Kind{kind}},
-			Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "経理", Need: 1, Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U2"}}}}}}}}}
+			Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "経理", Need: 1,
+				Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U2"}}}}}}}}}
 		if kind == "last" { // what the last rule asks of reads
 			x.Last.Reads, x.Rules = x.Rules[0].Outcome, nil
 		}
@@ -236,7 +239,8 @@ func TestThePermissionToolTakesTheGrant(t *testing.T) {
 	expect.That(t, out.Behavior == "deny" && strings.Contains(out.Message, "だめ"), "%+v", out)
 	out = asks("three", "bash -i")
 	expect.That(t, out.Behavior == "deny" && strings.Contains(out.Message, "interactive"), "%+v", out)
-	text, _, _ := w.tell(s, "permission", map[string]any{"tool_name": "Write", "tool_use_id": "a", "input": map[string]any{}})
+	text, _, _ := w.tell(s, "permission", map[string]any{"tool_name": "Write", "tool_use_id": "a",
+		"input": map[string]any{}})
 	expect.That(t, strings.Contains(text, `"deny"`) && strings.Contains(text, "not among"), "%s", text)
 	// Another attempt of what ran is another request, which people are asked about anew.
 	_, _, text = w.says("POST", "/calls", `{"tool":"Bash","arguments":{"command":"make"},"again":"`+first+`"}`)

@@ -39,8 +39,8 @@ type asking interface {
 	GateAt(key string) *aggregate.Gate
 }
 
-// beginReminding sees to it that a tenant has a row by which people are reminded, since a waits for people. A sweep tries
-// that once for each tenant; if it fails, it is due again with a.
+// beginReminding sees to it that a tenant has a row by which people are reminded, since a waits for people. A sweep
+// tries that once for each tenant; if it fails, it is due again with a.
 func (h *Handler) beginReminding(ctx context.Context, a aggregate.Aggregate) error {
 	x, is := a.(asking)
 	if !is {

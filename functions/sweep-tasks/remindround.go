@@ -83,7 +83,8 @@ func (r *reminding) find(ctx context.Context) (some bool, err error) {
 }
 
 // add notes for whom a gate waits: the people of a route's present stage who are there, or for whom nobody may stand in
-// who was to, and those who stand in for them; or without a rule the approvers who got a copy. What is asked of a channel's members is noted for the channel.
+// who was to, and those who stand in for them; or without a rule the approvers who got a copy. What is asked of a
+// channel's members is noted for the channel.
 func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 	defer boot.Recover(ctx, &err, x.Ref.Log())
 	g := aggregate.GateOf(x.Row)

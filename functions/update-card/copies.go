@@ -168,8 +168,8 @@ func (d *drawing) drawCopy(ctx context.Context, k withCopies, c *aggregate.Card,
 	return d.send(ctx, c, m, hash)
 }
 
-// makeCopies creates the rows of the missing copies of a gate without a rule and of messages about ends and decisions in
-// one transaction, and adds them to the drawing. Those along a route listOwed has made.
+// makeCopies creates the rows of the missing copies of a gate without a rule and of messages about ends and decisions
+// in one transaction, and adds them to the drawing. Those along a route listOwed has made.
 func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 	var rows []*aggregate.Card
 	q, waits := d.toCopy()

@@ -20,8 +20,8 @@ import (
 	"ringi/shared/store/records"
 )
 
-// homeTries is the number of receives after which a failing tab stays unchanged, since the tenant's other tabs wait behind
-// it.
+// homeTries is the number of receives after which a failing tab stays unchanged, since the tenant's other tabs wait
+// behind it.
 const homeTries = 5
 
 type Homes struct {

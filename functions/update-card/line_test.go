@@ -95,7 +95,8 @@ func testBacklog(t *testing.T, over, hangs, within time.Duration) {
 			slowest = max(slowest, w.drawn.Sub(w.began))
 		}
 	}
-	t.Logf("all within %s, by %d receives, one message sent around %d times, %d at once; the other workspace's cards within %s; %d calls hung",
+	t.Logf("all within %s, by %d receives, one message sent around %d times, %d at once; the other workspace's cards "+
+		"within %s; %d calls hung",
 		took, b.received, b.most, b.peak, slowest, b.hung)
 	expect.That(t, b.peak < atOnce, "one workspace's cards occupied all %d invocations", atOnce)
 	expect.That(t, b.most <= effect.MostHops+3, "a message was sent around %d times", b.most)

@@ -87,7 +87,8 @@ func (d *drawing) standsNow(c *aggregate.Card) *aggregate.Card {
 	return &now
 }
 
-// unsent leaves those new copies of a stage without a message that are beyond mostCopies there. Their rows only list what their people owe. Each row counts how many others have no message.
+// unsent leaves those new copies of a stage without a message that are beyond mostCopies there. Their rows only list
+// what their people owe. Each row counts how many others have no message.
 func (d *drawing) unsent(rows []*aggregate.Card) {
 	sent, rest := 0, 0
 	for _, c := range rows {
@@ -136,8 +137,9 @@ func (d *drawing) owedAnew(c *aggregate.Card) (since *time.Time, anew bool) {
 	return since, (since == nil) != (c.OwedSince == nil) || since != nil && !since.Equal(*c.OwedSince)
 }
 
-// listOwed makes the rows of who begins to owe a stamp and of who stands in for them, and notes in the others what their
-// people owe by now. It doesn't call Slack, so what is owed is listed however long cards and messages wait for Slack.
+// listOwed makes the rows of who begins to owe a stamp and of who stands in for them, and notes in the others what
+// their people owe by now. It doesn't call Slack, so what is owed is listed however long cards and messages wait for
+// Slack.
 func (d *drawing) listOwed(ctx context.Context) error {
 	if _, ok := d.kind.(withCopies); !ok {
 		return nil

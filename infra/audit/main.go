@@ -77,12 +77,14 @@ func read(args []string, out io.Writer) (o order, err error) {
 	team := f.String("team", "", "the Slack workspace's `id`, T…, in place of the tenant's")
 	f.StringVar(&o.table, "table", "", "the `name` of the stack's table (output TableName)")
 	f.StringVar(&o.key, "key", "", "the `ARN` of the key that signs (output ChainKeyArn)")
-	f.Func("earlier", "the `ARN` of a key that signed before that one took its place; once for each, the first one first", func(arn string) error {
-		o.earlier = append(o.earlier, arn)
-		return nil
-	})
+	f.Func("earlier", "the `ARN` of a key that signed before that one took its place; once for each, the first one first",
+		func(arn string) error {
+			o.earlier = append(o.earlier, arn)
+			return nil
+		})
 	f.StringVar(&o.heads, "heads", "", "the `name` of the bucket of heads (output HeadsBucketName)")
-	f.StringVar(&o.results, "results", "", "the `name` of the bucket of results (output ResultsBucketName); of an execution only")
+	f.StringVar(&o.results, "results", "", "the `name` of the bucket of results (output ResultsBucketName); of an "+
+		"execution only")
 	f.StringVar(&o.local, "aws-addr", "", "`host:port` of the local stack's AWS endpoint, in place of these four")
 	if err := f.Parse(args[1:]); err != nil {
 		return o, err
@@ -102,7 +104,8 @@ func read(args []string, out io.Writer) (o order, err error) {
 	case o.local != "":
 		return o, nil
 	case o.table == "" || o.key == "" || o.heads == "":
-		return o, errors.New("-table, -key and -heads are the stack's outputs TableName, ChainKeyArn and HeadsBucketName; all are wanted, or -aws-addr")
+		return o, errors.New("-table, -key and -heads are the stack's outputs TableName, ChainKeyArn and HeadsBucketName; " +
+			"all are wanted, or -aws-addr")
 	case o.execution != "" && o.results == "":
 		return o, errors.New("-results is missing: the stack's output ResultsBucketName")
 	}
@@ -128,7 +131,8 @@ func (s *source) run(ctx context.Context, o order, out io.Writer) error {
 		return err
 	}
 	if l.head == nil && len(l.links)+len(l.rows) == 0 && len(wrong) == 0 {
-		return fmt.Errorf("there is no audit log of the tenant %.40q here: neither entries, nor links, nor heads; -team takes the Slack workspace's id, T…, in place of the tenant's", o.tenant)
+		return fmt.Errorf("there is no audit log of the tenant %.40q here: neither entries, nor links, nor heads; -team "+
+			"takes the Slack workspace's id, T…, in place of the tenant's", o.tenant)
 	}
 	if o.command == "check" {
 		return l.report(wrong, out)

@@ -46,33 +46,41 @@ func theEntries() []chain.Row {
 		action, resource, actor string
 		details                 any
 	}{
-		{"session.handed_over", aConversation, "U0SATO", map[string]any{"task": taskID, "asked_by": "U0SATO", "hash": aggregate.HashOf(request)}},
+		{"session.handed_over", aConversation, "U0SATO", map[string]any{"task": taskID, "asked_by": "U0SATO",
+			"hash": aggregate.HashOf(request)}},
 		{"task.created", taskID, "", "null"},
 		{"prompt.picked", "P1", "U0SATO", map[string]any{"version": 2, "team": "慎重チーム", "hash": aggregate.HashOf(policy)}},
-		{"prompt.approved", "P1", "U0SUZUKI", map[string]any{"version": 2, "hash": aggregate.HashOf(policy), "team": "慎重チーム", "score": 81.5, "picked_by": "U0SATO"}},
+		{"prompt.approved", "P1", "U0SUZUKI", map[string]any{"version": 2, "hash": aggregate.HashOf(policy), "team": "慎重チーム",
+			"score": 81.5, "picked_by": "U0SATO"}},
 		{"process.approved", "S1", "U0TANAKA", fmt.Sprintf(`{"hash":%q,"version":1,"policy":"P1","policy_hash":%q}`,
 			aggregate.HashOf(theSteps), aggregate.HashOf(policy))},
-		{"step.approved", execution, "U0SUZUKI", map[string]any{"step": "step-3", "arguments_hash": aggregate.HashOf(messageSent)}},
-		{"step.approved", execution, "U0SUZUKI", map[string]any{"step": "step-5", "arguments_hash": aggregate.HashOf(secondSent)}},
+		{"step.approved", execution, "U0SUZUKI", map[string]any{"step": "step-3",
+			"arguments_hash": aggregate.HashOf(messageSent)}},
+		{"step.approved", execution, "U0SUZUKI", map[string]any{"step": "step-5",
+			"arguments_hash": aggregate.HashOf(secondSent)}},
 		{failed, execution, "", map[string]any{
 			"attempt": 1, "handed_over": map[string]any{"session_id": aConversation}, "reused": []string{"step-4"},
-			"writes": map[string]any{"step-2": aggregate.HashOf(rowsWritten), "step-3": aggregate.HashOf(messageSent), "step-5": aggregate.HashOf(secondSent)},
-			"ends":   map[string]any{"completed": []string{"step-2", "step-5"}, "unknown": []string{"step-3"}},
-			"gates":  namedGates(nil),
+			"writes": map[string]any{"step-2": aggregate.HashOf(rowsWritten), "step-3": aggregate.HashOf(messageSent),
+				"step-5": aggregate.HashOf(secondSent)},
+			"ends":  map[string]any{"completed": []string{"step-2", "step-5"}, "unknown": []string{"step-3"}},
+			"gates": namedGates(nil),
 		}},
-		{"execution.late", execution, "", map[string]any{"attempt": 1, "step": "step-3", "status": "completed", "was": "unknown"}},
+		{"execution.late", execution, "", map[string]any{"attempt": 1, "step": "step-3", "status": "completed",
+			"was": "unknown"}},
 	} {
 		at := began().Add(time.Duration(i) * time.Second)
 		about := taskID
 		if e.resource == aConversation {
 			about = aConversation
 		}
-		members := map[string]any{"action": e.action, "resource_id": e.resource, "task_id": about, "timestamp": aggregate.TimeText(at), "details": e.details, "actor_type": "user"}
+		members := map[string]any{"action": e.action, "resource_id": e.resource, "task_id": about,
+			"timestamp": aggregate.TimeText(at), "details": e.details, "actor_type": "user"}
 		if e.actor != "" {
 			members["actor_id"] = e.actor
 		}
 		content, _ := chain.Canonical(members)
-		out = append(out, chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#x"), Content: content, At: at})
+		out = append(out, chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#x"),
+			Content: content, At: at})
 	}
 	return out
 }
@@ -86,11 +94,13 @@ func proved(t *testing.T) Receipt {
 	}
 	r := newSealer(t).seal(t, rows, 5).receipt()
 	r.Execution = &Proof{
-		ID: execution, Task: taskID, Attempt: 1, Status: "failed", Policy: stamped{ID: "P1", Version: 2, Text: policy, Team: "慎重チーム", Picked: "U0SATO"},
+		ID: execution, Task: taskID, Attempt: 1, Status: "failed", Policy: stamped{ID: "P1", Version: 2, Text: policy,
+			Team: "慎重チーム", Picked: "U0SATO"},
 		Steps: stamped{ID: "S1", Version: 1, Text: theSteps}, Reused: []string{"step-4"},
 		Request: &handedOver{aConversation, request, "U0SATO"},
 		Writes: []writeCall{
-			{Step: "step-2", Tool: "write_rows", Status: "completed", Arguments: rowsWritten, Results: map[string]string{"step-1": employees}},
+			{Step: "step-2", Tool: "write_rows", Status: "completed", Arguments: rowsWritten,
+				Results: map[string]string{"step-1": employees}},
 			{Step: "step-3", Tool: "send_message", Status: "completed", Arguments: messageSent, Gated: true},
 			{Step: "step-5", Tool: "send_message", Status: "completed", Arguments: secondSent, Gated: true},
 		},
@@ -103,7 +113,8 @@ func TestAnExecutionIsProved(t *testing.T) {
 	out := expect.Value(printed(t, r))(t)
 	for _, want := range []string{
 		"policy version 2, sha256 " + aggregate.HashOf(policy) + ": stamped by U0SUZUKI at 2026-04-18T09:00:03.120Z",
-		"the draft of team 慎重チーム of a contest", "picked by U0SATO", "these very words: U0SATO", "write step-4: an earlier attempt made it",
+		"the draft of team 慎重チーム of a contest", "picked by U0SATO", "these very words: U0SATO",
+		"write step-4: an earlier attempt made it",
 		"steps version 1", "stamped by U0TANAKA", rowsWritten, messageSent,
 		"they follow from the stamped steps and 1 earlier results", "these very arguments: stamped by U0SUZUKI", "it holds",
 	} {
@@ -118,13 +129,22 @@ var falseClaims = map[string]func(r *Receipt){
 	"a policy of nobody":           func(r *Receipt) { r.Execution.Policy.ID = "P2" },
 	"other steps":                  func(r *Receipt) { r.Execution.Steps.Text = strings.Replace(theSteps, "s1", "s2", 1) },
 	"the same steps, written else": func(r *Receipt) { r.Execution.Steps.Text += " " },
-	"other arguments":              func(r *Receipt) { r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "1.51", 1) },
-	"a number written else":        func(r *Receipt) { r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "1.5", 1) },
-	"other stamped arguments":      func(r *Receipt) { r.Execution.Writes[1].Arguments = `{"to":"b@example.jp"}` },
-	"another result":               func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = strings.Replace(employees, "1.50", "2", 1) },
-	"no result":                    func(r *Receipt) { r.Execution.Writes[0].Results = nil },
-	"a result that is no JSON":     func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = "{" },
-	"a stamp that was not given":   func(r *Receipt) { r.Execution.Writes[0].Gated = true },
+	"other arguments": func(r *Receipt) {
+		r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten,
+			"1.50", "1.51", 1)
+	},
+	"a number written else": func(r *Receipt) {
+		r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten,
+			"1.50", "1.5", 1)
+	},
+	"other stamped arguments": func(r *Receipt) { r.Execution.Writes[1].Arguments = `{"to":"b@example.jp"}` },
+	"another result": func(r *Receipt) {
+		r.Execution.Writes[0].Results["step-1"] = strings.Replace(employees,
+			"1.50", "2", 1)
+	},
+	"no result":                  func(r *Receipt) { r.Execution.Writes[0].Results = nil },
+	"a result that is no JSON":   func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = "{" },
+	"a stamp that was not given": func(r *Receipt) { r.Execution.Writes[0].Gated = true },
 	"other arguments, the end left out": func(r *Receipt) {
 		r.Rows, r.Execution.Status = r.Rows[:len(r.Rows)-2], "running"
 		r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "2", 1)
@@ -138,14 +158,22 @@ var falseClaims = map[string]func(r *Receipt){
 	"a write said to be reused":            func(r *Receipt) { r.Execution.Reused = append(r.Execution.Reused, "step-9") },
 	"a reused write left out":              func(r *Receipt) { r.Execution.Reused = nil },
 	"a write that nobody made": func(r *Receipt) {
-		r.Execution.Writes = append(r.Execution.Writes, writeCall{Step: "step-6", Tool: "send_message", Status: "completed", Arguments: messageSent, Results: map[string]string{"step-1": employees}})
+		r.Execution.Writes = append(r.Execution.Writes, writeCall{Step: "step-6", Tool: "send_message", Status: "completed",
+			Arguments: messageSent, Results: map[string]string{"step-1": employees}})
 	},
 	"a write that nobody made, of any arguments": func(r *Receipt) {
-		r.Execution.Writes = append(r.Execution.Writes, writeCall{Step: "step-6", Tool: "send_message", Status: "completed", Arguments: `{"to":"mallory"}`, Expired: []string{"step-1"}})
+		r.Execution.Writes = append(r.Execution.Writes, writeCall{Step: "step-6", Tool: "send_message", Status: "completed",
+			Arguments: `{"to":"mallory"}`, Expired: []string{"step-1"}})
 	},
-	"a write said twice":                          func(r *Receipt) { r.Execution.Writes = append(r.Execution.Writes, r.Execution.Writes[0]) },
-	"a stamp that was given left out":             func(r *Receipt) { r.Execution.Writes[2].Gated = false },
-	"a pick left out with its entry":              func(r *Receipt) { r.Execution.Policy.Picked, r.Rows = "", slices.Delete(r.Rows, 2, 3) },
+	"a write said twice": func(r *Receipt) {
+		r.Execution.Writes = append(r.Execution.Writes,
+			r.Execution.Writes[0])
+	},
+	"a stamp that was given left out": func(r *Receipt) { r.Execution.Writes[2].Gated = false },
+	"a pick left out with its entry": func(r *Receipt) {
+		r.Execution.Policy.Picked, r.Rows = "",
+			slices.Delete(r.Rows, 2, 3)
+	},
 	"a request of an agent said to be a person's": func(r *Receipt) { r.Execution.Request = nil },
 	"the same, its entry left out":                func(r *Receipt) { r.Execution.Request, r.Rows = nil, r.Rows[1:] },
 	"another version":                             func(r *Receipt) { r.Execution.Policy.Version = 3 },
@@ -159,14 +187,17 @@ var falseClaims = map[string]func(r *Receipt){
 	"a check that nobody made": func(r *Receipt) {
 		r.Execution.Writes[1].Gated, r.Execution.Writes[1].Results = false, map[string]string{"step-1": employees}
 	},
-	"another tool":                  func(r *Receipt) { r.Execution.Writes[0].Tool = "send_message" },
-	"a write left out":              func(r *Receipt) { r.Execution.Writes = r.Execution.Writes[:1] },
-	"another execution":             func(r *Receipt) { r.Execution.ID = "01M2H5DTC0VM37SYX3HZHVW0EY" },
-	"another task":                  func(r *Receipt) { r.Execution.Task = "01M2H5DTC0VM37SYX3HZHVW0XX" },
-	"a row that says another stamp": func(r *Receipt) { r.Rows[3].Content = strings.Replace(r.Rows[3].Content, "U0SUZUKI", "U0SATO", 1) },
-	"an entry left out":             func(r *Receipt) { r.Rows = slices.Delete(r.Rows, 2, 3) },
-	"links left out":                func(r *Receipt) { r.Links = r.Links[:len(r.Links)-1] },
-	"no head":                       func(r *Receipt) { r.Head = nil },
+	"another tool":      func(r *Receipt) { r.Execution.Writes[0].Tool = "send_message" },
+	"a write left out":  func(r *Receipt) { r.Execution.Writes = r.Execution.Writes[:1] },
+	"another execution": func(r *Receipt) { r.Execution.ID = "01M2H5DTC0VM37SYX3HZHVW0EY" },
+	"another task":      func(r *Receipt) { r.Execution.Task = "01M2H5DTC0VM37SYX3HZHVW0XX" },
+	"a row that says another stamp": func(r *Receipt) {
+		r.Rows[3].Content = strings.Replace(r.Rows[3].Content, "U0SUZUKI",
+			"U0SATO", 1)
+	},
+	"an entry left out": func(r *Receipt) { r.Rows = slices.Delete(r.Rows, 2, 3) },
+	"links left out":    func(r *Receipt) { r.Links = r.Links[:len(r.Links)-1] },
+	"no head":           func(r *Receipt) { r.Head = nil },
 }
 
 func TestEveryFalseClaimIsFound(t *testing.T) {
@@ -332,7 +363,8 @@ func TestVerifyFindsOtherFiles(t *testing.T) {
 	r := filed(t, hash)
 	out, err := printed(t, r)
 	expect.That(t, err == nil && strings.Contains(out, "with the file 見積書.pdf of 8 bytes, sha256 a6f4") &&
-		strings.Contains(out, "not attached: type") && strings.Contains(out, "gone.pdf could not be had"), "%v:\n%s", err, out)
+		strings.Contains(out, "not attached: type") && strings.Contains(out, "gone.pdf could not be had"),
+		"%v:\n%s", err, out)
 	other := func(old, is string) func(*Receipt) {
 		return func(r *Receipt) { r.Execution.Enclosed = strings.Replace(quotation, old, is, 1) }
 	}

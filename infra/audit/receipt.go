@@ -115,7 +115,8 @@ type Proof struct {
 	Policy  stamped     `json:"policy"`
 	Steps   stamped     `json:"steps"` // Text is a JSON list, byte for byte as it was stamped
 	Writes  []writeCall `json:"writes"`
-	Reused  []string    `json:"reused,omitempty"` // steps whose writes an earlier attempt made; the proof of that attempt has them
+	// steps whose writes an earlier attempt made; the proof of that attempt has them
+	Reused  []string    `json:"reused,omitempty"`
 	Request *handedOver `json:"handed_over,omitempty"`
 	Gates   []stepGate  `json:"gates,omitempty"` // under a rule, of steps that are none of Writes
 

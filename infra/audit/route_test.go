@@ -211,18 +211,20 @@ func TestVerifyWalksARouteThatWasSealed(t *testing.T) {
 	j.add(t, "another's act", provedOnRoutes(t, settled(func(d map[string]any) { d["stage"] = 2 }), step), false)
 
 	other := map[string]any{"id": "r1", "name": "すべて", "revision": 3}
-	j.add(t, "another rule in both entries", provedOnRoutes(t, resealed(func(action string, d map[string]any) (string, bool) {
-		if d["rule"] != nil {
-			d["rule"] = other
-		}
-		return action, true
-	}), step), false)
-	j.add(t, "another rule in the opening", provedOnRoutes(t, resealed(func(action string, d map[string]any) (string, bool) {
-		if action == "process.routed" {
-			d["rule"] = other
-		}
-		return action, true
-	}), step), false)
+	j.add(t, "another rule in both entries",
+		provedOnRoutes(t, resealed(func(action string, d map[string]any) (string, bool) {
+			if d["rule"] != nil {
+				d["rule"] = other
+			}
+			return action, true
+		}), step), false)
+	j.add(t, "another rule in the opening",
+		provedOnRoutes(t, resealed(func(action string, d map[string]any) (string, bool) {
+			if action == "process.routed" {
+				d["rule"] = other
+			}
+			return action, true
+		}), step), false)
 	opened := ofSteps(t, settling())
 	opened.Terms.Rule = &circulation.Rule{ID: "r1", Name: "すべて", Revision: 3}
 	sealed := resealed(func(action string, d map[string]any) (string, bool) {
@@ -241,8 +243,8 @@ func TestVerifyWalksARouteThatWasSealed(t *testing.T) {
 		"of another kind": {"step", taskID, "1", policy, hash, request, ""},
 		"another version": {"steps", taskID, "2", policy, hash, request, ""},
 	} {
-		c := circulate(t, "process", "S1", taskID, began().Add(3500*time.Millisecond), map[string]any{"version": 1, "hash": hash},
-			settling(), what...)
+		c := circulate(t, "process", "S1", taskID, began().Add(3500*time.Millisecond),
+			map[string]any{"version": 1, "hash": hash}, settling(), what...)
 		j.add(t, "stamped was "+name, provedOnRoutes(t, c, step), false)
 	}
 
@@ -283,7 +285,8 @@ func TestAnActionThatNeverOpenedIsProved(t *testing.T) {
 // ofAction is the gate of an action under a rule, with the receipt of how the action ended.
 func ofAction(t *testing.T, acts []circulation.Act, claim actionProof, end string, details string) Receipt {
 	t.Helper()
-	return ofActionBy(t, circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, acts, claim, `"base_version":"v1"`, end, details)
+	return ofActionBy(t, circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, acts, claim, `"base_version":"v1"`,
+		end, details)
 }
 
 // ofActionBy is ofAction by a rule, with the details of its start.

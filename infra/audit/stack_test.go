@@ -40,7 +40,8 @@ func (a *audited) audit(id ...string) (out string, holds bool) {
 	a.Helper()
 	var b bytes.Buffer
 	command := map[bool]string{true: "check", false: "prove"}[id == nil]
-	args := append([]string{command, "-aws-addr", strings.TrimPrefix(a.s.AWSEndpoint, "http://"), "-tenant", a.tenant}, id...)
+	args := append([]string{command, "-aws-addr", strings.TrimPrefix(a.s.AWSEndpoint, "http://"), "-tenant", a.tenant},
+		id...)
 	err := run(a.Context(), args, &b)
 	expect.Must(a, err == nil || errors.Is(err, errFound), "audit %v: %v", args, err)
 	if id == nil {
@@ -90,14 +91,17 @@ func (a *audited) finds(want string, args ...string) {
 // put writes a row into the table directly, bypassing Ringi's code.
 func (a *audited) put(it map[string]types.AttributeValue) {
 	a.Helper()
-	expect.Value(dynamodb.NewFromConfig(a.s.AWS).PutItem(a.Context(), &dynamodb.PutItemInput{TableName: &a.s.TableName, Item: it}))(a.T)
+	expect.Value(dynamodb.NewFromConfig(a.s.AWS).PutItem(a.Context(), &dynamodb.PutItemInput{TableName: &a.s.TableName,
+		Item: it}))(a.T)
 }
 
 func (a *audited) row(pk, sk string) map[string]types.AttributeValue {
 	a.Helper()
 	out := expect.Value(dynamodb.NewFromConfig(a.s.AWS).Query(a.Context(), &dynamodb.QueryInput{
-		TableName: &a.s.TableName, KeyConditionExpression: aws.String("PK = :pk AND begins_with(SK, :sk)"), Limit: aws.Int32(1),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: pk}, ":sk": &types.AttributeValueMemberS{Value: sk}},
+		TableName: &a.s.TableName, KeyConditionExpression: aws.String("PK = :pk AND begins_with(SK, :sk)"),
+		Limit: aws.Int32(1),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: pk},
+			":sk": &types.AttributeValueMemberS{Value: sk}},
 	}))(a.T)
 	expect.Must(a, len(out.Items) == 1, "no row %s %s", pk, sk)
 	return out.Items[0]
@@ -110,7 +114,10 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	t.Cleanup(s.Close)
 	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
 	d.Approve(webapi.Suzuki)
-	done := d.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
+	done := d.Until("completed", func(a *task.Aggregate) bool {
+		return a.Task != nil &&
+			a.Task.Status == task.TaskCompleted
+	})
 	a := &audited{t, s, d, aggregate.TenantID(s.Sandbox.TeamID())}
 	action, made := a.talked()
 	decision := driver.AskWithFiles(t, s, webapi.Sato, "複合機の入れ替え",

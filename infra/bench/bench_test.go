@@ -23,7 +23,8 @@ import (
 type most struct{ invocations, aws, slack, rows float64 }
 
 func (m most) holds(u usage) bool {
-	return sum(u.rows) > 0 && sum(u.invocations) <= m.invocations && u.calls["AWS"] <= m.aws && u.calls["Slack"] <= m.slack &&
+	return sum(u.rows) > 0 && sum(u.invocations) <= m.invocations && u.calls["AWS"] <= m.aws &&
+		u.calls["Slack"] <= m.slack &&
 		sum(u.rows) <= m.rows
 }
 
@@ -51,9 +52,9 @@ func TestWhatARequestCosts(t *testing.T) {
 	}
 }
 
-// Slack waits three seconds for these, and outside agents for the door: they start hardly slower than a handler with the
-// same clients, and load no more than they need (html/template keeps all methods of each client that it links). A busy
-// machine disturbs the fastest starts least.
+// Slack waits three seconds for these, and outside agents for the door: they start hardly slower than a handler with
+// the same clients, and load no more than they need (html/template keeps all methods of each client that it links). A
+// busy machine disturbs the fastest starts least.
 func TestFunctionsStartLikeBareHandlers(t *testing.T) {
 	expect.AtNight(t)
 	const mib = 1 << 20

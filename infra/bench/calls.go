@@ -234,7 +234,8 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// outside has an agent with a key of its own ask for a message, a person stamp it, and the agent learn that it was sent.
+// outside has an agent with a key of its own ask for a message, a person stamp it, and the agent learn that it was
+// sent.
 func outside(t driver.T, s *stack.Stack) int {
 	team, text := s.Sandbox.TeamID(), "Closed: "+time.Now().String()
 	_, secret, err := store.OpenAll(s.AWS, boot.Table{TableName: s.TableName}).CreateKey(t.Context(),

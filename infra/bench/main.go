@@ -116,7 +116,8 @@ func printCrowd(ctx context.Context, e effort, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "- %d requests at once in one channel: %s; %d clicks and %d executions again, %d events delivered again\n",
+	fmt.Fprintf(out, "- %d requests at once in one channel: %s; %d clicks and %d executions again, %d events "+
+		"delivered again\n",
 		e.atOnce, c.wall.Round(time.Second), c.unsaved, c.retried, c.redelivered)
 	return nil
 }

@@ -38,8 +38,8 @@ type execution struct {
 }
 
 func (x *execution) flags(f *flag.FlagSet) {
-	f.StringVar(&x.file, "c", "", "the `file` of the contest, or of a team that plays alone; unless given, "+strings.Join(usualFiles,
-		" or ")+" of the workspace")
+	f.StringVar(&x.file, "c", "", "the `file` of the contest, or of a team that plays alone; unless given, "+
+		strings.Join(usualFiles, " or ")+" of the workspace")
 	f.StringVar(&x.model, "model", "", "the `name` of a model that stands for all that the files name; demo needs no key")
 	f.StringVar(&x.locale, "locale", "", "ja or en: the `language` of the built-in prompts; unless set, that of the prompt")
 	f.BoolVar(&x.asJSON, "json", false, "print the result as JSON; what happens is printed to standard error")
@@ -218,7 +218,10 @@ func (p program) hold(ctx context.Context, asJSON bool, g *game) int {
 
 // localeOf detects a prompt's language.
 func localeOf(prompt string) string {
-	if strings.ContainsFunc(prompt, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) }) {
+	if strings.ContainsFunc(prompt, func(r rune) bool {
+		return unicode.In(r, unicode.Hiragana, unicode.Katakana,
+			unicode.Han)
+	}) {
 		return "ja"
 	}
 	return "en"

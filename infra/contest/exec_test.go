@@ -182,7 +182,8 @@ func TestJSONSaysNothingToATerminal(t *testing.T) {
 	expect.NoError(t, json.Unmarshal(out.Bytes(), &is))
 	expect.Is(t, is["submission_content"], value)
 	i := strings.IndexFunc(out.String(), legible.Ignorable)
-	expect.That(t, i < 0 && strings.Contains(out.String(), "稟議") && strings.Contains(out.String(), "😀"), "at %d: %q", i, out.String())
+	expect.That(t, i < 0 && strings.Contains(out.String(), "稟議") && strings.Contains(out.String(), "😀"), "at %d: %q", i,
+		out.String())
 }
 
 func TestNamesInFilesSayNothingToATerminal(t *testing.T) {

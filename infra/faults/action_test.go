@@ -75,8 +75,8 @@ func (b *harness) runs(t driver.T, kills ...point) (*talk, *conversation.Action)
 	return k, k.end(t)
 }
 
-// ranOnce checks that the command ran once at most, and that row, files and card say what is known: it has succeeded, or
-// nobody knows.
+// ranOnce checks that the command ran once at most, and that row, files and card say what is known: it has succeeded,
+// or nobody knows.
 func (k *talk) ranOnce(t driver.T, x *conversation.Action) {
 	t.Helper()
 	s, d := k.load(t).Conversation, k.dialogue(t)
@@ -113,8 +113,8 @@ func outsideTheCommand(p point) bool {
 	return p.function != "RunActionFunction" || p.kind != "DynamoDB.TransactWriteItems" || !claimed
 }
 
-// TestACrashInACommandRunsItOnce kills the process that runs a command anywhere, by day between its claim and its end: a
-// command that may have begun is not begun again, and nobody is told that it has not run.
+// TestACrashInACommandRunsItOnce kills the process that runs a command anywhere, by day between its claim and its end:
+// a command that may have begun is not begun again, and nobody is told that it has not run.
 func TestACrashInACommandRunsItOnce(t *testing.T) {
 	t.Parallel()
 	b := running

@@ -77,7 +77,8 @@ type competed struct {
 var (
 	tookForm    = regexp.MustCompile(`"execution_time_(seconds|ms)":[0-9.e+-]+`)
 	contestOnly = map[string]bool{
-		"message_history": true, "execution_time_seconds": true, "total_execution_time_seconds": true, "bytes": true, "usage": true, "submission_hash": true,
+		"message_history": true, "execution_time_seconds": true, "total_execution_time_seconds": true, "bytes": true,
+		"usage": true, "submission_hash": true,
 	}
 )
 

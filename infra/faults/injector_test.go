@@ -81,7 +81,8 @@ type trace struct {
 func newTrace(kills ...point) *trace {
 	return &trace{
 		counts: map[string]int{}, left: map[string]int{}, kills: slices.Clone(kills), refuse: map[string]int{},
-		hold: map[string]chan struct{}{}, held: map[string]chan struct{}{}, freeze: map[string]lambda.Fault{}, instead: map[string]http.Handler{}, warm: map[string]bool{}, throttled: map[string]int{},
+		hold: map[string]chan struct{}{}, held: map[string]chan struct{}{}, freeze: map[string]lambda.Fault{},
+		instead: map[string]http.Handler{}, warm: map[string]bool{}, throttled: map[string]int{},
 	}
 }
 
@@ -123,7 +124,10 @@ func (t *trace) meet(c lambda.Call) lambda.Fault {
 		t.left[key]++
 	}
 	if status != 0 {
-		fault.Instead = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"message":"refused"}`, status) })
+		fault.Instead = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w,
+				`{"message":"refused"}`, status)
+		})
 	}
 	held := t.hold[c.Kind]
 	if at, ok := t.hold[here.moment()]; ok {
@@ -232,7 +236,8 @@ func (t *trace) points() []point {
 func reads(kind string) bool {
 	switch kind {
 	case "DynamoDB.Query", "DynamoDB.GetItem", "TrentService.Decrypt", "secretsmanager.GetSecretValue",
-		"POST /api/auth.test", "POST /api/conversations.replies", "POST /api/conversations.history", "POST /api/users.info", "POST /api/conversations.info", "POST /api/users.conversations":
+		"POST /api/auth.test", "POST /api/conversations.replies", "POST /api/conversations.history", "POST /api/users.info",
+		"POST /api/conversations.info", "POST /api/users.conversations":
 		return true
 	}
 	return strings.HasPrefix(kind, http.MethodGet+" ")

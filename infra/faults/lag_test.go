@@ -83,10 +83,12 @@ func (b *harness) lags(t *testing.T, behind time.Duration) (*lag, *store.TaskSto
 	l := &lag{endpoint: b.AWSEndpoint, table: b.TableName + "-behind", behind: behind}
 	about := expect.Value(b.db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &b.TableName}))(t)
 	in := &dynamodb.CreateTableInput{
-		TableName: &l.table, KeySchema: about.Table.KeySchema, AttributeDefinitions: about.Table.AttributeDefinitions, BillingMode: types.BillingModePayPerRequest,
+		TableName: &l.table, KeySchema: about.Table.KeySchema, AttributeDefinitions: about.Table.AttributeDefinitions,
+		BillingMode: types.BillingModePayPerRequest,
 	}
 	for _, x := range about.Table.GlobalSecondaryIndexes {
-		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: x.IndexName, KeySchema: x.KeySchema, Projection: x.Projection})
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{IndexName: x.IndexName,
+			KeySchema: x.KeySchema, Projection: x.Projection})
 	}
 	expect.Value(b.db.CreateTable(ctx, in))(t)
 	next := b.latest(t, *about.Table.LatestStreamArn)
@@ -115,7 +117,8 @@ func (b *harness) latest(t *testing.T, stream string) *string {
 	c := dynamodbstreams.NewFromConfig(b.AWS)
 	about := expect.Value(c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream}))(t)
 	at := expect.Value(c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
-		StreamArn: &stream, ShardId: about.StreamDescription.Shards[0].ShardId, ShardIteratorType: streams.ShardIteratorTypeLatest,
+		StreamArn: &stream, ShardId: about.StreamDescription.Shards[0].ShardId,
+		ShardIteratorType: streams.ShardIteratorTypeLatest,
 	}))(t)
 	return at.ShardIterator
 }
@@ -174,7 +177,8 @@ func TestIndexesAreBehind(t *testing.T) {
 	var trials []trial
 	for _, x := range b.undisturbed(t) {
 		sweeps := slices.Contains([]string{"swept", "expired", "settled"}, x.scenario.name)
-		if x.kills = nil; sweeps && !slices.ContainsFunc(trials, func(y trial) bool { return y.scenario.name == x.scenario.name }) {
+		if x.kills = nil; sweeps && !slices.ContainsFunc(trials,
+			func(y trial) bool { return y.scenario.name == x.scenario.name }) {
 			trials = append(trials, x)
 		}
 	}
@@ -191,7 +195,10 @@ func TestTheIndexStandsStill(t *testing.T) {
 	b.happyEnd(t)
 	l, old := b.lags(t, 0)
 	b.runHappy(t, func(d *scenarioRun) {
-		d.Eventually("the gate is open", func() bool { return d.Shows("CARD#prompt#0001", "approve_prompt") && len(d.Load().Waits) == 1 })
+		d.Eventually("the gate is open", func() bool {
+			return d.Shows("CARD#prompt#0001", "approve_prompt") &&
+				len(d.Load().Waits) == 1
+		})
 		prompt := d.Load().Prompt().ID
 		listed := func() bool {
 			page, err := old.Waiting(context.Background(), d.Ref.Tenant, "", store.MaxPage)

@@ -67,7 +67,10 @@ func TestNoRoomToRun(t *testing.T) {
 // task's run.
 func (d *scenarioRun) approvedWithoutRoom(functions ...string) (run int) {
 	d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	d.Eventually("the steps wait", func() bool { return d.Shows("CARD#process#0001", "approve_process") && len(d.Load().Waits) == 1 })
+	d.Eventually("the steps wait", func() bool {
+		return d.Shows("CARD#process#0001", "approve_process") &&
+			len(d.Load().Waits) == 1
+	})
 	d.throttles(functions...)
 	d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 	return d.Load().Head.Run
@@ -76,7 +79,8 @@ func (d *scenarioRun) approvedWithoutRoom(functions ...string) (run int) {
 // stands checks that nothing reports a failure or asks people to click.
 func (d *scenarioRun) stands() {
 	a := d.Load()
-	if a.Head.Parked != nil || a.Head.Ended != nil || d.Shows("CARD#execution", "retry_execution") || d.Shows("CARD#execution", "❌") {
+	if a.Head.Parked != nil || a.Head.Ended != nil || d.Shows("CARD#execution", "retry_execution") ||
+		d.Shows("CARD#execution", "❌") {
 		failf("parked %+v, ended %+v", a.Head.Parked, a.Head.Ended)
 	}
 }
@@ -84,7 +88,8 @@ func (d *scenarioRun) stands() {
 // ended reports whether a run of the task has failed.
 func (d *scenarioRun) ended(run int) bool {
 	arn := d.RunARN("Pipeline", d.Ref.ID, run)
-	seen, err := sfn.NewFromConfig(d.AWS).DescribeExecution(context.Background(), &sfn.DescribeExecutionInput{ExecutionArn: arn})
+	seen, err := sfn.NewFromConfig(d.AWS).DescribeExecution(context.Background(),
+		&sfn.DescribeExecutionInput{ExecutionArn: arn})
 	return err == nil && seen.Status == types.ExecutionStatusFailed
 }
 
@@ -95,11 +100,13 @@ func (b *harness) triesSoon(t *testing.T) {
 	was := expect.Value(c.DescribeStateMachine(t.Context(), &sfn.DescribeStateMachineInput{StateMachineArn: arn}))(t)
 	soon := regexp.MustCompile(`"MaxDelaySeconds": ?60`).ReplaceAllString(*was.Definition, `"MaxDelaySeconds": 1`)
 	expect.Must(t, soon != *was.Definition, "the machine has no longest wait")
-	expect.Value(c.UpdateStateMachine(t.Context(), &sfn.UpdateStateMachineInput{StateMachineArn: arn, Definition: &soon}))(t)
+	expect.Value(c.UpdateStateMachine(t.Context(), &sfn.UpdateStateMachineInput{StateMachineArn: arn,
+		Definition: &soon}))(t)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if _, err := c.UpdateStateMachine(ctx, &sfn.UpdateStateMachineInput{StateMachineArn: arn, Definition: was.Definition}); err != nil {
+		if _, err := c.UpdateStateMachine(ctx, &sfn.UpdateStateMachineInput{StateMachineArn: arn,
+			Definition: was.Definition}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -24,7 +24,8 @@ import (
 	"ringi/shared/tool"
 )
 
-// goesRound has steps go round: stamped, sent back by the second stage, then stamped by both. Alex stands in for Suzuki, who is asked first.
+// goesRound has steps go round: stamped, sent back by the second stage, then stamped by both. Alex stands in for
+// Suzuki, who is asked first.
 func goesRound() scenario {
 	const first, second = "CARD#process#0001", "CARD#process#0002"
 	return scenario{name: "route", text: "従業員一覧を取得して", act: func(d *scenarioRun) {

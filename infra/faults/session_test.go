@@ -44,7 +44,8 @@ func TestACrashInAConversationRunsNothingTwice(t *testing.T) {
 	b := running
 	first := b.talks(t)
 	if x := first.end(t); x.Status != conversation.ActionSucceeded || first.started() != 1 {
-		t.Fatalf("undisturbed, the action is %s (%s %s) after %d starts: %v", x.Status, x.Error, x.ErrorDetail, first.started(), first.counts)
+		t.Fatalf("undisturbed, the action is %s (%s %s) after %d starts: %v", x.Status, x.Error, x.ErrorDetail,
+			first.started(), first.counts)
 	}
 	crashes(t, first, func(t driver.T, kills []point) conversation.ActionStatus {
 		k := b.talks(t, kills...)
@@ -53,7 +54,8 @@ func TestACrashInAConversationRunsNothingTwice(t *testing.T) {
 			driver.Failf("the command of %s was started %d times", k.ref.ID, n)
 		}
 		if a.Status == conversation.ActionFailed && a.Outcome == "" && k.started() > 0 {
-			driver.Failf("session %s: its command was started, and it is said to have failed: %s %s", k.ref.ID, a.Error, a.ErrorDetail)
+			driver.Failf("session %s: its command was started, and it is said to have failed: %s %s", k.ref.ID, a.Error,
+				a.ErrorDetail)
 		}
 		return a.Status
 	})
@@ -87,7 +89,8 @@ func TestACrashWhileFilesAreWrittenLeavesAllOrNone(t *testing.T) {
 		case x.Status == conversation.ActionFailed && x.Outcome == "" && version == "":
 			return k, x.Status
 		default:
-			driver.Failf("session %s: the action is %s (%s %q), its files are %q, the conversation's %q", k.ref.ID, x.Status, x.Error, x.Outcome, x.Version, version)
+			driver.Failf("session %s: the action is %s (%s %q), its files are %q, the conversation's %q", k.ref.ID, x.Status,
+				x.Error, x.Outcome, x.Version, version)
 		}
 		of := large.VersionsOf{Tenant: k.ref.Tenant, ID: k.ref.ID}
 		tree := expect.Value(files.Get(context.Background(), of, version))(t)
@@ -229,8 +232,10 @@ func (k *talk) pass(t driver.T, sk, update, condition string, names map[string]s
 	pk, _ := aggregate.Kinds{conversation.Kind, task.Kind}.Partition(k.ref)
 	_, err := k.db.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: &k.TableName, UpdateExpression: &update, ConditionExpression: &condition, ExpressionAttributeNames: names,
-		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":past": &types.AttributeValueMemberS{Value: driver.Moment(time.Now().Add(-2 * time.Minute))}},
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk},
+			"SK": &types.AttributeValueMemberS{Value: sk}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":past": &types.AttributeValueMemberS{Value: driver.Moment(
+			time.Now().Add(-2 * time.Minute))}},
 	})
 	var moved *types.ConditionalCheckFailedException
 	expect.That(t, err == nil || errors.As(err, &moved), "change %s: %v", sk, err)

@@ -35,8 +35,8 @@ func hooked(t *testing.T, url, stdin string, env ...string) func() (code int, ou
 const bash = `{"session_id":"s","cwd":"/repo","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"t",` +
 	`"tool_input":{"command":"make deploy","description":"Deploys"}}`
 
-// A hook stops a tool by code 2 and a reason on its standard error alone. Of a yes Claude Code is told, so that it doesn't
-// ask once more.
+// A hook stops a tool by code 2 and a reason on its standard error alone. Of a yes Claude Code is told, so that it
+// doesn't ask once more.
 func TestTheHookStopsTheToolUnlessItIsStamped(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -105,7 +105,8 @@ func TestTheHookReadsAndWritesUTF8Everywhere(t *testing.T) {
 	for i, env := range elsewhereEncoded {
 		for j, command := range []string{"rm -r 報告書/2025", "# 全力\nrm -rf build", "git commit -m '集計' é 🚀 \u2028"} {
 			way := fmt.Sprintf("utf8-%d-%d", i, j)
-			call := written(map[string]any{"cwd": "C:/作業", "tool_name": "Bash", "tool_input": map[string]any{"command": command}})
+			call := written(map[string]any{"cwd": "C:/作業", "tool_name": "Bash",
+				"tool_input": map[string]any{"command": command}})
 			code, out, say := hooked(t, d.URL+"/"+way+"/stamped", call, env...)()
 			expect.Is(t, code, 0, "%v: %s", env, say)
 			expect.Is(t, out, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`+"\n", env)
@@ -122,7 +123,8 @@ func TestTheHookReadsAndWritesUTF8Everywhere(t *testing.T) {
 func TestTheHookRefusesWhatIsNotUTF8(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
-	for i, command := range []string{"rm -r \x95\xf1\x8d\x90\x8f\x91", "caf\xe9", `half \ud83d`, "\xed\xa0\xbd", "\xc0\xaf"} {
+	for i, command := range []string{"rm -r \x95\xf1\x8d\x90\x8f\x91", "caf\xe9", `half \ud83d`, "\xed\xa0\xbd",
+		"\xc0\xaf"} {
 		for j, env := range append(elsewhereEncoded, []string{"PYTHONUTF8=1"}) {
 			way := fmt.Sprintf("bytes-%d-%d", i, j)
 			code, out, say := hooked(t, d.URL+"/"+way+"/stamped", strings.Replace(bash, "make deploy", command, 1), env...)()

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// scripted stands in for a model, by Anthropic's protocol. The prompt holds SCRIPT and a list of calls, each of a tool and
-// its arguments. It makes one a turn, and then says DONE and what the last one gave.
+// scripted stands in for a model, by Anthropic's protocol. The prompt holds SCRIPT and a list of calls, each of a tool
+// and its arguments. It makes one a turn, and then says DONE and what the last one gave.
 func scripted(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -27,7 +27,8 @@ func TestTeamsCompeteToDraftAPolicyThatPeopleApprove(t *testing.T) {
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	a := d.Load()
 	p := a.Prompt()
-	if p.Entry == nil || p.Contest == nil || p.Contest.As != string(contest.SummaryCompleted) || len(p.Contest.Entries) != 3 || p.Contest.Entries[0] != *p.Entry {
+	if p.Entry == nil || p.Contest == nil || p.Contest.As != string(contest.SummaryCompleted) ||
+		len(p.Contest.Entries) != 3 || p.Contest.Entries[0] != *p.Entry {
 		t.Fatalf("drafted by %+v of %+v", p.Entry, p.Contest)
 	}
 	if aggregate.HashOf(p.Content) != p.Entry.Hash || p.Contest.ExecutionID != contest.IDFor(a.Ref(), p.Key()) {

@@ -25,7 +25,8 @@ func TestAReasonMakesTheNextVersionAtBothGates(t *testing.T) {
 	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
 	d.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください")
 	old := d.Card("CARD#prompt#0001", "➡️ 新しいバージョン v2 が生成されました")
-	if driver.Color(old) != "e01e5a" || !strings.Contains(driver.Face(old), "もっと簡潔にしてください") || strings.Contains(driver.Face(old), "approve_prompt") {
+	if driver.Color(old) != "e01e5a" || !strings.Contains(driver.Face(old), "もっと簡潔にしてください") ||
+		strings.Contains(driver.Face(old), "approve_prompt") {
 		t.Errorf("the rejected policy's card: %s %s", driver.Color(old), driver.Face(old))
 	}
 	if fresh := d.Card("CARD#prompt#0002", "approve_prompt"); !strings.Contains(driver.Face(fresh), "もっと簡潔にしてください") {
@@ -87,7 +88,8 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 	}
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Usergroups = []string{webapi.Approvers} })
 	d.Click(webapi.Tanaka, "CARD#prompt#0001", "approve_prompt")
-	a := d.Until("a member of the group stamps", func(a *task.Aggregate) bool { return a.Prompt().Status == aggregate.Approved })
+	a := d.Until("a member of the group stamps",
+		func(a *task.Aggregate) bool { return a.Prompt().Status == aggregate.Approved })
 	if a.Prompt().ApprovedBy != webapi.Tanaka {
 		t.Errorf("approved by %s", a.Prompt().ApprovedBy)
 	}
@@ -236,7 +238,8 @@ func TestAnEditOfTheMessageChangesNothingAndADeletionCancels(t *testing.T) {
 			return m.Channel == d.Channel && strings.Contains(m.Text, "依頼は変わりません")
 		})
 	})
-	expect.That(t, !strings.Contains(driver.Face(d.Card("CARD#prompt#0001", "approve_prompt")), "営業部"), "it is drafted anew")
+	expect.That(t, !strings.Contains(driver.Face(d.Card("CARD#prompt#0001", "approve_prompt")), "営業部"),
+		"it is drafted anew")
 	expect.NoError(t, s.Sandbox.Remove(webapi.Sato, d.Channel, d.Root))
 	d.Card("CARD#prompt#0001", "キャンセルされました")
 	a := d.Load()

@@ -138,8 +138,8 @@ func TestAQuestionGetsAPlainReply(t *testing.T) {
 	}
 }
 
-// A mention in the thread of a policy that waits is no request: its author alone sees how to make it a reason, and how to
-// ask for something else.
+// A mention in the thread of a policy that waits is no request: its author alone sees how to make it a reason, and how
+// to ask for something else.
 func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	s := start(t)
 	waits := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")

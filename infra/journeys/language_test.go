@@ -30,8 +30,8 @@ var spokenIn = language.InEach(
 		"Plan the budget of next year", "claude: make a file", "no DM",
 		"claude: Get the list of employees. Please make it a request"})
 
-// In one language, people ask, reject, stop, cancel, see failures and open their Home tab, and talk with an agent in the
-// workspace's. Whatever Ringi writes meanwhile is in that language, also in a workspace of another.
+// In one language, people ask, reject, stop, cancel, see failures and open their Home tab, and talk with an agent in
+// the workspace's. Whatever Ringi writes meanwhile is in that language, also in a workspace of another.
 func TestOneLanguageFromTheRequestToTheEnd(t *testing.T) {
 	for _, workspaces := range language.All {
 		for _, locale := range language.All {

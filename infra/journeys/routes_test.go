@@ -134,8 +134,8 @@ func (h *history) settled() (records []types.Record) {
 	return records
 }
 
-// The organisation finds the requester's superior, and for a post that nobody holds who stands over it. The sandbox lists
-// what waits for whom, in the channel or not.
+// The organisation finds the requester's superior, and for a post that nobody holds who stands over it. The sandbox
+// lists what waits for whom, in the channel or not.
 func TestAnOrganisationFindsWhoIsAsked(t *testing.T) {
 	s := start(t)
 	tenant := aggregate.TenantID(s.Sandbox.TeamID())

@@ -116,8 +116,11 @@ func serve(ctx context.Context, args []string, s streams) error {
 		fmt.Fprint(s.out, served(own, running.VendorsURL))
 	}
 	fmt.Fprintf(s.out, "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws --region %s --endpoint-url %s "+
-		"stepfunctions list-executions --state-machine-arn %s\nfunction logs: %s\n\n%s\nconsole %s/console\noutside agents, with a key: RINGI_URL=%s, MCP %s/mcp\n", stack.Region,
-		running.AWSEndpoint, running.StateMachineARN("Pipeline"), printed.Name(), ready(running.URL, o.Model, host), running.URL,
+		"stepfunctions list-executions --state-machine-arn %s\nfunction logs: %s\n\n%s\nconsole %s/console\noutside "+
+		"agents, "+
+		"with a key: RINGI_URL=%s, MCP %s/mcp\n", stack.Region,
+		running.AWSEndpoint, running.StateMachineARN("Pipeline"), printed.Name(), ready(running.URL, o.Model, host),
+		running.URL,
 		running.URL, running.URL)
 	if s.terminal && running.Sandbox != nil {
 		openBrowser(running.URL)

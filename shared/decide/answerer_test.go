@@ -45,7 +45,8 @@ func keyedCall(t *testing.T, asker, asks string) (s *keyed, maker Maker,
 	var err error
 	x.Content.Arguments, x.Effect, err = call.Digest(members, nil)
 	expect.NoError(t, err)
-	o := aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "rule", Revision: 1}, Askers: []circulation.Person{who(asker)},
+	o := aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "rule", Revision: 1},
+		Askers: []circulation.Person{who(asker)},
 		Route: circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{{Name: "one",
 			Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{who(asks)}}}}}
 	x.Opening = &o

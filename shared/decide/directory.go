@@ -100,8 +100,8 @@ func (d *Directory) MayStamp(p circulation.Person) bool {
 // mostLooked bounds how many members of a channel are looked up in the search for one who may stamp.
 const mostLooked = 20
 
-// Empty reports whether a channel has no full member beside these people, as far as Slack says, who is an employee: nobody
-// else stamps at a channel's stage.
+// Empty reports whether a channel has no full member beside these people, as far as Slack says, who is an employee:
+// nobody else stamps at a channel's stage.
 func (d *Directory) Empty(channel string, but []circulation.Person) bool {
 	members, all := d.InChannel(channel)
 	looked := 0
@@ -209,7 +209,8 @@ func (d *Directory) Departments(p circulation.Person) (codes []string) {
 	return codes
 }
 
-// Department returns what somebody's department is called, or its code if it has no name; "" if they have none, and while no organisation stands.
+// Department returns what somebody's department is called, or its code if it has no name; "" if they have none, and
+// while no organisation stands.
 func (d *Directory) Department(p circulation.Person) string {
 	if d.org == nil {
 		return ""

@@ -196,7 +196,8 @@ func TestAPostNeverGoesBelowIt(t *testing.T) {
 		"no row of it: what is above?": {above + section, "refused: unknown"},
 	} {
 		d := NewDirectory(matchedWith(t, header+c[0], "B", "H", "C"), workspace{gone: "H "})
-		expect.Is(t, found(t, d, rules.Stage{Who: rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "SALES"}}), c[1], name)
+		expect.Is(t, found(t, d, rules.Stage{Who: rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "SALES"}}),
+			c[1], name)
 	}
 }
 
@@ -246,8 +247,9 @@ func TestAManagerWhomTheFileDoesNotTellIsNotVacant(t *testing.T) {
 		level int
 		want  string
 	}{
-		"above the top":          {top + "5,Req,r@example.com,SALES,HQ,,,,employee\n", 2, "A"},
-		"the top asks":           {"5,Req,r@example.com,HQ,,社長,1,,employee\n1,A,a@example.com,HQ,,,,,employee\n", 1, "vacant "},
+		"above the top": {top + "5,Req,r@example.com,SALES,HQ,,,,employee\n", 2, "A"},
+		"the top asks": {"5,Req,r@example.com,HQ,,社長,1,,employee\n1,A,a@example.com,HQ,,,,,employee\n", 1,
+			"vacant "},
 		"named":                  {"1,A,a@example.com,HQ,,,,,employee\n5,Req,r@example.com,HQ,,,,1,employee\n", 2, "A"},
 		"a parent without a row": {top + "5,Req,r@example.com,SALES,EIGYO,,,,employee\n", 1, "above "},
 		"above the head, no row": {

@@ -142,7 +142,8 @@ func TestARequestOfAnUnknownKindIsToldSo(t *testing.T) {
 	dear.When = rules.Conditions{Labels: []rules.Labelled{{Name: "費目", List: []string{"交際費"}}}}
 	for locale, want := range map[string]string{
 		"ja": "「費目」の値が分からないか、どのルールにも挙がっていないため、承認する人を決められません。「費目」を確かめて、もう一度依頼してください。",
-		"en": "“費目” isn’t known, or no rule lists its value, so it can’t be said who has to approve. Check it, and ask again.",
+		"en": "“費目” isn’t known, or no rule lists its value, so it can’t be said who has to approve. Check it, and " +
+			"ask again.",
 	} {
 		x := askersOf()
 		x.Settings.Locale = locale

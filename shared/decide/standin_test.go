@@ -82,8 +82,9 @@ func (d *drawn) delegations() (all []circulation.StandIn) {
 	return all
 }
 
-// Whoever is listed to stand in for somebody is admitted when they stamp, and nobody else is: by the list of one person,
-// which the inbox, the Home tab and the console have, and by that of a gate's stage, which cards and reminders have.
+// Whoever is listed to stand in for somebody is admitted when they stamp, and nobody else is: by the list of one
+// person, which the inbox, the Home tab and the console have, and by that of a gate's stage, which cards and reminders
+// have.
 func TestWhoeverIsListedToStandInIsAdmitted(t *testing.T) {
 	listed, refused := 0, 0
 	for n := range uint64(3000) {

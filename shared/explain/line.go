@@ -270,8 +270,8 @@ func (l *writer) resultOf(steps string, s *task.Step, inside string) {
 	}
 }
 
-// inside writes where in a result a part is: in words, none of which has a digit, as a row's place has. Names that stand
-// as they are have no space, and in quotation marks what could be taken for another's.
+// inside writes where in a result a part is: in words, none of which has a digit, as a row's place has. Names that
+// stand as they are have no space, and in quotation marks what could be taken for another's.
 func (l *writer) inside(path string) {
 	for i, name := range strings.Split(path, ".") {
 		if i > 0 {

@@ -144,8 +144,10 @@ var place = regexp.MustCompile(`\{[a-z]+\}`)
 func TestBothLanguagesSayEverything(t *testing.T) {
 	all := func(w *refusalWords) map[string]string {
 		texts := map[string]string{
-			"unsaved": w.Unsaved, "direct": w.Direct, "reason": w.Reason, "canDecide": w.CanDecide, "may": w.May, "nobody": w.Nobody, "nobodyElse": w.NobodyElse, "ownRequest": w.OwnRequest, "members": w.Members,
-			"membersOfIt": w.MembersOfIt, "notRequester": w.NotRequester, "and": w.And, "andOthers": w.AndOthers, "cancelAccepted": w.CancelAccepted, "reasonNotTaken": w.ReasonNotTaken,
+			"unsaved": w.Unsaved, "direct": w.Direct, "reason": w.Reason, "canDecide": w.CanDecide, "may": w.May,
+			"nobody": w.Nobody, "nobodyElse": w.NobodyElse, "ownRequest": w.OwnRequest, "members": w.Members,
+			"membersOfIt": w.MembersOfIt, "notRequester": w.NotRequester, "and": w.And, "andOthers": w.AndOthers,
+			"cancelAccepted": w.CancelAccepted, "reasonNotTaken": w.ReasonNotTaken,
 		}
 		texts["ownDraft"], texts["notAskers"] = w.OwnDraft, w.NotAskers
 		for k, v := range w.Notes {
@@ -248,7 +250,8 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 	hands := &circulation.Refusal{Why: circulation.WhyHands, Missing: 2}
 	expect.Has(t, Surface{"ja", page{}}.Note(hands), "別の方の承認があと 2 人必要です", "hands")
 	anybody := &circulation.Refusal{Why: circulation.WhyStage, Name: "みんな"}
-	expect.Has(t, en.Refused(anybody, tenancy.Settings{}, request), "みんな's turn (the members of [in C1])", "a channel's stage")
+	expect.Has(t, en.Refused(anybody, tenancy.Settings{}, request), "みんな's turn (the members of [in C1])",
+		"a channel's stage")
 }
 
 func TestEveryReasonHasItsOwnSentence(t *testing.T) {

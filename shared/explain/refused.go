@@ -188,7 +188,8 @@ func fill(text string, pairs ...any) string { return language.Fill(text, pairs..
 // RefusedByRules says why by the tenant's rules nobody is asked about a call. text shows what others wrote, at most so
 // many characters of it.
 func RefusedByRules(locale string, e conversation.ErrByRules, text func(s string, most int) string) string {
-	said := fill(refusalWordsOf.In(locale).ByRules[e.Why], "rule", text(e.Rule.Name, maxName), "text", text(e.Detail, maxDetail))
+	said := fill(refusalWordsOf.In(locale).ByRules[e.Why], "rule", text(e.Rule.Name, maxName), "text",
+		text(e.Detail, maxDetail))
 	return strings.TrimSpace(said)
 }
 

@@ -54,8 +54,8 @@ func ArgumentName(locale string, s task.Step, name string) string {
 	return Plain(t.name([]part{{name: name}}))
 }
 
-// Argued is what people call an argument of a step's tool, with a value of it in words. A value that is an object, or has
-// one, stays JSON.
+// Argued is what people call an argument of a step's tool, with a value of it in words. A value that is an object, or
+// has one, stays JSON.
 func Argued(locale string, s task.Step, name, value string) Argument {
 	t := teller{locale: locale, w: effectWordsOf.In(locale), look: lookOf(&s)}
 	path, is := []part{{name: name}}, Argument{Value: []Piece{{Value, value}}}

@@ -72,7 +72,8 @@ func ask(ctx context.Context, w Wire, q question) (usage Usage, err error) {
 	}
 	r.Messages = append(r.Messages,
 		Words(Assistant, repeated(first.Text)),
-		Words(User, "The answer can't be used. What is wrong with it:\n"+again+"\nAnswer again, completely, as JSON of the schema alone."))
+		Words(User, "The answer can't be used. What is wrong with it:\n"+again+
+			"\nAnswer again, completely, as JSON of the schema alone."))
 	second, err := SayWhole(ctx, w, r, p.Name())
 	usage = first.Usage.Plus(second.Usage)
 	if err != nil {

@@ -63,7 +63,8 @@ var seed = []string{
 
 func TestDemoPlans(t *testing.T) {
 	english := []string{
-		"1. List employees — list_employees", "2. Fetch attendance — list_attendance", "3. Calculate overtime — calculate_overtime",
+		"1. List employees — list_employees", "2. Fetch attendance — list_attendance",
+		"3. Calculate overtime — calculate_overtime",
 		"4. Write to the sheet — write_rows_to_google_sheet", "5. Notify on completion — send_slack_dm",
 	}
 	for text, test := range map[string]struct {
@@ -283,7 +284,8 @@ func TestDemoSummary(t *testing.T) {
 		{Tool: "send_slack_dm", Result: json.RawMessage(`{"message_ts":"1.2"}`)},
 	}}
 	got, _, err := model.Summarize(t.Context(), demo.Layers{}, in)
-	want := "従業員 42 名を確認しました。\n残業時間の合計は 712.5 時間です。\n月 45 時間超 4 名、80 時間超 1 名、100 時間超 0 名 (80・100 時間は休日労働を含む)。\n42 行を書き込みました: http://127.0.0.1/sheets/x\n依頼者に DM で知らせました。"
+	want := "従業員 42 名を確認しました。\n残業時間の合計は 712.5 時間です。\n月 45 時間超 4 名、80 時間超 1 名、100 時間超 0 名 (80・100 時間は休日労働を含む)。\n42 " +
+		"行を書き込みました: http://127.0.0.1/sheets/x\n依頼者に DM で知らせました。"
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Error(d, err)
 	}

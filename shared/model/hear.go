@@ -39,8 +39,8 @@ type Hearing struct {
 	calls    bool      // the reason to stop announces a call
 }
 
-// Hear begins an answer. Thoughts are hung on the call after them, as coming from there. vendor is for whom the request's
-// tools are Takeable.
+// Hear begins an answer. Thoughts are hung on the call after them, as coming from there. vendor is for whom the
+// request's tools are Takeable.
 func Hear(out *Response, r Request, from, vendor string) *Hearing {
 	return &Hearing{out: out, asked: r, from: from, vendor: vendor}
 }

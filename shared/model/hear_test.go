@@ -33,11 +33,12 @@ func TestThoughtsAreToldFromTheText(t *testing.T) {
 		"I read <think>x, then stop":          "I read <think>x, then stop",
 		"<b>Hello</b>":                        "<b>Hello</b>",
 		"<thin":                               "<thin",
-		"<think>SECRET</think>Never. I read </think> there, and <think>x</think>": "Never. I read </think> there, and <think>x</think>",
+		"<think>SECRET</think>Never. I read </think> there, and <think>x</think>": "Never. I read </think> there, and " +
+			"<think>x</think>",
 	} {
 		got := heard(text, true)
-		expect.That(t, got.Text == want && got.Stop == model.StopEnd && (got.Thought > 0 || !strings.Contains(text, "SECRET")),
-			"%q: %+v", text, got)
+		expect.That(t, got.Text == want && got.Stop == model.StopEnd &&
+			(got.Thought > 0 || !strings.Contains(text, "SECRET")), "%q: %+v", text, got)
 		expect.Is(t, heard(text, false).Text, text, "of a vendor that tells them apart")
 	}
 	got := heard("<think>SECRET", true)
@@ -47,10 +48,11 @@ func TestThoughtsAreToldFromTheText(t *testing.T) {
 // What a model quotes hides nothing of what it says.
 func TestAQuotedTagIsText(t *testing.T) {
 	for about, text := range map[string]string{
-		"at the end of a line": "Warning: it deletes the table.\nThe last line reads: # end of notes </think>\nI recommend approving.",
-		"in backticks":         "Write ``</think>`` behind it, or `</think>`. Then restart.",
-		"in a block":           "Use:\n\n~~~\n</think>\n~~~\n\nThen:\n```\nx</think>\n```\nrestart.",
-		"both":                 "Gemini writes <thought>Be careful</thought> before it. Only then approve.",
+		"at the end of a line": "Warning: it deletes the table.\nThe last line reads: # end of notes </think>\nI recommend " +
+			"approving.",
+		"in backticks": "Write ``</think>`` behind it, or `</think>`. Then restart.",
+		"in a block":   "Use:\n\n~~~\n</think>\n~~~\n\nThen:\n```\nx</think>\n```\nrestart.",
+		"both":         "Gemini writes <thought>Be careful</thought> before it. Only then approve.",
 	} {
 		for _, tags := range []bool{true, false} {
 			got := heard(text, tags)
@@ -74,7 +76,8 @@ func called(stop string, inputs ...string) (out model.Response) {
 func TestACallThatCantBeReadBreaksTheAnswer(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"a":1}{"a":2}`: "the arguments of f, 14 bytes", `{"a":`: "the arguments of f, 5 bytes",
-		`[1]`: "the arguments of f, 3 bytes", `himitsu`: "the arguments of f, 7 bytes", `"himitsu"`: "the arguments of f, 9 bytes",
+		`[1]`: "the arguments of f, 3 bytes", `himitsu`: "the arguments of f, 7 bytes",
+		`"himitsu"`:   "the arguments of f, 9 bytes",
 		`"{\"a\":1}"`: "the arguments of f, 11 bytes",
 	} {
 		out := called("tool_calls", input)
@@ -89,7 +92,8 @@ func TestACallThatCantBeReadBreaksTheAnswer(t *testing.T) {
 
 // An answer counts only with a reason to stop that means that it is whole.
 func TestAnAnswerWithoutAKnownReasonBrokeOff(t *testing.T) {
-	for reason, want := range map[string]model.Stop{"stop": model.StopEnd, "tool_calls": model.StopBroken, "": model.StopBroken,
+	for reason, want := range map[string]model.Stop{"stop": model.StopEnd, "tool_calls": model.StopBroken,
+		"":          model.StopBroken,
 		"brand_new": model.StopBroken, "STOP": model.StopBroken, "length": model.StopLength, "refusal": model.StopRefused} {
 		out := called(reason)
 		expect.That(t, out.Stop == want, "%q: %s %q", reason, out.Stop, out.Why)
@@ -114,7 +118,8 @@ func TestAnAnswerThatIsNoObjectIsUnreadable(t *testing.T) {
 		expect.That(t, err == nil && want == "" || is && unreadable.What == want, "%q: %v", body, err)
 	}
 	broke := errors.New("the connection broke")
-	_, err := model.Read(&http.Response{Body: io.NopCloser(io.MultiReader(strings.NewReader("{"), iotest.ErrReader(broke)))})
+	_, err := model.Read(&http.Response{Body: io.NopCloser(io.MultiReader(strings.NewReader("{"),
+		iotest.ErrReader(broke)))})
 	expect.That(t, errors.Is(err, broke), "%v", err)
 	err = model.Decode([]byte(`{"a":["himitsu"],"b":1}`), &struct{ A string }{})
 	expect.That(t, err != nil && err.Error() == "what came can't be read: A is array", "%v", err)

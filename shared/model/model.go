@@ -5,9 +5,9 @@
 // It imports tool and the areas under it. Begin with provider.
 //
 // Whole answers are asked for, and all wires share one reader (hear.go). An answer counts only if its reason to stop is
-// known to mean that it is whole; anything else broke off, is asked for once more, and is paid for both times. What can't
-// be read is an error that says what came. A call whose arguments are not one JSON object broke off too. A call of no
-// tool never goes back to a vendor.
+// known to mean that it is whole; anything else broke off, is asked for once more, and is paid for both times. What
+// can't be read is an error that says what came. A call whose arguments are not one JSON object broke off too. A call
+// of no tool never goes back to a vendor.
 //
 // Thoughts count as a part of the answer, so up to 16,384 tokens more are asked for, within the model's limit
 // (ask.go); an answer that was cut off is asked for once more with twice as many. What a vendor hangs on a call or
@@ -43,8 +43,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Wire calls one vendor's model. Say makes one call: it does not loop, run tools or retry for long. Errors are *Error, and
-// a Response returned with an error has the usage of what was sent.
+// Wire calls one vendor's model. Say makes one call: it does not loop, run tools or retry for long. Errors are *Error,
+// and a Response returned with an error has the usage of what was sent.
 type Wire interface {
 	Say(ctx context.Context, r Request) (Response, error)
 }
@@ -79,8 +79,8 @@ type Request struct {
 }
 
 // Sampling controls how a model chooses its words. Fields that are nil or empty are left to the model. Each wire sends
-// the fields that its vendor supports: Anthropic has no seed and no temperature above 1. If a model refuses such fields,
-// the request is sent again without them.
+// the fields that its vendor supports: Anthropic has no seed and no temperature above 1. If a model refuses such
+// fields, the request is sent again without them.
 type Sampling struct {
 	Temperature   *float64
 	TopP          *float64

@@ -58,10 +58,12 @@ func TestTheLimitThatARefusalNamesIsRead(t *testing.T) {
 		"temperature: Expected a value <= 1, but got 1.5 instead.":                                                                               0,
 		"max_tokens is too large: 32384. This model supports at most 99999999999999999999 completion tokens":                                     0,
 		"max_tokens is too large. This model supports at most 64000 completion tokens, a number above what was asked for":                        0,
-		"Range of max_tokens should be [1, 8192]":                                                                                                8_192, // DashScope
-		"max_tokens参数非法。请检查文档。最大8192":                                                                                                            8_192, // Zhipu
-		"The max_tokens 32384 is too large for gpt-4o-2024-05-13, must be at most 4096.":                                                         4_096,
-		"`max_tokens` must be greater than or equal to 1":                                                                                        0,
+		// DashScope
+		"Range of max_tokens should be [1, 8192]": 8_192,
+		// Zhipu
+		"max_tokens参数非法。请检查文档。最大8192":                                                    8_192,
+		"The max_tokens 32384 is too large for gpt-4o-2024-05-13, must be at most 4096.": 4_096,
+		"`max_tokens` must be greater than or equal to 1":                                0,
 		`[{"loc":["body","max_tokens"],"msg":"Input should be less than or equal to ` +
 			`4096","input":32384,"ctx":{"le":4096}}]`: 4_096,
 		// Request and answer together are too long.
@@ -95,14 +97,16 @@ func TestTheWaitInAnErrorsBodyIsRead(t *testing.T) {
 		return `[{"@type":"type.googleapis.com/google.rpc.Help"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":` + delay + `}]`
 	}
 	for details, want := range map[string]time.Duration{
-		info(`"18s"`): 18 * time.Second, info(`"0.5s"`): 500 * time.Millisecond, info(`"18.123456789s"`): 18123456789, info(`"31536000s"`): 24 * time.Hour,
-		info(`"-5s"`): 0, info(`"soon"`): 0, `[{"retryDelay":"18s"}]`: 0, `{}`: 0, `null`: 0, ``: 0,
+		info(`"18s"`): 18 * time.Second, info(`"0.5s"`): 500 * time.Millisecond, info(`"18.123456789s"`): 18123456789,
+		info(`"31536000s"`): 24 * time.Hour,
+		info(`"-5s"`):       0, info(`"soon"`): 0, `[{"retryDelay":"18s"}]`: 0, `{}`: 0, `null`: 0, ``: 0,
 	} {
 		expect.Is(t, WaitIn("quota", json.RawMessage(details)), want, "%s", details)
 	}
 	for said, want := range map[string]time.Duration{
 		"Rate limit reached for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000. Please try again in 7.66s. Visit …": 7660 * time.Millisecond,
-		"Please try again in 1m2.5s.": 62500 * time.Millisecond, "Please try again in 86ms.": 86 * time.Millisecond, "Please retry in 18.2s.": 18200 * time.Millisecond,
+		"Please try again in 1m2.5s.": 62500 * time.Millisecond, "Please try again in 86ms.": 86 * time.Millisecond,
+		"Please retry in 18.2s.":       18200 * time.Millisecond,
 		"Please try again in a while.": 0, "try again in 99999h": 24 * time.Hour, "": 0,
 	} {
 		expect.Is(t, WaitIn(said, nil), want, "%s", said)

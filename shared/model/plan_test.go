@@ -23,8 +23,9 @@ type step map[string]any
 
 func listStep(n int) step {
 	return step{
-		"stepId": fmt.Sprintf("step-%d", n), "order": n, "title": "List", "tool": "list_employees", "description": "d", "expectedOutput": "e",
-		"toolInput": `{"status":"active","department":null}`, "requiresHumanCheck": false,
+		"stepId": fmt.Sprintf("step-%d", n), "order": n, "title": "List", "tool": "list_employees", "description": "d",
+		"expectedOutput": "e",
+		"toolInput":      `{"status":"active","department":null}`, "requiresHumanCheck": false,
 	}
 }
 
@@ -37,7 +38,8 @@ func answer(t testing.TB, steps ...step) string {
 }
 
 func planInput(t testing.TB) model.PlanInput {
-	return model.PlanInput{Task: task.Task{Title: "t"}, Policy: "p", Tools: catalog(t), Requester: "U0SANDSATO", Locale: "en", Now: now(), Try: 1}
+	return model.PlanInput{Task: task.Task{Title: "t"}, Policy: "p", Tools: catalog(t), Requester: "U0SANDSATO",
+		Locale: "en", Now: now(), Try: 1}
 }
 
 func TestPlanRefuses(t *testing.T) {
@@ -50,24 +52,36 @@ func TestPlanRefuses(t *testing.T) {
 		steps []step
 		told  string
 	}{
-		"no steps":               {[]step{}, "there are 0 steps, there must be 1 to 60"},
-		"61 steps":               {many, "there are 61 steps, there must be 1 to 60"},
-		"an unlisted tool":       {[]step{listStep(1).with("tool", "approve_everything")}, `steps.0.tool: there is no tool "approve_everything"`},
-		"another's order":        {[]step{listStep(2)}, `steps.0 must have stepId "step-1" and order 1`},
-		"a step id twice":        {[]step{listStep(1), listStep(2).with("stepId", "step-1")}, `steps.1 must have stepId "step-2" and order 2`},
-		"an odd step id":         {[]step{listStep(1).with("stepId", "STEP#0001")}, `steps.0 must have stepId "step-1"`},
-		"title of 151":           {[]step{listStep(1).with("title", strings.Repeat("a", 151))}, "steps.0.title has 151 characters, the limit is 150"},
-		"blank title":            {[]step{listStep(1).with("title", "\n")}, "steps.0.title is empty"},
-		"long description":       {[]step{listStep(1).with("description", strings.Repeat("a", 1001))}, "steps.0.description has 1001 characters"},
-		"arguments not JSON":     {[]step{listStep(1).with("toolInput", "none")}, "steps.0.toolInput: arguments: not one JSON value"},
-		"arguments unfit":        {[]step{listStep(1).with("toolInput", `{"status":"active","department":1}`)}, "steps.0.toolInput: department: got integer, want string or null"},
-		"an argument too many":   {[]step{listStep(1).with("toolInput", `{"status":"active","department":null,"sudo":1}`)}, "additional properties 'sudo'"},
-		"a later step's result":  {[]step{listStep(1).with("tool", "send_slack_dm").with("toolInput", fmt.Sprintf(dm, `{"$ref":"step-2.result.count"}`)), listStep(2)}, "argument text: step-2 is no earlier step"},
-		"its own result":         {[]step{listStep(1).with("tool", "send_slack_dm").with("toolInput", fmt.Sprintf(dm, `{"$ref":"step-1.result.count"}`))}, "argument text: step-1 is no earlier step"},
-		"a result that is not":   {[]step{listStep(1), listStep(2).with("tool", "send_slack_dm").with("toolInput", fmt.Sprintf(dm, `{"$ref":"step-1.result.salaries"}`))}, `list_employees returns no "salaries"`},
-		"an effect of its own":   {[]step{listStep(1).with("effect", "read")}, "additional properties 'effect' not allowed"},
-		"approval in the answer": {[]step{listStep(1).with("approved_by", "U0SANDSATO")}, "additional properties 'approved_by' not allowed"},
-		"arguments over 16 KiB":  {[]step{listStep(1).with("toolInput", `{"a":"`+strings.Repeat("a", 17_000)+`"}`)}, "the limit is 16384"},
+		"no steps": {[]step{}, "there are 0 steps, there must be 1 to 60"},
+		"61 steps": {many, "there are 61 steps, there must be 1 to 60"},
+		"an unlisted tool": {[]step{listStep(1).with("tool", "approve_everything")},
+			`steps.0.tool: there is no tool "approve_everything"`},
+		"another's order": {[]step{listStep(2)}, `steps.0 must have stepId "step-1" and order 1`},
+		"a step id twice": {[]step{listStep(1), listStep(2).with("stepId", "step-1")},
+			`steps.1 must have stepId "step-2" and order 2`},
+		"an odd step id": {[]step{listStep(1).with("stepId", "STEP#0001")}, `steps.0 must have stepId "step-1"`},
+		"title of 151": {[]step{listStep(1).with("title", strings.Repeat("a", 151))},
+			"steps.0.title has 151 characters, the limit is 150"},
+		"blank title": {[]step{listStep(1).with("title", "\n")}, "steps.0.title is empty"},
+		"long description": {[]step{listStep(1).with("description", strings.Repeat("a", 1001))},
+			"steps.0.description has 1001 characters"},
+		"arguments not JSON": {[]step{listStep(1).with("toolInput", "none")},
+			"steps.0.toolInput: arguments: not one JSON value"},
+		"arguments unfit": {[]step{listStep(1).with("toolInput", `{"status":"active","department":1}`)},
+			"steps.0.toolInput: department: got integer, want string or null"},
+		"an argument too many": {[]step{listStep(1).with("toolInput", `{"status":"active","department":null,"sudo":1}`)},
+			"additional properties 'sudo'"},
+		"a later step's result": {[]step{listStep(1).with("tool", "send_slack_dm").with("toolInput",
+			fmt.Sprintf(dm, `{"$ref":"step-2.result.count"}`)), listStep(2)}, "argument text: step-2 is no earlier step"},
+		"its own result": {[]step{listStep(1).with("tool", "send_slack_dm").with("toolInput",
+			fmt.Sprintf(dm, `{"$ref":"step-1.result.count"}`))}, "argument text: step-1 is no earlier step"},
+		"a result that is not": {[]step{listStep(1), listStep(2).with("tool", "send_slack_dm").with("toolInput",
+			fmt.Sprintf(dm, `{"$ref":"step-1.result.salaries"}`))}, `list_employees returns no "salaries"`},
+		"an effect of its own": {[]step{listStep(1).with("effect", "read")}, "additional properties 'effect' not allowed"},
+		"approval in the answer": {[]step{listStep(1).with("approved_by", "U0SANDSATO")},
+			"additional properties 'approved_by' not allowed"},
+		"arguments over 16 KiB": {[]step{listStep(1).with("toolInput", `{"a":"`+strings.Repeat("a", 17_000)+`"}`)},
+			"the limit is 16384"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := says(answer(t, test.steps...), answer(t, listStep(1)))
@@ -85,7 +99,8 @@ func TestPeopleAreToldOfStepsThatNoCardShowsWhole(t *testing.T) {
 	for n := range 61 {
 		many = append(many, listStep(n+1))
 		if n < 60 {
-			long = append(long, listStep(n+1).with("description", strings.Repeat("勤", 1000)).with("expectedOutput", strings.Repeat("怠", 1000)))
+			long = append(long, listStep(n+1).with("description", strings.Repeat("勤", 1000)).with("expectedOutput",
+				strings.Repeat("怠", 1000)))
 		}
 	}
 	for name, test := range map[string]struct {
@@ -108,11 +123,13 @@ func TestPeopleAreToldOfStepsThatNoCardShowsWhole(t *testing.T) {
 }
 
 func TestPlanIsBoundToTheCatalog(t *testing.T) {
-	g := says(answer(t, listStep(1).with("toolInput", "{\n \"status\": \"active\", \"status\": \"all\", \"department\": null }")))
+	g := says(answer(t, listStep(1).with("toolInput",
+		"{\n \"status\": \"active\", \"status\": \"all\", \"department\": null }")))
 	steps, _, _, err := model.Plan(t.Context(), g, planInput(t))
 	expect.NoError(t, err)
 	spec, _ := catalog(t).Lookup("list_employees")
-	if s := steps[0]; s.Access != aggregate.Read || s.ToolVersion != spec.Version() || s.ToolInput != `{"department":null,"status":"all"}` {
+	if s := steps[0]; s.Access != aggregate.Read || s.ToolVersion != spec.Version() ||
+		s.ToolInput != `{"department":null,"status":"all"}` {
 		t.Errorf("%+v", s)
 	}
 }
@@ -120,7 +137,8 @@ func TestPlanIsBoundToTheCatalog(t *testing.T) {
 // A server's tool that changed is off until an administrator allows it again.
 func TestAPolicyIsToldOfAToolThatChanged(t *testing.T) {
 	changed := time.Now()
-	rows := []tenancy.ToolPermission{{ToolName: "rooms.book_room", Allowed: true}, {ToolName: "rooms.list_rooms", Allowed: true, ChangedAt: &changed}}
+	rows := []tenancy.ToolPermission{{ToolName: "rooms.book_room", Allowed: true}, {ToolName: "rooms.list_rooms",
+		Allowed: true, ChangedAt: &changed}}
 	b := model.BoundsOf(rows, func(string) []tenancy.Constraint { return nil })
 	expect.That(t, slices.Contains(b.Forbidden, "rooms.list_rooms"), "%v", b.Forbidden)
 	expect.Same(t, []string{"rooms.book_room"}, b.ServerTools)
@@ -129,10 +147,12 @@ func TestAPolicyIsToldOfAToolThatChanged(t *testing.T) {
 func TestAForbiddenToolIsNotOffered(t *testing.T) {
 	in := planInput(t)
 	in.Tools = in.Tools.Only(func(s tool.Spec) bool { return s.Name != "send_slack_dm" })
-	g := says(answer(t, listStep(1).with("tool", "send_slack_dm").with("toolInput", `{"recipient":"U0123","text":"x","details":[]}`)), answer(t, listStep(1)))
+	g := says(answer(t, listStep(1).with("tool", "send_slack_dm").with("toolInput",
+		`{"recipient":"U0123","text":"x","details":[]}`)), answer(t, listStep(1)))
 	_, _, _, err := model.Plan(t.Context(), g, in)
 	expect.NoError(t, err)
-	if strings.Contains(g.asked[0].Standing+g.asked[0].Messages[0].Parts[0].Text, "send_slack_dm") || !strings.Contains(told(t, g.asked[1]), `there is no tool "send_slack_dm"`) {
+	if strings.Contains(g.asked[0].Standing+g.asked[0].Messages[0].Parts[0].Text, "send_slack_dm") ||
+		!strings.Contains(told(t, g.asked[1]), `there is no tool "send_slack_dm"`) {
 		t.Error("the forbidden tool was offered or taken")
 	}
 }
@@ -142,7 +162,8 @@ func confined(t *testing.T, tool string, constraints aggregate.JSON) model.PlanI
 	t.Helper()
 	in := planInput(t)
 	var err error
-	if in.Tools, err = in.Tools.Under([]tenancy.ToolPermission{{ToolName: tool, Allowed: true, Constraints: constraints}}); err != nil {
+	if in.Tools, err = in.Tools.Under([]tenancy.ToolPermission{{ToolName: tool, Allowed: true,
+		Constraints: constraints}}); err != nil {
 		t.Fatal(err)
 	}
 	return in
@@ -151,20 +172,23 @@ func confined(t *testing.T, tool string, constraints aggregate.JSON) model.PlanI
 func TestAPlanIsToldItsConstraintsAndHeldToThem(t *testing.T) {
 	in := confined(t, "send_slack_dm", `{"recipients":["U0SUZUKI"]}`)
 	dm := func(who string) step {
-		return listStep(1).with("tool", "send_slack_dm").with("toolInput", fmt.Sprintf(`{"recipient":%q,"text":"x","details":[]}`, who))
+		return listStep(1).with("tool", "send_slack_dm").with("toolInput",
+			fmt.Sprintf(`{"recipient":%q,"text":"x","details":[]}`, who))
 	}
 	g := says(answer(t, dm("U0SANDSATO")), answer(t, dm("U0SUZUKI")))
 	steps, _, _, err := model.Plan(t.Context(), g, in)
 	expect.Must(t, err == nil && len(steps) == 1 && strings.Contains(string(steps[0].ToolInput), "U0SUZUKI"),
 		"%+v, %v", steps, err)
 	standing := strings.Join(strings.Fields(g.asked[0].Standing), "")
-	if !strings.Contains(standing, `"constraints":{"recipients":["U0SUZUKI"]}`) || strings.Count(standing, `"constraints"`) != 1 {
+	if !strings.Contains(standing, `"constraints":{"recipients":["U0SUZUKI"]}`) ||
+		strings.Count(standing, `"constraints"`) != 1 {
 		t.Errorf("told %s", standing)
 	}
 	if said := told(t, g.asked[1]); !strings.Contains(said, "Sending to “U0SANDSATO” isn't allowed (allowed: U0SUZUKI)") {
 		t.Errorf("asked again with %q", said)
 	}
-	if _, _, _, err := model.Plan(t.Context(), says(answer(t, dm("U0SANDSATO")), answer(t, dm("U0SANDSATO"))), in); err == nil {
+	if _, _, _, err := model.Plan(t.Context(), says(answer(t, dm("U0SANDSATO")), answer(t, dm("U0SANDSATO"))),
+		in); err == nil {
 		t.Error("a plan that breaks a constraint twice was taken")
 	}
 }
@@ -175,10 +199,13 @@ func TestTheDemoKeepsToConstraints(t *testing.T) {
 		want                       string // expected in some step
 		without                    string
 	}{
-		"the one that is asked": {"list_employees", `{"departments":["人事部","営業部"]}`, "営業部の勤怠をまとめて", `"department":"営業部"`, "人事部"},
-		"without a constraint":  {"list_employees", `{}`, "営業部の勤怠をまとめて", `"department":"営業部"`, `"department":null`},
-		"spreadsheets":          {"write_rows_to_google_sheet", `{"spreadsheet_ids":["ringi-demo-sheet"]}`, "勤怠をまとめて", `"spreadsheet_id":"ringi-demo-sheet"`, "nothing"},
-		"recipients":            {"send_slack_dm", `{"recipients":["U0SANDSATO"]}`, "勤怠をまとめて", `"recipient":"U0SANDSATO"`, "nobody"},
+		"the one that is asked": {"list_employees", `{"departments":["人事部","営業部"]}`, "営業部の勤怠をまとめて",
+			`"department":"営業部"`, "人事部"},
+		"without a constraint": {"list_employees", `{}`, "営業部の勤怠をまとめて", `"department":"営業部"`, `"department":null`},
+		"spreadsheets": {"write_rows_to_google_sheet", `{"spreadsheet_ids":["ringi-demo-sheet"]}`, "勤怠をまとめて",
+			`"spreadsheet_id":"ringi-demo-sheet"`, "nothing"},
+		"recipients": {"send_slack_dm", `{"recipients":["U0SANDSATO"]}`, "勤怠をまとめて",
+			`"recipient":"U0SANDSATO"`, "nobody"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := confined(t, test.tool, aggregate.JSON(test.constraints))
@@ -197,7 +224,8 @@ func TestTheDemoKeepsToConstraints(t *testing.T) {
 func TestSixtyStepsAtTheirLongestFitTheRow(t *testing.T) {
 	steps := []step{}
 	for n := range task.MaxSteps {
-		steps = append(steps, listStep(n+1).with("title", strings.Repeat("題", model.MaxTitle)).with("description", strings.Repeat("説", 400)))
+		steps = append(steps, listStep(n+1).with("title", strings.Repeat("題", model.MaxTitle)).with("description",
+			strings.Repeat("説", 400)))
 	}
 	got, _, _, err := model.Plan(t.Context(), says(answer(t, steps...)), planInput(t))
 	expect.Must(t, err == nil && len(got) == 60, "%d steps, %v", len(got), err)
@@ -205,7 +233,8 @@ func TestSixtyStepsAtTheirLongestFitTheRow(t *testing.T) {
 		s["description"], s["expectedOutput"] = strings.Repeat("説", model.MaxStepText), strings.Repeat("果", model.MaxStepText)
 	}
 	g := says(answer(t, steps...), answer(t, listStep(1)))
-	if _, _, _, err := model.Plan(t.Context(), g, planInput(t)); err != nil || !strings.Contains(told(t, g.asked[1]), "the limit is 200000") {
+	if _, _, _, err := model.Plan(t.Context(), g, planInput(t)); err != nil || !strings.Contains(told(t, g.asked[1]),
+		"the limit is 200000") {
 		t.Errorf("%d calls, %v", len(g.asked), err)
 	}
 }
@@ -230,7 +259,8 @@ func TestASummaryNamesNobodysAddress(t *testing.T) {
 
 func TestASummaryThatFailsLeavesAPlainOne(t *testing.T) {
 	in := model.SummaryInput{Locale: "ja", Now: now(), Try: 1, Steps: []model.StepResult{
-		{Title: "従業員一覧を取得", Result: json.RawMessage(`{"count":1}`)}, {Title: "Sheet 書き込み", Result: json.RawMessage(`{"url":"http://x/y"}`)},
+		{Title: "従業員一覧を取得", Result: json.RawMessage(`{"count":1}`)},
+		{Title: "Sheet 書き込み", Result: json.RawMessage(`{"url":"http://x/y"}`)},
 	}}
 	got, _, err := model.Summarize(t.Context(), says("x", "y"), in)
 	expect.That(t, err != nil && got == "完了したステップ:\n• 従業員一覧を取得\n• Sheet 書き込み — http://x/y", "%q, %v", got, err)
@@ -245,7 +275,9 @@ func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
 	in := planInput(t)
 	for _, name := range []string{"notes.find", "notes.read", "other.read"} {
 		server, _, _ := strings.Cut(name, ".")
-		s, ok := tool.Pinned(tenancy.ToolPermission{ToolName: name, Allowed: true, Pin: &tenancy.Pin{URL: "https://x", Access: aggregate.Read, Input: `{"type":"object"}`, Output: `{"type":"object"}`}}, []tenancy.MCPServer{{Name: server, URL: "https://x"}})
+		s, ok := tool.Pinned(tenancy.ToolPermission{ToolName: name, Allowed: true, Pin: &tenancy.Pin{URL: "https://x",
+			Access: aggregate.Read, Input: `{"type":"object"}`, Output: `{"type":"object"}`}},
+			[]tenancy.MCPServer{{Name: server, URL: "https://x"}})
 		var err error
 		if in.Tools, err = in.Tools.With(s); err != nil || !ok {
 			t.Fatal(err, ok)
@@ -254,8 +286,10 @@ func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
 	reads := func(n int, name, from string) step {
 		return listStep(n).with("tool", name).with("toolInput", fmt.Sprintf(`{"id":{"$ref":%q}}`, from))
 	}
-	steps, _, _, err := model.Plan(t.Context(), says(answer(t, listStep(1), listStep(2).with("tool", "notes.find").with("toolInput", `{"text":"x"}`),
-		reads(3, "notes.read", "step-2.result.id"), reads(4, "other.read", "step-2.result.id"), reads(5, "notes.read", "step-1.result.count"))), in)
+	steps, _, _, err := model.Plan(t.Context(),
+		says(answer(t, listStep(1), listStep(2).with("tool", "notes.find").with("toolInput", `{"text":"x"}`),
+			reads(3, "notes.read", "step-2.result.id"), reads(4, "other.read", "step-2.result.id"),
+			reads(5, "notes.read", "step-1.result.count"))), in)
 	expect.NoError(t, err)
 	for i, want := range []bool{false, false, false, true, true} {
 		expect.Is(t, steps[i].RequiresHumanCheck, want, "step %d is shown", i+1)
@@ -266,21 +300,24 @@ func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
 func FuzzAnswers(f *testing.F) {
 	c := catalog(f)
 	f.Add(answer(f, listStep(1)))
-	f.Add(answer(f, listStep(1), listStep(2).with("tool", "send_slack_dm").with("toolInput", `{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":"x","details":[]}`)))
+	f.Add(answer(f, listStep(1), listStep(2).with("tool", "send_slack_dm").with("toolInput",
+		`{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":"x","details":[]}`)))
 	f.Add(goodExtract)
 	f.Add("```json\n{}\n```")
 	f.Add(`{"steps":[{"stepId":"step-1"}]}`)
 	f.Add(`{"policy":"\u0000\ud800"}`)
 	f.Add(`{"summary":" "}`)
 	f.Add(`{"summary":"\u202e\u200b完了\ufe01\udb40\udc41"}`)
-	f.Add(answer(f, listStep(1), listStep(2).with("tool", "send_slack_dm").with("toolInput", `{"recipient":"U0EVIL001","text":"x","details":[]}`)))
+	f.Add(answer(f, listStep(1), listStep(2).with("tool", "send_slack_dm").with("toolInput",
+		`{"recipient":"U0EVIL001","text":"x","details":[]}`)))
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx := context.Background()
 		in := model.PlanInput{Tools: c, Policy: "U0123", Requester: "U0SANDSATO", Now: now(), Try: 1}
 		if steps, _, _, err := model.Plan(ctx, says(text, text), in); err == nil {
 			for i, s := range steps {
 				spec, ok := c.Lookup(s.Tool)
-				if !ok || s.ToolVersion != spec.Version() || s.Access != spec.Access || s.Order != i+1 || !json.Valid([]byte(s.ToolInput)) {
+				if !ok || s.ToolVersion != spec.Version() || s.Access != spec.Access || s.Order != i+1 ||
+					!json.Valid([]byte(s.ToolInput)) {
 					t.Errorf("taken: %+v", s)
 				}
 				_, err := tool.Parse(s.ToolInput)
@@ -288,13 +325,16 @@ func FuzzAnswers(f *testing.F) {
 				hidden(t, s.Title, s.Description, s.ExpectedOutput)
 			}
 		}
-		if e, _, err := model.Extract(ctx, says(text, text), model.ExtractInput{Now: now(), Try: 1}); err == nil && (e.Title == "" || strings.ContainsAny(e.Title, "\n\r\x00")) {
+		if e, _, err := model.Extract(ctx, says(text, text), model.ExtractInput{Now: now(), Try: 1}); err == nil &&
+			(e.Title == "" || strings.ContainsAny(e.Title, "\n\r\x00")) {
 			t.Errorf("taken: %+v", e)
 		}
-		if p, _, err := model.Draft(ctx, says(text, text), model.DraftInput{Now: now(), Try: 1}); err == nil && (p == "" || len([]rune(p)) > model.MaxPolicy) {
+		if p, _, err := model.Draft(ctx, says(text, text), model.DraftInput{Now: now(), Try: 1}); err == nil &&
+			(p == "" || len([]rune(p)) > model.MaxPolicy) {
 			t.Errorf("taken: %q", p)
 		}
-		if s, _, err := model.Summarize(ctx, says(text, text), model.SummaryInput{Now: now(), Try: 1}); err == nil && s == "" {
+		if s, _, err := model.Summarize(ctx, says(text, text), model.SummaryInput{Now: now(), Try: 1}); err == nil &&
+			s == "" {
 			t.Error("an empty summary was taken")
 		} else if err == nil {
 			hidden(t, s)
@@ -314,8 +354,10 @@ func hidden(t *testing.T, texts ...string) {
 
 // If a write omits arguments, its step shows the defaults in the server's schema, so that people stamp them, too.
 func TestAServersDefaultsArePlanned(t *testing.T) {
-	pin := &tenancy.Pin{URL: "https://x", Title: "Post", Description: "Posts.", Access: aggregate.Write, Input: `{"type":"object","properties":{"to":{"type":"string"},"public":{"type":"boolean","default":true}}}`}
-	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: pin}, []tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
+	pin := &tenancy.Pin{URL: "https://x", Title: "Post", Description: "Posts.", Access: aggregate.Write,
+		Input: `{"type":"object","properties":{"to":{"type":"string"},"public":{"type":"boolean","default":true}}}`}
+	spec, ok := tool.Pinned(tenancy.ToolPermission{ToolName: "notes.post", Allowed: true, Pin: pin},
+		[]tenancy.MCPServer{{Name: "notes", URL: "https://x"}})
 	expect.Must(t, ok, "notes.post is not allowed")
 	c := expect.Value(catalog(t).With(spec))(t)
 	in := planInput(t)

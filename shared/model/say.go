@@ -39,7 +39,8 @@ func Say(ctx context.Context, w Wire, r Request, prompt string) (Response, error
 	}
 	slog.Log(ctx, level, "model call", "provider", u.Provider, "model", u.Model, "purpose", r.Purpose, "prompt", prompt,
 		"try", r.Try,
-		"turn", len(r.Messages), "stop", got.Stop, "tokens", got.Tokens, "more", r.More, "calls", len(got.Calls), "input", u.Input, "output", u.Output, "cached",
+		"turn", len(r.Messages), "stop", got.Stop, "tokens", got.Tokens, "more", r.More, "calls", len(got.Calls), "input",
+		u.Input, "output", u.Output, "cached",
 		u.Cached, "estimated", u.Estimated,
 		"cost_micro_usd", int64(u.Cost), "unpriced", u.Unpriced, "ms", u.MS, "vendor_request_id", u.RequestID, "err", failed)
 	return got, err

@@ -23,7 +23,8 @@ import (
 func bought(name string, texts ...string) *scripted {
 	s := says(texts...)
 	for i := range s.answers {
-		s.answers[i].Usage = model.Usage{Provider: "anthropic", Model: name, RequestID: "req", Calls: 1, Input: 1_000_000, Output: 100_000}
+		s.answers[i].Usage = model.Usage{Provider: "anthropic", Model: name, RequestID: "req", Calls: 1, Input: 1_000_000,
+			Output: 100_000}
 	}
 	return s
 }
@@ -49,7 +50,8 @@ func TestEveryCallIsPaidFor(t *testing.T) {
 		"nobody":                           {says(), 0, 0, 0, true},
 	} {
 		_, u, err := model.Extract(t.Context(), tt.g, model.ExtractInput{Text: "x", Now: now(), Try: 1})
-		if u.Calls != tt.calls || u.Cost != tt.cost || u.Unpriced != tt.unpriced || (err != nil) != tt.fails || (u.ID == "") != (tt.calls == 0) {
+		if u.Calls != tt.calls || u.Cost != tt.cost || u.Unpriced != tt.unpriced || (err != nil) != tt.fails ||
+			(u.ID == "") != (tt.calls == 0) {
 			t.Errorf("%s: %+v, %v", name, u, err)
 		}
 	}
@@ -97,7 +99,8 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 	}
 	one, _ := use("今月の勤怠をまとめて", 1)
 	again, _ := use("今月の勤怠をまとめて", 1)
-	if one.Input == 0 || one.Output == 0 || one.Cost != 0 || one.Unpriced != 0 || one.Input != again.Input || one.Output != again.Output || one.ID == again.ID {
+	if one.Input == 0 || one.Output == 0 || one.Cost != 0 || one.Unpriced != 0 || one.Input != again.Input ||
+		one.Output != again.Output || one.ID == again.ID {
 		t.Errorf("%+v, then %+v", one, again)
 	}
 	in := planInput(t)
@@ -105,8 +108,9 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 	_, _, plan, err := model.Plan(t.Context(), demo.Layers{}, in)
 	expect.That(t, err == nil && plan.Cached != 0, "the tools are not in the cache: %+v, %v", plan, err)
 	for text, want := range map[string][2]float64{
-		"demo: cost 3.50": {3.5, 3.5}, "x demo: COST 0.000001 y": {0.000001, 0.000001}, "demo: cost 2 draft": {0, 2}, "demo: cost 2 extract": {2, 0},
-		"demo: cost 2 drafts": {2, 2}, "demo: cost much": {0, 0}, "cost 3": {0, 0},
+		"demo: cost 3.50": {3.5, 3.5}, "x demo: COST 0.000001 y": {0.000001, 0.000001}, "demo: cost 2 draft": {0, 2},
+		"demo: cost 2 extract": {2, 0},
+		"demo: cost 2 drafts":  {2, 2}, "demo: cost much": {0, 0}, "cost 3": {0, 0},
 	} {
 		extract, draft := use(text, 1)
 		expect.That(t, extract.Cost == aggregate.USD(want[0]) && draft.Cost == aggregate.USD(want[1]),
@@ -131,14 +135,16 @@ func (s silent) Say(context.Context, model.Request) (model.Response, error) {
 func TestWhereNoTokensAreReportedTheyAreEstimated(t *testing.T) {
 	own := []tenancy.ModelPrice{{Model: "compatible:box/llama3.2", Input: "1", Output: "100", Date: "2026-11-20"}}
 	asked := model.Request{
-		System: strings.Repeat("s", 300), Standing: strings.Repeat("標", 100), Schema: json.RawMessage(strings.Repeat("x", 30)),
-		Tools: []model.Tool{{Name: "abc", Description: "def", Schema: json.RawMessage("{ }")}},
+		System: strings.Repeat("s", 300), Standing: strings.Repeat("標", 100),
+		Schema: json.RawMessage(strings.Repeat("x", 30)),
+		Tools:  []model.Tool{{Name: "abc", Description: "def", Schema: json.RawMessage("{ }")}},
 		Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "abc", Image: &model.Image{}},
 			{Call: &model.Call{Name: "abc", Input: json.RawMessage("{ }"), Opaque: &model.Opaque{Data: json.RawMessage("123")}}},
 			{Result: &model.Result{Text: "def"}}}}},
 	}
 	const input = 100 + 100 + 10 + 3 + 1 + 1600 + 3 + 1
-	said := model.Response{Text: strings.Repeat("案", 40), Calls: []model.Call{{Name: "abc", Input: json.RawMessage("{ }")}}}
+	said := model.Response{Text: strings.Repeat("案", 40),
+		Calls: []model.Call{{Name: "abc", Input: json.RawMessage("{ }")}}}
 	reported := said
 	reported.Usage.Input, reported.Usage.Output = 7, 3
 	half := said
@@ -158,7 +164,8 @@ func TestWhereNoTokensAreReportedTheyAreEstimated(t *testing.T) {
 	} {
 		got, _ := model.Say(t.Context(), model.Priced(tt.answers, own), asked, "p")
 		u := got.Usage
-		expect.That(t, u.Input == int64(tt.input) && u.Output == int64(tt.output) && u.Estimated == tt.estimated && u.Unpriced == 0 &&
+		expect.That(t, u.Input == int64(tt.input) && u.Output == int64(tt.output) && u.Estimated == tt.estimated &&
+			u.Unpriced == 0 &&
 			u.Cost == aggregate.MicroUSD(tt.input+100*tt.output), "%s: %+v", name, u)
 	}
 	expect.Is(t, model.Usage{Estimated: 1}.Plus(model.Usage{Estimated: 2}).Estimated, 3)
@@ -192,7 +199,8 @@ func TestACallThatWasGivenUpIsPaidFor(t *testing.T) {
 			defer cancel()
 			got, err := model.Say(ctx, model.Priced(hung{}, own), asked, "p")
 			u := got.Usage
-			expect.That(t, err != nil && u.Input == 101 && u.Output == 0 && u.Estimated == 1 && u.Cost == 101, "%s: %+v, %v", name, u, err)
+			expect.That(t, err != nil && u.Input == 101 && u.Output == 0 && u.Estimated == 1 && u.Cost == 101, "%s: %+v, %v",
+				name, u, err)
 			if got, _ = model.Say(ctx, model.Priced(hung{}, own), asked, "p"); got.Usage.Cost != 0 {
 				t.Errorf("%s: a call that nobody made costs %+v", name, got.Usage)
 			}
@@ -209,7 +217,8 @@ func (name aliased) Say(context.Context, model.Request) (model.Response, error) 
 }
 
 func TestWhateverAModelCallsItselfItsCallsArePaid(t *testing.T) {
-	for _, name := range []string{"", "gpt-5.4-2026-03-05", "gpt-5.4-0305", "GPT-5.4", "models/x", strings.Repeat("x", 500_000), "x\u202e\n" + strings.Repeat("é", 200)} {
+	for _, name := range []string{"", "gpt-5.4-2026-03-05", "gpt-5.4-0305", "GPT-5.4", "models/x",
+		strings.Repeat("x", 500_000), "x\u202e\n" + strings.Repeat("é", 200)} {
 		_, u, err := model.Draft(t.Context(), aliased(name), model.DraftInput{Locale: "ja", Now: time.Now()})
 		expect.NoError(t, err)
 		paid := &task.Aggregate{Shared: aggregate.Shared{Uses: []*aggregate.Use{{Usage: u}}}}
@@ -243,7 +252,8 @@ func TestALimitNeedsAPrice(t *testing.T) {
 			expect.That(t, g != nil && err == nil && opened == tt.model, "%s: %v", name, err)
 			continue
 		}
-		if f := model.Failure(err); opened != "" || f.Reason != task.ReasonModelUnpriced || f.Detail != tt.model || f.Transient || !errors.As(err, new(*model.Error)) {
+		if f := model.Failure(err); opened != "" || f.Reason != task.ReasonModelUnpriced || f.Detail != tt.model ||
+			f.Transient || !errors.As(err, new(*model.Error)) {
 			t.Errorf("%s: %+v of %v", name, f, err)
 		}
 	}
@@ -261,7 +271,8 @@ func TestNoCountOfTokensTakesBackWhatOthersCost(t *testing.T) {
 	for name, c := range map[string]counting{
 		"output below nothing": {Input: 100, Output: -1_000_000}, "input below nothing": {Input: -1_000_000, Output: 100},
 		"cached below nothing": {Input: 100, Cached: -1_000_000}, "written below nothing": {Input: 100, Written: -1_000_000},
-		"more than a price can be multiplied with": {Input: math.MaxInt64, Output: math.MaxInt64, Cached: math.MaxInt64, Written: math.MaxInt64},
+		"more than a price can be multiplied with": {Input: math.MaxInt64, Output: math.MaxInt64, Cached: math.MaxInt64,
+			Written: math.MaxInt64},
 	} {
 		_, u, err := model.Draft(t.Context(), c, model.DraftInput{Locale: "ja", Now: time.Now()})
 		expect.That(t, err == nil && u.Cost > 0 && min(u.Input, u.Output, u.Cached, u.Written) >= 0,

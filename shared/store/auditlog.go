@@ -36,7 +36,8 @@ func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor 
 	}
 	l := table.List{
 		Name: "audit", Tenant: tenant, Prefixes: []string{"AUDIT#"}, Filter: []string{string(f.Action), f.Resource, f.Actor},
-		From: aggregate.TimeText(f.From), Until: "9999", Sparse: f.Resource != "" && (f.Actor != "" || f.Action != "") || f.Actor != "" && f.Action != "" || f.bySystem(),
+		From: aggregate.TimeText(f.From), Until: "9999", Sparse: f.Resource != "" && (f.Actor != "" || f.Action != "") ||
+			f.Actor != "" && f.Action != "" || f.bySystem(),
 	}
 	if !f.To.IsZero() {
 		l.Until = aggregate.TimeText(f.To)
@@ -74,7 +75,8 @@ func (s *Store) auditMonths(tenant string, f AuditFilter) []string {
 		to = latest
 	}
 	var out []string
-	for m := time.Date(to.Year(), to.Month(), 1, 0, 0, 0, 0, time.UTC); !m.AddDate(0, 1, 0).Before(from) && !m.Before(table.AuditBegins()); m = m.AddDate(0, -1, 0) {
+	for m := time.Date(to.Year(), to.Month(), 1, 0, 0, 0, 0, time.UTC); !m.AddDate(0, 1, 0).Before(from) &&
+		!m.Before(table.AuditBegins()); m = m.AddDate(0, -1, 0) {
 		out = append(out, table.AuditMonth(tenant, m))
 	}
 	return out

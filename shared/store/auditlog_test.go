@@ -32,7 +32,8 @@ var (
 // auditEntry is the n-th entry: every third one is by Ringi itself, every second one is an approval.
 func auditEntry(owner string, n int, when time.Time) aggregate.AuditEntry {
 	x := aggregate.AuditEntry{
-		ID: fmt.Sprintf("%026d", n), TenantID: owner, Timestamp: when, ActorType: aggregate.ActorUser, ActorID: fmt.Sprintf("U%d", n%3),
+		ID: fmt.Sprintf("%026d", n), TenantID: owner, Timestamp: when, ActorType: aggregate.ActorUser,
+		ActorID: fmt.Sprintf("U%d", n%3),
 		Action: []aggregate.Action{task.AuditPromptApproved,
 			task.AuditPromptRejected}[n%2], ResourceType: "prompt", ResourceID: fmt.Sprintf("p%d", n),
 		AggregateID: fmt.Sprintf("t%d", n%7), Details: `{"version":1}`,
@@ -112,8 +113,10 @@ func testAudit(t *testing.T, st *taskStore) {
 func testAuditAskedFor(t *testing.T, st *taskStore, others []aggregate.AuditEntry) {
 	entry := func(n int) aggregate.AuditEntry {
 		return aggregate.AuditEntry{
-			ID: fmt.Sprintf("%026d", 9000+n), TenantID: tenant, Timestamp: may2.Add(time.Duration(n) * time.Second), ActorType: aggregate.ActorSystem,
-			Action: task.AuditTaskCreated, ResourceType: "task", ResourceID: "asked", AggregateID: "asked", Details: `{"requester":"U9"}`,
+			ID: fmt.Sprintf("%026d", 9000+n), TenantID: tenant, Timestamp: may2.Add(time.Duration(n) * time.Second),
+			ActorType: aggregate.ActorSystem,
+			Action:    task.AuditTaskCreated, ResourceType: "task", ResourceID: "asked", AggregateID: "asked",
+			Details: `{"requester":"U9"}`,
 		}
 	}
 	now := entry(2)

@@ -83,7 +83,8 @@ func (c cardTest) fromNothing() {
 	for range 2 { // the second time as after a lost answer
 		expect.NoError(c, c.post("me", "1.000001"))
 	}
-	want.State, want.ClaimedBy, want.ClaimedAt, want.MessageTS, want.Channel, want.Hash = aggregate.CardPosted, "", nil, "1.000001", "C1", "hash"
+	want.State, want.ClaimedBy, want.ClaimedAt, want.MessageTS, want.Channel, want.Hash = aggregate.CardPosted, "", nil,
+		"1.000001", "C1", "hash"
 	expect.Same(c, want, c.read())
 }
 

@@ -170,7 +170,8 @@ func (w *contestWorld) fill(t *testing.T, server *storetest.Server, rows int) st
 	}
 	for i := range rows {
 		b := *board
-		b.EvaluationScore, b.CreatedAt, b.RoundNumber = float64(i%101)/100, board.CreatedAt.Add(time.Duration(i)*time.Second), i%5+1
+		b.EvaluationScore, b.CreatedAt, b.RoundNumber = float64(i%101)/100, board.CreatedAt.Add(time.Duration(i)*time.Second),
+			i%5+1
 		if i >= 10 && i%20 != 0 { // few rounds in one contest, many contests in the tenant
 			b.ExecutionID = contest.NewID()
 		}

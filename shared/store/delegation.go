@@ -17,8 +17,8 @@ import (
 	"ringi/shared/store/table"
 )
 
-// StandIns returns all delegations by which a hand stands in for others, those that are over, too. It makes one consistent
-// query.
+// StandIns returns all delegations by which a hand stands in for others, those that are over, too. It makes one
+// consistent query.
 func (s *Store) StandIns(ctx context.Context, tenant, hand string) (out []circulation.StandIn, err error) {
 	all, err := s.DelegationsTo(ctx, tenant, hand)
 	for _, d := range all {

@@ -160,7 +160,8 @@ func (s *OrganisationStore) save(ctx context.Context, was StandingOrganisation, 
 	if err := s.put(ctx, w, o, accounts); err != nil {
 		return err
 	}
-	_, err = s.MoveOrganisation(ctx, was.OrganisationRow, was.Rev, w, organisationCounts(was.Organisation, o, accounts), by, now)
+	_, err = s.MoveOrganisation(ctx, was.OrganisationRow, was.Rev, w, organisationCounts(was.Organisation, o, accounts),
+		by, now)
 	if errors.Is(err, aggregate.ErrConflict) {
 		// Nobody else writes this version, and it can't stand any more.
 		if err := s.ClearOrganisation(ctx, w); err != nil {

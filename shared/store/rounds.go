@@ -37,10 +37,12 @@ func (s *ContestStore) SaveRound(ctx context.Context, team aggregate.Ref, p Play
 		if err == nil || lasting(err) || ctx.Err() != nil {
 			return w, err
 		}
-		attrs := []any{"execution_id", p.Result.ExecutionID, "team_id", p.Result.TeamID, "round_number", p.Result.RoundNumber, "attempt", try + 1, "err", err}
+		attrs := []any{"execution_id", p.Result.ExecutionID, "team_id", p.Result.TeamID, "round_number", p.Result.RoundNumber,
+			"attempt", try + 1, "err", err}
 		if try == len(waits) {
 			slog.ErrorContext(ctx, "the round is not saved", attrs...)
-			return nil, &contest.DatabaseWriteError{What: fmt.Sprintf("round %d of team %q of %s", p.Result.RoundNumber, p.Result.TeamID, p.Result.ExecutionID), Attempts: try + 1, Err: err}
+			return nil, &contest.DatabaseWriteError{What: fmt.Sprintf("round %d of team %q of %s", p.Result.RoundNumber,
+				p.Result.TeamID, p.Result.ExecutionID), Attempts: try + 1, Err: err}
 		}
 		slog.WarnContext(ctx, "saving the round failed", append(attrs, "again_in", waits[try].String())...)
 		if err := s.Sleep(ctx, waits[try]); err != nil {
@@ -53,7 +55,8 @@ func (s *ContestStore) SaveRound(ctx context.Context, team aggregate.Ref, p Play
 func lasting(err error) bool {
 	var field aggregate.ErrField
 	var score contest.ScoreError
-	return errors.As(err, &field) || errors.As(err, &score) || errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrNotFound)
+	return errors.As(err, &field) || errors.As(err, &score) || errors.Is(err, aggregate.ErrMoved) ||
+		errors.Is(err, aggregate.ErrNotFound)
 }
 
 func (s *ContestStore) saveRound(ctx context.Context, team aggregate.Ref, p Played) (*contest.Work, error) {
@@ -69,7 +72,8 @@ func (s *ContestStore) saveRound(ctx context.Context, team aggregate.Ref, p Play
 	for _, part := range []struct {
 		value any
 		into  *aggregate.Blob
-	}{{p.Result.SubmissionContent, &scored.Content}, {p.Record, &scored.Record}, {json.RawMessage(messages), &scored.Messages}} {
+	}{{p.Result.SubmissionContent, &scored.Content}, {p.Record, &scored.Record},
+		{json.RawMessage(messages), &scored.Messages}} {
 		text, err := encode(part.value)
 		if err != nil {
 			return nil, err
@@ -79,7 +83,8 @@ func (s *ContestStore) saveRound(ctx context.Context, team aggregate.Ref, p Play
 		}
 	}
 	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change, error) {
-		if was := aggregate.Find(w.Rounds, contest.RoundKey(p.Result.RoundNumber)); p.Once && was != nil && !was.CompletedAt.Equal(p.Result.CompletedAt) {
+		if was := aggregate.Find(w.Rounds, contest.RoundKey(p.Result.RoundNumber)); p.Once && was != nil &&
+			!was.CompletedAt.Equal(p.Result.CompletedAt) {
 			return aggregate.Change{}, fmt.Errorf("round %d was scored by another: %w", p.Result.RoundNumber, aggregate.ErrMoved)
 		}
 		return w.ScoreRound(scored, s.Now())
@@ -130,8 +135,9 @@ func (s *ContestStore) Result(ctx context.Context, w *contest.Work, number int) 
 	}
 	content, err := s.Content(ctx, w.Head.TenantID, r)
 	return contest.RoundResult{
-		ExecutionID: r.ExecutionID, TeamID: r.TeamID, TeamName: r.TeamName, RoundNumber: r.RoundNumber, SubmissionContent: content,
-		EvaluationScore: r.EvaluationScore, EvaluationFeedback: r.EvaluationFeedback, Usage: r.Usage,
+		ExecutionID: r.ExecutionID, TeamID: r.TeamID, TeamName: r.TeamName, RoundNumber: r.RoundNumber,
+		SubmissionContent: content,
+		EvaluationScore:   r.EvaluationScore, EvaluationFeedback: r.EvaluationFeedback, Usage: r.Usage,
 		ExecutionTimeSeconds: r.ExecutionTimeSeconds, CompletedAt: r.CompletedAt,
 	}, err
 }
@@ -181,7 +187,8 @@ func (k Kept) Keep(ctx context.Context, key string, answer []byte, spent aggrega
 		if err == nil || lasting(err) || try == len(waits) || ctx.Err() != nil {
 			return err
 		}
-		slog.WarnContext(ctx, "keeping an answer failed", "execution_id", k.Execution, "key", key, "again_in", waits[try].String(), "err", err)
+		slog.WarnContext(ctx, "keeping an answer failed", "execution_id", k.Execution, "key", key, "again_in",
+			waits[try].String(), "err", err)
 		if k.Store.Sleep(ctx, waits[try]) != nil {
 			return err
 		}

@@ -100,8 +100,9 @@ func testSettingsSaved(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 	expect.Same(t, x, got)
 	log := auditOfTenant(t, st, owner.ID)
 	want := []aggregate.AuditEntry{{
-		ID: log[0].ID, TenantID: owner.ID, Timestamp: at().Add(time.Hour), ActorType: aggregate.ActorUser, ActorID: approver().ID,
-		Action: tenancy.AuditSettingsUpdated, ResourceType: "settings", ResourceID: table.TextOf(raw(t, st,
+		ID: log[0].ID, TenantID: owner.ID, Timestamp: at().Add(time.Hour), ActorType: aggregate.ActorUser,
+		ActorID: approver().ID,
+		Action:  tenancy.AuditSettingsUpdated, ResourceType: "settings", ResourceID: table.TextOf(raw(t, st,
 			"TENANT#"+owner.ID, "SETTINGS"), "id"),
 		Details: `{"changes":{"approvers.mode":{"is":"list","was":"channel"},"approvers.users":{"is":["U1","U2"],` +
 			`"was":[]},"max_cost_usd":{"is":1.5,"was":0},"prompt_approval_required":{"is":false,"was":true}},` +
@@ -167,7 +168,8 @@ func testRules(t *testing.T, st *taskStore) {
 
 	save := func(n, over int) (int, error) {
 		_, rev, err := st.SaveRules(t.Context(), owner.ID,
-			&rules.Rules{Form: rules.Form, Last: rules.Last{Reads: rules.Outcome{Refuse: fmt.Sprint(n)}}}, over, nil, approver(), at().Add(time.Hour))
+			&rules.Rules{Form: rules.Form, Last: rules.Last{Reads: rules.Outcome{Refuse: fmt.Sprint(n)}}}, over, nil, approver(),
+			at().Add(time.Hour))
 		return rev, err
 	}
 	rev, err = save(1, 0)

@@ -172,7 +172,8 @@ func (w *contestWorld) playRound(ctx context.Context, ref aggregate.Ref, place i
 	}
 	e := team.Team
 	play := round.Play{
-		Execution: ref.ID, Prompt: a.Contest.UserPrompt, Number: e.Rounds + 1, MaxRounds: e.MaxRounds, MinRounds: e.MinRounds, Locale: "ja", History: history,
+		Execution: ref.ID, Prompt: a.Contest.UserPrompt, Number: e.Rounds + 1, MaxRounds: e.MaxRounds, MinRounds: e.MinRounds,
+		Locale: "ja", History: history,
 		Team: teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 15,
 			Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
 				{AgentName: "analyst", AgentType: string(contest.Plain), ToolDescription: "analyses", Model: "demo"},

@@ -29,7 +29,8 @@ func (s *Store) settings(ctx context.Context, tenant string) (tenancy.SettingsRo
 
 // SaveSettings reads the settings and the tenant and commits Settings.Save. It returns aggregate.ErrConflict when
 // somebody saved in between.
-func (s *Store) SaveSettings(ctx context.Context, tenant string, x tenancy.Settings, by aggregate.Actor, now time.Time) (tenancy.Settings, error) {
+func (s *Store) SaveSettings(ctx context.Context, tenant string, x tenancy.Settings, by aggregate.Actor,
+	now time.Time) (tenancy.Settings, error) {
 	was, err := s.settings(ctx, tenant)
 	if err != nil {
 		return x, err
@@ -94,7 +95,8 @@ func (s *Store) SaveRules(ctx context.Context, tenant string, x *rules.Rules, re
 
 // ToolPermission returns whether a tenant's tasks may call a tool. Without a row, Ringi's own tools are allowed and
 // tools of MCP servers are not. Then found is false and the revision is 0, which claims check as well.
-func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error) {
+func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool,
+	err error) {
 	p = tenancy.ToolPermission{TenantID: tenant, ToolName: name}
 	err = s.read(ctx, tenant, &p)
 	if !errors.Is(err, aggregate.ErrNotFound) || !table.KeyPart(tenant) {
@@ -109,7 +111,8 @@ func (s *Store) ToolPermissions(ctx context.Context, tenant string) ([]tenancy.T
 }
 
 // SaveToolPermission commits x.Save. It returns aggregate.ErrConflict when somebody saved in between.
-func (s *Store) SaveToolPermission(ctx context.Context, x tenancy.ToolPermission, by aggregate.Actor, now time.Time, known ...tenancy.Constraint) (tenancy.ToolPermission, error) {
+func (s *Store) SaveToolPermission(ctx context.Context, x tenancy.ToolPermission, by aggregate.Actor, now time.Time,
+	known ...tenancy.Constraint) (tenancy.ToolPermission, error) {
 	x, c, err := x.Save(s.newID(), by, now, known)
 	return x, s.change(ctx, c, err)
 }
@@ -139,7 +142,8 @@ func (s *Store) Integrations(ctx context.Context, tenant string) ([]tenancy.Inte
 
 // SaveIntegration saves x in place of the integration with revision x.Rev; a new integration has revision 0.
 // It returns aggregate.ErrConflict when somebody saved in between.
-func (s *Store) SaveIntegration(ctx context.Context, x tenancy.Integration, by aggregate.Actor, now time.Time) (was tenancy.Integration, err error) {
+func (s *Store) SaveIntegration(ctx context.Context, x tenancy.Integration, by aggregate.Actor,
+	now time.Time) (was tenancy.Integration, err error) {
 	if x.Rev != 0 {
 		if was, err = s.Integration(ctx, x.TenantID, x.Provider); err != nil {
 			return x, err
@@ -150,14 +154,16 @@ func (s *Store) SaveIntegration(ctx context.Context, x tenancy.Integration, by a
 }
 
 // RenewIntegration commits x.Renew. It returns aggregate.ErrConflict when somebody saved in between.
-func (s *Store) RenewIntegration(ctx context.Context, x tenancy.Integration, now time.Time) (tenancy.Integration, error) {
+func (s *Store) RenewIntegration(ctx context.Context, x tenancy.Integration, now time.Time) (tenancy.Integration,
+	error) {
 	x, c, err := x.Renew(s.newID(), now)
 	return x, s.change(ctx, c, err)
 }
 
 // EndIntegrations commits tenancy.EndBySlack and returns how many integrations ended: 0 if that was done before. It
 // retries conflicts for up to two seconds, then it returns aggregate.ErrConflict.
-func (s *Store) EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (n int, err error) {
+func (s *Store) EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at,
+	now time.Time) (n int, err error) {
 	err = whileConflict(ctx, func() error {
 		rows, err := s.Integrations(ctx, tenant)
 		if err != nil {
@@ -227,8 +233,10 @@ func (s *Store) SaveTenant(ctx context.Context, t tenancy.Tenant, by aggregate.A
 
 // SaveAgent commits t.UseAgent and returns the saved tenant. If another caller was faster, that tenant has the other
 // caller's agent. It returns aggregate.ErrNotFound if there is no such tenant.
-func (s *Store) SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environment string, now time.Time) (tenancy.Tenant, error) {
-	if err := s.change(ctx, t.UseAgent(agent, environment, now), nil); err != nil && !errors.Is(err, aggregate.ErrConflict) {
+func (s *Store) SaveAgent(ctx context.Context, t tenancy.Tenant, agent, environment string,
+	now time.Time) (tenancy.Tenant, error) {
+	if err := s.change(ctx, t.UseAgent(agent, environment, now), nil); err != nil &&
+		!errors.Is(err, aggregate.ErrConflict) {
 		return t, err
 	}
 	return s.Tenant(ctx, t.ID)

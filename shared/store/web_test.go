@@ -174,7 +174,8 @@ func testSignIns(t *testing.T, st *taskStore) {
 	var is struct {
 		N int `json:"n"`
 	}
-	pk, sk := "WEB#"+records.HashOf("address "+records.Network("2001:db8:0:7::1")), "MINUTE#"+now.Format("2006-01-02T15:04")
+	pk, sk := "WEB#"+records.HashOf("address "+records.Network("2001:db8:0:7::1")),
+		"MINUTE#"+now.Format("2006-01-02T15:04")
 	if expect.NoError(t, st.t.Get(t.Context(), pk, sk, &is)); is.N != records.SignInsPerMinute {
 		t.Errorf("what is beyond the limit is counted: %d", is.N)
 	}

@@ -211,8 +211,8 @@ func NotListed(name string, c tenancy.Constraint, v any, listed []string) *expla
 	if !ok {
 		text = kind(v)
 	}
-	return explain.Fail(explain.ProblemNotListed, nil, name, string(c), legible.Clip(strings.Join(strings.Fields(text), " "), 100),
-		strings.Join(shown, ", "))
+	return explain.Fail(explain.ProblemNotListed, nil, name, string(c),
+		legible.Clip(strings.Join(strings.Fields(text), " "), 100), strings.Join(shown, ", "))
 }
 
 // same compares texts. In e-mail addresses the case of A to Z does not matter.

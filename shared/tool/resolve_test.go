@@ -65,16 +65,20 @@ func TestResolve(t *testing.T) {
 		raw, want string
 		refs      []string
 	}{
-		"nothing to resolve":     {`{"b":1,"a":{"c":[true,null]}}`, `{"a":{"c":[true,null]},"b":1}`, nil},
-		"a member":               {`{"n":{"$ref":"step-1.result.count"}}`, `{"n":2}`, []string{"n"}},
-		"a list":                 {`{"e":{"$ref":"step-1.result.employees"}}`, `{"e":[{"email":"a@example.com","id":9007199254740993},{"email":null,"id":2}]}`, []string{"e"}},
-		"an index":               {`{"to":{"$ref":"step-1.result.employees.0.email"}}`, `{"to":"a@example.com"}`, []string{"to"}},
-		"null":                   {`{"to":{"$ref":"step-1.result.employees.1.email"}}`, `{"to":null}`, []string{"to"}},
-		"nested lists":           {`{"x":{"$ref":"step-3.result.1.0"}}`, `{"x":2}`, []string{"x"}},
-		"the whole result":       {`{"x":{"$ref":"step-3.result"}}`, `{"x":[[1],[2,3]]}`, []string{"x"}},
-		"deep in the arguments":  {`{"d":[{"v":{"$ref":"step-1.result.count"}},{"v":1}]}`, `{"d":[{"v":2},{"v":1}]}`, []string{"d.0.v"}},
-		"a result is no ref":     {`{"x":{"$ref":"step-2.result"}}`, `{"x":{"$ref":"step-1.result.count"}}`, []string{"x"}},
-		"several, by name":       {`{"b":{"$ref":"step-1.result.count"},"a":{"$ref":"step-1.result.count"}}`, `{"a":2,"b":2}`, []string{"a", "b"}},
+		"nothing to resolve": {`{"b":1,"a":{"c":[true,null]}}`, `{"a":{"c":[true,null]},"b":1}`, nil},
+		"a member":           {`{"n":{"$ref":"step-1.result.count"}}`, `{"n":2}`, []string{"n"}},
+		"a list": {`{"e":{"$ref":"step-1.result.employees"}}`,
+			`{"e":[{"email":"a@example.com","id":9007199254740993},{"email":null,"id":2}]}`, []string{"e"}},
+		"an index": {`{"to":{"$ref":"step-1.result.employees.0.email"}}`, `{"to":"a@example.com"}`,
+			[]string{"to"}},
+		"null":             {`{"to":{"$ref":"step-1.result.employees.1.email"}}`, `{"to":null}`, []string{"to"}},
+		"nested lists":     {`{"x":{"$ref":"step-3.result.1.0"}}`, `{"x":2}`, []string{"x"}},
+		"the whole result": {`{"x":{"$ref":"step-3.result"}}`, `{"x":[[1],[2,3]]}`, []string{"x"}},
+		"deep in the arguments": {`{"d":[{"v":{"$ref":"step-1.result.count"}},{"v":1}]}`, `{"d":[{"v":2},{"v":1}]}`,
+			[]string{"d.0.v"}},
+		"a result is no ref": {`{"x":{"$ref":"step-2.result"}}`, `{"x":{"$ref":"step-1.result.count"}}`, []string{"x"}},
+		"several, by name": {`{"b":{"$ref":"step-1.result.count"},"a":{"$ref":"step-1.result.count"}}`, `{"a":2,"b":2}`,
+			[]string{"a", "b"}},
 		"large numbers stay":     {`{"n":12345678901234567890}`, `{"n":12345678901234567890}`, nil},
 		"markup stays as it is":  {`{"s":"<b>&"}`, `{"s":"<b>&"}`, nil},
 		"a text that looks like": {`{"s":"$ref"}`, `{"s":"$ref"}`, nil},
@@ -91,21 +95,23 @@ func TestResolve(t *testing.T) {
 func TestResolveRefuses(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
 	for name, test := range map[string]struct{ raw, want string }{
-		"no such member":        {`{"x":{"$ref":"step-1.result.nobody"}}`, `$ref step-1.result.nobody: the result has no "nobody"`},
-		"index past the end":    {`{"x":{"$ref":"step-1.result.employees.2"}}`, "index 2 of a list of 2"},
-		"name in a list":        {`{"x":{"$ref":"step-1.result.employees.first"}}`, `"first" is no index of a list`},
-		"index with a zero":     {`{"x":{"$ref":"step-1.result.employees.01"}}`, `"01" is no index of a list`},
-		"negative index":        {`{"x":{"$ref":"step-1.result.employees.-1"}}`, `"-1" is no index of a list`},
-		"member of a number":    {`{"x":{"$ref":"step-1.result.count.x"}}`, "a number has no members"},
-		"no such step":          {`{"x":{"$ref":"step-9.result.count"}}`, "step-9 has no result"},
-		"broken result":         {`{"x":{"$ref":"step-4.result"}}`, "not one JSON value"},
-		"not a path":            {`{"x":{"$ref":"count"}}`, "must begin with step-<n>.result"},
-		"step zero":             {`{"x":{"$ref":"step-0.result"}}`, "must begin with step-<n>.result"},
-		"empty key":             {`{"x":{"$ref":"step-1.result."}}`, `"" is neither a name nor an index`},
-		"a pointer":             {`{"x":{"$ref":"#/definitions/x"}}`, "must begin with step-<n>.result"},
-		"odd characters":        {`{"x":{"$ref":"step-1.result.a b"}}`, `"a b" is neither`},
-		"too long":              {`{"x":{"$ref":"step-1.result.` + strings.Repeat("a", 200) + `"}}`, "the limit is 200"},
-		"ref beside others":     {`{"x":{"$ref":"step-1.result.count","y":1}}`, "argument x: an object with $ref holds one text"},
+		"no such member": {`{"x":{"$ref":"step-1.result.nobody"}}`,
+			`$ref step-1.result.nobody: the result has no "nobody"`},
+		"index past the end": {`{"x":{"$ref":"step-1.result.employees.2"}}`, "index 2 of a list of 2"},
+		"name in a list":     {`{"x":{"$ref":"step-1.result.employees.first"}}`, `"first" is no index of a list`},
+		"index with a zero":  {`{"x":{"$ref":"step-1.result.employees.01"}}`, `"01" is no index of a list`},
+		"negative index":     {`{"x":{"$ref":"step-1.result.employees.-1"}}`, `"-1" is no index of a list`},
+		"member of a number": {`{"x":{"$ref":"step-1.result.count.x"}}`, "a number has no members"},
+		"no such step":       {`{"x":{"$ref":"step-9.result.count"}}`, "step-9 has no result"},
+		"broken result":      {`{"x":{"$ref":"step-4.result"}}`, "not one JSON value"},
+		"not a path":         {`{"x":{"$ref":"count"}}`, "must begin with step-<n>.result"},
+		"step zero":          {`{"x":{"$ref":"step-0.result"}}`, "must begin with step-<n>.result"},
+		"empty key":          {`{"x":{"$ref":"step-1.result."}}`, `"" is neither a name nor an index`},
+		"a pointer":          {`{"x":{"$ref":"#/definitions/x"}}`, "must begin with step-<n>.result"},
+		"odd characters":     {`{"x":{"$ref":"step-1.result.a b"}}`, `"a b" is neither`},
+		"too long":           {`{"x":{"$ref":"step-1.result.` + strings.Repeat("a", 200) + `"}}`, "the limit is 200"},
+		"ref beside others": {`{"x":{"$ref":"step-1.result.count","y":1}}`,
+			"argument x: an object with $ref holds one text"},
 		"ref that is no text":   {`{"x":{"$ref":1}}`, "argument x: an object with $ref holds one text"},
 		"all arguments a ref":   {`{"$ref":"step-1.result"}`, "named one by one"},
 		"a list of arguments":   {`[1]`, "arguments are a list, they must be an object"},
@@ -125,21 +131,37 @@ func TestResolveRefuses(t *testing.T) {
 func TestCheckPlanned(t *testing.T) {
 	c := builtin(t)
 	earlier := func(id string) (string, bool) {
-		name, ok := map[string]string{"step-1": "list_employees", "step-2": "list_attendance", "step-3": "calculate_overtime"}[id]
+		name, ok := map[string]string{"step-1": "list_employees", "step-2": "list_attendance",
+			"step-3": "calculate_overtime"}[id]
 		return name, ok
 	}
 	for name, test := range map[string]struct{ tool, args, want string }{
-		"a ref stands for a list":     {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-1.result.employees"}}`, ""},
-		"lists that are refs":         {"calculate_overtime", `{"mode":"calculate","records":{"$ref":"step-2.result.records"},"earlier":[{"$ref":"step-2.result.records"}]}`, ""},
-		"a list of months that is no": {"calculate_overtime", `{"mode":"calculate","records":{"$ref":"step-2.result.records"},"earlier":[7]}`, "earlier.0: got integer, want array"},
-		"a ref inside a list":         {"send_slack_dm", `{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-3.result.over_45h"}}]}`, ""},
-		"the rest is still checked":   {"list_attendance", `{"year":2026,"month":"3","employees":{"$ref":"step-1.result.employees"}}`, "month: got string, want integer"},
-		"a missing argument":          {"list_attendance", `{"year":2026,"employees":{"$ref":"step-1.result.employees"}}`, `required: missing properties: ["month"]`},
-		"a later step":                {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-5.result.employees"}}`, "argument employees: step-5 is no earlier step"},
-		"what the tool has not":       {"list_attendance", `{"year":2026,"month":3,"employees":{"$ref":"step-1.result.people"}}`, `list_employees returns no "people", only count, employees`},
-		"a name where an index goes":  {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.email"},"text":"x","details":[]}`, `"email" is no index`},
-		"a member of a number":        {"send_slack_dm", `{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-1.result.count.x"}}]}`, `"count" of list_employees has no members`},
-		"an index into a list":        {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":"x","details":[]}`, ""},
+		"a ref stands for a list": {"list_attendance",
+			`{"year":2026,"month":3,"employees":{"$ref":"step-1.result.employees"}}`, ""},
+		"lists that are refs": {"calculate_overtime",
+			`{"mode":"calculate","records":{"$ref":"step-2.result.records"},"earlier":[{"$ref":"step-2.result.records"}]}`, ""},
+		"a list of months that is no": {"calculate_overtime",
+			`{"mode":"calculate","records":{"$ref":"step-2.result.records"},"earlier":[7]}`,
+			"earlier.0: got integer, want array"},
+		"a ref inside a list": {"send_slack_dm",
+			`{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-3.result.over_45h"}}]}`, ""},
+		"the rest is still checked": {"list_attendance",
+			`{"year":2026,"month":"3","employees":{"$ref":"step-1.result.employees"}}`, "month: got string, want integer"},
+		"a missing argument": {"list_attendance", `{"year":2026,"employees":{"$ref":"step-1.result.employees"}}`,
+			`required: missing properties: ["month"]`},
+		"a later step": {"list_attendance",
+			`{"year":2026,"month":3,"employees":{"$ref":"step-5.result.employees"}}`,
+			"argument employees: step-5 is no earlier step"},
+		"what the tool has not": {"list_attendance",
+			`{"year":2026,"month":3,"employees":{"$ref":"step-1.result.people"}}`,
+			`list_employees returns no "people", only count, employees`},
+		"a name where an index goes": {"send_slack_dm",
+			`{"recipient":{"$ref":"step-1.result.employees.email"},"text":"x","details":[]}`, `"email" is no index`},
+		"a member of a number": {"send_slack_dm",
+			`{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-1.result.count.x"}}]}`,
+			`"count" of list_employees has no members`},
+		"an index into a list": {"send_slack_dm",
+			`{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":"x","details":[]}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, err := tool.Parse(aggregate.JSON(test.args))
@@ -188,10 +210,13 @@ func TestAListedDestinationHasBeenSeen(t *testing.T) {
 		tool, args string
 		want       bool
 	}{
-		"a recipient":               {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.x"}}`, false},
-		"a spreadsheet":             {"write_rows_to_google_sheet", `{"spreadsheet_id":{"$ref":"step-1.result.x"},"sheet":"a"}`, false},
-		"no constraint lists a tab": {"write_rows_to_google_sheet", `{"spreadsheet_id":"book","sheet":{"$ref":"step-1.result.x"}}`, true},
-		"rows are no destination":   {"write_rows_to_google_sheet", `{"spreadsheet_id":"book","sheet":"a","rows":{"$ref":"step-1.result.x"}}`, false},
+		"a recipient": {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.x"}}`, false},
+		"a spreadsheet": {"write_rows_to_google_sheet",
+			`{"spreadsheet_id":{"$ref":"step-1.result.x"},"sheet":"a"}`, false},
+		"no constraint lists a tab": {"write_rows_to_google_sheet",
+			`{"spreadsheet_id":"book","sheet":{"$ref":"step-1.result.x"}}`, true},
+		"rows are no destination": {"write_rows_to_google_sheet",
+			`{"spreadsheet_id":"book","sheet":"a","rows":{"$ref":"step-1.result.x"}}`, false},
 	} {
 		s, _ := c.Lookup(test.tool)
 		expect.Is(t, tool.Dynamic(s, planned(test.args)), test.want, "%s", name)
@@ -199,7 +224,8 @@ func TestAListedDestinationHasBeenSeen(t *testing.T) {
 }
 
 func FuzzParsePath(f *testing.F) {
-	for _, s := range []string{"step-1.result.employees.0.email", "step-1.result", "step-01.result", "step-1.result..", "step-1.result.\x00", "ステップ.result"} {
+	for _, s := range []string{"step-1.result.employees.0.email", "step-1.result", "step-01.result", "step-1.result..",
+		"step-1.result.\x00", "ステップ.result"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -215,7 +241,8 @@ func FuzzParsePath(f *testing.F) {
 }
 
 func FuzzResolve(f *testing.F) {
-	for _, s := range []string{`{"a":{"$ref":"step-1.result.employees.0"}}`, `{"a":[{"$ref":"step-3.result.1"}]}`, `{"$ref":1}`, `{"a":1e999}`, `{"a":"\ud800"}`} {
+	for _, s := range []string{`{"a":{"$ref":"step-1.result.employees.0"}}`, `{"a":[{"$ref":"step-3.result.1"}]}`,
+		`{"$ref":1}`, `{"a":1e999}`, `{"a":"\ud800"}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {

@@ -23,7 +23,8 @@ func TestACellNamesFilesApart(t *testing.T) {
 	sum := aggregate.HashOf("%PDF-1.7")
 	two := cell("見積.pdf", "契約.pdf")
 	expect.Is(t, two, "「見積.pdf」 (8 B、SHA-256 "+sum+") / 「契約.pdf」 (8 B、SHA-256 "+sum+")")
-	for _, one := range []string{"見積.pdf (8 B、SHA-256 " + sum + ") / 契約.pdf", "見積.pdf」 (8 B、SHA-256 " + sum + ") / 「契約.pdf"} {
+	for _, one := range []string{"見積.pdf (8 B、SHA-256 " + sum + ") / 契約.pdf", "見積.pdf」 (8 B、SHA-256 " + sum +
+		") / 「契約.pdf"} {
 		expect.That(t, cell(one) != two, "%q looks like two files", one)
 	}
 	expect.That(t, cell("a\u200bb.pdf") != cell("ab.pdf"), "what is invisible is left out")

@@ -1,5 +1,5 @@
-// Package audit has the pages on what was done in a workspace: the audit log as a page and a file, the register of decisions
-// and requests that have a number.
+// Package audit has the pages on what was done in a workspace: the audit log as a page and a file, the register of
+// decisions and requests that have a number.
 package audit
 
 import (

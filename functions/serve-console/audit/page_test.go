@@ -152,7 +152,8 @@ func auditIsClosed(t *testing.T, w *consoletest.World) {
 		Lacks(t, "settings.updated</span>")
 	expect.That(t, !strings.Contains(theirs.Get("/console/audit").Body, `<td class="audit-when `),
 		"another tenant's entries are shown")
-	expect.That(t, !strings.Contains(theirs.Get("/console/audit/file.csv").Body, "settings.updated"), "another tenant's file")
+	expect.That(t, !strings.Contains(theirs.Get("/console/audit/file.csv").Body, "settings.updated"),
+		"another tenant's file")
 }
 
 // hostile are texts that a person or model may write to run code in a browser.

@@ -45,7 +45,8 @@ func testKeyOfItsLife(t *testing.T, w *consoletest.World) {
 	expect.Must(t, len(door) == 2, "no address for MCP: %s", made.Body)
 	made.Holds(t, `data-copy="`+secret+`"`, `data-copy="`+door[1]+`/calls"`)
 	k := expect.Value(w.Store.KeyBySecret(t.Context(), secret, w.Now()))(t)
-	expect.That(t, k.QuotaDay == 50 && k.Answers == webapi.Sato && len(k.Tools) == 2 && k.Team == w.Tenant.TeamID, "%+v", k)
+	expect.That(t, k.QuotaDay == 50 && k.Answers == webapi.Sato && len(k.Tools) == 2 && k.Team == w.Tenant.TeamID, "%+v",
+		k)
 	b.Get(keys).Says(t, 200, "最後の使用", "なし").Lacks(t, secret).
 		Holds(t, "<td data-label=\"有効期限\">"+form(w).Get("expires_at")+"</td>")
 

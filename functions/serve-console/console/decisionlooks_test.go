@@ -88,7 +88,8 @@ func callLooks(w *consoletest.World) (all []look) {
 	b.Post(path+"/act", b.Get(path).FormOf(w.T, aggregate.ActReject, "金額が請求書と違います。"))
 	add("call-rejected", made)
 	key := url.Values{"act": {"save"}, "name": {""}, "answers": {webapi.Sato}, "quota_day": {"0"}, "elsewhere": {"Bash"}}
-	return append(all, look{name: "calls", path: "/console/calls"}, look{name: "calls-waiting", path: "/console/approvals"},
+	return append(all, look{name: "calls", path: "/console/calls"},
+		look{name: "calls-waiting", path: "/console/approvals"},
 		look{name: "keys", path: "/console/keys"}, look{name: "key-change", path: "/console/keys?key=" + o.ID},
 		look{name: "key-refused", path: "/console/keys", form: key}, look{name: "key-made", path: "/console/keys",
 			form: url.Values{"act": {"save"}, "name": {"週次の集計"}, "answers": {webapi.Sato}, "channel": {webapi.HR},

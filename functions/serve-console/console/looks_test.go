@@ -287,7 +287,8 @@ func turnLooks(w *consoletest.World) []look {
 	}
 }
 
-// On a page that stays open the forms of a turn are closed when others have stamped. The mouse on the button that rejects, and the keys for approving and for the reason, lead there.
+// On a page that stays open the forms of a turn are closed when others have stamped. The mouse on the button that
+// rejects, and the keys for approving and for the reason, lead there.
 func TestAnOpenPageClosesTheFormsOfATurnThatIsOver(t *testing.T) {
 	w := consoletest.New(t, storetest.Start(t))
 	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka), consoletest.Desk("部長", 1, webapi.Alex))

@@ -46,7 +46,8 @@ func TestTheRegisterFits(t *testing.T) {
 		tab.For(t).Fits()
 		if width == 1440 { // a row is read at a glance
 			of := func(what string) float64 {
-				return browser.Read[float64](tab, `Math.max(...[...document.querySelectorAll(".register `+what+`")].map(x => x.clientHeight))`)
+				return browser.Read[float64](tab, `Math.max(...[...document.querySelectorAll(".register `+what+
+					`")].map(x => x.clientHeight))`)
 			}
 			expect.That(t, of("tbody tr:first-child") < 90, "a row is %.0f px high", of("tbody tr:first-child"))
 			expect.That(t, of("tbody") < 260, "a line is %.0f px high", of("tbody"))
@@ -81,7 +82,8 @@ func longDecision(w *consoletest.World) {
 func decided(w *consoletest.World, last int, text string, files map[string][]byte, o aggregate.Opening, hands []string,
 	steps ...task.Step) {
 	ts := w.Slack.Say(w.T, webapi.Sato, webapi.HR, text)
-	r := task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts, Text: text}
+	r := task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts,
+		Text: text}
 	var read []task.ReadFile
 	for name, content := range files {
 		x := task.ReadFile{SharedFile: aggregate.SharedFile{ID: "F" + name, Name: name, Bytes: int64(len(content))}}

@@ -27,8 +27,8 @@ func (w *World) MatterAskedWith(files map[string][]byte) {
 func (w *World) MatterAskedFor(m task.Matter, files map[string][]byte) {
 	text := card.MatterText(language.Detect(m.Title, ""), m)
 	ts := w.Slack.Say(w.T, webapi.Sato, webapi.HR, text)
-	r := task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts, Text: text,
-		Matter: &m}
+	r := task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts,
+		Text: text, Matter: &m}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		r.Files = append(r.Files, aggregate.SharedFile{ID: "F" + strconv.Itoa(len(r.Files)), Name: name,
 			Bytes: int64(len(files[name])), User: webapi.Sato})

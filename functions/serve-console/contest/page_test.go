@@ -269,7 +269,8 @@ func sentToModels(t *testing.T, w *consoletest.World) {
 	expect.NoError(t, keeper.Keep(t.Context(), "01/leader/9",
 		[]byte(`{"text":"<b>案</b> tanaka@example.com","calls":[{"name":"ask","input":{"q":"勤怠"},`+
 			`"opaque":{"data":"c2VjcmV0"}}]}`),
-		aggregate.Usage{ID: aggregate.NewID(), Model: "claude-x", Calls: 1, Sent: &aggregate.Blob{S3Key: "prompts/x", Bytes: 9}}))
+		aggregate.Usage{ID: aggregate.NewID(), Model: "claude-x", Calls: 1, Sent: &aggregate.Blob{S3Key: "prompts/x",
+			Bytes: 9}}))
 	spend("01/leader/1", &aggregate.Blob{S3Key: "prompts/" + w.Tenant.ID + "/" + k.ID + "/gone.json", Bytes: 9})
 	spend("01/leader/1/2/1", nil)
 	spend("01/evaluator/1/1/failed-1", nil)

@@ -48,7 +48,8 @@ func TestAttachmentsAreListedWithWhetherTheAgentReadsThem(t *testing.T) {
 		{".ringi/in/b.xlsx", "The agent can read this (xlsx).", "Its macros are not read.", 0, false},
 		{".ringi/in/c.pdf", "The agent can’t read this, but commands can use it.",
 			"PDF text can't be read. Attach the .docx or .xlsx that it was made from, or paste its text.", 0, false},
-		{".ringi/in/d.png", "The agent sees this as an image.", "", 0, false}}, attachedOf(web.TextsOf("conversation", "en"), all))
+		{".ringi/in/d.png", "The agent sees this as an image.", "", 0, false}},
+		attachedOf(web.TextsOf("conversation", "en"), all))
 	expect.Is(t, attachedOf(web.TextsOf("conversation", "ja"), all)[0].Type, "エージェントが読み取れます (Shift_JIS)。", "in Japanese")
 }
 

@@ -116,7 +116,8 @@ func TestACallIsDrawnAsAStepIs(t *testing.T) {
 	p.Base, p.Called = new(string), conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Read}
 	k.Answers(conversation.Answer{Proposal: &conversation.Proposal{Type: conversation.ToolCall, Tool: p.Tool,
 		Access: p.Access, Payload: consoletest.Inline(p.JSON()), Rule: "listed", Terms: aggregate.Terms{
-			ApprovalRequired: true, ApprovalHours: 24, SettingsRev: expect.Value(w.Store.Settings(t.Context(), k.Talk.Tenant))(t).Rev}}})
+			ApprovalRequired: true, ApprovalHours: 24,
+			SettingsRev: expect.Value(w.Store.Settings(t.Context(), k.Talk.Tenant))(t).Rev}}})
 	b := w.As(webapi.Suzuki)
 	page := b.Get(k.Page())
 	page.Says(t, 200, "その下の部署の従業員一覧を読みます", "元の文字のまま開く")

@@ -242,7 +242,8 @@ func testWhatNeverStoodIsCleanedUp(t *testing.T, w *consoletest.World) {
 	expect.Is(t, deleted, 0)
 }
 
-// threeHeads is a file of so many people, in departments of ten that stand four above each other. Its addresses are as long as those of large companies.
+// threeHeads is a file of so many people, in departments of ten that stand four above each other. Its addresses are as
+// long as those of large companies.
 func threeHeads(people int, title string) string {
 	var b strings.Builder
 	b.WriteString(organisationHeader)

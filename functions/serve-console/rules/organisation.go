@@ -98,7 +98,8 @@ func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.
 	d := web.Document{Here: "organisation"}
 	if o := is.Organisation; o != nil {
 		c.people(r, v, t, is, &data)
-		data.Facts = append(t.facts(o), fact{t.Say("with_account"), t.people(is.Accounts.People())}, fact{t.Say("saved_by"), c.Names(r.Context(), v, is.SavedBy)[is.SavedBy]},
+		data.Facts = append(t.facts(o), fact{t.Say("with_account"), t.people(is.Accounts.People())},
+			fact{t.Say("saved_by"), c.Names(r.Context(), v, is.SavedBy)[is.SavedBy]},
 			fact{t.Say("saved_at"), web.Minute(is.SavedAt)}, fact{"SHA-256", is.SHA256})
 		data.Lists = listOf("without", t.Say("without"), t.Say("without_note"), is.Accounts.Without(o), t.person)
 	}

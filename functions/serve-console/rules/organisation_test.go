@@ -150,7 +150,8 @@ func testANewFileSaysWhoGoes(t *testing.T, w *consoletest.World) {
 	b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile+many.String())).Says(t, http.StatusOK).
 		Holds(t, `<details class="panel" id="without">`, `<summary><h2>`+ja.Say("without")+` <small>13</small>`)
 	en := w.As(webapi.Suzuki).In("en")
-	en.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusOK, "5 (employees 4, contractors 1)")
+	en.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusOK,
+		"5 (employees 4, contractors 1)")
 }
 
 // Before a file is saved it is said which stages of the rules find nobody by it, and which name what it hasn't.
@@ -261,7 +262,8 @@ func testNoOrganisationIsSavedWithoutSlack(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	form := shown(t, b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)))
 	w.Slack.Faults.Add(webapi.Fault{Method: "users.list", Kind: webapi.Unavailable, Times: -1})
-	b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusServiceUnavailable, ja.Say("silent")).
+	b.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusServiceUnavailable,
+		ja.Say("silent")).
 		Lacks(t, `value="save"`)
 	b.Post(page, form).Says(t, http.StatusServiceUnavailable, ja.Say("silent"))
 	expect.That(t, !stands(w).Stands(), "it is saved without accounts")

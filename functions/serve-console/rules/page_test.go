@@ -213,8 +213,8 @@ func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 			{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 2}, Need: 1},
 			{Name: "経理", Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}},
 		}, Tells: webapi.Approvers}}, When: rules.Conditions{
-		Kinds: []rules.Kind{rules.KindCall, rules.KindSteps}, Requester: &rules.Requester{Departments: []string{"営業部"}, People: []string{webapi.Sato},
-			Groups: []string{webapi.Approvers}},
+		Kinds: []rules.Kind{rules.KindCall, rules.KindSteps}, Requester: &rules.Requester{Departments: []string{"営業部"},
+			People: []string{webapi.Sato}, Groups: []string{webapi.Approvers}},
 		Places: &rules.Places{Direct: true, Channels: []string{"C0ELSEWHERE"}},
 		Tools: &rules.Tools{Use: rules.UseOnly, List: []rules.Tool{{Address: "https://gone.example.com/mcp",
 			Name: "book a room"}}},
@@ -225,7 +225,8 @@ func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 		"グループ 人事部承認者").Holds(t, `name="departments" value="営業部" checked`)
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "numbered", "|1", "name", "営業", "outcome", "route", "use",
 		"only", "channels", "|C0ELSEWHERE", "kinds", "call steps", "departments", "|営業部", "groups", "|"+webapi.Approvers,
-		"people", "|"+webapi.Sato, "tells", webapi.Approvers, "stages.0.level", "2", "stages.0.others", "|1", "stages.1.group",
+		"people", "|"+webapi.Sato, "tells", webapi.Approvers, "stages.0.level", "2", "stages.0.others", "|1",
+		"stages.1.group",
 		webapi.Approvers,
 		"direct", "|1", "tools", "https://gone.example.com/mcp book a room", "stages.0.name", "上長", "stages.0.kind",
 		"manager", "stages.0.need", "1", "stages.0.vacant", "up", "stages.0.own", "up", "stages.0.twice", "up",

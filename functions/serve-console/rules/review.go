@@ -60,7 +60,8 @@ func changed(label string, was, is side) change {
 	return change{"changed", label, was, is}
 }
 
-// review shows what saving the draft would change, and what should be known about it. What can't be saved goes back to the list. edited: the draft isn't the one that was looked at.
+// review shows what saving the draft would change, and what should be known about it. What can't be saved goes back to
+// the list. edited: the draft isn't the one that was looked at.
 func (a *asked) review(edited bool) error {
 	now, err := a.saved()
 	if err != nil {

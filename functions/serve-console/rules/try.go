@@ -86,7 +86,8 @@ func (a *asked) callToTry(d *tryData, of knownTool, s tenancy.Settings) (c rules
 	if decision := a.decisionToTry(d, s); of.Alone {
 		return decision()
 	}
-	c = rules.Call{Tool: of.Tool, Access: of.Access, Labels: a.labelsToTry(d, of), Amount: rules.Unknown(rules.WhyUnmarked)}
+	c = rules.Call{Tool: of.Tool, Access: of.Access, Labels: a.labelsToTry(d, of),
+		Amount: rules.Unknown(rules.WhyUnmarked)}
 	amount := rules.Amount{Value: amountTyped(d.Amount), Currency: d.Currency}
 	switch {
 	case of.Free:

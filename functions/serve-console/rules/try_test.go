@@ -91,7 +91,8 @@ func testWhatIsFoundBeforeSaving(t *testing.T, w *consoletest.World) {
 	organised(w, vacated)
 	b := w.As(webapi.Suzuki)
 	head := rules.Stage{Name: "決裁", Need: 1, Who: rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "SALES"}}
-	r := rules.Rule{ID: aggregate.NewID(), Name: "契約", Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{head}}}}
+	r := rules.Rule{ID: aggregate.NewID(), Name: "契約",
+		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{head}}}}
 	check := func() consoletest.Answer {
 		saved(w, &rules.Rules{Form: rules.Form, Rules: []rules.Rule{r}})
 		return b.In("ja").Post(path, b.Get(path).Hidden("act", "check"))
@@ -116,7 +117,8 @@ func testMoreThanWereChosen(t *testing.T, w *consoletest.World) {
 			"stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "skip"))
 	}
 	for _, act := range []string{"try", "keep"} {
-		of("9", act).Says(t, 422, "選んだ人の数 (1) 以下にしてください").Holds(t, `id="need-0" name="stages.0.need" value="9"`, `aria-invalid="true"`)
+		of("9", act).Says(t, 422, "選んだ人の数 (1) 以下にしてください").Holds(t, `id="need-0" name="stages.0.need" value="9"`,
+			`aria-invalid="true"`)
 	}
 	of("1", "keep").Says(t, 200, "まだ保存していません")
 	b.In("en")

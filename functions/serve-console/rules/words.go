@@ -90,7 +90,8 @@ func (s speaker) beyond(p *rules.Policy) (all []problem) {
 			continue
 		}
 		field := fmt.Sprintf("route.stages[%d].need", i)
-		all = append(all, problem{Field: field, Fault: web.Fault{Label: s.label(field), Text: s.In("limits", "beyond", "a", n)}})
+		all = append(all, problem{Field: field, Fault: web.Fault{Label: s.label(field),
+			Text: s.In("limits", "beyond", "a", n)}})
 	}
 	return all
 }

@@ -148,8 +148,9 @@ func full() tenancy.Settings {
 		},
 		AISessions:          tenancy.AISessions{Cache: tenancy.Cache{Enabled: true}},
 		MaxAgentsCostDayUSD: 7.25,
-		DraftContest:        tenancy.DraftContest{Enabled: true, File: "teams/hr.toml", MaxRounds: 4, BudgetUSD: 2.5, Seconds: 120},
-		AutoActions:         []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./*"}, Place: "D1"}},
+		DraftContest: tenancy.DraftContest{Enabled: true, File: "teams/hr.toml", MaxRounds: 4, BudgetUSD: 2.5,
+			Seconds: 120},
+		AutoActions: []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./*"}, Place: "D1"}},
 	}
 }
 

@@ -17,8 +17,8 @@ const (
 	maxAbout   = 80 // characters
 )
 
-// choices returns the texts, numbers and yes or no that a schema declares, by their pointers. Those of one row of a list
-// stand for those of each row.
+// choices returns the texts, numbers and yes or no that a schema declares, by their pointers. Those of one row of a
+// list stand for those of each row.
 func choices(text string) (at []string, all []schema.Member) {
 	for _, m := range schema.Members(text) {
 		if m.Leaf && len(all) < maxChoices {

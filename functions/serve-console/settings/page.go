@@ -79,8 +79,8 @@ func (c *Pages) opened(r *http.Request, v *web.Viewer) (p settingsPage, err erro
 
 func sectionPath(key string) string { return "/console/settings/" + key }
 
-// saveSection saves the typed values. It shows them again if they have problems, if somebody else saved changes meanwhile,
-// or if the form was a search.
+// saveSection saves the typed values. It shows them again if they have problems, if somebody else saved changes
+// meanwhile, or if the form was a search.
 func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
 	p.form = sentForm(r.PostForm)
 	act, rev := p.form.Get("act"), web.RevisionOf(p.form)

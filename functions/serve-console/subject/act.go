@@ -154,7 +154,8 @@ func (c *Acts) Click(v *web.Viewer, ref aggregate.Ref, id string) decide.Click {
 }
 
 func (c *Acts) Maker() decide.Maker {
-	return decide.Maker{Store: c.Store.KindStore.Store, People: c.People, Results: c.Results, Now: c.Now, Scanned: c.Results.Scanned}
+	return decide.Maker{Store: c.Store.KindStore.Store, People: c.People, Results: c.Results, Now: c.Now,
+		Scanned: c.Results.Scanned}
 }
 
 func (c *Acts) decide(r *http.Request, v *web.Viewer, on Page, a decide.Subject, click decide.Click,

@@ -278,7 +278,8 @@ func testListsAreEscaped(t *testing.T, w *consoletest.World) {
 	w.People.Called[webapi.Sato] = consoletest.Payloads[1]
 	w.People.Channel = consoletest.Payloads[2]
 	for _, path := range []string{"/console/tasks", "/console/approvals", "/console/approvals?for=me"} {
-		got := w.As(webapi.Suzuki).Get(path).Says(t, 200).Holds(t, "&lt;img src=x onerror=alert(1)&gt;", "&lt;svg/onload=alert(1)&gt;")
+		got := w.As(webapi.Suzuki).Get(path).Says(t, 200).Holds(t, "&lt;img src=x onerror=alert(1)&gt;",
+			"&lt;svg/onload=alert(1)&gt;")
 		consoletest.Harmless(t, path, got)
 	}
 	for _, x := range consoletest.Payloads {

@@ -189,7 +189,8 @@ func (x Choice) Compare(y Choice) int {
 	return cmp.Or(cmp.Compare(x.Text, y.Text), cmp.Compare(x.Value, y.Value))
 }
 
-// MembersToChoose are the people who may be chosen, without one of them; none is the text of the choice of nobody, if any.
+// MembersToChoose are the people who may be chosen, without one of them; none is the text of the choice of nobody, if
+// any.
 func MembersToChoose(m people.Members, chosen, without, none string) (out []Choice) {
 	if none != "" {
 		out = append(out, Choice{Text: none, Chosen: chosen == ""})

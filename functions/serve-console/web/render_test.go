@@ -120,7 +120,8 @@ func TestWhereAPageRefreshesAFormItSaysWhatHappened(t *testing.T) {
 				"%s says nothing of what happened since a form was read", name)
 		}
 	}
-	expect.That(t, n == 4, "%d pages refresh what has forms: the task's, the conversation's, the contest's and the call's did", n)
+	expect.That(t, n == 4, "%d pages refresh what has forms: the task's, the conversation's, the contest's and the "+
+		"call's did", n)
 }
 
 // A time is told by its distance, and the exact one is there to hover over.
@@ -288,7 +289,8 @@ var (
 )
 
 // handed are the catalogs that a package receives, besides those that it names.
-var handed = map[string][]string{"../subject": {"task", "conversation", "calls"}, "../web": {"tasks", "agents", "approvals"},
+var handed = map[string][]string{"../subject": {"task", "conversation", "calls"},
+	"../web":             {"tasks", "agents", "approvals"},
 	"../web/ui/kit.html": {"route", "settings", "rules", "task", "conversation", "effect", "keys"}}
 
 // homeOf returns the catalog that a catalog has a text from: itself or the common one.

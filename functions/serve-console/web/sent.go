@@ -14,8 +14,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// maxSent bounds what a file has of prompts, in bytes before it is compressed; maxPlain is the largest answer that isn't
-// compressed: Lambda limits answers to 6 MB.
+// maxSent bounds what a file has of prompts, in bytes before it is compressed; maxPlain is the largest answer that
+// isn't compressed: Lambda limits answers to 6 MB.
 const maxSent, maxPlain = 8 << 20, 1 << 20
 
 // sentCall is a line of the file that SendSent makes; Sent is absent if it was not kept, or its retention time is over.

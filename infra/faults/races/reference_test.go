@@ -206,7 +206,8 @@ func TestTheStoreDoesWhatTheReferenceDoes(t *testing.T) {
 }
 
 var attempts = []string{
-	"extract", "draft", "approve prompt", "reject prompt", "plan", "approve process", "reject process", "run", "fail", "retry", "cancel", "expire",
+	"extract", "draft", "approve prompt", "reject prompt", "plan", "approve process", "reject process", "run", "fail",
+	"retry", "cancel", "expire",
 }
 
 // forward returns the act that leads on from here.

@@ -106,7 +106,8 @@ func (s *scenario) finishProcess(a *task.Aggregate) (aggregate.Change, error) {
 	steps := make([]task.Step, 2)
 	for i := range steps {
 		steps[i] = task.Step{
-			StepID: fmt.Sprint("step-", i+1), Order: i + 1, Tool: "list_employees", ToolInput: "{}", Access: aggregate.Read, ToolVersion: "v1", Description: "一覧",
+			StepID: fmt.Sprint("step-", i+1), Order: i + 1, Tool: "list_employees", ToolInput: "{}", Access: aggregate.Read,
+			ToolVersion: "v1", Description: "一覧",
 		}
 	}
 	return a.FinishProcess(a.Head.Run, steps, "", s.settings, s.now)
@@ -128,8 +129,9 @@ func (s *scenario) claim(a *task.Aggregate) (aggregate.Change, error) {
 	}
 	step := a.NextStep(e)
 	return a.ClaimStep(a.Head.Run, task.Call{
-		Order: step.Order, Arguments: aggregate.Blob{JSON: step.ToolInput}, ArgumentsHash: aggregate.HashOf(string(step.ToolInput)),
-		Claim: task.Claim{Invocation: "one", LeaseUntil: s.now.Add(75 * time.Second)}, Tool: task.ToolRef{Name: step.Tool},
+		Order: step.Order, Arguments: aggregate.Blob{JSON: step.ToolInput},
+		ArgumentsHash: aggregate.HashOf(string(step.ToolInput)),
+		Claim:         task.Claim{Invocation: "one", LeaseUntil: s.now.Add(75 * time.Second)}, Tool: task.ToolRef{Name: step.Tool},
 	}, s.now)
 }
 
@@ -229,7 +231,8 @@ func over(server *storetest.Server, through http.RoundTripper) *dynamodb.Client 
 
 // expected reports whether a losing client may get this error.
 func expected(err error) bool {
-	for _, known := range []error{aggregate.ErrNotFound, aggregate.ErrSuperseded, aggregate.ErrMoved, aggregate.ErrInFlight, task.ErrNothingToRetry, task.ErrMaxRetries, aggregate.ErrNotDue} {
+	for _, known := range []error{aggregate.ErrNotFound, aggregate.ErrSuperseded, aggregate.ErrMoved,
+		aggregate.ErrInFlight, task.ErrNothingToRetry, task.ErrMaxRetries, aggregate.ErrNotDue} {
 		if errors.Is(err, known) {
 			return true
 		}

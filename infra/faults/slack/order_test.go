@@ -144,12 +144,16 @@ func TestTwoDecisionsArriveSwapped(t *testing.T) {
 		decided       func(*task.Aggregate) error // what the other is told
 		more          string
 	}{
-		{"a rejection after the stamp that came later", stamp, rejection, func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Approved }, stamped, "\n" + card.Surface("ja").ReasonNotTaken()},
-		{"a stamp after the rejection that came later", rejection, stamp, func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected }, sentBack, ""},
-		{"a stamp after the withdrawal that came later", withdrawal, stamp, func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Process() == nil }, func(a *task.Aggregate) error {
-			return aggregate.ErrDecided{Status: string(a.Head.Ended.As), By: webapi.Sato, At: a.Head.Ended.At,
-				Reason: a.Head.Ended.Reason}
-		}, ""},
+		{"a rejection after the stamp that came later", stamp, rejection,
+			func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Approved }, stamped,
+			"\n" + card.Surface("ja").ReasonNotTaken()},
+		{"a stamp after the rejection that came later", rejection, stamp,
+			func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected }, sentBack, ""},
+		{"a stamp after the withdrawal that came later", withdrawal, stamp,
+			func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Process() == nil }, func(a *task.Aggregate) error {
+				return aggregate.ErrDecided{Status: string(a.Head.Ended.As), By: webapi.Sato, At: a.Head.Ended.At,
+					Reason: a.Head.Ended.Reason}
+			}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d, _ := atGate(t)

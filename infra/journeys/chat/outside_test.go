@@ -38,7 +38,8 @@ func TestAnOutsideAgentAsksByMCPAndAPersonStamps(t *testing.T) {
 	driver.Leave(t, running)
 	rows := store.OpenAll(running.AWS, boot.Table{TableName: running.TableName})
 	team := running.Sandbox.TeamID()
-	_, secret, err := rows.CreateKey(t.Context(), tenancy.Key{TenantID: aggregate.TenantID(team), Team: team, Name: "夜間バッチ",
+	_, secret, err := rows.CreateKey(t.Context(), tenancy.Key{TenantID: aggregate.TenantID(team), Team: team,
+		Name:    "夜間バッチ",
 		Answers: webapi.Sato, Tools: []string{"send_slack_dm", "list_employees"}, Channel: webapi.HR, QuotaDay: 20,
 		ExpiresAt: time.Now().AddDate(0, 1, 0)}, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}, time.Now())
 	expect.NoError(t, err)

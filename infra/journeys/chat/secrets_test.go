@@ -62,7 +62,8 @@ func TestNoSecretReachesWhatAgentsAndPeopleGet(t *testing.T) {
 
 	repo := running.Vendors.GitHub.Find(vendors.ShopOwner, vendors.ShopName)
 	places := map[string]string{
-		"rows": inRows(t), "the bucket": inBucket(t, ""), "what models were sent": inBucket(t, "prompts/"), "Slack": inSlack(t),
+		"rows": inRows(t), "the bucket": inBucket(t, ""), "what models were sent": inBucket(t, "prompts/"),
+		"Slack":  inSlack(t),
 		"GitHub": fmt.Sprint(repo.Files(x.Pushed.Commit), repo.Pulls()),
 	}
 	for _, path := range []string{"", "?log=1", "/files", "/files/raw?path=found.txt"} {
@@ -103,7 +104,8 @@ func secrets(t *testing.T, d *driver.Dialogue) map[string][]string {
 		if token, ok := row["task_token"].(string); ok {
 			out["a task token"] = append(out["a task token"], token)
 		}
-		if sealed, ok := row["credentials"].(string); ok && len(sealed) > 40 { // a row without a secret names its provider only
+		// a row without a secret names its provider only
+		if sealed, ok := row["credentials"].(string); ok && len(sealed) > 40 {
 			out["sealed credentials"] = append(out["sealed credentials"], sealed)
 		}
 	})
@@ -112,7 +114,8 @@ func secrets(t *testing.T, d *driver.Dialogue) map[string][]string {
 
 func scan(t *testing.T, each func(row map[string]any)) {
 	t.Helper()
-	pages := dynamodb.NewScanPaginator(dynamodb.NewFromConfig(running.AWS), &dynamodb.ScanInput{TableName: &running.TableName})
+	pages := dynamodb.NewScanPaginator(dynamodb.NewFromConfig(running.AWS),
+		&dynamodb.ScanInput{TableName: &running.TableName})
 	for pages.HasMorePages() {
 		for _, item := range expect.Value(pages.NextPage(context.Background()))(t).Items {
 			each(rowOf(t, item))
@@ -175,6 +178,7 @@ func inSlack(t *testing.T) string {
 func page(t *testing.T, desk driver.Desk, path string) string {
 	t.Helper()
 	status, text := desk.Get(path)
-	expect.That(t, status == http.StatusOK || status == http.StatusSeeOther || status == http.StatusFound, "%s: %d", path, status)
+	expect.That(t, status == http.StatusOK || status == http.StatusSeeOther || status == http.StatusFound, "%s: %d",
+		path, status)
 	return text
 }

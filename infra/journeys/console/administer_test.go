@@ -76,8 +76,8 @@ func TestAnAdministratorChangesWhatHolds(t *testing.T) {
 	}
 }
 
-// changesSettings types two invalid values and sees an error at each field, then two valid ones, and another one in another
-// section.
+// changesSettings types two invalid values and sees an error at each field, then two valid ones, and another one in
+// another section.
 func changesSettings(a administering, i int) {
 	versions, days, kept := fmt.Sprint(4+i), fmt.Sprint(30+i), fmt.Sprint(60+i)
 	const save = ".save .button-primary"

@@ -206,7 +206,8 @@ func TestAConversationOnEachWire(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		first, then := asked[0], asked[1]
-		for _, part := range []string{`"shell_command"`, `"code_generate"`, `"test_run"`, `"offer_request"`, "6×7 を計算して", "佐藤"} {
+		for _, part := range []string{`"shell_command"`, `"code_generate"`, `"test_run"`, `"offer_request"`,
+			"6×7 を計算して", "佐藤"} {
 			expect.That(t, strings.Contains(first, part), "the first request lacks %s", part)
 		}
 		for _, part := range []string{"操作 #1 が完了しました", "Not taken: one action at a time", "42", "コマンドを提案します。"} {

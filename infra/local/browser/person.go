@@ -140,8 +140,8 @@ func (p *Tab) Chord(key rune, held kb.Modifier) {
 }
 
 // misfits lists what a person could not read or reach in a window of this width: elements that stick out or scroll
-// sideways, buttons and titles with cut words, and buttons too small for a finger. A table of the console may scroll within its
-// frame, if that can have keyboard focus.
+// sideways, buttons and titles with cut words, and buttons too small for a finger. A table of the console may scroll
+// within its frame, if that can have keyboard focus.
 const misfits = `((width, phone) => {
   const found = [];
   const name = (el) => el.tagName.toLowerCase() + (el.className ? "." + el.className : "") + " " + JSON.stringify((el.innerText || "").slice(0, 40));

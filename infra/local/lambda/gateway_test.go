@@ -64,15 +64,20 @@ func TestEventIsPayloadTwo(t *testing.T) {
 	r.Header.Set("User-Agent", "Slackbot 1.0")
 	serve(f).ServeHTTP(httptest.NewRecorder(), r)
 	want := events.APIGatewayV2HTTPRequest{
-		Version: "2.0", RouteKey: "POST /slack/events", RawPath: "/slack/events", RawQueryString: "a=1&a=2&b=%20", Cookies: []string{"a=1", "b=2"},
+		Version: "2.0", RouteKey: "POST /slack/events", RawPath: "/slack/events", RawQueryString: "a=1&a=2&b=%20",
+		Cookies: []string{"a=1", "b=2"},
 		Headers: map[string]string{
-			"host": "ringi.example", "content-length": "10", "content-type": "application/json; charset=utf-8", "x-slack-signature": "v0=abc", "x-twice": "1,2",
-			"user-agent": "Slackbot 1.0", "x-forwarded-for": "192.0.2.1", "x-forwarded-port": "443", "x-forwarded-proto": "https",
+			"host": "ringi.example", "content-length": "10", "content-type": "application/json; charset=utf-8",
+			"x-slack-signature": "v0=abc", "x-twice": "1,2",
+			"user-agent": "Slackbot 1.0", "x-forwarded-for": "192.0.2.1", "x-forwarded-port": "443",
+			"x-forwarded-proto": "https",
 		},
 		QueryStringParameters: map[string]string{"a": "1,2", "b": " "},
 		RequestContext: events.APIGatewayV2HTTPRequestContext{
-			AccountID: "123456789012", APIID: "local", DomainName: "ringi.example", DomainPrefix: "local", RouteKey: "POST /slack/events", Stage: "$default",
-			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{Method: "POST", Path: "/slack/events", Protocol: "HTTP/1.1", SourceIP: "192.0.2.1", UserAgent: "Slackbot 1.0"},
+			AccountID: "123456789012", APIID: "local", DomainName: "ringi.example", DomainPrefix: "local",
+			RouteKey: "POST /slack/events", Stage: "$default",
+			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{Method: "POST", Path: "/slack/events",
+				Protocol: "HTTP/1.1", SourceIP: "192.0.2.1", UserAgent: "Slackbot 1.0"},
 			Time: "20/Nov/2026:01:02:03 +0000", TimeEpoch: 1795136523000,
 		},
 		Body: `{"x":"é"}`,
@@ -147,13 +152,15 @@ func TestAnswersBecomeResponses(t *testing.T) {
 		{"explicit", function{answer: `{"statusCode":201,"headers":{"X-A":"b"},"body":"made"}`}, 201, "made", "X-A=b"},
 		{"number as header", function{answer: `{"statusCode":503,"headers":{"Retry-After":1}}`}, 503, "", "Retry-After=1"},
 		{"cookie", function{answer: `{"statusCode":200,"cookies":["a=1"]}`}, 200, "", "Set-Cookie=a=1"},
-		{"no content type", function{answer: `{"statusCode":200,"body":"x"}`}, 200, "x", "Content-Type=text/plain;charset=UTF-8"},
+		{"no content type", function{answer: `{"statusCode":200,"body":"x"}`}, 200, "x",
+			"Content-Type=text/plain;charset=UTF-8"},
 		{"base64", function{answer: `{"statusCode":200,"body":"YQ==","isBase64Encoded":true}`}, 200, "a", ""},
 		{"inferred object", function{answer: `{"a":1}`}, 200, `{"a":1}`, "Content-Type=application/json"},
 		{"inferred text", function{answer: `"hello"`}, 200, `"hello"`, ""},
 		{"wrong status", function{answer: `{"statusCode":"ok"}`}, 500, `{"message":"Internal Server Error"}`, ""},
 		{"no JSON", function{answer: `<p>`}, 500, `{"message":"Internal Server Error"}`, ""},
-		{"function error", function{failed: true, answer: `{"errorType":"Internal"}`}, 500, `{"message":"Internal Server Error"}`, ""},
+		{"function error", function{failed: true, answer: `{"errorType":"Internal"}`}, 500,
+			`{"message":"Internal Server Error"}`, ""},
 		{"throttled", function{err: errors.New("busy")}, 503, `{"message":"Service Unavailable"}`, ""},
 		{"too late", function{waiting: true}, 503, `{"message":"Service Unavailable"}`, ""},
 	}
@@ -196,7 +203,8 @@ func TestTooLongABodyIsRefused(t *testing.T) {
 
 func TestServesWhatSomeRouteHas(t *testing.T) {
 	g := serve(&function{})
-	for path, want := range map[string]bool{"/slack/events": true, "/console/": true, "/": false, "/api/chat.postMessage": false} {
+	for path, want := range map[string]bool{"/slack/events": true, "/console/": true, "/": false,
+		"/api/chat.postMessage": false} {
 		got := g.Serves(path)
 		expect.That(t, got == want, "Serves(%s) is %v", path, got)
 	}

@@ -94,7 +94,8 @@ func (p *probe) seen() []string {
 
 func config(t *testing.T) aws.Config {
 	return aws.Config{
-		Region: "us-east-1", BaseEndpoint: aws.String(moto.ForTests(t)), Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		Region: "us-east-1", BaseEndpoint: aws.String(moto.ForTests(t)),
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	}
 }
 
@@ -144,13 +145,16 @@ func table(t *testing.T, db *dynamodb.Client, rows []string) string {
 	name := aws.String(strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()))
 	out := expect.Value(db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
 		TableName: name, BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: "S"}, {AttributeName: aws.String("SK"), AttributeType: "S"}},
-		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: "HASH"}, {AttributeName: aws.String("SK"), KeyType: "RANGE"}},
-		StreamSpecification:  &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: "NEW_AND_OLD_IMAGES"},
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: "S"},
+			{AttributeName: aws.String("SK"), AttributeType: "S"}},
+		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: "HASH"},
+			{AttributeName: aws.String("SK"), KeyType: "RANGE"}},
+		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: "NEW_AND_OLD_IMAGES"},
 	}))(t)
 	for _, row := range rows {
 		item := map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "p"}, "SK": &types.AttributeValueMemberS{Value: row}, "type": &types.AttributeValueMemberS{Value: row[:1]},
+			"PK": &types.AttributeValueMemberS{Value: "p"}, "SK": &types.AttributeValueMemberS{Value: row},
+			"type": &types.AttributeValueMemberS{Value: row[:1]},
 		}
 		expect.Value(db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name, Item: item}))(t)
 	}
@@ -166,17 +170,21 @@ func TestStream(t *testing.T) {
 		want       []string // the expected batches
 		lost       []string // the reports to the failure destination
 	}{
-		{name: "in batches, in order", rows: "a1 a2 a3", mapping: template.StreamMapping{BatchSize: 2, Retries: -1}, want: []string{"a1 a2", "a3"}},
+		{name: "in batches, in order", rows: "a1 a2 a3", mapping: template.StreamMapping{BatchSize: 2, Retries: -1},
+			want: []string{"a1 a2", "a3"}},
 		{
 			name: "filtered", rows: "a1 b1 a2 c1",
-			mapping: template.StreamMapping{BatchSize: 10, Retries: -1, Filters: []string{`{"dynamodb":{"NewImage":{"type":{"S":["a","c"]}}}}`}}, want: []string{"a1 a2 c1"},
+			mapping: template.StreamMapping{BatchSize: 10, Retries: -1,
+				Filters: []string{`{"dynamodb":{"NewImage":{"type":{"S":["a","c"]}}}}`}}, want: []string{"a1 a2 c1"},
 		},
 		{
-			name: "again from the lowest that failed", rows: "a1 a2 a3 a4", mapping: template.StreamMapping{BatchSize: 10, Retries: -1, PartialFailures: true},
+			name: "again from the lowest that failed", rows: "a1 a2 a3 a4", mapping: template.StreamMapping{BatchSize: 10,
+				Retries: -1, PartialFailures: true},
 			answer: first(fails("a4", "a2"), `{"batchItemFailures":[]}`), want: []string{"a1 a2 a3 a4", "a2 a3 a4"},
 		},
 		{
-			name: "whole again for an unknown identifier", rows: "a1 a2", mapping: template.StreamMapping{BatchSize: 10, Retries: -1, PartialFailures: true},
+			name: "whole again for an unknown identifier", rows: "a1 a2", mapping: template.StreamMapping{BatchSize: 10,
+				Retries: -1, PartialFailures: true},
 			answer: first(`{"batchItemFailures":[{"itemIdentifier":""}]}`, `null`), want: []string{"a1 a2", "a1 a2"},
 		},
 		{
@@ -184,8 +192,10 @@ func TestStream(t *testing.T) {
 			answer: refuses("a1"), want: []string{"a1 a2", "a1 a2", "a3"}, lost: []string{"RetryAttemptsExhausted 2"},
 		},
 		{
-			name: "halved until the bad one is alone", rows: "a1 a2 a3 a4", mapping: template.StreamMapping{BatchSize: 10, Retries: 0, Bisect: true},
-			answer: refuses("a2"), want: []string{"a1 a2 a3 a4", "a1 a2", "a1", "a2", "a3 a4"}, lost: []string{"RetryAttemptsExhausted 1"},
+			name: "halved until the bad one is alone", rows: "a1 a2 a3 a4", mapping: template.StreamMapping{BatchSize: 10,
+				Retries: 0, Bisect: true},
+			answer: refuses("a2"), want: []string{"a1 a2 a3 a4", "a1 a2", "a1", "a2", "a3 a4"},
+			lost: []string{"RetryAttemptsExhausted 1"},
 		},
 	}
 	for _, tt := range tests {
@@ -195,7 +205,8 @@ func TestStream(t *testing.T) {
 			m.From, m.Source = "TRIM_HORIZON", table(t, dynamodb.NewFromConfig(cfg), strings.Fields(tt.rows))
 			var lost losses
 			s := &lambda.Stream{
-				Function: "F", Mapping: m, Filter: filter(t, m.Filters), Region: "us-east-1", Reader: dynamodbstreams.NewFromConfig(cfg), Invoker: p, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+				Function: "F", Mapping: m, Filter: filter(t, m.Filters), Region: "us-east-1",
+				Reader: dynamodbstreams.NewFromConfig(cfg), Invoker: p, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 				OnFailure: lost.hear,
 			}
 			run(t, s.Run)
@@ -230,12 +241,15 @@ func (l *losses) hear(_ context.Context, body string) error {
 func startQueue(t *testing.T, c *sqs.Client, p *probe, m template.QueueMapping, messages ...string) *string {
 	t.Helper()
 	name := strings.NewReplacer("/", "-", " ", "-", ",", "").Replace(t.Name()) + ".fifo"
-	out := expect.Value(c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: map[string]string{"FifoQueue": "true", "VisibilityTimeout": "60"}}))(t)
+	out := expect.Value(c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name,
+		Attributes: map[string]string{"FifoQueue": "true", "VisibilityTimeout": "60"}}))(t)
 	for i, body := range messages {
-		expect.Value(c.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: out.QueueUrl, MessageBody: aws.String(body), MessageGroupId: aws.String(body[:1]), MessageDeduplicationId: aws.String(fmt.Sprint(i))}))(t)
+		expect.Value(c.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: out.QueueUrl, MessageBody: aws.String(body),
+			MessageGroupId: aws.String(body[:1]), MessageDeduplicationId: aws.String(fmt.Sprint(i))}))(t)
 	}
 	p.release = func(handle string) {
-		_, err := c.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{QueueUrl: out.QueueUrl, ReceiptHandle: &handle})
+		_, err := c.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{QueueUrl: out.QueueUrl,
+			ReceiptHandle: &handle})
 		expect.That(t, err == nil, "%v", err)
 	}
 	q := &lambda.Queue{Function: "F", Mapping: m, URL: aws.ToString(out.QueueUrl), Region: "us-east-1", Reader: c,
@@ -252,8 +266,10 @@ func emptied(t *testing.T, c *sqs.Client, url *string, p *probe, batches int) {
 		if len(p.seen()) < batches {
 			return false
 		}
-		out, err := c.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
-		return err == nil && out.Attributes["ApproximateNumberOfMessages"] == "0" && out.Attributes["ApproximateNumberOfMessagesNotVisible"] == "0"
+		out, err := c.GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: url,
+			AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+		return err == nil && out.Attributes["ApproximateNumberOfMessages"] == "0" &&
+			out.Attributes["ApproximateNumberOfMessagesNotVisible"] == "0"
 	})
 }
 
@@ -296,11 +312,13 @@ func TestATenantsBacklogLeavesRoomForOthers(t *testing.T) {
 		Region: "us-east-1",
 		Reader: c, Invoker: p, Log: slog.New(slog.DiscardHandler)}
 	out := expect.Value(c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("lanes.fifo"),
-		Attributes: map[string]string{"FifoQueue": "true", "DeduplicationScope": "messageGroup", "FifoThroughputLimit": "perMessageGroupId"}}))(t)
+		Attributes: map[string]string{"FifoQueue": "true", "DeduplicationScope": "messageGroup",
+			"FifoThroughputLimit": "perMessageGroupId"}}))(t)
 	cards.URL = aws.ToString(out.QueueUrl)
 	r := effect.Runner{Queue: c, QueueURL: cards.URL, Now: time.Now}
 	asks := func(tenant string) {
-		expect.NoError(t, r.Redraw(t.Context(), task.RefOf(tenant, aggregate.NewID()), aggregate.Head{Rev: 1}, aggregate.NewID()))
+		expect.NoError(t, r.Redraw(t.Context(), task.RefOf(tenant, aggregate.NewID()), aggregate.Head{Rev: 1},
+			aggregate.NewID()))
 	}
 	for range 30 {
 		asks(hangs)
@@ -346,7 +364,8 @@ func (h *hanging) Invoke(_ context.Context, _ string, payload []byte) (lambda.Re
 func TestScheduleRunsAtItsRate(t *testing.T) {
 	p := &probe{}
 	s := &lambda.Schedule{
-		Function: "F", Schedule: template.Schedule{Event: "Tick", Every: 20 * time.Millisecond}, Region: "us-east-1", Account: "1", Invoker: p,
+		Function: "F", Schedule: template.Schedule{Event: "Tick", Every: 20 * time.Millisecond}, Region: "us-east-1",
+		Account: "1", Invoker: p,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
 	if _, err := s.Fire(t.Context()); err != nil || len(p.seen()) != 1 {

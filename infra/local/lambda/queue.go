@@ -151,11 +151,13 @@ func (q *Queue) record(m types.Message) (json.RawMessage, error) {
 	own := map[string]any{}
 	for name, v := range m.MessageAttributes {
 		own[name] = map[string]any{
-			"stringValue": v.StringValue, "binaryValue": v.BinaryValue, "stringListValues": []string{}, "binaryListValues": []string{}, "dataType": v.DataType,
+			"stringValue": v.StringValue, "binaryValue": v.BinaryValue, "stringListValues": []string{},
+			"binaryListValues": []string{}, "dataType": v.DataType,
 		}
 	}
 	return json.Marshal(map[string]any{
-		"messageId": m.MessageId, "receiptHandle": m.ReceiptHandle, "body": m.Body, "md5OfBody": m.MD5OfBody, "attributes": m.Attributes,
+		"messageId": m.MessageId, "receiptHandle": m.ReceiptHandle, "body": m.Body, "md5OfBody": m.MD5OfBody,
+		"attributes":        m.Attributes,
 		"messageAttributes": own, "eventSource": "aws:sqs", "eventSourceARN": q.Mapping.Source, "awsRegion": q.Region,
 	})
 }

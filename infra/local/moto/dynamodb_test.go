@@ -72,7 +72,8 @@ func oldest(t *testing.T, c *dynamodbstreams.Client, stream string) *string {
 	t.Helper()
 	d := expect.Value(c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream}))(t)
 	return expect.Value(c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
-		StreamArn: &stream, ShardId: d.StreamDescription.Shards[0].ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon,
+		StreamArn: &stream, ShardId: d.StreamDescription.Shards[0].ShardId,
+		ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon,
 	}))(t).ShardIterator
 }
 
@@ -119,7 +120,8 @@ func TestOneWriterOfManyWins(t *testing.T) {
 	all.Wait()
 	expect.That(t, won == 1 && lost == writers-1, "%d won and %d lost, want 1 and %d", won, lost, writers-1)
 	rows := expect.Value(db.Query(t.Context(), &dynamodb.QueryInput{
-		TableName: aws.String("rows"), KeyConditionExpression: aws.String("PK = :p"), ExpressionAttributeValues: map[string]types.AttributeValue{":p": text("a")},
+		TableName: aws.String("rows"), KeyConditionExpression: aws.String("PK = :p"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":p": text("a")},
 	}))(t)
 	expect.That(t, rows.Count == 2, "%d rows, want the winner's two", rows.Count)
 	got := len(records(t, cfg, stream))
@@ -253,7 +255,8 @@ func TestIndexPagesInOrder(t *testing.T) {
 	begin := time.Now()
 	pages := dynamodb.NewQueryPaginator(db, &dynamodb.QueryInput{
 		TableName: aws.String("rows"), IndexName: aws.String("GSI1"), Limit: aws.Int32(40),
-		KeyConditionExpression: aws.String("GSI1PK = :p"), ExpressionAttributeValues: map[string]types.AttributeValue{":p": text("even")},
+		KeyConditionExpression:    aws.String("GSI1PK = :p"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":p": text("even")},
 	})
 	var got []string
 	for pages.HasMorePages() {

@@ -27,25 +27,29 @@ func startFIFO(t *testing.T) *fifo {
 	expect.Patience(t)
 	c := sqs.NewFromConfig(config(moto.StartForTest(t)))
 	q := expect.Value(c.CreateQueue(t.Context(), &sqs.CreateQueueInput{
-		QueueName: aws.String("cards.fifo"), Attributes: map[string]string{"FifoQueue": "true", "VisibilityTimeout": "60", "DeduplicationScope": "messageGroup", "FifoThroughputLimit": "perMessageGroupId"},
+		QueueName: aws.String("cards.fifo"), Attributes: map[string]string{"FifoQueue": "true", "VisibilityTimeout": "60",
+			"DeduplicationScope": "messageGroup", "FifoThroughputLimit": "perMessageGroupId"},
 	}))(t)
 	return &fifo{t: t, c: c, url: q.QueueUrl}
 }
 
 func (q *fifo) send(group, id string) error {
-	_, err := q.c.SendMessage(context.Background(), &sqs.SendMessageInput{QueueUrl: q.url, MessageBody: aws.String(group + id), MessageGroupId: &group, MessageDeduplicationId: &id})
+	_, err := q.c.SendMessage(context.Background(), &sqs.SendMessageInput{QueueUrl: q.url,
+		MessageBody: aws.String(group + id), MessageGroupId: &group, MessageDeduplicationId: &id})
 	return err
 }
 
 // receive returns a message's body and a function that deletes the message. The body is "" if there is none.
 func (q *fifo) receive(seconds int32) (string, func()) {
 	q.t.Helper()
-	out := expect.Value(q.c.ReceiveMessage(context.Background(), &sqs.ReceiveMessageInput{QueueUrl: q.url, WaitTimeSeconds: seconds}))(q.t)
+	out := expect.Value(q.c.ReceiveMessage(context.Background(), &sqs.ReceiveMessageInput{QueueUrl: q.url,
+		WaitTimeSeconds: seconds}))(q.t)
 	if len(out.Messages) == 0 {
 		return "", nil
 	}
 	return aws.ToString(out.Messages[0].Body), func() {
-		if _, err := q.c.DeleteMessage(context.Background(), &sqs.DeleteMessageInput{QueueUrl: q.url, ReceiptHandle: out.Messages[0].ReceiptHandle}); err != nil {
+		if _, err := q.c.DeleteMessage(context.Background(), &sqs.DeleteMessageInput{QueueUrl: q.url,
+			ReceiptHandle: out.Messages[0].ReceiptHandle}); err != nil {
 			q.t.Error(err)
 		}
 	}
@@ -122,9 +126,11 @@ func TestAMessageKeepsTheTraceOfItsSender(t *testing.T) {
 	t.Setenv("AWS_LAMBDA_FUNCTION_NAME", "F")
 	t.Setenv("_X_AMZN_TRACE_ID", "Root=1-6a000000-000000000000000000000000;Lineage=2:0000abcd:2")
 	expect.NoError(t, q.send("a", "1"))
-	expect.Value(q.c.SendMessageBatch(t.Context(), &sqs.SendMessageBatchInput{QueueUrl: q.url, Entries: []types.SendMessageBatchRequestEntry{
-		{Id: aws.String("1"), MessageBody: aws.String("b1"), MessageGroupId: aws.String("b"), MessageDeduplicationId: aws.String("1")},
-	}}))(t)
+	expect.Value(q.c.SendMessageBatch(t.Context(), &sqs.SendMessageBatchInput{QueueUrl: q.url,
+		Entries: []types.SendMessageBatchRequestEntry{
+			{Id: aws.String("1"), MessageBody: aws.String("b1"), MessageGroupId: aws.String("b"),
+				MessageDeduplicationId: aws.String("1")},
+		}}))(t)
 	t.Setenv("AWS_LAMBDA_FUNCTION_NAME", "")
 	os.Unsetenv("AWS_LAMBDA_FUNCTION_NAME")
 	expect.NoError(t, q.send("c", "1"))

@@ -37,14 +37,16 @@ func startMachine(t *testing.T) *machine {
 	q := expect.Value(m.sqs.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("tokens")}))(t)
 	m.queue = aws.ToString(q.QueueUrl)
 	made := expect.Value(m.sfn.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
-		Name: aws.String("ask"), RoleArn: aws.String("arn:aws:iam::123456789012:role/local"), Definition: aws.String(fmt.Sprintf(waiting, m.queue)),
+		Name: aws.String("ask"), RoleArn: aws.String("arn:aws:iam::123456789012:role/local"),
+		Definition: aws.String(fmt.Sprintf(waiting, m.queue)),
 	}))(t)
 	m.arn = aws.ToString(made.StateMachineArn)
 	return m
 }
 
 func (m *machine) start(name string) (string, error) {
-	out, err := m.sfn.StartExecution(context.Background(), &sfn.StartExecutionInput{StateMachineArn: &m.arn, Name: &name, Input: aws.String(`{}`)})
+	out, err := m.sfn.StartExecution(context.Background(), &sfn.StartExecutionInput{StateMachineArn: &m.arn, Name: &name,
+		Input: aws.String(`{}`)})
 	if err != nil {
 		return "", err
 	}
@@ -67,7 +69,8 @@ func (m *machine) token() string {
 func (m *machine) becomes(arn string, want types.ExecutionStatus) {
 	m.t.Helper()
 	expect.Eventually(m.t, "the execution is "+string(want), func() bool {
-		return expect.Value(m.sfn.DescribeExecution(m.t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: &arn}))(m.t).Status == want
+		return expect.Value(m.sfn.DescribeExecution(m.t.Context(),
+			&sfn.DescribeExecutionInput{ExecutionArn: &arn}))(m.t).Status == want
 	})
 }
 
@@ -79,7 +82,8 @@ func TestTokenTakesOneAnswer(t *testing.T) {
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {
-			_, err := m.sfn.SendTaskSuccess(context.Background(), &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String(`{}`)})
+			_, err := m.sfn.SendTaskSuccess(context.Background(), &sfn.SendTaskSuccessInput{TaskToken: &token,
+				Output: aws.String(`{}`)})
 			var over *types.TaskTimedOut
 			if err == nil {
 				taken.Add(1)
@@ -96,7 +100,8 @@ func TestTokenTakesOneAnswer(t *testing.T) {
 		t.Errorf("an answer after the end: %v, want TaskTimedOut", err)
 	}
 	var unknown *types.InvalidToken
-	if _, err := m.sfn.SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: aws.String("nobody's"), Output: aws.String(`{}`)}); !errors.As(err, &unknown) {
+	if _, err := m.sfn.SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: aws.String("nobody's"),
+		Output: aws.String(`{}`)}); !errors.As(err, &unknown) {
 		t.Errorf("an unknown token: %v, want InvalidToken", err)
 	}
 }
@@ -108,7 +113,8 @@ func TestStopEndsAWaitingRun(t *testing.T) {
 	expect.Value(m.sfn.StopExecution(t.Context(), &sfn.StopExecutionInput{ExecutionArn: &arn}))(t)
 	m.becomes(arn, types.ExecutionStatusAborted)
 	var over *types.TaskTimedOut
-	if _, err := m.sfn.SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String(`{}`)}); !errors.As(err, &over) {
+	if _, err := m.sfn.SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token,
+		Output: aws.String(`{}`)}); !errors.As(err, &over) {
 		t.Errorf("answer to a stopped run: %v, want TaskTimedOut", err)
 	}
 	var exists *types.ExecutionAlreadyExists

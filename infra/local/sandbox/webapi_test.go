@@ -298,7 +298,9 @@ func TestPeopleAndChannels(t *testing.T) {
 	link := expect.Value(w.slack.GetPermalink(&slack.PermalinkParameters{Channel: webapi.HR, Ts: ts}))(t)
 	want := w.url + "/archives/" + webapi.HR + "/p" + strings.ReplaceAll(ts, ".", "")
 	expect.That(t, link == want, "permalink %s, want %s", link, want)
-	if err := w.slack.SetAssistantThreadsSuggestedPrompts(slack.AssistantThreadsSetSuggestedPromptsParameters{ChannelID: im.ID, Prompts: []slack.AssistantThreadsPrompt{{Title: "勤怠集計", Message: "今月の勤怠をまとめて"}}}); err != nil {
+	if err := w.slack.SetAssistantThreadsSuggestedPrompts(
+		slack.AssistantThreadsSetSuggestedPromptsParameters{ChannelID: im.ID,
+			Prompts: []slack.AssistantThreadsPrompt{{Title: "勤怠集計", Message: "今月の勤怠をまとめて"}}}); err != nil {
 		t.Error(err)
 	}
 	if s, err := w.slack.SetAgentSessionStatus(slack.AgentSessionSetStatusParameters{Status: "processing",

@@ -31,10 +31,13 @@ func office(t *testing.T, requests int) *world {
 		o.Approvals = everything(webapi.Suzuki)
 		o.Run = func(_ context.Context, task string) (any, error) {
 			return map[string]any{
-				"usage": map[string]any{"calls": 3, "input_tokens": 700, "cached_tokens": 11, "output_tokens": 89, "cost_micro_usd": 12000},
+				"usage": map[string]any{"calls": 3, "input_tokens": 700, "cached_tokens": 11, "output_tokens": 89,
+					"cost_micro_usd": 12000},
 				"executions": []any{map[string]any{"name": task + "-1", "status": "SUCCEEDED", "states": []any{
-					map[string]any{"name": "DraftPrompt", "entered": "2026-11-20T00:00:02Z", "exited": "2026-11-20T00:00:03Z", "input": `{"task":"` + task + `"}`, "output": `{"outcome":"drafted"}`}}}},
-				"rows": []any{map[string]any{"key": "USAGE#01J", "type": "usage", "rev": 2, "summary": "made PROMPT#0001 · input_tokens 700"}},
+					map[string]any{"name": "DraftPrompt", "entered": "2026-11-20T00:00:02Z", "exited": "2026-11-20T00:00:03Z",
+						"input": `{"task":"` + task + `"}`, "output": `{"outcome":"drafted"}`}}}},
+				"rows": []any{map[string]any{"key": "USAGE#01J", "type": "usage", "rev": 2,
+					"summary": "made PROMPT#0001 · input_tokens 700"}},
 			}, nil
 		}
 		o.Row = func(_ context.Context, task, key string) (any, error) {
@@ -68,9 +71,12 @@ func (w *world) request(t *testing.T, n int, waits bool) (root string) {
 	t.Helper()
 	root = expect.Value(w.Say(webapi.Sato, webapi.HR, fmt.Sprintf("依頼 %03d: 部署別の残業時間をまとめてください %s", n,
 		strings.Repeat("x", 3*n))))(t)
-	about := slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": taskID(n)}})
+	about := slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card",
+		EventPayload: map[string]any{"task": taskID(n)}})
 	show := func(title string, more ...slack.Block) {
-		blocks := append([]slack.Block{slack.NewHeaderBlock(plain(title)), slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn", strings.Repeat("・勤怠を取得し、部署別に集計します。\n", 8), false, false), nil, nil)}, more...)
+		blocks := append([]slack.Block{slack.NewHeaderBlock(plain(title)),
+			slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn", strings.Repeat("・勤怠を取得し、部署別に集計します。\n", 8), false, false),
+				nil, nil)}, more...)
 		w.post(t, webapi.HR, slack.MsgOptionTS(root), about, slack.MsgOptionAttachments(slack.Attachment{Color: "#2196f3",
 			Blocks: slack.Blocks{BlockSet: blocks}}))
 	}
@@ -123,7 +129,8 @@ func testEndIsFollowed(t *testing.T, w *world, p *browser.Tab) {
 	last := w.request(t, 40, true)
 	p.Until(`document.querySelector('[data-root="` + last + `"] [data-action="approve_prompt"]') && ` + atEnd)
 	p.Until(`document.querySelector("#to-end").hidden`)
-	p.Until(`(document.querySelector("#scroll").scrollTop = 300, !document.querySelector("#to-end").hidden)`) // again if news moved it
+	// again if news moved it
+	p.Until(`(document.querySelector("#scroll").scrollTop = 300, !document.querySelector("#to-end").hidden)`)
 	w.request(t, 41, true)
 	p.Until(`document.querySelector("#to-end").innerText.includes("新しいメッセージ 1 件") && document.querySelector("#scroll").scrollTop === 300`)
 	picture(p, "news")
@@ -174,7 +181,8 @@ func testWaitsAreListed(t *testing.T, w *world, p *browser.Tab) {
 	}
 	p.Keys(kb.Enter) // the oldest message that waits
 	p.Until(`document.querySelector(".msg.flash [data-action=approve_prompt]")`)
-	for key, action := range map[string]string{"a": "approve_prompt", "r": "reject_prompt"} { // they move there, and decide nothing
+	// they move there, and decide nothing
+	for key, action := range map[string]string{"a": "approve_prompt", "r": "reject_prompt"} {
 		p.Keys(key)
 		p.Until(`document.activeElement.dataset.action === "` + action + `"`)
 	}
@@ -205,7 +213,8 @@ func testStandInsList(t *testing.T, p *browser.Tab) {
 func testPanelKeepsItsTask(t *testing.T, w *world, p *browser.Tab) {
 	p.Press("#tab-run")
 	p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(41) + `"`)
-	p.Eval(`(() => { const pick = document.querySelector("#which-task"); pick.value = "` + taskID(3) + `"; pick.dispatchEvent(new Event("change", { bubbles: true })); })()`)
+	p.Eval(`(() => { const pick = document.querySelector("#which-task"); pick.value = "` + taskID(3) +
+		`"; pick.dispatchEvent(new Event("change", { bubbles: true })); })()`)
 	p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(3) + `"`)
 	talk := "01972f3e-0b6c-8a11-9c2d-3e4f5a6b7c8d" // a conversation with an agent has no run
 	w.post(t, webapi.HR, slack.MsgOptionText("会話の回答", false),
@@ -213,9 +222,11 @@ func testPanelKeepsItsTask(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(`document.querySelector(".log").innerText.includes("会話の回答")`)
 	last := w.request(t, 42, true)
 	p.Until(`document.querySelector('[data-root="` + last + `"] [data-action="approve_prompt"]')`)
-	p.Until(`document.querySelector("#which-task").value === "` + taskID(3) + `" && document.querySelector("#which-task").innerText.includes("依頼 042")`)
+	p.Until(`document.querySelector("#which-task").value === "` + taskID(3) +
+		`" && document.querySelector("#which-task").innerText.includes("依頼 042")`)
 	p.Until(`![...document.querySelectorAll("#which-task option")].some((o) => o.value === "` + talk + `")`)
-	p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(3) + `" && document.querySelector(".usage")?.innerText.includes("800 トークン · $0.012")`)
+	p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(3) +
+		`" && document.querySelector(".usage")?.innerText.includes("800 トークン · $0.012")`)
 	p.Press(".row summary")
 	p.Press(`.row [data-more="whole"]`)
 	p.Press(`.row [data-more="object"]`)
@@ -246,8 +257,10 @@ func TestWhatWasTypedIsNotLost(t *testing.T) {
 	as(p, webapi.Suzuki)
 
 	t.Run("a draft outlives a reload", func(t *testing.T) { testDraftOutlivesReload(t, w, p.For(t)) })
-	t.Run("a modal opens in one window and asks before it closes", func(t *testing.T) { testModalAsksBeforeItCloses(t, w, p.For(t)) })
-	t.Run("of two modals the upper closes, and the lower keeps its text", func(t *testing.T) { testUpperModalCloses(t, w, p.For(t)) })
+	t.Run("a modal opens in one window and asks before it closes",
+		func(t *testing.T) { testModalAsksBeforeItCloses(t, w, p.For(t)) })
+	t.Run("of two modals the upper closes, and the lower keeps its text",
+		func(t *testing.T) { testUpperModalCloses(t, w, p.For(t)) })
 	t.Run("the gear leads to the console, and keeps what was typed", func(t *testing.T) { testGear(t, w, p.For(t)) })
 	p.Clean()
 }
@@ -303,7 +316,8 @@ func testUpperModalCloses(t *testing.T, w *world, p *browser.Tab) {
 	expect.Value(w.Workspace().PushView(webapi.Hand{User: webapi.Suzuki}, view(t)))(t)
 	p.Until(openModal + `.dataset.view !== "` + lower.ID + `"`)
 	p.Keys(kb.Escape)
-	p.Until(openModal + `?.dataset.view === "` + lower.ID + `" && ` + openModal + `.querySelector("textarea").value === "下の入力"`)
+	p.Until(openModal + `?.dataset.view === "` + lower.ID + `" && ` + openModal +
+		`.querySelector("textarea").value === "下の入力"`)
 	p.Keys(kb.Escape)
 	p.Press(`dialog.confirm .danger`)
 	p.Until(`!document.querySelector("dialog")`)
@@ -373,7 +387,8 @@ func TestEveryLookOfTheSandbox(t *testing.T) {
 		w.app.onEvent = nil // the app does not answer when the direct messages are opened
 		for look, window := range map[string]browser.Window{
 			"ja": desktop, "en-dark": {Width: 1200, Height: 800, Language: "en", Dark: true},
-			"ja-dark-phone": {Width: 390, Height: 844, Phone: true, Dark: true}, "en-phone": {Width: 390, Height: 844, Phone: true, Language: "en-GB"},
+			"ja-dark-phone": {Width: 390, Height: 844, Phone: true, Dark: true}, "en-phone": {Width: 390, Height: 844,
+				Phone: true, Language: "en-GB"},
 		} {
 			t.Run(fmt.Sprintf("%d %s", n, look), func(t *testing.T) {
 				p := b.Open(t, w.url, window)

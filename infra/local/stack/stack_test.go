@@ -107,7 +107,8 @@ func written(t *testing.T, s *stack.Stack, id, sk, attribute string) string {
 func row(t *testing.T, s *stack.Stack, id, sk, attribute string) string {
 	t.Helper()
 	out := expect.Value(dynamodb.NewFromConfig(s.AWS).GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: &s.TableName, Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "TASK#t#" + id}, "SK": &types.AttributeValueMemberS{Value: sk}},
+		TableName: &s.TableName, Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "TASK#t#" +
+			id}, "SK": &types.AttributeValueMemberS{Value: sk}},
 	}))(t)
 	if v, ok := out.Item[attribute].(*types.AttributeValueMemberS); ok {
 		return v.Value
@@ -130,10 +131,12 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 		t.Errorf("the function sees %q, want %q", got, want)
 	}
 	secret := written(t, s, "n1", "DRAWN", "secret")
-	if want := `{"bot_token":"xoxb-1","client_id":"` + sandbox.ClientID + `","client_secret":"` + s.ClientSecret + `","signing_secret":"sign"}`; secret != want {
+	if want := `{"bot_token":"xoxb-1","client_id":"` + sandbox.ClientID + `","client_secret":"` + s.ClientSecret +
+		`","signing_secret":"sign"}`; secret != want {
 		t.Errorf("the secret is %s, want %s", secret, want)
 	}
-	object := expect.Value(s3.NewFromConfig(s.AWS).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &s.BucketName, Key: aws.String("n1")}))(t)
+	object := expect.Value(s3.NewFromConfig(s.AWS).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &s.BucketName,
+		Key: aws.String("n1")}))(t)
 	if body, err := io.ReadAll(object.Body); err != nil || string(body) != "n1" {
 		t.Errorf("the object is %q, %v", body, err)
 	}
@@ -143,10 +146,12 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 		v, err := s.Task(t.Context(), "n1")
 		return v, err == nil && len(v.Runs) == 1 && v.Runs[0].Waiting != nil
 	})
-	if r := view.Runs[0]; view.Tenant != "t" || r.Name != "n1-1" || r.Status != "RUNNING" || len(r.States) != 1 || r.States[0].Name != "AwaitAnswer" || r.Waiting.Since.IsZero() {
+	if r := view.Runs[0]; view.Tenant != "t" || r.Name != "n1-1" || r.Status != "RUNNING" || len(r.States) != 1 ||
+		r.States[0].Name != "AwaitAnswer" || r.Waiting.Since.IsZero() {
 		t.Errorf("view is %+v", view)
 	}
-	expect.Value(sfn.NewFromConfig(s.AWS).SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String("{}")}))(t)
+	expect.Value(sfn.NewFromConfig(s.AWS).SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token,
+		Output: aws.String("{}")}))(t)
 	view = until(t, "the end of the run", func() (stack.TaskView, bool) {
 		v, err := s.Task(t.Context(), "n1")
 		return v, err == nil && v.Runs[0].Status == "SUCCEEDED"
@@ -198,15 +203,18 @@ func TestEachStateMachineRunsUnderItsOwnName(t *testing.T) {
 			told[f.ID] = arn
 		}
 	}
-	want := map[string]string{"RelayNotesFunction": s.StateMachineARN("Pipeline"), "TickFunction": s.StateMachineARN("Reminder")}
-	if diff := cmp.Diff(want, told); diff != "" || want["RelayNotesFunction"] == want["TickFunction"] || s.StateMachineARN("Nobody") != "" {
+	want := map[string]string{"RelayNotesFunction": s.StateMachineARN("Pipeline"),
+		"TickFunction": s.StateMachineARN("Reminder")}
+	if diff := cmp.Diff(want, told); diff != "" || want["RelayNotesFunction"] == want["TickFunction"] ||
+		s.StateMachineARN("Nobody") != "" {
 		t.Fatalf("functions are told %v, %s", told, diff)
 	}
 	keep(t, s, "n8")
 	written(t, s, "n8", "WAIT", "token")
 	runs := sfn.NewFromConfig(s.AWS)
 	started := expect.Value(runs.StartExecution(t.Context(), &sfn.StartExecutionInput{
-		StateMachineArn: aws.String(told["TickFunction"]), Name: aws.String("n8-2"), Input: aws.String(`{"tenant":"t","source":"me"}`),
+		StateMachineArn: aws.String(told["TickFunction"]), Name: aws.String("n8-2"),
+		Input: aws.String(`{"tenant":"t","source":"me"}`),
 	}))(t)
 	output := until(t, "the second machine's output", func() (string, bool) {
 		d, err := runs.DescribeExecution(t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: started.ExecutionArn})
@@ -228,7 +236,8 @@ func TestWhatCannotBeRelayedGoesToItsDestinationAndDelaysNothing(t *testing.T) {
 	written(t, s, "n2", "DRAWN", "type")
 	lost := s.QueueURL("LostNotes")
 	body := until(t, "the dead letter", func() (string, bool) {
-		out, err := sqs.NewFromConfig(s.AWS).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &lost, WaitTimeSeconds: 1})
+		out, err := sqs.NewFromConfig(s.AWS).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &lost,
+			WaitTimeSeconds: 1})
 		if err != nil || len(out.Messages) == 0 {
 			return "", false
 		}
@@ -283,7 +292,8 @@ func TestStacksLiveSideBySideAndCloseLeavesNothing(t *testing.T) {
 
 func TestSandboxHasEveryPathThatIsNoRoute(t *testing.T) {
 	s := shared(t)
-	for path, want := range map[string]int{"/": 200, "/api/api.test": 200, "/sandbox/run?task=none": 200, "/slack/events": 404} {
+	for path, want := range map[string]int{"/": 200, "/api/api.test": 200, "/sandbox/run?task=none": 200,
+		"/slack/events": 404} {
 		resp := expect.Value(http.Get(s.URL + path))(t)
 		resp.Body.Close()
 		expect.That(t, resp.StatusCode == want, "GET %s is %d, want %d", path, resp.StatusCode, want)
@@ -305,9 +315,11 @@ func TestStartSaysWhatIsInTheWay(t *testing.T) {
 		{"the sandbox's port", stack.Options{Addr: taken}, "-addr", stack.ErrInUse},
 		{"the AWS port", stack.Options{AWSAddr: taken}, "-aws-addr", stack.ErrInUse},
 		{"an unknown parameter", stack.Options{Parameters: map[string]string{"Colour": "red"}}, `no parameter "Colour"`, nil},
-		{"a filter's operator", stack.Options{Parameters: map[string]string{"NotePattern": `{"eventName":[{"suffix":"I"}]}`}}, `RelayNotesFunction: event Notes: filter {"eventName":[{"suffix":"I"}]}: eventName: the local stack's filters know no operator "suffix"`, nil},
+		{"a filter's operator", stack.Options{Parameters: map[string]string{"NotePattern": `{"eventName":[{"suffix":"I"}]}`}},
+			`RelayNotesFunction: event Notes: filter {"eventName":[{"suffix":"I"}]}: eventName: the local stack's filters know no operator "suffix"`, nil},
 		{"no artifacts", stack.Options{Artifacts: t.TempDir()}, "bootstrap", nil},
-		{"a seed that fails", stack.Options{Seed: func(context.Context, *stack.Stack) error { return seed }}, "seed: no seed", seed},
+		{"a seed that fails", stack.Options{Seed: func(context.Context, *stack.Stack) error { return seed }},
+			"seed: no seed", seed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -334,11 +346,16 @@ func TestInvokeOnce(t *testing.T) {
 		variables                   stack.VariableFile
 		failed                      bool
 	}{
-		{name: "by folder, in a running stack", function: "tick", at: address, event: `{"source":"me"}`, want: `"me ringi-Table"`},
+		{name: "by folder, in a running stack", function: "tick", at: address, event: `{"source":"me"}`,
+			want: `"me ringi-Table"`},
 		{name: "by logical id", function: "TickFunction", at: address, event: `{"source":"me"}`, want: `"me ringi-Table"`},
-		{name: "with other variables", function: "tick", at: address, event: `{"source":"me"}`, want: `"me other"`, variables: stack.VariableFile{"TickFunction": {"TABLE_NAME": "other", "UNKNOWN": "x"}, "Parameters": {"TABLE_NAME": "no"}}},
-		{name: "that fails", function: "tick", at: address, event: `{}`, want: `"errorMessage":"the event has no source"`, failed: true},
-		{name: "without a running stack", function: "tick", at: "127.0.0.1:1", event: `{"source":"me"}`, want: `"me ringi-Table"`},
+		{name: "with other variables", function: "tick", at: address, event: `{"source":"me"}`, want: `"me other"`,
+			variables: stack.VariableFile{"TickFunction": {"TABLE_NAME": "other", "UNKNOWN": "x"},
+				"Parameters": {"TABLE_NAME": "no"}}},
+		{name: "that fails", function: "tick", at: address, event: `{}`, want: `"errorMessage":"the event has no source"`,
+			failed: true},
+		{name: "without a running stack", function: "tick", at: "127.0.0.1:1", event: `{"source":"me"}`,
+			want: `"me ringi-Table"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -34,7 +34,8 @@ import (
 )
 
 var account = Account{
-	Region: "us-east-1", ID: "123456789012", Waiting: []string{"arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Pipeline"},
+	Region: "us-east-1", ID: "123456789012",
+	Waiting:       []string{"arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Pipeline"},
 	PartitionKeys: map[string]string{"ringi-Table": "PK", "ringi-Table/index/GSI1": "GSI1PK"},
 }
 
@@ -53,7 +54,8 @@ func calling(t *testing.T, r Role, answer http.HandlerFunc) clients {
 	front := httptest.NewServer(bench.Handler(answer))
 	t.Cleanup(front.Close)
 	return clients{aws.Config{
-		Region: "us-east-1", BaseEndpoint: &front.URL, Credentials: credentials.NewStaticCredentialsProvider("OneFunction", "local", "local"), RetryMaxAttempts: 1,
+		Region: "us-east-1", BaseEndpoint: &front.URL, Credentials: credentials.NewStaticCredentialsProvider("OneFunction",
+			"local", "local"), RetryMaxAttempts: 1,
 	}}
 }
 
@@ -75,7 +77,8 @@ var calls = map[string]struct {
 	}, []string{"dynamodb:GetItem table/ringi-Table Attributes=PK,SK LeadingKeys=TASK#t#1"}},
 	"Query": {func(ctx context.Context, c clients) (any, error) {
 		return c.rows().Query(ctx, &dynamodb.QueryInput{
-			TableName: table, KeyConditionExpression: aws.String("#b BETWEEN :l AND :h AND #a = :v"), FilterExpression: aws.String("size(body.#n[2].deep) > :l"),
+			TableName: table, KeyConditionExpression: aws.String("#b BETWEEN :l AND :h AND #a = :v"),
+			FilterExpression:          aws.String("size(body.#n[2].deep) > :l"),
 			ExpressionAttributeNames:  map[string]string{"#a": "PK", "#b": "SK", "#n": "inner"},
 			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("TASK#t#1"), ":l": s("a"), ":h": s("b")},
 		})
@@ -88,8 +91,10 @@ var calls = map[string]struct {
 	}, []string{"dynamodb:Query table/ringi-Table/index/GSI1 Attributes=GSI1PK LeadingKeys=TENANT#t#PENDING"}},
 	"UpdateItem": {func(ctx context.Context, c clients) (any, error) {
 		return c.rows().UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: table, Key: row("HOME#t"), UpdateExpression: aws.String("SET #a = if_not_exists(n, :v) REMOVE gone"), ConditionExpression: aws.String("attribute_exists(PK) AND NOT #a IN (:v)"),
-			ExpressionAttributeNames: map[string]string{"#a": "rev"}, ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("1")},
+			TableName: table, Key: row("HOME#t"), UpdateExpression: aws.String("SET #a = if_not_exists(n, :v) REMOVE gone"),
+			ConditionExpression:       aws.String("attribute_exists(PK) AND NOT #a IN (:v)"),
+			ExpressionAttributeNames:  map[string]string{"#a": "rev"},
+			ExpressionAttributeValues: map[string]ddb.AttributeValue{":v": s("1")},
 		})
 	}, []string{"dynamodb:UpdateItem table/ringi-Table Attributes=PK,SK,gone,n,rev LeadingKeys=HOME#t"}},
 	"TransactWriteItems": {func(ctx context.Context, c clients) (any, error) {
@@ -97,13 +102,17 @@ var calls = map[string]struct {
 			{Put: &ddb.Put{TableName: table, Item: row("AUDIT#t")}},
 			{Update: &ddb.Update{TableName: table, Key: row("TASK#t#1"), UpdateExpression: aws.String("SET a = b")}},
 			{Delete: &ddb.Delete{TableName: table, Key: row("SESSION#t#1")}},
-			{ConditionCheck: &ddb.ConditionCheck{TableName: table, Key: row("TENANT#t"), ConditionExpression: aws.String("attribute_exists(PK)")}},
+			{ConditionCheck: &ddb.ConditionCheck{TableName: table, Key: row("TENANT#t"),
+				ConditionExpression: aws.String("attribute_exists(PK)")}},
 		}})
 	}, []string{
 		"dynamodb:PutItem table/ringi-Table Attributes=PK,SK EnclosingOperation=TransactWriteItems LeadingKeys=AUDIT#t",
-		"dynamodb:UpdateItem table/ringi-Table Attributes=PK,SK,a,b EnclosingOperation=TransactWriteItems LeadingKeys=TASK#t#1",
-		"dynamodb:DeleteItem table/ringi-Table Attributes=PK,SK EnclosingOperation=TransactWriteItems LeadingKeys=SESSION#t#1",
-		"dynamodb:ConditionCheckItem table/ringi-Table Attributes=PK,SK EnclosingOperation=TransactWriteItems LeadingKeys=TENANT#t",
+		"dynamodb:UpdateItem table/ringi-Table Attributes=PK,SK,a,b EnclosingOperation=TransactWriteItems " +
+			"LeadingKeys=TASK#t#1",
+		"dynamodb:DeleteItem table/ringi-Table Attributes=PK,SK EnclosingOperation=TransactWriteItems " +
+			"LeadingKeys=SESSION#t#1",
+		"dynamodb:ConditionCheckItem table/ringi-Table Attributes=PK,SK EnclosingOperation=TransactWriteItems " +
+			"LeadingKeys=TENANT#t",
 	}},
 	"BatchGetItem": {func(ctx context.Context, c clients) (any, error) {
 		return c.rows().BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]ddb.KeysAndAttributes{"ringi-Table": {Keys: []map[string]ddb.AttributeValue{row("TASK#t#1"), row("TASK#t#2")}}}})
@@ -115,35 +124,48 @@ var calls = map[string]struct {
 	}, []string{"dynamodb:BatchWriteItem table/ringi-Table Attributes=PK,SK,PK,SK LeadingKeys=FACT#t,LOG#t"}},
 	"SendMessageBatch": {func(ctx context.Context, c clients) (any, error) {
 		return sqs.NewFromConfig(c.Config).SendMessageBatch(ctx, &sqs.SendMessageBatchInput{
-			QueueUrl: aws.String("http://127.0.0.1:1/123456789012/ringi-CardQueue.fifo"), Entries: []sqstypes.SendMessageBatchRequestEntry{{Id: aws.String("1"), MessageBody: aws.String("x")}},
+			QueueUrl: aws.String("http://127.0.0.1:1/123456789012/ringi-CardQueue.fifo"),
+			Entries:  []sqstypes.SendMessageBatchRequestEntry{{Id: aws.String("1"), MessageBody: aws.String("x")}},
 		})
 	}, []string{"sqs:SendMessage ringi-CardQueue.fifo"}},
 	"StartExecution": {func(ctx context.Context, c clients) (any, error) {
-		return sfn.NewFromConfig(c.Config).StartExecution(ctx, &sfn.StartExecutionInput{StateMachineArn: aws.String("arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Chat")})
+		return sfn.NewFromConfig(c.Config).StartExecution(ctx,
+			&sfn.StartExecutionInput{StateMachineArn: aws.String(
+				"arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Chat")})
 	}, []string{"states:StartExecution stateMachine:ringi-Chat"}},
 	"DescribeExecution": {func(ctx context.Context, c clients) (any, error) {
-		return sfn.NewFromConfig(c.Config).DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: aws.String("arn:aws:states:us-east-1:123456789012:execution:ringi-Chat:x-1")})
+		return sfn.NewFromConfig(c.Config).DescribeExecution(ctx,
+			&sfn.DescribeExecutionInput{ExecutionArn: aws.String(
+				"arn:aws:states:us-east-1:123456789012:execution:ringi-Chat:x-1")})
 	}, []string{"states:DescribeExecution execution:ringi-Chat:x-1"}},
 	"SendTaskSuccess": {func(ctx context.Context, c clients) (any, error) {
-		return sfn.NewFromConfig(c.Config).SendTaskSuccess(ctx, &sfn.SendTaskSuccessInput{TaskToken: aws.String("x"), Output: aws.String("{}")})
+		return sfn.NewFromConfig(c.Config).SendTaskSuccess(ctx, &sfn.SendTaskSuccessInput{TaskToken: aws.String("x"),
+			Output: aws.String("{}")})
 	}, []string{"states:SendTaskSuccess stateMachine:ringi-Pipeline"}},
 	"GetSecretValue": {func(ctx context.Context, c clients) (any, error) {
-		return secretsmanager.NewFromConfig(c.Config).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String("ringi-SlackSecret")})
+		return secretsmanager.NewFromConfig(c.Config).GetSecretValue(ctx,
+			&secretsmanager.GetSecretValueInput{SecretId: aws.String("ringi-SlackSecret")})
 	}, []string{"secretsmanager:GetSecretValue secret:ringi-SlackSecret"}},
 	"GenerateDataKey": {func(ctx context.Context, c clients) (any, error) {
-		return kms.NewFromConfig(c.Config).GenerateDataKey(ctx, &kms.GenerateDataKeyInput{KeyId: aws.String("1234"), KeySpec: "AES_256", EncryptionContext: map[string]string{"tenant_id": "t", "provider": "slack"}})
+		return kms.NewFromConfig(c.Config).GenerateDataKey(ctx, &kms.GenerateDataKeyInput{KeyId: aws.String("1234"),
+			KeySpec: "AES_256", EncryptionContext: map[string]string{"tenant_id": "t", "provider": "slack"}})
 	}, []string{"kms:GenerateDataKey key/1234 EncryptionContext:provider=slack EncryptionContext:tenant_id=t"}},
 	"Decrypt without a key's id": {func(ctx context.Context, c clients) (any, error) {
-		return kms.NewFromConfig(c.Config).Decrypt(ctx, &kms.DecryptInput{CiphertextBlob: []byte("11111111-2222-3333-4444-555555555555 sealed")})
+		return kms.NewFromConfig(c.Config).Decrypt(ctx,
+			&kms.DecryptInput{CiphertextBlob: []byte("11111111-2222-3333-4444-555555555555 sealed")})
 	}, []string{"kms:Decrypt key/11111111-2222-3333-4444-555555555555"}},
 	"Sign": {func(ctx context.Context, c clients) (any, error) {
-		return kms.NewFromConfig(c.Config).Sign(ctx, &kms.SignInput{KeyId: aws.String("arn:aws:kms:us-east-1:123456789012:key/5"), Message: []byte("x"), SigningAlgorithm: kmstypes.SigningAlgorithmSpecEcdsaSha256})
+		return kms.NewFromConfig(c.Config).Sign(ctx,
+			&kms.SignInput{KeyId: aws.String("arn:aws:kms:us-east-1:123456789012:key/5"), Message: []byte("x"),
+				SigningAlgorithm: kmstypes.SigningAlgorithmSpecEcdsaSha256})
 	}, []string{"kms:Sign key/5 SigningAlgorithm=ECDSA_SHA_256"}},
 	"Invoke": {func(ctx context.Context, c clients) (any, error) {
 		return lambda.NewFromConfig(c.Config).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String("OtherFunction")})
 	}, []string{"lambda:InvokeFunction function:OtherFunction"}},
 	"InvokeWithResponseStream by ARN": {func(ctx context.Context, c clients) (any, error) {
-		return lambda.NewFromConfig(c.Config).InvokeWithResponseStream(ctx, &lambda.InvokeWithResponseStreamInput{FunctionName: aws.String("arn:aws:lambda:us-east-1:123456789012:function:OtherFunction")})
+		return lambda.NewFromConfig(c.Config).InvokeWithResponseStream(ctx,
+			&lambda.InvokeWithResponseStreamInput{FunctionName: aws.String(
+				"arn:aws:lambda:us-east-1:123456789012:function:OtherFunction")})
 	}, []string{"lambda:InvokeFunction function:OtherFunction"}},
 	"GetObject": {func(ctx context.Context, c clients) (any, error) {
 		return c.objects().GetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: object})
@@ -155,7 +177,8 @@ var calls = map[string]struct {
 		return c.objects().GetObjectTagging(ctx, &s3.GetObjectTaggingInput{Bucket: bucket, Key: object})
 	}, []string{"s3:GetObjectTagging ringi-resultsbucket/results/t/1"}},
 	"AbortMultipartUpload": {func(ctx context.Context, c clients) (any, error) {
-		return c.objects().AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: bucket, Key: object, UploadId: aws.String("u")})
+		return c.objects().AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: bucket, Key: object,
+			UploadId: aws.String("u")})
 	}, []string{"s3:AbortMultipartUpload ringi-resultsbucket/results/t/1"}},
 	"ListObjectsV2": {func(ctx context.Context, c clients) (any, error) {
 		return c.objects().ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: bucket})
@@ -169,7 +192,8 @@ var calls = map[string]struct {
 				{Key: aws.String("b")}}}})
 	}, []string{"s3:DeleteObjectVersion ringi-resultsbucket/a", "s3:DeleteObject ringi-resultsbucket/b"}},
 	"DeleteObjects": {func(ctx context.Context, c clients) (any, error) {
-		return c.objects().DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: bucket, Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: aws.String("a")}, {Key: aws.String("b/c")}}}})
+		return c.objects().DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: bucket,
+			Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: aws.String("a")}, {Key: aws.String("b/c")}}}})
 	}, []string{"s3:DeleteObject ringi-resultsbucket/a", "s3:DeleteObject ringi-resultsbucket/b/c"}},
 	"a signed link": {func(ctx context.Context, c clients) (any, error) {
 		out, err := s3.NewPresignClient(c.objects()).PresignGetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: object})
@@ -241,28 +265,35 @@ func (q Request) text() string {
 
 // Clients must see AWS's code, status and message.
 func TestARefusalIsAWSs(t *testing.T) {
-	c := calling(t, Role{Name: "ringi-OneRole"}, func(http.ResponseWriter, *http.Request) { t.Error("a refused call went on") })
+	c := calling(t, Role{Name: "ringi-OneRole"},
+		func(http.ResponseWriter, *http.Request) { t.Error("a refused call went on") })
 	for name, tt := range map[string]struct {
 		code   string
 		status int
 		says   string
 	}{
-		"Query of an index": {"AccessDeniedException", 400, "User: arn:aws:sts::123456789012:assumed-role/ringi-OneRole/OneFunction is not authorized to perform: dynamodb:Query on resource: " +
-			"arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/index/GSI1 because no identity-based policy allows the dynamodb:Query action"},
+		"Query of an index": {"AccessDeniedException", 400,
+			"User: arn:aws:sts::123456789012:assumed-role/ringi-OneRole/OneFunction is not authorized to perform: " +
+				"dynamodb:Query on resource: " +
+				"arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/index/GSI1 because no identity-based policy allows the " +
+				"dynamodb:Query action"},
 		"TransactWriteItems": {"AccessDeniedException", 400, "dynamodb:PutItem on resource"},
-		"SendMessageBatch":   {"AccessDenied", 403, "is not authorized to perform: sqs:sendmessage on resource: arn:aws:sqs:us-east-1:123456789012:ringi-CardQueue.fifo"},
-		"StartExecution":     {"AccessDeniedException", 400, "states:StartExecution on resource"},
-		"GetSecretValue":     {"AccessDeniedException", 400, "secretsmanager:GetSecretValue on resource"},
-		"Sign":               {"AccessDeniedException", 400, "kms:Sign on resource"},
-		"Invoke":             {"AccessDeniedException", 403, "lambda:InvokeFunction on resource"},
-		"PutObject":          {"AccessDenied", 403, `s3:PutObject on resource: "arn:aws:s3:::ringi-resultsbucket/results/t/1" because`},
+		"SendMessageBatch": {"AccessDenied", 403,
+			"is not authorized to perform: sqs:sendmessage on resource: arn:aws:sqs:us-east-1:123456789012:ringi-CardQueue.fifo"},
+		"StartExecution": {"AccessDeniedException", 400, "states:StartExecution on resource"},
+		"GetSecretValue": {"AccessDeniedException", 400, "secretsmanager:GetSecretValue on resource"},
+		"Sign":           {"AccessDeniedException", 400, "kms:Sign on resource"},
+		"Invoke":         {"AccessDeniedException", 403, "lambda:InvokeFunction on resource"},
+		"PutObject": {"AccessDenied", 403,
+			`s3:PutObject on resource: "arn:aws:s3:::ringi-resultsbucket/results/t/1" because`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := calls[name].make(t.Context(), c)
 			var api smithy.APIError
 			var http *awshttp.ResponseError
 			expect.Must(t, errors.As(err, &api) && errors.As(err, &http), "%v", err)
-			expect.That(t, api.ErrorCode() == tt.code && http.HTTPStatusCode() == tt.status && strings.Contains(api.ErrorMessage(), tt.says),
+			expect.That(t, api.ErrorCode() == tt.code && http.HTTPStatusCode() == tt.status &&
+				strings.Contains(api.ErrorMessage(), tt.says),
 				"%d %s: %s", http.HTTPStatusCode(), api.ErrorCode(), api.ErrorMessage())
 		})
 	}
@@ -282,10 +313,12 @@ func TestWhoIsJudged(t *testing.T) {
 		return err
 	}
 	expect.NoError(t, get("results/1"))
-	if err := get("prompts/1"); err == nil || !strings.Contains(err.Error(), "with an explicit deny in an identity-based policy") || reached != 1 {
+	if err := get("prompts/1"); err == nil || !strings.Contains(err.Error(),
+		"with an explicit deny in an identity-based policy") || reached != 1 {
 		t.Errorf("%v, %d calls went on", err, reached)
 	}
-	if _, err := c.objects().CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: bucket}); err == nil || !strings.Contains(err.Error(), "does not know which rights") {
+	if _, err := c.objects().CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: bucket}); err == nil ||
+		!strings.Contains(err.Error(), "does not know which rights") {
 		t.Error("a call that nobody knows:", err)
 	}
 	c.Credentials = credentials.NewStaticCredentialsProvider("local", "local", "")

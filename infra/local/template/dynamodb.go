@@ -19,7 +19,8 @@ type rowCall struct {
 }
 
 // inTransactions maps each part of a transaction to the action that it needs.
-var inTransactions = map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem", "Get": "GetItem"}
+var inTransactions = map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem",
+	"ConditionCheck": "ConditionCheckItem", "Get": "GetItem"}
 
 // dynamodb reads calls on rows. AWS does not document whether dynamodb:LeadingKeys of a transaction has the key of one
 // item, or those of all items with the same action. Roles must hold under both; the second refuses more.

@@ -36,7 +36,8 @@ const (
 	rows = "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table"
 	// writes allows a function to write tasks and the audit log, as template.yaml does.
 	writes = `[
-		{"Sid": "Commit", "Effect": "Allow", "Action": ["dynamodb:PutItem", "dynamodb:UpdateItem"], "Resource": "` + rows + `",
+		{"Sid": "Commit", "Effect": "Allow", "Action": ["dynamodb:PutItem", "dynamodb:UpdateItem"], "Resource": "` + rows +
+		`",
 		 "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["TASK#*", "AUDIT#*"]}}},
 		{"Sid": "AuditIsAppendOnly", "Effect": "Deny", "Action": "dynamodb:UpdateItem", "Resource": "` + rows + `",
 		 "Condition": {"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": ["AUDIT#*"]}}},

@@ -16,7 +16,8 @@ import (
 func names() Names {
 	return Names{
 		Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:4566",
-		Known: map[string]string{"Key": "key-1", "Table.StreamArn": "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/stream/now"},
+		Known: map[string]string{"Key": "key-1",
+			"Table.StreamArn": "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/stream/now"},
 	}
 }
 
@@ -45,23 +46,30 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 				Environment: map[string]string{"TABLE_NAME": "ringi-Table", "STAGE": "dev",
 					"QUEUE_URL": "http://127.0.0.1:4566/123456789012/ringi-Orders.fifo", "KEY": "none"},
 				Streams: []StreamMapping{{
-					Event: "Changes", Source: "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/stream/now", From: "TRIM_HORIZON", BatchSize: 25, Parallel: 3,
-					Bisect: true, PartialFailures: true, OnFailure: "arn:aws:sqs:us-east-1:123456789012:ringi-Lost", Filters: []string{`{"eventName":["INSERT"]}`},
+					Event: "Changes", Source: "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/stream/now",
+					From: "TRIM_HORIZON", BatchSize: 25, Parallel: 3,
+					Bisect: true, PartialFailures: true, OnFailure: "arn:aws:sqs:us-east-1:123456789012:ringi-Lost",
+					Filters: []string{`{"eventName":["INSERT"]}`},
 				}},
-				Queues:    []QueueMapping{{Event: "Orders", Source: "arn:aws:sqs:us-east-1:123456789012:ringi-Orders.fifo", BatchSize: 1, Concurrency: 4}},
+				Queues: []QueueMapping{{Event: "Orders", Source: "arn:aws:sqs:us-east-1:123456789012:ringi-Orders.fifo",
+					BatchSize: 1, Concurrency: 4}},
 				Schedules: []Schedule{{Event: "Tick", Every: 5 * time.Minute, Input: `{"a":1}`}},
 			},
 		},
 		Tables: []Table{{
 			ID: "Table", Name: "ringi-Table", Key: key("PK", "SK"), Attributes: []types.AttributeDefinition{
-				{AttributeName: aws.String("PK"), AttributeType: "S"}, {AttributeName: aws.String("SK"), AttributeType: "S"}, {AttributeName: aws.String("GSI1PK"), AttributeType: "S"},
+				{AttributeName: aws.String("PK"), AttributeType: "S"}, {AttributeName: aws.String("SK"), AttributeType: "S"},
+				{AttributeName: aws.String("GSI1PK"), AttributeType: "S"},
 			},
-			Indexes: []types.GlobalSecondaryIndex{{IndexName: aws.String("GSI1"), KeySchema: key("GSI1PK", "SK"), Projection: &types.Projection{ProjectionType: "ALL"}}}, Stream: "NEW_AND_OLD_IMAGES", Expiry: "delete_after",
+			Indexes: []types.GlobalSecondaryIndex{{IndexName: aws.String("GSI1"), KeySchema: key("GSI1PK", "SK"),
+				Projection: &types.Projection{ProjectionType: "ALL"}}}, Stream: "NEW_AND_OLD_IMAGES", Expiry: "delete_after",
 		}},
 		Queues: []Queue{
-			{ID: "Lost", Name: "ringi-Lost", URL: "http://127.0.0.1:4566/123456789012/ringi-Lost", ARN: "arn:aws:sqs:us-east-1:123456789012:ringi-Lost", Attributes: map[string]string{}},
+			{ID: "Lost", Name: "ringi-Lost", URL: "http://127.0.0.1:4566/123456789012/ringi-Lost",
+				ARN: "arn:aws:sqs:us-east-1:123456789012:ringi-Lost", Attributes: map[string]string{}},
 			{
-				ID: "Orders", Name: "ringi-Orders.fifo", URL: "http://127.0.0.1:4566/123456789012/ringi-Orders.fifo", ARN: "arn:aws:sqs:us-east-1:123456789012:ringi-Orders.fifo",
+				ID: "Orders", Name: "ringi-Orders.fifo", URL: "http://127.0.0.1:4566/123456789012/ringi-Orders.fifo",
+				ARN: "arn:aws:sqs:us-east-1:123456789012:ringi-Orders.fifo",
 				Attributes: map[string]string{
 					"FifoQueue": "true", "VisibilityTimeout": "60",
 					"RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:123456789012:ringi-OrdersDead.fifo","maxReceiveCount":5}`,
@@ -69,12 +77,14 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 				DeadLetters: "arn:aws:sqs:us-east-1:123456789012:ringi-OrdersDead.fifo",
 			},
 			{
-				ID: "OrdersDead", Name: "ringi-OrdersDead.fifo", URL: "http://127.0.0.1:4566/123456789012/ringi-OrdersDead.fifo", ARN: "arn:aws:sqs:us-east-1:123456789012:ringi-OrdersDead.fifo",
+				ID: "OrdersDead", Name: "ringi-OrdersDead.fifo", URL: "http://127.0.0.1:4566/123456789012/ringi-OrdersDead.fifo",
+				ARN:        "arn:aws:sqs:us-east-1:123456789012:ringi-OrdersDead.fifo",
 				Attributes: map[string]string{"FifoQueue": "true"},
 			},
 		},
 		Machines: []Machine{{
-			ID: "Pipeline", Name: "ringi-Pipeline", ARN: "arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Pipeline", Type: "STANDARD",
+			ID: "Pipeline", Name: "ringi-Pipeline", ARN: "arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Pipeline",
+			Type: "STANDARD",
 			Definition: `{"StartAt":"A","States":{"A":{"Type":"Task",` +
 				`"Resource":"arn:aws:lambda:us-east-1:123456789012:function:RelayFunction","End":true}}}` + "\n",
 		}},
@@ -83,11 +93,13 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 		Keys:    []CryptoKey{{Resource: Resource{ID: "Key", Name: "key-1"}, Spec: "ECC_NIST_P256", Usage: "SIGN_VERIFY"}},
 		Secrets: []Resource{{ID: "Secret", Name: "ringi-Secret"}},
 	}
-	expect.Same(t, want, got, cmpopts.IgnoreUnexported(types.AttributeDefinition{}, types.KeySchemaElement{}, types.GlobalSecondaryIndex{}, types.Projection{}))
+	expect.Same(t, want, got, cmpopts.IgnoreUnexported(types.AttributeDefinition{}, types.KeySchemaElement{},
+		types.GlobalSecondaryIndex{}, types.Projection{}))
 }
 
 func key(hash, sort string) []types.KeySchemaElement {
-	return []types.KeySchemaElement{{AttributeName: &hash, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange}}
+	return []types.KeySchemaElement{{AttributeName: &hash, KeyType: types.KeyTypeHash},
+		{AttributeName: &sort, KeyType: types.KeyTypeRange}}
 }
 
 func TestParametersDecideConditions(t *testing.T) {
@@ -108,13 +120,16 @@ func TestMistakesAreNamed(t *testing.T) {
 		parameters       map[string]string
 	}{
 		{"unknown parameter", "{}", `no parameter "X"`, map[string]string{"X": "1"}},
-		{"value not allowed", "Parameters: {S: {Type: String, AllowedValues: [a, b]}}", "none of [a b]", map[string]string{"S": "c"}},
+		{"value not allowed", "Parameters: {S: {Type: String, AllowedValues: [a, b]}}", "none of [a b]",
+			map[string]string{"S": "c"}},
 		{"missing value", "Parameters: {S: {Type: String}}", "S has no default", nil},
 		{"unknown resource", function("Timeout: !Ref Nobody"), `F: Timeout: line 4: !Ref: "Nobody" is no parameter`, nil},
 		{"unknown intrinsic", function("Timeout: !Cidr [a, 1, 2]"), "!Cidr: not known", nil},
 		{"unknown name in a text", function(`Description: !Sub "${Nobody.Arn}"`), `"Nobody" is no resource`, nil},
-		{"cron", function("Events: {T: {Type: Schedule, Properties: {Schedule: 'cron(0 1 * * ? *)'}}}"), "rate(…) schedules only", nil},
-		{"no definition", "Resources: {P: {Type: AWS::Serverless::StateMachine, Properties: {DefinitionUri: nowhere.json}}}", "DefinitionUri", nil},
+		{"cron", function("Events: {T: {Type: Schedule, Properties: {Schedule: 'cron(0 1 * * ? *)'}}}"),
+			"rate(…) schedules only", nil},
+		{"no definition", "Resources: {P: {Type: AWS::Serverless::StateMachine, Properties: {DefinitionUri: nowhere.json}}}",
+			"DefinitionUri", nil},
 		{"substitution missing", "Resources: {P: {Type: AWS::Serverless::StateMachine, " +
 			"Properties: {DefinitionUri: pipeline.asl.json}}}", "lacks RelayFunctionArn", nil},
 		{"filtered queue", function("Events: {Q: {Type: SQS, Properties: {FilterCriteria: {Filters: [{Pattern: '{}'}]}}}}"),
@@ -135,7 +150,8 @@ func TestMistakesAreNamed(t *testing.T) {
 }
 
 func TestFolder(t *testing.T) {
-	for id, want := range map[string]string{"ReceiveEventFunction": "receive-event", "SweepTasksFunction": "sweep-tasks", "X": "x"} {
+	for id, want := range map[string]string{"ReceiveEventFunction": "receive-event", "SweepTasksFunction": "sweep-tasks",
+		"X": "x"} {
 		got := Folder(id)
 		expect.That(t, got == want, "Folder(%q) = %q, want %q", id, got, want)
 	}

@@ -20,8 +20,8 @@ type Conversations interface {
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
-// Claimed commits a claim and returns the claimed action. If the commit's answer was lost, Claimed reads the rows to learn whether it was saved. It returns ErrSuperseded if the
-// action is not executing under this invocation's claim.
+// Claimed commits a claim and returns the claimed action. If the commit's answer was lost, Claimed reads the rows to
+// learn whether it was saved. It returns ErrSuperseded if the action is not executing under this invocation's claim.
 func Claimed(ctx context.Context, s Conversations, ref aggregate.Ref, id, invocation string,
 	claim conversation.Decision) (*conversation.Action, error) {
 	a, err := s.Decide(ctx, ref, claim)

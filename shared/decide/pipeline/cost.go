@@ -134,7 +134,8 @@ func OverBudget(ctx context.Context, s SpentReader, tenant string, settings tena
 	return over, err
 }
 
-// WithinBudgets returns the rest of the daily budget, 0 if there is none. It returns task.StopError when nothing is left.
+// WithinBudgets returns the rest of the daily budget, 0 if there is none. It returns task.StopError when nothing is
+// left.
 func WithinBudgets(ctx context.Context, s SpentReader, tenant string, settings tenancy.Settings,
 	now time.Time) (aggregate.MicroUSD, error) {
 	over, left, err := budgets(ctx, s, tenant, settings, now)

@@ -64,9 +64,12 @@ const (
 // shells are programs that read commands or start another program. The list can't be complete, and security does not
 // depend on it: a rule without * allows only exactly what an administrator wrote.
 var shells = []string{
-	"sh", "bash", "dash", "zsh", "ksh", "csh", "tcsh", "fish", "ash", "busybox", "pwsh", "powershell", "cmd", "env", "sudo", "doas", "su", "xargs", "nohup", "setsid",
-	"timeout", "time", "nice", "ionice", "stdbuf", "script", "eval", "exec", "command", "parallel", "watch", "find", "awk", "gawk", "sed", "ssh", "chroot", "unshare", "nsenter", "strace",
-	"toybox", "flock", "setpriv", "runuser", "prlimit", "taskset", "chrt", "numactl", "systemd-run", "bwrap", "firejail", "tmux", "screen", "entr", "ltrace", "gdb", "expect",
+	"sh", "bash", "dash", "zsh", "ksh", "csh", "tcsh", "fish", "ash", "busybox", "pwsh", "powershell", "cmd", "env",
+	"sudo", "doas", "su", "xargs", "nohup", "setsid",
+	"timeout", "time", "nice", "ionice", "stdbuf", "script", "eval", "exec", "command", "parallel", "watch", "find", "awk",
+	"gawk", "sed", "ssh", "chroot", "unshare", "nsenter", "strace",
+	"toybox", "flock", "setpriv", "runuser", "prlimit", "taskset", "chrt", "numactl", "systemd-run", "bwrap", "firejail",
+	"tmux", "screen", "entr", "ltrace", "gdb", "expect",
 }
 
 // open is a command whose rules may have a *.

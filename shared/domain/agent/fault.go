@@ -35,14 +35,15 @@ const (
 
 // Limits describes, for each rule, the values that it allows.
 var Limits = map[Rule]string{
-	RuleRequired:  "is required",
-	RuleID:        "must be 1 to 32 of a-z, 0-9, - and _, beginning with a letter or digit",
-	RuleTaken:     "is another entry's",
-	RuleUnread:    "has a value of another type",
-	RuleProvider:  "must be openai, anthropic, http or local",
-	RuleAbility:   "must be a list of code, shell, test and tools",
-	RuleModel:     "must be 1 to 150 of A-Z, a-z, 0-9 and ._:/@+-",
-	RuleEndpoint:  "must be an address of at most 500 bytes like https://example.com/v1, without name, password, query or fragment",
+	RuleRequired: "is required",
+	RuleID:       "must be 1 to 32 of a-z, 0-9, - and _, beginning with a letter or digit",
+	RuleTaken:    "is another entry's",
+	RuleUnread:   "has a value of another type",
+	RuleProvider: "must be openai, anthropic, http or local",
+	RuleAbility:  "must be a list of code, shell, test and tools",
+	RuleModel:    "must be 1 to 150 of A-Z, a-z, 0-9 and ._:/@+-",
+	RuleEndpoint: "must be an address of at most 500 bytes like https://example.com/v1, without name, password, query " +
+		"or fragment",
 	RuleSecure:    "must begin with https://, or be an address that this deployment allows",
 	RuleElsewhere: "is no address that this deployment allows",
 	RuleNoPlace:   "is for the providers http and local only",

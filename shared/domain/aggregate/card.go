@@ -71,7 +71,8 @@ func (c *Card) Key() string {
 	return key
 }
 
-// Type returns the row's type: "copy" in a person's direct messages, or of what tells others of a decision, else "card".
+// Type returns the row's type: "copy" in a person's direct messages, or of what tells others of a decision, else
+// "card".
 func (c *Card) Type() string {
 	if c.User != "" {
 		return "copy"

@@ -59,8 +59,10 @@ func TestParseModel(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"", "llama3.2:3b", "demonstration", "anthropic", "anthropic:", "openai: gpt-5", "bedrock:", "bedrock:amazon.nova-pro-v1:0", "mistral:large", "Claude-sonnet", "oslo",
-		"compatible:llama", "compatible:/x", "compatible:Ollama/x", "compatible:../x", "compatible:_x/x", "compatible:a/", "google-gla:", "grok:", "grok", "google-vertex:gemini-2.5-flash", "claude-sonnet 4", "claude-\n", "demo:a b",
+		"", "llama3.2:3b", "demonstration", "anthropic", "anthropic:", "openai: gpt-5", "bedrock:",
+		"bedrock:amazon.nova-pro-v1:0", "mistral:large", "Claude-sonnet", "oslo",
+		"compatible:llama", "compatible:/x", "compatible:Ollama/x", "compatible:../x", "compatible:_x/x", "compatible:a/",
+		"google-gla:", "grok:", "grok", "google-vertex:gemini-2.5-flash", "claude-sonnet 4", "claude-\n", "demo:a b",
 		"gpt-" + strings.Repeat("5", 200), "anthropic:../../v1/messages?x", "anthropic:/etc",
 	} {
 		got, err := aggregate.ParseModelName(name)

@@ -23,7 +23,8 @@ func TestALongNameCostsNoMoreThanItsText(t *testing.T) {
 		expect.That(t, err == nil && after.TotalAlloc-before.TotalAlloc < 20<<20, "%d: %v, %d bytes", n, err,
 			after.TotalAlloc-before.TotalAlloc)
 		wrong := list(`{"x":1,"x":2}`).Unambiguous("body", 64, 1)
-		expect.That(t, wrong != nil && strings.HasPrefix(wrong.Error(), "a."+name[:min(n, 198)]) && len(wrong.Error()) < 250 &&
+		expect.That(t, wrong != nil && strings.HasPrefix(wrong.Error(), "a."+name[:min(n, 198)]) &&
+			len(wrong.Error()) < 250 &&
 			strings.HasSuffix(wrong.Error(), " is there twice"), "%d: %v", n, wrong)
 	}
 }

@@ -131,8 +131,8 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	return c.done()
 }
 
-// MayWithdraw returns ErrNotAllowed with the rule by which somebody may not cancel the call. Whoever answers for its key
-// may.
+// MayWithdraw returns ErrNotAllowed with the rule by which somebody may not cancel the call. Whoever answers for its
+// key may.
 func (a *Aggregate) MayWithdraw(_ string, by aggregate.Actor, p aggregate.Policy) error {
 	return p.WithdrawFrom(&a.Call.Gate, by, a.Head.Requester)
 }

@@ -63,14 +63,15 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time,
 	return c.done()
 }
 
-// number gives the call the number that it lacks, the next of its series; without it c fails with what the series lacks.
+// number gives the call the number that it lacks, the next of its series; without it c fails with what the series
+// lacks.
 func (c *change) number(a *Aggregate) {
 	settled, lacks := a.Unnumbered()
 	if !lacks {
 		return
 	}
-	x := task.Numbered{SessionID: c.row.CallID, ActionID: c.row.CallID, GateKey: Key, Rule: *c.row.Gate.Terms.Rule, Round: 1,
-		BegunAt: c.Now}
+	x := task.Numbered{SessionID: c.row.CallID, ActionID: c.row.CallID, GateKey: Key,
+		Rule: *c.row.Gate.Terms.Rule, Round: 1, BegunAt: c.Now}
 	row, number, err := a.last.Give(settled, x)
 	if err != nil {
 		c.Fail(err)

@@ -182,7 +182,8 @@ func (x *Call) Over() bool { return len(Moves[x.Status]) == 0 || x.Status == con
 
 // Refused reports whether people rejected the call, or the rules let nobody be asked about it.
 func (x *Call) Refused() bool {
-	return x.CancelReason == conversation.ReasonRejected || x.CancelReason == conversation.ReasonDenied || x.ByRules() != nil
+	return x.CancelReason == conversation.ReasonRejected || x.CancelReason == conversation.ReasonDenied ||
+		x.ByRules() != nil
 }
 
 // ByRules returns why the rules let nobody be asked about the call, or nil.

@@ -57,8 +57,8 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 	who := rapid.SampledFrom([]string{sato, suzuki, "U_TAKADA"}).Draw(rt, "who")
 	name := fmt.Sprint("i", rapid.IntRange(max(0, i-3), i).Draw(rt, "of"))
 	aged := o.stamped && w.now.After(o.stampedAt.AddDate(0, 0, aggregate.ApprovalDays))
-	switch rapid.SampledFrom([]string{"stamp", "stamp", "stamp", "back", "claim", "claim", "claim", "finish", "finish", "finish",
-		"take", "take", "take", "cancel", "sweep", "revoke"}).Draw(rt, "move") {
+	switch rapid.SampledFrom([]string{"stamp", "stamp", "stamp", "back", "claim", "claim", "claim", "finish",
+		"finish", "finish", "take", "take", "take", "cancel", "sweep", "revoke"}).Draw(rt, "move") {
 	case "stamp":
 		err := w.act(circulation.Stamp, who, "")
 		may := was == conversation.ActionPending && who != sato

@@ -12,8 +12,8 @@ import (
 // It is known by its name and title, and by what its arguments may be: that is the mark of one that does many things.
 // Of a command line call.Unasked knows the usual ones.
 
-// Names, as words in lower case: of approvals, and of deeds that count as one in GitHub, GitLab, Slack and freee, unless
-// the tool only looks. A title in Japanese says it itself.
+// Names, as words in lower case: of approvals, and of deeds that count as one in GitHub, GitLab, Slack and freee,
+// unless the tool only looks. A title in Japanese says it itself.
 var (
 	approves = language.Regexp{Text: `\b(approve|preapprove|countersign|cosign|ratify|lgtm|sign off)\b`}
 	counts   = language.Regexp{Text: `\b(merge (pull|pr|mr|merge)|accept merge|auto merge|reviews? (write|submit)|` +

@@ -134,9 +134,12 @@ func TestNoToolWhoseArgumentApprovesElsewhere(t *testing.T) {
 
 func TestNoCallThatApprovesElsewhere(t *testing.T) {
 	for arguments, want := range map[string]bool{
-		`{"event":"APPROVE"}`: true, `{"body":{"approval_action":"approve","n":1}}`: true, `{"rows":[{"status":"承認済"}]}`: true,
-		`{"autoApprove":true}`: true, `{"approved":true}`: true, `{"decision":["approved"]}`: true, `{"newStatus":"approved"}`: true,
-		`{"event":"COMMENT"}`: false, `{"approve":false}`: false, `{"text":"approved"}`: false, `{"old_string":"approve"}`: false,
+		`{"event":"APPROVE"}`: true, `{"body":{"approval_action":"approve","n":1}}`: true,
+		`{"rows":[{"status":"承認済"}]}`: true,
+		`{"autoApprove":true}`:        true, `{"approved":true}`: true, `{"decision":["approved"]}`: true,
+		`{"newStatus":"approved"}`: true,
+		`{"event":"COMMENT"}`:      false, `{"approve":false}`: false, `{"text":"approved"}`: false,
+		`{"old_string":"approve"}`:      false,
 		`{"reason":"approved by Sato"}`: false, `{"status":"approved by Sato"}`: false, `{}`: false,
 		`{"command":"gh pr review --approve"}`: false, // see call.Unasked
 	} {

@@ -91,7 +91,10 @@ type check struct {
 }
 
 func (c *check) sort() {
-	slices.SortFunc(c.report.Findings, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Flaw, b.Flaw)) })
+	slices.SortFunc(c.report.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Where, b.Where),
+			cmp.Compare(a.Flaw, b.Flaw))
+	})
 }
 
 func (c *check) found(f Flaw, where string) {
@@ -126,7 +129,8 @@ func (l Link) formed() bool {
 		return false
 	}
 	return !slices.ContainsFunc(l.Entries, func(e Entry) bool {
-		return !oneWord(e.Key) || !digest(e.Hash) || e.Note != "" && e.Note != Misdated && e.Note != Modified && e.Note != Deleted
+		return !oneWord(e.Key) || !digest(e.Hash) || e.Note != "" && e.Note != Misdated && e.Note != Modified &&
+			e.Note != Deleted
 	})
 }
 

@@ -86,7 +86,8 @@ func (act *Act) own() bool { return act.Hand.Is(act.Principal) }
 
 // same reports whether two are the same kind of act at one stage, by the same hand for the same principal.
 func (act *Act) same(other *Act) bool {
-	return act.Kind == other.Kind && act.Stage == other.Stage && act.Hand.Is(other.Hand) && act.Principal.Is(other.Principal)
+	return act.Kind == other.Kind && act.Stage == other.Stage && act.Hand.Is(other.Hand) &&
+		act.Principal.Is(other.Principal)
 }
 
 // Why is why an act may not be made, as a code; cards and notes have a sentence for each.

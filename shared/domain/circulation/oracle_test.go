@@ -79,7 +79,8 @@ func (c counted) short() (most int) {
 func (c counted) legal() bool {
 	for i, act := range c.acts {
 		hand, principal, end := act.Hand.User, act.Principal.User, act.Kind != stamp
-		if act.Stage < 1 || act.Stage != c.present(i) || act.Hash != c.AskedSum || act.Form != circulation.Form || hand == "" || principal == "" ||
+		if act.Stage < 1 || act.Stage != c.present(i) || act.Hash != c.AskedSum || act.Form != circulation.Form ||
+			hand == "" || principal == "" ||
 			!slices.Contains([]circulation.Kind{stamp, sendBack, deny}, act.Kind) || end && i < len(c.acts)-1 ||
 			end && act.Text == "" || len([]rune(act.Text)) > 1000 {
 			return false

@@ -66,7 +66,8 @@ func (st *State) StandsIn(g *Gate, hand Person, all []StandIn, at time.Time) *St
 	return nil
 }
 
-// Again returns what a hand did at a stage that it is about to do once more, or nil: it does that for whom it did it then.
+// Again returns what a hand did at a stage that it is about to do once more, or nil: it does that for whom it did it
+// then.
 func (st *State) Again(act *Act) *Act {
 	if act.Stage > 0 && act.Stage <= len(st.Stages) {
 		for _, given := range st.Stages[act.Stage-1].Stamps {

@@ -151,8 +151,8 @@ func (st *State) Spares(p Person) bool {
 }
 
 // missing returns how many stamps could not be given any more if from this state on people stamped in their own names,
-// each where it helps most. Above 0 the gate could rest for ever. A channel, or whom the settings allow, is taken to have
-// somebody who has not stamped.
+// each where it helps most. Above 0 the gate could rest for ever. A channel, or whom the settings allow, is taken to
+// have somebody who has not stamped.
 func (st *State) missing() (n int) {
 	seats := seats{by: map[string]int{}}
 	for i := range st.Stages {

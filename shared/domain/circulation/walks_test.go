@@ -169,9 +169,10 @@ func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 	return act
 }
 
-// drawnWalk draws a walk. tried hears of each act that was tried. Of half of the walks the last act, or the route, is one
-// that makes no sense, for the reason that was seen least.
-func drawnWalk(r *rand.Rand, seen map[circulation.Why]int, tried func(g circulation.Gate, act circulation.Act, err error)) circulation.Gate {
+// drawnWalk draws a walk. tried hears of each act that was tried. Of half of the walks the last act, or the route, is
+// one that makes no sense, for the reason that was seen least.
+func drawnWalk(r *rand.Rand, seen map[circulation.Why]int, tried func(g circulation.Gate, act circulation.Act,
+	err error)) circulation.Gate {
 	g := drawnGate(r)
 	for circulation.Walk(g).Refused != nil && r.IntN(30) > 0 {
 		g = drawnGate(r)
@@ -213,7 +214,8 @@ func agrees(t *testing.T, g circulation.Gate, st circulation.State) {
 		present = 0
 	}
 	expect.Must(t, st.Refused == nil && c.legal() && st.Settled == c.settled() && st.Present == present &&
-		(st.Ended() != "") == c.ended() && slices.Equal(owes, c.owes()), "seed %d: of %+v the fold says %+v", expect.Seed(), g, st)
+		(st.Ended() != "") == c.ended() && slices.Equal(owes, c.owes()), "seed %d: of %+v the fold says %+v",
+		expect.Seed(), g, st)
 }
 
 // differs has verify.py walk gates, and returns what differs from this package; "" if nothing does.
@@ -259,15 +261,16 @@ func TestFoldOracleAndVerifierAgree(t *testing.T) {
 	for from := uint64(0); from < times; from += 5000 {
 		var walks []circulation.Gate
 		for n := range uint64(5000) {
-			walk := drawnWalk(rand.New(rand.NewPCG(expect.Seed(), from+n)), why, func(g circulation.Gate, act circulation.Act, err error) {
+			walk := drawnWalk(rand.New(rand.NewPCG(expect.Seed(), from+n)), why, func(g circulation.Gate, act circulation.Act,
+				err error) {
 				then := after(g, act)
 				if circulation.Walk(g).Refused != nil {
 					expect.That(t, err != nil, "%v follows what makes no sense", act)
 					return
 				}
 				legal := counted{then, then.Acts}.legal()
-				expect.Must(t, legal == (err == nil), "seed %d: of %+v after %+v the oracle says %v, the fold %v", expect.Seed(), act,
-					g, legal, err)
+				expect.Must(t, legal == (err == nil), "seed %d: of %+v after %+v the oracle says %v, the fold %v",
+					expect.Seed(), act, g, legal, err)
 				if err == nil {
 					kinds[act.Kind]++
 					agrees(t, then, circulation.Walk(then))
@@ -279,15 +282,16 @@ func TestFoldOracleAndVerifierAgree(t *testing.T) {
 		is := differs(t, walks)
 		expect.Must(t, is == "", "seed %d, one of the walks from %d on, %s", expect.Seed(), from, is)
 	}
-	for _, of := range []circulation.Why{"", "again", "unknown", "hash", "settled", "ended", "text", "self", "stage", "found",
-		"not_on_route", "turn", "twice", "hands"} {
+	for _, of := range []circulation.Why{"", "again", "unknown", "hash", "settled", "ended", "text", "self",
+		"stage", "found", "not_on_route", "turn", "twice", "hands"} {
 		expect.That(t, why[of] > 0, "no walk is %q: %v", of, why)
 	}
 	for _, does := range circulation.Kinds {
 		if does.Kind == circulation.GiveBack { // which is as sending back
 			continue
 		}
-		expect.That(t, kinds[does.Kind] > 0 && (!does.Ends || ends[string(does.Kind)] > 0), "nobody did %s: %v", does.Kind, kinds)
+		expect.That(t, kinds[does.Kind] > 0 && (!does.Ends || ends[string(does.Kind)] > 0), "nobody did %s: %v",
+			does.Kind, kinds)
 	}
 	expect.That(t, ends["settled"] > 0, "none is settled: %v", ends)
 	t.Log(why, kinds, ends)

@@ -108,7 +108,8 @@ func (c *change) these(teams []TeamResult) error {
 func (c *change) summary(teams []TeamResult, results aggregate.Blob, now time.Time) *Summary {
 	s := &Summary{
 		ExecutionID: c.Head.ExecutionID, UserPrompt: c.Contest.UserPrompt, TeamResults: results, TotalTeams: len(teams),
-		TotalExecutionTimeSeconds: now.Sub(c.Contest.CreatedAt).Seconds(), CompletedAt: now, CreatedAt: now, Places: []Place{}, FailedTeams: []FailedTeam{},
+		TotalExecutionTimeSeconds: now.Sub(c.Contest.CreatedAt).Seconds(), CompletedAt: now, CreatedAt: now,
+		Places: []Place{}, FailedTeams: []FailedTeam{},
 	}
 	for _, t := range teams {
 		if t.Best == nil {
@@ -126,7 +127,8 @@ func (c *change) summary(teams []TeamResult, results aggregate.Blob, now time.Ti
 	}
 	if len(s.Places) > 0 {
 		first := s.Places[0]
-		s.BestTeamID, s.BestScore, s.BestTeamName, s.BestRound = &first.TeamID, &first.Score, first.TeamName, first.RoundNumber
+		s.BestTeamID, s.BestScore, s.BestTeamName, s.BestRound = &first.TeamID, &first.Score, first.TeamName,
+			first.RoundNumber
 	}
 	return s
 }

@@ -29,11 +29,16 @@ func TestAnOrderOutsideOfItsBoundsIsRefusedByName(t *testing.T) {
 		many[i] = string(rune('a' + i))
 	}
 	for field, edit := range map[string]func(*contest.Order){
-		"execution_id": func(o *contest.Order) { o.Execution = "1" }, "user_prompt": func(o *contest.Order) { o.Prompt = " 　\n\u200b" },
-		"teams": func(o *contest.Order) { o.Teams = order(many...).Teams }, "teams[1].team_id": func(o *contest.Order) { o.Teams = order("a", "a").Teams },
-		"teams[0].team_name": func(o *contest.Order) { o.Teams[0].TeamName = "　" }, "max_rounds": func(o *contest.Order) { o.MaxRounds = 11 },
-		"min_rounds": func(o *contest.Order) { o.MinRounds = 6 }, "timeout_per_team_seconds": func(o *contest.Order) { o.TeamTimeoutSeconds = 9 },
-		"timeout_seconds": func(o *contest.Order) { o.TimeoutSeconds = -1 }, "budget_usd": func(o *contest.Order) { o.Budget = 0 }, "for": func(o *contest.Order) { o.For = nil },
+		"execution_id":             func(o *contest.Order) { o.Execution = "1" },
+		"user_prompt":              func(o *contest.Order) { o.Prompt = " 　\n\u200b" },
+		"teams":                    func(o *contest.Order) { o.Teams = order(many...).Teams },
+		"teams[1].team_id":         func(o *contest.Order) { o.Teams = order("a", "a").Teams },
+		"teams[0].team_name":       func(o *contest.Order) { o.Teams[0].TeamName = "　" },
+		"max_rounds":               func(o *contest.Order) { o.MaxRounds = 11 },
+		"min_rounds":               func(o *contest.Order) { o.MinRounds = 6 },
+		"timeout_per_team_seconds": func(o *contest.Order) { o.TeamTimeoutSeconds = 9 },
+		"timeout_seconds":          func(o *contest.Order) { o.TimeoutSeconds = -1 },
+		"budget_usd":               func(o *contest.Order) { o.Budget = 0 }, "for": func(o *contest.Order) { o.For = nil },
 	} {
 		o := order("a", "b")
 		edit(&o)

@@ -30,7 +30,8 @@ func (a *Aggregate) Outcome() (Outcome, bool) {
 	if !a.settled() {
 		return Outcome{}, false
 	}
-	return Outcome{a.Head.ExecutionID, a.Contest.Status, a.Contest.Reason, a.Summary, a.Contest.Usage, *a.Contest.SettledAt}, true
+	return Outcome{a.Head.ExecutionID, a.Contest.Status, a.Contest.Reason, a.Summary, a.Contest.Usage,
+		*a.Contest.SettledAt}, true
 }
 
 // run returns the head's run for Step Functions. Its input numbers the teams from 1.
@@ -51,7 +52,8 @@ func (a *Aggregate) run() *aggregate.Run {
 		}
 	}
 	input, _ := json.Marshal(in) // can't fail for strings and numbers
-	return &aggregate.Run{Name: fmt.Sprintf("%s-%d", a.Head.ExecutionID, a.Head.Run), Input: string(input), Run: a.Head.Run}
+	return &aggregate.Run{Name: fmt.Sprintf("%s-%d", a.Head.ExecutionID, a.Head.Run), Input: string(input),
+		Run: a.Head.Run}
 }
 
 // plays reports whether the head's run plays rounds; otherwise it only writes the summary.
@@ -122,7 +124,8 @@ func (a *Aggregate) Late(now time.Time) bool {
 func (a *Aggregate) Overdue(now time.Time) []aggregate.Overdue {
 	return []aggregate.Overdue{{Repair: true, Decide: func(x aggregate.Aggregate) (aggregate.Change, error) {
 		a := x.(*Aggregate)
-		if !a.work() || now.Before(a.Contest.DeadlineAt.Add(aggregate.StuckAfter)) || now.Sub(a.Head.ChangedAt) < aggregate.StuckAfter {
+		if !a.work() || now.Before(a.Contest.DeadlineAt.Add(aggregate.StuckAfter)) ||
+			now.Sub(a.Head.ChangedAt) < aggregate.StuckAfter {
 			return aggregate.Change{}, aggregate.ErrNotDue
 		}
 		return a.RestartRun(a.Head.Run, now)

@@ -68,14 +68,17 @@ func Begin(o Order, now time.Time) (aggregate.Change, error) {
 	}
 	k := &Contest{
 		ExecutionID: o.Execution, TenantID: o.Tenant, UserPrompt: o.Prompt, Title: o.Title, Status: Running, Locale: o.Locale,
-		TotalTeams: len(o.Teams), Teams: o.Teams, MaxRounds: o.MaxRounds, MinRounds: o.MinRounds, TeamTimeoutSeconds: o.TeamTimeoutSeconds,
-		Config: o.Config, Budget: o.Budget, Share: o.Budget / aggregate.MicroUSD(len(o.Teams)), ByType: o.By.Type, ByID: o.By.ID, ForRow: o.ForRow,
+		TotalTeams: len(o.Teams), Teams: o.Teams, MaxRounds: o.MaxRounds, MinRounds: o.MinRounds,
+		TeamTimeoutSeconds: o.TeamTimeoutSeconds,
+		Config:             o.Config, Budget: o.Budget, Share: o.Budget / aggregate.MicroUSD(len(o.Teams)), ByType: o.By.Type,
+		ByID: o.By.ID, ForRow: o.ForRow,
 		CreatedAt: now, DeadlineAt: now.Add(time.Duration(seconds) * time.Second),
 	}
 	if o.For != nil {
 		k.ForKind, k.ForID = o.For.Kind, o.For.ID
 	}
-	head := Head{Head: aggregate.Head{TenantID: o.Tenant, Run: 1, Requester: o.By.ID, CreatedAt: now, ChangedAt: now}, ExecutionID: o.Execution}
+	head := Head{Head: aggregate.Head{TenantID: o.Tenant, Run: 1, Requester: o.By.ID, CreatedAt: now, ChangedAt: now},
+		ExecutionID: o.Execution}
 	c := (&Aggregate{Head: head, Contest: k}).begin(now)
 	details := map[string]any{"teams": len(o.Teams), "max_rounds": o.MaxRounds, "budget_usd": o.Budget.String()}
 	if o.For != nil {
@@ -106,7 +109,8 @@ func (o Order) check() error {
 	case o.MinRounds < 1 || o.MinRounds > o.MaxRounds:
 		return wrong("min_rounds", "must be 1 to max_rounds, got %d", o.MinRounds)
 	case o.TeamTimeoutSeconds < MinTeamSeconds || o.TeamTimeoutSeconds > MaxTeamSeconds:
-		return wrong("timeout_per_team_seconds", "must be %d to %d, got %d", MinTeamSeconds, MaxTeamSeconds, o.TeamTimeoutSeconds)
+		return wrong("timeout_per_team_seconds", "must be %d to %d, got %d", MinTeamSeconds, MaxTeamSeconds,
+			o.TeamTimeoutSeconds)
 	case o.TimeoutSeconds < 0:
 		return wrong("timeout_seconds", "must be 0 or more, got %d", o.TimeoutSeconds)
 	case o.Budget < aggregate.MicroUSD(len(o.Teams)):

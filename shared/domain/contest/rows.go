@@ -41,8 +41,9 @@ type Contest struct {
 	TeamTimeoutSeconds int                `json:"timeout_per_team_seconds"`
 	Config             aggregate.Blob     `json:"config"` // teams, evaluator and judge as of the beginning
 	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`
-	Share              aggregate.MicroUSD `json:"share_micro_usd"`              // of each team
-	Reserved           aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // reserved on CreatedAt's day until it is closed
+	Share              aggregate.MicroUSD `json:"share_micro_usd"` // of each team
+	// reserved on CreatedAt's day until it is closed
+	Reserved aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"`
 
 	ByType  aggregate.ActorType `json:"by_type"`
 	ByID    string              `json:"by_id,omitempty"`

@@ -190,8 +190,10 @@ func (s ScoredRound) Check() error {
 	if err := s.Record.Check(); err != nil {
 		return err
 	}
-	if r, x := s.Record, s.Result; r.ExecutionID != x.ExecutionID || r.TeamID != x.TeamID || r.RoundNumber != x.RoundNumber {
-		return fmt.Errorf("member_submissions_record is of round %d of team %.50q, the result of round %d of %.50q", r.RoundNumber, r.TeamID, x.RoundNumber, x.TeamID)
+	if r, x := s.Record, s.Result; r.ExecutionID != x.ExecutionID || r.TeamID != x.TeamID ||
+		r.RoundNumber != x.RoundNumber {
+		return fmt.Errorf("member_submissions_record is of round %d of team %.50q, the result of round %d of %.50q",
+			r.RoundNumber, r.TeamID, x.RoundNumber, x.TeamID)
 	}
 	return nil
 }

@@ -99,9 +99,11 @@ func TestEveryFieldHasItsName(t *testing.T) {
 		of    any
 		names string
 	}{
-		{contest.RunUsage{}, "input_tokens cache_write_tokens cache_read_tokens output_tokens input_audio_tokens cache_audio_read_tokens output_audio_tokens details requests tool_calls"},
+		{contest.RunUsage{}, "input_tokens cache_write_tokens cache_read_tokens output_tokens input_audio_tokens " +
+			"cache_audio_read_tokens output_audio_tokens details requests tool_calls"},
 		{contest.UsageInfo{}, "input_tokens output_tokens requests"},
-		{contest.RoundResult{}, "execution_id team_id team_name round_number submission_content evaluation_score evaluation_feedback usage execution_time_seconds completed_at"},
+		{contest.RoundResult{}, "execution_id team_id team_name round_number submission_content evaluation_score " +
+			"evaluation_feedback usage execution_time_seconds completed_at"},
 		{contest.MemberSubmission{},
 			"agent_name agent_type content status error_message usage timestamp execution_time_ms all_messages"},
 		{contest.MemberSubmissionsRecord{},
@@ -125,9 +127,12 @@ func TestWhatCantBeIsNotWritten(t *testing.T) {
 	why, slow := "x", -1.0
 	good := contest.MemberSubmission{AgentName: "a", AgentType: contest.Plain, Status: contest.Success, Timestamp: at}
 	for name, change := range map[string]func(*contest.MemberSubmission){
-		"agent_name": func(s *contest.MemberSubmission) { s.AgentName = " 　" }, "agent_type": func(s *contest.MemberSubmission) { s.AgentType = contest.System },
-		"status": func(s *contest.MemberSubmission) { s.Status = "success" }, "error_message": func(s *contest.MemberSubmission) { s.ErrorMessage = &why },
-		"timestamp": func(s *contest.MemberSubmission) { s.Timestamp = time.Time{} }, "execution_time_ms": func(s *contest.MemberSubmission) { s.ExecutionTimeMS = &slow },
+		"agent_name":        func(s *contest.MemberSubmission) { s.AgentName = " 　" },
+		"agent_type":        func(s *contest.MemberSubmission) { s.AgentType = contest.System },
+		"status":            func(s *contest.MemberSubmission) { s.Status = "success" },
+		"error_message":     func(s *contest.MemberSubmission) { s.ErrorMessage = &why },
+		"timestamp":         func(s *contest.MemberSubmission) { s.Timestamp = time.Time{} },
+		"execution_time_ms": func(s *contest.MemberSubmission) { s.ExecutionTimeMS = &slow },
 	} {
 		bad := good
 		change(&bad)
@@ -169,8 +174,10 @@ func TestFeedbackIsALineForEachMetric(t *testing.T) {
 	expect.That(t, got == "Relevance (0.90): 高品質な情報が提供されています。\nCoverage (0.85): 包括的な 分析が 含まれています。\nClarity (0.88):", "%q",
 		got)
 	for locale, want := range map[string]string{
-		"ja": "関連性 (90): 高品質な情報が提供されています。\n網羅性 (85): 包括的な 分析が 含まれています。\nClarity (88):\nWhole (100): Coverage (0.50): x\n明確さと一貫性 (7):",
-		"en": "Relevance (90): 高品質な情報が提供されています。\nCoverage (85): 包括的な 分析が 含まれています。\nClarity (88):\nWhole (100): Coverage (0.50): x\nClarity and coherence (7):",
+		"ja": "関連性 (90): 高品質な情報が提供されています。\n網羅性 (85): 包括的な 分析が 含まれています。\nClarity (88):\nWhole (100): Coverage (0.50): x\n" +
+			"明確さと一貫性 (7):",
+		"en": "Relevance (90): 高品質な情報が提供されています。\nCoverage (85): 包括的な 分析が 含まれています。\nClarity (88):\nWhole (100): Coverage " +
+			"(0.50): x\nClarity and coherence (7):",
 	} {
 		shown := contest.InPoints(got+"\nWhole (1.00): Coverage (0.50): x\nClarityCoherence (0.07):", locale)
 		expect.Is(t, shown, want, "%s: people are shown", locale)

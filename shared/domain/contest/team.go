@@ -24,7 +24,8 @@ func (a *Aggregate) BeginTeam(place int, now time.Time) (aggregate.Ref, aggregat
 		ExecutionID: k.ExecutionID, TenantID: k.TenantID, TeamID: entry.TeamID, TeamName: entry.TeamName, Status: TeamRunning,
 		Budget: k.Share, MaxRounds: k.MaxRounds, MinRounds: k.MinRounds, CreatedAt: now, DeadlineAt: deadline,
 	}
-	head := TeamHead{Head: aggregate.Head{TenantID: k.TenantID, Run: 1, Requester: k.ByID, CreatedAt: now, ChangedAt: now}, WorkID: ref.ID}
+	head := TeamHead{Head: aggregate.Head{TenantID: k.TenantID, Run: 1, Requester: k.ByID, CreatedAt: now, ChangedAt: now},
+		WorkID: ref.ID}
 	return ref, aggregate.Change{Head: &head, Rows: []aggregate.Row{t}, Now: now}, nil
 }
 
@@ -53,11 +54,13 @@ func (w *Work) ScoreRound(s Scored, now time.Time) (aggregate.Change, error) {
 		return aggregate.Change{}, err
 	}
 	if w.Team.Status != TeamRunning {
-		return aggregate.Change{}, fmt.Errorf("round %d: the team %s: %w", s.Result.RoundNumber, w.Team.Status, aggregate.ErrMoved)
+		return aggregate.Change{}, fmt.Errorf("round %d: the team %s: %w", s.Result.RoundNumber, w.Team.Status,
+			aggregate.ErrMoved)
 	}
 	number := s.Result.RoundNumber
 	if number < 1 || number > w.Team.Rounds+1 || number > w.Team.MaxRounds {
-		return aggregate.Change{}, fmt.Errorf("round %d after %d of %d: %w", number, w.Team.Rounds, w.Team.MaxRounds, aggregate.ErrMoved)
+		return aggregate.Change{}, fmt.Errorf("round %d after %d of %d: %w", number, w.Team.Rounds, w.Team.MaxRounds,
+			aggregate.ErrMoved)
 	}
 	r := w.round(s, c.Now)
 	row := r.onBoard(w.Head.TenantID, s.Result.SubmissionContent, aggregate.Find(w.Board, BoardKey(number)))
@@ -119,7 +122,8 @@ func (w *Work) JudgeRound(number int, j *Judgment, failed string, now time.Time)
 // round returns the row for a scored round, on the basis of an existing row.
 func (w *Work) round(s Scored, now time.Time) *Round {
 	x := s.Result
-	r := Round{ID: aggregate.Derive(now, "round", x.ExecutionID, x.TeamID, fmt.Sprint(x.RoundNumber)), TeamName: w.Team.TeamName, CreatedAt: now}
+	r := Round{ID: aggregate.Derive(now, "round", x.ExecutionID, x.TeamID, fmt.Sprint(x.RoundNumber)),
+		TeamName: w.Team.TeamName, CreatedAt: now}
 	if was := aggregate.Find(w.Rounds, RoundKey(x.RoundNumber)); was != nil {
 		r = *was
 	}
@@ -150,7 +154,8 @@ func (w *Work) begin(now time.Time) (*teamChange, error) {
 		return nil, fmt.Errorf("the team's row is not there: %w", aggregate.ErrConflict)
 	}
 	if len(w.Board) != w.Team.Rounds || len(w.Rounds) != w.Team.Rounds {
-		return nil, fmt.Errorf("%d rounds and %d rows of the board of %d: %w", len(w.Rounds), len(w.Board), w.Team.Rounds, aggregate.ErrConflict)
+		return nil, fmt.Errorf("%d rounds and %d rows of the board of %d: %w", len(w.Rounds), len(w.Board), w.Team.Rounds,
+			aggregate.ErrConflict)
 	}
 	c := &teamChange{Head: w.Head, Team: *w.Team}
 	c.Now = w.Head.Moment(now)
@@ -227,6 +232,7 @@ func (w *Work) End(exit ExitReason, why aggregate.Reason, detail string, now tim
 		return aggregate.Change{}, fmt.Errorf("team %s cannot become %s: %w", w.Team.Status, to, aggregate.ErrConflict)
 	}
 	at := c.Now
-	c.Team.Status, c.Team.ExitReason, c.Team.Reason, c.Team.Detail, c.Team.EndedAt = to, exit, why, shortened(detail, maxDetail), &at
+	c.Team.Status, c.Team.ExitReason, c.Team.Reason, c.Team.Detail, c.Team.EndedAt = to, exit, why,
+		shortened(detail, maxDetail), &at
 	return c.done(), nil
 }

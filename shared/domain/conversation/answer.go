@@ -268,7 +268,8 @@ func (c *change) asks(seen []*Inbox) {
 // rest ends the run if nothing is left to do after this Change.
 func (c *change) rest() {
 	head := c.Head
-	after := c.of.After(aggregate.Change{Rows: append(slices.Clone(c.Rows), &c.Conversation), Drop: c.Drop, Head: &head}).(*Aggregate)
+	after := c.of.After(aggregate.Change{Rows: append(slices.Clone(c.Rows), &c.Conversation), Drop: c.Drop,
+		Head: &head}).(*Aggregate)
 	c.Head.Resting = !after.work(c.Now)
 }
 
@@ -292,7 +293,8 @@ func (c *change) charge(u aggregate.Usage) *aggregate.Use {
 		return nil
 	}
 	use := &aggregate.Use{Usage: u, CreatedAt: c.Now}
-	c.Conversation.Usage, c.Conversation.Provider = c.Conversation.Usage.Plus(u.Sum()), cmp.Or(u.Provider, c.Conversation.Provider)
+	c.Conversation.Usage, c.Conversation.Provider = c.Conversation.Usage.Plus(u.Sum()),
+		cmp.Or(u.Provider, c.Conversation.Provider)
 	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Conversation.ID, Row: use})
 	c.Counts = append(c.Counts, tenancy.Spent(u.Cost, c.Now)...)
 	c.Counts = append(c.Counts, tenancy.SpentByAgents(u, c.Now)...)
@@ -348,7 +350,8 @@ func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (a
 	c.card(CardMessage, MessageSubject(m.Key(), 0))
 	if r.Failed {
 		if c.Conversation.Status != Failing {
-			c.audit(aggregate.System(), AuditFailing, "session", c.Conversation.ID, map[string]any{"reason": r.Reason, "detail": r.Detail})
+			c.audit(aggregate.System(), AuditFailing, "session", c.Conversation.ID, map[string]any{"reason": r.Reason,
+				"detail": r.Detail})
 		}
 		c.to(Failing)
 		c.Conversation.Error, c.Conversation.ErrorDetail = r.Reason, r.Detail

@@ -25,7 +25,8 @@ func (tb *table) turn(who string, x Answer) {
 	})
 }
 
-// makesRequest has somebody make the request that the agent offers, and returns it and that of the task which it becomes.
+// makesRequest has somebody make the request that the agent offers, and returns it and that of the task which it
+// becomes.
 func (tb *table) makesRequest(by string) (*Offered, *task.Request) {
 	tb.t.Helper()
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {

@@ -67,7 +67,10 @@ func TestAnAgentCallsListedReadsAlone(t *testing.T) {
 	for name, p := range map[string]*Proposal{"a write": call(aggregate.Write, ""), "a listed write": call(aggregate.Write,
 		"listed"), "a read that nobody listed": call(aggregate.Read, "")} {
 		expect.That(t, errors.As(opened(t).answer(p), new(ErrType)), "%s is proposed", name)
-		own := opened(t).do(func(a *Aggregate) (aggregate.Change, error) { return a.Propose(*p, person(sato), policy, start) })
+		own := opened(t).do(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Propose(*p, person(sato),
+				policy, start)
+		})
 		expect.That(t, errors.As(own, new(ErrType)), "%s is proposed by a person", name)
 	}
 	for name, change := range map[string]func(x *Action){

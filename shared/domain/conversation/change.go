@@ -142,7 +142,8 @@ func (c *change) card(typ aggregate.CardType, subject string) {
 	card := &aggregate.Card{
 		ID: aggregate.Derive(c.Now, "card", c.Conversation.ID, string(typ),
 			subject), AggregateID: c.Conversation.ID, CardType: typ, Subject: subject,
-		Channel: c.Conversation.Channel, State: aggregate.CardNone, CreatedAt: c.Now.Add(time.Duration(c.drawn) * time.Millisecond),
+		Channel: c.Conversation.Channel, State: aggregate.CardNone,
+		CreatedAt: c.Now.Add(time.Duration(c.drawn) * time.Millisecond),
 	}
 	if typ == CardAction { // the agent's text is posted before its action
 		card.CreatedAt = card.CreatedAt.Add(mostParts * time.Millisecond)

@@ -217,7 +217,8 @@ func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time
 		}
 	}
 	c.Conversation.HistoryFrom, c.Conversation.CollapsedThrough, c.Conversation.SummaryKey = &from, "", ""
-	c.Conversation.ClosedBy, c.Conversation.ClosedAt, c.Conversation.CloseReason, c.Conversation.DeleteAfter = "", nil, "", 0
+	c.Conversation.ClosedBy, c.Conversation.ClosedAt, c.Conversation.CloseReason, c.Conversation.DeleteAfter = "", nil, "",
+		0
 	c.Head.ForgottenAt, c.Head.Resting = nil, true
 	for _, x := range a.Actions {
 		if n := *x; n.DeleteAfter != 0 {

@@ -71,7 +71,8 @@ func TestWhoMayDecideOnAnAction(t *testing.T) {
 		},
 		"approved by one who is not in the list": {approving, person("U_ITO"), list, both, aggregate.RuleNotListed},
 		"approved by the system":                 {approving, aggregate.System(), policy, both, aggregate.RuleNotListed},
-		"approved by an agent":                   {approving, aggregate.Actor{Type: aggregate.ActorAgent, ID: "codex", Team: team, Member: true}, policy, both, aggregate.RuleNotListed},
+		"approved by an agent": {approving, aggregate.Actor{Type: aggregate.ActorAgent, ID: "codex",
+			Team: team, Member: true}, policy, both, aggregate.RuleNotListed},
 		"rejected by one of the list":            {rejecting, person(suzuki), list, both, ""},
 		"rejected by one who is not in the list": {rejecting, person(tanaka), list, both, aggregate.RuleNotListed},
 		"rejected by a guest":                    {rejecting, guest, strict, both, aggregate.RuleGuest},
@@ -98,10 +99,12 @@ func TestWhoMayDecideOnAnAction(t *testing.T) {
 	for name, c := range map[string]struct {
 		by   aggregate.Actor
 		want aggregate.Rule
-	}{"a guest": {guest, aggregate.RuleGuest}, "another workspace": {foreign, aggregate.RuleForeign}, "a member": {person(tanaka), ""}} {
+	}{"a guest": {guest, aggregate.RuleGuest}, "another workspace": {foreign, aggregate.RuleForeign},
+		"a member": {person(tanaka), ""}} {
 		_, err := reopening(tb, x, c.by, list)
 		refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)
-		expect.That(t, refused.Rule == c.want && (c.want != "" || err == nil), "reopened by %s: %v, want the rule %q", name, err, c.want)
+		expect.That(t, refused.Rule == c.want && (c.want != "" || err == nil), "reopened by %s: %v, want the rule %q", name,
+			err, c.want)
 	}
 }
 
@@ -117,28 +120,40 @@ func TestAnActionIsDecidedOnce(t *testing.T) {
 		by     string
 		want   aggregate.ErrDecided // none: nothing is changed
 	}{
-		"approved twice by one":     {func(tb *table, x *Action) { tb.by(suzuki, approving, x) }, approving, suzuki, aggregate.ErrDecided{}},
-		"approved by two":           {func(tb *table, x *Action) { tb.by(suzuki, approving, x) }, approving, tanaka, aggregate.ErrDecided{Status: "approved", By: suzuki}},
-		"approved, then rejected":   {func(tb *table, x *Action) { tb.by(suzuki, approving, x) }, rejecting, suzuki, aggregate.ErrDecided{Status: "approved", By: suzuki}},
-		"rejected twice by one":     {func(tb *table, x *Action) { tb.by(suzuki, rejecting, x) }, rejecting, suzuki, aggregate.ErrDecided{}},
-		"rejected by two":           {func(tb *table, x *Action) { tb.by(suzuki, rejecting, x) }, rejecting, tanaka, aggregate.ErrDecided{Status: "rejected", By: suzuki}},
-		"rejected, then approved":   {func(tb *table, x *Action) { tb.by(suzuki, rejecting, x) }, approving, suzuki, aggregate.ErrDecided{Status: "rejected", By: suzuki}},
-		"rejected, then cancelled":  {func(tb *table, x *Action) { tb.by(suzuki, rejecting, x) }, cancelling, suzuki, aggregate.ErrDecided{Status: "rejected", By: suzuki}},
-		"cancelled twice by one":    {func(tb *table, x *Action) { tb.by(sato, cancelling, x) }, cancelling, sato, aggregate.ErrDecided{}},
-		"cancelled by two":          {func(tb *table, x *Action) { tb.by(sato, cancelling, x) }, cancelling, suzuki, aggregate.ErrDecided{Status: "cancelled", By: sato}},
-		"cancelled, then approved":  {func(tb *table, x *Action) { tb.by(sato, cancelling, x) }, approving, suzuki, aggregate.ErrDecided{Status: "cancelled", By: sato}},
-		"cancelled after approval":  {func(tb *table, x *Action) { tb.by(suzuki, approving, x); tb.by(sato, cancelling, x) }, approving, tanaka, aggregate.ErrDecided{Status: "cancelled", By: sato}},
-		"expired, then approved":    {expired, approving, suzuki, aggregate.ErrDecided{Status: "cancelled"}},
-		"expired, then rejected":    {expired, rejecting, suzuki, aggregate.ErrDecided{Status: "cancelled"}},
-		"ended twice":               {func(tb *table, x *Action) { tb.by(sato, ending, x) }, ending, suzuki, aggregate.ErrDecided{}},
+		"approved twice by one": {func(tb *table, x *Action) { tb.by(suzuki, approving, x) }, approving, suzuki,
+			aggregate.ErrDecided{}},
+		"approved by two": {func(tb *table, x *Action) { tb.by(suzuki, approving, x) }, approving, tanaka,
+			aggregate.ErrDecided{Status: "approved", By: suzuki}},
+		"approved, then rejected": {func(tb *table, x *Action) { tb.by(suzuki, approving, x) }, rejecting, suzuki,
+			aggregate.ErrDecided{Status: "approved", By: suzuki}},
+		"rejected twice by one": {func(tb *table, x *Action) { tb.by(suzuki, rejecting, x) }, rejecting, suzuki,
+			aggregate.ErrDecided{}},
+		"rejected by two": {func(tb *table, x *Action) { tb.by(suzuki, rejecting, x) }, rejecting, tanaka,
+			aggregate.ErrDecided{Status: "rejected", By: suzuki}},
+		"rejected, then approved": {func(tb *table, x *Action) { tb.by(suzuki, rejecting, x) }, approving, suzuki,
+			aggregate.ErrDecided{Status: "rejected", By: suzuki}},
+		"rejected, then cancelled": {func(tb *table, x *Action) { tb.by(suzuki, rejecting, x) }, cancelling, suzuki,
+			aggregate.ErrDecided{Status: "rejected", By: suzuki}},
+		"cancelled twice by one": {func(tb *table, x *Action) { tb.by(sato, cancelling, x) }, cancelling, sato,
+			aggregate.ErrDecided{}},
+		"cancelled by two": {func(tb *table, x *Action) { tb.by(sato, cancelling, x) }, cancelling, suzuki,
+			aggregate.ErrDecided{Status: "cancelled", By: sato}},
+		"cancelled, then approved": {func(tb *table, x *Action) { tb.by(sato, cancelling, x) }, approving, suzuki,
+			aggregate.ErrDecided{Status: "cancelled", By: sato}},
+		"cancelled after approval": {func(tb *table, x *Action) { tb.by(suzuki, approving, x); tb.by(sato, cancelling, x) },
+			approving, tanaka, aggregate.ErrDecided{Status: "cancelled", By: sato}},
+		"expired, then approved": {expired, approving, suzuki, aggregate.ErrDecided{Status: "cancelled"}},
+		"expired, then rejected": {expired, rejecting, suzuki, aggregate.ErrDecided{Status: "cancelled"}},
+		"ended twice": {func(tb *table, x *Action) { tb.by(sato, ending, x) }, ending, suzuki,
+			aggregate.ErrDecided{}},
 		"reopened while it is open": {func(*table, *Action) {}, reopening, tanaka, aggregate.ErrDecided{}},
 	} {
 		tb, x := pending(t, ShellCommand)
 		c.before(tb, x)
 		made, err := c.do(tb, x, person(c.by), policy)
 		was, _ := errors.AsType[aggregate.ErrDecided](err)
-		expect.That(t, made.Empty() && was.Status == c.want.Status && was.By == c.want.By && (err == nil) == (c.want.Status == ""),
-			"%s: %v, want %+v", name, err, c.want)
+		expect.That(t, made.Empty() && was.Status == c.want.Status && was.By == c.want.By &&
+			(err == nil) == (c.want.Status == ""), "%s: %v, want %+v", name, err, c.want)
 	}
 }
 

@@ -112,7 +112,8 @@ func TestWhoIsNoHandDoesNothingOnAnAction(t *testing.T) {
 // when its gate is settled, and only then it is claimed.
 func TestNoOrderOfActsExecutesAnActionWithoutItsStamps(t *testing.T) {
 	people := []string{sato, suzuki, tanaka, "U_ITO"}
-	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.SendBack, circulation.Deny, "other"}
+	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.SendBack,
+		circulation.Deny, "other"}
 	expect.Walks(t, func(reached map[ActionStatus]int) {
 		rapid.Check(t, func(rt *rapid.T) {
 			tb := circulating(rt)

@@ -97,7 +97,8 @@ func (w *walk) require(ok bool, what, format string, args ...any) {
 // check asserts the invariants after each commit.
 func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 	if is.Conversation.Status != was.Conversation.Status {
-		w.require(Moves.Allows(was.Conversation.Status, is.Conversation.Status), what, "the session went from %s to %s", was.Conversation.Status, is.Conversation.Status)
+		w.require(Moves.Allows(was.Conversation.Status, is.Conversation.Status), what, "the session went from %s to %s",
+			was.Conversation.Status, is.Conversation.Status)
 		w.require(is.Conversation.Status != Closed || len(c.Audit) > 0, what, "closed without a record")
 	}
 	waiting, open, executing := "", 0, ""
@@ -106,12 +107,14 @@ func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 		from := ActionStatus("")
 		if before != nil {
 			from = before.Status
-			w.require(before.Payload == x.Payload && before.ActionType == x.ActionType, what, "what %s does has changed", x.ActionID)
+			w.require(before.Payload == x.Payload && before.ActionType == x.ActionType, what, "what %s does has changed",
+				x.ActionID)
 		}
 		w.require(x.Status == ActionPending || x.Claim == nil || x.Base == x.BaseVersion, what,
 			"%s was proposed for %q and begins with %q", x.ActionID, x.Base, x.BaseVersion)
 		if from != x.Status {
-			w.require(before == nil && (x.Status == ActionPending || x.Rule != "" && x.Status == ActionApproved) || ActionMoves.Allows(from, x.Status), what, "an action went from %q to %s", from, x.Status)
+			w.require(before == nil && (x.Status == ActionPending || x.Rule != "" && x.Status == ActionApproved) ||
+				ActionMoves.Allows(from, x.Status), what, "an action went from %q to %s", from, x.Status)
 			w.recorded1(what, x, c)
 		}
 		switch x.Status {
@@ -127,8 +130,10 @@ func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 	}
 	w.versions(what, was, is)
 	w.require(open <= 1, what, "%d actions are not over", open)
-	w.require(is.Conversation.PendingActionID == waiting, what, "pending is %q, waiting %q", is.Conversation.PendingActionID, waiting)
-	w.require(is.Head.Acting == executing && (executing != "") == (is.Conversation.Status == Executing), what, "acting is %q, %q executes, the session is %s", is.Head.Acting, executing, is.Conversation.Status)
+	w.require(is.Conversation.PendingActionID == waiting, what, "pending is %q, waiting %q",
+		is.Conversation.PendingActionID, waiting)
+	w.require(is.Head.Acting == executing && (executing != "") == (is.Conversation.Status == Executing), what,
+		"acting is %q, %q executes, the session is %s", is.Head.Acting, executing, is.Conversation.Status)
 	for _, l := range c.Beside {
 		m, later := l.Row.(*Message)
 		again := later && m.Reason == ReasonAfterAction && was.Conversation.SaidLater >= is.Conversation.SaidLater
@@ -149,7 +154,8 @@ func (w *walk) versions(what string, was, is *Aggregate) {
 	}
 	w.require(x != nil && x.Status == ActionExecuting && x.Base == from, what, "the files went from %q to %q", from, to)
 	ended := is.Action(x.ActionID)
-	w.require(ended.Status.Over() && ended.Version == to && !ended.NotTaken, what, "%s left %q, the files are %q", x.ActionID, ended.Version, to)
+	w.require(ended.Status.Over() && ended.Version == to && !ended.NotTaken, what, "%s left %q, the files are %q",
+		x.ActionID, ended.Version, to)
 	w.moved++
 }
 
@@ -246,7 +252,10 @@ func (w *walk) land(int) {
 	f := &w.out[i]
 	switch n := rapid.IntRange(0, 5).Draw(w.rt, "how"); {
 	case !f.begun && n == 0:
-		err := w.decide("release", func(a *Aggregate) (aggregate.Change, error) { return a.Release(f.action, f.invocation, w.now) })
+		err := w.decide("release", func(a *Aggregate) (aggregate.Change, error) {
+			return a.Release(f.action,
+				f.invocation, w.now)
+		})
 		if err == nil {
 			w.out = append(w.out[:i], w.out[i+1:]...)
 		}
@@ -265,7 +274,8 @@ func (w *walk) land(int) {
 func (w *walk) finish(f flight) {
 	status := rapid.SampledFrom([]ActionStatus{ActionSucceeded, ActionFailed}).Draw(w.rt, "result")
 	_ = w.decide("finish", func(a *Aggregate) (aggregate.Change, error) {
-		return a.Finish(f.action, f.invocation, Result{Status: status, Version: fmt.Sprint("v", len(w.images)), Lines: 3}, w.now)
+		return a.Finish(f.action, f.invocation, Result{Status: status, Version: fmt.Sprint("v", len(w.images)), Lines: 3},
+			w.now)
 	})
 }
 
@@ -290,9 +300,15 @@ func (w *walk) people(int) {
 	by := person(rapid.SampledFrom([]string{sato, suzuki}).Draw(w.rt, "who"))
 	switch rapid.IntRange(0, 6).Draw(w.rt, "click") {
 	case 0:
-		_ = w.decide("reject", func(a *Aggregate) (aggregate.Change, error) { return a.Reject(x.ActionID, "no", by, policy, w.now) })
+		_ = w.decide("reject", func(a *Aggregate) (aggregate.Change, error) {
+			return a.Reject(x.ActionID, "no", by,
+				policy, w.now)
+		})
 	case 1:
-		_ = w.decide("cancel", func(a *Aggregate) (aggregate.Change, error) { return a.Cancel(x.ActionID, by, policy, w.now) })
+		_ = w.decide("cancel", func(a *Aggregate) (aggregate.Change, error) {
+			return a.Cancel(x.ActionID, by,
+				policy, w.now)
+		})
 	case 2:
 		_ = w.decide("propose", func(a *Aggregate) (aggregate.Change, error) {
 			return a.Propose(*w.based(a, proposal(ShellCommand, w.now, "rule")), by, policy, w.now)
@@ -308,7 +324,8 @@ func (w *walk) people(int) {
 func (w *walk) forges(run int) {
 	a := w.load()
 	for _, x := range a.Actions {
-		for _, by := range []aggregate.Actor{aggregate.System(), {Type: aggregate.ActorAgent, ID: "codex"}, {Type: aggregate.ActorUser, ID: sato, Team: "T2", Member: true}, {Type: aggregate.ActorUser, ID: sato, Team: team}} {
+		for _, by := range []aggregate.Actor{aggregate.System(), {Type: aggregate.ActorAgent, ID: "codex"},
+			{Type: aggregate.ActorUser, ID: sato, Team: "T2", Member: true}, {Type: aggregate.ActorUser, ID: sato, Team: team}} {
 			if c, err := a.Approve(x.ActionID, by, policy, w.now); err == nil && !c.Empty() {
 				w.rt.Fatalf("%+v may approve", by)
 			}
@@ -336,7 +353,10 @@ func (w *walk) dies(run int) {
 
 func (w *walk) gives(run int) {
 	if rapid.Bool().Draw(w.rt, "no room") {
-		_ = w.decide("pause", func(a *Aggregate) (aggregate.Change, error) { return a.PauseRun(run, w.now.Add(5*time.Minute), w.now) })
+		_ = w.decide("pause", func(a *Aggregate) (aggregate.Change, error) {
+			return a.PauseRun(run,
+				w.now.Add(5*time.Minute), w.now)
+		})
 		return
 	}
 	_ = w.decide("give up", func(a *Aggregate) (aggregate.Change, error) { return a.GiveUp(run, ReasonRunFailed, w.now) })

@@ -56,7 +56,8 @@ func TestWhatAPersonTypesIsChecked(t *testing.T) {
 		expect.Is(t, fault, c.want, name)
 		if fault == 0 {
 			kept, problems := ReadKept(ShellCommand, []byte(p.Payload.JSON))
-			expect.That(t, problems == nil && kept.Script == c.command && *kept.Base == "v1" && p.Base == "v1", "%s: %+v", name, p)
+			expect.That(t, problems == nil && kept.Script == c.command && *kept.Base == "v1" && p.Base == "v1",
+				"%s: %+v", name, p)
 			continue
 		}
 		for _, locale := range language.All {

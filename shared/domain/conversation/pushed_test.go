@@ -140,8 +140,8 @@ func TestAPushThatMadeNoCommitDidNothing(t *testing.T) {
 	}
 }
 
-// The settings may forbid between two tries what the first one began. Its branch may be there, so nobody says that it is
-// not, and people can have it looked at.
+// The settings may forbid between two tries what the first one began. Its branch may be there, so nobody says that it
+// is not, and people can have it looked at.
 func TestAPushThatIsRefusedOnTheWayIsUnsure(t *testing.T) {
 	for commit, want := range map[string]Outcome{"": "", madeCommit: OutcomeUnknown} {
 		tb, x := pushing(t)

@@ -71,15 +71,19 @@ type Conversation struct {
 	AttachmentsVersion string     `json:"attachments_version,omitempty"`
 	Attached           []Attached `json:"attached,omitempty"`
 
-	Usage            aggregate.Usage  `json:"usage"`
-	Provider         string           `json:"provider,omitempty"`          // provider of the model that answered last
-	Unasked          int              `json:"unasked,omitempty"`           // actions approved by rules since a person wrote
-	Messages         int              `json:"messages"`                    // number of messages of agent and system
-	Actions          int              `json:"actions"`                     // number of proposed actions
-	Offered          int              `json:"offered,omitempty"`           // number of requests that wait or waited for a button
-	Refused          int              `json:"refused,omitempty"`           // consecutive invalid proposals
-	SaidLater        int              `json:"said_later,omitempty"`        // last action after which, it was said, messages are answered
-	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered since the last proposal
+	Usage    aggregate.Usage `json:"usage"`
+	Provider string          `json:"provider,omitempty"` // provider of the model that answered last
+	// actions approved by rules since a person wrote
+	Unasked  int `json:"unasked,omitempty"`
+	Messages int `json:"messages"` // number of messages of agent and system
+	Actions  int `json:"actions"`  // number of proposed actions
+	// number of requests that wait or waited for a button
+	Offered int `json:"offered,omitempty"`
+	Refused int `json:"refused,omitempty"` // consecutive invalid proposals
+	// last action after which, it was said, messages are answered
+	SaidLater int `json:"said_later,omitempty"`
+	// authors of the messages answered since the last proposal
+	Askers           []string         `json:"askers,omitempty"`
 	AskedIn          []string         `json:"asked_in,omitempty"`          // keys of these messages, the newest ones
 	Proposed         bool             `json:"proposed,omitempty"`          // the agent proposed an action for them
 	AskedBy          string           `json:"asked_by,omitempty"`          // author of the newest of them

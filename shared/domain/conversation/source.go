@@ -319,7 +319,8 @@ var aboutSource = language.InEach(
 		failed: language.Said[aggregate.Reason]{
 			{ReasonSourceGone, "The source was removed from the settings, so its files weren’t fetched. The conversation " +
 				"continues without files."},
-			{ReasonSourceRefused, "GitHub refused to provide the repository’s files. The conversation continues without files. Ask an " +
+			{ReasonSourceRefused, "GitHub refused to provide the repository’s files. The conversation continues without " +
+				"files. Ask an " +
 				"administrator to check the connection on the Integrations page and the sources in Settings."},
 			{ReasonSourceOther, "This name now belongs to a different repository, so no files were fetched. The conversation " +
 				"continues without files. Ask an administrator to add the source again in Settings."},

@@ -71,9 +71,10 @@ var said = language.InEach(
 	},
 	words{
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.",
-		unknown:  "The outcome of action #%d is unknown. A person needs to check.",
-		rejected: "Action #%d was rejected. Reason: ",
-		denied:   "Action #%d was rejected for good. No other version is wanted. Reason: ", expired: "Action #%d wasn’t approved in time.",
+		unknown:     "The outcome of action #%d is unknown. A person needs to check.",
+		rejected:    "Action #%d was rejected. Reason: ",
+		denied:      "Action #%d was rejected for good. No other version is wanted. Reason: ",
+		expired:     "Action #%d wasn’t approved in time.",
 		cancelled:   "Action #%d was cancelled.",
 		unasked:     "Action #%d was cancelled because the message that it came of was deleted.",
 		notBegun:    "It hadn’t started, so nothing was done.",

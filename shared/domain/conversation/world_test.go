@@ -36,11 +36,13 @@ func terms(now time.Time) aggregate.Terms {
 
 func proposal(t ActionType, now time.Time, rule string) *Proposal {
 	text := aggregate.JSON(fmt.Sprintf(`{"script":"make %d"}`, now.UnixNano()))
-	return &Proposal{Type: t, Payload: aggregate.Blob{JSON: text, Bytes: len(text)}, Seconds: 60, Terms: terms(now), Rule: rule}
+	return &Proposal{Type: t, Payload: aggregate.Blob{JSON: text, Bytes: len(text)}, Seconds: 60, Terms: terms(now),
+		Rule: rule}
 }
 
 func inbound(text, ts string) Inbound {
-	return Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: ts, User: sato, Text: text}
+	return Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: ts, User: sato,
+		Text: text}
 }
 
 // table commits Changes like the store, and keeps every state of the rows.

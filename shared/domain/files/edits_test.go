@@ -39,11 +39,13 @@ func after(was string, c files.Change) string {
 // A file that is written whole keeps its byte order mark and its line ends, so that only what is meant differs.
 func TestAFileWrittenWholeKeepsItsEncoding(t *testing.T) {
 	for was, want := range map[string]string{
-		"\ufeffa,1\r\nb,2\r\n": "\ufeffa,1\r\nb,3\r\n", "a,1\r\nb,2\r\n": "a,1\r\nb,3\r\n", "\ufeffa,1\nb,2\n": "\ufeffa,1\nb,3\n",
-		"a,1\nb,2\r\n": "a,1\nb,3\n", "a,1\nb,2\n": "a,1\nb,3\n",
+		"\ufeffa,1\r\nb,2\r\n": "\ufeffa,1\r\nb,3\r\n", "a,1\r\nb,2\r\n": "a,1\r\nb,3\r\n",
+		"\ufeffa,1\nb,2\n": "\ufeffa,1\nb,3\n",
+		"a,1\nb,2\r\n":     "a,1\nb,3\n", "a,1\nb,2\n": "a,1\nb,3\n",
 	} {
 		for _, written := range []string{"a,1\nb,3\n", want} {
-			changes, problems := treeOf(t, file("f", was)).Changes(files.Writing{Files: []files.File{{Path: "f", Content: written}}})
+			changes, problems := treeOf(t, file("f",
+				was)).Changes(files.Writing{Files: []files.File{{Path: "f", Content: written}}})
 			expect.Must(t, problems == nil && len(changes) == 1, "%q: %+v %v", was, changes, problems)
 			expect.Is(t, after(was, changes[0]), want, "%q written as %q", was, written)
 			if added, removed := changes[0].Count(); strings.Count(was, "\r\n") != 1 {

@@ -50,16 +50,20 @@ func TestWhatASourceCantHoldIsLeftOutAndNamed(t *testing.T) {
 	m := expect.Value(files.Import(t.Context(), packed(t,
 		tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header"},
 		tar.Header{Name: "", Typeflag: tar.TypeDir}, plain("main.py", "print(1)"), plain("a/b.txt", "b"),
-		leading("in", "a/b.txt"), leading("out", "../x"), leading("root", "/etc"), leading("through", "out2/x"), leading("out2", "a/../.."),
-		tar.Header{Name: "pipe", Typeflag: tar.TypeFifo}, tar.Header{Name: "hard", Typeflag: tar.TypeLink, Linkname: "main.py"},
-		plain(".git/config", "x"), plain("a/.GIT. /hooks/x", "x"), plain("GIT~1/config", "x"), plain(".git::$INDEX_ALLOCATION/config", "x"),
+		leading("in", "a/b.txt"), leading("out", "../x"), leading("root", "/etc"), leading("through", "out2/x"),
+		leading("out2", "a/../.."),
+		tar.Header{Name: "pipe", Typeflag: tar.TypeFifo}, tar.Header{Name: "hard", Typeflag: tar.TypeLink,
+			Linkname: "main.py"},
+		plain(".git/config", "x"), plain("a/.GIT. /hooks/x", "x"), plain("GIT~1/config", "x"),
+		plain(".git::$INDEX_ALLOCATION/config", "x"),
 		plain(".gitignore", "*.pyc"), plain("../evil", "x"), plain("a/../../evil", "x"), plain("zero\u200bwidth", "x"),
 		plain("big.bin", strings.Repeat("x", files.MaxImported+1)),
 		plain("model.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n"),
 	), ""))(t)
 	expect.Same(t, []string{".gitignore", "a/b.txt", "main.py"}, m.Tree.Paths())
 	want := map[string]files.LeftOutReason{
-		"out": "link", "root": "link", "out2": "link", "through": "link", "pipe": "kind", "hard": "kind", ".git/config": "path",
+		"out": "link", "root": "link", "out2": "link", "through": "link", "pipe": "kind", "hard": "kind",
+		".git/config":      "path",
 		"a/.GIT. /hooks/x": "path", "GIT~1/config": "path", ".git::$INDEX_ALLOCATION/config": "path", "../evil": "path",
 		"a/../../evil": "path", "zero\u200bwidth": "path", "big.bin": "size", "model.bin": "lfs",
 	}
@@ -140,7 +144,8 @@ func TestASourceIsBounded(t *testing.T) {
 // What git packs is read as git has it.
 func TestWhatGitPacksIsImported(t *testing.T) {
 	dir := t.TempDir()
-	for name, content := range map[string]string{"a.txt": "1\r\n", "b/run.sh": "true\n", ".gitignore": "x\n", "日本.txt": "語"} {
+	for name, content := range map[string]string{"a.txt": "1\r\n", "b/run.sh": "true\n", ".gitignore": "x\n",
+		"日本.txt": "語"} {
 		path := filepath.Join(dir, name)
 		expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		expect.NoError(t, os.WriteFile(path, []byte(content), 0o755))

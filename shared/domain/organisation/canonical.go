@@ -150,9 +150,9 @@ func (o *Organisation) decode(text []byte) error {
 	return nil
 }
 
-// Rows returns the rows of a file that says what the organisation says: the header, then a row for each post, by number,
-// then one for each department that has no post. Read makes the same organisation of them. Headers and words are those
-// of a language.
+// Rows returns the rows of a file that says what the organisation says: the header, then a row for each post, by
+// number, then one for each department that has no post. Read makes the same organisation of them. Headers and words
+// are those of a language.
 func (o *Organisation) Rows(locale string) [][]string {
 	out := [][]string{Header(locale)}
 	row := func(p Post, d Department) {

@@ -174,8 +174,8 @@ func TestAProblemSaysRowColumnAndLimit(t *testing.T) {
 	} {
 		expect.Is(t, p.Error(), want)
 	}
-	expect.Is(t, encoded(t, organisation.Problem{Row: 4, Column: organisation.ColumnPost, Rule: organisation.RuleTwoMains}),
-		`{"row":4,"column":"post","what":"two_mains"}`)
+	expect.Is(t, encoded(t, organisation.Problem{Row: 4, Column: organisation.ColumnPost,
+		Rule: organisation.RuleTwoMains}), `{"row":4,"column":"post","what":"two_mains"}`)
 }
 
 // What spreadsheet programs make of a file is named, and nothing is said that only follows from it.

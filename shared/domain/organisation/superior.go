@@ -85,7 +85,8 @@ type Superior struct {
 	Department string `json:"department,omitempty"` // code of the department that they lead
 }
 
-// Manager returns who stands directly above a person: who the file names, else the head of the person's main department, else of the nearest department above that has one who stands above them.
+// Manager returns who stands directly above a person: who the file names, else the head of the person's main
+// department, else of the nearest department above that has one who stands above them.
 //
 // In the person's own department a head has a higher rank than the person: where a department has no manager, none of
 // equal colleagues becomes one. In a department above an equal rank suffices.

@@ -161,15 +161,16 @@ func TestACurrencyIsAConstantOrOneArgument(t *testing.T) {
 	rows := &rules.Mark{Version: "v1", How: rules.HowSum, Pointers: []string{"/r/*/a"}, CurrencyAt: "/r/*/in"}
 	dollars := rules.Amount{Value: "5", Currency: "USD"}
 	readEach(t, map[string]reading{
-		"a constant":        {sumOf("/a"), "v1", `{"a":5,"currency":"USD"}`, yen("5")},
-		"an argument":       {said, "v1", `{"a":5,"in":"USD"}`, dollars},
-		"small letters":     {said, "v1", `{"a":5,"in":"usd"}`, rules.Unknown(rules.WhyCurrencies)},
-		"a word":            {said, "v1", `{"a":5,"in":"円"}`, rules.Unknown(rules.WhyCurrencies)},
-		"a number":          {said, "v1", `{"a":5,"in":840}`, rules.Unknown(rules.WhyCurrencies)},
-		"a reference":       {said, "v1", `{"a":5,"in":{"$ref":"step-1.result.in"}}`, rules.Unknown(rules.WhyReference)},
-		"nothing":           {said, "v1", `{"a":5}`, rules.Unknown(rules.WhyMissing)},
-		"rows of one":       {rows, "v1", `{"r":[{"a":2,"in":"USD"},{"a":3,"in":"USD"}]}`, dollars},
-		"rows of different": {rows, "v1", `{"r":[{"a":2,"in":"USD"},{"a":3,"in":"JPY"}]}`, rules.Unknown(rules.WhyCurrencies)},
+		"a constant":    {sumOf("/a"), "v1", `{"a":5,"currency":"USD"}`, yen("5")},
+		"an argument":   {said, "v1", `{"a":5,"in":"USD"}`, dollars},
+		"small letters": {said, "v1", `{"a":5,"in":"usd"}`, rules.Unknown(rules.WhyCurrencies)},
+		"a word":        {said, "v1", `{"a":5,"in":"円"}`, rules.Unknown(rules.WhyCurrencies)},
+		"a number":      {said, "v1", `{"a":5,"in":840}`, rules.Unknown(rules.WhyCurrencies)},
+		"a reference":   {said, "v1", `{"a":5,"in":{"$ref":"step-1.result.in"}}`, rules.Unknown(rules.WhyReference)},
+		"nothing":       {said, "v1", `{"a":5}`, rules.Unknown(rules.WhyMissing)},
+		"rows of one":   {rows, "v1", `{"r":[{"a":2,"in":"USD"},{"a":3,"in":"USD"}]}`, dollars},
+		"rows of different": {rows, "v1", `{"r":[{"a":2,"in":"USD"},{"a":3,"in":"JPY"}]}`,
+			rules.Unknown(rules.WhyCurrencies)},
 	})
 	both := *said
 	both.Currency = "JPY"

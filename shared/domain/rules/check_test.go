@@ -183,9 +183,15 @@ func TestProblemsOfRoutes(t *testing.T) {
 			func(r *rules.Rules) { routeOf(r).Stages[2].Who.Level = 0 },
 			func(r *rules.Rules) { routeOf(r).Stages[2].Who.Level = 3 },
 		},
-		"rules[0].route.stages[3].who.position":     {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Position = "" }},
-		"rules[0].route.stages[5].who.any":          {func(r *rules.Rules) { routeOf(r).Stages[5].Who.Any = routeOf(r).Stages[5].Who.Any[:1] }},
-		"rules[0].route.stages[5].who.any[0].kind":  {func(r *rules.Rules) { routeOf(r).Stages[5].Who.Any[0] = channel().Who }},
+		"rules[0].route.stages[3].who.position": {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Position = "" }},
+		"rules[0].route.stages[5].who.any": {func(r *rules.Rules) {
+			routeOf(r).Stages[5].Who.Any = routeOf(
+				r).Stages[5].Who.Any[:1]
+		}},
+		"rules[0].route.stages[5].who.any[0].kind": {func(
+			r *rules.Rules) {
+			routeOf(r).Stages[5].Who.Any[0] = channel().Who
+		}},
 		"rules[0].route.stages[5].who.any[2].level": {func(r *rules.Rules) { routeOf(r).Stages[5].Who.Any[2].Level = 0 }},
 		"rules[0].route.stages[3].who.department":   {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Department = " " }},
 	})

@@ -20,8 +20,9 @@ type Mark struct {
 	CurrencyAt string  `json:"currency_at,omitempty"`
 	LabelledBy []Label `json:"labelled_by,omitempty"`
 	// What follows says how people are shown a call. It decides nothing: see Decides.
-	Act    Act               `json:"act,omitempty"`    // empty: not said
-	Party  string            `json:"party,omitempty"`  // a pointer to who is paid or written to: a text, or a list of texts
+	Act Act `json:"act,omitempty"` // empty: not said
+	// a pointer to who is paid or written to: a text, or a list of texts
+	Party  string            `json:"party,omitempty"`
 	Item   string            `json:"item,omitempty"`   // a pointer, through one list at most, to what a row is called
 	Words  string            `json:"words,omitempty"`  // a pointer to the text that people will read
 	Labels map[string]string `json:"labels,omitempty"` // what people call a value of the arguments

@@ -172,7 +172,10 @@ func (r *resolving) filled(who Who, found, people []circulation.Person, need int
 // few says why too few people are found.
 func (r *resolving) few(who Who, found []circulation.Person) *Unresolved {
 	no := &Unresolved{Why: LeftStanding}
-	switch asks := func(p circulation.Person) bool { return r.facts.Requester.Is(p) || position(r.facts.Askers, p) >= 0 }; {
+	switch asks := func(p circulation.Person) bool {
+		return r.facts.Requester.Is(p) ||
+			position(r.facts.Askers, p) >= 0
+	}; {
 	case len(found) == 0 && who.lost(r.facts, r.d):
 		no.Why = LeftAbove
 	case len(found) == 0:

@@ -146,7 +146,8 @@ func (p *problems) name(text, field string, most int) {
 	p.unless(legible.OneLine(text) == text, field, "must have no letter that looks like another, and no space at its ends")
 }
 
-// IsName reports whether a text can be the name of an argument or a label, or of a value by which rules tell calls apart.
+// IsName reports whether a text can be the name of an argument or a label, or of a value by which rules tell calls
+// apart.
 func IsName(text string, most int) bool {
 	var p problems
 	p.name(text, "", most)

@@ -189,7 +189,8 @@ func (a *Aggregate) Rows() map[string]aggregate.Row {
 		out[a.Answer.Key()] = a.Answer
 	}
 	for _, rows := range []map[string]aggregate.Row{
-		aggregate.ByKey(a.Prompts), aggregate.ByKey(a.Processes), aggregate.ByKey(a.Executions), aggregate.ByKey(a.Steps), aggregate.ByKey(a.Gates),
+		aggregate.ByKey(a.Prompts), aggregate.ByKey(a.Processes), aggregate.ByKey(a.Executions), aggregate.ByKey(a.Steps),
+		aggregate.ByKey(a.Gates),
 		aggregate.ByKey(a.Cards),
 	} {
 		maps.Copy(out, rows)

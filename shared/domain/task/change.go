@@ -45,7 +45,8 @@ func (c *change) done() (aggregate.Change, error) {
 // progress records that the task moved on by a decision, a finished generation or a step's result. It resets the count
 // of restarts, and clears a pause, a parked failure and its retries.
 func (c *change) progress() {
-	c.Head.Restarts, c.Head.PausedUntil, c.Head.TryingFrom, c.Head.Parked, c.Head.Retried, c.Head.Retries = 0, nil, nil, nil, nil, 0
+	c.Head.Restarts, c.Head.PausedUntil, c.Head.TryingFrom, c.Head.Parked, c.Head.Retried, c.Head.Retries = 0, nil, nil,
+		nil, nil, 0
 }
 
 // startRun supersedes every earlier run.

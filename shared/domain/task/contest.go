@@ -16,11 +16,12 @@ type Contest struct {
 	File        string             `json:"file"`            // the contest's file, which names its teams
 	Order       aggregate.JSON     `json:"order,omitempty"` // input for creating the contest; empty once it exists
 	Budget      aggregate.MicroUSD `json:"budget_micro_usd"`
-	Reserved    aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // reserved on AskedAt's day until the contest ends
-	MostOfDay   aggregate.MicroUSD `json:"-"`                            // that day's cost limit with the budget; 0: none
-	AskedAt     time.Time          `json:"asked_at"`
-	Until       time.Time          `json:"until"` // when the contest should end
-	EndedAt     *time.Time         `json:"ended_at,omitempty"`
+	// reserved on AskedAt's day until the contest ends
+	Reserved  aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"`
+	MostOfDay aggregate.MicroUSD `json:"-"` // that day's cost limit with the budget; 0: none
+	AskedAt   time.Time          `json:"asked_at"`
+	Until     time.Time          `json:"until"` // when the contest should end
+	EndedAt   *time.Time         `json:"ended_at,omitempty"`
 	// As says how it ended: a contest.SummaryStatus, without a summary a contest.Status, or a constant below.
 	As      string  `json:"status,omitempty"`
 	Detail  string  `json:"detail,omitempty"`  // with ContestFiles: the file, the field and what is wrong with it
@@ -91,7 +92,8 @@ func (a *Aggregate) Awaits(key string) bool {
 // generating or already had a contest.
 func (a *Aggregate) AskContest(run int, asked Contest, now time.Time) (aggregate.Change, error) {
 	p := a.Prompt()
-	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || p.Contest != nil || a.Head.Parked != nil {
+	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || p.Contest != nil ||
+		a.Head.Parked != nil {
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
@@ -145,7 +147,8 @@ func (a *Aggregate) contestWithdrawn(execution string) (aggregate.Change, error)
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	c := a.begin(a.Head.ChangedAt)
-	c.Head.LostContests = slices.DeleteFunc(slices.Clone(a.Head.LostContests), func(x string) bool { return x == execution })
+	c.Head.LostContests = slices.DeleteFunc(slices.Clone(a.Head.LostContests),
+		func(x string) bool { return x == execution })
 	return c.done()
 }
 
@@ -191,7 +194,8 @@ func (a *Aggregate) endContest(p *Prompt, o contest.Outcome, c *change) (aggrega
 		x.Failures = o.Summary.FailedTeams[:min(x.Failed, MaxFailures)]
 		x.Unjudged = o.Summary.Unjudged[:min(len(o.Summary.Unjudged), MaxFailures)]
 		for _, e := range o.Summary.Places {
-			x.Entries = append(x.Entries, Entry{e.TeamID, e.TeamName, e.RoundNumber, contest.Round2(e.Score * 100), e.Hash, e.ExitReason, e.Reason})
+			x.Entries = append(x.Entries, Entry{e.TeamID, e.TeamName, e.RoundNumber, contest.Round2(e.Score * 100), e.Hash,
+				e.ExitReason, e.Reason})
 		}
 	})
 	c.Put(n)
@@ -213,7 +217,8 @@ func (a *Aggregate) loseContest(now time.Time) (aggregate.Change, error) {
 // FinishContest opens the version's gate with a team's submission. It relies on the settings s. It changes nothing if
 // the newest version is not generating or its contest goes on, and returns ErrNotFound if the team has no such
 // submission.
-func (a *Aggregate) FinishContest(run int, team, content string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) FinishContest(run int, team, content string, s tenancy.Settings, now time.Time) (aggregate.Change,
+	error) {
 	p := a.Prompt()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || !p.Contest.Over() {
 		return aggregate.Change{}, err
@@ -262,9 +267,9 @@ func (p *Prompt) Others() (out []Entry) {
 	return out
 }
 
-// contests returns the contests to create and to withdraw. A contest is withdrawn when its task has ended; if it was not
-// created yet, in case somebody is just creating it. A lost contest is withdrawn too, because otherwise a late team would
-// cost money besides the version that replaced the contest.
+// contests returns the contests to create and to withdraw. A contest is withdrawn when its task has ended; if it was
+// not created yet, in case somebody is just creating it. A lost contest is withdrawn too, because otherwise a late team
+// would cost money besides the version that replaced the contest.
 func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw []aggregate.Telling) {
 	self := a.Ref()
 	for _, p := range a.Prompts {
@@ -282,9 +287,10 @@ func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw 
 			}
 			withdraw = append(withdraw, over)
 		case p.Contest.Order != "":
-			begin = append(begin, aggregate.Making{Ref: ref, Order: p.Contest.Order, Made: func(x aggregate.Aggregate) (aggregate.Change, error) {
-				return x.(*Aggregate).contestMade(key)
-			}})
+			begin = append(begin, aggregate.Making{Ref: ref, Order: p.Contest.Order,
+				Made: func(x aggregate.Aggregate) (aggregate.Change, error) {
+					return x.(*Aggregate).contestMade(key)
+				}})
 		case a.Head.Ended != nil:
 			withdraw = append(withdraw, over)
 		}
@@ -303,5 +309,6 @@ func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw 
 // awaitContest returns the state in which a run waits for a contest.
 func awaitContest(p *Prompt, now time.Time) aggregate.Next {
 	left := max(time.Minute, p.Contest.Until.Sub(now))
-	return aggregate.Next{State: StateAwaitContest, Gate: p.Key(), TimeoutSeconds: int((left + contestLateBy + fuse).Seconds())}
+	return aggregate.Next{State: StateAwaitContest, Gate: p.Key(),
+		TimeoutSeconds: int((left + contestLateBy + fuse).Seconds())}
 }

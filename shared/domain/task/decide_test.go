@@ -186,7 +186,8 @@ func TestADecisionRecordsSinceWhenItWasAskedFor(t *testing.T) {
 	asked := aggregate.TimeText(s.head.ChangedAt)
 	s.now = s.now.Add(42 * time.Minute)
 	s.do(s.approves(person(suzuki)))
-	if last := s.audit[len(s.audit)-1]; last.Details != aggregate.JSON(`{"asked_at":"`+asked+`","hash":"`+s.load().Prompt().hash()+`","version":1}`) {
+	if last := s.audit[len(s.audit)-1]; last.Details != aggregate.JSON(`{"asked_at":"`+asked+`","hash":"`+
+		s.load().Prompt().hash()+`","version":1}`) {
 		t.Errorf("details %s, asked at %s", last.Details, asked)
 	}
 }

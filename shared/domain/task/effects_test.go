@@ -44,11 +44,14 @@ func TestWhatFollowsFromEachState(t *testing.T) {
 	}
 	work, done, asks, out := want{true, soon}, want{false, never}, want{false, gate}, want{false, lease}
 	for name, want := range map[string]want{
-		"received": work, "L1 parked": done, "extracted": work, "prompt generating": work, "prompt parked": done, "prompt waits": asks,
+		"received": work, "L1 parked": done, "extracted": work, "prompt generating": work, "prompt parked": done,
+		"prompt waits":    asks,
 		"prompt rejected": work, "process generating": work, "process parked": done, "process waits": asks,
 		"process rejected": work, "execution pending": work, "execution running": work, "read out": out, "read crashed": work,
-		"write out": out, "write crashed": work, "write unknown": work, "write failed": work, "step waits": asks, "step approved": work,
-		"time is up": work, "all steps done": work, "completed": done, "failed": done, "failed unknown": done, "tried again": work,
+		"write out": out, "write crashed": work, "write unknown": work, "write failed": work, "step waits": asks,
+		"step approved": work,
+		"time is up":    work, "all steps done": work, "completed": done, "failed": done, "failed unknown": done,
+		"tried again":       work,
 		"cancelled at once": done, "cancelled at prompt": done, "cancelled over read": out, "cancelled, crashed": out,
 		"prompt expired": done, "rejected for good": done, "step rejected": done,
 	} {

@@ -143,8 +143,8 @@ type Call struct {
 	ToolRequest   string // id of the managed session's request that the call answers
 }
 
-// NeedsGate reports whether a person must see a step's resolved arguments first: those of each write if nobody was asked
-// about the steps. dynamic says that the target of a write comes from an earlier result.
+// NeedsGate reports whether a person must see a step's resolved arguments first: those of each write if nobody was
+// asked about the steps. dynamic says that the target of a write comes from an earlier result.
 func NeedsGate(s Step, t aggregate.Terms, dynamic bool) bool {
 	if s.Tool == catalog.Decide { // its arguments are those that were stamped
 		return false
@@ -358,7 +358,8 @@ func (a *Aggregate) FinishStep(key, invocation string, o Outcome, now time.Time)
 }
 
 // mayBegin returns nil if a call of a step that has none yet may begin at now by the gate of its steps and, if there is
-// one, its own. It returns StopError if a gate is not as it was settled, or was settled too long ago, or if a number is missing.
+// one, its own. It returns StopError if a gate is not as it was settled, or was settled too long ago, or if a number is
+// missing.
 func (a *Aggregate) mayBegin(e *Execution, order int, now time.Time) error {
 	steps := a.ProcessOf(e)
 	if !a.stands(steps) || e.Number == "" && a.numberedBy(e) != nil {

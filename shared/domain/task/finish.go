@@ -25,14 +25,16 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (a
 	})
 	c.Head.Executed = e.Key()
 	c.end(a.Task, TaskCompleted, aggregate.System(), ReasonDone)
-	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, a.writesOf(e, c, results, map[string]any{"steps": len(results), "tools": toolsOf(results)}))
+	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID,
+		a.writesOf(e, c, results, map[string]any{"steps": len(results), "tools": toolsOf(results)}))
 	return c.done()
 }
 
 // FailExecution ends the attempt as failed; a person may try again. Crashed calls are recorded with it. It returns
 // ErrInFlight while a lease is live, and ErrMoved if the rows no longer support the reason. It changes nothing while a
 // gate waits.
-func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, now time.Time) (aggregate.Change,
+	error) {
 	e, err := a.executing(run)
 	if err != nil {
 		return aggregate.Change{}, err
@@ -59,7 +61,8 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 		n.Error, n.ErrorDetail, n.CompletedAt, n.Results = why, detail, &c.Now, results
 	})
 	a.relyOnStep(c, e)
-	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, a.writesOf(e, c, results, map[string]any{"reason": why, "tools": toolsOf(results)}))
+	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID,
+		a.writesOf(e, c, results, map[string]any{"reason": why, "tools": toolsOf(results)}))
 	return c.ended(a.Task, TaskFailed, aggregate.System(), why)
 }
 

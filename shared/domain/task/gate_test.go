@@ -19,7 +19,8 @@ func TestAStepThatMustBeLookedAtRunsOnlyWithWhatWasSeen(t *testing.T) {
 	claimWith := func(arguments string, needs bool) decision {
 		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			c := call(a, now)
-			c.Arguments, c.ArgumentsHash, c.NeedsGate = aggregate.Blob{JSON: aggregate.JSON(arguments)}, aggregate.HashOf(arguments), needs
+			c.Arguments, c.ArgumentsHash, c.NeedsGate = aggregate.Blob{JSON: aggregate.JSON(arguments)},
+				aggregate.HashOf(arguments), needs
 			return a.ClaimStep(1, c, now)
 		}
 	}
@@ -78,11 +79,13 @@ func TestWhichStepsNeedALook(t *testing.T) {
 		{"a write to where an earlier result says", Step{Access: aggregate.Write}, true, true, true},
 		{"a read from where an earlier result says", Step{Access: aggregate.Read}, true, true, false},
 	} {
-		expect.Is(t, NeedsGate(tt.step, aggregate.Terms{AutoApproveTools: tt.auto, ApprovalRequired: true}, tt.dynamic), tt.want, "%s", tt.name)
+		expect.Is(t, NeedsGate(tt.step, aggregate.Terms{AutoApproveTools: tt.auto, ApprovalRequired: true}, tt.dynamic),
+			tt.want, "%s", tt.name)
 	}
 	for _, auto := range []bool{false, true} {
 		unasked := aggregate.Terms{AutoApproveTools: auto}
-		expect.That(t, NeedsGate(Step{Access: aggregate.Write}, unasked, false), "a write of steps that nobody was asked about")
+		expect.That(t, NeedsGate(Step{Access: aggregate.Write}, unasked, false),
+			"a write of steps that nobody was asked about")
 		expect.That(t, !NeedsGate(Step{Access: aggregate.Read}, unasked, false), "a read of such steps")
 	}
 }

@@ -28,7 +28,8 @@ func (w *world) check(before, after *Aggregate, c aggregate.Change) {
 	w.require(w.spent == after.Spent(), "days sum up to %s, the task to %s", w.spent, after.Spent())
 }
 
-// placeIsHeld checks that an open task counts once as open for its requester, that other tasks don't, and that the hourly count stays.
+// placeIsHeld checks that an open task counts once as open for its requester, that other tasks don't, and that the
+// hourly count stays.
 func (w *world) placeIsHeld(after *Aggregate) {
 	want := map[bool]int{true: 1}[after.Head.holds()]
 	for key, n := range w.counts {

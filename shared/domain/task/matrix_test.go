@@ -77,8 +77,10 @@ func TestWhatEachDecisionDoesInEachState(t *testing.T) {
 }
 
 var columns = []string{
-	"extract", "begin prompt", "finish prompt", "approve prompt", "reject prompt", "begin process", "finish process", "approve process", "reject process",
-	"start", "claim", "open gate", "approve step", "reject step", "complete", "fail", "retry", "cancel", "cancel execution", "expire", "settle",
+	"extract", "begin prompt", "finish prompt", "approve prompt", "reject prompt", "begin process", "finish process",
+	"approve process", "reject process",
+	"start", "claim", "open gate", "approve step", "reject step", "complete", "fail", "retry", "cancel",
+	"cancel execution", "expire", "settle",
 	"give up", "restart", "park", "retry generation", "pause", "late truth",
 }
 
@@ -90,7 +92,8 @@ func outcome(c aggregate.Change, err error) string {
 		return "D"
 	}
 	for letter, known := range map[string]error{
-		"N": aggregate.ErrNotFound, "R": ErrNothingToRetry, "S": aggregate.ErrSuperseded, "M": aggregate.ErrMoved, "C": aggregate.ErrConflict, "I": aggregate.ErrInFlight, "-": aggregate.ErrNotDue,
+		"N": aggregate.ErrNotFound, "R": ErrNothingToRetry, "S": aggregate.ErrSuperseded, "M": aggregate.ErrMoved,
+		"C": aggregate.ErrConflict, "I": aggregate.ErrInFlight, "-": aggregate.ErrNotDue,
 	} {
 		if errors.Is(err, known) {
 			return letter

@@ -59,8 +59,8 @@ func TestAFormIsReadAsPeopleType(t *testing.T) {
 		"currency": func(m *Matter) { m.Currency = "XAU" }, "description": func(m *Matter) { m.Description = " \n" },
 	}
 	for unit, amounts := range map[string][]string{
-		"JPY": {"-1", "0.00", "00", "abc", "1e9", "1234567890123456", "1.2万", "0.5", "$10,000", "€90,000", "1.200", "1 2 3", "円円5",
-			"1,2億", "1,00万", "5億万"},
+		"JPY": {"-1", "0.00", "00", "abc", "1e9", "1234567890123456", "1.2万", "0.5", "$10,000", "€90,000", "1.200",
+			"1 2 3", "円円5", "1,2億", "1,00万", "5億万"},
 		"USD": {"10,000円", "0.1234567"}, "EUR": {"¥10,000", "100.000", "€1.200", "1,50"},
 	} {
 		for _, amount := range amounts {
@@ -231,7 +231,8 @@ func TestAFormThatIsFilledInAgainIsTheNextVersion(t *testing.T) {
 	p := a.Process()
 	expect.That(t, p.Status == aggregate.PendingApproval && p.Acts == nil && a.EditorOf(p) == requester &&
 		a.EditorOf(a.Processes[0]) == "", "%+v", p)
-	expect.Same(t, []Matter{pens, betterPens, betterPens}, []Matter{*a.MatterOf(a.Processes[0]), *a.MatterOf(p), *a.Matter()})
+	expect.Same(t, []Matter{pens, betterPens, betterPens}, []Matter{*a.MatterOf(a.Processes[0]), *a.MatterOf(p),
+		*a.Matter()})
 	expect.That(t, a.Task.Title == betterPens.Title && a.Task.Description == betterPens.Description &&
 		a.Head.Glance.Amount.Value == "900000", "%+v, %+v", a.Task, a.Head)
 	s.refused(edit(pens, requester), aggregate.ErrNotLatest{Latest: 2})
@@ -317,7 +318,8 @@ func TestAFormThatIsFilledInAgainHasItsOwnFiles(t *testing.T) {
 	expect.Same(t, [][]string{{"見積書.pdf", "図.png"}, {"図.png", "相見積書.pdf"}}, [][]string{names(before), names(a.Process())})
 	expect.That(t, a.sum(before) == sum && a.enclosing(a.policyOf(before)) == enclosed &&
 		strings.Contains(a.Enclosed(), added.SHA256) && !strings.Contains(a.Enclosed(), first.SHA256), "%s", a.Enclosed())
-	expect.That(t, a.AttachedAs(first.SHA256) != nil && a.AttachedAs(added.SHA256) != nil, "a version's files can't be opened")
+	expect.That(t, a.AttachedAs(first.SHA256) != nil && a.AttachedAs(added.SHA256) != nil,
+		"a version's files can't be opened")
 
 	s.do(s.giveBack(a.Process().ID, suzuki)).refilled(pens) // with none
 	a = s.load()

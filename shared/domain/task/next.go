@@ -31,7 +31,8 @@ const (
 
 // NextStates lists all values of Next.State.
 var NextStates = []string{
-	StateResumeTask, StateExtractTask, StateDraftPrompt, StateAwaitContest, StateAwaitPromptApproval, StatePlanProcess, StateAwaitProcessApproval,
+	StateResumeTask, StateExtractTask, StateDraftPrompt, StateAwaitContest, StateAwaitPromptApproval, StatePlanProcess,
+	StateAwaitProcessApproval,
 	StateExecuteProcess, StateAwaitStepApproval, StatePause, StateFinish, StateFail,
 }
 

@@ -37,8 +37,8 @@ func (s Series) Lacks() error {
 	return nil
 }
 
-// Give returns the row of the next number, and the number. as says what has it, settled when. It returns what the series
-// lacks.
+// Give returns the row of the next number, and the number. as says what has it, settled when. It returns what the
+// series lacks.
 func (s Series) Give(settled time.Time, as Numbered) (row aggregate.Listed, number string, err error) {
 	if err := s.Lacks(); err != nil {
 		return row, "", err
@@ -48,8 +48,8 @@ func (s Series) Give(settled time.Time, as Numbered) (row aggregate.Listed, numb
 }
 
 // Numbered is a number and what has it: what a rule with numbered had people settle, and steps that record a decision.
-// It is put in the Change that begins the steps' first attempt, claims the call, or grants it, only if it is absent, and
-// never changed.
+// It is put in the Change that begins the steps' first attempt, claims the call, or grants it, only if it is absent,
+// and never changed.
 type Numbered struct {
 	aggregate.Meta
 	Year           int              `json:"year"` // the fiscal year of the settlement

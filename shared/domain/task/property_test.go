@@ -88,7 +88,8 @@ func (w *world) step() {
 
 func (w *world) elapse() {
 	d := rapid.SampledFrom([]time.Duration{
-		time.Second, time.Millisecond, 0, 5 * time.Second, time.Second, 20 * time.Second, 80 * time.Second, 25 * time.Minute, 100 * time.Hour,
+		time.Second, time.Millisecond, 0, 5 * time.Second, time.Second, 20 * time.Second, 80 * time.Second, 25 * time.Minute,
+		100 * time.Hour,
 	}).Draw(w.rt, "elapsed")
 	w.now = w.now.Add(d)
 }

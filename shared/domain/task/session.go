@@ -178,7 +178,8 @@ func (a *Aggregate) late(e *Execution, now time.Time) time.Duration {
 
 // BindSession records the session that the execution uses, before anything is sent to it, and that the execution has
 // started. budget is the session's cost limit, 0 for none. If the execution has a session, nothing changes.
-func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, now time.Time) (aggregate.Change,
+	error) {
 	e, err := a.inSession(run)
 	if err != nil || e.SessionID != "" {
 		return aggregate.Change{}, err
@@ -196,7 +197,8 @@ func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, n
 // ReleaseSession returns a lease that ends the invocation's hold and makes the session pause until a time, or nil if
 // another invocation holds it. failing is since when the vendor has only told us to wait, or zero. After
 // MaxSessionPauses there is no pause: see HandOver.
-func (a *Aggregate) ReleaseSession(run int, invocation string, until, failing, now time.Time) (*aggregate.Lease, error) {
+func (a *Aggregate) ReleaseSession(run int, invocation string, until, failing, now time.Time) (*aggregate.Lease,
+	error) {
 	e, err := a.inSession(run)
 	if err != nil || a.SessionLease(e).Invocation != invocation {
 		return nil, err

@@ -330,7 +330,8 @@ func call(a *Aggregate, now time.Time) Call {
 	}
 	step := *a.NextStep(e)
 	return Call{
-		Order: step.Order, Arguments: aggregate.Blob{JSON: step.ToolInput}, ArgumentsHash: aggregate.HashOf(string(step.ToolInput)),
+		Order: step.Order, Arguments: aggregate.Blob{JSON: step.ToolInput},
+		ArgumentsHash: aggregate.HashOf(string(step.ToolInput)),
 		Claim: Claim{Invocation: fmt.Sprintf("invocation-%d-%d", a.Head.Run, a.Head.Rev),
 			LeaseUntil: now.Add(75 * time.Second)},
 		Tool: ToolRef{Name: step.Tool},

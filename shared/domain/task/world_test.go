@@ -60,7 +60,8 @@ func newWorld(rt *rapid.T) *world {
 	w := &world{
 		table: create(rt, c), rt: rt, now: dawn, settings: s,
 		contests: rapid.Bool().Draw(rt, "contests"),
-		calls:    map[string]int{}, told: map[int]bool{}, stamped: map[string][]Step{}, paid: map[string]bool{}, unbilled: map[string]bool{},
+		calls:    map[string]int{}, told: map[int]bool{}, stamped: map[string][]Step{}, paid: map[string]bool{},
+		unbilled: map[string]bool{},
 	}
 	w.decide("accept", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Accept(a.Head.Run, person(requester), w.settings, now)

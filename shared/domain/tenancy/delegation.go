@@ -35,12 +35,13 @@ const (
 	RuleMostHand  Rule = "most_hand"  // the hand has as many as may be
 	RuleSet       Rule = "set"        // the same two have one from that day on
 	RuleNoAccount Rule = "no_account" // a key can't name somebody
-	RuleParty     Rule = "party"      // the principal owes something on the administrator's own request; callers find it out
+	// the principal owes something on the administrator's own request; callers find it out
+	RuleParty Rule = "party"
 )
 
 // DelegationRules lists them.
-var DelegationRules = []Rule{RuleOwnHand, RuleSetter, RuleOthers, RulePast, RuleAhead, RuleDays, RuleBackwards, RuleMost,
-	RuleMostHand, RuleSet, RuleNoAccount, RuleParty}
+var DelegationRules = []Rule{RuleOwnHand, RuleSetter, RuleOthers, RulePast, RuleAhead, RuleDays,
+	RuleBackwards, RuleMost, RuleMostHand, RuleSet, RuleNoAccount, RuleParty}
 
 // Delegation is the row by which a hand stands in for a principal, both accounts, on the days From to Until of the
 // tenant's zone. It begins when it is set, if that is later.

@@ -142,7 +142,8 @@ func NewKey(k Key, by aggregate.Actor, now time.Time) (Key, string, Change, erro
 	return k, secret, c, err
 }
 
-// Save replaces was by what an administrator may change of it: name, tools, channel, quota and end. A revoked key stays as it is, with ErrKey.
+// Save replaces was by what an administrator may change of it: name, tools, channel, quota and end. A revoked key stays
+// as it is, with ErrKey.
 func (k Key) Save(was Key, by aggregate.Actor, now time.Time) (Key, Change, error) {
 	if was.RevokedAt != nil {
 		return was, Change{}, ErrKey{KeyRevoked}

@@ -47,7 +47,8 @@ const (
 
 // unread gives the rule that an unreadable value breaks, by the type of the field.
 var unread = map[reflect.Kind]Rule{
-	reflect.Bool: RuleFlag, reflect.Int: RuleWhole, reflect.Float64: RuleNumber, reflect.String: RuleText, reflect.Slice: RuleList,
+	reflect.Bool: RuleFlag, reflect.Int: RuleWhole, reflect.Float64: RuleNumber, reflect.String: RuleText,
+	reflect.Slice: RuleList,
 }
 
 // Unread returns the problem of a field of this type whose value can't be parsed.
@@ -116,7 +117,8 @@ var limits = sync.OnceValue(func() map[Rule]string {
 		RuleSet:         "has another end already",
 		RuleNoAccount:   "must be an account",
 		RuleParty:       "must not be asked for the administrator's own request",
-		RulePrice:       "must be US dollars for a million tokens, from 0 to 999.999999 with at most 6 decimals, such as 0.25",
+		RulePrice: "must be US dollars for a million tokens, from 0 to 999.999999 with at most 6 decimals, " +
+			"such as 0.25",
 		RuleMatter:      fmt.Sprintf("must have 1 to %d characters on one line", MaxMatterName),
 		RuleMatterTaken: "must be no other one's",
 		RuleDate:        "must be a day such as 2026-11-20",

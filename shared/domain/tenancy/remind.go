@@ -29,7 +29,8 @@ func WorkingDay(d organisation.Date) bool {
 }
 
 // NextReminder returns the working day on which people are reminded next of what waits for them, and when: at once if
-// that is not after now. day is the one whose turn it is; 0: any whose time is still to come. Without a RemindAt there is no day, and the time is when to look again.
+// that is not after now. day is the one whose turn it is; 0: any whose time is still to come. Without a RemindAt there
+// is no day, and the time is when to look again.
 func (s Settings) NextReminder(day organisation.Date, now time.Time) (organisation.Date, time.Time) {
 	clock, ok := clockOf(s.RemindAt)
 	if !ok {

@@ -98,8 +98,8 @@ func TestAFoundingIsTriedAgainWithoutSettingsThatAreThere(t *testing.T) {
 	first := Founding{Tenant: Tenant{ID: "T1", Slug: "default", TeamID: "T0TEAM"}}
 	for err, writes := range map[error]int{nil: 2, aggregate.ErrConflict: 2, errConfigured: 1} {
 		made, c, failed := first.After(err).Change("S1", now)
-		expect.That(t, failed == nil && made.Slug == "default" && len(c.Writes) == writes && made.Rev == 1 && len(c.Audit) == 0,
-			"%v: slug %q, %d writes, %v", err, made.Slug, len(c.Writes), failed)
+		expect.That(t, failed == nil && made.Slug == "default" && len(c.Writes) == writes && made.Rev == 1 &&
+			len(c.Audit) == 0, "%v: slug %q, %d writes, %v", err, made.Slug, len(c.Writes), failed)
 	}
 	_, _, err := (Founding{Tenant: Tenant{ID: "T1", Slug: "Not A Slug"}}).Change("S1", now)
 	expect.That(t, fieldOf(err) == "slug", "%v", err)

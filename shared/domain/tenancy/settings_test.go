@@ -26,7 +26,8 @@ func TestDefaultSettingsAreTheSeeds(t *testing.T) {
 // Each row of the table belongs to a setting with a field of its kind, and has texts in each language.
 func TestEachSettingHasOneRow(t *testing.T) {
 	types := map[Kind]string{
-		KindFlag: "bool", KindWhole: "int", KindDollars: "float64", KindText: "string", KindChoice: "string", KindPeople: "[]string", KindGroups: "[]string",
+		KindFlag: "bool", KindWhole: "int", KindDollars: "float64", KindText: "string", KindChoice: "string",
+		KindPeople: "[]string", KindGroups: "[]string",
 	}
 	var fields, rows []string
 	for _, m := range Members(new(Settings)) {
@@ -160,7 +161,8 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 	}
 	expect.Same(t, []string{
 		"name length", "max_versions between", "model model", "max_cost_usd between", "max_cost_day_usd between",
-		"approvers.users[1] user_id", "approvers.users[2] user_id", "mcp_servers[1].name taken", "mcp_servers[1].url address_only",
+		"approvers.users[1] user_id", "approvers.users[2] user_id", "mcp_servers[1].name taken",
+		"mcp_servers[1].url address_only",
 	}, got)
 }
 

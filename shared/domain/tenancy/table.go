@@ -61,7 +61,9 @@ var Sections = []Section{
 			Words{Label: "承認待ちをお知らせする時刻", About: "名前を挙げて承認を求められている人に、承認待ちの一覧を営業日ごとに 1 通の DM で送ります。" +
 				"チャンネルのだれでも承認できるものは、そのチャンネルに 1 通だけ送ります。この時刻 (日本時間、例: 09:30) までの 4 時間に届いたものは翌営業日に回します。空なら送りません。"},
 			Words{Label: "Remind approvers at", About: "Each working day, people who are asked by name get one direct message " +
-				"that lists what waits for them; a channel whose members may all approve gets one. Enter a time in Japan, such as 09:30. What came in the 4 hours before is left " +
+				"that lists what waits for them; a channel whose members may all approve gets one. Enter a time in Japan, " +
+				"such as " +
+				"09:30. What came in the 4 hours before is left " +
 				"to the next working day. If empty, nobody is reminded."})},
 	}},
 	{Key: "budget", Title: language.InEach("予算", "Budgets"), Settings: []Setting{
@@ -178,10 +180,12 @@ var Sections = []Section{
 					"To remove a row, empty it.", Logged: "Tests that run without approval"})},
 		{Name: "listed_reads", Kind: KindRows, Max: MaxListedReads, Says: language.InEach(
 			Words{Label: "エージェントが読み取ってよいツール", About: "空なら、エージェントはツールで何も読み取れません。結果は、そのエージェントの提供元に送られます。",
-				Hint: "承認を待たずに呼び出します。呼び出せるのは、値が選択肢・数・日付か、人が会話に書いた言葉そのもののときだけです。\nバージョンは「ツール」のページにあります。ツールが変わると、行は無効になります。\n行を空にすると、削除します。"},
+				Hint: "承認を待たずに呼び出します。呼び出せるのは、値が選択肢・数・日付か、人が会話に書いた言葉そのもののときだけです。\nバージョンは「ツール」のページにあります。ツールが変わると、行は無効になります。\n" +
+					"行を空にすると、削除します。"},
 			Words{Label: "Tools that agents may read with",
 				About: "If empty, agents read with no tool. Results go to the agent’s vendor.",
-				Hint: "They are called without approval, and only if their values are choices, numbers or dates, or were written word for word by " +
+				Hint: "They are called without approval, and only if their values are choices, numbers or dates, or were written " +
+					"word for word by " +
 					"a person in the conversation.\nFind versions on the Tools page. A row stops working when its tool changes.\n" +
 					"To remove a row, empty it.", Logged: "Tools that agents may read with"})},
 		{Name: "sources", Kind: KindRows, Max: agent.MaxSources, Says: language.InEach(

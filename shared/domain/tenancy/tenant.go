@@ -62,7 +62,8 @@ type Founding struct {
 
 var errConfigured = fmt.Errorf("there are settings: %w", aggregate.ErrConflict)
 
-// Change creates the tenant's row and, unless they exist, its settings with this id. It returns ErrField for an invalid slug.
+// Change creates the tenant's row and, unless they exist, its settings with this id. It returns ErrField for an invalid
+// slug.
 func (f Founding) Change(id string, now time.Time) (Tenant, Change, error) {
 	t, settings := f.Tenant, DefaultSettings()
 	settings.Slug = t.Slug
@@ -114,7 +115,8 @@ func (t Tenant) Save(was Tenant, by aggregate.Actor, now time.Time) (Change, err
 		return Change{}, nil
 	}
 	return Change{Tenant: t.ID, Writes: []Write{{
-		Row: t, Set: map[string]any{"admins": append([]string{}, t.Admins...), "name": t.Name, "updated_at": moment(now), "rev": t.Rev + 1},
+		Row: t, Set: map[string]any{"admins": append([]string{}, t.Admins...), "name": t.Name, "updated_at": moment(now),
+			"rev": t.Rev + 1},
 		// Rename changes the name without a new revision, so the name is compared too.
 		If: map[string]any{"rev": t.Rev, "name": was.Name},
 	}}, Audit: []aggregate.AuditEntry{entry(t.ID, AuditSettingsUpdated, "tenant", t.ID, detailsOf(diff), by, now)}}, nil
@@ -140,7 +142,8 @@ func (t Tenant) Bot(user, bot string, now time.Time) Change {
 
 // UseAgent replaces the tenant's agent and its environment, if the agent is still the one in t.
 func (t Tenant) UseAgent(agent, environment string, now time.Time) Change {
-	w := Write{Row: t, Set: map[string]any{"agent_id": agent, "environment_id": environment, "updated_at": moment(now)}, If: map[string]any{"agent_id": nil}}
+	w := Write{Row: t, Set: map[string]any{"agent_id": agent, "environment_id": environment, "updated_at": moment(now)},
+		If: map[string]any{"agent_id": nil}}
 	if t.AgentID != "" {
 		w.If["agent_id"] = t.AgentID
 	}

@@ -64,7 +64,8 @@ const MaxContestTools = 20
 
 // Save replaces the permission with revision p.Rev; a new one has revision 0 and gets the id. It returns ErrField for a
 // constraint that is not among known, the constraints of the tool's catalog entry.
-func (p ToolPermission) Save(id string, by aggregate.Actor, now time.Time, known []Constraint) (ToolPermission, Change, error) {
+func (p ToolPermission) Save(id string, by aggregate.Actor, now time.Time, known []Constraint) (ToolPermission,
+	Change, error) {
 	if p.Constraints == "" {
 		p.Constraints = "{}"
 	}
@@ -81,7 +82,8 @@ func (p ToolPermission) Save(id string, by aggregate.Actor, now time.Time, known
 	p.Rev++
 	return p, Change{
 		Tenant: p.TenantID, Writes: []Write{{Row: p, Over: p.Rev - 1}},
-		Audit: []aggregate.AuditEntry{entry(p.TenantID, AuditToolPermissionUpdated, "tool_permission", p.ID, p.details(), by, now)},
+		Audit: []aggregate.AuditEntry{entry(p.TenantID, AuditToolPermissionUpdated, "tool_permission", p.ID,
+			p.details(), by, now)},
 	}, nil
 }
 
@@ -92,8 +94,10 @@ func (p ToolPermission) NoteChanged(now time.Time) Change {
 	details := map[string]any{"tool": p.ToolName, "allowed": false, "changed": true}
 	return Change{
 		Tenant: p.TenantID,
-		Writes: []Write{{Row: p, Set: map[string]any{"changed_at": moment(now), "updated_at": moment(now)}, If: map[string]any{"rev": p.Rev, "changed_at": nil}}},
-		Audit:  []aggregate.AuditEntry{entry(p.TenantID, AuditToolPermissionUpdated, "tool_permission", p.ID, details, aggregate.System(), now)},
+		Writes: []Write{{Row: p, Set: map[string]any{"changed_at": moment(now), "updated_at": moment(now)},
+			If: map[string]any{"rev": p.Rev, "changed_at": nil}}},
+		Audit: []aggregate.AuditEntry{entry(p.TenantID, AuditToolPermissionUpdated, "tool_permission", p.ID, details,
+			aggregate.System(), now)},
 	}
 }
 
@@ -110,9 +114,11 @@ func (p ToolPermission) check(known []Constraint) error {
 	_, _, foreign := ServerTool(p.ToolName)
 	switch {
 	case p.Contests && (!p.Allowed || p.Pin == nil || p.Pin.Access != aggregate.Read):
-		return aggregate.ErrField{Field: "contests", Limit: "must be off, unless it is an MCP server's tool that is allowed and only reads"}
+		return aggregate.ErrField{Field: "contests",
+			Limit: "must be off, unless it is an MCP server's tool that is allowed and only reads"}
 	case p.Pin == nil && foreign && p.Allowed, p.Pin != nil && !foreign:
-		return aggregate.ErrField{Field: "pin", Limit: "must be there for an MCP server's tool that is allowed, and for no other"}
+		return aggregate.ErrField{Field: "pin",
+			Limit: "must be there for an MCP server's tool that is allowed, and for no other"}
 	case p.Pin == nil:
 		return nil
 	case p.Pin.Access != aggregate.Read && p.Pin.Access != aggregate.Write:

@@ -109,7 +109,8 @@ func TestWhatRulesMayKnowOfACall(t *testing.T) {
 		Tool: rules.Tool{Name: "send_slack_dm"}, Access: aggregate.Write, Amount: rules.Nothing(),
 	})
 	// nobody allowed it, so that its address isn't known: it is none of Ringi's own
-	expect.Same(t, Unsaved("T1", "shop.order").Call("v1", aggregate.Write, order, nil).Tool, rules.Tool{Name: "shop.order"})
+	expect.Same(t, Unsaved("T1", "shop.order").Call("v1", aggregate.Write, order, nil).Tool,
+		rules.Tool{Name: "shop.order"})
 }
 
 // Whatever of the tool changed since, its address and what it does included: the mark counts no more.
@@ -383,7 +384,8 @@ func TestTheSettingSaysWhatASearchCosts(t *testing.T) {
 		cost, known := Cost(aggregate.Usage{Provider: provider, Model: "no such model", Searches: 3}, nil)
 		expect.That(t, known && cost == 30_000 && three == cost, "%s: three cost %s", provider, cost)
 	}
-	cost, known := Cost(aggregate.Usage{Provider: aggregate.Anthropic, Model: "no such model", Input: 10, Searches: 3}, nil)
+	cost, known := Cost(aggregate.Usage{Provider: aggregate.Anthropic, Model: "no such model", Input: 10, Searches: 3},
+		nil)
 	expect.That(t, !known && cost == 30_000, "searches by a model without a price cost %s", cost)
 	_, known = SearchCost("compatible.gemini", 1)
 	expect.That(t, !known, "a search that nobody has has a price")

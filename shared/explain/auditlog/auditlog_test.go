@@ -251,7 +251,8 @@ func TestALineSaysWhatTellsMost(t *testing.T) {
 		`["x"]`: "",
 		`{"hash":"0e87","version":2,"asked_at":"2026-04-17T23:30:00.123Z"}`: "",
 		`{"changes":{"max_versions":{"was":5,"is":4},"approvers.mode":{"was":"channel","is":"list"},` +
-			`"allow_self_approval":{"was":false,"is":true}},"fields":["max_versions"]}`: "People may approve their own requests: off → on · " +
+			`"allow_self_approval":{"was":false,"is":true}},"fields":["max_versions"]}`: "People may approve their own " +
+			"requests: off → on · " +
 			"Who may approve: Members of the request’s channel → Selected people and groups · Maximum versions: 5 → 4",
 		`{"changes":{"mcp_servers":{"was":[],"is":[{"name":"office","url":"https://office.example/mcp"}]}}}`: "MCP " +
 			"servers: — → Name office Address https://office.example/mcp",

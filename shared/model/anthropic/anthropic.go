@@ -1,5 +1,5 @@
-// Package anthropic asks Claude through Anthropic's own API, or through Amazon Bedrock's InvokeModel, which takes the same
-// messages.
+// Package anthropic asks Claude through Anthropic's own API, or through Amazon Bedrock's InvokeModel, which takes the
+// same messages.
 //
 // It also calls Claude Managed Agents. A session's agent goes through approved steps by requesting tool calls, which
 // Ringi makes itself, so that no credential of a tool reaches the agent. A caller starts a session, polls it, answers
@@ -98,9 +98,9 @@ func said(e *sdk.Error) string {
 	return cmp.Or(body.Error.Message, body.Message)
 }
 
-// ofBedrock is the code of AWS's error, and the status that fits it: AWS refuses credentials with 403 or 400 (the common
-// errors of its API references), and Bedrock reports an unknown model and a used-up quota with 400, and a model's failure
-// with 424.
+// ofBedrock is the code of AWS's error, and the status that fits it: AWS refuses credentials with 403 or 400 (the
+// common errors of its API references), and Bedrock reports an unknown model and a used-up quota with 400, and a
+// model's failure with 424.
 func ofBedrock(e *sdk.Error) (status int, code string) {
 	code, _, _ = strings.Cut(e.Response.Header.Get("X-Amzn-ErrorType"), ":")
 	switch code {

@@ -72,7 +72,8 @@ func message(content, stop, details, usage string) string {
 
 func TestContract(t *testing.T) { modeltest.Run(t, wire()) }
 
-// Bedrock has the model in the path and errors of its own. Requests are signed with the role's credentials, or bear a key.
+// Bedrock has the model in the path and errors of its own. Requests are signed with the role's credentials, or bear a
+// key.
 func TestTheContractOnBedrock(t *testing.T) {
 	const id = "global.anthropic.claude-sonnet-4-6"
 	role := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
@@ -105,8 +106,10 @@ func TestTheContractOnBedrock(t *testing.T) {
 			model.UnknownModel, false},
 		"a role without rights": {403, "ExpiredTokenException", `{"message":"x"}`, model.Unauthorized, false},
 		"a used-up quota":       {400, "ServiceQuotaExceededException", `{"message":"x"}`, model.RateLimited, true},
-		"the model's failure":   {424, "ModelErrorException", `{"message":"x","originalStatusCode":500}`, model.Overloaded, true},
-		"too long":              {400, "ValidationException", `{"message":"Input is too long for requested model."}`, model.TooLong, false},
+		"the model's failure": {424, "ModelErrorException", `{"message":"x","originalStatusCode":500}`,
+			model.Overloaded, true},
+		"too long": {400, "ValidationException", `{"message":"Input is too long for requested model."}`,
+			model.TooLong, false},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 			rw.Header().Set("X-Amzn-ErrorType", tt.code)
@@ -289,8 +292,8 @@ func TestAPausedSearchGoesOn(t *testing.T) {
 func TestACallKeepsItsArguments(t *testing.T) {
 	for input, want := range map[string]string{`{}`: `{}`, `{"id":9007199254740993}`: `{"id":9007199254740993}`} {
 		got, _, err := searched(t, searchAnswer("tool_use", "0", `{"type":"tool_use","id":"a","name":"f","input":`+input+`}`))
-		expect.That(t, err == nil && len(got.Calls) == 1 && string(got.Calls[0].Input) == want, "%s: %+v, %v", input, got.Calls,
-			err)
+		expect.That(t, err == nil && len(got.Calls) == 1 && string(got.Calls[0].Input) == want, "%s: %+v, %v",
+			input, got.Calls, err)
 	}
 }
 

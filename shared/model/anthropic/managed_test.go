@@ -47,7 +47,8 @@ func client(url, key string) *Managed {
 
 func plan() SessionPlan {
 	return SessionPlan{
-		Title: "t", Model: "claude-sonnet-4-6", System: "rules", Tags: map[string]string{"ringi_execution": "e1"}, MaxCost: aggregate.USD(1.239),
+		Title: "t", Model: "claude-sonnet-4-6", System: "rules", Tags: map[string]string{"ringi_execution": "e1"},
+		MaxCost: aggregate.USD(1.239),
 		Tools: []SessionTool{{Name: "list", Description: "d",
 			Input: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],` +
 				`"additionalProperties":false}`)}},

@@ -171,7 +171,8 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &tool})
 	}
 	if len(p.Tools) > 0 {
-		p.ToolChoice = sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: sdk.Bool(!r.Parallel)}}
+		p.ToolChoice = sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: sdk.Bool(
+			!r.Parallel)}}
 	}
 	if r.Searches > 0 {
 		p.Tools = append(p.Tools, searching(r.Searches))

@@ -22,13 +22,15 @@ func answered(t *testing.T, body string) (got model.Response, err error) {
 		io.WriteString(w, body)
 	}))
 	defer s.Close()
-	own := model.Priced(open(s.URL), []tenancy.ModelPrice{{Model: "compatible:box/llama3.2:3b", Input: "1", Output: "1", Date: "2026-11-20"}})
+	own := model.Priced(open(s.URL), []tenancy.ModelPrice{{Model: "compatible:box/llama3.2:3b", Input: "1", Output: "1",
+		Date: "2026-11-20"}})
 	r := model.Request{System: "s", MaxTokens: 100, Messages: []model.Message{model.Words(model.User, "x")}}
 	return model.Say(t.Context(), own, r, "p")
 }
 
 func whole(message string) string {
-	return `{"choices":[{"index":0,"message":` + message + `,"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`
+	return `{"choices":[{"index":0,"message":` + message +
+		`,"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`
 }
 
 func TestAnAnswerIsRead(t *testing.T) {
@@ -46,8 +48,8 @@ func TestAnAnswerIsRead(t *testing.T) {
 		for _, c := range got.Calls {
 			said += c.Name + string(c.Input)
 		}
-		expect.That(t, err == nil && said == tt.want && got.Stop == model.StopEnd && got.Usage.Input == 5 && got.Usage.Output == 3,
-			"%s: %+v, %v", about, got, err)
+		expect.That(t, err == nil && said == tt.want && got.Stop == model.StopEnd && got.Usage.Input == 5 &&
+			got.Usage.Output == 3, "%s: %+v, %v", about, got, err)
 	}
 }
 
@@ -59,25 +61,30 @@ func TestWhatIsNoAnswerIsSaid(t *testing.T) {
 		kind model.Kind
 		said string
 	}{
-		"an error as its reason":     {strings.Replace(whole(half), `"stop"`, `"error"`, 1), model.BrokenOff, "error"},
-		"a reason that is null":      {strings.Replace(whole(half), `"stop"`, "null", 1), model.BrokenOff, "no reason"},
-		"a reason that promises":     {strings.Replace(whole(half), `"stop"`, `"tool_calls"`, 1), model.BrokenOff, "a call that did not come"},
-		"a call that isn't readable": {whole(`{"tool_calls":[{"id":"A","function":{"name":"f","arguments":"{}{himitsu"}}]}`), model.BrokenOff, "the arguments of f"},
-		"arguments as an object":     {whole(`{"tool_calls":[{"id":"A","function":{"name":"f","arguments":{"himitsu":1}}}]}`), model.Unreadable, "is object"},
-		"an error":                   {`{"error":{"message":"himitsu","code":429}}`, model.Unreadable, "no choices, but an object with error"},
-		"no choices":                 {`{"choices":[],"himitsu no irai":1}`, model.Unreadable, "no choices"},
-		"events":                     {"data: {\"choices\":[]}\n\ndata: [DONE]\n\n", model.Unreadable, "no JSON"},
-		"a page":                     {"<html>himitsu", model.Unreadable, "no JSON"},
-		"content that is a number":   {whole(`{"content":7}`), model.Unreadable, "choices.message.content is number"},
-		"content in parts":           {whole(`{"content":[{"type":"text","text":"himitsu"}]}`), model.Unreadable, "choices.message.content is array"},
-		"half of its JSON":           {whole(half)[:60], model.Unreadable, "no JSON"},
-		"another protocol":           {`{"candidates":[]}`, model.Unreadable, "candidates"},
-		"nothing":                    {"", model.Unreadable, "0 bytes"},
+		"an error as its reason": {strings.Replace(whole(half), `"stop"`, `"error"`, 1), model.BrokenOff, "error"},
+		"a reason that is null":  {strings.Replace(whole(half), `"stop"`, "null", 1), model.BrokenOff, "no reason"},
+		"a reason that promises": {strings.Replace(whole(half), `"stop"`, `"tool_calls"`, 1), model.BrokenOff,
+			"a call that did not come"},
+		"a call that isn't readable": {whole(`{"tool_calls":[{"id":"A","function":{"name":"f","arguments":"{}{himitsu"}}]}`),
+			model.BrokenOff, "the arguments of f"},
+		"arguments as an object": {whole(`{"tool_calls":[{"id":"A","function":{"name":"f","arguments":{"himitsu":1}}}]}`),
+			model.Unreadable, "is object"},
+		"an error": {`{"error":{"message":"himitsu","code":429}}`, model.Unreadable,
+			"no choices, but an object with error"},
+		"no choices":               {`{"choices":[],"himitsu no irai":1}`, model.Unreadable, "no choices"},
+		"events":                   {"data: {\"choices\":[]}\n\ndata: [DONE]\n\n", model.Unreadable, "no JSON"},
+		"a page":                   {"<html>himitsu", model.Unreadable, "no JSON"},
+		"content that is a number": {whole(`{"content":7}`), model.Unreadable, "choices.message.content is number"},
+		"content in parts": {whole(`{"content":[{"type":"text","text":"himitsu"}]}`), model.Unreadable,
+			"choices.message.content is array"},
+		"half of its JSON": {whole(half)[:60], model.Unreadable, "no JSON"},
+		"another protocol": {`{"candidates":[]}`, model.Unreadable, "candidates"},
+		"nothing":          {"", model.Unreadable, "0 bytes"},
 	} {
 		got, err := answered(t, tt.body)
 		e, is := errors.AsType[*model.Error](err)
-		expect.That(t, is && e.Kind == tt.kind && !e.Retryable && got.Usage.Cost > 0 && !strings.Contains(err.Error(), "himitsu"),
-			"%s: %+v, %v", about, got.Usage, err)
+		expect.That(t, is && e.Kind == tt.kind && !e.Retryable && got.Usage.Cost > 0 && !strings.Contains(err.Error(),
+			"himitsu"), "%s: %+v, %v", about, got.Usage, err)
 		f := model.Failure(err)
 		expect.That(t, strings.Contains(f.Detail, tt.said) && !f.Transient, "%s: people are told %+v", about, f)
 	}

@@ -24,7 +24,8 @@ func open(at string) model.Wire {
 		panic(err)
 	}
 	return compatible.New(compatible.Config{
-		Endpoint: "box", BaseURL: at + "/v1", Model: "llama3.2:3b", Key: modeltest.Secret, HTTP: outbound.Dialer{Allow: []string{u.Host}}.Client(),
+		Endpoint: "box", BaseURL: at + "/v1", Model: "llama3.2:3b", Key: modeltest.Secret,
+		HTTP: outbound.Dialer{Allow: []string{u.Host}}.Client(),
 	})
 }
 
@@ -45,7 +46,8 @@ type failure struct {
 func TestContract(t *testing.T) {
 	modeltest.Run(t, modeltest.Vendor{
 		New: open,
-		Key: func(h http.Header) string { return strings.TrimPrefix(h.Get("Authorization"), "Bearer ") }, ID: "X-Request-Id", Path: "/v1/chat/completions",
+		Key: func(h http.Header) string { return strings.TrimPrefix(h.Get("Authorization"), "Bearer ") }, ID: "X-Request-Id",
+		Path: "/v1/chat/completions",
 		Sent: `{
 			"model": "llama3.2:3b", "max_tokens": 17384,
 			"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "strict": true,
@@ -55,10 +57,11 @@ func TestContract(t *testing.T) {
 				{"role": "user", "content": "<data>the tools</data>\nhimitsu no irai"}, {"role": "assistant", "content": "{}"}, {"role": "user", "content": "again"}
 			]
 		}`,
-		Good:     good,
-		CutOff:   completion("%TEXT%", "null", "length"),
-		Refused:  completion("null", `"I can't."`, "stop"),
-		Usage:    model.Usage{Provider: "compatible.box", Model: "llama3.2:3b-q4", Input: 112, Cached: 2000, Written: 100, Output: 7},
+		Good:    good,
+		CutOff:  completion("%TEXT%", "null", "length"),
+		Refused: completion("null", `"I can't."`, "stop"),
+		Usage: model.Usage{Provider: "compatible.box", Model: "llama3.2:3b-q4", Input: 112, Cached: 2000, Written: 100,
+			Output: 7},
 		Error:    `{"error":{"message":"himitsu no irai","type":"t","param":null,"code":"%CODE%"}}`,
 		Codes:    map[int]string{401: "invalid_api_key", 429: "rate_limit_exceeded"},
 		NoCredit: 429, NoCreditCode: "insufficient_quota",
@@ -90,7 +93,8 @@ func TestARequestThatAzureFilters(t *testing.T) {
 	refused := func(code string) (model.Response, error) {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
-			io.WriteString(w, `{"error":{"message":"The response was filtered","type":null,"param":"prompt","code":"`+code+`","status":400}}`)
+			io.WriteString(w, `{"error":{"message":"The response was filtered","type":null,"param":"prompt","code":"`+code+
+				`","status":400}}`)
 		}))
 		defer s.Close()
 		return open(s.URL).Say(t.Context(), modeltest.Request())
@@ -98,7 +102,8 @@ func TestARequestThatAzureFilters(t *testing.T) {
 	if r, err := refused("content_filter"); err != nil || r.Stop != model.StopRefused || r.Usage.Calls != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err := refused("context_length_exceeded"); err == nil || !strings.Contains(err.Error(), "context_length_exceeded") {
+	if _, err := refused("context_length_exceeded"); err == nil || !strings.Contains(err.Error(),
+		"context_length_exceeded") {
 		t.Errorf("the code is lost: %v", err)
 	}
 }
@@ -156,17 +161,21 @@ func TestAServerWithoutKeys(t *testing.T) {
 	}))
 	defer s.Close()
 	u, _ := url.Parse(s.URL)
-	c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: s.URL, Model: "m", HTTP: outbound.Dialer{Allow: []string{u.Host}}.Client()})
+	c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: s.URL, Model: "m",
+		HTTP: outbound.Dialer{Allow: []string{u.Host}}.Client()})
 	_, err := c.Say(t.Context(), modeltest.Request())
 	expect.That(t, err == nil, "%v", err)
 }
 
 // An endpoint in a private network is not called, and people are told that its address is not allowed.
 func TestAnEndpointThatIsNotPublic(t *testing.T) {
-	for _, at := range []string{"http://127.0.0.1:9001", "https://169.254.169.254", "https://10.0.0.1", "http://example.com", "https://user:pass@example.com", "::"} {
-		c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: at, Model: "m", Key: modeltest.Secret, HTTP: outbound.Dialer{}.Client()})
+	for _, at := range []string{"http://127.0.0.1:9001", "https://169.254.169.254", "https://10.0.0.1",
+		"http://example.com", "https://user:pass@example.com", "::"} {
+		c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: at, Model: "m", Key: modeltest.Secret,
+			HTTP: outbound.Dialer{}.Client()})
 		_, err := c.Say(t.Context(), modeltest.Request())
-		if f := model.Failure(err); f.Reason != "model_misplaced" || f.Detail != "compatible.box" || f.Transient || strings.Contains(err.Error(), "pass") {
+		if f := model.Failure(err); f.Reason != "model_misplaced" || f.Detail != "compatible.box" || f.Transient ||
+			strings.Contains(err.Error(), "pass") {
 			t.Errorf("%s: %v", at, err)
 		}
 	}
@@ -174,7 +183,8 @@ func TestAnEndpointThatIsNotPublic(t *testing.T) {
 
 // FuzzAnswer checks that no answer of a server breaks the client, and that no part of it gets into an error.
 func FuzzAnswer(f *testing.F) {
-	for _, body := range []string{strings.ReplaceAll(good, "%TEXT%", `"{}"`), `{"choices":[{}]}`, `[{"error":{"code":404,"status":"NOT_FOUND"}}]`, `{"error":{"code":7}}`, `{"error":"no"}`, `{`, `null`, `[]`} {
+	for _, body := range []string{strings.ReplaceAll(good, "%TEXT%", `"{}"`), `{"choices":[{}]}`,
+		`[{"error":{"code":404,"status":"NOT_FOUND"}}]`, `{"error":{"code":7}}`, `{"error":"no"}`, `{`, `null`, `[]`} {
 		f.Add(200, body)
 		f.Add(400, body)
 	}

@@ -69,7 +69,8 @@ func TestAServerThatGivesFewerTokensIsAskedOnceMore(t *testing.T) {
 	of, asked := server(t, `400 {"error":{"message":"max_tokens is too large: 17384. This model supports at most 8192 completion tokens","param":"max_tokens"}}`)
 	_, err := of("box", "llama").Say(t.Context(), modeltest.Request())
 	e := new(model.Error) // after the second one another name of the limit is tried, as ever
-	expect.That(t, errors.As(err, &e) && e.Kind == model.BadRequest && len(*asked) <= 3, "%v after %d calls", err, len(*asked))
+	expect.That(t, errors.As(err, &e) && e.Kind == model.BadRequest && len(*asked) <= 3, "%v after %d calls", err,
+		len(*asked))
 }
 
 // The limit may have another name there, and if it is refused under that as well, the answer has no room for thoughts.
@@ -95,7 +96,8 @@ func TestThoughtsBesideTheCompletionAreCounted(t *testing.T) {
 		"no total":                    {`{"prompt_tokens":32,"completion_tokens":9}`, 9},
 		"a total that is less":        {`{"prompt_tokens":32,"completion_tokens":9,"total_tokens":-40}`, 9},
 	} {
-		of, _ := server(t, `{"model":"m","choices":[{"finish_reason":"stop","message":{"content":"x"}}],"usage":`+tt.usage+`}`)
+		of, _ := server(t, `{"model":"m","choices":[{"finish_reason":"stop","message":{"content":"x"}}],"usage":`+
+			tt.usage+`}`)
 		got := expect.Value(of("box", "m").Say(t.Context(), modeltest.Request()))(t)
 		expect.That(t, got.Usage.Output == tt.output && got.Usage.Input+got.Usage.Cached <= 32, "%s: %+v", about, got.Usage)
 	}
@@ -105,7 +107,8 @@ func TestAModelsOwnLimitIsKept(t *testing.T) {
 	of, asked := server(t, good)
 	r := modeltest.Request()
 	r.MaxTokens, r.More = 16_000, true
-	for name, want := range map[string]float64{"gpt-4o": 16_384, "gemini-2.5-flash": 64_768, "models/gemini-2.0-flash": 8_192} {
+	for name, want := range map[string]float64{"gpt-4o": 16_384, "gemini-2.5-flash": 64_768,
+		"models/gemini-2.0-flash": 8_192} {
 		*asked = nil
 		expect.Value(of("box", name).Say(t.Context(), r))(t)
 		expect.That(t, (*asked)[0]["max_tokens"] == want, "%s: %v", name, (*asked)[0]["max_tokens"])
@@ -123,7 +126,8 @@ func TestARateLimitSaysItsWaitInTheBody(t *testing.T) {
 		of, asked := server(t, body)
 		_, err := of("gemini", "gemini-3.5-flash").Say(t.Context(), modeltest.Request())
 		e := new(model.Error)
-		expect.That(t, errors.As(err, &e) && e.Kind == model.RateLimited && e.Retryable && e.RetryAfter == want && len(*asked) == 1, "%s: %+v", body, e)
+		expect.That(t, errors.As(err, &e) && e.Kind == model.RateLimited && e.Retryable && e.RetryAfter == want &&
+			len(*asked) == 1, "%s: %+v", body, e)
 	}
 }
 
@@ -156,18 +160,21 @@ func TestWhatHangsOnCallsIsSentBack(t *testing.T) {
 		of, asked := server(t, tt.answer, good)
 		w := of(tt.endpoint, name)
 		got := expect.Value(w.Say(t.Context(), r))(t)
-		expect.Must(t, len(got.Calls) == 2 && string(got.Calls[1].Input) == `{"a":1}` && got.Calls[0].Opaque != nil && got.Calls[1].Opaque == nil, "%s: %+v", name, got.Calls)
+		expect.Must(t, len(got.Calls) == 2 && string(got.Calls[1].Input) == `{"a":1}` && got.Calls[0].Opaque != nil &&
+			got.Calls[1].Opaque == nil, "%s: %+v", name, got.Calls)
 		again := r
 		again.Once, again.Schema = true, modeltest.Request().Schema
 		again.Messages = append(again.Messages,
 			model.Message{Role: model.Assistant, Parts: []model.Part{{Call: &got.Calls[0]}, {Call: &got.Calls[1]}}},
-			model.Message{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "a", Text: "1"}}, {Result: &model.Result{CallID: "b", Text: "2"}}}})
+			model.Message{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "a", Text: "1"}},
+				{Result: &model.Result{CallID: "b", Text: "2"}}}})
 		expect.Value(w.Say(t.Context(), again))(t)
 		said := (*asked)[1]["messages"].([]any)[2].(map[string]any)
 		sent := said["tool_calls"].([]any)
 		extra, _ := json.Marshal(sent[0].(map[string]any)["extra_content"])
 		reasoning, _ := said["reasoning_content"].(string)
-		expect.That(t, reasoning == tt.reasoning && (tt.first == "" || string(extra) == tt.first) && sent[1].(map[string]any)["extra_content"] == nil, "%s: %v", name, said)
+		expect.That(t, reasoning == tt.reasoning && (tt.first == "" || string(extra) == tt.first) &&
+			sent[1].(map[string]any)["extra_content"] == nil, "%s: %v", name, said)
 	}
 }
 

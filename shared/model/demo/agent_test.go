@@ -28,8 +28,10 @@ func statement(text string) map[string]any {
 var itself = model.Words(model.Assistant, "…")
 
 // everything are the tools of a conversation.
-var everything = []model.Tool{{Name: string(agent.ShellCommand)}, {Name: string(agent.TestRun)}, {Name: string(agent.CodeGenerate)},
-	{Name: "offer_request"}, {Name: string(agent.ToolCall), Schema: []byte(`{"enum":["list_employees","open_pull_request"]}`)}, {Name: "read_file"},
+var everything = []model.Tool{{Name: string(agent.ShellCommand)}, {Name: string(agent.TestRun)},
+	{Name: string(agent.CodeGenerate)},
+	{Name: "offer_request"}, {Name: string(agent.ToolCall),
+		Schema: []byte(`{"enum":["list_employees","open_pull_request"]}`)}, {Name: "read_file"},
 	{Name: "list_files"}, {Name: "search"}}
 
 // answered is the demo's answer to turns, with the input of its call.
@@ -84,10 +86,12 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 			"失敗しました: 終了コード 1。\n```\nFAILED\n```"},
 		{"run the tests", "操作 #1 は却下されました。理由: 不要", "The action's card shows what came of it."},
 		{"run the tests", "この操作は提案できません。", "Here is what came of it.\nこの操作は提案できません。"},
-		{"command: ls", "Action #1 is done.\nExit code: 0\nIts output has 2 lines. All of them, each after its number:\n1: a.py\n2: ```b", "Done: exit code 0.\n```\na.py\n` ` `b\n```"},
+		{"command: ls", "Action #1 is done.\nExit code: 0\nIts output has 2 lines. All of them, each after its number:\n1: " +
+			"a.py\n2: ```b", "Done: exit code 0.\n```\na.py\n` ` `b\n```"},
 		{"ファイルを作って", "操作 #1 が完了しました。\n変更されたファイル: 2 件、+9 行 −0 行", "完了しました: ファイル 2 件を変更 (+9 行 −0 行)。"},
 		{"make a file", "Action #1 is done.\nFiles changed: 1, +9 −0 lines", "Done: files changed: 1 (+9 −0)."},
-		{"open a pull request", "Action #2 is done.\nDraft pull request: http://x/pull/1", "Done: draft pull request http://x/pull/1."},
+		{"open a pull request", "Action #2 is done.\nDraft pull request: http://x/pull/1",
+			"Done: draft pull request http://x/pull/1."},
 		{"list the employees", "Action #1 is done.\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, "Done: 3 in all."},
 		{"従業員の一覧", "操作 #1 が完了しました。\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, "完了しました: 3 件。"},
 	} {
@@ -120,7 +124,8 @@ func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
 		} {
 			said, input := answered(t, append([]model.Message{others(statement(text))}, more...)...)
 			said = strings.NewReplacer("営業部", "", "佐藤", "", "勤怠", "").Replace(said + input)
-			if said == "" || strings.ContainsFunc(said, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) }) {
+			if said == "" || strings.ContainsFunc(said,
+				func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) }) {
 				t.Errorf("%s, %s: %q", text, name, said)
 			}
 		}
@@ -133,7 +138,8 @@ func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
 		"make a file notes.md": {"notes.md", "# notes\n\n- Purpose: "}, "notes.md を作って": {"notes.md", "# notes\n\n- 目的: "},
 		"create a file called src/tools.py": {"src/tools.py", "# tools\n\n- Purpose: "},
 		"「メモ.txt」というファイルを作って: 会議は 3 時から":    {"メモ.txt", "会議は 3 時から\n"},
-		"write a file a.json with “{}”":     {"a.json", "{}\n"}, "make a file run.sh:\necho hi\nls": {"run.sh", "echo hi\nls\n"},
+		"write a file a.json with “{}”":     {"a.json", "{}\n"}, "make a file run.sh:\necho hi\nls": {"run.sh",
+			"echo hi\nls\n"},
 		"手順.md を作ってください:bow: 内容は「領収書」でお願いします": {"手順.md", "領収書\n"}, "make a file b.md :pray:": {"b.md", "# b\n\n- Purpose"},
 		"a.md を作って:bow::skin-tone-2:": {"a.md", "# a\n\n"}, "make a file c.md :pray: content: hi": {"c.md", "hi\n"},
 		"make a file a/../b.md": {"hello.js", ""},
@@ -262,7 +268,8 @@ func TestTheDemoReadsFiles(t *testing.T) {
 		"hello.js を読んで": "1: Hello, Ringi", "read hello.js": "1: Hello, Ringi",
 		"search for Nobody": "there is no such file or text", "README.mdを見せて": "見つかりませんでした",
 	} {
-		asked := turn.Turn{Agent: agent.BuiltIn()[0], History: []turn.Message{{Sender: turn.FromUser, Name: "佐藤", Text: text}}, Locale: "ja",
+		asked := turn.Turn{Agent: agent.BuiltIn()[0],
+			History: []turn.Message{{Sender: turn.FromUser, Name: "佐藤", Text: text}}, Locale: "ja",
 			Files: &turn.Files{Version: "v", Open: func(context.Context) (*files.Tree, error) { return tree, nil }}}
 		reply, err := turn.Answer(t.Context(), Agent{}, asked)
 		expect.NoError(t, err)
@@ -272,7 +279,8 @@ func TestTheDemoReadsFiles(t *testing.T) {
 	for _, text := range []string{"ファイルを作って", "make a file", "コマンド: cat a.txt", "run the tests", "こんにちは。",
 		"This is a. b"} {
 		_, input := answered(t, others(statement(text)))
-		expect.That(t, !strings.HasPrefix(input, "read_file") && !strings.HasPrefix(input, "list_") && !strings.HasPrefix(input, "search"), "%q: %s", text, input)
+		expect.That(t, !strings.HasPrefix(input, "read_file") && !strings.HasPrefix(input, "list_") &&
+			!strings.HasPrefix(input, "search"), "%q: %s", text, input)
 	}
 }
 
@@ -315,7 +323,8 @@ func TestTheDemosAgentNamesWhatItDoesNotUse(t *testing.T) {
 	}{
 		{"テストして", []map[string]any{forward("営業だけ")}, "test_run", "使っていません: 転送されたメッセージ。"},
 		{"テストして", []map[string]any{file}, "test_run", "使っていません: 対象者.csv。"},
-		{"Run the tests", []map[string]any{forward("営業だけ"), file}, "test_run", "I didn't use what came with it: a forwarded message, 対象者.csv."},
+		{"Run the tests", []map[string]any{forward("営業だけ"), file}, "test_run",
+			"I didn't use what came with it: a forwarded message, 対象者.csv."},
 		{"これをお願いします", []map[string]any{forward("テストして")}, "test_run", ""},
 		{"", []map[string]any{forward("Run the tests")}, "test_run", ""},
 		{"", []map[string]any{forward("やあ")}, "", "反応します"},
@@ -325,7 +334,8 @@ func TestTheDemosAgentNamesWhatItDoesNotUse(t *testing.T) {
 		{"", []map[string]any{file}, "", "使っていません: 対象者.csv。"},
 	} {
 		text, input := answered(t, others(append([]map[string]any{statement(tt.text)}, tt.more...)...))
-		expect.That(t, strings.Contains(input, tt.does) && (tt.does != "") == (input != "") && strings.Contains(text, tt.names) &&
+		expect.That(t, strings.Contains(input, tt.does) && (tt.does != "") == (input != "") &&
+			strings.Contains(text, tt.names) &&
 			strings.Contains(text, "使っていません") == strings.Contains(tt.names, "使っていません"),
 			"%s %v: %s %s", tt.text, tt.more, text, input)
 	}

@@ -9,7 +9,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// A word that no phrase has, wherever it stands in a request that is planned, is refused by name or stands in the policy.
+// A word that no phrase has, wherever it stands in a request that is planned, is refused by name or stands in the
+// policy.
 func TestNoWordOfARequestIsDropped(t *testing.T) {
 	strange := map[string][]string{"ja": {"ホゲラ", "以外", "ふがふが", "除外"}, "en": {" blorb ", " except ", " not ", " Smith "}}
 	for _, name := range language.All {
@@ -111,8 +112,10 @@ func TestWishesAreDoneOrNamed(t *testing.T) {
 		{"Order 3 PCs from Acme, 447,000 yen in total", "order from Acme: [{PCs 3 149000}] | U0SANDSATO"},
 		{"Please order 3 PCs from Acme for a total of ¥447,000", "order from Acme: [{PCs 3 149000}] | U0SANDSATO"},
 		{"Order 3 PCs from Acme, 447,000 yen in total or 150,000 yen each", "refused: or 150,000 yen"},
-		{"Order 2 monitors at 45,000 yen and 3 keyboards at 8,000 yen from Acme", "refused: I order one thing at a time, in yen"},
-		{"Order a laptop from Dell for $1,299", "refused: $1,299”. I order one thing at a time, in yen. For example: Order 3"},
+		{"Order 2 monitors at 45,000 yen and 3 keyboards at 8,000 yen from Acme",
+			"refused: I order one thing at a time, in yen"},
+		{"Order a laptop from Dell for $1,299",
+			"refused: $1,299”. I order one thing at a time, in yen. For example: Order 3"},
 		{"アクメにモニターを2台とキーボードを3台 120,000円で発注して", "refused: 一度に発注できるのは 1 品目で、金額は円だけです"},
 		{"勤怠 10月 営業部", "勤怠 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
 		{"先月の残業を確認して、シートには書かず、DMもなしで", "2026-10 | all"},
@@ -222,7 +225,8 @@ func TestWhatARequestEnclosesIsReadOrNamed(t *testing.T) {
 	} {
 		reply, policy, steps := planFor(t, tt.text, tt.forwarded, tt.files)
 		if named, refused := strings.CutPrefix(tt.want, "refused: "); refused {
-			expect.That(t, len(steps) == 0 && strings.Contains(reply, named), "%s %v: %s: %s", tt.text, tt.forwarded, scopeOf(steps), reply)
+			expect.That(t, len(steps) == 0 && strings.Contains(reply, named), "%s %v: %s: %s", tt.text, tt.forwarded,
+				scopeOf(steps), reply)
 			continue
 		}
 		expect.That(t, scopeOf(steps) == tt.want, "%s %v: %s: %s\n%s", tt.text, tt.forwarded, scopeOf(steps), reply, policy)

@@ -253,7 +253,9 @@ func TestAReasonChangesWhatItSays(t *testing.T) {
 					told = append(told, id)
 				}
 			}
-			if !strings.Contains(policy, tt.line) || !strings.Contains(policy, tt.reason) || strings.Join(told, " ") != tt.told || strings.HasPrefix(tt.line, "対象: 営業部") && !slices.ContainsFunc(did, func(act string) bool { return strings.HasPrefix(act, "list 営業部") }) {
+			if !strings.Contains(policy, tt.line) || !strings.Contains(policy, tt.reason) ||
+				strings.Join(told, " ") != tt.told || strings.HasPrefix(tt.line, "対象: 営業部") &&
+				!slices.ContainsFunc(did, func(act string) bool { return strings.HasPrefix(act, "list 営業部") }) {
 				t.Errorf("tells %q\n%s", told, policy)
 			}
 		})
@@ -295,7 +297,8 @@ func TestARemarkIsFollowedInPart(t *testing.T) {
 		{"attendance for October", "Only Sales. Sort it by name, please", "Covers: people of Sales", "Only Sales",
 			"Sort it by name, please"},
 		{"attendance for October", "No DM. And just tell me", "No DM is sent", "No DM", "And just tell me"},
-		{"attendance for October", "September instead. Make it shorter!", "Period: September 2026", "September instead. Make it shorter!", ""},
+		{"attendance for October", "September instead. Make it shorter!", "Period: September 2026",
+			"September instead. Make it shorter!", ""},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			policy, _ := carriedOut(t, tt.request, tt.reason)
@@ -304,7 +307,8 @@ func TestARemarkIsFollowedInPart(t *testing.T) {
 			expect.Has(t, policy, w.Say("applied", w.words.quote(tt.followed)))
 			if tt.not != "" {
 				expect.Has(t, policy, w.words.quote(tt.not))
-				expect.That(t, strings.Contains(policy, w.words.Say["unclear"][4:]) || strings.HasPrefix(policy, "I didn't") || strings.HasPrefix(policy, "ご指摘"), "%s", policy)
+				expect.That(t, strings.Contains(policy, w.words.Say["unclear"][4:]) || strings.HasPrefix(policy, "I didn't") ||
+					strings.HasPrefix(policy, "ご指摘"), "%s", policy)
 			}
 		})
 	}
@@ -327,8 +331,9 @@ func TestAStepThatOthersUseStays(t *testing.T) {
 func TestASummaryCountsThoseWhoWereTold(t *testing.T) {
 	told := fact{Title: spoken.In("ja").Steps["tell"].Title, Tool: "send_slack_dm"}
 	for want, steps := range map[string][]fact{
-		"指定された 2 名に DM を送りました。":                   {told, told},
-		"依頼者に DM で知らせました。\n指定された 1 名に DM を送りました。": {{Title: spoken.In("ja").Steps["notice"].Title, Tool: "send_slack_dm"}, told},
+		"指定された 2 名に DM を送りました。": {told, told},
+		"依頼者に DM で知らせました。\n指定された 1 名に DM を送りました。": {{Title: spoken.In("ja").Steps["notice"].Title, Tool: "send_slack_dm"},
+			told},
 	} {
 		w := understood(t, "10月の勤怠")
 		w.in.Steps = steps

@@ -333,7 +333,8 @@ func TestADraftQuotesWhatWasReadOnlyOfRooms(t *testing.T) {
 
 // The drafts of two teams differ in the lines below what both are for.
 func TestDraftsOfTeamsDifferWhereAReaderLooks(t *testing.T) {
-	request := "<data>" + string(encoded(object{"message": "Check overtime for October", "now": written, "locale": "en"})) +
+	request := "<data>" + string(encoded(object{"message": "Check overtime for October", "now": written,
+		"locale": "en"})) +
 		"</data>"
 	second := map[string]bool{}
 	for _, team := range []string{"a", "b", "c"} {

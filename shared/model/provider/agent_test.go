@@ -36,7 +36,8 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 	home, away := httptest.NewServer(http.HandlerFunc(serve)), httptest.NewServer(http.HandlerFunc(serve))
 	defer home.Close()
 	defer away.Close()
-	keys := &secretReader{value: fmt.Sprintf(`{"anthropic":"key-a","openai":"key-o","compatible":{"hub":{"url":"%s/v1","key":"key-h"}},
+	keys := &secretReader{value: fmt.Sprintf(
+		`{"anthropic":"key-a","openai":"key-o","compatible":{"hub":{"url":"%s/v1","key":"key-h"}},
 		"agents":{"docs":{"url":"%s","key":"key-d"},"free":{"url":"","key":"key-f"},"hr":{"url":"anthropic","key":"key-hr"},"empty":{"url":"%s"}}}`, home.URL, home.URL, home.URL)}
 	hosts := strings.TrimPrefix(home.URL, "http://") + "," + strings.TrimPrefix(away.URL, "http://")
 	c := provider.Config{
@@ -138,7 +139,8 @@ func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
 		Outbound: outbound.Allowing(strings.TrimPrefix(s.URL, "http://")).Client(),
 	}}
 	for name, vendor := range map[string]string{
-		"anthropic:claude-sonnet-4-6": "anthropic", "openai:gpt-5.4": "openai", "gpt-5.4": "openai", "gemini-2.5-flash-lite": "compatible.gemini", "google-gla:gemini-2.5-flash-lite": "compatible.gemini",
+		"anthropic:claude-sonnet-4-6": "anthropic", "openai:gpt-5.4": "openai", "gpt-5.4": "openai",
+		"gemini-2.5-flash-lite": "compatible.gemini", "google-gla:gemini-2.5-flash-lite": "compatible.gemini",
 	} {
 		w := expect.Value(c.Open(name))(t)
 		got, err := w.Say(t.Context(), model.Request{System: "s", MaxTokens: 10,
@@ -205,7 +207,8 @@ func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
 	}
 	_, err := expect.Value(w.Open("bedrock:anthropic.claude-9-v1:0"))(t).Say(t.Context(), hello)
 	expect.NoError(t, err)
-	want := []string{"/v1/messages", "/v1/chat/completions", "/v1/chat/completions", "/model/anthropic.claude-9-v1:0/invoke"}
+	want := []string{"/v1/messages", "/v1/chat/completions", "/v1/chat/completions",
+		"/model/anthropic.claude-9-v1:0/invoke"}
 	expect.That(t, slices.Equal(paths, want), "%v, want %v", paths, want)
 	expect.Is(t, k.reads, 4, "the keys were read (times): a refused one is read anew")
 	if e := new(model.Error); !errors.As(second(w.Open("mistral:large")), &e) || e.Kind != model.UnknownModel {

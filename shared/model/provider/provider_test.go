@@ -37,7 +37,8 @@ type secretReader struct {
 	err   error
 }
 
-func (k *secretReader) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+func (k *secretReader) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput,
+	...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.reads++
@@ -88,10 +89,12 @@ func ask(t *testing.T, c provider.Config, name string) error {
 func TestEachNameFindsItsVendor(t *testing.T) {
 	var paths []string
 	s := vendor(t, &paths)
-	k := &secretReader{value: `{"anthropic":"right","openai":"right","compatible":{"box":{"url":"` + s.URL + `/v1/","key":"right"},"gemini":{"url":"` + s.URL + `/v1","key":"right"}}}`}
+	k := &secretReader{value: `{"anthropic":"right","openai":"right","compatible":{"box":{"url":"` + s.URL +
+		`/v1/","key":"right"},"gemini":{"url":"` + s.URL + `/v1","key":"right"}}}`}
 	c := config(s, k)
 	found := []string{aggregate.Demo}
-	for _, name := range []string{"claude-sonnet-4-6", "openai:gpt-5.4", "o3", "compatible:box/llama", "gemini-2.5-flash", "bedrock:anthropic.claude-haiku-4-5"} {
+	for _, name := range []string{"claude-sonnet-4-6", "openai:gpt-5.4", "o3", "compatible:box/llama", "gemini-2.5-flash",
+		"bedrock:anthropic.claude-haiku-4-5"} {
 		err := ask(t, c, name)
 		expect.That(t, err == nil, "%s: %v", name, err)
 		found = append(found, expect.Value(aggregate.ParseModelName(name))(t).Provider)
@@ -99,8 +102,8 @@ func TestEachNameFindsItsVendor(t *testing.T) {
 	for _, p := range aggregate.ModelProviders {
 		expect.That(t, slices.Contains(found, p), "no model of %s is asked here", p)
 	}
-	want := []string{"/v1/messages", "/v1/chat/completions", "/v1/chat/completions", "/v1/chat/completions", "/v1/chat/completions",
-		"/model/anthropic.claude-haiku-4-5/invoke"}
+	want := []string{"/v1/messages", "/v1/chat/completions", "/v1/chat/completions", "/v1/chat/completions",
+		"/v1/chat/completions", "/model/anthropic.claude-haiku-4-5/invoke"}
 	expect.Same(t, want, paths)
 	expect.Is(t, k.reads, 1, "the secret was read (times)")
 	expect.Is[model.Wire](t, expect.Value(c.Open("demo"))(t), (demo.Layers{}))
@@ -143,11 +146,14 @@ func TestANameOfNobodyIsRefusedWithTheList(t *testing.T) {
 // A key that is added while the function runs is used at the next attempt.
 func TestAMissingKeyIsNamedAndLookedForAgain(t *testing.T) {
 	for name, detail := range map[string]string{
-		"claude-sonnet-4-6": "anthropic", "gpt-5.4": "openai", "compatible:box/llama": "compatible.box", "gemini-2.5-flash": "compatible.gemini",
+		"claude-sonnet-4-6": "anthropic", "gpt-5.4": "openai", "compatible:box/llama": "compatible.box",
+		"gemini-2.5-flash": "compatible.gemini",
 	} {
 		var paths []string
 		s := vendor(t, &paths)
-		for _, lacking := range []string{`{}`, `null`, `{"anthropic":"","openai":"","compatible":{}}`, `{"anthropic":"wrong","openai":"wrong","compatible":{"box":{"url":"` + s.URL + `/v1","key":"wrong"},"gemini":{"url":"` + s.URL + `/v1","key":"wrong"}}}`} {
+		for _, lacking := range []string{`{}`, `null`, `{"anthropic":"","openai":"","compatible":{}}`,
+			`{"anthropic":"wrong","openai":"wrong","compatible":{"box":{"url":"` + s.URL +
+				`/v1","key":"wrong"},"gemini":{"url":"` + s.URL + `/v1","key":"wrong"}}}`} {
 			k := &secretReader{value: lacking}
 			c := config(s, k)
 			err := ask(t, c, name)
@@ -155,7 +161,8 @@ func TestAMissingKeyIsNamedAndLookedForAgain(t *testing.T) {
 				t.Errorf("%s with %s: %v", name, lacking, err)
 			}
 			expect.That(t, !strings.Contains(err.Error(), "wrong"), "the error holds the key: %v", err)
-			k.value = `{"anthropic":"right","openai":"right","compatible":{"box":{"url":"` + s.URL + `/v1","key":"right"},"gemini":{"url":"` + s.URL + `/v1","key":"right"}}}`
+			k.value = `{"anthropic":"right","openai":"right","compatible":{"box":{"url":"` + s.URL +
+				`/v1","key":"right"},"gemini":{"url":"` + s.URL + `/v1","key":"right"}}}`
 			if err := ask(t, c, name); err != nil {
 				t.Errorf("%s after the key was added: %v", name, err)
 			}
@@ -169,9 +176,11 @@ func TestASecretThatCannotBeReadTellsNothing(t *testing.T) {
 		k    *secretReader
 		want task.Failure
 	}{
-		"no JSON":  {&secretReader{value: "sk-planted"}, task.Failure{Reason: task.ReasonModelKey, Detail: "anthropic"}},
-		"odd JSON": {&secretReader{value: `{"anthropic":["sk-planted"]}`}, task.Failure{Reason: task.ReasonModelKey, Detail: "anthropic"}},
-		"down":     {&secretReader{err: errors.New("InternalServiceError")}, task.Failure{Reason: task.ReasonModelUnavailable, Transient: true}},
+		"no JSON": {&secretReader{value: "sk-planted"}, task.Failure{Reason: task.ReasonModelKey, Detail: "anthropic"}},
+		"odd JSON": {&secretReader{value: `{"anthropic":["sk-planted"]}`}, task.Failure{Reason: task.ReasonModelKey,
+			Detail: "anthropic"}},
+		"down": {&secretReader{err: errors.New("InternalServiceError")}, task.Failure{Reason: task.ReasonModelUnavailable,
+			Transient: true}},
 	} {
 		err := ask(t, config(s, test.k), "claude-sonnet-4-6")
 		d := cmp.Diff(test.want, model.Failure(err))

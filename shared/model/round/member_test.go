@@ -31,7 +31,8 @@ func (shell) Run(_ context.Context, script string) (string, error) {
 type reads struct{}
 
 func (reads) Tools() []model.Tool {
-	return []model.Tool{{Name: "list_rules", Description: "Lists rules", Schema: json.RawMessage(`{"type":"object","properties":{"word":{"type":"string"}},"required":["word"],"additionalProperties":false}`)}}
+	return []model.Tool{{Name: "list_rules", Description: "Lists rules",
+		Schema: json.RawMessage(`{"type":"object","properties":{"word":{"type":"string"}},"required":["word"],"additionalProperties":false}`)}}
 }
 
 func (reads) Lacking() string { return "" }
@@ -50,10 +51,12 @@ func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
 			return model.Response{Calls: []model.Call{{Name: tool, Input: json.RawMessage(input)}}}, nil
 		}
 	}
-	m["code"], m["bad"], m["search"] = use("execute_code", `{"script":"echo 1"}`), use("execute_code", `{"script":"exit 1"}`), use("list_rules", `{"word":"x"}`)
+	m["code"], m["bad"], m["search"] = use("execute_code", `{"script":"echo 1"}`),
+		use("execute_code", `{"script":"exit 1"}`), use("list_rules", `{"word":"x"}`)
 	m["none"], m["other"] = use("execute_code", `{"script":""}`), use("list_rules", `{"word":"x"}`)
 	p := play()
-	for name, of := range map[string]contest.AgentType{"code": contest.CodeExec, "bad": contest.CodeExec, "none": contest.CodeExec, "other": contest.CodeExec, "search": contest.WebSearch} {
+	for name, of := range map[string]contest.AgentType{"code": contest.CodeExec, "bad": contest.CodeExec,
+		"none": contest.CodeExec, "other": contest.CodeExec, "search": contest.WebSearch} {
 		x := member(name, of)
 		x.Model = name
 		p.Team.Members = append(p.Team.Members, x)
@@ -65,16 +68,20 @@ func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
 		}
 	}}.Round(t.Context(), p))(t)
 	expect.Same(t, map[string]string{
-		"code": `execute_code {"script":"echo 1"} ran echo 1`, "bad": `execute_code {"script":"exit 1"} ERROR: exit stat`, "none": `execute_code {"script":""} ERROR: script mu`,
+		"code": `execute_code {"script":"echo 1"} ran echo 1`, "bad": `execute_code {"script":"exit 1"} ERROR: exit stat`,
+		"none":   `execute_code {"script":""} ERROR: script mu`,
 		"search": `list_rules {"word":"x"} list_rules`,
 	}, used)
-	want := map[string]string{"code": "ran echo 1", "bad": "ERROR: exit status 1", "none": "ERROR: script must", "search": "list_rulesあ"}
+	want := map[string]string{"code": "ran echo 1", "bad": "ERROR: exit status 1", "none": "ERROR: script must",
+		"search": "list_rulesあ"}
 	for _, s := range out.Record.Submissions {
 		if s.AgentName == "other" { // its tool is of another type: it is told so once, and calls it all the same
-			expect.That(t, s.Status == contest.Error && strings.Contains(*s.ErrorMessage, "途中で終わりました") && s.Usage.ToolCalls == 0 && s.Usage.Requests == 2, "%+v", s)
+			expect.That(t, s.Status == contest.Error && strings.Contains(*s.ErrorMessage, "途中で終わりました") &&
+				s.Usage.ToolCalls == 0 && s.Usage.Requests == 2, "%+v", s)
 			continue
 		}
-		if !strings.HasPrefix(s.Content, want[s.AgentName]) || s.Status != contest.Success || s.Usage.ToolCalls != 1 || s.Usage.Requests != 2 || len(s.Content) > 40_000 {
+		if !strings.HasPrefix(s.Content, want[s.AgentName]) || s.Status != contest.Success || s.Usage.ToolCalls != 1 ||
+			s.Usage.Requests != 2 || len(s.Content) > 40_000 {
 			t.Errorf("%s: %.200s %+v", s.AgentName, s.Content, s.Usage)
 		}
 	}
@@ -124,12 +131,14 @@ func TestAMemberRunsNoMoreThanItMay(t *testing.T) {
 	}}
 	n := 0
 	out := expect.Value(round.Runner{Models: greedy, Sandbox: counting{n: &n}}.Round(t.Context(), play(x)))(t)
-	if s := out.Record.Submissions[0]; n != 20 || s.Usage.ToolCalls != 20 || s.Content != "No more calls are possible: answer now." {
+	if s := out.Record.Submissions[0]; n != 20 || s.Usage.ToolCalls != 20 ||
+		s.Content != "No more calls are possible: answer now." {
 		t.Errorf("%d scripts of one answer ran: %+v", n, s)
 	}
 	n = 0
 	var may error
-	r := round.Runner{Models: greedy, Sandbox: counting{n: &n, ran: func() { may = round.ErrStopped }}, May: func(context.Context) error { return may }}
+	r := round.Runner{Models: greedy, Sandbox: counting{n: &n, ran: func() { may = round.ErrStopped }},
+		May: func(context.Context) error { return may }}
 	if _, err := r.Round(t.Context(), play(x)); !errors.Is(err, round.ErrStopped) || n != 1 {
 		t.Errorf("%d scripts ran in a contest that was ended after the first: %v", n, err)
 	}
@@ -187,10 +196,12 @@ func (r *room) Run(_ context.Context, o isolated.Order, onLine func(isolated.Lin
 }
 
 func TestAMembersScriptGetsNothingAndKeepsNothing(t *testing.T) {
-	r := &room{lines: []string{"42", "7"}, end: isolated.End{ExitCode: 3, TimedOut: true, Missing: "python3", Dropped: 2, Limit: isolated.EndedByMemory}}
+	r := &room{lines: []string{"42", "7"}, end: isolated.End{ExitCode: 3, TimedOut: true, Missing: "python3", Dropped: 2,
+		Limit: isolated.EndedByMemory}}
 	for range 2 {
 		got := expect.Value(round.Isolated(r, "").Run(t.Context(), "echo 42"))(t)
-		want := "42\n7\n(2 more lines)\n(it was ended after its time limit)\n(the tool python3 is not installed)\n(" + isolated.EndedByMemory + ")\nexit code: 3"
+		want := "42\n7\n(2 more lines)\n(it was ended after its time limit)\n(the tool python3 is not installed)\n(" +
+			isolated.EndedByMemory + ")\nexit code: 3"
 		expect.That(t, got == want, "%q", got)
 	}
 	for _, o := range r.orders {
@@ -199,25 +210,30 @@ func TestAMembersScriptGetsNothingAndKeepsNothing(t *testing.T) {
 	}
 	expect.That(t, r.orders[0].Action != r.orders[1].Action, "two scripts share a sandbox")
 	r.lines = strings.Split(strings.Repeat(strings.Repeat("x", 1000)+"\n", 100), "\n")
-	if got := expect.Value(round.Isolated(r, "").Run(t.Context(), "x"))(t); len(got) > 32<<10 || !strings.Contains(got, "more lines)") {
+	if got := expect.Value(round.Isolated(r, "").Run(t.Context(), "x"))(t); len(got) > 32<<10 ||
+		!strings.Contains(got, "more lines)") {
 		t.Errorf("%d bytes", len(got))
 	}
 }
 
 func TestAScriptRunsOnceOrNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		notYet, never := fmt.Errorf("busy: %w", isolated.ErrNotBegun), fmt.Errorf("gone: %w: %w", isolated.ErrCannot, isolated.ErrNotBegun)
+		notYet, never := fmt.Errorf("busy: %w", isolated.ErrNotBegun), fmt.Errorf("gone: %w: %w", isolated.ErrCannot,
+			isolated.ErrNotBegun)
 		for about, tt := range map[string]struct {
 			errs   []error
 			orders int
 			fails  string
 		}{
-			"not to be had at first": {[]error{notYet, notYet}, 3, ""}, "not to be had": {[]error{notYet, notYet, notYet}, 3, "could not be run"},
-			"never to be had": {[]error{never}, 1, "can't be executed here"}, "lost on its way": {[]error{errors.New("cut off: secret words")}, 1, "nobody knows"},
+			"not to be had at first": {[]error{notYet, notYet}, 3, ""}, "not to be had": {[]error{notYet, notYet, notYet}, 3,
+				"could not be run"},
+			"never to be had": {[]error{never}, 1, "can't be executed here"},
+			"lost on its way": {[]error{errors.New("cut off: secret words")}, 1, "nobody knows"},
 		} {
 			r := &room{errs: tt.errs}
 			_, err := round.Isolated(r, "").Run(t.Context(), "x")
-			if len(r.orders) != tt.orders || (err != nil) != (tt.fails != "") || err != nil && (!strings.Contains(err.Error(), tt.fails) || strings.Contains(err.Error(), "secret")) {
+			if len(r.orders) != tt.orders || (err != nil) != (tt.fails != "") || err != nil &&
+				(!strings.Contains(err.Error(), tt.fails) || strings.Contains(err.Error(), "secret")) {
 				t.Errorf("%s: %d orders, %v", about, len(r.orders), err)
 			}
 		}
@@ -231,7 +247,8 @@ func TestAScriptRunsOnceOrNot(t *testing.T) {
 		if _, err := round.Isolated(r, "").Run(short, "x"); err == nil || len(r.orders) != 1 {
 			t.Errorf("%v", err)
 		}
-		if _, err := round.Isolated(r, "").Run(t.Context(), strings.Repeat("x", isolated.MaxScript+1)); err == nil || len(r.orders) != 1 {
+		if _, err := round.Isolated(r, "").Run(t.Context(), strings.Repeat("x", isolated.MaxScript+1)); err == nil ||
+			len(r.orders) != 1 {
 			t.Errorf("%v", err)
 		}
 	})

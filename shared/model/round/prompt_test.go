@@ -19,10 +19,12 @@ var quotedWord = regexp.MustCompile("`([a-z_]+)`")
 
 // In every language the prompts name exactly the members of the agents' data.
 func TestPromptsNameWhatAgentsAreShown(t *testing.T) {
-	full := brief{Request: "x", Team: "x", TeamID: "x", Round: 1, History: []past{{Submission: "x"}}, Ranking: &ranking{}, SecondsLeft: 1}
+	full := brief{Request: "x", Team: "x", TeamID: "x", Round: 1, History: []past{{Submission: "x"}}, Ranking: &ranking{},
+		SecondsLeft: 1}
 	data := map[string]any{
 		"leader": full, "judge": []any{full, contest.Judgment{}}, "member": map[string]string{"task": "", "today": ""},
-		"evaluator": map[string]any{"metric": "", "request": "", "submission": "", "today": "", "score": 0, "comment": ""}, "metric": nil,
+		"evaluator": map[string]any{"metric": "", "request": "", "submission": "", "today": "", "score": 0, "comment": ""},
+		"metric":    nil,
 	}
 	files := expect.Value(fs.Glob(prompts, "prompts/*.md"))(t)
 	of := map[string][]string{}

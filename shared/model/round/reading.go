@@ -36,8 +36,8 @@ type Source struct {
 	Now         func() time.Time
 }
 
-// atOnce is how many calls run at the same time: while an answer of up to outbound.MaxBody bytes is read, several copies
-// of it are in memory.
+// atOnce is how many calls run at the same time: while an answer of up to outbound.MaxBody bytes is read, several
+// copies of it are in memory.
 const atOnce = 4
 
 // Tools are the tools of one tenant. It implements round.Reads.

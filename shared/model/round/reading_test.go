@@ -92,8 +92,9 @@ const free = `{"date":"2026-04-01","start":"10:00","end":"11:00"}`
 func TestReading(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*world){
-		"only what is listed is offered": testOffered, "a tool that its server changed is refused and off": testChanged, "a tool that was taken off the list is refused": testTakenOff,
-		"arguments that do not fit are not sent": testArguments, "a server that fails": testDown,
+		"only what is listed is offered": testOffered, "a tool that its server changed is refused and off": testChanged,
+		"a tool that was taken off the list is refused": testTakenOff,
+		"arguments that do not fit are not sent":        testArguments, "a server that fails": testDown,
 		"what can't be seen is left out": testUnseen, "few calls are made at once": testFew,
 	} {
 		t.Run(name, func(t *testing.T) { run(newWorld(t, db)) })

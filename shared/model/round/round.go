@@ -178,9 +178,9 @@ func (r Runner) Score(ctx context.Context, play Play) (Outcome, error) {
 	return p.whileItLasts(ctx, p.play)
 }
 
-// Judge asks the judge about a result of Score, which is play's round. called says that this invocation has called models
-// before. The outcome has the result with the judgment, or why there is none, and whether the team has finished. Judge
-// returns ErrAgain and ErrStopped as Round does, or an error of Kept or May: then the judge is still to be asked.
+// Judge asks the judge about a result of Score, which is play's round. called says that this invocation has called
+// models before. The outcome has the result with the judgment, or why there is none, and whether the team has finished.
+// Judge returns ErrAgain and ErrStopped as Round does, or an error of Kept or May: then the judge is still to be asked.
 func (r Runner) Judge(ctx context.Context, play Play, result contest.RoundResult, called bool) (Outcome, error) {
 	p := r.of(play)
 	p.fresh = !called

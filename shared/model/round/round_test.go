@@ -26,10 +26,12 @@ func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
 	out := expect.Value(r.Round(t.Context(), play(member("analyst", contest.Plain), member("writer", contest.Plain))))(t)
 	expect.NoError(t, out.Result.Check())
 	expect.NoError(t, out.Record.Check())
-	if out.Result.RoundNumber != 1 || out.Result.TeamName != "アルファ" || out.Exit != "" || out.Judgment != nil || len(out.Metrics) != 3 {
+	if out.Result.RoundNumber != 1 || out.Result.TeamName != "アルファ" || out.Exit != "" || out.Judgment != nil ||
+		len(out.Metrics) != 3 {
 		t.Errorf("%+v", out)
 	}
-	if s := out.Record.Submissions; len(s) != 2 || s[0].AgentName != "analyst" || s[1].AgentName != "writer" || s[0].Status != contest.Success || len(s[0].AllMessages) != 2 || s[0].ExecutionTimeMS == nil {
+	if s := out.Record.Submissions; len(s) != 2 || s[0].AgentName != "analyst" || s[1].AgentName != "writer" ||
+		s[0].Status != contest.Success || len(s[0].AllMessages) != 2 || s[0].ExecutionTimeMS == nil {
 		t.Errorf("%+v", s)
 	}
 	u := out.Result.Usage
@@ -41,8 +43,10 @@ func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
 			kinds = append(kinds, string(m.Kind)+" "+string(p.PartKind))
 		}
 	}
-	expect.Same(t, []string{"request system-prompt", "request user-prompt", "response tool-call", "response tool-call", "request tool-return", "request tool-return", "response text"}, kinds)
-	for kind, n := range map[round.EventKind]int{round.LeaderSaid: 2, round.Delegated: 2, round.MemberSaid: 2, round.MemberDone: 2, round.EvaluatorSay: 3, round.Scored: 1} {
+	expect.Same(t, []string{"request system-prompt", "request user-prompt", "response tool-call", "response tool-call",
+		"request tool-return", "request tool-return", "response text"}, kinds)
+	for kind, n := range map[round.EventKind]int{round.LeaderSaid: 2, round.Delegated: 2, round.MemberSaid: 2,
+		round.MemberDone: 2, round.EvaluatorSay: 3, round.Scored: 1} {
 		got := len(slices.DeleteFunc(slices.Clone(events), func(e round.EventKind) bool { return e != kind }))
 		expect.That(t, got == n, "%s %d times", kind, got)
 	}
@@ -108,15 +112,21 @@ func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
 				told = got
 				return text("案")
 			}
-			return calls("delegate_to_down", "delegate_to_shy", "delegate_to_no", "delegate_to_search", "delegate_to_code", "delegate_to_good", "delegate_to_panic", "unknown")
+			return calls("delegate_to_down", "delegate_to_shy", "delegate_to_no", "delegate_to_search", "delegate_to_code",
+				"delegate_to_good", "delegate_to_panic", "unknown")
 		},
-		"down": failing(model.Overloaded, true), "shy": func(context.Context, model.Request) (model.Response, error) { return text(" 　") },
+		"down": failing(model.Overloaded, true), "shy": func(context.Context, model.Request) (model.Response,
+			error) {
+			return text(" 　")
+		},
 		"no": func(context.Context, model.Request) (model.Response, error) {
 			return model.Response{Stop: model.StopRefused}, nil
 		},
 		"panic": func(context.Context, model.Request) (model.Response, error) { return text("無事") },
 	}
-	p := play(member("down", contest.Plain), member("shy", contest.Plain), member("no", contest.Plain), member("search", contest.WebSearch), member("code", contest.CodeExec), member("good", contest.Plain), member("panic", contest.Plain))
+	p := play(member("down", contest.Plain), member("shy", contest.Plain), member("no", contest.Plain),
+		member("search", contest.WebSearch), member("code", contest.CodeExec), member("good", contest.Plain),
+		member("panic", contest.Plain))
 	for i := range p.Team.Members {
 		p.Team.Members[i].Model = p.Team.Members[i].AgentName
 	}
@@ -125,7 +135,8 @@ func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
 	want := []string{"接続できません", "回答しません", "断りました", "読み取りツール", "コードを実行できません", "", ""}
 	for i, s := range out.Record.Submissions {
 		failed := want[i] != ""
-		if failed != (s.Status == contest.Error) || failed && !strings.Contains(*s.ErrorMessage, want[i]) || told[i].Failed != failed || failed && told[i].Text != "ERROR: "+*s.ErrorMessage {
+		if failed != (s.Status == contest.Error) || failed && !strings.Contains(*s.ErrorMessage, want[i]) ||
+			told[i].Failed != failed || failed && told[i].Text != "ERROR: "+*s.ErrorMessage {
 			t.Errorf("%s: %+v, told %+v", s.AgentName, s, told[i])
 		}
 	}
@@ -181,7 +192,8 @@ func TestACallEndsWithItsAgentsTimeTheTeamsOrTheCallers(t *testing.T) {
 		r := round.Runner{Models: roundModels{"hang": hang}}
 		begun := time.Now()
 		_, err := r.Round(t.Context(), p)
-		if e := ends(t, "its own", err, contest.PartialFailure, round.Leader); e.Kind != model.Timeout || time.Since(begun) != 10*time.Second {
+		if e := ends(t, "its own", err, contest.PartialFailure, round.Leader); e.Kind != model.Timeout ||
+			time.Since(begun) != 10*time.Second {
 			t.Errorf("%+v after %s", e, time.Since(begun))
 		}
 		p.Until, begun = time.Now().Add(4*time.Second), time.Now()
@@ -255,8 +267,10 @@ func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 			after, until time.Duration
 			least, most  time.Duration
 		}{
-			{model.Overloaded, 20 * time.Second, 0, 60 * time.Second, 60 * time.Second}, {model.Overloaded, 10 * time.Minute, 0, 0, 0},
-			{model.RateLimited, 20 * time.Second, 0, 280 * time.Second, 300 * time.Second}, {model.RateLimited, 10 * time.Minute, 0, 0, 0},
+			{model.Overloaded, 20 * time.Second, 0, 60 * time.Second, 60 * time.Second},
+			{model.Overloaded, 10 * time.Minute, 0, 0, 0},
+			{model.RateLimited, 20 * time.Second, 0, 280 * time.Second, 300 * time.Second},
+			{model.RateLimited, 10 * time.Minute, 0, 0, 0},
 			{model.RateLimited, 20 * time.Second, 90 * time.Second, 70 * time.Second, 90 * time.Second},
 			{model.RateLimited, 80 * time.Second, 90 * time.Second, 80 * time.Second, 90 * time.Second},
 		} {
@@ -272,7 +286,8 @@ func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 				return model.Response{}, &model.Error{Provider: "demo", Kind: tt.kind, Retryable: true, RetryAfter: tt.after}
 			}}}.Round(t.Context(), p))(t)
 			took, s := time.Since(begun), out.Record.Submissions
-			expect.That(t, len(s) == 1 && s[0].Status == contest.Error && took >= tt.least && took <= tt.most, "%+v: %+v after %s", tt, s, took)
+			expect.That(t, len(s) == 1 && s[0].Status == contest.Error && took >= tt.least && took <= tt.most,
+				"%+v: %+v after %s", tt, s, took)
 		}
 	})
 }
@@ -294,7 +309,8 @@ func TestStopSequencesHoldAndSamplingIsSent(t *testing.T) {
 	p.Team.Leader.Temperature, p.Team.Leader.TopP, p.Team.Leader.Seed, p.Team.Leader.MaxTokens, p.Team.Leader.StopSequences = &warm, &top, &seed, &most, []string{"終わり"}
 	out := expect.Value(round.Runner{Models: roundModels{"leader": func(_ context.Context,
 		r model.Request) (model.Response, error) {
-		expect.Same(t, model.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終わり"}}, r.Sampling)
+		expect.Same(t, model.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終わり"}},
+			r.Sampling)
 		expect.That(t, r.MaxTokens == 77 && r.Parallel, "%+v", r)
 		return text("案です。終わり。この後は要らない")
 	}}}.Round(t.Context(), p))(t)
@@ -320,6 +336,7 @@ func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
 		"leader": check(func(ctx context.Context, r model.Request) (model.Response, error) {
 			return demo.Teams{}.Say(ctx, r)
 		}, []string{own, "`ranking`"}, "あなたはチームのリーダーです"),
-		"member": check(func(context.Context, model.Request) (model.Response, error) { return text("答え") }, []string{own, more, "`task`"}, "あなたはチームのメンバーです"),
+		"member": check(func(context.Context, model.Request) (model.Response, error) { return text("答え") },
+			[]string{own, more, "`task`"}, "あなたはチームのメンバーです"),
 	}}.Round(t.Context(), p))(t)
 }

@@ -31,18 +31,20 @@ var searchCases = map[string]struct {
 	"found": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"overtime"}`, model.Response{Text: "45 hours",
 		Found: []model.Source{{Title: "A\nB", URL: "https://example.com/a"}, {URL: "https://example.com/a"}}},
 		"45 hours\n\nPages found:\n- A ⏎ B https://example.com/a", 2},
-	"beside listed tools": {"anthropic:claude-sonnet-4-6", true, reads{}, `{"query":"overtime"}`, model.Response{Text: "45 hours"},
-		"Pages found: none are named.", 2},
+	"beside listed tools": {"anthropic:claude-sonnet-4-6", true, reads{}, `{"query":"overtime"}`,
+		model.Response{Text: "45 hours"}, "Pages found: none are named.", 2},
 	"no query": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":" "}`, model.Response{}, "query must be a text", 0},
 	"declined": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"x"}`, model.Response{Stop: model.StopRefused},
 		"declined to search", 2},
 	"failed": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"x"}`, model.Response{SearchFailed: "unavailable"},
 		"the vendor's search failed: unavailable", 2},
 	"failed after it found something": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"x"}`,
-		model.Response{Text: "45 hours", SearchFailed: "max_uses_exceeded", Found: []model.Source{{URL: "https://example.com/a"}}},
+		model.Response{Text: "45 hours", SearchFailed: "max_uses_exceeded",
+			Found: []model.Source{{URL: "https://example.com/a"}}},
 		"45 hours\n\nPages found:\n- ", 2},
-	"not listed":              {"anthropic:claude-sonnet-4-6", false, nil, "", model.Response{}, "読み取りツールがありません", 0},
-	"a wire without a search": {"bedrock:anthropic.x", true, nil, "", model.Response{}, "bedrock:anthropic.x では Web 検索を使えず", 0},
+	"not listed": {"anthropic:claude-sonnet-4-6", false, nil, "", model.Response{}, "読み取りツールがありません", 0},
+	"a wire without a search": {"bedrock:anthropic.x", true, nil, "", model.Response{},
+		"bedrock:anthropic.x では Web 検索を使えず", 0},
 }
 
 // A member's search is a request of its own to the member's model. What it found is a read like any other, it is paid
@@ -55,7 +57,8 @@ func TestAMemberSearchesTheWebByItsVendor(t *testing.T) {
 				switch got := results(r); {
 				case r.Searches > 0:
 					expect.That(t, r.Once && len(r.Tools) == 0, "the search has %d tools", len(r.Tools))
-					tt.finds.Usage = model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 10, Output: 5, Searches: 2}
+					tt.finds.Usage = model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 10, Output: 5,
+						Searches: 2}
 					return tt.finds, nil
 				case got != nil:
 					told = got[0].Text
@@ -90,7 +93,8 @@ func TestAMemberSearchesTheWebByItsVendor(t *testing.T) {
 			} else {
 				expect.That(t, strings.Join(events, " ") == "web_search" && tools >= 1, "events %v, %d tools", events, tools)
 			}
-			expect.That(t, tt.paid == 0 && searches == nil || len(searches) == 1 && searches[0] == tt.input+"2", "searched %v", searches)
+			expect.That(t, tt.paid == 0 && searches == nil || len(searches) == 1 && searches[0] == tt.input+"2",
+				"searched %v", searches)
 			expect.Has(t, told, tt.want)
 			expect.That(t, out.Usage.Searches == tt.paid && k.spent.Searches == tt.paid, "%+v, kept %+v", out.Usage, k.spent)
 			if tt.reads != nil {
@@ -116,7 +120,8 @@ func (s *searches) play(found string) (round.Outcome, error) {
 	says := func(_ context.Context, r model.Request) (model.Response, error) {
 		if r.Searches > 0 {
 			s.answered++
-			return model.Response{Text: found, Usage: model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 10, Searches: 1}}, nil
+			return model.Response{Text: found, Usage: model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1,
+				Input: 10, Searches: 1}}, nil
 		}
 		if got := results(r); got != nil {
 			s.told = append(s.told, got[0].Text)
@@ -150,11 +155,14 @@ func TestASearchIsNotPaidAgainAfterACrash(t *testing.T) {
 	}
 	expect.Is(t, left, 1)
 	out := expect.Value(s.play("other pages"))(t)
-	expect.That(t, s.answered == 1 && len(s.told) == 2 && s.told[0] == s.told[1], "%d searches, the member read %q", s.answered, s.told)
-	expect.That(t, out.Usage.Searches == 1 && s.kept.spent.Searches == paid.Searches, "%+v, paid %+v", out.Usage, s.kept.spent)
+	expect.That(t, s.answered == 1 && len(s.told) == 2 && s.told[0] == s.told[1], "%d searches, the member read %q",
+		s.answered, s.told)
+	expect.That(t, out.Usage.Searches == 1 && s.kept.spent.Searches == paid.Searches, "%+v, paid %+v", out.Usage,
+		s.kept.spent)
 }
 
-// Wherever a round dies, it ends as one that didn't, and only a death before the search's answer was saved searches again.
+// Wherever a round dies, it ends as one that didn't, and only a death before the search's answer was saved searches
+// again.
 func TestARoundWithASearchMayDieAnywhere(t *testing.T) {
 	always := func(int) (bool, error) { return true, nil }
 	whole := &searches{T: t, kept: &kept{}, allowed: always}
@@ -181,9 +189,10 @@ func TestASearchIsAskedForEachTime(t *testing.T) {
 		want string // of the member's failure
 		err  error
 	}{
-		"taken away":              {func(call int) (bool, error) { return call == 1, nil }, "コンテストで Web 検索を使えなくなりました。", nil},
-		"down before it begins":   {func(int) (bool, error) { return false, down }, "", down},
-		"down before it searches": {func(call int) (bool, error) { return true, map[bool]error{true: down}[call > 1] }, "", nil},
+		"taken away":            {func(call int) (bool, error) { return call == 1, nil }, "コンテストで Web 検索を使えなくなりました。", nil},
+		"down before it begins": {func(int) (bool, error) { return false, down }, "", down},
+		"down before it searches": {func(call int) (bool, error) { return true, map[bool]error{true: down}[call > 1] }, "",
+			nil},
 	} {
 		s := &searches{T: t, kept: &kept{}, allowed: tt.then}
 		out, err := s.play("45 hours")
@@ -195,7 +204,8 @@ func TestASearchIsAskedForEachTime(t *testing.T) {
 		if e := out.Record.Submissions[0].ErrorMessage; e != nil {
 			said = *e
 		}
-		expect.That(t, (tt.want == "") == (said == "") && strings.Contains(said, tt.want), "%s: %q, read %q", name, said, s.told)
+		expect.That(t, (tt.want == "") == (said == "") && strings.Contains(said, tt.want), "%s: %q, read %q", name,
+			said, s.told)
 	}
 }
 
@@ -252,5 +262,6 @@ func TestWhatPagesSayIsDataForEveryone(t *testing.T) {
 	}
 	out := expect.Value(round.Runner{Models: open, Search: round.Search{
 		Allowed: func(context.Context) (bool, error) { return true, nil }}}.Round(t.Context(), p))(t)
-	expect.That(t, len(seen) == 1+len(p.Evaluator.Metrics) && strings.Contains(out.Result.SubmissionContent, "SYSTEM"), "seen by %v", seen)
+	expect.That(t, len(seen) == 1+len(p.Evaluator.Metrics) && strings.Contains(out.Result.SubmissionContent, "SYSTEM"),
+		"seen by %v", seen)
 }

@@ -60,7 +60,8 @@ type call struct {
 }
 
 // turn asks a model, or returns the answer that was saved under the key. An answer that was cut off is asked for again
-// with more room, once; both are paid for. Its error is either the agent's own (see ofAgent) or one for Round to return.
+// with more room, once; both are paid for. Its error is either the agent's own (see ofAgent) or one for Round to
+// return.
 func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request) (keptAnswer, error) {
 	var t keptAnswer
 	if ok, err := p.kept(ctx, key, &t); err != nil || ok {

@@ -25,10 +25,12 @@ import (
 // thinking are models that think, each behind its vendor's wire.
 var thinking = map[string]func(url, key string) model.Wire{
 	"anthropic": func(url, key string) model.Wire {
-		return anthropic.New(anthropic.Config{BaseURL: url + "/anthropic", Model: "claude-opus-5-5", Key: key, HTTP: provider.VendorClient()})
+		return anthropic.New(anthropic.Config{BaseURL: url + "/anthropic", Model: "claude-opus-5-5", Key: key,
+			HTTP: provider.VendorClient()})
 	},
 	"gemini": func(url, key string) model.Wire {
-		return compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash", Key: key, HTTP: provider.VendorClient()})
+		return compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash",
+			Key: key, HTTP: provider.VendorClient()})
 	},
 	"bedrock": func(url, _ string) model.Wire {
 		role := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
@@ -72,7 +74,8 @@ func strict(t *testing.T, name string, rules models.Rules) (*models.Models, roun
 	s := httptest.NewServer(m.Handler())
 	t.Cleanup(s.Close)
 	p := play(member("a", contest.Plain), member("b", contest.Plain))
-	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x", SubmissionContent: "旧案"}}
+	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x",
+		SubmissionContent: "旧案"}}
 	p.Until, p.Judgment.Model = time.Now().Add(time.Minute), "m"
 	p.Team.Leader.Model, p.Team.Members[0].Model, p.Team.Members[1].Model = "m", "m", "m"
 	for i := range p.Evaluator.Metrics {
@@ -89,7 +92,8 @@ func TestARoundWithModelsThatThink(t *testing.T) {
 			m, r, p, k := strict(t, name, models.Rules{Signed: true, Thinks: 5_000, Limited: 1, Wait: "0.05s"})
 			begun := time.Now()
 			out := expect.Value(r.Round(t.Context(), p))(t)
-			expect.That(t, out.Result.SubmissionContent == "できた案" && len(out.Record.Submissions) == 3 && out.Result.EvaluationScore == 0.8 && out.Judgment != nil && out.Exit == contest.NoImprovementExpected, "%+v", out)
+			expect.That(t, out.Result.SubmissionContent == "できた案" && len(out.Record.Submissions) == 3 &&
+				out.Result.EvaluationScore == 0.8 && out.Judgment != nil && out.Exit == contest.NoImprovementExpected, "%+v", out)
 			expect.Is(t, out.Usage.Calls, 10+1, "a call was refused once for the rate")
 			expect.Is(t, m.Calls(name), 10)
 			if took := time.Since(begun); name == "gemini" && took > time.Second {
@@ -123,7 +127,8 @@ func TestAnAnswerThatIsCutOffIsAskedForAgainWithMoreRoom(t *testing.T) {
 				}
 			}
 			out := expect.Value(r.Round(t.Context(), p))(t)
-			expect.That(t, out.Usage.Calls == 14 && m.Calls(name) == 14 && cut == 4 && out.Usage.CutOff == 4, "%d cut off, %+v", cut, out.Usage)
+			expect.That(t, out.Usage.Calls == 14 && m.Calls(name) == 14 && cut == 4 && out.Usage.CutOff == 4, "%d cut off, %+v",
+				cut, out.Usage)
 			expect.Is(t, k.spent.Calls, 14, "calls that are paid for")
 			for i := range 3 {
 				_, short := k.answers[fmt.Sprintf("02/evaluator/%d/1/cut-off", i+1)]
@@ -168,7 +173,8 @@ func TestNoOtherModelIsSentASignature(t *testing.T) {
 		if name == "gemini" { // another model of the same vendor's
 			s := httptest.NewServer(other.Handler())
 			defer s.Close()
-			x.Models = opened{"m": compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: s.URL + "/gemini", Model: "gemini-2.5-pro", Key: other.Key, HTTP: provider.VendorClient()})}
+			x.Models = opened{"m": compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: s.URL + "/gemini",
+				Model: "gemini-2.5-pro", Key: other.Key, HTTP: provider.VendorClient()})}
 		}
 		again := &kept{answers: map[string][]byte{}}
 		for key, answer := range k.answers {
@@ -176,6 +182,7 @@ func TestNoOtherModelIsSentASignature(t *testing.T) {
 		}
 		x.Kept = again
 		expect.Value(x.Round(t.Context(), p))(t)
-		expect.That(t, len(other.Asked()) > 0 && !strings.Contains(strings.Join(other.Asked(), ""), "sig+"), "%s is sent another's signature", name)
+		expect.That(t, len(other.Asked()) > 0 && !strings.Contains(strings.Join(other.Asked(), ""), "sig+"),
+			"%s is sent another's signature", name)
 	}
 }

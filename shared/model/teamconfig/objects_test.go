@@ -24,7 +24,8 @@ func TestContestsOfABucketAreListed(t *testing.T) {
 	expect.Value(client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &bucket}))(t)
 	const about = "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'a.toml'\n"
 	for name, text := range map[string]string{
-		"team/contest.toml": about, "team/configs/other.toml": about, "team/configs/a.toml": "[team]\nteam_id = 'a'\n", "team/notes.txt": "x", "team/": "",
+		"team/contest.toml": about, "team/configs/other.toml": about, "team/configs/a.toml": "[team]\nteam_id = 'a'\n",
+		"team/notes.txt": "x", "team/": "",
 		"teammate/contest.toml": about, "contest.toml": about,
 	} {
 		expect.Value(client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &name,

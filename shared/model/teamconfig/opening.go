@@ -158,8 +158,8 @@ type Report struct {
 	Valid    bool   `json:"valid"`
 	Errors   []Said `json:"errors"`
 	Warnings []Said `json:"warnings"`
-	// Config is a Team, Contest, Evaluator, Judgment, Member or Unused, as configured by the files. A field that is neither
-	// set nor has a default is null. If there are errors, all of Config is null.
+	// Config is a Team, Contest, Evaluator, Judgment, Member or Unused, as configured by the files. A field that is
+	// neither set nor has a default is null. If there are errors, all of Config is null.
 	Config any `json:"config"`
 }
 

@@ -259,7 +259,8 @@ func (s *section) model(key, unset string) string {
 	n, err := aggregate.ParseModelName(name)
 	provider, _, named := strings.Cut(name, ":")
 	if err == nil && provider == aggregate.GrokResponses {
-		s.warn(key, "is called as %s: the model answers, but without xAI's own tools", legible.Beginning(n.String(), maxShown))
+		s.warn(key, "is called as %s: the model answers, but without xAI's own tools",
+			legible.Beginning(n.String(), maxShown))
 	}
 	if err != nil {
 		if named && !slices.Contains(aggregate.ModelProviders, provider) && provider != aggregate.GoogleGLA {
@@ -267,7 +268,8 @@ func (s *section) model(key, unset string) string {
 				strings.Join(aggregate.ModelProviders, ", "), aggregate.GoogleGLA, aggregate.Grok)
 			return name
 		}
-		s.refuse(key, "isn't a model name: use <provider>:<model>, or a name that starts with claude-, gpt-, gemini-, or o1, o3 and so on")
+		s.refuse(key, "isn't a model name: use <provider>:<model>, or a name that starts with claude-, gpt-, gemini-, or "+
+			"o1, o3 and so on")
 		return name
 	}
 	s.names(key, name)

@@ -103,10 +103,11 @@ type Call struct {
 
 // Metric is a metric of an evaluator. The weights of an evaluator's metrics sum to 1.
 type Metric struct {
-	Name              string  `json:"name" toml:"name"`
-	Weight            float64 `json:"weight" toml:"weight"`
-	Model             string  `json:"model" toml:"model"`                           // the evaluator's where the file has none
-	SystemInstruction string  `json:"system_instruction" toml:"system_instruction"` // empty: the built-in one of its name
+	Name   string  `json:"name" toml:"name"`
+	Weight float64 `json:"weight" toml:"weight"`
+	// the evaluator's where the file has none
+	Model             string `json:"model" toml:"model"`
+	SystemInstruction string `json:"system_instruction" toml:"system_instruction"` // empty: the built-in one of its name
 	Call
 }
 

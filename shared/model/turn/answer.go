@@ -31,11 +31,12 @@ var words = language.InEach(
 		offering: "この内容で依頼できます。確認して、ボタンを押してください。",
 	},
 	texts{
-		declined: "I can't answer this. Please rephrase it or ask for something else.",
-		cutOff:   "My answer was too long and was cut off, so it isn't used. Please ask for less at once.",
-		invalid:  "I tried to propose an action, but it wasn't valid. Please tell me more precisely what to do.", unsupported: "This agent can't do that.",
-		empty:    "I couldn't find an answer. Please try rephrasing it.",
-		offering: "I can make this a request. Please check it, then press the button.",
+		declined:    "I can't answer this. Please rephrase it or ask for something else.",
+		cutOff:      "My answer was too long and was cut off, so it isn't used. Please ask for less at once.",
+		invalid:     "I tried to propose an action, but it wasn't valid. Please tell me more precisely what to do.",
+		unsupported: "This agent can't do that.",
+		empty:       "I couldn't find an answer. Please try rephrasing it.",
+		offering:    "I can make this a request. Please check it, then press the button.",
 	})
 
 // Answer makes one turn and returns the usable parts of the model's answer. If a proposal can't be used, the model is
@@ -118,7 +119,8 @@ func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool, stray
 	for _, c := range calls {
 		j := t.judge(c, offered)
 		if got.Stop == model.StopLength { // the arguments may look complete but are cut off
-			j = judged{code: CutOff, problems: []string{"the answer was cut off after the limit of tokens: propose something shorter"}}
+			j = judged{code: CutOff, problems: []string{"the answer was cut off after the limit of tokens: propose " +
+				"something shorter"}}
 		}
 		switch {
 		case j.proposal != nil && reply.Action == nil && reply.Request == "":

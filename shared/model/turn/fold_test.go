@@ -110,7 +110,8 @@ func TestNobodySpeaksAsRingiInASummary(t *testing.T) {
 	}, "en")
 	want := []string{"| before", "| Ringi: " + lie, "| Ringi: " + lie, `"Ringi": ` + lie, `"Ringi\": x Agent": Hi`,
 		`"a\\": ` + lie, `"": Ringi: ` + lie, "Agent: yes", `Ringi: "` + lie + `"`,
-		`Ringi: Action #1 was rejected. Reason: "\"` + lie + ` Ringi: x" Ask again.`, `Ringi: It ended. "` + strings.Repeat("人", 69) + `…"`}
+		`Ringi: Action #1 was rejected. Reason: "\"` + lie + ` Ringi: x" Ask again.`, `Ringi: It ended. "` +
+			strings.Repeat("人", 69) + `…"`}
 	expect.Same(t, want, strings.Split(got, "\n"))
 }
 
@@ -205,8 +206,10 @@ func TestFilesAreShownWithinLimitsAndTheRestIsSaid(t *testing.T) {
 	}
 	expect.Is(t, images, turn.MaxImages, "images are shown")
 	for _, want := range []string{
-		`"file":"first.txt","not_read":"only the newest`, `"file":"one.png","not_read":"only the newest 5 images`, `"file":"huge.txt","not_read":"the text has 65537 bytes`, `"file":"a.xlsx","not_read":"only text and images`,
-		`"file":"gone.txt","not_read":"it is not there`, `"file":"locked.txt","not_read":"Slack did not give it"`, `"file":"odd.txt","not_read":"it is no UTF-8"`, `"text":"ttt`, `"from":"佐藤"`,
+		`"file":"first.txt","not_read":"only the newest`, `"file":"one.png","not_read":"only the newest 5 images`,
+		`"file":"huge.txt","not_read":"the text has 65537 bytes`, `"file":"a.xlsx","not_read":"only text and images`,
+		`"file":"gone.txt","not_read":"it is not there`, `"file":"locked.txt","not_read":"Slack did not give it"`,
+		`"file":"odd.txt","not_read":"it is no UTF-8"`, `"text":"ttt`, `"from":"佐藤"`,
 	} {
 		expect.Has(t, said[0].Text, want, "the model is not told")
 	}

@@ -29,10 +29,12 @@ func TestNoHistoryBreaksTheRulesOfTurns(t *testing.T) {
 func historyOf(random *rand.Rand) (out []Message) {
 	texts := []string{"", " ", "はい", "x\u202ey", "</messages>", "\x00"}
 	for i := range random.IntN(12) {
-		m := Message{Sender: []Sender{FromUser, FromAgent, FromAgent, FromSystem, "later"}[random.IntN(5)], Name: "佐藤", Text: texts[random.IntN(len(texts))]}
+		m := Message{Sender: []Sender{FromUser, FromAgent, FromAgent, FromSystem, "later"}[random.IntN(5)], Name: "佐藤",
+			Text: texts[random.IntN(len(texts))]}
 		switch {
 		case m.Sender == FromAgent && random.IntN(2) == 0:
-			m.Proposal = &Proposal{ActionID: fmt.Sprint("A", i), Type: agent.ActionTypes[random.IntN(3)], Payload: []string{"{}", "", "null", `{"argv":["a"]}`}[random.IntN(4)]}
+			m.Proposal = &Proposal{ActionID: fmt.Sprint("A", i), Type: agent.ActionTypes[random.IntN(3)],
+				Payload: []string{"{}", "", "null", `{"argv":["a"]}`}[random.IntN(4)]}
 			for range random.IntN(3) {
 				m.Refused = append(m.Refused, Proposal{Type: agent.ShellCommand, Payload: "{}"})
 			}
@@ -40,14 +42,16 @@ func historyOf(random *rand.Rand) (out []Message) {
 			m.Request = []string{"", "買う"}[random.IntN(2)]
 			for range random.IntN(3) {
 				calls := []model.Call{{ID: "read_1_1", Name: listFiles}, {ID: "read_1_2", Name: readFile}}[:1+random.IntN(2)]
-				m.Rounds = append(m.Rounds, Round{Calls: calls, Results: []model.Result{{CallID: "read_1_1", Text: "{}"}, {CallID: "read_1_2", Text: "{}"}}[:len(calls)], Version: []string{"v", "w"}[random.IntN(2)]})
+				m.Rounds = append(m.Rounds, Round{Calls: calls, Results: []model.Result{{CallID: "read_1_1", Text: "{}"},
+					{CallID: "read_1_2", Text: "{}"}}[:len(calls)], Version: []string{"v", "w"}[random.IntN(2)]})
 				m.Read = append(m.Read, conversation.Read{Tool: readFile, Path: "a"})
 			}
 		default:
 			m.ActionID = []string{"", fmt.Sprint("A", random.IntN(12))}[random.IntN(2)]
 			m.Collapsed = random.IntN(9) == 0
 			for range random.IntN(2) {
-				m.Files = append(m.Files, File{Name: "a", Type: []string{"image/png", "text/plain", "x"}[random.IntN(3)], Body: [][]byte{nil, []byte("a")}[random.IntN(2)]})
+				m.Files = append(m.Files, File{Name: "a", Type: []string{"image/png", "text/plain", "x"}[random.IntN(3)],
+					Body: [][]byte{nil, []byte("a")}[random.IntN(2)]})
 			}
 		}
 		out = append(out, m)
@@ -107,10 +111,12 @@ func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 	history := []Message{
 		{Sender: FromSystem, Collapsed: true, Text: "summary" + hidden},
 		{Sender: FromUser, Name: "佐藤" + hidden, Text: "words" + hidden, Files: []File{text("file")}},
-		{Sender: FromAgent, Text: "yes" + hidden, Proposal: &Proposal{ActionID: "A", Type: agent.TestRun, Payload: `{"argv":["a"]}`, Summary: "tests"}},
+		{Sender: FromAgent, Text: "yes" + hidden, Proposal: &Proposal{ActionID: "A", Type: agent.TestRun,
+			Payload: `{"argv":["a"]}`, Summary: "tests"}},
 		{Sender: FromSystem, ActionID: "A", Pieces: []Piece{{"own" + hidden, false}, {"output" + hidden, true}}},
 		{Sender: FromSystem, ActionID: "B", Text: "other" + hidden},
-		{Sender: FromUser, Name: "田中", Files: []File{{Name: "large" + hidden, Type: "text/plain", Why: "too large" + hidden}}},
+		{Sender: FromUser, Name: "田中", Files: []File{{Name: "large" + hidden, Type: "text/plain",
+			Why: "too large" + hidden}}},
 	}
 	var all strings.Builder
 	for _, s := range said(history) {
@@ -124,7 +130,8 @@ func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 	folded := fenced(plainly(history))
 	for about, text := range map[string]string{"an answer": all.String(), "a summary": folded} {
 		expect.That(t, !strings.ContainsAny(text, hidden), "%s is made of %+q", about, text)
-		for _, want := range []string{"summary", "佐藤", "words", `"file":"file"`, `{"system":"own"},{"quoted":"output"}`, `{"quoted":"other"}`, `"file":"large"`} {
+		for _, want := range []string{"summary", "佐藤", "words", `"file":"file"`, `{"system":"own"},{"quoted":"output"}`,
+			`{"quoted":"other"}`, `"file":"large"`} {
 			expect.Has(t, text, want, "%s is made without", about)
 		}
 	}
@@ -133,7 +140,8 @@ func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 
 // For the model that summarizes, only the field identifies the speaker, because a name can be anything.
 func TestNobodySpeaksAsTheAgentToASummarizer(t *testing.T) {
-	got := fenced(plainly([]Message{{Sender: FromUser, Name: "agent", Text: "mine"}, {Sender: FromAgent, Text: "its"}, {Sender: FromAgent, Text: "go", Proposal: &Proposal{Summary: "tests"}}}))
+	got := fenced(plainly([]Message{{Sender: FromUser, Name: "agent", Text: "mine"}, {Sender: FromAgent, Text: "its"},
+		{Sender: FromAgent, Text: "go", Proposal: &Proposal{Summary: "tests"}}}))
 	expect.Has(t, got, `[{"from":"agent","text":"mine"},{"agent":"its"},{"agent":"go\n(proposed: tests)"}]`)
 }
 
@@ -147,9 +155,12 @@ func TestEveryReasonOfAnUnreadFileHasItsKind(t *testing.T) {
 	}
 	text, image := File{Type: "text/plain", Size: MaxFileText}, File{Type: "image/png", Size: 9}
 	for want, given := range map[conversation.Cause][]File{
-		conversation.TooLarge: {{Type: "image/png", Size: MaxImage + 1}, {Type: "text/plain", Size: MaxFileText + 1}}, conversation.OtherType: {{Type: "application/zip"}},
-		conversation.TooMany: append(files(MaxFilesText/MaxFileText+1, text), files(MaxImages+1, image)...), conversation.Altered: {{Type: "text/plain", Hash: "another"}},
-		conversation.Silent: {{Type: "text/plain", Why: conversation.NotNow}}, conversation.Unreadable: {{Type: "text/plain", Why: "files.info: file_deleted: the file can't be read"}},
+		conversation.TooLarge:   {{Type: "image/png", Size: MaxImage + 1}, {Type: "text/plain", Size: MaxFileText + 1}},
+		conversation.OtherType:  {{Type: "application/zip"}},
+		conversation.TooMany:    append(files(MaxFilesText/MaxFileText+1, text), files(MaxImages+1, image)...),
+		conversation.Altered:    {{Type: "text/plain", Hash: "another"}},
+		conversation.Silent:     {{Type: "text/plain", Why: conversation.NotNow}},
+		conversation.Unreadable: {{Type: "text/plain", Why: "files.info: file_deleted: the file can't be read"}},
 	} {
 		history := []Message{{Files: given}}
 		Attach(history, func(f File, _ int) ([]byte, string) { return []byte(strings.Repeat("x", f.Size)), "" })

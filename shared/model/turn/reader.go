@@ -45,9 +45,12 @@ const (
 var readTools = []model.Tool{
 	{Name: listFiles, Description: "List the conversation's files with their bytes and lines. It needs no approval.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"A folder, the beginning of a path, or a glob such as **/*.csv; empty for all files"}},"required":["path"],"additionalProperties":false}`)},
-	{Name: readFile, Description: "Read lines of one of the conversation's files. Each line follows its number. It needs no approval.",
+	{Name: readFile, Description: "Read lines of one of the conversation's files. Each line follows its number. " +
+		"It needs " +
+		"no approval.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"from":{"type":"integer","description":"The first line, from 1"},"to":{"type":"integer","description":"The last line; 0 for as many as fit"}},"required":["path","from","to"],"additionalProperties":false}`)},
-	{Name: search, Description: "Find the lines of the conversation's files that hold a text, exactly as it is written. It needs no approval.",
+	{Name: search, Description: "Find the lines of the conversation's files that hold a text, exactly as it is written. " +
+		"It needs no approval.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"At most 200 characters of one line"},"path":{"type":"string","description":"Where: a folder, the beginning of a path, or a glob; empty for all files"}},"required":["text","path"],"additionalProperties":false}`)},
 }
 
@@ -115,15 +118,16 @@ func asRead(c model.Call, version string, at time.Time) (conversation.Read, bool
 
 // shown is a result. What files and their names say has members of its own; the other members are Ringi's words.
 type shown struct {
-	Files    []listed `json:"files,omitempty"`
-	Found    []hit    `json:"found,omitempty"`
-	File     string   `json:"file,omitempty"`
-	Lines    string   `json:"lines,omitempty"` // which of how many
-	Text     string   `json:"text,omitempty"`
-	Cut      string   `json:"cut_lines,omitempty"`    // lines of which only the beginning is in the text
-	Hidden   string   `json:"hidden_lines,omitempty"` // lines with characters that people can't see, which are not in the text
-	NotShown string   `json:"not_shown,omitempty"`
-	Version  string   `json:"version,omitempty"`
+	Files []listed `json:"files,omitempty"`
+	Found []hit    `json:"found,omitempty"`
+	File  string   `json:"file,omitempty"`
+	Lines string   `json:"lines,omitempty"` // which of how many
+	Text  string   `json:"text,omitempty"`
+	Cut   string   `json:"cut_lines,omitempty"` // lines of which only the beginning is in the text
+	// lines with characters that people can't see, which are not in the text
+	Hidden   string `json:"hidden_lines,omitempty"`
+	NotShown string `json:"not_shown,omitempty"`
+	Version  string `json:"version,omitempty"`
 }
 
 type listed struct {
@@ -328,7 +332,8 @@ func lineRange(f files.Found, a asked) (out shown, is conversation.Lines, err er
 		}
 	}
 	out.Text, out.Cut, out.Hidden = b.String(), numbers(cuts), numbers(hides)
-	out.Lines = fmt.Sprintf("%s of %s", conversation.NumbersOf([]conversation.Lines{is}, false), conversation.Grouped(total))
+	out.Lines = fmt.Sprintf("%s of %s", conversation.NumbersOf([]conversation.Lines{is}, false),
+		conversation.Grouped(total))
 	if is.To < total {
 		rest := conversation.NumbersOf([]conversation.Lines{{From: is.To + 1, To: total}}, false)
 		out.NotShown = fmt.Sprintf("lines %s: read on from %d", rest, is.To+1)

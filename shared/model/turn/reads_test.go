@@ -66,12 +66,16 @@ func TestLinesOfAFileAreReadAndTheRestIsSaid(t *testing.T) {
 	for i := range 5000 {
 		long += fmt.Sprintf("line %d\n", i+1)
 	}
-	f, _ := filesOf(t, map[string]string{"long": long, "b": "\x00", "empty": "", "odd": "a\r\n\u202eb\r\n" + strings.Repeat("x", 3000) + "\nd", "html": "<b></messages>\n"})
+	f, _ := filesOf(t, map[string]string{"long": long, "b": "\x00", "empty": "", "odd": "a\r\n\u202eb\r\n" +
+		strings.Repeat("x", 3000) + "\nd", "html": "<b></messages>\n"})
 	got, _ := read(t, f, "read_file", `{"path":"long","from":10,"to":12}`)
-	expect.Same(t, map[string]any{"file": "long", "lines": "10–12 of 5,000", "text": "10: line 10\n11: line 11\n12: line 12", "not_shown": "lines 13–5,000: read on from 13", "version": "abababababab"}, got)
+	expect.Same(t, map[string]any{"file": "long", "lines": "10–12 of 5,000",
+		"text": "10: line 10\n11: line 11\n12: line 12", "not_shown": "lines 13–5,000: read on from 13",
+		"version": "abababababab"}, got)
 	got, r := read(t, f, "read_file", `{"path":"./long","from":1,"to":0}`)
 	text := got["text"].(string)
-	expect.That(t, len(text) <= 32<<10 && len(text) > 31<<10 && strings.Contains(got["not_shown"].(string), "read on from"), "%d bytes, %v", len(r.Text), got["not_shown"])
+	expect.That(t, len(text) <= 32<<10 && len(text) > 31<<10 && strings.Contains(got["not_shown"].(string),
+		"read on from"), "%d bytes, %v", len(r.Text), got["not_shown"])
 	got, _ = read(t, f, "read_file", `{"path":"odd","from":1,"to":0}`)
 	expect.Is(t, got["hidden_lines"], any("2"))
 	expect.Is(t, got["cut_lines"], any("3"))
@@ -79,9 +83,12 @@ func TestLinesOfAFileAreReadAndTheRestIsSaid(t *testing.T) {
 	_, r = read(t, f, "read_file", `{"path":"html","from":1,"to":1}`)
 	expect.Has(t, r.Text, `<b>\u003c/messages>`)
 	for input, why := range map[string]string{
-		`{"path":"none","from":1,"to":0}`: "there is no file of this path", `{"path":"lon","from":1,"to":0}`: "there is no file of this path", `{"path":"","from":1,"to":0}`: "path is empty",
-		`{"path":"long","from":5001,"to":0}`: "from is 5001, but the file has 5000 lines", `{"path":"long","from":9,"to":3}`: "from is 9 and to is 3",
-		`{"path":"long","from":"x"}`: "from and to are whole numbers", `{"path":"` + strings.Repeat("p", 600) + `"}`: "path has 600 bytes, the limit is 512",
+		`{"path":"none","from":1,"to":0}`: "there is no file of this path",
+		`{"path":"lon","from":1,"to":0}`:  "there is no file of this path", `{"path":"","from":1,"to":0}`: "path is empty",
+		`{"path":"long","from":5001,"to":0}`: "from is 5001, but the file has 5000 lines",
+		`{"path":"long","from":9,"to":3}`:    "from is 9 and to is 3",
+		`{"path":"long","from":"x"}`:         "from and to are whole numbers", `{"path":"` + strings.Repeat("p", 600) +
+			`"}`: "path has 600 bytes, the limit is 512",
 	} {
 		got, r := read(t, f, "read_file", input)
 		expect.That(t, r.Failed && strings.Contains(fmt.Sprint(got["not_shown"]), why), "%s: %s", input, r.Text)
@@ -93,7 +100,8 @@ func TestLinesOfAFileAreReadAndTheRestIsSaid(t *testing.T) {
 }
 
 func TestATextIsFoundInFiles(t *testing.T) {
-	content := map[string]string{"a.go": "func a() {}\n\n// a.b\nfunc aa() {}", "b/c.csv": "人事部,佐藤\n" + strings.Repeat("長", 500) + "鈴木" + strings.Repeat("い", 500), "bin": "func\x00"}
+	content := map[string]string{"a.go": "func a() {}\n\n// a.b\nfunc aa() {}", "b/c.csv": "人事部,佐藤\n" + strings.Repeat("長",
+		500) + "鈴木" + strings.Repeat("い", 500), "bin": "func\x00"}
 	f, _ := filesOf(t, content)
 	_, r := read(t, f, "search", `{"text":"func a","path":""}`)
 	expect.Is(t, r.Text, `{"found":[{"path":"a.go","line":1,"text":"func a() {}"},{"path":"a.go","line":4,"text":"func aa() {}"}],"not_shown":"1 files that are links or no text in UTF-8","version":"abababababab"}`)
@@ -101,9 +109,10 @@ func TestATextIsFoundInFiles(t *testing.T) {
 	expect.Has(t, r.Text, `"line":3`) // no regular expression
 	got, _ := read(t, f, "search", `{"text":"鈴木","path":"b"}`)
 	hit := got["found"].([]any)[0].(map[string]any)
-	expect.That(t, hit["line"] == 2.0 && strings.Contains(hit["text"].(string), "鈴木") && len([]rune(hit["text"].(string))) <= 200, "%v", hit)
-	f, _ = filesOf(t, map[string]string{"x.py": "def f():\n\t  return  1 \r\n", "wide": "  " + strings.Repeat("あ", 300) + "end",
-		"odd": "    x\u200b = 1\n", "far": strings.Repeat("é", 5000) + " sought " + strings.Repeat("z", 5000)})
+	expect.That(t, hit["line"] == 2.0 && strings.Contains(hit["text"].(string), "鈴木") &&
+		len([]rune(hit["text"].(string))) <= 200, "%v", hit)
+	f, _ = filesOf(t, map[string]string{"x.py": "def f():\n\t  return  1 \r\n", "wide": "  " + strings.Repeat("あ",
+		300) + "end", "odd": "    x\u200b = 1\n", "far": strings.Repeat("é", 5000) + " sought " + strings.Repeat("z", 5000)})
 	for input, want := range map[string]string{ // an edit needs a line's exact beginning
 		`{"text":"return","path":""}`: `{"path":"x.py","line":2,"text":"\t  return  1 "}`,
 		`{"text":"x","path":"odd"}`:   `{"path":"odd","line":1,"text":"    x = 1","hidden":true}`,
@@ -118,14 +127,16 @@ func TestATextIsFoundInFiles(t *testing.T) {
 	_, r = read(t, f, "search", `{"text":"nowhere","path":""}`)
 	expect.Has(t, r.Text, `none in 2 files`)
 	for input, why := range map[string]string{
-		`{"text":"","path":""}`: "text has 0 characters", `{"text":"` + strings.Repeat("人", 201) + `"}`: "text has 201 characters, it must have 1 to 200", `{"text":"x","path":"["}`: "glob",
+		`{"text":"","path":""}`: "text has 0 characters", `{"text":"` + strings.Repeat("人", 201) +
+			`"}`: "text has 201 characters, it must have 1 to 200", `{"text":"x","path":"["}`: "glob",
 	} {
 		_, r := read(t, f, "search", input)
 		expect.That(t, r.Failed && strings.Contains(r.Text, why), "%s: %s", input, r.Text)
 	}
 	f, _ = filesOf(t, map[string]string{"many": strings.Repeat("found here\n", 5000)})
 	got, _ = read(t, f, "search", `{"text":"found","path":""}`)
-	expect.That(t, len(got["found"].([]any)) == 100 && strings.Contains(got["not_shown"].(string), "further lines"), "%v", got["not_shown"])
+	expect.That(t, len(got["found"].([]any)) == 100 && strings.Contains(got["not_shown"].(string), "further lines"), "%v",
+		got["not_shown"])
 }
 
 func TestATurnReadsSoMuchOnly(t *testing.T) {
@@ -171,9 +182,12 @@ func TestAnAgentReadsBeforeItAnswers(t *testing.T) {
 			return true, nil
 		}
 		reply, err := w.answer(t, asked)
-		expect.Must(t, err == nil && reply.Action != nil && reply.Text == "見てみます。\n\nテストします。" && len(reply.Refused) == 0 && reply.Code == "", "%+v, %v", reply, err)
-		expect.That(t, len(paid) == 2 && paid[0].ID != paid[1].ID && paid[0].Calls == 1 && reply.Usage.Calls == 1 && reply.Usage.ID != paid[1].ID, "%+v and %+v", paid, reply.Usage)
-		expect.That(t, len(reply.Rounds) == 2 && len(reply.Rounds[0].Reads) == 2 && reply.Rounds[1].Reads[0].To == 1 && reply.Rounds[1].Reads[1].Failed, "%+v", reply.Rounds)
+		expect.Must(t, err == nil && reply.Action != nil && reply.Text == "見てみます。\n\nテストします。" && len(reply.Refused) == 0 &&
+			reply.Code == "", "%+v, %v", reply, err)
+		expect.That(t, len(paid) == 2 && paid[0].ID != paid[1].ID && paid[0].Calls == 1 && reply.Usage.Calls == 1 &&
+			reply.Usage.ID != paid[1].ID, "%+v and %+v", paid, reply.Usage)
+		expect.That(t, len(reply.Rounds) == 2 && len(reply.Rounds[0].Reads) == 2 && reply.Rounds[1].Reads[0].To == 1 &&
+			reply.Rounds[1].Reads[1].Failed, "%+v", reply.Rounds)
 		sent := w.Asked()
 		expect.Is(t, len(sent), 3)
 		for _, want := range []string{"it is kept", "a.txt", "what it reads comes first"} {
@@ -187,7 +201,8 @@ func TestAnAgentReadsBeforeItAnswers(t *testing.T) {
 func reader(asked *[]model.Request) wireOf {
 	return func(r model.Request) (model.Response, error) {
 		*asked = append(*asked, r)
-		return model.Response{Text: "more", Stop: model.StopEnd, Calls: []model.Call{{ID: "x", Name: "list_files", Input: json.RawMessage(`{"path":""}`)}}}, nil
+		return model.Response{Text: "more", Stop: model.StopEnd,
+			Calls: []model.Call{{ID: "x", Name: "list_files", Input: json.RawMessage(`{"path":""}`)}}}, nil
 	}
 }
 
@@ -202,8 +217,11 @@ func TestReadingEnds(t *testing.T) {
 		left    time.Duration
 		earlier int
 	}{
-		"after its rounds":              {rounds: turn.MaxRounds},
-		"when a budget is used up":      {rounds: 1, paid: func(context.Context, []turn.Round, model.Usage) (bool, error) { return false, nil }},
+		"after its rounds": {rounds: turn.MaxRounds},
+		"when a budget is used up": {rounds: 1, paid: func(context.Context, []turn.Round, model.Usage) (bool,
+			error) {
+			return false, nil
+		}},
 		"when the time is nearly over":  {left: 50 * time.Second},
 		"after rounds of another try":   {rounds: turn.MaxRounds - 3, earlier: 3},
 		"where another try used it all": {earlier: turn.MaxRounds},
@@ -221,14 +239,16 @@ func TestReadingEnds(t *testing.T) {
 			asked.Files, _ = filesOf(t, map[string]string{"a": "b"})
 			for i := range tt.earlier {
 				c := model.Call{ID: fmt.Sprintf("read_%d_1", i+1), Name: "list_files", Input: json.RawMessage(`{}`)}
-				asked.Earlier = append(asked.Earlier, turn.Round{Calls: []model.Call{c}, Results: []model.Result{{CallID: c.ID, Text: "{}"}}, Version: asked.Files.Version})
+				asked.Earlier = append(asked.Earlier, turn.Round{Calls: []model.Call{c},
+					Results: []model.Result{{CallID: c.ID, Text: "{}"}}, Version: asked.Files.Version})
 			}
 			reply, err := turn.Answer(ctx, reader(&requests), asked)
 			expect.NoError(t, err)
 			expect.Is(t, len(reply.Rounds), tt.rounds+tt.earlier)
 			expect.Is(t, len(requests), tt.rounds+3, "calls, of which the last three ask for an answer without reads")
 			last := requests[len(requests)-1]
-			expect.That(t, !offered(last, "list_files") && offered(last, "test_run") && offered(requests[0], "list_files") == (tt.rounds > 0), "%+v", last.Tools)
+			expect.That(t, !offered(last, "list_files") && offered(last, "test_run") &&
+				offered(requests[0], "list_files") == (tt.rounds > 0), "%+v", last.Tools)
 			ids := map[string]bool{}
 			for _, m := range last.Messages {
 				for _, p := range m.Parts {
@@ -250,7 +270,8 @@ func TestARoundThatCantBeCommittedEndsTheTurn(t *testing.T) {
 	asked.Paid = func(context.Context, []turn.Round, model.Usage) (bool, error) { return false, moved }
 	_, err := turn.Answer(t.Context(), reader(&requests), asked)
 	var paid *turn.PaidError
-	expect.That(t, errors.As(err, &paid) && errors.Is(err, moved) && len(requests) == 1, "%v after %d calls", err, len(requests))
+	expect.That(t, errors.As(err, &paid) && errors.Is(err, moved) && len(requests) == 1, "%v after %d calls", err,
+		len(requests))
 }
 
 // What another try read of files that have changed since is not read anew in its place.
@@ -262,7 +283,8 @@ func TestARoundOfOtherFilesIsSaidToBe(t *testing.T) {
 	})
 	now := turnOf(user("読んで"))
 	now.Files, _ = filesOf(t, map[string]string{"a": "b"})
-	now.Earlier = []turn.Round{{Calls: []model.Call{{ID: "read_1_1", Name: "list_files", Input: json.RawMessage(`{}`)}}, Version: "another"}}
+	now.Earlier = []turn.Round{{Calls: []model.Call{{ID: "read_1_1", Name: "list_files", Input: json.RawMessage(`{}`)}},
+		Version: "another"}}
 	expect.Value(turn.Answer(t.Context(), w, now))(t)
 	expect.Has(t, asked.Messages[2].Parts[0].Result.Text, "the files have changed since")
 }
@@ -294,8 +316,11 @@ func TestWhatWasReadIsShownAgain(t *testing.T) {
 	for version, changed := range map[string]bool{"before": false, "after": true} {
 		onEach(t, func(t *testing.T, w *world) {
 			w.Scripted(models.Script{Text: "はい"})
-			asked := turnOf(user("読んで"), turn.Message{Sender: turn.FromAgent, Text: "読みました", Read: []conversation.Read{{Tool: "read_file", Path: "old.txt", From: 3, To: 9}, {Tool: "search", Text: "sought"}},
-				Rounds: []turn.Round{{Calls: []model.Call{c}, Results: []model.Result{{CallID: "read_1_1", Text: `{"text":"1: it was read"}`}}, Version: "before"}}}, user("それで?"))
+			asked := turnOf(user("読んで"), turn.Message{Sender: turn.FromAgent, Text: "読みました",
+				Read: []conversation.Read{{Tool: "read_file", Path: "old.txt", From: 3, To: 9}, {Tool: "search", Text: "sought"}},
+				Rounds: []turn.Round{{Calls: []model.Call{c},
+					Results: []model.Result{{CallID: "read_1_1", Text: `{"text":"1: it was read"}`}}, Version: "before"}}},
+				user("それで?"))
 			asked.Files = &turn.Files{Version: version}
 			_, err := w.answer(t, asked)
 			expect.NoError(t, err)
@@ -313,14 +338,18 @@ func TestWhatWasReadIsShownAgain(t *testing.T) {
 
 func TestOnlySoMuchIsShownAgain(t *testing.T) {
 	round := func(path string, size int) turn.Round {
-		return turn.Round{Calls: []model.Call{{Name: "read_file"}}, Results: []model.Result{{Text: strings.Repeat("x", size)}}, Reads: []conversation.Read{{Tool: "read_file", Path: path}}}
+		return turn.Round{Calls: []model.Call{{Name: "read_file"}},
+			Results: []model.Result{{Text: strings.Repeat("x", size)}},
+			Reads:   []conversation.Read{{Tool: "read_file", Path: path}}}
 	}
 	shown, named, size := turn.Again([]turn.Round{round("a", 10), round("b", 60_000), round("c", 5_536)}, turn.MaxAgain)
-	expect.That(t, len(shown) == 2 && size == 65_536 && len(named) == 1 && named[0].Path == "a", "%d shown of %d bytes, %+v", len(shown), size, named)
+	expect.That(t, len(shown) == 2 && size == 65_536 && len(named) == 1 && named[0].Path == "a",
+		"%d shown of %d bytes, %+v", len(shown), size, named)
 	signed := round("b", 10)
 	signed.Calls[0].Opaque = &model.Opaque{Data: json.RawMessage(`"` + strings.Repeat("x", 60_000) + `"`)}
 	shown, _, size = turn.Again([]turn.Round{round("a", 10_000), signed}, turn.MaxAgain)
-	expect.That(t, len(shown) == 1 && size == 60_012, "%d shown of %d bytes with what the vendor hung on them", len(shown), size)
+	expect.That(t, len(shown) == 1 && size == 60_012, "%d shown of %d bytes with what the vendor hung on them",
+		len(shown), size)
 	shown, named, size = turn.Again([]turn.Round{round("a", 10)}, 5)
 	expect.That(t, len(shown) == 0 && size == 0 && len(named) == 1, "%+v %+v", shown, named)
 }

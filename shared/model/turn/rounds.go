@@ -120,8 +120,9 @@ func (x *readers) wanted(round Round) (all []conversation.Read) {
 }
 
 const (
-	readFirst = "Not proposed: the same answer reads files, and what it reads comes first. Propose it after you have seen that, if it still fits."
-	tooMany   = "Not read: at most %d reads in one answer. Read it in the next one."
+	readFirst = "Not proposed: the same answer reads files, and what it reads comes first. Propose it after you have " +
+		"seen that, if it still fits."
+	tooMany = "Not read: at most %d reads in one answer. Read it in the next one."
 )
 
 // answered adds the results of a round that has none.
@@ -202,7 +203,8 @@ func readOf(all []conversation.Read) (out []entry) {
 		}
 	}
 	if out != nil {
-		out = append([]entry{{NotShown: "what you read of these files before your answer above; read them again if you need it"}}, out...)
+		out = append([]entry{{NotShown: "what you read of these files before your answer above; read them again if " +
+			"you need it"}}, out...)
 	}
 	return out
 }

@@ -38,8 +38,10 @@ const (
 )
 
 var descriptions = map[agent.ActionType]string{
-	agent.CodeGenerate: "Propose changes of the conversation's workspace: files to write whole, edits of files that are there, and deletions. A person sees the difference whole and decides.",
-	agent.TestRun:      "Propose a run of tests in the workspace. A person sees the command and decides, unless an administrator's rule allows it.",
+	agent.CodeGenerate: "Propose changes of the conversation's workspace: files to write whole, edits of files that are " +
+		"there, and deletions. A person sees the difference whole and decides.",
+	agent.TestRun: "Propose a run of tests in the workspace. A person sees the command and decides, unless an " +
+		"administrator's rule allows it.",
 	agent.ShellCommand: "Propose a shell script to run in the workspace, without network. A person sees all of it and " +
 		"decides.",
 	agent.ToolCall: "Call one tool in <tools>. What reads is called at once, and you get the result afterwards, with " +
@@ -82,7 +84,8 @@ func (t Turn) tools() ([]model.Tool, error) {
 		out = append(out, readTools...)
 	}
 	return append(out, model.Tool{
-		Name: offerRequest, Description: "Offer a formal request (稟議) of what was agreed, when the people ask for that. A person makes it " +
+		Name: offerRequest, Description: "Offer a formal request (稟議) of what was agreed, when the people ask for that. A " +
+			"person makes it " +
 			"by a button. It then goes through the usual approvals as a task of its own.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"request":{"type":"string","description":"The whole request in the people's language, understandable without the conversation"}},"required":["request"],"additionalProperties":false}`),
 	}), nil
@@ -108,7 +111,8 @@ func inputOf(x agent.ActionType, change func(map[string]json.RawMessage) error) 
 			return nil, fmt.Errorf("write the schema of %s: %w", x, err)
 		}
 	}
-	shape.Properties["summary"] = json.RawMessage(`{"type":"string","description":"What it does and why, in one sentence for the people who decide, in their language"}`)
+	shape.Properties["summary"] = json.RawMessage(
+		`{"type":"string","description":"What it does and why, in one sentence for the people who decide, in their language"}`)
 	shape.Required = append(shape.Required, "summary")
 	return json.Marshal(shape)
 }

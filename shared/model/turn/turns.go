@@ -93,7 +93,8 @@ func (t *turns) agent(m Message, history []Message, next int) {
 		return
 	}
 	if m.Proposal.Omitted {
-		t.waiting = append(t.waiting, entry{NotShown: "the arguments of " + string(m.Proposal.Type) + " above, which are too large"})
+		t.waiting = append(t.waiting, entry{NotShown: "the arguments of " + string(m.Proposal.Type) +
+			" above, which are too large"})
 	}
 	id := "call_" + idOf(*m.Proposal, len(t.said))
 	turn.Parts = append(turn.Parts, model.Part{Call: callOf(*m.Proposal, id)})
@@ -209,7 +210,8 @@ const (
 		"A new file is not executable."
 	aboutModes = " A command can change that (chmod)."
 	aboutOut   = " You can't send files to anybody: people save them from the conversation's page."
-	aboutPulls = " A pull request comes of open_pull_request alone: a draft with all that has become of the files since the " +
+	aboutPulls = " A pull request comes of open_pull_request alone: a draft with all that has become of the files " +
+		"since the " +
 		"source's commit."
 )
 

@@ -94,7 +94,8 @@ func TestNothingOnThisMachineIsReached(t *testing.T) {
 		refused(t, c, "https://"+host+":"+port+"/2018-06-01/runtime/invocation/next")
 	}
 	for _, url := range []string{
-		"http://" + s.Listener.Addr().String(), "https://169.254.169.254/latest/meta-data/", "https://[fd00:ec2::254]/", "https://192.168.0.1/",
+		"http://" + s.Listener.Addr().String(), "https://169.254.169.254/latest/meta-data/", "https://[fd00:ec2::254]/",
+		"https://192.168.0.1/",
 		"http://8.8.8.8/", "ftp://8.8.8.8/", "https://name:word@8.8.8.8/",
 	} {
 		refused(t, c, url)

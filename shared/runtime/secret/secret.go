@@ -38,9 +38,10 @@ type SlackSecret struct {
 	BotToken      string `json:"bot_token"`
 	ClientID      string `json:"client_id"` // with which people sign in to the console; not secret
 	ClientSecret  string `json:"client_secret"`
-	AppID         string `json:"app_id"`       // the app's id; empty: calls of any app that signs with the secret are accepted
-	APIURL        string `json:"api_url"`      // of the Web API, ends with a slash
-	TenantAdmin   string `json:"tenant_admin"` // the first administrator of the deployment's own workspace; not secret
+	// the app's id; empty: calls of any app that signs with the secret are accepted
+	AppID       string `json:"app_id"`
+	APIURL      string `json:"api_url"`      // of the Web API, ends with a slash
+	TenantAdmin string `json:"tenant_admin"` // the first administrator of the deployment's own workspace; not secret
 }
 
 // Reader reads one secret's value.
@@ -198,7 +199,8 @@ func (s *Slack) ask(ctx context.Context) error {
 	}
 	s.kept, s.read = v.completed(s.kept), s.asked
 	if s.kept.SigningSecret != v.SigningSecret || s.kept.BotToken != v.BotToken {
-		slog.Error("the Slack secret lacks a member that it had: paste all of them; until then the one that was known serves, and only where it was",
+		slog.Error("the Slack secret lacks a member that it had: paste all of them; until then the one that was known "+
+			"serves, and only where it was",
 			"signing_secret", v.SigningSecret != "", "bot_token", v.BotToken != "")
 	}
 	return nil

@@ -194,8 +194,9 @@ func TestTheAddressOfConsent(t *testing.T) {
 	u := expect.Value(url.Parse(first))(t)
 	q := u.Query()
 	for name, want := range map[string]string{
-		"response_type": "code", "client_id": "app", "redirect_uri": "http://127.0.0.1:8723/callback", "state": one.State, "access_type": "offline",
-		"prompt": "consent", "code_challenge_method": "S256", "scope": "https://www.googleapis.com/auth/spreadsheets",
+		"response_type": "code", "client_id": "app", "redirect_uri": "http://127.0.0.1:8723/callback", "state": one.State,
+		"access_type": "offline",
+		"prompt":      "consent", "code_challenge_method": "S256", "scope": "https://www.googleapis.com/auth/spreadsheets",
 	} {
 		expect.Is(t, q.Get(name), want, "%s", name)
 	}

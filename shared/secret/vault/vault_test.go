@@ -45,9 +45,11 @@ func testEnvelope(t *testing.T, w *world) {
 		parts := strings.Split(sealed, ".")
 		other := strings.Split(again, ".")
 		for name, text := range map[string]string{
-			"empty": "", "in clear": `{"access_token":"himitsu"}`, "one part": "v1", "another version": "v2." + parts[1] + "." + parts[2],
+			"empty": "", "in clear": `{"access_token":"himitsu"}`, "one part": "v1", "another version": "v2." + parts[1] +
+				"." + parts[2],
 			"not base64": "v1.!." + parts[2], "no key": "v1.." + parts[2], "no text": "v1." + parts[1] + ".",
-			"another's key": "v1." + other[1] + "." + parts[2], "a character changed": sealed[:len(sealed)-4] + flip(sealed[len(sealed)-4:]),
+			"another's key": "v1." + other[1] + "." + parts[2], "a character changed": sealed[:len(sealed)-4] +
+				flip(sealed[len(sealed)-4:]),
 			"cut": sealed[:len(sealed)-8],
 		} {
 			b, err := e.Open(t.Context(), "T1", "freee", text)

@@ -23,7 +23,8 @@ import (
 // card. Steps may refer to any step before them.
 func planSteps() *rapid.Generator[[]task.Step] {
 	texts := rapid.SampledFrom([]any{
-		"a", "a」 · cc: 「b", "4〜6", "a / b", "ステップ1の従業員", "a\n• b: c", "2026-04、2026-05", "", "5", "人数", nil, true, 4, 5, 6, 5.5,
+		"a", "a」 · cc: 「b", "4〜6", "a / b", "ステップ1の従業員", "a\n• b: c", "2026-04、2026-05", "", "5", "人数", nil, true,
+		4, 5, 6, 5.5,
 	})
 	return rapid.Custom(func(t *rapid.T) (steps []task.Step) {
 		ref := func() any {
@@ -44,7 +45,8 @@ func planSteps() *rapid.Generator[[]task.Step] {
 		}
 		for n := range rapid.IntRange(1, 5).Draw(t, "steps") {
 			tool, args := rapid.SampledFrom([]string{"list_attendance", "list_attendance", "calculate_overtime",
-				"calculate_overtime", "list_employees", "write_rows_to_google_sheet", "send_slack_dm", "rooms.find"}).Draw(t, "tool"),
+				"calculate_overtime", "list_employees", "write_rows_to_google_sheet", "send_slack_dm", "rooms.find"}).Draw(t,
+				"tool"),
 				map[string]any{}
 			switch tool {
 			case "list_attendance":
@@ -310,8 +312,10 @@ func TestASectionEndsBetweenItems(t *testing.T) {
 	m := render(s.Aggregate, s.card(processCard), "ja", s.now)
 	for _, b := range m.Attachments[0].Blocks.BlockSet {
 		if sec, ok := b.(*slack.SectionBlock); ok && sec.Text != nil {
-			for _, word := range strings.FieldsFunc(sec.Text.Text, func(r rune) bool { return strings.ContainsRune(" \n「」`⟨⟩…", r) }) {
-				expect.That(t, !strings.HasPrefix("unbreakable", word) && !strings.HasSuffix("unbreakable", word) || word == "unbreakable", "a word is torn: %q", word)
+			for _, word := range strings.FieldsFunc(sec.Text.Text,
+				func(r rune) bool { return strings.ContainsRune(" \n「」`⟨⟩…", r) }) {
+				expect.That(t, !strings.HasPrefix("unbreakable", word) && !strings.HasSuffix("unbreakable", word) ||
+					word == "unbreakable", "a word is torn: %q", word)
 			}
 		}
 	}
@@ -350,8 +354,9 @@ func TestTheCardShowsWhatStandsBelowAMessage(t *testing.T) {
 // Code in an argument is legible: it stands in a block, where only three backticks in a row are spelled.
 func TestBackticksAreLegible(t *testing.T) {
 	for value, want := range map[string]string{
-		"`npm test` and ``x``": "```\n`npm test` and ``x``\n```", "a ```b``` c": "```\na ⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩b⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩ c\n```",
-		"plain": "`plain`",
+		"`npm test` and ``x``": "```\n`npm test` and ``x``\n```",
+		"a ```b``` c":          "```\na ⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩b⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩ c\n```",
+		"plain":                "`plain`",
 	} {
 		args := jsonOf(map[string]any{"body": value})
 		_, blocks := calling(t, "notes.post", args, args).gate(t)

@@ -199,7 +199,8 @@ func TestWhatNobodyCanReadIsApprovedNowhere(t *testing.T) {
 // While teams play, the card links to the page that shows their rounds.
 func TestACardLinksTheContestThatGoesOn(t *testing.T) {
 	s := received(t).extracted().contesting()
-	m := card.Render(s.Aggregate, s.card(promptCard), defaults, card.Around{Console: "https://ringi.example/console"}, s.now)
+	m := card.Render(s.Aggregate, s.card(promptCard), defaults, card.Around{Console: "https://ringi.example/console"},
+		s.now)
 	expect.Has(t, string(expect.Value(json.Marshal(m))(t)), `https://ringi.example/console/contests/execution|`)
 }
 
@@ -248,8 +249,10 @@ func TestASummaryCountsOnlyWhatWasLookedAt(t *testing.T) {
 		en    []string
 		whole bool
 	}{
-		{"none among a thousand", card.Summary{Looked: 1000}, []string{"1000 件だけを確認しました。あなたの承認待ちは"}, []string{"Only the 1000 oldest", "none is waiting for you"}, false},
-		{"fifty, and there may be more", card.Summary{Looked: 60, Waiting: many}, []string{"(50 件以上)", "件以上", "60 件だけ"}, []string{"(50+)", "+ more", "the 60 oldest"}, false},
+		{"none among a thousand", card.Summary{Looked: 1000}, []string{"1000 件だけを確認しました。あなたの承認待ちは"},
+			[]string{"Only the 1000 oldest", "none is waiting for you"}, false},
+		{"fifty, and there may be more", card.Summary{Looked: 60, Waiting: many}, []string{"(50 件以上)", "件以上", "60 件だけ"},
+			[]string{"(50+)", "+ more", "the 60 oldest"}, false},
 		{"none", card.Summary{}, []string{"(0 件)", "承認待ちのものはありません。"}, []string{"(0)", "Nothing is waiting"}, true},
 		{"all of fifty", card.Summary{Waiting: many}, []string{"(50 件)", "ほか "}, []string{"(50)", " more"}, true},
 	} {

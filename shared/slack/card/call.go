@@ -136,7 +136,8 @@ func (d callDrawing) face() face {
 		return d.pending(r)
 	case x.Status == conversation.ActionApproved:
 		f := d.shown(d.c.Header+d.w.IsApproved, green).with(divider(),
-			slack.NewActionBlock(blockID(x.CallID, 0), d.cancel(slack.StyleDanger)), contextLine(append(r.passed(), approved)...))
+			slack.NewActionBlock(blockID(x.CallID, 0), d.cancel(slack.StyleDanger)),
+			contextLine(append(r.passed(), approved)...))
 		if x.Elsewhere {
 			return f.with(contextLine(d.c.Unused))
 		}

@@ -200,7 +200,8 @@ func TestADifferenceIsShownWholeOrCounted(t *testing.T) {
 			x.Earlier, x.Reason = call.Since(first.Call, members), strings.Repeat("&", tt.reason)
 		})
 		for locale, said := range map[string][3]string{
-			"en": {"The arguments are those of the last call", "• Differences not shown here: %d\n", "• “%02d”: “was%s” → “is%s”"},
+			"en": {"The arguments are those of the last call", "• Differences not shown here: %d\n",
+				"• “%02d”: “was%s” → “is%s”"},
 			"ja": {"と同じ引数です", "• ここに表示していない違い: %d 件\n", "• 「%02d」: 「was%s」 → 「is%s」"},
 		} {
 			text := textOf(name, decoded(t, next.shown(locale))) + "\n"

@@ -94,7 +94,8 @@ func changing(t *testing.T, base *files.Tree, p conversation.Payload) *conversat
 func difference(t *testing.T) *conversation.Proposal {
 	t.Helper()
 	base := expect.Value((&files.Tree{}).Apply([]files.File{
-		{Path: "src/a.go", Content: "\ufeffpackage a\r\n\r\nfunc A() {\r\n\treturn\r\n}\r\n\r\n// 1\r\n// 2\r\n// 3\r\n// 4\r\n// 5"},
+		{Path: "src/a.go", Content: "\ufeffpackage a\r\n\r\nfunc A() {\r\n\treturn\r\n}\r\n\r\n// 1\r\n// 2\r\n// 3\r\n// " +
+			"4\r\n// 5"},
 		{Path: "old.txt", Content: "gone  \nsoon"}}))(t)
 	return changing(t, base, conversation.Payload{Delete: []string{"old.txt"}, Edits: []files.Edit{
 		{Path: "src/a.go", Old: "\treturn\n", New: "\tgo A() // `now` \u202e<!channel>\n"}, {Path: "src/a.go", Old: "// 5",

@@ -64,7 +64,8 @@ func (d drawing) decided(c *aggregate.Card, link string) Message {
 	return d.routeOf(&v).decided(c, d.matter(&v, d.w.Quoted), d.a.Head.Requester, link)
 }
 
-// decided draws the message by which a channel or a group is told of a decision: about what, its number, and who made it.
+// decided draws the message by which a channel or a group is told of a decision: about what, its number, and who made
+// it.
 func (r routed) decided(c *aggregate.Card, title, asker, link string) Message {
 	asks, text := askWordsOf.In(r.w.Locale), fill(r.texts.Decided, "title", title)
 	from := fill(asks.HomeFrom, "who", r.w.mention(asker))

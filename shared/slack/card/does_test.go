@@ -189,7 +189,8 @@ func TestAToolWithoutAMarkNamesNoRequest(t *testing.T) {
 	s := received(t).extracted().drafted(defaults).rejectPrompt("2 台で足ります").drafted(defaults).promptApproved()
 	s.do(s.BeginProcess(s.Head.Run, s.now))
 	s.do(s.FinishProcess(s.Head.Run, steps, "", defaults, s.now))
-	home := drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "ja", s.now).Blocks.BlockSet)
+	home := drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "ja",
+		s.now).Blocks.BlockSet)
 	expect.That(t, strings.Contains(home, "*今月の勤怠集計 v2*") && !strings.Contains(home, "✏️"),
 		"%s", home)
 }
@@ -214,10 +215,12 @@ func TestAToolWithoutAMarkIsAskedForByTitle(t *testing.T) {
 // A request's line begins with a capital, and that of a message says how it begins.
 func TestALineOfOnesOwnRequestsBeginsWell(t *testing.T) {
 	s := planned(t, []task.Step{message(1, requester.ID, "勤怠の締めは 12月2日です。\\n未入力の方は入力をお願いします。", "")}, defaults)
-	list := drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "en", s.now).Blocks.BlockSet)
+	list := drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "en",
+		s.now).Blocks.BlockSet)
 	expect.Has(t, list, "*DM to 1 person: “勤怠の締めは 12月2日")
 	s = planned(t, fiveSteps(), defaults)
-	list = drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "en", s.now).Blocks.BlockSet)
+	list = drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "en",
+		s.now).Blocks.BlockSet)
 	expect.Has(t, list, "*Write to the tab")
 }
 

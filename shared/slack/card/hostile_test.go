@@ -157,7 +157,8 @@ func harmless(t *testing.T, a *task.Aggregate, c *aggregate.Card, m card.Message
 	}
 	lines, steps := 0, 0
 	for _, bl := range m.Attachments[0].Blocks.BlockSet {
-		if sec, ok := bl.(*slack.SectionBlock); ok && sec.Text != nil && strings.Contains(sec.Text.Text, " — `") && !strings.HasPrefix(sec.Text.Text, "*") {
+		if sec, ok := bl.(*slack.SectionBlock); ok && sec.Text != nil && strings.Contains(sec.Text.Text, " — `") &&
+			!strings.HasPrefix(sec.Text.Text, "*") {
 			lines += len(strings.Split(sec.Text.Text, "\n"))
 		}
 	}
@@ -175,8 +176,10 @@ func TestAnyAggregateMakesAValidCard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, now := anyAggregate(t), time.Unix(1776522792, 0)
 		cards := []*aggregate.Card{
-			{CardType: task.CardTask, Subject: "TASK"}, {CardType: task.CardExecution, Subject: "EXECUTION"}, {CardType: "brand_new"},
-			{CardType: task.CardPrompt, Subject: task.PromptKey(9)}, {CardType: task.CardProcess, Subject: "x"}, {CardType: task.CardStep},
+			{CardType: task.CardTask, Subject: "TASK"}, {CardType: task.CardExecution, Subject: "EXECUTION"},
+			{CardType: "brand_new"},
+			{CardType: task.CardPrompt, Subject: task.PromptKey(9)}, {CardType: task.CardProcess, Subject: "x"},
+			{CardType: task.CardStep},
 		}
 		for _, p := range a.Prompts {
 			cards = append(cards, &aggregate.Card{CardType: task.CardPrompt, Subject: p.Key()})

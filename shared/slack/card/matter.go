@@ -16,9 +16,9 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// The callback of the form that asks for a decision; NewMatter, the Home tab's button that opens it, and MatterAnew, the
-// button of a request that ended, with what that asked for. Its blocks are called like the fields of task.Matter, and
-// the fields in them MatterInput.
+// The callback of the form that asks for a decision; NewMatter, the Home tab's button that opens it, and MatterAnew,
+// the button of a request that ended, with what that asked for. Its blocks are called like the fields of task.Matter,
+// and the fields in them MatterInput.
 const (
 	MatterCallback = "ringi_matter_modal"
 	NewMatter      = "new_matter"
@@ -144,7 +144,8 @@ func (w *askWords) kept(files []KeptFile) []slack.Block {
 	}
 	e := slack.NewCheckboxGroupsBlockElement(MatterInput)
 	for _, f := range files {
-		e.Options = append(e.Options, slack.NewOptionBlockObject(f.ID, label(legible.Clip(f.Name, maxOption)), label(f.About)))
+		e.Options = append(e.Options, slack.NewOptionBlockObject(f.ID, label(legible.Clip(f.Name, maxOption)),
+			label(f.About)))
 	}
 	e.InitialOptions = e.Options
 	b := slack.NewInputBlock(MatterKept, label(w.MatterKept), label(w.MatterKeptHint), e)

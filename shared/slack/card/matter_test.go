@@ -112,7 +112,8 @@ func TestAFormThatEndedIsAskedAnew(t *testing.T) {
 func withFiles(s *scenario) *scenario {
 	r := *s.Request
 	var read []task.ReadFile
-	for i, f := range []struct{ name, content, why string }{{"見積書.pdf", "%PDF-1.7", ""}, {"<!channel>*明細*.csv", "a,b\n", ""},
+	for i, f := range []struct{ name, content, why string }{{"見積書.pdf", "%PDF-1.7", ""},
+		{"<!channel>*明細*.csv", "a,b\n", ""},
 		{"装置.exe", "MZ\x00", ""}, {"図.png", "", "it is gone"}} {
 		x := task.ReadFile{SharedFile: aggregate.SharedFile{ID: "F" + string(rune('1'+i)), Name: f.name}, Why: f.why}
 		if f.why == "" {
@@ -242,8 +243,8 @@ var tablets = task.Matter{Kind: "契約", Title: "タブレット 8 台の契約
 
 // refill fills the form that was given back in again; refilled brings it to people.
 func (s *scenario) refill(m task.Matter) *scenario {
-	return s.do(s.Refill(s.Returned().Asks().ID, task.Refill{Content: card.MatterText("ja", m), Matter: &m}, requester, policy,
-		s.now))
+	return s.do(s.Refill(s.Returned().Asks().ID, task.Refill{Content: card.MatterText("ja", m), Matter: &m},
+		requester, policy, s.now))
 }
 
 func refilled(s *scenario) *scenario { return byForm(s).giveBack().refill(tablets).goesRound() }
@@ -337,7 +338,8 @@ func returnedViews(t *testing.T, locale string) map[string]any {
 	set := defaults
 	set.Locale = locale
 	copyOf := func(s *scenario) card.Message {
-		c := &aggregate.Card{CardType: task.CardOutcome, Subject: card.ReturnedCopy + task.ProcessKey(1), User: s.Head.Requester}
+		c := &aggregate.Card{CardType: task.CardOutcome, Subject: card.ReturnedCopy + task.ProcessKey(1),
+			User: s.Head.Requester}
 		return card.Copy(s.Aggregate, c, set, "https://x.slack.com/archives/C1/p1", s.now)
 	}
 	return map[string]any{

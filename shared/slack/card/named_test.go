@@ -80,7 +80,8 @@ func TestALinkToStandInsStandsBesideWhoHasLeft(t *testing.T) {
 		}
 		s := state.scenario(t)
 		m := card.Render(s.Aggregate, s.card(state.card), defaults, card.Around{Console: "https://x.example/console"}, s.now)
-		expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "<@"+yamada+"> さん (<https://x.example/console/stand-ins|代理を決める>)")
+		expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "<@"+yamada+
+			"> さん (<https://x.example/console/stand-ins|代理を決める>)")
 		return
 	}
 	t.Fatal("no such state")

@@ -170,7 +170,8 @@ func TestACardSaysWhoStandsInForThoseWhoseTurnItIs(t *testing.T) {
 	person := func(user string) circulation.Person { return circulation.Person{User: user} }
 	day := 24 * time.Hour
 	away := func(hand, principal, setBy string, begins, ends time.Duration) circulation.StandIn {
-		return circulation.StandIn{Delegation: circulation.Delegation{Key: hand + "#" + principal + "#1", Rev: 1}, Hand: person(hand),
+		return circulation.StandIn{Delegation: circulation.Delegation{Key: hand + "#" + principal + "#1", Rev: 1},
+			Hand:      person(hand),
 			Principal: person(principal), SetBy: person(setBy), Begins: s.now.Add(begins), Ends: s.now.Add(ends)}
 	}
 	around := card.Around{StandIns: []circulation.StandIn{

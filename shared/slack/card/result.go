@@ -48,8 +48,8 @@ func ResultValues(text []byte) (values []Value, ok bool) {
 // mostMade is how many characters say what was made.
 const mostMade = 200
 
-// Made says what the results of writes name, each in its turn: its address, or else its ids and numbers with what people
-// call them.
+// Made says what the results of writes name, each in its turn: its address, or else its ids and numbers with what
+// people call them.
 func Made(locale string, s *task.Step, result aggregate.JSON) (all []string) {
 	v, read := decoded(string(result))
 	members, isObject := v.(map[string]any)

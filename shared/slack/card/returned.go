@@ -127,7 +127,8 @@ func (d drawing) edited(by string, version int) []slack.Block {
 	if by == "" {
 		return nil
 	}
-	return []slack.Block{contextLine(fill(returnedWordsOf.In(d.w.Locale).Edited, "version", version, "who", d.w.mention(by)))}
+	return []slack.Block{contextLine(fill(returnedWordsOf.In(d.w.Locale).Edited, "version", version, "who",
+		d.w.mention(by)))}
 }
 
 // returnedTo is the message by which one of the askers learns that a form was given back to them. Once that waits no
@@ -156,9 +157,11 @@ func returnedTo(a *task.Aggregate, subject string, s tenancy.Settings, link stri
 // RefillModal draws the form that was given back, filled in; s are the settings by which a decision is asked for.
 func RefillModal(a *task.Aggregate, r Review, locale string, s tenancy.Settings) slack.ModalViewRequest {
 	w, ask, g := returnedWordsOf.In(locale), askWordsOf.In(locale), a.GateWith(r.ID)
-	reason := fill(w.Reason, "who", wordsOf.In(locale).mention(g.RejectedBy), "reason", inline(g.RejectionReason, maxReason))
+	reason := fill(w.Reason, "who", wordsOf.In(locale).mention(g.RejectedBy), "reason",
+		inline(g.RejectionReason, maxReason))
 	blocks := []slack.Block{section(cut(reason, maxSection)), contextLine(w.Means + w.Same)}
-	blocks = append(append(blocks, ask.matter(s, *a.Matter())...), append(ask.kept(keptFiles(a.FilesOf(r.ID))), ask.files())...)
+	blocks = append(append(blocks, ask.matter(s, *a.Matter())...), append(ask.kept(keptFiles(a.FilesOf(r.ID))),
+		ask.files())...)
 	about := metadata(Review{Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash})
 	return modal(RefillCallback, w.Title, w.Save, wordsOf.In(locale).ModalClose, about, blocks...)
 }

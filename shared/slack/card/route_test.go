@@ -330,6 +330,7 @@ func TestAnEndSaysInWhosePlaceItWasDecided(t *testing.T) {
 		s := c.then(received(t))
 		s.Head.Ended = &task.Ended{As: task.TaskCancelled, Reason: task.ReasonDenied, At: s.now}
 		text := drawn(s.told().Attachments[0].Blocks.BlockSet)
-		expect.That(t, strings.Contains(text, c.want) && (c.want != "" || !strings.Contains(text, "回覧")), "%s: %s", name, text)
+		expect.That(t, strings.Contains(text, c.want) && (c.want != "" || !strings.Contains(text, "回覧")), "%s: %s",
+			name, text)
 	}
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // maxMarkdown is how many characters all markdown blocks of a message may have together
-// (https://docs.slack.dev/reference/block-kit/blocks/markdown-block), and maxSaid how many of them the notification has.
+// (https://docs.slack.dev/reference/block-kit/blocks/markdown-block), and maxSaid how many of them the notification
+// has.
 const maxMarkdown, maxSaid = 12_000, 3600
 
 // said writes an agent's Markdown for Slack's markdown block. Nothing in it mentions anybody, hides where a link leads,
@@ -48,8 +49,8 @@ func linked(words, address string) string {
 	return "[" + strings.NewReplacer("[", "［", "]", "］").Replace(words) + "](" + address + ")"
 }
 
-// shownCode escapes code for a fence. Slack's own formatting knows no longer fence, so three backticks in a row are kept
-// apart.
+// shownCode escapes code for a fence. Slack's own formatting knows no longer fence, so three backticks in a row are
+// kept apart.
 func shownCode(code string) string {
 	return fenceForm.Get().ReplaceAllStringFunc(escape(legible.Code(code)), func(ticks string) string {
 		return strings.Join(strings.Split(ticks, ""), joiner)

@@ -93,7 +93,8 @@ var taskStates = []state{
 		hash := aggregate.HashOf("x")
 		s.Files = &task.Files{Files: []task.ReadFile{
 			{SharedFile: aggregate.SharedFile{ID: "F1", Name: "依頼.txt", Bytes: 60}, SHA256: hash, Characters: 24, Shown: 24},
-			{SharedFile: aggregate.SharedFile{ID: "F2", Name: "長い.csv", Bytes: 270_000}, SHA256: hash, Characters: 90_000, Shown: 30_000},
+			{SharedFile: aggregate.SharedFile{ID: "F2", Name: "長い.csv", Bytes: 270_000}, SHA256: hash, Characters: 90_000,
+				Shown: 30_000},
 			{SharedFile: aggregate.SharedFile{ID: "F3", Name: "図.pdf"}, Why: "pdf"}}}
 		return s
 	}},
@@ -118,7 +119,8 @@ var taskStates = []state{
 	{"task_refused_open", taskCard, func(s *scenario) *scenario { return s.full(task.ReasonOpenPerson, time.Time{}) }},
 	{"task_cost_limit_before_extract", taskCard, func(s *scenario) *scenario { return s.costLimit() }},
 	{"task_answered_unsupported", taskCard, func(s *scenario) *scenario {
-		return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "✅ 承認済み <!channel> 請求書は *作成できません*。"}, s.now))
+		return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "✅ 承認済み <!channel> 請求書は *作成できません*。"},
+			s.now))
 	}},
 	{"task_greeting", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonGreeting) }},
 	{"task_no_source", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "shopp/shop, hr") }},
@@ -166,7 +168,10 @@ var taskStates = []state{
 		s = started(s, fiveSteps()).steps(1, 2, 3, 4, 5)
 		return s.do(s.CompleteExecution(s.Head.Run, "42 名分", s.now))
 	}},
-	{"task_complete_of_failed_execution", taskCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).failedAt(3, failed) }},
+	{"task_complete_of_failed_execution", taskCard, func(s *scenario) *scenario {
+		return started(s, fiveSteps()).steps(1,
+			2).failedAt(3, failed)
+	}},
 }
 
 var promptStates = []state{
@@ -180,8 +185,10 @@ var promptStates = []state{
 		return s.do(s.FinishPrompt(s.Head.Run, content, defaults, s.now))
 	}},
 	{"prompt_contested", promptCard, func(s *scenario) *scenario { return s.extracted().contested() }},
-	{"prompt_contested_at_the_cost_limit", promptCard, func(s *scenario) *scenario { return s.extracted().contestedTooDear() }},
-	{"prompt_contested_without_a_judge", promptCard, func(s *scenario) *scenario { return s.extracted().contestedUnjudged() }},
+	{"prompt_contested_at_the_cost_limit", promptCard,
+		func(s *scenario) *scenario { return s.extracted().contestedTooDear() }},
+	{"prompt_contested_without_a_judge", promptCard,
+		func(s *scenario) *scenario { return s.extracted().contestedUnjudged() }},
 	{"prompt_contest_cancelled", promptCard, func(s *scenario) *scenario {
 		s.extracted().contesting().cancelTask()
 		return s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{}},
@@ -189,15 +196,22 @@ var promptStates = []state{
 	}},
 	{"prompt_contested_in_vain", promptCard, func(s *scenario) *scenario {
 		s.extracted().contesting()
-		failed := contest.FailedTeam{TeamName: "慎重", ExitReason: contest.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "…"}
+		failed := contest.FailedTeam{TeamName: "慎重", ExitReason: contest.TeamTimeout, Reason: contest.ReasonTimeout,
+			Detail: "…"}
 		s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution",
 			Summary: &contest.Summary{FailedTeams: slices.Repeat([]contest.FailedTeam{failed}, 7)}}, s.now))
 		return s.do(s.FinishPrompt(s.Head.Run, content, defaults, s.now))
 	}},
 	{"prompt_replaced", promptCard, func(s *scenario) *scenario { return s.extracted().picked() }},
 	{"prompt_picked", "CARD#prompt#0002", func(s *scenario) *scenario { return s.extracted().picked() }},
-	{"prompt_held", promptCard, func(s *scenario) *scenario { return s.extracted().drafting().park(task.ReasonNobodyApproves) }},
-	{"prompt_parked", promptCard, func(s *scenario) *scenario { return s.extracted().drafting().park(task.ReasonModelBadOutput) }},
+	{"prompt_held", promptCard, func(s *scenario) *scenario {
+		return s.extracted().drafting().park(
+			task.ReasonNobodyApproves)
+	}},
+	{"prompt_parked", promptCard, func(s *scenario) *scenario {
+		return s.extracted().drafting().park(
+			task.ReasonModelBadOutput)
+	}},
 	{"prompt_parked_for_good", promptCard, func(s *scenario) *scenario {
 		s.extracted().drafting()
 		for range task.MaxRetries {
@@ -206,7 +220,8 @@ var promptStates = []state{
 		}
 		return s.park(task.ReasonModelUnavailable)
 	}},
-	{"prompt_cancelled_while_generating", promptCard, func(s *scenario) *scenario { return s.extracted().drafting().cancelTask() }},
+	{"prompt_cancelled_while_generating", promptCard,
+		func(s *scenario) *scenario { return s.extracted().drafting().cancelTask() }},
 	{"prompt_cost_limit", promptCard, func(s *scenario) *scenario { return prompt(s).costLimit() }},
 	{"prompt_pending", promptCard, prompt},
 	{"prompt_pending_automatic", promptCard, func(s *scenario) *scenario { return s.extracted().drafted(automatic) }},
@@ -222,10 +237,14 @@ var promptStates = []state{
 		s.extracted().drafted(automatic)
 		return s.do(s.ApproveUnasked(s.Prompt().ID, s.now))
 	}},
-	{"prompt_rejected_next_expected", promptCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です") }},
-	{"prompt_rejected_next_generating", promptCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafting() }},
-	{"prompt_rejected_next_generated", promptCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafted(defaults) }},
-	{"prompt_second_pending", "CARD#prompt#0002", func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafted(defaults) }},
+	{"prompt_rejected_next_expected", promptCard,
+		func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です") }},
+	{"prompt_rejected_next_generating", promptCard,
+		func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafting() }},
+	{"prompt_rejected_next_generated", promptCard,
+		func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafted(defaults) }},
+	{"prompt_second_pending", "CARD#prompt#0002",
+		func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafted(defaults) }},
 	{"prompt_rejected_next_parked", promptCard, func(s *scenario) *scenario {
 		return prompt(s).rejectPrompt("DM は不要です").drafting().park(task.ReasonModelDemo)
 	}},
@@ -235,7 +254,8 @@ var promptStates = []state{
 	{"prompt_rejected_parked_before_next", promptCard, func(s *scenario) *scenario {
 		return prompt(s).rejectPrompt("DM は不要です").park(task.ReasonRunFailed)
 	}},
-	{"prompt_rejected_then_cancelled", promptCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").cancelTask() }},
+	{"prompt_rejected_then_cancelled", promptCard,
+		func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").cancelTask() }},
 	{"prompt_rejected_next_cancelled", promptCard, func(s *scenario) *scenario {
 		return prompt(s).rejectPrompt("DM は不要です").drafting().cancelTask()
 	}},

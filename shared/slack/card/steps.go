@@ -77,7 +77,8 @@ func (d drawing) processBody(p *task.Process, s explain.Sum, since string, most 
 	check := d.checks(steps)
 	calls := func(s task.Step, name string) string { return stepLine(s, name) + check(s) } // sentences name no tools
 	draw := func(since string, most, list int) body {
-		rest := d.described(d.a.MatterOf(p), most).with(d.answers(p.Remarks, most)).with(d.stepList(steps, list, wholeName, calls))
+		rest := d.described(d.a.MatterOf(p), most).with(d.answers(p.Remarks, most)).with(d.stepList(steps, list,
+			wholeName, calls))
 		if len(steps) == 0 {
 			return rest
 		}

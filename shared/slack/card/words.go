@@ -140,7 +140,8 @@ type askWords struct {
 	MatterTitle, MatterAmountHint, MatterAsked, MatterLine, HomeMatter            string
 	MatterFilesHint, MatterFilesFault, MatterAttached, MatterKept, MatterKeptHint string
 	MatterAnew, MatterAnewFiles, MatterBefore                                     string
-	Matter, MatterFaults, Currencies                                              map[string]string // by field, and by code
+	// by field, and by code
+	Matter, MatterFaults, Currencies map[string]string
 
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
 	CopiesLeft, CopyFrom, CopyText, OutcomeText, Open                               string

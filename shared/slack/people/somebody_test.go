@@ -164,7 +164,8 @@ func TestWhatIsPickedHasSomebodyWhoMayApproveIt(t *testing.T) {
 					}
 					refused, _ := errors.AsType[aggregate.ErrNotAllowed](policy.Author(by))
 					expect.That(t, (refused.Rule == "") == somebody,
-						"%s picks in %s under %+v, self-approval %t: %q, but somebody may approve it: %t", picks, kind, a, self, refused.Rule, somebody)
+						"%s picks in %s under %+v, self-approval %t: %q, but somebody may approve it: %t", picks, kind, a, self,
+						refused.Rule, somebody)
 					seen[string(refused.Rule)]++
 				}
 			}

@@ -270,7 +270,8 @@ func TestWhatWasSaidBeforeHasForwardsAndFiles(t *testing.T) {
 	for i := range got {
 		got[i].TS = ""
 	}
-	want := []slackapi.Said{{User: webapi.Suzuki, Text: "これです\n> 田中 恵 <@" + webapi.Tanaka + ">:\n> 対象は営業だけ", Quoted: []string{webapi.Tanaka}},
+	want := []slackapi.Said{{User: webapi.Suzuki, Text: "これです\n> 田中 恵 <@" + webapi.Tanaka + ">:\n> 対象は営業だけ",
+		Quoted: []string{webapi.Tanaka}},
 		{User: webapi.Suzuki, Text: "📎 対象者.csv (text/csv, 6 bytes)"}}
 	expect.Same(t, want, got)
 }

@@ -114,8 +114,8 @@ type Channel struct {
 }
 
 // Channels lists the channels of these types that a person is in. For types other than public channels, it lists only
-// those that the bot is in, too. It fetches each page when it is needed. An error ends the list. Slack has no call for a
-// single membership; a person's channels are searched, since they are fewer than a channel's members.
+// those that the bot is in, too. It fetches each page when it is needed. An error ends the list. Slack has no call for
+// a single membership; a person's channels are searched, since they are fewer than a channel's members.
 func (c *Client) Channels(ctx context.Context, user string, types ...string) iter.Seq2[Channel, error] {
 	params := slack.GetConversationsForUserParameters{UserID: user, Types: types, Limit: pageOfChannels,
 		ExcludeArchived: true}

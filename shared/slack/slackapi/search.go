@@ -21,8 +21,8 @@ import (
 // maxPages bounds a search to 50 pages of 200 replies, more than any task's thread has.
 const maxPages = 50
 
-// FindCards returns the timestamps, earliest first, of Ringi's messages that show this card, in a thread or, if there is
-// none in it, among the channel's latest messages, where Slack posts what was for a thread that it didn't find.
+// FindCards returns the timestamps, earliest first, of Ringi's messages that show this card, in a thread or, if there
+// is none in it, among the channel's latest messages, where Slack posts what was for a thread that it didn't find.
 func (c *Client) FindCards(ctx context.Context, channel, thread string, about Metadata) ([]string, error) {
 	shows := func(m slack.Message) bool {
 		return m.Metadata.EventType == EventType &&

@@ -29,7 +29,8 @@ func (a app) Client(context.Context) (id, secret, api string, err error) {
 // good returns the claims from https://docs.slack.dev/authentication/sign-in-with-slack, for the test's app.
 func good() map[string]any {
 	return map[string]any{
-		"iss": "https://slack.com", "sub": "U0R7MFMJM", "aud": "123.456", "exp": at().Add(5 * time.Minute).Unix(), "iat": at().Unix(), "nonce": "n",
+		"iss": "https://slack.com", "sub": "U0R7MFMJM", "aud": "123.456", "exp": at().Add(5 * time.Minute).Unix(),
+		"iat": at().Unix(), "nonce": "n",
 		"https://slack.com/user_id": "U0R7MFMJM", "https://slack.com/team_id": "T0R7GR", "name": "鈴木",
 	}
 }

@@ -40,7 +40,8 @@ const (
 	prompts   = conversation.PromptsPrefix
 	arguments = conversation.StampedPrefix
 	contests  = "contests/" // what rounds and their teams were made of; kept like the rows that name them
-	turns     = "turns/"    // models' answers of rounds that go on; the bucket deletes them a day after the rows that name them
+	// models' answers of rounds that go on; the bucket deletes them a day after the rows that name them
+	turns = "turns/"
 
 	filesOf = FilesPrefix // of requests, and their texts; they expire like results
 	beside  = "attached/" // files of requests that were taken on; never deleted, as they are in what people stamp
@@ -77,7 +78,8 @@ func (s Store) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (
 }
 
 // KeepArguments is Keep for the arguments of a call, which never expire. members is the decoded v.
-func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage, members map[string]any) (aggregate.Blob, error) {
+func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
+	members map[string]any) (aggregate.Blob, error) {
 	return s.keep(ctx, arguments+under(ref), v, func() string { return previewArguments(members) })
 }
 
@@ -90,7 +92,8 @@ func (s Store) KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMes
 
 // KeepContest is Keep for values of a contest, which are kept as long as its rows. Up to inline bytes are stored in the
 // row.
-func (s Store) KeepContest(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+func (s Store) KeepContest(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
+	inline int) (aggregate.Blob, error) {
 	if len(v) <= inline {
 		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
 	}
@@ -112,8 +115,8 @@ func (s Store) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessa
 	return s.keep(ctx, prefix, v, func() string { return "" })
 }
 
-// KeepCallResult is KeepReads for what a tool returned. It is always stored in the bucket, since rows of approved actions
-// outlive their conversation.
+// KeepCallResult is KeepReads for what a tool returned. It is always stored in the bucket, since rows of approved
+// actions outlive their conversation.
 func (s Store) KeepCallResult(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	return s.put(ctx, talks+strings.TrimSuffix(under(ref), "/")+ReadsFolder, v, aggregate.Blob{})
 }
@@ -167,7 +170,8 @@ func (s Store) Prompts(ref aggregate.Ref) func(ctx context.Context, body []byte)
 // under returns the part of a key that names the task.
 func under(ref aggregate.Ref) string { return ref.Tenant + "/" + ref.ID + "/" }
 
-func (s Store) keep(ctx context.Context, prefix string, v json.RawMessage, preview func() string) (aggregate.Blob, error) {
+func (s Store) keep(ctx context.Context, prefix string, v json.RawMessage, preview func() string) (aggregate.Blob,
+	error) {
 	if len(v) <= MaxInline {
 		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
 	}
@@ -237,7 +241,8 @@ type Copier interface {
 	Copy(ctx context.Context, c aggregate.Copy) error
 }
 
-// Copying returns a decision that copies the objects which decide's Change names. Only then the Change can be committed.
+// Copying returns a decision that copies the objects which decide's Change names. Only then the Change can be
+// committed.
 func Copying[A any](ctx context.Context, s Copier, decide aggregate.Decision[A]) aggregate.Decision[A] {
 	return func(a A) (aggregate.Change, error) {
 		c, err := decide(a)

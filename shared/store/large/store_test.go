@@ -89,7 +89,8 @@ func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {
 	t.Run("what is larger goes to the bucket, once", func(t *testing.T) {
 		v := text(large.MaxInline + 1)
 		b := keep(t, s, w, v)
-		if b.JSON != "" || b.Preview == "" || b.Bytes != len(v) || !strings.HasPrefix(b.S3Key, "results/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") {
+		if b.JSON != "" || b.Preview == "" || b.Bytes != len(v) || !strings.HasPrefix(b.S3Key, "results/"+w.Ref.Tenant+"/"+
+			w.Ref.ID+"/") {
 			t.Errorf("%+v", b)
 		}
 		expect.Same(t, b, keep(t, s, w, v))
@@ -98,11 +99,13 @@ func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {
 	t.Run("what a model was sent goes to the bucket, however small", func(t *testing.T) {
 		v := json.RawMessage(`{"system":"rules"}`)
 		b, err := s.Prompts(w.Ref)(t.Context(), v)
-		want := aggregate.Blob{Bytes: len(v), S3Key: "prompts/" + w.Ref.Tenant + "/" + w.Ref.ID + "/" + aggregate.HashOf(string(v)) + ".json"}
+		want := aggregate.Blob{Bytes: len(v), S3Key: "prompts/" + w.Ref.Tenant + "/" + w.Ref.ID + "/" +
+			aggregate.HashOf(string(v)) + ".json"}
 		expect.NoError(t, err)
 		expect.Same(t, want, b)
 		opens(t, s, w, b, v)
-		if _, err := s.Open(t.Context(), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), b); !errors.Is(err, aggregate.ErrNotFound) {
+		if _, err := s.Open(t.Context(), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), b); !errors.Is(err,
+			aggregate.ErrNotFound) {
 			t.Errorf("another tenant's: %v", err)
 		}
 	})
@@ -120,19 +123,24 @@ func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {
 
 func testKeptOfContests(t *testing.T, s large.Store, w *pipelinetest.World) {
 	t.Run("what a contest came to goes to the bucket beyond what its row takes, and expires never", func(t *testing.T) {
-		small, large := expect.Value(s.KeepContest(t.Context(), w.Ref, text(100), 100))(t), expect.Value(s.KeepContest(t.Context(), w.Ref, text(101), 100))(t)
-		if small.S3Key != "" || !strings.HasPrefix(large.S3Key, "contests/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") || large.JSON != "" || large.Preview == "" {
+		small, large := expect.Value(s.KeepContest(t.Context(), w.Ref, text(100), 100))(t),
+			expect.Value(s.KeepContest(t.Context(), w.Ref, text(101), 100))(t)
+		if small.S3Key != "" || !strings.HasPrefix(large.S3Key, "contests/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") ||
+			large.JSON != "" || large.Preview == "" {
 			t.Errorf("%+v %+v", small, large)
 		}
 		opens(t, s, w, small, text(100))
 		opens(t, s, w, large, text(101))
-		for _, other := range []aggregate.Ref{task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), task.RefOf(w.Ref.Tenant, aggregate.NewID())} {
+		for _, other := range []aggregate.Ref{task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID),
+			task.RefOf(w.Ref.Tenant, aggregate.NewID())} {
 			_, err := s.Open(t.Context(), other, large)
 			expect.Fails(t, err, aggregate.ErrNotFound, "another's")
 		}
 	})
-	t.Run("an answer that a contest's round goes on from stands by itself, and one that was kept with what stays is found too", func(t *testing.T) {
-		small, large := expect.Value(s.KeepTurn(t.Context(), w.Ref, text(100), 100))(t), expect.Value(s.KeepTurn(t.Context(), w.Ref, text(102), 100))(t)
+	t.Run("an answer that a contest's round goes on from stands by itself, and one that was kept with what stays is "+
+		"found too", func(t *testing.T) {
+		small, large := expect.Value(s.KeepTurn(t.Context(), w.Ref, text(100), 100))(t),
+			expect.Value(s.KeepTurn(t.Context(), w.Ref, text(102), 100))(t)
 		if small.S3Key != "" || !strings.HasPrefix(large.S3Key, "turns/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") {
 			t.Errorf("%+v %+v", small, large)
 		}
@@ -147,7 +155,8 @@ func testOpened(t *testing.T, s large.Store, w *pipelinetest.World) {
 	t.Run("another task's value is not opened", func(t *testing.T) {
 		b := keep(t, s, w, text(large.MaxInline+2))
 		for _, ref := range []aggregate.Ref{
-			task.RefOf(w.Ref.Tenant, aggregate.NewID()), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), task.RefOf(w.Ref.Tenant, w.Ref.ID[:25]),
+			task.RefOf(w.Ref.Tenant, aggregate.NewID()), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID),
+			task.RefOf(w.Ref.Tenant, w.Ref.ID[:25]),
 		} {
 			before := w.Transport.Count("GET")
 			_, err := s.Open(t.Context(), ref, b)
@@ -158,12 +167,14 @@ func testOpened(t *testing.T, s large.Store, w *pipelinetest.World) {
 		a := &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: w.Ref.Tenant}, TaskID: w.Ref.ID}}
 		for n := range 10 {
 			b := keep(t, s, w, text(large.MaxInline+100+n))
-			a.Gates = append(a.Gates, &task.StepGate{ID: fmt.Sprint("01GATE", n), ProcessVersion: 1, Attempt: 1 + n, Order: 1, Arguments: b})
+			a.Gates = append(a.Gates, &task.StepGate{ID: fmt.Sprint("01GATE", n), ProcessVersion: 1, Attempt: 1 + n, Order: 1,
+				Arguments: b})
 		}
 		for _, name := range []string{a.Gates[7].ID, a.Gates[7].Key()} {
 			before := w.Transport.Count("GET")
 			drawn, err := s.Opened(t.Context(), a, name)
-			if err != nil || string(drawn.Gates[7].Arguments.JSON) != string(text(large.MaxInline+107)) || a.Gates[7].Arguments.JSON != "" {
+			if err != nil || string(drawn.Gates[7].Arguments.JSON) != string(text(large.MaxInline+107)) ||
+				a.Gates[7].Arguments.JSON != "" {
 				t.Fatalf("%v, %+v", err, a.Gates[7])
 			}
 			if n := w.Transport.Count("GET") - before; n != 1 {
@@ -171,7 +182,8 @@ func testOpened(t *testing.T, s large.Store, w *pipelinetest.World) {
 			}
 		}
 		before := w.Transport.Count("GET")
-		if drawn, err := s.Opened(t.Context(), a, "01PROMPT"); err != nil || drawn != a || w.Transport.Count("GET") != before {
+		if drawn, err := s.Opened(t.Context(), a, "01PROMPT"); err != nil || drawn != a ||
+			w.Transport.Count("GET") != before {
 			t.Errorf("a policy has no arguments: %v", err)
 		}
 	})

@@ -115,11 +115,13 @@ func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
 		time.Now().Add(time.Hour), &o))
 	for name, address := range map[string]string{"workspace": o.Workspace, "cancel": o.Cancel, "upload": o.Upload.URL} {
 		u := expect.Value(url.Parse(address))(t)
-		if u.Scheme != "https" || u.Host != "ringi-bucket.s3.us-east-1.amazonaws.com" || name != "upload" && !strings.HasPrefix(u.Path, "/workspaces/") {
+		if u.Scheme != "https" || u.Host != "ringi-bucket.s3.us-east-1.amazonaws.com" || name != "upload" &&
+			!strings.HasPrefix(u.Path, "/workspaces/") {
 			t.Errorf("%s: %s://%s%s", name, u.Scheme, u.Host, u.Path)
 		}
 	}
-	if key := o.Upload.Fields["key"]; !strings.HasPrefix(key, "workspaces/actions/01TENANT/0b1c/01ACTION/") || o.Upload.Fields["X-Amz-Security-Token"] == "" {
+	if key := o.Upload.Fields["key"]; !strings.HasPrefix(key, "workspaces/actions/01TENANT/0b1c/01ACTION/") ||
+		o.Upload.Fields["X-Amz-Security-Token"] == "" {
 		t.Errorf("the upload has the fields %v", o.Upload.Fields)
 	}
 	err := s.Lend(t.Context(), session, conversation.On{}, time.Now().Add(-time.Second), &o)

@@ -48,8 +48,9 @@ func TestASessionsTimes(t *testing.T) {
 
 func TestAnAddressCountsAsItsNetwork(t *testing.T) {
 	for address, want := range map[string]string{
-		"192.0.2.7": "192.0.2.7", "::ffff:192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::": "2001:db8:1:2::/64",
-		"fe80::1%eth0": "fe80::/64", "": "", "nobody": "nobody",
+		"192.0.2.7": "192.0.2.7", "::ffff:192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+		"2001:db8:1:2::": "2001:db8:1:2::/64",
+		"fe80::1%eth0":   "fe80::/64", "": "", "nobody": "nobody",
 	} {
 		expect.Is(t, Network(address), want, "%q counts as", address)
 	}

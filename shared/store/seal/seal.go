@@ -43,7 +43,8 @@ type Signer struct {
 func (s Signer) Sign(ctx context.Context, text []byte) ([]byte, error) {
 	sum := sha256.Sum256(text)
 	out, err := s.KMS.Sign(ctx, &kms.SignInput{
-		KeyId: &s.Key, Message: sum[:], MessageType: kmstypes.MessageTypeDigest, SigningAlgorithm: kmstypes.SigningAlgorithmSpecEcdsaSha256,
+		KeyId: &s.Key, Message: sum[:], MessageType: kmstypes.MessageTypeDigest,
+		SigningAlgorithm: kmstypes.SigningAlgorithmSpecEcdsaSha256,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("sign: %w", err)
@@ -98,7 +99,8 @@ func (h Heads) Keep(ctx context.Context, head chain.Head) error {
 	key := fmt.Sprintf("%s%s/%010d.json", prefix(head.Tenant), head.At.UTC().Format("2006-01-02"), head.Seq)
 	// S3 requires a checksum for objects with a lock.
 	_, err = h.S3.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &h.Bucket, Key: &key, Body: bytes.NewReader(body), ContentType: aws.String("application/json"), ChecksumAlgorithm: s3types.ChecksumAlgorithmSha256,
+		Bucket: &h.Bucket, Key: &key, Body: bytes.NewReader(body), ContentType: aws.String("application/json"),
+		ChecksumAlgorithm: s3types.ChecksumAlgorithmSha256,
 	})
 	if err != nil {
 		return fmt.Errorf("keep head %d of %s: %w", head.Seq, head.Tenant, err)

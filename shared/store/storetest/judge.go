@@ -75,7 +75,8 @@ var ofTemplate = sync.OnceValues(func() (*template.Bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, everything := template.Names{Stack: "ringi", Region: region, Account: "123456789012"}, map[string]string{"Stage": "dev", "Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
+	names, everything := template.Names{Stack: "ringi", Region: region, Account: "123456789012"},
+		map[string]string{"Stage": "dev", "Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
 	path := filepath.Join(root, "template.yaml")
 	described, err := template.Read(path, names, everything)
 	if err != nil {
@@ -95,7 +96,8 @@ func (j *judging) RoundTrip(r *http.Request) (answer *http.Response, err error) 
 		return j.next.RoundTrip(r)
 	}
 	asked, out := r.Clone(r.Context()), r
-	asked.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), "="+accessKey+"/", "="+j.function+"/", 1))
+	asked.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), "="+accessKey+"/",
+		"="+j.function+"/", 1))
 	if r.Body == nil {
 		asked.Body = http.NoBody
 	} else if r.Method == http.MethodPost {

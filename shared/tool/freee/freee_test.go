@@ -104,7 +104,8 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 			}))
 			defer s.Close()
 			p := &renewableTokens{}
-			_, err := freee.New(s.URL, p, func(context.Context) (string, error) { return "", nil }, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "", "")
+			_, err := freee.New(s.URL, p, func(context.Context) (string, error) { return "", nil }, wire.NewHTTP(),
+				time.Now).ListEmployees(t.Context(), true, "", "")
 			var e *explain.CallError
 			if (test.problem == "") != (err == nil) || err != nil &&
 				(!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != explain.CallFailed) {

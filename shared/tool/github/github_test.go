@@ -106,7 +106,8 @@ func TestAnArchiveIsReadWhereItIs(t *testing.T) {
 	z := expect.Value(gzip.NewReader(packed))(t)
 	expect.Has(t, string(expect.Value(io.ReadAll(z))(t)), "print(1)")
 
-	for _, to := range []string{"http://169.254.169.254/", "https://evil.example/x", "", "http://name:word@" + strings.TrimPrefix(w.url, "http://")} {
+	for _, to := range []string{"http://169.254.169.254/", "https://evil.example/x", "", "http://name:word@" +
+		strings.TrimPrefix(w.url, "http://")} {
 		w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
 			if !strings.HasPrefix(route, "GET/tarball") {
 				do(rw, r)
@@ -129,7 +130,8 @@ func TestAPullRequestIsOpened(t *testing.T) {
 		{Path: "main.py", Mode: files.ModeFile, Content: &content}, {Path: "old.py", Mode: files.ModeFile},
 		{Path: "new/x.py", Mode: files.ModeFile, Content: new("")},
 	}))(t)
-	order := github.Commit{Message: "Change", Tree: tree, Parent: w.first, Name: "ringi", Email: "ringi@example.com", At: at}
+	order := github.Commit{Message: "Change", Tree: tree, Parent: w.first, Name: "ringi",
+		Email: "ringi@example.com", At: at}
 	commit := expect.Value(c.MakeCommit(ctx, order))(t)
 	expect.Is(t, expect.Value(c.MakeCommit(ctx, order))(t), commit, "the same commit again")
 	expect.Is(t, expect.Value(c.Branch(ctx, "ringi/1/2"))(t), "", "before it is made")

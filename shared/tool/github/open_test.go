@@ -176,7 +176,8 @@ func TestABrokenPushGoesOn(t *testing.T) {
 	}
 }
 
-// Two that carry the same order out at the same time, in any order of their steps, make one branch and one pull request.
+// Two that carry the same order out at the same time, in any order of their steps, make one branch and one pull
+// request.
 func TestTwoDeliveriesOpenOnePullRequest(t *testing.T) {
 	for stops := range 3 {
 		w := newWorld(t)

@@ -50,7 +50,8 @@ func newOffice(t *testing.T, server *storetest.Server, tools ...*sdk.Tool) *offi
 	v := newVendor(t, o.tools)
 	o.rows, _ = server.Store(t)
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
-	o.Admin = mcp.Admin{Rows: o.rows, Credentials: secrets{"mcp:rooms": secret}, Client: client(v.URL), Now: func() time.Time { return now }}
+	o.Admin = mcp.Admin{Rows: o.rows, Credentials: secrets{"mcp:rooms": secret}, Client: client(v.URL),
+		Now: func() time.Time { return now }}
 	o.name(v.MCPServer)
 	return o
 }
@@ -110,7 +111,8 @@ func (o *office) want(states map[string]mcp.State, offered ...string) {
 }
 
 func plain(name, description string) *sdk.Tool {
-	return &sdk.Tool{Name: name, Description: description, InputSchema: map[string]any{"type": "object"}, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}
+	return &sdk.Tool{Name: name, Description: description, InputSchema: map[string]any{"type": "object"},
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}
 }
 
 func TestDesk(t *testing.T) {
@@ -216,9 +218,11 @@ func testUnfit(t *testing.T, server *storetest.Server) {
 	large.InputSchema = map[string]any{"type": "object", "description": strings.Repeat("x", mcp.MaxSchema)}
 	result := plain("result", "")
 	result.OutputSchema = map[string]any{"type": "object", "$ref": "file:///etc/passwd"}
-	o := newOffice(t, server, loop, far, large, result, plain("long", strings.Repeat("あ", mcp.MaxDescription+1)), plain("fits", strings.Repeat("あ", mcp.MaxDescription)))
+	o := newOffice(t, server, loop, far, large, result, plain("long", strings.Repeat("あ", mcp.MaxDescription+1)),
+		plain("fits", strings.Repeat("あ", mcp.MaxDescription)))
 	o.want(map[string]mcp.State{
-		"rooms.loop": mcp.Unfit, "rooms.far": mcp.Unfit, "rooms.large": mcp.Unfit, "rooms.result": mcp.Unfit, "rooms.long": mcp.Unfit, "rooms.fits": mcp.Off,
+		"rooms.loop": mcp.Unfit, "rooms.far": mcp.Unfit, "rooms.large": mcp.Unfit, "rooms.result": mcp.Unfit,
+		"rooms.long": mcp.Unfit, "rooms.fits": mcp.Off,
 	})
 	for _, x := range o.list() {
 		err := o.Allow(t.Context(), o.tenant, x.Name, x.Hash, aggregate.Read, admin)
@@ -328,7 +332,8 @@ func testForContests(t *testing.T, server *storetest.Server) {
 		return o.ForContests(t.Context(), o.tenant, name, hash, on, admin)
 	}
 	var field aggregate.ErrField
-	if err := set("rooms.book", hash("rooms.book"), true); !errors.As(err, &field) || !strings.Contains(err.Error(), "writes") {
+	if err := set("rooms.book", hash("rooms.book"), true); !errors.As(err, &field) || !strings.Contains(err.Error(),
+		"writes") {
 		t.Errorf("one that writes: %v", err)
 	}
 	expect.Fails(t, set("rooms.list", hash("rooms.book"), true), mcp.ErrChanged, "another hash")
@@ -350,9 +355,11 @@ func testForContests(t *testing.T, server *storetest.Server) {
 	}
 	for i := range tenancy.MaxContestTools {
 		name := fmt.Sprint("rooms.t", i)
-		expect.Value(o.rows.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: o.tenant, ToolName: name, Allowed: true, Contests: true, Pin: &tenancy.Pin{Access: aggregate.Read}}, admin, o.Now()))(t)
+		expect.Value(o.rows.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: o.tenant, ToolName: name,
+			Allowed: true, Contests: true, Pin: &tenancy.Pin{Access: aggregate.Read}}, admin, o.Now()))(t)
 	}
-	if err := set("rooms.list", hash("rooms.list"), true); !errors.As(err, &field) || !strings.Contains(err.Error(), "limit") {
+	if err := set("rooms.list", hash("rooms.list"), true); !errors.As(err, &field) ||
+		!strings.Contains(err.Error(), "limit") {
 		t.Errorf("one too many: %v", err)
 	}
 }

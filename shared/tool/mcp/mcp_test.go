@@ -288,11 +288,12 @@ func TestAToolThatChangedIsNotCalled(t *testing.T) {
 	allowed := sdk.Tool{Name: "do", Description: "Does it.", InputSchema: object}
 	for name, now := range map[string][]*sdk.Tool{
 		"another description": {{Name: "do", Description: "Does it, and mails everyone.", InputSchema: object}},
-		"other arguments":     {{Name: "do", Description: "Does it.", InputSchema: map[string]any{"type": "object", "required": []string{"to"}}}},
-		"another title":       {{Name: "do", Title: "Do", Description: "Does it.", InputSchema: object}},
-		"a result":            {{Name: "do", Description: "Does it.", InputSchema: object, OutputSchema: object}},
-		"gone":                {{Name: "undo", Description: "Does it.", InputSchema: object}},
-		"none at all":         {},
+		"other arguments": {{Name: "do", Description: "Does it.", InputSchema: map[string]any{"type": "object",
+			"required": []string{"to"}}}},
+		"another title": {{Name: "do", Title: "Do", Description: "Does it.", InputSchema: object}},
+		"a result":      {{Name: "do", Description: "Does it.", InputSchema: object, OutputSchema: object}},
+		"gone":          {{Name: "undo", Description: "Does it.", InputSchema: object}},
+		"none at all":   {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &changing{}
@@ -371,7 +372,8 @@ func TestAToolThatNoLongerOnlyReadsIsNotCalled(t *testing.T) {
 	call := func() error {
 		const free = `{"date":"2026-04-01","start":"10:00","end":"11:00"}`
 		hash := v.hash(t, "list_rooms")
-		_, err := read.Call(t.Context(), mcp.Call{Server: v.Server, Tool: "list_rooms", Hash: hash, Arguments: json.RawMessage(free)})
+		_, err := read.Call(t.Context(), mcp.Call{Server: v.Server, Tool: "list_rooms", Hash: hash,
+			Arguments: json.RawMessage(free)})
 		return err
 	}
 	expect.NoError(t, call())

@@ -20,9 +20,9 @@ import (
 // maxResumes bounds how often the rest of one operation's answer is asked for.
 const maxResumes = 600
 
-// transport sends the requests of one session and records each answer. Where a server ends the stream of an answer after
-// an event with an id, the library asks for the rest by GET with Last-Event-ID (protocol 2025-11-25, Resumability and
-// Redelivery), and never makes the call again.
+// transport sends the requests of one session and records each answer. Where a server ends the stream of an answer
+// after an event with an id, the library asks for the rest by GET with Last-Event-ID (protocol 2025-11-25, Resumability
+// and Redelivery), and never makes the call again.
 type transport struct {
 	ctx         context.Context
 	next        http.RoundTripper

@@ -65,8 +65,8 @@ func TestOnlyOurOwnMessageIsFoundAgain(t *testing.T) {
 	}
 }
 
-// Below a message stands who asked for it and who stamped it, in the workspace's language. The message itself stays as it
-// was stamped, and only a person's id names somebody.
+// Below a message stands who asked for it and who stamped it, in the workspace's language. The message itself stays as
+// it was stamped, and only a person's id names somebody.
 func TestBelowAMessageStandsWhoAskedAndWhoStamped(t *testing.T) {
 	const message = "&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: "
 	for name, tc := range map[string]struct{ locale, asked, stamped, want string }{
@@ -80,8 +80,8 @@ func TestBelowAMessageStandsWhoAskedAndWhoStamped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			_, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: given(dmArgs), Key: "p/step-1/1",
-				Locale: tc.locale, Asked: tc.asked, Stamped: strings.Fields(tc.stamped)})
+			_, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: given(dmArgs),
+				Key: "p/step-1/1", Locale: tc.locale, Asked: tc.asked, Stamped: strings.Fields(tc.stamped)})
 			expect.NoError(t, err)
 			want, blocks := message, 1
 			if tc.want != "" {
@@ -154,13 +154,15 @@ func TestADirectMessagesCallsAreCounted(t *testing.T) {
 		fault          webapi.Fault
 		called, failed float64
 	}{
-		"all goes well":           {byMail, webapi.Fault{}, 4, 0},
-		"an address of nobody":    {strings.Replace(dmArgs, "U0SANDSATO", "nobody@example.com", 1), webapi.Fault{}, 1, 0},
-		"a look-up in an outage":  {byMail, webapi.Fault{Method: "users.lookupByEmail", Kind: webapi.Unavailable}, 1, 1},
-		"a token that is gone":    {dmArgs, webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "token_revoked"}, 1, 1},
-		"a search that is lost":   {dmArgs, webapi.Fault{Method: "conversations.history", Kind: webapi.Lost}, 2, 1},
-		"a post in an outage":     {dmArgs, webapi.Fault{Method: "chat.postMessage", Kind: webapi.Unavailable}, 3, 1},
-		"a rate limit waited out": {dmArgs, webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: time.Second}, 4, 1},
+		"all goes well":          {byMail, webapi.Fault{}, 4, 0},
+		"an address of nobody":   {strings.Replace(dmArgs, "U0SANDSATO", "nobody@example.com", 1), webapi.Fault{}, 1, 0},
+		"a look-up in an outage": {byMail, webapi.Fault{Method: "users.lookupByEmail", Kind: webapi.Unavailable}, 1, 1},
+		"a token that is gone": {dmArgs, webapi.Fault{Method: "conversations.open", Kind: webapi.Refused,
+			Code: "token_revoked"}, 1, 1},
+		"a search that is lost": {dmArgs, webapi.Fault{Method: "conversations.history", Kind: webapi.Lost}, 2, 1},
+		"a post in an outage":   {dmArgs, webapi.Fault{Method: "chat.postMessage", Kind: webapi.Unavailable}, 3, 1},
+		"a rate limit waited out": {dmArgs, webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited,
+			RetryAfter: time.Second}, 4, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -168,7 +170,8 @@ func TestADirectMessagesCallsAreCounted(t *testing.T) {
 				w.slack.Add(test.fault)
 			}
 			got := counted(t, func() {
-				_, _ = w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: given(test.args), Key: "p/step-1/1", Locale: "en"})
+				_, _ = w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: given(test.args),
+					Key: "p/step-1/1", Locale: "en"})
 			})
 			expect.That(t, got[boot.SlackCalled] == test.called && got[boot.SlackFailed] == test.failed,
 				"counted %v, want %v calls of which %v failed", got, test.called, test.failed)
@@ -202,7 +205,8 @@ func counted(t *testing.T, do func()) map[boot.MetricName]float64 {
 func TestADirectMessageWaitsOutARateLimit(t *testing.T) {
 	expect.Patience(t)
 	byMail := strings.Replace(dmArgs, "U0SANDSATO", "sato@example.com", 1)
-	for _, method := range []string{"users.lookupByEmail", "conversations.open", "conversations.history", "chat.postMessage"} {
+	for _, method := range []string{"users.lookupByEmail", "conversations.open", "conversations.history",
+		"chat.postMessage"} {
 		w := newWorld(t)
 		w.slack.Add(webapi.Fault{Method: method, Kind: webapi.RateLimited, RetryAfter: time.Second})
 		var out runner.SentDM
@@ -230,14 +234,18 @@ func TestNumbersAreSentAsTheyWereApproved(t *testing.T) {
 	expect.Same(t, []string{"x\n• 賞与: 25000000\n• 番号: 9007199254740993\n• 率: 0.10"}, w.sent(t, webapi.Sato))
 	var out sheets.Written
 	w.run(t, sheetTool, `{"spreadsheet_id":"ringi-demo-sheet","sheet":"n","columns":[{"key":"n","title":"N"}],"rows":[{"n":25000000},{"n":9007199254740993},{"n":9007199254740992},{"n":0.1}]}`, &out)
-	expect.Same(t, [][]any{{"N"}, {25000000.0}, {"9007199254740993"}, {9007199254740992.0}, {0.1}}, w.vendors.Rows("ringi-demo-sheet", "n"))
+	expect.Same(t, [][]any{{"N"}, {25000000.0}, {"9007199254740993"}, {9007199254740992.0}, {0.1}},
+		w.vendors.Rows("ringi-demo-sheet", "n"))
 }
 
 // anyText draws texts of what Slack, cards or people could take for something else.
 var anyText = rapid.Map(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{
-	"*太字*", "@channel", "@here", "<!channel>", "<@U0SANDSUZU>", "<https://evil.example|詳細>", "&lt;", "&amp;amp;", "&", "<", ">", "_a_", "~", "`x`", "```",
-	":x:", ":white_check_mark:", "\n", "\n• 宛先: ", "\n> ", "✅", "❌", " ", "  ", "\t", "\u3000", "\u2060", "\u200b", "\u202e", "＊", "2**3", "HEAD~1", "https://example.com/a_b*?x=1&y=2",
-	"http://a@b.example/", "#general", "mailto:a@b.example", "a@b.example", "𠮟", "1.50", "<!date^1^{date}|x>", "|", "[x](https://a.example)",
+	"*太字*", "@channel", "@here", "<!channel>", "<@U0SANDSUZU>", "<https://evil.example|詳細>", "&lt;", "&amp;amp;", "&", "<",
+	">", "_a_", "~", "`x`", "```",
+	":x:", ":white_check_mark:", "\n", "\n• 宛先: ", "\n> ", "✅", "❌", " ", "  ", "\t", "\u3000", "\u2060", "\u200b",
+	"\u202e", "＊", "2**3", "HEAD~1", "https://example.com/a_b*?x=1&y=2",
+	"http://a@b.example/", "#general", "mailto:a@b.example", "a@b.example", "𠮟", "1.50", "<!date^1^{date}|x>", "|",
+	"[x](https://a.example)",
 }), rapid.StringN(0, 8, -1)), 1, 12), func(parts []string) string { return strings.Join(parts, "") })
 
 // What a person stamped is what its receiver reads, in the message and in its notification, and nobody is called.
@@ -251,7 +259,8 @@ func TestAMessageIsReadAsItWasStamped(t *testing.T) {
 		args := expect.Value(json.Marshal(map[string]any{"recipient": webapi.Sato, "text": text, "details": []any{
 			map[string]any{"label": label, "value": value}, map[string]any{"label": "無", "value": nil}}}))(r)
 		n++
-		_, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: given(string(args)), Key: fmt.Sprint(n), Locale: "ja"})
+		_, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: given(string(args)),
+			Key: fmt.Sprint(n), Locale: "ja"})
 		expect.NoError(r, err)
 		c := expect.Value(w.people.Channel(webapi.Sato))(r)
 		all := expect.Value(w.people.History(c.ID, webapi.Range{}))(r)

@@ -85,10 +85,13 @@ func TestEveryToolIsTried(t *testing.T) {
 	calls := strings.ReplaceAll(tests.String(), "w.run(t, sheetTool,", `w.run(t, "`+sheetTool+`",`)
 	for _, s := range w.catalog.Planned().Modelled().All() {
 		if !planned[s.Name] {
-			t.Errorf("no request is planned with %s: write a demo into its file in shared/domain/catalog, or, for a tool that no list is made of, teach the demo one (shared/model/demo) and add it to requests of shared/tool/runner/plan_test.go", s.Name)
+			t.Errorf("no request is planned with %s: write a demo into its file in shared/domain/catalog, or, for a tool that "+
+				"no list is made of, teach the demo one (shared/model/demo) and add it to requests of "+
+				"shared/tool/runner/plan_test.go", s.Name)
 		}
 		if !strings.Contains(calls, `w.run(t, "`+s.Name+`"`) {
-			t.Errorf("no test looks at what %s returns: add one that calls it with w.run to shared/tool/runner/read_test.go, or beside the writes", s.Name)
+			t.Errorf("no test looks at what %s returns: add one that calls it with w.run to shared/tool/runner/read_test.go, "+
+				"or beside the writes", s.Name)
 		}
 	}
 }
@@ -103,7 +106,8 @@ func TestTheDemosPlansRun(t *testing.T) {
 			summary := model.SummaryInput{Request: text, Locale: "ja", Now: april, Try: 1}
 			for _, s := range steps {
 				done[s.StepID] = w.step(t, s, done)
-				summary.Steps = append(summary.Steps, model.StepResult{StepID: s.StepID, Title: s.Title, Tool: s.Tool, Result: done[s.StepID]})
+				summary.Steps = append(summary.Steps, model.StepResult{StepID: s.StepID, Title: s.Title, Tool: s.Tool,
+					Result: done[s.StepID]})
 			}
 			rows := w.vendors.Rows("ringi-demo-sheet", test.tab)
 			expect.Is(t, len(rows), test.rows, "rows in %q", test.tab)
@@ -168,7 +172,8 @@ func (w *world) step(t *testing.T, s task.Step, done map[string]json.RawMessage)
 		return done[id], nil
 	})
 	expect.Must(t, err == nil, "%s: %v", s.StepID, err)
-	result, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: s.Tool, Arguments: args, Key: "p/" + s.StepID + "/1", Locale: "ja"})
+	result, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: s.Tool, Arguments: args, Key: "p/" + s.StepID + "/1",
+		Locale: "ja"})
 	expect.Must(t, err == nil, "%s %s: %v", s.StepID, s.Tool, err)
 	spec, _ := w.catalog.Lookup(s.Tool)
 	output := expect.Value(schema.Compile(s.Tool, spec.OutputSchema))(t)
@@ -223,7 +228,8 @@ func TestTheDoorOfAServer(t *testing.T) {
 			})
 			expect.NoError(t, err)
 			_, err = r.Run(t.Context(), tool.Call{
-				Tenant: "T", Tool: "rooms.book", Arguments: given(`{}`), Locale: "en", Pin: &tenancy.Pin{URL: s.URL, Access: aggregate.Write, Hash: "h"},
+				Tenant: "T", Tool: "rooms.book", Arguments: given(`{}`), Locale: "en",
+				Pin: &tenancy.Pin{URL: s.URL, Access: aggregate.Write, Hash: "h"},
 			})
 			var e *explain.CallError
 			expect.That(t, errors.As(err, &e) && e.Outcome == explain.CallFailed && e.Problem == test.problem && e.Detail != "",

@@ -179,7 +179,8 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 			people = append(people, fmt.Sprintf(`{"id":%d}`, id))
 		}
 		_, err := w.Run(t.Context(), tool.Call{
-			Tenant: "T1", Tool: "list_attendance", Locale: "en", Bounds: tenancy.Constraints{Departments: strings.Split(departments, ",")},
+			Tenant: "T1", Tool: "list_attendance", Locale: "en",
+			Bounds:    tenancy.Constraints{Departments: strings.Split(departments, ",")},
 			Arguments: given(fmt.Sprintf(`{"year":2026,"month":3,"employees":[%s]}`, strings.Join(people, ","))),
 		})
 		return err
@@ -216,7 +217,8 @@ func TestAttendanceIsOfTheMonthThatWasWorked(t *testing.T) {
 	for _, month := range []struct {
 		year, month int
 		start, end  string
-	}{{2026, 3, "2026-03-01", "2026-03-31"}, {2025, 12, "2025-12-01", "2025-12-31"}, {2024, 2, "2024-02-01", "2024-02-29"}} {
+	}{{2026, 3, "2026-03-01", "2026-03-31"}, {2025, 12, "2025-12-01", "2025-12-31"},
+		{2024, 2, "2024-02-01", "2024-02-29"}} {
 		a := w.attendance(t, month.year, month.month)
 		expect.Must(t, a.Count == 42, "%d records", a.Count)
 		for _, r := range a.Records {
@@ -252,13 +254,16 @@ func TestOvertimeOverSeveralMonths(t *testing.T) {
 		months = append(months, string(b))
 	}
 	var r freee.Result
-	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"calculate","records":%s,"earlier":[%s,%s]}`, months[0], months[1], months[2]), &r)
+	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"calculate","records":%s,"earlier":[%s,%s]}`, months[0], months[1],
+		months[2]), &r)
 	// One employee works 82 to 87 hours of overtime each month.
-	if r.Count != 42 || r.Months != 3 || r.Over45h != 4 || r.Over80hAverage == nil || *r.Over80hAverage != 1 || r.Over360h == nil || *r.Over360h != 0 {
+	if r.Count != 42 || r.Months != 3 || r.Over45h != 4 || r.Over80hAverage == nil || *r.Over80hAverage != 1 ||
+		r.Over360h == nil || *r.Over360h != 0 {
 		t.Errorf("%+v", r)
 	}
 	var v freee.Validated
-	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s,"earlier":[%s]}`, months[0], months[1]), &v)
+	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s,"earlier":[%s]}`, months[0], months[1]),
+		&v)
 	for mode, args := range map[string]string{
 		"calculate": fmt.Sprintf(`{"mode":"calculate","records":%s,"earlier":[%s]}`, months[0], months[0]),
 		"validate":  fmt.Sprintf(`{"mode":"validate","records":%s,"earlier":[[]]}`, months[0]),

@@ -91,7 +91,8 @@ func (t tokens) Renew(ctx context.Context, tenant, provider, refused string) (st
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{vendors: vendors.New(), slack: &webapi.Faults{}, called: &counter{n: map[string]int{}}, paths: &counter{n: map[string]int{}}, log: &bytes.Buffer{}}
+	w := &world{vendors: vendors.New(), slack: &webapi.Faults{}, called: &counter{n: map[string]int{}},
+		paths: &counter{n: map[string]int{}}, log: &bytes.Buffer{}}
 	v := w.vendors.Handler()
 	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		w.paths.add(r.URL.Path)
@@ -121,7 +122,8 @@ func ours(context.Context, string) (bool, error) { return true, nil }
 // slackTokens returns the tokens for all providers and for Slack's bot.
 type slackTokens interface {
 	runner.Credentials
-	SlackToken(ctx context.Context, tenant, deployments string, own func(context.Context, string) (bool, error)) (string, error)
+	SlackToken(ctx context.Context, tenant, deployments string, own func(context.Context, string) (bool, error)) (string,
+		error)
 	Company(ctx context.Context, tenant string) (string, error)
 }
 
@@ -131,7 +133,8 @@ func (tokens) ServerToken(context.Context, string, tenancy.MCPServer) (string, e
 	return "", aggregate.ErrNotFound
 }
 
-func (tokens) SlackToken(_ context.Context, _, deployments string, _ func(context.Context, string) (bool, error)) (string, error) {
+func (tokens) SlackToken(_ context.Context, _, deployments string, _ func(context.Context, string) (bool,
+	error)) (string, error) {
 	return deployments, nil
 }
 
@@ -177,7 +180,8 @@ func given(args string) tool.Resolved {
 // run makes a call, which must succeed, and decodes its result.
 func (w *world) run(t *testing.T, name, args string, out any) {
 	t.Helper()
-	result := expect.Value(w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Key: "p/step-1/1", Locale: "ja"}))(t)
+	result := expect.Value(w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: given(args),
+		Key: "p/step-1/1", Locale: "ja"}))(t)
 	err := json.Unmarshal(result, out)
 	expect.Must(t, err == nil, "%s: %v", result, err)
 }
@@ -246,7 +250,8 @@ func TestNotConnected(t *testing.T) {
 		!strings.Contains(e.Detail, "freee HR isn't connected") {
 		t.Error(e)
 	}
-	_, err := w.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "write_rows_to_google_sheet", Arguments: given(sheetArgs), Locale: "ja"})
+	_, err := w.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "write_rows_to_google_sheet", Arguments: given(sheetArgs),
+		Locale: "ja"})
 	var e *explain.CallError
 	if !errors.As(err, &e) || e.Problem != explain.ProblemNotConnected || !strings.Contains(e.Detail, "に接続されていません") {
 		t.Errorf("another tenant: %v", err)

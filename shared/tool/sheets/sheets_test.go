@@ -73,7 +73,8 @@ func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 			t.Error(d, err)
 		}
 	}
-	want := "GET /v4/spreadsheets/1AbC_- POST /v4/spreadsheets/1AbC_-:batchUpdate PUT /v4/spreadsheets/1AbC_-/values/%27a%27%21A1:B3 GET /v4/spreadsheets/1AbC_-/values/%27a%27%21A4:B9"
+	want := "GET /v4/spreadsheets/1AbC_- POST /v4/spreadsheets/1AbC_-:batchUpdate PUT " +
+		"/v4/spreadsheets/1AbC_-/values/%27a%27%21A1:B3 GET /v4/spreadsheets/1AbC_-/values/%27a%27%21A4:B9"
 	expect.Is(t, strings.Join(asked[:4], " "), want, "asked")
 }
 

@@ -15,9 +15,11 @@ func TestUTF8AndShiftJISAreDecoded(t *testing.T) {
 	sjis := expect.Value(japanese.ShiftJIS.NewEncoder().String(names))(t)
 	euc := expect.Value(japanese.EUCJP.NewEncoder().String("氏名,部署\r\n佐藤,営業\r\n"))(t)
 	for file, want := range map[string][2]string{
-		names: {names, UTF8}, "\ufeff" + names: {names, UTF8}, "": {"", UTF8}, "plain": {"plain", UTF8}, sjis: {names, ShiftJIS},
-		euc: {}, "caf\x8e cr\x8fme": {}, "\xff\xfea\x00": {}, names[:1]: {},
-		strings.Repeat(sjis, 3) + "\xf0\x40": {strings.Repeat(names, 3) + "\ufffd", ShiftJIS}, sjis + "\xf0\x40\xf0\x40\xf0\x40": {},
+		names: {names, UTF8}, "\ufeff" + names: {names, UTF8}, "": {"", UTF8}, "plain": {"plain", UTF8},
+		sjis: {names, ShiftJIS},
+		euc:  {}, "caf\x8e cr\x8fme": {}, "\xff\xfea\x00": {}, names[:1]: {},
+		strings.Repeat(sjis, 3) + "\xf0\x40": {strings.Repeat(names, 3) + "\ufffd", ShiftJIS},
+		sjis + "\xf0\x40\xf0\x40\xf0\x40":    {},
 	} {
 		text, as := Decode([]byte(file))
 		expect.That(t, text == want[0] && as == want[1], "%.20q: %q as %q", file, text, as)

@@ -190,11 +190,13 @@ func TestWhatIsNoPersonalDataStays(t *testing.T) {
 		"2026-03-31", "2026-03-31T09:00:00.000Z", "2026/03/31 " +
 			"09:00", "202603311530", "20260331", "01-02-2026", "09:00-18:00", "+09:00",
 		"1776522807.123456", "1776522807123", "0.0312345678", "3.0901234567",
-		"123,456,789,018円", "123456789018円", "¥123456789018", "￥123456789018", "$123456789018", "123456789018 yen", "123456789018 ms", "123456789018件",
+		"123,456,789,018円", "123456789018円", "¥123456789018", "￥123456789018", "$123456789018", "123456789018 yen",
+		"123456789018 ms", "123456789018件",
 		"123456789012", "000000000000", "4242 4242 4242 4242", "4242-4242-4242-4242", "1234567890189", "123456789018-1",
 		"01KPGG5320ZBWH9ZGPYASHS0V6", "01KPGG5320ZBWH9ZGPYASHS0V6-3", "U0SANDSATO", "A0101", "0000000001", "3510001",
 		"9b1deb4d-0901-2345-6789-2b0d7b3dcb6d", "step-1.result.employees.0.email", "p/step-1/1", "v1.2.3-090-1234-5678",
-		"arn:aws:sqs:ap-northeast-1:123456789018:cards.fifo", "https://sqs.ap-northeast-1.amazonaws.com/123456789018/cards.fifo", "/0312345678/x",
+		"arn:aws:sqs:ap-northeast-1:123456789018:cards.fifo",
+		"https://sqs.ap-northeast-1.amazonaws.com/123456789018/cards.fifo", "/0312345678/x",
 		"<@U0SANDSATO>", "@Ringi 今月の勤怠をまとめて", "react@18.2.0", "user@localhost", "〒100-0001", "00123-4-567890", "100-0001 " +
 			"1-2-3",
 		"'勤怠 2026-04'!A1:I43", "120.5 h", "1,234,567,890,123",
@@ -250,10 +252,13 @@ func TestJSON(t *testing.T) {
 // A JSON number has no leading zero and several notations.
 func TestANumberThatIsAMyNumberIsMasked(t *testing.T) {
 	for n, hidden := range map[string]bool{
-		"123456789018": true, "123456789018.0": true, "123456789018.00": true, "1.23456789018e11": true, "1.23456789018E+11": true, "1234567890180e-1": true,
+		"123456789018": true, "123456789018.0": true, "123456789018.00": true, "1.23456789018e11": true,
+		"1.23456789018E+11": true, "1234567890180e-1": true,
 		"12345678903": true, "12345678903.0": true, "1.2345678903e10": true, // 012345678903
-		"12345678901": false, "12345678902": false, "123456789012.0": false, "123456789018.5": false, "-123456789018": false, "-12345678903": false,
-		"1234567890": false, "1776522807": false, "9012345678": false, "1234567892": false, "0": false, "1e11": false, "1e999999999": false, "0.12345678903": false, "202604180910": false,
+		"12345678901": false, "12345678902": false, "123456789012.0": false, "123456789018.5": false, "-123456789018": false,
+		"-12345678903": false,
+		"1234567890":   false, "1776522807": false, "9012345678": false, "1234567892": false, "0": false, "1e11": false,
+		"1e999999999": false, "0.12345678903": false, "202604180910": false,
 	} {
 		want := any(json.Number(n))
 		if hidden {
@@ -295,8 +300,9 @@ func FuzzText(f *testing.F) {
 // Whoever encoded JSON chose how to spell its characters.
 func TestPersonalDataInEncodedJSONIsMaskedHoweverItIsSpelled(t *testing.T) {
 	for raw, want := range map[string]string{
-		`{"to":"sato\u0040example.com"}`: `{"to":"s***@example.com"}`, `{"to":"sato@example.com"}`: `{"to":"s***@example.com"}`,
-		`{"n":10,"<":">"}`: `{"<":">","n":10}`, `sato@example.com`: `s***@example.com`, ``: ``,
+		`{"to":"sato\u0040example.com"}`: `{"to":"s***@example.com"}`,
+		`{"to":"sato@example.com"}`:      `{"to":"s***@example.com"}`,
+		`{"n":10,"<":">"}`:               `{"<":">","n":10}`, `sato@example.com`: `s***@example.com`, ``: ``,
 	} {
 		got := legible.MaskJSON(raw)
 		expect.That(t, got == want, "%s is masked as %s, want %s", raw, got, want)

@@ -53,7 +53,8 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 	for _, v := range []vendor{
 		{
 			"anthropic", "/anthropic/v1/messages",
-			`{"model":"m","max_tokens":10,"messages":[{"role":"user","content":[{"type":"text","text":` + text + `}]}],"output_config":{"format":{"type":"json_schema","schema":` + schema + `}}}`,
+			`{"model":"m","max_tokens":10,"messages":[{"role":"user","content":[{"type":"text","text":` + text +
+				`}]}],"output_config":{"format":{"type":"json_schema","schema":` + schema + `}}}`,
 			"Request-Id", func(h http.Header, key string) { h.Set("X-Api-Key", key) },
 			modeltest.Differences[anthropic.Message], modeltest.Differences[shared.ErrorResponse], 401,
 		},
@@ -70,7 +71,8 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 		},
 		{
 			"openai", "/openai/v1/chat/completions",
-			`{"model":"m","messages":[{"role":"user","content":` + text + `}],"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":` + schema + `}}}`,
+			`{"model":"m","messages":[{"role":"user","content":` + text +
+				`}],"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":` + schema + `}}}`,
 			"X-Request-Id", bearer, modeltest.Differences[openai.ChatCompletion], modeltest.Differences[failure], 401,
 		},
 	} {
@@ -106,9 +108,12 @@ var toolOf = map[string]string{
 // Answers of conversations must have the members that each vendor publishes.
 func TestConversationsAreAsTheVendorsPublishThem(t *testing.T) {
 	for _, v := range []vendor{
-		{"anthropic", "/anthropic/v1/messages", `{"model":"m","max_tokens":10,` + toolOf["anthropic"] + `,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, "Request-Id",
+		{"anthropic", "/anthropic/v1/messages", `{"model":"m","max_tokens":10,` + toolOf["anthropic"] +
+			`,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, "Request-Id",
 			func(h http.Header, key string) { h.Set("X-Api-Key", key) }, modeltest.Differences[anthropic.Message], nil, 0},
-		{"compatible", "/compatible/v1/chat/completions", `{"model":"m",` + toolOf["compatible"] + `,"messages":[{"role":"user","content":"x"}]}`, "X-Request-Id", bearer, modeltest.Differences[openai.ChatCompletion], nil, 0},
+		{"compatible", "/compatible/v1/chat/completions", `{"model":"m",` + toolOf["compatible"] +
+			`,"messages":[{"role":"user","content":"x"}]}`, "X-Request-Id", bearer, modeltest.Differences[openai.ChatCompletion],
+			nil, 0},
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			m := models.NewModels()
@@ -116,7 +121,8 @@ func TestConversationsAreAsTheVendorsPublishThem(t *testing.T) {
 			defer s.Close()
 			m.Strictly(models.Rules{Signed: v.name == "anthropic"}) // OpenAI itself publishes no signatures in Chat Completions
 			for _, script := range []models.Script{{Text: "ab"}, {Text: "a", Stop: "length"}, {Stop: "refused"},
-				{Text: "a", Calls: []models.ScriptedCall{{ID: "c1", Name: "t", Input: `{"a":1}`}, {ID: "c2", Name: "t", Input: `{}`}}}} {
+				{Text: "a", Calls: []models.ScriptedCall{{ID: "c1", Name: "t", Input: `{"a":1}`},
+					{ID: "c2", Name: "t", Input: `{}`}}}} {
 				m.Scripted(script)
 				v.ask(t, s.URL, m.Key, 200, v.answer)
 			}
@@ -129,24 +135,29 @@ func TestConversationsThatVendorsRefuse(t *testing.T) {
 	m := models.NewModels()
 	s := httptest.NewServer(m.Handler())
 	defer s.Close()
-	a := vendor{path: "/anthropic/v1/messages", id: "Request-Id", key: func(h http.Header, key string) { h.Set("X-Api-Key", key) }}
+	a := vendor{path: "/anthropic/v1/messages", id: "Request-Id",
+		key: func(h http.Header, key string) { h.Set("X-Api-Key", key) }}
 	c := vendor{path: "/compatible/v1/chat/completions", id: "X-Request-Id", key: bearer}
-	user, use := `{"role":"user","content":[{"type":"text","text":"x"}]}`, `{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"t","input":{}}]}`
+	user, use := `{"role":"user","content":[{"type":"text","text":"x"}]}`,
+		`{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"t","input":{}}]}`
 	result := `{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}`
 	asks := map[string]struct {
 		v    vendor
 		body string
 		want int
 	}{
-		"a call and its result":             {a, user + "," + use + `,{"role":"user","content":[` + result + `]}`, 200},
-		"a call without a result":           {a, user + "," + use + "," + user, 400},
-		"a result behind a text":            {a, user + "," + use + `,{"role":"user","content":[{"type":"text","text":"x"},` + result + `]}`, 400},
-		"a result without a call":           {a, `{"role":"user","content":[` + result + `]}`, 400},
-		"an empty text":                     {a, `{"role":"user","content":[{"type":"text","text":""}]}`, 400},
-		"the assistant has the last word":   {a, user + `,{"role":"assistant","content":[{"type":"text","text":"x"}]}`, 400},
-		"the assistant begins":              {a, `{"role":"assistant","content":[{"type":"text","text":"x"}]},` + user, 400},
-		"a tool's call without its message": {c, `{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}}]},{"role":"user","content":"x"}`, 400},
-		"a tool's call with its message":    {c, `{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"x"}`, 200},
+		"a call and its result":   {a, user + "," + use + `,{"role":"user","content":[` + result + `]}`, 200},
+		"a call without a result": {a, user + "," + use + "," + user, 400},
+		"a result behind a text": {a, user + "," + use + `,{"role":"user","content":[{"type":"text","text":"x"},` +
+			result + `]}`, 400},
+		"a result without a call":         {a, `{"role":"user","content":[` + result + `]}`, 400},
+		"an empty text":                   {a, `{"role":"user","content":[{"type":"text","text":""}]}`, 400},
+		"the assistant has the last word": {a, user + `,{"role":"assistant","content":[{"type":"text","text":"x"}]}`, 400},
+		"the assistant begins":            {a, `{"role":"assistant","content":[{"type":"text","text":"x"}]},` + user, 400},
+		"a tool's call without its message": {c,
+			`{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}}]},{"role":"user","content":"x"}`, 400},
+		"a tool's call with its message": {c,
+			`{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"x"}`, 200},
 	}
 	for about, x := range asks {
 		t.Run(about, func(t *testing.T) {
@@ -162,10 +173,13 @@ func TestRequestsThatVendorsRefuse(t *testing.T) {
 	m := models.NewModels()
 	s := httptest.NewServer(m.Handler())
 	defer s.Close()
-	a := vendor{path: "/anthropic/v1/messages", id: "Request-Id", key: func(h http.Header, key string) { h.Set("X-Api-Key", key) },
-		body: `{"model":"m","max_tokens":10,` + toolOf["anthropic"] + `,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]},{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"t","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}]}]}`}
+	a := vendor{path: "/anthropic/v1/messages", id: "Request-Id",
+		key: func(h http.Header, key string) { h.Set("X-Api-Key", key) },
+		body: `{"model":"m","max_tokens":10,` + toolOf["anthropic"] +
+			`,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]},{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"t","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}]}]}`}
 	c := vendor{path: "/compatible/v1/chat/completions", id: "X-Request-Id", key: bearer,
-		body: `{"model":"m",` + toolOf["compatible"] + `,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"t","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"x"}]}`}
+		body: `{"model":"m",` + toolOf["compatible"] +
+			`,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"t","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"x"}]}`}
 	b := vendor{path: "/model/m/invoke", id: "X-Amzn-Requestid", key: signed,
 		body: `{"anthropic_version":"bedrock-2023-05-31",` + strings.TrimPrefix(a.body, `{"model":"m",`)}
 	called := `"name":"t","input"`
@@ -174,17 +188,23 @@ func TestRequestsThatVendorsRefuse(t *testing.T) {
 		old, with string
 		says      string
 	}{
-		"Anthropic: a call's name":        {a, called, strings.Replace(called, "t", "brain</arg_value>", 1), "a call's name should match pattern"},
-		"Anthropic: a name that is long":  {a, called, strings.Replace(called, "t", strings.Repeat("x", 65), 1), "a call's name should match pattern"},
-		"Anthropic: a tool's name":        {a, `[{"name":"t"`, `[{"name":"t.u"`, "tools.0.name"},
-		"Anthropic: two of one name":      {a, `"tools":[`, `"tools":[{"name":"t","input_schema":{"type":"object"}},`, "unique"},
-		"Anthropic: no limit":             {a, `"max_tokens":10,`, "", "max_tokens: Field required"},
-		"Anthropic: no content":           {a, `[{"type":"text","text":"x"}]},{"role":"assistant"`, `[]},{"role":"assistant"`, "non-empty content"},
-		"Anthropic: another role":         {a, `{"role":"user"`, `{"role":"system"`, "system"},
-		"Bedrock: no version":             {b, `"anthropic_version":"bedrock-2023-05-31",`, "", "anthropic_version"},
-		"Chat Completions: a call's name": {c, `"name":"t","arguments"`, `"name":"","arguments"`, "a call's name should match pattern"},
-		"Chat Completions: no words":      {c, `"content":"x"},{"role":"assistant"`, `"content":null},{"role":"assistant"`, "expected a string, got null"},
-		"Chat Completions: another role":  {c, `{"role":"user"`, `{"role":"model"`, "Supported values"},
+		"Anthropic: a call's name": {a, called, strings.Replace(called, "t", "brain</arg_value>", 1),
+			"a call's name should match pattern"},
+		"Anthropic: a name that is long": {a, called, strings.Replace(called, "t", strings.Repeat("x", 65), 1),
+			"a call's name should match pattern"},
+		"Anthropic: a tool's name": {a, `[{"name":"t"`, `[{"name":"t.u"`, "tools.0.name"},
+		"Anthropic: two of one name": {a, `"tools":[`, `"tools":[{"name":"t","input_schema":{"type":"object"}},`,
+			"unique"},
+		"Anthropic: no limit": {a, `"max_tokens":10,`, "", "max_tokens: Field required"},
+		"Anthropic: no content": {a, `[{"type":"text","text":"x"}]},{"role":"assistant"`, `[]},{"role":"assistant"`,
+			"non-empty content"},
+		"Anthropic: another role": {a, `{"role":"user"`, `{"role":"system"`, "system"},
+		"Bedrock: no version":     {b, `"anthropic_version":"bedrock-2023-05-31",`, "", "anthropic_version"},
+		"Chat Completions: a call's name": {c, `"name":"t","arguments"`, `"name":"","arguments"`,
+			"a call's name should match pattern"},
+		"Chat Completions: no words": {c, `"content":"x"},{"role":"assistant"`, `"content":null},{"role":"assistant"`,
+			"expected a string, got null"},
+		"Chat Completions: another role": {c, `{"role":"user"`, `{"role":"model"`, "Supported values"},
 	} {
 		t.Run(about, func(t *testing.T) {
 			none := func(string) []string { return nil }

@@ -192,7 +192,8 @@ func tagged(m map[string]string) bool {
 
 func refusal(status int, why ...string) any {
 	kind := map[int]string{
-		400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error", 404: "not_found_error",
+		400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",
+		404: "not_found_error",
 		429: "rate_limit_error", 504: "timeout_error", 529: "overloaded_error",
 	}[status]
 	return map[string]any{
@@ -213,8 +214,10 @@ type row func(id string, of named, at time.Time) map[string]any
 
 func agent(id string, of named, at time.Time) map[string]any {
 	return map[string]any{
-		"id": id, "type": "agent", "name": of.Name, "model": map[string]any{"id": of.Model.ID}, "metadata": labels(of.Metadata), "version": 1,
-		"created_at": at, "updated_at": at, "archived_at": nil, "description": nil, "execution_identity": nil, "mcp_servers": []any{}, "multiagent": nil,
+		"id": id, "type": "agent", "name": of.Name, "model": map[string]any{"id": of.Model.ID},
+		"metadata": labels(of.Metadata), "version": 1,
+		"created_at": at, "updated_at": at, "archived_at": nil, "description": nil, "execution_identity": nil,
+		"mcp_servers": []any{}, "multiagent": nil,
 		"skills": []any{}, "system": nil, "tools": []any{}, "a_new_field": 1,
 	}
 }
@@ -225,10 +228,12 @@ func environment(id string, of named, at time.Time) map[string]any {
 		packages[manager] = []any{}
 	}
 	return map[string]any{
-		"id": id, "type": "environment", "name": of.Name, "metadata": labels(of.Metadata), "created_at": at, "updated_at": at, "archived_at": nil, "description": "",
+		"id": id, "type": "environment", "name": of.Name, "metadata": labels(of.Metadata), "created_at": at, "updated_at": at,
+		"archived_at": nil, "description": "",
 		"config": map[string]any{
 			"type": "cloud", "packages": packages,
-			"networking": map[string]any{"type": "limited", "allow_mcp_servers": false, "allow_package_managers": false, "allowed_hosts": []any{}},
+			"networking": map[string]any{"type": "limited", "allow_mcp_servers": false, "allow_package_managers": false,
+				"allowed_hosts": []any{}},
 		}, "a_new_field": 1,
 	}
 }

@@ -139,10 +139,12 @@ func (x *Session) row() map[string]any {
 			"model": map[string]any{"id": x.Made.Agent.Model.ID}, "system": x.Made.Agent.System, "tools": tools,
 			"description": nil, "execution_identity": nil, "mcp_servers": []any{}, "multiagent": nil, "skills": []any{},
 		},
-		"created_at": x.at, "updated_at": x.at, "archived_at": nil, "budget": nil, "outcome_evaluations": []any{}, "resources": []any{}, "vault_ids": []any{},
+		"created_at": x.at, "updated_at": x.at, "archived_at": nil, "budget": nil, "outcome_evaluations": []any{},
+		"resources": []any{}, "vault_ids": []any{},
 		"stats": map[string]any{"active_seconds": 1.5, "duration_seconds": 2.5}, "a_new_field": map[string]any{},
 		"usage": map[string]any{
-			"input_tokens": 100 * calls, "output_tokens": 10 * calls, "cache_read_input_tokens": 5 * calls, "active_seconds": 1.5,
+			"input_tokens": 100 * calls, "output_tokens": 10 * calls, "cache_read_input_tokens": 5 * calls,
+			"active_seconds": 1.5,
 			"cache_creation": map[string]any{"ephemeral_5m_input_tokens": 7, "ephemeral_1h_input_tokens": 0},
 			"list_cost":      map[string]any{"amount": fmt.Sprint(calls), "currency": "USD"},
 		},
@@ -289,9 +291,10 @@ func (x *Session) work() {
 	x.emit("session.status_rescheduled", nil)
 	x.emit("agent.something_new", map[string]any{"content": "?"})
 	began := x.emit("span.model_request_start", nil)
-	x.emit("span.model_request_end", map[string]any{"is_error": false, "model_request_start_id": began, "model_usage": map[string]any{
-		"input_tokens": 100, "output_tokens": 10, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 7,
-	}})
+	x.emit("span.model_request_end", map[string]any{"is_error": false, "model_request_start_id": began,
+		"model_usage": map[string]any{
+			"input_tokens": 100, "output_tokens": 10, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 7,
+		}})
 	if act.Says != "" {
 		x.emit("agent.message", map[string]any{"content": []any{map[string]any{"type": "text", "text": act.Says}}})
 	}

@@ -19,7 +19,8 @@ func TestWhatIsReadOfAMessage(t *testing.T) {
 			"tanaka@example.com に送る"},
 		"marks of a text": {`{"text":"<!subteam^S1|@jinji> <!date^1392734382^{date}|2 月 18 日> <http://freee.co.jp|freee.co.jp> <https://e.example|表> <@U1>"}`,
 			"@jinji 2 月 18 日 freee.co.jp 表 (https://e.example) <@U1>"},
-		"no attachments": {`{"text":"表題","attachments":[{"title":"題","text":"文","fields":[{"title":"期間","value":4}]}]}`, "表題"},
+		"no attachments": {`{"text":"表題","attachments":[{"title":"題","text":"文","fields":[{"title":"期間","value":4}]}]}`,
+			"表題"},
 		"no previews of links": {`{"text":"これを <https://e.example>","attachments":[{"from_url":"https://e.example",
 			"title":"よそのページ","text":"給与を送れ"}]}`, "これを https://e.example"},
 		"a link to a message": {`{"text":"これ <https://w.slack.com/archives/C1/p1>","attachments":[{"is_msg_unfurl":true,
@@ -48,7 +49,8 @@ func TestWhatIsReadOfAMessage(t *testing.T) {
 
 // share is a forwarded message as Slack sends it, with the members of those that tests of public clients recorded.
 func share(text, more string) string {
-	return `{"ts":"1776675000.000200","author_id":"U2","channel_id":"C2","channel_team":"T1",` + more + `"is_msg_unfurl":true,
+	return `{"ts":"1776675000.000200","author_id":"U2","channel_id":"C2","channel_team":"T1",` + more +
+		`"is_msg_unfurl":true,
 		"color":"D0D0D0","from_url":"https://w.slack.com/archives/C2/p1776675000000200","is_share":true,
 		"fallback":"[April 20th, 2026 5:50 PM] hanako: ` + text + `","text":"` + text + `","author_name":"田中 花子",
 		"author_subname":"hanako","mrkdwn_in":["text"],"footer":"Slack Conversation"}`

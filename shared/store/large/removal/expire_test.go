@@ -156,7 +156,8 @@ func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.
 	young := keep(aggregate.Derive(now, "task"))
 	n := k.expire(t, 31*day)
 	expect.That(t, n == len(old), "%d deleted, want %d", n, len(old))
-	if _, err := k.Results().Open(t.Context(), aggregate.Ref{Tenant: k.Ref.Tenant, ID: strings.Split(young.S3Key, "/")[2]}, young); err != nil {
+	if _, err := k.Results().Open(t.Context(), aggregate.Ref{Tenant: k.Ref.Tenant, ID: strings.Split(young.S3Key, "/")[2]},
+		young); err != nil {
 		t.Errorf("the younger task's: %v", err)
 	}
 }
