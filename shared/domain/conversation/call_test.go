@@ -78,9 +78,11 @@ func TestAnAgentCallsListedReadsAlone(t *testing.T) {
 		"a person approved": func(x *Action) { x.ApprovedBy = ApprovedByUser },
 		"nobody listed it":  func(x *Action) { x.Rule = "" },
 	} {
-		a := tb.load()
+		other := opened(t)
+		expect.NoError(t, other.answer(listedRead()))
+		a := other.load()
 		change(a.Current())
-		_, err := a.ClaimCall(a.Head.Run, "i1", tb.now.Add(time.Minute), tb.now)
+		_, err := a.ClaimCall(a.Head.Run, "i1", other.now.Add(time.Minute), other.now)
 		expect.That(t, errors.Is(err, aggregate.ErrConflict), "%s: %v", name, err)
 	}
 	expect.NoError(t, tb.claimCall("i1"))
