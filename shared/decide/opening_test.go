@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -185,4 +186,15 @@ func TestARefusalNamesWhoHasNoManager(t *testing.T) {
 	no := expect.Value(x.By(of(in(boss)), ids{}))(t).Refused
 	expect.Must(t, no != nil, "a route is found")
 	expect.That(t, no.Why == task.ReasonNoRoute && no.Lacks == rules.LeftVacant && no.Of == "SATO", "%+v", no)
+}
+
+// A read is made at once only if it is known that no rule takes it: who is in a user group is looked up.
+func TestAReadIsHeldWhereARuleMayTakeIt(t *testing.T) {
+	x := &CallFacts{Answers: "SATO", Channel: "C1", Content: call.Content{Tool: "list_employees", Answers: "SATO"},
+		Permission: tenancy.Unsaved("T1", "list_employees")}
+	x.Content.Access = aggregate.Read
+	expect.That(t, x.Unruled(of()), "no rule takes it")
+	expect.That(t, !x.Unruled(of(in(asks("TANAKA")))), "a rule takes it")
+	expect.That(t, !x.Unruled(of(by(in(asks("TANAKA")), nil, "S1"))), "a rule by a user group may take it")
+	expect.That(t, !x.Unruled(of(by(in(asks("TANAKA")), []string{"SALES"}))), "a rule by a department may take it")
 }

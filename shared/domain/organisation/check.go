@@ -45,7 +45,6 @@ func (c *check) organisation(whole bool) *Organisation {
 	if !whole {
 		return nil
 	}
-	c.zeros()
 	o := &Organisation{positions: c.positions()}
 	c.mails()
 	for _, number := range slices.Sorted(maps.Keys(c.people)) {
@@ -59,16 +58,6 @@ func (c *check) organisation(whole bool) *Organisation {
 	o.sort()
 	c.cycles(o)
 	return o
-}
-
-// zeros adds a problem for each parent 0 that is no department of the file: a spreadsheet shows it for an empty cell
-// that a formula names.
-func (c *check) zeros() {
-	for _, l := range c.lines {
-		if l.parent == "0" && len(c.departments["0"]) == 0 {
-			c.problems.add(Problem{Row: l.row, Column: ColumnParent, Rule: RuleFormula, Value: "0"})
-		}
-	}
 }
 
 // few adds a problem for the row at which there are too many.
@@ -186,11 +175,19 @@ func (c *check) posts(all []line) (out []Post) {
 	return out
 }
 
-// department returns what is said of one department; of one without rows, that it is there.
+// department returns what is said of one department. Who stands above it must be known: its parent has a row.
 func (c *check) department(code string, all []line) Department {
 	d := Department{Code: code}
 	d.Name, _ = c.said(all, ColumnDepartmentName, func(l line) string { return l.departmentName })
-	d.Parent, c.above[above{ColumnParent, code}] = c.said(all, ColumnParent, func(l line) string { return l.parent })
+	parent, row := c.said(all, ColumnParent, func(l line) string { return l.parent })
+	d.Parent, c.above[above{ColumnParent, code}] = parent, row
+	switch {
+	case parent == "" || c.departments[parent] != nil:
+	case parent == "0": // what a spreadsheet shows for an empty cell that a formula names
+		c.problems.add(Problem{Row: row, Column: ColumnParent, Rule: RuleFormula, Value: parent})
+	default:
+		c.problems.add(Problem{Row: row, Column: ColumnParent, Rule: RuleUnknown, Value: parent})
+	}
 	return d
 }
 

@@ -74,7 +74,8 @@ func expected(rows []drawn) (shown string, valid bool) {
 		name, agree := sayOf(rows, its, func(r drawn) string { return r.departmentName })
 		parent, agreeAbove := sayOf(rows, its, func(r drawn) string { return r.parent })
 		parents[code] = parent
-		valid = valid && agree && agreeAbove
+		known := parent == "" || slices.ContainsFunc(rows, func(r drawn) bool { return r.department == parent })
+		valid = valid && agree && agreeAbove && known
 		departments[code] = []string{name, parent}
 	}
 	if circular(parents) {

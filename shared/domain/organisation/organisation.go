@@ -8,8 +8,8 @@
 //   - employee_number is the identity of a person: one number never means two people, and accounts are matched to it.
 //   - name, email (several with ; or line breaks between), employment and manager belong to the person. Rows must agree
 //     on them, or leave them empty. Addresses of all rows add up.
-//   - department_name and parent_department (a code) belong to the department, by the same rule. What stands above a
-//     department without a row isn't known.
+//   - department_name and parent_department (a code) belong to the department, by the same rule. A parent has a
+//     row, too.
 //   - rank belongs to the position: 1 is the highest, and a position without rank leads nobody.
 //   - post says whether it is the person's main post, which it is unless said otherwise. Each person has exactly one
 //     main post.

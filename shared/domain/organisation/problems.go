@@ -50,7 +50,7 @@ const (
 	RuleNoMain   Rule = "no_main"   // no main post
 	RuleSamePost Rule = "same_post" // Other says the same post
 	RuleTwoRanks Rule = "two_ranks" // Other gives the position another rank
-	RuleUnknown  Rule = "unknown"   // no such person
+	RuleUnknown  Rule = "unknown"   // no such person or department
 	RuleCycle    Rule = "cycle"     // it stands above itself
 	RuleDepth    Rule = "depth"     // more than Limit stand above each other
 )
@@ -106,7 +106,7 @@ var said = map[Rule]string{
 	RuleConflict: "another row says something else",
 	RuleMailUsed: "the address is another person's", RuleTwoMains: "the person has two main posts",
 	RuleNoMain: "the person has no main post", RuleSamePost: "the post stands there twice",
-	RuleTwoRanks: "the position has another rank", RuleUnknown: "there is no such number",
+	RuleTwoRanks: "the position has another rank", RuleUnknown: "the file has no such number or department",
 	RuleCycle: "it stands above itself", RuleDepth: "too many stand above each other",
 }
 

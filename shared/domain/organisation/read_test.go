@@ -150,6 +150,8 @@ func TestWhatRowsSayOfWhatStandsAboveIsNamed(t *testing.T) {
 	told(t, map[string]wrong{
 		"an unknown manager": {[]string{top, "2,Bob,,A,,,,,,9,employee"},
 			[]problem{{Row: 3, Column: organisation.ColumnManager, Rule: organisation.RuleUnknown, Value: "9"}}},
+		"an unknown department above": {[]string{top, "2,Bob,,B,,Z,,,,,employee"},
+			[]problem{{Row: 3, Column: organisation.ColumnParent, Rule: organisation.RuleUnknown, Value: "Z"}}},
 		"departments above each other": {[]string{top, ",,,B,,C,,,,,,,", ",,,C,,B,,,,,,,"},
 			[]problem{{Row: 3, Column: organisation.ColumnParent, Rule: organisation.RuleCycle, Value: "B"},
 				{Row: 4, Column: organisation.ColumnParent, Rule: organisation.RuleCycle, Value: "C"}}},
@@ -188,7 +190,6 @@ func TestWhatFilesMayHave(t *testing.T) {
 			strings.Repeat("あ", 50) + ",,,,employee"},
 		"a rank that is said once":          {top, "2,Bob,,A,,,boss,,,,employee"},
 		"a parent that is said once":        {top, "2,Bob,,B,,A,,,,,employee", "3,Cem,,B,,,,,,,employee"},
-		"a parent that only others name":    {top, "2,Bob,,B,,Z,,,,,employee"},
 		"cells that are missing at the end": {top, "2,Bob,,A,,,,,,,employee"},
 		"as many addresses as may be":       {top, "2,Bob," + addresses(0, 20) + ",A,,,,,,,employee"},
 		"kanji that are chosen":             {top, "2,葛\U000E0100城 辻\u3000子,,A,葛\U000E0100城課,,,,,,employee"},

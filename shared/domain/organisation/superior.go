@@ -102,16 +102,11 @@ func (o *Organisation) Manager(number string) (Superior, bool) {
 	return o.over(post)
 }
 
-// Topmost reports whether nobody stands above a person because the file says so. It doesn't where the manager whom it
-// names isn't there, nor where people stand above each other.
+// Topmost reports whether somebody is there and nobody stands above them.
 func (o *Organisation) Topmost(number string) bool {
-	p, here := o.byNumber[number]
-	if _, below := o.Manager(number); below || !here || p.Manager != "" && p.Manager != number {
-		return false
-	}
-	post, _ := o.Main(number)
-	path := o.Path(post.Department)
-	return len(path) > 0 && path[len(path)-1].Parent == ""
+	_, here := o.byNumber[number]
+	_, below := o.Manager(number)
+	return here && !below
 }
 
 // Over returns who stands over a position of a department, whoever holds it: as above its holder if nobody is named.

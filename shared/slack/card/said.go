@@ -15,7 +15,8 @@ import (
 const maxMarkdown, maxSaid = 12_000, 3600
 
 // said writes an agent's Markdown for Slack's markdown block. Nothing in it mentions anybody, hides where a link leads,
-// looks like a mark of Ringi's, or has characters that nobody sees. Code stays code, and ends where it ended.
+// looks like a mark of Ringi's, or has characters that nobody sees. Code stays code, and ends where it ended; links
+// are broken in it, too, for cells of a table are told apart before code is.
 func said(text string) string {
 	var out strings.Builder
 	for _, p := range legible.MarkdownPieces(text) {
@@ -26,9 +27,12 @@ func said(text string) string {
 			}
 			out.WriteString(legible.Fenced(marked.Replace(legible.Code(p.Text)), p.Language) + "\n")
 		case legible.Span:
-			out.WriteString(legible.Ticked(marked.Replace(strings.ReplaceAll(legible.Code(p.Text), "\n", " "))))
+			out.WriteString(legible.Ticked(unlinked.Replace(marked.Replace(strings.ReplaceAll(legible.Code(p.Text), "\n", " ")))))
 		default:
 			prose := breakMentions(unticking.Replace(strings.Map(unmarked, legible.Visible(p.Text))))
+			if strings.HasSuffix(prose, `\`) { // it would escape the tick that follows
+				prose += joiner
+			}
 			out.WriteString(unlinked.Replace(marked.Replace(prose)))
 		}
 	}

@@ -41,7 +41,11 @@ func TestAnAnswerIsWrittenForSlacksMarkdown(t *testing.T) {
 		"a link":              {"[the invoice](https://example.com/x)", "[the invoice]\u2060(https://example.com/x)"},
 		"a picture":           {"![](https://example.com/?q=1)", "![]\u2060(https://example.com/?q=1)"},
 		"a reference":         {"[a][1]\n\n[1]: https://e.example/", "[a]\u2060[1]\n\n[1]\u2060: https://e.example/"},
-		"an address":          {"see https://example.com/x", "see https://example.com/x"},
+		"a hidden escape": {"\\\u200b`[the invoice](https://e.example/)`",
+			"\\\u2060`[the invoice]\u2060(https://e.example/)`"},
+		"a cell that cuts code": {"| `x | [the invoice](https://e.example/) | y` |",
+			"| `x | [the invoice]\u2060(https://e.example/) | y` |"},
+		"an address": {"see https://example.com/x", "see https://example.com/x"},
 	} {
 		expect.Is(t, said(x[0]), x[1], "%s: %q", name, x[0])
 	}
