@@ -32,7 +32,7 @@ type environment struct {
 	boot.Table
 	boot.Models
 	boot.Results
-	Workspace string `env:"MIXSEEK_WORKSPACE,optional" doc:"where the files of contests are: s3://bucket/prefix, in the local stack a folder"`
+	Workspace string `env:"MIXSEEK_WORKSPACE,optional" doc:"files of contests: s3://bucket/prefix or a folder"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {

@@ -31,7 +31,7 @@ type environment struct {
 	boot.Results
 	Model         string `env:"MODEL,optional" doc:"the model, in place of that of a workspace's settings"`
 	ModelSecretID string `env:"MODEL_SECRET_ID" doc:"the secret with the keys of models"`
-	Workspace     string `env:"MIXSEEK_WORKSPACE,optional" doc:"where the files of contests are: s3://bucket/prefix, in the local stack a folder"`
+	Workspace     string `env:"MIXSEEK_WORKSPACE,optional" doc:"files of contests: s3://bucket/prefix or a folder"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {

@@ -47,7 +47,7 @@ type environment struct {
 	boot.Table
 	boot.Slack
 	boot.Credentials
-	TenantAdmin string `env:"TENANT_ADMIN,optional" doc:"Slack user id of the first administrator of a workspace that is met for the first time, unless the Slack secret names one"`
+	TenantAdmin string `env:"TENANT_ADMIN,optional" doc:"the first administrator's Slack id, unless the Slack secret has it"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {

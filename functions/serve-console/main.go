@@ -41,12 +41,12 @@ type environment struct {
 	boot.Table
 	boot.Slack
 	boot.Results
-	BeginContest  string `env:"HOLD_CONTEST_FUNCTION" doc:"the function that lists the contests of the files, and begins one"`
+	BeginContest  string `env:"HOLD_CONTEST_FUNCTION" doc:"the function that lists contests and begins one"`
 	AnswerMessage string `env:"ANSWER_MESSAGE_FUNCTION" doc:"the function that says which agents can answer"`
 	PipelineARN   string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
 	boot.Credentials
-	FreeeTokenURL  string `env:"FREEE_OAUTH_URL,optional" doc:"where freee's access tokens are given, with consent and revoking beside it; only the local stack sets it"`
-	GoogleTokenURL string `env:"GOOGLE_OAUTH_URL,optional" doc:"where Google's access tokens are given, with revoking beside it; only the local stack sets it"`
+	FreeeTokenURL  string `env:"FREEE_OAUTH_URL,optional" doc:"freee's token address; only the local stack sets it"`
+	GoogleTokenURL string `env:"GOOGLE_OAUTH_URL,optional" doc:"Google's token address; only the local stack sets it"`
 	GitHubURL      string `env:"GITHUB_API_URL,optional" doc:"GitHub's API, for sources; only the local stack sets it"`
 	OutboundAllow  string `env:"OUTBOUND_ALLOW,optional" doc:"inner addresses that may be called, as host:port"`
 }

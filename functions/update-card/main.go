@@ -60,7 +60,7 @@ type environment struct {
 	boot.Results
 	CardQueueURL string `env:"CARD_QUEUE_URL" doc:"the queue of cards to draw"`
 	Console      string `env:"CONSOLE_ADDRESS" doc:"the console's address, for links on cards"`
-	SlackPace    string `env:"SLACK_PACE" doc:"how many times Slack's published pace cards may be posted and updated, above 0"`
+	SlackPace    string `env:"SLACK_PACE" doc:"how many times Slack's published pace is kept, above 0"`
 }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {

@@ -146,13 +146,15 @@ def formed(link):
     """Whether each member is one word of its own line, so that the signed text can be read in one way only."""
     digest = re.compile("[0-9a-f]{64}")
     return all(digest.fullmatch(d) for d in [link["salt"], link["previous"] or "0" * 64]) and all(
-        re.fullmatch(r"[^ \n\r]+", e["key"]) and digest.fullmatch(e["hash"]) and e.get("note", "") in ("", "misdated", "modified", "deleted")
+        re.fullmatch(r"[^ \n\r]+", e["key"]) and digest.fullmatch(e["hash"])
+            and e.get("note", "") in ("", "misdated", "modified", "deleted")
         for e in link["entries"] or []
     )
 
 
 def head_text(head):
-    return ("ringi-head 1\ntenant %s\nseq %d\nlink %s\nat %s\n" % (head["tenant_id"], head["seq"], head["link"], moment(head["at"]))).encode()
+    return ("ringi-head 1\ntenant %s\nseq %d\nlink %s\nat %s\n" % (head["tenant_id"], head["seq"], head["link"],
+        moment(head["at"]))).encode()
 
 
 def signature(of):
@@ -187,7 +189,8 @@ class Chain:
         self.found.sort(key=lambda f: (f[1], f[0]))
 
     def signer(self, first, text, signature):
-        """The first key from one on that signed; None if none did. A key that was replaced signs nothing behind its successor."""
+        """The first key from one on that signed; None if none did. A key that was replaced signs nothing behind its
+        successor."""
         return next((k for k in range(first, len(self.keys)) if signed(self.keys[k], text, signature)), None)
 
     def check_links(self, links):
@@ -212,14 +215,16 @@ class Chain:
                     continue
                 if note == "misdated":
                     self.touched.append(("dated", e["key"]))
-                self.entries.setdefault(e["key"], []).append((e["hash"], link["salt"], bool(link.get("late")), link["seq"]))
+                self.entries.setdefault(e["key"],
+                    []).append((e["hash"], link["salt"], bool(link.get("late")), link["seq"]))
 
     def check_head(self, links, now):
         head = self.head
         if head is None:
             if self.part:
                 self.found.append(("cut", "head"))
-        elif head["tenant_id"] != self.tenant or self.signer(self.by.get(head["seq"], 0), head_text(head), signature(head)) is None:
+        elif head["tenant_id"] != self.tenant or self.signer(self.by.get(head["seq"], 0), head_text(head),
+            signature(head)) is None:
             self.found.append(("forged", "head"))
         else:
             self.kept = head["seq"]
@@ -298,7 +303,8 @@ class Claims:
 
     def of(self, action, resource):
         """The entries of an action on a resource, the oldest first."""
-        found = [e for e in self.entries if (e.get("action"), e.get("resource_id"), e.get("task_id")) == (action, resource, self.about)]
+        found = [e for e in self.entries
+            if (e.get("action"), e.get("resource_id"), e.get("task_id")) == (action, resource, self.about)]
         return sorted(found, key=lambda e: e["timestamp"])
 
     def walk(self, name, claim, of, resource, step, want):
@@ -306,10 +312,12 @@ class Claims:
 
         want is what its stamps have to be on; None may be anything.
         """
-        entries = [e for ending in ON_ROUTE for e in self.of(of + "." + ending, resource) if (e["details"].get("step") or "") == step]
+        entries = [e for ending in ON_ROUTE for e in self.of(of + "." + ending, resource)
+            if (e["details"].get("step") or "") == step]
         entries.sort(key=lambda e: e["timestamp"])
         if not claim:
-            if any(e["action"] == of + ".routed" or e["details"].get("asked") or e["details"].get("route_hash") for e in entries):
+            if any(e["action"] == of + ".routed" or e["details"].get("asked") or e["details"].get("route_hash")
+                for e in entries):
                 self.found.append("%s: people were asked under a rule, and the route is left out" % name)
             return
         if not entries or entries[0]["action"] != of + ".routed":
@@ -321,7 +329,8 @@ class Claims:
             if len(self.found) == before:
                 gate["acts"] = self.acted(name, claim["acts"] or [], of, entries, gate["asked"])
             if len(self.found) == before:
-                self.stands(name, gate, rule, entries[0]["details"], entries[-1]["details"], entries[-1]["action"] == of + ".approved")
+                self.stands(name, gate, rule, entries[0]["details"], entries[-1]["details"],
+                    entries[-1]["action"] == of + ".approved")
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as e:
             self.found.append("%s: its route can't be read: %r" % (name, e))
 
@@ -342,10 +351,12 @@ class Claims:
             self.found.append("%s: something else was stamped: %s" % (name, what))
         if gate.get("acts"):
             self.found.append("%s: its gate is said to open with acts" % name)
-        self.said.append("  %s: under the rule %s (%s), revision %s" % (name, rule["name"], rule["id"], rule["revision"]))
+        self.said.append("  %s: under the rule %s (%s), revision %s" % (name, rule["name"], rule["id"],
+            rule["revision"]))
         self.said.append("    asked since %s for %s hours a stage, good for %s days once it is settled"
                          % (moment(gate["asked_at"]), gate["hours"], gate["days"]))
-        self.said.append("    stamped is sha256 %s, the route is sha256 %s" % (sha256(claim["asked"]), sha256(claim["opened"])))
+        self.said.append("    stamped is sha256 %s, the route is sha256 %s" % (sha256(claim["asked"]),
+            sha256(claim["opened"])))
         self.said += ["    asked for by " + named(p) for p in gate["askers"]]
         for number, stage in enumerate(route["stages"], 1):
             if stage["mode"] == "channel":
@@ -362,14 +373,16 @@ class Claims:
     def acted(self, name, texts, of, entries, asked):
         """Compares each act with its own entry: there is one for each, in this order, and no other."""
         if len(entries) != len(texts) + 1:
-            self.found.append("%s: %d acts are said to be done on its route, %d entries say so" % (name, len(texts), len(entries) - 1))
+            self.found.append("%s: %d acts are said to be done on its route, %d entries say so" % (name, len(texts),
+                len(entries) - 1))
         acts = [json.loads(text) for text in texts]
         for number, (act, e) in enumerate(zip(acts, entries[1:]), 1):
             d, ending = e["details"], e["action"].removeprefix(of + ".")
             fits = ending == ACTS.get(act["kind"], [""])[0] or ending == "approved" and act["kind"] == "stamp"
             claimed = (act["hand"]["user"], moment(act["at"]), act["stage"], asked)
             if not fits or claimed != (e.get("actor_id"), e["timestamp"], d.get("stage"), d.get("asked")):
-                self.found.append("%s: act %d is said to be a %s of %s, its entry says otherwise" % (name, number, act["kind"], claimed[0]))
+                self.found.append("%s: act %d is said to be a %s of %s, its entry says otherwise" % (name, number,
+                    act["kind"], claimed[0]))
             if sha256("[" + ",".join(texts[:number]) + "]") != d.get("acts_hash"):
                 self.found.append("%s: act %d, or one before it, is not what was done" % (name, number))
         return acts
@@ -382,7 +395,8 @@ class Claims:
             return
         stamps = len(walk.stamps())
         if walk.settled() != approved:
-            self.found.append("%s: what was done settles its route: %s, its last entry says otherwise" % (name, walk.settled()))
+            self.found.append("%s: what was done settles its route: %s, its last entry says otherwise" % (name,
+                walk.settled()))
         sealed = (last.get("route_hash"), last.get("rule"), last.get("stamps"))
         if approved and sealed != (first["route_hash"], rule, stamps):
             self.found.append("%s: the entry of its settlement names another rule, route or number of stamps" % name)
@@ -440,13 +454,15 @@ class Execution(Claims):
     def __init__(self, claim, rows):
         super().__init__(claim["task_id"], rows)
         self.claim = claim
-        self.said.append("execution %s of task %s, attempt %d: %s" % (claim["id"], claim["task_id"], claim["attempt"], claim["status"]))
+        self.said.append("execution %s of task %s, attempt %d: %s" % (claim["id"], claim["task_id"], claim["attempt"],
+            claim["status"]))
         self.enclosed = claim.get("enclosed") or ""
         self.stamp("policy", "prompt.approved", claim["policy"])
         self.stamp("steps", "process.approved", claim["steps"])
         self.files()
         policy, steps, request = claim["policy"]["text"], claim["steps"], (claim.get("handed_over") or {}).get("text")
-        want = ["steps", claim["task_id"], str(steps["version"]), policy, sha256(steps["text"]), request, self.enclosed or None]
+        want = ["steps", claim["task_id"], str(steps["version"]), policy, sha256(steps["text"]), request,
+            self.enclosed or None]
         self.walk("the steps", steps.get("gate"), "process", steps["id"], "", want)
         ended = [e for a in ("completed", "failed", "cancelled") for e in self.of("execution." + a, claim["id"])]
         for e in ended:
@@ -454,9 +470,11 @@ class Execution(Claims):
             if status != claim["status"]:
                 self.found.append("the execution is said to be %s, its entry says %s" % (claim["status"], status))
             if attempt != claim["attempt"]:
-                self.found.append("the execution is said to be attempt %s, its entry says %s" % (claim["attempt"], attempt))
+                self.found.append("the execution is said to be attempt %s, its entry says %s" % (claim["attempt"],
+                    attempt))
         if not ended:
-            self.found.append("no sealed entry says how the execution ended: what it wrote can't be proved until a minute after its end")
+            self.found.append("no sealed entry says how the execution ended: what it wrote can't be proved until a "
+                "minute after its end")
         self.end = ended[0]["details"] if ended else {}
         self.sealed = self.end.get("writes") or {}
         self.steps = json.loads(claim["steps"]["text"])
@@ -491,8 +509,10 @@ class Execution(Claims):
                 self.found.append("%s: its gate is shown twice" % step)
             shown.add(step)
             self.said.append("step %s made no write, and people were asked about it" % step)
-            hashes = [e["details"].get("arguments_hash") for e in self.of("step.routed", execution) if e["details"].get("step") == step]
-            want = ["step", self.about, str(self.claim["steps"]["version"]), str(self.claim["attempt"]), step, hashes[-1] if hashes else None]
+            hashes = [e["details"].get("arguments_hash") for e in self.of("step.routed", execution)
+                if e["details"].get("step") == step]
+            want = ["step", self.about, str(self.claim["steps"]["version"]), str(self.claim["attempt"]), step,
+                hashes[-1] if hashes else None]
             self.walk(step, g.get("gate"), "step", execution, step, want)
         for e in self.entries:
             about, step = (e.get("resource_id"), e.get("task_id")), e["details"].get("step") or ""
@@ -504,8 +524,10 @@ class Execution(Claims):
                         self.said.append("step %s made no write, and was %s" % (step, by(stamp)))
 
     def sealed_gates(self, writes, gates):
-        """Compares the gates that are shown with those that the entry of the end names: no other entry need be there."""
-        shown, version, order = {}, self.claim["steps"]["version"], {s["stepId"]: s.get("order") or 0 for s in self.steps}
+        """Compares the gates that are shown with those that the entry of the end names: no other entry need be
+        there."""
+        shown, version, order = {}, self.claim["steps"]["version"], {s["stepId"]: s.get("order") or 0
+            for s in self.steps}
         if self.claim["steps"].get("gate"):
             shown["PROCESS#%04d" % version] = self.claim["steps"]["gate"]
         for g in [w for w in writes if w["gated"]] + gates:
@@ -515,7 +537,8 @@ class Execution(Claims):
             step, walked = gate.get("step") or "", shown.get(key)
             name = step or "the gate " + key
             if step and not gate.get("route_hash"):
-                if not any(e["details"].get("step") == step for e in self.entries if e.get("action", "").startswith("step.")
+                if not any(e["details"].get("step") == step for e in self.entries
+                    if e.get("action", "").startswith("step.")
                            and (e.get("resource_id"), e.get("task_id")) == (self.claim["id"], self.about)):
                     self.found.append("%s: a person decided about it, and the entry of that is left out" % name)
                 if walked:
@@ -527,13 +550,15 @@ class Execution(Claims):
                 self.found.append("%s: the entry of the end names another route, or other acts on it" % name)
             shown.pop(key, None)
         for key in sorted(shown):
-            self.found.append("people are said to have been asked at the gate %s, and the entry of the end names none" % key)
+            self.found.append("people are said to have been asked at the gate %s, and the entry of the end names none"
+                % key)
 
     def reused(self, claimed):
         for step in claimed:
             self.said.append("write %s: an earlier attempt made it, and this one did not" % step)
         if sorted(claimed) != sorted(self.end.get("reused") or []):
-            self.found.append("the writes of earlier attempts are said to be %s, the entry says %s" % (claimed, self.end.get("reused") or []))
+            self.found.append("the writes of earlier attempts are said to be %s, the entry says %s" % (claimed,
+                self.end.get("reused") or []))
 
     def listed(self, writes, reused):
         for step in sorted(self.sealed.keys() - set(writes)):
@@ -541,7 +566,8 @@ class Execution(Claims):
         for step in sorted(set(writes + reused)):
             times = (writes + reused).count(step)
             if times > 1:
-                self.found.append("%s is said to be called %d times: an attempt makes a write once, or takes it over" % (step, times))
+                self.found.append("%s is said to be called %d times: an attempt makes a write once, or takes it over"
+                    % (step, times))
 
     def handed(self, h):
         of = (self.end.get("handed_over") or {}).get("session_id") or ""
@@ -550,12 +576,15 @@ class Execution(Claims):
                 self.found.append("an agent made the request in the conversation %s, and that is left out" % of)
             return
         if of != h["session_id"]:
-            self.found.append("the request is said to be made in the conversation %s, the entry of the end says %r" % (h["session_id"], of))
+            self.found.append("the request is said to be made in the conversation %s, the entry of the end says %r"
+                % (h["session_id"], of))
         digest = sha256(h["text"])
-        self.said += ["the request was made in the conversation %s for %s" % (h["session_id"], h["user"]), "  request " + h["text"], "  sha256 " + digest]
+        self.said += ["the request was made in the conversation %s for %s" % (h["session_id"], h["user"]),
+            "  request " + h["text"], "  sha256 " + digest]
         entries = [
             e for e in self.entries
-            if (e.get("action"), e.get("resource_id"), e.get("task_id")) == ("session.handed_over", h["session_id"], h["session_id"])
+            if (e.get("action"), e.get("resource_id"), e.get("task_id")) == ("session.handed_over", h["session_id"],
+                h["session_id"])
             and e["details"].get("task") == self.about
         ]
         if not entries:
@@ -563,7 +592,8 @@ class Execution(Claims):
             return
         d = entries[0]["details"]
         if d.get("asked_by") != h["user"]:
-            self.found.append("the request is said to be made for %s, its entry says %s" % (h["user"], d.get("asked_by")))
+            self.found.append("the request is said to be made for %s, its entry says %s" % (h["user"],
+                d.get("asked_by")))
         elif d.get("hash") != digest:
             self.found.append("the request has other words than the agent's")
         else:
@@ -578,14 +608,17 @@ class Execution(Claims):
         if d.get("hash") != sha256(stamped["text"]):
             self.found.append("the %s is not what was stamped" % what)
         if d.get("version") != stamped["version"]:
-            self.found.append("the %s is said to be version %s, its entry says %s" % (what, stamped["version"], d.get("version")))
+            self.found.append("the %s is said to be version %s, its entry says %s" % (what, stamped["version"],
+                d.get("version")))
         if (d.get("enclosed") or "") != (sha256(self.enclosed) if self.enclosed else ""):
             self.found.append("the %s was stamped with other files than is said" % what)
-        self.said.append("%s version %s, sha256 %s: %s" % (what, stamped["version"], sha256(stamped["text"]), by(entries[0])))
+        self.said.append("%s version %s, sha256 %s: %s" % (what, stamped["version"], sha256(stamped["text"]),
+            by(entries[0])))
         self.picked(what, stamped, d)
         if what == "steps" and not d.get("policy"):
             self.lacks.append("the entry %s names no policy: by which the steps were made is not proved" % action)
-        elif what == "steps" and (d["policy"], d.get("policy_hash")) != (self.claim["policy"]["id"], sha256(self.claim["policy"]["text"])):
+        elif what == "steps" and (d["policy"], d.get("policy_hash")) != (self.claim["policy"]["id"],
+            sha256(self.claim["policy"]["text"])):
             self.found.append("the steps were made by the policy %s, sha256 %s" % (d["policy"], d.get("policy_hash")))
         self.edited(what, action.removesuffix("approved") + "edited", stamped, d)
 
@@ -597,12 +630,14 @@ class Execution(Claims):
                 self.said.append("  the file %s could not be had" % name)
                 continue
             left = ", which is not attached: " + f["left"] if f.get("left") else ""
-            self.said.append("  %s the file %s of %s bytes, sha256 %s%s" % ("and" if left else "with", name, f.get("bytes") or 0, digest, left))
+            self.said.append("  %s the file %s of %s bytes, sha256 %s%s" % ("and" if left else "with", name,
+                f.get("bytes") or 0, digest, left))
 
     def edited(self, what, action, stamped, approved):
         editor, by = stamped.get("edited_by") or "", {}
         for by in self.of(action, stamped["id"]):
-            if (by["details"].get("hash"), by["details"].get("version")) != (sha256(stamped["text"]), stamped["version"]):
+            if (by["details"].get("hash"), by["details"].get("version")) != (sha256(stamped["text"]),
+                stamped["version"]):
                 self.found.append("the %s is not what was edited" % what)
         if (by.get("actor_id") or "") != editor or (approved.get("edited_by") or "") != editor:
             self.found.append("the %s is said to be edited by another person than its entry says" % what)
@@ -625,7 +660,8 @@ class Execution(Claims):
 
     def write(self, w):
         step, digest = w["step"], sha256(w["arguments"])
-        self.said += ["write %s %s: %s" % (step, w["tool"], w["status"]), "  arguments " + w["arguments"], "  sha256 " + digest]
+        self.said += ["write %s %s: %s" % (step, w["tool"], w["status"]), "  arguments " + w["arguments"],
+            "  sha256 " + digest]
         planned = [s for s in self.steps if (s["stepId"], s["tool"]) == (step, w["tool"])]
         if not planned:
             self.found.append("the stamped steps have no %s that calls %s" % (step, w["tool"]))
@@ -639,7 +675,8 @@ class Execution(Claims):
             else:
                 self.said.append("  these very arguments: " + by(stamps[0]))
         elif planned[0].get("requiresHumanCheck"):
-            self.found.append("%s: the stamped steps want a person to see its arguments first, and nobody is said to have" % step)
+            self.found.append("%s: the stamped steps want a person to see its arguments first, and nobody is said "
+                "to have" % step)
         elif stamps:
             self.found.append("%s: a person was shown its arguments, and nobody is said to have been" % step)
         else:
@@ -651,15 +688,18 @@ class Execution(Claims):
     def called(self, w, digest):
         step = w["step"]
         if step not in self.sealed:
-            self.found.append("%s was not called: the entry of the end lists every write that was, and not this one" % step)
+            self.found.append("%s was not called: the entry of the end lists every write that was, and not this one"
+                % step)
             return
         if self.sealed[step] != digest:
             self.found.append("%s was called with other arguments" % step)
         ends = [status for status, steps in (self.end.get("ends") or {}).items() if step in steps]
-        ends += [e["details"].get("status") for e in self.of("execution.late", self.claim["id"]) if e["details"].get("step") == step]
+        ends += [e["details"].get("status") for e in self.of("execution.late", self.claim["id"])
+            if e["details"].get("step") == step]
         if ends[-1:] != [w["status"]]:
             found = ends[-1] if ends else ""
-            self.found.append("%s is said to be %s, it is sealed as %s: what comes late is sealed within a minute" % (step, w["status"], found))
+            self.found.append("%s is said to be %s, it is sealed as %s: what comes late is sealed within a minute"
+                % (step, w["status"], found))
 
     def follows(self, w, planned):
         def result(step):
@@ -674,9 +714,11 @@ class Execution(Claims):
             if resolve(exact(raw) if isinstance(raw, str) else inputs[0], result) != exact(w["arguments"]):
                 self.found.append("%s: its arguments don't follow from the stamped steps" % w["step"])
             else:
-                self.said.append("  no stamp of its own: they follow from the stamped steps and %d earlier results" % len(w.get("results") or {}))
+                self.said.append("  no stamp of its own: they follow from the stamped steps and %d earlier results"
+                    % len(w.get("results") or {}))
         except Expired as e:
-            self.lacks.append("%s: the result of %s is past its retention, so its arguments can't be resolved again" % (w["step"], e))
+            self.lacks.append("%s: the result of %s is past its retention, so its arguments can't be resolved again"
+                % (w["step"], e))
         except (KeyError, IndexError, TypeError, ValueError) as e:
             self.found.append("%s: its arguments can't be resolved: %s" % (w["step"], e))
 
@@ -684,24 +726,28 @@ class Execution(Claims):
 class Action(Claims):
     """What holds of what is claimed of an agent's action."""
 
-    ENDS = {"completed": "succeeded", "failed": "failed", "cancelled": "cancelled", "rejected": "cancelled", "denied": "cancelled",
+    ENDS = {"completed": "succeeded", "failed": "failed", "cancelled": "cancelled", "rejected": "cancelled",
+        "denied": "cancelled",
             "expired": "cancelled", "granted": "granted"}
 
     def __init__(self, claim, rows):
         super().__init__(claim["session_id"], rows)
         self.claim, self.id, digest = claim, claim["id"], sha256(claim["payload"])
-        self.said.append("action %s of the conversation %s, %s: %s" % (self.id, claim["session_id"], claim["type"], claim["status"]))
+        self.said.append("action %s of the conversation %s, %s: %s" % (self.id, claim["session_id"], claim["type"],
+            claim["status"]))
         self.said += ["  payload " + claim["payload"], "  sha256 " + digest]
         # Type and payload are in each of the action's entries, also in that of its end, which has to be there.
         self.own = [
             e for e in self.entries
-            if e.get("action", "").startswith("action.") and (e.get("resource_id"), e.get("task_id")) == (self.id, self.about)
+            if e.get("action", "").startswith("action.")
+                and (e.get("resource_id"), e.get("task_id")) == (self.id, self.about)
         ]
         for e in self.own:
             if e["details"].get("hash") != digest:
                 self.found.append("the payload is not that of %s" % e["action"])
             if e["details"].get("type") != claim["type"]:
-                self.found.append("the action is said to be %s, its entry %s says %s" % (claim["type"], e["action"], e["details"].get("type")))
+                self.found.append("the action is said to be %s, its entry %s says %s" % (claim["type"], e["action"],
+                    e["details"].get("type")))
         self.approved(digest)
         self.sealed_gate(claim.get("gate"))
         self.walk("the action", claim.get("gate"), "action", self.id, "", ["action", self.about, None, digest])
@@ -710,7 +756,8 @@ class Action(Claims):
         self.ended()
 
     def numbered(self, number):
-        """Compares the number of the decision with the entries of the action's last start, and of the end that follows."""
+        """Compares the number of the decision with the entries of the action's last start, and of the end that
+        follows."""
         begun = self.of("action.started", self.id)
         ends = self.of("action.completed", self.id) + self.of("action.failed", self.id)
         for e in begun[-1:] + (ends if begun else []):
@@ -725,7 +772,8 @@ class Action(Claims):
             self.said.append("decision number " + number)
 
     def reached(self, *was):
-        """Whether the entries of its end say that the action had come so far, whoever leaves those of its approval and its start out."""
+        """Whether the entries of its end say that the action had come so far, whoever leaves those of its approval and
+        its start out."""
         return any(
             e["action"] in ("action.completed", "action.failed", "action.late")
             or e["action"] == "action.granted" and "approved" in was
@@ -750,7 +798,8 @@ class Action(Claims):
         elif d.get("hash") != digest:
             pass  # it was found
         elif unasked:
-            self.said.append("  this very payload: approved at %s by the rule %s" % (entries[0]["timestamp"], d["rule"]))
+            self.said.append("  this very payload: approved at %s by the rule %s" % (entries[0]["timestamp"],
+                d["rule"]))
         else:
             self.said.append("  this very payload: " + by(entries[0]))
 
@@ -760,7 +809,8 @@ class Action(Claims):
             gate = e["details"].get("gate") or {}
             if not gate.get("route_hash"):
                 if walked:
-                    self.found.append("people are said to have been asked under a rule, and %s names no gate" % e["action"])
+                    self.found.append("people are said to have been asked under a rule, and %s names no gate"
+                        % e["action"])
             elif not walked:
                 self.found.append("people were asked under a rule, and the route is left out")
             elif not named_gate(gate, walked):
@@ -797,10 +847,12 @@ class Action(Claims):
         if late and status != "cancelled":
             status, end = late[-1]
         if not end:
-            self.found.append("no sealed entry says how the action ended: it can't be proved until a minute after its end")
+            self.found.append("no sealed entry says how the action ended: it can't be proved until a minute after "
+                "its end")
             return
         if status != self.claim["status"]:
-            self.found.append("the action is said to be %s, it is sealed as %s: what comes late is sealed within a minute" % (self.claim["status"], status))
+            self.found.append("the action is said to be %s, it is sealed as %s: what comes late is sealed within a "
+                "minute" % (self.claim["status"], status))
         if (end["details"].get("version") or "") != (self.claim.get("version") or ""):
             self.found.append("the action is said to leave other files than its entry says")
         self.said.append("  ended at %s, files %r" % (end["timestamp"], self.claim.get("version") or ""))
@@ -843,7 +895,8 @@ class Walk:
         gate, route = self.gate, self.gate.get("route") or {}
         stages, ruled, since = route.get("stages") or [], gate.get("rule") is not None, when(gate["asked_at"])
         sound = len(stages) > 0 if ruled else len(stages) <= 1
-        if route.get("form") != FORM or not sound or not gate.get("asked") or gate.get("hours", 0) < 1 or since.year == 1:
+        if route.get("form") != FORM or not sound or not gate.get("asked") or gate.get("hours",
+            0) < 1 or since.year == 1:
             raise Refused("unknown")
         askers = [p["user"] for p in gate.get("askers") or []]
         for s in stages:
@@ -1038,8 +1091,10 @@ def report(receipt, key):
     spell("tenant %s: %d rows are as they were sealed" % (chain.tenant, chain.sealed))
     spell("signed by the key with the fingerprint " + ", before it by ".join(reversed(fingerprints)))
     if not key:
-        spell("whose key that is, the receipt does not prove: compare the fingerprint with the auditor's, or give it as --key")
-    for keys, what in ((chain.late, "sealed late"), (chain.waiting, "not sealed yet"), (chain.behind, "behind the head")):
+        spell("whose key that is, the receipt does not prove: compare the fingerprint with the auditor's, or give "
+            "it as --key")
+    for keys, what in ((chain.late, "sealed late"), (chain.waiting, "not sealed yet"),
+        (chain.behind, "behind the head")):
         if keys:
             spell("%d rows are %s: %s%s" % (len(keys), what, ", ".join(keys[:20]), " ..." if len(keys) > 20 else ""))
     for line in claims.said + claims.lacks if claims else []:

@@ -26,7 +26,8 @@ both = book.add_format({"num_format": 22})
 long = book.add_format({"num_format": "[h]:mm:ss"})
 yen = book.add_format({"num_format": '"¥"#,##0'})
 sheet.write_row(0, 0, ["部署", "日付", "金額", "税込"])
-for i, (name, on, sum) in enumerate([("営業", datetime.date(2026, 4, 1), 1200), ("開発", datetime.date(1900, 2, 28), 0.1 + 0.2)], 1):
+for i, (name, on, sum) in enumerate([("営業", datetime.date(2026, 4, 1), 1200),
+    ("開発", datetime.date(1900, 2, 28), 0.1 + 0.2)], 1):
     sheet.write(i, 0, name)
     sheet.write_datetime(i, 1, datetime.datetime.combine(on, datetime.time()), day)
     sheet.write_number(i, 2, sum, yen)

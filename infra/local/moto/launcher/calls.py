@@ -84,7 +84,8 @@ class Call:
         if not found or not UNUSUAL.isdisjoint(headers) or "content-length" not in headers:
             return None
         signed = SIGNED.match(headers.get("authorization", ""))
-        if signed is None or names_region(headers.get("user-agent", "")) or not headers.get("content-type", "").startswith("application/x-amz-json-1."):
+        if signed is None or names_region(headers.get("user-agent", "")) or not headers.get("content-type",
+            "").startswith("application/x-amz-json-1."):
             return None
         if ".amazonaws.com" in headers.get("host", ""):
             return None
@@ -95,8 +96,10 @@ class Call:
         handler = self.handler()
         url = "http://" + self.headers.get("host", "localhost") + "/"
         handler.is_werkzeug_request = True
-        handler.headers, handler.querystring, handler.data, handler.form_data, handler.uri_match = self.headers, {}, {}, {}, {}
-        handler.method, handler.uri, handler.path, handler.raw_path, handler.parsed_url = "POST", url, "/", "/", urlsplit(url)
+        handler.headers, handler.querystring, handler.data = self.headers, {}, {}
+        handler.form_data, handler.uri_match = {}, {}
+        handler.method, handler.uri, handler.path, handler.raw_path = "POST", url, "/", "/"
+        handler.parsed_url = urlsplit(url)
         handler.region, handler.partition = self.region, get_partition(self.region)
         handler.response_headers = {"server": "amazon.com"}
         handler.raw_body, handler.body = body, body.decode()

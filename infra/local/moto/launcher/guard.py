@@ -26,7 +26,8 @@ class Guard:
         return self.app(environ, start_response)
 
     def foreign(self, environ):
-        return self.refuses(environ.get("HTTP_HOST", ""), environ.get("HTTP_ORIGIN"), environ.get("HTTP_SEC_FETCH_SITE", "none"))
+        return self.refuses(environ.get("HTTP_HOST", ""), environ.get("HTTP_ORIGIN"),
+            environ.get("HTTP_SEC_FETCH_SITE", "none"))
 
     def refuses(self, host, origin, site):
         return not self.own(host) or origin not in (None, "http://" + host) or site not in ("none", "same-origin")

@@ -82,7 +82,8 @@ class Handler(MotoRequestHandler):
             self.close_connection = True
             return
         try:
-            if self.server.app.refuses(headers.get("host", ""), headers.get("origin"), headers.get("sec-fetch-site", "none")):
+            if self.server.app.refuses(headers.get("host", ""), headers.get("origin"),
+                headers.get("sec-fetch-site", "none")):
                 status, said, content = 403, {"Content-Type": "text/plain"}, guard.REFUSAL
             else:
                 status, said, content = self.call.answer(body)
@@ -174,7 +175,8 @@ def end_with_owner():
 
 
 def main():
-    for patch in (patch_speed, patch_dynamodb, patch_expressions, patch_placeholders, patch_streams, patch_answers, patch_items, patch_sqs, patch_kms):
+    for patch in (patch_speed, patch_dynamodb, patch_expressions, patch_placeholders, patch_streams, patch_answers,
+        patch_items, patch_sqs, patch_kms):
         patch.apply()
     gc.collect()
     gc.freeze()  # what is loaded stays, and need not be looked through again

@@ -32,7 +32,8 @@ def read_updates_once():
     @functools.lru_cache(maxsize=1024)
     def used(expression):
         tree = make(expression)
-        found = {kind: tree.find_clauses([kind]) for kind in (nodes.ExpressionAttributeName, nodes.ExpressionAttributeValue)}
+        found = {kind: tree.find_clauses([kind])
+            for kind in (nodes.ExpressionAttributeName, nodes.ExpressionAttributeValue)}
         return types.SimpleNamespace(find_clauses=lambda kinds: found[kinds[0]])
 
     responses.UpdateExpressionParser = types.SimpleNamespace(make=used)
@@ -50,7 +51,8 @@ def plain_actions(tree):
     actions = []
     for child in tree.children:
         kind = type(child)
-        if kind in (nodes.UpdateExpressionSetAction, nodes.UpdateExpressionRemoveAction, nodes.UpdateExpressionAddAction):
+        if kind in (nodes.UpdateExpressionSetAction, nodes.UpdateExpressionRemoveAction,
+            nodes.UpdateExpressionAddAction):
             inner = [plain_action(kind, *child.children)]
         elif isinstance(child, nodes.Expression):
             inner = plain_actions(child)
@@ -77,7 +79,8 @@ def plain_action(kind, path, value=None):
 
 
 def one_name(path):
-    return type(path) is nodes.UpdateExpressionPath and len(path.children) == 1 and type(path.children[0]) is nodes.ExpressionAttributeName
+    return type(path) is nodes.UpdateExpressionPath and len(path.children) == 1 and type(
+        path.children[0]) is nodes.ExpressionAttributeName
 
 
 def checked(actions, names, values, item, keys):
@@ -92,7 +95,8 @@ def checked(actions, names, values, item, keys):
         if value is not None:
             if value not in values:
                 return None
-            operands.append(nodes.DDBTypedValue(item.attrs[source] if source in item.attrs else DynamoType(values[value])))
+            operands.append(nodes.DDBTypedValue(item.attrs[source] if source in item.attrs
+                else DynamoType(values[value])))
         made.append(kind(operands))
     return Plain(made)
 
@@ -105,7 +109,8 @@ def check_plain_updates_at_once():
         actions = actions_of(expression)
         self.checked = None
         if actions is not None:
-            self.checked = checked(actions, expression_attribute_names or {}, expression_attribute_values or {}, item, table.table_key_attrs)
+            self.checked = checked(actions, expression_attribute_names or {}, expression_attribute_values or {}, item,
+                table.table_key_attrs)
         if self.checked is None:
             init(self, expression, expression_attribute_names, expression_attribute_values, item, table)
 
@@ -117,7 +122,8 @@ def check_plain_updates_at_once():
 
 def one_of_each_clause(tree):
     """The actions of a tree that has each kind of clause once at most."""
-    for clause in (nodes.UpdateExpressionSetClause, nodes.UpdateExpressionRemoveClause, nodes.UpdateExpressionAddClause):
+    for clause in (nodes.UpdateExpressionSetClause, nodes.UpdateExpressionRemoveClause,
+        nodes.UpdateExpressionAddClause):
         if len(tree.find_clauses([clause])) > 1:
             return None
     return plain_actions(tree)

@@ -23,7 +23,8 @@ def sign_digests():
         key = self.kms_backend.describe_key(self._get_param("KeyId"))
         if self._get_param("MessageType") != "DIGEST" or not isinstance(key.private_key, ECDSAPrivateKey):
             return sign(self)
-        signature = key.private_key.private_key.sign(self._get_param("Message"), ec.ECDSA(utils.Prehashed(hashes.SHA256())))
+        signature = key.private_key.private_key.sign(self._get_param("Message"),
+            ec.ECDSA(utils.Prehashed(hashes.SHA256())))
         return json.dumps({
             "KeyId": key.arn,
             "Signature": base64.b64encode(signature).decode(),

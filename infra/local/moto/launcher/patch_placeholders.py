@@ -22,7 +22,8 @@ REQUESTS = {
     "delete_item": PUT,
     "update_item": UPDATE,
     "transact_write_items": {"Put": PUT, "Delete": PUT, "ConditionCheck": PUT, "Update": UPDATE},
-    "query": (("KeyConditionExpression", "FilterExpression", "ProjectionExpression"), ("FilterExpression", "KeyConditionExpression")),
+    "query": (("KeyConditionExpression", "FilterExpression", "ProjectionExpression"),
+        ("FilterExpression", "KeyConditionExpression")),
     "scan": (("FilterExpression", "ProjectionExpression"), ("FilterExpression",)),
 }
 NAMES, VALUES = "ExpressionAttributeNames", "ExpressionAttributeValues"
@@ -52,7 +53,8 @@ def requests(body, method, forms):
     if method == "batch_get_item":
         return [(request, forms) for request in body["RequestItems"].values()]
     if isinstance(forms, dict):
-        return [(request, forms[kind]) for entry in body["TransactItems"] for kind, request in entry.items() if kind in forms]
+        return [(request, forms[kind]) for entry in body["TransactItems"] for kind,
+            request in entry.items() if kind in forms]
     return [(body, forms)]
 
 
@@ -76,7 +78,8 @@ def check(request, expressions, with_values):
     for kind, given in ((NAMES, names), (VALUES, values)):
         unused = sorted(set(given or ()) - used)
         if unused:
-            raise MockValidationException(f"Value provided in {kind} unused in expressions: keys: {{{', '.join(unused)}}}")
+            raise MockValidationException(
+                f"Value provided in {kind} unused in expressions: keys: {{{', '.join(unused)}}}")
 
 
 @functools.lru_cache(maxsize=4096)

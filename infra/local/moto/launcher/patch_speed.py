@@ -32,7 +32,8 @@ def apply():
     core_responses.method_names_from_class = functools.cache(core_responses.method_names_from_class)
     for module in (core_responses, sqs_models):
         module.camelcase_to_underscores = functools.lru_cache(maxsize=4096)(module.camelcase_to_underscores)
-    sqs_models.unix_time_millis = lambda at=None, of=sqs_models.unix_time_millis: time.time() * 1000 if at is None else of(at)
+    of = sqs_models.unix_time_millis
+    sqs_models.unix_time_millis = lambda at=None: time.time() * 1000 if at is None else of(at)
     core_responses.gen_amzn_requestid_long = request_id
     DynamoType.size = size
     DynamoType.__deepcopy__ = lambda self, memo: copied(self)

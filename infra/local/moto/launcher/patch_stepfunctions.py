@@ -27,7 +27,8 @@ from botocore.config import Config
 from jsonpath_ng.ext.parser import ExtentedJsonPathParser
 
 batch = types.ModuleType("moto.batch.utils")
-batch.JobStatus = enum.Enum("JobStatus", {s: s for s in ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")}, type=str)
+batch.JobStatus = enum.Enum("JobStatus",
+    {s: s for s in ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")}, type=str)
 sys.modules.setdefault("moto.batch", types.ModuleType("moto.batch"))
 sys.modules.setdefault("moto.batch.utils", batch)
 

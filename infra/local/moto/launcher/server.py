@@ -54,7 +54,8 @@ class Server(ThreadedWSGIServer):
     def refuse(self, request):
         error = client.Busy()
         content = error.get_body().encode()
-        head = f"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/x-amz-json-1.0\r\nConnection: close\r\nContent-Length: {len(content)}\r\n\r\n"
+        head = ("HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/x-amz-json-1.0\r\n"
+                f"Connection: close\r\nContent-Length: {len(content)}\r\n\r\n")
         with contextlib.suppress(OSError):
             request.settimeout(1)
             request.recv(1 << 20)  # what is left unread would take the answer away from its client
