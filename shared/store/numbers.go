@@ -6,11 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 )
 
@@ -51,9 +48,7 @@ type RegisteredTask struct {
 	Executed Executed       // how a request was carried out; empty unless all of it was
 	Files    task.Aggregate // of a request with files: the rows that say which
 
-	Conversation conversation.Conversation // of an action; empty once it is forgotten
-	Action       *conversation.Action      // nil: the decision is a request's
-	Call         *call.Call                // of an outside agent, of which Action has what both have; nil: it is none
+	Call *call.Call // of an outside agent, with its id alone once it is erased; nil: the decision is a request's
 }
 
 // Executed is the part of an execution's row that the register shows. Results that are large are not in it.
@@ -84,10 +79,7 @@ func (s *TaskStore) DecisionLines(ctx context.Context, tenant string, of []task.
 	if err := l.requests(ctx, func(x *RegisteredTask) string { return x.Decision.GateKey }); err != nil {
 		return nil, err
 	}
-	if err := l.calls(ctx); err != nil {
-		return nil, err
-	}
-	return l.all, l.actions(ctx)
+	return l.all, l.calls(ctx)
 }
 
 // requests reads the rows of the lines that are requests'; gate says which gate's, "" for none.
@@ -158,10 +150,10 @@ func fillListed[T any](ctx context.Context, l *lines, key func(x *RegisteredTask
 func (l *lines) calls(ctx context.Context) error {
 	var places []Place
 	at := func(x *RegisteredTask) Place {
-		return Place{Ref: call.RefOf(l.tenant, x.Decision.SessionID), Key: x.Decision.GateKey}
+		return Place{Ref: call.RefOf(l.tenant, x.Decision.CallID), Key: x.Decision.GateKey}
 	}
 	for i := range l.all {
-		if call.ValidID(l.all[i].Decision.SessionID) {
+		if l.all[i].Decision.CallID != "" {
 			places = append(places, at(&l.all[i]))
 		}
 	}
@@ -170,62 +162,13 @@ func (l *lines) calls(ctx context.Context) error {
 	}
 	rows, err := RowsAt[call.Call](ctx, l.KindStore.Store, places)
 	for i := range l.all {
-		if is, there := rows[at(&l.all[i])]; there {
-			l.all[i].Call, l.all[i].Action, l.all[i].Gate = &is, is.Action(), is.Gate
+		if x := &l.all[i]; x.Decision.CallID != "" {
+			is := rows[at(x)]
+			is.CallID = x.Decision.CallID
+			x.Call, x.Gate = &is, is.Gate
 		}
 	}
 	return err
-}
-
-// actions reads the rows of the lines that are actions'. One that has left its conversation is in the list of those.
-func (l *lines) actions(ctx context.Context) error {
-	var places, talks []Place
-	for _, x := range l.all {
-		if x.Decision.SessionID != "" && x.Call == nil {
-			ref := conversation.RefOf(l.tenant, x.Decision.SessionID)
-			places = append(places, Place{Ref: ref, Key: x.Decision.GateKey})
-			talks = append(talks, Place{Ref: ref, Key: (&conversation.Conversation{}).Key()})
-		}
-	}
-	if len(places) == 0 {
-		return nil
-	}
-	actions, err := RowsAt[conversation.Action](ctx, l.KindStore.Store, places)
-	if err != nil {
-		return err
-	}
-	titles, err := RowsAt[conversation.Conversation](ctx, l.KindStore.Store, talks)
-	if err != nil {
-		return err
-	}
-	load, ctx := errgroup.WithContext(ctx)
-	load.SetLimit(8)
-	for i := range l.all {
-		x := &l.all[i]
-		if x.Decision.SessionID == "" || x.Call != nil {
-			continue
-		}
-		ref := conversation.RefOf(l.tenant, x.Decision.SessionID)
-		x.Conversation = titles[Place{Ref: ref, Key: (&conversation.Conversation{}).Key()}]
-		is, there := actions[Place{Ref: ref, Key: x.Decision.GateKey}]
-		load.Go(func() error {
-			if !there {
-				kept, err := Listed[conversation.Action](ctx, l.KindStore.Store, l.tenant, conversation.ActionsList,
-					x.Decision.SessionID, x.Decision.GateKey, x.Decision.GateKey, false, 1)
-				if err != nil {
-					return err
-				}
-				if i := slices.IndexFunc(kept, func(k conversation.Action) bool {
-					return k.ActionID == x.Decision.ActionID
-				}); i >= 0 {
-					is = kept[i]
-				}
-			}
-			x.Action, x.Gate = &is, is.Gate
-			return nil
-		})
-	}
-	return load.Wait()
 }
 
 // gateRow is the part of any gate's row that the register shows.

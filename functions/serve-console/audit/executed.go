@@ -36,15 +36,12 @@ func textOf(pieces []subject.Piece) string {
 	return strings.Join(web.Each(pieces, func(p subject.Piece) string { return p.Text }), "")
 }
 
-// executed returns how a line's request or action was carried out, empty unless all of it was.
+// executed returns how a line's request or call was carried out, empty unless all of it was.
 func (s *speaker) executed(x *store.RegisteredTask, sum explain.Sum) (out executed) {
 	switch {
-	case x.Action != nil && x.Action.Status == conversation.ActionSucceeded && x.Action.CompletedAt != nil:
-		out.At = *x.Action.CompletedAt
-		out.Made = card.MadeBy([]string{card.OneLine(x.Action.ResultSummary)})
-		if x.Call != nil {
-			out.Says, out.Made = s.done(sum), s.returned(x)
-		}
+	case x.Call != nil && x.Call.Status == conversation.ActionSucceeded && x.Call.CompletedAt != nil:
+		out.At = *x.Call.CompletedAt
+		out.Says, out.Made = s.done(sum), s.returned(x)
 	case x.Executed.CompletedAt != nil:
 		out.At = *x.Executed.CompletedAt
 		out.Says, out.Made = s.done(sum), s.madeBy(x.Steps, x.Executed.Results)

@@ -82,15 +82,12 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 	return out, history.err
 }
 
-// requester returns whose request it is; of an action the latest asker.
+// requester returns whose request it is; of a call who answers for the agent.
 func requester(x *store.RegisteredTask) string {
-	switch {
-	case x.Action == nil:
+	if x.Call == nil {
 		return x.Head.Requester
-	case len(x.Gate.Askers) > 0:
-		return x.Gate.Askers[0].User
 	}
-	return x.Conversation.Opener
+	return x.Call.Answers
 }
 
 func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
@@ -100,12 +97,10 @@ func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) line {
 	if x.Call != nil {
 		out.ID, out.Page = x.Call.CallID, "/console/calls/"+x.Call.CallID
 		out.Title, out.Asked = s.called(x, sum), x.Call.CreatedAt
-		out.By = s.words.Say("by_agent", "agent", card.OneLine(x.Call.KeyName), "who", out.By)
+		if x.Call.KeyName != "" {
+			out.By = s.words.Say("by_agent", "agent", card.OneLine(x.Call.KeyName), "who", out.By)
+		}
 		out.Kind = s.acts.In("acts", cmp.Or(string(sum.Lead.Act), "other"))
-	} else if x.Action != nil {
-		out.ID, out.Page = x.Decision.ActionID, "/console/sessions/"+x.Decision.SessionID
-		out.Title, out.Asked = card.OneLine(cmp.Or(x.Action.Summary, x.Conversation.Title)), x.Action.CreatedAt
-		out.Kind = s.acts.In("acts", x.Action.ActionType)
 	} else {
 		out.ID = x.Decision.TaskID
 		out.Page, out.Asked = "/console/tasks/"+out.ID, x.Head.CreatedAt
@@ -197,36 +192,21 @@ func (s *speaker) plain(id string) string {
 
 // state says how it stands, as a key of the texts.
 func state(x *store.RegisteredTask) string {
-	if x.Action != nil {
-		return cmp.Or(actionStates[x.Action.Status], "running")
+	if x.Call != nil {
+		return cmp.Or(callStates[x.Call.Status], "running")
 	}
-	e := x.Head.Ended
-	begun := x.Head.Number != "" || x.Decision.N > 0
-	switch {
-	case e == nil && begun:
-		return "running"
+	switch e := x.Head.Ended; {
 	case e == nil:
-		return string(x.Head.Noted)
+		return "running"
 	case e.As == domain.TaskCompleted:
 		return "done"
 	case e.As == domain.TaskFailed:
 		return "failed"
-	case begun || x.Gate.ApprovedAt != nil:
-		return "cancelled"
-	case e.As == domain.TaskRefused, e.Reason == domain.ReasonUnsupported:
-		return "refused"
-	case e.As == domain.TaskAnswered:
-		return "answered"
-	case e.Reason == domain.ReasonExpired:
-		return "expired"
 	}
-	if is := domain.StatusCancelled.Called(e.Reason); is != domain.StatusCancelled {
-		return string(is)
-	}
-	return "withdrawn"
+	return "cancelled"
 }
 
-var actionStates = map[conversation.ActionStatus]string{
+var callStates = map[conversation.ActionStatus]string{
 	conversation.ActionSucceeded: "done", conversation.ActionFailed: "failed", conversation.ActionCancelled: "cancelled",
 	call.Granted: "granted",
 }

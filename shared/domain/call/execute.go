@@ -70,8 +70,7 @@ func (c *change) number(a *Aggregate) {
 	if !lacks {
 		return
 	}
-	x := task.Numbered{SessionID: c.row.CallID, ActionID: c.row.CallID, GateKey: Key,
-		Rule: *c.row.Gate.Terms.Rule, Round: 1, BegunAt: c.Now}
+	x := task.Numbered{CallID: c.row.CallID, GateKey: Key, Rule: *c.row.Gate.Terms.Rule, Round: 1, BegunAt: c.Now}
 	row, number, err := a.last.Give(settled, x)
 	if err != nil {
 		c.Fail(err)

@@ -57,11 +57,10 @@ type Numbered struct {
 	TaskID         string           `json:"task_id,omitempty"`
 	ProcessID      string           `json:"process_id,omitempty"`
 	ProcessVersion int              `json:"process_version,omitempty"`
-	SessionID      string           `json:"session_id,omitempty"` // of an action's conversation
-	ActionID       string           `json:"action_id,omitempty"`
-	GateKey        string           `json:"gate_key"` // of the row that people settled
-	Rule           circulation.Rule `json:"rule"`     // empty: a decision without one
-	Round          int              `json:"round"`    // 1, or one more for each version that was sent back
+	CallID         string           `json:"call_id,omitempty"` // of an outside agent's call, instead of a task's
+	GateKey        string           `json:"gate_key"`          // of the row that people settled
+	Rule           circulation.Rule `json:"rule"`              // empty: a decision without one
+	Round          int              `json:"round"`             // 1, or one more for each version that was sent back
 	SettledAt      time.Time        `json:"settled_at"`
 	BegunAt        time.Time        `json:"begun_at"`
 }
