@@ -138,7 +138,7 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found)
 	}, arguments, nil
 }
 
-// refersToMarked reports whether the amount or a destination of a call comes from an earlier result. Then rules could
+// refersToMarked reports whether what rules read of a call comes from an earlier result. Then they could
 // not know it when people stamped the steps.
 func refersToMarked(step task.Step, permission tenancy.ToolPermission, planned tool.Arguments) bool {
 	carried := tenancy.MarkOf(step.Tool, step.ToolVersion, step.Mark)
@@ -240,8 +240,8 @@ func (j *job) called(ctx context.Context, a *task.Aggregate, step task.Step,
 	return steps, nil
 }
 
-// arguments returns those of a call that was made; none if they are no longer kept, so that amount and destination are
-// unknown.
+// arguments returns those of a call that was made; none if they are no longer kept, so that rules can't
+// read them.
 func (j *job) arguments(ctx context.Context, a *task.Aggregate, row *task.StepResult) (json.RawMessage, error) {
 	made, err := j.Results.Open(ctx, a.Ref(), row.Arguments)
 	if errors.Is(err, large.ErrExpired) {

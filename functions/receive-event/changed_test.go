@@ -176,8 +176,8 @@ func TestAChangeInAChannelReachesTheAgent(t *testing.T) {
 	expect.Is(t, len(k.said()), 1, "what people say to each other is told")
 }
 
-// The message under which an agent handed over a request says "yes", not what the request says: its change is told to
-// the agent, and replaces or ends nothing of what the agent handed over.
+// The message by which a person made a request that an agent offered says "yes", not what the request says: its change
+// is told to the agent, and ends nothing of what was made.
 func TestAChangeOfTheYesIsTheConversations(t *testing.T) {
 	const reply = "1776675600.000100"
 	for name, now := range map[string]string{"an edit": "はい、それでお願いします", "a deletion": ""} {

@@ -2,9 +2,8 @@
 // next state.
 //
 // It alone asks Slack about people on the way of a run, so whatever needs that is decided here, before L1 is paid:
-// whose workspace it is, who asks, what a message beside a gate is meant to be, whether somebody may approve it, and
-// whether there is a place in the quota. In this order: whoever is refused is asked nothing, and a message that may be
-// no request takes no place.
+// whose workspace it is, who asks, whether somebody may approve it, and whether there is a place in the quota. In this
+// order: what is refused takes no place.
 //
 // receive-event reads as little as it can, to answer within Slack's three seconds; what it put may turn out to be
 // refused. A request of a workspace that Ringi doesn't serve gets no tenant, no card and no call.

@@ -73,7 +73,7 @@ func testStandInOnCard(t *testing.T, w *world) {
 			"代わりに承認します")
 	}
 	store := w.Store.KindStore.Store
-	read := &absences{Store: w.h.Store}
+	read := &counted{Store: w.h.Store}
 	w.h.Store = read
 	rev := w.Load().Head.Redraws
 	expect.Value(store.SetDelegation(t.Context(), away(webapi.Alex), by(webapi.Alex), w.Now(), nil))(t)
@@ -93,13 +93,13 @@ func testStandInOnCard(t *testing.T, w *world) {
 	expect.That(t, !says(), "it is over")
 }
 
-// absences counts how often it is asked who stands in for somebody.
-type absences struct {
+// counted counts how often it is asked who stands in for somebody.
+type counted struct {
 	Store
 	n int
 }
 
-func (a *absences) DelegationsOf(ctx context.Context, tenant, principal string) ([]tenancy.Delegation, error) {
+func (a *counted) DelegationsOf(ctx context.Context, tenant, principal string) ([]tenancy.Delegation, error) {
 	a.n++
 	return a.Store.DelegationsOf(ctx, tenant, principal)
 }

@@ -189,7 +189,7 @@ func (a *audited) provesWhatAnAgentDid(action *conversation.Action, made string)
 		strings.Contains(out, "files '"+action.Version+"'"), "prove an action: %s", out)
 	out, holds = a.audit(made)
 	expect.That(a, holds && strings.Contains(out, "these very words: "+webapi.Sato) &&
-		strings.Contains(out, "request 今月の勤怠をまとめて"), "prove what was handed over: %s", out)
+		strings.Contains(out, "request 今月の勤怠をまとめて"), "prove what was offered: %s", out)
 }
 
 // provesADecision proves the one write of a decision, which nobody was called for, and its number.

@@ -18,8 +18,7 @@
 // reason is told what became of the gate, because its reason would be lost.
 //
 // Who stands in for others is looked up only if the hand owes nothing itself. Of several principals people are asked as
-// whom; nothing is asked where one is possible. A successor is found by the rule of the stage as it stands now, or
-// stands above in the organisation, and Slack is asked once more whether they are a full member.
+// whom; nothing is asked where one is possible.
 package decide
 
 import (

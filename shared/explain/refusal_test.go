@@ -234,11 +234,11 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 		{act(circulation.Stamp, 2, "U7"), "Nothing is asked of you here. It is 経理's turn ([U3], [U4])."},
 		{act(circulation.Stamp, 2, "U1"),
 			"This is your own request; you can't decide on it, nor as a stand-in. To stop it, cancel it."},
-		{act(circulation.Stamp, 2, "U9"), "This version was made by your words or your choice, so somebody else has to"},
+		{act(circulation.Stamp, 2, "U9"), "Whoever asked for this, filled in its form or picked its draft can't stamp it. Somebody else has to."},
 		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U3") }),
 			"You don't stand in for [U3] at this time. Please ask an administrator to reassign it."},
 		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U1") }),
-			"[U1] asked for this (or this version was made by their words), so you can't stamp it as their stand-in."},
+			"[U1] asked for this, filled in its form or picked its draft, so you can't stamp it as their stand-in."},
 		{act(circulation.Stamp, 2, "U3", func(a *circulation.Act) { a.Hash = "other" }), "The content has changed."},
 		{act(circulation.Deny, 2, "U3"), "Please give a reason of 1 to 1000 characters."},
 		{act(circulation.Stamp, 2, "U3", func(a *circulation.Act) { a.Form = 9 }), "This version of Ringi can't read"},
@@ -340,7 +340,6 @@ func TestEachLanguageSaysHowItEnded(t *testing.T) {
 	expect.Whole[endWords](t, texts, "texts/ended")
 }
 
-// An absence without a stand-in is told as such, and names nobody who stamps instead.
 func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
 	for _, locale := range language.All {
 		expect.Is(t, len(endWordsOf.In(locale).Unread), len(conversation.Causes), "causes in %s", locale)

@@ -15,10 +15,10 @@ import (
 	"ringi/shared/store/table"
 )
 
-// quotas begins the key of a tenant's counters. A tenant's own two counters are written once when a task begins and
-// once when it ends. DynamoDB allows 1,000 write units per second for one row, and a transaction takes two for each
-// kilobyte: 500 writes a second at best, and some tens before conflicting transactions must be repeated. A tenant
-// begins tens of tasks a minute. For one with thousands the sum would have to be spread over several rows.
+// quotas begins the key of a tenant's counters: of a person's tasks, of a key's calls, of what a day's models cost.
+// DynamoDB allows 1,000 write units per second for one row, and a transaction takes two for each kilobyte: 500 writes a
+// second at best, and some tens before conflicting transactions must be repeated. A tenant begins tens of tasks a
+// minute.
 const quotas = "QUOTA#"
 
 type quota struct {

@@ -57,7 +57,6 @@ type actionRow struct {
 type writtenText struct {
 	Text, AsItIs string
 	Differs      bool // the text is not as it is
-	Seconds      int  // for one of several commands
 }
 
 // changedFile is a path of a difference: what became of it, and its lines.

@@ -85,11 +85,11 @@ func TestABoundIsSaidAsItIs(t *testing.T) {
 			"¥100,000 to below ¥500,000"},
 	} {
 		s := speaker{Texts: web.TextsOf("rules", locale)}
-		band := func(form string, changes ...string) string {
+		bounds := func(form string, changes ...string) string {
 			return s.amount(*typed(sentForm(append(changes, "low", "10万")...)).When.Amount, form)
 		}
-		expect.Is(t, band(""), says[0])
-		expect.Is(t, band("", "high", "500,000"), says[1])
-		expect.Is(t, band("band_", "high", "500,000"), says[2])
+		expect.Is(t, bounds(""), says[0])
+		expect.Is(t, bounds("", "high", "500,000"), says[1])
+		expect.Is(t, bounds("glance_", "high", "500,000"), says[2])
 	}
 }

@@ -143,8 +143,8 @@ func (a *asked) save() error {
 // side says what a rule is.
 func (s speaker) side(x *rules.Rules, i int) side {
 	r := &x.Rules[i]
-	group, band, more := s.asking(r)
-	return side{strings.Join(append([]string{group, band}, more...), " · "), s.rule(r), s.chips(&r.Outcome)}
+	group, first, more := s.asking(r)
+	return side{strings.Join(append([]string{group, first}, more...), " · "), s.rule(r), s.chips(&r.Outcome)}
 }
 
 // changes says what becomes of the rules.

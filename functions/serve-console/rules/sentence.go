@@ -161,7 +161,7 @@ func (s speaker) what(c *rules.Conditions, name bool) string {
 	return s.Say("asked_for", "to", to, "amount", amount, "use", uses)
 }
 
-// amount says amounts by their bounds: in a sentence or, with the form "band_", by the bounds alone.
+// amount says amounts by their bounds: in a sentence or, with the form "glance_", by the bounds alone.
 func (s speaker) amount(b rules.Between, form string) string {
 	bare := form != ""
 	if b.AtLeast == "" || b.Below == "" {

@@ -30,7 +30,7 @@ const (
 
 func TestMarks(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
-		"an amount and a destination are marked": testMarked, "a refused mark is said and kept": testMarkRefused,
+		"an amount and a supplier are marked": testMarked, "a refused mark is said and kept": testMarkRefused,
 		"a mark is tried before it is saved": testMarkTried, "a changed tool is marked anew": testMarkStale,
 		"Ringi's own tools are marked": testOwnMarked, "nobody's mark is lost": testMarkConflict,
 		"what can't be marked has no page": testUnmarkable, "a choice shows at once": testMarkAtOnce,

@@ -147,7 +147,7 @@ const misfits = `((width, phone) => {
   const name = (el) => el.tagName.toLowerCase() + (el.className ? "." + el.className : "") + " " + JSON.stringify((el.innerText || "").slice(0, 40));
   for (const el of document.querySelectorAll("body *")) {
     if (!el.checkVisibility({ visibilityProperty: true })) continue;
-    if (el.closest(".sr, .skip, :is(.stacked, .list, .bands) thead, .scroll[tabindex] table")) continue;
+    if (el.closest(".sr, .skip, :is(.stacked, .list, .glance) thead, .scroll[tabindex] table")) continue;
     const r = el.getBoundingClientRect();
     const style = getComputedStyle(el);
     if (r.width && (r.left < -1 || r.right > width + 1)) found.push("sticks out: " + name(el));

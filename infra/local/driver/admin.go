@@ -261,7 +261,7 @@ func listed(ctx context.Context, s *stack.Stack, tenant, name string) (mcp.Liste
 }
 
 // ConnectOrdering allows the tool that orders from suppliers, and marks what an order costs and from whom it is. So
-// rules by amount and destination have something to meet, and cards say it in people's words.
+// rules by amount have something to meet, and cards say it in people's words.
 func ConnectOrdering(ctx context.Context, s *stack.Stack, tenant string) error {
 	x, err := listed(ctx, s, tenant, vendors.PlaceOrder)
 	if err != nil || x.Hash == "" || x.State == mcp.On {

@@ -297,7 +297,7 @@ func (x Calls) Cancel(ctx context.Context, key tenancy.Key, id string) (*call.Ag
 
 // Take takes the grant of a call of the key for an attempt, just before it runs; see call.Aggregate. Once it returned
 // no error, the attempt may run, once. It returns aggregate.ErrField if what is about to run is something else than
-// people stamped. With call.ErrSelf it has ended the call.
+// people stamped.
 func (x Calls) Take(ctx context.Context, key tenancy.Key, id, use string, runs Request) (*call.Aggregate, error) {
 	members, err := call.Members(runs.Arguments)
 	_, effect, wrong := call.Digest(members, call.Idle(runs.Tool, true))

@@ -20,7 +20,7 @@
 // A message says how many led to it. Lambda ends a chain of about sixteen invocations as a loop, so a message is moved
 // a few times at most; afterwards the sweeper begins a new chain.
 //
-// What another aggregate must do is an effect too: a hand-over's task, a draft's contest, the end of a task that its
+// What another aggregate must do is an effect too: an offered request's task, a draft's contest, the end of a task that its
 // conversation is told. Each is noted on the one that asked, once, after the other has it.
 package effect
 

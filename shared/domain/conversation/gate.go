@@ -13,8 +13,7 @@ import (
 // Act does on the action with this id what its hand does along its route; at, form and surface it adds itself. The
 // stamp that settles the gate approves the action. Sending it back rejects it, and the agent has a turn for the reason;
 // of one that is denied the agent is told and has no turn. by is the hand, whose delegation, row of the organisation
-// and place in a channel, or right to put in a successor, the caller has looked up: on are the rows on which that
-// depends.
+// and place in a channel the caller has looked up: on are the rows on which that depends.
 //
 // Act returns ErrDecided, ErrNotAllowed, ErrNotFound or a *circulation.Refusal, and ErrConflict if the payload is not
 // the one that is asked about. If the same hand does the very same again, nothing changes.

@@ -301,7 +301,7 @@ const (
 	ActionsList  = "ACTIONS#"
 )
 
-// MostLines limits the stored lines of an action's output; the newest are kept, of several commands the newest of each.
+// MostLines limits the stored lines of an action's output; the newest are kept.
 const MostLines = 500
 
 // InboxPrefix begins the keys of unanswered messages.

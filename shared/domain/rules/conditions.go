@@ -123,7 +123,7 @@ func (r *Requester) unsure(f *Facts) bool {
 	return !r.hold(f) && len(r.Departments) > 0 && (!f.placed() || r.unknown(f) != "")
 }
 
-// unknown returns a department that the organisation has on no day, or "".
+// unknown returns a department that the organisation doesn't have, or "".
 func (r *Requester) unknown(f *Facts) string {
 	for _, code := range r.Departments {
 		if slices.Contains(f.Unknown, code) {
@@ -133,7 +133,7 @@ func (r *Requester) unknown(f *Facts) string {
 	return ""
 }
 
-// Unknown returns the departments of the condition that the organisation has on no day.
+// Unknown returns the departments of the condition that the organisation doesn't have.
 func (r *Requester) Unknown(d Directory) (codes []string) {
 	if r == nil {
 		return nil

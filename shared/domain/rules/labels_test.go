@@ -71,7 +71,7 @@ func TestTheValuesOfALabel(t *testing.T) {
 }
 
 // Who asks is met by account, by department or by group. Where nobody knows the department, a rule for one refuses, as
-// it does where the organisation has it on no day.
+// it does where the organisation doesn't have it.
 func TestRulesByWhoAsks(t *testing.T) {
 	of3 := of(rule(1, rules.Conditions{Requester: &rules.Requester{People: []string{"R"}, Departments: []string{"sales"}}},
 		people(1, "A")), rule(2, rules.Conditions{Requester: &rules.Requester{Groups: []string{"S9"}}}, people(1, "A")),
@@ -88,7 +88,7 @@ func TestRulesByWhoAsks(t *testing.T) {
 		"of another department": {"X", []string{"x"}, nil, nil, id(3), false},
 		"by group":              {"X", []string{"x"}, []string{"S9"}, nil, id(2), false},
 		"nobody knows":          {"X", nil, nil, nil, id(1), true},
-		"on no day":             {"X", []string{"x"}, nil, []string{"sales"}, id(1), true},
+		"unknown":               {"X", []string{"x"}, nil, []string{"sales"}, id(1), true},
 	} {
 		f := asked(writes(pay, yen("1")))
 		f.Requester.User, f.Requester.Person, f.Askers = c.user, "p", nil

@@ -188,9 +188,9 @@ func TestAStageThatFindsTooFew(t *testing.T) {
 			over("課長 of d1", "Q")), "Q/1"},
 		"a post that no department has": {policy(nearest("課長")), all(within(nil, "課長 of d1", "課長 of d2"),
 			over("課長 of d1", "Q")), "Q/1"},
-		"a post on no day":             {policy(nearest("課長")), within(nil, "課長 of "), "refused 1 unknown"},
+		"an unknown post":              {policy(nearest("課長")), within(nil, "課長 of "), "refused 1 unknown"},
 		"a post of a department, none": {policy(people(1, "A"), head()), unknown("部長 of sales"), "refused 2 unknown"},
-		"a department on no day":       {policy(head()), unknown("sales"), "refused 1 unknown"},
+		"an unknown department":        {policy(head()), unknown("sales"), "refused 1 unknown"},
 		"either, where one is vacant":  {policy(either(2, head(), manager(1))), heads(), "A,P/2"},
 		"no stages":                    {policy(), nil, "refused 0 channel"},
 	})

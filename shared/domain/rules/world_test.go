@@ -122,7 +122,7 @@ type company struct {
 	barred      []string            // who may not stamp
 	accounts    map[string]string   // persons by account; others have the key of their account
 	empty       []string            // channels that have nobody but askers
-	unknown     []string            // posts and departments that the organisation has on no day
+	unknown     []string            // posts and departments that the organisation doesn't have
 	lost        []string            // of whom it doesn't say who is above
 	departments map[string][]string // of an account, its own first
 }

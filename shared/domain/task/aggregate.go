@@ -22,15 +22,14 @@
 // done is not done again.
 //
 // A person sees a step's resolved arguments before the call (GATE) where a rule, the settings or the tool ask for it,
-// and always for a write whose destination, message or value the approved policy doesn't name in whole words, or whose
-// destination came from an earlier result that no constraint lists. What a rule had people settle is good for some
-// days, for calls that have not begun; then an attempt fails, and people ask for it once more.
+// for each write where nobody is asked about the steps, and for one whose target came from an earlier result that no
+// constraint lists. What a rule had people settle is good for some days, for calls that have not begun; then an attempt
+// fails, and people ask for it once more.
 //
 // A number of a decision is put after the last of its fiscal year by the commit that begins the attempt, so there is no
-// gap and no counter; a retry keeps it. Numbers of requests likewise, by the commit that takes them on or refuses them.
+// gap and no counter; a retry keeps it.
 //
-// An edit of the request's message is drafted if nothing is drafted yet; later everybody sees it, and its requester may
-// have it drafted anew. A deletion withdraws what no execution has begun.
+// An edit of the request's message changes nothing; a deletion withdraws what no execution has begun.
 package task
 
 import (

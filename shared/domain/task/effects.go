@@ -191,8 +191,7 @@ func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now 
 	return c.done()
 }
 
-// RetryExecution starts the next attempt at the same process, with the steps that earlier attempts completed. If people
-// settled the steps too long ago, it first asks them again. If it
+// RetryExecution starts the next attempt at the same process, with the steps that earlier attempts completed. If it
 // finds a write with unknown outcome, it only records that and sets Change.Then to ErrUncovered: the person must check
 // and click again. It returns ErrDecided if somebody else was faster, and ErrMaxAttempts if no attempt is left.
 func (a *Aggregate) RetryExecution(

@@ -84,7 +84,6 @@ type Request struct {
 	ThreadTS    string `json:"thread_ts"` // root of the thread in which the cards are posted
 	Source      Source `json:"source"`
 	EventID     string `json:"event_id"`
-	ByAgent     bool   `json:"by_agent,omitempty"` // an agent wrote the text, and User asked for it again
 	// Forwarded are the messages that it forwards, and Files its files and theirs.
 	Forwarded []aggregate.Quoted     `json:"forwarded,omitempty"`
 	Files     []aggregate.SharedFile `json:"files,omitempty"`

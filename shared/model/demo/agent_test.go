@@ -44,7 +44,7 @@ func answered(t *testing.T, said ...model.Message) (text, input string) {
 	return out.Text, input
 }
 
-// The demo hands over the words on which people agreed, without the phrase that asks for it.
+// The demo offers the words on which people agreed, without the phrase that asks for it.
 func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 	for name, test := range map[string]struct {
 		said []string

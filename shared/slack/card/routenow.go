@@ -95,7 +95,7 @@ func (r routed) now(room int) string {
 	return words(r.asked(owes, room-units(due)-units(words("")))) + due
 }
 
-// askers names whose words were shown beside those of the requester, or of who spoke last.
+// askers names who else asked, filled in the form or picked the draft.
 func (r routed) askers() string {
 	if len(r.gate.Askers) < 2 {
 		return ""

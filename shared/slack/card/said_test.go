@@ -209,7 +209,6 @@ func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 	}
 }
 
-// An absence has no hand whom a message could mention, whoever set or ended it.
 // stored are states whose rows have a sentence in Japanese, which was the workspace's language when it was written,
 // which a model answered to a request in Japanese, or which a form in Japanese led to.
 var stored = []string{"execution_failed_constraint", "talk_said_of_task", "talk_said_of_typed", "task_answered_help",

@@ -247,7 +247,7 @@ type routeWords struct {
 	Deny, Over, NoTurn, NoVersion, SendBacks string
 	Then                                     string
 	Owes                                     string // in lists
-	Askers                                   string // whose words were shown beside the requester's
+	Askers                                   string // who else asked, filled in the form or picked the draft
 	Closed, OnlyButton                       string // on copies
 	Decided                                  string // the message for whom a rule has told of a decision
 	NowMember, NowNobody, SetStandIn         string // of a channel's stage; a link

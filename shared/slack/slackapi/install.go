@@ -113,9 +113,8 @@ type InstallationRows interface {
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 }
 
-// HomeWorkspaces says which Slack workspaces a deployment serves: its own, to which its bot token belongs, and those
-// that have connected Slack with a token of their own. Ringi refuses requests from any other workspace and sends
-// nothing there.
+// HomeWorkspaces says which Slack workspace a deployment serves: the one to which its bot token belongs, or which
+// installed the app again at the console. Ringi refuses requests from any other workspace and sends nothing there.
 type HomeWorkspaces struct {
 	Slack Installations
 	Rows  InstallationRows
@@ -144,8 +143,8 @@ func (h HomeWorkspaces) Own(ctx context.Context, tenant string) (bool, error) {
 	return err == nil && (own == "" || own == tenant), err
 }
 
-// Knows reports whether a tenant is the deployment's own workspace or has connected Slack itself. It fails as Tenant
-// does.
+// Knows reports whether a tenant is the deployment's own workspace or has installed the app at the console. It
+// fails as Tenant does.
 func (h HomeWorkspaces) Knows(ctx context.Context, tenant string) (bool, error) {
 	own, err := h.Own(ctx, tenant)
 	if own {

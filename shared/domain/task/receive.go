@@ -38,10 +38,10 @@ func (a *Aggregate) asksForSteps(s tenancy.Settings) bool {
 	return s.ProcessApprovalRequired || a.Matter() != nil
 }
 
-// Spoken reports whether an agent wrote the request, also if a person asked for it again.
+// Spoken reports whether an agent wrote the request.
 func (a *Aggregate) Spoken() bool {
 	_, offered := a.OfferedIn()
-	return offered || a.Request != nil && a.Request.ByAgent
+	return offered
 }
 
 // Tell creates a task that has already ended and whose only card is a message from Ringi that nobody requested. Its id

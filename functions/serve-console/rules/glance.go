@@ -11,14 +11,14 @@ import (
 type chip struct{ Text, Note, Class string }
 
 // asking says for which requests a rule is: what they do, of which amount, and what else must hold.
-func (s speaker) asking(r *rules.Rule) (group, band string, more []string) {
+func (s speaker) asking(r *rules.Rule) (group, first string, more []string) {
 	c := &r.When
 	use, tools := s.uses(c)
 	group = s.In("groups", use, "list", tools)
 	group += s.In("kinds_said", kindsValue(c.Kinds))
 	if b := c.Amount; b != nil && b.Bounded() {
-		if band = s.amount(*b, "band_"); b.Below == "" {
-			more = append(more, s.Say("band_unread"))
+		if first = s.amount(*b, "glance_"); b.Below == "" {
+			more = append(more, s.Say("glance_unread"))
 		}
 	}
 	if c.Places != nil {
@@ -28,18 +28,18 @@ func (s speaker) asking(r *rules.Rule) (group, band string, more []string) {
 		more = append(more, s.who(c.Requester))
 	}
 	for _, l := range c.Labels {
-		more = append(more, s.Say("band_labelled", s.labelled(l)...))
+		more = append(more, s.Say("glance_labelled", s.labelled(l)...))
 	}
-	if band == "" && len(more) > 0 {
-		band, more = more[0], more[1:]
+	if first == "" && len(more) > 0 {
+		first, more = more[0], more[1:]
 	}
-	if band == "" {
-		band = s.Say("all")
+	if first == "" {
+		first = s.Say("all")
 	}
 	if r.Numbered {
-		more = append(more, s.Say("band_numbered"))
+		more = append(more, s.Say("glance_numbered"))
 	}
-	return group, legible.Capital(band), more
+	return group, legible.Capital(first), more
 }
 
 // chips are the stages of an outcome; a refusal is one, too.
