@@ -37,7 +37,7 @@ const (
 var orders = []string{"", byAge, byAmount, byPriority}
 
 // gateKinds are the kinds of decision that wait for people.
-var gateKinds = []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep, task.CardTask,
+var gateKinds = []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep,
 	conversation.CardAction, call.Card}
 
 // readApprovalFilter reads an address. What isn't known is reported and not used.

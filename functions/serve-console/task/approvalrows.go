@@ -140,10 +140,6 @@ func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 
 // title is what the request of an item is called.
 func (d *rowReader) title(x askedItem) string {
-	if x.Kind == task.CardTask {
-		named := web.Mentions(legible.Beginning(x.text, mostText), d.Person)
-		return d.words.Say("either", "text", card.OneLine(named))
-	}
 	version := x.Version
 	if p, is := x.Row.(*task.Prompt); is && p.Author != "" {
 		version = 1 // no reason led to it

@@ -141,8 +141,6 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 		case conversation.CardAction:
 			conversing = append(conversing, x.Ref.ID)
 		case call.Card: // its row says all
-		case task.CardTask:
-			said = append(said, x.Ref.ID)
 		case task.CardStep:
 			gated = append(gated, stepsOf(x))
 			fallthrough
@@ -173,8 +171,6 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 			a.origin, a.agent = of.Origin(), of.KeyName
 		} else if s, ok := conversed[x.Ref.ID]; ok && x.Kind == conversation.CardAction {
 			a.origin, a.title, a.agent = s.Origin(), s.Title, s.AgentID
-		} else if m, ok := messages[x.Ref.ID]; ok && x.Kind == task.CardTask {
-			a.origin, a.text = m.Origin(), m.Words(v.Locale)
 		} else if t, ok := titles[x.Ref.ID]; ok {
 			a.origin, a.title, a.rank, a.text = originOf(v, t), t.Title, t.Priority, messages[x.Ref.ID].Words(v.Locale)
 		} else {

@@ -164,11 +164,7 @@ func asks(v *web.Viewer, x store.ListedTask, surface explain.Surface, person fun
 		}
 		return words.Say("stage", "stage", stage, "who", web.Joined(g.Who, person, words.Say("middot")))
 	}
-	who := surface.Approvers(*s, originOf(v, x))
-	if x.WaitsFor == task.CardTask {
-		return surface.Either(x.Requester(), who)
-	}
-	return who
+	return surface.Approvers(*s, originOf(v, x))
 }
 
 // sentence returns the first sentence of a text.

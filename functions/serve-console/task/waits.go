@@ -13,7 +13,6 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -138,12 +137,12 @@ func (c *Pages) unlisted(r *http.Request, v *web.Viewer, standIns decide.StandIn
 // ruled returns the gate that an item is about if it is under a rule, else nil.
 func (x askedItem) ruled() *aggregate.Gate { return aggregate.RuledGate(x.Row) }
 
-// decides reports whether an item waits for the viewer. What a message is meant to be its author may say, too.
+// decides reports whether an item waits for the viewer.
 func (x askedItem) decides(reach people.Reach, v *web.Viewer) bool {
 	if g := aggregate.GateOf(x.Row); g != nil {
 		return reach.Owes(g, x.origin)
 	}
-	return reach.Decides(x.origin) || x.Kind == task.CardTask && x.origin.User == v.User
+	return reach.Decides(x.origin)
 }
 
 // turn reports whether the viewer may decide, or stamp for whom they stand in for.

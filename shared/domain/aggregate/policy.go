@@ -59,17 +59,15 @@ const (
 	RuleNotRequester Rule = "not_the_requester"
 	RuleAlone        Rule = "nobody_else_approves" // nobody else could approve the person's own version
 	RuleOnRoute      Rule = "on_route"             // a gate under a rule is decided along its route alone
-	// a gate under a rule is rejected only where people say what comes after
-	RuleByForm Rule = "only_by_form"
-	RuleUnread Rule = "unreadable" // nobody can read what is asked
-	RuleThreat Rule = "threat"     // a scanner found a threat in a file of the request
+	RuleUnread       Rule = "unreadable"           // nobody can read what is asked
+	RuleThreat       Rule = "threat"               // a scanner found a threat in a file of the request
 )
 
 // Rules lists all rules.
 var Rules = []Rule{
 	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty,
 	RuleNotRequester, RuleAlone,
-	RuleOnRoute, RuleOffRoute, RuleByForm,
+	RuleOnRoute, RuleOffRoute,
 	RuleUnread, RuleThreat,
 }
 

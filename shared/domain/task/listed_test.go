@@ -152,7 +152,7 @@ func (a *Aggregate) WaitsFor() aggregate.CardType {
 
 // Routed is what the head says of the same name, by the rows alone.
 func (a *Aggregate) Routed() bool {
-	if w := a.WaitsFor(); w == "" || w == CardTask {
+	if a.WaitsFor() == "" {
 		return false
 	}
 	open, _ := a.OpenGate()
