@@ -171,10 +171,9 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 		settings       tenancy.Settings
 		task, sessions bool // whether the costs of tasks or conversations are limited
 	}{
-		"nothing is limited":           {},
-		"what a request may cost":      {tenancy.Settings{MaxCostUSD: 1}, true, false},
-		"what a conversation may cost": {tenancy.Settings{MaxCostUSD: 1}, false, true},
-		"what a day may cost":          {tenancy.Settings{MaxCostDayUSD: 1}, true, true},
+		"nothing is limited":                     {},
+		"what a request or a conversation costs": {tenancy.Settings{MaxCostUSD: 1}, true, true},
+		"what a day may cost":                    {tenancy.Settings{MaxCostDayUSD: 1}, true, true},
 	} {
 		limited := map[string]bool{"a task's": tt.task, "an agent's": tt.sessions, "a contest's": true}
 		for way, open := range ways {

@@ -102,7 +102,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 		turn = append(turn, line(x))
 	}
 	for _, x := range byDue(in.Waiting) {
-		turn = append(turn, "• "+waitsLine(x, w)+decides(x, own, w)+opens(x.Link, w))
+		turn = append(turn, "• "+waitsLine(x, w)+asksReader(x, own, w)+opens(x.Link, w))
 	}
 	for _, x := range in.Mine {
 		mine = append(mine, line(x))

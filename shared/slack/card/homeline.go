@@ -213,6 +213,15 @@ func decides(x Waits, s tenancy.Settings, w *askWords) string {
 	return fill(w.WaitsFor, "who", wordsOf.In(w.Locale).surface().Approvers(s, x.origin()))
 }
 
+// asksReader says of what waits for whoever reads it which stage asks them; without a rule, whom the settings allow.
+func asksReader(x Waits, s tenancy.Settings, w *askWords) string {
+	r := drawing{w: wordsOf.In(w.Locale)}.route(x.gate(), true)
+	if now := r.st.CurrentStage(); now != nil && x.gate().Ruled() {
+		return fill(w.WaitsFor, "who", r.owes(now))
+	}
+	return decides(x, s, w)
+}
+
 // mineLine says of one of the person's own requests what it is and moves, and what happens next: whose decides.
 func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next string) {
 	a := x.Task
