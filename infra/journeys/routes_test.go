@@ -178,7 +178,7 @@ func stands(t *testing.T, s *stack.Stack, tenant, file string) {
 	o := expect.Value(organisation.Read([]byte(file)))(t)
 	var accounts []organisation.Account
 	for _, u := range s.Sandbox.Workspace().Users() {
-		accounts = append(accounts, organisation.Account{ID: u.ID, Mails: []string{u.Email}})
+		accounts = append(accounts, organisation.Account{ID: u.ID, Mail: u.Email})
 	}
 	store := store.OrganisationsOf(store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName).Store)
 	is := expect.Value(store.Current(t.Context(), tenant))(t)

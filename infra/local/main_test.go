@@ -367,7 +367,7 @@ func TestTheCompanysFilesFitItsPeople(t *testing.T) {
 	var accounts []organisation.Account
 	for _, u := range webapi.NewWorkspace(webapi.Config{TeamID: "T0", Company: true}).Users() {
 		if !u.Bot && !u.Stranger && !u.Restricted {
-			accounts = append(accounts, organisation.Account{ID: u.ID, Mails: []string{u.Email}})
+			accounts = append(accounts, organisation.Account{ID: u.ID, Mail: u.Email})
 		}
 	}
 	expect.Is(t, len(accounts), 12)

@@ -42,7 +42,7 @@ func organised(t *testing.T) *Organisation {
 // accounts has one of each address: A of a@example.com.
 func accounts(users ...string) (all []organisation.Account) {
 	for _, user := range users {
-		all = append(all, organisation.Account{ID: user, Mails: []string{strings.ToLower(user) + "@example.com"}})
+		all = append(all, organisation.Account{ID: user, Mail: strings.ToLower(user) + "@example.com"})
 	}
 	return all
 }

@@ -179,7 +179,7 @@ func (x matched) Number(account string) (string, bool) {
 func organisedRows(t *testing.T) *Organisation {
 	t.Helper()
 	o := expect.Value(organisation.Read([]byte(companyRows)))(t)
-	all := append(accounts("A", "B", "R", "C", "X"), organisation.Account{ID: "R2", Mails: []string{"r@example.com"}})
+	all := append(accounts("A", "B", "R", "C", "X"), organisation.Account{ID: "R2", Mail: "r@example.com"})
 	m := o.Match(all)
 	m.Accounts["3"] = []organisation.Matched{{ID: "R"}, {ID: "R2"}} // an administrator said that both are theirs
 	m.Accounts["2"] = []organisation.Matched{{ID: "B0"}, {ID: "B"}}

@@ -50,7 +50,7 @@ func company(t *testing.T, people int, first string) (*organisation.Organisation
 		fmt.Fprintf(&b, "%05d,%s,person.%d@a-company-with-a-long-name.example,D%d,第 %d 課,%s,%s,,,employee,,\n", i,
 			name, i, i/10, i/10, parent, position)
 		accounts = append(accounts, organisation.Account{ID: fmt.Sprintf("U0%09d", i),
-			Mails: []string{fmt.Sprintf("Person.%d@a-company-with-a-long-name.example", i)}})
+			Mail: fmt.Sprintf("Person.%d@a-company-with-a-long-name.example", i)})
 	}
 	o := expect.Value(organisation.Read([]byte(b.String())))(t)
 	return o, o.Match(accounts).Kept()

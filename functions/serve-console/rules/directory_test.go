@@ -39,7 +39,7 @@ func organised(w *consoletest.World, file string) {
 	var accounts []organisation.Account
 	for id, mail := range map[string]string{webapi.Suzuki: "suzuki", webapi.Tanaka: "tanaka", webapi.Sato: "sato",
 		webapi.Alex: "alex.kim"} {
-		accounts = append(accounts, organisation.Account{ID: id, Mails: []string{mail + "@example.com"}})
+		accounts = append(accounts, organisation.Account{ID: id, Mail: mail + "@example.com"})
 	}
 	kept := o.Match(accounts).Kept()
 	was := expect.Value(w.Console.Organisations.OrganisationRow(w.T.Context(), w.Tenant.ID))(w.T)

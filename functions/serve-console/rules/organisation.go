@@ -210,11 +210,6 @@ func (t texts) accountOf(names map[string]string) func(id string) string {
 	return func(id string) string { return called(names[id], id) }
 }
 
-// joined says what belongs to one thing.
-func (t texts) joined(one string, all []string, named func(string) string) string {
-	return one + ": " + web.Joined(all, named, t.Say("and"))
-}
-
 // matched names somebody's accounts.
 func (t texts) matched(all []organisation.Matched, named func(id string) string) string {
 	said := web.Joined(all, func(a organisation.Matched) string {

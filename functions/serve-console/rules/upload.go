@@ -52,7 +52,7 @@ func (c *OrganisationPages) list(ctx context.Context, v *web.Viewer, anew bool) 
 // match finds the people of a file among the accounts.
 func (l listing) match(o *organisation.Organisation) *organisation.Matching {
 	return o.Match(web.Each(l.accounts, func(u slackapi.User) organisation.Account {
-		return organisation.Account{ID: u.ID, Mails: []string{u.Mail}, Guest: u.Guest}
+		return organisation.Account{ID: u.ID, Mail: u.Mail, Guest: u.Guest}
 	}))
 }
 
@@ -248,13 +248,11 @@ func (d *uploadData) tellAccounts(t texts, l listing, o *organisation.Organisati
 	d.Facts = append(d.Facts, fact{t.Say("with_account"), t.people(len(m.Accounts))},
 		fact{t.Say("nobody"), t.Say("accounts", "n", web.Count(int64(len(m.Nobody))))})
 	named := t.accountOf(l.names())
-	personOf := func(number string) string { return t.numbered(o, number) }
 	d.Lists = slices.Concat(d.Lists,
 		listOf("shared", t.Say("shared"), t.Say("shared_note"), m.Shared, func(x organisation.Shared) string {
-			return t.joined(x.Mail, x.Accounts, named)
-		}), listOf("several", t.Say("several"), t.Say("several_note"), m.Several, func(x organisation.Several) string {
-			return t.joined(named(x.Account), x.Numbers, personOf)
-		}), listOf("without", t.Say("without"), t.Say("without_note"), m.Without, personOf),
+			return x.Mail + ": " + web.Joined(x.Accounts, named, t.Say("and"))
+		}), listOf("without", t.Say("without"), t.Say("without_note"), m.Without,
+			func(number string) string { return t.numbered(o, number) }),
 		listOf("nobody", t.Say("nobody"), t.Say("nobody_note"), m.Nobody, named))
 }
 

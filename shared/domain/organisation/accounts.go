@@ -105,9 +105,9 @@ func AssembleAccounts(batches []Batch) (*Accounts, error) {
 
 // Account is an account of the workspace, as Slack lists it.
 type Account struct {
-	ID    string   // Slack user id
-	Mails []string // the profile's address; several if the workspace knows more
-	Guest bool     // not a full member
+	ID    string // Slack user id
+	Mail  string // the profile's address
+	Guest bool   // not a full member
 }
 
 // Matched is an account of a person.
@@ -122,19 +122,12 @@ type Matching struct {
 	Nobody   []string             `json:"nobody,omitempty"`   // accounts of nobody in the file, by id
 	Without  []string             `json:"without,omitempty"`  // people who have no account, by number
 	Shared   []Shared             `json:"shared,omitempty"`   // by address
-	Several  []Several            `json:"several,omitempty"`  // by id
 }
 
 // Shared is an address that several accounts have. It identifies none of them.
 type Shared struct {
 	Mail     string   `json:"mail"`
 	Accounts []string `json:"accounts"`
-}
-
-// Several is an account with addresses of several people. It is matched to none of them.
-type Several struct {
-	Account string   `json:"account"`
-	Numbers []string `json:"numbers"`
 }
 
 // Match finds the people of accounts by their e-mail addresses.
@@ -149,7 +142,7 @@ func (o *Organisation) Match(accounts []Account) *Matching {
 		}
 	}
 	for _, a := range accounts {
-		for _, mail := range addresses(a) {
+		if mail := address(a); mail != "" {
 			users[mail] = append(users[mail], a.ID)
 		}
 	}
@@ -161,7 +154,11 @@ func (o *Organisation) Match(accounts []Account) *Matching {
 		}
 	}
 	for _, a := range accounts {
-		m.add(a, owners)
+		if number, ok := owners[address(a)]; ok {
+			m.Accounts[number] = append(m.Accounts[number], Matched{a.ID, a.Guest})
+		} else {
+			m.Nobody = append(m.Nobody, a.ID)
+		}
 	}
 	for _, p := range o.people {
 		if len(m.Accounts[p.Number]) == 0 {
@@ -171,35 +168,8 @@ func (o *Organisation) Match(accounts []Account) *Matching {
 	return m
 }
 
-// addresses returns an account's addresses as files have them, each once.
-func addresses(a Account) (all []string) {
-	for _, mail := range a.Mails {
-		if mail = strings.ToLower(folded(mail)); mail != "" {
-			all = append(all, mail)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// add matches one account.
-func (m *Matching) add(a Account, owners map[string]string) {
-	numbers := map[string]bool{}
-	for _, mail := range addresses(a) {
-		if number, ok := owners[mail]; ok {
-			numbers[number] = true
-		}
-	}
-	all := slices.Sorted(maps.Keys(numbers))
-	switch len(all) {
-	case 0:
-		m.Nobody = append(m.Nobody, a.ID)
-	case 1:
-		m.Accounts[all[0]] = append(m.Accounts[all[0]], Matched{a.ID, a.Guest})
-	default:
-		m.Several = append(m.Several, Several{a.ID, all})
-	}
-}
+// address returns an account's address as files have it.
+func address(a Account) string { return strings.ToLower(folded(a.Mail)) }
 
 // Numbers returns the employee numbers of all accounts that belong to somebody.
 func (m *Matching) Numbers() map[string]string {
