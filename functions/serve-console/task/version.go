@@ -239,7 +239,7 @@ type Gate struct {
 	Route    *subject.Route // nil: no rule chose one
 }
 
-// maxWhole bounds the arguments that a page shows; longer ones are read and approved from the card.
+// maxWhole bounds the arguments that a page shows; nobody can approve longer ones.
 const maxWhole = 1 << 20
 
 // waiting returns the gate that waits, or nil.

@@ -191,7 +191,7 @@ func TestReadingInTheBrowser(t *testing.T) {
 				expect.AtNight(t)
 			}
 			v := visit(t, b, s, w, window)
-			t.Run("a gate that is read page by page", func(t *testing.T) { aLongGateIsReadToItsEnd(v.with(t)) })
+			t.Run("a gate that is read to its end", func(t *testing.T) { aLongGateIsReadToItsEnd(v.with(t)) })
 		})
 		t.Run(w.locale+" cards", func(t *testing.T) {
 			expect.AtNight(t)

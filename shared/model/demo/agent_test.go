@@ -45,7 +45,7 @@ func answered(t *testing.T, said ...model.Message) (text, input string) {
 }
 
 // The demo offers the words on which people agreed, without the phrase that asks for it.
-func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
+func TestTheDemoOffersWhatWasSaid(t *testing.T) {
 	for name, test := range map[string]struct {
 		said []string
 		want string

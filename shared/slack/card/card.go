@@ -4,8 +4,8 @@
 // It is pure: it turns an aggregate into a message that Slack accepts, whatever the rows contain. The folder texts has
 // its texts, one file for each language.
 //
-// What people stamp is drawn whole, or the card has no approve button and a dialog shows it page by page, with the
-// button on the last. Two different contents are drawn differently: values are spelled where characters can't be seen,
+// What people stamp is drawn whole, or the card has no approve button: a dialog has it, or the console's page of what
+// is longer than a dialog. Two different contents are drawn differently: values are spelled where characters can't be seen,
 // look alike or turn around, and nothing is folded or struck out. Lines about steps are made by their tools from the
 // arguments, never by a model. Only what came from results of our own tools is masked.
 //
