@@ -51,9 +51,9 @@ func (x *CallFacts) ByIDs(r *rules.Rules) (out FoundFor, err error) {
 	return out, err
 }
 
-// Unruled reports whether no rule but the last takes a call that only reads, and that one says nothing of reads. Nothing
-// is looked up for it: where an organisation stands it isn't known of rules that tell such calls from others, nor of
-// rules by user groups.
+// Unruled reports whether no rule but the last takes a call that only reads, and that one says nothing of reads.
+// Nothing is looked up for it: where an organisation stands it isn't known of rules that tell such calls from others,
+// nor of rules by user groups.
 func (x *CallFacts) Unruled(r *rules.Rules) bool {
 	answer := r.Match(x.facts(r, ids{}))
 	return answer.Last && !answer.Refused && r.Last.Reads.Route == nil && !(x.Organised && r.Calls()) &&

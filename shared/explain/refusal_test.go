@@ -234,7 +234,8 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 		{act(circulation.Stamp, 2, "U7"), "Nothing is asked of you here. It is 経理's turn ([U3], [U4])."},
 		{act(circulation.Stamp, 2, "U1"),
 			"This is your own request; you can't decide on it, nor as a stand-in. To stop it, cancel it."},
-		{act(circulation.Stamp, 2, "U9"), "Whoever asked for this, filled in its form or picked its draft can't stamp it. Somebody else has to."},
+		{act(circulation.Stamp, 2, "U9"), "Whoever asked for this, filled in its form or picked its draft can't stamp it. " +
+			"Somebody else has to."},
 		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U3") }),
 			"You don't stand in for [U3] at this time. Please ask an administrator to reassign it."},
 		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U1") }),

@@ -275,7 +275,8 @@ func TestARefusalIsAWSs(t *testing.T) {
 		"Query of an index": {"AccessDeniedException", 400,
 			"User: arn:aws:sts::123456789012:assumed-role/ringi-OneRole/OneFunction is not authorized to perform: " +
 				"dynamodb:Query on resource: " +
-				"arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/index/GSI1 because no identity-based policy allows the " +
+				"arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/index/GSI1 because no identity-based policy " +
+				"allows the " +
 				"dynamodb:Query action"},
 		"TransactWriteItems": {"AccessDeniedException", 400, "dynamodb:PutItem on resource"},
 		"SendMessageBatch": {"AccessDenied", 403,

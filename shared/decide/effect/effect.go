@@ -20,8 +20,8 @@
 // A message says how many led to it. Lambda ends a chain of about sixteen invocations as a loop, so a message is moved
 // a few times at most; afterwards the sweeper begins a new chain.
 //
-// What another aggregate must do is an effect too: an offered request's task, a draft's contest, the end of a task that its
-// conversation is told. Each is noted on the one that asked, once, after the other has it.
+// What another aggregate must do is an effect too: an offered request's task, a draft's contest, the end of a task that
+// its conversation is told. Each is noted on the one that asked, once, after the other has it.
 package effect
 
 import (

@@ -28,8 +28,8 @@
 // After files, attachments, output or a summary were shown, the agent's request is an offer that a person makes.
 //
 // A conversation that isn't kept is forgotten in two commits. From the first on nobody reads or writes. Fifteen
-// minutes later, longer than any function runs, the sweeper erases all but the head and what was stamped, also what came
-// too late.
+// minutes later, longer than any function runs, the sweeper erases all but the head and what was stamped, also what
+// came too late.
 package conversation
 
 import (

@@ -5,9 +5,9 @@
 // its texts, one file for each language.
 //
 // What people stamp is drawn whole, or the card has no approve button: a dialog has it, or the console's page of what
-// is longer than a dialog. Two different contents are drawn differently: values are spelled where characters can't be seen,
-// look alike or turn around, and nothing is folded or struck out. Lines about steps are made by their tools from the
-// arguments, never by a model. Only what came from results of our own tools is masked.
+// is longer than a dialog. Two different contents are drawn differently: values are spelled where characters can't be
+// seen, look alike or turn around, and nothing is folded or struck out. Lines about steps are made by their tools from
+// the arguments, never by a model. Only what came from results of our own tools is masked.
 //
 // Other people's text is escaped first and cut then, to Slack's limits and never within an entity. It never becomes a
 // link, a mention of everybody, or one of Ringi's marks; it mentions twenty people at most. Results alone may be links.

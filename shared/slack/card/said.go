@@ -27,7 +27,8 @@ func said(text string) string {
 			}
 			out.WriteString(legible.Fenced(marked.Replace(legible.Code(p.Text)), p.Language) + "\n")
 		case legible.Span:
-			out.WriteString(legible.Ticked(unlinked.Replace(marked.Replace(strings.ReplaceAll(legible.Code(p.Text), "\n", " ")))))
+			out.WriteString(legible.Ticked(unlinked.Replace(marked.Replace(strings.ReplaceAll(legible.Code(p.Text),
+				"\n", " ")))))
 		default:
 			prose := breakMentions(unticking.Replace(strings.Map(unmarked, legible.Visible(p.Text))))
 			if strings.HasSuffix(prose, `\`) { // it would escape the tick that follows
