@@ -104,12 +104,12 @@ func TestDetailsAreLines(t *testing.T) {
 		"settings": {`{"fields":["max_versions","later"],"changes":{"max_versions":{"was":5,"is":4},` +
 			`"approvers.users":{"was":[],"is":["U1"]}}}`, []Detail{{"Changes › Approvers", "— → U1"},
 			{"Changes › Maximum versions", "5 → 4"}, {"Changed fields", "Maximum versions, later"}}},
-		"large":     {`{"bytes":12345678901234567890}`, []Detail{{"Bytes", "12345678901234567890"}}},
+		"large":     {`{"hours":12345678901234567890}`, []Detail{{"Time limit (hours)", "12345678901234567890"}}},
 		"no object": {`["x"]`, []Detail{{"", `["x"]`}}},
 		"unasked":   {`{"reason":"route_silent"}`, []Detail{{"Reason", "Slack didn't say whom the rule asks"}}},
 		"nothing":   {`{"reason":null}`, []Detail{{"Reason", "—"}}},
 		"codes": {`{"surface":"console","reason":"cancelled_by_person","requester":"U0SANDSATO","provider":"google",` +
-			`"actor":"U0STRANGER"}`, []Detail{{"Who", "U0STRANGER"}, {"Provider", "Google"},
+			`"by":"U0STRANGER"}`, []Detail{{"Decided by", "U0STRANGER"}, {"Provider", "Google"},
 			{"Reason", "The task was cancelled. To continue, submit a new request."},
 			{"Requested by", "佐藤 花子 (U0SANDSATO)"}, {"via", "the console"}}},
 		"unknown": {`{"later":[{"a":1}]}`, []Detail{{"later", "a 1"}}},

@@ -91,8 +91,8 @@ func membersOf(details aggregate.JSON) (all map[string]any, err error) {
 // telling are the members that Briefly says, in their order; those of unnamed are said without their names.
 var (
 	telling = []string{"changes", "reason", "why", "error", "comment", "principal", "hand", "from", "until", "allowed",
-		"rule", "added_rules", "changed", "removed", "moved", "type", "agent", "teams", "best_team", "best_score",
-		"people", "people_added", "people_gone", "kind", "form", "rows"}
+		"rule", "added_rules", "changed", "removed", "type", "agent", "teams", "best_team", "best_score",
+		"people", "people_added", "people_gone", "kind"}
 	unnamed = []string{"reason", "why", "error", "comment", "kind", "type"}
 )
 
