@@ -31,7 +31,6 @@ func fullLooks(w *consoletest.World) []look {
 	k.Plays(2, 1, 0.64, "1. 各自が申請する")
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
 	talk, ends, routed := talked(w), endedRoute(w), walked(w)
-	action := talkedOnRoute(w)
 	mark := marked(w)
 	settings := []look{
 		{name: "settings-history", path: "/console/settings/history"},
@@ -51,7 +50,7 @@ func fullLooks(w *consoletest.World) []look {
 		{name: "tool-mark", path: mark}, {name: "tool-mark-refused", path: mark, form: refusedMark},
 		{name: "tool-server", path: "/console/tools/servers/office"},
 		{name: "stand-ins", path: stoodFor(w)},
-		{name: "route", path: routed}, {name: "route-ended", path: ends}, {name: "route-action", path: action},
+		{name: "route", path: routed}, {name: "route-ended", path: ends},
 	}...)
 }
 
@@ -219,14 +218,6 @@ func endedRoute(w *consoletest.World) string {
 	w.ChangeSteps(w.Routed(consoletest.ThreeStages()...), w.Acts(circulation.Stamp, 1, webapi.Suzuki),
 		w.Acts(circulation.Deny, 2, webapi.Tanaka))
 	return w.TaskPage()
-}
-
-// talkedOnRoute returns the page of a conversation in which a command waits under a rule.
-func talkedOnRoute(w *consoletest.World) string {
-	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストを走らせて")
-	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	k.ChangeAction(func(g *aggregate.Gate) { g.Terms.ApprovalHours = 72 }, w.Routed(consoletest.ThreeStages()...))
-	return k.Page()
 }
 
 // organised has a company of forty people stand, and returns the pages on it: what stands, a file with mistakes, one

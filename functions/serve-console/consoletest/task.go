@@ -14,7 +14,6 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -206,35 +205,11 @@ func (w *World) ChangeSteps(changes ...func(g *aggregate.Gate)) {
 func (w *World) Owe(stage int, users ...string) {
 	w.T.Helper()
 	q, _ := w.Load().Asks()
-	w.owe(w.Ref, q, stage, users)
-}
-
-// Owe is World.Owe for the conversation's current action.
-func (k *Conversation) Owe(stage int, users ...string) {
-	k.T.Helper()
-	k.owe(k.Talk, k.Load().Current().Asks(), stage, users)
-}
-
-func (w *World) owe(ref aggregate.Ref, q aggregate.Question, stage int, users []string) {
-	w.T.Helper()
 	since, rows := w.Now(), []*aggregate.Card{}
 	for _, user := range users {
 		rows = append(rows, &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: user, Stage: stage, OwedSince: &since})
 	}
-	expect.NoError(w.T, w.Store.AddCopies(w.T.Context(), ref, rows))
-}
-
-// ChangeAction commits another gate of the conversation's current action, a minute later, for each of these.
-func (k *Conversation) ChangeAction(changes ...func(g *aggregate.Gate)) {
-	k.T.Helper()
-	for _, change := range changes {
-		k.Later(time.Minute)
-		k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			x := *a.Current()
-			change(&x.Gate)
-			return aggregate.Change{Head: &a.Head, Rows: []aggregate.Row{&x}, Now: k.Now()}, nil
-		})
-	}
+	expect.NoError(w.T, w.Store.AddCopies(w.T.Context(), w.Ref, rows))
 }
 
 // FormOf returns the form of an act as the page has it: with all that its form or button sends, and a reason.

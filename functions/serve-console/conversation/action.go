@@ -48,9 +48,8 @@ type actionRow struct {
 	Open, Waits            bool
 	Lines                  []logLine
 	Count                  int
-	Missing                string         // numbers of the lines of output that are not kept
-	More                   string         // address that shows its output and all that it would do; empty: this page does
-	Route                  *subject.Route // nil: no rule chose one
+	Missing                string // numbers of the lines of output that are not kept
+	More                   string // address that shows its output and all that it would do; empty: this page does
 }
 
 // writtenText is a text that people stamp: spelled, so that nothing in it hides, and the address of it as it is.
@@ -106,7 +105,8 @@ type logLine struct {
 // action returns the row: the complete payload, who decided, and the result.
 func (t *loaded) action(x *conversation.Action, path string, words web.Texts, locale string) actionRow {
 	out := actionRow{Is: x, Type: card.ActionCalled(x, locale), Badge: actionBadges[x.Status],
-		Status: statusOfAction(words, x), Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Conversation.AgentID),
+		Status: words.In("action_status", x.Status), Summary: card.Prose(x.Summary),
+		By:    labelOf(t.defs, t.is.Conversation.AgentID),
 		Waits: x.Status == conversation.ActionPending, Open: t.open(x)}
 	if x.RequestedBy == conversation.RequestedByUser && len(x.Askers) > 0 {
 		out.By = t.person(x.Askers[0])
@@ -119,9 +119,6 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	if x.Status == conversation.ActionPending {
 		out.No = card.Unapprovable(p, locale)
 		out.DecideBy = web.TimeOf(x.Gate.Terms.DecideBy)
-	}
-	if out.Route = t.along(x, locale); out.Route != nil {
-		out.DecideBy = time.Time{} // the stage that is asked says it
 	}
 	t.decided(x, &out, words)
 	t.ended(x, &out, words, locale)

@@ -168,7 +168,7 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 }
 
 // visible reads the page of conversations that an address asks for. Members see only their own conversations and those
-// in their channels, and on the first page those whose action waits for them along a route.
+// in their channels.
 func (c *Pages) visible(r *http.Request, v *web.Viewer, f filter,
 	reach people.Reach) (store.Page[conversation.Conversation], error) {
 	of := store.ConversationFilter{Status: conversation.Status(f.status), Opener: web.Whom(f.person, v)}
@@ -176,11 +176,7 @@ func (c *Pages) visible(r *http.Request, v *web.Viewer, f filter,
 	if !v.Admin && of.Opener != v.User {
 		keep = func(x conversation.Conversation) bool { return reach.Sees(x.Origin()) }
 	}
-	page, err := c.Conversations.Listed(r.Context(), v.Tenant, of, f.cursor, rowsOfPage, web.MostLooked, keep)
-	if err != nil || keep == nil || f.cursor != "" {
-		return page, err
-	}
-	return c.withOwed(r, v, of, reach, page)
+	return c.Conversations.Listed(r.Context(), v.Tenant, of, f.cursor, rowsOfPage, web.MostLooked, keep)
 }
 
 // define lists the agents and the tests that begin without approval; addresses and keys are for administrators.

@@ -52,7 +52,6 @@ type loaded struct {
 	audit    []aggregate.AuditEntry
 	more     bool // the audit log goes on
 	person   func(id string) string
-	named    func(code string) string // names departments
 	surface  explain.Surface
 	admin    bool // the reader is an administrator
 }
@@ -208,9 +207,6 @@ func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 		if p := t.asked[x.ActionID]; p.Tool != "" {
 			effectOf(p, v.Locale, func(id string) string { ids = append(ids, id); return id })
 		}
-		if x.Gate.Ruled() {
-			ids = append(ids, subject.NamedOf(&x.Gate)...)
-		}
 	}
 	for _, e := range t.audit {
 		if e.ActorType == aggregate.ActorUser {
@@ -219,7 +215,6 @@ func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 	}
 	names := c.Names(ctx, v, ids...)
 	t.person = func(id string) string { return cmp.Or(card.OneLine(names[id]), id, v.Texts("task").Say("system")) }
-	t.named = c.Departments(ctx, v)
 	channel := c.ChannelsOf(ctx, v, s.Origin(), v.Texts("conversation").Say("that_channel"))
 	t.surface = subject.SurfaceOf(v, t.person, channel)
 }
@@ -252,15 +247,13 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		Path: p.Path}
 	turn := c.TurnOf(r.Context(), asking, t.is.Offers())
 	p.Who = asking.Who(turn)
-	for _, x := range p.Actions {
-		if x.Waits {
-		}
-	}
 	current, whole := t.is.Current(), false
 	if current != nil {
 		payload, shown := t.asked[current.ActionID]
 		whole = shown && card.Unapprovable(payload, v.Locale) == ""
-		p.Until = t.until(current, v.Locale)
+		if current.Status == conversation.ActionPending {
+			p.Until = web.TimeOf(current.Gate.Terms.DecideBy)
+		}
 	}
 	p.Buttons = asking.Buttons(turn, t.is.Offers(), whole)
 	p.Buttons = subject.Typed(p.Buttons, p.tried, p.Typed)

@@ -14,7 +14,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -26,7 +25,6 @@ func TestWhatAPersonOwes(t *testing.T) {
 		"stands by its end among what others of the place may decide, once": testOwedByEnd,
 		"that is late is not listed":                                        testOwedLate,
 		"is found page by page, and the rest after it":                      testManyOwed,
-		"at a conversation's action":                                        testOwedAction,
 		"is counted to the end of the list":                                 testOwedCounted,
 	})
 }
@@ -160,17 +158,6 @@ func testOwedCounted(t *testing.T, w *consoletest.World) {
 	last := b.Get("/console/approvals?for=me")
 	lists(t, last, "回覧 00 件", "全社の件")
 	expect.Is(t, len(last.Titles()), owed+1)
-}
-
-func testOwedAction(t *testing.T, w *consoletest.World) {
-	k := w.Direct()
-	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	k.ChangeAction(func(g *aggregate.Gate) { g.Terms.ApprovalHours = 72 })
-	k.ChangeAction(w.Routed(consoletest.Desk("部長", 1, webapi.Alex)))
-	k.Owe(1, webapi.Alex)
-	lists(t, w.As(webapi.Alex).Get("/console/approvals?for=me"), "部長(あと1人): Alex Kim")
-	k.ChangeAction(w.Acts(circulation.Stamp, 1, webapi.Alex))
-	w.As(webapi.Alex).Get("/console/approvals?for=me").Lacks(t, "部長")
 }
 
 func TestWhatWaitsForStandIns(t *testing.T) {

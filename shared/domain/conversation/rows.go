@@ -258,8 +258,7 @@ type Action struct {
 	NotTaken           bool             `json:"not_taken,omitempty"`     // the conversation did not take these files
 	Changed            *FilesChanged    `json:"changed_files,omitempty"` // what it changed, once it has ended
 	Claim              *Claim           `json:"claim,omitempty"`
-	DecisionNumber     string           `json:"decision_number,omitempty"` // that it got when it was claimed
-	NotBegun           int              `json:"not_begun,omitempty"`       // how often no sandbox could be started
+	NotBegun           int              `json:"not_begun,omitempty"` // how often no sandbox could be started
 	Outcome            Outcome          `json:"outcome,omitempty"`
 	Error              aggregate.Reason `json:"error_code,omitempty"`
 	ExitCode           *int             `json:"exit_code,omitempty"`

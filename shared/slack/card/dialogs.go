@@ -194,23 +194,15 @@ type Cancellation struct {
 type ConversationForm struct {
 	Session string `json:"session"`
 	ID      string `json:"id"`
-	Hash    string `json:"hash"`            // of the action that the person saw
-	Stage   int    `json:"stage,omitempty"` // which the person saw, of an action under a rule
+	Hash    string `json:"hash"` // of the action that the person saw
 }
 
-// Rejection asks why the person rejects the action whose hash is in r and, under a rule, what comes after.
-func (t Conversation) Rejection(r Review, locale string) slack.ModalViewRequest {
-	w, texts, draw := conversationWordsOf.In(locale), routeWordsOf.In(locale), wordsOf.In(locale)
-	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash), r.Stage})
-	reason := reasonField(draw.ModalTitle, w.RejectPlaceholder, aggregate.MaxReason)
-	x := t.Action(r.ID)
-	if x == nil || !x.Gate.Ruled() {
-		return modal(ActionRejectCallback, draw.ModalTitle, w.RejectSubmit, draw.ModalClose, about,
-			section(w.RejectText), reason)
-	}
-	form := RejectionOf(&x.Gate, conversation.CardAction, task.FollowsNext, locale, draw.mention)
-	return modal(ActionRejectCallback, texts.Rejection, texts.Send, draw.ModalClose, about,
-		section(form.Lead), reason, form.then(texts))
+// Rejection asks why the person rejects the action whose hash is in r.
+func (Conversation) Rejection(r Review, locale string) slack.ModalViewRequest {
+	w, draw := conversationWordsOf.In(locale), wordsOf.In(locale)
+	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash)})
+	return modal(ActionRejectCallback, draw.ModalTitle, w.RejectSubmit, draw.ModalClose, about,
+		section(w.RejectText), reasonField(draw.ModalTitle, w.RejectPlaceholder, aggregate.MaxReason))
 }
 
 // Ending asks the person to confirm that the conversation ends.

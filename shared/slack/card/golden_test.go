@@ -56,8 +56,6 @@ func looks(t *testing.T, locale string) map[string]any {
 		add("modal_", map[string]any{string(kind): card.RejectionModal(of, locale)})
 	}
 	add("denied_", anyOf(deniedCards(t, locale)))
-	add("route_action_", anyOf(actionsOnARoute(t, locale)))
-	add("route_action_", anyOf(rejectedActions(t, locale)))
 	add("route_form_", anyOf(rejectionForms(t, locale)))
 	add("route_copy_", anyOf(copiesOnARoute(t, locale)))
 	add("returned_", returnedViews(t, locale))
@@ -131,8 +129,8 @@ func check(t *testing.T, v any) error {
 }
 
 // wired are cards and dialogs that have, together, each kind of block and element in use.
-var wired = []string{"call_again", "does_home", "execution_pending", "prompt_contested", "prompt_pending",
-	"returned_dialog_form", "returned_dialog_policy", "returned_dialog_steps", "route_form_action",
+var wired = []string{"call_again", "call_dialog", "does_home", "execution_pending", "prompt_contested",
+	"prompt_pending", "returned_dialog_form", "returned_dialog_policy", "returned_dialog_steps", "route_form_first",
 	"route_form_last", "does_order", "talk_end_dialog", "talk_said", "task_complete"}
 
 // TestCardsAreSentAsTheyWere holds one card for each kind of block in the form in which Slack gets it. Of all others,

@@ -48,11 +48,8 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 		r = Rejected{Type: of.Type, Of: of.TaskID, ID: of.ID, Hash: of.Hash, Stage: of.Stage, Asked: of.Asked,
 			Kind: of.Then}
 	case ActionRejectCallback:
-		ok = json.Unmarshal([]byte(about), &action) == nil && action.Stage >= 0
+		ok = json.Unmarshal([]byte(about), &action) == nil
 		r = Rejected{Type: conversation.CardAction, Of: action.Session, ID: action.ID, Hash: action.Hash}
-		if r.Stage = action.Stage; r.Stage > 0 {
-			r.Asked = action.Hash
-		}
 	}
 	r.Reason = value(ReasonBlock, ReasonInput)
 	if r.Stage == 0 {
@@ -63,17 +60,12 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 	}
 	switch {
 	case r.Kind != "":
-	case mayFollow(r.Type):
+	case r.Type == task.CardProcess:
 		r.Kind = circulation.Kind(value(ThenBlock, ThenInput))
 	default:
 		r.Kind = circulation.Deny
 	}
 	return r, ok && r.Asked != "" && (r.Kind.Returns() || r.Kind == circulation.Deny)
-}
-
-// mayFollow reports whether something may follow a rejection on a route: another version, or a turn of the agent.
-func mayFollow(kind aggregate.CardType) bool {
-	return kind == task.CardProcess || kind == conversation.CardAction
 }
 
 // RejectionForm is what a form says by which somebody rejects a gate under a rule, in Slack or on a page.
@@ -94,13 +86,9 @@ func RejectionOf(
 	g *aggregate.Gate, kind aggregate.CardType, follows task.Follows, locale string, called func(user string) string,
 ) RejectionForm {
 	texts := routeWordsOf.In(locale)
-	again, over := texts.NewVersion, texts.Over
-	form := RejectionForm{Lead: texts.Reason}
-	switch kind {
-	case task.CardStep:
+	form, over := RejectionForm{Lead: texts.Reason}, texts.Over
+	if kind == task.CardStep {
 		form.Lead, over = wordsOf.In(locale).ModalTextStep, ""
-	case conversation.CardAction:
-		form.Lead, again, over = conversationWordsOf.In(locale).RejectText, texts.NewTurn, texts.NoTurn
 	}
 	form.Lead += texts.endsStamps(g, called)
 	switch follows {
@@ -112,7 +100,7 @@ func RejectionOf(
 		if kind == task.CardProcess {
 			text = returnedWordsOf.In(locale).Anew
 		}
-		form.Ways = append(form.Ways, Way{circulation.SendBack, text, again})
+		form.Ways = append(form.Ways, Way{circulation.SendBack, text, texts.NewVersion})
 	}
 	form.Ways = append(form.Ways, Way{circulation.Deny, texts.Deny, over})
 	return form
@@ -140,7 +128,7 @@ func (d *taskDialogs) rejectionOnRoute(r Review, draw drawing, v *version) slack
 		Asked: v.gate.AskedSum}
 	submit, fields := texts.Send, []slack.Block{reasonField(w.ModalTitle, texts.ReasonEmpty, 0)}
 	switch {
-	case !mayFollow(r.Type):
+	case r.Type != task.CardProcess:
 		submit, fields[0] = w.ModalSubmitStep, reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0)
 	case len(form.Ways) == 1: // there is nothing to choose
 		about.Then, fields[0] = form.Ways[0].Kind, reasonField(w.ModalTitle, texts.DenyEmpty, 0)

@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -33,10 +32,6 @@ func rejectionForms(t *testing.T, locale string) map[string]slack.ModalViewReque
 	last.Process().Terms.MaxVersions = 1
 	step := gated(t, arguments)
 	routed(&step.Gates[0].Gate, step.now, desk("部長", 1, yamada))
-	c := begunConversation(t)
-	x := c.onRoute(threeStages()...)
-	of := card.Review{Type: conversation.CardAction, ID: x.ActionID, TaskID: c.Head.SessionID, Hash: x.Gate.AskedSum,
-		Stage: 1}
 	form := byForm(received(t))
 	routed(&form.Process().Gate, form.now, threeStages()...)
 	back := card.Review{Type: task.CardProcess, ID: form.Process().ID, TaskID: form.Head.TaskID, Stage: 1, Return: true}
@@ -46,7 +41,6 @@ func rejectionForms(t *testing.T, locale string) map[string]slack.ModalViewReque
 		"stamped":  stamped.formOf(task.CardProcess, stamped.Process().ID, 3, locale),
 		"last":     last.formOf(task.CardProcess, last.Process().ID, 2, locale),
 		"step":     step.formOf(task.CardStep, step.Gates[0].ID, 1, locale),
-		"action":   card.DialogsOf(c.Conversation.Aggregate).Rejection(of, locale),
 	}
 }
 
@@ -186,10 +180,9 @@ func TestWhatComesBackFromARejection(t *testing.T) {
 		{"last", "deny", task.CardProcess, 2, circulation.Deny, true},
 		{"step", "", task.CardStep, 1, circulation.Deny, true},
 		{"step", "send_back", task.CardStep, 1, circulation.Deny, true},
-		{"action", "send_back", conversation.CardAction, 1, circulation.SendBack, true},
+		{"first", "stamp", task.CardProcess, 1, "stamp", false},
 		{"returned", "", task.CardProcess, 1, circulation.GiveBack, true},
 		{"first", "", task.CardProcess, 1, "", false},
-		{"action", "stamp", conversation.CardAction, 1, "stamp", false},
 	} {
 		r, ok := read(tc.form, tc.then)
 		expect.Same(t, []any{tc.typ, tc.stage, tc.kind, "宛名が違う", "hash", tc.ok},
@@ -265,26 +258,6 @@ func TestADeniedTaskSaysThatItWasRejectedForGood(t *testing.T) {
 		text := drawn(m.Attachments[0].Blocks.BlockSet)
 		expect.That(t, !strings.Contains(text, others[locale][0]), "another version is promised: %s", text)
 	}
-}
-
-// rejectedActions are actions of which one was rejected for good and one sent back, which differ. Their copies say the
-// same.
-func rejectedActions(t *testing.T, locale string) map[string]card.Message {
-	all := map[string]card.Message{}
-	for _, kind := range []circulation.Kind{circulation.Deny, circulation.SendBack} {
-		c := begunConversation(t)
-		c.Conversation.Conversation.Locale = locale
-		x := c.onRoute(threeStages()...)
-		act, by := denial(suzuki, 1)
-		act.Kind = kind
-		c.do(c.Act(x.ActionID, act, by, anyMember, c.now))
-		k := &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key()}
-		m := card.RenderConversation(c.Conversation, k, defaults, c.now)
-		all[string(kind)] = m
-		k.User, k.Stage = suzuki, 1
-		expect.Is(t, card.ConversationCopy(c.Conversation, k, defaults, "", c.now).Text, m.Text)
-	}
-	return all
 }
 
 // Whoever asked is told by which rule it was refused, and what the rule says, before and after the request is accepted.

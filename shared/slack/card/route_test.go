@@ -11,7 +11,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -245,60 +244,6 @@ func TestHomeBeginsWithWhatNamesThePerson(t *testing.T) {
 		expect.That(t, i > at, "%s at %d: %s", title, i, text)
 		at = i
 	}
-}
-
-// onRoute proposes a command that waits under a rule.
-func (c *onThread) onRoute(stages ...circulation.Stage) *conversation.Action {
-	c.t.Helper()
-	c.says("確かめます", proposed(conversation.ShellCommand, conversation.Payload{Script: "make test", TimeoutSeconds: 60}))
-	x := c.Current()
-	routed(&x.Gate, c.now, stages...)
-	x.Gate.Askers = []circulation.Person{{User: "U_SATO"}}
-	return x
-}
-
-// actionsOnARoute are actions under a rule, which show their route as a task's cards do. Buttons have the hash of what
-// the stamps are on.
-func actionsOnARoute(t *testing.T, locale string) map[string]card.Message {
-	c := begunConversation(t)
-	c.Conversation.Conversation.Locale = locale
-	x := c.onRoute(threeStages()...)
-	x.Gate.AskedSum = "0123"
-	k := &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key()}
-	copyTo := func(user string, stage int) card.Message {
-		to := &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key(), User: user, Stage: stage}
-		return card.ConversationCopy(c.Conversation, to, defaults, "", c.now)
-	}
-	draw := func() card.Message { return card.RenderConversation(c.Conversation, k, defaults, c.now) }
-	all := map[string]card.Message{"first_stage": draw(), "copy": copyTo(suzuki, 1), "copy_closed": copyTo(tanaka, 2)}
-	x.Gate.Route.Form++
-	all["unknown"] = draw()
-	x.Gate.Status, x.Gate.Route, x.Gate.AskedSum = aggregate.Generating, nil, ""
-	all["looked_up"] = draw()
-	x.Status, x.CompletedAt = conversation.ActionCancelled, &c.now
-	for name, why := range map[string]aggregate.Reason{"refused": task.ReasonRuleRefuses,
-		"silent": conversation.ReasonSilent, "undecidable": task.ReasonNoApprover} {
-		x.CancelReason, x.ErrorDetail = why, "購買部へ。 <@U_ITO>"
-		all[name] = draw()
-	}
-	return all
-}
-
-// The dialogs of an action under a rule have what the stamps are on. The Home tab names its stage.
-func TestDialogsOfActionsOnARoute(t *testing.T) {
-	c := begunConversation(t)
-	x := c.onRoute(threeStages()...)
-	x.Gate.AskedSum = "0123"
-	view, _ := c.Review(card.Review{ID: x.ActionID, TaskID: c.Head.SessionID, Stage: 1}, defaults)
-	expect.Has(t, view.PrivateMetadata, `"hash":"0123","stage":1`, "the dialog")
-	form := c.Conversation.Rejection(card.Review{ID: x.ActionID, TaskID: c.Head.SessionID, Hash: "0123", Stage: 1}, "ja")
-	expect.Has(t, form.PrivateMetadata, `"hash":"0123","stage":1`, "the form")
-	home := func() string {
-		in := card.Summary{Waiting: []card.Waits{{Of: c.Conversation.Aggregate, Question: x.Asks()}}}
-		return fmt.Sprint(decoded(t, card.HomeView(in, defaults, "ja", c.now)))
-	}
-	expect.Has(t, home(), "課長", "the Home tab")
-	expect.That(t, !strings.Contains(home(), card.ApproveAction), "the Home tab has a button")
 }
 
 // A version that was sent back and the one after it say the same number of send-backs that are left, also where the

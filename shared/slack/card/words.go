@@ -243,14 +243,14 @@ type routeWords struct {
 	NotCarried, NoneCarried, MadeFrom, Left string
 	Rejection, Send, Reason, ReasonEmpty, DenyEmpty,
 	EndsStamps string // a rejection's form
-	SendBack, NewVersion, NewTurn            string // how it goes on, and what that means
-	Deny, Over, NoTurn, NoVersion, SendBacks string
-	Then                                     string
-	Owes                                     string // in lists
-	Askers                                   string // who else asked, filled in the form or picked the draft
-	Closed, OnlyButton                       string // on copies
-	Decided                                  string // the message for whom a rule has told of a decision
-	NowMember, NowNobody, SetStandIn         string // of a channel's stage; a link
+	SendBack, NewVersion             string // how it goes on, and what that means
+	Deny, Over, NoVersion, SendBacks string
+	Then                             string
+	Owes                             string // in lists
+	Askers                           string // who else asked, filled in the form or picked the draft
+	Closed, OnlyButton               string // on copies
+	Decided                          string // the message for whom a rule has told of a decision
+	NowMember, NowNobody, SetStandIn string // of a channel's stage; a link
 }
 
 var routeWordsOf = language.Catalog[routeWords]{Files: &embedded, Folder: "texts/routes"}
