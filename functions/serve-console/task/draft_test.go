@@ -266,7 +266,7 @@ func unreadArguments(t *testing.T, w *consoletest.World) {
 	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActApprove, "")
 	suzuki.Get(w.TaskPage()).Holds(t, "終わり", "✅ 承認</button>")
 	delete(w.Results, "arguments/x")
-	suzuki.Get(w.TaskPage()).Holds(t, "ここでは承認できません", `value="reject"`).Lacks(t, "✅ 承認</button>")
+	suzuki.Get(w.TaskPage()).Holds(t, "全部を表示できないため、承認できません", `value="reject"`).Lacks(t, "✅ 承認</button>")
 	suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusBadRequest) // what can't be read can't be approved
 }
 
