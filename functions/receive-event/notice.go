@@ -130,7 +130,8 @@ func (h *Handler) beside(ctx context.Context, r task.Request, mentioned bool) (d
 		h.note(ctx, r, card.Elsewhere(language.Detect(r.Text, s.Locale)))
 		return true, nil
 	}
-	text, blocks := card.NoRequest(a, r.Text, a.Language(s.Locale))
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: r.User, Team: r.TeamID, Member: true, Channel: r.Channel}
+	text, blocks := card.NoRequest(a, by, s.Policy(r.TeamID), r.Text, a.Language(s.Locale))
 	h.note(ctx, r, text, blocks...)
 	return true, nil
 }

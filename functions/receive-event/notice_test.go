@@ -80,4 +80,8 @@ func TestAMessageBesideAGateIsNoRequest(t *testing.T) {
 			expect.Is(t, post(t, h, signed(callback(t, tt.fields, nil))).StatusCode, 503, name)
 		}
 	}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: open.Head.Requester, Team: "T0TEAM", Member: true}
+	listed := aggregate.Policy{Team: "T0TEAM", Mode: aggregate.ApproversList, Approvers: []string{"U0BOSS"}}
+	text, blocks := card.NoRequest(open, by, listed, "部署別でお願いします", "ja")
+	expect.That(t, len(blocks) == 1 && !strings.Contains(text, "ボタン"), "whoever may not reject is told to: %s", text)
 }

@@ -59,7 +59,7 @@ type Request struct {
 // the request, tool.ErrForbidden for a tool that isn't allowed, conversation.ErrByRules if a rule refuses it,
 // aggregate.ErrFull for the key's limits, and aggregate.ErrNotAllowed if nobody could decide.
 func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Request) (*call.Aggregate, error) {
-	if err := key.Holds(w.Tool, x.Now()); err != nil { // a muted key's call may be asked about again
+	if err := key.Holds(w.Tool, x.Now()); err != nil {
 		return nil, err
 	}
 	asks := call.Proposal{Key: key, Reason: w.Reason, Content: call.Content{

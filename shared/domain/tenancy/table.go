@@ -131,10 +131,10 @@ var Sections = []Section{
 				"Each request then costs up to about “Budget per contest” below. If off, one model drafts."})},
 		{Name: "draft_contest.budget_usd", Kind: KindDollars, Default: 1.0, Says: language.InEach(
 			Words{Label: "コンテスト 1 回の予算", About: "0 より大きく 1,000,000 米ドルまで。全チームで等分し、使い切ったチームはそれまでの最良の案で終わります。" +
-				"進行中の呼び出しの分は超えることがあります。依頼、1 日、1 か月の予算の残りのほうが少なければ、そこで止まります。", Unit: "米ドル"},
+				"進行中の呼び出しの分は超えることがあります。依頼、1 日の予算の残りのほうが少なければ、そこで止まります。", Unit: "米ドル"},
 			Words{Label: "Budget per contest", About: "More than 0, up to 1,000,000 US dollars. " +
 				"All teams share it equally; a team that spends its share ends with its best draft so far. " +
-				"Calls in progress can exceed it. If less is left of the budget per request, day or month, the contest stops " +
+				"Calls in progress can exceed it. If less is left of the budget per request or day, the contest stops " +
 				"there.", Unit: "US dollars"})},
 		{Name: "draft_contest.max_rounds", Kind: KindWhole, Min: 1, Max: 10, Default: 3, Says: language.InEach(
 			Words{Label: "1 チームが書く回数の上限",

@@ -278,7 +278,6 @@ type texts struct {
 	More      string // of how many changes nothing is said
 	Held      string // a generation that was postponed because nobody may approve its result
 	Rejected  string // a request that ended because something of it was rejected
-	Refilled  string // a form that whoever asked filled in again
 	OfForm    string // what a form says is the policy, which nobody approves
 	Actions   map[aggregate.Action]string
 	Resources map[string]string
@@ -321,8 +320,6 @@ func (w Words) Did(x aggregate.AuditEntry) string {
 	switch {
 	case about.Form && x.Action == task.AuditPromptApproved:
 		return w.OfForm
-	case about.Form && x.Action == task.AuditPromptEdited:
-		return w.Refilled
 	case x.Action == task.AuditGenerationFailed && about.Reason == task.ReasonNobodyApproves:
 		return w.Held
 	case x.Action == task.AuditTaskCancelled && slices.Contains(task.ByRejection, about.Reason):

@@ -2,6 +2,7 @@ package card
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -165,19 +166,27 @@ func CallReason(locale string, why aggregate.Reason) string {
 }
 
 // NoRequest is a note to whoever wrote in the thread of a request that waits for people: it is no request of its own.
-// Its button opens the dialog in which that request is rejected, with their words in it.
-func NoRequest(a *task.Aggregate, words, locale string) (text string, blocks []slack.Block) {
+// Whoever may reject that one gets a button: it opens the dialog for that, with their words in it.
+func NoRequest(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, words, locale string) (
+	text string, blocks []slack.Block) {
 	w, asks := wordsOf.In(locale), askWordsOf.In(locale)
 	open, _ := a.OpenGate()
+	waits := fill(w.NoRequest, "title", titleOf(a, asks, "{text}"))
+	g := a.GateWith(open.ID)
+	if !g.Ruled() && p.Reject(by) != nil ||
+		g.Ruled() && slices.ContainsFunc(g.Askers, func(x circulation.Person) bool { return x.User == by.ID }) {
+		text = waits + "\n" + w.Elsewhere
+		return text, []slack.Block{section(text)}
+	}
 	hash, stage := a.AskedHash(open.ID), 0
-	if g := a.GateWith(open.ID); g.Ruled() {
+	if g.Ruled() {
 		stage = circulation.Walk(g.Circulating()).Present
 	}
 	value := ident(open.ID) + "/" + hash
 	if utf8.RuneCountInString(words) <= aggregate.MaxReason {
 		value += "/" + words
 	}
-	text = fill(w.NoRequest, "title", titleOf(a, asks, "{text}")) + "\n" + w.Elsewhere
+	text = waits + " " + w.RejectsSo + "\n" + w.Elsewhere
 	return text, []slack.Block{section(text), slack.NewActionBlock(shownID(a.Head.TaskID, stage, hash),
 		button(w.Reject, "reject_"+string(open.Kind), value, slack.StyleDanger))}
 }

@@ -61,7 +61,7 @@ type words struct {
 	SentAsIs string
 
 	// Notes to one person about what they wrote.
-	NoRequest, NotRead, Elsewhere, EditNote string
+	NoRequest, RejectsSo, NotRead, Elsewhere, EditNote string
 
 	// Endings of headers.
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated, IsDenied       string

@@ -179,14 +179,14 @@ const statusWords = {
   ja: { extracted: "承認中", running: "実行中", completed: "完了", failed: "失敗", cancelled: "キャンセル", generating: "生成中",
     pending_approval: "承認待ち", approved: "承認済み", rejected: "却下", expired: "期限切れ", pending: "開始待ち", unknown: "結果不明",
     parked: "再試行待ち", none: "未投稿", posting: "投稿中", posted: "表示中", unreachable: "表示できません", succeeded: "終了",
-    timed_out: "タイムアウト", aborted: "停止", answered: "返答済み", refused: "受け付けず", superseded: "別の実行が引き継ぎ", asked: "選択待ち",
+    timed_out: "タイムアウト", aborted: "停止", answered: "返答済み", refused: "受け付けず", superseded: "別の実行が引き継ぎ",
     waiting: "承認待ち", open: "会話中", executing: "実行中", closed: "終了", error: "応答なし", ended: "終了" },
   en: { extracted: "in approval", running: "running", completed: "completed", failed: "failed", cancelled: "cancelled",
     generating: "drafting", pending_approval: "waiting for approval", approved: "approved", rejected: "rejected",
     expired: "expired", pending: "starting soon", unknown: "outcome unknown", parked: "waiting for a retry",
     none: "not posted", posting: "posting", posted: "shown", unreachable: "can't be shown", succeeded: "finished",
     timed_out: "timed out", aborted: "stopped", answered: "answered", refused: "declined",
-    superseded: "another run took over", asked: "waiting for a choice", waiting: "waiting for approval", open: "open",
+    superseded: "another run took over", waiting: "waiting for approval", open: "open",
     executing: "running", closed: "ended", error: "no answer", ended: "ended" },
 };
 
