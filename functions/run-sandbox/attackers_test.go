@@ -306,15 +306,17 @@ func attackByHoarding(args []string) {
 func attackBySignals([]string) {
 	parent := os.Getppid()
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", parent))
-	for s := unix.Signal(1); s <= 64; s++ {
-		syscall.Kill(parent, s)
-		for _, thread := range threads {
-			tid, _ := strconv.Atoi(filepath.Base(thread))
-			syscall.Kill(tid, s) // takes the id of any thread
-			unix.Tgkill(parent, tid, s)
+	// While Go starts a thread, the one that does blocks all signals, which are then kept rather than ignored.
+	for began := time.Now(); time.Since(began) < time.Second; {
+		for s := unix.Signal(1); s <= 64; s++ {
+			syscall.Kill(parent, s)
+			for _, thread := range threads {
+				tid, _ := strconv.Atoi(filepath.Base(thread))
+				syscall.Kill(tid, s) // takes the id of any thread
+				unix.Tgkill(parent, tid, s)
+			}
 		}
 	}
-	time.Sleep(500 * time.Millisecond)
 	fmt.Println("tried")
 }
 

@@ -66,7 +66,7 @@ func runCommand() error {
 		report.Encode(event{Missing: argv[0]})
 		os.Exit(127)
 	}
-	if err := resetSignals(); err != nil {
+	if err := handleSignals(sigDefault); err != nil { // a program inherits what is ignored
 		return err
 	}
 	err = syscall.Exec(path, argv, variables(p))
@@ -222,15 +222,22 @@ func dropCapabilities() error {
 	return nil
 }
 
-// resetSignals removes Go's signal handlers, except for SIGURG, which the runtime sends to its own threads. The first
-// process of a PID namespace ignores every signal without a handler, so that the command can't end it, while some of
-// Go's handlers would end it. The command's stage calls it too, because a program inherits ignored signals.
-func resetSignals() error {
-	action := [4]uint64{} // struct sigaction: default handler, no flags, no mask
+// How the kernel handles a signal that has no handler of the program's.
+const sigDefault, sigIgnore = 0, 1
+
+// handleSignals puts one of these in place of Go's signal handlers, except for SIGURG, which the runtime sends to its
+// own threads, and of SIGCHLD, whose default is to be ignored and to keep how a child ended. Some of Go's handlers
+// would end the process. By default the first process of a PID namespace ignores what the command sends it, but not
+// while one of its threads blocks signals, as Go does to start another one: then the default ends all of it.
+func handleSignals(how uint64) error {
 	const last, bytesOfSet = 64, 8
 	for s := unix.Signal(1); s <= last; s++ {
 		if s == unix.SIGKILL || s == unix.SIGSTOP || s == unix.SIGURG {
 			continue
+		}
+		action := [4]uint64{how} // struct sigaction: no flags, no mask
+		if s == unix.SIGCHLD {
+			action[0] = sigDefault
 		}
 		_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, bytesOfSet, 0,
 			0)

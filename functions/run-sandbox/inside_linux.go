@@ -86,7 +86,7 @@ func (in *inside) furnish() error {
 			return errors.New("it is not the first process of its namespace")
 		}
 		in.alone, in.folder = true, workspaceFolder
-		if err := resetSignals(); err != nil {
+		if err := handleSignals(sigIgnore); err != nil {
 			return err
 		}
 		in.held, err = furnishNamespaces(in.plan.Attached)
