@@ -237,7 +237,7 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 		d.Labels = append(d.Labels, labelData{labelField(i), fmt.Sprintf("when.labels[%d]", i), l.Name,
 			strings.Join(l.List, "\n")})
 	}
-	d.Further = len(c.Kinds) > 0 && kindsValue(c.Kinds) != steps || c.Places != nil || c.Requester != nil ||
+	d.Further = len(c.Kinds) > 0 || c.Places != nil || c.Requester != nil ||
 		len(c.Labels) > 0 || sent.Get("find.channels")+sent.Get("find.departments")+sent.Get("find.people") != "" ||
 		slices.ContainsFunc([]string{"when.kinds", "when.places", "when.requester", "when.labels"},
 			func(field string) bool { return len(d.Wrong(field)) > 0 })

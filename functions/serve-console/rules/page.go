@@ -182,10 +182,9 @@ func (a *asked) begin(how string) error {
 	return a.form(e, nil, nil)
 }
 
-// newRule returns the rule that the form of a new one begins with: for the steps of requests, with one stage.
+// newRule returns the rule that the form of a new one begins with: for whatever asks, with one stage.
 func (a *asked) newRule() edited {
 	return edited{At: "new", Rule: rules.Rule{ID: aggregate.NewID(),
-		When:    rules.Conditions{Kinds: []rules.Kind{rules.KindSteps}},
 		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{a.newStage(0)}}}}}
 }
 

@@ -32,7 +32,7 @@ func stored(w *consoletest.World) *rules.Rules {
 }
 
 // ordered are the fields of a rule of three stages.
-var ordered = []string{"kinds", "steps",
+var ordered = []string{
 	"name", "10万円以上の外部書き込み", "use", "writes_outside", "low", "10万円", "currency", "jpy", "outcome", "route",
 	"channels", "|" + webapi.HR,
 	"stages.0.name", "部長", "stages.0.kind", "people", "stages.0.people", "|" + webapi.Suzuki, "stages.0.need", "",
@@ -94,9 +94,8 @@ func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 	x := stored(w)
 	expect.Must(t, x != nil && len(x.Rules) == 1, "%+v", x)
 	r := x.Rules[0]
-	expect.Same(t, rules.Conditions{Kinds: []rules.Kind{rules.KindSteps},
-		Places: &rules.Places{Channels: []string{webapi.HR}},
-		Tools:  &rules.Tools{Use: rules.UseWriting}, Amount: &rules.Between{AtLeast: "100000", Currency: "JPY"}}, r.When)
+	expect.Same(t, rules.Conditions{Places: &rules.Places{Channels: []string{webapi.HR}},
+		Tools: &rules.Tools{Use: rules.UseWriting}, Amount: &rules.Between{AtLeast: "100000", Currency: "JPY"}}, r.When)
 	expect.Same(t, &rules.Policy{Stages: []rules.Stage{
 		{Name: "部長", Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Suzuki}}},
 		{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: []string{webapi.Tanaka, webapi.Alex}}, Need: 1},
@@ -119,8 +118,9 @@ func testWhatARuleIsFor(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	list := b.Get(path)
 	form := b.Post(path, list.Hidden("act", "edit.0"))
-	form.Says(t, http.StatusOK, "会話でのエージェントの操作は、設定の").Holds(t, `value="steps" selected`, `class="crumb"`)
-	for kinds, says := range map[string]string{"": "部長 (鈴木 一郎)", "call": "(外部エージェントの呼び出しだけのルールです。)"} {
+	form.Says(t, http.StatusOK, "会話でのエージェントの操作は、設定の").Holds(t, `value="" selected`, `class="crumb"`)
+	for kinds, says := range map[string]string{"": "部長 (鈴木 一郎)", "call": "(外部エージェントの呼び出しだけのルールです。)",
+		"steps": "(依頼の実行ステップだけのルールです。)"} {
 		tried := b.Post(path+"/rule", form.Hidden(append(append([]string{}, ordered...), "act", "try", "kinds", kinds)...))
 		tried.Says(t, http.StatusOK, says).Holds(t, `value="`+kinds+`" selected`)
 	}

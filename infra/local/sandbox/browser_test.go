@@ -294,8 +294,8 @@ func TestThePanelHasAWordForEveryStatus(t *testing.T) {
 	text := expect.Value(os.ReadFile("ui/i18n.js"))(t)
 	_, words, _ := strings.Cut(string(text), "const statusWords = {")
 	words, _, _ = strings.Cut(words, "\n};")
-	all := []string{string(task.TaskAnswered), string(task.TaskRefused), aggregate.Superseded().Outcome, "asked",
-		"parked", "waiting"}
+	all := []string{string(task.TaskAnswered), string(task.TaskRefused), aggregate.Superseded().Outcome, "parked",
+		"waiting"}
 	for s := range task.TaskMoves {
 		all = append(all, string(s))
 	}
