@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -171,14 +172,57 @@ func (in *inside) watch() {
 	}
 	for !in.finished.Load() {
 		var resident int64
-		for _, p := range in.descendants() {
+		all := in.descendants()
+		for _, p := range all {
 			resident += p.memory(kinds)
 		}
-		if resident > in.plan.Memory {
+		if resident > in.plan.Memory || in.sockets(all) > maxSockets {
 			in.end(isolated.EndedByMemory)
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
+}
+
+// sockets counts the open sockets of processes, each once: their buffers count for no process's memory. Too many are said
+// of a process whose files can't be read.
+func (in *inside) sockets(all []childProcess) int {
+	seen := map[string]bool{}
+	for _, p := range all {
+		names, ok := p.sockets()
+		if !ok { // a process that starts its program can't be read for a moment
+			time.Sleep(50 * time.Millisecond)
+			names, ok = p.sockets()
+		}
+		if !ok && !in.finished.Load() {
+			return maxSockets + 1
+		}
+		for _, name := range names {
+			seen[name] = true
+		}
+	}
+	return len(seen)
+}
+
+// sockets returns the names of a process's sockets. One thread's list is enough: the filter of system calls forbids
+// threads with files of their own. ok is false if the process runs and its files can't be read.
+func (p childProcess) sockets() (names []string, ok bool) {
+	folder := filepath.Join("/proc", strconv.Itoa(p.pid))
+	threads, _ := filepath.Glob(filepath.Join(folder, "task", "*"))
+	ok = true
+	for _, thread := range append([]string{folder}, threads...) {
+		entries, err := os.ReadDir(filepath.Join(thread, "fd"))
+		for _, e := range entries {
+			if name, err := os.Readlink(filepath.Join(thread, "fd", e.Name())); err == nil &&
+				strings.HasPrefix(name, "socket:") {
+				names = append(names, name)
+			}
+		}
+		if len(entries) > 0 {
+			return names, true
+		}
+		ok = !errors.Is(err, fs.ErrPermission)
+	}
+	return nil, ok || p.status() == ""
 }
 
 func (in *inside) end(why string) {

@@ -108,9 +108,13 @@ func filter(arch uint32, alone bool) []unix.SockFilter {
 	p.answer(errno(unix.EPERM))
 	p.answer(unix.SECCOMP_RET_ALLOW)
 
-	p.unless(unix.BPF_JEQ, unix.SYS_CLONE, 4)
+	p.unless(unix.BPF_JEQ, unix.SYS_CLONE, 8)
 	p.load(placeArgument(0))
 	p.unless(unix.BPF_JSET, namespaceFlags, 1)
+	p.answer(errno(unix.EPERM))
+	p.unless(unix.BPF_JSET, unix.CLONE_THREAD, 3) // threads must share their open files, so that these can be counted
+	p.unless(unix.BPF_JSET, unix.CLONE_FILES, 1)
+	p.answer(unix.SECCOMP_RET_ALLOW)
 	p.answer(errno(unix.EPERM))
 	p.answer(unix.SECCOMP_RET_ALLOW)
 
@@ -127,9 +131,25 @@ func filter(arch uint32, alone bool) []unix.SockFilter {
 	p.unless(unix.BPF_JEQ, 0, 1)
 	p.answer(unix.SECCOMP_RET_ALLOW)
 	p.answer(errno(unix.EPERM))
+	p.files()
 	p.sockets(alone)
 	p.answer(unix.SECCOMP_RET_ALLOW)
 	return p
+}
+
+// files keeps a process's open files visible to the process that counts them: threads can't have files of their own,
+// and no process can become untraceable. PR_SET_DUMPABLE does nothing but reports success.
+func (p *program) files() {
+	p.unless(unix.BPF_JEQ, unix.SYS_CLOSE_RANGE, 4)
+	p.load(placeArgument(2))
+	p.unless(unix.BPF_JSET, unix.CLOSE_RANGE_UNSHARE, 1)
+	p.answer(errno(unix.ENOSYS))
+	p.answer(unix.SECCOMP_RET_ALLOW)
+	p.unless(unix.BPF_JEQ, unix.SYS_PRCTL, 4)
+	p.load(placeArgument(0))
+	p.unless(unix.BPF_JEQ, unix.PR_SET_DUMPABLE, 1)
+	p.answer(errno(0))
+	p.answer(unix.SECCOMP_RET_ALLOW)
 }
 
 // sockets allows only families that stay within the command's own network, or none if it has no such network. Other

@@ -146,6 +146,14 @@ func TestDevicesStayAsTheMachineHasThem(t *testing.T) {
 	})
 }
 
+// Data in sockets belongs to no process's memory, so their number is limited.
+func TestSocketsAreCounted(t *testing.T) {
+	inBoxes(t, func(t *testing.T, l level) {
+		expect.Is(t, run(t, l, armed(t, newStore(t), "sockets")).end.Limit, isolated.EndedByMemory)
+	})
+	nothingRuns(t)
+}
+
 // A supervisor that is killed removes nothing. The next one removes its folders, but not those of a running supervisor.
 func TestWhatAKilledSupervisorLeftIsRemoved(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
