@@ -243,7 +243,7 @@ func handleSignals(how uint64) error {
 		_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, bytesOfSet, 0,
 			0)
 		if errno != 0 {
-			return fmt.Errorf("reset signal %d: %w", s, errno)
+			return fmt.Errorf("handle signal %d: %w", s, errno)
 		}
 	}
 	return nil

@@ -223,6 +223,7 @@ func (in *inside) run(c *command) bool {
 	in.finished.Store(false)
 	in.limit.Store(nil)
 	go in.watch()
+	go in.watchSockets()
 	io.WriteString(c.begin, "begin\n")
 	c.begin.Close()
 	if e, err := c.hear(); err == nil { // it reports only if it could not execute the command

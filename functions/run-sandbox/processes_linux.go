@@ -172,22 +172,31 @@ func (in *inside) watch() {
 	}
 	for !in.finished.Load() {
 		var resident int64
-		all := in.descendants()
-		for _, p := range all {
+		for _, p := range in.descendants() {
 			resident += p.memory(kinds)
 		}
-		if resident > in.plan.Memory || in.sockets(all) > maxSockets {
+		if resident > in.plan.Memory {
 			in.end(isolated.EndedByMemory)
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
 }
 
-// sockets counts the open sockets of processes, each once: their buffers count for no process's memory. Too many are said
-// of a process whose files can't be read.
-func (in *inside) sockets(all []childProcess) int {
+// watchSockets ends a command that has too many sockets, whose buffers count for no process's memory. It runs apart
+// from watch, since reading which files are open takes longer.
+func (in *inside) watchSockets() {
+	for !in.finished.Load() {
+		if in.openSockets() > maxSockets {
+			in.end(isolated.EndedByMemory)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// openSockets counts the sockets of all processes, each once. A process whose files can't be read has too many.
+func (in *inside) openSockets() int {
 	seen := map[string]bool{}
-	for _, p := range all {
+	for _, p := range in.descendants() {
 		names, ok := p.sockets()
 		if !ok { // a process that starts its program can't be read for a moment
 			time.Sleep(50 * time.Millisecond)
@@ -220,7 +229,11 @@ func (p childProcess) sockets() (names []string, ok bool) {
 		if len(entries) > 0 {
 			return names, true
 		}
-		ok = !errors.Is(err, fs.ErrPermission)
+		if err == nil {
+			ok = true
+		} else if errors.Is(err, fs.ErrPermission) {
+			ok = false
+		}
 	}
 	return nil, ok || p.status() == ""
 }
