@@ -50,8 +50,7 @@ var inEach = language.InEach(
 	words{
 		cost: "This conversation has reached its budget ($%s), so the agent can't answer. Please start a new conversation.",
 		day: "Today's budget for agents ($%s) is used up, so the agent can't answer. Your message is saved. Write " +
-			"again after " +
-			"midnight UTC (9 AM in Japan), or ask an administrator to raise “Daily budget for agents” in Settings.",
+			"again after midnight UTC (9 AM in Japan), or ask an administrator to raise “Daily budget for agents” in Settings.",
 		hourly: "You've reached %d messages this hour. Your message is saved; please write again later.",
 		busy:   "Another action is waiting for approval, so this one couldn't be proposed.",
 		moved: "The conversation's files have changed, so this action couldn't be proposed. Propose it again for the " +

@@ -93,8 +93,7 @@ func (t *answering) completeCall(ctx context.Context, p conversation.Payload) (c
 // Why a listed read is not made, in words for the agent.
 const (
 	composed = "arguments: each has to be a choice, a number or a date of the tool's input, or to stand word for " +
-		"word in " +
-		"what the people wrote here: ask them for it, or for less"
+		"word in what the people wrote here: ask them for it, or for less"
 	callsOver = "no more calls are possible until somebody writes: answer with what you have"
 )
 

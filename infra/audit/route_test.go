@@ -162,8 +162,7 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 		"under the rule 10万円以上 (r1), revision 3", "asked for by U0SATO", "stage 1, 課長: stamps of 1 of these 2 people",
 		"      U0TAKADA (manager of @sato)",
 		"told at the end: C0SOUMU",
-		"stage 2: stamped by U0MORI (manager of @sato) " +
-			"for U0TAKADA (manager of @sato), " +
+		"stage 2: stamped by U0MORI (manager of @sato) for U0TAKADA (manager of @sato), " +
 			"by the row U0MORI#U0TAKADA#2026-04-01 of the delegation, revision 4",
 		"stage 2, 経理: stamps of 2 of these 2 people",
 		"settled by 4 stamps",

@@ -22,21 +22,16 @@ import (
 var tables = map[string]string{
 	"tenant": "id text, name text, slug text, agent_id text?, vault_id text?, created_at text, updated_at text",
 	"task": "id text, tenant_id text, title text, description text, priority text, task_type text, status text, source " +
-		"text, slack_channel text, " +
-		"slack_thread_ts text, created_at text, updated_at text",
+		"text, slack_channel text, slack_thread_ts text, created_at text, updated_at text",
 	"prompt": "id text, task_id text, version integer, content text, status text, approved_by text?, approved_at text?, " +
-		"rejection_reason text?, " +
-		"rejected_by text?, created_at text",
-	"process": "id text, task_id text, prompt_id text, version integer, steps list, status text, approved_by text?, " +
-		"approved_at text?, " +
 		"rejection_reason text?, rejected_by text?, created_at text",
+	"process": "id text, task_id text, prompt_id text, version integer, steps list, status text, approved_by text?, " +
+		"approved_at text?, rejection_reason text?, rejected_by text?, created_at text",
 	"execution": "id text, task_id text, process_id text, session_id text?, status text, current_step integer, results " +
-		"list, error text?, " +
-		"cancelled_by text?, cancelled_at text?, started_at text?, completed_at text?",
+		"list, error text?, cancelled_by text?, cancelled_at text?, started_at text?, completed_at text?",
 	"card": "id text, task_id text, card_type text, channel text, message_ts text, created_at text",
 	"audit": "id text, tenant_id text, timestamp text, actor_type text, actor_id text?, action text, " +
-		"resource_type text, " +
-		"resource_id text?, details text",
+		"resource_type text, resource_id text?, details text",
 	// Each of these types has one row per tenant.
 	"settings": "id text, tenant_id text, config object, updated_at text, updated_by text?",
 	"integration": "id text, tenant_id text, provider text, status text, credentials text, metadata text, connected_at " +

@@ -64,8 +64,7 @@ func testAFilesMistakesAreNamed(t *testing.T, w *consoletest.World) {
 			"rules:\n- route: {stages: [{need: zwei}]}": "2 行目: rules[0].route.stages[0].need: " +
 				"整数を入力してください。",
 			"rules: &a []\nlast: *a": "2 行目: last: YAML のアンカーとエイリアス " +
-				"(&amp; と " +
-				"*) は使えません。",
+				"(&amp; と *) は使えません。",
 			"rules:\n- name: x\n  route:\n    stages:\n    - name: y\n      need: 7\n": "6 行目: ルール 1「x」: 段階 ① 必要な人数",
 		},
 		"en": {"form: 2": "Line 1: Form: Must be 1."},

@@ -62,8 +62,7 @@ var Sections = []Section{
 				"チャンネルのだれでも承認できるものは、そのチャンネルに 1 通だけ送ります。この時刻 (日本時間、例: 09:30) までの 4 時間に届いたものは翌営業日に回します。空なら送りません。"},
 			Words{Label: "Remind approvers at", About: "Each working day, people who are asked by name get one direct message " +
 				"that lists what waits for them; a channel whose members may all approve gets one. Enter a time in Japan, " +
-				"such as " +
-				"09:30. What came in the 4 hours before is left " +
+				"such as 09:30. What came in the 4 hours before is left " +
 				"to the next working day. If empty, nobody is reminded."})},
 	}},
 	{Key: "budget", Title: language.InEach("予算", "Budgets"), Settings: []Setting{

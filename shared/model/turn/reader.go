@@ -46,8 +46,7 @@ var readTools = []model.Tool{
 	{Name: listFiles, Description: "List the conversation's files with their bytes and lines. It needs no approval.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"A folder, the beginning of a path, or a glob such as **/*.csv; empty for all files"}},"required":["path"],"additionalProperties":false}`)},
 	{Name: readFile, Description: "Read lines of one of the conversation's files. Each line follows its number. " +
-		"It needs " +
-		"no approval.",
+		"It needs no approval.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"from":{"type":"integer","description":"The first line, from 1"},"to":{"type":"integer","description":"The last line; 0 for as many as fit"}},"required":["path","from","to"],"additionalProperties":false}`)},
 	{Name: search, Description: "Find the lines of the conversation's files that hold a text, exactly as it is written. " +
 		"It needs no approval.",

@@ -85,8 +85,7 @@ func (t Turn) tools() ([]model.Tool, error) {
 	}
 	return append(out, model.Tool{
 		Name: offerRequest, Description: "Offer a formal request (稟議) of what was agreed, when the people ask for that. A " +
-			"person makes it " +
-			"by a button. It then goes through the usual approvals as a task of its own.",
+			"person makes it by a button. It then goes through the usual approvals as a task of its own.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"request":{"type":"string","description":"The whole request in the people's language, understandable without the conversation"}},"required":["request"],"additionalProperties":false}`),
 	}), nil
 }

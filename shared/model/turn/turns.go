@@ -211,8 +211,7 @@ const (
 	aboutModes = " A command can change that (chmod)."
 	aboutOut   = " You can't send files to anybody: people save them from the conversation's page."
 	aboutPulls = " A pull request comes of open_pull_request alone: a draft with all that has become of the files " +
-		"since the " +
-		"source's commit."
+		"since the source's commit."
 )
 
 // aboutFiles says what holds of files, edits and their ways out, where there are any.

@@ -112,7 +112,7 @@ func (c Content) Whole() string {
 	return strings.Join(parts, "\n")
 }
 
-// By names the author of a forwarded message, and where it was written.
+// QuotedBy names the author of a forwarded message, and where it was written.
 func QuotedBy(q aggregate.Quoted) string {
 	var parts []string
 	add := func(s string) {
@@ -131,7 +131,7 @@ func QuotedBy(q aggregate.Quoted) string {
 	return strings.Join(parts, " ")
 }
 
-// Named names a file with its type and size, as far as Slack says them.
+// NameOfFile names a file with its type and size, as far as Slack says them.
 func NameOfFile(f aggregate.SharedFile) string {
 	of := f.Name
 	if of == "" {
