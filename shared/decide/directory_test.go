@@ -226,8 +226,8 @@ func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
 
 // A refusal names a department as people call it.
 func TestARefusalNamesTheDepartment(t *testing.T) {
-	const head = "employee_number,name,email,department_code,department_name,parent_department,position,rank,employment\n" +
-		"1,President,a@example.com,HQ,Office,,社長,1,employee\n5,Requester,r@example.com,HQ,Office,,,,employee\n"
+	const head = "employee_number,name,email,department_code,department_name,parent_department,position,rank," +
+		"employment\n1,President,a@example.com,HQ,Office,,社長,1,employee\n5,Requester,r@example.com,HQ,Office,,,,employee\n"
 	for row, want := range map[string]string{
 		"2,Head,b@example.com,0010,営業部,HQ,課長,2,employee": "unknown 部長 (営業部)",
 		"2,Head,b@example.com,0010,,HQ,課長,2,employee":    "unknown 部長 (0010)",

@@ -18,7 +18,8 @@ import (
 )
 
 // waiting is a state machine whose only state sends its task token to a queue and waits.
-const waiting = `{"StartAt":"Ask","States":{"Ask":{"Type":"Task","Resource":"arn:aws:states:::sqs:sendMessage.waitForTaskToken",
+const waiting = `{"StartAt":"Ask","States":{"Ask":{"Type":"Task",
+"Resource":"arn:aws:states:::sqs:sendMessage.waitForTaskToken",
 "Parameters":{"QueueUrl":%q,"MessageBody":{"token.$":"$$.Task.Token"}},"TimeoutSeconds":60,"End":true}}}`
 
 type machine struct {

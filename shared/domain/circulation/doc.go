@@ -21,8 +21,8 @@
 //
 //   - No walk gets stuck: an act is refused if afterwards too few people were left for the stamps that are owed, each
 //     of whom gives one; a matching of people and stamps says so (missing). A gate that could be settled when it opened
-//     can be until it ends. A channel's stage is taken to have somebody. Whose own stamp would be refused for that isn't
-//     asked for it.
+//     can be until it ends. A channel's stage is taken to have somebody. Whose own stamp would be refused for that
+//     isn't asked for it.
 //
 //   - Time never approves. Each stage has the hours of its gate from when it opened; under a rule all have 300 days
 //     together at most.

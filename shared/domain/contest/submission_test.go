@@ -220,7 +220,8 @@ func TestPartsAreWrittenWhereTheyBelong(t *testing.T) {
 }
 
 func TestWhateverAToolReturnedIsKept(t *testing.T) {
-	text := `[{"kind":"request","parts":[{"part_kind":"tool-return","tool_name":"x","content":{"a":[1,null]}},{"part_kind":"user-prompt","content":""},{"part_kind":"user-prompt","content":"<b>"}]}]`
+	text := `[{"kind":"request","parts":[{"part_kind":"tool-return","tool_name":"x","content":{"a":[1,null]}},` +
+		`{"part_kind":"user-prompt","content":""},{"part_kind":"user-prompt","content":"<b>"}]}]`
 	messages := expect.Value(contest.ReadMessages([]byte(text)))(t)
 	same(t, []byte(text), expect.Value(contest.WriteMessages(messages))(t))
 	got := messages[0].Parts[0].Content.String()

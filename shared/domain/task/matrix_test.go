@@ -24,41 +24,41 @@ import (
 //     C rows at odds        I in flight          - not due
 //     X the execution must be failed
 const matrix = `
-                     ext bgP fiP apP reP bgQ fiQ apQ reQ sta cla opG apS reS com fai ret can caE exp set giv res par reG pau late
-received              +   .   .   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   +   R   +   M
-L1 parked             +   .   .   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   +   .   M
-extracted             .   +   .   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   .   R   .   M
-prompt generating     .   .   +   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   +   R   +   M
-prompt parked         .   .   +   N   N   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   +   .   M
-prompt waits          .   .   .   +   +   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   R   .   M
-prompt rejected       .   +   .   D   .   .   .   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   .   R   .   M
-process generating    .   .   .   .   D   .   +   N   N   C   C   C   N   N   C   C   N   +   N   -   -   +   +   +   R   +   M
-process parked        .   .   .   .   D   .   +   N   N   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   +   .   M
-process waits         .   .   .   .   D   .   .   +   +   C   C   C   N   N   C   C   N   +   N   -   -   .   S   .   R   .   M
-process rejected      .   .   .   .   D   +   .   D   .   C   C   C   N   N   C   C   N   +   N   -   -   +   +   .   R   .   M
-execution pending     .   .   .   .   D   .   .   .   D   +   C   C   N   N   M   +   R   +   +   -   -   +   +   .   R   .   M
-execution running     .   .   .   .   D   .   .   .   D   .   +   +   N   N   M   +   R   +   +   -   -   +   +   .   R   .   M
-read out              .   .   .   .   D   .   .   .   D   .   I   M   N   N   M   I   R   +   +   -   -   I   S   .   R   .   +
-read crashed          .   .   .   .   D   .   .   .   D   .   +   M   N   N   M   +   R   +   +   -   -   +   +   .   R   .   +
-write out             .   .   .   .   D   .   .   .   D   .   I   M   N   N   M   I   R   +   +   -   -   I   S   .   R   .   +
-write crashed         .   .   .   .   D   .   .   .   D   .   X   M   N   N   M   +   R   +   +   -   -   +   +   .   R   .   +
-write unknown         .   .   .   .   D   .   .   .   D   .   X   M   N   N   M   +   R   +   +   -   -   +   +   .   R   .   +
-write failed          .   .   .   .   D   .   .   .   D   .   X   M   N   N   M   +   R   +   +   -   -   +   +   .   R   .   M
-step waits            .   .   .   .   D   .   .   .   D   .   M   .   +   +   M   .   R   +   +   -   -   .   S   .   R   .   M
-step approved         .   .   .   .   D   .   .   .   D   .   +   .   .   D   M   +   R   +   +   -   -   +   +   .   R   .   M
-time is up            .   .   .   .   D   .   .   .   D   .   X   +   N   N   M   +   R   +   +   -   -   +   +   .   R   .   M
-all steps done        .   .   .   .   D   .   .   .   D   .   M   M   N   N   +   +   R   +   +   -   -   +   +   .   R   .   M
-completed             S   S   S   .   D   S   S   .   D   S   S   S   N   N   S   S   D   D   D   -   -   S   S   S   D   S   M
-failed                S   S   S   .   D   S   S   .   D   S   S   S   N   N   S   S   +   D   D   -   -   S   S   S   D   S   M
-failed unknown        S   S   S   .   D   S   S   .   D   S   S   S   N   N   S   S   +   D   D   -   -   S   S   S   D   S   +
-tried again           .   .   .   .   D   .   .   .   D   +   C   C   N   N   M   +   R   +   +   -   -   +   +   .   R   .   M
-cancelled at once     S   S   S   N   N   S   S   N   N   S   S   S   N   N   S   S   N   .   N   -   -   S   S   S   D   S   M
-cancelled at prompt   S   S   S   D   D   S   S   N   N   S   S   S   N   N   S   S   N   .   N   -   -   S   S   S   D   S   M
-cancelled over read   S   S   S   .   D   S   S   .   D   S   S   S   N   N   S   S   D   .   .   -   I   S   S   S   D   S   +
-cancelled, crashed    S   S   S   .   D   S   S   .   D   S   S   S   N   N   S   S   D   .   .   -   +   S   S   S   D   S   +
-prompt expired        S   S   S   D   D   S   S   N   N   S   S   S   N   N   S   S   N   D   N   -   -   S   S   S   D   S   M
-rejected for good     S   S   S   D   .   S   S   N   N   S   S   S   N   N   S   S   N   D   N   -   -   S   S   S   D   S   M
-step rejected         S   S   S   .   D   S   S   .   D   S   S   S   D   .   S   S   D   D   D   -   -   S   S   S   D   S   M
+                     xt bP fP aP rP bQ fQ aQ rQ st cl oG aS rS co fa rt ca cE ex se gu rs pa rG pz lt
+received              +  .  .  N  N  .  .  N  N  C  C  C  N  N  C  C  N  +  N  -  -  +  +  +  R  +  M
+L1 parked             +  .  .  N  N  .  .  N  N  C  C  C  N  N  C  C  N  +  N  -  -  .  S  .  +  .  M
+extracted             .  +  .  N  N  .  .  N  N  C  C  C  N  N  C  C  N  +  N  -  -  +  +  .  R  .  M
+prompt generating     .  .  +  N  N  .  .  N  N  C  C  C  N  N  C  C  N  +  N  -  -  +  +  +  R  +  M
+prompt parked         .  .  +  N  N  .  .  N  N  C  C  C  N  N  C  C  N  +  N  -  -  .  S  .  +  .  M
+prompt waits          .  .  .  +  +  .  .  N  N  C  C  C  N  N  C  C  N  +  N  -  -  .  S  .  R  .  M
+prompt rejected       .  +  .  D  .  .  .  N  N  C  C  C  N  N  C  C  N  +  N  -  -  +  +  .  R  .  M
+process generating    .  .  .  .  D  .  +  N  N  C  C  C  N  N  C  C  N  +  N  -  -  +  +  +  R  +  M
+process parked        .  .  .  .  D  .  +  N  N  C  C  C  N  N  C  C  N  +  N  -  -  .  S  .  +  .  M
+process waits         .  .  .  .  D  .  .  +  +  C  C  C  N  N  C  C  N  +  N  -  -  .  S  .  R  .  M
+process rejected      .  .  .  .  D  +  .  D  .  C  C  C  N  N  C  C  N  +  N  -  -  +  +  .  R  .  M
+execution pending     .  .  .  .  D  .  .  .  D  +  C  C  N  N  M  +  R  +  +  -  -  +  +  .  R  .  M
+execution running     .  .  .  .  D  .  .  .  D  .  +  +  N  N  M  +  R  +  +  -  -  +  +  .  R  .  M
+read out              .  .  .  .  D  .  .  .  D  .  I  M  N  N  M  I  R  +  +  -  -  I  S  .  R  .  +
+read crashed          .  .  .  .  D  .  .  .  D  .  +  M  N  N  M  +  R  +  +  -  -  +  +  .  R  .  +
+write out             .  .  .  .  D  .  .  .  D  .  I  M  N  N  M  I  R  +  +  -  -  I  S  .  R  .  +
+write crashed         .  .  .  .  D  .  .  .  D  .  X  M  N  N  M  +  R  +  +  -  -  +  +  .  R  .  +
+write unknown         .  .  .  .  D  .  .  .  D  .  X  M  N  N  M  +  R  +  +  -  -  +  +  .  R  .  +
+write failed          .  .  .  .  D  .  .  .  D  .  X  M  N  N  M  +  R  +  +  -  -  +  +  .  R  .  M
+step waits            .  .  .  .  D  .  .  .  D  .  M  .  +  +  M  .  R  +  +  -  -  .  S  .  R  .  M
+step approved         .  .  .  .  D  .  .  .  D  .  +  .  .  D  M  +  R  +  +  -  -  +  +  .  R  .  M
+time is up            .  .  .  .  D  .  .  .  D  .  X  +  N  N  M  +  R  +  +  -  -  +  +  .  R  .  M
+all steps done        .  .  .  .  D  .  .  .  D  .  M  M  N  N  +  +  R  +  +  -  -  +  +  .  R  .  M
+completed             S  S  S  .  D  S  S  .  D  S  S  S  N  N  S  S  D  D  D  -  -  S  S  S  D  S  M
+failed                S  S  S  .  D  S  S  .  D  S  S  S  N  N  S  S  +  D  D  -  -  S  S  S  D  S  M
+failed unknown        S  S  S  .  D  S  S  .  D  S  S  S  N  N  S  S  +  D  D  -  -  S  S  S  D  S  +
+tried again           .  .  .  .  D  .  .  .  D  +  C  C  N  N  M  +  R  +  +  -  -  +  +  .  R  .  M
+cancelled at once     S  S  S  N  N  S  S  N  N  S  S  S  N  N  S  S  N  .  N  -  -  S  S  S  D  S  M
+cancelled at prompt   S  S  S  D  D  S  S  N  N  S  S  S  N  N  S  S  N  .  N  -  -  S  S  S  D  S  M
+cancelled over read   S  S  S  .  D  S  S  .  D  S  S  S  N  N  S  S  D  .  .  -  I  S  S  S  D  S  +
+cancelled, crashed    S  S  S  .  D  S  S  .  D  S  S  S  N  N  S  S  D  .  .  -  +  S  S  S  D  S  +
+prompt expired        S  S  S  D  D  S  S  N  N  S  S  S  N  N  S  S  N  D  N  -  -  S  S  S  D  S  M
+rejected for good     S  S  S  D  .  S  S  N  N  S  S  S  N  N  S  S  N  D  N  -  -  S  S  S  D  S  M
+step rejected         S  S  S  .  D  S  S  .  D  S  S  S  D  .  S  S  D  D  D  -  -  S  S  S  D  S  M
 `
 
 func TestWhatEachDecisionDoesInEachState(t *testing.T) {
@@ -69,7 +69,7 @@ func TestWhatEachDecisionDoesInEachState(t *testing.T) {
 		for _, name := range columns {
 			s := state.reach(t)
 			decide := s.decisions(s.head.Rev)[name]
-			line += outcome(s.try(decide)) + "   "
+			line += outcome(s.try(decide)) + "  "
 		}
 		got.WriteString(strings.TrimRight(line, " ") + "\n")
 	}

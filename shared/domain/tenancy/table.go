@@ -155,7 +155,8 @@ var Sections = []Section{
 				Logged: "Contest file"})},
 		{Name: "contest_search", Kind: KindFlag, Says: language.InEach(
 			Words{Label: "Web 検索を許可する", About: "入れると、検索担当のメンバー (ファイルの web-search) が、Anthropic の Web 検索を使います " +
-				"(Anthropic のモデルのメンバーだけ)。検索語には依頼の内容やツールで読んだ内容が含まれ、検索先のサイトに伝わることがあります。費用は検索 1,000 回あたり 10 米ドルとトークンの分で、すべての予算に含まれます。"},
+				"(Anthropic のモデルのメンバーだけ)。検索語には依頼の内容やツールで読んだ内容が含まれ、検索先のサイトに伝わることがあります。" +
+				"費用は検索 1,000 回あたり 10 米ドルとトークンの分で、すべての予算に含まれます。"},
 			Words{Label: "Allow web search", About: "If on, members who search (web-search in the file) use Anthropic’s web " +
 				"search if their model is Anthropic’s. Search terms may include parts of the request and of what members " +
 				"read with allowed tools, and can reach the sites visited. " +

@@ -100,7 +100,8 @@ func TestAReplacedSecretIsTakenByWarmEnvironments(t *testing.T) {
 }
 
 func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
-	const whole = `{"signing_secret":"sign-himitsu","bot_token":"xoxb-himitsu","app_id":"A1","api_url":"https://stand.example/api/"}`
+	const whole = `{"signing_secret":"sign-himitsu","bot_token":"xoxb-himitsu","app_id":"A1",
+		"api_url":"https://stand.example/api/"}`
 	for name, test := range map[string]struct{ pasted, signing, token, app, api string }{
 		"the token alone": {`{"bot_token":"xoxb-new"}`, "sign-himitsu", "xoxb-new", "A1", "https://slack.com/api/"},
 		"the signing secret alone": {`{"signing_secret":"sign-new"}`, "sign-new", "xoxb-himitsu", "",

@@ -49,7 +49,8 @@ func TestRefreshSendsOneForm(t *testing.T) {
 		_ = r.ParseForm()
 		form = r.PostForm
 		_, _, basic = r.BasicAuth()
-		says(200, `{"access_token":"a2","token_type":"bearer","expires_in":21600,"refresh_token":"r2","scope":"read write","company_id":"123","external_cid":"xyz","new":{"field":[1]}}`)(w, r)
+		says(200, `{"access_token":"a2","token_type":"bearer","expires_in":21600,"refresh_token":"r2",
+			"scope":"read write","company_id":"123","external_cid":"xyz","new":{"field":[1]}}`)(w, r)
 	})
 	got := expect.Value(p.Refresh(t.Context(), app, "r1"))(t)
 	expect.That(t, got.Access == "a2" && got.Refresh == "r2" && got.CompanyID == "123" &&

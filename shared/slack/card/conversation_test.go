@@ -37,7 +37,8 @@ func begunConversation(t *testing.T) *onThread {
 	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1776675599.000100",
 		TS: "1776675599.000100", User: "U_SATO", Text: "テストを直して"}
 	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IdleDays: 14}, begunAt))(t)
-	return &onThread{t: t, Conversation: card.Conversation{Aggregate: (&conversation.Aggregate{}).After(c).(*conversation.Aggregate)}, now: begunAt}
+	a := (&conversation.Aggregate{}).After(c).(*conversation.Aggregate)
+	return &onThread{t: t, Conversation: card.Conversation{Aggregate: a}, now: begunAt}
 }
 
 func (c *onThread) do(change aggregate.Change, err error) *onThread {

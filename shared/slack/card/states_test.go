@@ -21,7 +21,8 @@ const (
 	stepCard      = "CARD#step#0001#001#02"
 )
 
-var arguments = aggregate.Blob{JSON: `{"year":2026,"month":4,"departments":["人事","総務"],"rows":[["山田","160:00"],["佐藤","152:30"]],"note":"<確認> & ` + "`済`" + `"}`}
+var arguments = aggregate.Blob{JSON: `{"year":2026,"month":4,"departments":["人事","総務"],` +
+	`"rows":[["山田","160:00"],["佐藤","152:30"]],"note":"<確認> & ` + "`済`" + `"}`}
 
 // state is one card in one state.
 type state struct {

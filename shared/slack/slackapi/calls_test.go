@@ -50,7 +50,8 @@ func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 	slack := httptest.NewServer(mux)
 	defer slack.Close()
 	file := func(address, more string) string {
-		return fmt.Sprintf(`{"ok":true,"file":{"id":"F1","name":"a.txt","mimetype":"text/plain","size":5,"url_private_download":%q%s}}`, address, more)
+		return fmt.Sprintf(`{"ok":true,"file":{"id":"F1","name":"a.txt","mimetype":"text/plain","size":5,
+			"url_private_download":%q%s}}`, address, more)
 	}
 	here := slack.URL + "/files-pri/T1-F1/a.txt"
 	c := slackapi.With(slacktest.Keys{Token: "xoxb-1", Address: slack.URL + "/api/"}, time.Minute)

@@ -252,9 +252,10 @@ func TestAnotherTokenIsAnotherBot(t *testing.T) {
 func TestOneOddMessageHidesNoThread(t *testing.T) {
 	const root = "1776675000.000100"
 	for name, more := range map[string]string{
-		"an attachment's id is a text":        `"text":"a","attachments":[{"id":"1","text":"a"}]`,
-		"an attachment's color a number":      `"text":"a","attachments":[{"id":1,"color":123,"text":"a"}]`,
-		"a field's value is a number":         `"text":"a","attachments":[{"id":1,"fields":[{"title":"期間","value":4,"short":true}]}]`,
+		"an attachment's id is a text":   `"text":"a","attachments":[{"id":"1","text":"a"}]`,
+		"an attachment's color a number": `"text":"a","attachments":[{"id":1,"color":123,"text":"a"}]`,
+		"a field's value is a number": `"text":"a","attachments":[{"id":1,
+			"fields":[{"title":"期間","value":4,"short":true}]}]`,
 		"a younger element of a context":      `"text":"a","blocks":[{"type":"context","elements":[{"type":"brand_new"}]}]`,
 		"a younger element of actions":        `"text":"a","blocks":[{"type":"actions","elements":[{"type":"brand_new"}]}]`,
 		"its metadata is a list":              `"metadata":[1],"text":"a"`,

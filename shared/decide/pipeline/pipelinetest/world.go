@@ -70,7 +70,8 @@ type World struct {
 }
 
 // machine is a state machine that sends its token to a queue and waits.
-const machine = `{"StartAt":"Ask","States":{"Ask":{"Type":"Task","Resource":"arn:aws:states:::sqs:sendMessage.waitForTaskToken",
+const machine = `{"StartAt":"Ask","States":{"Ask":{"Type":"Task",
+"Resource":"arn:aws:states:::sqs:sendMessage.waitForTaskToken",
 "Parameters":{"QueueUrl":%q,"MessageBody":{"token.$":"$$.Task.Token","input.$":"$"}},"TimeoutSeconds":600,"End":true}}}`
 
 // World makes a new world.

@@ -17,7 +17,8 @@ func TestWhatIsReadOfAMessage(t *testing.T) {
 		"beside blocks": {`{"text":"勤怠","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"他"}}]}`, "勤怠"},
 		"an address that Slack's client links": {`{"text":"<mailto:tanaka@example.com|tanaka@example.com> に送る"}`,
 			"tanaka@example.com に送る"},
-		"marks of a text": {`{"text":"<!subteam^S1|@jinji> <!date^1392734382^{date}|2 月 18 日> <http://freee.co.jp|freee.co.jp> <https://e.example|表> <@U1>"}`,
+		"marks of a text": {`{"text":"<!subteam^S1|@jinji> <!date^1392734382^{date}|2 月 18 日> ` +
+			`<http://freee.co.jp|freee.co.jp> <https://e.example|表> <@U1>"}`,
 			"@jinji 2 月 18 日 freee.co.jp 表 (https://e.example) <@U1>"},
 		"no attachments": {`{"text":"表題","attachments":[{"title":"題","text":"文","fields":[{"title":"期間","value":4}]}]}`,
 			"表題"},
