@@ -155,7 +155,8 @@ func TestWhatIsNoListedReadIsRefusedToTheModel(t *testing.T) {
 // oneResult is a bucket with one result.
 type oneResult struct{ storetest.Rows }
 
-const keptResult = `{"value":{"employees":[{"display_name":"佐藤","entry_date":"2026-10-01"}]},"entries":900,"shown_entries":1}`
+const keptResult = `{"value":{"employees":[{"display_name":"佐藤","entry_date":"2026-10-01"}]},` +
+	`"entries":900,"shown_entries":1}`
 
 func (oneResult) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	if strings.HasPrefix(b.S3Key, "talks/") {

@@ -85,7 +85,8 @@ func testNotListed(t *testing.T, w *world) {
 // follow writes into the spreadsheet that the first step returns, which no person has seen.
 func (w *world) follow(order int) task.Step {
 	return w.step(order, writing, aggregate.Write,
-		`{"spreadsheet_id":{"$ref":"step-1.result.spreadsheet_id"},"sheet":"写し","columns":[{"key":"n","title":"氏名"}],"rows":[{"n":"a"}]}`)
+		`{"spreadsheet_id":{"$ref":"step-1.result.spreadsheet_id"},"sheet":"写し",
+			"columns":[{"key":"n","title":"氏名"}],"rows":[{"n":"a"}]}`)
 }
 
 func testResolvedValue(t *testing.T, w *world) {

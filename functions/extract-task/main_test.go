@@ -43,7 +43,8 @@ func TestExtractTask(t *testing.T) {
 	})
 	t.Run("what is no task gets a plain reply: nobody is asked for a stamp, and it is recorded", func(t *testing.T) {
 		w := server.World(t)
-		g := &modeltest.Demo{First: `{"kind":"unsupported","sentence":"請求書は作成できません。","title":"","description":"","priority":"medium","task_type":"standard"}`}
+		g := &modeltest.Demo{First: `{"kind":"unsupported","sentence":"請求書は作成できません。",
+			"title":"","description":"","priority":"medium","task_type":"standard"}`}
 		for range 2 {
 			if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateFinish ||
 				next.Outcome != "answered" {

@@ -329,15 +329,22 @@ func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
 		expect.That(t, !got.Begun && len(k.orders) == 0, "it begins")
 		return got.Contests[0].Wrong
 	}
+	const (
+		noKey   = "can't be called: the model secret has no key for "
+		noPrice = "has no known price, which a contest's budget needs: enter its price in the settings or choose " +
+			"another model, got "
+	)
 	expect.Same(t, []string{
-		`e.toml: evaluator.default_model: can't be called: the model secret has no key for compatible.gemini, got "gemini-2.5-flash"`,
-		`e.toml: evaluator.metrics[1].model: can't be called: the model secret has no key for openai, got "o9"`,
-		`e.toml: evaluator.metrics[1].model: has no known price, which a contest's budget needs: enter its price in the settings or choose another model, got "o9"`,
-		`configs/judgment.toml: judgment.model: is not set, and the default, google-gla:gemini-2.5-flash, can't be called: the model secret has no key for compatible.gemini`,
-		`t.toml: teams[0].leader.model: can't be called: the model secret has no key for openai, got "gpt-5.4"`,
-		`m.toml: teams[0].members[0].model: has no known price, which a contest's budget needs: enter its price in the settings or choose another model, got "claude-sonnet-99"`,
-		`t.toml: teams[0].members[1].model: can't be called: the model secret has no address for compatible.box, got "compatible:box/llama"`,
-		`t.toml: teams[0].members[1].model: has no known price, which a contest's budget needs: enter its price in the settings or choose another model, got "compatible:box/llama"`,
+		`e.toml: evaluator.default_model: ` + noKey + `compatible.gemini, got "gemini-2.5-flash"`,
+		`e.toml: evaluator.metrics[1].model: ` + noKey + `openai, got "o9"`,
+		`e.toml: evaluator.metrics[1].model: ` + noPrice + `"o9"`,
+		`configs/judgment.toml: judgment.model: is not set, and the default, google-gla:gemini-2.5-flash, ` +
+			noKey + `compatible.gemini`,
+		`t.toml: teams[0].leader.model: ` + noKey + `openai, got "gpt-5.4"`,
+		`m.toml: teams[0].members[0].model: ` + noPrice + `"claude-sonnet-99"`,
+		`t.toml: teams[0].members[1].model: can't be called: the model secret has no address for compatible.box, ` +
+			`got "compatible:box/llama"`,
+		`t.toml: teams[0].members[1].model: ` + noPrice + `"compatible:box/llama"`,
 	}, wrong(`{"anthropic":"sk-ant"}`))
 	x.MaxRounds = 1 // no round needs a judge
 	for _, w := range wrong(`{"anthropic":"sk-ant"}`) {

@@ -38,8 +38,9 @@ const (
 	mainSpace = standard + `spreadsheetml/2006/main`
 	head      = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>`
 	kind      = `http://schemas.openxmlformats.org/officeDocument/2006/relationships`
-	refs      = head + `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">%s</Relationships>`
-	ref       = `<Relationship Id="%s" Type="` + kind + `/%s" Target="%s"/>`
+	refs      = head + `<Relationships ` +
+		`xmlns="http://schemas.openxmlformats.org/package/2006/relationships">%s</Relationships>`
+	ref = `<Relationship Id="%s" Type="` + kind + `/%s" Target="%s"/>`
 )
 
 // book makes a workbook of one sheet, and of further parts.
@@ -69,8 +70,10 @@ func TestDeletedTextIsNotRead(t *testing.T) {
 	got := read(paper(t,
 		`<w:document xmlns:w="w" xmlns:mc="`+standard+`markup-compatibility/2006"><w:body><w:p>`+
 			`<w:pPr><w:tabs><w:tab w:pos="1"/></w:tabs></w:pPr>`+
-			`<w:r><w:t>kept </w:t></w:r><w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:ins><w:r><w:t>new</w:t></w:r></w:ins>`+
-			`<mc:AlternateContent><mc:Choice><w:t> once</w:t></mc:Choice><mc:Fallback><w:t> twice</w:t></mc:Fallback></mc:AlternateContent>`+
+			`<w:r><w:t>kept </w:t></w:r><w:del><w:r><w:delText>gone</w:delText></w:r></w:del>`+
+			`<w:ins><w:r><w:t>new</w:t></w:r></w:ins>`+
+			`<mc:AlternateContent><mc:Choice><w:t> once</w:t></mc:Choice>`+
+			`<mc:Fallback><w:t> twice</w:t></mc:Fallback></mc:AlternateContent>`+
 			`</w:p></w:body></w:document>`), "a.docx", soon())
 	expect.Is(t, got.Text, "kept new once\n", "the text")
 }
@@ -86,7 +89,8 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 		body, text string
 		remarks    []isolated.FileRemark
 	}{
-		{`<w:p><w:ins w:author="A"><w:r><w:t>10</w:t></w:r></w:ins><w:del w:author="A"><w:r><w:delText>5</w:delText></w:r></w:del></w:p>`, "10\n",
+		{`<w:p><w:ins w:author="A"><w:r><w:t>10</w:t></w:r></w:ins>` +
+			`<w:del w:author="A"><w:r><w:delText>5</w:delText></w:r></w:del></w:p>`, "10\n",
 			[]isolated.FileRemark{isolated.HasChanges}},
 		{`<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>hid]den</w:t></w:r></w:p>`, "[invisible: hid］den]\n",
 			[]isolated.FileRemark{isolated.HasHidden}},

@@ -341,7 +341,8 @@ func TestWhatSlackEndsIsEnded(t *testing.T) {
 // FuzzReceive: any signed body is answered with 200 or 400, never with a server error.
 func FuzzReceive(f *testing.F) {
 	f.Add(`{"type":"url_verification","challenge":"abc"}`)
-	f.Add(`{"type":"event_callback","team_id":"T1","event":{"type":"app_mention","text":"<@U1> hi","user":"U1","ts":"1776675599.000100","channel":"C1"}}`)
+	f.Add(`{"type":"event_callback","team_id":"T1",
+		"event":{"type":"app_mention","text":"<@U1> hi","user":"U1","ts":"1776675599.000100","channel":"C1"}}`)
 	f.Add(`{"type":"event_callback","event":{"type":"message","channel_type":"im","thread_ts":{}}}`)
 	f.Add("\x00\xff")
 	f.Fuzz(func(t *testing.T, body string) {

@@ -84,7 +84,8 @@ func TestNonsenseAndStrangeKinds(t *testing.T) {
 			200, ""},
 		{"actions that are no list", payload(`{"type":"block_actions",` + who + `,"actions":"x"}`), 200, ""},
 		{"no actions", payload(`{"type":"block_actions",` + who + `}`), 200, ""},
-		{"no channel", payload(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1"},"actions":[{"action_id":"approve_prompt"}]}`), 200, ""},
+		{"no channel", payload(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1"},
+			"actions":[{"action_id":"approve_prompt"}]}`), 200, ""},
 		{"an unknown button", payload(`{"type":"block_actions",` + who + `,"actions":[{"action_id":"approve_everything"}]}`),
 			200, ""},
 		{"a shortcut's name on a button", payload(`{"type":"block_actions",` + who +
@@ -147,9 +148,15 @@ func (silentSlack) Ephemeral(context.Context, string, string, string, string, ..
 // FuzzInteraction: any signed interaction is answered with 200, or 403 for another app.
 func FuzzInteraction(f *testing.F) {
 	const id = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
-	f.Add(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1"},"channel":{"id":"C1"},"actions":[{"action_id":"approve_prompt","block_id":"` + id + `","value":"` + id + `"}]}`)
-	f.Add(`{"type":"message_action","callback_id":"cancel_task","team":{"id":"T1"},"user":{"id":"U1"},"channel":{"id":"C1"},"message":{"ts":"1776675600.000100","metadata":{"event_type":"ringi_card","event_payload":{"task":"` + id + `"}}}}`)
-	f.Add(`{"type":"view_submission","team":{"id":"T1"},"user":{"id":"U1"},"view":{"callback_id":"rejection_reason_modal","private_metadata":"{\"type\":\"prompt\"}","state":{"values":{"a":{"b":{"value":null}}}}}}`)
+	f.Add(`{"type":"block_actions","team":{"id":"T1"},"user":{"id":"U1"},"channel":{"id":"C1"},
+		"actions":[{"action_id":"approve_prompt","block_id":"` + id + `","value":"` + id + `"}]}`)
+	f.Add(`{"type":"message_action","callback_id":"cancel_task","team":{"id":"T1"},
+		"user":{"id":"U1"},"channel":{"id":"C1"},
+		"message":{"ts":"1776675600.000100",
+		"metadata":{"event_type":"ringi_card","event_payload":{"task":"` + id + `"}}}}`)
+	f.Add(`{"type":"view_submission","team":{"id":"T1"},"user":{"id":"U1"},
+		"view":{"callback_id":"rejection_reason_modal","private_metadata":"{\"type\":\"prompt\"}",
+		"state":{"values":{"a":{"b":{"value":null}}}}}}`)
 	f.Fuzz(func(t *testing.T, payload string) {
 		h := idle()
 		h.Rows, h.Slack = empty{}, silentSlack{}
@@ -246,7 +253,8 @@ func FuzzModal(f *testing.F) {
 			"type": "view_submission", "team": map[string]any{"id": "T1"}, "user": map[string]any{"id": "U1"},
 			"view": map[string]any{
 				"callback_id": card.RejectionCallback, "private_metadata": private,
-				"state": map[string]any{"values": map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"value": reason}}}},
+				"state": map[string]any{"values": map[string]any{
+					card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"value": reason}}}},
 			},
 		}))(t)
 		out, err := h.Handle(context.Background(), signed(url.Values{"payload": {string(payload)}}.Encode(), h.Now()))

@@ -46,7 +46,7 @@ type environment struct {
 	boot.Table
 	boot.Slack
 	boot.Credentials
-	TenantAdmin string `env:"TENANT_ADMIN,optional" doc:"the first administrator's Slack id, unless the Slack secret has it"`
+	TenantAdmin string `env:"TENANT_ADMIN,optional" doc:"the first administrator's Slack id, if the Slack secret has none"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {

@@ -167,7 +167,8 @@ func TestWhatWasLeftOpenIsClosed(t *testing.T) {
 
 func TestADiskIsNotFilled(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
-		one := run(t, l, newStore(t).order(`dd if=/dev/zero of=$TMPDIR/big bs=1M count=4000 status=none; echo ended $?; wc -c < $TMPDIR/big`))
+		one := run(t, l, newStore(t).order(`dd if=/dev/zero of=$TMPDIR/big bs=1M count=4000 status=none
+			echo ended $?; wc -c < $TMPDIR/big`))
 		expect.NoError(t, one.err)
 		// The shell's own message may come before or after.
 		if !strings.Contains(one.text(), fmt.Sprint(maxFileBytes)) || strings.Contains(one.text(), "ended 0") {
@@ -176,7 +177,9 @@ func TestADiskIsNotFilled(t *testing.T) {
 		if l == machine { // its disk goes with it
 			return
 		}
-		many := run(t, l, newStore(t).order(`i=0; while [ $i -lt 60 ]; do dd if=/dev/zero of=f$i bs=1M count=50 status=none || exit 9; i=$((i+1)); done; echo filled`))
+		many := run(t, l, newStore(t).order(`i=0
+			while [ $i -lt 60 ]; do dd if=/dev/zero of=f$i bs=1M count=50 status=none || exit 9; i=$((i+1)); done
+			echo filled`))
 		expect.NoError(t, many.err)
 		switch {
 		case strings.Contains(many.text(), "filled") || many.end.Version != "":
@@ -275,8 +278,9 @@ func TestAnEarlierActionLeavesNothing(t *testing.T) {
 			`for d in %s; do echo x > $d/%s && echo left; done; setsid sleep 300 &`, places, name)))
 		expect.NoError(t, first.err)
 		expect.Has(t, first.text(), "left")
-		second := run(t, l, newStore(t).order(
-			fmt.Sprintf(`for d in %s; do ls $d/%s 2>/dev/null && echo GOT it; done; grep -l 'sleep.[3]00' /proc/*/cmdline 2>/dev/null; echo tried`, places, name)))
+		second := run(t, l, newStore(t).order(fmt.Sprintf(
+			`for d in %s; do ls $d/%s 2>/dev/null && echo GOT it; done
+			grep -l 'sleep.[3]00' /proc/*/cmdline 2>/dev/null; echo tried`, places, name)))
 		none(t, second)
 		if strings.Contains(second.text(), "/cmdline") {
 			t.Errorf("a process is left: %s", second.text())
@@ -293,7 +297,8 @@ func TestALinkLeadsNobodyOut(t *testing.T) {
 		expect.NoError(t, os.WriteFile(secret, []byte("of the host"), 0o644))
 		// Out: the archive doesn't contain the target of a link, or a link in place of a folder.
 		s := newStore(t)
-		out := run(t, l, s.order(fmt.Sprintf(`ln -s %s l; mkdir d; echo x > d/f; mv d e; ln -s %s d; ln -s /proc/self/environ p; echo tried`, secret, dir)))
+		out := run(t, l, s.order(fmt.Sprintf(
+			`ln -s %s l; mkdir d; echo x > d/f; mv d e; ln -s %s d; ln -s /proc/self/environ p; echo tried`, secret, dir)))
 		none(t, out)
 		expect.Same(t, []string{"e/f"}, s.after(t).Paths())
 		expect.That(t, len(out.end.Left) == 3 && !bytes.Contains(s.uploaded, []byte("of the host")), "%q", out.end.Left)
@@ -323,7 +328,9 @@ func TestNothingTakesThePlaceOfTheWorkspace(t *testing.T) {
 		expect.NoError(t, os.Chmod(dir, 0o755))
 		expect.NoError(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("of the host"), 0o644))
 		s := newStore(t)
-		got := run(t, l, s.order(fmt.Sprintf(`echo x > f; cd ..; mv workspace was && ln -s %s workspace && echo GOT it; mv tmp t && echo GOT it; : > new && echo GOT it; echo tried`, dir)))
+		got := run(t, l, s.order(fmt.Sprintf(`echo x > f; cd ..
+			mv workspace was && ln -s %s workspace && echo GOT it
+			mv tmp t && echo GOT it; : > new && echo GOT it; echo tried`, dir)))
 		if l != machine { // there the complete box belongs to its user
 			none(t, got)
 		}
@@ -336,7 +343,9 @@ func TestWhatACommandClosedToItselfIsKeptAndGoneAfterwards(t *testing.T) {
 	before := len(boxes(t))
 	inBoxes(t, func(t *testing.T, l level) {
 		s := newStore(t)
-		got := run(t, l, s.order(`for d in . $TMPDIR; do mkdir -p $d/a/b; echo x > $d/a/b/f; chmod 0 $d/a/b/f; chmod 100 $d/a/b; chmod 0 $d/a; done`))
+		got := run(t, l, s.order(`for d in . $TMPDIR; do
+			mkdir -p $d/a/b; echo x > $d/a/b/f; chmod 0 $d/a/b/f; chmod 100 $d/a/b; chmod 0 $d/a
+		done`))
 		expect.NoError(t, got.err)
 		expect.Same(t, []string{"a/b/f"}, s.after(t).Paths())
 	})

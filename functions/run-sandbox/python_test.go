@@ -86,7 +86,8 @@ sys.exit(3)'`, want: "left", code: 3},
 		"no event loop, process, thread, network or other package": {script: `python3 - 2>warnings <<'END'
 import asyncio, importlib, subprocess, threading, urllib.request
 for call in (
-    lambda: asyncio.run(asyncio.sleep(0)), lambda: subprocess.run(["true"]), lambda: threading.Thread(target=print).start(),
+    lambda: asyncio.run(asyncio.sleep(0)), lambda: subprocess.run(["true"]),
+    lambda: threading.Thread(target=print).start(),
     lambda: urllib.request.urlopen("http://127.0.0.1:1"), lambda: importlib.import_module("numpy"),
     lambda: importlib.import_module("pip")):
     try:

@@ -20,7 +20,8 @@ import (
 func results(t testing.TB) func(string) (json.RawMessage, error) {
 	return func(id string) (json.RawMessage, error) {
 		text, ok := map[string]string{
-			"step-1": `{"count":2,"employees":[{"id":9007199254740993,"email":"a@example.com"},{"id":2,"email":null}],"a<b":"x"}`,
+			"step-1": `{"count":2,"employees":[{"id":9007199254740993,"email":"a@example.com"},` +
+				`{"id":2,"email":null}],"a<b":"x"}`,
 			"step-2": `{"$ref":"step-1.result.count"}`,
 			"step-3": `[[1],[2,3]]`,
 			"step-4": `not JSON`,

@@ -73,7 +73,8 @@ func callLooks(w *consoletest.World) (all []look) {
 		all = append(all, look{name: name, path: "/console/calls/" + a.Call.CallID})
 	}
 	elsewhere := func(x *call.Proposal) { x.Content.Elsewhere = true }
-	add("call-first", o.Asks("Bash", `{"command":"tar czf old.tgz invoices/2025 &&\nrm -r invoices/2025","description":"Archive"}`,
+	add("call-first", o.Asks("Bash",
+		`{"command":"tar czf old.tgz invoices/2025 &&\nrm -r invoices/2025","description":"Archive"}`,
 		"", elsewhere))
 	o.Asks("mcp__bank__pay", `{"company_id":1,"partner":"株式会社アカツキ商事","amount":98000}`, "", nil)
 	w.Later(1)

@@ -25,7 +25,8 @@ func TestACallIsMadeOnce(t *testing.T) {
 			}
 			hash := v.hash(t, "book_room")
 			got := expect.Value(v.book(t, hash))(t)
-			want := `{"booking_id":1,"date":"2026-04-01","end":"11:00","room_id":"fuji","room_name":"富士","start":"10:00","title":"定例"}`
+			want := `{"booking_id":1,"date":"2026-04-01","end":"11:00","room_id":"fuji",` +
+				`"room_name":"富士","start":"10:00","title":"定例"}`
 			expect.Same(t, want, string(got.(json.RawMessage)))
 			if n := v.times("tools/call"); n != 1 || len(s.Bookings()) != 1 {
 				t.Errorf("%d calls, %d bookings", n, len(s.Bookings()))
@@ -115,9 +116,11 @@ func TestAWriteThatWasDoneIsDoneWhateverItSays(t *testing.T) {
 // Servers put their data there without declaring it, as those of ChatGPT's apps do.
 func TestStructuredContentCountsWithoutAnOutputSchema(t *testing.T) {
 	for result, want := range map[string]string{
-		`{"content":[],"structuredContent":{"total":9007199254740993,"accounts":[{"id":1}]}}`:             `{"total":9007199254740993,"accounts":[{"id":1}]}`,
-		`{"content":[{"type":"text","text":"2 items"}],"structuredContent":{"a":1}}`:                      "2 items\n{\"a\":1}",
-		`{"content":[{"type":"text","text":"{ \"b\": 2, \"a\": 1 }"}],"structuredContent":{"a":1,"b":2}}`: `{ "b": 2, "a": 1 }`,
+		`{"content":[],"structuredContent":` +
+			`{"total":9007199254740993,"accounts":[{"id":1}]}}`: `{"total":9007199254740993,"accounts":[{"id":1}]}`,
+		`{"content":[{"type":"text","text":"2 items"}],"structuredContent":{"a":1}}`: "2 items\n{\"a\":1}",
+		`{"content":[{"type":"text","text":"{ \"b\": 2, \"a\": 1 }"}],` +
+			`"structuredContent":{"a":1,"b":2}}`: `{ "b": 2, "a": 1 }`,
 		`{"structuredContent":{"a":1}}`:                                     `{"a":1}`,
 		`{"content":[{"type":"text","text":"x"}],"structuredContent":null}`: "x",
 		`{"content":[],"structuredContent":{"a":"` + strings.Repeat("x", 70_000) + `"}}`: `{"a":"` +

@@ -230,10 +230,13 @@ func TestAnUnknownRecipient(t *testing.T) {
 func TestNumbersAreSentAsTheyWereApproved(t *testing.T) {
 	w := newWorld(t)
 	var sent runner.SentDM
-	w.run(t, "send_slack_dm", `{"recipient":"U0SANDSATO","text":"x","details":[{"label":"賞与","value":25000000},{"label":"番号","value":9007199254740993},{"label":"率","value":0.10}]}`, &sent)
+	w.run(t, "send_slack_dm", `{"recipient":"U0SANDSATO","text":"x",
+		"details":[{"label":"賞与","value":25000000},{"label":"番号","value":9007199254740993},
+		{"label":"率","value":0.10}]}`, &sent)
 	expect.Same(t, []string{"x\n• 賞与: 25000000\n• 番号: 9007199254740993\n• 率: 0.10"}, w.sent(t, webapi.Sato))
 	var out sheets.Written
-	w.run(t, sheetTool, `{"spreadsheet_id":"ringi-demo-sheet","sheet":"n","columns":[{"key":"n","title":"N"}],"rows":[{"n":25000000},{"n":9007199254740993},{"n":9007199254740992},{"n":0.1}]}`, &out)
+	w.run(t, sheetTool, `{"spreadsheet_id":"ringi-demo-sheet","sheet":"n","columns":[{"key":"n","title":"N"}],
+		"rows":[{"n":25000000},{"n":9007199254740993},{"n":9007199254740992},{"n":0.1}]}`, &out)
 	expect.Same(t, [][]any{{"N"}, {25000000.0}, {"9007199254740993"}, {9007199254740992.0}, {0.1}},
 		w.vendors.Rows("ringi-demo-sheet", "n"))
 }

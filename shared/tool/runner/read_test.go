@@ -64,7 +64,8 @@ func TestPositions(t *testing.T) {
 	w := newWorld(t)
 	var got json.RawMessage
 	w.run(t, "list_positions", `{}`, &got)
-	want := `{"count":3,"positions":[{"id":801,"code":"MGR","name":"部長"},{"id":802,"code":"CHIEF","name":"課長"},{"id":803,"code":null,"name":"主任"}]}`
+	want := `{"count":3,"positions":[{"id":801,"code":"MGR","name":"部長"},` +
+		`{"id":802,"code":"CHIEF","name":"課長"},{"id":803,"code":null,"name":"主任"}]}`
 	expect.Same(t, want, string(got))
 	expect.Is(t, w.refuse(t, "list_positions", `{"department":"営業部"}`).Problem, explain.ProblemBadArguments)
 }

@@ -204,8 +204,11 @@ func (w *world) refuse(t *testing.T, name, args string) *explain.CallError {
 
 const (
 	listArgs  = `{"department":null,"status":"active"}`
-	sheetArgs = `{"spreadsheet_id":"ringi-demo-sheet","sheet":"tab 'a'","columns":[{"key":"n","title":"Name"},{"key":"h","title":"Hours"}],"rows":[{"n":"=1+1","h":1.5},{"n":null,"h":true},{"h":[1]}]}`
-	dmArgs    = `{"recipient":"U0SANDSATO","text":"<!channel> done & dusted","details":[{"label":"n","value":42},{"label":"none","value":null}]}`
+	sheetArgs = `{"spreadsheet_id":"ringi-demo-sheet","sheet":"tab 'a'",
+		"columns":[{"key":"n","title":"Name"},{"key":"h","title":"Hours"}],
+		"rows":[{"n":"=1+1","h":1.5},{"n":null,"h":true},{"h":[1]}]}`
+	dmArgs = `{"recipient":"U0SANDSATO","text":"<!channel> done & dusted",
+		"details":[{"label":"n","value":42},{"label":"none","value":null}]}`
 )
 
 func TestRunnerNeedsAFunctionForEveryTool(t *testing.T) {

@@ -31,7 +31,8 @@ func check(t *testing.T, s *Schema, value string) (said []string) {
 
 const person = `{"type":"object","additionalProperties":false,"required":["name","tags"],
  "properties":{"name":{"type":"string"},"tags":{"type":"array","items":{"type":"integer"}},
-  "boss":{"anyOf":[{"type":"null"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"age":{"$ref":"#/$defs/age"}}}]}},
+  "boss":{"anyOf":[{"type":"null"},{"type":"object","required":["name"],
+   "properties":{"name":{"type":"string"},"age":{"$ref":"#/$defs/age"}}}]}},
  "$defs":{"age":{"type":"integer","minimum":1,"maximum":150}}}`
 
 func TestCheckNamesEveryPlace(t *testing.T) {
@@ -112,7 +113,8 @@ func TestHostileSchemasAreRefused(t *testing.T) {
 		"itself": {`{"$ref":"#"}`, "may not refer to themselves"},
 		"itself, further in": {`{"anyOf":[{"items":{"$ref":"#"}},{"items":{"$ref":"#"}}]}`,
 			"may not refer to themselves"},
-		"itself, by turns":       {`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"not":{"$ref":"#/%24defs/a"}}}}`, "may not refer to themselves"},
+		"itself, by turns": {`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"not":{"$ref":"#/%24defs/a"}}}}`,
+			"may not refer to themselves"},
 		"itself, dynamically":    {`{"$dynamicAnchor":"a","$dynamicRef":"#a"}`, "only $ref is followed"},
 		"twice two, 20 times":    {doubling, "the limit of 1048576 bytes is passed"},
 		"deep":                   {strings.Repeat(`{"not":`, 1000) + `true` + strings.Repeat(`}`, 1000), "nested deeper"},
@@ -262,7 +264,9 @@ func TestTheOfficialSuite(t *testing.T) {
 	dir := expect.Value(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/jsonschema-go").Output())(t)
 	files := expect.Value(filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "jsonschema", "testdata", "draft*",
 		"*.json")))(t)
-	reasons := regexp.MustCompile(`may not refer to (other documents|themselves)$|must be spelled dependentRequired or dependentSchemas$|only \$ref is followed$|\$id: only the whole may have one$|\$ref: "#\w+": there is no such schema$`)
+	reasons := regexp.MustCompile(`may not refer to (other documents|themselves)$|` +
+		`must be spelled dependentRequired or dependentSchemas$|only \$ref is followed$|` +
+		`\$id: only the whole may have one$|\$ref: "#\w+": there is no such schema$`)
 	const other = "ref overrides any sibling keywords" // only in draft 7; here they count
 	verdicts := 0
 	for _, file := range files {
@@ -301,8 +305,10 @@ func FuzzCheck(f *testing.F) {
 		`{"items":{"pattern":"^(?!(a{1000}){1000}$)(.*\\1)+b"},"propertyNames":{"pattern":"(?<=\\p{L})\\u{3042}"}}`,
 		person, `false`, `{"const":null}`, `{"enum":[null,1.0,{"a":[]}]}`,
 		`{"prefixItems":[true],"items":false,"contains":{"type":"null"},"uniqueItems":true}`,
-		`{"oneOf":[{"required":["a"]},{"not":{"multipleOf":0.1}}],"unevaluatedProperties":false,"patternProperties":{"^a":{"type":["string","null"]}}}`,
-		`{"if":{"minProperties":1},"then":{"propertyNames":{"pattern":"^a"}},"dependentSchemas":{"a":{"maxProperties":2}},"dependentRequired":{"a":["b"]}}`,
+		`{"oneOf":[{"required":["a"]},{"not":{"multipleOf":0.1}}],"unevaluatedProperties":false,
+			"patternProperties":{"^a":{"type":["string","null"]}}}`,
+		`{"if":{"minProperties":1},"then":{"propertyNames":{"pattern":"^a"}},
+			"dependentSchemas":{"a":{"maxProperties":2}},"dependentRequired":{"a":["b"]}}`,
 	} {
 		for _, v := range []string{`null`, `{"a":null,"b":"x"}`, `[1,[],{},1.0]`, `-1e308`,
 			`{"name":"a","tags":[1],"boss":{"age":0}}`} {

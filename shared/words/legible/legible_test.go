@@ -236,14 +236,20 @@ func TestMyNumberIsFoundByItsCheckDigit(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	const text = `{"recipient":"hanako@example.com","cc":["a@example.com","03-1234-5678"],"text":"hanako@example.com に電話 090-1234-5678","my_number":"123456789018",
-		"rows":[{"email":"b@example.com","tel":"090-1234-5678","n":123456789018,"amounts":[123456789012,1234567890180,-123456789018,202604180910,9012345678],"ok":true,"none":null}],"b@example.com":"x"}`
+	const text = `{"recipient":"hanako@example.com","cc":["a@example.com","03-1234-5678"],
+		"text":"hanako@example.com に電話 090-1234-5678","my_number":"123456789018",
+		"rows":[{"email":"b@example.com","tel":"090-1234-5678","n":123456789018,
+			"amounts":[123456789012,1234567890180,-123456789018,202604180910,9012345678],
+			"ok":true,"none":null}],"b@example.com":"x"}`
 	for name, test := range map[string]struct {
 		do   func(any) any
 		want string
 	}{
-		"a result": {legible.MaskAll, `{"recipient":"h*****@example.com","cc":["a*@example.com","**-****-**78"],"text":"h*****@example.com に電話 ***-****-**78","my_number":"************",
-			"rows":[{"email":"b*@example.com","tel":"***-****-**78","n":"************","amounts":[123456789012,1234567890180,-123456789018,202604180910,9012345678],"ok":true,"none":null}],"b*@example.com":"x"}`},
+		"a result": {legible.MaskAll, `{"recipient":"h*****@example.com","cc":["a*@example.com","**-****-**78"],
+		"text":"h*****@example.com に電話 ***-****-**78","my_number":"************",
+			"rows":[{"email":"b*@example.com","tel":"***-****-**78","n":"************",
+				"amounts":[123456789012,1234567890180,-123456789018,202604180910,9012345678],
+				"ok":true,"none":null}],"b*@example.com":"x"}`},
 	} {
 		expect.Is(t, cmp.Diff(decode(t, test.want), test.do(decode(t, text))), "", "%s", name)
 	}
