@@ -296,8 +296,8 @@ func (r Request) Output(model string, room bool) (tokens int, full bool) {
 func (r Response) Cut(of Request) bool { return r.Stop == StopLength && !r.Full && !of.More }
 
 // outputNamed finds the limit of answers in a refusal, or the request together with its answer.
-var outputNamed = language.Regexp{Text: `(?i)max_?(?:completion_?|output_?|new_?)?tokens|maximum tokens|output tokens|` +
-	`requested|completion`}
+var outputNamed = language.Regexp{Text: `(?i)max_?(?:completion_?|output_?|new_?)?tokens|maximum tokens|` +
+	`output tokens|requested|completion`}
 
 // fewest is the least number that is taken for a limit of answers.
 const fewest = 256

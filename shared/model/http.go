@@ -82,7 +82,8 @@ func aboutRequest(status int) bool {
 var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active"}
 
 // unpaidSaid finds the same in a sentence, for Anthropic has no code for it.
-var unpaidSaid = language.Regexp{Text: `(?i)credit balance is too low|insufficient (?:account )?(?:balance|credits?|funds)`}
+var unpaidSaid = language.Regexp{Text: `(?i)credit balance is too low|` +
+	`insufficient (?:account )?(?:balance|credits?|funds)`}
 
 // tooLongCodes are the codes for a request that is longer than the model takes at once.
 var tooLongCodes = []string{"context_length_exceeded", "request_too_large"}

@@ -47,17 +47,21 @@ func TestAnAnswerGetsRoomForThoughtsWithinTheModelsLimit(t *testing.T) {
 
 func TestTheLimitThatARefusalNamesIsRead(t *testing.T) {
 	for said, want := range map[string]int{
-		"max_tokens is too large: 32384. This model supports at most 16384 completion tokens, whereas you provided 32384.":                       16_384,
-		"Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 16384, but got 32384 instead.":                            16_384,
-		"max_tokens: 32384 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku-20241022":                           8_192,
-		"The maximum tokens you requested exceeds the model limit of 8192. Try again with a maximum tokens value that is lower than 8192.":       8_192,
-		"Invalid max_tokens value, the valid range of max_tokens is [1, 8192]":                                                                   8_192,
-		"`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than the `context_window` for this model": 8_192,
-		"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.":                             0,
-		"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.":                                0,
-		"temperature: Expected a value <= 1, but got 1.5 instead.":                                                                               0,
-		"max_tokens is too large: 32384. This model supports at most 99999999999999999999 completion tokens":                                     0,
-		"max_tokens is too large. This model supports at most 64000 completion tokens, a number above what was asked for":                        0,
+		"max_tokens is too large: 32384. This model supports at most 16384 completion tokens, " +
+			"whereas you provided 32384.": 16_384,
+		"Invalid 'max_output_tokens': integer above maximum value. " +
+			"Expected a value <= 16384, but got 32384 instead.": 16_384,
+		"max_tokens: 32384 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku-20241022": 8_192,
+		"The maximum tokens you requested exceeds the model limit of 8192. " +
+			"Try again with a maximum tokens value that is lower than 8192.": 8_192,
+		"Invalid max_tokens value, the valid range of max_tokens is [1, 8192]": 8_192,
+		"`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` " +
+			"is less than the `context_window` for this model": 8_192,
+		"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.":      0,
+		"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.":         0,
+		"temperature: Expected a value <= 1, but got 1.5 instead.":                                                        0,
+		"max_tokens is too large: 32384. This model supports at most 99999999999999999999 completion tokens":              0,
+		"max_tokens is too large. This model supports at most 64000 completion tokens, a number above what was asked for": 0,
 		// DashScope
 		"Range of max_tokens should be [1, 8192]": 8_192,
 		// Zhipu
@@ -94,7 +98,8 @@ func TestALargeErrorIsNotLookedThrough(t *testing.T) {
 
 func TestTheWaitInAnErrorsBodyIsRead(t *testing.T) {
 	info := func(delay string) string {
-		return `[{"@type":"type.googleapis.com/google.rpc.Help"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":` + delay + `}]`
+		return `[{"@type":"type.googleapis.com/google.rpc.Help"},` +
+			`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":` + delay + `}]`
 	}
 	for details, want := range map[string]time.Duration{
 		info(`"18s"`): 18 * time.Second, info(`"0.5s"`): 500 * time.Millisecond, info(`"18.123456789s"`): 18123456789,
@@ -104,7 +109,8 @@ func TestTheWaitInAnErrorsBodyIsRead(t *testing.T) {
 		expect.Is(t, WaitIn("quota", json.RawMessage(details)), want, "%s", details)
 	}
 	for said, want := range map[string]time.Duration{
-		"Rate limit reached for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000. Please try again in 7.66s. Visit …": 7660 * time.Millisecond,
+		"Rate limit reached for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000. " +
+			"Please try again in 7.66s. Visit …": 7660 * time.Millisecond,
 		"Please try again in 1m2.5s.": 62500 * time.Millisecond, "Please try again in 86ms.": 86 * time.Millisecond,
 		"Please retry in 18.2s.":       18200 * time.Millisecond,
 		"Please try again in a while.": 0, "try again in 99999h": 24 * time.Hour, "": 0,

@@ -240,7 +240,8 @@ func TestSixtyStepsAtTheirLongestFitTheRow(t *testing.T) {
 }
 
 func TestFactsLeaveListsOut(t *testing.T) {
-	facts := model.Facts(json.RawMessage(`{"count":2,"employees":[{"email":"a@example.com"}],"url":"http://x","who":{"a":1},"ok":true,"long":"` + strings.Repeat("a", 301) + `"}`))
+	facts := model.Facts(json.RawMessage(`{"count":2,"employees":[{"email":"a@example.com"}],"url":"http://x",
+		"who":{"a":1},"ok":true,"long":"` + strings.Repeat("a", 301) + `"}`))
 	if len(facts) != 3 || fmt.Sprintf("%v %v %v", facts["count"], facts["url"], facts["ok"]) != "2 http://x true" {
 		t.Errorf("%v", facts)
 	}

@@ -227,13 +227,15 @@ func TestKeys(t *testing.T) {
 // Poll accepts each order and repetition in which the vendor may list events.
 func TestPoll(t *testing.T) {
 	const (
-		at       = `"processed_at":"2026-11-20T00:00:00Z"`
-		message  = `{"id":"1","type":"user.message","content":[],` + at + `}`
-		ask      = `{"id":"2","type":"agent.custom_tool_use","name":"list","input":{},` + at + `}`
-		waits    = `{"id":"3","type":"session.status_idle","stop_reason":{"type":"requires_action","event_ids":["2"]},"stop_details":null,` + at + `}`
-		answer   = `{"id":"4","type":"user.custom_tool_result","custom_tool_use_id":"2",` + at + `}`
-		queued   = `{"id":"4","type":"user.custom_tool_result","custom_tool_use_id":"2","processed_at":null}`
-		text     = `{"id":"5","type":"agent.message","content":[{"type":"text","text":"a"},{"type":"text","text":"b"},{"type":"new","x":1}],` + at + `}`
+		at      = `"processed_at":"2026-11-20T00:00:00Z"`
+		message = `{"id":"1","type":"user.message","content":[],` + at + `}`
+		ask     = `{"id":"2","type":"agent.custom_tool_use","name":"list","input":{},` + at + `}`
+		waits   = `{"id":"3","type":"session.status_idle","stop_reason":{"type":"requires_action","event_ids":["2"]},
+			"stop_details":null,` + at + `}`
+		answer = `{"id":"4","type":"user.custom_tool_result","custom_tool_use_id":"2",` + at + `}`
+		queued = `{"id":"4","type":"user.custom_tool_result","custom_tool_use_id":"2","processed_at":null}`
+		text   = `{"id":"5","type":"agent.message","content":[{"type":"text","text":"a"},{"type":"text","text":"b"},
+			{"type":"new","x":1}],` + at + `}`
 		done     = `{"id":"6","type":"session.status_idle","stop_reason":{"type":"end_turn"},"stop_details":null,` + at + `}`
 		again    = `{"id":"7","type":"session.status_running",` + at + `}`
 		strange  = `{"id":"8","type":"session.dreamt","dream":{"of":["sheep"]},` + at + `}`

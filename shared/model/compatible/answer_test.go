@@ -35,8 +35,9 @@ func whole(message string) string {
 
 func TestAnAnswerIsRead(t *testing.T) {
 	for about, tt := range map[string]struct{ body, want string }{
-		"thoughts beside it": {whole(`{"content":"Hello","reasoning":"SECRET","refusal":null,"tool_calls":null,"function_call":null}`), "Hello"},
-		"thoughts in tags":   {whole(`{"content":"<think>SECRET</think>\n\nHello"}`), "Hello"},
+		"thoughts beside it": {whole(`{"content":"Hello","reasoning":"SECRET","refusal":null,
+			"tool_calls":null,"function_call":null}`), "Hello"},
+		"thoughts in tags": {whole(`{"content":"<think>SECRET</think>\n\nHello"}`), "Hello"},
 		"thoughts beside it and in tags": {
 			whole(`{"reasoning_content":"SECRET","content":"<think>SECRET</think>Hello"}`), "Hello"},
 		"an error of nothing": {strings.Replace(whole(`{"content":"Hello"}`), `{`, `{"error":null,`, 1), "Hello"},

@@ -32,9 +32,11 @@ func open(at string) model.Wire {
 // completion is an answer with the members that OpenAI's schema of Chat Completions requires. Its input is 2112 tokens:
 // 2000 read from the cache, 100 written to it, and 12 others.
 func completion(content, refusal, finish string) string {
-	return `{"id":"c_1","object":"chat.completion","created":1790000000,"model":"llama3.2:3b-q4","choices":[{"index":0,"finish_reason":"` + finish + `","logprobs":null,
+	return `{"id":"c_1","object":"chat.completion","created":1790000000,"model":"llama3.2:3b-q4",
+		"choices":[{"index":0,"finish_reason":"` + finish + `","logprobs":null,
 		"message":{"role":"assistant","content":` + content + `,"refusal":` + refusal + `}}],
-		"usage":{"prompt_tokens":2112,"completion_tokens":7,"total_tokens":2119,"prompt_tokens_details":{"cached_tokens":2000,"cache_write_tokens":100}}}`
+		"usage":{"prompt_tokens":2112,"completion_tokens":7,"total_tokens":2119,
+		"prompt_tokens_details":{"cached_tokens":2000,"cache_write_tokens":100}}}`
 }
 
 var good = completion("%TEXT%", "null", "stop")
@@ -51,10 +53,14 @@ func TestContract(t *testing.T) {
 		Sent: `{
 			"model": "llama3.2:3b", "max_tokens": 17384,
 			"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "strict": true,
-				"schema": {"type": "object", "additionalProperties": false, "required": ["a"], "properties": {"a": {"type": "string"}}}}},
+				"schema": {"type": "object", "additionalProperties": false, "required": ["a"],
+					"properties": {"a": {"type": "string"}}}}},
 			"messages": [
-				{"role": "system", "content": "the rules\n\nAnswer with one JSON value of this schema and nothing else:\n{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"a\"],\"properties\":{\"a\":{\"type\":\"string\"}}}"},
-				{"role": "user", "content": "<data>the tools</data>\nhimitsu no irai"}, {"role": "assistant", "content": "{}"}, {"role": "user", "content": "again"}
+				{"role": "system", "content": "the rules\n\nAnswer with one JSON value of this schema and nothing else:\n` +
+			`{\"type\":\"object\",\"additionalProperties\":false,` +
+			`\"required\":[\"a\"],\"properties\":{\"a\":{\"type\":\"string\"}}}"},
+				{"role": "user", "content": "<data>the tools</data>\nhimitsu no irai"},
+				{"role": "assistant", "content": "{}"}, {"role": "user", "content": "again"}
 			]
 		}`,
 		Good:    good,

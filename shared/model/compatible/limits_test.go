@@ -66,7 +66,9 @@ func TestAServerThatGivesFewerTokensIsAskedOnceMore(t *testing.T) {
 			expect.That(t, (err == nil) == tt.answers && got.Full == tt.answers, "%+v, %v", got, err)
 		})
 	}
-	of, asked := server(t, `400 {"error":{"message":"max_tokens is too large: 17384. This model supports at most 8192 completion tokens","param":"max_tokens"}}`)
+	of, asked := server(t, `400 {"error":{"message":"max_tokens is too large: 17384. `+
+		`This model supports at most 8192 completion tokens",`+
+		`"param":"max_tokens"}}`)
 	_, err := of("box", "llama").Say(t.Context(), modeltest.Request())
 	e := new(model.Error) // after the second one another name of the limit is tried, as ever
 	expect.That(t, errors.As(err, &e) && e.Kind == model.BadRequest && len(*asked) <= 3, "%v after %d calls", err,
@@ -91,10 +93,11 @@ func TestThoughtsBesideTheCompletionAreCounted(t *testing.T) {
 	}{
 		"xAI's": {`{"prompt_tokens":32,"completion_tokens":9,"total_tokens":135,"prompt_tokens_details":{"cached_tokens":6},
 			"completion_tokens_details":{"reasoning_tokens":94}}`, 103},
-		"Gemini's":                    {`{"prompt_tokens":6,"completion_tokens":9,"total_tokens":735}`, 729},
-		"OpenAI's, in the completion": {`{"prompt_tokens":32,"completion_tokens":103,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}`, 103},
-		"no total":                    {`{"prompt_tokens":32,"completion_tokens":9}`, 9},
-		"a total that is less":        {`{"prompt_tokens":32,"completion_tokens":9,"total_tokens":-40}`, 9},
+		"Gemini's": {`{"prompt_tokens":6,"completion_tokens":9,"total_tokens":735}`, 729},
+		"OpenAI's, in the completion": {`{"prompt_tokens":32,"completion_tokens":103,"total_tokens":135,
+			"completion_tokens_details":{"reasoning_tokens":94}}`, 103},
+		"no total":             {`{"prompt_tokens":32,"completion_tokens":9}`, 9},
+		"a total that is less": {`{"prompt_tokens":32,"completion_tokens":9,"total_tokens":-40}`, 9},
 	} {
 		of, _ := server(t, `{"model":"m","choices":[{"finish_reason":"stop","message":{"content":"x"}}],"usage":`+
 			tt.usage+`}`)
@@ -116,10 +119,14 @@ func TestAModelsOwnLimitIsKept(t *testing.T) {
 }
 
 func TestARateLimitSaysItsWaitInTheBody(t *testing.T) {
+	const details = `"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.`
 	for body, want := range map[string]time.Duration{
-		`429 [{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"18s"}]}}]`: 18 * time.Second,
-		`429 {"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1.5s"}]}}`:                                                                            1500 * time.Millisecond,
-		`429 {"error":{"message":"Rate limit reached. Please try again in 2m3s.","code":"rate_limit_exceeded"}}`:                                                                                                                   123 * time.Second,
+		`429 [{"error":{"code":429,"message":"quota",` + details + `QuotaFailure"},` +
+			`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"18s"}]}}]`: 18 * time.Second,
+		`429 {"error":{"code":429,` + details + `RetryInfo",` +
+			`"retryDelay":"1.5s"}]}}`: 1500 * time.Millisecond,
+		`429 {"error":{"message":"Rate limit reached. Please try again in 2m3s.",` +
+			`"code":"rate_limit_exceeded"}}`: 123 * time.Second,
 		`429 {"error":{"message":"quota","details":"none"}}`: 0,
 		`429 too many`: 0,
 	} {

@@ -60,7 +60,8 @@ type Vendor struct {
 func Request() model.Request {
 	return model.Request{
 		Purpose: model.Planning, Try: 1, System: "the rules", Standing: "<data>the tools</data>", MaxTokens: 1000, Once: true,
-		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["a"],"properties":{"a":{"type":"string"}}}`),
+		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["a"],` +
+			`"properties":{"a":{"type":"string"}}}`),
 		Messages: []model.Message{
 			model.Words(model.User, Content), model.Words(model.Assistant, "{}"), model.Words(model.User, "again"),
 		},

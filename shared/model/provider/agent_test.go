@@ -38,7 +38,8 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 	defer away.Close()
 	keys := &secretReader{value: fmt.Sprintf(
 		`{"anthropic":"key-a","openai":"key-o","compatible":{"hub":{"url":"%s/v1","key":"key-h"}},
-		"agents":{"docs":{"url":"%s","key":"key-d"},"free":{"url":"","key":"key-f"},"hr":{"url":"anthropic","key":"key-hr"},"empty":{"url":"%s"}}}`, home.URL, home.URL, home.URL)}
+		"agents":{"docs":{"url":"%s","key":"key-d"},"free":{"url":"","key":"key-f"},
+			"hr":{"url":"anthropic","key":"key-hr"},"empty":{"url":"%s"}}}`, home.URL, home.URL, home.URL)}
 	hosts := strings.TrimPrefix(home.URL, "http://") + "," + strings.TrimPrefix(away.URL, "http://")
 	c := provider.Config{
 		Secret: &secret.Models{Reader: keys,

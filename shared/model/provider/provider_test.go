@@ -120,9 +120,10 @@ func (r *recording) RoundTrip(q *http.Request) (*http.Response, error) {
 func TestModelsOfXAINeedAKeyAlone(t *testing.T) {
 	s := vendor(t, &[]string{})
 	for value, want := range map[string]string{
-		`{"compatible":{"grok":{"key":"right"}}}`:                                  "https://api.x.ai/v1/chat/completions",
-		`{"compatible":{"grok":{"key":"right","url":"https://proxy.example/v1"}}}`: "https://proxy.example/v1/chat/completions",
-		`{"compatible":{"grok":{"key":""}}}`:                                       "", `{}`: "",
+		`{"compatible":{"grok":{"key":"right"}}}`: "https://api.x.ai/v1/chat/completions",
+		`{"compatible":{"grok":{"key":"right",
+			"url":"https://proxy.example/v1"}}}`: "https://proxy.example/v1/chat/completions",
+		`{"compatible":{"grok":{"key":""}}}`: "", `{}`: "",
 	} {
 		c, called := config(s, &secretReader{value: value}), &recording{}
 		c.Outbound = &http.Client{Transport: called}

@@ -82,8 +82,12 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 
 // The answer schemas of evaluator and judge. Bounds are in the prompts, since not all vendors accept them in a schema.
 var (
-	scoreSchema    = json.RawMessage(`{"type":"object","properties":{"score":{"type":"number"},"comment":{"type":"string"}},"required":["score","comment"],"additionalProperties":false}`)
-	judgmentSchema = json.RawMessage(`{"type":"object","properties":{"should_continue":{"type":"boolean"},"reasoning":{"type":"string"},"confidence_score":{"type":"number"}},"required":["should_continue","reasoning","confidence_score"],"additionalProperties":false}`)
+	scoreSchema = json.RawMessage(`{"type":"object","properties":{"score":{"type":"number"},"comment":{"type":"string"}},` +
+		`"required":["score","comment"],"additionalProperties":false}`)
+	judgmentSchema = json.RawMessage(`{"type":"object","properties":{` +
+		`"should_continue":{"type":"boolean"},"reasoning":{"type":"string"},` +
+		`"confidence_score":{"type":"number"}},` +
+		`"required":["should_continue","reasoning","confidence_score"],"additionalProperties":false}`)
 )
 
 // overall is the weighted sum of the rounded scores, from 0 to 100. The weights may differ from a sum of 1 by a

@@ -56,7 +56,9 @@ func (p *playing) leader(ctx context.Context) (*leader, error) {
 	return l, nil
 }
 
-var taskSchema = json.RawMessage(`{"type":"object","properties":{"task":{"type":"string","description":"The whole task, with everything the member needs to know: it sees nothing else"}},"required":["task"],"additionalProperties":false}`)
+var taskSchema = json.RawMessage(`{"type":"object","properties":{"task":{"type":"string",` +
+	`"description":"The whole task, with everything the member needs to know: it sees nothing else"}},` +
+	`"required":["task"],"additionalProperties":false}`)
 
 // submit talks with the leader's model until it makes a submission.
 func (l *leader) submit(ctx context.Context) (string, error) {

@@ -233,7 +233,8 @@ func (e executing) Tools() []model.Tool {
 	return []model.Tool{{
 		Name: executeCode, Description: "Run a script and get what it prints. It has no files, no network, and nothing of " +
 			"it stays. " + e.About(),
-		Schema: json.RawMessage(`{"type":"object","properties":{"script":{"type":"string"}},"required":["script"],"additionalProperties":false}`),
+		Schema: json.RawMessage(`{"type":"object","properties":{"script":{"type":"string"}},` +
+			`"required":["script"],"additionalProperties":false}`),
 	}}
 }
 

@@ -32,7 +32,8 @@ type reads struct{}
 
 func (reads) Tools() []model.Tool {
 	return []model.Tool{{Name: "list_rules", Description: "Lists rules",
-		Schema: json.RawMessage(`{"type":"object","properties":{"word":{"type":"string"}},"required":["word"],"additionalProperties":false}`)}}
+		Schema: json.RawMessage(`{"type":"object","properties":{"word":{"type":"string"}},
+			"required":["word"],"additionalProperties":false}`)}}
 }
 
 func (reads) Lacking() string { return "" }

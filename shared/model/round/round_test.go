@@ -306,7 +306,8 @@ func TestALeaderThatOnlyDelegatesComesToAnEnd(t *testing.T) {
 func TestStopSequencesHoldAndSamplingIsSent(t *testing.T) {
 	warm, top, seed, most := 0.3, 0.5, 4, 77
 	p := p2(play(), "leader")
-	p.Team.Leader.Temperature, p.Team.Leader.TopP, p.Team.Leader.Seed, p.Team.Leader.MaxTokens, p.Team.Leader.StopSequences = &warm, &top, &seed, &most, []string{"終わり"}
+	l := &p.Team.Leader
+	l.Temperature, l.TopP, l.Seed, l.MaxTokens, l.StopSequences = &warm, &top, &seed, &most, []string{"終わり"}
 	out := expect.Value(round.Runner{Models: roundModels{"leader": func(_ context.Context,
 		r model.Request) (model.Response, error) {
 		expect.Same(t, model.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終わり"}},

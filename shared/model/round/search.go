@@ -71,7 +71,8 @@ func (s searching) Tools() []model.Tool {
 	search := []model.Tool{{
 		Name:        contest.WebSearchTool,
 		Description: "Search the web and get what the pages say, with their addresses. Each call costs money.",
-		Schema:      json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"],"additionalProperties":false}`),
+		Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},` +
+			`"required":["query"],"additionalProperties":false}`),
 	}}
 	if s.Reads == nil {
 		return search

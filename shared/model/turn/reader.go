@@ -44,13 +44,21 @@ const (
 // readTools are offered where a conversation's files can be read. Every property is required, because vendors want so.
 var readTools = []model.Tool{
 	{Name: listFiles, Description: "List the conversation's files with their bytes and lines. It needs no approval.",
-		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"A folder, the beginning of a path, or a glob such as **/*.csv; empty for all files"}},"required":["path"],"additionalProperties":false}`)},
+		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string",` +
+			`"description":"A folder, the beginning of a path, or a glob such as **/*.csv; empty for all files"}},` +
+			`"required":["path"],"additionalProperties":false}`)},
 	{Name: readFile, Description: "Read lines of one of the conversation's files. Each line follows its number. " +
 		"It needs no approval.",
-		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"from":{"type":"integer","description":"The first line, from 1"},"to":{"type":"integer","description":"The last line; 0 for as many as fit"}},"required":["path","from","to"],"additionalProperties":false}`)},
+		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},` +
+			`"from":{"type":"integer","description":"The first line, from 1"},` +
+			`"to":{"type":"integer","description":"The last line; 0 for as many as fit"}},` +
+			`"required":["path","from","to"],"additionalProperties":false}`)},
 	{Name: search, Description: "Find the lines of the conversation's files that hold a text, exactly as it is written. " +
 		"It needs no approval.",
-		Schema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"At most 200 characters of one line"},"path":{"type":"string","description":"Where: a folder, the beginning of a path, or a glob; empty for all files"}},"required":["text","path"],"additionalProperties":false}`)},
+		Schema: json.RawMessage(`{"type":"object","properties":{` +
+			`"text":{"type":"string","description":"At most 200 characters of one line"},` +
+			`"path":{"type":"string","description":"Where: a folder, the beginning of a path, or a glob; empty for all files"}},` +
+			`"required":["text","path"],"additionalProperties":false}`)},
 }
 
 var readNames = []string{listFiles, readFile, search}

@@ -45,7 +45,9 @@ func TestFilesAreListed(t *testing.T) {
 	f, opened := filesOf(t, content)
 	expect.Is(t, *opened, 0, "opened before anything is read")
 	_, r := read(t, f, "list_files", `{"path":""}`)
-	expect.Is(t, r.Text, `{"files":[{"path":"a.txt","bytes":4,"lines":2},{"path":"b.bin","bytes":1,"lines":0,"kind":"no text in UTF-8"},{"path":"src/c.go","bytes":9,"lines":1}],"version":"abababababab"}`)
+	expect.Is(t, r.Text, `{"files":[{"path":"a.txt","bytes":4,"lines":2},`+
+		`{"path":"b.bin","bytes":1,"lines":0,"kind":"no text in UTF-8"},`+
+		`{"path":"src/c.go","bytes":9,"lines":1}],"version":"abababababab"}`)
 	_, r = read(t, f, "list_files", `{"path":"src"}`)
 	expect.Has(t, r.Text, "src/c.go")
 	expect.That(t, !strings.Contains(r.Text, "a.txt") && *opened == 1, "%s, opened %d times", r.Text, *opened)
@@ -104,7 +106,9 @@ func TestATextIsFoundInFiles(t *testing.T) {
 		500) + "鈴木" + strings.Repeat("い", 500), "bin": "func\x00"}
 	f, _ := filesOf(t, content)
 	_, r := read(t, f, "search", `{"text":"func a","path":""}`)
-	expect.Is(t, r.Text, `{"found":[{"path":"a.go","line":1,"text":"func a() {}"},{"path":"a.go","line":4,"text":"func aa() {}"}],"not_shown":"1 files that are links or no text in UTF-8","version":"abababababab"}`)
+	expect.Is(t, r.Text, `{"found":[{"path":"a.go","line":1,"text":"func a() {}"},`+
+		`{"path":"a.go","line":4,"text":"func aa() {}"}],`+
+		`"not_shown":"1 files that are links or no text in UTF-8","version":"abababababab"}`)
 	_, r = read(t, f, "search", `{"text":"a.b","path":"*.go"}`)
 	expect.Has(t, r.Text, `"line":3`) // no regular expression
 	got, _ := read(t, f, "search", `{"text":"鈴木","path":"b"}`)

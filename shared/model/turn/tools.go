@@ -86,7 +86,9 @@ func (t Turn) tools() ([]model.Tool, error) {
 	return append(out, model.Tool{
 		Name: offerRequest, Description: "Offer a formal request (稟議) of what was agreed, when the people ask for that. A " +
 			"person makes it by a button. It then goes through the usual approvals as a task of its own.",
-		Schema: json.RawMessage(`{"type":"object","properties":{"request":{"type":"string","description":"The whole request in the people's language, understandable without the conversation"}},"required":["request"],"additionalProperties":false}`),
+		Schema: json.RawMessage(`{"type":"object","properties":{"request":{"type":"string",` +
+			`"description":"The whole request in the people's language, understandable without the conversation"}},` +
+			`"required":["request"],"additionalProperties":false}`),
 	}), nil
 }
 
@@ -111,7 +113,8 @@ func inputOf(x agent.ActionType, change func(map[string]json.RawMessage) error) 
 		}
 	}
 	shape.Properties["summary"] = json.RawMessage(
-		`{"type":"string","description":"What it does and why, in one sentence for the people who decide, in their language"}`)
+		`{"type":"string",` +
+			`"description":"What it does and why, in one sentence for the people who decide, in their language"}`)
 	shape.Required = append(shape.Required, "summary")
 	return json.Marshal(shape)
 }
