@@ -43,7 +43,8 @@ var undrawn = map[string]bool{".base": true, ".push.source": true, ".push.reposi
 var typesWalked = map[agent.ActionType][]walked{
 	agent.CodeGenerate: {{
 		proposals: []string{
-			`{"files":[{"path":"new.txt","content":"one\ntwo\n"}],"edits":[{"path":"a.txt","old":"two","new":"2"}],"delete":["b.txt"]}`,
+			`{"files":[{"path":"new.txt","content":"one\ntwo\n"}],
+				"edits":[{"path":"a.txt","old":"two","new":"2"}],"delete":["b.txt"]}`,
 		},
 		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string), Changes: []trees.Change{{
 			Path: "a", Is: &trees.Side{Mode: trees.ModeFile, SHA256: strings.Repeat("a", 64)},

@@ -236,7 +236,8 @@ func TestWhoseKeySignedIsSaid(t *testing.T) {
 
 // What a grant proves is that it was stamped and taken, once: not that anything ran.
 func TestVerifyHoldsACallOfAnOutsideAgent(t *testing.T) {
-	const content = `{"base":"","key":"k1","answers":"U1","tool":"Bash","arguments":"{\"command\":\"rm x\"}","elsewhere":true}`
+	const content = `{"base":"","key":"k1","answers":"U1","tool":"Bash",` +
+		`"arguments":"{\"command\":\"rm x\"}","elsewhere":true}`
 	receipt := func(typ, status string, entries ...string) Receipt {
 		return actedAs(t, actionProof{Type: typ, Status: status, ApprovedBy: "user", Payload: content}, entries)
 	}

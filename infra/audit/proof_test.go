@@ -27,10 +27,14 @@ const (
 
 // theSteps are the exact bytes that were stamped.
 const theSteps = `[{"stepId":"step-1","order":1,"tool":"list_employees","toolInput":{},"effect":"read"},` +
-	`{"stepId":"step-2","order":2,"tool":"write_rows","toolInput":{"rows":[["x",{"$ref":"step-1.result.employees.0.n"}]],"to":"s1","big":12345678901234567890},"effect":"write"},` +
-	`{"stepId":"step-3","order":3,"tool":"send_message","toolInput":{"to":{"$ref":"step-1.result.employees.0.email"}},"effect":"write","requiresHumanCheck":true},` +
+	`{"stepId":"step-2","order":2,"tool":"write_rows",` +
+	`"toolInput":{"rows":[["x",{"$ref":"step-1.result.employees.0.n"}]],"to":"s1","big":12345678901234567890},` +
+	`"effect":"write"},` +
+	`{"stepId":"step-3","order":3,"tool":"send_message",` +
+	`"toolInput":{"to":{"$ref":"step-1.result.employees.0.email"}},"effect":"write","requiresHumanCheck":true},` +
 	`{"stepId":"step-5","order":5,"tool":"send_message","toolInput":{"to":"b@example.jp"},"effect":"write"},` +
-	`{"stepId":"step-6","order":6,"tool":"send_message","toolInput":{"to":{"$ref":"step-1.result.employees.0.email"}},"effect":"write"}]`
+	`{"stepId":"step-6","order":6,"tool":"send_message",` +
+	`"toolInput":{"to":{"$ref":"step-1.result.employees.0.email"}},"effect":"write"}]`
 
 // The writes; step-6 was not called.
 const (

@@ -41,7 +41,7 @@ func (x *execution) flags(f *flag.FlagSet) {
 	f.StringVar(&x.file, "c", "", "the `file` of the contest, or of a team that plays alone; unless given, "+
 		strings.Join(usualFiles, " or ")+" of the workspace")
 	f.StringVar(&x.model, "model", "", "the `name` of a model that stands for all that the files name; demo needs no key")
-	f.StringVar(&x.locale, "locale", "", "ja or en: the `language` of the built-in prompts; unless set, that of the prompt")
+	f.StringVar(&x.locale, "locale", "", "ja or en: the `language` of the built-in prompts; unless set, the prompt's")
 	f.BoolVar(&x.asJSON, "json", false, "print the result as JSON; what happens is printed to standard error")
 	f.Func("timeout", "`seconds`, or 5m, for the whole contest", func(s string) error {
 		if n, err := strconv.Atoi(s); err == nil {

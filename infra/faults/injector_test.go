@@ -260,7 +260,8 @@ var (
 	// A task token, as a function receives it with its task's id, and as it sends it back.
 	tokenForm = regexp.MustCompile(`"task_token": ?"([^"]+)"`)
 	sentForm  = regexp.MustCompile(`"taskToken": ?"([^"]+)"`)
-	idForm    = regexp.MustCompile(`call-[a-z2-7]{32}|[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{8}-[0-9a-f]{4}-[48][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
+	idForm    = regexp.MustCompile(`call-[a-z2-7]{32}|[0-9A-HJKMNP-TV-Z]{26}|` +
+		`[0-9a-f]{8}-[0-9a-f]{4}-[48][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
 )
 
 func newInjector() *injector {

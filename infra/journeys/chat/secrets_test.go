@@ -27,9 +27,11 @@ import (
 const modelKey = "sk-planted-model-key-5d1c"
 
 // printsAll is a command that prints what it can read of its surroundings, into a file and as its output.
-const printsAll = `{ env; id; for f in /proc/self/environ /proc/[0-9]*/environ /proc/[0-9]*/cmdline; do tr '\0' '\n' < $f; done; ` +
+const printsAll = `{ env; id; ` +
+	`for f in /proc/self/environ /proc/[0-9]*/environ /proc/[0-9]*/cmdline; do tr '\0' '\n' < $f; done; ` +
 	`cat ~/.aws/* /root/.aws/* /run/secrets/* /var/task/* /tmp/*.json; ` +
-	`python3 -c "import urllib.request as u; print(u.urlopen('http://169.254.169.254/latest/meta-data/', timeout=2).read())"; } 2>&1 | ` +
+	`python3 -c "import urllib.request as u; ` +
+	`print(u.urlopen('http://169.254.169.254/latest/meta-data/', timeout=2).read())"; } 2>&1 | ` +
 	`grep -a -v -x '' | cut -c 1-500 | head -n 400 > found.txt; echo MARK-$((40+2)) >> found.txt; cat found.txt`
 
 // mark is what the command writes last, so that a place that lacks it proves nothing.

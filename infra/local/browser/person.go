@@ -38,10 +38,15 @@ const spot = `(() => {
   if (!still || !el.contains(document.elementFromPoint(...at))) return null;
   window.press?.done.abort();
   const press = window.press = { done: new AbortController() };
+  const heard = { capture: true, signal: press.done.signal };
   for (const kind of ["pointerdown", "click"]) {
-    addEventListener(kind, (e) => { press[kind] = e.composedPath().includes(el) || !!e.target.closest?.(selector); }, { capture: true, signal: press.done.signal });
+    addEventListener(kind, (e) => {
+      press[kind] = e.composedPath().includes(el) || !!e.target.closest?.(selector);
+    }, heard);
   }
-  for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => { press.up = performance.now(); }, { capture: true, signal: press.done.signal });
+  for (const kind of ["pointerup", "pointercancel"]) {
+    addEventListener(kind, () => { press.up = performance.now(); }, heard);
+  }
   return at;
 })()`
 
@@ -144,17 +149,21 @@ func (p *Tab) Chord(key rune, held kb.Modifier) {
 // within its frame, if that can have keyboard focus.
 const misfits = `((width, phone) => {
   const found = [];
-  const name = (el) => el.tagName.toLowerCase() + (el.className ? "." + el.className : "") + " " + JSON.stringify((el.innerText || "").slice(0, 40));
+  const name = (el) => el.tagName.toLowerCase() + (el.className ? "." + el.className : "") + " " +
+    JSON.stringify((el.innerText || "").slice(0, 40));
   for (const el of document.querySelectorAll("body *")) {
     if (!el.checkVisibility({ visibilityProperty: true })) continue;
     if (el.closest(".sr, .skip, :is(.stacked, .list, .glance) thead, .scroll[tabindex] table")) continue;
     const r = el.getBoundingClientRect();
     const style = getComputedStyle(el);
     if (r.width && (r.left < -1 || r.right > width + 1)) found.push("sticks out: " + name(el));
-    if (!el.matches(".scroll[tabindex]") && /auto|scroll/.test(style.overflowX) && el.scrollWidth > el.clientWidth + 1) found.push("scrolls sideways: " + name(el));
-    if (el.matches("button, h1, h2, h3") && el.scrollWidth > el.clientWidth + 1) found.push("is cut: " + name(el));
+    const wider = el.scrollWidth > el.clientWidth + 1;
+    const scrolls = /auto|scroll/.test(style.overflowX) && !el.matches(".scroll[tabindex]");
+    if (scrolls && wider) found.push("scrolls sideways: " + name(el));
+    if (el.matches("button, h1, h2, h3") && wider) found.push("is cut: " + name(el));
     if (phone && el.matches("dialog[open]") && r.width < width) found.push("leaves a gap beside it: " + name(el));
-    if (phone && el.matches(".btn, [role=menuitem], .icon-btn, .suggestion") && r.height < 32) found.push("is too small for a finger: " + name(el));
+    const pressed = phone && el.matches(".btn, [role=menuitem], .icon-btn, .suggestion");
+    if (pressed && r.height < 32) found.push("is too small for a finger: " + name(el));
   }
   return found;
 })(%d, %t)`

@@ -98,7 +98,8 @@ func picture(p *browser.Tab, name string) {
 
 var desktop = browser.Window{Width: 1200, Height: 800}
 
-const atEnd = `(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight < 2)(document.querySelector("#scroll"))`
+const atEnd = `(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight < 2)(
+	document.querySelector("#scroll"))`
 
 // as switches the page to another person.
 func as(p *browser.Tab, user string) {
@@ -132,7 +133,8 @@ func testEndIsFollowed(t *testing.T, w *world, p *browser.Tab) {
 	// again if news moved it
 	p.Until(`(document.querySelector("#scroll").scrollTop = 300, !document.querySelector("#to-end").hidden)`)
 	w.request(t, 41, true)
-	p.Until(`document.querySelector("#to-end").innerText.includes("新しいメッセージ 1 件") && document.querySelector("#scroll").scrollTop === 300`)
+	p.Until(`document.querySelector("#to-end").innerText.includes("新しいメッセージ 1 件") &&
+		document.querySelector("#scroll").scrollTop === 300`)
 	picture(p, "news")
 	p.Press("#to-end")
 	p.Until(atEnd + ` && document.querySelector("#to-end").hidden`)
@@ -146,7 +148,8 @@ func testFoldedStaysFolded(t *testing.T, w *world, p *browser.Tab) {
 	p.Press(`.fold:nth-last-child(1 of .fold) button`)
 	p.Until(`document.querySelectorAll('[aria-expanded="true"][data-fold]').length === 1`)
 	p.Visit(w.url)
-	p.Until(`document.querySelectorAll('[aria-expanded="true"][data-fold]').length === 1 && document.querySelectorAll('[aria-expanded="false"][data-fold]').length === 41`)
+	p.Until(`document.querySelectorAll('[aria-expanded="true"][data-fold]').length === 1 &&
+		document.querySelectorAll('[aria-expanded="false"][data-fold]').length === 41`)
 	p.Until(atEnd)
 	picture(p, "folded")
 }
@@ -154,14 +157,18 @@ func testFoldedStaysFolded(t *testing.T, w *world, p *browser.Tab) {
 func testSearch(t *testing.T, w *world, p *browser.Tab) {
 	p.Press("#search")
 	p.Keys("依頼 017")
-	p.Until(`document.querySelectorAll(".log > .msg:not(.in-thread)").length === 1 && document.querySelector(".found").innerText === "1 件見つかりました"`)
+	p.Until(`document.querySelectorAll(".log > .msg:not(.in-thread)").length === 1 &&
+		document.querySelector(".found").innerText === "1 件見つかりました"`)
 	p.Press("[data-fold]")
-	p.Until(`document.querySelectorAll(".log > .in-thread.msg").length === 2 && document.querySelector(".fold").getBoundingClientRect().top > document.querySelector("#scroll").getBoundingClientRect().top`)
+	p.Until(`document.querySelectorAll(".log > .in-thread.msg").length === 2 &&
+		document.querySelector(".fold").getBoundingClientRect().top >
+		document.querySelector("#scroll").getBoundingClientRect().top`)
 	picture(p, "search")
 	p.Accessible(t)
 	p.Press("#search")
 	p.Keys(kb.Escape)
-	p.Until(`document.querySelector("#search").value === "" && document.querySelectorAll(".log > .msg:not(.in-thread)").length === 42`)
+	p.Until(`document.querySelector("#search").value === "" &&
+		document.querySelectorAll(".log > .msg:not(.in-thread)").length === 42`)
 }
 
 func testWaitsAreListed(t *testing.T, w *world, p *browser.Tab) {
@@ -239,14 +246,16 @@ func testPanelKeepsItsTask(t *testing.T, w *world, p *browser.Tab) {
 func testTabsByArrowKeys(t *testing.T, w *world, p *browser.Tab) {
 	p.Press("#tab-run")
 	p.Keys(kb.ArrowRight)
-	p.Until(`document.activeElement.id === "tab-waits" && document.activeElement.ariaSelected === "true" && document.querySelector("#panel-body").getAttribute("aria-labelledby") === "tab-waits"`)
+	p.Until(`document.activeElement.id === "tab-waits" && document.activeElement.ariaSelected === "true" &&
+		document.querySelector("#panel-body").getAttribute("aria-labelledby") === "tab-waits"`)
 	p.Keys(kb.End)
 	p.Until(`document.activeElement.id === "tab-deliveries"`)
 	p.Press(`.delivery [data-more="payload"]`)
 	p.Until(`document.querySelector(".delivery pre.json")?.innerText.includes("api_app_id")`)
 	p.Press("#tab-deliveries")
 	p.Keys(kb.ArrowRight) // wraps around
-	p.Until(`document.activeElement.id === "tab-run" && document.querySelectorAll('[role="tab"][tabindex="0"]').length === 1`)
+	p.Until(`document.activeElement.id === "tab-run" &&
+		document.querySelectorAll('[role="tab"][tabindex="0"]').length === 1`)
 }
 
 func TestWhatWasTypedIsNotLost(t *testing.T) {
@@ -275,14 +284,17 @@ func testDraftOutlivesReload(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(`document.activeElement.matches(".reply textarea")`)
 	p.Keys("返信の下書き")
 	p.Visit(w.url)
-	p.Until(`document.querySelector("#composer-main")?.value === "あとで送る" && document.querySelector(".reply-open")?.innerText === "下書き 返信の下書き"`)
+	p.Until(`document.querySelector("#composer-main")?.value === "あとで送る" &&
+		document.querySelector(".reply-open")?.innerText === "下書き 返信の下書き"`)
 	as(p, webapi.Tanaka)
-	p.Until(`document.querySelector("#composer-main").value === "" && document.querySelector(".reply-open").innerText === "返信する…"`)
+	p.Until(`document.querySelector("#composer-main").value === "" &&
+		document.querySelector(".reply-open").innerText === "返信する…"`)
 	as(p, webapi.Suzuki)
 	p.Press(".reply-open")
 	p.Until(`document.activeElement.value === "返信の下書き"`)
 	p.Keys(kb.Enter)
-	p.Until(`[...document.querySelectorAll(".in-thread .text-body")].some((m) => m.innerText === "返信の下書き") && document.activeElement.value === ""`)
+	p.Until(`[...document.querySelectorAll(".in-thread .text-body")].some((m) => m.innerText === "返信の下書き") &&
+		document.activeElement.value === ""`)
 }
 
 func testModalAsksBeforeItCloses(t *testing.T, w *world, p *browser.Tab) {
@@ -293,7 +305,8 @@ func testModalAsksBeforeItCloses(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(openModal)
 	p.Keys("理由を書きかけ")
 	p.Keys(kb.Escape)
-	p.Until(`document.querySelector("dialog.confirm[open]")?.innerText.includes("破棄しますか") && document.activeElement.innerText === "入力に戻る"`)
+	p.Until(`document.querySelector("dialog.confirm[open]")?.innerText.includes("破棄しますか") &&
+		document.activeElement.innerText === "入力に戻る"`)
 	picture(p, "discard")
 	p.Accessible(t)
 	p.Keys(kb.Escape) // closes only the question
@@ -325,8 +338,10 @@ func testUpperModalCloses(t *testing.T, w *world, p *browser.Tab) {
 
 func testGear(t *testing.T, w *world, p *browser.Tab) {
 	p.Press("#open-settings")
-	p.Until(`document.querySelector("#console-settings").innerText === "コンソールの設定を開く" && document.querySelector(".set-note").innerText.includes("鈴木 一郎")`)
-	p.Until(`document.querySelector("#console-settings").getAttribute("href") === "/console/language/ja?next=/console/settings"`)
+	p.Until(`document.querySelector("#console-settings").innerText === "コンソールの設定を開く" &&
+		document.querySelector(".set-note").innerText.includes("鈴木 一郎")`)
+	p.Until(`document.querySelector("#console-settings").getAttribute("href") ===
+		"/console/language/ja?next=/console/settings"`)
 	picture(p, "gear")
 	p.Accessible(t)
 	p.Type(`dialog.settings input[name="late_seconds"]`, "7")
@@ -357,7 +372,8 @@ func TestAStackThatIsGone(t *testing.T) {
 	}
 	first := serve(l)
 	p := browser.Open(t, "http://"+l.Addr().String(), 1200, 800)
-	p.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#gone").hidden && document.querySelector("#anew").hidden`)
+	p.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#gone").hidden &&
+		document.querySelector("#anew").hidden`)
 	p.Press("#composer-main")
 	p.Keys("書きかけ")
 	first.Close()
@@ -366,7 +382,8 @@ func TestAStackThatIsGone(t *testing.T) {
 	p.Accessible(t)
 	p.Press("#retry") // has no effect: the page retries each second by itself
 	serve(expect.Value(net.Listen("tcp", l.Addr().String()))(t))
-	p.Until(`document.querySelector("#gone").hidden && /\d\d:\d\d に再起動されました/.test(document.querySelector("#anew").innerText)`)
+	p.Until(`document.querySelector("#gone").hidden &&
+		/\d\d:\d\d に再起動されました/.test(document.querySelector("#anew").innerText)`)
 	p.Until(`document.querySelector("#composer-main").value === "書きかけ"`)
 	picture(p, "anew")
 	p.Visit("http://" + l.Addr().String())
@@ -374,7 +391,8 @@ func TestAStackThatIsGone(t *testing.T) {
 	p.Press("#anew button")
 	p.Until(`document.querySelector("#anew").hidden`)
 	p.Visit("http://" + l.Addr().String())
-	p.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#anew").hidden && document.querySelector("#gone").hidden`)
+	p.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector("#anew").hidden &&
+		document.querySelector("#gone").hidden`)
 }
 
 // In every language, color scheme and window size, nothing may stick out of the page, and axe must find no serious
@@ -392,9 +410,11 @@ func TestEveryLookOfTheSandbox(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("%d %s", n, look), func(t *testing.T) {
 				p := b.Open(t, w.url, window)
-				p.Until(fmt.Sprintf(`document.querySelectorAll(".log > .msg:not(.in-thread)").length === %d && document.documentElement.lang === %q && document.querySelector("#composer-main")`, n, look[:2]))
+				p.Until(fmt.Sprintf(`document.querySelectorAll(".log > .msg:not(.in-thread)").length === %d &&
+					document.documentElement.lang === %q && document.querySelector("#composer-main")`, n, look[:2]))
 				p.Until(atEnd)
-				p.Until(`document.getAnimations().every((a) => a.effect.getComputedTiming().iterations === Infinity || a.playState !== "running")`)
+				p.Until(`document.getAnimations().every((a) =>
+					a.effect.getComputedTiming().iterations === Infinity || a.playState !== "running")`)
 				name := fmt.Sprintf("%d-%s", n, look)
 				picture(p, name)
 				p.Fits()
@@ -405,7 +425,8 @@ func TestEveryLookOfTheSandbox(t *testing.T) {
 					p.Press(".menu-btn")
 				}
 				p.Press(`[data-focus="` + webapi.DirectMessage(webapi.Sato) + `"]`)
-				p.Until(`document.querySelectorAll(".suggestion").length === 3 && !document.querySelector(".drawer-open") && !document.getAnimations().length`)
+				p.Until(`document.querySelectorAll(".suggestion").length === 3 && !document.querySelector(".drawer-open") &&
+					!document.getAnimations().length`)
 				picture(p, name+"-dm")
 				p.Fits()
 				p.Accessible(t)

@@ -39,31 +39,42 @@ const event = (target, good, bad) => new Promise((done) => {
 });
 async function tries(host) {
   const at = "http://" + host + ":" + port;
-  const read = (p) => p.then(async (r) => (r.type === "opaque" ? "opaque" : "read " + r.status + " " + (await r.text()).slice(0, 80)), () => "failed");
+  const answer = async (r) =>
+    r.type === "opaque" ? "opaque" : "read " + r.status + " " + (await r.text()).slice(0, 80);
+  const read = (p) => p.then(answer, () => "failed");
   const form = (path, kind, text) => {
     const frame = document.createElement("iframe");
     frame.name = "f" + Math.random();
     document.body.appendChild(frame);
     const f = document.body.appendChild(document.createElement("form"));
     f.method = "POST"; f.action = at + path; f.target = frame.name; f.enctype = kind;
-    for (const [name, value] of Object.entries(text)) { const i = f.appendChild(document.createElement("input")); i.name = name; i.value = value; }
+    for (const [name, value] of Object.entries(text)) {
+      const i = f.appendChild(document.createElement("input"));
+      i.name = name; i.value = value;
+    }
     f.submit();
     return event(frame, ["load"], ["error"]);
   };
+  const invoked = "/2015-03-31/functions/TickFunction/invocations";
   const simple = { method: "POST", mode: "no-cors", headers: { "Content-Type": "text/plain" } };
   await tell(host + " fetch " + await within(read(fetch(at + "/"))));
-  await tell(host + " fetch with credentials " + await within(read(fetch(at + "/sandbox/state", { credentials: "include" }))));
-  await tell(host + " fetch as AWS's SDK " + await within(read(fetch(at + "/", { method: "POST", headers: { "X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/x-amz-json-1.0" }, body: "{}" }))));
-  await within(read(fetch(at + "/2015-03-31/functions/TickFunction/invocations", { ...simple, body: '{"source":"a page"}' })));
-  await within(read(fetch(at + "/sandbox/say", { ...simple, body: '{"channel":"C0SANDHR01","user":"U0SATO","text":"a page was here"}' })));
+  await tell(host + " fetch with credentials " +
+    await within(read(fetch(at + "/sandbox/state", { credentials: "include" }))));
+  await tell(host + " fetch as AWS's SDK " + await within(read(fetch(at + "/", { method: "POST", body: "{}", headers: {
+    "X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/x-amz-json-1.0" } }))));
+  await within(read(fetch(at + invoked, { ...simple, body: '{"source":"a page"}' })));
+  await within(read(fetch(at + "/sandbox/say", { ...simple,
+    body: '{"channel":"C0SANDHR01","user":"U0SATO","text":"a page was here"}' })));
   await within(read(fetch(at + "/slack/events", { ...simple, body: "id=page" })));
   await within(read(fetch(at + "/?Action=CreateQueue&QueueName=page", simple)));
   await within(form("/", "application/x-www-form-urlencoded", { Action: "CreateQueue", QueueName: "page" }));
-  await within(form("/2015-03-31/functions/TickFunction/invocations", "text/plain", { '{"source":"a page","x":"': '"}' }));
+  await within(form(invoked, "text/plain", { '{"source":"a page","x":"': '"}' }));
   const img = new Image(); img.src = at + "/?Action=CreateQueue&QueueName=page";
   await within(event(img, ["load"], ["error"]));
-  await tell(host + " websocket " + await within(event(new WebSocket("ws://" + host + ":" + port + "/"), ["open"], ["error", "close"])));
-  await tell(host + " events " + await within(event(new EventSource(at + "/sandbox/stream?user=U0SATO"), ["open"], ["error"])));
+  const socket = new WebSocket("ws://" + host + ":" + port + "/");
+  await tell(host + " websocket " + await within(event(socket, ["open"], ["error", "close"])));
+  const stream = new EventSource(at + "/sandbox/stream?user=U0SATO");
+  await tell(host + " events " + await within(event(stream, ["open"], ["error"])));
 }
 (async () => {
   for (const host of new Set(["127.0.0.1", location.hostname])) await tries(host);

@@ -84,7 +84,8 @@ func (m creator) bucket(ctx context.Context, b template.Bucket) error {
 	_, err := c.PutObjectLockConfiguration(ctx,
 		&s3.PutObjectLockConfigurationInput{Bucket: &b.Name, ObjectLockConfiguration: &s3types.ObjectLockConfiguration{
 			ObjectLockEnabled: s3types.ObjectLockEnabledEnabled,
-			Rule:              &s3types.ObjectLockRule{DefaultRetention: &s3types.DefaultRetention{Mode: s3types.ObjectLockRetentionMode(b.Retention.Mode), Days: &b.Retention.Days}},
+			Rule: &s3types.ObjectLockRule{DefaultRetention: &s3types.DefaultRetention{
+				Mode: s3types.ObjectLockRetentionMode(b.Retention.Mode), Days: &b.Retention.Days}},
 		}})
 	return err
 }

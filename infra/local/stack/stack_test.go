@@ -316,7 +316,8 @@ func TestStartSaysWhatIsInTheWay(t *testing.T) {
 		{"the AWS port", stack.Options{AWSAddr: taken}, "-aws-addr", stack.ErrInUse},
 		{"an unknown parameter", stack.Options{Parameters: map[string]string{"Colour": "red"}}, `no parameter "Colour"`, nil},
 		{"a filter's operator", stack.Options{Parameters: map[string]string{"NotePattern": `{"eventName":[{"suffix":"I"}]}`}},
-			`RelayNotesFunction: event Notes: filter {"eventName":[{"suffix":"I"}]}: eventName: the local stack's filters know no operator "suffix"`, nil},
+			`RelayNotesFunction: event Notes: filter {"eventName":[{"suffix":"I"}]}: ` +
+				`eventName: the local stack's filters know no operator "suffix"`, nil},
 		{"no artifacts", stack.Options{Artifacts: t.TempDir()}, "bootstrap", nil},
 		{"a seed that fails", stack.Options{Seed: func(context.Context, *stack.Stack) error { return seed }},
 			"seed: no seed", seed},

@@ -115,12 +115,15 @@ var calls = map[string]struct {
 			"LeadingKeys=TENANT#t",
 	}},
 	"BatchGetItem": {func(ctx context.Context, c clients) (any, error) {
-		return c.rows().BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]ddb.KeysAndAttributes{"ringi-Table": {Keys: []map[string]ddb.AttributeValue{row("TASK#t#1"), row("TASK#t#2")}}}})
+		keys := []map[string]ddb.AttributeValue{row("TASK#t#1"), row("TASK#t#2")}
+		return c.rows().BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]ddb.KeysAndAttributes{"ringi-Table": {Keys: keys}}})
 	}, []string{"dynamodb:BatchGetItem table/ringi-Table Attributes=PK,SK,PK,SK LeadingKeys=TASK#t#1,TASK#t#2"}},
 	"BatchWriteItem": {func(ctx context.Context, c clients) (any, error) {
-		return c.rows().BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]ddb.WriteRequest{"ringi-Table": {
-			{PutRequest: &ddb.PutRequest{Item: row("FACT#t")}}, {DeleteRequest: &ddb.DeleteRequest{Key: row("LOG#t")}},
-		}}})
+		return c.rows().BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]ddb.WriteRequest{
+			"ringi-Table": {
+				{PutRequest: &ddb.PutRequest{Item: row("FACT#t")}}, {DeleteRequest: &ddb.DeleteRequest{Key: row("LOG#t")}},
+			}}})
 	}, []string{"dynamodb:BatchWriteItem table/ringi-Table Attributes=PK,SK,PK,SK LeadingKeys=FACT#t,LOG#t"}},
 	"SendMessageBatch": {func(ctx context.Context, c clients) (any, error) {
 		return sqs.NewFromConfig(c.Config).SendMessageBatch(ctx, &sqs.SendMessageBatchInput{
@@ -280,7 +283,8 @@ func TestARefusalIsAWSs(t *testing.T) {
 				"dynamodb:Query action"},
 		"TransactWriteItems": {"AccessDeniedException", 400, "dynamodb:PutItem on resource"},
 		"SendMessageBatch": {"AccessDenied", 403,
-			"is not authorized to perform: sqs:sendmessage on resource: arn:aws:sqs:us-east-1:123456789012:ringi-CardQueue.fifo"},
+			"is not authorized to perform: sqs:sendmessage on resource: " +
+				"arn:aws:sqs:us-east-1:123456789012:ringi-CardQueue.fifo"},
 		"StartExecution": {"AccessDeniedException", 400, "states:StartExecution on resource"},
 		"GetSecretValue": {"AccessDeniedException", 400, "secretsmanager:GetSecretValue on resource"},
 		"Sign":           {"AccessDeniedException", 400, "kms:Sign on resource"},
@@ -328,10 +332,12 @@ func TestWhoIsJudged(t *testing.T) {
 
 // A missing object is reported to callers who may list the bucket. For others S3 says that access is denied.
 func TestAnObjectThatIsGone(t *testing.T) {
-	const reads = `{"Sid": "Read", "Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::ringi-resultsbucket/*"}`
+	const reads = `{"Sid": "Read", "Effect": "Allow", "Action": "s3:GetObject",` +
+		` "Resource": "arn:aws:s3:::ringi-resultsbucket/*"}`
 	for name, tt := range map[string]struct{ statements, code string }{
 		"without": {"[" + reads + "]", "AccessDenied"},
-		"with":    {"[" + reads + `, {"Sid": "Tell", "Effect": "Allow", "Action": "s3:ListBucket", "Resource": "arn:aws:s3:::ringi-resultsbucket"}]`, "NoSuchKey"},
+		"with": {"[" + reads + `, {"Sid": "Tell", "Effect": "Allow", "Action": "s3:ListBucket",` +
+			` "Resource": "arn:aws:s3:::ringi-resultsbucket"}]`, "NoSuchKey"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := calling(t, role(t, tt.statements), func(w http.ResponseWriter, _ *http.Request) {

@@ -11,11 +11,11 @@ import (
 
 // rowCall has the fields of all calls that concern rows.
 type rowCall struct {
-	TableName, IndexName                                                                                  string
-	Key, Item                                                                                             map[string]json.RawMessage
-	KeyConditionExpression, UpdateExpression, ConditionExpression, ProjectionExpression, FilterExpression string
-	ExpressionAttributeNames                                                                              map[string]string
-	ExpressionAttributeValues                                                                             map[string]json.RawMessage
+	TableName, IndexName                                          string
+	KeyConditionExpression, UpdateExpression, ConditionExpression string
+	ProjectionExpression, FilterExpression                        string
+	ExpressionAttributeNames                                      map[string]string
+	Key, Item, ExpressionAttributeValues                          map[string]json.RawMessage
 }
 
 // inTransactions maps each part of a transaction to the action that it needs.

@@ -42,15 +42,18 @@ const (
 		{"Sid": "AuditIsAppendOnly", "Effect": "Deny", "Action": "dynamodb:UpdateItem", "Resource": "` + rows + `",
 		 "Condition": {"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": ["AUDIT#*"]}}},
 		{"Sid": "AuditComesWithItsChange", "Effect": "Deny", "Action": "dynamodb:PutItem", "Resource": "` + rows + `",
-		 "Condition": {"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": ["AUDIT#*"]}, "StringNotEquals": {"dynamodb:EnclosingOperation": "TransactWriteItems"}}}]`
+		 "Condition": {"ForAnyValue:StringLike": {"dynamodb:LeadingKeys": ["AUDIT#*"]},
+		  "StringNotEquals": {"dynamodb:EnclosingOperation": "TransactWriteItems"}}}]`
 	notes = `[{"Sid": "Note", "Effect": "Allow", "Action": "dynamodb:UpdateItem", "Resource": "` + rows + `",
 		"Condition": {"ForAllValues:StringEquals": {"dynamodb:Attributes": ["PK", "SK", "rev"]}}}]`
 	opens = `[{"Sid": "Open", "Effect": "Allow", "Action": "kms:Decrypt", "Resource": "*",
-		"Condition": {"Null": {"kms:EncryptionContext:tenant_id": "false"}, "StringEquals": {"kms:EncryptionContext:provider": ["slack", "freee"]}}}]`
+		"Condition": {"Null": {"kms:EncryptionContext:tenant_id": "false"},
+			"StringEquals": {"kms:EncryptionContext:provider": ["slack", "freee"]}}}]`
 	files = `[{"Sid": "Keep", "Effect": "Allow", "Action": "s3:*Object", "Resource": "arn:aws:s3:::b/*"},
 		{"Sid": "NotThese", "Effect": "Deny", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/prompts/*"}]`
 	nothing = `[{"Sid": "JoinTheNetwork", "Effect": "Allow", "Action": "ec2:DescribeSubnets", "Resource": "*"},
-		{"Sid": "NothingForItsCode", "Effect": "Deny", "Action": "*", "Resource": "*", "Condition": {"Null": {"lambda:SourceFunctionArn": "false"}}}]`
+		{"Sid": "NothingForItsCode", "Effect": "Deny", "Action": "*", "Resource": "*",
+		 "Condition": {"Null": {"lambda:SourceFunctionArn": "false"}}}]`
 )
 
 func TestWhatARoleAllows(t *testing.T) {

@@ -72,7 +72,8 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 				ARN: "arn:aws:sqs:us-east-1:123456789012:ringi-Orders.fifo",
 				Attributes: map[string]string{
 					"FifoQueue": "true", "VisibilityTimeout": "60",
-					"RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:123456789012:ringi-OrdersDead.fifo","maxReceiveCount":5}`,
+					"RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:123456789012:ringi-OrdersDead.fifo",` +
+						`"maxReceiveCount":5}`,
 				},
 				DeadLetters: "arn:aws:sqs:us-east-1:123456789012:ringi-OrdersDead.fifo",
 			},

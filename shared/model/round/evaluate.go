@@ -82,7 +82,8 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 
 // The answer schemas of evaluator and judge. Bounds are in the prompts, since not all vendors accept them in a schema.
 var (
-	scoreSchema = json.RawMessage(`{"type":"object","properties":{"score":{"type":"number"},"comment":{"type":"string"}},` +
+	scoreSchema = json.RawMessage(`{"type":"object",` +
+		`"properties":{"score":{"type":"number"},"comment":{"type":"string"}},` +
 		`"required":["score","comment"],"additionalProperties":false}`)
 	judgmentSchema = json.RawMessage(`{"type":"object","properties":{` +
 		`"should_continue":{"type":"boolean"},"reasoning":{"type":"string"},` +

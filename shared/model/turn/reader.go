@@ -57,7 +57,8 @@ var readTools = []model.Tool{
 		"It needs no approval.",
 		Schema: json.RawMessage(`{"type":"object","properties":{` +
 			`"text":{"type":"string","description":"At most 200 characters of one line"},` +
-			`"path":{"type":"string","description":"Where: a folder, the beginning of a path, or a glob; empty for all files"}},` +
+			`"path":{"type":"string",` +
+			`"description":"Where: a folder, the beginning of a path, or a glob; empty for all files"}},` +
 			`"required":["text","path"],"additionalProperties":false}`)},
 }
 

@@ -29,7 +29,9 @@ func TestBlocksAnswersAsSlackDoes(t *testing.T) {
 	}{
 		{"a card's blocks", `[{"type":"header","text":{"type":"plain_text","text":"📝 実行方針","emoji":true}},
 			{"type":"section","text":{"type":"mrkdwn","text":"*x*"}},{"type":"divider"},
-			{"type":"actions","block_id":"01J","elements":[{"type":"button","text":{"type":"plain_text","text":"✅ 承認","emoji":true},"action_id":"approve_prompt","value":"p","style":"primary"}]},
+			{"type":"actions","block_id":"01J","elements":[{"type":"button",
+				"text":{"type":"plain_text","text":"✅ 承認","emoji":true},
+				"action_id":"approve_prompt","value":"p","style":"primary"}]},
 			{"type":"context","elements":[{"type":"mrkdwn","text":"x"}]}]`, nil},
 		{"empty text", `[{"type":"section","text":{"type":"mrkdwn","text":""}}]`,
 			[]string{"must be more than 0 characters [json-pointer:/blocks/0/text/text]"}},
@@ -48,14 +50,19 @@ func TestBlocksAnswersAsSlackDoes(t *testing.T) {
 			[]string{"missing required field: elements [json-pointer:/blocks/0]"}},
 		{"a button without text", `[{"type":"actions","elements":[{"type":"button"}]}]`,
 			[]string{"missing required field: text [json-pointer:/blocks/0/elements/0]"}},
-		{"a question without title", `[{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"x"},"confirm":{"text":{"type":"plain_text","text":"x"},"confirm":{"type":"plain_text","text":"x"},"deny":{"type":"plain_text","text":"x"}}}]}]`,
+		{"a question without title", `[{"type":"actions","elements":[{"type":"button",
+			"text":{"type":"plain_text","text":"x"},
+			"confirm":{"text":{"type":"plain_text","text":"x"},
+			"confirm":{"type":"plain_text","text":"x"},"deny":{"type":"plain_text","text":"x"}}}]}]`,
 			[]string{"missing required field: title [json-pointer:/blocks/0/elements/0/confirm]"}},
 		{"76 emoji count twice", `[{"type":"header","text":{"type":"plain_text","text":"` + strings.Repeat("😀", 76) + `"}}]`,
 			[]string{"must be less than 151 characters [json-pointer:/blocks/0/text/text]"}},
 		{"section without text", `[{"type":"section"}]`, []string{"missing required field: text [json-pointer:/blocks/0]"}},
 		{"header in mrkdwn", `[{"type":"header","text":{"type":"mrkdwn","text":"x"}}]`,
 			[]string{"must be a valid enum value: plain_text [json-pointer:/blocks/0/text/type]"}},
-		{"button style", `[{"type":"actions","elements":[{"type":"button","style":"warning","text":{"type":"plain_text","text":"x"}}]}]`, []string{"must be a valid enum value: primary, danger [json-pointer:/blocks/0/elements/0/style]"}},
+		{"button style", `[{"type":"actions","elements":[{"type":"button","style":"warning",
+			"text":{"type":"plain_text","text":"x"}}]}]`,
+			[]string{"must be a valid enum value: primary, danger [json-pointer:/blocks/0/elements/0/style]"}},
 		{"unknown block", `[{"type":"marquee"}]`, []string{"unsupported type: marquee [json-pointer:/blocks/0/type]"}},
 		{"unknown property", `[{"type":"divider","colour":"red"}]`,
 			[]string{"invalid additional property: colour [json-pointer:/blocks/0]"}},
@@ -78,7 +85,8 @@ func TestBlocksAnswersAsSlackDoes(t *testing.T) {
 }
 
 func TestViewAnswersAsSlackDoes(t *testing.T) {
-	input := `{"type":"input","block_id":"b","label":{"type":"plain_text","text":"理由"},"element":{"type":"plain_text_input","action_id":"a","multiline":true}}`
+	input := `{"type":"input","block_id":"b","label":{"type":"plain_text","text":"理由"},
+		"element":{"type":"plain_text_input","action_id":"a","multiline":true}}`
 	modal := func(title, more, blocks string) string {
 		return fmt.Sprintf(`{"type":"modal","title":{"type":"plain_text","text":%q}%s,"blocks":%s}`, title, more, blocks)
 	}
@@ -146,7 +154,8 @@ var limits = []struct {
 	{10, "/0/elements", text, `[{"type":"context","elements":$}]`},
 	{3000, "/0/elements/0/text", "", `[{"type":"context","elements":[{"type":"mrkdwn","text":"$"}]}]`},
 	{25, "/0/elements", button, `[{"type":"actions","elements":$}]`},
-	{75, "/0/elements/0/text/text", "", `[{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"$"}}]}]`},
+	{75, "/0/elements/0/text/text", "",
+		`[{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"$"}}]}]`},
 	{255, "/0/elements/0/action_id", "", in(pressed, `"action_id":"$"`)},
 	{2000, "/0/elements/0/value", "", in(pressed, `"value":"$"`)},
 	{3000, "/0/elements/0/url", "", in(pressed, `"url":"$"`)},
@@ -162,7 +171,8 @@ var limits = []struct {
 	{255, "/callback_id", "", `{"type":"modal","title":#,"callback_id":"$","blocks":[]}`},
 	{255, "/external_id", "", `{"type":"modal","title":#,"external_id":"$","blocks":[]}`},
 	{100, "/blocks", divider, `{"type":"modal","title":#,"blocks":$}`},
-	{2000, "/0/label/text", "", `[{"type":"input","label":{"type":"plain_text","text":"$"},"element":{"type":"plain_text_input"}}]`},
+	{2000, "/0/label/text", "",
+		`[{"type":"input","label":{"type":"plain_text","text":"$"},"element":{"type":"plain_text_input"}}]`},
 	{2000, "/0/hint/text", "", in(typed, `"hint":{"type":"plain_text","text":"$"}`)},
 	{150, "/0/element/placeholder/text", "", in(field, `"placeholder":{"type":"plain_text","text":"$"}`)},
 	{255, "/0/element/action_id", "", in(field, `"action_id":"$"`)},
@@ -197,6 +207,7 @@ func TestEveryLimit(t *testing.T) {
 }
 
 func TestCharactersCountsEveryText(t *testing.T) {
-	v := decode(t, `[{"type":"section","text":{"type":"mrkdwn","text":"残業時間"},"fields":[{"type":"mrkdwn","text":"abc"}]},{"type":"markdown","text":"xy"}]`)
+	v := decode(t, `[{"type":"section","text":{"type":"mrkdwn","text":"残業時間"},
+		"fields":[{"type":"mrkdwn","text":"abc"}]},{"type":"markdown","text":"xy"}]`)
 	expect.Is(t, webapi.Characters(v), 9, "Characters")
 }
