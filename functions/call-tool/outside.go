@@ -69,7 +69,7 @@ func (h *Handler) route(ctx context.Context, in pipeline.Input, a *call.Aggregat
 		found, on, err := h.found(ctx, a.Call, s)
 		now := h.Now()
 		r := call.Routed{Opening: found.Opening, Terms: s.ActionTerms(now)}
-		if no, refused := errors.AsType[conversation.ErrByRules](found.Refusal()); refused {
+		if no, refused := errors.AsType[call.ErrByRules](found.Refusal()); refused {
 			r.Refused = &no
 		}
 		return h.Calls.Decide(ctx, in.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {

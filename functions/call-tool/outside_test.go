@@ -316,5 +316,5 @@ func TestARuleSaysWhoStampsACall(t *testing.T) {
 	late := b.make(ask("c"))
 	b.now = b.now.Add(2 * time.Hour)
 	late = b.make(late)
-	expect.Is(t, late.Call.CancelReason, conversation.ReasonSilent)
+	expect.Is(t, late.Call.CancelReason, call.ReasonSilent)
 }

@@ -53,7 +53,7 @@ func statusOf(x *call.Call) string {
 	switch x.CancelReason {
 	case conversation.ReasonWithdrawn:
 		return string(x.Status)
-	case conversation.ReasonExpired, conversation.ReasonAged:
+	case conversation.ReasonExpired, call.ReasonAged:
 		return expired
 	}
 	return refused // by people, or by a rule
@@ -189,7 +189,7 @@ func (d *door) whyNot(x *call.Call) string {
 	return ""
 }
 
-func byRules(no conversation.ErrByRules) string {
+func byRules(no call.ErrByRules) string {
 	return explain.RefusedByRules(language.English, no, legible.First)
 }
 
@@ -263,7 +263,7 @@ func (d *door) faultOf(ctx context.Context, err error) fault {
 	if e, is := errors.AsType[aggregate.ErrField](err); is {
 		return no(http.StatusBadRequest, legible.Visible(e.Error()))
 	}
-	if e, is := errors.AsType[conversation.ErrByRules](err); is {
+	if e, is := errors.AsType[call.ErrByRules](err); is {
 		return no(http.StatusForbidden, "a rule refuses this call: "+legible.Visible(byRules(e)))
 	}
 	for _, f := range faults {

@@ -382,9 +382,9 @@ func TestEachEndHasAWordAndASentence(t *testing.T) {
 	lost := call.Call{Status: conversation.ActionFailed, Outcome: conversation.OutcomeUnknown}
 	for want, x := range map[string]call.Call{
 		"unknown": lost, "failed": {Status: conversation.ActionFailed}, "succeeded": {Status: conversation.ActionSucceeded},
-		"refused":   {Status: conversation.ActionCancelled, CancelReason: conversation.ReasonDenied},
+		"refused":   {Status: conversation.ActionCancelled, CancelReason: call.ReasonDenied},
 		"cancelled": {Status: conversation.ActionCancelled, CancelReason: conversation.ReasonWithdrawn},
-		"expired":   {Status: conversation.ActionCancelled, CancelReason: conversation.ReasonAged},
+		"expired":   {Status: conversation.ActionCancelled, CancelReason: call.ReasonAged},
 		"pending":   {Status: conversation.ActionPending}, "approved": {Status: conversation.ActionApproved},
 		"executing": {Status: conversation.ActionExecuting}, "granted": {Status: call.Granted},
 	} {

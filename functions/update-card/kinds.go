@@ -206,11 +206,9 @@ func conversationOf(a aggregate.Aggregate) card.Conversation {
 }
 
 func (conversationCards) Render(
-	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, away []circulation.StandIn, now time.Time,
+	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, _ []circulation.StandIn, now time.Time,
 ) card.Message {
-	t := conversationOf(a)
-	t.StandIns = away
-	return card.RenderConversation(t, c, s, now)
+	return card.RenderConversation(conversationOf(a), c, s, now)
 }
 
 // Live adds the last lines of a running action's output, which grows without a commit.
@@ -268,22 +266,15 @@ func (k conversationCards) Opened(
 // Outcome returns nothing: a person who talks with an agent has the answer in the thread.
 func (conversationCards) Outcome(aggregate.Aggregate, time.Time) *aggregate.Card { return nil }
 
-// Decided returns the keys of the actions that people approved.
-func (conversationCards) Decided(a aggregate.Aggregate) (keys []string) {
-	for _, x := range conversationOf(a).Actions {
-		if x.Gate.Status == aggregate.Approved {
-			keys = append(keys, x.Key())
-		}
-	}
-	return keys
-}
+// Decided returns none: rules say nothing of actions.
+func (conversationCards) Decided(aggregate.Aggregate) []string { return nil }
 
 // Copy draws a copy. If its action is no longer in the conversation, the copy stays unchanged.
 func (k conversationCards) Copy(
 	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
 ) (card.Message, bool) {
 	t := conversationOf(a)
-	x := aggregate.Find(t.Actions, c.About())
+	x := aggregate.Find(t.Actions, c.Subject)
 	if x == nil {
 		return card.Message{}, false
 	}

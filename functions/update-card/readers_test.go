@@ -26,7 +26,6 @@ func TestARuleHasAChannelOrAGroupToldOfADecision(t *testing.T) {
 		"never of what was refused":                          testToldDenied,
 		"of an agent's call":                                 testToldOfCall,
 	})
-	t.Run("of an agent's action", func(t *testing.T) { testToldOfAction(t, newConversation(t, storetest.Start(t))) })
 }
 
 // tellsOf has steps wait for Suzuki, under a rule that has a channel or group told.
@@ -166,21 +165,4 @@ func TestWhoAnswersForAKeyLearnsOfACancelledCall(t *testing.T) {
 			expect.Has(t, told[0], "取り消されました: ", "the message")
 		}
 	}
-}
-
-func testToldOfAction(t *testing.T, k *inConversation) {
-	k.listing(nil, webapi.Suzuki)
-	k.proposes("make test")
-	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		x, h := *a.Current(), a.Head
-		x.Gate, x.Status = toldBy(x.Gate, k.Clock()), conversation.ActionApproved
-		return aggregate.Change{Head: &h, Rows: []aggregate.Row{&x}, Now: k.Clock()}, nil
-	})
-	k.shown()
-	expect.That(t, !k.shown(), "copies are asked for, and nothing changed")
-	all := expect.Value(k.slack.Everything(webapi.General))(t)
-	expect.Must(t, len(all) == 1, "%+v", all)
-	told := string(expect.Value(json.Marshal(all[0]))(t))
-	expect.That(t, strings.Contains(told, "決まりました: ") && strings.Contains(told, webapi.Suzuki) &&
-		!strings.Contains(told, "approve_action"), "%s", told)
 }

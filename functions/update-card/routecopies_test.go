@@ -13,11 +13,9 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/storetest"
 )
 
 // desk is a stage that needs this many stamps of these people.
@@ -209,38 +207,6 @@ func testCopiesLater(t *testing.T, w *world) {
 	w.drawn()
 	now = fmt.Sprint(w.shows("", "", ""))
 	expect.That(t, !strings.Contains(now, "回覧先を確認しています"), "%s", now)
-}
-
-// An agent's action is copied along its route, too, whoever may approve by the settings.
-func TestCopiesOfActionsAlongARoute(t *testing.T) {
-	k := newConversation(t, storetest.Start(t))
-	k.listing(nil, webapi.Tanaka)
-	x := k.proposes("make test")
-	act := func(change func(g *aggregate.Gate)) {
-		t.Helper()
-		k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			x, h := *a.Current(), a.Head
-			change(&x.Gate)
-			return aggregate.Change{Head: &h, Rows: []aggregate.Row{&x}, Now: k.Now()}, nil
-		})
-		k.shown()
-	}
-	at := k.Now()
-	act(func(g *aggregate.Gate) {
-		g.Terms.Rule, g.AskedSum, g.AskedAt = &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}, "hash", &at
-		g.Terms.ApprovalHours = 72
-		g.Route = &circulation.Route{Form: circulation.Form,
-			Stages: []circulation.Stage{desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Alex)}}
-	})
-	k.sees(webapi.Suzuki, []string{"approve_action", x.ActionID + "/hash", k.Ref.ID + "/1", "make test"}, nil)
-	expect.That(t, len(k.direct(webapi.Tanaka)) == 0 && len(k.direct(webapi.Alex)) == 0, "others have copies")
-	act(func(g *aggregate.Gate) {
-		who := circulation.Person{User: webapi.Suzuki}
-		*g = expect.Value(g.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: who, Principal: who,
-			At: k.Now(), Stage: 1, Hash: g.AskedSum, Surface: "slack"}))(t)
-	})
-	k.sees(webapi.Suzuki, []string{"承認:"}, []string{"approve_action", "cancel_action"})
-	k.sees(webapi.Alex, []string{"approve_action", k.Ref.ID + "/2"}, nil)
 }
 
 // A drawing of older rows that ends last doesn't bring back what is not owed any more.

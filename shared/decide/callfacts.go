@@ -4,7 +4,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 )
@@ -26,7 +25,7 @@ func (f *FoundFor) Refusal() error {
 	if f.Refused == nil {
 		return nil
 	}
-	return conversation.ErrByRules{Why: f.Refused.Why, Rule: f.Refused.Rule, Detail: f.Refused.Detail}
+	return call.ErrByRules{Why: f.Refused.Why, Rule: f.Refused.Rule, Detail: f.Refused.Detail}
 }
 
 // facts returns what the rules may know of it. Of a call that runs elsewhere they know that it may do anything.

@@ -16,8 +16,8 @@ import (
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 )
 
@@ -109,7 +109,7 @@ func ClassOf(err error) Class {
 		return Decided
 	case is[aggregate.ErrNotLatest](err):
 		return NotLatest
-	case is[aggregate.ErrNotAllowed](err), is[conversation.ErrByRules](err):
+	case is[aggregate.ErrNotAllowed](err), is[call.ErrByRules](err):
 		return NotAllowed
 	case is[*circulation.Refusal](err):
 		return ofAct(err)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -233,7 +233,7 @@ func TestNoSentenceHasAPlaceLeft(t *testing.T) {
 			known, _ := KnownEnd(locale, string(r))
 			said = append(said, known)
 			for _, detail := range details {
-				no := conversation.ErrByRules{Why: r, Detail: detail}
+				no := call.ErrByRules{Why: r, Detail: detail}
 				said = append(said, EndedInTalk(locale, r, detail), s.Note(no), s.Note(aggregate.ErrDecided{Reason: r}))
 				for _, by := range []Retry{NoRetry, RetryDraft, RetryRun} {
 					said = append(said, Ended(locale, r, detail, by))

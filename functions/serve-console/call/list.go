@@ -131,9 +131,9 @@ func statusOf(words web.Texts, x *call.Call) (text, badge string) {
 		key = "unknown"
 	case x.Status == conversation.ActionApproved && x.Elsewhere:
 		key = "untaken"
-	case x.CancelReason == conversation.ReasonRejected || x.CancelReason == conversation.ReasonDenied:
+	case x.CancelReason == conversation.ReasonRejected || x.CancelReason == call.ReasonDenied:
 		key = "rejected"
-	case x.CancelReason == conversation.ReasonExpired || x.CancelReason == conversation.ReasonAged:
+	case x.CancelReason == conversation.ReasonExpired || x.CancelReason == call.ReasonAged:
 		key = "expired"
 	}
 	return words.In("statuses", key), map[string]string{"pending": "badge-wait", "looking_up": "badge-calm",

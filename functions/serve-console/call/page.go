@@ -216,7 +216,7 @@ func (p *callPage) ended(t loaded, words web.Texts) {
 	case x.Status == conversation.ActionFailed:
 		p.Ended, p.Failed = card.CallReason(words.Locale(), x.Error), true
 		p.Because = card.Prose(x.ErrorDetail)
-	case x.CancelReason == conversation.ReasonRejected || x.CancelReason == conversation.ReasonDenied:
+	case x.CancelReason == conversation.ReasonRejected || x.CancelReason == call.ReasonDenied:
 		p.Ended, p.Because = words.Say("rejected_by", "who", by), card.Prose(x.Gate.RejectionReason)
 	case x.CancelReason == conversation.ReasonWithdrawn:
 		p.Ended = words.Say("cancelled_by", "who", by)

@@ -189,8 +189,8 @@ func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts
 		}
 	}
 	switch {
-	case x.CancelReason == conversation.ReasonRejected, x.CancelReason == conversation.ReasonDenied:
-		out.Status, out.Badge = words.Say(string(x.CancelReason)), "badge-bad"
+	case x.CancelReason == conversation.ReasonRejected:
+		out.Status, out.Badge = words.Say("rejected"), "badge-bad"
 		out.Rejected, out.Because = t.person(x.CancelledBy), card.Prose(x.ErrorDetail)
 	case x.CancelReason != "":
 		out.Cancelled, out.Why = t.person(x.CancelledBy), words.In("why", x.CancelReason)

@@ -39,8 +39,6 @@ func decidedBefore(t web.Texts, e aggregate.ErrDecided, who, when string) string
 	switch {
 	case e.Status == string(aggregate.Rejected) || e.Reason == conversation.ReasonRejected:
 		status = t.Say("rejected")
-	case e.Reason == conversation.ReasonDenied:
-		status = t.Say("denied")
 	case e.Reason == conversation.ReasonExpired || e.Reason == task.ReasonExpired:
 		status = t.In("why", conversation.ReasonExpired)
 	case e.Status == string(conversation.Closed):

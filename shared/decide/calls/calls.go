@@ -56,7 +56,7 @@ type Request struct {
 
 // Ask asks people about a call, or finds the same call that the key asked for before, whatever became of it: the newest
 // if it was asked for once more. It returns tenancy.ErrKey if the key may not, aggregate.ErrField for what is wrong in
-// the request, tool.ErrForbidden for a tool that isn't allowed, conversation.ErrByRules if a rule refuses it,
+// the request, tool.ErrForbidden for a tool that isn't allowed, call.ErrByRules if a rule refuses it,
 // aggregate.ErrFull for the key's limits, and aggregate.ErrNotAllowed if nobody could decide.
 func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Request) (*call.Aggregate, error) {
 	if err := key.Holds(w.Tool, x.Now()); err != nil {

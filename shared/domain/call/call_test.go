@@ -276,7 +276,7 @@ func TestStampsGrowOld(t *testing.T) {
 		w.now = w.now.AddDate(0, 0, aggregate.ApprovalDays+1)
 		expect.Fails(t, map[string]error{"Bash": w.take("one"), "write_rows": w.claim("one")}[tool], ErrAged)
 		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(w.now) })
-		expect.That(t, w.a.Call.CancelReason == conversation.ReasonAged && w.open == 0, "%+v", w.a.Call)
+		expect.That(t, w.a.Call.CancelReason == ReasonAged && w.open == 0, "%+v", w.a.Call)
 	}
 }
 
@@ -354,7 +354,7 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 
 	w = asked(t, x)
 	w.must(func(a *Aggregate) (aggregate.Change, error) {
-		no := conversation.ErrByRules{Why: task.ReasonNoRoute, Rule: o.Rule, Detail: "経理"}
+		no := ErrByRules{Why: task.ReasonNoRoute, Rule: o.Rule, Detail: "経理"}
 		return a.Route(a.Head.Run, Routed{Refused: &no}, w.now)
 	})
 	expect.That(t, w.a.Call.CancelReason == task.ReasonNoRoute && w.open == 0, "%+v", w.a.Call)
@@ -363,12 +363,12 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 	w.must(func(a *Aggregate) (aggregate.Change, error) {
 		return a.Route(a.Head.Run, Routed{Again: w.now.Add(time.Minute)}, w.now)
 	})
-	expect.That(t, w.a.Call.CancelReason == conversation.ReasonSilent && w.open == 0, "%+v", w.a.Call)
+	expect.That(t, w.a.Call.CancelReason == ReasonSilent && w.open == 0, "%+v", w.a.Call)
 	w = asked(t, x)
 	for range conversation.MaxRestarts + 1 {
 		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, w.now) })
 	}
-	expect.That(t, w.a.Call.CancelReason == conversation.ReasonUnrouted, "%+v", w.a.Call)
+	expect.That(t, w.a.Call.CancelReason == ReasonUnrouted, "%+v", w.a.Call)
 }
 
 func TestWhatDiffersFromTheEarlierCall(t *testing.T) {

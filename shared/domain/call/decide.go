@@ -123,7 +123,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 			c.Head.Run++ // a new run is started at once
 		}
 	case g.RejectedAt != nil && act.Kind == circulation.Deny:
-		c.cancel(aggregate.Rejected, g.RejectedBy, conversation.ReasonDenied)
+		c.cancel(aggregate.Rejected, g.RejectedBy, ReasonDenied)
 	case g.RejectedAt != nil:
 		c.cancel(aggregate.Rejected, g.RejectedBy, conversation.ReasonRejected)
 	}
@@ -187,7 +187,7 @@ func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 	case x != nil && x.Action().Waits() && x.Gate.Terms.DecideBy != nil && !now.Before(*x.Gate.Terms.DecideBy):
 		details["asked_at"] = aggregate.TimeText(*x.Gate.AskedAt)
 	case x != nil && x.aged(now):
-		why = conversation.ReasonAged
+		why = ReasonAged
 		details["reason"], details["was"] = why, x.Status
 	default:
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -216,16 +216,21 @@ func (x *Call) aged(now time.Time) bool {
 // mostLookingUp is how long it is tried to look up whom a rule asks about a call.
 const mostLookingUp = time.Hour
 
+// unrouted reports whether the people whom a rule asks must be looked up before the gate opens.
+func (x *Call) unrouted() bool {
+	return x.Status == conversation.ActionPending && x.Gate.Status == aggregate.Generating && x.Gate.Terms.Rule != nil
+}
+
 // LooksUp reports whether a run looks up whom the call asks now.
 func (a *Aggregate) LooksUp(now time.Time) bool {
 	x := a.Call
-	return x != nil && x.Action().Unrouted() && (x.LookUpAt == nil || !now.Before(*x.LookUpAt))
+	return x != nil && x.unrouted() && (x.LookUpAt == nil || !now.Before(*x.LookUpAt))
 }
 
 // Routed is what a run found out about whom a call asks: an error for why nobody is, a time at which to look people up
 // again, or else the opening, which is nil if the settings say who is asked.
 type Routed struct {
-	Refused *conversation.ErrByRules
+	Refused *ErrByRules
 	Again   time.Time
 	Opening *aggregate.Opening
 	Terms   aggregate.Terms // of the settings under which all of that is so
@@ -237,10 +242,10 @@ func (a *Aggregate) Route(run int, r Routed, now time.Time, on ...aggregate.Owne
 	switch x := a.Call; {
 	case a.Head.Run != run:
 		return aggregate.Change{}, aggregate.ErrSuperseded
-	case x == nil || !x.Action().Unrouted():
+	case x == nil || !x.unrouted():
 		return aggregate.Change{}, aggregate.ErrMoved
 	case !r.Again.IsZero() && !now.Before(x.CreatedAt.Add(mostLookingUp)):
-		r.Refused = &conversation.ErrByRules{Why: conversation.ReasonSilent}
+		r.Refused = &ErrByRules{Why: ReasonSilent}
 	}
 	c, at := a.begin(now), r.Again.UTC().Truncate(time.Millisecond)
 	c.Head.Restarts = 0
@@ -258,7 +263,7 @@ func (a *Aggregate) Route(run int, r Routed, now time.Time, on ...aggregate.Owne
 	return c.done()
 }
 
-func (c *change) refuse(no conversation.ErrByRules) {
+func (c *change) refuse(no ErrByRules) {
 	about := map[string]any{"reason": no.Why}
 	if no.Rule.ID != "" {
 		c.row.Gate.Terms.Rule, about["rule"] = &no.Rule, no.Rule
@@ -288,3 +293,23 @@ func (a *Aggregate) Unnumbered() (settled time.Time, is bool) {
 
 // ErrTaken says that another attempt took the grant.
 var ErrTaken = errors.New("another attempt took it: it runs once")
+
+// Reasons why a call isn't made, beside those of an agent's action and, where the rules let nobody be asked, those of a
+// request's steps.
+const (
+	ReasonDenied aggregate.Reason = "denied"        // for good, on a route
+	ReasonAged   aggregate.Reason = "approval_aged" // it was stamped, and not begun in time
+	// ReasonSilent: Slack didn't say whom the rule asks.
+	ReasonSilent aggregate.Reason = "route_silent"
+	// ReasonUnrouted: several tries to look people up failed.
+	ReasonUnrouted aggregate.Reason = "route_failed"
+)
+
+// ErrByRules says that by the tenant's rules nobody is asked about a call.
+type ErrByRules struct {
+	Why    aggregate.Reason // ReasonSilent, ReasonUnrouted, or one of task.Refusal
+	Rule   circulation.Rule
+	Detail string // what the rule says, or the name of the stage that finds nobody
+}
+
+func (e ErrByRules) Error() string { return "by the rules: " + string(e.Why) }

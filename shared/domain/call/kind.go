@@ -182,21 +182,24 @@ func (x *Call) Over() bool { return len(Moves[x.Status]) == 0 || x.Status == con
 
 // Refused reports whether people rejected the call, or the rules let nobody be asked about it.
 func (x *Call) Refused() bool {
-	return x.CancelReason == conversation.ReasonRejected || x.CancelReason == conversation.ReasonDenied ||
+	return x.CancelReason == conversation.ReasonRejected || x.CancelReason == ReasonDenied ||
 		x.ByRules() != nil
 }
 
 // ByRules returns why the rules let nobody be asked about the call, or nil.
-func (x *Call) ByRules() *conversation.ErrByRules {
+func (x *Call) ByRules() *ErrByRules {
 	switch x.CancelReason {
-	case "", conversation.ReasonRejected, conversation.ReasonDenied, conversation.ReasonWithdrawn,
+	case "", conversation.ReasonRejected, ReasonDenied, conversation.ReasonWithdrawn,
 		conversation.ReasonExpired, ReasonKey, ReasonKeyTool:
 		return nil
 	}
 	if x.Gate.Status != aggregate.Generating {
 		return nil
 	}
-	no := conversation.RefusedByRules(&x.Gate, x.CancelReason, x.ErrorDetail)
+	no := ErrByRules{Why: x.CancelReason, Detail: x.ErrorDetail}
+	if x.Gate.Terms.Rule != nil {
+		no.Rule = *x.Gate.Terms.Rule
+	}
 	return &no
 }
 

@@ -159,8 +159,8 @@ func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType
 	c.Record(&c.Head, by, action, resourceType, resourceID, details)
 }
 
-// auditAction adds an audit entry about an action. Where no act on its gate ended it, the entry of that has the hashes
-// of the route and of the acts until then, or an empty gate, so that a receipt can't leave these out.
+// auditAction adds an audit entry about an action. Where no act on its gate ended it, the entry says that no rule chose
+// a route, so that a receipt can't show one.
 func (c *change) auditAction(by aggregate.Actor, as aggregate.Action, x *Action, details map[string]any) {
 	details = maps.Clone(details)
 	if details == nil {
@@ -169,9 +169,6 @@ func (c *change) auditAction(by aggregate.Actor, as aggregate.Action, x *Action,
 	details["type"], details["hash"] = x.ActionType, x.Payload.Hash()
 	if as == AuditCancelled || as == AuditExpired {
 		details["gate"] = map[string]any{}
-		if sealed := x.Gate.Sealed(); sealed != nil {
-			details["gate"] = sealed
-		}
 	}
 	c.audit(by, as, "action", x.ActionID, details)
 }
@@ -209,9 +206,7 @@ const (
 	ReasonClosed      aggregate.Reason = "closed" // by a person
 	ReasonIdle        aggregate.Reason = "idle"
 	ReasonRejected    aggregate.Reason = "rejected"
-	ReasonDenied      aggregate.Reason = "denied" // on a route, and the agent has no turn for the reason
 	ReasonExpired     aggregate.Reason = "expired"
-	ReasonAged        aggregate.Reason = "approval_aged" // it was settled along a route, and not begun in time
 	ReasonBase        aggregate.Reason = "files_moved"
 	ReasonWithdrawn   aggregate.Reason = "withdrawn"          // by a person
 	ReasonDeleted     aggregate.Reason = "message_deleted"    // the message that it came of

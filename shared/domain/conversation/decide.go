@@ -30,19 +30,19 @@ func (a *Aggregate) AskersOf(x *Action) []string {
 }
 
 // reject ends an action that people rejected, with its gate as they left it.
-func (c *change) reject(x *Action, g aggregate.Gate, why aggregate.Reason) {
+func (c *change) reject(x *Action, g aggregate.Gate) {
 	c.progress()
 	c.active()
 	c.over(x, ActionCancelled, func(n *Action) {
 		n.Gate = g
 		n.settle(aggregate.Rejected)
-		n.CancelledBy, n.CancelReason, n.ErrorDetail = g.RejectedBy, why, g.RejectionReason
+		n.CancelledBy, n.CancelReason, n.ErrorDetail = g.RejectedBy, ReasonRejected, g.RejectionReason
 	})
 }
 
 // Cancel withdraws an action that waits, is approved or executes. Allowed are those who asked for it, the
-// conversation's opener and every approver, under a rule those whom Policy.WithdrawFrom names. An executing action is
-// stopped by the invocation that runs it, and its outcome is recorded in Late.
+// conversation's opener and every approver. An executing action is stopped by the invocation that runs it, and its
+// outcome is recorded in Late.
 func (a *Aggregate) Cancel(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -72,14 +72,10 @@ func (a *Aggregate) Cancel(id string, by aggregate.Actor, p aggregate.Policy, no
 }
 
 func (a *Aggregate) mayWithdraw(x *Action, by aggregate.Actor, p aggregate.Policy) error {
-	if x == nil {
-		return p.Withdraw(by, a.Head.Requester)
+	if x != nil && slices.Contains(x.Askers, by.ID) {
+		return p.Withdraw(by, by.ID)
 	}
-	err := p.WithdrawFrom(&x.Gate, by, a.Head.Requester)
-	if err != nil && slices.Contains(x.Askers, by.ID) {
-		return p.WithdrawFrom(&x.Gate, by, by.ID)
-	}
-	return err
+	return p.Withdraw(by, a.Head.Requester)
 }
 
 // MayWithdraw returns ErrNotAllowed with the rule by which somebody may not cancel the action with this id, or else end
@@ -241,7 +237,7 @@ func (a *Aggregate) decidable(id string) (*Action, error) {
 	return x, nil
 }
 
-// Undecided returns nil while the action with this id waits, under a rule or not, else the error for whoever tries to
+// Undecided returns nil while the action with this id waits, else the error for whoever tries to
 // decide now: ErrDecided or ErrNotFound.
 func (a *Aggregate) Undecided(id string) error {
 	x, err := a.decidable(id)

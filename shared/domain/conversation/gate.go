@@ -10,10 +10,8 @@ import (
 	"ringi/shared/domain/circulation"
 )
 
-// Act does on the action with this id what its hand does along its route; at, form and surface it adds itself. The
-// stamp that settles the gate approves the action. Sending it back rejects it, and the agent has a turn for the reason;
-// of one that is denied the agent is told and has no turn. by is the hand, whose delegation, row of the organisation
-// and place in a channel the caller has looked up: on are the rows on which that depends.
+// Act does on the action with this id what its hand does, if the settings allow it; at, form and surface it adds
+// itself. A stamp approves the action. Sending it back rejects it, and the agent has a turn for the reason.
 //
 // Act returns ErrDecided, ErrNotAllowed, ErrNotFound or a *circulation.Refusal, and ErrConflict if the payload is not
 // the one that is asked about. If the same hand does the very same again, nothing changes.
@@ -32,7 +30,13 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, errDeleted(id)
 	}
 	c.Owned = append(c.Owned, on...)
-	return c.acted(x, g, by)
+	if g.ApprovedAt != nil {
+		c.approve(x, g)
+	} else {
+		c.reject(x, g)
+	}
+	c.auditAction(by, OnRoute.Entry(&g), x, g.ActDetails(map[string]any{}))
+	return c.done()
 }
 
 // ActedOn returns the gate of an action, or of a call, with one more act. It reports whether the same hand did the very
@@ -54,25 +58,6 @@ func (x *Action) ActedOn(act circulation.Act, by aggregate.Actor, p aggregate.Po
 		refused = cmp.Or(refused, fmt.Errorf("%s has another content than is asked: %w", x.ActionID, aggregate.ErrConflict))
 	}
 	return g, false, cmp.Or(denied, refused)
-}
-
-// acted writes an action whose gate has one more act, and what follows from it.
-func (c *change) acted(x *Action, g aggregate.Gate, by aggregate.Actor) (aggregate.Change, error) {
-	switch {
-	case g.ApprovedAt != nil:
-		c.approve(x, g)
-	case g.RejectedAt != nil && g.Acts[len(g.Acts)-1].Kind == circulation.Deny:
-		c.reject(x, g, ReasonDenied)
-	case g.RejectedAt != nil:
-		c.reject(x, g, ReasonRejected)
-	default:
-		c.active()
-		n := *x
-		n.Gate = g
-		c.Put(&n)
-	}
-	c.auditAction(by, OnRoute.Entry(&g), x, g.ActDetails(map[string]any{}))
-	return c.done()
 }
 
 // open has people asked about a new action as the settings say, or nobody.
@@ -124,11 +109,10 @@ func (a *Aggregate) AskedBy(id string) aggregate.CardType {
 	return CardAction
 }
 
-// AskedHash returns the hash of what the action with this id asks: of its payload or, under a rule, what the stamps are
-// on. It is "" if there is no such action.
+// AskedHash returns the hash of the payload that the action with this id asks, or "" if there is no such action.
 func (a *Aggregate) AskedHash(id string) string {
 	if x := a.Action(id); x != nil {
-		return cmp.Or(x.Gate.AskedSum, x.Payload.Hash())
+		return x.Payload.Hash()
 	}
 	return ""
 }
@@ -232,44 +216,7 @@ func (s *Conversation) Origin() aggregate.Origin {
 	return aggregate.Origin{Team: s.TeamID, User: s.Opener, Channel: s.Channel, ChannelType: s.ChannelType}
 }
 
-// Unrouted reports whether the people whom a rule asks must be looked up before the gate opens.
-func (x *Action) Unrouted() bool {
-	return x.Status == ActionPending && x.Gate.Status == aggregate.Generating && x.Gate.Terms.Rule != nil
-}
-
 // hearsOf reports whether the agent has a turn for what became of an action that has ended.
 func hearsOf(x *Action) bool {
-	switch {
-	case x.CancelReason == ReasonExpired, x.CancelReason == ReasonDeleted:
-		return false // nobody is waiting for an answer
-	case x.CancelReason == ReasonDenied: // it is not to be tried in another way
-		return false
-	}
-	return true
+	return x.CancelReason != ReasonExpired && x.CancelReason != ReasonDeleted // nobody is waiting for an answer
 }
-
-// Reasons why nobody is asked about a call under a rule, beside those of a request's steps.
-const (
-	// ReasonSilent: Slack didn't say whom the rule asks.
-	ReasonSilent aggregate.Reason = "route_silent"
-	// ReasonUnrouted: several tries to look people up failed.
-	ReasonUnrouted aggregate.Reason = "route_failed"
-)
-
-// ErrByRules says that by the tenant's rules nobody is asked about a call.
-type ErrByRules struct {
-	Why    aggregate.Reason // ReasonSilent, ReasonUnrouted, or one of task.Refusal
-	Rule   circulation.Rule
-	Detail string // what the rule says, or the name of the stage that finds nobody
-}
-
-// RefusedByRules returns why the rules let nobody be asked about a gate that ended for this reason, with its detail.
-func RefusedByRules(g *aggregate.Gate, why aggregate.Reason, detail string) ErrByRules {
-	no := ErrByRules{Why: why, Detail: detail}
-	if g.Terms.Rule != nil {
-		no.Rule = *g.Terms.Rule
-	}
-	return no
-}
-
-func (e ErrByRules) Error() string { return "by the rules: " + string(e.Why) }

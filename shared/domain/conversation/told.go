@@ -11,27 +11,27 @@ import (
 
 // words are the system's messages about actions and refusals, for people and the agent.
 type words struct {
-	succeeded, failed, unknown, rejected, denied, expired string
-	cancelled, unasked                                    string
-	notBegun, putBack, outputLater, callLater             string // of an action that is withdrawn
-	lateStopped, lateDone, lateCall, lateUncalled         string // what became of it afterwards
-	exit, output, all, some, notKept, notShown, others    string
-	stopped, later                                        string
-	changed, wrote, deleted, more, notTaken               string
-	lost, emptied, unread                                 string
-	returned, entries, bytes, resultGone                  string // of a tool
-	resultOld                                             string // of a tool
-	pulled, branched                                      string // of a pull request
-	taken                                                 string
-	ownProposal                                           string
+	succeeded, failed, unknown, rejected, expired      string
+	cancelled, unasked                                 string
+	notBegun, putBack, outputLater, callLater          string // of an action that is withdrawn
+	lateStopped, lateDone, lateCall, lateUncalled      string // what became of it afterwards
+	exit, output, all, some, notKept, notShown, others string
+	stopped, later                                     string
+	changed, wrote, deleted, more, notTaken            string
+	lost, emptied, unread                              string
+	returned, entries, bytes, resultGone               string // of a tool
+	resultOld                                          string // of a tool
+	pulled, branched                                   string // of a pull request
+	taken                                              string
+	ownProposal                                        string
 }
 
 var said = language.InEach(
 	words{
 		succeeded: "操作 #%d が完了しました。", failed: "操作 #%d は失敗しました。",
-		unknown:  "操作 #%d の結果は不明です。実行されたかどうかを、人が確認する必要があります。",
-		rejected: "操作 #%d は却下されました。理由: ",
-		denied:   "操作 #%d は却下されました。作り直しは求められていません。理由: ", expired: "操作 #%d は期限までに承認されませんでした。",
+		unknown:     "操作 #%d の結果は不明です。実行されたかどうかを、人が確認する必要があります。",
+		rejected:    "操作 #%d は却下されました。理由: ",
+		expired:     "操作 #%d は期限までに承認されませんでした。",
 		cancelled:   "操作 #%d は取り消されました。",
 		unasked:     "操作 #%d は、もとになったメッセージが削除されたため、取り消されました。",
 		notBegun:    "開始前だったため、何も実行していません。",
@@ -73,7 +73,6 @@ var said = language.InEach(
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.",
 		unknown:     "The outcome of action #%d is unknown. A person needs to check.",
 		rejected:    "Action #%d was rejected. Reason: ",
-		denied:      "Action #%d was rejected for good. No other version is wanted. Reason: ",
 		expired:     "Action #%d wasn’t approved in time.",
 		cancelled:   "Action #%d was cancelled.",
 		unasked:     "Action #%d was cancelled because the message that it came of was deleted.",
@@ -125,12 +124,8 @@ func (x *Action) told(locale string) Message {
 		m.own(fmt.Sprintf(w.unknown, x.Number))
 	case x.Status == ActionFailed:
 		m.own(fmt.Sprintf(w.failed, x.Number))
-	case x.CancelReason == ReasonRejected, x.CancelReason == ReasonDenied:
-		text := w.rejected
-		if x.CancelReason == ReasonDenied {
-			text = w.denied
-		}
-		m.own(fmt.Sprintf(text, x.Number))
+	case x.CancelReason == ReasonRejected:
+		m.own(fmt.Sprintf(w.rejected, x.Number))
 		m.quote(x.ErrorDetail)
 	case x.CancelReason == ReasonExpired:
 		m.own(fmt.Sprintf(w.expired, x.Number))

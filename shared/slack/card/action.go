@@ -21,26 +21,17 @@ const (
 )
 
 func (d conversationDrawing) action(x *conversation.Action) face {
-	w, r := d.texts, d.routeOf(x)
-	title := d.title(w.Header, x)
-	if line, colour := r.resting(); line != "" {
-		d.settled = true
-		return d.shown(x, title, colour).with(divider(), contextLine(line))
-	}
+	w, title := d.texts, d.title(d.texts.Header, x)
 	switch {
-	case x.Status == conversation.ActionPending && x.Gate.Status == aggregate.Generating:
-		return d.shown(x, title, yellow).with(divider(), d.looking(&x.Gate))
-	case x.Status == conversation.ActionPending && r.st.Refused != nil:
-		return d.shown(x, title, grey).with(divider()).with(r.waits()...)
 	case x.Status == conversation.ActionPending:
-		return d.pendingAction(x, r)
+		return d.pendingAction(x)
 	case x.Status == conversation.ActionApproved:
 		return d.shown(x, title+d.w.IsApproved, green).
-			with(divider(), d.actions(d.cancel(x)), contextLine(append(r.passed(), d.approvedBy(x))...))
+			with(divider(), d.actions(d.cancel(x)), contextLine(d.approvedBy(x)))
 	case x.Status == conversation.ActionExecuting:
 		return d.shown(x, d.title(w.Running, x), navy).with(d.tail(x)...).
 			with(divider(), d.actions(d.cancel(x)),
-				contextLine(append(r.passed(), d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt)))...))
+				contextLine(d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt))))
 	case x.Status == conversation.ActionSucceeded:
 		return d.over(x, d.title(w.Done, x), green)
 	case x.Outcome == conversation.OutcomeUnknown:
@@ -51,24 +42,21 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 	return d.withdrawn(x, title)
 }
 
+// routeOf says whom the settings ask about an action.
 func (d conversationDrawing) routeOf(x *conversation.Action) routed {
-	r := d.route(&x.Gate, x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval)
+	r := d.route(&x.Gate, x.Status == conversation.ActionPending)
 	r.copies, r.origin = d.t.CopiesOf(x.Key()), d.t.Conversation.Origin()
-	r.id, r.Console = x.ActionID, d.t.Console
-	r.plain = x.ActionType != conversation.ToolCall
 	return r
 }
 
-func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) face {
+func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 	w, b := d.w, d.body(x, maxPages).bounded()
 	value := x.ActionID + "/" + d.t.AskedHash(x.ActionID)
 	p, _ := d.read(x)
 	why := Unapprovable(p, d.w.Locale)
 	yes, no := d.decision(ApproveAction, RejectAction, value)
 	buttons := []slack.BlockElement{yes}
-	switch _, nobody := r.left(); {
-	case nobody:
-		buttons = nil
+	switch {
 	case why != "":
 		buttons = nil
 		b.blocks = append(b.blocks, section(why))
@@ -87,12 +75,11 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	if x.EditedAt != nil {
 		notes = append(notes, fill(d.texts.SourceEdited, "when", whenSet(x.EditedAt)))
 	}
-	f = f.with(divider()).with(r.waits(notes...)...).with(
-		slack.NewActionBlock(blockID(d.t.Head.SessionID, r.st.Present), buttons...))
+	f = f.with(divider()).with(d.routeOf(x).waits(notes...)...).with(d.actions(buttons...))
 	if why != "" {
 		return f
 	}
-	return f.with(contextLine(append([]string{d.effect(x, r.last(), b.cut)}, r.hints()...)...))
+	return f.with(contextLine(d.effect(x, b.cut)))
 }
 
 // title is a heading with what people call the action.
@@ -123,20 +110,16 @@ func (d conversationDrawing) matter(x *conversation.Action) string {
 	return ": " + said
 }
 
-// effect says what an approval does, of any but the last stage once that has approved, too. What the card shows only in
-// part, people read whole in its dialog.
-func (d conversationDrawing) effect(x *conversation.Action, last string, cut bool) string {
-	kind, where, once := x.ActionType, d.texts.Above, d.texts.Approved
-	if last != "" {
-		once = fill(d.texts.ApprovedLast, "stage", last)
-	}
+// effect says what an approval does. What the card shows only in part, people read whole in its dialog.
+func (d conversationDrawing) effect(x *conversation.Action, cut bool) string {
+	kind, where := x.ActionType, d.texts.Above
 	if x.Pushed != nil {
 		kind = "push"
 	}
 	if cut {
 		where = fill(d.texts.Inside, "whole", d.w.Review)
 	}
-	return fill(d.texts.Effect[kind], "once", once, "where", where)
+	return fill(d.texts.Effect[kind], "once", d.texts.Approved, "where", where)
 }
 
 // Unapprovable says on any surface why nobody can approve an action with this payload; empty: people can.
@@ -270,7 +253,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	lines = append(slices.Concat(lines, d.pushed(x), d.filesChanged(x)), inline(x.ErrorDetail, maxResult))
 	f := d.files(x, d.shown(x, title, colour).with(sectionOf(lines)...).with(d.tail(x)...))
 	ran := d.w.timed(x.StartedAt, x.CompletedAt, w.Took, w.Ended)
-	f = f.with(divider(), contextLine(append(d.routeOf(x).passed(), d.approvedBy(x), ran)...)).with(d.check(x)...)
+	f = f.with(divider(), contextLine(d.approvedBy(x), ran)).with(d.check(x)...)
 	if x.Error == conversation.ReasonFilesLost && d.t.FilesLost() && d.t.Conversation.Status != conversation.Closed {
 		empty := button(w.BeginEmpty, BeginEmpty, d.t.Conversation.ID, slack.StyleDanger)
 		f = f.with(d.actions(confirmed(empty, w.EmptyTitle, w.EmptyText, w.EmptyYes, w.EmptyNo)))

@@ -185,7 +185,7 @@ func (d callDrawing) ended(r routed) face {
 func (d callDrawing) became() (how, line string) {
 	x := d.a.Call
 	switch by, at := d.w.mention(x.CancelledBy), whenSet(x.CompletedAt); {
-	case x.CancelReason == conversation.ReasonRejected, x.CancelReason == conversation.ReasonDenied:
+	case x.CancelReason == conversation.ReasonRejected, x.CancelReason == call.ReasonDenied:
 		return d.w.IsRejected, fill(d.w.RejectedBy, "who", by, "reason", inline(x.Gate.RejectionReason, maxReason))
 	case x.CancelReason == conversation.ReasonWithdrawn && x.CancelledBy == "":
 		return d.w.IsCancelled, fill(d.c.ByAgent, "agent", d.agent(), "when", at)

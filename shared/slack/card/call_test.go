@@ -109,8 +109,8 @@ func callViews(t *testing.T, locale string) map[string]any {
 	all := map[string]any{
 		"told_rejected":  told(sent.act(circulation.SendBack, "U_TANAKA", "予算が<!channel>ありません")),
 		"told_cancelled": told(sent.do(sent.End(member("U_TANAKA"), anyMember, sent.now))),
-		"told_unrouted": told(unrouted.do(unrouted.Route(unrouted.Head.Run, call.Routed{Refused: &conversation.ErrByRules{
-			Why: conversation.ReasonUnrouted, Rule: ruled.Rule}}, unrouted.now))),
+		"told_unrouted": told(unrouted.do(unrouted.Route(unrouted.Head.Run, call.Routed{Refused: &call.ErrByRules{
+			Why: call.ReasonUnrouted, Rule: ruled.Rule}}, unrouted.now))),
 		"pending": sent.shown(locale), "runs_elsewhere": run.shown(locale), "long": long.shown(locale),
 		"differs": askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) {
 			x.Earlier, x.Reason = differs,

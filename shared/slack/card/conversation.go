@@ -47,7 +47,6 @@ const TailLines = 10
 func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
 	locale := t.locale(s)
 	d := drawingOf(t, s, locale, now)
-	d.copied(c, t.Copies)
 	switch c.CardType {
 	case conversation.CardAction:
 		if x := aggregate.Find(t.Actions, c.Subject); x != nil {

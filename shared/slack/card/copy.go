@@ -79,10 +79,6 @@ func (r routed) decided(c *aggregate.Card, title, asker, link string) Message {
 // ConversationCopy is Copy for an action of a conversation.
 func ConversationCopy(t Conversation, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	w := askWordsOf.In(t.locale(s))
-	if c.CardType == aggregate.CardDecided {
-		d, x := drawingOf(t, s, w.Locale, now), aggregate.Find(t.Actions, c.About())
-		return d.routeOf(x).decided(c, d.title(d.texts.Header, x), t.Conversation.Opener, link)
-	}
 	return under(contextLine(conversationFrom(t.Aggregate, w)+linkAs(link, w.Original)), RenderConversation(t, c, s, now))
 }
 

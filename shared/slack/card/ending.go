@@ -168,8 +168,6 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	switch x.CancelReason {
 	case conversation.ReasonRejected:
 		ending, why = w.IsRejected, d.rejectedBy(rejected)
-	case conversation.ReasonDenied:
-		ending, why = w.IsDenied, d.rejectedBy(rejected)
 	case conversation.ReasonExpired:
 		ending, why = w.IsExpired, fill(d.texts.Expired, "when", whenSet(x.CompletedAt))
 	case conversation.ReasonClosed, conversation.ReasonIdle:
@@ -189,8 +187,7 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	case x.StartedAt != nil:
 		f = f.with(section(d.texts.CallGoesOn))
 	}
-	r := d.routeOf(x)
-	lines := r.passed()
+	var lines []string
 	switch {
 	case x.Gate.ApprovedAt != nil && x.StartedAt != nil:
 		lines = append(lines, d.approvedBy(x), fill(d.texts.Since, "when", when(*x.StartedAt)))

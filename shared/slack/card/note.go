@@ -108,7 +108,7 @@ func (t Conversation) Refused(err error, s tenancy.Settings) string {
 	switch decided.Reason {
 	case conversation.ReasonWithdrawn:
 		text = texts.TooLateCancelled
-	case conversation.ReasonExpired, conversation.ReasonAged:
+	case conversation.ReasonExpired, call.ReasonAged:
 		text = texts.TooLateExpired
 	}
 	return fill(text, "who", w.mention(decided.By), "when", when(decided.At))
