@@ -237,7 +237,7 @@ type press func(ctx context.Context, c click, kind aggregate.CardType, hash stri
 
 func (h *Handler) presses() map[string]press {
 	return map[string]press{
-		"approve": h.approve, "reject": h.asks(false), "return": h.asks(true), "review": h.review, "refill": h.openRefill,
+		"approve": h.approve, "reject": h.asks, "review": h.review, "refill": h.openRefill,
 	}
 }
 
@@ -246,16 +246,13 @@ func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType,
 	h.tell(ctx, c, v)
 }
 
-// asks opens the form for the reason of a rejection, or of a return to whoever asked, if the person may reject now.
-func (h *Handler) asks(returns bool) press {
-	return func(ctx context.Context, c click, kind aggregate.CardType, hash string) {
-		v := h.check(ctx, c, decide.Shown(kind, hash, decide.MayReject))
-		h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
-			of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage,
-				Return: returns, Words: c.words}
-			return card.DialogsOf(v.Subject).Rejection(of, v.Settings.Locale), nil
-		})
-	}
+// asks opens the form for the reason of a rejection if the person may reject now.
+func (h *Handler) asks(ctx context.Context, c click, kind aggregate.CardType, hash string) {
+	v := h.check(ctx, c, decide.Shown(kind, hash, decide.MayReject))
+	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
+		of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage, Words: c.words}
+		return card.DialogsOf(v.Subject).Rejection(of, v.Settings.Locale), nil
+	})
 }
 
 // submit handles a form: a Review, a rejection, or the end of a task or conversation. If the reason is

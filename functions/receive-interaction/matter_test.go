@@ -195,10 +195,10 @@ func (w *world) filesRead() {
 func TestAFormThatWasGivenBackIsFilledInAgain(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	p := w.waitingForm()
-	w.quiet(w.post(w.click(webapi.Suzuki, "return_process", p.ID)), webapi.Suzuki)
+	w.quiet(w.post(w.click(webapi.Suzuki, "reject_process", p.ID)), webapi.Suzuki)
 	w.slack.CloseView(webapi.Suzuki, w.view(webapi.Suzuki).ID, false)
 	w.quiet(w.post(w.form(webapi.Suzuki, "process", p.ID, "もっと安いものを")), webapi.Suzuki)
-	expect.That(t, w.Load().Process().GivenBack() && w.Load().Head.Ended == nil, "%+v", w.Load().Head)
+	expect.That(t, w.Load().GivenBack(p.ID) && w.Load().Head.Ended == nil, "%+v", w.Load().Head)
 	w.told(w.post(w.click(webapi.Suzuki, "refill_process", p.ID)), webapi.Suzuki, "依頼した本人だけ")
 	w.quiet(w.post(w.click(webapi.Sato, "refill_process", p.ID)), webapi.Sato)
 	v := w.view(webapi.Sato)

@@ -110,8 +110,8 @@ func TestAskersAreToldWhatWasGivenBackToThem(t *testing.T) {
 	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
 	form := &task.Prompt{ID: "01F", Version: 1, Matter: &task.Matter{}, Gate: aggregate.Gate{Status: aggregate.Approved}}
 	p := &task.Process{ID: "01P", PromptID: "01F", Version: 1, Gate: aggregate.Gate{Status: aggregate.Rejected,
-		Askers:  []circulation.Person{{User: "U1"}, {User: "U2"}},
-		Acts:    []circulation.Act{{Kind: circulation.GiveBack}},
+		Askers: []circulation.Person{{User: "U1"}, {User: "U2"}},
+		Terms:  aggregate.Terms{MaxVersions: 2}, Acts: []circulation.Act{{Kind: circulation.SendBack}},
 		Verdict: aggregate.Verdict{RejectedBy: "U9", RejectedAt: &now, RejectionReason: "宛先を直して"}}}
 	a := &task.Aggregate{Task: &task.Task{Title: "勤怠"}, Prompts: []*task.Prompt{form},
 		Processes: []*task.Process{p}, Request: &task.Request{ChannelType: "channel", User: "U1"}}

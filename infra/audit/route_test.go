@@ -30,7 +30,7 @@ func desk(name string, need int, users ...string) circulation.Stage {
 // endings are those of the entries that record acts.
 var endings = map[circulation.Kind]aggregate.Action{
 	circulation.Stamp: "stamped", circulation.SendBack: "rejected",
-	circulation.GiveBack: "returned", circulation.Deny: "denied",
+	circulation.Deny: "denied",
 }
 
 // verify.py names what every kind of act did, and knows the entry that records it.

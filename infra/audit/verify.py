@@ -410,7 +410,6 @@ class Claims:
 ACTS = {
     "stamp": ("stamped", "stamped by"),
     "send_back": ("rejected", "sent back by"),
-    "give_back": ("returned", "returned by"),
     "deny": ("denied", "denied by"),
 }
 ON_ROUTE = ("routed", "approved", *(ending for ending, _ in ACTS.values()))
@@ -867,7 +866,7 @@ def by(entry):
 # ---- a gate ----
 
 FORM = 1
-ENDS = ("send_back", "give_back", "deny")
+ENDS = ("send_back", "deny")
 MOST_TEXT, MOST_STAMPS, MOST_TIME = 1000, 50, timedelta(days=300)
 
 
@@ -1004,7 +1003,7 @@ class Walk:
     def lets_askers(self, s, act):
         """Whether a stage lets an asker act: by the settings they may send back, and stamp if these let them."""
         allowed = (act.get("found") or {}).get("allowed") or {}
-        return s["mode"] == "settings" and (act["kind"] in ("send_back", "give_back") or bool(allowed.get("self")))
+        return s["mode"] == "settings" and (act["kind"] == "send_back" or bool(allowed.get("self")))
 
     def found(self, s, act, hand, principal):
         """Whether what lets the hand act was looked up."""

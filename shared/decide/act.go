@@ -135,17 +135,12 @@ func Approves(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now 
 	return err == nil && !c.Empty()
 }
 
-// Reject sends back a gate's content. A form is given back, since no model makes another. It changes nothing if the
-// same person has rejected it with the same reason. With another reason it returns ErrDecided because that reason would
-// not be saved.
+// Reject sends back a gate's content. It changes nothing if the same person has rejected it with the same reason. With
+// another reason it returns ErrDecided because that reason would not be saved.
 func Reject(reason string) Act {
 	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
-		kind := circulation.SendBack
-		if t, is := a.(*task.Aggregate); is && t.Matter() != nil && t.MayGiveBack(id) {
-			kind = circulation.GiveBack
-		}
-		return along(a, id, kind, reason, by, p, now)
+		return along(a, id, circulation.SendBack, reason, by, p, now)
 	})
 }
 
@@ -162,14 +157,6 @@ func once(reason string, act Act) Act {
 		}
 		return c, err
 	}
-}
-
-// GiveBack gives a policy or steps back to whoever asked, as Reject sends them back.
-func GiveBack(reason string) Act {
-	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
-		now time.Time) (aggregate.Change, error) {
-		return along(a, id, circulation.GiveBack, reason, by, p, now)
-	})
 }
 
 // MayReject checks whether a rejection would be accepted before the person gives a reason. Its change is never
@@ -284,11 +271,8 @@ func OrganisationOf(
 // saw.
 func Rejects(r card.Rejected) Act {
 	act := Reject(r.Reason)
-	switch r.Kind {
-	case circulation.Deny:
+	if r.Kind == circulation.Deny {
 		act = Deny(r.Reason)
-	case circulation.GiveBack:
-		act = GiveBack(r.Reason)
 	}
 	return Shown(r.Type, r.Hash, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {

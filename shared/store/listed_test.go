@@ -60,7 +60,7 @@ func ways() map[task.Status][]task.Decision {
 		task.StatusDrafting: {extract, begin},
 		task.StatusWaits:    {extract, begin, finish},
 		task.StatusReturned: {extract, begin, finish, unasked, plan, planned, func(a agg) (aggregate.Change, error) {
-			return decide.GiveBack("直して")(a, a.Process().ID, by, policy, now)
+			return decide.Reject("直して")(a, a.Process().ID, by, policy, now)
 		}},
 		task.StatusNotDrafted: {func(a agg) (aggregate.Change, error) {
 			return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", now)

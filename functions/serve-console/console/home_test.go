@@ -168,7 +168,7 @@ func giveBack(w *consoletest.World, user string) {
 	w.T.Helper()
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: w.By.Team, Member: true}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.GiveBack("部長ではなく、課長に送ってください")(a, a.Process().ID, by, w.AnyMember(), w.Now())
+		return decide.Reject("部長ではなく、課長に送ってください")(a, a.Process().ID, by, w.AnyMember(), w.Now())
 	})
 }
 

@@ -21,6 +21,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -84,13 +85,10 @@ func (x Tried) button(on Page) (b decide.Button, ok bool) {
 	switch x.Act {
 	case aggregate.ActApprove:
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Approve)}, true
-	case aggregate.ActReject, aggregate.ActDeny, aggregate.ActGiveBack:
+	case aggregate.ActReject, aggregate.ActDeny:
 		no := decide.Reject
-		switch x.Act {
-		case aggregate.ActDeny:
+		if x.Act == aggregate.ActDeny {
 			no = decide.Deny
-		case aggregate.ActGiveBack:
-			no = decide.GiveBack
 		}
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, no(x.reason))}, x.Kind == "" || store.Asks(x.Kind)
 	case on.Ends:
@@ -251,12 +249,6 @@ func (x Asking) Buttons(t *Turn, offers []aggregate.Offer, whole bool) (out []Bu
 		case o.Act == task.ActRefill: // its form is in Slack
 		case gate && t != nil:
 			out = append(out, x.along(t, o, whole)...)
-		case o.Act == aggregate.ActReject:
-			back := x.back(o)
-			form, is := x.Of.(*task.Aggregate)
-			if out = append(out, back...); back == nil || !is || form.Matter() == nil { // a form is returned alone
-				out = append(out, x.button(o))
-			}
 		case o.Act != aggregate.ActApprove || whole:
 			out = append(out, x.button(o))
 		}
@@ -270,6 +262,9 @@ func (x Asking) button(o aggregate.Offer) Button {
 		About: words.In("act_about", o.Act), Class: "button-danger"}
 	if o.Act == aggregate.ActReject {
 		b.Reason, b.Hint = words.Say("reason"), words.Say("reason_hint")
+		if a, is := x.Of.(*task.Aggregate); is && a.Follows(o.ID) == task.FollowsAsker {
+			b.About = card.RejectionOf(a.GateWith(o.ID), o.Kind, task.FollowsAsker, x.Viewer.Locale, nil).Ways[0].About
+		}
 	}
 	switch o.Act {
 	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration,

@@ -136,11 +136,7 @@ func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) []Button {
 	switch {
 	case !t.Mine:
 	case o.Act == aggregate.ActReject:
-		back := x.back(o)
-		for i := range back {
-			back[i].Stage, back[i].No = t.st.Present, ""
-		}
-		return append(back, x.rejection(t, o))
+		return []Button{x.rejection(t, o)}
 	case whole:
 		return []Button{x.stamp(t, o)}
 	}
@@ -196,8 +192,7 @@ func wayOf(way card.Way) Button {
 	return Button{Offer: aggregate.Offer{Act: act}, Label: way.Text, About: way.About}
 }
 
-// became names what the viewer's act came to: what an act on a gate under a rule leaves, a return to whoever asked, or
-// else the act.
+// became names what the viewer's act came to: what an act on a gate under a rule leaves, or else the act.
 func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Tried) string {
 	a, err := c.Store.KindStore.Store.Load(ctx, ref)
 	of, asks := a.(decide.Subject)

@@ -115,7 +115,7 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 	tanaka := w.As(webapi.Tanaka)
 	page := tanaka.Get(w.TaskPage())
 	page.Says(t, 200, "❌ 却下… 却下理由を入力してください。これまでの承認は無効になります: 鈴木 一郎",
-		"作り直す 新しいバージョンを最初の人から回覧し直します。理由を反映できたかどうかも示します。",
+		"差し戻す 新しいバージョンを最初の人から回覧し直します。理由を反映できたかどうかも示します。",
 		"終わりにする この依頼を終わりにします。続けるには新しい依頼が必要です。")
 	empty := acted(tanaka, w, aggregate.ActReject, " ")
 	empty.Says(t, http.StatusBadRequest, "理由を 1〜1000 文字で入力してください。").Holds(t, `value="approve"`)
@@ -136,7 +136,7 @@ func testDenied(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
 	suzuki := w.As(webapi.Suzuki).In("en")
 	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn 課長 — your approval is needed", "Please give your reason.",
-		"Draft it anew A new version goes round from the start. It says what came of your reason.",
+		"Send back A new version goes round from the start. It says what came of your reason.",
 		"End it This request ends.")
 	denied := acted(suzuki, w, aggregate.ActDeny, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")
 	suzuki.Get(denied.To).Says(t, 200, "Rejected for good.", "宛名が違います").Lacks(t,

@@ -9,24 +9,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/slack/card"
 )
-
-// back returns the button by which a policy or steps are returned to whoever asked, if they can be.
-func (x Asking) back(o aggregate.Offer) []Button {
-	a, is := x.Of.(*task.Aggregate)
-	if !is {
-		return nil
-	}
-	form, may := card.ReturnOf(a, o.ID, x.Viewer.Locale, x.Surface.Marks.Person)
-	if !may {
-		return nil
-	}
-	b := x.button(o)
-	b.Label, b.Lead, b.Class, b.Hint = form.Label, form.Lead, "", x.Viewer.Texts("route").Say("reason_hint")
-	b.Act = aggregate.ActGiveBack
-	return []Button{b}
-}
 
 // Typed puts what the viewer typed for an act that was refused into its form alone.
 func Typed(all []Button, x Tried, typed string) []Button {
@@ -69,8 +52,7 @@ func Apart(all []Button, asks bool) (here, others []Button) {
 
 // Still reports whether what was tried may be tried again: it, or the gate for which it was meant, is offered.
 func Still(offers []aggregate.Offer, tried aggregate.Offer) bool {
-	switch act := tried.Act; {
-	case act == aggregate.ActDeny, act == aggregate.ActGiveBack:
+	if tried.Act == aggregate.ActDeny {
 		tried.Act = aggregate.ActReject
 	}
 	return slices.Contains(offers, tried)

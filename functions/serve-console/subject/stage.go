@@ -14,18 +14,17 @@ const (
 	present  = "present"
 	later    = "later"
 	sentBack = "sent_back"
-	returned = "returned" // to whoever asked
 	denied   = "denied"
 	unasked  = "unasked" // the gate was over before the stage was done
 )
 
 var stageMarks = map[string]string{
-	done: "✅", present: "🔵", later: "⬜", sentBack: "↩️", returned: "↩️", denied: "❌",
+	done: "✅", present: "🔵", later: "⬜", sentBack: "↩️", denied: "❌",
 	unasked: "⬜",
 }
 
 var badges = map[string]string{
-	done: "badge-good", present: "badge-wait", sentBack: "badge-bad", returned: "badge-wait", denied: "badge-bad",
+	done: "badge-good", present: "badge-wait", sentBack: "badge-bad", denied: "badge-bad",
 }
 
 // stage draws the stage with this index.
@@ -74,8 +73,6 @@ func (d *drawing) stateOf(i int) string {
 	switch ended := d.st.Ended(); {
 	case ended == circulation.SendBack && d.st.Last.Stage == i+1:
 		return sentBack
-	case ended == circulation.GiveBack && d.st.Last.Stage == i+1:
-		return returned
 	case ended != "" && d.st.Last.Stage == i+1:
 		return denied
 	case s.Owed == 0:

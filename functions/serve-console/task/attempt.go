@@ -168,7 +168,7 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 	out := Run{Key: Key(e.ProcessVersion, e.Attempt, planned.Order), Step: shown}
 	out.Call = r.told(a, explain.EffectOf(r.Locale, planned, nil, steps[:i]), false)
 	if g := a.GateOf(e, planned.Order); g != nil {
-		v := r.verdict(a, &g.Gate)
+		v := r.verdict(a, g.ID, &g.Gate)
 		out.Gate = &v
 		if g.Status == aggregate.PendingApproval && a.Head.Ended == nil {
 			out.Status = waiting

@@ -78,11 +78,7 @@ func (t History) doing(locale string) string {
 	words := web.TextsOf("task", locale)
 	if t.Status == task.StatusReturned {
 		var by, why string
-		all := t.Plans
-		if len(t.Policies) > 0 && t.Policies[0].Status == aggregate.StatusReturned {
-			all = t.Policies
-		}
-		for _, v := range all {
+		for _, v := range t.Plans {
 			if why == "" { // the newest that has one: steps whose edit doesn't fit have none
 				by, why = v.By, v.Reason
 			}

@@ -125,9 +125,9 @@ func (r Reader) policies(a *task.Aggregate) []Version {
 		}
 		v := Version{ID: p.ID, Key: fmt.Sprintf("policy-%d", p.Version), Of: task.CardPrompt, Number: p.Version, Later: i > 0,
 			Text: text(p.Content), Created: p.CreatedAt, Drafted: r.drafted(p, a.Head.Ended != nil),
-			Verdict: r.verdict(a, &p.Gate)}
+			Verdict: r.verdict(a, p.ID, &p.Gate)}
 		if i > 0 && p.Author == "" { // nobody gave a reason for a draft that another was picked instead of
-			v.Because, v.Returned = r.prose(a.Prompts[i-1].RejectionReason), a.Prompts[i-1].GivenBack()
+			v.Because = r.prose(a.Prompts[i-1].RejectionReason)
 		}
 		v.Replaced = a.Replaced(p)
 		switch {
@@ -148,9 +148,10 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 	for i, p := range a.Processes {
 		r.Settled = open.Kind != task.CardProcess || open.Version != p.Version
 		v := Version{ID: p.ID, Key: fmt.Sprintf("plan-%d", p.Version), Of: task.CardProcess, Number: p.Version, Later: i > 0,
-			Remarks: r.prose(p.Remarks), Created: p.CreatedAt, Steps: r.steps(p.Steps), Verdict: r.verdict(a, &p.Gate)}
+			Remarks: r.prose(p.Remarks), Created: p.CreatedAt, Steps: r.steps(p.Steps),
+			Verdict: r.verdict(a, p.ID, &p.Gate)}
 		if i > 0 {
-			v.Because, v.Returned = r.prose(a.Processes[i-1].RejectionReason), a.Processes[i-1].GivenBack()
+			v.Because, v.Returned = r.prose(a.Processes[i-1].RejectionReason), a.GivenBack(a.Processes[i-1].ID)
 		}
 		if len(p.Steps) > 0 {
 			v.Sum = r.sum(a, p.Gate.Automatic(), p.Steps)
@@ -195,16 +196,18 @@ func (r Reader) below(a *task.Aggregate, automatic bool, e *subject.Effect) {
 	}
 }
 
-// On pages a version has two more states: its drafting failed, or nobody is asked about it.
+// On pages a version has three more states: its drafting failed, nobody is asked about it, or whoever asked fills in its
+// form again.
 const (
 	notDrafted aggregate.GateStatus = "not_drafted"
 	unasked    aggregate.GateStatus = "unasked"
+	returned   aggregate.GateStatus = "returned"
 )
 
-func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate) Verdict {
+func (r Reader) verdict(a *task.Aggregate, id string, g *aggregate.Gate) Verdict {
 	v := Verdict{Status: g.Status, Route: r.along(a, g)}
-	if row := a.Returned(); g.GivenBack() || row != nil && a.GateAt(row.Key()) == g {
-		v.Status = aggregate.StatusReturned
+	if a.GivenBack(id) {
+		v.Status = returned
 	}
 	switch generating := v.Status == aggregate.Generating; {
 	case generating && a.Head.Ended != nil: // it stopped with its task

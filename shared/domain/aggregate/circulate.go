@@ -13,9 +13,6 @@ var ErrOnRoute error = ErrNotAllowed{RuleOnRoute}
 // Ruled reports whether there is a gate and a rule chose its route; else the settings say who may stamp.
 func (g *Gate) Ruled() bool { return g != nil && g.Terms.Rule != nil }
 
-// StatusReturned is the status in ErrDecided of what was given back to whoever asked.
-const StatusReturned = "returned"
-
 // Automatic reports whether nobody is asked: neither the settings nor a rule want it.
 func (g *Gate) Automatic() bool { return !g.Terms.ApprovalRequired && !g.Ruled() }
 
@@ -125,9 +122,9 @@ func (g *Gate) OnRoute(user string, by *circulation.StandIn) bool {
 	})
 }
 
-// GivenBack reports whether the gate ended with its being given back to whoever asked.
-func (g *Gate) GivenBack() bool {
-	return g.Status == Rejected && len(g.Acts) > 0 && g.Acts[len(g.Acts)-1].Kind == circulation.GiveBack
+// SentBack reports whether the gate ended with its being sent back.
+func (g *Gate) SentBack() bool {
+	return g.Status == Rejected && len(g.Acts) > 0 && g.Acts[len(g.Acts)-1].Kind == circulation.SendBack
 }
 
 // Person returns somebody as the gate's route knows them, or else by their account alone.

@@ -71,11 +71,7 @@ func (g *Gate) Decided() error {
 	case g.Status == Approved && g.ApprovedAt != nil:
 		return ErrDecided{Status: string(g.Status), By: g.ApprovedBy, At: *g.ApprovedAt}
 	case g.Status == Rejected && g.RejectedAt != nil:
-		status := string(g.Status)
-		if g.GivenBack() {
-			status = StatusReturned
-		}
-		return ErrDecided{Status: status, By: g.RejectedBy, At: *g.RejectedAt}
+		return ErrDecided{Status: string(g.Status), By: g.RejectedBy, At: *g.RejectedAt}
 	}
 	return nil
 }

@@ -189,8 +189,7 @@ const (
 	ActReject  Act = "reject" // with a reason
 
 	// Only of gates under a rule, which ActReject sends back.
-	ActDeny     Act = "deny"      // with a reason
-	ActGiveBack Act = "give_back" // with a reason
+	ActDeny Act = "deny" // with a reason
 )
 
 // Offer is an act together with the row that it applies to.

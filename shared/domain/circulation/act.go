@@ -7,8 +7,7 @@ type Kind string
 
 const (
 	Stamp    Kind = "stamp"
-	SendBack Kind = "send_back" // a policy or steps get another version, all else ends
-	GiveBack Kind = "give_back" // whoever asked corrects it, or withdraws
+	SendBack Kind = "send_back" // another version follows where one can, made anew or, of a form, by whoever asked
 	Deny     Kind = "deny"      // the end
 )
 
@@ -23,12 +22,8 @@ type Does struct {
 var Kinds = []Does{
 	{Stamp, false, "stamped"},
 	{SendBack, true, "rejected"},
-	{GiveBack, true, "returned"},
 	{Deny, true, "denied"},
 }
-
-// Returns reports whether another version, which goes round anew, follows what an act of this kind ended.
-func (k Kind) Returns() bool { return k == SendBack || k == GiveBack }
 
 // Does returns what follows from a kind; none of one that isn't known.
 func (k Kind) Does() Does {

@@ -124,7 +124,7 @@ func (st *State) why(g *Gate, act *Act) Why {
 // and stamp if they say so.
 func letsAskers(s *StageState, act *Act) bool {
 	self := act.Found.Allowed != nil && act.Found.Allowed.Self
-	return s.Mode == ModeSettings && (act.Kind.Returns() || self)
+	return s.Mode == ModeSettings && (act.Kind == SendBack || self)
 }
 
 // repeats reports whether the very same was done.

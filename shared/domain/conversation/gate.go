@@ -52,8 +52,6 @@ func (x *Action) ActedOn(act circulation.Act, by aggregate.Actor, p aggregate.Po
 		return g, true, nil
 	case !waits:
 		return g, false, x.Decided()
-	case act.Kind == circulation.GiveBack: // nothing has a next version that somebody could correct
-		refused = cmp.Or[error](refused, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage})
 	case act.Kind == circulation.Stamp && x.Sum() != g.AskedSum:
 		refused = cmp.Or(refused, fmt.Errorf("%s has another content than is asked: %w", x.ActionID, aggregate.ErrConflict))
 	}

@@ -11,8 +11,8 @@ import (
 // Act does on the gate with this id what its hand does along its route; at, form and surface it adds itself. The stamp
 // that settles a process also creates its execution; a step then runs with exactly the arguments that its gate showed.
 // Of a policy or a process that is sent back another version is made, unless max_versions are used up: then the task is
-// cancelled, as by what is denied and by a step that is sent back. Completed steps are not undone. What is given back
-// waits for one of its askers: see Refill.
+// cancelled, as by what is denied and by a step that is sent back. Completed steps are not undone. A form that is sent
+// back waits for one of its askers: see Refill.
 //
 // by is the hand, whose delegation, row of the organisation and place in a channel the caller has looked up: on are the
 // rows on which that depends.
@@ -39,9 +39,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, denied
 	case refused != nil:
 		return aggregate.Change{}, refused
-	case act.Kind == circulation.GiveBack && !a.MayGiveBack(id),
-		act.Kind == circulation.SendBack && g.Ruled() && !versioned,
-		act.Kind == circulation.SendBack && a.Matter() != nil && a.MayGiveBack(id): // no model makes another
+	case act.Kind == circulation.SendBack && g.Ruled() && !versioned:
 		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage}
 	case act.Kind == circulation.Stamp && a.sum(row) != g.AskedSum:
 		return aggregate.Change{}, fmt.Errorf("%s has another content than is asked: %w", row.Key(),

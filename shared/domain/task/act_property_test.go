@@ -32,9 +32,7 @@ type acts struct {
 func TestNoOrderOfActsSettlesAGateWithoutItsStamps(t *testing.T) {
 	all := []string{"approved", "rejected", "pending_approval"}
 	for _, kind := range circulation.Kinds {
-		if kind.Kind != circulation.GiveBack { // which only a form's steps let
-			all = append(all, string(kind.Kind))
-		}
+		all = append(all, string(kind.Kind))
 	}
 	expect.Walks(t, func(reached map[string]int) {
 		for range 6 {
@@ -90,8 +88,7 @@ func (w *acts) step() {
 		hand = rapid.SampledFrom(owes).Draw(w.rt, "owes").User
 	}
 	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.Stamp,
-		circulation.Stamp, circulation.SendBack, circulation.GiveBack,
-		circulation.Deny, "other"}
+		circulation.Stamp, circulation.SendBack, circulation.Deny, "other"}
 	act := circulation.Act{Kind: rapid.SampledFrom(kinds).Draw(w.rt, "kind"), Hand: circulation.Person{User: hand},
 		Principal: circulation.Person{User: hand}, Hash: g.AskedSum, Text: "理由",
 		Stage: max(1, rapid.SampledFrom([]int{st.Present, st.Present, st.Present, 1, 2, 3}).Draw(w.rt, "stage"))}
@@ -180,7 +177,7 @@ func (w *acts) recorded(g *aggregate.Gate) {
 		}
 		act, last := g.Acts[i-1], i == len(g.Acts)
 		want := map[circulation.Kind]string{circulation.Stamp: "stamped", circulation.SendBack: "rejected",
-			circulation.GiveBack: "returned", circulation.Deny: "denied"}[act.Kind]
+			circulation.Deny: "denied"}[act.Kind]
 		if last && g.Status == aggregate.Approved {
 			want = "approved"
 		}

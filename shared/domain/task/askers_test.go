@@ -167,8 +167,7 @@ func (w *world) answered(a *Aggregate, name string, by aggregate.Actor, err erro
 		if v.ApprovedAt != nil && d.Status == string(aggregate.Approved) && v.ApprovedBy == d.By && v.ApprovedAt.Equal(d.At) {
 			return
 		}
-		if v.RejectedAt != nil && slices.Contains([]string{string(aggregate.Rejected), StatusPicked,
-			aggregate.StatusReturned}, d.Status) &&
+		if v.RejectedAt != nil && slices.Contains([]string{string(aggregate.Rejected), StatusPicked}, d.Status) &&
 			v.RejectedBy == d.By && v.RejectedAt.Equal(d.At) {
 			return
 		}

@@ -172,7 +172,6 @@ const (
 	AuditProcessRouted      aggregate.Action = "process.routed" // opened under a rule
 	AuditProcessStamped     aggregate.Action = "process.stamped"
 	AuditProcessDenied      aggregate.Action = "process.denied"
-	AuditProcessReturned    aggregate.Action = "process.returned"
 	AuditStepRouted         aggregate.Action = "step.routed"
 	AuditStepStamped        aggregate.Action = "step.stamped"
 	AuditStepDenied         aggregate.Action = "step.denied"
@@ -196,11 +195,11 @@ var processOnRoute = aggregate.OnRoute{
 	Routed: AuditProcessRouted, Approved: AuditProcessApproved,
 	Acts: map[circulation.Kind]aggregate.Action{
 		circulation.Stamp: AuditProcessStamped, circulation.SendBack: AuditProcessRejected,
-		circulation.GiveBack: AuditProcessReturned, circulation.Deny: AuditProcessDenied,
+		circulation.Deny: AuditProcessDenied,
 	},
 }
 
-// A step has no next version, so it is neither sent back nor returned under a rule.
+// A step has no next version, so it is not sent back under a rule.
 var stepOnRoute = aggregate.OnRoute{
 	Routed: AuditStepRouted, Approved: AuditStepApproved,
 	Acts: map[circulation.Kind]aggregate.Action{

@@ -296,7 +296,7 @@ func TestSettingsApplyAtOnceToWhatWaits(t *testing.T) {
 
 func (s *story) giveBack(id, user string) decision {
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.acts(circulation.GiveBack, id, "宛先を直して", person(user), s.policy, now)
+		return a.acts(circulation.SendBack, id, "宛先を直して", person(user), s.policy, now)
 	}
 }
 
@@ -309,7 +309,7 @@ func (s *story) fills(e Refill) decision {
 
 func (w *world) givesBack(id string, by aggregate.Actor, p aggregate.Policy) decision {
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.acts(circulation.GiveBack, id, "直して", by, p, now)
+		return a.acts(circulation.SendBack, id, "直して", by, p, now)
 	}
 }
 

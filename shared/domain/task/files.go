@@ -176,12 +176,13 @@ func (a *Aggregate) Last(row Gated) bool {
 type Follows string
 
 const (
-	FollowsNothing Follows = ""        // it can't be sent back
+	FollowsNothing Follows = ""        // it can't be sent back: a step
 	FollowsNext    Follows = "next"    // another version, or a turn of an agent
+	FollowsAsker   Follows = "asker"   // whoever asked fills in the form again, or cancels
 	FollowsNoMore  Follows = "no_more" // it is the last version that may be made
 )
 
-// Follows returns what follows if the gate with this id is sent back: only versions can be, and forms are given back.
+// Follows returns what follows if the gate with this id is sent back: only versions can be.
 func (a *Aggregate) Follows(id string) Follows {
 	row, steps := a.gateOf(id).(*Process)
 	switch {
@@ -190,7 +191,7 @@ func (a *Aggregate) Follows(id string) Follows {
 	case a.Last(row):
 		return FollowsNoMore
 	case a.Matter() != nil:
-		return FollowsNothing
+		return FollowsAsker
 	}
 	return FollowsNext
 }

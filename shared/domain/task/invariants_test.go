@@ -132,8 +132,6 @@ func (w *world) toRecord(before, after *Aggregate) map[aggregate.Action]int {
 				want[AuditPromptPicked]++
 			} else if p, ok := r.(*Prompt); ok && was == "" && p.EditedBy != "" {
 				want[AuditPromptEdited]++
-			} else if g := aggregate.GateOf(r); was != g.Status && g.GivenBack() {
-				want[AuditProcessReturned]++
 			} else if now, _, _ := gateOf(r); was != now {
 				want[verdicts[r.Key()[:4]][now]]++
 			}

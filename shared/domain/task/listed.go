@@ -168,7 +168,7 @@ func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.Car
 			if r.gate().Status == aggregate.PendingApproval && r.gate().Terms.ApprovalRequired {
 				s, waitsFor, ruled = StatusWaits, r.Asks().Kind, r.gate().Ruled()
 			}
-			if r.gate().GivenBack() {
+			if r.gate().SentBack() && c.of.Follows(r.Asks().ID) == FollowsAsker {
 				s = StatusReturned
 			}
 		}

@@ -175,25 +175,20 @@ func waitingForm(t testing.TB) *story {
 
 var betterPens = Matter{Kind: "契約", Title: "良いペンの購入", Amount: "900000", Currency: "JPY", Description: "安いため。"}
 
-// A form that is given back waits for whoever asked, under its number. No model makes another, so it is not sent back.
+// A form that is sent back waits for whoever asked, under its number: no model makes another.
 func TestAFormIsGivenBackToItsAsker(t *testing.T) {
 	s := waitingForm(t)
 	a := s.load()
 	first := a.Process()
-	expect.That(t, a.Follows(first.ID) == FollowsNothing && a.MayGiveBack(first.ID), "%s", a.Follows(first.ID))
-	s.why(s.rejectProcess, circulation.WhyNoVersion)
+	expect.That(t, a.Follows(first.ID) == FollowsAsker && !a.GivenBack(first.ID), "%s", a.Follows(first.ID))
 	s.do(s.giveBack(first.ID, suzuki))
 	a = s.load()
 	expect.That(t, a.Returned() == a.Process() && a.Head.Ended == nil && a.Head.Noted == StatusReturned &&
 		a.Effects(s.now).Run == nil, "%+v", a.Head)
-	expect.That(t, s.entry(AuditProcessReturned).ActorID == suzuki && s.entry(AuditProcessRejected).Action == "", "%+v",
-		s.audit)
+	expect.That(t, a.GivenBack(first.ID) && s.entry(AuditProcessRejected).ActorID == suzuki, "%+v", s.audit)
 	s.nothing(s.beginProcess)
 	s.do(s.cancel)
 	expect.Is(t, s.head.Ended.Reason, ReasonByPerson)
-
-	s = waitingProcess(t)
-	s.why(s.giveBack(s.load().Process().ID, suzuki), circulation.WhyNoVersion)
 }
 
 // What is typed anew is the next version of the same request: its text, its steps, its title, and no stamp.
@@ -243,7 +238,7 @@ func TestAFormThatIsFilledInAgainIsTheNextVersion(t *testing.T) {
 		a.Head.Number == "2026-000123" && a.Matter().Title == pens.Title, "%+v", a.Head)
 }
 
-// The last version can't be given back, as of any other request.
+// The last version ends the request, as of any other one.
 func TestTheLastFormIsNotGivenBack(t *testing.T) {
 	s := byForm(t)
 	s.settings.MaxVersions = 2
@@ -251,9 +246,8 @@ func TestTheLastFormIsNotGivenBack(t *testing.T) {
 	s.do(s.giveBack(s.load().Process().ID, suzuki)).refilled(betterPens)
 	last := s.load().Process().ID
 	expect.Is(t, s.load().Follows(last), FollowsNoMore)
-	s.why(s.giveBack(last, suzuki), circulation.WhyNoVersion)
-	s.do(s.rejectProcess)
-	expect.Is(t, s.head.Ended.Reason, ReasonMaxVersions)
+	s.do(s.giveBack(last, suzuki))
+	expect.That(t, s.head.Ended.Reason == ReasonMaxVersions && !s.load().GivenBack(last), "%+v", s.head.Ended)
 }
 
 // filed is a file of a form, and what was read of it.

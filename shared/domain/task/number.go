@@ -166,7 +166,7 @@ func (a *Aggregate) round(version int) int {
 		if p.Version >= version || !p.Gate.Ruled() {
 			continue
 		}
-		if st := circulation.Walk(p.Gate.Circulating()); st.Ended().Returns() {
+		if st := circulation.Walk(p.Gate.Circulating()); st.Ended() == circulation.SendBack {
 			n++
 		}
 	}

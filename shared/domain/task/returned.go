@@ -20,10 +20,18 @@ type Refill struct {
 // Returned returns the form's steps that were given back and wait for one of their askers, without end, or nil.
 func (a *Aggregate) Returned() *Process {
 	p, steps := a.Prompt(), a.Process()
-	if a.Head.Ended != nil || p == nil || steps == nil || p.Status != aggregate.Approved || !steps.GivenBack() {
+	if a.Head.Ended != nil || p == nil || p.Status != aggregate.Approved || steps == nil ||
+		!a.GivenBack(steps.ID) {
 		return nil
 	}
 	return steps
+}
+
+// GivenBack reports whether what the gate with this id asks about is a form that was sent back: no model makes another
+// version, one of the askers fills it in again.
+func (a *Aggregate) GivenBack(id string) bool {
+	g := a.GateWith(id)
+	return g != nil && g.SentBack() && a.Follows(id) == FollowsAsker
 }
 
 // ReturnedTo returns whose own request the steps with this id are.
@@ -47,13 +55,6 @@ func (a *Aggregate) RefilledBy(key string) (user string, version int) {
 // Withdrawn reports whether a person ended the request.
 func (a *Aggregate) Withdrawn() bool {
 	return a.Head.Ended != nil && a.Head.Ended.Reason == ReasonByPerson
-}
-
-// MayGiveBack reports whether the steps with this id may be given back: they are a form's, and another version may
-// follow.
-func (a *Aggregate) MayGiveBack(id string) bool {
-	row, is := a.gateOf(id).(*Process)
-	return is && a.Matter() != nil && !a.Last(row)
 }
 
 // AsksFor returns nil if the steps with this id are this person's own request, ErrNotFound or ErrNotAllowed.

@@ -59,15 +59,6 @@ func click(s *scenario, b pressed) error {
 	case verb == "approve":
 		_, err := decide.Shown(aggregate.CardType(kind), hash, decide.Approve)(s, b.Value, approver, policy, s.now)
 		return err
-	case verb == "return":
-		form := card.DialogsOf(s.Aggregate).Rejection(card.Review{Type: aggregate.CardType(kind), ID: b.Value,
-			TaskID: s.Head.TaskID, Hash: hash, Return: true}, "ja")
-		r, ok := card.ReadRejection(form.CallbackID, form.PrivateMetadata, filled("宛先を直してください", ""))
-		if !ok {
-			return fmt.Errorf("the form can't be read")
-		}
-		_, err := decide.Rejects(r)(s, b.Value, approver, policy, s.now)
-		return err
 	case verb == "refill":
 		return s.MayRefill(b.Value, requester, policy)
 	case verb == "reject":
@@ -144,15 +135,7 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 				case x.Kind != "":
 					name += "_" + string(x.Kind)
 				}
-				id := x.ID
-				_, may := card.ReturnOf(s.Aggregate, x.ID, "ja", func(user string) string { return user })
-				if may && x.Act == aggregate.ActReject && (s.Matter() != nil || s.GateWith(x.ID).Ruled()) {
-					want[card.ReturnAction+string(x.Kind)+" "+id] = 1
-					if !s.GateWith(x.ID).Ruled() { // nobody can deny a form
-						continue
-					}
-				}
-				want[name+" "+id] = 1
+				want[name+" "+x.ID] = 1
 			}
 			if open, waits := s.OpenGate(); waits && open.Kind == task.CardPrompt && len(s.Prompt().Others()) > 0 {
 				want[card.OthersAction+" "+open.ID] = 1 // a dialog for reading, where one of them can be picked

@@ -73,17 +73,18 @@ func (d *taskDialogs) rejection(r Review, locale string) slack.ModalViewRequest 
 	}
 	draw := drawing{a: d.a, w: wordsOf.In(locale)}
 	v, found := draw.versionOf(r.Type, func(_, id string) bool { return id == r.ID }, 1)
-	if back, may := ReturnOf(d.a, r.ID, locale, draw.w.mention); found && may &&
-		(r.Return || !v.gate.Ruled() && d.a.Matter() != nil) {
-		return d.giveBack(r, draw, &v, back)
-	}
 	if found && v.gate.Ruled() {
 		return d.rejectionOnRoute(r, draw, &v)
 	}
 	if found {
+		follows := draw.w.ModalAnswer
+		if texts := routeWordsOf.In(locale); d.a.Follows(r.ID) == task.FollowsAsker {
+			view.Submit, follows = label(texts.SendBack), texts.Refills
+			view.Blocks.BlockSet = []slack.Block{section(texts.Reason), reasonField(draw.w.ModalTitle, texts.ReasonEmpty, 0)}
+		}
 		view.Blocks.BlockSet = append([]slack.Block{draw.about(&v)}, view.Blocks.BlockSet...)
 		if r.Type != task.CardStep {
-			view.Blocks.BlockSet = append(view.Blocks.BlockSet, contextLine(draw.w.ModalAnswer))
+			view.Blocks.BlockSet = append(view.Blocks.BlockSet, contextLine(follows))
 		}
 	}
 	return view

@@ -160,7 +160,7 @@ func (d drawing) gate(v version) face {
 	case aggregate.Approved:
 		return d.approved(v, r)
 	case aggregate.Rejected:
-		if v.gate.GivenBack() {
+		if d.a.GivenBack(v.id) {
 			return d.returned(v)
 		}
 		return d.rejected(v)
@@ -264,7 +264,7 @@ func (d drawing) pending(v version, r routed) face {
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
-	buttons := slices.Concat(first, r.rejects(v, no), more)
+	buttons := slices.Concat(first, []slack.BlockElement{no}, more)
 	f := d.showing(v, blue, "").with(divider()).with(r.waits()...).
 		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), buttons...)).
 		with(d.version(v.version, r.hints()...))

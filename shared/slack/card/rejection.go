@@ -28,7 +28,7 @@ type Rejected struct {
 	Hash   string             // of the shown content; empty for a task
 	Reason string
 
-	Kind circulation.Kind // SendBack, GiveBack or Deny; without a rule GiveBack, or empty: sent back
+	Kind circulation.Kind // SendBack or Deny; without a rule empty: sent back
 
 	// Of a gate under a rule.
 	Stage int
@@ -53,10 +53,7 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 	}
 	r.Reason = value(ReasonBlock, ReasonInput)
 	if r.Stage == 0 {
-		if value(ThenBlock, ThenInput) == string(circulation.GiveBack) {
-			r.Kind = circulation.GiveBack
-		}
-		return r, ok && (r.Kind == "" || r.Kind.Returns())
+		return r, ok && (r.Kind == "" || r.Kind == circulation.SendBack)
 	}
 	switch {
 	case r.Kind != "":
@@ -65,7 +62,7 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 	default:
 		r.Kind = circulation.Deny
 	}
-	return r, ok && r.Asked != "" && (r.Kind.Returns() || r.Kind == circulation.Deny)
+	return r, ok && r.Asked != "" && (r.Kind == circulation.SendBack || r.Kind == circulation.Deny)
 }
 
 // RejectionForm is what a form says by which somebody rejects a gate under a rule, in Slack or on a page.
@@ -75,7 +72,7 @@ type RejectionForm struct {
 	Never string // why it can't be sent back, of a last version
 }
 
-// Way is what may come of a rejection: circulation.SendBack or Deny, and without a rule GiveBack.
+// Way is what may come of a rejection: circulation.SendBack or Deny.
 type Way struct {
 	Kind        circulation.Kind
 	Text, About string
@@ -92,15 +89,12 @@ func RejectionOf(
 	}
 	form.Lead += texts.endsStamps(g, called)
 	switch follows {
-	case task.FollowsNothing: // a form is returned, see ReturnOf
 	case task.FollowsNoMore:
 		form.Never = fill(texts.NoVersion, "max", g.Terms.MaxVersions)
 	case task.FollowsNext:
-		text := texts.SendBack
-		if kind == task.CardProcess {
-			text = returnedWordsOf.In(locale).Anew
-		}
-		form.Ways = append(form.Ways, Way{circulation.SendBack, text, texts.NewVersion})
+		form.Ways = append(form.Ways, Way{circulation.SendBack, texts.SendBack, texts.NewVersion})
+	case task.FollowsAsker:
+		form.Ways = append(form.Ways, Way{circulation.SendBack, texts.SendBack, texts.Refills})
 	}
 	form.Ways = append(form.Ways, Way{circulation.Deny, texts.Deny, over})
 	return form

@@ -6,15 +6,13 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 
-// The ids of what gives a form back to whoever asked, and of what they do about it then.
+// The ids of what whoever asked does about a form that was sent back to them.
 const (
-	ReturnAction   = "return_"       // followed by the kind; opens the form
 	RefillAction   = "refill_"       // followed by the kind; opens the form
 	Withdraw       = "withdraw_task" // asks whether the request shall be withdrawn
 	RefillCallback = "refill_modal"
@@ -27,50 +25,10 @@ const ReturnedCopy = "RETURNED#"
 type returnedWords struct {
 	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited string
 	Refill, Withdraw, CopyText, CopyEdited, CopyEnded, CopyOver        string
-	Return, ReturnTitle, ReturnSend, ReturnReason, ReturnHint          string // of a return
-	Anew                                                               string // of a rejection
 	Title, Save, Reason, Means, Same                                   string
 }
 
 var returnedWordsOf = language.Catalog[returnedWords]{Files: &embedded, Folder: "texts/returned"}
-
-// Return is the form by which somebody returns what a gate asks about to whoever asked.
-type Return struct {
-	Label string // of the button
-	Lead  string // asks for the reason, and says what follows and whose stamps end
-}
-
-// ReturnOf returns that form for the gate with this id. may is false if it can't be returned. called names people.
-func ReturnOf(a *task.Aggregate, id, locale string, called func(user string) string) (x Return, may bool) {
-	w, g := returnedWordsOf.In(locale), a.GateWith(id)
-	if g == nil || !a.MayGiveBack(id) {
-		return x, false
-	}
-	return Return{w.Return, w.ReturnReason + routeWordsOf.In(locale).endsStamps(g, called)}, true
-}
-
-// rejects returns the buttons by which whoever is asked returns a version to whoever asked, and rejects it. Without a
-// rule a form is only returned, and what else there is has the specification's buttons: the rejection's form asks.
-func (r routed) rejects(v version, no slack.BlockElement) (out []slack.BlockElement) {
-	back, may := ReturnOf(r.a, v.id, r.w.Locale, r.w.mention)
-	form := may && r.a.Matter() != nil
-	if may && (form || r.gate.Ruled()) {
-		out = append(out, button(back.Label, ReturnAction+string(v.kind), v.id, ""))
-	}
-	if !form || r.gate.Ruled() {
-		out = append(out, no)
-	}
-	return out
-}
-
-// giveBack is the form of ReturnOf.
-func (d *taskDialogs) giveBack(r Review, draw drawing, v *version, x Return) slack.ModalViewRequest {
-	w := returnedWordsOf.In(draw.w.Locale)
-	about := metadata(Rejection{r.Type, ident(r.ID), ident(r.TaskID), r.Hash, r.Stage, v.gate.AskedSum,
-		circulation.GiveBack})
-	return modal(RejectionCallback, w.ReturnTitle, w.ReturnSend, draw.w.ModalClose, about,
-		draw.about(v), section(x.Lead), reasonField(w.ReturnTitle, w.ReturnHint, 0))
-}
 
 // returned draws a version that was given back to whoever asked.
 func (d drawing) returned(v version) face {

@@ -81,7 +81,7 @@ func roundsOf(all []*task.Process) rounds {
 		if !p.Gate.Ruled() || p.Gate.Route == nil {
 			continue
 		}
-		if st := circulation.Walk(p.Gate.Circulating()); st.Ended().Returns() {
+		if st := circulation.Walk(p.Gate.Circulating()); st.Ended() == circulation.SendBack {
 			r = rounds{round: r.round + 1, before: &all[i].Gate, from: all[i+1].Version}
 		}
 	}

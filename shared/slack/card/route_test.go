@@ -37,9 +37,6 @@ var routeStates = []state{
 	{"route_sent_back", processCard, func(s *scenario) *scenario {
 		return onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).act(circulation.SendBack, 3, yamada)
 	}},
-	{"route_given_back", processCard, func(s *scenario) *scenario {
-		return onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).act(circulation.GiveBack, 3, yamada)
-	}},
 	{"route_denied", processCard, func(s *scenario) *scenario {
 		return onRoute(s, threeStages()...).stamps(1, suzuki).act(circulation.Deny, 2, mori)
 	}},

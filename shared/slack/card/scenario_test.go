@@ -168,7 +168,7 @@ func (s *scenario) rejectPrompt(reason string) *scenario {
 // giveBack gives a policy or steps back to the requester.
 func (s *scenario) giveBack() *scenario {
 	open, _ := s.OpenGate()
-	return s.do(decide.GiveBack("宛先を経理に直してください")(s, open.ID, approver, policy, s.now))
+	return s.do(decide.Reject("宛先を経理に直してください")(s, open.ID, approver, policy, s.now))
 }
 
 func (s *scenario) promptApproved() *scenario {

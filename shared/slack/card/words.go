@@ -243,7 +243,7 @@ type routeWords struct {
 	NotCarried, NoneCarried, MadeFrom, Left string
 	Rejection, Send, Reason, ReasonEmpty, DenyEmpty,
 	EndsStamps string // a rejection's form
-	SendBack, NewVersion             string // how it goes on, and what that means
+	SendBack, NewVersion, Refills    string // how it goes on, and what that means
 	Deny, Over, NoVersion, SendBacks string
 	Then                             string
 	Owes                             string // in lists

@@ -349,7 +349,7 @@ func (w *Story) FormGivenBack() {
 		return a.FinishProcess(a.Head.Run, a.Matter().Steps(s.Locale, "v1"), "", s, w.Now())
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.GiveBack("安いものを")(a, a.Process().ID, Approver(), s.Policy(a.Request.TeamID), w.Now())
+		return decide.Reject("安いものを")(a, a.Process().ID, Approver(), s.Policy(a.Request.TeamID), w.Now())
 	})
 }
 
