@@ -263,18 +263,14 @@ type keiri struct {
 }
 
 func (keiri) Org() string                             { return "" }
-func (keiri) Person(user string) circulation.Person   { return circulation.Person{User: user} }
 func (k keiri) Members(string) []string               { return k.users }
 func (keiri) Handle(id string) string                 { return id }
-func (keiri) MayStamp(circulation.Person) bool        { return true }
+func (keiri) MayStamp(string) bool                    { return true }
 func (keiri) Knows(string, string) bool               { return true }
 func (keiri) Empty(string, []circulation.Person) bool { return false }
 
-func (keiri) Manager(circulation.Person) (p circulation.Person, found bool) { return p, false }
-func (keiri) Topmost(circulation.Person) bool                               { return false }
-func (keiri) Over(string, string) (p circulation.Person, found bool)        { return p, false }
-func (keiri) Holders(string, string) []circulation.Person                   { return nil }
-func (keiri) NameOf(department string) string                               { return department }
+func (keiri) Above(string) ([]string, bool)   { return nil, false }
+func (keiri) NameOf(department string) string { return department }
 
 // A rule that names calls says who stamps them. Of a group Slack is asked by a run; while Slack is silent that is put
 // off, and where nobody is found the call is refused.

@@ -172,31 +172,16 @@ const staff = `employee_number,name,email,department_code,parent_department,posi
 3,Requester,r@example.com,HR,HQ,,,employee
 `
 
-// accounts are those of people by number.
-type accounts map[string]string
-
-func (x accounts) ByNumber(number string) []organisation.Matched {
-	return []organisation.Matched{{ID: x[number]}}
-}
-
-func (x accounts) Number(account string) (string, bool) {
-	for number, is := range x {
-		if is == account {
-			return number, true
-		}
-	}
-	return "", false
-}
-
 // organised lets an organisation stand, in the version that the row with this revision names.
 func (w *ruledWorld) organised(rev int) {
 	w.T.Helper()
 	o := expect.Value(organisation.Read([]byte(staff)))(w.T)
+	accounts := o.Match([]organisation.Account{{ID: "U0SHACHO", Mail: "a@example.com"},
+		{ID: "U0BUCHO", Mail: "b@example.com"}, {ID: pipelinetest.Requester, Mail: "r@example.com"}}).Kept()
 	w.org = func(context.Context, string) (decide.StandingOrganisation, error) {
 		return decide.StandingOrganisation{
-			Organisation: &decide.Organisation{Version: fmt.Sprint("v", rev), People: o,
-				Accounts: accounts{"1": "U0SHACHO", "2": "U0BUCHO", "3": pipelinetest.Requester}},
-			On: []aggregate.Owned{{Key: "ORG", Rev: rev, Err: aggregate.ErrSettings}},
+			Organisation: &decide.Organisation{Version: fmt.Sprint("v", rev), People: o, Accounts: accounts},
+			On:           []aggregate.Owned{{Key: "ORG", Rev: rev, Err: aggregate.ErrSettings}},
 		}, nil
 	}
 }

@@ -49,10 +49,8 @@ func (x *Steps) again(answer rules.Answer, f *rules.Facts, d Seats) *aggregate.O
 	now.Rule = answer.Rule
 	var people []circulation.Person
 	for _, p := range s.Desk.People {
-		is := d.Person(p.User)
-		is.Via = p.Via
-		if d.MayStamp(is) && (d.Org() == "" || is.Person != "") && !slices.ContainsFunc(f.Askers, is.Is) {
-			people = append(people, is)
+		if d.MayStamp(p.User) && !slices.ContainsFunc(f.Askers, p.Is) {
+			people = append(people, p)
 		}
 	}
 	if len(people) == 0 {

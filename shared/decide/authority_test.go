@@ -192,7 +192,7 @@ func (x *authority) facts(t *testing.T, d *Directory, r *rules.Rules, user map[s
 	t.Helper()
 	by := user[cmp.Or(ask.By, x.Chain[len(x.Chain)-1])]
 	f := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C9"},
-		Askers: []circulation.Person{d.Person(by)}}
+		Askers: []circulation.Person{{User: by}}}
 	mark := &rules.Mark{Version: "v1", How: rules.HowNothing}
 	input := map[string]any{}
 	for i, label := range x.labels() {

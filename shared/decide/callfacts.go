@@ -31,7 +31,7 @@ func (f *FoundFor) Refusal() error {
 // facts returns what the rules may know of it. Of a call that runs elsewhere they know that it may do anything.
 func (x *CallFacts) facts(r *rules.Rules, d Seats) *rules.Facts {
 	f := &rules.Facts{Kind: rules.KindCall, Place: rules.Place{Channel: x.Channel},
-		Askers: []circulation.Person{d.Person(x.Answers)}}
+		Askers: []circulation.Person{{User: x.Answers}}}
 	if c := x.Content; !c.Elsewhere {
 		f.Calls = []rules.Call{x.Permission.Call(c.ToolVersion, c.Access, aggregate.JSON(c.Arguments), c.Mark)}
 	}

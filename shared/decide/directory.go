@@ -14,19 +14,11 @@ import (
 	"ringi/shared/store"
 )
 
-// Accounts say whose an account is.
-type Accounts interface {
-	// Number returns the employee number of the person to whom an account belongs.
-	Number(account string) (number string, known bool)
-	// ByNumber returns a person's accounts, by id.
-	ByNumber(number string) []organisation.Matched
-}
-
 // Organisation is the version of an organisation that stands for a tenant.
 type Organisation struct {
 	Version  string
 	People   *organisation.Organisation
-	Accounts Accounts
+	Accounts *organisation.Accounts
 }
 
 // Standing returns the organisation that stands, nil if none does.
@@ -49,7 +41,7 @@ type Slack interface {
 	InChannel(channel string) (members []string, all bool)
 }
 
-// Directory is a rules.Directory.
+// Directory is a rules.Directory. It alone knows who of the organisation has an account.
 type Directory struct {
 	Slack
 	org *Organisation
@@ -83,19 +75,20 @@ func (d *Directory) Org() string {
 	return d.org.Version
 }
 
-// Person returns whose an account is.
-func (d *Directory) Person(user string) circulation.Person {
-	p := circulation.Person{User: user}
-	if d.org != nil {
-		p.Person, _ = d.org.Accounts.Number(user)
+// number returns the employee number of whoever has an account.
+func (d *Directory) number(user string) string {
+	if d.org == nil {
+		return ""
 	}
-	return p
+	number, _ := d.org.Accounts.Number(user)
+	return number
 }
 
-// MayStamp reports whether somebody has a full member's account and, while an organisation stands, is an employee.
-func (d *Directory) MayStamp(p circulation.Person) bool {
-	return (d.org == nil || d.employee(p)) && p.User != "" && d.Full(p.User)
-}
+// Has reports whether an account is of somebody in the organisation.
+func (d *Directory) Has(user string) bool { return d.number(user) != "" }
+
+// MayStamp reports whether an account is a full member's and, while an organisation stands, an employee's.
+func (d *Directory) MayStamp(user string) bool { return d.employee(user) && user != "" && d.Full(user) }
 
 // mostLooked bounds how many members of a channel are looked up in the search for one who may stamp.
 const mostLooked = 20
@@ -106,8 +99,7 @@ func (d *Directory) Empty(channel string, but []circulation.Person) bool {
 	members, all := d.InChannel(channel)
 	looked := 0
 	for _, user := range members {
-		p := d.Person(user)
-		if slices.ContainsFunc(but, p.Is) || d.org != nil && !d.employee(p) {
+		if slices.ContainsFunc(but, circulation.Person{User: user}.Is) || !d.employee(user) {
 			continue
 		}
 		if looked++; looked > mostLooked || d.Full(user) {
@@ -117,39 +109,38 @@ func (d *Directory) Empty(channel string, but []circulation.Person) bool {
 	return all
 }
 
-// employee reports whether somebody is an employee in the organisation.
-func (d *Directory) employee(p circulation.Person) bool {
-	is, here := d.org.People.Person(p.Person)
-	return here && is.Kind == organisation.Employee
-}
-
-// Manager returns who stands directly above somebody.
-func (d *Directory) Manager(p circulation.Person) (circulation.Person, bool) {
+// employee reports whether an account is an employee's, if an organisation stands.
+func (d *Directory) employee(user string) bool {
 	if d.org == nil {
-		return circulation.Person{}, false
+		return true
 	}
-	above, ok := d.org.People.Manager(p.Person)
-	if !ok {
-		return circulation.Person{}, false
-	}
-	return d.account(above.Number), true
+	p, here := d.org.People.Person(d.number(user))
+	return here && p.Kind == organisation.Employee
 }
 
-// Topmost reports whether nobody stands above somebody because the organisation says so.
-func (d *Directory) Topmost(p circulation.Person) bool {
-	return d.org != nil && d.org.People.Topmost(p.Person)
+// Above returns who stands above somebody, the nearest first, and whether the organisation says that nobody is higher.
+func (d *Directory) Above(user string) (chain []string, top bool) {
+	number := d.number(user)
+	if number == "" {
+		return nil, false
+	}
+	above, top := d.org.People.Above(number)
+	return d.accounts(above), top
 }
 
-// Over returns who stands over a position of a department, whoever holds it.
-func (d *Directory) Over(department, position string) (circulation.Person, bool) {
+// Over returns who stands over a position of a department, whoever holds it, and above them.
+func (d *Directory) Over(department, position string) []string {
 	if d.org == nil {
-		return circulation.Person{}, false
+		return nil
 	}
-	over, ok := d.org.People.Over(department, position)
-	if !ok {
-		return circulation.Person{}, false
+	return d.accounts(d.org.People.Over(department, position))
+}
+
+func (d *Directory) accounts(of []organisation.Superior) (all []string) {
+	for _, s := range of {
+		all = append(all, d.account(s.Number))
 	}
-	return d.account(over.Number), true
+	return all
 }
 
 // Knows reports whether the organisation has a department and, if one is given, a position in it: without a department,
@@ -166,44 +157,44 @@ func (d *Directory) NameOf(department string) string {
 	return d.org.People.NameOf(department)
 }
 
-var kinds = []organisation.Kind{organisation.Employee, organisation.Contractor, organisation.Temporary}
-
 // Holders returns who holds a position of a department, of whatever kind.
-func (d *Directory) Holders(department, position string) (all []circulation.Person) {
+func (d *Directory) Holders(department, position string) (all []string) {
 	if d.org == nil {
 		return nil
 	}
-	for _, h := range d.org.People.HoldersOf(position, department, kinds...) {
-		all = append(all, d.account(h.Number))
+	for _, number := range d.org.People.Holders(department, position) {
+		all = append(all, d.account(number))
 	}
 	return all
 }
 
-// account returns a person by the first of their accounts that is a full member's, else by the first, if they have one.
-func (d *Directory) account(number string) circulation.Person {
-	p := circulation.Person{Person: number}
-	for _, x := range d.org.Accounts.ByNumber(number) {
-		if p.User == "" {
-			p.User = x.ID
-		}
-		if d.Slack != nil && d.Full(x.ID) {
-			p.User = x.ID
-			break
+// account returns the first of a person's accounts that is a full member's, else the first, or "".
+func (d *Directory) account(number string) string {
+	all := d.org.Accounts.ByNumber(number)
+	for _, x := range all {
+		if len(all) == 1 || d.Full(x.ID) {
+			return x.ID
 		}
 	}
-	return p
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0].ID
+}
+
+// path returns somebody's department and those above it; none while no organisation stands.
+func (d *Directory) path(user string) []organisation.Department {
+	number := d.number(user)
+	if number == "" {
+		return nil
+	}
+	post, _ := d.org.People.Main(number)
+	return d.org.People.Path(post.Department)
 }
 
 // Departments returns the codes of somebody's department and of those above it; none while no organisation stands.
-func (d *Directory) Departments(p circulation.Person) (codes []string) {
-	if d.org == nil {
-		return nil
-	}
-	post, ok := d.org.People.Main(p.Person)
-	if !ok {
-		return nil
-	}
-	for _, x := range d.org.People.Path(post.Department) {
+func (d *Directory) Departments(user string) (codes []string) {
+	for _, x := range d.path(user) {
 		codes = append(codes, x.Code)
 	}
 	return codes
@@ -211,12 +202,8 @@ func (d *Directory) Departments(p circulation.Person) (codes []string) {
 
 // Department returns what somebody's department is called, or its code if it has no name; "" if they have none, and
 // while no organisation stands.
-func (d *Directory) Department(p circulation.Person) string {
-	if d.org == nil {
-		return ""
-	}
-	post, _ := d.org.People.Main(p.Person)
-	for _, x := range d.org.People.Path(post.Department) {
+func (d *Directory) Department(user string) string {
+	for _, x := range d.path(user) {
 		return cmp.Or(x.Name, x.Code)
 	}
 	return ""

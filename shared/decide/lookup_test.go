@@ -84,8 +84,7 @@ func foundRows(t *testing.T, p *Places, stages ...rules.Stage) (string, error) {
 	t.Helper()
 	var route circulation.Route
 	err := p.Resolve(t.Context(), func(d *OpenDirectory) (err error) {
-		r := d.Person("R")
-		f := &rules.Facts{Kind: rules.KindSteps, Requester: r, Askers: []circulation.Person{r}}
+		f := &rules.Facts{Kind: rules.KindSteps, Requester: "R", Askers: []circulation.Person{{User: "R"}}}
 		route, err = (&rules.Policy{Stages: stages}).Resolve(f, d)
 		return err
 	})
@@ -95,7 +94,7 @@ func foundRows(t *testing.T, p *Places, stages ...rules.Stage) (string, error) {
 	var out []string
 	for _, s := range route.Stages {
 		for _, x := range s.People {
-			out = append(out, fmt.Sprintf("%s%s (%s)", x.User, x.Person, x.Via))
+			out = append(out, fmt.Sprintf("%s (%s)", x.User, x.Via))
 		}
 	}
 	return strings.Join(out, ", "), err
@@ -166,16 +165,6 @@ const companyRows = `employee_number,name,email,department_code,parent_departmen
 5,Nobody here,,SALES,HQ,主任,3,employee
 `
 
-// matched has accounts of people by their addresses.
-type matched struct{ m *organisation.Matching }
-
-func (x matched) ByNumber(number string) []organisation.Matched { return x.m.Accounts[number] }
-
-func (x matched) Number(account string) (string, bool) {
-	number, known := x.m.Numbers()[account]
-	return number, known
-}
-
 func organisedRows(t *testing.T) *Organisation {
 	t.Helper()
 	o := expect.Value(organisation.Read([]byte(companyRows)))(t)
@@ -183,13 +172,13 @@ func organisedRows(t *testing.T) *Organisation {
 	m := o.Match(all)
 	m.Accounts["3"] = []organisation.Matched{{ID: "R"}, {ID: "R2"}} // an administrator said that both are theirs
 	m.Accounts["2"] = []organisation.Matched{{ID: "B0"}, {ID: "B"}}
-	return &Organisation{Version: "v1", People: o, Accounts: matched{m}}
+	return &Organisation{Version: "v1", People: o, Accounts: m.Kept()}
 }
 
 func TestAnOrganisationSaysWhoStandsAbove(t *testing.T) {
 	w := &workspaceRows{
 		users:  map[string]slackapi.User{"B0": {Team: "T1", Gone: true}},
-		groups: map[string][]string{"S1": {"R2", "C", "X", "A"}},
+		groups: map[string][]string{"S1": {"R", "C", "X", "A"}},
 	}
 	manager := func(level int) rules.Stage {
 		return stage(rules.Who{Kind: rules.WhoManager, Level: level})
@@ -201,19 +190,19 @@ func TestAnOrganisationSaysWhoStandsAbove(t *testing.T) {
 		stage rules.Stage
 		want  string
 	}{
-		"the manager, by the account that is left":   {manager(1), "B2 (manager 1 of R)"},
-		"the manager's manager":                      {manager(2), "A1 (manager 2 of R)"},
-		"a position":                                 {position("部長", "SALES"), "B2 (部長 of SALES)"},
-		"of people without an account who may, over": {position("主任", "SALES"), "B2 (over 主任 of SALES)"},
-		"no second account, stranger or contractor":  {ofGroup("S1"), "A1 (group @keiri)"},
+		"the manager, by the account that is left":   {manager(1), "B (manager 1 of R)"},
+		"the manager's manager":                      {manager(2), "A (manager 2 of R)"},
+		"a position":                                 {position("部長", "SALES"), "B (部長 of SALES)"},
+		"of people without an account who may, over": {position("主任", "SALES"), "B (over 主任 of SALES)"},
+		"no stranger or contractor":                  {ofGroup("S1"), "A (group @keiri)"},
 	} {
 		got, err := foundRows(t, w.places(organisedRows(t)), c.stage)
 		expect.That(t, err == nil && got == c.want, "%s: %q, %v, want %q", name, got, err, c.want)
 	}
 	d := newDirectory(organisedRows(t))
-	expect.Same(t, []any{d.Departments(d.Person("R2")), d.Org()}, []any{[]string{"SALES", "HQ"}, "v1"})
+	expect.Same(t, []any{d.Departments("R2"), d.Org()}, []any{[]string{"SALES", "HQ"}, "v1"})
 	none := newDirectory(nil)
-	expect.That(t, none.Departments(none.Person("R")) == nil && none.Org() == "", "there is no organisation")
+	expect.That(t, none.Departments("R") == nil && none.Org() == "", "there is no organisation")
 }
 
 // Slack says whether anybody but the askers is in a channel. While it is silent nothing is known.

@@ -39,8 +39,10 @@ type Found = task.Found
 // Seats is a rules.Directory that also knows where somebody works.
 type Seats interface {
 	rules.Directory
+	// Has reports whether an account is of somebody in the organisation.
+	Has(user string) bool
 	// Department returns what somebody's department is called; "" while no organisation stands.
-	Department(p circulation.Person) string
+	Department(user string) string
 }
 
 // Steps is what is about to be asked: a request's steps, or one of them.
@@ -62,22 +64,28 @@ func (x *Steps) facts(r *rules.Rules, d Seats) *rules.Facts {
 	o := x.Task.Request.Origin()
 	f := &rules.Facts{
 		Kind: rules.KindSteps, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
-		Calls: x.Calls,
-	}
-	for _, p := range x.Task.AskersOfSteps() {
-		f.Askers = append(f.Askers, d.Person(p.User))
+		Calls: x.Calls, Askers: x.Task.AskersOfSteps(),
 	}
 	AskedBy(f, r, d, x.Task.Head.Requester)
 	return f
 }
 
-// AskedBy adds to facts who asks, as the conditions of rules know them.
+// AskedBy adds to facts, which have the askers, who asks, as the conditions of rules know them.
 func AskedBy(f *rules.Facts, r *rules.Rules, d Seats, user string) {
-	f.Requester, f.Organised = d.Person(user), d.Org() != ""
-	f.Groups = groups(r, d, f.Requester)
-	if f.Organised {
-		f.Departments, f.Department = d.Departments(f.Requester), d.Department(f.Requester)
-		f.Unknown = unknown(r, d)
+	f.Requester, f.Organised = user, d.Org() != ""
+	for _, group := range r.Groups() {
+		if !slices.Contains(f.Groups, group) && slices.Contains(d.Members(group), user) {
+			f.Groups = append(f.Groups, group)
+		}
+	}
+	if !f.Organised {
+		return
+	}
+	f.Departments, f.Department, f.Unknown = d.Departments(user), d.Department(user), unknown(r, d)
+	for _, p := range append([]circulation.Person{{User: user}}, f.Askers...) {
+		if f.Stranger == "" && !d.Has(p.User) {
+			f.Stranger = p.User
+		}
 	}
 }
 
@@ -87,17 +95,6 @@ func unknown(r *rules.Rules, d Seats) (names []string) {
 		names = append(names, r.Rules[i].When.Requester.Unknown(d)...)
 	}
 	return names
-}
-
-// groups returns those of the user groups in the rules' conditions that somebody is in.
-func groups(r *rules.Rules, d Seats, p circulation.Person) (in []string) {
-	same := func(user string) bool { return p.Is(d.Person(user)) }
-	for _, group := range r.Groups() {
-		if !slices.Contains(in, group) && slices.ContainsFunc(d.Members(group), same) {
-			in = append(in, group)
-		}
-	}
-	return in
 }
 
 // ByIDs finds whom the rules ask, as far as they name everybody themselves.
@@ -133,7 +130,7 @@ func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Seats) (Foun
 	route, err := answer.Route.Resolve(f, d)
 	if none, is := errors.AsType[*rules.Unresolved](err); is {
 		no := &task.Refusal{Why: task.ReasonNoRoute, Rule: answer.Rule, Detail: none.Name, Lacks: none.Why,
-			Of: none.Of.User}
+			Of: none.Of}
 		switch none.Why {
 		case rules.LeftUnknown:
 			no.Why, no.Detail = task.ReasonUnknownPost, cmp.Or(none.Name, answer.Rule.Name)+": "+none.What
@@ -164,15 +161,15 @@ func seenBy(r *rules.Rules, answer rules.Answer, f *rules.Facts) *aggregate.Seen
 }
 
 func refused(answer rules.Answer, f *rules.Facts) *task.Refusal {
-	switch no := answer.Stranger; {
+	switch {
 	case answer.Unknown != "":
 		return &task.Refusal{Why: task.ReasonUnknownPost, Rule: answer.Rule, Detail: answer.Rule.Name + ": " + answer.Unknown}
 	case answer.Unsure:
 		return &task.Refusal{Why: task.ReasonNoDepartment, Rule: answer.Rule, Detail: answer.Rule.Name}
-	case no.User != "" && no.Is(f.Requester):
+	case f.Stranger != "" && f.Stranger == f.Requester:
 		return &task.Refusal{Why: task.ReasonNoRow, Rule: answer.Rule}
-	case no.User != "":
-		return &task.Refusal{Why: task.ReasonNoRowOther, Rule: answer.Rule, Detail: no.User}
+	case f.Stranger != "":
+		return &task.Refusal{Why: task.ReasonNoRowOther, Rule: answer.Rule, Detail: f.Stranger}
 	}
 	return &task.Refusal{Why: task.ReasonRuleRefuses, Rule: answer.Rule, Detail: answer.Refuse}
 }
@@ -222,23 +219,18 @@ func namedIn(a rules.Answer, locale string) rules.Answer {
 // ids knows nobody but by their account. Whether they are still there is known when their copy is made.
 type ids struct{}
 
-func (ids) Org() string                                 { return "" }
-func (ids) Person(user string) circulation.Person       { return circulation.Person{User: user} }
-func (ids) MayStamp(p circulation.Person) bool          { return p.User != "" }
-func (ids) Members(string) []string                     { return nil }
-func (ids) Handle(group string) string                  { return group }
-func (ids) Topmost(circulation.Person) bool             { return true }
-func (ids) NameOf(department string) string             { return department }
-func (ids) Knows(string, string) bool                   { return true }
-func (ids) Holders(string, string) []circulation.Person { return nil }
-func (ids) Departments(circulation.Person) []string     { return nil }
-func (ids) Department(circulation.Person) string        { return "" }
+func (ids) Org() string                     { return "" }
+func (ids) Has(string) bool                 { return false }
+func (ids) MayStamp(user string) bool       { return user != "" }
+func (ids) Members(string) []string         { return nil }
+func (ids) Handle(group string) string      { return group }
+func (ids) Above(string) ([]string, bool)   { return nil, true }
+func (ids) Over(string, string) []string    { return nil }
+func (ids) NameOf(department string) string { return department }
+func (ids) Knows(string, string) bool       { return true }
+func (ids) Holders(string, string) []string { return nil }
+func (ids) Departments(string) []string     { return nil }
+func (ids) Department(string) string        { return "" }
 
 // Empty isn't known: whoever asks it resolves no channel's stage.
 func (ids) Empty(string, []circulation.Person) bool { return false }
-func (ids) Manager(circulation.Person) (circulation.Person, bool) {
-	return circulation.Person{}, false
-}
-func (ids) Over(string, string) (circulation.Person, bool) {
-	return circulation.Person{}, false
-}

@@ -53,7 +53,7 @@ func TestAPositionIsLookedForFromWhoAsks(t *testing.T) {
 		"a name of none":                       {"R", "グループ長", "refused: unknown"},
 		"who is nowhere":                       {"X", "課長", "refused: above"},
 	} {
-		f := &rules.Facts{Kind: rules.KindSteps, Askers: []circulation.Person{d.Person(c.user)}}
+		f := &rules.Facts{Kind: rules.KindSteps, Askers: []circulation.Person{{User: c.user}}}
 		AskedBy(f, &rules.Rules{}, d, c.user)
 		s := rules.Stage{Name: "x", Need: 1, Who: rules.Who{Kind: rules.WhoPosition, Position: c.position}}
 		expect.Is(t, askedOn(t, d, f, s), c.want, name)
@@ -64,8 +64,8 @@ func TestAPositionIsLookedForFromWhoAsks(t *testing.T) {
 func TestManagersAreCountedByPosts(t *testing.T) {
 	d := cityHall(t)
 	for level, want := range map[int]string{1: "B", 2: "M"} {
-		f := &rules.Facts{Kind: rules.KindSteps, Requester: d.Person("Y"),
-			Askers: []circulation.Person{d.Person("Y")}}
+		f := &rules.Facts{Kind: rules.KindSteps, Requester: "Y",
+			Askers: []circulation.Person{{User: "Y"}}}
 		s := rules.Stage{Name: "x", Who: rules.Who{Kind: rules.WhoManager, Level: level}, Need: 1}
 		expect.That(t, strings.HasPrefix(askedOn(t, d, f, s), want+" "), "%d above Y, whose department nobody leads", level)
 	}

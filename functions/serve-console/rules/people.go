@@ -58,7 +58,7 @@ func (c *OrganisationPages) person(r *http.Request, v *web.Viewer, t texts, is s
 	p organisation.Person) *personData {
 	o := is.Organisation
 	out := &personData{Name: t.person(p)}
-	above := o.ManagersAbove(p.Number, organisation.Employee, organisation.Contractor, organisation.Temporary)
+	above, _ := o.Above(p.Number)
 	var ids []string
 	for _, s := range append(slices.Clone(above), organisation.Superior{Number: p.Number}) {
 		for _, a := range is.Accounts.ByNumber(s.Number) {

@@ -150,8 +150,8 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	}); err != nil {
 		return err
 	}
-	facts.Askers = []circulation.Person{facts.Requester}
-	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), a.answerSaid(&found, who)
+	facts.Askers = []circulation.Person{{User: who}}
+	d.Rule, d.Says = a.ruleNamed(x, found.Rule.ID), a.answerSaid(facts, &found, who)
 	if found.Refused {
 		return nil
 	}
@@ -175,7 +175,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 }
 
 // answerSaid says what an answer is, or why a rule refuses that hangs on what nobody knows.
-func (a *asked) answerSaid(found *rules.Answer, who string) string {
+func (a *asked) answerSaid(facts *rules.Facts, found *rules.Answer, who string) string {
 	switch {
 	case found.Unknown != "":
 		return a.Say("try_unknown", "what", legible.OneLine(found.Unknown))
@@ -183,7 +183,7 @@ func (a *asked) answerSaid(found *rules.Answer, who string) string {
 		return a.Say("try_unlabelled", "label", legible.OneLine(found.Unlabelled))
 	case found.Unsure:
 		return a.Say("try_unsure", "who", a.person(who))
-	case found.Stranger.User != "":
+	case facts.Stranger != "":
 		return a.Say("try_stranger", "who", a.person(who))
 	}
 	return legible.Capital(a.outcome(&found.Outcome))

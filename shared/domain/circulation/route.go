@@ -77,15 +77,12 @@ const (
 
 // Person is a Slack account.
 type Person struct {
-	User   string `json:"user"`          // Slack user id
-	Via    string `json:"via,omitempty"` // how the route found them
-	Person string `json:"-"`             // key in the organisation, while rules look for people
+	User string `json:"user"`          // Slack user id
+	Via  string `json:"via,omitempty"` // how the route found them
 }
 
-// Is reports whether two are one account, or, while rules look for people, one person of the organisation.
-func (p Person) Is(other Person) bool {
-	return p.User != "" && p.User == other.User || p.Person != "" && p.Person == other.Person
-}
+// Is reports whether two are one account.
+func (p Person) Is(other Person) bool { return p.User != "" && p.User == other.User }
 
 // BySettings is the route of a gate without a rule: one stamp of whoever the settings allow, or nobody's.
 func BySettings(required bool) Route {

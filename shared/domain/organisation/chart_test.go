@@ -18,14 +18,28 @@ func TestWhoStandsAboveWhom(t *testing.T) {
 		"1010": "1002 1001", "1011": "1010 1002 1001", // 1010 is named
 		"1012": "1009 1002 1001", "9999": "",
 	} {
-		expect.Is(t, numbersOf(o.ManagersAbove(number)), want, "%s", number)
+		expect.Is(t, numbersOf(above(o, number)), want, "%s", number)
 	}
 	expect.Same(t, []organisation.Superior{
 		{Number: "1010", How: organisation.Named},
 		{Number: "1002", How: organisation.Head, Department: "K20"},
 		{Number: "1001", How: organisation.Head, Department: "M00"},
-	}, o.ManagersAbove("1011"))
-	expect.That(t, o.Topmost("1001") && !o.Topmost("1002") && !o.Topmost("9999"), "who is at the top")
+	}, above(o, "1011"))
+	for number, top := range map[string]bool{"1001": true, "1002": true, "9999": false} {
+		_, ends := o.Above(number)
+		expect.Is(t, ends, top, "the chain of %s ends at the top", number)
+	}
+}
+
+// above are those above a person.
+func above(o *organisation.Organisation, number string) []organisation.Superior {
+	chain, _ := o.Above(number)
+	return chain
+}
+
+// below reports whether a person stands below another.
+func below(o *organisation.Organisation, number, other string) bool {
+	return slices.ContainsFunc(above(o, number), func(s organisation.Superior) bool { return s.Number == other })
 }
 
 func TestPeopleHaveTheirPosts(t *testing.T) {
@@ -47,21 +61,14 @@ func TestPeopleHaveTheirPosts(t *testing.T) {
 	expect.That(t, !ok, "1008 isn't in the file and is there")
 }
 
-func TestHoldersOfAPositionAreEmployeesUnlessOthersAreAskedFor(t *testing.T) {
+func TestHoldersOfAPositionHaveItAsAnyPost(t *testing.T) {
 	o := read(t, file(top, "2,Bob,,B,,A,chief,2,,,employee", "3,Cem,,B,,A,chief,2,,,contractor",
 		"4,Dora,,B,,A,chief,2,,,temporary", "5,Eve,,A,,,,,,,employee", "5,Eve,,B,,A,chief,2,concurrent,,employee",
 		"0,Zoe,,A,,,,,,,employee", "0,,,B,,,chief,,concurrent,,,,",
 		"7,Gus,,B,,A,aide,,,,employee", "8,Hal,,C,,A,chief,2,,,employee"))
-	holders := func(of ...organisation.Kind) string {
-		var all []string
-		for _, h := range o.HoldersOf("chief", "B", of...) {
-			all = append(all, h.Number+" in "+h.Posts[0].Department)
-		}
-		return strings.Join(all, ", ")
-	}
-	expect.Is(t, holders(), "0 in A, 2 in B, 5 in A")
-	expect.Is(t, holders(organisation.Employee, organisation.Contractor), "0 in A, 2 in B, 3 in B, 5 in A")
-	expect.Is(t, holders(organisation.Temporary), "4 in B")
+	expect.Same(t, o.Holders("B", "chief"), []string{"0", "2", "3", "4", "5"})
+	expect.Same(t, o.Holders("C", "chief"), []string{"8"})
+	expect.Is(t, len(o.Holders("A", "aide")), 0)
 }
 
 // staffRanks are the ranks of positions in the shorthand of staff.
@@ -111,26 +118,25 @@ func TestWhoLeadsADepartment(t *testing.T) {
 		"of two the one whose main it is":    {"2 B<A -, 3 D<A -, 3 B<A chief second, 4 B<A chief", "4 1"},
 		"of two else the lower number":       {"2 B<A -, 4 B<A chief, 3 B<A chief", "3 1"},
 		"who is named comes first":           {"2 B<A - below:4, 3 B<A chief, 4 B<A -", "4 3 1"},
-		"contractors are passed over":        {"2 B<A - below:4, 3 B<A chief, 4 B<A - contractor", "3 1"},
-		"a head who is a contractor":         {"2 B<A -, 3 B<A chief contractor", "1"},
+		"a contractor who is named":          {"2 B<A - below:4, 3 B<A chief, 4 B<A - contractor", "4 3 1"},
+		"a head who is a contractor":         {"2 B<A -, 3 B<A chief contractor", "3 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			chart := staff(t, strings.Split(c.people, ", ")...)
-			expect.Is(t, numbersOf(chart.ManagersAbove("2")), c.want)
+			expect.Is(t, numbersOf(above(chart, "2")), c.want)
 		})
 	}
 }
 
-// Whoever stands between is above, also a contractor, who is passed over where employees are asked for.
-func TestBelowAsksForEverybodyBetween(t *testing.T) {
+// Whoever stands between is above, also a contractor.
+func TestEverybodyBetweenIsAbove(t *testing.T) {
 	chart := read(t, file(top, "2,Bob,,B,,A,,,,3,employee", "3,Cem,,B,,A,,,,,contractor"))
-	expect.Is(t, numbersOf(chart.ManagersAbove("2")), "1")
-	expect.Is(t, numbersOf(chart.ManagersAbove("2", organisation.Employee, organisation.Contractor)), "3 1")
+	expect.Is(t, numbersOf(above(chart, "2")), "3 1")
 	for pair, want := range map[[2]string]bool{
 		{"2", "1"}: true, {"2", "3"}: true, {"3", "1"}: true, {"1", "2"}: false, {"2", "2"}: false, {"3", "2"}: false,
 		{"9", "1"}: false,
 	} {
-		expect.Is(t, chart.Below(pair[0], pair[1]), want, "%v", pair)
+		expect.Is(t, below(chart, pair[0], pair[1]), want, "%v", pair)
 	}
 }
 
@@ -139,10 +145,12 @@ func TestAChainEndsAtACycle(t *testing.T) {
 	chart := read(t, file("1,Ann,,B,,A,chief,2,,,employee", "2,Bob,,D,,C,chief,2,,,employee",
 		"1,,,C,,,chief,,concurrent,,,,",
 		"2,,,A,,,chief,,concurrent,,,,", "3,Cem,,B,,A,,,,,employee"))
-	expect.Is(t, numbersOf(chart.ManagersAbove("1")), "2")
-	expect.Is(t, numbersOf(chart.ManagersAbove("2")), "1")
-	expect.Is(t, numbersOf(chart.ManagersAbove("3")), "1 2")
-	expect.That(t, !chart.Below("1", "1"), "1 is below themselves")
+	expect.Is(t, numbersOf(above(chart, "1")), "2")
+	expect.Is(t, numbersOf(above(chart, "2")), "1")
+	expect.Is(t, numbersOf(above(chart, "3")), "1 2")
+	expect.That(t, !below(chart, "1", "1"), "1 is below themselves")
+	_, top := chart.Above("3")
+	expect.That(t, !top, "nobody knows who is above 2")
 }
 
 // Rows of the table that no file could make, such as of a faulty release, end no chart in a loop.
@@ -154,10 +162,10 @@ func TestAChartOfRowsThatNoFileMakes(t *testing.T) {
 {"post":{"number":"1","department":"A","main":true}}
 `)))(t)
 	expect.Is(t, len(chart.Path("A")), 2)
-	expect.Is(t, len(chart.ManagersAbove("1")), 0)
-	_, ok := chart.Manager("1")
-	expect.That(t, !ok, "1 stands above themselves")
-	expect.Is(t, len(chart.ManagersAbove("2")), 0)
+	expect.Is(t, len(above(chart, "1")), 0)
+	_, top := chart.Above("1")
+	expect.That(t, top, "1 stands above themselves")
+	expect.Is(t, len(above(chart, "2")), 0)
 }
 
 func TestAccountsAreReadFromTheirBatches(t *testing.T) {

@@ -43,31 +43,16 @@ func (o *Organisation) Path(code string) (all []Department) {
 	}
 }
 
-// Holder is a person with all their posts, the main one first.
-type Holder struct {
-	Person
-	Posts []Post
-}
-
-// HoldersOf returns who has a position in a department, also as a second post, by number. Without kinds it returns
-// employees only.
-func (o *Organisation) HoldersOf(position, department string, of ...Kind) (all []Holder) {
-	position, department = Posted(position), folded(department)
-	for _, post := range o.members[department] {
-		if p := o.byNumber[post.Number]; post.Position == position && counts(p.Kind, of) {
-			all = append(all, Holder{p, o.Posts(p.Number)})
+// Holders returns who has a position in a department, also as a second post, by number.
+func (o *Organisation) Holders(department, position string) (numbers []string) {
+	position = Posted(position)
+	for _, post := range o.members[folded(department)] {
+		if post.Position == position {
+			numbers = append(numbers, post.Number)
 		}
 	}
-	sort.Slice(all, func(i, j int) bool { return all[i].Number < all[j].Number })
-	return all
-}
-
-// counts reports whether a person of a kind is among those who were asked for: employees unless kinds are given.
-func counts(kind Kind, of []Kind) bool {
-	if len(of) == 0 {
-		return kind == Employee
-	}
-	return slices.Contains(of, kind)
+	sort.Strings(numbers)
+	return numbers
 }
 
 // How says why somebody is a person's superior.
@@ -85,12 +70,12 @@ type Superior struct {
 	Department string `json:"department,omitempty"` // code of the department that they lead
 }
 
-// Manager returns who stands directly above a person: who the file names, else the head of the person's main
+// manager returns who stands directly above a person: who the file names, else the head of the person's main
 // department, else of the nearest department above that has one who stands above them.
 //
 // In the person's own department a head has a higher rank than the person: where a department has no manager, none of
 // equal colleagues becomes one. In a department above an equal rank suffices.
-func (o *Organisation) Manager(number string) (Superior, bool) {
+func (o *Organisation) manager(number string) (Superior, bool) {
 	p := o.byNumber[number]
 	if _, here := o.byNumber[p.Manager]; here && p.Manager != number {
 		return Superior{Number: p.Manager, How: Named}, true
@@ -102,21 +87,20 @@ func (o *Organisation) Manager(number string) (Superior, bool) {
 	return o.over(post)
 }
 
-// Topmost reports whether somebody is there and nobody stands above them.
-func (o *Organisation) Topmost(number string) bool {
-	_, here := o.byNumber[number]
-	_, below := o.Manager(number)
-	return here && !below
-}
-
-// Over returns who stands over a position of a department, whoever holds it: as above its holder if nobody is named.
-// A head of the department may stand below a position whose rank isn't known, so then only those above it count.
-func (o *Organisation) Over(department, position string) (Superior, bool) {
+// Over returns who stands over a position of a department, whoever holds it, and above them: as above its holder if
+// nobody is named. A head of the department may stand below a position whose rank isn't known, so then only those above
+// it count.
+func (o *Organisation) Over(department, position string) []Superior {
 	post := Post{Department: folded(department), Position: Posted(position)}
 	if o.rank(post) == unranked {
 		post.Department = o.byCode[post.Department].Parent
 	}
-	return o.over(post)
+	over, ok := o.over(post)
+	if !ok {
+		return nil
+	}
+	chain, _ := o.Above(over.Number)
+	return append([]Superior{over}, chain...)
 }
 
 // over returns who stands over a post, beside whoever holds it.
@@ -141,24 +125,18 @@ func (o *Organisation) head(department string) (Post, bool) {
 	return all[0], true
 }
 
-// chain returns everybody above a person, the nearest first. It ends at the top, or before it would repeat somebody.
-func (o *Organisation) chain(number string) (all []Superior) {
+// Above returns everybody above a person, of whatever kind, the nearest first, and whether it ends at the top. Else it
+// ends before it would repeat somebody, or the person isn't there.
+func (o *Organisation) Above(number string) (chain []Superior, top bool) {
 	for at := number; ; {
-		s, ok := o.Manager(at)
-		if !ok || s.Number == number || slices.ContainsFunc(all, func(x Superior) bool { return x.Number == s.Number }) {
-			return all
+		s, ok := o.manager(at)
+		if !ok {
+			_, top = o.byNumber[at]
+			return chain, top
 		}
-		all, at = append(all, s), s.Number
+		if s.Number == number || slices.ContainsFunc(chain, func(x Superior) bool { return x.Number == s.Number }) {
+			return chain, false
+		}
+		chain, at = append(chain, s), s.Number
 	}
-}
-
-// ManagersAbove returns who stands above a person: the first is the manager, the second the manager's manager. Without
-// kinds it returns employees only. Others are passed over: who stands above them takes their place.
-func (o *Organisation) ManagersAbove(number string, of ...Kind) []Superior {
-	return slices.DeleteFunc(o.chain(number), func(s Superior) bool { return !counts(o.byNumber[s.Number].Kind, of) })
-}
-
-// Below reports whether a person stands below another, of whatever kind, over any number of others.
-func (o *Organisation) Below(number, other string) bool {
-	return slices.ContainsFunc(o.chain(number), func(s Superior) bool { return s.Number == other })
 }

@@ -114,7 +114,7 @@ func (p *Places) hold(at Place) bool {
 func (r *Requester) hold(f *Facts) bool {
 	within := func(code string) bool { return slices.Contains(f.Departments, legible.Narrow(code)) }
 	grouped := func(group string) bool { return slices.Contains(f.Groups, group) }
-	return slices.Contains(r.People, f.Requester.User) || slices.ContainsFunc(r.Groups, grouped) ||
+	return slices.Contains(r.People, f.Requester) || slices.ContainsFunc(r.Groups, grouped) ||
 		f.placed() && slices.ContainsFunc(r.Departments, within)
 }
 

@@ -7,28 +7,25 @@ import (
 	"ringi/shared/domain/circulation"
 )
 
-// Directory is what Slack and the organisation say about people, as far as routes need it: whoever resolves has asked
-// them before. While no organisation stands, a person is an account, and there are no managers and positions.
+// Directory is what Slack and the organisation say about accounts, as far as routes need it: whoever resolves has asked
+// them before. While no organisation stands, there are no managers and positions. Of whom the organisation has and who
+// has no account, the directory gives "".
 type Directory interface {
 	// Org returns the version of the organisation, empty while none stands.
 	Org() string
-	// Person returns whose an account is.
-	Person(user string) circulation.Person
-	// MayStamp reports whether somebody has a full member's account and, while an organisation stands, is an employee.
-	MayStamp(p circulation.Person) bool
+	// MayStamp reports whether an account is a full member's and, while an organisation stands, an employee's.
+	MayStamp(user string) bool
 	// Members returns the accounts of a Slack user group.
 	Members(group string) []string
 	// Handle returns what a Slack user group is called, such as @keiri, or its id.
 	Handle(group string) string
 	// Empty reports whether a channel has nobody beside these people who may stamp.
 	Empty(channel string, but []circulation.Person) bool
-	// Manager returns who stands directly above somebody.
-	Manager(p circulation.Person) (circulation.Person, bool)
-	// Topmost reports whether nobody stands above somebody because the organisation says so; where it is false and
-	// there is no Manager, nobody knows who does. It is false while no organisation stands.
-	Topmost(p circulation.Person) bool
-	// Over returns who stands over a position of a department, whoever holds it, or nobody.
-	Over(department, position string) (circulation.Person, bool)
+	// Above returns who stands above somebody, the nearest first and each once, and whether the organisation says that
+	// nobody is higher than the last. Else nobody knows who is, as while no organisation stands.
+	Above(user string) (chain []string, top bool)
+	// Over returns who stands over a position of a department, whoever holds it, and above them, the nearest first.
+	Over(department, position string) []string
 	// NameOf returns what a department is called, or its code if the organisation has no name of it.
 	NameOf(department string) string
 	// Knows reports whether the organisation has a department and, if one is given, a position in it:
@@ -36,53 +33,37 @@ type Directory interface {
 	Knows(department, position string) bool
 	// Departments returns the codes of somebody's department and of those above it; none while no organisation
 	// stands.
-	Departments(p circulation.Person) []string
+	Departments(user string) []string
 	// Holders returns who holds a position of a department.
-	Holders(department, position string) []circulation.Person
+	Holders(department, position string) []string
 }
 
-// above calls yield with those who stand above somebody, level by level, until it returns false. Somebody who comes
-// again, such as in a circle of managers, ends it.
-func above(d Directory, p circulation.Person, yield func(level int, p circulation.Person) bool) {
-	seen := []circulation.Person{p}
-	for level := 1; ; level++ {
-		next, ok := d.Manager(p)
-		if !ok || position(seen, next) >= 0 || !yield(level, next) {
-			return
-		}
-		seen, p = append(seen, next), next
+// managers returns whom a stage asks of those above the requester, the highest if there are too few, and at which
+// level; then who stands above them.
+func (w Who) managers(f *Facts, d Directory) (above []string, level int) {
+	chain, top := d.Above(f.Requester)
+	if level = min(w.Level, len(chain)); level == 0 || level < w.Level && !top {
+		return nil, 0
 	}
+	return chain[level-1:], level
 }
 
-// below reports whether somebody stands below another.
-func below(d Directory, p, other circulation.Person) (is bool) {
-	above(d, p, func(_ int, over circulation.Person) bool { is = is || over.Is(other); return !is })
-	return is
+// asManager returns somebody as found level by level above another.
+func asManager(user, of string, level int) circulation.Person {
+	return circulation.Person{User: user, Via: fmt.Sprintf("manager %d of %s", level, of)}
 }
 
-// highest returns the last of whom the organisation says that they stand above the requester, or the requester.
-func highest(f *Facts, d Directory) circulation.Person {
-	last := f.Requester
-	above(d, last, func(_ int, p circulation.Person) bool { last = p; return true })
-	return last
-}
-
-// asManager returns somebody with how they were found: level by level above another.
-func asManager(p, of circulation.Person, level int) circulation.Person {
-	p.Via = fmt.Sprintf("manager %d of %s", level, of.User)
-	return p
-}
-
-// position returns where somebody is in a list, or -1.
-func position(people []circulation.Person, p circulation.Person) int {
-	return slices.IndexFunc(people, p.Is)
+// among reports whether somebody is in a list.
+func among(people []circulation.Person, p circulation.Person) bool {
+	return slices.ContainsFunc(people, p.Is)
 }
 
 // lost reports whether nobody knows who the manager of a stage is: the chain of who stands above the requester ends
 // before it, and not at the top. Nor is anybody known in whose department nobody knows the requester to be.
 func (w Who) lost(f *Facts, d Directory) bool {
+	_, top := d.Above(f.Requester)
 	return slices.ContainsFunc(w.Each(), func(w Who) bool {
-		return w.Kind == WhoManager && !d.Topmost(highest(f, d)) || w.Placed && w.Department == ""
+		return w.Kind == WhoManager && !top || w.Placed && w.Department == ""
 	})
 }
 
@@ -137,10 +118,7 @@ func (w Who) placed(f *Facts, d Directory) Who {
 
 // find returns whom it names, whether they may stamp or not.
 func (w Who) find(f *Facts, d Directory) (found []circulation.Person) {
-	add := func(p circulation.Person, via string) {
-		p.Via = via
-		found = append(found, p)
-	}
+	add := func(user, via string) { found = append(found, circulation.Person{User: user, Via: via}) }
 	switch w.Kind {
 	case WhoAny:
 		for _, x := range w.Any {
@@ -148,28 +126,24 @@ func (w Who) find(f *Facts, d Directory) (found []circulation.Person) {
 		}
 	case WhoPeople:
 		for _, user := range w.People {
-			add(d.Person(user), "named by the rule")
+			add(user, "named by the rule")
 		}
 	case WhoGroup:
 		for _, user := range d.Members(w.Group) {
-			add(d.Person(user), "group "+d.Handle(w.Group))
+			add(user, "group "+d.Handle(w.Group))
 		}
 	case WhoPosition:
-		for _, p := range d.Holders(w.Department, w.Position) {
-			if w.Placed && below(d, p, f.Requester) { // the nearest above isn't one of their own people
-				continue
+		for _, user := range d.Holders(w.Department, w.Position) {
+			if w.Placed {
+				if chain, _ := d.Above(user); slices.Contains(chain, f.Requester) { // one of their own people
+					continue
+				}
 			}
-			add(p, w.Position+" of "+w.Department)
+			add(user, w.Position+" of "+w.Department)
 		}
 	case WhoManager:
-		var chain []circulation.Person
-		above(d, f.Requester, func(_ int, p circulation.Person) bool { chain = append(chain, p); return true })
-		level := w.Level
-		if level > len(chain) && d.Topmost(highest(f, d)) { // nobody is higher
-			level = len(chain)
-		}
-		if level > 0 && level <= len(chain) {
-			found = append(found, asManager(chain[level-1], f.Requester, level))
+		if above, level := w.managers(f, d); level > 0 {
+			found = append(found, asManager(above[0], f.Requester, level))
 		}
 	}
 	return found

@@ -23,7 +23,7 @@ var kinds = []Kind{KindSteps, KindCall}
 type Facts struct {
 	Kind      Kind
 	Place     Place
-	Requester circulation.Person
+	Requester string
 	Askers    []circulation.Person // may not stamp, the requester among them
 	// Departments is the requester's department in the organisation and those above it. Groups are the requester's, of
 	// those that rules name.
@@ -33,17 +33,10 @@ type Facts struct {
 	Department  string // what the requester's is called; no condition reads it
 	// Unknown are departments of the rules' conditions that the organisation doesn't have: nobody can say who is in them.
 	Unknown []string
-	Calls   []Call
-}
-
-// stranger returns an asker whom the organisation that stands doesn't have: the requester first.
-func (f *Facts) stranger() (circulation.Person, bool) {
-	for _, p := range append([]circulation.Person{f.Requester}, f.Askers...) {
-		if f.Organised && p.Person == "" {
-			return p, true
-		}
-	}
-	return circulation.Person{}, false
+	// Stranger is an asker whom the organisation that stands doesn't have, the requester first. Whatever the rules say
+	// is refused.
+	Stranger string
+	Calls    []Call
 }
 
 // Alone reports whether nobody but the askers is where a request was made.
@@ -130,22 +123,14 @@ type Answer struct {
 	// Unlabelled is a label by which the rule might take the request, whose value nobody knows or no rule lists. Then
 	// the rule refuses.
 	Unlabelled string
-	// Stranger is an asker whom the organisation that stands doesn't have: nobody can say who else they are. Whatever
-	// the rules say is refused.
-	Stranger circulation.Person
 }
 
 // Match returns the decision of the first rule whose conditions all hold, or that of Last. A rule that might hold
 // refuses. Rules of another form refuse everything.
 func (r *Rules) Match(f *Facts) Answer {
 	last := circulation.Rule{ID: LastID, Revision: r.Rev}
-	if r.Form != Form {
+	if r.Form != Form || f.Stranger != "" {
 		return answer(last, Outcome{})
-	}
-	if p, is := f.stranger(); is {
-		a := answer(last, Outcome{})
-		a.Stranger = p
-		return a
 	}
 	listed := r.listed()
 	for i := range r.Rules {

@@ -91,7 +91,7 @@ func TestRulesByWhoAsks(t *testing.T) {
 		"unknown":               {"X", []string{"x"}, nil, []string{"sales"}, id(1), true},
 	} {
 		f := asked(writes(pay, yen("1")))
-		f.Requester.User, f.Requester.Person, f.Askers = c.user, "p", nil
+		f.Requester, f.Askers = c.user, nil
 		f.Organised, f.Departments, f.Groups, f.Unknown = true, c.departments, c.groups, c.unknown
 		a := of3.Match(f)
 		expect.That(t, a.Rule.ID == c.rule && a.Unsure == c.unsure && a.Refused == c.unsure, "%s: %+v", name, a)

@@ -39,7 +39,6 @@ func TestConditionsOnWhoAsksAndWhere(t *testing.T) {
 	direct := in(func(f *rules.Facts) { f.Place = rules.Place{Channel: "C1", Direct: true} })
 	ofSales := in(func(f *rules.Facts) {
 		f.Organised, f.Departments, f.Groups = true, []string{"sales-1", "sales"}, []string{"S9"}
-		f.Requester.Person, f.Askers = "pR", nil
 	})
 	unorganised := in(func(f *rules.Facts) { f.Departments = []string{"sales"} })
 	call := in(func(f *rules.Facts) { f.Kind = rules.KindCall })
@@ -77,7 +76,6 @@ func TestARuleOfAnUnknownDepartmentRefuses(t *testing.T) {
 	of10 := rules.Conditions{Requester: &rules.Requester{Departments: []string{"0010", "００２０"}}}
 	r := of(rule(1, of10, people(1, "A")), rule(2, rules.Conditions{}, people(1, "B")))
 	f := asked(writes(pay, yen("1")))
-	f.Requester.Person, f.Askers[0].Person = "1", "1"
 	f.Organised, f.Departments = true, []string{"10"}
 	expect.Is(t, r.Match(f).Rule.ID, id(2), "the organisation has both")
 	f.Unknown = []string{"0010"}

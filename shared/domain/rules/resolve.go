@@ -27,7 +27,7 @@ type Unresolved struct {
 	Why   string // one of the reasons above
 	What  string // of LeftUnknown, what the stage names
 	// Of is above whom nobody is found: of LeftAbove, and of LeftVacant where the stage asks a manager.
-	Of circulation.Person
+	Of string
 }
 
 func (u *Unresolved) Error() string { return "no route: " + u.Why + " at stage " + u.Name }
@@ -97,7 +97,7 @@ func (r *resolving) stage(s *Stage) *Unresolved {
 		need = max(len(all), 1)
 	}
 	if len(all) < need {
-		all = r.filled(who, found, all, need)
+		all = r.filled(who, all, need)
 	}
 	if len(all) > MaxPeople {
 		return &Unresolved{Why: LeftMany}
@@ -105,7 +105,7 @@ func (r *resolving) stage(s *Stage) *Unresolved {
 	if len(all) < need {
 		return r.few(who, found)
 	}
-	people := slices.DeleteFunc(slices.Clone(all), func(p circulation.Person) bool { return position(r.sure, p) >= 0 })
+	people := slices.DeleteFunc(slices.Clone(all), func(p circulation.Person) bool { return among(r.sure, p) })
 	if need -= len(all) - len(people); need <= 0 {
 		return nil
 	}
@@ -118,53 +118,56 @@ func (r *resolving) stage(s *Stage) *Unresolved {
 
 // mayStamp reports whether somebody may stamp along the route.
 func (r *resolving) mayStamp(p circulation.Person) bool {
-	return p.User != "" && !r.facts.Requester.Is(p) && position(r.facts.Askers, p) < 0 && r.d.MayStamp(p)
+	return p.User != "" && !r.asks(p) && r.d.MayStamp(p.User)
+}
+
+// asks reports whether somebody is the requester or another asker.
+func (r *resolving) asks(p circulation.Person) bool {
+	return p.User == r.facts.Requester || among(r.facts.Askers, p)
 }
 
 // stamping returns those who may stamp, each once.
 func (r *resolving) stamping(found []circulation.Person) (people []circulation.Person) {
 	for _, p := range found {
-		if position(people, p) < 0 && r.mayStamp(p) {
+		if !among(people, p) && r.mayStamp(p) {
 			people = append(people, p)
 		}
 	}
 	return people
 }
 
-// filled adds the nearest who stand above and may stamp, until there are as many as needed: above the manager or the
-// post that is asked, and above those who were found and can't take a place.
-func (r *resolving) filled(who Who, found, people []circulation.Person, need int) []circulation.Person {
-	climb := func(of circulation.Person) {
-		above(r.d, of, func(level int, p circulation.Person) bool {
-			if position(people, p) < 0 && r.mayStamp(p) {
-				people = append(people, asManager(p, of, level))
-			}
-			return len(people) < need
-		})
+// filled adds the nearest who stand above and may stamp, until there are as many as needed: over the post that is asked,
+// whoever holds it, and above those who were found otherwise and can't take a place.
+func (r *resolving) filled(who Who, people []circulation.Person, need int) []circulation.Person {
+	add := func(p circulation.Person) {
+		if len(people) < need && !among(people, p) && r.mayStamp(p) {
+			people = append(people, p)
+		}
+	}
+	climb := func(of string, chain []string) {
+		for i, user := range chain {
+			add(asManager(user, of, i+1))
+		}
 	}
 	for _, w := range who.Each() {
-		if w.Kind != WhoPosition || len(people) >= need {
-			continue
+		switch w.Kind {
+		case WhoPosition: // who stands above its holder may stand below the post
+			if over := r.d.Over(w.Department, w.Position); len(over) > 0 {
+				add(circulation.Person{User: over[0], Via: "over " + w.Position + " of " + w.Department})
+				climb(over[0], over[1:])
+			}
+		case WhoManager:
+			if above, level := w.managers(r.facts, r.d); level > 0 {
+				climb(above[0], above[1:])
+			}
+		default:
+			for _, p := range w.find(r.facts, r.d) {
+				if len(people) < need && !r.mayStamp(p) {
+					chain, _ := r.d.Above(p.User)
+					climb(p.User, chain)
+				}
+			}
 		}
-		over, ok := r.d.Over(w.Department, w.Position)
-		if over.Via = "over " + w.Position + " of " + w.Department; ok && r.mayStamp(over) &&
-			position(people, over) < 0 {
-			people = append(people, over)
-		}
-		if ok && len(people) < need {
-			climb(over)
-		}
-	}
-	if who.Kind == WhoPosition { // who stands above its holder may stand below the post
-		return people
-	}
-	for _, p := range found {
-		if len(people) < need && !r.mayStamp(p) {
-			climb(p)
-		}
-	}
-	if who.of(WhoManager) && len(people) < need {
-		climb(highest(r.facts, r.d))
 	}
 	return people
 }
@@ -172,19 +175,19 @@ func (r *resolving) filled(who Who, found, people []circulation.Person, need int
 // few says why too few people are found.
 func (r *resolving) few(who Who, found []circulation.Person) *Unresolved {
 	no := &Unresolved{Why: LeftStanding}
-	switch asks := func(p circulation.Person) bool {
-		return r.facts.Requester.Is(p) ||
-			position(r.facts.Askers, p) >= 0
-	}; {
+	switch {
 	case len(found) == 0 && who.lost(r.facts, r.d):
 		no.Why = LeftAbove
 	case len(found) == 0:
 		no.Why = LeftVacant
-	case slices.ContainsFunc(found, asks):
+	case slices.ContainsFunc(found, r.asks):
 		no.Why = LeftOwn
 	}
 	if who.Kind == WhoManager && (no.Why == LeftAbove || no.Why == LeftVacant) {
-		no.Of = highest(r.facts, r.d)
+		no.Of = r.facts.Requester
+		if chain, _ := r.d.Above(no.Of); len(chain) > 0 {
+			no.Of = chain[len(chain)-1]
+		}
 	}
 	return no
 }

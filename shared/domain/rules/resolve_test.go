@@ -60,15 +60,6 @@ func members(users ...string) change { return func(c *company, _ *rules.Facts) {
 
 func unknown(names ...string) change { return func(c *company, _ *rules.Facts) { c.unknown = names } }
 
-func accounts(pairs ...string) change {
-	return func(c *company, _ *rules.Facts) {
-		c.accounts = map[string]string{}
-		for i := 0; i < len(pairs); i += 2 {
-			c.accounts[pairs[i]] = pairs[i+1]
-		}
-	}
-}
-
 // managers are pairs of somebody and their manager.
 func managers(pairs ...string) change {
 	return func(c *company, _ *rules.Facts) {
@@ -138,11 +129,6 @@ func TestWhomAStageAsks(t *testing.T) {
 			"X/1"},
 		"who is gone isn't asked":     {policy(group(0)), barred("G"), "H,I/2"},
 		"a holder without an account": {policy(head()), heads("", "D"), "D/1"},
-		"two accounts of one person":  {policy(group(0)), accounts("G", "p1", "H", "p1"), "G,I/2"},
-		"no row in the organisation":  {policy(group(0)), accounts("G", ""), "H,I/2"},
-		"an asker's other account": {
-			policy(group(0)), all(accounts("G", "pR"), func(_ *company, f *rules.Facts) { f.Requester.Person = "pR" }), "H,I/2",
-		},
 		"the nearest position": {policy(nearest("課長")), within(map[string][]string{"課長 of d1": {"A"}, "課長 of d2": {"B"}}),
 			"A/1"},
 		"the nearest that there is": {
@@ -223,7 +209,7 @@ func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
 	d.holders[""] = nil
 	route := expect.Value(p.Resolve(f, d))(t)
 	via := func(user, how string) circulation.Person {
-		return circulation.Person{User: user, Person: "p" + user, Via: how}
+		return circulation.Person{User: user, Via: how}
 	}
 	stage := func(name string, people ...circulation.Person) circulation.Stage {
 		return circulation.Stage{Name: "stage " + name, Mode: circulation.ModePeople, Need: 1, People: people}
@@ -247,21 +233,16 @@ func TestARefusalSaysWhatIsMissing(t *testing.T) {
 	d.managers, d.lost = map[string]string{"R": "A"}, []string{"A"}
 	_, err = policy(manager(2)).Resolve(f, d)
 	no, _ = errors.AsType[*rules.Unresolved](err)
-	expect.That(t, no.Why == rules.LeftAbove && no.Of.User == "A", "%+v", no)
+	expect.That(t, no.Why == rules.LeftAbove && no.Of == "A", "%+v", no)
 }
 
 // unlinked has two managers between R and A who have no accounts.
 type unlinked struct{ *company }
 
-func (unlinked) Manager(p circulation.Person) (circulation.Person, bool) {
-	next := map[string]circulation.Person{"pR": {Person: "p1"}, "p1": {Person: "p2"}, "p2": {User: "A", Person: "pA"}}
-	m, ok := next[p.Person]
-	return m, ok
-}
+func (unlinked) Above(string) ([]string, bool) { return []string{"", "", "A"}, true }
 
 func TestManagersWithoutAccountsArePassed(t *testing.T) {
 	f := asked(writes(pay, yen("1")))
-	f.Requester.Person = "pR"
 	expect.Is(t, resolved(policy(manager(1)), f, unlinked{staff()}), "A/1")
 }
 

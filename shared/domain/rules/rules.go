@@ -15,8 +15,8 @@
 // A stage asks so many, or all, of those whom any of its sources finds. No asker stamps, and nobody twice: whoever has
 // to stamp at an earlier stage counts at a later one, which is left out if nobody else is needed. Who stands above
 // takes the place of whoever is missing, else the request is refused with the stage's name. A post that the
-// organisation doesn't have is unknown, not vacant: it may have another name by now. An asker without a row in the
-// organisation may be anybody's second account; everything is refused.
+// organisation doesn't have is unknown, not vacant: it may have another name by now. Of an asker without a row in the
+// organisation nobody can say where they stand; everything is refused.
 //
 // A position without a department is the nearest above whoever asks: of the department of their main post or the first
 // above that has such a post, also where it is vacant. Managers are counted by who leads: a department that

@@ -33,9 +33,8 @@ func reads() rules.Call {
 
 // asked are the facts of a request for these calls by R in channel C1.
 func asked(calls ...rules.Call) *rules.Facts {
-	r := person("R")
-	return &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C1"}, Requester: r,
-		Askers: []circulation.Person{r}, Calls: calls}
+	return &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C1"}, Requester: "R",
+		Askers: []circulation.Person{person("R")}, Calls: calls}
 }
 
 func person(user string) circulation.Person { return circulation.Person{User: user} }
@@ -120,7 +119,6 @@ type company struct {
 	over        map[string]string   // who stands over posts
 	group       []string
 	barred      []string            // who may not stamp
-	accounts    map[string]string   // persons by account; others have the key of their account
 	empty       []string            // channels that have nobody but askers
 	unknown     []string            // posts and departments that the organisation doesn't have
 	lost        []string            // of whom it doesn't say who is above
@@ -133,38 +131,32 @@ func (c *company) Empty(channel string, _ []circulation.Person) bool {
 
 func (c *company) Org() string { return c.org }
 
-func (c *company) Person(user string) circulation.Person {
-	p := person(user)
-	if c.org != "" {
-		p.Person = "p" + user
-		if other, ok := c.accounts[user]; ok {
-			p.Person = other
-		}
-	}
-	return p
-}
-
-func (c *company) MayStamp(p circulation.Person) bool {
-	return p.User != "" && (c.org == "" || p.Person != "") && !slices.Contains(c.barred, p.User)
-}
+func (c *company) MayStamp(user string) bool { return !slices.Contains(c.barred, user) }
 
 func (c *company) Members(string) []string { return c.group }
 
 func (c *company) Handle(group string) string { return "@" + group }
 
-func (c *company) Manager(p circulation.Person) (circulation.Person, bool) {
-	m, ok := c.managers[p.User]
-	return c.Person(m), ok && c.org != ""
+func (c *company) Above(user string) (chain []string, top bool) {
+	if c.org == "" {
+		return nil, false
+	}
+	for at := user; ; {
+		next, below := c.managers[at]
+		if !below || next == user || slices.Contains(chain, next) {
+			return chain, !below && !slices.Contains(c.lost, at)
+		}
+		chain, at = append(chain, next), next
+	}
 }
 
-func (c *company) Topmost(p circulation.Person) bool {
-	_, below := c.Manager(p)
-	return c.org != "" && !below && !slices.Contains(c.lost, p.User)
-}
-
-func (c *company) Over(department, position string) (circulation.Person, bool) {
+func (c *company) Over(department, position string) []string {
 	user, ok := c.over[position+" of "+department]
-	return c.Person(user), ok && c.org != ""
+	if !ok || c.org == "" {
+		return nil
+	}
+	chain, _ := c.Above(user)
+	return append([]string{user}, chain...)
 }
 
 func (c *company) NameOf(department string) string {
@@ -179,15 +171,12 @@ func (c *company) Knows(department, position string) bool {
 	return c.org != "" && !slices.Contains(c.unknown, department) && !slices.Contains(c.unknown, post)
 }
 
-func (c *company) Departments(p circulation.Person) []string { return c.departments[p.User] }
+func (c *company) Departments(user string) []string { return c.departments[user] }
 
-func (c *company) Holders(department, position string) (all []circulation.Person) {
+func (c *company) Holders(department, position string) []string {
 	for _, of := range []string{position + " of " + department, department, ""} {
 		if users, is := c.holders[of]; is {
-			for _, user := range users {
-				all = append(all, c.Person(user))
-			}
-			return all
+			return users
 		}
 	}
 	return nil

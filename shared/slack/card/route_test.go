@@ -165,7 +165,6 @@ func TestTheCopyOfWhoStoodInShowsThatStamp(t *testing.T) {
 	expect.That(t, offers(copied(s, s.copyOf(mori, 2), "ja"), "approve_process"), "the third can't stamp")
 }
 
-// Where an organisation stands, a person's other account is the same person: their copy has no button after its stamp.
 // Buttons say which stage and which content their person saw, on a card, a copy and a form.
 func TestButtonsNameTheirStage(t *testing.T) {
 	s := onRoute(received(t), threeStages()...)
