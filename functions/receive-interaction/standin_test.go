@@ -9,7 +9,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -29,10 +28,10 @@ func TestStandIns(t *testing.T) {
 // standIn sets that hand stands in for principal for so many days from today.
 func (w *world) standIn(hand, principal, by string, days int) tenancy.Delegation {
 	w.T.Helper()
-	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	today := tenancy.DateOf(w.Now().In(tenancy.Zone()))
 	return expect.Value(w.Store.KindStore.SetDelegation(w.T.Context(), tenancy.Delegation{TenantID: w.Ref.Tenant,
 		Hand: hand, Principal: principal, From: today,
-		Until: today + organisation.Date(days) - 1}, setter(by), w.Now(), nil))(w.T)
+		Until: today + tenancy.Date(days) - 1}, setter(by), w.Now(), nil))(w.T)
 }
 
 func setter(user string) tenancy.Setter {

@@ -13,7 +13,6 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -56,7 +55,7 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 }
 
 // morning moves the clock past the time of a reminder, and returns the day and time of the next one.
-func morning(w *pipelinetest.World) (organisation.Date, time.Time) {
+func morning(w *pipelinetest.World) (tenancy.Date, time.Time) {
 	s := tenancy.DefaultSettings()
 	_, at := s.NextReminder(0, w.Now())
 	w.Later(at.Sub(w.Now()) + time.Hour)
@@ -78,7 +77,7 @@ func until(t *testing.T, w *pipelinetest.World, at time.Time) {
 }
 
 // of returns of what somebody was reminded on a day.
-func of(w *pipelinetest.World, user string, day organisation.Date) (told task.Reminded, ok bool) {
+func of(w *pipelinetest.World, user string, day tenancy.Date) (told task.Reminded, ok bool) {
 	w.T.Helper()
 	_, ref := task.Remind(w.Ref.Tenant, pipelinetest.Team, user, day, task.Reminded{}, w.Now())
 	a, err := w.Store.Load(w.T.Context(), ref)

@@ -18,7 +18,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
@@ -29,7 +28,7 @@ import (
 type reminding struct {
 	*Handler
 	tenant   string
-	day      organisation.Date
+	day      tenancy.Date
 	settings tenancy.Settings
 	now      time.Time
 	standIns map[string][]circulation.StandIn // by the hand's account

@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -24,8 +23,8 @@ func testRemindedAs(t *testing.T, w *pipelinetest.World) {
 	other := w.Another()
 	desks(other, "U2")
 	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}}
-	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
-	for hand, until := range map[string]organisation.Date{"U2": day, "U4": today} {
+	today := tenancy.DateOf(w.Now().In(tenancy.Zone()))
+	for hand, until := range map[string]tenancy.Date{"U2": day, "U4": today} {
 		d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: hand,
 			Principal: "U1", From: today, Until: until}
 		expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)

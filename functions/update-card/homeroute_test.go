@@ -9,7 +9,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -74,7 +73,7 @@ func testHomeStandsIn(t *testing.T, w *world) {
 	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Tanaka))
 	w.drawn()
 	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: webapi.Alex,
-		Principal: webapi.Suzuki, From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
+		Principal: webapi.Suzuki, From: tenancy.DateOf(w.Now().In(tenancy.Zone()))}
 	d.Until = d.From
 	d = expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, tenancy.Setter{Actor: aggregate.Actor{
 		Type: aggregate.ActorUser, ID: webapi.Suzuki}}, w.Now(), nil))(t)

@@ -8,7 +8,6 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -33,7 +32,7 @@ func (w *world) reminds() {
 	w.T.Helper()
 	told := task.Reminded{N: 1, Items: []task.RemindedItem{{Kind: task.Kind.Name, ID: w.Ref.ID, Title: "勤怠の集計",
 		Asker: webapi.Sato, Channel: webapi.HR, TS: "1776675600.000100"}}}
-	c, ref := task.Remind(w.Ref.Tenant, slacktest.Team, webapi.Suzuki, organisation.DateOf(w.Now().In(tenancy.Zone())),
+	c, ref := task.Remind(w.Ref.Tenant, slacktest.Team, webapi.Suzuki, tenancy.DateOf(w.Now().In(tenancy.Zone())),
 		told, w.Now())
 	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))
 	w.Ref = ref
@@ -65,7 +64,7 @@ func testRemindedInChannel(t *testing.T, w *world) {
 	before := len(expect.Value(w.slack.Everything(webapi.HR))(t))
 	told := task.Reminded{N: 1, Shared: true, Items: []task.RemindedItem{{Kind: task.Kind.Name, ID: w.Ref.ID,
 		Title: "勤怠の集計", Asker: webapi.Sato, Channel: webapi.HR, TS: "1776675600.000100"}}}
-	c, ref := task.Remind(w.Ref.Tenant, slacktest.Team, webapi.HR, organisation.DateOf(w.Now().In(tenancy.Zone())),
+	c, ref := task.Remind(w.Ref.Tenant, slacktest.Team, webapi.HR, tenancy.DateOf(w.Now().In(tenancy.Zone())),
 		told, w.Now())
 	expect.NoError(t, w.Store.Create(t.Context(), c))
 	w.Ref = ref

@@ -10,7 +10,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -26,8 +25,8 @@ func TestTheCardSaysWhoStandsIn(t *testing.T) {
 // Whoever stands in gets each item that they may stamp as the principal does, once, until their time is over.
 func testStandInTold(t *testing.T, w *world) {
 	w.onRoute(desk("経理", 2, webapi.Tanaka, webapi.Alex))
-	store, today := w.Store.KindStore.Store, organisation.DateOf(w.Now().In(tenancy.Zone()))
-	set := func(principal string, from organisation.Date) tenancy.Delegation {
+	store, today := w.Store.KindStore.Store, tenancy.DateOf(w.Now().In(tenancy.Zone()))
+	set := func(principal string, from tenancy.Date) tenancy.Delegation {
 		by := w.By
 		by.ID = principal
 		return expect.Value(store.SetDelegation(t.Context(), tenancy.Delegation{TenantID: w.Ref.Tenant, From: from,
@@ -58,7 +57,7 @@ func testStandInTold(t *testing.T, w *world) {
 func testStandInOnCard(t *testing.T, w *world) {
 	w.onRoute(desk("経理", 1, webapi.Tanaka))
 	w.drawn()
-	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	today := tenancy.DateOf(w.Now().In(tenancy.Zone()))
 	away := func(principal string) tenancy.Delegation {
 		return tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: webapi.Suzuki,
 			Principal: principal, From: today, Until: today + 9}

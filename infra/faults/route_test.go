@@ -14,7 +14,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -91,7 +90,7 @@ func gateOf(key string) (row, kind string) {
 // standsIn has a principal name at the console who stands in for them today and tomorrow. end ends that.
 func (b *harness) standsIn(t *testing.T, hand, principal string) (end func()) {
 	t.Helper()
-	today, desk := organisation.DateOf(time.Now().In(tenancy.Zone())), driver.SitDown(t, b.Stack, principal)
+	today, desk := tenancy.DateOf(time.Now().In(tenancy.Zone())), driver.SitDown(t, b.Stack, principal)
 	send := func(form url.Values) {
 		status, page := desk.Post("/console/stand-ins", form)
 		expect.Must(t, status == http.StatusSeeOther, "%v: %d %s", form, status, page)

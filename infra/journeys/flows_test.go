@@ -21,7 +21,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -151,7 +150,7 @@ func TestAStandInIsRemindedAndTheRequesterAsksAnew(t *testing.T) {
 		x.RemindAt = "00:00"
 	})
 	under(t, s, numbered(desk("課長", 1, webapi.Suzuki), desk("経理", 1, webapi.Tanaka)))
-	today := organisation.DateOf(time.Now().In(tenancy.Zone()))
+	today := tenancy.DateOf(time.Now().In(tenancy.Zone()))
 	send := func(form url.Values) {
 		status, page := driver.SitDown(t, s, webapi.Suzuki).Post("/console/stand-ins", form)
 		expect.Must(t, status == http.StatusSeeOther, "%v: %d %s", form, status, page)
@@ -185,7 +184,7 @@ func TestAStandInIsRemindedAndTheRequesterAsksAnew(t *testing.T) {
 
 // reminded moves a request's opening and the day's reminder back, has people reminded, and puts the opening as it was.
 // On a day off nobody is reminded: that waits for the next working day.
-func reminded(t *testing.T, d *driver.Request, today organisation.Date) {
+func reminded(t *testing.T, d *driver.Request, today tenancy.Date) {
 	t.Helper()
 	p := d.Load().Process()
 	d.SetRow(p.Key(), "SET asked_at = :v", p.AskedAt.Add(-5*time.Hour))

@@ -209,7 +209,7 @@ func TestAStandInStampsAtTheConsole(t *testing.T) {
 	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "👉 いま: 課長")
-	today := organisation.DateOf(time.Now().In(tenancy.Zone())).String()
+	today := tenancy.DateOf(time.Now().In(tenancy.Zone())).String()
 	status, page := driver.SitDown(t, s, webapi.Suzuki).Post("/console/stand-ins", url.Values{"act": {"set"},
 		"hand": {webapi.Alex}, "from": {today}, "until": {today}})
 	expect.Must(t, status == http.StatusSeeOther, "%d: %s", status, page)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -21,7 +20,7 @@ func setBy(user string, admin bool) tenancy.Setter {
 
 // away returns that hand stands in for principal for ten days from a day on.
 func away(owner, hand, principal string, from int) tenancy.Delegation {
-	day := organisation.DateOf(at().In(tenancy.Zone())) + organisation.Date(from)
+	day := tenancy.DateOf(at().In(tenancy.Zone())) + tenancy.Date(from)
 	return tenancy.Delegation{TenantID: owner, Hand: hand, Principal: principal, From: day, Until: day + 9}
 }
 

@@ -324,7 +324,7 @@ func TestWhoIsToBeRemindedIsFoundByTime(t *testing.T) {
 	all := due(now.Add(time.Second))
 	expect.Must(t, len(all) == 2 && all[0].TenantID == "T1" && all[0].Day == 0 && all[1].TenantID == "T2", "%+v", all)
 	next := all[0]
-	next.Day, next.After, next.DueAt = organisation.DateOf(now), "U1", now.Add(time.Hour)
+	next.Day, next.After, next.DueAt = tenancy.DateOf(now), "U1", now.Add(time.Hour)
 	expect.NoError(t, save(next, all[0]))
 	for _, stale := range []tenancy.Reminding{next, {TenantID: "T1"}} {
 		err = save(stale, all[0])

@@ -60,10 +60,10 @@ var refusedStandIn = url.Values{"act": {"set"}, "principal": {webapi.Suzuki}, "h
 
 // stoodFor sets who stands in for whom, now and later, and returns the page that lists them.
 func stoodFor(w *consoletest.World) string {
-	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	today := tenancy.DateOf(w.Now().In(tenancy.Zone()))
 	for i, of := range [][2]string{{webapi.Tanaka, webapi.Suzuki}, {webapi.Alex, webapi.Tanaka}} {
 		d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: of[0], Principal: of[1],
-			From: today + organisation.Date(30*i)}
+			From: today + tenancy.Date(30*i)}
 		d.Until = d.From + 20
 		by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: of[1]}}
 		expect.NoError(w.T, second(w.Store.KindStore.SetDelegation(w.T.Context(), d, by, w.Now(), nil)))

@@ -13,7 +13,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -55,10 +54,10 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if t.hand == "" {
 		return c.show(w, r, v, t, "hand", words.Say("nobody"))
 	}
-	if d.From, err = organisation.ParseDate(t.from); err != nil {
+	if d.From, err = tenancy.ParseDate(t.from); err != nil {
 		return c.show(w, r, v, t, "from", words.Say("no_day"))
 	}
-	if d.Until, err = organisation.ParseDate(t.until); err != nil {
+	if d.Until, err = tenancy.ParseDate(t.until); err != nil {
 		return c.show(w, r, v, t, "until", words.Say("no_day"))
 	}
 	refused, _, err := c.Refused(r.Context(), v, []string{t.hand}, nil)

@@ -12,7 +12,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -36,7 +35,7 @@ func TestStandIns(t *testing.T) {
 
 // day returns a day so many days from now.
 func day(w *consoletest.World, n int) string {
-	return (organisation.DateOf(w.Now().In(tenancy.Zone())) + organisation.Date(n)).String()
+	return (tenancy.DateOf(w.Now().In(tenancy.Zone())) + tenancy.Date(n)).String()
 }
 
 func form(w *consoletest.World, principal, hand string, change ...string) url.Values {
@@ -89,7 +88,7 @@ func testNamed(t *testing.T, w *consoletest.World) {
 	alex.Post(address, url.Values{"act": {"end"}, "key": {key}}).Leads(t, address+"?done=stand_in_ended")
 	d := expect.Value(w.Store.KindStore.Delegation(t.Context(), tenancy.Delegation{TenantID: w.Tenant.ID,
 		Hand: webapi.Alex, Principal: webapi.Tanaka,
-		From: organisation.DateOf(w.Now().In(tenancy.Zone()))}))(t)
+		From: tenancy.DateOf(w.Now().In(tenancy.Zone()))}))(t)
 	expect.That(t, d.EndedBy == webapi.Alex && d.Over(w.Now()), "%+v", d)
 	for _, user := range []string{webapi.Alex, webapi.Tanaka} {
 		_, ref := task.TellStandIn(d, w.Tenant.TeamID, user, "", w.Now())

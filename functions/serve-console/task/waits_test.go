@@ -14,7 +14,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -175,7 +174,7 @@ func testStandInReads(t *testing.T, w *consoletest.World) {
 	alex.Get("/console/approvals?for=all").Lacks(t, "代理の一件")
 	alex.Get(page).Lacks(t, "代理の一件")
 	d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: webapi.Alex,
-		Principal: webapi.Suzuki, From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
+		Principal: webapi.Suzuki, From: tenancy.DateOf(w.Now().In(tenancy.Zone()))}
 	d.Until = d.From
 	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}}
 	d = expect.Value(w.Console.Store.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)

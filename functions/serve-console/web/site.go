@@ -13,7 +13,6 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -172,7 +171,7 @@ func (c *Site) Refused(ctx context.Context, v *Viewer, users, groups []string) (
 }
 
 // Today returns the day in the tenants' zone.
-func (c *Site) Today() organisation.Date { return organisation.DateOf(c.Now().In(tenancy.Zone())) }
+func (c *Site) Today() tenancy.Date { return tenancy.DateOf(c.Now().In(tenancy.Zone())) }
 
 // WorkspaceName returns the workspace's name, or its id if the name can't be shown.
 func WorkspaceName(team, called string) string {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
@@ -238,7 +237,7 @@ type RemindedItem struct {
 }
 
 // Remind tells somebody in their direct messages what waits for them, once a day; the members of a channel, there.
-func Remind(tenant, team, user string, day organisation.Date, told Reminded,
+func Remind(tenant, team, user string, day tenancy.Date, told Reminded,
 	now time.Time) (aggregate.Change, aggregate.Ref) {
 	r := Request{TeamID: team, User: user, ChannelType: "im", Source: SourceAgentContainer}
 	if told.Shared {

@@ -7,7 +7,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 )
 
 const (
@@ -47,16 +46,16 @@ var DelegationRules = []Rule{RuleOwnHand, RuleSetter, RuleOthers, RulePast, Rule
 // tenant's zone. It begins when it is set, if that is later.
 type Delegation struct {
 	aggregate.Meta
-	TenantID    string            `json:"tenant_id"`
-	Hand        string            `json:"hand"`
-	Principal   string            `json:"principal"`
-	From        organisation.Date `json:"from"`
-	Until       organisation.Date `json:"until"`
-	SetBy       string            `json:"set_by"`
-	SetAt       time.Time         `json:"set_at"`
-	EndedAt     *time.Time        `json:"ended_at,omitempty"`
-	EndedBy     string            `json:"ended_by,omitempty"`
-	DeleteAfter int64             `json:"delete_after"`
+	TenantID    string     `json:"tenant_id"`
+	Hand        string     `json:"hand"`
+	Principal   string     `json:"principal"`
+	From        Date       `json:"from"`
+	Until       Date       `json:"until"`
+	SetBy       string     `json:"set_by"`
+	SetAt       time.Time  `json:"set_at"`
+	EndedAt     *time.Time `json:"ended_at,omitempty"`
+	EndedBy     string     `json:"ended_by,omitempty"`
+	DeleteAfter int64      `json:"delete_after"`
 }
 
 // DelegatePrefix begins the partition with a tenant's delegations.
@@ -153,7 +152,7 @@ func (d Delegation) Set(was Delegation, of, theirs []Delegation, by Setter, now 
 
 // fits returns what forbids a delegation that begins at now or later.
 func (d Delegation) fits(by Setter, now time.Time) error {
-	today := organisation.DateOf(now.In(Zone()))
+	today := DateOf(now.In(Zone()))
 	switch {
 	case !like(&userForm)(d.Principal), !like(&userForm)(d.Hand):
 		return problem("hand", RuleNoAccount)
@@ -211,7 +210,7 @@ func open(all []Delegation, now time.Time) (n int) {
 }
 
 // dayBegins returns the first moment of a day in the tenant's zone.
-func dayBegins(d organisation.Date) time.Time {
+func dayBegins(d Date) time.Time {
 	at, err := time.ParseInLocation(time.DateOnly, d.String(), Zone())
 	if err != nil {
 		panic(fmt.Sprintf("day %d: %v", d, err)) // fits has refused it

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/runtime/expect"
 )
 
@@ -14,9 +13,9 @@ func setter(user string, admin bool) Setter {
 	return Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: user}, Admin: admin}
 }
 
-func dayOf(t *testing.T, text string) organisation.Date {
+func dayOf(t *testing.T, text string) Date {
 	t.Helper()
-	return expect.Value(organisation.ParseDate(text))(t)
+	return expect.Value(ParseDate(text))(t)
 }
 
 // U2 stands in for U1 through August. It is the last minute of 31 July in Japan.

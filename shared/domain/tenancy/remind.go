@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/organisation"
 )
 
 // RuleClock: a time of the day, or empty.
@@ -22,7 +21,7 @@ var shippedHolidays string
 
 // WorkingDay reports whether a day is one of Monday to Friday and no holiday. After the last year of the list only
 // weekends are off.
-func WorkingDay(d organisation.Date) bool {
+func WorkingDay(d Date) bool {
 	weekday := dayBegins(d).In(Zone()).Weekday()
 	return weekday != time.Saturday && weekday != time.Sunday &&
 		!slices.Contains(strings.Fields(shippedHolidays), d.String())
@@ -31,12 +30,12 @@ func WorkingDay(d organisation.Date) bool {
 // NextReminder returns the working day on which people are reminded next of what waits for them, and when: at once if
 // that is not after now. day is the one whose turn it is; 0: any whose time is still to come. Without a RemindAt there
 // is no day, and the time is when to look again.
-func (s Settings) NextReminder(day organisation.Date, now time.Time) (organisation.Date, time.Time) {
+func (s Settings) NextReminder(day Date, now time.Time) (Date, time.Time) {
 	clock, ok := clockOf(s.RemindAt)
 	if !ok {
 		return 0, now.AddDate(0, 0, 1)
 	}
-	today := organisation.DateOf(now.In(Zone()))
+	today := DateOf(now.In(Zone()))
 	if day == 0 && !now.Before(dayBegins(today).Add(clock)) {
 		day = today + 1
 	}
@@ -61,10 +60,10 @@ func isClockOrNone(text string) bool {
 // next (0: that is not known yet), when, and of whom on that day the last one was.
 type Reminding struct {
 	aggregate.Meta
-	TenantID string            `json:"tenant_id"`
-	Day      organisation.Date `json:"day,omitempty"`
-	DueAt    time.Time         `json:"due_at"`
-	After    string            `json:"after,omitempty"`
+	TenantID string    `json:"tenant_id"`
+	Day      Date      `json:"day,omitempty"`
+	DueAt    time.Time `json:"due_at"`
+	After    string    `json:"after,omitempty"`
 }
 
 // RemindPrefix begins the partition of a tenant's Reminding; RemindersDue is the partition of GSI2 that has those of

@@ -6,12 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/domain/organisation"
 	"ringi/shared/runtime/expect"
 )
 
-func day(text string) organisation.Date {
-	d, err := organisation.ParseDate(text)
+func day(text string) Date {
+	d, err := ParseDate(text)
 	if err != nil {
 		panic(err)
 	}
@@ -82,7 +81,7 @@ func TestWhenPeopleAreReminded(t *testing.T) {
 		{"never", off, "2026-11-20", "2026-11-20 09:30", " 2026-11-21 09:30"},
 	} {
 		now := expect.Value(time.ParseInLocation("2006-01-02 15:04", c.now, Zone()))(t)
-		var of organisation.Date
+		var of Date
 		if c.day != "" {
 			of = day(c.day)
 		}

@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -35,7 +34,7 @@ func (r routed) standsIn() (lines string) {
 		return ""
 	}
 	g := r.gate.Circulating()
-	date := func(at time.Time) string { return organisation.DateOf(at.In(tenancy.Zone())).String() }
+	date := func(at time.Time) string { return tenancy.DateOf(at.In(tenancy.Zone())).String() }
 	left := func(p circulation.Person) bool { // nobody stands in for who has left
 		return slices.ContainsFunc(r.copies, func(c *aggregate.Card) bool { return c.User == p.User && Gone(c) })
 	}

@@ -1,4 +1,4 @@
-package organisation
+package tenancy
 
 import (
 	"fmt"
