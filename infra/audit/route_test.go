@@ -75,7 +75,6 @@ func circulate(t testing.TB, of, resource, about string, at time.Time, details m
 func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string, at time.Time,
 	details map[string]any, acts []circulation.Act, what ...string) *circulated {
 	t.Helper()
-	on := aggregate.OnRoute{Routed: "routed", Approved: "approved", Acts: endings}
 	opening := aggregate.Opening{
 		Rule: rule, Askers: []circulation.Person{{User: "U0SATO"}},
 		Route: circulation.Route{Form: circulation.Form, Tells: "C0SOUMU",
@@ -85,7 +84,7 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 	}
 	c := &circulated{}
 	put := func(action aggregate.Action, actor string, at time.Time, details map[string]any) {
-		members := map[string]any{"action": of + "." + string(action), "resource_id": resource, "task_id": about,
+		members := map[string]any{"action": action, "resource_id": resource, "task_id": about,
 			"timestamp": aggregate.TimeText(at), "details": string(aggregate.Details(details)), "actor_type": "user",
 			"actor_id": actor}
 		content := expect.Value(chain.Canonical(members))(t)
@@ -98,13 +97,13 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 		return circulation.Sum(g.Terms.Rule, g.Route, what...)
 	})
 	expect.NoError(t, err)
-	put(on.Routed, "", at, g.OpenedDetails(details))
+	put(aggregate.Action(of+".routed"), "", at, g.OpenedDetails(details))
 	for i, act := range acts {
 		act.At, act.Hash = at.Add(time.Duration(i+1)*10*time.Millisecond), g.AskedSum
 		if g, err = g.Acted(act); err != nil {
 			t.Fatalf("act %d: %v", i+1, err)
 		}
-		put(on.Entry(&g), act.Hand.User, act.At, g.ActDetails(details))
+		put(g.Entry(of), act.Hand.User, act.At, g.ActDetails(details))
 	}
 	c.Gate = g
 	return c

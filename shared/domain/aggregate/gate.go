@@ -273,19 +273,12 @@ func (g *Gate) asks(user string) bool {
 	})
 }
 
-// OnRoute names the audit entries of what is done on gates of one type under a rule.
-type OnRoute struct {
-	Routed, Approved Action                      // it opened, and was settled
-	Acts             map[circulation.Kind]Action // of an act that settles nothing
-	Read             Action                      // what was stamped for somebody was read by them
-}
-
-// Entry returns the action of the entry that records a gate's last act, or that nobody was asked.
-func (o *OnRoute) Entry(g *Gate) Action {
+// Entry returns the action of the entry that records the last act on a gate of this type: process.stamped.
+func (g *Gate) Entry(typ string) Action {
 	if g.ApprovedAt != nil {
-		return o.Approved
+		return Action(typ + ".approved")
 	}
-	return o.Acts[g.Acts[len(g.Acts)-1].Kind]
+	return Action(typ + "." + g.Acts[len(g.Acts)-1].Kind.Does().Entry)
 }
 
 // OpenedDetails returns the details of the entry that records how a gate under a rule opened, with those given.

@@ -127,7 +127,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	case g.RejectedAt != nil:
 		c.cancel(aggregate.Rejected, g.RejectedBy, conversation.ReasonRejected)
 	}
-	c.audit(by, conversation.OnRoute.Entry(&g), g.ActDetails(map[string]any{}))
+	c.audit(by, g.Entry("action"), g.ActDetails(map[string]any{}))
 	return c.done()
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -181,25 +180,14 @@ const (
 	AuditFailing   aggregate.Action = "session.failed" // its agent can't answer
 	AuditProposed  aggregate.Action = "action.proposed"
 	AuditApproved  aggregate.Action = "action.approved"
-	AuditRejected  aggregate.Action = "action.rejected"
 	AuditExpired   aggregate.Action = "action.expired"
 	AuditCancelled aggregate.Action = "action.cancelled"
 	AuditStarted   aggregate.Action = "action.started"
-	// What is done on a gate under a rule.
-	AuditRouted    aggregate.Action = "action.routed" // it opened
-	AuditStamped   aggregate.Action = "action.stamped"
-	AuditDenied    aggregate.Action = "action.denied"
+	AuditRouted    aggregate.Action = "action.routed" // its gate opened under a rule
 	AuditCompleted aggregate.Action = "action.completed"
 	AuditFailed    aggregate.Action = "action.failed"
 	AuditLate      aggregate.Action = "action.late" // a result after the action was cancelled or counted as unknown
 )
-
-// OnRoute names the entries of what is done on the gate of an agent's action.
-var OnRoute = aggregate.OnRoute{
-	Routed: AuditRouted, Approved: AuditApproved, Acts: map[circulation.Kind]aggregate.Action{
-		circulation.Stamp: AuditStamped, circulation.SendBack: AuditRejected, circulation.Deny: AuditDenied,
-	},
-}
 
 // Reasons why something ended, failed or was not done. Cards and pages have a sentence for each.
 const (

@@ -35,7 +35,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	} else {
 		c.reject(x, g)
 	}
-	c.auditAction(by, OnRoute.Entry(&g), x, g.ActDetails(map[string]any{}))
+	c.auditAction(by, g.Entry("action"), x, g.ActDetails(map[string]any{}))
 	return c.done()
 }
 

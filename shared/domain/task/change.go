@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -167,14 +166,7 @@ const (
 	AuditPromptEdited       aggregate.Action = "prompt.edited" // by one of the askers: a form was filled in again
 	AuditProcessApproved    aggregate.Action = "process.approved"
 	AuditProcessRejected    aggregate.Action = "process.rejected"
-	AuditStepApproved       aggregate.Action = "step.approved"
-	AuditStepRejected       aggregate.Action = "step.rejected"
 	AuditProcessRouted      aggregate.Action = "process.routed" // opened under a rule
-	AuditProcessStamped     aggregate.Action = "process.stamped"
-	AuditProcessDenied      aggregate.Action = "process.denied"
-	AuditStepRouted         aggregate.Action = "step.routed"
-	AuditStepStamped        aggregate.Action = "step.stamped"
-	AuditStepDenied         aggregate.Action = "step.denied"
 	AuditExecutionStarted   aggregate.Action = "execution.started"
 	AuditExecutionCompleted aggregate.Action = "execution.completed"
 	AuditExecutionFailed    aggregate.Action = "execution.failed"
@@ -184,26 +176,3 @@ const (
 	AuditGenerationFailed   aggregate.Action = "generation.failed"
 	AuditGenerationRetried  aggregate.Action = "generation.retried"
 )
-
-var promptOnRoute = aggregate.OnRoute{
-	Approved: AuditPromptApproved, Acts: map[circulation.Kind]aggregate.Action{
-		circulation.SendBack: AuditPromptRejected,
-	},
-}
-
-var processOnRoute = aggregate.OnRoute{
-	Routed: AuditProcessRouted, Approved: AuditProcessApproved,
-	Acts: map[circulation.Kind]aggregate.Action{
-		circulation.Stamp: AuditProcessStamped, circulation.SendBack: AuditProcessRejected,
-		circulation.Deny: AuditProcessDenied,
-	},
-}
-
-// A step has no next version, so it is not sent back under a rule.
-var stepOnRoute = aggregate.OnRoute{
-	Routed: AuditStepRouted, Approved: AuditStepApproved,
-	Acts: map[circulation.Kind]aggregate.Action{
-		circulation.Stamp: AuditStepStamped, circulation.SendBack: AuditStepRejected,
-		circulation.Deny: AuditStepDenied,
-	},
-}

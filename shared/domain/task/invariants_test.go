@@ -94,7 +94,7 @@ func (w *world) decidedOnce(before, after *Aggregate) {
 var verdicts = map[string]map[aggregate.GateStatus]aggregate.Action{
 	"PROM": {aggregate.Approved: AuditPromptApproved, aggregate.Rejected: AuditPromptRejected},
 	"PROC": {aggregate.Approved: AuditProcessApproved, aggregate.Rejected: AuditProcessRejected},
-	"GATE": {aggregate.Approved: AuditStepApproved, aggregate.Rejected: AuditStepRejected},
+	"GATE": {aggregate.Approved: "step.approved", aggregate.Rejected: "step.rejected"},
 }
 
 // recorded checks that each change of state has its audit entry in the same commit, and no other. (Invariant 3.)
