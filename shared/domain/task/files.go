@@ -131,15 +131,11 @@ func (a *Aggregate) WithFiles(id string, keeps []string, added []aggregate.Share
 	return files
 }
 
-// has reports whether a request has a file.
-func (r *Request) has(file string) bool {
-	return r != nil && slices.ContainsFunc(r.Files, func(f aggregate.SharedFile) bool { return f.ID == file })
-}
-
-// had reports whether an earlier version has a file.
+// had reports whether an earlier version alone has a file.
 func (a *Aggregate) had(file string) bool {
-	return slices.ContainsFunc(a.Prompts, func(p *Prompt) bool {
-		return slices.ContainsFunc(p.FilesBefore, func(f aggregate.SharedFile) bool { return f.ID == file })
+	is := func(f aggregate.SharedFile) bool { return f.ID == file }
+	return !slices.ContainsFunc(a.Request.Files, is) && slices.ContainsFunc(a.Prompts, func(p *Prompt) bool {
+		return slices.ContainsFunc(p.FilesBefore, is)
 	})
 }
 
@@ -157,7 +153,7 @@ func (a *Aggregate) ReadFiles(run int, files []ReadFile, now time.Time) (aggrega
 	if a.Files != nil {
 		row.Meta = a.Files.Meta
 		for _, f := range a.Files.Files {
-			if a.had(f.ID) && !a.Request.has(f.ID) {
+			if a.had(f.ID) {
 				row.Files = append(row.Files, f)
 			}
 		}

@@ -294,7 +294,8 @@ func TestAFormThatIsFilledInAgainHasItsOwnFiles(t *testing.T) {
 	expect.That(t, a.Unread() && a.Enclosing() == 2 && a.Next(s.now).State == StateExtractTask, "%+v", a.Next(s.now))
 	s.do(read(*a.ReadBefore("F2"), added))
 	a = s.load()
-	expect.That(t, !a.Unread() && a.Next(s.now).State == StateDraftPrompt && a.Head.Files == 2, "%+v", a.Next(s.now))
+	expect.That(t, !a.Unread() && a.Next(s.now).State == StateDraftPrompt && a.Head.Files == 2 &&
+		len(a.Files.Files) == 3, "%+v, %+v", a.Next(s.now), a.Files.Files)
 	s.steps = pens.Steps("ja", "v1")
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FinishPrompt(s.head.Run, a.Refilled().Content, s.settings, now)
