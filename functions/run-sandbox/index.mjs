@@ -1,5 +1,5 @@
-// The handler of the managed runtime, which is the one that streams answers. It starts the binary beside it with nothing of
-// this process's environment and passes its frames on. index_test.go drives it as the runtime does.
+// The handler of the managed runtime, which is the one that streams answers. It starts the binary beside it with
+// nothing of this process's environment and passes its frames on. index_test.go drives it as the runtime does.
 import { spawn } from "node:child_process";
 import { pipeline } from "node:stream/promises";
 
