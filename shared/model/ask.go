@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,7 +182,7 @@ func shapeOf(p Purpose) (json.RawMessage, *schema.Schema, error) {
 var prompts embed.FS
 
 // Prompt is a file of instructions for a model. Its first line is "version: <n>". Each change of the wording gets a new
-// number, which is logged and saved with every call.
+// number, which is logged and saved with every call. A line that ends with a backslash goes on in the next one.
 type Prompt struct {
 	Purpose Purpose
 	Locale  string
@@ -197,12 +198,12 @@ func promptOf(purpose Purpose, locale string) (Prompt, error) {
 }
 
 // ReadPrompt reads the prompt of a purpose in the language of a locale: prompts/<purpose>.<locale>.md.
-func ReadPrompt(files embed.FS, purpose Purpose, locale string) (Prompt, error) {
+func ReadPrompt(files fs.FS, purpose Purpose, locale string) (Prompt, error) {
 	if !slices.Contains(language.All, locale) {
 		locale = language.All[0]
 	}
 	name := "prompts/" + string(purpose) + "." + locale + ".md"
-	file, err := files.ReadFile(name)
+	file, err := fs.ReadFile(files, name)
 	if err != nil {
 		return Prompt{}, fmt.Errorf("prompt of %s: %w", purpose, err)
 	}
@@ -212,8 +213,10 @@ func ReadPrompt(files embed.FS, purpose Purpose, locale string) (Prompt, error) 
 	if !found || err != nil {
 		return Prompt{}, fmt.Errorf("%s must begin with a line such as version: 1", name)
 	}
-	return Prompt{purpose, locale, version, strings.TrimSpace(text)}, nil
+	return Prompt{purpose, locale, version, strings.TrimSpace(goesOn.Get().ReplaceAllString(text, ""))}, nil
 }
+
+var goesOn = language.Regexp{Text: `\\\n *`}
 
 // SchemaPrompt asks in words for JSON that follows a schema, for vendors that do not enforce one.
 func SchemaPrompt(schema []byte) string {

@@ -42,10 +42,9 @@ func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 	}
 	var now []string
 	for _, name := range names {
-		text := expect.Value(os.ReadFile(name))(t)
-		first, words, _ := strings.Cut(string(text), "\n")
-		id := strings.TrimSuffix(filepath.Base(name), ".md") + "." + strings.TrimPrefix(first, "version: ")
-		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.TrimSpace(words))))[:16]
+		purpose, locale, _ := strings.Cut(strings.TrimSuffix(filepath.Base(name), ".md"), ".")
+		p := expect.Value(model.ReadPrompt(os.DirFS("."), model.Purpose(purpose), locale))(t)
+		id, sum := p.Name(), fmt.Sprintf("%x", sha256.Sum256([]byte(p.Text)))[:16]
 		was, known := before[id]
 		expect.That(t, !known || was == sum, "%s has other words than version %s: raise its first line", name, id)
 		now = append(now, id+" "+sum)
