@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"ringi/infra/local/template"
 	"ringi/shared/runtime/expect"
@@ -173,3 +174,13 @@ var packages = sync.OnceValues(func() (all []listed, err error) {
 		all = append(all, p)
 	}
 })
+
+// Two files fit beside each other on a screen.
+func TestLinesHave120CharactersAtMost(t *testing.T) {
+	for path, text := range textsBelow(t, []string{".go", ".md", ".yaml"}, "../shared", "../functions", ".") {
+		for i, line := range strings.Split(text, "\n") {
+			fits := utf8.RuneCountInString(line) <= 120 || strings.Contains(path, "testdata/")
+			expect.That(t, fits, "%s:%d is too long", path, i+1)
+		}
+	}
+}

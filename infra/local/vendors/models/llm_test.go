@@ -60,7 +60,9 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 		},
 		{
 			"bedrock", "/model/m/invoke",
-			`{"anthropic_version":"bedrock-2023-05-31","max_tokens":10,"messages":[{"role":"user","content":[{"type":"text","text":` + text + `}]}],"output_config":{"format":{"type":"json_schema","schema":` + schema + `}}}`,
+			`{"anthropic_version":"bedrock-2023-05-31","max_tokens":10,"messages":[` +
+				`{"role":"user","content":[{"type":"text","text":` + text + `}]}],` +
+				`"output_config":{"format":{"type":"json_schema","schema":` + schema + `}}}`,
 			"X-Amzn-Requestid", signed, modeltest.Differences[anthropic.Message],
 			func(body string) []string {
 				if strings.HasPrefix(body, `{"message":"`) {
@@ -155,9 +157,12 @@ func TestConversationsThatVendorsRefuse(t *testing.T) {
 		"the assistant has the last word": {a, user + `,{"role":"assistant","content":[{"type":"text","text":"x"}]}`, 400},
 		"the assistant begins":            {a, `{"role":"assistant","content":[{"type":"text","text":"x"}]},` + user, 400},
 		"a tool's call without its message": {c,
-			`{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}}]},{"role":"user","content":"x"}`, 400},
+			`{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[
+				{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}}]},{"role":"user","content":"x"}`, 400},
 		"a tool's call with its message": {c,
-			`{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"x"}`, 200},
+			`{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[
+				{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}}]},
+				{"role":"tool","tool_call_id":"c","content":"x"}`, 200},
 	}
 	for about, x := range asks {
 		t.Run(about, func(t *testing.T) {
@@ -176,10 +181,14 @@ func TestRequestsThatVendorsRefuse(t *testing.T) {
 	a := vendor{path: "/anthropic/v1/messages", id: "Request-Id",
 		key: func(h http.Header, key string) { h.Set("X-Api-Key", key) },
 		body: `{"model":"m","max_tokens":10,` + toolOf["anthropic"] +
-			`,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]},{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"t","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}]}]}`}
+			`,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]},` +
+			`{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"t","input":{}}]},` +
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}]}]}`}
 	c := vendor{path: "/compatible/v1/chat/completions", id: "X-Request-Id", key: bearer,
 		body: `{"model":"m",` + toolOf["compatible"] +
-			`,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"t","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"x"}]}`}
+			`,"messages":[{"role":"user","content":"x"},` +
+			`{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"t","arguments":"{}"}}]},` +
+			`{"role":"tool","tool_call_id":"c","content":"x"}]}`}
 	b := vendor{path: "/model/m/invoke", id: "X-Amzn-Requestid", key: signed,
 		body: `{"anthropic_version":"bedrock-2023-05-31",` + strings.TrimPrefix(a.body, `{"model":"m",`)}
 	called := `"name":"t","input"`

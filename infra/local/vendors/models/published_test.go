@@ -58,8 +58,10 @@ func TestAnswersAreAsAnthropicPublishesThem(t *testing.T) {
 	ask("POST", "/v1/agents", v.Key, `{"name":"Ringi","model":{"id":"m"}}`, 200,
 		modeltest.Differences[sdk.BetaManagedAgentsAgent])
 	ask("POST", "/v1/environments", v.Key, `{"name":"Ringi"}`, 200, modeltest.Differences[sdk.BetaEnvironment])
-	ask("POST", "/v1/sessions", v.Key, `{"agent":{"type":"agent_with_overrides","id":"agent_1","system":"s","model":{"id":"m"},"tools":[{"type":"custom","name":"list","description":"d",
-		"input_schema":{"type":"object"}}]},"environment_id":"env_2","metadata":{"a":"b"},"budget":{"type":"limit","max_list_cost":{"amount":"1","currency":"USD"}}}`, 200, session)
+	ask("POST", "/v1/sessions", v.Key, `{"agent":{"type":"agent_with_overrides","id":"agent_1","system":"s",
+		"model":{"id":"m"},"tools":[{"type":"custom","name":"list","description":"d",
+		"input_schema":{"type":"object"}}]},"environment_id":"env_2","metadata":{"a":"b"},
+		"budget":{"type":"limit","max_list_cost":{"amount":"1","currency":"USD"}}}`, 200, session)
 	const id = "/v1/sessions/sesn_1"
 	ask("POST", id+"/events", v.Key,
 		`{"events":[{"type":"user.message","content":[{"type":"text","text":"{\"steps\":[]}"}]}]}`, 200, sent)
