@@ -79,7 +79,7 @@ func hears(st statement, action string) bool {
 }
 
 // numbering are the functions that begin what people have settled, or hand it out.
-var numbering = []string{"ExecuteProcessFunction", "RunActionFunction", "CallToolFunction", "ServeGateFunction"}
+var numbering = []string{"ExecuteProcessFunction", "CallToolFunction", "ServeGateFunction"}
 
 // beside reports whether a statement has these rows, and beside them only those of commits: all keys that a transaction
 // puts are in one statement, however AWS holds them against it.
