@@ -249,7 +249,7 @@ func testRuns(t *testing.T, w *world) {
 		t.Errorf("version %q of %q, %s", a.Conversation.WorkspaceVersion, x.Version, a.Conversation.Status)
 	}
 	expect.Is(t, x.ResultSummary, "Files: out · Exit code: 0", "result_summary")
-	log := expect.Value(w.Rows.Log(t.Context(), w.Ref.Tenant, x.ActionID, 0))(t)
+	log := expect.Value(w.Rows.Log(t.Context(), w.Ref, x.ActionID, 0))(t)
 	expect.That(t, len(log) == 2 && log[1].Text == "two" && log[1].Order == 1, "%+v", log)
 	told := w.Newest().Content
 	expect.That(t, strings.Contains(told, "two") && strings.Contains(told, "done"), "the agent is told %q", told)

@@ -39,7 +39,7 @@ func testFlood(t *testing.T, w *world) {
 	x := w.action()
 	expect.That(t, x.Lines == 10000 && x.Dropped == 9979 && x.NotKept() == "21–9,999", "%d lines, %d dropped: %s", x.Lines,
 		x.Dropped, x.NotKept())
-	log := expect.Value(w.Rows.Log(t.Context(), w.Ref.Tenant, x.ActionID, 0))(t)
+	log := expect.Value(w.Rows.Log(t.Context(), w.Ref, x.ActionID, 0))(t)
 	expect.That(t, len(log) == 21 && log[19].Order == 19 && log[20].Order == 9999 && log[20].Text == "late 10000", "%+v",
 		log[len(log)-1])
 	told := w.Newest().Content
@@ -55,7 +55,7 @@ func testManyLines(t *testing.T, w *world) {
 	}
 	expect.Value(w.handle())(t)
 	x := w.action()
-	log := expect.Value(w.Rows.Log(t.Context(), w.Ref.Tenant, x.ActionID, 0))(t)
+	log := expect.Value(w.Rows.Log(t.Context(), w.Ref, x.ActionID, 0))(t)
 	expect.That(t, len(log) == conversation.MostLines && log[0].Order == 200 && x.Dropped == 200 && x.NotKept() == "1–200",
 		"%d lines from %d, not kept: %s", len(log), log[0].Order, x.NotKept())
 	told := w.Newest().Content
@@ -71,7 +71,7 @@ func testUnsaved(t *testing.T, w *world) {
 	}
 	expect.Value(w.handle())(t)
 	x := w.action()
-	log := expect.Value(w.Rows.Log(t.Context(), w.Ref.Tenant, x.ActionID, 0))(t)
+	log := expect.Value(w.Rows.Log(t.Context(), w.Ref, x.ActionID, 0))(t)
 	expect.That(t, len(log) == 10 && log[0].Order == 500 && x.Lines == 510 && x.NotKept() == "1–500",
 		"%d lines, not kept: %s",
 		len(log), x.NotKept())

@@ -227,9 +227,8 @@ func TestAForgottenCallIsAskedAnew(t *testing.T) {
 	w := opened(t, storetest.Start(t))
 	_, a, _ := w.says("POST", "/calls", askBash)
 	w.says("POST", "/calls/"+a.ID+"/cancel", "")
-	erase := store.NewEraser(w.all, nil)
 	for _, some := range []bool{true, false} {
-		n := expect.Value(erase(t.Context(), call.RefOf(w.key.TenantID, a.ID)))(t)
+		n := expect.Value(w.all.Erase(t.Context(), nil, call.RefOf(w.key.TenantID, a.ID)))(t)
 		expect.That(t, (n > 0) == some, "%d rows were deleted", n)
 	}
 	_, is, text := w.says("POST", "/calls", askBash)

@@ -38,7 +38,6 @@ type talk struct {
 	ref     aggregate.Ref
 	in      conversation.Inbound
 	stamped []string // keys of the rows and objects that stay
-	output  []string // ids of the actions with output
 }
 
 var (
@@ -103,6 +102,10 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 func (k *talk) archives(t *testing.T) {
 	t.Helper()
 	payload := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(3), nil))(t)
+	stays := aggregate.Copy{From: payload.S3Key, To: strings.Replace(payload.S3Key, conversation.TalksPrefix,
+		conversation.StampedPrefix, 1)}
+	expect.NoError(t, k.results.Copy(t.Context(), stays))
+	payload.S3Key = stays.To
 	old := &conversation.Action{Number: 0, ActionID: "old-" + k.ref.ID[:8], SessionID: k.ref.ID, Payload: payload,
 		ApprovedBy: conversation.ApprovedByUser, Status: conversation.ActionSucceeded}
 	never := &conversation.Action{Number: 9999, ActionID: "never-" + k.ref.ID[:8], SessionID: k.ref.ID,
@@ -121,7 +124,6 @@ func (k *talk) prints(t *testing.T, action string) {
 			Text: "secret output", CreatedAt: k.Now(), DeleteAfter: k.Now().Add(720 * time.Hour).Unix()})
 	}
 	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref, action, lines, nil))
-	k.output = append(k.output, action)
 }
 
 func (k *talk) do(t *testing.T, decide conversation.Decision) *conversation.Aggregate {
@@ -133,10 +135,7 @@ func (k *talk) do(t *testing.T, decide conversation.Decision) *conversation.Aggr
 func (k *talk) left(t *testing.T) (keys []string) {
 	t.Helper()
 	partitions := []string{"SESSION#" + k.ref.Tenant + "#" + k.ref.ID, "MESSAGES#" + k.ref.Tenant + "#" + k.ref.ID,
-		"ACTIONS#" + k.ref.Tenant + "#" + k.ref.ID}
-	for _, id := range k.output {
-		partitions = append(partitions, "LOG#"+k.ref.Tenant+"#"+id)
-	}
+		"ACTIONS#" + k.ref.Tenant + "#" + k.ref.ID, "LOG#" + k.ref.Tenant + "#" + k.ref.ID}
 	for _, pk := range partitions {
 		e := table.NewExpression()
 		out := expect.Value(k.rows.Table().DB.Query(t.Context(), table.Filled(e, &dynamodb.QueryInput{
@@ -183,7 +182,7 @@ func (k *talk) sweeps(calls int) (made int) {
 	all := store.New(dynamodb.NewFromConfig(cfg), k.Table(), store.Kinds()...)
 	bucket := removal.Open(cfg, boot.Results{ResultsBucket: k.Bucket})
 	h := &Handler{Store: all, Reminders: store.OrganisationsOf(all), Effects: k.Effects(),
-		Erase: store.NewEraser(all, bucket), Now: k.Now}
+		Objects: bucket, Now: k.Now}
 	h.Effects.Store = all
 	_ = h.Sweep(context.Background()) // what it can't do the next one does
 	return calls - int(max(0, d.left.Load()))

@@ -98,7 +98,7 @@ func TestACallOnWhichNobodyActedIsDestroyed(t *testing.T) {
 		return a.Cancel("k1", w.Now())
 	}))(t)
 	h := &Handler{Store: all, Reminders: store.OrganisationsOf(all), Effects: w.Effects(),
-		Erase: store.NewEraser(all, nil), Now: w.Now}
+		Now: w.Now}
 	h.Effects.Store = all
 	var log bytes.Buffer
 	defer slog.SetDefault(slog.Default())

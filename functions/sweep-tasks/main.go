@@ -58,7 +58,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{
 		Store: s, Reminders: store.OrganisationsOf(s),
 		Effects: effect.New(cfg, s, store.Kinds(), store.Machines(env.Effects), env.CardQueueURL),
-		Erase:   store.NewEraser(s, results),
+		Objects: results,
 		Results: removal.Retention{
 			Bucket: results, Rows: store.TasksOf(s), Conversations: store.ConversationsOf(s), Calls: store.CallsOf(s),
 			Now: time.Now,
@@ -75,6 +75,8 @@ const (
 	// atOnce is how many tasks of a shard are handled concurrently. mostKept is how many of them stay in memory until
 	// their effects are carried out; others are read again, since the function has 512 MB.
 	atOnce, mostKept = 16, 32
+	// erasedAtOnce is how many aggregates are deleted concurrently: each of them makes many calls.
+	erasedAtOnce = 4
 	// failedWait is the longest delay of an aggregate for a failure that another aggregate or a service caused.
 	failedWait = 5 * time.Minute
 	// perTask bounds the time for one task, so that it delays no other for long.
@@ -85,6 +87,7 @@ type Store interface {
 	Due(ctx context.Context, shard int, now time.Time) iter.Seq2[aggregate.Ref, error]
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error)
+	Erase(ctx context.Context, results store.Objects, ref aggregate.Ref) (deleted int, err error)
 	Decide(
 		ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate],
 	) (aggregate.Aggregate, error)
@@ -96,7 +99,7 @@ type Handler struct {
 	Store     Store
 	Reminders Reminders
 	Effects   effect.Runner
-	Erase     store.Eraser
+	Objects   store.Objects
 	Results   Results
 	Now       func() time.Time
 
@@ -134,9 +137,10 @@ func (h *Handler) Sweep(ctx context.Context) error {
 	first, cancel := half(ctx)
 	shards(func(shard int) { found[shard], errs[shard] = one.decideDue(first, shard, &n) })
 	cancel()
-	shards(func(shard int) { one.carryOut(ctx, found[shard], &n) })
+	shards(func(shard int) { one.each(ctx, found[shard], atOnce, one.effects, &n) })
 	errs = append(errs, one.remindAll(ctx, &n))
-	one.eraseAll(ctx, slices.Concat(found...), &n)
+	forgotten := slices.DeleteFunc(slices.Concat(found...), isKept)
+	one.each(ctx, forgotten, erasedAtOnce, one.erase, &n)
 	boot.Count(boot.SweepRepaired, int(n.repairs.Load()))
 	boot.Count(boot.SweepFailed, int(n.failed.Load()))
 	slog.InfoContext(ctx, "swept", "tasks", n.swept.Load(), "repairs", n.repairs.Load(), "failed", n.failed.Load(),
@@ -183,8 +187,11 @@ func (h *Handler) decideDue(ctx context.Context, shard int, n *count) (list []*f
 	return list, nil
 }
 
-// carryOut carries out the effects of a shard's aggregates.
-func (h *Handler) carryOut(ctx context.Context, list []*found, n *count) {
+// handling is one part of handling an aggregate.
+type handling func(ctx context.Context, f *found) (repairs int, err error)
+
+// each handles aggregates, so many at once.
+func (h *Handler) each(ctx context.Context, list []*found, atOnce int, part handling, n *count) {
 	var all errgroup.Group
 	all.SetLimit(atOnce)
 	for _, f := range list {
@@ -192,7 +199,7 @@ func (h *Handler) carryOut(ctx context.Context, list []*found, n *count) {
 			continue
 		}
 		all.Go(func() error {
-			h.count(ctx, f, h.effects, n)
+			h.count(ctx, f, part, n)
 			return nil
 		})
 	}
@@ -201,9 +208,7 @@ func (h *Handler) carryOut(ctx context.Context, list []*found, n *count) {
 
 // count counts one part of handling an aggregate, and postpones the aggregate if that part fails. An aggregate that
 // failed only because of a service stays due.
-func (h *Handler) count(
-	ctx context.Context, f *found, part func(context.Context, *found) (repairs int, err error), n *count,
-) {
+func (h *Handler) count(ctx context.Context, f *found, part handling, n *count) {
 	repairs, err := part(ctx, f)
 	n.repairs.Add(int64(repairs))
 	if err == nil {
@@ -247,6 +252,8 @@ type found struct {
 	over   bool                                    // nothing more is done for it in this sweep
 	erased aggregate.Decision[aggregate.Aggregate] // not nil: it must be deleted, and then this be committed
 }
+
+func isKept(f *found) bool { return f.erased == nil }
 
 // decide makes the decisions that depend only on time. It returns how many of them another function should have made.
 func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error) {
@@ -326,6 +333,23 @@ func notDue(err error) bool {
 // Results deletes results that are older than their tenant's retention time.
 type Results interface {
 	Expire(ctx context.Context) (removal.Expired, error)
+}
+
+// erase deletes an aggregate that is forgotten, and records that. If the time didn't suffice for all of it, it stays due.
+func (h *Handler) erase(ctx context.Context, f *found) (_ int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, perTask)
+	defer cancel()
+	defer boot.Recover(ctx, &err, f.ref.Log())
+	deleted, err := h.Store.Erase(ctx, h.Objects, f.ref)
+	if err == nil {
+		_, err = h.Store.Decide(ctx, f.ref, f.erased)
+	}
+	slog.InfoContext(ctx, "deleted", f.ref.Log(), "deleted", deleted, "err", err)
+	if notDue(err) || errors.Is(err, aggregate.ErrNotFound) || // of a call not even the head is left
+		deleted > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return 0, nil
+	}
+	return 0, err
 }
 
 // expire deletes as many tools' results and models' requests as it has time for, and the next hour continues. It

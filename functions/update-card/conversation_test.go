@@ -104,8 +104,8 @@ func TestTheCardOfAForgottenConversationOffersNothing(t *testing.T) {
 	a = expect.Value(k.Rows.KindStore.Load(t.Context(), k.Ref))(t)
 	expect.That(t, !a.Effects(k.Now()).Cards, "they are drawn again and again: %+v", a.Head)
 	pk := conversation.Kind.Prefix + k.Ref.Tenant + "#" + k.Ref.ID
-	n, err := k.Rows.Table().Erase(t.Context(), pk, func(it table.Item) (bool, error) {
-		return table.TextOf(it, "SK") == aggregate.HeadKey, nil
+	n, err := k.Rows.Table().Erase(t.Context(), pk, func(it table.Item) bool {
+		return table.TextOf(it, "SK") == aggregate.HeadKey
 	})
 	expect.That(t, err == nil && n > 0, "%d rows are deleted: %v", n, err)
 	k.drawn("closed", "はい", "再開できなくなりました") // a late message of the queue asks for nothing

@@ -177,7 +177,7 @@ func ofTask(a *task.Aggregate, c *aggregate.Card) urgency {
 // Said reads a conversation's messages and the output of its actions, which are outside of the aggregate.
 type Said interface {
 	Message(ctx context.Context, tenant, id, key string) (conversation.Message, error)
-	Log(ctx context.Context, tenant, action string, limit int) ([]conversation.LogEntry, error)
+	Log(ctx context.Context, ref aggregate.Ref, action string, limit int) ([]conversation.LogEntry, error)
 }
 
 type Payloads interface {
@@ -220,7 +220,7 @@ func (k conversationCards) Live(ctx context.Context, a aggregate.Aggregate) (agg
 		return t, nil
 	}
 	var err error
-	if t.Log, err = k.said.Log(ctx, t.Ref().Tenant, x.ActionID, card.TailLines); err != nil {
+	if t.Log, err = k.said.Log(ctx, t.Ref(), x.ActionID, card.TailLines); err != nil {
 		return nil, fmt.Errorf("read what the action prints: %w", err)
 	}
 	return t, nil
@@ -255,7 +255,7 @@ func (k conversationCards) Opened(
 			}
 		}
 		if x.StartedAt != nil && t.Log == nil {
-			if t.Log, err = k.said.Log(ctx, ref.Tenant, x.ActionID, card.TailLines); err != nil {
+			if t.Log, err = k.said.Log(ctx, ref, x.ActionID, card.TailLines); err != nil {
 				return nil, fmt.Errorf("read what the action printed: %w", err)
 			}
 		}

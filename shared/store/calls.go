@@ -59,21 +59,6 @@ func (s CallStore) follow(ctx context.Context, first aggregate.Ref, newest strin
 	}
 }
 
-// erase deletes the rows of a call that the sweeper found to be forgotten, its head last: until then the call is due.
-func (s CallStore) erase(ctx context.Context, ref aggregate.Ref) (deleted int, err error) {
-	pk, err := s.partition(ref)
-	if err != nil {
-		return 0, err
-	}
-	for _, stays := range []string{aggregate.HeadKey, ""} {
-		n, err := s.Table().Erase(ctx, pk, func(it table.Item) (bool, error) { return table.TextOf(it, "SK") == stays, nil })
-		if deleted += n; err != nil {
-			return deleted, err
-		}
-	}
-	return deleted, nil
-}
-
 // Count counts what leaves no row. It returns aggregate.ErrFull once there is too much of it.
 func (s CallStore) Count(ctx context.Context, tenant string, c aggregate.Count) error {
 	counts := []aggregate.Count{c}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -161,10 +162,10 @@ func (s *ConversationStore) Archived(ctx context.Context, tenant, id string) ([]
 
 // Log reads the newest lines of an action's output, returned oldest first. A limit of 0 means all lines.
 func (s *ConversationStore) Log(
-	ctx context.Context, tenant, action string, limit int,
+	ctx context.Context, ref aggregate.Ref, action string, limit int,
 ) ([]conversation.LogEntry, error) {
-	found, err := Listed[conversation.LogEntry](ctx, s.KindStore.Store, tenant, conversation.LogList, action, "", "",
-		true, limit)
+	found, err := Listed[conversation.LogEntry](ctx, s.KindStore.Store, ref.Tenant, conversation.LogList, ref.ID,
+		conversation.LogKey(action, 0), conversation.LogKey(action, math.MaxInt32), true, limit)
 	slices.Reverse(found)
 	return found, err
 }
@@ -180,107 +181,7 @@ func (s *ConversationStore) AppendLog(ctx context.Context, ref aggregate.Ref, ac
 		rows[i] = &l
 	}
 	for i, at := range gone {
-		drop[i] = conversation.LogKey(at)
+		drop[i] = conversation.LogKey(action, at)
 	}
-	return s.PutListed(ctx, ref.Tenant, conversation.LogList, action, rows, drop)
-}
-
-// Objects are a conversation's objects outside of the table.
-type Objects interface {
-	// Erase deletes the objects below a prefix, except those in keep.
-	Erase(ctx context.Context, prefix string, keep map[string]bool) (deleted int, err error)
-}
-
-// Erase deletes all of a conversation that is being forgotten, but its head and what was stamped: the rows of those
-// actions, and the objects that they name. It returns how many rows and objects it deleted. After an error, or a crash,
-// calling it again deletes the rest. When it returns 0 nothing is left.
-func (s *ConversationStore) Erase(ctx context.Context, results Objects, ref aggregate.Ref) (deleted int, err error) {
-	own := []string{conversation.Kind.Prefix, conversation.ActionsList, conversation.MessagesList}
-	var actions []string
-	stamped := map[string]bool{}
-	for _, prefix := range own[:2] {
-		pk, err := partition(prefix, ref.Tenant, ref.ID)
-		if err == nil {
-			err = s.eachAction(ctx, pk, func(x conversation.Action) {
-				actions = append(actions, x.ActionID)
-				if x.Stamped() {
-					stamped[x.Payload.S3Key] = true
-				}
-			})
-		}
-		if err != nil {
-			return 0, fmt.Errorf("which actions %s had: %w", ref, err)
-		}
-	}
-	// Output goes before the rows by which it is found.
-	for _, id := range actions {
-		if err := s.eraseRows(ctx, &deleted, conversation.LogList, ref.Tenant, id); err != nil {
-			return deleted, err
-		}
-	}
-	for _, prefix := range conversation.Objects {
-		n, err := results.Erase(ctx, prefix+ref.Tenant+"/"+ref.ID+"/", stamped)
-		if deleted += n; err != nil {
-			return deleted, err
-		}
-	}
-	for _, prefix := range own {
-		if err := s.eraseRows(ctx, &deleted, prefix, ref.Tenant, ref.ID); err != nil {
-			return deleted, err
-		}
-	}
-	return deleted, nil
-}
-
-func partition(prefix, tenant, of string) (string, error) {
-	if !table.KeyPart(tenant) || !table.KeyPart(of) {
-		return "", fmt.Errorf("%s%.40q: %w", prefix, of, aggregate.ErrNotFound)
-	}
-	return prefix + tenant + "#" + of, nil
-}
-
-func (s *ConversationStore) eraseRows(ctx context.Context, deleted *int, prefix, tenant, of string) error {
-	pk, err := partition(prefix, tenant, of)
-	if err != nil {
-		return err
-	}
-	n, err := s.Table().Erase(ctx, pk, outlives)
-	*deleted += n
-	return err
-}
-
-// outlives reports whether a row stays when its conversation is forgotten.
-func outlives(it table.Item) (bool, error) {
-	switch table.TextOf(it, "type") {
-	case "head":
-		return true, nil
-	case "action":
-		var x conversation.Action
-		err := table.Unpack(it, &x)
-		return x.Stamped(), err
-	}
-	return false, nil
-}
-
-// eachAction calls found with the actions of a partition, also with those that have expired.
-func (s *ConversationStore) eachAction(ctx context.Context, pk string, found func(conversation.Action)) error {
-	e := table.NewExpression()
-	in := table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.Table().Name, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression: table.All(e.Is("PK", "=", pk), e.Begins("SK", "ACTION#")),
-	})
-	for pages := dynamodb.NewQueryPaginator(s.Table().DB, in); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return err
-		}
-		for _, it := range page.Items {
-			var x conversation.Action
-			if err := table.Unpack(it, &x); err != nil {
-				return err
-			}
-			found(x)
-		}
-	}
-	return nil
+	return s.PutListed(ctx, ref.Tenant, conversation.LogList, ref.ID, rows, drop)
 }

@@ -166,9 +166,9 @@ func testUncopied(t *testing.T, w *world) {
 }
 
 func testLog(t *testing.T, w *world) {
-	entries := func(from, n int) (out []conversation.LogEntry) {
+	entries := func(action string, from, n int) (out []conversation.LogEntry) {
 		for i := range n {
-			out = append(out, conversation.LogEntry{LogID: fmt.Sprint(from + i), ActionID: "A", Order: from + i,
+			out = append(out, conversation.LogEntry{LogID: fmt.Sprint(from + i), ActionID: action, Order: from + i,
 				Text: fmt.Sprint("line ", from+i), CreatedAt: w.now, DeleteAfter: w.now.Add(time.Hour).Unix()})
 		}
 		return out
@@ -182,17 +182,17 @@ func testLog(t *testing.T, w *world) {
 		from, n int
 		gone    []int
 	}{{0, 300, nil}, {300, 300, gone}, {600, 7, late}, {600, 7, late}} { // the last again, as after a lost answer
-		expect.NoError(t, w.AppendLog(context.Background(), w.ref, "A", entries(part.from, part.n), part.gone))
+		expect.NoError(t, w.AppendLog(context.Background(), w.ref, "A", entries("A", part.from, part.n), part.gone))
 	}
-	all := expect.Value(w.Log(t.Context(), w.ref.Tenant, "A", 0))(t)
-	tail := expect.Value(w.Log(t.Context(), w.ref.Tenant, "A", 10))(t)
+	all := expect.Value(w.Log(t.Context(), w.ref, "A", 0))(t)
+	tail := expect.Value(w.Log(t.Context(), w.ref, "A", 10))(t)
 	expect.That(t, len(all) == conversation.MostLines && all[0].Order == 107 && len(tail) == 10 &&
 		tail[9].Text == "line 606", "%d lines from %d, the tail %+v", len(all), all[0].Order, tail)
 	// A flood: the first lines are there, then only the newest ones came. More at once than are kept are not all put.
-	expect.NoError(t, w.AppendLog(t.Context(), w.ref, "B", entries(0, 20), nil))
-	flood := entries(9000, 600)
+	expect.NoError(t, w.AppendLog(t.Context(), w.ref, "B", entries("B", 0, 20), nil))
+	flood := entries("B", 9000, 600)
 	expect.NoError(t, w.AppendLog(t.Context(), w.ref, "B", flood, []int{0, 1, 2, 9000, 9099}))
-	all = expect.Value(w.Log(t.Context(), w.ref.Tenant, "B", 0))(t)
+	all = expect.Value(w.Log(t.Context(), w.ref, "B", 0))(t)
 	expect.That(t, len(all) == 517 && all[0].Order == 3 && all[17].Order == 9100 && all[516].Order == 9599,
 		"%d lines from %d", len(all), all[0].Order)
 }

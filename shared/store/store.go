@@ -222,24 +222,6 @@ func Kinds() aggregate.Kinds {
 	return aggregate.Kinds{TaskKind(), conversation.Kind, contest.Kind, contest.TeamKind, call.Kind}
 }
 
-// Eraser deletes what must be deleted of an aggregate, and returns how many rows and objects that were. An aggregate of
-// which it deletes 0 has nothing left.
-type Eraser func(ctx context.Context, ref aggregate.Ref) (deleted int, err error)
-
-// NewEraser returns the Eraser of all kinds that are ever erased.
-func NewEraser(s *Store, results Objects) Eraser {
-	talks := ConversationsOf(s)
-	return func(ctx context.Context, ref aggregate.Ref) (int, error) {
-		switch ref.Kind {
-		case conversation.Kind.Name:
-			return talks.Erase(ctx, results, ref)
-		case call.Kind.Name:
-			return CallsOf(s).erase(ctx, ref)
-		}
-		return 0, fmt.Errorf("nothing of %s is ever erased", ref)
-	}
-}
-
 // RefOf returns the reference of the aggregate with this id. The id's form determines the kind; an id of no known form
 // names an aggregate that doesn't exist.
 func RefOf(tenant, id string) aggregate.Ref {

@@ -186,7 +186,7 @@ func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, num
 	if x.ActionType == conversation.CodeGenerate || x.StartedAt == nil {
 		return nil
 	}
-	t.log, err = c.Conversations.Log(ctx, ref.Tenant, x.ActionID, conversation.MostLines)
+	t.log, err = c.Conversations.Log(ctx, ref, x.ActionID, conversation.MostLines)
 	return err
 }
 

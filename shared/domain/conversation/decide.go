@@ -163,32 +163,13 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 	c.Conversation.ClosedBy, c.Conversation.ClosedAt, c.Conversation.CloseReason = by.ID, &c.Now, why
 	c.Conversation.Error, c.Conversation.ErrorDetail = "", ""
 	c.Head.Resting, c.Head.Acting = true, ""
-	a.forget(c)
+	if !c.Conversation.IsCached {
+		at := c.Now.Add(forgetAfter)
+		c.Head.ForgottenAt = &at
+	}
 	c.card(CardSession, SessionSubject+"#"+aggregate.TimeText(c.Now))
 	c.audit(by, AuditClosed, "session", c.Conversation.ID, map[string]any{"reason": why})
 	return c.done()
-}
-
-// forget has a conversation that is not kept forgotten a day after it was closed. Should the sweeper never come, its
-// rows expire. Approved actions stay as long as the audit log, which contains their hashes.
-func (a *Aggregate) forget(c *change) {
-	if c.Conversation.IsCached {
-		return
-	}
-	at := c.Now.Add(forgetAfter)
-	// A day later, so that the row is there when the cards are drawn a last time.
-	c.Head.ForgottenAt, c.Conversation.DeleteAfter = &at, at.Add(forgetAfter).Unix()
-	for _, x := range a.Actions {
-		n := *x
-		if w, written := c.Written(x.Key()).(*Action); written {
-			n = *w
-		}
-		if n.ApprovedBy != "" {
-			continue
-		}
-		n.DeleteAfter = at.Unix()
-		c.Put(&n)
-	}
 }
 
 // Reopen reopens a closed conversation in its thread. The agent no longer knows the earlier messages, but the workspace
@@ -213,15 +194,8 @@ func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time
 		}
 	}
 	c.Conversation.HistoryFrom, c.Conversation.CollapsedThrough, c.Conversation.SummaryKey = &from, "", ""
-	c.Conversation.ClosedBy, c.Conversation.ClosedAt, c.Conversation.CloseReason, c.Conversation.DeleteAfter = "", nil, "",
-		0
+	c.Conversation.ClosedBy, c.Conversation.ClosedAt, c.Conversation.CloseReason = "", nil, ""
 	c.Head.ForgottenAt, c.Head.Resting = nil, true
-	for _, x := range a.Actions {
-		if n := *x; n.DeleteAfter != 0 {
-			n.DeleteAfter = 0
-			c.Put(&n)
-		}
-	}
 	c.progress()
 	c.active()
 	c.audit(by, AuditReopened, "session", c.Conversation.ID, nil)

@@ -23,8 +23,7 @@ const (
 // StampedPrefix begins the keys of what people stamped. Such objects live as long as the audit log.
 const StampedPrefix = "arguments/"
 
-// Objects lists the prefixes below which everything is deleted when a conversation is forgotten, but for what a stamped
-// action names.
+// Objects lists the prefixes below which everything is deleted when a conversation is forgotten.
 var Objects = []string{TalksPrefix, PromptsPrefix, VersionsPrefix, AttachedPrefix, ActionsPrefix, DownloadsPrefix}
 
 const (
@@ -35,9 +34,6 @@ const (
 	// draw its cards: longer than any function runs, and than any claim lasts. Who begins later finds no conversation.
 	lastWrite = 15 * time.Minute
 )
-
-// Stamped reports whether somebody, or a rule, approved the action. Its row then lives as long as the audit log.
-func (x *Action) Stamped() bool { return x.ApprovedBy != "" || len(x.Gate.Given()) > 0 }
 
 // forgetNow begins to destroy a closed conversation that is not kept, once nobody may see it any more. From then on
 // nothing is decided on it. It returns ErrNotDue before that time.

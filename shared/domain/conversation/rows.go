@@ -98,7 +98,6 @@ type Conversation struct {
 	ClosedBy         string           `json:"closed_by,omitempty"`   // Slack user id, empty for the system
 	ClosedAt         *time.Time       `json:"closed_at,omitempty"`
 	CloseReason      aggregate.Reason `json:"close_reason,omitempty"`
-	DeleteAfter      int64            `json:"delete_after,omitempty"`
 }
 
 // From returns the message key after which the agent knows all messages; empty: it knows all. Older ones are replaced
@@ -293,7 +292,7 @@ type LogEntry struct {
 	DeleteAfter int64     `json:"delete_after"`
 }
 
-// Prefixes of the lists of a conversation's messages, of an action's output, and of a conversation's archived actions.
+// Prefixes of the lists of a conversation's messages, of its actions' output, and of its archived actions.
 const (
 	MessagesList = "MESSAGES#"
 	LogList      = "LOG#"
@@ -324,14 +323,14 @@ func TimeOf(key string) time.Time {
 // ActionKey returns the key of the action with this number.
 func ActionKey(number int) string { return fmt.Sprintf("ACTION#%04d", number) }
 
-// LogKey returns the key of a line in its list.
-func LogKey(order int) string { return fmt.Sprintf("%010d", order) }
+// LogKey returns the key of a line of an action's output in the list of its conversation.
+func LogKey(action string, order int) string { return fmt.Sprintf("%s#%010d", action, order) }
 
 func (s *Conversation) Key() string { return "SESSION" }
 func (i *Inbox) Key() string        { return InboxPrefix + i.Message }
 func (m *Message) Key() string      { return MessageKey(m.CreatedAt, m.MessageID) }
 func (a *Action) Key() string       { return ActionKey(a.Number) }
-func (l *LogEntry) Key() string     { return LogKey(l.Order) }
+func (l *LogEntry) Key() string     { return LogKey(l.ActionID, l.Order) }
 
 func (s *Conversation) Type() string { return "session" }
 func (i *Inbox) Type() string        { return "inbox" }

@@ -265,7 +265,7 @@ const erasedAtOnce = 16
 
 // Erase deletes the items of a partition, except those for which keep returns true, and returns how many it deleted. If
 // keep is nil it deletes all. Items past their time are deleted, too.
-func (t *Table) Erase(ctx context.Context, pk string, keep func(Item) (bool, error)) (deleted int, err error) {
+func (t *Table) Erase(ctx context.Context, pk string, keep func(Item) bool) (deleted int, err error) {
 	e := NewExpression()
 	in := &dynamodb.QueryInput{TableName: &t.Name, ConsistentRead: aws.Bool(true),
 		KeyConditionExpression: All(e.Is("PK", "=", pk))}
@@ -282,14 +282,8 @@ func (t *Table) Erase(ctx context.Context, pk string, keep func(Item) (bool, err
 		all, within := errgroup.WithContext(ctx)
 		all.SetLimit(erasedAtOnce)
 		for _, it := range page.Items {
-			if keep != nil {
-				if stays, err := keep(it); err != nil || stays {
-					if err != nil {
-						_ = all.Wait()
-						return 0, err
-					}
-					continue
-				}
+			if keep != nil && keep(it) {
+				continue
 			}
 			all.Go(func() error {
 				_, err := t.DB.DeleteItem(within, &dynamodb.DeleteItemInput{TableName: &t.Name, Key: Key(pk, TextOf(it, "SK"))})

@@ -6,9 +6,7 @@ package removal
 import (
 	"context"
 	"fmt"
-	"iter"
 	"log/slog"
-	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -17,15 +15,22 @@ import (
 	"ringi/shared/runtime/boot"
 )
 
-// Erase deletes every version of the objects below a prefix, except those whose keys are in keep, and returns how many
-// it deleted. Nobody can restore them from the bucket.
-func (b Bucket) Erase(ctx context.Context, prefix string, keep map[string]bool) (deleted int, err error) {
-	for page, err := range b.versions(ctx, prefix) {
+// Erase deletes every version of the objects below a prefix, and returns how many it deleted. Nobody can restore them
+// from the bucket.
+func (b Bucket) Erase(ctx context.Context, prefix string) (deleted int, err error) {
+	for pages := b.versions(prefix); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return deleted, fmt.Errorf("list what is to be deleted: %w", err)
 		}
-		page = slices.DeleteFunc(page, func(o types.ObjectIdentifier) bool { return keep[aws.ToString(o.Key)] })
-		n, err := b.remove(ctx, page)
+		var list []types.ObjectIdentifier
+		for _, v := range page.Versions {
+			list = append(list, types.ObjectIdentifier{Key: v.Key, VersionId: v.VersionId})
+		}
+		for _, m := range page.DeleteMarkers {
+			list = append(list, types.ObjectIdentifier{Key: m.Key, VersionId: m.VersionId})
+		}
+		n, err := b.remove(ctx, list)
 		if deleted += n; err != nil {
 			return deleted, fmt.Errorf("delete objects: %w", err)
 		}
@@ -33,30 +38,11 @@ func (b Bucket) Erase(ctx context.Context, prefix string, keep map[string]bool) 
 	return deleted, nil
 }
 
-// versions yields the versions and delete markers below a prefix, page by page.
-func (b Bucket) versions(ctx context.Context, prefix string) iter.Seq2[[]types.ObjectIdentifier, error] {
-	return func(yield func([]types.ObjectIdentifier, error) bool) {
-		pages := s3.NewListObjectVersionsPaginator(b.S3, &s3.ListObjectVersionsInput{
-			Bucket: &b.Name, Prefix: &prefix, MaxKeys: aws.Int32(pageSize),
-		})
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(ctx)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			var list []types.ObjectIdentifier
-			for _, v := range page.Versions {
-				list = append(list, types.ObjectIdentifier{Key: v.Key, VersionId: v.VersionId})
-			}
-			for _, m := range page.DeleteMarkers {
-				list = append(list, types.ObjectIdentifier{Key: m.Key, VersionId: m.VersionId})
-			}
-			if !yield(list, nil) {
-				return
-			}
-		}
-	}
+// versions lists the versions and delete markers below a prefix.
+func (b Bucket) versions(prefix string) *s3.ListObjectVersionsPaginator {
+	return s3.NewListObjectVersionsPaginator(b.S3, &s3.ListObjectVersionsInput{
+		Bucket: &b.Name, Prefix: &prefix, MaxKeys: aws.Int32(pageSize),
+	})
 }
 
 // Bucket is the bucket of results.

@@ -320,9 +320,7 @@ func (b Bucket) pages(prefix, from string) pages {
 }
 
 func (b Bucket) latest(prefix string) pages {
-	list := s3.NewListObjectVersionsPaginator(b.S3, &s3.ListObjectVersionsInput{
-		Bucket: &b.Name, Prefix: &prefix, MaxKeys: aws.Int32(pageSize),
-	})
+	list := b.versions(prefix)
 	return pages{list.HasMorePages, func(ctx context.Context) (out []stored, err error) {
 		page, err := list.NextPage(ctx)
 		if err != nil {
