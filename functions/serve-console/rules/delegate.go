@@ -12,7 +12,6 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -154,7 +153,7 @@ func (c *StandInPages) forbidden(ctx context.Context, d tenancy.Delegation, by t
 		}
 		for _, x := range page.Items {
 			g := aggregate.RuledGate(x.Row)
-			if g != nil && slices.Contains(g.Askers, circulation.Person{User: by.ID}) {
+			if g != nil && g.IsAsker(by.ID) {
 				return tenancy.Problem{Field: "principal", Rule: tenancy.RuleParty}.Err()
 			}
 		}

@@ -163,12 +163,14 @@ func isUser(id string) func(circulation.Person) bool {
 	return func(p circulation.Person) bool { return p.User == id }
 }
 
+// IsAsker reports whether what a gate asks about is a user's own request.
+func (g *Gate) IsAsker(user string) bool { return slices.ContainsFunc(g.Askers, isUser(user)) }
+
 // WaitsFor reports whether the present stage waits for somebody: as one of its people who owes a stamp, as a full
 // member of the channel who is no asker and leaves enough other hands, or as somebody whom the settings allow.
 // by.Member is of the gate's Place.
 func (g *Gate) WaitsFor(by Actor, p Policy) bool {
-	c := g.Circulating()
-	st := circulation.Walk(c)
+	st := circulation.Walk(g.Circulating())
 	s := st.CurrentStage()
 	if s == nil || g.Status != PendingApproval || by.ID == "" || p.Team == "" {
 		return false
@@ -178,8 +180,7 @@ func (g *Gate) WaitsFor(by Actor, p Policy) bool {
 		return p.may(g, circulation.Stamp, by) == nil
 	case circulation.ModeChannel:
 		member := Policy{Team: p.Team, Mode: ApproversChannel}
-		return !slices.ContainsFunc(c.Askers, isUser(by.ID)) && member.approver(by) == nil &&
-			st.Spares(circulation.Person{User: by.ID})
+		return !g.IsAsker(by.ID) && member.approver(by) == nil && st.Spares(circulation.Person{User: by.ID})
 	}
 	return slices.ContainsFunc(st.Owes(), isUser(by.ID))
 }

@@ -181,7 +181,7 @@ func (g Gate) Under(o Opening, askers []string, sum func(g *Gate) string) (Gate,
 	}
 	g.Terms.ApprovalRequired = len(o.Route.Stages) > 0
 	for _, user := range askers {
-		if !slices.ContainsFunc(o.Askers, func(p circulation.Person) bool { return p.User == user }) {
+		if !g.IsAsker(user) {
 			return g, ErrOnRoute
 		}
 	}

@@ -125,7 +125,7 @@ func (a *Aggregate) Settled(e *Execution) *Settled {
 	}
 	s := &Settled{Rule: *g.Terms.Rule, Askers: slices.Clone(g.Askers)}
 	for _, user := range a.askersOfAll() {
-		if !slices.ContainsFunc(s.Askers, func(p circulation.Person) bool { return p.User == user }) {
+		if !g.IsAsker(user) {
 			s.Askers = append(s.Askers, circulation.Person{User: user})
 		}
 	}

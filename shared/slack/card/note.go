@@ -2,7 +2,6 @@ package card
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -173,8 +172,7 @@ func NoRequest(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, words,
 	open, _ := a.OpenGate()
 	waits := fill(w.NoRequest, "title", titleOf(a, asks, "{text}"))
 	g := a.GateWith(open.ID)
-	if !g.Ruled() && p.Reject(by) != nil ||
-		g.Ruled() && slices.ContainsFunc(g.Askers, func(x circulation.Person) bool { return x.User == by.ID }) {
+	if !g.Ruled() && p.Reject(by) != nil || g.Ruled() && g.IsAsker(by.ID) {
 		text = waits + "\n" + w.Elsewhere
 		return text, []slack.Block{section(text)}
 	}
