@@ -61,24 +61,6 @@ func (a *asked) personBox(id string, on bool) web.Box {
 	return b
 }
 
-// barred says whom an outcome asks who can't approve, and why, as far as Slack lists them.
-func (a *asked) barred(o *rules.Outcome) (all []string) {
-	if o.Route == nil || a.members == nil {
-		return nil
-	}
-	for _, s := range o.Route.Stages {
-		for _, who := range s.Who.Each() {
-			for _, id := range who.People {
-				u, listed := a.members.Person(id)
-				if why := a.members.Rule(u); listed && why != "" {
-					all = append(all, a.person(id)+": "+a.In("standing", why))
-				}
-			}
-		}
-	}
-	return all
-}
-
 // channelForm is a channel's id, which somebody may type for a channel that they aren't in.
 var channelForm = language.Regexp{Text: `^[CG][A-Z0-9]{2,40}$`}
 

@@ -85,26 +85,6 @@ func (s speaker) chip(x *rules.Stage) chip {
 	return c
 }
 
-// least says how many people an outcome needs, or how many stages; "" if it asks nobody.
-func (s speaker) least(o *rules.Outcome) string {
-	if o.Route == nil {
-		return ""
-	}
-	if n := len(o.Route.Stages); n > 1 {
-		return s.Say("stages_of", "n", n)
-	}
-	n := 0
-	for _, x := range o.Route.Stages {
-		if n = x.Need; n <= 0 && x.Who.Kind == rules.WhoPeople {
-			n = len(x.Who.People)
-		}
-	}
-	if n <= 0 {
-		return s.Say("stage_all_of")
-	}
-	return s.In("people", map[bool]string{true: "one", false: "many"}[n == 1], "n", n)
-}
-
 // called makes a name of what a rule is for.
 func (s speaker) called(r *rules.Rule) string {
 	c, text, kinds := &r.When, s.what(&r.When, true), s.In("kinds_said", kindsValue(r.When.Kinds))

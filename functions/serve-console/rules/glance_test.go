@@ -59,26 +59,6 @@ func TestTheListSaysTheAmountsOfRules(t *testing.T) {
 	b.In("en").Get("/console/rules").Says(t, 200, "¥1,000,000 or more “100万円以上” · also if the amount can’t be read")
 }
 
-// Of several stages the list says how many they are.
-func TestTheListSaysHowManyStagesApprove(t *testing.T) {
-	w := consoletest.Start(t)
-	var x rules.Rules
-	stage := func(user string) rules.Stage {
-		return rules.Stage{Name: "確認", Need: 1,
-			Who: rules.Who{Kind: rules.WhoPeople, People: []string{user}}}
-	}
-	for i := range 2 {
-		x.Rules = append(x.Rules, rules.Rule{ID: aggregate.NewID(), Name: []string{"A", "B"}[i], Outcome: rules.Outcome{
-			Route: &rules.Policy{Stages: []rules.Stage{stage(webapi.Suzuki), stage(webapi.Tanaka)}}}})
-	}
-	x.Form = rules.Form
-	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, &x, 0, nil, w.By, w.Now())
-	expect.NoError(t, err)
-	b := w.As(webapi.Suzuki)
-	b.Get("/console/rules").Says(t, 200, "鈴木 一郎 確認 田中 恵 2 段階 編集")
-	b.In("en").Get("/console/rules").Says(t, 200, "2 stages Edit")
-}
-
 // A rule with one condition is the same after its form is sent as it is shown.
 func TestTheFormGivesBackEachCondition(t *testing.T) {
 	w := consoletest.Start(t)

@@ -230,9 +230,7 @@ type ruleRow struct {
 	Band        string
 	More        []string // that must hold besides
 	Chips       []chip
-	Least       string
 	Says        string
-	Barred      []string // whom it asks who can't approve, and why
 	Wrong       []problem
 	First, Last bool
 }
@@ -292,12 +290,11 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 	for i := range x.Rules {
 		r := &x.Rules[i]
 		row := ruleRow{N: i + 1, At: strconv.Itoa(i), Says: a.rule(r), Chips: a.chips(&r.Outcome),
-			Least: a.least(&r.Outcome), Wrong: wrong(strconv.Itoa(i)), First: i == 0, Last: i == len(x.Rules)-1}
+			Wrong: wrong(strconv.Itoa(i)), First: i == 0, Last: i == len(x.Rules)-1}
 		group := ""
 		if group, row.Band, row.More = a.asking(r); group != above {
 			row.Group, above = group, group
 		}
-		row.Barred = a.barred(&r.Outcome)
 		if r.Name != row.Band {
 			row.More = append([]string{a.Say("quoted", "text", r.Name)}, row.More...)
 		}
@@ -310,7 +307,7 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 			is.Route = &rules.Policy{Stages: []rules.Stage{{Who: rules.Who{Kind: rules.WhoChannel}, Need: 1}}}
 		}
 		return ruleRow{At: at, Group: group, Band: a.In("last", at), More: []string{a.In("last_about", at)},
-			Says: a.lastOutcome(at, o), Wrong: wrong(at), Chips: a.chips(&is), Least: a.least(&is)}
+			Says: a.lastOutcome(at, o), Wrong: wrong(at), Chips: a.chips(&is)}
 	}
 	d.Rows = append(d.Rows, last(reads, a.Say("last_group")), last(writes, ""))
 }

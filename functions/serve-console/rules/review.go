@@ -79,7 +79,7 @@ func (a *asked) review(edited bool) error {
 			return a.list(listState{problems: wrong, status: http.StatusUnprocessableEntity})
 		}
 		found, err := a.found(x)
-		d.Findings = slices.Concat(a.findings(x, found), a.unlabelled(x), a.untooled(x))
+		d.Findings = a.findings(x, found)
 		if errors.Is(err, explain.ErrUnverified) {
 			slog.WarnContext(a.r.Context(), "people of rules are not checked", "err", err)
 			d.Silent, d.Unread, d.Findings, err = true, a.unread, nil, nil
@@ -221,45 +221,4 @@ func (s speaker) finding(x *rules.Rules, f rules.Finding) string {
 	}
 	return s.In("findings", kind, "rule", s.ruleNamed(x, f.Rule), "by", s.ruleNamed(x, f.By),
 		"stage", number(f.Stage-1), "who", legible.OneLine(f.Who))
-}
-
-// unlabelled names the rules that ask for a label which no call has, so that they take none.
-func (a *asked) unlabelled(x *rules.Rules) (out []string) {
-	lacking := func(names []string) []string {
-		return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-			return slices.ContainsFunc(a.tools, func(t knownTool) bool {
-				return slices.ContainsFunc(t.Labels, func(of rules.Label) bool { return of.Name == name })
-			})
-		})
-	}
-	for i := range x.Rules {
-		r := &x.Rules[i]
-		for _, name := range lacking(r.When.Names()) {
-			out = append(out, a.Say("unlabelled", "rule", a.numbered(i, r), "label", legible.OneLine(name)))
-		}
-	}
-	return out
-}
-
-// untooled names the rules that ask for a tool which nobody has, so that no call of it meets their conditions.
-func (a *asked) untooled(x *rules.Rules) (out []string) {
-	for i := range x.Rules {
-		r := &x.Rules[i]
-		if r.When.Tools == nil {
-			continue
-		}
-		unknown := slices.DeleteFunc(slices.Clone(r.When.Tools.List), func(t rules.Tool) bool {
-			_, known := find(a.tools, t)
-			return known
-		})
-		named, tools := a.numbered(i, r), list(a.speaker, unknown, a.tool, a.Say("middot"))
-		switch {
-		case len(unknown) == 0:
-		case len(unknown) == len(r.When.Tools.List):
-			out = append(out, a.Say("untooled", "rule", named, "tools", tools))
-		default:
-			out = append(out, a.Say("untooled_some", "rule", named, "tools", tools))
-		}
-	}
-	return out
 }
