@@ -42,7 +42,7 @@ type Rows interface {
 // Store reads and writes a tenant's rows that are not subject to decisions.
 type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
-	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
+	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	inbound.Store
 	Once(ctx context.Context, tenant, what string) (first bool, came records.Came, err error)
@@ -160,7 +160,7 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 func (h *Handler) foreign(ctx context.Context, team string) bool {
 	ctx, cancel := context.WithTimeout(ctx, homeWithin)
 	defer cancel()
-	ours, err := slackapi.HomeWorkspaces{Slack: h.Slack, Rows: h.Store}.Knows(ctx, aggregate.TenantID(team))
+	ours, err := slackapi.HomeWorkspace{Slack: h.Slack, Rows: h.Store}.Serves(ctx, aggregate.TenantID(team))
 	if err != nil {
 		slog.WarnContext(ctx, "whose the app is", "err", err)
 	}

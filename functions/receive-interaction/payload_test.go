@@ -279,17 +279,15 @@ func FuzzModal(f *testing.F) {
 	})
 }
 
-// connected makes another workspace connect Slack itself.
-func (w *world) connected(team string) {
+// known makes another workspace a tenant.
+func (w *world) known(team string) {
 	w.T.Helper()
-	own := tenancy.Integration{TenantID: aggregate.TenantID(team), Provider: tenancy.SlackProvider,
-		Status: tenancy.Connected, Credentials: "sealed"}
-	expect.Value(w.Store.SaveIntegration(w.T.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"},
-		w.Now()))(w.T)
+	expect.Value(w.Store.Bootstrap(w.T.Context(), tenancy.Tenant{ID: aggregate.TenantID(team), Name: team, Slug: "other",
+		TeamID: team, Admins: []string{}}, w.Now()))(w.T)
 }
 
-// Interactions from a workspace that Ringi doesn't serve are accepted and counted, but get no note and no dialog. In a
-// workspace that has connected Slack itself, the person is told that there is no such task.
+// Interactions from a workspace that Ringi doesn't serve are accepted and counted, but get no note and no dialog. In
+// another tenant the person is told that there is no such task.
 func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	id := w.prompted().ID
@@ -311,8 +309,8 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 	for _, c := range w.slack.Calls() {
 		expect.That(t, c == "auth.test", "called %s", c)
 	}
-	w.connected("T0CONNECTED")
-	w.post(of("T0CONNECTED", w.click(webapi.Tanaka, "approve_prompt", id)))
+	w.known("T0KNOWN")
+	w.post(of("T0KNOWN", w.click(webapi.Tanaka, "approve_prompt", id)))
 	notes := w.slack.Ephemerals(webapi.Tanaka)
 	expect.That(t, len(notes) == 1 && notes[0].Text == card.Note("ja", aggregate.ErrNotFound),
 		"one of ours is told %+v", notes)

@@ -150,7 +150,7 @@ func testDirectMessage(t *testing.T, w *world) {
 
 func testForeignIDs(t *testing.T, w *world) {
 	p := w.prompted()
-	w.connected("T0OTHER")
+	w.known("T0OTHER")
 	from := func(team string, payload map[string]any) map[string]any {
 		payload["team"] = map[string]any{"id": team}
 		payload["user"].(map[string]any)["team_id"] = team

@@ -68,7 +68,6 @@ type Store interface {
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
-	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 	Bootstrap(ctx context.Context, t tenancy.Tenant, now time.Time) (tenancy.Tenant, error)
 	NoteBot(ctx context.Context, t tenancy.Tenant, user, bot string, now time.Time) error
 	NameTenant(ctx context.Context, t tenancy.Tenant, name string, now time.Time) error

@@ -23,22 +23,11 @@ const (
 	nameAgain = time.Hour
 )
 
-// ensureTenant creates the tenant's row at the first request from a workspace that Ringi serves: the deployment's own,
-// or one that has connected Slack itself. It refuses a request from any other workspace, also from one that has
-// disconnected Slack since its tenant was created; then only the request's own rows remain.
+// ensureTenant creates the tenant's row at the first request from the deployment's workspace. It refuses a request from
+// any other workspace; then only the request's own rows remain.
 func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
-	whose := slackapi.HomeWorkspaces{Slack: h.Slack, Rows: h.Store}
-	known, err := whose.Knows(within, a.Head.TenantID)
-	switch {
-	case errors.Is(err, slackapi.ErrNoWorkspace):
-		return nil, fmt.Errorf("%w: %w", errSilent, err)
-	case err != nil:
-		return nil, err
-	case !known:
-		return h.refuseWorkspace(ctx, a)
-	}
 	t, err := h.Store.Tenant(ctx, a.Head.TenantID)
 	switch {
 	case err == nil:
@@ -48,6 +37,13 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	case !errors.Is(err, aggregate.ErrNotFound):
 		return nil, fmt.Errorf("look for the tenant: %w", err)
 	}
+	own, err := slackapi.HomeWorkspace{Slack: h.Slack}.Own(within, a.Head.TenantID)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errSilent, err)
+	}
+	if !own {
+		return h.refuseWorkspace(ctx, a)
+	}
 	team := a.Request.TeamID
 	t = tenancy.Tenant{
 		ID: a.Head.TenantID, Name: h.name(ctx, team), Slug: tenancy.DefaultSettings().Slug, TeamID: team, Admins: []string{},
@@ -55,7 +51,7 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	if admin := h.admin(ctx); admin != "" {
 		t.Admins = append(t.Admins, admin)
 	}
-	if self, err := h.Slack.Self(within); err == nil && self.Team == team {
+	if self, err := h.Slack.Self(within); err == nil {
 		t.BotUserID, t.BotID = self.User, self.Bot
 	}
 	if t, err = h.Store.Bootstrap(ctx, t, h.Now()); err != nil {
@@ -108,7 +104,7 @@ func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
 // noteBot saves the bot's ids. If it fails, a later request tries again.
 func (h *Handler) noteBot(ctx context.Context, t tenancy.Tenant) {
 	self, err := h.Slack.Self(ctx)
-	if err == nil && self.Team == t.TeamID {
+	if err == nil {
 		err = h.Store.NoteBot(ctx, t, self.User, self.Bot, h.Now())
 	}
 	if err != nil && slackapi.Code(err) != slackapi.CodeUnknownMethod {
@@ -123,14 +119,7 @@ func (h *Handler) name(ctx context.Context, team string) string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, nameWithin)
 	defer cancel()
-	own, err := h.Slack.Team(ctx)
-	if err == nil && own != team { // another installation's tenant, whose name this token can't read
-		return team
-	}
-	var name string
-	if err == nil {
-		name, err = h.Slack.TeamName(ctx)
-	}
+	name, err := h.Slack.TeamName(ctx)
 	if err != nil {
 		slog.WarnContext(ctx, "Slack does not say what the workspace is called", "err", err)
 	}

@@ -41,31 +41,15 @@ func bootstrapped(t *testing.T, w *pipelinetest.World) {
 		TeamID: pipelinetest.Team, Admins: []string{}}, w.Now()))(t)
 }
 
-// Ringi serves a workspace that has connected Slack itself, whatever token this function has. An existing tenant proves
-// nothing: the workspace may have disconnected Slack since.
-func TestAWorkspaceThatConnectedSlackIsKnown(t *testing.T) {
-	server := pipelinetest.Start(t)
-	unknown := server.World(t)
-	bootstrapped(t, unknown)
-	h := handler(unknown)
-	h.Slack = answers{team: "T0ELSEWHERE", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
-	if next, err := h.Handle(t.Context(), unknown.In()); err != nil || next.Outcome != "refused" ||
-		unknown.Load().Head.Ended.Reason != task.ReasonWorkspace {
-		t.Errorf("%+v, %v", next, err)
-	}
-	w := server.World(t)
+// The deployment's workspace is known by its row when the token of the deployment's secret has ended.
+func TestAWorkspaceWithARowIsServed(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
 	bootstrapped(t, w)
-	expect.Value(w.Store.SaveIntegration(t.Context(), tenancy.Integration{TenantID: w.Ref.Tenant,
-		Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}, pipelinetest.Approver(),
-		w.Now()))(t)
-	h = handler(w)
-	h.Slack = answers{team: "T0ELSEWHERE", name: "よその会社", user: slackapi.User{ID: pipelinetest.Requester,
-		Team: pipelinetest.Team}}
+	h := handler(w)
+	h.Slack = answers{unsure: slackapi.Refused{Code: "token_revoked", App: true}, user: slackapi.User{
+		ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 	if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StateExtractTask {
 		t.Fatalf("%+v, %v", next, err)
-	}
-	if is, err := w.Store.Tenant(t.Context(), w.Ref.Tenant); err != nil || is.Name != pipelinetest.Team {
-		t.Errorf("it has the name of another: %q, %v", is.Name, err)
 	}
 }
 

@@ -54,7 +54,7 @@ type environment struct {
 // deployment finds out the deployment's own workspace: the Slack secret's token belongs to it.
 type deployment struct {
 	*secret.Slack
-	slackapi.HomeWorkspaces
+	slackapi.HomeWorkspace
 }
 
 func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Console, error) {
@@ -67,7 +67,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 	known := &people.People{Slack: slack, Now: time.Now}
 	return &console.Console{
 		Site: web.Site{Store: web.RowsOf(all), Results: results, Slack: slack, Listing: slack, People: known,
-			Own: deployment{keys, slackapi.HomeWorkspaces{Slack: slack}}, Now: time.Now,
+			Own: deployment{keys, slackapi.HomeWorkspace{Slack: slack, Rows: rows}}, Now: time.Now,
 		},
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
 		Organisations: organised,

@@ -25,7 +25,7 @@ type Store interface {
 	Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 	DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due bool) error
-	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
+	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 }
 
 // Rows saves which message shows which card.
@@ -366,7 +366,7 @@ func (d *drawing) ours(ctx context.Context) (bool, error) {
 	if d.place.Accepted {
 		return true, nil
 	}
-	ours, err := slackapi.HomeWorkspaces{Slack: d.Slack, Rows: d.Store}.Knows(ctx, d.ref.Tenant)
+	ours, err := slackapi.HomeWorkspace{Slack: d.Slack, Rows: d.Store}.Serves(ctx, d.ref.Tenant)
 	if refused := (slackapi.Refused{}); errors.As(err, &refused) && refused.App {
 		boot.Count(boot.AppRefused, 1)
 		slog.ErrorContext(ctx, "Slack refuses the app", d.ref.Log(), "err", err)

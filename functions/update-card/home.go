@@ -69,7 +69,7 @@ func (h *Handler) home(ctx context.Context, ref aggregate.Ref) error {
 }
 
 func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open records.OpenHome, now time.Time) error {
-	ours, err := slackapi.HomeWorkspaces{Slack: h.Slack, Rows: h.Store}.Knows(ctx, ref.Tenant)
+	ours, err := slackapi.HomeWorkspace{Slack: h.Slack, Rows: h.Store}.Serves(ctx, ref.Tenant)
 	if err != nil || !ours {
 		return err
 	}

@@ -264,11 +264,9 @@ func testForeign(t *testing.T, w *world) {
 	head := w.Load().Head
 	expect.That(t, head.ShownRev == head.Rev, "shown %d of %d: it would be drawn again and again", head.ShownRev, head.Rev)
 
-	w.receivedOf("T0CONNECTED")
-	own := tenancy.Integration{TenantID: w.Ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected,
-		Credentials: "sealed"}
-	expect.Value(w.Store.SaveIntegration(t.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"},
-		w.Now()))(t)
+	w.receivedOf("T0KNOWN")
+	expect.Value(w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "T0KNOWN", Slug: "other",
+		TeamID: "T0KNOWN", Admins: []string{}}, w.Now()))(t)
 	w.done()
 	w.shows("受け付けました")
 }

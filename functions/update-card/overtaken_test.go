@@ -362,8 +362,8 @@ func (*backlogged) Team(context.Context) (string, error) {
 	return "", slackapi.Refused{Code: slackapi.CodeUnknownMethod}
 }
 
-func (*backlogged) Integrations(context.Context, string) ([]tenancy.Integration, error) {
-	return nil, nil
+func (*backlogged) Tenant(context.Context, string) (tenancy.Tenant, error) {
+	return tenancy.Tenant{}, aggregate.ErrNotFound
 }
 
 func (b *backlogged) SendMessage(

@@ -101,18 +101,10 @@ func (d *Directory) Become(id string, change func(*slackapi.User) error) {
 }
 
 // ownWorkspace is the deployment's own workspace with the administrator whom its secret names.
-type ownWorkspace struct {
-	Team, Admin string
-	Also        []string // teams that are treated as the own workspace too
-}
+type ownWorkspace struct{ Team, Admin string }
 
-func (o *ownWorkspace) Own(_ context.Context, tenant string) (bool, error) {
-	return tenant == aggregate.TenantID(o.Team) || slices.ContainsFunc(o.Also,
-		func(team string) bool { return tenant == aggregate.TenantID(team) }), nil
-}
-
-func (o *ownWorkspace) Tenant(context.Context) (string, error) {
-	return aggregate.TenantID(o.Team), nil
+func (o *ownWorkspace) Serves(_ context.Context, tenant string) (bool, error) {
+	return tenant == aggregate.TenantID(o.Team), nil
 }
 
 func (o *ownWorkspace) TenantAdmin(context.Context) (string, error) {

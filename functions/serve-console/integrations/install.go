@@ -90,7 +90,7 @@ func (c *Pages) endInstall(w http.ResponseWriter, r *http.Request, v *web.Viewer
 func (c *Pages) installed(ctx context.Context, made slackapi.Installation) (tenancy.Tenant, error) {
 	id := aggregate.TenantID(made.Team)
 	owner := tenancy.Tenant{ID: id, Name: web.WorkspaceName(made.Team, made.TeamName)}
-	own, err := c.Own.Own(ctx, id)
+	own, err := c.Own.Serves(ctx, id)
 	switch {
 	case err != nil:
 		slog.WarnContext(ctx, "whose the app is", "err", err)

@@ -109,7 +109,7 @@ func (w *installing) holding(team, want string) tenancy.Tenant {
 // anyone can.
 func TestOnlyAnAdministratorUndoesADisconnect(t *testing.T) {
 	w := newInstalling(t)
-	w.Own.Also = []string{"T0SECOND"}
+	w.Own.Team = "T0SECOND"
 	w.Found("T0SECOND", "U0SECOND")
 	installs := func(user, token string) consoletest.Answer {
 		w.slack.of("T0SECOND", "二号店", user, token, false)
@@ -138,14 +138,14 @@ func TestInstallingInTheOwnWorkspace(t *testing.T) {
 	expect.That(t, strings.Contains(q.Get("scope"), "chat:write,") &&
 		q.Get("redirect_uri") == "https://"+consoletest.Host+"/console/slack/installed" &&
 		q.Get("client_id") == "1.2", "Slack is asked %v", q)
-	w.Own.Also = []string{"T0OWN", "T0BARE"}
 	w.Found("T0OWN")
 	installs := func(team, token string, organization bool) consoletest.Answer {
 		w.slack.of(team, `本店 <script>alert(1)</script>`, "U0ANYBODY", token, organization)
 		b := w.Browser()
 		return w.returns(b, w.begins(b))
 	}
-	for _, team := range w.Own.Also {
+	for _, team := range []string{"T0OWN", "T0BARE"} {
+		w.Own.Team = team
 		installs(team, "xoxb-own", false).Says(t, 200).Lacks(t, "<script>alert", "xoxb")
 		owner := w.holding(team, "xoxb-own")
 		expect.That(t, len(owner.Admins) == 0, "%s is administered by %v", team, owner.Admins)

@@ -136,10 +136,6 @@ func (c *Pages) connections(ctx context.Context, v *web.Viewer) ([]integration, 
 func (c *Pages) fill(ctx context.Context, v *web.Viewer, words integrationTexts, x *integration,
 	rows []tenancy.Integration) {
 	i := slices.IndexFunc(rows, func(row tenancy.Integration) bool { return row.Provider == x.Provider })
-	own := false
-	if x.IsSlack && i < 0 {
-		own, _ = c.Own.Own(ctx, v.Tenant) // without an answer it isn't
-	}
 	switch {
 	case i >= 0:
 		row := rows[i]
@@ -152,7 +148,7 @@ func (c *Pages) fill(ctx context.Context, v *web.Viewer, words integrationTexts,
 		if x.IsGitHub && x.Connected {
 			x.AppID, x.Installation = appOf(row)
 		}
-	case own:
+	case x.IsSlack: // by the deployment's token
 		x.Connected = true
 		x.State, x.Badge = words.state(tenancy.Connected)
 		x.Reason = words.Say("deployments")

@@ -108,7 +108,7 @@ func (c *Pages) enter(ctx context.Context, p slackapi.SignedIn) (owner tenancy.T
 func (c *Pages) own(ctx context.Context, p slackapi.SignedIn) (tenancy.Tenant, error) {
 	t := tenancy.Tenant{ID: aggregate.TenantID(p.Team), Name: web.WorkspaceName(p.Team, p.TeamName),
 		Slug: tenancy.DefaultSettings().Slug, TeamID: p.Team}
-	is, err := c.Own.Own(ctx, t.ID)
+	is, err := c.Own.Serves(ctx, t.ID)
 	switch {
 	case err != nil:
 		return t, err

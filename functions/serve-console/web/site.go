@@ -93,8 +93,7 @@ type Files interface {
 
 // Deployment says which workspace is the deployment's own.
 type Deployment interface {
-	Own(ctx context.Context, tenant string) (bool, error)
-	Tenant(ctx context.Context) (string, error)
+	Serves(ctx context.Context, tenant string) (bool, error)
 	TenantAdmin(ctx context.Context) (string, error)
 }
 

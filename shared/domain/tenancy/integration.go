@@ -168,17 +168,6 @@ func EndBySlack(tenant string, rows []Integration, why IntegrationReason, at tim
 	return all, nil
 }
 
-// HasOwnSlack reports whether a tenant has connected Slack with a token of its own. A row without a token means that
-// the deployment's token is used, or that the app was removed.
-func HasOwnSlack(rows []Integration) bool {
-	for _, x := range rows {
-		if x.Provider == SlackProvider && x.Status == Connected && x.Credentials != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // ErrNotConnected says that a person must connect the provider first.
 type ErrNotConnected struct {
 	Provider string

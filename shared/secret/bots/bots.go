@@ -1,5 +1,5 @@
-// Package bots reads the token of the workspace's bot. It is in the Slack secret; one that the workspace gave by
-// installing the app again, at the console, is sealed in its tenant's row.
+// Package bots reads the token of the workspace's bot. It is in the Slack secret; one from an installation at the console
+// is sealed in the tenant's row.
 package bots
 
 import (
@@ -23,27 +23,27 @@ const (
 	keptFor = time.Minute
 	// readEvery is the least time between two reads of a token that Slack refuses.
 	readEvery = 5 * time.Second
-	mostKept  = 1000
 )
 
-// Keys give each call to Slack the token of its tenant's bot (slackapi.For). A call without a tenant gets the
-// deployment's own. Calls for the deployment's own workspace read only the Slack secret.
+// Keys give each call to Slack the token of its tenant's bot (slackapi.For): that of the Slack secret while Slack says
+// that it belongs to the tenant, else the one in the tenant's row. A call without a tenant gets the secret's.
 type Keys struct {
 	// Deployment reads the Slack secret.
 	Deployment slackapi.Keys
 	// Sealed returns the token in a tenant's row, or tenancy.ErrNotConnected when the row has none.
 	Sealed func(ctx context.Context, tenant string) (string, error)
-	// Own reports whether a tenant is the deployment's own workspace.
+	// Own reports whether the secret's token belongs to a tenant.
 	Own func(ctx context.Context, tenant string) (bool, error)
 	Now func() time.Time
 
 	mu   sync.Mutex
-	kept map[string]kept // by tenant
+	kept kept
 }
 
+// kept is a token that was read from a tenant's row.
 type kept struct {
-	token string
-	read  time.Time
+	tenant, token string
+	read          time.Time
 }
 
 // Open makes a client that calls Slack as the bot of the context's workspace.
@@ -59,7 +59,7 @@ func New(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows vault.R
 	sealed := vault.New(rows, vault.EnvelopeAt(cfg, key.CredentialsKeyID))
 	k := &Keys{Deployment: slack, Sealed: sealed.Bot, Now: time.Now}
 	c := slackapi.With(k, timeout)
-	k.Own = slackapi.HomeWorkspaces{Slack: c}.Own
+	k.Own = slackapi.HomeWorkspace{Slack: c}.Own
 	return k, c
 }
 
@@ -84,7 +84,7 @@ func (k *Keys) Bot(ctx context.Context) (token, address string, err error) {
 		return token, address, nil
 	}
 	token, err = k.of(ctx, tenant)
-	if err != nil && unknown != nil { // the tenant may be the deployment's own workspace, so report that error
+	if err != nil && unknown != nil { // the secret's token may belong to the tenant, so report that error
 		err = unknown
 	}
 	if err != nil {
@@ -96,9 +96,9 @@ func (k *Keys) Bot(ctx context.Context) (token, address string, err error) {
 // of returns a tenant's own token, cached for a minute.
 func (k *Keys) of(ctx context.Context, tenant string) (string, error) {
 	k.mu.Lock()
-	is, ok := k.kept[tenant]
+	is := k.kept
 	k.mu.Unlock()
-	if ok && k.Now().Before(is.read.Add(keptFor)) {
+	if is.tenant == tenant && k.Now().Before(is.read.Add(keptFor)) {
 		return is.token, nil
 	}
 	return k.read(ctx, tenant)
@@ -108,24 +108,19 @@ func (k *Keys) read(ctx context.Context, tenant string) (string, error) {
 	token, err := k.Sealed(ctx, tenant)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err != nil {
-		delete(k.kept, tenant)
-		return "", err
+	if k.kept = (kept{tenant, token, k.Now()}); err != nil {
+		k.kept = kept{}
 	}
-	if k.kept == nil || len(k.kept) >= mostKept {
-		k.kept = map[string]kept{}
-	}
-	k.kept[tenant] = kept{token, k.Now()}
-	return token, nil
+	return token, err
 }
 
 // Refused reads a refused token again, and reports whether there is a new one.
 func (k *Keys) Refused(ctx context.Context) bool {
 	tenant := slackapi.Tenant(ctx)
 	k.mu.Lock()
-	was, ok := k.kept[tenant]
+	was := k.kept
 	k.mu.Unlock()
-	if !ok {
+	if was.tenant == "" || was.tenant != tenant {
 		return k.Deployment.Refused(ctx)
 	}
 	if k.Now().Before(was.read.Add(readEvery)) {

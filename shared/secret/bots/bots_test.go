@@ -86,7 +86,7 @@ func start(t *testing.T) *world {
 			return "", tenancy.ErrNotConnected{Provider: tenancy.SlackProvider, Status: tenancy.Disconnected}
 		}}
 	w.Client = slackapi.With(keys, time.Minute)
-	keys.Own = slackapi.HomeWorkspaces{Slack: w.Client}.Own
+	keys.Own = slackapi.HomeWorkspace{Slack: w.Client}.Own
 	return w
 }
 
@@ -114,7 +114,7 @@ func TestEachWorkspaceIsCalledWithItsOwnToken(t *testing.T) {
 	expect.That(t, slices.Equal(w.reads, []string{second}),
 		"rows were read of %q: one workspace's calls need none, and another's one a minute", w.reads)
 	expect.Is(t, expect.Value(w.Team(slackapi.For(t.Context(), second)))(t), "T0SECOND")
-	if own, err := (slackapi.HomeWorkspaces{Slack: w}).Own(slackapi.For(t.Context(), second), second); own || err != nil {
+	if own, err := (slackapi.HomeWorkspace{Slack: w}).Own(slackapi.For(t.Context(), second), second); own || err != nil {
 		t.Errorf("asked under another workspace's context, it says that one is the deployment's own: %v", err)
 	}
 }

@@ -103,59 +103,46 @@ func (s *SignIn) Revoke(ctx context.Context, token string) error {
 	return nil
 }
 
-// Installations says which workspace the deployment's token belongs to.
-type Installations interface {
-	Team(ctx context.Context) (string, error)
-}
-
-// InstallationRows says which workspaces have connected Slack.
-type InstallationRows interface {
-	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
-}
-
-// HomeWorkspaces says which Slack workspace a deployment serves: the one to which its bot token belongs, or which
-// installed the app again at the console. Ringi refuses requests from any other workspace and sends nothing there.
-type HomeWorkspaces struct {
-	Slack Installations
-	Rows  InstallationRows
+// HomeWorkspace says which Slack workspace a deployment serves: the one to which the bot token of its secret belongs.
+// That token ends when somebody removes the app; the workspace is known by its row, too. Ringi refuses requests from any
+// other workspace and sends nothing there.
+type HomeWorkspace struct {
+	Slack interface {
+		Team(ctx context.Context) (string, error)
+	}
+	Rows interface {
+		Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
+	}
 }
 
 // ErrNoWorkspace means that Slack could not be asked which workspace the deployment's token belongs to.
 var ErrNoWorkspace = errors.New("nobody says whose the app is")
 
-// Tenant returns the deployment's own workspace as a tenant. It is empty for a stand-in for Slack that lacks auth.test:
-// such a stand-in has one unnamed workspace. On failure Tenant returns ErrNoWorkspace with Slack's error.
-func (h HomeWorkspaces) Tenant(ctx context.Context) (string, error) {
+// Own reports whether the deployment's token belongs to a tenant. A stand-in for Slack that lacks auth.test has one
+// unnamed workspace. On failure Own returns ErrNoWorkspace with Slack's error.
+func (h HomeWorkspace) Own(ctx context.Context, tenant string) (bool, error) {
 	team, err := h.Slack.Team(For(ctx, ""))
 	switch {
 	case Code(err) == CodeUnknownMethod:
 		slog.WarnContext(ctx, "workspaces can't be told apart here")
-		return "", nil
+		return true, nil
 	case err != nil:
-		return "", fmt.Errorf("%w: %w", ErrNoWorkspace, err)
+		return false, fmt.Errorf("%w: %w", ErrNoWorkspace, err)
 	}
-	return aggregate.TenantID(team), nil
+	return aggregate.TenantID(team) == tenant, nil
 }
 
-// Own reports whether a tenant is the deployment's own workspace. It fails as Tenant does.
-func (h HomeWorkspaces) Own(ctx context.Context, tenant string) (bool, error) {
-	own, err := h.Tenant(ctx)
-	return err == nil && (own == "" || own == tenant), err
-}
-
-// Knows reports whether a tenant is the deployment's own workspace or has installed the app at the console. It
-// fails as Tenant does.
-func (h HomeWorkspaces) Knows(ctx context.Context, tenant string) (bool, error) {
+// Serves reports whether a tenant is the deployment's workspace. It fails as Own does if there is no row, either.
+func (h HomeWorkspace) Serves(ctx context.Context, tenant string) (bool, error) {
 	own, err := h.Own(ctx, tenant)
 	if own {
 		return true, nil
 	}
-	rows, failed := h.Rows.Integrations(ctx, tenant)
-	switch {
-	case failed != nil:
-		return false, fmt.Errorf("look for the workspace's own connection: %w", failed)
-	case tenancy.HasOwnSlack(rows):
+	switch _, failed := h.Rows.Tenant(ctx, tenant); {
+	case failed == nil:
 		return true, nil
+	case !errors.Is(failed, aggregate.ErrNotFound):
+		return false, fmt.Errorf("look for the workspace: %w", failed)
 	}
 	return false, err
 }

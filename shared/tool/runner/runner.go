@@ -96,7 +96,7 @@ type Vault interface {
 // Open makes a runner of the catalog's tools that calls them with the credentials of tenants.
 func Open(env Environment, catalog *tool.Catalog, credentials Vault, s *store.TaskStore,
 	slack *secret.Slack) (*Runner, error) {
-	ours := slackapi.HomeWorkspaces{Slack: slackapi.With(slack, slackWithin), Rows: s}
+	ours := slackapi.HomeWorkspace{Slack: slackapi.With(slack, slackWithin), Rows: s}
 	allowed := outbound.Allowing(env.Allow).Client()
 	return New(catalog, Config{
 		FreeeURL: env.Vendors.FreeeAPIURL, SheetsURL: env.Vendors.SheetsAPIURL,
