@@ -134,19 +134,13 @@ func (m *metered) Say(ctx context.Context, r model.Request) (model.Response, err
 	return got, err
 }
 
-// record commits the answer and its proposal, anew if what it depends on has changed meanwhile.
+// record commits the answer and its proposal, anew if the settings have changed meanwhile.
 func (t *answering) record(ctx context.Context, x conversation.Answer,
 	p *turn.Proposal) (*conversation.Aggregate, error) {
 	for again := false; ; again = true {
 		a, err := t.recordOnce(ctx, x, p)
-		moved := errors.Is(err, aggregate.ErrOnRoute) // whose request it is has changed
-		if again || !moved && !errors.Is(err, aggregate.ErrSettings) {
+		if again || !errors.Is(err, aggregate.ErrSettings) {
 			return a, err
-		}
-		if moved {
-			if t.a, err = t.Store.Load(ctx, t.ref); err != nil {
-				return nil, fmt.Errorf("load the session: %w", err)
-			}
 		}
 		if t.settings, err = t.Store.Settings(ctx, t.in.Tenant); err != nil {
 			return nil, fmt.Errorf("read the settings: %w", err)

@@ -351,7 +351,7 @@ func testUnreached(t *testing.T, w *world) {
 		}
 	}
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.GiveUp(a.Head.Run, conversation.ReasonRunFailed, time.Now())
+		return a.GiveUp(a.Head.Run, time.Now())
 	})
 	if m, s := w.Newest(), w.Load().Conversation; m.Reason != task.ReasonModelUnavailable ||
 		!strings.Contains(m.Content, "didn't respond") || s.Status != conversation.Failing || s.TriedError != "" {

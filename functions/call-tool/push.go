@@ -172,7 +172,7 @@ func (h *Handler) look(ctx context.Context, in pipeline.Input, a *conversation.A
 	case err != nil:
 		j.log(ctx, conversation.Result{Error: conversation.ReasonPushUnseen}, err)
 		return j.conclude(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.NotFound(in.Run, x.ActionID, conversation.ReasonPushUnseen, h.Now())
+			return a.NotFound(in.Run, x.ActionID, h.Now())
 		})
 	case at.Number > 0:
 		r.Status = conversation.ActionSucceeded

@@ -312,7 +312,7 @@ func testGivenUp(t *testing.T, db *storetest.Server) {
 	_, err := w.run()
 	expect.That(t, err != nil, "no error")
 	a := expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.GiveUp(a.Head.Run, conversation.ReasonRunFailed, w.now)
+		return a.GiveUp(a.Head.Run, w.now)
 	}))(t)
 	expect.Same(t, conversation.StateAnswer, a.Next(w.now).State)
 	w.failed(conversation.ReasonSourceUnfetched)

@@ -63,7 +63,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 // conversation leaves an action that is in progress to the invocation that executes it.
 func (h *Handler) conversation(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Conversations.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (c aggregate.Change, err error) {
-		c, err = a.GiveUp(in.Run, conversation.ReasonRunFailed, h.Now())
+		c, err = a.GiveUp(in.Run, h.Now())
 		if errors.Is(err, aggregate.ErrSuperseded) { // there is nothing to do
 			return a.Rest(in.Run, h.Now())
 		}

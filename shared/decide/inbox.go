@@ -250,8 +250,7 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks, console string) ca
 	out := card.Summary{Console: console, Looked: b.Looked, MoreMine: b.MoreMine, MoreConversations: b.MoreTalks,
 		MoreCalls: b.MoreCalls}
 	for _, w := range b.Waiting {
-		x := card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0, For: w.For,
-			User: b.User}
+		x := card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0, For: w.For}
 		if w.For != "" {
 			x.Link = cmp.Or(card.Page(console, w.Of.Ref()), x.Link)
 		}

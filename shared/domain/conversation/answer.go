@@ -286,7 +286,6 @@ func (c *change) tidy() {
 	}
 }
 
-// charge adds the usage of model calls to the conversation's total and to the tenant's day.
 // charge adds what model calls cost. It returns their row, or nil if there were none.
 func (c *change) charge(u aggregate.Usage) *aggregate.Use {
 	if u.ID == "" {

@@ -132,7 +132,7 @@ func (c *change) tell(m *Message) { c.Put(m.waits(false)) }
 // waits returns the row of the message in the inbox.
 func (m *Message) waits(blank bool) *Inbox {
 	return &Inbox{Message: m.Key(), User: m.User, TS: m.TS, CreatedAt: m.CreatedAt, DeleteAfter: m.DeleteAfter,
-		Blank: blank, Quoted: m.Quotes(), Changes: m.Changes, Deleted: m.Deleted}
+		Blank: blank, Changes: m.Changes, Deleted: m.Deleted}
 }
 
 // card adds a row for a card that shows subject. The card updater posts its message later. Cards are posted in the

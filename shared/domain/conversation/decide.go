@@ -104,7 +104,7 @@ func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
 		n.settle(aggregate.Expired)
 		n.CancelReason = ReasonExpired
 	})
-	c.auditAction(aggregate.System(), AuditExpired, x, asked(x, nil))
+	c.auditAction(aggregate.System(), AuditExpired, x, map[string]any{"asked_at": aggregate.TimeText(x.CreatedAt)})
 	return c.done()
 }
 
@@ -239,23 +239,6 @@ func (x *Action) Decided() error {
 		at = *x.CompletedAt
 	}
 	return aggregate.ErrDecided{Status: string(x.Status), By: x.CancelledBy, At: at, Reason: x.CancelReason}
-}
-
-// askedAt returns since when people are asked about the action.
-func (x *Action) askedAt() time.Time {
-	if x.Gate.AskedAt != nil {
-		return *x.Gate.AskedAt
-	}
-	return x.CreatedAt
-}
-
-// asked adds the time when the action began to wait to an audit entry's details.
-func asked(x *Action, details map[string]any) map[string]any {
-	out := map[string]any{"asked_at": aggregate.TimeText(x.askedAt())}
-	for name, v := range details {
-		out[name] = v
-	}
-	return out
 }
 
 // over ends an action and tells the agent the result.

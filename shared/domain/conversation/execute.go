@@ -101,7 +101,7 @@ func (a *Aggregate) Release(id, invocation string, now time.Time) (aggregate.Cha
 	case x.Pushed != nil:
 		return a.lost(x, now)
 	default:
-		return a.failUnbegun(x, ReasonNotBegun, now)
+		return a.end(x, Result{Status: ActionFailed, Error: ReasonNotBegun}, now)
 	}
 	c := a.begin(now)
 	n := *x
@@ -109,18 +109,6 @@ func (a *Aggregate) Release(id, invocation string, now time.Time) (aggregate.Cha
 	n.NotBegun++
 	c.Put(&n)
 	return c.done()
-}
-
-// failUnbegun fails an action that has status executing but never began.
-func (a *Aggregate) failUnbegun(x *Action, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
-	return a.end(x, Result{Status: ActionFailed, Error: why}, now)
-}
-
-// failApproved fails an approved action that could not be started.
-func (a *Aggregate) failApproved(x *Action, why aggregate.Reason, detail string, now time.Time) (
-	aggregate.Change, error,
-) {
-	return a.end(x, Result{Status: ActionFailed, Error: why, ErrorDetail: detail}, now)
 }
 
 // FailApproved fails an approved action that turned out not to be executable before the claim: its command does not

@@ -198,8 +198,7 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 	of := func(act aggregate.Act) aggregate.Offer {
 		return aggregate.Offer{Act: act, ID: x.ActionID, Kind: CardAction, Hash: a.AskedHash(x.ActionID)}
 	}
-	switch {
-	case x.Status != ActionPending:
+	if x.Status != ActionPending {
 		return append(all, of(ActCancel)) // the conversation can be closed only after the action is cancelled
 	}
 	return append(all, of(aggregate.ActApprove), of(aggregate.ActReject), of(ActCancel), aggregate.Offer{Act: ActClose})

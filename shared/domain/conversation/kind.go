@@ -102,9 +102,6 @@ type Aggregate struct {
 	Inbox        []*Inbox  // by time
 	Actions      []*Action // by number; old ones are archived
 	Offered      []*Offered
-	// Said is the message for a card that shows a message, if it was loaded. It is not part of the conversation's
-	// partition.
-	Said *Message
 }
 
 func (a *Aggregate) Ref() aggregate.Ref   { return RefOf(a.Head.TenantID, a.Head.SessionID) }

@@ -122,7 +122,7 @@ func TestWhateverComesTogetherIsOneTransaction(t *testing.T) {
 			error) {
 			return a.Answered(a.Head.Run, a.Waiting(), long, now)
 		},
-		"a sentence":    func(a *Aggregate) (aggregate.Change, error) { return a.GiveUp(a.Head.Run, ReasonRunFailed, now) },
+		"a sentence":    func(a *Aggregate) (aggregate.Change, error) { return a.GiveUp(a.Head.Run, now) },
 		"a failed try":  func(a *Aggregate) (aggregate.Change, error) { return a.Tried(a.Head.Run, "x", long, now) },
 		"the end of it": func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, now) },
 	} {

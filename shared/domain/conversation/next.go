@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -208,7 +209,7 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	if a.Head.Restarts >= MaxRestarts {
-		return a.GiveUp(run, ReasonRunFailed, now)
+		return a.GiveUp(run, now)
 	}
 	c := a.begin(now)
 	c.Head.Run++
@@ -216,33 +217,31 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	return c.done()
 }
 
-// GiveUp ends the work of a run: the current action fails, files are not sent, the source that was tried is given up, a
-// person's own proposal or an action that waits for its route is refused, or the messages get a fixed sentence.
-func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
+// GiveUp ends the work of a run: the current action fails, the source that was tried is given up, or the messages get a
+// fixed sentence.
+func (a *Aggregate) GiveUp(run int, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	if x := a.Current(); x != nil && x.Status == ActionApproved {
-		return a.failApproved(x, why, "", now)
+		return a.end(x, Result{Status: ActionFailed, Error: ReasonRunFailed}, now)
 	}
 	if x := a.Current(); x != nil && x.Status == ActionExecuting {
 		switch {
 		case x.Pushed != nil && !x.leased(now):
 			return a.lost(x, now)
 		case x.Claim == nil:
-			return a.failUnbegun(x, why, now)
+			return a.end(x, Result{Status: ActionFailed, Error: ReasonRunFailed}, now)
 		}
 		return a.Crashed(now)
 	}
 	if x := a.Looking(); x != nil {
-		return a.NotFound(run, x.ActionID, ReasonPushUnseen, now)
+		return a.NotFound(run, x.ActionID, now)
 	}
 	if a.Conversation.wants() && a.Conversation.Source.Tries > 0 {
 		return a.FailSource(run, ReasonSourceUnfetched, now)
 	}
-	if a.Conversation.TriedError != "" { // the more specific reason
-		why = a.Conversation.TriedError
-	}
+	why := cmp.Or(a.Conversation.TriedError, ReasonRunFailed) // the more specific one
 	text, known := Unanswered(a.Conversation.Locale, why)
 	if !known {
 		text, _ = Unanswered(a.Conversation.Locale, ReasonRunFailed)

@@ -359,7 +359,7 @@ func (w *walk) gives(run int) {
 		})
 		return
 	}
-	_ = w.decide("give up", func(a *Aggregate) (aggregate.Change, error) { return a.GiveUp(run, ReasonRunFailed, w.now) })
+	_ = w.decide("give up", func(a *Aggregate) (aggregate.Change, error) { return a.GiveUp(run, w.now) })
 }
 
 func (w *walk) closes(int) {

@@ -186,8 +186,8 @@ func (a *Aggregate) Found(run int, id string, r Result, now time.Time) (aggregat
 }
 
 // NotFound records that a look could not be made. People may ask again.
-func (a *Aggregate) NotFound(run int, id string, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
-	x, err := a.looked(run, id, why)
+func (a *Aggregate) NotFound(run int, id string, now time.Time) (aggregate.Change, error) {
+	x, err := a.looked(run, id, ReasonPushUnseen)
 	if err != nil {
 		return aggregate.Change{}, err
 	}

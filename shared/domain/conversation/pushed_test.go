@@ -122,7 +122,7 @@ func TestAPushThatMadeNoCommitDidNothing(t *testing.T) {
 			return a.Lost(x.ActionID, "i1", tb.now)
 		},
 		"given up": func(tb *table, a *Aggregate, _ *Action) (aggregate.Change, error) {
-			return a.GiveUp(a.Head.Run, ReasonRunFailed, tb.now)
+			return a.GiveUp(a.Head.Run, tb.now)
 		},
 	} {
 		for commit, want := range map[string]Outcome{"": "", madeCommit: OutcomeUnknown} {
@@ -214,7 +214,7 @@ func TestAPersonHasItLookedAt(t *testing.T) {
 	expect.NoError(t, tb.begin())
 	expect.Is(t, tb.load().Next(tb.now).State, StateCall)
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.NotFound(a.Head.Run, x.ActionID, ReasonPushUnseen, tb.now)
+		return a.NotFound(a.Head.Run, x.ActionID, tb.now)
 	})
 	is := tb.load().Action(x.ActionID)
 	expect.That(t, is.Outcome == OutcomeUnknown && is.Pushed.Look == nil && is.Pushed.Unseen == ReasonPushUnseen,
@@ -240,7 +240,7 @@ func TestAPersonHasItLookedAt(t *testing.T) {
 func TestALookThatFailsIsGivenUp(t *testing.T) {
 	tb, x := unsure(t)
 	expect.NoError(t, errors.Join(tb.answer(nil), tb.check(x, sato), tb.begin()))
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.GiveUp(a.Head.Run, ReasonRunFailed, tb.now) })
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.GiveUp(a.Head.Run, tb.now) })
 	is := tb.load().Action(x.ActionID)
 	expect.That(t, is.Outcome == OutcomeUnknown && is.Pushed.Unseen == ReasonPushUnseen, "%+v", is.Pushed)
 	expect.Is(t, tb.load().Next(tb.now).State, aggregate.StateFinish)

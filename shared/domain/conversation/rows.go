@@ -120,8 +120,6 @@ type Inbox struct {
 	// was made.
 	Folded bool `json:"folded,omitempty"`
 	Blank  bool `json:"blank,omitempty"` // a person's message without a word or a file
-	// Quoted are the Slack user ids of whose messages it forwards and whose files it has.
-	Quoted []string `json:"quoted,omitempty"`
 	// Changes and Deleted are copied from the message, and DeleteAfter too.
 	Changes     string `json:"changes,omitempty"`
 	Deleted     bool   `json:"deleted,omitempty"`
@@ -183,17 +181,15 @@ type Span struct {
 	To   int `json:"to"`
 }
 
-// Attachment is a Slack file, a link, or code.
+// Attachment is a Slack file.
 type Attachment struct {
-	Kind   string `json:"kind"` // text, image, link or code; unread: it was not read
+	Kind   string `json:"kind"` // text or image; unread: it was not read
 	Name   string `json:"name"`
 	Type   string `json:"type,omitempty"`    // MIME type
 	FileID string `json:"file_id,omitempty"` // Slack's file id
-	URL    string `json:"url,omitempty"`
 	Bytes  int64  `json:"bytes,omitempty"`
 	Hash   string `json:"hash,omitempty"` // SHA-256 of the content that was read
-	S3Key  string `json:"s3_key,omitempty"`
-	Why    string `json:"why,omitempty"` // why it was not read
+	Why    string `json:"why,omitempty"`  // why it was not read
 	Owner  string `json:"owner,omitempty"`
 }
 

@@ -31,7 +31,6 @@ type callWords struct {
 	Asks, AsksText, Header, Running, Done, Granted, Failed, Unknown string
 
 	Agent                                  string // who asks, and who answers for it
-	Now                                    string // of who answers for it: somebody else does now
 	Reason                                 string // in the agent's words
 	NoReason                               string
 	Here                                   string // what an approval does
@@ -109,7 +108,7 @@ func (d callDrawing) route() routed {
 	x := d.a.Call
 	r := d.drawing.route(&x.Gate, d.a.IsOpen(x.CallID))
 	r.copies, r.origin = d.a.CopiesOf(call.Key), x.Origin()
-	r.id, r.Console = x.CallID, d.Console
+	r.Console = d.Console
 	r.number, r.plain = x.DecisionNumber, x.Elsewhere
 	return r
 }

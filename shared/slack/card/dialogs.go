@@ -238,7 +238,6 @@ type Review struct {
 	Stage  int                `json:"stage,omitempty"` // which the person saw, of a gate under a rule
 
 	ReadOnly bool   `json:"read_only,omitempty"` // without the button, for people who may not approve
-	Return   bool   `json:"-"`                   // returns it to whoever asked
 	Words    string `json:"-"`                   // of a rejection's reason
 	Console  string `json:"-"`                   // the console's address, for what is longer than a dialog
 }

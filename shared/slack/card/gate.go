@@ -22,10 +22,8 @@ type version struct {
 	body    body
 	sum     explain.Sum // of steps or a call
 	since   string      // what changed since the version before
-	remarks string      // a model's answers to reasons
 	made    bool        // there is content
-	steps   []task.Step
-	order   int // of a check's step
+	order   int         // of a check's step
 	rounds
 	next *aggregate.GateStatus // of the version that follows
 
@@ -70,7 +68,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 				v.since = d.since(i)
 			}
 			v.note = d.edited(d.a.EditorOf(p), p.Version)
-			v.steps, v.sum, v.remarks = p.Steps, explain.SumUp(d.w.Locale, p.Steps), p.Remarks
+			v.sum = explain.SumUp(d.w.Locale, p.Steps)
 			v.body, v.last = d.processBody(p, v.sum, v.since, most), d.a.Last(p)
 			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
 			v.further = d.a.Further(p)

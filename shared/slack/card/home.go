@@ -59,7 +59,6 @@ type Waits struct {
 	Link     string
 	Named    bool   // the present stage of its route names the person, or whom they stand in for
 	For      string // whom they stand in for
-	User     string // whom it waits for
 }
 
 // More is how many are left out, beside others that were not even read.

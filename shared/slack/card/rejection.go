@@ -33,7 +33,6 @@ type Rejected struct {
 	// Of a gate under a rule.
 	Stage int
 	Asked string // what the person saw was asked: circulation.Gate.AskedSum
-	As    string // account of whom the person stands in for, if the form asked
 }
 
 // ReadRejection reads a rejection's form from its callback id, its private_metadata and its fields. value returns what

@@ -30,7 +30,6 @@ type routed struct {
 	open       bool              // people are asked now
 	brief      bool              // nobody is named at the stage that is asked
 	copies     []*aggregate.Card // of the gate's card
-	id         string            // of the gate
 	origin     aggregate.Origin
 	number     string // that the decision got when it began to run
 	plain      bool   // it moves no money that a mark could say
@@ -61,7 +60,6 @@ func (d drawing) route(g *aggregate.Gate, open bool) routed {
 func (d drawing) routeOf(v *version) routed {
 	r := d.route(&v.gate, v.gate.Status == aggregate.PendingApproval && d.a.Head.Ended == nil)
 	r.rounds, r.copies, r.remade, r.step = v.rounds, d.a.CopiesOf(v.key), v.since != "", v.kind == task.CardStep
-	r.id = v.id
 	r.unreadable = v.sum.Unreadable() != ""
 	if v.told() {
 		r.said = explain.Money(d.w.Locale, v.sum.Amount)
