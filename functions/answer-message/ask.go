@@ -22,8 +22,7 @@ import (
 
 // ask asks the agent's model. What it would not take at once is folded away before. If the vendor refuses the request
 // for its length all the same, because it counts otherwise or the model takes less than the settings say, ask folds
-// once
-// more, to half, and tries once more. The answer has the usage of all calls, also with an error.
+// once more, to half, and tries once more. The answer has the usage of all calls, also with an error.
 func (t *answering) ask(ctx context.Context, wire model.Wire, of turn.Turn) (conversation.Answer, turn.Reply, error) {
 	room, err := of.Room()
 	if err != nil {

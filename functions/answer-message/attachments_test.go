@@ -123,8 +123,7 @@ func (a *attaching) system() (all []string) {
 }
 
 // What anybody attaches lies where commands run, and nobody has approved it: no rule lets a test run beside it, unless
-// it
-// says so.
+// it says so.
 func TestNoRuleApprovesATestBesideAttachments(t *testing.T) {
 	server := storetest.Start(t)
 	for name, tt := range map[string]struct {

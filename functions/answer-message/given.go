@@ -39,10 +39,8 @@ func (t *answering) of() large.VersionsOf {
 }
 
 // lay adds the files of the history to the conversation's attachments, each once: the answer's commit takes over the
-// new
-// version. Repeated after a crash it makes the same version of the same files. What can't be laid now stays where it
-// is,
-// and another turn tries again.
+// new version. Repeated after a crash it makes the same version of the same files. What can't be laid now stays where
+// it is, and another turn tries again.
 func (t *answering) lay(ctx context.Context, history []turn.Message) {
 	s := t.a.Conversation
 	t.laid = &attachments{Laid: &conversation.Laid{List: slices.Clone(s.Attached)}, version: s.AttachmentsVersion,

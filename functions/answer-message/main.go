@@ -11,9 +11,8 @@
 // or with less than a minute left. An answer that reads and proposes has its proposal refused: it comes after the
 // reads.
 //
-// A proposal is completed here: base, the changes of each line, the version of a tool, values that no person wrote
-// (unseen). What can't be made, or is over what people can read, goes back to the model in the same turn, by field and
-// limit.
+// A proposal is completed here: base, the changes of each line, the version of a tool. What can't be made, or is over
+// what people can read, goes back to the model in the same turn, by field and limit.
 //
 // What is sent is counted from above in tokens, against what the agent's model takes. What alone is too large is left
 // out and said; older messages are folded into a summary. A refusal for length is folded to half, and tried once more.

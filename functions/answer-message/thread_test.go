@@ -40,8 +40,7 @@ func (w *world) sentNow() string {
 }
 
 // What was said in a thread before somebody called the agent is given to it as what people said, with names and times,
-// in
-// each turn; it is read from Slack once, and people are told.
+// in each turn; it is read from Slack once, and people are told.
 func TestAnAgentThatIsCalledInAThreadGetsWhatWasSaidThere(t *testing.T) {
 	w, read := called(t, storetest.Start(t), []slackapi.Said{{User: "U7", Text: "the build is red, <@U8>",
 		TS: "1775034001.000100"},

@@ -239,8 +239,7 @@ func (m message) request(e envelope, us bot) (task.Request, error) {
 }
 
 // bot is how messages mention Ringi: by its bot's user id, and by the bot's own id, which some of Slack's clients
-// write.
-// Either may be unknown.
+// write. Either may be unknown.
 type bot struct{ user, id string }
 
 // us returns how a message of this channel may mention Ringi. The bot's own id is read only for a message that mentions

@@ -85,8 +85,7 @@ func (j *job) made(ctx context.Context, version string, changes []files.Change) 
 }
 
 // gone is the result if the files on which the action was to work are lost. Nothing runs until a person chooses how to
-// go
-// on.
+// go on.
 func (j *job) gone(err error) conversation.Result {
 	r := j.says(conversation.ReasonFilesLost, j.words().gone, err)
 	r.Gone = true

@@ -125,9 +125,14 @@ func TestAWithdrawnActionTellsWhatIsLeftOfIt(t *testing.T) {
 
 // A person's own proposal is called what people call it.
 func TestAnOwnProposalIsCalledWhatPeopleCallIt(t *testing.T) {
-	expect.Same(t, "ファイルの作成・変更", calledOf(Proposal{Type: CodeGenerate}, "ja"))
-	expect.Same(t, "Run a shell command", calledOf(Proposal{Type: ShellCommand}, "en"))
-	expect.Same(t, "of_later", calledOf(Proposal{Type: "of_later"}, "en"))
+	for locale, want := range map[string]string{"ja": "シェルコマンドの実行", "en": "Run a shell command"} {
+		tb := opened(t)
+		expect.NoError(t, tb.answer(nil))
+		a := tb.load()
+		a.Conversation.Locale = locale
+		c := expect.Value(a.Propose(*proposal(ShellCommand, tb.now, ""), person(sato), policy, tb.now))(t)
+		expect.Has(t, c.Beside[0].Row.(*Message).Content, want)
+	}
 }
 
 func TestALongMessageIsShownInPartsOfWhichNothingIsLost(t *testing.T) {

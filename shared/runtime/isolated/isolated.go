@@ -37,7 +37,7 @@ type Order struct {
 	Type           string    `json:"type"`   // test_run or shell_command
 	Argv           []string  `json:"argv,omitempty"`
 	Script         string    `json:"script,omitempty"`
-	TimeoutSeconds int       `json:"timeout_seconds"`     // of all commands together
+	TimeoutSeconds int       `json:"timeout_seconds"`
 	Deadline       time.Time `json:"deadline"`            // by then everything has ended and is uploaded
 	Workspace      string    `json:"workspace,omitempty"` // presigned GET of the archive; empty for an empty workspace
 	// the same of what lies beside it, read-only; empty for nothing
