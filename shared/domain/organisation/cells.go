@@ -59,8 +59,8 @@ func (c *cells) problem(column Column, rule Rule, limit int) {
 // line reads a row, and adds a problem for each cell that can't be read.
 func (c *cells) line() line {
 	l := line{
-		row: c.row, number: c.code(ColumnNumber, MaxNumber), name: c.text(ColumnName, MaxName), mails: c.mails(),
-		department: c.code(ColumnDepartment, MaxCode), departmentName: c.text(ColumnDepartmentName, MaxName),
+		row: c.row, number: c.code(ColumnNumber, MaxNumber), name: c.text(ColumnName), mails: c.mails(),
+		department: c.code(ColumnDepartment, MaxCode), departmentName: c.text(ColumnDepartmentName),
 		parent: c.code(ColumnParent, MaxCode), position: c.position(), rank: c.rank(),
 		manager: c.code(ColumnManager, MaxNumber),
 	}
@@ -197,12 +197,12 @@ func (c *cells) short(column Column, s string, most int) string {
 }
 
 // text reads a name. It is not normalized, since normal forms replace some characters of people's names by others.
-func (c *cells) text(column Column, most int) string {
+func (c *cells) text(column Column) string {
 	s := strings.TrimSpace(c.values[column])
 	if unseen(s) {
 		c.problem(column, RuleCharacters, 0)
 	}
-	return c.short(column, s, most)
+	return c.short(column, s, MaxName)
 }
 
 func (c *cells) position() string {

@@ -34,7 +34,7 @@ var required = []Column{ColumnNumber, ColumnName, ColumnDepartment, ColumnParent
 // ofPerson are the columns that stay empty in a row that describes a department only.
 var ofPerson = []Column{ColumnName, ColumnMail, ColumnPosition, ColumnRank, ColumnPost, ColumnManager, ColumnEmployment}
 
-// Kind says how a person is employed. Where nothing else is asked for, only employees count.
+// Kind says how a person is employed. Only employees stamp along a route.
 type Kind string
 
 const (

@@ -2,7 +2,6 @@ package tenancy
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -23,13 +22,9 @@ func DateOf(t time.Time) Date {
 	return Date((time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() - dayBefore1.Unix()) / (24 * 60 * 60))
 }
 
-// ParseDate reads a day such as 2026-04-01, 2026/4/1 or 20260401.
+// ParseDate reads a day such as 2026-04-01.
 func ParseDate(s string) (Date, error) {
-	form := "2006-1-2"
-	if len(s) == 8 && !strings.ContainsAny(s, "-/") {
-		form = "20060102"
-	}
-	t, err := time.Parse(form, strings.ReplaceAll(s, "/", "-"))
+	t, err := time.Parse(time.DateOnly, s)
 	if err != nil || t.Year() < firstYear || t.Year() > lastYear {
 		return 0, fmt.Errorf("%q is no day", s)
 	}
