@@ -77,7 +77,7 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 		if x := about[m.ActionID]; x != nil {
 			row.Action, row.ActionPath = x.Number, t.place(x)
 			if m.Proposes(x) { // what it does stands there
-				row.Text = card.Passages(m.Worded() + "\n" + x.Summary)
+				row.Text = card.Passages(m.Worded())
 			}
 		}
 		if row.Note == "" && gone[m.Key()] {

@@ -258,9 +258,6 @@ func (d *rowReader) action(is *waitingRow, x askedItem, row *conversation.Action
 		is.Kind = card.ActionCalled(row, d.Locale)
 	}
 	is.Said, is.SaidBy = card.OneLine(row.Summary), card.OneLine(x.agent)
-	if row.RequestedBy == conversation.RequestedByUser && len(row.Askers) > 0 {
-		is.SaidBy = d.Person(row.Askers[0])
-	}
 	switch steps, _ := x.steps(); {
 	case x.payload == nil:
 		is.Says = line(d.words.Say("unread"))

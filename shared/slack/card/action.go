@@ -149,18 +149,14 @@ func ActionCalled(x *conversation.Action, locale string) string {
 	return agent.Called(locale)[x.ActionType]
 }
 
-// about says how long the action may run, and why the agent, or the person who proposed it, wants it.
+// about says how long the action may run, and why the agent wants it.
 func (d conversationDrawing) about(x *conversation.Action) []slack.Block {
 	w, lines := d.texts, []string(nil)
 	if x.TimeoutSeconds > 0 && x.ActionType != conversation.CodeGenerate {
 		lines = append(lines, fill(w.Limit, "seconds", x.TimeoutSeconds))
 	}
 	if about := inline(x.Summary, maxAbout); about != "" {
-		who := or(inline(d.t.Conversation.AgentID, maxTool), d.w.None)
-		if x.RequestedBy == conversation.RequestedByUser && len(x.Askers) > 0 {
-			who = d.w.mention(x.Askers[0])
-		}
-		lines = append(lines, fill(w.About, "agent", who, "text", about))
+		lines = append(lines, fill(w.About, "agent", or(inline(d.t.Conversation.AgentID, maxTool), d.w.None), "text", about))
 	}
 	return sectionOf(lines)
 }
