@@ -111,7 +111,6 @@ func (n named) TenantAdmin(context.Context) (string, error) {
 // answers is a Slack with one fixed answer to each question.
 type answers struct {
 	team, name       string
-	enterprise       string
 	unsure, nameless error // errors in place of the team and of its name
 	user             slackapi.User
 	err              error            // error in place of the user
@@ -120,7 +119,7 @@ type answers struct {
 
 func (d answers) Team(context.Context) (string, error) { return d.team, d.unsure }
 func (d answers) Self(context.Context) (slackapi.Self, error) {
-	return slackapi.Self{User: "U0BOT", Bot: "B0BOT", Team: d.team, Enterprise: d.enterprise}, d.unsure
+	return slackapi.Self{User: "U0BOT", Bot: "B0BOT", Team: d.team}, d.unsure
 }
 func (d answers) TeamName(context.Context) (string, error) { return d.name, d.nameless }
 func (answers) Members(_ context.Context, channel string, _ int) ([]string, bool, error) {

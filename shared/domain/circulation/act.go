@@ -109,7 +109,6 @@ const (
 // Refusal says why an act may not be made.
 type Refusal struct {
 	Why     Why
-	Kind    Kind     // of the act, as a decision notes it; never Walk's
 	Stage   int      // number of the present stage; 0: none
 	Name    string   // of that stage
 	People  []Person // who owes the present stage, or who stamped

@@ -26,11 +26,8 @@ type Installation struct {
 	Team     string
 	TeamName string
 	User     string // who installed it
-	// Enterprise is the workspace's organization (Enterprise Grid), or empty.
-	Enterprise string
-	Bot        string // the bot's user id
-	App        string
-	Token      string // the bot's token; a secret
+	Bot      string // the bot's user id
+	Token    string // the bot's token; a secret
 }
 
 // String omits the token, so that logs and errors never have it.
@@ -69,8 +66,8 @@ func (s *SignIn) Installed(ctx context.Context, code, redirect string) (Installa
 	if err != nil {
 		return Installation{}, errors.New("oauth.v2.access: no answer that can be read") // the answer may contain the token
 	}
-	i := Installation{Team: out.Team.ID, TeamName: out.Team.Name, User: out.AuthedUser.ID, Enterprise: out.Enterprise.ID,
-		Bot: out.BotUserID, App: out.AppID, Token: out.AccessToken}
+	i := Installation{Team: out.Team.ID, TeamName: out.Team.Name, User: out.AuthedUser.ID,
+		Bot: out.BotUserID, Token: out.AccessToken}
 	switch {
 	case out.IsEnterpriseInstall:
 		if err := s.Revoke(ctx, i.Token); err != nil {

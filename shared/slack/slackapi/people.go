@@ -68,10 +68,9 @@ func shown(name string) string {
 
 // Self describes the bot that a token belongs to.
 type Self struct {
-	User       string
-	Bot        string // its id as a bot, B…
-	Team       string
-	Enterprise string // the workspace's organization (Enterprise Grid), or empty
+	User string
+	Bot  string // its id as a bot, B…
+	Team string
 }
 
 // Self returns the bot that the token belongs to. It asks Slack once for each token
@@ -81,7 +80,7 @@ func (c *Client) Self(ctx context.Context) (Self, error) {
 	if err != nil {
 		return Self{}, err
 	}
-	return Self{self.UserID, self.BotID, self.TeamID, self.EnterpriseID}, nil
+	return Self{self.UserID, self.BotID, self.TeamID}, nil
 }
 
 // Team returns the workspace that the token belongs to, as Self does.
