@@ -59,8 +59,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	bot, asking := bots.Open(cfg, slack, env.Credentials, all, slackWithin), &people.Requesters{}
 	tasks := store.TasksOf(rows.KindStore.Store)
 	held := vault.ForTools(cfg, tasks, env.Credentials, env.Vendors, env.OutboundAllow)
-	tools, err := runner.Open(runner.Environment{Vendors: env.Vendors, Allow: env.OutboundAllow}, catalog, held, tasks,
-		slack)
+	tools, err := runner.Open(runner.Environment{Vendors: env.Vendors, Allow: env.OutboundAllow}, catalog, held, slack)
 	if err != nil {
 		return nil, err
 	}

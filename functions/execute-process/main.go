@@ -71,7 +71,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	}
 	s := store.OpenTasks(cfg, env.Table)
 	tools, err := runner.Open(runner.Environment{Vendors: env.Vendors, Allow: env.OutboundAllow}, catalog,
-		vault.ForTools(cfg, s, env.Credentials, env.Vendors, env.OutboundAllow), s, slack)
+		vault.ForTools(cfg, s, env.Credentials, env.Vendors, env.OutboundAllow), slack)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,6 @@ import (
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store"
 	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
 )
@@ -94,9 +93,8 @@ type Vault interface {
 }
 
 // Open makes a runner of the catalog's tools that calls them with the credentials of tenants.
-func Open(env Environment, catalog *tool.Catalog, credentials Vault, s *store.TaskStore,
-	slack *secret.Slack) (*Runner, error) {
-	ours := slackapi.HomeWorkspace{Slack: slackapi.With(slack, slackWithin), Rows: s}
+func Open(env Environment, catalog *tool.Catalog, credentials Vault, slack *secret.Slack) (*Runner, error) {
+	ours := slackapi.HomeWorkspace{Slack: slackapi.With(slack, slackWithin)}
 	allowed := outbound.Allowing(env.Allow).Client()
 	return New(catalog, Config{
 		FreeeURL: env.Vendors.FreeeAPIURL, SheetsURL: env.Vendors.SheetsAPIURL,
