@@ -38,8 +38,7 @@ type Store interface {
 
 // Payloads stores and reads what may be too large for a row: payloads, and what agents read.
 type Payloads interface {
-	KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
-		members map[string]any) (aggregate.Blob, error)
+	KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
 	large.Copier
 	KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)

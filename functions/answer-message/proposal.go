@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"ringi/shared/domain/agent"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/model/turn"
@@ -92,9 +91,9 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	if p == nil {
 		return nil, nil
 	}
-	kept, err := t.keep(ctx, p.Decoded.JSON())
+	kept, err := t.Payloads.KeepPayload(ctx, t.ref, json.RawMessage(p.Decoded.JSON()))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("keep the payload: %w", err)
 	}
 	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds,
 		Summary: p.Summary, Terms: t.settings.ActionTerms(t.Now()),
@@ -133,18 +132,6 @@ func (t *answering) listedBy(p conversation.Payload) (string, error) {
 		return "", fmt.Errorf("name a listed read: %w", err)
 	}
 	return string(rule), nil
-}
-
-// keep stores a payload where payloads are kept.
-func (t *answering) keep(ctx context.Context, text string) (kept aggregate.Blob, err error) {
-	var members map[string]any
-	if err := json.Unmarshal([]byte(text), &members); err != nil {
-		return kept, fmt.Errorf("read a payload: %w", err)
-	}
-	if kept, err = t.Payloads.KeepPayload(ctx, t.ref, json.RawMessage(text), members); err != nil {
-		return kept, fmt.Errorf("keep the payload: %w", err)
-	}
-	return kept, nil
 }
 
 // proposed returns an earlier proposal as the agent made it. It doesn't read a large payload of long ago again.

@@ -44,7 +44,7 @@ func newConversation(t *testing.T, db *storetest.Server, script string) *inConve
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60, Stamped: conversation.Stamped{Base: new("")}}.JSON()
 	payload := pipelinetest.InRow(p)
 	if len(p) > large.MaxInline {
-		payload = expect.Value(w.results.KeepPayload(t.Context(), k.Ref, json.RawMessage(p), nil))(t)
+		payload = expect.Value(w.results.KeepPayload(t.Context(), k.Ref, json.RawMessage(p)))(t)
 	}
 	k.x = k.Answer("ok", &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload, Seconds: 60,
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 72}}).Current()

@@ -61,7 +61,7 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
 		conversation.Opening{AgentID: "codex", IdleDays: 7}, w.Now()))(t)))
 	propose := func(n int) *conversation.Action {
-		payload := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(n), nil))(t)
+		payload := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(n)))(t)
 		p := &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload,
 			Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}}
 		return k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -101,7 +101,7 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 // archives adds actions that have left the conversation's partition: one that was stamped, and one that was not.
 func (k *talk) archives(t *testing.T) {
 	t.Helper()
-	payload := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(3), nil))(t)
+	payload := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(3)))(t)
 	stays := aggregate.Copy{From: payload.S3Key, To: strings.Replace(payload.S3Key, conversation.TalksPrefix,
 		conversation.StampedPrefix, 1)}
 	expect.NoError(t, k.results.Copy(t.Context(), stays))

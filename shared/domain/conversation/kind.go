@@ -14,8 +14,7 @@
 // in place of files and edits, what becomes of each line. So the stamped hash covers what is drawn. A claim is refused
 // where the conversation's version isn't the base any more. The version moves with the result, from base to what was
 // left, or not at all; what a late result left is offered and taken by a person alone. Where a version is gone, nothing
-// is proposed or run until a person chooses to begin empty or to fetch the source again: it never begins with an empty
-// folder by itself.
+// is proposed or run until a person chooses to begin empty.
 //
 // Which reads go without a person: the settings list agent, tool, version and people; everybody who spoke since a
 // person last approved something is among them; and each argument is a choice, a number or a date, or stands word for
@@ -25,7 +24,7 @@
 // Git's hooks is refused by its name. Each step of pushing is committed before the next is made and can be made again:
 // whoever meets an expired claim goes on from the row.
 //
-// After files, attachments, output or a summary were shown, the agent's request is an offer that a person makes.
+// The agent's request is an offer that a person makes.
 //
 // A conversation that isn't kept is forgotten in two commits. From the first on nobody reads or writes. Fifteen
 // minutes later, longer than any function runs, the sweeper erases all but the head and what was stamped, also what

@@ -83,11 +83,10 @@ func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawM
 	return s.keep(ctx, arguments+under(ref), v, func() string { return previewArguments(members) })
 }
 
-// KeepPayload is KeepArguments for what an action in a conversation is to do: it goes with the conversation, unless
-// somebody stamps it.
-func (s Store) KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
-	members map[string]any) (aggregate.Blob, error) {
-	return s.keep(ctx, talks+under(ref), v, func() string { return previewArguments(members) })
+// KeepPayload is Keep for what an action in a conversation is to do: it goes with the conversation, unless somebody
+// stamps it.
+func (s Store) KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	return s.keep(ctx, talks+under(ref), v, func() string { return preview(v) })
 }
 
 // KeepContest is Keep for values of a contest, which are kept as long as its rows. Up to inline bytes are stored in the

@@ -46,7 +46,7 @@ func TestResults(t *testing.T) {
 // testStamped: what a conversation's action is to do is copied when it is stamped, and read under either key.
 func testStamped(t *testing.T, s large.Store, w *pipelinetest.World) {
 	v := text(large.MaxInline + 1)
-	b, err := s.KeepPayload(t.Context(), w.Ref, v, nil)
+	b, err := s.KeepPayload(t.Context(), w.Ref, v)
 	expect.NoError(t, err)
 	key, talks := strings.CutPrefix(b.S3Key, "talks/"+w.Ref.Tenant+"/"+w.Ref.ID+"/")
 	expect.Must(t, talks, "it is at %s", b.S3Key)

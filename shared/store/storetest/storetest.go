@@ -91,9 +91,7 @@ func (Rows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.Raw
 	return json.RawMessage(b.JSON), nil
 }
 
-func (r Rows) KeepPayload(
-	ctx context.Context, ref aggregate.Ref, v json.RawMessage, _ map[string]any,
-) (aggregate.Blob, error) {
+func (r Rows) KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	return r.KeepContest(ctx, ref, v, 0)
 }
 
@@ -217,8 +215,7 @@ func (s Bucket) Copy(_ context.Context, c aggregate.Copy) error {
 }
 
 // KeepPayload is large.Store's KeepPayload, which stores every value as an object.
-func (s Bucket) KeepPayload(_ context.Context, ref aggregate.Ref, v json.RawMessage,
-	_ map[string]any) (aggregate.Blob, error) {
+func (s Bucket) KeepPayload(_ context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	key := "talks/" + ref.Tenant + "/" + ref.ID + "/" + aggregate.HashOf(string(v)) + ".json"
 	s[key] = aggregate.JSON(v)
 	return aggregate.Blob{Bytes: len(v), S3Key: key}, nil
