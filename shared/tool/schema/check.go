@@ -30,14 +30,13 @@ func (p *part) check(v any, at []string, found *problems) {
 		found.add(at, fmt.Sprintf("%v is no multiple of %v", v, *p.step))
 	}
 	if err := p.own.Validate(v); err != nil {
-		keyword, limit := broken(p.own.Schema(), v)
-		found.addOf(at, innermost(err).Error(), keyword, limit)
+		found.add(at, innermost(err).Error())
 	}
 	p.checkForms(v, at, found)
 	switch v := v.(type) {
 	case string:
 		if p.form != nil && !found.matches(p.form, v) {
-			found.addOf(at, fmt.Sprintf("pattern: %q does not match %q", v, p.form.text), "pattern", "")
+			found.add(at, fmt.Sprintf("pattern: %q does not match %q", v, p.form.text))
 		}
 	case []any:
 		p.checkElements(v, at, found)

@@ -21,9 +21,6 @@ type Schema struct{ root *part }
 type Problem struct {
 	Path    []string // from the value's root; empty for the root itself
 	Message string
-	// Keyword is minimum, maximum, minLength, maxLength, enum or pattern if the value alone fails at it, and Limit what
-	// it says, but of a pattern; both are empty otherwise.
-	Keyword, Limit string
 }
 
 func (p Problem) String() string {
@@ -117,11 +114,9 @@ type problems struct {
 	*effort
 }
 
-func (f *problems) add(at []string, message string) { f.addOf(at, message, "", "") }
-
-func (f *problems) addOf(at []string, message, keyword, limit string) {
+func (f *problems) add(at []string, message string) {
 	if len(f.list) < maxProblems {
-		f.list = append(f.list, Problem{append([]string(nil), at...), clip(message), keyword, limit})
+		f.list = append(f.list, Problem{append([]string(nil), at...), clip(message)})
 	}
 }
 
