@@ -86,7 +86,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 // connections connects the vendors whose addresses the environment has.
 func connections(cfg aws.Config, env environment, rows *store.TaskStore, bot *bots.Keys) integrations.Connections {
 	held := vault.New(rows, vault.EnvelopeAt(cfg, env.CredentialsKeyID),
-		vault.FreeeOAuth("", cmp.Or(env.FreeeTokenURL, vault.FreeeTokenURL)), vault.GoogleOAuth("",
+		vault.FreeeOAuth(cmp.Or(env.FreeeTokenURL, vault.FreeeTokenURL)), vault.GoogleOAuth(
 			cmp.Or(env.GoogleTokenURL, vault.GoogleTokenURL)))
 	out := outbound.Allowing(env.OutboundAllow).Client()
 	held.Outbound = out.Transport

@@ -45,7 +45,7 @@ func newConnecting(t *testing.T, db *storetest.Server) *connecting {
 	w.at = server.URL
 	made := expect.Value(kms.NewFromConfig(db.Config).CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
 	held := vault.New(w.Store, vault.EnvelopeAt(db.Config, *made.KeyMetadata.Arn),
-		vault.FreeeOAuth("", w.at+"/freee/token"), vault.GoogleOAuth("", w.at+"/google/token"))
+		vault.FreeeOAuth(w.at+"/freee/token"), vault.GoogleOAuth(w.at+"/google/token"))
 	out := outbound.Allowing(strings.TrimPrefix(w.at, "http://")).Client()
 	held.Outbound, held.Now = out.Transport, w.Now
 	w.Console.Connect = integrations.Connections{

@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -189,18 +188,17 @@ type OAuthProvider struct {
 
 // Addresses of the vendors' servers.
 const (
-	FreeeAuthURL   = "https://accounts.secure.freee.co.jp/public_api/authorize"
 	FreeeTokenURL  = "https://accounts.secure.freee.co.jp/public_api/token"
 	GoogleAuthURL  = "https://accounts.google.com/o/oauth2/v2/auth"
 	GoogleTokenURL = "https://oauth2.googleapis.com/token"
 )
 
 // FreeeOAuth is freee's authorization server. Access tokens are valid for 6 hours; refresh tokens for 90 days and one
-// use. A person chooses the company of the token. Empty addresses are derived from tokenURL
+// use. A person chooses the company of the token. The other addresses are derived from tokenURL
 // (https://developer.freee.co.jp/reference/faq/switch-obsolete-authorization).
-func FreeeOAuth(authURL, tokenURL string) OAuthProvider {
+func FreeeOAuth(tokenURL string) OAuthProvider {
 	return OAuthProvider{
-		Name: "freee", AuthURL: cmp.Or(authURL, beside(tokenURL, "authorize")), TokenURL: tokenURL,
+		Name: "freee", AuthURL: beside(tokenURL, "authorize"), TokenURL: tokenURL,
 		RevokeURL: beside(tokenURL, "revoke"),
 		Params:    map[string]string{"prompt": "select_company"}, OneTime: true,
 	}
@@ -214,12 +212,13 @@ func beside(address, last string) string {
 
 // GoogleOAuth is Google's authorization server. Access tokens are valid for an hour; refresh tokens don't change.
 // Google gives a refresh token only for offline access, and only when it asks for consent.
-func GoogleOAuth(authURL, tokenURL string) OAuthProvider {
-	if authURL == "" && tokenURL == GoogleTokenURL {
+func GoogleOAuth(tokenURL string) OAuthProvider {
+	authURL := beside(tokenURL, "authorize")
+	if tokenURL == GoogleTokenURL {
 		authURL = GoogleAuthURL
 	}
 	return OAuthProvider{
-		Name: "google", AuthURL: cmp.Or(authURL, beside(tokenURL, "authorize")), TokenURL: tokenURL,
+		Name: "google", AuthURL: authURL, TokenURL: tokenURL,
 		RevokeURL: beside(tokenURL, "revoke"), RevokesAlone: true,
 		Scopes: []string{"https://www.googleapis.com/auth/spreadsheets"},
 		Params: map[string]string{"access_type": "offline", "prompt": "consent"},

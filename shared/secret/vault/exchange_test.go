@@ -31,7 +31,7 @@ func server(t *testing.T, do http.HandlerFunc) (vault.OAuthProvider, *atomic.Int
 		do(w, r)
 	}))
 	t.Cleanup(s.Close)
-	return vault.FreeeOAuth(s.URL+"/authorize", s.URL+"/token"), posts
+	return vault.FreeeOAuth(s.URL + "/token"), posts
 }
 
 func says(status int, body string) http.HandlerFunc {
@@ -120,7 +120,7 @@ func TestFates(t *testing.T) {
 		}, vault.TokenRefused, explain.ProblemUnauthorized, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, posts := vault.FreeeOAuth("", "http://"+closed.Addr().String()+"/token"), new(atomic.Int32)
+			p, posts := vault.FreeeOAuth("http://"+closed.Addr().String()+"/token"), new(atomic.Int32)
 			want := int32(0)
 			if test.do != nil {
 				p, posts = server(t, test.do)
@@ -146,8 +146,7 @@ func TestConsent(t *testing.T) {
 	t.Cleanup(s.Close)
 	now := time.Now()
 	for _, p := range []vault.OAuthProvider{
-		vault.FreeeOAuth(s.URL+"/freee/authorize", s.URL+"/freee/token"), vault.GoogleOAuth(s.URL+"/google/authorize",
-			s.URL+"/google/token"),
+		vault.FreeeOAuth(s.URL + "/freee/token"), vault.GoogleOAuth(s.URL + "/google/token"),
 	} {
 		t.Run(p.Name, func(t *testing.T) {
 			c := v.Client(p.Name)
@@ -188,7 +187,7 @@ func follow(t *testing.T, address string) url.Values {
 }
 
 func TestTheAddressOfConsent(t *testing.T) {
-	p := vault.GoogleOAuth(vault.GoogleAuthURL, vault.GoogleTokenURL)
+	p := vault.GoogleOAuth(vault.GoogleTokenURL)
 	one, first := p.Begin(app, "T1", "http://127.0.0.1:8723/callback", time.Now())
 	two, second := p.Begin(app, "T1", "http://127.0.0.1:8723/callback", time.Now())
 	expect.That(t, one.State != two.State && one.Verifier != two.Verifier && first != second, "two consents are the same")
@@ -203,7 +202,7 @@ func TestTheAddressOfConsent(t *testing.T) {
 	}
 	expect.That(t, len(q.Get("code_challenge")) == 43 && !strings.Contains(first, one.Verifier) &&
 		!strings.Contains(first, app.Secret), "%s", first)
-	_, address := vault.FreeeOAuth(vault.FreeeAuthURL, "").Begin(app, "T1", "http://x/", time.Now())
+	_, address := vault.FreeeOAuth(vault.FreeeTokenURL).Begin(app, "T1", "http://x/", time.Now())
 	expect.That(t, strings.Contains(address, "prompt=select_company"), "%s", address)
 }
 

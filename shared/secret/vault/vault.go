@@ -59,7 +59,7 @@ func New(rows Rows, e Envelope, providers ...OAuthProvider) Vault {
 // the public internet that may be called.
 func ForTools(cfg aws.Config, rows Rows, key boot.Credentials, vendors boot.Vendors, allow string) Vault {
 	v := New(rows, EnvelopeAt(cfg, key.CredentialsKeyID),
-		FreeeOAuth("", vendors.FreeeTokenURL), GoogleOAuth("", vendors.GoogleTokenURL))
+		FreeeOAuth(vendors.FreeeTokenURL), GoogleOAuth(vendors.GoogleTokenURL))
 	v.Outbound = outbound.Allowing(allow).Client().Transport
 	return v
 }

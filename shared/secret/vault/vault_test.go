@@ -227,7 +227,7 @@ func newWorld(t *testing.T, rows *store.TaskStore, e vault.Envelope) *world {
 	w := &world{rows: rows, vendors: vendors.New()}
 	s := httptest.NewServer(w.vendors.Handler())
 	t.Cleanup(s.Close)
-	w.Vault = vault.New(rows, e, vault.FreeeOAuth("", s.URL+"/freee/token"), vault.GoogleOAuth("", s.URL+"/google/token"))
+	w.Vault = vault.New(rows, e, vault.FreeeOAuth(s.URL+"/freee/token"), vault.GoogleOAuth(s.URL+"/google/token"))
 	w.Vault.Now = w.now
 	return w
 }

@@ -39,7 +39,7 @@ func TestWithTheVault(t *testing.T) {
 			rows, _ := server.Store(t)
 			o := &office{world: newWorld(t), rows: rows}
 			o.vault = vault.New(rows, vault.EnvelopeAt(server.Config, *key.KeyMetadata.KeyId),
-				vault.FreeeOAuth("", o.url+"/freee/token"), vault.GoogleOAuth("", o.url+"/google/token"))
+				vault.FreeeOAuth(o.url+"/freee/token"), vault.GoogleOAuth(o.url+"/google/token"))
 			o.equip(t, o.vault)
 			for _, provider := range []string{"freee", "google"} {
 				o.connect(t, provider, time.Hour)
