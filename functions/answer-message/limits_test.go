@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -26,15 +24,6 @@ import (
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool"
 )
-
-// modelSecret is the deployment's model secret.
-type modelSecret string
-
-func (s modelSecret) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput,
-	...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
-	text := string(s)
-	return &secretsmanager.GetSecretValueOutput{SecretString: &text}, nil
-}
 
 func testHourly(t *testing.T, w *world) {
 	now := time.Now() // the hour must not change during the test

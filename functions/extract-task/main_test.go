@@ -234,16 +234,6 @@ func TestOnlyToolsThatMayBeCalledAreDescribed(t *testing.T) {
 	expect.Same(t, []string{"rooms.list_rooms: Rooms. Lists rooms."}, lines)
 }
 
-// longest is a thread of the longest messages, without files.
-type longest struct{ Slack }
-
-func (longest) Before(_ context.Context, _, _, _ string, n int) (out []slackapi.Said, _ error) {
-	for range n {
-		out = append(out, slackapi.Said{User: pipelinetest.Requester, Text: strings.Repeat("勤", task.MaxText)})
-	}
-	return out, nil
-}
-
 // A form says itself what it is about: no model reads it.
 func TestAFormIsATask(t *testing.T) {
 	w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{}

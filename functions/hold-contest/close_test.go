@@ -158,7 +158,7 @@ func testAnotherRun(w *world) {
 func testCancelled(w *world) {
 	w.scored(1)
 	expect.Value(w.store.Decide(w.Context(), w.ref, func(a *contest.Aggregate) (aggregate.Change, error) {
-		return a.Cancel(aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, contest.ReasonCancelled, time.Now())
+		return a.Cancel(aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, time.Now())
 	}))(w)
 	expect.Value(w.closes(1))(w)
 	a := w.load()

@@ -60,7 +60,7 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 	if err != nil {
 		return inbound.Response{}, err
 	}
-	if fault := filesFault(person, files); fault != "" && faults == nil {
+	if fault := card.MatterFilesFault(person, files); fault != "" && faults == nil {
 		faults = map[string]string{card.MatterFiles: fault}
 	}
 	if faults != nil {
@@ -68,11 +68,6 @@ func (h *Handler) filledMatter(ctx context.Context, p payload) (inbound.Response
 	}
 	w := decide.Wanted{Text: card.MatterText(s.Locale, m), Like: task.Request{Matter: &m, Files: files}}
 	return h.requestAt(ctx, said, p, w, s.Locale, card.MatterDescription, problem)
-}
-
-// filesFault says what is wrong with a form's files, but not with what they are, which is seen once they are fetched.
-func filesFault(person string, files []aggregate.SharedFile) string {
-	return card.MatterFilesFault(person, files, task.MaxFilesBytes, func(int) bool { return false })
 }
 
 // matter reads the form, and what is wrong in it by field.
@@ -96,7 +91,7 @@ func (h *Handler) refill(ctx context.Context, p payload, c click, f decide.Refil
 		return inbound.Response{}, err
 	}
 	files := a.WithFiles(c.ID, p.several(), added)
-	if fault := filesFault(person, files); fault != "" && faults == nil {
+	if fault := card.MatterFilesFault(person, files); fault != "" && faults == nil {
 		faults = map[string]string{card.MatterFiles: fault}
 	}
 	if v.Err == nil && faults == nil {

@@ -71,11 +71,6 @@ func (w *world) prompted() *task.Prompt {
 	return w.Prompted(tenancy.DefaultSettings()).Prompt()
 }
 
-func (w *world) draft() *task.Prompt {
-	w.T.Helper()
-	return w.Draft(tenancy.DefaultSettings()).Prompt()
-}
-
 // planned brings the task to its process's approval.
 func (w *world) planned() *task.Process {
 	w.T.Helper()

@@ -2,14 +2,12 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"strings"
 	"testing"
 
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -210,19 +208,4 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 	}
 	w.Cancel()
 	expect.Same(t, task.StateExtractTask, resume(w.Another()).State)
-}
-
-// reading is a table in which something changes just after the rules were read once.
-type reading struct {
-	Store
-	then func()
-}
-
-func (r *reading) Rules(ctx context.Context, tenant string) (*rules.Rules, int, error) {
-	x, rev, err := r.Store.Rules(ctx, tenant)
-	if then := r.then; then != nil {
-		r.then = nil
-		then()
-	}
-	return x, rev, err
 }

@@ -176,7 +176,7 @@ func (in *inside) watch() {
 			resident += p.memory(kinds)
 		}
 		if resident > in.plan.Memory {
-			in.end(isolated.EndedByMemory)
+			in.endByMemory()
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
@@ -187,7 +187,7 @@ func (in *inside) watch() {
 func (in *inside) watchSockets() {
 	for !in.finished.Load() {
 		if in.openSockets() > maxSockets {
-			in.end(isolated.EndedByMemory)
+			in.endByMemory()
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
@@ -238,7 +238,8 @@ func (p childProcess) sockets() (names []string, ok bool) {
 	return nil, ok || p.status() == ""
 }
 
-func (in *inside) end(why string) {
+func (in *inside) endByMemory() {
+	why := isolated.EndedByMemory
 	in.limit.CompareAndSwap(nil, &why)
 	in.signalAll(syscall.SIGKILL)
 }

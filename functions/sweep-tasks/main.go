@@ -335,7 +335,8 @@ type Results interface {
 	Expire(ctx context.Context) (removal.Expired, error)
 }
 
-// erase deletes an aggregate that is forgotten, and records that. If the time didn't suffice for all of it, it stays due.
+// erase deletes an aggregate that is forgotten, and records that. If the time didn't suffice for all of it, it stays
+// due.
 func (h *Handler) erase(ctx context.Context, f *found) (_ int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()

@@ -114,19 +114,6 @@ func testNoTime(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, w.Status(1) == "", "a run was started")
 }
 
-type hanging struct {
-	Store
-	ref aggregate.Ref
-}
-
-func (s hanging) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
-	if ref == s.ref {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}
-	return s.Store.Load(ctx, ref)
-}
-
 // open is a store of one contest that can't be changed.
 type open struct {
 	Store

@@ -90,7 +90,6 @@ type drawing struct {
 	by       string                // id of this invocation
 	told     bool                  // the requester already knows that a card can't be shown
 	last     bool                  // the current card is the last one to draw
-	drew     bool                  // something was posted or updated
 	noted    bool                  // a card's row already records that all cards are shown
 	reached  bool                  // this drawing has already checked that Slack may be called
 	probes   bool                  // this drawing tries whether Slack answers again

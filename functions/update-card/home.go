@@ -100,7 +100,7 @@ func (h *Handler) homeView(
 	}
 	locale := new(people.Requesters).Language(ctx, h.Homes.Slack, open.Team, open.User, settings.Locale, now)
 	summary := in.Summary(ctx, h.Homes.Slack, h.Homes.Console)
-	return card.HomeView(summary, settings, locale, now), nil
+	return card.HomeView(summary, settings, locale), nil
 }
 
 func (h *Handler) publish(ctx context.Context, open records.OpenHome, view slack.HomeTabViewRequest) error {

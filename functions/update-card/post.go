@@ -76,7 +76,6 @@ func (d *drawing) postClaimed(ctx context.Context, c *aggregate.Card, m card.Mes
 	case err != nil:
 		return d.notPosted(ctx, c, err)
 	}
-	d.drew = true
 	d.log(c).InfoContext(ctx, "posted", "ts", ts)
 	if err := d.keep(ctx, c, ts, hash); err != nil {
 		return err
@@ -275,7 +274,6 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		d.receipt.answered(err)
 		return d.failed(ctx, c, err)
 	}
-	d.drew = true
 	d.log(c).InfoContext(ctx, "updated", "ts", c.MessageTS)
 	if err := d.save(ctx, c, by, hash, d.all()); err != nil {
 		return fmt.Errorf("save: %w", err)

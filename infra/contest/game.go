@@ -18,7 +18,6 @@ import (
 // game is a contest on this machine.
 type game struct {
 	config  teamconfig.Contest
-	names   []string // models that are called
 	models  round.Models
 	sandbox round.Sandbox // nil: not needed, or not available on this machine
 	prompt  string

@@ -134,7 +134,8 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 	AskedBy(&f, x, none, "R")
 	expect.Same(t, f, rules.Facts{Requester: "R", Groups: []string{"S1"}})
 	above, top := none.Above("R")
-	expect.That(t, above == nil && !top && none.Holders("SALES", "部長") == nil && none.Org() == "", "there is no organisation")
+	expect.That(t, above == nil && !top && none.Holders("SALES", "部長") == nil && none.Org() == "",
+		"there is no organisation")
 	expect.That(t, none.MayStamp("R"), "a full member")
 }
 

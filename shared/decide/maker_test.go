@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -163,40 +162,6 @@ func TestWhoeverComesSecondIsLookedUpOnce(t *testing.T) {
 	expect.That(t, slack.times == 1, "Slack was asked %d times", slack.times)
 	decided, is := errors.AsType[aggregate.ErrDecided](v.Err)
 	expect.That(t, is && decided.By == "U2", "told %v", v.Err)
-}
-
-// odd is a store whose rows conflict with each other whenever they are read. It decides again as often as the real one.
-type odd struct {
-	faster
-	loads int
-}
-
-func (o *odd) DecideFrom(_ context.Context, a aggregate.Aggregate,
-	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
-	for n := 1; ; n++ {
-		o.loads++
-		if _, err := decide(a); !errors.Is(err, aggregate.ErrConflict) || n == 3 {
-			return a, err
-		}
-	}
-}
-
-// What rows refuse for good is said after a few tries, also where people are looked up in the organisation.
-// ofKey is a store of one call, whose key somebody else answers for now.
-type ofKey struct {
-	faster
-	call *call.Aggregate
-	key  tenancy.Key
-}
-
-func (o *ofKey) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) { return o.call, nil }
-
-func (o *ofKey) Key(context.Context, string, string) (tenancy.Key, error) { return o.key, nil }
-
-func (o *ofKey) DecideFrom(_ context.Context, a aggregate.Aggregate,
-	decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
-	_, err := decide(a)
-	return a, err
 }
 
 // A button counts for the content whose hash it names alone, and no gate asks by a card without a type.

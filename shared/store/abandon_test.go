@@ -86,7 +86,7 @@ func TestACancelledTeamWasNotTooLate(t *testing.T) {
 	_, teams := w.begin(t, id, "scored", "idle")
 	w.save(t, id, "scored", 1, 0.8)
 	_, err := w.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) {
-		return a.Cancel(aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, contest.ReasonCancelled, time.Now())
+		return a.Cancel(aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, time.Now())
 	})
 	expect.NoError(t, err)
 	w.Now = func() time.Time { return time.Now().Add(time.Hour) }

@@ -108,11 +108,10 @@ func (s *ContestStore) Enter(ctx context.Context, a *contest.Aggregate, place in
 }
 
 // End stops a team. Its result is its best scored round; without one it has failed. A stopped team is not changed.
-func (s *ContestStore) End(ctx context.Context, team aggregate.Ref, exit contest.ExitReason, why aggregate.Reason,
-	detail string) (*contest.Work, error) {
-	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change,
-		error) {
-		return w.End(exit, why, detail, s.Now())
+func (s *ContestStore) End(ctx context.Context, team aggregate.Ref, exit contest.ExitReason, why aggregate.Reason) (
+	*contest.Work, error) {
+	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change, error) {
+		return w.End(exit, why, "", s.Now())
 	})
 }
 
@@ -209,7 +208,7 @@ func (s *ContestStore) stopped(ctx context.Context, a *contest.Aggregate, place 
 	default:
 		exit = contest.PartialFailure
 	}
-	return s.End(ctx, w.Ref(), exit, why, "")
+	return s.End(ctx, w.Ref(), exit, why)
 }
 
 // Alone is a contest that a person starts directly, not for a task.

@@ -62,7 +62,7 @@ func testExamples(t *testing.T, w *contestWorld) {
 		}
 		expect.Value(w.SaveRound(t.Context(), team.Ref(), store.Played{ScoredRound: contest.ScoredRound{Result: r,
 			Record: mine, Messages: messages}}))(t)
-		expect.Value(w.End(t.Context(), team.Ref(), contest.MaxRoundsReached, "", ""))(t)
+		expect.Value(w.End(t.Context(), team.Ref(), contest.MaxRoundsReached, ""))(t)
 	}
 	expect.Value(w.Settle(t.Context(), a.Ref(), 1))(t)
 
@@ -142,7 +142,7 @@ func testLarge(t *testing.T, w *contestWorld) {
 	r := team.Rounds[0]
 	expect.That(t, r.SubmissionContent.S3Key != "" && r.MemberSubmissionsRecord.S3Key != "" &&
 		r.MessageHistory.S3Key == "" && team.Board[0].SubmissionS3Key == r.SubmissionContent.S3Key, "%+v", r)
-	expect.Value(w.End(t.Context(), team.Ref(), contest.MaxRoundsReached, "", ""))(t)
+	expect.Value(w.End(t.Context(), team.Ref(), contest.MaxRoundsReached, ""))(t)
 	expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, id), 1))(t)
 	summary := expect.Value(w.Summary(t.Context(), contestTenant, id))(t)
 	record, _, err := w.LoadRoundHistory(t.Context(), contestTenant, id, "a", 1)
@@ -249,7 +249,7 @@ func testTurns(t *testing.T, w *contestWorld) {
 	team := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t)
 	expect.Is(t, expect.Value(w.Spent(t.Context(), team.Ref()))(t), 13, "spent")
 	expect.That(t, team.Used().Cost == 13 && len(team.Uses) == 4 && team.Uses[0].ChargedTo == "task", "%+v", team.Used())
-	expect.Value(w.End(t.Context(), team.Ref(), contest.BudgetExhausted, contest.ReasonBudget, ""))(t)
+	expect.Value(w.End(t.Context(), team.Ref(), contest.BudgetExhausted, contest.ReasonBudget))(t)
 	a := expect.Value(w.Settle(t.Context(), contest.Ref(contestTenant, id), 1))(t)
 	expect.That(t, a.Contest.Usage.Cost == 13 && a.Contest.Usage.Calls == 4, "%+v", a.Contest.Usage)
 }

@@ -160,7 +160,7 @@ func (w *contestWorld) playRound(ctx context.Context, ref aggregate.Ref, place i
 		return false, err
 	}
 	if exit := team.Next(time.Now()); exit != "" {
-		_, err := w.End(ctx, team.Ref(), exit, "", "")
+		_, err := w.End(ctx, team.Ref(), exit, "")
 		return err == nil, err
 	}
 	if team.Team.Status != contest.TeamRunning {

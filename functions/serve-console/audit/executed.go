@@ -73,7 +73,7 @@ func (s *speaker) returned(x *store.RegisteredTask) string {
 	if err != nil {
 		return ""
 	}
-	return card.MadeBy(card.Made(s.Locale, &x.Steps[0], aggregate.JSON(is.Value)))
+	return card.MadeBy(card.Made(s.Locale, aggregate.JSON(is.Value)))
 }
 
 // stamped returns what steps were stamped with, as text: what each does, and with which arguments.
@@ -111,7 +111,7 @@ func (s *speaker) madeBy(steps []domain.Step, results []domain.ResultEntry) stri
 		}
 		for i := range steps {
 			if is := &steps[i]; is.StepID == r.StepID && is.Access == aggregate.Write && is.Tool != catalog.Decide {
-				all = append(all, card.Made(s.Locale, is, r.Result.JSON)...)
+				all = append(all, card.Made(s.Locale, r.Result.JSON)...)
 			}
 		}
 	}

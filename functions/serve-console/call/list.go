@@ -28,10 +28,7 @@ const (
 // Pages serves the pages of calls and of keys.
 type Pages struct {
 	*subject.Acts
-	Calls    store.CallStore
-	Messages interface {
-		OpenDM(ctx context.Context, user string) (channel string, err error)
-	}
+	Calls store.CallStore
 }
 
 func (c *Pages) Routes() []web.Route {

@@ -73,7 +73,7 @@ func (c *Console) Routes() []web.Route {
 }
 
 func (c *Console) callPages(acts *subject.Acts) *call.Pages {
-	return &call.Pages{Acts: acts, Calls: store.CallsOf(c.Store.KindStore.Store), Messages: c.Messages}
+	return &call.Pages{Acts: acts, Calls: store.CallsOf(c.Store.KindStore.Store)}
 }
 
 // open registers the pages that need no session.

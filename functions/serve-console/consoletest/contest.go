@@ -114,7 +114,7 @@ func (k *Contest) Ends(place int, exit contest.ExitReason, why aggregate.Reason)
 	k.T.Helper()
 	a := expect.Value(k.Console.Contests.Load(k.T.Context(), contest.Ref(k.Tenant.ID, k.ID)))(k.T)
 	w := expect.Value(k.Console.Contests.Enter(k.T.Context(), a, place))(k.T)
-	expect.Value(k.Console.Contests.End(k.T.Context(), w.Ref(), exit, why, ""))(k.T)
+	expect.Value(k.Console.Contests.End(k.T.Context(), w.Ref(), exit, why))(k.T)
 }
 
 func (k *Contest) Page() string { return "/console/contests/" + k.ID }

@@ -37,7 +37,7 @@ func (c *Pages) showMembers(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		return err
 	}
 	var p membersPage
-	if p.Draft, err = c.draft(r.Context(), v, a.works, key); err != nil {
+	if p.Draft, err = c.draft(r.Context(), a.works, key); err != nil {
 		return err
 	}
 	record, _, err := c.Contests.LoadRoundHistory(r.Context(), v.Tenant, x.ExecutionID, x.TeamID, x.RoundNumber)

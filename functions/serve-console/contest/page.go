@@ -152,7 +152,7 @@ func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewe
 			p.Teams[i].Sent = sentPath(k.ExecutionID, x.Team.TeamID)
 		}
 	}
-	if err := c.fillSides(r, v, works, words, &p); err != nil {
+	if err := c.fillSides(r, works, words, &p); err != nil {
 		return err
 	}
 	slices.SortStableFunc(p.Teams, func(a, b teamRow) int { return cmp.Compare(b.best, a.best) })
@@ -191,8 +191,7 @@ func (p *contestPage) bound() {
 }
 
 // fillSides puts the best draft beside the one in the address, or that of another team.
-func (c *Pages) fillSides(r *http.Request, v *web.Viewer, works []*contest.Work, words contestTexts,
-	p *contestPage) error {
+func (c *Pages) fillSides(r *http.Request, works []*contest.Work, words contestTexts, p *contestPage) error {
 	var best []boardRow
 	for _, b := range p.Board {
 		if b.Best {
@@ -209,7 +208,7 @@ func (c *Pages) fillSides(r *http.Request, v *web.Viewer, works []*contest.Work,
 		keys = append(keys, best[1].Key)
 	}
 	for i, key := range keys {
-		d, err := c.draft(r.Context(), v, works, key)
+		d, err := c.draft(r.Context(), works, key)
 		if err != nil {
 			return err
 		}
@@ -312,7 +311,7 @@ func roundWith(works []*contest.Work, key string) (*contest.Work, *contest.Round
 }
 
 // draft returns the submission with this key, or aggregate.ErrNotFound. Gone is set if the submission was deleted.
-func (c *Pages) draft(ctx context.Context, v *web.Viewer, works []*contest.Work, key string) (*draftView, error) {
+func (c *Pages) draft(ctx context.Context, works []*contest.Work, key string) (*draftView, error) {
 	w, x, err := roundWith(works, key)
 	if err != nil {
 		return nil, err

@@ -197,11 +197,10 @@ func arranged[T any](list []T, act string, i int) []T {
 
 type knownTool struct {
 	rules.Known
-	Title    string
-	Allowed  bool // now; Ringi's own tools are known even if they are off
-	Unmarked bool // nobody has marked where its arguments have an amount: that of its calls is always unknown
-	Alone    bool // no request calls another tool beside it
-	Labels   []rules.Label
+	Title   string
+	Allowed bool // now; Ringi's own tools are known even if they are off
+	Alone   bool // no request calls another tool beside it
+	Labels  []rules.Label
 	// Free: its calls move no money, as rules see them whatever the arguments are.
 	Free bool
 }
@@ -247,19 +246,17 @@ func titled(p tenancy.ToolPermission) string {
 }
 
 func knownAs(p tenancy.ToolPermission, t rules.Tool, access aggregate.Access, title string, allowed bool) knownTool {
-	m := p.Marked("")
 	var labels []rules.Label
-	if m != nil {
+	if m := p.Marked(""); m != nil {
 		labels = m.LabelledBy
 	}
-	unmarked := m == nil || m.How != rules.HowNothing && len(m.Pointers) == 0
 	version := "1" // of one of Ringi's own tools without a mark any will do
 	if p.Mark != nil {
 		version = p.Mark.Version
 	}
 	free := p.ToolName != catalog.Decide && p.Call(version, access, "{}", p.Mark).Amount == rules.Nothing()
-	return knownTool{rules.Known{Tool: t, Access: access}, title, allowed, unmarked, t == rules.Tool{Name: catalog.Decide},
-		labels, free}
+	return knownTool{rules.Known{Tool: t, Access: access}, title, allowed, t == rules.Tool{Name: catalog.Decide}, labels,
+		free}
 }
 
 // knownOf returns the tools as rules need them.

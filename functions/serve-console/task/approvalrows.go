@@ -119,7 +119,7 @@ func (c *Pages) read(r *http.Request, v *web.Viewer, all []askedItem, reach peop
 func (d *rowReader) row(x askedItem, sum explain.Sum) waitingRow {
 	is := waitingRow{Path: x.path(), Kind: d.words.In("kinds", x.Kind), Title: d.title(x), Name: d.Person(x.origin.User),
 		Person: x.origin.User, Channel: web.Channel(d.v, x.origin, d.reach.Channels()), Since: x.CreatedAt, Until: x.until(),
-		Mine: x.turn(d.reach, d.v), rank: x.rank}
+		Mine: x.turn(d.reach), rank: x.rank}
 	is.Soon = d.soon(is.Until)
 	if x.rank.Pressing() {
 		is.Priority = card.Priority(d.Locale, x.rank)

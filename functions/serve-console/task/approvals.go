@@ -88,7 +88,7 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		list.Unsaid = true
 	}
 	found, page, err := c.waiting(r, v, reach, f, q.Get("cursor"))
-	mine := slices.DeleteFunc(slices.Clone(found), func(x askedItem) bool { return !x.turn(reach, v) })
+	mine := slices.DeleteFunc(slices.Clone(found), func(x askedItem) bool { return !x.turn(reach) })
 	if f == (approvalFilter{}) && !q.Has("for") && len(mine) > 0 {
 		f.For, list.ForMe, list.Of.For = web.Myself, true, web.Myself
 	}

@@ -196,8 +196,8 @@ func (r Reader) below(a *task.Aggregate, automatic bool, e *subject.Effect) {
 	}
 }
 
-// On pages a version has three more states: its drafting failed, nobody is asked about it, or whoever asked fills in its
-// form again.
+// On pages a version has three more states: its drafting failed, nobody is asked about it, or whoever asked fills in
+// its form again.
 const (
 	notDrafted aggregate.GateStatus = "not_drafted"
 	unasked    aggregate.GateStatus = "unasked"

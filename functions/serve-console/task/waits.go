@@ -62,7 +62,7 @@ func (c *Pages) waiting(r *http.Request, v *web.Viewer, reach people.Reach, f ap
 			return nil, page, err
 		}
 		for _, x := range all {
-			sees := x.decides(reach, v) || f.For != web.Myself && (v.Admin || reach.Sees(x.origin) || x.along(v.User))
+			sees := x.decides(reach) || f.For != web.Myself && (v.Admin || reach.Sees(x.origin) || x.along(v.User))
 			if sees && f.keeps(x, v) {
 				out = append(out, x)
 			}
@@ -138,7 +138,7 @@ func (c *Pages) unlisted(r *http.Request, v *web.Viewer, standIns decide.StandIn
 func (x askedItem) ruled() *aggregate.Gate { return aggregate.RuledGate(x.Row) }
 
 // decides reports whether an item waits for the viewer.
-func (x askedItem) decides(reach people.Reach, v *web.Viewer) bool {
+func (x askedItem) decides(reach people.Reach) bool {
 	if g := aggregate.GateOf(x.Row); g != nil {
 		return reach.Owes(g, x.origin)
 	}
@@ -146,8 +146,8 @@ func (x askedItem) decides(reach people.Reach, v *web.Viewer) bool {
 }
 
 // turn reports whether the viewer may decide, or stamp for whom they stand in for.
-func (x askedItem) turn(reach people.Reach, v *web.Viewer) bool {
-	return x.decides(reach, v) || x.standsFor != ""
+func (x askedItem) turn(reach people.Reach) bool {
+	return x.decides(reach) || x.standsFor != ""
 }
 
 // along reports whether somebody is on the item's route.

@@ -43,9 +43,7 @@ type Stack struct {
 
 	TableName     string
 	BucketName    string
-	HeadsBucket   string // its objects are locked
 	KeyID         string
-	ChainKeyID    string // key that signs
 	SigningSecret string
 	ClientSecret  string // OAuth secret for people's sign-in to the console
 	BotToken      string
@@ -222,10 +220,8 @@ func (s *Stack) create(ctx context.Context, names template.Names, parameters map
 		s.TableName = s.Template.Tables[0].Name
 	}
 	plain, _ := first(s.Template.Buckets, func(b template.Bucket) bool { return b.Retention.Mode == "" })
-	locked, _ := first(s.Template.Buckets, func(b template.Bucket) bool { return b.Retention.Mode != "" })
 	encrypts, _ := first(s.Template.Keys, func(k template.CryptoKey) bool { return k.Usage == "" })
-	signs, _ := first(s.Template.Keys, func(k template.CryptoKey) bool { return k.Usage != "" })
-	s.BucketName, s.HeadsBucket, s.KeyID, s.ChainKeyID = plain.Name, locked.Name, encrypts.Name, signs.Name
+	s.BucketName, s.KeyID = plain.Name, encrypts.Name
 	return nil
 }
 

@@ -181,10 +181,10 @@ func (c *call) fail(status int, message string) {
 }
 
 // invalid answers with the form of validation-error.
-func (c *call) invalid(resource, field, code, message string) {
+func (c *call) invalid(field, code, message string) {
 	c.answer(http.StatusUnprocessableEntity, map[string]any{
 		"message": "Validation Failed", "documentation_url": "https://docs.github.com/rest",
-		"errors": []any{map[string]any{"resource": resource, "field": field, "code": code, "message": message}},
+		"errors": []any{map[string]any{"resource": "PullRequest", "field": field, "code": code, "message": message}},
 	})
 }
 

@@ -298,21 +298,21 @@ func (s *GitHubServer) openPull(c *call) {
 	head, base := c.repo.at("heads/"+in.Head), c.repo.at("heads/"+in.Base)
 	switch {
 	case head == "":
-		c.invalid("PullRequest", "head", "invalid", "")
+		c.invalid("head", "invalid", "")
 		return
 	case base == "":
-		c.invalid("PullRequest", "base", "invalid", "")
+		c.invalid("base", "invalid", "")
 		return
 	case in.Title == "":
-		c.invalid("PullRequest", "title", "missing_field", "")
+		c.invalid("title", "missing_field", "")
 		return
 	case head == base:
-		c.invalid("PullRequest", "", "custom", "No commits between "+in.Base+" and "+in.Head)
+		c.invalid("", "custom", "No commits between "+in.Base+" and "+in.Head)
 		return
 	}
 	for _, p := range c.repo.pulls {
 		if p.Head == in.Head && p.Base == in.Base {
-			c.invalid("PullRequest", "", "custom", "A pull request already exists for "+c.repo.Owner+":"+in.Head+".")
+			c.invalid("", "custom", "A pull request already exists for "+c.repo.Owner+":"+in.Head+".")
 			return
 		}
 	}

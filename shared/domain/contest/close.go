@@ -148,7 +148,7 @@ func (a *Aggregate) settled() bool { return a.Contest != nil && a.Contest.Settle
 
 // Cancel stops the contest: its teams call no more models, and their results so far count. The caller must check
 // permissions. It returns ErrDecided if the contest is over.
-func (a *Aggregate) Cancel(by aggregate.Actor, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) Cancel(by aggregate.Actor, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	if c.Contest.Status == Cancelled && c.Contest.ClosedBy == by.ID {
 		return aggregate.Change{}, nil
@@ -159,8 +159,8 @@ func (a *Aggregate) Cancel(by aggregate.Actor, why aggregate.Reason, now time.Ti
 	}
 	c.to(Cancelled)
 	at := c.Now
-	c.Head.OverAt, c.Contest.Reason, c.Contest.ClosedBy = &at, why, by.ID
-	c.audit(by, AuditCancelled, map[string]any{"why": why})
+	c.Head.OverAt, c.Contest.Reason, c.Contest.ClosedBy = &at, ReasonCancelled, by.ID
+	c.audit(by, AuditCancelled, map[string]any{"why": ReasonCancelled})
 	return c.done()
 }
 
@@ -173,7 +173,7 @@ func (a *Aggregate) Stop(by aggregate.Actor, admin bool, now time.Time) (aggrega
 	if a.Contest.ForKind != "" || !admin && !a.BegunBy(by.ID) {
 		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}
 	}
-	return a.Cancel(by, ReasonCancelled, now)
+	return a.Cancel(by, now)
 }
 
 // BegunBy reports whether this person started the contest.
@@ -190,7 +190,7 @@ func (a *Aggregate) Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change,
 	if by.Tenant != a.Head.TenantID || by.Kind != a.Contest.ForKind || by.ID != a.Contest.ForID {
 		return aggregate.Change{}, fmt.Errorf("%s did not ask for %s: %w", by, a.Ref(), aggregate.ErrNotFound)
 	}
-	return a.Cancel(aggregate.System(), ReasonCancelled, now)
+	return a.Cancel(aggregate.System(), now)
 }
 
 // abandon stops a contest after several of its runs died. Its teams stop, and later runs only write the summary.

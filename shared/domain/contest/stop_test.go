@@ -109,7 +109,7 @@ func TestTheDayCountsAContestAloneByItsBudgetUntilItIsClosed(t *testing.T) {
 		"on the day on which it began":         {cost: 300_000, counted: 300_000, later: 24 * time.Hour},
 		"after it was cancelled": {cost: 300_000, counted: 300_000,
 			before: func(a *contest.Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.Cancel(aggregate.System(), contest.ReasonCancelled, now)
+				return a.Cancel(aggregate.System(), now)
 			}},
 		"of one that was asked for, whoever asked counts": {cost: 300_000, ordered: true},
 	} {

@@ -53,13 +53,6 @@ func (tb *table) makes(decide func(a *Aggregate) (aggregate.Change, error), entr
 	expect.NoError(tb.t, tb.commit(a.Head, c))
 }
 
-func (tb *table) why(decide func(a *Aggregate) (aggregate.Change, error), want circulation.Why) {
-	tb.t.Helper()
-	_, err := decide(tb.load())
-	refused, _ := errors.AsType[*circulation.Refusal](err)
-	expect.That(tb.t, refused != nil && refused.Why == want, "%v, want %s", err, want)
-}
-
 // The agent has a turn for the reason of what is sent back.
 func TestAnActionIsSentBack(t *testing.T) {
 	tb := circulating(t)

@@ -136,8 +136,8 @@ func (r *resolving) stamping(found []circulation.Person) (people []circulation.P
 	return people
 }
 
-// filled adds the nearest who stand above and may stamp, until there are as many as needed: over the post that is asked,
-// whoever holds it, and above those who were found otherwise and can't take a place.
+// filled adds the nearest who stand above and may stamp, until there are as many as needed: over the post that is
+// asked, whoever holds it, and above those who were found otherwise and can't take a place.
 func (r *resolving) filled(who Who, people []circulation.Person, need int) []circulation.Person {
 	add := func(p circulation.Person) {
 		if len(people) < need && !among(people, p) && r.mayStamp(p) {

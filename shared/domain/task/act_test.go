@@ -336,7 +336,8 @@ func TestEachKindOfActHasItsEntry(t *testing.T) {
 	for _, kind := range circulation.Kinds {
 		g := aggregate.Gate{Acts: []circulation.Act{{Kind: kind.Kind}}}
 		entry := g.Entry("process")
-		expect.That(t, len(entry) > len("process.") && of[entry] == "", "%s is logged as %q, like %s", kind.Kind, entry, of[entry])
+		expect.That(t, len(entry) > len("process.") && of[entry] == "", "%s is logged as %q, like %s", kind.Kind,
+			entry, of[entry])
 		of[entry] = kind.Kind
 	}
 }

@@ -320,8 +320,6 @@ func (w *world) refill() Refill {
 	return Refill{Content: m.Title, Matter: &m}
 }
 
-func (s *story) last() aggregate.AuditEntry { return s.audit[len(s.audit)-1] }
-
 // entry returns the only entry of an action.
 func (s *story) entry(of aggregate.Action) (found aggregate.AuditEntry) {
 	for _, e := range s.audit {

@@ -206,7 +206,7 @@ func (a *Aggregate) terms(s tenancy.Settings, now time.Time) aggregate.Terms {
 	if a.Matter() != nil { // no model is asked
 		s.Executor = tenancy.ExecutorSteps
 	}
-	return s.Terms(true, now)
+	return s.Terms(now)
 }
 
 // Reminded is of what somebody is reminded: N items that wait for them, of which Items are the first that are due. As

@@ -102,12 +102,11 @@ func limitOf(usd float64) aggregate.MicroUSD {
 	return max(1, aggregate.USD(usd))
 }
 
-// Terms freezes these settings for a gate that opens at now. approvalRequired is a parameter because prompts and
-// processes have separate switches, and a step gate always asks.
-func (s Settings) Terms(approvalRequired bool, now time.Time) aggregate.Terms {
+// Terms freezes these settings for a gate that opens at now and asks somebody, unless its Opening says that it doesn't.
+func (s Settings) Terms(now time.Time) aggregate.Terms {
 	by := now.Add(time.Duration(s.ApprovalTimeoutHours) * time.Hour)
 	return aggregate.Terms{
-		ApprovalRequired: approvalRequired, DecideBy: &by, Executor: s.Executor,
+		ApprovalRequired: true, DecideBy: &by, Executor: s.Executor,
 		L4TimeoutSeconds: s.L4TimeoutSeconds, AutoApproveTools: s.AutoApproveTools,
 		MaxVersions: s.MaxVersions, ApprovalHours: s.ApprovalTimeoutHours, SettingsRev: s.Rev, Locale: s.Locale,
 	}
@@ -125,7 +124,7 @@ const (
 
 // ActionTerms freezes these settings for an action in a channel, or a call, that a person decides on.
 func (s Settings) ActionTerms(now time.Time) aggregate.Terms {
-	terms := s.Terms(true, now)
+	terms := s.Terms(now)
 	by := now.UTC().Truncate(time.Millisecond).Add(ActionHours * time.Hour)
 	terms.DecideBy, terms.ApprovalHours, terms.Locale = &by, ActionHours, s.Locale
 	return terms

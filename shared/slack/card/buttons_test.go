@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/slack-go/slack"
 
@@ -240,7 +239,7 @@ func TestASummaryCountsOnlyWhatWasLookedAt(t *testing.T) {
 		{"all of fifty", card.Summary{Waiting: many}, []string{"(50 件)", "ほか "}, []string{"(50)", " more"}, true},
 	} {
 		for locale, says := range map[string][]string{"ja": x.ja, "en": x.en} {
-			home := jsonOf(card.HomeView(x.in, tenancy.DefaultSettings(), locale, time.Now()))
+			home := jsonOf(card.HomeView(x.in, tenancy.DefaultSettings(), locale))
 			for _, want := range says {
 				expect.That(t, strings.Contains(home, want), "%s, %s lacks %q: %.400s", x.name, locale, want, home)
 			}

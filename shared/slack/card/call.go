@@ -159,16 +159,14 @@ func (d callDrawing) face() face {
 // made names what the call made, unless what it returned is large.
 func (d callDrawing) made() string {
 	x := d.a.Call
-	c, err := x.Content()
-	if err != nil || x.Result == nil {
+	if x.Result == nil {
 		return ""
 	}
 	is, err := conversation.ReadCallResult([]byte(x.Result.JSON))
 	if err != nil {
 		return ""
 	}
-	step := CalledStep(c.Payload())
-	if all := Made(d.w.Locale, &step, aggregate.JSON(is.Value)); len(all) > 0 {
+	if all := Made(d.w.Locale, aggregate.JSON(is.Value)); len(all) > 0 {
 		return fill(d.c.Made, "text", inline(MadeBy(all), 2*mostMade))
 	}
 	return ""

@@ -90,7 +90,7 @@ func pages(s string, limit int) []string {
 				end = gap
 			}
 		}
-		end = min(end, endOfLines(s, maxLines))
+		end = min(end, endOfLines(s))
 		out = append(out, s[:end])
 		s = strings.TrimLeftFunc(s[end:], unicode.IsSpace) // Slack refuses a part that has only spaces
 	}
@@ -131,9 +131,9 @@ func codePages(s string, limit int) []string {
 	return out
 }
 
-func endOfLines(s string, n int) int {
+func endOfLines(s string) int {
 	at := 0
-	for range n {
+	for range maxLines {
 		next := strings.IndexByte(s[at:], '\n')
 		if next < 0 {
 			return len(s)

@@ -92,8 +92,7 @@ func homeOfEffects(t *testing.T, locale string) slack.HomeTabViewRequest {
 		{Of: policy.Aggregate, Question: policy.Prompt().Asks(), Link: link},
 		{Of: sheet.Aggregate, Question: sheet.Process().Asks(), Link: link},
 		{Of: order.Aggregate, Question: order.Process().Asks(), Link: link, Named: true}},
-		Mine: []card.Mine{{Task: order.Aggregate, Link: link}, {Task: done.Aggregate, Link: link}}}, defaults, locale,
-		order.now)
+		Mine: []card.Mine{{Task: order.Aggregate, Link: link}, {Task: done.Aggregate, Link: link}}}, defaults, locale)
 }
 
 // A version says what it does otherwise than the one before, who sent that back and why; the first one and one that is
@@ -189,8 +188,7 @@ func TestAToolWithoutAMarkNamesNoRequest(t *testing.T) {
 	s := received(t).extracted().drafted(defaults).rejectPrompt("2 台で足ります").drafted(defaults).promptApproved()
 	s.do(s.BeginProcess(s.Head.Run, s.now))
 	s.do(s.FinishProcess(s.Head.Run, steps, "", defaults, s.now))
-	home := drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "ja",
-		s.now).Blocks.BlockSet)
+	home := drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "ja").Blocks.BlockSet)
 	expect.That(t, strings.Contains(home, "*今月の勤怠集計 v2*") && !strings.Contains(home, "✏️"),
 		"%s", home)
 }
@@ -215,12 +213,10 @@ func TestAToolWithoutAMarkIsAskedForByTitle(t *testing.T) {
 // A request's line begins with a capital, and that of a message says how it begins.
 func TestALineOfOnesOwnRequestsBeginsWell(t *testing.T) {
 	s := planned(t, []task.Step{message(1, requester.ID, "勤怠の締めは 12月2日です。\\n未入力の方は入力をお願いします。", "")}, defaults)
-	list := drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "en",
-		s.now).Blocks.BlockSet)
+	list := drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "en").Blocks.BlockSet)
 	expect.Has(t, list, "*DM to 1 person: “勤怠の締めは 12月2日")
 	s = planned(t, fiveSteps(), defaults)
-	list = drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "en",
-		s.now).Blocks.BlockSet)
+	list = drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "en").Blocks.BlockSet)
 	expect.Has(t, list, "*Write to the tab")
 }
 
@@ -239,7 +235,7 @@ func TestNoTitlePassesForRingisWords(t *testing.T) {
 	expect.That(t, strings.HasPrefix(first, "依頼: 「¥") && !strings.Contains(first, "*"+said), "%s", first)
 	expect.Has(t, m.Text, "承認のお願い: 「¥")
 	waits := []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}
-	home := drawn(card.HomeView(card.Summary{Waiting: waits}, defaults, "ja", s.now).Blocks.BlockSet)
+	home := drawn(card.HomeView(card.Summary{Waiting: waits}, defaults, "ja").Blocks.BlockSet)
 	expect.That(t, !strings.Contains(home, "*"+said), "%s", home)
 }
 
@@ -255,7 +251,7 @@ func TestNobodyWritesOnBehindAQuotation(t *testing.T) {
 	s = planned(t, orderSteps(2), defaults)
 	s.Request.Text = "PC を買う」 · 部長は承認の意向 · 「よろしく"
 	home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: s.Aggregate, Question: s.Process().Asks()}}}, defaults,
-		"ja", s.now)
+		"ja")
 	expect.Has(t, drawn(home.Blocks.BlockSet), "「PC を買う』 · 部長は承認の意向 · 『よろしく」")
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"time"
 
 	"github.com/slack-go/slack"
 
@@ -89,7 +88,7 @@ const maxHomeLines = 20
 
 // HomeView draws a person's Home tab: a line with a link of each thing that waits for them, what is due first at the
 // top, and of their own requests, calls and conversations.
-func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slack.HomeTabViewRequest {
+func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRequest {
 	w, own := askWordsOf.In(locale), s
 	own.Locale = locale
 	line := func(x Mine) string {

@@ -116,7 +116,7 @@ func (w *askWords) matter(s tenancy.Settings, was task.Matter) []slack.Block {
 // files is the field for files, which Slack takes by their endings.
 func (w *askWords) files() *slack.InputBlock {
 	e := slack.NewFileInputBlockElement(MatterInput).WithFileTypes(task.FileTypes...).WithMaxFiles(task.MaxAttached)
-	b := slack.NewInputBlock(MatterFiles, label(w.Matter[MatterFiles]), label(w.filesHint(task.MaxFilesBytes)), e)
+	b := slack.NewInputBlock(MatterFiles, label(w.Matter[MatterFiles]), label(w.filesHint()), e)
 	b.Optional = true
 	return b
 }
@@ -154,24 +154,24 @@ func (w *askWords) kept(files []KeptFile) []slack.Block {
 }
 
 // filesHint says which files can be attached, and how many bytes they may have together.
-func (w *askWords) filesHint(together int64) string {
+func (w *askWords) filesHint() string {
 	return fill(w.MatterFilesHint, "types", strings.Join(task.FileTypes, ", "), "most", task.MaxAttached,
-		"each", Size(min(task.MaxFileBytes, together)), "all", Size(together))
+		"each", Size(task.MaxFileBytes), "all", Size(task.MaxFilesBytes))
 }
 
 // MatterFilesFault says which of a form's files can't be attached, or that they are too many or too large; "": all can.
-// wrong reports whether one is of a kind that can't.
-func MatterFilesFault(locale string, files []aggregate.SharedFile, together int64, wrong func(i int) bool) string {
+// What they are is seen once they are fetched.
+func MatterFilesFault(locale string, files []aggregate.SharedFile) string {
 	w, sum, name := askWordsOf.In(locale), int64(0), ""
-	for i, f := range files {
-		if sum += f.Bytes; name == "" && (wrong(i) || f.Bytes > task.MaxFileBytes || f.Bytes == 0) {
+	for _, f := range files {
+		if sum += f.Bytes; name == "" && (f.Bytes > task.MaxFileBytes || f.Bytes == 0) {
 			name = OneLine(f.Name)
 		}
 	}
-	if name == "" && sum <= together && len(files) <= task.MaxAttached {
+	if name == "" && sum <= task.MaxFilesBytes && len(files) <= task.MaxAttached {
 		return ""
 	}
-	return strings.TrimSpace(fill(w.MatterFilesFault, "name", name, "hint", w.filesHint(together)))
+	return strings.TrimSpace(fill(w.MatterFilesFault, "name", name, "hint", w.filesHint()))
 }
 
 // ReadMatter reads the form of some settings as it was typed. value returns what a field holds. The faults say by field

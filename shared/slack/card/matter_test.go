@@ -279,7 +279,7 @@ func TestAReturnedFormIsItsAskersTurn(t *testing.T) {
 			func(user string) string { return user })
 		expect.That(t, len(form.Ways) == 2 && form.Ways[0].Kind == circulation.SendBack, "%+v", form)
 		s = rejectProcess(s)
-		home := card.HomeView(card.Summary{Returned: []card.Mine{{Task: s.Aggregate}}}, defaults, locale, s.now)
+		home := card.HomeView(card.Summary{Returned: []card.Mine{{Task: s.Aggregate}}}, defaults, locale)
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)
 		c := &aggregate.Card{CardType: task.CardOutcome, Subject: card.ReturnedCopy + task.ProcessKey(1), User: requester.ID}
 		for place, said := range map[string]string{"card": jsonOf(m), "home": jsonOf(home),
@@ -358,7 +358,7 @@ func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
 	} {
 		s := byForm(received(t)).giveBack()
 		in := card.Summary{Returned: []card.Mine{{Task: s.Aggregate, Link: "https://example.slack.com/x"}}}
-		tab := jsonOf(card.HomeView(in, defaults, locale, s.now))
+		tab := jsonOf(card.HomeView(in, defaults, locale))
 		for _, text := range want {
 			expect.That(t, strings.Count(tab, text) == 1, "%s: %q in %s", locale, text, tab)
 		}

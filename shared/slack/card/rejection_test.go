@@ -242,7 +242,7 @@ func TestADeniedTaskSaysThatItWasRejectedForGood(t *testing.T) {
 			}
 		}
 		s := denied(t)
-		home := card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, locale, s.now)
+		home := card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, locale)
 		expect.Has(t, drawn(home.Blocks.BlockSet), words[locale], "Home")
 		s.Head.Ended = nil // a load that mixes two commits
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)

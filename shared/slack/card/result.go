@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
-	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/words/legible"
 )
@@ -50,7 +49,7 @@ const mostMade = 200
 
 // Made says what the results of writes name, each in its turn: its address, or else its ids and numbers with what
 // people call them.
-func Made(locale string, s *task.Step, result aggregate.JSON) (all []string) {
+func Made(locale string, result aggregate.JSON) (all []string) {
 	v, read := decoded(string(result))
 	members, isObject := v.(map[string]any)
 	if !read || !isObject {

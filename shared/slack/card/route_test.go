@@ -207,8 +207,8 @@ func TestListsNameWhoIsAskedAlongARoute(t *testing.T) {
 	waits := []card.Waits{{Of: other.Aggregate, Question: other.Process().Asks()},
 		{Of: s.Aggregate, Question: s.Process().Asks()}}
 	line := ""
-	for text := range strings.SplitSeq(drawn(card.HomeView(card.Summary{Waiting: waits}, defaults, "ja",
-		s.now).Blocks.BlockSet), "\n") {
+	for text := range strings.SplitSeq(drawn(card.HomeView(card.Summary{Waiting: waits}, defaults, "ja").Blocks.BlockSet),
+		"\n") {
 		if strings.Contains(text, "経理") {
 			line = text
 		}
@@ -234,7 +234,7 @@ func TestHomeBeginsWithWhatNamesThePerson(t *testing.T) {
 	}
 	in := card.Summary{Waiting: []card.Waits{of("甲", false, due(1)), of("乙", true, nil), of("丙", true, due(3)),
 		of("丁", false, nil)}}
-	text, at := drawn(card.HomeView(in, defaults, "ja", *due(0)).Blocks.BlockSet), -1
+	text, at := drawn(card.HomeView(in, defaults, "ja").Blocks.BlockSet), -1
 	for _, title := range []string{"丙」*", "乙」*", "甲」*", "丁」*"} {
 		i := strings.Index(text, title)
 		expect.That(t, i > at, "%s at %d: %s", title, i, text)

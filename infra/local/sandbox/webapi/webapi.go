@@ -249,12 +249,11 @@ const maxBody = 4 << 20
 // read.
 type params struct {
 	token  string
-	host   string // to which the call was sent
 	values map[string]any
 }
 
 func readParams(w http.ResponseWriter, r *http.Request) (params, error) {
-	p := params{values: map[string]any{}, host: r.Host}
+	p := params{values: map[string]any{}}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
