@@ -87,7 +87,7 @@ func (w *world) settledBy(steps ...task.Step) {
 			steps[i].Mark = p.Mark
 		}
 	}
-	o := pipelinetest.Along([]string{w.Load().Head.Requester}, 1, pipelinetest.Desk("課長", 1, "U0CHIEF"))
+	o := pipelinetest.Along([]string{w.Load().Head.Requester}, pipelinetest.Desk("課長", 1, "U0CHIEF"))
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, steps...)
 	w.stamp("U0CHIEF")
 }

@@ -29,7 +29,7 @@ func (w *world) numbered(steps ...task.Step) *world {
 
 func settle(w *pipelinetest.World, steps ...task.Step) {
 	w.T.Helper()
-	o := pipelinetest.Along([]string{w.Load().Head.Requester}, 1, pipelinetest.Desk("課長", 1, "U0CHIEF"))
+	o := pipelinetest.Along([]string{w.Load().Head.Requester}, pipelinetest.Desk("課長", 1, "U0CHIEF"))
 	o.Rule.Numbered = true
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, steps...)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {

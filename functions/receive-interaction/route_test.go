@@ -23,7 +23,7 @@ func (w *world) onRoute(users ...string) *task.Process {
 	for _, user := range users {
 		stages = append(stages, pipelinetest.Desk(user, 1, user))
 	}
-	o := pipelinetest.Along([]string{webapi.Sato}, len(users), stages...)
+	o := pipelinetest.Along([]string{webapi.Sato}, stages...)
 	return w.PlannedOnRoute(tenancy.DefaultSettings(), o,
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
 }
@@ -139,7 +139,7 @@ func testStageReadToItsEnd(t *testing.T, w *world) {
 		steps = append(steps, pipelinetest.Step(i+1, "send_slack_dm", aggregate.Write,
 			`{"text":"`+strings.Repeat("長", 900)+`"}`))
 	}
-	o := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("部長", 1, webapi.Alex))
+	o := pipelinetest.Along([]string{webapi.Sato}, pipelinetest.Desk("部長", 1, webapi.Alex))
 	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o, steps...).Process()
 	w.quiet(w.post(at(w.click(webapi.Alex, "review_process", p.ID), w.Ref.ID+"/1")), webapi.Alex)
 	expect.Must(t, w.view(webapi.Alex).Submit != nil, "the dialog has no button")
@@ -221,7 +221,7 @@ func (w *world) stepOnRoute(users ...string) *task.StepGate {
 		return aggregate.Change{Head: &h, Rows: []aggregate.Row{&g}, Now: w.Now()}, nil
 	})
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		o := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("課長", 1, users...))
+		o := pipelinetest.Along([]string{webapi.Sato}, pipelinetest.Desk("課長", 1, users...))
 		return a.OpenOnRoute(a.Head.Run, g.Key(), o, tenancy.DefaultSettings(), w.Now())
 	}).Gates[0]
 }
@@ -280,6 +280,6 @@ func (w *world) standing() int {
 // along has the steps wait along a route of these stages.
 func (w *world) along(hands int, stages ...circulation.Stage) *task.Process {
 	w.T.Helper()
-	return w.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{webapi.Sato}, hands, stages...),
+	return w.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{webapi.Sato}, stages...),
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
 }

@@ -215,7 +215,7 @@ func testDies(t *testing.T, w *ruledWorld) {
 // this id.
 func (w *ruledWorld) step(rule, stamped string, calls ...rules.Call) {
 	w.T.Helper()
-	o := pipelinetest.Along([]string{pipelinetest.Requester}, 1, pipelinetest.Desk("課長", 1, stamped))
+	o := pipelinetest.Along([]string{pipelinetest.Requester}, pipelinetest.Desk("課長", 1, stamped))
 	o.Rule.ID = rule
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o,
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"user":"U1","text":"x"}`))

@@ -65,7 +65,7 @@ func morning(w *pipelinetest.World) (tenancy.Date, time.Time) {
 func desks(w *pipelinetest.World, users ...string) {
 	w.T.Helper()
 	w.PlannedOnRoute(tenancy.DefaultSettings(),
-		pipelinetest.Along([]string{pipelinetest.Requester}, 1, pipelinetest.Desk("経理", 1, users...)),
+		pipelinetest.Along([]string{pipelinetest.Requester}, pipelinetest.Desk("経理", 1, users...)),
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 }
 

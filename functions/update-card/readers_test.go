@@ -33,7 +33,7 @@ func (w *world) tellsOf(id string) {
 	w.T.Helper()
 	expect.Value(w.Store.Bootstrap(w.T.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default",
 		TeamID: slacktest.Team, Admins: []string{}}, w.Now()))(w.T)
-	o := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("部長", 1, webapi.Suzuki))
+	o := pipelinetest.Along([]string{webapi.Sato}, pipelinetest.Desk("部長", 1, webapi.Suzuki))
 	o.Route.Tells = id
 	w.By.Stage = 1
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
@@ -106,7 +106,7 @@ func testToldDenied(t *testing.T, w *world) {
 
 // toldBy has a settled gate be under a rule that has a channel told.
 func toldBy(g aggregate.Gate, at time.Time) aggregate.Gate {
-	o := pipelinetest.Along([]string{webapi.Sato}, 1, pipelinetest.Desk("部長", 1, webapi.Suzuki))
+	o := pipelinetest.Along([]string{webapi.Sato}, pipelinetest.Desk("部長", 1, webapi.Suzuki))
 	o.Route.Tells = webapi.General
 	g.Terms.Rule, g.Route, g.Askers, g.AskedSum, g.AskedAt = &o.Rule, &o.Route, o.Askers, "hash", &at
 	who := circulation.Person{User: webapi.Suzuki}

@@ -50,7 +50,7 @@ func numbered(w *consoletest.World, n int) string {
 func numberedAs(w *consoletest.World, n int, seen aggregate.Seen) string {
 	w.T.Helper()
 	w.Later(time.Second)
-	o := pipelinetest.Along([]string{w.Load().Head.Requester}, 1, pipelinetest.Desk("課長", 1, webapi.Suzuki))
+	o := pipelinetest.Along([]string{w.Load().Head.Requester}, pipelinetest.Desk("課長", 1, webapi.Suzuki))
 	o.Rule.Numbered, o.Rule.Name = true, "=10万円以上"
 	o.Seen = &seen
 	w.PlannedOnRoute(expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T), o, consoletest.Message(1,

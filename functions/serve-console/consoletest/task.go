@@ -165,7 +165,7 @@ func (w *World) Opened(stages ...circulation.Stage) {
 
 // Along is the opening of what Sato asks along these stages.
 func Along(stages ...circulation.Stage) aggregate.Opening {
-	return pipelinetest.Along([]string{webapi.Sato}, 1, stages...)
+	return pipelinetest.Along([]string{webapi.Sato}, stages...)
 }
 
 // ThreeStages ask Suzuki, then two of three, then Alex.

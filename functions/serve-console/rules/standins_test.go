@@ -179,7 +179,7 @@ func testForm(t *testing.T, w *consoletest.World) {
 // Suzuki asks, and Tanaka owes a stamp.
 func testParty(t *testing.T, w *consoletest.World) {
 	w.Ask()
-	o := pipelinetest.Along([]string{webapi.Sato, webapi.Suzuki}, 1, pipelinetest.Desk("課長", 1, webapi.Tanaka))
+	o := pipelinetest.Along([]string{webapi.Sato, webapi.Suzuki}, pipelinetest.Desk("課長", 1, webapi.Tanaka))
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	w.Owe(1, webapi.Tanaka)
 	admin := w.As(webapi.Suzuki)

@@ -62,7 +62,7 @@ func newActs(t *testing.T, rt *rapid.T) *acts {
 			users := rapid.SliceOfNDistinct(rapid.SampledFrom(anybody), 1, 3, rapid.ID[string]).Draw(rt, "people")
 			stages = append(stages, desk(rapid.IntRange(1, len(users)).Draw(rt, "need"), users...))
 		}
-		o = along(rapid.IntRange(1, 2).Draw(rt, "hands"), stages...)
+		o = along(stages...)
 		g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: &dawn, Terms: aggregate.Terms{ApprovalHours: 1}}
 		if _, err := g.Under(o, nil, func(*aggregate.Gate) string { return "sum" }); err == nil {
 			break

@@ -24,7 +24,7 @@ func desk(need int, users ...string) circulation.Stage {
 }
 
 // along returns an opening that asks these stages for what the requester asks.
-func along(hands int, stages ...circulation.Stage) aggregate.Opening {
+func along(stages ...circulation.Stage) aggregate.Opening {
 	return aggregate.Opening{
 		Rule: circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, Askers: []circulation.Person{{User: requester}},
 		Route: circulation.Route{Form: circulation.Form, Stages: stages},
@@ -34,7 +34,7 @@ func along(hands int, stages ...circulation.Stage) aggregate.Opening {
 // onRoute returns a task whose steps' gate asks Suzuki and then Tanaka.
 func onRoute(t testing.TB) *story {
 	s := waitingPrompt(t)
-	return s.do(s.approvePrompt, s.finishOn(along(2, desk(1, suzuki), desk(1, tanaka, ito))))
+	return s.do(s.approvePrompt, s.finishOn(along(desk(1, suzuki), desk(1, tanaka, ito))))
 }
 
 func (s *story) finishOn(o aggregate.Opening) decision {
@@ -154,7 +154,7 @@ func TestStepsThatAreSentBackAreMadeAnew(t *testing.T) {
 	_, waits := s.load().OpenGate()
 	expect.That(t, !waits && s.load().Next(s.now).State == StatePlanProcess, "next is %+v", s.load().Next(s.now))
 	old, sum := first.ID, first.AskedSum
-	s.do(s.beginProcess, s.finishOn(along(2, desk(1, suzuki), desk(1, tanaka))))
+	s.do(s.beginProcess, s.finishOn(along(desk(1, suzuki), desk(1, tanaka))))
 	expect.That(t, s.load().Process().AskedSum != sum, "the same steps of another version have one hash")
 	late := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: tanaka},
@@ -169,7 +169,7 @@ func TestStepsThatAreSentBackAreMadeAnew(t *testing.T) {
 func TestTheLastVersionThatIsSentBackEndsTheTask(t *testing.T) {
 	s := waitingPrompt(t)
 	s.settings.MaxVersions = 1
-	s.do(s.approvePrompt, s.finishOn(along(1, desk(1, suzuki))), s.does(circulation.SendBack, suzuki))
+	s.do(s.approvePrompt, s.finishOn(along(desk(1, suzuki))), s.does(circulation.SendBack, suzuki))
 	expect.That(t, s.head.Ended != nil && s.head.Ended.Reason == ReasonMaxVersions, "%+v", s.head.Ended)
 }
 
@@ -188,7 +188,7 @@ func TestStepsThatAreDeniedEndTheTask(t *testing.T) {
 
 // A step's gate has no second version: who refuses it ends the task, as a refused step does.
 func TestAStepIsSettledOrDeniedAlongItsRoute(t *testing.T) {
-	o := along(2, desk(1, suzuki), desk(1, tanaka))
+	o := along(desk(1, suzuki), desk(1, tanaka))
 	s := waitingOnRoute(t, o)
 	s.nothing(s.openOn(GateKey(1, 1, 2), o))
 	s.why(s.does(circulation.SendBack, suzuki), circulation.WhyNoVersion)
@@ -245,15 +245,15 @@ func TestAGateOpensOnlyWithItsRoute(t *testing.T) {
 	} {
 		s := waitingPrompt(t).do()
 		s.do(s.approvePrompt)
-		o := along(2, desk(1, suzuki), desk(1, tanaka))
+		o := along(desk(1, suzuki), desk(1, tanaka))
 		change(&o)
 		t.Log(name)
 		s.refused(s.finishOn(o), aggregate.ErrOnRoute)
 	}
 	s := waitingPrompt(t)
 	s.do(s.approvePrompt)
-	s.refused(s.openOn(ProcessKey(1), along(1, desk(1, suzuki))), aggregate.ErrMoved)
-	s.nothing(s.openOn(PromptKey(1), along(1, desk(1, suzuki))))
+	s.refused(s.openOn(ProcessKey(1), along(desk(1, suzuki))), aggregate.ErrMoved)
+	s.nothing(s.openOn(PromptKey(1), along(desk(1, suzuki))))
 }
 
 // What is asked is looked at again when somebody stamps it: other steps under the same hash get no stamp.
@@ -305,7 +305,7 @@ func TestAnOpeningReliesOnTheSettings(t *testing.T) {
 	s := waitingPrompt(t)
 	s.do(s.approvePrompt)
 	s.settings.Rev = 7
-	finish := s.finishOn(along(1, desk(1, suzuki)))
+	finish := s.finishOn(along(desk(1, suzuki)))
 	c := expect.Value(finish(s.load(), s.now))(t)
 	expect.That(t, slices.Contains(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: 7,
 		Err: aggregate.ErrSettings}), "%+v", c.Owned)
@@ -321,7 +321,7 @@ func TestWhoPickedThePolicyIsAnAskerOfItsSteps(t *testing.T) {
 	p := *s.load().Prompt()
 	p.Author = suzuki
 	s.rows[p.Key()] = &p
-	o := along(1, desk(1, suzuki, tanaka))
+	o := along(desk(1, suzuki, tanaka))
 	s.refused(s.finishOn(o), aggregate.ErrOnRoute)
 	o.Askers = append(o.Askers, circulation.Person{User: suzuki})
 	s.do(s.finishOn(o))

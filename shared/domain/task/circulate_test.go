@@ -106,7 +106,7 @@ func TestAClaimLooksAgainAtWhatWasSettled(t *testing.T) {
 	for name, change := range map[string]func(s *story){
 		"a stamp on the steps is gone": forged(process, func(n Gated) { n.gate().Acts = n.gate().Acts[:1] }),
 		"the steps' route is another": forged(process, func(n Gated) {
-			o := along(1, desk(1, suzuki))
+			o := along(desk(1, suzuki))
 			n.gate().Route = &o.Route
 		}),
 		"the steps' rule is gone": forged(process, func(n Gated) {

@@ -244,21 +244,21 @@ func TestNoSwitchLetsTheSystemApproveAGateUnderARule(t *testing.T) {
 		for kind, opened := range map[string]func() *story{
 			"steps by id": func() *story {
 				s := set(waitingPrompt(t))
-				return s.do(s.approvePrompt, s.finishOn(along(1, desk(1, suzuki))))
+				return s.do(s.approvePrompt, s.finishOn(along(desk(1, suzuki))))
 			},
 			"steps looked up": func() *story {
 				s := set(waitingPrompt(t))
-				rule := along(1).Rule
+				rule := along().Rule
 				s.do(s.approvePrompt, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 					return a.FinishProcessUnder(s.head.Run, s.steps, "", rule, s.settings, now)
 				})
 				s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 					return a.ApproveUnasked(a.Process().ID, now)
 				}, aggregate.ErrNotFound)
-				return s.do(s.openOn(ProcessKey(1), along(1, desk(1, suzuki))))
+				return s.do(s.openOn(ProcessKey(1), along(desk(1, suzuki))))
 			},
 			"a step": func() *story {
-				return set(waitingOnRoute(t, along(1, desk(1, suzuki))))
+				return set(waitingOnRoute(t, along(desk(1, suzuki))))
 			},
 		} {
 			s := opened()
@@ -280,7 +280,7 @@ func TestNoSwitchLetsTheSystemApproveAGateUnderARule(t *testing.T) {
 // A version that has the very bytes of one that was sent back has none of its stamps, and takes none of its acts.
 func TestNoStampIsCarriedToTheSameBytesOfANextVersion(t *testing.T) {
 	s := waitingPrompt(t)
-	o := along(2, desk(1, suzuki), desk(1, tanaka, ito))
+	o := along(desk(1, suzuki), desk(1, tanaka, ito))
 	s.do(s.approvePrompt, s.finishOn(o), s.does(circulation.Stamp, suzuki))
 	first := *s.load().Process()
 	s.do(s.does(circulation.SendBack, tanaka), s.beginProcess, s.finishOn(o))
@@ -305,7 +305,7 @@ func TestNoStampIsCarriedToTheSameBytesOfANextVersion(t *testing.T) {
 // opening and of its settlement. What was opened while the rules were others is seen there.
 func TestAGateKeepsTheRevisionByWhichItOpened(t *testing.T) {
 	s := waitingPrompt(t)
-	relaxed := along(1, desk(1, suzuki))
+	relaxed := along(desk(1, suzuki))
 	relaxed.Rule.Revision = 8
 	s.do(s.approvePrompt, s.finishOn(relaxed))
 	s.settings.Rev, s.settings.RulesRev = s.settings.Rev+2, 10 // changed back, and once more
@@ -315,7 +315,7 @@ func TestAGateKeepsTheRevisionByWhichItOpened(t *testing.T) {
 			expect.That(t, strings.Contains(string(e.Details), `"revision":8`), "%s says %s", e.Action, e.Details)
 		}
 	}
-	strict := along(2, desk(1, suzuki), desk(1, tanaka))
+	strict := along(desk(1, suzuki), desk(1, tanaka))
 	strict.Rule.Revision = 10
 	s = waitingPrompt(t)
 	c, err := s.do(s.approvePrompt).try(s.finishOn(strict))

@@ -33,7 +33,7 @@ func TestAGateThatHasOpenedWaitsForNoRoute(t *testing.T) {
 	s.do(rest(ProcessKey(1)))
 	expect.That(t, s.head.PausedUntil != nil && !s.load().work(s.now) && s.load().work(s.now.Add(time.Hour)), "%+v",
 		s.head)
-	s.do(s.openOn(ProcessKey(1), along(1, desk(1, suzuki))))
+	s.do(s.openOn(ProcessKey(1), along(desk(1, suzuki))))
 	expect.That(t, s.head.PausedUntil == nil && s.head.TryingFrom == nil, "%+v", s.head)
 	expect.That(t, expect.Value(rest(ProcessKey(1))(s.load(), s.now))(t).Empty(), "an open gate rests")
 	open := expect.Value(s.load().OpenUnruled(s.head.Run, ProcessKey(1), s.settings, s.now))(t)
@@ -56,7 +56,7 @@ func (s *story) asksBy(found Found) decision {
 
 // another is the route of another rule than that of the steps.
 func another() *aggregate.Opening {
-	o := along(2, desk(1, ito), desk(1, suzuki))
+	o := along(desk(1, ito), desk(1, suzuki))
 	o.Rule = circulation.Rule{ID: "r2", Name: "10万円以上", Revision: 4}
 	return &o
 }
@@ -153,7 +153,7 @@ func TestHowStepsWereSettled(t *testing.T) {
 func checkedOnRoute(t testing.TB, stages []circulation.Stage, stamps func(s *story) []decision) *story {
 	s := waitingPrompt(t)
 	s.settings.AutoApproveTools = false
-	s.do(s.approvePrompt, s.finishOn(along(1, stages...)))
+	s.do(s.approvePrompt, s.finishOn(along(stages...)))
 	for _, stamp := range stamps(s) {
 		s.do(stamp)
 	}

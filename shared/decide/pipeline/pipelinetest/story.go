@@ -256,7 +256,7 @@ func (w *Story) policy() aggregate.Policy {
 }
 
 // Along returns an opening along these stages, for what the askers ask.
-func Along(askers []string, hands int, stages ...circulation.Stage) aggregate.Opening {
+func Along(askers []string, stages ...circulation.Stage) aggregate.Opening {
 	o := aggregate.Opening{
 		Rule:  circulation.Rule{ID: "01KS000000000000000000000A", Name: "すべて", Revision: 1},
 		Route: circulation.Route{Form: circulation.Form, Stages: stages},
