@@ -45,7 +45,8 @@ func testRemindedTogether(t *testing.T, w *pipelinetest.World) {
 	day, at := morning(w)
 	other := w.Another()
 	for _, x := range []*pipelinetest.World{w, other} {
-		x.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{pipelinetest.Requester}, circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}),
+		x.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{pipelinetest.Requester},
+			circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}),
 			pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	}
 	until(t, w, at)
@@ -140,7 +141,8 @@ func testRemindedLate(t *testing.T, w *pipelinetest.World) {
 	other := w.Another()
 	desks(other, "U1")
 	stamped := other.Another()
-	stamped.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{pipelinetest.Requester}, pipelinetest.Desk("経理", 1, "U3"), pipelinetest.Desk("部長", 1, "U4")),
+	stamped.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{pipelinetest.Requester},
+		pipelinetest.Desk("経理", 1, "U3"), pipelinetest.Desk("部長", 1, "U4")),
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	sweep(t, w, 2*soon)
 	h := handler(w)

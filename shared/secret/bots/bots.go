@@ -1,5 +1,5 @@
-// Package bots reads the token of the workspace's bot. It is in the Slack secret; one from an installation at the console
-// is sealed in the tenant's row.
+// Package bots reads the token of the workspace's bot. It is in the Slack secret; one from an installation at the
+// console is sealed in the tenant's row.
 package bots
 
 import (

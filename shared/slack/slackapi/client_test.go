@@ -316,7 +316,8 @@ func TestWhichWorkspaceIsServed(t *testing.T) {
 			"T0OTHER", true, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			serves, err := slackapi.HomeWorkspace{Slack: tt.slack, Rows: tt.rows}.Serves(t.Context(), aggregate.TenantID(tt.team))
+			serves, err := slackapi.HomeWorkspace{Slack: tt.slack, Rows: tt.rows}.Serves(t.Context(),
+				aggregate.TenantID(tt.team))
 			expect.That(t, serves == tt.want && errors.Is(err, tt.err) && (err == nil) == (tt.err == nil),
 				"%v, %v; want %v, %v", serves, err, tt.want, tt.err)
 		})

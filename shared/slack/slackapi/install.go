@@ -101,8 +101,8 @@ func (s *SignIn) Revoke(ctx context.Context, token string) error {
 }
 
 // HomeWorkspace says which Slack workspace a deployment serves: the one to which the bot token of its secret belongs.
-// That token ends when somebody removes the app; the workspace is known by its row, too. Ringi refuses requests from any
-// other workspace and sends nothing there.
+// That token ends when somebody removes the app; the workspace is known by its row, too. Ringi refuses requests from
+// any other workspace and sends nothing there.
 type HomeWorkspace struct {
 	Slack interface {
 		Team(ctx context.Context) (string, error)
