@@ -182,7 +182,8 @@ func shapeOf(p Purpose) (json.RawMessage, *schema.Schema, error) {
 var prompts embed.FS
 
 // Prompt is a file of instructions for a model. Its first line is "version: <n>". Each change of the wording gets a new
-// number, which is logged and saved with every call. A line that ends with a backslash goes on in the next one.
+// number, which is logged and saved with every call. A line that ends with a backslash goes on in the next one, in
+// English after a blank.
 type Prompt struct {
 	Purpose Purpose
 	Locale  string
@@ -213,7 +214,11 @@ func ReadPrompt(files fs.FS, purpose Purpose, locale string) (Prompt, error) {
 	if !found || err != nil {
 		return Prompt{}, fmt.Errorf("%s must begin with a line such as version: 1", name)
 	}
-	return Prompt{purpose, locale, version, strings.TrimSpace(goesOn.Get().ReplaceAllString(text, ""))}, nil
+	blank := ""
+	if locale == language.English {
+		blank = " "
+	}
+	return Prompt{purpose, locale, version, strings.TrimSpace(goesOn.Get().ReplaceAllString(text, blank))}, nil
 }
 
 var goesOn = language.Regexp{Text: `\\\n *`}
