@@ -245,8 +245,8 @@ func queueRule(s *stack, wrong report) {
 				"%s: a FIFO queue knows no MaximumBatchingWindowInSeconds", id)
 			wrong.where(q.FIFO() && m.BatchSize > 10,
 				"%s: a FIFO queue gives 10 messages at most, BatchSize is %d", id, m.BatchSize)
-			wrong.where(id == "UpdateCardFunction" && m.Concurrency < 50*lanesOfCards,
-				"%s: %d at once are too few to draw 50 workspaces' cards side by side", id, m.Concurrency)
+			wrong.where(id == "UpdateCardFunction" && m.Concurrency < lanesOfCards,
+				"%s: %d at once are too few to draw a workspace's cards side by side", id, m.Concurrency)
 			wrong.where(!m.PartialFailures, "%s: without ReportBatchItemFailures one message repeats the whole batch", id)
 			wrong.where(q.DeadLetters == "", "%s: %s has no dead letters", id, q.ID)
 		}
