@@ -214,14 +214,15 @@ func ReadPrompt(files fs.FS, purpose Purpose, locale string) (Prompt, error) {
 	if !found || err != nil {
 		return Prompt{}, fmt.Errorf("%s must begin with a line such as version: 1", name)
 	}
-	blank := ""
-	if locale == language.English {
-		blank = " "
-	}
-	return Prompt{purpose, locale, version, strings.TrimSpace(goesOn.Get().ReplaceAllString(text, blank))}, nil
+	text = goesOn.Get().ReplaceAllString(text, between.In(locale))
+	return Prompt{purpose, locale, version, strings.TrimSpace(text)}, nil
 }
 
-var goesOn = language.Regexp{Text: `\\\n *`}
+// goesOn is the end of a line that goes on in the next one, and between is what stands there instead.
+var (
+	goesOn  = language.Regexp{Text: `\\\n *`}
+	between = language.InEach("", " ")
+)
 
 // SchemaPrompt asks in words for JSON that follows a schema, for vendors that do not enforce one.
 func SchemaPrompt(schema []byte) string {
