@@ -156,8 +156,8 @@ var methodScopes = map[string][]string{
 	"views.update":          nil,
 }
 
-// An installation in a further workspace asks for the same scopes as the manifest.
-func TestFurtherWorkspacesAreAskedForTheManifestsScopes(t *testing.T) {
+// An installation at the console asks for the same scopes as the manifest.
+func TestAnInstallationAsksForTheManifestsScopes(t *testing.T) {
 	sameNames(t, "scopes of an installation", readManifest(t).OAuthConfig.Scopes.Bot, slackapi.BotScopes)
 }
 

@@ -219,9 +219,8 @@ func answered(
 	return inbound.OK(), nil
 }
 
-// end disconnects the integrations that an app_uninstalled or tokens_revoked event ends: those of one workspace, or of
-// all workspaces of an organization that Ringi serves. An event that is repeated, or older than the present connection,
-// changes nothing.
+// end disconnects the integrations that an app_uninstalled or tokens_revoked event ends. An event that is repeated, or
+// older than the present connection, changes nothing.
 func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Response, error) {
 	if e.organization() {
 		return foreign(ctx, e)

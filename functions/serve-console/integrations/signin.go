@@ -85,9 +85,8 @@ func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer)
 }
 
 // enter returns the tenant and the name of a person who signed in with Slack. When the first member of the deployment's
-// own workspace signs in, it makes the tenant with the administrator that the Slack secret names. It
-// returns ErrNewWorkspace or ErrNoAdmin if there is no tenant, and an error if
-// the person may not use it.
+// own workspace signs in, it makes the tenant with the administrator that the Slack secret names. It returns
+// ErrOtherWorkspace or ErrNoAdmin if there is no tenant, and an error if the person may not use it.
 func (c *Pages) enter(ctx context.Context, p slackapi.SignedIn) (owner tenancy.Tenant, name string, err error) {
 	owner, err = c.Store.Tenant(ctx, aggregate.TenantID(p.Team))
 	known := !errors.Is(err, aggregate.ErrNotFound)
@@ -113,7 +112,7 @@ func (c *Pages) own(ctx context.Context, p slackapi.SignedIn) (tenancy.Tenant, e
 	case err != nil:
 		return t, err
 	case !is:
-		return t, web.ErrNewWorkspace
+		return t, web.ErrOtherWorkspace
 	}
 	admin, err := c.Own.TenantAdmin(ctx)
 	if errors.Is(err, secret.ErrMissing) {

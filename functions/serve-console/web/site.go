@@ -274,21 +274,21 @@ func (f *fault) Error() string { return f.text }
 
 // Errors that refuse a request, besides those that explain knows.
 var (
-	ErrNoPage       = &fault{"no such page", http.StatusNotFound, "no_page", false}
-	ErrNoID         = &fault{"an id that nothing can have", http.StatusNotFound, "no_page", true}
-	ErrExpired      = &fault{"deleted after its retention time", http.StatusNotFound, "expired", false}
-	ErrThreat       = &fault{"a scanner found a threat in the file", http.StatusForbidden, "threat", true}
-	ErrDeletable    = &fault{"a conversation that is deleted or not theirs", http.StatusNotFound, "deletable", true}
-	ErrAdminsOnly   = &fault{"for administrators", http.StatusForbidden, "admins_only", true}
-	ErrSignedOut    = &fault{"nobody is signed in", http.StatusUnauthorized, "signed_out", true}
-	ErrBadForm      = &fault{"the form carries no token of this session", http.StatusForbidden, "bad_form", true}
-	ErrTooMany      = &fault{"too many sign-ins", http.StatusTooManyRequests, "too_many", true}
-	ErrStaleSignIn  = &fault{"no sign-in of this browser's is under way", http.StatusBadRequest, "stale_sign_in", true}
-	ErrDenied       = &fault{"the person did not allow it", http.StatusForbidden, "denied", false}
-	ErrNewWorkspace = &fault{"a workspace that has asked for nothing yet", http.StatusForbidden, "new_workspace", true}
-	ErrNoAdmin      = &fault{"the Slack secret names no administrator", http.StatusServiceUnavailable, "no_admin", false}
-	ErrTooLong      = &fault{"more than a file may have", http.StatusRequestEntityTooLarge, "too_long", false}
-	ErrNoClient     = &fault{"the Slack secret has no client", http.StatusServiceUnavailable, "no_client", false}
+	ErrNoPage         = &fault{"no such page", http.StatusNotFound, "no_page", false}
+	ErrNoID           = &fault{"an id that nothing can have", http.StatusNotFound, "no_page", true}
+	ErrExpired        = &fault{"deleted after its retention time", http.StatusNotFound, "expired", false}
+	ErrThreat         = &fault{"a scanner found a threat in the file", http.StatusForbidden, "threat", true}
+	ErrDeletable      = &fault{"a conversation that is deleted or not theirs", http.StatusNotFound, "deletable", true}
+	ErrAdminsOnly     = &fault{"for administrators", http.StatusForbidden, "admins_only", true}
+	ErrSignedOut      = &fault{"nobody is signed in", http.StatusUnauthorized, "signed_out", true}
+	ErrBadForm        = &fault{"the form carries no token of this session", http.StatusForbidden, "bad_form", true}
+	ErrTooMany        = &fault{"too many sign-ins", http.StatusTooManyRequests, "too_many", true}
+	ErrStaleSignIn    = &fault{"no sign-in of this browser's is under way", http.StatusBadRequest, "stale_sign_in", true}
+	ErrDenied         = &fault{"the person did not allow it", http.StatusForbidden, "denied", false}
+	ErrOtherWorkspace = &fault{"not the deployment's workspace", http.StatusForbidden, "other_workspace", true}
+	ErrNoAdmin        = &fault{"the Slack secret names no administrator", http.StatusServiceUnavailable, "no_admin", false}
+	ErrTooLong        = &fault{"more than a file may have", http.StatusRequestEntityTooLarge, "too_long", false}
+	ErrNoClient       = &fault{"the Slack secret has no client", http.StatusServiceUnavailable, "no_client", false}
 	// ErrNotOfUs: the person is a guest, has left, or belongs to another workspace.
 	ErrNotOfUs = &fault{"not a member of the workspace", http.StatusForbidden, "not_of_us", true}
 )

@@ -155,8 +155,8 @@ func (s summed) Spent(context.Context, string, time.Time) (tenancy.Sums, error) 
 	return tenancy.Sums(s), nil
 }
 
-// A further workspace is bounded by its administrators' budget and the deployment's, whichever is less.
-func TestAFurtherWorkspaceSpendsNoMoreThanItsDay(t *testing.T) {
+// A workspace is bounded by its administrators' budget.
+func TestAWorkspaceSpendsNoMoreThanItsDay(t *testing.T) {
 	for name, tt := range map[string]struct {
 		saved, today, left float64
 		over               bool
