@@ -209,8 +209,7 @@ func (m message) ignored(e envelope, us bot) string {
 	return ""
 }
 
-// request checks every field that is saved, and returns the request. It cuts text over Slack's own limit. Along a route
-// whoever wrote a message that it forwards asks, too, and whose file it has.
+// request checks every field that is saved, and returns the request. It cuts text over Slack's own limit.
 func (m message) request(e envelope, us bot) (task.Request, error) {
 	for _, f := range []struct {
 		name, value string

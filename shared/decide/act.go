@@ -220,7 +220,7 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 		act.Found.Channel = by.Channel
 	}
 	on := standIn(&c, &st, &act, p.StandIns, a.Root().Common().Moment(now))
-	change, err := a.Act(id, act, by, p, now, append(on, p.On...)...)
+	change, err := a.Act(id, act, by, p, now, on...)
 	return change, err
 }
 

@@ -93,13 +93,12 @@ func (d *Directory) MayStamp(user string) bool { return d.employee(user) && user
 // mostLooked bounds how many members of a channel are looked up in the search for one who may stamp.
 const mostLooked = 20
 
-// Empty reports whether a channel has no full member beside these people, as far as Slack says, who is an employee:
-// nobody else stamps at a channel's stage.
+// Empty reports whether a channel has no full member beside these people, as far as Slack says.
 func (d *Directory) Empty(channel string, but []circulation.Person) bool {
 	members, all := d.InChannel(channel)
 	looked := 0
 	for _, user := range members {
-		if slices.ContainsFunc(but, circulation.Person{User: user}.Is) || !d.employee(user) {
+		if slices.ContainsFunc(but, circulation.Person{User: user}.Is) {
 			continue
 		}
 		if looked++; looked > mostLooked || d.Full(user) {

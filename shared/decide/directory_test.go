@@ -79,11 +79,6 @@ func TestAChannelIsEmptyIfNobodyElseThereMayStamp(t *testing.T) {
 	expect.That(t, NewDirectory(nil, w).Empty("C1", askers), "the asker and a bot")
 	expect.That(t, !NewDirectory(nil, w).Empty("C2", askers), "there may be more")
 	expect.That(t, !NewDirectory(nil, workspace{"BOT ", []string{"R", "X"}}).Empty("C1", askers), "X is there")
-	org := organised(t)
-	for users, empty := range map[string]bool{"X": true, "C": true, "A": false} {
-		got := NewDirectory(org, workspace{"", []string{"R", users}}).Empty("C1", askers)
-		expect.That(t, got == empty, "%s: X is in no organisation, C is a contractor, A an employee", users)
-	}
 }
 
 func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {

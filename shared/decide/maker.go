@@ -57,7 +57,6 @@ type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
-	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	DecideFrom(ctx context.Context, a aggregate.Aggregate, decide aggregate.Decision[aggregate.Aggregate]) (
 		aggregate.Aggregate, error)

@@ -80,6 +80,7 @@ func testRoute(t *testing.T, w *consoletest.World) {
 	})
 	suzuki, alex := w.As(webapi.Suzuki), w.As(webapi.Alex)
 	alex.Get(page(a)).Says(t, 200, "課長 いまここ", "部長 これから").Lacks(t, `value="approve"`)
+	suzuki.Get(page(a)).Holds(t, `value="deny"`).Lacks(t, `value="reject"`) // a call has no next version
 	suzuki.Post(page(a)+"/act", suzuki.Get(page(a)).FormOf(t, aggregate.ActApprove, "")).
 		Leads(t, page(a)+"?done=act_stamp")
 	w.Later(time.Minute)

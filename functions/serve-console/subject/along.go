@@ -115,7 +115,7 @@ func (d *drawing) owed() string {
 }
 
 // tried returns what would come of a stamp of the viewer's at this stage: whether it is given already, or else why it
-// would not count, as far as that is known without looking up whom they stand in for and their row of the organisation.
+// would not count, as far as that is known without looking up whom they stand in for.
 func (x Asking) tried(id string, stage int, member bool, all []circulation.StandIn, now time.Time) (given bool,
 	why *circulation.Refusal) {
 	o := x.Of.Origin()
@@ -167,7 +167,7 @@ func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 
 // rejection returns the form by which whoever is asked has another version made or denies, with a button for each.
 func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
-	follows := task.FollowsNext // a turn of the agent
+	follows := task.FollowsNothing // a call ends
 	if of, is := x.Of.(*task.Aggregate); is {
 		follows = of.Follows(o.ID)
 	}
@@ -205,8 +205,6 @@ func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Tried) string {
 	case !g.Ruled():
 	case x.Act == aggregate.ActReject && versions:
 		return "reject_anew"
-	case x.Act == aggregate.ActReject:
-		return "send_back"
 	case x.Act == aggregate.ActApprove && g.Status == aggregate.Approved:
 		return "settle"
 	case x.Act == aggregate.ActApprove:

@@ -77,9 +77,8 @@ type Policy struct {
 	Mode      ApproverMode
 	Approvers []string // Slack user ids; user groups are expanded by the caller
 	AllowSelf bool
-	Rev       int     // of the settings
-	Alone     bool    // nobody else could approve a version by this person; set only if people.Want.Authors is
-	On        []Owned // the tenant's rows by which it is known who acts along a route
+	Rev       int  // of the settings
+	Alone     bool // nobody else could approve a version by this person; set only if people.Want.Authors is
 	// StandIns are the delegations by which the person stands in for others, for a gate under a rule.
 	StandIns []circulation.StandIn
 }

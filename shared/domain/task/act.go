@@ -14,8 +14,8 @@ import (
 // cancelled, as by what is denied and by a step that is sent back. Completed steps are not undone. A form that is sent
 // back waits for one of its askers: see Refill.
 //
-// by is the hand, whose delegation, row of the organisation and place in a channel the caller has looked up: on are the
-// rows on which that depends.
+// by is the hand, whose delegation and place in a channel the caller has looked up: on are the rows on which that
+// depends.
 //
 // Act returns ErrDecided, ErrNotLatest, ErrSuperseded, ErrNotAllowed, ErrNotFound or a *circulation.Refusal. If the
 // same hand does the very same again, nothing changes.
