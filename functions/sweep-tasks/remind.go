@@ -47,7 +47,7 @@ func (h *Handler) beginReminding(ctx context.Context, a aggregate.Aggregate) err
 		return nil
 	}
 	tenant := a.Ref().Tenant
-	if q, waits := x.Asks(); !waits || q.OfAuthor {
+	if _, waits := x.Asks(); !waits {
 		return nil
 	}
 	if _, begun := h.begun.LoadOrStore(tenant, true); begun {

@@ -88,7 +88,7 @@ func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
 	defer boot.Recover(ctx, &err, x.Ref.Log())
 	g := aggregate.GateOf(x.Row)
 	switch {
-	case g == nil || x.OfAuthor:
+	case g == nil:
 		return nil
 	case g.Ruled():
 		return r.addRuled(ctx, x, g)

@@ -156,7 +156,7 @@ func (l *look) actor(ctx context.Context, o aggregate.Origin) (aggregate.Actor, 
 // decides reports whether the person may approve a row, judging by its route. The aggregate may still refuse. What they
 // are known to owe is left out.
 func (l *look) decides(ctx context.Context, x store.WaitingItem, o aggregate.Origin) (bool, error) {
-	if x.OfAuthor || o.Team == "" || l.known[store.Place{Ref: x.Ref, Key: x.Key}] {
+	if o.Team == "" || l.known[store.Place{Ref: x.Ref, Key: x.Key}] {
 		return false, nil
 	}
 	g := aggregate.GateOf(x.Row)

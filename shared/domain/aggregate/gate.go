@@ -136,7 +136,6 @@ type Question struct {
 	Version   int
 	StepID    string   // set for a step's gate
 	Askers    []string `json:"-"` // users whose own request this is; empty: whoever asked for the aggregate
-	OfAuthor  bool     `json:"-"` // the requester decides, not an approver
 	CreatedAt time.Time
 	DecideBy  *time.Time
 }
@@ -327,11 +326,7 @@ func (g *Gate) ActDetails(details map[string]any) map[string]any {
 	if d := act.Found.Delegation; d != nil {
 		details["delegation"] = d.Key
 	}
-	switch {
-	case act.Text == "":
-	case act.Kind == circulation.Stamp:
-		details["comment"] = act.Text
-	default:
+	if act.Text != "" {
 		details["reason"] = act.Text
 	}
 	return details

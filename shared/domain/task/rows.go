@@ -89,9 +89,7 @@ type Request struct {
 	Files     []aggregate.SharedFile `json:"files,omitempty"`
 	MoreFiles int                    `json:"more_files,omitempty"` // that are not read
 	Matter    *Matter                `json:"matter,omitempty"`     // the form of a request for a decision alone
-	// SaidAt is when the text was said that User asked for again; zero: MessageTS says it.
-	SaidAt    time.Time `json:"said_at,omitzero"`
-	CreatedAt time.Time `json:"created_at"`
+	CreatedAt time.Time              `json:"created_at"`
 	// Thread is what the first layer was shown of the thread before; nil unless it had to be read.
 	Thread *aggregate.Thread `json:"thread,omitempty"`
 }
@@ -117,9 +115,6 @@ func (r Request) Unsaid() Request {
 // Written returns when the message was written, by Slack's clock. Words such as “this month” count from it, however
 // late the message is delivered.
 func (r *Request) Written() time.Time {
-	if !r.SaidAt.IsZero() {
-		return r.SaidAt
-	}
 	if at, err := aggregate.ParseTS(r.MessageTS); err == nil {
 		return at
 	}

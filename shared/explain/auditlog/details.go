@@ -90,10 +90,10 @@ func membersOf(details aggregate.JSON) (all map[string]any, err error) {
 
 // telling are the members that Briefly says, in their order; those of unnamed are said without their names.
 var (
-	telling = []string{"changes", "reason", "why", "error", "comment", "principal", "hand", "from", "until", "allowed",
+	telling = []string{"changes", "reason", "why", "error", "principal", "hand", "from", "until", "allowed",
 		"rule", "added_rules", "changed", "removed", "type", "agent", "teams", "best_team", "best_score",
 		"people", "people_added", "people_gone", "kind"}
-	unnamed = []string{"reason", "why", "error", "comment", "kind", "type"}
+	unnamed = []string{"reason", "why", "error", "kind", "type"}
 )
 
 // Briefly says the most telling members of an entry's details in a line; it is empty if there are none.
