@@ -34,9 +34,6 @@ func auditOfTenant(t *testing.T, s *taskStore, tenant string) []aggregate.AuditE
 
 func testSettings(t *testing.T, st *taskStore) {
 	owner := expect.Value(st.Bootstrap(t.Context(), workspace("T0FIRST"), at()))(t)
-	other := workspace("T0SECOND")
-	other.Slug = "taken"
-	expect.Value(st.Bootstrap(t.Context(), other, at()))(t)
 
 	t.Run("a tenant without any has the defaults", func(t *testing.T) {
 		expect.Same(t, tenancy.DefaultSettings(), expect.Value(st.Settings(t.Context(), "01NOBODY"))(t))

@@ -220,8 +220,8 @@ var Sections = []Section{
 			Words{Label: "Name", About: "The agent’s name, for example on cards."})},
 		{Name: "slug", Kind: KindText, Own: true, Rule: RuleSlug, fits: like(&slugForm), Default: "default",
 			Says: language.InEach(
-				Words{Label: "短い名前", About: "アドレスなどに使う名前です。ほかのワークスペースと同じものは使えません。"},
-				Words{Label: "Short name", About: "Used in addresses. Must be unique."})},
+				Words{Label: "短い名前", About: "ワークスペースと一緒に保存されます。Ringi では使いません。"},
+				Words{Label: "Short name", About: "Kept with the workspace. Ringi itself doesn’t use it."})},
 		{Name: "locale", Kind: KindChoice, Choices: language.All, OnCards: true, Says: language.InEach(
 			Words{Label: "Slack での言語", About: "カードは依頼と同じ言語です。この設定は、依頼の文から言語を判断できないカードと、会話に使われます。このコンソールの言語とは別です。",
 				Choices: []string{"日本語", "English"}},
