@@ -238,7 +238,7 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 		{act(circulation.Stamp, 2, "U9"), "Whoever asked for this, filled in its form or picked its draft can't stamp it. " +
 			"Somebody else has to."},
 		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U3") }),
-			"You don't stand in for [U3] at this time. Please ask an administrator to reassign it."},
+			"You don't stand in for [U3] at this time. Please ask an administrator to set a stand-in."},
 		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U1") }),
 			"[U1] asked for this, filled in its form or picked its draft, so you can't stamp it as their stand-in."},
 		{act(circulation.Stamp, 2, "U3", func(a *circulation.Act) { a.Hash = "other" }), "The content has changed."},
