@@ -50,7 +50,7 @@ func theEntries() []chain.Row {
 		action, resource, actor string
 		details                 any
 	}{
-		{"session.handed_over", aConversation, "U0SATO", map[string]any{"task": taskID, "asked_by": "U0SATO",
+		{"session.request_made", aConversation, "U0SATO", map[string]any{"task": taskID, "asked_by": "U0SATO",
 			"hash": aggregate.HashOf(request)}},
 		{"task.created", taskID, "", "null"},
 		{"prompt.picked", "P1", "U0SATO", map[string]any{"version": 2, "team": "慎重チーム", "hash": aggregate.HashOf(policy)}},
@@ -63,7 +63,7 @@ func theEntries() []chain.Row {
 		{"step.approved", execution, "U0SUZUKI", map[string]any{"step": "step-5",
 			"arguments_hash": aggregate.HashOf(secondSent)}},
 		{failed, execution, "", map[string]any{
-			"attempt": 1, "handed_over": map[string]any{"session_id": aConversation}, "reused": []string{"step-4"},
+			"attempt": 1, "offered": map[string]any{"session_id": aConversation}, "reused": []string{"step-4"},
 			"writes": map[string]any{"step-2": aggregate.HashOf(rowsWritten), "step-3": aggregate.HashOf(messageSent),
 				"step-5": aggregate.HashOf(secondSent)},
 			"ends":  map[string]any{"completed": []string{"step-2", "step-5"}, "unknown": []string{"step-3"}},
@@ -101,7 +101,7 @@ func proved(t *testing.T) Receipt {
 		ID: execution, Task: taskID, Attempt: 1, Status: "failed", Policy: stamped{ID: "P1", Version: 2, Text: policy,
 			Team: "慎重チーム", Picked: "U0SATO"},
 		Steps: stamped{ID: "S1", Version: 1, Text: theSteps}, Reused: []string{"step-4"},
-		Request: &handedOver{aConversation, request, "U0SATO"},
+		Request: &offered{aConversation, request, "U0SATO"},
 		Writes: []writeCall{
 			{Step: "step-2", Tool: "write_rows", Status: "completed", Arguments: rowsWritten,
 				Results: map[string]string{"step-1": employees}},
@@ -232,7 +232,7 @@ func ended(t *testing.T, details map[string]any) Receipt {
 func TestAnEndWithoutWritesProvesThatNobodyMadeOne(t *testing.T) {
 	expect.Patience(t)
 	nothing := map[string]any{"attempt": 1}
-	for _, member := range []string{"writes", "ends", "handed_over", "gates"} {
+	for _, member := range []string{"writes", "ends", "offered", "gates"} {
 		nothing[member] = map[string]any{}
 	}
 	both := maps.Clone(nothing)

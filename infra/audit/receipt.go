@@ -13,8 +13,8 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// handOverAction is the action of the entry by which an agent made a request.
-const handOverAction = "session.handed_over"
+// madeAction is the action of the entry by which a person made a request that an agent offered.
+const madeAction = "session.request_made"
 
 // receiptForm names the format and its version.
 const receiptForm = "ringi-receipt 1"
@@ -66,14 +66,14 @@ func (l *log) receipt() Receipt {
 }
 
 // needs reports whether the proof needs an entry: those of the task or conversation, and the entry with the
-// conversation in which an agent made the task's request.
+// conversation in which an agent offered the task's request.
 func (r Receipt) needs(e entry) bool {
 	if r.Action != nil {
 		return e.Task == r.Action.Session
 	}
 	h := r.Execution.Request
 	return e.Task == r.Execution.Task ||
-		h != nil && e.Task == h.Session && e.Action == handOverAction && e.madeTask == r.Execution.Task
+		h != nil && e.Task == h.Session && e.Action == madeAction && e.madeTask == r.Execution.Task
 }
 
 // part returns the receipt with only the rows that the proof needs, and the links from the first that seals one of them
@@ -116,19 +116,19 @@ type Proof struct {
 	Steps   stamped     `json:"steps"` // Text is a JSON list, byte for byte as it was stamped
 	Writes  []writeCall `json:"writes"`
 	// steps whose writes an earlier attempt made; the proof of that attempt has them
-	Reused  []string    `json:"reused,omitempty"`
-	Request *handedOver `json:"handed_over,omitempty"`
-	Gates   []stepGate  `json:"gates,omitempty"` // under a rule, of steps that are none of Writes
+	Reused  []string   `json:"reused,omitempty"`
+	Request *offered   `json:"offered,omitempty"`
+	Gates   []stepGate `json:"gates,omitempty"` // under a rule, of steps that are none of Writes
 
 	// Enclosed is what a request with files has beside its words, byte for byte as it was stamped: JSON.
 	Enclosed string `json:"enclosed,omitempty"`
 }
 
-// handedOver is a request that an agent made in a conversation.
-type handedOver struct {
+// offered is a request that an agent offered in a conversation, and a person made.
+type offered struct {
 	Session string `json:"session_id"`
 	Text    string `json:"text"`
-	User    string `json:"user"` // who asked the agent
+	User    string `json:"user"` // who made it
 }
 
 // stamped is a version of a policy or of steps.
@@ -215,7 +215,7 @@ type entry struct {
 	Action     string `json:"action"`
 	ResourceID string `json:"resource_id"`
 	Task       string `json:"task_id"`
-	madeTask   string // by an agent in a conversation
+	madeTask   string // of what an agent offered
 }
 
 // entryOf reads a row's content. Its details are an object, or an object as a string.

@@ -210,7 +210,7 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 		}
 	}
 	if in, ok := a.OfferedIn(); ok {
-		p.Request = &handedOver{in, a.Request.Text, a.Request.User}
+		p.Request = &offered{in, a.Request.Text, a.Request.User}
 	}
 	for _, row := range a.StepsOf(e) {
 		if row.Access != aggregate.Write {

@@ -459,7 +459,7 @@ class Execution(Claims):
         self.stamp("policy", "prompt.approved", claim["policy"])
         self.stamp("steps", "process.approved", claim["steps"])
         self.files()
-        policy, steps, request = claim["policy"]["text"], claim["steps"], (claim.get("handed_over") or {}).get("text")
+        policy, steps, request = claim["policy"]["text"], claim["steps"], (claim.get("offered") or {}).get("text")
         want = ["steps", claim["task_id"], str(steps["version"]), policy, sha256(steps["text"]), request,
             self.enclosed or None]
         self.walk("the steps", steps.get("gate"), "process", steps["id"], "", want)
@@ -485,7 +485,7 @@ class Execution(Claims):
         self.sealed_gates(writes, claim.get("gates") or [])
         self.reused(reused)
         self.listed([w["step"] for w in writes], reused)
-        self.handed(claim.get("handed_over"))
+        self.offered(claim.get("offered"))
 
     def numbered(self, number, ended):
         """Compares the number of the decision with the entries of the attempt's beginning and end."""
@@ -568,30 +568,30 @@ class Execution(Claims):
                 self.found.append("%s is said to be called %d times: an attempt makes a write once, or takes it over"
                     % (step, times))
 
-    def handed(self, h):
-        of = (self.end.get("handed_over") or {}).get("session_id") or ""
+    def offered(self, h):
+        of = (self.end.get("offered") or {}).get("session_id") or ""
         if not h:
             if of:
-                self.found.append("an agent made the request in the conversation %s, and that is left out" % of)
+                self.found.append("an agent offered the request in the conversation %s, and that is left out" % of)
             return
         if of != h["session_id"]:
-            self.found.append("the request is said to be made in the conversation %s, the entry of the end says %r"
+            self.found.append("the request is said to be offered in the conversation %s, the entry of the end says %r"
                 % (h["session_id"], of))
         digest = sha256(h["text"])
-        self.said += ["the request was made in the conversation %s for %s" % (h["session_id"], h["user"]),
+        self.said += ["the request was offered in the conversation %s and made by %s" % (h["session_id"], h["user"]),
             "  request " + h["text"], "  sha256 " + digest]
         entries = [
             e for e in self.entries
-            if (e.get("action"), e.get("resource_id"), e.get("task_id")) == ("session.handed_over", h["session_id"],
+            if (e.get("action"), e.get("resource_id"), e.get("task_id")) == ("session.request_made", h["session_id"],
                 h["session_id"])
             and e["details"].get("task") == self.about
         ]
         if not entries:
-            self.found.append("no entry session.handed_over of the conversation %s names the task" % h["session_id"])
+            self.found.append("no entry session.request_made of the conversation %s names the task" % h["session_id"])
             return
         d = entries[0]["details"]
         if d.get("asked_by") != h["user"]:
-            self.found.append("the request is said to be made for %s, its entry says %s" % (h["user"],
+            self.found.append("the request is said to be made by %s, its entry says %s" % (h["user"],
                 d.get("asked_by")))
         elif d.get("hash") != digest:
             self.found.append("the request has other words than the agent's")

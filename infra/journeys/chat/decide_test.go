@@ -169,7 +169,7 @@ func TestAConversationOffersARequest(t *testing.T) {
 	if status != http.StatusOK || !strings.Contains(page, `href="/console/tasks/`+made.TaskID+`"`) {
 		t.Errorf("the page is %d, or does not lead to the task", status)
 	}
-	if n := len(d.Audit(conversation.AuditHandedOver)); n != 1 {
+	if n := len(d.Audit(conversation.AuditRequestMade)); n != 1 {
 		t.Errorf("%d entries say that it was made", n)
 	}
 	r.Cancel(webapi.Sato, r.Card(driver.PromptCard, "").TS)

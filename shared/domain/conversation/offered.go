@@ -39,8 +39,8 @@ const ActMakeRequest aggregate.Act = "make_request"
 const (
 	// AuditOffered is recorded when the agent wants to make a request.
 	AuditOffered aggregate.Action = "session.request_offered"
-	// AuditHandedOver is recorded when a person makes it.
-	AuditHandedOver aggregate.Action = "session.handed_over"
+	// AuditRequestMade is recorded when a person makes it.
+	AuditRequestMade aggregate.Action = "session.request_made"
 )
 
 type wordsOfOffers struct{ made, already string }
@@ -148,7 +148,7 @@ func (a *Aggregate) MakeRequest(id string, by aggregate.Actor, p aggregate.Polic
 	c.Fail(err)
 	made.TaskID = ref.ID
 	c.Put(&made)
-	c.audit(by, AuditHandedOver, "session", c.Conversation.ID,
+	c.audit(by, AuditRequestMade, "session", c.Conversation.ID,
 		map[string]any{"task": made.TaskID, "asked_by": by.ID, "hash": aggregate.HashOf(made.Text)})
 	m := Message{Sender: FromSystem, TaskID: made.TaskID}
 	m.own(fmt.Sprintf(saidOfOffers.In(c.Conversation.Locale).made, made.TaskID))

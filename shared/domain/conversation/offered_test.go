@@ -62,7 +62,7 @@ func TestARequestAfterReadingIsMadeByAPersonOnce(t *testing.T) {
 
 	c, err := a.MakeRequest(o.ID, person(suzuki), policy, now)
 	made := after(t, a)(c, err)
-	expect.That(t, len(c.Audit) == 1 && c.Audit[0].Action == AuditHandedOver && c.Audit[0].ActorID == suzuki,
+	expect.That(t, len(c.Audit) == 1 && c.Audit[0].Action == AuditRequestMade && c.Audit[0].ActorID == suzuki,
 		"%+v", c.Audit)
 	o = made.Offered[0]
 	expect.That(t, o.MadeBy == suzuki && o.Text == "buy it" && o.MessageTS == "1775034000.000100" && o.TaskID != "" &&

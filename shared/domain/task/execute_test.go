@@ -275,8 +275,8 @@ func TestARequestOfAnAgentIsStampedAlways(t *testing.T) {
 
 // An attempt without writes records that it made none, and who worded the request, so that nobody can claim otherwise.
 func TestAnEndSaysWhatWasNot(t *testing.T) {
-	for event, want := range map[string]string{"Ev0PV52K21": `"handed_over":{}`,
-		OfferedIn("6f0f5a52"): `"handed_over":{"session_id":"6f0f5a52"}`} {
+	for event, want := range map[string]string{"Ev0PV52K21": `"offered":{}`,
+		OfferedIn("6f0f5a52"): `"offered":{"session_id":"6f0f5a52"}`} {
 		for name, end := range map[string]func(s *story) decision{
 			"failed": func(*story) decision {
 				return func(a *Aggregate, now time.Time) (aggregate.Change, error) {

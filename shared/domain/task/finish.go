@@ -68,10 +68,10 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 
 // writesOf adds an attempt and its writes to the details of an audit entry: the hash of each write's arguments, its
 // status, which writes are reused from earlier attempts, and the gates at which people were asked. It also adds the
-// conversation in which an agent made the request; an empty map records that there was none. Audit entries are sealed,
-// but rows of steps and gates are not.
+// conversation in which an agent offered the request; an empty map records that there was none. Audit entries are
+// sealed, but rows of steps and gates are not.
 func (a *Aggregate) writesOf(e *Execution, c *change, results []ResultEntry, details map[string]any) map[string]any {
-	writes, ends, handed := map[string]string{}, map[StepStatus][]string{}, map[string]string{}
+	writes, ends, offered := map[string]string{}, map[StepStatus][]string{}, map[string]string{}
 	var reused []string
 	for i, s := range a.StepsOf(e) {
 		switch {
@@ -84,10 +84,10 @@ func (a *Aggregate) writesOf(e *Execution, c *change, results []ResultEntry, det
 		}
 	}
 	if session, ok := a.OfferedIn(); ok {
-		handed["session_id"] = session
+		offered["session_id"] = session
 	}
 	maps.Copy(details, e.about())
-	details["writes"], details["ends"], details["handed_over"] = writes, ends, handed
+	details["writes"], details["ends"], details["offered"] = writes, ends, offered
 	details["gates"] = a.gatesOf(e, c)
 	if len(reused) > 0 {
 		details["reused"] = reused
