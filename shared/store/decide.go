@@ -170,23 +170,3 @@ func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, er
 	h, _ := kind.Row("head").(aggregate.Root)
 	return h, s.RowAt(ctx, Place{ref, aggregate.HeadKey}, h)
 }
-
-// Refs returns the newest aggregates that have a row in a partition of an index, at most limit.
-func (s *Store) Refs(ctx context.Context, index int, partition string, limit int) ([]aggregate.Ref, error) {
-	e := table.NewExpression()
-	name := fmt.Sprintf("GSI%d", index)
-	out, err := s.t.DB.Query(ctx, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, IndexName: &name, Limit: aws.Int32(int32(limit)), ScanIndexForward: aws.Bool(false),
-		KeyConditionExpression: table.All(e.Is(name+"PK", "=", partition)),
-	}))
-	if err != nil {
-		return nil, err
-	}
-	var refs []aggregate.Ref
-	for _, it := range out.Items {
-		if ref, known := s.kinds.Ref(table.TextOf(it, "PK")); known {
-			refs = append(refs, ref)
-		}
-	}
-	return refs, nil
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -102,27 +101,6 @@ func (s *Store) changeTelling(ctx context.Context, c tenancy.Change, d tenancy.D
 		told = tell(d)
 	}
 	return s.changeBy(ctx, s.t.TransactPast, c, told, err)
-}
-
-// dueRows returns the rows of a partition of GSI2 that is sorted by time and what follows #, up to a time.
-func dueRows[T any](ctx context.Context, s *Store, partition string, at time.Time) iter.Seq2[T, error] {
-	e := table.NewExpression()
-	in := table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, IndexName: aws.String("GSI2"), Limit: aws.Int32(duePage),
-		KeyConditionExpression: table.All(e.Is("GSI2PK", "=", partition),
-			e.Is("GSI2SK", "<", aggregate.TimeText(at)+"$")), // the sign after #
-	})
-	return func(yield func(T, error) bool) {
-		for it, err := range table.Queried(ctx, s.t, in, func(it table.Item) (table.Item, error) { return it, nil }) {
-			var d T
-			if err == nil {
-				err = table.Unpack(it, &d)
-			}
-			if !yield(d, err) {
-				return
-			}
-		}
-	}
 }
 
 // Tell adds rows to an aggregate without reading it first. Each row must be absent. The head gets a new revision, so

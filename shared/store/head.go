@@ -229,20 +229,15 @@ func (s *Store) PutWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait
 
 // DropWait deletes a token that was answered. It does nothing if the row is gone or has another token.
 func (s *Store) DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error {
-	return table.Wrapped(s.dropIf(ctx, ref, w.Key(), "task_token", w.Token), "drop the wait of %s at %s", ref, w.Gate)
-}
-
-// dropIf deletes a row outside of commits if an attribute has the given value. It does nothing if the row is gone.
-func (s *Store) dropIf(ctx context.Context, ref aggregate.Ref, key, attribute, is string) error {
 	pk, err := s.partition(ref)
-	if err != nil {
-		return err
+	if err == nil {
+		e := table.NewExpression()
+		err = s.t.DeleteIf(ctx, table.Key(pk, w.Key()), e, e.Is("task_token", "=", w.Token))
 	}
-	e := table.NewExpression()
-	if err = s.t.DeleteIf(ctx, table.Key(pk, key), e, e.Is(attribute, "=", is)); table.ConditionFailed(err) {
+	if table.ConditionFailed(err) {
 		return nil
 	}
-	return err
+	return table.Wrapped(err, "drop the wait of %s at %s", ref, w.Gate)
 }
 
 // putIf puts a row outside of commits on a condition.

@@ -24,14 +24,8 @@ type WaitingItem struct {
 // Waiting lists a tenant's gates that wait for a decision, the oldest first. The index may be slightly stale. It
 // returns aggregate.ErrField for a limit outside 1 to MaxPage, or a cursor of another list.
 func (s *Store) Waiting(ctx context.Context, tenant, cursor string, limit int) (table.Page[WaitingItem], error) {
-	return s.waiting(ctx, "pending", true, tenant, cursor, limit)
-}
-
-func (s *Store) waiting(
-	ctx context.Context, name string, oldest bool, tenant, cursor string, limit int,
-) (table.Page[WaitingItem], error) {
-	l := table.List{Name: name, Tenant: tenant, Prefixes: s.prefixes(), Index: "GSI1",
-		Partitions: []string{aggregate.PendingOf(tenant)}, OldestFirst: oldest}
+	l := table.List{Name: "pending", Tenant: tenant, Prefixes: s.prefixes(), Index: "GSI1",
+		Partitions: []string{aggregate.PendingOf(tenant)}, OldestFirst: true}
 	return table.ReadPage(ctx, s.t, l, cursor, limit, s.readWaiting)
 }
 
@@ -67,13 +61,6 @@ func (s *Store) readWaiting(it table.Item) (*WaitingItem, error) {
 func (s *Store) Owed(
 	ctx context.Context, tenant, user, cursor string, limit int,
 ) (out table.Page[WaitingItem], err error) {
-	return s.named(ctx, tenant, user, cursor, limit,
-		func(g *aggregate.Gate, stage int) bool { return g.Owes(user) == stage })
-}
-
-// named lists the gates of the index of what people owe that keep leaves, as their rows are now.
-func (s *Store) named(ctx context.Context, tenant, user, cursor string, limit int,
-	keep func(g *aggregate.Gate, stage int) bool) (out table.Page[WaitingItem], err error) {
 	if !table.KeyPart(user) {
 		return out, fmt.Errorf("user %.40q: %w", user, aggregate.ErrNotFound)
 	}
@@ -99,7 +86,7 @@ func (s *Store) named(ctx context.Context, tenant, user, cursor string, limit in
 	})
 	for _, x := range page.Items {
 		row := gates[x.gate]
-		if g := aggregate.RuledGate(row); g != nil && keep(g, x.stage) {
+		if g := aggregate.RuledGate(row); g != nil && g.Owes(user) == x.stage {
 			out.Items = append(out.Items, WaitingItem{Ref: x.gate.Ref, Question: row.Asks(), Row: row})
 		}
 	}
@@ -180,28 +167,6 @@ func (s *Store) PutListed(ctx context.Context, tenant, list, of string, rows []a
 		}
 	}
 	return nil
-}
-
-// AddListed puts a row into an aggregate's list unless a row with its key exists, and reports whether it did.
-func (s *Store) AddListed(ctx context.Context, tenant, list, of string, r aggregate.Row) (added bool, err error) {
-	pk, err := listPartition(list, tenant, of)
-	if err != nil {
-		return false, err
-	}
-	it, err := table.Pack(r.Type(), pk, r.Key(), r)
-	if err != nil {
-		return false, err
-	}
-	e := table.NewExpression()
-	_, err = s.t.DB.PutItem(ctx, table.Filled(e, &dynamodb.PutItemInput{TableName: &s.t.Name, Item: it,
-		ConditionExpression: table.All(e.Absent())}))
-	if table.ConditionFailed(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("add to %s%s: %w", list, of, err)
-	}
-	return true, nil
 }
 
 // mostWritten is DynamoDB's limit for one BatchWriteItem.

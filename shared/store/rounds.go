@@ -9,8 +9,11 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/store/table"
 )
 
 // waits are the pauses between the tries of a write. After the last pause there is one more try.
@@ -211,7 +214,7 @@ func (k Kept) keep(ctx context.Context, key string, answer []byte, spent aggrega
 		return err
 	}
 	t := &contest.Turn{Name: key, Answer: kept, CreatedAt: now, DeleteAfter: now.Add(turnsLast).Unix()}
-	added, err := k.Store.KindStore.AddListed(ctx, k.Team.Tenant, contest.TurnsList, k.Team.ID, t)
+	added, err := k.Store.addTurn(ctx, k.Team, t)
 	if err != nil || added {
 		return err
 	}
@@ -220,4 +223,23 @@ func (k Kept) keep(ctx context.Context, key string, answer []byte, spent aggrega
 		err = fmt.Errorf("another answer is kept as %s: %w", key, aggregate.ErrMoved)
 	}
 	return err
+}
+
+// addTurn puts a turn into a team's list unless one with its key exists, and reports whether it did.
+func (s *ContestStore) addTurn(ctx context.Context, team aggregate.Ref, t *contest.Turn) (added bool, err error) {
+	pk, err := listPartition(contest.TurnsList, team.Tenant, team.ID)
+	if err != nil {
+		return false, err
+	}
+	it, err := table.Pack(t.Type(), pk, t.Key(), t)
+	if err != nil {
+		return false, err
+	}
+	e := table.NewExpression()
+	_, err = s.t.DB.PutItem(ctx, table.Filled(e, &dynamodb.PutItemInput{TableName: &s.t.Name, Item: it,
+		ConditionExpression: table.All(e.Absent())}))
+	if table.ConditionFailed(err) {
+		return false, nil
+	}
+	return err == nil, table.Wrapped(err, "add to %s%s", contest.TurnsList, team.ID)
 }

@@ -102,9 +102,20 @@ func rowsOf[T any](ctx context.Context, s *TaskStore, key, tenant string, ids []
 // Thread lists the newest requests that were written as replies in a thread, at most limit. The index may be slightly
 // stale: load a task before deciding on it.
 func (s *TaskStore) Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]aggregate.Ref, error) {
-	refs, err := s.Refs(ctx, 1, task.ThreadOf(tenant, channel, thread), limit)
+	e := table.NewExpression()
+	out, err := s.t.DB.Query(ctx, table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, IndexName: aws.String("GSI1"), Limit: aws.Int32(int32(limit)),
+		ScanIndexForward:       aws.Bool(false),
+		KeyConditionExpression: table.All(e.Is("GSI1PK", "=", task.ThreadOf(tenant, channel, thread))),
+	}))
 	if err != nil {
 		return nil, fmt.Errorf("list the requests of thread %s: %w", thread, err)
+	}
+	var refs []aggregate.Ref
+	for _, it := range out.Items {
+		if ref, known := s.kinds.Ref(table.TextOf(it, "PK")); known {
+			refs = append(refs, ref)
+		}
 	}
 	return refs, nil
 }

@@ -116,7 +116,7 @@ func (c *Pages) connections(ctx context.Context, v *web.Viewer) ([]integration, 
 	var people []string
 	for i := range all {
 		x := &all[i]
-		c.fill(ctx, v, words, x, rows)
+		c.fill(ctx, words, x, rows)
 		for _, client := range clients {
 			if client.Provider == x.Provider {
 				x.Client = client.ClientID
@@ -133,8 +133,7 @@ func (c *Pages) connections(ctx context.Context, v *web.Viewer) ([]integration, 
 }
 
 // fill copies the stored state of an integration.
-func (c *Pages) fill(ctx context.Context, v *web.Viewer, words integrationTexts, x *integration,
-	rows []tenancy.Integration) {
+func (c *Pages) fill(ctx context.Context, words integrationTexts, x *integration, rows []tenancy.Integration) {
 	i := slices.IndexFunc(rows, func(row tenancy.Integration) bool { return row.Provider == x.Provider })
 	switch {
 	case i >= 0:

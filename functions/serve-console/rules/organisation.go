@@ -23,12 +23,11 @@ type OrganisationPages struct {
 	*web.Site
 	Organisations *store.OrganisationStore
 
-	accounts clock.Answers[string, listing] // of workspaces
+	accounts clock.Answers[string, listing] // by workspace
 }
 
 // Routes returns the pages of the organisation, and its files.
 func (c *OrganisationPages) Routes() []web.Route {
-	c.accounts.Most = workspaces
 	upload := web.ForAdministrators("POST /console/organisation", c.upload)
 	upload.Files = true
 	return []web.Route{

@@ -30,9 +30,6 @@ type listing struct {
 // listed is how long a listing counts for saving what was shown.
 const listed = 10 * time.Minute
 
-// workspaces bounds the listings that are kept: one of 20,000 accounts takes some 6 MB.
-const workspaces = 8
-
 // list lists the workspace's accounts: anew for a file that is shown, for saving only if the last list isn't known.
 func (c *OrganisationPages) list(ctx context.Context, v *web.Viewer, anew bool) (listing, error) {
 	if !anew {

@@ -274,13 +274,14 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 		return out
 	}
 	out.Left = max(0, len(values)-maxTexts)
-	out.Values = shownValues(values[:len(values)-out.Left], maxRows, maxText)
+	out.Values = shownValues(values[:len(values)-out.Left])
 	return out
 }
 
-// shownValues returns values with invisible characters spelled out and with at most so many table rows and characters.
-func shownValues(values []card.Value, rows, most int) []Shown {
-	begin := func(text string) string { return legible.Spelled(legible.Beginning(text, most)) }
+// shownValues returns values with invisible characters spelled out, and at most maxRows rows of a table and maxText
+// characters of a text.
+func shownValues(values []card.Value) []Shown {
+	begin := func(text string) string { return legible.Spelled(legible.Beginning(text, maxText)) }
 	var out []Shown
 	tables := 0
 	for _, v := range values {
@@ -288,7 +289,7 @@ func shownValues(values []card.Value, rows, most int) []Shown {
 		s.Texts = web.Each(v.Texts, begin)
 		if v.Table != nil {
 			tables++
-			s.Number, s.Left, s.Table = tables, max(0, len(v.Table.Rows)-rows), &card.Table{}
+			s.Number, s.Left, s.Table = tables, max(0, len(v.Table.Rows)-maxRows), &card.Table{}
 			s.Table.Columns = web.Each(v.Table.Columns, legible.OneLine)
 			for _, row := range v.Table.Rows[:len(v.Table.Rows)-s.Left] {
 				s.Table.Rows = append(s.Table.Rows, web.Each(row, begin))

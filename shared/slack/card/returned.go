@@ -13,8 +13,8 @@ import (
 
 // The ids of what whoever asked does about a form that was sent back to them.
 const (
-	RefillAction   = "refill_"       // followed by the kind; opens the form
-	Withdraw       = "withdraw_task" // asks whether the request shall be withdrawn
+	RefillAction   = "refill_process" // opens the form
+	Withdraw       = "withdraw_task"  // asks whether the request shall be withdrawn
 	RefillCallback = "refill_modal"
 )
 
@@ -58,7 +58,7 @@ func (d drawing) waits(id string) string {
 // waiting adds the buttons of whoever asked to a card that waits for them.
 func (d drawing) waiting(v version, f face) face {
 	if !d.beneath { // whoever approves has no button; each asker has a message of their own
-		f = f.with(d.edits(v.kind, v.id)...)
+		f = f.with(d.edits(v.id))
 	}
 	f = f.with(d.version(v.version))
 	f.text += ": " + d.matter(&v, d.w.Quoted)
@@ -71,13 +71,11 @@ func (d drawing) returnedBy(g *aggregate.Gate) string {
 }
 
 // edits returns the buttons by which whoever asked fills in again or withdraws what was given back to them.
-func (d drawing) edits(kind aggregate.CardType, id string) []slack.Block {
-	w, hash := returnedWordsOf.In(d.w.Locale), d.a.AskedHash(id)
-	withdraw := button(w.Withdraw, Withdraw, d.taskID(), slack.StyleDanger)
-	row := func(b ...slack.BlockElement) slack.Block {
-		return slack.NewActionBlock(shownID(d.a.Head.TaskID, 0, hash), b...)
-	}
-	return []slack.Block{row(button(w.Refill, RefillAction+string(kind), id, slack.StylePrimary), withdraw)}
+func (d drawing) edits(id string) slack.Block {
+	w := returnedWordsOf.In(d.w.Locale)
+	return slack.NewActionBlock(shownID(d.a.Head.TaskID, 0, d.a.AskedHash(id)),
+		button(w.Refill, RefillAction, id, slack.StylePrimary),
+		button(w.Withdraw, Withdraw, d.taskID(), slack.StyleDanger))
 }
 
 // edited says who made a version of what was given back.
@@ -109,7 +107,7 @@ func returnedTo(a *task.Aggregate, subject string, s tenancy.Settings, link stri
 	}
 	text := fill(w.CopyText, "title", title)
 	return face{text, yellow, sectioned("*" + text + "*" + opens(link, asks))}.with(section(d.returnedBy(&row.Gate))).
-		with(d.edits(task.CardProcess, row.ID)...).with(contextLine(w.Means)).message()
+		with(d.edits(row.ID)).with(contextLine(w.Means)).message()
 }
 
 // RefillModal draws the form that was given back, filled in; s are the settings by which a decision is asked for.
