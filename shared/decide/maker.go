@@ -77,7 +77,7 @@ type Maker struct {
 type Click struct {
 	people.Want
 	Ref aggregate.Ref
-	ID  string // of the gate, execution or choice, or of the subject
+	ID  string // of the gate or execution, or of the subject
 	// Stage is the number of the stage that the person saw, of a gate under a rule; 0: they saw none.
 	Stage   int
 	Message string // Slack's timestamp of the message that was clicked; empty in a dialog

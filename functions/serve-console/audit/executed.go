@@ -96,7 +96,7 @@ func (s *speaker) stamped(steps []domain.Step, of explain.Sum) string {
 	return legible.Beginning(card.OneLine(strings.Join(all, " ; ")), mostStamped)
 }
 
-// mostStamped is how many characters of what was stamped a file has; the sheet has all of it.
+// mostStamped is how many characters of what was stamped a file has.
 const mostStamped = 2000
 
 // mostMore is how many characters of what else was stamped a line of the list has.

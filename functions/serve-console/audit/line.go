@@ -169,7 +169,7 @@ func named(words web.Texts, all []filed) string {
 // mostTitle is how many characters of a message stand for a title.
 const mostTitle = 80
 
-// path names who stamped, stage by stage as the sheet does: a stand-in with whose stamp it is.
+// path names who stamped, stage by stage: a stand-in with whose stamp it is.
 func (s *speaker) path(g *aggregate.Gate) string {
 	by := s.Reader
 	by.Person = s.plain

@@ -267,8 +267,6 @@ func turnLooks(w *consoletest.World) []look {
 	others := opened(consoletest.Desk("課長", 1, webapi.Tanaka), two, consoletest.Desk("部長", 1, webapi.Alex))
 	stamped := opened(two, consoletest.Desk("部長", 1, webapi.Alex))
 	act(webapi.Tanaka, aggregate.ActApprove, "")
-	back := opened(consoletest.ThreeStages()...)
-	act(webapi.Suzuki, aggregate.ActApprove, "")
 	round := opened(consoletest.Desk("課長", 1, webapi.Tanaka), two)
 	act(webapi.Tanaka, aggregate.ActApprove, "")
 	act(webapi.Alex, aggregate.ActReject, "宛名が違います。部署ごとに分けて、営業部の分だけを先に送ってください。")
@@ -282,8 +280,7 @@ func turnLooks(w *consoletest.World) []look {
 	act(webapi.Suzuki, aggregate.ActDeny, "この依頼は、来期の予算で出し直してください。")
 	return []look{
 		{name: "turn-mine", path: mine}, {name: "turn-others", path: others}, {name: "turn-two-of-three", path: stamped},
-		{name: "turn-take-back", path: back + "?done=act_stamp"}, {name: "turn-round", path: round},
-		{name: "turn-denied", path: denied + "?done=act_deny"},
+		{name: "turn-round", path: round}, {name: "turn-denied", path: denied + "?done=act_deny"},
 	}
 }
 

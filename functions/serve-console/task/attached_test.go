@@ -17,9 +17,9 @@ var quotation = []byte("%PDF-1.7 quotation")
 
 func TestFilesOfARequest(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
-		"stand beside what they are for, and in the register and on the sheet": testFilesShown,
-		"are served to who may read the request, and run nothing":              testFilesServed,
-		"with a threat are neither served nor stamped":                         testFilesThreat,
+		"stand beside what they are for, and in the register and its file": testFilesShown,
+		"are served to who may read the request, and run nothing":          testFilesServed,
+		"with a threat are neither served nor stamped":                     testFilesThreat,
 	})
 }
 

@@ -109,7 +109,7 @@ func above(menu []group, d Document, r *http.Request) *entry {
 
 var pages sync.Map
 
-// parts are what several pages have: the layout, the drawing of routes, and the kit of forms and lists.
+// parts are what several pages have: the layout, and the kit of forms and lists.
 var parts = []string{"layout", "kit"}
 
 // page returns a page with the parts: "contest" is what contest.html defines as main, "contest/sent" what it defines by

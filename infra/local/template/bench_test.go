@@ -122,9 +122,9 @@ var calls = map[string]struct {
 	"BatchWriteItem": {func(ctx context.Context, c clients) (any, error) {
 		return c.rows().BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]ddb.WriteRequest{
 			"ringi-Table": {
-				{PutRequest: &ddb.PutRequest{Item: row("FACT#t")}}, {DeleteRequest: &ddb.DeleteRequest{Key: row("LOG#t")}},
+				{PutRequest: &ddb.PutRequest{Item: row("CALL#t")}}, {DeleteRequest: &ddb.DeleteRequest{Key: row("LOG#t")}},
 			}}})
-	}, []string{"dynamodb:BatchWriteItem table/ringi-Table Attributes=PK,SK,PK,SK LeadingKeys=FACT#t,LOG#t"}},
+	}, []string{"dynamodb:BatchWriteItem table/ringi-Table Attributes=PK,SK,PK,SK LeadingKeys=CALL#t,LOG#t"}},
 	"SendMessageBatch": {func(ctx context.Context, c clients) (any, error) {
 		return sqs.NewFromConfig(c.Config).SendMessageBatch(ctx, &sqs.SendMessageBatchInput{
 			QueueUrl: aws.String("http://127.0.0.1:1/123456789012/ringi-CardQueue.fifo"),

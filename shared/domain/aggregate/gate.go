@@ -261,7 +261,7 @@ func (p Policy) WithdrawFrom(g *Gate, by Actor, requester string) error {
 	return p.Withdraw(by, requester)
 }
 
-// asks reports whether somebody is at one of the stages whose stamps the route asks for, or was put there.
+// asks reports whether somebody is at one of the stages whose stamps the route asks for.
 func (g *Gate) asks(user string) bool {
 	if g.Route == nil {
 		return false

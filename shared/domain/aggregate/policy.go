@@ -194,7 +194,7 @@ const (
 // Offer is an act together with the row that it applies to.
 type Offer struct {
 	Act  Act
-	ID   string   // id of the gate, choice, execution or aggregate; may be empty for the aggregate
+	ID   string   // id of the gate, execution or aggregate; may be empty for the aggregate
 	Kind CardType // card type of the gate
 	Hash string   // hash of what a gate shows
 }

@@ -1,5 +1,5 @@
 // Package files knows what files are, and nothing of conversations: a version's tree and its archive, another's
-// archive that is read within bounds, the difference of two trees, what is proposed to be written, and patches.
+// archive that is read within bounds, the difference of two trees, and what is proposed to be written.
 //
 // A Tree never has a path or a link that leads out of it, whoever wrote the archive that it is read from. The same
 // files are the same archive, byte by byte, so an archive's SHA-256 is its version's id. A difference depends on the

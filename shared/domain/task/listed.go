@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Status is how a request stands, for people: the list, its filter, the request's page and the numbers say the same.
+// Status is how a request stands, for people: the list, its filter and the request's page say the same.
 // The data model's statuses say less: a task is "extracted" from its first draft to its last stamp.
 type Status string
 
@@ -35,8 +35,8 @@ var AskAnew = []aggregate.Reason{
 	ReasonModelRefused, ReasonModelCutOff, ReasonTooManyPeople, ReasonPolicyTooLong, ReasonApprovalAged,
 }
 
-// StatusDenied is what cancelled requests are called and counted as that nobody withdrew: they were rejected for good.
-// Lists have them among the others.
+// StatusDenied is what cancelled requests are called that nobody withdrew: they were rejected for good. Lists have them
+// among the others.
 const StatusDenied Status = "denied"
 
 // StatusUnrouted is the same of requests that the rules ended: nobody was found to ask, or a rule refuses them.
@@ -83,8 +83,8 @@ func (e *Ended) status() Status {
 	return StatusCancelled
 }
 
-// Listing is what lists show of a request that rests without a task: it waits for a choice, could not be drafted, or
-// ended. Its columns are a task's. Lists no longer find it once there is a task.
+// Listing is what lists show of a request that rests without a task: its draft is delayed or failed, or it ended. Its
+// columns are a task's. Lists no longer find it once there is a task.
 type Listing struct {
 	aggregate.Meta
 	ID           string    `json:"id"`

@@ -78,7 +78,7 @@ type Settings struct {
 	RemindAt string `json:"remind_at"`
 }
 
-// AISessions says how long conversations are stored.
+// AISessions says whether ended conversations are stored.
 type AISessions struct {
 	Cache Cache `json:"cache"`
 }
