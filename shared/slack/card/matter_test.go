@@ -304,8 +304,7 @@ func TestAReturnedFormHasWhatWasTyped(t *testing.T) {
 	said := view()
 	for _, want := range []string{`"initial_value":"ノートパソコン 10 台の購入"`, `"initial_value":"1200000"`,
 		`見積もり*は 2 社から`, chosen("支出"), chosen("円"),
-		"宛先を経理に直してください",
-		"番号は変わりません", "file_input"} {
+		"宛先を経理に直してください", "添付ファイルも", "file_input"} {
 		expect.Has(t, said, want)
 	}
 	expect.That(t, !strings.Contains(said, card.RequestAt) && !strings.Contains(said, card.MatterKept), "%s", said)

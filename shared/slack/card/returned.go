@@ -25,7 +25,7 @@ const ReturnedCopy = "RETURNED#"
 type returnedWords struct {
 	IsReturned, IsEdited, IsWithdrawn, IsOver, By, Waits, Next, Edited string
 	Refill, Withdraw, CopyText, CopyEdited, CopyEnded, CopyOver        string
-	Title, Save, Reason, Means, Same                                   string
+	Title, Save, Reason, Means, Files                                  string
 }
 
 var returnedWordsOf = language.Catalog[returnedWords]{Files: &embedded, Folder: "texts/returned"}
@@ -115,7 +115,7 @@ func RefillModal(a *task.Aggregate, r Review, locale string, s tenancy.Settings)
 	w, ask, g := returnedWordsOf.In(locale), askWordsOf.In(locale), a.GateWith(r.ID)
 	reason := fill(w.Reason, "who", wordsOf.In(locale).mention(g.RejectedBy), "reason",
 		inline(g.RejectionReason, maxReason))
-	blocks := []slack.Block{section(cut(reason, maxSection)), contextLine(w.Means + w.Same)}
+	blocks := []slack.Block{section(cut(reason, maxSection)), contextLine(w.Means + w.Files)}
 	blocks = append(append(blocks, ask.matter(s, *a.Matter())...), append(ask.kept(keptFiles(a.FilesOf(r.ID))),
 		ask.files())...)
 	about := metadata(Review{Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: r.Hash})
