@@ -16,8 +16,8 @@ import (
 
 // command is the form that Slack sends for /ringi (https://docs.slack.dev/interactivity/implementing-slash-commands).
 type command struct {
-	team, user, trigger, app string
-	organization             bool // the app is installed for a whole organization
+	team, user, trigger, app, text string
+	organization                   bool // the app is installed for a whole organization
 }
 
 // readCommand reads the form of a slash command. ok is false for any other form.
@@ -28,6 +28,7 @@ func readCommand(body []byte) (c command, ok bool, err error) {
 	}
 	c = command{
 		team: form.Get("team_id"), user: form.Get("user_id"), trigger: form.Get("trigger_id"), app: form.Get("api_app_id"),
+		text:         strings.TrimSpace(form.Get("text")),
 		organization: form.Get("is_enterprise_install") == "true",
 	}
 	if c.organization {
@@ -36,7 +37,7 @@ func readCommand(body []byte) (c command, ok bool, err error) {
 	return c, true, inbound.CheckIDs("team_id", c.team, "user_id", c.user, "trigger_id", c.trigger)
 }
 
-// command answers /ringi with the dialog for a new request.
+// command answers /ringi with the dialog for a new request, with what was typed after it.
 func (h *Handler) command(ctx context.Context, c command) (inbound.Response, error) {
 	if err := h.Edge.FromOurs(c.app); err != nil {
 		return inbound.Response{}, err
@@ -50,7 +51,10 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 		return ephemeral(inEach(card.NoteForeign)), nil
 	}
 	person, _ := h.locale(ctx, c.team, c.user)
-	return h.opens(ctx, c.trigger, c.user, card.RequestModal(person, "")), nil
+	if card.TooLong(c.text) {
+		return ephemeral(card.NoteTooLong.Told(person)), nil
+	}
+	return h.opens(ctx, c.trigger, c.user, card.RequestModal(person, c.text)), nil
 }
 
 // ephemeral answers a command with a text that only this person sees.

@@ -78,14 +78,14 @@ func (w *world) messages(channel, text string) (n int) {
 	return n
 }
 
-// /ringi opens the dialog, in whose field nothing stands, whatever was typed behind it.
+// /ringi opens the dialog, in whose field stands what was typed behind it.
 func TestTheCommandOpensTheDialog(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.quiet(expect.Value(w.h.Handle(t.Context(), signed(w.typed(webapi.Sato, webapi.HR, "x").Encode(), w.Now())))(t),
 		webapi.Sato)
 	views := w.slack.Views(webapi.Sato)
 	expect.Must(t, len(views) == 1 && views[0].CallbackID == card.RequestCallback, "%d dialogs", len(views))
-	expect.Is(t, initial(views[0]), "")
+	expect.Is(t, initial(views[0]), "x")
 }
 
 func TestCommandsFromElsewhereOpenNothing(t *testing.T) {

@@ -190,7 +190,7 @@ func TestAVersionThatTookNothingInSaysSo(t *testing.T) {
 		"attendance for October": {"Make it nicer", "only Sales",
 			"I didn't understand your feedback (“Make it nicer”), so this version doesn't reflect it. " +
 				"What I can follow: “October instead”, “only Sales”, “no DM”, “no sheet”, “validate the data”, " +
-				"“have a person check first”, “make it shorter”. For anything else, edit the request."},
+				"“have a person check first”, “make it shorter”. For anything else, cancel it and ask anew."},
 		"10月の勤怠をまとめて": {"もっと良くして", "営業部だけにして",
 			"ご指摘「もっと良くして」の内容が分からなかったため、このバージョンには反映していません。" +
 				"「10月にして」、「営業部だけにして」、「DM は不要」、「シートは不要」、「データの検証を追加」、「書き込み前に人が確認」、「もっと簡潔に」のようなご指摘は反映できます。"},

@@ -46,7 +46,11 @@ func until(a *task.Aggregate, key string) *task.Aggregate {
 	then := *a
 	for i, p := range a.Processes {
 		if p.Key() == key {
-			then.Processes = a.Processes[:i+1]
+			then.Processes, then.Head.Glance.Version = a.Processes[:i+1], a.CalledAt(p.ID)
+			if m := a.MatterOf(p); m != nil {
+				called := *a.Task
+				called.Title, then.Task = m.Title, &called
+			}
 		}
 	}
 	for i, p := range a.Prompts {
