@@ -196,9 +196,6 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		return inbound.Response{}, inbound.Bad("payload.actions must not be empty")
 	}
 	a := p.Actions[0] // Slack sends one for each click
-	if p.View.CallbackID == card.OthersCallback {
-		return inbound.OK(), h.turn(ctx, p, a)
-	}
 	if a.ActionID == card.NewRequest {
 		return h.open(ctx, p)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strconv"
 
 	"github.com/slack-go/slack"
 
@@ -81,13 +80,15 @@ type Contests interface {
 	Submission(ctx context.Context, tenant, execution, team, hash string) (contest.RoundResult, error)
 }
 
-// others opens the dialog with the other teams' drafts. Members of the workspace who may not decide may read them.
+// others opens the dialog with the best of the other teams' drafts. Members of the workspace who may not decide may
+// read it.
 func (h *Handler) others(ctx context.Context, c click) {
 	c.Authors = true
 	v := h.check(ctx, c, decide.MayPick())
 	refused, _ := errors.AsType[aggregate.ErrNotAllowed](v.Err)
 	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) {
-		o := card.OtherDraft{ID: c.ID, TaskID: c.Ref.ID, ReadOnly: v.Err != nil, Alone: refused.Rule == aggregate.RuleAlone}
+		o := card.OtherDraft{ID: c.ID, TaskID: c.Ref.ID, ReadOnly: v.Err != nil, Alone: refused.Rule == aggregate.RuleAlone,
+			Console: h.Console}
 		return h.otherDraft(ctx, v, o)
 	})
 }
@@ -97,7 +98,7 @@ func (h *Handler) otherDraft(ctx context.Context, v verdict, o card.OtherDraft) 
 	if !is {
 		return slack.ModalViewRequest{}, aggregate.ErrNotFound
 	}
-	p, e, _, ok := card.Other(a, o)
+	p, e, ok := card.Other(a, o.ID)
 	if !ok {
 		return slack.ModalViewRequest{}, aggregate.ErrNotFound
 	}
@@ -110,37 +111,6 @@ func (h *Handler) otherDraft(ctx context.Context, v verdict, o card.OtherDraft) 
 		return view, aggregate.ErrNotFound
 	}
 	return view, nil
-}
-
-// turn shows another draft in the open dialog to a person who could open it now: somebody who has left a channel may
-// still have its dialog open.
-func (h *Handler) turn(ctx context.Context, p payload, a action) error {
-	o, err := aboutOf[card.OtherDraft](p, "draft")
-	if err != nil {
-		return err
-	}
-	if o.Page, err = strconv.Atoi(a.Value); err != nil {
-		return inbound.Bad("payload.actions.0.value must be the number of a page")
-	}
-	c := p.click(o.TaskID, o.ID)
-	v := h.check(ctx, c, decide.MayRead)
-	if err = v.Err; mayRead(err) {
-		var reads bool
-		if reads, err = h.People.Reads(ctx, c.Want, v.Origin()); err == nil && !reads {
-			err = aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
-		}
-	}
-	var view slack.ModalViewRequest
-	if err == nil {
-		view, err = h.otherDraft(ctx, v, o)
-	}
-	if err == nil {
-		err = h.Slack.UpdateView(ctx, p.View.ID, p.View.Hash, view)
-	}
-	if err != nil { // the page stays as it is, with the same button
-		slog.WarnContext(ctx, "the page was not turned", "of", o, "user", p.User.ID, "err", err)
-	}
-	return nil
 }
 
 // pick replaces the waiting version by the draft that the person read. After a temporary failure the dialog stays open

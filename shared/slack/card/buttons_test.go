@@ -41,7 +41,7 @@ func click(s *scenario, b pressed) error {
 	if b.ActionID == card.OthersAction {
 		other := card.OtherDraft{ID: b.Value, TaskID: s.Head.TaskID}
 		text := map[string]string{"a": content, "b": otherContent}
-		_, e, _, _ := card.Other(s.Aggregate, other)
+		_, e, _ := card.Other(s.Aggregate, b.Value)
 		view, ok := card.OthersModal(s.Aggregate, other, contest.RoundResult{SubmissionContent: text[e.TeamID]}, "ja")
 		if !ok || view.Submit == nil {
 			return fmt.Errorf("the dialog can't be submitted")

@@ -3,7 +3,6 @@ package card
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -15,53 +14,49 @@ import (
 	"ringi/shared/words/language"
 )
 
-// The ids of a button, of the dialog that it opens, and of its buttons to another draft.
+// The ids of a button, and of the dialog that it opens.
 const (
-	OthersAction   = "other_drafts" // opens the dialog
+	OthersAction   = "other_drafts"
 	OthersCallback = "other_drafts_modal"
-	OthersTurn     = "turn_" // followed by a direction; its value is the page's number
 )
 
 // OtherDraft is the private_metadata of a dialog that shows another team's draft; see modal.
 type OtherDraft struct {
 	ID     string `json:"id"` // of the waiting version
 	TaskID string `json:"task_id"`
-	Page   int    `json:"page"` // from 0; the best draft is first
 	Team   string `json:"team"`
 	Hash   string `json:"hash"` // of the text that the person read
 	// ReadOnly leaves the button out, for people who may not pick. With Alone the dialog says why: nobody could approve
 	// the draft if they picked it.
-	ReadOnly bool `json:"read_only,omitempty"`
-	Alone    bool `json:"alone,omitempty"`
+	ReadOnly bool   `json:"read_only,omitempty"`
+	Alone    bool   `json:"alone,omitempty"`
+	Console  string `json:"-"` // the console's address, for the drafts that the dialog lacks
 }
 
-// Other returns the draft on the dialog's page, or the last one if there are fewer. ok is false without another draft.
-func Other(a *task.Aggregate, o OtherDraft) (p *task.Prompt, e task.Entry, page int, ok bool) {
+// Other returns the version with this id, and the best of the other teams' drafts. ok is false without one.
+func Other(a *task.Aggregate, id string) (p *task.Prompt, e task.Entry, ok bool) {
 	for _, p := range a.Prompts {
-		if others := p.Others(); p.ID == o.ID && len(others) > 0 {
-			page = max(0, min(o.Page, len(others)-1))
-			return p, others[page], page, true
+		if others := p.Others(); p.ID == id && len(others) > 0 {
+			return p, others[0], true
 		}
 	}
-	return nil, e, 0, false
+	return nil, e, false
 }
 
-// OthersModal draws another team's draft and its evaluation. People can submit the dialog while the version waits, if
-// a card can show the complete draft.
+// OthersModal draws the best of the other teams' drafts and its evaluation, and says where more of them are. People can
+// submit the dialog while the version waits, if a card can show the complete draft.
 func OthersModal(
 	a *task.Aggregate, o OtherDraft, draft contest.RoundResult, locale string,
 ) (view slack.ModalViewRequest, ok bool) {
 	d := drawing{a: a, w: wordsOf.In(locale)}
 	w := contestWords.In(locale)
-	p, e, page, ok := Other(a, o)
+	p, e, ok := Other(a, o.ID)
 	if !ok {
 		return view, false
 	}
-	of := len(p.Others())
-	o = OtherDraft{ident(o.ID), ident(o.TaskID), page, e.TeamID, e.Hash, o.ReadOnly, o.Alone}
+	o.ID, o.TaskID, o.Team, o.Hash = ident(o.ID), ident(o.TaskID), e.TeamID, e.Hash
 	text, differs := explain.Beside(emboldened(draft.SubmissionContent), emboldened(p.Content))
-	about := []string{fill(w.Entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score), "place",
-		fill(w.Page, "page", page+1, "pages", of))}
+	about := []string{fill(w.Entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score))}
 	if differs {
 		about = append(about, w.Differs)
 	}
@@ -71,15 +66,8 @@ func OthersModal(
 			d.prose(contest.InPoints(said, d.w.Locale), 1).blocks...)
 	}
 	blocks = append(blocks, divider())
-	var turns []slack.BlockElement
-	if page > 0 {
-		turns = append(turns, button(w.Before, OthersTurn+"back", strconv.Itoa(page-1), ""))
-	}
-	if page < of-1 {
-		turns = append(turns, button(w.Next, OthersTurn+"on", strconv.Itoa(page+1), slack.StylePrimary))
-	}
-	if turns != nil {
-		blocks = append(blocks, slack.NewActionBlock(o.TaskID, turns...))
+	if more := len(p.Others()) - 1; more > 0 {
+		blocks = append(blocks, contextLine(fill(w.More, "n", more)+opens(Page(o.Console, a.Ref()), askWordsOf.In(locale))))
 	}
 	submit, told := "", w.Reads
 	switch {
@@ -203,9 +191,8 @@ const maxEnding, maxEndingName = 150, 60
 type contestTexts struct {
 	Contesting, Live                        string
 	Won, Picked, Alone, Author              string
-	Others, Title, Entry, Page, Pick, Picks string
+	Others, Title, Entry, More, Pick, Picks string
 	Reads, Reason, Replaced, Differs        string
-	Before, Next                            string
 	Ending, MoreFailed, Limited, Feedback   string
 	Unjudged                                string
 	Skipped                                 map[string]string // by the value of task.Contest.As

@@ -190,19 +190,6 @@ func (p *People) approvers(ctx context.Context, team, id string, a tenancy.Appro
 	return p.asking.listed(ctx, p.Slack, team, a, p.Now())
 }
 
-// Reads reports whether a person who may not decide may still read: their own request, or one of a channel that they
-// are in. It returns explain.ErrUnverified when Slack can't be asked.
-func (p *People) Reads(ctx context.Context, w Want, o aggregate.Origin) (bool, error) {
-	if o.User == w.User {
-		return true, nil
-	}
-	member, err := p.memberOf(ctx, w, o)
-	if err != nil {
-		return false, fmt.Errorf("%w: %w", explain.ErrUnverified, err)
-	}
-	return member, nil
-}
-
 // memberOf reports whether the person is a member of the request's channel. If Slack doesn't list the channel,
 // everybody who could click there counts as a member.
 func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool, error) {
