@@ -34,11 +34,15 @@ func acted(t *testing.T) Receipt {
 	})
 }
 
-// actedAs returns the receipt of an action with these entries. Each is given as its name and its details besides type
-// and hash.
+// actedAs returns the receipt of an action with these entries, or of a call, which is its own session. Each is given as
+// its name and its details besides type and hash.
 func actedAs(t *testing.T, claim actionProof, entries []string) Receipt {
 	t.Helper()
 	claim.Payload, claim.Type = cmp.Or(claim.Payload, script), cmp.Or(claim.Type, "test_run")
+	in := aConversation
+	if claim.Type == "call" || claim.Type == "grant" {
+		in = actionID
+	}
 	actors := map[string]string{"proposed": "claude", "approved": "U0SUZUKI", "rejected": "U0SUZUKI",
 		"cancelled": "U0SATO"}
 	rows := []chain.Row{row(0)}
@@ -49,14 +53,14 @@ func actedAs(t *testing.T, claim actionProof, entries []string) Receipt {
 			details += "," + e[1]
 		}
 		content := expect.Value(chain.Canonical(map[string]any{
-			"action": "action." + e[0], "resource_id": actionID, "task_id": aConversation, "timestamp": aggregate.TimeText(at),
+			"action": "action." + e[0], "resource_id": actionID, "task_id": in, "timestamp": aggregate.TimeText(at),
 			"details": details + "}", "actor_id": actors[e[0]],
 		}))(t)
 		rows = append(rows, chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#x"),
 			Content: content, At: at})
 	}
 	r := newSealer(t).seal(t, append(rows, row(100), row(101)), 3).receipt()
-	claim.ID, claim.Session = actionID, aConversation
+	claim.ID, claim.Session = actionID, in
 	r.Action = &claim
 	return r.part()
 }
@@ -234,10 +238,12 @@ func TestWhoseKeySignedIsSaid(t *testing.T) {
 	}
 }
 
+// content is what people stamp of a call that an outside agent asked for.
+const content = `{"base":"","key":"k1","answers":"U1","tool":"Bash",` +
+	`"arguments":"{\"command\":\"rm x\"}","elsewhere":true}`
+
 // What a grant proves is that it was stamped and taken, once: not that anything ran.
 func TestVerifyHoldsACallOfAnOutsideAgent(t *testing.T) {
-	const content = `{"base":"","key":"k1","answers":"U1","tool":"Bash",` +
-		`"arguments":"{\"command\":\"rm x\"}","elsewhere":true}`
 	receipt := func(typ, status string, entries ...string) Receipt {
 		return actedAs(t, actionProof{Type: typ, Status: status, ApprovedBy: "user", Payload: content}, entries)
 	}

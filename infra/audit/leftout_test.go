@@ -158,14 +158,14 @@ func TestAStampWithoutARuleIsNotLeftOut(t *testing.T) {
 	j.agree(t)
 }
 
-// The entry of an action that was cancelled or expired names its route, and what was done on it.
-func TestTheGateOfAnActionThatWasCancelledIsNotLeftOut(t *testing.T) {
-	hash := aggregate.HashOf(script)
-	c := circulate(t, "action", actionID, aConversation, began().Add(1500*time.Millisecond),
-		map[string]any{"type": "test_run", "hash": hash}, settling()[:1], "action", aConversation, "7", hash)
+// The entry of a call that was cancelled or expired names its route, and what was done on it.
+func TestTheGateOfACallThatWasCancelledIsNotLeftOut(t *testing.T) {
+	hash := aggregate.HashOf(content)
+	c := circulate(t, "action", actionID, actionID, began().Add(1500*time.Millisecond),
+		map[string]any{"type": "call", "hash": hash}, settling()[:1], "action", actionID, "1", hash)
 	sealed := string(aggregate.Details(c.Gate.Sealed()))
 	of := func(end, details string) Receipt {
-		return ofAction(t, settling()[:1], actionProof{Status: "cancelled"}, end, details)
+		return ofCall(t, settling()[:1], actionProof{Status: "cancelled"}, end, details)
 	}
 	leave := func(r *Receipt) {
 		r.Action.Gate = nil

@@ -168,8 +168,8 @@ type actionProof struct {
 	ApprovedBy  string  `json:"approved_by,omitempty"` // user or auto
 	BaseVersion string  `json:"base_version,omitempty"`
 	Version     string  `json:"version,omitempty"` // of the files that it left
-	Number      string  `json:"number,omitempty"`  // that the decision got when the action was claimed
-	Gate        *walked `json:"gate,omitempty"`    // of an action under a rule
+	Number      string  `json:"number,omitempty"`  // that the decision got when the call was claimed or taken
+	Gate        *walked `json:"gate,omitempty"`    // of a call under a rule
 }
 
 // stepGate is a gate under a rule of a step that made no write in the attempt: it was denied, say, or reads.

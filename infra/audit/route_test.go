@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"os/exec"
 	"slices"
@@ -269,71 +270,66 @@ func TestVerifyWalksARouteThatWasSealed(t *testing.T) {
 	j.agree(t)
 }
 
-// An action about which nobody could be asked has a rule and never opened: there is nothing to walk.
-func TestAnActionThatNeverOpenedIsProved(t *testing.T) {
+// A call about which nobody could be asked has a rule and never opened: there is nothing to walk.
+func TestACallThatNeverOpenedIsProved(t *testing.T) {
 	g := aggregate.Gate{Status: aggregate.Generating}
 	g.Terms.Rule = &circulation.Rule{ID: "r1", Name: "経理"}
-	claim := actionProof{Status: "cancelled", Gate: walkOf(&g, "")}
-	cancelled := []string{"proposed", `"number":7`, "cancelled", `"reason":"route_silent","rule":{"id":"r1","name":"経理"}`}
+	claim := actionProof{Type: "call", Payload: content, Status: "cancelled", Gate: walkOf(&g, "")}
+	cancelled := []string{"proposed", "", "cancelled",
+		`"gate":{},"reason":"route_silent","rule":{"id":"r1","name":"経理"}`}
 	var j judged
-	j.add(t, "an action that never opened", actedAs(t, claim, cancelled), true)
+	j.add(t, "a call that never opened", actedAs(t, claim, cancelled), true)
 	j.agree(t)
 }
 
-// ofAction is the gate of an action under a rule, with the receipt of how the action ended.
-func ofAction(t *testing.T, acts []circulation.Act, claim actionProof, end string, details string) Receipt {
+// madeCall is what a receipt claims of a call that was made.
+var madeCall = actionProof{Type: "call", Status: "succeeded", ApprovedBy: "user"}
+
+// ofCall is the gate of a call under a rule, with the receipt of how the call ended: further entries, each its name and
+// its details.
+func ofCall(t *testing.T, acts []circulation.Act, claim actionProof, further ...string) Receipt {
 	t.Helper()
-	return ofActionBy(t, circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, acts, claim, `"base_version":"v1"`,
-		end, details)
+	return ofCallBy(t, circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, acts, claim, further...)
 }
 
-// ofActionBy is ofAction by a rule, with the details of its start.
-func ofActionBy(t *testing.T, rule circulation.Rule, acts []circulation.Act, claim actionProof, started, end string,
-	details string) Receipt {
+func ofCallBy(t *testing.T, rule circulation.Rule, acts []circulation.Act, claim actionProof,
+	further ...string) Receipt {
 	t.Helper()
-	hash := aggregate.HashOf(script)
-	c := circulateBy(t, rule, "action", actionID, aConversation, began().Add(1500*time.Millisecond),
-		map[string]any{"type": "test_run", "hash": hash}, acts,
-		"action", aConversation, "7", hash)
+	claim.Type, claim.Payload = cmp.Or(claim.Type, "call"), content
+	hash := aggregate.HashOf(content)
+	c := circulateBy(t, rule, "action", actionID, actionID, began().Add(1500*time.Millisecond),
+		map[string]any{"type": claim.Type, "hash": hash}, acts, "action", actionID, "1", hash)
 	claim.Gate = walkOf(&c.Gate, c.asked)
-	entries := []string{"proposed", `"number":7`}
-	if claim.BaseVersion != "" {
-		entries = append(entries, "started", started)
-	}
-	if end != "" {
-		entries = append(entries, end, details)
-	}
+	r := actedAs(t, claim, append([]string{"proposed", ""}, further...))
 	var rows []chain.Row
-	for _, x := range actedAs(t, claim, entries).Rows {
+	for _, x := range r.Rows {
 		rows = append(rows, chain.Row{Key: x.Key, Content: []byte(x.Content), At: x.At})
 	}
-	rows = append(rows[:1:1], append(c.rows, rows[1:]...)...)
-	r := newSealer(t).seal(t, rows, 3).receipt()
-	claim.ID, claim.Session, claim.Type, claim.Payload = actionID, aConversation, "test_run", script
+	claim = *r.Action
+	r = newSealer(t).seal(t, append(rows[:1:1], append(c.rows, rows[1:]...)...), 3).receipt()
 	r.Action = &claim
 	return r.part()
 }
 
-func TestAnActionUnderARuleIsProved(t *testing.T) {
-	done := actionProof{Status: "succeeded", ApprovedBy: "user", BaseVersion: "v1", Version: "v2"}
-	r := ofAction(t, settling(), done, "completed", `"version":"v2"`)
+func TestACallUnderARuleIsProved(t *testing.T) {
+	r := ofCall(t, settling(), madeCall, "started", `"base_version":""`, "completed", `"version":""`)
 	out, err := printed(t, r)
 	expect.That(t, err == nil && strings.Contains(out, "settled by 4 stamps") && strings.Contains(out,
 		"stamped by U0TANAKA"), "%v\n%s", err, out)
 	of := func(r *Receipt) *walked { return r.Action.Gate }
 	var j judged
-	j.add(t, "an action", r, true)
-	j.changed(t, "an action", r, changedTexts(t, "action", of(&r), of))
-	j.changed(t, "an action", r, changedActs("action", len(settling()), of))
-	j.changed(t, "an action", r, map[string]func(*Receipt){
+	j.add(t, "a call", r, true)
+	j.changed(t, "a call", r, changedTexts(t, "call", of(&r), of))
+	j.changed(t, "a call", r, changedActs("call", len(settling()), of))
+	j.changed(t, "a call", r, map[string]func(*Receipt){
 		"its route left out": func(r *Receipt) { r.Action.Gate = nil },
 		"let go by a rule":   func(r *Receipt) { r.Action.ApprovedBy = "auto" },
 	})
 	for kind, end := range map[circulation.Kind]string{circulation.Deny: "denied", circulation.SendBack: "rejected"} {
 		act := settling()[0]
 		act.Kind, act.Text = kind, "宛先が違う"
-		j.add(t, end, ofAction(t, []circulation.Act{act}, actionProof{Status: "cancelled"}, "", ""), true)
-		changed := ofAction(t, []circulation.Act{act}, actionProof{Status: "cancelled"}, "", "")
+		j.add(t, end, ofCall(t, []circulation.Act{act}, actionProof{Status: "cancelled"}), true)
+		changed := ofCall(t, []circulation.Act{act}, actionProof{Status: "cancelled"})
 		changed.Action.Gate.Acts = nil
 		j.add(t, end+", left out", changed, false)
 	}

@@ -169,7 +169,6 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 	out := &actionProof{
 		ID: id, Session: in, Type: string(x.ActionType), Status: string(x.Status), Payload: string(payload),
 		ApprovedBy: string(x.ApprovedBy), BaseVersion: x.BaseVersion, Version: x.Version,
-		Gate: walkOf(&x.Gate, x.AskedText()),
 	}
 	return out, nil
 }

@@ -183,7 +183,7 @@ func changedRoute(t *testing.T, w *walked, name, old, with string) {
 	expect.That(t, was != w.Asked+w.Opened+strings.Join(w.Acts, ""), "%s: nothing was changed in %s", name, was)
 }
 
-// Of a write and of an action verify.py says which part of the route, or of what was done on it, is not as sealed.
+// Of a write and of a call verify.py says which part of the route, or of what was done on it, is not as sealed.
 func TestVerifySaysWhatOfARouteWasChanged(t *testing.T) {
 	var lines bytes.Buffer
 	var names, says []string
@@ -197,8 +197,7 @@ func TestVerifySaysWhatOfARouteWasChanged(t *testing.T) {
 				func(r *Receipt) *walked { return r.Execution.Writes[1].Gate }
 		},
 		"the action": func() (Receipt, func(*Receipt) *walked) {
-			done := actionProof{Status: "succeeded", ApprovedBy: "user", BaseVersion: "v1", Version: "v2"}
-			return ofAction(t, settling(), done, "completed", `"version":"v2"`),
+			return ofCall(t, settling(), madeCall, "started", `"base_version":""`, "completed", `"version":""`),
 				func(r *Receipt) *walked { return r.Action.Gate }
 		},
 	}
@@ -276,8 +275,8 @@ func TestVerifyFindsAnotherNumber(t *testing.T) {
 	j.agree(t)
 }
 
-// So can't the receipt of an action.
-func TestVerifyFindsAnotherNumberOfAnAction(t *testing.T) {
+// So can't the receipt of a call, nor of a grant that was taken.
+func TestVerifyFindsAnotherNumberOfACall(t *testing.T) {
 	rule := circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3, Numbered: true}
 	with := func(claim, begun, ended string) Receipt {
 		said := func(details, number string) string {
@@ -286,9 +285,14 @@ func TestVerifyFindsAnotherNumberOfAnAction(t *testing.T) {
 			}
 			return details + `,"number":"` + number + `"`
 		}
-		proof := actionProof{Status: "succeeded", ApprovedBy: "user", BaseVersion: "v1", Version: "v2", Number: claim}
-		return ofActionBy(t, rule, settling(), proof, said(`"base_version":"v1"`, begun), "completed",
-			said(`"version":"v2"`, ended))
+		proof := madeCall
+		proof.Number = claim
+		return ofCallBy(t, rule, settling(), proof, "started", said(`"base_version":""`, begun), "completed",
+			said(`"version":""`, ended))
+	}
+	taken := func(claim, said string) Receipt {
+		proof := actionProof{Type: "grant", Status: "granted", ApprovedBy: "user", Number: claim}
+		return ofCallBy(t, rule, settling(), proof, "granted", `"by":"U0TANAKA"`+said)
 	}
 	const number, other = "2026-000123", "2026-000124"
 	out, err := printed(t, with(number, number, number))
@@ -302,6 +306,14 @@ func TestVerifyFindsAnotherNumberOfAnAction(t *testing.T) {
 		"the entry of its end has none": {number, number, ""},
 	} {
 		j.add(t, name, with(x[0], x[1], x[2]), false)
+	}
+	j.add(t, "taken with its number", taken(number, `,"number":"`+number+`"`), true)
+	for name, x := range map[string][2]string{
+		"taken, and none was given": {"", ""}, "taken, and another is claimed": {other, `,"number":"` + number + `"`},
+		"taken, and none is claimed": {"", `,"number":"` + number + `"`},
+		"taken without one":          {number, ""},
+	} {
+		j.add(t, name, taken(x[0], x[1]), false)
 	}
 	j.agree(t)
 }

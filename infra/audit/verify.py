@@ -755,9 +755,9 @@ class Action(Claims):
         self.ended()
 
     def numbered(self, number):
-        """Compares the number of the decision with the entries of the action's last start, and of the end that
-        follows."""
-        begun = self.of("action.started", self.id)
+        """Compares the number of the decision with the entries of the action's last start, or of the grant that was
+        taken, and of the end that follows."""
+        begun = self.of("action.started", self.id) + self.of("action.granted", self.id)
         ends = self.of("action.completed", self.id) + self.of("action.failed", self.id)
         for e in begun[-1:] + (ends if begun else []):
             sealed = e["details"].get("number") or ""

@@ -234,7 +234,7 @@ func (a *Aggregate) approved(x *Action) bool {
 	return x.ApprovedBy == ApprovedByUser && x.mayBeAsked()
 }
 
-// asked returns what is asked at an action under a rule.
+// asked returns what is asked at a call of an outside agent under a rule.
 func (x *Action) asked() []string {
 	return []string{"action", x.SessionID, strconv.Itoa(x.Number), x.Payload.Hash()}
 }
@@ -247,7 +247,7 @@ func (x *Action) Sum() string {
 	return circulation.Sum(x.Gate.Terms.Rule, x.Gate.Route, x.asked()...)
 }
 
-// AskedText returns the text whose hash is stamped at an action under a rule.
+// AskedText returns the text whose hash is stamped at a call of an outside agent under a rule.
 func (x *Action) AskedText() string {
 	return circulation.AskedText(x.Gate.Terms.Rule, x.Gate.Route, x.asked()...)
 }
