@@ -235,12 +235,12 @@ func TestAFormThatWasGivenBackIsFilledInAgain(t *testing.T) {
 	expect.That(t, len(a.Prompts) == 2 && a.Prompt().EditedBy == webapi.Sato && a.Matter().Amount == "900000" &&
 		a.Task.Title == "複合機の賃借" && strings.Contains(a.Prompt().Content, "¥900,000"), "%+v", a.Prompt())
 	out := w.refills(webapi.Sato, v, with(card.MatterAmount, "80万"))
-	for _, want := range []string{`"response_action":"update"`, webapi.Sato + `\u003e が修正したため、あなたの修正は`, "¥800,000"} {
+	for _, want := range []string{`"response_action":"update"`, webapi.Sato + `\u003e が書き直したため、あなたの内容は`, "¥800,000"} {
 		expect.Has(t, out.Body, want)
 	}
 	w.refilled(*a.Matter())
 	out = w.refills(webapi.Sato, v, with(card.MatterAmount, "80万"))
-	for _, want := range []string{`"response_action":"update"`, webapi.Sato + `\u003e が修正したため、あなたの修正は`, "¥800,000"} {
+	for _, want := range []string{`"response_action":"update"`, webapi.Sato + `\u003e が書き直したため、あなたの内容は`, "¥800,000"} {
 		expect.Has(t, out.Body, want)
 	}
 	expect.That(t, len(w.Load().Processes) == 2 && len(w.Load().Prompts) == 2, "%+v", w.Load().Processes)

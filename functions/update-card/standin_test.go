@@ -123,7 +123,7 @@ func TestAskersAreToldWhatWasGivenBackToThem(t *testing.T) {
 	}
 	expect.Same(t, []string{"U1", "U2"}, told)
 	m, drawn := k.Copy(a, a.Copies[0], tenancy.DefaultSettings(), "", now)
-	expect.That(t, drawn && len(m.Attachments) == 1 && m.Text == "↩️ 差し戻し: 「勤怠」の修正をお願いします", "%+v", m)
+	expect.That(t, drawn && len(m.Attachments) == 1 && m.Text == "↩️ 差し戻し: 「勤怠」を書き直してください", "%+v", m)
 	n := *form
 	n.ID, n.Version, n.EditedBy = "01G", 2, "U1"
 	a.Add(&n)

@@ -259,7 +259,7 @@ func TestAReturnedFormIsDecidedAsItsAskerFillsItInAgain(t *testing.T) {
 	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
 	d.Card(driver.ProcessCard, "👉 いま: 経理")
 	d.RejectUntilTaken(webapi.Tanaka, driver.ProcessCard, "reject_process", "賃借にしてください", circulation.SendBack)
-	d.Card(driver.ProcessCard, "差し戻し: 依頼者の修正待ち")
+	d.Card(driver.ProcessCard, "差し戻し: 依頼者の書き直し待ち")
 	d.FillUntilTaken(webapi.Sato, driver.ProcessCard, "refill_process", map[string]any{"title": "複合機の賃借", "amount": "90万"})
 	d.Card(second, "賃借にしてください")
 	d.Card(second, "複合機の入れ替え") // what it was

@@ -64,13 +64,13 @@ func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
 	w.MatterAsked()
 	giveBack(w, webapi.Suzuki)
 	home := w.As(webapi.Sato).Get("/console")
-	home.Says(t, http.StatusOK, "あなたの番 差し戻された依頼が 1 件あります。修正するかキャンセルするまで進みません。",
-		"↩️ 倉庫の賃貸 差し戻し理由: 「部長ではなく、課長に送ってください」 · たった今 ¥3,600,000 見る").Lacks(t, "依頼者の修正待ち", "まだ依頼がありません")
+	home.Says(t, http.StatusOK, "あなたの番 差し戻された依頼が 1 件あります。書き直すかキャンセルするまで進みません。",
+		"↩️ 倉庫の賃貸 差し戻し理由: 「部長ではなく、課長に送ってください」 · たった今 ¥3,600,000 見る").Lacks(t, "依頼者の書き直し待ち", "まだ依頼がありません")
 	expect.Is(t, strings.Count(home.Body, w.TaskPage()+`#decide"`), 1, home.Body)
 	w.As(webapi.Sato).Get("/console/approvals?few=1&for=me").Says(t, http.StatusOK, "承認待ちのものはありません").
 		Lacks(t, "あなたの番のものはありません")
 	w.As(webapi.Sato).In("en").Get("/console").Says(t, http.StatusOK,
-		"Your turn Returned to you: 1. Each waits until you edit or cancel it.", "View")
+		"Your turn Sent back to you: 1. Each waits until you fill it in again or cancel it.", "View")
 	w.As(webapi.Suzuki).Get("/console").Lacks(t, "差し戻された依頼")
 }
 

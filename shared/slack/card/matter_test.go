@@ -270,7 +270,7 @@ func (s *scenario) goesRound() *scenario {
 // A form goes back to whoever filled it in: the dialog says so, and what they see then never calls it rejected.
 func TestAReturnedFormIsItsAskersTurn(t *testing.T) {
 	for locale, want := range map[string][4]string{"ja": {"フォームで書き直す", "差し戻", "却下", "依頼した人がフォームを書き直す"},
-		"en": {"Fill in the form again", "eturned", "eject", "Whoever asked fills in the form again"}} {
+		"en": {"Fill in the form again", "ent back", "eject", "Whoever asked fills in the form again"}} {
 		s := byForm(received(t))
 		of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID}
 		text := drawn(card.DialogsOf(s.Aggregate).Rejection(of, locale).Blocks.BlockSet)
@@ -318,7 +318,7 @@ func TestAFormThatIsFilledInAgainSaysWhatChanged(t *testing.T) {
 	s := refilled(received(t))
 	text := s.drawn("CARD#process#0002")
 	for _, want := range []string{"v2", "タブレット 8 台の契約", "¥900,000", "見積もりは 3 社から。", "¥1,200,000", "ノートパソコン 10 台の購入",
-		"見積もり", "2 社から", "宛先を経理に直してください", "<@" + approver.ID + ">", "依頼者が修正"} {
+		"見積もり", "2 社から", "宛先を経理に直してください", "<@" + approver.ID + ">", "依頼者が書き直し"} {
 		expect.Has(t, text, want)
 	}
 	first := s.drawn(processCard)
