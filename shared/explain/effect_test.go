@@ -231,12 +231,12 @@ func TestWhatAStepDoes(t *testing.T) {
 		ja, en string
 	}{
 		"an order": {write("rooms.place_order", ordering(), laptops),
-			"1. 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します\n| name | quantity | unit_price | 小計\n| ノート PC 14 型 | 1 | ¥149,000 | " +
+			"1. 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します\n| name | quantity | unit_price | 小計\n| ノート PC 14 型 | 1 | 149000 | " +
 				"¥149,000\n" +
-				"| デスクトップ PC | 1 | ¥149,000 | ¥149,000\n= ¥298,000\n· currency JPY\n· reference R-70d3903e",
+				"| デスクトップ PC | 1 | 149000 | ¥149,000\n= ¥298,000\n· currency JPY\n· reference R-70d3903e",
 			"1. Orders “ノート PC 14 型” and 1 more from “アクメ”\n| name | quantity | unit_price | Subtotal\n" +
-				"| ノート PC 14 型 | 1 | ¥149,000 | ¥149,000\n" +
-				"| デスクトップ PC | 1 | ¥149,000 | ¥149,000\n= ¥298,000\n· currency JPY\n· reference R-70d3903e"},
+				"| ノート PC 14 型 | 1 | 149000 | ¥149,000\n" +
+				"| デスクトップ PC | 1 | 149000 | ¥149,000\n= ¥298,000\n· currency JPY\n· reference R-70d3903e"},
 		"the same without a mark": {write("rooms.place_order", nil, laptops),
 			"1. rooms の place_order を実行します\nitems| name | quantity | unit_price\nitems| ノート PC 14 型 | 1 | 149000\n" +
 				"items| デスクトップ PC | 1 | 149000\n· currency JPY\n· reference R-70d3903e\n· supplier アクメ",

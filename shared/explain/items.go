@@ -137,8 +137,10 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 	money, currency := map[string]bool{}, ""
 	var subtotals []rules.Amount
 	if m := t.look.mark; marked && m != nil && t.e.Amount.Currency != "" {
-		for _, p := range m.Prices() {
-			money[p] = true
+		if m.How == rules.HowSum { // which factor of a product is money, the mark doesn't say
+			for _, p := range m.Pointers {
+				money[p] = true
+			}
 		}
 		subtotals, currency = m.Subtotals(t.step.ToolVersion, t.step.ToolInput), t.e.Amount.Currency
 		table.Total = Money(t.locale, t.e.Amount)
@@ -156,8 +158,7 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 		} else {
 			t.member(l, inRows(pointer, key), key)
 		}
-		at := inRows(pointer, key)
-		c := Column{Number: true, Item: marked && at == t.look.item, Price: money[at]}
+		c := Column{Number: true, Price: money[inRows(pointer, key)]}
 		for _, row := range rows {
 			_, number := row[key].(json.Number)
 			if _, had := row[key]; !had {

@@ -98,7 +98,7 @@ func (t *Table) Sum(locale string) []string {
 type Column struct {
 	Name             string
 	Number, Computed bool // Computed: the subtotal, which is no argument
-	Item, Price      bool // by the mark: what a row is called, and what is money
+	Price            bool // by the mark: what is money
 }
 
 // placeTotal sets the column whose cells the total adds up: the subtotals, or the only numbers of the mark. If there is
@@ -109,7 +109,7 @@ func (t *teller) placeTotal(table *Table, subtotals bool, rows int) {
 		return
 	}
 	table.at = slices.IndexFunc(table.Columns, func(c Column) bool { return c.Price })
-	if m := t.look.mark; table.at < 1 || m.How != rules.HowSum || len(m.Pointers) != 1 {
+	if table.at < 1 || len(t.look.mark.Pointers) != 1 {
 		table.at = len(table.Columns)
 		table.Columns = append(table.Columns, Column{Name: t.w.Total, Number: true, Computed: true})
 	}

@@ -172,38 +172,6 @@ func (m *Mark) Subtotals(version string, arguments aggregate.JSON) (all []Amount
 	return all
 }
 
-// Prices are the pointers whose numbers are money: all that are added, and the one of a product that is called like no
-// count. If several are, none is known to be.
-func (m *Mark) Prices() (all []string) {
-	if m == nil || m.How != HowProduct {
-		if m != nil && m.How == HowSum {
-			return m.Pointers
-		}
-		return nil
-	}
-	for _, pointer := range m.Pointers {
-		path := Tokens(pointer)
-		if !counts(path[len(path)-1]) {
-			all = append(all, pointer)
-		}
-	}
-	if len(all) != 1 {
-		return nil
-	}
-	return all
-}
-
-var countWords = []string{
-	"quantity", "qty", "count", "number", "num", "units", "pieces", "pcs", "hours", "days", "nights",
-	"months", "people", "persons", "seats", "rate",
-}
-
-// counts reports whether a name says how many there are.
-func counts(name string) bool {
-	return strings.HasSuffix(name, "数") || strings.HasSuffix(name, "数量") ||
-		slices.ContainsFunc(wordsOf(name), func(w string) bool { return slices.Contains(countWords, w) })
-}
-
 // Lead returns which of several writes people are told of first, -1 of none: the one that moves money, else the first
 // that is no message. It also returns what all of them move.
 func Lead(acts []Act, amounts []Amount) (lead int, sum Amount) {

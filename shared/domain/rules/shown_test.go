@@ -82,7 +82,6 @@ func TestTheRowsOfAProductHaveAmounts(t *testing.T) {
 	m := told()
 	rows := aggregate.JSON(`{"items":[{"quantity":2,"unit_price":"1,000"},{"quantity":1,"unit_price":0.5}]}`)
 	expect.Same(t, m.Subtotals("v1", rows), []rules.Amount{yen("2000"), yen("0.5")})
-	expect.Same(t, m.Prices(), []string{"/items/*/unit_price"})
 	for name, c := range map[string]struct {
 		mark      *rules.Mark
 		arguments aggregate.JSON
@@ -93,10 +92,6 @@ func TestTheRowsOfAProductHaveAmounts(t *testing.T) {
 	} {
 		expect.That(t, c.mark.Subtotals("v1", c.arguments) == nil, "%s has subtotals", name)
 	}
-	expect.Same(t, sumOf("/a", "/b").Prices(), []string{"/a", "/b"})
-	expect.That(t, productOf("/items/*/a", "/items/*/b").Prices() == nil, "one of two is taken for the price")
-	m = productOf("/items/*/台数", "/items/*/b")
-	expect.Same(t, m.Prices(), []string{"/items/*/b"})
 }
 
 func TestWhichWriteIsToldFirst(t *testing.T) {

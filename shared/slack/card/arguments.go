@@ -1,7 +1,6 @@
 package card
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -162,7 +161,7 @@ func (d drawing) rows(e *explain.Effect) (lines []string) {
 		}
 		number := strconv.Itoa(i+1) + ". "
 		if !long {
-			lines = append(lines, cmp.Or(d.ordered(t, row), number+strings.Join(cells, " · ")))
+			lines = append(lines, number+strings.Join(cells, " · "))
 			continue
 		}
 		for j, v := range row {
@@ -174,26 +173,6 @@ func (d drawing) rows(e *explain.Effect) (lines []string) {
 		lines = append(lines, sum[0]+" "+t.Total)
 	}
 	return lines
-}
-
-// ordered says how many of what a row has, and its subtotal: "" unless it has exactly these and a price.
-func (d drawing) ordered(t *explain.Table, row []string) string {
-	c := t.Columns
-	if len(c) != 4 || !c[0].Item || !c[3].Computed || c[1].Price == c[2].Price || slices.Contains(row, "") {
-		return ""
-	}
-	count, price := 1, 2
-	if c[1].Price {
-		count, price = 2, 1
-	}
-	if !c[count].Number {
-		return ""
-	}
-	said := coded(row[0]) + " × " + coded(row[count]) + " · "
-	if row[price] != row[3] {
-		said += asWritten(c[price].Name) + " " + coded(row[price]) + " · " + asWritten(c[3].Name) + " "
-	}
-	return said + coded(row[3])
 }
 
 func isScalar(v any) bool {
