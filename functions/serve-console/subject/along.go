@@ -204,7 +204,7 @@ func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Tried) string {
 	case g == nil:
 	case !g.Ruled():
 	case x.Act == aggregate.ActReject && versions:
-		return "reject_anew"
+		return "send_back"
 	case x.Act == aggregate.ActApprove && g.Status == aggregate.Approved:
 		return "settle"
 	case x.Act == aggregate.ActApprove:

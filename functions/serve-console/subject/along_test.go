@@ -119,8 +119,8 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 		"終わりにする この依頼を終わりにします。続けるには新しい依頼が必要です。")
 	empty := acted(tanaka, w, aggregate.ActReject, " ")
 	empty.Says(t, http.StatusBadRequest, "理由を 1〜1000 文字で入力してください。").Holds(t, `value="approve"`)
-	sent := acted(tanaka, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_reject_anew")
-	tanaka.Get(sent.To).Says(t, 200, "却下しました。理由を反映した新しいバージョンを作ります。", "経理 差し戻し", "宛名が違います")
+	sent := acted(tanaka, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_send_back")
+	tanaka.Get(sent.To).Says(t, 200, "差し戻しました。次のバージョンを、最初の人から回覧し直します。", "経理 差し戻し", "宛名が違います")
 	expect.That(t, w.Load().Head.Ended == nil, "it ended")
 	s := w.SettingsNow()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
@@ -203,7 +203,7 @@ func testOutsideOfChannel(t *testing.T, w *consoletest.World) {
 	tanaka.Post(w.TaskPage()+"/act", form).Says(t, http.StatusForbidden, "お願いしている承認はありません")
 	alex.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_settle")
 	w.Opened(head)
-	acted(alex, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_reject_anew")
+	acted(alex, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_send_back")
 	alex.Get(w.TaskPage()).Says(t, 200, "部長 差し戻し")
 }
 

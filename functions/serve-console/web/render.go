@@ -67,7 +67,7 @@ const AfterDecision = "next"
 
 // decisions are the notices after which people go on to what else waits for them.
 var decisions = map[string]bool{"act_approve": true, "act_reject": true, "act_deny": true, "act_stamp": true,
-	"act_settle": true, "act_reject_anew": true}
+	"act_settle": true, "act_send_back": true}
 
 // group is a part of the menu.
 type group struct {
