@@ -274,7 +274,7 @@ func returned(t *task.Aggregate) *aggregate.Card {
 		return nil
 	}
 	subject := card.ReturnedCopy + row.Key()
-	for _, p := range t.ReturnedTo(row.ID) {
+	for _, p := range row.Askers {
 		if !slices.ContainsFunc(t.CopiesOf(subject), func(c *aggregate.Card) bool { return c.User == p.User }) {
 			return &aggregate.Card{CardType: task.CardOutcome, Subject: subject, User: p.User}
 		}

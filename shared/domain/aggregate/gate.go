@@ -268,16 +268,16 @@ func (g *Gate) asks(user string) bool {
 	}
 	st := circulation.Walk(g.Circulating())
 	return slices.ContainsFunc(st.Stages, func(s circulation.StageState) bool {
-		return slices.ContainsFunc(s.People, func(p circulation.Person) bool { return p.User == user })
+		return slices.ContainsFunc(s.People, isUser(user))
 	})
 }
 
-// Entry returns the action of the entry that records the last act on a gate of this type: process.stamped.
-func (g *Gate) Entry(typ string) Action {
+// Entry returns the action of the entry that records the last act on a gate of this kind: process.stamped.
+func (g *Gate) Entry(kind string) Action {
 	if g.ApprovedAt != nil {
-		return Action(typ + ".approved")
+		return Action(kind + ".approved")
 	}
-	return Action(typ + "." + g.Acts[len(g.Acts)-1].Kind.Does().Entry)
+	return Action(kind + "." + g.Acts[len(g.Acts)-1].Kind.Does().Entry)
 }
 
 // OpenedDetails returns the details of the entry that records how a gate under a rule opened, with those given.

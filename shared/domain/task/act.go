@@ -62,11 +62,11 @@ func (a *Aggregate) asWalked(row Gated) bool {
 
 // acted writes a gate with one more act, or as the system settled it, and what follows from it.
 func (a *Aggregate) acted(c *change, row Gated, g aggregate.Gate, by aggregate.Actor) (aggregate.Change, error) {
-	entry, typ, id, about := a.onRoute(row)
+	typ, id, about := a.onRoute(row)
 	if _, steps := row.(*Process); steps && g.ApprovedAt != nil && a.Prompt() != nil { // on which approved relies
 		about["policy"], about["policy_hash"] = a.Prompt().ID, a.Prompt().hash()
 	}
-	c.audit(by, g.Entry(entry), typ, id, g.ActDetails(about))
+	c.audit(by, g.Entry(string(row.Asks().Kind)), typ, id, g.ActDetails(about))
 	switch {
 	case g.ApprovedAt != nil:
 		c.progress()
@@ -102,14 +102,14 @@ func (a *Aggregate) denied(c *change, row Gated, by aggregate.Actor) (aggregate.
 	return c.ended(a.Task, TaskCancelled, by, ReasonDenied)
 }
 
-// onRoute returns how the actions of audit entries about a gate begin, and what they are about.
-func (a *Aggregate) onRoute(row Gated) (entry, typ, id string, about map[string]any) {
-	entry, typ, id, about = a.onRouteOf(row)
+// onRoute returns what audit entries about a gate are about.
+func (a *Aggregate) onRoute(row Gated) (typ, id string, about map[string]any) {
+	typ, id, about = a.onRouteOf(row)
 	files := a.enclosing(a.policyBy(row))
 	if _, step := row.(*StepGate); files != "" && !step {
 		about["enclosed"] = aggregate.HashOf(files)
 	}
-	return entry, typ, id, about
+	return typ, id, about
 }
 
 // versioned are the details of what is done on a version; of a form they say so, since it is nobody's policy.
@@ -121,7 +121,7 @@ func (a *Aggregate) versioned(version int, hash string) map[string]any {
 	return about
 }
 
-func (a *Aggregate) onRouteOf(row Gated) (entry, typ, id string, about map[string]any) {
+func (a *Aggregate) onRouteOf(row Gated) (typ, id string, about map[string]any) {
 	switch row := row.(type) {
 	case *Prompt:
 		about := a.versioned(row.Version, row.hash())
@@ -131,15 +131,15 @@ func (a *Aggregate) onRouteOf(row Gated) (entry, typ, id string, about map[strin
 		if row.EditedBy != "" {
 			about["edited_by"] = row.EditedBy
 		}
-		return "prompt", "prompt", row.ID, row.Entry.details(about)
+		return "prompt", row.ID, row.Entry.details(about)
 	case *Process:
 		about := a.versioned(row.Version, row.hash())
-		return "process", "process", row.ID, about
+		return "process", row.ID, about
 	case *StepGate:
-		return "step", "execution", idIn(a.executionOf(row)), map[string]any{"step": row.StepID,
+		return "execution", idIn(a.executionOf(row)), map[string]any{"step": row.StepID,
 			"arguments_hash": row.hash()}
 	}
-	return "", "", "", map[string]any{}
+	return "", "", map[string]any{}
 }
 
 // idIn returns an execution's id, or "" for nil.

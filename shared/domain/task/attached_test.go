@@ -91,7 +91,7 @@ func TestAStampIsOnTheFiles(t *testing.T) {
 		expect.That(t, !sums[sum], "%+v has the stamp of another file", f)
 		sums[sum] = true
 	}
-	_, _, _, about := a.onRoute(a.Prompt())
+	_, _, about := a.onRoute(a.Prompt())
 	expect.That(t, about["enclosed"] == aggregate.HashOf(a.Enclosed()), "the entry seals them: %v", about)
 }
 

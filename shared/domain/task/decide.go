@@ -346,8 +346,8 @@ func (a *Aggregate) along(c *change, row Gated, o aggregate.Opening, fill func(n
 		}
 		*g, opened = under, n
 	})
-	if entry, typ, id, about := a.onRoute(opened); opened.gate().Ruled() {
-		c.audit(aggregate.System(), aggregate.Action(entry+".routed"), typ, id, opened.gate().OpenedDetails(about))
+	if typ, id, about := a.onRoute(opened); opened.gate().Ruled() {
+		c.audit(aggregate.System(), aggregate.Action(opened.Asks().Kind+".routed"), typ, id, opened.gate().OpenedDetails(about))
 	}
 	return opened
 }

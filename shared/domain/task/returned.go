@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 )
 
 // Refill is a form as one of its askers filled it in again, with its text and all its files.
@@ -34,14 +33,6 @@ func (a *Aggregate) GivenBack(id string) bool {
 	return g != nil && g.SentBack() && a.Follows(id) == FollowsAsker
 }
 
-// ReturnedTo returns whose own request the steps with this id are.
-func (a *Aggregate) ReturnedTo(id string) []circulation.Person {
-	if row := a.gateOf(id); row != nil {
-		return row.gate().Askers
-	}
-	return nil
-}
-
 // RefilledBy returns who filled the form in again after the steps with this key were given back; "" if nobody did.
 func (a *Aggregate) RefilledBy(key string) (user string, version int) {
 	if p := aggregate.Find(a.Processes, key); p != nil {
@@ -59,13 +50,11 @@ func (a *Aggregate) Withdrawn() bool {
 
 // AsksFor returns nil if the steps with this id are this person's own request, ErrNotFound or ErrNotAllowed.
 func (a *Aggregate) AsksFor(id string, by aggregate.Actor, p aggregate.Policy) error {
-	_, is := a.gateOf(id).(*Process)
+	steps, is := a.gateOf(id).(*Process)
 	switch {
 	case !is:
 		return aggregate.ErrNotFound
-	case by.Type != aggregate.ActorUser || !slices.ContainsFunc(a.ReturnedTo(id), func(p circulation.Person) bool {
-		return p.User == by.ID
-	}):
+	case by.Type != aggregate.ActorUser || !steps.IsAsker(by.ID):
 		return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester}
 	}
 	return p.Request(by)

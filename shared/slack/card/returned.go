@@ -51,8 +51,8 @@ func (d drawing) returned(v version) face {
 
 // waits says for whom a version waits.
 func (d drawing) waits(id string) string {
-	people, g := d.a.ReturnedTo(id), d.a.GateWith(id)
-	return fill(returnedWordsOf.In(d.w.Locale).Waits, "who", d.route(g, false).asked(people, maxPath))
+	g := d.a.GateWith(id)
+	return fill(returnedWordsOf.In(d.w.Locale).Waits, "who", d.route(g, false).asked(g.Askers, maxPath))
 }
 
 // waiting adds the buttons of whoever asked to a card that waits for them.
