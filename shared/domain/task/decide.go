@@ -347,7 +347,8 @@ func (a *Aggregate) along(c *change, row Gated, o aggregate.Opening, fill func(n
 		*g, opened = under, n
 	})
 	if typ, id, about := a.onRoute(opened); opened.gate().Ruled() {
-		c.audit(aggregate.System(), aggregate.Action(opened.Asks().Kind+".routed"), typ, id, opened.gate().OpenedDetails(about))
+		c.audit(aggregate.System(), aggregate.Action(opened.Asks().Kind+".routed"), typ, id,
+			opened.gate().OpenedDetails(about))
 	}
 	return opened
 }
