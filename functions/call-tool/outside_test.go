@@ -173,7 +173,7 @@ func TestARepeatedCallIsTheSame(t *testing.T) {
 	for _, id := range []string{"call-x", second.Head.CallID} { // which has not ended
 		want.Again = id
 		_, err = b.Ask(t.Context(), b.key, want)
-		field, is := errors.AsType[aggregate.ErrField](err)
+		field, is := errors.AsType[aggregate.Problem](err)
 		expect.That(t, is && field.Field == "again", "%v", err)
 	}
 	b.make(b.stamped()) // which repeats it
@@ -198,7 +198,7 @@ func TestWhatAKeyMayNotAskFor(t *testing.T) {
 	}
 	field := func(err error, name string) {
 		t.Helper()
-		is, ok := errors.AsType[aggregate.ErrField](err)
+		is, ok := errors.AsType[aggregate.Problem](err)
 		expect.That(t, ok && is.Field == name, "%v", err)
 	}
 	expect.Fails(t, ask(calls.Request{Tool: read.tool, Arguments: []byte(read.arguments)}),
@@ -235,7 +235,7 @@ func TestAGrantIsTakenByOneAttempt(t *testing.T) {
 	for _, runs := range []calls.Request{{Tool: "Bash", Arguments: []byte(`{"command":"rm -rf x"}`)},
 		{Tool: "Write", Arguments: []byte(`{"command":"rm x"}`)}} {
 		_, err = b.Take(t.Context(), b.key, id, "one", runs)
-		_, bad := errors.AsType[aggregate.ErrField](err)
+		_, bad := errors.AsType[aggregate.Problem](err)
 		expect.That(t, bad, "%v", err)
 	}
 	for range 2 {

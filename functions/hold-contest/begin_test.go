@@ -195,7 +195,7 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	} {
 		y := alone()
 		change(&y)
-		if _, err := h.Answer(t.Context(), store.ContestQuery{Begin: &y}); !errors.As(err, new(aggregate.ErrField)) {
+		if _, err := h.Answer(t.Context(), store.ContestQuery{Begin: &y}); !errors.As(err, new(aggregate.Problem)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -260,7 +260,7 @@ func (d *door) faultOf(ctx context.Context, err error) fault {
 		return fault{http.StatusTooManyRequests, fmt.Sprintf("the key has as many calls %s as it may: %d",
 			map[bool]string{true: "open", false: "today"}[e.Reason == call.ReasonOpen], e.Most), later}
 	}
-	if e, is := errors.AsType[aggregate.ErrField](err); is {
+	if e, is := errors.AsType[aggregate.Problem](err); is {
 		return no(http.StatusBadRequest, legible.Visible(e.Error()))
 	}
 	if e, is := errors.AsType[call.ErrByRules](err); is {

@@ -239,7 +239,7 @@ func waitOf(r request) (time.Duration, error) {
 
 func seconds(field string, n int, err error) (time.Duration, error) {
 	if err != nil || n < 0 || n > mostWait {
-		return 0, aggregate.ErrField{Field: field, Limit: fmt.Sprintf("must be a whole number of seconds, 0 to %d", mostWait)}
+		return 0, aggregate.Problem{Field: field, Code: fmt.Sprintf("must be a whole number of seconds, 0 to %d", mostWait)}
 	}
 	return time.Duration(n) * time.Second, nil
 }
@@ -294,7 +294,7 @@ func bodyOf(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// strictly decodes a body that bodyOf read. It returns aggregate.ErrField for an unknown field, or one of another kind.
+// strictly decodes a body that bodyOf read. It returns aggregate.Problem for an unknown field, or one of another kind.
 func strictly(body []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
@@ -304,10 +304,10 @@ func strictly(body []byte, into any) error {
 	case err == nil && bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")):
 		return nil
 	case isWrong && wrong.Field != "":
-		return aggregate.ErrField{Field: wrong.Field, Limit: "must not be a JSON " + wrong.Value}
+		return aggregate.Problem{Field: wrong.Field, Code: "must not be a JSON " + wrong.Value}
 	case err != nil && strings.Contains(err.Error(), "unknown field"):
 		_, name, _ := strings.Cut(err.Error(), "unknown field ")
-		return aggregate.ErrField{Field: strings.Trim(name, `"`), Limit: "is unknown here"}
+		return aggregate.Problem{Field: strings.Trim(name, `"`), Code: "is unknown here"}
 	}
-	return aggregate.ErrField{Field: "body", Limit: "must be a JSON object"}
+	return aggregate.Problem{Field: "body", Code: "must be a JSON object"}
 }

@@ -155,7 +155,7 @@ func takeOwn(spec tool.Spec, arguments map[string]json.RawMessage, name string) 
 	}
 	delete(arguments, name)
 	if json.Unmarshal(text, &value) != nil {
-		err = aggregate.ErrField{Field: name, Limit: "must be a text"}
+		err = aggregate.Problem{Field: name, Code: "must be a text"}
 	}
 	return value, err
 }
@@ -165,7 +165,7 @@ func (r request) called(ctx context.Context, o calls.Offers, arguments json.RawM
 	spec := o.Specs[0]
 	members := map[string]json.RawMessage{}
 	if len(arguments) > 0 && json.Unmarshal(arguments, &members) != nil {
-		return r.failed(ctx, aggregate.ErrField{Field: "arguments", Limit: "must be one JSON object"})
+		return r.failed(ctx, aggregate.Problem{Field: "arguments", Code: "must be one JSON object"})
 	}
 	reason, bad := takeOwn(spec, members, argumentReason)
 	again, wrong := takeOwn(spec, members, argumentAgain)

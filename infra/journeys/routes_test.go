@@ -255,8 +255,8 @@ func TestStepsArePlannedWithinConstraints(t *testing.T) {
 		t.Errorf("another department was planned: %s", a.Process().Steps[0].ToolInput)
 	}
 	err := driver.Rule(t, s, "send_slack_dm", `{"recipients":["#general"]}`)
-	if field := (aggregate.ErrField{}); !errors.As(err, &field) || field.Field != "constraints.recipients[0]" ||
-		!strings.Contains(field.Limit, "Slack user id") {
+	if field := (aggregate.Problem{}); !errors.As(err, &field) || field.Field != "constraints.recipients[0]" ||
+		!strings.Contains(field.Code, "Slack user id") {
 		t.Errorf("a wrong constraint: %v", err)
 	}
 }

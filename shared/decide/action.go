@@ -109,7 +109,7 @@ func (e ErrTyped) Error() string { return e.Fault.Sentence(language.English) }
 
 // Unwrap makes the refusal one of a field.
 func (e ErrTyped) Unwrap() error {
-	return aggregate.ErrField{Field: conversation.OwnCommand, Limit: e.Fault.Sentence(language.English)}
+	return aggregate.Problem{Field: conversation.OwnCommand, Code: e.Fault.Sentence(language.English)}
 }
 
 // MayPropose checks whether a person may propose an action of their own now, before they type one. Its change is never

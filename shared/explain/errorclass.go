@@ -113,7 +113,7 @@ func ClassOf(err error) Class {
 		return NotAllowed
 	case is[*circulation.Refusal](err):
 		return ofAct(err)
-	case is[aggregate.ErrField](err):
+	case is[aggregate.Problem](err):
 		return Field
 	case is[aggregate.ErrFull](err):
 		return Full

@@ -51,7 +51,7 @@ var ofTheDomain = map[string]struct {
 	"ErrNotLatest":      {aggregate.ErrNotLatest{Latest: 2}, explain.NotLatest, true},
 	"ErrInFlight":       {aggregate.ErrInFlight, explain.InFlight, true},
 	"ErrUncovered":      {aggregate.ErrUncovered, explain.Uncovered, true},
-	"ErrField":          {aggregate.ErrField{Field: "slug"}, explain.Field, true},
+	"Problem":           {aggregate.Problem{Field: "slug"}, explain.Field, true},
 	"ErrNothingToRetry": {task.ErrNothingToRetry, explain.NothingToRetry, true},
 	"ErrMaxAttempts":    {task.ErrMaxAttempts, explain.MaxAttempts, true},
 	"ErrMaxRetries":     {task.ErrMaxRetries, explain.MaxRetries, true},

@@ -44,7 +44,7 @@ func TestAnySurfaceSaysIt(t *testing.T) {
 			At: at})): "[U1] already approved this (2026-04-18).",
 		en.Note(aggregate.ErrFull{Count: aggregate.Count{Reason: task.ReasonOpenPerson, Most: 50}}): "(limit 50)",
 		en.Note(task.StopError{Reason: task.ReasonToolChanged, Detail: "book"}):                     "(book)",
-		en.Note(aggregate.ErrField{Field: "slug", Limit: "must be short"}):                          "slug must be short",
+		en.Note(aggregate.Problem{Field: "slug", Code: "must be short"}):                            "slug must be short",
 		en.Note(errors.New("boom")): "Couldn't save.",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{},
 			request): "\n👥 Can approve or reject: the members of [in C1] (not [U1]: nobody",
@@ -123,7 +123,7 @@ func TestEveryClassHasANote(t *testing.T) {
 		NotFound: aggregate.ErrNotFound, NotAllowed: aggregate.ErrNotAllowed{}, Decided: aggregate.ErrDecided{},
 		NotLatest: aggregate.ErrNotLatest{}, InFlight: aggregate.ErrInFlight, Uncovered: aggregate.ErrUncovered,
 		NothingToRetry: task.ErrNothingToRetry, MaxAttempts: task.ErrMaxAttempts, MaxRetries: task.ErrMaxRetries,
-		Field: aggregate.ErrField{}, Full: aggregate.ErrFull{}, Stopped: task.StopError{},
+		Field: aggregate.Problem{}, Full: aggregate.ErrFull{}, Stopped: task.StopError{},
 		Unconfirmed: aggregate.ErrUnconfirmed, Conflict: aggregate.ErrConflict, Changed: aggregate.ErrMoved,
 		Superseded: aggregate.ErrSuperseded, Unverified: ErrUnverified, MalformedForm: ErrMalformedForm,
 		// clicks never return these

@@ -83,11 +83,11 @@ func (s Surface) Note(err error) string {
 			return rule
 		}
 	case Field:
-		field, _ := errors.AsType[aggregate.ErrField](err)
+		field, _ := errors.AsType[aggregate.Problem](err)
 		if field.Field == "rejection_reason" {
 			return fill(w.Reason, "max", aggregate.MaxReason)
 		}
-		return fill(text, "field", s.Marks.Text(field.Field, maxName), "limit", s.Marks.Text(field.Limit, maxDetail))
+		return fill(text, "field", s.Marks.Text(field.Field, maxName), "limit", s.Marks.Text(field.Code, maxDetail))
 	case Stopped:
 		stop, _ := errors.AsType[task.StopError](err)
 		return s.sentence(stop.Reason, stop.Detail)

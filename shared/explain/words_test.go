@@ -258,8 +258,8 @@ func TestNoSentenceHasAPlaceLeft(t *testing.T) {
 		for _, x := range sentinels {
 			said = append(said, s.Note(x.err))
 		}
-		said = append(said, s.Note(aggregate.ErrNotLatest{}), s.Note(aggregate.ErrField{}), s.Note(task.StopError{}),
-			s.Note(aggregate.ErrField{Field: "rejection_reason"}))
+		said = append(said, s.Note(aggregate.ErrNotLatest{}), s.Note(aggregate.Problem{}), s.Note(task.StopError{}),
+			s.Note(aggregate.Problem{Field: "rejection_reason"}))
 		for _, text := range said {
 			expect.That(t, !strings.Contains(text, "{"), "%s: %s", locale, text)
 		}

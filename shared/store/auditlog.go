@@ -28,11 +28,11 @@ func (f AuditFilter) by(x *aggregate.AuditEntry) bool {
 }
 
 // Audit lists a tenant's audit log, newest first. Without other filters it reads one monthly partition after another.
-// It returns aggregate.ErrField if From is after To, and the same errors as Tasks.
+// It returns an aggregate.Problem if From is after To, and the same errors as Tasks.
 func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor string,
 	limit int) (table.Page[aggregate.AuditEntry], error) {
 	if !f.To.IsZero() && f.From.After(f.To) {
-		return table.Page[aggregate.AuditEntry]{}, aggregate.ErrField{Field: "from", Limit: "must not be after to"}
+		return table.Page[aggregate.AuditEntry]{}, aggregate.Problem{Field: "from", Code: "must not be after to"}
 	}
 	l := table.List{
 		Name: "audit", Tenant: tenant, Prefixes: []string{"AUDIT#"}, Filter: []string{string(f.Action), f.Resource, f.Actor},

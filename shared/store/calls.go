@@ -81,7 +81,7 @@ func (s CallStore) Earlier(ctx context.Context, key tenancy.Key, tool string) (*
 }
 
 // Listed lists those of a tenant's calls that keep accepts, the newest first. A page reads at most so many. It returns
-// aggregate.ErrField as table.Rows does.
+// aggregate.Problem as table.Rows does.
 func (s CallStore) Listed(ctx context.Context, tenant, cursor string, limit, most int, keep func(call.Call) bool) (
 	Page[call.Call], error) {
 	l := callsList("calls", tenant, "GSI2", call.All(tenant))

@@ -57,7 +57,7 @@ func (s *ContestStore) Config(ctx context.Context, a *contest.Aggregate) (json.R
 }
 
 // Begin opens a contest that was started directly. It returns aggregate.ErrExists if it exists, aggregate.ErrFull if
-// its budget exceeds the rest of the day's, and aggregate.ErrField for an invalid value.
+// its budget exceeds the rest of the day's, and aggregate.Problem for an invalid value.
 func (s *ContestStore) Begin(ctx context.Context, o contest.Order) error {
 	c, err := contest.Begin(o, s.Now())
 	if err != nil {

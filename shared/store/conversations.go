@@ -70,7 +70,7 @@ type ConversationFilter struct {
 }
 
 // Listed lists a tenant's conversations, newest first. If keep is not nil, it selects which of them are returned. A
-// page reads at most most rows, so it may be short and still have a next one. It returns aggregate.ErrField as
+// page reads at most most rows, so it may be short and still have a next one. It returns an aggregate.Problem as
 // table.Rows does.
 func (s *ConversationStore) Listed(ctx context.Context, tenant string, f ConversationFilter, cursor string, limit,
 	most int, keep func(conversation.Conversation) bool) (Page[conversation.Conversation], error) {

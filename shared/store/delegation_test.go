@@ -67,7 +67,7 @@ func testDelegations(t *testing.T, st *taskStore) {
 	expect.Fails(t, second(st.EndDelegation(t.Context(), away(owner, "U7", "U1", 0), setBy("U1", false), at(), nil)),
 		aggregate.ErrNotFound, "none")
 	_, err = st.SetDelegation(t.Context(), away(owner, "U2", "U1", 0), setBy("U2", true), at(), tell)
-	var bad aggregate.ErrField
+	var bad aggregate.Problem
 	expect.That(t, errors.As(err, &bad) && len(told) == 2, "refused: %v", err)
 	again, err := st.SetDelegation(t.Context(), away(owner, "U2", "U1", 0), setBy("U1", false), at().Add(3*time.Minute),
 		tell)

@@ -136,7 +136,7 @@ const duePage = 50
 func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[aggregate.Ref, error] {
 	return func(yield func(aggregate.Ref, error) bool) {
 		if shard < 0 || shard >= Shards {
-			yield(aggregate.Ref{}, aggregate.ErrField{Field: "shard", Limit: fmt.Sprintf("must be between 0 and %d", Shards-1)})
+			yield(aggregate.Ref{}, aggregate.Problem{Field: "shard", Code: fmt.Sprintf("must be between 0 and %d", Shards-1)})
 			return
 		}
 		e := table.NewExpression()

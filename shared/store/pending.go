@@ -22,7 +22,7 @@ type WaitingItem struct {
 }
 
 // Waiting lists a tenant's gates that wait for a decision, the oldest first. The index may be slightly stale. It
-// returns aggregate.ErrField for a limit outside 1 to MaxPage, or a cursor of another list.
+// returns an aggregate.Problem for a limit outside 1 to MaxPage, or a cursor of another list.
 func (s *Store) Waiting(ctx context.Context, tenant, cursor string, limit int) (table.Page[WaitingItem], error) {
 	l := table.List{Name: "pending", Tenant: tenant, Prefixes: s.prefixes(), Index: "GSI1",
 		Partitions: []string{aggregate.PendingOf(tenant)}, OldestFirst: true}
@@ -57,7 +57,7 @@ func (s *Store) readWaiting(it table.Item) (*WaitingItem, error) {
 // Owed lists a tenant's gates under rules whose present stage waits for a person as one of its people, those that have
 // waited the longest first. Entries of the index may be late, so it walks each gate as its row is now: a page may have
 // fewer than limit and still have a Next. It makes two calls for a page, and one if nothing is owed. It returns
-// aggregate.ErrField for a limit outside 1 to MaxPage, or a cursor of another list.
+// aggregate.Problem for a limit outside 1 to MaxPage, or a cursor of another list.
 func (s *Store) Owed(
 	ctx context.Context, tenant, user, cursor string, limit int,
 ) (out table.Page[WaitingItem], err error) {

@@ -21,7 +21,7 @@ type ContestFilter struct {
 }
 
 // Board lists a tenant's scored rounds by rank: highest score first, of equal scores the earlier first. A limit of 0
-// means DefaultLimit. It returns aggregate.ErrField as table.Rows does.
+// means DefaultLimit. It returns an aggregate.Problem as table.Rows does.
 func (s *ContestStore) Board(ctx context.Context, tenant string, f ContestFilter, cursor string,
 	limit int) (Page[contest.Board], error) {
 	if limit == 0 {

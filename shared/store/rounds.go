@@ -56,7 +56,7 @@ func (s *ContestStore) SaveRound(ctx context.Context, team aggregate.Ref, p Play
 
 // lasting reports whether a retry can't help.
 func lasting(err error) bool {
-	var field aggregate.ErrField
+	var field aggregate.Problem
 	var score contest.ScoreError
 	return errors.As(err, &field) || errors.As(err, &score) || errors.Is(err, aggregate.ErrMoved) ||
 		errors.Is(err, aggregate.ErrNotFound)
@@ -70,7 +70,7 @@ func (s *ContestStore) saveRound(ctx context.Context, team aggregate.Ref, p Play
 	of := contest.Ref(team.Tenant, p.Result.ExecutionID)
 	messages, err := contest.WriteMessages(p.Messages)
 	if err != nil {
-		return nil, aggregate.ErrField{Field: "message_history", Limit: "must be JSON: " + err.Error()}
+		return nil, aggregate.Problem{Field: "message_history", Code: "must be JSON: " + err.Error()}
 	}
 	for _, part := range []struct {
 		value any
@@ -108,7 +108,7 @@ func encode(v any) (json.RawMessage, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		return nil, aggregate.ErrField{Field: "the round", Limit: "must be JSON: " + err.Error()}
+		return nil, aggregate.Problem{Field: "the round", Code: "must be JSON: " + err.Error()}
 	}
 	return bytes.TrimSpace(b.Bytes()), nil
 }

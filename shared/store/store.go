@@ -186,7 +186,7 @@ func (s *Store) rowsAt(ctx context.Context, places []Place, found func(Place, ta
 		keys, at[pk+" "+p.Key] = append(keys, table.Key(pk, p.Key)), p
 	}
 	if len(keys) > mostInBatch {
-		return aggregate.ErrField{Field: "rows", Limit: fmt.Sprintf("must be at most %d", mostInBatch)}
+		return aggregate.Problem{Field: "rows", Code: fmt.Sprintf("must be at most %d", mostInBatch)}
 	}
 	for try := 0; len(keys) > 0 && try < batchTries; try++ {
 		if try > 0 {

@@ -168,11 +168,11 @@ func wantError(t *testing.T, err, want error) {
 	expect.Fails(t, err, want)
 }
 
-// wantField fails the test unless err is ErrField of the field.
+// wantField fails the test unless err is Problem of the field.
 func wantField(t *testing.T, err error, field string) {
 	t.Helper()
-	bad := aggregate.ErrField{}
-	expect.That(t, errors.As(err, &bad) && bad.Field == field, "%v, want ErrField of %s", err, field)
+	bad := aggregate.Problem{}
+	expect.That(t, errors.As(err, &bad) && bad.Field == field, "%v, want Problem of %s", err, field)
 }
 
 // request returns the n-th message.

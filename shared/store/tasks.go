@@ -64,7 +64,7 @@ func (s *TaskStore) Head(ctx context.Context, ref aggregate.Ref) (task.Head, err
 // Tasks lists a person's tasks, or all of a tenant's, newest first, without requests that have no task. Indexes may be
 // slightly stale. Search lists by status.
 //
-// It returns aggregate.ErrField for a limit outside 1 to store.MaxPage, or a cursor of another list.
+// It returns an aggregate.Problem for a limit outside 1 to store.MaxPage, or a cursor of another list.
 func (s *TaskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string,
 	limit int) (Page[task.Task], error) {
 	f.Status = ""
@@ -140,7 +140,7 @@ func (l ListedTask) Requester() string { return strings.TrimPrefix(l.By, task.By
 // reads at most most rows, 0 for no bound, so it may be short or empty and still have a next one. Indexes may be
 // slightly stale.
 //
-// It returns aggregate.ErrField for a limit outside 1 to store.MaxPage, an unknown status, a From after the Until, or a
+// It returns aggregate.Problem for a limit outside 1 to store.MaxPage, an unknown status, a From after the Until, or a
 // cursor of another list.
 func (s *TaskStore) Search(ctx context.Context, tenant string, f task.Filter, cursor string, limit, most int,
 	keep func(ListedTask) bool) (Page[ListedTask], error) {

@@ -272,7 +272,7 @@ func (c *Pages) keysNamed(ctx context.Context, tenant string, entries []aggregat
 func (c *Pages) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	form, f, bad := auditFormOf(r.URL.Query(), c.Now())
 	if len(bad) > 0 {
-		return aggregate.ErrField{Field: fmt.Sprint(slices.Sorted(maps.Keys(bad))), Limit: "selects nothing"}
+		return aggregate.Problem{Field: fmt.Sprint(slices.Sorted(maps.Keys(bad))), Code: "selects nothing"}
 	}
 	var file bytes.Buffer
 	table, err := auditlog.NewTable(v.Locale, &file)

@@ -217,7 +217,7 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		return err
 	}
 	if p.Ignored != "" {
-		return aggregate.ErrField{Field: "from, to", Limit: "must be dates"}
+		return aggregate.Problem{Field: "from, to", Code: "must be dates"}
 	}
 	from, _ := domain.ParseNumber(r.URL.Query().Get("cursor"))
 	lines, next, err := c.registered(r.Context(), v, &p, from, mostFiled)

@@ -233,7 +233,7 @@ func (c *Pages) saveKey(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 // keySaved answers a form: it leads to the list, or shows what is wrong.
 func (c *Pages) keySaved(w http.ResponseWriter, r *http.Request, v *web.Viewer, p keysPage, err error) error {
 	words := v.Texts("keys")
-	wrong, bad := errors.AsType[aggregate.ErrField](err)
+	wrong, bad := errors.AsType[aggregate.Problem](err)
 	_, revoked := errors.AsType[tenancy.ErrKey](err)
 	switch {
 	case err == nil:
@@ -251,7 +251,7 @@ func (c *Pages) keySaved(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	return c.showKeys(w, r, v, p)
 }
 
-// readKey reads the form. Whoever answers for the key must be a full member: aggregate.ErrField.
+// readKey reads the form. Whoever answers for the key must be a full member: aggregate.Problem.
 func (c *Pages) readKey(r *http.Request, v *web.Viewer, p *keysPage) error {
 	f := r.PostForm
 	field := func(name string) string { return strings.TrimSpace(f.Get(name)) }
@@ -262,7 +262,7 @@ func (c *Pages) readKey(r *http.Request, v *web.Viewer, p *keysPage) error {
 	k.QuotaDay, _ = strconv.Atoi(web.Digits(p.quota)) // 0 is refused
 	day, err := web.DayOf(p.until)
 	if err != nil || day.IsZero() {
-		return aggregate.ErrField{Field: "expires_at", Limit: "must be a day"}
+		return aggregate.Problem{Field: "expires_at", Code: "must be a day"}
 	}
 	k.ExpiresAt = day.AddDate(0, 0, 1)
 	if k.ID != "" { // whose it is stays
@@ -271,7 +271,7 @@ func (c *Pages) readKey(r *http.Request, v *web.Viewer, p *keysPage) error {
 	k.Answers = field("answers")
 	rules, _, err := c.Refused(r.Context(), v, []string{k.Answers}, nil)
 	if err == nil && rules[k.Answers] != "" {
-		err = aggregate.ErrField{Field: "answers", Limit: "must be a full member of the workspace"}
+		err = aggregate.Problem{Field: "answers", Code: "must be a full member of the workspace"}
 	}
 	return err
 }

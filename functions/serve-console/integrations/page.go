@@ -263,7 +263,7 @@ func (c *Pages) saveApp(w http.ResponseWriter, r *http.Request, v *web.Viewer) e
 	typed := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
 	err := c.Connect.Vault.ConnectApp(r.Context(), v.Tenant, typed("app_id"), typed("installation_id"),
 		typed("private_key")+"\n", v.Actor())
-	if wrong, ok := errors.AsType[aggregate.ErrField](err); ok {
+	if wrong, ok := errors.AsType[aggregate.Problem](err); ok {
 		return connectFault{wrong.Field, http.StatusBadRequest, tenancy.GitHubProvider}
 	}
 	if err != nil {

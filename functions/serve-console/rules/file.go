@@ -122,14 +122,14 @@ func packed(d draft) string {
 	return web.Packed(text)
 }
 
-// draftOf reads a draft that packed made. It returns aggregate.ErrField for one that no page of Ringi's has made.
+// draftOf reads a draft that packed made. It returns an aggregate.Problem for one that no page of Ringi's has made.
 func draftOf(text string) (d draft, err error) {
 	plain, err := web.Unpacked(text, mostDraft)
 	if err != nil || len(plain) > mostDraft || json.Unmarshal(plain, &d) != nil {
-		return draft{}, aggregate.ErrField{Field: "draft", Limit: "must be as the page has it"}
+		return draft{}, aggregate.Problem{Field: "draft", Code: "must be as the page has it"}
 	}
 	if d.Rules != nil && len(d.Rules.Rules) > 2*rules.MaxRules {
-		err = aggregate.ErrField{Field: "draft", Limit: fmt.Sprintf("must have at most %d rules", 2*rules.MaxRules)}
+		err = aggregate.Problem{Field: "draft", Code: fmt.Sprintf("must have at most %d rules", 2*rules.MaxRules)}
 	}
 	return d, err
 }

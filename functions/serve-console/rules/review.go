@@ -132,7 +132,7 @@ func (a *asked) save() error {
 			return a.conflicting(now)
 		}
 		return a.review(false) // the settings moved, not the rules
-	case errors.As(err, new(aggregate.ErrField)):
+	case errors.As(err, new(aggregate.Problem)):
 		return a.review(false)
 	case err != nil:
 		return err

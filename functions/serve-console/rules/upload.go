@@ -120,7 +120,7 @@ func fileOf(r *http.Request) ([]byte, error) {
 	if len(uploads) == 0 {
 		text, err := web.Unpacked(r.PostFormValue("packed"), organisation.MaxBytes)
 		if err != nil {
-			return nil, aggregate.ErrField{Field: "file", Limit: "can't be read"}
+			return nil, aggregate.Problem{Field: "file", Code: "can't be read"}
 		}
 		return text, nil
 	}

@@ -43,7 +43,7 @@ func TestEachLimitOfRulesIsSaidInEachLanguage(t *testing.T) {
 		}
 		for _, locale := range language.All {
 			s := speaker{Texts: web.TextsOf("rules", locale), file: true}
-			got := s.limit(rules.Problem{ErrField: aggregate.ErrField{Field: "rules[0].when.tools.use"}, Limit: limit, Of: of})
+			got := s.limit(rules.Problem{Problem: aggregate.Problem{Field: "rules[0].when.tools.use"}, Limit: limit, Of: of})
 			expect.That(t, got != "" && !strings.ContainsAny(got, "{}"), "%s has no text for %q: %q", locale, limit, got)
 			for _, x := range of {
 				want := fmt.Sprint(x)

@@ -202,10 +202,10 @@ func typedIn(r *http.Request) typedMark {
 }
 
 // mark returns what was typed as a mark of a tool's version, nil if nothing was marked, and what no mark can say.
-func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
+func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.Problem) {
 	x := &rules.Mark{Version: m.version, Act: rules.Act(t.Act)}
 	places := placesOf(x)
-	var wrong []aggregate.ErrField
+	var wrong []aggregate.Problem
 	for _, row := range t.Rows {
 		for role := range strings.SplitSeq(row.Role, "+") {
 			i := slices.IndexFunc(places, func(p place) bool { return p.role == role })
@@ -214,7 +214,7 @@ func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
 			}
 			if how, number := hows[role]; number {
 				if x.How != rules.HowUnknown && x.How != how {
-					wrong = append(wrong, aggregate.ErrField{Field: "how", Limit: "must be one of both"})
+					wrong = append(wrong, aggregate.Problem{Field: "how", Code: "must be one of both"})
 				}
 				x.How, x.Currency = how, t.Currency
 			}
@@ -222,7 +222,7 @@ func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
 				*p.many = append(*p.many, row.At)
 			} else {
 				if *p.one != "" {
-					wrong = append(wrong, aggregate.ErrField{Field: role, Limit: "is there twice"})
+					wrong = append(wrong, aggregate.Problem{Field: role, Code: "is there twice"})
 				}
 				*p.one = bare(row.At)
 			}
@@ -242,7 +242,7 @@ func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.ErrField) {
 			x.Labels = map[string]string{}
 		}
 		if x.Labels[label.Value] != "" {
-			wrong = append(wrong, aggregate.ErrField{Field: "labels", Limit: "is there twice"})
+			wrong = append(wrong, aggregate.Problem{Field: "labels", Code: "is there twice"})
 		}
 		x.Labels[label.Value] = label.Label
 	}
@@ -298,7 +298,7 @@ func (c *Pages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 }
 
 func (c *Pages) showMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable, typed typedMark,
-	wrong []aggregate.ErrField, conflict bool) error {
+	wrong []aggregate.Problem, conflict bool) error {
 	t := markTexts{v.Texts("tool-mark")}
 	data := t.data(m, typed, wrong)
 	data.Came = web.Came{Conflict: conflict, Wrong: len(wrong) > 0}

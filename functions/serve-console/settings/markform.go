@@ -58,7 +58,7 @@ type reading struct {
 	Why    string // the amount is unknown
 }
 
-func (t markTexts) data(m markable, typed typedMark, wrong []aggregate.ErrField) markData {
+func (t markTexts) data(m markable, typed typedMark, wrong []aggregate.Problem) markData {
 	p := m.row
 	d := markData{Name: p.ToolName, Version: m.version, Back: m.back, Rev: p.Rev, Foreign: m.own == nil,
 		Stale: p.Mark != nil && p.Mark.Version != m.version, Currency: typed.Currency, Free: typed.Free,
@@ -158,11 +158,11 @@ func valueAt(v any, pointer string) string {
 }
 
 // tell says what is wrong where it is. The version is not among it: the page sends it.
-func (t markTexts) tell(d *markData, e aggregate.ErrField) {
+func (t markTexts) tell(d *markData, e aggregate.Problem) {
 	field, _, _ := strings.Cut(e.Field, "[")
 	text := t.In("wrong", field)
 	for part, what := range map[string]string{"same rows": "rows", "must be absent": "unused", "of both": "mixed"} {
-		if strings.Contains(e.Limit, part) && t.In("wrong", what) != "" {
+		if strings.Contains(e.Code, part) && t.In("wrong", what) != "" {
 			text = t.In("wrong", what)
 		}
 	}

@@ -266,14 +266,14 @@ func (c *Pages) decideServerTool(w http.ResponseWriter, r *http.Request, v *web.
 	default:
 		return refuse(t.Say("refused"))
 	}
-	var field aggregate.ErrField
+	var field aggregate.Problem
 	switch {
 	case errors.Is(err, mcp.ErrChanged), errors.Is(err, aggregate.ErrConflict):
 		return refuse(t.Say("changed_now"))
 	case errors.As(err, new(*explain.CallError)):
 		return refuse(t.silence(v.Locale, err))
 	case errors.As(err, &field):
-		return refuse(t.unfit(field.Limit))
+		return refuse(t.unfit(field.Code))
 	case err != nil:
 		return err
 	}

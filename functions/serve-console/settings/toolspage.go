@@ -199,7 +199,7 @@ func (c *Pages) saveTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	}
 	for _, name := range spec.Knows() {
 		if !r.PostForm.Has(string(name)) { // an empty input removes a constraint; a missing input is an error
-			return aggregate.ErrField{Field: string(name), Limit: "must be in the form, if only empty"}
+			return aggregate.Problem{Field: string(name), Code: "must be in the form, if only empty"}
 		}
 	}
 	sent := typedTool{name: spec.Name, form: r.PostForm}

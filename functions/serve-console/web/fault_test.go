@@ -36,7 +36,7 @@ func TestWhatAPageIsAnsweredAs(t *testing.T) {
 		{task.ErrMaxAttempts, http.StatusConflict, "conflict", false},
 		{task.ErrMaxRetries, http.StatusConflict, "conflict", false},
 		{aggregate.ErrFull{}, http.StatusConflict, "conflict", false},
-		{aggregate.ErrField{Field: "slug"}, http.StatusBadRequest, "bad_input", false},
+		{aggregate.Problem{Field: "slug"}, http.StatusBadRequest, "bad_input", false},
 		{aggregate.ErrUnconfirmed, http.StatusServiceUnavailable, "unavailable", false},
 		{explain.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", false},
 		{explain.ErrModelUnavailable, http.StatusServiceUnavailable, "unavailable", false},

@@ -51,7 +51,7 @@ func Uploads(r *http.Request) (all []Upload, err error) {
 	if r.MultipartForm == nil {
 		return nil, nil
 	}
-	unreadable := aggregate.ErrField{Field: "file", Limit: "can't be read"}
+	unreadable := aggregate.Problem{Field: "file", Code: "can't be read"}
 	for _, h := range r.MultipartForm.File["file"] {
 		f, err := h.Open()
 		if err != nil {

@@ -75,7 +75,7 @@ func ReadList[T any](c *Site, w http.ResponseWriter, r *http.Request, v *Viewer,
 // reading the page; an invalid cursor is said on the page, any other error is returned.
 func (l *List) Paged(r *http.Request, v *Viewer, cursor string, at func(cursor string) string, next, prev string,
 	err error) error {
-	switch field, is := errors.AsType[aggregate.ErrField](err); {
+	switch field, is := errors.AsType[aggregate.Problem](err); {
 	case is && field.Field == "cursor":
 		Refuse(r, v, err.Error())
 		l.Bad = v.Texts("layout").Say("bad_cursor")

@@ -23,8 +23,8 @@ func TestNoKeyAsksForAnApproval(t *testing.T) {
 			`{"path":"/approval_requests/1/actions","body":{"approval_action":"approve"}}`)},
 	} {
 		_, err := x.Ask(t.Context(), key, w)
-		field, is := errors.AsType[aggregate.ErrField](err)
+		field, is := errors.AsType[aggregate.Problem](err)
 		expect.That(t, is && (field.Field == "tool" || field.Field == "arguments"), "%s: %v", w.Tool, err)
-		expect.Has(t, field.Limit, "only people do")
+		expect.Has(t, field.Code, "only people do")
 	}
 }

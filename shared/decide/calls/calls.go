@@ -55,7 +55,7 @@ type Request struct {
 }
 
 // Ask asks people about a call, or finds the same call that the key asked for before, whatever became of it: the newest
-// if it was asked for once more. It returns tenancy.ErrKey if the key may not, aggregate.ErrField for what is wrong in
+// if it was asked for once more. It returns tenancy.ErrKey if the key may not, aggregate.Problem for what is wrong in
 // the request, tool.ErrForbidden for a tool that isn't allowed, call.ErrByRules if a rule refuses it,
 // aggregate.ErrFull for the key's limits, and aggregate.ErrNotAllowed if nobody could decide.
 func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Request) (*call.Aggregate, error) {
@@ -99,23 +99,23 @@ func (x Calls) joined(ctx context.Context, key tenancy.Key, id string) (*call.Ag
 	return newest, err
 }
 
-// refused returns aggregate.ErrField for a call by which a program would approve in another system, and for one in an
+// refused returns an aggregate.Problem for a call by which a program would approve in another system, and for one in an
 // agent's surroundings that nobody is asked about.
 func refused(tool string, members map[string]any, elsewhere bool) error {
 	if why := catalog.Approving(tool, "", ""); why != "" {
-		return aggregate.ErrField{Field: "tool", Limit: "can't be asked for: " + why}
+		return aggregate.Problem{Field: "tool", Code: "can't be asked for: " + why}
 	}
 	why := catalog.ApprovingBy(members)
 	if elsewhere {
 		why = cmp.Or(why, call.Unasked(tool, members))
 	}
 	if why != "" {
-		return aggregate.ErrField{Field: "arguments", Limit: why}
+		return aggregate.Problem{Field: "arguments", Code: why}
 	}
 	return nil
 }
 
-// again returns aggregate.ErrField unless the call that is meant to be made once more is the same one.
+// again returns an aggregate.Problem unless the call that is meant to be made once more is the same one.
 func (x Calls) again(ctx context.Context, asks *call.Proposal) error {
 	if asks.Content.Again == "" {
 		return nil
@@ -130,7 +130,7 @@ func (x Calls) again(ctx context.Context, asks *call.Proposal) error {
 		asks.Was = call.WasOf(was.Call)
 		return nil
 	}
-	return aggregate.ErrField{Field: "again", Limit: "must be the id of the same call, which has ended"}
+	return aggregate.Problem{Field: "again", Code: "must be the id of the same call, which has ended"}
 }
 
 // ask asks once, under the settings, rules and permission as they stand.
@@ -166,7 +166,7 @@ func (x Calls) complete(c *call.Content, p tenancy.ToolPermission, s tenancy.Set
 	if c.Access = aggregate.Write; c.Elsewhere {
 		_, _, known, err := x.lookup(c.Tool, p, s)
 		if known {
-			err = aggregate.ErrField{Field: "tool", Limit: "is one that Ringi calls itself: call it by MCP"}
+			err = aggregate.Problem{Field: "tool", Code: "is one that Ringi calls itself: call it by MCP"}
 		}
 		return err
 	}
@@ -195,7 +195,7 @@ func (x Calls) lookup(name string, p tenancy.ToolPermission, s tenancy.Settings)
 }
 
 // read looks up one of Ringi's tools under its permission, notes its version and access in c, and reads the arguments.
-// It returns tool.ErrForbidden for a tool that isn't allowed, and aggregate.ErrField.
+// It returns tool.ErrForbidden for a tool that isn't allowed, and aggregate.Problem.
 func (x Calls) read(c *call.Content, p tenancy.ToolPermission, s tenancy.Settings) (spec tool.Spec, a tool.Arguments,
 	resolved tool.Resolved, err error) {
 	allowed, spec, known, err := x.lookup(c.Tool, p, s)
@@ -207,7 +207,7 @@ func (x Calls) read(c *call.Content, p tenancy.ToolPermission, s tenancy.Setting
 	}
 	c.Called = conversation.Called{ToolVersion: spec.Version(), Access: spec.Access}
 	if a, resolved, err = allowed.Literal(c.Tool, aggregate.JSON(c.Arguments)); err != nil {
-		err = aggregate.ErrField{Field: "arguments", Limit: err.Error()}
+		err = aggregate.Problem{Field: "arguments", Code: err.Error()}
 	}
 	return spec, a, resolved, err
 }
@@ -296,7 +296,7 @@ func (x Calls) Cancel(ctx context.Context, key tenancy.Key, id string) (*call.Ag
 }
 
 // Take takes the grant of a call of the key for an attempt, just before it runs; see call.Aggregate. Once it returned
-// no error, the attempt may run, once. It returns aggregate.ErrField if what is about to run is something else than
+// no error, the attempt may run, once. It returns an aggregate.Problem if what is about to run is something else than
 // people stamped.
 func (x Calls) Take(ctx context.Context, key tenancy.Key, id, use string, runs Request) (*call.Aggregate, error) {
 	members, err := call.Members(runs.Arguments)
@@ -315,9 +315,9 @@ func (x Calls) Take(ctx context.Context, key tenancy.Key, id, use string, runs R
 		}
 		switch is := a.Call; { // none of which changes
 		case is.Tool != runs.Tool:
-			return nil, aggregate.ErrField{Field: "tool", Limit: "must be that of the call with this id"}
+			return nil, aggregate.Problem{Field: "tool", Code: "must be that of the call with this id"}
 		case is.Effect != effect:
-			return nil, aggregate.ErrField{Field: "arguments", Limit: "must be those of the call with this id"}
+			return nil, aggregate.Problem{Field: "arguments", Code: "must be those of the call with this id"}
 		}
 		return pipeline.Numbering(ctx, x.Store, a.Ref(), func(of task.Series) (*call.Aggregate, error) {
 			return x.Store.Decide(ctx, a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {

@@ -68,7 +68,7 @@ func (x Calls) Offers(ctx context.Context, key tenancy.Key, only string) (o Offe
 var ErrAsked = errors.New("people are asked about this read")
 
 // Read counts a call of the tool that o offers, which only reads, and returns it ready to be made. It returns
-// aggregate.ErrField for its arguments, aggregate.ErrFull for the key's quota, and ErrAsked if a rule takes such calls.
+// aggregate.Problem for its arguments, aggregate.ErrFull for the key's quota, and ErrAsked if a rule takes such calls.
 func (x Calls) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []byte) (c tool.Call, err error) {
 	name := o.Specs[0].Name
 	p := o.Permissions[name]

@@ -159,13 +159,45 @@ type ErrNotAllowed struct{ Rule Rule }
 
 func (e ErrNotAllowed) Error() string { return "not allowed: " + string(e.Rule) }
 
-// ErrField says which field is wrong and what its limit is.
-type ErrField struct {
-	Field string
-	Limit string
+// Problem says what is wrong with a field. Code is the key of the sentence that people read, in their own language and
+// with the Args in it, or what a program is told, in English.
+type Problem struct {
+	Field, Code string
+	Args        []any
 }
 
-func (e ErrField) Error() string { return e.Field + " " + e.Limit }
+func (p Problem) Error() string {
+	text := p.Field + " " + p.Code
+	for _, x := range p.Args {
+		text += fmt.Sprint(" ", x)
+	}
+	return text
+}
+
+// Problems collects what is wrong with the fields of one value.
+type Problems []Problem
+
+// Unless adds a problem unless a claim about a field holds.
+func (p *Problems) Unless(holds bool, field, code string, args ...any) {
+	if !holds {
+		*p = append(*p, Problem{field, code, args})
+	}
+}
+
+// Under adds the problems of a value that stands at a field.
+func (p *Problems) Under(field string, all Problems) {
+	for _, x := range all {
+		*p = append(*p, Problem{field + "." + x.Field, x.Code, x.Args})
+	}
+}
+
+// Err returns the first of the problems, or nil.
+func (p Problems) Err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	return p[0]
+}
 
 // ErrTooLarge says that a row exceeds the table's size limit, so nothing was written.
 type ErrTooLarge struct {

@@ -55,11 +55,11 @@ func SeenReason(reason string) string {
 	return strings.TrimSpace(reason)
 }
 
-// CheckReason returns SeenReason for a rejection, and ErrField if it is empty or too long.
+// CheckReason returns SeenReason for a rejection, and Problem if it is empty or too long.
 func CheckReason(reason string) (string, error) {
 	reason = SeenReason(reason)
 	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason {
-		return "", ErrField{Field: "rejection_reason", Limit: fmt.Sprintf("must have 1 to %d characters, not %d", MaxReason,
+		return "", Problem{Field: "rejection_reason", Code: fmt.Sprintf("must have 1 to %d characters, not %d", MaxReason,
 			n)}
 	}
 	return reason, nil

@@ -66,13 +66,13 @@ func TestParseModel(t *testing.T) {
 		"gpt-" + strings.Repeat("5", 200), "anthropic:../../v1/messages?x", "anthropic:/etc",
 	} {
 		got, err := aggregate.ParseModelName(name)
-		var field aggregate.ErrField
+		var field aggregate.Problem
 		if !errors.As(err, &field) || field.Field != "model" {
 			t.Errorf("%q is read as %+v, %v", name, got, err)
 			continue
 		}
 		for _, provider := range aggregate.ModelProviders {
-			expect.That(t, strings.Contains(field.Limit, provider), "%q: the refusal does not name %s", name, provider)
+			expect.That(t, strings.Contains(field.Code, provider), "%q: the refusal does not name %s", name, provider)
 		}
 	}
 }

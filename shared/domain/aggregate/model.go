@@ -68,7 +68,7 @@ var (
 
 // ParseModelName parses provider:model, compatible:endpoint/model, google-gla:model, grok:model, grok-responses:model,
 // demo, or a model name that begins with claude-, gpt-, gemini- or o and a digit. For any other name it returns
-// ErrField "model", which lists these forms.
+// Problem "model", which lists these forms.
 func ParseModelName(name string) (ModelName, error) {
 	provider, model, _ := strings.Cut(name, ":")
 	n := ModelName{Provider: provider, Model: model}
@@ -100,8 +100,8 @@ func ParseModelName(name string) (ModelName, error) {
 	return n, nil
 }
 
-var errModel = ErrField{Field: "model",
-	Limit: "must be anthropic:<model>, openai:<model>, compatible:<endpoint>/<model>, bedrock:<id of a model of " +
+var errModel = Problem{Field: "model",
+	Code: "must be anthropic:<model>, openai:<model>, compatible:<endpoint>/<model>, bedrock:<id of a model of " +
 		"Anthropic's>, demo, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-"}
 
 // ModelSearches reports whether a model can be asked to search the web by its vendor: on Anthropic's own API alone, for

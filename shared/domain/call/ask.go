@@ -84,7 +84,7 @@ func Waits(k tenancy.Key, most time.Duration, now time.Time) aggregate.Count {
 }
 
 // Ask makes the call's rows: people are asked, or are about to be looked up. Its Change is committed only if there is
-// no such call yet. It returns tenancy.ErrKey if the key may not ask for it, aggregate.ErrField for a reason that is
+// no such call yet. It returns tenancy.ErrKey if the key may not ask for it, aggregate.Problem for a reason that is
 // too long, and aggregate.ErrOnRoute for a route that nobody could settle.
 func (x *Proposal) Ask(now time.Time) (aggregate.Change, error) {
 	now = now.UTC().Truncate(time.Millisecond)
@@ -92,8 +92,8 @@ func (x *Proposal) Ask(now time.Time) (aggregate.Change, error) {
 		return aggregate.Change{}, err
 	}
 	if n := utf8.RuneCountInString(x.Reason); n > MaxReason {
-		return aggregate.Change{}, aggregate.ErrField{Field: "reason",
-			Limit: fmt.Sprintf("must have at most %d characters, not %d", MaxReason, n)}
+		return aggregate.Change{}, aggregate.Problem{Field: "reason",
+			Code: fmt.Sprintf("must have at most %d characters, not %d", MaxReason, n)}
 	}
 	text, err := x.Content.text()
 	if err != nil {

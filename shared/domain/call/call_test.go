@@ -151,7 +151,7 @@ func TestWhatCanNotBeAskedFor(t *testing.T) {
 		``: false,
 		`{"a":"` + strings.Repeat("a", MaxArguments) + `"}`: false, "{\"a\":\"\xff\"}": false} {
 		_, err := Members([]byte(arguments))
-		field, is := errors.AsType[aggregate.ErrField](err)
+		field, is := errors.AsType[aggregate.Problem](err)
 		expect.That(t, ok == (err == nil) && (ok || is && field.Field == "arguments"), "%.40q: %v", arguments, err)
 	}
 	for name, tt := range map[string]struct {
@@ -160,7 +160,7 @@ func TestWhatCanNotBeAskedFor(t *testing.T) {
 	}{
 		"other tool": {func(x *Proposal) { x.Content.Tool = "other" }, tenancy.ErrKey{Why: tenancy.KeyTool}},
 		"reason": {func(x *Proposal) { x.Reason = strings.Repeat("あ", MaxReason+1) },
-			aggregate.ErrField{Field: "reason", Limit: "must have at most 600 characters, not 601"}},
+			aggregate.Problem{Field: "reason", Code: "must have at most 600 characters, not 601"}},
 		"a route without who answers": {func(x *Proposal) {
 			o := aggregate.BySettings(true, suzuki)
 			x.Opening = &o
@@ -228,7 +228,7 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 	expect.That(t, !w.a.work(w.now) && w.a.DueAt(w.now) != nil, "a run makes it, or nobody ends it")
 	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(other, "one", w.now) }),
 		aggregate.ErrNotFound)
-	_, bad := errors.AsType[aggregate.ErrField](w.take(""))
+	_, bad := errors.AsType[aggregate.Problem](w.take(""))
 	expect.That(t, bad, "an attempt without an id")
 	for range 2 {
 		expect.NoError(t, w.take("one"))

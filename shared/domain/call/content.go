@@ -59,7 +59,7 @@ func (x Content) Payload() conversation.Payload {
 		Stamped: conversation.Stamped{Base: &x.Base, Called: x.Called}}
 }
 
-// Members decodes the arguments of a call. It returns aggregate.ErrField for what is no JSON object, or too long.
+// Members decodes the arguments of a call. It returns an aggregate.Problem for what is no JSON object, or too long.
 func Members(arguments []byte) (members map[string]any, err error) {
 	limit := "must be one JSON object"
 	d := json.NewDecoder(bytes.NewReader(arguments))
@@ -70,7 +70,7 @@ func Members(arguments []byte) (members map[string]any, err error) {
 	case json.Valid(arguments) && utf8.Valid(arguments) && d.Decode(&members) == nil && members != nil:
 		return members, nil
 	}
-	return nil, aggregate.ErrField{Field: "arguments", Limit: limit}
+	return nil, aggregate.Problem{Field: "arguments", Code: limit}
 }
 
 // idleOf are the arguments without effect, by the tool of those that run where the agent runs. A model words them anew

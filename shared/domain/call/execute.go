@@ -87,15 +87,15 @@ func (c *change) numbered(details map[string]any) map[string]any {
 // The same attempt takes it again without a change, see TakenFor. It returns ErrTaken if
 // another attempt has it, ErrMoved if the call still waits or is none that runs elsewhere, ErrDecided if it is over,
 // ErrAged, tenancy.ErrKey if the key doesn't hold any more, aggregate.ErrSettings if it has changed meanwhile,
-// task.ErrNumber as Claim does, and aggregate.ErrField for an id that is empty or too long.
+// task.ErrNumber as Claim does, and aggregate.Problem for an id that is empty or too long.
 func (a *Aggregate) Take(key tenancy.Key, use string, now time.Time) (
 	aggregate.Change, error) {
 	switch x := a.Call; {
 	case x == nil || x.KeyID != key.ID:
 		return aggregate.Change{}, aggregate.ErrNotFound
 	case use == "" || len(use) > maxUse:
-		return aggregate.Change{}, aggregate.ErrField{Field: "tool_use_id",
-			Limit: fmt.Sprintf("must have 1 to %d bytes", maxUse)}
+		return aggregate.Change{}, aggregate.Problem{Field: "tool_use_id",
+			Code: fmt.Sprintf("must have 1 to %d bytes", maxUse)}
 	case x.TakenFor(use, now):
 		return aggregate.Change{}, nil
 	case x.Status == Granted:

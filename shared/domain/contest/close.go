@@ -53,7 +53,7 @@ func Ranked(teams []TeamResult) (out []TeamResult) {
 
 // Close ends the contest and writes its summary of all teams. results are the best RoundResults of the teams that have
 // one. For a cancelled contest Close only writes the summary. It returns ErrNotDue if the contest is settled,
-// ErrSuperseded if the head names another run, and ErrField if teams are not the contest's.
+// ErrSuperseded if the head names another run, and Problem if teams are not the contest's.
 func (a *Aggregate) Close(
 	run int, teams []TeamResult, results aggregate.Blob, now time.Time,
 ) (aggregate.Change, error) {
@@ -91,12 +91,12 @@ func (a *Aggregate) Close(
 // these checks that teams are exactly the contest's, in order, and have ended.
 func (c *change) these(teams []TeamResult) error {
 	if len(teams) != len(c.Contest.Teams) {
-		return aggregate.ErrField{Field: "teams", Limit: fmt.Sprintf("must be all %d of the contest, got %d",
+		return aggregate.Problem{Field: "teams", Code: fmt.Sprintf("must be all %d of the contest, got %d",
 			len(c.Contest.Teams), len(teams))}
 	}
 	for i, t := range teams {
 		if t.Team.TeamID != c.Contest.Teams[i].TeamID || t.Team.ExecutionID != c.Head.ExecutionID {
-			return aggregate.ErrField{Field: fmt.Sprintf("teams[%d]", i), Limit: "must be the contest's, in their order"}
+			return aggregate.Problem{Field: fmt.Sprintf("teams[%d]", i), Code: "must be the contest's, in their order"}
 		}
 		if t.Team.Status == TeamRunning {
 			return aggregate.ErrInFlight

@@ -43,7 +43,7 @@ func TestAnOrderOutsideOfItsBoundsIsRefusedByName(t *testing.T) {
 		o := order("a", "b")
 		edit(&o)
 		_, err := contest.Begin(o, began)
-		var said aggregate.ErrField
+		var said aggregate.Problem
 		expect.That(t, errors.As(err, &said) && said.Field == field, "%s: %v", field, err)
 	}
 	o := order("a")
@@ -132,7 +132,7 @@ func TestTheJudgeOfARoundIsRecordedOnce(t *testing.T) {
 	expect.That(t, w.teams[0].ToJudge().RoundNumber == 2 && w.teams[0].Next(w.now) == "", "%+v", w.teams[0].Team)
 	stop := &contest.Judgment{ShouldContinue: false, Reasoning: "頭打ち", ConfidenceScore: 1}
 	_, err := w.teams[0].JudgeRound(2, &contest.Judgment{ConfidenceScore: 1.1}, "", w.now)
-	expect.That(t, errors.As(err, new(aggregate.ErrField)), "more than sure: %v", err)
+	expect.That(t, errors.As(err, new(aggregate.Problem)), "more than sure: %v", err)
 	expect.That(t, expect.Value(w.teams[0].JudgeRound(1, stop, "", w.now))(t).Empty(), "an earlier round is judged")
 	ended := applied(w.teams[0], expect.Value(w.teams[0].End(contest.TeamTimeout, "", "", w.now))(t))
 	expect.That(t, expect.Value(ended.JudgeRound(2, stop, "", w.now))(t).Empty(), "judged after the team's end")

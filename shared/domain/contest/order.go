@@ -54,7 +54,7 @@ func beginOrdered(ref aggregate.Ref, order aggregate.JSON, now time.Time) (aggre
 	return Begin(o, now)
 }
 
-// Begin creates a contest whose rows must all be absent. It returns aggregate.ErrField for an invalid order. If no
+// Begin creates a contest whose rows must all be absent. It returns an aggregate.Problem for an invalid order. If no
 // other aggregate asks for the contest, it reserves the budget for the day until the contest is closed; otherwise the
 // asking aggregate accounts for the cost.
 func Begin(o Order, now time.Time) (aggregate.Change, error) {
@@ -93,7 +93,7 @@ func Begin(o Order, now time.Time) (aggregate.Change, error) {
 
 func (o Order) check() error {
 	wrong := func(field, limit string, args ...any) error {
-		return aggregate.ErrField{Field: field, Limit: fmt.Sprintf(limit, args...)}
+		return aggregate.Problem{Field: field, Code: fmt.Sprintf(limit, args...)}
 	}
 	switch {
 	case !ValidID(o.Execution):

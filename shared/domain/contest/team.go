@@ -86,7 +86,7 @@ func (w *Work) fits(s Scored) error {
 
 func (j *Judgment) check() error {
 	if j != nil && !(j.ConfidenceScore >= 0 && j.ConfidenceScore <= 1) {
-		return aggregate.ErrField{Field: "confidence_score", Limit: fmt.Sprintf("must be 0 to 1, got %v", j.ConfidenceScore)}
+		return aggregate.Problem{Field: "confidence_score", Code: fmt.Sprintf("must be 0 to 1, got %v", j.ConfidenceScore)}
 	}
 	return nil
 }

@@ -192,7 +192,7 @@ func TestAnActionIsRejectedWithAReason(t *testing.T) {
 	tb, x := pending(t, ShellCommand)
 	for _, reason := range []string{"", " \n", strings.Repeat("a", aggregate.MaxReason+1)} {
 		_, err := tb.load().Reject(x.ActionID, reason, person(suzuki), policy, tb.now)
-		_, refused := errors.AsType[aggregate.ErrField](err)
+		_, refused := errors.AsType[aggregate.Problem](err)
 		expect.That(t, refused, "%d characters: %v", len(reason), err)
 	}
 }

@@ -166,13 +166,13 @@ type problems []Problem
 // add adds a problem by a key of Limits, or by a text of its own.
 func (p *problems) add(field, limit string, of ...any) {
 	text := fmt.Sprintf(cmp.Or(Limits[limit], limit), of...)
-	*p = append(*p, Problem{aggregate.ErrField{Field: field, Limit: text}, limit, of})
+	*p = append(*p, Problem{aggregate.Problem{Field: field, Code: text}, limit, of})
 }
 
 // fields are the problems in English.
-func (p *problems) fields() (all []aggregate.ErrField) {
+func (p *problems) fields() (all []aggregate.Problem) {
 	for _, x := range *p {
-		all = append(all, x.ErrField)
+		all = append(all, x.Problem)
 	}
 	return all
 }
@@ -258,7 +258,7 @@ func (r *Rules) Problems(known []Known) []Problem {
 // Validate returns the first of Problems, or nil.
 func (r *Rules) Validate(known []Known) error {
 	if all := r.Problems(known); len(all) > 0 {
-		return all[0].ErrField
+		return all[0].Problem
 	}
 	return nil
 }

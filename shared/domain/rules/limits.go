@@ -36,7 +36,7 @@ var (
 // Problem is what is wrong with a field of rules, in English and, for pages in other languages, by a key of Limits and
 // its values: numbers or Choices.
 type Problem struct {
-	aggregate.ErrField
+	aggregate.Problem
 	Limit string
 	Of    []any
 }

@@ -262,7 +262,7 @@ func decode(text string) (v any, ok bool) {
 }
 
 // Problems returns everything for which the mark can't be saved.
-func (m *Mark) Problems() []aggregate.ErrField {
+func (m *Mark) Problems() []aggregate.Problem {
 	var p problems
 	p.unless(m.Version != "" && len(m.Version) <= maxVersion, "version", "must have 1 to %d bytes", maxVersion)
 	m.checkLabels(&p)

@@ -191,13 +191,13 @@ func usersOf(people []circulation.Person) (users []string) {
 }
 
 // fieldsOf returns what is wrong, by field.
-func fieldsOf[T rules.Problem | aggregate.ErrField](all []T) (fields []string) {
+func fieldsOf[T rules.Problem | aggregate.Problem](all []T) (fields []string) {
 	for _, f := range all {
 		field := ""
 		switch x := any(f).(type) {
 		case rules.Problem:
 			field = x.Field
-		case aggregate.ErrField:
+		case aggregate.Problem:
 			field = x.Field
 		}
 		if !slices.Contains(fields, field) {

@@ -135,7 +135,7 @@ func TestARejectionsReasonHasOneToAThousandCharacters(t *testing.T) {
 					return a.Reject(open.ID, tt.reason, person(suzuki), s.policy, now)
 				})
 				if tt.want == "" {
-					var field aggregate.ErrField
+					var field aggregate.Problem
 					expect.That(t, errors.As(err, &field) && field.Field == "rejection_reason" &&
 						strings.Contains(err.Error(), "1 to 1000 characters"), "%s: %v, want the field and its limit", kind, err)
 					continue

@@ -83,7 +83,7 @@ func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, no
 }
 
 // FinishProcess saves the steps and the model's remarks, and opens the gate. It
-// relies on the settings s. Nothing changes if the newest version is not generating. It returns ErrField for steps that
+// relies on the settings s. Nothing changes if the newest version is not generating. It returns Problem for steps that
 // checkSteps refuses.
 func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings,
 	now time.Time) (aggregate.Change, error) {
@@ -310,8 +310,8 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
 	if len(a.Prompts) >= maxPicked {
-		return aggregate.Change{}, aggregate.ErrField{Field: "version",
-			Limit: "there are as many versions as a task may have"}
+		return aggregate.Change{}, aggregate.Problem{Field: "version",
+			Code: "there are as many versions as a task may have"}
 	}
 	c := a.begin(now)
 	c.progress()

@@ -186,7 +186,7 @@ func TestStepsThatCouldNotBeStampedAreRefused(t *testing.T) {
 			s.do(s.approvePrompt)
 			s.steps = tt.change(threeSteps())
 			c, err := s.try(s.finishProcess)
-			var field aggregate.ErrField
+			var field aggregate.Problem
 			switch {
 			case tt.field == "" && (err != nil || c.Empty()):
 				t.Errorf("refused: %v", err)

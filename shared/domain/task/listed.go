@@ -243,17 +243,17 @@ type Filter struct {
 	From, To  time.Time // creation time: From inclusive, To exclusive
 }
 
-// Check returns aggregate.ErrField for an unknown status, or if From is after To.
+// Check returns an aggregate.Problem for an unknown status, or if From is after To.
 func (f Filter) Check() error {
 	if f.Status != "" && !slices.Contains(Statuses, f.Status) {
 		names := make([]string, len(Statuses))
 		for i, s := range Statuses {
 			names[i] = string(s)
 		}
-		return aggregate.ErrField{Field: "status", Limit: "must be one of " + strings.Join(names, ", ")}
+		return aggregate.Problem{Field: "status", Code: "must be one of " + strings.Join(names, ", ")}
 	}
 	if !f.To.IsZero() && f.From.After(f.To) {
-		return aggregate.ErrField{Field: "from", Limit: "must not be after to"}
+		return aggregate.Problem{Field: "from", Code: "must not be after to"}
 	}
 	return nil
 }

@@ -284,7 +284,7 @@ func TestAFormThatIsFilledInAgainHasItsOwnFiles(t *testing.T) {
 	}
 	many := e
 	many.Files = slices.Repeat(e.Files, MaxAttached)
-	s.refused(again(many), aggregate.ErrField{Field: "files", Limit: "must be at most 10"})
+	s.refused(again(many), aggregate.Problem{Field: "files", Code: "must be at most 10"})
 	s.do(s.fills(e))
 	s.nothing(again(e)) // a second click
 	other := e

@@ -267,7 +267,7 @@ func TestWhatNamesNothingDecidesNothing(t *testing.T) {
 	_, err := a.PickDraft(a.Prompt().ID, "nobody", "経理の案", "別の案", person(suzuki), s.policy, s.now)
 	expect.Fails(t, err, aggregate.ErrNotFound, "a team without a draft was picked")
 	_, err = a.PickDraft(a.Prompt().ID, a.Prompt().Others()[0].TeamID, "経理の案", " ", person(suzuki), s.policy, s.now)
-	_, refused := errors.AsType[aggregate.ErrField](err)
+	_, refused := errors.AsType[aggregate.Problem](err)
 	expect.That(t, refused, "a draft was picked without a reason: %v", err)
 	s = waitingProcess(t)
 	a = s.load()
@@ -331,7 +331,7 @@ func TestADraftIsPickedAsItWasSubmitted(t *testing.T) {
 		a.Add(&p)
 	}
 	_, err = a.PickDraft(a.Prompt().ID, other, "経理の案", "別の案", person(suzuki), s.policy, s.now)
-	_, refused := errors.AsType[aggregate.ErrField](err)
+	_, refused := errors.AsType[aggregate.Problem](err)
 	expect.That(t, refused, "picked as version %d: %v", len(a.Prompts)+1, err)
 }
 

@@ -93,7 +93,7 @@ const DecidedRefilled = "refilled"
 
 // Refill makes the next version of a form that was given back, in a new run and with a new route: no stamp carries
 // over. It is the next policy, from which the next steps are made. A second click with the same content changes
-// nothing. It returns the errors of MayRefill, or ErrField.
+// nothing. It returns the errors of MayRefill, or Problem.
 func (a *Aggregate) Refill(id string, e Refill, by aggregate.Actor, p aggregate.Policy,
 	now time.Time) (aggregate.Change, error) {
 	row, is := a.gateOf(id).(*Process)
@@ -104,7 +104,7 @@ func (a *Aggregate) Refill(id string, e Refill, by aggregate.Actor, p aggregate.
 		return aggregate.Change{}, err
 	}
 	if len(e.Files) > MaxAttached {
-		return aggregate.Change{}, aggregate.ErrField{Field: "files", Limit: fmt.Sprintf("must be at most %d", MaxAttached)}
+		return aggregate.Change{}, aggregate.Problem{Field: "files", Code: fmt.Sprintf("must be at most %d", MaxAttached)}
 	}
 	c := a.begin(now)
 	c.progress()

@@ -39,23 +39,23 @@ const MaxSteps = 60
 // MaxPolicy limits a policy in characters as Slack counts them, because a card shows all of it.
 const MaxPolicy = 8000
 
-// checkSteps returns ErrField unless the steps are numbered from 1, have unique ids, and have valid JSON as input.
+// checkSteps returns a Problem unless the steps are numbered from 1, have unique ids, and have valid JSON as input.
 func checkSteps(steps []Step) error {
 	if n := len(steps); n == 0 || n > MaxSteps {
-		return aggregate.ErrField{Field: "steps", Limit: fmt.Sprintf("must be 1 to %d, not %d", MaxSteps, n)}
+		return aggregate.Problem{Field: "steps", Code: fmt.Sprintf("must be 1 to %d, not %d", MaxSteps, n)}
 	}
 	seen := map[string]bool{}
 	for i, s := range steps {
 		field := func(name string) string { return fmt.Sprintf("steps[%d].%s", i, name) }
 		switch {
 		case s.Order != i+1:
-			return aggregate.ErrField{Field: field("order"), Limit: fmt.Sprintf("must be %d, not %d", i+1, s.Order)}
+			return aggregate.Problem{Field: field("order"), Code: fmt.Sprintf("must be %d, not %d", i+1, s.Order)}
 		case s.StepID == "" || seen[s.StepID]:
-			return aggregate.ErrField{Field: field("stepId"), Limit: "must be there and used once"}
+			return aggregate.Problem{Field: field("stepId"), Code: "must be there and used once"}
 		case s.ToolInput != "" && !json.Valid([]byte(s.ToolInput)):
-			return aggregate.ErrField{Field: field("toolInput"), Limit: "must be JSON"}
+			return aggregate.Problem{Field: field("toolInput"), Code: "must be JSON"}
 		case s.Access != aggregate.Read && s.Access != aggregate.Write:
-			return aggregate.ErrField{Field: field("effect"), Limit: "must be read or write"}
+			return aggregate.Problem{Field: field("effect"), Code: "must be read or write"}
 		}
 		seen[s.StepID] = true
 	}

@@ -158,7 +158,7 @@ func (w *world) expected(kind string, err error) {
 		}
 	}
 	switch err.(type) {
-	case aggregate.ErrDecided, aggregate.ErrNotLatest, aggregate.ErrNotAllowed, aggregate.ErrField, StopError,
+	case aggregate.ErrDecided, aggregate.ErrNotLatest, aggregate.ErrNotAllowed, aggregate.Problem, StopError,
 		*circulation.Refusal:
 		return
 	}

@@ -66,10 +66,10 @@ func entry(tenant string, action aggregate.Action, typ, id string, details map[s
 	}
 }
 
-// bySomebody returns ErrField unless by is a person.
+// bySomebody returns a Problem unless by is a person.
 func bySomebody(by aggregate.Actor) error {
 	if by.Type != aggregate.ActorUser || by.ID == "" {
-		return aggregate.ErrField{Field: "updated_by", Limit: "must be a person"}
+		return aggregate.Problem{Field: "updated_by", Code: "must be a person"}
 	}
 	return nil
 }

@@ -129,7 +129,7 @@ func (by Setter) may(users ...string) error {
 // delegation once more changes nothing. That the hand is a full member the caller has asked Slack: the principal may
 // have left.
 //
-// It returns ErrField with one of DelegationRules, and if the setter is not a person.
+// It returns a Problem with one of DelegationRules, and if the setter is not a person.
 func (d Delegation) Set(was Delegation, of, theirs []Delegation, by Setter, now time.Time) (Delegation, Change, error) {
 	now = moment(now)
 	if err := d.fits(by, now); err != nil {

@@ -121,10 +121,10 @@ func (i Integration) next(
 	action aggregate.Action, id string, by aggregate.Actor, now time.Time,
 ) (Integration, Change, error) {
 	if i.Provider == "" || len(i.Provider) > 100 {
-		return i, Change{}, aggregate.ErrField{Field: "provider", Limit: "must have 1 to 100 bytes"}
+		return i, Change{}, aggregate.Problem{Field: "provider", Code: "must have 1 to 100 bytes"}
 	}
 	if i.Status != Connected && i.Status != Disconnected && i.Status != Broken {
-		return i, Change{}, aggregate.ErrField{Field: "status", Limit: "must be connected, disconnected or error"}
+		return i, Change{}, aggregate.Problem{Field: "status", Code: "must be connected, disconnected or error"}
 	}
 	if i.ID == "" {
 		i.ID = id
@@ -252,7 +252,7 @@ func (c VendorClient) Place() (partition, key, typ string) {
 // the secret.
 func (c VendorClient) Save(was VendorClient, by aggregate.Actor, now time.Time) (VendorClient, Change, error) {
 	if n := len(c.ClientID); n < 1 || n > maxClientID {
-		return c, Change{}, aggregate.ErrField{Field: "client_id", Limit: fmt.Sprintf("must have 1 to %d bytes", maxClientID)}
+		return c, Change{}, aggregate.Problem{Field: "client_id", Code: fmt.Sprintf("must have 1 to %d bytes", maxClientID)}
 	}
 	if err := bySomebody(by); err != nil {
 		return c, Change{}, err

@@ -215,18 +215,18 @@ func (k Key) fits(was Key, now time.Time) error {
 			return err
 		}
 		if why := catalog.Approving(tool, "", ""); why != "" {
-			return aggregate.ErrField{Field: fmt.Sprintf("tools[%d]", i), Limit: "can't be asked for: " + why}
+			return aggregate.Problem{Field: fmt.Sprintf("tools[%d]", i), Code: "can't be asked for: " + why}
 		}
 	}
 	switch until := k.ExpiresAt; {
 	case k.Name != legible.OneLine(k.Name):
-		return aggregate.ErrField{Field: "name", Limit: "must be one line of visible characters"}
+		return aggregate.Problem{Field: "name", Code: "must be one line of visible characters"}
 	case !userForm.Get().MatchString(k.Answers):
 		return problem("answers", RuleUserID)
 	case !channelForm.Get().MatchString(k.Channel):
 		return problem("channel", RuleChannelID)
 	case !until.Equal(was.ExpiresAt) && (!until.After(now) || until.After(now.AddDate(0, 0, MaxKeyDays))):
-		return aggregate.ErrField{Field: "expires_at", Limit: fmt.Sprintf("must be within %d days from now",
+		return aggregate.Problem{Field: "expires_at", Code: fmt.Sprintf("must be within %d days from now",
 			MaxKeyDays)}
 	}
 	return nil

@@ -35,7 +35,7 @@ func TestWhatDoesNotFitInAKeyIsNamed(t *testing.T) {
 		k := aKey()
 		change(&k)
 		_, _, c, err := NewKey(k, admin, keyNow)
-		bad, is := errors.AsType[aggregate.ErrField](err)
+		bad, is := errors.AsType[aggregate.Problem](err)
 		expect.That(t, is && bad.Field == strings.TrimSpace(field) && len(c.Writes) == 0, "%s: %v", field, err)
 	}
 	_, _, _, err = NewKey(aKey(), aggregate.System(), keyNow)

@@ -25,8 +25,8 @@ func TestNoKeyForAToolThatApproves(t *testing.T) {
 			expect.NoError(t, err)
 			continue
 		}
-		field, is := errors.AsType[aggregate.ErrField](err)
+		field, is := errors.AsType[aggregate.Problem](err)
 		expect.That(t, is && field.Field == "tools[1]", "%s: %v", tool, err)
-		expect.Has(t, field.Limit, "only people do")
+		expect.Has(t, field.Code, "only people do")
 	}
 }

@@ -65,8 +65,8 @@ type Problem struct {
 }
 
 // Err returns the problem as an error in English.
-func (p Problem) Err() aggregate.ErrField {
-	return aggregate.ErrField{Field: p.Field, Limit: p.limit()}
+func (p Problem) Err() aggregate.Problem {
+	return aggregate.Problem{Field: p.Field, Code: p.limit()}
 }
 
 func (p Problem) limit() string {
@@ -129,28 +129,28 @@ var limits = sync.OnceValue(func() map[Rule]string {
 // errModel returns aggregate.ParseModelName's error text for an invalid name.
 func errModel() string {
 	_, err := aggregate.ParseModelName("")
-	var bad aggregate.ErrField
+	var bad aggregate.Problem
 	errors.As(err, &bad)
-	return bad.Limit
+	return bad.Code
 }
 
 // ProblemOf converts an error of saving settings to a Problem; false if it names no field.
 func ProblemOf(err error) (Problem, bool) {
-	var bad aggregate.ErrField
+	var bad aggregate.Problem
 	if !errors.As(err, &bad) {
 		return Problem{}, false
 	}
 	for rule, limit := range limits() {
-		if limit == bad.Limit {
+		if limit == bad.Code {
 			return Problem{Field: bad.Field, Rule: rule}, true
 		}
 	}
 	for rule, limit := range agent.Limits {
-		if limit == bad.Limit {
+		if limit == bad.Code {
 			return Problem{Field: bad.Field, Rule: Rule(rule)}, true
 		}
 	}
-	return Problem{Field: bad.Field, Rule: Rule(bad.Limit)}, true
+	return Problem{Field: bad.Field, Rule: Rule(bad.Code)}, true
 }
 
 var (
@@ -170,7 +170,7 @@ func isModel(name string) bool {
 // maxUSD is the highest configurable budget.
 const maxUSD = 1_000_000
 
-// Validate returns ErrField for the first problem.
+// Validate returns a Problem for the first problem.
 func (s Settings) Validate() error {
 	if all := s.Problems(); len(all) > 0 {
 		return all[0].Err()

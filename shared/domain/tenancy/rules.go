@@ -52,7 +52,7 @@ func (r RulesKept) Place() (partition, key, typ string) {
 // that gates which open meanwhile conflict. known are the tools that requests may call, id is for settings that have
 // none yet. The same rules change nothing.
 //
-// It returns ErrField for an invalid value, and if by is not a person. It returns ErrConflict if the row has another
+// It returns a Problem for an invalid value, and if by is not a person. It returns ErrConflict if the row has another
 // revision.
 func (r RulesRow) Save(x *rules.Rules, rev int, over SettingsRow, known []rules.Known, id string, by aggregate.Actor,
 	now time.Time) (RulesRow, Change, error) {

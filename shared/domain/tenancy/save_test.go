@@ -22,7 +22,7 @@ var (
 
 // fieldOf returns the field that an error names, or else the error's text.
 func fieldOf(err error) string {
-	var bad aggregate.ErrField
+	var bad aggregate.Problem
 	switch {
 	case errors.As(err, &bad):
 		return bad.Field
@@ -272,7 +272,7 @@ func TestServersThatSettingsMayName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := DefaultSettings()
 			s.MCPServers = test.servers
-			var field aggregate.ErrField
+			var field aggregate.Problem
 			err := s.Validate()
 			expect.That(t, errors.As(err, &field) && field.Field == test.field, "got %v, want the field %s", err, test.field)
 		})
@@ -302,7 +302,7 @@ func TestConstraintsAreTyped(t *testing.T) {
 		tool  string
 		text  aggregate.JSON
 		want  Constraints
-		field string // field in ErrField
+		field string // field in Problem
 		says  string
 	}{
 		"none":               {dm, `{}`, Constraints{}, "", ""},
@@ -345,9 +345,9 @@ func TestConstraintsAreTyped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ToolPermission{ToolName: test.tool, Constraints: test.text}.Bounds(known[test.tool])
-			var bad aggregate.ErrField
+			var bad aggregate.Problem
 			expect.That(t, test.field == "" || errors.As(err, &bad) && bad.Field == test.field &&
-				strings.Contains(bad.Limit, test.says), "%v, want ErrField of %s that says %q", err, test.field, test.says)
+				strings.Contains(bad.Code, test.says), "%v, want Problem of %s that says %q", err, test.field, test.says)
 			expect.That(t, test.field != "" || err == nil, "%v", err)
 			diff := cmp.Diff(test.want, got)
 			expect.That(t, (test.field != "" || diff == "") && (test.field == "" || got.None()), "%v %v", diff, got)

@@ -179,7 +179,7 @@ func (r SettingsRow) Settings() Settings {
 // slug also changes the tenant's row, of which owner is the version that was read (zero before the first message). id
 // is for settings that have none yet.
 //
-// It returns ErrField for an invalid value, for a slug before the first message, and if by is not a person. It returns
+// It returns a Problem for an invalid value, for a slug before the first message, and if by is not a person. It returns
 // ErrConflict and the current settings if x has another revision than was.
 func (x Settings) Save(
 	was SettingsRow, owner Tenant, id string, by aggregate.Actor, now time.Time,

@@ -142,8 +142,8 @@ func TestSettingsOutOfBoundsAreRefusedByField(t *testing.T) {
 		for _, n := range tt.bad {
 			s := DefaultSettings()
 			tt.set(&s, n)
-			var field aggregate.ErrField
-			if err := s.Validate(); !errors.As(err, &field) || field.Field != tt.field || field.Limit == "" {
+			var field aggregate.Problem
+			if err := s.Validate(); !errors.As(err, &field) || field.Field != tt.field || field.Code == "" {
 				t.Errorf("%s at %d: %v", tt.field, n, err)
 			}
 		}

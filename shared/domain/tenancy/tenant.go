@@ -33,13 +33,13 @@ const (
 	maxAdmins     = 50
 )
 
-// Validate returns ErrField for the first invalid field that an administrator can set.
+// Validate returns a Problem for the first invalid field that an administrator can set.
 func (t Tenant) Validate() error {
 	if n := utf8.RuneCountInString(t.Name); n < 1 || n > MaxTenantName {
-		return aggregate.ErrField{Field: "name", Limit: fmt.Sprintf("must be between 1 and %d", MaxTenantName)}
+		return aggregate.Problem{Field: "name", Code: fmt.Sprintf("must be between 1 and %d", MaxTenantName)}
 	}
 	if len(t.Admins) > maxAdmins {
-		return aggregate.ErrField{Field: "admins", Limit: fmt.Sprintf("must be between 0 and %d", maxAdmins)}
+		return aggregate.Problem{Field: "admins", Code: fmt.Sprintf("must be between 0 and %d", maxAdmins)}
 	}
 	for _, p := range idProblems("admins", t.Admins, like(&userForm), RuleUserID) {
 		return p.Err()
@@ -62,7 +62,7 @@ type Founding struct {
 
 var errConfigured = fmt.Errorf("there are settings: %w", aggregate.ErrConflict)
 
-// Change creates the tenant's row and, unless they exist, its settings with this id. It returns ErrField for an invalid
+// Change creates the tenant's row and, unless they exist, its settings with this id. It returns Problem for an invalid
 // slug.
 func (f Founding) Change(id string, now time.Time) (Tenant, Change, error) {
 	t, settings := f.Tenant, DefaultSettings()
@@ -95,7 +95,7 @@ func (t Tenant) moveSlug(slug string, now time.Time) Write {
 }
 
 // Save writes the name and the administrators of t over those of was, with an audit entry that lists the differences;
-// without a difference it writes nothing. It returns ErrField for an invalid value or if by is not a person, and
+// without a difference it writes nothing. It returns a Problem for an invalid value or if by is not a person, and
 // ErrConflict if t has another revision than was.
 func (t Tenant) Save(was Tenant, by aggregate.Actor, now time.Time) (Change, error) {
 	if err := t.Validate(); err != nil {

@@ -62,7 +62,7 @@ func (p ToolPermission) ForContests() bool {
 // MaxContestTools limits how many tools a tenant may list for contests, because a member's model is sent all of them.
 const MaxContestTools = 20
 
-// Save replaces the permission with revision p.Rev; a new one has revision 0 and gets the id. It returns ErrField for a
+// Save replaces the permission with revision p.Rev; a new one has revision 0 and gets the id. It returns Problem for a
 // constraint that is not among known, the constraints of the tool's catalog entry.
 func (p ToolPermission) Save(id string, by aggregate.Actor, now time.Time, known []Constraint) (ToolPermission,
 	Change, error) {
@@ -103,7 +103,7 @@ func (p ToolPermission) NoteChanged(now time.Time) Change {
 
 func (p ToolPermission) check(known []Constraint) error {
 	if p.ToolName == "" || len(p.ToolName) > 100 {
-		return aggregate.ErrField{Field: "tool_name", Limit: "must have 1 to 100 bytes"}
+		return aggregate.Problem{Field: "tool_name", Code: "must have 1 to 100 bytes"}
 	}
 	if _, err := p.Bounds(known); err != nil {
 		return err
@@ -114,19 +114,19 @@ func (p ToolPermission) check(known []Constraint) error {
 	_, _, foreign := ServerTool(p.ToolName)
 	switch {
 	case p.Contests && (!p.Allowed || p.Pin == nil || p.Pin.Access != aggregate.Read):
-		return aggregate.ErrField{Field: "contests",
-			Limit: "must be off, unless it is an MCP server's tool that is allowed and only reads"}
+		return aggregate.Problem{Field: "contests",
+			Code: "must be off, unless it is an MCP server's tool that is allowed and only reads"}
 	case p.Pin == nil && foreign && p.Allowed, p.Pin != nil && !foreign:
-		return aggregate.ErrField{Field: "pin",
-			Limit: "must be there for an MCP server's tool that is allowed, and for no other"}
+		return aggregate.Problem{Field: "pin",
+			Code: "must be there for an MCP server's tool that is allowed, and for no other"}
 	case p.Pin == nil:
 		return nil
 	case p.Pin.Access != aggregate.Read && p.Pin.Access != aggregate.Write:
-		return aggregate.ErrField{Field: "pin.effect", Limit: "must be read or write"}
+		return aggregate.Problem{Field: "pin.effect", Code: "must be read or write"}
 	}
 	for _, schema := range []aggregate.JSON{p.Pin.Input, p.Pin.Output} {
 		if schema != "" && !json.Valid([]byte(schema)) || len(schema) > 64<<10 {
-			return aggregate.ErrField{Field: "pin", Limit: "must have schemas that are JSON of at most 65536 bytes"}
+			return aggregate.Problem{Field: "pin", Code: "must have schemas that are JSON of at most 65536 bytes"}
 		}
 	}
 	return nil
@@ -220,7 +220,7 @@ func matches(text string) func(string) bool {
 }
 
 // Bounds parses the permission's constraints. known are the constraints that the catalog has for the tool; an MCP
-// server's tool has none. Bounds returns ErrField for a constraint that is unknown, of the wrong type or out of range.
+// server's tool has none. Bounds returns a Problem for a constraint that is unknown, of the wrong type or out of range.
 // The tool must then not be called.
 func (p ToolPermission) Bounds(known []Constraint) (Constraints, error) {
 	var c Constraints
@@ -229,13 +229,13 @@ func (p ToolPermission) Bounds(known []Constraint) (Constraints, error) {
 	}
 	var fields map[Constraint]json.RawMessage
 	if err := json.Unmarshal([]byte(p.Constraints), &fields); err != nil || fields == nil || len(p.Constraints) > 64<<10 {
-		return c, aggregate.ErrField{Field: "constraints", Limit: "must be a JSON object of at most 65536 bytes"}
+		return c, aggregate.Problem{Field: "constraints", Code: "must be a JSON object of at most 65536 bytes"}
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		field := fmt.Sprintf("constraints.%.50s", name)
 		if !slices.Contains(known, name) {
-			return Constraints{}, aggregate.ErrField{Field: field,
-				Limit: fmt.Sprintf("is no constraint of %s; it knows %s", p.ToolName, named(known))}
+			return Constraints{}, aggregate.Problem{Field: field,
+				Code: fmt.Sprintf("is no constraint of %s; it knows %s", p.ToolName, named(known))}
 		}
 		if err := c.read(name, field, fields[name]); err != nil {
 			return Constraints{}, err
@@ -247,18 +247,18 @@ func (p ToolPermission) Bounds(known []Constraint) (Constraints, error) {
 func (c *Constraints) read(name Constraint, field string, value json.RawMessage) error {
 	if name == MaxRows {
 		if json.Unmarshal(value, &c.MaxRows) != nil || c.MaxRows < 1 || c.MaxRows > maxRows {
-			return aggregate.ErrField{Field: field, Limit: fmt.Sprintf("must be a whole number from 1 to %d", maxRows)}
+			return aggregate.Problem{Field: field, Code: fmt.Sprintf("must be a whole number from 1 to %d", maxRows)}
 		}
 		return nil
 	}
 	list, form := c.list(name), listedForms[name]
 	if json.Unmarshal(value, list) != nil || len(*list) == 0 || len(*list) > maxListed {
-		return aggregate.ErrField{Field: field,
-			Limit: fmt.Sprintf("must be a list of 1 to %d texts; to allow nothing, forbid the tool", maxListed)}
+		return aggregate.Problem{Field: field,
+			Code: fmt.Sprintf("must be a list of 1 to %d texts; to allow nothing, forbid the tool", maxListed)}
 	}
 	for i, s := range *list {
 		if !form.fits(s) {
-			return aggregate.ErrField{Field: fmt.Sprintf("%s[%d]", field, i), Limit: form.limit}
+			return aggregate.Problem{Field: fmt.Sprintf("%s[%d]", field, i), Code: form.limit}
 		}
 	}
 	return nil
@@ -326,11 +326,11 @@ func (p ToolPermission) checkMark() error {
 		return nil
 	}
 	if p.Pin != nil && p.Pin.Access == aggregate.Read {
-		return aggregate.ErrField{Field: "mark", Limit: "must be absent of a tool that only reads"}
+		return aggregate.Problem{Field: "mark", Code: "must be absent of a tool that only reads"}
 	}
 	all := p.Mark.Problems()
 	if len(all) > 0 {
-		return aggregate.ErrField{Field: "mark." + all[0].Field, Limit: all[0].Limit}
+		return aggregate.Problem{Field: "mark." + all[0].Field, Code: all[0].Code}
 	}
 	return nil
 }

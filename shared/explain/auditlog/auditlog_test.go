@@ -129,7 +129,7 @@ func TestAFilterThatNoEntryHasIsRefused(t *testing.T) {
 		"markup":        {Filter{Action: "<b>"}, "action"},
 		"from after to": {Filter{From: at().Add(1), To: at()}, "from"},
 	} {
-		var bad aggregate.ErrField
+		var bad aggregate.Problem
 		err := tt.filter.Check()
 		expect.That(t, errors.As(err, &bad) == (tt.field != "") && bad.Field == tt.field, "%s: %v", name, err)
 	}

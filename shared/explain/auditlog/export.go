@@ -29,17 +29,17 @@ const maxFilter = 64
 
 var filterForm = language.Regexp{Text: `^[A-Za-z0-9_.:-]*$`}
 
-// Check returns aggregate.ErrField for a value that no entry can have.
+// Check returns an aggregate.Problem for a value that no entry can have.
 func (f Filter) Check() error {
 	for _, x := range []struct{ field, value string }{{"action", string(f.Action)}, {"resource", f.Resource},
 		{"actor", f.Actor}} {
 		if len(x.value) > maxFilter || !filterForm.Get().MatchString(x.value) {
-			return aggregate.ErrField{Field: x.field,
-				Limit: fmt.Sprintf("must be an id of at most %d letters, digits and . _ : -", maxFilter)}
+			return aggregate.Problem{Field: x.field,
+				Code: fmt.Sprintf("must be an id of at most %d letters, digits and . _ : -", maxFilter)}
 		}
 	}
 	if !f.To.IsZero() && f.From.After(f.To) {
-		return aggregate.ErrField{Field: "from", Limit: "must not be after to"}
+		return aggregate.Problem{Field: "from", Code: "must not be after to"}
 	}
 	return nil
 }

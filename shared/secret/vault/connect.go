@@ -20,7 +20,7 @@ import (
 
 // Connect seals a credential and saves it as the tenant's connection to a provider, replacing an earlier one, with
 // integration.connected in the audit log. It returns aggregate.ErrConflict when somebody saved in between, and
-// aggregate.ErrField for an MCP server's credential without an address.
+// aggregate.Problem for an MCP server's credential without an address.
 func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credential, metadata aggregate.JSON,
 	by aggregate.Actor) error {
 	row, err := v.Row(ctx, tenant, provider)
@@ -34,7 +34,7 @@ func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credentia
 func (v Vault) ConnectOver(ctx context.Context, row tenancy.Integration, c Credential, metadata aggregate.JSON,
 	by aggregate.Actor) error {
 	if strings.HasPrefix(row.Provider, tenancy.ServerProvider) != (c.Address != "") {
-		return aggregate.ErrField{Field: "address", Limit: "must be the server's, for an MCP server only"}
+		return aggregate.Problem{Field: "address", Code: "must be the server's, for an MCP server only"}
 	}
 	sealed, err := v.Envelope.SealCredential(ctx, row.TenantID, row.Provider, c)
 	if err == nil {
@@ -216,7 +216,7 @@ type sealedApp struct {
 
 // ConnectApp seals a GitHub App's private key (PEM) and saves it as the tenant's connection to GitHub, replacing an
 // earlier one, with integration.connected in the audit log. The App's numbers are in the row's metadata, the key
-// nowhere but sealed. It returns aggregate.ErrField for values that are no App's, and aggregate.ErrConflict when
+// nowhere but sealed. It returns an aggregate.Problem for values that are no App's, and aggregate.ErrConflict when
 // somebody saved in between.
 func (v Vault) ConnectApp(ctx context.Context, tenant, id, installation, key string, by aggregate.Actor) error {
 	if _, err := github.NewApp(id, installation, key); err != nil {

@@ -70,7 +70,7 @@ func testEnvelope(t *testing.T, w *world) {
 func testServerSecret(t *testing.T, w *world) {
 	here, there := tenancy.MCPServer{Name: "rooms", URL: "https://a.example.com/mcp"}, tenancy.MCPServer{Name: "rooms",
 		URL: "https://b.example.com/mcp"}
-	var field aggregate.ErrField
+	var field aggregate.Problem
 	if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}, "{}",
 		aggregate.System()); !errors.As(err, &field) {
 		t.Errorf("without an address: %v", err)

@@ -40,7 +40,7 @@ type List struct {
 	Most        int  // most rows that a page reads, 0: no bound; a bounded page may be short and still have a Next
 }
 
-// Rows lists the rows that keep accepts. Indexes may be slightly stale. It returns aggregate.ErrField for a limit
+// Rows lists the rows that keep accepts. Indexes may be slightly stale. It returns an aggregate.Problem for a limit
 // outside 1 to MaxPage, or a cursor of another list.
 func Rows[T any](ctx context.Context, t *Table, l List, cursor string, limit int, keep func(T) bool) (Page[T], error) {
 	return ReadPage(ctx, t, l, cursor, limit, func(it Item) (*T, error) {
@@ -99,7 +99,7 @@ func (t *Table) readPage(
 		return r.page(cursor), fmt.Errorf("tenant %.40q: %w", l.Tenant, aggregate.ErrNotFound)
 	}
 	if limit < 1 || limit > MaxPage {
-		return r.page(cursor), aggregate.ErrField{Field: "limit", Limit: fmt.Sprintf("must be between 1 and %d", MaxPage)}
+		return r.page(cursor), aggregate.Problem{Field: "limit", Code: fmt.Sprintf("must be between 1 and %d", MaxPage)}
 	}
 	at, step := 0, 1
 	var start Item
@@ -276,7 +276,7 @@ func (p position) text() string {
 // readCursor decodes a cursor of this list.
 func (l List) readCursor(cursor string) (position, error) {
 	refused := func(why string) (position, error) {
-		return position{}, aggregate.ErrField{Field: "cursor", Limit: "must be one that this list gave: " + why}
+		return position{}, aggregate.Problem{Field: "cursor", Code: "must be one that this list gave: " + why}
 	}
 	if len(cursor) > maxCursor {
 		return refused(fmt.Sprintf("it has more than %d bytes", maxCursor))

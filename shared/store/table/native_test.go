@@ -128,9 +128,9 @@ func FuzzCursor(f *testing.F) {
 	f.Fuzz(func(t *testing.T, cursor string) {
 		for _, l := range lists {
 			p, err := l.readCursor(cursor)
-			var bad aggregate.ErrField
+			var bad aggregate.Problem
 			if err != nil {
-				expect.That(t, errors.As(err, &bad) && bad.Field == "cursor", "%v, want ErrField of cursor", err)
+				expect.That(t, errors.As(err, &bad) && bad.Field == "cursor", "%v, want Problem of cursor", err)
 				continue
 			}
 			at, start := l.resume(p)

@@ -33,20 +33,20 @@ type App struct {
 // MaxKey limits the bytes of an App's key. GitHub's keys have 2,048 bits.
 const MaxKey = 8 << 10
 
-// NewApp reads an App's key, as GitHub's page of the App downloads it. It returns aggregate.ErrField, which never
+// NewApp reads an App's key, as GitHub's page of the App downloads it. It returns an aggregate.Problem, which never
 // quotes the key.
 func NewApp(id, installation, key string) (App, error) {
 	for _, number := range []struct{ field, value string }{{"app_id", id}, {"installation_id", installation}} {
 		if number.value == "" || len(number.value) > 20 || strings.Trim(number.value, "0123456789") != "" {
-			return App{}, aggregate.ErrField{Field: number.field, Limit: "must be a number of at most 20 digits"}
+			return App{}, aggregate.Problem{Field: number.field, Code: "must be a number of at most 20 digits"}
 		}
 	}
 	if len(key) > MaxKey {
-		return App{}, aggregate.ErrField{Field: "private_key", Limit: fmt.Sprintf("must have at most %d bytes", MaxKey)}
+		return App{}, aggregate.Problem{Field: "private_key", Code: fmt.Sprintf("must have at most %d bytes", MaxKey)}
 	}
 	block, _ := pem.Decode([]byte(key))
 	if block == nil {
-		return App{}, aggregate.ErrField{Field: "private_key", Limit: "must be a PEM file, as GitHub downloads it"}
+		return App{}, aggregate.Problem{Field: "private_key", Code: "must be a PEM file, as GitHub downloads it"}
 	}
 	if pkcs1, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
 		return App{ID: id, Installation: installation, key: pkcs1}, nil
@@ -54,7 +54,7 @@ func NewApp(id, installation, key string) (App, error) {
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	pkcs8, ok := parsed.(*rsa.PrivateKey)
 	if err != nil || !ok { // the error could quote the key
-		return App{}, aggregate.ErrField{Field: "private_key", Limit: "must be an RSA key"}
+		return App{}, aggregate.Problem{Field: "private_key", Code: "must be an RSA key"}
 	}
 	return App{ID: id, Installation: installation, key: pkcs8}, nil
 }

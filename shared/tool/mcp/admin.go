@@ -66,7 +66,7 @@ type Listed struct {
 	Contests bool
 }
 
-// Tools lists a server's tools, including allowed tools that the server no longer has. It returns ErrField for a server
+// Tools lists a server's tools, including allowed tools that the server no longer has. It returns Problem for a server
 // that the settings don't name, and an *explain.CallError if the server can't be asked.
 func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, error) {
 	s, err := d.server(ctx, tenant, server)
@@ -126,7 +126,7 @@ func (d Admin) server(ctx context.Context, tenant, name string) (Server, error) 
 	}
 	i := slices.IndexFunc(settings.MCPServers, func(s tenancy.MCPServer) bool { return s.Name == name })
 	if i < 0 {
-		return Server{}, aggregate.ErrField{Field: "server", Limit: "is none that the settings name"}
+		return Server{}, aggregate.Problem{Field: "server", Code: "is none that the settings name"}
 	}
 	s := Server{MCPServer: settings.MCPServers[i]}
 	s.Secret, err = d.Credentials.ServerToken(ctx, tenant, s.MCPServer)
@@ -155,12 +155,12 @@ const MaxAllowed = 128 << 10
 var ErrChanged = errors.New("the tool is not the one that was shown: look at it again")
 
 // Allow lets a tenant's tasks call a tool exactly as it was shown. hash is Listed.Hash. Allow returns ErrChanged
-// if the server's tool has changed, and ErrField if the tool can't be allowed.
+// if the server's tool has changed, and Problem if the tool can't be allowed.
 func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggregate.Access,
 	by aggregate.Actor) error {
 	server, _, foreign := tenancy.ServerTool(name)
 	if !foreign {
-		return aggregate.ErrField{Field: "tool_name", Limit: "must be <server>.<tool>"}
+		return aggregate.Problem{Field: "tool_name", Code: "must be <server>.<tool>"}
 	}
 	all, err := d.Tools(ctx, tenant, server)
 	if err != nil {
@@ -169,9 +169,9 @@ func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggr
 	i := slices.IndexFunc(all, func(x Listed) bool { return x.Name == name && x.Hash != "" })
 	switch {
 	case i < 0:
-		return aggregate.ErrField{Field: "tool_name", Limit: "is none that the server has"}
+		return aggregate.Problem{Field: "tool_name", Code: "is none that the server has"}
 	case all[i].Problem != "":
-		return aggregate.ErrField{Field: "tool_name", Limit: "can't be allowed: " + all[i].Problem}
+		return aggregate.Problem{Field: "tool_name", Code: "can't be allowed: " + all[i].Problem}
 	case all[i].Hash != hash:
 		return ErrChanged
 	}
@@ -187,15 +187,15 @@ func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggr
 		}
 	}
 	if total > MaxAllowed {
-		return aggregate.ErrField{Field: "tool_name",
-			Limit: fmt.Sprintf("can't be allowed: all allowed tools of servers may have %d bytes of descriptions and "+
+		return aggregate.Problem{Field: "tool_name",
+			Code: fmt.Sprintf("can't be allowed: all allowed tools of servers may have %d bytes of descriptions and "+
 				"schemas, with this they have %d", MaxAllowed, total)}
 	}
 	return d.save(ctx, tenant, rows, name, &pin, by)
 }
 
 // ForContests adds an allowed tool, exactly as it was shown, to the list for contests, or removes it. It returns
-// ErrChanged if another tool, or none, is allowed now, and ErrField if the tool can't be listed.
+// ErrChanged if another tool, or none, is allowed now, and Problem if the tool can't be listed.
 func (d Admin) ForContests(ctx context.Context, tenant, name, hash string, on bool, by aggregate.Actor) error {
 	rows, err := d.Rows.ToolPermissions(ctx, tenant)
 	if err != nil {
@@ -215,10 +215,10 @@ func (d Admin) ForContests(ctx context.Context, tenant, name, hash string, on bo
 	case !allowed || row.ChangedAt != nil || row.Pin.Hash != hash:
 		return ErrChanged
 	case row.Pin.Access != aggregate.Read:
-		return aggregate.ErrField{Field: "tool_name", Limit: "can't be used by contests: it was allowed as one that writes"}
+		return aggregate.Problem{Field: "tool_name", Code: "can't be used by contests: it was allowed as one that writes"}
 	case listed >= tenancy.MaxContestTools:
-		return aggregate.ErrField{Field: "tool_name",
-			Limit: fmt.Sprintf("can't be used by contests: they have %d tools already, which is the limit", listed)}
+		return aggregate.Problem{Field: "tool_name",
+			Code: fmt.Sprintf("can't be used by contests: they have %d tools already, which is the limit", listed)}
 	}
 	row.Contests = on
 	_, err = d.Rows.SaveToolPermission(ctx, row, by, d.Now())

@@ -256,9 +256,9 @@ func testNotNamed(t *testing.T, server *storetest.Server) {
 	if got := o.offered(); got != nil {
 		t.Errorf("offered: %v", got)
 	}
-	var field aggregate.ErrField
+	var field aggregate.Problem
 	_, err := o.Tools(t.Context(), o.tenant, "rooms")
-	expect.That(t, errors.As(err, &field), "%v, want ErrField", err)
+	expect.That(t, errors.As(err, &field), "%v, want Problem", err)
 }
 
 func testAway(t *testing.T, server *storetest.Server) {
@@ -277,9 +277,9 @@ func testApproving(t *testing.T, server *storetest.Server) {
 		for _, access := range []aggregate.Access{aggregate.Read, aggregate.Write} {
 			i := slices.IndexFunc(o.list(), func(x mcp.Listed) bool { return x.Name == name })
 			err := o.Allow(t.Context(), o.tenant, name, o.list()[i].Hash, access, admin)
-			field, is := errors.AsType[aggregate.ErrField](err)
+			field, is := errors.AsType[aggregate.Problem](err)
 			expect.That(t, is && field.Field == "tool_name", "%s: %v", name, err)
-			expect.Has(t, field.Limit, why, name)
+			expect.Has(t, field.Code, why, name)
 		}
 	}
 	refused("rooms.approve_booking", "only people do")
@@ -331,7 +331,7 @@ func testForContests(t *testing.T, server *storetest.Server) {
 	set := func(name, hash string, on bool) error {
 		return o.ForContests(t.Context(), o.tenant, name, hash, on, admin)
 	}
-	var field aggregate.ErrField
+	var field aggregate.Problem
 	if err := set("rooms.book", hash("rooms.book"), true); !errors.As(err, &field) || !strings.Contains(err.Error(),
 		"writes") {
 		t.Errorf("one that writes: %v", err)
