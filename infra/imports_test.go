@@ -21,7 +21,7 @@ var areas = []string{
 	"slack",   // requests from Slack, cards, people. Drawing a card reads nothing
 	"tool",    // calls of vendors
 	"model",   // calls of models
-	"secret",  // accounts that tenants connect: the vault, consent, bots. The deployment's own are in runtime/secret
+	"secret",  // accounts that tenants connect: the vault, consent, the bot. The deployment's own are in runtime/secret
 	"decide",  // from a click or a message to a commit, and from rows to effects
 }
 

@@ -34,7 +34,7 @@ import (
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/secret/bots"
+	"ringi/shared/secret/vault"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -64,7 +64,7 @@ const namesWithin = 5 * time.Second
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows := store.OpenConversations(cfg, env.Table)
 	models := provider.New(cfg, env.Models)
-	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, store.TasksOf(rows.KindStore.Store),
+	slack := vault.OpenBot(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, store.TasksOf(rows.KindStore.Store),
 		namesWithin)
 	names, asking, payloads := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
 	files := large.OpenVersions(cfg, env.ResultsBucket)

@@ -20,7 +20,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/secret/bots"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -56,7 +55,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	}
 	rows, results := store.OpenConversations(cfg, env.Table), large.Open(cfg, env.Results)
 	all := store.OpenAll(cfg, env.Table)
-	bot, asking := bots.Open(cfg, slack, env.Credentials, all, slackWithin), &people.Requesters{}
+	bot, asking := vault.OpenBot(cfg, slack, env.Credentials, all, slackWithin), &people.Requesters{}
 	tasks := store.TasksOf(rows.KindStore.Store)
 	held := vault.ForTools(cfg, tasks, env.Credentials, env.Vendors, env.OutboundAllow)
 	tools, err := runner.Open(runner.Environment{Vendors: env.Vendors, Allow: env.OutboundAllow}, catalog, held, slack)

@@ -33,7 +33,6 @@ import (
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/secret/bots"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -77,7 +76,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	}
 	models := provider.New(cfg, env.Models)
 	return &Handler{
-		Approvable: approvable(bots.Open(cfg, slack, env.Credentials, s, slackWithin)),
+		Approvable: approvable(vault.OpenBot(cfg, slack, env.Credentials, s, slackWithin)),
 		Store:      s, Results: large.Open(cfg, env.Results),
 		Tools: tools, Catalog: catalog,
 		Open:  models.Open,

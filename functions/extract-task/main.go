@@ -25,7 +25,7 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/secret/bots"
+	"ringi/shared/secret/vault"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
@@ -55,7 +55,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Model:   env.Model,
 		Prompts: large.Prompts,
 		Text:    large.Texts(cfg, env.ReadFileFunction), Texts: large, Files: large, Rest: time.Second,
-		Slack: bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, rows, filesWithin),
+		Slack: vault.OpenBot(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, rows, filesWithin),
 		Now:   time.Now,
 	}, nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/secret/bots"
+	"ringi/shared/secret/vault"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
@@ -43,7 +43,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	all := store.OpenAll(cfg, env.Table)
 	rows := store.TasksOf(all)
 	results := large.Open(cfg, env.Results)
-	slack := bots.Open(cfg, keys, env.Credentials, rows, slackTimeout)
+	slack := vault.OpenBot(cfg, keys, env.Credentials, rows, slackTimeout)
 	return &Handler{
 		Rows: all, Store: storedIn(rows), Results: results,
 		Contests: store.ContestsOf(all, results),

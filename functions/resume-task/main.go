@@ -32,7 +32,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/secret/bots"
+	"ringi/shared/secret/vault"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -53,7 +53,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	rows, keys := store.OpenTasks(cfg, env.Table), secret.OpenSlack(cfg, env.Slack)
 	return &Handler{
 		Store: rows,
-		Slack: bots.Open(cfg, keys, env.Credentials, rows, slackWithin),
+		Slack: vault.OpenBot(cfg, keys, env.Credentials, rows, slackWithin),
 		Now:   time.Now,
 		Admin: env.TenantAdmin, Secret: keys,
 		Organisation: decide.OrganisationOf(store.OrganisationsOf(rows.Store)),

@@ -19,7 +19,6 @@ import (
 	"ringi/shared/runtime/gateway"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/secret/bots"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -61,7 +60,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 	keys := secret.OpenSlack(cfg, env.Slack)
 	all := store.OpenAll(cfg, env.Table)
 	rows := store.TasksOf(all)
-	bot, slack := bots.New(cfg, keys, env.Credentials, rows, slackTimeout)
+	bot, slack := vault.NewBot(cfg, keys, env.Credentials, rows, slackTimeout)
 	results, organised := large.Open(cfg, env.Results), store.OrganisationsOf(all)
 	connected := connections(cfg, env, rows, bot)
 	known := &people.People{Slack: slack, Now: time.Now}
@@ -84,7 +83,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 }
 
 // connections connects the vendors whose addresses the environment has.
-func connections(cfg aws.Config, env environment, rows *store.TaskStore, bot *bots.Keys) integrations.Connections {
+func connections(cfg aws.Config, env environment, rows *store.TaskStore, bot *vault.BotKeys) integrations.Connections {
 	held := vault.New(rows, vault.EnvelopeAt(cfg, env.CredentialsKeyID),
 		vault.FreeeOAuth(cmp.Or(env.FreeeTokenURL, vault.FreeeTokenURL)), vault.GoogleOAuth(
 			cmp.Or(env.GoogleTokenURL, vault.GoogleTokenURL)))

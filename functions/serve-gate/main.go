@@ -15,7 +15,6 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/secret/bots"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -50,7 +49,7 @@ func newDoor(_ context.Context, cfg aws.Config, env environment) (*door, error) 
 	go ready() // while the first request comes and its key is looked up
 	all := store.OpenAll(cfg, env.Table)
 	bot := sync.OnceValue(func() people.Users { // it only looks people up
-		return bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, all, slackWithin)
+		return vault.OpenBot(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, all, slackWithin)
 	})
 	return &door{
 		Stays: func(ctx context.Context, tenant, team, user string) (bool, error) {

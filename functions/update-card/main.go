@@ -43,7 +43,7 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/secret/bots"
+	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/store/records"
@@ -69,7 +69,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	scale, err := paceScale(env.SlackPace)
 	s := store.OpenAll(cfg, env.Table)
 	results := large.Open(cfg, env.Results)
-	bot := bots.Open(cfg, keys, env.Credentials, s, slackTimeout)
+	bot := vault.OpenBot(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
 		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results, env.Console, bot},
 			conversation.Kind.Name: conversationCards{store.ConversationsOf(s), results, env.Console},

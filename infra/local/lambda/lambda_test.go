@@ -70,19 +70,26 @@ func TestBuildAgainIsTheSameBinary(t *testing.T) {
 }
 
 func TestBuildSaysWhatDoesNotCompile(t *testing.T) {
-	if _, err := buildIn(filepath.Join("testdata", "broken")); err == nil ||
-		!strings.Contains(err.Error(), "undefined: nothing") {
+	if _, err := buildIn(moduleWith(t, "nothing()")); err == nil || !strings.Contains(err.Error(), "undefined: nothing") {
 		t.Errorf("got %v, want the compiler's words", err)
 	}
 }
 
-func TestBuildSaysHowFarItIs(t *testing.T) {
+// moduleWith makes a module whose one function does what a line of Go says.
+func moduleWith(t *testing.T, line string) string {
+	t.Helper()
 	root := t.TempDir()
-	t.Setenv(process.FolderVariable, t.TempDir())
-	expect.NoError(t, os.MkdirAll(filepath.Join(root, "functions", "one"), 0o755))
+	one := filepath.Join(root, "functions", "one")
+	expect.NoError(t, os.MkdirAll(one, 0o755))
 	expect.NoError(t, os.WriteFile(filepath.Join(root, "go.mod"), []byte("module x\n"), 0o644))
-	expect.NoError(t, os.WriteFile(filepath.Join(root, "functions", "one", "main.go"),
-		fmt.Appendf(nil, "package main\n\nfunc main() { println(%d) }\n", time.Now().UnixNano()), 0o644)) // new to the cache
+	expect.NoError(t, os.WriteFile(filepath.Join(one, "main.go"), []byte("package main\n\nfunc main() { "+line+" }\n"),
+		0o644))
+	return root
+}
+
+func TestBuildSaysHowFarItIs(t *testing.T) {
+	root := moduleWith(t, fmt.Sprintf("println(%d)", time.Now().UnixNano())) // new to the cache
+	t.Setenv(process.FolderVariable, t.TempDir())
 	var told []int
 	built := expect.Value(lambda.Build(t.Context(), root, lambda.LikeTests,
 		func(packages, done, of int) { told = []int{packages, done, of} }))(t)

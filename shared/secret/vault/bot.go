@@ -1,6 +1,4 @@
-// Package bots reads the token of the workspace's bot. It is in the Slack secret; one from an installation at the
-// console is sealed in the tenant's row.
-package bots
+package vault
 
 import (
 	"context"
@@ -14,7 +12,6 @@ import (
 
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/secret/vault"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -25,9 +22,10 @@ const (
 	readEvery = 5 * time.Second
 )
 
-// Keys give each call to Slack the token of its tenant's bot (slackapi.For): that of the Slack secret while Slack says
-// that it belongs to the tenant, else the one in the tenant's row. A call without a tenant gets the secret's.
-type Keys struct {
+// BotKeys give each call to Slack the token of its tenant's bot (slackapi.For): that of the Slack secret while Slack
+// says that it belongs to the tenant, else the one that an installation sealed in the tenant's row. A call without a
+// tenant gets the secret's.
+type BotKeys struct {
 	// Deployment reads the Slack secret.
 	Deployment slackapi.Keys
 	// Sealed returns the token in a tenant's row, or tenancy.ErrNotConnected when the row has none.
@@ -46,31 +44,31 @@ type kept struct {
 	read          time.Time
 }
 
-// Open makes a client that calls Slack as the bot of the context's workspace.
-func Open(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows vault.Rows,
+// OpenBot makes a client that calls Slack as the bot of the context's workspace.
+func OpenBot(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows Rows,
 	timeout time.Duration) *slackapi.Client {
-	_, c := New(cfg, slack, key, rows, timeout)
+	_, c := NewBot(cfg, slack, key, rows, timeout)
 	return c
 }
 
-// New is Open, but also returns the keys.
-func New(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows vault.Rows,
-	timeout time.Duration) (*Keys, *slackapi.Client) {
-	sealed := vault.New(rows, vault.EnvelopeAt(cfg, key.CredentialsKeyID))
-	k := &Keys{Deployment: slack, Sealed: sealed.Bot, Now: time.Now}
+// NewBot is OpenBot, but also returns the keys.
+func NewBot(cfg aws.Config, slack *secret.Slack, key boot.Credentials, rows Rows,
+	timeout time.Duration) (*BotKeys, *slackapi.Client) {
+	sealed := New(rows, EnvelopeAt(cfg, key.CredentialsKeyID))
+	k := &BotKeys{Deployment: slack, Sealed: sealed.Bot, Now: time.Now}
 	c := slackapi.With(k, timeout)
 	k.Own = slackapi.HomeWorkspace{Slack: c}.Own
 	return k, c
 }
 
 // Token returns the token of a tenant's bot.
-func (k *Keys) Token(ctx context.Context, tenant string) (string, error) {
+func (k *BotKeys) Token(ctx context.Context, tenant string) (string, error) {
 	token, _, err := k.Bot(slackapi.For(ctx, tenant))
 	return token, err
 }
 
 // Bot returns the token for the context's tenant, and Slack's address.
-func (k *Keys) Bot(ctx context.Context) (token, address string, err error) {
+func (k *BotKeys) Bot(ctx context.Context) (token, address string, err error) {
 	token, address, err = k.Deployment.Bot(ctx)
 	tenant := slackapi.Tenant(ctx)
 	if tenant == "" || err != nil && !errors.Is(err, secret.ErrMissing) {
@@ -94,7 +92,7 @@ func (k *Keys) Bot(ctx context.Context) (token, address string, err error) {
 }
 
 // of returns a tenant's own token, cached for a minute.
-func (k *Keys) of(ctx context.Context, tenant string) (string, error) {
+func (k *BotKeys) of(ctx context.Context, tenant string) (string, error) {
 	k.mu.Lock()
 	is := k.kept
 	k.mu.Unlock()
@@ -104,7 +102,7 @@ func (k *Keys) of(ctx context.Context, tenant string) (string, error) {
 	return k.read(ctx, tenant)
 }
 
-func (k *Keys) read(ctx context.Context, tenant string) (string, error) {
+func (k *BotKeys) read(ctx context.Context, tenant string) (string, error) {
 	token, err := k.Sealed(ctx, tenant)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -115,7 +113,7 @@ func (k *Keys) read(ctx context.Context, tenant string) (string, error) {
 }
 
 // Refused reads a refused token again, and reports whether there is a new one.
-func (k *Keys) Refused(ctx context.Context) bool {
+func (k *BotKeys) Refused(ctx context.Context) bool {
 	tenant := slackapi.Tenant(ctx)
 	k.mu.Lock()
 	was := k.kept

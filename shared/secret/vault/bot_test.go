@@ -1,4 +1,4 @@
-package bots_test
+package vault_test
 
 import (
 	"context"
@@ -16,14 +16,14 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/secret/bots"
+	"ringi/shared/secret/vault"
 	"ringi/shared/slack/slackapi"
 )
 
 var first, second = aggregate.TenantID("T0FIRST"), aggregate.TenantID("T0SECOND")
 
-// world is a Slack with bots of several workspaces, and the places where their tokens are stored.
-type world struct {
+// workspaces are a Slack with bots of several workspaces, and the places where their tokens are stored.
+type workspaces struct {
 	mu    sync.Mutex
 	teams map[string]string // by token
 	calls []string          // method and token
@@ -36,7 +36,7 @@ type world struct {
 	*slackapi.Client
 }
 
-func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+func (w *workspaces) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	method, token := strings.TrimPrefix(r.URL.Path, "/api/"), r.FormValue("token")
@@ -58,7 +58,7 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 }
 
 type deployments struct {
-	*world
+	*workspaces
 	address string
 }
 
@@ -70,14 +70,14 @@ func (d deployments) Bot(context.Context) (string, string, error) {
 }
 func (d deployments) Refused(context.Context) bool { return false }
 
-func start(t *testing.T) *world {
-	w := &world{
+func start(t *testing.T) *workspaces {
+	w := &workspaces{
 		teams: map[string]string{"xoxb-1": "T0FIRST",
 			"xoxb-2": "T0SECOND"}, secret: "xoxb-1", rows: map[string]string{second: "xoxb-2"}, now: time.Now(),
 	}
 	server := httptest.NewServer(w)
 	t.Cleanup(server.Close)
-	keys := &bots.Keys{Deployment: deployments{w, server.URL + "/api/"}, Now: func() time.Time { return w.now },
+	keys := &vault.BotKeys{Deployment: deployments{w, server.URL + "/api/"}, Now: func() time.Time { return w.now },
 		Sealed: func(_ context.Context, tenant string) (string, error) {
 			w.reads = append(w.reads, tenant)
 			if token, ok := w.rows[tenant]; ok {
@@ -91,14 +91,14 @@ func start(t *testing.T) *world {
 }
 
 // ask calls Slack for a tenant, and returns which calls were made with which token.
-func (w *world) ask(t *testing.T, tenant string) ([]string, error) {
+func (w *workspaces) ask(t *testing.T, tenant string) ([]string, error) {
 	t.Helper()
 	w.calls = nil
 	_, err := w.Client.User(slackapi.For(t.Context(), tenant), "U1")
 	return w.calls, err
 }
 
-func (w *world) called(t *testing.T, tenant string, want ...string) {
+func (w *workspaces) called(t *testing.T, tenant string, want ...string) {
 	t.Helper()
 	got, err := w.ask(t, tenant)
 	expect.That(t, err == nil && slices.Equal(got, want), "called %q, %v; want %q", got, err, want)
