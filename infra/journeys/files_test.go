@@ -31,7 +31,7 @@ func TestAQuotationIsStampedAndStaysOpen(t *testing.T) {
 	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
 	a := d.Until("recorded", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	expect.Has(t, a.Enclosed(), `"kind":"pdf","bytes":18,"sha256":"`+sum+`"`)
-	desk := driver.Administrator(t, s, administrator.ID)
+	desk := driver.SitDown(t, s, administrator.ID)
 	page := "/console/tasks/" + d.Ref.ID
 	for path, want := range map[string]string{page: page + "/files/" + sum, page + "/files/" + sum: pdf,
 		"/console/register":          sum[:16] + "…",
@@ -58,7 +58,7 @@ func TestAFileWithAThreatIsNotStamped(t *testing.T) {
 		return strings.Contains(strings.Join(d.Told(webapi.Suzuki), "\n"), "ウイルス検査")
 	})
 	expect.Is(t, d.Load().Process().Status, aggregate.PendingApproval)
-	status, _ := driver.Administrator(t, s, administrator.ID).Get("/console/tasks/" + d.Ref.ID + "/files/" + sum)
+	status, _ := driver.SitDown(t, s, administrator.ID).Get("/console/tasks/" + d.Ref.ID + "/files/" + sum)
 	expect.Is(t, status, http.StatusForbidden)
 }
 

@@ -56,7 +56,7 @@ func agree(t *testing.T, d *driver.Request, said ...string) *task.Aggregate {
 	p, number := a.Process(), a.Head.Number
 	st := circulation.Walk(p.Circulating())
 	expect.Must(t, st.Settled && number != "" && p.ApprovedHash == task.Hash(p.Steps), "%s: %+v", number, st.Refused)
-	desk := driver.Administrator(t, d.S, webapi.Suzuki)
+	desk := driver.SitDown(t, d.S, webapi.Suzuki)
 	get := func(path string) string {
 		status, page := desk.Get(path)
 		expect.Must(t, status == http.StatusOK, "%s: %d", path, status)

@@ -24,7 +24,7 @@ import (
 // where the settings allow the vendor's search and the model has none.
 func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 	s := start(t)
-	desk := driver.Administrator(t, s, webapi.Suzuki)
+	desk := driver.SitDown(t, s, webapi.Suzuki)
 	decide(t, desk, "allow", url.Values{"effect": {"read"}})
 	defer decide(t, desk, "forbid", nil)
 	decide(t, desk, "contests", nil)

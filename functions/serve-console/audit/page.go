@@ -47,9 +47,9 @@ type Pages struct {
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/audit", c.showAudit),
-		web.TakenByAdministrators("GET /console/audit/file.csv", c.export),
+		web.ForAdministrators("GET /console/audit/file.csv", c.export),
 		web.ForAdministrators("GET /console/register", c.list),
-		web.TakenByAdministrators("GET /console/register/file.csv", c.file),
+		web.ForAdministrators("GET /console/register/file.csv", c.file),
 	}
 }
 

@@ -186,7 +186,6 @@ func auditShowsMarkup(t *testing.T, w *consoletest.World) {
 		}
 		got := strings.Count(main, `<td class="audit-when `)
 		expect.That(t, got == len(hostile), "%d of %d entries stand there", got, len(hostile))
-		expect.That(t, strings.Count(main, b.Form) == 0, "the form's token is where it does not belong")
 	}
 	for _, p := range hostile {
 		q := url.Values{"actor": {p}, "resource": {p}, "action": {p}, "from": {p}, "to": {p}, "cursor": {p}}

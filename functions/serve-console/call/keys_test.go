@@ -87,7 +87,7 @@ func testWrongKey(t *testing.T, w *consoletest.World) {
 		b.Post(keys, form(w, field, wrong[0])).Says(t, http.StatusUnprocessableEntity, wrong[1], "キーを作る").
 			Lacks(t, "キーができました")
 	}
-	b.Post(keys, form(w, "act", "x")).Says(t, http.StatusForbidden)
+	b.Post(keys, form(w, "act", "x")).Says(t, http.StatusBadRequest)
 	b.Get(keys+"?key=none").Says(t, http.StatusNotFound)
 	expect.Is(t, len(expect.Value(w.Store.Keys(t.Context(), w.Tenant.ID))(t)), 0)
 }

@@ -39,7 +39,7 @@ func (b *Browser) Upload(path string, form url.Values, file []byte) Answer {
 func (b *Browser) UploadAll(path string, form url.Values, files map[string][]byte) Answer {
 	var body bytes.Buffer
 	parts := multipart.NewWriter(&body)
-	for name, values := range b.whole(form) {
+	for name, values := range form {
 		for _, value := range values {
 			expect.NoError(b.World.T, parts.WriteField(name, value))
 		}
@@ -51,13 +51,6 @@ func (b *Browser) UploadAll(path string, form url.Values, files map[string][]byt
 	expect.NoError(b.World.T, parts.Close())
 	asked := fmt.Sprintf("POST %s with files of %d bytes by %s in %s", path, body.Len(), b.user, b.Locale)
 	return b.send("POST", path, parts.FormDataContentType(), &body, asked)
-}
-
-// whole returns a form with the session's key.
-func (b *Browser) whole(form url.Values) url.Values {
-	full := url.Values{"form": {b.Form}}
-	maps.Copy(full, form)
-	return full
 }
 
 // Serve answers a real browser as this browser's user, until the test is over. It returns its address.
@@ -83,7 +76,7 @@ func (b *Browser) send(method, path, kind string, body io.Reader, asked string) 
 	r.Header.Set("Accept-Language", b.Locale)
 	if kind != "" {
 		r.Header.Set("Content-Type", kind)
-		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		r.Header.Set("Sec-Fetch-Site", cmp.Or(b.Site, "same-origin"))
 	}
 	for name, value := range b.Cookies {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
@@ -174,14 +167,11 @@ func (a Answer) Titles() (out []string) {
 
 var hiddenForm = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 
-// Hidden returns the hidden fields of the page's forms, but for the session's key, with other values put in: of several
-// values each is behind a |.
+// Hidden returns the hidden fields of the page's forms, with other values put in: of several values each is behind a |.
 func (a Answer) Hidden(values ...string) url.Values {
 	f := url.Values{}
 	for _, m := range hiddenForm.FindAllStringSubmatch(a.Body, -1) {
-		if m[1] != "form" {
-			f.Add(m[1], html.UnescapeString(m[2]))
-		}
+		f.Add(m[1], html.UnescapeString(m[2]))
 	}
 	for i := 0; i+1 < len(values); i += 2 {
 		f[values[i]] = strings.Split(values[i+1], "|")

@@ -107,6 +107,11 @@ func (o *ownWorkspace) Serves(_ context.Context, tenant string) (bool, error) {
 	return tenant == aggregate.TenantID(o.Team), nil
 }
 
+// signingSecret signs sessions.
+const signingSecret = "signs"
+
+func (o *ownWorkspace) SigningSecret(context.Context) (string, error) { return signingSecret, nil }
+
 func (o *ownWorkspace) TenantAdmin(context.Context) (string, error) {
 	if o.Admin == "" {
 		return "", secret.ErrMissing
@@ -201,8 +206,8 @@ type Browser struct {
 	user    string // who is signed in; empty: nobody
 	host    string
 	Locale  string
+	Site    string // where its forms come from; empty: the console
 	Cookies map[string]string
-	Form    string       // of its session
 	Over    http.Handler // handler of the requests; nil: the console's
 }
 
@@ -217,10 +222,9 @@ func (w *World) As(user string) *Browser { w.T.Helper(); return w.Of(w.Tenant, u
 // Of returns a browser in which a user of tenant t is signed in.
 func (w *World) Of(t tenancy.Tenant, user string) *Browser {
 	w.T.Helper()
-	cookie, b := records.NewSecret(), w.Browser()
-	s := records.NewSession(t.ID, t.TeamID, user, user, slices.Contains(t.Admins, user), w.Now())
-	expect.NoError(w.T, records.SessionsOf(w.Store.Table()).BeginSession(w.T.Context(), cookie, s))
-	b.Cookies["__Host-ringi"], b.Form, b.user = cookie, s.Form, user
+	b := w.Browser()
+	s := records.NewSession(t.ID, t.TeamID, user, user, w.Now())
+	b.Cookies["__Host-ringi"], b.user = expect.Value(s.Signed(signingSecret))(w.T), user
 	return b
 }
 
@@ -248,7 +252,10 @@ func (a Answer) Text() string {
 func (b *Browser) Get(path string) Answer { return b.Send("GET", path, nil) }
 
 func (b *Browser) Post(path string, form url.Values) Answer {
-	return b.Send("POST", path, b.whole(form))
+	if form == nil {
+		form = url.Values{}
+	}
+	return b.Send("POST", path, form)
 }
 
 func Logged(t *testing.T) *bytes.Buffer {
@@ -264,7 +271,7 @@ func (w *World) SettingsNow() tenancy.Settings {
 	return expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T)
 }
 
-// Administered gives the workspace these administrators; who was one stays one in the sessions that are begun.
+// Administered gives the workspace these administrators.
 func (w *World) Administered(users ...string) {
 	w.T.Helper()
 	owner := expect.Value(w.Store.Tenant(w.T.Context(), w.Tenant.ID))(w.T)

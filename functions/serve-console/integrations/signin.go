@@ -68,18 +68,12 @@ func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer)
 	if err != nil {
 		return err
 	}
-	cookie := records.NewSecret()
-	s := records.NewSession(owner.ID, owner.TeamID, p.User, name, slices.Contains(owner.Admins, p.User), c.Now())
-	if err := c.Store.BeginSession(ctx, cookie, s); err != nil {
+	s := records.NewSession(owner.ID, owner.TeamID, p.User, name, c.Now())
+	if err := c.KeepSession(w, r, s); err != nil {
 		return err
 	}
-	if before := web.CookieOf(r, web.SessionCookie); before != "" { // whoever was signed in here is not any more
-		if err := c.Store.EndSession(ctx, before); err != nil {
-			return err
-		}
-	}
-	slog.InfoContext(ctx, "signed in", "tenant", s.Tenant, "user", s.User, "admin", s.Admin)
-	web.SetCookie(w, r, web.SessionCookie, cookie, records.SessionLasts)
+	slog.InfoContext(ctx, "signed in", "tenant", s.Tenant, "user", s.User,
+		"admin", slices.Contains(owner.Admins, s.User))
 	http.Redirect(w, r, begun.Next, http.StatusSeeOther)
 	return nil
 }
@@ -129,11 +123,16 @@ func (c *Pages) own(ctx context.Context, p slackapi.SignedIn) (tenancy.Tenant, e
 	return t, nil
 }
 
-// signOut deletes the session and clears the cookie, even if this request has just renewed it.
+// signOut clears the cookie, and ends the person's sessions in all browsers.
 func (c *Pages) signOut(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
-	if err := c.Store.EndSession(r.Context(), web.CookieOf(r, web.SessionCookie)); err != nil {
+	s, err := c.SessionOf(r)
+	if err == nil {
+		err = c.Store.SignOut(r.Context(), s, c.Now())
+	}
+	if err != nil {
 		return err
 	}
+	w.Header().Del("Set-Cookie") // what Slack was asked just now renewed the session
 	web.SetCookie(w, r, web.SessionCookie, "", -1)
 	http.Redirect(w, r, "/console/signin", http.StatusSeeOther)
 	return nil

@@ -154,7 +154,7 @@ func testOthers(t *testing.T, w *consoletest.World) {
 	sato.Get(address).Says(t, http.StatusOK, "設定されている代理はありません")
 	sato.Post(address, url.Values{"act": {"end"}, "key": {key}}).Says(t, http.StatusNotFound)
 	sato.Post(address, form(w, webapi.Tanaka, webapi.Alex)).Says(t, http.StatusForbidden)
-	sato.Post(address, url.Values{"act": {"other"}}).Says(t, http.StatusForbidden)
+	sato.Post(address, url.Values{"act": {"other"}}).Says(t, http.StatusBadRequest)
 	d := expect.Value(w.Store.KindStore.Delegations(t.Context(), w.Tenant.ID))(t)
 	expect.That(t, len(d) == 1 && d[0].EndedAt == nil, "%+v", d)
 }

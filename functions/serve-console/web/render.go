@@ -43,7 +43,6 @@ type sheet struct {
 	Document
 	Viewer *Viewer
 	Now    time.Time
-	Form   string
 	Menu   []group
 	Above  *entry // the page of the menu that this one belongs to; nil: it is that page
 	Notice string
@@ -224,8 +223,7 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	}
 	d.Title = cmp.Or(d.Title, v.Texts("layout").In("menu_pages", d.Here))
 	var b bytes.Buffer
-	s := sheet{Document: d, Viewer: v, Now: c.Now(), Form: v.Form, Assets: assets().version, Other: otherLanguage(r, v),
-		page: &b}
+	s := sheet{Document: d, Viewer: v, Now: c.Now(), Assets: assets().version, Other: otherLanguage(r, v), page: &b}
 	if v.User != "" {
 		s.Menu = menu(v)
 		s.Above = above(s.Menu, d, r)

@@ -28,7 +28,6 @@ type Viewer struct {
 	Name   string
 	Admin  bool
 	Locale string // one of language.All
-	Form   string // the token that the session's forms carry
 }
 
 // Actor returns the viewer as an actor of commits.
@@ -108,7 +107,7 @@ func (c *Site) SignedIn(to Route) http.HandlerFunc {
 			http.Error(w, fmt.Sprintf("the body has more than %d bytes", most), http.StatusRequestEntityTooLarge)
 			return
 		}
-		v, err := c.ViewerOf(w, r, to.Taken || r.Method != http.MethodGet)
+		v, err := c.ViewerOf(w, r)
 		switch {
 		case errors.Is(err, aggregate.ErrNotFound) && r.Method == http.MethodGet:
 			if CookieOf(r, SessionCookie) != "" {
@@ -121,7 +120,7 @@ func (c *Site) SignedIn(to Route) http.HandlerFunc {
 		case err == nil && to.Administrators && !v.Admin:
 			err = ErrAdminsOnly
 		case err == nil && r.Method != http.MethodGet:
-			err = checkForm(w, r, v, to.most())
+			err = readForm(w, r, to.most())
 		}
 		if err == nil {
 			err = to.Serve(w, r.WithContext(slackapi.For(r.Context(), v.Tenant)), v)
@@ -151,75 +150,80 @@ func (c *Site) Within(r *http.Request) error {
 	return err
 }
 
-func checkForm(w http.ResponseWriter, r *http.Request, v *Viewer, most int64) error {
+func readForm(w http.ResponseWriter, r *http.Request, most int64) error {
 	r.Body = http.MaxBytesReader(w, r.Body, most)
-	err := r.ParseMultipartForm(most)
-	if err != nil && !errors.Is(err, http.ErrNotMultipart) ||
-		!(records.Session{Form: v.Form}).FormIs(r.PostFormValue("form")) {
-		return ErrBadForm
+	if err := r.ParseMultipartForm(most); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		return aggregate.Problem{Field: "form", Code: "can't be read"}
 	}
 	return nil
 }
 
-// ViewerOf returns the viewer of a request's session, or aggregate.ErrNotFound if nobody is signed in. If now is set,
-// it reads the administrators from the tenant's row instead of the session.
-func (c *Site) ViewerOf(w http.ResponseWriter, r *http.Request, now bool) (*Viewer, error) {
-	v := &Viewer{Locale: LocaleOf(r)}
+// SessionOf returns the session of a request's cookie, or aggregate.ErrNotFound.
+func (c *Site) SessionOf(r *http.Request) (s records.Session, err error) {
 	cookie := CookieOf(r, SessionCookie)
 	if cookie == "" {
-		return v, aggregate.ErrNotFound
+		return s, aggregate.ErrNotFound
 	}
-	s, err := c.Store.Session(r.Context(), cookie, c.Now())
+	secret, err := c.Own.SigningSecret(r.Context())
+	if err != nil {
+		return s, err
+	}
+	return records.OpenSession(cookie, secret, c.Now())
+}
+
+// KeepSession sets the session's cookie.
+func (c *Site) KeepSession(w http.ResponseWriter, r *http.Request, s records.Session) error {
+	secret, err := c.Own.SigningSecret(r.Context())
+	if err != nil {
+		return err
+	}
+	cookie, err := s.Signed(secret)
+	if err == nil {
+		SetCookie(w, r, SessionCookie, cookie, s.Ends().Sub(c.Now()))
+	}
+	return err
+}
+
+// ViewerOf returns the viewer of a request's session, or aggregate.ErrNotFound if nobody is signed in. Who is an
+// administrator is read each time. Whether the person has signed out is read before something is changed, and whenever
+// Slack is asked: a copy of the cookie shows pages for that long.
+func (c *Site) ViewerOf(w http.ResponseWriter, r *http.Request) (*Viewer, error) {
+	v := &Viewer{Locale: LocaleOf(r)}
+	s, err := c.SessionOf(r)
 	if err != nil {
 		return v, err
 	}
-	if s.Before != "" {
-		if err := c.Store.CameSession(r.Context(), cookie, s); err != nil {
+	if r.Method != http.MethodGet || s.MustAsk(c.Now()) {
+		switch out, err := c.Store.SignedOut(r.Context(), s); {
+		case err != nil:
+			return v, err
+		case out:
+			return v, fmt.Errorf("who signed out: %w", aggregate.ErrNotFound)
+		}
+	}
+	owner, err := c.Store.Tenant(r.Context(), s.Tenant)
+	if err != nil {
+		return v, fmt.Errorf("whose session it is: %w", err)
+	}
+	if s.MustAsk(c.Now()) {
+		if s, err = c.still(w, r, s, owner); err != nil {
 			return v, err
 		}
 	}
-	if s, err = c.still(r.Context(), cookie, s, now); err != nil {
-		return v, err
-	}
-	c.rotate(w, r, cookie, s)
-	v.Tenant, v.Team, v.User, v.Name, v.Admin, v.Form = s.Tenant, s.Team, s.User, s.Name, s.Admin, s.Form
+	v.Tenant, v.Team, v.User, v.Name = s.Tenant, s.Team, s.User, s.Name
+	v.Admin = slices.Contains(owner.Admins, s.User)
 	return v, nil
 }
 
-// rotate replaces the session's cookie when it is due. Two concurrent requests may both replace it and one loses; that
-// does no harm, because the old cookie is valid until the new one is first used.
-func (c *Site) rotate(w http.ResponseWriter, r *http.Request, cookie string, s records.Session) {
-	now := c.Now()
-	if !s.MustRotate(now) {
-		return
-	}
-	next := records.NewSecret()
-	switch err := c.Store.RotateSession(r.Context(), cookie, next, s, now); {
-	case err == nil:
-		SetCookie(w, r, SessionCookie, next, s.Ends().Sub(now))
-	case !errors.Is(err, aggregate.ErrConflict):
-		slog.WarnContext(r.Context(), "the session keeps its cookie", "err", err)
-	}
-}
-
-// still updates a session from Slack and the tenant's row. It ends the session of a person who has left.
-func (c *Site) still(ctx context.Context, cookie string, s records.Session, now bool) (records.Session, error) {
-	if !now && !s.MustAsk(c.Now()) {
-		return s, nil
-	}
-	owner, err := c.Store.Tenant(ctx, s.Tenant)
-	if err != nil {
-		return s, fmt.Errorf("whose session it is: %w", err)
-	}
-	s.Admin = slices.Contains(owner.Admins, s.User)
-	if !s.MustAsk(c.Now()) {
-		return s, nil
-	}
+// still asks Slack about a session's person. It ends the sessions of a person who has left.
+func (c *Site) still(w http.ResponseWriter, r *http.Request, s records.Session, owner tenancy.Tenant) (records.Session,
+	error) {
+	ctx := r.Context()
 	name, err := c.Belongs(ctx, s.User, owner)
 	switch {
 	case errors.Is(err, ErrNotOfUs):
 		slog.WarnContext(ctx, "a session of somebody who left ends", "tenant", s.Tenant, "user", s.User)
-		return s, errors.Join(aggregate.ErrNotFound, c.Store.EndSession(ctx, cookie))
+		return s, errors.Join(aggregate.ErrNotFound, c.Store.SignOut(ctx, s, c.Now()))
 	case err != nil && s.Believed(c.Now()):
 		slog.WarnContext(ctx, "Slack does not say who this is; believed for a while", "err", err)
 		return s, nil
@@ -227,7 +231,7 @@ func (c *Site) still(ctx context.Context, cookie string, s records.Session, now 
 		return s, err
 	}
 	s.Name, s.AskedAt = name, c.Now()
-	return s, c.Store.SawSession(ctx, cookie, s)
+	return s, c.KeepSession(w, r, s)
 }
 
 // Belongs returns the name of a full member of the tenant's workspace; for others ErrNotOfUs.
@@ -251,17 +255,4 @@ func Address(r *http.Request) string {
 		return "http://" + r.Host
 	}
 	return "https://" + r.Host
-}
-
-// StillAdmin reads the administrators from the tenant's row. SignedIn trusts the session on GET requests, so those that
-// change something must call this.
-func (c *Site) StillAdmin(ctx context.Context, v *Viewer) error {
-	if v.User == "" {
-		return nil // installing: Slack says who the person is
-	}
-	owner, err := c.Store.Tenant(ctx, v.Tenant)
-	if err == nil && !slices.Contains(owner.Admins, v.User) {
-		err = ErrAdminsOnly
-	}
-	return err
 }

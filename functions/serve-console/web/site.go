@@ -91,8 +91,9 @@ type Files interface {
 	Scanned(ctx context.Context, ref aggregate.Ref, sum string) error
 }
 
-// Deployment says which workspace is the deployment's own.
+// Deployment says which workspace is the deployment's own, and has the secret that signs sessions.
 type Deployment interface {
+	SigningSecret(ctx context.Context) (string, error)
 	Serves(ctx context.Context, tenant string) (bool, error)
 	TenantAdmin(ctx context.Context) (string, error)
 }
@@ -123,7 +124,6 @@ type Route struct {
 	Administrators bool // for them alone
 	Serve          Page
 	Files          bool // its forms may have up to MaxFile bytes, others MaxBody
-	Taken          bool // what it serves is taken away: whoever isn't an administrator any more gets nothing, as of forms
 }
 
 // most returns the largest body of the route.
@@ -140,11 +140,6 @@ func ForMembers(pattern string, serve Page) Route { return Route{Pattern: patter
 // ForAdministrators makes a page that only administrators may open.
 func ForAdministrators(pattern string, serve Page) Route {
 	return Route{Pattern: pattern, Administrators: true, Serve: serve}
-}
-
-// TakenByAdministrators makes a file that only administrators may take away.
-func TakenByAdministrators(pattern string, serve Page) Route {
-	return Route{Pattern: pattern, Administrators: true, Serve: serve, Taken: true}
 }
 
 // Names returns people's names by id.
@@ -281,7 +276,7 @@ var (
 	ErrDeletable      = &fault{"a conversation that is deleted or not theirs", http.StatusNotFound, "deletable", true}
 	ErrAdminsOnly     = &fault{"for administrators", http.StatusForbidden, "admins_only", true}
 	ErrSignedOut      = &fault{"nobody is signed in", http.StatusUnauthorized, "signed_out", true}
-	ErrBadForm        = &fault{"the form carries no token of this session", http.StatusForbidden, "bad_form", true}
+	ErrBadForm        = &fault{"a form with an act of no page", http.StatusBadRequest, "bad_input", true}
 	ErrTooMany        = &fault{"too many sign-ins", http.StatusTooManyRequests, "too_many", true}
 	ErrStaleSignIn    = &fault{"no sign-in of this browser's is under way", http.StatusBadRequest, "stale_sign_in", true}
 	ErrDenied         = &fault{"the person did not allow it", http.StatusForbidden, "denied", false}

@@ -56,7 +56,7 @@ func TestNoSecretReachesWhatAgentsAndPeopleGet(t *testing.T) {
 	d.Rests()
 	d.Reply("プルリクエストを開いて")
 	d.Shows("操作 #3 の確認", "found.txt") // the card shows a part only, the page all
-	desk := driver.Administrator(t, running, webapi.Sato)
+	desk := driver.SitDown(t, running, webapi.Sato)
 	status, said := desk.Act(d, "approve", "")
 	expect.Must(t, status == http.StatusSeeOther, "the console says %d: %.300s", status, said)
 	d.Shows("操作 #3 完了")

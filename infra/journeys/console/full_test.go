@@ -163,9 +163,8 @@ func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 	own := tenancy.Tenant{ID: aggregate.TenantID("T0EMPTY"), Name: "空の会社", Slug: "empty", TeamID: "T0EMPTY",
 		Admins: []string{webapi.Alex}}
 	expect.Value(rows.Bootstrap(t.Context(), own, now))(t)
-	cookie := records.NewSecret()
-	expect.NoError(t, records.SessionsOf(rows.Table()).BeginSession(t.Context(), cookie,
-		records.NewSession(own.ID, own.TeamID, webapi.Alex, "Alex Kim", true, now)))
+	cookie := expect.Value(records.NewSession(own.ID, own.TeamID, webapi.Alex, "Alex Kim",
+		now).Signed(running.SigningSecret))(t)
 	b := browser.Start(t)
 	for i, w := range windows {
 		t.Run(w.name, func(t *testing.T) {

@@ -26,7 +26,6 @@ import (
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/records"
-	"ringi/shared/store/table"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 )
@@ -113,31 +112,18 @@ func (p tools) List() (out []sandbox.ToolFault) {
 // Set makes a tool fail or work again. The failure is a definite refusal, so a retry is safe.
 func (p tools) Set(tool string, failing bool) { p.vendors.Fail(tool, http.StatusBadRequest, failing) }
 
-// Desk is a person at the console. The web session was created directly, without signing in.
+// Desk is a person at the console, whose cookie was signed without signing in.
 type Desk struct {
-	T            T
-	S            *stack.Stack
-	cookie, form string
+	T      T
+	S      *stack.Stack
+	cookie string
 }
 
 func SitDown(t T, s *stack.Stack, user string) Desk {
 	t.Helper()
-	return sitDown(t, s, user, false)
-}
-
-func Administrator(t T, s *stack.Stack, user string) Desk {
-	t.Helper()
-	return sitDown(t, s, user, true)
-}
-
-func sitDown(t T, s *stack.Stack, user string, admin bool) Desk {
-	t.Helper()
 	team := s.Sandbox.TeamID()
-	x := records.NewSession(aggregate.TenantID(team), team, user, user, admin, time.Now().UTC())
-	d := Desk{T: t, S: s, cookie: records.NewSecret(), form: x.Form}
-	expect.NoError(t, records.SessionsOf(table.New(dynamodb.NewFromConfig(s.AWS),
-		s.TableName)).BeginSession(context.Background(), d.cookie, x))
-	return d
+	x := records.NewSession(aggregate.TenantID(team), team, user, user, time.Now())
+	return Desk{T: t, S: s, cookie: expect.Value(x.Signed(s.SigningSecret))(t)}
 }
 
 func (d Desk) Get(path string) (status int, page string) {
@@ -165,7 +151,6 @@ func (d Desk) Ready(of *Dialogue, act, reason string) func() (status int, page s
 
 func (d Desk) Post(path string, form url.Values) (status int, page string) {
 	d.T.Helper()
-	form.Set("form", d.form)
 	return d.do(http.MethodPost, path, "application/x-www-form-urlencoded", form.Encode())
 }
 

@@ -14,10 +14,10 @@ import (
 	"ringi/shared/store/table"
 )
 
-// Rows of browsers have the key WEB#<hash of a secret that the browser holds> and a TTL.
+// Rows of browsers have the key WEB#<hash of a secret that the browser holds, or of a person> and a TTL.
 const (
-	webSession = "SESSION"
-	webSignIn  = "SIGNIN"
+	webSignedOut = "SIGNED_OUT"
+	webSignIn    = "SIGNIN"
 )
 
 func webKey(secret, sort string) (pk, sk string) { return webPartition(HashOf(secret)), sort }
@@ -30,35 +30,29 @@ type Sessions struct{ t *table.Table }
 // SessionsOf returns the sessions in a table.
 func SessionsOf(t *table.Table) Sessions { return Sessions{t} }
 
-// Session returns the session of a cookie. It returns aggregate.ErrNotFound when there is none or it has ended.
-func (s Sessions) Session(ctx context.Context, cookie string, now time.Time) (Session, error) {
-	var is Session
-	pk, sk := webKey(cookie, webSession)
+// signedOut is the row of a person who signed out.
+type signedOut struct {
+	At time.Time `json:"at"`
+}
+
+func signedOutKey(x Session) (pk, sk string) {
+	return webKey("person "+x.Tenant+" "+x.User, webSignedOut)
+}
+
+// SignOut ends all sessions of a session's person that began before now.
+func (s Sessions) SignOut(ctx context.Context, x Session, now time.Time) error {
+	pk, sk := signedOutKey(x)
+	return s.putWeb(ctx, pk, sk, "web_signed_out", signedOut{now}, now.Add(SessionLasts))
+}
+
+// SignedOut reports whether a session's person has signed out since it began.
+func (s Sessions) SignedOut(ctx context.Context, x Session) (bool, error) {
+	var is signedOut
+	pk, sk := signedOutKey(x)
 	if err := s.t.Get(ctx, pk, sk, &is); err != nil {
-		return Session{}, fmt.Errorf("read a session: %w", err)
+		return false, table.Wrapped(table.Unless(err, aggregate.ErrNotFound), "look a sign-out up")
 	}
-	if !is.Valid(now) {
-		return Session{}, fmt.Errorf("a session that is over: %w", aggregate.ErrNotFound)
-	}
-	return is, nil
-}
-
-// BeginSession saves a session under its cookie.
-func (s Sessions) BeginSession(ctx context.Context, cookie string, x Session) error {
-	pk, sk := webKey(cookie, webSession)
-	return s.putWeb(ctx, pk, sk, "web_session", x, x.Ends())
-}
-
-// SawSession saves the person's name and role, as Slack and the tenant's row have just reported them. A session that
-// has ended is not changed.
-func (s Sessions) SawSession(ctx context.Context, cookie string, x Session) error {
-	e := table.NewExpression()
-	e.Set("name", x.Name)
-	e.Set("admin", x.Admin)
-	e.Set("asked_at", x.AskedAt)
-	pk, sk := webKey(cookie, webSession)
-	_, err := s.t.Update(ctx, table.Key(pk, sk), e, table.All(e.Exists()))
-	return table.Wrapped(table.Unless(err, aggregate.ErrNotFound), "note whose session it is")
+	return !x.CreatedAt.After(is.At), nil
 }
 
 // BeginSignIn saves a sign-in under its state until Slack redirects the person back.

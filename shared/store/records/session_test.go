@@ -1,46 +1,40 @@
 package records
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"ringi/shared/runtime/expect"
 )
 
-func TestASessionsTimes(t *testing.T) {
+func TestASession(t *testing.T) {
 	began := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
-	s := NewSession("01T", "T1", "U1", "鈴木", false, began)
-	replaced := s
-	replaced.Replaced = &began
-	unseen := replaced
-	unseen.Awaits = &began
+	s := NewSession("01T", "T1", "U1", "鈴木", began)
+	cookie := expect.Value(s.Signed("secret"))(t)
+	opens := func(cookie, secret string, after time.Duration) bool {
+		is, err := OpenSession(cookie, secret, began.Add(after))
+		return err == nil && is == s
+	}
 	for name, tt := range map[string]struct {
 		got, want bool
 	}{
-		"valid at once":                   {s.Valid(began), true},
-		"valid to the last second":        {s.Valid(began.Add(SessionLasts - time.Second)), true},
-		"over after eight hours":          {s.Valid(began.Add(SessionLasts)), false},
-		"rotating doesn't make it last":   {s.Rotated("", began.Add(7*time.Hour)).Valid(began.Add(SessionLasts)), false},
-		"no new cookie yet":               {s.MustRotate(began.Add(rotateAfter - time.Second)), false},
-		"a new cookie":                    {s.MustRotate(began.Add(rotateAfter)), true},
-		"no second one":                   {replaced.MustRotate(began.Add(rotateAfter)), false},
-		"replaced, for what is under way": {replaced.Valid(began.Add(Grace - time.Second)), true},
-		"replaced, and over":              {replaced.Valid(began.Add(Grace)), false},
-		"its next one did not come":       {unseen.Valid(began.Add(Unseen - time.Second)), true},
-		"nor for an hour":                 {unseen.Valid(began.Add(Unseen)), false},
-		"it may be under way":             {unseen.MustRotate(began.Add(Grace - time.Second)), false},
-		"another next one":                {unseen.MustRotate(began.Add(Grace)), true},
-		"of the next one nothing is said": {unseen.Rotated("b", began).MustRotate(began.Add(Grace)), false},
-		"Slack need not be asked yet":     {s.MustAsk(began.Add(askEvery - time.Second)), false},
-		"Slack is asked":                  {s.MustAsk(began.Add(askEvery)), true},
-		"a silent Slack is believed":      {s.Believed(began.Add(believed - time.Second)), true},
-		"not for ever":                    {s.Believed(began.Add(believed)), false},
-		"its own form":                    {s.FormIs(s.Form), true},
-		"no form":                         {Session{}.FormIs(""), false},
-		"another's form":                  {s.FormIs(NewSession("01T", "T1", "U2", "", false, began).Form), false},
-		"who began it":                    {SignIn{Browser: HashOf("c")}.By("c"), true},
-		"another browser":                 {SignIn{Browser: HashOf("c")}.By("d"), false},
-		"no cookie":                       {SignIn{Browser: HashOf("")}.By(""), false},
+		"its own cookie":              {opens(cookie, "secret", 0), true},
+		"valid to the last second":    {opens(cookie, "secret", SessionLasts-time.Second), true},
+		"over after eight hours":      {opens(cookie, "secret", SessionLasts), false},
+		"of another secret":           {opens(cookie, "another", 0), false},
+		"without a secret":            {opens(expect.Value(s.Signed(""))(t), "", 0), false},
+		"an empty one":                {opens("", "secret", 0), false},
+		"without its signature":       {opens(strings.Split(cookie, ".")[0], "secret", 0), false},
+		"changed":                     {opens("A"+cookie, "secret", 0), false},
+		"signed by the very secret":   {opens(cookie, cookie, 0), false},
+		"Slack need not be asked yet": {s.MustAsk(began.Add(askEvery - time.Second)), false},
+		"Slack is asked":              {s.MustAsk(began.Add(askEvery)), true},
+		"a silent Slack is believed":  {s.Believed(began.Add(believed - time.Second)), true},
+		"not for ever":                {s.Believed(began.Add(believed)), false},
+		"who began a sign-in":         {SignIn{Browser: HashOf("c")}.By("c"), true},
+		"another browser":             {SignIn{Browser: HashOf("c")}.By("d"), false},
+		"no cookie of a browser":      {SignIn{Browser: HashOf("")}.By(""), false},
 	} {
 		expect.Is(t, tt.got, tt.want, "%s", name)
 	}
