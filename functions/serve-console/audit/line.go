@@ -69,7 +69,7 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, rows []store.Registere
 	}
 	history := changes{ctx: ctx, rows: c.Store, tenant: v.Tenant}
 	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...)}
-	s := speaker{by, v.Texts("register"), v.Texts("approvals"), history.recent}
+	s := speaker{by, v.Texts("register"), v.Texts("home"), history.recent}
 	for i := range rows {
 		out = append(out, s.line(&rows[i], sums[i]))
 		told := sums[i].First().Sentence

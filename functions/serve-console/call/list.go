@@ -22,7 +22,6 @@ import (
 const (
 	callsPath  = "/console/calls"
 	rowsOfPage = 50
-	mostMine   = 5 // open calls that the home shows
 )
 
 // Pages serves the pages of calls and of keys.
@@ -82,14 +81,6 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	p.Rows = c.rows(r.Context(), v, page.Items, reach.Channels())
 	d := web.Document{Title: words.Say("calls"), Here: "agents", Data: p, Status: p.Status()}
 	return c.Show(w, r, v, d, "calls")
-}
-
-// Mine returns the newest open calls for whose keys the viewer answers, of the newest of all.
-func (c *Pages) Mine(ctx context.Context, v *web.Viewer) ([]Row, error) {
-	page, err := c.Calls.Listed(ctx, v.Tenant, "", mostMine, web.MostLive, func(x call.Call) bool {
-		return x.AnsweredBy(v.User) && !x.Over()
-	})
-	return c.rows(ctx, v, page.Items, nil), err
 }
 
 func (c *Pages) rows(ctx context.Context, v *web.Viewer, items []call.Call, channels map[string]string) (out []Row) {

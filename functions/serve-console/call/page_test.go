@@ -84,7 +84,7 @@ func testRoute(t *testing.T, w *consoletest.World) {
 	suzuki.Post(page(a)+"/act", suzuki.Get(page(a)).FormOf(t, aggregate.ActApprove, "")).
 		Leads(t, page(a)+"?done=act_stamp")
 	w.Later(time.Minute)
-	alex.Get("/console/approvals").Says(t, 200, "締めました", "経理エージェント").Holds(t, page(a))
+	alex.Get("/console").Says(t, 200, "締めました", "経理エージェント").Holds(t, page(a))
 	alex.Post(page(a)+"/act", alex.Get(page(a)).FormOf(t, aggregate.ActApprove, "")).
 		Leads(t, page(a)+"?done=act_settle")
 	alex.Get(page(a)).Says(t, 200, "課長 承認済み", "部長 承認済み", "承認済み・開始待ち")
@@ -127,24 +127,18 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 func testLists(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool, "mcp__bank__pay")
 	o.Asks("mcp__bank__pay", `{"amount":98000,"to":"アカツキ商事","rows":[{"a":"x1"},{"a":"y2"}]}`, "", nil)
-	for _, path := range []string{"/console/calls", "/console/approvals"} {
+	for _, path := range []string{"/console/calls", "/console"} {
 		w.As(webapi.Suzuki).Get(path).Says(t, 200, "amount 98000 · to アカツキ商事 · x1 · y2").Lacks(t, "{")
 	}
 	a := o.Asks(tool, says, "月次が終わったため", nil)
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get("/console/calls").Says(t, 200, "締めました", "承認待ち", "経理エージェント", "佐藤 花子", "#人事").Holds(t, page(a))
 	w.As(webapi.Sato).Get("/console/calls?person=me").Says(t, 200, "締めました")
-	w.As(webapi.Sato).Get("/console").Says(t, 200, "外部エージェントの呼び出し", "承認待ち", "自分が責任者の呼び出し").Holds(t, page(a))
-	suzuki.Get("/console").Lacks(t, page(a))
 	suzuki.Get("/console/calls?person=me").Lacks(t, "締めました")
 	w.As(webapi.Alex).Get("/console/calls").Says(t, 200, "呼び出しはまだありません").Lacks(t, "締めました", "/console/keys")
 	suzuki.Get("/console/calls?cursor=x").Says(t, http.StatusBadRequest)
 	suzuki.Get("/console/agents").Holds(t, `href="/console/calls"`)
-	suzuki.Get("/console/approvals").Says(t, 200, "締めました", "経理エージェント の説明 (実行内容ではありません)", "月次が終わったため").
-		Holds(t, page(a))
-	suzuki.Get("/console/approvals?few=1&for=me").Holds(t, page(a))
-	suzuki.Get("/console/approvals?kind=action").Lacks(t, "締めました")
-	suzuki.Get("/console/approvals?kind=call").Says(t, 200, "締めました")
+	suzuki.Get("/console").Says(t, 200, "締めました", "経理エージェント").Holds(t, page(a)).Lacks(t, "月次が終わったため")
 	other := w.Found("T0OTHER", webapi.Alex)
 	w.Of(other, webapi.Alex).Get(page(a)).Says(t, http.StatusNotFound)
 	w.Of(other, webapi.Alex).Get("/console/calls").Lacks(t, "締めました")
@@ -154,7 +148,7 @@ func testHostile(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, "<script>x</script>")
 	a := o.Asks("<script>x</script>", `{"<img src=x>":"<svg onload=x>\u202e"}`, "<script>alert(1)</script>",
 		func(x *call.Proposal) { x.Content.Elsewhere = true })
-	for _, path := range []string{page(a), "/console/calls", "/console/approvals", "/console/keys"} {
+	for _, path := range []string{page(a), "/console/calls", "/console", "/console/keys"} {
 		_, main, _ := strings.Cut(w.As(webapi.Suzuki).Get(path).Body, "<main")
 		expect.That(t, !consoletest.Dangerous.MatchString(main), "%s: markup of an agent's", path)
 	}

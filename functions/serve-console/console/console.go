@@ -15,7 +15,6 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/task"
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
@@ -57,11 +56,10 @@ func (c *Console) connections() *integrations.Pages {
 func (c *Console) Routes() []web.Route {
 	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Organisations: c.Organisations, Links: c.Links}
 	return slices.Concat(
-		[]web.Route{web.ForMembers("GET /console", c.home), web.ForMembers("GET /console/{$}", c.home)},
 		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations, Machine: c.Machine}).Routes(),
 		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Who: c.Agents, Outbound: c.Outbound,
 			Files: c.Files}).Routes(),
-		c.callPages(acts).Routes(),
+		(&call.Pages{Acts: acts, Calls: store.CallsOf(c.Store.KindStore.Store)}).Routes(),
 		(&contest.Pages{Acts: acts, Contests: c.Contests, Begin: c.Begin}).Routes(),
 		(&audit.Pages{Site: site, Settings: settings.Told}).Routes(),
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
@@ -70,10 +68,6 @@ func (c *Console) Routes() []web.Route {
 		(&rules.Pages{Site: site, Organisations: c.Organisations}).Routes(), c.connections().Routes(),
 		(&rules.OrganisationPages{Site: site, Organisations: c.Organisations}).Routes(),
 	)
-}
-
-func (c *Console) callPages(acts *subject.Acts) *call.Pages {
-	return &call.Pages{Acts: acts, Calls: store.CallsOf(c.Store.KindStore.Store)}
 }
 
 // open registers the pages that need no session.
@@ -86,32 +80,4 @@ func (c *Console) open(mux *http.ServeMux) {
 		}
 		return web.ErrNoPage
 	}))
-}
-
-// home shows what waits for the viewer, and their own requests with what happens next.
-func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	data, own := homeData{}, &task.Pages{Acts: &subject.Acts{Site: &c.Site}}
-	var settings *tenancy.Settings
-	if v.Admin { // the first administrator answers the open question first
-		s, err := c.Store.Settings(r.Context(), v.Tenant)
-		if err != nil {
-			return err
-		}
-		settings, data.Unchosen = &s, !s.SelfApprovalChosen
-	}
-	var err error
-	if data.Returned, data.Mine, err = own.Mine(r.Context(), v, settings); err != nil {
-		return err
-	}
-	if data.Calls, err = c.callPages(own.Acts).Mine(r.Context(), v); err != nil {
-		return err
-	}
-	return c.Show(w, r, v, web.Document{Here: "home", Data: data}, "home")
-}
-
-type homeData struct {
-	Unchosen bool           // nobody has decided yet whether people may approve their own requests
-	Returned []task.Request // the viewer's own that wait for their edit
-	Mine     []task.Request
-	Calls    []call.Row // for whose keys the viewer answers
 }

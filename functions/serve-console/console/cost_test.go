@@ -93,7 +93,7 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 			"/console/tasks?from=2026-01-01&to=2100-01-01": {"GetItem", "Query"},
 			"/console/audit?from=2026-01-05&to=2026-01-20": {"GetItem",
 				"Query"}, // one for each month
-			"/console/approvals":          {"GetItem", "GetItem", "Query", "Query", "Query"}, // settings
+			"/console":                    {"GetItem", "GetItem", "Query", "Query", "Query"}, // settings
 			"/console/agents":             {"GetItem", "GetItem", "Query"},                   // and who answers
 			"/console/agents?status=open": {"GetItem", "GetItem", "Query"},
 		} {
@@ -191,8 +191,8 @@ func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
 	cfg := db.Config
 	cfg.HTTPClient = &http.Client{Transport: h}
 	counted, plain := web.RowsOf(store.NewTasks(dynamodb.NewFromConfig(cfg), w.Table).KindStore.Store), w.Console.Store
-	// Titles, and the requesters' words; what the viewer owes, for whom they stand in, and what waits.
-	want := []string{"BatchGetItem", "BatchGetItem", "GetItem", "GetItem", "Query", "Query", "Query"}
+	// Titles; what waits, for whom the viewer stands in, and their own requests.
+	want := []string{"BatchGetItem", "GetItem", "GetItem", "Query", "Query", "Query"}
 	for _, n := range []int{1, 10, waitingOfPage + 1} {
 		for w.Console.Store = plain; w.Said < n; {
 			who := []string{webapi.Sato, webapi.Tanaka}[w.Said%2] // each may have fifty open ones
@@ -202,7 +202,7 @@ func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
 		w.Console.Store = counted
 		b := w.As(webapi.Suzuki)
 		h.take()
-		page := b.Get("/console/approvals")
+		page := b.Get("/console")
 		got, looked := h.take()
 		expect.Same(t, want, got)
 		expect.That(t, looked == n, "%d wait, and the query looks at %d", n, looked)
@@ -276,8 +276,7 @@ func TestPagesNeedNoMoreCallsForManyRequests(t *testing.T) {
 		paths := []string{
 			"/console/tasks", "/console/tasks?person=" + webapi.Sato, "/console/tasks?person=me&status=waits",
 			"/console/tasks?person=" + webapi.Sato + "&status=done", "/console/tasks?person=me&status=failed",
-			"/console/approvals", "/console/approvals?for=me&sort=amount",
-			"/console/approvals?act=message", "/console/tasks/" + w.Ref.ID,
+			"/console", "/console?of=all", "/console/tasks/" + w.Ref.ID,
 		}
 		for _, s := range task.Statuses {
 			paths = append(paths, "/console/tasks?status="+string(s))

@@ -90,7 +90,7 @@ func callLooks(w *consoletest.World) (all []look) {
 	add("call-rejected", made)
 	key := url.Values{"act": {"save"}, "name": {""}, "answers": {webapi.Sato}, "quota_day": {"0"}, "elsewhere": {"Bash"}}
 	return append(all, look{name: "calls", path: "/console/calls"},
-		look{name: "calls-waiting", path: "/console/approvals"},
+		look{name: "calls-waiting", path: "/console"},
 		look{name: "keys", path: "/console/keys"}, look{name: "key-change", path: "/console/keys?key=" + o.ID},
 		look{name: "key-refused", path: "/console/keys", form: key}, look{name: "key-made", path: "/console/keys",
 			form: url.Values{"act": {"save"}, "name": {"週次の集計"}, "answers": {webapi.Sato}, "channel": {webapi.HR},

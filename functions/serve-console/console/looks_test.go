@@ -123,7 +123,7 @@ func looksGood(t *testing.T, tab *browser.Tab, name, pictures string) {
 func emptyLooks(w *consoletest.World) (all []look) {
 	for _, name := range []string{"audit", "settings", "integrations", "tools", "organisation", "register",
 		"contests", "agents", "tasks",
-		"approvals", "stand-ins"} {
+		"stand-ins"} {
 		all = append(all, look{name: name + "-empty", path: "/console/" + name})
 	}
 	refused := w.As(webapi.Suzuki).Get(approvalPage).Hidden()

@@ -42,7 +42,7 @@ func fullLooks(w *consoletest.World) []look {
 	return append(append(append(turnLooks(w), organised(w)...), settings...), []look{
 		{name: "home", path: "/console"}, {name: "audit",
 			path: "/console/audit"}, {name: "tasks", path: "/console/tasks"},
-		{name: "approvals", path: "/console/approvals"}, {name: "settings", path: "/console/settings"}, {name: "request",
+		{name: "home-all", path: "/console?of=all"}, {name: "settings", path: "/console/settings"}, {name: "request",
 			path: request},
 		{name: "contests", path: "/console/contests"}, {name: "contest", path: k.Page()}, {name: "members",
 			path: k.Page() + "/members/" + contest.TeamHash("team-a") + ".1"}, {name: "board", path: "/console/contests/board"},
@@ -277,8 +277,7 @@ func requestLooks(full *consoletest.World) (all []look) {
 	}
 	for name, path := range map[string]string{
 		"home-requests": "", "requests": "/tasks", "requests-bad": "/tasks?status=x&from=x", "requests-none": "/tasks?q=zzz",
-		"approvals-full": "/approvals", "approvals-none": "/approvals?act=sheet",
-		"approvals-sorted": "/approvals?sort=amount", "approvals-bad": "/approvals?sort=x",
+		"waiting": "?of=all",
 	} {
 		all = append(all, look{name: name, path: "/console" + path, daily: true})
 	}

@@ -206,7 +206,8 @@ func largePayload(t *testing.T, w *consoletest.World) {
 func waitsForActions(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	w.As(webapi.Suzuki).Get("/console/approvals?for=me").Holds(t, k.Page(), "エージェントの操作", "テストを走らせて確かめます", "あなたの番")
-	w.As(webapi.Alex).Get("/console/approvals").Lacks(t, k.Page())
+	w.As(webapi.Suzuki).Get("/console").Holds(t, k.Page(), "コマンド", "テストして", "あなたの番").Lacks(t,
+		"テストを走らせて確かめます") // the agent's own words
+	w.As(webapi.Alex).Get("/console").Lacks(t, k.Page())
 	w.As(webapi.Suzuki).Get("/console/audit").Holds(t, `<a href="`+k.Page()+`"><bdi>`, "エージェントの操作を提案した")
 }

@@ -116,7 +116,7 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 		Type: conversation.CodeGenerate, Payload: consoletest.Inline(payload), Summary: markup,
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev},
 	}})
-	for _, path := range []string{k.Page(), "/console/agents", "/console/approvals"} {
+	for _, path := range []string{k.Page(), "/console/agents", "/console?of=all"} {
 		a := w.As(webapi.Suzuki).Get(path)
 		if a.Status != http.StatusOK || strings.Contains(a.Body, "<script>alert") ||
 			strings.Contains(a.Body, "<img src=x") || strings.Contains(a.Body, "\u202e") {

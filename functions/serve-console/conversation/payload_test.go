@@ -155,7 +155,7 @@ func TestAPullRequestHasItsNotesOnThePage(t *testing.T) {
 	w.Ref.Tenant = w.Tenant.ID
 	k, x := pulling(w, agent.CIRun)
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/approvals").Says(t, 200, "プルリクエストの下書き acme/shop ← shop · 変更 1 件: a.py").Lacks(t, `{"title"`)
+	b.Get("/console").Says(t, 200, "プルリクエストの下書き").Lacks(t, `{"title"`, "直します")
 	page := b.Get(k.Page())
 	page.Holds(t, "CI がシークレットを使って動きます", "Mend it", "提供元", "この会話をコンソールで読めるのは",
 		"acme/shop を GitHub で読める人は、誰でも", plus("+2")).

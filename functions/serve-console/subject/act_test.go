@@ -332,7 +332,7 @@ func pointsAtALink(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 		w.Draft(tenancy.DefaultSettings())
 		w.Later(time.Minute)
 	}
-	p := sees(w.As(webapi.Suzuki), c, "/console/approvals")
+	p := sees(w.As(webapi.Suzuki), c, "/console")
 	link := func(id string) string { return fmt.Sprintf(`#waiting a[href="/console/tasks/%s"]`, id) }
 	at := p.Point(link(ids[1]))
 	here := fmt.Sprintf(`document.elementFromPoint(%f, %f)?.closest("a")?.matches(%q)`, at[0], at[1], link(ids[1]))

@@ -80,7 +80,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 	switch {
 	case t.Mine:
 		if t.Title, t.Who = d.words.Say("yours"), d.owed(); principal != "" {
-			t.Who += "\n" + x.Viewer.Texts("approvals").Say("stands_for", "name", d.Person(principal))
+			t.Who += "\n" + x.Viewer.Texts("home").Say("stands_for", "name", d.Person(principal))
 		}
 	case given:
 		t.Who = d.words.Say("given") + "\n" + t.next

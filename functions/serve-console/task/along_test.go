@@ -117,8 +117,8 @@ func testUnreadableRoute(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	b.Get(w.TaskPage()).Says(t, 200, "いまどこまで進んだかを表示できません", "依頼をキャンセルする").
 		Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, "いまここ", "課長")
-	b.Get("/console/approvals?for=all").Says(t, 200, "いまどこまで進んだかを表示できません")
-	b.Get("/console/approvals?for=me").Lacks(t, "締切は金曜です")
+	b.Get("/console?of=all").Says(t, 200, "いまどこまで進んだかを表示できません")
+	b.Get("/console").Lacks(t, "締切は金曜です")
 	b.In("en").Get(w.TaskPage()).Says(t, 200, "so it can&#39;t show where it stands")
 }
 
@@ -140,7 +140,7 @@ func testStepsRoute(t *testing.T, w *consoletest.World) {
 	})
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "実行前の確認", "部長 いまここ あと1人", "Alex Kim").
 		Lacks(t, `value="approve"`, `value="reject"`)
-	w.As(webapi.Alex).Get("/console/approvals?for=me").Says(t, 200, "部長(あと1人): Alex Kim", "実行前の確認")
+	w.As(webapi.Alex).Get("/console").Says(t, 200, "部長(あと1人): Alex Kim", "実行前の確認")
 }
 
 func testWhoIsOnTheRoute(t *testing.T, w *consoletest.World) {
@@ -151,7 +151,7 @@ func testWhoIsOnTheRoute(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "決定後に知らせる先: #人事", "課長")
 	onRoute(w, consoletest.ThreeStages()...)
 	alex.Get(w.TaskPage()).Says(t, 200, "部長 これから")
-	alex.Get("/console/approvals?for=all").Says(t, 200, "課長(あと1人): 鈴木 一郎") // of both, before their turn
+	alex.Get("/console?of=all").Says(t, 200, "課長(あと1人): 鈴木 一郎") // of both, before their turn
 }
 
 // The settings name Tanaka as the only approver; a route asks others.
@@ -162,14 +162,14 @@ func testWaitsAlong(t *testing.T, w *consoletest.World) {
 	})
 	mine := func(user string, has bool) {
 		t.Helper()
-		got := w.As(user).Get("/console/approvals?for=me").Text()
+		got := w.As(user).Get("/console").Text()
 		expect.That(t, strings.Contains(got, "さんに DM を送ります") == has, "waits for %s: %s", user, got)
 	}
 	mine(webapi.Suzuki, true)
 	mine(webapi.Tanaka, false)
 	mine(webapi.Alex, false)
 	mine(webapi.Sato, false)
-	w.As(webapi.Suzuki).Get("/console/approvals?for=all").Says(t, 200, "課長(あと1人): 鈴木 一郎")
+	w.As(webapi.Suzuki).Get("/console?of=all").Says(t, 200, "課長(あと1人): 鈴木 一郎")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { // as the commit that opens a route notes it
 		h := a.Head
 		h.Routed = true
@@ -184,7 +184,7 @@ func testWaitsAlong(t *testing.T, w *consoletest.World) {
 	mine(webapi.Tanaka, false)
 	mine(webapi.Alex, true)
 	b := w.As(webapi.Alex).In("en")
-	b.Get("/console/approvals?few=1&for=me").Says(t, 200, "経理 (1 more): Alex Kim", "in 6 days")
+	b.Get("/console").Says(t, 200, "経理 (1 more): Alex Kim", "in 6 days")
 }
 
 func testWaitsForChannel(t *testing.T, w *consoletest.World) {
@@ -197,7 +197,7 @@ func testWaitsForChannel(t *testing.T, w *consoletest.World) {
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Suzuki))
 	for user, has := range map[string]bool{webapi.Tanaka: true, webapi.Sato: false, webapi.Alex: false,
 		webapi.Guest: false} {
-		got := w.As(user).Get("/console/approvals?for=me").Text()
+		got := w.As(user).Get("/console").Text()
 		expect.That(t, strings.Contains(got, "みんな(あと1人): #人事 の参加者のうち1人") == has, "waits for %s: %s", user, got)
 	}
 }
@@ -216,7 +216,7 @@ func testHostileRoute(t *testing.T, w *consoletest.World) {
 		for _, locale := range language.All {
 			b := w.As(webapi.Suzuki).In(locale)
 			consoletest.Harmless(t, "a request", b.Get(w.TaskPage()))
-			consoletest.Harmless(t, "approvals", b.Get("/console/approvals?for=all"))
+			consoletest.Harmless(t, "approvals", b.Get("/console?of=all"))
 		}
 	}
 	w.ChangeSteps(w.Acts(circulation.Deny, 1, webapi.Suzuki, func(act *circulation.Act) {

@@ -332,33 +332,13 @@ func TestEachGateUnderARuleIsKnownAsOne(t *testing.T) {
 	for _, row := range []aggregate.AskingRow{
 		&task.Prompt{Gate: g}, &task.Process{Gate: g}, &task.StepGate{Gate: g},
 	} {
-		var x askedItem
-		x.Row = row
-		expect.That(t, x.ruled() != nil, "%T has no rule", row)
+		expect.That(t, aggregate.RuledGate(row) != nil, "%T has no rule", row)
 	}
 }
 
 // Exported for the tests of the pages.
 const (
 	WaitingOfPage = waitingOfPage
-	OwedOfPage    = owedOfPage
 	MaxSearch     = maxSearch
 	RowsOfPage    = rowsOfPage
 )
-
-// Two people may have one name: a row counts as more of the same only what goes to the same person.
-func TestARowTellsPeopleOfOneNameApart(t *testing.T) {
-	dm := func(n int, to string) task.Step {
-		return task.Step{StepID: fmt.Sprint("step-", n), Order: n, Tool: "send_slack_dm", ToolVersion: "v1",
-			Access: aggregate.Write, ToolInput: aggregate.JSON(fmt.Sprintf(`{"recipient":%q,"text":"%d","details":[]}`, to, n))}
-	}
-	says := func(steps ...task.Step) string {
-		d := rowReader{Reader: subject.Reader{Locale: "ja", Person: func(string) string { return "田中 恵" }},
-			words: web.TextsOf("approvals", "ja")}
-		is := waitingRow{}
-		d.does(&is, explain.SumUp("ja", steps))
-		return fmt.Sprint(is.Says)
-	}
-	expect.That(t, !strings.Contains(says(dm(1, "U0TANAKA"), dm(2, "U0EVIL")), "× 2"), "another person of this name")
-	expect.Has(t, says(dm(1, "U0TANAKA"), dm(2, "U0TANAKA")), "× 2")
-}

@@ -4,52 +4,111 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
-// rowsOfPage is the number of requests on a page of the list.
-const rowsOfPage = 50
+const (
+	tasksPath = "/console/tasks"
+	// rowsOfPage is the number of requests on a page of the list.
+	rowsOfPage = 50
+	// maxSearch is the longest search text, in characters.
+	maxSearch = 100
+)
 
 type taskList struct {
 	web.List
-	Rows     []Request
-	Searched bool
-	More     bool // there are more matches than the page shows
-	of       taskFilter
+	Rows []request
+	More bool // there are more matches than the page shows
 }
+
+// request is a row of the list.
+type request struct {
+	ID, Title      string
+	Version        int // that a reason led to; 0: the first
+	Status         task.Status
+	Kind           string // what its steps do, in a word
+	Next           string // what happens next, or why it goes on no more
+	Amount         string // empty: no money moves, or nothing is planned yet
+	Priority       string // empty if it isn't pressing
+	Name, Channel  string
+	Created, Ended time.Time
+}
+
+type taskFilter struct{ Status, Person, Search, cursor string }
+
+// readTaskFilter reads an address. What isn't known is reported and not used.
+func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
+	f := taskFilter{Status: q.Get("status"), Person: q.Get("person"),
+		Search: strings.TrimSpace(legible.Visible(q.Get("q"))), cursor: q.Get("cursor")}
+	bad := web.BadFilter{}
+	bad.Refuse("status", &f.Status, task.Filter{Status: task.Status(f.Status)}.Check() != nil)
+	bad.Refuse("asked_by", &f.Person, f.Person != web.Myself)
+	bad.Refuse("request", &f.Search, utf8.RuneCountInString(f.Search) > maxSearch)
+	return f, bad
+}
+
+func (f taskFilter) form(words web.Texts) web.Filter {
+	search := web.Field{Name: "q", Label: words.Say("search"), Type: "search", Most: maxSearch, Value: f.Search,
+		Hint: words.Say("search_hint"), HintID: "q-hint"}
+	out := web.Filter{Path: tasksPath, Search: true, Submit: words.Say("filter"),
+		Links: web.Cleared(tasksPath, words.Say("clear"), f.narrows()),
+		Fields: []web.Field{search, web.Select("status", words.Say("status"), words.Say("anything"),
+			web.Choices(words, "statuses", f.Status, task.Statuses...))}}
+	if f.Person != "" {
+		out.Hidden = []web.Field{{Name: "person", Value: f.Person}}
+	}
+	return out
+}
+
+func (f taskFilter) at(cursor string) string {
+	return web.At(tasksPath, map[string]string{"status": f.Status, "person": f.Person, "q": f.Search, "cursor": cursor})
+}
+
+// narrows reports whether the form excludes anything.
+func (f taskFilter) narrows() bool { return f.Status != "" || f.Search != "" }
 
 func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("tasks")
 	f, bad := readTaskFilter(r.URL.Query())
-	bad.Stranger(r, c.Site, v, "asked_by", &f.Person)
 	if id, err := c.named(r.Context(), v, f.Search); err != nil || id != "" {
 		http.Redirect(w, r, tasksPath+"/"+id, http.StatusSeeOther)
 		return err
 	}
-	list := taskList{of: f, Searched: f.Search != ""}
+	list := taskList{}
 	list.Ignored, list.Narrowed = bad.Said(words), f.narrows()
 	mine, all := f, f
 	mine.Person, all.Person = web.Myself, ""
 	list.Views = []web.View{{Path: all.at(""), Text: words.Say("all"), Here: f.Person == ""},
-		{Path: mine.at(""), Text: words.Say("mine"), Here: web.Whom(f.Person, v) == v.User}}
+		{Path: mine.at(""), Text: words.Say("mine"), Here: f.Person != ""}}
+	list.Filter = f.form(words)
 	read := func(reach people.Reach) (store.Page[store.ListedTask], error) { return c.visible(r, v, f, reach) }
 	page, reach, led, err := web.ReadList(c.Site, w, r, v, &list.List, f.cursor, f.at, read)
 	if err != nil || led {
 		return err
 	}
-	if err := list.fill(c, r, v, page, reach); err != nil {
+	if f.Search != "" {
+		list.More = len(page.Items) == store.MaxPage && page.Next != ""
+		list.Next, list.Prev, list.Live = "", "", "" // a search is of the latest thousand, not of any before
+	}
+	if list.Rows, err = c.requests(r.Context(), v, page.Items, reach.Channels()); err != nil {
 		return err
 	}
 	return c.Show(w, r, v, web.Document{Here: "tasks", Data: list, Status: list.Status()}, "tasks")
@@ -59,7 +118,7 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 // channels.
 func (c *Pages) visible(r *http.Request, v *web.Viewer, f taskFilter, reach people.Reach,
 ) (store.Page[store.ListedTask], error) {
-	filter := task.Filter{Status: task.Status(f.Status), Requester: web.Whom(f.Person, v), From: f.from, To: f.to}
+	filter := task.Filter{Status: task.Status(f.Status), Requester: web.Whom(f.Person, v)}
 	limit := rowsOfPage
 	var keep func(store.ListedTask) bool
 	if !v.Admin && filter.Requester != v.User {
@@ -77,81 +136,15 @@ func (c *Pages) visible(r *http.Request, v *web.Viewer, f taskFilter, reach peop
 	return c.Store.Search(r.Context(), v.Tenant, filter, f.cursor, limit, web.MostLooked, keep)
 }
 
-// fill adds a page of requests with the names of people and channels, and what happens next with each.
-func (l *taskList) fill(c *Pages, r *http.Request, v *web.Viewer, page store.Page[store.ListedTask],
-	reach people.Reach) error {
-	words := v.Texts("tasks")
-	if l.Searched {
-		l.More = len(page.Items) == store.MaxPage && page.Next != ""
-		l.Next, l.Prev, l.Live = "", "", "" // a search is of the latest thousand, not of any before
-	}
-	names := map[string]string{}
-	channels := map[string]string{}
-	maps.Copy(channels, reach.Channels())
-	rows, err := c.requests(r.Context(), v, page.Items, channels, nil)
-	if err != nil {
-		return err
-	}
-	for _, row := range rows {
-		by := l.of
-		by.Person = row.Person
-		row.PersonPath, names[row.Person] = by.at(""), row.Name
-		l.Rows = append(l.Rows, row)
-	}
-	if whom := web.Whom(l.of.Person, v); whom != "" && names[whom] == "" {
-		names[whom] = c.Called(r.Context(), v, whom)(whom)
-	}
-	l.Filter = l.of.form(words, web.PeopleToChoose(v, words, names, web.Whom(l.of.Person, v)))
-	return nil
-}
-
-// maxSearch is the longest search text, in characters.
-const maxSearch = 100
-
-type taskFilter struct {
-	Status, Person, From, To, Search string
-	cursor                           string
-	from, to                         time.Time // of the days
-}
-
-// readTaskFilter reads an address. What isn't known is reported and not used.
-func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
-	f := taskFilter{Status: q.Get("status"), Person: q.Get("person"), From: q.Get("from"), To: q.Get("to"),
-		Search: strings.TrimSpace(legible.Visible(q.Get("q"))), cursor: q.Get("cursor")}
-	bad := web.BadFilter{}
-	bad.Refuse("status", &f.Status, task.Filter{Status: task.Status(f.Status)}.Check() != nil)
-	bad.Person("asked_by", &f.Person)
-	f.from, f.to = bad.Days(&f.From, &f.To)
-	bad.Refuse("request", &f.Search, utf8.RuneCountInString(f.Search) > maxSearch)
-	return f, bad
-}
-
-func (f taskFilter) form(words web.Texts, people []web.Choice) web.Filter {
-	search := web.Field{Name: "q", Label: words.Say("search"), Type: "search", Most: maxSearch, Value: f.Search,
-		Hint: words.Say("search_hint"), HintID: "q-hint"}
-	statuses := web.Choices(words, "statuses", f.Status, task.Statuses...)
-	return web.Filter{Path: tasksPath, Search: true, Submit: words.Say("filter"),
-		Links: web.Cleared(tasksPath, words.Say("clear"), f.narrows()),
-		Fields: []web.Field{search, web.Select("status", words.Say("status"), words.Say("anything"), statuses),
-			web.Select("person", words.Say("asked_by"), words.Say("anybody"), people),
-			web.Day("from", words.Say("from"), f.From), web.Day("to", words.Say("to"), f.To)}}
-}
-
-const tasksPath = "/console/tasks"
-
-func (f taskFilter) at(cursor string) string {
-	return web.At(tasksPath, map[string]string{"status": f.Status, "person": f.Person, "from": f.From, "to": f.To,
-		"q": f.Search, "cursor": cursor})
-}
-
-// narrows reports whether the filter excludes anything.
-func (f taskFilter) narrows() bool { f.cursor = ""; return f != taskFilter{} }
-
 // named returns the id of the request that a number or an id is of, or "" if the viewer may read none by it.
 func (c *Pages) named(ctx context.Context, v *web.Viewer, text string) (id string, err error) {
 	if x, is := task.ParseNumber(text); is {
-		if id, err = c.numbered(ctx, v.Tenant, x); err != nil {
+		found, err := c.Store.Numbered(ctx, v.Tenant, x)
+		if err != nil {
 			return "", err
+		}
+		for _, is := range found {
+			id = is.TaskID
 		}
 	} else if aggregate.ValidID(text) {
 		id = text
@@ -169,11 +162,104 @@ func (c *Pages) named(ctx context.Context, v *web.Viewer, text string) (id strin
 	return id, err
 }
 
-// numbered returns the id of the request whose decision has the number x, or "".
-func (c *Pages) numbered(ctx context.Context, tenant string, x task.Numbered) (id string, err error) {
-	found, err := c.Store.Numbered(ctx, tenant, x)
-	for _, is := range found {
-		id = is.TaskID
+// requests returns the rows of requests. Settings are read if something waits under no rule.
+func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.ListedTask, channels map[string]string) (
+	out []request, err error) {
+	n := namer{v: v}
+	if slices.ContainsFunc(items, func(x store.ListedTask) bool { return x.Stands == task.StatusWaits && !x.Routed }) {
+		if n.settings, err = c.Store.Settings(ctx, v.Tenant); err != nil {
+			return nil, err
+		}
 	}
-	return id, err
+	ids := n.settings.Approvers.Users
+	for _, x := range items {
+		ids = append(append(ids, task.Mentioned(x.Text)...), x.Glance.Who...)
+		ids = append(ids, x.Requester())
+		why(x.Glance, func(id string) string { ids = append(ids, id); return id })
+	}
+	n.person = c.Called(ctx, v, ids...)
+	n.surface = subject.SurfaceOf(v, n.person, func(id string) string { return web.ChannelName(channels, id) })
+	for _, x := range items {
+		said := web.Mentions(legible.Beginning(x.Text, mostText), n.person)
+		row := request{ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, said, v.Untitled())),
+			Version: card.Later(x.Glance.Version), Status: x.Stands.Called(x.Glance.Why), Name: n.person(x.Requester()),
+			Channel: web.Channel(v, originOf(v, x), channels), Created: x.CreatedAt, Next: n.next(x)}
+		if x.Glance.Amount != (rules.Amount{}) { // there are steps
+			row.Kind = v.Texts("home").In("acts", cmp.Or(string(x.Glance.Act), otherAct))
+		}
+		if !x.Stands.Open() { // the row of one that is open doesn't change
+			row.Ended = x.UpdatedAt
+		}
+		if x.Priority.Pressing() {
+			row.Priority = card.Priority(v.Locale, x.Priority)
+		}
+		if x.Glance.Amount.Moves() {
+			row.Amount = explain.Money(v.Locale, x.Glance.Amount)
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// namer says in a list how requests stand.
+type namer struct {
+	v        *web.Viewer
+	settings tenancy.Settings
+	surface  explain.Surface
+	person   func(id string) string
+}
+
+// next says who is asked and how far they are, that a version was sent back, or why the request goes on no more.
+func (n namer) next(x store.ListedTask) string {
+	words, g := n.v.Texts("tasks"), x.Glance
+	switch {
+	case x.Stands == task.StatusWaits:
+		return words.In("waits_for", string(x.WaitsFor), "who", n.asks(x))
+	case x.Stands == task.StatusReturned:
+		return words.Say("returned", "why", card.OneLine(g.Detail))
+	case x.Stands == task.StatusDrafting && g.Back > 0:
+		return words.Say("sent_back", "why", card.OneLine(g.Detail), "n", g.Back+1)
+	case x.Stands.Open(), x.Stands == task.StatusDone, g.Why == "":
+		return ""
+	case g.Why == task.ReasonUnsupported && g.Detail != "":
+		return explain.Happened(firstLine(card.OneLine(g.Detail)))
+	case x.Stands.Called(g.Why) == task.StatusDenied:
+		return words.Say("denied", "why", card.OneLine(g.Detail))
+	}
+	return explain.Happened(firstLine(explain.Ended(n.v.Locale, g.Why, why(g, n.person), explain.NoRetry)))
+}
+
+// why is the detail of why a request goes on no more, as a list shows it.
+func why(g task.Glance, person func(id string) string) string {
+	return explain.FitDetail(g.Why, g.Detail, card.OneLine, person)
+}
+
+func firstLine(text string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	return text
+}
+
+// asks names whom a request waits for, as briefly as a list can.
+func (n namer) asks(x store.ListedTask) string {
+	words, g := n.v.Texts("tasks"), x.Glance
+	if !x.Routed {
+		return n.surface.Approvers(n.settings, originOf(n.v, x))
+	}
+	stage := cmp.Or(legible.OneLine(g.Stage), words.Say("along_route"))
+	if g.Need > 1 {
+		stage += " " + strconv.Itoa(g.Given) + "/" + strconv.Itoa(g.Need)
+	}
+	if len(g.Who) == 0 {
+		return stage
+	}
+	return words.Say("stage", "stage", stage, "who", web.Joined(g.Who, n.person, words.Say("middot")))
+}
+
+// originOf returns where a task was requested. The list's row only knows whether the channel is a direct message.
+func originOf(v *web.Viewer, x store.ListedTask) aggregate.Origin {
+	o := aggregate.Origin{Team: v.Team, User: x.Requester(), Channel: x.SlackChannel}
+	if x.Source == task.SourceAgentContainer {
+		o.ChannelType = "im"
+	}
+	return o
 }

@@ -1,6 +1,6 @@
-// Package task has the pages of tasks: the list of requests, the list of approvals, and each task's page with its
-// request, versions, decisions, executions, costs and offered acts. Texts by people or models are shown as text, never
-// as markup.
+// Package task has the home, which lists what waits for people, the list of requests, and each request's page with its
+// versions, decisions, executions, costs and offered acts. Texts by people or models are shown as text, never as
+// markup.
 package task
 
 import (
@@ -36,7 +36,7 @@ const (
 	mostEntries = 100
 )
 
-// Pages serves the pages of tasks, and the list of everything that waits for people.
+// Pages serves the pages of requests, and the list of everything that waits for people.
 type Pages struct {
 	*subject.Acts
 	Contests      *store.ContestStore
@@ -44,11 +44,11 @@ type Pages struct {
 	Machine       string // address of the pipeline's state machine; empty: no links to runs
 }
 
-// Routes returns the list of requests, the list of approvals, and each task's pages.
+// Routes returns the home, the list of requests, and each request's pages.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console/tasks", c.tasks),
-		web.ForMembers("GET /console/approvals", c.approvals),
+		web.ForMembers("GET /console", c.home), web.ForMembers("GET /console/{$}", c.home),
 		web.ForMembers("GET /console/tasks/{id}", web.Of(c.load, c.showTask)),
 		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/message", c.OpenBeginning(c.page())),
@@ -232,7 +232,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	d := web.Document{Title: cmp.Or(t.history.Title, v.Untitled()), Version: card.Later(t.task.Head.Glance.Version),
 		Here: "tasks", Data: p, Status: status, After: turn.After(r.URL.Query().Get("done"))}
 	if p.Asked {
-		d.Here = "approvals" // where one came from
+		d.Here = "home" // where one came from
 	}
 	return c.Show(w, r, v, d, "task")
 }
@@ -240,7 +240,8 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 // anew offers the request's text once only another request helps. Trying again goes to the page's end then.
 func (p *taskPage) anew(t *task.Aggregate) {
 	switch p.Status {
-	case task.StatusCancelled, denied, task.StatusUnrouted, task.StatusExpired, task.StatusFailed, task.StatusRefused:
+	case task.StatusCancelled, task.StatusDenied, task.StatusUnrouted, task.StatusExpired, task.StatusFailed,
+		task.StatusRefused:
 		p.Anew = p.Message.Text
 	}
 	i := slices.IndexFunc(p.Buttons, func(b subject.Button) bool {

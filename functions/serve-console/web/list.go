@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"errors"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
@@ -44,7 +43,6 @@ type List struct {
 	Live              string // address that refreshes the page; empty: the page doesn't
 	Narrowed          bool   // the filter excludes something
 	Short             bool   // the read stopped at MostLooked rows
-	Unsaid            bool   // Slack does not say which channels the viewer is in
 }
 
 // ReadList reads the page of a list at a cursor, and fills in l. at returns the address of the page at a cursor. A
@@ -54,8 +52,7 @@ func ReadList[T any](c *Site, w http.ResponseWriter, r *http.Request, v *Viewer,
 	at func(cursor string) string, read func(people.Reach) (store.Page[T], error)) (page store.Page[T], reach people.Reach,
 	led bool, err error) {
 	if reach, err = c.People.Sight(r.Context(), v.Team, v.User); err != nil {
-		slog.WarnContext(r.Context(), "a person's channels are not known", "err", err)
-		l.Unsaid = true
+		return page, reach, false, err
 	}
 	page, err = read(reach)
 	if err := l.Paged(r, v, cursor, at, page.Next, page.Prev, err); err != nil {

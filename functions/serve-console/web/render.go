@@ -10,7 +10,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -61,9 +60,6 @@ var timed = language.Regexp{Text: `<time|type="date"|\d-\d\d \d\d:\d\d`}
 // Texts returns a catalog in the viewer's language.
 func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
 
-// AfterDecision asks the list of what waits for the page of the first that waits for the viewer, but for this one.
-const AfterDecision = "next"
-
 // decisions are the notices after which people go on to what else waits for them.
 var decisions = map[string]bool{"act_approve": true, "act_reject": true, "act_deny": true, "act_stamp": true,
 	"act_settle": true, "act_send_back": true}
@@ -83,7 +79,7 @@ func menu(v *Viewer) []group {
 		return entry{key, "/console/" + key, words.In("menu_pages", key)}
 	}
 	home := entry{Key: "home", Path: "/console", Text: words.In("menu_pages", "home")}
-	work := group{words.Say("work"), []entry{home, at("approvals"), at("tasks"), at("agents")}}
+	work := group{words.Say("work"), []entry{home, at("tasks"), at("agents")}}
 	if !v.Admin {
 		work.Pages = append(work.Pages, at("stand-ins"))
 		return []group{work}
@@ -231,7 +227,7 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	done := r.URL.Query().Get("done")
 	s.Notice, s.Warns = v.Texts("layout").In("done", done), done == "not-revoked"
 	if decisions[done] {
-		s.Next = "/console/approvals?" + AfterDecision + "=" + url.QueryEscape(path.Base(r.URL.Path))
+		s.Next = "/console"
 	}
 	if err := t.ExecuteTemplate(&b, "layout", s); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)

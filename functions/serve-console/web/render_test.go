@@ -36,10 +36,9 @@ func TestDaysAndTimesAreOfOneZone(t *testing.T) {
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Title: "朝の依頼", After: morning.Sub(w.Now())})
 	day, before := morning.Format(time.DateOnly), morning.AddDate(0, 0, -1).Format(time.DateOnly)
 	b := w.As(webapi.Suzuki)
-	for _, list := range []string{"/console/tasks", "/console/audit"} {
-		b.Get(list+"?from="+day+"&to="+day).Says(t, http.StatusOK, "日本時間です").Holds(t, day+" 08:30")
-		b.Get(list+"?from="+before+"&to="+before).Lacks(t, day+" 08:30")
-	}
+	b.Get("/console/audit?from="+day+"&to="+day).Says(t, http.StatusOK, "日本時間です").Holds(t, day+" 08:30")
+	b.Get("/console/audit?from="+before+"&to="+before).Lacks(t, day+" 08:30")
+	b.Get("/console/tasks").Holds(t, day+" 08:30")
 	b.Get("/console/assets/console.js").Says(t, http.StatusOK).Lacks(t, "new Date(") // no times of its own
 }
 
@@ -194,13 +193,13 @@ func TestTheMenuHasThreeGroups(t *testing.T) {
 		all, own := menu(admin.Get("/console/tools/marks/send_slack_dm")), menu(member.Get("/console"))
 		expect.Same(t, groups, titles(all))
 		expect.Same(t, groups[:1], titles(own))
-		expect.Is(t, strings.Count(all, `class="to"`), 13, "pages for administrators")
-		expect.Is(t, strings.Count(own, `class="to"`), 5, "pages for members")
+		expect.Is(t, strings.Count(all, `class="to"`), 12, "pages for administrators")
+		expect.Is(t, strings.Count(own, `class="to"`), 4, "pages for members")
 		expect.That(t, strings.Contains(all, `href="/console/tools" aria-current="page"`) &&
 			strings.Contains(own, `href="/console" aria-current="page"`), "the menu doesn't say where one is")
 	}
 	admin.Get("/console/tools/marks/send_slack_dm").Holds(t, `<p class="crumb"><a href="/console/tools">`)
-	for _, path := range []string{"/console", "/console/", "/console/audit", "/console/approvals?for=me"} {
+	for _, path := range []string{"/console", "/console/", "/console/audit"} {
 		admin.Get(path).Lacks(t, `class="crumb"`)
 	}
 	expect.That(t, !strings.Contains(w.Browser().Get("/console/signin").Body, `class="nav"`), "nobody has a menu")
@@ -290,7 +289,7 @@ var (
 
 // handed are the catalogs that a package receives, besides those that it names.
 var handed = map[string][]string{"../subject": {"task", "conversation", "calls"},
-	"../web":             {"tasks", "agents", "approvals"},
+	"../web":             {"tasks", "agents"},
 	"../web/ui/kit.html": {"route", "settings", "rules", "task", "conversation", "effect", "keys"}}
 
 // homeOf returns the catalog that a catalog has a text from: itself or the common one.

@@ -344,7 +344,11 @@ func (c *Site) Fail(w http.ResponseWriter, r *http.Request, v *Viewer, err error
 	if errors.Is(err, ErrAdminsOnly) {
 		text += c.administrators(r.Context(), v)
 	}
-	d := Document{Title: texts.In("title", says), Data: text, Status: status}
+	data := struct{ Text, Again string }{Text: text}
+	if status == http.StatusServiceUnavailable && r.Method == http.MethodGet && v.User != "" {
+		data.Again = r.URL.RequestURI()
+	}
+	d := Document{Title: texts.In("title", says), Data: data, Status: status}
 	if err := c.Show(w, r, v, d, "home/fault"); err != nil {
 		slog.ErrorContext(r.Context(), "an error page failed", "err", err)
 		http.Error(w, d.Title, status)

@@ -31,7 +31,7 @@ func TestTextsNameSettingsThatThereAre(t *testing.T) {
 				labels[label], labels[short] = true, true
 			}
 		}
-		for _, catalog := range []string{"rules", "organisation", "approvals", "route"} {
+		for _, catalog := range []string{"rules", "organisation", "home", "route"} {
 			for key, text := range spread(web.TextsOf(catalog, locale)) {
 				for _, sentence := range sentences.FindAllString(text, -1) {
 					if !settings.MatchString(sentence) {

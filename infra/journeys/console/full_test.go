@@ -179,7 +179,7 @@ func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 				says        [2]string
 			}{
 				{"/console/tasks", ".empty", [2]string{"依頼", "No requests yet"}},
-				{"/console/approvals", ".empty", [2]string{"", "Nothing is waiting"}},
+				{"/console", ".empty", [2]string{"", "Nothing is waiting"}},
 				{"/console/audit", ".empty", [2]string{"記録はありません", "No matching entries"}},
 				{"/console/integrations", "main", [2]string{"MCP", "MCP"}},
 				{"/console/tools", ".empty", [2]string{"サーバー", "server"}},
@@ -217,19 +217,19 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 	row := fmt.Sprintf(`a[href="/console/tasks/%s"]`, asked.Ref.ID)
 	tab.Until(fmt.Sprintf(`document.querySelector('#requests %s')`, row))
 	tab.Visit(running.URL + "/console")
-	tab.Until(fmt.Sprintf(`!document.querySelector("#waiting[data-now]") && document.querySelector('#waiting %s')`, row))
+	tab.Until(fmt.Sprintf(`document.querySelector('#waiting %s')`, row))
 	looks(t, tab, "lists-live")
 	asked.Click(webapi.Suzuki, driver.PromptCard, "approve_prompt")
 	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting [data-row]")].some((li) => li.querySelector('%s') `+
 		`&& li.innerText.includes("シート"))`, row))
 	looks(t, tab, "lists-steps")
-	tab.Visit(running.URL + "/console/approvals?person=" + webapi.Tanaka)
+	tab.Visit(running.URL + "/console")
 	tab.Until(`document.readyState === "complete"`) // its script listens
 	for range 2 {                                   // there is one row alone
 		tab.Keys("j")
 		tab.Until(fmt.Sprintf(`document.activeElement === document.querySelector('#waiting %s')`, row))
 	}
-	looks(t, tab, "approvals")
+	looks(t, tab, "home")
 	tab.Keys(kb.Enter)
 	tab.Until(fmt.Sprintf(`location.pathname === "/console/tasks/%s"`, asked.Ref.ID))
 	tab.Until(`document.readyState === "complete"`)
@@ -249,7 +249,7 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 		tab := signIn(t, b, phone, webapi.Alex, "/console/tasks")
 		tab.Until(`document.querySelector(".empty")?.innerText.includes("No requests yet")`)
 		looks(t, tab, "lists-phone-empty")
-		tab.Visit(running.URL + "/console/approvals?for=me")
+		tab.Visit(running.URL + "/console")
 		tab.Until(`document.querySelector(".empty")?.innerText.includes("Nothing is waiting for you")`)
 		looks(t, tab, "lists-phone-nothing-waits")
 	})

@@ -1,0 +1,390 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/store"
+	"ringi/shared/words/legible"
+)
+
+const (
+	homePath = "/console"
+	// waitingOfPage is how many waiting items a page shows, of the oldest web.MostLooked.
+	waitingOfPage = 50
+	// mostText is how many characters a row shows of a message, and mostAbout of one that is to be sent.
+	mostText, mostAbout = 200, 80
+	// urgent is how long before its end what waits is told to end soon.
+	urgent = 24 * time.Hour
+)
+
+// homePage lists what waits: for the viewer, or all that they may see.
+type homePage struct {
+	web.List
+	Unchosen bool // nobody has decided yet whether people may approve their own requests
+	Mine     bool
+	Rows     []waitingRow
+}
+
+// waitingRow says what happens once something is approved, and who asked for it.
+type waitingRow struct {
+	Path, Kind    string
+	Says          []subject.Piece
+	Then          []string // what else there is to know
+	Priority      string   // empty if it isn't pressing
+	For           string   // whom the viewer stands in for; empty: nobody
+	Amount        string   // empty: no money moves, or nothing is planned yet
+	Name, Channel string
+	Who           string // may decide
+	Since, Until  time.Time
+	Soon          bool // it ends soon
+}
+
+// waitingItem is a gate that waits, with what its row lacks.
+type waitingItem struct {
+	store.WaitingItem
+	origin    aggregate.Origin
+	title     string
+	agent     string // who asks for an action or a call
+	rank      task.Priority
+	plan      *task.Process // whose step the gate is about
+	mine      bool          // the viewer may decide
+	standsFor string        // for whom, if not for themselves
+}
+
+// home lists what waits, what is due first at the top, and before it the viewer's forms that were sent back.
+func (c *Pages) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	ctx, q, words := r.Context(), r.URL.Query(), v.Texts("home")
+	settings, err := c.Store.Settings(ctx, v.Tenant)
+	if err != nil {
+		return err
+	}
+	reach, err := c.People.Reach(ctx, v.Team, v.User, settings)
+	if err != nil {
+		return err
+	}
+	all, err := c.waiting(ctx, v, reach)
+	if err != nil {
+		return err
+	}
+	mine := slices.DeleteFunc(slices.Clone(all), func(x waitingItem) bool { return !x.mine })
+	p := homePage{Unchosen: v.Admin && !settings.SelfApprovalChosen, Mine: q.Get("of") != everything}
+	p.Views = []web.View{{Path: homePath, Text: words.Say("mine", "n", len(mine)), Here: p.Mine},
+		{Path: homeAt(everything, 1), Text: words.Say("everything", "n", len(all)), Here: !p.Mine}}
+	at := max(1, numberOf(q.Get("page")))
+	of, shown := "", mine
+	if !p.Mine {
+		of, shown = everything, all
+	} else if at == 1 {
+		if p.Rows, err = c.returned(ctx, v); err != nil {
+			return err
+		}
+	}
+	p.Rows = append(p.Rows, c.rows(ctx, v, pageOf(shown, at), reach, settings)...)
+	if at > 1 {
+		p.Prev, p.First = homeAt(of, at-1), homeAt(of, 1)
+	} else {
+		p.Live = homeAt(of, 1)
+	}
+	if len(shown) > at*waitingOfPage {
+		p.Next = homeAt(of, at+1)
+	}
+	return c.Show(w, r, v, web.Document{Here: "home", Data: p}, "home")
+}
+
+// everything is the tab of all that the viewer may see.
+const everything = "all"
+
+func homeAt(of string, page int) string {
+	values := map[string]string{"of": of}
+	if page > 1 {
+		values["page"] = strconv.Itoa(page)
+	}
+	return web.At(homePath, values)
+}
+
+func numberOf(text string) int {
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
+func pageOf[T any](all []T, page int) []T {
+	from := min(len(all), (page-1)*waitingOfPage)
+	return all[from:min(len(all), from+waitingOfPage)]
+}
+
+// waiting returns what waits and the viewer may see, in the order in which it is due. Administrators see all; others
+// what they may decide, what is of their channels, and what is on a route with them.
+func (c *Pages) waiting(ctx context.Context, v *web.Viewer, reach people.Reach) (out []waitingItem, err error) {
+	standIns, err := decide.StandInsOf(ctx, c.Store, v.Tenant, v.User, c.Now())
+	if err != nil {
+		return nil, err
+	}
+	for cursor, looked := "", 0; looked == 0 || cursor != "" && looked < web.MostLooked; looked += store.MaxPage {
+		page, err := c.Store.Waiting(ctx, v.Tenant, cursor, store.MaxPage)
+		if err != nil {
+			return nil, err
+		}
+		items, err := c.known(ctx, v, page.Items)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range items {
+			g := aggregate.GateOf(x.Row)
+			if x.mine = reach.Owes(g, x.origin); !x.mine {
+				var stage int
+				x.standsFor, stage = standIns.Owes(g, x.Askers...)
+				x.mine = stage > 0
+			}
+			if x.mine || v.Admin || reach.Sees(x.origin) || g.OnRoute(v.User, nil) {
+				out = append(out, x)
+			}
+		}
+		cursor = page.Next
+	}
+	slices.SortStableFunc(out, func(a, b waitingItem) int { return due(a.until(), b.until()) })
+	return out, nil
+}
+
+// due compares two ends; what has none comes last.
+func due(a, b time.Time) int {
+	if a.IsZero() || b.IsZero() {
+		return cmp.Compare(b.Unix(), a.Unix()) // the zero time is the earliest
+	}
+	return a.Compare(b)
+}
+
+// known adds each item's task, conversation or call, and the steps of gates. It drops items whose rows are gone.
+func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingItem) (out []waitingItem, err error) {
+	var titled, conversing []string
+	var gated []store.Place
+	for _, x := range items {
+		switch x.Kind {
+		case conversation.CardAction:
+			conversing = append(conversing, x.Ref.ID)
+		case call.Card: // its row says all
+		default:
+			titled = append(titled, x.Ref.ID)
+			if x.Kind == task.CardStep {
+				gated = append(gated, stepsOf(x))
+			}
+		}
+	}
+	titles, err := c.Store.Titled(ctx, v.Tenant, titled...)
+	if err != nil {
+		return nil, err
+	}
+	plans, err := store.RowsAt[task.Process](ctx, c.Store.KindStore.Store, gated)
+	if err != nil {
+		return nil, err
+	}
+	conversed, err := c.Conversations.Titled(ctx, v.Tenant, conversing...)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range items {
+		a := waitingItem{WaitingItem: x}
+		if of, ok := x.Row.(*call.Call); ok {
+			a.origin, a.agent = of.Origin(), of.KeyName
+		} else if s, ok := conversed[x.Ref.ID]; ok {
+			a.origin, a.title, a.agent = s.Origin(), s.Title, s.AgentID
+		} else if t, ok := titles[x.Ref.ID]; ok {
+			a.origin, a.title, a.rank = originOf(v, t), t.Title, t.Priority
+		} else {
+			continue
+		}
+		if p, ok := plans[stepsOf(x)]; ok {
+			a.plan = &p
+		}
+		if p, is := x.Row.(*task.Prompt); is && p.Author != "" {
+			a.Askers = []string{a.origin.User, p.Author}
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// stepsOf returns the place of the process that has the gate's step.
+func stepsOf(x store.WaitingItem) store.Place {
+	return store.Place{Ref: x.Ref, Key: task.ProcessKey(x.Version)}
+}
+
+func (x waitingItem) path() string {
+	switch x.Kind {
+	case conversation.CardAction:
+		return "/console/sessions/" + x.Ref.ID
+	case call.Card:
+		return "/console/calls/" + x.Ref.ID
+	}
+	return tasksPath + "/" + x.Ref.ID
+}
+
+func (x waitingItem) until() time.Time {
+	if g := aggregate.RuledGate(x.Row); g != nil {
+		return subject.RouteUntil(g)
+	}
+	return web.TimeOf(x.DecideBy)
+}
+
+// effect returns what approving the item does, as far as its row says it.
+func (x waitingItem) effect(locale string) explain.Sum {
+	switch row := x.Row.(type) {
+	case *task.Process:
+		return explain.SumUp(locale, row.Steps)
+	case *call.Call:
+		return explain.SumUp(locale, subject.StepsOf(row))
+	case *task.StepGate:
+		if x.plan == nil || x.plan.StepOf(row) < 0 {
+			break
+		}
+		at := x.plan.StepOf(row)
+		s, earlier := x.plan.Steps[at], x.plan.Steps[:at]
+		if row.Arguments.JSON != "" {
+			s.ToolInput, earlier = row.Arguments.JSON, nil // no value of it refers to a step
+		}
+		shown, _, _ := explain.Masked(s, row.Arguments, locale)
+		one := []explain.Effect{explain.EffectOf(locale, s, shown, earlier)}
+		if s.Access == aggregate.Read {
+			return explain.SumOf(locale, nil, one)
+		}
+		return explain.SumOf(locale, one, nil)
+	}
+	return explain.Sum{}
+}
+
+// rows draws a page of items, with the names of people and channels.
+func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reach people.Reach,
+	s tenancy.Settings) (out []waitingRow) {
+	ids, sums := append([]string{v.User}, s.Approvers.Users...), make([]explain.Sum, len(all))
+	for i, x := range all {
+		sums[i] = x.effect(v.Locale)
+		ids = append(append(append(ids, x.origin.User, x.standsFor), x.Askers...), sums[i].People()...)
+		if g := aggregate.RuledGate(x.Row); g != nil {
+			ids = append(ids, subject.NamedOf(g)...)
+		}
+	}
+	channels := reach.Channels()
+	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...),
+		ChannelOf: func(id string) string { return web.ChannelName(channels, id) }}
+	surface := subject.SurfaceOf(v, by.Person, by.ChannelOf)
+	for i, x := range all {
+		row := waitingRow{Path: x.path(), Name: by.Person(x.origin.User), Channel: web.Channel(v, x.origin, channels),
+			Since: x.CreatedAt, Until: x.until()}
+		row.Soon = c.soon(row.Until)
+		if x.rank.Pressing() {
+			row.Priority = card.Priority(v.Locale, x.rank)
+		}
+		if x.standsFor != "" {
+			row.For = v.Texts("home").Say("stands_for", "name", by.Person(x.standsFor))
+		}
+		if g := aggregate.RuledGate(x.Row); g != nil {
+			by.Channel = row.Channel
+			row.Who = by.Waits(g)
+		} else {
+			row.Who = surface.Deciders(s, x.origin, x.Askers...)
+		}
+		row.tells(v, by, x, sums[i])
+		out = append(out, row)
+	}
+	return out
+}
+
+// tells fills in what happens. What an agent says of its action is not told: it is no word of what the action does.
+func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, sum explain.Sum) {
+	words := v.Texts("home")
+	title := cmp.Or(card.OneLine(x.title), v.Untitled())
+	row.Kind = words.In("kinds", x.Kind)
+	switch of := x.Row.(type) {
+	case *task.Prompt:
+		version := x.Version
+		if of.Author != "" {
+			version = 1 // no reason led to it
+		}
+		row.Says, row.Then = quoted(card.Titled(title, version)), []string{words.Say("unplanned")}
+		return
+	case *conversation.Action:
+		row.Kind = card.ActionCalled(of, v.Locale)
+		row.Says, row.Then = quoted(title), []string{card.OneLine(x.agent)}
+		return
+	case *call.Call:
+		row.Then = []string{card.OneLine(x.agent)}
+		asks := sum.First()
+		if unsaid := card.OneLine(explain.Plain(asks.Unsaid())); unsaid != "" { // its arguments tell calls apart
+			row.Then = append([]string{legible.Beginning(unsaid, mostText)}, row.Then...)
+		}
+	case *task.StepGate:
+		row.Then = []string{words.Say("step", "n", of.Order)}
+		if of.Arguments.JSON == "" {
+			row.Then = append(row.Then, words.Say("planned"))
+		}
+	}
+	lead := sum.First()
+	if lead.Orders == nil {
+		row.Says = quoted(title)
+		return
+	}
+	row.Kind, row.Says = words.In("acts", cmp.Or(string(lead.Act), otherAct)), by.Briefly(lead.Sentence)
+	if x.title != "" && !sum.Told() { // else a model gave it before anybody corrected it
+		row.Then = append(row.Then, card.Titled(title, x.Version))
+	}
+	if text := card.OneLine(web.Mentions(explain.Plain(lead.Words), by.Person)); text != "" {
+		row.Then = append(row.Then, words.Say("text", "text", legible.Beginning(text, mostAbout)))
+	}
+	if final := lead.FinalBriefly(v.Locale); final != "" {
+		row.Then = append([]string{"⚠️ " + final}, row.Then...)
+	}
+	if n := len(sum.Then); n > 0 {
+		row.Then = append(row.Then, words.Say("hidden", "n", n))
+	}
+	if sum.Amount != rules.Nothing() {
+		row.Amount = explain.Money(v.Locale, sum.Amount)
+	}
+}
+
+// quoted is a text that is none of Ringi's own.
+func quoted(text string) []subject.Piece { return []subject.Piece{{Text: text, Planned: true}} }
+
+// otherAct stands in place of what nobody said.
+const otherAct = "other"
+
+// mostMine is how many of a person's latest requests are searched for those that were sent back.
+const mostMine = 50
+
+// returned returns the viewer's requests whose form was sent back to them: it is their turn to fill it in again.
+func (c *Pages) returned(ctx context.Context, v *web.Viewer) (out []waitingRow, err error) {
+	page, err := c.Store.Search(ctx, v.Tenant, task.Filter{Requester: v.User}, "", mostMine, mostMine, nil)
+	words := v.Texts("home")
+	for _, x := range page.Items {
+		if x.Stands != task.StatusReturned {
+			continue
+		}
+		row := waitingRow{Path: tasksPath + "/" + x.ID + "#decide", Kind: words.Say("returned"),
+			Name: c.Called(ctx, v, v.User)(v.User),
+			Says: quoted(card.OneLine(cmp.Or(x.Title, legible.Beginning(x.Text, mostText), v.Untitled()))),
+			Then: []string{words.Say("why_returned", "why", card.OneLine(x.Glance.Detail))}, Since: x.CreatedAt}
+		if x.Glance.Amount.Moves() {
+			row.Amount = explain.Money(v.Locale, x.Glance.Amount)
+		}
+		out = append(out, row)
+	}
+	return out, err
+}
+
+// soon reports whether what waits until then ends soon.
+func (c *Pages) soon(until time.Time) bool { return !until.IsZero() && until.Sub(c.Now()) < urgent }
