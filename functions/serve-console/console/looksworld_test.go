@@ -75,9 +75,8 @@ func second[T any](_ T, err error) error { return err }
 
 // refusedMark is the form of a tool's mark with everything that can be wrong.
 var refusedMark = url.Values{
-	"act": {"save"}, "shows": {"theft"}, "currency": {"YEN!"}, "example": {`{"supplier":"Acme","items":[]}`},
-	"at": {"/supplier", "/items/*/quantity", "/total"}, "role": {"party+to", "times", "times"},
-	"value": {"Acme"}, "label": {""},
+	"act": {"save"}, "currency": {"YEN!"}, "example": {`{"supplier":"Acme","items":[]}`},
+	"at": {"/supplier", "/items/*/quantity", "/total"}, "role": {"currency", "times", "plus"},
 }
 
 // marked allows a server's tool that orders goods, marks it, and returns the page of its mark.

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
@@ -14,8 +15,10 @@ import (
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/tool"
 	"ringi/shared/tool/schema"
+	"ringi/shared/words/legible"
 )
 
 // markable is a tool that writes, as it may be called now.
@@ -23,8 +26,7 @@ type markable struct {
 	row            tenancy.ToolPermission
 	title, version string
 	schema         string
-	own            *catalog.File // Ringi's own tool, of which it is known what it does
-	back           string        // the page that lists the tool
+	back           string // the page that lists the tool
 	knows          []tenancy.Constraint
 }
 
@@ -52,259 +54,275 @@ func (c *Pages) markable(r *http.Request, v *web.Viewer) (m markable, err error)
 		return m, web.ErrNoPage
 	}
 	m.title, m.version, m.schema, m.knows = s.Title(v.Locale), s.Version(), s.InputSchema, s.Knows()
-	if file, known := catalog.Named(name); known {
-		m.own = &file
-	}
-	m.back = "/console/tools#" + name
+	m.back = toolsPath + "#" + name
 	return m, nil
 }
 
-// role is what an argument is for, or several roles with + between them.
+// Roles of an argument.
 const (
-	roleParty = "party" // who is paid or written to
-	roleItem  = "item"
-	roleWords = "words"
-	roleTimes = "times" // a number that is multiplied
-	rolePlus  = "plus"  // a number that is added
-	roleMoney = "currency"
-	roleKind  = "kind" // by whose value rules tell calls apart
+	roleTimes    = "times" // a number that is multiplied
+	rolePlus     = "plus"  // a number that is added
+	roleCurrency = "currency"
+	roleLabel    = "label" // by whose value rules tell calls apart
 )
-
-// roles are those that the form offers. A mark may have others: see typedOf.
-var roles = []string{"", roleParty, roleItem, roleTimes, rolePlus, roleMoney, roleKind, roleWords}
-
-// place is where a mark has the arguments of a role: a field of one pointer, or one of several.
-type place struct {
-	role, field string // field as problems of a mark name it
-	one         *string
-	many        *[]string
-}
-
-// placesOf returns the places of a mark. That of its labels has a copy of their pointers.
-func placesOf(m *rules.Mark) []place {
-	var kinds []string
-	for _, l := range m.LabelledBy {
-		kinds = append(kinds, l.Pointer)
-	}
-	return []place{
-		{role: roleParty, field: "party", one: &m.Party}, {role: roleItem, field: "item", one: &m.Item},
-		{role: roleTimes, field: "pointers", many: &m.Pointers}, {role: rolePlus, field: "how", many: &m.Pointers},
-		{role: roleMoney, field: "currency_at", one: &m.CurrencyAt},
-		{role: roleWords, field: "words", one: &m.Words}, {role: roleKind, field: "labelled_by", many: &kinds},
-	}
-}
-
-// pointers are those in a place.
-func (p place) pointers() []string {
-	switch {
-	case p.many != nil:
-		return *p.many
-	case *p.one != "":
-		return []string{*p.one}
-	}
-	return nil
-}
 
 // hows are how the amount follows from the numbers of a role.
 var hows = map[string]rules.How{roleTimes: rules.HowProduct, rolePlus: rules.HowSum}
 
-// typedMark is a mark as a form has it, with arguments to try it on.
-type typedMark struct {
-	Act, Currency string
-	Free          bool // calls never move money
-	Rows          []typedRow
-	Labels        []typedLabel
-	Example       string
+var roles = []string{"", roleTimes, rolePlus, roleCurrency, roleLabel}
+
+// markForm is the form of a mark, with arguments to try it on.
+type markForm struct {
+	At, Role []string // of each argument
+	Currency string
+	Free     bool // calls never move money
+	Example  string
 }
 
-// typedRow is what is said of one argument.
-type typedRow struct{ At, Role string }
+const maxArguments = 200
 
-// typedLabel is what people call a value of the arguments.
-type typedLabel struct{ Value, Label string }
+// arguments returns the texts, numbers and yes or no that a schema declares, by their pointers.
+func arguments(text string) (at []string, all []schema.Member) {
+	for _, m := range schema.Members(text) {
+		if m.Leaf && len(all) < maxArguments {
+			m.About = legible.Clip(legible.OneLine(m.About), 80)
+			at, all = append(at, rules.Pointer(m.Path)), append(all, m)
+		}
+	}
+	return at, all
+}
 
-// typedOf returns the form of a mark, with a row for each argument of the schema: first those that have a role. A list
-// has one row, whether it is marked as a whole or by its rows.
-func typedOf(m *rules.Mark, of markable) typedMark {
-	t := typedMark{Currency: "JPY", Example: example(of.schema)}
+// formOfMark returns the form of a mark. Of what the mark names and the schema has no more there is a row, too.
+func formOfMark(m *rules.Mark, of markable) markForm {
 	if m == nil {
 		m = &rules.Mark{}
 	}
-	t.Act, t.Free, t.Currency = string(m.Act), m.How == rules.HowNothing, cmp.Or(m.Currency, t.Currency)
-	places, _ := choices(of.schema)
-	at := slices.Concat(mentioned(m), places) // the schema may have changed since
-	for i, pointer := range at {
-		if slices.ContainsFunc(at[:i], func(have string) bool { return bare(have) == bare(pointer) }) {
-			continue
-		}
-		t.Rows = append(t.Rows, typedRow{pointer, roleIn(m, pointer)})
-	}
-	first := func(x typedRow) int {
-		if i := slices.Index(roles, x.Role); i >= 0 {
-			return cmp.Or(i, len(roles))
-		}
-		return 1
-	}
-	slices.SortStableFunc(t.Rows, func(a, b typedRow) int { return cmp.Compare(first(a), first(b)) })
-	for _, value := range slices.Sorted(maps.Keys(m.Labels)) {
-		t.Labels = append(t.Labels, typedLabel{value, m.Labels[value]})
-	}
-	return t
-}
-
-// bare returns the pointer of a list without that of its rows, of which none has a name.
-func bare(pointer string) string {
-	for strings.HasSuffix(pointer, "/"+schema.Rows) {
-		pointer = strings.TrimSuffix(pointer, "/"+schema.Rows)
-	}
-	return pointer
-}
-
-// mentioned returns the pointers of a mark.
-func mentioned(m *rules.Mark) (all []string) {
-	for _, p := range placesOf(m) {
-		all = append(all, p.pointers()...)
-	}
-	return all
-}
-
-// roleIn returns the role of an argument in a mark.
-func roleIn(m *rules.Mark, pointer string) string {
-	var all []string
-	for _, p := range placesOf(m) {
-		is := slices.ContainsFunc(p.pointers(), func(at string) bool { return bare(at) == bare(pointer) })
-		if how, number := hows[p.role]; is && (!number || how == m.How) {
-			all = append(all, p.role)
+	f := markForm{Currency: cmp.Or(m.Currency, "JPY"), Free: m.How == rules.HowNothing, Example: example(of.schema)}
+	role := map[string]string{m.CurrencyAt: roleCurrency}
+	for _, at := range m.Pointers {
+		for name, how := range hows {
+			if how == m.How {
+				role[at] = name
+			}
 		}
 	}
-	return strings.Join(all, "+")
-}
-
-func typedIn(r *http.Request) typedMark {
-	f := r.PostForm
-	t := typedMark{Act: f.Get("shows"), Currency: strings.ToUpper(strings.TrimSpace(f.Get("currency"))),
-		Free: f.Get("free") != "", Example: f.Get("example")}
-	nth := func(name string, i int) string {
-		if i < len(f[name]) {
-			return strings.TrimSpace(f[name][i])
-		}
-		return ""
+	for _, l := range m.LabelledBy {
+		role[l.Pointer] = roleLabel
 	}
-	for i := range f["at"][:min(len(f["at"]), 2*maxChoices)] {
-		t.Rows = append(t.Rows, typedRow{nth("at", i), nth("role", i)})
-	}
-	for i := range f["value"][:min(len(f["value"]), 2*rules.MaxNames)] {
-		if x := (typedLabel{nth("value", i), nth("label", i)}); x != (typedLabel{}) {
-			t.Labels = append(t.Labels, x)
+	f.At, _ = arguments(of.schema)
+	for _, at := range append(slices.Clone(m.Pointers), m.CurrencyAt) {
+		if at != "" && !slices.Contains(f.At, at) {
+			f.At = append(f.At, at)
 		}
 	}
-	return t
+	f.Role = web.Each(f.At, func(at string) string { return role[at] })
+	return f
 }
 
-// mark returns what was typed as a mark of a tool's version, nil if nothing was marked, and what no mark can say.
-func (t typedMark) mark(m markable) (*rules.Mark, []aggregate.Problem) {
-	x := &rules.Mark{Version: m.version, Act: rules.Act(t.Act)}
-	places := placesOf(x)
+// mark returns what was filled in as a mark of a tool's version, nil if nothing was, and what no mark can say. What the
+// form doesn't have stays.
+func (f markForm) mark(m markable) (*rules.Mark, []aggregate.Problem) {
+	x := &rules.Mark{}
+	if m.row.Mark != nil {
+		*x = *m.row.Mark
+	}
+	x.Version, x.How, x.Pointers, x.Currency, x.CurrencyAt, x.LabelledBy = m.version, "", nil, "", "", nil
 	var wrong []aggregate.Problem
-	for _, row := range t.Rows {
-		for role := range strings.SplitSeq(row.Role, "+") {
-			i := slices.IndexFunc(places, func(p place) bool { return p.role == role })
-			if i < 0 {
-				continue
+	for i, at := range f.At {
+		switch how := hows[f.Role[i]]; {
+		case how != "":
+			if x.How != "" && x.How != how {
+				wrong = append(wrong, aggregate.Problem{Field: "mixed"})
 			}
-			if how, number := hows[role]; number {
-				if x.How != rules.HowUnknown && x.How != how {
-					wrong = append(wrong, aggregate.Problem{Field: "how", Code: "must be one of both"})
-				}
-				x.How, x.Currency = how, t.Currency
+			x.How, x.Pointers, x.Currency = how, append(x.Pointers, at), f.Currency
+		case f.Role[i] == roleCurrency:
+			if x.CurrencyAt != "" {
+				wrong = append(wrong, aggregate.Problem{Field: "currency_at"})
 			}
-			if p := places[i]; p.many != nil {
-				*p.many = append(*p.many, row.At)
-			} else {
-				if *p.one != "" {
-					wrong = append(wrong, aggregate.Problem{Field: role, Code: "is there twice"})
-				}
-				*p.one = bare(row.At)
-			}
+			x.CurrencyAt = at
+		case f.Role[i] == roleLabel:
+			x.LabelledBy = append(x.LabelledBy, rules.Label{Name: m.label(at), Pointer: at})
 		}
 	}
 	if x.CurrencyAt != "" {
 		x.Currency = ""
 	}
-	for _, at := range places[len(places)-1].pointers() {
-		x.LabelledBy = append(x.LabelledBy, rules.Label{Name: m.kind(at), Pointer: at})
+	if reflect.DeepEqual(x, &rules.Mark{Version: m.version}) && !f.Free {
+		return nil, wrong
 	}
-	if t.Free || m.own != nil && x.How == rules.HowUnknown {
+	if f.Free || !m.foreign() && x.How == rules.HowUnknown {
 		x.How = rules.HowNothing
 	}
-	for _, label := range t.Labels {
-		if x.Labels == nil {
-			x.Labels = map[string]string{}
-		}
-		if x.Labels[label.Value] != "" {
-			wrong = append(wrong, aggregate.Problem{Field: "labels", Code: "is there twice"})
-		}
-		x.Labels[label.Value] = label.Label
-	}
-	if reflect.DeepEqual(x, &rules.Mark{Version: m.version}) {
-		return nil, nil
-	}
-	return x, slices.Concat(wrong, x.Problems())
+	return x, append(wrong, x.Problems()...)
 }
 
-// kind returns what rules call the label at a pointer: as they do already, else as the schema calls the argument.
-func (m markable) kind(at string) string {
+func (m markable) foreign() bool {
+	_, _, is := tenancy.ServerTool(m.row.ToolName)
+	return is
+}
+
+// label returns what rules call the label at a pointer: as they do already, else as the schema calls the argument.
+func (m markable) label(at string) string {
 	if was := m.row.Mark; was != nil {
 		if i := slices.IndexFunc(was.LabelledBy, func(l rules.Label) bool { return l.Pointer == at }); i >= 0 {
 			return was.LabelledBy[i].Name
 		}
 	}
-	path, title := rules.Tokens(bare(at)), ""
-	places, said := choices(m.schema)
-	if i := slices.Index(places, at); i >= 0 && rules.IsName(said[i].Title, rules.MaxNamed) {
-		title = said[i].Title
+	pointers, said := arguments(m.schema)
+	if i := slices.Index(pointers, at); i >= 0 && rules.IsName(said[i].Title, rules.MaxNamed) {
+		return said[i].Title
 	}
-	return cmp.Or(title, path[len(path)-1])
+	path := slices.DeleteFunc(rules.Tokens(at), func(part string) bool { return part == schema.Rows })
+	return path[len(path)-1]
 }
 
 func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
-	typed := typedOf(m.row.Marked(m.version), m)
-	if m.own != nil && m.own.Shown.Act == rules.ActMessage {
-		typed.Example = web.Indented(v.Texts("tool-mark").Say("example_message"))
-	}
-	return c.showMark(w, r, v, m, typed, nil, false)
+	return c.showMark(w, r, v, m, formOfMark(m.row.Marked(m.version), m), nil, web.Came{})
 }
 
 // saveMark saves the mark that a form has, or shows how arguments are read with it.
 func (c *Pages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable) error {
-	typed := typedIn(r)
-	mark, wrong := typed.mark(m)
-	if r.PostForm.Get("act") != "save" || len(wrong) > 0 {
-		return c.showMark(w, r, v, m, typed, wrong, false)
+	sent := r.PostForm
+	f := markForm{At: sent["at"], Role: sent["role"], Free: sent.Get("free") != "", Example: sent.Get("example"),
+		Currency: strings.ToUpper(strings.TrimSpace(sent.Get("currency")))}
+	if len(f.At) != len(f.Role) {
+		return web.ErrBadForm
 	}
-	if web.RevisionOf(r.PostForm) != m.row.Rev || r.PostForm.Get("version") != m.version {
-		return c.showMark(w, r, v, m, typed, nil, true)
+	mark, wrong := f.mark(m)
+	if sent.Get("act") != "save" {
+		return c.showMark(w, r, v, m, f, wrong, web.Came{})
 	}
-	p := m.row
-	p.Mark = mark
-	_, err := c.Store.SaveToolPermission(r.Context(), p, v.Actor(), c.Now(), m.knows...)
+	if len(wrong) > 0 {
+		return c.showMark(w, r, v, m, f, wrong, web.Came{Wrong: true})
+	}
+	err := aggregate.ErrConflict
+	if web.RevisionOf(sent) == m.row.Rev && sent.Get("version") == m.version {
+		p := m.row
+		p.Mark = mark
+		_, err = c.Store.SaveToolPermission(r.Context(), p, v.Actor(), c.Now(), m.knows...)
+	}
 	switch {
 	case errors.Is(err, aggregate.ErrConflict):
-		return c.showMark(w, r, v, m, typed, nil, true)
+		return c.showMark(w, r, v, m, f, nil, web.Came{Conflict: true})
 	case err != nil:
 		return err
 	}
 	return c.Done(w, r, "/console/tools/marks/"+m.row.ToolName, "saved")
 }
 
-func (c *Pages) showMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable, typed typedMark,
-	wrong []aggregate.Problem, conflict bool) error {
-	t := markTexts{v.Texts("tool-mark")}
-	data := t.data(m, typed, wrong)
-	data.Came = web.Came{Conflict: conflict, Wrong: len(wrong) > 0}
-	d := web.Document{Title: cmp.Or(m.title, m.row.ToolName), Here: "tools", Data: data}
-	if r.PostForm.Get("act") == "save" {
-		d.Status = data.Status()
+type markData struct {
+	Name, Version, Back string
+	Rev                 int
+	Foreign             bool // it isn't one of Ringi's own tools
+	Stale               bool // the saved mark was made for another version of the tool
+	Rows                []markRow
+	Problems            []web.Fault
+	Currency, Example   string
+	Free                bool
+	Amount, Why         string // of the example
+	Labels              []string
+	web.Came
+}
+
+// markRow is an argument with what it is for.
+type markRow struct {
+	At, Shown, About string
+	Roles            []web.Choice
+}
+
+func (c *Pages) showMark(w http.ResponseWriter, r *http.Request, v *web.Viewer, m markable, f markForm,
+	wrong []aggregate.Problem, came web.Came) error {
+	t, p := markTexts{v.Texts("tool-mark")}, m.row
+	d := markData{Name: p.ToolName, Version: m.version, Back: m.back, Rev: p.Rev, Foreign: m.foreign(), Came: came,
+		Stale: p.Mark != nil && p.Mark.Version != m.version, Currency: f.Currency, Free: f.Free, Example: f.Example}
+	pointers, said := arguments(m.schema)
+	for i, at := range f.At {
+		row := markRow{At: at, Shown: shownPointer(at)}
+		if k := slices.Index(pointers, at); k >= 0 {
+			row.About = said[k].About
+		}
+		row.Roles = web.Each(roles, func(role string) web.Choice {
+			return web.Choice{Value: role, Text: t.In("roles", role), Chosen: role == f.Role[i]}
+		})
+		d.Rows = append(d.Rows, row)
 	}
-	return c.Show(w, r, v, d, "tools/mark")
+	for _, x := range wrong {
+		field, _, _ := strings.Cut(x.Field, "[")
+		said := web.Fault{Text: cmp.Or(t.In("wrong", field), x.Error())}
+		if !slices.Contains(d.Problems, said) {
+			d.Problems = append(d.Problems, said)
+		}
+	}
+	if mark, wrong := f.mark(m); len(wrong) == 0 {
+		p.Mark = mark
+		call := p.Call(m.version, aggregate.Write, aggregate.JSON(f.Example), mark)
+		if d.Amount = t.Say("no_amount"); call.Amount != rules.Nothing() {
+			d.Amount = explain.Money(v.Locale, call.Amount)
+		}
+		if !call.Amount.Known() {
+			d.Why = t.In("whys", call.Amount.Why)
+		}
+		for _, name := range slices.Sorted(maps.Keys(call.Labels)) {
+			d.Labels = append(d.Labels, legible.OneLine(name+": "+strings.Join(call.Labels[name], ", ")))
+		}
+	}
+	return c.Show(w, r, v, web.Document{Title: cmp.Or(m.title, p.ToolName), Here: "tools", Data: d, Came: came},
+		"tools/mark")
+}
+
+type markTexts struct{ web.Texts }
+
+// sum says in one line what a tool's mark is, for lists of tools.
+func (t markTexts) sum(m *rules.Mark, version string) string {
+	if m == nil {
+		return t.Say("unmarked")
+	}
+	if m.Version != version {
+		return t.Say("stale")
+	}
+	between := map[rules.How]string{rules.HowSum: " + ", rules.HowProduct: " × "}[m.How]
+	currency := m.Currency
+	if m.CurrencyAt != "" {
+		currency = shownPointer(m.CurrencyAt)
+	}
+	return t.In("sums", m.How, "of", web.Joined(m.Pointers, shownPointer, between), "currency", currency)
+}
+
+// shownPointer returns a pointer as people read it: items[] › price.
+func shownPointer(pointer string) string {
+	path := web.Each(rules.Tokens(pointer), legible.Spelled)
+	return strings.ReplaceAll(strings.Join(path, " › "), " › "+schema.Rows, "[]")
+}
+
+// example returns arguments that a tool takes: an example of its schema or, without one, made from the schema.
+func example(input string) string {
+	b, err := json.Marshal(sample(schema.Parsed(input), 0))
+	if err != nil { // impossible: the values were read as JSON
+		return ""
+	}
+	return web.Indented(string(b))
+}
+
+func sample(v any, depth int) any {
+	s, _ := v.(map[string]any)
+	given := append(schema.List(s["examples"]), s["default"], s["const"])
+	if i := slices.IndexFunc(append(given, schema.List(s["enum"])...), func(v any) bool { return v != nil }); i >= 0 {
+		return append(given, schema.List(s["enum"])...)[i]
+	}
+	members, _ := s["properties"].(map[string]any)
+	switch kind := append(schema.Types(s), "object")[0]; {
+	case depth > 8:
+		return nil
+	case kind == "array":
+		return []any{sample(s["items"], depth+1)}
+	case kind == "object":
+		out := map[string]any{}
+		for name, member := range members {
+			out[name] = sample(member, depth+1)
+		}
+		return out
+	case kind == "string":
+		return "…"
+	}
+	return 1
 }

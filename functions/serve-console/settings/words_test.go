@@ -154,7 +154,7 @@ func TestEveryFaultOfAServersToolHasWords(t *testing.T) {
 }
 
 func TestArgumentsAreOfferedAsTheirSchemaHasThem(t *testing.T) {
-	at, got := choices(`{"type":"object","$defs":{"row":{"type":"object","properties":{"price":{"type":["number","null"],
+	at, got := arguments(`{"type":"object","$defs":{"row":{"type":"object","properties":{"price":{"type":["number","null"],
 		"title":"Price","description":"of one"},"shop":{"enum":["a","b"]}}}},"properties":{
 		"rows":{"type":["null","array"],"items":{"$ref":"#/$defs/row"}},
 		"to":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}],"description":"who\u202e gets it"},
@@ -168,9 +168,9 @@ func TestArgumentsAreOfferedAsTheirSchemaHasThem(t *testing.T) {
 		"/a~1b~0c  ", "/done  ", "/fee  ", "/rows/*/price Price of one", "/rows/*/shop  ",
 		"/to  who⟨U+202E⟩ gets it", "/to/*  who⟨U+202E⟩ gets it",
 	})
-	expect.Is(t, shown("/a~1b~0c"), "a/b~c")
-	expect.Is(t, shown("/rows/*/price"), "rows[] › price")
-	expect.Is(t, shown("/lots/*/*"), "lots[][]")
+	expect.Is(t, shownPointer("/a~1b~0c"), "a/b~c")
+	expect.Is(t, shownPointer("/rows/*/price"), "rows[] › price")
+	expect.Is(t, shownPointer("/lots/*/*"), "lots[][]")
 }
 
 // Schemas come from servers: whatever they are, the page offers a bounded number of arguments.
@@ -181,10 +181,10 @@ func TestHostileSchemasOfferFew(t *testing.T) {
 	}
 	deep := strings.Repeat(`{"properties":{"a":`, 100) + `{"type":"number"}` + strings.Repeat(`}}`, 100)
 	for schema, most := range map[string]int{
-		`{"properties":{` + wide.String() + `"z":{}}}`: maxChoices, deep: 0, `[`: 0, `true`: 0, ``: 0,
+		`{"properties":{` + wide.String() + `"z":{}}}`: maxArguments, deep: 0, `[`: 0, `true`: 0, ``: 0,
 		`{"properties":[1],"items":5,"anyOf":{},"type":{}}`: 0,
 	} {
-		_, all := choices(schema)
+		_, all := arguments(schema)
 		expect.That(t, len(all) <= most, "%d of %.60s", len(all), schema)
 		expect.That(t, example(schema) != "", "no example of %.60s", schema)
 	}
