@@ -146,7 +146,8 @@ func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
 
 func testActionCancelled(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
-	k.quiet(k.press(webapi.Sato, card.CancelAction, k.x.ActionID), webapi.Sato)
+	k.quiet(k.press(webapi.Sato, "more_action", k.value()), webapi.Sato)
+	k.quiet(k.send(webapi.Sato, map[string]any{}), webapi.Sato)
 	k.told(k.press(webapi.Suzuki, card.ApproveAction, k.value()), webapi.Suzuki, "すでに取り消しました")
 	if x := k.action(); x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonWithdrawn {
 		t.Errorf("%+v", x)

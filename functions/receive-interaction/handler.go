@@ -13,6 +13,7 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
@@ -234,7 +235,7 @@ type press func(ctx context.Context, c click, kind aggregate.CardType, hash stri
 
 func (h *Handler) presses() map[string]press {
 	return map[string]press{
-		"approve": h.approve, "reject": h.asks, "review": h.review, "refill": h.openRefill,
+		"approve": h.approve, "reject": h.asks, "review": h.review, "refill": h.openRefill, "more": h.more,
 	}
 }
 
@@ -252,11 +253,34 @@ func (h *Handler) asks(ctx context.Context, c click, kind aggregate.CardType, ha
 	})
 }
 
+// more opens the dialog with what else the person may do with what waits.
+func (h *Handler) more(ctx context.Context, c click, kind aggregate.CardType, hash string) {
+	no := h.check(ctx, c, decide.Shown(kind, hash, decide.MayReject))
+	end := h.check(ctx, c.withdrawing(kind), decide.Withdraws(kind))
+	deny, cancel := no.Err == nil && !no.Empty, end.Err == nil && !end.Empty
+	if cancel {
+		no = end
+	}
+	h.show(ctx, c, no, false, func() (slack.ModalViewRequest, error) {
+		of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage}
+		return card.DialogsOf(no.Subject).More(of, deny, cancel, no.Settings.Locale), nil
+	})
+}
+
+// withdrawing is a click that cancels what a gate of this type is about.
+func (c click) withdrawing(kind aggregate.CardType) click {
+	c.Withdraws, c.reasoned = true, false
+	if kind != conversation.CardAction {
+		c.ID, c.Stage = c.Ref.ID, 0
+	}
+	return c
+}
+
 // submit handles a form: a Review, a rejection, or the end of a task or conversation. If the reason is
 // invalid or nothing was saved, the form stays open and says so; otherwise it closes.
 func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, error) {
 	switch p.View.CallbackID {
-	case card.RejectionCallback, card.ActionRejectCallback:
+	case card.RejectionCallback:
 		return h.reject(ctx, p)
 	case card.CancelCallback:
 		return h.cancel(ctx, p)
@@ -272,23 +296,24 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return h.propose(ctx, p)
 	case card.RefillCallback:
 		return h.refilled(ctx, p)
-	case card.CloseConversationCallback:
-		return h.closeConversation(ctx, p)
 	}
 	return ignore(ctx, "view")
 }
 
-// reject handles a rejection's form.
+// reject handles the dialogs of ❌ and ⋯.
 func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, error) {
-	r, ok := card.ReadRejection(p.View.CallbackID, p.View.PrivateMetadata, func(block, input string) string {
+	r, ok := card.ReadRejection(p.View.PrivateMetadata, func(block, input string) string {
 		field := p.View.State.Values[block][input]
 		return cmp.Or(field.Value, field.Selected.Value)
 	})
 	if !ok {
 		return h.malformed(ctx, p)
 	}
-	c := p.click(r.Of, r.ID)
+	c := p.click(r.TaskID, r.ID)
 	c.reasoned, c.Stage = true, r.Stage
+	if r.Then == card.Cancels {
+		c = c.withdrawing(r.Type)
+	}
 	v := h.decide(ctx, c, decide.Rejects(r))
 	if text, ok := v.inForm(); ok {
 		return keepOpen(text), nil

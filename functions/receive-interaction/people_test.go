@@ -208,7 +208,7 @@ func TestNotesAndDialogsAreInThePersonsLanguage(t *testing.T) {
 			for user, locale := range locales {
 				s := tenancy.Settings{Locale: locale}
 				w.quiet(w.post(w.click(user, "reject_prompt", p.ID)), user)
-				w.titled(user, card.RejectionModal(card.Rejection{Type: task.CardPrompt}, locale))
+				w.titled(user, card.DialogsOf(nil).Rejection(card.Review{Type: task.CardPrompt}, locale))
 				w.quiet(w.post(w.click(user, "review_prompt", p.ID)), user)
 				w.titled(user, *card.Told("x", locale))
 				w.quiet(w.post(w.shortcut(user, map[string]any{"ts": w.root})), user)

@@ -26,7 +26,7 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 			return slack.ModalViewRequest{}, err
 		}
 		view, ok := d.Review(card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Stage: c.Stage,
-			ReadOnly: v.Err != nil || v.Empty, Console: h.Console}, v.Settings)
+			ReadOnly: v.Err != nil || v.Empty, Console: h.Console}, v.Settings.Locale)
 		if !ok {
 			return view, aggregate.ErrNotFound
 		}

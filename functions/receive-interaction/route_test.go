@@ -180,6 +180,7 @@ func TestRejectionsOnARoute(t *testing.T) {
 		"sent back, and another version is made": testSentBack,
 		"denied, and the task is over":           testDenied,
 		"a step is denied":                       testStepDenied,
+		"cancelled, by who may":                  testCancelledFromTheCard,
 		"of a form that names no stage":          testFormWithoutStage,
 		"told in direct messages outside":        testRejectedLateOutside,
 	})
@@ -189,8 +190,9 @@ func testSentBack(t *testing.T, w *world) {
 	p := w.onRoute(webapi.Suzuki, webapi.Tanaka)
 	w.told(w.post(at(w.click(webapi.Tanaka, "reject_process", p.ID), w.Ref.ID+"/1")), webapi.Tanaka, "番です")
 	form := w.asksWhy(webapi.Suzuki, "reject_process", p.ID, "/1")
+	others := w.asksWhy(webapi.Suzuki, "more_process", p.ID, "/1")
 	for range 2 { // Slack repeats it
-		w.quiet(w.sendView(webapi.Suzuki, form, then("宛先を直して", circulation.SendBack)), webapi.Suzuki)
+		w.quiet(w.sendView(webapi.Suzuki, form, reason("宛先を直して")), webapi.Suzuki)
 	}
 	a := w.Load()
 	got := a.Processes[0]
@@ -198,17 +200,35 @@ func testSentBack(t *testing.T, w *world) {
 		a.Head.Ended == nil, "%+v, ended %+v", got.Gate, a.Head.Ended)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.told(w.post(at(w.click(webapi.Suzuki, "approve_process", p.ID), w.Ref.ID+"/1")), webapi.Suzuki, "に却下しました")
-	w.told(w.sendView(webapi.Suzuki, form, then("やめて", circulation.Deny)), webapi.Suzuki, "反映されていません")
+	w.told(w.sendView(webapi.Suzuki, others, then("やめて", circulation.Deny)), webapi.Suzuki, "反映されていません")
 	expect.That(t, w.Load().Head.Ended == nil, "a version that was sent back is denied")
 }
 
 func testDenied(t *testing.T, w *world) {
 	p := w.onRoute(webapi.Suzuki)
-	form := w.asksWhy(webapi.Suzuki, "reject_process", p.ID, "/1")
+	form := w.asksWhy(webapi.Suzuki, "more_process", p.ID, "/1")
+	if out := w.sendView(webapi.Suzuki, form, then("", circulation.Deny)); out.Body == "" {
+		t.Error("it is denied without a reason")
+	}
 	w.quiet(w.sendView(webapi.Suzuki, form, then("予算がない", circulation.Deny)), webapi.Suzuki)
 	a := w.Load()
 	expect.Must(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDenied, "%+v", a.Head.Ended)
 	expect.That(t, a.Process().RejectionReason == "予算がない" && len(a.Processes) == 1, "%+v", a.Process().Gate)
+}
+
+// Whoever is asked may also cancel the request, and whoever asked may only do that.
+func testCancelledFromTheCard(t *testing.T, w *world) {
+	p := w.onRoute(webapi.Suzuki)
+	w.post(at(w.click(webapi.Alex, "more_process", p.ID), w.Ref.ID+"/1"))
+	expect.Is(t, len(w.slack.Views(webapi.Alex)), 0, "dialogs of who may do nothing")
+	form := w.asksWhy(webapi.Suzuki, "more_process", p.ID, "/1")
+	expect.Has(t, form.PrivateMetadata, `"asked"`)
+	own := w.asksWhy(webapi.Sato, "more_process", p.ID, "/1")
+	expect.Has(t, own.PrivateMetadata, `"then": "cancel"`)
+	w.quiet(w.sendView(webapi.Suzuki, form, then("", card.Cancels)), webapi.Suzuki)
+	a := w.Load()
+	expect.Must(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonByPerson && a.Head.Ended.By == webapi.Suzuki,
+		"%+v", a.Head.Ended)
 }
 
 // stepOnRoute has the first step wait along a route that asks these people.
@@ -247,7 +267,7 @@ func testFormWithoutStage(t *testing.T, w *world) {
 func testRejectedLateOutside(t *testing.T, w *world) {
 	p := w.onRoute(webapi.Alex, webapi.Suzuki)
 	own := webapi.DirectMessage(webapi.Alex)
-	click := at(w.click(webapi.Alex, "reject_process", p.ID), w.Ref.ID+"/1")
+	click := at(w.click(webapi.Alex, "more_process", p.ID), w.Ref.ID+"/1")
 	click["container"].(map[string]any)["channel_id"] = own
 	w.quiet(w.post(click), webapi.Alex)
 	form := w.view(webapi.Alex)

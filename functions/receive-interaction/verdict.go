@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"time"
@@ -208,21 +207,11 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(&view)), nil
 	}
 	h.tell(ctx, c, v)
-	if v.Err == nil && !v.Empty { // the shortcut's message need not be a card that shows the change
+	_, talk := v.Subject.(*conversation.Aggregate)
+	if v.Err == nil && !v.Empty && !talk { // the shortcut's message need not be a card that shows the change
 		h.sendEphemeral(ctx, c, v, card.Surface(v.Settings.Locale).CancelAccepted())
 	}
 	return inbound.OK(), nil
-}
-
-// closeConversation handles the submission of the dialog that ends a conversation.
-func (h *Handler) closeConversation(ctx context.Context, p payload) (inbound.Response, error) {
-	var m card.ConversationForm
-	if json.Unmarshal([]byte(p.View.PrivateMetadata), &m) != nil {
-		return h.malformed(ctx, p)
-	}
-	c := p.click(m.Session, m.Session)
-	c.Withdraws = true
-	return h.submitted(ctx, c, h.decide(ctx, c, decide.End().Act)), nil
 }
 
 // keepOpen answers a form so that it stays open and shows a sentence at its field.

@@ -13,7 +13,6 @@ import (
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -31,7 +30,7 @@ func goesRound() scenario {
 		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.stamps(webapi.Suzuki, first, 1)
 		d.Card(first, "👉 いま: 経理")
-		d.reject(webapi.Tanaka, first, "reject_process", "データの検証を追加して", circulation.SendBack)
+		d.reject(webapi.Tanaka, first, "reject_process", "データの検証を追加して")
 		d.stamps(webapi.Alex, second, 1)
 		d.stamps(webapi.Tanaka, second, 2) // nobody else is left to ask: Alex stands in a stamp by now
 		d.untilCompleted()

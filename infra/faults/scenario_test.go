@@ -19,7 +19,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -55,9 +54,9 @@ func scenarios() []scenario {
 	return []scenario{
 		{name: "happy", text: "今月の勤怠をまとめて", act: (*scenarioRun).approveBoth},
 		{name: "reject", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
-			d.reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください", "")
+			d.reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください")
 			d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0002", "approve_prompt")
-			d.reject(webapi.Tanaka, "CARD#process#0001", "reject_process", "データの検証を追加して", "")
+			d.reject(webapi.Tanaka, "CARD#process#0001", "reject_process", "データの検証を追加して")
 			d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0002", "approve_process")
 			d.untilCompleted()
 		}},
@@ -236,11 +235,11 @@ func (d *scenarioRun) sweep() {
 }
 
 // reject presses a 却下 button and sends the reason; a person has one dialog open at a time.
-func (d *scenarioRun) reject(user, key, action, reason string, then circulation.Kind) {
+func (d *scenarioRun) reject(user, key, action, reason string) {
 	d.Card(key, action)
 	d.dialogs.Lock()
 	defer d.dialogs.Unlock()
-	d.RejectUntilTaken(user, key, action, reason, then)
+	d.RejectUntilTaken(user, key, action, reason)
 }
 
 // untilEnded waits until the task has ended, everything is shown and no run waits.

@@ -15,7 +15,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -258,7 +257,7 @@ func TestAReturnedFormIsDecidedAsItsAskerFillsItInAgain(t *testing.T) {
 	d.Card(driver.ProcessCard, "👉 いま: 課長")
 	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
 	d.Card(driver.ProcessCard, "👉 いま: 経理")
-	d.RejectUntilTaken(webapi.Tanaka, driver.ProcessCard, "reject_process", "賃借にしてください", circulation.SendBack)
+	d.RejectUntilTaken(webapi.Tanaka, driver.ProcessCard, "reject_process", "賃借にしてください")
 	d.Card(driver.ProcessCard, "差し戻し: 依頼者の書き直し待ち")
 	d.FillUntilTaken(webapi.Sato, driver.ProcessCard, "refill_process", map[string]any{"title": "複合機の賃借", "amount": "90万"})
 	d.Card(second, "賃借にしてください")

@@ -267,11 +267,23 @@ func OrganisationOf(
 	}
 }
 
-// Rejects makes the act of a rejection's form. It returns aggregate.ErrMoved if the gate does not ask what the person
-// saw.
+// Withdraws returns the act that cancels what a gate of this type is about: an action, by the gate's id, or all of the
+// subject.
+func Withdraws(kind aggregate.CardType) Act {
+	if kind == conversation.CardAction {
+		return on((*conversation.Aggregate).Cancel)
+	}
+	return End().Act
+}
+
+// Rejects makes the act of the dialog by which somebody says no. It returns aggregate.ErrMoved if the gate does not ask
+// what the person saw.
 func Rejects(r card.Rejected) Act {
 	act := Reject(r.Reason)
-	if r.Kind == circulation.Deny {
+	switch r.Then {
+	case card.Cancels:
+		return Withdraws(r.Type)
+	case circulation.Deny:
 		act = Deny(r.Reason)
 	}
 	return Shown(r.Type, r.Hash, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,

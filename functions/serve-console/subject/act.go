@@ -21,7 +21,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -225,7 +224,6 @@ type Button struct {
 	Stage int      // that the page shows
 	Lead  string   // what a rejection does
 	Ways  []Button // the buttons by which a reason is sent; none: there is one, by Label
-	Never string   // why it can't be sent back
 	Typed string   // the reason, after a refusal
 }
 
@@ -261,10 +259,7 @@ func (x Asking) button(o aggregate.Offer) Button {
 	b := Button{Offer: o, Label: words.In("act", o.Act), Confirm: words.In("confirm", o.Act),
 		About: words.In("act_about", o.Act), Class: "button-danger"}
 	if o.Act == aggregate.ActReject {
-		b.Reason, b.Hint = words.Say("reason"), words.Say("reason_hint")
-		if a, is := x.Of.(*task.Aggregate); is && a.Follows(o.ID) == task.FollowsAsker {
-			b.About = card.RejectionOf(a.GateWith(o.ID), o.Kind, task.FollowsAsker, x.Viewer.Locale, nil).Ways[0].About
-		}
+		b = x.rejection(o)
 	}
 	switch o.Act {
 	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration,

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
-	"ringi/shared/slack/card"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
 
@@ -136,7 +136,9 @@ func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) []Button {
 	switch {
 	case !t.Mine:
 	case o.Act == aggregate.ActReject:
-		return []Button{x.rejection(t, o)}
+		b := x.rejection(o)
+		b.Stage = t.st.Present
+		return []Button{b}
 	case whole:
 		return []Button{x.stamp(t, o)}
 	}
@@ -165,31 +167,21 @@ func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 	return b
 }
 
-// rejection returns the form by which whoever is asked has another version made or denies, with a button for each.
-func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
-	follows := task.FollowsNothing // a call ends
-	if of, is := x.Of.(*task.Aggregate); is {
-		follows = of.Follows(o.ID)
-	}
-	form := card.RejectionOf(t.gate, o.Kind, follows, x.Viewer.Locale, x.Surface.Marks.Person)
-	b := Button{Offer: o, Stage: t.st.Present, Lead: form.Lead, Never: form.Never}
-	b.Label = x.Words.In("act", o.Act)
-	b.Reason, b.Hint = x.Words.Say("reason"), t.words.Say("reason_hint")
-	for _, way := range form.Ways {
-		is := wayOf(way)
+// rejection returns the form by which whoever is asked says no, with a button for each way.
+func (x Asking) rejection(o aggregate.Offer) Button {
+	ask, _ := explain.AskOf(x.Of, o.ID)
+	b := Button{Offer: o, Label: x.Words.In("act", o.Act), Reason: x.Words.Say("reason"), Hint: x.Words.Say("reason_hint")}
+	why, lost := x.Surface.WhyNot(ask)
+	b.Lead = why + lost
+	for _, way := range ask.Ways(x.Viewer.Locale) {
+		is := Button{Offer: aggregate.Offer{Act: aggregate.ActReject}, Label: way.Submit, About: way.Follows,
+			Class: "button-danger"}
 		if way.Kind == circulation.Deny {
-			is.Class, is.Confirm = "button-danger", t.words.Say("confirm_deny")
+			is.Act, is.Confirm = aggregate.ActDeny, web.TextsOf("route", x.Viewer.Locale).Say("confirm_deny")
 		}
 		b.Ways = append(b.Ways, is)
 	}
 	return b
-}
-
-// wayOf returns the button by which a reason is sent for what comes of it.
-func wayOf(way card.Way) Button {
-	act := map[circulation.Kind]aggregate.Act{circulation.SendBack: aggregate.ActReject,
-		circulation.Deny: aggregate.ActDeny}[way.Kind]
-	return Button{Offer: aggregate.Offer{Act: act}, Label: way.Text, About: way.About}
 }
 
 // became names what the viewer's act came to: what an act on a gate under a rule leaves, or else the act.

@@ -46,7 +46,7 @@ func acted(b *consoletest.Browser, w *consoletest.World, act aggregate.Act, reas
 func testStamps(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
 	suzuki, tanaka, alex, sato := w.As(webapi.Suzuki), w.As(webapi.Tanaka), w.As(webapi.Alex), w.As(webapi.Sato)
-	suzuki.Get(w.TaskPage()).Says(t, 200, "👉 あなたの番です 課長 — あなたの承認が必要です", "✅ 承認", "❌ 却下", "終わりにする",
+	suzuki.Get(w.TaskPage()).Says(t, 200, "👉 あなたの番です 課長 — あなたの承認が必要です", "✅ 承認", "❌ 却下", "却下して終了",
 		"期限 "+web.Minute(w.Now().Add(168*time.Hour))+" · あと", "承認しても、部長の承認までは決まりません。").
 		Holds(t, `name="stage" value="1"`)
 	for _, b := range []*consoletest.Browser{tanaka, alex, sato} {
@@ -115,8 +115,8 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 	tanaka := w.As(webapi.Tanaka)
 	page := tanaka.Get(w.TaskPage())
 	page.Says(t, 200, "❌ 却下… 却下理由を入力してください。これまでの承認は無効になります: 鈴木 一郎",
-		"差し戻す 新しいバージョンを最初の人から回覧し直します。理由を反映できたかどうかも示します。",
-		"終わりにする この依頼を終わりにします。続けるには新しい依頼が必要です。")
+		"送信して再生成 この内容を反映して新しいバージョンを生成します。",
+		"却下して終了 この依頼を終わりにします。続けるには新しい依頼が必要です。")
 	empty := acted(tanaka, w, aggregate.ActReject, " ")
 	empty.Says(t, http.StatusBadRequest, "理由を 1〜1000 文字で入力してください。").Holds(t, `value="approve"`)
 	sent := acted(tanaka, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_send_back")
@@ -135,9 +135,8 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 func testDenied(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
 	suzuki := w.As(webapi.Suzuki).In("en")
-	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn 課長 — your approval is needed", "Please give your reason.",
-		"Send back A new version goes round from the start. It says what came of your reason.",
-		"End it This request ends.")
+	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn 課長 — your approval is needed", "Please say why.",
+		"Send and rewrite A new version is written.", "Reject and end This request ends.")
 	denied := acted(suzuki, w, aggregate.ActDeny, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")
 	suzuki.Get(denied.To).Says(t, 200, "Rejected for good.", "宛名が違います").Lacks(t,
 		"<form method=\"post\" action=\""+w.TaskPage())
@@ -150,7 +149,7 @@ func testLastVersion(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.PlannedOnRoute(s, consoletest.Along(consoletest.ThreeStages()...), consoletest.Message(1, "締切は金曜です"))
 	page := w.As(webapi.Suzuki).Get(w.TaskPage())
-	page.Says(t, 200, "終わりにする", "バージョンの上限 (1) に達しているため、差し戻せません。").Lacks(t, `value="reject"`)
+	page.Says(t, 200, "却下して終了 最後のバージョンのため、この依頼は終わります。").Lacks(t, `value="reject"`)
 }
 
 func testStepsCheck(t *testing.T, w *consoletest.World) {
@@ -168,7 +167,7 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 	})
 	page := suzuki.Get(w.TaskPage())
 	page.Says(t, 200, "実行 確認待ち", "v1 · 1 回目 確認待ち")
-	page.Says(t, 200, "実行前の確認", "あなたの番です", "却下すると、このタスクの実行は中止されます。", "終わりにする").Lacks(t, `value="reject"`)
+	page.Says(t, 200, "実行前の確認", "あなたの番です", "却下して中止 却下すると、このタスクの実行は中止されます。").Lacks(t, `value="reject"`)
 	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, "")).
 		Leads(t, w.TaskPage()+"?done=act_settle")
 	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActDeny, "宛名が違います")).
@@ -214,7 +213,7 @@ func testHands(t *testing.T, w *consoletest.World) {
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, consoletest.Message(1, "締切は金曜です"))
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "あなたはこの回覧で承認済みです。別の方の承認があと 1 人必要です。",
 		"いま: 課長(あと1人): 田中 恵").Lacks(t, "あなたの番です", `value="approve"`)
-	w.As(webapi.Tanaka).Get(w.TaskPage()).Says(t, 200, "あなたの番です", "終わりにする")
+	w.As(webapi.Tanaka).Get(w.TaskPage()).Says(t, 200, "あなたの番です", "却下して終了")
 }
 
 func testOtherContent(t *testing.T, w *consoletest.World) {

@@ -71,7 +71,7 @@ func TestAnAgentAsksActsAndKnowsTheResult(t *testing.T) {
 
 	d.Reply("やっぱりファイルを作って")
 	third := d.Shows("操作 #3 の確認")
-	d.Press(webapi.Sato, third, card.CancelAction)
+	d.Cancel(webapi.Sato, third)
 	d.Shows("操作 #3(キャンセル)")
 	d.Shows("結果を受け取りました", "操作 #3 は取り消されました")
 	d.Status("active")

@@ -15,7 +15,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
@@ -60,14 +59,9 @@ func (r *Request) ClickUntilTaken(user, key, action string) {
 }
 
 // RejectUntilTaken presses a 却下 button, fills in the form and sends it, until the card no longer shows the button.
-// then is what comes afterwards, "" what the form has chosen already.
-func (r *Request) RejectUntilTaken(user, key, action, reason string, then circulation.Kind) {
+func (r *Request) RejectUntilTaken(user, key, action, reason string) {
 	r.T.Helper()
-	filled := map[string]any{card.ReasonBlock: reason}
-	if then != "" {
-		filled[card.ThenBlock] = string(then)
-	}
-	r.FillUntilTaken(user, key, action, filled)
+	r.FillUntilTaken(user, key, action, map[string]any{card.ReasonBlock: reason})
 }
 
 // FillUntilTaken presses a button that opens a form, and sends that with these values in its fields, until the card no

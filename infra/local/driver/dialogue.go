@@ -121,13 +121,23 @@ func (d *Dialogue) Reject(user string, m webapi.Message, reason string) {
 	if d.offers(m.TS, rejectCall) {
 		action = rejectCall
 	}
+	d.fillUntilTaken(user, m, action, map[string]any{card.ReasonBlock: reason})
+}
+
+// Cancel cancels an action that waits.
+func (d *Dialogue) Cancel(user string, m webapi.Message) {
+	d.T.Helper()
+	d.fillUntilTaken(user, m, card.MoreAction+string(conversation.CardAction), map[string]any{})
+}
+
+func (d *Dialogue) fillUntilTaken(user string, m webapi.Message, action string, filled map[string]any) {
+	d.T.Helper()
 	d.untilTaken(m, action, func() {
 		if d.S.Sandbox.Click(user, d.Channel, m.TS, action) != nil {
 			return
 		}
 		for _, v := range d.S.Sandbox.Workspace().OpenViews(user) {
-			if problems, err := d.S.Sandbox.Submit(user, v.ID, map[string]any{card.ReasonBlock: reason}); err == nil &&
-				len(problems) > 0 {
+			if problems, err := d.S.Sandbox.Submit(user, v.ID, filled); err == nil && len(problems) > 0 {
 				d.T.Fatalf("the dialog says %v", problems)
 			}
 		}

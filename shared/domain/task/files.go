@@ -172,7 +172,7 @@ func (a *Aggregate) Last(row Gated) bool {
 type Follows string
 
 const (
-	FollowsNothing Follows = ""        // it can't be sent back: a step
+	FollowsNothing Follows = ""        // it ends: a step
 	FollowsNext    Follows = "next"    // another version, or a turn of an agent
 	FollowsAsker   Follows = "asker"   // whoever asked fills in the form again, or cancels
 	FollowsNoMore  Follows = "no_more" // it is the last version that may be made
@@ -180,13 +180,15 @@ const (
 
 // Follows returns what follows if the gate with this id is sent back: only versions can be.
 func (a *Aggregate) Follows(id string) Follows {
-	row, steps := a.gateOf(id).(*Process)
+	row := a.gateOf(id)
+	_, check := row.(*StepGate)
+	_, steps := row.(*Process)
 	switch {
-	case !steps:
+	case row == nil || check:
 		return FollowsNothing
 	case a.Last(row):
 		return FollowsNoMore
-	case a.Matter() != nil:
+	case steps && a.Matter() != nil:
 		return FollowsAsker
 	}
 	return FollowsNext

@@ -64,7 +64,7 @@ func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 		buttons = []slack.BlockElement{button(w.Review, OpenActionReview, x.ActionID, slack.StylePrimary)}
 		b.blocks = append(b.blocks, contextLine(w.NotWhole))
 	}
-	buttons = slices.Concat(buttons, []slack.BlockElement{no, button(d.texts.Cancel, CancelAction, x.ActionID, "")})
+	buttons = append(buttons, no, button(more, MoreAction+string(conversation.CardAction), value, ""))
 	f := face{text: fill(d.texts.AsksText, "n", x.Number) + d.matter(x), colour: blue}.
 		with(header(d.title(d.texts.Asks, x)))
 	var notes []string

@@ -28,7 +28,7 @@ func click(s *scenario, b pressed) error {
 				g.Arguments.JSON = "{}"
 			}
 		}
-		view, ok := card.ReviewModal(s.Aggregate, r, "ja")
+		view, ok := card.DialogsOf(s.Aggregate).Review(r, "ja")
 		if !ok || view.Submit == nil {
 			return fmt.Errorf("the dialog can't be submitted")
 		}

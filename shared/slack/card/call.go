@@ -1,8 +1,6 @@
 package card
 
 import (
-	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -49,8 +47,6 @@ type callWords struct {
 	Made                                   string // what the result names
 	ByAgent                                string // the agent cancelled it
 	Cancelled, Refused                     string // to who answers for the key: people did, or the rules
-	RejectBy                               string // above the field for a rejection's reason
-	Sure                                   [4]string
 	Reasons                                map[aggregate.Reason]string
 }
 
@@ -217,7 +213,7 @@ func (d callDrawing) pending(r routed) face {
 		buttons = []slack.BlockElement{button(d.w.Review, ReviewAction+string(call.Card), x.CallID, slack.StylePrimary)}
 		b.blocks = append(b.blocks, contextLine(d.w.NotWhole))
 	}
-	buttons = slices.Concat(buttons, []slack.BlockElement{no, d.cancel("")})
+	buttons = append(buttons, no, button(more, MoreAction+string(call.Card), value, ""))
 	f := face{text: fill(d.c.AsksText, "agent", d.agent(), "tool", inline(x.Tool, maxTool)), colour: blue}.
 		with(header(d.c.Asks)).with(b.blocks...).with(d.about()...)
 	return f.with(divider()).with(r.waits()...).with(slack.NewActionBlock(blockID(x.CallID, r.st.Present), buttons...),
@@ -240,8 +236,8 @@ func (d callDrawing) effect(r routed, cut bool) string {
 }
 
 func (d callDrawing) cancel(style slack.Style) slack.BlockElement {
-	stop := button(d.texts.Cancel, CancelCall, d.a.Call.CallID, style)
-	return confirmed(stop, d.c.Sure[0], d.c.Sure[1], d.c.Sure[2], d.c.Sure[3])
+	c := explain.Cancels(d.w.Locale, call.Card)
+	return confirmed(button(d.texts.Cancel, CancelCall, d.a.Call.CallID, style), c.Title, c.Text, c.Yes, c.No)
 }
 
 // body draws what the call does, in up to most sections.
@@ -339,36 +335,4 @@ func (d callDrawing) shown(title, colour string) face {
 		f = f.with(contextLine(d.texts.Shortened))
 	}
 	return f.with(d.about()...)
-}
-
-// callDialogs has a call's dialogs.
-type callDialogs struct{ a *call.Aggregate }
-
-func (d *callDialogs) Opened(context.Context, Large, string) (Dialogs, error) { return d, nil }
-
-func (d *callDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewRequest, bool) {
-	if d.a.GateWith(r.ID) == nil {
-		return slack.ModalViewRequest{}, false
-	}
-	w := drawCall(d.a, Around{}, s, s.Locale, time.Time{})
-	r.Type, r.Hash = call.Card, d.a.AskedHash(r.ID)
-	return w.reviewed(w.c.Header, w.body(everything), r, w.route(), d.a.Ref()), true
-}
-
-func (d *callDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
-	w, draw := callWordsOf.In(locale), wordsOf.In(locale)
-	reason := reasonField(draw.ModalTitle, conversationWordsOf.In(locale).RejectPlaceholder, aggregate.MaxReason)
-	about := metadata(Rejection{Type: call.Card, ID: ident(r.ID), TaskID: ident(r.TaskID), Hash: ident(r.Hash),
-		Stage: r.Stage,
-		Asked: ident(r.Hash)})
-	return modal(RejectionCallback, draw.ModalTitle, conversationWordsOf.In(locale).RejectSubmit, draw.ModalClose,
-		about, section(w.RejectBy), reason)
-}
-
-func (d *callDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {
-	return (&taskDialogs{}).Ending(at, note, s)
-}
-
-func (d *callDialogs) Refused(err error, s tenancy.Settings) string {
-	return Refused(err, s, d.a.Origin(), d.a.Askers()...)
 }

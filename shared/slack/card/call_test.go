@@ -100,7 +100,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 	of := card.Review{Type: call.Card, ID: sent.Head.CallID, TaskID: sent.Head.CallID,
 		Hash: sent.AskedHash(sent.Head.CallID)}
 	at := tenancy.Settings{Locale: locale}
-	review, _ := card.DialogsOf(long.Aggregate).Review(card.Review{ID: long.Head.CallID, TaskID: long.Head.CallID}, at)
+	review, _ := card.DialogsOf(long.Aggregate).Review(card.Review{ID: long.Head.CallID, TaskID: long.Head.CallID}, locale)
 	told := func(o *outside) card.Message {
 		return card.CallCopy(o.Aggregate, &aggregate.Card{CardType: task.CardOutcome, Subject: "OUTCOME", User: "U_SATO"}, at,
 			"https://example.slack.com/archives/C1/p1", o.now)
@@ -139,6 +139,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"expired":   sent.do(sent.Expire(begunAt.Add(24 * time.Hour))).shown(locale),
 		"unused":    granted.do(granted.Expire(begunAt.AddDate(0, 1, 0))).shown(locale),
 		"dialog":    card.DialogsOf(sent.Aggregate).Rejection(of, locale), "whole": review,
+		"more": card.DialogsOf(sent.Aggregate).More(of, true, true, locale),
 		"copy": card.CallCopy(onRoute.Aggregate, &aggregate.Card{CardType: call.Card, Subject: call.Key,
 			User: "U_TANAKA", Stage: 1,
 			Channel: "D1"}, at, "https://example.slack.com/archives/C1/p1", onRoute.now),
@@ -159,7 +160,7 @@ func TestACallIsApprovedOnlyAsItIsShownWhole(t *testing.T) {
 			text := textOf(name, decoded(t, tt.o.shown(locale)))
 			expect.Is(t, strings.Contains(text, "approve_call"), tt.approve, name)
 			expect.Is(t, strings.Contains(text, "review_call"), !tt.approve, name)
-			expect.That(t, strings.Contains(text, "reject_call") && strings.Contains(text, "cancel_call"), "%s", text)
+			expect.That(t, strings.Contains(text, "reject_call") && strings.Contains(text, "more_call"), "%s", text)
 		}
 	}
 }

@@ -251,10 +251,12 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 }
 
 func TestRejectionModalIsTheSpecifications(t *testing.T) {
-	scenario := received(t)
-	for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess} {
-		v := card.RejectionModal(card.Rejection{Type: kind, ID: "01RESOURCE", TaskID: scenario.Head.TaskID}, "ja")
-		want := sample(t, "rejection_modal", scenario, "prompt|process", string(kind)).(map[string]any)
+	for kind, of := range map[aggregate.CardType]*scenario{
+		task.CardPrompt: received(t).extracted().drafted(defaults), task.CardProcess: planned(t, fiveSteps(), defaults)} {
+		q, _ := of.Asks()
+		v := of.formOf(kind, q.ID, 0, "ja")
+		v.PrivateMetadata = strings.Replace(v.PrivateMetadata, q.ID, "01RESOURCE", 1)
+		want := sample(t, "rejection_modal", of, "prompt|process", string(kind)).(map[string]any)
 		diff := cmp.Diff(any(want), unlinked(decoded(t, v)))
 		expect.That(t, diff == "", "%s: (-specification +rendered)\n%s", kind, diff)
 	}

@@ -210,8 +210,8 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	if m := c.shown(conversation.CardAction, "ja"); has(m, card.ApproveAction) || !has(m, card.OpenActionReview) {
 		t.Errorf("%+v", m)
 	}
-	view, ok := c.Review(card.Review{Type: conversation.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID},
-		tenancy.DefaultSettings())
+	view, ok := card.DialogsOf(c.Aggregate).Review(card.Review{Type: conversation.CardAction, ID: c.last().ActionID,
+		TaskID: c.Head.SessionID}, "ja")
 	expect.Must(t, ok && view.Submit != nil, "no dialog, or one without a button")
 	seen := string(expect.Value(json.Marshal(view.Blocks))(t))
 	for _, i := range []int{0, 599, 1199} {

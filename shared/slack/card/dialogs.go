@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -14,20 +15,13 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 )
 
-// Dialogs draws the dialogs and notes of a task or conversation.
-type Dialogs interface {
-	// Opened reads the contents that a gate asks about if they are too large for its row.
-	Opened(ctx context.Context, large Large, gate string) (Dialogs, error)
-	// Review draws everything that a gate asks about. ok is false when there is no such gate.
-	Review(r Review, s tenancy.Settings) (view slack.ModalViewRequest, ok bool)
-	// Rejection asks for the reason why a person rejects the gate that r names, or returns it to whoever asked.
-	Rejection(r Review, locale string) slack.ModalViewRequest
-	// Ending asks the person to confirm the cancellation. note says why an earlier submission failed; empty: none did.
-	Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest
-	// Refused says why a click decided nothing. If a rule refused it, Refused also says who may decide.
-	Refused(err error, s tenancy.Settings) string
+// Dialogs draws the dialogs and notes of a subject's gates.
+type Dialogs struct {
+	of      aggregate.Aggregate // nil: it was not found
+	payload json.RawMessage     // of an action, if it is too large for its row
 }
 
 // Large reads values that are too large for a row.
@@ -36,98 +30,63 @@ type Large interface {
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
-// DialogsOf returns the dialogs of an aggregate: nil for a kind without gates, and a task's dialogs if a is nil.
-func DialogsOf(a aggregate.Aggregate) Dialogs {
-	switch a := a.(type) {
-	case *conversation.Aggregate:
-		return Conversation{Aggregate: a}
+// DialogsOf returns the dialogs of an aggregate: nil for a kind without gates.
+func DialogsOf(a aggregate.Aggregate) *Dialogs {
+	if _, asks := a.(explain.Asking); a != nil && !asks {
+		return nil
+	}
+	return &Dialogs{of: a}
+}
+
+// Opened reads the contents that a gate asks about if they are too large for its row.
+func (d *Dialogs) Opened(ctx context.Context, large Large, gate string) (*Dialogs, error) {
+	switch a := d.of.(type) {
 	case *task.Aggregate:
-		return &taskDialogs{a}
-	case *call.Aggregate:
-		return &callDialogs{a}
-	case nil:
-		return &taskDialogs{}
-	}
-	return nil
-}
-
-type taskDialogs struct{ a *task.Aggregate }
-
-func (d *taskDialogs) Opened(ctx context.Context, large Large, gate string) (Dialogs, error) {
-	a, err := large.Opened(ctx, d.a, gate)
-	return &taskDialogs{a}, err
-}
-
-func (d *taskDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewRequest, bool) {
-	return ReviewModal(d.a, r, s.Locale)
-}
-
-func (d *taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
-	return worded(d.rejection(r, locale), r.Words)
-}
-
-func (d *taskDialogs) rejection(r Review, locale string) slack.ModalViewRequest {
-	view := RejectionModal(Rejection{Type: r.Type, ID: r.ID, TaskID: r.TaskID, Hash: r.Hash, Stage: r.Stage}, locale)
-	if d.a == nil {
-		return view
-	}
-	draw := drawing{a: d.a, w: wordsOf.In(locale)}
-	v, found := draw.versionOf(r.Type, func(_, id string) bool { return id == r.ID }, 1)
-	if found && v.gate.Ruled() {
-		return d.rejectionOnRoute(r, draw, &v)
-	}
-	if found {
-		follows := draw.w.ModalAnswer
-		if texts := routeWordsOf.In(locale); d.a.Follows(r.ID) == task.FollowsAsker {
-			view.Submit, follows = label(texts.SendBack), texts.Refills
-			view.Blocks.BlockSet = []slack.Block{section(texts.Reason), reasonField(draw.w.ModalTitle, texts.ReasonEmpty, 0)}
-		}
-		view.Blocks.BlockSet = append([]slack.Block{draw.about(&v)}, view.Blocks.BlockSet...)
-		if r.Type != task.CardStep {
-			view.Blocks.BlockSet = append(view.Blocks.BlockSet, contextLine(follows))
+		opened, err := large.Opened(ctx, a, gate)
+		return &Dialogs{of: opened}, err
+	case *conversation.Aggregate:
+		if x := a.Action(gate); x != nil && x.Payload.S3Key != "" {
+			text, err := large.Open(ctx, a.Ref(), x.Payload)
+			return &Dialogs{a, text}, err
 		}
 	}
-	return view
+	return d, nil
 }
 
-func (d *taskDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {
-	w := wordsOf.In(s.Locale)
-	blocks := []slack.Block{section(w.CancelText)}
-	if d.a != nil && d.a.Task != nil {
-		title := titleOf(d.a, askWordsOf.In(s.Locale), "{text}")
-		blocks = append(blocks, section(fill(w.CancelAbout, "title", title)))
+// ask returns what is shown of the gate that r names, or of none.
+func (d *Dialogs) ask(r Review) explain.Ask {
+	x := explain.Ask{Kind: r.Type, Gate: &aggregate.Gate{}}
+	if a, asks := d.of.(explain.Asking); asks {
+		if is, ok := explain.AskOf(a, r.ID); ok {
+			return is
+		}
 	}
-	if note != "" {
-		blocks = append(blocks, section(note))
-	}
-	about := metadata(Cancellation{ident(at.TaskID), ident(at.Channel), ident(at.Thread)})
-	return modal(CancelCallback, w.CancelTitle, w.CancelYes, w.CancelNo, about, blocks...)
+	return x
 }
 
-func (d *taskDialogs) Refused(err error, s tenancy.Settings) string {
-	if d.a == nil {
-		return Refused(err, s, aggregate.Origin{})
+// Refused says why a click decided nothing. If a rule refused it, Refused also says who may decide.
+func (d *Dialogs) Refused(err error, s tenancy.Settings) string {
+	switch a := d.of.(type) {
+	case *conversation.Aggregate:
+		return Conversation{Aggregate: a}.Refused(err, s)
+	case explain.Asking:
+		return Refused(err, s, a.Origin(), a.Askers()...)
 	}
-	return Refused(err, s, d.a.Origin(), d.a.Askers()...)
+	return Refused(err, s, aggregate.Origin{})
 }
 
-// Opened reads the payload of an action.
-func (t Conversation) Opened(ctx context.Context, large Large, gate string) (_ Dialogs, err error) {
-	if x := t.Action(gate); x != nil && x.Payload.S3Key != "" {
-		t.Payload, err = large.Open(ctx, t.Ref(), x.Payload)
-	}
-	return t, err
-}
-
-// The ids of dialogs and their fields.
+// The ids of dialogs and their fields. The values of a choice are the kinds of what follows.
 const (
-	RejectionCallback         = "rejection_reason_modal"
-	ReasonBlock               = "rejection_reason_block"
-	ReasonInput               = "rejection_reason_input"
-	CancelCallback            = "cancel_task_modal"
-	ActionRejectCallback      = "reject_action_modal"
-	CloseConversationCallback = "close_session_modal"
+	RejectionCallback = "rejection_reason_modal"
+	ReasonBlock       = "rejection_reason_block"
+	ReasonInput       = "rejection_reason_input"
+	ThenBlock         = "rejection_then_block"
+	ThenInput         = "rejection_then_input"
+	CancelCallback    = "cancel_task_modal"
 )
+
+// Cancels is what somebody chooses beside circulation's kinds.
+const Cancels circulation.Kind = "cancel"
 
 // modal draws a dialog. Without submit it can only be closed. about is its private_metadata, which the client can
 // change: every id in it must match a row.
@@ -146,42 +105,107 @@ func metadata(v any) string {
 	return string(b)
 }
 
-// reasonField asks for a rejection's reason of up to most characters; 0 means Slack's own limit.
-func reasonField(title, placeholder string, most int) slack.Block {
-	return slack.NewInputBlock(ReasonBlock, label(title), nil, &slack.PlainTextInputBlockElement{
-		Type: slack.METPlainTextInput, ActionID: ReasonInput, Multiline: true, MaxLength: most,
-		Placeholder: label(placeholder),
-	})
-}
-
-// Rejection is the private_metadata of RejectionModal.
+// Rejection is the private_metadata of the dialogs that ❌ and ⋯ open, written as the specification spells it.
 type Rejection struct {
-	Type   aggregate.CardType `json:"type"` // prompt, process or step
+	Type   aggregate.CardType `json:"type"` // of the gate's card
 	ID     string             `json:"id"`
-	TaskID string             `json:"task_id"`
-	Hash   string             `json:"hash"`           // of the shown content
-	Stage  int                `json:"stage"`          // which the person saw, of a gate under a rule
-	Asked  string             `json:"asked"`          // what its stamps are on, of a gate under a rule
-	Then   circulation.Kind   `json:"then,omitempty"` // what comes of it, of a form that doesn't ask; see ReadRejection
+	TaskID string             `json:"task_id"`         // or that of the conversation or call
+	Hash   string             `json:"hash,omitempty"`  // of the shown content
+	Stage  int                `json:"stage,omitempty"` // which the person saw, of a gate under a rule
+	Asked  string             `json:"asked,omitempty"` // what its stamps are on, of a gate under a rule
+	Then   circulation.Kind   `json:"then,omitempty"`  // what comes of it, unless the person chooses
 }
 
-// RejectionModal asks why a person rejects a prompt, a process or a step; of a step it says that this ends the task.
-func RejectionModal(r Rejection, locale string) slack.ModalViewRequest {
+func (r Rejection) metadata() string {
+	about := fmt.Sprintf(`{"type": %s, "id": %s, "task_id": %s`, metadata(r.Type), metadata(ident(r.ID)),
+		metadata(ident(r.TaskID)))
+	add := func(name string, v any, is bool) {
+		if is {
+			about += fmt.Sprintf(`, "%s": %s`, name, metadata(v))
+		}
+	}
+	add("hash", ident(r.Hash), r.Hash != "")
+	add("stage", r.Stage, r.Stage > 0)
+	add("asked", ident(r.Asked), r.Asked != "")
+	add("then", r.Then, r.Then != "")
+	return about + "}"
+}
+
+// of is what a dialog about the gate of x carries, if then comes of it.
+func (r Review) of(x explain.Ask, then circulation.Kind) Rejection {
+	about := Rejection{Type: r.Type, ID: r.ID, TaskID: r.TaskID, Hash: r.Hash, Stage: r.Stage, Then: then}
+	switch {
+	case r.Stage > 0:
+		about.Asked = x.Gate.AskedSum
+	case then == circulation.SendBack: // all that there is
+		about.Then = ""
+	}
+	return about
+}
+
+// reasonField asks for a rejection's reason.
+func reasonField(w *words, example, typed string, optional bool) slack.Block {
+	field := &slack.PlainTextInputBlockElement{Type: slack.METPlainTextInput, ActionID: ReasonInput, Multiline: true,
+		Placeholder: label(example), InitialValue: typed}
+	block := slack.NewInputBlock(ReasonBlock, label(w.ModalTitle), nil, field)
+	block.Optional = optional
+	return block
+}
+
+// Rejection asks for the reason why a person rejects the gate that r names, and says what follows.
+func (d *Dialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
+	x := d.ask(r)
+	return r.rejects(x, x.Ways(locale)[0], locale)
+}
+
+func (r Review) rejects(x explain.Ask, way explain.Way, locale string) slack.ModalViewRequest {
 	w := wordsOf.In(locale)
-	submit, text, placeholder := w.ModalSubmit, w.ModalText, w.ModalPlaceholder
-	if r.Type == task.CardStep {
-		submit, text, placeholder = w.ModalSubmitStep, w.ModalTextStep, w.ModalPlaceholderStep
+	why, lost := w.surface().WhyNot(x)
+	return modal(RejectionCallback, w.ModalTitle, way.Submit, w.ModalClose, r.of(x, way.Kind).metadata(),
+		section(why+way.Follows+lost), reasonField(w, way.Example, r.Words, false))
+}
+
+// More asks what else a person does with what waits: deny it, or cancel it, as far as they may.
+func (d *Dialogs) More(r Review, deny, cancel bool, locale string) slack.ModalViewRequest {
+	x, w, c := d.ask(r), wordsOf.In(locale), explain.Cancels(locale, r.Type)
+	ways := x.Ways(locale)[1:]
+	switch {
+	case !deny || len(ways) == 0:
+		return modal(RejectionCallback, c.Title, c.Yes, c.No, r.of(x, Cancels).metadata(), section(c.Text))
+	case !cancel:
+		return r.rejects(x, ways[0], locale)
 	}
-	about := fmt.Sprintf(`{"type": %s, "id": %s, "task_id": %s`,
-		metadata(r.Type), metadata(ident(r.ID)), metadata(ident(r.TaskID)))
-	if r.Hash != "" {
-		about += fmt.Sprintf(`, "hash": %s`, metadata(r.Hash))
+	_, lost := w.surface().WhyNot(x)
+	options := []*slack.OptionBlockObject{
+		slack.NewOptionBlockObject(string(circulation.Deny), label(ways[0].Submit), label(ways[0].Follows)),
+		slack.NewOptionBlockObject(string(Cancels), label(c.Yes), label(c.Text))}
+	choice := slack.NewRadioButtonsBlockElement(ThenInput, options...)
+	choice.InitialOption = options[0]
+	blocks := append(sectionOf([]string{lost}), slack.NewInputBlock(ThenBlock, label(w.MoreWhat), nil, choice),
+		reasonField(w, ways[0].Example, "", true))
+	return modal(RejectionCallback, w.MoreTitle, w.MoreSubmit, w.ModalClose, r.of(x, "").metadata(), blocks...)
+}
+
+// Rejected is what such a dialog came back with. Its ids are not to be trusted; see modal.
+type Rejected struct {
+	Rejection
+	Reason string
+}
+
+// ReadRejection reads a dialog from its private_metadata and its fields. value returns what a field holds. ok is false
+// for one that another release drew.
+func ReadRejection(about string, value func(block, input string) string) (r Rejected, ok bool) {
+	ok = json.Unmarshal([]byte(about), &r.Rejection) == nil && r.Stage >= 0 && slices.Contains([]aggregate.CardType{
+		task.CardPrompt, task.CardProcess, task.CardStep, conversation.CardAction, call.Card}, r.Type)
+	r.Reason = value(ReasonBlock, ReasonInput)
+	switch {
+	case r.Then == "" && r.Stage > 0:
+		r.Then = circulation.Kind(value(ThenBlock, ThenInput))
+	case r.Then == "":
+		r.Then = circulation.SendBack
 	}
-	if r.Stage > 0 {
-		about += fmt.Sprintf(`, "stage": %d`, r.Stage)
-	}
-	return modal(RejectionCallback, w.ModalTitle, submit, w.ModalClose, about+"}",
-		section(text), reasonField(w.ModalTitle, placeholder, 0))
+	ruled := r.Stage > 0 && r.Asked != "" && (r.Then == circulation.SendBack || r.Then == circulation.Deny)
+	return r, ok && (ruled || r.Then == Cancels || r.Stage == 0 && r.Then == circulation.SendBack)
 }
 
 // Cancellation is the private_metadata of the dialog that confirms a cancellation: the task, and where the click was.
@@ -191,40 +215,36 @@ type Cancellation struct {
 	Thread  string `json:"thread"`
 }
 
-// ConversationForm is the private_metadata of a conversation's dialogs.
-type ConversationForm struct {
-	Session string `json:"session"`
-	ID      string `json:"id"`
-	Hash    string `json:"hash"` // of the action that the person saw
-}
-
-// Rejection asks why the person rejects the action whose hash is in r.
-func (Conversation) Rejection(r Review, locale string) slack.ModalViewRequest {
-	w, draw := conversationWordsOf.In(locale), wordsOf.In(locale)
-	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash)})
-	return modal(ActionRejectCallback, draw.ModalTitle, w.RejectSubmit, draw.ModalClose, about,
-		section(w.RejectText), reasonField(draw.ModalTitle, w.RejectPlaceholder, aggregate.MaxReason))
-}
-
-// Ending asks the person to confirm that the conversation ends.
-func (t Conversation) Ending(at Cancellation, _ string, s tenancy.Settings) slack.ModalViewRequest {
-	locale := t.locale(s)
-	w := conversationWordsOf.In(locale)
-	about := metadata(ConversationForm{Session: ident(at.TaskID)})
-	blocks := []slack.Block{section(w.EndText)}
-	if s := t.Aggregate.Conversation; s != nil {
-		lines := []string{w.readers(s)}
-		if !s.IsCached {
-			lines = append(lines, w.WillGo)
+// Ending asks the person to confirm that a request is cancelled, or a conversation ends. note says why an earlier
+// submission failed; empty: none did.
+func (d *Dialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {
+	about := metadata(Cancellation{ident(at.TaskID), ident(at.Channel), ident(at.Thread)})
+	if a, is := d.of.(*conversation.Aggregate); is {
+		locale := Conversation{Aggregate: a}.locale(s)
+		w, blocks := conversationWordsOf.In(locale), []slack.Block(nil)
+		if s := a.Conversation; s != nil {
+			lines := []string{w.readers(s)}
+			if !s.IsCached {
+				lines = append(lines, w.WillGo)
+			}
+			blocks = append(blocks, contextLine(lines...))
 		}
-		blocks = append(blocks, contextLine(lines...))
+		return modal(CancelCallback, w.EndTitle, w.EndYes, wordsOf.In(locale).CancelNo, about,
+			slices.Concat(sectioned(w.EndText), blocks, sectionOf([]string{note}))...)
 	}
-	return modal(CloseConversationCallback, w.EndTitle, w.EndYes, wordsOf.In(locale).CancelNo, about, blocks...)
+	w, c := wordsOf.In(s.Locale), explain.Cancels(s.Locale, task.CardTask)
+	blocks := sectioned(c.Text)
+	if a, is := d.of.(*task.Aggregate); is && a.Task != nil {
+		blocks = append(blocks, section(fill(w.CancelAbout, "title", titleOf(a, askWordsOf.In(s.Locale), "{text}"))))
+	}
+	return modal(CancelCallback, c.Title, c.Yes, c.No, about,
+		append(blocks, sectionOf([]string{note})...)...)
 }
 
-// The action ids of a Review's buttons.
+// The action ids of a gate's further buttons, each followed by the kind.
 const (
-	ReviewAction   = "review_" // followed by the kind; opens the dialog
+	ReviewAction   = "review_" // opens the dialog with all that it asks
+	MoreAction     = "more_"   // opens the dialog with what else people may do
 	ReviewCallback = "review_modal"
 )
 
@@ -252,37 +272,37 @@ const maxTyped = 2500 // characters of what somebody typed, in a dialog
 
 const everything = 1 << 20 // sections, which no text reaches
 
-// ReviewModal draws all of a gate's content. It can be submitted only while the gate waits and all of its content is
+// Review draws all that a gate asks about. It can be submitted only while the gate waits and all of its content is
 // shown. ok is false when there is no such gate.
-func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalViewRequest, ok bool) {
-	d := drawing{a: a, w: wordsOf.In(locale)}
-	v, ok := d.versionOf(r.Type, func(_, other string) bool { return r.ID == other }, everything)
-	if !ok {
+func (d *Dialogs) Review(r Review, locale string) (view slack.ModalViewRequest, ok bool) {
+	asks, is := d.of.(explain.Asking)
+	if !is || asks.GateWith(r.ID) == nil {
 		return view, false
 	}
-	title := v.words.Header
-	if r.Type != task.CardStep {
-		title = fmt.Sprintf("%s v%d", title, v.version)
+	x, _ := explain.AskOf(asks, r.ID)
+	r.Type, r.Hash = x.Kind, x.Hash
+	switch a := d.of.(type) {
+	case *task.Aggregate:
+		draw := drawing{a: a, w: wordsOf.In(locale)}
+		v, _ := draw.versionOf(r.Type, func(_, other string) bool { return r.ID == other }, everything)
+		title := v.words.Header
+		if r.Type != task.CardStep {
+			title = fmt.Sprintf("%s v%d", title, v.version)
+		}
+		v.body.cut = v.body.cut || v.sum.Unreadable() != ""
+		return draw.reviewed(title, v.body, r, draw.route(x.Gate, x.Open), a.Ref()), true
+	case *conversation.Aggregate:
+		draw := drawingOf(Conversation{Aggregate: a, Payload: d.payload}, tenancy.Settings{}, locale, time.Time{})
+		act := a.Action(r.ID)
+		whole := draw.body(act, everything)
+		p, _ := draw.read(act)
+		whole.cut = whole.cut || Unapprovable(p, locale) != ""
+		return draw.reviewed(draw.title(draw.texts.Header, act), whole, r, draw.routeOf(act), a.Ref()), true
+	case *call.Aggregate:
+		draw := drawCall(a, Around{}, tenancy.Settings{}, locale, time.Time{})
+		return draw.reviewed(draw.c.Header, draw.body(everything), r, draw.route(), a.Ref()), true
 	}
-	r.Hash = a.AskedHash(ident(r.ID))
-	on := d.route(a.GateWith(r.ID), a.IsOpen(r.ID))
-	v.body.cut = v.body.cut || v.sum.Unreadable() != ""
-	return d.reviewed(title, v.body, r, on, a.Ref()), true
-}
-
-// Review draws the dialog that shows all of an action.
-func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalViewRequest, ok bool) {
-	x := t.Action(r.ID)
-	if x == nil {
-		return view, false
-	}
-	d := drawingOf(t, s, s.Locale, time.Time{}) // the dialog is in its reader's language
-	whole := d.body(x, everything)
-	p, _ := d.read(x)
-	whole.cut = whole.cut || Unapprovable(p, d.w.Locale) != ""
-	r.Type, r.Hash = conversation.CardAction, t.AskedHash(x.ActionID)
-	title, on := d.title(d.texts.Header, x), d.routeOf(x)
-	return d.reviewed(title, whole, r, on, t.Ref()), true
+	return view, false
 }
 
 // reviewed draws a dialog with the whole content. Of what is longer than a dialog it has the beginning, and says that

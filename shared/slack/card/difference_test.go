@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
@@ -24,8 +23,8 @@ import (
 // read returns the dialog of the last action, and whether it can be approved there.
 func (c *onThread) read() (text string, submits bool) {
 	c.t.Helper()
-	view, ok := c.Review(card.Review{Type: conversation.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID},
-		tenancy.DefaultSettings())
+	view, ok := card.DialogsOf(c.Aggregate).Review(card.Review{Type: conversation.CardAction, ID: c.last().ActionID,
+		TaskID: c.Head.SessionID}, "ja")
 	expect.Must(c.t, ok, "no dialog")
 	return string(expect.Value(json.Marshal(view.Blocks))(c.t)), view.Submit != nil
 }
@@ -155,11 +154,10 @@ func TestWhatGoesOnIsNamedAgain(t *testing.T) {
 	for locale, again := range map[string]string{"ja": "*`src/%d.txt` (続き)*\n```\n",
 		"en": "*`src/%d.txt` (continued)*\n```\n"} {
 		c := begunConversation(t).says("", writing(t, 300, 900, 1))
-		set := defaults // in the reader's language, whatever the conversation's is
-		set.Locale = locale
+		// in the reader's language, whatever the conversation's is
 		c.Aggregate.Conversation.Locale = map[string]string{"ja": "en", "en": "ja"}[locale]
 		at, of, n := card.Review{Type: conversation.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID}, 0, 0
-		view, ok := c.Review(at, set)
+		view, ok := card.DialogsOf(c.Aggregate).Review(at, locale)
 		expect.Must(t, ok, "no dialog")
 		for _, s := range sections(view.Blocks.BlockSet) {
 			expect.That(t, len([]rune(s)) <= 3000, "a section of %d characters", len([]rune(s)))

@@ -245,9 +245,9 @@ func (d drawing) pending(v version, r routed) face {
 		return d.showing(v, grey, "").with(divider()).with(r.waits()...).with(d.version(v.version))
 	}
 	yes, no := d.decision("approve_"+string(v.kind), "reject_"+string(v.kind), v.id)
-	first, more := []slack.BlockElement{yes}, []slack.BlockElement(nil)
+	first, others := []slack.BlockElement{yes}, []slack.BlockElement(nil)
 	if v.others > 0 {
-		more = append(more, button(fill(contestWords.In(w.Locale).Others, "n", v.others), OthersAction, v.id, ""))
+		others = append(others, button(fill(contestWords.In(w.Locale).Others, "n", v.others), OthersAction, v.id, ""))
 	}
 	please := w.PleaseApprove
 	switch _, nobody := r.left(); {
@@ -262,7 +262,10 @@ func (d drawing) pending(v version, r routed) face {
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
-	buttons := slices.Concat(first, []slack.BlockElement{no}, more)
+	if v.gate.Ruled() {
+		others = append(others, button(more, MoreAction+string(v.kind), v.id, ""))
+	}
+	buttons := slices.Concat(first, []slack.BlockElement{no}, others)
 	f := d.showing(v, blue, "").with(divider()).with(r.waits()...).
 		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), buttons...)).
 		with(d.version(v.version, r.hints()...))
@@ -278,6 +281,9 @@ func (d drawing) pending(v version, r routed) face {
 	}
 	return f
 }
+
+// more is the button for what else people may do: never a fourth one beside it.
+const more = "⋯"
 
 // decision returns the buttons by which whoever is asked says yes and no, with these action ids.
 func (d drawing) decision(yes, no, value string) (y, n slack.BlockElement) {
@@ -301,14 +307,6 @@ func (d drawing) matter(v *version, form string) string {
 		title += " — " + d.short(v.sum)
 	}
 	return title
-}
-
-func (d drawing) about(v *version) slack.Block {
-	matter := d.matter(v, d.w.Request)
-	if v.kind == task.CardPrompt {
-		matter = v.words.Header + ": " + d.matter(v, d.w.Quoted)
-	}
-	return section("*" + matter + "*")
 }
 
 // checkOf names the check before a step's call by what the call does.

@@ -51,10 +51,6 @@ func looks(t *testing.T, locale string) map[string]any {
 		s.in(c)
 		add("talk_", map[string]any{s.name: c.shown(s.card, locale)})
 	}
-	for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
-		of := card.Rejection{Type: kind, ID: "01ROW", TaskID: "01TASK"}
-		add("modal_", map[string]any{string(kind): card.RejectionModal(of, locale)})
-	}
 	add("denied_", anyOf(deniedCards(t, locale)))
 	add("route_form_", anyOf(rejectionForms(t, locale)))
 	add("route_copy_", anyOf(copiesOnARoute(t, locale)))
@@ -130,7 +126,7 @@ func check(t *testing.T, v any) error {
 
 // wired are cards and dialogs that have, together, each kind of block and element in use.
 var wired = []string{"call_again", "call_dialog", "does_home", "execution_pending", "prompt_contested",
-	"prompt_pending", "returned_dialog_form", "route_form_first", "route_form_last",
+	"prompt_pending", "returned_dialog_form", "route_form_first", "route_form_more",
 	"does_order", "talk_end_dialog", "talk_said", "task_complete"}
 
 // TestCardsAreSentAsTheyWere holds one card for each kind of block in the form in which Slack gets it. Of all others,

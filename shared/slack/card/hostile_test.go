@@ -200,8 +200,9 @@ func TestAnyAggregateMakesAValidCard(t *testing.T) {
 				"%s %s: the same rows render differently", c.CardType, c.Subject)
 		}
 		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
-			r := card.Rejection{Type: kind, ID: a.Head.LastChange, TaskID: a.Head.TaskID}
-			expect.NoError(t, cardtest.CheckView(card.RejectionModal(r, locale)))
+			r := card.Review{Type: kind, ID: a.Head.LastChange, TaskID: a.Head.TaskID}
+			expect.NoError(t, cardtest.CheckView(card.DialogsOf(a).Rejection(r, locale)))
+			expect.NoError(t, cardtest.CheckView(card.DialogsOf(a).More(r, true, true, locale)))
 		}
 	})
 }

@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -275,9 +274,6 @@ func TestAReturnedFormIsItsAskersTurn(t *testing.T) {
 		of := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID}
 		text := drawn(card.DialogsOf(s.Aggregate).Rejection(of, locale).Blocks.BlockSet)
 		expect.Has(t, text, want[3])
-		form := card.RejectionOf(&s.Process().Gate, task.CardProcess, s.Follows(s.Process().ID), locale,
-			func(user string) string { return user })
-		expect.That(t, len(form.Ways) == 2 && form.Ways[0].Kind == circulation.SendBack, "%+v", form)
 		s = rejectProcess(s)
 		home := card.HomeView(card.Summary{Returned: []card.Mine{{Task: s.Aggregate}}}, defaults, locale)
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)

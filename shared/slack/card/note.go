@@ -197,20 +197,6 @@ func Elsewhere(locale string) string {
 // EditNote is a note to whoever edited the message of their request.
 func EditNote(locale string) string { return wordsOf.In(locale).EditNote }
 
-// worded puts words into the field for a rejection's reason.
-func worded(view slack.ModalViewRequest, words string) slack.ModalViewRequest {
-	for _, b := range view.Blocks.BlockSet {
-		in, is := b.(*slack.InputBlock)
-		if !is || in.BlockID != ReasonBlock {
-			continue
-		}
-		if field, is := in.Element.(*slack.PlainTextInputBlockElement); is {
-			field.InitialValue = words
-		}
-	}
-	return view
-}
-
 // reminded tells somebody what waits for them, a line for each item.
 func (d drawing) reminded(told task.Reminded) string {
 	w := askWordsOf.In(d.w.Locale)

@@ -41,37 +41,49 @@ func rejectionForms(t *testing.T, locale string) map[string]slack.ModalViewReque
 		"stamped":  stamped.formOf(task.CardProcess, stamped.Process().ID, 3, locale),
 		"last":     last.formOf(task.CardProcess, last.Process().ID, 2, locale),
 		"step":     step.formOf(task.CardStep, step.Gates[0].ID, 1, locale),
+		"more":     first.moreOf(first.Process().ID, true, locale),
+		"deny":     first.moreOf(first.Process().ID, false, locale),
+		"cancel":   step.moreOf(step.Gates[0].ID, true, locale),
+		"policy": func() slack.ModalViewRequest {
+			s := received(t).extracted().drafted(defaults)
+			s.Prompt().Terms.MaxVersions = 1
+			return s.formOf(task.CardPrompt, s.Prompt().ID, 0, locale)
+		}(),
 	}
 }
 
-// The form of a gate under a rule asks what comes after the rejection, but for a step's, and says whose stamps end.
+// moreOf is the dialog with what else people may do at the first stage of steps.
+func (s *scenario) moreOf(id string, cancel bool, locale string) slack.ModalViewRequest {
+	of := card.Review{Type: s.AskedBy(id), ID: id, TaskID: s.Head.TaskID, Stage: 1}
+	return card.DialogsOf(s.Aggregate).More(of, true, cancel, locale)
+}
+
+// The dialog of ❌ has nothing to choose; that of ⋯ does where a person may both deny and cancel.
 func TestRejectionFormsOnARoute(t *testing.T) {
 	for _, locale := range language.All {
 		for name, v := range rejectionForms(t, locale) {
-			values := []string{"send_back", "deny"}
-			switch name {
-			case "last", "step":
-				values = nil
+			values := []string(nil)
+			if name == "more" {
+				values = []string{"deny", "cancel"}
 			}
 			expect.Same(t, values, optionsOf(t, v))
 		}
 	}
 }
 
-// A form of what can only be denied has no choice, says what a denial means, and comes back as one.
+// A form of what can only be denied says what a denial means, and comes back as one.
 func TestWhatCanOnlyBeDeniedLeavesNoChoice(t *testing.T) {
 	last := onRoute(received(t), threeStages()...)
 	last.Process().Terms.MaxVersions = 1
 	for _, locale := range language.All {
-		says := map[string][]string{"ja": {"この依頼を終わりにします", "なぜ認められないか", "上限 (1)"},
-			"en": {"This request ends.", "Why can’t it be approved?", "v1 is the last"}}[locale]
+		says := map[string][]string{"ja": {"最後のバージョンのため、この依頼は終わります"},
+			"en": {"This is the last version, so the request ends."}}[locale]
 		v := last.formOf(task.CardProcess, last.Process().ID, 1, locale)
 		for _, text := range says {
 			expect.Has(t, sent(t, v), text)
 		}
-		expect.Same(t, []string(nil), optionsOf(t, v))
-		r, ok := card.ReadRejection(v.CallbackID, v.PrivateMetadata, filled("no", ""))
-		expect.That(t, ok && r.Kind == circulation.Deny, "%+v", r)
+		r, ok := card.ReadRejection(v.PrivateMetadata, filled("no", ""))
+		expect.That(t, ok && r.Then == circulation.Deny, "%+v", r)
 	}
 }
 
@@ -99,22 +111,8 @@ func optionsOf(t *testing.T, v slack.ModalViewRequest) (values []string) {
 	return values
 }
 
-// Of a gate without a rule the form is what it always was, whatever stage somebody claims to have seen.
-func TestTheFormOfAGateWithoutARuleStays(t *testing.T) {
-	s := planned(t, fiveSteps(), defaults)
-	v := s.formOf(task.CardProcess, s.Process().ID, 0, "ja")
-	want := card.RejectionModal(card.Rejection{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID}, "ja")
-	first := v.Blocks.BlockSet[0].(*slack.SectionBlock).Text.Text // what is rejected
-	answer := v.Blocks.BlockSet[3]
-	v.Blocks.BlockSet = v.Blocks.BlockSet[1:3]
-	expect.Same(t, want, v)
-	expect.That(t, first != "" && !strings.Contains(v.PrivateMetadata, "asked"), "%s, %s", first, v.PrivateMetadata)
-	expect.Is(t, drawn([]slack.Block{answer}), "理由を反映できたかどうかは、新しいバージョンに表示します。\n")
-}
-
-// Whoever is asked approves, returns to whoever asked or rejects, in this order, and what can't be taken back is last.
-// The first two say what they are in their own words.
-func TestAReturnStandsBetweenTheYesAndTheNo(t *testing.T) {
+// Whoever is asked approves or rejects, in this order; under a rule a third button has what else they may do.
+func TestNeverMoreThanThreeButtons(t *testing.T) {
 	matter := byForm(received(t))
 	ruledMatter := byForm(received(t))
 	routed(&ruledMatter.Process().Gate, ruledMatter.now, threeStages()...)
@@ -125,17 +123,16 @@ func TestAReturnStandsBetweenTheYesAndTheNo(t *testing.T) {
 		want string
 	}{
 		"by the settings":    {planned(t, fiveSteps(), defaults), "approve_process reject_process"},
-		"along a route":      {onRoute(received(t), threeStages()...), "approve_process reject_process"},
-		"the last version":   {last, "approve_process reject_process"},
+		"along a route":      {onRoute(received(t), threeStages()...), "approve_process reject_process more_process"},
+		"the last version":   {last, "approve_process reject_process more_process"},
 		"a form":             {matter, "approve_process reject_process"},
-		"a form, by a route": {ruledMatter, "approve_process reject_process"},
+		"a form, by a route": {ruledMatter, "approve_process reject_process more_process"},
 	} {
 		var shown []string
 		for _, b := range buttons(render(tc.of.Aggregate, tc.of.card(processCard), "ja", tc.of.now)) {
 			shown = append(shown, b.ActionID)
 		}
-		expect.That(t, strings.HasPrefix(strings.Join(shown, " ")+" ", tc.want+" ") &&
-			strings.Count(strings.Join(shown, " "), "re") == strings.Count(tc.want, "re"), "%s: %v", name, shown)
+		expect.Is(t, strings.Join(shown, " "), tc.want, name)
 	}
 }
 
@@ -157,7 +154,7 @@ func TestWhatComesBackFromARejection(t *testing.T) {
 	forms := rejectionForms(t, "ja")
 	read := func(name, then string) (card.Rejected, bool) {
 		v := forms[name]
-		return card.ReadRejection(v.CallbackID, v.PrivateMetadata, filled("宛名が違う", then))
+		return card.ReadRejection(v.PrivateMetadata, filled("宛名が違う", then))
 	}
 	for _, tc := range []struct {
 		form, then string
@@ -166,38 +163,42 @@ func TestWhatComesBackFromARejection(t *testing.T) {
 		kind       circulation.Kind
 		ok         bool
 	}{
-		{"first", "send_back", task.CardProcess, 1, circulation.SendBack, true},
-		{"stamped", "deny", task.CardProcess, 3, circulation.Deny, true},
-		{"last", "deny", task.CardProcess, 2, circulation.Deny, true},
+		{"first", "", task.CardProcess, 1, circulation.SendBack, true},
+		{"first", "deny", task.CardProcess, 1, circulation.SendBack, true},
+		{"stamped", "", task.CardProcess, 3, circulation.SendBack, true},
+		{"last", "", task.CardProcess, 2, circulation.Deny, true},
 		{"step", "", task.CardStep, 1, circulation.Deny, true},
-		{"step", "send_back", task.CardStep, 1, circulation.Deny, true},
-		{"first", "stamp", task.CardProcess, 1, "stamp", false},
-		{"returned", "send_back", task.CardProcess, 1, circulation.SendBack, true},
-		{"first", "", task.CardProcess, 1, "", false},
+		{"returned", "", task.CardProcess, 1, circulation.SendBack, true},
+		{"more", "deny", task.CardProcess, 1, circulation.Deny, true},
+		{"more", "cancel", task.CardProcess, 1, card.Cancels, true},
+		{"more", "stamp", task.CardProcess, 1, "stamp", false},
+		{"more", "", task.CardProcess, 1, "", false},
+		{"deny", "", task.CardProcess, 1, circulation.Deny, true},
+		{"cancel", "", task.CardStep, 1, card.Cancels, true},
 	} {
 		r, ok := read(tc.form, tc.then)
 		expect.Same(t, []any{tc.typ, tc.stage, tc.kind, "宛名が違う", "hash", tc.ok},
-			[]any{r.Type, r.Stage, r.Kind, r.Reason, r.Asked, ok})
-		expect.That(t, r.ID != "" && r.Of != "", "%s: %+v", tc.form, r)
+			[]any{r.Type, r.Stage, r.Then, r.Reason, r.Asked, ok})
+		expect.That(t, r.ID != "" && r.TaskID != "", "%s: %+v", tc.form, r)
 	}
 }
 
 // A form without a stage is of a gate without a rule, and one that no release draws is none.
 func TestOtherFormsThatComeBack(t *testing.T) {
-	v := card.RejectionModal(card.Rejection{Type: task.CardPrompt, ID: "01P", TaskID: "01T"}, "ja")
-	r, ok := card.ReadRejection(v.CallbackID, v.PrivateMetadata, filled("短く", "deny"))
+	v := card.DialogsOf(nil).Rejection(card.Review{Type: task.CardPrompt, ID: "01P", TaskID: "01T"}, "ja")
+	r, ok := card.ReadRejection(v.PrivateMetadata, filled("短く", "deny"))
 	expect.That(t, ok, "the seed's form")
-	expect.Same(t, card.Rejected{Type: task.CardPrompt, Of: "01T", ID: "01P", Reason: "短く"}, r)
+	expect.Same(t, card.Rejected{Rejection: card.Rejection{Type: task.CardPrompt, TaskID: "01T", ID: "01P",
+		Then: circulation.SendBack}, Reason: "短く"}, r)
 	about := func(v any) string { return string(expect.Value(json.Marshal(v))(t)) }
-	for name, form := range map[string][2]string{
-		"another callback": {card.CancelCallback, about(card.Rejection{Type: task.CardPrompt, ID: "01P"})},
-		"no JSON":          {card.RejectionCallback, "{"},
-		"another type":     {card.RejectionCallback, about(card.Rejection{Type: task.CardTask, ID: "01P"})},
-		"a stage below 0":  {card.RejectionCallback, about(card.Rejection{Type: task.CardStep, Stage: -1, Asked: "h"})},
-		"nothing asked":    {card.RejectionCallback, about(card.Rejection{Type: task.CardStep, ID: "01P", Stage: 1})},
-		"an action's":      {card.ActionRejectCallback, `{"session":1}`},
+	for name, form := range map[string]string{
+		"no JSON":           "{",
+		"another type":      about(card.Rejection{Type: task.CardTask, ID: "01P"}),
+		"a stage below 0":   about(card.Rejection{Type: task.CardStep, Stage: -1, Asked: "h"}),
+		"nothing asked":     about(card.Rejection{Type: task.CardStep, ID: "01P", Stage: 1}),
+		"denied by no rule": about(card.Rejection{Type: task.CardStep, ID: "01P", Then: circulation.Deny}),
 	} {
-		_, ok := card.ReadRejection(form[0], form[1], filled("短く", "deny"))
+		_, ok := card.ReadRejection(form, filled("短く", "deny"))
 		expect.That(t, !ok, "%s is taken", name)
 	}
 }

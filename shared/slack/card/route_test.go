@@ -186,8 +186,9 @@ func TestButtonsNameTheirStage(t *testing.T) {
 		id, stage, hash, ok := card.Subject(block)
 		expect.Is(t, fmt.Sprint(id, " ", stage, " ", hash, " ", ok), want, "%s", block)
 	}
-	view := card.RejectionModal(card.Rejection{Type: task.CardProcess, ID: "01P", TaskID: "01T", Stage: 2}, "ja")
-	expect.Is(t, view.PrivateMetadata, `{"type": "process", "id": "01P", "task_id": "01T", "stage": 2}`, "form")
+	view := card.DialogsOf(nil).Rejection(card.Review{Type: task.CardProcess, ID: "01P", TaskID: "01T", Stage: 2}, "ja")
+	expect.Is(t, view.PrivateMetadata,
+		`{"type": "process", "id": "01P", "task_id": "01T", "stage": 2, "then": "send_back"}`, "form")
 }
 
 // blockOf returns the block_id of a message's buttons.

@@ -262,7 +262,7 @@ func TestAnyRouteFitsOnACardThatIsFull(t *testing.T) {
 				}
 			}
 			r := card.Review{Type: task.CardProcess, ID: p.ID, TaskID: s.Head.TaskID, Stage: max(st.Present, 1)}
-			dialog, _ := card.ReviewModal(s.Aggregate, r, locale)
+			dialog, _ := card.DialogsOf(s.Aggregate).Review(r, locale)
 			expect.NoError(rt, cardtest.CheckView(dialog))
 			expect.NoError(rt, cardtest.CheckView(card.DialogsOf(s.Aggregate).Rejection(r, locale)))
 			for _, who := range st.Owes() {

@@ -64,7 +64,7 @@ func offers(m card.Message, action string) bool {
 func reviewed(t testing.TB, s *scenario, kind aggregate.CardType, id string) (all string, submits bool) {
 	t.Helper()
 	r := card.Review{Type: kind, ID: id, TaskID: s.Head.TaskID, Console: "https://ringi.example/console"}
-	view, ok := card.ReviewModal(s.Aggregate, r, "ja")
+	view, ok := card.DialogsOf(s.Aggregate).Review(r, "ja")
 	expect.Must(t, ok, "no dialog")
 	expect.NoError(t, cardtest.CheckView(view))
 	return drawn(view.Blocks.BlockSet), view.Submit != nil
@@ -163,10 +163,10 @@ func TestToolsThatBeginAlikeAreToldApart(t *testing.T) {
 func TestAReviewIsBoundToWhatWasRead(t *testing.T) {
 	s := received(t).extracted().drafting()
 	s.do(s.FinishPrompt(s.Head.Run, strings.Repeat("方針 ", 7000), tenancy.DefaultSettings(), s.now))
-	_, ok := card.ReviewModal(s.Aggregate, card.Review{Type: task.CardPrompt, ID: "01OTHER"}, "ja")
+	_, ok := card.DialogsOf(s.Aggregate).Review(card.Review{Type: task.CardPrompt, ID: "01OTHER"}, "ja")
 	expect.That(t, !ok, "a dialog of no gate")
 	read := card.Review{Type: task.CardPrompt, ID: s.Prompt().ID, TaskID: s.Head.TaskID, ReadOnly: true}
-	view, _ := card.ReviewModal(s.Aggregate, read, "ja")
+	view, _ := card.DialogsOf(s.Aggregate).Review(read, "ja")
 	expect.That(t, view.Submit == nil && strings.Contains(drawn(view.Blocks.BlockSet), "閲覧のみです"),
 		"who may only read can submit, or isn't told")
 	id := s.Prompt().ID
@@ -217,7 +217,7 @@ func TestNothingThatIsStampedIsFolded(t *testing.T) {
 	s.do(s.FinishPrompt(s.Head.Run, strings.Repeat("目的: 勤怠を集計します。\n", 20)+"U0EVIL001 に送ります。", tenancy.DefaultSettings(),
 		s.now))
 	m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
-	view, ok := card.ReviewModal(s.Aggregate, card.Review{Type: task.CardPrompt, ID: s.Prompt().ID}, "ja")
+	view, ok := card.DialogsOf(s.Aggregate).Review(card.Review{Type: task.CardPrompt, ID: s.Prompt().ID}, "ja")
 	expect.Must(t, ok && offers(m, "approve_prompt"), "the policy can't be approved")
 	for _, blocks := range [][]slack.Block{m.Attachments[0].Blocks.BlockSet, view.Blocks.BlockSet} {
 		for _, b := range blocks {
@@ -313,7 +313,7 @@ func TestADialogsWorkGrowsAsItsRows(t *testing.T) {
 		s := calling(t, "write_rows_to_google_sheet", input, input)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, ok := card.ReviewModal(s.Aggregate, card.Review{Type: task.CardStep, ID: s.Gates[0].ID}, "ja")
+		_, ok := card.DialogsOf(s.Aggregate).Review(card.Review{Type: task.CardStep, ID: s.Gates[0].ID}, "ja")
 		expect.Must(t, ok, "there is no such gate")
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc

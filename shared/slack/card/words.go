@@ -97,7 +97,7 @@ type words struct {
 	AskAgent    Suggestion // sent after the agent's id
 
 	// The dialog that asks before a task is cancelled.
-	CancelTitle, CancelText, CancelAbout, CancelYes, CancelNo string
+	CancelAbout, CancelNo string
 
 	// The execution's card.
 	RunningHeader, CompletedHeader, FailedHeader, StoppedHeader string
@@ -108,8 +108,10 @@ type words struct {
 	CheckUnknown, UnknownSettled, RetriesUsed, AttemptsUsed     string
 
 	// The dialog that asks for a reason.
-	ModalTitle, ModalSubmit, ModalClose, ModalText, ModalAnswer            string
-	ModalPlaceholder, ModalSubmitStep, ModalTextStep, ModalPlaceholderStep string
+	ModalTitle, ModalClose string
+
+	// The dialog with what else people may do.
+	MoreTitle, MoreSubmit, MoreWhat string
 
 	StepDoneBefore string
 	Unreachable    string // seen by one person only; package refused has the notes on clicks
@@ -202,7 +204,7 @@ type conversationWords struct {
 	System, Closed, ClosedBy, ClosedIdle, Begin, Reopened, Gone, ReadDirect, ReadHere string
 	Reads, ReadsFiles                                                                 string
 	Forgets, WillGo, BeginEmpty, EmptyTitle, EmptyText, EmptyYes, EmptyNo             string
-	EndTitle, EndText, EndYes, RejectText, RejectSubmit, RejectPlaceholder            string
+	EndTitle, EndText, EndYes                                                         string
 	Offer, OfferWho, OfferMake, OfferMade, OfferMadeBy, OfferGone, OfferClosed        string // a request by the agent
 	OfferLong, ProposeTitle, ProposeText, ProposeSubmit, ProposeNowhere               string
 	Reasons                                                                           map[aggregate.Reason]string
@@ -241,16 +243,12 @@ type routeWords struct {
 	Yours, YoursFor, SoFar, Next            string // on copies: one's turn, and the other stages
 	Rule, OneDenies, OneStops               string
 	NotCarried, NoneCarried, MadeFrom, Left string
-	Rejection, Send, Reason, ReasonEmpty, DenyEmpty,
-	EndsStamps string // a rejection's form
-	SendBack, NewVersion, Refills    string // how it goes on, and what that means
-	Deny, Over, NoVersion, SendBacks string
-	Then                             string
-	Owes                             string // in lists
-	Askers                           string // who else asked, filled in the form or picked the draft
-	Closed, OnlyButton               string // on copies
-	Decided                          string // the message for whom a rule has told of a decision
-	NowMember, NowNobody, SetStandIn string // of a channel's stage; a link
+	SendBacks                               string // how often a version may still be sent back
+	Owes                                    string // in lists
+	Askers                                  string // who else asked, filled in the form or picked the draft
+	Closed, OnlyButton                      string // on copies
+	Decided                                 string // the message for whom a rule has told of a decision
+	NowMember, NowNobody, SetStandIn        string // of a channel's stage; a link
 }
 
 var routeWordsOf = language.Catalog[routeWords]{Files: &embedded, Folder: "texts/routes"}

@@ -1,0 +1,112 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/words/language"
+)
+
+// Ask is what everybody is shown of a gate, before and after it is decided. Each surface has one printer of it: the
+// card and the direct message, a line of a list, the dialogs, the page.
+type Ask struct {
+	Kind   aggregate.CardType
+	ID     string
+	Hash   string // of what is asked: a button carries it, and the click compares it
+	Gate   *aggregate.Gate
+	Open   bool // people are asked now
+	Origin aggregate.Origin
+	Askers []string // whose own request it is
+	no     string   // what a rejection leads to: a key of Ways
+	denies bool     // it may be denied
+}
+
+// Asking is an aggregate with gates.
+type Asking interface {
+	aggregate.Aggregate
+	Origin() aggregate.Origin
+	Askers() []string
+	AskedBy(id string) aggregate.CardType
+	AskedHash(id string) string
+	IsOpen(id string) bool
+	GateWith(id string) *aggregate.Gate
+}
+
+// AskOf returns what is shown of the gate with this id; ok is false if there is none.
+func AskOf(a Asking, id string) (x Ask, ok bool) {
+	g := a.GateWith(id)
+	if g == nil {
+		return x, false
+	}
+	x = Ask{Kind: a.AskedBy(id), ID: id, Hash: a.AskedHash(id), Gate: g, Open: a.IsOpen(id), Origin: a.Origin(),
+		Askers: a.Askers(), denies: g.Ruled()}
+	if t, is := a.(*task.Aggregate); is {
+		x.no = string(t.Follows(id))
+	}
+	x.no = cmp.Or(x.no, string(x.Kind))
+	return x, true
+}
+
+// Way is how people say no to what a gate asks: what follows, the button of its form, and an example of a reason.
+type Way struct {
+	Kind                     circulation.Kind // SendBack or Deny
+	Follows, Submit, Example string
+}
+
+// Cancelling is what is said before what waits is cancelled.
+type Cancelling struct{ Title, Text, Yes, No string }
+
+type askWords struct {
+	Why     string         // asks for a reason
+	Lost    string         // whose stamps end with a rejection
+	Ways    map[string]Way // by what follows
+	Cancels map[aggregate.CardType]Cancelling
+}
+
+var askWordsOf = language.Catalog[askWords]{Files: &texts, Folder: "texts/asks"}
+
+// Ways returns how people may say no: the first is what ❌ does, another one denies what would be sent back.
+func (x Ask) Ways(locale string) []Way {
+	w := askWordsOf.In(locale)
+	first, deny := w.Ways[cmp.Or(x.no, string(task.FollowsNext))], w.Ways["deny"]
+	first.Kind, deny.Kind = circulation.SendBack, circulation.Deny
+	versions := x.no == string(task.FollowsNext) || x.no == string(task.FollowsAsker)
+	switch {
+	case x.denies && versions:
+		return []Way{first, deny}
+	case x.denies:
+		first.Kind = circulation.Deny
+	}
+	return []Way{first}
+}
+
+// WhyNot asks for the reason of a rejection, and says whose stamps end with it.
+func (s Surface) WhyNot(x Ask) (ask, lost string) {
+	w := askWordsOf.In(s.Locale)
+	if !x.denies {
+		return w.Why, ""
+	}
+	st, names := circulation.Walk(x.Gate.Circulating()), []string(nil)
+	for _, act := range st.Stamps() {
+		if name := s.Marks.Person(act.Hand.User); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return w.Why, ""
+	}
+	return w.Why, fill(w.Lost, "names", s.few(names))
+}
+
+// Cancels returns what is said before whoever may takes back what a gate of this kind is about.
+func Cancels(locale string, kind aggregate.CardType) Cancelling {
+	if kind != conversation.CardAction && kind != call.Card {
+		kind = task.CardTask
+	}
+	return askWordsOf.In(locale).Cancels[kind]
+}
