@@ -63,7 +63,7 @@ func TestARuleThatIsLeftOutIsSaid(t *testing.T) {
 		var told []agentWarning
 		if admin {
 			told = []agentWarning{{Row: 2, Field: ja.In("columns", "auto_actions.argv"),
-				Limit: ruleText(ja, agent.RuleAutoStar)}}
+				Limit: ja.Problem(s.AutoActions[1].Problems()[0], nil)}}
 		}
 		expect.Same(t, told, p.Warnings)
 		expect.Same(t, []autoRule{{[]string{"go", "test", "*"}, "D1"}}, p.Rules)

@@ -205,11 +205,11 @@ func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent
 	for _, w := range warnings {
 		if v.Admin {
 			p.Warnings = append(p.Warnings, agentWarning{w.Entry + 1, legible.OneLine(w.ID), of.In("columns", "agents."+w.Field),
-				ruleText(of, w.Rule), w.KeepsBuiltIn})
+				of.Problem(w.Problem, nil), w.KeepsBuiltIn})
 		}
 	}
 	for i, rule := range s.AutoActions {
-		faults := rule.Faults()
+		faults := rule.Problems()
 		if len(faults) == 0 {
 			where := legible.OneLine(rule.Where())
 			if rule.Changed {
@@ -218,15 +218,10 @@ func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent
 			p.Rules = append(p.Rules, autoRule{web.Each(rule.Argv, legible.Spelled), where})
 		} else if v.Admin {
 			p.Warnings = append(p.Warnings, agentWarning{Row: i + 1, Field: of.In("columns", "auto_actions."+faults[0].Field),
-				Limit: ruleText(of, faults[0].Rule)})
+				Limit: of.Problem(faults[0], nil)})
 		}
 	}
 	return defs
-}
-
-// ruleText describes the rule that a value of the settings breaks.
-func ruleText[T ~string](settings web.Texts, rule T) string {
-	return settings.In("rules", rule, "commands", agent.OpenCommands())
 }
 
 // keyOf names the agent's key.

@@ -156,7 +156,7 @@ func (c *StandInPages) forbidden(ctx context.Context, d tenancy.Delegation, by t
 		for _, x := range page.Items {
 			g := aggregate.RuledGate(x.Row)
 			if g != nil && g.IsAsker(by.ID) {
-				return tenancy.Problem{Field: "principal", Rule: tenancy.RuleParty}.Err()
+				return aggregate.Problem{Field: "principal", Code: "party"}
 			}
 		}
 		if cursor = page.Next; cursor == "" {

@@ -94,7 +94,7 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 		`id="position-2" name="stages.2.position"`, `value="HQ`+"\t"+`社長" selected`)
 	none := b.Post(path+"/rule", form.Hidden(append(threeStages, "departments", "", "stages.1.group", "",
 		"stages.2.position", "", "act", "keep")...))
-	none.Says(t, http.StatusUnprocessableEntity, "段階 ② グループ: S012ABCDEF", "段階 ③ 部署と役職: 1 〜 200 文字")
+	none.Says(t, http.StatusUnprocessableEntity, "段階 ② グループ: Slack のユーザーグループの ID (S…)", "段階 ③ 部署と役職: 1 〜 200 文字")
 	list := b.Post(path+"/rule", form.Hidden(append(threeStages, "departments", "", "stages.0.level", "2",
 		"numbered", "|1", "act", "keep")...))
 	list.Says(t, http.StatusOK, "決裁番号が付きます。", "だれかが、外部への書き込みを依頼したら、①上長 (依頼した人の 2 段上の上長)")

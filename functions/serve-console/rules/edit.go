@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/legible"
 )
@@ -95,7 +96,7 @@ func (a *asked) keep(e edited) error {
 	if e.At == reads && a.r.PostForm.Get("outcome") == "refuse" && e.Rule.Refuse == "" {
 		// without a text it would be the default, by which the channel approves
 		own = append(own, problem{Field: "refuse", Fault: web.Fault{Label: a.label("refuse"),
-			Text: a.In("limits", "words", "a", rules.MaxRefuse)}})
+			Text: a.Problem(aggregate.Problem{Code: "words", Args: []any{rules.MaxRefuse}}, nil)}})
 	}
 	if len(own) > 0 {
 		return a.form(e, a.r.PostForm, own)

@@ -80,11 +80,11 @@ func (a *asked) read() error {
 	var all []web.Fault
 	for _, f := range faults {
 		all = append(all, a.fault(f.Line, legible.OneLine(legible.First(f.Field, 200)),
-			a.In("yaml_faults", f.Rule, "max", web.Count(web.MaxBytes))))
+			a.Problem(f.Problem, nil)))
 	}
 	if len(faults) == 0 {
 		for _, p := range x.Problems(knownOf(a.tools)) {
-			one := a.problems(x, []rules.Problem{p})[0]
+			one := a.problems(x, aggregate.Problems{p})[0]
 			all = append(all, a.fault(lines.Line(p.Field), one.Label, one.Text))
 		}
 	}

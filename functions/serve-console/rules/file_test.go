@@ -60,7 +60,7 @@ func testAFilesMistakesAreNamed(t *testing.T, w *consoletest.World) {
 		"ja": {
 			"rules:\n- name: x\n  whom: y": "3 行目: rules[0].whom: この名前の項目はありません。", "a: [": "YAML の形式が正しくありません。",
 			"rev: 3":  "1 行目: rev: ファイルには書けません。",
-			"form: 2": "1 行目: 形式: 1 にしてください。", "rules:\n- name: x\n- name: x\n  refuse: y": "3 行目: ルール 2「x」: ルール名: ほかのルールと同じです。",
+			"form: 2": "1 行目: 形式: 1 にしてください。", "rules:\n- name: x\n- name: x\n  refuse: y": "3 行目: ルール 2「x」: ルール名: ほかの行と同じです。",
 			"rules:\n- route: {stages: [{need: zwei}]}": "2 行目: rules[0].route.stages[0].need: " +
 				"整数を入力してください。",
 			"rules: &a []\nlast: *a": "2 行目: last: YAML のアンカーとエイリアス " +

@@ -126,7 +126,7 @@ func testWhatARuleIsFor(t *testing.T, w *consoletest.World) {
 	}
 	wrong := form.Hidden(append(append([]string{}, ordered...), "act", "keep", "kinds", "money")...)
 	b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity,
-		"対象 (1) 文章で確認", "次のどれかにしてください: 依頼の実行ステップ、外部エージェントの呼び出し。")
+		"対象 (1) 文章で確認", "次のどれかを入力してください: 依頼の実行ステップ / 外部エージェントの呼び出し")
 
 	add := b.Post(path, list.Hidden("act", "add"))
 	add.Holds(t, `<p class="does">すべての依頼</p>`)
@@ -175,7 +175,7 @@ func testARefusalHasWords(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	last := b.Post(path, b.Get(path).Hidden("act", "edit.reads"))
 	b.Post(path+"/rule", last.Hidden("outcome", "refuse", "refuse", " ", "act", "keep")).Says(t,
-		http.StatusUnprocessableEntity, "1 〜 1000 文字").Holds(t, `<a href="#refuse">断るときの文</a>`)
+		http.StatusUnprocessableEntity, "1 〜 1,000 文字").Holds(t, `<a href="#refuse">断るときの文</a>`)
 	b.Post(path+"/rule", last.Hidden("outcome", "refuse", "refuse", "総務へ", "act", "keep")).Says(t, http.StatusOK,
 		"「総務へ」と伝えて、依頼を断ります。")
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
@@ -132,12 +133,9 @@ func refusal(words web.Texts, err error) (field, text string, ok bool) {
 	if errors.Is(err, explain.ErrUnverified) {
 		return "", words.Say("no_slack"), true
 	}
-	wrong, ok := tenancy.ProblemOf(err)
-	if !ok || !slices.Contains(tenancy.DelegationRules, wrong.Rule) {
-		return "", "", false
-	}
-	return wrong.Field, words.In("problems", string(wrong.Rule), "days", tenancy.MaxDelegationDays,
-		"most", tenancy.MaxDelegations), true
+	wrong, _ := errors.AsType[aggregate.Problem](err)
+	text = words.Problem(wrong, nil)
+	return wrong.Field, text, text != wrong.Code
 }
 
 // slackWithin bounds the calls that open direct messages.

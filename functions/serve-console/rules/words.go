@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -24,28 +25,18 @@ type problem struct {
 var choiceTables = map[string]string{"kinds": "kind_choices", "use": "use_options", "kind": "kind_options"}
 
 // limit says what a field must be. A choice is said as the form has it, and of a file as that does, too.
-func (s speaker) limit(p rules.Problem) string {
-	of := []any{"", ""}
-	for i, x := range p.Of {
-		switch x := x.(type) {
-		case rules.Choices:
-			field := position.Get().ReplaceAllString(p.Field, "")
-			table := choiceTables[field[strings.LastIndexByte(field, '.')+1:]]
-			named := func(value string) string {
-				if text := s.In(table, value); text != "" && !s.file {
-					return text
-				}
-				return called(s.In(table, value), value)
-			}
-			of[i] = web.Joined(x, named, s.Say("cause_or"))
-		default:
-			of[i] = x
+func (s speaker) limit(p aggregate.Problem) string {
+	if strings.HasSuffix(p.Field, ".need") && p.Code == "between" && !s.file {
+		p.Code = "need" // the form says all by an empty field
+	}
+	field := position.Get().ReplaceAllString(p.Field, "")
+	table := choiceTables[field[strings.LastIndexByte(field, '.')+1:]]
+	return s.Problem(p, func(value string) string {
+		if text := s.In(table, value); text != "" && !s.file {
+			return text
 		}
-	}
-	if strings.HasSuffix(p.Field, ".need") && p.Limit == "between" && !s.file {
-		return s.In("limits", "need", "b", of[1]) // the form says all by an empty field
-	}
-	return s.In("limits", p.Limit, "a", of[0], "b", of[1])
+		return called(s.In(table, value), value)
+	})
 }
 
 var (
@@ -55,7 +46,7 @@ var (
 )
 
 // problems says what is wrong with rules.
-func (s speaker) problems(x *rules.Rules, all []rules.Problem) (out []problem) {
+func (s speaker) problems(x *rules.Rules, all aggregate.Problems) (out []problem) {
 	for _, e := range all {
 		p := problem{Field: e.Field, Fault: web.Fault{Text: s.limit(e)}}
 		if m := ruleField.Get().FindStringSubmatch(e.Field); m != nil {
@@ -91,7 +82,7 @@ func (s speaker) beyond(p *rules.Policy) (all []problem) {
 		}
 		field := fmt.Sprintf("route.stages[%d].need", i)
 		all = append(all, problem{Field: field, Fault: web.Fault{Label: s.label(field),
-			Text: s.In("limits", "beyond", "a", n)}})
+			Text: s.Problem(aggregate.Problem{Code: "beyond", Args: []any{n}}, nil)}})
 	}
 	return all
 }

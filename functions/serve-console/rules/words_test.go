@@ -2,13 +2,10 @@ package rules
 
 import (
 	"bytes"
-	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -30,31 +27,6 @@ func TestAMistakeIsSaidOnceWhereItIs(t *testing.T) {
 		said(listData{Problems: all}.Said()))
 	expect.Same(t, "#name Name \n#low Amount \n#stage-1 People \n Rules many",
 		said(ruleData{Problems: all}.Said()))
-}
-
-// Each limit of rules is said in each language, with its values: choices as the form has them, and of a file as that
-// does, too.
-func TestEachLimitOfRulesIsSaidInEachLanguage(t *testing.T) {
-	values := map[string][]any{"choice": {rules.Choices{"some", "only", "writes_outside"}}}
-	for limit, english := range rules.Limits {
-		of := values[limit]
-		for n := strings.Count(english, "%"); len(of) < n; {
-			of = append(of, 701+len(of))
-		}
-		for _, locale := range language.All {
-			s := speaker{Texts: web.TextsOf("rules", locale), file: true}
-			got := s.limit(rules.Problem{Problem: aggregate.Problem{Field: "rules[0].when.tools.use"}, Limit: limit, Of: of})
-			expect.That(t, got != "" && !strings.ContainsAny(got, "{}"), "%s has no text for %q: %q", locale, limit, got)
-			for _, x := range of {
-				want := fmt.Sprint(x)
-				switch x.(type) {
-				case rules.Choices:
-					want = s.In("use_options", "only") + " (only)"
-				}
-				expect.That(t, strings.Contains(got, want), "%s of %s lacks %q: %s", limit, locale, want, got)
-			}
-		}
-	}
 }
 
 // Whoever looks at rules before they are saved sees another sentence if anything is other than in those that stand.

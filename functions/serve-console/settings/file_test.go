@@ -20,7 +20,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/people"
 	"ringi/shared/store/storetest"
 )
 
@@ -72,11 +71,11 @@ func testSettingsTravelAsAFile(t *testing.T, w *consoletest.World) {
 func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	for text, want := range map[string]string{
-		"max_opne_tasks: 1":  "1 行目: max_opne_tasks: " + ja.Rule(web.RuleUnknown),
+		"max_opne_tasks: 1":  "1 行目: max_opne_tasks: " + ja.Rule("unknown"),
 		"\nmax_versions: 99": "1 行目: バージョンの上限: 1〜50 を入力してください。",
 		"approvers:\n  users:\n  - " + webapi.Guest +
-			" # 高橋\n  - U0ELSEWHERE # 田中 恵": "4 行目: 承認者 (2): U0ELSEWHERE (田中 恵): " + ja.Rule(people.RuleOutsider),
-		"a: [": ja.Rule(web.RuleSyntax),
+			" # 高橋\n  - U0ELSEWHERE # 田中 恵": "4 行目: 承認者 (2): U0ELSEWHERE (田中 恵): " + ja.Rule("outsider"),
+		"a: [": ja.Rule("yaml"),
 	} {
 		b.Post("/console/settings/import", url.Values{"text": {text}}).Says(t, http.StatusUnprocessableEntity, want)
 	}
@@ -215,7 +214,7 @@ func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
 		file, faults := settings.ReadYAML([]byte(text), full())
 		var got []string
 		for _, f := range faults {
-			got = append(got, fmt.Sprintf("%s %s %d", f.Field, f.Rule, f.Line))
+			got = append(got, fmt.Sprintf("%s %s %d", f.Field, f.Code, f.Line))
 		}
 		expect.That(t, slices.Equal(got, want), "%.60q: %q, want %q", text, got, want)
 		_ = file

@@ -58,7 +58,7 @@ type settingsPage struct {
 	tenancy.Section
 	now      tenancy.Settings
 	form     url.Values
-	problems []tenancy.Problem
+	problems aggregate.Problems
 	conflict bool
 	unasked  string // why nothing was asked, and so nothing saved
 	used     string // which model was used last
@@ -105,8 +105,8 @@ func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	}
 	if err == nil && len(p.problems) == 0 {
 		err = c.keep(r, v, p.now, x)
-		if wrong, ok := tenancy.ProblemOf(err); ok {
-			p.problems, err = []tenancy.Problem{wrong}, nil
+		if wrong, ok := errors.AsType[aggregate.Problem](err); ok {
+			p.problems, err = aggregate.Problems{wrong}, nil
 		}
 	}
 	switch p.unasked = (settingsTexts{v.Texts("settings")}).unasked(r.Context(), err); {
@@ -159,7 +159,8 @@ func (c *Pages) showConflict(w http.ResponseWriter, r *http.Request, v *web.View
 
 // unfitApprovers returns the problems of approvers that are in x but not in was. Approvers who were listed before stay
 // until somebody removes them; a click checks them again before it counts.
-func (c *Pages) unfitApprovers(ctx context.Context, v *web.Viewer, was, x tenancy.Settings) ([]tenancy.Problem, error) {
+func (c *Pages) unfitApprovers(ctx context.Context, v *web.Viewer, was, x tenancy.Settings) (aggregate.Problems,
+	error) {
 	added := func(ids, before []string) []string {
 		return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(before, id) })
 	}
@@ -169,7 +170,7 @@ func (c *Pages) unfitApprovers(ctx context.Context, v *web.Viewer, was, x tenanc
 
 // unfit returns the problems of these approvers among those of settings.
 func (c *Pages) unfit(ctx context.Context, v *web.Viewer, x tenancy.Settings, users, groups []string) (
-	all []tenancy.Problem, err error) {
+	all aggregate.Problems, err error) {
 	if len(users)+len(groups) == 0 {
 		return nil, nil
 	}
@@ -183,7 +184,7 @@ func (c *Pages) unfit(ctx context.Context, v *web.Viewer, x tenancy.Settings, us
 	}{{"approvers.users", x.Approvers.Users}, {"approvers.usergroups", x.Approvers.Usergroups}} {
 		for i, id := range list.ids {
 			if rule := refused[id]; rule != "" {
-				all = append(all, tenancy.Problem{Field: fmt.Sprintf("%s[%d]", list.field, i), Rule: rule})
+				all = append(all, aggregate.Problem{Field: fmt.Sprintf("%s[%d]", list.field, i), Code: rule})
 			}
 		}
 	}
@@ -304,7 +305,7 @@ func (c *Pages) saveAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	}
 	changed := owner
 	changed.Admins = rest
-	if wrong, ok := tenancy.ProblemOf(changed.Validate()); ok {
+	if wrong, ok := errors.AsType[aggregate.Problem](changed.Validate()); ok {
 		return refuse(t.problem(wrong))
 	}
 	if err := c.Store.SaveTenant(r.Context(), changed, v.Actor(), c.Now()); err != nil {

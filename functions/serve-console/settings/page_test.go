@@ -19,7 +19,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
 )
@@ -162,19 +161,20 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 	b.Post(agentPage, row("agents.label", "||")).Says(t, http.StatusSeeOther)
 	expect.That(t, len(w.SettingsNow().Agents[0].Metadata) == 1 && w.SettingsNow().Agents[0].Metadata["owner"] == "人事",
 		"what the page does not ask for %v", w.SettingsNow().Agents)
+	star := agent.AutoRule{Type: agent.TestRun, Argv: []string{"python3", "-c", "*"}, Place: "D1"}
 	for says, change := range map[string][]string{
-		ja.In("columns", "agents.endpoint") + ": " + ja.Rule(tenancy.Rule(agent.RuleRequired)): {"agents.endpoint", "||"},
-		ja.In("columns", "agents.capabilities") + ": " + ja.Rule(tenancy.Rule(agent.RuleAbility)): {"agents.capabilities",
+		ja.In("columns", "agents.endpoint") + ": " + ja.Rule("agent_required"): {"agents.endpoint", "||"},
+		ja.In("columns", "agents.capabilities") + ": " + ja.Rule("agent_capability"): {"agents.capabilities",
 			"|code, root|"},
-		ja.In("columns", "agents.auth_ref") + ": " + ja.Rule(tenancy.Rule(agent.RuleAuthRef)): {"agents.auth_ref",
+		ja.In("columns", "agents.auth_ref") + ": " + ja.Rule("agent_auth_ref"): {"agents.auth_ref",
 			"|sk-proj-1|"},
-		ja.Rule(tenancy.Rule(agent.RuleAutoShell)): {"auto_actions.argv",
+		ja.Rule("auto_shell"): {"auto_actions.argv",
 			"bash *|"},
-		ja.Rule(tenancy.Rule(agent.RuleAutoStar)): {"auto_actions.argv",
+		ja.Problem(star.Problems()[0], nil): {"auto_actions.argv",
 			"python3 -c *|"},
-		ja.Rule(tenancy.Rule(agent.RuleAutoOption)): {"auto_actions.argv",
+		ja.Rule("auto_option"): {"auto_actions.argv",
 			"go test -exec *|"},
-		ja.Rule(tenancy.Rule(agent.RuleAutoPlace)): {
+		ja.Rule("auto_place"): {
 			"auto_actions.place", "|"},
 	} {
 		b.Post(agentPage, row(change...)).Says(t, http.StatusUnprocessableEntity, says)
@@ -191,21 +191,21 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 	b := w.As(webapi.Suzuki)
 	for _, tt := range []struct {
 		name, value string
-		rule        tenancy.Rule
+		rule        string
 	}{
-		{"name", "", tenancy.RuleLength}, {"slug", "A b", tenancy.RuleSlug}, {"model", "llama3", tenancy.RuleModel},
-		{"l4_timeout_seconds", "29", tenancy.RuleBetween}, {"max_versions", "five", tenancy.RuleWhole},
-		{"max_versions", "", tenancy.RuleWhole}, {"max_cost_day_usd", "NaN", tenancy.RuleBetween},
-		{"max_cost_usd", "x", tenancy.RuleNumber}, {"max_tasks_per_hour", "100001", tenancy.RuleBetween},
-		{"approvers.mode", "all", tenancy.RuleOneOf}, {"locale", "fr", tenancy.RuleOneOf},
-		{"prompt_approval_required", "yes", tenancy.RuleFlag}, {"allow_self_approval", "null", tenancy.RuleFlag},
-		{"approvers.users", "@sato", tenancy.RuleUserID}, {"approvers.users", webapi.Guest, people.RuleGuest},
-		{"approvers.users", webapi.Stranger, people.RuleOutsider}, {"approvers.users", webapi.Bot, people.RuleBot},
-		{"approvers.users", "U0NOBODY", people.RuleOutsider},
-		{"approvers.usergroups", "S0NONE", people.RuleNoGroup},
-		{"approvers.usergroups", "hr", tenancy.RuleGroupID}, {serverName, "Rooms", tenancy.RuleServerName},
-		{serverURL, "http://a.example", tenancy.RuleHTTPS}, {serverURL, "rooms", tenancy.RuleAddress},
-		{serverURL, "https://a.example?key=1", tenancy.RuleAddressOnly},
+		{"name", "", "length"}, {"slug", "A b", "slug"}, {"model", "llama3", "model"},
+		{"l4_timeout_seconds", "29", "between"}, {"max_versions", "five", "whole"},
+		{"max_versions", "", "whole"}, {"max_cost_day_usd", "NaN", "between"},
+		{"max_cost_usd", "x", "number"}, {"max_tasks_per_hour", "100001", "between"},
+		{"approvers.mode", "all", "one_of"}, {"locale", "fr", "one_of"},
+		{"prompt_approval_required", "yes", "flag"}, {"allow_self_approval", "null", "flag"},
+		{"approvers.users", "@sato", "user_id"}, {"approvers.users", webapi.Guest, "guest"},
+		{"approvers.users", webapi.Stranger, "outsider"}, {"approvers.users", webapi.Bot, "bot"},
+		{"approvers.users", "U0NOBODY", "outsider"},
+		{"approvers.usergroups", "S0NONE", "no_group"},
+		{"approvers.usergroups", "hr", "group_id"}, {serverName, "Rooms", "server_name"},
+		{serverURL, "http://a.example", "https"}, {serverURL, "rooms", "address"},
+		{serverURL, "https://a.example?key=1", "address_only"},
 	} {
 		for _, locale := range language.All {
 			b.Locale = locale
@@ -214,7 +214,7 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 			a := b.Post(pageOf(tt.name), f)
 			says, _, _ := strings.Cut(settings.Texts{web.TextsOf("settings", locale)}.Rule(tt.rule), "{")
 			expect.That(t, a.Status == http.StatusUnprocessableEntity &&
-				(says != "" || tt.rule == tenancy.RuleBetween || tt.rule == tenancy.RuleLength) &&
+				(says != "" || tt.rule == "between" || tt.rule == "length") &&
 				strings.Contains(a.Text(),
 					html.EscapeString(says)), "%s=%.20q in %s: %d %s", tt.name, tt.value, locale, a.Status, a.Text()[:min(600,
 				len(a.Text()))])
@@ -267,7 +267,7 @@ func testApproversArePickedByName(t *testing.T, w *consoletest.World) {
 	b.Post(approvalPage, f).Says(t, http.StatusOK)
 	expect.That(t, len(settingsChanges(w)) == 0, "Enter behind a name saves")
 	f.Set("find.approvers.users", "ゲスト")
-	b.Post(approvalPage, f).Says(t, http.StatusOK, ja.Rule(people.RuleGuest)).
+	b.Post(approvalPage, f).Says(t, http.StatusOK, ja.Rule("guest")).
 		Holds(t, `value="`+webapi.Guest+`" disabled`)
 }
 

@@ -62,13 +62,13 @@ func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
 	for _, tt := range []struct {
 		change []string
 		column string
-		rule   tenancy.Rule
+		rule   string
 	}{
-		{[]string{"prices.model", "llama|"}, "model", tenancy.RuleModel},
-		{[]string{"prices.input", "1000|"}, "input", tenancy.RulePrice},
-		{[]string{"prices.output", "-1|"}, "output", tenancy.RulePrice},
-		{[]string{"prices.cached", "free|"}, "cached", tenancy.RulePrice},
-		{[]string{"prices.date", "2026-02-30|"}, "date", tenancy.RuleDate},
+		{[]string{"prices.model", "llama|"}, "model", "model"},
+		{[]string{"prices.input", "1000|"}, "input", "price"},
+		{[]string{"prices.output", "-1|"}, "output", "price"},
+		{[]string{"prices.cached", "free|"}, "cached", "price"},
+		{[]string{"prices.date", "2026-02-30|"}, "date", "date"},
 	} {
 		b.Post(budgetPage, prices(w, tt.change...)).
 			Says(t, http.StatusUnprocessableEntity, ja.In("columns", "prices."+tt.column)+": "+ja.Rule(tt.rule))
@@ -78,7 +78,7 @@ func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
 		"date": "2026-11-20"} {
 		twice["prices."+name][1] = value
 	}
-	b.Post(budgetPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.RuleTaken))
+	b.Post(budgetPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule("taken"))
 	expect.Is(t, len(w.SettingsNow().Prices), 0, "something was saved")
 }
 

@@ -88,9 +88,9 @@ func sentForm(form url.Values) url.Values {
 }
 
 // typed applies a form to settings and returns all problems. Settings that the form lacks stay as they are.
-func typed(form url.Values, over tenancy.Settings) (tenancy.Settings, []tenancy.Problem) {
+func typed(form url.Values, over tenancy.Settings) (tenancy.Settings, aggregate.Problems) {
 	s := over
-	unread := map[string]tenancy.Rule{}
+	unread := map[string]string{}
 	for _, f := range s.Fields() {
 		if form.Has(f.Name) && f.OnPage() {
 			if rule := typedOver(f, form); rule != "" {
@@ -103,23 +103,23 @@ func typed(form url.Values, over tenancy.Settings) (tenancy.Settings, []tenancy.
 }
 
 // typedOver sets one setting from the form. If the value can't be read it returns the rule that the value breaks.
-func typedOver(f tenancy.Field, form url.Values) tenancy.Rule {
+func typedOver(f tenancy.Field, form url.Values) string {
 	text := strings.TrimSpace(form.Get(f.Name))
 	switch f.Kind {
 	case tenancy.KindFlag:
 		f.Value.SetBool(form.Get(f.Name) == "true")
 		if form.Get(f.Name) != "true" && form.Get(f.Name) != "false" {
-			return tenancy.RuleFlag
+			return "flag"
 		}
 	case tenancy.KindWhole:
 		n, err := hoursOf(form, f.Name) // of others than hours: what is typed
 		if f.Value.SetInt(int64(n)); err != nil {
-			return tenancy.RuleWhole
+			return "whole"
 		}
 	case tenancy.KindDollars:
 		x, err := strconv.ParseFloat(web.Digits(text), 64)
 		if f.Value.SetFloat(x); err != nil {
-			return tenancy.RuleNumber
+			return "number"
 		}
 	case tenancy.KindText, tenancy.KindChoice:
 		f.Value.SetString(text)
@@ -130,11 +130,11 @@ func typedOver(f tenancy.Field, form url.Values) tenancy.Rule {
 }
 
 // problemsOf returns the problems of settings. A value that could not be read has only the problem in unread.
-func problemsOf(s tenancy.Settings, unread map[string]tenancy.Rule) (all []tenancy.Problem) {
+func problemsOf(s tenancy.Settings, unread map[string]string) (all aggregate.Problems) {
 	for _, section := range tenancy.Sections {
 		for _, x := range section.Settings {
 			if rule := unread[x.Name]; rule != "" {
-				all = append(all, tenancy.Problem{Field: x.Name, Rule: rule})
+				all = append(all, aggregate.Problem{Field: x.Name, Code: rule})
 			}
 		}
 	}
@@ -237,7 +237,7 @@ func (c *Pages) faultsOf(ctx context.Context, v *web.Viewer, now tenancy.Setting
 	if err == nil && len(problems) == 0 {
 		problems, err = c.listable(ctx, v, now, s)
 	}
-	return web.Each(problems, func(p tenancy.Problem) web.YAMLFault {
+	return web.Each(problems, func(p aggregate.Problem) web.YAMLFault {
 		return web.YAMLFault{Problem: p, Line: file.Line(p.Field)}
 	}), err
 }

@@ -39,7 +39,7 @@ func (c *Pages) described(ctx context.Context, v *web.Viewer, d tenancy.DraftCon
 
 // unplayable returns the problems of the contest's files. Settings of contests that stay are not checked, so that a
 // file which broke later prevents no other setting.
-func (c *Pages) unplayable(ctx context.Context, v *web.Viewer, was, x tenancy.Settings) ([]tenancy.Problem, error) {
+func (c *Pages) unplayable(ctx context.Context, v *web.Viewer, was, x tenancy.Settings) (aggregate.Problems, error) {
 	if !x.DraftContest.Enabled || x.DraftContest == was.DraftContest {
 		return nil, nil
 	}
@@ -48,9 +48,9 @@ func (c *Pages) unplayable(ctx context.Context, v *web.Viewer, was, x tenancy.Se
 	case err != nil:
 		return nil, err
 	case d == nil:
-		return []tenancy.Problem{{Field: "draft_contest.enabled", Rule: tenancy.RuleNoContests}}, nil
+		return aggregate.Problems{{Field: "draft_contest.enabled", Code: "no_contests"}}, nil
 	case len(d.Wrong) > 0:
-		return []tenancy.Problem{{Field: "draft_contest.file", Rule: tenancy.RuleContest, Words: d.Wrong}}, nil
+		return aggregate.Problems{{Field: "draft_contest.file", Code: "contest", Args: []any{d.Wrong}}}, nil
 	}
 	return nil, nil
 }
@@ -79,7 +79,7 @@ func (c *Pages) contestNote(ctx context.Context, v *web.Viewer, s tenancy.Settin
 	case err != nil:
 		n.Text = t.Say("contest_unchecked")
 	case d == nil:
-		n.Wrong, n.Text = true, t.rule(tenancy.RuleNoContests)
+		n.Wrong, n.Text = true, t.problem(aggregate.Problem{Code: "no_contests"})
 	case len(d.Wrong) > 0:
 		n.Wrong, n.Text, n.Lines = true, t.Say("contest_wrong", "file", file), slices.Concat(d.Wrong, d.Warnings)
 	case len(d.Warnings) > 0:
@@ -92,7 +92,7 @@ func (c *Pages) contestNote(ctx context.Context, v *web.Viewer, s tenancy.Settin
 
 // listable returns the problems of the sources and of the reads that x lists and was doesn't.
 func (c *Pages) listable(ctx context.Context, v *web.Viewer, was tenancy.Settings, x *tenancy.Settings) (
-	[]tenancy.Problem, error) {
+	aggregate.Problems, error) {
 	all, err := c.GitHub.list(ctx, v, was, x)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (c *Pages) listable(ctx context.Context, v *web.Viewer, was tenancy.Setting
 
 // unlistableReads returns the problems of new entries: the tool must be there in this version, and be one that may be
 // listed. An entry that stays is not asked for, so that a tool which changed prevents no other setting.
-func (c *Pages) unlistableReads(ctx context.Context, v *web.Viewer, was, x tenancy.Settings) (all []tenancy.Problem,
+func (c *Pages) unlistableReads(ctx context.Context, v *web.Viewer, was, x tenancy.Settings) (all aggregate.Problems,
 	err error) {
 	catalog, err := tool.Builtin()
 	if err != nil {
@@ -126,17 +126,17 @@ func (c *Pages) unlistableReads(ctx context.Context, v *web.Viewer, was, x tenan
 		if pinned, is := tool.Pinned(p, x.MCPServers); is {
 			s, known = pinned, true
 		}
-		field, rule := "tool", agent.Rule("")
+		field, rule := "tool", ""
 		switch {
 		case !known || !p.Allowed:
-			rule = agent.RuleListedUnknown
+			rule = "listed_unknown"
 		case !tool.Listable(s):
-			rule = agent.RuleListedFree
+			rule = "listed_free"
 		case s.Version() != r.Version:
-			field, rule = "version", agent.RuleListedOther
+			field, rule = "version", "listed_other"
 		}
 		if rule != "" {
-			all = append(all, tenancy.Problem{Field: fmt.Sprintf("listed_reads[%d].%s", i, field), Rule: tenancy.Rule(rule)})
+			all = append(all, aggregate.Problem{Field: fmt.Sprintf("listed_reads[%d].%s", i, field), Code: rule})
 		}
 	}
 	return all, nil
@@ -160,11 +160,11 @@ var errNoGitHub = errors.New("GitHub does not answer")
 // anew. Other sources are not asked for, so that GitHub's outage prevents no other setting. list returns the problems
 // of the sources that can't be listed, and errNoGitHub.
 func (g GitHub) list(ctx context.Context, v *web.Viewer, was tenancy.Settings, x *tenancy.Settings) (
-	[]tenancy.Problem, error) {
+	aggregate.Problems, error) {
 	ctx, cancel := context.WithTimeout(ctx, listWithin)
 	defer cancel()
 	x.Sources = slices.Clone(x.Sources)
-	var all []tenancy.Problem
+	var all aggregate.Problems
 	for i := range x.Sources {
 		s := &x.Sources[i]
 		at := slices.IndexFunc(was.Sources, func(old agent.Source) bool {
@@ -182,17 +182,17 @@ func (g GitHub) list(ctx context.Context, v *web.Viewer, was tenancy.Settings, x
 			return nil, errNoGitHub
 		}
 		if rule != "" {
-			all = append(all, tenancy.Problem{Field: fmt.Sprintf("sources[%d].%s", i, field), Rule: tenancy.Rule(rule)})
+			all = append(all, aggregate.Problem{Field: fmt.Sprintf("sources[%d].%s", i, field), Code: rule})
 		}
 	}
 	return all, nil
 }
 
 // find asks GitHub for a source's repository and ref. It returns the field that isn't there, with the rule it breaks.
-func (g GitHub) find(ctx context.Context, tenant string, s *agent.Source) (field string, rule agent.Rule, err error) {
+func (g GitHub) find(ctx context.Context, tenant string, s *agent.Source) (field string, rule string, err error) {
 	app, err := g.App(ctx, tenant)
 	if errors.Is(err, aggregate.ErrNotFound) {
-		return "repository", agent.RuleSourceUnconnected, nil
+		return "repository", "source_unconnected", nil
 	}
 	if err != nil {
 		return "", "", err
@@ -200,14 +200,14 @@ func (g GitHub) find(ctx context.Context, tenant string, s *agent.Source) (field
 	c := g.Find(app, s.Repository)
 	found, err := c.Repository(ctx)
 	if err != nil {
-		rule, err := unknown(err, agent.RuleSourceMissing)
+		rule, err := unknown(err, "source_missing")
 		return "repository", rule, err
 	}
 	if s.RepositoryID != 0 && int64(s.RepositoryID) != found.ID {
-		return "repository", agent.RuleSourceOther, nil
+		return "repository", "source_other", nil
 	}
 	if _, err := c.Resolve(ctx, s.Ref); err != nil {
-		rule, err := unknown(err, agent.RuleSourceNoRef)
+		rule, err := unknown(err, "source_no_ref")
 		return "ref", rule, err
 	}
 	s.RepositoryID = int(found.ID)
@@ -215,13 +215,13 @@ func (g GitHub) find(ctx context.Context, tenant string, s *agent.Source) (field
 }
 
 // unknown returns the rule that GitHub's refusal means, or the error if GitHub gave no usable answer.
-func unknown(err error, rule agent.Rule) (agent.Rule, error) {
+func unknown(err error, rule string) (string, error) {
 	e, ok := errors.AsType[*explain.CallError](err)
 	switch {
 	case !ok:
 		return "", err
 	case e.Problem == explain.ProblemUnauthorized:
-		return agent.RuleSourceUnconnected, nil
+		return "source_unconnected", nil
 	case github.Refuses(err):
 		return rule, nil
 	}

@@ -10,7 +10,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/rules"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -114,7 +113,7 @@ func testFilesThatBrokeLater(t *testing.T, w *consoletest.World) {
 func testNoFiles(t *testing.T, w *consoletest.World) {
 	drafting(w).NotSet = true
 	w.As(webapi.Suzuki).Post(contestPage, switchedOn(w, "configs/contest.toml")).
-		Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.RuleNoContests))
+		Says(t, http.StatusUnprocessableEntity, ja.Rule("no_contests"))
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
 
@@ -183,21 +182,21 @@ func testASourceIsListed(t *testing.T, w *consoletest.World) {
 	expect.Has(t, file, "repository_id: 7000001")
 	form := url.Values{"text": {strings.Replace(file, "repository_id: 7000001", "repository_id: 8", 1)}}
 	b.Post("/console/settings/import", form).Says(t, http.StatusUnprocessableEntity,
-		ja.Rule(tenancy.Rule(agent.RuleSourceOther)))
+		ja.Rule("source_other"))
 }
 
 func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	for rule, change := range map[agent.Rule][]string{
-		agent.RuleSourceName: {"sources.name", "Shop!|"}, agent.RuleSourceRepository: {"sources.repository", "shop|"},
-		agent.RuleSourceRef: {"sources.ref", "main|"}, agent.RuleSourcePath: {"sources.path", "../x|"},
-		agent.RuleSourcePeople: {"sources.people", "@sato|"}, agent.RuleSourceAgents: {"sources.agents", "|"},
-		agent.RuleSourceCI: {"sources.ci", "|"}, agent.RuleSourceAllow: {"sources.allow",
-			".gitmodules|"}, agent.RuleSourceMissing: {"sources.repository", "acme/none|"},
-		agent.RuleSourceNoRef: {"sources.ref", "tags/none|"},
+	for rule, change := range map[string][]string{
+		"source_name": {"sources.name", "Shop!|"}, "source_repository": {"sources.repository", "shop|"},
+		"source_ref": {"sources.ref", "main|"}, "source_path": {"sources.path", "../x|"},
+		"source_people": {"sources.people", "@sato|"}, "source_agents": {"sources.agents", "|"},
+		"source_ci": {"sources.ci", "|"}, "source_allow": {"sources.allow",
+			".gitmodules|"}, "source_missing": {"sources.repository", "acme/none|"},
+		"source_no_ref": {"sources.ref", "tags/none|"},
 	} {
 		b.Post(agentPage, sources(w, change...)).Says(t, http.StatusUnprocessableEntity,
-			ja.Rule(tenancy.Rule(rule)))
+			ja.Rule(string(rule)))
 	}
 	twice := sources(w)
 	for name := range twice {
@@ -205,10 +204,10 @@ func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
 			twice[name][1] = twice[name][0]
 		}
 	}
-	b.Post(agentPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.Rule(agent.RuleSourceName)))
+	b.Post(agentPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule("taken"))
 	w.GitHub.Disconnected = true
 	b.Post(agentPage, sources(w)).Says(t, http.StatusUnprocessableEntity,
-		ja.Rule(tenancy.Rule(agent.RuleSourceUnconnected)))
+		ja.Rule("source_unconnected"))
 	expect.That(t, len(w.SettingsNow().Sources) == 0, "it is saved all the same")
 }
 
@@ -218,7 +217,7 @@ func testANameOfAnother(t *testing.T, w *consoletest.World) {
 	r := w.GitHub.Add("acme", "shop")
 	r.Commit("next", "another", nil, w.Now())
 	b.Post(agentPage, sources(w, "sources.ref", "heads/next|")).Says(t, http.StatusUnprocessableEntity,
-		ja.Rule(tenancy.Rule(agent.RuleSourceOther)))
+		ja.Rule("source_other"))
 	none := sources(w)
 	for name := range none {
 		if strings.HasPrefix(name, "sources.") {
@@ -274,22 +273,22 @@ func testAReadIsListed(t *testing.T, w *consoletest.World) {
 	expect.Has(t, file, "version: "+version)
 	form := url.Values{"text": {strings.Replace(file, version, strings.Repeat("0", 64), 1)}}
 	b.Post("/console/settings/import", form).Says(t, http.StatusUnprocessableEntity,
-		ja.Rule(tenancy.Rule(agent.RuleListedOther)))
+		ja.Rule("listed_other"))
 	expect.Same(t, want, w.SettingsNow().ListedReads)
 }
 
 func testWhatCantBeListed(t *testing.T, w *consoletest.World) {
 	b, read, write := w.As(webapi.Suzuki), versionOf(t, "list_employees"), versionOf(t, "send_slack_dm")
-	for rule, form := range map[agent.Rule]url.Values{
-		agent.RuleListedTool:    listedRead(w, "", read),
-		agent.RuleListedVersion: listedRead(w, "list_employees", "abc"),
-		agent.RuleListedPeople:  listedRead(w, "list_employees", read, "listed_reads.people", "@sato|"),
-		agent.RuleID:            listedRead(w, "list_employees", read, "listed_reads.agent", "Claude!|"),
-		agent.RuleListedUnknown: listedRead(w, "list_nothing", read),
-		agent.RuleListedOther:   listedRead(w, "list_employees", strings.Repeat("0", 64)),
-		agent.RuleListedFree:    listedRead(w, "send_slack_dm", write),
+	for rule, form := range map[string]url.Values{
+		"listed_tool":    listedRead(w, "", read),
+		"listed_version": listedRead(w, "list_employees", "abc"),
+		"listed_people":  listedRead(w, "list_employees", read, "listed_reads.people", "@sato|"),
+		"agent_id":       listedRead(w, "list_employees", read, "listed_reads.agent", "Claude!|"),
+		"listed_unknown": listedRead(w, "list_nothing", read),
+		"listed_other":   listedRead(w, "list_employees", strings.Repeat("0", 64)),
+		"listed_free":    listedRead(w, "send_slack_dm", write),
 	} {
-		b.Post(agentPage, form).Says(t, http.StatusUnprocessableEntity, ja.Rule(tenancy.Rule(rule)))
+		b.Post(agentPage, form).Says(t, http.StatusUnprocessableEntity, ja.Rule(string(rule)))
 	}
 	expect.Is(t, len(w.SettingsNow().ListedReads), 0, "it is saved all the same")
 }

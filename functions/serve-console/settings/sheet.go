@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/auditlog"
@@ -205,20 +204,20 @@ func (t settingsTexts) boxOf(m *people.Members, id string, on bool) web.Box {
 	}
 	u, isUser := m.Person(id)
 	g, isGroup := m.Group(id)
-	var rule tenancy.Rule
+	var rule string
 	switch {
 	case isUser:
 		rule = m.Rule(u)
 	case isGroup:
 		b.Text = fmt.Sprintf("%s (@%s, %s)", g.Name, g.Handle, t.Say("members", "n", g.Count))
 		if g.Disabled {
-			rule = people.RuleNoGroup
+			rule = "no_group"
 		}
 	case !m.More || strings.HasPrefix(id, "S"):
 		b.Note = t.Say("unlisted")
 	}
 	if rule != "" {
-		b.Note, b.Off = t.rule(rule), !on
+		b.Note, b.Off = t.problem(aggregate.Problem{Code: rule}), !on
 	}
 	return b
 }
@@ -331,14 +330,8 @@ func (t settingsTexts) plain(m *people.Members, field string, is aggregate.JSON)
 
 type settingsTexts struct{ web.Texts }
 
-func (t settingsTexts) rule(r tenancy.Rule, values ...any) string {
-	return cmp.Or(t.In("rules", r, append(values, "commands", agent.OpenCommands())...), t.In("yaml_faults", r, values...))
-}
-
-func (t settingsTexts) problem(p tenancy.Problem) string {
-	words := web.Joined(p.Words, func(w string) string { return t.value(p.Field, w) }, " / ")
-	return cmp.Or(t.rule(p.Rule, "min", web.Count(int64(p.Min)), "max", web.Count(int64(p.Max)), "words", words),
-		string(p.Rule))
+func (t settingsTexts) problem(p aggregate.Problem) string {
+	return t.Problem(p, func(w string) string { return t.value(p.Field, w) })
 }
 
 // label returns a field's readable name; a field in a list has its number appended, and its column if it has one.

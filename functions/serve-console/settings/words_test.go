@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/auditlog"
@@ -128,12 +127,9 @@ func TestThePageNamesTheSettingsForWhich0MeansNoLimit(t *testing.T) {
 	}
 }
 
-func TestEveryRuleAndColumnHasItsWords(t *testing.T) {
+func TestEveryColumnHasItsWords(t *testing.T) {
 	for _, locale := range language.All {
 		texts := web.TextsOf("settings", locale)
-		for rule := range agent.Limits {
-			expect.That(t, texts.In("rules", rule) != "", "%s has no words for %s", locale, rule)
-		}
 		for list, columns := range rowsLists {
 			for _, c := range columns {
 				expect.That(t, texts.In("columns", list+"."+c.key) != "", "%s has no words for %s.%s", locale, list, c.key)
@@ -204,7 +200,7 @@ var (
 
 type Texts = settingsTexts
 
-func (t settingsTexts) Rule(r tenancy.Rule) string { return t.rule(r) }
+func (t settingsTexts) Rule(code string) string { return t.problem(aggregate.Problem{Code: code}) }
 
 func (t settingsTexts) Label(field string) string { return t.label(field) }
 

@@ -154,7 +154,7 @@ func (c *Site) Called(ctx context.Context, v *Viewer, ids ...string) func(id str
 
 // Refused returns who of these people and user groups may not be chosen, by the rules that they break, and the
 // workspace's members. It returns explain.ErrUnverified when Slack can't be asked.
-func (c *Site) Refused(ctx context.Context, v *Viewer, users, groups []string) (map[string]tenancy.Rule, people.Members,
+func (c *Site) Refused(ctx context.Context, v *Viewer, users, groups []string) (map[string]string, people.Members,
 	error) {
 	m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
 	if err != nil {

@@ -5,11 +5,13 @@ import (
 	"embed"
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
@@ -110,6 +112,21 @@ func (t Texts) In(table string, value any, values ...any) string {
 		name = "none"
 	}
 	return language.Fill(texts[name], values...)
+}
+
+// Problem says what is wrong with a field. called says what one of a list of choices is called.
+func (t Texts) Problem(p aggregate.Problem, called func(string) string) string {
+	var values []any
+	for i, x := range p.Args {
+		switch is := x.(type) {
+		case int:
+			x = Count(int64(is))
+		case []string:
+			x = Joined(is, called, " / ")
+		}
+		values = append(values, strconv.Itoa(i), x)
+	}
+	return cmp.Or(TextsOf("problems", t.Locale()).In("problems", p.Code, values...), p.Code)
 }
 
 // List returns a list from a table.

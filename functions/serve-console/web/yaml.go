@@ -12,23 +12,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"ringi/shared/domain/tenancy"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
 )
 
 // MaxBytes is the largest file that is read.
 const MaxBytes = 128 << 10
-
-// Rules that only a file can break.
-const (
-	RuleSyntax  tenancy.Rule = "yaml"      // the file is no YAML
-	RuleLarge   tenancy.Rule = "yaml_size" // larger than Max bytes
-	RuleUnknown tenancy.Rule = "unknown"   // no field has this name
-	RuleTwice   tenancy.Rule = "twice"
-	RuleAlias   tenancy.Rule = "alias"  // a name that stands for what is written elsewhere
-	RuleOwn     tenancy.Rule = "own"    // a field that files leave out
-	RuleFields  tenancy.Rule = "fields" // fields of their own, by name
-)
 
 // YAMLForm writes values as YAML and reads them back, by the names of their fields in JSON. Reading says all that is
 // wrong with a file at once, with the lines. The form says what is special about a kind of file.
@@ -41,7 +30,7 @@ func (f YAMLForm) own(field string) bool { return f.Own != nil && f.Own(field) }
 
 // YAMLFault is a problem and its line in the file; 0: none.
 type YAMLFault struct {
-	tenancy.Problem
+	aggregate.Problem
 	Line int
 }
 
@@ -68,14 +57,14 @@ func (f YAMLFile) Line(field string) int {
 func (f YAMLForm) Read(text []byte, into any) (YAMLFile, []YAMLFault) {
 	file := YAMLFile{Names: map[string]string{}, lines: map[string]int{}}
 	if len(text) > MaxBytes {
-		return file, []YAMLFault{{Problem: tenancy.Problem{Rule: RuleLarge, Max: MaxBytes}}}
+		return file, []YAMLFault{{Problem: aggregate.Problem{Code: "yaml_size", Args: []any{MaxBytes}}}}
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return file, []YAMLFault{{tenancy.Problem{Rule: RuleSyntax}, lineOf(err)}}
+		return file, []YAMLFault{{aggregate.Problem{Code: "yaml"}, lineOf(err)}}
 	}
 	if len(doc.Content) == 0 {
-		return file, []YAMLFault{{tenancy.Problem{Rule: RuleFields}, 1}}
+		return file, []YAMLFault{{aggregate.Problem{Code: "fields"}, 1}}
 	}
 	r := reader{YAMLForm: f, file: &file}
 	r.object("", doc.Content[0], reflect.ValueOf(into).Elem())
@@ -88,14 +77,14 @@ type reader struct {
 	faults []YAMLFault
 }
 
-func (r *reader) fault(field string, rule tenancy.Rule, n *yaml.Node) {
-	r.faults = append(r.faults, YAMLFault{tenancy.Problem{Field: field, Rule: rule}, n.Line})
+func (r *reader) fault(field, code string, n *yaml.Node) {
+	r.faults = append(r.faults, YAMLFault{aggregate.Problem{Field: field, Code: code}, n.Line})
 }
 
 // object sets a struct's fields from a mapping.
 func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
 	if n.Kind != yaml.MappingNode {
-		r.fault(at, RuleFields, n)
+		r.fault(at, "fields", n)
 		return
 	}
 	seen := map[string]bool{}
@@ -109,11 +98,11 @@ func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
 		field, ok := fieldNamed(into, called)
 		switch {
 		case key.Kind != yaml.ScalarNode || !ok:
-			r.fault(strings.TrimPrefix(at+"."+key.Value, "."), RuleUnknown, key)
+			r.fault(strings.TrimPrefix(at+"."+key.Value, "."), "unknown", key)
 		case seen[called]:
-			r.fault(name, RuleTwice, key)
+			r.fault(name, "twice", key)
 		case r.own(name):
-			r.fault(name, RuleOwn, key)
+			r.fault(name, "own", key)
 		default:
 			r.file.lines[name] = key.Line
 			r.value(name, value, field)
@@ -125,7 +114,7 @@ func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
 // texts reads a mapping of texts with arbitrary names.
 func (r *reader) texts(at string, n *yaml.Node, into reflect.Value) {
 	if n.Kind != yaml.MappingNode {
-		r.fault(at, RuleFields, n)
+		r.fault(at, "fields", n)
 		return
 	}
 	into.Set(reflect.MakeMap(into.Type()))
@@ -134,10 +123,10 @@ func (r *reader) texts(at string, n *yaml.Node, into reflect.Value) {
 		name := at + "." + key.Value
 		switch {
 		case key.Kind != yaml.ScalarNode || key.Anchor != "":
-			r.fault(name, tenancy.RuleText, key)
+			r.fault(name, "text", key)
 			continue
 		case into.MapIndex(reflect.ValueOf(key.Value)).IsValid():
-			r.fault(name, RuleTwice, key)
+			r.fault(name, "twice", key)
 		}
 		r.value(name, n.Content[i+1], one)
 		into.SetMapIndex(reflect.ValueOf(key.Value), one)
@@ -147,7 +136,7 @@ func (r *reader) texts(at string, n *yaml.Node, into reflect.Value) {
 func (r *reader) value(at string, n *yaml.Node, into reflect.Value) {
 	switch {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
-		r.fault(at, RuleAlias, n)
+		r.fault(at, "alias", n)
 	case into.Kind() == reflect.Pointer:
 		into.Set(reflect.New(into.Type().Elem()))
 		r.value(at, n, into.Elem())
@@ -158,7 +147,7 @@ func (r *reader) value(at string, n *yaml.Node, into reflect.Value) {
 	case into.Kind() == reflect.Map:
 		r.texts(at, n, into)
 	case !scalar(n, into):
-		r.fault(at, tenancy.Unread(at, into).Rule, n)
+		r.fault(at, unread[into.Kind()], n)
 	default:
 		if name := strings.TrimSpace(strings.TrimLeft(n.LineComment, "#")); name != "" {
 			r.file.Names[n.Value] = name
@@ -168,7 +157,7 @@ func (r *reader) value(at string, n *yaml.Node, into reflect.Value) {
 
 func (r *reader) list(at string, n *yaml.Node, into reflect.Value) {
 	if n.Kind != yaml.SequenceNode {
-		r.fault(at, tenancy.RuleList, n)
+		r.fault(at, "list", n)
 		return
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(n.Content), len(n.Content)))
@@ -177,6 +166,12 @@ func (r *reader) list(at string, n *yaml.Node, into reflect.Value) {
 		r.file.lines[name] = one.Line
 		r.value(name, one, into.Index(i))
 	}
+}
+
+// unread is the problem of a value that can't be read, by the type of the field.
+var unread = map[reflect.Kind]string{
+	reflect.Bool: "flag", reflect.Int: "whole", reflect.Float64: "number", reflect.String: "text",
+	reflect.Slice: "list",
 }
 
 // scalar reads a value only if it has the field's own kind: YAML 1.1 would read no as false and 1_0 as ten.

@@ -307,7 +307,7 @@ func (v *Vendors) Serve(path, folder string) (Own, error) {
 	}
 	name := v.freeName(strings.TrimSuffix(filepath.Base(c.Path), ".git"))
 	o := Own{c, everybodys(name, OwnOwner+"/"+name, "heads/"+c.Branch)}
-	if faults := o.Source.Faults(); len(faults) > 0 {
+	if faults := o.Source.Problems(); len(faults) > 0 {
 		return Own{}, fmt.Errorf("the repository %s is on the branch %s, and a source's branch is of A-Z a-z 0-9 . _ / "+
 			"+ - alone", path, c.Branch)
 	}

@@ -238,9 +238,9 @@ func TestOwnRepositoriesAreSourcesWithNamesOfTheirOwn(t *testing.T) {
 		own := expect.Value(v.Serve(repositoryIn(t, "main", tt.folder), folder))(t)
 		expect.Is(t, own.Source.Name, tt.want, tt.folder)
 		expect.Is(t, own.Source.Repository, "local/"+tt.want)
-		expect.That(t, len(own.Source.Faults()) == 0 && own.Source.RepositoryID == int(v.GitHub.ID("local/"+tt.want)) &&
+		expect.That(t, len(own.Source.Problems()) == 0 && own.Source.RepositoryID == int(v.GitHub.ID("local/"+tt.want)) &&
 			len(v.Own) == i+1,
-			"%+v, %+v", own.Source, own.Source.Faults())
+			"%+v, %+v", own.Source, own.Source.Problems())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
 )
 
@@ -128,11 +129,11 @@ func (d Definition) Context() int {
 	return usualContext
 }
 
-// Warning reports an entry of the settings that is ignored, and its first fault.
+// Warning reports an entry of the settings that is ignored, and its first problem.
 type Warning struct {
 	Entry int    // index from 0
 	ID    string // empty if it could not be read
-	Fault
+	aggregate.Problem
 	// KeepsBuiltIn says that the built-in agent with this id is used instead.
 	KeepsBuiltIn bool
 }
@@ -142,28 +143,28 @@ type Warning struct {
 // the host:port endpoints that the deployment allows in addition to public ones. Exactly one agent is the default: the
 // first entry that claims it, else codex.
 func Definitions(custom []Definition, allow []string) (defs []Definition, warnings []Warning) {
-	return define(custom, func(d Definition) []Fault { return d.unreachable(allow) })
+	return define(custom, func(d Definition) aggregate.Problems { return d.unreachable(allow) })
 }
 
 // Named returns Definitions including agents that this deployment can't reach. It is for finding out which agent a
 // message addresses, so that people can be told that it is unreachable.
 func Named(custom []Definition) []Definition {
-	defs, _ := define(custom, func(Definition) []Fault { return nil })
+	defs, _ := define(custom, func(Definition) aggregate.Problems { return nil })
 	return defs
 }
 
-func define(custom []Definition, more func(Definition) []Fault) (defs []Definition, warnings []Warning) {
+func define(custom []Definition, more func(Definition) aggregate.Problems) (defs []Definition, warnings []Warning) {
 	defs = BuiltIn()
 	chosen := ""
 	var taken []string
 	for i, d := range custom {
 		at := slices.IndexFunc(defs, func(x Definition) bool { return x.ID == d.ID })
-		faults := append(d.Faults(), more(d)...)
+		wrong := append(d.Problems(), more(d)...)
 		if slices.Contains(taken, d.ID) {
-			faults = append(faults, Fault{Field: "id", Rule: RuleTaken})
+			wrong = append(wrong, aggregate.Problem{Field: "id", Code: "taken"})
 		}
-		if len(faults) > 0 {
-			warnings = append(warnings, Warning{Entry: i, ID: d.ID, Fault: faults[0],
+		if len(wrong) > 0 {
+			warnings = append(warnings, Warning{Entry: i, ID: d.ID, Problem: wrong[0],
 				KeepsBuiltIn: at >= 0 && !slices.Contains(taken, d.ID)})
 			continue
 		}

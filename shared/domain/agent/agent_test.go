@@ -73,7 +73,7 @@ func TestAnInvalidEntryIsSkippedWithAWarningThatNamesTheField(t *testing.T) {
 			defs, warnings := agent.Definitions(entries(t, "["+test.entry+`,{`+bot+`}]`), []string{"localhost:11434"})
 			expect.Same(t, []string{"codex*", "claude", "doc-bot"}, ids(defs))
 			expect.That(t, len(warnings) == 1 && warnings[0].Entry == 0 && warnings[0].Field == test.field &&
-				warnings[0].Limit() != "" && !warnings[0].KeepsBuiltIn, "%+v", warnings)
+				warnings[0].Code != "" && !warnings[0].KeepsBuiltIn, "%+v", warnings)
 		})
 	}
 }
@@ -108,13 +108,13 @@ func TestACustomAgentOverridesABuiltInAndABrokenOneDoesNot(t *testing.T) {
 	expect.That(t, claude.Model == "claude-opus-5-5" && !claude.May(agent.ShellCommand) &&
 		codex.May(agent.ShellCommand) && codex.Model == agent.BuiltIn()[0].Model, "%+v %+v", claude, codex)
 	expect.That(t, len(warnings) == 1 && warnings[0].ID == "codex" && warnings[0].Entry == 1 &&
-		warnings[0].KeepsBuiltIn && warnings[0].Field+" "+warnings[0].Limit() == "capabilities is required", "%v", warnings)
+		warnings[0].KeepsBuiltIn && warnings[0].Error() == "capabilities agent_required", "%v", warnings)
 	// The second of two entries with the same id is ignored.
 	defs, warnings = agent.Definitions(entries(t,
 		`[{"id":"claude","provider":"anthropic","model":"a","capabilities":["test"]},{"id":"claude",`+
 			`"provider":"anthropic","model":"b","capabilities":["test"]}]`), nil)
 	if claude, _ = agent.Find(defs, "claude"); claude.Model != "a" || len(warnings) != 1 ||
-		warnings[0].Rule != agent.RuleTaken || warnings[0].KeepsBuiltIn {
+		warnings[0].Code != "taken" || warnings[0].KeepsBuiltIn {
 		t.Errorf("%+v %v", claude, warnings)
 	}
 }
@@ -153,7 +153,7 @@ func TestWhatTheDeploymentAllowsIsReached(t *testing.T) {
 		t.Errorf("%v %v", ids(defs), warnings)
 	}
 	if defs, warnings := agent.Definitions(list, []string{"localhost:1"}); len(defs) != 2 || len(warnings) != 2 ||
-		warnings[0].Rule != agent.RuleElsewhere || warnings[1].Rule != agent.RuleSecure {
+		warnings[0].Code != "agent_place" || warnings[1].Code != "agent_secure" {
 		t.Errorf("%v %v", ids(defs), warnings)
 	}
 }
@@ -172,7 +172,7 @@ func TestAnAgentMayWhatItsCapabilitiesSay(t *testing.T) {
 // The built-in agents have no faults, and every rule has a text.
 func TestBuiltInAgentsAreSound(t *testing.T) {
 	for _, d := range agent.BuiltIn() {
-		f := d.Faults()
+		f := d.Problems()
 		expect.That(t, f == nil && d.Model != "", "%s: %v", d.ID, f)
 	}
 }
@@ -206,7 +206,7 @@ func shop() agent.Source {
 }
 
 func TestASourcesFieldsAreChecked(t *testing.T) {
-	expect.That(t, shop().Faults() == nil, "%v", shop().Faults())
+	expect.That(t, shop().Problems() == nil, "%v", shop().Problems())
 	type set = func(s *agent.Source, value string)
 	fields := map[string]set{
 		"name":       func(s *agent.Source, v string) { s.Name = v },
@@ -237,9 +237,9 @@ func TestASourcesFieldsAreChecked(t *testing.T) {
 		for i, value := range append(slices.Clone(values.good), values.bad...) {
 			s, good := shop(), i < len(values.good)
 			fields[field](&s, value)
-			faults := s.Faults()
+			faults := s.Problems()
 			expect.That(t, good && faults == nil || !good && len(faults) == 1 && faults[0].Field == field &&
-				faults[0].Limit() != "", "%s %q: %v", field, value, faults)
+				faults[0].Code != "", "%s %q: %v", field, value, faults)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
 )
 
@@ -48,18 +49,6 @@ func (r AutoRule) holds(w Where) bool {
 }
 
 var placeForm = language.Regexp{Text: `^[CDG][A-Z0-9]{1,40}$`}
-
-// Rules for the fields of an AutoRule.
-const (
-	RuleAutoType    Rule = "auto_type"
-	RuleAutoArgv    Rule = "auto_argv"
-	RuleAutoShell   Rule = "auto_shell"
-	RuleAutoStar    Rule = "auto_star"
-	RuleAutoOption  Rule = "auto_option"
-	RuleAutoSource  Rule = "auto_source"
-	RuleAutoPlace   Rule = "auto_place"
-	RuleAutoChanged Rule = "auto_changed"
-)
 
 // shells are programs that read commands or start another program. The list can't be complete, and security does not
 // depend on it: a rule without * allows only exactly what an administrator wrote.
@@ -108,39 +97,26 @@ func OpenCommands() string {
 	return strings.Join(all, ", ")
 }
 
-// Faults returns everything that is wrong with the rule.
-func (r AutoRule) Faults() (all []Fault) {
-	if r.Type != TestRun {
-		all = append(all, Fault{"type", RuleAutoType})
-	}
-	if rule := argvRule(r.Argv); rule != "" {
-		all = append(all, Fault{"argv", rule})
-	}
-	return append(all, r.whereFaults()...)
-}
-
-// whereFaults returns what is wrong with the place, which has a source or none.
-func (r AutoRule) whereFaults() (all []Fault) {
-	add := func(wrong bool, field string, rule Rule) {
-		if wrong {
-			all = append(all, Fault{field, rule})
-		}
-	}
-	add(r.Source != "" && !sourceForm.Get().MatchString(r.Source), "source", RuleAutoSource)
-	add(!placeForm.Get().MatchString(r.Place), "place", RuleAutoPlace)
-	add(r.Changed && r.Source == "", "changed", RuleAutoChanged)
+// Problems returns everything that is wrong with the rule.
+func (r AutoRule) Problems() (all aggregate.Problems) {
+	all.Unless(r.Type == TestRun, "type", "auto_type")
+	code := argvRule(r.Argv)
+	all.Unless(code == "", "argv", code, OpenCommands())
+	all.Unless(r.Source == "" || sourceForm.Get().MatchString(r.Source), "source", "auto_source")
+	all.Unless(placeForm.Get().MatchString(r.Place), "place", "auto_place")
+	all.Unless(!r.Changed || r.Source != "", "changed", "auto_changed")
 	return all
 }
 
 // argvRule returns the rule that the patterns break, or "".
-func argvRule(patterns []string) Rule {
+func argvRule(patterns []string) string {
 	starred := func(p string) bool { return strings.Contains(p, "*") }
 	switch {
 	case len(patterns) == 0 || len(patterns) > 32 || slices.ContainsFunc(patterns,
 		func(p string) bool { return p == "" || len(p) > 200 }) || starred(patterns[0]):
-		return RuleAutoArgv
+		return "auto_argv"
 	case slices.Contains(shells, nameOf(patterns[0])):
-		return RuleAutoShell
+		return "auto_shell"
 	case !slices.ContainsFunc(patterns, starred):
 		return ""
 	}
@@ -149,19 +125,19 @@ func argvRule(patterns []string) Rule {
 			return o.rule(patterns[len(words):])
 		}
 	}
-	return RuleAutoStar
+	return "auto_star"
 }
 
 // rule returns the rule that the patterns after the command break, or "". A leading @ is treated like a -, because some
 // commands read a file of options after it.
-func (o open) rule(patterns []string) Rule {
+func (o open) rule(patterns []string) string {
 	for _, p := range patterns {
 		name, _, _ := strings.Cut(p, "=")
 		if option := strings.HasPrefix(p, "-") || strings.HasPrefix(p, "@"); option &&
 			!slices.Contains(strings.Fields(o.options), name) {
-			return RuleAutoOption
+			return "auto_option"
 		} else if !option && !o.names {
-			return RuleAutoStar
+			return "auto_star"
 		}
 	}
 	return ""
@@ -182,7 +158,7 @@ func nameOf(program string) string {
 // Allows reports whether the rule lets a command start: it has as many words as the rule, and each matches its pattern.
 // A rule with a fault allows nothing.
 func (r AutoRule) Allows(t ActionType, argv []string, w Where) bool {
-	return len(r.Faults()) == 0 && t == TestRun && r.holds(w) && slices.EqualFunc(r.Argv, argv, fits)
+	return len(r.Problems()) == 0 && t == TestRun && r.holds(w) && slices.EqualFunc(r.Argv, argv, fits)
 }
 
 // fits reports whether the text matches the pattern. If the pattern begins with *, the text must not begin with -, @ or
@@ -222,34 +198,16 @@ const (
 	maxListedPeople = 200
 )
 
-// Rules for the fields of a ListedRead.
-const (
-	RuleListedTool    Rule = "listed_tool"
-	RuleListedVersion Rule = "listed_version"
-	RuleListedPeople  Rule = "listed_people"
-	// The following are what the tools say of an entry that is listed.
-	RuleListedUnknown Rule = "listed_unknown"
-	RuleListedOther   Rule = "listed_other"
-	RuleListedFree    Rule = "listed_free"
-)
-
 var versionForm = language.Regexp{Text: `^[0-9a-f]{64}$`}
 
-// Faults returns everything that is wrong with the entry.
-func (r ListedRead) Faults() (all []Fault) {
-	if !idForm.Get().MatchString(r.Agent) {
-		all = append(all, Fault{"agent", RuleID})
-	}
-	if r.Tool == "" || len(r.Tool) > maxListedTool {
-		all = append(all, Fault{"tool", RuleListedTool})
-	}
-	if !versionForm.Get().MatchString(r.Version) {
-		all = append(all, Fault{"version", RuleListedVersion})
-	}
+// Problems returns everything that is wrong with the entry.
+func (r ListedRead) Problems() (all aggregate.Problems) {
+	all.Unless(idForm.Get().MatchString(r.Agent), "agent", "agent_id")
+	all.Unless(r.Tool != "" && len(r.Tool) <= maxListedTool, "tool", "listed_tool")
+	all.Unless(versionForm.Get().MatchString(r.Version), "version", "listed_version")
 	wrong := func(id string) bool { return !personForm.Get().MatchString(id) }
-	if n := len(r.People); n == 0 || n > maxListedPeople || slices.ContainsFunc(r.People, wrong) {
-		all = append(all, Fault{"people", RuleListedPeople})
-	}
+	n := len(r.People)
+	all.Unless(n > 0 && n <= maxListedPeople && !slices.ContainsFunc(r.People, wrong), "people", "listed_people")
 	return all
 }
 
@@ -262,7 +220,7 @@ func Listed(list []ListedRead, agent, tool, version string, people []string) int
 	}
 	return slices.IndexFunc(list, func(r ListedRead) bool {
 		unlisted := func(id string) bool { return !slices.Contains(r.People, id) }
-		return len(r.Faults()) == 0 && r.Agent == agent && r.Tool == tool && r.Version == version &&
+		return len(r.Problems()) == 0 && r.Agent == agent && r.Tool == tool && r.Version == version &&
 			!slices.ContainsFunc(people, unlisted)
 	})
 }

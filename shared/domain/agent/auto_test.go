@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
 
@@ -58,7 +59,7 @@ func TestARuleHoldsForItsSourceAndPlace(t *testing.T) {
 		"a place alone":      {agent.AutoRule{Place: "D1"}, []agent.Where{none}},
 	} {
 		tt.rule.Type, tt.rule.Argv = agent.TestRun, []string{"npm", "test"}
-		expect.Must(t, len(tt.rule.Faults()) == 0, "%s: %v", name, tt.rule.Faults())
+		expect.Must(t, len(tt.rule.Problems()) == 0, "%s: %v", name, tt.rule.Problems())
 		for _, w := range []agent.Where{shop, changed, unlisted, elsewhere, none, {}} {
 			expect.Is(t, tt.rule.Allows(agent.TestRun, []string{"npm", "test"}, w),
 				slices.ContainsFunc(tt.holds, func(x agent.Where) bool { return reflect.DeepEqual(x, w) }), "%s: in %+v", name, w)
@@ -66,16 +67,16 @@ func TestARuleHoldsForItsSourceAndPlace(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		rule agent.AutoRule
-		want agent.Fault
+		want aggregate.Problem
 	}{
-		{agent.AutoRule{}, agent.Fault{Field: "place", Rule: agent.RuleAutoPlace}},
-		{agent.AutoRule{Source: "Shop!", Place: "D1"}, agent.Fault{Field: "source", Rule: agent.RuleAutoSource}},
-		{agent.AutoRule{Source: "shop"}, agent.Fault{Field: "place", Rule: agent.RuleAutoPlace}},
-		{agent.AutoRule{Place: "#general"}, agent.Fault{Field: "place", Rule: agent.RuleAutoPlace}},
-		{agent.AutoRule{Place: "D1", Changed: true}, agent.Fault{Field: "changed", Rule: agent.RuleAutoChanged}},
+		{agent.AutoRule{}, aggregate.Problem{Field: "place", Code: "auto_place"}},
+		{agent.AutoRule{Source: "Shop!", Place: "D1"}, aggregate.Problem{Field: "source", Code: "auto_source"}},
+		{agent.AutoRule{Source: "shop"}, aggregate.Problem{Field: "place", Code: "auto_place"}},
+		{agent.AutoRule{Place: "#general"}, aggregate.Problem{Field: "place", Code: "auto_place"}},
+		{agent.AutoRule{Place: "D1", Changed: true}, aggregate.Problem{Field: "changed", Code: "auto_changed"}},
 	} {
 		tt.rule.Type, tt.rule.Argv = agent.TestRun, []string{"npm", "test"}
-		expect.Same(t, []agent.Fault{tt.want}, tt.rule.Faults())
+		expect.Same(t, aggregate.Problems{tt.want}, tt.rule.Problems())
 		expect.That(t, !tt.rule.Allows(agent.TestRun, tt.rule.Argv, shop) &&
 			!tt.rule.Allows(agent.TestRun, tt.rule.Argv, none), "%+v", tt.rule)
 	}
@@ -139,37 +140,37 @@ func TestAStarStandsForNoSignButThoseOfNames(t *testing.T) {
 func TestOnlyAFewCommandsTakeAnyName(t *testing.T) {
 	for _, tt := range []struct {
 		rule []string
-		want agent.Rule
+		want string
 	}{
-		{[]string{"python3", "*"}, agent.RuleAutoStar}, {[]string{"/usr/bin/python3.11-dbg", "-m", "pytest", "a*"},
-			agent.RuleAutoStar}, {[]string{"mawk", "*"}, agent.RuleAutoStar},
-		{[]string{"perl5.36-x86_64-linux-gnu", "-e", "*"}, agent.RuleAutoStar}, {[]string{"rbash", "-c", "*"},
-			agent.RuleAutoStar}, {[]string{"vim", "*"}, agent.RuleAutoStar},
-		{[]string{"npx", "jest", "a*"}, agent.RuleAutoStar}, {[]string{"npm", "exe", "*"},
-			agent.RuleAutoStar}, {[]string{"npm", "run", "test:*"}, agent.RuleAutoStar}, {[]string{"npm", "test",
-			"*"}, agent.RuleAutoStar},
-		{[]string{"make", "test-*"}, agent.RuleAutoStar}, {[]string{"git", "-c", "alias.t=*", "t"},
-			agent.RuleAutoStar}, {[]string{"deno", "test", "*"}, agent.RuleAutoStar}, {[]string{"./check",
-			"*"}, agent.RuleAutoStar},
-		{[]string{"./go", "test", "*"}, agent.RuleAutoStar}, {[]string{"/work/pytest", "*"},
-			agent.RuleAutoStar}, {[]string{"Pytest", "*"}, agent.RuleAutoStar}, {[]string{"any-program",
-			"*"}, agent.RuleAutoStar},
-		{[]string{"go", "*"}, agent.RuleAutoStar}, {[]string{"go", "*", "a"},
-			agent.RuleAutoStar}, {[]string{"go", "run", "./*"}, agent.RuleAutoStar}, {[]string{"go", "-C", "a", "test",
-			"*"}, agent.RuleAutoStar},
-		{[]string{"mvn", "test", "*"}, agent.RuleAutoStar}, {[]string{"mvn", "test", "-Dtest", "*"},
-			agent.RuleAutoStar}, {[]string{"gradle", "test", "*"}, agent.RuleAutoStar}, {[]string{"cargo", "run",
-			"*"}, agent.RuleAutoStar},
+		{[]string{"python3", "*"}, "auto_star"}, {[]string{"/usr/bin/python3.11-dbg", "-m", "pytest", "a*"},
+			"auto_star"}, {[]string{"mawk", "*"}, "auto_star"},
+		{[]string{"perl5.36-x86_64-linux-gnu", "-e", "*"}, "auto_star"}, {[]string{"rbash", "-c", "*"},
+			"auto_star"}, {[]string{"vim", "*"}, "auto_star"},
+		{[]string{"npx", "jest", "a*"}, "auto_star"}, {[]string{"npm", "exe", "*"},
+			"auto_star"}, {[]string{"npm", "run", "test:*"}, "auto_star"}, {[]string{"npm", "test",
+			"*"}, "auto_star"},
+		{[]string{"make", "test-*"}, "auto_star"}, {[]string{"git", "-c", "alias.t=*", "t"},
+			"auto_star"}, {[]string{"deno", "test", "*"}, "auto_star"}, {[]string{"./check",
+			"*"}, "auto_star"},
+		{[]string{"./go", "test", "*"}, "auto_star"}, {[]string{"/work/pytest", "*"},
+			"auto_star"}, {[]string{"Pytest", "*"}, "auto_star"}, {[]string{"any-program",
+			"*"}, "auto_star"},
+		{[]string{"go", "*"}, "auto_star"}, {[]string{"go", "*", "a"},
+			"auto_star"}, {[]string{"go", "run", "./*"}, "auto_star"}, {[]string{"go", "-C", "a", "test",
+			"*"}, "auto_star"},
+		{[]string{"mvn", "test", "*"}, "auto_star"}, {[]string{"mvn", "test", "-Dtest", "*"},
+			"auto_star"}, {[]string{"gradle", "test", "*"}, "auto_star"}, {[]string{"cargo", "run",
+			"*"}, "auto_star"},
 
-		{[]string{"go", "test", "-exec", "*"}, agent.RuleAutoOption}, {[]string{"go", "test", "-exec=*"},
-			agent.RuleAutoOption}, {[]string{"go", "test", "-*", "*"}, agent.RuleAutoOption}, {[]string{"go", "test",
-			"-r*"}, agent.RuleAutoOption},
-		{[]string{"go", "test", "-run*=a"}, agent.RuleAutoOption}, {[]string{"go", "test", "*", "-args", "a"},
-			agent.RuleAutoOption}, {[]string{"go", "vet", "-vettool", "*"}, agent.RuleAutoOption}, {[]string{"go", "build",
-			"-toolexec", "*"}, agent.RuleAutoOption},
-		{[]string{"pytest", "-p", "*"}, agent.RuleAutoOption}, {[]string{"pytest", "@*"},
-			agent.RuleAutoOption}, {[]string{"cargo", "test", "--", "*"}, agent.RuleAutoOption}, {[]string{"mvn", "test",
-			"-D*"}, agent.RuleAutoOption},
+		{[]string{"go", "test", "-exec", "*"}, "auto_option"}, {[]string{"go", "test", "-exec=*"},
+			"auto_option"}, {[]string{"go", "test", "-*", "*"}, "auto_option"}, {[]string{"go", "test",
+			"-r*"}, "auto_option"},
+		{[]string{"go", "test", "-run*=a"}, "auto_option"}, {[]string{"go", "test", "*", "-args", "a"},
+			"auto_option"}, {[]string{"go", "vet", "-vettool", "*"}, "auto_option"}, {[]string{"go", "build",
+			"-toolexec", "*"}, "auto_option"},
+		{[]string{"pytest", "-p", "*"}, "auto_option"}, {[]string{"pytest", "@*"},
+			"auto_option"}, {[]string{"cargo", "test", "--", "*"}, "auto_option"}, {[]string{"mvn", "test",
+			"-D*"}, "auto_option"},
 
 		{[]string{"python3", "-m", "pytest", "tests/a.py"}, ""}, {[]string{"node", "test.js"}, ""}, {[]string{"npx", "jest"},
 			""}, {[]string{"go", "run", "./check"}, ""}, {[]string{"go", "test", "-exec", "qemu-arm", "./a"}, ""},
@@ -181,18 +182,14 @@ func TestOnlyAFewCommandsTakeAnyName(t *testing.T) {
 		for i := range argv {
 			argv[i] = strings.ReplaceAll(argv[i], "*", "x")
 		}
-		var want []agent.Fault
+		var want aggregate.Problems
 		if tt.want != "" {
-			want = []agent.Fault{{Field: "argv", Rule: tt.want}}
+			want = aggregate.Problems{{Field: "argv", Code: tt.want, Args: []any{agent.OpenCommands()}}}
 		}
-		if faults := r.Faults(); !slices.Equal(faults, want) || r.Allows(agent.TestRun, argv, inD1) != (tt.want == "") {
+		if faults := r.Problems(); !reflect.DeepEqual(faults, want) ||
+			r.Allows(agent.TestRun, argv, inD1) != (tt.want == "") {
 			t.Errorf("%q: %v, want %v", tt.rule, faults, want)
 		}
-	}
-	for _, rule := range []agent.Rule{agent.RuleAutoStar, agent.RuleAutoOption} {
-		limit := (agent.Fault{Field: "argv", Rule: rule}).Limit()
-		expect.That(t, limit != "" && (rule != agent.RuleAutoStar || strings.Contains(limit, "go test, go vet")), "%s: %q",
-			rule, limit)
 	}
 }
 
@@ -204,11 +201,11 @@ func TestNoRuleIsForWhatAShellReads(t *testing.T) {
 		{"go", strings.Repeat("x", 201)}, make([]string, 33),
 	} {
 		r := rule(argv...)
-		expect.That(t, len(r.Faults()) != 0, "%q is no fault", argv)
+		expect.That(t, len(r.Problems()) != 0, "%q is no fault", argv)
 		expect.That(t, !r.Allows(agent.TestRun, argv, inD1), "%q is allowed", argv)
 	}
 	for _, r := range []agent.AutoRule{{Type: agent.ShellCommand, Argv: []string{"ls"}, Place: "D1"},
 		{Type: agent.CodeGenerate, Argv: []string{"ls"}, Place: "D1"}, {Type: agent.TestRun, Argv: []string{"ls"}}} {
-		expect.That(t, len(r.Faults()) != 0 && !r.Allows(r.Type, []string{"ls"}, agent.Where{Place: r.Place}), "%+v", r)
+		expect.That(t, len(r.Problems()) != 0 && !r.Allows(r.Type, []string{"ls"}, agent.Where{Place: r.Place}), "%+v", r)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
 )
 
@@ -47,23 +48,6 @@ const (
 	maxSourcePath   = 200 // bytes
 )
 
-// Rules for the fields of a Source.
-const (
-	RuleSourceName       Rule = "source_name"
-	RuleSourceRepository Rule = "source_repository"
-	RuleSourceRef        Rule = "source_ref"
-	RuleSourcePath       Rule = "source_path"
-	RuleSourcePeople     Rule = "source_people"
-	RuleSourceAgents     Rule = "source_agents"
-	RuleSourceCI         Rule = "source_ci"
-	RuleSourceAllow      Rule = "source_allow"
-	// The following are what GitHub says of a repository that is listed.
-	RuleSourceUnconnected Rule = "source_unconnected"
-	RuleSourceMissing     Rule = "source_missing"
-	RuleSourceNoRef       Rule = "source_no_ref"
-	RuleSourceOther       Rule = "source_other" // the name is another repository's now
-)
-
 var (
 	sourceForm     = language.Regexp{Text: `^[a-z0-9-]{1,32}$`}
 	repositoryForm = language.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`}
@@ -71,33 +55,29 @@ var (
 	personForm     = language.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
 )
 
-// Faults returns everything that is wrong with the source, without asking GitHub.
-func (s Source) Faults() (all []Fault) {
-	add := func(fits bool, field string, rule Rule) {
-		if !fits {
-			all = append(all, Fault{field, rule})
-		}
-	}
-	add(sourceForm.Get().MatchString(s.Name), "name", RuleSourceName)
-	add(isRepository(s.Repository), "repository", RuleSourceRepository)
-	add(isRef(s.Ref), "ref", RuleSourceRef)
-	add(s.Path == "" || len(s.Path) <= maxSourcePath && s.Path != "." && fs.ValidPath(s.Path), "path", RuleSourcePath)
+// Problems returns everything that is wrong with the source, without asking GitHub.
+func (s Source) Problems() (all aggregate.Problems) {
+	all.Unless(sourceForm.Get().MatchString(s.Name), "name", "source_name")
+	all.Unless(isRepository(s.Repository), "repository", "source_repository")
+	all.Unless(isRef(s.Ref), "ref", "source_ref")
+	all.Unless(s.Path == "" || len(s.Path) <= maxSourcePath && s.Path != "." && fs.ValidPath(s.Path), "path",
+		"source_path")
 	people := len(s.People) > 0 && len(s.People) <= maxSourcePeople
 	for _, id := range s.People {
 		people = people && (personForm.Get().MatchString(id) || id == Everybody && len(s.People) == 1)
 	}
-	add(people, "people", RuleSourcePeople)
+	all.Unless(people, "people", "source_people")
 	agents := len(s.Agents) > 0 && len(s.Agents) <= MaxSources
 	for _, id := range s.Agents {
 		agents = agents && idForm.Get().MatchString(id)
 	}
-	add(agents, "agents", RuleSourceAgents)
-	add(slices.Contains(CIs, s.CI), "ci", RuleSourceCI)
+	all.Unless(agents, "agents", "source_agents")
+	all.Unless(slices.Contains(CIs, s.CI), "ci", "source_ci")
 	allow := len(s.Allow) <= len(Allowable)
 	for i, name := range s.Allow {
 		allow = allow && slices.Contains(Allowable, name) && !slices.Contains(s.Allow[:i], name)
 	}
-	add(allow, "allow", RuleSourceAllow)
+	all.Unless(allow, "allow", "source_allow")
 	return all
 }
 

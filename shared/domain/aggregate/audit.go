@@ -184,6 +184,13 @@ func (p *Problems) Unless(holds bool, field, code string, args ...any) {
 	}
 }
 
+// Each adds a problem for each text of a list that doesn't fit.
+func (p *Problems) Each(field string, texts []string, fits func(string) bool, code string) {
+	for i, text := range texts {
+		p.Unless(fits(text), fmt.Sprintf("%s[%d]", field, i), code)
+	}
+}
+
 // Under adds the problems of a value that stands at a field.
 func (p *Problems) Under(field string, all Problems) {
 	for _, x := range all {

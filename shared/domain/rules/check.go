@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -16,12 +15,12 @@ import (
 func (c *Conditions) check(p *problems, at string) {
 	for i, k := range c.Kinds {
 		field := fmt.Sprintf("%s.kinds[%d]", at, i)
-		p.unless(slices.Contains(kinds, k), field, "choice", choices(kinds))
+		p.unless(slices.Contains(kinds, k), field, "one_of", choices(kinds))
 		p.unless(!slices.Contains(c.Kinds[:i], k), field, "twice")
 	}
 	if x := c.Places; x != nil {
 		p.unless(x.Direct || len(x.Channels) > 0, at+".places", "place")
-		p.list(x.Channels, at+".places.channels", MaxListed, p.like(&channelForm, "channel"))
+		p.list(x.Channels, at+".places.channels", MaxListed, p.like(&channelForm, "channel_id"))
 	}
 	if x := c.Requester; x != nil {
 		p.unless(len(x.People)+len(x.Departments)+len(x.Groups) > 0, at+".requester", "requester")
@@ -52,13 +51,13 @@ func (t *Tools) check(p *problems, at string) {
 	case UseSome, UseOnly:
 		p.unless(len(t.List) > 0 && len(t.List) <= MaxListed, at+".list", "some", MaxListed)
 	default:
-		p.add(at+".use", "choice", choices([]Use{UseSome, UseOnly, UseWriting}))
+		p.add(at+".use", "one_of", choices([]Use{UseSome, UseOnly, UseWriting}))
 	}
 	for i, tool := range t.List {
 		field := fmt.Sprintf("%s.list[%d]", at, i)
 		p.unless(len(tool.Name) >= 1 && len(tool.Name) <= MaxTool, field+".name", "bytes", MaxTool)
 		p.unless(len(tool.Address) <= MaxAddress && (tool.Address == "" || strings.Contains(tool.Address, "://")),
-			field+".address", "address", MaxAddress)
+			field+".address", "tool_address", MaxAddress)
 		p.unless(!slices.ContainsFunc(t.List[:i], tool.Same), field, "twice")
 	}
 }
@@ -116,11 +115,11 @@ func (w Who) check(p *problems, at string) {
 			if slices.Contains(oneOf, x.Kind) {
 				x.check(p, field)
 			} else {
-				p.add(field+".kind", "choice", choices(oneOf))
+				p.add(field+".kind", "one_of", choices(oneOf))
 			}
 		}
 	default:
-		p.add(at+".kind", "choice", choices(append(slices.Clone(oneOf), WhoChannel, WhoAny)))
+		p.add(at+".kind", "one_of", choices(append(slices.Clone(oneOf), WhoChannel, WhoAny)))
 		return
 	}
 	// fields of other kinds would look as if they counted
@@ -143,44 +142,24 @@ func (w Who) most() (n int) {
 	return min(n, MaxPeople)
 }
 
-// Choices are the values that a field may have.
-type Choices []string
-
-func (c Choices) String() string {
-	if len(c) == 1 {
-		return c[0]
-	}
-	return strings.Join(c[:len(c)-1], ", ") + " or " + c[len(c)-1]
-}
-
-func choices[T ~string](all []T) (c Choices) {
+func choices[T ~string](all []T) (texts []string) {
 	for _, x := range all {
-		c = append(c, string(x))
+		texts = append(texts, string(x))
 	}
-	return c
+	return texts
 }
 
 // problems collects what is wrong with fields.
-type problems []Problem
+type problems aggregate.Problems
 
-// add adds a problem by a key of Limits, or by a text of its own.
-func (p *problems) add(field, limit string, of ...any) {
-	text := fmt.Sprintf(cmp.Or(Limits[limit], limit), of...)
-	*p = append(*p, Problem{aggregate.Problem{Field: field, Code: text}, limit, of})
-}
-
-// fields are the problems in English.
-func (p *problems) fields() (all []aggregate.Problem) {
-	for _, x := range *p {
-		all = append(all, x.Problem)
-	}
-	return all
+func (p *problems) add(field, code string, args ...any) {
+	*p = append(*p, aggregate.Problem{Field: field, Code: code, Args: args})
 }
 
 // unless adds a problem unless a claim holds.
-func (p *problems) unless(holds bool, field, limit string, of ...any) {
+func (p *problems) unless(holds bool, field, code string, args ...any) {
 	if !holds {
-		p.add(field, limit, of...)
+		p.add(field, code, args...)
 	}
 }
 
@@ -215,16 +194,16 @@ func (p *problems) like(form *language.Regexp, limit string) func(value, field s
 }
 
 func (p *problems) users(values []string, field string, most int) {
-	p.list(values, field, most, p.like(&userForm, "person"))
+	p.list(values, field, most, p.like(&userForm, "user_id"))
 }
 
 func (p *problems) group(value, field string) {
-	p.like(&groupForm, "group")(value, field)
+	p.like(&groupForm, "group_id")(value, field)
 }
 
 func (p *problems) pointer(value, field string) {
 	p.unless(len(value) <= maxPointer && pointerForm.Get().MatchString(value), field,
-		"must be a JSON pointer of at most %d bytes such as /items/*/price", maxPointer)
+		"must be a JSON pointer such as /items/*/price, in bytes at most", maxPointer)
 }
 
 func (p *problems) currency(value, field string) {
@@ -232,11 +211,11 @@ func (p *problems) currency(value, field string) {
 }
 
 func (p *problems) number(d Decimal, field string) {
-	p.unless(d.Valid() && d.rat().Sign() > 0, field, "number", MaxDigits, MaxDecimals)
+	p.unless(d.Valid() && d.rat().Sign() > 0, field, "positive", MaxDigits, MaxDecimals)
 }
 
 // Problems returns everything for which the rules can't be saved. known are the tools that requests may call.
-func (r *Rules) Problems(known []Known) []Problem {
+func (r *Rules) Problems(known []Known) aggregate.Problems {
 	var p problems
 	p.unless(r.Form == Form, "form", "form", Form)
 	text, err := json.Marshal(r)
@@ -252,16 +231,11 @@ func (r *Rules) Problems(known []Known) []Problem {
 		r.Last.Writes.check(&p, "last.writes")
 		r.Last.Writes.ofWrites(&p, "last.writes")
 	}
-	return p
+	return aggregate.Problems(p)
 }
 
 // Validate returns the first of Problems, or nil.
-func (r *Rules) Validate(known []Known) error {
-	if all := r.Problems(known); len(all) > 0 {
-		return all[0].Problem
-	}
-	return nil
-}
+func (r *Rules) Validate(known []Known) error { return r.Problems(known).Err() }
 
 func (r *Rules) rule(p *problems, i int, known []Known) {
 	rule, at := &r.Rules[i], fmt.Sprintf("rules[%d]", i)

@@ -1,9 +1,6 @@
 package rules
 
-import (
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/words/language"
-)
+import "ringi/shared/words/language"
 
 // Limits of a tenant's rules.
 const (
@@ -32,43 +29,3 @@ var (
 	currencyForm = language.Regexp{Text: `^[A-Z]{3}$`}
 	pointerForm  = language.Regexp{Text: `^(/([^~/]|~[01])+)+$`}
 )
-
-// Problem is what is wrong with a field of rules, in English and, for pages in other languages, by a key of Limits and
-// its values: numbers or Choices.
-type Problem struct {
-	aggregate.Problem
-	Limit string
-	Of    []any
-}
-
-// Limits say in English what a field must be.
-var Limits = map[string]string{
-	"words":        "must have 1 to %d characters, none of them hidden, and no space around them",
-	"taken":        "is taken",
-	"twice":        "is there twice",
-	"choice":       "must be %s",
-	"some":         "must have 1 to %d entries",
-	"most":         "must have at most %d entries",
-	"bytes":        "must have 1 to %d bytes",
-	"between":      "must be between %d and %d",
-	"number":       "must be a number above 0 with at most %d digits and %d decimals, such as 100000",
-	"currency":     "must be a currency of three letters such as JPY",
-	"id":           "must be a ULID",
-	"person":       "must be a Slack user id such as U012ABCDEF",
-	"group":        "must be a Slack user group's id such as S012ABCDEF",
-	"channel":      "must be a Slack channel's id such as C012ABCDEF",
-	"place":        "must name a channel or direct messages, or be absent",
-	"requester":    "must name a person, department or group, or be absent",
-	"no_list":      "must be empty of writes outside",
-	"address":      "must be an address of at most %d bytes, or empty of Ringi's own tool",
-	"bounds":       "must have at_least or below, or be absent",
-	"more":         "must leave numbers between the bounds",
-	"of_channel":   "must be 1 of a channel, or absent: a channel is never empty",
-	"other_kind":   "must have no fields of another kind",
-	"both":         "must be empty beside a route",
-	"stamps":       "must need at most %d stamps together",
-	"tells":        "must be the id of a channel or a user group",
-	"only_channel": "must ask others than the channel, since it may write outside",
-	"form":         "must be %d",
-	"large":        "must have at most %d bytes, not %d",
-}

@@ -262,13 +262,13 @@ func decode(text string) (v any, ok bool) {
 }
 
 // Problems returns everything for which the mark can't be saved.
-func (m *Mark) Problems() []aggregate.Problem {
+func (m *Mark) Problems() aggregate.Problems {
 	var p problems
-	p.unless(m.Version != "" && len(m.Version) <= maxVersion, "version", "must have 1 to %d bytes", maxVersion)
+	p.unless(m.Version != "" && len(m.Version) <= maxVersion, "version", "bytes", maxVersion)
 	m.checkLabels(&p)
 	m.checkAmount(&p)
 	m.checkShown(&p)
-	return p.fields()
+	return aggregate.Problems(p)
 }
 
 // checkAmount checks what the mark says about the amount.
@@ -281,7 +281,7 @@ func (m *Mark) checkAmount(p *problems) {
 	case m.How != HowSum && m.How != HowProduct:
 		p.add("how", "must be sum, product or nothing")
 	}
-	p.unless(len(m.Pointers) > 0, "pointers", "must have 1 to %d entries", MaxPointers)
+	p.unless(len(m.Pointers) > 0, "pointers", "some", MaxPointers)
 	p.list(m.Pointers, "pointers", MaxPointers, p.pointer)
 	p.unless(m.How != HowProduct || len(m.Pointers) == 0 || m.sameRows(), "pointers",
 		"must go through the same rows to be multiplied")

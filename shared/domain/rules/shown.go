@@ -84,14 +84,14 @@ func (m *Mark) Silent() bool { return m.DecidesAs(&Mark{Version: m.Decides().Ver
 
 // checkShown checks what the mark says for people.
 func (m *Mark) checkShown(p *problems) {
-	p.unless(m.Act == "" || slices.Contains(Acts, m.Act), "act", "must be one of %v", Acts)
+	p.unless(m.Act == "" || slices.Contains(Acts, m.Act), "act", "one_of", choices(Acts))
 	one := func(value, field string, most int) {
 		if value == "" {
 			return
 		}
 		p.pointer(value, field)
 		p.unless(len(through(value)) == 0 || most > 0 && starred(value) <= most, field,
-			"must go through %d lists at most", most)
+			"must go through lists, at most", most)
 	}
 	one(m.Party, "party", 0)
 	one(m.Words, "words", 0)
@@ -101,7 +101,7 @@ func (m *Mark) checkShown(p *problems) {
 	p.unless(!m.itemApart(), "item", "must be in the same rows as the amount")
 	m.checkValues(p)
 	size, _ := json.Marshal(m.shown())
-	p.unless(len(size) <= maxShownSize, "labels", "must have at most %d bytes, with all that is shown", maxShownSize)
+	p.unless(len(size) <= maxShownSize, "labels", "must have, with all that is shown, bytes at most", maxShownSize)
 }
 
 func starred(pointer string) (n int) {
@@ -123,13 +123,13 @@ func (m *Mark) itemApart() bool {
 
 // checkValues checks what people call values.
 func (m *Mark) checkValues(p *problems) {
-	p.unless(len(m.Labels) <= MaxNames, "labels", "must have at most %d entries", MaxNames)
+	p.unless(len(m.Labels) <= MaxNames, "labels", "most", MaxNames)
 	seen := map[string]bool{}
 	for _, value := range slices.Sorted(maps.Keys(m.Labels)) {
 		field, label := fmt.Sprintf("labels[%s]", value), m.Labels[value]
-		p.unless(value != "" && len(value) <= MaxLabelled, field, "must be of a value of 1 to %d bytes", MaxLabelled)
+		p.unless(value != "" && len(value) <= MaxLabelled, field, "bytes", MaxLabelled)
 		p.name(label, field, MaxLabel)
-		p.unless(!seen[legible.Folded(label)], field, "is there twice")
+		p.unless(!seen[legible.Folded(label)], field, "twice")
 		seen[legible.Folded(label)] = true
 	}
 }

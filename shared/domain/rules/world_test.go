@@ -191,17 +191,10 @@ func usersOf(people []circulation.Person) (users []string) {
 }
 
 // fieldsOf returns what is wrong, by field.
-func fieldsOf[T rules.Problem | aggregate.Problem](all []T) (fields []string) {
-	for _, f := range all {
-		field := ""
-		switch x := any(f).(type) {
-		case rules.Problem:
-			field = x.Field
-		case aggregate.Problem:
-			field = x.Field
-		}
-		if !slices.Contains(fields, field) {
-			fields = append(fields, field)
+func fieldsOf(all aggregate.Problems) (fields []string) {
+	for _, x := range all {
+		if !slices.Contains(fields, x.Field) {
+			fields = append(fields, x.Field)
 		}
 	}
 	return fields

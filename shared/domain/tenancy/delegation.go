@@ -21,27 +21,6 @@ const (
 	delegationKept = 400
 )
 
-// The rules that a delegation can break.
-const (
-	RuleOwnHand   Rule = "own_hand"   // the hand is the principal
-	RuleSetter    Rule = "setter"     // who sets one for another would be the hand
-	RuleOthers    Rule = "others"     // of somebody else, set or ended by who is no administrator
-	RulePast      Rule = "past"       // the first day is over
-	RuleAhead     Rule = "ahead"      // the first day is too far away
-	RuleDays      Rule = "days"       // too many days
-	RuleBackwards Rule = "backwards"  // the last day is before the first
-	RuleMost      Rule = "most"       // the principal has as many as may be
-	RuleMostHand  Rule = "most_hand"  // the hand has as many as may be
-	RuleSet       Rule = "set"        // the same two have one from that day on
-	RuleNoAccount Rule = "no_account" // a key can't name somebody
-	// the principal owes something on the administrator's own request; callers find it out
-	RuleParty Rule = "party"
-)
-
-// DelegationRules lists them.
-var DelegationRules = []Rule{RuleOwnHand, RuleSetter, RuleOthers, RulePast, RuleAhead, RuleDays,
-	RuleBackwards, RuleMost, RuleMostHand, RuleSet, RuleNoAccount, RuleParty}
-
 // Delegation is the row by which a hand stands in for a principal, both accounts, on the days From to Until of the
 // tenant's zone. It begins when it is set, if that is later.
 type Delegation struct {
@@ -119,7 +98,7 @@ func (by Setter) may(users ...string) error {
 		return err
 	}
 	if !by.Admin && !slices.Contains(users, by.ID) {
-		return problem("principal", RuleOthers)
+		return aggregate.Problem{Field: "principal", Code: "others"}
 	}
 	return nil
 }
@@ -129,7 +108,7 @@ func (by Setter) may(users ...string) error {
 // delegation once more changes nothing. That the hand is a full member the caller has asked Slack: the principal may
 // have left.
 //
-// It returns a Problem with one of DelegationRules, and if the setter is not a person.
+// It returns a Problem, also if the setter is not a person.
 func (d Delegation) Set(was Delegation, of, theirs []Delegation, by Setter, now time.Time) (Delegation, Change, error) {
 	now = moment(now)
 	if err := d.fits(by, now); err != nil {
@@ -139,11 +118,11 @@ func (d Delegation) Set(was Delegation, of, theirs []Delegation, by Setter, now 
 	case was.Rev > 0 && !was.Over(now) && was.Until == d.Until:
 		return was, Change{}, nil
 	case was.Rev > 0 && !was.Over(now):
-		return d, Change{}, problem("from", RuleSet)
+		return d, Change{}, aggregate.Problem{Field: "from", Code: "set"}
 	case open(of, now) >= MaxDelegations:
-		return d, Change{}, problem("principal", RuleMost)
+		return d, Change{}, aggregate.Problem{Field: "principal", Code: "most_stand_ins", Args: []any{MaxDelegations}}
 	case open(theirs, now) >= MaxDelegations:
-		return d, Change{}, problem("hand", RuleMostHand)
+		return d, Change{}, aggregate.Problem{Field: "hand", Code: "most_hand", Args: []any{MaxDelegations}}
 	}
 	d.Rev, d.SetBy, d.SetAt, d.EndedAt, d.EndedBy = was.Rev+1, by.ID, now, nil, ""
 	d.DeleteAfter = dayBegins(d.Until+1).AddDate(0, 0, delegationKept).Unix()
@@ -155,21 +134,21 @@ func (d Delegation) fits(by Setter, now time.Time) error {
 	today := DateOf(now.In(Zone()))
 	switch {
 	case !like(&userForm)(d.Principal), !like(&userForm)(d.Hand):
-		return problem("hand", RuleNoAccount)
+		return aggregate.Problem{Field: "hand", Code: "no_account"}
 	case d.Hand == d.Principal:
-		return problem("hand", RuleOwnHand)
+		return aggregate.Problem{Field: "hand", Code: "own_hand"}
 	case by.ID == d.Hand: // who is not the principal
-		return problem("hand", RuleSetter)
+		return aggregate.Problem{Field: "hand", Code: "setter"}
 	case by.may(d.Principal) != nil:
 		return by.may(d.Principal)
 	case d.From < today:
-		return problem("from", RulePast)
+		return aggregate.Problem{Field: "from", Code: "past"}
 	case d.From > today+MaxDelegationAhead:
-		return problem("from", RuleAhead)
+		return aggregate.Problem{Field: "from", Code: "ahead"}
 	case d.Until < d.From:
-		return problem("until", RuleBackwards)
+		return aggregate.Problem{Field: "until", Code: "backwards"}
 	case d.Until-d.From >= MaxDelegationDays:
-		return problem("until", RuleDays)
+		return aggregate.Problem{Field: "until", Code: "days", Args: []any{MaxDelegationDays}}
 	}
 	return nil
 }
@@ -217,5 +196,3 @@ func dayBegins(d Date) time.Time {
 	}
 	return at.UTC()
 }
-
-func problem(field string, rule Rule) error { return Problem{Field: field, Rule: rule}.Err() }

@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -34,39 +35,39 @@ func TestADelegationIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change     func(*Delegation)
 		by         Setter
-		of, theirs int  // of the principal, and by the hand for others
-		want       Rule // empty: it is set
+		of, theirs int    // of the principal, and by the hand for others
+		want       string // empty: it is set
 	}{
 		"by the principal":                     {by: setter("U1", false)},
 		"by an administrator":                  {by: setter("U9", true)},
 		"by an administrator for themselves":   {by: setter("U1", true)},
-		"by somebody else":                     {by: setter("U9", false), want: RuleOthers},
-		"by the hand":                          {by: setter("U2", false), want: RuleSetter},
-		"by the hand, who is an administrator": {by: setter("U2", true), want: RuleSetter},
+		"by somebody else":                     {by: setter("U9", false), want: "others"},
+		"by the hand":                          {by: setter("U2", false), want: "setter"},
+		"by the hand, who is an administrator": {by: setter("U2", true), want: "setter"},
 		"by the system": {by: Setter{Actor: aggregate.System(), Admin: true},
 			want: "must be a person"},
 		"of oneself": {by: setter("U1", false),
-			change: func(d *Delegation) { d.Hand = d.Principal }, want: RuleOwnHand},
+			change: func(d *Delegation) { d.Hand = d.Principal }, want: "own_hand"},
 		"of somebody without an account": {by: setter("U1", false),
-			change: func(d *Delegation) { d.Hand = "" }, want: RuleNoAccount},
+			change: func(d *Delegation) { d.Hand = "" }, want: "no_account"},
 		"of a key that names two": {by: setter("U1", false),
-			change: func(d *Delegation) { d.Hand = "U2#U1" }, want: RuleNoAccount},
+			change: func(d *Delegation) { d.Hand = "U2#U1" }, want: "no_account"},
 		"of a day":   {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From }},
 		"of 92 days": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From + 91 }},
 		"of 93 days": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From + 92 },
-			want: RuleDays},
+			want: "days"},
 		"of no day": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From - 1 },
-			want: RuleBackwards},
+			want: "backwards"},
 		"from today, in the zone": {by: setter("U1", false), change: func(d *Delegation) { d.From-- }},
 		"from yesterday, in the zone": {by: setter("U1", false),
-			change: func(d *Delegation) { d.From -= 2 }, want: RulePast},
+			change: func(d *Delegation) { d.From -= 2 }, want: "past"},
 		"from a year ahead": {by: setter("U1", false), change: func(d *Delegation) { d.From += 365; d.Until = d.From }},
 		"from more than a year ahead": {by: setter("U1", false),
-			change: func(d *Delegation) { d.From += 366; d.Until = d.From }, want: RuleAhead},
+			change: func(d *Delegation) { d.From += 366; d.Until = d.From }, want: "ahead"},
 		"beside 19":                        {by: setter("U1", false), of: 19, theirs: 19},
-		"beside 20":                        {by: setter("U1", false), of: 20, want: RuleMost},
-		"of somebody who stands in for 20": {by: setter("U1", false), theirs: 20, want: RuleMostHand},
-		"by an administrator beside 20 of the person": {by: setter("U9", true), of: 20, want: RuleMost},
+		"beside 20":                        {by: setter("U1", false), of: 20, want: "most_stand_ins"},
+		"of somebody who stands in for 20": {by: setter("U1", false), theirs: 20, want: "most_hand"},
+		"by an administrator beside 20 of the person": {by: setter("U9", true), of: 20, want: "most_stand_ins"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, now := august(t)
@@ -74,8 +75,8 @@ func TestADelegationIsRefused(t *testing.T) {
 				tt.change(&d)
 			}
 			_, c, err := d.Set(Delegation{}, many(tt.of), many(tt.theirs), tt.by, now)
-			wrong, refused := ProblemOf(err)
-			expect.That(t, refused == (tt.want != "") && wrong.Rule == tt.want && (len(c.Writes) == 1) == (tt.want == ""),
+			wrong, refused := errors.AsType[aggregate.Problem](err)
+			expect.That(t, refused == (tt.want != "") && wrong.Code == tt.want && (len(c.Writes) == 1) == (tt.want == ""),
 				"%v, want %q", err, tt.want)
 		})
 	}
@@ -118,8 +119,8 @@ func TestADelegationOnceMore(t *testing.T) {
 		err)
 	d.Until--
 	_, _, err = d.Set(first, nil, nil, setter("U1", false), now)
-	wrong, _ := ProblemOf(err)
-	expect.Is(t, wrong.Rule, RuleSet, "another end")
+	wrong, _ := errors.AsType[aggregate.Problem](err)
+	expect.Is(t, wrong.Code, "set", "another end")
 	ended, _, err := first.End(setter("U1", false), now)
 	expect.NoError(t, err)
 	_, c, err = ended.End(setter("U1", false), now)
@@ -127,10 +128,10 @@ func TestADelegationOnceMore(t *testing.T) {
 	again, c, err := d.Set(ended, []Delegation{ended}, nil, setter("U1", false), now)
 	expect.That(t, err == nil && again.Rev == 3 && again.EndedAt == nil && c.Writes[0].Over == 2, "set anew: %+v, %v", c,
 		err)
-	for by, want := range map[Setter]Rule{setter("U2", false): "", setter("U3", false): RuleOthers,
+	for by, want := range map[Setter]string{setter("U2", false): "", setter("U3", false): "others",
 		setter("U3", true): ""} {
 		_, _, err = first.End(by, now)
-		wrong, _ = ProblemOf(err)
-		expect.Is(t, wrong.Rule, want, "ended by %s", by.ID)
+		wrong, _ = errors.AsType[aggregate.Problem](err)
+		expect.Is(t, wrong.Code, want, "ended by %s", by.ID)
 	}
 }

@@ -289,13 +289,9 @@ type DraftContest struct {
 // Budget is the cost limit of one contest.
 func (d DraftContest) Budget() aggregate.MicroUSD { return limitOf(d.BudgetUSD) }
 
-// problems returns the problems of these settings, such as a contest that is enabled without a budget.
-func (d DraftContest) problems() (all []Problem) {
-	if d.Enabled && d.Budget() == 0 {
-		all = append(all, Problem{Field: "draft_contest.budget_usd", Rule: RuleAbove})
-	}
-	if strings.HasPrefix(d.File, "/") || strings.Contains(d.File, "..") || strings.TrimSpace(d.File) != d.File {
-		all = append(all, Problem{Field: "draft_contest.file", Rule: RuleFile})
-	}
-	return all
+// check reports what is wrong with these settings, such as a contest that is enabled without a budget.
+func (d DraftContest) check(all *aggregate.Problems) {
+	all.Unless(!d.Enabled || d.Budget() > 0, "draft_contest.budget_usd", "above")
+	all.Unless(!strings.HasPrefix(d.File, "/") && !strings.Contains(d.File, "..") && strings.TrimSpace(d.File) == d.File,
+		"draft_contest.file", "file")
 }

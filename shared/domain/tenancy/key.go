@@ -199,19 +199,19 @@ func (k Key) next(was Key, action aggregate.Action, by aggregate.Actor, now time
 
 // fits returns what is wrong with a key's fields.
 func (k Key) fits(was Key, now time.Time) error {
-	between := func(field string, n, least, most int, rule Rule) error {
+	between := func(field string, n, least, most int, code string) error {
 		if n < least || n > most {
-			return Problem{Field: field, Rule: rule, Min: least, Max: most}.Err()
+			return aggregate.Problem{Field: field, Code: code, Args: []any{least, most}}
 		}
 		return nil
 	}
-	if err := cmp.Or(between("name", utf8.RuneCountInString(k.Name), 1, MaxKeyName, RuleLength),
-		between("tools", len(k.Tools), 1, MaxKeyTools, RuleCount),
-		between("quota_day", k.QuotaDay, 1, MaxKeyQuota, RuleBetween)); err != nil {
+	if err := cmp.Or(between("name", utf8.RuneCountInString(k.Name), 1, MaxKeyName, "length"),
+		between("tools", len(k.Tools), 1, MaxKeyTools, "count"),
+		between("quota_day", k.QuotaDay, 1, MaxKeyQuota, "between")); err != nil {
 		return err
 	}
 	for i, tool := range k.Tools {
-		if err := between(fmt.Sprintf("tools[%d]", i), len(tool), 1, MaxKeyTool, RuleLength); err != nil {
+		if err := between(fmt.Sprintf("tools[%d]", i), len(tool), 1, MaxKeyTool, "length"); err != nil {
 			return err
 		}
 		if why := catalog.Approving(tool, "", ""); why != "" {
@@ -222,9 +222,9 @@ func (k Key) fits(was Key, now time.Time) error {
 	case k.Name != legible.OneLine(k.Name):
 		return aggregate.Problem{Field: "name", Code: "must be one line of visible characters"}
 	case !userForm.Get().MatchString(k.Answers):
-		return problem("answers", RuleUserID)
+		return aggregate.Problem{Field: "answers", Code: "user_id"}
 	case !channelForm.Get().MatchString(k.Channel):
-		return problem("channel", RuleChannelID)
+		return aggregate.Problem{Field: "channel", Code: "channel_id"}
 	case !until.Equal(was.ExpiresAt) && (!until.After(now) || until.After(now.AddDate(0, 0, MaxKeyDays))):
 		return aggregate.Problem{Field: "expires_at", Code: fmt.Sprintf("must be within %d days from now",
 			MaxKeyDays)}

@@ -1,9 +1,7 @@
 package tenancy
 
 import (
-	"fmt"
-	"slices"
-
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/words/language"
 )
@@ -17,12 +15,6 @@ type MatterKind struct {
 const (
 	MaxMatters    = 50
 	MaxMatterName = 40 // characters
-)
-
-// Rules for the name of a kind of matter.
-const (
-	RuleMatter      Rule = "matter"
-	RuleMatterTaken Rule = "matter_taken"
 )
 
 var builtInMatters = language.InEach([]string{"支出", "契約", "人事", "規程", "その他"},
@@ -39,14 +31,8 @@ func (s Settings) MatterNames() (names []string) {
 	return names
 }
 
-func matterProblems(all []MatterKind) (out []Problem) {
-	for i, m := range all {
-		field := fmt.Sprintf("matters[%d].name", i)
-		if !rules.IsName(m.Name, MaxMatterName) {
-			out = append(out, Problem{Field: field, Rule: RuleMatter})
-		} else if slices.Contains(all[:i], m) {
-			out = append(out, Problem{Field: field, Rule: RuleMatterTaken})
-		}
-	}
-	return out
+// Problems returns what is wrong with the kind's name.
+func (m MatterKind) Problems() (all aggregate.Problems) {
+	all.Unless(rules.IsName(m.Name, MaxMatterName), "name", "matter")
+	return all
 }

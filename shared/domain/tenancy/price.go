@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -241,44 +240,27 @@ type ModelPrice struct {
 // MaxPrices is how many prices of its own a workspace may have.
 const MaxPrices = 50
 
-// The rules of prices. Below 1000 dollars, a price times the tokens of a call always fits into an aggregate.MicroUSD.
-const (
-	RulePrice Rule = "price"
-	RuleDate  Rule = "date"
-)
-
 var priceForm = language.Regexp{Text: `^[0-9]{1,3}(\.[0-9]{1,6})?$`}
 
 // IsPrice reports whether a text is a price: a decimal from 0 to 999.999999.
 func IsPrice(text string) bool { return priceForm.Get().MatchString(text) }
 
-// priceProblems returns the problems of all prices.
-func priceProblems(all []ModelPrice) (out []Problem) {
-	var names []aggregate.ModelName
-	for i, p := range all {
-		add := func(field string, rule Rule) {
-			out = append(out, Problem{Field: fmt.Sprintf("prices[%d].%s", i, field), Rule: rule})
-		}
-		n, err := aggregate.ParseModelName(p.Model)
-		switch {
-		case err != nil || n.Provider == aggregate.Demo:
-			add("model", RuleModel)
-		case slices.Contains(names, n):
-			add("model", RuleTaken)
-		}
-		names = append(names, n)
-		if !IsPrice(p.Input) {
-			add("input", RulePrice)
-		}
-		if !IsPrice(p.Output) {
-			add("output", RulePrice)
-		}
-		if p.Cached != "" && !IsPrice(p.Cached) {
-			add("cached", RulePrice)
-		}
-		if _, err := time.Parse(time.DateOnly, p.Date); err != nil {
-			add("date", RuleDate)
-		}
+// model returns the model's name in its one spelling, or "" if it has none.
+func (p ModelPrice) model() string {
+	n, err := aggregate.ParseModelName(p.Model)
+	if err != nil || n.Provider == aggregate.Demo {
+		return ""
 	}
-	return out
+	return n.String()
+}
+
+// Problems returns everything that is wrong with a price.
+func (p ModelPrice) Problems() (all aggregate.Problems) {
+	all.Unless(p.model() != "", "model", "model")
+	all.Unless(IsPrice(p.Input), "input", "price")
+	all.Unless(IsPrice(p.Output), "output", "price")
+	all.Unless(p.Cached == "" || IsPrice(p.Cached), "cached", "price")
+	_, err := time.Parse(time.DateOnly, p.Date)
+	all.Unless(err == nil, "date", "date")
+	return all
 }

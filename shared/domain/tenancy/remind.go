@@ -9,9 +9,6 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// RuleClock: a time of the day, or empty.
-const RuleClock Rule = "clock"
-
 // shippedHolidays are Japan's national holidays of 2026 to 2028 with the days off that follow from them, by law
 // (https://www8.cao.go.jp/chosei/shukujitsu/gaiyou.html). The Cabinet Office announces the equinoxes of a year in
 // February of the year before: those of 2028 are computed.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
 )
 
@@ -36,7 +37,7 @@ type Setting struct {
 	Own      bool                   // differs for each workspace, so it is not exported to files
 	OnCards  bool                   // shown on cards that wait for a decision
 	Limit    bool                   // a number where 0 means no limit
-	Rule     Rule                   // broken by a text, or a text in a list, that does not fit
+	Code     string                 // of the problem of a text, or of a text in a list, that does not fit
 	fits     func(text string) bool // nil: any text fits
 	Says     language.Spoken[Words]
 }
@@ -148,44 +149,35 @@ var defaults = sync.OnceValue(func() (s Settings) {
 // DefaultSettings returns the settings of a tenant that has saved none.
 func DefaultSettings() Settings { return defaults() }
 
-// sizeProblems returns the problem of a number out of range, or of a text or list that is too short or too long.
-func (f Field) sizeProblems() []Problem {
-	n, rule := 0, RuleCount
+// checkSize reports a number out of range, or a text or list that is too short or too long.
+func (f Field) checkSize(all *aggregate.Problems) {
+	n, code := 0, "count"
 	switch f.Kind {
 	case KindWhole:
-		n, rule = int(f.Value.Int()), RuleBetween
+		n, code = int(f.Value.Int()), "between"
 	case KindText:
-		n, rule = utf8.RuneCountInString(f.Value.String()), RuleLength
+		n, code = utf8.RuneCountInString(f.Value.String()), "length"
 	case KindPeople, KindGroups, KindRows:
 		n = f.Value.Len()
 	default:
-		return nil
+		return
 	}
-	if f.Max == 0 || n >= f.Min && n <= f.Max {
-		return nil
-	}
-	return []Problem{{Field: f.Name, Rule: rule, Min: f.Min, Max: f.Max}}
+	all.Unless(f.Max == 0 || n >= f.Min && n <= f.Max, f.Name, code, f.Min, f.Max)
 }
 
-// contentProblems returns the problems of a value that has a valid size.
-func (f Field) contentProblems() []Problem {
+// checkContent reports a value of a valid size that does not fit.
+func (f Field) checkContent(all *aggregate.Problems) {
 	switch f.Kind {
 	case KindDollars:
-		if usd := f.Value.Float(); !(usd >= 0 && usd <= maxUSD) { // NaN fails both comparisons
-			return []Problem{{Field: f.Name, Rule: RuleBetween, Max: maxUSD}}
-		}
+		usd := f.Value.Float()
+		all.Unless(usd >= 0 && usd <= maxUSD, f.Name, "between", 0, maxUSD) // NaN fails both comparisons
 	case KindChoice:
-		if !slices.Contains(f.Choices, f.Value.String()) {
-			return []Problem{{Field: f.Name, Rule: RuleOneOf, Words: f.Choices}}
-		}
+		all.Unless(slices.Contains(f.Choices, f.Value.String()), f.Name, "one_of", f.Choices)
 	case KindText:
-		if f.fits != nil && !f.fits(f.Value.String()) {
-			return []Problem{{Field: f.Name, Rule: f.Rule}}
-		}
+		all.Unless(f.fits == nil || f.fits(f.Value.String()), f.Name, f.Code)
 	case KindPeople, KindGroups: // a name instead of an id would match nobody, and nobody could decide
-		return idProblems(f.Name, f.Value.Interface().([]string), f.fits, f.Rule)
+		all.Each(f.Name, f.Value.Interface().([]string), f.fits, f.Code)
 	}
-	return nil
 }
 
 // like returns a function that reports whether a text matches the form.

@@ -206,7 +206,7 @@ func (x Settings) Save(
 	c.Writes = append(c.Writes, x.put(was.TenantID, id))
 	if x.Slug != was.Config.Slug {
 		if owner.ID == "" {
-			return x, c, Problem{Field: "slug", Rule: RuleSlugLater}.Err()
+			return x, c, aggregate.Problem{Field: "slug", Code: "slug_later"}
 		}
 		c.Writes = append(c.Writes, owner.moveSlug(x.Slug, now))
 	}

@@ -41,8 +41,8 @@ func TestEachSettingHasOneRow(t *testing.T) {
 				expect.That(t, x.LogName(locale) != "" && len(w.Choices) == len(x.Choices) && x.OnPage() == (w.Label != "") &&
 					!slices.Contains(w.Choices, ""), "%s lacks words in %s: %+v", x.Name, locale, w)
 			}
-			expect.That(t, x.Min <= x.Max && (x.Kind != KindWhole || x.Max != 0) && (x.fits != nil) == (limits()[x.Rule] != ""),
-				"%s has no bounds, or no words for its rule", x.Name)
+			expect.That(t, x.Min <= x.Max && (x.Kind != KindWhole || x.Max != 0) && (x.fits != nil) == (x.Code != ""),
+				"%s has no bounds, or no code for its form", x.Name)
 		}
 	}
 	slices.Sort(fields)
@@ -157,29 +157,13 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 	s.MCPServers = []MCPServer{{"rooms", "https://a.example/mcp"}, {"rooms", "http://b.example?key=1"}}
 	var got []string
 	for _, p := range s.Problems() {
-		got = append(got, p.Field+" "+string(p.Rule))
+		got = append(got, p.Field+" "+p.Code)
 	}
 	expect.Same(t, []string{
 		"name length", "max_versions between", "model model", "max_cost_usd between", "max_cost_day_usd between",
 		"approvers.users[1] user_id", "approvers.users[2] user_id", "mcp_servers[1].name taken",
 		"mcp_servers[1].url address_only",
 	}, got)
-}
-
-// The page and the command get the same Problem for an error of Save as for one of Problems.
-func TestAnErrorOfSavingIsAProblem(t *testing.T) {
-	for rule := range limits() {
-		is := Problem{Field: "slug", Rule: rule}
-		got, ok := ProblemOf(fmt.Errorf("save: %w", is.Err()))
-		expect.That(t, ok && got.Field == "slug" && got.Rule == rule, "%s is read as %+v", rule, got)
-	}
-	for rule := range agent.Limits {
-		is := Problem{Field: "agents[0].id", Rule: Rule(rule)}
-		got, ok := ProblemOf(is.Err())
-		expect.That(t, ok && got.Rule == is.Rule, "%s is read as %+v", rule, got)
-	}
-	_, ok := ProblemOf(errors.New("reset"))
-	expect.That(t, !ok, "an outage is taken for a problem of a field")
 }
 
 func TestWhatChangedIsReadFromTheLog(t *testing.T) {

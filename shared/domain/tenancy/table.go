@@ -25,11 +25,11 @@ var Sections = []Section{
 				Words{Label: "承認できる人", About: "ゲストと社外の人は、どちらの場合も承認できません。", Choices: []string{"依頼があったチャンネルのメンバー", "選んだ人とグループ"}},
 				Words{Label: "Who may approve", About: "Guests and external people can never approve.",
 					Choices: []string{"Members of the request’s channel", "Selected people and groups"}})},
-		{Name: "approvers.users", Kind: KindPeople, Max: 200, Rule: RuleUserID, fits: like(&userForm), OnCards: true,
+		{Name: "approvers.users", Kind: KindPeople, Max: 200, Code: "user_id", fits: like(&userForm), OnCards: true,
 			Says: language.InEach(
 				Words{Label: "承認者", About: "「選んだ人とグループ」のときに使います。"},
 				Words{Label: "Approvers", About: "Used with “Selected people and groups”."})},
-		{Name: "approvers.usergroups", Kind: KindGroups, Max: 50, Rule: RuleGroupID, fits: like(&groupForm), OnCards: true,
+		{Name: "approvers.usergroups", Kind: KindGroups, Max: 50, Code: "group_id", fits: like(&groupForm), OnCards: true,
 			Says: language.InEach(
 				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。承認のたびに Slack で確認します。"},
 				Words{Label: "Approver groups", About: "Slack user groups, checked in Slack at each approval."})},
@@ -57,7 +57,7 @@ var Sections = []Section{
 			Words{Label: "バージョンの上限", About: "作り直しも数えます。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
 			Words{Label: "Maximum versions", About: "Counts redrafts, for example after a rejection. The request then ends.",
 				Unit: "versions", Logged: "Maximum versions"})},
-		{Name: "remind_at", Kind: KindText, Rule: RuleClock, fits: isClockOrNone, Default: "09:30", Says: language.InEach(
+		{Name: "remind_at", Kind: KindText, Code: "clock", fits: isClockOrNone, Default: "09:30", Says: language.InEach(
 			Words{Label: "承認待ちをお知らせする時刻", About: "名前を挙げて承認を求められている人に、承認待ちの一覧を営業日ごとに 1 通の DM で送ります。" +
 				"チャンネルのだれでも承認できるものは、そのチャンネルに 1 通だけ送ります。この時刻 (日本時間、例: 09:30) までの 4 時間に届いたものは翌営業日に回します。空なら送りません。"},
 			Words{Label: "Remind approvers at", About: "Each working day, people who are asked by name get one direct message " +
@@ -98,7 +98,7 @@ var Sections = []Section{
 			Words{Label: "Requests per hour (per person)", Unit: "requests", Logged: "Requests per hour (per person)"})},
 	}},
 	{Key: "work", Title: language.InEach("実行と AI", "Running and AI"), Settings: []Setting{
-		{Name: "model", Kind: KindText, Rule: RuleModel, fits: isModel, Default: "claude-sonnet-4-6", Says: language.InEach(
+		{Name: "model", Kind: KindText, Code: "model", fits: isModel, Default: "claude-sonnet-4-6", Says: language.InEach(
 			Words{Label: "AI モデル",
 				About: "例: claude-sonnet-4-6、openai:gpt-5.4、bedrock:…。使うには、モデルの API キーの登録が必要です。導入時にモデルが決められている場合は、そのモデルを使います。"},
 			Words{Label: "AI model", About: "For example, claude-sonnet-4-6, openai:gpt-5.4 or bedrock:…. The model’s key " +
@@ -218,7 +218,7 @@ var Sections = []Section{
 		{Name: "name", Kind: KindText, Min: 1, Max: 80, Default: "HR AI Agent", Says: language.InEach(
 			Words{Label: "名前", About: "カードなどに表示されるエージェントの名前です。"},
 			Words{Label: "Name", About: "The agent’s name, for example on cards."})},
-		{Name: "slug", Kind: KindText, Own: true, Rule: RuleSlug, fits: like(&slugForm), Default: "default",
+		{Name: "slug", Kind: KindText, Own: true, Code: "slug", fits: like(&slugForm), Default: "default",
 			Says: language.InEach(
 				Words{Label: "短い名前", About: "ワークスペースと一緒に保存されます。Ringi では使いません。"},
 				Words{Label: "Short name", About: "Kept with the workspace. Ringi itself doesn’t use it."})},

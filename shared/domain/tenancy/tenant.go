@@ -35,16 +35,12 @@ const (
 
 // Validate returns a Problem for the first invalid field that an administrator can set.
 func (t Tenant) Validate() error {
-	if n := utf8.RuneCountInString(t.Name); n < 1 || n > MaxTenantName {
-		return aggregate.Problem{Field: "name", Code: fmt.Sprintf("must be between 1 and %d", MaxTenantName)}
-	}
-	if len(t.Admins) > maxAdmins {
-		return aggregate.Problem{Field: "admins", Code: fmt.Sprintf("must be between 0 and %d", maxAdmins)}
-	}
-	for _, p := range idProblems("admins", t.Admins, like(&userForm), RuleUserID) {
-		return p.Err()
-	}
-	return nil
+	var all aggregate.Problems
+	n := utf8.RuneCountInString(t.Name)
+	all.Unless(n >= 1 && n <= MaxTenantName, "name", "length", 1, MaxTenantName)
+	all.Unless(len(t.Admins) <= maxAdmins, "admins", "count", 0, maxAdmins)
+	all.Each("admins", t.Admins, like(&userForm), "user_id")
+	return all.Err()
 }
 
 // Zone is the time zone of a tenant's days, dates and times, wherever people or models read them: Japan's, which has no

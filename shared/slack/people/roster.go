@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/slackapi"
@@ -24,15 +23,6 @@ import (
 // MaxListed is how many people of a workspace can be chosen from a list. They take five calls of users.list, which may
 // be made 20 times a minute (Tier 2). Other people are chosen by id.
 const MaxListed = 5000
-
-// The rules by which people or groups can't be chosen as approvers.
-const (
-	RuleBot      tenancy.Rule = "bot"
-	RuleGone     tenancy.Rule = "gone"
-	RuleGuest    tenancy.Rule = "guest"
-	RuleOutsider tenancy.Rule = "outsider"
-	RuleNoGroup  tenancy.Rule = "no_group" // the group doesn't exist or is disabled
-)
 
 // Listing lists the people and groups of a workspace.
 type Listing interface {
@@ -85,8 +75,8 @@ func list(ctx context.Context, slack Listing, team string) (Members, error) {
 
 // Refused returns, by id, the rules that forbid these people and user groups as approvers. It omits those who may be
 // chosen. It asks Slack about people who are not listed, and returns explain.ErrUnverified when Slack can't say.
-func (m Members) Refused(ctx context.Context, slack Users, users, groups []string) (map[string]tenancy.Rule, error) {
-	out := map[string]tenancy.Rule{}
+func (m Members) Refused(ctx context.Context, slack Users, users, groups []string) (map[string]string, error) {
+	out := map[string]string{}
 	for _, id := range users {
 		u, ok := m.Person(id)
 		if !ok {
@@ -105,7 +95,7 @@ func (m Members) Refused(ctx context.Context, slack Users, users, groups []strin
 	}
 	for _, id := range groups {
 		if g, ok := m.Group(id); !ok || g.Disabled {
-			out[id] = RuleNoGroup
+			out[id] = "no_group"
 		}
 	}
 	return out, nil
@@ -123,7 +113,7 @@ const mostUnlisted = 50
 
 // Gone is Refused about many people. It asks Slack about few of those who are not listed; then, too, it returns
 // explain.ErrUnverified beside who is refused.
-func (m Members) Gone(ctx context.Context, slack Users, ids []string) (map[string]tenancy.Rule, error) {
+func (m Members) Gone(ctx context.Context, slack Users, ids []string) (map[string]string, error) {
 	asked, ids := 0, slices.Clone(ids)
 	slices.Sort(ids)
 	ids = slices.DeleteFunc(slices.Compact(ids), func(id string) bool {
@@ -140,16 +130,16 @@ func (m Members) Gone(ctx context.Context, slack Users, ids []string) (map[strin
 }
 
 // Rule returns the rule that forbids a person as approver, or "" for a person who may be chosen.
-func (m Members) Rule(u slackapi.User) tenancy.Rule {
+func (m Members) Rule(u slackapi.User) string {
 	switch {
 	case u.Bot:
-		return RuleBot
+		return "bot"
 	case !u.Of(m.Team):
-		return RuleOutsider
+		return "outsider"
 	case u.Gone:
-		return RuleGone
+		return "gone"
 	case u.Guest:
-		return RuleGuest
+		return "guest"
 	}
 	return ""
 }

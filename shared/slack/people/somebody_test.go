@@ -246,9 +246,9 @@ func TestOnlyMembersAndGroupsThatAreThereCanBeChosen(t *testing.T) {
 	got := expect.Value(m.Refused(t.Context(), slack.Client,
 		[]string{webapi.Sato, webapi.Guest, webapi.Stranger, webapi.Bot, "U0NOBODY"},
 		[]string{webapi.Approvers, "S0GONE"}))(t)
-	expect.Same(t, map[string]tenancy.Rule{
-		webapi.Guest: RuleGuest, webapi.Stranger: RuleOutsider, webapi.Bot: RuleBot, "U0NOBODY": RuleOutsider,
-		"S0GONE": RuleNoGroup,
+	expect.Same(t, map[string]string{
+		webapi.Guest: "guest", webapi.Stranger: "outsider", webapi.Bot: "bot", "U0NOBODY": "outsider",
+		"S0GONE": "no_group",
 	}, got)
 }
 

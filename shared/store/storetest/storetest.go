@@ -268,10 +268,10 @@ func Changed(t *testing.T) tenancy.Settings {
 		case tenancy.KindDollars:
 			v.SetFloat(v.Float() + 1.5)
 		case tenancy.KindText:
-			if v.SetString(v.String() + "2"); f.Rule == tenancy.RuleChannelID {
+			if v.SetString(v.String() + "2"); f.Code == "channel_id" {
 				v.SetString("C0HOME")
 			}
-			if f.Rule == tenancy.RuleClock {
+			if f.Code == "clock" {
 				v.SetString("10:15")
 			}
 		case tenancy.KindChoice:
