@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +30,6 @@ const (
 
 type keysPage struct {
 	web.Came
-	Views   []web.View
 	Rows    []keyRow
 	Of      tenancy.Key // that the form changes; without an id it makes one
 	Open    bool        // the form is
@@ -91,7 +89,7 @@ func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		slog.WarnContext(ctx, "a person's channels are not known", "err", err)
 	}
 	channels := sight.Channels()
-	p.Views, p.Open, p.Tools = views(v, keysPath, ""), p.Open || len(all) == 0, web.Chooser{Name: "tools", Few: true}
+	p.Open, p.Tools = p.Open || len(all) == 0, web.Chooser{Name: "tools", Few: true}
 	p.Door = web.Address(r)
 	if p.wrong == "tools" {
 		p.Wrong = []web.Fault{{Text: words.In("problems", p.wrong)}}
@@ -115,7 +113,7 @@ func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	for _, k := range all {
 		p.Rows = append(p.Rows, rowOf(k, words, called, channels, c.Now()))
 	}
-	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "agents", Data: p, Came: p.Came}, "calls/keys")
+	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "keys", Data: p, Came: p.Came}, "calls/keys")
 }
 
 func rowOf(k tenancy.Key, words web.Texts, called func(id string) string, channels map[string]string,
@@ -274,17 +272,4 @@ func (c *Pages) readKey(r *http.Request, v *web.Viewer, p *keysPage) error {
 		err = aggregate.Problem{Field: "answers", Code: "must be a full member of the workspace"}
 	}
 	return err
-}
-
-// views are the lists beside that of conversations.
-func views(v *web.Viewer, here, person string) []web.View {
-	words := v.Texts("calls")
-	out := []web.View{{Path: "/console/agents", Text: words.Say("talks")},
-		{Path: callsPath, Text: words.Say("calls"), Here: here == callsPath && person == ""},
-		{Path: callsPath + "?" + url.Values{"person": {web.Myself}}.Encode(), Text: words.Say("mine"),
-			Here: here == callsPath && person != ""}}
-	if v.Admin {
-		out = append(out, web.View{Path: keysPath, Text: words.Say("keys"), Here: here == keysPath})
-	}
-	return out
 }

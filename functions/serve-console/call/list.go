@@ -63,7 +63,8 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	words, of := v.Texts("calls"), web.Whom(person, v)
 	p := callsPage{}
 	p.Ignored, p.Narrowed = bad.Said(words), person != ""
-	p.Views = views(v, callsPath, person)
+	p.Views = []web.View{{Path: callsPath, Text: words.Say("all"), Here: person == ""},
+		{Path: callsPath + "?person=" + web.Myself, Text: words.Say("mine"), Here: person != ""}}
 	at := func(cursor string) string {
 		return web.At(callsPath, map[string]string{"person": person, "cursor": cursor})
 	}
@@ -79,7 +80,7 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 		return err
 	}
 	p.Rows = c.rows(r.Context(), v, page.Items, reach.Channels())
-	d := web.Document{Title: words.Say("calls"), Here: "agents", Data: p, Status: p.Status()}
+	d := web.Document{Here: "calls", Data: p, Status: p.Status()}
 	return c.Show(w, r, v, d, "calls")
 }
 

@@ -144,7 +144,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	p.Since = subject.SinceThen(p.Path, p.Status+turn.Since(), v.Locale)
 	p.Since.Shown = subject.Instead(r, p.Problem != "", subject.Still(offers, p.tried.Offer), asks && turn.Asks())
 	p.Log = subject.EntriesOf(t.audit, auditlog.WordsIn(v.Locale), t.by.Person, func(string) string { return p.Agent })
-	d := web.Document{Title: words.Say("of", "agent", p.Agent), Here: "agents", Data: p, Status: status,
+	d := web.Document{Title: words.Say("of", "agent", p.Agent), Here: "calls", Data: p, Status: status,
 		Back: web.Link{Path: callsPath, Text: words.Say("calls")}, After: turn.After(r.URL.Query().Get("done"))}
 	return c.Show(w, r, v, d, "calls/call")
 }

@@ -151,8 +151,7 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	p := agentsPage{}
 	p.Ignored, p.Narrowed = bad.Said(words), f.narrows()
 	p.Views = []web.View{{Path: agentsPath, Text: words.Say("all"), Here: f.person == ""},
-		{Path: filter{person: web.Myself}.at(""), Text: words.Say("mine"), Here: f.person == web.Myself},
-		{Path: "/console/calls", Text: v.Texts("calls").Say("calls")}}
+		{Path: filter{person: web.Myself}.at(""), Text: words.Say("mine"), Here: f.person == web.Myself}}
 	defs := p.define(c, v, settings)
 	p.answering(r.Context(), c.Who, v)
 	read := func(reach people.Reach) (store.Page[conversation.Conversation], error) {

@@ -42,8 +42,9 @@ type sheet struct {
 	Document
 	Viewer *Viewer
 	Now    time.Time
-	Menu   []group
-	Above  *entry // the page of the menu that this one belongs to; nil: it is that page
+	Menu   []entry
+	Beside []entry // pages beside this one
+	Above  *entry  // the page of the menu that this one belongs to; nil: it is that page
 	Notice string
 	Warns  bool   // something is left to do elsewhere
 	Next   string // after a decision, the address of what waits next
@@ -64,42 +65,62 @@ func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
 var decisions = map[string]bool{"act_approve": true, "act_reject": true, "act_deny": true, "act_stamp": true,
 	"act_settle": true, "act_send_back": true}
 
-// group is a part of the menu.
-type group struct {
-	Name  string
-	Pages []entry
+// entry is a page that the menu leads to; Beside are the pages that stand beside it, itself the first, if there are any.
+type entry struct {
+	Key, Path, Text string
+	Here            bool
+	Beside          []entry
 }
 
-type entry struct{ Key, Path, Text string }
+// sections are the menu's entries: each leads to the first of its pages that the viewer may open.
+var sections = [][]string{{"home"}, {"tasks"}, {"agents", "calls", "keys"}, {"contests"},
+	{"rules", "organisation", "stand-ins"}, {"integrations", "tools"}, {"audit", "register"}, {"settings"}}
 
-// menu returns the pages that a viewer may open. Those of members are the first group.
-func menu(v *Viewer) []group {
+// ofMembers are the pages of the menu that members may open, too.
+var ofMembers = []string{"home", "tasks", "agents", "calls", "stand-ins"}
+
+// menu returns what a viewer may open, with the page that is open.
+func menu(v *Viewer, here string) (all []entry) {
 	words := v.Texts("layout")
-	at := func(key string) entry {
-		return entry{key, "/console/" + key, words.In("menu_pages", key)}
-	}
-	home := entry{Key: "home", Path: "/console", Text: words.In("menu_pages", "home")}
-	work := group{words.Say("work"), []entry{home, at("tasks"), at("agents")}}
-	if !v.Admin {
-		work.Pages = append(work.Pages, at("stand-ins"))
-		return []group{work}
-	}
-	work.Pages = append(work.Pages, at("contests"), at("stand-ins"))
-	return []group{work, {words.Say("people_and_rules"), []entry{at("rules"), at("organisation"), at("register")}},
-		{words.Say("system"), []entry{at("settings"), at("integrations"), at("tools"), at("audit")}}}
-}
-
-// above returns the page of the menu that a page belongs to, or nil for that page itself, but for a form's answers.
-func above(menu []group, d Document, r *http.Request) *entry {
-	path := strings.TrimSuffix(r.URL.Path, "/")
-	for _, g := range menu {
-		for _, e := range g.Pages {
-			if e.Key == d.Here && (e.Path != path || r.Method == http.MethodPost && d.Title != e.Text) {
-				return &e
+	for _, section := range sections {
+		var pages []entry
+		for _, key := range section {
+			e := entry{Key: key, Path: "/console/" + key, Text: words.In("menu_pages", key), Here: key == here}
+			if key == "home" {
+				e.Path = "/console"
+			}
+			if v.Admin || slices.Contains(ofMembers, key) {
+				pages = append(pages, e)
 			}
 		}
+		if len(pages) == 0 {
+			continue
+		}
+		first := pages[0]
+		first.Here = slices.ContainsFunc(pages, func(e entry) bool { return e.Here })
+		if len(pages) > 1 {
+			first.Text, first.Beside = words.In("menu_sections", first.Key), pages
+		}
+		all = append(all, first)
 	}
-	return nil
+	return all
+}
+
+// within returns the pages beside the one that is open, or that page itself if this one stands below it.
+func within(menu []entry, d Document, r *http.Request) (beside []entry, above *entry) {
+	path := strings.TrimSuffix(r.URL.Path, "/")
+	for _, section := range menu {
+		for _, e := range append(section.Beside, section) {
+			if e.Key != d.Here {
+				continue
+			}
+			if e.Path != path || r.Method == http.MethodPost && d.Title != e.Text {
+				return nil, &e
+			}
+			return section.Beside, nil
+		}
+	}
+	return nil, nil
 }
 
 var pages sync.Map
@@ -221,8 +242,8 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	var b bytes.Buffer
 	s := sheet{Document: d, Viewer: v, Now: c.Now(), Assets: assets().version, Other: otherLanguage(r, v), page: &b}
 	if v.User != "" {
-		s.Menu = menu(v)
-		s.Above = above(s.Menu, d, r)
+		s.Menu = menu(v, d.Here)
+		s.Beside, s.Above = within(s.Menu, d, r)
 	}
 	done := r.URL.Query().Get("done")
 	s.Notice, s.Warns = v.Texts("layout").In("done", done), done == "not-revoked"
