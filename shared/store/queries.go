@@ -144,26 +144,6 @@ func (s *ContestStore) Contests(ctx context.Context, tenant, cursor string, limi
 	return table.Rows(ctx, s.Table(), l, cursor, limit, func(contest.Contest) bool { return true })
 }
 
-// ByExecution returns the rows of contests by execution, without those that don't exist. The rows may be slightly
-// stale.
-func (s *ContestStore) ByExecution(ctx context.Context, tenant string,
-	executions ...string) (map[string]contest.Contest,
-	error) {
-	var places []Place
-	for _, id := range executions {
-		places = append(places, Place{Ref: contest.Ref(tenant, id), Key: (&contest.Contest{}).Key()})
-	}
-	rows, err := RowsAt[contest.Contest](ctx, s.KindStore.Store, places)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]contest.Contest{}
-	for at, k := range rows {
-		out[at.Ref.ID] = k
-	}
-	return out, nil
-}
-
 // ExecutionSummary is a row of execution_summary with the complete results of the teams.
 type ExecutionSummary struct {
 	contest.Summary

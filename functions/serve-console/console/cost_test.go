@@ -154,8 +154,7 @@ func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
 	}
 }
 
-// The history of contests reads the session and makes one query. The board makes one more call for the contests of its
-// rounds, and a team's board one for its statistics.
+// The list of contests reads the session and makes two queries, one for the board; a team's statistics take one more.
 func TestPagesOfContestsReadTheSameHoweverManyThereAre(t *testing.T) {
 	db := storetest.Start(t)
 	w, h := consoletest.New(t, db), &heard{}
@@ -171,9 +170,8 @@ func TestPagesOfContestsReadTheSameHoweverManyThereAre(t *testing.T) {
 		w.Console.Store, w.Console.Contests = web.RowsOf(all), counted
 		b := w.As(webapi.Suzuki)
 		for path, want := range map[string][]string{
-			"/console/contests":                   {"GetItem", "Query"},
-			"/console/contests/board":             {"BatchGetItem", "GetItem", "Query"},
-			"/console/contests/board?team=team-a": {"BatchGetItem", "GetItem", "Query", "Query"},
+			"/console/contests":             {"GetItem", "Query", "Query"},
+			"/console/contests?team=team-a": {"GetItem", "Query", "Query", "Query"},
 		} {
 			h.take()
 			b.Get(path).Says(t, http.StatusOK, "勤怠の方針")

@@ -73,9 +73,9 @@ GET/console/tasks/{id} POST/console/tasks/{id}/act
 GET/console/tasks/{id}/message GET/console/tasks/{id}/files/{sum}
 GET/console/tasks/{id}/results/{step}/{file} GET/console/tasks/{id}/sent
 GET/console/tasks/{id}/drafts/{version}/{team} POST/console/tasks/{id}/drafts/{version}/{team}
-GET/console/contests/{id} GET/console/contests/{id}/members/{round}
+GET/console/contests/{id}
 POST/console/contests/{id}/cancel
-POST/console/contests/{id}/take GET/console/agents GET/console/sessions/{id} POST/console/sessions/{id}/act
+GET/console/agents GET/console/sessions/{id} POST/console/sessions/{id}/act
 GET/console/sessions/{id}/actions/{number}/{text} GET/console/sessions/{id}/actions/{number}/became/{text}
 GET/console/sessions/{id}/files GET/console/sessions/{id}/files/raw
 POST/console/sessions/{id}/propose

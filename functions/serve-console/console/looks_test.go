@@ -133,7 +133,6 @@ func emptyLooks(w *consoletest.World) (all []look) {
 	}
 	all = append(all, look{name: "tool-mark-empty", path: "/console/tools/marks/send_slack_dm"})
 	return append(all, look{name: "home-empty", path: "/console"},
-		look{name: "board-empty", path: "/console/contests/board"},
 		look{name: "audit-refused", path: "/console/audit?from=yesterday"},
 		look{name: "settings-refused", path: approvalPage, form: refused},
 		look{name: "settings-saved", path: approvalPage + "?done=saved"}, look{name: "settings-history-empty",

@@ -45,7 +45,7 @@ func fullLooks(w *consoletest.World) []look {
 		{name: "home-all", path: "/console?of=all"}, {name: "settings", path: "/console/settings"}, {name: "request",
 			path: request},
 		{name: "contests", path: "/console/contests"}, {name: "contest", path: k.Page()}, {name: "members",
-			path: k.Page() + "/members/" + contest.TeamHash("team-a") + ".1"}, {name: "board", path: "/console/contests/board"},
+			path: k.Page() + "?draft=" + contest.TeamHash("team-a") + ".1"},
 		{name: "agents", path: "/console/agents"}, {name: "conversation", path: talk},
 		{name: "tool-mark", path: mark}, {name: "tool-mark-refused", path: mark, form: refusedMark},
 		{name: "tool-server", path: "/console/tools/servers/office"},

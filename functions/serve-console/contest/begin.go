@@ -2,8 +2,6 @@ package contest
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -11,10 +9,8 @@ import (
 	"unicode/utf8"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
@@ -33,7 +29,6 @@ type beginPage struct {
 	Unusable, Warned []remarks    // files that can't be played, and usable ones with something without effect
 	NotSet, More     bool
 	Wrong            map[string]string // by field; "": the whole form
-	Most             string            // largest allowed budget; empty: no limit
 }
 
 // remarks are what is wrong with a file, or has no effect there.
@@ -50,26 +45,16 @@ const (
 
 func (c *Pages) openBeginForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings) error {
 	d := s.DraftContest
-	return c.showBeginForm(w, r, v, s, beginForm{contest.NewID(), "", d.File, strconv.Itoa(d.MaxRounds),
+	return c.showBeginForm(w, r, v, beginForm{contest.NewID(), "", d.File, strconv.Itoa(d.MaxRounds),
 		strconv.FormatFloat(d.BudgetUSD, 'f', -1, 64), strconv.Itoa(d.Seconds)}, map[string]string{})
 }
 
 // showBeginForm renders the form with the typed values and their problems.
-func (c *Pages) showBeginForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings, f beginForm,
+func (c *Pages) showBeginForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, f beginForm,
 	wrong map[string]string) error {
 	words := v.Texts("contest-begin")
 	d := web.Document{Title: words.Say("new_contest"), Here: "contests", Came: web.Came{Wrong: len(wrong) > 0}}
-	most, err := c.mostOf(r.Context(), v, s)
-	var stop task.StopError
-	if errors.As(err, &stop) {
-		wrong["budget_usd"] = words.Say("no_budget")
-	} else if err != nil {
-		return err
-	}
 	p := beginPage{beginForm: f, Wrong: wrong}
-	if err == nil && most < aggregate.USD(mostContestUSD) {
-		p.Most = most.String()
-	}
 	found, err := c.Begin(r.Context(), store.ContestQuery{Tenant: v.Tenant, Locale: v.Locale})
 	if err != nil {
 		slog.ErrorContext(r.Context(), "contests are not listed", "tenant", v.Tenant, "err", err)
@@ -92,16 +77,6 @@ func (c *Pages) showBeginForm(w http.ResponseWriter, r *http.Request, v *web.Vie
 	return c.Show(w, r, v, d, "contest/begin")
 }
 
-// mostOf returns what a contest may cost: the least of the budget of a request and what is left of the day's and the
-// month's. If nothing is left it returns task.StopError.
-func (c *Pages) mostOf(ctx context.Context, v *web.Viewer, s tenancy.Settings) (aggregate.MicroUSD, error) {
-	left, err := pipeline.WithinBudgets(ctx, c.Store, v.Tenant, s, c.Now())
-	if most := mostOfOne(s); err != nil || left == 0 || most < left {
-		return most, err
-	}
-	return left, nil
-}
-
 // mostOfOne returns the budget of a request, whatever is left of the day's and the month's.
 func mostOfOne(s tenancy.Settings) aggregate.MicroUSD {
 	most := aggregate.USD(mostContestUSD)
@@ -119,18 +94,18 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		f.Key = contest.NewID()
 	}
 	if len(wrong) > 0 {
-		return c.showBeginForm(w, r, v, s, f, wrong)
+		return c.showBeginForm(w, r, v, f, wrong)
 	}
 	answer, err := c.Begin(r.Context(), store.ContestQuery{Begin: &asked, Locale: v.Locale})
 	switch {
 	case err != nil:
 		slog.ErrorContext(r.Context(), "a contest is not known to have begun", "tenant", v.Tenant, "execution_id",
 			asked.Execution, "err", err)
-		return c.showBeginForm(w, r, v, s, f, map[string]string{"": words.Say("not_now")})
+		return c.showBeginForm(w, r, v, f, map[string]string{"": words.Say("not_now")})
 	case answer.OverBudget:
-		return c.showBeginForm(w, r, v, s, f, map[string]string{"budget_usd": words.Say("over_budget")})
+		return c.showBeginForm(w, r, v, f, map[string]string{"budget_usd": words.Say("over_budget")})
 	case !answer.Begun:
-		return c.showBeginForm(w, r, v, s, f, map[string]string{"file": words.Say("bad_file")})
+		return c.showBeginForm(w, r, v, f, map[string]string{"file": words.Say("bad_file")})
 	}
 	slog.InfoContext(r.Context(), "a contest began", "tenant", v.Tenant, "execution_id", asked.Execution, "user", v.User)
 	return c.Done(w, r, contestPath(asked.Execution), "contest_begun")

@@ -1,12 +1,12 @@
+// Package contest has the pages of contests: their list with the leader board, how one is begun, and what each of its
+// teams did.
 package contest
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -21,7 +21,8 @@ import (
 )
 
 const (
-	// contestsOfPage is the number of contests on a page of the history.
+	contestsPath = "/console/contests"
+	// contestsOfPage is the number of contests on a page of the list.
 	contestsOfPage = 50
 	// mostOnBoard is the number of rounds that the leader board is made of, a row a team.
 	mostOnBoard = 50
@@ -35,17 +36,15 @@ type Pages struct {
 	Begin    web.ContestFiles
 }
 
-// Routes returns the lists of contests and of scored rounds, the form that begins a contest, and a contest's pages.
+// Routes returns the list of contests, the form that begins one, and a contest's page.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
-		web.ForAdministrators("GET /console/contests", c.listContests),
-		web.ForAdministrators("GET /console/contests/board", c.showBoard),
-		web.ForAdministrators("GET /console/contests/new", web.Of(c.Settings, c.openBeginForm)),
-		web.ForAdministrators("POST /console/contests", web.Of(c.Settings, c.beginAlone)),
-		web.ForMembers("GET /console/contests/{id}", c.showContest),
-		web.ForMembers("GET /console/contests/{id}/members/{round}", web.Of(c.contestOf, c.showMembers)),
-		web.ForMembers("POST /console/contests/{id}/cancel", web.Of(c.contestOf, c.cancelContest)),
-		web.ForAdministrators("GET /console/contests/{id}/sent/{team}", web.Of(c.workOf, c.sendSent)),
+		web.ForAdministrators("GET "+contestsPath, c.listContests),
+		web.ForAdministrators("GET "+contestsPath+"/new", web.Of(c.Settings, c.openBeginForm)),
+		web.ForAdministrators("POST "+contestsPath, web.Of(c.Settings, c.beginAlone)),
+		web.ForMembers("GET "+contestsPath+"/{id}", web.Of(c.contestOf, c.showContest)),
+		web.ForMembers("POST "+contestsPath+"/{id}/cancel", web.Of(c.contestOf, c.cancelContest)),
+		web.ForAdministrators("GET "+contestsPath+"/{id}/sent/{team}", web.Of(c.contestOf, c.sendSent)),
 	}
 }
 
@@ -53,7 +52,12 @@ type contestTexts struct{ web.Texts }
 
 type contestsPage struct {
 	web.List
-	Rows []contestRow
+	Rows  []contestRow
+	Most  int // how many rounds the board is made of
+	Team  string
+	Name  string
+	Board []boardRow
+	Stats []web.Number // of the team
 }
 
 type contestRow struct {
@@ -62,26 +66,61 @@ type contestRow struct {
 	Cost, Score, Took                 string
 }
 
+// boardRow is a team's best round, or one of a team's.
+type boardRow struct {
+	Rank                        int
+	Team, TeamPath, Path, Score string
+	At                          time.Time
+}
+
+// listContests lists contests, the newest first, below the board: of all teams, or of one with its statistics.
 func (c *Pages) listContests(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words, cursor := contestTexts{v.Texts("contests")}, r.URL.Query().Get("cursor")
 	page, err := c.Contests.Contests(r.Context(), v.Tenant, cursor, contestsOfPage)
-	p := contestsPage{}
+	p := contestsPage{Most: mostOnBoard, Team: r.URL.Query().Get("team")}
 	at := func(cursor string) string { return web.At(contestsPath, map[string]string{"cursor": cursor}) }
 	if err := p.Paged(r, v, cursor, at, page.Next, page.Prev, err); err != nil {
 		return err
 	}
-	p.Views = words.views(false)
 	p.Rows = web.Each(page.Items, words.inList)
-	d := web.Document{Here: "contests", Data: p, Status: p.Status()}
-	return c.Show(w, r, v, d, "contest/list")
+	if cursor == "" {
+		if err := p.board(c, r, v); err != nil {
+			return err
+		}
+	}
+	return c.Show(w, r, v, web.Document{Here: "contests", Data: p, Status: p.Status()}, "contest/list")
 }
 
-const contestsPath = "/console/contests"
-
-// views are the history and the board.
-func (t contestTexts) views(board bool) []web.View {
-	return []web.View{{Path: contestsPath, Text: t.Say("history"), Here: !board},
-		{Path: contestsPath + "/board", Text: t.Say("board"), Here: board}}
+// board fills in the best rounds: of each team, or of the team in the address.
+func (p *contestsPage) board(c *Pages, r *http.Request, v *web.Viewer) error {
+	board, err := c.Contests.Board(r.Context(), v.Tenant, store.ContestFilter{Team: p.Team}, "", mostOnBoard)
+	if err != nil {
+		return err
+	}
+	shown := map[string]bool{}
+	for _, b := range board.Items {
+		if p.Team == "" && shown[b.TeamID] {
+			continue
+		}
+		shown[b.TeamID] = true
+		p.Board = append(p.Board, boardRow{len(p.Board) + 1, card.OneLine(cmp.Or(b.TeamName, b.TeamID)),
+			contestsPath + "?" + url.Values{"team": {b.TeamID}}.Encode(), contestPath(b.ExecutionID),
+			shownScore(b.EvaluationScore), b.CreatedAt})
+		p.Name = p.Board[0].Team
+	}
+	if p.Team == "" || len(p.Board) == 0 {
+		return nil
+	}
+	words := v.Texts("contests")
+	s, err := c.Contests.TeamStatistics(r.Context(), v.Tenant, p.Team)
+	p.Stats = []web.Number{
+		{Name: words.Say("total_rounds"), Text: strconv.Itoa(s.TotalRounds)},
+		{Name: words.Say("average"), Text: shownScore(s.AvgScore)},
+		{Name: words.Say("best_score"), Text: shownScore(s.BestScore)},
+		{Name: words.Say("input"), Text: web.Count(int64(s.TotalInputTokens))},
+		{Name: words.Say("output"), Text: web.Count(int64(s.TotalOutputTokens))},
+	}
+	return err
 }
 
 // asked returns a one-line title: that of the request whose policy the contest drafts, or else the start of its prompt.
@@ -115,7 +154,7 @@ func (t contestTexts) inList(k contest.Contest) contestRow {
 	return row
 }
 
-func contestPath(execution string) string { return "/console/contests/" + execution }
+func contestPath(execution string) string { return contestsPath + "/" + execution }
 
 // stands returns the contest's status in words and its badge; outcome is empty if it has no summary.
 func (t contestTexts) stands(k *contest.Contest, outcome contest.SummaryStatus) (text, badge string) {
@@ -124,114 +163,6 @@ func (t contestTexts) stands(k *contest.Contest, outcome contest.SummaryStatus) 
 		key = string(outcome)
 	}
 	return t.In("statuses", key), web.Badge(key)
-}
-
-type boardPage struct {
-	Views   []web.View
-	Most    int // how many rounds the board shows
-	Team    string
-	Ignored string // that there is no such team
-	Name    string
-	Rows    []*boardRow
-	Stats   []web.Number // of the team
-}
-
-type boardRow struct {
-	Rank           int
-	Team, TeamPath string
-	Path           string // of the contest
-	Asked, Task    string // the contest's title, and the address of the request whose policy it drafts
-	Score          string
-	Best           bool
-	At             time.Time
-	Key            string // names the round in an address
-	Course         []bar  // of the team's rounds in the contest
-	execution      string // of the contest
-	team           string
-	score          float64
-}
-
-func (c *Pages) showBoard(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	words := contestTexts{v.Texts("contests")}
-	p := boardPage{Views: words.views(true), Most: mostOnBoard,
-		Team: r.URL.Query().Get("team")}
-	board, err := c.Contests.Board(r.Context(), v.Tenant, store.ContestFilter{Team: p.Team}, "", mostOnBoard)
-	if bad := (web.BadFilter{}); err == nil && len(board.Items) == 0 && p.Team != "" {
-		bad.Refuse("team", &p.Team, true)
-		p.Ignored = bad.Said(words.Texts)
-		board, err = c.Contests.Board(r.Context(), v.Tenant, store.ContestFilter{}, "", mostOnBoard)
-	}
-	if err == nil && p.Team != "" {
-		p.Name = legible.OneLine(p.Team)
-		p.Stats, err = c.statisticsOf(r.Context(), v, p.Team)
-	}
-	if err != nil {
-		return err
-	}
-	of := web.Each(board.Items, func(b contest.Board) string { return b.ExecutionID })
-	asked, err := c.Contests.ByExecution(r.Context(), v.Tenant, of...)
-	if err != nil {
-		return err
-	}
-	for _, row := range teamsOn(board.Items, p.Team != "") {
-		of := asked[row.execution]
-		row.Path, row.Asked, row.Task = contestPath(row.execution), words.asked(&of), taskPath(&of)
-		p.Rows = append(p.Rows, row)
-		if p.Team != "" {
-			p.Name = row.Team
-		}
-	}
-	return c.Show(w, r, v, web.Document{Title: words.Say("board"), Here: "contests", Data: p}, "contest/board")
-}
-
-// teamsOn gathers rounds by teams, in the order of their best ones, with the course of the contest of each best one. If
-// apart is true they are all of one team, which has a row a contest.
-func teamsOn(rows []contest.Board, apart bool) (teams []*boardRow) {
-	at := map[string]*boardRow{}
-	key := func(b *contest.Board) string {
-		if apart {
-			return b.ExecutionID
-		}
-		return b.TeamID
-	}
-	for i := range rows {
-		if b := &rows[i]; at[key(b)] == nil {
-			best := boardRowOf(len(teams)+1, b)
-			at[key(b)], teams = &best, append(teams, &best)
-		}
-	}
-	byRound := slices.SortedStableFunc(slices.Values(rows), func(a, b contest.Board) int {
-		return cmp.Compare(a.RoundNumber, b.RoundNumber)
-	})
-	for _, b := range byRound {
-		if t := at[key(&b)]; t.execution == b.ExecutionID {
-			t.Course = append(t.Course, barOf(b.EvaluationScore))
-		}
-	}
-	scaled(teams, func(t *boardRow) []bar { return t.Course })
-	return teams
-}
-
-func (c *Pages) statisticsOf(ctx context.Context, v *web.Viewer, team string) ([]web.Number, error) {
-	words := v.Texts("contests")
-	s, err := c.Contests.TeamStatistics(ctx, v.Tenant, team)
-	if err != nil || s.TotalRounds == 0 {
-		return nil, err
-	}
-	return []web.Number{
-		{Name: words.Say("total_rounds"), Text: strconv.Itoa(s.TotalRounds)},
-		{Name: words.Say("average"), Text: shownScore(s.AvgScore)},
-		{Name: words.Say("best_score"), Text: shownScore(s.BestScore)},
-		{Name: words.Say("input"), Text: web.Count(int64(s.TotalInputTokens))},
-		{Name: words.Say("output"), Text: web.Count(int64(s.TotalOutputTokens))},
-	}, nil
-}
-
-func boardRowOf(rank int, b *contest.Board) boardRow {
-	return boardRow{Rank: rank, Team: card.OneLine(cmp.Or(b.TeamName, b.TeamID)),
-		TeamPath: "/console/contests/board?team=" + url.QueryEscape(b.TeamID), Score: shownScore(b.EvaluationScore),
-		Best: b.IsBest, At: b.CreatedAt, Key: draftKey(b.TeamID, b.RoundNumber), team: contest.TeamHash(b.TeamID),
-		score: b.EvaluationScore, execution: b.ExecutionID}
 }
 
 // shownScore converts a score of 0 to 1 into percent.

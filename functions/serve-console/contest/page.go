@@ -1,77 +1,77 @@
-// Package contest has the pages of contests: their list and leaderboard, how one is begun, what each of its teams did,
-// and what its models were sent.
 package contest
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 )
 
 type contestPage struct {
-	Is                    *contest.Contest
-	Path, Live            string
-	Since                 subject.Since
-	Status, Badge, Prompt string
-	Broken                string // why the contest failed
-	Task                  string // address of the request that the contest is for
-	By                    string
-	Took, Rounds, Seconds string
-	Cost                  string
-	Searched              []web.Link
-	Teams                 []teamRow // by rank
-	Board                 []boardRow
-	Tabs                  []web.View // the drafts that may stand beside the best one
-	Sides                 []side     // the best draft, and one beside it
-	Metrics               int        // how many scores there are
-	Over                  bool
-	Cancel                bool // the viewer may cancel the contest
-	Ending                bool // the contest was cancelled; teams are still stopping
+	Is                           *contest.Contest
+	Path, Live                   string
+	Since                        subject.Since
+	Status, Badge, Prompt        string
+	Broken                       string // why the contest failed
+	Task                         string // address of the request that the contest is for
+	By, Took, Rounds, Time, Cost string
+	Draft                        *draftView // the best one, or that of the address; nil: none is scored
+	Teams                        []teamRow  // by rank
+	Scored                       int        // rounds
+	Over                         bool
+	Cancel                       bool // the viewer may cancel the contest
+	Ending                       bool // the contest was cancelled; teams are still stopping
 }
 
-// draftView is a complete submission.
+// draftView is a complete submission, with what the members did for it if it was asked for.
 type draftView struct {
 	Key, Team, Score, Text string
 	Round                  int
 	Gone                   bool // its retention is over
+	Best                   bool
+	To                     string // address where it is decided on
+	Chosen                 bool
+	Members                []memberRow
 }
 
-// side is a draft beside another. Lines that the other one lacks are marked.
-type side struct {
-	*draftView
-	Parts []passage
-	Best  bool
-	Less  string // how many points fewer than the best
-	To    string // address where it is decided on
+// memberRow is one piece of work that the leader gave a member.
+type memberRow struct {
+	contest.MemberSubmission
+	Text, Calls string   // tools called, with counts; without arguments
+	Queries     []string // of searches of the web; nil for others than administrators
 }
 
-// passage is lines of one draft that the other draft has too, or that it lacks.
-type passage struct {
-	Folds bool // the other has them too, and they are many
-	Lines []legible.Line
+type teamRow struct {
+	ID, Name, Status, Badge, Best, Why string
+	Unjudged                           string // that the judge gave no judgment of some rounds
+	Sent                               string // address of what models were sent; empty for members
+	Course                             string // scores by round
+	Rounds, Most                       int
+	Played                             []roundRow
+	best                               float64
 }
 
-// beside marks what another draft lacks, and folds the lines that stand together in both.
-func (x *side) beside(other string) {
-	lines, folds := legible.Beside(x.Text, other), legible.Together(x.Text, other, mostEqual+1)
-	for at, n := 0, 0; at < len(lines); at = n {
-		for n = at; n < len(lines) && lines[n].Alone == lines[at].Alone && folds[n] == folds[at]; n++ {
-		}
-		x.Parts = append(x.Parts, passage{folds[at] && !lines[at].Alone && n-at < len(lines), lines[at:n]})
-	}
+type roundRow struct {
+	*contest.Round
+	Key, Score, Took       string
+	Best                   bool
+	Metrics                explain.Table
+	Judge, Reasoning, Sure string
 }
 
 // opened is a contest with its teams that have begun.
@@ -120,45 +120,110 @@ func (c *Pages) contestOf(r *http.Request, v *web.Viewer) (o opened, err error) 
 	return o, nil
 }
 
-func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, err := c.contestOf(r, v)
-	if err != nil {
-		return err
-	}
-	words, k, works := contestTexts{v.Texts("contests")}, a.Contest, a.works
-	p := contestPage{Is: k, Path: contestPath(k.ExecutionID), Task: taskPath(k),
-		Rounds:  words.Say("rounds_of", "least", k.MinRounds, "most", k.MaxRounds),
-		Seconds: words.Say("seconds", "n", min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
-		Cost:    spent(k, works, v.Locale), Over: k.SettledAt != nil, Searched: words.searched(works)}
+func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewer, a opened) error {
+	words, k, ask := contestTexts{v.Texts("contests")}, a.Contest, r.URL.Query().Get("draft")
+	p := contestPage{Is: k, Path: contestPath(k.ExecutionID), Task: taskPath(k), Over: k.SettledAt != nil,
+		Rounds: words.Say("rounds_of", "least", k.MinRounds, "most", k.MaxRounds),
+		Time:   words.Say("seconds", "n", min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
+		Cost:   spent(k, a.works, v.Locale), Broken: words.broken(a.Aggregate)}
 	if v.Admin || k.ForKind == "" { // a request's prompt names the bounds of tools, which only administrators may see
 		p.Prompt = card.Prose(k.UserPrompt)
 	}
 	p.Status, p.Badge = words.stands(k, k.Outcome)
-	p.Broken = words.broken(a.Aggregate)
-	p.Cancel, p.Ending = k.Status == contest.Running && k.ForKind == "", k.Status == contest.Cancelled &&
-		k.SettledAt == nil
+	p.Cancel = k.Status == contest.Running && k.ForKind == ""
+	p.Ending = k.Status == contest.Cancelled && !p.Over
 	p.Since = subject.SinceThen(p.Path, p.Status, v.Locale)
 	if p.Over {
 		p.Took = words.length(k.SettledAt.Sub(k.CreatedAt).Seconds())
 	} else {
-		p.Live = web.At(p.Path, map[string]string{"beside": r.URL.Query().Get("beside")})
+		p.Live = web.At(p.Path, map[string]string{"draft": ask})
 	}
 	if k.ByID != "" {
 		p.By = c.Called(r.Context(), v, k.ByID)(k.ByID)
 	}
-	p.fillTeams(works, words, v.Locale)
-	for i, x := range works {
+	var board []*contest.Board
+	left := room(mostWhole)
+	for _, x := range a.works {
+		t := words.team(x, v.Locale, &left)
 		if v.Admin && len(x.Uses) > 0 {
-			p.Teams[i].Sent = sentPath(k.ExecutionID, x.Team.TeamID)
+			t.Sent = contestPath(k.ExecutionID) + "/sent/" + contest.TeamHash(x.Team.TeamID)
 		}
-	}
-	if err := c.fillSides(r, works, words, &p); err != nil {
-		return err
+		p.Teams, board = append(p.Teams, t), append(board, x.Board...)
 	}
 	slices.SortStableFunc(p.Teams, func(a, b teamRow) int { return cmp.Compare(b.best, a.best) })
-	p.bound()
-	d := web.Document{Title: words.asked(k), Here: "contests", Data: p}
-	return c.Show(w, r, v, d, "contest")
+	slices.SortFunc(board, contest.ByRank)
+	if p.Scored = len(board); p.Scored > 0 || ask != "" {
+		best := ""
+		if p.Scored > 0 {
+			best = draftKey(board[0].TeamID, board[0].RoundNumber)
+		}
+		var err error
+		if p.Draft, err = c.draft(r.Context(), v, a.works, cmp.Or(ask, best), best, ask != ""); err != nil {
+			return err
+		}
+		p.Draft.to(&p, board)
+	}
+	return c.Show(w, r, v, web.Document{Title: words.asked(k), Here: "contests", Data: p}, "contest")
+}
+
+// to leads to where the draft is decided on: the request's page, or that of another team's best draft.
+func (d *draftView) to(p *contestPage, board []*contest.Board) {
+	if d.To = p.Task; d.Best || p.Task == "" {
+		return
+	}
+	d.To = ""
+	for _, b := range board {
+		if b.IsBest && p.Over && draftKey(b.TeamID, b.RoundNumber) == d.Key {
+			d.To = p.Task + "/drafts/" + p.Is.ExecutionID + "/" + contest.TeamHash(b.TeamID)
+		}
+	}
+}
+
+// draft returns the submission with this key, or aggregate.ErrNotFound; asked adds what the members did for it.
+func (c *Pages) draft(ctx context.Context, v *web.Viewer, works []*contest.Work, key, best string, asked bool) (
+	*draftView, error) {
+	for _, w := range works {
+		for _, x := range w.Rounds {
+			if draftKey(x.TeamID, x.RoundNumber) != key {
+				continue
+			}
+			d := &draftView{Key: key, Team: card.OneLine(x.TeamName), Round: x.RoundNumber,
+				Score: shownScore(x.EvaluationScore), Best: key == best, Chosen: asked}
+			text, err := c.Contests.Content(ctx, w.Head.TenantID, x)
+			if d.Gone = errors.Is(err, large.ErrExpired); err != nil && !d.Gone {
+				return nil, err
+			}
+			if d.Text = card.Prose(text); asked {
+				err = c.members(ctx, v, x, d)
+			} else {
+				err = nil
+			}
+			return d, err
+		}
+	}
+	return nil, fmt.Errorf("a round's key: %w", aggregate.ErrNotFound)
+}
+
+// members adds what the members of a team did for a round.
+func (c *Pages) members(ctx context.Context, v *web.Viewer, x *contest.Round, d *draftView) error {
+	record, _, err := c.Contests.LoadRoundHistory(ctx, v.Tenant, x.ExecutionID, x.TeamID, x.RoundNumber)
+	if err != nil && !errors.Is(err, large.ErrExpired) {
+		return err
+	}
+	if record == nil {
+		return nil
+	}
+	words, left := contestTexts{v.Texts("contests")}, room(mostWhole)
+	for _, s := range record.Submissions {
+		row := memberRow{MemberSubmission: s, Text: card.Prose(s.Content), Calls: words.calls(s.AllMessages)}
+		if v.Admin {
+			row.Queries = queries(s.AllMessages)
+		}
+		left.shorten(&row.Text)
+		left.shorten(&row.Calls)
+		d.Members = append(d.Members, row)
+	}
+	return nil
 }
 
 // mostWhole bounds, in bytes, the texts of members and judges that a page shows in full: a Lambda function's answer is
@@ -174,90 +239,6 @@ type room int
 func (left *room) shorten(s *string) {
 	if *left -= room(len(*s)); *left < 0 {
 		*s = legible.Beginning(*s, mostBegun)
-	}
-}
-
-func (p *contestPage) bound() {
-	left := room(mostWhole)
-	for _, t := range p.Teams {
-		for i := range t.Played {
-			left.shorten(&t.Played[i].Reasoning)
-			for _, row := range t.Played[i].Metrics.Rows {
-				left.shorten(&row[2])
-				p.Metrics++
-			}
-		}
-	}
-}
-
-// fillSides puts the best draft beside the one in the address, or that of another team.
-func (c *Pages) fillSides(r *http.Request, works []*contest.Work, words contestTexts, p *contestPage) error {
-	var best []boardRow
-	for _, b := range p.Board {
-		if b.Best {
-			best = append(best, b)
-		}
-	}
-	if len(best) == 0 {
-		return nil
-	}
-	keys := []string{best[0].Key}
-	if beside := r.URL.Query().Get("beside"); beside != "" && beside != keys[0] {
-		keys = append(keys, beside)
-	} else if len(best) > 1 {
-		keys = append(keys, best[1].Key)
-	}
-	for i, key := range keys {
-		d, err := c.draft(r.Context(), works, key)
-		if err != nil {
-			return err
-		}
-		x := side{draftView: d, Best: i == 0, To: p.Task}
-		at := slices.IndexFunc(p.Board, func(b boardRow) bool { return b.Key == key })
-		if !x.Best && at >= 0 {
-			b := p.Board[at]
-			x.Less = words.Say("less", "n", strconv.FormatFloat((best[0].score-b.score)*100, 'f', 2, 64)) +
-				words.decisive(works, keys[0], key)
-			if x.To = ""; p.Task != "" && p.Over && b.Best {
-				x.To = p.Task + "/drafts/" + r.PathValue("id") + "/" + b.team
-			}
-		}
-		p.Sides = append(p.Sides, x)
-	}
-	p.beside(best, keys)
-	return nil
-}
-
-// decisive says by which metric the best draft is furthest ahead of another, "" if by none.
-func (t contestTexts) decisive(works []*contest.Work, best, other string) string {
-	_, ahead, _ := roundWith(works, best)
-	_, behind, _ := roundWith(works, other)
-	text, most := "", 0.0
-	for _, m := range ahead.Metrics {
-		for _, o := range behind.Metrics {
-			if by := m.Score - o.Score; o.MetricName == m.MetricName && by > most {
-				name := card.OneLine(contest.MetricName(m.MetricName, t.Locale()))
-				most, text = by, t.Say("less_in", "metric", name, "score", fmt.Sprintf("%.2f", o.Score),
-					"best", fmt.Sprintf("%.2f", m.Score))
-			}
-		}
-	}
-	return text
-}
-
-// mostEqual is how many equal lines in a row stand unfolded in drafts that differ.
-const mostEqual = 2
-
-// beside marks in each of two drafts what the other one lacks, and lists the drafts that may stand there.
-func (p *contestPage) beside(best []boardRow, keys []string) {
-	for i, b := range best {
-		if i > 0 && len(best) > 2 {
-			p.Tabs = append(p.Tabs, web.View{Path: web.At(p.Path, map[string]string{"beside": b.Key}),
-				Text: b.Team + " " + b.Score, Here: b.Key == keys[len(keys)-1]})
-		}
-	}
-	for i := range p.Sides {
-		p.Sides[i].beside(p.Sides[len(p.Sides)-1-i].Text)
 	}
 }
 
@@ -298,30 +279,98 @@ func spent(k *contest.Contest, works []*contest.Work, locale string) string {
 	return web.Spent(locale, cost, unpriced)
 }
 
-// roundWith returns the round with this key and its team's work, or aggregate.ErrNotFound.
-func roundWith(works []*contest.Work, key string) (*contest.Work, *contest.Round, error) {
-	for _, w := range works {
-		for _, x := range w.Rounds {
-			if draftKey(x.TeamID, x.RoundNumber) == key {
-				return w, x, nil
+func (t contestTexts) team(w *contest.Work, locale string, left *room) teamRow {
+	k := w.Team
+	row := teamRow{ID: legible.OneLine(k.TeamID), Name: card.OneLine(cmp.Or(k.TeamName, k.TeamID)),
+		Status: t.In("team_statuses", k.Status), Rounds: k.Rounds, Most: k.MaxRounds, Badge: web.Badge(string(k.Status))}
+	if k.BestScore != nil {
+		row.Best, row.best = shownScore(*k.BestScore), *k.BestScore
+	}
+	if k.Status != contest.TeamRunning {
+		row.Why = card.TeamEnd{Failed: k.Status == contest.TeamFailed, Exit: k.ExitReason, Reason: k.Reason,
+			Detail: k.Detail}.In(locale)
+	}
+	if u := w.Unjudged(); u.Rounds > 0 {
+		row.Unjudged = t.Say("unjudged_rounds", "n", u.Rounds)
+	}
+	for _, x := range w.Rounds {
+		row.Played = append(row.Played, t.round(k, x, left))
+	}
+	row.Course = web.Joined(row.Played, func(x roundRow) string { return x.Score }, " → ")
+	return row
+}
+
+func (t contestTexts) round(k *contest.Team, x *contest.Round, left *room) roundRow {
+	row := roundRow{Round: x, Key: draftKey(x.TeamID, x.RoundNumber), Score: shownScore(x.EvaluationScore),
+		Best: k.BestRound == x.RoundNumber, Took: t.length(x.ExecutionTimeSeconds)}
+	row.Metrics.Columns = t.Columns("metric", "#score", "comment")
+	for _, m := range x.Metrics {
+		comment := card.Prose(m.EvaluatorComment)
+		left.shorten(&comment)
+		row.Metrics.Rows = append(row.Metrics.Rows, []string{card.OneLine(contest.MetricName(m.MetricName, t.Locale())),
+			strconv.FormatFloat(m.Score, 'f', 2, 64), comment})
+	}
+	if j := x.Judgment; j != nil {
+		row.Judge, row.Reasoning, row.Sure = t.Say("stops"), card.Prose(j.Reasoning), strconv.FormatFloat(j.ConfidenceScore,
+			'f', 2, 64)
+		if j.ShouldContinue {
+			row.Judge = t.Say("goes_on")
+		}
+	}
+	if x.JudgeFailed != "" {
+		row.Judge, row.Reasoning = t.Say("unjudged"), card.Prose(x.JudgeFailed)
+	}
+	left.shorten(&row.Reasoning)
+	return row
+}
+
+func (t contestTexts) length(seconds float64) string {
+	return explain.Length(t.Locale(), time.Duration(seconds*float64(time.Second)))
+}
+
+// calls lists the tools that a member called, in the order of the first calls, with counts.
+func (t contestTexts) calls(messages []contest.ModelMessage) string {
+	var names []string
+	times := map[string]int{}
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			if name := card.OneLine(p.ToolName); p.PartKind == contest.ToolCall {
+				if times[name]++; times[name] == 1 {
+					names = append(names, name)
+				}
 			}
 		}
 	}
-	return nil, nil, fmt.Errorf("a round's key: %w", aggregate.ErrNotFound)
+	shown := func(name string) string { return t.Say("times", "tool", name, "n", times[name]) }
+	return web.Joined(names, shown, t.Say("and"))
 }
 
-// draft returns the submission with this key, or aggregate.ErrNotFound. Gone is set if the submission was deleted.
-func (c *Pages) draft(ctx context.Context, works []*contest.Work, key string) (*draftView, error) {
-	w, x, err := roundWith(works, key)
-	if err != nil {
-		return nil, err
+// mostQueries bounds how many of a member's searches are listed.
+const mostQueries = 20
+
+// queries returns what a member had its vendor search the web for.
+func queries(messages []contest.ModelMessage) (all []string) {
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			var asked struct{ Query string }
+			if p.PartKind != contest.ToolCall || p.ToolName != contest.WebSearchTool || json.Unmarshal(p.Args, &asked) != nil {
+				continue
+			}
+			if len(all) == mostQueries {
+				return append(all, "…")
+			}
+			all = append(all, card.OneLine(legible.Beginning(asked.Query, mostBegun)))
+		}
 	}
-	d := &draftView{Key: key, Team: card.OneLine(x.TeamName), Round: x.RoundNumber, Score: shownScore(x.EvaluationScore)}
-	text, err := c.Contests.Content(ctx, w.Head.TenantID, x)
-	if errors.Is(err, large.ErrExpired) {
-		d.Gone = true
-		return d, nil
+	return all
+}
+
+// sendSent sends administrators what models were sent for the team whose hash the address has.
+func (c *Pages) sendSent(w http.ResponseWriter, r *http.Request, v *web.Viewer, a opened) error {
+	for _, work := range a.works {
+		if contest.TeamHash(work.Team.TeamID) == r.PathValue("team") {
+			return c.SendSent(w, r, a.Ref(), work.Uses)
+		}
 	}
-	d.Text = card.Prose(text)
-	return d, err
+	return fmt.Errorf("a team of the contest: %w", aggregate.ErrNotFound)
 }

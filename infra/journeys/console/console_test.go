@@ -90,8 +90,8 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 	t.Run("and every link of a page", func(t *testing.T) {
 		t.Parallel()
 		opened := followLinks(t, "/console", talked, competed)
-		for _, shape := range []string{"/console/tasks/*?", "/console/sessions/*?", "/console/contests/*?beside",
-			"/console/contests/board?team", "/console/audit?action"} {
+		for _, shape := range []string{"/console/tasks/*?", "/console/sessions/*?", "/console/contests/*?draft",
+			"/console/contests?team"} {
 			expect.That(t, opened[shape] != 0, "no page links to %s: %v", shape, opened)
 		}
 	})
@@ -104,8 +104,7 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 			}
 			tab := signIn(t, b, w.Window, webapi.Suzuki, "/console")
 			for _, path := range pages(t, tab, done.Ref.ID, talked, competed,
-				"/console/contests/board", "/console/settings/approval",
-				"/console/settings/history") {
+				"/console/settings/approval", "/console/settings/history") {
 				t.Run(strings.TrimPrefix(path, "/"), func(t *testing.T) {
 					tab := tab.For(t)
 					tab.Visit(running.URL + path)
@@ -227,7 +226,7 @@ func TestAnAdministratorBeginsAContestAndReadsWhatItCameTo(t *testing.T) {
 	tab.Until(`location.pathname.startsWith("/console/contests/") && document.querySelector("#course")`)
 	look(t, tab, "ja-desktop-contest-running")
 	path := browser.Read[string](tab, `location.pathname`)
-	tab.Until(`document.querySelector("#about .badge").textContent.includes("完了") && document.querySelector("#winner ` +
+	tab.Until(`document.querySelector("#about .badge").textContent.includes("完了") && document.querySelector("#draft ` +
 		`.badge")`)
 	for i, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
@@ -236,7 +235,7 @@ func TestAnAdministratorBeginsAContestAndReadsWhatItCameTo(t *testing.T) {
 			}
 			tab := signIn(t, b, w.Window, webapi.Suzuki, path)
 			for name, at := range map[string]string{"contest": path,
-				"contests": "/console/contests", "contest-board": "/console/contests/board",
+				"contests":      "/console/contests",
 				"contest-begin": "/console/contests/new"} {
 				tab := tab.For(t)
 				tab.Visit(running.URL + at)

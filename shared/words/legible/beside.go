@@ -21,18 +21,3 @@ func Beside(text, other string) (lines []Line) {
 	}
 	return lines
 }
-
-// Together reports of each line of a text whether it is one of n lines in a row that stand in another text, too. Of the
-// other text beside this one, the same rows are reported.
-func Together(text, other string, n int) []bool {
-	lines, there := strings.Split(text, "\n"), "\n"+other+"\n"
-	together := make([]bool, len(lines))
-	for i := range len(lines) - n + 1 {
-		if strings.Contains(there, "\n"+strings.Join(lines[i:i+n], "\n")+"\n") {
-			for k := range n {
-				together[i+k] = true
-			}
-		}
-	}
-	return together
-}
