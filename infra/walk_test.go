@@ -266,7 +266,7 @@ func (w *walk) execute() {
 	resolved := expect.Value(planned.Resolve(func(string) (json.RawMessage, error) { return people, nil }))(w)
 	args := resolved.JSON()
 	c, err = w.a.OpenStepGate(w.a.Head.Run, 2, aggregate.Blob{JSON: aggregate.JSON(args), Bytes: len(args)},
-		aggregate.HashOf(string(args)), w.now)
+		aggregate.HashOf(string(args)), nil, w.now)
 	w.do("asked", c, err)
 	_, err = w.a.ClaimStep(w.a.Head.Run, w.call(2), w.now)
 	expect.That(w, err != nil, "a step was claimed that nobody has approved")

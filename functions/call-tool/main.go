@@ -55,7 +55,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	}
 	rows, results := store.OpenConversations(cfg, env.Table), large.Open(cfg, env.Results)
 	all := store.OpenAll(cfg, env.Table)
-	bot, asking := vault.OpenBot(cfg, slack, env.Credentials, all, slackWithin), &people.Requesters{}
+	bot, calls := vault.OpenBot(cfg, slack, env.Credentials, all, slackWithin), store.CallsOf(all)
 	tasks := store.TasksOf(rows.KindStore.Store)
 	held := vault.ForTools(cfg, tasks, env.Credentials, env.Vendors, env.OutboundAllow)
 	tools, err := runner.Open(runner.Environment{Vendors: env.Vendors, Allow: env.OutboundAllow}, catalog, held, slack)
@@ -69,11 +69,8 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		Stays: func(ctx context.Context, tenant, team, user string) (bool, error) {
 			return people.Stays(slackapi.For(ctx, tenant), bot, team, user)
 		},
-		Calls: store.CallsOf(all), Organisation: decide.OrganisationOf(store.OrganisationsOf(all)),
-		LookUp: func(ctx context.Context, team string, org *decide.Organisation, do func(d decide.Seats) error) error {
-			in := decide.Places{Slack: bot, Known: asking, Team: team, Organisation: org, Now: time.Now()}
-			return in.Resolve(ctx, func(d *decide.OpenDirectory) error { return do(d) })
-		},
+		Calls: calls, Finder: decide.Finder{Rules: calls, Slack: bot, Known: &people.Requesters{}, Within: lookUpWithin,
+			Organisation: decide.OrganisationOf(store.OrganisationsOf(all))},
 	}, nil
 }
 
@@ -131,9 +128,8 @@ type Handler struct {
 	PollEvery time.Duration
 
 	// Of calls that outside agents ask for.
-	Calls        Calls
-	Organisation func(ctx context.Context, tenant string) (decide.StandingOrganisation, error)
-	LookUp       func(ctx context.Context, team string, org *decide.Organisation, do func(d decide.Seats) error) error
+	Calls  Calls
+	Finder decide.Finder
 	// Stays asks Slack whether somebody is still a full member of a workspace.
 	Stays func(ctx context.Context, tenant, team, user string) (bool, error)
 }

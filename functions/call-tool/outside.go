@@ -47,7 +47,7 @@ func (h *Handler) outside(ctx context.Context, in pipeline.Input) (aggregate.Nex
 	case next.State != conversation.StateCall:
 		return next, nil
 	case a.LooksUp(h.Now()):
-		err = h.route(ctx, in, a)
+		err = h.open(ctx, in, a)
 	default:
 		m := asked{making: h.making(in, a.Call.Locale), call: a.Call}
 		err = m.begin(ctx)
@@ -58,64 +58,38 @@ func (h *Handler) outside(ctx context.Context, in pipeline.Input) (aggregate.Nex
 	return aggregate.Next{State: aggregate.StateFinish, Outcome: conversation.OutcomeResting}, err
 }
 
-// route looks up whom the rules ask, and opens the call along their route. While Slack is silent it is put off, for an
+// open looks up whom the rules ask, and opens the call along their route. While Slack is silent it is put off, for an
 // hour at most.
-func (h *Handler) route(ctx context.Context, in pipeline.Input, a *call.Aggregate) error {
-	s, err := h.Calls.Settings(ctx, in.Tenant)
-	if err != nil {
-		return fmt.Errorf("read the settings: %w", err)
-	}
-	_, err = pipeline.Under(ctx, h.Calls, in.Tenant, s, func(s tenancy.Settings) (*call.Aggregate, error) {
-		found, on, err := h.found(ctx, a.Call, s)
+func (h *Handler) open(ctx context.Context, in pipeline.Input, a *call.Aggregate) error {
+	_, err := pipeline.Under(ctx, h.Calls, in.Tenant, func(s tenancy.Settings) (*call.Aggregate, error) {
 		now := h.Now()
-		r := call.Routed{Opening: found.Opening, Terms: s.ActionTerms(now)}
-		if no, refused := errors.AsType[call.ErrByRules](found.Refusal()); refused {
-			r.Refused = &no
+		found, on, err := h.find(ctx, a.Call, s, now)
+		r := call.Routed{Opening: found.Opening, Refused: found.Refused, Terms: s.ActionTerms(now)}
+		if errors.Is(err, explain.ErrUnverified) {
+			r.Again = now.Add(pipeline.RetryDelay(0, now.Sub(a.Call.CreatedAt), pipeline.MinRetryDelay))
+		} else if err != nil {
+			return nil, err
 		}
 		return h.Calls.Decide(ctx, in.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
-			if errors.Is(err, explain.ErrUnverified) {
-				r.Again = now.Add(pipeline.RetryDelay(0, now.Sub(a.Call.CreatedAt), pipeline.MinRetryDelay))
-			} else if err != nil {
-				return aggregate.Change{}, err
-			}
 			return a.Route(in.Run, r, now, on...)
 		})
 	})
 	return err
 }
 
-// found asks the rules, Slack and the organisation whom a call asks, and returns the tenant's rows on which that
-// depends. Without rules nothing is found: the settings say who is asked.
-func (h *Handler) found(ctx context.Context, x *call.Call, s tenancy.Settings) (found decide.FoundFor,
+func (h *Handler) find(ctx context.Context, x *call.Call, s tenancy.Settings, now time.Time) (found decide.Found,
 	on []aggregate.Owned, err error) {
-	if s.RulesRev == 0 {
-		return found, nil, nil
-	}
-	r, err := decide.Rules(ctx, h.Calls, x.TenantID, s)
-	if err != nil || r == nil {
-		return found, nil, err
-	}
 	p, _, err := h.Calls.ToolPermission(ctx, x.TenantID, x.Tool)
 	if err != nil {
 		return found, nil, fmt.Errorf("read the permission of %s: %w", x.Tool, err)
-	}
-	standing, err := h.Organisation(ctx, x.TenantID)
-	if err != nil {
-		return found, nil, fmt.Errorf("read the organisation: %w", err)
 	}
 	content, err := x.Content()
 	if err != nil {
 		return found, nil, err
 	}
-	of := decide.CallFacts{Answers: x.Answers, Channel: x.Channel, Content: content, Permission: p, Locale: s.Locale}
-	ctx, cancel := context.WithTimeout(ctx, lookUpWithin)
-	defer cancel()
-	err = h.LookUp(ctx, x.TeamID, standing.Organisation, func(d decide.Seats) (err error) {
-		found, err = of.By(r, d)
-		return err
-	})
-	return found, append(standing.On, aggregate.Owned{Key: tenancy.ToolKey(x.Tool), Rev: p.Rev,
-		Err: aggregate.ErrSettings}), err
+	found, on, err = h.Finder.Find(ctx, x.TenantID, x.TeamID, s, now,
+		decide.AboutCall(x.Answers, x.Channel, content, p, s))
+	return found, append(on, aggregate.Owned{Key: tenancy.ToolKey(x.Tool), Rev: p.Rev, Err: aggregate.ErrSettings}), err
 }
 
 // asked is a call that an outside agent asked for, under one claim.

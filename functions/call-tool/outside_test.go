@@ -21,6 +21,8 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool"
@@ -43,7 +45,6 @@ func outsideOf(t *testing.T, server *storetest.Server) *beyond {
 	rows := store.CallsOf(b.all)
 	w.Handler.Calls = rows
 	w.Handler.Stays = func(_ context.Context, _, _, user string) (bool, error) { return user != b.left, nil }
-	w.Handler.Organisation = func(context.Context, string) (o decide.StandingOrganisation, err error) { return o, nil }
 	b.Calls = calls.Calls{Store: rows, Catalog: w.Handler.Catalog, Now: func() time.Time { return w.now }}
 	var err error
 	b.key, b.secret, err = b.all.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: "T1",
@@ -256,21 +257,26 @@ func TestAGrantIsTakenByOneAttempt(t *testing.T) {
 	}
 }
 
-// keiri is a directory in which a group has these people.
+// keiri is a Slack in which a group has these people.
 type keiri struct {
-	decide.Seats
-	users []string
+	users  []string
+	silent bool
 }
 
-func (keiri) Org() string                             { return "" }
-func (k keiri) Members(string) []string               { return k.users }
-func (keiri) Handle(id string) string                 { return id }
-func (keiri) MayStamp(string) bool                    { return true }
-func (keiri) Knows(string, string) bool               { return true }
-func (keiri) Empty(string, []circulation.Person) bool { return false }
+func (k *keiri) User(_ context.Context, id string) (slackapi.User, error) {
+	return slackapi.User{ID: id, Team: "T1"}, nil
+}
 
-func (keiri) Above(string) ([]string, bool)   { return nil, false }
-func (keiri) NameOf(department string) string { return department }
+func (k *keiri) UsergroupMembers(context.Context, string) ([]string, error) {
+	if k.silent {
+		return nil, errors.New("silent")
+	}
+	return k.users, nil
+}
+
+func (k *keiri) Usergroups(context.Context) ([]slackapi.Group, error) { return nil, nil }
+
+func (k *keiri) Members(context.Context, string, int) ([]string, bool, error) { return nil, true, nil }
 
 // A rule that names calls says who stamps them. Of a group Slack is asked by a run; while Slack is silent that is put
 // off, and where nobody is found the call is refused.
@@ -282,14 +288,8 @@ func TestARuleSaysWhoStampsACall(t *testing.T) {
 			Who: rules.Who{Kind: rules.WhoGroup, Group: "S0KEIRI"}}}}}}}}
 	_, _, err := b.all.SaveRules(t.Context(), b.Ref.Tenant, x, 0, nil, pipelinetest.Member("U9"), b.now)
 	expect.NoError(t, err)
-	var found []string
-	silent := true
-	b.LookUp = func(_ context.Context, _ string, _ *decide.Organisation, do func(d decide.Seats) error) error {
-		if silent {
-			return explain.ErrUnverified
-		}
-		return do(keiri{users: found})
-	}
+	slack := &keiri{silent: true}
+	b.Finder = decide.Finder{Rules: b.world.Handler.Calls, Slack: slack, Known: &people.Requesters{}, Within: time.Minute}
 	ask := func(command string) *call.Aggregate {
 		a, err := b.Ask(t.Context(), b.key, calls.Request{Tool: "Bash",
 			Arguments: []byte(`{"command":"` + command + `"}`),
@@ -298,17 +298,19 @@ func TestARuleSaysWhoStampsACall(t *testing.T) {
 		return a
 	}
 	a := b.make(ask("a"))
-	expect.That(t, !a.LooksUp(b.now) && !a.Call.Over() && a.Head.Run == 2, "%+v", a.Head)
-	silent, b.now = false, b.now.Add(time.Minute)
+	expect.That(t, !a.LooksUp(b.now) && !a.Call.Over() && a.Head.Run == 2, "%+v", a.Call)
+	slack.silent, b.now = false, b.now.Add(time.Minute)
 	refused := b.make(ask("b"))
-	expect.Is(t, refused.Call.CancelReason, task.ReasonNoRoute)
-	found = []string{"U1", "U3"} // U1 answers for the key
+	expect.That(t, refused.Call.Status == call.Refused && refused.Call.CancelReason == task.ReasonNoRoute, "%+v",
+		refused.Call)
+	b.now = b.now.Add(11 * time.Minute) // Slack's word counts for ten
+	slack.users = []string{"U1", "U3"}  // U1 answers for the key
 	a = b.make(a)
 	g := a.GateWith(a.Head.CallID)
 	expect.Must(t, a.IsOpen(a.Head.CallID) && g.Ruled() && len(g.Route.Stages[0].People) == 1 &&
 		g.Route.Stages[0].People[0].User == "U3", "%+v", g.Route)
 	b.now = b.now.Add(2 * time.Hour)
-	silent = true
+	slack.silent = true
 	late := b.make(ask("c"))
 	b.now = b.now.Add(2 * time.Hour)
 	late = b.make(late)

@@ -158,61 +158,30 @@ func (j *job) resultOf(ctx context.Context, a *task.Aggregate, e *task.Execution
 }
 
 // ask opens a step's gate. If the steps were settled under a rule, the tenant's rules decide again, now that the step's
-// arguments are known: whom they ask, whether people must be looked up for that, or that they refuse it.
+// arguments are known: resume-task asks them.
 func (j *job) ask(ctx context.Context, a *task.Aggregate, step task.Step, call task.Call,
 	arguments tool.Resolved) (*task.Aggregate, error) {
-	e := a.Execution()
-	if e.Terms.Rule == nil {
+	if a.Execution().Terms.Rule == nil {
 		if err := j.undecidable(ctx, a); err != nil { // else nobody who may decide by the settings is asked
 			return nil, err
 		}
-	}
-	settings, err := j.Store.Settings(ctx, j.in.Tenant)
-	if err != nil {
-		return nil, fmt.Errorf("read whether rules say who is asked: %w", err)
-	}
-	return pipeline.Under(ctx, j.Store, j.in.Tenant, settings, func(s tenancy.Settings) (*task.Aggregate, error) {
-		if e.Terms.Rule == nil || !a.UnderRules(s) {
-			return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, j.Now())
-			})
-		}
-		return j.askByRules(ctx, a, step, call, arguments, s)
-	})
-}
-
-// askByRules opens a step's gate as the rules say. It returns aggregate.ErrSettings if the settings, the rules, the
-// tools' marks or the organisation have changed since s was read.
-func (j *job) askByRules(ctx context.Context, a *task.Aggregate, step task.Step, call task.Call,
-	arguments tool.Resolved, s tenancy.Settings) (*task.Aggregate, error) {
-	r, err := decide.Rules(ctx, j.Store, j.in.Tenant, s)
-	if err != nil {
-		return nil, err
-	}
-	organised, org, err := decide.Organised(ctx, j.Store, j.in.Tenant)
-	if err != nil {
-		return nil, err
-	}
-	permissions, err := j.Store.ToolPermissions(ctx, j.in.Tenant)
-	if err != nil {
-		return nil, fmt.Errorf("read the tool permissions: %w", err)
+		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, nil, j.Now())
+		})
 	}
 	steps, err := j.called(ctx, a, step, arguments)
 	if err != nil {
 		return nil, err
 	}
-	calls, on := decide.CallsOf(j.in.Tenant, steps, permissions)
-	x := decide.Steps{
-		Task: a, Calls: calls, Settled: a.Settled(a.Execution()), Settings: s, Organised: organised,
-	}
-	found, err := x.ByIDs(r)
-	if err != nil {
-		return nil, err
-	}
-	on = append(on, org)
-	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGateBy(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, found, x.Calls, s,
-			j.Now(), on...)
+	return pipeline.Anew(func() (*task.Aggregate, error) { // a mark may change meanwhile
+		permissions, err := j.Store.ToolPermissions(ctx, j.in.Tenant)
+		if err != nil {
+			return nil, fmt.Errorf("read the tool permissions: %w", err)
+		}
+		calls, on := decide.CallsOf(j.in.Tenant, steps, permissions)
+		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, calls, j.Now(), on...)
+		})
 	})
 }
 

@@ -11,11 +11,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -55,8 +53,6 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 type Store interface {
 	pipeline.VersionStore
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
-	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
-	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
 }
 
 type Handler struct {
@@ -83,15 +79,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	var allowed *tool.Catalog
 	var forbidden []string
 	var permissions []tenancy.ToolPermission
-	var under *underRules
 	return pipeline.Version[plan]{
 		State: task.StatePlanProcess, Failed: model.FailedAtCost,
 		Read: func(ctx context.Context, s tenancy.Settings) (err error) {
 			if permissions, err = h.Store.ToolPermissions(ctx, in.Tenant); err != nil {
 				return fmt.Errorf("read the tool permissions: %w", err)
-			}
-			if under, err = h.rules(ctx, a, s); err != nil {
-				return err
 			}
 			allowed, forbidden, err = h.allowed(ctx, permissions, s.MCPServers)
 			return err
@@ -103,51 +95,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			return h.make(ctx, s, a, allowed, forbidden, permissions)
 		},
 		Finish: func(a *task.Aggregate, run int, made plan, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
-			if under == nil {
-				return a.FinishProcess(run, made.steps, made.remarks, s, now)
-			}
-			return under.finish(a, run, made, permissions, s, now)
+			return a.FinishProcess(run, made.steps, made.remarks, s, now)
 		},
 	}.Run(ctx, h.Store, in, a, h.Now)
-}
-
-// underRules is by what a task's steps are asked about: a tenant's rules, and whether an organisation stands, by a row.
-type underRules struct {
-	*rules.Rules
-	organised bool
-	on        aggregate.Owned
-}
-
-// rules returns by what the task's steps are asked about, or nil if no rules are.
-func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (*underRules, error) {
-	if !a.UnderRules(s) {
-		return nil, nil
-	}
-	x, err := decide.Rules(ctx, h.Store, a.Head.TenantID, s)
-	if err != nil {
-		return nil, err
-	}
-	organised, on, err := decide.Organised(ctx, h.Store, a.Head.TenantID)
-	return &underRules{x, organised, on}, err
-}
-
-// finish saves steps as the rules say: their gate opens, or waits until their people are looked up, or the task ends
-// because the rules refuse it.
-func (u *underRules) finish(a *task.Aggregate, run int, made plan, permissions []tenancy.ToolPermission,
-	s tenancy.Settings, now time.Time) (aggregate.Change, error) {
-	calls, on := decide.CallsOf(a.Head.TenantID, made.steps, permissions)
-	asked := decide.Steps{Task: a, Calls: calls, Settings: s, Organised: u.organised}
-	found, err := asked.ByIDs(u.Rules)
-	on = append(on, u.on)
-	switch {
-	case err != nil:
-		return aggregate.Change{}, err
-	case found.Refused != nil:
-		return a.RefuseByRule(run, *found.Refused, s, now, on...)
-	case found.LookUp != nil:
-		return a.FinishProcessUnder(run, made.steps, made.remarks, *found.LookUp, s, now)
-	}
-	return a.FinishProcessOnRoute(run, made.steps, made.remarks, *found.Opening, s, now, on...)
 }
 
 // decision returns the plan of a form. Whether its tool is allowed is asked where the decision is recorded.

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"testing"
 	"time"
 
-	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/decide/pipeline/pipelinetest"
@@ -16,19 +14,13 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tool"
 )
 
 func testUnderRules(t *testing.T, server *pipelinetest.Server) {
 	for name, run := range map[string]func(*testing.T, *ruledWorld){
-		"steps under a rule open along its route":               testStepsUnderARule,
-		"a rule may refuse steps, and says why":                 testStepsRefused,
-		"steps for which nobody is found are refused":           testStepsOfNobody,
-		"steps whose people must be looked up wait without one": testStepsLookedUp,
-		"rules that were ended ask nobody":                      testEndedRules,
-		"rules that change while a model plans are read again":  testRulesThatChange,
-		"so is a mark that is saved meanwhile":                  testMarksThatChange,
-		"and an organisation":                                   testOrganisationThatChanges,
+		"steps wait for whom the rules ask":         testStepsLookedUp,
+		"rules that were ended ask nobody":          testEndedRules,
+		"rules that come while a model plans count": testRulesThatCome,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, &ruledWorld{World: approved(t, server), t: t, g: &modeltest.Demo{}}) })
 	}
@@ -42,150 +34,46 @@ type ruledWorld struct {
 
 func (w *ruledWorld) plan() aggregate.Next { w.T.Helper(); return handle(w.t, w.World, w.g) }
 
-func stage(name string, who rules.Who) rules.Stage {
-	return rules.Stage{Name: name, Who: who, Need: 1}
-}
-
-func people(users ...string) rules.Who { return rules.Who{Kind: rules.WhoPeople, People: users} }
-
 // ruled saves one rule, which decides about every request.
-func (w *ruledWorld) ruled(o rules.Outcome) {
-	w.T.Helper()
-	w.ruledOver(0, o)
-}
-
-func (w *ruledWorld) ruledOver(rev int, o rules.Outcome) {
+func (w *ruledWorld) ruled() {
 	w.T.Helper()
 	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{{
-		ID: "01KS000000000000000000000A", Name: "すべて", Outcome: o}}}
-	_, _, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, rev, nil, w.By, w.Now())
+		ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{Refuse: "no"}}}}
+	_, _, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
 	expect.NoError(w.T, err)
 }
 
-func testStepsUnderARule(t *testing.T, w *ruledWorld) {
-	w.ruled(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-		stage("課長", people(webapi.Suzuki)), stage("経理", people(webapi.Tanaka, w.Load().Head.Requester)),
-	}}})
-	next := w.plan()
-	p := w.Load().Process()
-	expect.That(t, next.State == task.StateAwaitProcessApproval && p.Status == aggregate.PendingApproval, "%+v, %s", next,
-		p.Status)
-	expect.That(t, p.Terms.Rule.Name == "すべて" && p.Terms.Rule.Revision == 1 && len(p.Route.Stages) == 2 &&
-		p.AskedSum != "",
-		"%+v", p.Gate)
-	expect.That(t, len(p.Route.Stages[1].People) == 1, "an asker is asked: %+v", p.Route.Stages[1])
-}
-
-func testStepsRefused(t *testing.T, w *ruledWorld) {
-	w.ruled(rules.Outcome{Refuse: "購買部に依頼してください。"})
-	next := w.plan()
-	e := w.Load().Head.Ended
-	expect.That(t, next.State == task.StateFinish && e != nil && e.Reason == task.ReasonRuleRefuses &&
-		e.Detail == "すべて\n購買部に依頼してください。", "%+v, %+v", next, e)
-}
-
-func testStepsOfNobody(t *testing.T, w *ruledWorld) {
-	w.ruled(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(w.Load().Head.Requester))}}})
-	w.plan()
-	e := w.Load().Head.Ended
-	expect.That(t, e != nil && e.Reason == task.ReasonNoRoute && e.Detail == "課長\nown\n\nすべて", "%+v", e)
-}
-
-func testStepsLookedUp(t *testing.T, w *ruledWorld) {
-	w.ruled(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-		stage("経理", rules.Who{Kind: rules.WhoGroup, Group: "S0KEIRI"})}}})
-	next := w.plan()
+func (w *ruledWorld) waits(next aggregate.Next) {
+	w.T.Helper()
 	a := w.Load()
-	expect.That(t, next.State == task.StatePause && a.Process().Status == aggregate.Generating &&
-		a.Unrouted() == task.Gated(a.Process()) && a.Generating() == task.Generation{} &&
+	expect.That(w.T, next.State == task.StateResumeTask && a.Process().Status == aggregate.Generating &&
+		a.Unopened() == task.Gated(a.Process()) && a.Generating() == task.Generation{} &&
 		a.Stuck(w.Now().Add(time.Hour)), "%+v", next)
 	calls := w.g.Calls
-	expect.That(t, w.plan().State == task.StatePause && w.g.Calls == calls, "planned anew")
+	expect.That(w.T, w.plan().State == task.StateResumeTask && w.g.Calls == calls && calls == 1, "planned anew")
+}
+
+func testStepsLookedUp(_ *testing.T, w *ruledWorld) {
+	w.ruled()
+	w.waits(w.plan())
+}
+
+func testRulesThatCome(t *testing.T, w *ruledWorld) {
+	h := handler(w.World, w.g)
+	h.Open = func(name string) (model.Wire, error) {
+		w.ruled()
+		return w.g.Open(name)
+	}
+	w.waits(expect.Value(h.Handle(t.Context(), w.In()))(t))
 }
 
 func testEndedRules(t *testing.T, w *ruledWorld) {
-	w.ruled(rules.Outcome{Refuse: "no"})
+	w.ruled()
 	_, _, err := w.Store.SaveRules(t.Context(), w.Ref.Tenant, nil, 1, nil, w.By, w.Now())
 	expect.NoError(t, err)
 	w.plan()
 	p := w.Load().Process()
 	expect.That(t, p.Status == aggregate.PendingApproval && !p.Ruled(), "%+v", p.Gate)
-}
-
-func testRulesThatChange(t *testing.T, w *ruledWorld) {
-	w.ruled(rules.Outcome{Refuse: "no"})
-	h := handler(w.World, w.g)
-	h.Open = func(name string) (model.Wire, error) {
-		w.ruledOver(1, rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(webapi.Suzuki))}}})
-		return w.g.Open(name)
-	}
-	expect.Value(h.Handle(t.Context(), w.In()))(t)
-	p := w.Load().Process()
-	expect.That(t, p.Status == aggregate.PendingApproval && p.Terms.Rule.Revision == 2, "%+v, ended %+v", p.Gate,
-		w.Load().Head.Ended)
-}
-
-// asksByAmount asks Tanaka as well about what moves no less than 1 yen, as any of the steps may.
-func (w *ruledWorld) asksByAmount() {
-	w.T.Helper()
-	few := rules.Rule{ID: "01KS000000000000000000000B", Name: "0円", When: rules.Conditions{
-		Amount: &rules.Between{Below: "1", Currency: "JPY"}}, Outcome: rules.Outcome{
-		Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(webapi.Suzuki))}}}}
-	every := rules.Rule{ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{
-		Route: &rules.Policy{Stages: []rules.Stage{
-			stage("課長", people(webapi.Suzuki)), stage("経理", people(webapi.Tanaka))}}}}
-	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{few, every}}
-	_, _, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
-	expect.NoError(w.T, err)
-}
-
-// marksAll says of each of Ringi's own tools that writes that its amount can't be read.
-func (w *ruledWorld) marksAll() {
-	w.T.Helper()
-	for _, spec := range expect.Value(tool.Builtin())(w.T).All() {
-		if spec.Access != aggregate.Write {
-			continue
-		}
-		p := tenancy.Unsaved(w.Ref.Tenant, spec.Name)
-		p.Mark = &rules.Mark{Version: spec.Version(), How: rules.HowSum, Pointers: []string{"/nowhere"}, Currency: "JPY"}
-		expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, w.By, w.Now()))(w.T)
-	}
-}
-
-func testMarksThatChange(t *testing.T, w *ruledWorld) {
-	w.asksByAmount()
-	h := handler(w.World, w.g)
-	h.Open = func(name string) (model.Wire, error) {
-		w.marksAll()
-		return w.g.Open(name)
-	}
-	expect.Value(h.Handle(t.Context(), w.In()))(t)
-	p := w.Load().Process()
-	expect.That(t, p.Status == aggregate.PendingApproval && p.Terms.Rule.Name == "すべて", "%+v of %+v", p.Gate, p.Steps)
-	expect.Is(t, w.g.Calls, 1, "calls of the model")
-}
-
-// stands is a store in which an organisation stands once its row was read.
-type stands struct {
-	Store
-	reads int
-}
-
-func (s *stands) OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error) {
-	row, err := s.Store.OrganisationRow(ctx, tenant)
-	if s.reads++; s.reads == 1 {
-		row.Rev++ // as if it had changed since
-	}
-	return row, err
-}
-
-func testOrganisationThatChanges(t *testing.T, w *ruledWorld) {
-	w.ruled(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(webapi.Suzuki))}}})
-	h := handler(w.World, w.g)
-	h.Store = &stands{Store: h.Store}
-	expect.Value(h.Handle(t.Context(), w.In()))(t)
-	expect.Is(t, w.Load().Process().Status, aggregate.PendingApproval)
-	expect.Is(t, w.g.Calls, 1, "calls of the model")
 }
 
 // atOnce is an invocation that skipped ResumeTask.

@@ -251,7 +251,7 @@ func TestAFormThatEndedIsAskedAnew(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.waitingForm()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RefuseByRule(a.Head.Run, task.Refusal{Why: task.ReasonNoRoute}, tenancy.DefaultSettings(), w.Now())
+		return a.RefuseByRule(a.Head.Run, aggregate.Refusal{Why: task.ReasonNoRoute}, tenancy.DefaultSettings(), w.Now())
 	})
 	was := w.Load()
 	w.quiet(w.post(w.click(webapi.Sato, card.MatterAnew, was.Head.TaskID)), webapi.Sato)

@@ -90,7 +90,7 @@ func testReviewLong(t *testing.T, w *world) {
 	arguments := aggregate.JSON(`{"recipient":"U0SUZUKI","text":"` + strings.Repeat("長", 30000) + `末尾"}`)
 	g := w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: arguments, Bytes: len(arguments)},
-			aggregate.HashOf(string(arguments)), w.Now())
+			aggregate.HashOf(string(arguments)), nil, w.Now())
 	}).Gates[0]
 	w.quiet(w.post(w.click(webapi.Suzuki, "review_step", g.ID)), webapi.Suzuki)
 	v := w.view(webapi.Suzuki)
@@ -122,7 +122,7 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 	w.results["key"] = arguments
 	g := w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)},
-			aggregate.HashOf(string(arguments)), w.Now())
+			aggregate.HashOf(string(arguments)), nil, w.Now())
 	}).Gates[0]
 	w.quiet(w.post(w.click(webapi.Suzuki, "review_step", g.ID)), webapi.Suzuki)
 	shown := text(w.view(webapi.Suzuki))

@@ -242,7 +242,7 @@ func (w *world) stepOnRoute(users ...string) *task.StepGate {
 	})
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		o := pipelinetest.Along([]string{webapi.Sato}, pipelinetest.Desk("課長", 1, users...))
-		return a.OpenOnRoute(a.Head.Run, g.Key(), o, tenancy.DefaultSettings(), w.Now())
+		return a.Open(a.Head.Run, g.Key(), &o, tenancy.DefaultSettings(), w.Now())
 	}).Gates[0]
 }
 

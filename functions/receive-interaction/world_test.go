@@ -91,7 +91,7 @@ func (w *world) gated() *task.StepGate {
 	w.T.Helper()
 	w.running()
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: `{"text":"x"}`, Bytes: 12}, "hash", w.Now())
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: `{"text":"x"}`, Bytes: 12}, "hash", nil, w.Now())
 	}).Gates[0]
 }
 

@@ -123,7 +123,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 // goOn takes a request on, or opens the gate that waits for its route. The run waits while Slack must be asked for that
 // and doesn't answer.
 func (h *Handler) goOn(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
-	ref, run, row := a.Ref(), a.Head.Run, a.Unrouted()
+	ref, run, row := a.Ref(), a.Head.Run, a.Unopened()
 	switch {
 	case a.Waiting():
 		after, err := h.take(ctx, a)
@@ -134,10 +134,10 @@ func (h *Handler) goOn(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 		}
 		return after, err
 	case row != nil && a.Head.Parked == nil:
-		after, err := h.openOnRoute(ctx, a, row)
+		after, err := h.open(ctx, a, row)
 		if errors.Is(err, errSilent) {
 			return h.wait(ctx, ref, err, func(a *task.Aggregate, until, now time.Time) (aggregate.Change, error) {
-				return a.WaitForRoute(run, row.Key(), until, now)
+				return a.PutOff(run, row.Key(), until, now)
 			})
 		}
 		return after, err

@@ -227,10 +227,8 @@ func (w *ruledWorld) step(rule, stamped string, calls ...rules.Call) {
 		return a.Act(p.ID, act, by, pipelinetest.Policy(), w.Now())
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
-	s := expect.Value(w.Store.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGateBy(a.Head.Run, 1, aggregate.Blob{JSON: "{}"}, aggregate.HashOf("{}"),
-			task.Found{LookUp: &circulation.Rule{ID: "01KS000000000000000000000A", Name: "すべて"}}, calls, s, w.Now())
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: "{}"}, aggregate.HashOf("{}"), calls, w.Now())
 	})
 }
 
@@ -292,7 +290,7 @@ func testStepSilence(t *testing.T, w *ruledWorld) {
 	next := w.resume()
 	a := w.Load()
 	expect.Must(t, next.State == task.StatePause && a.Head.PausedUntil != nil && a.Head.Parked == nil &&
-		a.Unrouted() != nil && w.pending() == 0, "%+v, %+v", next, a.Head)
+		a.Unopened() != nil && w.pending() == 0, "%+v, %+v", next, a.Head)
 	rest := a.Head.PausedUntil.Sub(w.Now())
 	expect.That(t, rest <= 7*time.Second && a.Execution().Status == task.ExecutionRunning, "again in %s", rest)
 	w.Later(rest)

@@ -133,9 +133,8 @@ func (w *ruledWorld) stepsUnrouted() {
 	s := expect.Value(w.Store.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
 	steps := []task.Step{pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"user":"U1","text":"x"}`)}
 	steps[0].Mark = w.mark
-	rule := circulation.Rule{ID: "01KS000000000000000000000A", Name: "すべて"}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishProcessUnder(a.Head.Run, steps, "", rule, s, w.Now())
+		return a.FinishProcess(a.Head.Run, steps, "", s, w.Now())
 	})
 }
 
@@ -161,7 +160,7 @@ func (w *ruledWorld) waits() *task.Aggregate {
 	a := w.Load()
 	p := a.Process()
 	expect.Must(w.T, p.Status == aggregate.Generating && p.Terms.DecideBy == nil && p.Route == nil && w.pending() == 0 &&
-		a.Unrouted() != nil && a.Head.Parked == nil && a.Head.Restarts == 0 && a.Head.Ended == nil && len(a.Copies) == 0,
+		a.Unopened() != nil && a.Head.Parked == nil && a.Head.Restarts == 0 && a.Head.Ended == nil && len(a.Copies) == 0,
 		"%+v, %+v", p.Gate, a.Head)
 	return a
 }

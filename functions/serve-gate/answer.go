@@ -38,7 +38,7 @@ type answer struct {
 // What became of a call, beside the status of its row.
 const (
 	unknown = "unknown"
-	refused = "refused"
+	refused = string(call.Refused) // also by people
 	expired = "expired"
 )
 
@@ -89,6 +89,10 @@ var says = map[string]string{
 // sayEarlier begins the sentence of a call that is meant once more: a repeat of the earlier one finds it, too.
 const sayEarlier = "The same was asked for before, as {earlier}, which is over; this is about the one after it. "
 
+// sayLooking is the sentence of a call of which it isn't known yet whom the rules ask, if anybody.
+const sayLooking = "Ringi is looking up who may approve this call. Nobody has been asked, and nothing has been done. " +
+	"To learn its end, repeat exactly this call in a minute: it stays the same request."
+
 // The sentences of calls that run where the agent runs. A model that asks by MCP can't take one: its client does.
 const (
 	sayStamped = "People approved this call. It has not run yet: take it, and run it only if that says granted."
@@ -124,6 +128,9 @@ func (r request) answerOf(ctx context.Context, a *call.Aggregate) answer {
 		if r.URL.Path == pathMCP {
 			out.Say = sayRepeat
 		}
+	}
+	if x.Unopened() {
+		out.Say = sayLooking
 	}
 	if x.Again != "" {
 		out.Say = sayEarlier + out.Say
@@ -183,14 +190,10 @@ func (d *door) whyNot(x *call.Call) string {
 	if why := keyReasons[x.CancelReason]; why != "" {
 		return why
 	}
-	if no := x.ByRules(); no != nil {
-		return byRules(*no)
+	if x.Status == call.Refused {
+		return explain.RefusedByRules(language.English, x.Refusal(), legible.First)
 	}
 	return ""
-}
-
-func byRules(no call.ErrByRules) string {
-	return explain.RefusedByRules(language.English, no, legible.First)
 }
 
 // result is what the call returned, as far as it is kept.
@@ -262,9 +265,6 @@ func (d *door) faultOf(ctx context.Context, err error) fault {
 	}
 	if e, is := errors.AsType[aggregate.Problem](err); is {
 		return no(http.StatusBadRequest, legible.Visible(e.Error()))
-	}
-	if e, is := errors.AsType[call.ErrByRules](err); is {
-		return no(http.StatusForbidden, "a rule refuses this call: "+legible.Visible(byRules(e)))
 	}
 	for _, f := range faults {
 		if errors.Is(err, f.of) {

@@ -121,6 +121,14 @@ func (w *world) decide(id string, do aggregate.Decision[*call.Aggregate]) {
 	expect.Value(store.CallsOf(w.all).Decide(context.Background(), call.RefOf(w.key.TenantID, id), do))(w.t)
 }
 
+// routed commits what call-tool found out about whom a call asks.
+func (w *world) routed(id string, r call.Routed) {
+	w.t.Helper()
+	set := expect.Value(store.CallsOf(w.all).Settings(context.Background(), w.key.TenantID))(w.t)
+	r.Terms = set.ActionTerms(w.now)
+	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) { return a.Route(a.Head.Run, r, w.now) })
+}
+
 // make makes a stamped call of Ringi's, as call-tool does.
 func (w *world) make(id string, r call.Result) {
 	w.t.Helper()

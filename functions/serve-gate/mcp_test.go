@@ -14,10 +14,12 @@ import (
 
 	"ringi/shared/decide/calls"
 	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
@@ -195,11 +197,21 @@ func TestARuleMayTakeReads(t *testing.T) {
 		if kind != rules.KindCall {
 			continue
 		}
+		expect.Has(t, text, "Nobody has been asked")
+		w.routed(a.ID, call.Routed{Opening: &aggregate.Opening{Askers: []circulation.Person{{User: w.key.Answers}},
+			Rule: circulation.Rule{ID: x.Rules[0].ID, Revision: 1}, Route: circulation.Route{Form: circulation.Form,
+				Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U2"}}}}}}})
+		text, a, _ = w.tell(s, readTool, arguments)
+		expect.That(t, strings.Contains(text, "waits for people's approval") && a.Status == "pending", "%s", text)
 		w.act(a.ID, circulation.Stamp, "")
 		w.make(a.ID, call.Result{Status: conversation.ActionSucceeded})
 		arguments[argumentAgain], arguments[argumentReason] = a.ID, "it is tomorrow"
 		text, is, failed := w.tell(s, readTool, arguments)
 		expect.That(t, !failed && is.Status == "pending" && is.ID != a.ID, "a second read: %s", text)
+		w.routed(is.ID, call.Routed{Refused: &aggregate.Refusal{Why: task.ReasonRuleRefuses, Detail: "購買部へ"}})
+		text, is, failed = w.tell(s, readTool, arguments)
+		expect.That(t, !failed && is.Status == "refused" && strings.Contains(text, "購買部へ") &&
+			!strings.Contains(text, "cancelled") && !strings.Contains(text, "approval"), "refused: %s", text)
 		i := slices.IndexFunc(expect.Value(s.ListTools(t.Context(), nil))(t).Tools, func(x *mcp.Tool) bool {
 			return x.Name == readTool && strings.Contains(string(expect.Value(json.Marshal(x.InputSchema))(t)), argumentAgain)
 		})

@@ -40,7 +40,7 @@ func (callCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	if x == nil {
 		return nil
 	}
-	if !x.Refused() && (x.CancelReason != conversation.ReasonWithdrawn || x.CancelledBy == "") ||
+	if !x.TurnedDown() && (x.CancelReason != conversation.ReasonWithdrawn || x.CancelledBy == "") ||
 		x.CancelledBy == x.Answers || now.Sub(*x.CompletedAt) >= outcomeWithin || len(a.Common().CopiesOf(outcome)) > 0 {
 		return nil
 	}

@@ -300,7 +300,7 @@ func TestATornReadIsNotNotedAsShown(t *testing.T) {
 	was := expect.Value(w.Store.Load(t.Context(), w.Ref))(t)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(1, 1, aggregate.Blob{JSON: arguments, Bytes: len(arguments)},
-			aggregate.HashOf(string(arguments)), w.Now())
+			aggregate.HashOf(string(arguments)), nil, w.Now())
 	})
 	w.h.Store = &tornOnce{w.h.Store, was} // the message about StartExecution is drawn just as the gate opens
 	expect.Must(t, w.deliverAt(was.Head), "given back for %v s", w.queue.hidden)

@@ -316,7 +316,7 @@ func testLargeArguments(t *testing.T, w *world) {
 	w.bucket["key"] = arguments
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(1, 1, aggregate.Blob{S3Key: "key", Preview: "{}", Bytes: len(arguments)},
-			aggregate.HashOf(string(arguments)), w.Now())
+			aggregate.HashOf(string(arguments)), nil, w.Now())
 	})
 	w.done()
 	thread := w.slack.Thread(t, webapi.HR, w.root)

@@ -727,7 +727,7 @@ class Action(Claims):
 
     ENDS = {"completed": "succeeded", "failed": "failed", "cancelled": "cancelled", "rejected": "cancelled",
         "denied": "cancelled",
-            "expired": "cancelled", "granted": "granted"}
+            "expired": "cancelled", "granted": "granted", "refused": "refused"}
 
     def __init__(self, claim, rows):
         super().__init__(claim["session_id"], rows)

@@ -40,20 +40,17 @@ func CallsOf(tenant string, steps []task.Step, permissions []tenancy.ToolPermiss
 // again returns how a step's gate opens if the rule that takes its call is the one by which the steps were settled, at
 // whatever revision: by one stamp of anybody for whom their last stage was stamped. It returns nil if that is another
 // rule, or if nobody is left who may stamp. Then the rule's route is gone from its beginning.
-func (x *Steps) again(answer rules.Answer, f *rules.Facts, d Seats) *aggregate.Opening {
+func (x *About) again(answer rules.Answer, f *rules.Facts, d Seats) *aggregate.Opening {
 	s := x.Settled
 	if s == nil || answer.Refused || answer.Rule.ID != s.Rule.ID {
 		return nil
 	}
 	now := *s
-	now.Rule = answer.Rule
-	var people []circulation.Person
-	for _, p := range s.Desk.People {
-		if d.MayStamp(p.User) && !slices.ContainsFunc(f.Askers, p.Is) {
-			people = append(people, p)
-		}
-	}
-	if len(people) == 0 {
+	now.Rule, now.Desk.People = answer.Rule, slices.DeleteFunc(slices.Clone(s.Desk.People),
+		func(p circulation.Person) bool {
+			return !d.MayStamp(p.User) || slices.ContainsFunc(f.Askers, p.Is)
+		})
+	if len(now.Desk.People) == 0 {
 		return nil
 	}
 	now.Askers = slices.Clone(f.Askers)
@@ -62,8 +59,7 @@ func (x *Steps) again(answer rules.Answer, f *rules.Facts, d Seats) *aggregate.O
 			now.Askers = append(now.Askers, p)
 		}
 	}
-	o := now.Opening(people)
-	return &o
+	return now.Opening()
 }
 
 // Pick replaces the waiting policy by another team's submission, which the person has read. If the next card could not

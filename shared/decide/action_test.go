@@ -70,6 +70,6 @@ func TestTheSameRuleAsksWhoStampedTheSteps(t *testing.T) {
 func TestTheSameRuleKeepsTheAskersOfTheSteps(t *testing.T) {
 	x := askersOf()
 	x.Settled = settledBy(1, account("TANAKA"))
-	found := expect.Value(x.ByIDs(of(in(asks("HEAD")))))(t)
+	found := expect.Value(x.By(of(in(asks("HEAD"))), ids{}))(t)
 	expect.Same(t, found.Opening.Askers, []circulation.Person{{User: "SATO"}, {User: "ITO"}, {User: "BEFORE"}})
 }

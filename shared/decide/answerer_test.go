@@ -49,9 +49,11 @@ func keyedCall(t *testing.T, asker, asks string) (s *keyed, maker Maker,
 		Askers: []circulation.Person{who(asker)},
 		Route: circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{{Name: "one",
 			Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{who(asks)}}}}}
-	x.Opening = &o
+	x.LooksUp = true
 	c := expect.Value(x.Ask(noon()))(t)
 	s = &keyed{a: (&call.Aggregate{}).After(c).(*call.Aggregate)}
+	c = expect.Value(s.a.Route(s.a.Head.Run, call.Routed{Opening: &o, Terms: x.Terms}, noon()))(t)
+	s.a = s.a.After(c).(*call.Aggregate)
 	return s, Maker{Store: s, People: &people.People{Slack: member{}, Now: d.clock}, Now: d.clock},
 		who
 }

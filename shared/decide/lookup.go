@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 )
@@ -88,6 +89,44 @@ func (p *Places) ask(ctx context.Context, d *OpenDirectory) error {
 		}
 	}
 	return all.Wait()
+}
+
+// Finder looks up whom a tenant's rules ask.
+type Finder struct {
+	Rules RulesReader
+	// Organisation reads which organisation stands; nil: none does.
+	Organisation func(ctx context.Context, tenant string) (StandingOrganisation, error)
+	Slack        people.Grouped
+	Known        *people.Requesters
+	Within       time.Duration // for which Slack is asked
+}
+
+// Find looks up whom the rules that the settings s note ask about something of a tenant, and returns the tenant's rows
+// on which that depends. Without rules it finds nothing: the settings say who is asked. It returns
+// aggregate.ErrSettings if other rules stand by now, and explain.ErrUnverified when Slack doesn't answer.
+func (x *Finder) Find(ctx context.Context, tenant, team string, s tenancy.Settings, now time.Time, about *About) (
+	found Found, on []aggregate.Owned, err error) {
+	r, err := Rules(ctx, x.Rules, tenant, s)
+	if err != nil || r == nil {
+		return found, nil, err
+	}
+	var standing StandingOrganisation
+	if x.Organisation != nil {
+		if standing, err = x.Organisation(ctx, tenant); err != nil {
+			return found, nil, fmt.Errorf("read the organisation: %w", err)
+		}
+	}
+	in := Places{Slack: x.Slack, Known: x.Known, Team: team, Organisation: standing.Organisation, Now: now}
+	ctx, cancel := context.WithTimeout(ctx, x.Within)
+	defer cancel()
+	err = in.Resolve(ctx, func(d *OpenDirectory) (err error) {
+		found, err = about.By(r, d)
+		return err
+	})
+	if err != nil {
+		return Found{}, nil, err
+	}
+	return found, standing.On, nil
 }
 
 // StandingOrganisation says which organisation stands for a tenant.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -13,16 +14,12 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Whom a gate asks is found by the tenant's rules once its content is known. plan-process opens the gate
-// of steps at once where the rule names everybody by id and no organisation stands. Otherwise the version is saved with
-// its rule as generating, without deadline, index entry or copy, and resume-task looks people up and opens it, or
-// refuses. execute-process does the same with a step's gate, answer-message and whoever proposes an action with that,
-// and calls.Ask with a call, for which call-tool looks people up.
-//
-// Nothing is generated again for a slow look-up: Next is Pause of a second, and while Slack is silent the run waits, as
-// it does for who asks. An action or a call is tried for an hour. The commit that opens relies on the version's row,
-// the settings' revision, the rows of the tools and of the organisation, so what changed meanwhile is decided anew.
-// Rules that have ended leave the gate to the settings.
+// Whom a gate asks is found in one way. The built-in rule's people are looked up at the click, so its gate opens with
+// its content. Where a tenant has rules, the content is saved first, without deadline, index entry or copy. Then
+// resume-task, and call-tool for a call, asks the rules, the organisation and Slack (Find), and opens the gate or ends
+// what it belongs to. While Slack is silent it waits: a run as it does for who asks, a call for an hour. The commit
+// that opens relies on the content's row, the settings' revision, the rows of the tools and of the organisation, so
+// what changed meanwhile is asked anew. Where the rules have ended meanwhile, the built-in one takes over.
 //
 // Askers are the requester, whoever filled in the form again, and who picked the draft; whose words models were shown
 // is none. Whoever rejects asks for nothing, since one rejection would otherwise take an approver away from every later
@@ -33,9 +30,6 @@ import (
 // for smaller requests by itself. If the same rule takes it, one stamp of somebody who stamped the last stage is
 // enough; otherwise the other rule's route begins.
 
-// Found is what the rules say about a gate.
-type Found = task.Found
-
 // Seats is a rules.Directory that also knows where somebody works.
 type Seats interface {
 	rules.Directory
@@ -45,29 +39,66 @@ type Seats interface {
 	Department(user string) string
 }
 
-// Steps is what is about to be asked: a request's steps, or one of them.
-type Steps struct {
-	Task  *task.Aggregate
-	Calls []rules.Call // what the rules may know of the calls of all steps; see CallsOf
-	// Settled is how the steps were settled, if one of them is asked about. The same rule then asks for one stamp more.
-	Settled *task.Settled
-	// Settings say in which language unless the request does.
-	Settings tenancy.Settings
-	// Organised reports whether an organisation stands. Then ByIDs finds nobody.
-	Organised bool
+// About is what the rules are asked about.
+type About struct {
+	Kind      rules.Kind
+	Place     rules.Place
+	Requester string
+	Askers    []circulation.Person
+	Calls     []rules.Call
+	Settled   *task.Settled // how the steps were settled, if one of them is asked about
+	Locale    string
 }
 
-func (x *Steps) locale() string { return x.Task.Language(x.Settings.Locale) }
+// AboutSteps is a request's steps, or one of them if it was settled how they were. calls are what the rules may know of
+// the calls of all steps; see CallsOf.
+func AboutSteps(a *task.Aggregate, calls []rules.Call, settled *task.Settled, s tenancy.Settings) *About {
+	o := a.Request.Origin()
+	return &About{Kind: rules.KindSteps, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
+		Requester: a.Head.Requester, Askers: a.AskersOfSteps(), Calls: calls, Settled: settled,
+		Locale: a.Language(s.Locale)}
+}
 
-// facts returns what the rules may know of it. Of a request whose steps aren't known yet it has no calls.
-func (x *Steps) facts(r *rules.Rules, d Seats) *rules.Facts {
-	o := x.Task.Request.Origin()
-	f := &rules.Facts{
-		Kind: rules.KindSteps, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
-		Calls: x.Calls, Askers: x.Task.AskersOfSteps(),
+// AboutCall is a call that somebody answers for, whose card is in a channel. Of one that runs elsewhere the rules know
+// that it may do anything.
+func AboutCall(answers, channel string, c call.Content, p tenancy.ToolPermission, s tenancy.Settings) *About {
+	x := &About{Kind: rules.KindCall, Place: rules.Place{Channel: channel}, Requester: answers,
+		Askers: []circulation.Person{{User: answers}}, Locale: s.Locale}
+	if !c.Elsewhere {
+		x.Calls = []rules.Call{p.Call(c.ToolVersion, c.Access, aggregate.JSON(c.Arguments), c.Mark)}
 	}
-	AskedBy(f, r, d, x.Task.Head.Requester)
+	return x
+}
+
+func (x *About) facts(r *rules.Rules, d Seats) *rules.Facts {
+	f := &rules.Facts{Kind: x.Kind, Place: x.Place, Calls: x.Calls, Askers: x.Askers}
+	AskedBy(f, r, d, x.Requester)
 	return f
+}
+
+// Found is what the rules say: how a gate opens, or why nobody is asked. Neither: they have ended.
+type Found struct {
+	Opening *aggregate.Opening
+	Refused *aggregate.Refusal
+}
+
+// By finds whom the rules ask.
+func (x *About) By(r *rules.Rules, d Seats) (Found, error) {
+	f := x.facts(r, d)
+	answer := namedIn(r.Match(f), x.Locale)
+	if o := x.again(answer, f, d); o != nil {
+		return Found{Opening: o}, nil
+	}
+	return resolve(r, answer, f, d)
+}
+
+// Unruled reports whether no rule but the last takes what only reads, and that one says nothing of reads. Nothing is
+// looked up for it: where an organisation stands it isn't known of rules that tell such calls from others, nor of rules
+// by user groups.
+func (x *About) Unruled(r *rules.Rules, organised bool) bool {
+	d := newDirectory(nil)
+	answer := r.Match(x.facts(r, d))
+	return answer.Last && !answer.Refused && r.Last.Reads.Route == nil && !(organised && r.Calls()) && d.lacks.nothing()
 }
 
 // AskedBy adds to facts, which have the askers, who asks, as the conditions of rules know them.
@@ -97,39 +128,13 @@ func unknown(r *rules.Rules, d Seats) (names []string) {
 	return names
 }
 
-// ByIDs finds whom the rules ask, as far as they name everybody themselves.
-func (x *Steps) ByIDs(r *rules.Rules) (Found, error) {
-	f := x.facts(r, ids{})
-	answer := namedIn(r.Match(f), x.locale())
-	if x.Organised || answer.Unsure || len(r.Groups()) > 0 {
-		return Found{LookUp: &answer.Rule}, nil
-	}
-	if o := x.again(answer, f, ids{}); o != nil {
-		return Found{Opening: o}, nil
-	}
-	if answer.Route != nil && !answer.Route.OfIDs() {
-		return Found{LookUp: &answer.Rule}, nil
-	}
-	return resolve(r, answer, f, ids{})
-}
-
-// By finds whom the rules ask.
-func (x *Steps) By(r *rules.Rules, d Seats) (Found, error) {
-	f := x.facts(r, d)
-	answer := namedIn(r.Match(f), x.locale())
-	if o := x.again(answer, f, d); o != nil {
-		return Found{Opening: o}, nil
-	}
-	return resolve(r, answer, f, d)
-}
-
 func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Seats) (Found, error) {
 	if answer.Refused {
 		return Found{Refused: refused(answer, f)}, nil
 	}
 	route, err := answer.Route.Resolve(f, d)
 	if none, is := errors.AsType[*rules.Unresolved](err); is {
-		no := &task.Refusal{Why: task.ReasonNoRoute, Rule: answer.Rule, Detail: none.Name, Lacks: none.Why,
+		no := &aggregate.Refusal{Why: task.ReasonNoRoute, Rule: answer.Rule, Detail: none.Name, Lacks: none.Why,
 			Of: none.Of}
 		switch none.Why {
 		case rules.LeftUnknown:
@@ -160,18 +165,19 @@ func seenBy(r *rules.Rules, answer rules.Answer, f *rules.Facts) *aggregate.Seen
 	return is
 }
 
-func refused(answer rules.Answer, f *rules.Facts) *task.Refusal {
+func refused(answer rules.Answer, f *rules.Facts) *aggregate.Refusal {
 	switch {
 	case answer.Unknown != "":
-		return &task.Refusal{Why: task.ReasonUnknownPost, Rule: answer.Rule, Detail: answer.Rule.Name + ": " + answer.Unknown}
+		return &aggregate.Refusal{Why: task.ReasonUnknownPost, Rule: answer.Rule, Detail: answer.Rule.Name + ": " +
+			answer.Unknown}
 	case answer.Unsure:
-		return &task.Refusal{Why: task.ReasonNoDepartment, Rule: answer.Rule, Detail: answer.Rule.Name}
+		return &aggregate.Refusal{Why: task.ReasonNoDepartment, Rule: answer.Rule, Detail: answer.Rule.Name}
 	case f.Stranger != "" && f.Stranger == f.Requester:
-		return &task.Refusal{Why: task.ReasonNoRow, Rule: answer.Rule}
+		return &aggregate.Refusal{Why: task.ReasonNoRow, Rule: answer.Rule}
 	case f.Stranger != "":
-		return &task.Refusal{Why: task.ReasonNoRowOther, Rule: answer.Rule, Detail: f.Stranger}
+		return &aggregate.Refusal{Why: task.ReasonNoRowOther, Rule: answer.Rule, Detail: f.Stranger}
 	}
-	return &task.Refusal{Why: task.ReasonRuleRefuses, Rule: answer.Rule, Detail: answer.Refuse}
+	return &aggregate.Refusal{Why: task.ReasonRuleRefuses, Rule: answer.Rule, Detail: answer.Refuse}
 }
 
 // own are the names of what nobody has named: the rule that answers where none of an administrator's does, and the
@@ -215,22 +221,3 @@ func namedIn(a rules.Answer, locale string) rules.Answer {
 	}
 	return a
 }
-
-// ids knows nobody but by their account. Whether they are still there is known when their copy is made.
-type ids struct{}
-
-func (ids) Org() string                     { return "" }
-func (ids) Has(string) bool                 { return false }
-func (ids) MayStamp(user string) bool       { return user != "" }
-func (ids) Members(string) []string         { return nil }
-func (ids) Handle(group string) string      { return group }
-func (ids) Above(string) ([]string, bool)   { return nil, true }
-func (ids) Over(string, string) []string    { return nil }
-func (ids) NameOf(department string) string { return department }
-func (ids) Knows(string, string) bool       { return true }
-func (ids) Holders(string, string) []string { return nil }
-func (ids) Departments(string) []string     { return nil }
-func (ids) Department(string) string        { return "" }
-
-// Empty isn't known: whoever asks it resolves no channel's stage.
-func (ids) Empty(string, []circulation.Person) bool { return false }

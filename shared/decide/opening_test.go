@@ -7,6 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -28,15 +29,33 @@ func (o office) Members(group string) []string { return o.groups[group] }
 
 func (o office) Departments(user string) []string { return o.departments[user] }
 
-// asked is a request of Sato's in C1, whose form Ito filled in again, for these steps.
-func askersOf(steps ...task.Step) *Steps {
+// ids is a directory of accounts, of which no organisation and no user group says anything.
+type ids struct{}
+
+func (ids) Org() string                     { return "" }
+func (ids) Has(string) bool                 { return false }
+func (ids) MayStamp(user string) bool       { return user != "" }
+func (ids) Members(string) []string         { return nil }
+func (ids) Handle(group string) string      { return group }
+func (ids) Above(string) ([]string, bool)   { return nil, true }
+func (ids) Over(string, string) []string    { return nil }
+func (ids) NameOf(department string) string { return department }
+func (ids) Knows(string, string) bool       { return true }
+func (ids) Holders(string, string) []string { return nil }
+func (ids) Departments(string) []string     { return nil }
+func (ids) Department(string) string        { return "" }
+
+func (ids) Empty(string, []circulation.Person) bool { return false }
+
+// askersOf is a request of Sato's in C1, whose form Ito filled in again, for these steps.
+func askersOf(steps ...task.Step) *About {
 	a := &task.Aggregate{
 		Head:    task.Head{Head: aggregate.Head{Requester: "SATO"}},
 		Request: &task.Request{User: "SATO", Channel: "C1", ChannelType: "channel"},
 		Prompts: []*task.Prompt{{EditedBy: "ITO"}},
 	}
 	calls, _ := CallsOf("T1", steps, nil)
-	return &Steps{Task: a, Calls: calls, Settings: tenancy.Settings{Locale: "en"}}
+	return AboutSteps(a, calls, nil, tenancy.Settings{Locale: "en"})
 }
 
 // in is a rule for these channels, or for all if there are none.
@@ -75,19 +94,14 @@ func of(all ...rules.Rule) *rules.Rules {
 	return &rules.Rules{Form: rules.Form, Rev: 3, Rules: all}
 }
 
-// Where an organisation stands, accounts don't say who somebody is: nobody is found by ids alone.
-func TestAnOrganisationIsAskedAboutEverybody(t *testing.T) {
+// Whose own request it is is never asked.
+func TestNoAskerIsAsked(t *testing.T) {
 	x := askersOf(task.Step{Tool: "list_employees", Access: aggregate.Read})
-	r := of(in(asks("TANAKA", "ITO")))
-	found := expect.Value(x.ByIDs(r))(t)
-	expect.That(t, found.Opening != nil && len(found.Opening.Route.Stages[0].People) == 1, "%+v", found)
-	x.Organised = true
-	found = expect.Value(x.ByIDs(r))(t)
-	expect.That(t, found.Opening == nil && found.LookUp != nil && found.LookUp.Name == "rule", "%+v", found)
-	found = expect.Value(x.By(r, office{}))(t)
-	o := found.Opening
-	expect.That(t, o != nil && len(o.Route.Stages[0].People) == 1, "%+v", found)
-	expect.Same(t, o.Askers, []circulation.Person{{User: "SATO"}, {User: "ITO"}})
+	for _, d := range []Seats{ids{}, office{}} {
+		found := expect.Value(x.By(of(in(asks("TANAKA", "ITO"))), d))(t)
+		expect.Must(t, found.Opening != nil && len(found.Opening.Route.Stages[0].People) == 1, "%+v", found)
+		expect.Same(t, found.Opening.Askers, []circulation.Person{{User: "SATO"}, {User: "ITO"}})
+	}
 }
 
 // A gate keeps what the rules saw of it: the amount, if it is known, and the requester's department.
@@ -121,12 +135,10 @@ func TestAGateKeepsWhatTheRulesSaw(t *testing.T) {
 func TestNobodyElseInAPlaceApproves(t *testing.T) {
 	r := of(in(byChannel()))
 	x := askersOf(task.Step{Tool: "list_employees", Access: aggregate.Read})
-	found := expect.Value(x.ByIDs(r))(t)
-	expect.That(t, found.LookUp != nil && found.Opening == nil, "who is in a channel only Slack knows: %+v", found)
 	expect.That(t, expect.Value(x.By(r, ids{}))(t).Opening != nil, "others are there")
 	no := expect.Value(x.By(r, lonely{}))(t).Refused
 	expect.That(t, no != nil && no.Why == task.ReasonNoRoute && no.Lacks == rules.LeftAlone, "%+v", no)
-	x.Task.Request.ChannelType = "im"
+	x.Place.Direct = true
 	no = expect.Value(x.By(r, ids{}))(t).Refused
 	expect.That(t, no != nil && no.Lacks == rules.LeftAlone, "%+v", no)
 	expect.That(t, expect.Value(x.By(of(in(asks("TANAKA"))), ids{}))(t).Opening != nil, "named people need no channel")
@@ -141,11 +153,11 @@ func TestARequestOfAnUnknownKindIsToldSo(t *testing.T) {
 			"ask again.",
 	} {
 		x := askersOf()
-		x.Settings.Locale = locale
+		x.Locale = locale
 		x.Calls = []rules.Call{{Access: aggregate.Write, Labels: map[string][]string{"費目": nil}}}
-		found := expect.Value(x.ByIDs(of(dear, in(asks("SUZUKI"), "C1"))))(t)
+		found := expect.Value(x.By(of(dear, in(asks("SUZUKI"), "C1")), ids{}))(t)
 		expect.Must(t, found.Refused != nil, "%+v", found)
-		expect.Same(t, *found.Refused, task.Refusal{Why: task.ReasonRuleRefuses, Detail: want,
+		expect.Same(t, *found.Refused, aggregate.Refusal{Why: task.ReasonRuleRefuses, Detail: want,
 			Rule: circulation.Rule{ID: dear.ID, Name: "rule", Revision: 3}})
 	}
 }
@@ -161,9 +173,9 @@ func TestARefusalWithoutWordsSaysWhatToDo(t *testing.T) {
 		last.Last.Writes = rules.Outcome{}
 		for i, r := range []*rules.Rules{last, of(in(refuses("")))} {
 			x := askersOf()
-			x.Settings.Locale = locale
+			x.Locale = locale
 			x.Calls = []rules.Call{{Access: aggregate.Write}}
-			no := expect.Value(x.ByIDs(r))(t).Refused
+			no := expect.Value(x.By(r, ids{}))(t).Refused
 			name, next, _ := strings.Cut(says[i], "|")
 			expect.Must(t, no != nil && no.Why == task.ReasonRuleRefuses, "%+v", no)
 			expect.Is(t, no.Rule.Name, name)
@@ -184,11 +196,10 @@ func TestARefusalNamesWhoHasNoManager(t *testing.T) {
 
 // A read is made at once only if it is known that no rule takes it: who is in a user group is looked up.
 func TestAReadIsHeldWhereARuleMayTakeIt(t *testing.T) {
-	x := &CallFacts{Answers: "SATO", Channel: "C1", Content: call.Content{Tool: "list_employees", Answers: "SATO"},
-		Permission: tenancy.Unsaved("T1", "list_employees")}
-	x.Content.Access = aggregate.Read
-	expect.That(t, x.Unruled(of()), "no rule takes it")
-	expect.That(t, !x.Unruled(of(in(asks("TANAKA")))), "a rule takes it")
-	expect.That(t, !x.Unruled(of(by(in(asks("TANAKA")), nil, "S1"))), "a rule by a user group may take it")
-	expect.That(t, !x.Unruled(of(by(in(asks("TANAKA")), []string{"SALES"}))), "a rule by a department may take it")
+	c := call.Content{Tool: "list_employees", Answers: "SATO", Called: conversation.Called{Access: aggregate.Read}}
+	x := AboutCall("SATO", "C1", c, tenancy.Unsaved("T1", "list_employees"), tenancy.Settings{})
+	expect.That(t, x.Unruled(of(), false), "no rule takes it")
+	expect.That(t, !x.Unruled(of(in(asks("TANAKA"))), false), "a rule takes it")
+	expect.That(t, !x.Unruled(of(by(in(asks("TANAKA")), nil, "S1")), false), "a rule by a user group may take it")
+	expect.That(t, !x.Unruled(of(by(in(asks("TANAKA")), []string{"SALES"})), false), "a rule by a department may take it")
 }

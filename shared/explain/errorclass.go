@@ -16,7 +16,6 @@ import (
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 )
@@ -109,7 +108,7 @@ func ClassOf(err error) Class {
 		return Decided
 	case is[aggregate.ErrNotLatest](err):
 		return NotLatest
-	case is[aggregate.ErrNotAllowed](err), is[call.ErrByRules](err):
+	case is[aggregate.ErrNotAllowed](err):
 		return NotAllowed
 	case is[*circulation.Refusal](err):
 		return ofAct(err)

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -358,9 +357,8 @@ func TestEveryRefusalByRulesNamesItsRule(t *testing.T) {
 	for _, locale := range language.All {
 		for _, why := range []aggregate.Reason{
 			task.ReasonRuleRefuses, task.ReasonNoRoute, task.ReasonNoDepartment, task.ReasonUnknownPost,
-			call.ReasonSilent, call.ReasonUnrouted,
 		} {
-			e := call.ErrByRules{Why: why, Rule: circulation.Rule{Name: "外部への書き込み"}, Detail: "経理"}
+			e := aggregate.Refusal{Why: why, Rule: circulation.Rule{Name: "外部への書き込み"}, Detail: "経理"}
 			said := RefusedByRules(locale, e, asIs)
 			expect.That(t, strings.Contains(said, "外部への書き込み") && !strings.ContainsAny(said, "{}"), "%s %s: %q", locale,
 				why, said)
@@ -368,7 +366,7 @@ func TestEveryRefusalByRulesNamesItsRule(t *testing.T) {
 			expect.Is(t, strings.Contains(said, "経理"), detailed, locale, why)
 		}
 	}
-	none := call.ErrByRules{Why: task.ReasonRuleRefuses, Rule: circulation.Rule{Name: "その他"}}
+	none := aggregate.Refusal{Why: task.ReasonRuleRefuses, Rule: circulation.Rule{Name: "その他"}}
 	expect.Is(t, RefusedByRules("ja", none, asIs), "ルール「その他」により、この呼び出しはできません。")
 }
 

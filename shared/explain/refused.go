@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -49,7 +48,7 @@ type refusalWords struct {
 
 	Acts map[string]string // by circulation.Why, some with what is known beside it
 
-	ByRules map[aggregate.Reason]string // of call.ErrByRules
+	ByRules map[aggregate.Reason]string // of a call about which nobody is asked
 
 	OwnRequest string // replaces the text of RuleSelf if there is no other approver
 
@@ -76,9 +75,6 @@ func (s Surface) Note(err error) string {
 		old, _ := errors.AsType[aggregate.ErrNotLatest](err)
 		return fill(text, "latest", old.Latest)
 	case NotAllowed:
-		if r, is := errors.AsType[call.ErrByRules](err); is {
-			return RefusedByRules(s.Locale, r, s.Marks.Text)
-		}
 		if rule := w.Rules[ruleOf(err)]; rule != "" {
 			return rule
 		}
@@ -187,7 +183,7 @@ func fill(text string, pairs ...any) string { return language.Fill(text, pairs..
 
 // RefusedByRules says why by the tenant's rules nobody is asked about a call. text shows what others wrote, at most so
 // many characters of it.
-func RefusedByRules(locale string, e call.ErrByRules, text func(s string, most int) string) string {
+func RefusedByRules(locale string, e aggregate.Refusal, text func(s string, most int) string) string {
 	said := fill(refusalWordsOf.In(locale).ByRules[e.Why], "rule", text(e.Rule.Name, maxName), "text",
 		text(e.Detail, maxDetail))
 	return strings.TrimSpace(said)

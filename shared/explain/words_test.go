@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -233,8 +232,9 @@ func TestNoSentenceHasAPlaceLeft(t *testing.T) {
 			known, _ := KnownEnd(locale, string(r))
 			said = append(said, known)
 			for _, detail := range details {
-				no := call.ErrByRules{Why: r, Detail: detail}
-				said = append(said, EndedInTalk(locale, r, detail), s.Note(no), s.Note(aggregate.ErrDecided{Reason: r}))
+				no := aggregate.Refusal{Why: r, Detail: detail}
+				said = append(said, EndedInTalk(locale, r, detail), s.Note(aggregate.ErrDecided{Reason: r}),
+					RefusedByRules(locale, no, func(s string, _ int) string { return s }))
 				for _, by := range []Retry{NoRetry, RetryDraft, RetryRun} {
 					said = append(said, Ended(locale, r, detail, by))
 				}

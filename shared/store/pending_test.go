@@ -101,7 +101,7 @@ func testKindsWait(t *testing.T, st *taskStore, refs []aggregate.Ref) {
 	decided(t, st, refs[0], beginProcess, finishProcess(2))
 	decided(t, st, refs[3], approvePrompt, beginProcess, finishProcess(1), approveProcess, start,
 		func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: "{}"}, aggregate.HashOf("{}"), at())
+			return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: "{}"}, aggregate.HashOf("{}"), nil, at())
 		})
 	kinds := map[string]WaitingItem{}
 	for _, x := range waiting(t, st) {

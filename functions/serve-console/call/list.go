@@ -9,7 +9,6 @@ import (
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
@@ -114,7 +113,7 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, items []call.Call, chan
 func statusOf(words web.Texts, x *call.Call) (text, badge string) {
 	key := string(x.Status)
 	switch {
-	case x.Status == conversation.ActionPending && x.Gate.Status == aggregate.Generating:
+	case x.Unopened():
 		key = "looking_up"
 	case x.Outcome == conversation.OutcomeUnknown:
 		key = "unknown"
@@ -127,5 +126,6 @@ func statusOf(words web.Texts, x *call.Call) (text, badge string) {
 	}
 	return words.In("statuses", key), map[string]string{"pending": "badge-wait", "looking_up": "badge-calm",
 		"approved": "badge-calm", "untaken": "badge-calm", "executing": "badge-calm", "succeeded": "badge-good",
-		"granted": "badge-good", "failed": "badge-bad", "unknown": "badge-bad", "rejected": "badge-bad"}[key]
+		"granted": "badge-good", "failed": "badge-bad", "refused": "badge-bad", "unknown": "badge-bad",
+		"rejected": "badge-bad"}[key]
 }

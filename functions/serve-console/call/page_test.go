@@ -74,10 +74,8 @@ func testDecisions(t *testing.T, w *consoletest.World) {
 
 func testRoute(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool)
-	a := o.Asks(tool, says, "", func(x *call.Proposal) {
-		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.Desk("部長", 1, webapi.Alex))
-		x.Opening = &by
-	})
+	a := o.AsksAlong(consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki),
+		consoletest.Desk("部長", 1, webapi.Alex)), tool, says, "", nil)
 	suzuki, alex := w.As(webapi.Suzuki), w.As(webapi.Alex)
 	alex.Get(page(a)).Says(t, 200, "課長 いまここ", "部長 これから").Lacks(t, `value="approve"`)
 	suzuki.Get(page(a)).Holds(t, `value="deny"`).Lacks(t, `value="reject"`) // a call has no next version
@@ -156,11 +154,9 @@ func testHostile(t *testing.T, w *consoletest.World) {
 
 func testRegister(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool, "Bash")
-	a := o.Asks(tool, says, "", func(x *call.Proposal) {
-		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
-		by.Rule.Numbered = true
-		x.Opening = &by
-	})
+	by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
+	by.Rule.Numbered = true
+	a := o.AsksAlong(by, tool, says, "", nil)
 	b := w.As(webapi.Suzuki)
 	b.Post(page(a)+"/act", b.Get(page(a)).FormOf(t, aggregate.ActApprove, ""))
 	a = o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
@@ -176,11 +172,8 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	b.Get(page(a)).Says(t, 200, "決裁番号: "+number)
 	b.Get("/console/audit").Says(t, 200, "経理エージェント", "外部エージェントの呼び出し: "+a.Call.Tool).Holds(t, page(a))
 
-	ran := o.Asks("Bash", `{"command":"rm -r old"}`, "古い月の分です", func(x *call.Proposal) {
+	ran := o.AsksAlong(by, "Bash", `{"command":"rm -r old"}`, "古い月の分です", func(x *call.Proposal) {
 		x.Content.Elsewhere = true
-		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki))
-		by.Rule.Numbered = true
-		x.Opening = &by
 		x.Was = &call.Was{Status: conversation.ActionCancelled, By: webapi.Tanaka, Why: "まだ使います"}
 	})
 	b.Post(page(ran)+"/act", b.Get(page(ran)).FormOf(t, aggregate.ActApprove, ""))

@@ -79,10 +79,8 @@ func callLooks(w *consoletest.World) (all []look) {
 	o.Asks("mcp__bank__pay", `{"company_id":1,"partner":"株式会社アカツキ商事","amount":98000}`, "", nil)
 	w.Later(1)
 	add("call-asked", o.Asks("mcp__bank__pay", pays, "請求書 INV-2026-0412 の支払期日が 5 月 31 日のためです。", nil))
-	add("call-route", o.Asks("mcp__bank__pay", `{"amount":5}`, "", func(x *call.Proposal) {
-		by := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), consoletest.Desk("部長", 1, webapi.Alex))
-		x.Opening = &by
-	}))
+	add("call-route", o.AsksAlong(consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki),
+		consoletest.Desk("部長", 1, webapi.Alex)), "mcp__bank__pay", `{"amount":5}`, "", nil))
 	made := o.Asks("mcp__bank__pay", `{"amount":7}`, "", nil)
 	b := w.As(webapi.Suzuki)
 	path := "/console/calls/" + made.Call.CallID

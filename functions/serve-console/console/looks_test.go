@@ -269,12 +269,9 @@ func turnLooks(w *consoletest.World) []look {
 	round := opened(consoletest.Desk("課長", 1, webapi.Tanaka), two)
 	act(webapi.Tanaka, aggregate.ActApprove, "")
 	act(webapi.Alex, aggregate.ActReject, "宛名が違います。部署ごとに分けて、営業部の分だけを先に送ってください。")
-	s := w.SettingsNow()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		o := consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), two)
-		return a.FinishProcessOnRoute(a.Head.Run, steps(), "宛名を直しました。", o, s, w.Now())
-	})
+	w.FinishedOnRoute(w.SettingsNow(), consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), two), steps(),
+		"宛名を直しました。")
 	denied := opened(consoletest.ThreeStages()...)
 	act(webapi.Suzuki, aggregate.ActDeny, "この依頼は、来期の予算で出し直してください。")
 	return []look{

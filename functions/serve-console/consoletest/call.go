@@ -46,6 +46,21 @@ func (o *Outside) Asks(tool, arguments, reason string, change func(*call.Proposa
 	return a
 }
 
+// AsksAlong asks for a call along a route.
+func (o *Outside) AsksAlong(by aggregate.Opening, tool, arguments, reason string,
+	change func(*call.Proposal)) *call.Aggregate {
+	o.T.Helper()
+	a := o.Asks(tool, arguments, reason, func(x *call.Proposal) {
+		if x.LooksUp = true; change != nil {
+			change(x)
+		}
+	})
+	terms := o.SettingsNow().ActionTerms(o.Now())
+	return o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Route(a.Head.Run, call.Routed{Opening: &by, Terms: terms}, o.Now())
+	})
+}
+
 // Decide commits a decision about a call.
 func (o *Outside) Decide(a *call.Aggregate, f func(*call.Aggregate) (aggregate.Change, error)) *call.Aggregate {
 	o.T.Helper()

@@ -196,7 +196,8 @@ func checked(w *consoletest.World) {
 func checks(w *consoletest.World, order int, s task.Step) {
 	w.T.Helper()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, order, aggregate.Blob{JSON: s.ToolInput, Bytes: len(s.ToolInput)}, "hash", w.Now())
+		return a.OpenStepGate(a.Head.Run, order, aggregate.Blob{JSON: s.ToolInput, Bytes: len(s.ToolInput)}, "hash",
+			nil, w.Now())
 	})
 }
 

@@ -122,12 +122,9 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 	sent := acted(tanaka, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_send_back")
 	tanaka.Get(sent.To).Says(t, 200, "差し戻しました。次のバージョンを、最初の人から回覧し直します。", "経理 差し戻し", "宛名が違います")
 	expect.That(t, w.Load().Head.Ended == nil, "it ended")
-	s := w.SettingsNow()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
-	o := consoletest.Along(consoletest.ThreeStages()...)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishProcessOnRoute(a.Head.Run, []task.Step{consoletest.Message(1, "直しました")}, "", o, s, w.Now())
-	})
+	w.FinishedOnRoute(w.SettingsNow(), consoletest.Along(consoletest.ThreeStages()...),
+		[]task.Step{consoletest.Message(1, "直しました")}, "")
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "2 回目の回覧", "あなたの番です", "1 回目の回覧の承認 (鈴木 一郎) は引き継がれません。")
 	tanaka.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, "")).Says(t, http.StatusConflict)
 }
@@ -163,7 +160,7 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 	suzuki.Get(w.TaskPage()).Says(t, 200, "実行 実行中", "v1 · 1 回目 実行中")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)},
-			aggregate.HashOf(string(step.ToolInput)), w.Now())
+			aggregate.HashOf(string(step.ToolInput)), nil, w.Now())
 	})
 	page := suzuki.Get(w.TaskPage())
 	page.Says(t, 200, "実行 確認待ち", "v1 · 1 回目 確認待ち")

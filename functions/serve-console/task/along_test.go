@@ -130,7 +130,7 @@ func testStepsRoute(t *testing.T, w *consoletest.World) {
 	w.Approve()
 	w.Begin()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)}, "hash",
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)}, "hash", nil,
 			w.Now())
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {

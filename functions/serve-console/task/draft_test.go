@@ -260,7 +260,7 @@ func unreadArguments(t *testing.T, w *consoletest.World) {
 	w.Begin()
 	w.Results["arguments/x"] = aggregate.JSON(`{"text":"` + strings.Repeat("長\u200b", 5000) + `終わり"}`)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "arguments/x", Bytes: 15000, Preview: "長"}, "hash",
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "arguments/x", Bytes: 15000, Preview: "長"}, "hash", nil,
 			w.Now())
 	})
 	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActApprove, "")
@@ -286,7 +286,7 @@ func sheetToCheck(t *testing.T, w *consoletest.World) {
 	w.Approve()
 	w.Begin()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: call, Bytes: len(call)}, "hash", w.Now())
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: call, Bytes: len(call)}, "hash", nil, w.Now())
 	})
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "残業時間", "社員番号", "25.5", "E001", "secret_note",
 		"A1 から上書きします")
@@ -299,7 +299,7 @@ func moneyToCheck(t *testing.T, w *consoletest.World) {
 	w.Approve()
 	w.Begin()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, consoletest.Inline(string(step.ToolInput)), "hash", w.Now())
+		return a.OpenStepGate(a.Head.Run, 1, consoletest.Inline(string(step.ToolInput)), "hash", nil, w.Now())
 	})
 	got := w.As(webapi.Suzuki).Get(w.TaskPage())
 	_, asked, _ := strings.Cut(got.Body, `id="asked"`)

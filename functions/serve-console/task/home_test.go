@@ -70,7 +70,7 @@ func testStepApproval(t *testing.T, w *consoletest.World) {
 	w.Approve()
 	w.Begin()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: first.ToolInput, Bytes: len(first.ToolInput)}, "hash",
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: first.ToolInput, Bytes: len(first.ToolInput)}, "hash", nil,
 			w.Now())
 	})
 	w.As(webapi.Suzuki).Get("/console?of=all").Says(t, 200, "ステップ1 の実行前の確認", "DM を送ります")
@@ -105,7 +105,7 @@ func testResolvedApproval(t *testing.T, w *consoletest.World) {
 		w.Begin()
 		w.Ran(consoletest.Inline(`{}`), consoletest.Inline(`{"to":"Mallory","price":149000}`))
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.OpenStepGate(a.Head.Run, 2, tt.is, "hash", w.Now())
+			return a.OpenStepGate(a.Head.Run, 2, tt.is, "hash", nil, w.Now())
 		})
 		got := w.As(webapi.Suzuki).Get("/console?of=all")
 		if got.Says(t, 200, tt.says...); tt.is.JSON != "" {

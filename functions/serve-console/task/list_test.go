@@ -79,7 +79,7 @@ func testWhoSeesWhat(t *testing.T, w *consoletest.World) {
 func testWhoIsNamed(t *testing.T, w *consoletest.World) {
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "佐藤の人事"})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RefuseByRule(a.Head.Run, task.Refusal{Why: task.ReasonNoRowOther, Detail: webapi.Tanaka},
+		return a.RefuseByRule(a.Head.Run, aggregate.Refusal{Why: task.ReasonNoRowOther, Detail: webapi.Tanaka},
 			w.SettingsNow(), w.Now())
 	})
 	w.As(webapi.Sato).Get("/console/tasks").Says(t, 200, "田中 恵").Lacks(t, webapi.Tanaka)

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/clock"
@@ -56,8 +55,8 @@ type Request struct {
 
 // Ask asks people about a call, or finds the same call that the key asked for before, whatever became of it: the newest
 // if it was asked for once more. It returns tenancy.ErrKey if the key may not, aggregate.Problem for what is wrong in
-// the request, tool.ErrForbidden for a tool that isn't allowed, call.ErrByRules if a rule refuses it,
-// aggregate.ErrFull for the key's limits, and aggregate.ErrNotAllowed if nobody could decide.
+// the request, tool.ErrForbidden for a tool that isn't allowed, aggregate.ErrFull for the key's limits, and
+// aggregate.ErrNotAllowed if nobody could decide. Where the tenant has rules, call-tool asks them.
 func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Request) (*call.Aggregate, error) {
 	if err := key.Holds(w.Tool, x.Now()); err != nil {
 		return nil, err
@@ -148,8 +147,12 @@ func (x Calls) ask(ctx context.Context, asks call.Proposal) (*call.Aggregate, er
 		return nil, err
 	}
 	asks.Terms, asks.Keep = s.ActionTerms(x.Now()), s.RetainResultsDays
-	if asks.On, err = x.route(ctx, &asks, p, s); err != nil {
-		return nil, err
+	if asks.LooksUp = s.RulesRev > 0; !asks.LooksUp {
+		o := aggregate.Origin{Team: asks.Key.Team, User: asks.Key.Answers, Channel: asks.Key.Channel,
+			ChannelType: "channel"}
+		if err := s.Nobody(o, asks.Key.Answers); err != nil {
+			return nil, err
+		}
 	}
 	if !asks.Content.Elsewhere {
 		asks.On = append(asks.On, aggregate.Owned{Key: tenancy.ToolKey(name), Rev: p.Rev, Err: aggregate.ErrSettings})
@@ -210,38 +213,6 @@ func (x Calls) read(c *call.Content, p tenancy.ToolPermission, s tenancy.Setting
 		err = aggregate.Problem{Field: "arguments", Code: err.Error()}
 	}
 	return spec, a, resolved, err
-}
-
-// route finds whom the rules ask, as far as they name everybody themselves. Others are looked up by a run.
-func (x Calls) route(ctx context.Context, asks *call.Proposal, p tenancy.ToolPermission, s tenancy.Settings) (
-	on []aggregate.Owned, err error) {
-	if s.RulesRev == 0 {
-		o := aggregate.Origin{Team: asks.Key.Team, User: asks.Key.Answers, Channel: asks.Key.Channel,
-			ChannelType: "channel"}
-		return nil, s.Nobody(o, asks.Key.Answers)
-	}
-	of, r, row, err := x.facts(ctx, asks.Key, asks.Content, p, s)
-	if err != nil || r == nil {
-		return nil, err
-	}
-	found, err := of.ByIDs(r)
-	if err == nil {
-		err = found.Refusal()
-	}
-	asks.Opening, asks.LookUp = found.Opening, found.LookUp
-	return []aggregate.Owned{row}, err
-}
-
-// facts are what the rules may know of a call, the rules, and the row on which it depends whether an organisation
-// stands.
-func (x Calls) facts(ctx context.Context, key tenancy.Key, c call.Content, p tenancy.ToolPermission,
-	s tenancy.Settings) (of decide.CallFacts, r *rules.Rules, on aggregate.Owned, err error) {
-	if r, err = decide.Rules(ctx, x.Store, key.TenantID, s); err != nil || r == nil {
-		return of, nil, on, err
-	}
-	of = decide.CallFacts{Answers: key.Answers, Channel: key.Channel, Content: c, Permission: p, Locale: s.Locale}
-	of.Organised, on, err = decide.Organised(ctx, x.Store, key.TenantID)
-	return of, r, on, err
 }
 
 // Get returns a call of the key, whatever became of it, or aggregate.ErrNotFound. A revoked or expired key has none:

@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/tenancy"
@@ -86,10 +86,17 @@ func (x Calls) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []
 	if of.Arguments = string(resolved.JSON()); spec.Access != aggregate.Read {
 		return c, tool.ErrForbidden
 	}
-	if o.Settings.RulesRev > 0 {
-		facts, r, _, err := x.facts(ctx, key, of, p, o.Settings)
-		if err != nil || r != nil && !facts.Unruled(r) {
-			return c, cmp.Or(err, ErrAsked)
+	r, err := decide.Rules(ctx, x.Store, key.TenantID, o.Settings)
+	if err != nil {
+		return c, err
+	}
+	if r != nil {
+		row, err := x.Store.OrganisationRow(ctx, key.TenantID)
+		if err != nil {
+			return c, fmt.Errorf("read whether an organisation stands: %w", err)
+		}
+		if !decide.AboutCall(key.Answers, key.Channel, of, p, o.Settings).Unruled(r, row.Stands()) {
+			return c, ErrAsked
 		}
 	}
 	if err := x.Store.Count(ctx, key.TenantID, call.OfDay(key, x.Now())); err != nil {

@@ -48,18 +48,15 @@ func Anew[T any](do func() (T, error)) (done T, err error) {
 	return done, fmt.Errorf("what it relies on changes all the time: %w", aggregate.ErrConflict)
 }
 
-// Under decides by a tenant's settings as they were read, and anew as long as that returns aggregate.ErrSettings: they,
-// the rules or the organisation have changed meanwhile.
-func Under[T any](ctx context.Context, from SettingsReader, tenant string, s tenancy.Settings,
-	decide func(s tenancy.Settings) (T, error)) (done T, err error) {
-	stale := false
-	return Anew(func() (T, error) {
-		if stale {
-			if s, err = from.Settings(ctx, tenant); err != nil {
-				return done, fmt.Errorf("read the settings again: %w", err)
-			}
+// Under decides by a tenant's settings, and anew as long as that returns aggregate.ErrSettings: they, the rules or the
+// organisation have changed meanwhile.
+func Under[T any](ctx context.Context, from SettingsReader, tenant string,
+	decide func(s tenancy.Settings) (T, error)) (T, error) {
+	return Anew(func() (done T, err error) {
+		s, err := from.Settings(ctx, tenant)
+		if err != nil {
+			return done, fmt.Errorf("read the settings: %w", err)
 		}
-		stale = true
 		return decide(s)
 	})
 }

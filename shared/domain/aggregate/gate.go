@@ -148,6 +148,27 @@ type Opening struct {
 	Seen   *Seen                // nil: not known
 }
 
+// Refusal is why a tenant's rules refuse what is asked: then nobody is asked.
+type Refusal struct {
+	Why    Reason
+	Rule   circulation.Rule
+	Detail string // what the rule says, or the name of the stage that finds nobody
+	Lacks  string // of a stage that finds nobody, a code
+	Of     string // the account of whom nobody is found above
+}
+
+// Details are what an audit entry says of it.
+func (r *Refusal) Details(why Reason) map[string]any {
+	about := map[string]any{"reason": why}
+	if r.Rule.ID != "" {
+		about["rule"] = r.Rule
+	}
+	if r.Lacks != "" {
+		about["lacks"] = r.Lacks
+	}
+	return about
+}
+
 // Seen is what the rules saw of what a gate asks when they chose its route, for display.
 type Seen struct {
 	Amount     string `json:"amount,omitempty"`     // empty: not known
@@ -171,9 +192,6 @@ func BySettings(required bool, askers ...string) Opening {
 // are users who may not be missing in the opening. It returns ErrOnRoute if one is, or if the route has nobody who
 // could settle it.
 func (g Gate) Under(o Opening, askers []string, sum func(g *Gate) string) (Gate, error) {
-	if g.Ruled() && o.Rule.ID == "" { // it lost its rule
-		return g, ErrOnRoute
-	}
 	g.Route, g.Askers, g.Seen = &o.Route, o.Askers, o.Seen
 	if o.Rule.ID != "" {
 		g.Terms.Rule = &o.Rule

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 )
@@ -31,12 +30,10 @@ type Proposal struct {
 	Reason  string
 	Earlier *Earlier
 	Terms   aggregate.Terms
-	Keep    int // see Call.KeepDays
-	// Opening is how the gate opens by a rule. LookUp is the rule whose people must be looked up first; then there is
-	// no Opening. Neither: the settings say who is asked. On are the tenant's rows on which that depends.
-	Opening *aggregate.Opening
-	LookUp  *circulation.Rule
-	On      []aggregate.Owned
+	Keep    int  // see Call.KeepDays
+	LooksUp bool // the tenant has rules: a run looks up whom they ask, else the settings say who is asked
+	// On are the tenant's rows on which the call depends.
+	On []aggregate.Owned
 }
 
 // Ref names the call that is asked for. Whoever asks for the same again asks for the same call.
@@ -115,10 +112,8 @@ func (x *Proposal) Ask(now time.Time) (aggregate.Change, error) {
 		map[string]any{"tool": row.Tool,
 			"key": k.ID, "name": k.Name, "answers": k.Answers, "effect_hash": x.Effect, "again": row.Again})
 	c.Counts = []aggregate.Count{open(k.ID, 1), OfDay(k, now)}
-	if x.LookUp != nil {
-		c.row.Gate.Terms.Rule, c.row.Gate.Terms.ApprovalRequired, c.row.Gate.Terms.DecideBy = x.LookUp, true, nil
-	} else {
-		c.open(x.Opening, x.Terms)
+	if c.row.Gate.Terms.DecideBy = nil; !x.LooksUp { // nobody is asked yet
+		c.open(nil, x.Terms)
 	}
 	c.Owned = append(c.Owned, x.On...)
 	c.under(x.Terms.SettingsRev)
@@ -197,8 +192,12 @@ func (c *change) settle(to aggregate.GateStatus) {
 
 // cancel ends a call that isn't made.
 func (c *change) cancel(gate aggregate.GateStatus, by string, why aggregate.Reason) {
+	c.end(conversation.ActionCancelled, gate, by, why)
+}
+
+func (c *change) end(as Status, gate aggregate.GateStatus, by string, why aggregate.Reason) {
 	c.settle(gate)
-	c.to(conversation.ActionCancelled)
+	c.to(as)
 	c.row.CancelledBy, c.row.CancelReason, c.row.LookUpAt = by, why, nil
 }
 

@@ -72,6 +72,16 @@ func asked(t expect.T, x *Proposal) *world {
 	return w
 }
 
+// routed asks for a call about which people are asked along a route.
+func routed(t expect.T, x *Proposal, o aggregate.Opening) *world {
+	x.LooksUp = true
+	w := asked(t, x)
+	w.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Route(a.Head.Run, Routed{Opening: &o, Terms: x.Terms}, w.now)
+	})
+	return w
+}
+
 func (w *world) counted(c aggregate.Change) {
 	for _, n := range c.Counts {
 		if strings.HasPrefix(n.Key, "CALLS#") {
@@ -161,10 +171,6 @@ func TestWhatCanNotBeAskedFor(t *testing.T) {
 		"other tool": {func(x *Proposal) { x.Content.Tool = "other" }, tenancy.ErrKey{Why: tenancy.KeyTool}},
 		"reason": {func(x *Proposal) { x.Reason = strings.Repeat("あ", MaxReason+1) },
 			aggregate.Problem{Field: "reason", Code: "must have at most 600 characters, not 601"}},
-		"a route without who answers": {func(x *Proposal) {
-			o := aggregate.BySettings(true, suzuki)
-			x.Opening = &o
-		}, aggregate.ErrOnRoute},
 	} {
 		c, err := asking(t, "write_rows", `{}`, tt.change).Ask(start)
 		expect.That(t, errors.Is(err, tt.is) && c.Empty(), "%s: %v", name, err)
@@ -250,12 +256,11 @@ func TestANumberedRuleNumbersCalls(t *testing.T) {
 			return a.Claim(a.Head.Run, "one", w.now.Add(time.Minute), w.now)
 		},
 	} {
-		w := asked(t, asking(t, tool, `{"command":"rm x"}`, func(x *Proposal) {
-			x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1, Numbered: true},
+		w := routed(t, asking(t, tool, `{"command":"rm x"}`),
+			aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1, Numbered: true},
 				Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form,
 					Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1,
-						People: []circulation.Person{{User: suzuki}}}}}}
-		}))
+						People: []circulation.Person{{User: suzuki}}}}}})
 		expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
 		settled, lacks := w.a.Unnumbered()
 		expect.That(t, lacks && settled.Equal(*w.a.Call.Gate.ApprovedAt), "%s: %v", tool, settled)
@@ -329,7 +334,7 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 		Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form,
 			Stages: []circulation.Stage{{Name: "経理", Mode: circulation.ModePeople, Need: 1,
 				People: []circulation.Person{takada}}}}}
-	x := asking(t, "write_rows", `{"a":1}`, func(x *Proposal) { x.LookUp = &o.Rule })
+	x := asking(t, "write_rows", `{"a":1}`, func(x *Proposal) { x.LooksUp = true })
 	w := asked(t, x)
 	expect.That(t, w.a.LooksUp(w.now) && !w.a.IsOpen(w.a.Head.CallID), "nobody is looked up")
 	expect.That(t, w.act(circulation.Stamp, suzuki, "") != nil, "stamped before anybody was asked")
@@ -354,11 +359,13 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 
 	w = asked(t, x)
 	w.must(func(a *Aggregate) (aggregate.Change, error) {
-		no := ErrByRules{Why: task.ReasonNoRoute, Rule: o.Rule, Detail: "経理"}
+		no := aggregate.Refusal{Why: task.ReasonNoRoute, Rule: o.Rule, Detail: "経理"}
 		return a.Route(a.Head.Run, Routed{Refused: &no}, w.now)
 	})
 	expect.That(t, w.a.Call.CancelReason == task.ReasonNoRoute && w.open == 0, "%+v", w.a.Call)
 	w = asked(t, x)
+	_, err := w.a.Route(w.a.Head.Run, Routed{Opening: new(aggregate.BySettings(true, suzuki)), Terms: x.Terms}, w.now)
+	expect.Fails(t, err, aggregate.ErrOnRoute) // who answers is missing
 	w.now = w.now.Add(mostLookingUp)
 	w.must(func(a *Aggregate) (aggregate.Change, error) {
 		return a.Route(a.Head.Run, Routed{Again: w.now.Add(time.Minute)}, w.now)

@@ -216,21 +216,21 @@ func (x *Call) aged(now time.Time) bool {
 // mostLookingUp is how long it is tried to look up whom a rule asks about a call.
 const mostLookingUp = time.Hour
 
-// unrouted reports whether the people whom a rule asks must be looked up before the gate opens.
-func (x *Call) unrouted() bool {
-	return x.Status == conversation.ActionPending && x.Gate.Status == aggregate.Generating && x.Gate.Terms.Rule != nil
+// Unopened reports whether people must be looked up before the gate opens.
+func (x *Call) Unopened() bool {
+	return x.Status == conversation.ActionPending && x.Gate.Status == aggregate.Generating
 }
 
 // LooksUp reports whether a run looks up whom the call asks now.
 func (a *Aggregate) LooksUp(now time.Time) bool {
 	x := a.Call
-	return x != nil && x.unrouted() && (x.LookUpAt == nil || !now.Before(*x.LookUpAt))
+	return x != nil && x.Unopened() && (x.LookUpAt == nil || !now.Before(*x.LookUpAt))
 }
 
-// Routed is what a run found out about whom a call asks: an error for why nobody is, a time at which to look people up
-// again, or else the opening, which is nil if the settings say who is asked.
+// Routed is what a run found out about whom a call asks: why nobody is, a time at which to look people up again, or
+// else the opening, which is nil if the settings say who is asked.
 type Routed struct {
-	Refused *ErrByRules
+	Refused *aggregate.Refusal
 	Again   time.Time
 	Opening *aggregate.Opening
 	Terms   aggregate.Terms // of the settings under which all of that is so
@@ -242,10 +242,10 @@ func (a *Aggregate) Route(run int, r Routed, now time.Time, on ...aggregate.Owne
 	switch x := a.Call; {
 	case a.Head.Run != run:
 		return aggregate.Change{}, aggregate.ErrSuperseded
-	case x == nil || !x.unrouted():
+	case x == nil || !x.Unopened():
 		return aggregate.Change{}, aggregate.ErrMoved
 	case !r.Again.IsZero() && !now.Before(x.CreatedAt.Add(mostLookingUp)):
-		r.Refused = &ErrByRules{Why: ReasonSilent}
+		r.Refused = &aggregate.Refusal{Why: ReasonSilent}
 	}
 	c, at := a.begin(now), r.Again.UTC().Truncate(time.Millisecond)
 	c.Head.Restarts = 0
@@ -263,14 +263,14 @@ func (a *Aggregate) Route(run int, r Routed, now time.Time, on ...aggregate.Owne
 	return c.done()
 }
 
-func (c *change) refuse(no ErrByRules) {
-	about := map[string]any{"reason": no.Why}
+// refuse ends a call about which nobody is asked.
+func (c *change) refuse(no aggregate.Refusal) {
 	if no.Rule.ID != "" {
-		c.row.Gate.Terms.Rule, about["rule"] = &no.Rule, no.Rule
+		c.row.Gate.Terms.Rule = &no.Rule
 	}
+	c.end(Refused, aggregate.Cancelled, "", no.Why)
 	c.row.ErrorDetail = no.Detail
-	c.cancel(aggregate.Cancelled, "", no.Why)
-	c.audit(aggregate.System(), conversation.AuditCancelled, about)
+	c.audit(aggregate.System(), AuditRefused, no.Details(no.Why))
 }
 
 // Numbering returns the call for a claim, or an attempt, that gives it the next number of a series, if it needs one.
@@ -304,12 +304,3 @@ const (
 	// ReasonUnrouted: several tries to look people up failed.
 	ReasonUnrouted aggregate.Reason = "route_failed"
 )
-
-// ErrByRules says that by the tenant's rules nobody is asked about a call.
-type ErrByRules struct {
-	Why    aggregate.Reason // ReasonSilent, ReasonUnrouted, or one of task.Refusal
-	Rule   circulation.Rule
-	Detail string // what the rule says, or the name of the stage that finds nobody
-}
-
-func (e ErrByRules) Error() string { return "by the rules: " + string(e.Why) }

@@ -15,6 +15,9 @@ import (
 // AuditGranted records that an attempt took the grant of a call that runs elsewhere.
 const AuditGranted aggregate.Action = "action.granted"
 
+// AuditRefused records that nobody is asked about a call; see Refused.
+const AuditRefused aggregate.Action = "action.refused"
+
 const (
 	maxUse     = 200  // bytes of an attempt's id
 	mostDetail = 2000 // characters

@@ -83,16 +83,19 @@ type Head struct {
 func (h *Head) ID() string              { return h.CallID }
 func (h Head) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 
-// Status is that of an agent's action, with one more.
+// Status is that of an agent's action, with two more.
 type Status = conversation.ActionStatus
 
 // Granted is a call that runs elsewhere and whose stamp was taken. What came of it isn't known.
 const Granted Status = "granted"
 
+// Refused is a call about which nobody is asked, as the rules say or since nobody could be looked up.
+const Refused Status = "refused"
+
 // Moves are the moves of a call. A call that is being made can't be cancelled. Only one with unknown outcome leaves
 // failed, when its result arrives late.
 var Moves = aggregate.Moves[Status]{
-	conversation.ActionPending: {conversation.ActionApproved, conversation.ActionCancelled},
+	conversation.ActionPending: {conversation.ActionApproved, conversation.ActionCancelled, Refused},
 	conversation.ActionApproved: {conversation.ActionExecuting, Granted, conversation.ActionFailed,
 		conversation.ActionCancelled},
 	conversation.ActionExecuting: {conversation.ActionSucceeded, conversation.ActionFailed},
@@ -100,6 +103,7 @@ var Moves = aggregate.Moves[Status]{
 	conversation.ActionFailed:    {conversation.ActionSucceeded, conversation.ActionFailed},
 	conversation.ActionCancelled: {},
 	Granted:                      {},
+	Refused:                      {},
 }
 
 // Was is how the first call ended, when the agent asks for the same again.
@@ -180,27 +184,18 @@ func (x *Call) Action() *conversation.Action {
 // Over reports whether nothing more is done for the call by itself.
 func (x *Call) Over() bool { return len(Moves[x.Status]) == 0 || x.Status == conversation.ActionFailed }
 
-// Refused reports whether people rejected the call, or the rules let nobody be asked about it.
-func (x *Call) Refused() bool {
-	return x.CancelReason == conversation.ReasonRejected || x.CancelReason == ReasonDenied ||
-		x.ByRules() != nil
+// TurnedDown reports whether people rejected the call, or nobody is asked about it.
+func (x *Call) TurnedDown() bool {
+	return x.CancelReason == conversation.ReasonRejected || x.CancelReason == ReasonDenied || x.Status == Refused
 }
 
-// ByRules returns why the rules let nobody be asked about the call, or nil.
-func (x *Call) ByRules() *ErrByRules {
-	switch x.CancelReason {
-	case "", conversation.ReasonRejected, ReasonDenied, conversation.ReasonWithdrawn,
-		conversation.ReasonExpired, ReasonKey, ReasonKeyTool:
-		return nil
-	}
-	if x.Gate.Status != aggregate.Generating {
-		return nil
-	}
-	no := ErrByRules{Why: x.CancelReason, Detail: x.ErrorDetail}
+// Refusal returns why nobody is asked about a call that is Refused.
+func (x *Call) Refusal() aggregate.Refusal {
+	no := aggregate.Refusal{Why: x.CancelReason, Detail: x.ErrorDetail}
 	if x.Gate.Terms.Rule != nil {
 		no.Rule = *x.Gate.Terms.Rule
 	}
-	return &no
+	return no
 }
 
 // Answered reports whether the agent needn't wait any more: the call is over, or may be taken.

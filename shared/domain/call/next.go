@@ -75,7 +75,7 @@ func (a *Aggregate) GiveUp(run int, now time.Time) (aggregate.Change, error) {
 		return a.end(Result{Status: conversation.ActionFailed, Error: conversation.ReasonRunFailed}, now)
 	}
 	c := a.begin(now)
-	c.refuse(ErrByRules{Why: ReasonUnrouted, Rule: *a.Call.Gate.Terms.Rule})
+	c.refuse(aggregate.Refusal{Why: ReasonUnrouted})
 	return c.done()
 }
 
@@ -99,7 +99,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		switch {
 		case x.Status == conversation.ActionExecuting:
 			by(&x.Claim.LeaseUntil)
-		case x.unrouted():
+		case x.Unopened():
 			by(x.LookUpAt)
 		case x.Action().Waits():
 			by(x.Gate.Terms.DecideBy)

@@ -173,14 +173,14 @@ func TestWhatNobodyActedOnIsForgotten(t *testing.T) {
 func TestWhoAnswersForTheKeyCancelsACall(t *testing.T) {
 	for _, ruled := range []bool{false, true} {
 		for who, may := range map[string]bool{sato: true, "U_OTHER": false} {
-			w := asked(t, asking(t, "Bash", `{"command":"rm x"}`, func(x *Proposal) {
-				if ruled {
-					x.Opening = &aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
-						Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form,
-							Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1,
-								People: []circulation.Person{{User: suzuki}}}}}}
-				}
-			}))
+			x := asking(t, "Bash", `{"command":"rm x"}`)
+			w := asked(t, x)
+			if ruled {
+				w = routed(t, x, aggregate.Opening{Rule: circulation.Rule{ID: "r", Name: "r", Revision: 1},
+					Askers: []circulation.Person{{User: sato}}, Route: circulation.Route{Form: circulation.Form,
+						Stages: []circulation.Stage{{Mode: circulation.ModePeople, Need: 1,
+							People: []circulation.Person{{User: suzuki}}}}}})
+			}
 			by := person(who)
 			by.Member = false
 			expect.Is(t, w.a.Call.AnsweredBy(who), may, who)

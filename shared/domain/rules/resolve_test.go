@@ -246,15 +246,6 @@ func TestManagersWithoutAccountsArePassed(t *testing.T) {
 	expect.Is(t, resolved(policy(manager(1)), f, unlinked{staff()}), "A/1")
 }
 
-func TestARouteOfIDs(t *testing.T) {
-	p := policy(people(1, "A"))
-	p.Tells = "S1"
-	expect.That(t, p.OfIDs() && policy(people(1, "A")).OfIDs(), "people")
-	for _, s := range []rules.Stage{channel(), group(1), manager(1), head(), either(1, people(1, "A"), group(1))} {
-		expect.That(t, !policy(people(1, "A"), s).OfIDs(), "%+v", s)
-	}
-}
-
 func TestARouteHasItsBounds(t *testing.T) {
 	d, f := staff(), asked(writes(pay, yen("1")))
 	d.group = many("U%d", 51)

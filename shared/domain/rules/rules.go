@@ -87,12 +87,6 @@ type Policy struct {
 	Tells  string  `json:"tells,omitempty"` // id of a channel or user group that is told at the end
 }
 
-// OfIDs reports whether the rule itself names everybody, so that a route needs no look-up of groups, managers or
-// positions, or of who else is in the channel.
-func (p *Policy) OfIDs() bool {
-	return !slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Who.Kind != WhoPeople })
-}
-
 // Stage is people who are asked at the same time.
 type Stage struct {
 	Name string `json:"name"`

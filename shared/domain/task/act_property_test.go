@@ -73,7 +73,7 @@ func newActs(t *testing.T, rt *rapid.T) *acts {
 		w.story, w.key = waitingOnRoute(t, o), GateKey(1, 1, 2)
 	} else {
 		s := waitingPrompt(t)
-		w.story, w.key = s.do(s.approvePrompt, s.finishOn(o)), ProcessKey(1)
+		w.story, w.key = s.do(s.approvePrompt, s.plan, s.opens(o)), ProcessKey(1)
 	}
 	w.open = *w.load().GateAt(w.key)
 	return w

@@ -34,12 +34,20 @@ func along(stages ...circulation.Stage) aggregate.Opening {
 // onRoute returns a task whose steps' gate asks Suzuki and then Tanaka.
 func onRoute(t testing.TB) *story {
 	s := waitingPrompt(t)
-	return s.do(s.approvePrompt, s.finishOn(along(desk(1, suzuki), desk(1, tanaka, ito))))
+	return s.do(s.approvePrompt, s.plan, s.opens(along(desk(1, suzuki), desk(1, tanaka, ito))))
 }
 
-func (s *story) finishOn(o aggregate.Opening) decision {
+// plan makes steps about which the tenant's rules are asked.
+func (s *story) plan(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	ruled := s.settings
+	ruled.RulesRev = 1
+	return a.FinishProcess(s.head.Run, s.steps, "", ruled, now)
+}
+
+// opens opens the gate that waits for its people.
+func (s *story) opens(o aggregate.Opening) decision {
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishProcessOnRoute(s.head.Run, s.steps, "", o, s.settings, now)
+		return a.Open(s.head.Run, a.Unopened().Key(), &o, s.settings, now)
 	}
 }
 
@@ -59,15 +67,16 @@ func waitingOnRoute(t testing.TB, o aggregate.Opening) *story {
 
 func (s *story) openOn(key string, o aggregate.Opening) decision {
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.OpenOnRoute(s.head.Run, key, o, s.settings, now)
+		return a.Open(s.head.Run, key, &o, s.settings, now)
 	}
 }
 
 // ruled returns the newest gate under a rule.
 func (s *story) ruled() Gated {
 	var row Gated
-	for _, g := range s.load().gates() {
-		if g.gate().Ruled() {
+	a := s.load()
+	for _, g := range a.gates() {
+		if g.gate().Ruled() || g == a.Unopened() {
 			row = g
 		}
 	}
@@ -154,7 +163,7 @@ func TestStepsThatAreSentBackAreMadeAnew(t *testing.T) {
 	_, waits := s.load().OpenGate()
 	expect.That(t, !waits && s.load().Next(s.now).State == StatePlanProcess, "next is %+v", s.load().Next(s.now))
 	old, sum := first.ID, first.AskedSum
-	s.do(s.beginProcess, s.finishOn(along(desk(1, suzuki), desk(1, tanaka))))
+	s.do(s.beginProcess, s.plan, s.opens(along(desk(1, suzuki), desk(1, tanaka))))
 	expect.That(t, s.load().Process().AskedSum != sum, "the same steps of another version have one hash")
 	late := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: tanaka},
@@ -169,7 +178,7 @@ func TestStepsThatAreSentBackAreMadeAnew(t *testing.T) {
 func TestTheLastVersionThatIsSentBackEndsTheTask(t *testing.T) {
 	s := waitingPrompt(t)
 	s.settings.MaxVersions = 1
-	s.do(s.approvePrompt, s.finishOn(along(desk(1, suzuki))), s.does(circulation.SendBack, suzuki))
+	s.do(s.approvePrompt, s.plan, s.opens(along(desk(1, suzuki))), s.does(circulation.SendBack, suzuki))
 	expect.That(t, s.head.Ended != nil && s.head.Ended.Reason == ReasonMaxVersions, "%+v", s.head.Ended)
 }
 
@@ -244,11 +253,11 @@ func TestAGateOpensOnlyWithItsRoute(t *testing.T) {
 		"a later form":           func(o *aggregate.Opening) { o.Route.Form++ },
 	} {
 		s := waitingPrompt(t).do()
-		s.do(s.approvePrompt)
+		s.do(s.approvePrompt, s.plan)
 		o := along(desk(1, suzuki), desk(1, tanaka))
 		change(&o)
 		t.Log(name)
-		s.refused(s.finishOn(o), aggregate.ErrOnRoute)
+		s.refused(s.opens(o), aggregate.ErrOnRoute)
 	}
 	s := waitingPrompt(t)
 	s.do(s.approvePrompt)
@@ -305,26 +314,30 @@ func TestAnOpeningReliesOnTheSettings(t *testing.T) {
 	s := waitingPrompt(t)
 	s.do(s.approvePrompt)
 	s.settings.Rev = 7
-	finish := s.finishOn(along(desk(1, suzuki)))
-	c := expect.Value(finish(s.load(), s.now))(t)
-	expect.That(t, slices.Contains(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: 7,
-		Err: aggregate.ErrSettings}), "%+v", c.Owned)
-	expect.That(t, c.Made != nil && c.Made.Key() == ProcessKey(1), "the calls of its model are charged to %v", c.Made)
-	_, err := s.load().OpenOnRoute(s.head.Run+1, ProcessKey(1), aggregate.Opening{}, s.settings, s.now)
+	for _, d := range []decision{s.plan, s.opens(along(desk(1, suzuki)))} {
+		c := expect.Value(d(s.load(), s.now))(t)
+		expect.That(t, slices.Contains(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: 7,
+			Err: aggregate.ErrSettings}), "%+v", c.Owned)
+		if made := c.Made; len(s.load().Process().Steps) == 0 {
+			expect.That(t, made != nil && made.Key() == ProcessKey(1), "the calls of its model are charged to %v", made)
+		}
+		s.do(d)
+	}
+	_, err := s.load().Open(s.head.Run+1, ProcessKey(1), &aggregate.Opening{}, s.settings, s.now)
 	expect.Fails(t, err, aggregate.ErrSuperseded)
 }
 
 // Who picked the draft that became the policy may not be missing among the askers of the steps.
 func TestWhoPickedThePolicyIsAnAskerOfItsSteps(t *testing.T) {
 	s := waitingPrompt(t)
-	s.do(s.approvePrompt)
+	s.do(s.approvePrompt, s.plan)
 	p := *s.load().Prompt()
 	p.Author = suzuki
 	s.rows[p.Key()] = &p
 	o := along(desk(1, suzuki, tanaka))
-	s.refused(s.finishOn(o), aggregate.ErrOnRoute)
+	s.refused(s.opens(o), aggregate.ErrOnRoute)
 	o.Askers = append(o.Askers, circulation.Person{User: suzuki})
-	s.do(s.finishOn(o))
+	s.do(s.opens(o))
 	_, err := s.try(s.does(circulation.Stamp, suzuki))
 	refusal, _ := errors.AsType[*circulation.Refusal](err)
 	expect.That(t, refusal != nil && refusal.Why == circulation.WhySelf, "%v", err)

@@ -174,7 +174,7 @@ func TestAClaimOverATornReadOfARouteRunsNothing(t *testing.T) {
 		case "steps":
 			s.do(s.does(circulation.Stamp, suzuki), s.does(circulation.Stamp, tanaka), s.start)
 		case "a step":
-			s.do(s.openGate, s.does(circulation.Stamp, tanaka))
+			s.do(s.openGate, s.opensSame, s.does(circulation.Stamp, tanaka))
 		}
 		torn := 0
 		for head := range s.images {

@@ -239,12 +239,13 @@ func (a *Aggregate) justDecided() bool {
 	})
 }
 
-// OpenOnRoute opens the gate of the row with this key, whose content has been made, under the rule and along the route
-// that were found for it. It relies on the settings s and on the tenant's rows in on. Nothing changes if the gate is
-// open already. If nobody could settle the route of a step's gate, it ends the task, as OpenStepGate does; of any other
-// it returns ErrOnRoute. It returns ErrMoved if there is nothing to open.
-func (a *Aggregate) OpenOnRoute(run int, key string, o aggregate.Opening, s tenancy.Settings,
-	now time.Time, on ...aggregate.Owned) (aggregate.Change, error) {
+// Open opens the gate of the row with this key, whose content has been made, along the route that was found for it;
+// nil: as the settings say, if that is a version, else under the rule of its steps. It relies on the settings s and on
+// the tenant's rows in on. Nothing changes if the gate is open already. If nobody could settle the route of a step's
+// gate, it ends the task, as a refused step does; of any other it returns ErrOnRoute. It returns ErrMoved if there is
+// nothing to open.
+func (a *Aggregate) Open(run int, key string, o *aggregate.Opening, s tenancy.Settings, now time.Time,
+	on ...aggregate.Owned) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
 	}
@@ -257,23 +258,27 @@ func (a *Aggregate) OpenOnRoute(run int, key string, o aggregate.Opening, s tena
 	case !a.openable(row):
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
+	step, is := row.(*StepGate)
+	if !is && o == nil {
+		return a.openGate(row, a.asksForSteps(s), s, now, func(Gated) {})
+	}
 	c := a.begin(now)
 	c.progress()
 	c.Owned = append(c.Owned, on...)
-	if step, ok := row.(*StepGate); ok {
-		e := a.executionOf(step)
-		if !a.settles(c, step, o) {
-			c.under(s.Rev)
-			return a.nobodyChecks(c, e, step)
-		}
-		c.RelyOn(e, a.ProcessOf(e))
+	c.under(s.Rev)
+	if !is {
+		a.openUnder(c, row, *o, s, func(Gated) {})
+		return c.done()
 	}
-	a.openUnder(c, row, o, s, func(n Gated) {
-		if step, ok := n.(*StepGate); ok {
-			step.Calls = nil
-		}
-	})
-	return c.done()
+	e := a.executionOf(step)
+	c.RelyOn(e, a.ProcessOf(e))
+	if settled := a.Settled(e); o == nil && settled != nil {
+		o = settled.Opening()
+	}
+	if o == nil {
+		return aggregate.Change{}, aggregate.ErrOnRoute
+	}
+	return a.openStep(c, step, *o)
 }
 
 // openable reports whether a gate that doesn't wait yet has what people are asked about.
@@ -310,18 +315,12 @@ func Others(than string, users ...string) (others []string) {
 	return others
 }
 
-// openUnder opens a gate along a route and under these settings, after fill has edited its row.
+// openUnder opens a version's gate along a route and under these settings, after fill has edited its row.
 func (a *Aggregate) openUnder(c *change, row Gated, o aggregate.Opening, s tenancy.Settings, fill func(n Gated)) Gated {
-	opened := a.along(c, row, o, func(n Gated) {
-		if fill != nil {
-			fill(n)
-		}
-		if _, step := n.(*StepGate); !step { // a step's gate has those of its execution
-			n.gate().Terms = a.terms(s, c.Now)
-		}
+	return a.along(c, row, o, func(n Gated) {
+		fill(n)
+		n.gate().Terms = a.terms(s, c.Now)
 	})
-	c.under(s.Rev)
-	return opened
 }
 
 // along opens a gate along the route of an opening, after fill has edited its row, with the entry that says so.

@@ -66,10 +66,8 @@ func (a *Aggregate) work(now time.Time) bool {
 		return a.closing(now)
 	}
 	switch n := a.Next(now); n.State {
-	case StateFinish, StateFail, StateAwaitContest:
+	case StateFinish, StateFail, StateAwaitContest, StatePause:
 		return false
-	case StatePause:
-		return a.Unrouted() != nil && (a.Head.PausedUntil == nil || !now.Before(*a.Head.PausedUntil))
 	case StateAwaitPromptApproval, StateAwaitProcessApproval, StateAwaitStepApproval:
 		open, _ := a.OpenGate()
 		return !open.Terms.ApprovalRequired

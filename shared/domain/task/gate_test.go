@@ -58,7 +58,7 @@ func TestAStepThatMustBeLookedAtRunsOnlyWithWhatWasSeen(t *testing.T) {
 	t.Run("nor for another step", func(t *testing.T) {
 		s := running(t)
 		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.OpenStepGate(1, 2, aggregate.Blob{}, "", now)
+			return a.OpenStepGate(1, 2, aggregate.Blob{}, "", nil, now)
 		}, aggregate.ErrMoved)
 	})
 }
@@ -176,7 +176,7 @@ func TestAnEndNamesTheGatesAtWhichPeopleWereAsked(t *testing.T) {
 	steps, step := ProcessKey(1), GateKey(1, 1, 2)
 	onRoute := func() *story {
 		s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)
-		return s.do(s.openGate)
+		return s.do(s.openGate, s.opensSame)
 	}
 	for name, is := range map[string]struct {
 		story func() *story
@@ -185,7 +185,7 @@ func TestAnEndNamesTheGatesAtWhichPeopleWereAsked(t *testing.T) {
 		"it completed": {func() *story {
 			s := onRoute()
 			s.do(s.does(circulation.Stamp, tanaka), s.claim, s.finish(done))
-			return s.do(s.openGate, s.does(circulation.Stamp, tanaka), s.claim, s.finish(done), s.complete)
+			return s.do(s.openGate, s.opensSame, s.does(circulation.Stamp, tanaka), s.claim, s.finish(done), s.complete)
 		}, []string{step, GateKey(1, 1, 3), steps}},
 		"it failed": {func() *story {
 			s := onRoute()
@@ -242,20 +242,13 @@ func TestNoSwitchLetsTheSystemApproveAGateUnderARule(t *testing.T) {
 			return s
 		}
 		for kind, opened := range map[string]func() *story{
-			"steps by id": func() *story {
+			"steps": func() *story {
 				s := set(waitingPrompt(t))
-				return s.do(s.approvePrompt, s.finishOn(along(desk(1, suzuki))))
-			},
-			"steps looked up": func() *story {
-				s := set(waitingPrompt(t))
-				rule := along().Rule
-				s.do(s.approvePrompt, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-					return a.FinishProcessUnder(s.head.Run, s.steps, "", rule, s.settings, now)
-				})
+				s.do(s.approvePrompt, s.plan)
 				s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 					return a.ApproveUnasked(a.Process().ID, now)
 				}, aggregate.ErrNotFound)
-				return s.do(s.openOn(ProcessKey(1), along(desk(1, suzuki))))
+				return s.do(s.opens(along(desk(1, suzuki))))
 			},
 			"a step": func() *story {
 				return set(waitingOnRoute(t, along(desk(1, suzuki))))
@@ -281,9 +274,9 @@ func TestNoSwitchLetsTheSystemApproveAGateUnderARule(t *testing.T) {
 func TestNoStampIsCarriedToTheSameBytesOfANextVersion(t *testing.T) {
 	s := waitingPrompt(t)
 	o := along(desk(1, suzuki), desk(1, tanaka, ito))
-	s.do(s.approvePrompt, s.finishOn(o), s.does(circulation.Stamp, suzuki))
+	s.do(s.approvePrompt, s.plan, s.opens(o), s.does(circulation.Stamp, suzuki))
 	first := *s.load().Process()
-	s.do(s.does(circulation.SendBack, tanaka), s.beginProcess, s.finishOn(o))
+	s.do(s.does(circulation.SendBack, tanaka), s.beginProcess, s.plan, s.opens(o))
 	second := s.load().Process()
 	expect.Must(t, second.Version == 2 && second.hash() == first.hash() && second.AskedSum != first.AskedSum, "%+v",
 		second.Gate)
@@ -307,7 +300,7 @@ func TestAGateKeepsTheRevisionByWhichItOpened(t *testing.T) {
 	s := waitingPrompt(t)
 	relaxed := along(desk(1, suzuki))
 	relaxed.Rule.Revision = 8
-	s.do(s.approvePrompt, s.finishOn(relaxed))
+	s.do(s.approvePrompt, s.plan, s.opens(relaxed))
 	s.settings.Rev, s.settings.RulesRev = s.settings.Rev+2, 10 // changed back, and once more
 	s.do(s.does(circulation.Stamp, suzuki), s.start, s.claim)
 	for _, e := range s.audit {
@@ -318,7 +311,7 @@ func TestAGateKeepsTheRevisionByWhichItOpened(t *testing.T) {
 	strict := along(desk(1, suzuki), desk(1, tanaka))
 	strict.Rule.Revision = 10
 	s = waitingPrompt(t)
-	c, err := s.do(s.approvePrompt).try(s.finishOn(strict))
+	c, err := s.do(s.approvePrompt, s.plan).try(s.opens(strict))
 	expect.NoError(t, err)
 	on := slices.ContainsFunc(c.Owned, func(o aggregate.Owned) bool {
 		return o.Key == tenancy.SettingsKey && o.Rev == s.settings.Rev

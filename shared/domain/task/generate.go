@@ -82,37 +82,29 @@ func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, no
 	return a.openGate(p, a.asksForPolicy(s), s, now, func(n Gated) { n.(*Prompt).Content = content })
 }
 
-// FinishProcess saves the steps and the model's remarks, and opens the gate. It
-// relies on the settings s. Nothing changes if the newest version is not generating. It returns Problem for steps that
-// checkSteps refuses.
+// FinishProcess saves the steps and the model's remarks, and opens the gate. Where the tenant has rules, people are
+// looked up first: see Unopened. It relies on the settings s. Nothing changes if the newest version is not being made.
+// It returns Problem for steps that checkSteps refuses.
 func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings,
 	now time.Time) (aggregate.Change, error) {
 	p := a.Process()
-	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
+	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || len(p.Steps) > 0 {
 		return aggregate.Change{}, err
 	}
 	if err := checkSteps(steps); err != nil {
 		return aggregate.Change{}, err
 	}
-	return a.openGate(p, a.asksForSteps(s), s, now,
-		func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
-}
-
-// FinishProcessOnRoute is FinishProcess for steps whose route is known at once: they are asked about under a rule. It
-// relies on the tenant's rows in on, too.
-func (a *Aggregate) FinishProcessOnRoute(run int, steps []Step, remarks string, o aggregate.Opening, s tenancy.Settings,
-	now time.Time, on ...aggregate.Owned) (aggregate.Change, error) {
-	p := a.Process()
-	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
-		return aggregate.Change{}, err
+	fill := func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks }
+	if !a.UnderRules(s) {
+		return a.openGate(p, a.asksForSteps(s), s, now, fill)
 	}
-	if err := checkSteps(steps); err != nil {
-		return aggregate.Change{}, err
-	}
-	c := a.begin(now)
+	c, n := a.begin(now), *p
+	fill(&n)
 	c.progress()
-	c.Made = a.openUnder(c, p, o, s, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
-	c.Owned = append(c.Owned, on...)
+	c.Head.TryingFrom = &c.Now // to look people up
+	c.Put(&n)
+	c.Made = &n
+	c.under(s.Rev)
 	return c.done()
 }
 
@@ -128,6 +120,7 @@ func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now t
 	}
 	c := a.begin(now)
 	c.progress()
+	c.under(s.Rev)
 	c.Made = a.openUnder(c, row, aggregate.BySettings(required, askers...), s, fill)
 	return c.done()
 }

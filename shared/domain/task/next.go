@@ -11,7 +11,7 @@ import (
 
 // The states to which the pipeline's state machine can go next.
 const (
-	StateResumeTask           = "ResumeTask" // named only where it was skipped, see pipeline.Input.RunAtOnce
+	StateResumeTask           = "ResumeTask" // to open a gate, or where it was skipped: see pipeline.Input.RunAtOnce
 	StateExtractTask          = "ExtractTask"
 	StateDraftPrompt          = "DraftPrompt"
 	StateAwaitContest         = "AwaitContest"
@@ -66,8 +66,8 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 	if a.Returned() != nil {
 		return aggregate.Next{State: StateFinish, Outcome: outcomeReturned}
 	}
-	if a.Unrouted() != nil {
-		return aggregate.Next{State: StatePause, WaitSeconds: 1} // before each state ResumeTask asks the rules
+	if a.Unopened() != nil {
+		return aggregate.Next{State: StateResumeTask}
 	}
 	if p := a.Contesting(); p != nil {
 		return awaitContest(p, now)
@@ -146,12 +146,10 @@ func (a *Aggregate) Settled(e *Execution) *Settled {
 	return s
 }
 
-// Opening returns how a step's gate opens under the same rule, if these people of the desk are asked.
-func (s *Settled) Opening(people []circulation.Person) aggregate.Opening {
-	desk := s.Desk
-	desk.People = people
-	return aggregate.Opening{Rule: s.Rule, Askers: s.Askers, Route: circulation.Route{
-		Form: circulation.Form, Stages: []circulation.Stage{desk},
+// Opening returns how a step's gate opens under the same rule.
+func (s *Settled) Opening() *aggregate.Opening {
+	return &aggregate.Opening{Rule: s.Rule, Askers: s.Askers, Route: circulation.Route{
+		Form: circulation.Form, Stages: []circulation.Stage{s.Desk},
 	}}
 }
 

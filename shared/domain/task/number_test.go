@@ -19,7 +19,7 @@ func numbering(o aggregate.Opening) aggregate.Opening {
 // toBegin returns a task that may begin to run: Suzuki settled its steps by a rule with numbers.
 func toBegin(t testing.TB) *story {
 	s := waitingPrompt(t)
-	s.do(s.approvePrompt, s.finishOn(numbering(along(desk(1, suzuki)))))
+	s.do(s.approvePrompt, s.plan, s.opens(numbering(along(desk(1, suzuki)))))
 	return s.do(s.does(circulation.Stamp, suzuki))
 }
 

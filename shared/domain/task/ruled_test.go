@@ -14,9 +14,7 @@ import (
 func unrouted(t testing.TB) *story {
 	s := waitingPrompt(t)
 	s.do(s.approvePrompt)
-	return s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishProcessUnder(s.head.Run, s.steps, "", circulation.Rule{ID: "r1", Name: "すべて"}, s.settings, now)
-	})
+	return s.do(s.plan)
 }
 
 // A pause for Slack is only for the gate that waits for it: once that has opened, nothing changes.
@@ -25,7 +23,7 @@ func TestAGateThatHasOpenedWaitsForNoRoute(t *testing.T) {
 	expect.That(t, s.load().TryingSince().Equal(s.head.ChangedAt), "what the model took counts as waiting for Slack")
 	rest := func(key string) decision {
 		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.WaitForRoute(s.head.Run, key, now.Add(time.Minute), now)
+			return a.PutOff(s.head.Run, key, now.Add(time.Minute), now)
 		}
 	}
 	other := expect.Value(rest(ProcessKey(2))(s.load(), s.now))(t)
@@ -36,7 +34,7 @@ func TestAGateThatHasOpenedWaitsForNoRoute(t *testing.T) {
 	s.do(s.openOn(ProcessKey(1), along(desk(1, suzuki))))
 	expect.That(t, s.head.PausedUntil == nil && s.head.TryingFrom == nil, "%+v", s.head)
 	expect.That(t, expect.Value(rest(ProcessKey(1))(s.load(), s.now))(t).Empty(), "an open gate rests")
-	open := expect.Value(s.load().OpenUnruled(s.head.Run, ProcessKey(1), s.settings, s.now))(t)
+	open := expect.Value(s.load().Open(s.head.Run, ProcessKey(1), nil, s.settings, s.now))(t)
 	expect.That(t, open.Empty(), "it opens once more, without its rule")
 }
 
@@ -45,13 +43,18 @@ func stamped(t testing.TB) *story {
 	return checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)
 }
 
-// asksBy opens the gate of the next step as the rules say.
-func (s *story) asksBy(found Found) decision {
-	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		c := call(a, now)
-		return a.OpenStepGateBy(s.head.Run, c.Order, c.Arguments, c.ArgumentsHash, found,
-			[]rules.Call{{Amount: rules.Nothing()}}, s.settings, now)
+// asks has people looked up for the next step.
+func (s *story) asks(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	c := call(a, now)
+	return a.OpenStepGate(s.head.Run, c.Order, c.Arguments, c.ArgumentsHash, []rules.Call{{Amount: rules.Nothing()}}, now)
+}
+
+// opensSame opens the gate of a step under the rule of the steps.
+func (s *story) opensSame(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	if a.Unopened() == nil {
+		return aggregate.Change{}, aggregate.ErrMoved
 	}
+	return a.Open(s.head.Run, a.Unopened().Key(), nil, s.settings, now)
 }
 
 // another is the route of another rule than that of the steps.
@@ -64,10 +67,10 @@ func another() *aggregate.Opening {
 // What a step's arguments turn out to be may fall under another rule: then its route is gone from the beginning.
 func TestAStepGoesAlongTheRouteOfAnotherRule(t *testing.T) {
 	s := stamped(t)
-	s.do(s.asksBy(Found{Opening: another()}))
+	s.do(s.asks, s.opens(*another()))
 	g := s.load().GateOf(s.load().Execution(), 2)
 	expect.That(t, g.Terms.Rule.ID == "r2" && len(g.Route.Stages) == 2 && g.Calls == nil, "%+v", g)
-	s.nothing(s.asksBy(Found{Opening: another()}))
+	s.nothing(s.asks)
 	s.why(s.does(circulation.Stamp, tanaka), circulation.WhyRoute)
 	s.why(s.does(circulation.SendBack, ito), circulation.WhyNoVersion)
 	s.do(s.does(circulation.Stamp, ito))
@@ -79,42 +82,43 @@ func TestAStepGoesAlongTheRouteOfAnotherRule(t *testing.T) {
 // While people are looked up nobody is asked and nothing runs.
 func TestAStepWaitsForItsRoute(t *testing.T) {
 	s := stamped(t)
-	s.do(s.asksBy(Found{LookUp: &another().Rule}))
+	s.do(s.asks)
 	a := s.load()
 	g := a.GateOf(a.Execution(), 2)
-	expect.That(t, a.Unrouted() == Gated(g) && a.Next(s.now).State == StatePause && a.work(s.now) && len(g.Calls) == 1 &&
+	expect.That(t, a.Unopened() == Gated(g) && a.Next(s.now).State == StateResumeTask && a.work(s.now) &&
+		len(g.Calls) == 1 &&
 		g.Terms.DecideBy == nil && len(g.Indexes(&a.Head)) == 0, "%+v", g)
-	s.nothing(s.asksBy(Found{LookUp: &another().Rule}))
+	s.nothing(s.asks)
 	s.refused(s.claim, aggregate.ErrMoved)
 	s.refused(s.does(circulation.Stamp, ito), aggregate.ErrNotFound)
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.WaitForRoute(s.head.Run, g.Key(), now.Add(time.Minute), now)
+		return a.PutOff(s.head.Run, g.Key(), now.Add(time.Minute), now)
 	})
 	expect.That(t, s.head.Parked == nil && !s.load().work(s.now) && s.load().work(s.now.Add(time.Hour)), "%+v", s.head)
 	s.do(s.openOn(g.Key(), *another()))
 	g = s.load().GateOf(s.load().Execution(), 2)
 	expect.That(t, g.Status == aggregate.PendingApproval && g.Calls == nil && g.Terms.DecideBy != nil &&
-		s.load().Unrouted() == nil && s.head.PausedUntil == nil, "%+v", g)
+		s.load().Unopened() == nil && s.head.PausedUntil == nil, "%+v", g)
 	s.do(s.does(circulation.Stamp, ito), s.does(circulation.Stamp, suzuki), s.claim)
 }
 
 // An attempt that is over looks nobody up for its steps, and neither does a step that turns out to be done.
 func TestNobodyIsLookedUpForAStepThatIsOver(t *testing.T) {
 	s := stamped(t)
-	s.do(s.asksBy(Found{LookUp: &another().Rule}), s.giveUp)
-	expect.That(t, s.load().Unrouted() == nil && s.head.Ended != nil, "%+v", s.head)
+	s.do(s.asks, s.giveUp)
+	expect.That(t, s.load().Unopened() == nil && s.head.Ended != nil, "%+v", s.head)
 	s.do(s.retry)
 	a := s.load()
-	expect.That(t, a.Unrouted() == nil && a.Next(s.now).State == StateExecuteProcess, "%+v", a.Next(s.now))
+	expect.That(t, a.Unopened() == nil && a.Next(s.now).State == StateExecuteProcess, "%+v", a.Next(s.now))
 	s.refused(s.openOn(GateKey(1, 1, 2), *another()), aggregate.ErrMoved)
 
 	s = stamped(t)
-	s.do(s.asksBy(Found{LookUp: &another().Rule}))
+	s.do(s.asks)
 	e := *s.load().Execution()
 	row := StepResult{TaskID: e.TaskID, ProcessVersion: 1, Attempt: 1, Order: 2, StepID: s.load().NextStep(&e).StepID,
 		Status: StepCompleted, Reused: true}
 	s.rows[row.Key()] = &row
-	expect.That(t, s.load().Unrouted() == nil, "people are looked up for a step that is done")
+	expect.That(t, s.load().Unopened() == nil, "people are looked up for a step that is done")
 }
 
 // A rule may refuse what a step's arguments turn out to be. Then nothing is called, and what was done stays.
@@ -123,20 +127,16 @@ func TestARuleRefusesAStep(t *testing.T) {
 		ReasonRuleRefuses: ReasonStepRefused, ReasonNoRoute: ReasonStepNoRoute, ReasonNoDepartment: ReasonNoDepartment,
 	} {
 		s := stamped(t)
-		s.do(s.asksBy(Found{Refused: &Refusal{Why: why, Rule: another().Rule, Detail: "購買部へ"}}))
+		s.do(s.asks, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			no := aggregate.Refusal{Why: why, Rule: another().Rule, Detail: "購買部へ"}
+			return a.RefuseByRule(s.head.Run, no, s.settings, now)
+		})
 		a := s.load()
 		e := a.Head.Ended
 		expect.That(t, e != nil && e.Reason == want && e.As == TaskCancelled && e.ByRun() && a.Task.Status == TaskCancelled &&
-			a.Execution().Status == ExecutionCancelled && len(a.Execution().Results) == 1 && len(a.Gates) == 0, "%+v", e)
+			a.Execution().Status == ExecutionCancelled && len(a.Execution().Results) == 1 && a.Unopened() == nil, "%+v", e)
 		s.refused(s.claim, aggregate.ErrSuperseded)
 	}
-	s := stamped(t)
-	s.do(s.asksBy(Found{LookUp: &another().Rule}))
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.RefuseByRule(s.head.Run, Refusal{Why: ReasonRuleRefuses, Detail: "購買部へ"}, s.settings, now)
-	})
-	expect.That(t, s.head.Ended.Reason == ReasonStepRefused && s.load().Execution().Status == ExecutionCancelled,
-		"%+v", s.head.Ended)
 }
 
 // How the steps were settled is what the same rule builds on.
@@ -153,7 +153,7 @@ func TestHowStepsWereSettled(t *testing.T) {
 func checkedOnRoute(t testing.TB, stages []circulation.Stage, stamps func(s *story) []decision) *story {
 	s := waitingPrompt(t)
 	s.settings.AutoApproveTools = false
-	s.do(s.approvePrompt, s.finishOn(along(stages...)))
+	s.do(s.approvePrompt, s.plan, s.opens(along(stages...)))
 	for _, stamp := range stamps(s) {
 		s.do(stamp)
 	}
@@ -167,7 +167,7 @@ func byTanaka(s *story) []decision {
 // Who stamped the last stage of the steps is asked about each step that people have to see, under the same rule.
 func TestAStepAsksWhoStampedTheLastStage(t *testing.T) {
 	s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)
-	s.do(s.openGate)
+	s.do(s.openGate, s.opensSame)
 	a := s.load()
 	g := a.GateOf(a.Execution(), 2)
 	expect.Same(t, g.Route, &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{
@@ -193,7 +193,7 @@ func TestAStepAsksForWhomTheLastStageWasStamped(t *testing.T) {
 		}
 		return []decision{s.does(circulation.Stamp, suzuki), s.does(circulation.Stamp, "U_KATO", standsIn)}
 	})
-	s.do(s.openGate)
+	s.do(s.openGate, s.opensSame)
 	a := s.load()
 	people := a.GateOf(a.Execution(), 2).Route.Stages[0].People
 	expect.Same(t, people, []circulation.Person{{User: suzuki, Via: ViaStamped}, {User: ito, Via: ViaStamped}})
@@ -207,22 +207,9 @@ func TestAStepThatNobodyMayCheckEndsTheTask(t *testing.T) {
 	p := *s.load().Prompt()
 	p.Author = tanaka
 	s.rows[p.Key()] = &p
-	s.do(s.openGate)
+	s.do(s.openGate, s.opensSame)
 	s.nobodyChecked()
-	expect.Same(t, 0, len(s.load().Gates))
-}
-
-// The rules may be ended while people are looked up for the step.
-func TestALookedUpStepThatNobodyMayCheckEndsTheTask(t *testing.T) {
-	s := stamped(t)
-	s.do(s.asksBy(Found{LookUp: &another().Rule}))
-	p := *s.load().Prompt()
-	p.Author = tanaka
-	s.rows[p.Key()] = &p
-	settled := s.load().Settled(s.load().Execution())
-	s.do(s.openOn(GateKey(1, 1, 2), settled.Opening(settled.Desk.People)))
-	s.nobodyChecked()
-	expect.That(t, s.load().Unrouted() == nil, "people are looked up after the end")
+	expect.That(t, s.load().Unopened() == nil, "people are looked up after the end")
 }
 
 func (s *story) nobodyChecked() {
@@ -251,17 +238,17 @@ func TestOneStepIsAskedAboutAtATime(t *testing.T) {
 	})
 	open := func(order int) decision {
 		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.OpenStepGate(s.head.Run, order, aggregate.Blob{}, "hash", now)
+			return a.OpenStepGate(s.head.Run, order, aggregate.Blob{}, "hash", nil, now)
 		}
 	}
 	s.refused(open(3), aggregate.ErrMoved)
-	s.do(s.openGate)
+	s.do(s.openGate, s.opensSame)
 	s.refused(open(3), aggregate.ErrMoved)
 	s.do(s.does(circulation.Stamp, suzuki))
 	s.refused(open(3), aggregate.ErrMoved)
 	s.do(s.claim)
 	s.refused(open(3), aggregate.ErrMoved)
-	s.do(s.finish(done), open(3), s.does(circulation.Stamp, suzuki))
+	s.do(s.finish(done), open(3), s.opensSame, s.does(circulation.Stamp, suzuki))
 	s.refused(open(2), aggregate.ErrMoved)
 	second := s.load().GateOf(s.load().Execution(), 2)
 	expect.That(t, s.load().stands(second), "%+v", second)

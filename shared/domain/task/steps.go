@@ -7,7 +7,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
-	"ringi/shared/domain/tenancy"
 )
 
 // Step is one step of a process.
@@ -105,51 +104,34 @@ func (g *StepGate) Key() string { return GateKey(g.ProcessVersion, g.Attempt, g.
 
 func (g StepGate) At(rev int) aggregate.Row { g.Rev = rev; return &g }
 
-// OpenStepGate asks people about the next step with its resolved arguments. If the steps were settled under a rule, and
-// there are no rules any more, it is under the same rule: see Settled. If the gate exists, nothing changes. It returns
-// ErrMoved if another step is next or the step's call has begun: see Outstanding. Under a rule it returns StopError if
-// the steps no longer stand or were settled too long ago, and ends the task, as a refused step does, if nobody is left
-// who could stamp.
-func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash string,
-	now time.Time) (aggregate.Change, error) {
+// OpenStepGate asks people about the next step with its resolved arguments. If the steps were settled under a rule,
+// people are looked up first: see Unopened; calls are what rules may know of the calls, and on, the tenant's rows on
+// which that depends. If the gate exists, nothing changes. It returns ErrMoved if another step is next or the step's
+// call has begun: see Outstanding. Under a rule it returns StopError if the steps no longer stand or were settled too
+// long ago.
+func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash string, calls []rules.Call,
+	now time.Time, on ...aggregate.Owned) (aggregate.Change, error) {
 	c, e, g, err := a.beginStep(run, order, args, hash, now)
 	if err != nil || g == nil {
 		return aggregate.Change{}, err
 	}
-	o := aggregate.BySettings(true, a.askersOf(false)...)
-	if settled := a.Settled(e); settled == nil && e.Terms.Rule != nil {
+	if e.Terms.Rule != nil && a.Settled(e) == nil {
 		return aggregate.Change{}, aggregate.ErrOnRoute
-	} else if settled != nil {
-		o = settled.Opening(settled.Desk.People)
 	}
-	return a.openStepUnder(c, e, g, o)
-}
-
-// OpenStepGateBy is OpenStepGate for steps under a rule and what the tenant's rules say about the call: the gate opens
-// along its route, or waits until OpenOnRoute opens it, or the task ends. calls are what rules may know of the calls.
-// It relies on the settings s and on the tenant's rows in on.
-func (a *Aggregate) OpenStepGateBy(run int, order int, args aggregate.Blob, hash string, found Found,
-	calls []rules.Call, s tenancy.Settings, now time.Time, on ...aggregate.Owned) (aggregate.Change, error) {
-	c, e, g, err := a.beginStep(run, order, args, hash, now)
-	if err != nil || g == nil {
-		return aggregate.Change{}, err
+	c.card(a, CardStep, g.Key())
+	n := *e
+	n.CurrentStep = g.Order // while people are asked, the row itself says so
+	c.Put(&n)
+	a.relyOnStep(c, e)
+	if e.Terms.Rule == nil {
+		return a.openStep(c, g, aggregate.BySettings(true, a.askersOf(false)...))
 	}
-	c.under(s.Rev)
 	c.Owned = append(c.Owned, on...)
-	switch {
-	case found.Refused != nil:
-		c.RelyOn(a.ProcessOf(e))
-		return a.stopByRule(c, *found.Refused)
-	case found.LookUp != nil:
-		c.RelyOn(a.ProcessOf(e))
-		c.Head.TryingFrom = &c.Now // to look people up
-		g.Calls = calls
-		g.Terms.Rule, g.Terms.DecideBy, g.Terms.ApprovalRequired = found.LookUp, nil, true // nobody is asked yet
-		return a.openStep(c, e, g)
-	case found.Opening == nil:
-		return aggregate.Change{}, aggregate.ErrOnRoute
-	}
-	return a.openStepUnder(c, e, g, *found.Opening)
+	c.RelyOn(a.ProcessOf(e))
+	c.Head.TryingFrom = &c.Now // to look people up
+	g.Calls = calls
+	c.Put(g)
+	return c.done()
 }
 
 // beginStep begins the Change that opens a step's gate, and the gate as it is without a rule. The gate is nil if there
@@ -182,29 +164,19 @@ func (a *Aggregate) beginStep(run int, order int, args aggregate.Blob, hash stri
 		Arguments: args, ArgumentsHash: hash, CreatedAt: c.Now,
 		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: e.Terms},
 	}
+	g.Terms.Rule, g.Terms.DecideBy, g.Terms.ApprovalRequired = nil, nil, true // nobody is asked yet
 	g.ID = a.rowID(g.Key(), c.Now)
 	return c, e, g, nil
 }
 
-// openStep writes a step's gate that begins to wait.
-func (a *Aggregate) openStep(c *change, e *Execution, g *StepGate) (aggregate.Change, error) {
-	n := *e
-	n.CurrentStep = g.Order // while people are asked, the row itself says so
-	c.Put(g, &n)
-	a.relyOnStep(c, e)
-	c.card(a, CardStep, g.Key())
-	return c.done()
-}
-
-// openStepUnder is openStep under a rule. If the opening has nobody who could stamp, it ends the task instead.
-func (a *Aggregate) openStepUnder(c *change, e *Execution, g *StepGate, o aggregate.Opening) (aggregate.Change, error) {
+// openStep opens a step's gate along the route of an opening. If nobody is left who could stamp, it ends the task, as a
+// refused step does.
+func (a *Aggregate) openStep(c *change, g *StepGate, o aggregate.Opening) (aggregate.Change, error) {
 	if !a.settles(c, g, o) {
-		return a.nobodyChecks(c, e, g)
+		return a.nobodyChecks(c, a.executionOf(g), g)
 	}
-	if o.Rule.ID != "" {
-		c.RelyOn(a.ProcessOf(e))
-	}
-	return a.openStep(c, e, a.along(c, g, o, nil).(*StepGate))
+	a.along(c, g, o, func(n Gated) { n.(*StepGate).Calls = nil })
+	return c.done()
 }
 
 // settles reports whether somebody could settle a step's gate that opens now along the route of an opening.

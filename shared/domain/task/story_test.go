@@ -186,7 +186,7 @@ func (s *story) claim(a *Aggregate, now time.Time) (aggregate.Change, error) {
 
 func (s *story) openGate(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	c := call(a, now)
-	return a.OpenStepGate(s.head.Run, c.Order, c.Arguments, c.ArgumentsHash, now)
+	return a.OpenStepGate(s.head.Run, c.Order, c.Arguments, c.ArgumentsHash, nil, now)
 }
 
 func (s *story) approveStep(a *Aggregate, now time.Time) (aggregate.Change, error) {

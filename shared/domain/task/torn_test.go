@@ -149,7 +149,7 @@ func (s *story) decisions(rev int) map[string]decision {
 		"approve prompt": v.approvePrompt, "reject prompt": v.rejectPrompt,
 		"begin process": v.beginProcess, "finish process": v.finishProcess,
 		"approve process": v.approveProcess, "reject process": v.rejectProcess,
-		"start": v.start, "claim": v.claim, "open gate": v.openGate, "approve step": v.approveStep,
+		"start": v.start, "claim": v.claim, "open gate": v.openGate, "open": v.opensSame, "approve step": v.approveStep,
 		"reject step":     v.rejectStep,
 		"start and claim": v.claimAfter(v.start), "finish and claim": v.claimAfter(v.finishRunning),
 		"complete": v.complete, "fail": v.fail, "retry": v.retry, "cancel": v.cancel, "cancel execution": v.cancelExecution,
@@ -187,7 +187,7 @@ func tales() map[string]func(testing.TB) *story {
 		},
 		"a step along a route": func(t testing.TB) *story {
 			s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)
-			return s.do(s.openGate, s.does(circulation.Stamp, tanaka), s.claim, s.finish(done))
+			return s.do(s.openGate, s.opensSame, s.does(circulation.Stamp, tanaka), s.claim, s.finish(done))
 		},
 		"rejections": func(t testing.TB) *story {
 			s := waitingPrompt(t)

@@ -287,7 +287,7 @@ func (w *world) execute(run int) {
 	cl.NeedsGate = NeedsGate(*a.NextStep(e), e.Terms, false)
 	if cl.NeedsGate && a.GateOf(e, cl.Order) == nil {
 		w.decideAs(run, "open gate", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.OpenStepGate(run, cl.Order, cl.Arguments, cl.ArgumentsHash, now)
+			return a.OpenStepGate(run, cl.Order, cl.Arguments, cl.ArgumentsHash, nil, now)
 		})
 		return
 	}

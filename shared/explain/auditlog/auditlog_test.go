@@ -103,7 +103,7 @@ func TestDetailsAreLines(t *testing.T) {
 			{"Changes › Maximum versions", "5 → 4"}, {"Changed fields", "Maximum versions, later"}}},
 		"large":     {`{"hours":12345678901234567890}`, []Detail{{"Time limit (hours)", "12345678901234567890"}}},
 		"no object": {`["x"]`, []Detail{{"", `["x"]`}}},
-		"unasked":   {`{"reason":"route_silent"}`, []Detail{{"Reason", "Slack didn't say whom the rule asks"}}},
+		"unasked":   {`{"reason":"route_silent"}`, []Detail{{"Reason", "Slack didn't say whom the rules ask"}}},
 		"nothing":   {`{"reason":null}`, []Detail{{"Reason", "—"}}},
 		"codes": {`{"surface":"console","reason":"cancelled_by_person","requester":"U0SANDSATO","provider":"google",` +
 			`"by":"U0STRANGER"}`, []Detail{{"Decided by", "U0STRANGER"}, {"Provider", "Google"},

@@ -86,7 +86,7 @@ func CallCopy(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, link str
 		return d.route().decided(c, d.does(), a.Call.Answers, link)
 	case c.CardType == task.CardOutcome: // to who answers for the key
 		text := fill(d.c.Cancelled, "what", d.does())
-		if a.Call.Refused() {
+		if a.Call.TurnedDown() {
 			text = fill(d.c.Refused, "what", d.does())
 		}
 		_, by := d.became()
@@ -125,8 +125,8 @@ func (d callDrawing) face() face {
 		return d.shown(d.c.Header, colour).with(divider(), contextLine(line))
 	}
 	switch {
-	case x.Status == conversation.ActionPending && x.Gate.Status == aggregate.Generating:
-		return d.shown(d.c.Header, yellow).with(divider(), d.looking(&x.Gate))
+	case x.Unopened():
+		return d.shown(d.c.Header, yellow).with(divider(), d.looking())
 	case x.Status == conversation.ActionPending:
 		return d.pending(r)
 	case x.Status == conversation.ActionApproved:
@@ -186,6 +186,9 @@ func (d callDrawing) became() (how, line string) {
 		return d.w.IsCancelled, fill(d.texts.CancelledBy, "who", by, "when", at)
 	case x.CancelReason == conversation.ReasonExpired:
 		return d.w.IsExpired, fill(d.texts.Expired, "when", at)
+	}
+	if x.Status == call.Refused {
+		return d.w.IsUnrouted, CallEnded(x, d.w.surface())
 	}
 	return d.w.IsCancelled, CallEnded(x, d.w.surface())
 }

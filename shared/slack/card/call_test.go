@@ -91,7 +91,8 @@ func callViews(t *testing.T, locale string) map[string]any {
 			Stages: []circulation.Stage{
 				{Name: "課長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U_TANAKA"}}},
 				{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U_MORI"}}}}}}
-	onRoute := askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) { x.Opening = &ruled })
+	unrouted := askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) { x.LooksUp = true })
+	onRoute := unrouted.do(unrouted.Route(unrouted.Head.Run, call.Routed{Opening: &ruled, Terms: outsideTerms}, begunAt))
 	made, lost := sent.claimed(), sent.claimed()
 	lost = lost.do(lost.Lost("i", lost.now))
 	granted := run.act(circulation.Stamp, "U_TANAKA", "")
@@ -105,11 +106,10 @@ func callViews(t *testing.T, locale string) map[string]any {
 		return card.CallCopy(o.Aggregate, &aggregate.Card{CardType: task.CardOutcome, Subject: "OUTCOME", User: "U_SATO"}, at,
 			"https://example.slack.com/archives/C1/p1", o.now)
 	}
-	unrouted := askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) { x.LookUp = &ruled.Rule })
 	all := map[string]any{
 		"told_rejected":  told(sent.act(circulation.SendBack, "U_TANAKA", "予算が<!channel>ありません")),
 		"told_cancelled": told(sent.do(sent.End(member("U_TANAKA"), anyMember, sent.now))),
-		"told_unrouted": told(unrouted.do(unrouted.Route(unrouted.Head.Run, call.Routed{Refused: &call.ErrByRules{
+		"told_unrouted": told(unrouted.do(unrouted.Route(unrouted.Head.Run, call.Routed{Refused: &aggregate.Refusal{
 			Why: call.ReasonUnrouted, Rule: ruled.Rule}}, unrouted.now))),
 		"pending": sent.shown(locale), "runs_elsewhere": run.shown(locale), "long": long.shown(locale),
 		"differs": askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) {
@@ -122,7 +122,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"again_rejected": sent.act(circulation.SendBack, "U_TANAKA", "予算が<!channel>ありません").again(dm).shown(locale),
 		"again_made":     granted.do(granted.Take(holding, "use", granted.now)).again(dm).shown(locale),
 		"again_unknown":  lost.again(dm).shown(locale),
-		"looked_up":      askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) { x.LookUp = &ruled.Rule }).shown(locale),
+		"looked_up":      unrouted.shown(locale),
 		"on_route":       onRoute.shown(locale),
 		"approved": sent.act(circulation.Stamp, "U_TANAKA",
 			"").shown(locale), "stamped_elsewhere": granted.shown(locale),

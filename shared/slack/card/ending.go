@@ -154,7 +154,7 @@ func (d drawing) waitNote() []slack.Block {
 	switch {
 	case d.a.Head.PausedFor == task.ReasonNoRoom:
 		text = d.w.PausedForRoom
-	case d.a.Waiting(), d.a.Unrouted() != nil: // no model is asked: Slack doesn't say who people are
+	case d.a.Waiting(), d.a.Unopened() != nil: // no model is asked: Slack doesn't say who people are
 		text = d.w.PausedForSlack
 	}
 	return []slack.Block{contextLine(fill(text, "when", when(*until)))}

@@ -172,7 +172,7 @@ func (d drawing) gate(v version) face {
 
 func (d drawing) unasked(v version, over bool) face {
 	w := d.w
-	switch looked := d.a.Unrouted(); {
+	switch looked := d.a.Unopened(); {
 	case over && v.kind == task.CardStep:
 		return d.closed(v, w.IsCancelled)
 	case over && byRules(d.a.Head.Ended):
@@ -185,8 +185,8 @@ func (d drawing) unasked(v version, over bool) face {
 		return d.titled(v, grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(d.ended()))
 	case v.kind == task.CardStep && (looked == nil || looked.Key() != v.key): // of an attempt that is over
 		return d.showing(v, grey, w.IsCancelled)
-	case v.made && v.gate.Terms.Rule != nil && d.a.Head.Parked == nil:
-		f := d.showing(v, yellow, "").with(divider(), d.looking(&v.gate))
+	case v.made && d.a.Head.Parked == nil:
+		f := d.showing(v, yellow, "").with(divider(), d.looking())
 		return f.with(d.waitNote()...).with(d.version(v.version))
 	case d.a.Head.Parked != nil && d.a.Newest(v.kind, v.key):
 		f := d.titled(v, red, d.notMade(w.IsHeld, w.IsGenFailed))

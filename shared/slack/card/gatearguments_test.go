@@ -25,7 +25,7 @@ func calling(t testing.TB, name, planned, resolved string) *scenario {
 	steps[1].Access, steps[1].ToolVersion = aggregate.Write, "v1"
 	s := started(t, steps).steps(1)
 	return s.do(s.OpenStepGate(s.Head.Run, 2, aggregate.Blob{JSON: aggregate.JSON(resolved), Bytes: len(resolved)},
-		aggregate.HashOf(resolved), s.now))
+		aggregate.HashOf(resolved), nil, s.now))
 }
 
 func (s *scenario) gate(t testing.TB) (m card.Message, blocks []slack.Block) {

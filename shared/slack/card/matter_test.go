@@ -23,7 +23,9 @@ var laptops = task.Matter{Kind: "支出", Title: "ノートパソコン 10 台�
 // byForm makes the request one for a decision, of which the steps wait for approval.
 func byForm(s *scenario) *scenario { return byFormOf(s, laptops) }
 
-func byFormOf(s *scenario, m task.Matter) *scenario {
+func byFormOf(s *scenario, m task.Matter) *scenario { return byFormUnder(s, m, defaults) }
+
+func byFormUnder(s *scenario, m task.Matter, set tenancy.Settings) *scenario {
 	r := *s.Request
 	r.Matter, r.Text = &m, card.MatterText("ja", m)
 	s.Request = &r
@@ -31,7 +33,7 @@ func byFormOf(s *scenario, m task.Matter) *scenario {
 		Priority: task.Medium, TaskType: task.TypeStandard}, s.now))
 	s.do(s.FinishPrompt(s.Head.Run, r.Text, defaults, s.now))
 	s.do(s.ApproveUnasked(s.Prompt().ID, s.now))
-	return s.do(s.FinishProcess(s.Head.Run, m.Steps("ja", "v1"), "", defaults, s.now))
+	return s.do(s.FinishProcess(s.Head.Run, m.Steps("ja", "v1"), "", set, s.now))
 }
 
 func decided(s *scenario) *scenario {
@@ -54,15 +56,15 @@ var matterStates = []state{
 	{"matter_refilled_first", processCard, refilled}, {"matter_refilled_policy", "CARD#prompt#0002", refilled},
 	{"matter_decided", executionCard, decided}, {"matter_files_task", taskCard, withFiles},
 	{"matter_files_steps", processCard, withFiles}, {"matter_other_files_steps", "CARD#process#0002", otherFiles},
-	{"matter_other_files_before", processCard, otherFiles}, {"matter_refused", taskCard, refusedForm},
+	{"matter_other_files_before", processCard, otherFiles}, {"matter_refused", processCard, refusedForm},
 }
 
 // refusedForm is a form that the rules refuse before anybody is asked.
 func refusedForm(s *scenario) *scenario {
-	r := *s.Request
-	r.Matter, r.Text = &laptops, card.MatterText("ja", laptops)
-	s.Request = &r
-	return s.do(s.RefuseByRule(s.Head.Run, task.Refusal{Why: task.ReasonRuleRefuses, Rule: byBuyers.Rule,
+	ruled := defaults
+	ruled.RulesRev = 1
+	byFormUnder(s, laptops, ruled)
+	return s.do(s.RefuseByRule(s.Head.Run, aggregate.Refusal{Why: task.ReasonRuleRefuses, Rule: byBuyers.Rule,
 		Detail: "購買部を通してください。"}, defaults, s.now))
 }
 
@@ -76,7 +78,8 @@ func TestAFormThatEndedIsAskedAnew(t *testing.T) {
 		card string
 		want bool
 	}{
-		"refused": {refusedForm, taskCard, true}, "withdrawn": {func(s *scenario) *scenario { return byForm(s).cancelTask() },
+		"refused": {refusedForm, processCard, true},
+		"withdrawn": {func(s *scenario) *scenario { return byForm(s).cancelTask() },
 			processCard, true}, "decided": {decided, executionCard, false}, "an earlier card": {
 			func(s *scenario) *scenario { return byForm(s).cancelTask() }, promptCard, false},
 		"no form": {func(s *scenario) *scenario {

@@ -153,8 +153,8 @@ func AskAgent(locale, agent string) Suggestion {
 
 // CallEnded says on any surface why a call ended that no person ended.
 func CallEnded(x *call.Call, on explain.Surface) string {
-	if no := x.ByRules(); no != nil {
-		return explain.RefusedByRules(on.Locale, *no, on.Marks.Text)
+	if x.Status == call.Refused {
+		return explain.RefusedByRules(on.Locale, x.Refusal(), on.Marks.Text)
 	}
 	return CallReason(on.Locale, x.CancelReason)
 }

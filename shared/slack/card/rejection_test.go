@@ -258,9 +258,9 @@ func TestACardSaysWhichRuleRefused(t *testing.T) {
 		"ja": {"ルール「社外への連絡」により、この依頼は受け付けられません。広報に頼んでください。", "システム"},
 		"en": {"Rule “社外への連絡” refuses this. 広報に頼んでください。", "System"},
 	}
-	no := task.Refusal{Why: task.ReasonRuleRefuses, Rule: circulation.Rule{Name: "社外への連絡"}, Detail: "広報に頼んでください。"}
+	no := aggregate.Refusal{Why: task.ReasonRuleRefuses, Rule: circulation.Rule{Name: "社外への連絡"}, Detail: "広報に頼んでください。"}
 	for _, locale := range language.All {
-		for _, s := range []*scenario{received(t), received(t).extracted().drafting()} {
+		for _, s := range []*scenario{received(t).extracted().drafting()} {
 			s = s.do(s.RefuseByRule(s.Head.Run, no, defaults, s.now))
 			text := drawn(render(s.Aggregate, s.card(taskCard), locale, s.now).Attachments[0].Blocks.BlockSet)
 			expect.Has(t, text, words[locale][0])

@@ -86,9 +86,7 @@ func roundsOf(all []*task.Process) rounds {
 	return r
 }
 
-func (d drawing) looking(g *aggregate.Gate) slack.Block {
-	return contextLine(fill(routeWordsOf.In(d.w.Locale).Looking, "rule", d.ruleName(g)))
-}
+func (d drawing) looking() slack.Block { return contextLine(routeWordsOf.In(d.w.Locale).Looking) }
 
 // otherRule says of a step's gate that its arguments are under another rule than the steps were, and that people are
 // asked from the first stage of that.

@@ -146,7 +146,7 @@ var stepRouteStates = []state{
 }
 
 // byBuyers is a rule that refuses a request, or one of its steps.
-var byBuyers = task.Refusal{Why: task.ReasonRuleRefuses, Rule: circulation.Rule{ID: "r2", Name: "100万円以上"},
+var byBuyers = aggregate.Refusal{Why: task.ReasonRuleRefuses, Rule: circulation.Rule{ID: "r2", Name: "100万円以上"},
 	Detail: "購買部に依頼してください。"}
 
 // looking has people be looked up for the gate of a step.

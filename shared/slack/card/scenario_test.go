@@ -252,7 +252,7 @@ func gated(t testing.TB, args aggregate.Blob) *scenario {
 	steps := fiveSteps()
 	steps[1].RequiresHumanCheck = true
 	s := started(t, steps).steps(1)
-	return s.do(s.OpenStepGate(s.Head.Run, 2, args, "h", s.now))
+	return s.do(s.OpenStepGate(s.Head.Run, 2, args, "h", nil, s.now))
 }
 
 func (s *scenario) card(key string) *aggregate.Card {

@@ -189,9 +189,21 @@ func (w *Story) PlannedOnRoute(s tenancy.Settings, o aggregate.Opening, steps ..
 	w.T.Helper()
 	w.Prompted(s)
 	w.Approve()
+	return w.FinishedOnRoute(s, o, steps, "")
+}
+
+// FinishedOnRoute makes the steps that are being made wait along the opening's route.
+func (w *Story) FinishedOnRoute(s tenancy.Settings, o aggregate.Opening, steps []task.Step,
+	remarks string) *task.Aggregate {
+	w.T.Helper()
 	s.Rev = w.settingsRev()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		ruled := s
+		ruled.RulesRev = 1
+		return a.FinishProcess(a.Head.Run, steps, remarks, ruled, w.Now())
+	})
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishProcessOnRoute(a.Head.Run, steps, "", o, s, w.Now())
+		return a.Open(a.Head.Run, a.Process().Key(), &o, s, w.Now())
 	})
 }
 
