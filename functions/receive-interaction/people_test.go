@@ -23,7 +23,7 @@ import (
 
 func testPolicy(t *testing.T, w *world) {
 	p := w.prompted()
-	alone := "<#" + webapi.HR + "> のメンバー (依頼した <@" + webapi.Sato + "> さん本人も、1 人で承認できます)"
+	alone := "<#" + webapi.HR + "> のメンバー (依頼した <@" + webapi.Sato + "> さん本人も承認できます)"
 	list := func(users, groups []string) func(*tenancy.Settings) {
 		return func(s *tenancy.Settings) {
 			s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}

@@ -86,8 +86,8 @@ func (s Sum) Unreadable() string {
 // Done is Says for what has been done. rows is how many rows a sheet got first, "" if nobody knows.
 func (s Sum) Done(rows string) []Piece { return s.whole().Done(s.locale, rows) }
 
-// Unmarked is Effect.Unmarked of all that steps do.
-func (s Sum) Unmarked() string { return s.whole().Unmarked(s.locale) }
+// Unpriced is Effect.Unpriced of all that steps do.
+func (s Sum) Unpriced() string { return s.whole().Unpriced(s.locale) }
 
 // whole is what people are told first, with what all steps move.
 func (s Sum) whole() *Effect {
@@ -95,7 +95,7 @@ func (s Sum) whole() *Effect {
 	return &s.Lead
 }
 
-// Says is an effect's sentence with what it moves, if that is known: see Unmarked.
+// Says is an effect's sentence with what it moves, if that is known: see Unpriced.
 func (e *Effect) Says(locale string) []Piece {
 	if e.Amount == rules.Nothing() || !e.Amount.Known() || e.Access == aggregate.Read {
 		return e.Sentence
@@ -117,12 +117,12 @@ func (e *Effect) Done(locale, rows string) []Piece {
 
 const rowsSign = " — " // before the number of rows in the sentence about a sheet
 
-// Unmarked says behind an effect's sentence that nobody knows what it moves: its tool has no mark, or none that fits.
-func (e *Effect) Unmarked(locale string) string {
-	if e.Amount.Known() || e.Access == aggregate.Read {
+// Unpriced says behind an effect's sentence that nobody knows what it moves though its tool's mark speaks of money.
+func (e *Effect) Unpriced(locale string) string {
+	if e.Amount.Known() || e.Amount.Unmarked() || e.Access == aggregate.Read {
 		return ""
 	}
-	return effectWordsOf.In(locale).Unmarked
+	return effectWordsOf.In(locale).Unpriced
 }
 
 // Short is Says for notifications and lists: one line of at most 120 characters without formatting, in which no person
@@ -132,13 +132,13 @@ func (s Sum) Short(locale string) string {
 	if s.Lead.Orders == nil {
 		return w.Acts[string(rules.ActRead)]["ShortBare"]
 	}
-	text, unmarked := s.Lead.short, s.Unmarked()
+	text, unpriced := s.Lead.short, s.Unpriced()
 	if words := strings.Fields(Plain(s.Lead.Words)); s.Lead.Act == rules.ActMessage && len(words) > 0 {
 		l := &writer{locale: locale, w: lineWordsOf(locale)}
 		l.quoted(legible.Clip(strings.Join(words, " "), maxShortWords))
 		text += ": " + Plain(l.out)
 	}
-	if s.Amount != rules.Nothing() && unmarked == "" {
+	if s.Amount != rules.Nothing() && s.Amount.Known() {
 		text = Money(locale, s.Amount) + " " + text
 	}
 	others := 0
@@ -149,7 +149,7 @@ func (s Sum) Short(locale string) string {
 	if others > 0 {
 		more = fillLine(w.Others, "n", others)
 	}
-	more += unmarked
+	more += unpriced
 	return legible.Clip(text, maxShort-len([]rune(more))) + more
 }
 

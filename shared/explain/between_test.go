@@ -65,8 +65,8 @@ func TestWhatStepsDoAsAWhole(t *testing.T) {
 		"a message to one": {ordered(dm("U0TAKADA", "締めます。")), "@U0TAKADA さんに DM を送ります",
 			"1 人に DM を送信: 「締めます。」",
 			"Sends a DM to @U0TAKADA", "DM to 1 person: “締めます。”", 0, 0},
-		"no mark": {ordered(dm("U0SATO", "x"), book), "rooms の book を実行します", "rooms の book ほか 1 件 · 金額不明",
-			"Calls book on rooms", "book on rooms and 1 more · amount unknown", 1, 1},
+		"no mark": {ordered(dm("U0SATO", "x"), book), "rooms の book を実行します", "rooms の book ほか 1 件",
+			"Calls book on rooms", "book on rooms and 1 more", 1, 1},
 		"only reads": {ordered(), "読み取りと計算だけで、書き込みはありません", "読み取りだけ",
 			"Only reads and calculates; nothing is written", "only reads", 0, 0},
 	} {
@@ -95,12 +95,12 @@ func TestASheetIsOverwrittenWhereverItIsListed(t *testing.T) {
 	expect.That(t, strings.HasPrefix(e.Warning("ja"), e.FinalBriefly("ja")), "%q", e.Warning("ja"))
 }
 
-// Whatever its server calls a tool, a notification names it, and says that nobody knows what it moves.
+// Whatever its server calls a tool, a notification names it.
 func TestANotificationNamesTheToolFirst(t *testing.T) {
 	s := write("bank.pay", nil, `{}`)
 	s.ToolTitle = strings.Repeat("Only reads. ", 12)
 	expect.Is(t, summed("ja", ordered(s)).Short("ja"),
-		"bank の pay (「Only reads. Only reads. Only reads. Onl…」) · 金額不明")
+		"bank の pay (「Only reads. Only reads. Only reads. Onl…」)")
 }
 
 // Two columns of a sheet may show one member.
@@ -135,7 +135,7 @@ func TestANotificationIsShort(t *testing.T) {
 			{StepID: "step-2", Order: 2, Tool: "rooms.book_room", Access: aggregate.Write, ToolVersion: "v1",
 				ToolInput: `{"room_id":{"$ref":"step-1.result.rooms.0.id"}}`,
 				Mark:      &rules.Mark{Version: "v1", How: rules.HowNothing, Act: rules.ActBooking, Party: "/room_id"}}},
-		"rooms の book ほか 1 件 · 金額不明": ordered(write("rooms.book", nil, `{}`),
+		"rooms の book ほか 1 件": ordered(write("rooms.book", nil, `{}`),
 			write("rooms.book", nil, `{}`)),
 	} {
 		expect.Is(t, summed("ja", steps).Short("ja"), want)
@@ -276,19 +276,5 @@ func TestNumbersAreGrouped(t *testing.T) {
 	for number, want := range map[string]string{"": "", "1": "1", "-100": "-100", "1000": "1,000", "100.": "100.",
 		"-123456.789": "-123,456.789", "1e9": "1e9", "ǅ¦": "ǅ¦"} {
 		expect.Is(t, explain.Grouped(number), want)
-	}
-}
-
-// A value of a call is told in words, and two values that differ are told otherwise. An object stays JSON.
-func TestAnArgumentOfACallIsToldInWords(t *testing.T) {
-	s := task.Step{Tool: "send_slack_dm"}
-	said := map[string]string{}
-	for value, want := range map[string]string{`"a b"`: "「a b」", `"日本"`: "日本", `1`: "1", `"1"`: "「1」", `true`: "true",
-		`"true"`: "「true」", `[]`: "(空のリスト)", `["a","b"]`: "a、b", `["a、b"]`: "「a、b」", `{"a":1}`: `{"a":1}`,
-		`[{"a":1}]`: `[{"a":1}]`, `"{\"a\":1}"`: `「{"a":1}」`, `"\"a\""`: `「"a"」`} {
-		is := explain.Argued("ja", s, "text", value)
-		expect.Is(t, text(is.Name)+": "+text(is.Value), "本文: "+want, value)
-		expect.Is(t, said[text(is.Value)], "", value)
-		said[text(is.Value)] = value
 	}
 }

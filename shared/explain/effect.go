@@ -49,7 +49,7 @@ type effectWords struct {
 	Acts map[string]map[string]string
 
 	Check, ByLast, More, Person, People, AndDM, And, Separator, EmptyList, EmptyObject, Unread,
-	Subtotal, Total, Unknown, Unstated, Unmarked, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten,
+	Subtotal, Total, Unknown, Unstated, Unpriced, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten,
 	NoValues, Moved, Anew, Unreadable string
 }
 

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
@@ -52,20 +51,6 @@ func (t *teller) at(pointer string) (v any, found bool) {
 func ArgumentName(locale string, s task.Step, name string) string {
 	t := teller{locale: locale, w: effectWordsOf.In(locale), look: lookOf(&s)}
 	return Plain(t.name([]part{{name: name}}))
-}
-
-// Argued is what people call an argument of a step's tool, with a value of it in words. A value that is an object, or
-// has one, stays JSON.
-func Argued(locale string, s task.Step, name, value string) Argument {
-	t := teller{locale: locale, w: effectWordsOf.In(locale), look: lookOf(&s)}
-	path, is := []part{{name: name}}, Argument{Value: []Piece{{Value, value}}}
-	if v, ok := decode(aggregate.JSON(`{"":` + value + `}`)); ok && (t.isLeaf(v[""]) || !strings.Contains(value, "{")) {
-		if all := t.rest(path, v[""]); len(all) == 1 {
-			is = all[0]
-		}
-	}
-	is.Name = t.name(path)
-	return is
 }
 
 // PathSign stands between the names that lead to a value.

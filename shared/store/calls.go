@@ -69,17 +69,6 @@ func (s CallStore) Count(ctx context.Context, tenant string, c aggregate.Count) 
 	return full(s.t.TransactPast(ctx, s.newID(), moves), counts, 0)
 }
 
-// Earlier returns the newest call of a tool that the key asked for, nil if there is none. It reads an index, which may
-// be slightly stale.
-func (s CallStore) Earlier(ctx context.Context, key tenancy.Key, tool string) (*call.Call, error) {
-	l := callsList("earlier", key.TenantID, "GSI3", call.Of(key.TenantID, key.ID, tool))
-	page, err := table.Rows(ctx, s.Table(), l, "", 1, func(call.Call) bool { return true })
-	if err != nil || len(page.Items) == 0 {
-		return nil, err
-	}
-	return &page.Items[0], nil
-}
-
 // Listed lists those of a tenant's calls that keep accepts, the newest first. A page reads at most so many. It returns
 // aggregate.Problem as table.Rows does.
 func (s CallStore) Listed(ctx context.Context, tenant, cursor string, limit, most int, keep func(call.Call) bool) (

@@ -96,9 +96,6 @@ func testCalls(t *testing.T, st *taskStore) {
 		_, err = o.Joined(t.Context(), k, again.Head.CallID)
 		expect.Fails(t, err, aggregate.ErrNotFound)
 	}
-	newest := expect.Value(o.Earlier(t.Context(), key, "send_slack_dm"))(t)
-	expect.That(t, newest != nil && newest.KeyID == "k1", "%+v", newest)
-	expect.That(t, expect.Value(o.Earlier(t.Context(), other, "send_slack_dm"))(t) == nil, "another key's call")
 	every := func(call.Call) bool { return true }
 	page := expect.Value(o.Listed(t.Context(), "01CALLS", "", 100, 1000, every))(t)
 	waiting := expect.Value(rows.Waiting(t.Context(), "01CALLS", "", 100))(t)

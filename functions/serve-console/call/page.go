@@ -54,7 +54,6 @@ type callPage struct {
 	Kind                               string // whether it reads or writes
 	Does                               *subject.Effect
 	Exactly                            string // its arguments, as they are stamped
-	Earlier                            []string
 	Route                              *subject.Route
 	Approved, Ended, Because, Returned string
 	Failed                             bool // Ended says that something went wrong
@@ -165,7 +164,7 @@ func offersOf(a *call.Aggregate) (out []aggregate.Offer) {
 	return out
 }
 
-// does says what the call does, and what differs from the key's earlier one.
+// does says what the call does.
 func (p *callPage) does(t loaded, words web.Texts) {
 	x := t.is.Call
 	if steps := subject.StepsOf(x); steps != nil {
@@ -174,27 +173,6 @@ func (p *callPage) does(t loaded, words web.Texts) {
 	}
 	if p.Kind = card.CallKind(x.Access, words.Locale()); x.Elsewhere {
 		p.Kind = words.Say("runs_elsewhere")
-	}
-	e := x.Earlier
-	if e == nil {
-		return
-	}
-	c, _ := x.Content()
-	argued := func(name, value string) explain.Argument {
-		return explain.Argued(words.Locale(), card.CalledStep(c.Payload()), name, value)
-	}
-	value := func(name, value string) string {
-		if value == "" {
-			return words.Say("absent")
-		}
-		return legible.Spelled(explain.Plain(argued(name, value).Value))
-	}
-	for _, d := range e.Differs {
-		name := legible.Spelled(explain.Plain(argued(d.Argument, "").Name))
-		p.Earlier = append(p.Earlier, name+": "+value(d.Argument, d.Was)+" → "+value(d.Argument, d.Is))
-	}
-	if e.More > 0 {
-		p.Earlier = append(p.Earlier, words.Say("more_differs", "n", e.More))
 	}
 }
 

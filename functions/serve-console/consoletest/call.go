@@ -35,7 +35,6 @@ func (o *Outside) Asks(tool, arguments, reason string, change func(*call.Proposa
 	x := call.Proposal{Key: o.Key, Reason: reason, Content: call.Content{Key: o.Key.ID, Answers: o.Answers, Tool: tool}}
 	x.Content.Access = aggregate.Write
 	x.Content.Arguments, x.Effect, _ = call.Digest(members, nil)
-	x.Earlier = call.Since(expect.Value(o.Calls.Earlier(o.T.Context(), o.Key, tool))(o.T), members)
 	x.Terms = o.SettingsNow().ActionTerms(o.Now())
 	if change != nil {
 		change(&x)

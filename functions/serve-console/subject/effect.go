@@ -43,7 +43,6 @@ type Effect struct {
 	Defaults []Argument
 	Listed   bool   // arguments have a line each
 	Warning  string // why it matters that the effect is final
-	Note     string // of a page's own
 	Checked  string // that it is asked once more before it runs
 	Changes  *Changes
 }

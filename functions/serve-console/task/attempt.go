@@ -250,7 +250,6 @@ func (r Reader) told(a *task.Aggregate, e explain.Effect, all bool) (c Call) {
 		e.Items = &few
 	}
 	c.Effect = r.Effect(e)
-	r.below(a, false, &c.Effect)
 	return c
 }
 

@@ -154,7 +154,8 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 			v.Because, v.Returned = r.prose(a.Processes[i-1].RejectionReason), a.GivenBack(a.Processes[i-1].ID)
 		}
 		if len(p.Steps) > 0 {
-			v.Sum = r.sum(a, p.Gate.Automatic(), p.Steps)
+			sum := r.Sum(p.Steps)
+			v.Sum = &sum
 		}
 		if p != a.Process() && a.MatterOf(p) != nil {
 			v.Files = r.files(a, a.FilesOf(p.ID))
@@ -177,23 +178,6 @@ func (r Reader) steps(planned []task.Step) []Step {
 		}
 	}
 	return out
-}
-
-// sum draws what steps do, with what will stand below a direct message.
-func (r Reader) sum(a *task.Aggregate, automatic bool, steps []task.Step) *subject.Sum {
-	out := r.Sum(steps)
-	for i := range out.Writes {
-		r.below(a, automatic, &out.Writes[i])
-	}
-	return &out
-}
-
-// below adds what will stand below a direct message: whoever approves, if anybody will, which is known once that is
-// settled.
-func (r Reader) below(a *task.Aggregate, automatic bool, e *subject.Effect) {
-	if e.Tool == card.MessageTool && !r.Settled {
-		e.Note = card.Below(r.Locale, r.Person(a.Head.Requester), automatic)
-	}
 }
 
 // On pages a version has three more states: its drafting failed, nobody is asked about it, or whoever asked fills in

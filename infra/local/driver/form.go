@@ -25,19 +25,25 @@ type FormFile struct {
 // AskWithFiles is AskByForm with files.
 func AskWithFiles(t T, s *stack.Stack, user, title string, files ...FormFile) *Request {
 	t.Helper()
-	asked := time.Now()
-	expect.NoError(t, s.Sandbox.Global(user, "ringi_matter"))
-	views := s.Sandbox.Views(user)
-	expect.Must(t, len(views) == 1, "%d forms are open", len(views))
 	given := make([]any, len(files))
 	for i, f := range files {
 		given[i] = map[string]any{"name": f.Name, "body": f.Body}
 	}
-	wrong, err := s.Sandbox.Submit(user, views[0].ID, map[string]any{"matter": "支出", "title": title, "amount": "120万",
-		"currency": "JPY", "description": "入れ替えの時期のため。", "request_channel": webapi.HR,
-		"file": given})
+	return FillIn(t, s, user, map[string]any{"matter": "支出", "title": title, "amount": "120万", "currency": "JPY",
+		"description": "入れ替えの時期のため。", "file": given})
+}
+
+// FillIn asks for a decision by these values of the form's fields.
+func FillIn(t T, s *stack.Stack, user string, fields map[string]any) *Request {
+	t.Helper()
+	asked := time.Now()
+	expect.NoError(t, s.Sandbox.Global(user, "ringi_matter"))
+	views := s.Sandbox.Views(user)
+	expect.Must(t, len(views) == 1, "%d forms are open", len(views))
+	fields["request_channel"] = webapi.HR
+	wrong, err := s.Sandbox.Submit(user, views[0].ID, fields)
 	expect.Must(t, err == nil && len(wrong) == 0, "%v, %v", wrong, err)
-	return askedFor(t, s, title, asked)
+	return askedFor(t, s, fields["title"].(string), asked)
 }
 
 // askedFor returns the request that Ringi posted for who filled in a form.

@@ -31,7 +31,6 @@ type Store interface {
 	Count(ctx context.Context, tenant string, c aggregate.Count) error
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
 	Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error)
-	Earlier(ctx context.Context, key tenancy.Key, tool string) (*call.Call, error)
 	Ask(ctx context.Context, x *call.Proposal, c aggregate.Change) (*call.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
 	pipeline.Numbers[*call.Aggregate]
@@ -76,11 +75,6 @@ func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Request) (*call.Aggre
 	if err := x.again(ctx, &asks); err != nil {
 		return nil, err
 	}
-	earlier, err := x.Store.Earlier(ctx, key, w.Tool)
-	if err != nil {
-		return nil, fmt.Errorf("read the key's earlier call: %w", err)
-	}
-	asks.Earlier = call.Since(earlier, members)
 	return pipeline.Anew(func() (*call.Aggregate, error) { return x.ask(ctx, asks) })
 }
 

@@ -28,7 +28,6 @@ type Proposal struct {
 	Effect  string // see Digest
 	Was     *Was   // of the call that is asked for once more
 	Reason  string
-	Earlier *Earlier
 	Terms   aggregate.Terms
 	Keep    int  // see Call.KeepDays
 	LooksUp bool // the tenant has rules: a run looks up whom they ask, else the settings say who is asked
@@ -102,7 +101,7 @@ func (x *Proposal) Ask(now time.Time) (aggregate.Change, error) {
 		Answers: k.Answers, TeamID: k.Team, Channel: k.Channel, Locale: x.Terms.Locale, Tool: x.Content.Tool,
 		Access: x.Content.Access, Elsewhere: x.Content.Elsewhere, Effect: x.Effect, Again: x.Content.Again, Was: x.Was,
 		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Reason: strings.TrimSpace(x.Reason),
-		Earlier: x.Earlier, KeyUntil: k.ExpiresAt, KeepDays: x.Keep, CreatedAt: now,
+		KeyUntil: k.ExpiresAt, KeepDays: x.Keep, CreatedAt: now,
 		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: x.Terms},
 	}
 	c := &change{row: *row, Head: Head{CallID: ref.ID, Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,

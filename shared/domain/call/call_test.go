@@ -2,7 +2,6 @@ package call
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -376,30 +375,4 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 		w.must(func(a *Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, w.now) })
 	}
 	expect.That(t, w.a.Call.CancelReason == ReasonUnrouted, "%+v", w.a.Call)
-}
-
-func TestWhatDiffersFromTheEarlierCall(t *testing.T) {
-	w := asked(t, asking(t, "write_rows", `{"a":1,"b":"x","gone":true,"same":[1]}`))
-	members, err := Members([]byte(`{"a":2,"b":"x","new":{"c":null},"same":[1]}`))
-	expect.NoError(t, err)
-	got := Since(w.a.Call, members)
-	expect.Same(t, &Earlier{CallID: w.a.Head.CallID, At: start, Differs: []Difference{{"a", "1", "2"},
-		{"gone", "true", ""}, {"new", "", `{"c":null}`}}}, got)
-	expect.That(t, Since(nil, members) == nil, "the first call differs")
-	many := map[string]any{}
-	for i := range 100 {
-		many[fmt.Sprint(i)] = strings.Repeat("x", 4000)
-	}
-	got = Since(w.a.Call, many)
-	expect.That(t, got.More == 100 && len(got.Differs) == 4, "%d, %d more: what is cut is there", len(got.Differs),
-		got.More)
-	got = Since(w.a.Call, map[string]any{"a": strings.Repeat("x", 4000), "b": "x", "gone": true, "same": []any{1}})
-	expect.That(t, got.More == 1 && len(got.Differs) == 0 && !got.Same(), "%+v", got)
-	got = Since(w.a.Call, map[string]any{"a": 1, "b": "x", "gone": true, "same": []any{1}})
-	expect.That(t, got.More == 0 && got.Same(), "%+v", got)
-	for name := range many {
-		many[name] = name
-	}
-	got = Since(w.a.Call, many)
-	expect.That(t, len(got.Differs) == mostDiffers && got.More == 94, "%d, %d more", len(got.Differs), got.More)
 }

@@ -2,13 +2,10 @@ package call
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
@@ -98,68 +95,6 @@ func Idle(tool string, elsewhere bool) []string {
 		return nil
 	}
 	return idleOf[tool]
-}
-
-// Earlier is what differs from the call of the same tool that the key asked for before.
-type Earlier struct {
-	CallID  string       `json:"call_id"`
-	At      time.Time    `json:"at"`
-	Differs []Difference `json:"differs,omitempty"` // the shortest, each whole
-	More    int          `json:"more,omitempty"`    // how many more there are
-}
-
-// Same reports whether nothing differs.
-func (e *Earlier) Same() bool { return len(e.Differs) == 0 && e.More == 0 }
-
-// Difference is an argument with another value than before, each as JSON; empty: it is absent.
-type Difference struct {
-	Argument string `json:"argument"`
-	Was      string `json:"was,omitempty"`
-	Is       string `json:"is,omitempty"`
-}
-
-func (d Difference) characters() int { return utf8.RuneCountInString(d.Argument + d.Was + d.Is) }
-
-const (
-	mostDiffers = 10
-	mostShown   = 2400 // characters of all differences
-)
-
-// Since compares arguments with those of the key's earlier call of the same tool; nil: there is none.
-func Since(earlier *Call, members map[string]any) *Earlier {
-	if earlier == nil {
-		return nil
-	}
-	c, err := earlier.Content()
-	was, wrong := Members([]byte(c.Arguments))
-	if cmp.Or(err, wrong) != nil {
-		return nil
-	}
-	both := maps.Clone(members)
-	maps.Copy(both, was)
-	var all []Difference
-	for _, name := range slices.Sorted(maps.Keys(both)) {
-		if d := (Difference{name, spelled(was, name), spelled(members, name)}); d.Was != d.Is {
-			all = append(all, d)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Difference) int { return cmp.Compare(a.characters(), b.characters()) })
-	n, room := 0, mostShown
-	for ; n < min(len(all), mostDiffers); n++ {
-		if room -= all[n].characters(); room < 0 {
-			break
-		}
-	}
-	return &Earlier{CallID: earlier.CallID, At: earlier.CreatedAt, Differs: all[:n], More: len(all) - n}
-}
-
-// spelled returns an argument as JSON; empty: it is absent.
-func spelled(members map[string]any, name string) string {
-	v, has := members[name]
-	if text, err := chain.Canonical(map[string]any{"": v}); has && err == nil {
-		return string(text[len(`{"":`) : len(text)-1])
-	}
-	return ""
 }
 
 // A command line is one text, which people read whole and stamp. So it isn't judged, but for two short lists of usual

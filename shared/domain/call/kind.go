@@ -141,8 +141,7 @@ type Call struct {
 	Again     string           `json:"again,omitempty"`
 	Was       *Was             `json:"was,omitempty"` // how that ended; nil: it is none that is asked for once more
 	Payload   aggregate.Blob   `json:"payload_json"`
-	Reason    string           `json:"reason,omitempty"`  // the agent's words
-	Earlier   *Earlier         `json:"earlier,omitempty"` // nil: the key asked for no call of this tool before
+	Reason    string           `json:"reason,omitempty"` // the agent's words
 
 	KeyUntil  time.Time      `json:"key_until"` // when the key ends
 	KeepDays  int            `json:"keep_days"` // how long its rows are kept if nobody acts on it; 0: for ever

@@ -68,6 +68,9 @@ func (a Amount) Plus(b Amount) Amount {
 	return known(decimal(sum.Add(sum, b.Value.rat())), a.Currency)
 }
 
+// Unmarked reports whether nobody said that money is moved, nor that none is.
+func (a Amount) Unmarked() bool { return !a.Known() && a.reason() == WhyUnmarked }
+
 func (a Amount) reason() Why {
 	if a.Why == "" {
 		return WhyUnmarked

@@ -174,7 +174,6 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 	case p.Push != nil:
 		return d.listed(d.pullRequest(x, p), most)
 	case x.ActionType == conversation.ToolCall:
-		d.asker = d.t.AskersOf(x)[0]
 		return d.callBody(p, most)
 	case x.ActionType == conversation.ShellCommand:
 		return d.listed(d.scripts(p), most)
@@ -276,7 +275,7 @@ func (d conversationDrawing) callBody(p conversation.Payload, most int) body {
 	call, w := CalledStep(p), d.texts
 	title := fill(w.Call, "tool", inlineCode(p.Tool), "kind", CallKind(p.Access, d.w.Locale))
 	out, _ := d.call(call, aggregate.Blob{JSON: call.ToolInput, Bytes: len(call.ToolInput)}, most)
-	return d.sections(codePages(title, maxSection), most).with(out)
+	return out.with(small([]string{title}))
 }
 
 // PushNotes says on any surface of a pull request that waits where its result goes, and who can read it.

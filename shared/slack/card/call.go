@@ -1,7 +1,6 @@
 package card
 
 import (
-	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -34,12 +33,6 @@ type callWords struct {
 	Here                                   string // what an approval does
 	There                                  string
 	Tool                                   string // of a call that runs elsewhere
-	First                                  string // no request of the key for the tool is kept
-	Same                                   string // nothing differs from the earlier call
-	Differs                                string
-	Differ                                 string // one argument
-	Absent                                 string // in the place of its value
-	More                                   string // how many differences have no line
 	Again                                  string // it is meant to be made once more, and how the first ended
 	AgainMade, AgainRejected, AgainUnknown string
 	Taken                                  string // what is known of a grant that was taken
@@ -250,14 +243,13 @@ func (d callDrawing) body(most int) body {
 	if err != nil {
 		return body{d.unread(x.Payload, most).blocks, true}
 	}
-	d.asker = x.Answers
 	step, title := CalledStep(c.Payload()), d.texts.Call
 	if c.Elsewhere {
 		title = d.c.Tool
 	}
 	title = fill(title, "tool", inlineCode(c.Tool), "kind", CallKind(c.Access, d.w.Locale))
 	out, _ := d.call(step, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)}, most)
-	return d.sections(codePages(title, maxSection), most).with(out)
+	return out.with(small([]string{title}))
 }
 
 // again says of a call that is asked for once more how the first ended.
@@ -275,57 +267,18 @@ func (d callDrawing) again(was *call.Was) string {
 	return d.c.Again
 }
 
-// sinceRoom is what the agent's words leave for what differs: enough to say that something does, and in how much.
-const sinceRoom = 250
-
-// about says who asks and who answers for it, why, and what differs from the key's earlier call of the tool.
+// about says who asks and who answers for it, and why.
 func (d callDrawing) about() []slack.Block {
 	x, c, again, reason := d.a.Call, d.c, "", d.c.NoReason
 	agent := d.from()
 	if x.Again != "" {
 		again = d.again(x.Was)
 	}
-	left := maxSection - sinceRoom - units(agent+again+c.Reason)
+	left := maxSection - units(agent+again+c.Reason)
 	if said := inline(x.Reason, min(left, 4*call.MaxReason)); said != "" {
 		reason = fill(c.Reason, "text", said)
 	}
-	lines := saying([]string{agent, reason, again})
-	return sectionOf(append(lines, d.since(maxSection-units(strings.Join(lines, "\n"))-1)...))
-}
-
-// since says what differs from the key's earlier call of the tool, in lines that together fit the room. A difference is
-// there whole, or is counted.
-func (d callDrawing) since(room int) []string {
-	c, e := d.c, d.a.Call.Earlier
-	switch {
-	case e == nil:
-		return []string{c.First}
-	case e.Same():
-		return []string{fill(c.Same, "when", when(e.At))}
-	}
-	content, _ := d.a.Call.Content() // without it arguments are called as in the call
-	step := CalledStep(content.Payload())
-	value := func(argument, json string) string {
-		if json == "" {
-			return c.Absent
-		}
-		return d.line(explain.Argued(d.w.Locale, step, argument, json).Value)
-	}
-	lines, more := []string{fill(c.Differs, "when", when(e.At))}, e.More
-	room -= units(lines[0]) + 1 + units(fill(c.More, "n", more+len(e.Differs)))
-	for _, x := range e.Differs {
-		name := d.line(explain.Argued(d.w.Locale, step, x.Argument, "").Name)
-		line := fill(c.Differ, "argument", name, "was", value(x.Argument, x.Was), "is", value(x.Argument, x.Is))
-		if size := units(line) + 1; size <= room {
-			lines, room = append(lines, line), room-size
-		} else {
-			more++
-		}
-	}
-	if more > 0 {
-		lines = append(lines, fill(c.More, "n", more))
-	}
-	return lines
+	return sectionOf([]string{agent, reason, again})
 }
 
 // shown draws a call that was decided on. Of a long one it shows only the beginning.

@@ -1,7 +1,6 @@
 package card_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -84,8 +83,6 @@ func callViews(t *testing.T, locale string) map[string]any {
 	sent := askedFor(t, "send_slack_dm", dm, nil)
 	run := askedFor(t, "Bash", `{"command":"rm -rf build\nmake # `+"`x`"+`\u202e","description":"Clean","timeout":60}`,
 		nil)
-	members := expect.Value(call.Members([]byte(`{"recipient":"U_MORI","text":"別の文","later":true}`)))(t)
-	differs := call.Since(sent.Call, members)
 	ruled := aggregate.Opening{Rule: circulation.Rule{ID: "01KS000000000000000000000A", Name: "外部の書き込み", Revision: 2},
 		Askers: []circulation.Person{{User: "U_SATO"}}, Route: circulation.Route{Form: circulation.Form,
 			Stages: []circulation.Stage{
@@ -112,13 +109,9 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"told_unrouted": told(unrouted.do(unrouted.Route(unrouted.Head.Run, call.Routed{Refused: &aggregate.Refusal{
 			Why: call.ReasonUnrouted, Rule: ruled.Rule}}, unrouted.now))),
 		"pending": sent.shown(locale), "runs_elsewhere": run.shown(locale), "long": long.shown(locale),
-		"differs": askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) {
-			x.Earlier, x.Reason = differs,
-				""
-		}).shown(locale),
-		"again": askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) {
-			x.Content.Again, x.Earlier = sent.Head.CallID, &call.Earlier{CallID: sent.Head.CallID, At: begunAt}
-		}).shown(locale),
+		"no_reason": askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) { x.Reason = "" }).shown(locale),
+		"again": askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) { x.Content.Again = sent.Head.CallID }).
+			shown(locale),
 		"again_rejected": sent.act(circulation.SendBack, "U_TANAKA", "予算が<!channel>ありません").again(dm).shown(locale),
 		"again_made":     granted.do(granted.Take(holding, "use", granted.now)).again(dm).shown(locale),
 		"again_unknown":  lost.again(dm).shown(locale),
@@ -170,53 +163,4 @@ func TestAnAgentsReasonIsQuoted(t *testing.T) {
 	text := textOf("", decoded(t, askedFor(t, "Bash", `{"command":"make"}`, nil).shown("ja")))
 	expect.That(t, strings.Contains(text, "エージェントが述べた理由") && strings.Contains(text, "責任者") &&
 		!strings.Contains(text, "<!here>") && !strings.Contains(text, "<!channel>"), "%s", text)
-}
-
-// What differs from the last call is there whole, or is counted, however long the agent's reason is.
-func TestADifferenceIsShownWholeOrCounted(t *testing.T) {
-	of := func(n, size int, as string) string {
-		var all []string
-		for i := range n {
-			all = append(all, fmt.Sprintf(`"%02d":"%s%s%02d"`, i, as, strings.Repeat("&", size), i))
-		}
-		return "{" + strings.Join(all, ",") + "}"
-	}
-	for name, tt := range map[string]struct {
-		n, size, reason, whole int
-	}{
-		"the same":         {n: 0},
-		"one, long":        {n: 1, size: 150, whole: 1},
-		"one, too long":    {n: 1, size: 4000},
-		"ten of many":      {n: 12, size: 1, whole: 10},
-		"some of ten":      {n: 10, size: 80, whole: 3},
-		"a long reason":    {n: 1, size: 150, reason: 600},
-		"both, and a few":  {n: 3, size: 1, reason: 600, whole: 3},
-		"many, and reason": {n: 12, size: 20, reason: 600, whole: 1},
-	} {
-		first := askedFor(t, "send_slack_dm", of(tt.n, tt.size, "was"), nil).act(circulation.SendBack, "U_TANAKA",
-			strings.Repeat("&", 600))
-		now := of(tt.n, tt.size, "is")
-		members := expect.Value(call.Members([]byte(now)))(t)
-		next := askedFor(t, "send_slack_dm", now, func(x *call.Proposal) {
-			x.Earlier, x.Reason = call.Since(first.Call, members), strings.Repeat("&", tt.reason)
-		})
-		for locale, said := range map[string][3]string{
-			"en": {"The arguments are those of the last call", "• Differences not shown here: %d\n",
-				"• “%02d”: “was%s” → “is%s”"},
-			"ja": {"と同じ引数です", "• ここに表示していない違い: %d 件\n", "• 「%02d」: 「was%s」 → 「is%s」"},
-		} {
-			text := textOf(name, decoded(t, next.shown(locale))) + "\n"
-			shown := 0
-			for i := range tt.n {
-				value := strings.Repeat("&amp;", tt.size) + fmt.Sprintf("%02d", i)
-				line := fmt.Sprintf(said[2], i, value, value)
-				if strings.Contains(text, line) {
-					shown++
-				}
-			}
-			expect.Is(t, shown, tt.whole, name)
-			expect.Is(t, strings.Contains(text, fmt.Sprintf(said[1], tt.n-shown)), shown < tt.n, name)
-			expect.Is(t, strings.Contains(text, said[0]), tt.n == 0, name)
-		}
-	}
 }

@@ -87,10 +87,8 @@ type drawing struct {
 	w        *words
 	now      time.Time
 	Around
-	settled   bool   // nobody decides any more about what is drawn
-	done      bool   // it was done
-	automatic bool   // nobody is asked about it
-	asker     string // whose request a conversation's action is; empty: the task's requester's
+	settled bool // nobody decides any more about what is drawn
+	done    bool // it was done
 
 	beneath bool            // what is drawn stands below what names it
 	copy    *aggregate.Card // the copy that is drawn of a gate under a rule; nil: the card in the thread
@@ -175,18 +173,15 @@ func (d drawing) extracted(t *task.Task) face {
 	).with(d.enclosed()...)
 }
 
-// following says what comes below an open request's card. Once people can read a later policy there, it says that
-// title and description still are those of the original request.
+// following says, once people can read a later policy below, that title and description still are those of the original
+// request.
 func (d drawing) following() []string {
 	p := d.a.Prompt()
 	again := d.a.Matter() != nil // title and description are of the form as it was last filled in
-	switch {
-	case p != nil && p.Version > 1 && p.Status != aggregate.Generating && !again:
-		return []string{fill(d.w.AsAsked, "version", p.Version)}
-	case d.a.Head.Ended != nil || d.a.Head.Parked != nil && p == nil:
+	if p == nil || p.Version == 1 || p.Status == aggregate.Generating || again {
 		return nil
 	}
-	return []string{d.w.TaskNext} // also true once it stands there, so that nothing is redrawn then
+	return []string{fill(d.w.AsAsked, "version", p.Version)}
 }
 
 // Priority names a priority, on pages as on cards; empty: what isn't of a task has none.

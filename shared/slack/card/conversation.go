@@ -238,15 +238,17 @@ func (d conversationDrawing) tail(x *conversation.Action) []slack.Block {
 	for i, l := range log {
 		lines[i] = cut(shownCode(beginning(Output(l.Text), maxTailLine)), maxTailLine)
 	}
-	n := max(log[len(log)-1].Order+1, x.Lines)
-	counts := fill(d.texts.Lines, "n", conversation.Grouped(n))
+	n, counts := max(log[len(log)-1].Order+1, x.Lines), ""
+	if n > len(lines) {
+		counts = " " + fill(d.texts.Lines, "n", conversation.Grouped(n))
+	}
 	if gone := x.NotKept(); gone != "" {
 		counts += fill(d.texts.Dropped, "lines", gone)
 	} else if x.Lines == 0 && n > conversation.MostLines { // while it runs
 		counts += fill(d.texts.Newest, "n", conversation.MostLines)
 	}
 	code := "\n```\n" + or(strings.Join(lines, "\n"), " ") + "\n```"
-	return []slack.Block{section(d.texts.Output + " " + counts + code)}
+	return []slack.Block{section(d.texts.Output + counts + code)}
 }
 
 // ProposalCallback names the dialog in which a person proposes a command.

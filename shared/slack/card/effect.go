@@ -13,15 +13,13 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// MessageTool sends a message, below which stands who asked for it and who stamped it.
+// MessageTool sends a message.
 const MessageTool = "send_slack_dm"
 
 const (
 	maxInlineCode = 300  // characters of values within a line
 	maxQuoted     = 2000 // characters of a line of a quotation
-	maxBeside     = 4    // arguments in a line, unless they are short
 	maxBrief      = 80   // characters of a message in a line
-	maxThreeLines = 360  // bytes of three lines: a wide character has three, and takes the room of two
 )
 
 // effects draws what steps do in sections of up to most: the money and what people are told first, since, items, why it
@@ -33,13 +31,10 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 	if d.done && s.Final {
 		says = s.Done("")
 	}
-	d.put(&top, 1, lead, slices.Concat(d.unsaid(s), []string{strong(d.line(says))}, quotation(lead.Words))...)
-	said := []string{"", lead.Warning(d.w.Locale)} // as long as people decide
-	for _, why := range []string{s.Unreadable(), said[1]} {
-		if why != "" && !d.settled {
-			top.add(0, "", fill(d.w.Final, "text", why))
-		}
+	if first := strong(d.line(says)); !d.beneath || lead.Act != "" || lead.Orders == nil || s.Unreadable() != "" {
+		d.put(&top, 1, lead, append(d.unsaid(s), first)...)
 	}
+	d.put(&top, 1, lead, quotation(lead.Words)...)
 	if since != "" {
 		top.add(0, "", since)
 	}
@@ -48,13 +43,14 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 		place = &below
 	}
 	d.put(place, 1, lead, d.arguments(lead)...)
+	said := []string{"", lead.Warning(d.w.Locale)} // as long as people decide
 	for i := range s.Then {
 		e, says := &s.Then[i], "✏️ "
 		if e.Act == rules.ActMessage {
 			says = "✉️ "
 		}
 		if says += ordersOf(e) + d.line(e.Says(d.w.Locale)); !d.settled {
-			says += e.Unmarked(d.w.Locale)
+			says += e.Unpriced(d.w.Locale)
 		}
 		if why := e.Warning(d.w.Locale); !d.settled && e.Act != rules.ActMessage && !slices.Contains(said, why) {
 			says, said = says+" — "+why, append(said, why)
@@ -63,10 +59,15 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 	}
 	d.reads(&below, len(s.Then)+2, s.Reads)
 	rest := d.listed(below, most)
-	if s.Unmarked() != "" && !d.settled {
+	if s.Unpriced() != "" && !d.settled {
 		rest = body{blocks: []slack.Block{contextLine("💴 " + explain.Money(d.w.Locale, s.Amount))}}.with(rest)
 	}
 	d.put(&top, 1, lead, d.rows(lead)...)
+	for _, why := range []string{s.Unreadable(), said[1]} {
+		if why != "" && !d.settled {
+			top.add(0, "", fill(d.w.Final, "text", why))
+		}
+	}
 	return d.listed(top, most).with(rest)
 }
 
@@ -78,7 +79,7 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 	for i := range all {
 		e := &all[i]
 		says, rest := d.line(e.Sentence), d.arguments(e)
-		if e.Items != nil || len(rest) > 1 || len(rest) == 1 && units(rest[0]) > maxBeside*50 {
+		if e.Items != nil || len(rest) > 1 || len(rest) == 1 && units(rest[0]) > maxInlineCode {
 			says = strings.TrimSuffix(ordersOf(e), " ")
 			d.whole(&long, entry+i, e, ordersOf(e)+d.line(e.Sentence))
 		} else if says = strings.Join(append([]string{says}, rest...), " · "); len(e.Orders) > 1 {
@@ -87,7 +88,7 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 		line = append(line, says)
 	}
 	said := strings.Join(line, " / ")
-	if units(said) > maxInlineCode || len(line) > 1 && len(said) > maxThreeLines {
+	if units(said) > maxInlineCode {
 		said = "\n• " + strings.Join(line, "\n• ")
 	}
 	if said != "" {
@@ -108,42 +109,14 @@ func (d drawing) unsaid(s explain.Sum) []string {
 // short is what steps do for a notification or a list, whole: its end says what isn't known.
 func (d drawing) short(s explain.Sum) string { return inline(s.Short(d.w.Locale), 2*maxHeader) }
 
+// whole draws a write that isn't the first: a short message in one line, unless its text could be taken for what stands
+// behind it.
 func (d drawing) whole(l *listing, entry int, e *explain.Effect, says string) {
-	rest := d.arguments(e)
-	if lines := d.beside(e, says, rest); lines != nil {
-		d.put(l, entry, e, lines...)
-		return
-	}
-	if e.Words == nil && e.Items == nil && e.Tool != MessageTool && len(rest) == 1 && units(rest[0]) < maxBeside*50 {
-		says, rest = says+" · "+rest[0], nil
-	}
-	d.put(l, entry, e, slices.Concat([]string{says}, quotation(e.Words), d.rows(e), rest)...)
-}
-
-// beside draws a short message in a line and the rest in another: nil if its text could be taken for what stands behind
-// it, or it has more than words.
-func (d drawing) beside(e *explain.Effect, says string, rest []string) []string {
 	text := quotation(e.Words)
-	if e.Items != nil || len(text) != 1 || strings.ContainsAny(text[0], "「」“”`") || units(text[0]) > maxBrief {
-		return nil
+	if e.Items == nil && len(text) == 1 && !strings.ContainsAny(text[0], "「」“”`") && units(text[0]) <= maxBrief {
+		says, text = fill(d.w.SaysWords, "says", says, "words", strings.TrimPrefix(text[0], "> ")), nil
 	}
-	line := fill(d.w.SaysWords, "says", says, "words", strings.TrimPrefix(text[0], "> "))
-	more, listed := make([]string, len(rest)), false
-	for i, r := range rest {
-		if strings.HasPrefix(r, "```") {
-			return nil
-		}
-		more[i] = strings.TrimPrefix(r, "• ")
-		listed = listed || more[i] != r
-	}
-	switch joined := strings.Join(more, " · "); {
-	case joined == "":
-		return []string{line}
-	case listed || len(joined) > maxThreeLines:
-		return append([]string{line}, rest...)
-	default:
-		return []string{line, joined}
-	}
+	d.put(l, entry, e, slices.Concat([]string{says}, text, d.rows(e), d.arguments(e))...)
 }
 
 // put adds lines of an effect. In another section they go on below its number, but within code.
@@ -178,16 +151,7 @@ func quotation(pieces []explain.Piece) (lines []string) {
 	return lines
 }
 
-// Below is the line below a message that who asked for, with Stamper in the place of whoever will approve it, if
-// anybody will.
-func Below(locale, who string, automatic bool) string {
-	if automatic {
-		return explain.Sent(locale, who)
-	}
-	return explain.Sent(locale, who, wordsOf.In(locale).Stamper)
-}
-
-// arguments draws what no other part of an effect has, a server's defaults, and the line below a message.
+// arguments draws what no other part of an effect has, and a server's defaults.
 func (d drawing) arguments(e *explain.Effect) []string {
 	var own, details, left [][]string
 	for _, a := range e.Rest {
@@ -204,41 +168,26 @@ func (d drawing) arguments(e *explain.Effect) []string {
 	if e.Items != nil {
 		heading = d.w.OtherArguments
 	}
-	most := maxBeside
-	if e.Act == "" { // the arguments are all that is known of it
-		most = 1
-	}
-	lines := slices.Concat(together(heading, own, most), together(d.w.Details, details, maxBeside),
-		together(d.w.LeftOut, left, maxBeside))
-	if e.Tool != MessageTool || d.settled {
-		return lines
-	}
-	if slices.ContainsFunc(e.Words, func(p explain.Piece) bool { return formats.Get().MatchString(p.Text) }) {
+	lines := slices.Concat(each(heading, own), each("", details), each(d.w.LeftOut, left))
+	if e.Tool == MessageTool && !d.settled &&
+		slices.ContainsFunc(e.Words, func(p explain.Piece) bool { return formats.Get().MatchString(p.Text) }) {
 		lines = append(lines, d.w.SentAsIs)
 	}
-	who := d.w.mention(or(d.asker, d.a.Head.Requester))
-	return append(lines, fill(d.w.Appended, "line", Below(d.w.Locale, who, d.automatic)))
+	return lines
 }
 
-// together puts up to most short texts in a line, more if they fit in three unless most is one; others in lines each.
-func together(heading string, all [][]string, most int) (lines []string) {
-	var line []string
-	used := 0
-	for _, parts := range all {
-		line, used = append(line, parts[0]), used+units(parts[0])+len(parts)-1
-	}
-	several, joined := len(all) > 1, strings.Join(line, " · ")
-	brief := len(all) <= most && used <= maxInlineCode || most > 1 && len(joined) <= maxThreeLines
+// each puts arguments below a heading, each in its own line, or one behind it.
+func each(heading string, all [][]string) (lines []string) {
 	switch {
 	case len(all) == 0:
 		return nil
-	case len(slices.Concat(all...)) == len(all) && (brief || !several):
-		return []string{strings.TrimLeft(heading+" ", " ") + joined}
+	case len(all) == 1 && len(all[0]) == 1:
+		return []string{strings.TrimLeft(heading+" ", " ") + all[0][0]}
 	case heading != "":
 		lines = []string{heading}
 	}
 	for _, parts := range all {
-		if several {
+		if len(all) > 1 {
 			parts[0] = "• " + parts[0]
 		}
 		lines = append(lines, parts...)

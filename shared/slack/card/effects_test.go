@@ -46,10 +46,9 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 			"👀 *読み取り・計算:* 「営業部」と、その下の部署の従業員一覧を読みます (在籍者のみ)", true},
 		"what a message says, and to whom": {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。",` +
 			`"details":[{"label":"賞与","value":25000000}]}`, "*<@U0SATO> さんに DM を送ります*\n> 全員\n> 解雇です。\n" +
-			"⚠️ *送ったあとは取り消せません。*\n明細: 「賞与」: `25000000`\n末尾に付きます: _依頼: <@" + requester.ID +
-			"> · 承認: (承認した人)_", true},
+			"「賞与」: `25000000`\n⚠️ *送ったあとは取り消せません。*", true},
 		"words that would format": {"notes.post", `{"body":"<!channel> *x*"}`,
-			"*notes の post を実行します*\n⚠️ *実行すると、Ringi からは取り消せません。*\nbody: `&lt;!channel&gt; *x*`", true},
+			"*notes の post を実行します*\nbody: `&lt;!channel&gt; *x*`\n⚠️ *実行すると、Ringi からは取り消せません。*", true},
 		"no words at all": {"list_employees", `{`,
 			"⚠️ *ステップ 1 の引数を読み取れないため、何が行われるか分かりません。却下して、作り直してもらってください。*\n" +
 				"👀 *読み取り・計算:* ステップ 1 (従業員一覧を取得) の引数を読み取れません: 「{」", false},
@@ -57,7 +56,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 			`終わり","details":[]}`,
 			"あ終わり\n```", true},
 		"more than a card holds": {"notes.post", `{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` +
-			long + `終わり"}`, "*notes の post を実行します*\n⚠️ *実行すると、Ringi からは取り消せません。*\n• a:", false},
+			long + `終わり"}`, "*notes の post を実行します*\n• a:", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			access := aggregate.Write

@@ -32,6 +32,8 @@ func (d drawing) outcome(f face) face {
 		return d.withEnd(f, task.CardTask, "")
 	}
 	switch e.As {
+	case task.TaskCompleted: // as the execution's card says
+		return f
 	case task.TaskFailed:
 		f.colour = red
 	case task.TaskCancelled:
@@ -87,8 +89,6 @@ func (d drawing) ended() string {
 		text = w.EndedCost
 	case e.As == task.TaskFailed:
 		text = w.EndedFailed
-	case e.As == task.TaskCompleted:
-		text = w.EndedDone
 	}
 	return fill(text, "who", w.mention(e.By), "when", when(e.At), "time", d.approvalTime(), "step", d.undecided(),
 		"detail", explain.EndDetail(w.Locale, e.Reason, inline(e.Detail, maxDetail)))

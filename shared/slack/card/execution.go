@@ -70,10 +70,6 @@ func (d drawing) drawn(r attempt, title, colour string) face {
 		if s.Final {
 			f = f.with(kept...)
 		}
-	case s.Final && r.Status == task.ExecutionCompleted:
-		f = f.with(section(cut(strong(d.line(s.Done(rowsOf(r, s.Lead.Orders[0])))), maxDone)))
-	case s.Final:
-		f = f.with(section(cut(strong(d.line(s.Says())), maxDone)))
 	}
 	return f.with(lines.blocks...).with(divider()).with(contextOf(d.number(r.Execution))...)
 }
@@ -199,15 +195,15 @@ func (d drawing) progressLine(r attempt, s task.Step, name string) string {
 
 func after(t, limit *time.Time) bool { return t != nil && limit != nil && t.After(*limit) }
 
-// timed says when something ended, and, if known, how long it took.
+// timed says when something ended, and, if that is known and at least a second, how long it took.
 func (w *words) timed(from, to *time.Time, with, without string) string {
-	if from == nil || to == nil {
+	if from == nil || to == nil || to.Sub(*from) < time.Second {
 		return fill(without, "when", whenSet(to))
 	}
 	return fill(with, "elapsed", explain.Lasted(w.Locale, to.Sub(*from)), "when", when(*to))
 }
 
-const maxListed, maxDone = 3, 600 // steps of unknown outcome that are named, and characters of what steps do
+const maxListed = 3 // steps of unknown outcome that are named
 
 // failure says why an attempt failed and what to do: of a write with an unknown outcome, what to check first.
 func (d drawing) failure(r attempt) string {

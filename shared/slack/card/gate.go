@@ -45,7 +45,6 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 		}
 		v.key, v.id, v.version, v.gate, ok = key, id, n, g, true
 		rests, _ := d.routeOf(&v).resting()
-		d.automatic = g.Automatic() && g.Status != aggregate.Generating // terms are set with the opening
 		d.settled = rests != "" || d.a.Head.Ended != nil ||
 			g.Status != aggregate.PendingApproval && g.Status != aggregate.Generating
 		return true
@@ -112,7 +111,7 @@ func (d drawing) policy(v *version, i, most int) {
 	why := d.because(i, at)
 	if why != "" && v.made && p.Author == "" {
 		same := p.Content == d.a.Prompts[i-1].Content
-		v.since = d.sinceWith(p.Version-1, same, d.w.Rewritten, why)
+		v.since = d.sinceWith(p.Version-1, same, "", why)
 		v.body.blocks = append([]slack.Block{section(v.since)}, v.body.blocks...)
 	}
 	if i+1 < len(d.a.Prompts) {

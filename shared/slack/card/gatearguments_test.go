@@ -64,8 +64,7 @@ func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
 			"*シート「1aBcD」のタブ「2026-11」に書き込みます — 0 行*"},
 		"a list of a server's": {"mail.send", jsonOf(map[string]any{"a": "x",
 			"to": []string{"a@example.com", "mallory@example.com"}}),
-			"*mail の send を実行します*\n⚠️ *実行すると、Ringi からは取り消せません。*\n" +
-				"• to: 「a@example.com」、「mallory@example.com」\n• a: `x`"},
+			"• to: 「a@example.com」、「mallory@example.com」\n• a: `x`\n⚠️ *実行すると、Ringi からは取り消せません。*"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, blocks := calling(t, tt.tool, tt.arguments, tt.arguments).gate(t)

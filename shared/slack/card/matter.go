@@ -123,16 +123,12 @@ func (w *askWords) files() *slack.InputBlock {
 
 const maxOption = 75 // units of an option's text (https://docs.slack.dev/reference/block-kit/composition-objects)
 
-// KeptFile is a file that a form that is filled in again has, and About its size and its hash.
+// KeptFile is a file that a form that is filled in again has, and About its size.
 type KeptFile struct{ ID, Name, About string }
 
 func keptFiles(files []task.ReadFile) (all []KeptFile) {
 	for _, f := range files {
-		about := Size(f.Bytes)
-		if f.SHA256 != "" {
-			about += " · SHA-256 " + short(f) + "…"
-		}
-		all = append(all, KeptFile{f.ID, legible.OneLine(cmp.Or(f.Name, f.ID)), about})
+		all = append(all, KeptFile{f.ID, legible.OneLine(cmp.Or(f.Name, f.ID)), Size(f.Bytes)})
 	}
 	return all
 }

@@ -107,7 +107,7 @@ func (d drawing) eachFile() (read []string) {
 			text = d.w.FilePart
 		}
 		line := fill(text, "name", fileName(d.w, f.SharedFile, maxHeader), "n", conversation.Grouped(f.Shown),
-			"all", conversation.Grouped(f.Characters), "size", Size(f.Bytes), "hash", short(f))
+			"all", conversation.Grouped(f.Characters), "size", Size(f.Bytes))
 		for _, r := range f.Remarks {
 			line += " " + explain.FileRemark(d.w.Locale, r)
 		}
@@ -166,8 +166,7 @@ func (d drawing) attached(version task.Gated) body {
 	files, left := d.a.AttachedTo(version)
 	var lines []string
 	for _, f := range files {
-		lines = append(lines, fill(d.w.FileAttached, "name", fileName(d.w, f.SharedFile, everything), "size", Size(f.Bytes),
-			"hash", short(f)))
+		lines = append(lines, fill(d.w.FileAttached, "name", fileName(d.w, f.SharedFile, everything), "size", Size(f.Bytes)))
 	}
 	if n := len(lines); n > 0 {
 		lines[n-1] += opens(Page(d.Console, d.a.Ref()), askWordsOf.In(d.w.Locale))
@@ -185,9 +184,6 @@ func (d drawing) attached(version task.Gated) body {
 func (d drawing) notAttached(f task.ReadFile, most int) string {
 	return fill(d.w.FileNotAttached, "name", fileName(d.w, f.SharedFile, most), "why", explain.NotAttached(d.w.Locale, f))
 }
-
-// short is the beginning of a file's hash.
-func short(f task.ReadFile) string { return f.SHA256[:min(12, len(f.SHA256))] }
 
 // fileName sets a file's name apart from the words around it: in quotation marks, or as code if Slack would format it.
 // Different names look different, unless one takes more than most units: then only its beginning is shown.

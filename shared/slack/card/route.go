@@ -153,6 +153,8 @@ func (r routed) amount() string {
 	switch {
 	case !amount.Known() && seen.ByAmount:
 		text = r.texts.AmountUnknown + r.texts.AmountCounts
+	case amount.Unmarked():
+		return ""
 	case !amount.Known():
 		text = r.texts.AmountUnknown
 	case money == r.said:

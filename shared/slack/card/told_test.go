@@ -190,8 +190,8 @@ func TestDefaultsOfWhatACallLeavesOutAreSaid(t *testing.T) {
 	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: "notes.post", ToolInput: `{"to":"人事部"}`,
 		LeftOut: `{"cc":{"$ref":"step-1.result"},"public":true}`, Access: aggregate.Write}}
 	above := aboveTheStampOf(t, steps)
-	if want := "notes の post を実行します*\n⚠️ *実行すると、Ringi からは取り消せません。*\nto: `人事部`\n" +
-		"指定のない引数には、次の既定値を使います: cc › $ref: `step-1.result` · public: `true`\n"; !strings.Contains(above, want) {
+	if want := "notes の post を実行します*\nto: `人事部`\n" +
+		"指定のない引数には、次の既定値を使います:\n• cc › $ref: `step-1.result`\n• public: `true`\n"; !strings.Contains(above, want) {
 		t.Errorf("%s lacks %s", above, want)
 	}
 	s := calling(t, "notes.post", `{"to":"人事部"}`, `{"to":"人事部"}`)
@@ -219,20 +219,5 @@ func TestAPolicyHasNoGapThatJoinersMake(t *testing.T) {
 		m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
 		n := longestNothing(drawn(m.Attachments[0].Blocks.BlockSet))
 		expect.That(t, n <= 10, "%s: %d characters in a row show nothing", name, n)
-	}
-}
-
-// A message's details stand in a line while that is short, and else each in its own.
-func TestShortDetailsShareALine(t *testing.T) {
-	for value, lines := range map[string]int{"三": 1, strings.Repeat("三", 60): 6} {
-		var details []string
-		for _, label := range []string{"対象人数", "集計期間", "45 時間超", "80 時間超", "シート"} {
-			details = append(details, `{"label":"`+label+`","value":"`+value+`"}`)
-		}
-		said, _ := atTheGate(t, "send_slack_dm",
-			`{"recipient":"`+suzuki+`","text":"済","details":[`+strings.Join(details, ",")+`]}`)
-		_, said, _ = strings.Cut(said, "明細:")
-		said, _, _ = strings.Cut(said, "\n末尾")
-		expect.Is(t, strings.Count(said, "\n")+1, lines, "lines of "+said)
 	}
 }

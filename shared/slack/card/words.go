@@ -29,7 +29,6 @@ type words struct {
 	ReviewClose, ReviewEnd, ReviewLong, ReviewReads, ReviewOver string
 
 	Reads          string // what the steps read
-	Appended       string // the line below a message
 	Final          string // why it matters that Ringi can't undo it
 	OtherArguments string // heading, below a list of items
 	Again          string // above the rest of what a step would do
@@ -41,10 +40,8 @@ type words struct {
 
 	// What a version of the steps does otherwise than the one before.
 	Since, SinceNothing, SentBackFor   string
-	Rewritten                          string // of a policy, whose changes have no names
 	ChangedTo, ChangedNew, ChangedGone string
 	OnlyPlans                          string // of a policy: what approving it does
-	Stamper                            string // stands for whoever will approve
 	OfForm                             string // in the place of ApprovedBy, of a policy that a form made
 	Remarks                            string // heading of the answers to earlier rejections
 
@@ -53,7 +50,7 @@ type words struct {
 	RejectedBy, NextVersion, NextGenerating, LastVersion                   string
 	PausedUntil, PausedForSlack, PausedForRoom                             string
 	Ended                                                                  map[aggregate.Reason]string
-	EndedBy, EndedCost, EndedFailed, EndedDone, EndedOtherwise             string
+	EndedBy, EndedCost, EndedFailed, EndedOtherwise                        string
 	EndedByRules, OfCheck, Hours, Days, Progress, WaitsForCheck, Completed string
 	Failed, CompletedTimed, FailTimed, StoppedBy, StoppedInFlight          string
 	StoppedUnknown, Kept, Untouched, FailedStep                            string
@@ -78,16 +75,15 @@ type words struct {
 	// The task's card.
 	Received, TaskHeader, TaskCancelled, RequestRefused string
 	RefusedUntil, Description, Priority, Type           string
-	TaskNext                                            string // what comes after the task
 	Priorities                                          map[task.Priority]string
 	CheckedAgain                                        map[string]string // why a step is asked about once more
 	Types                                               map[task.Type]string
 
 	// The cards of gates.
-	Prompt, Process, Step                                     gateWords
-	ArgumentsCut, ArgumentsMasked, Details, SaysWords, Quoted string
-	LeftOut                                                   string // heading of the defaults for omitted arguments
-	EmptyCell, Request                                        string
+	Prompt, Process, Step                            gateWords
+	ArgumentsCut, ArgumentsMasked, SaysWords, Quoted string
+	LeftOut                                          string // heading of the defaults for omitted arguments
+	EmptyCell, Request                               string
 
 	// Who decides and until when.
 	DecideBy string

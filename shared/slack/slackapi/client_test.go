@@ -36,7 +36,8 @@ func TestACardIsPostedUpdatedAndDeleted(t *testing.T) {
 	ts := expect.Value(s.Client.Post(t.Context(), webapi.HR, root, message("one"), about))(t)
 	expect.NoError(t, s.Client.Update(t.Context(), webapi.HR, ts, message("two"), about))
 	thread := s.Thread(t, webapi.HR, root)
-	expect.Must(t, len(thread) == 1 && thread[0].TS == ts && thread[0].Text == "two" && len(thread[0].Attachments) == 1,
+	expect.Must(t, len(thread) == 1 && thread[0].TS == ts && thread[0].Text == "" && len(thread[0].Attachments) == 1 &&
+		thread[0].Attachments[0].(map[string]any)["fallback"] == "two",
 		"%+v", thread)
 	want := map[string]any{"event_type": "ringi_card",
 		"event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}

@@ -38,9 +38,15 @@ func (m Metadata) option() slack.MsgOption {
 	})
 }
 
-// body is a card's content. It always sends the attachments: an update without them would keep the old ones.
+// body is a card's content. It always sends the attachments: an update without them would keep the old ones. Slack
+// shows a text above attachments, where it would repeat their heading: there it is the first one's fallback, which
+// notifications have.
 func body(m Message) slack.MsgOption {
-	options := []slack.MsgOption{slack.MsgOptionText(m.Text, false), slack.MsgOptionAttachments(m.Attachments...),
+	text, attachments := m.Text, slices.Clone(m.Attachments)
+	if len(attachments) > 0 {
+		attachments[0].Fallback, text = text, ""
+	}
+	options := []slack.MsgOption{slack.MsgOptionText(text, false), slack.MsgOptionAttachments(attachments...),
 		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl()}
 	if m.Markdown != "" {
 		options = append(options, slack.MsgOptionBlocks(slack.NewMarkdownBlock("", m.Markdown)))
