@@ -217,7 +217,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		}
 	}
 	if press := map[string]func(context.Context, click){card.OthersAction: h.others,
-		card.MatterAnew: h.openMatterAnew, card.Withdraw: h.askWithdraw}[a.ActionID]; press != nil {
+		card.Withdraw: h.askWithdraw}[a.ActionID]; press != nil {
 		press(ctx, c)
 		return inbound.OK(), nil
 	}

@@ -22,24 +22,10 @@ func (h *Handler) openMatter(ctx context.Context, p payload) (inbound.Response, 
 	s, err := h.Store.Settings(ctx, aggregate.TenantID(p.Team.ID))
 	if err == nil {
 		person := h.People.Language(ctx, p.Team.ID, p.User.ID, s.Locale)
-		err = h.Slack.OpenView(ctx, p.TriggerID, card.MatterModal(person, s, nil))
+		err = h.Slack.OpenView(ctx, p.TriggerID, card.MatterModal(person, s))
 	}
 	slog.InfoContext(ctx, "asked for a decision", "user", p.User.ID, "err", err)
 	return inbound.OK(), nil
-}
-
-// openMatterAnew shows that form with what a request asked for that has ended. What is sent is a new request.
-func (h *Handler) openMatterAnew(ctx context.Context, c click) {
-	was := h.maker().Check(ctx, c.Click, decide.MayRead)
-	v := h.spoken(ctx, c, was)
-	v.Empty = false // nothing was to be changed
-	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) {
-		a, is := v.Task()
-		if !is || a.Matter() == nil {
-			return slack.ModalViewRequest{}, aggregate.ErrNotFound
-		}
-		return card.MatterModal(v.Settings.Locale, was.Settings, a), nil
-	})
 }
 
 // filledMatter handles that form's submission. What is wrong stands at its field, and the form stays open.

@@ -245,23 +245,3 @@ func TestAFormThatWasGivenBackIsFilledInAgain(t *testing.T) {
 	}
 	expect.That(t, len(w.Load().Processes) == 2 && len(w.Load().Prompts) == 2, "%+v", w.Load().Processes)
 }
-
-// A form that ended is opened with the same content by whoever asked. What is sent is another request.
-func TestAFormThatEndedIsAskedAnew(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
-	w.waitingForm()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RefuseByRule(a.Head.Run, aggregate.Refusal{Why: task.ReasonNoRoute}, tenancy.DefaultSettings(), w.Now())
-	})
-	was := w.Load()
-	w.quiet(w.post(w.click(webapi.Sato, card.MatterAnew, was.Head.TaskID)), webapi.Sato)
-	v := w.view(webapi.Sato)
-	form := string(expect.Value(json.Marshal(v))(t))
-	for _, want := range []string{card.MatterCallback, "複合機の入れ替え", "1200000", "故障が続くため。", card.RequestAtBlock} {
-		expect.Has(t, form, want)
-	}
-	w.slack.CloseView(webapi.Sato, v.ID, false)
-	w.quiet(w.post(w.matter(webapi.Sato, webapi.HR, map[string]string{card.MatterTitle: "複合機の賃借"})), webapi.Sato)
-	expect.That(t, w.asks(webapi.HR, "複合機の賃借").Ref() != was.Ref() && w.Load().Head.Rev == was.Head.Rev, "it is no new one")
-	w.told(w.post(w.click(webapi.Guest, card.MatterAnew, was.Head.TaskID)), webapi.Guest, "ゲスト")
-}

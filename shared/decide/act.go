@@ -171,11 +171,6 @@ func MayReject(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now
 // untyped is a reason that people see and nobody can type.
 const untyped = "?\x00"
 
-// MayRead returns an empty change, and refuses a person who may not approve the subject.
-func MayRead(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, _ time.Time) (aggregate.Change, error) {
-	return aggregate.Change{}, p.Approve(by, a.Root().Common().Requester)
-}
-
 // OnRoute reports whether the person is on the route of the gate with this id, or stands in now for somebody who is:
 // then they may read what it asks.
 func (v Verdict) OnRoute(id, user string, now time.Time) bool {

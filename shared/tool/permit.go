@@ -137,13 +137,12 @@ const textOutput = `{"additionalProperties":false,"properties":{"text":{"type":"
 	`"type":"object"}`
 
 // Pinned returns the catalog's form of an MCP server's tool that a permission allows. It reports false for a tool of
-// Ringi's own and for a tool that is off. It also does so if the settings no longer name the server with the address at
-// which the tool was allowed, and for a tool that approves in another system.
+// Ringi's own and for a tool that is off, and if the settings no longer name the server with the address at which the
+// tool was allowed.
 func Pinned(p tenancy.ToolPermission, servers []tenancy.MCPServer) (Spec, bool) {
-	server, name, foreign := tenancy.ServerTool(p.ToolName)
+	server, _, foreign := tenancy.ServerTool(p.ToolName)
 	if !foreign || !p.Allowed || p.Pin == nil || p.ChangedAt != nil ||
-		!slices.Contains(servers, tenancy.MCPServer{Name: server, URL: p.Pin.URL}) ||
-		catalog.Approving(name, p.Pin.Title, string(p.Pin.Input)) != "" {
+		!slices.Contains(servers, tenancy.MCPServer{Name: server, URL: p.Pin.URL}) {
 		return Spec{}, false
 	}
 	s := Spec{

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -63,7 +62,10 @@ func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Request) (*call.Aggre
 	asks := call.Proposal{Key: key, Reason: w.Reason, Content: call.Content{
 		Key: key.ID, Answers: key.Answers, Tool: w.Tool, Again: w.Again, Elsewhere: w.Elsewhere}}
 	members, err := call.Members(w.Arguments)
-	if err = cmp.Or(err, refused(w.Tool, members, w.Elsewhere)); err == nil {
+	if why := call.Unasked(w.Tool, members); err == nil && w.Elsewhere && why != "" {
+		err = aggregate.Problem{Field: "arguments", Code: why}
+	}
+	if err == nil {
 		asks.Content.Arguments, asks.Effect, err = call.Digest(members, call.Idle(w.Tool, w.Elsewhere))
 	}
 	if err != nil {
@@ -90,22 +92,6 @@ func (x Calls) joined(ctx context.Context, key tenancy.Key, id string) (*call.Ag
 		return a, nil
 	}
 	return newest, err
-}
-
-// refused returns an aggregate.Problem for a call by which a program would approve in another system, and for one in an
-// agent's surroundings that nobody is asked about.
-func refused(tool string, members map[string]any, elsewhere bool) error {
-	if why := catalog.Approving(tool, "", ""); why != "" {
-		return aggregate.Problem{Field: "tool", Code: "can't be asked for: " + why}
-	}
-	why := catalog.ApprovingBy(members)
-	if elsewhere {
-		why = cmp.Or(why, call.Unasked(tool, members))
-	}
-	if why != "" {
-		return aggregate.Problem{Field: "arguments", Code: why}
-	}
-	return nil
 }
 
 // again returns an aggregate.Problem unless the call that is meant to be made once more is the same one.

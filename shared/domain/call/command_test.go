@@ -45,18 +45,3 @@ func TestInteractivePrograms(t *testing.T) {
 		expect.That(t, (call.Unasked(tt.tool, tt.members) != "") == tt.want, "%s", name)
 	}
 }
-
-func TestCommandsThatApproveElsewhere(t *testing.T) {
-	for line, want := range map[string]bool{
-		"gh pr review 5 --approve": true, "gh pr review -a 5": true, "cd x && gh -R a/b pr merge 5 --squash": true,
-		"gh api -X PUT repos/a/b/pulls/5/merge": true, "gh api repos/a/b/pulls/5/reviews -f event=APPROVE": true,
-		"glab mr approve 5": true, "GH_TOKEN=x gh pr merge": true, "az repos pr set-vote --id 5 --vote approve": true,
-		"aws codepipeline put-approval-result --pipeline-name x": true, "kubectl certificate approve x": true,
-		"gh pr review 5 --comment -b ok": false, "gh pr list --search 'review:approved'": false, "gh pr create": false,
-		"gh api repos/a/b/pulls/5/reviews": false, "glab mr list": false, "git merge main": false,
-		"git commit -m 'gh pr merge'": false, "git log --merges": false,
-	} {
-		refused := call.Unasked("Bash", map[string]any{"command": line})
-		expect.That(t, strings.Contains(refused, "approve") == want, "%q: want %t, not %q", line, want, refused)
-	}
-}

@@ -97,9 +97,9 @@ func Idle(tool string, elsewhere bool) []string {
 	return idleOf[tool]
 }
 
-// A command line is one text, which people read whole and stamp. So it isn't judged, but for two short lists of usual
-// spellings: programs into which more can be typed later, which no stamp binds, and commands that approve in another
-// system. They are no fence: what a line quotes, or a script does, isn't read.
+// A command line is one text, which people read whole and stamp. So it isn't judged, but for the usual spellings
+// of programs into which more can be typed later, which no stamp binds. That is no fence: what a line quotes, or a
+// script does, isn't read.
 var (
 	// interactive is a command that opens a program without saying what it is to do.
 	interactive = language.Regexp{Text: `^(?:sudo\s+-\w*[is]\b.*|` + before + `(?:\S*/)?(?:` +
@@ -110,12 +110,6 @@ var (
 		`ssh\s+-t+\s.*|ssh(?:\s+-[bcDEeFIiJLlmOopQRSWw]\s+\S+|\s+-\w+)*\s+[^\s-]\S*|` +
 		`(?:docker|podman|nerdctl|kubectl)\s(?:.*\s)?(?:attach|(?:exec|run)\s(?:.*\s)?` +
 		`(?:-[td]*i[td]*|--interactive|--stdin|--tty))(?:\s.*)?` + `))$`}
-	// approving is a command by which somebody approves in another system.
-	approving = language.Regexp{Text: `^` + before + `(?:` +
-		`gh\s(?:.*\s)?pr\s+(?:merge\b|review\s(?:.*\s)?(?:-a|--approve)\b)|` +
-		`gh\s+api\s.*(?:/merge\b|=APPROVE\b|/pending_deployments\b)|glab\s(?:.*\s)?mr\s+(?:approve|merge|accept)\b|` +
-		`az\s+repos\s+pr\s+set-vote\b|kubectl\s+certificate\s+approve\b|` +
-		`aws\s+code\w+\s+(?:put-approval-result|update-pull-request-approval-state|merge-pull-request))`}
 	// handed are the lines that a shell hands to a command.
 	handed = language.Regexp{Text: `(?s)<<.*`}
 )
@@ -141,11 +135,8 @@ func Unasked(tool string, members map[string]any) string {
 		}
 		line = handed.Get().ReplaceAllString(line, "<<")
 		for c := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(";&\n", r) }) {
-			switch c = strings.Trim(c, " \t({})"); {
-			case interactive.Get().MatchString(c):
+			if interactive.Get().MatchString(strings.Trim(c, " \t({})")) {
 				return opens
-			case approving.Get().MatchString(c):
-				return "approve in another system, which only people do"
 			}
 		}
 	}

@@ -35,12 +35,9 @@ func RequestModal(locale, of string) slack.ModalViewRequest {
 }
 
 // place is the field for the place of the cards.
-func (w *askWords) place() slack.Block { return w.placeAt("") }
-
-// placeAt is place with a channel chosen; "" is where the form was opened.
-func (w *askWords) placeAt(channel string) slack.Block {
+func (w *askWords) place() slack.Block {
 	at := slack.NewOptionsSelectBlockElement(slack.OptTypeConversations, label(w.AtPlaceholder), RequestAt)
-	at.InitialConversation, at.DefaultToCurrentConversation = channel, channel == ""
+	at.DefaultToCurrentConversation = true
 	at.Filter = &slack.SelectBlockElementFilter{Include: []string{"public", "private"}}
 	where := slack.NewInputBlock(RequestAtBlock, label(w.At), label(w.AtHint), at)
 	where.Optional = true

@@ -60,9 +60,6 @@ func Render(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, around Aro
 	default:
 		f = d.task()
 	}
-	if anew := d.asksAnew(); d.a.Head.Ended != nil && d.a.Newest(c.CardType, c.Subject) && len(anew) > 0 {
-		f = f.with(d.actions(anew...))
-	}
 	return f.message()
 }
 

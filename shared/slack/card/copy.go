@@ -133,9 +133,6 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 		rest = append(rest, contextLine(append(d.rejection(), d.ended())...))
 	}
 	rest = append(rest, contextOf(d.inPlaces())...)
-	if anew := d.asksAnew(); anew != nil {
-		rest = append(rest, d.actions(anew...))
-	}
 	return face{text, colour, sectioned("*" + text + "*" + opens(link, w))}.with(rest...).message()
 }
 

@@ -2,7 +2,6 @@ package card
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -16,13 +15,11 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// The callback of the form that asks for a decision; NewMatter, the Home tab's button that opens it, and MatterAnew,
-// the button of a request that ended, with what that asked for. Its blocks are called like the fields of task.Matter,
-// and the fields in them MatterInput.
+// The callback of the form that asks for a decision, and NewMatter, the Home tab's button that opens it. Its blocks are
+// called like the fields of task.Matter, and the fields in them MatterInput.
 const (
 	MatterCallback = "ringi_matter_modal"
 	NewMatter      = "new_matter"
-	MatterAnew     = "matter_anew" // its value is the request's id
 	MatterInput    = "matter_input"
 )
 
@@ -37,54 +34,11 @@ const (
 	MatterKept        = "kept" // those of the files of an earlier version that stay
 )
 
-// MatterModal asks for a decision by the form of some settings, and for the place of its cards. It has what an earlier
-// request asked for, unless that is nil, but not its files.
-func MatterModal(locale string, s tenancy.Settings, like *task.Aggregate) slack.ModalViewRequest {
-	w, was, files := askWordsOf.In(locale), task.Matter{}, askWordsOf.In(locale).files()
-	place, before := w.place(), []slack.Block(nil)
-	if like != nil && like.Matter() != nil {
-		was = *like.Matter()
-		if attached, others := like.Attached(); len(attached)+len(others) > 0 {
-			files.Hint.Text = w.MatterAnewFiles + files.Hint.Text
-		}
-		if text := MatterBefore(locale, like); text != "" {
-			before = append(before, slack.NewContextBlock("", label(text)))
-		}
-		place = w.placeAt(MatterPlace(like))
-	}
-	blocks := slices.Concat(before, w.matter(s, was), []slack.Block{files, place})
+// MatterModal asks for a decision by the form of some settings, and for the place of its cards.
+func MatterModal(locale string, s tenancy.Settings) slack.ModalViewRequest {
+	w := askWordsOf.In(locale)
+	blocks := append(w.matter(s, task.Matter{}), w.files(), w.place())
 	return modal(MatterCallback, w.MatterTitle, w.Submit, w.Close, "", blocks...)
-}
-
-// mostBefore is how much of the reason for which an earlier request was rejected a form for a new one has, in units.
-const mostBefore = 200
-
-// MatterBefore says on a form for a new request that the earlier one was rejected and why, "" if it wasn't.
-func MatterBefore(locale string, like *task.Aggregate) string {
-	last := like.RejectedLast()
-	if last == nil {
-		return ""
-	}
-	why := legible.Clip(legible.OneLine(last.RejectionReason), mostBefore)
-	return language.Fill(askWordsOf.In(locale).MatterBefore, "why", why)
-}
-
-// MatterPlace is the channel where an earlier request was made, "" if it was a conversation of few.
-func MatterPlace(like *task.Aggregate) string {
-	if r := like.Request; r != nil && (r.ChannelType == "channel" || r.ChannelType == "group") {
-		return r.Channel
-	}
-	return ""
-}
-
-// asksAnew returns the button that opens the form of a request that ended without its decision, for a new one; copies
-// for others than its requester have none.
-func (d drawing) asksAnew() []slack.BlockElement {
-	e, others := d.a.Head.Ended, d.copy != nil && d.copy.User != d.a.Head.Requester
-	if e == nil || others || d.a.Matter() == nil || e.As == task.TaskCompleted || e.As == task.TaskAnswered {
-		return nil
-	}
-	return []slack.BlockElement{button(askWordsOf.In(d.w.Locale).MatterAnew, MatterAnew, d.taskID(), "")}
 }
 
 // matter are the fields of the form, with what was typed in them before. What the settings offer no more is chosen

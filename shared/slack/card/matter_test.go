@@ -68,48 +68,6 @@ func refusedForm(s *scenario) *scenario {
 		Detail: "購買部を通してください。"}, defaults, s.now))
 }
 
-// Whoever asked by a form can ask anew with it once that ended, from the card and from the message that says so. The
-// form doesn't have the earlier one's files, and says it.
-func TestAFormThatEndedIsAskedAnew(t *testing.T) {
-	anew := func(m card.Message) bool { return offers(m, card.MatterAnew) }
-	outcome := func(s *scenario) card.Message { return copied(s, &aggregate.Card{CardType: task.CardOutcome}, "ja") }
-	for name, of := range map[string]struct {
-		then func(s *scenario) *scenario
-		card string
-		want bool
-	}{
-		"refused": {refusedForm, processCard, true},
-		"withdrawn": {func(s *scenario) *scenario { return byForm(s).cancelTask() },
-			processCard, true}, "decided": {decided, executionCard, false}, "an earlier card": {
-			func(s *scenario) *scenario { return byForm(s).cancelTask() }, promptCard, false},
-		"no form": {func(s *scenario) *scenario {
-			return s.refused(aggregate.Actor{Type: aggregate.ActorUser,
-				ID: requester.ID, Team: "T1", Guest: true})
-		}, taskCard, false},
-	} {
-		s := of.then(received(t))
-		expect.Is(t, anew(render(s.Aggregate, s.card(of.card), "ja", s.now)), of.want, name)
-		expect.Is(t, anew(outcome(s)), of.want || name == "an earlier card", name)
-	}
-	hint := func(s *scenario) string {
-		return string(expect.Value(json.Marshal(card.MatterModal("ja", defaults, s.Aggregate)))(t))
-	}
-	expect.That(t, strings.Contains(hint(refusedForm(received(t))), laptops.Title), "it is empty")
-	expect.That(t, !strings.Contains(hint(refusedForm(received(t))), "前の依頼の添付ファイル"), "it has no files")
-	expect.Has(t, hint(withFiles(received(t))), "前の依頼の添付ファイルは付きません")
-	rejected := denied(t)
-	expect.Is(t, card.MatterBefore("ja", refusedForm(received(t)).Aggregate), "")
-	why := rejected.RejectedLast().RejectionReason
-	expect.Is(t, card.MatterBefore("ja", rejected.Aggregate), "前の依頼は却下されました。理由: "+why)
-	rejected.Request.ChannelType, rejected.Request.Channel = "channel", "C0HR"
-	rejected.Request.Matter = &laptops
-	for _, want := range []string{`"initial_conversation":"C0HR"`, why} {
-		expect.Has(t, hint(rejected), want)
-	}
-	rejected.Request.ChannelType = "mpim"
-	expect.Has(t, hint(rejected), `"default_to_current_conversation":true`)
-}
-
 // withFiles is byForm with files, of which two are not attached.
 func withFiles(s *scenario) *scenario {
 	r := *s.Request

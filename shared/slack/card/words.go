@@ -137,7 +137,6 @@ type askWords struct {
 	// The form for a decision.
 	MatterTitle, MatterAmountHint, MatterAsked, MatterLine, HomeMatter            string
 	MatterFilesHint, MatterFilesFault, MatterAttached, MatterKept, MatterKeptHint string
-	MatterAnew, MatterAnewFiles, MatterBefore                                     string
 	// by field, and by code
 	Matter, MatterFaults, Currencies map[string]string
 

@@ -127,7 +127,7 @@ func TestDesk(t *testing.T) {
 		"not more than a model can be told": testTooMuch,
 		"a server that is named no longer":  testNotNamed,
 		"a server that asks for a secret":   testAway,
-		"what approves can't be allowed":    testApproving,
+		"a door of Ringi can't be allowed":  testDoor,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, server) })
 	}
@@ -268,10 +268,10 @@ func testAway(t *testing.T, server *storetest.Server) {
 	expect.Is(t, known(t, err).Problem, explain.ProblemNotConnected)
 }
 
-// What approves in another system can't be allowed, whatever an administrator wants; nor can a door of Ringi itself.
-func testApproving(t *testing.T, server *storetest.Server) {
-	o := newOffice(t, server, plain("book", "Books."), plain("approve_booking", "Approves."))
-	o.want(map[string]mcp.State{"rooms.book": mcp.Off, "rooms.approve_booking": mcp.Unfit})
+// A door of Ringi itself can't be allowed, whatever an administrator wants.
+func testDoor(t *testing.T, server *storetest.Server) {
+	o := newOffice(t, server, plain("book", "Books."))
+	o.want(map[string]mcp.State{"rooms.book": mcp.Off})
 	refused := func(name, why string) {
 		t.Helper()
 		for _, access := range []aggregate.Access{aggregate.Read, aggregate.Write} {
@@ -282,7 +282,6 @@ func testApproving(t *testing.T, server *storetest.Server) {
 			expect.Has(t, field.Code, why, name)
 		}
 	}
-	refused("rooms.approve_booking", "only people do")
 	o.tools.set(plain("book", "Books."), plain("ringi_wait", "Waits."))
 	refused("rooms.book", "door of Ringi")
 	refused("rooms.ringi_wait", "door of Ringi")
