@@ -65,7 +65,7 @@ func agree(t *testing.T, d *driver.Request, said ...string) *task.Aggregate {
 	shown := map[string]string{"card": driver.Face(d.Card("CARD#process#"+p.Key()[len("PROCESS#"):], number)),
 		"page": get("/console/tasks/" + d.Ref.ID)}
 	file := csv.NewReader(strings.NewReader(strings.TrimPrefix(
-		get("/console/register/file.csv"), "\ufeff")))
+		get("/console/audit/register.csv?year="+number[:4]), "\ufeff")))
 	file.FieldsPerRecord = -1
 	for _, row := range expect.Value(file.ReadAll())(t) {
 		if slices.Contains(row, number) {

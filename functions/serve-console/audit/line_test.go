@@ -18,7 +18,7 @@ func TestACellNamesFilesApart(t *testing.T) {
 			f.Take([]byte("%PDF-1.7"), i)
 			a.Request.Files, a.Files.Files = append(a.Request.Files, f.SharedFile), append(a.Files.Files, f)
 		}
-		return named(web.TextsOf("register", "ja"), filesOf(a))
+		return named(web.TextsOf("audit", "ja"), a)
 	}
 	sum := aggregate.HashOf("%PDF-1.7")
 	two := cell("見積.pdf", "契約.pdf")
@@ -32,5 +32,3 @@ func TestACellNamesFilesApart(t *testing.T) {
 
 // Exported for the tests of the pages.
 const PageSize = auditPage
-
-var Actors = (*Pages).actors

@@ -1,5 +1,5 @@
-// Package audit has the pages on what was done in a workspace: the audit log as a page and a file, the register of
-// decisions and requests that have a number.
+// Package audit has the page on what was done in a workspace, by request, the log as a file of a month, and the
+// register of what has a number as a file of a year.
 package audit
 
 import (
@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
@@ -31,6 +30,7 @@ import (
 )
 
 const (
+	auditPath = "/console/audit"
 	// auditPage is the number of entries on a page.
 	auditPage = 50
 	// auditDays is how many days of the log a page reads unless the viewer asks for more.
@@ -43,31 +43,26 @@ type Pages struct {
 	Settings func(locale string, m *people.Members, details aggregate.JSON) map[string]auditlog.Changed
 }
 
-// Routes returns the log and its file; the register of the decisions that have a number, and its file.
+// Routes returns the log, and the files of the log and of the register.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
-		web.ForAdministrators("GET /console/audit", c.showAudit),
-		web.ForAdministrators("GET /console/audit/file.csv", c.export),
-		web.ForAdministrators("GET /console/register", c.list),
-		web.ForAdministrators("GET /console/register/file.csv", c.file),
+		web.ForAdministrators("GET "+auditPath, c.showAudit),
+		web.ForAdministrators("GET "+auditPath+"/file.csv", c.export),
+		web.ForAdministrators("GET "+auditPath+"/register.csv", c.register),
 	}
 }
 
 // auditForm is the filter as the form holds it; both days are included.
-type auditForm struct {
-	Action, Actor, Resource, From, To string
-}
+type auditForm struct{ Action, Resource, From, To string }
 
 // auditFormOf reads the filter. Without days it selects the last auditDays. What isn't known is reported and not used.
-func auditFormOf(q url.Values, now time.Time) (auditForm, auditlog.Filter, web.BadFilter) {
-	f := auditForm{Action: q.Get("action"), Actor: q.Get("actor"), Resource: q.Get("resource"), From: q.Get("from"),
-		To: q.Get("to")}
+func auditFormOf(q url.Values, now time.Time) (auditForm, store.AuditFilter, web.BadFilter) {
+	f := auditForm{Action: q.Get("action"), Resource: q.Get("resource"), From: q.Get("from"), To: q.Get("to")}
 	bad := web.BadFilter{}
 	known := auditlog.WordsIn(language.All[0]).Actions()
 	bad.Refuse("action", &f.Action, !slices.Contains(known, aggregate.Action(f.Action)))
-	bad.Refuse("who", &f.Actor, auditlog.Filter{Actor: f.Actor}.Check() != nil)
-	bad.Refuse("on", &f.Resource, auditlog.Filter{Resource: f.Resource}.Check() != nil)
-	out := auditlog.Filter{Action: aggregate.Action(f.Action), Actor: f.Actor, Resource: f.Resource}
+	bad.Refuse("resource", &f.Resource, auditlog.Filter{Resource: f.Resource}.Check() != nil)
+	out := store.AuditFilter{Action: aggregate.Action(f.Action), Resource: f.Resource}
 	out.From, out.To = bad.Days(&f.From, &f.To)
 	if f.From+f.To == "" && (!q.Has("from") && !q.Has("to") || bad["from"] || bad["to"]) {
 		f.From = tenancy.DayOf(now.AddDate(0, 0, -auditDays))
@@ -76,100 +71,68 @@ func auditFormOf(q url.Values, now time.Time) (auditForm, auditlog.Filter, web.B
 	return f, out, bad
 }
 
-const auditPath = "/console/audit"
-
-func (f auditForm) narrowing(words web.Texts, actors []web.Choice) web.Filter {
+func (f auditForm) filter(words web.Texts) web.Filter {
 	log, actions := auditlog.WordsIn(words.Locale()), []web.Choice(nil)
 	for _, a := range log.Actions() {
 		actions = append(actions, web.Choice{Value: string(a), Text: log.Action(a), Chosen: string(a) == f.Action})
 	}
-	return web.Filter{Path: auditPath, Submit: words.Say("filter"),
-		Links: web.Cleared(auditPath, words.Say("clear"), true),
-		Fields: []web.Field{web.Select("action", words.Say("action"), words.Say("any_action"), actions),
-			web.Select("actor", words.Say("who"), words.Say("anybody"), actors),
-			{Name: "resource", Label: words.Say("on"), Value: f.Resource, Most: 64}, web.Day("from", words.Say("from"), f.From),
-			web.Day("to", words.Say("to"), f.To)}}
+	out := web.Filter{Path: auditPath, Submit: words.Say("filter"),
+		Links: web.Cleared(auditPath, words.Say("clear"), true), Fields: []web.Field{
+			web.Select("action", words.Say("action"), words.Say("any_action"), actions),
+			web.Day("from", words.Say("from"), f.From), web.Day("to", words.Say("to"), f.To)}}
+	if f.Resource != "" {
+		out.Hidden = []web.Field{{Name: "resource", Value: f.Resource}}
+	}
+	return out
 }
 
-// with returns the address of the first page with one filter value replaced.
-func (f auditForm) with(name, value string) string {
-	q := url.Values{"action": {f.Action}, "actor": {f.Actor}, "resource": {f.Resource}, "from": {f.From}, "to": {f.To}}
-	q.Set(name, value)
-	return auditPath + "?" + q.Encode()
+// at returns the address of the page at a cursor.
+func (f auditForm) at(cursor string) string {
+	return auditPath + "?" + url.Values{"action": {f.Action}, "resource": {f.Resource}, "from": {f.From}, "to": {f.To},
+		"cursor": {cursor}}.Encode()
 }
 
 type auditData struct {
-	Form     auditForm
-	Ignored  string // which filters of the address are left out
-	Filter   web.Filter
-	Rows     []subject.Entry
-	Newest   string // address of the first page, on a later page
-	Older    string
-	Narrowed bool
-	Export   string // address of the file
+	Ignored       string // which filters of the address are left out
+	Filter        web.Filter
+	Groups        []group
+	Newest, Older string // address of the first page, on a later page, and of the next
+	Narrowed      bool
+	Month         string // whose file is offered
+	Year          int    // the fiscal year whose register is
+}
+
+// group is what was done about one request, conversation, call or contest, or about the workspace.
+type group struct {
+	Path, On, Whose, All string // All is the address of all records about it
+	Rows                 []subject.Entry
 }
 
 func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	q, words := r.URL.Query(), v.Texts("audit")
-	form, f, bad := auditFormOf(q, c.Now())
-	bad.Stranger(r, c.Site, v, "who", &form.Actor)
-	d := auditData{Form: form, Ignored: bad.Said(words),
-		Export: strings.Replace(form.with("cursor", ""), auditPath, auditPath+"/file.csv", 1)}
-	filter := store.AuditFilter{From: f.From, To: f.To, Action: f.Action, Resource: f.Resource, Actor: form.Actor}
+	form, filter, bad := auditFormOf(q, c.Now())
+	d := auditData{Ignored: bad.Said(words), Month: tenancy.DayOf(c.Now())[:len(monthForm)],
+		Year: tenancy.DefaultSettings().FiscalYear(c.Now())}
 	page, err := c.Store.Audit(r.Context(), v.Tenant, filter, q.Get("cursor"), auditPage)
 	if err != nil {
 		return err
 	}
 	if page.Next != "" {
-		d.Older = form.with("cursor", page.Next)
+		d.Older = form.at(page.Next)
 	}
 	if q.Get("cursor") != "" {
-		d.Newest = form.with("cursor", "")
+		d.Newest = form.at("")
 	}
-	named, err := c.fillAudit(r, v, &d, page.Items)
-	if err != nil {
+	if err := c.fill(r.Context(), v, &d, page.Items); err != nil {
 		return err
 	}
-	d.Narrowed = d.Ignored+form.Action+form.Actor+form.Resource+form.To != "" || q.Has("from")
-	d.Filter = form.narrowing(words, c.actors(r, v, form.Actor, named))
+	d.Narrowed = d.Ignored+form.Action+form.Resource+form.To != "" || q.Has("from")
+	d.Filter = form.filter(words)
 	return c.Show(w, r, v, web.Document{Here: "audit", Data: &d}, "audit")
 }
 
-// mostActors bounds the people that the filter lists; any other actor is chosen by their name in the log.
-const mostActors = 500
-
-// actors returns the filter's options: Ringi first, then the workspace's people and the actors on this page, sorted by
-// name. If Slack can't list the people, only the actors on this page are offered.
-func (c *Pages) actors(r *http.Request, v *web.Viewer, chosen string, named map[string]string) []web.Choice {
-	all := map[string]string{}
-	if m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err == nil {
-		for _, u := range m.People {
-			if !u.Bot && len(all) < mostActors {
-				all[u.ID] = u.Name
-			}
-		}
-	} else {
-		slog.WarnContext(r.Context(), "the filter offers nobody who is not on the page", "err", err)
-	}
-	maps.Copy(all, named)
-	if _, there := all[chosen]; !there && chosen != "" {
-		all[chosen] = chosen
-	}
-	system, ringi := string(aggregate.ActorSystem), auditlog.WordsIn(v.Locale).Ringi
-	all[system] = ringi // which anyone may call themselves, too
-	called := web.Named(all)
-	delete(all, system)
-	var out []web.Choice
-	for id := range all {
-		out = append(out, web.Choice{Value: id, Text: called(id), Chosen: id == chosen})
-	}
-	slices.SortFunc(out, web.Choice.Compare)
-	return slices.Insert(out, 0, web.Choice{Value: system, Text: ringi, Chosen: chosen == system})
-}
-
-// fillAudit turns entries into rows and returns the actors' names by id.
-func (c *Pages) fillAudit(r *http.Request, v *web.Viewer, d *auditData,
-	entries []aggregate.AuditEntry) (map[string]string, error) {
+// fill turns entries into groups, in the order of their newest entries.
+func (c *Pages) fill(ctx context.Context, v *web.Viewer, d *auditData, entries []aggregate.AuditEntry) error {
 	var ids, of []string
 	for _, x := range entries {
 		of = append(of, x.AggregateID)
@@ -177,63 +140,62 @@ func (c *Pages) fillAudit(r *http.Request, v *web.Viewer, d *auditData,
 			ids = append(ids, id)
 		}
 	}
-	if d.Form.Actor != string(aggregate.ActorSystem) {
-		ids = append(ids, d.Form.Actor)
-	}
 	of = slices.DeleteFunc(of, func(id string) bool { return !aggregate.ValidID(id) }) // no request's
-	requests, err := c.Store.Titled(r.Context(), v.Tenant, of...)
+	requests, err := c.Store.Titled(ctx, v.Tenant, of...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, x := range requests {
 		ids = append(ids, x.Requester())
 	}
-	calls, err := c.callsOf(r.Context(), v.Tenant, entries)
+	calls, err := c.callsOf(ctx, v.Tenant, entries)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	names := c.Names(r.Context(), v, ids...)
 	words, log := v.Texts("audit"), auditlog.WordsIn(v.Locale)
-	keys, err := c.keysNamed(r.Context(), v.Tenant, entries, log.Resource("key"))
+	names, err := c.keysNamed(ctx, v.Tenant, entries, log.Resource("key"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	maps.Copy(keys, names)
-	names = keys
+	maps.Copy(names, c.Names(ctx, v, ids...))
 	called := func(id string) string { return cmp.Or(names[id], id) }
 	members := sync.OnceValue(func() *people.Members {
-		m, _ := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()) // without names, the ids are shown
+		m, _ := c.Roster.Of(ctx, c.Listing, v.Team, c.Now()) // without names, the ids are shown
 		return &m
 	})
 	log.Told = func(details aggregate.JSON) map[string]auditlog.Changed {
 		return c.Settings(v.Locale, members(), details)
 	}
-	d.Rows = subject.EntriesOf(entries, log, called, called)
-	for i, x := range entries {
-		row := &d.Rows[i]
-		row.Like = []web.Link{{Path: d.Form.with("actor", x.FoundBy()), Text: words.Say("theirs")},
-			{Path: d.Form.with("resource", cmp.Or(x.AggregateID, x.ResourceID)), Text: words.Say("all")}}
-		switch of := x.AggregateID; {
-		case conversation.ValidID(of):
-			row.Path, row.On = "/console/sessions/"+of, log.Resource("session")
-		case call.ValidID(of):
-			row.Path, row.On = "/console/calls/"+of, log.Resource("call")
-			if x := calls[callAt(v.Tenant, of)]; x.Tool != "" {
-				row.On = strings.TrimSpace(row.On + ": " + card.OneLine(log.Tool(x.Tool)) + " " + x.DecisionNumber)
-			}
-		case contest.ValidID(of):
-			row.Path, row.On = "/console/contests/"+of, log.Resource("contest")
-		case of != "":
-			row.Path, row.On = "/console/tasks/"+of, log.Resource("task")
-			if t, there := requests[of]; there {
-				row.On, row.Whose = cmp.Or(card.OneLine(t.Title), row.On), words.Say("whose", "who", called(t.Requester()))
-			}
-		}
+	at := map[string]int{}
+	for i, row := range subject.EntriesOf(entries, log, called, called) {
+		x := entries[i]
 		if id := x.FoundBy(); id != string(x.ActorType) {
 			row.By, row.ByID, row.Asked = called(id), id, id != x.ActorID
 		}
+		if _, there := at[x.AggregateID]; !there {
+			at[x.AggregateID] = len(d.Groups)
+			d.Groups = append(d.Groups, group{All: auditForm{Resource: x.AggregateID, From: "2000-01-01"}.at("")})
+		}
+		g := &d.Groups[at[x.AggregateID]]
+		switch of := x.AggregateID; {
+		case conversation.ValidID(of):
+			g.Path, g.On = "/console/sessions/"+of, log.Resource("session")
+		case call.ValidID(of):
+			g.Path, g.On = "/console/calls/"+of, log.Resource("call")
+			if x := calls[callAt(v.Tenant, of)]; x.Tool != "" {
+				g.On = strings.TrimSpace(g.On + ": " + card.OneLine(log.Tool(x.Tool)) + " " + x.DecisionNumber)
+			}
+		case contest.ValidID(of):
+			g.Path, g.On = "/console/contests/"+of, log.Resource("contest")
+		case of != "":
+			g.Path, g.On = "/console/tasks/"+of, log.Resource("task")
+			if t, there := requests[of]; there {
+				g.On, g.Whose = cmp.Or(card.OneLine(t.Title), g.On), words.Say("whose", "who", called(t.Requester()))
+			}
+		}
+		g.Rows = append(g.Rows, row)
 	}
-	return names, nil
+	return nil
 }
 
 func callAt(tenant, id string) store.Place {
@@ -268,20 +230,23 @@ func (c *Pages) keysNamed(ctx context.Context, tenant string, entries []aggregat
 	return names, err
 }
 
-// export sends the entries that the filter selects as a file for spreadsheets, the newest first.
+// monthForm is how an address names a month.
+const monthForm = "2006-01"
+
+// export sends the entries of a month as a file for spreadsheets, the newest first.
 func (c *Pages) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	form, f, bad := auditFormOf(r.URL.Query(), c.Now())
-	if len(bad) > 0 {
-		return aggregate.Problem{Field: fmt.Sprint(slices.Sorted(maps.Keys(bad))), Code: "selects nothing"}
+	month := cmp.Or(r.URL.Query().Get("month"), tenancy.DayOf(c.Now())[:len(monthForm)])
+	from, err := time.ParseInLocation(monthForm, month, tenancy.Zone())
+	if err != nil {
+		return aggregate.Problem{Field: "month", Code: "must be a month"}
 	}
 	var file bytes.Buffer
 	table, err := auditlog.NewTable(v.Locale, &file)
 	if err != nil {
 		return err
 	}
-	filter := store.AuditFilter{From: f.From, To: f.To, Action: f.Action, Resource: f.Resource, Actor: form.Actor}
-	rows := 0
-	for cursor := ""; ; {
+	rows, filter := 0, store.AuditFilter{From: from, To: from.AddDate(0, 1, 0)}
+	for cursor := ""; rows == 0 || cursor != ""; {
 		page, err := c.Store.Audit(r.Context(), v.Tenant, filter, cursor, store.MaxPage)
 		if err != nil {
 			return err
@@ -301,5 +266,5 @@ func (c *Pages) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	return web.AttachZipped(w, r, web.KindCSV, "ringi-audit-"+tenancy.DayOf(c.Now())+".csv", file.Bytes())
+	return web.AttachZipped(w, r, web.KindCSV, fmt.Sprintf("ringi-audit-%s.csv", month), file.Bytes())
 }

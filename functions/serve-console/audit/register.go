@@ -4,252 +4,267 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	domain "ringi/shared/domain/task"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
 const (
-	pageDays  = 365    // that the page shows unless the viewer asks for others
-	maxYears  = 12     // that a period may touch
-	mostFiled = 10_000 // lines of a file
-	atOnce    = 200    // numbers that one query reads
+	atOnce      = 200    // numbers that one query reads
+	mostFiled   = 10_000 // lines of a file
+	mostStamped = 2000   // characters of what was decided
+	mostTitle   = 80     // characters of a message that stands for a title
 )
 
-// period is from which day to which decisions were settled.
-type period struct {
-	From, To    string
-	Ignored     string // which days of the address are left out
-	begin, end  time.Time
-	first, last int // fiscal years
-}
-
-const registerPath = "/console/register"
-
-// at returns an address of the period, with more values.
-func (p *period) at(path string, more ...string) string {
-	q := url.Values{"from": {p.From}, "to": {p.To}}
-	for i := 0; i < len(more); i += 2 {
-		q.Set(more[i], more[i+1])
-	}
-	return path + "?" + q.Encode()
-}
-
-// maxSearch is how many characters what is searched for may have.
-const maxSearch = 120
-
-func (p *period) filter(words web.Texts, query string) web.Filter {
-	return web.Filter{Path: registerPath, Submit: words.Say("filter"),
-		Links: web.Cleared(registerPath, words.Say("clear"), true), Fields: []web.Field{
-			{Name: "q", Label: words.Say("either"), Value: query, Type: "search", Most: maxSearch,
-				Example: words.Say("example")},
-			web.Day("from", words.Say("from"), p.From), web.Day("to", words.Say("to"), p.To),
-		}}
-}
-
-func (c *Pages) period(ctx context.Context, v *web.Viewer, q url.Values) (p period, err error) {
-	p = period{From: q.Get("from"), To: q.Get("to")}
-	settings, err := c.Store.Settings(ctx, v.Tenant)
+// register sends what got a number in a fiscal year as a file for spreadsheets, the highest number first.
+func (c *Pages) register(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	year, err := strconv.Atoi(r.URL.Query().Get("year"))
 	if err != nil {
-		return p, err
+		return aggregate.Problem{Field: "year", Code: "must be a fiscal year"}
 	}
-	bad := web.BadFilter{}
-	if p.begin, p.end = bad.Days(&p.From, &p.To); p.To == "" {
-		p.end = c.Now().AddDate(0, 0, 1)
-	}
-	bad.Refuse("from", &p.From, !p.begin.Before(p.end) ||
-		settings.FiscalYear(p.end)-settings.FiscalYear(p.begin) > maxYears)
-	if p.From == "" {
-		p.begin = p.end.AddDate(0, 0, -pageDays-1)
-	}
-	p.From, p.To = cmp.Or(p.From, tenancy.DayOf(p.begin)), cmp.Or(p.To, tenancy.DayOf(c.Now()))
-	// A year that was changed in the settings may have put a decision into the one beside.
-	p.first, p.last = settings.FiscalYear(p.begin)-1, settings.FiscalYear(p.end)+1
-	p.Ignored = bad.Said(v.Texts("register"))
-	return p, nil
-}
-
-type listData struct {
-	Period      period
-	Filter      web.Filter
-	Query       string // that was searched for
-	Rows        []line
-	Older, File string
-}
-
-func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	q := r.URL.Query()
-	d := listData{}
-	doc := web.Document{Here: "register", Data: &d}
-	p, err := c.period(r.Context(), v, q)
-	if err != nil {
-		return err
-	}
-	d.Query = legible.First(strings.TrimSpace(legible.Visible(q.Get("q"))), maxSearch)
-	if d.Query != "" {
-		if x, ok := domain.ParseNumber(d.Query); ok {
-			found, err := c.Store.Numbered(r.Context(), v.Tenant, x)
-			lines, err := c.linesOf(r.Context(), v, found, err)
+	words := v.Texts("audit")
+	t := card.Table{Columns: web.Each([]string{"number", "title", "by_whom", "department", "decided", "amount", "currency",
+		"asked_on", "settled", "rule", "path", "state", "executed", "made", "files", "id"},
+		func(key string) string { return words.Say(key) })}
+	for key := ""; len(t.Rows) < mostFiled; {
+		all, err := c.Store.Numbers(r.Context(), v.Tenant, year, key, atOnce)
+		if err != nil {
+			return err
+		}
+		for some := range slices.Chunk(all, store.MostRegistered) {
+			lines, err := c.lines(r.Context(), v, some)
 			if err != nil {
 				return err
 			}
-			if len(lines) > 0 {
-				http.Redirect(w, r, lines[0].Page, http.StatusSeeOther)
-				return nil
-			}
+			t.Rows = append(t.Rows, lines...)
 		}
-	}
-	d.Period, d.Filter = p, p.filter(v.Texts("register"), d.Query)
-	from, _ := domain.ParseNumber(q.Get("cursor"))
-	var next string
-	if d.Rows, next, err = c.searched(r.Context(), v, &p, from, d.Query); err != nil {
-		return err
-	}
-	if next != "" {
-		d.Older = p.at(registerPath, "cursor", next, "q", d.Query)
-	}
-	d.File = p.at(registerPath + "/file.csv")
-	return c.Show(w, r, v, doc, "audit/register")
-}
-
-// searched reads a page of the lines of a period that have all words of a query; none: all of them. It looks at
-// web.MostLooked lines at most, so that a page may have few and a next one.
-func (c *Pages) searched(ctx context.Context, v *web.Viewer, p *period, from domain.Numbered, query string) (
-	out []line, next string, err error) {
-	wanted := strings.Fields(web.Searchable(query))
-	for looked := 0; len(out) < store.MostRegistered && looked < web.MostLooked; looked += store.MostRegistered {
-		all, at, err := c.registered(ctx, v, p, from, store.MostRegistered)
-		if err != nil {
-			return nil, "", err
-		}
-		out = append(out, slices.DeleteFunc(all, func(x line) bool { return !x.has(wanted) })...)
-		if next = at; next == "" {
+		if len(all) < atOnce || all[len(all)-1].N == 1 {
 			break
 		}
-		from, _ = domain.ParseNumber(next)
+		key = task.NumberKey(all[len(all)-1].N - 1)
 	}
-	return out, next, nil
+	return web.AttachZipped(w, r, web.KindCSV, "ringi-register-"+strconv.Itoa(year)+".csv", web.CSV(t))
 }
 
-// has reports whether each of the words stands somewhere in a line.
-func (x *line) has(words []string) bool {
-	all := []string{x.Number, x.Title, x.By, x.Department, x.Kind, x.Money, x.Amount, x.Stamped,
-		x.Rule, x.State, x.Executed.Text()}
-	for _, f := range x.Files {
-		all = append(all, f.Name)
-	}
-	text := web.Searchable(strings.Join(all, "\n"))
-	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+// speaker says what lines say.
+type speaker struct {
+	subject.Reader
+	words web.Texts
 }
 
-// linesOf makes lines of numbers, of as many at once as may be read. err is of reading the numbers.
-func (c *Pages) linesOf(ctx context.Context, v *web.Viewer, all []domain.Numbered, err error) ([]line, error) {
-	var out []line
-	for some := range slices.Chunk(all, store.MostRegistered) {
-		rows, err := c.Store.DecisionLines(ctx, v.Tenant, some)
-		if err != nil {
-			return nil, err
-		}
-		lines, err := c.lines(ctx, v, rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, lines...)
-	}
-	return out, err
-}
-
-// registered reads lines of a period from one number down, the highest first: at most most, and which is next.
-func (c *Pages) registered(ctx context.Context, v *web.Viewer, p *period, from domain.Numbered, most int) (
-	out []line, next string, err error) {
-	all, next, err := c.numbers(ctx, v, p, from, most)
-	out, err = c.linesOf(ctx, v, all, err)
-	return out, next, err
-}
-
-// numbers reads the numbers of a period from one down, the highest first: at most most of them, and which is next.
-func (c *Pages) numbers(ctx context.Context, v *web.Viewer, p *period, from domain.Numbered, most int) (
-	out []domain.Numbered, next string, err error) {
-	for year := p.last; year >= p.first; year-- {
-		key := ""
-		switch {
-		case from.Year != 0 && year > from.Year:
-			continue
-		case year == from.Year:
-			key = from.Key()
-		}
-		for {
-			all, err := c.Store.Numbers(ctx, v.Tenant, year, key, atOnce)
-			if err != nil {
-				return nil, "", err
-			}
-			last := 1
-			for _, x := range all {
-				if last = x.N; x.SettledAt.Before(p.begin) || !x.SettledAt.Before(p.end) {
-					continue
-				}
-				if len(out) == most {
-					return out, x.String(), nil
-				}
-				out = append(out, x)
-			}
-			if len(all) < atOnce || last == 1 {
-				break
-			}
-			key = domain.NumberKey(last - 1)
-		}
-	}
-	return out, "", nil
-}
-
-func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	p, err := c.period(r.Context(), v, r.URL.Query())
+// lines returns the lines of numbers, in their order.
+func (c *Pages) lines(ctx context.Context, v *web.Viewer, all []task.Numbered) (out [][]string, err error) {
+	rows, err := c.Store.DecisionLines(ctx, v.Tenant, all)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if p.Ignored != "" {
-		return aggregate.Problem{Field: "from, to", Code: "must be dates"}
-	}
-	from, _ := domain.ParseNumber(r.URL.Query().Get("cursor"))
-	lines, next, err := c.registered(r.Context(), v, &p, from, mostFiled)
-	if err != nil {
-		return err
-	}
-	words := v.Texts("register")
-	t := card.Table{Columns: web.Each([]string{"number", "does", "title", "by", "department",
-		"steps", "amount", "currency", "asked", "settled", "rule", "path", "round", "state",
-		"executed_on", "executed_by", "executed_what", "remark", "files", "id"},
-		func(key string) string { return words.Say(key) })}
-	for i := range lines {
-		x, round, by := &lines[i], "", ""
-		if x.Round > 0 {
-			round = words.Say("round_of", "n", x.Round)
+	var ids []string
+	sums := make([]explain.Sum, len(rows))
+	for i := range rows {
+		x := &rows[i]
+		if x.Call != nil {
+			x.Steps = subject.StepsOf(x.Call)
 		}
-		if x.Executed.Done {
-			by = "Ringi"
-		}
-		t.Rows = append(t.Rows, []string{x.Number, x.Kind, x.Title, x.By, x.Department, x.Stamped,
-			x.Amount, x.Currency, day(x.Asked), day(x.Settled), x.Rule, x.Path, round, x.State,
-			day(x.Executed.At), by, x.Executed.Text(), x.Remark, named(words, x.Files), x.ID})
+		sums[i] = explain.SumUp(v.Locale, x.Steps)
+		ids = append(append(append(ids, requester(x)), sums[i].People()...), subject.NamedOf(&x.Gate)...)
 	}
-	if next != "" {
-		t.Rows = append(t.Rows, []string{words.Say("more", "next", next)})
+	s := speaker{subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...)}, v.Texts("audit")}
+	for i := range rows {
+		out = append(out, s.line(&rows[i], sums[i]))
 	}
-	return web.Attach(w, web.KindCSV, "ringi-register.csv", web.CSV(t))
+	return out, nil
 }
 
-func day(at time.Time) string {
-	if at.IsZero() {
+// requester returns whose request it is; of a call who answers for the agent.
+func requester(x *store.RegisteredTask) string {
+	if x.Call == nil {
+		return x.Head.Requester
+	}
+	return x.Call.Answers
+}
+
+// line has what register's columns name.
+func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) []string {
+	g, by, id, asked := &x.Gate, s.Person(requester(x)), x.Decision.TaskID, x.Head.CreatedAt
+	title := card.Titled(legible.Beginning(card.OneLine(cmp.Or(x.Task.Title, x.Task.Text)), mostTitle),
+		x.Head.Glance.Version)
+	if x.Call != nil {
+		id, asked, title = x.Call.CallID, x.Call.CreatedAt, s.called(x, sum)
+		if x.Call.KeyName != "" {
+			by = s.words.Say("by_agent", "agent", card.OneLine(x.Call.KeyName), "who", by)
+		}
+	}
+	rule, settled := "", ""
+	if is := g.Terms.Rule; is != nil {
+		rule = card.OneLine(is.Name) + " (" + strconv.Itoa(is.Revision) + ")"
+	}
+	if g.ApprovedAt != nil {
+		settled = tenancy.DayOf(*g.ApprovedAt)
+	}
+	seen := g.Seen
+	if of := x.Head.Glance.Amount; seen == nil && of.Known() { // without a rule, or none of it asks anybody
+		seen = &aggregate.Seen{Amount: string(of.Value), Currency: of.Currency}
+	}
+	if seen == nil {
+		seen = &aggregate.Seen{}
+	} else if seen.Amount == "" {
+		seen = &aggregate.Seen{Amount: explain.Money(s.Locale, rules.Amount{Why: rules.Why(seen.Why)}),
+			Department: seen.Department}
+	}
+	executed, made := s.executed(x, sum)
+	return []string{x.Decision.String(), title, by, seen.Department, s.stamped(x.Steps, sum), seen.Amount, seen.Currency,
+		tenancy.DayOf(asked), settled, rule, s.path(g), s.words.In("states", state(x)), executed, made,
+		named(s.words, &x.Files), id}
+}
+
+// called is the title of an agent's call: what its server calls the tool, and what it does.
+func (s *speaker) called(x *store.RegisteredTask, sum explain.Sum) string {
+	says := legible.Beginning(textOf(s.Line(sum.First().Sentence)), mostTitle)
+	if len(x.Steps) == 0 || x.Steps[0].ToolTitle == "" {
+		return cmp.Or(says, card.OneLine(x.Call.Tool))
+	}
+	return strings.Trim(card.OneLine(x.Steps[0].ToolTitle)+" — "+says, " —")
+}
+
+func textOf(pieces []subject.Piece) string {
+	return web.Joined(pieces, func(p subject.Piece) string { return p.Text }, "")
+}
+
+// stamped returns what steps were stamped with, as text: what each does, and with which arguments.
+func (s *speaker) stamped(steps []task.Step, of explain.Sum) string {
+	sum := s.SumOf(of, steps)
+	var all []string
+	for _, e := range slices.Concat(sum.Writes, sum.Reads) {
+		parts := []string{textOf(e.Sentence), textOf(e.Text)}
+		if e.Items != nil {
+			for _, row := range e.Items.Rows {
+				parts = append(parts, strings.Join(row, " "))
+			}
+		}
+		for _, a := range slices.Concat(e.Rest, e.Details, e.Defaults) {
+			parts = append(parts, textOf(a.Name)+": "+textOf(a.Value))
+		}
+		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+		all = append(all, strings.Join(parts, " / "))
+	}
+	return legible.Beginning(card.OneLine(strings.Join(all, " ; ")), mostStamped)
+}
+
+// path names who stamped, stage by stage: a stand-in with whose stamp it is.
+func (s *speaker) path(g *aggregate.Gate) string {
+	by := s.Reader
+	by.Person = s.plain
+	return web.Joined(by.Stamped(g), func(stage subject.Stage) string {
+		hands := web.Joined(stage.Stamps, func(act subject.RouteAct) string { return act.By }, "・")
+		return strings.TrimLeft(card.OneLine(stage.Name)+" ", " ") + hands
+	}, " → ")
+}
+
+// plain returns a name without what parts stages and stamps, or looks like it: people choose their names.
+func (s *speaker) plain(id string) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsSymbol(r) || strings.ContainsRune("・･·•‧", r) {
+			return ' '
+		}
+		return r
+	}, s.Person(id))
+	return cmp.Or(strings.Join(strings.Fields(name), " "), id)
+}
+
+// state says how it stands, as a key of the texts.
+func state(x *store.RegisteredTask) string {
+	if x.Call != nil {
+		return cmp.Or(callStates[x.Call.Status], "running")
+	}
+	switch e := x.Head.Ended; {
+	case e == nil:
+		return "running"
+	case e.As == task.TaskCompleted:
+		return "done"
+	case e.As == task.TaskFailed:
+		return "failed"
+	}
+	return "cancelled"
+}
+
+var callStates = map[conversation.ActionStatus]string{
+	conversation.ActionSucceeded: "done", conversation.ActionFailed: "failed", conversation.ActionCancelled: "cancelled",
+	call.Granted: "granted",
+}
+
+// executed returns the day on which a line's request or call was carried out (施行), and what was done and made; empty
+// unless all of it was.
+func (s *speaker) executed(x *store.RegisteredTask, sum explain.Sum) (day, made string) {
+	var at *time.Time
+	if at = x.Executed.CompletedAt; at != nil {
+		made = s.madeBy(x.Steps, x.Executed.Results)
+	} else if x.Call != nil && x.Call.Status == conversation.ActionSucceeded {
+		at, made = x.Call.CompletedAt, s.returned(x)
+	}
+	if at == nil {
+		return "", ""
+	}
+	says := sum.First().Sentence
+	if sum.Final {
+		sum.Amount = rules.Nothing() // it has a column of its own
+		says = sum.Done("")
+	}
+	return tenancy.DayOf(*at), strings.Trim(textOf(s.Briefly(says))+" · "+made, " ·")
+}
+
+// returned says what an agent's call made, unless what it returned is large.
+func (s *speaker) returned(x *store.RegisteredTask) string {
+	if x.Call.Result == nil || len(x.Steps) == 0 {
 		return ""
 	}
-	return tenancy.DayOf(at)
+	is, err := conversation.ReadCallResult([]byte(x.Call.Result.JSON))
+	if err != nil {
+		return ""
+	}
+	return card.MadeBy(card.Made(s.Locale, aggregate.JSON(is.Value)))
+}
+
+// madeBy returns what the results of writes name, in the order of the steps.
+func (s *speaker) madeBy(steps []task.Step, results []task.ResultEntry) string {
+	var all []string
+	for _, r := range results {
+		if r.Result == nil || r.Status != task.StepCompleted {
+			continue
+		}
+		for i := range steps {
+			if is := &steps[i]; is.StepID == r.StepID && is.Access == aggregate.Write && is.Tool != catalog.Decide {
+				all = append(all, card.Made(s.Locale, r.Result.JSON)...)
+			}
+		}
+	}
+	return card.MadeBy(all)
+}
+
+// named names the files of a line in a cell, each in quotation marks and with its whole hash.
+func named(words web.Texts, a *task.Aggregate) string {
+	attached, left := a.Attached()
+	says := web.Each(attached, func(f task.ReadFile) string {
+		return words.Say("file_cell", "name", legible.OneLine(cmp.Or(f.Name, f.ID)), "size", card.Size(f.Bytes), "hash",
+			f.SHA256)
+	})
+	says = append(says, web.Each(left, func(f task.ReadFile) string {
+		return words.Say("file_cell_left", "name", legible.OneLine(cmp.Or(f.Name, f.ID)))
+	})...)
+	return strings.Join(says, " / ")
 }

@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"fmt"
 	"net/url"
 
 	"ringi/functions/serve-console/consoletest"
@@ -19,7 +18,7 @@ func decisionLooks(w *consoletest.World) []look {
 	w.MatterAsked()
 	recorded := w.TaskPage()
 	b.Post(recorded+"/act", w.Act(aggregate.ActApprove, ""))
-	number := fmt.Sprintf("%d-000001", w.MatterRecorded())
+	w.MatterRecorded()
 	w.MatterAsked()
 	rejected := w.TaskPage()
 	b.Post(rejected+"/act", w.Act(aggregate.ActReject, "見積もりを 2 社から取ってください。"))
@@ -27,8 +26,6 @@ func decisionLooks(w *consoletest.World) []look {
 	all := []look{
 		{name: "decision-asked", path: w.TaskPage()}, {name: "decision-recorded", path: recorded},
 		{name: "decision-rejected", path: rejected},
-		{name: "decision-register", path: "/console/register?by=decisions"},
-		{name: "decision-sheet", path: "/console/register/" + number},
 	}
 	organised(w)
 	_, _, err := w.Store.SaveRules(w.T.Context(), w.Tenant.ID, kindsOfRules(), 0, nil, w.By, w.Now())

@@ -121,7 +121,7 @@ func looksGood(t *testing.T, tab *browser.Tab, name, pictures string) {
 
 // emptyLooks are pages of a workspace in which nothing happened.
 func emptyLooks(w *consoletest.World) (all []look) {
-	for _, name := range []string{"audit", "settings", "integrations", "tools", "organisation", "register",
+	for _, name := range []string{"audit", "settings", "integrations", "tools", "organisation",
 		"contests", "agents", "tasks",
 		"stand-ins"} {
 		all = append(all, look{name: name + "-empty", path: "/console/" + name})

@@ -23,11 +23,8 @@ type Entry struct {
 	Details      []auditlog.Detail
 
 	// Of the whole log.
-	ByID  string     // tells apart people who chose the same name, or Ringi's
-	Asked bool       // they asked for it, and Ringi did it
-	Path  string     // of what the entry belongs to
-	Whose string     // whose request it is
-	Like  []web.Link // to records of the same person, and about the same
+	ByID  string // tells apart people who chose the same name, or Ringi's
+	Asked bool   // they asked for it, and Ringi did it
 }
 
 // EntriesOf formats audit entries in words; person and agent return names.

@@ -33,8 +33,7 @@ func testFilesShown(t *testing.T, w *consoletest.World) {
 	expect.That(t, strings.Count(page.Body, "見積書.pdf") >= 2, "it stands beside the effect and in the request")
 	expect.Is(t, b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Status, http.StatusSeeOther)
 	number := fmt.Sprintf("%d-000001", w.MatterRecorded())
-	b.Get("/console/register").Says(t, 200, number, "見積書.pdf", sum[:16]+"…")
-	b.Get("/console/register/file.csv").Holds(t, `"添付ファイル"`, "「見積書.pdf」 (18 B、SHA-256 "+sum+")")
+	b.Get("/console/audit/register.csv?year="+number[:4]).Holds(t, number, `"添付ファイル"`, "「見積書.pdf」 (18 B、SHA-256 "+sum+")")
 }
 
 func testFilesServed(t *testing.T, w *consoletest.World) {

@@ -65,7 +65,8 @@ func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
 var decisions = map[string]bool{"act_approve": true, "act_reject": true, "act_deny": true, "act_stamp": true,
 	"act_settle": true, "act_send_back": true}
 
-// entry is a page that the menu leads to; Beside are the pages that stand beside it, itself the first, if there are any.
+// entry is a page that the menu leads to; Beside are the pages that stand beside it, itself the first, if there are
+// any.
 type entry struct {
 	Key, Path, Text string
 	Here            bool
@@ -74,7 +75,7 @@ type entry struct {
 
 // sections are the menu's entries: each leads to the first of its pages that the viewer may open.
 var sections = [][]string{{"home"}, {"tasks"}, {"agents", "calls", "keys"}, {"contests"},
-	{"rules", "organisation", "stand-ins"}, {"integrations", "tools"}, {"audit", "register"}, {"settings"}}
+	{"rules", "organisation", "stand-ins"}, {"integrations", "tools"}, {"audit"}, {"settings"}}
 
 // ofMembers are the pages of the menu that members may open, too.
 var ofMembers = []string{"home", "tasks", "agents", "calls", "stand-ins"}

@@ -195,7 +195,8 @@ func TestTheMenuHasEightEntries(t *testing.T) {
 		expect.Is(t, strings.Count(own, `class="to"`), 4, "pages for members")
 		expect.That(t, strings.Contains(all, `href="/console/integrations" aria-current="true"`) &&
 			strings.Contains(own, `href="/console" aria-current="page"`), "the menu doesn't say where one is")
-		admin.Get("/console/tools").Holds(t, `<a href="/console/tools" aria-current="page">`, `<a href="/console/integrations">`)
+		admin.Get("/console/tools").Holds(t, `<a href="/console/tools" aria-current="page">`,
+			`<a href="/console/integrations">`)
 		member.Get("/console/calls").Lacks(t, `<a href="/console/keys">`)
 		member.Get("/console/stand-ins").Lacks(t, `href="/console/rules"`)
 	}
@@ -284,7 +285,7 @@ var (
 // handed are the catalogs that a package receives, besides those that it names.
 var handed = map[string][]string{"../subject": {"task", "conversation", "calls"},
 	"../web":             {"tasks", "agents"},
-	"../web/ui/kit.html": {"route", "settings", "rules", "task", "conversation", "effect", "keys"}}
+	"../web/ui/kit.html": {"route", "settings", "audit", "rules", "task", "conversation", "effect", "keys"}}
 
 // homeOf returns the catalog that a catalog has a text from: itself or the common one.
 func homeOf(t *testing.T, catalog, key string) string {
