@@ -58,7 +58,7 @@ func (callCards) Decided(a aggregate.Aggregate) []string {
 // Copy draws a copy of the card.
 func (k callCards) Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (
 	card.Message, bool) {
-	return card.CallCopy(a.(*call.Aggregate), c, s, link, now), true
+	return card.Copy(a, c, s, link, now), true
 }
 
 func (callCards) Suggestions(aggregate.Aggregate, string) []card.Suggestion { return nil }

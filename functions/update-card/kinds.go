@@ -281,7 +281,7 @@ func (k conversationCards) Copy(
 	if x.Status == conversation.ActionExecuting { // people follow the output in the thread only
 		t.Log = nil
 	}
-	return card.ConversationCopy(t, c, s, link, now), true
+	return card.Copy(t, c, s, link, now), true
 }
 
 // Suggestions returns none: people who talk with an agent know what they want.

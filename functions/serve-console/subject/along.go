@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strconv"
 	"sync"
 	"time"
 
@@ -53,13 +52,13 @@ func (c *Acts) TurnOf(ctx context.Context, x Asking, offers []aggregate.Offer) *
 
 func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate) *Turn {
 	d := Reader{Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person,
-		Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel)}.walk(g)
+		Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel)}.walk(g, false)
 	t := &Turn{drawing: d}
-	if t.st.Refused != nil {
-		t.Who = t.waits()
+	if t.Refused != nil {
+		t.Who = t.Route.Waits(mostOwing)
 		return t
 	}
-	t.next = d.words.Say("now", "who", t.waits())
+	t.next = d.words.Say("now", "who", t.Route.Waits(mostOwing))
 	reach, err := c.People.Reach(ctx, x.Viewer.Team, x.Viewer.User, x.Settings)
 	if err != nil {
 		slog.WarnContext(ctx, "whose turn it is is told without Slack", "err", err)
@@ -76,7 +75,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		t.Mine = stage > 0
 	}
 	given := false
-	given, t.why = x.tried(id, t.st.Present, reach.In(o.Channel), all, c.Now())
+	given, t.why = x.tried(id, t.State.Present, reach.In(o.Channel), all, c.Now())
 	switch {
 	case t.Mine:
 		if t.Title, t.Who = d.words.Say("yours"), d.owed(); principal != "" {
@@ -97,19 +96,16 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 
 // owed says how much the stage that is asked needs.
 func (d *drawing) owed() string {
-	words, s := d.words, d.st.CurrentStage()
+	s := d.CurrentStage()
 	if s == nil || s.Mode == circulation.ModeChannel {
-		return d.waits()
+		return d.Route.Waits(mostOwing)
 	}
 	if s.Need < 2 && len(s.People) < 2 {
-		return words.Say("yours_alone", "stage", d.called(s))
+		return d.words.Say("yours_alone", "stage", d.Name(s))
 	}
-	text := words.Say("yours_of", "stage", d.called(s), "people", len(s.People), "need", s.Need)
-	if s.Need == len(s.People) {
-		text = words.Say("yours_all", "stage", d.called(s), "people", len(s.People))
-	}
+	text := d.Name(s) + " — " + d.Need(s)
 	if given := s.Need - s.Owed; given > 0 {
-		text += " " + words.Say("given_already", "n", given)
+		text += " " + d.words.Say("given_already", "n", given)
 	}
 	return text
 }
@@ -137,7 +133,7 @@ func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) []Button {
 	case !t.Mine:
 	case o.Act == aggregate.ActReject:
 		b := x.rejection(o)
-		b.Stage = t.st.Present
+		b.Stage = t.State.Present
 		return []Button{b}
 	case whole:
 		return []Button{x.stamp(t, o)}
@@ -148,21 +144,21 @@ func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) []Button {
 // stamp returns the button by which whoever is asked approves.
 func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 	b, missing := x.button(o), 0
-	b.Stage, b.No = t.st.Present, ""
+	b.Stage, b.No = t.State.Present, ""
 	if t.why != nil {
 		b.No = x.Surface.Refused(t.why, x.Settings, x.Of.Origin(), x.Of.Askers()...)
 	}
-	last := t.st.Present
-	for i := range t.st.Stages {
-		if missing += t.st.Stages[i].Owed; t.st.Stages[i].Owed > 0 {
+	last := t.State.Present
+	for i := range t.Stages {
+		if missing += t.Stages[i].Owed; t.Stages[i].Owed > 0 {
 			last = i + 1
 		}
 	}
 	if missing > 1 { // others stamp before anything follows
 		b.About = ""
 	}
-	if last != t.st.Present {
-		b.About = t.words.Say("after", "stage", t.called(&t.st.Stages[last-1]))
+	if last != t.State.Present {
+		b.About = t.words.Say("after", "stage", t.Name(&t.Stages[last-1]))
 	}
 	return b
 }
@@ -207,7 +203,7 @@ func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Tried) string {
 
 // After says under the notice about an act who is asked now, if its gate waits on; else nothing.
 func (t *Turn) After(done string) string {
-	if t == nil || t.st.Refused != nil || done != "act_stamp" {
+	if t == nil || t.Refused != nil || done != "act_stamp" {
 		return ""
 	}
 	return t.next
@@ -222,54 +218,14 @@ func (t *Turn) Since() string {
 	if t == nil {
 		return ""
 	}
-	return " · " + t.waits()
+	return " · " + t.Route.Waits(mostOwing)
 }
 
 // mostOwing is how many people a row of a list names.
 const mostOwing = 5
 
 // Waits says in a line for whom a gate under a rule waits.
-func (r Reader) Waits(g *aggregate.Gate) (who string) { return r.walk(g).waits() }
-
-func (d *drawing) waits() string {
-	if d.st.Refused != nil {
-		return d.words.Say("unknown")
-	}
-	s := d.st.CurrentStage()
-	if s == nil {
-		return ""
-	}
-	owing := d.st.Owes()
-	named := owing[:min(len(owing), mostOwing)]
-	text := web.Joined(named, func(p circulation.Person) string { return d.Person(p.User) }, d.words.Say("middot"))
-	if more := len(owing) - len(named); more > 0 {
-		text = d.words.Say("others", "who", text, "n", more)
-	}
-	if s.Mode == circulation.ModeChannel {
-		text = d.words.Say("of_channel", "channel", d.Channel)
-	}
-	return d.words.Say("waits", "stage", d.called(s), "n", s.Owed, "who", text)
-}
-
-// Chip is a stage of a route in a word or two.
-type Chip struct{ Name, Class, State string }
-
-// Chips returns the stages of a gate under a rule that waits, those that ask nobody left out.
-func (r Reader) Chips(g *aggregate.Gate) (out []Chip) {
-	d := r.walk(g)
-	if d.open = d.st.Refused == nil; !d.open {
-		return nil
-	}
-	for i := range d.st.Stages {
-		s, state := &d.st.Stages[i], d.stateOf(i)
-		chip := Chip{d.called(s), map[string]string{done: "done", present: "now"}[state], d.words.In("states", state)}
-		if s.Need > 1 && state != later {
-			chip.Name += " " + strconv.Itoa(s.Need-s.Owed) + "/" + strconv.Itoa(s.Need)
-		}
-		out = append(out, chip)
-	}
-	return out
-}
+func (r Reader) Waits(g *aggregate.Gate) (who string) { return r.walk(g, false).Route.Waits(mostOwing) }
 
 // RouteUntil returns until when the present stage of a gate under a rule is asked, or zero.
 func RouteUntil(g *aggregate.Gate) (until time.Time) {

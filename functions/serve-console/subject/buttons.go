@@ -6,7 +6,6 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 )
@@ -22,18 +21,6 @@ func Typed(all []Button, x Tried, typed string) []Button {
 		}
 	}
 	return all
-}
-
-// called is what a stage is called.
-func (d *drawing) called(s *circulation.StageState) string { return d.line(s.Name) }
-
-// Called returns what the stage with this number is called.
-func (r Reader) Called(g *aggregate.Gate, number int) string {
-	d := r.walk(g)
-	if number < 1 || number > len(d.st.Stages) {
-		return ""
-	}
-	return d.called(&d.st.Stages[number-1])
 }
 
 // Apart parts from the buttons those by which a viewer ends the subject, or withdraws what asks for a decision: they

@@ -66,5 +66,5 @@ func (m marks) Channel(id string) string { return m.channel(id) }
 func (m marks) Time(t time.Time) string  { return web.Minute(t) }
 
 func (m marks) Text(s string, most int) string {
-	return legible.Beginning(strings.Join(strings.Fields(s), " "), most)
+	return legible.OneLine(legible.Beginning(strings.Join(strings.Fields(s), " "), most))
 }

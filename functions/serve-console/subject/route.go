@@ -2,6 +2,7 @@ package subject
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -79,18 +81,15 @@ type RouteAct struct {
 // drawing is a route that is being drawn.
 type drawing struct {
 	Reader
+	explain.Route
 	words web.Texts
-	gate  *aggregate.Gate
-	g     circulation.Gate
-	st    circulation.State
-	open  bool // people are asked
 }
 
 // walk begins the drawing of a gate's route.
-func (r Reader) walk(g *aggregate.Gate) *drawing {
-	d := &drawing{Reader: r, words: web.TextsOf("route", r.Locale), gate: g, g: g.Circulating()}
-	d.st = circulation.Walk(d.g)
-	return d
+func (r Reader) walk(g *aggregate.Gate, over bool) *drawing {
+	on := SurfaceOf(&web.Viewer{Locale: r.Locale}, r.Person, func(string) string { return r.Channel })
+	return &drawing{Reader: r, words: web.TextsOf("route", r.Locale),
+		Route: on.Route(g, !over && g.Status == aggregate.PendingApproval, "")}
 }
 
 // Route returns where a gate stands, nil for one without a rule. over: what the gate belongs to has ended.
@@ -98,36 +97,30 @@ func (r Reader) Route(g *aggregate.Gate, over bool) *Route {
 	if !g.Ruled() {
 		return nil
 	}
-	d := r.walk(g)
-	d.open = !over && g.Status == aggregate.PendingApproval
-	out := &Route{Words: d.words, Rule: d.words.Say("no_name")}
+	d := r.walk(g, over)
+	out := &Route{Words: d.words, Rule: d.RuleName()}
 	if x := g.Terms.Rule; x != nil {
-		out.Rule, out.Revision = d.line(x.Name), x.Revision
+		out.Revision = x.Revision
 	}
-	if g.Route == nil && g.Status != aggregate.PendingApproval {
+	switch {
+	case g.Route == nil && g.Status != aggregate.PendingApproval:
 		if g.Status == aggregate.Generating && !over {
 			out.Note = d.words.Say("looking")
 		}
-		return out
+	case d.Refused != nil:
+		out.Note, out.Unknown = d.Words.Unknown, true
+	default:
+		d.draw(out)
 	}
-	if d.st.Refused != nil {
-		out.Note, out.Unknown = d.words.Say("unknown"), true
-		return out
-	}
-	d.draw(out)
 	return out
 }
 
-// Stamped returns the stages at which people said something, also of a gate under no rule, whose stage has no name.
+// Stamped names who stamped a gate, stage by stage, also under no rule, whose stage has no name.
 func (r Reader) Stamped(g *aggregate.Gate) (out []Stage) {
-	d := r.walk(g)
-	for i := range d.st.Stages {
-		stage := d.stage(i)
-		if d.st.Stages[i].Name == "" {
-			stage.Name = ""
-		}
-		if len(stage.Stamps) > 0 {
-			out = append(out, stage)
+	d := r.walk(g, true)
+	for i, s := range d.Stages {
+		if len(s.Stamps) > 0 {
+			out = append(out, Stage{Name: legible.OneLine(s.Name), Stamps: web.Each(d.Stages[i].Stamps, d.act)})
 		}
 	}
 	return out
@@ -139,38 +132,54 @@ func (r *Route) Found() bool {
 }
 
 func (d *drawing) draw(out *Route) {
-	out.Stages = make([]Stage, len(d.st.Stages))
+	out.Stages = make([]Stage, len(d.Stages))
 	for i := range out.Stages {
 		if out.Stages[i] = d.stage(i); out.Stages[i].Present {
 			out.Now = &out.Stages[i]
 		}
 	}
-	if id := d.g.Route.Tells; id != "" {
+	if id := d.Gate.Route.Tells; id != "" {
 		if out.Told = d.named(id); d.ChannelOf != nil && !strings.HasPrefix(id, "S") {
 			out.Told = d.line(d.ChannelOf(id))
 		}
 	}
-	out.Asked, out.Opened = d.gate.AskedSum, circulation.RouteHash(d.g)
-	if len(d.g.Acts) > 0 {
-		out.Acts = circulation.Hash(d.g.Acts)
+	out.Asked, out.Opened = d.Gate.AskedSum, circulation.RouteHash(d.Gate.Circulating())
+	if len(d.Gate.Acts) > 0 {
+		out.Acts = circulation.Hash(d.Gate.Acts)
 	}
 }
 
+var badges = map[explain.Standing]string{explain.Done: "badge-good", explain.Present: "badge-wait",
+	explain.SentBack: "badge-bad", explain.Denied: "badge-bad"}
+
+// stage draws the stage with this index.
+func (d *drawing) stage(i int) Stage {
+	s, is := &d.Stages[i], d.Is(i)
+	out := Stage{Name: d.Name(s), Present: is == explain.Present, Mark: is.Mark(), State: d.Words.States[is],
+		Badge: badges[is], Waiting: d.words.Say("owes"), Need: d.Need(s), Stamps: web.Each(s.Stamps, d.act)}
+	if s.Need > 1 {
+		out.Count = fmt.Sprintf("%d/%d", s.Need-s.Owed, s.Need)
+	}
+	owes := d.State.Owes()
+	for _, p := range s.People {
+		out.People = append(out.People, Person{Name: d.Person(p.User), Via: d.Via(p.Via),
+			Owes:    out.Present && slices.Contains(owes, p),
+			Stamped: slices.ContainsFunc(s.Stamps, func(a *circulation.Act) bool { return a.Principal.User == p.User })})
+	}
+	if is == explain.SentBack || is == explain.Denied {
+		end := d.act(d.Last)
+		out.End = &end
+	}
+	if out.Present {
+		out.Owed, out.DecideBy = d.words.Say("owed", "n", s.Owed), web.TimeOf(s.DecideBy)
+	}
+	return out
+}
+
 // After says of a route which round it walks, and whose stamps of the round before don't count any more.
-func (r Reader) After(out *Route, round int, before *aggregate.Gate) {
-	if out == nil || before == nil {
-		return
-	}
-	var names []string
-	st := circulation.Walk(before.Circulating())
-	for _, act := range st.Stamps() {
-		if name := r.Person(act.Hand.User); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	out.Round, out.Carried = round, out.Words.Say("none_carried", "round", round-1)
-	if len(names) > 0 {
-		out.Carried = out.Words.Say("not_carried", "round", round-1, "who", strings.Join(names, out.Words.Say("middot")))
+func (r Reader) After(out *Route, g *aggregate.Gate, round int, before *aggregate.Gate) {
+	if out != nil && before != nil {
+		out.Round, out.Carried = round, r.walk(g, true).Carried(round, before)
 	}
 }
 
@@ -183,22 +192,17 @@ func SentBack(g *aggregate.Gate) bool {
 	return st.Ended() == circulation.SendBack
 }
 
-// act returns what somebody did. A stand-in is named before whom they stand in for: the other order reads either way.
+// act returns what somebody did.
 func (d *drawing) act(a *circulation.Act) RouteAct {
-	out := RouteAct{By: d.Person(a.Hand.User), At: a.At, Surface: d.words.In("surface", a.Surface),
-		Text: card.Prose(a.Text)}
-	if a.Principal.User != a.Hand.User {
-		out.By = d.words.Say("stand_in", "hand", out.By, "principal", d.Person(a.Principal.User))
-	}
-	return out
+	return RouteAct{By: d.Hand(a), At: a.At, Surface: d.words.In("surface", a.Surface), Text: card.Prose(a.Text)}
 }
 
 // mostName is how many characters of a name that an administrator gave are shown.
 const mostName = 120
 
-// line returns a name of a rule or a stage in one line, with what hides spelled out.
+// line returns a name in one line, with what hides spelled out.
 func (d *drawing) line(name string) string {
-	return cmp.Or(legible.OneLine(legible.Beginning(name, mostName)), d.words.Say("no_name"))
+	return cmp.Or(legible.OneLine(legible.Beginning(name, mostName)), explain.RouteOf(d.Locale).NoName)
 }
 
 // How package rules says by what it found somebody.

@@ -114,7 +114,7 @@ func TestARouteSaysItsTimesAndHashes(t *testing.T) {
 	expect.That(t, r.Now.DecideBy.Equal(asked.Add(time.Minute+72*time.Hour)), "%+v", r.Now)
 	expect.Same(t, []any{r.Rule, r.Revision, r.Told, r.Asked, r.Opened, r.Acts},
 		[]any{"10万円以上", 3, "S1", "hash", circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)})
-	expect.Same(t, subject.NamedOf(&g), []string{"A", "A", "B", "C", "D", "E"})
+	expect.Same(t, subject.NamedOf(&g), []string{"A", "A", "A", "B", "C", "D", "E"})
 	expect.That(t, subject.RouteUntil(&g).Equal(r.Now.DecideBy), "another end")
 }
 
@@ -129,10 +129,10 @@ func TestARouteThatCannotBeWalkedIsSaidToBeOne(t *testing.T) {
 		g := three()
 		change(&g)
 		r := reader("ja").Route(&g, false)
-		expect.That(t, r.Unknown && r.Stages == nil && r.Now == nil && strings.Contains(r.Note, "Ringi が読み取れない"),
+		expect.That(t, r.Unknown && r.Stages == nil && r.Now == nil && strings.Contains(r.Note, "読み取れない形式"),
 			"%s: %+v", name, r)
 		who, until := reader("en").Waits(&g), subject.RouteUntil(&g)
-		expect.That(t, strings.Contains(who, "can't show where it stands") && until.IsZero(), "%s: %s", name, who)
+		expect.That(t, strings.Contains(who, "can't read how this goes round") && until.IsZero(), "%s: %s", name, who)
 	}
 }
 
@@ -152,11 +152,11 @@ func TestARoundSaysWhoseStampsDoNotCount(t *testing.T) {
 	expect.That(t, subject.SentBack(&before), "it was not sent back")
 	g, r := three(), reader("ja")
 	out := r.Route(&g, false)
-	r.After(out, 2, &before)
+	r.After(out, &g, 2, &before)
 	expect.Same(t, []any{out.Round, out.Carried}, []any{2, "1 回目の回覧の承認 (@A・@B) は引き継がれません。"})
 	before = actedOn(t, three(), circulation.SendBack, 1, "A")
-	r.After(out, 3, &before)
-	expect.Same(t, out.Carried, "2 回目の回覧は、だれも承認しないうちに作り直しになりました。")
+	r.After(out, &g, 3, &before)
+	expect.Same(t, out.Carried, "2 回目の回覧は、だれも承認しないうちに差し戻されました。")
 	denied := actedOn(t, three(), circulation.Deny, 1, "A")
 	expect.That(t, !subject.SentBack(&denied) && !subject.SentBack(&g), "a denial or nothing is a round")
 }

@@ -320,7 +320,7 @@ func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
 	for _, p := range a.Processes {
 		if &p.Gate == g {
 			out.Number = a.NumberOf(p.Version)
-			by.After(out, round, before)
+			by.After(out, g, round, before)
 		}
 		if subject.SentBack(&p.Gate) {
 			round, before = round+1, &p.Gate

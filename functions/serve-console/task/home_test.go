@@ -345,7 +345,7 @@ func testStandInReads(t *testing.T, w *consoletest.World) {
 	d = expect.Value(w.Console.Store.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
 	lists(t, alex.Get("/console?of=all"), "代理の一件")
 	alex.Get("/console").Says(t, 200, "代理の一件", "鈴木 一郎 さんの代理")
-	alex.Get(page).Says(t, 200, "代理の一件", "あなたの番です", "承認が必要です 鈴木 一郎 さんの代理", "終わりにする")
+	alex.Get(page).Says(t, 200, "代理の一件", "あなたの番です", "承認が必要です 鈴木 一郎 さんの代理", "却下して終了")
 	w.As(webapi.Suzuki).Get(page).Says(t, 200, "あなたの番です").Lacks(t, "さんの代理")
 	w.Later(d.StandIn().Ends.Sub(w.Now()))
 	alex = w.As(webapi.Alex)

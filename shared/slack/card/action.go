@@ -44,8 +44,8 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 
 // routeOf says whom the settings ask about an action.
 func (d conversationDrawing) routeOf(x *conversation.Action) routed {
-	r := d.route(&x.Gate, x.Status == conversation.ActionPending)
-	r.copies, r.origin = d.t.CopiesOf(x.Key()), d.t.Conversation.Origin()
+	r := d.route(&x.Gate, x.Status == conversation.ActionPending, d.t.Conversation.Origin())
+	r.copies = d.t.CopiesOf(x.Key())
 	return r
 }
 

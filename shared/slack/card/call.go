@@ -64,28 +64,13 @@ func CallCard(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, around A
 	if a.Call != nil && a.Call.Locale != "" {
 		locale = a.Call.Locale
 	}
-	d := drawCall(a, around, s, locale, now)
-	d.copied(c, a.Copies)
-	return d.face().message()
+	return drawCall(a, around, s, locale, now).of(c).message()
 }
 
-// CallCopy is Copy for a call.
-func CallCopy(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
-	d := drawCall(a, Around{}, s, s.Locale, now)
-	asks := askWordsOf.In(s.Locale)
-	switch {
-	case a.Call == nil:
-	case c.CardType == aggregate.CardDecided:
-		return d.route().decided(c, d.does(), a.Call.Answers, link)
-	case c.CardType == task.CardOutcome: // to who answers for the key
-		text := fill(d.c.Cancelled, "what", d.does())
-		if a.Call.TurnedDown() {
-			text = fill(d.c.Refused, "what", d.does())
-		}
-		_, by := d.became()
-		return face{text, grey, nil}.with(section("*"+text+"*"+opens(link, asks)), contextLine(by, d.from())).message()
-	}
-	return under(contextLine(d.from()+linkAs(link, asks.Original)), CallCard(a, c, s, Around{}, now))
+// of draws the card c, or what its copy shows.
+func (d callDrawing) of(c *aggregate.Card) face {
+	d.copied(c, d.a.Copies)
+	return d.face()
 }
 
 // does says in a line what the call does.
@@ -95,9 +80,8 @@ func (d callDrawing) does() string {
 
 func (d callDrawing) route() routed {
 	x := d.a.Call
-	r := d.drawing.route(&x.Gate, d.a.IsOpen(x.CallID))
-	r.copies, r.origin = d.a.CopiesOf(call.Key), x.Origin()
-	r.Console = d.Console
+	r := d.drawing.route(&x.Gate, d.a.IsOpen(x.CallID), x.Origin())
+	r.copies = d.a.CopiesOf(call.Key)
 	r.number, r.plain = x.DecisionNumber, x.Elsewhere
 	return r
 }
@@ -115,7 +99,7 @@ func (d callDrawing) face() face {
 			took)...))
 	}
 	if line, colour := r.resting(); line != "" {
-		return d.shown(d.c.Header, colour).with(divider(), contextLine(line))
+		return face{line, colour, nil}
 	}
 	switch {
 	case x.Unopened():
@@ -212,8 +196,8 @@ func (d callDrawing) pending(r routed) face {
 	buttons = append(buttons, no, button(more, MoreAction+string(call.Card), value, ""))
 	f := face{text: fill(d.c.AsksText, "agent", d.agent(), "tool", inline(x.Tool, maxTool)), colour: blue}.
 		with(header(d.c.Asks)).with(b.blocks...).with(d.about()...)
-	return f.with(divider()).with(r.waits()...).with(slack.NewActionBlock(blockID(x.CallID, r.st.Present), buttons...),
-		contextLine(append([]string{d.effect(r, b.cut)}, r.hints()...)...))
+	return f.with(divider()).with(r.waits()...).with(slack.NewActionBlock(blockID(x.CallID, r.State.Present), buttons...),
+		contextLine(d.effect(r, b.cut)))
 }
 
 // effect says what an approval does.

@@ -48,8 +48,10 @@ type Around struct {
 // Render draws the card c of a task under the tenant's settings, which say who may decide. It uses now only for waits
 // that are over. A load may mix two commits: a card whose row is missing is drawn as being generated.
 func Render(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, around Around, now time.Time) Message {
-	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, Around: around}
-	var f face
+	return drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, Around: around}.face(c).message()
+}
+
+func (d drawing) face(c *aggregate.Card) (f face) {
 	d.copied(c, d.a.Copies)
 	d.beneath = c.User != ""
 	switch c.CardType {
@@ -60,7 +62,7 @@ func Render(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, around Aro
 	default:
 		f = d.task()
 	}
-	return f.message()
+	return f
 }
 
 // Hash fingerprints a message: hexadecimal SHA-256 of its JSON with sorted keys.
@@ -89,7 +91,7 @@ type drawing struct {
 
 	beneath bool            // what is drawn stands below what names it
 	copy    *aggregate.Card // the copy that is drawn of a gate under a rule; nil: the card in the thread
-	hint    bool            // it is the first copy to its person
+	first   bool            // it is the first copy to its person
 }
 
 type face struct {

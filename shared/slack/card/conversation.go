@@ -45,21 +45,25 @@ const TailLines = 10
 // RenderConversation draws a card of a conversation. For a card's hash callers need not read messages and payloads,
 // which never change; the output of a running action does.
 func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
-	locale := t.locale(s)
-	d := drawingOf(t, s, locale, now)
-	switch c.CardType {
-	case conversation.CardAction:
-		if x := aggregate.Find(t.Actions, c.Subject); x != nil {
-			return d.action(x).message()
-		}
-		return face{text: d.texts.Action, colour: grey}.with(section(d.texts.Action)).message()
-	case conversation.CardOffered:
-		return d.offered(aggregate.Find(t.Offered, c.Subject)).message()
-	case conversation.CardSession:
-		return d.ended().message()
+	d := drawingOf(t, s, t.locale(s), now)
+	if c.CardType == conversation.CardMessage {
+		text := d.said(c.Subject)
+		return Message{Text: cut(text, maxSaid), Markdown: text, Attachments: []slack.Attachment{}}
 	}
-	text := d.said(c.Subject)
-	return Message{Text: cut(text, maxSaid), Markdown: text, Attachments: []slack.Attachment{}}
+	return d.face(c).message()
+}
+
+func (d conversationDrawing) face(c *aggregate.Card) face {
+	switch c.CardType {
+	case conversation.CardOffered:
+		return d.offered(aggregate.Find(d.t.Offered, c.Subject))
+	case conversation.CardSession:
+		return d.ended()
+	}
+	if x := aggregate.Find(d.t.Actions, c.Subject); x != nil {
+		return d.action(x)
+	}
+	return face{text: d.texts.Action, colour: grey}.with(section(d.texts.Action))
 }
 
 // locale is the conversation's language, or the tenant's if the conversation has none.

@@ -9,36 +9,74 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
 
-// Copy draws a copy of a card for a person's direct messages: the same card with the same buttons, below a line that
-// names the task and links to the original card. For task.CardOutcome it says how the task ended. link may be empty.
-func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
-	if key, back := strings.CutPrefix(c.Subject, ReturnedCopy); back {
-		return returnedTo(a, key, s, link, Around{}, now)
-	}
-	switch c.CardType {
-	case task.CardOutcome:
-		return outcomeOf(a, s, link, now)
-	case aggregate.CardDecided:
-		return drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}.decided(c, link)
-	}
-	w, own := askWordsOf.In(s.Locale), wordsOf.In(s.Locale)
-	who := own.mention(a.Head.Requester)
-	from := fill(w.CopyFrom, "title", nameOf(until(a, c.Subject), w, own.Quoted), "who", who) + linkAs(link, w.Original)
-	m, g := under(contextLine(from), Render(a, c, s, Around{}, now)), a.GateAt(c.Subject)
-	if g != nil && a.Head.Ended == nil && g.Status == aggregate.PendingApproval &&
-		(!g.Ruled() || Owes(circulation.Walk(g.Circulating()), c)) {
-		m.Text = fill(w.CopyText, "text", m.Text, "who", who)
-		if by := dueOf(g); by != nil {
-			m.Text += fill(w.WaitsUntil, "when", when(*by))
+// Copy draws what one person gets of a card in their direct messages: while they are asked, the same with the same
+// buttons, below a line that says who asked and leads to the card; once that is over for them, that line and how it
+// stands. Of other types of c it says how something ended or was decided. link may be empty.
+func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
+	w := askWordsOf.In(s.Locale)
+	switch a := of.(type) {
+	case *task.Aggregate:
+		d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
+		switch key, back := strings.CutPrefix(c.Subject, ReturnedCopy); {
+		case back:
+			return returnedTo(a, key, s, link, Around{}, now)
+		case c.CardType == task.CardOutcome:
+			return outcomeOf(a, s, link, now)
+		case c.CardType == aggregate.CardDecided:
+			return d.decided(c, link)
 		}
+		who := d.w.mention(a.Head.Requester)
+		from := fill(w.CopyFrom, "title", nameOf(until(a, c.Subject), w, d.w.Quoted), "who", who)
+		m := d.face(c).copied(from, link, w)
+		if g := a.GateAt(c.Subject); g != nil && len(m.Attachments[0].Blocks.BlockSet) > 1 {
+			m.Text = fill(w.CopyText, "text", m.Text, "who", who)
+			if by := dueOf(g); by != nil {
+				m.Text += fill(w.WaitsUntil, "when", when(*by))
+			}
+		}
+		return m
+	case Conversation:
+		w = askWordsOf.In(a.locale(s))
+		from := fill(w.ConversationFrom, "title", conversationTitle(a.Aggregate.Conversation, w), "who",
+			wordsOf.In(w.Locale).mention(a.Aggregate.Conversation.Opener), "agent",
+			inline(a.Aggregate.Conversation.AgentID, maxTool))
+		return drawingOf(a, s, w.Locale, now).face(c).copied(from, link, w)
+	case *call.Aggregate:
+		return drawCall(a, Around{}, s, s.Locale, now).copyOf(c, link, w)
 	}
-	return m
+	return Message{}
+}
+
+// copied is a card in direct messages, below the line that says who asked.
+func (f face) copied(from, link string, w *askWords) Message {
+	if asks := slices.ContainsFunc(f.blocks, func(b slack.Block) bool { return b.BlockType() == slack.MBTAction }); asks {
+		return face{f.text, f.colour, nil}.with(contextLine(from + linkAs(link, w.Original))).with(f.blocks...).message()
+	}
+	return face{f.text, f.colour, nil}.with(section(from + "\n" + f.text + linkAs(link, w.Original))).message()
+}
+
+// copyOf is Copy for a call.
+func (d callDrawing) copyOf(c *aggregate.Card, link string, w *askWords) Message {
+	switch {
+	case d.a.Call == nil:
+	case c.CardType == aggregate.CardDecided:
+		return d.route().decided(c, d.does(), d.a.Call.Answers, link)
+	case c.CardType == task.CardOutcome: // to who answers for the key
+		text := fill(d.c.Cancelled, "what", d.does())
+		if d.a.Call.TurnedDown() {
+			text = fill(d.c.Refused, "what", d.does())
+		}
+		_, by := d.became()
+		return face{text, grey, nil}.with(section("*"+text+"*"+opens(link, w)), contextLine(by, d.from())).message()
+	}
+	return d.of(c).copied(d.from(), link, w)
 }
 
 // until returns a task as it was while the version in the row with this key was the newest.
@@ -80,27 +118,8 @@ func (r routed) decided(c *aggregate.Card, title, asker, link string) Message {
 		contextLine(append(r.passed(), from)...)).message()
 }
 
-// ConversationCopy is Copy for an action of a conversation.
-func ConversationCopy(t Conversation, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
-	w := askWordsOf.In(t.locale(s))
-	return under(contextLine(conversationFrom(t.Aggregate, w)+linkAs(link, w.Original)), RenderConversation(t, c, s, now))
-}
-
-func conversationFrom(a *conversation.Aggregate, w *askWords) string {
-	return fill(w.ConversationFrom, "title", conversationTitle(a.Conversation, w),
-		"who", wordsOf.In(w.Locale).mention(a.Conversation.Opener), "agent", inline(a.Conversation.AgentID, maxTool))
-}
-
 func conversationTitle(s *conversation.Conversation, w *askWords) string {
 	return or(inline(s.Title, maxListTitle), wordsOf.In(w.Locale).Untitled)
-}
-
-func under(from slack.Block, m Message) Message {
-	if m.Attachments = slices.Clone(m.Attachments); len(m.Attachments) > 0 {
-		blocks := &m.Attachments[0].Blocks
-		blocks.BlockSet = append([]slack.Block{from}, blocks.BlockSet...)
-	}
-	return m
 }
 
 func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time) Message {
@@ -141,7 +160,8 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 func (d drawing) inPlaces() (lines []string) {
 	steps, last := d.a.Process(), d.a.RejectedLast()
 	for _, g := range d.a.AllGates() {
-		if r := d.route(g, false); (steps != nil && g == &steps.Gate || last == &g.Verdict) && r.inPlace() {
+		if r := d.route(g, false, aggregate.Origin{}); (steps != nil && g == &steps.Gate || last == &g.Verdict) &&
+			r.inPlace() {
 			lines = append(lines, r.path())
 		}
 	}
@@ -150,9 +170,9 @@ func (d drawing) inPlaces() (lines []string) {
 
 // inPlace reports whether somebody acted in another's place.
 func (r routed) inPlace() bool {
-	acts := r.st.Stamps()
-	if r.st.Ended() != "" {
-		acts = append(acts, r.st.Last)
+	acts := r.Stamps()
+	if r.Ended() != "" {
+		acts = append(acts, r.Last)
 	}
 	return slices.ContainsFunc(acts, func(act *circulation.Act) bool { return act.Hand.User != act.Principal.User })
 }
@@ -169,20 +189,4 @@ func ToldRequester(a *task.Aggregate) bool {
 		return s.Tool == MessageTool && r.status(s) == task.StepCompleted &&
 			json.Unmarshal([]byte(s.ToolInput), &to) == nil && to.Recipient == a.Head.Requester
 	})
-}
-
-// inDialog draws the whole route for a page's foot: where each stage stands.
-func (r routed) inDialog() (out []slack.Block) {
-	if len(r.st.Stages) == 0 {
-		return nil
-	}
-	lines := []string{fill(r.texts.Rule, "rule", r.ruleName(r.gate))}
-	for _, s := range r.stages() {
-		lines = append(lines, cut(s, maxPath))
-	}
-	const most = 10 // elements of a context (https://docs.slack.dev/reference/block-kit/blocks/context-block)
-	for some := range slices.Chunk(lines, most) {
-		out = append(out, contextLine(some...))
-	}
-	return out
 }

@@ -290,7 +290,7 @@ func (d *Dialogs) Review(r Review, locale string) (view slack.ModalViewRequest, 
 			title = fmt.Sprintf("%s v%d", title, v.version)
 		}
 		v.body.cut = v.body.cut || v.sum.Unreadable() != ""
-		return draw.reviewed(title, v.body, r, draw.route(x.Gate, x.Open), a.Ref()), true
+		return draw.reviewed(title, v.body, r, draw.route(x.Gate, x.Open, x.Origin), a.Ref()), true
 	case *conversation.Aggregate:
 		draw := drawingOf(Conversation{Aggregate: a, Payload: d.payload}, tenancy.Settings{}, locale, time.Time{})
 		act := a.Action(r.ID)
@@ -314,7 +314,7 @@ func (d drawing) reviewed(title string, whole body, r Review, on routed, of aggr
 	blocks := append(append([]slack.Block{header(title)}, shown...), divider())
 	blocks = append(blocks, on.inDialog()...)
 	switch {
-	case !on.open:
+	case !on.Open:
 		said = w.ReviewOver
 	case len(shown) < len(whole.blocks):
 		said = w.ReviewLong + opens(Page(r.Console, of), askWordsOf.In(w.Locale))

@@ -79,7 +79,7 @@ func (d drawing) number(e *task.Execution) []string {
 	if e.Number == "" {
 		return nil
 	}
-	return []string{fill(routeWordsOf.In(d.w.Locale).Number, "number", e.Number)}
+	return []string{fill(explain.RouteOf(d.w.Locale).Number, "number", e.Number)}
 }
 
 // kept says which writes of an attempt that didn't complete stay, or that no call of any attempt can have written.

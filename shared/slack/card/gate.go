@@ -138,10 +138,7 @@ func (d drawing) gate(v version) face {
 	v.body = v.body.bounded()
 	r := d.routeOf(&v)
 	if line, colour := r.resting(); line != "" {
-		f := d.showing(v, colour, "").with(divider(), contextLine(line)).
-			with(d.version(v.version))
-		f.text += ": " + d.matter(&v, w.Quoted)
-		return f
+		return face{line, colour, nil}
 	}
 	switch v.gate.Status {
 	case aggregate.PendingApproval:
@@ -240,7 +237,7 @@ func (d drawing) showing(v version, colour, ending string) face {
 // pending draws a gate that waits for people, with buttons unless this release can't read its route.
 func (d drawing) pending(v version, r routed) face {
 	w := d.w
-	if r.st.Refused != nil {
+	if r.Refused != nil {
 		return d.showing(v, grey, "").with(divider()).with(r.waits()...).with(d.version(v.version))
 	}
 	yes, no := d.decision("approve_"+string(v.kind), "reject_"+string(v.kind), v.id)
@@ -266,8 +263,8 @@ func (d drawing) pending(v version, r routed) face {
 	}
 	buttons := slices.Concat(first, []slack.BlockElement{no}, others)
 	f := d.showing(v, blue, "").with(divider()).with(r.waits()...).
-		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.st.Present, d.a.AskedHash(v.id)), buttons...)).
-		with(d.version(v.version, r.hints()...))
+		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.State.Present, d.a.AskedHash(v.id)), buttons...)).
+		with(d.version(v.version))
 	switch matter := d.matter(&v, w.Quoted); {
 	case v.kind == task.CardPrompt:
 		f.text = w.PleaseReview + ": " + matter
@@ -321,7 +318,7 @@ func (d drawing) closed(v version, ending string) face {
 
 func (d drawing) rejected(v version) face {
 	w, e, r := d.w, d.a.Head.Ended, d.routeOf(&v)
-	denied, by := v.kind != task.CardStep && r.st.Ended() == circulation.Deny, d.rejectedBy(v.gate.Verdict)
+	denied, by := v.kind != task.CardStep && r.Ended() == circulation.Deny, d.rejectedBy(v.gate.Verdict)
 	draw := func(ending string, lines ...string) face {
 		return d.showing(v, red, ending).with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
 	}

@@ -194,9 +194,8 @@ func along(x Waits, w *askWords) string {
 	if !g.Ruled() {
 		return ""
 	}
-	r := drawing{w: wordsOf.In(w.Locale)}.route(g, true)
-	r.origin = x.origin()
-	return r.whom(w)
+	r := drawing{w: wordsOf.In(w.Locale)}.route(g, true, x.origin())
+	return fill(w.WaitsFor, "who", r.Waits(maxNamed))
 }
 
 func (x Waits) origin() (o aggregate.Origin) {
@@ -215,9 +214,9 @@ func decides(x Waits, s tenancy.Settings, w *askWords) string {
 
 // asksReader says of what waits for whoever reads it which stage asks them; without a rule, whom the settings allow.
 func asksReader(x Waits, s tenancy.Settings, w *askWords) string {
-	r := drawing{w: wordsOf.In(w.Locale)}.route(x.gate(), true)
-	if now := r.st.CurrentStage(); now != nil && x.gate().Ruled() {
-		return fill(w.WaitsFor, "who", r.owes(now))
+	if g := x.gate(); g.Ruled() {
+		r := drawing{w: wordsOf.In(w.Locale)}.route(g, true, x.origin())
+		return fill(w.WaitsFor, "who", or(r.Owes(), r.texts.Unknown))
 	}
 	return decides(x, s, w)
 }

@@ -52,7 +52,8 @@ func (d drawing) returned(v version) face {
 // waits says for whom a version waits.
 func (d drawing) waits(id string) string {
 	g := d.a.GateWith(id)
-	return fill(returnedWordsOf.In(d.w.Locale).Waits, "who", d.route(g, false).asked(g.Askers, maxPath))
+	r := d.route(g, false, aggregate.Origin{})
+	return fill(returnedWordsOf.In(d.w.Locale).Waits, "who", r.People(g.Askers, maxNamed))
 }
 
 // waiting adds the buttons of whoever asked to a card that waits for them.

@@ -1,40 +1,37 @@
 package card
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 )
 
 // Limits of the parts of a gate's path, in units.
 const (
-	maxUnfolded = 300 // of a path as people see it; a longer one has its settled stages in one place
-	maxStage    = 40  // of a stage's or a rule's name
-	maxStamps   = 3   // named at a stage
-	maxNotes    = 300
+	maxStage = 40  // of a rule's name
+	maxNotes = 300 // of a note below whose turn it is
+	maxNamed = 10  // people whom a line mentions; further ones are counted
 )
 
-// routed draws where a gate under a rule stands.
+// routed draws where a gate stands.
 type routed struct {
 	drawing
-	texts      *routeWords
-	gate       *aggregate.Gate
-	st         circulation.State
-	open       bool              // people are asked now
-	brief      bool              // nobody is named at the stage that is asked
+	explain.Route
+	texts      *explain.RouteWords
 	copies     []*aggregate.Card // of the gate's card
 	origin     aggregate.Origin
 	number     string // that the decision got when it began to run
 	plain      bool   // it moves no money that a mark could say
 	step       bool   // it is of a step that waits before it runs: a rejection sends nothing back
-	said       string // the amount that the card says
+	said       bool   // the card says what money moves
 	unreadable bool   // nobody can approve what nobody can read
 	remade     bool   // the card says why the version was made, if it has room for that
 	rounds
@@ -48,27 +45,27 @@ type rounds struct {
 	further int             // how many versions may be made after it
 }
 
-// route returns where a gate stands. The result is empty for a gate without a rule.
-func (d drawing) route(g *aggregate.Gate, open bool) routed {
-	r := routed{drawing: d, texts: routeWordsOf.In(d.w.Locale), gate: g, open: open}
-	if g.Ruled() && (open || g.Route != nil) { // what waits without a route is of a later release's form
-		r.st = circulation.Walk(g.Circulating())
+func (d drawing) route(g *aggregate.Gate, open bool, o aggregate.Origin) routed {
+	r := routed{drawing: d, Route: d.w.surface().Route(g, open, o.Channel), texts: explain.RouteOf(d.w.Locale), origin: o}
+	if !g.Ruled() { // its one stage has no name
+		r.State = circulation.State{}
 	}
 	return r
 }
 
 func (d drawing) routeOf(v *version) routed {
-	r := d.route(&v.gate, v.gate.Status == aggregate.PendingApproval && d.a.Head.Ended == nil)
+	o := aggregate.Origin{}
+	if d.a.Request != nil {
+		o = d.a.Request.Origin()
+	}
+	r := d.route(&v.gate, v.gate.Status == aggregate.PendingApproval && d.a.Head.Ended == nil, o)
 	r.rounds, r.copies, r.remade, r.step = v.rounds, d.a.CopiesOf(v.key), v.since != "", v.kind == task.CardStep
 	r.unreadable = v.sum.Unreadable() != ""
-	if v.told() {
-		r.said = explain.Money(d.w.Locale, v.sum.Amount)
+	if seen := v.gate.Seen; seen != nil && v.told() {
+		r.said = string(v.sum.Amount.Value) == seen.Amount && v.sum.Amount.Known()
 	}
 	if v.kind == task.CardProcess {
 		r.number = d.a.NumberOf(v.version)
-	}
-	if d.a.Request != nil {
-		r.origin = d.a.Request.Origin()
 	}
 	return r
 }
@@ -86,7 +83,7 @@ func roundsOf(all []*task.Process) rounds {
 	return r
 }
 
-func (d drawing) looking() slack.Block { return contextLine(routeWordsOf.In(d.w.Locale).Looking) }
+func (d drawing) looking() slack.Block { return contextLine(explain.RouteOf(d.w.Locale).Looking) }
 
 // otherRule says of a step's gate that its arguments are under another rule than the steps were, and that people are
 // asked from the first stage of that.
@@ -99,248 +96,250 @@ func (d drawing) otherRule(g *task.StepGate) []slack.Block {
 	if settled == nil || settled.Rule.ID == g.Terms.Rule.ID {
 		return nil
 	}
-	return []slack.Block{contextLine(fill(routeWordsOf.In(d.w.Locale).OtherRule,
-		"steps", or(inline(settled.Rule.Name, maxStage), d.w.None), "rule", d.ruleName(&g.Gate)))}
-}
-
-func (d drawing) ruleName(g *aggregate.Gate) string {
-	if g.Terms.Rule == nil {
-		return d.w.None
-	}
-	return or(inline(g.Terms.Rule.Name, maxStage), d.w.None)
+	r := d.route(&g.Gate, false, aggregate.Origin{})
+	return []slack.Block{contextLine(fill(r.texts.OtherRule,
+		"steps", or(inline(settled.Rule.Name, maxStage), d.w.None), "rule", r.RuleName()))}
 }
 
 // passed returns the path of a gate that is over: nothing without a rule, or with a route that this release can't read.
 func (r routed) passed() []string {
-	if len(r.st.Stages) == 0 {
+	if len(r.Stages) == 0 {
 		return nil
 	}
 	return []string{r.path()}
 }
 
-// onRoute says whose turn a gate under a rule is, with notes of which all but the path have maxPath units at most.
-func (r routed) onRoute() (turn string, notes []string) {
-	denies := r.texts.OneDenies
-	if r.step {
-		denies = r.texts.OneStops
-	}
-	lines := []string{r.path(), fill(r.texts.Rule, "rule", r.ruleName(r.gate)) + " · " + denies}
-	room := maxPath - units(lines[1])
-	if amount := r.amount(); amount != "" {
-		lines, room = append([]string{amount}, lines...), room-units(amount)
-	}
-	for _, line := range []string{r.askers(), r.carried()} {
-		if line = cut(line, maxNotes); units(line) <= room-maxPath/2 {
-			lines, room = append(lines, line), room-units(line)
-		}
-	}
-	left, alone := r.left()
-	if alone {
-		return r.texts.NowNobody + r.until(r.st.CurrentStage().DecideBy) + left, lines
-	}
-	return r.now(room) + left, lines
-}
-
-// amount says what the rules saw of the amount, or nothing if no money is moved or the card has said it.
-func (r routed) amount() string {
-	seen := r.gate.Seen
-	if seen == nil || seen.Amount == "" && r.plain || seen.Amount == "0" && seen.Currency == "" {
-		return ""
-	}
-	amount := rules.Amount{Value: rules.Decimal(seen.Amount), Currency: seen.Currency, Why: rules.Why(seen.Why)}
-	money := explain.Money(r.w.Locale, amount)
-	text := r.texts.Amount
-	switch {
-	case !amount.Known() && seen.ByAmount:
-		text = r.texts.AmountUnknown + r.texts.AmountCounts
-	case amount.Unmarked():
-		return ""
-	case !amount.Known():
-		text = r.texts.AmountUnknown
-	case money == r.said:
-		return ""
-	}
-	return fill(text, "amount", inline(money, maxStage))
-}
-
-// path draws the stages in their order. If they are too long, the settled ones are counted, and then also those who
-// stamped at the present one.
 func (r routed) path() string {
-	line := r.joined(r.stages())
-	if seenUnits(line) > maxUnfolded || units(line) > maxPath-maxStage {
-		line = r.folded(r.stages())
-	}
-	if units(line) > maxPath-maxStage {
-		r.brief = true
-		line = r.folded(r.stages())
-	}
 	text := r.texts.Path
 	switch {
-	case r.copy != nil && r.open:
-		text = "{path}"
-	case r.st.Settled && r.number != "":
+	case r.Settled && r.number != "":
 		text = r.texts.PathNumbered
-	case r.st.Settled:
+	case r.Settled:
 		text = r.texts.PathDone
 	case r.round > 1:
 		text = r.texts.PathAgain
 	}
-	return cut(fill(text, "path", line, "round", r.round, "number", r.number), maxPath)
+	return cut(fill(text, "path", r.Path(maxPath-maxStage), "round", r.round, "number", r.number), maxPath)
 }
 
-// joined puts stages in their order. Where a copy leaves its own one out, it tells the settled from the later ones.
-func (r routed) joined(parts []string) string {
-	own := slices.Index(parts, "")
-	if own < 0 {
-		return strings.Join(parts, " → ")
+// waits says whose turn it is and until when, along a rule's route or by the settings now, and below it the notes and
+// what else people have to know. Of a route that this release can't read it says only that. The copy of somebody who is
+// asked says that they are: it doesn't change with what others stamp.
+func (r routed) waits(notes ...string) []slack.Block {
+	s := r.CurrentStage()
+	switch {
+	case r.Refused != nil:
+		return []slack.Block{contextLine(append(notes, r.texts.Unknown)...)}
+	case s == nil || !r.Gate.Ruled():
+		turn, more := r.bySettings()
+		return append(sectioned(turn), contextOf(append(notes, more, r.uncopied()))...)
+	case r.copy != nil:
+		return append(sectioned(r.yours(s)+r.until(s.DecideBy)), contextOf(append(notes, r.hint()))...)
 	}
-	var out []string
-	if own > 0 {
-		out = append(out, fill(r.texts.SoFar, "path", strings.Join(parts[:own], " → ")))
+	turn := fill(r.texts.Now, "owes", r.Owes(), "who", r.Owing(maxNamed))
+	left, alone := r.left()
+	if alone {
+		turn = r.texts.NowNobody
 	}
-	if later := parts[own+1:]; len(later) > 0 {
-		out = append(out, fill(r.texts.Next, "path", strings.Join(later, " → ")))
+	lines := append([]string{turn + r.until(s.DecideBy) + left}, r.Away(r.around(s), r.gone)...)
+	denies := r.texts.OneDenies
+	if r.step {
+		denies = r.texts.OneStops
 	}
-	return strings.Join(out, " · ")
+	amount := ""
+	if !r.said {
+		amount = r.Amount(r.plain)
+	}
+	notes = append(notes, amount, r.path(), fill(r.texts.Rule, "rule", r.RuleName())+" · "+denies,
+		cut(r.AskedToo(), maxNotes), cut(r.carried(), maxNotes), r.uncopied())
+	return append(sectioned(strings.Join(lines, "\n")), contextOf(notes)...)
 }
 
-func (r routed) stages() []string {
-	var parts []string
-	for i := range r.st.Stages {
-		parts = append(parts, r.stage(i))
+// yours says to the person of a copy that they are asked, or for whom they may stamp.
+func (r routed) yours(s *circulation.StageState) string {
+	stage := r.Name(s)
+	if need := r.Need(s); need != "" {
+		stage += " (" + need + ")"
 	}
-	return parts
+	if r.copy.For == nil {
+		return fill(r.texts.Yours, "stage", stage)
+	}
+	who := slices.DeleteFunc(r.State.Owes(),
+		func(p circulation.Person) bool { return !slices.Contains(r.copy.For, p.User) })
+	return fill(r.texts.YoursFor, "stage", stage, "principal", r.People(who, maxNamed))
 }
 
-// last names the last stage if people are asked at it after the one that is asked now, else it returns "".
-func (r routed) last() string {
-	for i := len(r.st.Stages) - 1; i >= 0; i-- {
-		switch s := &r.st.Stages[i]; {
-		case i+1 == r.st.Present:
-			return ""
-		case s.Owed > 0:
-			return r.nameOf(s)
+// around are the stand-ins who count while a stage is asked.
+func (r routed) around(s *circulation.StageState) []circulation.StandIn {
+	return slices.DeleteFunc(slices.Clone(r.StandIns), func(x circulation.StandIn) bool {
+		return !r.now.Before(x.Ends) || s.DecideBy != nil && !x.Begins.Before(*s.DecideBy)
+	})
+}
+
+func (r routed) bySettings() (turn, note string) {
+	var askers []string
+	for _, p := range r.Gate.Askers {
+		askers = append(askers, p.User)
+	}
+	turn, note, somebody := r.w.surface().Turn(r.settings, r.origin, askers...)
+	if r.unreadable {
+		note = ""
+	}
+	if somebody {
+		turn = fill(r.texts.NowAny, "who", turn)
+	}
+	return turn + r.until(r.Gate.Terms.DecideBy), note
+}
+
+func (r routed) until(by *time.Time) string {
+	if by == nil {
+		return ""
+	}
+	return "\n" + fill(r.w.DecideBy, "when", when(*by))
+}
+
+// carried says of a version that was made after a rejection whose stamps it doesn't have, and why it was made.
+func (r routed) carried() string {
+	if r.before == nil {
+		return ""
+	}
+	text := r.Carried(r.round, r.before)
+	if !r.remade {
+		text += " · " + fill(r.texts.MadeFrom, "version", r.from, "who", r.w.mention(r.before.RejectedBy))
+	}
+	return text + " · " + fill(r.texts.SendBacks, "n", r.further)
+}
+
+// sendBacks says how often a version that is made after this one, which was sent back, may be sent back.
+func (r routed) sendBacks(n int) []string {
+	if r.Ended() != circulation.SendBack {
+		return nil
+	}
+	return []string{fill(r.texts.SendBacks, "n", max(n, 0))}
+}
+
+// gone reports whether somebody whom the present stage asks has left, as Slack said when their copy was to be sent.
+func (r routed) gone(user string) bool {
+	return slices.ContainsFunc(r.copies, func(c *aggregate.Card) bool {
+		return c.Stage == r.State.Present && c.User == user && Gone(c)
+	})
+}
+
+// left says who has left if the stage that is asked waits for their stamp. alone: nobody else is asked.
+func (r routed) left() (line string, alone bool) {
+	s, owes := r.CurrentStage(), r.State.Owes()
+	if r.copy != nil || s == nil || s.Mode == circulation.ModeChannel {
+		return "", false
+	}
+	able := slices.DeleteFunc(slices.Clone(owes), func(p circulation.Person) bool { return r.gone(p.User) })
+	if len(able) >= s.Owed || len(able) == len(owes) {
+		return "", false
+	}
+	who := slices.DeleteFunc(owes, func(p circulation.Person) bool { return slices.Contains(able, p) })
+	link := ""
+	if r.Console != "" {
+		link = fmt.Sprintf(" (<%s/stand-ins|%s>)", r.Console, r.texts.SetStandIn)
+	}
+	return "\n" + fill(r.texts.Left, "stage", r.Name(s), "who", r.People(who, maxNamed), "link", link), len(able) == 0
+}
+
+// uncopied says how many further people of the stage that is asked got no message.
+func (r routed) uncopied() string {
+	for _, c := range r.copies {
+		if r.copy == nil && c.Stage == r.State.Present && c.Others > 0 {
+			return fill(askWordsOf.In(r.w.Locale).CopiesLeft, "n", c.Others)
 		}
 	}
 	return ""
 }
 
-func (r routed) stage(i int) string {
-	s, w := &r.st.Stages[i], r.texts
-	name := r.nameOf(s)
-	switch {
-	case r.st.Ended() != "" && r.st.Last.Stage == i+1:
-		text := w.SentBack
-		if r.st.Ended() == circulation.Deny {
-			text = w.Denied
-		}
-		return fill(text, "stage", name, "who", r.hand(r.st.Last)+" "+when(r.st.Last.At))
-	case s.Owed == 0:
-		return fill(w.Done, "stage", name, "who", r.stamps(i))
-	case r.open && r.st.Present == i+1:
-		return r.present(i, name)
-	}
-	return fill(w.Later, "stage", r.needs(s, name))
+// Gone reports whether Slack said of a copy's person that they have left: errors of conversations.open
+// (https://docs.slack.dev/reference/methods/conversations.open).
+func Gone(c *aggregate.Card) bool {
+	return c.State == aggregate.CardUnreachable && (c.Refusal == "user_not_found" || c.Refusal == "user_disabled")
 }
 
-// present draws the stage that is asked. A copy leaves it out: others' stamps at it don't change a copy, whose section
-// says what the stage asks.
-func (r routed) present(i int, name string) string {
-	s := &r.st.Stages[i]
-	switch {
-	case r.copy != nil:
+// dueOf returns until when a gate is asked, or the present stage of its route; nil: without end.
+func dueOf(g *aggregate.Gate) *time.Time {
+	if !g.Ruled() {
+		return g.Terms.DecideBy
+	}
+	st := circulation.Walk(g.Circulating())
+	if s := st.CurrentStage(); s != nil {
+		return s.DecideBy
+	}
+	return nil
+}
+
+// copied says which copy of a gate under a rule is drawn, if one is.
+func (d *drawing) copied(c *aggregate.Card, all []*aggregate.Card) {
+	if c.User == "" || c.Stage == 0 {
+		return
+	}
+	d.copy, d.first = c, !slices.ContainsFunc(all, func(other *aggregate.Card) bool {
+		return other.User == c.User && other.Stage > 0 && other.CreatedAt.Before(c.CreatedAt)
+	})
+}
+
+// hint says below the first copy to a person that nothing but its button approves.
+func (r routed) hint() string {
+	if !r.first {
 		return ""
-	case s.Need == 1:
-		return fill(r.texts.Present, "stage", name)
 	}
-	text := fill(r.texts.Progress, "stage", name, "given", len(s.Stamps), "need", s.Need)
-	if len(s.Stamps) > 0 && !r.brief {
-		text += fill(r.texts.Given, "who", r.stamps(i))
-	}
-	return text
+	return r.texts.OnlyButton
 }
 
-// needs adds to a stage's name how many of its people have to stamp.
-func (r routed) needs(s *circulation.StageState, name string) string {
-	if len(s.People) < 2 {
-		return name
+// resting returns what a copy says whose person owes nothing at its stage, and its colour: "" for a copy that asks, and
+// for one of the stage at which the gate was decided, which shows the end as the card does.
+func (r routed) resting() (line, colour string) {
+	c := r.copy
+	if c == nil || c.Stage > len(r.Stages) {
+		return "", ""
 	}
-	text := r.texts.Needs
-	if s.Need == len(s.People) {
-		text = r.texts.NeedsAll
+	last := r.State.Present
+	if r.Last != nil {
+		last = r.Last.Stage
 	}
-	return fill(text, "stage", name, "people", len(s.People), "need", s.Need)
-}
-
-// stamps names who stamped at a stage, and when the last one did while people are asked.
-func (r routed) stamps(i int) string {
-	s, hands := &r.st.Stages[i], []string{}
-	for _, act := range s.Stamps[:min(len(s.Stamps), maxStamps)] {
-		hands = append(hands, r.hand(act))
+	if c.Stage == last && (!r.Open || Owes(r.State, c)) {
+		return "", ""
 	}
-	text := r.texts.others(strings.Join(hands, r.texts.And), len(s.Stamps)-len(hands))
-	if r.open && len(s.Stamps) > 0 {
-		text += " " + when(s.Stamps[len(s.Stamps)-1].At)
-	}
-	return text
-}
-
-// folded counts the settled stages and who stamped at them; parts are all stages as they are drawn else.
-func (r routed) folded(parts []string) string {
-	var out []string
-	var acts []*circulation.Act
-	n, at := 0, 0
-	for i := range r.st.Stages {
-		if s := &r.st.Stages[i]; s.Owed == 0 {
-			if n++; n == 1 {
-				at = len(out)
-				out = append(out, "")
-			}
-			acts = append(acts, s.Stamps...)
-			continue
+	for _, act := range r.Stages[c.Stage-1].Stamps {
+		if act.Principal.User == c.User || act.Hand.User == c.User {
+			return fill(r.w.ApprovedBy, "who", r.Hand(act), "when", when(act.At)), green
 		}
-		out = append(out, parts[i])
 	}
-	if n > 0 {
-		out[at] = fill(r.texts.Folded, "n", n, "who", r.first(acts))
-	}
-	return r.joined(out)
+	return r.texts.Closed, grey
 }
 
-// first names whose hand gave the first of some stamps, and counts the other people.
-func (r routed) first(acts []*circulation.Act) string {
-	who := map[string]bool{}
-	for _, act := range acts {
-		who[act.Hand.User] = true
-	}
-	return r.texts.others(r.hand(acts[0]), len(who)-1)
+// Owes reports whether a copy's person, or one for whom they stand in, is asked for a stamp now, in this state of the
+// gate.
+func Owes(st circulation.State, c *aggregate.Card) bool {
+	return c.Stage != 0 && c.Stage == st.Present && slices.ContainsFunc(st.Owes(), func(p circulation.Person) bool {
+		return p.User == c.User || slices.Contains(c.For, p.User)
+	})
 }
 
-// hand names who acted. A stand-in is named before whom they stood in for, since the other order reads either way.
-func (r routed) hand(act *circulation.Act) string {
-	if act.Hand.User == act.Principal.User {
-		return r.w.mention(act.Hand.User)
-	}
-	return fill(r.texts.StandIn, "hand", r.w.mention(act.Hand.User), "principal", r.w.mention(act.Principal.User))
-}
-
-// called is what a stage is called.
-func (r routed) called(s *circulation.StageState) string {
-	return or(inline(s.Name, maxStage), r.w.None)
-}
-
-// seenUnits counts what people see of a line: of times and people about what Slack shows in their place.
-func seenUnits(s string) (n int) {
-	const ofTime, ofPerson = 16, 8
-	for {
-		before, rest, found := strings.Cut(s, "<")
-		n += units(before)
-		if !found {
-			return n
+// last names the last stage if people are asked at it after the one that is asked now, else it returns "".
+func (r routed) last() string {
+	for i, s := range slices.Backward(r.Stages) {
+		switch {
+		case i+1 == r.State.Present:
+			return ""
+		case s.Owed > 0:
+			return r.Name(&s)
 		}
-		if n += ofPerson; strings.HasPrefix(rest, "!date") {
-			n += ofTime - ofPerson
-		}
-		_, s, _ = strings.Cut(rest, ">")
 	}
+	return ""
+}
+
+// inDialog draws the whole route for a dialog's foot: where each stage stands.
+func (r routed) inDialog() (out []slack.Block) {
+	if len(r.Stages) == 0 {
+		return nil
+	}
+	lines := []string{fill(r.texts.Rule, "rule", r.RuleName())}
+	for i := range r.Stages {
+		lines = append(lines, cut(r.Stage(i), maxPath))
+	}
+	return []slack.Block{contextLine(lines...)} // of at most 10 elements, by rules.MaxStages
 }

@@ -214,7 +214,7 @@ func TestListsNameWhoIsAskedAlongARoute(t *testing.T) {
 			line = text
 		}
 	}
-	expect.Has(t, line, "経理(あと 2 人)", "the stage")
+	expect.Has(t, line, "経理(あと2人)", "the stage")
 	expect.That(t, !strings.Contains(line, "<@U0TANAKA>"), "the reader is named: %s", line)
 	st := circulation.Walk(s.Process().Circulating())
 	until := fmt.Sprintf("<!date^%d^", st.CurrentStage().DecideBy.Unix())
@@ -264,7 +264,7 @@ func TestAnEndSaysInWhosePlaceItWasDecided(t *testing.T) {
 		"by a stand-in": {func(s *scenario) *scenario {
 			return onRoute(s, desk("課長", 1, suzuki), desk("部長", 1, yamada)).
 				act(circulation.Stamp, 1, tanaka, standingFor(suzuki)).act(circulation.Deny, 2, yamada)
-		}, "<@U0TANAKA>(<@U0SUZUKI> さんの代理)"},
+		}, "<@U0TANAKA>(<@U0SUZUKI>さんの代理)"},
 		"themselves": {func(s *scenario) *scenario {
 			return onRoute(s, desk("課長", 1, suzuki), desk("部長", 1, yamada)).stamps(1, suzuki).act(circulation.Deny, 2, yamada)
 		}, ""},

@@ -162,7 +162,6 @@ func TestEachLanguageHasAllTexts(t *testing.T) {
 	expect.Whole[words](t, embedded, "texts/cards")
 	expect.Whole[conversationWords](t, embedded, "texts/conversations")
 	expect.Whole[askWords](t, embedded, "texts/asks")
-	expect.Whole[routeWords](t, embedded, "texts/routes")
 	expect.Whole[contestTexts](t, embedded, "texts/contests")
 }
 

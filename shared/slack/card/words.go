@@ -221,29 +221,3 @@ func (w *conversationWords) reason(r aggregate.Reason, detail string) string {
 func ActionReason(locale string, r aggregate.Reason, detail string) string {
 	return conversationWordsOf.In(locale).reason(r, detail)
 }
-
-// routeWords are the texts about where a gate under a rule stands.
-type routeWords struct {
-	Looking, Unknown                        string
-	OtherRule                               string // asked about a step by another rule
-	Path, PathAgain, PathDone, PathNumbered string
-	Number                                  string
-	Amount, AmountUnknown, AmountCounts     string
-	Done, Present, Progress                 string // a stage
-	Later                                   string
-	SentBack, Denied, Folded                string
-	Needs, NeedsAll                         string
-	Given, StandIn, StandsIn, And, Others   string
-	Now, NowAll, NowSome, NowOne, NowAny    string // whose turn it is; NowAny without a rule
-	Yours, YoursFor, SoFar, Next            string // on copies: one's turn, and the other stages
-	Rule, OneDenies, OneStops               string
-	NotCarried, NoneCarried, MadeFrom, Left string
-	SendBacks                               string // how often a version may still be sent back
-	Owes                                    string // in lists
-	Askers                                  string // who else asked, filled in the form or picked the draft
-	Closed, OnlyButton                      string // on copies
-	Decided                                 string // the message for whom a rule has told of a decision
-	NowMember, NowNobody, SetStandIn        string // of a channel's stage; a link
-}
-
-var routeWordsOf = language.Catalog[routeWords]{Files: &embedded, Folder: "texts/routes"}

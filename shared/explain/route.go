@@ -1,0 +1,285 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
+)
+
+// Route is where a gate under a rule stands, in the words of a surface. Everything of it follows from circulation.Walk.
+// It is empty for a gate without a rule, and while people are looked up.
+type Route struct {
+	circulation.State
+	Gate    *aggregate.Gate
+	Open    bool   // people are asked now
+	Channel string // id of that where it was asked
+	on      Surface
+	Words   *RouteWords
+}
+
+// Standing is how a stage stands.
+type Standing string
+
+const (
+	Done     Standing = "done"
+	Present  Standing = "present"
+	Later    Standing = "later"
+	SentBack Standing = "sent_back"
+	Denied   Standing = "denied"
+	Unasked  Standing = "unasked" // the gate was over before the stage was done
+)
+
+// Mark is the emoji of a standing.
+func (s Standing) Mark() string {
+	return cmp.Or(map[Standing]string{Done: "✅", Present: "🔵", SentBack: "↩️", Denied: "❌"}[s], "⬜")
+}
+
+// RouteWords are the texts about where a gate under a rule stands.
+type RouteWords struct {
+	Looking, Unknown, NoName                                            string
+	States                                                              map[Standing]string
+	Path, PathAgain, PathDone, PathNumbered, Number, Folded             string
+	Amount, AmountUnknown, AmountCounts, Askers, SendBacks              string
+	And, Others, Need, NeedAll, StandsIn, StandIn, Members, Owes, Waits string
+	Now, NowAny, NowNobody, Yours, YoursFor, Rule, OneDenies, OneStops  string
+	OtherRule, NotCarried, NoneCarried, MadeFrom, Left, SetStandIn      string
+	Decided, Closed                                                     string
+	OnlyButton                                                          string // below the first copy to a person
+}
+
+var routeWordsOf = language.Catalog[RouteWords]{Files: &texts, Folder: "texts/routes"}
+
+// RouteOf returns the texts of a language.
+func RouteOf(locale string) *RouteWords { return routeWordsOf.In(locale) }
+
+// Route returns where a gate stands that was asked in a channel.
+func (s Surface) Route(g *aggregate.Gate, open bool, channel string) Route {
+	r := Route{Gate: g, Open: open, Channel: channel, on: s, Words: routeWordsOf.In(s.Locale)}
+	if open || g.Route != nil { // what waits without a route is of a later release's form
+		r.State = circulation.Walk(g.Circulating())
+	}
+	return r
+}
+
+// Is says how the stage with this index stands.
+func (r *Route) Is(i int) Standing {
+	switch ended := r.Ended(); {
+	case ended != "" && r.Last.Stage == i+1:
+		return map[bool]Standing{true: SentBack, false: Denied}[ended == circulation.SendBack]
+	case r.Stages[i].Owed == 0:
+		return Done
+	case !r.Open:
+		return Unasked
+	case r.State.Present == i+1:
+		return Present
+	}
+	return Later
+}
+
+// Name is what a stage is called.
+func (r *Route) Name(s *circulation.StageState) string {
+	return cmp.Or(r.on.Marks.Text(s.Name, maxStage), r.Words.NoName)
+}
+
+const maxStage = 40 // characters of a stage's or a rule's name
+
+// RuleName is what the gate's rule is called.
+func (r *Route) RuleName() string {
+	if r.Gate.Terms.Rule == nil {
+		return r.Words.NoName
+	}
+	return cmp.Or(r.on.Marks.Text(r.Gate.Terms.Rule.Name, maxStage), r.Words.NoName)
+}
+
+// Need says how many of a stage's people have to stamp; of one person it goes without saying.
+func (r *Route) Need(s *circulation.StageState) string {
+	text := r.Words.Need
+	switch {
+	case s.Mode == circulation.ModeChannel:
+		return r.members()
+	case len(s.People) < 2:
+		return ""
+	case s.Need == len(s.People):
+		text = r.Words.NeedAll
+	}
+	return fill(text, "people", len(s.People), "need", s.Need)
+}
+
+func (r *Route) members() string {
+	return fill(r.Words.Members, "channel", r.on.Marks.Channel(r.Channel))
+}
+
+// Hand names who acted. A stand-in is named before whom they stood in for, since the other order reads either way.
+func (r *Route) Hand(act *circulation.Act) string {
+	hand, principal := r.on.Marks.Person(act.Hand.User), r.on.Marks.Person(act.Principal.User)
+	if act.Hand.User == act.Principal.User {
+		return hand
+	}
+	return fill(r.Words.StandIn, "hand", hand, "principal", principal)
+}
+
+// few joins names, and counts those beyond most.
+func (r *Route) few(names []string, most int) string {
+	text := strings.Join(names[:min(len(names), most)], r.Words.And)
+	if more := len(names) - most; more > 0 {
+		text = fill(r.Words.Others, "who", text, "n", more)
+	}
+	return text
+}
+
+const mostHands = 3 // named at a stage
+
+// hands names who gave these stamps; further ones are counted.
+func (r *Route) hands(acts []*circulation.Act, most int) string {
+	var names []string
+	for _, act := range acts {
+		names = append(names, r.Hand(act))
+	}
+	return r.few(slices.Compact(names), most)
+}
+
+// Stage is a stage in a line: who stamped, or how many have to.
+func (r *Route) Stage(i int) string {
+	s, is := &r.Stages[i], r.Is(i)
+	text := is.Mark() + " " + r.Name(s)
+	switch is {
+	case Done:
+		text += " " + r.hands(s.Stamps, mostHands)
+		if r.Open && len(s.Stamps) > 0 {
+			text += " " + r.on.Marks.Time(s.Stamps[len(s.Stamps)-1].At)
+		}
+	case SentBack, Denied:
+		text += " " + r.Hand(r.Last) + " " + r.on.Marks.Time(r.Last.At)
+	case Present:
+		if s.Need > 1 {
+			text += fmt.Sprintf(" %d/%d", s.Need-s.Owed, s.Need)
+		}
+	default:
+		if need := r.Need(s); need != "" && s.Mode != circulation.ModeChannel {
+			text += " (" + need + ")"
+		}
+	}
+	return text
+}
+
+// Path is all stages in their order, if that fits so many characters; else the settled ones are counted.
+func (r *Route) Path(most int) string {
+	var all, others []string
+	var settled []*circulation.Act
+	n := 0
+	for i := range r.Stages {
+		all = append(all, r.Stage(i))
+		if r.Is(i) == Done {
+			settled, n = append(settled, r.Stages[i].Stamps...), n+1
+		} else {
+			others = append(others, all[i])
+		}
+	}
+	line := strings.Join(all, " → ")
+	if n == 0 || len([]rune(line)) <= most {
+		return line
+	}
+	folded := fill(r.Words.Folded, "n", n, "who", r.hands(settled, 1))
+	return strings.Join(append([]string{folded}, others...), " → ")
+}
+
+// Owes says at which stage people are asked, and how many stamps that owes; "" at none.
+func (r *Route) Owes() string {
+	s := r.CurrentStage()
+	if s == nil {
+		return ""
+	}
+	return fill(r.Words.Owes, "stage", r.Name(s), "n", s.Owed)
+}
+
+// Owing names who is asked now, up to most of them.
+func (r *Route) Owing(most int) string {
+	if s := r.CurrentStage(); s != nil && s.Mode == circulation.ModeChannel {
+		return r.members()
+	}
+	return r.People(r.State.Owes(), most)
+}
+
+// People names people, up to most of them.
+func (r *Route) People(people []circulation.Person, most int) string {
+	var names []string
+	for _, p := range people {
+		names = append(names, r.on.Marks.Person(p.User))
+	}
+	return r.few(names, most)
+}
+
+// Waits says in a line for whom a gate waits.
+func (r *Route) Waits(most int) string {
+	if r.Refused != nil {
+		return r.Words.Unknown
+	}
+	if r.CurrentStage() == nil {
+		return ""
+	}
+	return fill(r.Words.Waits, "owes", r.Owes(), "who", r.Owing(most))
+}
+
+// Amount says what the rules saw of the amount: nothing if no money is moved, or of plain, which moves none that a mark
+// could say.
+func (r *Route) Amount(plain bool) string {
+	seen := r.Gate.Seen
+	if seen == nil || seen.Amount == "" && plain || seen.Amount == "0" && seen.Currency == "" {
+		return ""
+	}
+	amount := rules.Amount{Value: rules.Decimal(seen.Amount), Currency: seen.Currency, Why: rules.Why(seen.Why)}
+	text := r.Words.Amount
+	switch {
+	case !amount.Known() && seen.ByAmount:
+		text = r.Words.AmountUnknown + r.Words.AmountCounts
+	case amount.Unmarked():
+		return ""
+	case !amount.Known():
+		text = r.Words.AmountUnknown
+	}
+	return fill(text, "amount", r.on.Marks.Text(Money(r.on.Locale, amount), maxStage))
+}
+
+// Carried says of a version that was made after a rejection whose stamps it doesn't have. round is that of the version,
+// before the gate that was sent back.
+func (r *Route) Carried(round int, before *aggregate.Gate) string {
+	if before == nil {
+		return ""
+	}
+	st := circulation.Walk(before.Circulating())
+	acts := st.Stamps()
+	if len(acts) == 0 {
+		return fill(r.Words.NoneCarried, "round", round-1)
+	}
+	return fill(r.Words.NotCarried, "who", r.hands(acts, maxNamed), "round", round-1)
+}
+
+// AskedToo names who else asked, filled in the form or picked the draft.
+func (r *Route) AskedToo() string {
+	if len(r.Gate.Askers) < 2 {
+		return ""
+	}
+	return fill(r.Words.Askers, "who", r.People(r.Gate.Askers[1:], maxNamed))
+}
+
+// Away says who stamps for those whose turn it is while they are away, with dates; gone are who has left, for whom
+// nobody stands in.
+func (r *Route) Away(all []circulation.StandIn, gone func(user string) bool) (lines []string) {
+	g := r.Gate.Circulating()
+	for _, x := range r.StoodFor(&g, all) {
+		if gone(x.Principal.User) || len(lines) == maxNamed/2 {
+			continue
+		}
+		lines = append(lines, fill(r.Words.StandsIn, "hand", r.on.Marks.Person(x.Hand.User), "principal",
+			r.on.Marks.Person(x.Principal.User), "from", tenancy.DateOf(x.Begins.In(tenancy.Zone())),
+			"until", tenancy.DateOf(x.Ends.Add(-1).In(tenancy.Zone()))))
+	}
+	return lines
+}
