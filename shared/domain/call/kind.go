@@ -177,7 +177,7 @@ func (x *Call) Action() *conversation.Action {
 	return &conversation.Action{Number: 1, ActionID: x.CallID, SessionID: x.CallID, ActionType: conversation.ToolCall,
 		Status: x.Status, Summary: x.Tool, Payload: x.Payload, Gate: x.Gate, CreatedAt: x.CreatedAt, StartedAt: x.StartedAt,
 		CompletedAt: x.CompletedAt, Claim: x.Claim, Outcome: x.Outcome, CancelledBy: x.CancelledBy,
-		CancelReason: x.CancelReason}
+		CancelReason: x.CancelReason, Error: x.Error, ErrorDetail: x.ErrorDetail}
 }
 
 // Over reports whether nothing more is done for the call by itself.

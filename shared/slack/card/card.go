@@ -26,6 +26,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -80,8 +81,13 @@ func Hash(m Message) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// drawing draws what there is of an aggregate: a, unless it is empty, or else the call, or t.
 type drawing struct {
 	a        *task.Aggregate
+	t        Conversation
+	outside  *call.Aggregate
+	talk     *conversationWords // of t or the call
+	calls    *callWords
 	settings tenancy.Settings
 	w        *words
 	now      time.Time
@@ -114,8 +120,13 @@ func (f face) with(blocks ...slack.Block) face {
 	return f
 }
 
-// taskID is the block_id by which a click names its task.
-func (d drawing) taskID() string { return ident(d.a.Head.TaskID) }
+// taskID is the block_id by which a click names its task, or its conversation.
+func (d drawing) taskID() string {
+	if d.t.Aggregate != nil {
+		return ident(d.t.Head.SessionID)
+	}
+	return ident(d.a.Head.TaskID)
+}
 
 func (d drawing) actions(buttons ...slack.BlockElement) slack.Block {
 	return slack.NewActionBlock(d.taskID(), buttons...)

@@ -50,20 +50,20 @@ func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, n
 		text := d.said(c.Subject)
 		return Message{Text: cut(text, maxSaid), Markdown: text, Attachments: []slack.Attachment{}}
 	}
-	return d.face(c).message()
+	return d.talkFace(c).message()
 }
 
-func (d conversationDrawing) face(c *aggregate.Card) face {
+func (d drawing) talkFace(c *aggregate.Card) face {
 	switch c.CardType {
 	case conversation.CardOffered:
 		return d.offered(aggregate.Find(d.t.Offered, c.Subject))
 	case conversation.CardSession:
-		return d.ended()
+		return d.talkEnded()
 	}
 	if x := aggregate.Find(d.t.Actions, c.Subject); x != nil {
-		return d.action(x)
+		return d.doing(x)
 	}
-	return face{text: d.texts.Action, colour: grey}.with(section(d.texts.Action))
+	return face{text: d.talk.Action, colour: grey}.with(section(d.talk.Action))
 }
 
 // locale is the conversation's language, or the tenant's if the conversation has none.
@@ -74,15 +74,9 @@ func (t Conversation) locale(s tenancy.Settings) string {
 	return s.Locale
 }
 
-type conversationDrawing struct {
-	drawing
-	t     Conversation
-	texts *conversationWords
-}
-
-func drawingOf(t Conversation, s tenancy.Settings, locale string, now time.Time) conversationDrawing {
-	of := drawing{a: &task.Aggregate{}, settings: s, w: wordsOf.In(locale), now: now, Around: t.Around}
-	return conversationDrawing{drawing: of, t: t, texts: conversationWordsOf.In(locale)}
+func drawingOf(t Conversation, s tenancy.Settings, locale string, now time.Time) drawing {
+	return drawing{a: &task.Aggregate{}, t: t, settings: s, w: wordsOf.In(locale), talk: conversationWordsOf.In(locale),
+		now: now, Around: t.Around}
 }
 
 // The waiting line names the newest files, each by so many characters at most.
@@ -108,18 +102,14 @@ func AgentReads(t Conversation, s tenancy.Settings) string {
 	return fill(w.ReadsFiles, "files", strings.Join(names, ", "))
 }
 
-func (d conversationDrawing) actions(buttons ...slack.BlockElement) slack.Block {
-	return slack.NewActionBlock(ident(d.t.Head.SessionID), buttons...)
-}
-
-func (d conversationDrawing) said(subject string) string {
+func (d drawing) said(subject string) string {
 	key, part := conversation.OfMessage(subject)
 	m := d.t.Message
 	if m == nil {
 		return key
 	}
 	if m.Content == "" {
-		return d.texts.reason(m.Reason, inline(m.Detail, maxDetail))
+		return d.talk.reason(m.Reason, inline(m.Detail, maxDetail))
 	}
 	parts := conversation.Parts(m.Content)
 	if part < 0 || part >= len(parts) {
@@ -127,7 +117,7 @@ func (d conversationDrawing) said(subject string) string {
 	}
 	text := or(said(parts[part]), d.w.None)
 	if m.Sender == conversation.FromSystem {
-		text = "_" + d.texts.System + "_ " + text
+		text = "_" + d.talk.System + "_ " + text
 		for _, o := range d.t.Offered { // the agent reads the id
 			if o.TaskID != "" {
 				text = strings.Replace(text, o.TaskID, d.nameOfTask(o), 1)
@@ -142,7 +132,7 @@ func (d conversationDrawing) said(subject string) string {
 }
 
 // nameOfTask is the beginning of what a task was asked for, as a link to the task where there is a console.
-func (d conversationDrawing) nameOfTask(o *conversation.Offered) string {
+func (d drawing) nameOfTask(o *conversation.Offered) string {
 	name := fill(d.w.Quoted, "text", or(inline(o.Text, maxListTitle), d.w.Untitled))
 	if page := Page(d.Console, aggregate.Ref{Kind: task.Kind.Name, ID: o.TaskID}); page != "" {
 		return linked(name, page)
@@ -151,8 +141,8 @@ func (d conversationDrawing) nameOfTask(o *conversation.Offered) string {
 }
 
 // offered draws a request that the agent wants to make, or that somebody made of it.
-func (d conversationDrawing) offered(o *conversation.Offered) face {
-	w := d.texts
+func (d drawing) offered(o *conversation.Offered) face {
+	w := d.talk
 	if o == nil {
 		return face{text: w.OfferGone, colour: grey}.with(section(w.OfferGone))
 	}
@@ -175,18 +165,18 @@ func (d conversationDrawing) offered(o *conversation.Offered) face {
 		d.actions(button(w.OfferMake, MakeRequest, o.ID, slack.StylePrimary)))
 }
 
-func (d conversationDrawing) madeOf(o *conversation.Offered) []slack.Block {
+func (d drawing) madeOf(o *conversation.Offered) []slack.Block {
 	short := legible.First(o.Text, maxAbout)
 	blocks := sectioned(d.written(short)...)
 	if short != o.Text {
-		blocks = append(blocks, contextLine(d.texts.Shortened))
+		blocks = append(blocks, contextLine(d.talk.Shortened))
 	}
 	return blocks
 }
 
 // ended draws the card of a closed conversation. Its button is gone once the conversation is open again, or forgotten.
-func (d conversationDrawing) ended() face {
-	s, w := d.t.Conversation, d.texts
+func (d drawing) talkEnded() face {
+	s, w := d.t.Conversation, d.talk
 	if s == nil || s.Status != conversation.Closed {
 		return face{text: w.Reopened, colour: grey}.with(contextLine(w.Reopened))
 	}
@@ -215,12 +205,12 @@ func (w *conversationWords) readers(s *conversation.Conversation) string {
 	return w.ReadHere
 }
 
-func (d conversationDrawing) payload(x *conversation.Action) aggregate.JSON {
+func (d drawing) payload(x *conversation.Action) aggregate.JSON {
 	return cmp.Or(x.Payload.JSON, aggregate.JSON(d.t.Payload))
 }
 
 // read decodes the action's payload. It returns false if the payload is missing or doesn't match its type.
-func (d conversationDrawing) read(x *conversation.Action) (conversation.Payload, bool) {
+func (d drawing) read(x *conversation.Action) (conversation.Payload, bool) {
 	p, problems := conversation.ReadKept(x.ActionType, []byte(d.payload(x)))
 	return p, len(problems) == 0
 }
@@ -233,7 +223,7 @@ var terminalCode = language.Regexp{Text: "\x1b\\[[0-9;?]*[A-Za-z]"}
 func Output(line string) string { return legible.Code(terminalCode.Get().ReplaceAllString(line, "")) }
 
 // tail shows the last lines of the action's output and says how many lines there were, and which are missing.
-func (d conversationDrawing) tail(x *conversation.Action) []slack.Block {
+func (d drawing) tail(x *conversation.Action) []slack.Block {
 	log := d.t.Log[max(0, len(d.t.Log)-TailLines):]
 	if len(log) == 0 {
 		return nil
@@ -244,15 +234,15 @@ func (d conversationDrawing) tail(x *conversation.Action) []slack.Block {
 	}
 	n, counts := max(log[len(log)-1].Order+1, x.Lines), ""
 	if n > len(lines) {
-		counts = " " + fill(d.texts.Lines, "n", conversation.Grouped(n))
+		counts = " " + fill(d.talk.Lines, "n", conversation.Grouped(n))
 	}
 	if gone := x.NotKept(); gone != "" {
-		counts += fill(d.texts.Dropped, "lines", gone)
+		counts += fill(d.talk.Dropped, "lines", gone)
 	} else if x.Lines == 0 && n > conversation.MostLines { // while it runs
-		counts += fill(d.texts.Newest, "n", conversation.MostLines)
+		counts += fill(d.talk.Newest, "n", conversation.MostLines)
 	}
 	code := "\n```\n" + or(strings.Join(lines, "\n"), " ") + "\n```"
-	return []slack.Block{section(d.texts.Output + counts + code)}
+	return []slack.Block{section(d.talk.Output + counts + code)}
 }
 
 // ProposalCallback names the dialog in which a person proposes a command.
@@ -278,7 +268,7 @@ func ProposalModal(session, text, locale string) slack.ModalViewRequest {
 func ProposeNote(locale string) string { return conversationWordsOf.In(locale).ProposeNowhere }
 
 // files adds where people see an action's files.
-func (d conversationDrawing) files(x *conversation.Action, f face) face {
+func (d drawing) withFiles(x *conversation.Action, f face) face {
 	if x.Changed == nil || x.Changed.Files == 0 || d.t.Console == "" {
 		return f
 	}
@@ -286,5 +276,5 @@ func (d conversationDrawing) files(x *conversation.Action, f face) face {
 	if x.Version != "" {
 		page += "?version=" + x.Version
 	}
-	return f.with(contextLine(fill(d.texts.FilesPage, "url", page)))
+	return f.with(contextLine(fill(d.talk.FilesPage, "url", page)))
 }

@@ -47,9 +47,9 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 		from := fill(w.ConversationFrom, "title", conversationTitle(a.Aggregate.Conversation, w), "who",
 			wordsOf.In(w.Locale).mention(a.Aggregate.Conversation.Opener), "agent",
 			inline(a.Aggregate.Conversation.AgentID, maxTool))
-		return drawingOf(a, s, w.Locale, now).face(c).copied(from, link, w)
+		return drawingOf(a, s, w.Locale, now).talkFace(c).copied(from, link, w)
 	case *call.Aggregate:
-		return drawCall(a, Around{}, s, s.Locale, now).copyOf(c, link, w)
+		return drawCall(a, Around{}, s, s.Locale, now).callCopy(c, link, w)
 	}
 	return Message{}
 }
@@ -63,20 +63,20 @@ func (f face) copied(from, link string, w *askWords) Message {
 }
 
 // copyOf is Copy for a call.
-func (d callDrawing) copyOf(c *aggregate.Card, link string, w *askWords) Message {
+func (d drawing) callCopy(c *aggregate.Card, link string, w *askWords) Message {
 	switch {
-	case d.a.Call == nil:
+	case d.outside.Call == nil:
 	case c.CardType == aggregate.CardDecided:
-		return d.route().decided(c, d.does(), d.a.Call.Answers, link)
+		return d.routeOfCall().decided(c, d.does(), d.outside.Call.Answers, link)
 	case c.CardType == task.CardOutcome: // to who answers for the key
-		text := fill(d.c.Cancelled, "what", d.does())
-		if d.a.Call.TurnedDown() {
-			text = fill(d.c.Refused, "what", d.does())
+		text := fill(d.calls.Cancelled, "what", d.does())
+		if d.outside.Call.TurnedDown() {
+			text = fill(d.calls.Refused, "what", d.does())
 		}
-		_, by := d.became()
-		return face{text, grey, nil}.with(section("*"+text+"*"+opens(link, w)), contextLine(by, d.from())).message()
+		_, by := d.became(d.outside.Call.Action())
+		return face{text, grey, nil}.with(section("*"+text+"*"+opens(link, w)), contextLine(by, d.asksFor())).message()
 	}
-	return d.of(c).copied(d.from(), link, w)
+	return d.callFace(c).copied(d.asksFor(), link, w)
 }
 
 // until returns a task as it was while the version in the row with this key was the newest.

@@ -294,13 +294,13 @@ func (d *Dialogs) Review(r Review, locale string) (view slack.ModalViewRequest, 
 	case *conversation.Aggregate:
 		draw := drawingOf(Conversation{Aggregate: a, Payload: d.payload}, tenancy.Settings{}, locale, time.Time{})
 		act := a.Action(r.ID)
-		whole := draw.body(act, everything)
+		whole := draw.actionBody(act, everything)
 		p, _ := draw.read(act)
 		whole.cut = whole.cut || Unapprovable(p, locale) != ""
-		return draw.reviewed(draw.title(draw.texts.Header, act), whole, r, draw.routeOf(act), a.Ref()), true
+		return draw.reviewed(draw.title(draw.talk.Header, act), whole, r, draw.routeOfAction(act), a.Ref()), true
 	case *call.Aggregate:
 		draw := drawCall(a, Around{}, tenancy.Settings{}, locale, time.Time{})
-		return draw.reviewed(draw.c.Header, draw.body(everything), r, draw.route(), a.Ref()), true
+		return draw.reviewed(draw.calls.Header, draw.callContent(everything), r, draw.routeOfCall(), a.Ref()), true
 	}
 	return view, false
 }

@@ -15,13 +15,13 @@ import (
 )
 
 // difference draws changes of files: for each path what became of it, and the lines that change.
-func (d conversationDrawing) difference(changes []files.Change) listing {
-	l := listing{more: d.texts.Rest["files"]}
-	l.add(0, "", fill(d.texts.Difference, "n", len(changes)))
+func (d drawing) difference(changes []files.Change) listing {
+	l := listing{more: d.talk.Rest["files"]}
+	l.add(0, "", fill(d.talk.Difference, "n", len(changes)))
 	for i, c := range changes {
-		again := fill(d.texts.Again, "name", inlineCode(legible.First(c.Path, maxAgain)))
-		l.add(i+1, again, "*"+inlineCode(c.Path)+"* "+became(c, d.texts, inlineCode, d.w.None)+Earlier(c.By, d.w.Locale))
-		if lines := strings.Join(DifferenceLines(c, d.texts.NoLineEnd), "\n"); lines != "" {
+		again := fill(d.talk.Again, "name", inlineCode(legible.First(c.Path, maxAgain)))
+		l.add(i+1, again, "*"+inlineCode(c.Path)+"* "+became(c, d.talk, inlineCode, d.w.None)+Earlier(c.By, d.w.Locale))
+		if lines := strings.Join(DifferenceLines(c, d.talk.NoLineEnd), "\n"); lines != "" {
 			fences, _ := fenced(tickedApart(tabs.Replace(lines)), maxSection-200-units(again), everything)
 			l.add(i+1, again, fences...)
 		}
@@ -112,12 +112,12 @@ func DifferenceLines(c files.Change, noEnd string) (out []string) {
 }
 
 // filesChanged says what an action that ended changed, with the first few names.
-func (d conversationDrawing) filesChanged(x *conversation.Action) (lines []string) {
+func (d drawing) filesChanged(x *conversation.Action) (lines []string) {
 	if c := x.Changed; c != nil && c.Files > 0 {
-		lines = append(lines, fill(d.texts.FilesChanged, "n", c.Files, "added", c.Added, "removed", c.Removed,
+		lines = append(lines, fill(d.talk.FilesChanged, "n", c.Files, "added", c.Added, "removed", c.Removed,
 			"names", d.named(c.Names, c.Files)))
 		if c.Deleted > 0 {
-			lines = append(lines, fill(d.texts.FilesDeleted, "n", c.Deleted, "names", d.named(c.DeletedNames, c.Deleted)))
+			lines = append(lines, fill(d.talk.FilesDeleted, "n", c.Deleted, "names", d.named(c.DeletedNames, c.Deleted)))
 		}
 		lines = append(lines, Seen(x, d.w.Locale))
 		for i, by := range c.Makers[:min(len(c.Makers), len(c.Names))] {
@@ -127,19 +127,19 @@ func (d conversationDrawing) filesChanged(x *conversation.Action) (lines []strin
 		}
 	}
 	if x.NotTaken {
-		lines = append(lines, d.texts.NotTaken)
+		lines = append(lines, d.talk.NotTaken)
 	}
 	return lines
 }
 
-func (d conversationDrawing) named(first []string, of int) string {
+func (d drawing) named(first []string, of int) string {
 	names := make([]string, len(first))
 	for i, name := range first {
 		names[i] = inlineCode(legible.First(name, maxTool))
 	}
 	text := strings.Join(names, ", ")
 	if more := of - len(names); more > 0 {
-		text += fill(d.texts.MoreFiles, "n", more)
+		text += fill(d.talk.MoreFiles, "n", more)
 	}
 	return text
 }
@@ -252,21 +252,21 @@ func PullOf(x *conversation.Action, p conversation.Payload, locale string) (out 
 }
 
 // pullRequest draws what pushing sets going, then where a pull request goes and what it says, then all that changes.
-func (d conversationDrawing) pullRequest(x *conversation.Action, p conversation.Payload) listing {
+func (d drawing) pullRequest(x *conversation.Action, p conversation.Payload) listing {
 	is, _ := PullOf(x, p, d.w.Locale)
 	changes := d.difference(p.Changes)
 	l := listing{more: changes.more}
 	if is.CI != "" {
 		l.add(0, "", "*"+escape(is.CI)+"*")
 	}
-	l.add(0, "", escape(is.To), d.texts.PushTitle+" "+inlineCode(is.Title), d.texts.PushBody)
+	l.add(0, "", escape(is.To), d.talk.PushTitle+" "+inlineCode(is.Title), d.talk.PushBody)
 	l.add(0, "", d.written(is.Body)...)
 	l.parts = append(l.parts, changes.parts...)
 	return l
 }
 
 // pushed says what of a pull request is there, and whether somebody is looking.
-func (d conversationDrawing) pushed(x *conversation.Action) (lines []string) {
+func (d drawing) pushed(x *conversation.Action) (lines []string) {
 	p := x.Pushed
 	if p == nil {
 		return nil
@@ -274,23 +274,23 @@ func (d conversationDrawing) pushed(x *conversation.Action) (lines []string) {
 	switch {
 	case p.Number > 0:
 		link := fmt.Sprintf("<%s|%s#%d>", p.URL(), escape(p.Repository), p.Number)
-		lines = append(lines, fill(d.texts.Pulled, "link", link))
+		lines = append(lines, fill(d.talk.Pulled, "link", link))
 	case p.There:
-		lines = append(lines, fill(d.texts.BranchThere, "link", fmt.Sprintf("<%s|%s>", p.URL(), escape(p.Branch))))
+		lines = append(lines, fill(d.talk.BranchThere, "link", fmt.Sprintf("<%s|%s>", p.URL(), escape(p.Branch))))
 	}
 	switch {
 	case p.Look != nil:
-		lines = append(lines, fill(d.texts.Looking, "who", d.w.mention(p.Look.By), "when", when(p.Look.At)))
+		lines = append(lines, fill(d.talk.Looking, "who", d.w.mention(p.Look.By), "when", when(p.Look.At)))
 	case p.Unseen != "":
-		lines = append(lines, d.texts.reason(p.Unseen, ""))
+		lines = append(lines, d.talk.reason(p.Unseen, ""))
 	}
 	return lines
 }
 
 // check returns the button by which people have Ringi look what of a pull request is there.
-func (d conversationDrawing) check(x *conversation.Action) []slack.Block {
+func (d drawing) check(x *conversation.Action) []slack.Block {
 	if d.t.Unsure(x.ActionID) == nil || x.Pushed.Look != nil || d.t.Conversation.Status == conversation.Closed {
 		return nil
 	}
-	return []slack.Block{d.actions(button(d.texts.CheckPush, CheckAction, x.ActionID, slack.StylePrimary))}
+	return []slack.Block{d.actions(button(d.talk.CheckPush, CheckAction, x.ActionID, slack.StylePrimary))}
 }

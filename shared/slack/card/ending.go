@@ -160,47 +160,9 @@ func (d drawing) waitNote() []slack.Block {
 	return []slack.Block{contextLine(fill(text, "when", when(*until)))}
 }
 
-func (d conversationDrawing) withdrawn(x *conversation.Action, title string) face {
-	w := d.w
-	ending, why := w.IsCancelled,
-		fill(d.texts.CancelledBy, "who", w.mention(x.CancelledBy), "when", whenSet(x.CompletedAt))
-	rejected := aggregate.Verdict{RejectedBy: x.CancelledBy, RejectionReason: x.ErrorDetail}
-	switch x.CancelReason {
-	case conversation.ReasonRejected:
-		ending, why = w.IsRejected, d.rejectedBy(rejected)
-	case conversation.ReasonExpired:
-		ending, why = w.IsExpired, fill(d.texts.Expired, "when", whenSet(x.CompletedAt))
-	case conversation.ReasonClosed, conversation.ReasonIdle:
-		why = fill(d.texts.CancelledClosed, "when", whenSet(x.CompletedAt))
-	case conversation.ReasonDeleted:
-		why = fill(d.texts.CancelledDeleted, "when", whenSet(x.CompletedAt))
-	}
-	f := d.shown(x, title+ending, grey)
-	if x.StartedAt != nil {
-		f = f.with(d.tail(x)...)
-	}
-	switch {
-	case x.Late != nil:
-		f = f.with(section(d.late(x)))
-	case x.StartedAt != nil && (x.ActionType != conversation.ToolCall || x.Reads()):
-		f = f.with(section(d.texts.Stopping))
-	case x.StartedAt != nil:
-		f = f.with(section(d.texts.CallGoesOn))
-	}
-	var lines []string
-	switch {
-	case x.Gate.ApprovedAt != nil && x.StartedAt != nil:
-		lines = append(lines, d.approvedBy(x), fill(d.texts.Since, "when", when(*x.StartedAt)))
-	case x.Gate.ApprovedAt != nil:
-		lines = append(lines, d.approvedBy(x), d.texts.NotBegun)
-	}
-	return f.with(sectionOf(d.pushed(x))...).
-		with(divider(), contextLine(append(lines, why)...))
-}
-
 // late says what the result of an action was that came after its cancellation.
-func (d conversationDrawing) late(x *conversation.Action) string {
-	w, isCall := d.texts, x.ActionType == conversation.ToolCall
+func (d drawing) late(x *conversation.Action) string {
+	w, isCall := d.talk, x.ActionType == conversation.ToolCall
 	if x.Late.Status != conversation.ActionSucceeded {
 		switch unknown := x.Pushed == nil && x.Late.Error == conversation.ReasonUnknown; {
 		case unknown:

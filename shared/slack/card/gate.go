@@ -240,28 +240,25 @@ func (d drawing) pending(v version, r routed) face {
 	if r.Refused != nil {
 		return d.showing(v, grey, "").with(divider()).with(r.waits()...).with(d.version(v.version))
 	}
-	yes, no := d.decision("approve_"+string(v.kind), "reject_"+string(v.kind), v.id)
-	first, others := []slack.BlockElement{yes}, []slack.BlockElement(nil)
-	if v.others > 0 {
-		others = append(others, button(fill(contestWords.In(w.Locale).Others, "n", v.others), OthersAction, v.id, ""))
-	}
 	please := w.PleaseApprove
-	switch _, nobody := r.left(); {
+	_, nobody := r.left()
+	switch {
 	case r.unreadable:
-		first, please = nil, w.PleaseReject
+		please = w.PleaseReject
 	case nobody:
-		first, please = nil, w.NobodyLeft
-	case v.body.cut: // people can't approve a gate that its card shows only in part
-		first[0] = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
-		v.body.blocks = append(v.body.blocks, contextLine(w.NotWhole))
+		please = w.NobodyLeft
+	}
+	buttons := d.buttons(v.kind, v.id, v.id, &v.body, r.unreadable || nobody)
+	if v.others > 0 {
+		text := fill(contestWords.In(w.Locale).Others, "n", v.others)
+		buttons = append(buttons, button(text, OthersAction, v.id, ""))
 	}
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
 	if v.gate.Ruled() {
-		others = append(others, button(more, MoreAction+string(v.kind), v.id, ""))
+		buttons = append(buttons, button(more, MoreAction+string(v.kind), v.id, ""))
 	}
-	buttons := slices.Concat(first, []slack.BlockElement{no}, others)
 	f := d.showing(v, blue, "").with(divider()).with(r.waits()...).
 		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.State.Present, d.a.AskedHash(v.id)), buttons...)).
 		with(d.version(v.version))
@@ -280,11 +277,6 @@ func (d drawing) pending(v version, r routed) face {
 
 // more is the button for what else people may do: never a fourth one beside it.
 const more = "⋯"
-
-// decision returns the buttons by which whoever is asked says yes and no, with these action ids.
-func (d drawing) decision(yes, no, value string) (y, n slack.BlockElement) {
-	return button(d.w.Approve, yes, value, slack.StylePrimary), button(d.w.Reject, no, value, slack.StyleDanger)
-}
 
 // matter says in a line what a version is about: what its steps do, or else the request's name in a form.
 func (d drawing) matter(v *version, form string) string {

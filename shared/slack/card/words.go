@@ -159,7 +159,8 @@ var askWordsOf = language.Catalog[askWords]{Files: &embedded, Folder: "texts/ask
 
 type conversationWords struct {
 	// The card of an action: its headings, and what it would do.
-	Action, Asks, AsksText, Header, Running, Done, Failed, Unknown string
+	doingHeads
+	Action string
 
 	Effect                                map[conversation.ActionType]string // what happens after an approval
 	Above, Inside, Approved, ApprovedLast string                             // where people see it, and when it happens

@@ -1,0 +1,267 @@
+package card
+
+import (
+	"slices"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/explain"
+)
+
+// doingHeads are the headings of what an agent asks for, by how it stands.
+type doingHeads struct{ Asks, AsksText, Header, Running, Done, Failed, Unknown string }
+
+func (d drawing) heads() doingHeads {
+	if d.outside != nil {
+		return d.calls.doingHeads
+	}
+	return d.talk.doingHeads
+}
+
+// doing draws what an agent asks for in its state: an action of a conversation, or a call of an outside agent, of which
+// x has what both have.
+func (d drawing) doing(x *conversation.Action) face {
+	h, r := d.heads(), d.routeOfAction(x)
+	d.settled = d.settled || x.Status != conversation.ActionPending
+	d.done = d.outside != nil && x.Status == conversation.ActionSucceeded
+	if line, colour := r.resting(); line != "" {
+		return face{line, colour, nil}
+	}
+	passed := append(r.passed(), d.approvedBy(x))
+	switch {
+	case d.outside != nil && d.outside.Call.Unopened():
+		return d.shownAction(x, h.Header, yellow).with(divider(), d.looking())
+	case x.Status == conversation.ActionPending:
+		return d.asking(x, r)
+	case x.Status == conversation.ActionApproved:
+		f := d.shownAction(x, h.Header+d.w.IsApproved, green).with(divider(), d.stop(x), contextLine(passed...))
+		if d.outside != nil && d.outside.Call.Elsewhere {
+			f = f.with(contextLine(d.calls.Unused))
+		}
+		return f
+	case x.Status == conversation.ActionExecuting:
+		f := d.shownAction(x, h.Running, navy).with(d.tail(x)...).with(divider())
+		if d.outside == nil {
+			f = f.with(d.stop(x))
+		}
+		return f.with(contextLine(append(passed, fill(d.talk.Since, "when", whenSet(x.StartedAt)))...))
+	case x.Status == conversation.ActionSucceeded:
+		return d.over(x, h.Done, green, passed)
+	case x.Status == call.Granted:
+		return d.over(x, d.calls.Granted, green, passed)
+	case x.Outcome == conversation.OutcomeUnknown:
+		return d.over(x, h.Unknown, red, passed)
+	case x.Status == conversation.ActionFailed:
+		return d.over(x, h.Failed, red, passed)
+	}
+	return d.withdrawn(x, r)
+}
+
+// routeOfAction says whom the settings or a rule ask.
+func (d drawing) routeOfAction(x *conversation.Action) routed {
+	if d.outside != nil {
+		return d.routeOfCall()
+	}
+	r := d.route(&x.Gate, x.Status == conversation.ActionPending, d.t.Conversation.Origin())
+	r.copies = d.t.CopiesOf(x.Key())
+	return r
+}
+
+// buttons are those of who is asked. People can't approve what its card shows only in part: then b says so, and
+// the button opens the dialog with all of it. unable: nobody can approve it.
+func (d drawing) buttons(kind aggregate.CardType, id, value string, b *body, unable bool) []slack.BlockElement {
+	yes := button(d.w.Approve, "approve_"+string(kind), value, slack.StylePrimary)
+	no := button(d.w.Reject, "reject_"+string(kind), value, slack.StyleDanger)
+	switch {
+	case unable:
+		return []slack.BlockElement{no}
+	case b.cut:
+		yes = button(d.w.Review, ReviewAction+string(kind), id, slack.StylePrimary)
+		b.blocks = append(b.blocks, contextLine(d.w.NotWhole))
+	}
+	return []slack.BlockElement{yes, no}
+}
+
+// asking draws what waits for people.
+func (d drawing) asking(x *conversation.Action, r routed) face {
+	b, kind, hash := d.actionBody(x, maxPages).bounded(), conversation.CardAction, x.Payload.Hash()
+	text, why := fill(d.talk.AsksText, "n", x.Number)+d.actionMatter(x), ""
+	var notes []string
+	if d.outside != nil {
+		kind, hash = call.Card, d.outside.AskedHash(x.ActionID)
+		text = fill(d.calls.AsksText, "agent", d.agent(), "tool", inline(d.outside.Call.Tool, maxTool))
+	} else if p, _ := d.read(x); true {
+		why = Unapprovable(p, d.w.Locale)
+	}
+	if x.Pushed != nil {
+		notes = PushNotes(d.t.Conversation, x, d.w.Locale)
+	}
+	if x.EditedAt != nil {
+		notes = append(notes, fill(d.talk.SourceEdited, "when", whenSet(x.EditedAt)))
+	}
+	value, cut := x.ActionID+"/"+hash, b.cut
+	_, nobody := r.left()
+	buttons := append(d.buttons(kind, x.ActionID, value, &b, nobody || why != ""),
+		button(more, MoreAction+string(kind), value, ""))
+	b.blocks = append(b.blocks, sectionOf([]string{why})...)
+	id := d.taskID()
+	if d.outside != nil {
+		id = blockID(x.ActionID, r.State.Present)
+	}
+	f := face{text: text, colour: blue}.with(header(d.title(d.heads().Asks, x))).with(b.blocks...).
+		with(d.aboutAction(x)...).with(divider()).with(r.waits(notes...)...).with(slack.NewActionBlock(id, buttons...))
+	if why != "" {
+		return f
+	}
+	return f.with(contextLine(d.follows(x, r, cut)))
+}
+
+// follows says what an approval does. What the card shows only in part, people read whole in its dialog.
+func (d drawing) follows(x *conversation.Action, r routed, cut bool) string {
+	once, where, text := d.talk.Approved, d.talk.Above, d.talk.Effect[x.ActionType]
+	switch {
+	case x.Pushed != nil:
+		text = d.talk.Effect["push"]
+	case d.outside != nil && d.outside.Call.Elsewhere:
+		text = d.calls.There
+	case d.outside != nil:
+		text = d.calls.Here
+	}
+	if last := r.last(); last != "" {
+		once = fill(d.talk.ApprovedLast, "stage", last)
+	}
+	if cut {
+		where = fill(d.talk.Inside, "whole", d.w.Review)
+	}
+	return fill(text, "once", once, "where", where)
+}
+
+// stop is the button by which people cancel what is approved or runs.
+func (d drawing) stop(x *conversation.Action) slack.Block {
+	if d.outside != nil {
+		c := explain.Cancels(d.w.Locale, call.Card)
+		return slack.NewActionBlock(blockID(x.ActionID, 0), confirmed(button(d.talk.Cancel, CancelCall, x.ActionID,
+			slack.StyleDanger), c.Title, c.Text, c.Yes, c.No))
+	}
+	w, text := d.talk, d.talk.ConfirmText
+	if x.ActionType == conversation.ToolCall {
+		text = w.ConfirmCall
+	}
+	return d.actions(confirmed(button(w.Cancel, CancelAction, x.ActionID, slack.StyleDanger), w.ConfirmTitle, text,
+		w.ConfirmYes, w.ConfirmNo))
+}
+
+// shownAction draws what was decided on. Of what is long it shows only the beginning.
+func (d drawing) shownAction(x *conversation.Action, title, colour string) face {
+	b, title, most := d.actionBody(x, 1), d.title(title, x), 2
+	if d.outside != nil {
+		most = 3
+	}
+	f := face{text: title, colour: colour}.with(header(title)).with(b.blocks[:min(len(b.blocks), most)]...)
+	if b.cut {
+		f = f.with(contextLine(d.talk.Shortened))
+	}
+	return f.with(d.aboutAction(x)...)
+}
+
+// over draws what was done, or was begun and failed.
+func (d drawing) over(x *conversation.Action, title, colour string, passed []string) face {
+	ran := d.w.timed(x.StartedAt, x.CompletedAt, d.talk.Took, d.talk.Ended)
+	f := d.shownAction(x, title, colour).with(sectionOf(d.cameOf(x))...).with(d.tail(x)...)
+	if d.outside != nil {
+		return f.with(divider(), contextLine(append(passed, ran)...))
+	}
+	f = d.withFiles(x, f).with(divider(), contextLine(append(passed, ran)...)).with(d.check(x)...)
+	if x.Error == conversation.ReasonFilesLost && d.t.FilesLost() && d.t.Conversation.Status != conversation.Closed {
+		w, empty := d.talk, button(d.talk.BeginEmpty, BeginEmpty, d.t.Conversation.ID, slack.StyleDanger)
+		f = f.with(d.actions(confirmed(empty, w.EmptyTitle, w.EmptyText, w.EmptyYes, w.EmptyNo)))
+	}
+	return f
+}
+
+// cameOf says what came of it.
+func (d drawing) cameOf(x *conversation.Action) (lines []string) {
+	w := d.talk
+	switch unknown := x.Outcome == conversation.OutcomeUnknown; {
+	case d.outside != nil && unknown:
+		return []string{w.CheckCall}
+	case d.outside != nil && x.Status == call.Granted:
+		return []string{d.calls.Taken}
+	case d.outside != nil && x.Status == conversation.ActionFailed:
+		return []string{CallReason(d.w.Locale, x.Error), inline(x.ErrorDetail, maxResult)}
+	case d.outside != nil:
+		return []string{d.callMade()}
+	case unknown && x.Pushed != nil:
+		lines = append(lines, w.PushUnknown)
+	case unknown:
+		lines = append(lines, w.CheckUnknown)
+	case x.Status == conversation.ActionFailed:
+		lines = append(lines, w.reason(x.Error, ""))
+	}
+	if x.ExitCode != nil {
+		lines = append(lines, fill(w.Exit, "code", *x.ExitCode))
+	}
+	lines = append(lines, x.Tests.Said(d.w.Locale))
+	if x.CallResult != nil {
+		lines = append(lines, fill(w.CallReturned, "bytes", conversation.Grouped(x.CallResult.Bytes)))
+	}
+	return append(slices.Concat(lines, d.pushed(x), d.filesChanged(x)), inline(x.ErrorDetail, maxResult))
+}
+
+func (d drawing) approvedBy(x *conversation.Action) string {
+	if x.ApprovedBy == conversation.ApprovedByAuto {
+		return fill(d.talk.ByRule, "rule", or(inline(x.Rule, maxTool), d.w.None), "when", whenSet(x.Gate.ApprovedAt))
+	}
+	return fill(d.w.ApprovedBy, "who", d.w.mention(x.Gate.ApprovedBy), "when", whenSet(x.Gate.ApprovedAt))
+}
+
+// withdrawn draws what was rejected, cancelled or has expired.
+func (d drawing) withdrawn(x *conversation.Action, r routed) face {
+	how, why := d.became(x)
+	f := d.shownAction(x, d.heads().Header+how, grey)
+	lines, begun := r.passed(), d.outside == nil && x.StartedAt != nil
+	if begun {
+		f = f.with(d.tail(x)...)
+	}
+	switch {
+	case x.Late != nil:
+		f = f.with(section(d.late(x)))
+	case begun && (x.ActionType != conversation.ToolCall || x.Reads()):
+		f = f.with(section(d.talk.Stopping))
+	case begun:
+		f = f.with(section(d.talk.CallGoesOn))
+	}
+	switch {
+	case d.outside != nil:
+	case x.Gate.ApprovedAt != nil && begun:
+		lines = append(lines, d.approvedBy(x), fill(d.talk.Since, "when", when(*x.StartedAt)))
+	case x.Gate.ApprovedAt != nil:
+		lines = append(lines, d.approvedBy(x), d.talk.NotBegun)
+	}
+	return f.with(sectionOf(d.pushed(x))...).with(divider(), contextLine(append(lines, why)...))
+}
+
+// became says how what wasn't done ended, and by whom or why.
+func (d drawing) became(x *conversation.Action) (how, line string) {
+	switch by, at := d.w.mention(x.CancelledBy), whenSet(x.CompletedAt); {
+	case x.CancelReason == conversation.ReasonRejected, x.CancelReason == call.ReasonDenied:
+		return d.w.IsRejected, d.rejectedBy(aggregate.Verdict{RejectedBy: x.CancelledBy,
+			RejectionReason: or(x.Gate.RejectionReason, x.ErrorDetail)})
+	case x.CancelReason == conversation.ReasonExpired:
+		return d.w.IsExpired, fill(d.talk.Expired, "when", at)
+	case x.CancelReason == conversation.ReasonClosed, x.CancelReason == conversation.ReasonIdle:
+		return d.w.IsCancelled, fill(d.talk.CancelledClosed, "when", at)
+	case x.CancelReason == conversation.ReasonDeleted:
+		return d.w.IsCancelled, fill(d.talk.CancelledDeleted, "when", at)
+	case d.outside == nil, x.CancelReason == conversation.ReasonWithdrawn && x.CancelledBy != "":
+		return d.w.IsCancelled, fill(d.talk.CancelledBy, "who", by, "when", at)
+	case x.CancelReason == conversation.ReasonWithdrawn:
+		return d.w.IsCancelled, fill(d.calls.ByAgent, "agent", d.agent(), "when", at)
+	case x.Status == call.Refused:
+		return d.w.IsUnrouted, CallEnded(d.outside.Call, d.w.surface())
+	}
+	return d.w.IsCancelled, CallEnded(d.outside.Call, d.w.surface())
+}
