@@ -132,16 +132,19 @@ func (k taskCards) Copy(
 }
 
 func (taskCards) Urgency(of aggregate.Aggregate, c *aggregate.Card) urgency {
-	a := of.(*task.Aggregate)
-	if row := a.Returned(); row != nil && row.Key() == c.Subject || // whoever asked has to fill it in again
+	a, subject := of.(*task.Aggregate), c.Subject
+	if p := a.Process(); a.Matter() != nil && p != nil { // its message shows what its steps' card would
+		subject = p.Key()
+	}
+	if row := a.Returned(); row != nil && row.Key() == subject || // whoever asked has to fill it in again
 		a.Head.Parked != nil && a.Head.Ended == nil && a.Newest(c.CardType, c.Subject) { // it has a retry button
 		return asks
 	}
+	if g := a.GateAt(subject); g != nil {
+		return ofGate(a, g)
+	}
 	switch c.CardType {
 	case task.CardPrompt, task.CardProcess, task.CardStep:
-		if g := a.GateAt(c.Subject); g != nil {
-			return ofGate(a, g)
-		}
 	case task.CardExecution:
 		e := a.Execution()
 		switch {

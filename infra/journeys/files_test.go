@@ -25,10 +25,10 @@ func TestAQuotationIsStampedAndStaysOpen(t *testing.T) {
 	d := driver.AskWithFiles(t, s, webapi.Sato, "複合機の入れ替え", driver.FormFile{Name: "見積書.pdf", Body: []byte(pdf)},
 		driver.FormFile{Name: "装置.txt", Body: []byte(other)})
 	sum := aggregate.HashOf(pdf)
-	d.Card(driver.ProcessCard, "📄 添付: 「見積書.pdf」 (18 B)")
-	d.Card(driver.ProcessCard, "⚠️ 添付されていません: 「装置.txt」 (承認する人は開けません)。添付できるのは pdf, png")
 	d.Card(driver.TaskCard, "📄 添付: 「見積書.pdf」 (18 B)")
-	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
+	d.Card(driver.TaskCard, "⚠️ 添付されていません: 「装置.txt」 (承認する人は開けません)。添付できるのは pdf, png")
+	d.Card(driver.TaskCard, "📄 添付: 「見積書.pdf」 (18 B)")
+	d.Click(webapi.Suzuki, driver.TaskCard, "approve_process")
 	a := d.Until("recorded", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	expect.Has(t, a.Enclosed(), `"kind":"pdf","bytes":18,"sha256":"`+sum+`"`)
 	desk := driver.SitDown(t, s, administrator.ID)
@@ -46,13 +46,13 @@ func TestAQuotationIsStampedAndStaysOpen(t *testing.T) {
 func TestAFileWithAThreatIsNotStamped(t *testing.T) {
 	s := start(t)
 	d := driver.AskWithFiles(t, s, webapi.Sato, "倉庫の賃貸", driver.FormFile{Name: "契約.pdf", Body: []byte("%PDF-1.7 bad")})
-	d.Card(driver.ProcessCard, "📄 添付: 「契約.pdf」")
+	d.Card(driver.TaskCard, "📄 添付: 「契約.pdf」")
 	sum := aggregate.HashOf("%PDF-1.7 bad")
 	kept := large.Store{Bucket: large.BucketAt(s.AWS, s.BucketName)}
 	expect.NoError(t, kept.Scanned(t.Context(), d.Ref, sum))
 	tag(t, s, "attached/"+d.Ref.Tenant+"/"+d.Ref.ID+"/"+sum, "GuardDutyMalwareScanStatus", "THREATS_FOUND")
 	expect.NoError(t, kept.Attach(t.Context(), d.Ref, sum)) // as a run that begins again does
-	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
+	d.Click(webapi.Suzuki, driver.TaskCard, "approve_process")
 	d.Eventually("the person is told", func() bool {
 		return strings.Contains(strings.Join(d.Told(webapi.Suzuki), "\n"), "ウイルス検査")
 	})

@@ -62,7 +62,11 @@ func agree(t *testing.T, d *driver.Request, said ...string) *task.Aggregate {
 		expect.Must(t, status == http.StatusOK, "%s: %d", path, status)
 		return html.UnescapeString(page)
 	}
-	shown := map[string]string{"card": driver.Face(d.Card("CARD#process#"+p.Key()[len("PROCESS#"):], number)),
+	card := "CARD#process#" + p.Key()[len("PROCESS#"):]
+	if a.Matter() != nil {
+		card = driver.TaskCard
+	}
+	shown := map[string]string{"card": driver.Face(d.Card(card, number)),
 		"page": get("/console/tasks/" + d.Ref.ID)}
 	file := csv.NewReader(strings.NewReader(strings.TrimPrefix(
 		get("/console/audit/register.csv?year="+number[:4]), "\ufeff")))

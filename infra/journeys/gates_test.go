@@ -253,18 +253,17 @@ func TestAReturnedFormIsDecidedAsItsAskerFillsItInAgain(t *testing.T) {
 	s := start(t)
 	under(t, s, numbered(desk("課長", 1, webapi.Suzuki), desk("経理", 1, webapi.Tanaka)))
 	d := driver.AskByForm(t, s, webapi.Sato, "複合機の入れ替え")
-	const second = "CARD#process#0002"
-	d.Card(driver.ProcessCard, "👉 いま: 課長")
-	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
-	d.Card(driver.ProcessCard, "👉 いま: 経理")
-	d.RejectUntilTaken(webapi.Tanaka, driver.ProcessCard, "reject_process", "賃借にしてください")
-	d.Card(driver.ProcessCard, "差し戻し: 依頼者の書き直し待ち")
-	d.FillUntilTaken(webapi.Sato, driver.ProcessCard, "refill_process", map[string]any{"title": "複合機の賃借", "amount": "90万"})
-	d.Card(second, "賃借にしてください")
-	d.Card(second, "複合機の入れ替え") // what it was
+	d.Card(driver.TaskCard, "👉 いま: 課長")
+	d.Click(webapi.Suzuki, driver.TaskCard, "approve_process")
+	d.Card(driver.TaskCard, "👉 いま: 経理")
+	d.RejectUntilTaken(webapi.Tanaka, driver.TaskCard, "reject_process", "賃借にしてください")
+	d.Card(driver.TaskCard, "差し戻し: 依頼者の書き直し待ち")
+	d.FillUntilTaken(webapi.Sato, driver.TaskCard, "refill_process", map[string]any{"title": "複合機の賃借", "amount": "90万"})
+	d.Card(driver.TaskCard, "賃借にしてください")
+	d.Card(driver.TaskCard, "複合機の入れ替え") // what it was
 	for i, stamp := range [][2]string{{"課長", webapi.Suzuki}, {"経理", webapi.Tanaka}} {
-		d.Card(second, "👉 いま: "+stamp[0])
-		d.Click(stamp[1], second, "approve_process")
+		d.Card(driver.TaskCard, "👉 いま: "+stamp[0])
+		d.Click(stamp[1], driver.TaskCard, "approve_process")
 		d.Until("the stamp counts", func(a *task.Aggregate) bool { return len(a.Process().Acts) == i+1 })
 	}
 	a := agree(t, d, "賃借にしてください", "複合機の賃借")

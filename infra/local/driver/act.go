@@ -192,11 +192,12 @@ func (r *Request) Approve(user string) {
 	r.Click(user, ProcessCard, "approve_process")
 }
 
-// Notes returns the ephemeral messages that this person sees in the task's thread.
+// Notes returns the ephemeral messages that this person sees in the task's thread, or in its channel since it began,
+// where the message of a form is.
 func (r *Request) Notes(user string) []string {
 	var out []string
 	for _, m := range r.S.Sandbox.Ephemerals(user) {
-		if m.ThreadTS == r.Root || m.TS == r.Root {
+		if m.ThreadTS == r.Root || m.TS == r.Root || m.ThreadTS == "" && m.Channel == r.Channel && m.TS > r.Root {
 			out = append(out, m.Text)
 		}
 	}

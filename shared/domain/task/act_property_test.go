@@ -231,6 +231,9 @@ func (w *acts) claims() {
 func (w *world) coherent(a *Aggregate) {
 	h := a.Head
 	pending, generating := 0, 0
+	shown := func(key string) { // by a card, or all of a form by one
+		w.require((a.Card(key) != nil) == (a.Matter() == nil), "%s has no card, or a form has it", key)
+	}
 	gate := func(s aggregate.GateStatus) {
 		if s == aggregate.PendingApproval {
 			pending++
@@ -244,7 +247,7 @@ func (w *world) coherent(a *Aggregate) {
 		refilled := i < len(a.Prompts)-1 && a.Prompts[i+1].Matter != nil && p.Status == aggregate.Approved
 		w.require(i == len(a.Prompts)-1 || p.Status == aggregate.Rejected || refilled, "%s has a successor, and is %s",
 			p.Key(), p.Status)
-		w.require(a.Card("CARD#prompt#"+p.Key()[len("PROMPT#"):]) != nil, "%s has no card", p.Key())
+		shown("CARD#prompt#" + p.Key()[len("PROMPT#"):])
 		gate(p.Status)
 	}
 	for i, p := range a.Processes {
@@ -254,7 +257,7 @@ func (w *world) coherent(a *Aggregate) {
 		w.require(p.Status == aggregate.Rejected || of == a.Prompt(), "%s is not of the newest policy", p.Key())
 		w.require(i == len(a.Processes)-1 || p.Status == aggregate.Rejected, "%s has a successor, and is %s", p.Key(),
 			p.Status)
-		w.require(a.Card("CARD#process#"+p.Key()[len("PROCESS#"):]) != nil, "%s has no card", p.Key())
+		shown("CARD#process#" + p.Key()[len("PROCESS#"):])
 		gate(p.Status)
 	}
 	for _, g := range a.Gates {
@@ -317,7 +320,7 @@ func (w *world) executions(a *Aggregate) {
 	w.require(open <= 1, "%d executions are open", open)
 	w.require((open == 1) == (a.Head.Ended == nil && len(a.Executions) > 0), "%d executions are open, ended %v", open,
 		a.Head.Ended)
-	w.require(len(a.Executions) == 0 || a.Card("CARD#execution") != nil, "the execution has no card")
+	w.require(len(a.Executions) == 0 || a.Matter() != nil || a.Card("CARD#execution") != nil, "the execution has no card")
 }
 
 // tally is what stands of a gate, counted in another way than Walk does.

@@ -106,6 +106,8 @@ func (a *Aggregate) WaitingTerms() *aggregate.Terms {
 // ended.
 func (a *Aggregate) Newest(kind aggregate.CardType, key string) bool {
 	switch {
+	case a.Matter() != nil && kind == CardTask:
+		return true
 	case a.Execution() != nil:
 		return kind == CardExecution
 	case a.Process() != nil:

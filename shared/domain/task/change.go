@@ -84,7 +84,10 @@ func (c *change) card(a *Aggregate, typ aggregate.CardType, subject string) {
 			subject), AggregateID: a.Head.TaskID, CardType: typ, Subject: subject,
 		Channel: a.Request.Channel, State: aggregate.CardNone, CreatedAt: c.Now,
 	}
-	if a.Card(card.Key()) == nil {
+	if a.Request.Matter != nil && typ == CardTask { // the message that asks for the decision shows all of it
+		card.MessageTS, card.State = a.Request.MessageTS, aggregate.CardPosted
+	}
+	if a.Card(card.Key()) == nil && (a.Request.Matter == nil || typ == CardTask || typ == CardStep) {
 		c.Put(card)
 	}
 }

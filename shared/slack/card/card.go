@@ -141,6 +141,8 @@ func (d drawing) version(n int, more ...string) slack.Block {
 func (d drawing) task() face {
 	t, w := d.a.Task, d.w
 	switch {
+	case d.a.Matter() != nil:
+		return d.form()
 	case t != nil:
 		return d.outcome(d.extracted(t))
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskAnswered:
@@ -187,8 +189,7 @@ func (d drawing) extracted(t *task.Task) face {
 // request.
 func (d drawing) following() []string {
 	p := d.a.Prompt()
-	again := d.a.Matter() != nil // title and description are of the form as it was last filled in
-	if p == nil || p.Version == 1 || p.Status == aggregate.Generating || again {
+	if p == nil || p.Version == 1 || p.Status == aggregate.Generating {
 		return nil
 	}
 	return []string{fill(d.w.AsAsked, "version", p.Version)}

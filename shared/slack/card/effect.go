@@ -7,6 +7,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
@@ -64,7 +65,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 	}
 	d.put(&top, 1, lead, d.rows(lead)...)
 	for _, why := range []string{s.Unreadable(), said[1]} {
-		if why != "" && !d.settled {
+		if why != "" && !d.settled && lead.Tool != catalog.Decide {
 			top.add(0, "", fill(d.w.Final, "text", why))
 		}
 	}

@@ -67,6 +67,9 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 				v.since = d.since(i)
 			}
 			v.note = d.edited(d.a.EditorOf(p), p.Version)
+			if d.a.MatterOf(p) != nil {
+				v.words, v.note = gateWords{Header: d.w.FormHeader}, append(d.askedBy(), v.note...)
+			}
 			v.sum = explain.SumUp(d.w.Locale, p.Steps)
 			v.body, v.last = d.processBody(p, v.sum, v.since, most), d.a.Last(p)
 			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
@@ -176,7 +179,11 @@ func (d drawing) unasked(v version, over bool) face {
 		if task.StatusCancelled.Called(d.a.Head.Ended.Reason) == task.StatusUnrouted {
 			is = w.IsUnrouted
 		}
-		return d.titled(v, grey, is).with(section(d.byRules()), contextLine("⏹️ "+when(d.a.Head.Ended.At)))
+		f := d.titled(v, grey, is)
+		if d.a.Matter() != nil {
+			f = d.showing(v, grey, is)
+		}
+		return f.with(section(d.byRules()), contextLine("⏹️ "+when(d.a.Head.Ended.At)))
 	case over:
 		return d.titled(v, grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(d.ended()))
 	case v.kind == task.CardStep && (looked == nil || looked.Key() != v.key): // of an attempt that is over
@@ -198,17 +205,16 @@ func (d drawing) unasked(v version, over bool) face {
 func (d drawing) approved(v version, r routed) face {
 	w, text := d.w, d.w.ApprovedBy
 	switch {
-	case v.kind == task.CardPrompt && d.a.Matter() != nil: // nobody approved the money
-		text = w.OfForm
 	case v.gate.ApprovedBy == "":
 		text = w.AutoApproved
 	}
 	by := fill(text, "who", w.mention(v.gate.ApprovedBy), "when", whenSet(v.gate.ApprovedAt))
 	title, colour, check := w.IsApproved, green, v.kind == task.CardStep
+	if d.a.Matter() != nil && r.number != "" {
+		v.words.Header, title = fill(w.FormDecided, "number", r.number), ""
+	}
 	// an execution's own card says how it ended, and stands above the checks of its steps
 	switch e := d.a.Head.Ended; {
-	case text == w.OfForm:
-		title = ""
 	case e == nil || d.a.Execution() != nil && !check:
 	case e.As == task.TaskCompleted && check:
 		title = w.IsApprovedDone

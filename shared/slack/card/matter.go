@@ -7,6 +7,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -39,6 +40,37 @@ func MatterModal(locale string, s tenancy.Settings) slack.ModalViewRequest {
 	w := askWordsOf.In(locale)
 	blocks := append(w.matter(s, task.Matter{}), w.files(), w.place())
 	return modal(MatterCallback, w.MatterTitle, w.Submit, w.Close, "", blocks...)
+}
+
+// form draws the one message of a request for a decision: the newest steps, and before there are any what the form
+// says.
+func (d drawing) form() face {
+	w, m, e := d.w, d.a.Matter(), d.a.Head.Ended
+	if p := d.a.Process(); p != nil && len(p.Steps) > 0 {
+		return d.asks(task.CardProcess, p.Key())
+	}
+	d.settled = true
+	b := d.effects(explain.SumUp(w.Locale, m.Steps(w.Locale, catalog.Decide)), "",
+		maxPages).with(d.described(m, maxPages)).bounded()
+	f := face{w.FormHeader, yellow, nil}.with(header(w.FormHeader)).with(d.askedBy()...).with(b.blocks...)
+	switch {
+	case e != nil && e.As == task.TaskRefused:
+		f.colour = grey
+		return f.with(d.refused().blocks...)
+	case e != nil:
+		return d.outcome(f)
+	case d.a.Head.Parked != nil:
+		return d.parked(f, "")
+	}
+	return f.with(d.enclosed()...).with(d.waitNote()...)
+}
+
+// askedBy says on the message of a form, which is Ringi's, who filled it in.
+func (d drawing) askedBy() []slack.Block {
+	if d.beneath {
+		return nil
+	}
+	return []slack.Block{contextLine(fill(askWordsOf.In(d.w.Locale).HomeFrom, "who", d.w.mention(d.a.Head.Requester)))}
 }
 
 // matter are the fields of the form, with what was typed in them before. What the settings offer no more is chosen

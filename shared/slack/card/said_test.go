@@ -208,12 +208,10 @@ func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 	}
 }
 
-// stored are states whose rows have a sentence in Japanese, which was the workspace's language when it was written,
-// which a model answered to a request in Japanese, or which a form in Japanese led to.
+// stored are states whose rows have a sentence in Japanese, which was the workspace's language when it was written, or
+// which a model answered to a request in Japanese.
 var stored = []string{"execution_failed_constraint", "talk_said_of_task", "talk_said_of_typed", "task_answered_help",
-	"task_answered_unsupported", "task_answered_and_changed", "matter_policy", "matter_steps", "matter_returned",
-	"matter_returned_policy", "matter_decided", "matter_files_steps", "matter_refilled_before", "matter_refilled_first",
-	"matter_refilled_policy", "matter_refilled_steps", "matter_other_files_steps", "matter_other_files_before"}
+	"task_answered_unsupported", "task_answered_and_changed"}
 
 // A card is in one language: its headings, effects, summary and whatever else Ringi says. What people, models and
 // vendors wrote in these states is in their files.

@@ -77,8 +77,10 @@ func (d drawing) processBody(p *task.Process, s explain.Sum, since string, most 
 	check := d.checks(steps)
 	calls := func(s task.Step, name string) string { return stepLine(s, name) + check(s) } // sentences name no tools
 	draw := func(since string, most, list int) body {
-		rest := d.described(d.a.MatterOf(p), most).with(d.answers(p.Remarks, most)).with(d.stepList(steps, list,
-			wholeName, calls))
+		if m := d.a.MatterOf(p); m != nil && len(steps) > 0 {
+			return d.effects(s, since, most).with(d.described(m, most)).with(d.attached(p))
+		}
+		rest := d.answers(p.Remarks, most).with(d.stepList(steps, list, wholeName, calls))
 		if len(steps) == 0 {
 			return rest
 		}
@@ -96,9 +98,6 @@ func (d drawing) processBody(p *task.Process, s explain.Sum, since string, most 
 
 // described is what the form of a decision says about it, in full: the policy, which has it too, stands elsewhere.
 func (d drawing) described(m *task.Matter, most int) body {
-	if m == nil {
-		return body{}
-	}
 	name := askWordsOf.In(d.w.Locale).Matter[MatterDescription]
 	return d.sections(pages(strong(name)+"\n"+emboldened(m.Description), maxSection), most)
 }

@@ -42,7 +42,6 @@ type words struct {
 	Since, SinceNothing, SentBackFor   string
 	ChangedTo, ChangedNew, ChangedGone string
 	OnlyPlans                          string // of a policy: what approving it does
-	OfForm                             string // in the place of ApprovedBy, of a policy that a form made
 	Remarks                            string // heading of the answers to earlier rejections
 
 	// Contexts.
@@ -81,6 +80,7 @@ type words struct {
 
 	// The cards of gates.
 	Prompt, Process, Step                            gateWords
+	FormHeader, FormDecided                          string // of the message of a form
 	ArgumentsCut, ArgumentsMasked, SaysWords, Quoted string
 	LeftOut                                          string // heading of the defaults for omitted arguments
 	EmptyCell, Request                               string
