@@ -110,7 +110,6 @@ var needs = []struct {
 	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt", "kms:GenerateDataKey"}, ""},
 	{"READ_FILE_FUNCTION", []string{"lambda:InvokeFunction"}, "ReadFileFunction.Arn"},
 	{"HOLD_CONTEST_FUNCTION", []string{"lambda:InvokeFunction"}, "HoldContestFunction.Arn"},
-	{"ANSWER_MESSAGE_FUNCTION", []string{"lambda:InvokeFunction"}, "AnswerMessageFunction.Arn"},
 }
 
 // permissionRules are about who may do what.

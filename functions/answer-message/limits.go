@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -193,41 +192,6 @@ func count(counts []aggregate.Count, n aggregate.Count) []aggregate.Count {
 		return counts
 	}
 	return append(counts, n)
-}
-
-// serve handles a run's input with edge, and the console's question which agents can answer with Agents.
-func (h *Handler) serve(edge func(context.Context, pipeline.Input) (pipeline.Output, error),
-) func(context.Context, json.RawMessage) (any, error) {
-	return func(ctx context.Context, event json.RawMessage) (any, error) {
-		var asked agent.AnsweringQuery
-		if err := json.Unmarshal(event, &asked); err == nil && asked.Tenant != "" {
-			return h.Agents(ctx, asked.Tenant)
-		}
-		var in pipeline.Input
-		if err := json.Unmarshal(event, &in); err != nil {
-			return nil, errors.New("the event is no run's input") // the error could quote it
-		}
-		return edge(ctx, in)
-	}
-}
-
-// Agents says which of a tenant's agents can answer. It has no key in its answer, and calls no model.
-func (h *Handler) Agents(ctx context.Context, tenant string) (agent.AnsweringResult, error) {
-	settings, err := h.Store.Settings(ctx, tenant)
-	if err != nil {
-		return agent.AnsweringResult{}, fmt.Errorf("read the settings: %w", err)
-	}
-	defs, _ := agent.Definitions(settings.Agents, h.Allow)
-	var out agent.AnsweringResult
-	for _, d := range defs {
-		x, err := h.Answers(ctx, d, settings)
-		if err != nil {
-			return agent.AnsweringResult{}, fmt.Errorf("who can answer: %w", err)
-		}
-		out.Agents = append(out.Agents, x)
-	}
-	agent.Choose(out.Agents, agent.Default(defs).ID)
-	return out, nil
 }
 
 // agent returns the conversation's agent. In a conversation that began without an agent's name, the default may be one

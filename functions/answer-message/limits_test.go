@@ -3,13 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -143,32 +141,6 @@ func TestWhereNobodyNamedAnAgentOneThatCanAnswerDoes(t *testing.T) {
 			expect.Value(w.handle())(t)
 			expect.Is(t, opened, "claude", "goes on with")
 		}
-	}
-}
-
-// The console asks the same function, and gets names, never a key; anything else is a run's input.
-func TestTheConsoleIsToldWhichAgentsCanAnswer(t *testing.T) {
-	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex"}, func(*tenancy.Settings) {})
-	w.onlyAnswers("claude")
-	edge := 0
-	serve := w.serve(func(context.Context, pipeline.Input) (pipeline.Output, error) {
-		edge++
-		return pipeline.Output{}, nil
-	})
-	got := expect.Value(serve(t.Context(), json.RawMessage(`{"agents_of":"`+w.Ref.Tenant+`"}`)))(t)
-	want := agent.AnsweringResult{Agents: []agent.Answering{{ID: "codex", Lacks: agent.LacksKey, Detail: "k"},
-		{ID: "claude", Default: true}}}
-	expect.Same(t, want, got)
-	expect.Value(serve(t.Context(), json.RawMessage(`{"tenant_id":"t","run":1}`)))(t)
-	expect.Is(t, edge, 1)
-	if _, err := serve(t.Context(), json.RawMessage(`["sk-x"]`)); err == nil {
-		t.Error("no input is one")
-	}
-	w.Answers = func(context.Context, agent.Definition, tenancy.Settings) (agent.Answering, error) {
-		return agent.Answering{}, errors.New("no secret now")
-	}
-	if _, err := serve(t.Context(), json.RawMessage(`{"agents_of":"x"}`)); err == nil {
-		t.Error("what is not known is answered")
 	}
 }
 

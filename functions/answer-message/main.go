@@ -43,7 +43,7 @@ import (
 )
 
 func main() {
-	boot.Run(newHandler, func(h *Handler) any { return h.serve(pipeline.Edge(h.Handle)) })
+	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }
 
 type environment struct {

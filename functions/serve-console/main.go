@@ -14,7 +14,6 @@ import (
 	"ringi/functions/serve-console/integrations"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/agent"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/gateway"
 	"ringi/shared/runtime/outbound"
@@ -40,9 +39,8 @@ type environment struct {
 	boot.Table
 	boot.Slack
 	boot.Results
-	BeginContest  string `env:"HOLD_CONTEST_FUNCTION" doc:"the function that lists contests and begins one"`
-	AnswerMessage string `env:"ANSWER_MESSAGE_FUNCTION" doc:"the function that says which agents can answer"`
-	PipelineARN   string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
+	BeginContest string `env:"HOLD_CONTEST_FUNCTION" doc:"the function that lists contests and begins one"`
+	PipelineARN  string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
 	boot.Credentials
 	FreeeTokenURL  string `env:"FREEE_OAUTH_URL,optional" doc:"freee's token address; only the local stack sets it"`
 	GoogleTokenURL string `env:"GOOGLE_OAUTH_URL,optional" doc:"Google's token address; only the local stack sets it"`
@@ -72,9 +70,8 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Organisations: organised,
 		Outbound:      strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
 		// It answers only after it has read all files.
-		Begin:  web.AsksOf[store.ContestQuery, store.ContestResult](outbound.PatientFunction(cfg, env.BeginContest)),
-		Agents: web.AsksOf[agent.AnsweringQuery, agent.AnsweringResult](outbound.FunctionAt(cfg, env.AnswerMessage)),
-		Links:  slack, Messages: slack, Channels: slack, Machine: env.PipelineARN,
+		Begin: web.AsksOf[store.ContestQuery, store.ContestResult](outbound.PatientFunction(cfg, env.BeginContest)),
+		Links: slack, Messages: slack, Channels: slack, Machine: env.PipelineARN,
 		SignIn:  &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound},

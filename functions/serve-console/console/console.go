@@ -27,7 +27,6 @@ type Console struct {
 	Servers       settings.ServerTools
 	SignIn        *slackapi.SignIn
 	Begin         web.ContestFiles
-	Agents        conversation.Agents
 	Messages      rules.DirectMessages
 	Channels      settings.Channels
 	Links         subject.Links // to Slack messages; nil: no links
@@ -57,7 +56,7 @@ func (c *Console) Routes() []web.Route {
 	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Organisations: c.Organisations, Links: c.Links}
 	return slices.Concat(
 		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations, Machine: c.Machine}).Routes(),
-		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Who: c.Agents, Outbound: c.Outbound,
+		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Outbound: c.Outbound,
 			Files: c.Files}).Routes(),
 		(&call.Pages{Acts: acts, Calls: store.CallsOf(c.Store.KindStore.Store)}).Routes(),
 		(&contest.Pages{Acts: acts, Contests: c.Contests, Begin: c.Begin}).Routes(),

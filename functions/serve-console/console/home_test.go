@@ -76,9 +76,7 @@ GET/console/tasks/{id}/drafts/{version}/{team} POST/console/tasks/{id}/drafts/{v
 GET/console/contests/{id}
 POST/console/contests/{id}/cancel
 GET/console/agents GET/console/sessions/{id} POST/console/sessions/{id}/act
-GET/console/sessions/{id}/actions/{number}/{text} GET/console/sessions/{id}/actions/{number}/became/{text}
 GET/console/sessions/{id}/files GET/console/sessions/{id}/files/raw
-POST/console/sessions/{id}/propose
 GET/console/sessions/{id}/message
 GET/console/calls GET/console/calls/{id} POST/console/calls/{id}/act GET/console/calls/{id}/message`)
 

@@ -28,7 +28,6 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/vendors"
 	"ringi/shared/decide/pipeline/pipelinetest"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -175,7 +174,6 @@ func New(t *testing.T, db *storetest.Server) *World {
 			People: &people.People{Slack: w.People, Now: w.Now}, Own: w.Own, Now: w.Now,
 		},
 		Organisations: organised, Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, w.Results),
-		Agents: func(context.Context, agent.AnsweringQuery) (none agent.AnsweringResult, _ error) { return none, nil },
 		SignIn: &slackapi.SignIn{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
 	}
 	w.GitHub, w.Console.GitHub = newGitHub(t)

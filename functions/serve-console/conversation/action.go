@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"ringi/functions/serve-console/subject"
@@ -32,11 +31,10 @@ type actionRow struct {
 	Became                 []changedFile // the same, path by path
 	No                     string        // why nobody can approve it
 	Pull                   *pullRequest
-	Argv                   []writtenText
-	Script                 writtenText
+	Argv                   []string
+	Script                 string
 	Effect                 *subject.Effect // of a call
-	ToolKind               string
-	Arguments              writtenText // of the call; its effect has their words
+	ToolKind, Exactly      string          // and its arguments as they are stamped
 	Notes                  []string
 	Returned               string // what the agent was given of a call's result
 	Whole                  bool   // the complete payload is shown
@@ -54,48 +52,25 @@ type actionRow struct {
 	More                   string // address that shows its output and all that it would do; empty: this page does
 }
 
-// writtenText is a text that people stamp: spelled, so that nothing in it hides, and the address of it as it is.
-type writtenText struct {
-	Text, AsItIs string
-	Differs      bool // the text is not as it is
-}
-
 // changedFile is a path of a difference: what became of it, and its lines.
 type changedFile struct {
 	Path, What string
-	Lines      []web.Line  // with their signs
-	AsItIs     writtenText // its lines as they are
+	Lines      []web.Line // with their signs
 }
 
 // signs are those of lines that differ.
 var signs = map[string]web.Change{"+": web.Added, "-": web.Removed}
 
-// changedFiles renders a difference. address returns where the change with a number, from 1, is as it is.
-func changedFiles(changes []files.Change, words web.Texts, locale string,
-	address func(int) string) (out []changedFile) {
-	for i, c := range changes {
+// changedFiles renders a difference.
+func changedFiles(changes []files.Change, words web.Texts, locale string) (out []changedFile) {
+	for _, c := range changes {
 		x := changedFile{Path: legible.Spelled(c.Path), What: card.Became(c, locale) + card.Earlier(c.By, locale)}
 		for _, line := range card.DifferenceLines(c, words.Say("no_line_end")) {
 			x.Lines = append(x.Lines, web.Line{Change: signs[line[:min(1, len(line))]], Text: line})
 		}
-		if len(x.Lines) > 0 {
-			x.AsItIs = writtenText{AsItIs: address(i + 1), Differs: spelled(c)}
-		}
 		out = append(out, x)
 	}
 	return out
-}
-
-// spelled reports whether a line of a change is shown otherwise than it is.
-func spelled(c files.Change) bool {
-	for _, h := range c.Hunks {
-		for _, line := range h.Lines {
-			if text := strings.TrimSuffix(line[1:], "\n"); legible.Spelled(text) != text {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 type logLine struct {
@@ -115,8 +90,12 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	}
 	p, all := t.asked[x.ActionID]
 	out.Whole = all
-	t.does(x, p, path, &out, locale)
-	out.Changes = changedFiles(p.Changes, words, locale, func(n int) string { return asItIs(path, x.Number, n) })
+	out.Argv, out.Changes = web.Each(p.Argv, legible.Spelled), changedFiles(p.Changes, words, locale)
+	if p.Tool != "" {
+		t.call(x, p, &out, locale)
+	} else {
+		out.Script = legible.Spelled(p.Script)
+	}
 	out.Pull = pullOf(x, p, words, locale)
 	if x.Status == conversation.ActionPending {
 		out.No = card.Unapprovable(p, locale)
@@ -146,26 +125,6 @@ func (t *loaded) place(x *conversation.Action) string {
 		return fmt.Sprintf("#action-%d", x.Number)
 	}
 	return fmt.Sprintf("#older-%d", x.Number)
-}
-
-// does fills in what the action would do, but for the changes of files.
-func (t *loaded) does(x *conversation.Action, p conversation.Payload, path string, out *actionRow, locale string) {
-	for i, text := range payloadTexts(p) {
-		spelled := legible.Spelled(text)
-		is := writtenText{Text: spelled, AsItIs: asItIs(path, x.Number, i+1), Differs: spelled != text}
-		switch {
-		case len(p.Argv) > 0:
-			out.Argv = append(out.Argv, is)
-		case len(p.Changes) > 0:
-		case p.Tool != "":
-			out.Arguments.AsItIs, out.Arguments.Differs = is.AsItIs, true
-		default:
-			out.Script = is
-		}
-	}
-	if p.Tool != "" {
-		t.call(x, p, out, locale)
-	}
 }
 
 // printed fills in an action's output.
@@ -214,9 +173,7 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 	}
 	if t.logged == x.Number {
 		out.Returned = t.returned
-		out.Became = changedFiles(t.became, words, locale, func(n int) string {
-			return fmt.Sprintf("/console/sessions/%s/actions/%d/became/%d", x.SessionID, x.Number, n)
-		})
+		out.Became = changedFiles(t.became, words, locale)
 	}
 	switch {
 	case x.Outcome == conversation.OutcomeUnknown:

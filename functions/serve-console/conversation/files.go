@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"path"
 	"slices"
 
@@ -27,17 +26,14 @@ const (
 	mostStraight = 1 << 20
 )
 
-// filesPage lists the files of one version.
+// filesPage lists the files of a conversation.
 type filesPage struct {
-	Back, Path     string
-	Title, Version string // the version's beginning
-	Current        bool
-	Lost, Gone     bool
-	Files          int
-	Bytes          int64
-	Source         *source
-	Rows           []fileOf
-	Next           string // address of the next files
+	Back, Title string
+	Lost, Gone  bool
+	Files       int
+	Bytes       int64
+	Rows        []fileOf
+	Next        string // address of the next files
 }
 
 type fileOf struct {
@@ -46,20 +42,17 @@ type fileOf struct {
 	Bytes              int64
 }
 
-// opened is a version of a conversation's files that the viewer may see.
+// opened is the current version of a conversation's files that the viewer may see.
 type opened struct {
 	a        *conversation.Aggregate
 	of       large.VersionsOf
-	actions  []*conversation.Action
-	version  string
 	manifest files.Manifest
 	file     files.Entry // that the address names; none in an address of all files
 	gone     bool
 	path     string // address of the list of files
 }
 
-// openFiles reads the list of the files that an address names, if the viewer may see the conversation and the version
-// is one of its own. Without a version it is the current one.
+// openFiles reads the list of a conversation's files, if the viewer may see the conversation.
 func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) {
 	a, err := c.Subject(r, v, c.page())
 	if err != nil {
@@ -68,52 +61,22 @@ func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) 
 	o.a = a.(*conversation.Aggregate)
 	ref := o.a.Ref()
 	o.of, o.path = large.VersionsOf{Tenant: ref.Tenant, ID: ref.ID}, "/console/sessions/"+ref.ID+"/files"
-	if o.actions, err = c.archived(r.Context(), o.a); err != nil {
-		return o, err
+	if c.Files == nil {
+		return o, fmt.Errorf("files: %w", aggregate.ErrNotFound)
 	}
-	q := r.URL.Query()
-	if o.version = o.a.Conversation.WorkspaceVersion; q.Has("version") {
-		o.version = q.Get("version")
-	}
-	if !o.knows(o.version) || c.Files == nil {
-		return o, fmt.Errorf("a version of the files: %w", aggregate.ErrNotFound)
-	}
-	o.manifest, err = c.Files.Manifest(r.Context(), o.of, o.version)
+	o.manifest, err = c.Files.Manifest(r.Context(), o.of, o.a.Conversation.WorkspaceVersion)
 	if o.gone = errors.Is(err, large.ErrGone); o.gone {
 		err = nil
 	}
 	return o, err
 }
 
-// knows reports whether the conversation names the version.
-func (o opened) knows(version string) bool {
-	s := o.a.Conversation
-	if version == s.WorkspaceVersion || s.Source != nil && version == s.Source.Version {
-		return true
-	}
-	return slices.ContainsFunc(o.actions, func(x *conversation.Action) bool {
-		return version == x.Version || version == x.BaseVersion
-	})
-}
-
-// address returns an address below the list of files, for this version.
-func (o opened) address(below string, q url.Values) string {
-	if o.version != o.a.Conversation.WorkspaceVersion {
-		q.Set("version", o.version)
-	}
-	return (&url.URL{Path: o.path + below, RawQuery: q.Encode()}).String()
-}
-
 func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer, o opened) error {
-	words, s := v.Texts("files"), o.a.Conversation
-	p := filesPage{Back: "/console/sessions/" + s.ID, Path: o.path, Title: cmp.Or(card.OneLine(s.Title), v.Untitled()),
-		Version: o.version[:min(len(o.version), 12)], Current: o.version == s.WorkspaceVersion, Gone: o.gone,
-		Lost: o.a.FilesLost() && o.version == s.WorkspaceVersion}
-	if s.Source != nil {
-		p.Source = sourceOf(v.Texts("conversation"), *s.Source, v.Locale)
-	}
+	s := o.a.Conversation
+	p := filesPage{Back: "/console/sessions/" + s.ID, Title: cmp.Or(card.OneLine(s.Title), v.Untitled()), Gone: o.gone,
+		Lost: o.a.FilesLost()}
 	p.rows(o, r.URL.Query().Get("after"))
-	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "agents", Data: p}, "agents/files")
+	return c.Show(w, r, v, web.Document{Title: v.Texts("files").Say("title"), Here: "agents", Data: p}, "agents/files")
 }
 
 // rows fills in the files and links after a path.
@@ -127,19 +90,19 @@ func (p *filesPage) rows(o opened, after string) {
 		case e.Kind == files.KindFolder || e.Path <= after || p.Next != "":
 			continue
 		case len(p.Rows) == filesOfPage:
-			p.Next = o.address("", url.Values{"after": {after}})
+			p.Next = web.At(o.path, map[string]string{"after": after})
 			continue
 		}
 		row := fileOf{Name: legible.Spelled(e.Path), Target: legible.Spelled(e.Target), Bytes: e.Size,
 			Executable: e.Mode == files.ModeExecutable}
 		if e.Kind == files.KindFile {
-			row.Path = o.address("/raw", url.Values{"path": {e.Path}})
+			row.Path = web.At(o.path+"/raw", map[string]string{"path": e.Path})
 		}
 		p.Rows, after = append(p.Rows, row), e.Path
 	}
 }
 
-// openFile returns the version that an address names, and the file. It must be one of the version's list.
+// openFile returns the file that an address names. It must be one of the list.
 func (c *Pages) openFile(r *http.Request, v *web.Viewer) (o opened, err error) {
 	if o, err = c.openFiles(r, v); err != nil {
 		return o, err
@@ -157,10 +120,11 @@ func (c *Pages) openFile(r *http.Request, v *web.Viewer) (o opened, err error) {
 
 // content reads the file.
 func (c *Pages) content(ctx context.Context, o opened) (content []byte, err error) {
-	err = c.Files.Each(ctx, o.of, o.version, []files.Entry{o.file}, func(_ files.Entry, is []byte) error {
+	take := func(_ files.Entry, is []byte) error {
 		content = is
 		return nil
-	})
+	}
+	err = c.Files.Each(ctx, o.of, o.a.Conversation.WorkspaceVersion, []files.Entry{o.file}, take)
 	if errors.Is(err, large.ErrGone) {
 		err = fmt.Errorf("%w: %w", web.ErrExpired, err)
 	}
@@ -177,14 +141,9 @@ func (c *Pages) showRaw(w http.ResponseWriter, r *http.Request, _ *web.Viewer, o
 	if !files.IsText(content) || len(content) > mostStraight {
 		return c.deliver(w, r, o, name, content)
 	}
-	return inline(w, "", content)
-}
-
-// inline sends a text for the browser to show; disposition may go on with its name.
-func inline(w http.ResponseWriter, disposition string, text []byte) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Content-Disposition", "inline"+disposition)
-	_, err := w.Write(text)
+	w.Header().Set("Content-Disposition", "inline")
+	_, err = w.Write(content)
 	return err
 }
 

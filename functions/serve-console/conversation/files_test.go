@@ -49,8 +49,8 @@ func filesLeave(t *testing.T, w *consoletest.World) {
 	version := keepFiles(t, k, treeWith(t, map[string]string{
 		"読む 1.txt": "一\r\n二\u202e\n<b>", "src/a/main.py": "print(1)\n", "big.txt": big,
 		"bin.dat": "\x00\xff", "a:b": "1", "empty": ""}))
-	x := becomes(k, version)
-	sato.Get(k.Page()+"/files").Says(t, 200, "読む 1.txt", "src/a/main.py", version[:12])
+	becomes(k, version)
+	sato.Get(k.Page()+"/files").Says(t, 200, "読む 1.txt", "src/a/main.py")
 
 	raw := sato.Get(file(k, "raw", "読む 1.txt"))
 	expect.Same(t, "一\r\n二\u202e\n<b>", raw.Body)
@@ -62,14 +62,11 @@ func filesLeave(t *testing.T, w *consoletest.World) {
 	expect.That(t, to.Status == http.StatusSeeOther && strings.HasPrefix(to.To, "https://bucket.example/") &&
 		to.Header.Get("Referrer-Policy") == "no-referrer" && string(links["big.txt"]) == big, "%v", to)
 
-	becomes(k, keepFiles(t, k, treeWith(t, map[string]string{"other": "1"})))
-	old := sato.Get(k.Page()+"/files?version="+x.ActionID).Says(t, 404)
-	expect.That(t, !strings.Contains(old.Body, "main.py"), "%v", old)
-	sato.Get(k.Page()+"/files?version="+version).Says(t, 200, "現在のバージョンではありません", "読む 1.txt")
-	sato.Get(k.Page()+"/files").Says(t, 200, "other")
 	loseFiles(k, version)
-	sato.Get(k.Page()+"/files?version="+version).Says(t, 200, "保存期間を過ぎたため")
-	sato.Get(file(k, "raw", "big.txt")+"&version="+version).Says(t, 404)
+	sato.Get(k.Page()+"/files").Says(t, 200, "保存期間を過ぎたため")
+	sato.Get(file(k, "raw", "big.txt")).Says(t, 404)
+	becomes(k, keepFiles(t, k, treeWith(t, map[string]string{"other": "1"})))
+	sato.Get(k.Page()+"/files").Says(t, 200, "other")
 }
 
 // strangersGetNoFile: nobody but who may see the conversation, nothing but what the version's list has.
@@ -78,7 +75,7 @@ func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 	mine := keepFiles(t, k, treeWith(t, map[string]string{"a/b.txt": "secret"}))
 	becomes(k, mine)
 	other := w.Talked(webapi.Alex, "D0ALEX", "im", "別の会話")
-	theirs := keepFiles(t, other, treeWith(t, map[string]string{"c.txt": "theirs"}))
+	keepFiles(t, other, treeWith(t, map[string]string{"c.txt": "theirs"}))
 	below := []string{"", "/raw?path=a%2Fb.txt"}
 	stranger := w.Of(w.Found("T0OTHER", "U0ELSE"), "U0ELSE")
 	for _, path := range below {
@@ -94,16 +91,6 @@ func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 	for _, path := range []string{"", "a", "a/", "/a/b.txt", "./a/b.txt", "a/../a/b.txt", "../b.txt", "a%2Fb.txt",
 		"A/B.TXT", "c.txt"} {
 		w.As(webapi.Sato).Get(file(k, "raw", path)).Says(t, 404)
-	}
-	for _, version := range []string{theirs, "../" + mine, strings.Repeat("0", 64), mine + ".json"} {
-		for _, path := range below {
-			sign := "?"
-			if strings.Contains(path, "?") {
-				sign = "&"
-			}
-			got := w.As(webapi.Sato).Get(k.Page() + "/files" + path + sign + url.Values{"version": {version}}.Encode())
-			expect.That(t, got.Status == 404 && !strings.Contains(got.Body, "theirs"), "version %s: %v", version, got)
-		}
 	}
 	expect.Is(t, len(w.Console.Files.(*storedFiles).Links), 0, "links for strangers")
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) { // forgotten

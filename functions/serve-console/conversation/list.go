@@ -3,16 +3,13 @@ package conversation
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
@@ -30,7 +27,6 @@ const rowsOfPage = 50
 type Pages struct {
 	*subject.Acts
 	Conversations *store.ConversationStore
-	Who           Agents
 	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
 	Files         Files    // nil: no files are shown
 }
@@ -56,11 +52,8 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/agents", c.agents),
 		web.ForMembers("GET /console/sessions/{id}", web.Of(c.load, c.showConversation)),
 		web.ForMembers("POST /console/sessions/{id}/act", c.Act(c.page())),
-		web.ForMembers("GET /console/sessions/{id}/actions/{number}/{text}", web.Of(c.asked, c.showAsItIs)),
-		web.ForMembers("GET /console/sessions/{id}/actions/{number}/became/{text}", web.Of(c.asked, c.showBecame)),
 		web.ForMembers("GET /console/sessions/{id}/files", web.Of(c.openFiles, c.showFiles)),
 		web.ForMembers("GET /console/sessions/{id}/files/raw", web.Of(c.openFile, c.showRaw)),
-		web.ForMembers("POST /console/sessions/{id}/propose", web.Of(c.Of(c.page()), c.propose)),
 		web.ForMembers("GET /console/sessions/{id}/message", c.OpenBeginning(c.page())),
 		web.ForAdministrators("GET /console/sessions/{id}/sent", web.Of(c.used, c.sendSent)),
 	}
@@ -68,18 +61,14 @@ func (c *Pages) Routes() []web.Route {
 
 type agentsPage struct {
 	web.List
-	Rows     []listedRow
-	Agents   []agentRow
-	Warnings []agentWarning
-	Rules    []autoRule
-	Example  string
-	Unknown  bool // whether agents can answer could not be found out
-	Demo     bool // the demo model answered the newest conversation, whatever the settings say
+	Rows    []listedRow
+	Agents  []agentRow
+	Example string
 }
 
 type listedRow struct {
 	ID, Title, Status, Badge string
-	Agent, Name, PersonPath  string
+	Agent, Name              string
 	Channel, Cost            string
 	Created, Active          time.Time
 }
@@ -87,23 +76,8 @@ type listedRow struct {
 type agentRow struct {
 	ID, Label, About, Provider, Model string
 	May                               []string
-	Default, Custom                   bool
-	Answers, Lacks                    string // which model answers in place of its own, or why none does
-	Missing                           string // the key or the model that is missing, for administrators
+	Default                           bool
 	Endpoint, Key                     string // for administrators
-}
-
-// agentWarning says why an entry of the settings is ignored.
-type agentWarning struct {
-	Row              int // from 1
-	ID, Field, Limit string
-	KeepsBuiltIn     bool
-}
-
-// autoRule is a rule that lets an action begin without approval.
-type autoRule struct {
-	Argv      []string
-	Workspace string
 }
 
 type filter struct{ status, person, cursor string }
@@ -116,7 +90,7 @@ func readFilter(q url.Values) (f filter, bad web.BadFilter) {
 	f, bad = filter{q.Get("status"), q.Get("person"), q.Get("cursor")}, web.BadFilter{}
 	_, known := conversation.Moves[conversation.Status(f.status)]
 	bad.Refuse("status", &f.status, !known)
-	bad.Person("started_by", &f.person)
+	bad.Refuse("started_by", &f.person, f.person != web.Myself)
 	return f, bad
 }
 
@@ -128,32 +102,30 @@ func (f filter) at(cursor string) string {
 	return web.At(agentsPath, map[string]string{"status": f.status, "person": f.person, "cursor": cursor})
 }
 
-// narrows reports whether the filter excludes anything.
-func (f filter) narrows() bool { return f.status != "" || f.person != "" }
-
 // form is the filter as people fill it in.
-func (f filter) form(words web.Texts, people []web.Choice) web.Filter {
-	return web.Filter{Path: agentsPath, Search: true, Submit: words.Say("filter"),
-		Links: web.Cleared(agentsPath, words.Say("clear"), f.narrows()),
+func (f filter) form(words web.Texts) web.Filter {
+	out := web.Filter{Path: agentsPath, Submit: words.Say("filter"),
+		Links: web.Cleared(agentsPath, words.Say("clear"), f.status != ""),
 		Fields: []web.Field{web.Select("status", words.Say("status"), words.Say("anything"),
-			web.Choices(words, "statuses", f.status, statuses...)),
-			web.Select("person", words.Say("started_by"), words.Say("anybody"), people)}}
+			web.Choices(words, "statuses", f.status, statuses...))}}
+	if f.person != "" {
+		out.Hidden = []web.Field{{Name: "person", Value: f.person}}
+	}
+	return out
 }
 
 func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("agents")
 	f, bad := readFilter(r.URL.Query())
-	bad.Stranger(r, c.Site, v, "started_by", &f.person)
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
 		return err
 	}
 	p := agentsPage{}
-	p.Ignored, p.Narrowed = bad.Said(words), f.narrows()
+	p.Ignored, p.Narrowed, p.Filter = bad.Said(words), f.status != "", f.form(words)
 	p.Views = []web.View{{Path: agentsPath, Text: words.Say("all"), Here: f.person == ""},
 		{Path: filter{person: web.Myself}.at(""), Text: words.Say("mine"), Here: f.person == web.Myself}}
 	defs := p.define(c, v, settings)
-	p.answering(r.Context(), c.Who, v)
 	read := func(reach people.Reach) (store.Page[conversation.Conversation], error) {
 		return c.visible(r, v, f, reach)
 	}
@@ -161,7 +133,7 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if err != nil || led {
 		return err
 	}
-	p.fill(c, r, v, f, page, reach, defs)
+	p.fill(c, r, v, page, reach, defs)
 	d := web.Document{Here: "agents", Data: p, Status: p.Status()}
 	return c.Show(w, r, v, d, "agents")
 }
@@ -178,18 +150,14 @@ func (c *Pages) visible(r *http.Request, v *web.Viewer, f filter,
 	return c.Conversations.Listed(r.Context(), v.Tenant, of, f.cursor, rowsOfPage, web.MostLooked, keep)
 }
 
-// define lists the agents and the tests that begin without approval; addresses and keys are for administrators.
+// define lists the agents; addresses and keys are for administrators.
 func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent.Definition {
 	words, of := v.Texts("agents"), v.Texts("settings")
-	defs, warnings := agent.Definitions(s.Agents, c.Outbound)
+	defs, _ := agent.Definitions(s.Agents, c.Outbound)
 	for _, d := range defs {
-		row := agentRow{
-			ID: d.ID, Label: legible.OneLine(d.Label()), About: legible.OneLine(d.Metadata["description"]),
-			Default:  d.IsDefault,
-			Provider: cmp.Or(of.In("columns", "agents.provider="+string(d.Provider)), string(d.Provider)),
-			Model:    legible.OneLine(d.Model),
-			Custom:   slices.ContainsFunc(s.Agents, func(x agent.Definition) bool { return x.ID == d.ID }),
-		}
+		row := agentRow{ID: d.ID, Label: legible.OneLine(d.Label()), About: legible.OneLine(d.Metadata["description"]),
+			Default: d.IsDefault, Model: legible.OneLine(d.Model),
+			Provider: cmp.Or(of.In("columns", "agents.provider="+string(d.Provider)), string(d.Provider))}
 		for _, x := range agent.ActionTypes {
 			if d.May(x) {
 				row.May = append(row.May, agent.Called(v.Locale)[x])
@@ -201,25 +169,6 @@ func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent
 		p.Agents = append(p.Agents, row)
 	}
 	p.Example = words.Say("example", "agent", agent.Default(defs).ID)
-	for _, w := range warnings {
-		if v.Admin {
-			p.Warnings = append(p.Warnings, agentWarning{w.Entry + 1, legible.OneLine(w.ID), of.In("columns", "agents."+w.Field),
-				of.Problem(w.Problem, nil), w.KeepsBuiltIn})
-		}
-	}
-	for i, rule := range s.AutoActions {
-		faults := rule.Problems()
-		if len(faults) == 0 {
-			where := legible.OneLine(rule.Where())
-			if rule.Changed {
-				where += " (" + words.Say("rule_changed") + ")"
-			}
-			p.Rules = append(p.Rules, autoRule{web.Each(rule.Argv, legible.Spelled), where})
-		} else if v.Admin {
-			p.Warnings = append(p.Warnings, agentWarning{Row: i + 1, Field: of.In("columns", "auto_actions."+faults[0].Field),
-				Limit: of.Problem(faults[0], nil)})
-		}
-	}
 	return defs
 }
 
@@ -243,24 +192,20 @@ func labelOf(defs []agent.Definition, id string) string {
 	return legible.OneLine(d.Label())
 }
 
-func (p *agentsPage) fill(c *Pages, r *http.Request, v *web.Viewer, f filter,
-	page store.Page[conversation.Conversation], reach people.Reach, defs []agent.Definition) {
-	words := v.Texts("agents")
-	p.Demo = f.cursor == "" && len(page.Items) > 0 && page.Items[0].Provider == aggregate.Demo
-	ids := []string{v.User, web.Whom(f.person, v)}
+func (p *agentsPage) fill(c *Pages, r *http.Request, v *web.Viewer, page store.Page[conversation.Conversation],
+	reach people.Reach, defs []agent.Definition) {
+	var ids []string
 	for _, x := range page.Items {
 		ids = append(ids, x.Opener)
 	}
-	names, channels := c.Names(r.Context(), v, ids...), reach.Channels()
+	called, channels := c.Called(r.Context(), v, ids...), reach.Channels()
 	for _, x := range page.Items {
-		by := filter{status: f.status, person: x.Opener}
 		row := listedRow{ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), v.Untitled()), Agent: labelOf(defs, x.AgentID),
-			Name: card.OneLine(names[x.Opener]), PersonPath: by.at(""), Channel: web.Channel(v, x.Origin(), channels),
+			Name: called(x.Opener), Channel: web.Channel(v, x.Origin(), channels),
 			Cost: web.Spent(v.Locale, x.Usage.Cost, x.Usage.Unpriced), Created: x.CreatedAt, Active: x.LastActivityAt}
-		row.Status, row.Badge = statusOf(words, x)
+		row.Status, row.Badge = statusOf(v.Texts("agents"), x)
 		p.Rows = append(p.Rows, row)
 	}
-	p.Filter = f.form(words, web.PeopleToChoose(v, words, names, web.Whom(f.person, v)))
 }
 
 // statusOf returns a session's status in words, and its badge.
@@ -281,45 +226,3 @@ var actionBadges = map[conversation.ActionStatus]string{
 }
 
 var refOf = subject.RefOf(conversation.ValidID, conversation.RefOf)
-
-// Agents says which agents of a tenant can answer: the function has the models' keys.
-type Agents = web.Asks[agent.AnsweringQuery, agent.AnsweringResult]
-
-// askedWithin bounds the question, since somebody waits for the page.
-const askedWithin = 8 * time.Second
-
-// answering adds to the agents whether they can answer, and why not. If that can't be found out, the page says so.
-func (p *agentsPage) answering(ctx context.Context, who Agents, v *web.Viewer) {
-	ctx, cancel := context.WithTimeout(ctx, askedWithin)
-	defer cancel()
-	answer, err := who(ctx, agent.AnsweringQuery{Tenant: v.Tenant})
-	if err != nil {
-		slog.WarnContext(ctx, "which agents can answer is not shown", "err", err)
-		p.Unknown = true
-		return
-	}
-	words := v.Texts("agents")
-	for i := range p.Agents {
-		row := &p.Agents[i]
-		at := slices.IndexFunc(answer.Agents, func(x agent.Answering) bool { return x.ID == row.ID })
-		if at < 0 {
-			continue
-		}
-		x := answer.Agents[at]
-		row.Default = x.Default
-		switch name := legible.OneLine(x.Model); {
-		case x.Lacks != "":
-			row.Lacks = words.In("lacks", string(x.Lacks))
-			if v.Admin && x.Detail != "" {
-				row.Missing = legible.OneLine(x.Detail)
-			}
-		case x.Follows && x.Model == aggregate.Demo:
-			row.Answers = words.Say("follows_demo")
-		case x.Follows:
-			row.Answers = words.Say("follows", "model", name)
-		}
-		if x.Default {
-			p.Example = words.Say("example", "agent", x.ID)
-		}
-	}
-}

@@ -67,7 +67,6 @@ type conversationPage struct {
 	Trouble              string // why the agent can't answer
 	Workspace            string
 	Source               *source // nil: none
-	Attached             []fileRow
 	Cost, Limit          string
 	Summary              *conversation.Message // of older messages
 	SummaryGone          bool                  // it has expired, like the messages in it
@@ -86,7 +85,6 @@ type conversationPage struct {
 	Since                subject.Since
 	First                web.Link // to what waits for a person, if anything does
 	Problem, Typed       string
-	Own                  *ownForm // to propose an action; nil: one is open, or the conversation is closed
 	tried                subject.Tried
 }
 
@@ -259,7 +257,6 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	p.Buttons = subject.Typed(p.Buttons, p.tried, p.Typed)
 	p.Buttons, p.Others = subject.Apart(p.Buttons, current != nil && current.Status == conversation.ActionPending)
 	p.Heading, p.Turn = asking.Title(turn, p.Buttons)
-	p.own(t, v)
 	p.Since = p.since(r, words, t, turn, v.Locale)
 	p.first(t, words)
 	p.LogGoesOn = t.more
@@ -287,7 +284,6 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 		p.Workspace = legible.OneLine(s.WorkspacePath)
 		p.Source = sourceOf(words, *s.Source, v.Locale)
 	}
-	p.Attached = attachedOf(words, s.Attached)
 	if s.Status == conversation.Failing {
 		p.Trouble = explain.EndedInTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
 	}

@@ -1,8 +1,6 @@
 package conversation_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"html"
 	"net/http"
@@ -49,7 +47,7 @@ func TestConversationsWithAgents(t *testing.T) {
 		"the newest five hundred lines":                     longOutput,
 		"a flood of output":                                 floodedOutput,
 		"large content is read whole before it is approved": largePayload,
-		"code, also byte by byte":                           codeIsAsItIs,
+		"code, with all that hides":                         codeIsAsItIs,
 		"files leave":                                       filesLeave,
 		"files are nobody else's":                           strangersGetNoFile,
 		"more than a thousand files, and lost ones":         manyFiles,
@@ -142,16 +140,6 @@ func codeIsAsItIs(t *testing.T, w *consoletest.World) {
 		"<pre>echo a␣␣b⟨U+200B⟩⟨U+202E⟩⟨U+0009⟩c ‹b>⟨U+000D⟩\n</pre>"} {
 		expect.That(t, strings.Contains(body, part), "%s is not on the page: %s", part, body)
 	}
-	page.Holds(t, "元の文字のまま開く", "番号で表しています")
-	raw := sato.Get(k.Page() + "/actions/1/1")
-	expect.Is(t, raw.Body, "echo a  b\u200b\u202e\tc <b>\r\n")
-	expect.Is(t, raw.Header.Get("Content-Type"), "text/plain; charset=utf-8")
-	expect.Is(t, raw.Header.Get("X-Content-Type-Options"), "nosniff")
-	for _, nothing := range []string{"/actions/1/2", "/actions/1/0", "/actions/2/1", "/actions/x/1"} {
-		expect.Is(t, sato.Get(k.Page()+nothing).Status, http.StatusNotFound, "%s", nothing)
-	}
-	stranger := w.Of(w.Found("T0OTHER", "U0OTHER"), "U0OTHER")
-	expect.Is(t, stranger.Get(k.Page()+"/actions/1/1").Status, http.StatusNotFound, "a stranger")
 }
 
 func listsAgents(t *testing.T, w *consoletest.World) {
@@ -163,12 +151,11 @@ func listsAgents(t *testing.T, w *consoletest.World) {
 				Metadata: map[string]string{"label": "書類係"}},
 			{ID: "near", Provider: agent.Local, Endpoint: "http://10.0.0.1/v1", Capabilities: []agent.Capability{agent.Code}},
 		}
-		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "*"}, Place: "D1"}}
 	})
 	admin, member := w.As(webapi.Suzuki).Get("/console/agents"), w.As(webapi.Sato).Get("/console/agents")
-	member.Holds(t, "書類係", "例: docs: ", "Claude", "gpt-5.4", `<code class="word">*</code>`, "D1")
+	member.Holds(t, "書類係", "例: docs: ", "Claude", "gpt-5.4")
 	member.Lacks(t, "docs-key", "bot.example.com", "near")
-	admin.Holds(t, "docs-key", "https://bot.example.com/v1", "2 行目", "near", "アドレス: この環境で許可されていないアドレスです", "この行は使われていません")
+	admin.Holds(t, "docs-key", "https://bot.example.com/v1")
 }
 
 func saysWhyNobodyAnswers(t *testing.T, w *consoletest.World) {
@@ -325,29 +312,4 @@ func TestAPhoneShowsNothingThatDoesNotWait(t *testing.T) {
 		"3-11 番目"), "the newest message is folded")
 	tab.Fits()
 	tab.Accessible(t)
-}
-
-// The page says who can answer, with which model, and why others can't. Names of keys are for administrators.
-func TestTheListSaysWhichAgentsCanAnswer(t *testing.T) {
-	w := consoletest.New(t, storetest.Start(t))
-	answer := func(err error, all ...agent.Answering) {
-		w.Console.Agents = func(context.Context, agent.AnsweringQuery) (agent.AnsweringResult, error) {
-			return agent.AnsweringResult{Agents: all}, err
-		}
-	}
-	answer(nil, agent.Answering{ID: "codex", Lacks: agent.LacksKey, Detail: "named-key"},
-		agent.Answering{ID: "claude", Model: "bedrock:anthropic.claude-9-v1:0", Follows: true, Default: true})
-	admin, member := w.As(webapi.Suzuki), w.As(webapi.Sato)
-	admin.Get("/console/agents").Holds(t, "答えられません", "API キーがありません", "named-key", "bedrock:anthropic.claude-9-v1:0",
-		"例: claude:")
-	member.Get("/console/agents").Holds(t, "答えられません", "API キーがありません").Lacks(t, "named-key")
-	for _, lack := range agent.Lacks {
-		answer(nil, agent.Answering{ID: "codex", Lacks: lack})
-		member.Get("/console/agents").Holds(t, "答えられません", map[agent.Lack]string{
-			agent.LacksKey: "API キーがありません", agent.LacksModel: "この環境のモデルの API キーも", agent.LacksPrice: "料金が分かりません",
-			agent.LacksSecret: "登録し直してください",
-		}[lack])
-	}
-	answer(errors.New("no answer"))
-	member.Get("/console/agents").Holds(t, "確認できませんでした", "Codex").Lacks(t, "答えられません")
 }

@@ -3,8 +3,6 @@ package conversation_test
 import (
 	"fmt"
 	"html"
-	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,7 +14,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )
@@ -47,8 +44,7 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 	page := sato.Get(k.Page())
 	page.Holds(t, "a.txt", plus("変更 · +1 −1 行"), plus(" 一行目⟨U+000D⟩"), plus(`<span class="removed">-二行目</span>`),
 		"(行末の改行なし)</span>",
-		plus(`<span class="added">+&lt;b&gt;two&lt;/b&gt;⟨U+202E⟩</span>`), "✅ 承認</button>",
-		k.Page()+"/actions/1/1", "元の文字のまま開く")
+		plus(`<span class="added">+&lt;b&gt;two&lt;/b&gt;⟨U+202E⟩</span>`), "✅ 承認</button>")
 	expect.Same(t, k.Page()+"?done=act_approve", sato.Post(k.Page()+"/act",
 		consoletest.ActOn(aggregate.ActApprove, x, "")).To)
 	k.Begins()
@@ -62,11 +58,7 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 	k.Ends(y, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("b", 64),
 		Changed: &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"a", "<b>"}}})
 	shown := sato.Get(k.Page())
-	expect.Same(t, "--- /dev/null\n+++ b/<b>\n@@ -0,0 +1,1 @@\n+y\n", sato.Get(k.Page()+"/actions/2/became/1").Body)
-	sato.Get(k.Page()+"/actions/2/became/3").Says(t, 404)
-	w.As(webapi.Alex).Get(k.Page()+"/actions/2/became/1").Says(t, 404)
-	expect.Has(t, sato.Get(k.Page()+"/actions/1/1").Body, "-二行目\n\\ No newline at end of file\n+<b>two</b>\u202e\n")
-	shown.Holds(t, k.Page()+"/actions/2/became/1", "2 件のファイルが変わりました", "変わった内容", "&lt;b&gt;",
+	shown.Holds(t, "2 件のファイルが変わりました", "変わった内容", "&lt;b&gt;",
 		plus("新しいファイル · +1 −0 行</span>"),
 		plus("削除 · +0 −1 行 · 以前の変更: #1 (内容を人が確認)</span>"), "実行前に内容を確認した人はいません")
 }
@@ -86,27 +78,7 @@ func refusesDifferences(t *testing.T, w *consoletest.World) {
 	expect.That(t, k.Load().Current().Status == conversation.ActionPending, "it is approved")
 }
 
-// A person's own proposal is drawn as any action; the message in which the agent is told of it doesn't repeat it as
-// JSON.
-func TestAPersonsOwnProposalIsNoJSON(t *testing.T) {
-	w := consoletest.New(t, storetest.Start(t))
-	w.Ref.Tenant = w.Tenant.ID
-	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計の相談")
-	k.Answers(conversation.Answer{Text: "はい"})
-	b := w.As(webapi.Tanaka)
-	b.Post(k.Page()+"/propose", own("print(1)")).
-		Leads(t, k.Page()+"?done=act_propose_action")
-	page := html.UnescapeString(b.Get(k.Page()).Body)
-	expect.That(t, !strings.Contains(page, `{"base"`) && !strings.Contains(page, `"hunks"`),
-		"the payload is there as JSON: %s", page)
-	_, told, _ := strings.Cut(page, `<ol class="said">`)
-	for _, part := range []string{"人が提案しました", `<a href="#asked-1">#1</a>`} {
-		expect.That(t, strings.Contains(told, part), "%q is not in %s", part, told)
-	}
-	expect.That(t, strings.Contains(page, "print(1)"), "what it does is nowhere")
-}
-
-// A call is drawn as a step is, in words and without JSON, and its arguments are there as they are.
+// A call is drawn as a step is, in words, and its arguments are there as they are stamped.
 func TestACallIsDrawnAsAStepIs(t *testing.T) {
 	w := consoletest.New(t, storetest.Start(t))
 	w.Ref.Tenant = w.Tenant.ID
@@ -120,9 +92,10 @@ func TestACallIsDrawnAsAStepIs(t *testing.T) {
 			SettingsRev: expect.Value(w.Store.Settings(t.Context(), k.Talk.Tenant))(t).Rev}}})
 	b := w.As(webapi.Suzuki)
 	page := b.Get(k.Page())
-	page.Says(t, 200, "その下の部署の従業員一覧を読みます", "元の文字のまま開く")
-	expect.That(t, !strings.Contains(html.UnescapeString(page.Body), `{"department"`), "it is shown as JSON")
-	expect.Same(t, b.Get(k.Page()+"/actions/1/1").Body, arguments)
+	page.Says(t, 200, "その下の部署の従業員一覧を読みます", "承認の対象になる引数")
+	body := html.UnescapeString(page.Body)
+	expect.That(t, !strings.Contains(body, `{"department"`), "it is shown as JSON")
+	expect.Has(t, body, `"department": "営業部\u202e"`)
 }
 
 // pulling is a conversation in which a pull request waits.
@@ -198,58 +171,4 @@ func TestAnUnknownPriceIsNoZero(t *testing.T) {
 		}
 		b.Get(k.Page()).Holds(t, "1,200", "34")
 	}
-}
-
-func own(command string) url.Values { return url.Values{"own_command": {command}} }
-
-// A person proposes on the page what the agent may; what is wrong stands at its field, and what they typed stays.
-func TestAPersonProposesAnActionOnThePage(t *testing.T) {
-	w := consoletest.New(t, storetest.Start(t))
-	w.Ref.Tenant = w.Tenant.ID
-	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計の相談")
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "はい"}, w.Now())
-	})
-	b := w.As(webapi.Tanaka)
-	b.Get(k.Page()).Holds(t, "自分で操作を提案する")
-	long := "make <all>" + strings.Repeat("x", conversation.MaxScript)
-	a := b.Post(k.Page()+"/propose", own(long))
-	a.Says(t, http.StatusBadRequest, "コマンド: ").Holds(t, "make &lt;all&gt;")
-	expect.That(t, k.Load().Current() == nil, "%+v", k.Load().Current())
-
-	form := own("python3 -c 'print(1)'\r\n")
-	for range 2 { // sent twice, it is proposed once
-		b.Post(k.Page()+"/propose", form).Leads(t, k.Page()+"?done=act_propose_action")
-	}
-	x := k.Load().Current()
-	expect.Must(t, x != nil && x.RequestedBy == conversation.RequestedByUser && x.Askers[0] == webapi.Tanaka &&
-		x.Number == 1 &&
-		string(x.Payload.JSON) == `{"script":"python3 -c 'print(1)'\n","timeout_seconds":60,"base":""}`, "%+v", x)
-	page := b.Get(k.Page())
-	page.Holds(t, "print(1)", "人が提案しました").Lacks(t, "自分で操作を提案する")
-	w.As(webapi.Suzuki).Post(k.Page()+"/propose", own("ls")).Holds(t, "ほかの操作が承認待ちか実行中です",
-		"ls")
-
-	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
-	act := url.Values{"act": {"approve"}, "id": {x.ActionID}, "hash": {x.Payload.Hash()}}
-	b.Post(k.Page()+"/act", act)
-	expect.Is(t, k.Load().Current().Status, conversation.ActionPending, "their own is approved")
-	w.As(webapi.Suzuki).Post(k.Page()+"/act", act).Leads(t, k.Page()+"?done=act_approve")
-	expect.Is(t, k.Load().Current().Status, conversation.ActionApproved)
-}
-
-func TestWhoMayNotSeeAConversationProposesNothing(t *testing.T) {
-	w := consoletest.New(t, storetest.Start(t))
-	w.Ref.Tenant = w.Tenant.ID
-	k := w.Direct()
-	if a := w.As(webapi.Tanaka).Post(k.Page()+"/propose", own("ls")); a.Status != http.StatusNotFound {
-		t.Errorf("%v", a)
-	}
-	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
-	a := w.As(webapi.Sato).Post(k.Page()+"/propose", own(strings.Repeat("x", 20)))
-	expect.That(t, a.To == "" && k.Load().Current() == nil, "nobody could approve it: %v", a)
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.End(w.By, aggregate.Policy{AllowSelf: true, Mode: aggregate.ApproversChannel, Team: w.By.Team}, w.Now())
-	})
-	w.As(webapi.Sato).Get(k.Page()).Lacks(t, "自分で操作を提案する")
 }

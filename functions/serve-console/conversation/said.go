@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,10 +9,8 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
@@ -34,7 +31,7 @@ type saidRow struct {
 	Note       string
 }
 
-// fileRow is a file of a message, or one that lies beside the conversation's files.
+// fileRow is a file of a message.
 type fileRow struct {
 	Name, Type, Why string
 	Bytes           int64
@@ -67,7 +64,6 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 		gone[m.Changes] = gone[m.Changes] || m.Deleted
 	}
 	anew := s.HistoryFrom == nil
-	files := newReadings(t.said)
 	for _, m := range t.said {
 		if m.Collapsed && m.Key() == s.SummaryKey {
 			continue // it stands above
@@ -86,7 +82,7 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 		if !anew && !m.CreatedAt.Before(*s.HistoryFrom) {
 			anew, row.Anew = true, true
 		}
-		row.Files = files.of(m, words)
+		row.Files = filesOf(m, words)
 		if s.CollapsedThrough != "" && m.Key() <= s.CollapsedThrough {
 			p.Folded = append(p.Folded, row)
 		} else {
@@ -143,69 +139,19 @@ func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Tex
 	return row
 }
 
-// readings holds what the agent's answers say about attached files: people's own messages never change.
-type readings struct {
-	found  map[string]conversation.Attachment // by Slack's id
-	beside map[string]bool                    // files whose own message is on the page
-}
-
-func newReadings(said []conversation.Message) readings {
-	r := readings{map[string]conversation.Attachment{}, map[string]bool{}}
-	for _, m := range said {
-		for _, f := range m.Attachments {
-			switch {
-			case m.Sender == conversation.FromUser:
-				r.beside[f.FileID] = true
-			case r.found[f.FileID].Hash == "": // what was read once stays read
-				r.found[f.FileID] = f
-			}
-		}
-	}
-	return r
-}
-
-// of returns the files of a message. A remark on a file is shown with the message that attached it, if that is on the
-// page, else with the answer.
-func (r readings) of(m conversation.Message, words web.Texts) (out []fileRow) {
+// filesOf returns the files of a message; of an agent's answer those that it could not read, or not wholly.
+func filesOf(m conversation.Message, words web.Texts) (out []fileRow) {
 	for _, f := range m.Attachments {
-		unread := f.Kind == "unread" || f.Why != ""
-		if m.Sender == conversation.FromUser {
-			read, known := r.found[f.FileID]
-			if known {
-				f.Why = read.Why
-			}
-			unread = known && (read.Kind == "unread" || read.Why != "") || f.Why != ""
-		} else if r.beside[f.FileID] {
-			continue
-		}
-		why := ""
+		row := fileRow{Name: legible.OneLine(f.Name), Type: legible.OneLine(f.Type), Bytes: f.Bytes,
+			Unread: m.Sender != conversation.FromUser && (f.Kind == "unread" || f.Why != "")}
 		if f.Why != "" {
-			why = explain.Unread(words.Locale(), f.Why)
+			row.Why = explain.Unread(words.Locale(), f.Why)
 		}
-		out = append(out, fileRow{legible.OneLine(f.Name), legible.OneLine(f.Type), why, f.Bytes, unread})
+		if row.Unread || m.Sender == conversation.FromUser {
+			out = append(out, row)
+		}
 	}
 	return out
-}
-
-// attachedOf says of the files beside the conversation's whether the agent can read them, and what it doesn't see.
-func attachedOf(words web.Texts, all []conversation.Attached) (rows []fileRow) {
-	for _, x := range all {
-		row := fileRow{Name: files.AttachedFolder + "/" + x.Path, Bytes: x.Bytes}
-		switch {
-		case x.Image():
-			row.Type = words.Say("attached_image")
-		case x.Text == "":
-			row.Type, row.Why = words.Say("attached_unread"), explain.Unread(words.Locale(), x.Why)
-		default:
-			row.Type = words.Say("attached_text", "as", cmp.Or(x.Encoding, string(x.Form)))
-		}
-		if x.Text != "" {
-			remark := func(r isolated.FileRemark) string { return explain.FileRemark(words.Locale(), r) }
-			row.Why = web.Joined(x.Remarks, remark, " ")
-		}
-		rows = append(rows, row)
-	}
-	return rows
 }
 
 // used returns the model calls of a conversation that the viewer may read.

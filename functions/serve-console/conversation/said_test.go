@@ -220,7 +220,7 @@ func listsTalks(t *testing.T, w *consoletest.World) {
 	in.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.End(aggregate.System(), aggregate.Policy{Team: w.Tenant.TeamID}, w.Now())
 	})
-	a = b.Get("/console/agents?status=closed&person=" + webapi.Sato)
+	a = w.As(webapi.Sato).Get("/console/agents?status=closed&person=me")
 	a.Holds(t, in.Talk.ID)
 	a.Lacks(t, mine.Talk.ID)
 	for query, left := range map[string]string{"status=x&person=y": "始めた人、状態", "person=U0NOBODY": "始めた人"} {
@@ -245,7 +245,7 @@ func everyAddressAsksWho(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	other := w.Found("T0OTHER", "U0OTHER")
-	fill := strings.NewReplacer("{id}", k.Talk.ID, "{number}", "1", "{text}", "1", "{use}", "1")
+	fill := strings.NewReplacer("{id}", k.Talk.ID, "{use}", "1")
 	asked := 0
 	for _, route := range (&pages.Pages{}).Routes() {
 		if !strings.Contains(route.Pattern, "{id}") {
@@ -270,5 +270,5 @@ func everyAddressAsksWho(t *testing.T, w *consoletest.World) {
 		}
 		asked++
 	}
-	expect.That(t, asked >= 7 && k.Load().Current().Status == conversation.ActionPending, "%d addresses", asked)
+	expect.That(t, asked >= 6 && k.Load().Current().Status == conversation.ActionPending, "%d addresses", asked)
 }

@@ -153,16 +153,6 @@ const (
 // Lacks lists all of them.
 var Lacks = []Lack{LacksKey, LacksModel, LacksPrice, LacksSecret}
 
-// AnsweringQuery is the console's question which agents of a tenant can answer.
-type AnsweringQuery struct {
-	Tenant string `json:"agents_of"`
-}
-
-// AnsweringResult is the answer to Asked, in the order of Definitions.
-type AnsweringResult struct {
-	Agents []Answering `json:"agents"`
-}
-
 // Choose marks the agent that answers when nobody is named: the default if it can answer, else the first that can. If
 // none can, the default stays.
 func Choose(all []Answering, def string) {
