@@ -122,7 +122,7 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	action, made := a.talked()
 	decision := driver.AskWithFiles(t, s, webapi.Sato, "複合機の入れ替え",
 		driver.FormFile{Name: "見積書.pdf", Body: []byte("%PDF-1.7")})
-	decision.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
+	decision.Click(webapi.Suzuki, driver.TaskCard, "approve_process")
 	recorded := decision.Until("recorded", func(a *task.Aggregate) bool {
 		return a.Task != nil && a.Task.Status == task.TaskCompleted
 	})

@@ -199,7 +199,7 @@ const mostOfRoute = 1
 // decision has Sato ask for a decision by the form, and Tanaka approve it.
 func decision() scenario {
 	return scenario{name: "decision", ask: (*scenarioRun).asksByForm, act: func(d *scenarioRun) {
-		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
+		d.ClickUntilTaken(webapi.Tanaka, driver.TaskCard, "approve_process")
 		d.untilCompleted()
 	}}
 }

@@ -154,9 +154,9 @@ func TestAReturnedFormHasItsFiles(t *testing.T) {
 func TestNoAmountIsNotAnUnknownOne(t *testing.T) {
 	free, unknown := laptops, laptops
 	free.Amount, free.Currency, unknown.Amount, unknown.Currency = "0", "", "", ""
-	text := byFormOf(received(t), free).drawn(processCard)
+	text := byFormOf(received(t), free).drawn(taskCard)
 	expect.That(t, strings.Contains(text, "金額: 0 (金額なし)") && !strings.Contains(text, "金額不明"), "%s", text)
-	text = byFormOf(received(t), unknown).drawn(processCard)
+	text = byFormOf(received(t), unknown).drawn(taskCard)
 	expect.That(t, strings.Contains(text, "💴 金額の指定なし") && !strings.Contains(text, "金額なし"), "%s", text)
 	expect.Has(t, card.MatterText("ja", free), "金額: 金額なし\n")
 	expect.Has(t, card.MatterText("ja", unknown), "金額: 金額不明\n")
