@@ -280,10 +280,10 @@ func (k *keiri) Members(context.Context, string, int) ([]string, bool, error) { 
 // off, and where nobody is found the call is refused.
 func TestARuleSaysWhoStampsACall(t *testing.T) {
 	b := outsideOf(t, storetest.Start(t))
-	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{{
-		ID: "01KS000000000000000000000A", Name: "外部", When: rules.Conditions{Kinds: []rules.Kind{rules.KindCall}},
-		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "経理", Need: 1,
-			Who: rules.Who{Kind: rules.WhoGroup, Group: "S0KEIRI"}}}}}}}}
+	x := &rules.Rules{Rules: []rules.Rule{{
+		ID: "01KS000000000000000000000A", Name: "外部", Conditions: rules.Conditions{Asks: []rules.Kind{rules.KindCall}},
+		Outcome: rules.Outcome{Stages: []rules.Stage{{Name: "経理", Need: 1,
+			Who: rules.Who{Group: "S0KEIRI"}}}}}}}
 	_, _, err := b.all.SaveRules(t.Context(), b.Ref.Tenant, x, 0, nil, pipelinetest.Member("U9"), b.now)
 	expect.NoError(t, err)
 	slack := &keiri{silent: true}

@@ -37,7 +37,7 @@ func (w *ruledWorld) plan() aggregate.Next { w.T.Helper(); return handle(w.t, w.
 // ruled saves one rule, which decides about every request.
 func (w *ruledWorld) ruled() {
 	w.T.Helper()
-	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{{
+	x := &rules.Rules{Rules: []rules.Rule{{
 		ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{Refuse: "no"}}}}
 	_, _, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
 	expect.NoError(w.T, err)

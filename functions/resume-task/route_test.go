@@ -174,9 +174,9 @@ func (w *ruledWorld) withinMark() tenancy.ToolPermission {
 	w.rules(asks(desk("経理", group("S0KEIRI"))))
 	w.mark = &rules.Mark{Version: "1", How: rules.HowNothing, LabelledBy: []rules.Label{{Name: "宛先", Pointer: "/user"}}}
 	w.unrouted()
-	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{
+	x := &rules.Rules{Rules: []rules.Rule{
 		{ID: "01KS000000000000000000000A", Name: "社内", Outcome: *asks(desk("課長", group("S0KEIRI"))),
-			When: rules.Conditions{Labels: []rules.Labelled{{Name: "宛先", List: []string{"U1"}}}}},
+			Conditions: rules.Conditions{Labels: map[string][]string{"宛先": []string{"U1"}}}},
 		{ID: "01KS000000000000000000000B", Name: "社外", Outcome: rules.Outcome{Refuse: "外には送れません"}},
 	}}
 	_, rev, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, w.revs, nil, w.By, w.Now())
@@ -277,7 +277,7 @@ func testStepSame(t *testing.T, w *ruledWorld) {
 
 func testStepOrganised(t *testing.T, w *ruledWorld) {
 	w.organised(0)
-	w.rules(asks(desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})))
+	w.rules(asks(desk("上長", rules.Who{Superior: 1})))
 	w.step(ruleOfWorld, "U0TANAKA")
 	g := w.gate()
 	expect.That(t, g.Route.Stages[0].People[0].User == "U0BUCHO", "%+v", g.Route)
@@ -311,9 +311,9 @@ func testStepRefused(t *testing.T, w *ruledWorld) {
 	known := rules.Mark{Version: "1", How: rules.HowSum, Pointers: []string{"/n"}, Currency: "JPY"}
 	w.step(ruleOfWorld, "U0TANAKA", rules.Call{Access: aggregate.Write,
 		Amount: known.AmountOf("1", aggregate.Write, `{"n":5}`)})
-	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{
+	x := &rules.Rules{Rules: []rules.Rule{
 		{ID: ruleOfWorld, Name: "小額", Outcome: rules.Outcome{Refuse: "小口現金を使ってください。"},
-			When: rules.Conditions{Amount: &rules.Between{Below: "100", Currency: "JPY"}}},
+			Conditions: rules.Conditions{Below: "100", Currency: "JPY"}},
 	}}
 	_, _, err := w.Store.SaveRules(t.Context(), w.Ref.Tenant, x, w.revs, nil, w.By, w.Now())
 	expect.NoError(t, err)

@@ -98,7 +98,7 @@ func (w *ruledWorld) rules(o *rules.Outcome) {
 	w.T.Helper()
 	var x *rules.Rules
 	if o != nil {
-		x = &rules.Rules{Form: rules.Form, Rules: []rules.Rule{{
+		x = &rules.Rules{Rules: []rules.Rule{{
 			ID: "01KS000000000000000000000A", Name: "すべて", Outcome: *o}}}
 	}
 	_, rev, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, w.revs, nil, w.By, w.Now())
@@ -107,16 +107,16 @@ func (w *ruledWorld) rules(o *rules.Outcome) {
 }
 
 func asks(stages ...rules.Stage) *rules.Outcome {
-	return &rules.Outcome{Route: &rules.Policy{Stages: stages}}
+	return &rules.Outcome{Stages: stages}
 }
 
 func desk(name string, who rules.Who) rules.Stage {
 	return rules.Stage{Name: name, Who: who, Need: 1}
 }
 
-func group(id string) rules.Who { return rules.Who{Kind: rules.WhoGroup, Group: id} }
+func group(id string) rules.Who { return rules.Who{Group: id} }
 
-func ofPeople(users ...string) rules.Who { return rules.Who{Kind: rules.WhoPeople, People: users} }
+func ofPeople(users ...string) rules.Who { return rules.Who{People: users} }
 
 // unrouted brings the task to steps whose route must be looked up.
 func (w *ruledWorld) unrouted() {
@@ -187,7 +187,7 @@ func (w *ruledWorld) organised(rev int) {
 
 func testOrganisation(t *testing.T, w *ruledWorld) {
 	w.organised(0)
-	w.rules(asks(desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})))
+	w.rules(asks(desk("上長", rules.Who{Superior: 1})))
 	w.unrouted()
 	p := w.opened(w.resume())
 	expect.Same(t, p.Route.Stages[0].People,
@@ -196,7 +196,7 @@ func testOrganisation(t *testing.T, w *ruledWorld) {
 
 // Somebody removes the organisation: nobody knows who the manager is, so their stage isn't left out as a vacant one.
 func testOrganisationThatIsRemoved(t *testing.T, w *ruledWorld) {
-	boss := desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})
+	boss := desk("上長", rules.Who{Superior: 1})
 	o := asks(desk("経理", ofPeople("U0BUCHO")), boss)
 	w.rules(o)
 	w.unrouted()
@@ -210,7 +210,7 @@ func testOrganisationThatIsRemoved(t *testing.T, w *ruledWorld) {
 // The row that says which version stands is a condition of the commit; here it has another revision than was read.
 func testOrganisationThatChanges(t *testing.T, w *ruledWorld) {
 	w.organised(4)
-	w.rules(asks(desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})))
+	w.rules(asks(desk("上長", rules.Who{Superior: 1})))
 	w.unrouted()
 	w.store = func(s Store) Store { return &moving{s, func() { w.organised(0) }} }
 	h := w.process()

@@ -179,16 +179,13 @@ func TestAReadGoesThroughAtOnce(t *testing.T) {
 // A rule that takes calls of outside agents is asked about reads, too; a rule about other requests changes nothing.
 func TestARuleMayTakeReads(t *testing.T) {
 	server := storetest.Start(t)
-	for kind, want := range map[rules.Kind]string{rules.KindCall: `"status":"pending"`, rules.KindSteps: "employees",
-		"last": `"status":"pending"`} {
+	for kind, want := range map[rules.Kind]string{rules.KindCall: `"status":"pending"`, rules.KindSteps: "employees"} {
 		w := opened(t, server)
-		x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{{
-			ID: "01KS000000000000000000000A", Name: "外部", When: rules.Conditions{Kinds: []rules.Kind{kind}},
-			Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "経理", Need: 1,
-				Who: rules.Who{Kind: rules.WhoPeople, People: []string{"U2"}}}}}}}}}
-		if kind == "last" { // what the last rule asks of reads
-			x.Last.Reads, x.Rules = x.Rules[0].Outcome, nil
-		}
+		x := &rules.Rules{Rules: []rules.Rule{{
+			ID: "01KS000000000000000000000A", Name: "外部", Conditions: rules.Conditions{Asks: []rules.Kind{kind},
+				Tools: []rules.Tool{{Name: readTool}}},
+			Outcome: rules.Outcome{Stages: []rules.Stage{{Name: "経理", Need: 1,
+				Who: rules.Who{People: []string{"U2"}}}}}}}}
 		_, _, err := w.all.SaveRules(t.Context(), w.key.TenantID, x, 0, nil, pipelinetest.Member("U9"), w.now)
 		expect.NoError(t, err)
 		s, arguments := w.connected("2026-07-28"), map[string]any{"department": nil, "status": "all"}

@@ -67,7 +67,7 @@ func testHomeOwes(t *testing.T, w *world) {
 }
 
 func testHomeStandsIn(t *testing.T, w *world) {
-	x := &rules.Rules{Form: rules.Form}
+	x := &rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "none", Outcome: rules.Outcome{Refuse: "No."}}}}
 	_, _, err := w.Store.KindStore.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
 	expect.NoError(t, err)
 	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Tanaka))

@@ -101,13 +101,13 @@ func (b *harness) standsIn(t *testing.T, hand, principal string) (end func()) {
 // desk returns a stage of people by name.
 func desk(name string, need int, users ...string) rules.Stage {
 	return rules.Stage{Name: name, Need: need,
-		Who: rules.Who{Kind: rules.WhoPeople, People: users}}
+		Who: rules.Who{People: users}}
 }
 
 // always returns the rule for every request.
 func always(stages ...rules.Stage) rules.Rule {
 	return rules.Rule{ID: "01KS000000000000000000000A", Name: "すべて",
-		Outcome: rules.Outcome{Route: &rules.Policy{Stages: stages}}}
+		Outcome: rules.Outcome{Stages: stages}}
 }
 
 // underRules saves rules for a test. The last of them, for every request, is always there. They end with the test.
@@ -156,11 +156,11 @@ func TestACrashAlongAStepsRouteChangesNothing(t *testing.T) {
 	expect.AtNight(t) // TestACrashAlongARouteChangesNothing is a sample
 	b := running
 	b.underRules(t, rules.Rule{ID: "01KS000000000000000000000B", Name: "金額が読める",
-		When: rules.Conditions{Amount: &rules.Between{Below: "999999999999", Currency: "JPY"}},
-		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			{Name: "人事", Need: 1, Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}},
+		Conditions: rules.Conditions{Below: "999999999999", Currency: "JPY"},
+		Outcome: rules.Outcome{Stages: []rules.Stage{
+			{Name: "人事", Need: 1, Who: rules.Who{Group: webapi.Approvers}},
 			desk("部長", 1, webapi.Alex),
-		}}}})
+		}}})
 	b.marked(t, "/rows/*/work_days")
 	defer b.standsIn(t, webapi.Suzuki, webapi.Alex)()
 	s := checkedByRules()

@@ -42,8 +42,8 @@ func TestARequestIsToldInFewWords(t *testing.T) {
 		}, nil, 90},
 		{"overtime", func() *driver.Request { return asks("Check last month's overtime") }, nil, 335},
 		{"an order", func() *driver.Request { return asks("Order 3 PCs from Acme, 447,000 yen in total") },
-			&rules.Rule{ID: "01KS000000000000000000000H", Name: "Orders", Outcome: rules.Outcome{Route: &rules.Policy{
-				Stages: []rules.Stage{desk("Manager", 1, webapi.Suzuki), desk("Accounts", 1, webapi.Tanaka)}}}}, 220},
+			&rules.Rule{ID: "01KS000000000000000000000H", Name: "Orders", Outcome: rules.Outcome{
+				Stages: []rules.Stage{desk("Manager", 1, webapi.Suzuki), desk("Accounts", 1, webapi.Tanaka)}}}, 220},
 		{"a decision", form, nil, 90},
 	} {
 		if of.rule != nil {

@@ -31,7 +31,7 @@ import (
 // numbered is a rule for everything that goes round these stages and gets a number.
 func numbered(stages ...rules.Stage) rules.Rule {
 	return rules.Rule{ID: "01KS000000000000000000000F", Name: "番号のある回覧", Outcome: rules.Outcome{Numbered: true,
-		Route: &rules.Policy{Stages: stages}}}
+		Stages: stages}}
 }
 
 // stamps has people press 承認 one after the other, each when their stage is asked.

@@ -36,24 +36,23 @@ func under(t *testing.T, s *stack.Stack, all ...rules.Rule) {
 
 func desk(name string, need int, users ...string) rules.Stage {
 	return rules.Stage{
-		Name: name, Need: need, Who: rules.Who{Kind: rules.WhoPeople, People: users},
+		Name: name, Need: need, Who: rules.Who{People: users},
 	}
 }
 
 func threeStages() rules.Rule {
 	return rules.Rule{ID: "01KS000000000000000000000A", Name: "10万円以上の外部書き込み",
-		When: rules.Conditions{Amount: &rules.Between{AtLeast: "100000", Currency: "JPY"},
-			Tools: &rules.Tools{Use: rules.UseWriting}},
-		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+		Conditions: rules.Conditions{From: "100000", Currency: "JPY"},
+		Outcome: rules.Outcome{Stages: []rules.Stage{
 			desk("課長", 1, webapi.Suzuki), desk("経理", 2, webapi.Suzuki, webapi.Tanaka, webapi.Alex),
 			desk("部長", 1, webapi.Alex),
-		}}},
+		}},
 	}
 }
 
 func anyStage() rules.Rule {
 	return rules.Rule{ID: "01KS000000000000000000000B", Name: "そのほかの外部書き込み",
-		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{desk("課長", 1, webapi.Tanaka)}}}}
+		Outcome: rules.Outcome{Stages: []rules.Stage{desk("課長", 1, webapi.Tanaka)}}}
 }
 
 // Three stages, one after the other; whoever stamped counts at a later one, too, and isn't asked there.
@@ -93,9 +92,9 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 func TestWhatAFurtherStampWrites(t *testing.T) {
 	expect.AtNight(t) // a cost, as those of infra/bench
 	s := start(t)
-	under(t, s, rules.Rule{ID: "01KS000000000000000000000C", Name: "4人", Outcome: rules.Outcome{Route: &rules.Policy{
+	under(t, s, rules.Rule{ID: "01KS000000000000000000000C", Name: "4人", Outcome: rules.Outcome{
 		Stages: []rules.Stage{desk("経理", 4, webapi.Suzuki, webapi.Tanaka, webapi.Alex, webapi.Mori)},
-	}}})
+	}})
 	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	const process = "CARD#process#0001"
@@ -143,11 +142,11 @@ func TestAnOrganisationFindsWhoIsAsked(t *testing.T) {
 		"3,佐藤,sato@example.com,H,,,,2,社員\n4,Alex,alex.kim@example.com,H,,,,,社員\n"+
 		"5,山田,yamada@example.com,K,,係長,4,,社員\n")
 	vacant := rules.Stage{Name: "係長", Need: 1,
-		Who: rules.Who{Kind: rules.WhoPosition, Position: "係長"}}
-	above := rules.Stage{Name: "上長", Need: 1, Who: rules.Who{Kind: rules.WhoManager, Level: 1}}
-	under(t, s, rules.Rule{ID: "01KS000000000000000000000E", Name: "上長から", Outcome: rules.Outcome{Route: &rules.Policy{
+		Who: rules.Who{Position: "係長"}}
+	above := rules.Stage{Name: "上長", Need: 1, Who: rules.Who{Superior: 1}}
+	under(t, s, rules.Rule{ID: "01KS000000000000000000000E", Name: "上長から", Outcome: rules.Outcome{
 		Stages: []rules.Stage{vacant, above, desk("確認", 1, webapi.Alex)},
-	}}})
+	}})
 	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	const process = "CARD#process#0001"
@@ -203,9 +202,9 @@ func TestAStandInStampsAtTheConsole(t *testing.T) {
 	s := start(t)
 	organise(t, s, aggregate.TenantID(s.Sandbox.TeamID()), "1,鈴木,suzuki@example.com,H,,部長,2,,社員\n"+
 		"3,佐藤,sato@example.com,H,,,,1,社員\n4,Alex,alex.kim@example.com,H,,,,,社員\n")
-	under(t, s, rules.Rule{ID: "01KS000000000000000000000D", Name: "課長だけ", Outcome: rules.Outcome{Route: &rules.Policy{
+	under(t, s, rules.Rule{ID: "01KS000000000000000000000D", Name: "課長だけ", Outcome: rules.Outcome{
 		Stages: []rules.Stage{desk("課長", 1, webapi.Suzuki)},
-	}}})
+	}})
 	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "👉 いま: 課長")

@@ -228,7 +228,7 @@ func bookings(t *testing.T, s *stack.Stack) {
 // inRooms is a rule for bookings of these rooms.
 func inRooms(o rules.Outcome, rooms ...string) rules.Rule {
 	return rules.Rule{ID: "01KS000000000000000000000E", Name: "大会議室", Outcome: o,
-		When: rules.Conditions{Labels: []rules.Labelled{{Name: "部屋", List: rooms}}}}
+		Conditions: rules.Conditions{Labels: map[string][]string{"部屋": rooms}}}
 }
 
 // booked asks for a room at an hour of its own, when all are free, and has both steps approved under the rule for every
@@ -259,10 +259,10 @@ func TestAStepGoesRoundByTheRuleForWhatItTurnsOutToBe(t *testing.T) {
 	}
 
 	t.Run("another rule, whose people are looked up", func(t *testing.T) {
-		d := booked(t, s, "15時", inRooms(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			{Name: "人事", Need: 1, Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}},
+		d := booked(t, s, "15時", inRooms(rules.Outcome{Stages: []rules.Stage{
+			{Name: "人事", Need: 1, Who: rules.Who{Group: webapi.Approvers}},
 			desk("部長", 1, webapi.Alex),
-		}}}, rooms...))
+		}}, rooms...))
 		card := driver.Face(d.Card(gate, "👉 いま: 人事"))
 		expect.That(t, strings.Contains(card, "ルール「大会議室」で最初の段階から"), "%s", card)
 		d.Click(webapi.Alex, gate, "approve_step")

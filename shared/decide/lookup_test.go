@@ -71,12 +71,12 @@ func (w *workspaceRows) places(org *Organisation) *Places {
 	return &Places{Slack: w, Known: &people.Requesters{}, Team: "T1", Organisation: org, Now: noon()}
 }
 
-func stage(who rules.Who) rules.Stage { return rules.Stage{Name: string(who.Kind), Who: who, Need: 1} }
+func stage(who rules.Who) rules.Stage { return rules.Stage{Name: "stage", Who: who, Need: 1} }
 
-func ofGroup(id string) rules.Stage { return stage(rules.Who{Kind: rules.WhoGroup, Group: id}) }
+func ofGroup(id string) rules.Stage { return stage(rules.Who{Group: id}) }
 
 func named(users ...string) rules.Stage {
-	return stage(rules.Who{Kind: rules.WhoPeople, People: users})
+	return stage(rules.Who{People: users})
 }
 
 // found resolves a policy for R, and writes the route or why there is none.
@@ -85,7 +85,7 @@ func foundRows(t *testing.T, p *Places, stages ...rules.Stage) (string, error) {
 	var route circulation.Route
 	err := p.Resolve(t.Context(), func(d *OpenDirectory) (err error) {
 		f := &rules.Facts{Kind: rules.KindSteps, Requester: "R", Askers: []circulation.Person{{User: "R"}}}
-		route, err = (&rules.Policy{Stages: stages}).Resolve(f, d)
+		route, err = (&rules.Outcome{Stages: stages}).Resolve(f, d)
 		return err
 	})
 	if no, is := errors.AsType[*rules.Unresolved](err); is {
@@ -181,10 +181,10 @@ func TestAnOrganisationSaysWhoStandsAbove(t *testing.T) {
 		groups: map[string][]string{"S1": {"R", "C", "X", "A"}},
 	}
 	manager := func(level int) rules.Stage {
-		return stage(rules.Who{Kind: rules.WhoManager, Level: level})
+		return stage(rules.Who{Superior: level})
 	}
 	position := func(name, of string) rules.Stage {
-		return stage(rules.Who{Kind: rules.WhoPosition, Position: name, Department: of})
+		return stage(rules.Who{Position: name, Department: of})
 	}
 	for name, c := range map[string]struct {
 		stage rules.Stage

@@ -54,7 +54,11 @@ type About struct {
 // the calls of all steps; see CallsOf.
 func AboutSteps(a *task.Aggregate, calls []rules.Call, settled *task.Settled, s tenancy.Settings) *About {
 	o := a.Request.Origin()
-	return &About{Kind: rules.KindSteps, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
+	kind := rules.KindSteps
+	if settled != nil {
+		kind = rules.KindStep
+	}
+	return &About{Kind: kind, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
 		Requester: a.Head.Requester, Askers: a.AskersOfSteps(), Calls: calls, Settled: settled,
 		Locale: a.Language(s.Locale)}
 }
@@ -92,15 +96,6 @@ func (x *About) By(r *rules.Rules, d Seats) (Found, error) {
 	return resolve(r, answer, f, d)
 }
 
-// Unruled reports whether no rule but the last takes what only reads, and that one says nothing of reads. Nothing is
-// looked up for it: where an organisation stands it isn't known of rules that tell such calls from others, nor of rules
-// by user groups.
-func (x *About) Unruled(r *rules.Rules, organised bool) bool {
-	d := newDirectory(nil)
-	answer := r.Match(x.facts(r, d))
-	return answer.Last && !answer.Refused && r.Last.Reads.Route == nil && !(organised && r.Calls()) && d.lacks.nothing()
-}
-
 // AskedBy adds to facts, which have the askers, who asks, as the conditions of rules know them.
 func AskedBy(f *rules.Facts, r *rules.Rules, d Seats, user string) {
 	f.Requester, f.Organised = user, d.Org() != ""
@@ -123,7 +118,7 @@ func AskedBy(f *rules.Facts, r *rules.Rules, d Seats, user string) {
 // unknown returns the departments of the rules' conditions that the organisation doesn't have.
 func unknown(r *rules.Rules, d Seats) (names []string) {
 	for i := range r.Rules {
-		names = append(names, r.Rules[i].When.Requester.Unknown(d)...)
+		names = append(names, r.Rules[i].Unknown(d)...)
 	}
 	return names
 }
@@ -132,7 +127,7 @@ func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Seats) (Foun
 	if answer.Refused {
 		return Found{Refused: refused(answer, f)}, nil
 	}
-	route, err := answer.Route.Resolve(f, d)
+	route, err := answer.Resolve(f, d)
 	if none, is := errors.AsType[*rules.Unresolved](err); is {
 		no := &aggregate.Refusal{Why: task.ReasonNoRoute, Rule: answer.Rule, Detail: none.Name, Lacks: none.Why,
 			Of: none.Of}
@@ -154,7 +149,7 @@ func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Seats) (Foun
 // seenBy returns what the rules saw, as the gate keeps it.
 func seenBy(r *rules.Rules, answer rules.Answer, f *rules.Facts) *aggregate.Seen {
 	is := &aggregate.Seen{Department: f.Department, ByAmount: slices.ContainsFunc(r.Rules, func(x rules.Rule) bool {
-		return x.ID == answer.Rule.ID && x.When.Amount != nil
+		return x.ID == answer.Rule.ID && x.Bounded()
 	})}
 	sum := f.Amount()
 	if sum.Known() {
@@ -213,11 +208,8 @@ func namedIn(a rules.Answer, locale string) rules.Answer {
 		return a
 	}
 	a.Rule.Name = w.last
-	if a.Route != nil && len(a.Route.Stages) == 1 && a.Route.Stages[0].Name == "" {
-		route := *a.Route
-		stage := route.Stages[0]
-		stage.Name = w.channel
-		route.Stages, a.Route = []rules.Stage{stage}, &route
+	if !a.Refused {
+		a.Stages[0].Name = w.channel
 	}
 	return a
 }

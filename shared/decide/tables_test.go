@@ -55,7 +55,7 @@ func TestAPositionIsLookedForFromWhoAsks(t *testing.T) {
 	} {
 		f := &rules.Facts{Kind: rules.KindSteps, Askers: []circulation.Person{{User: c.user}}}
 		AskedBy(f, &rules.Rules{}, d, c.user)
-		s := rules.Stage{Name: "x", Need: 1, Who: rules.Who{Kind: rules.WhoPosition, Position: c.position}}
+		s := rules.Stage{Name: "x", Need: 1, Who: rules.Who{Position: c.position}}
 		expect.Is(t, askedOn(t, d, f, s), c.want, name)
 	}
 }
@@ -66,7 +66,7 @@ func TestManagersAreCountedByPosts(t *testing.T) {
 	for level, want := range map[int]string{1: "B", 2: "M"} {
 		f := &rules.Facts{Kind: rules.KindSteps, Requester: "Y",
 			Askers: []circulation.Person{{User: "Y"}}}
-		s := rules.Stage{Name: "x", Who: rules.Who{Kind: rules.WhoManager, Level: level}, Need: 1}
+		s := rules.Stage{Name: "x", Who: rules.Who{Superior: level}, Need: 1}
 		expect.That(t, strings.HasPrefix(askedOn(t, d, f, s), want+" "), "%d above Y, whose department nobody leads", level)
 	}
 }
@@ -74,7 +74,7 @@ func TestManagersAreCountedByPosts(t *testing.T) {
 // askedOn writes whom a stage asks of a request, or why nobody.
 func askedOn(t *testing.T, d *Directory, f *rules.Facts, s rules.Stage) string {
 	t.Helper()
-	route, err := (&rules.Policy{Stages: []rules.Stage{s}}).Resolve(f, d)
+	route, err := (&rules.Outcome{Stages: []rules.Stage{s}}).Resolve(f, d)
 	if err != nil {
 		return "refused: " + strings.Fields(err.Error())[2]
 	}

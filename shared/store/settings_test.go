@@ -165,7 +165,8 @@ func testRules(t *testing.T, st *taskStore) {
 
 	save := func(n, over int) (int, error) {
 		_, rev, err := st.SaveRules(t.Context(), owner.ID,
-			&rules.Rules{Form: rules.Form, Last: rules.Last{Reads: rules.Outcome{Refuse: fmt.Sprint(n)}}}, over, nil, approver(),
+			&rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "x", Outcome: rules.Outcome{Refuse: fmt.Sprint(n)}}}},
+			over, nil, approver(),
 			at().Add(time.Hour))
 		return rev, err
 	}
@@ -177,7 +178,7 @@ func testRules(t *testing.T, st *taskStore) {
 	expect.That(t, err == nil && rev == 2, "saved as %d: %v", rev, err)
 
 	x, rev, err = st.Rules(t.Context(), owner.ID)
-	expect.That(t, err == nil && rev == 2 && x.Rev == 2 && x.Last.Reads.Refuse == "2", "%+v, %d, %v", x, rev, err)
+	expect.That(t, err == nil && rev == 2 && x.Rev == 2 && x.Rules[0].Refuse == "2", "%+v, %d, %v", x, rev, err)
 	s := expect.Value(st.Settings(t.Context(), owner.ID))(t)
 	expect.That(t, s.RulesRev == 2, "the settings note %d", s.RulesRev)
 	s.MaxVersions = 9
@@ -185,7 +186,7 @@ func testRules(t *testing.T, st *taskStore) {
 	expect.That(t, s.RulesRev == 2, "saved settings note %d", s.RulesRev)
 
 	kept := expect.Value(st.RulesHistory(t.Context(), owner.ID, 5))(t)
-	expect.That(t, len(kept) == 2 && kept[0].Rev == 2 && kept[1].Rules.Last.Reads.Refuse == "1", "kept %+v", kept)
+	expect.That(t, len(kept) == 2 && kept[0].Rev == 2 && kept[1].Rules.Rules[0].Refuse == "1", "kept %+v", kept)
 	expect.That(t, len(auditOfTenant(t, st, owner.ID)) == 3, "entries")
 }
 

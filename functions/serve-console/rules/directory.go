@@ -1,18 +1,14 @@
 package rules
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
-	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
@@ -25,8 +21,8 @@ import (
 // times (Tier 2), of which each answer is kept.
 const mostAsked = 50
 
-// grouped is how long a process keeps who is in a user group.
-const grouped = 10 * time.Minute
+// groupsKept is how long a process keeps who is in a user group.
+const groupsKept = 10 * time.Minute
 
 // looked calls do until its directory knows all that do asks of it, and returns the last call's error. It returns
 // explain.ErrUnverified when Slack can't say, or the organisation can't be read.
@@ -53,7 +49,7 @@ func (a *asked) looked(do func(d *decide.Directory) error) error {
 
 // membersOf asks who is in a user group, or has an answer of the last minutes. One that is gone has nobody.
 func (a *asked) membersOf(ctx context.Context, id string) ([]string, error) {
-	return a.grouped.Ask(a.v.Team+" "+id, a.Now(), grouped, func() ([]string, error) {
+	return a.grouped.Ask(a.v.Team+" "+id, a.Now(), groupsKept, func() ([]string, error) {
 		members, err := a.Slack.UsergroupMembers(ctx, id)
 		if slackapi.Code(err) == slackapi.CodeNoSuchGroup {
 			err = nil
@@ -62,108 +58,96 @@ func (a *asked) membersOf(ctx context.Context, id string) ([]string, error) {
 	})
 }
 
-func (a *asked) organised() error {
-	is, unread, err := standing(a.r.Context(), a.Organisations, a.v.Tenant)
-	a.unread, a.org = unread, decide.Standing(is)
-	if err != nil || a.org == nil {
-		return err
+// mostOptions bounds what a select offers of posts and departments: of more somebody looks for one.
+const mostOptions = 300
+
+// options are whom stages may ask, and who may be a condition; of too many those that somebody looks for.
+func (a *asked) options(find string) (who, by []web.Choice) {
+	offered := func(values []string, most int) (all []web.Choice) {
+		for _, value := range values {
+			c := web.Choice{Value: value, Text: a.source(value)}
+			if len(values) <= most || find != "" && strings.Contains(legible.Folded(c.Text), legible.Folded(find)) {
+				all = append(all, c)
+			}
+		}
+		return all
 	}
-	for _, d := range a.org.People.Departments() {
-		a.departments[d.Code] = cmp.Or(d.Name, d.Code)
+	var posts, departments, users []string
+	if a.org != nil {
+		who = offered([]string{"superior:1", "superior:2"}, mostOptions)
+		posts, departments = a.posts()
 	}
-	web.Distinct(a.departments)
-	return nil
+	if a.members != nil {
+		for _, u := range a.members.People {
+			if a.members.Rule(u) == "" {
+				users = append(users, "user:"+u.ID)
+			}
+		}
+	}
+	groups, persons := a.groupOptions(), offered(users, web.MostToChoose)
+	who = slices.Concat(who, offered(posts, mostOptions), groups,
+		[]web.Choice{{Value: "channel:", Text: a.Say("of_channel")}}, persons)
+	return who, slices.Concat(offered(prefixed("department:", departments), mostOptions), groups, persons)
 }
 
-// departmentBoxes are the departments of the organisation, by code.
-func (a *asked) departmentBoxes() (all []web.Box) {
-	if a.org == nil {
-		return nil
+// posts are the posts of the organisation that may be asked, and its departments.
+func (a *asked) posts() (posts, departments []string) {
+	seen := map[string]bool{}
+	add := func(department, position string) {
+		value := "post:" + department + between + position
+		if !seen[value] {
+			posts, seen[value] = append(posts, value), true
+		}
 	}
-	for _, d := range a.org.People.Departments() {
-		above := web.Each(a.org.People.Path(d.Parent), func(x organisation.Department) string {
-			return legible.OneLine(cmp.Or(x.Name, x.Code))
-		})
-		slices.Reverse(above)
-		all = append(all, web.Box{Value: d.Code, Text: a.department(d.Code), Note: strings.Join(above, " › ")})
-	}
-	return all
-}
-
-// between stands between a department's code and a position in the value of an input. Neither can have it.
-const between = "\t"
-
-func positionValue(department, position string) string { return department + between + position }
-
-// postOf reads what positionValue made.
-func postOf(value string) rules.Who {
-	department, position, _ := strings.Cut(value, between)
-	return rules.Who{Kind: rules.WhoPosition, Department: department, Position: position}
-}
-
-// positionBoxes are the positions that somebody holds in a department, with who that is, and each position above
-// whoever asks.
-func (a *asked) positionBoxes() (all []web.Box) {
-	if a.org == nil {
-		return nil
-	}
-	at, holders, positions := map[string]int{}, map[string][]string{}, map[string]string{}
 	for _, p := range a.org.People.People() {
 		for _, post := range a.org.People.Posts(p.Number) {
-			if post.Position == "" {
-				continue
+			if post.Position != "" {
+				add("", post.Position)
+				add(post.Department, post.Position)
 			}
-			value := positionValue(post.Department, post.Position)
-			if _, known := at[value]; !known {
-				at[value], positions[value] = len(all), post.Position
-				all = append(all, web.Box{Value: value, Text: a.position(post.Department, post.Position)})
-			}
-			holders[value] = append(holders[value], legible.OneLine(p.Name))
 		}
 	}
-	for _, name := range slices.Compact(slices.Sorted(maps.Values(positions))) {
-		all = append(all, web.Box{Value: positionValue("", name), Text: a.position("", name)})
+	for _, d := range a.org.People.Departments() {
+		departments = append(departments, d.Code)
+		add(d.Code, "")
 	}
-	for i := range all {
-		all[i].Note = list(a.speaker, holders[all[i].Value], legible.OneLine, a.Say("middot"))
+	slices.Sort(posts)
+	return posts, departments
+}
+
+// groupOptions are the workspace's user groups.
+func (a *asked) groupOptions() (all []web.Choice) {
+	if a.members == nil {
+		return nil
 	}
-	slices.SortStableFunc(all, func(x, y web.Box) int { return strings.Compare(x.Value, y.Value) })
+	for _, g := range a.members.Groups {
+		if !g.Disabled {
+			all = append(all, web.Choice{Value: "group:" + g.ID, Text: a.source("group:" + g.ID)})
+		}
+	}
 	return all
 }
 
-// ofOrganisation chooses among boxes of the organisation.
-func (a *asked) ofOrganisation(name, query string, chosen []string, all []web.Box,
-	says func(value string) string) web.Chooser {
-	c := web.Chooser{Name: name, Query: query, Few: len(all) <= web.MostFound}
-	note := ""
-	if a.org != nil {
-		note = a.Say("not_organised")
+// channelOptions are direct messages and the viewer's channels.
+func (a *asked) channelOptions() []web.Choice {
+	var all []web.Choice
+	for id := range a.channels {
+		all = append(all, web.Choice{Value: id, Text: a.channel(id)})
 	}
-	return choose(c, chosen, all, func(value string) web.Box {
-		return web.Box{Value: value, Text: says(value), Note: note}
-	})
+	slices.SortFunc(all, web.Choice.Compare)
+	return append([]web.Choice{{Value: rules.Direct, Text: a.channel(rules.Direct)}}, all...)
 }
 
-func (a *asked) positionChooser(name string, values []string, query string, all []web.Box) web.Chooser {
-	return a.ofOrganisation(name, query, values, all, func(value string) string {
-		post := postOf(value)
-		return a.position(post.Department, post.Position)
-	})
-}
-
-// groupChooser chooses among the workspace's user groups.
-func (a *asked) groupChooser(name string, ids []string, sent url.Values) web.Chooser {
-	var all []web.Box
-	if a.members != nil {
-		for _, g := range a.members.Groups {
-			if !g.Disabled {
-				note := a.Say("group_note", "handle", legible.OneLine(g.Handle), "n", g.Count)
-				all = append(all, web.Box{Value: g.ID, Text: a.person(g.ID), Note: note})
+// toolOptions are the tools that requests may call.
+func (a *asked) toolOptions() (all []web.Choice) {
+	for _, t := range a.tools {
+		if t.Allowed {
+			note := a.Say("tool_reads")
+			if t.writes() {
+				note = a.Say("tool_writes")
 			}
+			all = append(all, web.Choice{Value: t.Tool.String(), Text: legible.OneLine(t.Title) + " " + note})
 		}
 	}
-	c := web.Chooser{Name: name, Query: sent.Get("find." + name), Few: len(all) <= web.MostFound}
-	return choose(c, ids, all, func(id string) web.Box {
-		return web.Box{Value: id, Text: a.person(id), Note: a.Say("unlisted")}
-	})
+	return all
 }

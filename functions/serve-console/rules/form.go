@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -15,172 +16,43 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/tool"
+	"ringi/shared/words/legible"
 )
 
-// typed reads a rule's form. A number that can't be read becomes one that is refused.
-func typed(form url.Values) (is rules.Rule) {
-	is.ID, is.Name, is.When = form.Get("id"), strings.TrimSpace(form.Get("name")), typedConditions(form)
-	switch form.Get("outcome") {
-	case "route":
-		is.Route, is.Numbered = typedRoute(form), ticked(form, "numbered")
-	case "refuse":
-		is.Refuse = strings.TrimSpace(strings.ReplaceAll(form.Get("refuse"), "\r\n", "\n"))
-	}
-	return is
+// draft is rules that somebody writes. It travels in the page's form: nothing is kept until all of it is saved.
+type draft struct {
+	Rev   int // revision of the saved rules that it began from
+	Rules []rules.Rule
 }
 
-// ticked reports whether a box is ticked.
-func ticked(form url.Values, name string) bool { return len(web.Ticked(form[name])) > 0 }
+// mostDraft bounds a draft that is unpacked: rules that can be saved, and as much again for those that can't yet.
+const mostDraft = 2 * rules.MaxBytes
 
-func typedConditions(form url.Values) (is rules.Conditions) {
-	for name := range strings.FieldsSeq(form.Get("kinds")) {
-		is.Kinds = append(is.Kinds, rules.Kind(name))
-	}
-	if x := (rules.Places{Channels: web.Ticked(form["channels"]), Direct: ticked(form, "direct")}); len(x.Channels) > 0 ||
-		x.Direct {
-		is.Places = &x
-	}
-	if x := (rules.Requester{People: web.Ticked(form["people"]), Departments: web.Ticked(form["departments"]),
-		Groups: web.Ticked(form["groups"])}); len(x.People)+len(x.Departments)+len(x.Groups) > 0 {
-		is.Requester = &x
-	}
-	for i := range rules.MaxPointers + 1 { // one more than may be, to say that it is too many
-		at := labelField(i)
-		l := rules.Labelled{Name: strings.TrimSpace(form.Get(at + "name")), List: web.Lines(form.Get(at + "list"))}
-		if l.Name != "" || len(l.List) > 0 {
-			is.Labels = append(is.Labels, l)
-		}
-	}
-	if use := rules.Use(form.Get("use")); use != "" {
-		is.Tools = &rules.Tools{Use: use}
-		for _, value := range web.Ticked(form["tools"]) {
-			if use != rules.UseWriting {
-				is.Tools.List = append(is.Tools.List, toolOf(value))
-			}
-		}
-	}
-	amount := rules.Between{AtLeast: amountTyped(form.Get("low")), Below: amountTyped(form.Get("high"))}
-	if amount.Bounded() {
-		amount.Currency = currencyTyped(form.Get("currency"))
-		is.Amount = &amount
-	}
-	return is
+// packed returns the draft for a hidden field.
+func (d draft) packed() string {
+	text, _ := json.Marshal(d) // only strings, numbers, booleans and lists of these
+	return web.Packed(text)
 }
 
-// What a rule is for, as the form names it.
-const (
-	steps   = string(rules.KindSteps)
-	outside = string(rules.KindCall)
-)
-
-// forKinds are the choices of what a rule is for.
-var forKinds = []string{"", steps, outside}
-
-// kindsValue names the kinds that a rule takes; none of them is every kind.
-func kindsValue(kinds []rules.Kind) string {
-	var names []string
-	for _, k := range slices.Sorted(slices.Values(kinds)) {
-		names = slices.Insert(names, 0, string(k)) // steps first
+// draftOf reads a draft that packed made. It returns aggregate.Problem for one that no page of Ringi's has made.
+func draftOf(text string) (d draft, err error) {
+	plain, err := web.Unpacked(text, mostDraft)
+	if err != nil || len(plain) > mostDraft || json.Unmarshal(plain, &d) != nil || len(d.Rules) > 2*rules.MaxRules {
+		return draft{}, aggregate.Problem{Field: "draft", Code: "must be as the page has it"}
 	}
-	return strings.Join(names, " ")
+	return d, nil
 }
 
-// currencyTyped reads a currency; none is yen.
-func currencyTyped(text string) string {
-	return cmp.Or(strings.ToUpper(strings.TrimSpace(text)), yen)
+// same reports whether two values are written alike.
+func same(a, b any) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return string(x) == string(y)
 }
 
-func typedRoute(form url.Values) *rules.Policy {
-	var all []source
-	for i := range rules.MaxStages*rules.MaxAny + 1 { // to say that it is too many
-		if at := stageField(i); form.Has(at + "was") {
-			all = append(all, source{typedStage(form, at), form.Get(at+"join") != ""})
-		}
-	}
-	is := &rules.Policy{Stages: staged(all), Tells: form.Get("tells")}
-	return is
-}
-
-// stageField begins the names of a source's inputs, and labelField those of a condition on a kind.
-func stageField(i int) string { return fmt.Sprintf("stages.%d.", i) }
-func labelField(i int) string { return fmt.Sprintf("labels.%d.", i) }
-
-func typedStage(form url.Values, at string) rules.Stage {
-	field := func(name string) string { return form.Get(at + name) }
-	is := rules.Stage{Name: strings.TrimSpace(field("name")), Need: wholeTyped(field("need")),
-		Who: rules.Who{Kind: rules.WhoKind(field("kind"))}}
-	switch who := &is.Who; who.Kind {
-	case rules.WhoChannel:
-		is.Need = 1
-	case rules.WhoPeople:
-		who.People = web.Ticked(form[at+"people"])
-	case rules.WhoGroup:
-		who.Group = strings.Join(web.Ticked(form[at+"group"]), " ")
-	case rules.WhoManager:
-		who.Level, is.Need = wholeTyped(field("level")), 1
-	case rules.WhoPosition:
-		for _, value := range web.Ticked(form[at+"position"]) {
-			*who = postOf(value)
-		}
-	}
-	return is
-}
-
-// source is a way in which a stage finds people, as the form has it: a stage of its own, or joined to the one before
-// it, of which any is asked.
-type source struct {
-	rules.Stage
-	joined bool
-}
-
-// staged returns the stages of sources.
-func staged(all []source) []rules.Stage {
-	stages := []rules.Stage{}
-	for i, s := range all {
-		if i == 0 || !s.joined {
-			stages = append(stages, s.Stage)
-			continue
-		}
-		to := &stages[len(stages)-1].Who
-		*to = rules.Who{Kind: rules.WhoAny, Any: append(slices.Clone(to.Each()), s.Who)}
-	}
-	return stages
-}
-
-// sourcesOf returns the sources of a route as the form has them.
-func sourcesOf(p *rules.Policy) (all []source) {
-	for _, s := range p.Stages {
-		for i, who := range s.Who.Each() {
-			s.Who = who
-			all = append(all, source{s, i > 0})
-		}
-	}
-	return all
-}
-
-// wholeTyped reads a number, nothing as 0, and whatever is no number as -1.
-func wholeTyped(text string) int {
-	text = web.Digits(strings.TrimSpace(text))
-	if text == "" {
-		return 0
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
-// wholeShown is the text that wholeTyped reads as this number.
-func wholeShown(n int) string {
-	if n <= 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
-}
-
-// arranged moves or removes an entry of a list: up, down or delete and its number.
+// arranged moves or removes an entry of a list.
 func arranged[T any](list []T, act string, i int) []T {
 	list = slices.Clone(list)
 	switch {
@@ -195,15 +67,336 @@ func arranged[T any](list []T, act string, i int) []T {
 	return list
 }
 
+// typed reads a rule's form, and says what it says twice where there is one place. A number that can't be read becomes
+// one that is refused.
+func typed(form url.Values) (is rules.Rule, wrong aggregate.Problems) {
+	is.ID, is.Name = form.Get("id"), strings.TrimSpace(form.Get("name"))
+	is.Conditions = typedConditions(form)
+	is.Numbered, is.Tells = form.Has("numbered"), form.Get("tells")
+	is.Refuse = strings.TrimSpace(strings.ReplaceAll(form.Get("refuse"), "\r\n", "\n"))
+	for i := range rules.MaxStages + 1 { // one more than may be, to say that it is too many
+		at := stageField(i)
+		if is.Refuse != "" || !form.Has(at+"name") {
+			continue
+		}
+		s := rules.Stage{Name: strings.TrimSpace(form.Get(at + "name")), Need: wholeTyped(form.Get(at + "need"))}
+		for _, value := range web.Ticked(form[at+"who"]) {
+			wrong.Unless(asks(&s.Who, value), fmt.Sprintf("stages[%d]", i), "one_each")
+		}
+		is.Stages = append(is.Stages, s)
+	}
+	return is, wrong
+}
+
+// stageField begins the names of a stage's inputs.
+func stageField(i int) string { return fmt.Sprintf("stages.%d.", i) }
+
+func typedConditions(form url.Values) (is rules.Conditions) {
+	is.From, is.Below = amountTyped(form.Get("from")), amountTyped(form.Get("below"))
+	if is.Bounded() {
+		is.Currency = currencyTyped(form.Get("currency"))
+	}
+	kinds := web.Ticked(form["asks"])
+	if len(kinds) == 0 {
+		kinds = []string{""} // for nothing: it is refused
+	}
+	if len(kinds) < len(rules.Kinds) {
+		is.Asks = web.Each(kinds, func(k string) rules.Kind { return rules.Kind(k) })
+	}
+	for _, value := range web.Ticked(form["by"]) {
+		switch kind, of, _ := strings.Cut(value, ":"); kind {
+		case "department":
+			is.Departments = append(is.Departments, of)
+		case "group":
+			is.Groups = append(is.Groups, of)
+		default:
+			is.People = append(is.People, of)
+		}
+	}
+	is.Channels = web.Ticked(form["channels"])
+	if use := form.Get("use"); use == useSome || use == useOnly {
+		is.Tools, is.Only = web.Each(web.Ticked(form["tools"]), rules.ToolOf), use == useOnly
+	}
+	for i, name := range form["label"] {
+		if name = strings.TrimSpace(name); name != "" && i < len(form["values"]) {
+			if is.Labels == nil {
+				is.Labels = map[string][]string{}
+			}
+			is.Labels[name] = append(is.Labels[name], web.Lines(form["values"][i])...)
+		}
+	}
+	return is
+}
+
+// between stands between a department and a position. Neither can have it.
+const between = "\t"
+
+// asks adds a source to those of a stage, by its value in the form; false if it has one of the kind already.
+func asks(w *rules.Who, value string) bool {
+	kind, of, _ := strings.Cut(value, ":")
+	was := *w
+	switch kind {
+	case "superior":
+		w.Superior, _ = strconv.Atoi(of)
+		return was.Superior == 0
+	case "post":
+		w.Department, w.Position, _ = strings.Cut(of, between)
+		return was.Department+was.Position == ""
+	case "group":
+		w.Group = of
+		return was.Group == ""
+	case "channel":
+		w.Channel = true
+	default:
+		w.People = append(w.People, of)
+	}
+	return true
+}
+
+// sourcesOf returns the sources of a stage as the form has them.
+func sourcesOf(w rules.Who) (all []string) {
+	if w.Superior != 0 {
+		all = append(all, "superior:"+strconv.Itoa(w.Superior))
+	}
+	if w.Department+w.Position != "" {
+		all = append(all, "post:"+w.Department+between+w.Position)
+	}
+	if w.Group != "" {
+		all = append(all, "group:"+w.Group)
+	}
+	if w.Channel {
+		all = append(all, "channel:")
+	}
+	return append(all, prefixed("user:", w.People)...)
+}
+
+func prefixed(prefix string, all []string) []string {
+	return web.Each(all, func(x string) string { return prefix + x })
+}
+
+// currencyTyped reads a currency; none is yen.
+func currencyTyped(text string) string {
+	return cmp.Or(strings.ToUpper(strings.TrimSpace(text)), yen)
+}
+
+// wholeTyped reads a number, nothing as 0, and whatever is no number as -1.
+func wholeTyped(text string) int {
+	if text = web.Digits(strings.TrimSpace(text)); text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// edited is a rule in its form, with its place in the draft: behind all others it is a new one.
+type edited struct {
+	At   int
+	Rule rules.Rule
+}
+
+func (a *asked) edit() error {
+	sent := a.r.PostForm
+	act, place, _ := strings.Cut(sent.Get("act"), ".")
+	rule, wrong := typed(sent)
+	e := edited{wholeTyped(sent.Get("at")), rule}
+	i, err := strconv.Atoi(place)
+	switch {
+	case act == "back":
+		return a.list(listState{})
+	case act == "keep":
+		return a.keep(e, wrong)
+	case act == "stage":
+		e.Rule.Stages, e.Rule.Refuse = append(e.Rule.Stages, a.newStage(len(e.Rule.Stages))), ""
+	case err == nil:
+		e.Rule.Stages = arranged(e.Rule.Stages, act, i)
+	}
+	return a.form(e, a.labelled(wrong))
+}
+
+// keep takes the rule into the draft, unless something is wrong with it: then the form says what.
+func (a *asked) keep(e edited, wrong aggregate.Problems) error {
+	if e.Rule.Name == "" {
+		e.Rule.Name = legible.Clip(a.called(&e.Rule), rules.MaxName)
+	}
+	all := slices.Clone(a.draft.Rules)
+	if e.At < 0 || e.At >= len(all) {
+		e.At, all = len(all), append(all, rules.Rule{})
+	}
+	all[e.At] = e.Rule
+	for _, p := range (&rules.Rules{Rules: all}).Problems(knownOf(a.tools)) {
+		if at, field := ruleAt(p.Field); at == e.At || at < 0 {
+			wrong = append(wrong, aggregate.Problem{Field: field, Code: p.Code, Args: p.Args})
+		}
+	}
+	if len(wrong) > 0 {
+		return a.form(e, a.labelled(wrong))
+	}
+	a.draft.Rules = all
+	return a.list(listState{})
+}
+
+// labelled says what is wrong with the form's rule, each thing once, and leads there.
+func (a *asked) labelled(wrong aggregate.Problems) (out []web.Fault) {
+	for _, p := range wrong {
+		f := web.Fault{At: "#" + inputOf(p.Field), Label: a.label(p.Field), Text: a.Problem(p, a.kindNamed)}
+		if !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// inputOf is the id of the input, or of the group of some, that has a field.
+func inputOf(field string) string {
+	first, _, _ := strings.Cut(field, ".")
+	at := place.Get().ReplaceAllString(first, "-$1")
+	switch name := place.Get().ReplaceAllString(first, ""); name {
+	case "stages":
+		return at
+	case "people", "departments", "groups":
+		return "by"
+	default:
+		return name
+	}
+}
+
+type ruleData struct {
+	Draft, ID string
+	At        int
+	What      string // it is for
+	Chips     []chip
+	Further   bool // it has conditions besides what is used for how much
+	NoSlack   bool
+	Unread    bool // an organisation stands, and can't be read
+	Problems  []web.Fault
+
+	Name, Find        string
+	Many              bool // too many to choose among: somebody is looked for
+	Use               []web.Choice
+	Low, High         string
+	Currency          string
+	Asks              []web.Box
+	Tools, By, Places several
+	Labels            [][2]string // name and values
+	Stages            []stageData
+	More              bool // another stage may be added
+	Numbered          bool
+	Tells             []web.Choice
+	Refuse            string
+}
+
+// several are selects of one name, of which the last chooses one more.
+type several struct {
+	ID, Name, Label string
+	Selects         [][]web.Choice
+}
+
+type stageData struct {
+	I           int
+	At, Mark    string
+	Name, Need  string
+	Who         several
+	First, Last bool
+}
+
+// Wrong reports whether something is wrong with what has this id.
+func (d ruleData) Wrong(id string) bool {
+	return slices.ContainsFunc(d.Problems, func(f web.Fault) bool { return f.At == "#"+id })
+}
+
+func (a *asked) form(e edited, wrong []web.Fault) error {
+	r := &e.Rule
+	d := ruleData{Draft: a.draft.packed(), ID: r.ID, At: e.At, What: a.called(r), Chips: a.chips(&r.Outcome),
+		NoSlack: a.members == nil, Unread: a.unread, Problems: wrong, Name: r.Name, Find: a.r.PostForm.Get("find"),
+		Low: grouped(r.From), High: grouped(r.Below), Currency: cmp.Or(r.Currency, yen), Numbered: r.Numbered,
+		Refuse: r.Refuse, More: len(r.Stages) < rules.MaxStages}
+	for _, use := range []string{useWriting, useSome, useOnly} {
+		chosen := use == useOf(&r.Conditions) || len(r.Tools) == 0 && use == a.r.PostForm.Get("use")
+		d.Use = append(d.Use, web.Choice{Value: use, Text: a.In("uses", use), Chosen: chosen})
+	}
+	for _, kind := range rules.Kinds {
+		d.Asks = append(d.Asks, web.Box{Value: string(kind), Text: a.In("kinds", kind),
+			On: len(r.Asks) == 0 || slices.Contains(r.Asks, kind)})
+	}
+	who, by := a.options(d.Find)
+	d.Many = a.members != nil && len(a.members.People) > web.MostToChoose || len(who) > mostOptions
+	d.Tools = a.several("tools", a.toolOptions(), web.Each(r.Tools, rules.Tool.String), func(value string) string {
+		return a.tool(rules.ToolOf(value))
+	})
+	d.By = a.several("by", by, slices.Concat(prefixed("user:", r.People), prefixed("group:", r.Groups),
+		prefixed("department:", r.Departments)), a.source)
+	d.Places = a.several("channels", a.channelOptions(), r.Channels, a.channel)
+	for _, name := range r.Names() {
+		d.Labels = append(d.Labels, [2]string{name, strings.Join(r.Labels[name], "\n")})
+	}
+	d.Labels = append(d.Labels, [2]string{})
+	d.Further = r.Asker() || len(r.Channels)+len(r.Labels) > 0
+	for i, s := range r.Stages {
+		x := stageData{I: i, At: stageField(i), Mark: number(i), Name: s.Name, Need: a.r.PostForm.Get(stageField(i) + "need"),
+			First: i == 0, Last: i == len(r.Stages)-1}
+		if s.Need >= 0 {
+			x.Need = strings.TrimPrefix(strconv.Itoa(s.Need), "0")
+		}
+		x.Who = a.several(x.At+"who", who, sourcesOf(s.Who), a.source)
+		d.Stages = append(d.Stages, x)
+	}
+	d.Tells = a.toTell(r.Tells)
+	title := a.Say("edit_title")
+	if e.At >= len(a.draft.Rules) {
+		title = a.Say("new_title")
+	}
+	return a.show("rules-rule", title, d, web.Came{Wrong: len(wrong) > 0}.Status())
+}
+
+func grouped(n rules.Decimal) string {
+	if !n.Valid() {
+		return string(n)
+	}
+	return explain.Grouped(string(n))
+}
+
+// several offers the options for each chosen value, and for one more. A value that is none of the options stays.
+func (a *asked) several(name string, options []web.Choice, chosen []string, says func(value string) string) several {
+	x := several{ID: strings.NewReplacer(".", "-").Replace(name), Name: name,
+		Label: a.In("fields", name[strings.LastIndexByte(name, '.')+1:])}
+	for _, value := range append(slices.Clone(chosen), "") {
+		all := append([]web.Choice{{Text: a.Say("not_chosen")}}, options...)
+		i := slices.IndexFunc(all, func(c web.Choice) bool { return c.Value == value })
+		if i < 0 {
+			i, all = len(all), append(all, web.Choice{Value: value, Text: says(value)})
+		}
+		all[i].Chosen = true
+		x.Selects = append(x.Selects, all)
+	}
+	return x
+}
+
+// toTell are nobody, the viewer's channels and the user groups, and what is chosen.
+func (a *asked) toTell(is string) []web.Choice {
+	all := append([]web.Choice{{Text: a.Say("tells_none")}}, a.channelOptions()[1:]...)
+	for _, c := range a.groupOptions() {
+		all = append(all, web.Choice{Value: strings.TrimPrefix(c.Value, "group:"), Text: c.Text})
+	}
+	i := slices.IndexFunc(all, func(c web.Choice) bool { return c.Value == is })
+	if i < 0 {
+		i, all = len(all), append(all, web.Choice{Value: is, Text: a.toldTo(is)})
+	}
+	all[i].Chosen = true
+	return all
+}
+
 type knownTool struct {
 	rules.Known
-	Title   string
-	Allowed bool // now; Ringi's own tools are known even if they are off
-	Alone   bool // no request calls another tool beside it
-	Labels  []rules.Label
-	// Free: its calls move no money, as rules see them whatever the arguments are.
-	Free bool
+	id, Title string // by which the settings know it; what people call it
+	Allowed   bool   // now; Ringi's own tools are known even if they are off
+	Labels    []rules.Label
+	Free      bool // its calls move no money, as rules see them whatever the arguments are
 }
+
+func (k knownTool) writes() bool { return k.Access != aggregate.Read }
 
 // knownTools returns Ringi's own tools and those of MCP servers that are on.
 func (c *Pages) knownTools(ctx context.Context, v *web.Viewer) (all []knownTool, err error) {
@@ -227,25 +420,17 @@ func (c *Pages) knownTools(ctx context.Context, v *web.Viewer) (all []knownTool,
 		if s.Name == catalog.Decide { // its mark is made from the form
 			own.Mark = (&task.Matter{}).Steps(v.Locale, s.Version())[0].Mark
 		}
-		all = append(all, knownAs(own, rules.Tool{Name: s.Name}, s.Access, s.Title(v.Locale), own.Allowed))
+		all = append(all, knownAs(own, s.Access, s.Title(v.Locale), own.Allowed))
 	}
 	for _, p := range rows {
-		if s, on := tool.Pinned(p, settings.MCPServers); on {
-			all = append(all, knownAs(p, p.Tool(), s.Access, titled(p), true))
+		if s, on := tool.Pinned(p, settings.MCPServers); on { // any server may choose any title
+			all = append(all, knownAs(p, s.Access, strings.TrimSpace(p.Pin.Title+" ("+p.ToolName+")"), true))
 		}
 	}
 	return all, nil
 }
 
-// titled returns what a server calls its tool, and the tool's own name: any server may choose any title.
-func titled(p tenancy.ToolPermission) string {
-	if p.Pin.Title == "" {
-		return p.ToolName
-	}
-	return p.Pin.Title + " (" + p.ToolName + ")"
-}
-
-func knownAs(p tenancy.ToolPermission, t rules.Tool, access aggregate.Access, title string, allowed bool) knownTool {
+func knownAs(p tenancy.ToolPermission, access aggregate.Access, title string, allowed bool) knownTool {
 	var labels []rules.Label
 	if m := p.Marked(""); m != nil {
 		labels = m.LabelledBy
@@ -255,29 +440,10 @@ func knownAs(p tenancy.ToolPermission, t rules.Tool, access aggregate.Access, ti
 		version = p.Mark.Version
 	}
 	free := p.ToolName != catalog.Decide && p.Call(version, access, "{}", p.Mark).Amount == rules.Nothing()
-	return knownTool{rules.Known{Tool: t, Access: access}, title, allowed, t == rules.Tool{Name: catalog.Decide}, labels,
-		free}
+	return knownTool{rules.Known{Tool: p.Tool(), Access: access}, p.ToolName, title, allowed, labels, free}
 }
 
 // knownOf returns the tools as rules need them.
 func knownOf(all []knownTool) []rules.Known {
 	return web.Each(all, func(x knownTool) rules.Known { return x.Known })
 }
-
-// toolValue is a tool as the value of an input; toolOf reads it.
-func toolValue(t rules.Tool) string { return t.Address + " " + t.Name }
-
-func toolOf(value string) rules.Tool {
-	address, name, _ := strings.Cut(value, " ")
-	return rules.Tool{Address: address, Name: name}
-}
-
-func find(all []knownTool, t rules.Tool) (knownTool, bool) {
-	i := slices.IndexFunc(all, func(x knownTool) bool { return x.Tool.Same(t) })
-	if i < 0 {
-		return knownTool{}, false
-	}
-	return all[i], true
-}
-
-func (k knownTool) writes() bool { return k.Access != aggregate.Read }

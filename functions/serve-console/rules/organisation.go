@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/clock"
@@ -121,13 +120,8 @@ func (c *OrganisationPages) askRemoval(w http.ResponseWriter, r *http.Request, v
 		http.Redirect(w, r, "/console/organisation", http.StatusSeeOther)
 		return nil
 	}
-	x, _, err := c.Store.Rules(r.Context(), v.Tenant)
-	if err != nil {
-		return err
-	}
-	t := texts{v.Texts("organisation")}
-	none := decide.NewDirectory(nil, listing{more: true})
-	data := removal{row.Rev, t.emptied(t.Say("stages_removed"), x, none)}
+	data := removal{row.Rev, nil}
+	t := v.Texts("organisation")
 	d := web.Document{Title: t.Say("remove"), Here: "organisation", Data: data}
 	return c.Show(w, r, v, d, "organisation/remove")
 }

@@ -17,9 +17,7 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
@@ -72,7 +70,6 @@ func TestOrganisation(t *testing.T) {
 		"nothing stands at first":                           testNothingStandsAtFirst,
 		"a file is shown and saved":                         testAFileIsShownAndSaved,
 		"a new file says who goes":                          testANewFileSaysWhoGoes,
-		"stages that a file empties are listed":             testStagesThatAFileEmptiesAreListed,
 		"only what was shown is saved":                      testOnlyWhatWasShownIsSaved,
 		"the second of two administrators sees the first":   testTheSecondOfTwoAdministratorsSeesTheFirst,
 		"accounts that change meanwhile are shown":          testAccountsThatChangeMeanwhileAreShown,
@@ -152,35 +149,6 @@ func testANewFileSaysWhoGoes(t *testing.T, w *consoletest.World) {
 	en := w.As(webapi.Suzuki).In("en")
 	en.Upload(page, url.Values{"act": {"show"}}, []byte(staffFile)).Says(t, http.StatusOK,
 		"5 (employees 4, contractors 1)")
-}
-
-// Before a file is saved it is said which stages of the rules find nobody by it, and which name what it hasn't.
-func testStagesThatAFileEmptiesAreListed(t *testing.T, w *consoletest.World) {
-	stage := func(position, department string) rules.Stage {
-		return rules.Stage{Name: position, Need: 1,
-			Who: rules.Who{Kind: rules.WhoPosition, Department: department, Position: position}}
-	}
-	group := rules.Stage{Name: "人事", Need: 1,
-		Who: rules.Who{Kind: rules.WhoGroup, Group: webapi.Approvers}}
-	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{{
-		ID: aggregate.NewID(), Name: "支払",
-		When: rules.Conditions{Requester: &rules.Requester{Departments: []string{"B"}}},
-		Outcome: rules.Outcome{Route: &rules.Policy{
-			Stages: []rules.Stage{stage("部　長", "B"), stage("社長", "A"), group}}}}}}
-	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, x, 0, nil, w.By, w.Now())
-	expect.NoError(t, err)
-	b := w.As(webapi.Suzuki)
-	show := func(old, new string) consoletest.Answer {
-		file := strings.ReplaceAll(staffFile, old, new)
-		return b.Upload(page, url.Values{"act": {"show"}}, []byte(file))
-	}
-	show("x", "x").Says(t, http.StatusOK).Lacks(t, ja.Say("stages"))
-	show("部長", "人事部長").Says(t, http.StatusOK, "ルール 1「支払」: ① が指定する 部", "(人事部) は、組織表にありません。")
-	show(",B,人事部", ",0B,人事部").Says(t, http.StatusOK, "① が指定する B は", "ルール 1「支払」: 条件が指定する部署 B は")
-
-	savedOrganisation(t, b, staffFile)
-	b.Get(page+"/remove").Says(t, http.StatusOK, ja.Say("stages_removed"), "ルール 1「支払」: 条件が指定する部署 B は",
-		"ルール 1「支払」: ① が指定する", "ルール 1「支払」: ② が指定する").Lacks(t, "③")
 }
 
 func testOnlyWhatWasShownIsSaved(t *testing.T, w *consoletest.World) {

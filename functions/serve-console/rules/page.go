@@ -1,10 +1,13 @@
-// Package rules has the page on which administrators write a workspace's rules of circulation: as sentences, in a form.
+// Package rules has the pages on which administrators write a workspace's rules and organisation, and people name their
+// stand-ins.
 package rules
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,14 +16,14 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
-	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
-// Pages serves the rules of circulation.
+// Pages serves the rules.
 type Pages struct {
 	*web.Site
 	Organisations *store.OrganisationStore
@@ -28,22 +31,16 @@ type Pages struct {
 	grouped clock.Answers[string, []string] // members of user groups, by team and id
 }
 
-// Routes returns the list of rules, the form of one of them, and their file.
+const path = "/console/rules"
+
+// Routes returns the list of rules and the form of one of them.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
-		web.ForAdministrators("GET /console/rules", of(c.ask, (*asked).open)),
-		web.ForAdministrators("POST /console/rules", of(c.begun, (*asked).act)),
-		web.ForAdministrators("POST /console/rules/rule", of(c.begun, (*asked).edit)),
-		web.ForAdministrators("GET /console/rules.yaml", of(c.ask, (*asked).export)),
-		web.ForAdministrators("POST /console/rules/import", of(c.ask, (*asked).read)),
+		web.ForAdministrators("GET "+path, of(c.ask, (*asked).open)),
+		web.ForAdministrators("POST "+path, of(c.begun, (*asked).act)),
+		web.ForAdministrators("POST "+path+"/rule", of(c.begun, (*asked).edit)),
 	}
 }
-
-// The outcomes of the last rule, as the page names them beside the numbers of the others.
-const (
-	reads  = "reads"
-	writes = "writes"
-)
 
 // asked is one request of the page, with what all its answers need.
 type asked struct {
@@ -71,8 +68,7 @@ func of(ask func(http.ResponseWriter, *http.Request, *web.Viewer) (*asked, error
 
 // ask reads what the page needs besides the rules. Without Slack it shows ids instead of names.
 func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*asked, error) {
-	a := &asked{Pages: c, w: w, r: r, v: v, speaker: speaker{Texts: v.Texts("rules"), names: map[string]string{},
-		counts: map[string]int{}, departments: map[string]string{}}}
+	a := &asked{Pages: c, w: w, r: r, v: v, speaker: speaker{Texts: v.Texts("rules"), names: map[string]string{}}}
 	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
 	if err != nil {
 		slog.WarnContext(r.Context(), "rules are shown without names", "err", err)
@@ -82,7 +78,7 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*ask
 			a.names[u.ID] = u.Name
 		}
 		for _, g := range m.Groups {
-			a.names[g.ID], a.counts[g.ID] = g.Name, g.Count
+			a.names[g.ID] = g.Name
 		}
 	}
 	web.Distinct(a.names)
@@ -94,7 +90,9 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*ask
 	if a.tools, err = c.knownTools(r.Context(), v); err != nil {
 		return nil, err
 	}
-	return a, a.organised()
+	is, unread, err := standing(r.Context(), c.Organisations, v.Tenant)
+	a.org, a.unread = decide.Standing(is), unread
+	return a, err
 }
 
 func (a *asked) open() (err error) {
@@ -106,11 +104,11 @@ func (a *asked) open() (err error) {
 
 func (a *asked) saved() (draft, error) {
 	x, rev, err := a.Store.Rules(a.r.Context(), a.v.Tenant)
+	d := draft{Rev: rev}
 	if x != nil {
-		bare := *x
-		bare.Rev, x = 0, &bare
+		d.Rules = x.Rules
 	}
-	return draft{Rev: rev, Rules: x}, err
+	return d, err
 }
 
 // begun is ask for a form, which has the draft.
@@ -120,118 +118,112 @@ func (c *Pages) begun(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*a
 		return nil, err
 	}
 	a, err := c.ask(w, r, v)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		a.draft = d
 	}
-	if a.draft = d; d.Rules != nil {
-	}
-	return a, nil
+	return a, err
 }
 
 // act changes the draft by one of the list's buttons, or goes on with it.
 func (a *asked) act() error {
-	act, at, _ := strings.Cut(a.r.PostForm.Get("act"), ".")
-	if act == "begin" && a.draft.Rules == nil {
-		return a.begin(at)
-	}
+	act, place, _ := strings.Cut(a.r.PostForm.Get("act"), ".")
+	at, err := strconv.Atoi(place)
+	here := err == nil && at >= 0 && at < len(a.draft.Rules)
 	switch act {
 	case "save":
 		return a.save()
-	case "end":
-		a.draft.Rules = nil
-		return a.review(false)
-	}
-	if a.draft.Rules == nil {
-		return a.list(listState{})
-	}
-	switch act {
-	case "up", "down", "delete":
-		if i, err := strconv.Atoi(at); err == nil {
-			a.draft.Rules.Rules = arranged(a.draft.Rules.Rules, act, i)
-		}
 	case "add":
-		return a.form(a.newRule(), nil, nil)
+		return a.add()
 	case "edit":
-		if e, ok := a.edited(at); ok {
-			return a.form(e, nil, nil)
+		if here {
+			return a.form(edited{at, a.draft.Rules[at]}, nil)
 		}
-	case "check":
-		return a.review(false)
+	case "up", "down", "delete":
+		a.draft.Rules = arranged(a.draft.Rules, act, at)
 	case "try":
 		return a.list(listState{try: true})
 	}
 	return a.list(listState{})
 }
 
-// begin makes the first draft: with a rule for writes outside, which the form then asks for people, or without any.
-func (a *asked) begin(how string) error {
-	a.draft.Rules = blank()
-	if how != "writes" {
-		return a.list(listState{})
-	}
+// add opens the form of a new rule: for all that writes, with one stage, which begins with those whom the settings ask.
+func (a *asked) add() error {
 	settings, err := a.Store.Settings(a.r.Context(), a.v.Tenant)
 	if err != nil {
 		return err
 	}
-	e := a.newRule()
-	e.Rule.Name, e.Rule.When.Tools = a.In("groups", rules.UseWriting), &rules.Tools{Use: rules.UseWriting}
+	first := a.newStage(0)
 	if settings.Approvers.Mode == aggregate.ApproversList {
-		people := settings.Approvers.Users
-		e.Rule.Route.Stages[0].Who.People = people[:min(len(people), rules.MaxPeople)]
+		first.People = settings.Approvers.Users[:min(len(settings.Approvers.Users), rules.MaxPeople)]
 	}
-	return a.form(e, nil, nil)
-}
-
-// newRule returns the rule that the form of a new one begins with: for whatever asks, with one stage.
-func (a *asked) newRule() edited {
-	return edited{At: "new", Rule: rules.Rule{ID: aggregate.NewID(),
-		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{a.newStage(0)}}}}}
+	return a.form(edited{len(a.draft.Rules), rules.Rule{ID: aggregate.NewID(),
+		Conditions: rules.Conditions{Currency: yen}, Outcome: rules.Outcome{Stages: []rules.Stage{first}}}}, nil)
 }
 
 func (a *asked) newStage(i int) rules.Stage {
-	return rules.Stage{Name: a.Say("stage_name", "n", i+1), Who: rules.Who{Kind: rules.WhoPeople}, Need: 1}
+	return rules.Stage{Name: a.Say("stage_name", "n", i+1), Need: 1}
+}
+
+func (a *asked) rules() *rules.Rules { return &rules.Rules{Rules: a.draft.Rules} }
+
+// save saves the draft. What is wrong with it, and that somebody saved others meanwhile, the list says.
+func (a *asked) save() error {
+	_, _, err := a.Store.SaveRules(a.r.Context(), a.v.Tenant, a.rules(), a.draft.Rev, knownOf(a.tools), a.v.Actor(),
+		a.Now())
+	switch {
+	case errors.Is(err, aggregate.ErrConflict):
+		now, err := a.saved()
+		if err != nil {
+			return err
+		}
+		kept, err := a.Store.RulesOf(a.r.Context(), a.v.Tenant, now.Rev)
+		if err != nil && !errors.Is(err, aggregate.ErrNotFound) { // the settings moved, and there are no rules
+			return err
+		}
+		a.draft.Rev = now.Rev
+		return a.list(listState{by: a.person(kept.UpdatedBy), status: http.StatusConflict})
+	case errors.As(err, new(aggregate.Problem)):
+		wrong := a.problems(a.draft.Rules, a.rules().Problems(knownOf(a.tools)))
+		return a.list(listState{problems: wrong, status: http.StatusUnprocessableEntity})
+	case err != nil:
+		return err
+	}
+	return a.Done(a.w, a.r, path, "saved")
 }
 
 // listState is what an answer with the list shows besides the draft.
 type listState struct {
 	try      bool
-	conflict *conflict
-	problems []problem
+	by       string // who saved others meanwhile
+	problems []web.Fault
 	status   int
 }
 
-// conflict says who saved other rules since the draft was begun.
-type conflict struct {
-	Who     string
-	At      time.Time
-	Rev     int
-	Changes []change
-}
-
 type listData struct {
-	Draft    string
-	None     bool // there are no rules, and no draft of any
-	Unsaved  bool
-	Stand    bool // some are saved
-	NoSlack  bool
-	Unread   bool // an organisation stands, and can't be read
-	Conflict *conflict
-	Problems []problem
-	Rows     []ruleRow
-	Try      tryData
-	History  []tenancy.RulesKept
+	Draft   string
+	Unsaved bool
+	Stand   bool // some are saved
+	NoSlack bool
+	Unread  bool // an organisation stands, and can't be read
+	By      string
+	Problem []web.Fault
+	Notes   []string // what should be known about the rules
+	Silent  bool     // which can't be said now
+	Rows    []ruleRow
+	Try     tryData
+	Rev     int
+	SavedAt time.Time
+	SavedBy string
 }
 
-// ruleRow is a rule at a glance, and in full.
+// ruleRow is a rule at a glance.
 type ruleRow struct {
-	N           int    // 0: it is of the last rule
-	At          string // in the draft
+	N           int    // from 1
+	At          int    // in the draft
 	Group       string // what the rule is for, if the one above is for something else
 	Band        string
 	More        []string // that must hold besides
 	Chips       []chip
-	Says        string
-	Wrong       []problem
 	First, Last bool
 }
 
@@ -240,21 +232,24 @@ func (a *asked) list(state listState) error {
 	if err != nil {
 		return err
 	}
-	x := a.draft.Rules
-	d := listData{Draft: packed(a.draft), None: x == nil, Stand: saved.Rules != nil, NoSlack: a.members == nil,
-		Unsaved: !same(saved.Rules, x), Unread: a.unread, Conflict: state.conflict, Problems: state.problems}
-	if x != nil {
-		a.rows(&d, x)
-		if d.Try, err = a.trying(state.try); err != nil {
-			return err
-		}
+	d := listData{Draft: a.draft.packed(), Stand: saved.Rules != nil, NoSlack: a.members == nil, Unread: a.unread,
+		Unsaved: !same(saved.Rules, a.draft.Rules), By: state.by, Problem: state.problems}
+	a.rows(&d)
+	if d.Notes, err = a.notes(); errors.Is(err, explain.ErrUnverified) {
+		slog.WarnContext(a.r.Context(), "people of rules are not checked", "err", err)
+		d.Silent, err = true, nil
 	}
-	if d.History, err = a.Store.RulesHistory(a.r.Context(), a.v.Tenant, mostKept); err != nil {
+	if err == nil && len(a.draft.Rules) > 0 {
+		d.Try, err = a.trying(state.try)
+	}
+	if err != nil {
 		return err
 	}
-	for i := range d.History {
-		d.History[i].UpdatedBy = a.person(d.History[i].UpdatedBy)
+	kept, err := a.Store.RulesOf(a.r.Context(), a.v.Tenant, saved.Rev)
+	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+		return err
 	}
+	d.Rev, d.SavedAt, d.SavedBy = saved.Rev, kept.UpdatedAt, a.person(kept.UpdatedBy)
 	return a.show("rules", "", d, state.status)
 }
 
@@ -262,35 +257,11 @@ func (a *asked) show(page, title string, data any, status int) error {
 	return a.Show(a.w, a.r, a.v, web.Document{Title: title, Here: "rules", Data: data, Status: status}, page)
 }
 
-// Said names what is wrong: a rule's row says what. What has no place there is said.
-func (d listData) Said() []problem {
-	return linked(d.Problems, func(p problem) (id, name string) {
-		i, err := strconv.Atoi(p.Rule)
-		switch {
-		case err == nil:
-			return "r-" + strconv.Itoa(i+1), p.Of
-		case p.Rule != "":
-			return "r-" + p.Rule, p.Of
-		}
-		return "", ""
-	})
-}
-
-// rows fills in the rules and the last one.
-func (a *asked) rows(d *listData, x *rules.Rules) {
-	wrong := func(rule string) (all []problem) {
-		for _, p := range d.Problems {
-			if p.Label = a.label(p.Field); p.Rule == rule {
-				all = append(all, p)
-			}
-		}
-		return together(all)
-	}
+func (a *asked) rows(d *listData) {
 	above := ""
-	for i := range x.Rules {
-		r := &x.Rules[i]
-		row := ruleRow{N: i + 1, At: strconv.Itoa(i), Says: a.rule(r), Chips: a.chips(&r.Outcome),
-			Wrong: wrong(strconv.Itoa(i)), First: i == 0, Last: i == len(x.Rules)-1}
+	for i := range a.draft.Rules {
+		r := &a.draft.Rules[i]
+		row := ruleRow{N: i + 1, At: i, Chips: a.chips(&r.Outcome), First: i == 0, Last: i == len(a.draft.Rules)-1}
 		group := ""
 		if group, row.Band, row.More = a.asking(r); group != above {
 			row.Group, above = group, group
@@ -300,38 +271,65 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 		}
 		d.Rows = append(d.Rows, row)
 	}
-	last := func(at, group string) ruleRow {
-		o := lastOf(x, at)
-		is := *o
-		if is.Route == nil && is.Refuse == "" && at == reads {
-			is.Route = &rules.Policy{Stages: []rules.Stage{{Who: rules.Who{Kind: rules.WhoChannel}, Need: 1}}}
-		}
-		return ruleRow{At: at, Group: group, Band: a.In("last", at), More: []string{a.In("last_about", at)},
-			Says: a.lastOutcome(at, o), Wrong: wrong(at), Chips: a.chips(&is)}
-	}
-	d.Rows = append(d.Rows, last(reads, a.Say("last_group")), last(writes, ""))
 }
 
-// lastOutcome says what becomes of requests that no rule takes.
-func (s speaker) lastOutcome(at string, o *rules.Outcome) string {
-	if o.Route == nil && o.Refuse == "" {
-		return legible.Capital(s.In("defaults", at))
+// notes says what should be known about the draft: which tools and keys no rule takes, and its findings. It returns
+// explain.ErrUnverified if Slack or the organisation can't say who somebody is.
+func (a *asked) notes() (all []string, err error) {
+	if len(a.draft.Rules) == 0 {
+		return nil, nil
 	}
-	return legible.Capital(s.outcome(o))
-}
-
-// conflicting shows the draft beside what somebody else saved since it was begun. The draft goes on from there: the
-// next look at it says what it would change of theirs.
-func (a *asked) conflicting(now draft) error {
-	var kept [2]tenancy.RulesKept
-	for i, rev := range []int{a.draft.Rev, now.Rev} {
-		var err error
-		kept[i], err = a.Store.RulesOf(a.r.Context(), a.v.Tenant, rev)
-		if err != nil && !errors.Is(err, aggregate.ErrNotFound) { // the first revision has none before it
-			return err
+	x, or := a.rules(), a.Say("middot")
+	for _, kind := range []rules.Kind{rules.KindSteps, rules.KindStep} {
+		untaken := slices.DeleteFunc(slices.Clone(a.tools), func(t knownTool) bool {
+			return !t.Allowed || !t.writes() || x.Takes(kind, t.Known)
+		})
+		if len(untaken) > 0 {
+			all = append(all, a.In("untaken", kind, "list", list(a.speaker, untaken, a.titled, or)))
 		}
 	}
-	a.draft.Rev = now.Rev
-	return a.list(listState{conflict: &conflict{Who: a.person(kept[1].UpdatedBy), At: kept[1].UpdatedAt, Rev: now.Rev,
-		Changes: a.changes(kept[0].Rules, now.Rules)}, status: http.StatusConflict})
+	keys, err := a.untakenKeys(x)
+	if err != nil {
+		return nil, err
+	}
+	if len(keys) > 0 {
+		all = append(all, a.In("untaken", rules.KindCall, "list", list(a.speaker, keys, legible.OneLine, or)))
+	}
+	if a.members == nil {
+		return all, fmt.Errorf("%w: the workspace's people are not listed", explain.ErrUnverified)
+	}
+	var found []rules.Finding
+	err = a.looked(func(d *decide.Directory) error {
+		found = x.Findings(d)
+		return nil
+	})
+	return append(all, web.Each(found, a.finding)...), err
+}
+
+// untakenKeys returns the live keys of outside agents of which some call that writes is taken by no rule.
+func (a *asked) untakenKeys(x *rules.Rules) (names []string, err error) {
+	keys, err := a.Store.Keys(a.r.Context(), a.v.Tenant)
+	for _, k := range keys {
+		untaken := func(name string) bool {
+			t := knownTool{Known: rules.Known{Tool: rules.Tool{Name: name}}} // it runs where the agent runs
+			if i := slices.IndexFunc(a.tools, func(x knownTool) bool { return x.id == name }); i >= 0 {
+				t = a.tools[i]
+			}
+			return t.writes() && !x.Takes(rules.KindCall, t.Known)
+		}
+		if k.Stands(a.Now()) == nil && slices.ContainsFunc(k.Tools, untaken) {
+			names = append(names, k.Name)
+		}
+	}
+	return names, err
+}
+
+// finding says what should be known about a rule.
+func (a *asked) finding(f rules.Finding) string {
+	kind := string(f.Kind)
+	if f.Kind == rules.FindingUnknown && f.Stage == 0 {
+		kind += "_condition"
+	}
+	return a.In("findings", kind, "rule", a.ruleNamed(f.Rule), "by", a.ruleNamed(f.By), "stage", number(f.Stage-1),
+		"who", legible.OneLine(f.Who))
 }

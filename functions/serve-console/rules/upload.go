@@ -10,10 +10,8 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
-	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -51,34 +49,6 @@ func (l listing) match(o *organisation.Organisation) *organisation.Matching {
 	return o.Match(web.Each(l.accounts, func(u slackapi.User) organisation.Account {
 		return organisation.Account{ID: u.ID, Mail: u.Mail, Guest: u.Guest}
 	}))
-}
-
-// Full reports whether an account is a full member's, as far as the listing goes.
-func (l listing) Full(user string) bool {
-	i := slices.IndexFunc(l.accounts, func(u slackapi.User) bool { return u.ID == user })
-	return i < 0 && l.more || i >= 0 && !l.accounts[i].Guest
-}
-
-// The listing doesn't say who is in user groups and channels.
-func (listing) Members(string) []string                       { return nil }
-func (listing) Handle(group string) string                    { return group }
-func (listing) InChannel(string) (members []string, all bool) { return nil, false }
-
-// stages lists the rules' stages that nobody can stamp at by the file.
-func (t texts) stages(x *rules.Rules, o *organisation.Organisation, m *organisation.Matching,
-	l listing) []peopleList {
-	d := decide.NewDirectory(&decide.Organisation{Version: o.SHA256(), People: o, Accounts: m.Kept()}, l)
-	return t.emptied(t.Say("stages"), x, d)
-}
-
-// emptied lists what a directory makes of the rules' conditions and stages, under a title.
-func (t texts) emptied(title string, x *rules.Rules, d *decide.Directory) []peopleList {
-	if x == nil {
-		return nil
-	}
-	say := speaker{Texts: web.TextsOf("rules", t.Locale())}
-	line := func(f rules.Finding) string { return say.finding(x, f) }
-	return listOf("stages", title, t.Say("stages_note"), x.Emptied(d), line)
 }
 
 func (l listing) names() map[string]string {
@@ -194,11 +164,6 @@ func (c *OrganisationPages) preview(w http.ResponseWriter, r *http.Request, v *w
 	}
 	if !data.Silent {
 		data.tellAccounts(t, l, o, m)
-		x, _, err := c.Store.Rules(r.Context(), v.Tenant)
-		if err != nil {
-			return err
-		}
-		data.Lists = append(t.stages(x, o, m, l), data.Lists...)
 	}
 	data.Same = !data.Unread && is.Organisation != nil && is.SHA256 == data.SHA256 && is.AccountsSHA256 == data.Accounts
 	data.Save = !data.Same && !data.Silent

@@ -9,6 +9,7 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
@@ -304,7 +305,7 @@ func TestWhatRulesDecideHasNoSwitch(t *testing.T) {
 	page := b.Get(approvalPage)
 	page.Holds(t, flag)
 	page.Lacks(t, webapi.Tanaka+"</span>", says)
-	x := &rules.Rules{Form: rules.Form}
+	x := &rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "none", Outcome: rules.Outcome{Refuse: "No."}}}}
 	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, x, 0, nil, w.By, w.Now())
 	expect.NoError(t, err)
 	page = b.Get(approvalPage)

@@ -46,7 +46,7 @@ func TestTextsNameSettingsThatThereAre(t *testing.T) {
 		}
 	}
 	for _, locale := range language.All {
-		expect.That(t, named[locale] >= 6, "%s: only %d settings are named", locale, named[locale])
+		expect.That(t, named[locale] >= 2, "%s: only %d settings are named", locale, named[locale])
 	}
 }
 

@@ -159,7 +159,7 @@ func SaveRules(t T, s *stack.Stack, all ...rules.Rule) {
 	expect.NoError(t, err)
 	var x *rules.Rules
 	if all != nil {
-		x = &rules.Rules{Form: rules.Form, Rules: all}
+		x = &rules.Rules{Rules: all}
 	}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Suzuki}
 	_, _, err = store.SaveRules(context.Background(), tenant, x, rev, nil, by, time.Now())

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
 )
@@ -90,14 +91,8 @@ func (x Calls) Read(ctx context.Context, key tenancy.Key, o Offers, arguments []
 	if err != nil {
 		return c, err
 	}
-	if r != nil {
-		row, err := x.Store.OrganisationRow(ctx, key.TenantID)
-		if err != nil {
-			return c, fmt.Errorf("read whether an organisation stands: %w", err)
-		}
-		if !decide.AboutCall(key.Answers, key.Channel, of, p, o.Settings).Unruled(r, row.Stands()) {
-			return c, ErrAsked
-		}
+	if r != nil && r.Takes(rules.KindCall, rules.Known{Tool: p.Tool(), Access: spec.Access}) {
+		return c, ErrAsked
 	}
 	if err := x.Store.Count(ctx, key.TenantID, call.OfDay(key, x.Now())); err != nil {
 		return c, err

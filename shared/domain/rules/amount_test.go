@@ -332,16 +332,16 @@ func TestACallThatRunsElsewhereMayDoAnything(t *testing.T) {
 // Each bound says whether it is within itself, and what isn't known is above every one.
 func TestABoundIsWithinOrNot(t *testing.T) {
 	for _, c := range []struct {
-		of                                         rules.Between
+		of                                         rules.Conditions
 		nothing, under, at, over, dollars, unknown bool
 	}{
-		{rules.Between{AtLeast: "500"}, false, false, true, true, true, true},
-		{rules.Between{Below: "500"}, true, true, false, false, false, false},
-		{rules.Between{AtLeast: "500", Below: "500.000001"}, false, false, true, false, false, false},
+		{rules.Conditions{From: "500"}, false, false, true, true, true, true},
+		{rules.Conditions{Below: "500"}, true, true, false, false, false, false},
+		{rules.Conditions{From: "500", Below: "500.000001"}, false, false, true, false, false, false},
 	} {
 		c.of.Currency = "JPY"
-		r := of(rule(1, rules.Conditions{Amount: &c.of}, people(1, "U1")))
-		expect.NoError(t, r.Validate(known))
+		r := of(rule(1, c.of, people(1, "U1")))
+		expect.NoError(t, r.Problems(known).Err())
 		for i, want := range []bool{c.nothing, c.under, c.at, c.over, c.dollars, c.unknown} {
 			a := []rules.Amount{rules.Nothing(), yen("499.999999"), yen("500"), yen("500.000001"), {Value: "1", Currency: "USD"},
 				rules.Unknown(rules.WhyUnmarked)}[i]

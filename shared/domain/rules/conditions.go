@@ -1,92 +1,65 @@
 package rules
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 
 	"ringi/shared/words/legible"
 )
 
-// Conditions say which requests a rule takes: those that meet all of them. One that is absent is met by every request.
+// Conditions say which requests a rule takes: those that meet all of them. One that is absent is met by every request,
+// but for the tools: a rule without any takes what writes outside.
 type Conditions struct {
-	Kinds     []Kind     `json:"kinds,omitempty"`
-	Places    *Places    `json:"places,omitempty"`
-	Requester *Requester `json:"requester,omitempty"`
-	Tools     *Tools     `json:"tools,omitempty"`
-	Amount    *Between   `json:"amount,omitempty"`
-	Labels    []Labelled `json:"labels,omitempty"`
-}
-
-// Places are where a request is made: in one of the channels, or in direct messages if Direct.
-type Places struct {
-	Channels []string `json:"channels,omitempty"`
-	Direct   bool     `json:"direct,omitempty"`
-}
-
-// Requester is who asks: one of the people, or somebody of one of the departments, of one below it, or of one of the
-// groups. Of whom the organisation says nothing, nobody knows whether they are in a department: no later rule decides
-// either, since it might ask less. Nor does one where a department is none of the organisation's: it may be theirs,
-// under another name.
-type Requester struct {
+	Asks []Kind `json:"asks,omitempty"` // none: whatever asks
+	// Who asks is one of the people, or somebody of one of the departments, of one below it, or of one of the groups. Of
+	// whom the organisation says nothing, nobody knows whether they are in a department: no later rule decides either,
+	// since it might ask less. Nor does one where a department is none of the organisation's: it may be theirs, under
+	// another name.
 	People      []string `json:"people,omitempty"` // Slack user ids
 	Departments []string `json:"departments,omitempty"`
 	Groups      []string `json:"groups,omitempty"`
-}
-
-// Tools are what a request calls.
-type Tools struct {
-	Use  Use    `json:"use"`
-	List []Tool `json:"list,omitempty"` // not of UseWriting
-}
-
-// Use says how a request uses the tools of a condition.
-type Use string
-
-const (
-	UseSome    Use = "some"           // at least one call is of a listed tool
-	UseOnly    Use = "only"           // there are calls, and all are of listed tools
-	UseWriting Use = "writes_outside" // at least one call writes outside
-)
-
-// Between bounds a request's amount, on one side or on both. An amount that isn't known is above everything and below
-// nothing.
-type Between struct {
-	AtLeast  Decimal `json:"at_least,omitempty"`
+	Channels    []string `json:"channels,omitempty"` // ids; Direct: direct messages
+	Tools       []Tool   `json:"tools,omitempty"`    // at least one call is of one of them
+	Only        bool     `json:"only,omitempty"`     // all calls are
+	// The amount is bounded on one side or on both. One that isn't known is above everything and below nothing.
+	From     Decimal `json:"from,omitempty"`
 	Below    Decimal `json:"below,omitempty"`
-	Currency string  `json:"currency"`
+	Currency string  `json:"currency,omitempty"`
+	// Labels are met by the values at a label, all of which must be listed. Only calls whose mark has the label count,
+	// so a message that is sent at the end changes nothing.
+	Labels map[string][]string `json:"labels,omitempty"`
 }
 
-// Labelled is met by the values of a label, all of which must be listed. Only calls whose mark has the label count, so
-// a message that is sent at the end changes nothing.
-type Labelled struct {
-	Name string   `json:"name"`
-	List []string `json:"list"`
-}
+// Direct stands for direct messages among channels. No channel has this id.
+const Direct = "direct"
 
 // hold reports whether a request meets all conditions, as far as they are certain.
 func (c *Conditions) hold(f *Facts) bool {
-	return (len(c.Kinds) == 0 || slices.Contains(c.Kinds, f.Kind)) &&
-		(c.Places == nil || c.Places.hold(f.Place)) &&
-		(c.Requester == nil || c.Requester.hold(f)) &&
-		(c.Tools == nil || c.Tools.hold(f)) &&
-		(c.Amount == nil || c.Amount.hold(f.Amount())) &&
-		!slices.ContainsFunc(c.Labels, func(l Labelled) bool { return !l.hold(f) })
+	for name := range c.Labels {
+		if !c.labelled(name, f) {
+			return false
+		}
+	}
+	return c.asks(f.Kind) && c.here(f.Place) && (!c.Asker() || c.by(f)) && c.uses(f) && c.bound(f.Amount())
 }
 
 // unsure returns a label whose value nobody knows, or reports that of the requester it isn't known whether they are
 // meant, where a request would meet the conditions if that were so. listed are the values of labels that rules list.
 func (c *Conditions) unsure(f *Facts, listed map[string][]string) (label string, who bool) {
 	may := *c
-	if may.Requester != nil && may.Requester.unsure(f) {
-		may.Requester, who = nil, true
+	if who = c.doubtful(f); who {
+		may.People, may.Departments, may.Groups = nil, nil, nil
 	}
-	may.Labels = slices.DeleteFunc(slices.Clone(c.Labels), func(l Labelled) bool {
-		unknown := l.unknown(f, listed[l.Name])
-		if unknown && label == "" {
-			label = l.Name
+	may.Labels = maps.Clone(c.Labels)
+	for _, name := range c.Names() {
+		if c.unknown(name, f, listed[name]) {
+			delete(may.Labels, name)
+			if label == "" {
+				label = name
+			}
 		}
-		return unknown
-	})
+	}
 	if label == "" && !who || !may.hold(f) {
 		return "", false
 	}
@@ -95,37 +68,57 @@ func (c *Conditions) unsure(f *Facts, listed map[string][]string) (label string,
 
 // covers reports whether all requests that meet the other conditions meet these, since each of these is among them.
 func (c *Conditions) covers(other *Conditions) bool {
-	is, of := reflect.ValueOf(*c), reflect.ValueOf(*other)
-	for i := range is.NumField() {
-		if x := is.Field(i); !x.IsZero() && !reflect.DeepEqual(x.Interface(), of.Field(i).Interface()) {
+	among := func(mine, theirs []string) bool {
+		return mine == nil || theirs != nil && !slices.ContainsFunc(theirs, func(x string) bool {
+			return !slices.Contains(mine, x)
+		})
+	}
+	for name, list := range c.Labels {
+		if !among(list, other.Labels[name]) {
 			return false
 		}
 	}
-	return true
+	same := func(x, y Conditions) bool { return reflect.DeepEqual(x, y) }
+	return among(choices(c.Asks), choices(other.Asks)) && among(c.Channels, other.Channels) &&
+		(!c.Asker() || same(Conditions{People: c.People, Departments: c.Departments, Groups: c.Groups},
+			Conditions{People: other.People, Departments: other.Departments, Groups: other.Groups})) &&
+		same(Conditions{Tools: c.Tools, Only: c.Only}, Conditions{Tools: other.Tools, Only: other.Only}) &&
+		c.spans(other)
 }
 
-func (p *Places) hold(at Place) bool {
+// spans reports whether every amount within the other bounds is within these.
+func (c *Conditions) spans(other *Conditions) bool {
+	return !c.Bounded() || c.Currency == other.Currency && (c.From == "" || other.From.least(c.From)) &&
+		(c.Below == "" || c.Below == other.Below || other.Below.below(c.Below))
+}
+
+func (c *Conditions) asks(kind Kind) bool { return len(c.Asks) == 0 || slices.Contains(c.Asks, kind) }
+
+func (c *Conditions) here(at Place) bool {
 	if at.Direct {
-		return p.Direct
+		at.Channel = Direct
 	}
-	return slices.Contains(p.Channels, at.Channel)
+	return len(c.Channels) == 0 || slices.Contains(c.Channels, at.Channel)
 }
 
-func (r *Requester) hold(f *Facts) bool {
+// Asker reports whether there is a condition on who asks.
+func (c *Conditions) Asker() bool { return len(c.People)+len(c.Departments)+len(c.Groups) > 0 }
+
+func (c *Conditions) by(f *Facts) bool {
 	within := func(code string) bool { return slices.Contains(f.Departments, legible.Narrow(code)) }
 	grouped := func(group string) bool { return slices.Contains(f.Groups, group) }
-	return slices.Contains(r.People, f.Requester) || slices.ContainsFunc(r.Groups, grouped) ||
-		f.placed() && slices.ContainsFunc(r.Departments, within)
+	return slices.Contains(c.People, f.Requester) || slices.ContainsFunc(c.Groups, grouped) ||
+		f.placed() && slices.ContainsFunc(c.Departments, within)
 }
 
-// unsure reports whether nobody knows if the requester is meant.
-func (r *Requester) unsure(f *Facts) bool {
-	return !r.hold(f) && len(r.Departments) > 0 && (!f.placed() || r.unknown(f) != "")
+// doubtful reports whether nobody knows if the requester is meant.
+func (c *Conditions) doubtful(f *Facts) bool {
+	return !c.by(f) && len(c.Departments) > 0 && (!f.placed() || c.nowhere(f) != "")
 }
 
-// unknown returns a department that the organisation doesn't have, or "".
-func (r *Requester) unknown(f *Facts) string {
-	for _, code := range r.Departments {
+// nowhere returns a department that the organisation doesn't have, or "".
+func (c *Conditions) nowhere(f *Facts) string {
+	for _, code := range c.Departments {
 		if slices.Contains(f.Unknown, code) {
 			return code
 		}
@@ -133,12 +126,9 @@ func (r *Requester) unknown(f *Facts) string {
 	return ""
 }
 
-// Unknown returns the departments of the condition that the organisation doesn't have.
-func (r *Requester) Unknown(d Directory) (codes []string) {
-	if r == nil {
-		return nil
-	}
-	for _, code := range r.Departments {
+// Unknown returns the departments of the conditions that the organisation doesn't have.
+func (c *Conditions) Unknown(d Directory) (codes []string) {
+	for _, code := range c.Departments {
 		if !d.Knows(code, "") {
 			codes = append(codes, code)
 		}
@@ -146,27 +136,24 @@ func (r *Requester) Unknown(d Directory) (codes []string) {
 	return codes
 }
 
-func (t *Tools) hold(f *Facts) bool {
-	listed := func(c Call) bool { return t.lists(c.Tool) }
-	switch t.Use {
-	case UseSome:
-		return slices.ContainsFunc(f.Calls, listed)
-	case UseOnly:
-		return len(f.Calls) > 0 && !slices.ContainsFunc(f.Calls, func(c Call) bool { return !listed(c) })
-	case UseWriting:
+// uses is the condition on tools.
+func (c *Conditions) uses(f *Facts) bool {
+	listed := func(x Call) bool { return slices.ContainsFunc(c.Tools, x.Tool.Same) }
+	switch {
+	case len(c.Tools) == 0:
 		return f.Writes()
+	case c.Only:
+		return len(f.Calls) > 0 && !slices.ContainsFunc(f.Calls, func(x Call) bool { return !listed(x) })
 	}
-	return false
+	return slices.ContainsFunc(f.Calls, listed)
 }
 
-func (t *Tools) lists(tool Tool) bool { return slices.ContainsFunc(t.List, tool.Same) }
+// Bounded reports whether there is a condition on the amount.
+func (c *Conditions) Bounded() bool { return c.From+c.Below != "" }
 
-func (b *Between) hold(a Amount) bool {
-	return (b.AtLeast == "" || a.AtLeast(b.AtLeast, b.Currency)) && (b.Below == "" || a.Below(b.Below, b.Currency))
+func (c *Conditions) bound(a Amount) bool {
+	return (c.From == "" || a.AtLeast(c.From, c.Currency)) && (c.Below == "" || a.Below(c.Below, c.Currency))
 }
-
-// Bounded reports whether it has a bound.
-func (b *Between) Bounded() bool { return b.AtLeast+b.Below != "" }
 
 // values returns what a request's calls have at a label, whether any has it, and whether each value is known.
 func (f *Facts) values(label string) (all []string, has, known bool) {
@@ -179,16 +166,19 @@ func (f *Facts) values(label string) (all []string, has, known bool) {
 	return all, has, known
 }
 
-func (l *Labelled) hold(f *Facts) bool {
-	values, has, known := f.values(l.Name)
-	return has && known && !slices.ContainsFunc(values, func(v string) bool { return !slices.Contains(l.List, v) })
+// labelled is the condition on a label.
+func (c *Conditions) labelled(name string, f *Facts) bool {
+	values, has, known := f.values(name)
+	return has && known && !slices.ContainsFunc(values, func(v string) bool {
+		return !slices.Contains(c.Labels[name], v)
+	})
 }
 
 // unknown reports whether nobody can say if a request is meant: a value isn't known, or one that no rule lists, or only
 // some of several are meant.
-func (l *Labelled) unknown(f *Facts, listed []string) bool {
-	values, has, known := f.values(l.Name)
-	other := func(v string) bool { return !slices.Contains(l.List, v) }
+func (c *Conditions) unknown(name string, f *Facts, listed []string) bool {
+	values, has, known := f.values(name)
+	other := func(v string) bool { return !slices.Contains(c.Labels[name], v) }
 	some := slices.ContainsFunc(values, func(v string) bool { return !other(v) })
 	return has && (!known || slices.ContainsFunc(values, func(v string) bool {
 		return !slices.Contains(listed, v) || some && other(v)
@@ -196,19 +186,14 @@ func (l *Labelled) unknown(f *Facts, listed []string) bool {
 }
 
 // Names returns the labels on which there are conditions.
-func (c *Conditions) Names() (names []string) {
-	for _, l := range c.Labels {
-		names = append(names, l.Name)
-	}
-	return names
-}
+func (c *Conditions) Names() []string { return slices.Sorted(maps.Keys(c.Labels)) }
 
 // listed returns the values of each label that the rules list.
 func (r *Rules) listed() map[string][]string {
 	all := map[string][]string{}
 	for i := range r.Rules {
-		for _, l := range r.Rules[i].When.Labels {
-			all[l.Name] = append(all[l.Name], l.List...)
+		for name, list := range r.Rules[i].Labels {
+			all[name] = append(all[name], list...)
 		}
 	}
 	return all

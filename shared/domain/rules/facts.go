@@ -14,10 +14,12 @@ type Kind string
 
 const (
 	KindSteps Kind = "steps" // the steps of a request
+	KindStep  Kind = "step"  // one of them, before it is made
 	KindCall  Kind = "call"  // a call that an outside agent asks for
 )
 
-var kinds = []Kind{KindSteps, KindCall}
+// Kinds are all, in the order in which a request meets them.
+var Kinds = []Kind{KindSteps, KindStep, KindCall}
 
 // Facts are what rules may know of a request.
 type Facts struct {
@@ -69,7 +71,7 @@ func (c Call) Writes() bool { return c.Access != aggregate.Read }
 // may do anything.
 func (f *Facts) Writes() bool { return f.uncalled() || slices.ContainsFunc(f.Calls, Call.Writes) }
 
-func (f *Facts) uncalled() bool { return f.Kind != KindSteps && len(f.Calls) == 0 }
+func (f *Facts) uncalled() bool { return f.Kind == KindCall && len(f.Calls) == 0 }
 
 // Amount is the sum over all calls. Of what runs where the agent runs it is unknown.
 func (f *Facts) Amount() Amount {
@@ -83,10 +85,30 @@ func (f *Facts) Amount() Amount {
 	return sum
 }
 
-// Tool names a tool by the address of its server, so that a second name for the same server changes nothing.
+// Tool names a tool by the address of its server, so that a second name for the same server changes nothing. It is
+// written as one text.
 type Tool struct {
-	Address string `json:"address,omitempty"` // of the MCP server; empty: Ringi's own
-	Name    string `json:"name"`              // as the server calls it
+	Address string // of the MCP server; empty: Ringi's own
+	Name    string // as the server calls it
+}
+
+// String writes a tool: the address, if it has one, a space and the name.
+func (t Tool) String() string { return strings.TrimPrefix(t.Address+" "+t.Name, " ") }
+
+// ToolOf reads what String wrote.
+func ToolOf(text string) Tool {
+	if address, name, two := strings.Cut(text, " "); two && strings.Contains(address, "://") {
+		return Tool{address, name}
+	}
+	return Tool{Name: text}
+}
+
+// MarshalText and UnmarshalText are String and ToolOf.
+func (t Tool) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+func (t *Tool) UnmarshalText(text []byte) error {
+	*t = ToolOf(string(text))
+	return nil
 }
 
 // Same reports whether two names are of one tool. An address's scheme and host in other letters, its scheme's usual
@@ -109,7 +131,7 @@ func plainAddress(address string) string {
 	return u.String()
 }
 
-// Answer is what the rules say about a request. Exactly one of Route and Refused is set.
+// Answer is what the rules say about a request. It is refused, or has stages.
 type Answer struct {
 	Rule circulation.Rule
 	Last bool // no rule took the request
@@ -125,47 +147,34 @@ type Answer struct {
 	Unlabelled string
 }
 
-// Match returns the decision of the first rule whose conditions all hold, or that of Last. A rule that might hold
-// refuses. Rules of another form refuse everything.
+// Match returns the decision of the first rule whose conditions all hold. A rule that might hold refuses.
 func (r *Rules) Match(f *Facts) Answer {
-	last := circulation.Rule{ID: LastID, Revision: r.Rev}
-	if r.Form != Form || f.Stranger != "" {
-		return answer(last, Outcome{})
+	none := circulation.Rule{ID: LastID, Revision: r.Rev}
+	if f.Stranger != "" {
+		return answer(none, Outcome{})
 	}
 	listed := r.listed()
 	for i := range r.Rules {
 		x := &r.Rules[i]
 		rule := circulation.Rule{ID: x.ID, Name: x.Name, Revision: r.Rev}
-		if x.When.hold(f) {
+		if x.hold(f) {
 			return answer(rule, x.Outcome)
 		}
-		if label, who := x.When.unsure(f, listed); who || label != "" {
+		if label, who := x.unsure(f, listed); who || label != "" {
 			a := answer(rule, Outcome{})
 			if a.Unlabelled, a.Unsure = label, who; who && f.placed() {
-				a.Unknown = x.When.Requester.unknown(f)
+				a.Unknown = x.nowhere(f)
 			}
 			return a
 		}
 	}
-	a := answer(last, r.Last.reads())
-	if f.Writes() {
-		a = answer(last, r.Last.Writes)
-	}
+	a := answer(none, last(f))
 	a.Last = true
 	return a
 }
 
 func answer(rule circulation.Rule, o Outcome) Answer {
-	if o.Route != nil {
-		rule.Numbered = o.Numbered
-	}
-	return Answer{Rule: rule, Outcome: o, Refused: o.Route == nil}
-}
-
-// reads returns what becomes of requests that only read. Unless somebody chose, one person of the channel is asked.
-func (l Last) reads() Outcome {
-	if l.Reads.Route != nil || l.Reads.Refuse != "" {
-		return l.Reads
-	}
-	return Outcome{Route: &Policy{Stages: []Stage{{Who: Who{Kind: WhoChannel}, Need: 1}}}, Numbered: l.Reads.Numbered}
+	refused := len(o.Stages) == 0
+	rule.Numbered = o.Numbered && !refused
+	return Answer{Rule: rule, Outcome: o, Refused: refused}
 }

@@ -17,7 +17,7 @@ func labelled(values ...string) rules.Call {
 }
 
 func kinds(list ...string) rules.Conditions {
-	return rules.Conditions{Labels: []rules.Labelled{{Name: "費目", List: list}}}
+	return rules.Conditions{Labels: map[string][]string{"費目": list}}
 }
 
 // A rule takes what its list names. What nobody knows, what no rule lists and what is only partly meant is refused,
@@ -48,7 +48,7 @@ func TestRulesByLabels(t *testing.T) {
 	}
 	// A rule that doesn't take it anyway refuses nothing.
 	elsewhere := kinds("旅費")
-	elsewhere.Places = &rules.Places{Direct: true}
+	elsewhere.Channels = []string{rules.Direct}
 	a := of(rule(1, elsewhere, people(1, "A")), rule(2, rules.Conditions{}, people(1, "B"))).Match(asked(labelled()))
 	expect.That(t, a.Rule.ID == id(2) && !a.Refused, "%+v", a)
 }
@@ -73,8 +73,8 @@ func TestTheValuesOfALabel(t *testing.T) {
 // Who asks is met by account, by department or by group. Where nobody knows the department, a rule for one refuses, as
 // it does where the organisation doesn't have it.
 func TestRulesByWhoAsks(t *testing.T) {
-	of3 := of(rule(1, rules.Conditions{Requester: &rules.Requester{People: []string{"R"}, Departments: []string{"sales"}}},
-		people(1, "A")), rule(2, rules.Conditions{Requester: &rules.Requester{Groups: []string{"S9"}}}, people(1, "A")),
+	of3 := of(rule(1, rules.Conditions{People: []string{"R"}, Departments: []string{"sales"}},
+		people(1, "A")), rule(2, rules.Conditions{Groups: []string{"S9"}}, people(1, "A")),
 		rule(3, rules.Conditions{}, people(1, "B")))
 	for name, c := range map[string]struct {
 		user                string

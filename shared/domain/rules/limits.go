@@ -13,7 +13,6 @@ const (
 	MaxAddress  = 500 // bytes of a tool's address, as the settings have
 	MaxTool     = 100 // bytes of a tool's name
 	MaxStages   = 8
-	MaxAny      = 4  // of which any is asked
 	MaxPeople   = 50 // of one stage, and of the readers
 	MaxLevel    = 2
 	MaxStamps   = 50 // that all stages of a route need together, as in circulation

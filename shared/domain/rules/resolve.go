@@ -20,7 +20,7 @@ const (
 	LeftPeople   = "people"   // too few different people are found for all stages, or more stamps than a gate may have
 )
 
-// Unresolved says that a policy finds no route for a request, which is then refused.
+// Unresolved says that a rule finds no route for a request, which is then refused.
 type Unresolved struct {
 	Stage int    // number of the stage because of which, from 1; 0: none
 	Name  string // of that stage
@@ -44,14 +44,14 @@ type resolving struct {
 	sure   []circulation.Person // who has to stamp at a stage before
 }
 
-// Resolve returns the route of the policy for a request. No asker is at any of its stages. It returns *Unresolved if
+// Resolve returns the route of the stages for a request. No asker is at any of its stages. It returns *Unresolved if
 // there is no route.
-func (p *Policy) Resolve(f *Facts, d Directory) (circulation.Route, error) {
+func (o *Outcome) Resolve(f *Facts, d Directory) (circulation.Route, error) {
 	r := &resolving{facts: f, d: d}
 	named := false
-	for i := range p.Stages {
-		s := &p.Stages[i]
-		named = named || s.Who.Kind != WhoChannel
+	for i := range o.Stages {
+		s := &o.Stages[i]
+		named = named || !s.Channel
 		if err := r.stage(s); err != nil {
 			err.Stage, err.Name = i+1, s.Name
 			return circulation.Route{}, err
@@ -60,7 +60,7 @@ func (p *Policy) Resolve(f *Facts, d Directory) (circulation.Route, error) {
 	if f.Writes() && !named {
 		return circulation.Route{}, &Unresolved{Why: LeftChannel}
 	}
-	route := circulation.Route{Form: circulation.Form, Stages: r.stages, Tells: p.Tells}
+	route := circulation.Route{Form: circulation.Form, Stages: r.stages, Tells: o.Tells}
 	if !walkable(route, f) {
 		return circulation.Route{}, &Unresolved{Why: LeftPeople}
 	}
@@ -76,17 +76,17 @@ func walkable(route circulation.Route, f *Facts) bool {
 
 // stage finds the people of one stage. Who has to stamp at an earlier one counts there and isn't asked again.
 func (r *resolving) stage(s *Stage) *Unresolved {
-	if s.Who.Kind == WhoChannel {
+	if s.Channel {
 		if r.facts.Alone(r.d) {
 			return &Unresolved{Why: LeftAlone}
 		}
 		r.stages = append(r.stages, circulation.Stage{Name: s.Name, Mode: circulation.ModeChannel, Need: 1})
 		return nil
 	}
-	if what := s.Who.unknown(r.d); what != "" {
+	if what := s.unknown(r.d); what != "" {
 		return &Unresolved{Why: LeftUnknown, What: what}
 	}
-	who := s.Who.placed(r.facts, r.d)
+	who := s.near(r.facts, r.d)
 	found := who.find(r.facts, r.d)
 	if len(found) > mostFound {
 		return &Unresolved{Why: LeftMany}
@@ -97,13 +97,13 @@ func (r *resolving) stage(s *Stage) *Unresolved {
 		need = max(len(all), 1)
 	}
 	if len(all) < need {
-		all = r.filled(who, all, need)
+		all = r.filled(&who, all, need)
 	}
 	if len(all) > MaxPeople {
 		return &Unresolved{Why: LeftMany}
 	}
 	if len(all) < need {
-		return r.few(who, found)
+		return r.few(&who, found)
 	}
 	people := slices.DeleteFunc(slices.Clone(all), func(p circulation.Person) bool { return among(r.sure, p) })
 	if need -= len(all) - len(people); need <= 0 {
@@ -138,7 +138,7 @@ func (r *resolving) stamping(found []circulation.Person) (people []circulation.P
 
 // filled adds the nearest who stand above and may stamp, until there are as many as needed: over the post that is
 // asked, whoever holds it, and above those who were found otherwise and can't take a place.
-func (r *resolving) filled(who Who, people []circulation.Person, need int) []circulation.Person {
+func (r *resolving) filled(who *Who, people []circulation.Person, need int) []circulation.Person {
 	add := func(p circulation.Person) {
 		if len(people) < need && !among(people, p) && r.mayStamp(p) {
 			people = append(people, p)
@@ -149,31 +149,26 @@ func (r *resolving) filled(who Who, people []circulation.Person, need int) []cir
 			add(asManager(user, of, i+1))
 		}
 	}
-	for _, w := range who.Each() {
-		switch w.Kind {
-		case WhoPosition: // who stands above its holder may stand below the post
-			if over := r.d.Over(w.Department, w.Position); len(over) > 0 {
-				add(circulation.Person{User: over[0], Via: "over " + w.Position + " of " + w.Department})
-				climb(over[0], over[1:])
-			}
-		case WhoManager:
-			if above, level := w.managers(r.facts, r.d); level > 0 {
-				climb(above[0], above[1:])
-			}
-		default:
-			for _, p := range w.find(r.facts, r.d) {
-				if len(people) < need && !r.mayStamp(p) {
-					chain, _ := r.d.Above(p.User)
-					climb(p.User, chain)
-				}
-			}
+	for _, p := range who.named(r.d) {
+		if len(people) < need && !r.mayStamp(p) {
+			chain, _ := r.d.Above(p.User)
+			climb(p.User, chain)
 		}
+	}
+	if who.Department != "" { // who stands above its holder may stand below the post
+		if over := r.d.Over(who.Department, who.Position); len(over) > 0 {
+			add(circulation.Person{User: over[0], Via: "over " + who.titled()})
+			climb(over[0], over[1:])
+		}
+	}
+	if above, level := who.superiors(r.facts, r.d); level > 0 {
+		climb(above[0], above[1:])
 	}
 	return people
 }
 
 // few says why too few people are found.
-func (r *resolving) few(who Who, found []circulation.Person) *Unresolved {
+func (r *resolving) few(who *Who, found []circulation.Person) *Unresolved {
 	no := &Unresolved{Why: LeftStanding}
 	switch {
 	case len(found) == 0 && who.lost(r.facts, r.d):
@@ -183,7 +178,7 @@ func (r *resolving) few(who Who, found []circulation.Person) *Unresolved {
 	case slices.ContainsFunc(found, r.asks):
 		no.Why = LeftOwn
 	}
-	if who.Kind == WhoManager && (no.Why == LeftAbove || no.Why == LeftVacant) {
+	if who.Superior > 0 && (no.Why == LeftAbove || no.Why == LeftVacant) {
 		no.Of = r.facts.Requester
 		if chain, _ := r.d.Above(no.Of); len(chain) > 0 {
 			no.Of = chain[len(chain)-1]

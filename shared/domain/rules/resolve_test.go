@@ -31,7 +31,7 @@ func drawn(route circulation.Route) string {
 }
 
 // resolved writes what comes of a policy: the route, or why there is none.
-func resolved(p *rules.Policy, f *rules.Facts, d rules.Directory) string {
+func resolved(p *rules.Outcome, f *rules.Facts, d rules.Directory) string {
 	route, err := p.Resolve(f, d)
 	if no, is := errors.AsType[*rules.Unresolved](err); is {
 		return fmt.Sprintf("refused %d %s", no.Stage, no.Why)
@@ -87,7 +87,7 @@ func within(holders map[string][]string, unknown ...string) change {
 
 // resolving is a policy, a change of staff or of the request of R, and what comes of it.
 type resolving struct {
-	policy *rules.Policy
+	policy *rules.Outcome
 	change change
 	want   string
 }
@@ -114,9 +114,9 @@ func TestWhomAStageAsks(t *testing.T) {
 		"people, one of them":        {policy(people(1, "A", "X")), nil, "A,X/1"},
 		"people, all":                {policy(people(0, "A", "X")), nil, "A,X/2"},
 		"a group, two of them":       {policy(group(2)), nil, "G,H,I/2"},
-		"managers":                   {policy(manager(1), manager(2)), nil, "A/1 B/1"},
+		"managers":                   {policy(superior(1), superior(2)), nil, "A/1 B/1"},
 		"a position":                 {policy(head()), nil, "D/1"},
-		"either of several, one":     {policy(either(1, people(1, "X"), manager(2), head())), nil, "X,B,D/1"},
+		"either of several, one":     {policy(either(1, people(1, "X"), superior(2), head())), nil, "X,B,D/1"},
 		"either of several, all":     {policy(either(0, people(1, "X", "D"), head())), nil, "X,D/2"},
 		"the channel after another":  {policy(people(1, "A"), channel()), nil, "A/1 channel/1"},
 		"the channel alone, a read":  {policy(channel()), read, "channel/1"},
@@ -148,16 +148,16 @@ func TestAStageThatFindsTooFew(t *testing.T) {
 		}
 	}
 	resolveEach(t, map[string]resolving{
-		"past an asker":        {policy(manager(1)), alsoAsk("A"), "B/1"},
-		"past somebody gone":   {policy(manager(1)), barred("A", "B"), "D/1"},
-		"nobody above the top": {policy(manager(1)), managers(), "refused 1 vacant"},
-		"the highest there is": {policy(manager(2)), managers("R", "A"), "A/1"},
-		"the top asks too":     {policy(manager(2)), all(managers("R", "A"), alsoAsk("A")), "refused 1 own"},
-		"managers in a circle": {policy(manager(2)), managers("R", "A", "A", "R"), "refused 1 above"},
-		"one's own manager":    {policy(manager(1)), managers("R", "R"), "refused 1 above"},
-		"nobody knows who is above": {policy(manager(2)),
+		"past an asker":        {policy(superior(1)), alsoAsk("A"), "B/1"},
+		"past somebody gone":   {policy(superior(1)), barred("A", "B"), "D/1"},
+		"nobody above the top": {policy(superior(1)), managers(), "refused 1 vacant"},
+		"the highest there is": {policy(superior(2)), managers("R", "A"), "A/1"},
+		"the top asks too":     {policy(superior(2)), all(managers("R", "A"), alsoAsk("A")), "refused 1 own"},
+		"managers in a circle": {policy(superior(2)), managers("R", "A", "A", "R"), "refused 1 above"},
+		"one's own manager":    {policy(superior(1)), managers("R", "R"), "refused 1 above"},
+		"nobody knows who is above": {policy(superior(2)),
 			all(managers("R", "A"), func(c *company, _ *rules.Facts) { c.lost = []string{"A"} }), "refused 1 above"},
-		"and the manager stands": {policy(manager(1)),
+		"and the manager stands": {policy(superior(1)),
 			all(managers("R", "A"), func(c *company, _ *rules.Facts) { c.lost = []string{"A"} }), "A/1"},
 		"above one who asks":           {policy(people(1, "B")), alsoAsk("B"), "D/1"},
 		"above two, as many as needed": {policy(people(2, "A", "B")), barred("A"), "B,D/2"},
@@ -177,7 +177,7 @@ func TestAStageThatFindsTooFew(t *testing.T) {
 		"an unknown post":              {policy(nearest("課長")), within(nil, "課長 of "), "refused 1 unknown"},
 		"a post of a department, none": {policy(people(1, "A"), head()), unknown("部長 of sales"), "refused 2 unknown"},
 		"an unknown department":        {policy(head()), unknown("sales"), "refused 1 unknown"},
-		"either, where one is vacant":  {policy(either(2, head(), manager(1))), heads(), "A,P/2"},
+		"either, where one is vacant":  {policy(either(2, head(), superior(1))), heads(), "A,P/2"},
 		"no stages":                    {policy(), nil, "refused 0 channel"},
 	})
 }
@@ -186,7 +186,7 @@ func TestAStageThatFindsTooFew(t *testing.T) {
 // is needed.
 func TestNobodyStampsTwice(t *testing.T) {
 	resolveEach(t, map[string]resolving{
-		"the same person":            {policy(people(1, "A"), manager(1), people(1, "B")), nil, "A/1 B/1"},
+		"the same person":            {policy(people(1, "A"), superior(1), people(1, "B")), nil, "A/1 B/1"},
 		"of two, one has stamped":    {policy(people(1, "A"), people(2, "A", "B")), nil, "A/1 B/1"},
 		"of two, one is needed":      {policy(people(1, "A"), people(1, "A", "B")), nil, "A/1"},
 		"who might have":             {policy(people(1, "A", "B"), people(1, "A")), nil, "A,B/1 A/1"},
@@ -201,7 +201,7 @@ func TestNobodyStampsTwice(t *testing.T) {
 
 // Each person is kept with how they were found, and the route with the organisation's version.
 func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
-	p := policy(people(1, "X"), group(1), manager(2), head())
+	p := policy(people(1, "X"), group(1), superior(2), head())
 	p.Tells = "C9"
 	d, f := staff(), asked(writes(pay, yen("1")))
 	d.barred = []string{"B"}
@@ -217,7 +217,7 @@ func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
 	expect.Same(t, route.Stages, []circulation.Stage{
 		stage("people", via("X", "named by the rule")),
 		stage("group", via("G", "group @S1"), via("Y", "group @S1")),
-		stage("manager", via("D", "manager 1 of B")),
+		stage("superior", via("D", "manager 1 of B")),
 		stage("position", via("P", "over 部長 of sales")),
 	})
 	expect.Is(t, route.Tells, "C9", "is told at the end")
@@ -229,9 +229,9 @@ func TestARefusalSaysWhatIsMissing(t *testing.T) {
 	d.unknown = []string{"部長 of sales"}
 	_, err := policy(people(1, "A"), head()).Resolve(f, d)
 	no, _ := errors.AsType[*rules.Unresolved](err)
-	expect.That(t, no.Name == "stage position" && no.What == "部長 (営業部)", "%+v", no)
+	expect.That(t, no.Name == "stage position" && no.What == "部長 (sales)", "%+v", no)
 	d.managers, d.lost = map[string]string{"R": "A"}, []string{"A"}
-	_, err = policy(manager(2)).Resolve(f, d)
+	_, err = policy(superior(2)).Resolve(f, d)
 	no, _ = errors.AsType[*rules.Unresolved](err)
 	expect.That(t, no.Why == rules.LeftAbove && no.Of == "A", "%+v", no)
 }
@@ -243,7 +243,7 @@ func (unlinked) Above(string) ([]string, bool) { return []string{"", "", "A"}, t
 
 func TestManagersWithoutAccountsArePassed(t *testing.T) {
 	f := asked(writes(pay, yen("1")))
-	expect.Is(t, resolved(policy(manager(1)), f, unlinked{staff()}), "A/1")
+	expect.Is(t, resolved(policy(superior(1)), f, unlinked{staff()}), "A/1")
 }
 
 func TestARouteHasItsBounds(t *testing.T) {
@@ -258,15 +258,15 @@ func TestARouteHasItsBounds(t *testing.T) {
 	expect.Is(t, resolved(policy(group(0)), f, d), "refused 1 many")
 
 	most := saved(t, of(rule(1, writing(), group(49), people(1, "U1"))))
-	most.Rules[0].Route.Stages[1].Who.People, most.Rules[0].Route.Stages[1].Need = []string{"U1", "U2"}, 2
-	expect.Same(t, fieldsOf(most.Problems(known)), []string{"rules[0].route.stages"})
+	most.Rules[0].Stages[1].People, most.Rules[0].Stages[1].Need = []string{"U1", "U2"}, 2
+	expect.Same(t, fieldsOf(most.Problems(known)), []string{"rules[0].stages"})
 }
 
 // What may write outside asks others than the channel.
 func TestTheChannelAloneApprovesNoWrites(t *testing.T) {
 	for name, c := range map[string]struct {
 		when  rules.Conditions
-		route *rules.Policy
+		route *rules.Outcome
 		saved bool
 	}{
 		"the channel alone":             {writing(), policy(channel()), false},

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -44,70 +45,65 @@ func id(n int) string { return fmt.Sprintf("01JD0000000000000000000%03d", n) }
 
 // of is a tenant's rules.
 func of(list ...rules.Rule) *rules.Rules {
-	return &rules.Rules{Form: rules.Form, Rev: 7, Rules: list}
+	return &rules.Rules{Rev: 7, Rules: list}
 }
 
 // rule is one that asks these stages.
 func rule(n int, when rules.Conditions, stages ...rules.Stage) rules.Rule {
-	return rules.Rule{ID: id(n), Name: fmt.Sprint("rule ", n), When: when,
-		Outcome: rules.Outcome{Route: policy(stages...)}}
+	return rules.Rule{ID: id(n), Name: fmt.Sprint("rule ", n), Conditions: when, Outcome: *policy(stages...)}
 }
 
-func policy(stages ...rules.Stage) *rules.Policy { return &rules.Policy{Stages: stages} }
+func policy(stages ...rules.Stage) *rules.Outcome { return &rules.Outcome{Stages: stages} }
 
-func stage(who rules.Who, need int) rules.Stage {
-	return rules.Stage{Name: "stage " + string(who.Kind), Who: who, Need: need}
+func stage(source string, who rules.Who, need int) rules.Stage {
+	return rules.Stage{Name: "stage " + source, Who: who, Need: need}
 }
 
 func people(need int, users ...string) rules.Stage {
-	return stage(rules.Who{Kind: rules.WhoPeople, People: users}, need)
+	return stage("people", rules.Who{People: users}, need)
 }
 
-func group(need int) rules.Stage { return stage(rules.Who{Kind: rules.WhoGroup, Group: "S1"}, need) }
+func group(need int) rules.Stage { return stage("group", rules.Who{Group: "S1"}, need) }
 
-func manager(level int) rules.Stage { return stage(rules.Who{Kind: rules.WhoManager, Level: level}, 1) }
+func superior(level int) rules.Stage { return stage("superior", rules.Who{Superior: level}, 1) }
 
 func head() rules.Stage {
-	return stage(rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "sales"}, 0)
+	return stage("position", rules.Who{Position: "部長", Department: "sales"}, 0)
 }
 
 // nearest is the nearest of a position above whoever asks.
 func nearest(position string) rules.Stage {
-	return stage(rules.Who{Kind: rules.WhoPosition, Position: position}, 1)
+	return stage("position", rules.Who{Position: position}, 1)
 }
 
 // either asks so many of those whom any of these finds.
 func either(need int, of ...rules.Stage) rules.Stage {
-	var any []rules.Who
+	var who rules.Who
 	for _, s := range of {
-		any = append(any, s.Who)
+		who.People = append(who.People, s.People...)
+		who.Group, who.Superior = cmp.Or(who.Group, s.Group), cmp.Or(who.Superior, s.Superior)
+		who.Department, who.Position = cmp.Or(who.Department, s.Department), cmp.Or(who.Position, s.Position)
 	}
-	return stage(rules.Who{Kind: rules.WhoAny, Any: any}, need)
+	return stage("either", who, need)
 }
 
-func channel() rules.Stage { return stage(rules.Who{Kind: rules.WhoChannel}, 1) }
+func channel() rules.Stage { return stage("channel", rules.Who{Channel: true}, 1) }
 
 // some, only and writing are conditions on tools.
-func some(tools ...rules.Tool) rules.Conditions {
-	return rules.Conditions{Tools: &rules.Tools{Use: rules.UseSome, List: tools}}
-}
+func some(tools ...rules.Tool) rules.Conditions { return rules.Conditions{Tools: tools} }
 
-func only(tools ...rules.Tool) rules.Conditions {
-	return rules.Conditions{Tools: &rules.Tools{Use: rules.UseOnly, List: tools}}
-}
+func only(tools ...rules.Tool) rules.Conditions { return rules.Conditions{Tools: tools, Only: true} }
 
-func writing() rules.Conditions {
-	return rules.Conditions{Tools: &rules.Tools{Use: rules.UseWriting}}
-}
+func writing() rules.Conditions { return rules.Conditions{} }
 
 // from adds an amount from which the conditions hold.
 func from(c rules.Conditions, n string) rules.Conditions {
-	c.Amount = &rules.Between{AtLeast: rules.Decimal(n), Currency: "JPY"}
+	c.From, c.Currency = rules.Decimal(n), "JPY"
 	return c
 }
 
 func under(c rules.Conditions, n string) rules.Conditions {
-	c.Amount = &rules.Between{Below: rules.Decimal(n), Currency: "JPY"}
+	c.Below, c.Currency = rules.Decimal(n), "JPY"
 	return c
 }
 
@@ -159,13 +155,6 @@ func (c *company) Over(department, position string) []string {
 	return append([]string{user}, chain...)
 }
 
-func (c *company) NameOf(department string) string {
-	if department == "sales" {
-		return "営業部"
-	}
-	return department
-}
-
 func (c *company) Knows(department, position string) bool {
 	post := position + " of " + department
 	return c.org != "" && !slices.Contains(c.unknown, department) && !slices.Contains(c.unknown, post)
@@ -202,6 +191,6 @@ func fieldsOf(all aggregate.Problems) (fields []string) {
 
 func saved(t *testing.T, r *rules.Rules) *rules.Rules {
 	t.Helper()
-	expect.NoError(t, r.Validate(known))
+	expect.NoError(t, r.Problems(known).Err())
 	return r
 }

@@ -48,7 +48,7 @@ func (r RulesKept) Place() (partition, key, typ string) {
 	return "TENANT#" + r.TenantID, RulesKeptKey(r.Rev), "rules_kept"
 }
 
-// Save replaces the row's rules of revision rev by x, or with nil ends them. The settings note the new revision, so
+// Save replaces the row's rules of revision rev by x, or without any ends them. The settings note the new revision, so
 // that gates which open meanwhile conflict. known are the tools that requests may call, id is for settings that have
 // none yet. The same rules change nothing.
 //
@@ -60,8 +60,11 @@ func (r RulesRow) Save(x *rules.Rules, rev int, over SettingsRow, known []rules.
 	if err := bySomebody(by); err != nil {
 		return r, c, err
 	}
+	if x != nil && len(x.Rules) == 0 {
+		x = nil
+	}
 	if x != nil {
-		if err := x.Validate(known); err != nil {
+		if err := x.Problems(known).Err(); err != nil {
 			return r, c, err
 		}
 		bare := *x
@@ -102,7 +105,7 @@ func (r SettingsRow) noting(is RulesRow, id string) Write {
 	return s.put(r.TenantID, id)
 }
 
-// ruleDifferences returns the names of the rules in their order, of those that differ, and what else does.
+// ruleDifferences returns the names of the rules in their order, and of those that differ.
 func ruleDifferences(was, is *rules.Rules) map[string]any {
 	before, after := ruleNames(was), ruleNames(is)
 	out := map[string]any{}
@@ -123,9 +126,6 @@ func ruleDifferences(was, is *rules.Rules) map[string]any {
 			note("removed", before.names[id])
 		}
 	}
-	if before.last != after.last {
-		out["last"] = json.RawMessage(after.last)
-	}
 	return out
 }
 
@@ -133,11 +133,10 @@ func ruleDifferences(was, is *rules.Rules) map[string]any {
 type ruleTexts struct {
 	order        []string
 	names, texts map[string]string
-	last         string
 }
 
 func ruleNames(x *rules.Rules) ruleTexts {
-	n := ruleTexts{names: map[string]string{}, texts: map[string]string{}, last: "null"}
+	n := ruleTexts{names: map[string]string{}, texts: map[string]string{}}
 	if x == nil {
 		return n
 	}
@@ -145,7 +144,6 @@ func ruleNames(x *rules.Rules) ruleTexts {
 		n.order = append(n.order, rule.ID)
 		n.names[rule.ID], n.texts[rule.ID] = rule.Name, encoded(rule)
 	}
-	n.last = encoded(x.Last)
 	return n
 }
 

@@ -1,0 +1,280 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/explain"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
+)
+
+// speaker says rules with the names that people know.
+type speaker struct {
+	web.Texts
+	names    map[string]string // of people and groups by id; empty: Slack doesn't list them
+	channels map[string]string // names by id of the viewer's channels
+	tools    []knownTool
+}
+
+// mostNamed is how many names a list has before it counts the others.
+const mostNamed = 4
+
+// person returns the name of a person or a group, or the id of one that is not listed.
+func (s speaker) person(id string) string { return legible.OneLine(cmp.Or(s.names[id], id)) }
+
+func (s speaker) channel(id string) string {
+	if id == rules.Direct {
+		return s.Say("direct")
+	}
+	return cmp.Or(web.ChannelName(s.channels, id), legible.OneLine(id))
+}
+
+// toldTo names the channel or the user group that is told at the end.
+func (s speaker) toldTo(id string) string {
+	if strings.HasPrefix(id, "S") {
+		return s.person(id)
+	}
+	return s.channel(id)
+}
+
+func (s speaker) tool(t rules.Tool) string {
+	if i := slices.IndexFunc(s.tools, func(x knownTool) bool { return x.Tool.Same(t) }); i >= 0 {
+		return s.titled(s.tools[i])
+	}
+	return s.Say("quoted", "text", legible.OneLine(t.String()))
+}
+
+func (s speaker) titled(t knownTool) string { return s.Say("quoted", "text", legible.OneLine(t.Title)) }
+
+// list joins names with a separator; after mostNamed it says how many others there are.
+func list[T any](s speaker, all []T, name func(T) string, separator string) string {
+	rest := max(0, len(all)-mostNamed)
+	text := web.Joined(all[:len(all)-rest], name, separator)
+	if rest > 0 {
+		text += s.Say("others", "n", rest)
+	}
+	return text
+}
+
+// asking says for which requests a rule is: what they do, of which amount, and what else must hold.
+func (s speaker) asking(r *rules.Rule) (group, first string, more []string) {
+	or := s.Say("or")
+	use := useOf(&r.Conditions)
+	group = s.In("groups", use, "list", list(s, r.Tools, s.tool, map[bool]string{true: s.Say("and"), false: or}[r.Only]))
+	if r.Bounded() {
+		if first = s.amount(&r.Conditions); r.Below == "" {
+			more = append(more, s.Say("any_amount"))
+		}
+	}
+	if len(r.Channels) > 0 {
+		more = append(more, list(s, r.Channels, s.channel, or))
+	}
+	if r.Asker() {
+		below := func(code string) string { return s.Say("and_below", "department", legible.OneLine(code)) }
+		more = append(more, s.Say("asked_by", "list", list(s, slices.Concat(web.Each(r.People, s.person),
+			web.Each(r.Departments, below), web.Each(r.Groups, s.person)), legible.OneLine, or)))
+	}
+	for _, name := range r.Names() {
+		more = append(more, s.Say("labelled", "name", legible.OneLine(name),
+			"list", list(s, r.Labels[name], legible.OneLine, or)))
+	}
+	if len(r.Asks) > 0 {
+		more = append(more, s.Say("only_of", "list", list(s, r.Asks, func(k rules.Kind) string { return s.In("kinds", k) },
+			or)))
+	}
+	if first == "" && len(more) > 0 {
+		first, more = more[0], more[1:]
+	}
+	if r.Numbered {
+		more = append(more, s.Say("gets_number"))
+	}
+	return group, legible.Capital(cmp.Or(first, s.Say("all"))), more
+}
+
+// called makes a name of what a rule is for.
+func (s speaker) called(r *rules.Rule) string {
+	group, first, _ := s.asking(r)
+	if first == s.Say("all") {
+		return group
+	}
+	return group + ": " + first
+}
+
+// useOf is how the form names the condition on tools.
+func useOf(c *rules.Conditions) string {
+	switch {
+	case len(c.Tools) == 0 && !c.Only:
+		return useWriting
+	case c.Only:
+		return useOnly
+	}
+	return useSome
+}
+
+// How a rule's tools are used, as the form has it.
+const (
+	useWriting = "writing"
+	useSome    = "some"
+	useOnly    = "only"
+)
+
+// amount says amounts by their bounds.
+func (s speaker) amount(c *rules.Conditions) string {
+	low, high := s.money(c.From, c.Currency), s.money(c.Below, c.Currency)
+	switch {
+	case c.Below == "":
+		return s.In("amounts", "from", "n", low)
+	case c.From == "":
+		return s.In("amounts", "below", "n", high)
+	}
+	return s.In("amounts", "between", "low", low, "high", high)
+}
+
+// chip is a stage at a glance.
+type chip struct{ Text, Note, Class string }
+
+// chips are the stages of an outcome; a refusal is one, too.
+func (s speaker) chips(o *rules.Outcome) (all []chip) {
+	if len(o.Stages) == 0 {
+		return []chip{{Text: s.Say("refused"), Note: legible.Clip(legible.OneLine(o.Refuse), mostOfRefusal), Class: "no"}}
+	}
+	for i := range o.Stages {
+		x := &o.Stages[i]
+		note := cmp.Or(list(s, sourcesOf(x.Who), s.source, s.Say("or")), s.Say("not_chosen"))
+		c := chip{Text: cmp.Or(legible.OneLine(x.Name), note), Note: note}
+		switch {
+		case x.Need == 0:
+			c.Note = s.Say("chip_all", "who", note)
+		case x.Need > 1:
+			c.Note = s.Say("chip_need", "need", x.Need, "who", note)
+		case c.Note == c.Text:
+			c.Note = ""
+		}
+		all = append(all, c)
+	}
+	if o.Tells != "" {
+		all = append(all, chip{Text: s.toldTo(o.Tells), Note: s.Say("is_told"), Class: "told"})
+	}
+	return all
+}
+
+const mostOfRefusal = 40
+
+// source says whom a source asks, as the form has it.
+func (s speaker) source(value string) string {
+	kind, of, _ := strings.Cut(value, ":")
+	switch kind {
+	case "superior":
+		return s.In("superiors", of)
+	case "post":
+		department, position, _ := strings.Cut(of, between)
+		key := map[bool]string{true: "post", false: "nearest"}[department != ""]
+		if position == "" {
+			key = "head"
+		}
+		return s.In("posts", key, "department", legible.OneLine(department), "position", legible.OneLine(position))
+	case "channel":
+		return s.Say("of_channel")
+	case "department":
+		return s.Say("and_below", "department", legible.OneLine(of))
+	case "group":
+		return s.Say("group", "name", s.person(of))
+	}
+	return s.person(of)
+}
+
+var circled = []rune("①②③④⑤⑥⑦⑧")
+
+func number(i int) string {
+	if i >= 0 && i < len(circled) {
+		return string(circled[i])
+	}
+	return fmt.Sprintf("(%d)", i+1)
+}
+
+// kindNamed says what asks, as the form has it.
+func (s speaker) kindNamed(kind string) string { return s.In("kinds", kind) }
+
+// problems says what is wrong with rules, and where.
+func (s speaker) problems(all []rules.Rule, wrong aggregate.Problems) (out []web.Fault) {
+	for _, p := range wrong {
+		f := web.Fault{Label: s.label(p.Field), Text: s.Problem(p, s.kindNamed)}
+		if at, field := ruleAt(p.Field); at >= 0 && at < len(all) {
+			f = web.Fault{At: fmt.Sprintf("#r-%d", at+1), Text: f.Text,
+				Label: s.Say("rule_at", "n", at+1, "name", legible.OneLine(all[at].Name)) + ": " + s.label(field)}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+var ruleField, place = language.Regexp{Text: `^rules\[(\d+)\]\.`}, language.Regexp{Text: `\[(\d+)\]`}
+
+// ruleAt returns the number of the rule that a field belongs to, from 0, and the field in it; else -1.
+func ruleAt(field string) (at int, rest string) {
+	m := ruleField.Get().FindStringSubmatch(field)
+	if m == nil {
+		return -1, field
+	}
+	fmt.Sscan(m[1], &at)
+	return at, strings.TrimPrefix(field, m[0])
+}
+
+// label names a field of a rule: its stage, what it is, and which entry of a list.
+func (s speaker) label(field string) (text string) {
+	for part := range strings.SplitSeq(field, ".") {
+		plain := place.Get().ReplaceAllString(part, "")
+		name := cmp.Or(s.In("fields", plain), plain)
+		if m := place.Get().FindStringSubmatch(part); m != nil {
+			i := 0
+			fmt.Sscan(m[1], &i)
+			name += fmt.Sprintf(" %d", i+1)
+		}
+		text += " " + name
+	}
+	return strings.TrimSpace(text)
+}
+
+// tenThousands says which languages count by ten thousands.
+var tenThousands = language.InEach(true, false)
+
+// money says an amount. In languages that count by ten thousands, yen are said so where they come out even.
+func (s speaker) money(n rules.Decimal, currency string) string {
+	if !n.Valid() {
+		return legible.OneLine(string(n))
+	}
+	if currency != yen {
+		return explain.Grouped(string(n)) + " " + legible.OneLine(currency)
+	}
+	if whole := string(n); tenThousands.In(s.Locale()) && !strings.Contains(whole, ".") {
+		for _, of := range []struct{ zeros, key string }{{"00000000", "hundred_millions"}, {"0000", "ten_thousands"}} {
+			if rest, ok := strings.CutSuffix(whole, of.zeros); ok && rest != "" {
+				return s.In("yen", of.key, "n", explain.Grouped(rest))
+			}
+		}
+	}
+	return s.In("yen", "ones", "n", explain.Grouped(string(n)))
+}
+
+// yen is the currency that a form has until somebody types another.
+const yen = "JPY"
+
+// units are what a typed amount may end with, and the zeros for it.
+var units = []struct{ unit, zeros string }{{"億", "00000000"}, {"万", "0000"}}
+
+// amountTyped reads an amount as people type it, such as 10万円 or ¥100,000. What it can't read stays, and is refused.
+func amountTyped(text string) rules.Decimal {
+	text = strings.Trim(web.Digits(text), "¥￥円")
+	for _, u := range units {
+		if rest, ok := strings.CutSuffix(text, u.unit); ok && rest != "" && strings.Trim(rest, "0123456789") == "" {
+			text = rest + u.zeros
+		}
+	}
+	return rules.Decimal(text)
+}
