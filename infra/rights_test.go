@@ -122,8 +122,6 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 		action != "dynamodb:DeleteItem":
 	case id == "SealAuditFunction" && action != "dynamodb:DeleteItem" && !slices.Contains(reading, action):
 		wrong("%s: %s on %v; it seals, and writes nothing else", id, action, st.rows)
-	case id == "ReceiveEventFunction" && action == "dynamodb:UpdateItem" && limited &&
-		slices.Equal(st.rows, []string{"HOME#*"}):
 	case id == "ReceiveEventFunction" && limited && hears(st, action):
 	case action == "dynamodb:DeleteItem" && limited && slices.Equal(st.rows, []string{"SESSION#*"}): // answered messages
 	case slices.Contains(numbering, id) && limited && beside(st, "NUMBER#*") && action == "dynamodb:PutItem":
@@ -136,8 +134,6 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 		wrong("%s: %s on %v; all it does is to keep what people ask and change, or to end integrations", id, action, st.rows)
 	case slices.Contains(reading, action):
 	case notes(id, st, action):
-	case id == "UpdateCardFunction" && action == "dynamodb:UpdateItem" && limited &&
-		slices.Equal(st.rows, []string{"PACE#*"}):
 	case action != "dynamodb:PutItem" && action != "dynamodb:UpdateItem" && action != "dynamodb:DeleteItem":
 		wrong("%s: nothing here needs %s", id, action)
 	case !limited:

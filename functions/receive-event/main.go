@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -18,7 +19,6 @@ import (
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
-	"ringi/shared/store/records"
 )
 
 func main() {
@@ -28,26 +28,21 @@ func main() {
 type environment struct {
 	boot.Table
 	boot.Slack
+	CardQueueURL string `env:"CARD_QUEUE_URL" doc:"the queue of cards and Home tabs to draw"`
 }
-
-// rows saves tasks, and who has the Home tab open.
-type rows struct {
-	*store.TaskStore
-	records.Notes
-}
-
-func rowsOf(s *store.TaskStore) rows { return rows{s, records.NotesOf(s.Table())} }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
 	rows := store.OpenTasks(cfg, env.Table)
 	return &Handler{
-		Store:         rowsOf(rows),
+		Store:         rows,
 		Tasks:         rows,
 		Conversations: store.OpenConversations(cfg, env.Table),
 		Slack:         slackapi.With(keys, noteWithin),
 		Edge:          inbound.Edge{Keys: keys, Now: time.Now},
+		Queue:         sqs.NewFromConfig(cfg),
+		QueueURL:      env.CardQueueURL,
 		Now:           time.Now,
 		cached:        clock.Answers[string, tenancy.Settings]{Most: mostKnown},
 	}, nil
@@ -62,7 +57,6 @@ const maxChallenge = 4096
 // Store saves a new task in one transaction, and ends an integration with one conditional write.
 type Store interface {
 	Create(ctx context.Context, c aggregate.Change) error
-	HomeOpened(ctx context.Context, tenant string, h records.OpenHome) error
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	RevokeKeysOf(ctx context.Context, tenant, user string, now time.Time) (int, error)
 	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
@@ -75,11 +69,18 @@ type Tasks interface {
 	Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]aggregate.Ref, error)
 }
 
+// Queue takes the messages for update-card.
+type Queue interface {
+	SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
+}
+
 type Handler struct {
 	Store         Store
 	Tasks         Tasks
 	Conversations Conversations
 	Slack         Slack
+	Queue         Queue
+	QueueURL      string
 	Edge          inbound.Edge
 	Now           func() time.Time
 

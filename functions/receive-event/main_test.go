@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -352,16 +354,34 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-func TestTheHomeTabIsNotedAndTheMessagesTabIsNot(t *testing.T) {
+// queue keeps the messages that were sent.
+type queue struct {
+	sent []*sqs.SendMessageInput
+	err  error
+}
+
+func (q *queue) SendMessage(
+	_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options),
+) (*sqs.SendMessageOutput, error) {
+	q.sent = append(q.sent, in)
+	return &sqs.SendMessageOutput{}, q.err
+}
+
+func TestTheHomeTabIsAskedForAndTheMessagesTabIsNot(t *testing.T) {
 	for tab, want := range map[string]int{"home": 1, "messages": 0, "about": 0} {
 		k := &kept{}
 		body := callback(t, map[string]any{"type": "app_home_opened", "tab": tab, "channel": "D0ALICE", "text": nil,
 			"ts": nil}, nil)
-		out := post(t, handler(k), signed(body))
-		expect.That(t, out.StatusCode == 200 && len(k.homes) == want,
-			"%s: answered %d, noted %v", tab, out.StatusCode, k.homes)
-		if want == 1 && (k.homes[0].User != "U0ALICE" || k.homes[0].Team != "T0TEAM" || len(k.changes) != 0) {
-			t.Errorf("%+v, %d changes", k.homes[0], len(k.changes))
+		h, q := handler(k), &queue{}
+		h.Queue, h.QueueURL = q, "cards"
+		out := post(t, h, signed(body))
+		expect.That(t, out.StatusCode == 200 && len(q.sent) == want, "%s: answered %d, sent %v", tab, out.StatusCode, q.sent)
+		if want == 1 {
+			asked := expect.Value(effect.ReadMessage(*q.sent[0].MessageBody))(t)
+			expect.That(t, asked.Tab() && asked.Ref.ID == "U0ALICE" && asked.Team == "T0TEAM" && len(k.changes) == 0, "%+v",
+				asked)
+			q.err = errors.New("throttled")
+			expect.Is(t, post(t, h, signed(body)).StatusCode, 503, "Slack sends it again")
 		}
 	}
 }

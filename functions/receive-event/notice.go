@@ -10,13 +10,13 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store/records"
 	"ringi/shared/words/language"
 )
 
@@ -48,11 +48,9 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 	return h.create(ctx, change, ref, r)
 }
 
-// openedHome records that a person opened the Home tab. The tab is published now, and again while they may still be
-// looking at it.
+// openedHome asks update-card for the Home tab that a person opened.
 func (h *Handler) openedHome(ctx context.Context, e envelope, user string) (inbound.Response, error) {
-	if err := h.Store.HomeOpened(ctx, aggregate.TenantID(e.team()),
-		records.OpenHome{Team: e.team(), User: user, OpenedAt: h.Now()}); err != nil {
+	if _, err := h.Queue.SendMessage(ctx, effect.OpenedHome(h.QueueURL, e.team(), user, e.EventID)); err != nil {
 		return inbound.Response{}, unkept(ctx, e.EventID, err)
 	}
 	return inbound.OK(), nil

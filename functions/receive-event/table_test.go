@@ -53,7 +53,7 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
 	c := &counted{}
-	h := handler(rowsOf(store.NewTasks(dynamodb.New(db.DB.Options(), c.watch), table)))
+	h := handler(store.NewTasks(dynamodb.New(db.DB.Options(), c.watch), table))
 	body := callback(t, nil, nil)
 	if out := post(t, h, signed(body)); out.StatusCode != 200 {
 		t.Fatal(out.StatusCode, out.Body)
@@ -79,7 +79,7 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 func testTold(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
-	h := handler(rowsOf(s))
+	h := handler(s)
 	opened := store.NewConversations(dynamodb.New(db.DB.Options()), table)
 	h.Conversations, h.Now = opened, time.Now // with another clock, rows with a time to live would be gone
 	for _, fields := range []map[string]any{direct("claude: hi", nil),
@@ -105,7 +105,7 @@ func testTold(t *testing.T, db *storetest.Server) {
 func testStopAfterMany(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
-	h, now := handler(rowsOf(s)), time.Now().UTC().Truncate(time.Millisecond)
+	h, now := handler(s), time.Now().UTC().Truncate(time.Millisecond)
 	opened := store.NewConversations(db.DB, table)
 	h.Conversations, h.Now = opened, func() time.Time { now = now.Add(time.Second); return now }
 	post(t, h, signed(callback(t, direct("codex: hi", nil), nil)))

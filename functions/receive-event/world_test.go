@@ -18,7 +18,6 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/store/records"
 )
 
 const signingSecret = "s3cret"
@@ -31,7 +30,6 @@ type kept struct {
 	settings tenancy.Settings // the zero value means the defaults
 	opened   map[string]*conversation.Aggregate
 	told     []aggregate.Change
-	homes    []records.OpenHome
 	ended    []ending
 	left     []string // whose keys were revoked
 	bot      string   // the id that the tenant's row has
@@ -47,11 +45,6 @@ type ending struct {
 
 func (k *kept) Create(_ context.Context, c aggregate.Change) error {
 	k.changes = append(k.changes, c)
-	return k.err
-}
-
-func (k *kept) HomeOpened(_ context.Context, _ string, h records.OpenHome) error {
-	k.homes = append(k.homes, h)
 	return k.err
 }
 
@@ -142,7 +135,7 @@ func (k *kept) request(t *testing.T) *task.Request {
 func handler(s Store) *Handler {
 	clock := func() time.Time { return now }
 	opened, _ := s.(Conversations)
-	return &Handler{Store: s, Tasks: requests{}, Conversations: opened, Slack: &noting{},
+	return &Handler{Store: s, Tasks: requests{}, Conversations: opened, Slack: &noting{}, Queue: &queue{},
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: clock, Within: time.Minute}, Now: clock}
 }
 

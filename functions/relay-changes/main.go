@@ -20,7 +20,6 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/clock"
 	"ringi/shared/store"
-	"ringi/shared/store/records"
 )
 
 func main() {
@@ -149,13 +148,8 @@ func (h *Handler) draw(ctx context.Context, head aggregate.Head, e aggregate.Eff
 // returned anyway.
 func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
 	defer boot.Recover(ctx, &err, m.ref.Log())
-	switch {
-	case m.ref.Kind == keyKind:
+	if m.ref.Kind == keyKind {
 		return h.Store.FollowKey(ctx, m.ref.Tenant, m.ref.ID, h.Effects.Now())
-	case m.ref.Kind == effect.Home && draw:
-		return h.Effects.Redraw(ctx, m.ref, aggregate.Head{}, m.event)
-	case m.ref.Kind == effect.Home:
-		return nil
 	}
 	if last, ok := h.asked.Known(m.ref, h.Effects.Now()); m.alike && ok && last.at.After(h.Effects.Now()) {
 		return nil // its cards are drawn at the end of the interval
@@ -184,18 +178,14 @@ type move struct {
 	first string // sequence number of the first record, to return it
 }
 
-// moves returns a move for each changed aggregate of a batch, in the order of their first records, for keys, and for
-// Home tabs that were opened. Changes of the head's internal fields don't count.
+// moves returns a move for each changed aggregate of a batch, in the order of their first records, and for keys.
+// Changes of the head's internal fields don't count.
 func moves(kinds aggregate.Kinds, changes []events.DynamoDBEventRecord) []move {
 	var out []move
 	at := map[aggregate.Ref]int{}
 	for _, r := range changes {
 		is, moved := changed(r)
 		ref, ok := kinds.Ref(text(r.Change.Keys, "PK"))
-		if tenant, user, home := records.HomeOf(text(r.Change.Keys, "PK"), text(r.Change.Keys, "SK")); home {
-			ref, ok = aggregate.Ref{Tenant: tenant, Kind: effect.Home, ID: user}, len(r.Change.NewImage) > 0
-			is.cards, moved = true, true
-		}
 		if id, key := strings.CutPrefix(text(r.Change.Keys, "PK"), tenancy.KeyPrefix); key {
 			tenant := text(r.Change.NewImage, "tenant_id")
 			ref, ok = aggregate.Ref{Tenant: tenant, Kind: keyKind, ID: id}, tenant != ""

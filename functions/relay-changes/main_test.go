@@ -351,15 +351,3 @@ func TestMoves(t *testing.T) {
 		})
 	}
 }
-
-func TestAnOpenHomeTabIsAskedFor(t *testing.T) {
-	key := map[string]events.DynamoDBAttributeValue{"PK": events.NewStringAttribute("HOME#T1"),
-		"SK": events.NewStringAttribute("U1")}
-	opened := events.DynamoDBEventRecord{EventID: "e",
-		Change: events.DynamoDBStreamRecord{Keys: key, NewImage: key, SequenceNumber: "1"}}
-	gone := events.DynamoDBEventRecord{EventID: "f",
-		Change: events.DynamoDBStreamRecord{Keys: key, OldImage: key, SequenceNumber: "2"}}
-	found := moves(aggregate.Kinds{task.Kind}, []events.DynamoDBEventRecord{opened, gone})
-	expect.That(t, len(found) == 1 && found[0].ref == (aggregate.Ref{Tenant: "T1", Kind: effect.Home, ID: "U1"}) &&
-		found[0].event == "e", "%+v", found)
-}

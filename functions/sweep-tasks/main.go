@@ -306,7 +306,7 @@ func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error
 	err = errors.Join(err, h.beginReminding(ctx, a))
 	f.erased = e.Erased
 	// The cards are drawn even if the task's run could not be woken.
-	if e.Cards && !a.Root().Common().InLine(h.Now()) {
+	if e.Cards {
 		err = errors.Join(err, h.Effects.Redraw(ctx, f.ref, *a.Root().Common(), aggregate.NewID()))
 	}
 	if err != nil {

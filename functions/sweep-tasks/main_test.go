@@ -22,7 +22,6 @@ func TestSweep(t *testing.T) {
 		"nothing is done before it is due":                                                            testNotDue,
 		"a decision whose wake-up was lost":                                                           testLostWakeUp,
 		"a gate expires after its time, not before":                                                   testExpires,
-		"a task that waits for its turn at Slack's pace is drawn then":                                testTurn,
 		"an ended task is drawn until it is shown, then left alone":                                   testEndedUnshown,
 		"a call that was out at a cancel becomes a result":                                            testSettles,
 		"an execution past its limit fails":                                                           testOverLimit,
@@ -231,22 +230,6 @@ func testParksUnstamped(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("next %+v", a.Next(w.Now()))
 	}
 	w.Becomes(task.MaxRestarts+2, sfntypes.ExecutionStatusRunning)
-}
-
-func testTurn(t *testing.T, w *pipelinetest.World) {
-	w.Extracted()
-	w.Cancel()
-	turn := w.Now().Add(10 * time.Minute)
-	expect.NoError(t, w.Store.DrawAt(t.Context(), w.Ref, turn, true))
-	w.Drawn()
-	a := sweep(t, w, soon)
-	if n := w.Drawn(); n != 0 || a.Head.DueAt == nil || !a.Head.DueAt.Equal(turn) {
-		t.Errorf("%d messages before its turn; due at %v, want %v", n, a.Head.DueAt, turn)
-	}
-	sweep(t, w, 9*time.Minute)
-	if n := w.Drawn(); n != 1 {
-		t.Errorf("%d messages when it is its turn", n)
-	}
 }
 
 // sweep handles one task that is due.

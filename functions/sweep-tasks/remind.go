@@ -1,25 +1,34 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"log/slog"
-	"maps"
 	"slices"
+	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/store"
+	"ringi/shared/words/legible"
 )
 
 const (
-	// mostReminded is how many people a sweep reminds; the next one goes on.
-	mostReminded = 50
 	// justAsked is for how long people aren't reminded of what they were asked: they have a message about it.
 	justAsked = 4 * time.Hour
+	// mostItems is how much of what waits a message names, with at most maxTitle characters of a title.
+	mostItems, maxTitle = 20, 80
 )
 
 // Reminders are the rows by which people are reminded of what waits for them, and what these depend on.
@@ -63,17 +72,22 @@ func (h *Handler) beginReminding(ctx context.Context, a aggregate.Aggregate) err
 // remindAll reminds people of what waits for them, in each tenant whose time has come. What has no time or fails is
 // done by the next sweep, and delays no other tenant for long.
 func (h *Handler) remindAll(ctx context.Context, n *count) (failed error) {
-	left := mostReminded
 	for was, err := range h.Reminders.DueReminders(ctx, h.Now()) {
 		switch {
 		case err != nil:
 			failed = errors.Join(failed, err)
 			continue
-		case left <= 0 || !enough(ctx):
+		case !enough(ctx):
 			return failed
 		}
-		told, err := h.remindTenant(ctx, was, left)
-		left -= told
+		next, err := h.remindTenant(ctx, was)
+		if err == nil || !unavailable(err) { // else the next sweep tries again
+			if err != nil {
+				next = was
+				next.DueAt = h.Now().Add(failedWait)
+			}
+			err = errors.Join(err, h.Reminders.SaveReminding(ctx, next, was))
+		}
 		if err != nil && !errors.Is(err, aggregate.ErrConflict) { // another sweep was faster
 			n.failed.Add(1)
 			slog.ErrorContext(ctx, "people are not reminded", "tenant", was.TenantID, "err", err)
@@ -82,56 +96,208 @@ func (h *Handler) remindAll(ctx context.Context, n *count) (failed error) {
 	return failed
 }
 
-// remindTenant reminds at most so many of a tenant's people, in the order of their accounts, and notes how far that has
-// come. A reminder is an aggregate whose id follows from its person and day, so sweeps that do the same at once, or
-// once more after a crash, remind nobody twice. If it fails for another reason than the table's, it is put off.
-func (h *Handler) remindTenant(ctx context.Context, was tenancy.Reminding, most int) (told int, err error) {
+// remindTenant reminds a tenant's people, and returns when they are to be reminded next. A reminder is an aggregate
+// whose id follows from its person and day, so sweeps that do the same at once, or once more after a crash, remind
+// nobody twice.
+func (h *Handler) remindTenant(ctx context.Context, was tenancy.Reminding) (next tenancy.Reminding, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
-	next, now := was, h.Now()
-	defer func() {
-		if err != nil && !unavailable(err) && !errors.Is(err, aggregate.ErrConflict) {
-			later := was
-			later.DueAt = now.Add(failedWait)
-			if failed := h.Reminders.SaveReminding(ctx, later, was); !errors.Is(failed, aggregate.ErrConflict) {
-				err = errors.Join(err, failed)
-			}
-		}
-	}()
 	defer boot.Recover(ctx, &err, "tenant", was.TenantID)
+	next = was
 	settings, err := h.Reminders.Settings(ctx, was.TenantID)
 	if err != nil {
-		return 0, err
+		return next, err
 	}
-	if next.Day, next.DueAt = settings.NextReminder(was.Day, now); next.Day != was.Day {
-		next.After = ""
+	now := h.Now()
+	if next.Day, next.DueAt = settings.NextReminder(was.Day, now); next.DueAt.After(now) {
+		return next, nil
 	}
-	if next.DueAt.After(now) {
-		return 0, h.Reminders.SaveReminding(ctx, next, was)
-	}
-	r := &reminding{Handler: h, tenant: was.TenantID, day: next.Day, settings: settings, now: now}
+	r := &reminding{Handler: h, tenant: was.TenantID, settings: settings, now: now,
+		standIns: map[string][]circulation.StandIn{}, owed: map[string][]owing{}}
 	some, err := r.find(ctx)
 	if err != nil {
-		return 0, err
+		return next, err
 	}
 	if !some {
-		return 0, h.Reminders.SaveReminding(ctx, tenancy.Reminding{TenantID: was.TenantID}, was)
+		return tenancy.Reminding{TenantID: was.TenantID}, nil
 	}
-	users := slices.Sorted(maps.Keys(r.owed))
-	users = slices.DeleteFunc(users, func(user string) bool { return user <= next.After })
-	for some := range slices.Chunk(users[:min(len(users), most)], atOnce) {
-		if deadline, _ := ctx.Deadline(); time.Until(deadline) < perTask/2 {
-			break
+	var all errgroup.Group
+	all.SetLimit(atOnce)
+	for user, owed := range r.owed {
+		all.Go(func() error { return r.passed(ctx, r.tell(ctx, user, next.Day, owed)) })
+	}
+	if err := all.Wait(); err != nil {
+		return next, err
+	}
+	next.Day, next.DueAt = settings.NextReminder(next.Day+1, now)
+	return next, nil
+}
+
+// reminding is one round of reminders in a tenant.
+type reminding struct {
+	*Handler
+	tenant   string
+	settings tenancy.Settings
+	now      time.Time
+	standIns map[string][]circulation.StandIn // by the hand's account
+
+	mu   sync.Mutex
+	owed map[string][]owing // by account, or by channel
+}
+
+// owing is a gate that waits for somebody.
+type owing struct {
+	task.RemindedItem
+	team  string
+	since time.Time
+	all   bool // it waits for anybody of a channel
+}
+
+// find collects what waits for whom. It reports whether anything waits in the tenant.
+func (r *reminding) find(ctx context.Context) (some bool, err error) {
+	given, err := r.Reminders.Delegations(ctx, r.tenant)
+	if err != nil {
+		return false, fmt.Errorf("who stands in for whom: %w", err)
+	}
+	for _, d := range given {
+		if d.Counts(r.now) {
+			r.standIns[d.Hand] = append(r.standIns[d.Hand], d.StandIn())
 		}
-		if err := r.tell(ctx, some); err != nil {
-			return told, err
+	}
+	for cursor := ""; ; {
+		page, err := r.Reminders.Waiting(ctx, r.tenant, cursor, store.MaxPage)
+		if err != nil {
+			return false, fmt.Errorf("list what waits: %w", err)
 		}
-		told += len(some)
-		next.After = some[len(some)-1]
+		var all errgroup.Group
+		all.SetLimit(atOnce)
+		for _, x := range page.Items {
+			all.Go(func() error { return r.passed(ctx, r.add(ctx, x)) })
+		}
+		if err := all.Wait(); err != nil {
+			return false, err
+		}
+		some = some || len(page.Items) > 0
+		if cursor = page.Next; cursor == "" {
+			return some, nil
+		}
 	}
-	if told == len(users) {
-		next.After = ""
-		next.Day, next.DueAt = settings.NextReminder(next.Day+1, now)
+}
+
+// add notes for whom a gate of the index waits, by its rows: the people of its route's present stage and those who
+// stand in for them, the listed approvers who were asked, or the members of a channel, for the channel.
+func (r *reminding) add(ctx context.Context, x store.WaitingItem) (err error) {
+	defer boot.Recover(ctx, &err, x.Ref.Log())
+	a, err := r.Store.Load(ctx, x.Ref)
+	of, is := a.(asking)
+	if err != nil || !is {
+		if errors.Is(err, aggregate.ErrNotFound) {
+			err = nil
+		}
+		return err
 	}
-	return told, h.Reminders.SaveReminding(ctx, next, was)
+	g := of.GateAt(x.Key)
+	if g == nil || g.Status != aggregate.PendingApproval || g.AskedAt == nil {
+		return nil
+	}
+	c := g.Circulating()
+	st := circulation.Walk(c)
+	s := st.CurrentStage()
+	if s == nil {
+		return nil
+	}
+	item := owing{RemindedItem: task.RemindedItem{Kind: x.Ref.Kind, ID: x.Ref.ID, Asker: a.Root().Common().Requester,
+		Until: cmp.Or(s.DecideBy, g.Terms.DecideBy)}, team: of.Origin().Team, since: *cmp.Or(s.OpenedAt, g.AskedAt)}
+	item.Title, item.Later = titled(a, x.ID)
+	if t, is := a.(*task.Aggregate); is {
+		item.Amount = t.Head.Glance.Amount
+	}
+	if r.now.Sub(item.since) < justAsked {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	owe := func(user, standsFor string, stage int) {
+		mine := item
+		mine.For, mine.all = standsFor, user == of.Origin().Channel
+		mine.Channel, mine.TS, mine.Thread = aggregate.MessageFor(of, x.Key, user, stage, true)
+		r.owed[user] = append(r.owed[user], mine)
+	}
+	switch {
+	case s.Mode == circulation.ModePeople:
+		for _, p := range st.Owes() {
+			owe(p.User, "", st.Present)
+		}
+		for hand, all := range r.standIns {
+			if stood := st.StoodFor(&c, circulation.Beside(all, x.Askers...)); len(stood) > 0 {
+				owe(hand, stood[0].Principal.User, st.Present)
+			}
+		}
+	case s.Mode == circulation.ModeSettings && r.settings.Approvers.Mode == aggregate.ApproversList:
+		for _, card := range a.Common().CopiesOf(x.Key) {
+			if len(r.settings.Approvers.Usergroups) > 0 || slices.Contains(r.settings.Approvers.Users, card.User) {
+				owe(card.User, "", 0)
+			}
+		}
+	case of.Origin().ChannelType != "im":
+		owe(of.Origin().Channel, "", 0)
+	}
+	return nil
+}
+
+// passed returns an error that is the table's fault. What else is wrong with a gate or a person stops no other.
+func (r *reminding) passed(ctx context.Context, err error) error {
+	if err == nil || unavailable(err) {
+		return err
+	}
+	slog.ErrorContext(ctx, "passed over", "tenant", r.tenant, "err", err)
+	return nil
+}
+
+// tell reminds somebody, what is due first at the top.
+func (r *reminding) tell(ctx context.Context, user string, day tenancy.Date, owed []owing) (err error) {
+	defer boot.Recover(ctx, &err, "tenant", r.tenant)
+	slices.SortFunc(owed, func(a, b owing) int {
+		return cmp.Or(a.end().Compare(b.end()), a.since.Compare(b.since), cmp.Compare(a.ID, b.ID))
+	})
+	told := task.Reminded{N: len(owed), Shared: owed[0].all}
+	for i, x := range owed {
+		if i < mostItems {
+			told.Items = append(told.Items, x.RemindedItem)
+		}
+		if x.For != "" {
+			told.As++
+		}
+	}
+	change, ref := task.Remind(r.tenant, owed[0].team, user, day, told, r.now)
+	if err := r.Reminders.Create(ctx, ref, change); err != nil && !errors.Is(err, store.ErrExists) {
+		return fmt.Errorf("remind somebody: %w", err)
+	}
+	return nil
+}
+
+// end returns when it is due; a long time from now, if it never is.
+func (x owing) end() time.Time {
+	if x.Until == nil {
+		return x.since.AddDate(100, 0, 0)
+	}
+	return *x.Until
+}
+
+// titled returns the title of a request and the version that the gate with this id is about, or what an agent's action
+// is to do.
+func titled(a aggregate.Aggregate, gate string) (title string, later int) {
+	switch of := a.(type) {
+	case *task.Aggregate:
+		if of.Task != nil {
+			return legible.First(of.Task.Title, maxTitle), of.CalledAt(gate)
+		}
+	case *conversation.Aggregate:
+		if action := of.Action(gate); action != nil {
+			return legible.First(action.Summary, maxTitle), 0
+		}
+	case *call.Aggregate:
+		return legible.First(of.Call.Tool, maxTitle), 0
+	}
+	return "", 0
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -46,7 +45,7 @@ func TestPeopleAreRemindedOfWhatWaits(t *testing.T) {
 		"though the index is late":                   testRemindedLate,
 		"whatever is wrong with others":              testRemindedBesideOthers,
 		"unless the workspace wants none":            testRemindedNever,
-		"fifty in a minute, each once":               testRemindedInTurns,
+		"all of them in one sweep":                   testRemindedAtOnce,
 		"once, by two sweeps at once":                testRemindedByTwo,
 		"once, though a sweep dies at any write":     testRemindedThoughItDies,
 		"and only of the first twenty that are due":  testRemindedOfMany,
@@ -179,19 +178,14 @@ func crowd(w *pipelinetest.World) (users []string) {
 	return users
 }
 
-func testRemindedInTurns(t *testing.T, w *pipelinetest.World) {
+func testRemindedAtOnce(t *testing.T, w *pipelinetest.World) {
 	day, at := morning(w)
 	users := crowd(w)
 	until(t, w, at)
-	told := func() int {
-		return len(slices.DeleteFunc(slices.Clone(users), func(u string) bool { _, ok := of(w, u, day); return !ok }))
+	for _, user := range users {
+		_, ok := of(w, user, day)
+		expect.That(t, ok, "%s is not reminded", user)
 	}
-	expect.Is(t, told(), mostReminded)
-	day, at = tenancy.DefaultSettings().NextReminder(day+1, w.Now()) // no sweep ran for the rest of the day
-	sweep(t, w, at.Sub(w.Now()))
-	expect.Is(t, told(), mostReminded)
-	sweep(t, w, time.Minute)
-	expect.Is(t, told(), len(users))
 	before := w.Transport.Count("TransactWriteItems")
 	sweep(t, w, time.Minute)
 	expect.Is(t, w.Transport.Count("TransactWriteItems"), before, "writes once all are reminded")
@@ -207,10 +201,7 @@ func testRemindedByTwo(t *testing.T, w *pipelinetest.World) {
 		all.Go(func() { expect.NoError(t, handler(w).Sweep(t.Context())) })
 	}
 	all.Wait()
-	h := handler(w)
-	r := &reminding{Handler: h, tenant: w.Ref.Tenant, day: day, settings: tenancy.DefaultSettings(), now: w.Now()}
-	expect.Value(r.find(t.Context()))(t)
-	expect.NoError(t, r.tellOne(t.Context(), "U1")) // once more, after a crash
+	expect.Value(handler(w).remindTenant(t.Context(), tenancy.Reminding{TenantID: w.Ref.Tenant, Day: day}))(t) // again
 	for _, user := range []string{"U1", "U2", "U3"} {
 		_, ok := of(w, user, day)
 		expect.That(t, ok, "%s is not reminded", user)

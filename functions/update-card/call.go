@@ -6,7 +6,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -14,7 +13,7 @@ import (
 )
 
 // callCards draws the cards of calls that outside agents ask for. Each begins a thread.
-type callCards struct{ console string }
+type callCards struct{}
 
 func (callCards) Place(a aggregate.Aggregate) (Place, bool) {
 	x := a.(*call.Aggregate).Call
@@ -24,9 +23,10 @@ func (callCards) Place(a aggregate.Aggregate) (Place, bool) {
 	return Place{Team: x.TeamID, Accepted: true}, true
 }
 
-func (k callCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, away []circulation.StandIn,
-	now time.Time) card.Message {
-	return card.CallCard(a.(*call.Aggregate), c, s, card.Around{Console: k.console, StandIns: away}, now)
+func (callCards) Render(
+	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, around card.Around, now time.Time,
+) card.Message {
+	return card.CallCard(a.(*call.Aggregate), c, s, around, now)
 }
 
 func (callCards) Opened(_ context.Context, a aggregate.Aggregate, _ *aggregate.Card) (aggregate.Aggregate, error) {
@@ -47,28 +47,9 @@ func (callCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: x.Answers}
 }
 
-// Decided returns the call's key once people approved it.
-func (callCards) Decided(a aggregate.Aggregate) []string {
-	if x := a.(*call.Aggregate).Call; x == nil || x.Gate.Status != aggregate.Approved {
-		return nil
-	}
-	return []string{call.Key}
-}
-
-// Copy draws a copy of the card.
-func (k callCards) Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (
-	card.Message, bool) {
+// Copy draws a copy of the card, or what tells of it.
+func (callCards) Copy(
+	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
+) (card.Message, bool) {
 	return card.Copy(a, c, s, link, now), true
-}
-
-func (callCards) Suggestions(aggregate.Aggregate, string) []card.Suggestion { return nil }
-
-func (callCards) Urgency(a aggregate.Aggregate, _ *aggregate.Card) urgency {
-	switch x := a.(*call.Aggregate).Call; {
-	case x != nil && x.Status == conversation.ActionPending:
-		return asks
-	case x != nil && x.Status == conversation.ActionExecuting:
-		return progress
-	}
-	return settled
 }

@@ -1,15 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
@@ -19,7 +14,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
@@ -36,14 +30,7 @@ func (w *world) listing(users, groups []string) tenancy.Settings {
 // drawn draws the cards and, if they were requested, the copies.
 func (w *world) drawn() {
 	w.T.Helper()
-	w.queue.sent = nil
 	w.done()
-	for _, m := range w.queue.sent {
-		if strings.Contains(*m.MessageBody, `"copies":true`) {
-			expect.That(w.T, *m.MessageGroupId != w.Ref.ID, "copies hold the cards up")
-			w.send(*m.MessageBody)
-		}
-	}
 }
 
 // direct returns the bot's direct messages to a person, as JSON.
@@ -64,7 +51,6 @@ func TestCopies(t *testing.T) {
 		"leave out whoever may not approve":                          testCopiesOfEligible,
 		"survive people who can't be written to":                     testCopiesUnreachable,
 		"are posted once, though the answer was lost":                testCopiesLost,
-		"are twenty at most, and the card counts the others":         testCopiesCounted,
 		"beside cards, each person's messages in their own language": testOwnLanguage,
 		"and Home tabs in the language of now":                       testOpenedInAnotherLanguage,
 		"tell nobody what they ended themselves":                     testOwnEnd,
@@ -78,13 +64,10 @@ func testCopiesFollow(t *testing.T, w *world) {
 	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
 		got := w.direct(user)
 		if len(got) != 1 || !strings.Contains(got[0], "approve_prompt") || !strings.Contains(got[0], p.ID) ||
-			!strings.Contains(got[0], w.Ref.ID) || !strings.Contains(got[0], "/archives/"+webapi.HR) {
+			!strings.Contains(got[0], w.Ref.ID) || !strings.Contains(got[0], "/console/tasks/"+w.Ref.ID) {
 			t.Fatalf("%s got %v", user, got)
 		}
 	}
-	w.drawn()
-	n := len(w.queue.sent)
-	expect.That(t, n == 0, "asked for %d messages, and nothing changed", n)
 	w.Approve()
 	w.drawn()
 	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
@@ -130,34 +113,14 @@ func testCopiesUnreachable(t *testing.T, w *world) {
 func testCopiesLost(t *testing.T, w *world) {
 	s := w.listing([]string{webapi.Suzuki}, nil)
 	w.Prompted(s)
-	w.done()
-	copies := *w.queue.sent[len(w.queue.sent)-1].MessageBody
-	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
-	w.send(copies)
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Channel: webapi.DirectMessage(webapi.Suzuki),
+		Kind: webapi.Lost})
+	w.deliver()
 	w.Later(time.Minute)
-	w.send(copies)
+	w.done()
 	expect.Same(t, 1, len(w.direct(webapi.Suzuki)))
 	c := w.Load().Copies[0]
 	expect.That(t, c.State == aggregate.CardPosted && c.MessageTS != "", "%+v", c)
-}
-
-func testCopiesCounted(t *testing.T, w *world) {
-	users := []string{webapi.Suzuki, webapi.Tanaka, webapi.Alex}
-	for i := range 22 {
-		users = append(users, fmt.Sprintf("U0NOBODY%02d", i)) // whom Slack doesn't know: they may not approve
-	}
-	w.listing(users, nil)
-	var made []*aggregate.Card
-	p := w.Prompted(expect.Value(w.Store.Store.Settings(t.Context(), w.Ref.Tenant))(t)).Prompt()
-	for i := range mostCopies {
-		made = append(made, &aggregate.Card{CardType: task.CardPrompt, Subject: p.Key(), User: users[i], Others: 5,
-			State: aggregate.CardUnreachable, CreatedAt: w.Now()})
-	}
-	expect.NoError(t, w.Store.AddCopies(t.Context(), w.Ref, made))
-	err := w.Store.AddCopies(t.Context(), w.Ref, made)
-	expect.That(t, err != nil, "made twice")
-	w.drawn()
-	w.shows("", "ほか 5 人の承認者には DM を送っていません")
 }
 
 // Cards, and the message about a task's end, are in the request's language; a note for one person is in theirs.
@@ -212,62 +175,4 @@ func TestCopiesBesideAGroupThatIsGone(t *testing.T) {
 	got := w.direct(webapi.Suzuki)
 	expect.That(t, len(got) == 1 && strings.Contains(got[0], "approve_prompt"),
 		"who is listed by name got %v; given back for %v", got, w.queue.hidden)
-}
-
-// crowded is a pace whose calls others use up for an hour.
-type crowded struct {
-	Pace
-	now   func() time.Time
-	until time.Time
-}
-
-func (p *crowded) TakePace(_ context.Context, b records.Budget, _ int, now time.Time) (time.Time, error) {
-	if now.Before(p.until) {
-		return now.Add(b.Window), nil
-	}
-	return time.Time{}, nil
-}
-func (p *crowded) TakeCalls(ctx context.Context, now time.Time, takes ...records.Take) (records.Short, error) {
-	until, err := p.TakePace(ctx, takes[0].From, takes[0].Spare, now)
-	return records.Short{Take: takes[0], Until: until}, err
-}
-func (p *crowded) HoldPace(context.Context, records.Budget, time.Time) error { return nil }
-func (p *crowded) SilentSince(context.Context, string, time.Time) (time.Time, error) {
-	return time.Time{}, nil
-}
-func (p *crowded) JoinLine(_ context.Context, _ records.Budget, _ int, now time.Time) (time.Time, error) {
-	return now, nil
-}
-
-func TestCopiesThatWait(t *testing.T) {
-	inWorlds(t, map[string]func(*testing.T, *world){
-		"for Slack's pace are not given up": func(t *testing.T, w *world) {
-			s := w.listing([]string{webapi.Suzuki}, nil)
-			w.Prompted(s)
-			w.done()
-			body := *w.queue.sent[len(w.queue.sent)-1].MessageBody
-			w.h.Pace, w.h.PaceScale = &crowded{nil, w.Now, w.Now().Add(time.Hour)}, 1
-			began := w.Now()
-			for received := 1; received <= 600; received++ {
-				w.queue.hidden, w.queue.sent = nil, nil
-				out := expect.Value(w.h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{
-					MessageId: "m1", ReceiptHandle: "r1", Body: body,
-					Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(received), "MessageGroupId": "group"},
-				}}}))(t)
-				if received > 100 {
-					t.Fatalf("received %d times: the queue sets it aside after %v, for a wait that is an hour", received,
-						w.Now().Sub(began).Round(time.Second))
-				}
-				if len(out.BatchItemFailures) == 0 {
-					if len(w.queue.sent) == 0 {
-						break
-					}
-					body, received = *w.queue.sent[0].MessageBody, 0
-					continue
-				}
-				w.Later(time.Duration(w.queue.hidden[0]) * time.Second)
-			}
-			expect.That(t, len(w.direct(webapi.Suzuki)) == 1, "no copy")
-		},
-	})
 }

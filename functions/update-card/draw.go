@@ -21,10 +21,9 @@ import (
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
-	DelegationsOf(ctx context.Context, tenant, principal string) ([]tenancy.Delegation, error)
+	Delegations(ctx context.Context, tenant string) ([]tenancy.Delegation, error)
 	Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
-	DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due bool) error
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 }
 
@@ -38,7 +37,6 @@ type Rows interface {
 	ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) (aggregate.Card, error)
 	ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error
 	AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggregate.Card) error
-	OwedCopy(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, since *time.Time, rev int) error
 	UnreachableCard(
 		ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time,
 	) error
@@ -48,14 +46,14 @@ type Rows interface {
 type Kind interface {
 	// Place returns where the cards belong. It returns false for a torn read, whose rows come from two commits.
 	Place(a aggregate.Aggregate) (Place, bool)
-	// Render draws a card; away are those who stand in for whom it asks.
-	Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, away []circulation.StandIn,
-		now time.Time) card.Message
+	// Render draws a card.
+	Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, around card.Around, now time.Time) card.Message
 	// Opened reads contents that are needed only for a card whose message changes.
 	Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error)
-	Urgency(a aggregate.Aggregate, c *aggregate.Card) urgency
-	// Suggestions are requests that are offered to a person below a new card; nil: none.
-	Suggestions(a aggregate.Aggregate, locale string) []card.Suggestion
+	// Copy draws a direct message: a line, if its person isn't asked any more. It returns false if it stays unchanged.
+	Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (card.Message, bool)
+	// Outcome returns the message that tells the requester how it ended, or nil if none is due.
+	Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card
 }
 
 type Place struct {
@@ -74,7 +72,10 @@ type Slack interface {
 	Suggest(ctx context.Context, channel string, suggestions []card.Suggestion) error
 	SetAgentStatus(ctx context.Context, channel, thread string, status slackapi.AgentStatus, title string) error
 	SetWaiting(ctx context.Context, channel, thread, text string) error
-	directory
+	OpenDM(ctx context.Context, user string) (channel string, err error)
+	Link(ctx context.Context, channel, ts, thread string) string
+	people.Users
+	people.UserGroups
 }
 
 // drawing shows the cards of one task in the state in which it was loaded.
@@ -91,31 +92,21 @@ type drawing struct {
 	told     bool                  // the requester already knows that a card can't be shown
 	last     bool                  // the current card is the last one to draw
 	noted    bool                  // a card's row already records that all cards are shown
-	reached  bool                  // this drawing has already checked that Slack may be called
-	probes   bool                  // this drawing tries whether Slack answers again
-	silent   bool                  // Slack did not answer this drawing
 	vacant   bool                  // a copy can't be sent: the card may have to say that it waits for who has left
 	tried    time.Time             // when the current card was claimed, or its post was sent
 
-	fresh   people.Requesters  // caches people for this drawing
-	urgency map[string]urgency // of each card
-	blocked map[string]short   // methods for which Slack's rate limit leaves no call
-	paid    map[string]string  // by card: the method for which a call was taken
-	receipt *receipt
+	fresh people.Requesters // caches people for this drawing
 }
 
-// draw posts or updates each card whose content has changed, the most urgent first, and posts in the order of the
-// thread. If the task changes meanwhile, another message asks for the rest. Cards that Slack's rate limits delay wait
-// for their turn. Cards that only show progress are skipped then: the task's next revision draws them, or the sweeper,
-// which finds that shown_rev is behind.
-func (h *Handler) draw(ctx context.Context, ref aggregate.Ref, asked aggregate.Head, r *receipt) error {
+// draw posts or updates each card whose content has changed, and then the copies of cards in direct messages. If the
+// aggregate changes meanwhile, another message asks for the rest.
+func (h *Handler) draw(ctx context.Context, ref aggregate.Ref, asked aggregate.Head) error {
 	d, known, err := h.load(ctx, ref, asked)
 	if err != nil {
 		return err
 	}
-	d.receipt = r
-	if k, ok := d.kind.(withOutput); ok {
-		if d.a, err = k.Live(ctx, d.a); err != nil {
+	if k, is := d.kind.(conversationCards); is {
+		if d.a, err = k.live(ctx, d.a, d.Console); err != nil {
 			return err
 		}
 	}
@@ -125,49 +116,21 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref, asked aggregate.H
 		}
 		return errors.New("it is not known yet where the cards go") // a torn read
 	}
-	return d.ended(ctx, d.show(ctx), func(s silence) error { return d.leave(ctx, s) })
-}
-
-// ended returns the result of a drawing. If Slack did not answer, left decides.
-func (d *drawing) ended(ctx context.Context, err error, left func(silence) error) error {
-	var s silence
-	if errors.As(err, &s) {
-		return left(s)
-	}
-	if slackapi.Silent(err) {
-		d.heard(ctx, err)
-	}
-	return err
-}
-
-func (d *drawing) show(ctx context.Context) error {
-	if err := d.doubt(ctx, d.a.Common().Cards); err != nil {
+	if ours, err := d.ours(ctx); err != nil || !ours {
 		return err
 	}
-	ours, err := d.prepared(ctx)
-	if err != nil {
+	if err := d.configure(ctx); err != nil {
 		return err
 	}
-	if !ours {
-		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", d.ref.Log())
-		return d.shown(ctx)
-	}
-	if k, ok := d.kind.(withReminders); ok && k.Outdated(d.a, d.settings, d.Now()) {
-		slog.InfoContext(ctx, "nobody is reminded any more", d.ref.Log())
-		return d.shown(ctx)
-	}
-	if err := d.listOwed(ctx); err != nil {
+	if err := d.standIns(ctx); err != nil {
 		return err
 	}
 	d.told = slices.ContainsFunc(d.a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
-	behind, err := d.cards(ctx)
-	if err == nil {
-		d.status(ctx)
+	if err := d.cards(ctx); err != nil {
+		return err
 	}
-	if err == nil {
-		err = d.askForCopies(ctx)
-	}
-	if err != nil || behind || d.noted {
+	d.status(ctx)
+	if err := d.directs(ctx); err != nil || d.noted {
 		return err
 	}
 	return d.shown(ctx)
@@ -179,8 +142,7 @@ func (d *drawing) show(ctx context.Context) error {
 func (h *Handler) load(ctx context.Context, ref aggregate.Ref, before aggregate.Head) (
 	d *drawing, known bool, err error,
 ) {
-	d = &drawing{Handler: h, ref: ref, kind: h.Kinds[ref.Kind], by: h.NewID(), blocked: map[string]short{},
-		paid: map[string]string{}}
+	d = &drawing{Handler: h, ref: ref, kind: h.Kinds[ref.Kind], by: h.NewID()}
 	if d.a, err = h.Store.Load(ctx, ref); err != nil {
 		return nil, false, fmt.Errorf("load %s: %w", ref.Kind, err)
 	}
@@ -193,7 +155,7 @@ func (h *Handler) load(ctx context.Context, ref aggregate.Ref, before aggregate.
 
 // shown records that Slack shows the task at head, unless nothing would follow from that.
 func (d *drawing) shown(ctx context.Context) error {
-	if d.head.DrawAt == nil && (d.head.ShownRev >= d.head.Rev || !d.a.Effects(d.Now()).Cards) {
+	if d.head.ShownRev >= d.head.Rev || !d.a.Effects(d.Now()).Cards {
 		return nil
 	}
 	if err := d.Store.Shown(ctx, d.ref, *d.head); err != nil {
@@ -202,48 +164,54 @@ func (d *drawing) shown(ctx context.Context) error {
 	return nil
 }
 
-// cards draws those of the task's cards whose content has changed, as far as the rows tell: large arguments never
-// change, and are read only for a card that is drawn. left reports whether some cards were skipped.
-func (d *drawing) cards(ctx context.Context) (left bool, err error) {
-	rows := d.inOrder()
-	var behind error
-	var over leftover
-	now := d.Now()
-	hashes := map[string]string{}
+// cards draws those of the cards whose content has changed, as far as the rows tell: large arguments never change, and
+// are read only for a card that is drawn. Of what Slack's pace delays the rest of its kind waits, so that the thread
+// stays in order; an update that was not answered is repeated later, and holds up no other card.
+func (d *drawing) cards(ctx context.Context) error {
+	rows, hashes, now := d.inOrder(), map[string]string{}, d.Now()
 	rows = slices.DeleteFunc(rows, func(c *aggregate.Card) bool {
-		hashes[c.Key()] = card.Hash(d.kind.Render(d.a, c, d.settings, d.away, now))
+		hashes[c.Key()] = card.Hash(d.kind.Render(d.a, c, d.settings, d.around(), now))
 		return c.State == aggregate.CardPosted && c.Hash == hashes[c.Key()] || d.rests(c)
 	})
-	if len(rows) > 0 {
-		if err := d.reach(ctx); err != nil {
-			return true, err
-		}
-	}
-	d.prepay(ctx, rows)
+	var behind []error
+	limited := map[bool]bool{} // whether updates and posts wait for Slack's pace
 	for i, c := range rows {
-		d.last = i == len(rows)-1 && behind == nil && over == leftover{}
-		open := d.receipt.open
+		posted := c.MessageTS != ""
+		if limited[posted] {
+			continue
+		}
+		d.last = i == len(rows)-1 && behind == nil
 		err := d.card(ctx, c, hashes[c.Key()])
-		d.receipt.open = d.receipt.open || open // saving one card ends no doubt about another
-		if err != nil {
-			err = fmt.Errorf("card %s: %w", c.Key(), err)
+		if err == nil {
+			continue
 		}
-		var unknown slackapi.Unknown
+		err = fmt.Errorf("card %s: %w", c.Key(), err)
+		limit := errors.As(err, new(slackapi.RateLimited))
+		if !limit && (!errors.As(err, new(slackapi.Unknown)) || slackapi.Silent(err)) {
+			return err
+		}
+		limited[posted], behind = limit, append(behind, err)
+	}
+	return errors.Join(behind...)
+}
+
+// inOrder returns the cards to be posted, in the order of the thread, and then the others, of which the newest may ask
+// somebody.
+func (d *drawing) inOrder() []*aggregate.Card {
+	cards := slices.Clone(d.a.Common().Cards)
+	slices.SortStableFunc(cards, func(a, b *aggregate.Card) int {
+		x, y := a.MessageTS != "", b.MessageTS != ""
 		switch {
-		case over.add(err, d.urgency[c.Key()]):
-		case errors.As(err, &unknown): // an update is repeated later; the other cards need not wait for it
-			behind = err
-		case err != nil:
-			return true, err
+		case x != y && y:
+			return -1
+		case x != y:
+			return 1
+		case x:
+			return b.CreatedAt.Compare(a.CreatedAt)
 		}
-	}
-	if over.skipped > 0 {
-		slog.InfoContext(ctx, "left progress out", d.ref.Log(), "rev", d.head.Rev, "cards", over.skipped)
-	}
-	if behind == nil && over.first != nil {
-		return true, d.wait(ctx, *over.first)
-	}
-	return over.skipped > 0, behind
+		return a.CreatedAt.Compare(b.CreatedAt)
+	})
+	return cards
 }
 
 // card makes a message show its card. hash is that of the card's new content.
@@ -252,7 +220,7 @@ func (d *drawing) card(ctx context.Context, c *aggregate.Card, hash string) erro
 	if err != nil {
 		return err
 	}
-	return d.send(ctx, c, d.kind.Render(opened, c, d.settings, d.away, d.Now()), hash)
+	return d.send(ctx, c, d.kind.Render(opened, c, d.settings, d.around(), d.Now()), hash)
 }
 
 // send updates a card's message, or posts it.
@@ -263,10 +231,9 @@ func (d *drawing) send(ctx context.Context, c *aggregate.Card, m card.Message, h
 	return d.post(ctx, c, m, hash)
 }
 
-// all returns the head to record as shown in the same write as the current card. It is nil if other cards are left to
-// draw, or if the head has a draw_at, which only Shown removes.
+// all returns the head to record as shown in the same write as the current card; nil if other cards are left to draw.
 func (d *drawing) all() *aggregate.Head {
-	if d.last && d.head.DrawAt == nil {
+	if d.last {
 		return d.head
 	}
 	return nil
@@ -296,60 +263,38 @@ func (d *drawing) log(c *aggregate.Card) *slog.Logger {
 	return slog.With(d.ref.Log(), "card", c.Key(), "rev", d.head.Rev)
 }
 
-// prepared reports whether the deployment serves the workspace of the cards, and reads its settings.
-func (d *drawing) prepared(ctx context.Context) (ours bool, err error) {
-	if !d.place.Accepted { // Slack may have to be asked
-		if err := d.reach(ctx); err != nil {
-			return false, err
-		}
-	}
-	if ours, err := d.ours(ctx); err != nil || !ours {
-		return false, err
-	}
-	if err = d.configure(ctx); err != nil {
-		return false, fmt.Errorf("read the settings: %w", err)
-	}
-	if k, ok := d.kind.(withReader); ok && k.Reader(d.a) != "" {
-		d.settings.Locale = d.language(ctx, k.Reader(d.a))
-	}
-	return true, nil
-}
+func (d *drawing) around() card.Around { return card.Around{Console: d.Console, StandIns: d.away} }
 
 // settingsLast is how long settings are used without reading them again, where nobody is asked for a decision.
 const settingsLast = time.Minute
 
-// configure reads the settings. A card that asks names who may decide under the settings as they are now, and whoever
-// changes them asks for a redraw of such cards; other cards may show those of the last minute.
+// configure reads the settings, and the language of whoever alone sees the cards. A card that asks names who may decide
+// under the settings as they are now, and whoever changes them asks for a redraw of such cards; other cards may show
+// those of the last minute.
 func (d *drawing) configure(ctx context.Context) (err error) {
-	now, read := d.Now(), func() (tenancy.Settings, error) { return d.Store.Settings(ctx, d.ref.Tenant) }
 	asks := true
 	if s, ok := d.a.(decide.Subject); ok {
 		_, asks = s.Asks()
 	}
 	if asks || d.head.ShownRev == 0 {
-		if d.settings, err = read(); err == nil {
-			d.Handler.settings.Keep(d.ref.Tenant, d.settings, now, settingsLast)
-		}
-		return err
+		d.Handler.settings.Forget(d.ref.Tenant)
 	}
-	d.settings, err = d.Handler.settings.Ask(d.ref.Tenant, now, settingsLast, read)
-	return err
-}
-
-// withReader is a kind some of whose messages only one person sees. They are in that person's language.
-type withReader interface {
-	Reader(a aggregate.Aggregate) (user string) // "": cards are for several people
-}
-
-// withReminders is a kind some of whose messages are posted in time or not at all.
-type withReminders interface {
-	Outdated(a aggregate.Aggregate, s tenancy.Settings, now time.Time) bool
+	d.settings, err = d.Handler.settings.Ask(d.ref.Tenant, d.Now(), settingsLast, func() (tenancy.Settings, error) {
+		return d.Store.Settings(ctx, d.ref.Tenant)
+	})
+	if err != nil {
+		return fmt.Errorf("read the settings: %w", err)
+	}
+	if user := reader(d.a); user != "" {
+		d.settings.Locale = d.language(ctx, user)
+	}
+	return nil
 }
 
 // person returns whose message a card is, who alone sees it; "" if it is for several people.
 func (d *drawing) person(c *aggregate.Card) string {
-	if k, ok := d.kind.(withReader); ok && c.User == "" {
-		return k.Reader(d.a)
+	if c.User == "" {
+		return reader(d.a)
 	}
 	return c.User
 }
@@ -360,7 +305,7 @@ func (d *drawing) language(ctx context.Context, user string) string {
 }
 
 // ours reports whether the deployment serves the workspace of the cards, as it does for every accepted task. Nothing is
-// sent to any other workspace.
+// sent to any other workspace, and its cards count as shown.
 func (d *drawing) ours(ctx context.Context) (bool, error) {
 	if d.place.Accepted {
 		return true, nil
@@ -369,6 +314,10 @@ func (d *drawing) ours(ctx context.Context) (bool, error) {
 	if refused := (slackapi.Refused{}); errors.As(err, &refused) && refused.App {
 		boot.Count(boot.AppRefused, 1)
 		slog.ErrorContext(ctx, "Slack refuses the app", d.ref.Log(), "err", err)
+	}
+	if err == nil && !ours {
+		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", d.ref.Log())
+		err = d.shown(ctx)
 	}
 	return ours, err
 }

@@ -45,20 +45,13 @@ func TestUpdateCard(t *testing.T) {
 		"a message of another app's is posted anew":                               testCantUpdate,
 		"an archived channel":                                                     testArchived,
 		"an archived channel is tried again every hour while a gate waits":        testArchivedAtGate,
+		"a card that can't be updated for now delays none that is posted":         testShortOfUpdates,
 		"what is refused to the app is no card's refusal":                         testAppRefused,
 		"a fault while updating":                                                  testUpdateFault,
-		"progress is left out while updates are short, and drawn later":           testProgressIsLeftOut,
-		"nor is one with the button to try again":                                 testRetryIsNotLeftOut,
-		"nor is the card with the button to stop":                                 testStopIsNotLeftOut,
-		"a card that was never drawn as generating is posted as what asks":        testPostedPending,
-		"a message without a call left waits":                                     testShortOfUpdates,
-		"a 429 holds for all invocations":                                         testHeldForAll,
-		"cards are drawn without a pace":                                          testPaceLost,
 		"a redraw heals what was shown":                                           testRedraw,
 		"a redraw that is asked for while cards are being drawn is not forgotten": testRedrawMeanwhile,
 		"two updates of a message at the same time end in the newer content":      testTwoUpdatesAtOnce,
-		"an update without an answer that overtook another is noticed":            testOvertaken("first"),
-		"also when it was sent again":                                             testOvertaken("second"),
+		"an update without an answer that overtook another is noticed":            testOvertaken,
 		"nor does a drawing that read earlier and forgets later put its back":     testForgotLater,
 		"nor one of a task with many cards":                                       testForgotLaterAmongMany,
 		"nor one that posts anew what was deleted since":                          testPostsAnewLater,
@@ -297,6 +290,28 @@ func testUpdateFault(t *testing.T, w *world) {
 	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardPosted || c.MessageTS != before {
 		t.Errorf("%+v", c)
 	}
+}
+
+// Slack takes no update for a minute. What asks is posted meanwhile, and the rest follows.
+func testShortOfUpdates(t *testing.T, w *world) {
+	w.Extracted()
+	w.Draft(tenancy.DefaultSettings())
+	w.done()
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.RateLimited, RetryAfter: 13 * time.Second})
+	w.Approve()
+	w.back(13, 15)
+	w.shows("勤怠", "approve_prompt", "生成中")
+	expect.That(t, w.Load().Effects(w.Now()).Cards, "the rest counts as shown")
+	w.done()
+	w.shows("勤怠", "承認: ", "生成中")
+}
+
+func (w *world) requester() aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team, Member: true}
+}
+
+func (w *world) policy() aggregate.Policy {
+	return aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
 }
 
 func testRedraw(t *testing.T, w *world) {

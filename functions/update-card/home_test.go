@@ -14,6 +14,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide"
+	"ringi/shared/decide/effect"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -23,25 +24,19 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
 // withHomes lets the handler publish Home tabs.
 func (w *world) withHomes() {
-	w.h.Homes = &Homes{Rows: records.NotesOf(w.Store.Table()), Slack: w.slack.Client,
-		Inbox: decide.InboxReader{Rows: w.Store.KindStore.Store, Store: w.Store,
-			Sessions: store.ConversationsOf(w.Store.KindStore.Store),
-			Calls:    store.CallsOf(w.Store.KindStore.Store),
-			Slack:    w.slack.Client, Now: w.Now}}
+	w.h.Homes = &Homes{Slack: w.slack.Client, Inbox: decide.InboxReader{Rows: w.Store.KindStore.Store, Store: w.Store,
+		Slack: w.slack.Client, Now: w.Now}}
 }
 
-// opens has a person open the tab, and handles the relay's message.
+// opens has a person open the tab.
 func (w *world) opens(user string) string {
 	w.T.Helper()
-	expect.NoError(w.T, records.NotesOf(w.Store.Table()).HomeOpened(w.T.Context(), w.Ref.Tenant,
-		records.OpenHome{Team: slacktest.Team, User: user, OpenedAt: w.Now()}))
-	return w.publish(fmt.Sprintf(`{"tenant":%q,"kind":"home","id":%q}`, w.Ref.Tenant, user), user)
+	return w.publish(*effect.OpenedHome("queue", slacktest.Team, user, "event").MessageBody, user)
 }
 
 func (w *world) publish(body, user string) string {
@@ -67,10 +62,10 @@ func (w *world) tab(user string) string {
 func TestHomeTabs(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
-		"show what waits for a person, and what they asked for":                testHomeShows,
-		"show nothing of what a person may not decide":                         testHomeHides,
-		"show calls of outside agents to who answers for them and who decides": testHomeCalls,
-		"have a line for twenty of thirty waiting things":                      testHomeThirty,
+		"show what waits for a person, and what they asked for": testHomeShows,
+		"show nothing of what a person may not decide":          testHomeHides,
+		"show calls of outside agents to who decides":           testHomeCalls,
+		"have a line for twenty of thirty waiting things":       testHomeThirty,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, db)
@@ -100,24 +95,15 @@ func testHomeCalls(t *testing.T, w *world) {
 		Answers: webapi.Sato, Tools: []string{"Bash"}, Channel: webapi.HR, QuotaDay: 99,
 		ExpiresAt: w.Now().Add(time.Hour)}, w.By, w.Now())
 	expect.NoError(t, err)
-	var made *call.Aggregate
 	for n := range 12 {
 		x := call.Proposal{Key: k, Effect: strconv.Itoa(n), Terms: tenancy.DefaultSettings().ActionTerms(w.Now()),
 			Content: call.Content{Tool: "Bash", Arguments: `{"command":"rm old"}`, Elsewhere: true}}
-		made, err = store.CallsOf(all).Ask(t.Context(), &x, expect.Value(x.Ask(w.Now()))(t))
+		_, err = store.CallsOf(all).Ask(t.Context(), &x, expect.Value(x.Ask(w.Now()))(t))
 		expect.NoError(t, err)
 	}
-	sato, suzuki := w.opens(webapi.Sato), w.opens(webapi.Suzuki)
-	for _, want := range []string{"自分が責任者の呼び出し", "Bash · 金額不明 · command 「rm old」* — 締め", "承認待ち", "期限: ", "ほか 2 件"} {
-		expect.That(t, strings.Contains(sato, want), "%s is missing in %s", want, sato)
-	}
-	expect.That(t, strings.Contains(suzuki, "あなたの番 (12 件)") && strings.Count(suzuki, "外部エージェントの呼び出し 締め") == 12 &&
-		!strings.Contains(suzuki, "自分が責任者の呼び出し"), "%s", suzuki)
-	_, err = store.CallsOf(all).Decide(t.Context(), made.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Cancel(k.ID, w.Now())
-	})
-	expect.NoError(t, err)
-	expect.That(t, strings.Contains(w.opens(webapi.Sato), "ほか 1 件"), "one that is over stays")
+	suzuki := w.opens(webapi.Suzuki)
+	expect.That(t, strings.Contains(suzuki, "あなたの番 (12 件)") && strings.Count(suzuki, "外部エージェントの呼び出し 締め") == 12,
+		"%s", suzuki)
 }
 
 func testHomeHides(t *testing.T, w *world) {
@@ -144,34 +130,16 @@ func testHomeThirty(t *testing.T, w *world) {
 	expect.That(t, len(calls) <= 4, "Slack was asked about people %d times: %v", len(calls), calls)
 }
 
-// Who opens the tab again soon sees what holds by then, such as another language.
-func TestATabThatIsOpenedAgainIsPublishedAgain(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
-	tabs := records.NotesOf(w.Store.Table())
-	first := w.Now()
-	for _, x := range []struct{ after, noted time.Duration }{
-		{0, 0}, {2 * time.Second, 0}, {4 * time.Second, 4 * time.Second},
-	} {
-		expect.NoError(t, tabs.HomeOpened(t.Context(), w.Ref.Tenant,
-			records.OpenHome{Team: slacktest.Team, User: webapi.Sato, OpenedAt: first.Add(x.after)}))
-		open := expect.Value(tabs.OpenHome(t.Context(), w.Ref.Tenant, webapi.Sato))(t)
-		expect.That(t, open.OpenedAt.Equal(first.Add(x.noted)), "after %s noted at %s", x.after, open.OpenedAt)
-	}
-}
-
 func (k *inConversation) withHomes() {
 	s := k.Rows.KindStore.Store
-	k.h.Homes = &Homes{Rows: records.NotesOf(s.Table()), Slack: k.slack.Client,
-		Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: k.Rows, Calls: store.CallsOf(s),
-			Slack: k.slack.Client, Now: k.Now}}
+	k.h.Homes = &Homes{Slack: k.slack.Client, Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s),
+		Slack: k.slack.Client, Now: k.Now}}
 }
 
 // opens has a person open the tab.
 func (k *inConversation) opens(user string) string {
 	k.T.Helper()
-	expect.NoError(k.T, records.NotesOf(k.Rows.Table()).HomeOpened(k.T.Context(), k.Ref.Tenant,
-		records.OpenHome{Team: slacktest.Team, User: user, OpenedAt: k.Now()}))
-	return k.publish(fmt.Sprintf(`{"tenant":%q,"kind":"home","id":%q}`, k.Ref.Tenant, user), user)
+	return k.publish(*effect.OpenedHome("queue", slacktest.Team, user, "event").MessageBody, user)
 }
 
 // wants checks that a tab contains all texts in want and none in not.
@@ -205,7 +173,6 @@ func TestConversationsOnHomeTabs(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *inConversation){
 		"show what an agent wants to do":                    testHomeAction,
-		"show who began them their open ones":               testHomeConversations,
 		"lead to the copy where the thread can't be opened": testHomeLeadsToTheCopy,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -224,13 +191,6 @@ func testHomeAction(t *testing.T, k *inConversation) {
 	k.wants(k.opens(webapi.Suzuki), []string{"あなたの番 (0 件)"}, nil)
 }
 
-func testHomeConversations(t *testing.T, k *inConversation) {
-	k.wants(k.opens(webapi.Sato), []string{"エージェントとの会話", "テストを直して", "claude · 💬 会話中"}, nil)
-	k.wants(k.opens(webapi.Suzuki), nil, []string{"エージェントとの会話"})
-	k.End()
-	k.wants(k.opens(webapi.Sato), nil, []string{"エージェントとの会話"})
-}
-
 func testHomeLeadsToTheCopy(t *testing.T, k *inConversation) {
 	k.listing(nil, webapi.Suzuki)
 	k.proposes("make test")
@@ -238,22 +198,6 @@ func testHomeLeadsToTheCopy(t *testing.T, k *inConversation) {
 	k.shown()
 	k.wants(k.opens(webapi.Suzuki), []string{"/archives/" + webapi.DirectMessage(webapi.Suzuki)},
 		[]string{"/archives/" + k.channel})
-}
-
-// A tab that fails repeatedly stops delaying the others of its tenant.
-func TestATabThatCantBePublishedStays(t *testing.T) {
-	failed, waits := errors.New("no answer"), later{time.Second, slacksPace}
-	for name, tt := range map[string]struct {
-		receives string
-		err      error
-		want     bool
-	}{
-		"at the fifth failure": {"5", failed, true}, "not at the fourth": {"4", failed, false},
-		"not one that waits": {"50", waits, false}, "not one that was published": {"5", nil, false},
-	} {
-		got := stays(events.SQSMessage{Attributes: map[string]string{"ApproximateReceiveCount": tt.receives}}, tt.err)
-		expect.That(t, got == tt.want, "%s: %v", name, got)
-	}
 }
 
 // unreadable is a store whose settings can't be read.
@@ -267,9 +211,7 @@ func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.withHomes()
 	w.h.Store = unreadable{w.h.Store}
-	expect.NoError(t, records.NotesOf(w.Store.Table()).HomeOpened(t.Context(), w.Ref.Tenant,
-		records.OpenHome{Team: slacktest.Team, User: "U1", OpenedAt: w.Now()}))
-	body := fmt.Sprintf(`{"tenant":%q,"kind":"home","id":"U1"}`, w.Ref.Tenant)
+	body := *effect.OpenedHome("queue", slacktest.Team, "U1", "event").MessageBody
 	for receives := 1; ; receives++ {
 		expect.Must(t, receives <= homeTries, "it is given back for ever")
 		r := events.SQSMessage{MessageId: "1", Body: body,

@@ -77,7 +77,6 @@ func testHomeStandsIn(t *testing.T, w *world) {
 	d.Until = d.From
 	d = expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, tenancy.Setter{Actor: aggregate.Actor{
 		Type: aggregate.ActorUser, ID: webapi.Suzuki}}, w.Now(), nil))(t)
-	w.h.Homes.Console = "https://ringi.example/console"
 	w.opens(webapi.Alex)
 	w.onTab("first", webapi.Alex, 1)
 	expect.Has(t, w.tab(webapi.Alex), "https://ringi.example/console/tasks/"+w.Ref.ID, "who isn't in the channel")
@@ -109,24 +108,20 @@ func testHomeUnsent(t *testing.T, w *world) {
 	w.Later(time.Minute)
 	w.opens(webapi.Alex)
 	w.onTab("cancelled, and its entry is late", webapi.Alex, 0)
-	w.drawn()
-	expect.Is(t, w.owed(webapi.Alex), 0, "entries")
 }
 
 func testOwedBeside(t *testing.T, w *world) {
 	w.onRoute(desk("経理", 1, webapi.Tanaka, webapi.Alex))
 	p := w.Load().Process()
 	other := &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: webapi.Tanaka, Stage: 1,
-		OwedSince: p.AskedAt, State: aggregate.CardNone}
+		State: aggregate.CardNone}
 	w.h.Store = beside{w.h.Store, func() {
 		expect.NoError(t, w.Store.AddCopies(t.Context(), w.Ref, []*aggregate.Card{other}))
 	}}
-	w.deliver()
-	expect.Is(t, w.owed(webapi.Alex), 0, "entries before the redraw")
-	expect.That(t, w.Load().Head.Redraws > 0, "nobody finds out who else owes")
+	expect.That(t, !w.deliver(), "nobody finds out who else is asked")
 	w.h = w.handler()
-	w.drawn()
-	expect.That(t, w.owed(webapi.Alex) == 1 && w.owed(webapi.Tanaka) == 1, "entries")
+	w.done()
+	expect.That(t, len(w.direct(webapi.Alex)) == 1 && len(w.direct(webapi.Tanaka)) == 1, "messages")
 }
 
 // beside is a store after whose first load another drawing does something.

@@ -8,24 +8,18 @@
 // and adopts what it finds, of our own bot only. After a 500 of Slack's nothing is in flight: it looks, then posts
 // anew. After 502 to 504, or no answer, the post may still be: it comes back 31 s after it was sent.
 //
-// An update takes one write: the hash is saved after the call. If the invocation dies in between, the queue delivers
-// the message again, and a second receipt forgets all hashes and draws every card anew. Of two drawings at the same
-// time nobody knows which content Slack shows; whoever finds the other's hash asks for a redraw. What Slack refuses to
-// one channel or message marks that card unreachable, and is tried again at the next revision and, while people are
-// asked, each hour. What Slack refuses to the app as a whole is no card's refusal: the message goes back, and an alarm
-// rings.
+// An update forgets the card's hash first and saves it afterwards: whatever becomes of it, the card is drawn again. Of
+// two drawings at the same time nobody knows which content Slack shows; whoever finds the other's claim asks for a
+// redraw. What Slack refuses to one channel or message marks that card unreachable, and is tried again at the next
+// revision and, while people are asked, each hour. What Slack refuses to the app as a whole is no card's refusal: the
+// message goes back, and an alarm rings.
 //
-// A tenant has eight lanes (groups of the queue): four for cards, one each for progress, copies, tabs that were opened
-// and tabs that follow. SQS gives a lane to one invocation at a time, so a backlog takes no more than its lanes. A
-// message that can't be handled now leaves its lane and comes back when it is due.
+// The queue's groups are the aggregates, so one invocation at a time draws each; progress has a group beside. A message
+// that can't be handled now is hidden: as long as Slack's 429 says, spread over some time more, or longer after each
+// failure. After twenty receives the queue gives it up, and the sweeper asks for the cards again.
 //
-// PACE rows hold Slack's published pace for all invocations: one write counts a drawing's calls, and some of those that
-// follow within seconds. What lets people stop work comes first, then what asks for a decision and what is final;
-// progress is left out while little is left. A task short of pace keeps its place in line (draw_at). A workspace whose
-// Slack doesn't answer is called by one drawing in ten seconds.
-//
-// What a person owes along routes is listed by rows of copies, which a drawing corrects before its cards, without
-// Slack.
+// Those who are asked by name get a direct message with the same buttons, after the cards. It is changed once, when
+// they aren't asked any more: to a line.
 package main
 
 import (
@@ -46,7 +40,6 @@ import (
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/records"
 )
 
 func main() {
@@ -60,24 +53,21 @@ type environment struct {
 	boot.Results
 	CardQueueURL string `env:"CARD_QUEUE_URL" doc:"the queue of cards to draw"`
 	Console      string `env:"CONSOLE_ADDRESS" doc:"the console's address, for links on cards"`
-	SlackPace    string `env:"SLACK_PACE" doc:"how many times Slack's published pace is kept, above 0"`
 }
 
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
-	scale, err := paceScale(env.SlackPace)
 	s := store.OpenAll(cfg, env.Table)
 	results := large.Open(cfg, env.Results)
 	bot := vault.OpenBot(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
-		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results, env.Console, bot},
-			conversation.Kind.Name: conversationCards{store.ConversationsOf(s), results, env.Console},
-			call.Kind.Name:         callCards{env.Console}},
-		Slack: bot, Homes: &Homes{Rows: records.NotesOf(s.Table()), Slack: bot,
-			Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Sessions: store.ConversationsOf(s),
-				Calls: store.CallsOf(s), Slack: bot, Now: time.Now}, Console: env.Console},
+		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results, bot},
+			conversation.Kind.Name: conversationCards{store.ConversationsOf(s), results},
+			call.Kind.Name:         callCards{}},
+		Slack: bot, Console: env.Console, Homes: &Homes{Slack: bot,
+			Inbox: decide.InboxReader{Rows: s, Store: store.TasksOf(s), Slack: bot, Now: time.Now}},
 		Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
-		Pace: records.NotesOf(s.Table()), PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: clock.Sleep,
-	}, err
+		Now: time.Now, NewID: aggregate.NewID, Wait: clock.Sleep,
+	}, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
@@ -34,9 +35,6 @@ const (
 func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < enough {
 		return later{0, "too little time is left for a post"}
-	}
-	if err := d.take(ctx, c, methodPost); err != nil {
-		return err
 	}
 	now := d.Now()
 	held, err := d.Rows.ClaimCard(ctx, d.ref, c.Key(), d.by, now, now.Add(-stale))
@@ -68,7 +66,6 @@ func (d *drawing) postClaimed(ctx context.Context, c *aggregate.Card, m card.Mes
 	}
 	d.tried = d.Now()
 	ts, err := d.Slack.Post(ctx, c.Channel, d.thread(c), m, d.about(c))
-	err = d.limited(ctx, methodPost, err)
 	var unknown slackapi.Unknown
 	switch {
 	case errors.As(err, &unknown):
@@ -219,12 +216,11 @@ func (d *drawing) release(ctx context.Context, c *aggregate.Card) {
 // suggest offers requests, and the default agent, to a person who was just greeted. It is best effort: the app's
 // manifest has suggestions, too.
 func (d *drawing) suggest(ctx context.Context, c *aggregate.Card) {
-	offered := d.kind.Suggestions(d.a, d.settings.Locale)
-	if offered == nil {
+	if t, is := d.a.(*task.Aggregate); !is || t.Head.Ended == nil || t.Head.Ended.Reason != task.ReasonGreeting {
 		return
 	}
 	first := agent.Default(agent.Named(d.settings.Agents))
-	offered = append(slices.Clone(offered), card.AskAgent(d.settings.Locale, first.ID))
+	offered := append(slices.Clone(card.Suggestions(d.settings.Locale)), card.AskAgent(d.settings.Locale, first.ID))
 	if err := d.Slack.Suggest(ctx, c.Channel, offered); err != nil {
 		d.log(c).WarnContext(ctx, "nothing is suggested", "err", err)
 	}
@@ -235,18 +231,10 @@ func isOther(err error) bool { return errors.Is(err, store.ErrClaimed) }
 
 // update changes a card's message. If the message is deleted or can't be changed any more, update posts a new one.
 func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
-	if err := d.take(ctx, c, methodUpdate); err != nil {
+	if err := d.forget(ctx, c); err != nil {
 		return err
 	}
-	by := ""
-	if c.ClaimedBy != "" || c.Hash != "" && !d.once() {
-		by = d.by
-		if err := d.forget(ctx, c); err != nil {
-			return err
-		}
-	}
-	d.receipt.open = d.receipt.open || by == ""
-	err := d.limited(ctx, methodUpdate, d.Slack.Update(ctx, c.Channel, c.MessageTS, m, d.about(c)))
+	err := d.Slack.Update(ctx, c.Channel, c.MessageTS, m, d.about(c))
 	switch slackapi.Code(err) {
 	case slackapi.CodeBlockMismatch:
 		if err := d.Slack.Delete(ctx, c.Channel, c.MessageTS); err != nil {
@@ -259,7 +247,6 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		if err != nil {
 			return fmt.Errorf("reset: %w", err)
 		}
-		d.receipt.open = false
 		if row.MessageTS != "" || row.Drawn != c.Drawn { // another drawing showed a state that may be later
 			return later{0, "another invocation was faster"}
 		}
@@ -268,14 +255,13 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		return d.post(ctx, &fresh, m, hash)
 	}
 	if unknown := (slackapi.Unknown{}); errors.As(err, &unknown) { // Slack may have made it after another drawing's
-		err = errors.Join(err, d.save(ctx, c, by, "", nil))
+		err = errors.Join(err, d.save(ctx, c, "", nil))
 	}
 	if err != nil {
-		d.receipt.answered(err)
 		return d.failed(ctx, c, err)
 	}
 	d.log(c).InfoContext(ctx, "updated", "ts", c.MessageTS)
-	if err := d.save(ctx, c, by, hash, d.all()); err != nil {
+	if err := d.save(ctx, c, hash, d.all()); err != nil {
 		return fmt.Errorf("save: %w", err)
 	}
 	d.noted = d.all() != nil
@@ -284,15 +270,26 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 
 // save saves what an update made a message show. If another drawing updated it at the same time, the card is drawn
 // again: this try's own repetition may never come.
-func (d *drawing) save(ctx context.Context, c *aggregate.Card, by, hash string, all *aggregate.Head) error {
-	err := d.Rows.ShownCard(ctx, d.ref, c, by, hash, all)
+func (d *drawing) save(ctx context.Context, c *aggregate.Card, hash string, all *aggregate.Head) error {
+	err := d.Rows.ShownCard(ctx, d.ref, c, d.by, hash, all)
 	if isOther(err) && d.Rows.DoubtCard(ctx, d.ref, c, d.by) == nil {
 		err = errors.Join(err, d.Store.Redraw(ctx, d.ref))
 	}
-	if err == nil {
-		d.receipt.open = false
-	}
 	return err
+}
+
+// forget removes a card's hash and names this drawing, so that the card is drawn again if this invocation dies before
+// it saves what the message shows. If another drawing has shown the card since it was read, this one begins again: what
+// it has read may be older.
+func (d *drawing) forget(ctx context.Context, c *aggregate.Card) error {
+	err := d.Rows.ForgetCard(ctx, d.ref, c, d.by)
+	if isOther(err) {
+		return later{0, "another invocation was faster"}
+	}
+	if err != nil {
+		return fmt.Errorf("forget: %w", err)
+	}
+	return nil
 }
 
 // failed decides what to do after a failed call. For a permanent refusal of this channel or message it saves the
@@ -329,33 +326,4 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 		d.log(c).WarnContext(ctx, "the requester was not told", "err", err)
 	}
 	return nil
-}
-
-// urgency orders cards when Slack's rate limits don't allow all.
-type urgency int
-
-const (
-	stops    urgency = iota // lets people stop work that has begun: whatever else is posted leaves it a post
-	asks                    // asks for a decision, or says how the work ended
-	settled                 // says what was decided, or is the first word about a request
-	progress                // shows progress that a later card will show, too, so it may be skipped
-)
-
-// inOrder sets the cards' urgency and returns them in the order of drawing, the most urgent first. A card without a
-// message is as urgent as the most urgent card after it, so that the thread stays in order.
-func (d *drawing) inOrder() []*aggregate.Card {
-	cards := slices.SortedStableFunc(slices.Values(d.a.Common().Cards),
-		func(a, b *aggregate.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	of := map[string]urgency{}
-	behind := progress
-	for _, c := range slices.Backward(cards) {
-		of[c.Key()] = d.kind.Urgency(d.a, c)
-		if c.MessageTS == "" {
-			behind = min(behind, of[c.Key()])
-			of[c.Key()] = behind
-		}
-	}
-	slices.SortStableFunc(cards, func(a, b *aggregate.Card) int { return int(of[a.Key()] - of[b.Key()]) })
-	d.urgency = of
-	return cards
 }

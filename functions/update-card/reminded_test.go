@@ -23,7 +23,6 @@ func TestPeopleAreReminded(t *testing.T) {
 		"once, though an invocation died before it":   func(t *testing.T, w *world) { testRemindedDied(t, w, false) },
 		"once, though one died before it could save":  func(t *testing.T, w *world) { testRemindedDied(t, w, true) },
 		"or nobody is, without an alarm":              testRemindedNobody,
-		"not hours later":                             testRemindedLate,
 	})
 }
 
@@ -92,7 +91,7 @@ func testRemindedDied(t *testing.T, w *world, after bool) {
 	over := make(chan bool)
 	go func() {
 		defer close(over)
-		_ = h.draw(t.Context(), w.Ref, w.head(), &receipt{})
+		_ = h.draw(t.Context(), w.Ref, w.head())
 	}()
 	<-over
 	expect.Is(t, w.Load().Cards[0].State, aggregate.CardPosting)
@@ -110,15 +109,6 @@ func testRemindedNobody(t *testing.T, w *world) {
 	expect.Is(t, len(w.slack.Calls("conversations.open")), 1, "it is tried to tell them that they can't be told")
 	w.done()
 	expect.Is(t, len(w.direct(webapi.Suzuki)), 0)
-}
-
-func testRemindedLate(t *testing.T, w *world) {
-	w.reminds()
-	w.Later(remindedWithin + time.Second)
-	w.done()
-	expect.Is(t, len(w.direct(webapi.Suzuki)), 0)
-	a := w.Load()
-	expect.That(t, !a.Effects(w.Now()).Cards, "it is drawn for ever: %+v", a.Head)
 }
 
 // diesAt makes the invocation end before or after it posts to a person.

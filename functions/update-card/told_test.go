@@ -3,7 +3,6 @@ package main
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/decide/pipeline/pipelinetest"
@@ -22,20 +21,6 @@ func (w *world) cancelled() {
 	w.Prompted(tenancy.DefaultSettings())
 	w.done()
 	w.Cancel()
-	w.queue.sent = nil
-}
-
-// asked is the message for copies that was sent; "" for none.
-func (w *world) asked() string {
-	w.T.Helper()
-	switch len(w.queue.sent) {
-	case 0:
-		return ""
-	case 1:
-		return *w.queue.sent[0].MessageBody
-	}
-	w.T.Fatalf("sent %d messages", len(w.queue.sent))
-	return ""
 }
 
 // told checks that the requester was told of the end n times.
@@ -45,55 +30,32 @@ func (w *world) told(n int) {
 	expect.That(w.T, len(got) == n && strings.Count(strings.Join(got, ""), "キャンセル") >= n, "told %v, want %d", got, n)
 }
 
-// tells draws the cards and then sends what they asked for.
-func (w *world) tells() {
-	w.T.Helper()
-	w.done()
-	asked := w.asked()
-	w.queue.sent = nil
-	expect.Must(w.T, asked != "" && w.send(asked), "it was given back")
-}
-
 func TestAnEndIsToldOnce(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"behind the cards": func(t *testing.T, w *world) {
 			w.cancelled()
-			w.tells()
+			w.done()
 			w.told(1)
-			w.queue.sent = nil
 			for range 2 {
 				w.done()
 			}
-			expect.Is(t, w.asked(), "", "asked for")
 			w.told(1)
 		},
 		"though the answer was lost": func(t *testing.T, w *world) {
 			w.cancelled()
-			w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
-			w.tells()
+			w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage",
+				Channel: webapi.DirectMessage(webapi.Sato), Kind: webapi.Lost})
+			w.done()
 			w.told(1)
 		},
 		"to nobody whom Slack does not let know": func(t *testing.T, w *world) {
 			w.cancelled()
 			w.slack.Faults.Add(webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"})
-			w.tells()
+			w.done()
 			w.told(0)
 			expect.Is(t, w.Load().Copies[0].State, aggregate.CardUnreachable, "the row says")
 		},
 	})
-}
-
-// Copies of a gate are many: they are asked for, and the message about the end with them.
-func TestAnEndBesideCopiesIsAskedFor(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
-	w.Prompted(w.listing([]string{webapi.Suzuki}, nil))
-	w.drawn()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.End(w.By, w.policy(), w.Now()) })
-	w.queue.sent = nil
-	w.done()
-	w.told(0)
-	expect.Must(t, w.send(w.asked()), "it was given back")
-	w.told(1)
 }
 
 // listing makes these people the approvers.
@@ -126,19 +88,10 @@ func (k *inConversation) proposes(script string) *conversation.Action {
 	}).Current()
 }
 
-// shown draws the cards and, if they were requested, the copies. It reports whether they were.
-func (k *inConversation) shown() (asked bool) {
+// shown draws the cards and copies.
+func (k *inConversation) shown() {
 	k.T.Helper()
-	k.queue.sent = nil
 	expect.Must(k.T, k.send(k.asking()), "given back for %v s", k.queue.hidden)
-	for _, m := range k.queue.sent {
-		if strings.Contains(*m.MessageBody, `"copies":true`) {
-			asked = true
-			expect.That(k.T, *m.MessageGroupId != k.Ref.ID && k.send(*m.MessageBody),
-				"copies hold the cards up, or are given back for %v s", k.queue.hidden)
-		}
-	}
-	return asked
 }
 
 // sees checks that the bot's only direct message to a person contains all texts in want and none in not.
@@ -161,8 +114,8 @@ func (k *inConversation) sees(user string, want, not []string) {
 func TestCopiesOfActions(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *inConversation){
-		"go to listed approvers and follow the decision and the run": testActionCopiesFollow,
-		"leave with the old actions of a long conversation":          testActionCopiesLeave,
+		"go to listed approvers and shrink to a line at the decision": testActionCopiesFollow,
+		"leave with the old actions of a long conversation":           testActionCopiesLeave,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newConversation(t, db)) })
 	}
@@ -171,29 +124,20 @@ func TestCopiesOfActions(t *testing.T) {
 func testActionCopiesFollow(t *testing.T, k *inConversation) {
 	k.listing(nil, webapi.Sato, webapi.Suzuki, webapi.Tanaka)
 	x := k.proposes("make test")
-	if k.shown(); k.shown() {
-		t.Error("copies are asked for, and nothing changed")
-	}
+	k.shown()
 	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
-		k.sees(user, []string{"approve_action", "reject_action", "cancel_action", k.Ref.ID, x.ActionID, "make test",
+		k.sees(user, []string{"approve_action", "reject_action", k.Ref.ID, x.ActionID, "make test",
 			"と claude"}, []string{"/archives/"}) // whose direct messages they can't open
 	}
 	k.Approve()
 	k.shown()
-	k.sees(webapi.Tanaka, []string{"承認: ", webapi.Suzuki}, []string{"approve_action"})
+	line := []string{"承認済み"}
+	k.sees(webapi.Tanaka, line, []string{"_action", "make test"})
 	k.Wake()
 	k.Claim()
-	k.shown()
-	line := conversation.LogEntry{LogID: "0", ActionID: x.ActionID, Text: "it prints", CreatedAt: k.Now(),
-		DeleteAfter: time.Now().Add(time.Hour).Unix()}
-	expect.NoError(t, k.Rows.AppendLog(t.Context(), k.Ref, x.ActionID, []conversation.LogEntry{line}, nil))
-	expect.NoError(t, k.Rows.Redraw(t.Context(), k.Ref))
-	expect.That(t, !k.shown(), "copies follow each line that an action prints")
-	k.sees(webapi.Tanaka, []string{"実行中"}, []string{"it prints"})
 	k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded, Lines: 1})
 	k.shown()
-	k.sees(webapi.Tanaka, []string{"完了", "it prints"}, []string{"cancel_action"})
-	expect.That(t, !k.shown(), "copies are asked for, and nothing changed")
+	k.sees(webapi.Tanaka, line, []string{"完了"})
 }
 
 func testActionCopiesLeave(t *testing.T, k *inConversation) {

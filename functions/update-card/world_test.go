@@ -17,7 +17,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/decide/effect"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -43,11 +42,8 @@ type world struct {
 
 // queue records which messages it was asked to hide, and for how long.
 type queue struct {
-	first  time.Time // when a message was first received
 	mu     sync.Mutex
 	hidden []int32
-	sent   []*sqs.SendMessageInput // messages, including those in batches
-	calls  int                     // number of calls that sent them
 	err    error
 }
 
@@ -58,28 +54,6 @@ func (q *queue) ChangeMessageVisibility(
 	defer q.mu.Unlock()
 	q.hidden = append(q.hidden, in.VisibilityTimeout)
 	return &sqs.ChangeMessageVisibilityOutput{}, q.err
-}
-
-func (q *queue) SendMessage(
-	_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options),
-) (*sqs.SendMessageOutput, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.sent, q.calls = append(q.sent, in), q.calls+1
-	return &sqs.SendMessageOutput{}, q.err
-}
-
-func (q *queue) SendMessageBatch(
-	_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options),
-) (*sqs.SendMessageBatchOutput, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, e := range in.Entries {
-		q.sent = append(q.sent, &sqs.SendMessageInput{MessageBody: e.MessageBody, MessageGroupId: e.MessageGroupId,
-			MessageDeduplicationId: e.MessageDeduplicationId})
-	}
-	q.calls++
-	return &sqs.SendMessageBatchOutput{}, q.err
 }
 
 // inWorlds runs parts against one database, each with its own table and workspace.
@@ -105,12 +79,15 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	return w
 }
 
+// console is the console's address.
+const console = "https://ringi.example/console"
+
 // handler returns a Handler as another invocation would have it.
 func (w *world) handler() *Handler {
 	return &Handler{
 		Store: w.Store.KindStore.Store, Rows: w.Store,
 		Kinds: map[string]Kind{task.Kind.Name: taskCards{results: w.bucket, links: w.slack.Client}},
-		Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: aggregate.NewID,
+		Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", Console: console, NewID: aggregate.NewID,
 		Now:  w.Now,
 		Wait: func(context.Context, time.Duration) error { return nil },
 	}
@@ -143,12 +120,6 @@ func (w *world) send(body string) bool {
 	n := len(out.BatchItemFailures)
 	expect.Must(w.T, n <= 0 || out.BatchItemFailures[0].ItemIdentifier == "m1", "%+v", out)
 	return len(out.BatchItemFailures) == 0
-}
-
-// saying reads a message.
-func saying(body string) effect.Message {
-	m, _ := effect.ReadMessage(body)
-	return m
 }
 
 // received is the nth receipt of a message.
@@ -219,8 +190,7 @@ func (b *broken) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggregate
 func (b *broken) Settings(context.Context, string) (tenancy.Settings, error) {
 	return tenancy.Settings{}, b.err
 }
-func (b *broken) Shown(context.Context, aggregate.Ref, aggregate.Head) error   { return b.err }
-func (b *broken) DrawAt(context.Context, aggregate.Ref, time.Time, bool) error { return b.err }
+func (b *broken) Shown(context.Context, aggregate.Ref, aggregate.Head) error { return b.err }
 func (b *broken) Integrations(context.Context, string) ([]tenancy.Integration, error) {
 	return nil, b.err
 }
@@ -286,15 +256,19 @@ func TestPause(t *testing.T) {
 		min, max time.Duration
 	}{
 		{"as Slack asks", fmt.Errorf("post: %w", slackapi.RateLimited{RetryAfter: 20 * time.Second}), "1", 20 * time.Second,
-			25 * time.Second},
-		{"at least a second", slackapi.RateLimited{}, "1", time.Second, time.Second},
-		{"at most an hour and a bit", slackapi.RateLimited{RetryAfter: 1000 * time.Hour}, "1", time.Hour, 75 * time.Minute},
-		{"as is known", fmt.Errorf("card: %w", later{after: stale}), "9", 30 * time.Second, 38 * time.Second},
+			22 * time.Second},
+		{"which is spread more each time", slackapi.RateLimited{RetryAfter: 20 * time.Second}, "4", 20 * time.Second,
+			36 * time.Second},
+		{"but not for ever", slackapi.RateLimited{RetryAfter: 20 * time.Second}, "19", 20 * time.Second, 52 * time.Second},
+		{"at least a second", slackapi.RateLimited{}, "1", time.Second, 2 * time.Second},
+		{"at most an hour and a bit", slackapi.RateLimited{RetryAfter: 1000 * time.Hour}, "1", time.Hour,
+			time.Hour + 2*time.Second},
+		{"as is known", fmt.Errorf("card: %w", later{after: stale}), "9", 30 * time.Second, 30 * time.Second},
 		{"a time that passed meanwhile", fmt.Errorf("card: %w", later{after: -3 * time.Second}), "1", time.Second,
 			time.Second},
 		{"the first failure", errors.New("x"), "1", time.Second, 2 * time.Second},
 		{"the fourth", errors.New("x"), "4", 8 * time.Second, 10 * time.Second},
-		{"the hundredth", errors.New("x"), "100", time.Minute, 75 * time.Second},
+		{"the hundredth", errors.New("x"), "100", 2 * time.Minute, 150 * time.Second},
 		{"uncounted", errors.New("x"), "", time.Second, 2 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

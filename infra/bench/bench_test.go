@@ -84,7 +84,7 @@ func TestCallsAreAddedUp(t *testing.T) {
 		{"GiveUpFunction", "PUT /ringi-results/tenant/*", ""},
 		{"GiveUpFunction", "POST /api/chat.postMessage", ""},
 		{"GiveUpFunction", "GET /freee/hr/api/v1/employees", ""},
-		{"GiveUpFunction", "DynamoDB.UpdateItem", `{"Key":{"PK":{"S":"PACE#T1"},"SK":{"S":"chat.update"}}}`},
+		{"GiveUpFunction", "DynamoDB.UpdateItem", `{"Key":{"PK":{"S":"QUOTA#T1"},"SK":{"S":"OPEN#U1"}}}`},
 		{"GiveUpFunction", "DynamoDB.PutItem", `{"Item":{"PK":{"S":"TASK#T1#1"},"SK":{"S":"CARD#task"}}}`},
 		{"GiveUpFunction", "DynamoDB.TransactWriteItems", `{"TransactItems":[
 			{"Put":{"Item":{"PK":{"S":"TASK#T1#1"},"SK":{"S":"PROMPT#0001"}}}},{"ConditionCheck":{"Key":{"PK":{"S":"A"}}}},
@@ -97,7 +97,7 @@ func TestCallsAreAddedUp(t *testing.T) {
 	calls = append(calls, lambda.Call{Function: "GiveUpFunction", Kind: "secretsmanager.GetSecretValue"}) // at its start
 	u := added(calls, 2)
 	expect.Same(t, fmt.Sprint(u), "0.5 invocations (GiveUpFunction 0.5); calls of AWS 3, Slack 0.5, vendors 0.5; "+
-		"2 rows (CARD 0.5, HEAD 0.5, PACE 0.5, PROMPT 0.5); 0 state transitions")
+		"2 rows (CARD 0.5, HEAD 0.5, OPEN 0.5, PROMPT 0.5); 0 state transitions")
 }
 
 func TestEveryFunctionHasABareHandler(t *testing.T) {

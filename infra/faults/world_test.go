@@ -188,7 +188,7 @@ var (
 	// runOnly are attributes with counts, times or hashes of one run.
 	runOnly = map[string]bool{
 		"PK": true, "GSI1PK": true, "GSI1SK": true, "rev": true, "run": true, "restarts": true, "last_change": true,
-		"newest": true, "shown_rev": true, "shown_redraws": true, "drawn": true, "redraws": true, "draw_at": true,
+		"newest": true, "shown_rev": true, "shown_redraws": true, "drawn": true, "redraws": true,
 		"due_at": true, "entered": true,
 		"settings_rev": true, "noted": true, "duration_ms": true, "waited_ms": true, "hash": true, "sweep_failures": true,
 		"claimed_by": true, "rows_below": true,

@@ -87,7 +87,7 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 	small.Card("CARD#process#0002", "2 回目の回覧")
 }
 
-// A further stamp writes at most 6 rows in its own commit, and 14 with cards, copies, pace and seal. What the stamp
+// A further stamp writes at most 6 rows in its own commit, and 14 with cards, copies and seal. What the stamp
 // before has the app show again half a minute later may fall into the time of one, so that two are counted together.
 func TestWhatAFurtherStampWrites(t *testing.T) {
 	expect.AtNight(t) // a cost, as those of infra/bench

@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"sync"
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
@@ -22,10 +19,9 @@ import (
 )
 
 const (
-	// mostMine is how many of a person's own requests, and of their open conversations, are listed.
-	mostMine = 10
-	// mostTalks is how many of a person's newest requests and conversations are searched for open ones.
-	mostTalks = 50
+	// mostMine is how many of a person's own requests are listed, and mostSearched how many of the newest are searched for
+	// open ones.
+	mostMine, mostSearched = 10, 50
 	// inboxAtOnce is how many tasks are read in parallel.
 	inboxAtOnce = 10
 )
@@ -36,36 +32,20 @@ type InboxRows interface {
 	Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error)
 }
 
-// InboxStore lists waiting gates, what people owe along routes, and requests.
+// InboxStore lists waiting gates and requests.
 type InboxStore interface {
-	Owed(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	StandIns(ctx context.Context, tenant, hand string) ([]circulation.StandIn, error)
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
 }
 
-// InboxSessions lists people's conversations with agents.
-type InboxSessions interface {
-	Listed(ctx context.Context, tenant string, f store.ConversationFilter, cursor string, limit, most int,
-		keep func(conversation.Conversation) bool) (store.Page[conversation.Conversation], error)
-}
-
-// InboxCalls lists calls of outside agents.
-type InboxCalls interface {
-	Listed(ctx context.Context, tenant, cursor string, limit, most int, keep func(call.Call) bool) (
-		store.Page[call.Call], error)
-}
-
 // Inbox is what concerns one person.
 type Inbox struct {
 	User    string
-	Waiting []InboxItem                 // gates that wait for the person's decision: what they owe by name, then others
-	Looked  int                         // how many of the oldest waiting gates were searched; 0: all
-	Mine    []*task.Aggregate           // the person's requests, newest first
-	Talks   []conversation.Conversation // the person's open conversations, newest first
-	Calls   []*call.Aggregate           // open ones of keys for which the person answers, newest first
-	// MoreMine, MoreTalks and MoreCalls say how many of these are not listed.
-	MoreMine, MoreTalks, MoreCalls card.More
+	Waiting []InboxItem       // gates that wait for the person's decision: what they owe by name, then others
+	Looked  int               // how many of the oldest waiting gates were searched; 0: all
+	Mine    []*task.Aggregate // the person's requests, newest first
+	More    card.More         // of these, which are not listed
 }
 
 // InboxItem is a waiting gate and its subject.
@@ -88,65 +68,25 @@ func (x InboxItem) gate() *aggregate.Gate {
 }
 
 type InboxReader struct {
-	Rows     InboxRows
-	Store    InboxStore
-	Sessions InboxSessions
-	Calls    InboxCalls
-	Slack    people.Directory
-	Now      func() time.Time
+	Rows  InboxRows
+	Store InboxStore
+	Slack people.Directory
+	Now   func() time.Time
 }
 
 // Read reads a person's inbox. It decides who may decide by the same function as clicks do. It returns the errors of
 // the lists; a task that can't be read is left out.
 func (r InboxReader) Read(ctx context.Context, tenant, team, user string, s tenancy.Settings) (Inbox, error) {
 	out := Inbox{User: user}
-	var waitingErr, mineErr, talksErr, callsErr error
+	var waitingErr, mineErr error
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		l := r.look(tenant, team, user, s)
 		out.Waiting, out.Looked, waitingErr = l.waiting(ctx)
 	})
-	wg.Go(func() { out.Mine, out.MoreMine, mineErr = r.mine(ctx, tenant, user) })
-	wg.Go(func() { out.Talks, out.MoreTalks, talksErr = r.talks(ctx, tenant, user) })
-	wg.Go(func() { out.Calls, out.MoreCalls, callsErr = r.calls(ctx, tenant, user) })
+	wg.Go(func() { out.Mine, out.More, mineErr = r.mine(ctx, tenant, user) })
 	wg.Wait()
-	return out, errors.Join(waitingErr, mineErr, talksErr, callsErr)
-}
-
-// calls returns the newest open calls of keys for which a person answers, of the tenant's newest calls.
-func (r InboxReader) calls(ctx context.Context, tenant, user string) (out []*call.Aggregate, more card.More,
-	err error) {
-	page, err := r.Calls.Listed(ctx, tenant, "", mostTalks, 4*mostTalks, func(x call.Call) bool {
-		return x.AnsweredBy(user) && !x.Over()
-	})
-	if err != nil {
-		return nil, more, fmt.Errorf("list the calls for which a person answers: %w", err)
-	}
-	n := min(len(page.Items), mostMine)
-	refs := make([]aggregate.Ref, n)
-	for i := range refs {
-		refs[i] = call.RefOf(tenant, page.Items[i].CallID)
-	}
-	for _, a := range r.load(ctx, refs) {
-		if x, is := a.(*call.Aggregate); is && !x.Call.Over() {
-			out = append(out, x)
-		}
-	}
-	return out, card.More{N: len(page.Items) - n}, nil
-}
-
-// talks returns the open ones of a person's newest conversations, those first that wait for a decision.
-func (r InboxReader) talks(ctx context.Context, tenant, user string) ([]conversation.Conversation, card.More, error) {
-	open := func(s conversation.Conversation) bool { return s.Status != conversation.Closed }
-	page, err := r.Sessions.Listed(ctx, tenant, store.ConversationFilter{Opener: user}, "", mostTalks, mostTalks, open)
-	if err != nil {
-		return nil, card.More{}, fmt.Errorf("list a person's conversations: %w", err)
-	}
-	sort.SliceStable(page.Items, func(i, j int) bool {
-		return page.Items[i].PendingActionID != "" && page.Items[j].PendingActionID == ""
-	})
-	n := min(len(page.Items), mostMine)
-	return page.Items[:n], card.More{N: len(page.Items) - n, Unread: page.Next != ""}, nil
+	return out, errors.Join(waitingErr, mineErr)
 }
 
 // first orders what is so before what isn't.
@@ -163,7 +103,7 @@ func first(a, b bool) int {
 // mine returns a person's newest requests. If there are too many, those stay that are due first, then those that
 // were returned, those that are not over, and the newest.
 func (r InboxReader) mine(ctx context.Context, tenant, user string) (out []*task.Aggregate, more card.More, err error) {
-	page, err := r.Store.Tasks(ctx, tenant, task.Filter{Requester: user}, "", mostTalks)
+	page, err := r.Store.Tasks(ctx, tenant, task.Filter{Requester: user}, "", mostSearched)
 	if err != nil {
 		return nil, more, fmt.Errorf("list a person's requests: %w", err)
 	}
@@ -245,10 +185,9 @@ type InboxLinks interface {
 }
 
 // Summary returns the inbox for display, each entry with a link to its newest card, or to its page on the console: who
-// stands in, or answers for a key now, need not be in the channel. console is its address; empty: no page.
+// stands in need not be in the channel. console is its address; empty: no page.
 func (b Inbox) Summary(ctx context.Context, links InboxLinks, console string) card.Summary {
-	out := card.Summary{Console: console, Looked: b.Looked, MoreMine: b.MoreMine, MoreConversations: b.MoreTalks,
-		MoreCalls: b.MoreCalls}
+	out := card.Summary{Console: console, Looked: b.Looked, MoreMine: b.More}
 	for _, w := range b.Waiting {
 		x := card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0, For: w.For}
 		if w.For != "" {
@@ -262,15 +201,6 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks, console string) ca
 			to = &out.Returned
 		}
 		*to = append(*to, card.Mine{Task: a, Link: b.link(ctx, links, InboxItem{Of: a})})
-	}
-	for _, a := range b.Calls {
-		x := card.Waits{Of: a, Question: a.Call.Asks(), Link: b.link(ctx, links, InboxItem{Of: a})}
-		x.Link = cmp.Or(x.Link, card.Page(console, a.Ref()))
-		out.Calls = append(out.Calls, x)
-	}
-	for _, s := range b.Talks {
-		out.Conversations = append(out.Conversations, card.OpenConversation{Conversation: s,
-			Link: links.Link(ctx, s.Channel, s.ThreadTS, s.ThreadTS)})
 	}
 	return out
 }

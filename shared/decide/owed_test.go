@@ -21,11 +21,9 @@ import (
 type routes struct {
 	many
 	stage  func(i int) circulation.Stage
-	listed func(i int) bool // an entry says that U1 owes it
 	now    func(i int) bool // as loaded, too
 	loads  []string
 	change func(i int, g *aggregate.Gate, loaded bool)
-	owing  string // entries say of all that this person owes them, too
 }
 
 func (r *routes) gate(i int) *task.Process {
@@ -36,23 +34,6 @@ func (r *routes) gate(i int) *task.Process {
 			Rule: &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}},
 		Route: &circulation.Route{Form: circulation.Form, Stages: []circulation.Stage{r.stage(i)}},
 	}}
-}
-
-func (r *routes) Owed(
-	_ context.Context, tenant, user, cursor string, limit int,
-) (out store.Page[store.WaitingItem], _ error) {
-	from, _ := strconv.Atoi(cursor)
-	i := from
-	for ; i < r.rows && len(out.Items) < limit; i++ {
-		if r.listed(i) && user == "U1" || user == r.owing {
-			p := r.gate(i)
-			out.Items = append(out.Items, store.WaitingItem{Ref: task.RefOf(tenant, fmt.Sprint(i)), Question: p.Asks(), Row: p})
-		}
-	}
-	if i < r.rows {
-		out.Next = fmt.Sprint(i)
-	}
-	return out, nil
 }
 
 func (r *routes) Waiting(
@@ -121,35 +102,34 @@ func TestWhatAPersonOwesIsFoundWhereverItStands(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct {
-		rows              int
-		stage             func(int) circulation.Stage
-		listed, now, mine func(int) bool
-		found, named      int
-		looked, read      int
-		lists             int
+		rows         int
+		stage        func(int) circulation.Stage
+		now, mine    func(int) bool
+		found, named int
+		looked, read int
+		lists        int
 	}{
-		"of channels that they aren't in": {rows: 20, stage: by(every(10), desk("U1"), desk("U2")), listed: every(10),
+		"of channels that they aren't in": {rows: 20, stage: by(every(10), desk("U1"), desk("U2")),
 			mine: none, found: 2, named: 2, read: 2, lists: 1},
-		"before their entries are made": {rows: 20, stage: by(every(10), desk("U1"), desk("U2")), listed: none,
-			mine: none, found: 2, named: 2, read: 2, lists: 1},
-		"that has just ended": {rows: 20, stage: by(every(10), desk("U1"), desk("U2")), listed: every(10), now: none,
-			mine: none, read: 2 + 2, lists: 1},
+		"that has just ended": {rows: 20, stage: by(every(10), desk("U1"), desk("U2")), now: none,
+			mine: none, read: 2, lists: 1},
 		"beside a channel's stages, which are the members'": {rows: 20, stage: by(every(10), desk("U1"), channel),
-			listed: every(10), mine: every(5), found: 4, named: 2, read: 4, lists: 1},
-		"behind a thousand others": {rows: 1500, stage: by(every(1200), desk("U1"), desk("U2")), listed: every(1200),
-			mine: none, found: 2, named: 2, looked: mostListed, read: 2, lists: 10},
-		"and there is no end of it": {rows: 1500, stage: by(all, desk("U1"), desk()), listed: all,
-			mine: none, found: mostFound, named: mostFound, looked: mostFound, read: mostFound},
-		"as much as is shown, and nothing else": {rows: mostFound, stage: by(all, desk("U1"), desk()), listed: all,
-			mine: none, found: mostFound, named: mostFound, looked: mostFound, read: mostFound, lists: 1},
-		"much of which has just ended": {rows: 120, stage: by(all, desk("U1"), desk()), listed: all,
-			now: func(i int) bool { return i >= 30 }, mine: none, found: mostFound, named: mostFound, looked: 80, read: 80},
+			mine: every(5), found: 4, named: 2, read: 4, lists: 1},
+		"of the oldest thousand": {rows: 1500, stage: by(every(1200), desk("U1"), desk("U2")),
+			mine: none, found: 1, named: 1, looked: mostListed, read: 1, lists: 10},
+		"and there is no end of it": {rows: 1500, stage: by(all, desk("U1"), desk()),
+			mine: none, found: mostFound, named: mostFound, looked: mostListed, read: mostFound, lists: 10},
+		"as much as is shown, and nothing else": {rows: mostFound, stage: by(all, desk("U1"), desk()),
+			mine: none, found: mostFound, named: mostFound, read: mostFound, lists: 1},
+		"much of which has just ended": {rows: 120, stage: by(all, desk("U1"), desk()),
+			now: func(i int) bool { return i >= 30 }, mine: none, found: mostFound, named: mostFound, looked: 120,
+			read: 80, lists: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
 			r := &routes{many: many{rows: tt.rows, mine: tt.mine, reads: make(chan struct{}, 5000), page: func() {}},
-				stage: tt.stage, listed: tt.listed, now: tt.now}
-			reader := InboxReader{Rows: r, Store: r, Calls: noCalls{}, Slack: member{}, Now: func() time.Time { return now }}
+				stage: tt.stage, now: tt.now}
+			reader := InboxReader{Rows: r, Store: r, Slack: member{}, Now: func() time.Time { return now }}
 			found, looked, err := reader.look("01TENANT", "T1", "U1", ruledItem()).waiting(t.Context())
 			expect.NoError(t, err)
 			named, ids := 0, map[string]bool{}
@@ -192,8 +172,8 @@ func TestWhatPrincipalsOweIsFoundForWhoStandsIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &routes{many: many{rows: 2, mine: none, reads: make(chan struct{}, 100), page: func() {}, stands: tt.stands},
-				stage: func(int) circulation.Stage { return desk("U2", "U3") }, listed: none, owing: "U2"}
-			reader := InboxReader{Rows: r, Store: r, Calls: noCalls{}, Slack: member{}, Now: func() time.Time { return now }}
+				stage: func(int) circulation.Stage { return desk("U2", "U3") }}
+			reader := InboxReader{Rows: r, Store: r, Slack: member{}, Now: func() time.Time { return now }}
 			found, _, err := reader.look("01TENANT", "T1", "U1", ruledItem()).waiting(t.Context())
 			expect.NoError(t, err)
 			var got []string
@@ -210,9 +190,9 @@ func TestWhatPrincipalsOweIsFoundForWhoStandsIn(t *testing.T) {
 // A tenant that never had rules pays no query for what people owe by name.
 func TestWithoutRulesNothingIsOwedByName(t *testing.T) {
 	none := func(int) bool { return false }
-	r := &routes{many: many{mine: none, reads: make(chan struct{}, 1), page: func() {}}, listed: none, owing: "U1",
+	r := &routes{many: many{mine: none, reads: make(chan struct{}, 1), page: func() {}},
 		stage: func(int) circulation.Stage { return desk("U1") }}
-	reader := InboxReader{Rows: r, Store: r, Calls: noCalls{}, Slack: member{}, Now: time.Now}
+	reader := InboxReader{Rows: r, Store: r, Slack: member{}, Now: time.Now}
 	for rules, want := range map[bool]int{false: 0, true: 1} {
 		r.lookups = 0
 		s := tenancy.DefaultSettings()

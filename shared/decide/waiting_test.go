@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -71,14 +69,6 @@ func (m *many) Waiting(_ context.Context, tenant, cursor string, limit int) (out
 	return out, nil
 }
 
-func (m *many) Owed(context.Context, string, string, string, int) (out store.Page[store.WaitingItem], _ error) {
-	return out, nil
-}
-
-func (m *many) Unread(context.Context, string, string, string, int) (out store.Page[store.WaitingItem], _ error) {
-	return out, nil
-}
-
 func (m *many) Origins(_ context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error) {
 	out := map[aggregate.Ref]aggregate.Origin{}
 	for _, ref := range refs {
@@ -116,7 +106,7 @@ func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
 		"all of it is looked at":   {rows: 351, mine: func(i int) bool { return i%350 == 0 }, found: 2, read: 2, lists: 4},
 		"the last of a whole page": {rows: 200, mine: func(i int) bool { return i == 199 }, found: 1, read: 1, lists: 2},
 		"until enough is found": {rows: 400, mine: func(i int) bool { return i >= 120 }, found: mostFound,
-			looked: 120 + mostFound, read: mostFound, lists: 2},
+			looked: 400, read: mostFound, lists: 4},
 		"enough, and nothing is left": {rows: mostFound, mine: func(int) bool { return true }, found: mostFound,
 			read: mostFound, lists: 1},
 		"until much was looked at": {rows: 5000, mine: func(i int) bool { return i == 999 || i == 1000 }, found: 1,
@@ -129,7 +119,7 @@ func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
 			m := &many{rows: tt.rows, mine: tt.mine, reads: make(chan struct{}, 5000), page: func() { now = now.Add(tt.each) }}
-			r := InboxReader{Rows: m, Store: m, Calls: noCalls{}, Slack: member{}, Now: func() time.Time { return now }}
+			r := InboxReader{Rows: m, Store: m, Slack: member{}, Now: func() time.Time { return now }}
 			found, looked, err := r.look("01TENANT", "T1", "U1", tenancy.DefaultSettings()).waiting(t.Context())
 			expect.NoError(t, err)
 			expect.That(t, len(found) == tt.found && looked == tt.looked && len(m.reads) == tt.read && m.lists == tt.lists,
@@ -138,21 +128,21 @@ func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
 	}
 }
 
-// ownItem has so many of a person's requests, the newest first, of which the oldest are due first, and so many talks.
+// ownItem has so many of a person's requests, the newest first, of which the oldest are due first.
 type ownItem struct {
 	many
 	n, over int
 }
 
 func (o *ownItem) Tasks(context.Context, string, task.Filter, string, int) (out store.Page[task.Task], _ error) {
-	for i := range min(o.n, mostTalks) {
+	for i := range min(o.n, mostSearched) {
 		t := task.Task{ID: fmt.Sprint(i), Status: task.TaskExtracted}
 		if i < o.over {
 			t.Status = task.TaskCompleted
 		}
 		out.Items = append(out.Items, t)
 	}
-	if o.n > mostTalks {
+	if o.n > mostSearched {
 		out.Next = "next"
 	}
 	return out, nil
@@ -171,19 +161,7 @@ func (o *ownItem) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggreg
 	return a, err
 }
 
-func (o *ownItem) Listed(_ context.Context, _ string, _ store.ConversationFilter, _ string, limit, _ int,
-	_ func(conversation.Conversation) bool) (out store.Page[conversation.Conversation], _ error) {
-	for i := range min(o.n, limit) {
-		c := conversation.Conversation{ID: fmt.Sprint(i)}
-		if i == o.n-1 {
-			c.PendingActionID = "A"
-		}
-		out.Items = append(out.Items, c)
-	}
-	return out, nil
-}
-
-// Of too many own requests and talks those are listed that are due first, and the others are counted.
+// Of too many own requests those are listed that are due first, and the others are counted.
 func TestOwnRequestsThatAreDueStay(t *testing.T) {
 	for name, tt := range map[string]struct {
 		n, over     int
@@ -197,22 +175,10 @@ func TestOwnRequestsThatAreDueStay(t *testing.T) {
 	} {
 		o := &ownItem{many: many{reads: make(chan struct{}, 1000), mine: func(int) bool { return true }}, n: tt.n,
 			over: tt.over}
-		r := InboxReader{Rows: o, Store: o, Calls: noCalls{}, Sessions: o, Now: time.Now}
+		r := InboxReader{Rows: o, Store: o, Now: time.Now}
 		got, more, err := r.mine(t.Context(), "T", "U0")
 		expect.NoError(t, err)
 		expect.That(t, len(got) == min(tt.n, mostMine) && got[0].Head.TaskID == tt.first &&
 			got[len(got)-1].Head.TaskID == tt.last && more == tt.more, "%s: %d, %+v", name, len(got), more)
-		talks, left, err := r.talks(t.Context(), "T", "U0")
-		expect.NoError(t, err)
-		expect.That(t, len(talks)+left.N == min(tt.n, mostTalks), "%s: %d and %+v", name, len(talks), left)
-		expect.That(t, tt.n > mostTalks || talks[0].PendingActionID != "", "%s: what waits is not the first", name)
 	}
-}
-
-// noCalls are the calls of a tenant without outside agents.
-type noCalls struct{}
-
-func (noCalls) Listed(context.Context, string, string, int, int, func(call.Call) bool) (p store.Page[call.Call],
-	err error) {
-	return p, nil
 }

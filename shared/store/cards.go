@@ -53,7 +53,7 @@ func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, mess
 // names another message, or when another drawing has saved since what the message shows: it may be a later state.
 func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by string) error {
 	e := table.NewExpression()
-	asRead := table.Both(e.Is("message_ts", "=", c.MessageTS), asWas(e, "drawn", c.Drawn))
+	asRead := table.Both(e.Is("message_ts", "=", c.MessageTS), asDrawn(e, c.Drawn))
 	return s.forgetCard(ctx, ref, c, by, e, asRead)
 }
 
@@ -72,9 +72,9 @@ func (s *Store) forgetCard(ctx context.Context, ref aggregate.Ref, c *aggregate.
 }
 
 // ShownCard saves the hash of the message's current content, and handles all as PostedCard does. c is the card as it
-// was read. by is the drawing's name if it called ForgetCard, and empty if not. ShownCard returns ErrClaimed when the
-// row names another message, or when another drawing has called ForgetCard or ShownCard since: of two updates at the
-// same time nobody knows which one Slack applied last.
+// was read, and by the drawing that called ForgetCard. ShownCard returns ErrClaimed when the row names another message,
+// or when another drawing has called ForgetCard or ShownCard since: of two updates at the same time nobody knows which
+// one Slack applied last.
 func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string,
 	all *aggregate.Head) error {
 	return s.saveShown(ctx, "save the hash of", ref, c.Key(), all, func(e *table.Expression) (condition string) {
@@ -82,15 +82,8 @@ func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.C
 		e.Set("hash", hash)
 		e.Remove("claimed_by", "refusal", "tried_rev", "tried_at")
 		e.Add("drawn", 1)
-		free := e.Lacks("claimed_by")
-		var mine string
-		if by != "" {
-			mine = e.Is("claimed_by", "=", by)
-		} else {
-			mine = *table.All(free, asWas(e, "hash", c.Hash), asWas(e, "drawn", c.Drawn))
-		}
 		// The same hash: this call was repeated because the answer to the first was lost, or another drawing showed the same.
-		unchanged := table.AnyOf(mine, table.Both(free, e.Is("hash", "=", hash)))
+		unchanged := table.AnyOf(e.Is("claimed_by", "=", by), table.Both(e.Lacks("claimed_by"), e.Is("hash", "=", hash)))
 		return table.Both(e.Is("message_ts", "=", c.MessageTS), unchanged)
 	})
 }
@@ -118,13 +111,12 @@ func atMost(e *table.Expression, name string, n int) string {
 	return table.AnyOf(e.Lacks(name), e.Is(name, "<=", n))
 }
 
-// asWas is the condition that an attribute has the value that was read; the zero value may also be absent.
-func asWas[V comparable](e *table.Expression, name string, v V) string {
-	same := e.Is(name, "=", v)
-	if v == *new(V) {
-		return table.AnyOf(e.Lacks(name), same)
+// asDrawn is the condition that a message was updated so often; never may also be absent.
+func asDrawn(e *table.Expression, n int) string {
+	if n == 0 {
+		return e.Lacks("drawn")
 	}
-	return same
+	return e.Is("drawn", "=", n)
 }
 
 // ResetCard removes messageTS from the card after that message was deleted in Slack, and returns the card's row. A row
@@ -210,7 +202,6 @@ func asRead(e *table.Expression, h aggregate.Head) string {
 func (s *Store) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error {
 	e := table.NewExpression()
 	e.Set("shown_rev", h.Rev)
-	e.Remove("draw_at")
 	later := table.All(e.Exists(), asRead(e, h), atMost(e, "shown_rev", h.Rev))
 	err := s.updateHead(ctx, "note what is shown", ref, e, later)
 	if errors.Is(err, table.ErrCondition) {
@@ -226,18 +217,6 @@ func (s *Store) Redraw(ctx context.Context, ref aggregate.Ref) error {
 		e.Remove("shown_rev")
 		e.Add("redraws", 1)
 	})
-}
-
-// DrawAt saves when Slack's rate limit lets an aggregate's cards be drawn. With due the sweeper redraws them at that
-// time.
-func (s *Store) DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due bool) error {
-	write := func(e *table.Expression) { e.Set("draw_at", at) }
-	if due {
-		return s.dueBy(ctx, "keep a place in line", ref, at, time.Time{}, write)
-	}
-	e := table.NewExpression()
-	write(e)
-	return s.updateHead(ctx, "keep a place in line", ref, e, table.All(e.Exists()))
 }
 
 // dueBy writes bookkeeping of a head and makes it due at a time. An existing due time between passed and at is not
@@ -281,35 +260,12 @@ func (s *Store) AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggr
 		if err != nil {
 			return err
 		}
-		if c.OwedSince != nil {
-			table.Index(it, 2, aggregate.OwedBy(ref.Tenant, c.User), aggregate.TimeText(*c.OwedSince))
-		}
 		items = append(items, s.t.Put(it, 0))
 	}
 	err = s.t.TransactPast(ctx, s.newID(), items)
 	var l *table.Lost
 	if errors.As(err, &l) {
 		return fmt.Errorf("copies of %s: %w", ref, ErrClaimed)
-	}
-	return err
-}
-
-// OwedCopy notes since when a copy's person owes a stamp, nil: they owe none, and adds or removes the entry by which
-// lists find it. rev is the head's when that was found out; what a later drawing noted stays.
-func (s *Store) OwedCopy(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, since *time.Time, rev int) error {
-	e := table.NewExpression()
-	if since != nil {
-		e.Set("owed_since", *since)
-		e.Set("GSI2PK", aggregate.OwedBy(ref.Tenant, c.User))
-		e.Set("GSI2SK", aggregate.TimeText(*since))
-	} else {
-		e.Remove("owed_since", "GSI2PK", "GSI2SK")
-	}
-	e.Set("owed_rev", rev)
-	_, err := s.updateCard(ctx, "note who owes by", ref, c.Key(), e,
-		atMost(e, "owed_rev", rev))
-	if errors.Is(err, ErrClaimed) {
-		return nil
 	}
 	return err
 }

@@ -220,8 +220,6 @@ func testShown(t *testing.T, st *taskStore) {
 		err := st.Postpone(t.Context(), ref, read, &later)
 		expect.That(t, errors.Is(err, aggregate.ErrConflict), "%v, due %v", err, dueAt(t, st, ref))
 	})
-	t.Run("a place in line is kept until all is shown, and due when it is far off",
-		func(t *testing.T) { testPlaceInLine(t, st, ref) })
 	t.Run("a task that is never due is, after it was to be drawn again", func(t *testing.T) {
 		expect.NoError(t, st.Postpone(t.Context(), ref, headOf(t, st, ref).Head, nil))
 		expect.NoError(t, st.Redraw(t.Context(), ref))
@@ -255,24 +253,6 @@ func testShownByCard(t *testing.T, st *taskStore) {
 	}
 	a := decided(t, st, ref, cancel)
 	expect.That(t, a.Head.ShownRev == 1 && a.Head.Rev == 2, "shown %d of %d once it moved", a.Head.ShownRev, a.Head.Rev)
-}
-
-func testPlaceInLine(t *testing.T, st *taskStore, ref aggregate.Ref) {
-	h := headOf(t, st, ref)
-	later, soon, far := at().Add(time.Hour), at().Add(20*time.Second), at().Add(30*time.Minute)
-	expect.NoError(t, st.Postpone(t.Context(), ref, h.Head, &later))
-	for _, place := range []struct {
-		at  time.Time
-		due bool
-	}{{soon, false}, {far, true}} {
-		expect.NoError(t, st.DrawAt(t.Context(), ref, place.at, place.due))
-		h := headOf(t, st, ref)
-		expect.That(t, h.DrawAt != nil && h.DrawAt.Equal(place.at) && place.due == h.DueAt.Equal(place.at), "%+v", h)
-	}
-	expect.NoError(t, st.Shown(t.Context(), ref, h.Head))
-	if h := headOf(t, st, ref); h.DrawAt != nil {
-		t.Errorf("%+v", h)
-	}
 }
 
 func testWaits(t *testing.T, st *taskStore) {

@@ -192,18 +192,15 @@ const maxRedrawn = 100
 // redrawWaiting requests a redraw of waiting cards that show changed settings: all, or those along routes that wait for
 // a user. It only logs errors because clicks check the current settings anyway.
 func (s *Store) redrawWaiting(ctx context.Context, tenant, user string) {
-	find := s.Waiting
-	if user != "" {
-		find = func(ctx context.Context, tenant, cursor string, limit int) (table.Page[WaitingItem], error) {
-			return s.Owed(ctx, tenant, user, cursor, limit)
-		}
-	}
-	waiting, err := find(ctx, tenant, "", maxRedrawn)
+	waiting, err := s.Waiting(ctx, tenant, "", maxRedrawn)
 	if err != nil {
 		slog.WarnContext(ctx, "cards keep the old settings", "tenant_id", tenant, "err", err)
 		return
 	}
 	for _, x := range waiting.Items {
+		if g := aggregate.GateOf(x.Row); user != "" && (g == nil || g.Owes(user) == 0) {
+			continue
+		}
 		if err := s.Redraw(ctx, x.Ref); err != nil {
 			slog.WarnContext(ctx, "a card keeps the old settings", x.Ref.Log(), "err", err)
 		}

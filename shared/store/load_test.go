@@ -263,7 +263,7 @@ func testCutOff(t *testing.T, st *taskStore) {
 
 // beside are the head's members that no decision writes: those that identify the task, the bookkeeping, and Newest.
 var beside = []string{"TenantID", "TaskID", "Requester", "CreatedAt", "Rev", "LastChange", "DueAt", "ShownRev",
-	"Redraws", "DrawAt", "SweepFailures", "Newest"}
+	"Redraws", "SweepFailures", "Newest"}
 
 func testHead(t *testing.T, st *taskStore) {
 	ref := created(t, st, 1)

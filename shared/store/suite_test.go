@@ -58,7 +58,6 @@ func TestStore(t *testing.T) {
 		{"due", testDue},
 		{"many due", testDueMany},
 		{"shown", testShown},
-		{"pace", testPace},
 		{"web", testWeb},
 		{"chain", testChain},
 		{"tenants", testTenants},
@@ -78,7 +77,6 @@ func TestStore(t *testing.T) {
 		{"lists", testLists},
 		{"rows at places", testRowsAt},
 		{"pending", testPending},
-		{"owed", testOwed},
 		{"audit log", testAudit},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, s.store(t)) })

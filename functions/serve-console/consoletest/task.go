@@ -201,17 +201,6 @@ func (w *World) ChangeSteps(changes ...func(g *aggregate.Gate)) {
 	}
 }
 
-// Owe writes the rows of copies that list what these people owe at a stage of the gate that waits, as update-card does.
-func (w *World) Owe(stage int, users ...string) {
-	w.T.Helper()
-	q, _ := w.Load().Asks()
-	since, rows := w.Now(), []*aggregate.Card{}
-	for _, user := range users {
-		rows = append(rows, &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: user, Stage: stage, OwedSince: &since})
-	}
-	expect.NoError(w.T, w.Store.AddCopies(w.T.Context(), w.Ref, rows))
-}
-
 // FormOf returns the form of an act as the page has it: with all that its form or button sends, and a reason.
 func (a Answer) FormOf(t testing.TB, act aggregate.Act, reason string) url.Values {
 	t.Helper()

@@ -149,13 +149,13 @@ func (c *StandInPages) forbidden(ctx context.Context, d tenancy.Delegation, by t
 		return nil
 	}
 	for cursor := ""; ; {
-		page, err := c.Store.Owed(ctx, d.TenantID, d.Principal, cursor, store.MaxPage)
+		page, err := c.Store.Waiting(ctx, d.TenantID, cursor, store.MaxPage)
 		if err != nil {
 			return err
 		}
 		for _, x := range page.Items {
 			g := aggregate.RuledGate(x.Row)
-			if g != nil && g.IsAsker(by.ID) {
+			if g != nil && g.Owes(d.Principal) > 0 && g.IsAsker(by.ID) {
 				return aggregate.Problem{Field: "principal", Code: "party"}
 			}
 		}

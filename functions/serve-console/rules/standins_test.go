@@ -181,7 +181,6 @@ func testParty(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	o := pipelinetest.Along([]string{webapi.Sato, webapi.Suzuki}, pipelinetest.Desk("課長", 1, webapi.Tanaka))
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
-	w.Owe(1, webapi.Tanaka)
 	admin := w.As(webapi.Suzuki)
 	admin.Post(address, form(w, webapi.Tanaka, webapi.Alex)).Says(t, http.StatusUnprocessableEntity, "あなた自身の依頼")
 	w.As(webapi.Tanaka).Post(address, form(w, "", webapi.Alex)).Leads(t, address+"?done=stand_in_set")

@@ -284,9 +284,7 @@ func testOwedByEnd(t *testing.T, w *consoletest.World) {
 	waits(w, webapi.General, "全社の件")
 	owing(w, "登録前の件", consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Alex))
 	owing(w, "回覧の件", consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Alex))
-	w.Owe(1, webapi.Suzuki, webapi.Alex)
 	owing(w, "別の人の件", consoletest.Desk("課長", 1, webapi.Tanaka))
-	w.Owe(1, webapi.Tanaka)
 	for path, of := range map[string]map[string][]string{
 		"": {webapi.Suzuki: {"人事の件", "全社の件", "登録前の件", "回覧の件"},
 			webapi.Alex: {"全社の件", "登録前の件", "回覧の件"}, webapi.Tanaka: {"人事の件", "全社の件", "別の人の件"}, webapi.Guest: {}},
@@ -310,16 +308,13 @@ func testOwedByEnd(t *testing.T, w *consoletest.World) {
 
 func testOwedLate(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.Desk("課長", 1, webapi.Alex), consoletest.Desk("部長", 1, webapi.Tanaka, webapi.Suzuki))
-	w.Owe(1, webapi.Alex)
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Alex))
 	alex, suzuki := w.As(webapi.Alex), w.As(webapi.Suzuki)
 	lists(t, suzuki.Get("/console"), "部長(あと1人)")
-	w.Owe(2, webapi.Tanaka, webapi.Suzuki)
 	lists(t, suzuki.Get("/console"), "部長(あと1人)")
 	w.ChangeSteps(w.Acts(circulation.Stamp, 2, webapi.Tanaka))
 	suzuki.Get("/console").Lacks(t, "部長")
 	onRoute(w, consoletest.Desk("係長", 1, webapi.Alex))
-	w.Owe(1, webapi.Alex)
 	w.Cancel()
 	alex.Get("/console").Lacks(t, "係長")
 }
@@ -333,7 +328,6 @@ func TestWhatWaitsForStandIns(t *testing.T) {
 // Alex is not in the channel where it was asked for.
 func testStandInReads(t *testing.T, w *consoletest.World) {
 	owing(w, "代理の一件", consoletest.Desk("課長", 1, webapi.Suzuki))
-	w.Owe(1, webapi.Suzuki)
 	page := "/console/tasks/" + w.Ref.ID
 	alex := w.As(webapi.Alex)
 	alex.Get("/console?of=all").Lacks(t, "代理の一件")

@@ -259,7 +259,7 @@ func checkNotFound(t *testing.T, name string, payload object, all ...belonging) 
 }
 
 // equal compares a task without what records its display.
-var equal = cmp.Options{cmpopts.IgnoreFields(task.Head{}, "DueAt", "ShownRev", "Redraws", "DrawAt"),
+var equal = cmp.Options{cmpopts.IgnoreFields(task.Head{}, "DueAt", "ShownRev", "Redraws"),
 	cmpopts.IgnoreFields(task.Aggregate{}, "Cards"), cmpopts.IgnoreFields(aggregate.Shared{}, "Copies")}
 
 // TestAnEventOfAnUnknownWorkspaceMakesNoTenant: the event is recorded, refused and costs nothing.

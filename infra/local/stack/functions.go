@@ -67,7 +67,7 @@ func (s *Stack) speak(language string) {
 func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, bench *template.Bench) (err error) {
 	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog,
 		Faults: s.options.Faults}
-	variables := map[string]string{"SANDBOX_PROGRAMS": isolated.Programs(), "SLACK_PACE": s.options.slackPace(),
+	variables := map[string]string{"SANDBOX_PROGRAMS": isolated.Programs(),
 		"SLACK_API_URL":   s.SlackURL,
 		"OUTBOUND_ALLOW":  strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ","),
 		"FREEE_OAUTH_URL": s.VendorsURL + "/freee/token", "GOOGLE_OAUTH_URL": s.VendorsURL + "/google/token",

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"maps"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"ringi/infra/local/lambda"
@@ -137,21 +136,4 @@ func (o Options) parameters(vendorsURL string) map[string]string {
 	}
 	maps.Copy(p, o.Parameters)
 	return p
-}
-
-// fastPace is a multiple of Slack's rate limits. At this pace cards are drawn practically without limit.
-const fastPace = "100"
-
-// slackPace returns the multiple of Slack's rate limits at which cards are drawn.
-func (o Options) slackPace() string {
-	rates := o.Sandbox.Rates
-	switch {
-	case o.SlackAPIURL != "":
-		return "1"
-	case !rates.Enforce:
-		return fastPace
-	case rates.Scale > 0:
-		return strconv.FormatFloat(rates.Scale, 'f', -1, 64)
-	}
-	return "1"
 }

@@ -14,11 +14,8 @@
 //
 // Cards are asked for by one message with the head's revision. A drawing counts as shown only what the head had before
 // its message was sent, because a Query may return a head that is newer than its rows. Revisions that only show how far
-// an execution has come are asked for once in three seconds, in a lane of their own, so that what asks people and what
+// an execution has come are asked for once in three seconds, in a group of their own, so that what asks people and what
 // is final waits behind none of them.
-//
-// A message says how many led to it. Lambda ends a chain of about sixteen invocations as a loop, so a message is moved
-// a few times at most; afterwards the sweeper begins a new chain.
 //
 // What another aggregate must do is an effect too: an offered request's task, a draft's contest, the end of a task that
 // its conversation is told. Each is noted on the one that asked, once, after the other has it.
@@ -259,7 +256,7 @@ func Wake(ctx context.Context, runs Runs, token string) (refused bool, err error
 // Redraw asks the card updater to compare an aggregate's cards with its rows, which are those of the given head or
 // newer. SQS drops messages with a repeated deduplication id.
 func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, h aggregate.Head, deduplication string) error {
-	return r.ask(ctx, ref, h, time.Time{}, lane(ref), deduplication)
+	return r.ask(ctx, ref, h, time.Time{}, ref.ID, deduplication)
 }
 
 // ask sends a message about an aggregate's cards to a group of the queue. It isn't handled before the time after.
@@ -282,8 +279,5 @@ const ProgressEvery = 3 * time.Second
 // RedrawLater is Redraw for progress, at the end of the current interval. Messages for the same end are deduplicated.
 func (r Runner) RedrawLater(ctx context.Context, ref aggregate.Ref, h aggregate.Head) (at time.Time, err error) {
 	at = r.Now().Truncate(ProgressEvery).Add(ProgressEvery)
-	return at, r.ask(ctx, ref, h, at, ref.Tenant+progress, fmt.Sprintf("%s%s-%d", ref.ID, progress, at.Unix()))
+	return at, r.ask(ctx, ref, h, at, ref.ID+progress, fmt.Sprintf("%s%s-%d", ref.ID, progress, at.Unix()))
 }
-
-// Home is the kind of messages that ask for one person's Home tab, whose id is the person's.
-const Home = "home"

@@ -16,7 +16,6 @@ const (
 	CardPosting     CardState = "posting"
 	CardPosted      CardState = "posted"
 	CardUnreachable CardState = "unreachable"
-	CardUnsent      CardState = "unsent" // of a copy: no message is sent, the row only lists what its person owes
 )
 
 // Card is a Slack message that shows one row. A Change creates the card's row. Only the card updater writes it
@@ -38,18 +37,12 @@ type Card struct {
 	TriedAt     *time.Time `json:"tried_at,omitempty"`  // time of the latest refusal
 	Refusal     string     `json:"refusal,omitempty"`   // Slack's error code
 	CreatedAt   time.Time  `json:"created_at"`
-	// Set only for a copy, whose row the card updater creates: the person who received it, and how many other people at
-	// its gate received none. Of the card at a gate's home it is the id of that channel.
-	User   string `json:"user,omitempty"`
-	Others int    `json:"others,omitempty"`
-	// Set only for a copy of a gate under a rule: the number of the stage at which the person is asked, since when they
-	// owe their stamp (nil: they owe none), and the head's rev when that was noted.
-	Stage     int        `json:"stage,omitempty"`
-	OwedSince *time.Time `json:"owed_since,omitempty"`
-	OwedRev   int        `json:"owed_rev,omitempty"`
-	// For is whom the person stood in for there when the row was made, by account, of who is asked only so: their copy
-	// lists nothing as owed, since the principal's does.
-	For []string `json:"for,omitempty"`
+	// Set only for a copy, whose row the card updater creates: the person who gets it, or the channel or group that is
+	// told of a decision. Of a gate under a rule also the number of the stage at which they are asked, and whom they stood
+	// in for there when the row was made, by account, of who is asked only so.
+	User  string   `json:"user,omitempty"`
+	Stage int      `json:"stage,omitempty"`
+	For   []string `json:"for,omitempty"`
 	// Set on the card that was drawn last, if all cards are up to date: the head's rev and redraws as loaded.
 	ShownRev     int `json:"shown_rev,omitempty"`
 	ShownRedraws int `json:"shown_redraws,omitempty"`
@@ -266,11 +259,7 @@ func (c *Card) TryAgainAt(asked bool) *time.Time {
 // last change, but five minutes to an hour: so a card that can't be drawn doesn't fill the queue.
 func Drawing(a Aggregate, behind bool, now time.Time) (draw bool, due *time.Time) {
 	h := a.Root().Common()
-	draw = behind || h.DrawAt != nil && !h.InLine(now)
-	switch {
-	case h.InLine(now):
-		due = h.DrawAt
-	case draw:
+	if draw = behind; draw {
 		due = Sooner(nil, now.Add(min(max(5*time.Minute, now.Sub(h.ChangedAt)), time.Hour)))
 	}
 	for _, c := range a.Common().Cards {

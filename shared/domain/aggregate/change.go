@@ -206,9 +206,6 @@ func PendingIndex(tenant string, since time.Time, id string) Index {
 	return Index{N: 1, PK: PendingOf(tenant), SK: TimeText(since) + "#" + id}
 }
 
-// OwedBy returns the partition key of the index entries of copies whose person owes a stamp, by since when.
-func OwedBy(tenant, user string) string { return "TENANT#" + tenant + "#OWED#" + user }
-
 // PendingOf returns the partition key of a tenant's PendingIndex entries.
 func PendingOf(tenant string) string { return "TENANT#" + tenant + "#PENDING" }
 

@@ -53,12 +53,11 @@ type Head struct {
 	DueAt         *time.Time `json:"due_at,omitempty"`
 	ShownRev      int        `json:"shown_rev,omitempty"` // the revision that all cards show; see See
 	Redraws       int        `json:"redraws,omitempty"`   // how often somebody asked to redraw the cards
-	DrawAt        *time.Time `json:"draw_at,omitempty"`   // while Slack limits the rate: when to draw the cards
 	SweepFailures int        `json:"sweep_failures,omitempty"`
 }
 
 // Bookkeeping lists the head's attributes that are written outside of Changes.
-var Bookkeeping = []string{"due_at", "shown_rev", "redraws", "draw_at", "sweep_failures"}
+var Bookkeeping = []string{"due_at", "shown_rev", "redraws", "sweep_failures"}
 
 // Root is the head row of one kind; it embeds Head.
 type Root interface {
@@ -78,7 +77,7 @@ func (h *Head) Revision() int { return h.Rev }
 func (h Head) Committed(was Head, c Change) Head {
 	h.Rev, h.LastChange = was.Rev+1, c.ID
 	h.DueAt, h.ShownRev, h.SweepFailures = was.DueAt, was.ShownRev, was.SweepFailures
-	h.Redraws, h.DrawAt = was.Redraws, was.DrawAt
+	h.Redraws = was.Redraws
 	return h
 }
 
@@ -110,10 +109,6 @@ func (h *Head) See(s *Shared) {
 		}
 	}
 }
-
-// InLine reports whether the cards still wait because of Slack's rate limits. Until DrawAt they are drawn only if the
-// aggregate changes.
-func (h *Head) InLine(now time.Time) bool { return h.DrawAt != nil && now.Before(*h.DrawAt) }
 
 // Lease says which invocation works on an external resource, such as a managed session, and until when. No Change
 // writes it: it is renewed far more often than the aggregate changes, and carries no state. Writers require that the

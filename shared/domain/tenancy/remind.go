@@ -54,13 +54,12 @@ func isClockOrNone(text string) bool {
 }
 
 // Reminding is the row of a tenant where something waits for people by name. It says on which day they are reminded
-// next (0: that is not known yet), when, and of whom on that day the last one was.
+// next (0: that is not known yet), and when.
 type Reminding struct {
 	aggregate.Meta
 	TenantID string    `json:"tenant_id"`
 	Day      Date      `json:"day,omitempty"`
 	DueAt    time.Time `json:"due_at"`
-	After    string    `json:"after,omitempty"`
 }
 
 // RemindPrefix begins the partition of a tenant's Reminding; RemindersDue is the partition of GSI2 that has those of

@@ -34,8 +34,9 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 		}
 		who := d.w.mention(a.Head.Requester)
 		from := fill(w.CopyFrom, "title", nameOf(until(a, c.Subject), w, d.w.Quoted), "who", who)
-		m := d.face(c).copied(from, link, w)
-		if g := a.GateAt(c.Subject); g != nil && len(m.Attachments[0].Blocks.BlockSet) > 1 {
+		g := a.GateAt(c.Subject)
+		m := d.face(c).copied(g, from, link, w)
+		if g != nil && len(m.Attachments[0].Blocks.BlockSet) > 1 {
 			m.Text = fill(w.CopyText, "text", m.Text, "who", who)
 			if by := dueOf(g); by != nil {
 				m.Text += fill(w.WaitsUntil, "when", when(*by))
@@ -47,19 +48,21 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 		from := fill(w.ConversationFrom, "title", conversationTitle(a.Aggregate.Conversation, w), "who",
 			wordsOf.In(w.Locale).mention(a.Aggregate.Conversation.Opener), "agent",
 			inline(a.Aggregate.Conversation.AgentID, maxTool))
-		return drawingOf(a, s, w.Locale, now).talkFace(c).copied(from, link, w)
+		return drawingOf(a, s, w.Locale, now).talkFace(c).copied(a.GateAt(c.Subject), from, link, w)
 	case *call.Aggregate:
 		return drawCall(a, Around{}, s, s.Locale, now).callCopy(c, link, w)
 	}
 	return Message{}
 }
 
-// copied is a card in direct messages, below the line that says who asked.
-func (f face) copied(from, link string, w *askWords) Message {
-	if asks := slices.ContainsFunc(f.blocks, func(b slack.Block) bool { return b.BlockType() == slack.MBTAction }); asks {
-		return face{f.text, f.colour, nil}.with(contextLine(from + linkAs(link, w.Original))).with(f.blocks...).message()
+// copied is a card in direct messages, below the line that says who asked; that line and how it stands, if the gate
+// waits no more or its person isn't asked any more.
+func (f face) copied(g *aggregate.Gate, from, link string, w *askWords) Message {
+	acts := func(b slack.Block) bool { return b.BlockType() == slack.MBTAction }
+	if g != nil && g.Status == aggregate.PendingApproval && slices.ContainsFunc(f.blocks, acts) {
+		return face{f.text, f.colour, nil}.with(contextLine(from + opens(link, w))).with(f.blocks...).message()
 	}
-	return face{f.text, f.colour, nil}.with(section(from + "\n" + f.text + linkAs(link, w.Original))).message()
+	return face{f.text, f.colour, nil}.with(section(from + "\n" + f.text + opens(link, w))).message()
 }
 
 // copyOf is Copy for a call.
@@ -76,7 +79,7 @@ func (d drawing) callCopy(c *aggregate.Card, link string, w *askWords) Message {
 		_, by := d.became(d.outside.Call.Action())
 		return face{text, grey, nil}.with(section("*"+text+"*"+opens(link, w)), contextLine(by, d.asksFor())).message()
 	}
-	return d.callFace(c).copied(d.asksFor(), link, w)
+	return d.callFace(c).copied(d.outside.GateAt(c.Subject), d.asksFor(), link, w)
 }
 
 // until returns a task as it was while the version in the row with this key was the newest.

@@ -8,7 +8,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
@@ -18,16 +17,12 @@ const HomeCallback, NewRequest = "ringi_home", "new_request"
 
 // Summary has everything that the Home tab shows to one person.
 type Summary struct {
-	Waiting       []Waits // waits for this person's decision; the oldest first
-	Looked        int     // if positive: only this many of the workspace's oldest waiting items were read
-	Returned      []Mine  // the person's own requests that were given back to them: it is their turn
-	Mine          []Mine  // their others, the newest first
-	Conversations []OpenConversation
-	Calls         []Waits // open ones of outside agents, for whose keys the person answers
-	// MoreMine, MoreConversations and MoreCalls are not listed.
-	MoreMine, MoreConversations, MoreCalls More
-
-	Console string // the console's address; empty: no links
+	Waiting  []Waits // waits for this person's decision; the oldest first
+	Looked   int     // if positive: only this many of the workspace's oldest waiting items were read
+	Returned []Mine  // the person's own requests that were given back to them: it is their turn
+	Mine     []Mine  // their others, the newest first
+	MoreMine More    // of these, which are not listed
+	Console  string  // the console's address; empty: no links
 }
 
 // leadsTo returns a button that leads elsewhere. A click on it does nothing else.
@@ -87,7 +82,7 @@ type Mine struct {
 const maxHomeLines = 20
 
 // HomeView draws a person's Home tab: a line with a link of each thing that waits for them, what is due first at the
-// top, and of their own requests, calls and conversations.
+// top, and of their own requests.
 func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRequest {
 	w, own := askWordsOf.In(locale), s
 	own.Locale = locale
@@ -116,7 +111,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 	if len(turn) == 0 {
 		blocks = append(blocks, section(w.nothing(in)))
 	}
-	most := max(maxHomeLines/2, maxHomeLines-len(mine)-len(in.Calls)-len(in.Conversations))
+	most := max(maxHomeLines/2, maxHomeLines-len(mine))
 	blocks = append(blocks, list(turn, most, More{Unread: in.Looked > 0 && len(turn) > most})...)
 	if in.Looked > 0 && len(in.Waiting) > 0 {
 		blocks = append(blocks, contextLine(fill(w.HomeMore, "n", in.Looked)))
@@ -126,14 +121,6 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 		blocks = append(blocks, section(w.HomeNoneMine))
 	}
 	blocks = append(blocks, list(mine, maxHomeLines, in.MoreMine)...)
-	if len(in.Calls) > 0 {
-		blocks = append(blocks, divider(), header(w.HomeCalls))
-		blocks = append(blocks, list(w.callLines(in.Calls), maxHomeLines, in.MoreCalls)...)
-	}
-	if len(in.Conversations) > 0 {
-		blocks = append(blocks, divider(), header(w.HomeConversations))
-	}
-	blocks = append(blocks, list(w.conversationLines(in.Conversations), maxHomeLines, in.MoreConversations)...)
 	blocks = append(blocks, divider(), contextLine(w.HomeHow), w.leads(in, s))
 	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, CallbackID: HomeCallback,
 		Blocks: slack.Blocks{BlockSet: blocks}}
@@ -184,31 +171,4 @@ func rows(lines []string) (out []slack.Block) {
 		out = append(out, section(cut(strings.Join(five, "\n"), maxSection)))
 	}
 	return out
-}
-
-// OpenConversation is an open conversation that the person began.
-type OpenConversation struct {
-	Conversation conversation.Conversation
-	Link         string
-}
-
-func (w *askWords) conversationLines(conversations []OpenConversation) []string {
-	lines := make([]string, len(conversations))
-	for i, x := range conversations {
-		lines[i] = "• " + fill(w.ConversationLine, "title", conversationTitle(&x.Conversation, w),
-			"agent", inline(x.Conversation.AgentID, maxTool), "state", w.conversationState(&x.Conversation)) + opens(x.Link, w)
-	}
-	return lines
-}
-
-func (w *askWords) conversationState(s *conversation.Conversation) string {
-	switch {
-	case s.PendingActionID != "":
-		return w.States[task.StatusWaits]
-	case s.Status == conversation.Executing:
-		return w.States[task.StatusRunning]
-	case s.Status == conversation.Failing:
-		return w.StateBroken
-	}
-	return w.StateOpen
 }

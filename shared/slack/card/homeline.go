@@ -257,21 +257,3 @@ func (w *askWords) state(a *task.Aggregate) string {
 	}
 	return or(w.States[status], w.States[task.StatusDrafting])
 }
-
-// callLines say of open calls of outside agents what each does, who asks for it and how it stands.
-func (w *askWords) callLines(calls []Waits) []string {
-	lines := make([]string, len(calls))
-	for i, x := range calls {
-		a := x.Of.(*call.Aggregate)
-		state, until := w.States[task.StatusRunning], ""
-		switch {
-		case a.Call.Status == conversation.ActionPending:
-			state, until = w.States[task.StatusWaits], x.until(w)
-		case a.Call.Elsewhere:
-			state = callWordsOf.In(w.Locale).Unused
-		}
-		lines[i] = "• " + fill(w.ConversationLine, "title", began(x.what(w)), "agent", inline(a.Call.KeyName, maxTool),
-			"state", state) + until + opens(x.Link, w)
-	}
-	return lines
-}

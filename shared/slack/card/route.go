@@ -132,7 +132,7 @@ func (r routed) waits(notes ...string) []slack.Block {
 		return []slack.Block{contextLine(append(notes, r.texts.Unknown)...)}
 	case s == nil || !r.Gate.Ruled():
 		turn, more := r.bySettings()
-		return append(sectioned(turn), contextOf(append(notes, more, r.uncopied()))...)
+		return append(sectioned(turn), contextOf(append(notes, more))...)
 	case r.copy != nil:
 		return append(sectioned(r.yours(s)+r.until(s.DecideBy)), contextOf(append(notes, r.hint()))...)
 	}
@@ -151,7 +151,7 @@ func (r routed) waits(notes ...string) []slack.Block {
 		amount = r.Amount(r.plain)
 	}
 	notes = append(notes, amount, r.path(), fill(r.texts.Rule, "rule", r.RuleName())+" · "+denies,
-		cut(r.AskedToo(), maxNotes), cut(r.carried(), maxNotes), r.uncopied())
+		cut(r.AskedToo(), maxNotes), cut(r.carried(), maxNotes))
 	return append(sectioned(strings.Join(lines, "\n")), contextOf(notes)...)
 }
 
@@ -241,16 +241,6 @@ func (r routed) left() (line string, alone bool) {
 		link = fmt.Sprintf(" (<%s/stand-ins|%s>)", r.Console, r.texts.SetStandIn)
 	}
 	return "\n" + fill(r.texts.Left, "stage", r.Name(s), "who", r.People(who, maxNamed), "link", link), len(able) == 0
-}
-
-// uncopied says how many further people of the stage that is asked got no message.
-func (r routed) uncopied() string {
-	for _, c := range r.copies {
-		if r.copy == nil && c.Stage == r.State.Present && c.Others > 0 {
-			return fill(askWordsOf.In(r.w.Locale).CopiesLeft, "n", c.Others)
-		}
-	}
-	return ""
 }
 
 // Gone reports whether Slack said of a copy's person that they have left: errors of conversations.open

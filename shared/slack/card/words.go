@@ -131,8 +131,8 @@ type askWords struct {
 	Locale string
 
 	// The dialog for a request, and notes.
-	Title, Submit, Close, Text, TextPlaceholder, At, AtPlaceholder, AtHint, Asked, Original string
-	Notes                                                                                   map[AskNote]string
+	Title, Submit, Close, Text, TextPlaceholder, At, AtPlaceholder, AtHint, Asked string
+	Notes                                                                         map[AskNote]string
 
 	// The form for a decision.
 	MatterTitle, MatterAmountHint, MatterAsked, MatterLine, HomeMatter            string
@@ -141,14 +141,14 @@ type askWords struct {
 	Matter, MatterFaults, Currencies map[string]string
 
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
-	CopiesLeft, CopyFrom, CopyText, OutcomeText, Open                               string
-	HomeWaiting, HomeNothing, HomeMore, HomeMine, HomeNoneMine, HomeHow             string
-	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore                    string
-	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom, ConversationLine string
-	HomeConversations, HomeCalls, WhatAction, WhatPrompt, WhatProcess, WhatStep     string
-	OpenResult                                                                      string
-	StateOpen, StateBroken, WaitsLine, WaitsUntil, WaitsAs, WaitsSaid, WaitsFor     string
-	States                                                                          map[task.Status]string
+	CopyFrom, CopyText, OutcomeText, Open                               string
+	HomeWaiting, HomeNothing, HomeMore, HomeMine, HomeNoneMine, HomeHow string
+	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore        string
+	HomeFrom, HomeNew, HomeStandIn, HomeConsole, ConversationFrom       string
+	WhatAction, WhatPrompt, WhatProcess, WhatStep                       string
+	OpenResult                                                          string
+	WaitsLine, WaitsUntil, WaitsAs, WaitsSaid, WaitsFor                 string
+	States                                                              map[task.Status]string
 
 	// What somebody is reminded of.
 	Reminded, RemindedAs, RemindedItem, RemindedMore, RemindedDaily string

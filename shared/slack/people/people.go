@@ -25,10 +25,14 @@ type Users interface {
 	User(ctx context.Context, id string) (slackapi.User, error)
 }
 
+type UserGroups interface {
+	UsergroupMembers(ctx context.Context, group string) ([]string, error)
+}
+
 // Groups looks up people, and the members of user groups and channels.
 type Groups interface {
 	Users
-	UsergroupMembers(ctx context.Context, group string) ([]string, error)
+	UserGroups
 	Members(ctx context.Context, channel string, most int) (ids []string, more bool, err error)
 }
 
@@ -187,7 +191,7 @@ func (p *People) approvers(ctx context.Context, team, id string, a tenancy.Appro
 	if slices.Contains(a.Users, id) {
 		return slices.Clone(a.Users), nil
 	}
-	return p.asking.listed(ctx, p.Slack, team, a, p.Now())
+	return p.asking.Listed(ctx, p.Slack, team, a, p.Now())
 }
 
 // memberOf reports whether the person is a member of the request's channel. If Slack doesn't list the channel,

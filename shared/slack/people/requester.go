@@ -121,7 +121,7 @@ func (q *Requesters) Somebody(
 	case policy.Mode != aggregate.ApproversList:
 		return q.inChannel(ctx, slack, policy, o, now, askers)
 	}
-	if policy.Approvers, err = q.listed(ctx, slack, o.Team, s.Approvers, now); err != nil {
+	if policy.Approvers, err = q.Listed(ctx, slack, o.Team, s.Approvers, now); err != nil {
 		return fmt.Errorf("%w: who is listed: %w", explain.ErrUnverified, err)
 	}
 	looked := 0
@@ -193,9 +193,9 @@ func (q *Requesters) inChannel(
 	return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
 }
 
-// listed returns the listed people and the members of the listed user groups.
-func (q *Requesters) listed(
-	ctx context.Context, slack Groups, team string, a tenancy.Approvers, now time.Time,
+// Listed returns the listed people and the members of the listed user groups.
+func (q *Requesters) Listed(
+	ctx context.Context, slack UserGroups, team string, a tenancy.Approvers, now time.Time,
 ) ([]string, error) {
 	all := slices.Clone(a.Users)
 	for _, name := range a.Usergroups {
@@ -209,7 +209,7 @@ func (q *Requesters) listed(
 }
 
 // group returns a user group's members; the answer may be as old as remembered.
-func (q *Requesters) group(ctx context.Context, slack Groups, team, name string, now time.Time) ([]string, error) {
+func (q *Requesters) group(ctx context.Context, slack UserGroups, team, name string, now time.Time) ([]string, error) {
 	members, err := q.groups.Ask(place{team, name}, now, remembered, func() ([]string, error) {
 		members, err := slack.UsergroupMembers(ctx, name)
 		if slackapi.Code(err) == slackapi.CodeNoSuchGroup { // deleted since it was listed: other groups still count

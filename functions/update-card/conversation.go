@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
+)
+
+// Said reads a conversation's messages and the output of its actions, which are outside of the aggregate.
+type Said interface {
+	Message(ctx context.Context, tenant, id, key string) (conversation.Message, error)
+	Log(ctx context.Context, ref aggregate.Ref, action string, limit int) ([]conversation.LogEntry, error)
+}
+
+type Payloads interface {
+	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
+}
+
+type conversationCards struct {
+	said    Said
+	results Payloads
+}
+
+func (conversationCards) Place(a aggregate.Aggregate) (Place, bool) {
+	s := conversationOf(a).Conversation
+	if s == nil {
+		return Place{}, false
+	}
+	return Place{Team: s.TeamID, Thread: s.ThreadTS}, true
+}
+
+func conversationOf(a aggregate.Aggregate) card.Conversation {
+	if t, ok := a.(card.Conversation); ok {
+		return t
+	}
+	return card.Conversation{Aggregate: a.(*conversation.Aggregate)}
+}
+
+func (conversationCards) Render(
+	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, _ card.Around, now time.Time,
+) card.Message {
+	return card.RenderConversation(conversationOf(a), c, s, now)
+}
+
+// live adds the console's address, and the last lines of a running action's output, which grows without a commit.
+func (k conversationCards) live(ctx context.Context, a aggregate.Aggregate, console string) (aggregate.Aggregate,
+	error) {
+	t := conversationOf(a)
+	t.Console = console
+	x := t.Current()
+	if x == nil || x.Status != conversation.ActionExecuting {
+		return t, nil
+	}
+	var err error
+	if t.Log, err = k.said.Log(ctx, t.Ref(), x.ActionID, card.TailLines); err != nil {
+		return nil, fmt.Errorf("read what the action prints: %w", err)
+	}
+	return t, nil
+}
+
+// Opened reads the contents that the card's row lacks. A card whose message was deleted shows nothing.
+func (k conversationCards) Opened(
+	ctx context.Context, a aggregate.Aggregate, c *aggregate.Card,
+) (aggregate.Aggregate, error) {
+	t, ref := conversationOf(a), a.Ref()
+	switch c.CardType {
+	case conversation.CardMessage:
+		key, _ := conversation.OfMessage(c.Subject)
+		m, err := k.said.Message(ctx, ref.Tenant, ref.ID, key)
+		switch {
+		case errors.Is(err, aggregate.ErrNotFound):
+			t.Message = &conversation.Message{}
+		case err != nil:
+			return nil, fmt.Errorf("read what was said: %w", err)
+		default:
+			t.Message = &m
+		}
+	case conversation.CardAction:
+		x := aggregate.Find(t.Actions, c.Subject)
+		if x == nil {
+			return a, nil
+		}
+		var err error
+		if x.Payload.S3Key != "" {
+			if t.Payload, err = k.results.Open(ctx, ref, x.Payload); err != nil {
+				return nil, fmt.Errorf("open what the action is to do: %w", err)
+			}
+		}
+		if x.StartedAt != nil && t.Log == nil {
+			if t.Log, err = k.said.Log(ctx, ref, x.ActionID, card.TailLines); err != nil {
+				return nil, fmt.Errorf("read what the action printed: %w", err)
+			}
+		}
+	}
+	return t, nil
+}
+
+// Outcome returns nothing: a person who talks with an agent has the answer in the thread.
+func (conversationCards) Outcome(aggregate.Aggregate, time.Time) *aggregate.Card { return nil }
+
+// Copy draws a copy. If its action is no longer in the conversation, the copy stays unchanged.
+func (conversationCards) Copy(
+	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
+) (card.Message, bool) {
+	t := conversationOf(a)
+	if aggregate.Find(t.Actions, c.Subject) == nil {
+		return card.Message{}, false
+	}
+	return card.Copy(t, c, s, link, now), true
+}
+
+// status sends Slack the agent's state, each time, since another process may have sent another one. If it fails, cards
+// and copies are drawn anyway.
+func (d *drawing) status(ctx context.Context) {
+	if _, is := d.kind.(conversationCards); !is {
+		return
+	}
+	t := conversationOf(d.a)
+	st, x, is := slackapi.AgentActive, t.Current(), t.Conversation
+	switch {
+	case is.Status == conversation.Closed:
+		st = slackapi.AgentClosed
+	case x != nil && x.Status == conversation.ActionPending && len(t.Inbox) == 0:
+		st = slackapi.AgentSuspended
+	case !t.Head.Resting:
+		st = slackapi.AgentProcessing
+	}
+	err := d.Slack.SetAgentStatus(ctx, is.Channel, d.place.Thread, st, is.Title)
+	if waits := card.AgentReads(t, d.settings); err == nil && waits != "" {
+		err = d.Slack.SetWaiting(ctx, is.Channel, d.place.Thread, waits)
+	}
+	if err != nil {
+		slog.WarnContext(ctx, "the status is not shown", d.ref.Log(), "status", st, "err", err)
+	}
+}

@@ -1,0 +1,321 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
+)
+
+// mostAsked is how many people get a direct message about a stage of a gate. Others find it in their lists.
+const mostAsked = 20
+
+// over stands for the hash of a direct message that was shrunk to a line: it isn't drawn again.
+const over = "over"
+
+// directs sends the direct messages that are due, and shrinks those that are over. If one person can't be written to,
+// the others still get theirs.
+func (d *drawing) directs(ctx context.Context) error {
+	if err := d.addDirects(ctx); err != nil {
+		return err
+	}
+	d.last = false
+	var failed []error
+	for _, c := range d.a.Common().Copies {
+		if err := d.direct(ctx, c); err != nil {
+			failed = append(failed, fmt.Errorf("copy %s: %w", c.Key(), err))
+		}
+		if slackapi.Silent(errors.Join(failed...)) {
+			break
+		}
+	}
+	if d.vacant {
+		failed = append(failed, d.Store.Redraw(ctx, d.ref))
+	}
+	return errors.Join(failed...)
+}
+
+// direct makes one message what it has to be. What asks somebody is posted once, and changed once: when that is over.
+func (d *drawing) direct(ctx context.Context, c *aggregate.Card) error {
+	asks := c.CardType != task.CardOutcome && c.CardType != aggregate.CardDecided
+	owed := asks && d.owes(c)
+	switch {
+	case c.State == aggregate.CardUnreachable, c.Hash == over, asks && !owed && c.State == aggregate.CardNone,
+		owed && c.State == aggregate.CardPosted:
+		return nil
+	}
+	set, link := d.settings, card.Page(d.Console, d.ref) // who is asked need not be in the channel
+	if c.CardType == task.CardOutcome {                  // no card, but a message to one person
+		set.Locale = d.who.Language(ctx, d.Slack, d.place.Team, c.User, set.Locale, d.Now())
+	}
+	if !asks {
+		link = d.origin(ctx, c)
+	}
+	m, ok := d.kind.Copy(d.a, d.standsNow(c), set, link, d.Now())
+	hash := card.Hash(m)
+	if !ok || c.State == aggregate.CardPosted && c.Hash == hash {
+		return nil
+	}
+	if asks && !owed {
+		return d.send(ctx, c, m, over)
+	}
+	opened, err := d.kind.Opened(ctx, d.a, c)
+	if err != nil {
+		return err
+	}
+	m, _ = d.kind.Copy(opened, d.standsNow(c), set, link, d.Now())
+	return d.send(ctx, c, m, hash)
+}
+
+// origin returns the address of the card of which a message tells; "": nobody else can open it, in direct messages.
+func (d *drawing) origin(ctx context.Context, c *aggregate.Card) string {
+	of := d.a.(decide.Subject)
+	from := of.Origin()
+	if from.ChannelType == "im" {
+		return ""
+	}
+	at, thread := of.Beginning()
+	for _, x := range d.a.Common().Cards {
+		if x.Subject == c.About() && x.MessageTS != "" {
+			at = x.MessageTS
+		}
+	}
+	if at == "" {
+		at = thread
+	}
+	return d.Slack.Link(ctx, from.Channel, at, thread)
+}
+
+// addDirects makes the rows of the messages that are due, in one transaction, and adds them to the drawing.
+func (d *drawing) addDirects(ctx context.Context) error {
+	rows, err := d.asked(ctx)
+	if err != nil {
+		return fmt.Errorf("who is asked: %w", err)
+	}
+	for c := d.kind.Outcome(d.a, d.Now()); c != nil; c = d.kind.Outcome(d.a, d.Now()) {
+		rows = append(rows, c)
+		d.a.Add(c)
+	}
+	if rows = append(rows, d.tells()...); len(rows) == 0 {
+		return nil
+	}
+	for _, c := range rows {
+		c.Rev, c.State, c.AggregateID, c.ID, c.CreatedAt = d.head.Rev, aggregate.CardNone, d.ref.ID, d.NewID(),
+			d.Now().UTC().Truncate(time.Millisecond)
+	}
+	if err := d.Rows.AddCopies(ctx, d.ref, rows); err != nil {
+		return fmt.Errorf("note who is told: %w", err)
+	}
+	for _, c := range rows {
+		d.a.Add(c)
+	}
+	return nil
+}
+
+// gate returns the gate of the row with this key and where it stands.
+func (d *drawing) gate(key string) (g *aggregate.Gate, st circulation.State, ok bool) {
+	a, has := d.a.(interface {
+		GateAt(key string) *aggregate.Gate
+	})
+	if !has {
+		return nil, st, false
+	}
+	if g = a.GateAt(key); g == nil {
+		return nil, st, false
+	}
+	return g, circulation.Walk(g.Circulating()), true
+}
+
+// owes reports whether a message's person is asked now.
+func (d *drawing) owes(c *aggregate.Card) bool {
+	q, waits := d.a.(decide.Subject).Asks()
+	if !waits || q.Key != c.Subject {
+		return false
+	}
+	_, st, ok := d.gate(q.Key)
+	return ok && (c.Stage == 0 || card.Owes(st, d.standsNow(c)))
+}
+
+// asked returns the rows of those who are asked now and have no message about that: of a route's present stage those
+// who owe it a stamp, whether they are in the channel or not, and who stands in for them; by the settings the listed
+// approvers, unless some have theirs.
+func (d *drawing) asked(ctx context.Context) (rows []*aggregate.Card, err error) {
+	q, waits := d.a.(decide.Subject).Asks()
+	_, st, ok := d.gate(q.Key)
+	s := st.CurrentStage()
+	if !waits || !ok || s == nil {
+		return nil, nil
+	}
+	sent := 0
+	add := func(c *aggregate.Card) {
+		if aggregate.Find(d.a.Common().Copies, c.Key()) == nil {
+			rows = append(rows, c)
+		}
+	}
+	if s.Mode == circulation.ModeSettings {
+		if len(d.a.Common().CopiesOf(q.Key)) > 0 {
+			return nil, nil
+		}
+		users, err := d.approvers(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, user := range users {
+			add(&aggregate.Card{CardType: q.Kind, Subject: q.Key, User: user})
+		}
+		return rows, nil
+	}
+	for _, c := range d.a.Common().CopiesOf(q.Key) {
+		if c.Stage == st.Present {
+			sent++
+		}
+	}
+	for _, p := range st.Owes() {
+		add(&aggregate.Card{CardType: q.Kind, Subject: q.Key, User: p.User, Stage: st.Present})
+	}
+	for _, c := range d.standing(q, st) {
+		add(c)
+	}
+	return rows[:min(len(rows), max(0, mostAsked-sent))], nil
+}
+
+// standing returns the rows of those who stand in now for somebody who owes the present stage a stamp.
+func (d *drawing) standing(q aggregate.Question, st circulation.State) (rows []*aggregate.Card) {
+	for _, x := range d.away {
+		c := &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: x.Hand.User, Stage: st.Present,
+			For: []string{x.Principal.User}}
+		switch same := aggregate.Find(rows, c.Key()); {
+		case !x.Counts(d.Now()):
+		case same != nil:
+			same.For = append(same.For, x.Principal.User)
+		default:
+			rows = append(rows, c)
+		}
+	}
+	return rows
+}
+
+// standsNow returns the row of a message without those for whom its person doesn't stand in any more.
+func (d *drawing) standsNow(c *aggregate.Card) *aggregate.Card {
+	if c.For == nil {
+		return c
+	}
+	now := *c
+	now.For = slices.DeleteFunc(slices.Clone(c.For), func(principal string) bool {
+		return !slices.ContainsFunc(d.away, func(x circulation.StandIn) bool {
+			return x.Counts(d.Now()) && x.Hand.User == c.User && x.Principal.User == principal
+		})
+	})
+	return &now
+}
+
+// approvers returns the first of the listed people who may approve a gate, by the same rule as a click, in the list's
+// order. It omits a requester who asked in direct messages: they have the card there.
+func (d *drawing) approvers(ctx context.Context, q aggregate.Question) (out []string, err error) {
+	if d.settings.Approvers.Mode != aggregate.ApproversList {
+		return nil, nil
+	}
+	of := d.a.(decide.Subject)
+	origin := of.Origin()
+	policy := d.settings.Policy(origin.Team)
+	policy.Approvers, err = d.who.Listed(ctx, d.Slack, origin.Team, d.settings.Approvers, d.Now())
+	if err != nil {
+		return nil, err
+	}
+	for _, user := range policy.Approvers {
+		if len(out) == mostAsked {
+			break
+		}
+		if slices.Contains(out, user) || user == origin.User && origin.ChannelType == "im" {
+			continue
+		}
+		by, err := d.who.Requester(ctx, d.Slack, origin.Team, user, d.Now())
+		if err != nil {
+			return nil, err
+		}
+		if decide.Approves(of, q.ID, by, policy, d.Now()) {
+			out = append(out, user)
+		}
+	}
+	return out, nil
+}
+
+// standIns reads who may stand in for those whose turn it is. Whoever sets or ends that has the cards drawn again.
+func (d *drawing) standIns(ctx context.Context) error {
+	q, waits := d.a.(decide.Subject).Asks()
+	gate, st, ok := d.gate(q.Key)
+	if !ok || !waits || len(st.Owes()) == 0 {
+		return nil
+	}
+	given, err := d.Store.Delegations(ctx, d.ref.Tenant)
+	var all []circulation.StandIn
+	for _, x := range given {
+		all = append(all, x.StandIn())
+	}
+	g := gate.Circulating()
+	d.away = st.StoodFor(&g, circulation.Beside(all, d.a.(decide.Subject).Askers()...))
+	return err
+}
+
+// tells returns the rows of the messages that tell a channel or a user group of decisions, as their rules say, and that
+// aren't there yet. A group is named in the thread of what was decided, and learns nothing of what was asked in direct
+// messages. Of a request each is told once, however many of its gates name it.
+func (d *drawing) tells() (rows []*aggregate.Card) {
+	_, request := d.a.(*task.Aggregate)
+	of := d.a.(decide.Subject).Origin()
+	for _, key := range decided(d.a) {
+		g, st, ok := d.gate(key)
+		if !ok || !st.Settled || g.Route == nil || g.Route.Tells == "" || d.Now().Sub(*g.ApprovedAt) >= outcomeWithin {
+			continue
+		}
+		c := &aggregate.Card{CardType: aggregate.CardDecided, Subject: aggregate.DecidedSubject(key),
+			User: g.Route.Tells, Channel: g.Route.Tells}
+		if c.TellsGroup() {
+			c.Channel = of.Channel
+		}
+		is := func(other *aggregate.Card) bool {
+			return other.Key() == c.Key() || request && other.CardType == c.CardType && other.User == c.User
+		}
+		if !(c.TellsGroup() && of.ChannelType == "im") && !slices.ContainsFunc(slices.Concat(d.a.Common().Copies, rows), is) {
+			rows = append(rows, c)
+		}
+	}
+	return rows
+}
+
+// decided returns the keys of the gates that people settled: of steps that began to run, and of a call.
+func decided(a aggregate.Aggregate) []string {
+	switch a := a.(type) {
+	case *task.Aggregate:
+		return a.Decided()
+	case *call.Aggregate:
+		if a.Call.Gate.Status == aggregate.Approved {
+			return []string{call.Key}
+		}
+	}
+	return nil
+}
+
+// returned tells an asker who has not been told that a form was given back to them.
+func returned(t *task.Aggregate) *aggregate.Card {
+	row := t.Returned()
+	if row == nil || t.Request.ChannelType == "im" {
+		return nil
+	}
+	subject := card.ReturnedCopy + row.Key()
+	for _, p := range row.Askers {
+		if !slices.ContainsFunc(t.CopiesOf(subject), func(c *aggregate.Card) bool { return c.User == p.User }) {
+			return &aggregate.Card{CardType: task.CardOutcome, Subject: subject, User: p.User}
+		}
+	}
+	return nil
+}
