@@ -33,7 +33,7 @@ func fullLooks(w *consoletest.World) []look {
 	talk, ends, routed := talked(w), endedRoute(w), walked(w)
 	mark := marked(w)
 	settings := []look{
-		{name: "settings-history", path: "/console/settings/history"},
+		{name: "settings-file", path: "/console/settings/file"},
 	}
 	for _, section := range tenancy.Sections {
 		path := "/console/settings/" + section.Key

@@ -245,7 +245,7 @@ func (c *Pages) payloads(ctx context.Context, ref aggregate.Ref, actions []*conv
 	return out
 }
 
-// since says what became of the action that the page shows, and which action waits now.
+// since says which action waits now.
 func (p *conversationPage) since(r *http.Request, words web.Texts, t loaded, turn *subject.Turn,
 	locale string) subject.Since {
 	s := subject.SinceThen(p.Path, p.StatusText, locale)
@@ -255,10 +255,7 @@ func (p *conversationPage) since(r *http.Request, words web.Texts, t loaded, tur
 		s.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", x.Status), card.ActionCalled(x, locale), x.Number)
 		s.Now += turn.Since()
 	}
-	if err := subject.Became(r, t.is.Undecided); err != nil {
-		s.Decided = t.refused(err, locale)
-	}
-	if !waits && t.is.Conversation.Status == conversation.Open && (s.Decided != "" || p.Problem != "") {
+	if !waits && t.is.Conversation.Status == conversation.Open && p.Problem != "" {
 		s.Now = "" // that the conversation is open says nothing of what was decided
 	}
 	s.Shown = subject.Instead(r, p.Problem != "", subject.Still(t.is.Offers(), p.tried.Offer), waits && turn.Asks())

@@ -152,12 +152,12 @@ func (c *Pages) visible(r *http.Request, v *web.Viewer, f filter,
 
 // define lists the agents; addresses and keys are for administrators.
 func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent.Definition {
-	words, of := v.Texts("agents"), v.Texts("settings")
+	words := v.Texts("agents")
 	defs, _ := agent.Definitions(s.Agents, c.Outbound)
 	for _, d := range defs {
 		row := agentRow{ID: d.ID, Label: legible.OneLine(d.Label()), About: legible.OneLine(d.Metadata["description"]),
 			Default: d.IsDefault, Model: legible.OneLine(d.Model),
-			Provider: cmp.Or(of.In("columns", "agents.provider="+string(d.Provider)), string(d.Provider))}
+			Provider: cmp.Or(words.In("providers", d.Provider), string(d.Provider))}
 		for _, x := range agent.ActionTypes {
 			if d.May(x) {
 				row.May = append(row.May, agent.Called(v.Locale)[x])

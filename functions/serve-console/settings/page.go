@@ -3,10 +3,10 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,7 +15,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/words/legible"
 )
@@ -36,10 +35,10 @@ type Channels interface {
 // Routes returns the pages of settings, their file, the administrators, and the tools that tasks may call.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
-		web.ForAdministrators("GET /console/settings", web.Of(c.Settings, c.overview)),
-		web.ForAdministrators("GET /console/settings/history", web.Of(c.Settings, c.history)),
+		web.ForAdministrators("GET /console/settings", web.Of(c.opened, c.showSection)),
 		web.ForAdministrators("GET /console/settings/{section}", web.Of(c.opened, c.showSection)),
 		web.ForAdministrators("POST /console/settings/{section}", web.Of(c.opened, c.saveSection)),
+		web.ForAdministrators("GET /console/settings/file", c.file),
 		web.ForAdministrators("GET /console/settings.yaml", web.Of(c.Settings, c.exportSettings)),
 		web.ForAdministrators("POST /console/settings/import", web.Of(c.Settings, c.importSettings)),
 		web.ForAdministrators("GET /console/settings/admins", web.Of(c.owner, c.admins)),
@@ -60,14 +59,12 @@ type settingsPage struct {
 	form     url.Values
 	problems aggregate.Problems
 	conflict bool
-	unasked  string // why nothing was asked, and so nothing saved
-	used     string // which model was used last
-	members  *people.Members
 }
 
-// opened returns the section that an address names, as it is saved.
+// opened returns the section that an address names, as it is saved; without a name the first one.
 func (c *Pages) opened(r *http.Request, v *web.Viewer) (p settingsPage, err error) {
-	i := slices.IndexFunc(tenancy.Sections, func(s tenancy.Section) bool { return s.Key == r.PathValue("section") })
+	key := cmp.Or(r.PathValue("section"), tenancy.Sections[0].Key)
+	i := slices.IndexFunc(tenancy.Sections, func(s tenancy.Section) bool { return s.Key == key })
 	if i < 0 {
 		return p, web.ErrNoPage
 	}
@@ -80,61 +77,57 @@ func (c *Pages) opened(r *http.Request, v *web.Viewer) (p settingsPage, err erro
 func sectionPath(key string) string { return "/console/settings/" + key }
 
 // saveSection saves the typed values. It shows them again if they have problems, if somebody else saved changes
-// meanwhile, or if the form was a search.
+// meanwhile, or if the form was a search. What must be asked and doesn't answer is an error: nothing is saved.
 func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
-	p.form = sentForm(r.PostForm)
-	act, rev := p.form.Get("act"), web.RevisionOf(p.form)
-	switch {
-	case rev != p.now.Rev:
-		return c.showConflict(w, r, v, p)
-	case searches(p.form):
+	p.form = r.PostForm
+	if p.conflict = web.RevisionOf(p.form) != p.now.Rev; p.conflict || searches(p.form) {
 		return c.showSection(w, r, v, p)
 	}
-	x, problems := typed(p.form, p.now)
-	if act == "keep" { // who approves their own requests, as it is
-		x, problems = p.now, nil
+	x, unread := typed(p.form, p.now)
+	if p.form.Get("act") == "keep" { // who approves their own requests, as it is
+		x, unread = p.now, nil
 		x.SelfApprovalChosen = true
 	}
-	p.problems, x.Rev = problems, rev
-	var err error
-	if len(p.problems) == 0 {
-		p.problems, err = c.unfitApprovers(r.Context(), v, p.now, x)
-	}
-	if err == nil && len(p.problems) == 0 {
-		p.problems, err = c.listable(r.Context(), v, p.now, &x)
+	err := error(nil)
+	if len(unread) == 0 {
+		p.problems, err = c.problems(r.Context(), v, p.now, &x)
+	} else {
+		p.problems = append(unread, slices.DeleteFunc(x.Problems(), func(wrong aggregate.Problem) bool {
+			return slices.ContainsFunc(unread, func(x aggregate.Problem) bool { return strings.HasPrefix(x.Field, wrong.Field) })
+		})...)
 	}
 	if err == nil && len(p.problems) == 0 {
 		err = c.keep(r, v, p.now, x)
-		if wrong, ok := errors.AsType[aggregate.Problem](err); ok {
-			p.problems, err = aggregate.Problems{wrong}, nil
-		}
 	}
-	switch p.unasked = (settingsTexts{v.Texts("settings")}).unasked(r.Context(), err); {
+	wrong, refused := errors.AsType[aggregate.Problem](err)
+	switch {
+	case refused:
+		p.problems = aggregate.Problems{wrong}
 	case errors.Is(err, aggregate.ErrConflict):
-		if p.now, err = c.Store.Settings(r.Context(), v.Tenant); err != nil {
+		if p.now, err = c.Settings(r, v); err != nil {
 			return err
 		}
-		return c.showConflict(w, r, v, p)
-	case err != nil && p.unasked == "":
+		p.conflict = true
+	case err != nil:
 		return err
-	case err != nil || len(p.problems) > 0:
-		return c.showSection(w, r, v, p)
+	case len(p.problems) == 0:
+		return c.Done(w, r, sectionPath(p.Key), "saved")
 	}
-	return c.Done(w, r, sectionPath(p.Key), "saved")
+	return c.showSection(w, r, v, p)
 }
 
-// unasked says what did not answer that is asked before settings are saved; "" if an error means something else.
-func (t settingsTexts) unasked(ctx context.Context, err error) string {
-	switch {
-	case errors.Is(err, explain.ErrUnverified):
-		slog.WarnContext(ctx, "settings are not saved", "err", err)
-		return t.Say("silent")
-	case errors.Is(err, errNoGitHub):
-		return t.Say("source_silent")
-	case errors.Is(err, errNoFiles):
-		return t.Say("files_silent")
+// problems returns what is wrong with settings over those that stand: first the rules of settings, then those that
+// others must be asked about. Approvers who stand already stay until somebody removes them.
+func (c *Pages) problems(ctx context.Context, v *web.Viewer, was tenancy.Settings, x *tenancy.Settings) (
+	aggregate.Problems, error) {
+	all, err := x.Problems(), error(nil)
+	if len(all) == 0 {
+		all, err = c.unfit(ctx, v, was.Approvers, x.Approvers)
 	}
-	return ""
+	if err == nil && len(all) == 0 {
+		all, err = c.listable(ctx, v, was, x)
+	}
+	return all, err
 }
 
 // keep saves settings over those that stand.
@@ -151,85 +144,51 @@ func searches(form url.Values) bool {
 		form.Get("find.approvers.usergroups") != ""
 }
 
-// showConflict shows the typed values, each next to the one that somebody else saved if that differs.
-func (c *Pages) showConflict(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
-	p.conflict, p.problems = true, nil
-	return c.showSection(w, r, v, p)
-}
-
-// unfitApprovers returns the problems of approvers that are in x but not in was. Approvers who were listed before stay
-// until somebody removes them; a click checks them again before it counts.
-func (c *Pages) unfitApprovers(ctx context.Context, v *web.Viewer, was, x tenancy.Settings) (aggregate.Problems,
-	error) {
+// unfit returns the problems of approvers who are added.
+func (c *Pages) unfit(ctx context.Context, v *web.Viewer, was, x tenancy.Approvers) (all aggregate.Problems,
+	err error) {
 	added := func(ids, before []string) []string {
 		return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(before, id) })
 	}
-	return c.unfit(ctx, v, x, added(x.Approvers.Users, was.Approvers.Users),
-		added(x.Approvers.Usergroups, was.Approvers.Usergroups))
-}
-
-// unfit returns the problems of these approvers among those of settings.
-func (c *Pages) unfit(ctx context.Context, v *web.Viewer, x tenancy.Settings, users, groups []string) (
-	all aggregate.Problems, err error) {
+	users, groups := added(x.Users, was.Users), added(x.Usergroups, was.Usergroups)
 	if len(users)+len(groups) == 0 {
 		return nil, nil
 	}
 	refused, _, err := c.Refused(ctx, v, users, groups)
-	if err != nil {
-		return nil, err
-	}
-	for _, list := range []struct {
-		field string
-		ids   []string
-	}{{"approvers.users", x.Approvers.Users}, {"approvers.usergroups", x.Approvers.Usergroups}} {
-		for i, id := range list.ids {
-			if rule := refused[id]; rule != "" {
-				all = append(all, aggregate.Problem{Field: fmt.Sprintf("%s[%d]", list.field, i), Code: rule})
+	for field, ids := range map[string][]string{"approvers.users": x.Users, "approvers.usergroups": x.Usergroups} {
+		for i, id := range ids {
+			if code := refused[id]; code != "" {
+				all = append(all, aggregate.Problem{Field: fmt.Sprintf("%s[%d]", field, i), Code: code})
 			}
 		}
 	}
-	return all, nil
+	return all, err
 }
 
-// showSection renders the page of a section. If Slack doesn't answer it shows ids instead of names.
 func (c *Pages) showSection(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
-	p.members = c.members(r, v)
 	t := settingsTexts{v.Texts("settings")}
-	var note string
-	var contest *contestNote
-	switch p.Key {
-	case "budget":
+	var m *people.Members
+	if slices.ContainsFunc(p.Settings, func(x tenancy.Setting) bool { return x.Kind == tenancy.KindPeople }) {
+		all, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
+		if err != nil {
+			return err
+		}
+		m = &all
+	}
+	d := t.section(p, m)
+	d.Unchosen = d.Unchosen && !r.URL.Query().Has("done") // the page says first what was done
+	if p.Key == "budget" {
 		sums, err := c.Store.Spent(r.Context(), v.Tenant, c.Now())
 		if err != nil {
 			return err
 		}
 		day, month := sums.Spent()
-		if note = t.Say("spent", "day", day, "month", month); sums.HeldMonth > 0 {
-			note += " · " + t.Say("held", "usd", sums.HeldMonth)
-		}
-	case "work":
-		p.used = c.modelUsed(r.Context(), v)
-	case "contest":
-		if r.Method == http.MethodGet {
-			contest = c.contestNote(r.Context(), v, p.now)
+		if d.Note = t.Say("spent", "day", day, "month", month); sums.HeldMonth > 0 {
+			d.Note += " · " + t.Say("held", "usd", sums.HeldMonth)
 		}
 	}
-	data := t.sheetOf(p)
-	data.Unchosen = data.Unchosen && !r.URL.Query().Has("done") // the page says first what was done
-	data.Note, data.Contest = note, contest
-	d := web.Document{Title: p.Title.In(v.Locale), Here: "settings", Data: data,
-		Came: web.Came{Silent: p.unasked != "", Conflict: p.conflict, Wrong: len(p.problems) > 0}}
-	return c.Show(w, r, v, d, "settings/section")
-}
-
-// members returns the workspace's people and groups, or nil if Slack doesn't list them.
-func (c *Pages) members(r *http.Request, v *web.Viewer) *people.Members {
-	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
-	if err != nil {
-		slog.WarnContext(r.Context(), "settings are shown without names", "err", err)
-		return nil
-	}
-	return &m
+	return c.Show(w, r, v, web.Document{Title: p.Title.In(v.Locale), Here: "settings", Data: d,
+		Came: web.Came{Conflict: p.conflict, Wrong: len(p.problems) > 0}}, "settings")
 }
 
 // nameOf returns a member's name, or the id if the name is unknown.
@@ -254,9 +213,9 @@ func apart(m *people.Members, id string) string {
 }
 
 type adminsData struct {
-	Rev int
+	Rev  int
+	Tabs []web.View
 	web.Chooser
-	NoSlack bool
 	Problem string
 }
 
@@ -271,9 +230,12 @@ func (c *Pages) admins(w http.ResponseWriter, r *http.Request, v *web.Viewer, ow
 func (c *Pages) showAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer, owner tenancy.Tenant,
 	problem string) error {
 	t := settingsTexts{v.Texts("settings")}
-	m := c.members(r, v)
+	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
+	if err != nil {
+		return err
+	}
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
-	data := adminsData{owner.Rev, t.choosing(m, false).Choose("id", owner.Admins, query), m == nil, problem}
+	data := adminsData{owner.Rev, t.tabs("admins"), t.choosing(&m, false).Choose("id", owner.Admins, query), problem}
 	d := web.Document{Title: t.Say("admins"), Here: "settings", Data: data, Came: web.Came{Wrong: problem != ""}}
 	return c.Show(w, r, v, d, "settings/admins")
 }

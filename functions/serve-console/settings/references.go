@@ -19,7 +19,7 @@ import (
 )
 
 // errNoFiles: the files of a contest could not be checked, so nothing was saved.
-var errNoFiles = errors.New("the files of contests can't be checked")
+var errNoFiles = fmt.Errorf("the files of contests can't be checked: %w", explain.ErrUnavailable)
 
 // described returns what is wrong with a contest's files and what has no effect, or nil if the deployment has no files.
 // The prices are those that are saved with the setting; nil: those that were saved before.
@@ -53,41 +53,6 @@ func (c *Pages) unplayable(ctx context.Context, v *web.Viewer, was, x tenancy.Se
 		return aggregate.Problems{{Field: "draft_contest.file", Code: "contest", Args: []any{d.Wrong}}}, nil
 	}
 	return nil, nil
-}
-
-// contestNote says above the settings what the files of the saved contest come to.
-type contestNote struct {
-	At, Text string
-	Wrong    bool
-	Lines    []string // findings in the files
-}
-
-// lookWithin bounds the check of a contest's files for a page that shows the settings without it, too.
-const lookWithin = 10 * time.Second
-
-// contestNote checks the files of the saved contest; nil if there is none, or neither mistake nor warning in them.
-func (c *Pages) contestNote(ctx context.Context, v *web.Viewer, s tenancy.Settings) *contestNote {
-	if !s.DraftContest.Enabled {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, lookWithin)
-	defer cancel()
-	t, file := settingsTexts{v.Texts("settings")}, s.DraftContest.File
-	d, err := c.described(ctx, v, s.DraftContest, nil)
-	n := &contestNote{At: placeOf("draft_contest.file")}
-	switch {
-	case err != nil:
-		n.Text = t.Say("contest_unchecked")
-	case d == nil:
-		n.Wrong, n.Text = true, t.problem(aggregate.Problem{Code: "no_contests"})
-	case len(d.Wrong) > 0:
-		n.Wrong, n.Text, n.Lines = true, t.Say("contest_wrong", "file", file), slices.Concat(d.Wrong, d.Warnings)
-	case len(d.Warnings) > 0:
-		n.Text, n.Lines = t.Say("contest_warned", "file", file), d.Warnings
-	default:
-		return nil
-	}
-	return n
 }
 
 // listable returns the problems of the sources and of the reads that x lists and was doesn't.
@@ -153,7 +118,7 @@ type GitHub struct {
 const listWithin = 20 * time.Second
 
 // errNoGitHub: GitHub did not answer, so nothing was saved.
-var errNoGitHub = errors.New("GitHub does not answer")
+var errNoGitHub = fmt.Errorf("GitHub does not answer: %w", explain.ErrUnavailable)
 
 // list asks GitHub for the sources that x has and was hasn't, and notes their repositories' numbers in x. A source
 // keeps its number while its name and its repository's name stay: for another number it must be removed and listed

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ringi/functions/serve-console/web"
@@ -33,13 +32,10 @@ type serverData struct {
 	Silent  string // why the server doesn't answer
 	Problem string // why the act was refused
 	Tools   []serverTool
-	Count   string // which of how many are shown, where not all are
-	Next    string // addresses; empty if there is no such page
-	First   string
-	Prev    string
+	Count   string // how many of how many are shown, where not all are
 }
 
-// Of a server's tools, one page of the console has at most so many, with so many bytes of what the server says.
+// The page shows so many of a server's tools, with so many bytes of what the server says: the others are searched.
 const (
 	maxShown     = 100
 	maxShownSize = 1 << 20
@@ -83,7 +79,7 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		data.Silent = t.silence(v.Locale, err)
 		all = kept(s, rows)
 	}
-	for _, x := range data.page(r, t, strings.TrimSpace(r.URL.Query().Get("q")), all) {
+	for _, x := range data.searched(t, strings.TrimSpace(r.URL.Query().Get("q")), all) {
 		p := standing(rows, v.Tenant, x.Name)
 		listed := t.serverTool(x, p.Pin, err == nil)
 		if x.State == mcp.Off && p.Rev == 0 {
@@ -99,14 +95,14 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Show(w, r, v, d, "tools/server")
 }
 
-// page returns the tools of the page that is asked for: of those that are searched, first the one with that very name,
-// then those that were allowed and are off since, then the others that somebody decided on, all by name. It fills in
-// which these are and where the others are.
-func (d *serverData) page(r *http.Request, t toolsTexts, query string, all []mcp.Listed) (shown []mcp.Listed) {
-	here := serverPath(d.Server.Name)
-	d.Filter = t.search(here, query)
+// searched returns the tools that are shown: of those that are searched, first the one with that very name, then those
+// that were allowed and are off since, then the others that somebody decided on, all by name.
+func (d *serverData) searched(t toolsTexts, query string, all []mcp.Listed) (shown []mcp.Listed) {
+	d.Filter = web.Filter{Path: serverPath(d.Server.Name), Search: true, Bare: true, Submit: t.Say("filter"),
+		Fields: []web.Field{{Name: "q", Label: t.Say("search_label"), Value: query}}}
 	all = slices.DeleteFunc(slices.Clone(all), func(x mcp.Listed) bool {
-		return query != "" && !mentions(query, x.Name, x.Tool.Title, x.Tool.Description)
+		said := strings.ToLower(x.Name + "\n" + x.Tool.Title + "\n" + x.Tool.Description)
+		return !strings.Contains(said, strings.ToLower(query))
 	})
 	rank := func(x mcp.Listed) int {
 		switch {
@@ -122,26 +118,14 @@ func (d *serverData) page(r *http.Request, t toolsTexts, query string, all []mcp
 	slices.SortFunc(all, func(a, b mcp.Listed) int {
 		return cmp.Or(rank(a)-rank(b), strings.Compare(a.Name, b.Name))
 	})
-	from, err := strconv.Atoi(r.URL.Query().Get("from"))
-	if err != nil || from < 0 || from >= len(all) {
-		from = 0
-	}
 	size := 0
-	for _, x := range all[from:] {
+	for _, x := range all {
 		size += len(x.Tool.Description) + len(x.Tool.Input) + len(x.Tool.Output)
 		if len(shown) == maxShown || len(shown) > 0 && size > maxShownSize {
+			d.Count = t.Say("of_all", "n", len(shown), "all", len(all))
 			break
 		}
 		shown = append(shown, x)
-	}
-	if last := from + len(shown); len(shown) < len(all) {
-		d.Count = t.Say("of_all", "first", from+1, "last", last, "all", len(all))
-		if last < len(all) {
-			d.Next = web.At(here, map[string]string{"q": query, "from": strconv.Itoa(last)})
-		}
-	}
-	if from > 0 {
-		d.First = web.At(here, map[string]string{"q": query})
 	}
 	return shown
 }

@@ -1,8 +1,6 @@
 package settings
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -10,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -21,7 +17,6 @@ import (
 )
 
 type toolsData struct {
-	Filter  web.Filter
 	Own     []ownTool
 	Servers []serverSum
 	web.Came
@@ -46,8 +41,6 @@ type ownTool struct {
 type serverSum struct {
 	Name, URL        string
 	On, Off, Changed int
-	Undecided        int
-	Silent           bool // the server didn't answer, so Undecided is not known
 }
 
 // typedTool is a form to show again.
@@ -76,40 +69,16 @@ func (c *Pages) showTools(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 		return err
 	}
 	t := toolsTexts{v.Texts("tools")}
-	query := strings.TrimSpace(r.URL.Query().Get("q"))
-	data := toolsData{Filter: t.search(toolsPath, query),
+	data := toolsData{Servers: serverSums(settings.MCPServers, rows),
 		Came: web.Came{Conflict: sent.conflict, Wrong: len(sent.wrong) > 0}}
 	for _, s := range catalog.All() {
-		x := t.own(v.Locale, s, standing(rows, v.Tenant, s.Name), sent)
-		if x.Open || query == "" || mentions(query, x.Name, x.Title, x.About) {
-			data.Own = append(data.Own, x)
-		}
+		data.Own = append(data.Own, t.own(v.Locale, s, standing(rows, v.Tenant, s.Name), sent))
 	}
-	data.Servers = serverSums(settings.MCPServers, rows)
-	c.countUndecided(r.Context(), v, rows, data.Servers)
-	slices.SortFunc(data.Servers, serverSum.compare)
 	d := web.Document{Here: "tools", Data: data, Status: data.Status()}
 	return c.Show(w, r, v, d, "tools")
 }
 
 const toolsPath = "/console/tools"
-
-// search is the filter of a list of tools; the whole list is at its path.
-func (t toolsTexts) search(path, query string) web.Filter {
-	f := web.Filter{Path: path, Search: true, Bare: true, Submit: t.Say("filter"),
-		Fields: []web.Field{{Name: "q", Label: t.Say("search_label"), Value: query}}}
-	if query != "" {
-		f.Links = []web.Link{{Path: path, Text: t.Say("all"), Plain: true}}
-	}
-	return f
-}
-
-// mentions reports whether one of the texts contains the query, ignoring case.
-func mentions(query string, texts ...string) bool {
-	return slices.ContainsFunc(
-		texts, func(s string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(query)) },
-	)
-}
 
 // standing returns a tool's permission, or the default one if there is no row.
 func standing(rows []tenancy.ToolPermission, tenant, name string) tenancy.ToolPermission {
@@ -226,18 +195,7 @@ func (c *Pages) saveTool(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	return c.Done(w, r, "/console/tools#"+spec.Name, "saved")
 }
 
-// compare sorts what doesn't work first: servers that don't answer, then those with tools that are off since they
-// changed; else by name.
-func (s serverSum) compare(other serverSum) int {
-	works := func(x serverSum) int {
-		if x.Silent {
-			return -2
-		}
-		return -min(x.Changed, 1)
-	}
-	return cmp.Or(works(s)-works(other), strings.Compare(s.Name, other.Name))
-}
-
+// serverSums returns the servers of the settings, first those with tools that are off since they changed.
 func serverSums(servers []tenancy.MCPServer, rows []tenancy.ToolPermission) (all []serverSum) {
 	for _, s := range servers {
 		sum := serverSum{Name: s.Name, URL: s.URL}
@@ -255,29 +213,8 @@ func serverSums(servers []tenancy.MCPServer, rows []tenancy.ToolPermission) (all
 		}
 		all = append(all, sum)
 	}
+	slices.SortStableFunc(all, func(x, y serverSum) int { return min(y.Changed, 1) - min(x.Changed, 1) })
 	return all
-}
-
-// askWithin bounds the time for which the page waits for all servers together.
-const askWithin = 3 * time.Second
-
-// countUndecided asks all servers at once for their tools, and counts those without a decision.
-func (c *Pages) countUndecided(ctx context.Context, v *web.Viewer, rows []tenancy.ToolPermission, all []serverSum) {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
-	defer cancel()
-	var asked sync.WaitGroup
-	for i := range all {
-		asked.Go(func() {
-			listed, err := c.serverTools(ctx, v, all[i].Name)
-			all[i].Silent = err != nil
-			for _, x := range listed {
-				if standing(rows, v.Tenant, x.Name).Rev == 0 {
-					all[i].Undecided++
-				}
-			}
-		})
-	}
-	asked.Wait()
 }
 
 // namedServer returns a server of the settings, or aggregate.ErrNotFound.

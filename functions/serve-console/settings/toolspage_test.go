@@ -61,14 +61,13 @@ func TestTools(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"a permission and its limits are saved": testToolSaved, "what is wrong is said and kept": testToolRefused,
 		"nobody's change is lost": testToolConflict, "a form that lacks a bound takes none away": testToolLacking,
-		"a server's tool is allowed as it was shown":   testServerTool,
-		"a tool that changed shows both":               testServerToolChanged,
-		"a tool that reads can be given to contests":   testToolForContests,
-		"nothing that a server says becomes markup":    testServerMarkup,
-		"only administrators decide":                   testToolsAreForAdministrators,
-		"a server that does not answer":                testSilentServer,
-		"sixty tools are searched":                     testManyTools,
-		"tools that nobody has decided on are counted": testUndecided,
+		"a server's tool is allowed as it was shown": testServerTool,
+		"a tool that changed shows both":             testServerToolChanged,
+		"a tool that reads can be given to contests": testToolForContests,
+		"nothing that a server says becomes markup":  testServerMarkup,
+		"only administrators decide":                 testToolsAreForAdministrators,
+		"a server that does not answer":              testSilentServer,
+		"sixty tools are searched":                   testManyTools,
 	})
 }
 
@@ -90,7 +89,7 @@ func testToolSaved(t *testing.T, w *consoletest.World) {
 		p.Constraints != `{"departments":["人事部","営業部, 第一"],"max_rows":1000}` || p.Rev != 1 {
 		t.Errorf("%+v", p)
 	}
-	b.Get("/console/tools?q=Attendance").Holds(t, "人事部\n営業部, 第一</textarea>").Lacks(t, "send_slack_dm")
+	b.Get("/console/tools").Holds(t, "人事部\n営業部, 第一</textarea>")
 	saveTool(b, "list_attendance", url.Values{"rev": {"1"}, "allowed": {"false"}}).Says(t, http.StatusSeeOther)
 	if p := permission(w, "list_attendance"); p.Allowed || p.Constraints != "{}" {
 		t.Errorf("%+v", p)
@@ -231,7 +230,7 @@ func testServerMarkup(t *testing.T, w *consoletest.World) {
 		InputSchema: map[string]any{"type": "object", "description": evil}},
 		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return nil, nil })
 	b.Get("/console/tools/servers/rooms").Holds(t, "&lt;script&gt;alert(1)").Lacks(t, "<script>alert")
-	expect.That(t, !strings.Contains(b.Get("/console/tools?q="+url.QueryEscape(evil)).Body, "<script>alert"),
+	expect.That(t, !strings.Contains(b.Get("/console/tools/servers/rooms?q="+url.QueryEscape(evil)).Body, "<script>alert"),
 		"markup of a search")
 	saveTool(b, "list_attendance", url.Values{"rev": {"0"}, "allowed": {"true"}, "max_rows": {evil},
 		"departments": {"</textarea>" + evil}}).Lacks(t, "<script>alert") // markup of a form
@@ -259,23 +258,6 @@ func testSilentServer(t *testing.T, w *consoletest.World) {
 	}
 }
 
-func testUndecided(t *testing.T, w *consoletest.World) {
-	rooms(w)
-	b := w.As(webapi.Suzuki)
-	const path = "/console/tools/servers/rooms"
-	b.Get("/console/tools").Holds(t, "未設定のツール: 4")
-	b.Get(path).Says(t, 200, "未設定").Lacks(t, "使えない")
-	hash := hashOn(b.Get(path), standin.BookRoom)
-	b.Post(path, toolForm("allow", standin.BookRoom, "write", hash)).Says(t, http.StatusSeeOther)
-	b.Get("/console/tools").Holds(t, "使えるツール: 1", "未設定のツール: 3")
-	admin := w.Console.Servers.(mcp.Admin)
-	admin.Credentials = serverSecret("wrong")
-	for _, servers := range []settings.ServerTools{admin, nil} {
-		w.Console.Servers = servers
-		b.Get("/console/tools").Holds(t, "使えるツール: 1", "不明 (サーバーに接続できません)")
-	}
-}
-
 func testManyTools(t *testing.T, w *consoletest.World) {
 	v, b := rooms(w), w.As(webapi.Suzuki)
 	add := func(from, to int) {
@@ -296,18 +278,7 @@ func testManyTools(t *testing.T, w *consoletest.World) {
 	b.Get("/console/tools/servers/rooms?q=none").Says(t, http.StatusOK, web.TextsOf("tools", "ja").Say("none_found"))
 	add(60, 250)
 	const path = "/console/tools/servers/rooms"
-	seen := map[string]bool{}
-	for _, address := range []string{path, path + "?from=100", path + "?from=200"} {
-		a := b.Get(address)
-		for _, m := range regexp.MustCompile(`<details[^>]* id="([^"]+)"`).FindAllStringSubmatch(a.Body, -1) {
-			expect.That(t, !seen[m[1]], "%s is shown twice", m[1])
-			seen[m[1]] = true
-		}
-		last := strings.HasSuffix(address, "200")
-		expect.Is(t, strings.Contains(a.Body, `rel="next"`), !last, "%s leads on", address)
-		a.Holds(t, "全 254 件")
-	}
-	expect.Is(t, len(seen), 254, "tools on all pages")
+	b.Get(path).Holds(t, "全 254 件のうち 100 件")
 	one = b.Get(path + "?q=rooms.tool_24")
 	expect.That(t, strings.Index(one.Body, `id="rooms.tool_24"`) < strings.Index(one.Body, `id="rooms.tool_240"`),
 		"the very one is first")

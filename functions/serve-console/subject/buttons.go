@@ -45,12 +45,8 @@ func Still(offers []aggregate.Offer, tried aggregate.Offer) bool {
 	return slices.Contains(offers, tried)
 }
 
-// liveHeader is sent when a page refreshes itself. It has the id of what waits on the page for a decision, if anything.
-const liveHeader = "X-Live"
-
 // Since tells an open page what has changed since it was loaded.
 type Since struct {
-	Decided    string // what became of the page's decision
 	Now        string // what waits now, or the current status
 	Path, Open string // where that is read
 	Shown      bool   // show it in place of what waits now
@@ -60,14 +56,6 @@ type Since struct {
 func SinceThen(path, stands, locale string) Since {
 	words := web.TextsOf("layout", locale)
 	return Since{Path: path, Open: words.Say("open_now"), Now: words.Say("stands") + ": " + stands}
-}
-
-// Became returns why the decision on the refreshing page is no longer possible; nil if it is, or if none waits there.
-func Became(r *http.Request, undecided func(id string) error) error {
-	if id := r.Header.Get(liveHeader); aggregate.ValidID(id) {
-		return undecided(id)
-	}
-	return nil
 }
 
 // Instead reports whether a page should only link to what waits now instead of showing it: the viewer has not read it,

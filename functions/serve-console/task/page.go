@@ -258,7 +258,7 @@ func (p *taskPage) anew(t *task.Aggregate) {
 	}
 }
 
-// since says what became of the gate that the page shows, and what waits now.
+// since says what waits now.
 func (p *taskPage) since(r *http.Request, v *web.Viewer, t loaded, turn *subject.Turn) subject.Since {
 	words := v.Texts("task")
 	s := subject.SinceThen(p.Path, v.Texts("tasks").In("statuses", t.history.Status), t.reader.Locale)
@@ -268,9 +268,6 @@ func (p *taskPage) since(r *http.Request, v *web.Viewer, t loaded, turn *subject
 			s.Now += fmt.Sprintf(" v%d", g.Version)
 		}
 		s.Now += turn.Since()
-	}
-	if err := subject.Became(r, t.task.Undecided); err != nil {
-		s.Decided = t.surface.Refused(err, t.settings, t.task.Request.Origin())
 	}
 	waits := t.history.Gate != nil && turn.Asks()
 	s.Shown = subject.Instead(r, p.Problem != "", subject.Still(t.history.Actions, p.tried.Offer), waits)

@@ -65,8 +65,7 @@ func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
 var decisions = map[string]bool{"act_approve": true, "act_reject": true, "act_deny": true, "act_stamp": true,
 	"act_settle": true, "act_send_back": true}
 
-// entry is a page that the menu leads to; Beside are the pages that stand beside it, itself the first, if there are
-// any.
+// entry is a page that the menu leads to. Beside are the pages beside it, itself the first, if there are any.
 type entry struct {
 	Key, Path, Text string
 	Here            bool

@@ -68,7 +68,8 @@ func pages(t *testing.T, tab *browser.Tab, task string, others ...string) []stri
 	t.Helper()
 	found := browser.Read[string](tab,
 		`[...document.querySelectorAll("#nav .to")].map((a) => new URL(a.href).pathname).join(" ")`)
-	return append(append(strings.Fields(found), "/console/settings/admins",
+	return append(append(strings.Fields(found), "/console/calls", "/console/keys", "/console/organisation",
+		"/console/stand-ins", "/console/tools", "/console/register", "/console/settings/admins",
 		"/console/tools/servers/rooms", "/console/tasks/"+task), others...)
 }
 
@@ -104,7 +105,7 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 			}
 			tab := signIn(t, b, w.Window, webapi.Suzuki, "/console")
 			for _, path := range pages(t, tab, done.Ref.ID, talked, competed,
-				"/console/settings/approval", "/console/settings/history") {
+				"/console/settings/approval", "/console/settings/file") {
 				t.Run(strings.TrimPrefix(path, "/"), func(t *testing.T) {
 					tab := tab.For(t)
 					tab.Visit(running.URL + path)

@@ -211,19 +211,6 @@ func (a *Aggregate) decidable(id string) (*Action, error) {
 	return x, nil
 }
 
-// Undecided returns nil while the action with this id waits, else the error for whoever tries to
-// decide now: ErrDecided or ErrNotFound.
-func (a *Aggregate) Undecided(id string) error {
-	x, err := a.decidable(id)
-	if err != nil {
-		return err
-	}
-	if !x.Waits() {
-		return x.Decided()
-	}
-	return nil
-}
-
 // Waits reports whether people are asked about the action.
 func (x *Action) Waits() bool {
 	return x.Status == ActionPending && x.Gate.Status == aggregate.PendingApproval

@@ -173,9 +173,9 @@ func TestAnActionWaitsOnlyIfItsGateDoes(t *testing.T) {
 		"an action that runs": func(x *Action) { x.Status = ActionExecuting },
 	} {
 		tb, x := pending(t, ShellCommand)
-		expect.NoError(t, tb.load().Undecided(x.ActionID))
+		expect.That(t, tb.load().Action(x.ActionID).Waits(), "it does not wait")
 		tb.forged(change)
-		expect.That(t, tb.load().Undecided(x.ActionID) != nil, "%s waits", name)
+		expect.That(t, !tb.load().Action(x.ActionID).Waits(), "%s waits", name)
 	}
 }
 

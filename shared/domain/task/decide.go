@@ -104,16 +104,6 @@ func (a *Aggregate) afterRejection(c *change, row Gated) (aggregate.Change, erro
 	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonMaxVersions)
 }
 
-// Undecided returns nil while the gate with this id waits, under a rule or not, else the error for whoever tries to
-// decide now: ErrDecided, ErrNotLatest, ErrSuperseded or ErrNotFound.
-func (a *Aggregate) Undecided(id string) error {
-	row, err := a.decidable(id)
-	if err != nil {
-		return err
-	}
-	return a.mustWait(row)
-}
-
 // mustWait returns an error unless the gate waits, as it opened.
 func (a *Aggregate) mustWait(row Gated) error {
 	g := row.gate()

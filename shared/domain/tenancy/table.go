@@ -48,11 +48,11 @@ var Sections = []Section{
 				Logged: "First month of the fiscal year"})},
 		{Name: "matters", Kind: KindRows, Max: MaxMatters, Says: language.InEach(
 			Words{Label: "決裁の区分", About: "「決裁を求める」フォームで選ぶ区分です。回覧ルールの種別「区分」にこの名前を書くと、その区分の決裁だけに当てはまります。空なら、支出、契約、人事、規程、その他です。",
-				Hint: "1 行に 1 つ、1〜40 文字。行を消すと、その区分を削除します。"},
+				Hint: "名前は 1〜40 文字です。"},
 			Words{Label: "Matters for decisions",
 				About: "What people choose from in the form “Ask for a decision”. Rules tell them apart by the kind “区分”. " +
 					"If empty: Spending, Contract, People, Regulation, Other.",
-				Hint: "One a line, of 1–40 characters. To remove one, delete its line."})},
+				Hint: "Names have 1–40 characters."})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
 			Words{Label: "バージョンの上限", About: "作り直しも数えます。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
 			Words{Label: "Maximum versions", About: "Counts redrafts, for example after a rejection. The request then ends.",
@@ -82,12 +82,11 @@ var Sections = []Section{
 			Words{Label: "モデルの料金",
 				About: "Ringi が料金を知らないモデルや、自社で用意した接続先の料金を登録します。単位は、100 万トークンあたりの米ドルです。予算があるとき、料金の分からないモデルは使えません。",
 				Hint: "モデルには「AI モデル」の欄と同じ名前を入力します。アドレスを登録したエージェントでは compatible:<ID>/<モデル> です。Ringi が知っているモデルなら、その料金の代わりになります。" +
-					"キャッシュの欄が空なら入力と同じです。すでにかかった費用と、始まっているコンテストの料金は変わりません。行を空にすると登録が外れます。"},
+					"cached がなければ input と同じです。すでにかかった費用と、始まっているコンテストの料金は変わりません。"},
 			Words{Label: "Model prices", About: "For your own endpoints and models Ringi has no price for, in US dollars per " +
 				"million tokens. With a budget, models without a price can’t be used.", Hint: "Use the same names as in “AI " +
 				"model”; for an agent with an address, use compatible:<ID>/<model>. A price here overrides Ringi’s own. " +
-				"If cached input is empty, the input price applies. Past costs and contests already running don’t change. " +
-				"To remove a row, empty it."})},
+				"Without cached, the price of input applies. Past costs and contests already running don’t change."})},
 	}},
 	{Key: "limit", Title: language.InEach("依頼の数の上限", "Request limits"), Settings: []Setting{
 		{Name: "max_open_tasks", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 50, Says: language.InEach(
@@ -117,9 +116,9 @@ var Sections = []Section{
 				About: "Large results are deleted after this time; the audit log is not. Applies to results saved from now on.",
 				Unit:  "days"})},
 		{Name: "mcp_servers", Kind: KindRows, Max: MaxMCPServers, Says: language.InEach(
-			Words{Label: "MCP サーバー", About: "ツールを提供するサーバーです。", Hint: "行を空にすると、そのサーバーを削除します。接続は「連携」、許可は「ツール」のページで管理します。"},
+			Words{Label: "MCP サーバー", About: "ツールを提供するサーバーです。", Hint: "接続は「連携」、許可は「ツール」のページで管理します。"},
 			Words{Label: "MCP servers", About: "Servers that provide tools.",
-				Hint: "To remove a server, empty its row. Manage connections under Integrations and permissions under Tools."})},
+				Hint: "Manage connections under Integrations and permissions under Tools."})},
 	}},
 	{Key: "contest", Title: language.InEach("方針のコンテスト", "Draft contests"), Settings: []Setting{
 		{Name: "draft_contest.enabled", Kind: KindFlag, Says: language.InEach(
@@ -164,44 +163,43 @@ var Sections = []Section{
 	}},
 	{Key: "agent", Title: language.InEach("エージェント", "Agents"), Settings: []Setting{
 		{Name: "agents", Kind: KindRows, Max: MaxAgents, Says: language.InEach(
-			Words{Label: "エージェント", About: "会話の相手です。Codex と Claude は、ここに書かなくても使えます。", Hint: "できること: code はファイルの作成、shell はコマンド、" +
-				"test はテスト、tools はツールの呼び出し。\nID を codex か claude にすると、その内容に置き換わります。\nAPI キーそのものは入力しないでください。\n行を空にすると、削除します。"},
+			Words{Label: "エージェント", About: "会話の相手です。Codex と Claude は、ここに書かなくても使えます。",
+				Hint: "capabilities: code はファイルの作成、shell はコマンド、" +
+					"test はテスト、tools はツールの呼び出し。\nid を codex か claude にすると、その内容に置き換わります。\nauthRef は API キーの名前です。キーそのものは入力しないでください。"},
 			Words{Label: "Agents", About: "Agents people can talk to. Codex and Claude are there without a row.",
-				Hint: "Can propose: code writes files, shell runs commands, test runs tests, tools calls tools.\n" +
-					"A row with the ID codex or claude replaces that agent.\nNever enter a key itself.\nTo remove a row, empty it."})},
+				Hint: "capabilities: code writes files, shell runs commands, test runs tests, tools calls tools.\n" +
+					"The id codex or claude replaces that agent.\nauthRef is the name of a key. Never enter a key itself."})},
 		{Name: "auto_actions", Kind: KindRows, Max: MaxAutoActions, Says: language.InEach(
 			Words{Label: "承認なしで始めてよいテスト", About: "空なら、エージェントの提案はすべて承認を待ちます。", Hint: "コマンドは 1 語ずつ比べます。" +
-				"* は、半角の英数字と _ . / : @ - の 1 文字以上です。空白を含む語は \" \" で囲みます。\nシェルのコマンドとファイルの書き込みは、いつも承認が必要です。\n" +
-				"ソースから始まった会話では、ソースの名前も書きます。ファイルがソースから変わっていない間だけ使われます。\n行を空にすると、削除します。"},
+				"* は、半角の英数字と _ . / : @ - の 1 文字以上です。\nシェルのコマンドとファイルの書き込みは、いつも承認が必要です。\n" +
+				"ソースから始まった会話では、ソースの名前も書きます。ファイルがソースから変わっていない間だけ使われます (changed が true なら、変わった後も)。"},
 			Words{Label: "Tests that run without approval", About: "If empty, everything an agent proposes needs approval.",
-				Hint: "Commands are compared word by word. * matches one or more letters, digits or _ . / : @ -. Put words with " +
-					"spaces in \" \".\nShell commands and file writes always need approval.\n" +
-					"For conversations from a source, also enter its name. The rule applies only while the files match the source.\n" +
-					"To remove a row, empty it.", Logged: "Tests that run without approval"})},
+				Hint: "Commands are compared word by word. * matches one or more letters, digits or _ . / : @ -.\n" +
+					"Shell commands and file writes always need approval.\n" +
+					"For conversations from a source, also enter its name. The rule applies only while the files match the " +
+					"source, or also later if changed is true.", Logged: "Tests that run without approval"})},
 		{Name: "listed_reads", Kind: KindRows, Max: MaxListedReads, Says: language.InEach(
 			Words{Label: "エージェントが読み取ってよいツール", About: "空なら、エージェントはツールで何も読み取れません。結果は、そのエージェントの提供元に送られます。",
-				Hint: "承認を待たずに呼び出します。呼び出せるのは、値が選択肢・数・日付か、人が会話に書いた言葉そのもののときだけです。\nバージョンは「ツール」のページにあります。ツールが変わると、行は無効になります。\n" +
-					"行を空にすると、削除します。"},
+				Hint: "承認を待たずに呼び出します。呼び出せるのは、値が選択肢・数・日付か、人が会話に書いた言葉そのもののときだけです。\nバージョンは「ツール」のページにあります。ツールが変わると、無効になります。"},
 			Words{Label: "Tools that agents may read with",
 				About: "If empty, agents read with no tool. Results go to the agent’s vendor.",
 				Hint: "They are called without approval, and only if their values are choices, numbers or dates, or were written " +
 					"word for word by " +
-					"a person in the conversation.\nFind versions on the Tools page. A row stops working when its tool changes.\n" +
-					"To remove a row, empty it.", Logged: "Tools that agents may read with"})},
+					"a person in the conversation.\nFind versions on the Tools page. One stops working when its tool changes.",
+				Logged: "Tools that agents may read with"})},
 		{Name: "sources", Kind: KindRows, Max: agent.MaxSources, Says: language.InEach(
 			Words{Label: "ソース (GitHub のリポジトリ)",
 				About: "会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。リポジトリのファイルが、そのエージェントの提供元に渡ります。書かれた秘密の情報も含みます。",
-				Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 のように書きます。\nフォルダーが空なら、リポジトリ全体です。\n" +
-					"人は Slack のメンバー ID を , で区切るか、全員とします。\nCI は、エージェントの変更を送るときに動かすかどうかです。" +
-					"「動かさない」は GitHub の Actions だけに伝わります。\nプルリクエストは、CI の設定 (.github など) とサブモジュールを変えられません。\n社外と共有するチャンネルでは使えません。\n" +
-					"行を空にすると、登録が外れます。"},
+				Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 のように書きます。\npath がなければ、リポジトリ全体です。\n" +
+					"people は Slack のメンバー ID か everybody です。\nci は、エージェントの変更を送るときに動かす (run) かどうか (skip) です。" +
+					"skip は GitHub の Actions だけに伝わります。\nプルリクエストは、CI の設定 (.github など) とサブモジュールを変えられません。\n社外と共有するチャンネルでは使えません。"},
 			Words{Label: "Sources (GitHub repositories)", About: "Conversations can start with the files of these " +
 				"repositories, as in claude@shop: …. The agent’s vendor receives the files, including any secrets in them.",
 				Hint: "Names use lowercase letters, digits and hyphens. Write a branch as heads/main and a tag as tags/v1.\n" +
-					"Leave the folder empty for the whole repository.\nEnter people as Slack member IDs separated by commas, or " +
-					"everybody.\nCI sets whether it runs when changes are pushed; “Skip it” affects GitHub Actions only.\n" +
+					"Without path it is the whole repository.\npeople are Slack member IDs, or everybody.\n" +
+					"ci is run or skip, when changes are pushed; skip affects GitHub Actions only.\n" +
 					"Pull requests can’t change CI configuration (such as .github) or submodules.\n" +
-					"Not available in channels shared with other companies.\nTo remove a row, empty it."})},
+					"Not available in channels shared with other companies."})},
 		{Name: "ai_sessions.cache.enabled", Kind: KindFlag, Says: language.InEach(
 			Words{Label: "終了した会話を残す", About: "オフにすると、会話は終了後まもなく削除されます。監査ログは残ります。これから始まる会話に適用されます。"},
 			Words{Label: "Keep ended conversations", About: "If off, conversations are deleted soon after they end. " +

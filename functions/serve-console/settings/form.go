@@ -1,0 +1,273 @@
+package settings
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/people"
+	"ringi/shared/words/legible"
+)
+
+// formOf returns the inputs of settings. A list of rows is YAML, as in the file of settings.
+func formOf(s tenancy.Settings) url.Values {
+	form := url.Values{}
+	for _, f := range s.Fields() {
+		switch f.Kind {
+		case tenancy.KindRows:
+			form.Set(f.Name, written(f.Value.Interface()))
+		case tenancy.KindPeople, tenancy.KindGroups:
+			form[f.Name] = slices.Clone(f.Value.Interface().([]string))
+		case tenancy.KindDollars:
+			form.Set(f.Name, strconv.FormatFloat(f.Value.Float(), 'f', -1, 64))
+		default:
+			form.Set(f.Name, fmt.Sprint(f.Value.Interface()))
+		}
+	}
+	return form
+}
+
+// written returns rows as YAML, "" if there are none.
+func written(rows any) string {
+	text, err := asYAML.Write(rows, "", func(string) string { return "" })
+	if err != nil || string(text) == "[]\n" {
+		return ""
+	}
+	return string(text)
+}
+
+// typed applies a form to settings, and returns what can't be read. Settings that the form lacks stay as they are.
+func typed(form url.Values, over tenancy.Settings) (s tenancy.Settings, unread aggregate.Problems) {
+	s = over
+	for _, f := range s.Fields() {
+		if !form.Has(f.Name) || !f.OnPage() {
+			continue
+		}
+		text, code := strings.TrimSpace(form.Get(f.Name)), ""
+		switch f.Kind {
+		case tenancy.KindFlag:
+			if f.Value.SetBool(text == "true"); text != "true" && text != "false" { // a box comes before its hidden no
+				code = "flag"
+			}
+		case tenancy.KindWhole:
+			n, err := strconv.Atoi(web.Digits(text))
+			if f.Value.SetInt(int64(n)); err != nil {
+				code = "whole"
+			}
+		case tenancy.KindDollars:
+			x, err := strconv.ParseFloat(web.Digits(text), 64)
+			if f.Value.SetFloat(x); err != nil {
+				code = "number"
+			}
+		case tenancy.KindText, tenancy.KindChoice:
+			f.Value.SetString(text)
+		case tenancy.KindPeople, tenancy.KindGroups:
+			f.Value.Set(reflect.ValueOf(append([]string{}, web.Ticked(form[f.Name])...)))
+		case tenancy.KindRows:
+			unread = append(unread, readRows(f, form.Get(f.Name))...)
+		}
+		unread.Unless(code == "", f.Name, code)
+	}
+	return s, unread
+}
+
+// readRows reads a list of rows from YAML.
+func readRows(f tenancy.Field, text string) aggregate.Problems {
+	list := reflect.New(reflect.StructOf([]reflect.StructField{
+		{Name: "List", Type: f.Value.Type(), Tag: reflect.StructTag(`json:"` + f.Name + `"`)}}))
+	if strings.TrimSpace(text) == "" {
+		text = " []"
+	}
+	_, faults := asYAML.Read([]byte(f.Name+":\n"+strings.ReplaceAll(text, "\r\n", "\n")), list.Interface())
+	f.Value.Set(list.Elem().Field(0))
+	return web.Each(faults, func(x web.YAMLFault) aggregate.Problem {
+		x.Field = cmp.Or(x.Field, f.Name)
+		return x.Problem
+	})
+}
+
+type settingsData struct {
+	Path     string
+	Tabs     []web.View
+	Rev      int
+	Unchosen bool // nobody has decided on self-approval
+	Conflict bool
+	Cut      bool // Slack has more people than are searched
+	Note     string
+	Problems []web.Fault
+	Groups   []settingsGroup
+}
+
+// settingsGroup is a part of a section; the first one may have no title.
+type settingsGroup struct {
+	Title  string
+	Inputs []input
+}
+
+type input struct {
+	tenancy.Words
+	Name, ID, Value string
+	Kind            tenancy.Kind
+	Choices         []web.Choice
+	Of              *web.Chooser // of people or groups
+	Example         string       // of a list of rows
+	Problems        []string
+	Bound           string
+	Ruled           bool // rules decide it
+}
+
+// examples are rows of the lists.
+var examples = map[string]string{
+	"mcp_servers": "- name: rooms\n  url: https://example.com/mcp",
+	"prices": "- model: compatible:ollama/llama3.2\n  input: \"0.25\"\n  output: \"2\"\n  cached: \"0.025\"\n" +
+		"  date: \"2026-11-20\"",
+	"matters": "- name: 固定資産",
+	"agents": "- id: doc-bot\n  provider: openai\n  model: gpt-5.4\n  capabilities: [code, shell, test, tools]\n" +
+		"  isDefault: true\n- id: own\n  provider: http\n  model: llama\n  endpoint: https://example.com/v1\n" +
+		"  authRef: own\n  capabilities: [code]",
+	"auto_actions": "- type: test_run\n  argv: [go, test, ./*]\n  source: shop\n  place: C0123456789\n  changed: false",
+	"listed_reads": "- agent: claude\n  tool: list_employees\n  version: …\n  people: [U0123ABCD]",
+	"sources": "- name: shop\n  repository: acme/shop\n  ref: heads/main\n  path: services/pay\n" +
+		"  people: [everybody]\n  agents: [claude, codex]\n  ci: run",
+}
+
+// tabs are the sections, the administrators and the file.
+func (t settingsTexts) tabs(here string) (all []web.View) {
+	add := func(key, text string) {
+		all = append(all, web.View{Path: sectionPath(key), Text: text, Here: key == here})
+	}
+	for _, s := range tenancy.Sections {
+		add(s.Key, s.Title.In(t.Locale()))
+	}
+	add("admins", t.Say("admins"))
+	add("file", t.Say("file"))
+	return all
+}
+
+func (t settingsTexts) section(p settingsPage, m *people.Members) settingsData {
+	d := settingsData{Path: sectionPath(p.Key), Tabs: t.tabs(p.Key), Rev: p.now.Rev, Conflict: p.conflict,
+		Unchosen: !p.now.SelfApprovalChosen && p.Key == "approval", Cut: m != nil && m.More}
+	for _, wrong := range p.problems {
+		base, _, _ := strings.Cut(wrong.Field, "[")
+		label := t.label(wrong.Field)
+		if id := idAt(p.form, wrong.Field); id != "" {
+			label += ": " + nameOf(m, id)
+		}
+		d.Problems = append(d.Problems, web.Fault{At: placeOf(base), Label: label, Text: t.problem(wrong)})
+	}
+	for _, x := range p.Settings {
+		title := t.In("groups", x.Name)
+		if title != "" || len(d.Groups) == 0 {
+			d.Groups = append(d.Groups, settingsGroup{Title: title})
+		}
+		group := &d.Groups[len(d.Groups)-1]
+		group.Inputs = append(group.Inputs, t.inputOf(p, x, m))
+	}
+	return d
+}
+
+func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, m *people.Members) input {
+	in := input{Name: x.Name, ID: inputID(x.Name), Kind: x.Kind, Words: x.Says.In(t.Locale()),
+		Value: p.form.Get(x.Name), Example: examples[x.Name],
+		Ruled: p.now.RulesRev > 0 && x.Name == "process_approval_required"}
+	for _, wrong := range p.problems {
+		if base, _, _ := strings.Cut(wrong.Field, "["); base == x.Name {
+			said := t.problem(wrong)
+			if x.Kind == tenancy.KindRows && wrong.Field != x.Name {
+				said = t.label(wrong.Field) + ": " + said
+			}
+			in.Problems = append(in.Problems, said)
+		}
+	}
+	switch x.Kind {
+	case tenancy.KindChoice:
+		in.Choices = web.Each(x.Choices, func(value string) web.Choice {
+			return web.Choice{Value: value, Text: t.value(x.Name, value), Chosen: in.Value == value}
+		})
+	case tenancy.KindPeople, tenancy.KindGroups:
+		query := p.form.Get("find." + x.Name)
+		of, ids := t.choosing(m, x.Kind == tenancy.KindGroups), web.Ticked(p.form[x.Name])
+		c := of.Choose(x.Name, ids, map[bool]string{true: query}[searches(p.form)])
+		c.Query, in.Of = query, &c
+	case tenancy.KindWhole:
+		most := strings.TrimSpace(web.Count(int64(x.Max)) + " " + in.Unit)
+		in.Bound = t.Say("bound", "min", web.Count(int64(x.Min)), "max", most)
+	}
+	if x.Limit {
+		in.Bound = strings.TrimSpace(in.Bound + " " + t.Say("unlimited"))
+	}
+	return in
+}
+
+// placeOf returns the address of a setting's input.
+func placeOf(name string) string {
+	for _, s := range tenancy.Sections {
+		if slices.ContainsFunc(s.Settings, func(x tenancy.Setting) bool { return x.Name == name }) {
+			return sectionPath(s.Key) + "#" + inputID(name)
+		}
+	}
+	return "#" + inputID(name)
+}
+
+func inputID(name string) string { return "s-" + strings.NewReplacer(".", "-", "_", "-").Replace(name) }
+
+// idAt returns the approver's id that a problem's field points to.
+func idAt(form url.Values, field string) string {
+	base, at, ok := strings.Cut(field, "[")
+	var n int
+	if _, err := fmt.Sscanf(at, "%d]", &n); !ok || err != nil || !strings.Contains(base, "approvers.") {
+		return ""
+	}
+	if ids := web.Ticked(form[base]); n < len(ids) {
+		return ids[n]
+	}
+	return ""
+}
+
+func (t settingsTexts) choosing(m *people.Members, groups bool) web.Choosing {
+	names := map[string]string{}
+	if m != nil {
+		for _, u := range m.People {
+			names[u.ID] = legible.OneLine(u.Name)
+		}
+	}
+	web.Distinct(names)
+	return web.Choosing{Members: m, Groups: groups, Box: func(id string, on bool) web.Box {
+		b := t.boxOf(m, id, on)
+		b.Text = cmp.Or(names[id], b.Text)
+		return b
+	}}
+}
+
+// boxOf returns the checkbox of a current or possible approver, with the reason if they can't be one.
+func (t settingsTexts) boxOf(m *people.Members, id string, on bool) web.Box {
+	b := web.Box{Value: id, Text: nameOf(m, id), On: on}
+	if m == nil {
+		return b
+	}
+	u, isUser := m.Person(id)
+	g, isGroup := m.Group(id)
+	var rule string
+	switch {
+	case isUser:
+		rule = m.Rule(u)
+	case isGroup:
+		b.Text = fmt.Sprintf("%s (@%s, %s)", g.Name, g.Handle, t.Say("members", "n", g.Count))
+		if g.Disabled {
+			rule = "no_group"
+		}
+	case !m.More || strings.HasPrefix(id, "S"):
+		b.Note = t.Say("unlisted")
+	}
+	if rule != "" {
+		b.Note, b.Off = t.problem(aggregate.Problem{Code: rule}), !on
+	}
+	return b
+}
