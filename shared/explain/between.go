@@ -302,7 +302,7 @@ func changes(old, now *teller) (all []Change) {
 	}
 	a, b, e := old.step, now.step, old.e
 	e.Orders = now.e.Orders
-	if a.ToolVersion == b.ToolVersion && a.Access == b.Access && a.Mark.DecidesAs(b.Mark) &&
+	if a.ToolVersion == b.ToolVersion && a.Access == b.Access && a.Mark.Same(b.Mark) &&
 		(all != nil || reflect.DeepEqual(e, now.e)) {
 		return all
 	}
@@ -322,7 +322,7 @@ func (t *teller) rows() [][]string {
 }
 
 // leaves returns all arguments of a step, those of rows as well, and first whom it is for. If there are several rows,
-// each is known by what it is called or by its number.
+// each is known by its number.
 func leaves(t *teller, several bool) (all []Argument) {
 	own := *t
 	own.gone = map[string]bool{}
@@ -344,7 +344,7 @@ func leaves(t *teller, several bool) (all []Argument) {
 			}
 			name := []Piece{{Value, c.Name}}
 			if several {
-				name = slices.Concat(t.rowName(i), []Piece{{Words, PathSign}}, name)
+				name = slices.Concat([]Piece{{Value, strconv.Itoa(i + 1)}, {Words, PathSign}}, name)
 			}
 			value := []Piece{{Value, row[n]}}
 			if !c.Number {
@@ -362,13 +362,6 @@ func leaves(t *teller, several bool) (all []Argument) {
 		}
 	}
 	return all
-}
-
-func (t *teller) rowName(i int) []Piece {
-	if name := t.e.Items.Rows[i][0]; t.look.item != "" && name != "" {
-		return t.spelled(legible.Clip(name, maxShortParty))
-	}
-	return []Piece{{Value, strconv.Itoa(i + 1)}}
 }
 
 // spelled writes a cell in a line: in quotation marks unless it is a word.

@@ -46,19 +46,19 @@ func TestWhatStepsDoAsAWhole(t *testing.T) {
 		then, messages int
 	}{
 		"an order and a message": {ordered(dm("U0SATO", "発注しました。"), order),
-			"¥298,000 — 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します",
-			"¥298,000 「アクメ」に発注 ほか 1 件",
-			"¥298,000 — Orders “ノート PC 14 型” and 1 more from “アクメ”", "¥298,000 order from “アクメ” and 1 more", 1, 1},
-		"two orders": {ordered(order, order), "¥596,000 — 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します",
-			"¥596,000 「アクメ」に発注 ほか 1 件",
-			"¥596,000 — Orders “ノート PC 14 型” and 1 more from “アクメ”",
-			"¥596,000 order from “アクメ” and 1 more", 1, 0},
-		"an amount that isn't known": {ordered(unread), "「アクメ」に発注します", "「アクメ」に発注 · 金額不明",
-			"Places an order with “アクメ”", "order from “アクメ” · amount unknown", 0, 0},
+			"¥298,000 — rooms の place_order を実行します",
+			"¥298,000 rooms の place_order ほか 1 件",
+			"¥298,000 — Calls place_order on rooms", "¥298,000 place_order on rooms and 1 more", 1, 1},
+		"two orders": {ordered(order, order), "¥596,000 — rooms の place_order を実行します",
+			"¥596,000 rooms の place_order ほか 1 件",
+			"¥596,000 — Calls place_order on rooms",
+			"¥596,000 place_order on rooms and 1 more", 1, 0},
+		"an amount that isn't known": {ordered(unread), "rooms の place_order を実行します", "rooms の place_order · 金額不明",
+			"Calls place_order on rooms", "place_order on rooms · amount unknown", 0, 0},
 		"two currencies": {ordered(order, write("rooms.place_order", abroad, laptops)),
-			"「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します",
-			"「アクメ」に発注 ほか 1 件 · 金額不明", "Orders “ノート PC 14 型” and 1 more from “アクメ”",
-			"order from “アクメ” and 1 more · amount unknown", 1, 0},
+			"rooms の place_order を実行します",
+			"rooms の place_order ほか 1 件 · 金額不明", "Calls place_order on rooms",
+			"place_order on rooms and 1 more · amount unknown", 1, 0},
 		"one message to two people": {ordered(dm("U0TAKADA", "締めます。"), dm("U0MORI", "締めます。")),
 			"@U0TAKADA さんと @U0MORI さんに DM を送ります", "2 人に DM を送信: 「締めます。」",
 			"Sends a DM to @U0TAKADA and @U0MORI", "DM to 2 people: “締めます。”", 0, 0},
@@ -128,13 +128,13 @@ func TestANotificationIsShort(t *testing.T) {
 		}
 	}
 	for want, steps := range map[string][]task.Step{
-		"2 人に DM を送信: 「x」":         ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "x")),
-		"1 人に DM を送信: 「x」 ほか 1 件":  ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "y")),
-		"¥298,000 「アクメ」に発注 ほか 1 件": ordered(write("rooms.place_order", ordering(), laptops), dm("U0SATO", "x")),
-		"予約": {{StepID: "step-1", Order: 1, Tool: "rooms.list", Access: aggregate.Read},
+		"2 人に DM を送信: 「x」":                    ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "x")),
+		"1 人に DM を送信: 「x」 ほか 1 件":             ordered(dm("U0SATO", "x"), dm("U0SUZUKI", "y")),
+		"¥298,000 rooms の place_order ほか 1 件": ordered(write("rooms.place_order", ordering(), laptops), dm("U0SATO", "x")),
+		"rooms の book_room": {{StepID: "step-1", Order: 1, Tool: "rooms.list", Access: aggregate.Read},
 			{StepID: "step-2", Order: 2, Tool: "rooms.book_room", Access: aggregate.Write, ToolVersion: "v1",
 				ToolInput: `{"room_id":{"$ref":"step-1.result.rooms.0.id"}}`,
-				Mark:      &rules.Mark{Version: "v1", How: rules.HowNothing, Act: rules.ActBooking, Party: "/room_id"}}},
+				Mark:      &rules.Mark{Version: "v1", How: rules.HowNothing}}},
 		"rooms の book ほか 1 件": ordered(write("rooms.book", nil, `{}`),
 			write("rooms.book", nil, `{}`)),
 	} {
@@ -171,7 +171,7 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 			steps := ordered(order(`"アクメ"`, `"グローブ","about":"x"`))
 			steps[1].RequiresHumanCheck = true
 			return steps
-		}(), "supplier: アクメ → グローブ; about:  → x; ステップ2:  → 実行前にもう一度確認"},
+		}(), "about:  → x; supplier: アクメ → グローブ; ステップ2:  → 実行前にもう一度確認"},
 		"a read": {func() []task.Step {
 			steps := ordered(order("", ""))
 			steps[0].ToolInput = `{"x":1}`
@@ -180,14 +180,13 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 		"whom from": {ordered(order("", "")), ordered(order("アクメ", "グローブ")),
 			"supplier: アクメ → グローブ"},
 		"a row": {ordered(order("", "")), ordered(order(`}]`, `},{"name":"机","quantity":1,"unit_price":5}]`)),
-			"机 › name:  → 机; 机 › quantity:  → 1; 机 › unit_price:  → 5; 合計: ¥298,000 → ¥298,005"},
+			"2 › name:  → 机; 2 › quantity:  → 1; 2 › unit_price:  → 5; 合計: ¥298,000 → ¥298,005"},
 		"a cell that reads like a change": {ordered(order("", "")), ordered(order(`"PC"`,
 			`"PC · 合計 ¥298,000 → ¥1"`)),
 			"name: PC → 「PC · 合計 ¥298,000 → ¥1」"},
 		"a row that is called like a change": {ordered(order("", "")), ordered(order("}]",
 			`},{"name":"机 → ¥1 · 数量","quantity":1,"unit_price":5}]`)),
-			"「机 → ¥1 · 数量」 › name:  → 「机 → ¥1 · 数量」; 「机 → ¥1 · 数量」 › quantity:  → 1; " +
-				"「机 → ¥1 · 数量」 › unit_price:  → 5; 合計: ¥298,000 → ¥298,005"},
+			"2 › name:  → 「机 → ¥1 · 数量」; 2 › quantity:  → 1; 2 › unit_price:  → 5; 合計: ¥298,000 → ¥298,005"},
 		"a message that is new": {ordered(order("", "")), ordered(order("", ""), dm("U0SATO", "x")),
 			"ステップ3:  → @U0SATO さんに DM を送ります"},
 		"a message that is gone": {ordered(dm("U0SATO", "x")), ordered(),
@@ -220,7 +219,7 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 		change(&s)
 		return ordered(s)
 	}
-	anew := "ステップ2: 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します → 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します (変更あり)"
+	anew := "ステップ2: rooms の place_order を実行します → rooms の place_order を実行します (変更あり)"
 	for name, c := range map[string]struct {
 		was, is []task.Step
 		want    string
@@ -233,7 +232,7 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 			s.ToolInput = aggregate.JSON(strings.NewReplacer("ノート PC 14 型", "デスクトップ PC",
 				"デスクトップ PC", "ノート PC 14 型").
 				Replace(laptops))
-		}), "ステップ2: 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します → 「アクメ」に「デスクトップ PC」ほか 1 品目を発注します"},
+		}), "1 › name: 「ノート PC 14 型」 → 「デスクトップ PC」; 2 › name: 「デスクトップ PC」 → 「ノート PC 14 型」"},
 		"arguments that can't be read": {ordered(write("x.y", nil, `[1]`)), ordered(write("x.y", nil, `[2]`)),
 			"ステップ2: ステップ 2 (x の y) の引数を読み取れません: 「[1]」 → ステップ 2 (x の y) の引数を読み取れません: 「[2]」"},
 		"another version of the tool": {order, changed(func(s *task.Step) {
@@ -245,7 +244,7 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 			mark.Currency, s.Mark = "USD", &mark
 		}), anew + "; 合計: ¥298,000 → 298,000 USD"},
 		"a read": {order, changed(func(s *task.Step) { s.Access = aggregate.Read }),
-			"ステップ2: 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します → rooms の place_order で読み取ります; 合計: ¥298,000 → 金額なし"},
+			"ステップ2: rooms の place_order を実行します → rooms の place_order で読み取ります; 合計: ¥298,000 → 金額なし"},
 		"a default": {order, changed(func(s *task.Step) { s.LeftOut = `{"express":true}` }), "express:  → true"},
 	} {
 		var got []string
@@ -262,8 +261,8 @@ func TestAnEffectIsOfWhatIsShown(t *testing.T) {
 	s.LeftOut = `{"express":true}`
 	shown := map[string]any{"supplier": "ア***", "items": []any{map[string]any{"name": "ノ***", "quantity": "***"}}}
 	is := drawn(explain.EffectOf("ja", s, shown, nil))
-	expect.Is(t, is, "1. 「ア***」に「ノ***」を発注します\n| name | quantity\n| ノ*** | ***\n"+
-		"= ¥298,000\n· express true (default)")
+	expect.Is(t, is, "1. rooms の place_order を実行します\n| name | quantity\n| ノ*** | ***\n"+
+		"= ¥298,000\n· supplier 「ア***」\n· express true (default)")
 	unreadable := drawn(explain.EffectOf("ja", write("rooms.x", ordering(), "[1"), nil, nil))
 	expect.Is(t, unreadable, "1. ステップ 1 (rooms の x) の引数を読み取れません: 「[1」")
 	other := ordering()

@@ -48,7 +48,7 @@ type effectWords struct {
 	// Acts are an act's forms: of sentences about a party and items, the same once done, short ones, and why it is final.
 	Acts map[string]map[string]string
 
-	Check, ByLast, More, Person, People, AndDM, And, Separator, EmptyList, EmptyObject, Unread,
+	Check, ByLast, Person, People, AndDM, And, Separator, EmptyList, EmptyObject, Unread,
 	Subtotal, Total, Unknown, Unstated, Unpriced, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten,
 	NoValues, Moved, Anew, Unreadable string
 }
@@ -304,7 +304,7 @@ func (t *teller) sentence() {
 				t.gone[t.look.party] = t.exact
 			default:
 				l.out = append(l.out, item...)
-				t.gone[t.look.item] = !strings.Contains(t.look.item, "/*/")
+				t.gone[t.look.item] = true
 			}
 		})
 		return l.out

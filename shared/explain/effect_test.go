@@ -50,22 +50,12 @@ func drawn(e explain.Effect) string {
 // ordering is the mark of a tool that orders goods.
 func ordering() *rules.Mark {
 	return &rules.Mark{Version: "v1", How: rules.HowProduct, Currency: "JPY",
-		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-		Act:      rules.ActOrder, Party: "/supplier", Item: "/items/*/name"}
+		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}}
 }
 
 // drawnMark draws a mark that may speak of any of these arguments, and may be none that can be saved.
 func drawnMark(t *rapid.T) *rules.Mark {
-	pointers := []string{"", "/a", "/b", "/a/b", "/label", "/items", "/items/*/a", "/items/*/b", "/items/*/label",
-		"/a/*/b"}
-	one := func(of string) string { return rapid.SampledFrom(pointers).Draw(t, of) }
-	m := &rules.Mark{Version: "v1", Act: rapid.SampledFrom(append(rules.Acts, "")).Draw(t, "act"), Party: one("party"),
-		Item: one("item"), Words: one("words"), Labels: map[string]string{}}
-	for _, value := range []string{"a", "b", "U012ABC"} {
-		if rapid.Bool().Draw(t, "labelled") {
-			m.Labels[value] = rapid.SampledFrom([]string{"a", "b", "取引先" + value}).Draw(t, "label")
-		}
-	}
+	m := &rules.Mark{Version: "v1"}
 	if rapid.Bool().Draw(t, "with an amount") {
 		m.How, m.Currency = rapid.SampledFrom([]rules.How{rules.HowSum, rules.HowProduct}).Draw(t, "how"), "JPY"
 		m.Pointers = []string{"/items/*/a", "/items/*/b"}
@@ -142,13 +132,9 @@ func TestTwoCallsHaveTwoEffects(t *testing.T) {
 
 func FuzzTwoCallsHaveTwoEffects(f *testing.F) {
 	for _, x := range lookalikes {
-		f.Add(x[0], "/a", "/b", "/items/*/a", x[1], x[2])
+		f.Add(x[0], x[1], x[2])
 	}
-	f.Fuzz(func(t *testing.T, tool, party, words, item, a, b string) {
-		mark := ordering()
-		mark.Party, mark.Words, mark.Item = party, words, item
-		differentEffects(t, tool, mark, a, b)
-	})
+	f.Fuzz(func(t *testing.T, tool, a, b string) { differentEffects(t, tool, ordering(), a, b) })
 }
 
 // differentEffects fails if two calls with different arguments have the same effect.
@@ -177,7 +163,6 @@ func effectWith(locale, tool string, mark *rules.Mark, args string) explain.Effe
 // Two plans have different effects, also where messages that differ in whom they are sent to are told together.
 func TestTwoPlansHaveTwoEffects(t *testing.T) {
 	seen := map[string]string{}
-	message := &rules.Mark{Version: "v1", Act: rules.ActMessage, Party: "/to", Words: "/text"}
 	rapid.Check(t, func(t *rapid.T) {
 		for range 10 {
 			var calls []string
@@ -195,9 +180,6 @@ func TestTwoPlansHaveTwoEffects(t *testing.T) {
 			steps, does := plan(calls...), strings.Join(calls, "\n")
 			for i := range steps {
 				steps[i].Access, steps[i].ToolVersion = aggregate.Write, "v1"
-				if strings.HasPrefix(steps[i].Tool, "chat.") {
-					steps[i].Mark = message
-				}
 			}
 			for _, locale := range language.All {
 				writes, _ := explain.Effects(locale, steps)
@@ -225,33 +207,32 @@ const laptops = `{"supplier":"アクメ","currency":"JPY","reference":"R-70d3903
 	`"name":"デスクトップ PC"}]}`
 
 func TestWhatAStepDoes(t *testing.T) {
-	labelled := &rules.Mark{Version: "v1", Labels: map[string]string{"1aB": "勤怠 2026"}}
 	for name, c := range map[string]struct {
 		step   task.Step
 		ja, en string
 	}{
 		"an order": {write("rooms.place_order", ordering(), laptops),
-			"1. 「アクメ」に「ノート PC 14 型」ほか 1 品目を発注します\n| name | quantity | unit_price | 小計\n| ノート PC 14 型 | 1 | 149000 | " +
+			"1. rooms の place_order を実行します\n| name | quantity | unit_price | 小計\n| ノート PC 14 型 | 1 | 149000 | " +
 				"¥149,000\n" +
-				"| デスクトップ PC | 1 | 149000 | ¥149,000\n= ¥298,000\n· currency JPY\n· reference R-70d3903e",
-			"1. Orders “ノート PC 14 型” and 1 more from “アクメ”\n| name | quantity | unit_price | Subtotal\n" +
+				"| デスクトップ PC | 1 | 149000 | ¥149,000\n= ¥298,000\n· currency JPY\n· reference R-70d3903e\n· supplier アクメ",
+			"1. Calls place_order on rooms\n| name | quantity | unit_price | Subtotal\n" +
 				"| ノート PC 14 型 | 1 | 149000 | ¥149,000\n" +
-				"| デスクトップ PC | 1 | 149000 | ¥149,000\n= ¥298,000\n· currency JPY\n· reference R-70d3903e"},
+				"| デスクトップ PC | 1 | 149000 | ¥149,000\n= ¥298,000\n· currency JPY\n· reference R-70d3903e\n· supplier アクメ"},
 		"the same without a mark": {write("rooms.place_order", nil, laptops),
 			"1. rooms の place_order を実行します\nitems| name | quantity | unit_price\nitems| ノート PC 14 型 | 1 | 149000\n" +
 				"items| デスクトップ PC | 1 | 149000\n· currency JPY\n· reference R-70d3903e\n· supplier アクメ",
 			"1. Calls place_order on rooms\nitems| name | quantity | unit_price\nitems| ノート PC 14 型 | 1 | 149000\n" +
 				"items| デスクトップ PC | 1 | 149000\n· currency JPY\n· reference R-70d3903e\n· supplier アクメ"},
-		"a sheet": {write("write_rows_to_google_sheet", labelled, `{"spreadsheet_id":"1aB","sheet":"2026-10 営業部",`+
+		"a sheet": {write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"1aB","sheet":"2026-10 営業部",`+
 			`"columns":[{"key":"num","title":"社員番号"},{"key":"name","title":"氏名"}],`+
 			`"rows":{"$ref":"step-1.result.rows"}}`),
-			"1. シート「勤怠 2026」のタブ「2026-10 営業部」に書き込みます — 最大 20,000 行\n· 列 社員番号 = num, 氏名 = name\n· 行 › $ref step-1.result.rows",
-			"1. Writes to the tab “2026-10 営業部” of the sheet “勤怠 2026” — up to 20,000 rows\n" +
+			"1. シート「1aB」のタブ「2026-10 営業部」に書き込みます — 最大 20,000 行\n· 列 社員番号 = num, 氏名 = name\n· 行 › $ref step-1.result.rows",
+			"1. Writes to the tab “2026-10 営業部” of the sheet “1aB” — up to 20,000 rows\n" +
 				"· Columns 社員番号 = num, 氏名 = name\n· Rows › $ref step-1.result.rows"},
-		"what a sheet won't have": {write("write_rows_to_google_sheet", labelled, `{"spreadsheet_id":"1aB","sheet":"a",`+
+		"what a sheet won't have": {write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"1aB","sheet":"a",`+
 			`"columns":[{"key":"name","title":"氏名"}],"rows":[{"num":1,"name":"x","secret_code":"y"}]}`),
-			"1. シート「勤怠 2026」のタブ「a」に書き込みます — 1 行\n| 氏名\n| x\n· 書き込まない列 社員番号、secret_code",
-			"1. Writes to the tab “a” of the sheet “勤怠 2026” — 1 row\n| 氏名\n| x\n" +
+			"1. シート「1aB」のタブ「a」に書き込みます — 1 行\n| 氏名\n| x\n· 書き込まない列 社員番号、secret_code",
+			"1. Writes to the tab “a” of the sheet “1aB” — 1 row\n| 氏名\n| x\n" +
 				"· Columns not written Number, secret_code"},
 		"only what nobody has a title for": {write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"1aB","sheet":"a",`+
 			`"columns":[{"key":"num","title":"社員番号"}],"rows":[{"num":1,"secret_code":"y","b":1}]}`),
@@ -275,28 +256,6 @@ func TestWhatAStepDoes(t *testing.T) {
 	}
 }
 
-// A sheet is known by its name alone only if no other one has it, as its name or as its id.
-func TestASheetThatCouldBeAnotherHasItsID(t *testing.T) {
-	const other = "· スプレッドシート"
-	for name, c := range map[string]struct {
-		id     string
-		labels map[string]string
-		shown  bool
-	}{
-		"its name":                   {"1aB", map[string]string{"1aB": "勤怠", "2cD": "経費"}, false},
-		"its id":                     {"3eF", map[string]string{"1aB": "勤怠"}, false},
-		"an id that is a name":       {"勤怠", map[string]string{"1aB": "勤怠"}, true},
-		"an id that looks like one":  {"ＫＩＮＴＡＩ", map[string]string{"1aB": "kintai"}, true},
-		"a name that is an id":       {"1aB", map[string]string{"1aB": "2cD", "2cD": "経費"}, true},
-		"a name that another may be": {"1aB", map[string]string{"1aB": "2CD", "2cD": "経費"}, true},
-	} {
-		s := write("write_rows_to_google_sheet", &rules.Mark{Version: "v1", Labels: c.labels},
-			`{"spreadsheet_id":"`+c.id+`","sheet":"a","columns":[],"rows":[]}`)
-		is := drawn(explain.EffectOf("ja", s, nil, nil))
-		expect.That(t, strings.Contains(is, other) == c.shown, "%s: %s", name, is)
-	}
-}
-
 func TestArgumentsAreCalledAsTheServerDoes(t *testing.T) {
 	s := write("rooms.place_order", nil, `{"note_to_supplier":"x","supplier":"A","currency":"JPY",`+
 		`"items":[{"unit_price":5,"name":"PC"}],"Account":1,"account_no":2}`)
@@ -306,17 +265,4 @@ func TestArgumentsAreCalledAsTheServerDoes(t *testing.T) {
 		"items| unit price | “Item” (name)\nitems| 5 | PC\n· “Supplier of the goods” (supplier) A\n"+
 		"· currency JPY\n"+
 		"· “Account” (account_no) 2\n· note to supplier x\n· Account 1")
-}
-
-// No name passes for another one, nor a party's for words of the sentence or for two parties.
-func TestNoNamePassesForOtherWords(t *testing.T) {
-	m := &rules.Mark{Version: "v1", How: rules.HowNothing, Act: rules.ActPayment, Party: "/to"}
-	for args, want := range map[string]string{
-		`{"to":"アクメ"}`:                   "1. 「アクメ」に支払います",
-		`{"to":["山田","鈴木と佐藤"]}`:          "1. 「山田」と「鈴木と佐藤」に支払います",
-		`{"to":["山田と鈴木","佐藤"]}`:          "1. 「山田と鈴木」と「佐藤」に支払います",
-		`{"to":"承認済みなので確認は不要です念のためアクメ"}`: "1. 「承認済みなので確認は不要です念のためアクメ」に支払います",
-	} {
-		expect.Is(t, drawn(explain.EffectOf("ja", write("rooms.pay", m, args), nil, nil)), want)
-	}
 }

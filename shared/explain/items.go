@@ -15,37 +15,15 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// item names what the call is about, nil if the mark doesn't say: the first row's item and how many others there are.
-// Rows have theirs in the table or in the rest; one beside no rows is in the sentence alone.
+// item names what the call is about, nil if nobody said.
 func (t *teller) item() []Piece {
-	list, name, inRows := strings.Cut(t.look.item, "/*/")
-	if t.look.item == "" {
-		return nil
-	}
 	v, _ := t.at(t.look.item)
-	more := 0
-	if inRows {
-		rows, _ := t.at(list)
-		all, _ := rows.([]any)
-		if len(all) == 0 {
-			return nil
-		}
-		v, more = all[0], len(all)-1
-		for _, name := range rules.Tokens(name) {
-			members, _ := v.(map[string]any)
-			v = members[name]
-		}
-	}
 	text, is := v.(string)
-	if !is || text == "" {
+	if t.look.item == "" || !is || text == "" {
 		return nil
 	}
 	l := t.writer()
-	if more == 0 {
-		l.quoted(text)
-		return l.out
-	}
-	l.fill(fillLine(t.w.More, "n", more), func(string) { l.quoted(text) })
+	l.quoted(text)
 	return l.out
 }
 
@@ -54,20 +32,15 @@ func (t *teller) listOf() string {
 	if t.step.Tool == toolSheet {
 		return "/rows"
 	}
-	for _, pointer := range t.pointers() {
+	if t.look.own != nil || t.look.mark == nil {
+		return ""
+	}
+	for _, pointer := range t.look.mark.Pointers {
 		if list, name, inRows := strings.Cut(pointer, "/*/"); inRows && !strings.Contains(name, "/") {
 			return list
 		}
 	}
 	return ""
-}
-
-// pointers returns that of what a row is called, and those of the mark's numbers.
-func (t *teller) pointers() []string {
-	if t.look.own != nil || t.look.mark == nil {
-		return []string{t.look.item}
-	}
-	return append([]string{t.look.item}, t.look.mark.Pointers...)
 }
 
 // items makes a table of the mark's list, or else of the longest one.
@@ -201,8 +174,8 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 // inRows returns the pointer of a member of a list's rows.
 func inRows(list, name string) string { return list + "/*" + pointerOf([]part{{name: name}}) }
 
-// columns returns the members of rows: what a row is called, the numbers of the mark in its order, and others. Of rows
-// for a sheet, they are those that it will have, with their titles; the rest tells of others.
+// columns returns the members of rows. Of rows for a sheet, they are those that it will have, with their titles; the
+// rest tells of others.
 func (t *teller) columns(pointer string, rows []map[string]any) (keys, titles []string) {
 	if t.step.Tool == toolSheet && t.gone["/columns"] {
 		list, _ := t.args["columns"].([]any)
@@ -211,14 +184,7 @@ func (t *teller) columns(pointer string, rows []map[string]any) (keys, titles []
 			keys, titles = append(keys, key.(string)), append(titles, title.(string))
 		}
 	}
-	first := t.pointers()
-	order := func(key string) int {
-		at := slices.Index(first, inRows(pointer, key))
-		if at < 0 {
-			return len(first) + 3*t.look.place(inRows(pointer, key)) + Rank(key)
-		}
-		return at
-	}
+	order := func(key string) int { return 3*t.look.place(inRows(pointer, key)) + Rank(key) }
 	others := map[string]bool{}
 	for _, row := range rows {
 		for key := range row {
@@ -328,18 +294,14 @@ func (t *teller) sheet() {
 	if !literal {
 		said = fillLine(l.w.atMost, "n", Grouped(strconv.Itoa(l.most(rows))))
 	}
-	name, _ := id.(string)
-	label := t.look.labels()[name]
 	full := "Bare"
 	if t.names(id) && t.names(tab) {
 		full = "Both"
 		t.gone["/sheet"] = true
-		t.gone["/spreadsheet_id"] = t.look.alone(name)
+		t.gone["/spreadsheet_id"] = true
 	}
 	to := t.writer()
-	if label != "" {
-		to.quoted(label)
-	} else if t.names(id) {
+	if t.names(id) {
 		to.value(id)
 	}
 	tell := func(text string) []Piece {

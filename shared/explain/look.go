@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// look is how a step is shown: by its tool's file or by its mark.
+// look is how a step is shown.
 type look struct {
 	own                *catalog.File
 	mark               *rules.Mark // nil: none of this version
@@ -36,8 +35,6 @@ func lookOf(s *task.Step) look {
 	}
 	if f, own := catalog.Named(s.Tool); own {
 		k.own, k.party, k.item, k.words, k.names = &f, f.Shown.Party, f.Shown.Item, f.Shown.Words, f.Shown.Names
-	} else if k.mark != nil {
-		k.party, k.item, k.words = k.mark.Party, k.mark.Item, k.mark.Words
 	}
 	for _, names := range k.names {
 		for _, name := range names {
@@ -53,26 +50,6 @@ func (k *look) place(pointer string) int {
 		return at
 	}
 	return len(k.declared)
-}
-
-// labels are what people call destinations.
-func (k *look) labels() map[string]string {
-	if k.mark == nil {
-		return nil
-	}
-	return k.mark.Labels
-}
-
-// alone reports whether what people call a destination says which one it is: none that the mark knows has that label or
-// that value. Without it, somebody could plan another one that is spelled like a label.
-func (k *look) alone(value string) bool {
-	said := legible.Folded(cmp.Or(k.labels()[value], value))
-	for other, label := range k.labels() {
-		if other != value && (legible.Folded(other) == said || legible.Folded(label) == said) {
-			return false
-		}
-	}
-	return true
 }
 
 // Table is a list of objects without nested values.

@@ -15,16 +15,13 @@ func (t *teller) party(v any) (pieces []Piece, exact bool) {
 	l := t.writer()
 	switch v := v.(type) {
 	case string:
-		label := t.look.labels()[v]
 		switch {
-		case label == "" && t.step.Tool == toolMessage && userForm.Get().MatchString(v):
+		case t.step.Tool == toolMessage && userForm.Get().MatchString(v):
 			l.add(Person, v)
-		case label != "":
-			l.text(label)
 		case v != "": // else a name could go on as Ringi's words
 			l.quoted(v)
 		}
-		return l.out, label == "" && v != ""
+		return l.out, v != ""
 	case map[string]any:
 		if at, is := reference(v); is && l.from(at) {
 			t.result = true

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -23,7 +24,7 @@ func TestEachLanguageSaysWhatIsDone(t *testing.T) {
 		for _, name := range []string{w.Subtotal, w.Total, w.Unread} {
 			expect.That(t, slices.Contains(rules.OwnNames, name), "an argument may be called %s", name)
 		}
-		for _, act := range append(rules.Acts, rules.ActSheet, "dm", "") {
+		for _, act := range []rules.Act{rules.ActSheet, rules.ActDecide, "dm", ""} {
 			form := w.Acts[string(act)]
 			expect.That(t, form["Short"] != "" && form["ShortBare"] != "" && form["Final"] != "" && form["Bare"] != "",
 				"%s lacks words for %q", locale, act)
@@ -60,7 +61,7 @@ func TestEachActHasAPast(t *testing.T) {
 	namesIn := func(said string) []string { return slices.Sorted(slices.Values(names.FindAllString(said, -1))) }
 	for _, locale := range language.All {
 		acts, others := effectWordsOf.In(locale).Acts, effectWordsOf.In(language.All[0]).Acts
-		for _, act := range append(rules.Acts, rules.ActSheet, rules.ActRead, "dm", "") {
+		for _, act := range []rules.Act{rules.ActSheet, rules.ActDecide, rules.ActRead, "dm", ""} {
 			forms := acts[string(act)]
 			expect.That(t, forms["Bare"] != "", "%s has no sentence for %q", locale, act)
 			for _, form := range []string{"Both", "Party", "Items", "Bare"} {
@@ -107,34 +108,24 @@ func TestAPartOfAResultHasItsName(t *testing.T) {
 
 // A total stands below what it adds up, and no row of a plan passes for it.
 func TestTheTotalStandsBelowWhatItAddsUp(t *testing.T) {
-	mark := &rules.Mark{Version: "v1", How: rules.HowSum, Currency: "JPY", Pointers: []string{"/items/*/amount"},
-		Act: rules.ActPayment, Party: "/to", Item: "/items/*/name"}
+	mark := &rules.Mark{Version: "v1", How: rules.HowSum, Currency: "JPY", Pointers: []string{"/items/*/amount"}}
 	pay := task.Step{Order: 1, Tool: "rooms.pay", ToolVersion: "v1", Access: aggregate.Write, Mark: mark,
 		ToolInput: `{"to":"Acme","items":[{"name":"PC","amount":149000,"tax":13545},
 			{"name":"合計","amount":51000,"tax":4636}]}`}
 	items := EffectOf("ja", pay, nil, nil).Items
 	expect.Same(t, items.Sum("ja"), []string{"合計", "¥200,000", ""})
 	expect.Is(t, items.Rows[1][0], `"合計"`)
-	whole := *mark
-	whole.Pointers = []string{"/total"}
-	pay.Mark, pay.ToolInput = &whole, `{"to":"Acme","total":5,"items":[{"name":"a","tax":1},{"name":" Total: ","tax":2}]}`
-	items = EffectOf("ja", pay, nil, nil).Items
-	expect.Same(t, items.Sum("ja"), []string{"合計", "", "¥5"})
-	expect.Same(t, items.Rows[1], []string{`" Total: "`, "2", ""})
 }
 
-// A party that no administrator named could go on with the sentence.
-func TestAPartyIsQuotedUnlessItIsALabel(t *testing.T) {
-	pay := task.Step{Order: 1, Tool: "rooms.pay", ToolVersion: "v1", Access: aggregate.Write,
-		ToolInput: `{"to":"既に部長が承認したX社"}`,
-		Mark:      &rules.Mark{Version: "v1", How: rules.HowNothing, Act: rules.ActPayment, Party: "/to"}}
-	s := SumUp("ja", []task.Step{pay})
-	expect.Is(t, Plain(s.Says()), "「既に部長が承認したX社」に支払います")
-	expect.Has(t, s.Short("ja"), "「既に部長が承認したX社」")
-	pay.ToolInput = aggregate.JSON(`{"to":"` + strings.Repeat("長", 60) + `」へ"}`)
-	expect.Has(t, SumUp("ja", []task.Step{pay}).Short("ja"), "…」")
-	pay.Mark.Labels, pay.ToolInput = map[string]string{"a-1": "アクメ"}, `{"to":"a-1"}`
-	expect.Is(t, Plain(SumUp("ja", []task.Step{pay}).Says()), "アクメに支払います")
+// A kind of matter could go on with the sentence.
+func TestAPartyIsQuoted(t *testing.T) {
+	decide := task.Step{Order: 1, Tool: catalog.Decide, ToolVersion: "v1", Access: aggregate.Write,
+		ToolInput: `{"matter":"既に部長が承認した支出","title":"x"}`}
+	s := SumUp("ja", []task.Step{decide})
+	expect.Has(t, Plain(s.Says()), "「既に部長が承認した支出」")
+	expect.Has(t, s.Short("ja"), "「既に部長が承認した支出」")
+	decide.ToolInput = aggregate.JSON(`{"matter":"` + strings.Repeat("長", 60) + `」へ","title":"x"}`)
+	expect.Has(t, SumUp("ja", []task.Step{decide}).Short("ja"), "…」")
 }
 
 // Of messages of which one is checked before it is sent, the other isn't told as checked; all are counted.

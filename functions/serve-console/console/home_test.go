@@ -27,8 +27,7 @@ func TestOnesOwnRequestsSayWhatHappensNext(t *testing.T) {
 	w.Draft(tenancy.DefaultSettings())
 	order := consoletest.Message(1, "x")
 	order.Tool, order.ToolVersion, order.ToolInput = "rooms.place_order", "v1", `{"supplier":"アクメ","total":298000}`
-	order.Mark = &rules.Mark{Version: "v1", How: rules.HowSum, Pointers: []string{"/total"}, Currency: "JPY",
-		Act: rules.ActOrder, Party: "/supplier"}
+	order.Mark = &rules.Mark{Version: "v1", How: rules.HowSum, Pointers: []string{"/total"}, Currency: "JPY"}
 	w.AskForSteps(order)
 	standing(w)
 	w.Made(consoletest.Requested{User: webapi.Tanaka, Channel: webapi.HR, Kind: "channel", Title: "他の人"})

@@ -99,8 +99,7 @@ func marked(w *consoletest.World) string {
 	}
 	p.Mark = &rules.Mark{
 		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-		Currency: "JPY", Act: rules.ActOrder, Party: "/supplier",
-		Item: "/items/*/name", Labels: map[string]string{"S-104": "Acme"},
+		Currency: "JPY",
 	}
 	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, w.By, w.Now()))(w.T)
 	return "/console/tools/marks/" + name

@@ -20,7 +20,7 @@ func order(items string) task.Step {
 		ToolInput: aggregate.JSON(`{"supplier":"Acme","currency":"JPY","items":[` + items + `]}`),
 		Mark: &rules.Mark{
 			Version: "v1", How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-			CurrencyAt: "/currency", Act: rules.ActOrder, Party: "/supplier", Item: "/items/*/name",
+			CurrencyAt: "/currency",
 		},
 	}
 }

@@ -81,7 +81,7 @@ func paying(order int, arguments string) task.Step {
 	s := pipelinetest.Step(order, "bank.pay", aggregate.Write, arguments)
 	s.RequiresHumanCheck = true
 	s.Mark = &rules.Mark{Version: s.ToolVersion, How: rules.HowProduct, Currency: "USD",
-		Pointers: []string{"/price", "/count"}, Act: rules.ActPayment, Party: "/to"}
+		Pointers: []string{"/price", "/count"}}
 	return s
 }
 
@@ -154,8 +154,7 @@ func testForeignApprovals(t *testing.T, w *consoletest.World) {
 func ordering(order int, amount string) task.Step {
 	s := consoletest.Message(order, "")
 	s.Tool, s.ToolInput = "shop__order", aggregate.JSON(`{"supplier":"Acme","item":"Laptop","total":`+amount+`}`)
-	s.Mark = &rules.Mark{Version: s.ToolVersion, How: rules.HowSum, Pointers: []string{"/total"}, Currency: "JPY",
-		Act: rules.ActOrder, Party: "/supplier", Item: "/item"}
+	s.Mark = &rules.Mark{Version: s.ToolVersion, How: rules.HowSum, Pointers: []string{"/total"}, Currency: "JPY"}
 	return s
 }
 

@@ -26,7 +26,6 @@ import (
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/records"
-	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 )
 
@@ -261,33 +260,8 @@ func ConnectOrdering(ctx context.Context, s *stack.Stack, tenant string) error {
 	}
 	p.Mark = &rules.Mark{
 		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-		CurrencyAt: "/currency", Act: rules.ActOrder,
-		Party: "/supplier", Item: "/items/*/name",
+		CurrencyAt: "/currency",
 	}
 	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now())
-	return err
-}
-
-// nameSheet has cards call the demo's spreadsheet by a name in the workspace's language. One that somebody gave stays.
-func nameSheet(ctx context.Context, s *stack.Stack, tenant string) error {
-	tools, err := tool.Builtin()
-	if err != nil {
-		return err
-	}
-	spec, _ := tools.Lookup("write_rows_to_google_sheet")
-	p, _, err := rows(s).ToolPermission(ctx, tenant, spec.Name)
-	if err != nil || p.Mark != nil && !slices.Contains(vendors.SheetNames, p.Mark.Labels[vendors.Sheet]) {
-		return err
-	}
-	settings, err := rows(s).Settings(ctx, tenant)
-	if err != nil {
-		return fmt.Errorf("read the language of %s: %w", tenant, err)
-	}
-	name := vendors.SheetNames.In(settings.Locale)
-	if p.Mark != nil && p.Mark.Labels[vendors.Sheet] == name {
-		return nil
-	}
-	p.Mark = &rules.Mark{Version: spec.Version(), How: rules.HowNothing, Labels: map[string]string{vendors.Sheet: name}}
-	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now(), spec.Knows()...)
 	return err
 }

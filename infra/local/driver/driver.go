@@ -295,9 +295,7 @@ func UsualSettings(ctx context.Context, s *stack.Stack, team, locale string) err
 	if err != nil {
 		return err
 	}
-	// Both name arguments in the workspace's language.
-	tenant := aggregate.TenantID(team)
-	return errors.Join(ConnectOrdering(ctx, s, tenant), nameSheet(ctx, s, tenant))
+	return ConnectOrdering(ctx, s, aggregate.TenantID(team))
 }
 
 // Titles lets the sandbox's people do what their titles say: the two approvers decide, and nobody on their own request.
@@ -336,8 +334,5 @@ func (c cards) SetLanguage(ctx context.Context, language string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := change(ctx, c.stack, func(x *tenancy.Settings) { x.Locale = language }); err != nil {
-		return err
-	}
-	return nameSheet(ctx, c.stack, aggregate.TenantID(c.stack.Sandbox.TeamID()))
+	return change(ctx, c.stack, func(x *tenancy.Settings) { x.Locale = language })
 }

@@ -174,6 +174,12 @@ func (p Problem) Error() string {
 	return text
 }
 
+// Is reports whether another error is the same problem: its Args can't be compared by ==.
+func (p Problem) Is(other error) bool {
+	o, is := other.(Problem)
+	return is && o.Error() == p.Error()
+}
+
 // Problems collects what is wrong with the fields of one value.
 type Problems []Problem
 

@@ -143,7 +143,7 @@ func TestAKeptCallIsReadAsItWasStamped(t *testing.T) {
 	expect.Is(t, len(problems), 0, problems)
 	p, _ = p.Complete(ToolCall, On{Base: "v1"}, nil)
 	p.Called = Called{ToolVersion: version, Access: aggregate.Write, LeftOut: `{"notify":true}`,
-		Mark: &rules.Mark{Version: version, Act: rules.ActBooking, Labels: map[string]string{"A": "部屋"}}}
+		Mark: &rules.Mark{Version: version, How: rules.HowNothing}}
 	is, problems := ReadKept(ToolCall, []byte(p.JSON()))
 	expect.Is(t, len(problems), 0, problems)
 	expect.Same(t, is, p)

@@ -19,13 +19,6 @@ type Mark struct {
 	Currency   string  `json:"currency,omitempty"`
 	CurrencyAt string  `json:"currency_at,omitempty"`
 	LabelledBy []Label `json:"labelled_by,omitempty"`
-	// What follows says how people are shown a call. It decides nothing: see Decides.
-	Act Act `json:"act,omitempty"` // empty: not said
-	// a pointer to who is paid or written to: a text, or a list of texts
-	Party  string            `json:"party,omitempty"`
-	Item   string            `json:"item,omitempty"`   // a pointer, through one list at most, to what a row is called
-	Words  string            `json:"words,omitempty"`  // a pointer to the text that people will read
-	Labels map[string]string `json:"labels,omitempty"` // what people call a value of the arguments
 }
 
 // How says how a call's amount follows from the values at the pointers.
@@ -267,14 +260,13 @@ func (m *Mark) Problems() aggregate.Problems {
 	p.unless(m.Version != "" && len(m.Version) <= maxVersion, "version", "bytes", maxVersion)
 	m.checkLabels(&p)
 	m.checkAmount(&p)
-	m.checkShown(&p)
 	return aggregate.Problems(p)
 }
 
 // checkAmount checks what the mark says about the amount.
 func (m *Mark) checkAmount(p *problems) {
 	switch {
-	case m.How == HowNothing, m.How == HowUnknown && (len(m.LabelledBy) > 0 || m.shows()):
+	case m.How == HowNothing, m.How == HowUnknown && len(m.LabelledBy) > 0:
 		p.unless(len(m.Pointers) == 0 && m.Currency+m.CurrencyAt == "", "pointers",
 			"must be absent, as the currency, where no amount is marked")
 		return

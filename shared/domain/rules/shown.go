@@ -1,9 +1,6 @@
 package rules
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -18,18 +15,11 @@ import (
 type Act string
 
 const (
-	ActOrder   Act = "order"
-	ActPayment Act = "payment"
-	ActBooking Act = "booking"
 	ActMessage Act = "message"
-	ActRecord  Act = "record"
 	ActSheet   Act = "sheet"  // only Ringi's own tool
 	ActDecide  Act = "decide" // only Ringi's own tool
 	ActRead    Act = "read"   // a call that only reads; no mark says so
 )
-
-// Acts are those that a mark may have.
-var Acts = []Act{ActOrder, ActPayment, ActBooking, ActMessage, ActRecord}
 
 // OwnNames are the names that surfaces give to what no argument is, in all languages. A test of shared/explain checks
 // that these are all. An argument of such a name stands in quotation marks.
@@ -37,71 +27,12 @@ var OwnNames = []string{
 	"小計", "合計", "読み取れない引数", "Subtotal", "Total", "Arguments that can't be read",
 }
 
-// Limits of what a mark says for people.
-const (
-	MaxNames     = 40 // values that have names
-	MaxNamed     = 40 // characters of the name of a label
-	MaxLabel     = 60 // characters of what a value is called
-	MaxLabelled  = 200
-	maxShownSize = 2048 // bytes of JSON: the steps of a plan, each with its mark, are one row
-)
+// MaxNamed is how many characters the name of a label has at most.
+const MaxNamed = 40
 
-// shown is the part of a mark that decides nothing.
-type shown struct {
-	Act    Act               `json:"act,omitempty"`
-	Party  string            `json:"party,omitempty"`
-	Item   string            `json:"item,omitempty"`
-	Words  string            `json:"words,omitempty"`
-	Labels map[string]string `json:"labels,omitempty"`
-}
-
-func (m *Mark) shown() shown {
-	return shown{m.Act, m.Party, m.Item, m.Words, m.Labels}
-}
-
-// shows reports whether the mark says anything about how calls are shown.
-func (m *Mark) shows() bool { return !reflect.ValueOf(m.shown()).IsZero() }
-
-// Decides returns the part of the mark that rules use: without what only surfaces show. A mark of nothing has none.
-func (m *Mark) Decides() Mark {
-	if m == nil {
-		return Mark{}
-	}
-	of := *m
-	of.Act, of.Party, of.Item, of.Words, of.Labels = "", "", "", "", nil
-	return of
-}
-
-// DecidesAs reports whether rules read calls by both marks alike.
-func (m *Mark) DecidesAs(other *Mark) bool {
-	a, _ := json.Marshal(m.Decides()) // texts can always be written
-	b, _ := json.Marshal(other.Decides())
-	return string(a) == string(b)
-}
-
-// Silent reports whether the mark says nothing that rules use.
-func (m *Mark) Silent() bool { return m.DecidesAs(&Mark{Version: m.Decides().Version}) }
-
-// checkShown checks what the mark says for people.
-func (m *Mark) checkShown(p *problems) {
-	p.unless(m.Act == "" || slices.Contains(Acts, m.Act), "act", "one_of", choices(Acts))
-	one := func(value, field string, most int) {
-		if value == "" {
-			return
-		}
-		p.pointer(value, field)
-		p.unless(len(through(value)) == 0 || most > 0 && starred(value) <= most, field,
-			"must go through lists, at most", most)
-	}
-	one(m.Party, "party", 0)
-	one(m.Words, "words", 0)
-	one(m.Item, "item", 1)
-	p.unless(m.Party == "" || m.Party != m.Words && m.Party != m.Item, "party", "must be another argument")
-	p.unless(m.Words == "" || m.Words != m.Item, "words", "must be another argument")
-	p.unless(!m.itemApart(), "item", "must be in the same rows as the amount")
-	m.checkValues(p)
-	size, _ := json.Marshal(m.shown())
-	p.unless(len(size) <= maxShownSize, "labels", "must have, with all that is shown, bytes at most", maxShownSize)
+// Same reports whether rules read calls by both marks alike.
+func (m *Mark) Same(other *Mark) bool {
+	return m == other || m != nil && other != nil && reflect.DeepEqual(*m, *other)
 }
 
 func starred(pointer string) (n int) {
@@ -111,27 +42,6 @@ func starred(pointer string) (n int) {
 		}
 	}
 	return n
-}
-
-// itemApart reports whether the item is in other rows than all parts of the amount that are in rows.
-func (m *Mark) itemApart() bool {
-	in := slices.DeleteFunc(slices.Clone(m.Pointers), func(p string) bool { return len(through(p)) == 0 })
-	return starred(m.Item) > 0 && len(in) > 0 && !slices.ContainsFunc(in, func(p string) bool {
-		return slices.Equal(through(p), through(m.Item))
-	})
-}
-
-// checkValues checks what people call values.
-func (m *Mark) checkValues(p *problems) {
-	p.unless(len(m.Labels) <= MaxNames, "labels", "most", MaxNames)
-	seen := map[string]bool{}
-	for _, value := range slices.Sorted(maps.Keys(m.Labels)) {
-		field, label := fmt.Sprintf("labels[%s]", value), m.Labels[value]
-		p.unless(value != "" && len(value) <= MaxLabelled, field, "bytes", MaxLabelled)
-		p.name(label, field, MaxLabel)
-		p.unless(!seen[legible.Folded(label)], field, "twice")
-		seen[legible.Folded(label)] = true
-	}
 }
 
 // name checks a name in which every character shows, and looks like no other.

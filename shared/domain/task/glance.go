@@ -158,10 +158,7 @@ func (s Step) Act() rules.Act {
 	if f, own := catalog.Named(s.Tool); own {
 		return f.Shown.Act
 	}
-	if s.Marked() == nil {
-		return ""
-	}
-	return s.Mark.Act
+	return ""
 }
 
 // Marked returns the mark by which the step is shown, nil if it has none for its version of the tool.

@@ -34,8 +34,7 @@ func (a *Aggregate) replanned() bool { return a.Process().PromptID != a.Prompt()
 func ordering() Step {
 	s := threeSteps()[1]
 	s.Order, s.Tool, s.ToolInput = 1, "shop__order", `{"total":298000}`
-	s.Mark = &rules.Mark{Version: "v1", How: rules.HowSum, Pointers: []string{"/total"}, Currency: "JPY",
-		Act: rules.ActOrder}
+	s.Mark = &rules.Mark{Version: "v1", How: rules.HowSum, Pointers: []string{"/total"}, Currency: "JPY"}
 	return s
 }
 

@@ -295,7 +295,7 @@ func (p ToolPermission) Call(version string, access aggregate.Access, arguments 
 		mark = carried
 	}
 	c := rules.Call{Tool: p.Tool(), Access: access}
-	if c.Writes() && !mark.DecidesAs(MarkOf(p.ToolName, version, carried)) {
+	if c.Writes() && !mark.Same(MarkOf(p.ToolName, version, carried)) {
 		c.Amount, c.Labels = rules.Unknown(rules.WhyMark), mark.LabelsOf("", arguments)
 		return c
 	}
@@ -314,7 +314,7 @@ func (p ToolPermission) Marked(version string) *rules.Mark {
 // MarkOf returns the mark by which a call counts that carries this one. Ringi's own tools move no money, in this
 // version, unless an administrator says otherwise.
 func MarkOf(tool, version string, carried *rules.Mark) *rules.Mark {
-	if _, _, foreign := ServerTool(tool); !foreign && carried.Silent() {
+	if _, _, foreign := ServerTool(tool); !foreign && carried == nil {
 		return &rules.Mark{Version: version, How: rules.HowNothing}
 	}
 	return carried

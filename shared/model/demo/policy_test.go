@@ -48,8 +48,8 @@ func TestThePolicyOfAnOrderSaysHowThePriceWasRead(t *testing.T) {
 // What a remark on an order says of its number is followed by the policy, and by the steps if it is less than the
 // stamped policy says: they are told as a change since the version before.
 func TestTheNumberOfAnOrderIsCorrected(t *testing.T) {
-	mark := &rules.Mark{Version: "v1", How: rules.HowProduct, Currency: "JPY", Act: rules.ActOrder, Party: "/supplier",
-		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, Item: "/items/*/name"}
+	mark := &rules.Mark{Version: "v1", How: rules.HowProduct, Currency: "JPY",
+		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}}
 	for _, x := range []struct{ request, total, one, since string }{
 		{"Order 3 office chairs from Acme at 12,000 yen each", "Total: ¥12,000", "Quantity: 1\nUnit price: ¥12,000",
 			"quantity 3 → 1; Total ¥36,000 → ¥12,000"},

@@ -37,9 +37,7 @@ var doneStates = []state{
 		return planned(s, steps, defaults)
 	}},
 	{"does_sheet", processCard, func(s *scenario) *scenario {
-		steps := fiveSteps()
-		steps[3].Mark = &rules.Mark{Version: "v1", Labels: map[string]string{"ringi-demo-sheet": "勤怠 2026"}}
-		return planned(s, steps, defaults)
+		return planned(s, fiveSteps(), defaults)
 	}},
 	{"does_reads", processCard, func(s *scenario) *scenario { return planned(s, fiveSteps()[:3], defaults) }},
 }
@@ -52,8 +50,8 @@ func message(order int, to, text, details string) task.Step {
 
 // orderSteps order two things, so many of the first, and tell the requester.
 func orderSteps(laptops int) []task.Step {
-	mark := &rules.Mark{Version: "v1", How: rules.HowProduct, Currency: "JPY", Act: rules.ActOrder, Party: "/supplier",
-		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}, Item: "/items/*/name"}
+	mark := &rules.Mark{Version: "v1", How: rules.HowProduct, Currency: "JPY",
+		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}}
 	return []task.Step{
 		{StepID: "step-1", Order: 1, Title: "取引先に発注", Tool: "rooms.place_order",
 			Access: aggregate.Write, ToolVersion: "v1",
@@ -104,7 +102,7 @@ func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
 		expect.NoError(t, cardtest.Check(m))
 		return drawn(m.Attachments[0].Blocks.BlockSet)
 	}
-	const want = "🔁 v1 からの変更: 「ノート PC 14 型」 › quantity 2 → *1* · 合計 ¥447,000 → *¥298,000* (<@" + suzuki +
+	const want = "🔁 v1 からの変更: 1 › quantity 2 → *1* · 合計 ¥447,000 → *¥298,000* (<@" + suzuki +
 		"> さんの指摘: 「見積書の宛名が違います」)"
 	expect.Has(t, said("CARD#process#0002"), want)
 	expect.That(t, !strings.Contains(said(processCard), "🔁"), "the first version changed something: %s",
@@ -127,7 +125,7 @@ func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
 		"all changes stand there: %s", text)
 }
 
-// Whatever else changed, what moves and whom it is for are told, and no name of an argument formats the line.
+// Whatever else changed, what moves is told, and no name of an argument formats the line.
 func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 	for _, name := range []string{"a1", "<!channel>", "<https://evil.example|x>", "n\n🔁 v1"} {
 		s := reordered(received(t))
@@ -144,8 +142,7 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 		text := drawn(m.Attachments[0].Blocks.BlockSet)
 		_, line, _ := strings.Cut(text, "🔁")
 		line, _, _ = strings.Cut(line, "\n")
-		expect.That(t, strings.Contains(line, "supplier ") && strings.Contains(line,
-			"合計 ") && strings.Contains(line, "…ほか ") &&
+		expect.That(t, strings.Contains(line, "合計 ") && strings.Contains(line, "…ほか ") &&
 			!strings.Contains(line, "<!") && !strings.Contains(line, "<https") && strings.Count(text, "\n🔁") == 1 &&
 			!strings.Contains(text, "💴 ¥1"), "%q: %s", name, text)
 	}
@@ -155,7 +152,7 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 func TestANotificationNamesAmountAndMatter(t *testing.T) {
 	s := reordered(received(t))
 	shown := render(s.Aggregate, s.card("CARD#process#0002"), "en", s.now)
-	expect.Is(t, shown.Text, "Please approve: ¥298,000 order from “アクメ” and 1 more")
+	expect.Is(t, shown.Text, "Please approve: “今月の勤怠集計” v2 — ¥298,000 place_order on rooms and 1 more")
 	copied := copied(s, s.copyOf(suzuki, 1), "en")
 	expect.That(t, strings.HasPrefix(copied.Text, shown.Text+" (<@"+requester.ID+">) · due <!date^"), "%s", copied.Text)
 }
@@ -226,7 +223,8 @@ func TestNoTitlePassesForRingisWords(t *testing.T) {
 	marked := planned(t, steps, defaults)
 	sent := render(marked.Aggregate, marked.card(processCard), "ja", marked.now)
 	first := sections(sent.Attachments[0].Blocks.BlockSet)[0]
-	said, _, _ := strings.Cut(strings.Trim(first, "*"), "*")
+	_, said, _ := strings.Cut(first, "*")
+	said, _, _ = strings.Cut(said, "*")
 	steps[0].Mark = nil
 	s := planned(t, steps, defaults)
 	s.Task.Title = said
