@@ -40,7 +40,6 @@ type environment struct {
 	boot.Slack
 	boot.Results
 	BeginContest string `env:"HOLD_CONTEST_FUNCTION" doc:"the function that lists contests and begins one"`
-	PipelineARN  string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
 	boot.Credentials
 	FreeeTokenURL  string `env:"FREEE_OAUTH_URL,optional" doc:"freee's token address; only the local stack sets it"`
 	GoogleTokenURL string `env:"GOOGLE_OAUTH_URL,optional" doc:"Google's token address; only the local stack sets it"`
@@ -71,7 +70,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Outbound:      strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
 		// It answers only after it has read all files.
 		Begin: web.AsksOf[store.ContestQuery, store.ContestResult](outbound.PatientFunction(cfg, env.BeginContest)),
-		Links: slack, Messages: slack, Channels: slack, Machine: env.PipelineARN,
+		Links: slack, Messages: slack, Channels: slack,
 		SignIn:  &slackapi.SignIn{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound},

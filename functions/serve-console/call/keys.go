@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -14,7 +13,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/tool"
 	"ringi/shared/words/legible"
@@ -86,7 +84,7 @@ func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	}
 	sight, err := c.People.Sight(ctx, v.Team, v.User)
 	if err != nil {
-		slog.WarnContext(ctx, "a person's channels are not known", "err", err)
+		return err
 	}
 	channels := sight.Channels()
 	p.Open, p.Tools = p.Open || len(all) == 0, web.Chooser{Name: "tools", Few: true}
@@ -104,7 +102,9 @@ func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 			p.Tools.Found, p.Tools.Searched = append(p.Tools.Found, b), true
 		}
 	}
-	p.form(c, ctx, v, words, strings.Join(own, "\n"), channels)
+	if err := p.form(c, ctx, v, words, strings.Join(own, "\n"), channels); err != nil {
+		return err
+	}
 	ids := []string{v.User}
 	for _, k := range all {
 		ids = append(ids, k.Answers, k.RevokedBy)
@@ -128,20 +128,9 @@ func rowOf(k tenancy.Key, words web.Texts, called func(id string) string, channe
 	return row
 }
 
-// people are those who may answer for a new key.
-func (p *keysPage) people(c *Pages, ctx context.Context, v *web.Viewer, words web.Texts) []web.Choice {
-	m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
-	if err != nil {
-		slog.WarnContext(ctx, "nobody can be chosen to answer for a key", "err", err)
-		p.Problem = cmp.Or(p.Problem, words.Say("no_slack"))
-		return []web.Choice{{Value: p.Of.Answers, Text: p.Of.Answers, Chosen: true}}
-	}
-	return web.MembersToChoose(m, p.Of.Answers, "", "")
-}
-
 // form fills in the fields of the form, and says at one of them what is wrong with it.
 func (p *keysPage) form(c *Pages, ctx context.Context, v *web.Viewer, words web.Texts, own string,
-	channels map[string]string) {
+	channels map[string]string) error {
 	k := p.Of
 	places := []web.Choice{}
 	if k.Channel != "" && web.ChannelName(channels, k.Channel) == "" {
@@ -154,7 +143,12 @@ func (p *keysPage) form(c *Pages, ctx context.Context, v *web.Viewer, words web.
 	until := web.Day("expires_at", words.Say("expires"), p.until)
 	p.Fields = []web.Field{{Name: "name", Label: words.Say("name"), Value: k.Name, Most: tenancy.MaxKeyName}}
 	if k.ID == "" { // whose it is stays
-		p.Fields = append(p.Fields, web.Select("answers", words.Say("answers"), "", p.people(c, ctx, v, words)))
+		m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
+		if err != nil {
+			return err
+		}
+		p.Fields = append(p.Fields, web.Select("answers", words.Say("answers"), "",
+			web.MembersToChoose(m, k.Answers, "", "")))
 	}
 	p.Fields = append(p.Fields, web.Select("channel", words.Say("channel"), words.Say("choose"), places),
 		web.Field{Name: "quota_day", Label: words.Say("quota"), Value: p.quota, Mode: "numeric", Class: "number"}, until,
@@ -169,6 +163,7 @@ func (p *keysPage) form(c *Pages, ctx context.Context, v *web.Viewer, words web.
 			f.Problems = []web.Fault{{Text: words.In("problems", p.wrong)}}
 		}
 	}
+	return nil
 }
 
 // offered lists the tools that Ringi may call for a key: those that are allowed.
@@ -241,8 +236,6 @@ func (c *Pages) keySaved(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		p.Came.Wrong = true
 	case errors.Is(err, aggregate.ErrConflict) || revoked:
 		p.Problem, p.Came.Conflict = words.Say("conflict"), true
-	case errors.Is(err, explain.ErrUnverified):
-		p.Problem, p.Came.Silent = words.Say("no_slack"), true
 	default:
 		return err
 	}

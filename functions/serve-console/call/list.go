@@ -58,7 +58,7 @@ type Row struct {
 func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	q := r.URL.Query()
 	person, bad := q.Get("person"), web.BadFilter{}
-	bad.Person("answers", &person)
+	bad.Refuse("answers", &person, person != web.Myself)
 	words, of := v.Texts("calls"), web.Whom(person, v)
 	p := callsPage{}
 	p.Ignored, p.Narrowed = bad.Said(words), person != ""

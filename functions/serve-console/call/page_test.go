@@ -26,25 +26,23 @@ func page(a *call.Aggregate) string { return "/console/calls/" + a.Call.CallID }
 
 func TestPagesOfCalls(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
-		"people read what it does, why, and what differs": testWhatACallSays,
-		"people decide on its page":                       testDecisions,
-		"each stamps in turn along a route":               testRoute,
-		"it is said what became of it":                    testOutcomes,
-		"the register has what was decided":               testRegister,
-		"lists have it for whoever may read it":           testLists,
-		"nothing that an agent writes runs":               testHostile,
+		"people read what it does, and why":     testWhatACallSays,
+		"people decide on its page":             testDecisions,
+		"each stamps in turn along a route":     testRoute,
+		"it is said what became of it":          testOutcomes,
+		"the register has what was decided":     testRegister,
+		"lists have it for whoever may read it": testLists,
+		"nothing that an agent writes runs":     testHostile,
 	})
 }
 
 func testWhatACallSays(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool)
-	o.Asks(tool, `{"recipient":"C0HR","text":"締めます"}`, "", nil)
-	w.Later(time.Minute)
 	a := o.Asks(tool, says, "月次が終わったため", nil)
 	b := w.As(webapi.Suzuki)
 	b.Get(page(a)).Says(t, 200, "経理エージェントの呼び出し", "責任者: 佐藤 花子", "承認待ち", "締めました",
 		"エージェントの言葉です。承認の対象ではありません: 月次が終わったため",
-		"text: 締めます → 締めました", "あなたも承認できます", "この内容のまま、1 回だけ行われます。").
+		"あなたも承認できます", "この内容のまま、1 回だけ行われます。").
 		Holds(t, `value="approve"`, `value="cancel_action"`)
 	b.In("en").Get(page(a)).Says(t, 200, "Call by 経理エージェント", "The agent’s reason", "Not part of what is approved")
 }

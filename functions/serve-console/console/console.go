@@ -30,7 +30,6 @@ type Console struct {
 	Messages      rules.DirectMessages
 	Channels      settings.Channels
 	Links         subject.Links // to Slack messages; nil: no links
-	Machine       string        // address of the pipeline's state machine; empty: no links to runs
 	Connect       integrations.Connections
 	Files         conversation.Files
 	GitHub        settings.GitHub
@@ -55,7 +54,7 @@ func (c *Console) connections() *integrations.Pages {
 func (c *Console) Routes() []web.Route {
 	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Organisations: c.Organisations, Links: c.Links}
 	return slices.Concat(
-		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations, Machine: c.Machine}).Routes(),
+		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations}).Routes(),
 		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Outbound: c.Outbound,
 			Files: c.Files}).Routes(),
 		(&call.Pages{Acts: acts, Calls: store.CallsOf(c.Store.KindStore.Store)}).Routes(),

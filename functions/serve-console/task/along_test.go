@@ -115,11 +115,11 @@ func testUnreadableRoute(t *testing.T, w *consoletest.World) {
 	onRoute(w, consoletest.ThreeStages()...)
 	w.ChangeSteps(func(g *aggregate.Gate) { g.Route.Form++ })
 	b := w.As(webapi.Suzuki)
-	b.Get(w.TaskPage()).Says(t, 200, "いまどこまで進んだかを表示できません", "依頼をキャンセルする").
+	b.Get(w.TaskPage()).Says(t, 200, "今の Ringi では読み取れない形式です", "依頼をキャンセルする").
 		Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, "いまここ", "課長")
-	b.Get("/console?of=all").Says(t, 200, "いまどこまで進んだかを表示できません")
+	b.Get("/console?of=all").Says(t, 200, "今の Ringi では読み取れない形式です")
 	b.Get("/console").Lacks(t, "締切は金曜です")
-	b.In("en").Get(w.TaskPage()).Says(t, 200, "so it can&#39;t show where it stands")
+	b.In("en").Get(w.TaskPage()).Says(t, 200, "can&#39;t read how this goes round")
 }
 
 func testStepsRoute(t *testing.T, w *consoletest.World) {

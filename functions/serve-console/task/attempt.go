@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"ringi/functions/serve-console/subject"
@@ -37,8 +36,7 @@ type Attempt struct {
 	StoppedBy, Retried string
 	Summary            string
 	Steps              []Run
-	Timeline           *Timeline // nil: no step has begun
-	Folded             bool      // steps and timeline are left out
+	Folded             bool // steps are left out
 }
 
 // waiting is the status of a step that people are asked about before it runs.
@@ -56,10 +54,8 @@ type Run struct {
 	Address string // of what it made
 	Sheet   bool   // that is a sheet
 	Error   string
-	Started time.Time
 	Took    string
 	Crashes int
-	lasted  time.Duration
 	Gate    *Verdict // who was asked before it ran, and the decision
 }
 
@@ -110,45 +106,12 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 			t.Steps = append(t.Steps, r.run(s, e, p.Steps, i, steps[i]))
 		}
 	}
-	t.Timeline = r.timeline(t)
 	return t
 }
 
-// Made is a link to what the step made.
-func (s Run) Made() web.Link { return web.Link{Path: s.Address, Text: s.Step.Name} }
-
-// Made returns what the attempt's steps made.
-func (t Attempt) Made() (out []web.Link) {
-	for _, s := range t.Steps {
-		if s.Address != "" {
-			out = append(out, s.Made())
-		}
-	}
-	return out
-}
-
-// Unsaid returns the steps that made a sheet, or something of which the summary doesn't have the address.
-func (t Attempt) Unsaid() []Run {
-	return slices.DeleteFunc(slices.Clone(t.Steps), func(s Run) bool {
-		return s.Address == "" || !s.Sheet && strings.Contains(t.Summary, s.Address)
-	})
-}
-
-// Told is the summary, divided at the addresses of what was made, which are links.
-func (t Attempt) Told() (out []web.Link) {
-	for rest := t.Summary; rest != ""; {
-		at, found := len(rest), web.Link{}
-		for _, m := range t.Made() {
-			if i := strings.Index(rest, m.Path); i >= 0 && (i < at || i == at && len(m.Path) > len(found.Path)) {
-				at, found = i, m
-			}
-		}
-		if out = append(out, web.Link{Text: rest[:at]}); found.Path != "" {
-			out = append(out, found)
-		}
-		rest = rest[at+len(found.Path):]
-	}
-	return out
+// Made returns the steps that made something.
+func (t Attempt) Made() []Run {
+	return slices.DeleteFunc(slices.Clone(t.Steps), func(s Run) bool { return s.Address == "" })
 }
 
 // Now names where the attempt stands, as task.yaml has words for steps and for attempts.
@@ -178,10 +141,9 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 	if row == nil {
 		return out
 	}
-	out.Status, out.Reused, out.Started, out.Crashes = string(row.Status), row.Reused, row.StartedAt, row.Crashes
+	out.Status, out.Reused, out.Crashes = string(row.Status), row.Reused, row.Crashes
 	if row.CompletedAt != nil {
-		out.lasted = time.Duration(row.DurationMS) * time.Millisecond
-		out.Took = r.length(out.lasted)
+		out.Took = r.length(time.Duration(row.DurationMS) * time.Millisecond)
 	}
 	out.Late = row.Status == task.StepCompleted && row.CompletedAt != nil && e.CancelledAt != nil &&
 		row.CompletedAt.After(*e.CancelledAt)
@@ -300,81 +262,3 @@ func shownValues(values []card.Value) []Shown {
 }
 
 func (r Reader) length(d time.Duration) string { return explain.Length(r.Locale, d) }
-
-// Timeline is an attempt's steps on an axis of time.
-type Timeline struct {
-	From  time.Time
-	Bars  []Bar
-	Ticks []string // the axis's labels, at equal distances from its beginning to its end
-	Grid  []int    // the ticks between both ends, in thousandths of the axis
-}
-
-// Bar is a step on the timeline, in thousandths of its length.
-type Bar struct {
-	Key                string
-	Order, X, Width    int
-	Status, Name, Took string
-}
-
-// distances between the axis's ticks: the first of which four reach the end is taken.
-var distances = []time.Duration{
-	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 3 * time.Second,
-	5 * time.Second, 10 * time.Second, 15 * time.Second, 20 * time.Second, 30 * time.Second, time.Minute,
-	2 * time.Minute, 3 * time.Minute, 5 * time.Minute, 10 * time.Minute,
-	15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
-	24 * time.Hour, 48 * time.Hour, 96 * time.Hour, 7 * 24 * time.Hour,
-}
-
-// axis returns the distance between a span's ticks, and how many reach its end. Beyond all distances it isn't rounded.
-func axis(span time.Duration) (each time.Duration, ticks int) {
-	for _, each := range distances {
-		if 4*each >= span {
-			return each, int((span + each - 1) / each)
-		}
-	}
-	return span/4 + 1, 4
-}
-
-// timeline places an attempt's steps, but for those that were carried over.
-func (r Reader) timeline(t Attempt) *Timeline {
-	from, until := t.Started, t.Completed
-	var begun []Run
-	for _, s := range t.Steps {
-		if s.Started.IsZero() || s.Reused {
-			continue
-		}
-		begun = append(begun, s)
-		if from.IsZero() || s.Started.Before(from) {
-			from = s.Started
-		}
-		if end := s.Started.Add(s.lasted); end.After(until) {
-			until = end
-		}
-	}
-	if t.Completed.IsZero() && r.Now.After(until) {
-		until = r.Now
-	}
-	if from.IsZero() || len(begun) == 0 || !until.After(from) {
-		return nil
-	}
-	each, ticks := axis(until.Sub(from))
-	whole := time.Duration(ticks) * each
-	out := &Timeline{From: from, Ticks: []string{"0"}}
-	for i := 1; i <= ticks; i++ {
-		out.Ticks = append(out.Ticks, r.length(time.Duration(i)*each))
-		if i < ticks {
-			out.Grid = append(out.Grid, 1000*i/ticks)
-		}
-	}
-	for _, s := range begun {
-		lasted := s.lasted
-		if s.Status == string(task.StepRunning) {
-			lasted = until.Sub(s.Started)
-		}
-		x := min(int(1000*s.Started.Sub(from)/whole), 994)
-		width := min(max(6, int(1000*lasted/whole)), 1000-x)
-		out.Bars = append(out.Bars, Bar{Key: s.Key, Order: s.Step.Order, X: x, Width: width, Status: s.Status,
-			Name: s.Step.Name, Took: r.length(lasted)})
-	}
-	return out
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -19,17 +18,16 @@ import (
 	"ringi/shared/store/large"
 )
 
-type draftPage struct {
+// otherTeams is another team's draft, whole, with the button that picks it if the viewer may.
+type otherTeams struct {
 	Draft
-	Execution    string
-	Task, Drafts string  // addresses: of the task, and of this version's other drafts
-	All          []Draft // the version's other drafts
-	Text         string
-	Feedback     string // the evaluators' comments
-	Gone         bool   // its retention is over
-	Diff         []web.Line
-	Hash         string // of what is shown
-	No           string // why this viewer can't pick it
+	Path     string // that picks it
+	Text     string
+	Feedback string // the evaluators' comments
+	Gone     bool   // its retention is over
+	Diff     []web.Line
+	Hash     string // of what is shown
+	No       string // why this viewer can't pick it
 }
 
 // otherDraft returns the version in the address and another team's submission for it, or aggregate.ErrNotFound. The
@@ -46,48 +44,38 @@ func otherDraft(r *http.Request, a *task.Aggregate) (*task.Prompt, task.Entry, e
 	return nil, task.Entry{}, fmt.Errorf("another draft: %w", aggregate.ErrNotFound)
 }
 
-// showOtherDraft shows a complete draft, with the button that picks it if the viewer may.
+// showOtherDraft shows a complete draft on the request's page.
 func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {
-	ref := t.task.Ref()
 	p, e, err := otherDraft(r, t.task)
 	if err != nil {
 		return err
 	}
-	words, page := v.Texts("draft"), draftPage{Task: "/console/tasks/" + ref.ID, Execution: p.Contest.ExecutionID,
-		Hash: e.Hash}
-	page.Drafts = page.Task + "/drafts/" + p.ID
-	i := slices.IndexFunc(t.history.Policies, func(x Version) bool { return x.ID == p.ID })
-	page.All = t.history.Policies[i].Drafted.Others
-	for _, other := range page.All {
-		if other.Key == r.PathValue("team") {
-			page.Draft = other
-		}
-	}
-	draft, err := c.Contests.Submission(r.Context(), ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
-	if page.Gone = errors.Is(err, large.ErrExpired); err != nil && !page.Gone {
+	words, x := v.Texts("draft"), otherTeams{Draft: t.reader.draft(e), Hash: e.Hash}
+	x.Path = tasksPath + "/" + t.history.ID + "/drafts/" + p.ID + "/" + x.Key
+	draft, err := c.Contests.Submission(r.Context(), t.task.Ref().Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
+	if x.Gone = errors.Is(err, large.ErrExpired); err != nil && !x.Gone {
 		return err
 	}
 	text := draft.SubmissionContent
-	page.Feedback = card.Prose(contest.InPoints(draft.EvaluationFeedback, v.Locale))
+	x.Feedback = card.Prose(contest.InPoints(draft.EvaluationFeedback, v.Locale))
 	called := web.Identified(c.Called(r.Context(), v, task.Mentioned(text+p.Content)...))
-	page.Text = web.Mentions(card.Prose(text), called)
-	page.Diff = web.Diff(web.Mentions(card.Prose(p.Content), called), page.Text)
+	x.Text = web.Mentions(card.Prose(text), called)
+	x.Diff = web.Diff(web.Mentions(card.Prose(p.Content), called), x.Text)
 	who := subject.Likely(t.task, t.settings, v, aggregate.Offer{Act: aggregate.ActReject})
 	if who == nil && t.task.IsOpen(p.ID) {
 		who = c.authors(r.Context(), t, v)
 	}
 	switch {
 	case !t.task.IsOpen(p.ID):
-		page.No = words.Say("over")
-	case page.Gone:
-		page.No = words.Say("text_gone")
+		x.No = words.Say("over")
+	case x.Gone:
+		x.No = words.Say("text_gone")
 	case !card.Stampable(text):
-		page.No = words.Say("not_whole")
+		x.No = words.Say("not_whole")
 	case who != nil:
-		page.No = t.surface.Note(who)
+		x.No = t.surface.Note(who)
 	}
-	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "tasks", Data: page,
-		Back: web.Link{Path: page.Task, Text: words.Say("back")}}, "draft")
+	return c.showPage(w, r, v, t, taskPage{Draft: &x}, 0)
 }
 
 // authors returns why the viewer may not replace the waiting version with one of their own. If Slack doesn't answer it

@@ -190,7 +190,7 @@ func promptsAreForFew(t *testing.T, w *consoletest.World) {
 	for user, status := range map[string]int{webapi.Sato: 200, webapi.Suzuki: 200, webapi.Tanaka: 403} {
 		b := w.As(user)
 		page, sent := b.Get(w.TaskPage()), b.Get(w.TaskPage()+"/sent")
-		page.Holds(t, "claude-x", "1,200", "$0.0056")
+		page.Holds(t, "1,200", "$0.0056")
 		expect.That(t, sent.Status == status && strings.Contains(page.Body, "/sent\"") == (status == 200) &&
 			strings.Contains(sent.Body, "総務の担当") == (status == 200), "%s gets %d", user, sent.Status)
 		sent.Lacks(t, "tanaka@example.com", "<b>")

@@ -3,8 +3,6 @@ package task
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -55,14 +53,11 @@ type History struct {
 	Waits                  time.Time
 	Policies, Plans        []Version // the newest first
 	Attempts               []Attempt // the newest first
-	Uses                   []Use
 	Total                  aggregate.Usage
 	Log                    []subject.Entry
 	LogGoesOn              bool
 	Actions                []aggregate.Offer
-	Gate                   *Gate // what waits for a decision
-	Doing                  string
-	Run                    int
+	Gate                   *Gate          // what waits for a decision
 	Along                  *subject.Route // of what waits, or else of the newest steps
 	Newest, Back           *Version       // what waits in the place of an earlier version, and what was rejected
 }
@@ -70,50 +65,7 @@ type History struct {
 // News reports whether something came of the request.
 func (t History) News() bool {
 	return t.Outcome() != nil || !t.Waits.IsZero() ||
-		t.Answer+t.Ending+t.Parked+t.Doing != ""
-}
-
-// doing says what Ringi does now; "" where it waits, and once something came of the request.
-func (t History) doing(locale string) string {
-	words := web.TextsOf("task", locale)
-	if t.Status == task.StatusReturned {
-		var by, why string
-		for _, v := range t.Plans {
-			if why == "" { // the newest that has one: steps whose edit doesn't fit have none
-				by, why = v.By, v.Reason
-			}
-		}
-		return words.In("doing", "returned", "by", by, "why", why)
-	}
-	if t.Gate != nil || t.Outcome() != nil || !t.Waits.IsZero() || t.Ending+t.Parked != "" {
-		return ""
-	}
-	if len(t.Attempts) > 0 {
-		for i, s := range t.Attempts[0].Steps {
-			if i == 0 && s.Status == "" {
-				break // none has begun
-			}
-			if s.Status != string(task.StepCompleted) {
-				return words.In("doing", "step", "n", i+1, "all", len(t.Attempts[0].Steps), "name",
-					legible.OneLine(s.Step.Name))
-			}
-		}
-		return words.In("doing", "run")
-	}
-	all := append(slices.Clone(t.Plans[:min(len(t.Plans), 1)]), t.Policies...)
-	if len(all) == 0 {
-		return words.In("doing", "read")
-	}
-	of, n := all[0].Of, all[0].Number
-	switch s := all[0].Status; {
-	case s != aggregate.Approved && s != aggregate.PendingApproval && s != aggregate.Generating:
-		n++
-	case s != aggregate.Generating && of == task.CardProcess:
-		return words.In("doing", "run")
-	case s != aggregate.Generating:
-		of, n = task.CardProcess, 1
-	}
-	return words.In("doing", "draft", "what", words.In("kind", of), "n", n)
+		t.Answer+t.Ending+t.Parked != ""
 }
 
 // arrange says where on the page what waits stands, or else the newest steps.
@@ -174,7 +126,7 @@ type Message struct {
 // History builds a task's history from its rows.
 func (r Reader) History(s Source) History {
 	a := s.Task
-	t := History{ID: a.Head.TaskID, Run: a.Head.Run, Status: a.Head.Noted, Held: a.Head.Undecidable(), Actions: a.Offers(),
+	t := History{ID: a.Head.TaskID, Status: a.Head.Noted, Held: a.Head.Undecidable(), Actions: a.Offers(),
 		LogGoesOn: s.More}
 	if used := a.Used(); used != nil {
 		t.Total = *used
@@ -191,8 +143,6 @@ func (r Reader) History(s Source) History {
 		t.Status = task.StatusDrafting // the next version has not begun
 	}
 	t.arrange()
-	t.Doing = t.doing(r.Locale)
-	t.Uses = uses(a)
 	t.Log = subject.EntriesOf(s.Audit, auditlog.WordsIn(r.Locale), r.Person, func(string) string { return "" })
 	return t
 }
@@ -326,31 +276,6 @@ func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
 			round, before = round+1, &p.Gate
 		}
 	}
-	return out
-}
-
-// Use is the usage of model calls.
-type Use struct {
-	*aggregate.Use
-	What   string // kind of the row they made: TASK, PROMPT, PROCESS, EXECUTION; empty: none
-	Number int    // of its version
-	Teams  bool   // a contest's calls; the usage is named by its execution_id, and its page lists them
-}
-
-func uses(a *task.Aggregate) []Use {
-	held := map[string]bool{}
-	for _, p := range a.Prompts {
-		if p.Contest != nil {
-			held[p.Contest.ExecutionID] = true
-		}
-	}
-	var out []Use
-	for _, u := range a.Uses {
-		made := append(strings.Split(u.Made, "#"), "")
-		n, _ := strconv.Atoi(made[1])
-		out = append(out, Use{u, made[0], n, held[u.ID]})
-	}
-	slices.SortStableFunc(out, func(a, b Use) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return out
 }
 

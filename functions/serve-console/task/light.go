@@ -36,7 +36,7 @@ func (t *History) lighten(show string) {
 			}
 		}
 		if steps -= len(a.Steps); steps < 0 && i > 0 && a.Name() != show && !within {
-			a.Steps, a.Timeline, a.Folded = nil, nil, true
+			a.Steps, a.Folded = nil, true
 		}
 	}
 	for i := range t.Plans {

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -41,7 +40,6 @@ type Pages struct {
 	*subject.Acts
 	Contests      *store.ContestStore
 	Conversations *store.ConversationStore
-	Machine       string // address of the pipeline's state machine; empty: no links to runs
 }
 
 // Routes returns the home, the list of requests, and each request's pages.
@@ -182,14 +180,13 @@ type taskPage struct {
 	Buttons []subject.Button
 	Others  []subject.Button // that stand at the page's end
 	Prompts bool             // the viewer may read what models were sent
-	RunAt   string           // the run's page at AWS
-	RunHere bool             // it runs on this machine
 	Since   subject.Since
-	Refill  bool   // a form was given back to the viewer, who fills it in again in Slack
-	Anew    string // the request's text, once only another request helps
-	Form    bool   // it is asked by the form for decisions
-	Problem string // why the viewer's act was refused
-	Typed   string // the reason that the viewer typed for the act
+	Refill  bool        // a form was given back to the viewer, who fills it in again in Slack
+	Anew    string      // the request's text, once only another request helps
+	Form    bool        // it is asked by the form for decisions
+	Draft   *otherTeams // that the address names
+	Problem string      // why the viewer's act was refused
+	Typed   string      // the reason that the viewer typed for the act
 	tried   subject.Tried
 }
 
@@ -212,7 +209,9 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	p.Buttons = asking.Buttons(turn, t.history.Actions, p.Gate != nil && p.Gate.Whole)
 	p.Buttons, p.Others = subject.Apart(subject.Typed(p.Buttons, p.tried, p.Typed), p.Gate != nil)
 	p.Form = t.task.Matter() != nil
-	p.anew(t.task)
+	if slices.Contains(anew, t.history.Status) {
+		p.Anew = p.Message.Text
+	}
 	p.Heading, p.Asked = asking.Title(turn, p.Buttons)
 	if p.Gate != nil {
 		if p.Until = p.Gate.DecideBy; p.Along != nil && p.Along.Now != nil {
@@ -223,8 +222,6 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team}
 	row := t.task.Returned()
 	p.Refill = row != nil && t.task.AsksFor(row.ID, by, t.settings.Policy(v.Team)) == nil
-	p.RunAt = runAt(c.Machine, t.history.ID, t.history.Run)
-	p.RunHere = p.RunAt == "" && c.Machine != ""
 	p.Since = p.since(r, v, t, turn)
 	if p.Since.Shown {
 		p.Gate, p.Buttons, p.Others, p.Asked, p.Along = nil, nil, nil, false, nil
@@ -237,26 +234,9 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	return c.Show(w, r, v, d, "task")
 }
 
-// anew offers the request's text once only another request helps. Trying again goes to the page's end then.
-func (p *taskPage) anew(t *task.Aggregate) {
-	switch p.Status {
-	case task.StatusCancelled, task.StatusDenied, task.StatusUnrouted, task.StatusExpired, task.StatusFailed,
-		task.StatusRefused:
-		p.Anew = p.Message.Text
-	}
-	i := slices.IndexFunc(p.Buttons, func(b subject.Button) bool {
-		return b.Act == task.ActRetryExecution && slices.Contains(task.AskAnew, t.Execution().Error) ||
-			b.Act == task.ActRetryGeneration && slices.Contains(task.AskAnew, t.Head.Parked.Sentence)
-	})
-	if i < 0 {
-		return
-	}
-	again := p.Buttons[i]
-	p.Buttons, p.Anew = slices.Delete(p.Buttons, i, i+1), p.Message.Text
-	if again.Class = ""; again.No == "" {
-		p.Others = append([]subject.Button{again}, p.Others...)
-	}
-}
+// anew are the statuses in which only another request helps.
+var anew = []task.Status{task.StatusCancelled, task.StatusDenied, task.StatusUnrouted, task.StatusExpired,
+	task.StatusFailed, task.StatusRefused}
 
 // since says what waits now.
 func (p *taskPage) since(r *http.Request, v *web.Viewer, t loaded, turn *subject.Turn) subject.Since {
@@ -278,23 +258,6 @@ func (p *taskPage) since(r *http.Request, v *web.Viewer, t loaded, turn *subject
 func mayReadPrompts(v *web.Viewer, a *task.Aggregate) bool {
 	return v.Admin || v.User != "" && v.User == a.Head.Requester
 }
-
-// runAt returns the address of a task's run in the AWS console; "" if it runs in the local stack.
-func runAt(machine, id string, run int) string {
-	parts := strings.Split(machine, ":")
-	if len(parts) != 7 || parts[4] == localAccount {
-		return ""
-	}
-	region := parts[3]
-	parts[5], parts[6] = "execution", fmt.Sprintf("%s:%s-%d", parts[6], id, run)
-	others := map[string]string{"aws-cn": "console.amazonaws.cn", "aws-us-gov": "console.amazonaws-us-gov.com"}
-	host := cmp.Or(others[parts[1]], "console.aws.amazon.com")
-	execution := strings.Join(parts, ":")
-	return fmt.Sprintf("https://%s.%s/states/home?region=%s#/v2/executions/details/%s", region, host, region, execution)
-}
-
-// localAccount is the AWS account of the emulator.
-const localAccount = "123456789012"
 
 // wholeStep refuses to approve what a step does, or steps do, if the page could not show all of it.
 func (c *Pages) wholeStep(r *http.Request, v *web.Viewer, _ decide.Subject, x subject.Tried) error {

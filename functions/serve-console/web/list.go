@@ -15,9 +15,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -200,18 +198,6 @@ func MembersToChoose(m people.Members, chosen, without, none string) (out []Choi
 	return out
 }
 
-// PeopleToChoose returns the options of a filter by person: the viewer first, then the others by name.
-func PeopleToChoose(v *Viewer, words Texts, names map[string]string, chosen string) []Choice {
-	out := []Choice{{Myself, words.Say("myself"), chosen == v.User}}
-	for id, name := range names {
-		if id != v.User {
-			out = append(out, Choice{id, card.OneLine(name), id == chosen})
-		}
-	}
-	slices.SortFunc(out[1:], Choice.Compare)
-	return out
-}
-
 // Choices returns the options of a filter by values, labelled by a table of the page's texts.
 func Choices[T ~string](words Texts, table, chosen string, all ...T) []Choice {
 	return Each(all, func(x T) Choice { return Choice{string(x), words.In(table, x), string(x) == chosen} })
@@ -239,19 +225,6 @@ func (b BadFilter) Days(first, last *string) (from, to time.Time) {
 	return from, to.AddDate(0, 0, 1)
 }
 
-// Person refuses who can't be a person by the form of their id.
-func (b BadFilter) Person(label string, id *string) {
-	b.Refuse(label, id, !PersonForm.Get().MatchString(*id))
-}
-
-// Stranger refuses a person of whom Slack says that there is nobody with that id.
-func (b BadFilter) Stranger(r *http.Request, c *Site, v *Viewer, label string, id *string) {
-	if PersonForm.Get().MatchString(*id) && *id != Myself && c.Names(r.Context(), v, *id)[*id] == *id {
-		_, err := c.Slack.User(r.Context(), *id)
-		b.Refuse(label, id, slackapi.Code(err) == slackapi.CodeUserNotFound)
-	}
-}
-
 // Said says which filters aren't known, "" if there are none.
 func (b BadFilter) Said(t Texts) string {
 	if len(b) == 0 {
@@ -268,9 +241,6 @@ func Whom(person string, v *Viewer) string {
 	}
 	return person
 }
-
-// PersonForm matches a filter's person: a Slack user id or Myself.
-var PersonForm = language.Regexp{Text: `^(?:me|[UW][A-Z0-9]{2,40})$`}
 
 // DayOf returns the start of a day in the tenant's zone, as pages show it; the zero time for "".
 func DayOf(text string) (time.Time, error) {
