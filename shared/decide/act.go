@@ -162,9 +162,6 @@ func once(reason string, act Act) Act {
 // MayReject checks whether a rejection would be accepted before the person gives a reason. Its change is never
 // committed. It uses a reason that nobody can type, so it also refuses a person who has already rejected the gate.
 func MayReject(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	if a.GateWith(id).Ruled() { // whatever may be sent back may be denied
-		return Deny(untyped)(a, id, by, p, now)
-	}
 	return Reject(untyped)(a, id, by, p, now)
 }
 
@@ -186,15 +183,13 @@ func (v Verdict) OnRoute(id, user string, now time.Time) bool {
 // askedMode returns whom the present stage of a gate asks: empty of what is no gate.
 func askedMode(of Subject, id string) circulation.Mode {
 	g := of.GateWith(id)
-	switch {
+	switch s := g.CurrentStage(); {
 	case g == nil:
 		return ""
-	case !g.Ruled(): // also once it is settled
-		return circulation.ModeSettings
-	}
-	st := circulation.Walk(g.Circulating())
-	if s := st.CurrentStage(); s != nil {
+	case s != nil:
 		return s.Mode
+	case g.Automatic() || g.Route == nil || g.Route.Stages[0].Mode == circulation.ModeSettings:
+		return circulation.ModeSettings
 	}
 	return circulation.ModePeople // nobody is looked up
 }
@@ -223,7 +218,7 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 func unseen(g *aggregate.Gate, by aggregate.Actor) error {
 	c := g.Circulating()
 	st := circulation.Walk(c)
-	if by.Stage > 0 || st.Present == 0 || !g.Ruled() {
+	if by.Stage > 0 || st.Present == 0 || len(st.Stages) == 1 {
 		return nil
 	}
 	return &circulation.Refusal{
@@ -243,9 +238,6 @@ func walked(g *aggregate.Gate) circulation.State {
 func Deny(reason string) Act {
 	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
-		if !a.GateWith(id).Ruled() {
-			return aggregate.Change{}, aggregate.ErrNotFound
-		}
 		return along(a, id, circulation.Deny, reason, by, p, now)
 	})
 }

@@ -44,7 +44,7 @@ func AskOf(a Asking, id string) (x Ask, ok bool) {
 		return x, false
 	}
 	x = Ask{Kind: a.AskedBy(id), ID: id, Hash: a.AskedHash(id), Gate: g, Open: a.IsOpen(id), Origin: a.Origin(),
-		Askers: a.Askers(), denies: g.Ruled()}
+		Askers: a.Askers(), denies: !g.AsksBySettings()}
 	if t, is := a.(*task.Aggregate); is {
 		x.no = string(t.Follows(id))
 	}
@@ -76,11 +76,8 @@ func (x Ask) Ways(locale string) []Way {
 	first, deny := w.Ways[cmp.Or(x.no, string(task.FollowsNext))], w.Ways["deny"]
 	first.Kind, deny.Kind = circulation.SendBack, circulation.Deny
 	versions := x.no == string(task.FollowsNext) || x.no == string(task.FollowsAsker)
-	switch {
-	case x.denies && versions:
+	if x.denies && versions {
 		return []Way{first, deny}
-	case x.denies:
-		first.Kind = circulation.Deny
 	}
 	return []Way{first}
 }
@@ -88,9 +85,6 @@ func (x Ask) Ways(locale string) []Way {
 // WhyNot asks for the reason of a rejection, and says whose stamps end with it.
 func (s Surface) WhyNot(x Ask) (ask, lost string) {
 	w := askWordsOf.In(s.Locale)
-	if !x.denies {
-		return w.Why, ""
-	}
 	st, names := circulation.Walk(x.Gate.Circulating()), []string(nil)
 	for _, act := range st.Stamps() {
 		if name := s.Marks.Person(act.Hand.User); !slices.Contains(names, name) {

@@ -13,8 +13,8 @@ var ErrOnRoute error = ErrNotAllowed{RuleOnRoute}
 // Ruled reports whether there is a gate and a rule chose its route; else the settings say who may stamp.
 func (g *Gate) Ruled() bool { return g != nil && g.Terms.Rule != nil }
 
-// Automatic reports whether nobody is asked: neither the settings nor a rule want it.
-func (g *Gate) Automatic() bool { return !g.Terms.ApprovalRequired && !g.Ruled() }
+// Automatic reports whether the gate opened and asks nobody.
+func (g *Gate) Automatic() bool { return g.Route != nil && len(g.Route.Stages) == 0 }
 
 // Whole returns the gate itself, so that rows have it of the gate that they embed.
 func (g *Gate) Whole() *Gate { return g }
@@ -38,7 +38,7 @@ func RuledGate(r Row) *Gate {
 // Circulating returns what the fold needs of a gate.
 func (g *Gate) Circulating() circulation.Gate {
 	c := circulation.Gate{
-		Hours: g.Terms.ApprovalHours, Days: g.Days(), Askers: g.Askers, AskedSum: g.AskedSum, Rule: g.Terms.Rule,
+		Hours: g.Terms.ApprovalHours, Days: ApprovalDays, Askers: g.Askers, AskedSum: g.AskedSum, Rule: g.Terms.Rule,
 		Route: g.Route, Acts: g.Acts,
 	}
 	if g.AskedAt != nil {
@@ -50,16 +50,11 @@ func (g *Gate) Circulating() circulation.Gate {
 // Stampers returns the accounts of all who approved: along a route in their order, each once. Of a gate that nobody was
 // asked about there are none.
 func (g *Gate) Stampers() (users []string) {
-	if g.Ruled() && g.Route != nil {
-		st := circulation.Walk(g.Circulating())
-		for _, act := range st.Stamps() {
-			if !slices.Contains(users, act.Hand.User) {
-				users = append(users, act.Hand.User)
-			}
+	st := circulation.Walk(g.Circulating())
+	for _, act := range st.Stamps() {
+		if !slices.Contains(users, act.Hand.User) {
+			users = append(users, act.Hand.User)
 		}
-	}
-	if users == nil && g.ApprovedBy != "" {
-		return []string{g.ApprovedBy}
 	}
 	return users
 }
@@ -77,24 +72,16 @@ func (g *Gate) StandIns() (acts []*circulation.Act) {
 	return acts
 }
 
-// ApprovalDays is for how many days a settled gate under a rule is good.
+// ApprovalDays is for how many days people's stamps are good once they settled a gate.
 const ApprovalDays = 14
 
-// Days returns for how many days the gate is good once it is settled; 0: for ever, as every gate without a rule.
-func (g *Gate) Days() int {
-	if !g.Ruled() {
-		return 0
-	}
-	return ApprovalDays
-}
-
-// GoodUntil returns until when calls may begin by a gate; nil: for ever, or it isn't settled.
+// GoodUntil returns until when calls may begin by a gate; nil: for ever, since nobody was asked, or it isn't settled.
 func (g *Gate) GoodUntil() *time.Time {
 	st := circulation.Walk(g.Circulating())
-	if !st.Settled || st.Last == nil || g.Days() == 0 {
+	if !st.Settled || st.Last == nil {
 		return nil
 	}
-	until := st.Last.At.AddDate(0, 0, g.Days())
+	until := st.Last.At.AddDate(0, 0, ApprovalDays)
 	return &until
 }
 

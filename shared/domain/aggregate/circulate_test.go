@@ -210,7 +210,8 @@ func TestWhoCancelsWhatGoesRound(t *testing.T) {
 	sent.Status = aggregate.Rejected
 	later := waits
 	later.Route = &circulation.Route{Form: circulation.Form + 1, Stages: waits.Route.Stages}
-	bare := aggregate.Gate{Status: aggregate.PendingApproval}
+	bare := waits
+	bare.Terms.Rule, bare.Route = nil, new(circulation.BySettings(true))
 	admin := func(by *aggregate.Actor) { by.Admin = true }
 	guest := func(by *aggregate.Actor) { by.Guest = true }
 	foreign := func(by *aggregate.Actor) { by.Team = "T2" }

@@ -22,7 +22,7 @@ type Gate struct {
 
 	// What circulation.Walk folds. All but Acts are fixed when it opens.
 	Askers   []circulation.Person `json:"askers,omitempty"`
-	AskedSum string               `json:"asked,omitempty"` // hash of what is asked, under a rule circulation.Sum
+	AskedSum string               `json:"asked,omitempty"` // hash of what is asked, see circulation.AskedText
 	Route    *circulation.Route   `json:"route,omitempty"`
 	Acts     []circulation.Act    `json:"acts,omitempty"`
 	Seen     *Seen                `json:"seen,omitempty"`
@@ -221,7 +221,7 @@ func (g *Gate) dueBy(st *circulation.State) {
 // Acting is what a hand does on a gate at the stage that is asked, in its own name.
 func (g *Gate) Acting(kind circulation.Kind, by Actor, text string) circulation.Act {
 	hand, stage := circulation.Person{User: by.ID}, by.Stage
-	if !g.Ruled() { // there is only one
+	if g.Route != nil && len(g.Route.Stages) == 1 { // there is only one to see
 		stage = 1
 	}
 	return circulation.Act{Kind: kind, Hand: hand, Principal: hand, Stage: stage, Hash: g.AskedSum, Text: text}
@@ -239,19 +239,34 @@ func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circu
 	}
 	act.Form, act.At, act.Text = circulation.Form, at, strings.TrimSpace(act.Text)
 	act.Surface = string(cmp.Or(by.Surface, SurfaceSlack))
-	if !g.Ruled() {
-		if _, err := CheckReason(act.Text); act.Ends() && err != nil {
-			return act, err // under a rule the fold says so
-		}
+	if _, err := CheckReason(act.Text); act.Ends() && err != nil {
+		return act, err
+	}
+	if g.AsksBySettings() {
 		act.Found.Allowed = &circulation.Allowed{Rev: p.Rev, As: string(cmp.Or(p.Mode, ApproversChannel)), Self: p.AllowSelf}
 	}
 	return act, nil
 }
 
+// CurrentStage returns the stage that is asked, or nil.
+func (g *Gate) CurrentStage() *circulation.StageState {
+	if g == nil {
+		return nil
+	}
+	st := circulation.Walk(g.Circulating())
+	return st.CurrentStage()
+}
+
+// AsksBySettings reports whether whom the settings allow are asked now.
+func (g *Gate) AsksBySettings() bool {
+	s := g.CurrentStage()
+	return s != nil && s.Mode == circulation.ModeSettings
+}
+
 // may returns ErrNotAllowed if by may not act on a gate at all.
 func (p Policy) may(g *Gate, kind circulation.Kind, by Actor) error {
 	switch {
-	case g.Ruled():
+	case !g.AsksBySettings():
 		return p.Request(by)
 	case kind != circulation.Stamp:
 		return p.Reject(by)
@@ -264,10 +279,10 @@ func (p Policy) may(g *Gate, kind circulation.Kind, by Actor) error {
 	return nil
 }
 
-// WithdrawFrom is Withdraw of what a gate asks or settled; nil means no gate. Under a rule whoever is asked to approve
-// it along its route may, too. While it waits no other approver may, but an administrator.
+// WithdrawFrom is Withdraw of what a gate asks or settled; nil means no gate. Of one that the settings don't decide,
+// whoever is asked to approve it may, too, and while it waits an administrator, but no other approver.
 func (p Policy) WithdrawFrom(g *Gate, by Actor, requester string) error {
-	if !g.Ruled() || by.Type != ActorUser || by.ID == requester || p.Request(by) != nil {
+	if g == nil || g.AsksBySettings() || by.Type != ActorUser || by.ID == requester || p.Request(by) != nil {
 		return p.Withdraw(by, requester)
 	}
 	switch waits := g.Status == PendingApproval; {

@@ -160,7 +160,7 @@ func (c *change) open(o *aggregate.Opening, terms aggregate.Terms) {
 		c.Fail(err)
 	}
 	c.row.Gate, c.row.LookUpAt = g, nil
-	if g.Ruled() {
+	if o.Rule.ID != "" {
 		c.audit(aggregate.System(), conversation.AuditRouted, g.OpenedDetails(map[string]any{}))
 	}
 }

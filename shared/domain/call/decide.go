@@ -70,7 +70,7 @@ func (a *Aggregate) AskedBy(id string) aggregate.CardType {
 // AskedHash returns the hash of what a person reads before deciding.
 func (a *Aggregate) AskedHash(id string) string {
 	if x := a.asked(id); x != nil {
-		return cmp.Or(x.Gate.AskedSum, x.Payload.Hash())
+		return x.Payload.Hash()
 	}
 	return ""
 }

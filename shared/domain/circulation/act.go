@@ -102,8 +102,6 @@ const (
 	WhyTurn    Why = "turn"         // the principal is at another stage than the present one
 	WhyTwice   Why = "twice"        // hand or principal stands in a stamp of the gate
 	WhyHands   Why = "hands"        // too few people would be left for the stamps that are owed
-	// WhyNoVersion is never Walk's: a decision refuses to send back what has no next version.
-	WhyNoVersion Why = "no_next_version"
 )
 
 // Refusal says why an act may not be made.

@@ -234,23 +234,14 @@ func (a *Aggregate) approved(x *Action) bool {
 	return x.ApprovedBy == ApprovedByUser && x.mayBeAsked()
 }
 
-// asked returns what is asked at a call of an outside agent under a rule.
-func (x *Action) asked() []string {
-	return []string{"action", x.SessionID, strconv.Itoa(x.Number), x.Payload.Hash()}
-}
-
-// Sum returns what the stamps on an action are on: without a rule the payload alone.
-func (x *Action) Sum() string {
-	if !x.Gate.Ruled() {
-		return x.Payload.Hash()
-	}
-	return circulation.Sum(x.Gate.Terms.Rule, x.Gate.Route, x.asked()...)
-}
-
-// AskedText returns the text whose hash is stamped at a call of an outside agent under a rule.
+// AskedText returns the text whose hash is stamped.
 func (x *Action) AskedText() string {
-	return circulation.AskedText(x.Gate.Terms.Rule, x.Gate.Route, x.asked()...)
+	return circulation.AskedText(x.Gate.Terms.Rule, x.Gate.Route, "action", x.SessionID, strconv.Itoa(x.Number),
+		x.Payload.Hash())
 }
+
+// Sum returns what the stamps on an action are on: the hash of AskedText.
+func (x *Action) Sum() string { return aggregate.HashOf(x.AskedText()) }
 
 // Cause classifies why a file was not read, for pages. The reason itself is written for the model.
 type Cause string

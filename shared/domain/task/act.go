@@ -34,13 +34,11 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	if err := a.mustWait(row); err != nil {
 		return aggregate.Change{}, err
 	}
-	switch _, versioned := row.(*Process); {
+	switch {
 	case denied != nil:
 		return aggregate.Change{}, denied
 	case refused != nil:
 		return aggregate.Change{}, refused
-	case act.Kind == circulation.SendBack && g.Ruled() && !versioned:
-		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage}
 	case act.Kind == circulation.Stamp && a.sum(row) != g.AskedSum:
 		return aggregate.Change{}, fmt.Errorf("%s has another content than is asked: %w", row.Key(),
 			aggregate.ErrConflict)

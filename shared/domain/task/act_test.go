@@ -200,7 +200,6 @@ func TestAStepIsSettledOrDeniedAlongItsRoute(t *testing.T) {
 	o := along(desk(1, suzuki), desk(1, tanaka))
 	s := waitingOnRoute(t, o)
 	s.nothing(s.openOn(GateKey(1, 1, 2), o))
-	s.why(s.does(circulation.SendBack, suzuki), circulation.WhyNoVersion)
 	s.do(s.does(circulation.Stamp, suzuki))
 	s.refused(s.claim, aggregate.ErrMoved)
 	waited := s.load().Execution().WaitedMS

@@ -225,12 +225,3 @@ func (a *Aggregate) enclosed(p *Prompt) string {
 	text, _ := json.Marshal(what) // its times are Slack's
 	return string(text)
 }
-
-// withFiles returns the hash of what is stamped without a rule: that of the content, and with files of both.
-func (a *Aggregate) withFiles(row Gated) string {
-	_, step := row.(*StepGate)
-	if files := a.enclosing(a.policyBy(row)); files != "" && !step {
-		return aggregate.HashOf(row.hash() + "\n" + files)
-	}
-	return row.hash()
-}

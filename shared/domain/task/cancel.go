@@ -64,7 +64,7 @@ func (a *Aggregate) MayWithdraw(_ string, by aggregate.Actor, p aggregate.Policy
 	if open, waits := a.OpenGate(); waits {
 		g = a.GateWith(open.ID)
 	}
-	if steps := a.Process(); steps != nil && !g.Ruled() {
+	if steps := a.Process(); steps != nil && g == nil {
 		g = &steps.Gate
 	}
 	return p.WithdrawFrom(g, by, a.Head.Requester)

@@ -314,8 +314,9 @@ func TestWhatWasSettledIsGoodForSomeDays(t *testing.T) {
 	expect.That(t, stop.Reason == ReasonApprovalAged && stop.Detail == "14", "after 14 days: %v", err)
 	s.do(s.failAs(stop.Reason, stop.Detail))
 	expect.That(t, s.load().Status() == StatusFailed && s.head.Noted == StatusFailed, "%s", s.load().Status())
-	s = running(t)
-	s.ageing(400 * day).do(s.claim) // without a rule
+	s = running(t) // as the settings say
+	s.ageing(good + time.Millisecond)
+	stops(t, s, s.claim, ReasonApprovalAged)
 }
 
 // A call that began goes on, as one whose read crashed is made again.

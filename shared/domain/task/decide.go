@@ -335,7 +335,7 @@ func (a *Aggregate) along(c *change, row Gated, o aggregate.Opening, fill func(n
 		}
 		*g, opened = under, n
 	})
-	if typ, id, about := a.onRoute(opened); opened.gate().Ruled() {
+	if typ, id, about := a.onRoute(opened); o.Rule.ID != "" {
 		c.audit(aggregate.System(), aggregate.Action(opened.Asks().Kind+".routed"), typ, id,
 			opened.gate().OpenedDetails(about))
 	}

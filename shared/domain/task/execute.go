@@ -371,7 +371,7 @@ func (a *Aggregate) mayBegin(e *Execution, order int, now time.Time) error {
 	}
 	for _, row := range gates {
 		if g := row.gate(); g.TooOld(now) {
-			return StopError{ReasonApprovalAged, fmt.Sprint(g.Days())}
+			return StopError{ReasonApprovalAged, fmt.Sprint(aggregate.ApprovalDays)}
 		}
 	}
 	return nil

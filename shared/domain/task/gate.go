@@ -24,36 +24,35 @@ func (p *Prompt) hash() string   { return aggregate.HashOf(p.Content) }
 func (p *Process) hash() string  { return Hash(p.Steps) }
 func (g *StepGate) hash() string { return g.ArgumentsHash }
 
-// asked returns what is asked at a gate under a rule, nil if there can be no such gate: a policy's has none.
+// asked returns what is asked at a gate, nil if not all of it was read.
 func (a *Aggregate) asked(row Gated) []string {
 	prompt := a.policyBy(row)
 	switch row := row.(type) {
-	case *Process:
-		if prompt == nil || a.Request == nil {
-			return nil
-		}
-		return []string{"steps", a.Head.TaskID, strconv.Itoa(row.Version), prompt.Content, row.hash(), a.Request.Text,
-			a.enclosed(prompt)}
 	case *StepGate:
 		return []string{"step", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt), row.StepID,
 			row.hash()}
+	case *Process:
+		if prompt != nil && a.Request != nil {
+			return []string{"steps", a.Head.TaskID, strconv.Itoa(row.Version), prompt.Content, row.hash(), a.Request.Text,
+				a.enclosed(prompt)}
+		}
+	case *Prompt:
+		if a.Request != nil {
+			return []string{"policy", a.Head.TaskID, strconv.Itoa(row.Version), row.Content, a.Request.Text, a.enclosed(row)}
+		}
 	}
 	return nil
 }
 
-// sum returns what the stamps on a gate are on: without a rule the content, and the request's files. Under one it is ""
-// if not all is there.
+// sum returns what the stamps on a gate are on, or "" if not all of it was read.
 func (a *Aggregate) sum(row Gated) string {
-	if !row.gate().Ruled() {
-		return a.withFiles(row)
-	}
-	if what := a.asked(row); what != nil {
-		return circulation.Sum(row.gate().Terms.Rule, row.gate().Route, what...)
+	if text := a.AskedText(row); text != "" {
+		return aggregate.HashOf(text)
 	}
 	return ""
 }
 
-// AskedText returns the text whose hash is stamped at a gate under a rule, or "".
+// AskedText returns the text whose hash is stamped at a gate, or "".
 func (a *Aggregate) AskedText(row Gated) string {
 	if what := a.asked(row); what != nil {
 		return circulation.AskedText(row.gate().Terms.Rule, row.gate().Route, what...)

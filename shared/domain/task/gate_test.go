@@ -149,7 +149,7 @@ func TestAnApprovalOfWhatWasReadHoldsTheHash(t *testing.T) {
 				expect.That(t, refused != nil && refused.Why == circulation.WhyHash, "hash %q: %v", hash, refused)
 			}
 			expect.Fails(t, approve("01OTHER", ""), aggregate.ErrNotFound, "no such gate")
-			expect.NoError(t, approve(id, a.AskedHash(id)))
+			expect.NoError(t, approve(id, a.GateWith(id).AskedSum))
 		})
 	}
 }

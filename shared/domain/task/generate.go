@@ -94,6 +94,9 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 	if err := checkSteps(steps); err != nil {
 		return aggregate.Change{}, err
 	}
+	if prompt := a.Prompt(); prompt == nil || prompt.Status != aggregate.Approved { // a torn read
+		return aggregate.Change{}, aggregate.ErrConflict
+	}
 	fill := func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks }
 	if !a.UnderRules(s) {
 		return a.openGate(p, a.asksForSteps(s), s, now, fill)

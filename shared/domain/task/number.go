@@ -163,10 +163,7 @@ func (a *Aggregate) roundOf(row Gated) int {
 func (a *Aggregate) round(version int) int {
 	n := 1
 	for _, p := range a.Processes {
-		if p.Version >= version || !p.Gate.Ruled() {
-			continue
-		}
-		if st := circulation.Walk(p.Gate.Circulating()); st.Ended() == circulation.SendBack {
+		if p.Version < version && p.SentBack() {
 			n++
 		}
 	}

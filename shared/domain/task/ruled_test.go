@@ -72,7 +72,6 @@ func TestAStepGoesAlongTheRouteOfAnotherRule(t *testing.T) {
 	expect.That(t, g.Terms.Rule.ID == "r2" && len(g.Route.Stages) == 2 && g.Calls == nil, "%+v", g)
 	s.nothing(s.asks)
 	s.why(s.does(circulation.Stamp, tanaka), circulation.WhyRoute)
-	s.why(s.does(circulation.SendBack, ito), circulation.WhyNoVersion)
 	s.do(s.does(circulation.Stamp, ito))
 	s.refused(s.claim, aggregate.ErrMoved)
 	s.do(s.does(circulation.Stamp, suzuki), s.claim)

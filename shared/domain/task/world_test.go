@@ -285,13 +285,11 @@ func (w *world) execute(run int) {
 	cl := call(a, w.now)
 	cl.Claim = Claim{Invocation: fmt.Sprint("invocation-", w.changes, "-", run), LeaseUntil: w.now.Add(75 * time.Second)}
 	cl.NeedsGate = NeedsGate(*a.NextStep(e), e.Terms, false)
-	if cl.NeedsGate && a.GateOf(e, cl.Order) == nil {
-		w.decideAs(run, "open gate", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	asks := cl.NeedsGate && a.GateOf(e, cl.Order) == nil
+	c, err = w.decideAs(run, "claim or open gate", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		if asks {
 			return a.OpenStepGate(run, cl.Order, cl.Arguments, cl.ArgumentsHash, nil, now)
-		})
-		return
-	}
-	c, err = w.decideAs(run, "claim", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		}
 		return a.ClaimStep(run, cl, now)
 	})
 	if stop := (StopError{}); errors.As(err, &stop) {
@@ -300,7 +298,7 @@ func (w *world) execute(run int) {
 		})
 		return
 	}
-	if err != nil {
+	if err != nil || asks {
 		return // the claim's answer was lost, as in a crash before the call
 	}
 	w.begun(c)
