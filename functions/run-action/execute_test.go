@@ -82,8 +82,8 @@ func TestWhatDoesNotBecomeWhatWasShownIsRefused(t *testing.T) {
 	w.forged(func(x *conversation.Action, _ *conversation.Conversation) {
 		text := strings.Replace(string(x.Payload.JSON), `+2\n`, `+3\n`, 1)
 		x.Payload = pipelinetest.InRow(text)
-		x.Gate.AskedSum, x.Gate.Acts[0].Hash = x.Payload.Hash(),
-			x.Payload.Hash() // whoever could forge a row could forge the stamp
+		x.Gate.AskedSum, x.Gate.Acts[0].Hash = x.Sum(),
+			x.Sum() // whoever could forge a row could forge the stamp
 	})
 	expect.Value(w.handle())(t)
 	x := w.action()
@@ -105,7 +105,7 @@ func TestACommandGetsTheAttachmentsThatWereShown(t *testing.T) {
 		w.forged(func(x *conversation.Action, s *conversation.Conversation) {
 			text := strings.Replace(string(x.Payload.JSON), `"base":""`, `"base":"","attachments_version":"`+on+`"`, 1)
 			x.Payload = pipelinetest.InRow(text)
-			x.Gate.AskedSum, x.Gate.Acts[0].Hash = x.Payload.Hash(), x.Payload.Hash()
+			x.Gate.AskedSum, x.Gate.Acts[0].Hash = x.Sum(), x.Sum()
 			x.AttachmentsVersion, s.AttachmentsVersion = tt.row, tt.now
 		})
 		expect.Value(w.handle())(t)

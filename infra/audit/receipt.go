@@ -182,8 +182,12 @@ type stepGate struct {
 func uncalled(a *task.Aggregate, e *task.Execution, steps []task.Step, writes []writeCall) (out []stepGate) {
 	for _, s := range steps {
 		called := slices.ContainsFunc(writes, func(w writeCall) bool { return w.Step == s.StepID })
-		if g := a.GateOf(e, s.Order); g != nil && g.Ruled() && !called {
-			out = append(out, stepGate{s.StepID, walkOf(&g.Gate, a.AskedText(g))})
+		g := a.GateOf(e, s.Order)
+		if g == nil || called {
+			continue
+		}
+		if w := walkOf(&g.Gate, a.AskedText(g)); w != nil {
+			out = append(out, stepGate{s.StepID, w})
 		}
 	}
 	return out
@@ -199,7 +203,7 @@ type walked struct {
 // walkOf returns the claim of a gate, nil if it is under no rule or never opened. asked is the text whose hash is
 // stamped.
 func walkOf(g *aggregate.Gate, asked string) *walked {
-	if !g.Ruled() || g.Route == nil {
+	if g.Sealed() == nil {
 		return nil
 	}
 	c := g.Circulating()

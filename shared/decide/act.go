@@ -137,10 +137,16 @@ func Approves(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now 
 
 // Reject sends back a gate's content. It changes nothing if the same person has rejected it with the same reason. With
 // another reason it returns ErrDecided because that reason would not be saved.
-func Reject(reason string) Act {
-	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
+func Reject(reason string) Act { return Does(circulation.SendBack, reason) }
+
+// Does does what this kind says on a gate; text is the reason of an act that ends it.
+func Does(kind circulation.Kind, text string) Act {
+	if kind == circulation.Stamp {
+		return Approve
+	}
+	return once(text, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
-		return along(a, id, circulation.SendBack, reason, by, p, now)
+		return along(a, id, kind, text, by, p, now)
 	})
 }
 
@@ -218,7 +224,7 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 func unseen(g *aggregate.Gate, by aggregate.Actor) error {
 	c := g.Circulating()
 	st := circulation.Walk(c)
-	if by.Stage > 0 || st.Present == 0 || len(st.Stages) == 1 {
+	if by.Stage > 0 || st.Present == 0 || g.AsksBySettings() {
 		return nil
 	}
 	return &circulation.Refusal{
@@ -232,14 +238,6 @@ func walked(g *aggregate.Gate) circulation.State {
 		return circulation.State{}
 	}
 	return circulation.Walk(g.Circulating())
-}
-
-// Deny refuses a gate under a rule for good, as Reject sends it back. Gates without a rule can only be rejected.
-func Deny(reason string) Act {
-	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
-		now time.Time) (aggregate.Change, error) {
-		return along(a, id, circulation.Deny, reason, by, p, now)
-	})
 }
 
 // OrganisationOf reads which organisation stands, with the row on which commits rely.
@@ -266,13 +264,10 @@ func Withdraws(kind aggregate.CardType) Act {
 // Rejects makes the act of the dialog by which somebody says no. It returns aggregate.ErrMoved if the gate does not ask
 // what the person saw.
 func Rejects(r card.Rejected) Act {
-	act := Reject(r.Reason)
-	switch r.Then {
-	case card.Cancels:
+	if r.Then == card.Cancels {
 		return Withdraws(r.Type)
-	case circulation.Deny:
-		act = Deny(r.Reason)
 	}
+	act := Does(r.Then, r.Reason)
 	return Shown(r.Type, r.Hash, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
 		if g := a.GateWith(id); r.Stage > 0 && (g == nil || g.AskedSum != r.Asked) {

@@ -54,7 +54,7 @@ func AskOf(a Asking, id string) (x Ask, ok bool) {
 
 // Way is how people say no to what a gate asks: what follows, the button of its form, and an example of a reason.
 type Way struct {
-	Kind                     circulation.Kind // SendBack or Deny
+	Kind                     circulation.Kind // one that ends the gate
 	Follows, Submit, Example string
 }
 
@@ -73,13 +73,20 @@ var askWordsOf = language.Catalog[askWords]{Files: &texts, Folder: "texts/asks"}
 // Ways returns how people may say no: the first is what ❌ does, another one denies what would be sent back.
 func (x Ask) Ways(locale string) []Way {
 	w := askWordsOf.In(locale)
-	first, deny := w.Ways[cmp.Or(x.no, string(task.FollowsNext))], w.Ways["deny"]
-	first.Kind, deny.Kind = circulation.SendBack, circulation.Deny
-	versions := x.no == string(task.FollowsNext) || x.no == string(task.FollowsAsker)
-	if x.denies && versions {
-		return []Way{first, deny}
+	first := w.Ways[cmp.Or(x.no, string(task.FollowsNext))]
+	first.Kind = circulation.SendBack
+	all, versions := []Way{first}, x.no == string(task.FollowsNext) || x.no == string(task.FollowsAsker)
+	for _, kind := range circulation.Kinds {
+		switch further := w.Ways[kind.Verb]; {
+		case !kind.Final || !x.denies:
+		case versions:
+			further.Kind = kind.Kind
+			all = append(all, further)
+		default:
+			all[0].Kind = kind.Kind
+		}
 	}
-	return []Way{first}
+	return all
 }
 
 // WhyNot asks for the reason of a rejection, and says whose stamps end with it.

@@ -88,9 +88,7 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	t.returned = web.Returned(ctx, c.Results, ref, x.Result)
 	ids := slices.Concat([]string{x.Answers, x.CancelledBy, x.Gate.ApprovedBy, v.User}, t.settings.Approvers.Users,
 		explain.SumUp(v.Locale, subject.StepsOf(x)).People())
-	if x.Gate.Ruled() {
-		ids = append(ids, subject.NamedOf(&x.Gate)...)
-	}
+	ids = append(ids, subject.NamedOf(&x.Gate)...)
 	for _, e := range t.audit {
 		if e.ActorType == aggregate.ActorUser {
 			ids = append(ids, e.ActorID)

@@ -257,7 +257,7 @@ func turnLooks(w *consoletest.World) []look {
 	w.FinishedOnRoute(w.SettingsNow(), consoletest.Along(consoletest.Desk("課長", 1, webapi.Suzuki), two), steps(),
 		"宛名を直しました。")
 	denied := opened(consoletest.ThreeStages()...)
-	act(webapi.Suzuki, aggregate.ActDeny, "この依頼は、来期の予算で出し直してください。")
+	act(webapi.Suzuki, aggregate.Act("deny"), "この依頼は、来期の予算で出し直してください。")
 	return []look{
 		{name: "turn-mine", path: mine}, {name: "turn-others", path: others}, {name: "turn-two-of-three", path: stamped},
 		{name: "turn-round", path: round}, {name: "turn-denied", path: denied + "?done=act_deny"},

@@ -17,6 +17,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -81,16 +82,11 @@ func triedBy(r *http.Request) Tried {
 // rejection whose subject is gone has no kind; it is still ok, so that the decision refuses it and the page shows the
 // typed reason again.
 func (x Tried) button(on Page) (b decide.Button, ok bool) {
-	switch x.Act {
-	case aggregate.ActApprove:
-		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Approve)}, true
-	case aggregate.ActReject, aggregate.ActDeny:
-		no := decide.Reject
-		if x.Act == aggregate.ActDeny {
-			no = decide.Deny
-		}
-		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, no(x.reason))}, x.Kind == "" || store.Asks(x.Kind)
-	case on.Ends:
+	if kind := circulation.Doing(string(x.Act)); kind != "" {
+		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Does(kind, x.reason))},
+			kind == circulation.Stamp || x.Kind == "" || store.Asks(x.Kind)
+	}
+	if x.Act == on.Ends {
 		return decide.End(), true
 	}
 	b, ok = decide.Buttons()[string(x.Act)]

@@ -29,9 +29,9 @@ type Turn struct {
 	why  *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
 }
 
-// gateOf returns the gate with this id if it is under a rule, else nil.
+// gateOf returns the gate with this id, nil if there is none or the settings say who is asked.
 func gateOf(a decide.Subject, id string) *aggregate.Gate {
-	if g := a.GateWith(id); g.Ruled() {
+	if g := a.GateWith(id); !g.AsksBySettings() {
 		return g
 	}
 	return nil
@@ -170,10 +170,11 @@ func (x Asking) rejection(o aggregate.Offer) Button {
 	why, lost := x.Surface.WhyNot(ask)
 	b.Lead = why + lost
 	for _, way := range ask.Ways(x.Viewer.Locale) {
-		is := Button{Offer: aggregate.Offer{Act: aggregate.ActReject}, Label: way.Submit, About: way.Follows,
+		does := way.Kind.Does()
+		is := Button{Offer: aggregate.Offer{Act: aggregate.Act(does.Verb)}, Label: way.Submit, About: way.Follows,
 			Class: "button-danger"}
-		if way.Kind == circulation.Deny {
-			is.Act, is.Confirm = aggregate.ActDeny, web.TextsOf("route", x.Viewer.Locale).Say("confirm_deny")
+		if does.Final {
+			is.Confirm = web.TextsOf("route", x.Viewer.Locale).Say("confirm_final")
 		}
 		b.Ways = append(b.Ways, is)
 	}
@@ -242,7 +243,7 @@ func NamedOf(g *aggregate.Gate) (users []string) {
 		users = append(users, id)
 		return id
 	}}
-	if r.Route(g, false); !g.Ruled() {
+	if r.Route(g, false) == nil {
 		r.Stamped(g)
 	}
 	return users

@@ -80,7 +80,7 @@ func testTwice(t *testing.T, w *consoletest.World) {
 	}
 	expect.Is(t, len(w.Load().Process().Acts), 1, "acts")
 	tanaka := w.As(webapi.Tanaka)
-	form = tanaka.Get(w.TaskPage()).FormOf(t, aggregate.ActDeny, "宛名が違います")
+	form = tanaka.Get(w.TaskPage()).FormOf(t, aggregate.Act("deny"), "宛名が違います")
 	for range 2 {
 		tanaka.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_deny")
 	}
@@ -93,7 +93,7 @@ func testLoser(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka), head)
 	suzuki, tanaka := w.As(webapi.Suzuki), w.As(webapi.Tanaka)
 	first, second := suzuki.Get(w.TaskPage()), tanaka.Get(w.TaskPage())
-	late := map[aggregate.Act]string{aggregate.ActApprove: "", aggregate.ActDeny: "宛名が違います",
+	late := map[aggregate.Act]string{aggregate.ActApprove: "", aggregate.Act("deny"): "宛名が違います",
 		aggregate.ActReject: "宛名が違います"}
 	suzuki.Post(w.TaskPage()+"/act", first.FormOf(t, aggregate.ActApprove, ""))
 	for act, reason := range late {
@@ -103,7 +103,7 @@ func testLoser(t *testing.T, w *consoletest.World) {
 	expect.Is(t, len(w.Load().Process().Acts), 1, "acts")
 	w.Opened(consoletest.Desk("課長", 1, webapi.Suzuki, webapi.Tanaka))
 	second = tanaka.Get(w.TaskPage())
-	acted(suzuki, w, aggregate.ActDeny, "宛名が違います")
+	acted(suzuki, w, aggregate.Act("deny"), "宛名が違います")
 	for act, reason := range late {
 		tanaka.Post(w.TaskPage()+"/act", second.FormOf(t, act, reason)).Says(t, http.StatusConflict, "鈴木 一郎 が")
 	}
@@ -134,7 +134,7 @@ func testDenied(t *testing.T, w *consoletest.World) {
 	suzuki := w.As(webapi.Suzuki).In("en")
 	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn 課長 — your approval is needed", "Please say why.",
 		"Send and rewrite A new version is written.", "Reject and end This request ends.")
-	denied := acted(suzuki, w, aggregate.ActDeny, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")
+	denied := acted(suzuki, w, aggregate.Act("deny"), "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")
 	suzuki.Get(denied.To).Says(t, 200, "Rejected for good.", "宛名が違います").Lacks(t,
 		"<form method=\"post\" action=\""+w.TaskPage())
 	expect.Is(t, w.Load().Head.Ended.Reason, task.ReasonDenied)
@@ -162,12 +162,15 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)},
 			aggregate.HashOf(string(step.ToolInput)), nil, w.Now())
 	})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Open(a.Head.Run, a.Unopened().Key(), nil, tenancy.DefaultSettings(), w.Now())
+	})
 	page := suzuki.Get(w.TaskPage())
 	page.Says(t, 200, "実行 確認待ち", "v1 · 1 回目 確認待ち")
 	page.Says(t, 200, "実行前の確認", "あなたの番です", "却下して中止 却下すると、このタスクの実行は中止されます。").Lacks(t, `value="reject"`)
 	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, "")).
 		Leads(t, w.TaskPage()+"?done=act_settle")
-	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActDeny, "宛名が違います")).
+	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.Act("deny"), "宛名が違います")).
 		Says(t, http.StatusConflict, "鈴木 一郎 が", "承認しました。")
 }
 

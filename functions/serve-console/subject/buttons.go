@@ -6,6 +6,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 )
@@ -39,7 +40,7 @@ func Apart(all []Button, asks bool) (here, others []Button) {
 
 // Still reports whether what was tried may be tried again: it, or the gate for which it was meant, is offered.
 func Still(offers []aggregate.Offer, tried aggregate.Offer) bool {
-	if tried.Act == aggregate.ActDeny {
+	if circulation.Doing(string(tried.Act)).Does().Ends {
 		tried.Act = aggregate.ActReject
 	}
 	return slices.Contains(offers, tried)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
@@ -61,9 +62,11 @@ var timed = language.Regexp{Text: `<time|type="date"|\d-\d\d \d\d:\d\d`}
 // Texts returns a catalog in the viewer's language.
 func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
 
-// decisions are the notices after which people go on to what else waits for them.
-var decisions = map[string]bool{"act_approve": true, "act_reject": true, "act_deny": true, "act_stamp": true,
-	"act_settle": true, "act_send_back": true}
+// decided reports whether people go on to what else waits for them after a notice.
+func decided(done string) bool {
+	verb, act := strings.CutPrefix(done, "act_")
+	return act && (circulation.Doing(verb) != "" || slices.Contains([]string{"stamp", "settle", "send_back"}, verb))
+}
 
 // entry is a page that the menu leads to. Beside are the pages beside it, itself the first, if there are any.
 type entry struct {
@@ -247,7 +250,7 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	}
 	done := r.URL.Query().Get("done")
 	s.Notice, s.Warns = v.Texts("layout").In("done", done), done == "not-revoked"
-	if decisions[done] {
+	if decided(done) {
 		s.Next = "/console"
 	}
 	if err := t.ExecuteTemplate(&b, "layout", s); err != nil {

@@ -221,7 +221,7 @@ func (g *Gate) dueBy(st *circulation.State) {
 // Acting is what a hand does on a gate at the stage that is asked, in its own name.
 func (g *Gate) Acting(kind circulation.Kind, by Actor, text string) circulation.Act {
 	hand, stage := circulation.Person{User: by.ID}, by.Stage
-	if g.Route != nil && len(g.Route.Stages) == 1 { // there is only one to see
+	if stage == 0 && g.Route != nil && len(g.Route.Stages) == 1 { // there is only one
 		stage = 1
 	}
 	return circulation.Act{Kind: kind, Hand: hand, Principal: hand, Stage: stage, Hash: g.AskedSum, Text: text}
@@ -239,10 +239,10 @@ func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circu
 	}
 	act.Form, act.At, act.Text = circulation.Form, at, strings.TrimSpace(act.Text)
 	act.Surface = string(cmp.Or(by.Surface, SurfaceSlack))
-	if _, err := CheckReason(act.Text); act.Ends() && err != nil {
-		return act, err
-	}
 	if g.AsksBySettings() {
+		if _, err := CheckReason(act.Text); act.Ends() && err != nil {
+			return act, err // along a rule's route the fold says so
+		}
 		act.Found.Allowed = &circulation.Allowed{Rev: p.Rev, As: string(cmp.Or(p.Mode, ApproversChannel)), Self: p.AllowSelf}
 	}
 	return act, nil

@@ -182,13 +182,10 @@ const (
 // Act is something that a person may do on an aggregate.
 type Act string
 
-// The acts that every kind with gates offers.
+// The acts that every kind with gates offers, by the verbs of circulation.Kinds.
 const (
 	ActApprove Act = "approve"
 	ActReject  Act = "reject" // with a reason
-
-	// Only of gates under a rule, which ActReject sends back.
-	ActDeny Act = "deny" // with a reason
 )
 
 // Offer is an act together with the row that it applies to.

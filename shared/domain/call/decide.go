@@ -122,7 +122,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		if c.to(conversation.ActionApproved); !x.Elsewhere {
 			c.Head.Run++ // a new run is started at once
 		}
-	case g.RejectedAt != nil && act.Kind == circulation.Deny:
+	case g.RejectedAt != nil && act.Kind.Does().Final:
 		c.cancel(aggregate.Rejected, g.RejectedBy, ReasonDenied)
 	case g.RejectedAt != nil:
 		c.cancel(aggregate.Rejected, g.RejectedBy, conversation.ReasonRejected)

@@ -14,15 +14,17 @@ const (
 // Does is what follows from a kind of act wherever people meet it.
 type Does struct {
 	Kind
+	Verb  string // begins the names of its buttons and is the value of its forms
 	Ends  bool   // the gate, without a settlement; then it has a text, which says why
+	Final bool   // what is asked gets no other version, where sending it back leads to one
 	Entry string // how the action of its audit entry ends
 }
 
 // Kinds are all kinds of acts.
 var Kinds = []Does{
-	{Stamp, false, "stamped"},
-	{SendBack, true, "rejected"},
-	{Deny, true, "denied"},
+	{Stamp, "approve", false, false, "stamped"},
+	{SendBack, "reject", true, false, "rejected"},
+	{Deny, "deny", true, true, "denied"},
 }
 
 // Does returns what follows from a kind; none of one that isn't known.
@@ -33,6 +35,16 @@ func (k Kind) Does() Does {
 		}
 	}
 	return Does{}
+}
+
+// Doing returns the kind with a verb, or "".
+func Doing(verb string) Kind {
+	for _, d := range Kinds {
+		if d.Verb == verb {
+			return d.Kind
+		}
+	}
+	return ""
 }
 
 // Act is one thing that somebody did at a gate.

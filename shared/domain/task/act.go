@@ -79,7 +79,7 @@ func (a *Aggregate) acted(c *change, row Gated, g aggregate.Gate, by aggregate.A
 	case g.RejectedAt != nil:
 		c.progress()
 		c.moveGate(row, aggregate.Rejected, func(n Gated) { *n.gate() = g })
-		if _, step := row.(*StepGate); step || g.Acts[len(g.Acts)-1].Kind == circulation.Deny {
+		if _, step := row.(*StepGate); step || g.Acts[len(g.Acts)-1].Kind.Does().Final {
 			return a.denied(c, row, by)
 		}
 		return a.afterRejection(c, row)

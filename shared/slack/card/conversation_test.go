@@ -224,7 +224,7 @@ func TestAnActionThatNobodyCanReadIsNotApproved(t *testing.T) {
 	c := begunConversation(t).says("", shell("make"))
 	x := c.last()
 	x.Payload.JSON = `{"script":["make"]}`
-	x.Gate.AskedSum = x.Payload.Hash()
+	x.Gate.AskedSum = x.Sum()
 	m := c.shown(conversation.CardAction, "ja")
 	expect.That(t, !strings.Contains(jsonOf(m), card.ApproveAction), "the card approves it")
 	_, err := decide.Approve(c.Aggregate, x.ActionID, member("U_SUZUKI"), anyMember, c.now)

@@ -177,7 +177,7 @@ func (d *Dialogs) More(r Review, deny, cancel bool, locale string) slack.ModalVi
 	}
 	_, lost := w.surface().WhyNot(x)
 	options := []*slack.OptionBlockObject{
-		slack.NewOptionBlockObject(string(circulation.Deny), label(ways[0].Submit), label(ways[0].Follows)),
+		slack.NewOptionBlockObject(string(ways[0].Kind), label(ways[0].Submit), label(ways[0].Follows)),
 		slack.NewOptionBlockObject(string(Cancels), label(c.Yes), label(c.Text))}
 	choice := slack.NewRadioButtonsBlockElement(ThenInput, options...)
 	choice.InitialOption = options[0]
@@ -204,7 +204,7 @@ func ReadRejection(about string, value func(block, input string) string) (r Reje
 	case r.Then == "":
 		r.Then = circulation.SendBack
 	}
-	ruled := r.Stage > 0 && r.Asked != "" && (r.Then == circulation.SendBack || r.Then == circulation.Deny)
+	ruled := r.Stage > 0 && r.Asked != "" && r.Then.Does().Ends
 	return r, ok && (ruled || r.Then == Cancels || r.Stage == 0 && r.Then == circulation.SendBack)
 }
 

@@ -6,7 +6,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 )
@@ -262,7 +261,7 @@ func (d drawing) pending(v version, r routed) face {
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
-	if v.gate.Ruled() {
+	if !v.gate.AsksBySettings() {
 		buttons = append(buttons, button(more, MoreAction+string(v.kind), v.id, ""))
 	}
 	f := d.showing(v, blue, "").with(divider()).with(r.waits()...).
@@ -316,7 +315,7 @@ func (d drawing) closed(v version, ending string) face {
 
 func (d drawing) rejected(v version) face {
 	w, e, r := d.w, d.a.Head.Ended, d.routeOf(&v)
-	denied, by := v.kind != task.CardStep && r.Ended() == circulation.Deny, d.rejectedBy(v.gate.Verdict)
+	denied, by := v.kind != task.CardStep && r.Ended().Does().Final, d.rejectedBy(v.gate.Verdict)
 	draw := func(ending string, lines ...string) face {
 		return d.showing(v, red, ending).with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
 	}

@@ -129,9 +129,6 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 // byDue returns first what names the person; all in the order in which it is due, what has no end last.
 func byDue(all []Waits) []Waits {
 	all = slices.Clone(all)
-	for i := range all {
-		all[i].Question.DecideBy = all[i].due()
-	}
 	sort.SliceStable(all, func(i, j int) bool {
 		x, y := &all[i], &all[j]
 		at, other := x.Question.DecideBy, y.Question.DecideBy

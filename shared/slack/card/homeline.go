@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -164,14 +163,6 @@ func (x Waits) as(w *askWords) (out string) {
 	return out
 }
 
-// due returns until when an item is asked, along its route if it has one; nil: without end.
-func (x Waits) due() *time.Time {
-	if g := x.gate(); g.Ruled() {
-		return dueOf(g)
-	}
-	return x.Question.DecideBy
-}
-
 func (x Waits) until(w *askWords) string {
 	if x.Question.DecideBy == nil {
 		return ""
@@ -188,16 +179,6 @@ func (x Waits) gate() *aggregate.Gate {
 	return nil
 }
 
-// along says at which stage of its route an item waits, how many stamps that owes and whose, or nothing without a rule.
-func along(x Waits, w *askWords) string {
-	g := x.gate()
-	if !g.Ruled() {
-		return ""
-	}
-	r := drawing{w: wordsOf.In(w.Locale)}.route(g, true, x.origin())
-	return fill(w.WaitsFor, "who", r.Waits(maxNamed))
-}
-
 func (x Waits) origin() (o aggregate.Origin) {
 	if of, is := x.Of.(interface{ Origin() aggregate.Origin }); is {
 		o = of.Origin()
@@ -205,16 +186,19 @@ func (x Waits) origin() (o aggregate.Origin) {
 	return o
 }
 
+// decides says at which stage of its route an item waits, how many stamps that owes and whose; where the settings say
+// who decides, whom they allow.
 func decides(x Waits, s tenancy.Settings, w *askWords) string {
-	if g := x.gate(); g.Ruled() {
-		return along(x, w)
+	if g := x.gate(); !g.AsksBySettings() {
+		r := drawing{w: wordsOf.In(w.Locale)}.route(g, true, x.origin())
+		return fill(w.WaitsFor, "who", r.Waits(maxNamed))
 	}
 	return fill(w.WaitsFor, "who", wordsOf.In(w.Locale).surface().Approvers(s, x.origin()))
 }
 
-// asksReader says of what waits for whoever reads it which stage asks them; without a rule, whom the settings allow.
+// asksReader says of what waits for whoever reads it which stage asks them, or whom the settings allow.
 func asksReader(x Waits, s tenancy.Settings, w *askWords) string {
-	if g := x.gate(); g.Ruled() {
+	if g := x.gate(); !g.AsksBySettings() {
 		r := drawing{w: wordsOf.In(w.Locale)}.route(g, true, x.origin())
 		return fill(w.WaitsFor, "who", or(r.Owes(), r.texts.Unknown))
 	}
@@ -228,7 +212,6 @@ func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next stri
 	title = mark + " *" + began(titleOf(a, w, "{text}")) + "*"
 	if q, waits := a.Asks(); waits {
 		of := Waits{Of: a, Question: q}
-		of.Question.DecideBy = of.due()
 		next += decides(of) + of.until(w)
 	}
 	if a.Head.Noted == task.StatusReturned {

@@ -172,14 +172,11 @@ func NoRequest(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, words,
 	open, _ := a.OpenGate()
 	waits := fill(w.NoRequest, "title", titleOf(a, asks, "{text}"))
 	g := a.GateWith(open.ID)
-	if !g.Ruled() && p.Reject(by) != nil || g.Ruled() && g.IsAsker(by.ID) {
+	if bySettings := g.AsksBySettings(); bySettings && p.Reject(by) != nil || !bySettings && g.IsAsker(by.ID) {
 		text = waits + "\n" + w.Elsewhere
 		return text, []slack.Block{section(text)}
 	}
-	hash, stage := a.AskedHash(open.ID), 0
-	if g.Ruled() {
-		stage = circulation.Walk(g.Circulating()).Present
-	}
+	hash, stage := a.AskedHash(open.ID), circulation.Walk(g.Circulating()).Present
 	value := ident(open.ID) + "/" + hash
 	if utf8.RuneCountInString(words) <= aggregate.MaxReason {
 		value += "/" + words

@@ -73,10 +73,7 @@ func (d drawing) routeOf(v *version) routed {
 func roundsOf(all []*task.Process) rounds {
 	r := rounds{round: 1}
 	for i, p := range all[:len(all)-1] {
-		if !p.Gate.Ruled() || p.Gate.Route == nil {
-			continue
-		}
-		if st := circulation.Walk(p.Gate.Circulating()); st.Ended() == circulation.SendBack {
+		if p.SentBack() {
 			r = rounds{round: r.round + 1, before: &all[i].Gate, from: all[i+1].Version}
 		}
 	}
@@ -130,7 +127,7 @@ func (r routed) waits(notes ...string) []slack.Block {
 	switch {
 	case r.Refused != nil:
 		return []slack.Block{contextLine(append(notes, r.texts.Unknown)...)}
-	case s == nil || !r.Gate.Ruled():
+	case s == nil || r.Gate.AsksBySettings():
 		turn, more := r.bySettings()
 		return append(sectioned(turn), contextOf(append(notes, more))...)
 	case r.copy != nil:
@@ -247,18 +244,6 @@ func (r routed) left() (line string, alone bool) {
 // (https://docs.slack.dev/reference/methods/conversations.open).
 func Gone(c *aggregate.Card) bool {
 	return c.State == aggregate.CardUnreachable && (c.Refusal == "user_not_found" || c.Refusal == "user_disabled")
-}
-
-// dueOf returns until when a gate is asked, or the present stage of its route; nil: without end.
-func dueOf(g *aggregate.Gate) *time.Time {
-	if !g.Ruled() {
-		return g.Terms.DecideBy
-	}
-	st := circulation.Walk(g.Circulating())
-	if s := st.CurrentStage(); s != nil {
-		return s.DecideBy
-	}
-	return nil
 }
 
 // copied says which copy of a gate under a rule is drawn, if one is.

@@ -54,6 +54,9 @@ func routed(g *aggregate.Gate, asked time.Time, stages ...circulation.Stage) {
 	g.Terms.ApprovalHours = 72
 	g.Route = &circulation.Route{Form: circulation.Form, Stages: stages}
 	g.Askers, g.AskedSum, g.AskedAt = []circulation.Person{{User: requester.ID}}, "hash", &asked
+	if now := g.CurrentStage(); now != nil {
+		g.Terms.DecideBy = now.DecideBy
+	}
 }
 
 // onRoute is a process that waits under a rule.
