@@ -163,7 +163,7 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 			aggregate.HashOf(string(step.ToolInput)), nil, w.Now())
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Open(a.Head.Run, a.Unopened().Key(), nil, tenancy.DefaultSettings(), w.Now())
+		return a.Open(a.Head.Run, a.Unopened().Key(), nil, w.SettingsNow(), w.Now())
 	})
 	page := suzuki.Get(w.TaskPage())
 	page.Says(t, 200, "実行 確認待ち", "v1 · 1 回目 確認待ち")

@@ -49,7 +49,9 @@ func TestNoOrderOfThingsMakesACallTwiceOrUnstamped(t *testing.T) {
 				reached[is.Status]++
 			}
 		})
-	}, slices.DeleteFunc(slices.Collect(maps.Keys(Moves)), func(s Status) bool { return s == Refused })...) // by rules alone
+	}, slices.DeleteFunc(slices.Collect(maps.Keys(Moves)), func(s Status) bool {
+		return s == Refused // by rules alone
+	})...)
 }
 
 func (o *oracle) move(rt *rapid.T, w *world, i int) {
