@@ -101,8 +101,9 @@ func menu(v *Viewer, here string) (all []entry) {
 		}
 		first := pages[0]
 		first.Here = slices.ContainsFunc(pages, func(e entry) bool { return e.Here })
+		first.Text = cmp.Or(words.In("menu_sections", first.Key), first.Text)
 		if len(pages) > 1 {
-			first.Text, first.Beside = words.In("menu_sections", first.Key), pages
+			first.Beside = pages
 		}
 		all = append(all, first)
 	}
