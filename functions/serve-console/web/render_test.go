@@ -62,7 +62,7 @@ func TestEveryPageIsParsed(t *testing.T) {
 			names = append(names, m[1])
 		}
 	}
-	expect.That(t, len(names) > 40, "only %v", names)
+	expect.That(t, len(names) > 30, "only %v", names)
 	for _, name := range names {
 		page := expect.Value(web.Parsed(name))(t)
 		expect.That(t, page.Lookup("layout") != nil, "%s is without its layout", name)
