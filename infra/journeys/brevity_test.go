@@ -40,7 +40,7 @@ func TestARequestIsToldInFewWords(t *testing.T) {
 		{"a DM", func() *driver.Request {
 			return asks("Send <@" + webapi.Tanaka + "> a DM “The meeting is at three”")
 		}, nil, 90},
-		{"overtime", func() *driver.Request { return asks("Check last month's overtime") }, nil, 335},
+		{"overtime", func() *driver.Request { return asks("Check last month's overtime") }, nil, 330},
 		{"an order", func() *driver.Request { return asks("Order 3 PCs from Acme, 447,000 yen in total") },
 			&rules.Rule{ID: "01KS000000000000000000000H", Name: "Orders", Outcome: rules.Outcome{
 				Stages: []rules.Stage{desk("Manager", 1, webapi.Suzuki), desk("Accounts", 1, webapi.Tanaka)}}}, 220},

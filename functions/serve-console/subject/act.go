@@ -258,7 +258,7 @@ func (x Asking) button(o aggregate.Offer) Button {
 		b = x.rejection(o)
 	}
 	switch o.Act {
-	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration,
+	case aggregate.ActApprove, task.ActRetryExecution, task.ActConfirm, task.ActRetryGeneration,
 		conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck,
 		conversation.ActTakeFiles:
 		b.Class = "button-primary"

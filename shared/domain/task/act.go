@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -202,6 +203,7 @@ func (a *Aggregate) answered(e Extract, now time.Time) (aggregate.Change, error)
 const (
 	ActRetryGeneration aggregate.Act = "retry_generation"
 	ActRetryExecution  aggregate.Act = "retry_execution"
+	ActConfirm         aggregate.Act = "confirm_execution" // writes of unknown outcome arrived
 	ActCancelExecution aggregate.Act = "cancel_execution"
 	ActCancelTask      aggregate.Act = "cancel_task"
 	ActRefill          aggregate.Act = "refill" // a form that was given back
@@ -243,5 +245,9 @@ func (a *Aggregate) retryExecution() []aggregate.Offer {
 	if e == nil || e.Status != ExecutionFailed || !e.retriable() {
 		return nil
 	}
-	return []aggregate.Offer{{Act: ActRetryExecution, ID: e.ID}}
+	again := []aggregate.Offer{{Act: ActRetryExecution, ID: e.ID}}
+	if slices.ContainsFunc(a.StepsOf(e), func(s *StepResult) bool { return s.Status == StepUnknown }) {
+		return append(again, aggregate.Offer{Act: ActConfirm, ID: e.ID})
+	}
+	return again
 }

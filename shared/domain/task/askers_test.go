@@ -101,6 +101,9 @@ func (w *world) click() {
 		add("retry execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.RetryExecution(r.ID, by, p, now)
 		})
+		add("confirm execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.ConfirmExecution(r.ID, by, p, now)
+		})
 	}
 	if rapid.IntRange(0, 4).Draw(w.rt, "withdraw") == 4 { // rarely, because it ends the story
 		add("cancel", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.End(by, p, now) })

@@ -125,7 +125,7 @@ func (a *Aggregate) finishStep(c *change, s *StepResult, o Outcome) {
 		n.Result, n.Error, n.ErrorDetail = o.Result, o.Reason, o.Detail
 		n.CompletedAt, n.DurationMS = &c.Now, c.Now.Sub(s.StartedAt).Milliseconds()
 	})
-	a.recordLate(c, done)
+	a.recordLate(c, done, aggregate.System())
 	a.carryLate(c, done)
 }
 
@@ -163,8 +163,8 @@ func (a *Aggregate) RecordCrashedCalls(now time.Time) (aggregate.Change, error) 
 }
 
 // recordLate updates the results of an execution that is already over; otherwise results are written when it ends. For
-// a write it adds an audit entry, because an earlier entry may state another outcome.
-func (a *Aggregate) recordLate(c *change, s *StepResult) {
+// a write it adds an audit entry, because an earlier entry may state another outcome; by is a person who confirmed it.
+func (a *Aggregate) recordLate(c *change, s *StepResult, by aggregate.Actor) {
 	e := aggregate.Find(a.Executions, ExecutionKey(s.ProcessVersion, s.Attempt))
 	switch {
 	case e == nil:
@@ -173,6 +173,9 @@ func (a *Aggregate) recordLate(c *change, s *StepResult) {
 	case !e.over():
 		c.RelyOn(e)
 		return
+	}
+	if earlier, is := c.Written(e.Key()).(*Execution); is { // another call's
+		e = earlier
 	}
 	n, was := *e, StepRunning
 	n.Results = slices.Clone(e.Results)
@@ -185,7 +188,7 @@ func (a *Aggregate) recordLate(c *change, s *StepResult) {
 	n.Results[i] = s.entry()
 	c.Put(&n)
 	if s.Access == aggregate.Write {
-		c.audit(aggregate.System(), AuditExecutionLate, "execution", e.ID,
+		c.audit(by, AuditExecutionLate, "execution", e.ID,
 			map[string]any{"attempt": e.Attempt, "step": s.StepID, "status": s.Status, "was": was})
 	}
 }

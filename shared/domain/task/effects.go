@@ -195,6 +195,41 @@ func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now 
 func (a *Aggregate) RetryExecution(
 	id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
 ) (aggregate.Change, error) {
+	return a.goOn(id, by, p, now, (*Aggregate).asItIs)
+}
+
+// ConfirmExecution is RetryExecution for a person who saw that the writes of unknown outcome arrived: the next attempt
+// goes on after them. A late answer to such a call changes nothing any more. It returns ErrNothingToRetry if no outcome
+// is unknown, since an answer came meanwhile.
+func (a *Aggregate) ConfirmExecution(id string, by aggregate.Actor, p aggregate.Policy,
+	now time.Time) (aggregate.Change, error) {
+	return a.goOn(id, by, p, now, (*Aggregate).confirmed)
+}
+
+func (a *Aggregate) asItIs(*change, aggregate.Actor) *Aggregate { return a }
+
+// confirmed completes the newest attempt's writes of unknown outcome, and returns the task as it is then.
+func (a *Aggregate) confirmed(c *change, by aggregate.Actor) *Aggregate {
+	then, e := *a, a.Execution()
+	then.Steps = slices.Clone(a.Steps)
+	for i, s := range a.Steps {
+		if s.ProcessVersion == e.ProcessVersion && s.Attempt == e.Attempt && s.Status == StepUnknown {
+			then.Steps[i] = c.moveStep(s, StepCompleted, func(n *StepResult) {
+				n.Result, n.Error, n.ErrorDetail = &aggregate.Blob{JSON: "{}", Bytes: len("{}")}, "", ""
+				n.CompletedAt, n.ConfirmedBy = &c.Now, by.ID
+			})
+			a.recordLate(c, then.Steps[i], by)
+		}
+	}
+	if len(c.Rows) == 0 {
+		c.Fail(ErrNothingToRetry)
+	}
+	return &then
+}
+
+// goOn starts the next attempt after what before made known.
+func (a *Aggregate) goOn(id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
+	before func(a *Aggregate, c *change, by aggregate.Actor) *Aggregate) (aggregate.Change, error) {
 	e := a.Execution()
 	if e == nil {
 		return aggregate.Change{}, aggregate.ErrNotFound
@@ -227,6 +262,7 @@ func (a *Aggregate) RetryExecution(
 		c.Then = aggregate.ErrUncovered
 		return c.done()
 	}
+	a = before(a, c, by)
 	c.progress()
 	c.startRun()
 	c.Head.Ended = nil

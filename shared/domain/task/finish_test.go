@@ -354,3 +354,45 @@ func TestACompletedTaskKeepsItsResultsInOrder(t *testing.T) {
 		s.load().Task.Status == TaskCompleted &&
 		s.head.Ended.Reason == ReasonDone, "results %v, %+v, ended %+v", got, e, s.head.Ended)
 }
+
+// A person who saw that a write of unknown outcome arrived goes on after it: it is not called again, whatever is
+// answered later. The log names them.
+func TestAPersonConfirmsAnUnknownOutcome(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail)
+	old, at := s.load().Execution(), s.now
+	row := s.load().StepOf(old, 2)
+	confirm := func(by aggregate.Actor) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.ConfirmExecution(old.ID, by, s.policy, now)
+		}
+	}
+	stranger := person("U0GUEST")
+	stranger.Guest = true
+	s.refused(confirm(stranger), aggregate.ErrNotAllowed{Rule: "neither_requester_nor_approver"})
+	s.do(confirm(person(suzuki)))
+	s.nothing(confirm(person(suzuki))) // a double click
+	s.refused(confirm(person(tanaka)), aggregate.ErrDecided{Status: "retried", By: suzuki, At: at})
+	a := s.load()
+	is := a.StepOf(a.Execution(), 2)
+	expect.Must(t, a.Execution().Attempt == 2 && is != nil && is.Reused && is.ConfirmedBy == suzuki, "%+v", is)
+	expect.That(t, a.NextStep(a.Execution()).Order == 3 && a.Executions[0].Results[1].Status == StepCompleted, "%+v",
+		a.Executions[0].Results)
+	late := s.audit[len(s.audit)-2]
+	expect.That(t, late.Action == AuditExecutionLate && late.ActorID == suzuki &&
+		strings.Contains(string(late.Details), `"was":"unknown"`), "%+v", late)
+	for o, want := range map[StepStatus]error{StepCompleted: nil, StepFailed: aggregate.ErrSuperseded} {
+		c, err := s.load().FinishStep(row.Key(), row.Claim.Invocation, Outcome{Status: o}, s.now)
+		expect.That(t, errors.Is(err, want) && len(c.Rows) == 0, "a late %s: %v, %d rows", o, err, len(c.Rows))
+	}
+	s.do(s.start, s.claim, s.finish(done), s.complete)
+	expect.Is(t, s.load().Task.Status, TaskCompleted)
+}
+
+// What an answer made known meanwhile nobody confirms.
+func TestAKnownOutcomeIsNotConfirmed(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail, s.finish(done))
+	_, err := s.load().ConfirmExecution(s.load().Execution().ID, person(suzuki), s.policy, s.now)
+	expect.Fails(t, err, ErrNothingToRetry)
+}

@@ -269,7 +269,7 @@ func TestTwentyStepsFitACard(t *testing.T) {
 		steps []task.Step
 		reads string
 	}{
-		"half a year with sheets": {halfYear(6, true), "*読み取り・計算:*\n• 「営業部」と、その下の部署の従業員一覧を読みます (在籍者のみ)\n" +
+		"half a year with sheets": {halfYear(6, true), "👀\n• 「営業部」と、その下の部署の従業員一覧を読みます (在籍者のみ)\n" +
 			"• 2026 年 4 月の勤怠を読みます (対象: ステップ1の従業員)\n• ステップ2の勤怠から、残業時間を計算します\n"},
 		"a year without": {halfYear(12, false),
 			"• ステップ24の勤怠から、残業時間を計算します " +
@@ -277,7 +277,7 @@ func TestTwentyStepsFitACard(t *testing.T) {
 	} {
 		text, approvable := shownOf(t, tc.steps)
 		expect.That(t, approvable && strings.Contains(text, tc.reads), "%s can be approved: %v\n%s", name, approvable, text)
-		writes, _, _ := strings.Cut(text, "*読み取り・計算:*")
+		writes, _, _ := strings.Cut(text, "👀")
 		expect.That(t, strings.Contains(writes, "\n• 「2〜6 か月平均 80 時間超(残業 5 営業部)」: ステップ"),
 			"%s: the message isn't whole: %s", name, writes)
 	}

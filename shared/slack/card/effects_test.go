@@ -43,7 +43,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		approvable bool
 	}{
 		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`,
-			"👀 *読み取り・計算:* 「営業部」と、その下の部署の従業員一覧を読みます (在籍者のみ)", true},
+			"👀 「営業部」と、その下の部署の従業員一覧を読みます (在籍者のみ)", true},
 		"what a message says, and to whom": {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。",` +
 			`"details":[{"label":"賞与","value":25000000}]}`, "*<@U0SATO> さんに DM を送ります*\n> 全員\n> 解雇です。\n" +
 			"「賞与」: `25000000`\n⚠️ *送ったあとは取り消せません。*", true},
@@ -51,7 +51,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 			"*notes の post を実行します*\nbody: `&lt;!channel&gt; *x*`\n⚠️ *実行すると、Ringi からは取り消せません。*", true},
 		"no words at all": {"list_employees", `{`,
 			"⚠️ *ステップ 1 の引数を読み取れないため、何が行われるか分かりません。却下して、作り直してもらってください。*\n" +
-				"👀 *読み取り・計算:* ステップ 1 (従業員一覧を取得) の引数を読み取れません: 「{」", false},
+				"👀 ステップ 1 (従業員一覧を取得) の引数を読み取れません: 「{」", false},
 		"a message of a card's length": {"send_slack_dm", `{"recipient":"U0SATO","text":"` + long +
 			`終わり","details":[]}`,
 			"あ終わり\n```", true},

@@ -38,7 +38,11 @@ func (d drawing) execution() face {
 		default:
 			again := button(w.Retry, "retry_execution", e.ID, slack.StylePrimary)
 			if r.count(task.StepUnknown) > 0 {
-				again = confirmed(again, w.RetryTitle, w.RetryText, w.RetryYes, w.CancelNo)
+				again = button(w.Retry, "retry_execution", e.ID, slack.StyleDanger) // it may be done twice
+				arrived := button(w.Arrived, "confirm_execution", e.ID, slack.StylePrimary)
+				f = f.with(d.actions(confirmed(arrived, w.ArrivedTitle, w.ArrivedText, w.ArrivedYes, w.CancelNo),
+					confirmed(again, w.RetryTitle, w.RetryText, w.RetryYes, w.CancelNo)))
+				break
 			}
 			f = f.with(d.actions(again))
 		}
@@ -185,6 +189,8 @@ func (d drawing) progressLine(r attempt, s task.Step, name string) string {
 		line += " " + w.Running
 	case row.Status == task.StepUnknown:
 		line += " " + w.Unknown
+	case row.ConfirmedBy != "":
+		line += " " + fill(w.Confirmed, "who", w.mention(row.ConfirmedBy))
 	case row.Status == task.StepCompleted && row.Reused:
 		line += " " + w.CarriedOver
 	case row.Status == task.StepCompleted && after(row.CompletedAt, r.CancelledAt):

@@ -23,6 +23,8 @@ type words struct {
 	Approve, Reject, Cancel, Retry, RetryGeneration  string
 	ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
 	RetryTitle, RetryText, RetryYes                  string // where a step may run twice
+	Arrived, ArrivedTitle, ArrivedText, ArrivedYes   string // where it is seen to have run
+	Confirmed                                        string // after such a step's line
 
 	// Content that its card can't show completely is approved in a dialog with pages.
 	Review, NotWhole, RejectionEnds, ReviewTitle, ReviewApprove string
