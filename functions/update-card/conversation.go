@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
@@ -52,8 +53,7 @@ func (conversationCards) Render(
 }
 
 // live adds the console's address, and the last lines of a running action's output, which grows without a commit.
-func (k conversationCards) live(ctx context.Context, a aggregate.Aggregate, console string) (aggregate.Aggregate,
-	error) {
+func (k conversationCards) live(ctx context.Context, a decide.Subject, console string) (decide.Subject, error) {
 	t := conversationOf(a)
 	t.Console = console
 	x := t.Current()

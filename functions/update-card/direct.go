@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,20 +79,17 @@ func (d *drawing) direct(ctx context.Context, c *aggregate.Card) error {
 
 // origin returns the address of the card of which a message tells; "": nobody else can open it, in direct messages.
 func (d *drawing) origin(ctx context.Context, c *aggregate.Card) string {
-	of := d.a.(decide.Subject)
-	from := of.Origin()
+	from := d.a.Origin()
 	if from.ChannelType == "im" {
 		return ""
 	}
-	at, thread := of.Beginning()
+	at, thread := d.a.Beginning()
 	for _, x := range d.a.Common().Cards {
-		if x.Subject == c.About() && x.MessageTS != "" {
-			at = x.MessageTS
+		if x.Subject == c.About() {
+			at = cmp.Or(x.MessageTS, at)
 		}
 	}
-	if at == "" {
-		at = thread
-	}
+	at = cmp.Or(at, thread)
 	return d.Slack.Link(ctx, from.Channel, at, thread)
 }
 
@@ -121,38 +119,30 @@ func (d *drawing) addDirects(ctx context.Context) error {
 	return nil
 }
 
-// gate returns the gate of the row with this key and where it stands.
-func (d *drawing) gate(key string) (g *aggregate.Gate, st circulation.State, ok bool) {
-	a, has := d.a.(interface {
-		GateAt(key string) *aggregate.Gate
-	})
-	if !has {
-		return nil, st, false
-	}
-	if g = a.GateAt(key); g == nil {
-		return nil, st, false
-	}
-	return g, circulation.Walk(g.Circulating()), true
-}
-
 // owes reports whether a message's person is asked now.
 func (d *drawing) owes(c *aggregate.Card) bool {
-	q, waits := d.a.(decide.Subject).Asks()
-	if !waits || q.Key != c.Subject {
-		return false
+	q, waits := d.a.Asks()
+	g := d.a.GateAt(q.Key)
+	return waits && q.Key == c.Subject && g != nil &&
+		(c.Stage == 0 || card.Owes(circulation.Walk(g.Circulating()), d.standsNow(c)))
+}
+
+// turn returns the gate that waits, where it stands, and its present stage; nil: nobody is asked.
+func (d *drawing) turn() (q aggregate.Question, st circulation.State, s *circulation.StageState) {
+	q, waits := d.a.Asks()
+	if g := d.a.GateAt(q.Key); waits && g != nil {
+		st = circulation.Walk(g.Circulating())
+		s = st.CurrentStage()
 	}
-	_, st, ok := d.gate(q.Key)
-	return ok && (c.Stage == 0 || card.Owes(st, d.standsNow(c)))
+	return q, st, s
 }
 
 // asked returns the rows of those who are asked now and have no message about that: of a route's present stage those
 // who owe it a stamp, whether they are in the channel or not, and who stands in for them; by the settings the listed
 // approvers, unless some have theirs.
 func (d *drawing) asked(ctx context.Context) (rows []*aggregate.Card, err error) {
-	q, waits := d.a.(decide.Subject).Asks()
-	_, st, ok := d.gate(q.Key)
-	s := st.CurrentStage()
-	if !waits || !ok || s == nil {
+	q, st, s := d.turn()
+	if s == nil {
 		return nil, nil
 	}
 	sent := 0
@@ -224,8 +214,7 @@ func (d *drawing) approvers(ctx context.Context, q aggregate.Question) (out []st
 	if d.settings.Approvers.Mode != aggregate.ApproversList {
 		return nil, nil
 	}
-	of := d.a.(decide.Subject)
-	origin := of.Origin()
+	origin := d.a.Origin()
 	policy := d.settings.Policy(origin.Team)
 	policy.Approvers, err = d.who.Listed(ctx, d.Slack, origin.Team, d.settings.Approvers, d.Now())
 	if err != nil {
@@ -242,7 +231,7 @@ func (d *drawing) approvers(ctx context.Context, q aggregate.Question) (out []st
 		if err != nil {
 			return nil, err
 		}
-		if decide.Approves(of, q.ID, by, policy, d.Now()) {
+		if decide.Approves(d.a, q.ID, by, policy, d.Now()) {
 			out = append(out, user)
 		}
 	}
@@ -251,9 +240,8 @@ func (d *drawing) approvers(ctx context.Context, q aggregate.Question) (out []st
 
 // standIns reads who may stand in for those whose turn it is. Whoever sets or ends that has the cards drawn again.
 func (d *drawing) standIns(ctx context.Context) error {
-	q, waits := d.a.(decide.Subject).Asks()
-	gate, st, ok := d.gate(q.Key)
-	if !ok || !waits || len(st.Owes()) == 0 {
+	q, st, s := d.turn()
+	if s == nil || len(st.Owes()) == 0 {
 		return nil
 	}
 	given, err := d.Store.Delegations(ctx, d.ref.Tenant)
@@ -261,8 +249,8 @@ func (d *drawing) standIns(ctx context.Context) error {
 	for _, x := range given {
 		all = append(all, x.StandIn())
 	}
-	g := gate.Circulating()
-	d.away = st.StoodFor(&g, circulation.Beside(all, d.a.(decide.Subject).Askers()...))
+	g := d.a.GateAt(q.Key).Circulating()
+	d.away = st.StoodFor(&g, circulation.Beside(all, d.a.Askers()...))
 	return err
 }
 
@@ -271,10 +259,11 @@ func (d *drawing) standIns(ctx context.Context) error {
 // messages. Of a request each is told once, however many of its gates name it.
 func (d *drawing) tells() (rows []*aggregate.Card) {
 	_, request := d.a.(*task.Aggregate)
-	of := d.a.(decide.Subject).Origin()
+	of := d.a.Origin()
 	for _, key := range decided(d.a) {
-		g, st, ok := d.gate(key)
-		if !ok || !st.Settled || g.Route == nil || g.Route.Tells == "" || d.Now().Sub(*g.ApprovedAt) >= outcomeWithin {
+		g := d.a.GateAt(key)
+		if g == nil || g.Route == nil || g.Route.Tells == "" || g.ApprovedAt == nil ||
+			d.Now().Sub(*g.ApprovedAt) >= outcomeWithin {
 			continue
 		}
 		c := &aggregate.Card{CardType: aggregate.CardDecided, Subject: aggregate.DecidedSubject(key),

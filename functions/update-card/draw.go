@@ -84,7 +84,7 @@ type drawing struct {
 	ref      aggregate.Ref
 	kind     Kind
 	place    Place
-	a        aggregate.Aggregate
+	a        decide.Subject
 	head     *aggregate.Head // of a
 	settings tenancy.Settings
 	away     []circulation.StandIn // for those whose turn it is
@@ -111,7 +111,7 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref, asked aggregate.H
 		}
 	}
 	if !known {
-		if s, ok := d.a.(decide.Subject); ok && errors.Is(s.Readable(h.Now()), aggregate.ErrNotFound) {
+		if errors.Is(d.a.Readable(h.Now()), aggregate.ErrNotFound) {
 			return fmt.Errorf("only its head is left: %w", aggregate.ErrNotFound)
 		}
 		return errors.New("it is not known yet where the cards go") // a torn read
@@ -143,9 +143,11 @@ func (h *Handler) load(ctx context.Context, ref aggregate.Ref, before aggregate.
 	d *drawing, known bool, err error,
 ) {
 	d = &drawing{Handler: h, ref: ref, kind: h.Kinds[ref.Kind], by: h.NewID()}
-	if d.a, err = h.Store.Load(ctx, ref); err != nil {
+	a, err := h.Store.Load(ctx, ref)
+	if err != nil {
 		return nil, false, fmt.Errorf("load %s: %w", ref.Kind, err)
 	}
+	d.a = a.(decide.Subject) // of every kind in Kinds
 	head := *d.a.Root().Common()
 	head.Rev, head.Redraws = min(head.Rev, before.Rev), min(head.Redraws, before.Redraws)
 	d.head = &head
@@ -272,11 +274,7 @@ const settingsLast = time.Minute
 // under the settings as they are now, and whoever changes them asks for a redraw of such cards; other cards may show
 // those of the last minute.
 func (d *drawing) configure(ctx context.Context) (err error) {
-	asks := true
-	if s, ok := d.a.(decide.Subject); ok {
-		_, asks = s.Asks()
-	}
-	if asks || d.head.ShownRev == 0 {
+	if _, asks := d.a.Asks(); asks || d.head.ShownRev == 0 {
 		d.Handler.settings.Forget(d.ref.Tenant)
 	}
 	d.settings, err = d.Handler.settings.Ask(d.ref.Tenant, d.Now(), settingsLast, func() (tenancy.Settings, error) {

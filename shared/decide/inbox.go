@@ -56,17 +56,6 @@ type InboxItem struct {
 	For   string // who owes it, if the person stands in for somebody
 }
 
-// gate returns the gate that waits, or nil.
-func (x InboxItem) gate() *aggregate.Gate {
-	of, has := x.Of.(interface {
-		GateAt(key string) *aggregate.Gate
-	})
-	if !has {
-		return nil
-	}
-	return of.GateAt(x.Key)
-}
-
 type InboxReader struct {
 	Rows  InboxRows
 	Store InboxStore

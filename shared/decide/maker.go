@@ -41,8 +41,9 @@ type Subject interface {
 	AskedBy(id string) aggregate.CardType
 	AskedHash(id string) string
 	IsOpen(id string) bool
-	// GateWith returns the gate with this id, or nil.
+	// GateWith returns the gate with this id, and GateAt that of the row with this key, or nil.
 	GateWith(id string) *aggregate.Gate
+	GateAt(key string) *aggregate.Gate
 	Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
 		on ...aggregate.Owned) (aggregate.Change, error)
 	// MayWithdraw returns aggregate.ErrNotAllowed with the rule by which a person may not cancel what has this id, or

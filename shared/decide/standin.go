@@ -32,16 +32,6 @@ func StandInsOf(ctx context.Context, rows interface {
 	return x, nil
 }
 
-// Principals returns the accounts for whom the person stands in.
-func (x StandIns) Principals() (accounts []string) {
-	for _, s := range x.all {
-		if !slices.Contains(accounts, s.Principal.User) && len(accounts) < tenancy.MaxDelegations {
-			accounts = append(accounts, s.Principal.User)
-		}
-	}
-	return accounts
-}
-
 // Owes returns for whom the person may stamp at a gate's present stage, and its number, as Gate.OwesFor does. askers
 // are such beside the gate's.
 func (x StandIns) Owes(g *aggregate.Gate, askers ...string) (principal string, stage int) {

@@ -38,7 +38,7 @@ func (l *look) waiting(ctx context.Context) (out []InboxItem, looked int, err er
 	for len(may) > 0 && len(out) < mostFound {
 		n := min(len(may), mostFound-len(out))
 		for _, x := range l.open(ctx, may[:n]) {
-			if g := x.gate(); g != nil && l.along(g, x.Of.Origin(), x.Of.Askers()) {
+			if g := x.Of.GateAt(x.Key); g != nil && l.along(g, x.Of.Origin(), x.Of.Askers()) {
 				out = append(out, x)
 			}
 		}
@@ -120,7 +120,7 @@ func (l *look) open(ctx context.Context, items []store.WaitingItem) (out []Inbox
 	for i, of := range l.load(ctx, refs) {
 		if q := items[i].Question; of != nil && of.IsOpen(q.ID) {
 			x := InboxItem{Of: of, Question: q}
-			if g := x.gate(); g != nil {
+			if g := x.Of.GateAt(x.Key); g != nil {
 				if x.Stage = g.Owes(l.user); x.Stage == 0 {
 					x.For, x.Stage = l.standIns.Owes(g, of.Askers()...)
 				}

@@ -68,15 +68,14 @@ type Service struct {
 	transport *http.Transport // for the functions' calls when Faults is set
 	starts    chan struct{}   // has a place for each process that starts
 
-	mu      sync.Mutex
-	closed  bool
-	longest map[string]int // length of a chain by the function at its end
-	active  sync.WaitGroup // running invocations
+	mu     sync.Mutex
+	closed bool
+	active sync.WaitGroup // running invocations
 }
 
 // New makes a service. It starts a process only when a function is invoked.
 func New(o Options) *Service {
-	s := &Service{options: o, functions: map[string]*pool{}, longest: map[string]int{},
+	s := &Service{options: o, functions: map[string]*pool{},
 		managed: &managed{processes: map[*process.Process]string{}},
 		log:     newSink(o.Log), transport: tapTransport(),
 		starts: make(chan struct{}, startsPerCore*runtime.NumCPU())}
@@ -104,7 +103,7 @@ func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Resu
 	if !ok {
 		return Result{}, fmt.Errorf("%w: %s", ErrUnknown, plainName(name))
 	}
-	trace, err := s.follow(ctx, p.function)
+	trace, err := follow(ctx, p.function)
 	if err != nil {
 		return Result{}, err
 	}
@@ -264,22 +263,12 @@ func chain(ctx context.Context, function string) (header string, length int) {
 }
 
 // follow is chain for a function that is about to run. It returns ErrLoop for one that Lambda would not run.
-func (s *Service) follow(ctx context.Context, f Function) (header string, err error) {
+func follow(ctx context.Context, f Function) (header string, err error) {
 	header, length := chain(ctx, f.Name)
 	if length > mostInChain {
 		return "", fmt.Errorf("%w: %s", ErrLoop, f.Name)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.longest[f.Name] = max(s.longest[f.Name], length)
 	return header, nil
-}
-
-// LongestChain returns the length of the longest chain of invocations that one of this function's was the end of.
-func (s *Service) LongestChain(name string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.longest[plainName(name)]
 }
 
 // variables returns all environment variables of a function's process: Lambda's own, then the function's. The process

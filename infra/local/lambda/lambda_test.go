@@ -397,7 +397,6 @@ func TestALoopIsEnded(t *testing.T) {
 		trace = strings.ReplaceAll(a.Variables["_X_AMZN_TRACE_ID"], "|", "%7C") // what its SDK sends
 	}
 	expect.Is(t, n, 16, "invocations")
-	expect.Is(t, s.LongestChain("Probe"), 16, "the longest chain")
 	_, err := s.Invoke(t.Context(), "Probe", []byte(`{}`))
 	expect.NoError(t, err) // another event begins a chain of its own
 }
