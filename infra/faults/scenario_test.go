@@ -251,7 +251,8 @@ func (d *scenarioRun) untilEnded() {
 	})
 }
 
-// told reports whether the requester of an ended task was told, and everybody else who has a copy of a card.
+// told reports whether the requester of an ended task was told, and everybody else who has a copy of a card: a question
+// that was over before its message was sent is sent to nobody.
 func told(a *task.Aggregate) bool {
 	concerns := a.Task != nil && a.Head.Ended.By != a.Head.Requester && a.Request.ChannelType != "im" &&
 		!card.ToldRequester(a)
@@ -261,7 +262,9 @@ func told(a *task.Aggregate) bool {
 		return false
 	}
 	return !slices.ContainsFunc(a.Copies, func(c *aggregate.Card) bool {
-		return c.State != aggregate.CardPosted && c.State != aggregate.CardUnreachable
+		asks := c.CardType != task.CardOutcome && c.CardType != aggregate.CardDecided
+		return c.State != aggregate.CardPosted && c.State != aggregate.CardUnreachable &&
+			!(asks && c.State == aggregate.CardNone)
 	})
 }
 

@@ -143,7 +143,7 @@ func TestAnActionIsDecidedOnItsCopy(t *testing.T) {
 		_ = running.Sandbox.Click(webapi.Suzuki, webapi.DirectMessage(webapi.Suzuki), asks.TS, card.ApproveAction)
 	}, func() bool { return d.Count("✅ 承認: <@"+webapi.Suzuki+">") > 0 })
 	d.Shows("操作 #1 完了", "✅ 承認: <@"+webapi.Suzuki+">")
-	copyOf(webapi.Tanaka, "操作 #1 完了", "✅ 承認: <@"+webapi.Suzuki+">")
+	copyOf(webapi.Tanaka, "承認済み", d.Ref().ID)
 }
 
 // A person turns what was agreed in a conversation into a task: exactly one, in the same thread, with links both ways.

@@ -132,13 +132,13 @@ func TestTwoPeopleInTwoPlacesMakeOneDecision(t *testing.T) {
 		first := a.Prompts[0]
 		expect.That(t, n == 1 && (status == http.StatusSeeOther) == (first.Status == aggregate.Rejected),
 			"%d decisions; the console was told %d, and the policy is %s", n, status, first.Status)
-		shows := "✅ 承認:"
+		shows, line := "✅ 承認:", "承認済み"
 		if first.Status == aggregate.Rejected {
-			shows = "コンソールから"
+			shows, line = "コンソールから", "却下"
 		}
 		d.Card(driver.PromptCard, shows)
 		for _, user := range approvers {
-			copyOf(t, user, d.Ref.ID, shows)
+			copyOf(t, user, d.Ref.ID, line)
 		}
 		if status := send(p, d, filled(t, d, task.ActCancelTask, "")); status != http.StatusSeeOther &&
 			status != http.StatusConflict {

@@ -163,7 +163,7 @@ func TestACommandIsStampedInACopyAndListedOnTheHomeTab(t *testing.T) {
 	homeShows(t, s, webapi.Suzuki, "あなたの番 (0 件)")
 	expect.Eventually(t, "the copy shows the stamp", func() bool {
 		m, err := s.Sandbox.Workspace().Message(webapi.DirectMessage(webapi.Tanaka), copied.TS, webapi.Tanaka)
-		return err == nil && strings.Contains(driver.Face(m), "✅ 承認: <@"+webapi.Suzuki+">")
+		return err == nil && strings.Contains(driver.Face(m), "承認済み")
 	})
 	d.Until("it is done", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 	d.RanOnce()
