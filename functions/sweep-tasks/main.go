@@ -15,9 +15,8 @@
 // needs it, and no expiry.
 //
 // Last it forgets conversations that are not kept: four at once, a few seconds each, since erasing may wait and gates
-// may not. It tells principals what was done for them, half a minute after a delegation is over, so that what was
-// decided before is saved. On working days it reminds people of what waits for them by name, fifty in a minute, by
-// the rows that make each tenant where something waits due once a day.
+// may not. On working days it reminds people of what waits for them by name, by the rows that make each tenant where
+// something waits due once a day.
 //
 // Each hour it deletes tools' results and models' requests when their tenant's retention time is over.
 package main
