@@ -59,7 +59,7 @@ func SumUp(locale string, steps []task.Step) Sum {
 // Says is the sentence that people read first: the money, and what is done.
 func (s Sum) Says() []Piece {
 	w := effectWordsOf.In(s.locale)
-	if s.Lead.Orders == nil {
+	if s.Lead.Order == 0 {
 		return []Piece{{Words, w.OnlyReads}}
 	}
 	return s.whole().Says(s.locale)
@@ -74,7 +74,7 @@ func (s Sum) Unreadable() string {
 	var orders []string
 	for _, e := range slices.Concat([]Effect{s.Lead}, s.Then, s.Reads) {
 		if e.unreadable {
-			orders = append(orders, e.Orders...)
+			orders = append(orders, strconv.Itoa(e.Order))
 		}
 	}
 	if orders == nil {
@@ -129,7 +129,7 @@ func (e *Effect) Unpriced(locale string) string {
 // is named. Of a message it has the first words.
 func (s Sum) Short(locale string) string {
 	w := effectWordsOf.In(locale)
-	if s.Lead.Orders == nil {
+	if s.Lead.Order == 0 {
 		return w.Acts[string(rules.ActRead)]["ShortBare"]
 	}
 	text, unpriced := s.Lead.short, s.Unpriced()
@@ -141,13 +141,9 @@ func (s Sum) Short(locale string) string {
 	if s.Amount != rules.Nothing() && s.Amount.Known() {
 		text = Money(locale, s.Amount) + " " + text
 	}
-	others := 0
-	for _, e := range s.Then {
-		others += len(e.Orders)
-	}
 	more := ""
-	if others > 0 {
-		more = fillLine(w.Others, "n", others)
+	if len(s.Then) > 0 {
+		more = fillLine(w.Others, "n", len(s.Then))
 	}
 	more += unpriced
 	return legible.Clip(text, maxShort-len([]rune(more))) + more
@@ -301,7 +297,7 @@ func changes(old, now *teller) (all []Change) {
 		all = append(all, Change{Name: stepName(now), Was: []Piece{{Words, was}}})
 	}
 	a, b, e := old.step, now.step, old.e
-	e.Orders = now.e.Orders
+	e.Order = now.e.Order
 	if a.ToolVersion == b.ToolVersion && a.Access == b.Access && a.Mark.Same(b.Mark) &&
 		(all != nil || reflect.DeepEqual(e, now.e)) {
 		return all
@@ -339,7 +335,7 @@ func leaves(t *teller, several bool) (all []Argument) {
 	for i, row := range t.rows() {
 		own.gone[t.listOf()] = true
 		for n, c := range t.e.Items.Columns {
-			if c.Computed || row[n] == "" {
+			if row[n] == "" {
 				continue
 			}
 			name := []Piece{{Value, c.Name}}

@@ -3,9 +3,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -17,10 +15,10 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Effect is what one step does, or several that differ in whom they write to: all that a person stamps of them. Two
-// different calls have different effects. No model writes any of it.
+// Effect is what one step does: all that a person stamps of it. Two different calls have different effects. No model
+// writes any of it.
 type Effect struct {
-	Orders     []string // of its steps
+	Order      int // of its step; 0: it is none
 	Tool       string
 	Access     aggregate.Access
 	Act        rules.Act
@@ -48,33 +46,21 @@ type effectWords struct {
 	// Acts are an act's forms: of sentences about a party and items, the same once done, short ones, and why it is final.
 	Acts map[string]map[string]string
 
-	Check, ByLast, Person, People, AndDM, And, Separator, EmptyList, EmptyObject, Unread,
-	Subtotal, Total, Unknown, Unstated, Unpriced, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten,
+	Check, ByLast, Person, Separator, EmptyList, EmptyObject, Unread,
+	Total, Unknown, Unstated, Unpriced, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten,
 	NoValues, Moved, Anew, Unreadable string
 }
 
 var effectWordsOf = language.Catalog[effectWords]{Files: &texts, Folder: "texts/effect"}
 
-// Effects returns what steps do: each by itself, but together messages that differ only in whom they are sent to, and
-// reads of the same. Two different plans have different effects.
+// Effects returns what steps do, each by itself. Two different plans have different effects.
 func Effects(locale string, steps []task.Step) (writes, reads []Effect) {
-	var last *teller
 	for i, s := range steps {
-		t := tellerOf(locale, &s, nil, steps[:i], false)
-		same := func(e Effect) bool {
-			e.Orders = t.e.Orders
-			return reflect.DeepEqual(e, t.e)
-		}
-		switch at := slices.IndexFunc(reads, same); {
-		case at >= 0:
-			reads[at].Orders = append(reads[at].Orders, t.e.Orders...)
-		case s.Access == aggregate.Read:
-			reads = append(reads, t.e)
-		case last != nil && last.joins(t):
-			last.join(t)
-			writes[len(writes)-1] = last.e
-		default:
-			writes, last = append(writes, t.e), t
+		e := tellerOf(locale, &s, nil, steps[:i], false).e
+		if s.Access == aggregate.Read {
+			reads = append(reads, e)
+		} else {
+			writes = append(writes, e)
 		}
 	}
 	return writes, reads
@@ -145,9 +131,8 @@ type teller struct {
 	earlier []task.Step
 	args    map[string]any
 	gone    map[string]bool // pointers of the arguments that other parts than the rest have exactly
-	to      [][]Piece       // whom it is for
+	to      []Piece         // whom it is for
 	exact   bool            // nobody else is named as in to
-	single  bool            // to is one value
 	result  bool            // to is, or has, what an earlier step returns
 	named   bool            // a result has the name of its tool
 	e       Effect
@@ -157,7 +142,7 @@ type teller struct {
 func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.Step, named bool) *teller {
 	t := &teller{locale: locale, w: effectWordsOf.In(locale), step: s, look: lookOf(s), earlier: earlier,
 		gone: map[string]bool{}, named: named}
-	t.e = Effect{Orders: []string{strconv.Itoa(s.Order)}, Tool: s.Tool, Access: s.Access, Act: s.Act(),
+	t.e = Effect{Order: s.Order, Tool: s.Tool, Access: s.Access, Act: s.Act(),
 		Amount: s.Amount(), Final: s.Access != aggregate.Read, checked: s.RequiresHumanCheck}
 	args, ok := decode(s.ToolInput)
 	if shown != nil {
@@ -238,22 +223,7 @@ func (t *teller) read() {
 	if t.look.party == "" || !found || t.e.Act == "" {
 		return
 	}
-	values, list := v.([]any)
-	if !list {
-		values = []any{v}
-	}
-	if list && (len(values) < 2 || len(values) > mostParties) {
-		return
-	}
-	t.exact, t.single = true, !list
-	for _, v := range values {
-		pieces, exact := t.party(v)
-		if pieces == nil {
-			t.to = nil
-			return
-		}
-		t.to, t.exact = append(t.to, pieces), t.exact && exact
-	}
+	t.to, t.exact = t.party(v)
 }
 
 // text writes a text in quotation marks unless it is a word that nothing else looks like.
@@ -300,7 +270,7 @@ func (t *teller) sentence() {
 			case "tool":
 				l.titled(t.step)
 			case "party":
-				l.out = append(l.out, t.parties()...)
+				l.out = append(l.out, t.to...)
 				t.gone[t.look.party] = t.exact
 			default:
 				l.out = append(l.out, item...)
@@ -313,26 +283,9 @@ func (t *teller) sentence() {
 	switch {
 	case t.e.Act == "":
 		t.e.short = t.tool()
-	case len(t.to) > 1 || t.to != nil && !t.result:
-		t.e.short = fillLine(form["Short"], "party", t.shortParties(), "items", Plain(item))
+	case t.to != nil && !t.result:
+		t.e.short = fillLine(form["Short"], "party", t.shortParty(), "items", Plain(item))
 	default:
 		t.e.short = form["ShortBare"]
 	}
-}
-
-// joins reports whether another step sends the same message to somebody else, and is asked about as this one is.
-func (t *teller) joins(other *teller) bool {
-	return t.single && t.exact && other.single && other.exact && t.e.Act == rules.ActMessage && t.e.Tool == other.e.Tool &&
-		t.e.Access == other.e.Access && t.e.checked == other.e.checked && t.e.Amount == other.e.Amount &&
-		t.e.Act == other.e.Act &&
-		reflect.DeepEqual(t.step.Mark, other.step.Mark) && reflect.DeepEqual(t.e.Words, other.e.Words) &&
-		reflect.DeepEqual(t.e.Items, other.e.Items) && reflect.DeepEqual(t.e.Rest, other.e.Rest) &&
-		reflect.DeepEqual(t.item(), other.item())
-}
-
-func (t *teller) join(other *teller) {
-	t.e.Orders = append(t.e.Orders, other.e.Orders...)
-	t.to = append(t.to, other.to...)
-	t.e.Amount = t.e.Amount.Plus(other.e.Amount)
-	t.sentence()
 }

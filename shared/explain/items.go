@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"ringi/shared/domain/catalog"
-	"ringi/shared/domain/rules"
-	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -60,7 +58,7 @@ func (t *teller) items() {
 	if !marked {
 		table.Name = Plain(t.name(path))
 	}
-	t.fill(table, pointer, rows, marked)
+	t.fill(table, pointer, rows)
 	t.e.Items, t.gone[pointer] = table, true
 }
 
@@ -106,21 +104,7 @@ func (t *teller) longest(path []part, v any) (best []part, rows []map[string]any
 	return best, rows
 }
 
-func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marked bool) {
-	money, currency := map[string]bool{}, ""
-	var subtotals []rules.Amount
-	if m := t.look.mark; marked && m != nil && t.e.Amount.Currency != "" {
-		if m.How == rules.HowSum { // which factor of a product is money, the mark doesn't say
-			for _, p := range m.Pointers {
-				money[p] = true
-			}
-		}
-		subtotals, currency = m.Subtotals(t.step.ToolVersion, t.step.ToolInput), t.e.Amount.Currency
-		table.Total = Money(t.locale, t.e.Amount)
-	}
-	if len(subtotals) != len(rows) {
-		subtotals = nil
-	}
+func (t *teller) fill(table *Table, pointer string, rows []map[string]any) {
 	keys, titles := t.columns(pointer, rows)
 	lacking := map[string]int{}
 	for i, key := range keys {
@@ -131,7 +115,7 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 		} else {
 			t.member(l, inRows(pointer, key), key)
 		}
-		c := Column{Number: true, Price: money[inRows(pointer, key)]}
+		c := Column{Number: true}
 		for _, row := range rows {
 			_, number := row[key].(json.Number)
 			if _, had := row[key]; !had {
@@ -146,27 +130,16 @@ func (t *teller) fill(table *Table, pointer string, rows []map[string]any, marke
 		c.Name = Plain(l.out)
 		table.Columns = append(table.Columns, c)
 	}
-	if subtotals != nil {
-		table.Columns = append(table.Columns, Column{Name: t.w.Subtotal, Number: true, Computed: true})
-	}
-	t.placeTotal(table, subtotals != nil, len(rows))
-	for i, row := range rows {
-		cells := make([]string, 0, len(table.Columns))
+	for _, row := range rows {
+		var cells []string
 		for _, key := range keys {
 			v, had := row[key]
-			switch {
-			case !had, v == "" && lacking[key] == 0:
-				cells = append(cells, "")
-			case money[inRows(pointer, key)]:
-				cells = append(cells, t.price(v, currency))
-			default:
-				cells = append(cells, t.cell(v))
+			cell := ""
+			if had && (v != "" || lacking[key] > 0) {
+				cell = t.cell(v)
 			}
+			cells = append(cells, cell)
 		}
-		if subtotals != nil {
-			cells = append(cells, Money(t.locale, subtotals[i]))
-		}
-		cells = append(cells, make([]string, len(table.Columns)-len(cells))...) // below the total's own name
 		table.Rows = append(table.Rows, cells)
 	}
 }
@@ -267,22 +240,6 @@ const noValue = "–" // a cell whose value is null; one without a value is empt
 func InQuotes(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
-
-// price writes a number that is money, and anything else as it is planned.
-func (t *teller) price(v any, currency string) string {
-	switch v := v.(type) {
-	case json.Number:
-		if canonical.Get().MatchString(v.String()) {
-			return Money(t.locale, rules.Amount{Value: rules.Decimal(v.String()), Currency: currency})
-		}
-	case string:
-		return legible.OneLine(InQuotes(v))
-	}
-	return t.cell(v)
-}
-
-// canonical is a number in the only form in which money is written otherwise than planned.
-var canonical = language.Regexp{Text: `^(0|[1-9][0-9]{0,14})(\.[0-9]{0,5}[1-9])?$`}
 
 func (t *teller) sheet() {
 	form, l := t.w.Acts[string(t.e.Act)], t.writer()

@@ -58,38 +58,12 @@ type Table struct {
 	Columns []Column
 	Long    bool       // cells are phrases
 	Rows    [][]string // a missing value is empty, and an empty text where no value of its column is missing
-	Total   string     // written as money; empty: there is none
-	at      int        // column of the total
 }
 
-// Sum returns a last row with the total, nil without one. A single row has it already. It stands below what it adds up.
-func (t *Table) Sum(locale string) []string {
-	if t.Total == "" || len(t.Rows) < 2 {
-		return nil
-	}
-	row := make([]string, len(t.Columns))
-	row[0], row[t.at] = effectWordsOf.In(locale).Total, t.Total
-	return row
-}
-
+// Column is a member of a table's rows. Number: all its values are numbers.
 type Column struct {
-	Name             string
-	Number, Computed bool // Computed: the subtotal, which is no argument
-	Price            bool // by the mark: what is money
-}
-
-// placeTotal sets the column whose cells the total adds up: the subtotals, or the only numbers of the mark. If there is
-// none, or the word for the total stands there, several rows get a further column.
-func (t *teller) placeTotal(table *Table, subtotals bool, rows int) {
-	table.at = len(table.Columns) - 1
-	if subtotals || table.Total == "" || rows < 2 {
-		return
-	}
-	table.at = slices.IndexFunc(table.Columns, func(c Column) bool { return c.Price })
-	if table.at < 1 || len(t.look.mark.Pointers) != 1 {
-		table.at = len(table.Columns)
-		table.Columns = append(table.Columns, Column{Name: t.w.Total, Number: true, Computed: true})
-	}
+	Name   string
+	Number bool
 }
 
 // owned reports whether a text is a name that surfaces give to what no argument is.

@@ -3,12 +3,9 @@ package explain
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"ringi/shared/words/legible"
 )
-
-const mostParties = 5 // people or companies that a sentence names
 
 // party names whom a call is for. exact says that nobody else is named so.
 func (t *teller) party(v any) (pieces []Piece, exact bool) {
@@ -43,40 +40,16 @@ func (t *teller) tool() string {
 	return Plain(l.out)
 }
 
-const maxBare = 20 // characters of a text without quotation marks: a longer one could go on with the sentence
-
-// parties names all whom a call is for. Of several, texts are in quotation marks: 「と」 may be in a name.
-func (t *teller) parties() []Piece {
-	l, and := t.writer(), t.w.And
-	if t.step.Tool == toolMessage {
-		and = t.w.AndDM
-	}
-	for i, pieces := range t.to {
-		if i > 0 {
-			l.add(Words, and)
-		}
-		p := pieces[0]
-		if len(pieces) == 1 && p.Kind == Value && (len(t.to) > 1 || utf8.RuneCountInString(p.Text) > maxBare) {
-			l.quoted(p.Text)
-			continue
-		}
-		l.out = append(l.out, pieces...)
-	}
-	return l.out
-}
-
-// shortParties is parties for a notification, which mentions nobody.
-func (t *teller) shortParties() string {
-	switch {
-	case len(t.to) == 1 && t.to[0][0].Kind == Person:
+// shortParty names whom a call is for in a notification, which mentions nobody.
+func (t *teller) shortParty() string {
+	switch to := t.to; {
+	case to[0].Kind == Person:
 		return t.w.Person
-	case len(t.to) > 1:
-		return fillLine(t.w.People, "n", len(t.to))
-	}
-	if to := t.to[0]; len(to) == 3 && to[1].Kind == Value { // the quotation marks stay
+	case len(to) == 3 && to[1].Kind == Value: // the quotation marks stay
 		return to[0].Text + legible.Clip(to[1].Text, maxShortParty) + to[2].Text
+	default:
+		return legible.Clip(Plain(to), maxShortParty)
 	}
-	return legible.Clip(Plain(t.to[0]), maxShortParty)
 }
 
 const maxShortParty = 40

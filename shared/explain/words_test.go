@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ func TestEachLanguageSaysWhatIsDone(t *testing.T) {
 	expect.Whole[effectWords](t, texts, "texts/effect")
 	for _, locale := range language.All {
 		w := effectWordsOf.In(locale)
-		for _, name := range []string{w.Subtotal, w.Total, w.Unread} {
+		for _, name := range []string{w.Total, w.Unread} {
 			expect.That(t, slices.Contains(rules.OwnNames, name), "an argument may be called %s", name)
 		}
 		for _, act := range []rules.Act{rules.ActSheet, rules.ActDecide, "dm", ""} {
@@ -106,17 +105,6 @@ func TestAPartOfAResultHasItsName(t *testing.T) {
 	expect.Is(t, Plain(l.out), "“order number” from steps 1, 2")
 }
 
-// A total stands below what it adds up, and no row of a plan passes for it.
-func TestTheTotalStandsBelowWhatItAddsUp(t *testing.T) {
-	mark := &rules.Mark{Version: "v1", How: rules.HowSum, Currency: "JPY", Pointers: []string{"/items/*/amount"}}
-	pay := task.Step{Order: 1, Tool: "rooms.pay", ToolVersion: "v1", Access: aggregate.Write, Mark: mark,
-		ToolInput: `{"to":"Acme","items":[{"name":"PC","amount":149000,"tax":13545},
-			{"name":"合計","amount":51000,"tax":4636}]}`}
-	items := EffectOf("ja", pay, nil, nil).Items
-	expect.Same(t, items.Sum("ja"), []string{"合計", "¥200,000", ""})
-	expect.Is(t, items.Rows[1][0], `"合計"`)
-}
-
 // A kind of matter could go on with the sentence.
 func TestAPartyIsQuoted(t *testing.T) {
 	decide := task.Step{Order: 1, Tool: catalog.Decide, ToolVersion: "v1", Access: aggregate.Write,
@@ -126,24 +114,6 @@ func TestAPartyIsQuoted(t *testing.T) {
 	expect.Has(t, s.Short("ja"), "「既に部長が承認した支出」")
 	decide.ToolInput = aggregate.JSON(`{"matter":"` + strings.Repeat("長", 60) + `」へ","title":"x"}`)
 	expect.Has(t, SumUp("ja", []task.Step{decide}).Short("ja"), "…」")
-}
-
-// Of messages of which one is checked before it is sent, the other isn't told as checked; all are counted.
-func TestCheckedAndUncheckedStepsStayApart(t *testing.T) {
-	dm := func(n int, to string, check bool) task.Step {
-		return task.Step{StepID: fmt.Sprint("step-", n), Order: n, Tool: toolMessage, ToolVersion: "v1",
-			Access: aggregate.Write, RequiresHumanCheck: check,
-			ToolInput: aggregate.JSON(`{"recipient":"` + to + `","text":"x","details":[]}`)}
-	}
-	writes, _ := Effects("ja", []task.Step{dm(1, "U0SATO", true), dm(2, "U0SUZUKI", false)})
-	expect.Is(t, len(writes), 2)
-	read := func(n int, check bool) task.Step {
-		return task.Step{Order: n, Tool: "rooms.list", Access: aggregate.Read, ToolInput: "{}", RequiresHumanCheck: check}
-	}
-	_, reads := Effects("ja", []task.Step{read(1, true), read(2, false), read(3, true)})
-	expect.Is(t, len(reads), 2)
-	order := task.Step{Order: 1, Tool: "rooms.pay", Access: aggregate.Write, ToolInput: `{}`}
-	expect.Has(t, SumUp("ja", []task.Step{order, dm(2, "U0SATO", false), dm(3, "U0X", true)}).Short("ja"), "ほか 2 件")
 }
 
 // Where no button tries again, no sentence names one, and it still says what happened.

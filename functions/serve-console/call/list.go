@@ -98,7 +98,7 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, items []call.Call, chan
 		row := Row{Path: callsPath + "/" + x.CallID, Agent: card.OneLine(x.KeyName),
 			Answers: by.Person(x.Answers), Channel: web.Channel(v, x.Origin(), channels), At: x.CreatedAt}
 		row.Status, row.Badge = statusOf(v.Texts("calls"), x)
-		if lead := sums[i].First(); lead.Orders != nil {
+		if lead := sums[i].First(); lead.Order > 0 {
 			row.Says, row.Apart = by.Briefly(lead.Sentence), by.Apart(lead)
 		}
 		if sums[i].Amount != rules.Nothing() {

@@ -113,9 +113,9 @@ func (r Reader) SumOf(sum explain.Sum, steps []task.Step) Sum {
 	out := Sum{Words: web.TextsOf("effect", r.Locale)}
 	of := func(e explain.Effect) Effect {
 		is := r.Effect(e)
-		is.Orders = strings.Join(e.Orders, ", ")
+		is.Orders = strconv.Itoa(e.Order)
 		for _, s := range steps {
-			if slices.Contains(e.Orders, strconv.Itoa(s.Order)) {
+			if e.Order == s.Order {
 				is.Checked = cmp.Or(is.Checked, explain.Check(r.Locale, s, false))
 			}
 		}

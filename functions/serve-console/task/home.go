@@ -335,7 +335,7 @@ func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, su
 		}
 	}
 	lead := sum.First()
-	if lead.Orders == nil {
+	if lead.Order == 0 {
 		row.Says = quoted(title)
 		return
 	}

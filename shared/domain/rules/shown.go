@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/legible"
 )
 
@@ -24,7 +23,7 @@ const (
 // OwnNames are the names that surfaces give to what no argument is, in all languages. A test of shared/explain checks
 // that these are all. An argument of such a name stands in quotation marks.
 var OwnNames = []string{
-	"小計", "合計", "読み取れない引数", "Subtotal", "Total", "Arguments that can't be read",
+	"合計", "読み取れない引数", "Total", "Arguments that can't be read",
 }
 
 // MaxNamed is how many characters the name of a label has at most.
@@ -62,24 +61,6 @@ func IsName(text string, most int) bool {
 	var p problems
 	p.name(text, "", most)
 	return len(p) == 0
-}
-
-// Subtotals returns the amounts of the rows of a product, in their order. It returns nil unless the call's amount is
-// known and all factors are in the rows of one list.
-func (m *Mark) Subtotals(version string, arguments aggregate.JSON) (all []Amount) {
-	sum := m.AmountOf(version, aggregate.Write, arguments)
-	if m == nil || m.How != HowProduct || len(m.Pointers) < 2 || starred(m.Pointers[0]) != 1 || !sum.Known() {
-		return nil
-	}
-	root, _ := decode(string(arguments))
-	products, why := m.products(root)
-	if why != "" {
-		return nil
-	}
-	for _, x := range products {
-		all = append(all, known(decimal(x), sum.Currency))
-	}
-	return all
 }
 
 // Lead returns which of several writes people are told of first, -1 of none: the one that moves money, else the first

@@ -3,26 +3,9 @@ package rules_test
 import (
 	"testing"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
-
-func TestTheRowsOfAProductHaveAmounts(t *testing.T) {
-	m := productOf("/items/*/quantity", "/items/*/unit_price")
-	rows := aggregate.JSON(`{"items":[{"quantity":2,"unit_price":"1,000"},{"quantity":1,"unit_price":0.5}]}`)
-	expect.Same(t, m.Subtotals("v1", rows), []rules.Amount{yen("2000"), yen("0.5")})
-	for name, c := range map[string]struct {
-		mark      *rules.Mark
-		arguments aggregate.JSON
-	}{
-		"no mark": {nil, rows}, "a sum": {sumOf("/items/*/quantity"), rows}, "no rows": {m, `{"items":[]}`},
-		"a factor beside the rows": {productOf("/a", "/b"), `{"a":1,"b":2}`},
-		"one that isn't known":     {m, `{"items":[{"quantity":2,"unit_price":"?"},{"quantity":1,"unit_price":1}]}`},
-	} {
-		expect.That(t, c.mark.Subtotals("v1", c.arguments) == nil, "%s has subtotals", name)
-	}
-}
 
 func TestWhichWriteIsToldFirst(t *testing.T) {
 	money, none, unknown := yen("5"), rules.Nothing(), rules.Unknown(rules.WhyUnmarked)

@@ -169,9 +169,6 @@ func (d drawing) rows(e *explain.Effect) (lines []string) {
 			lines = append(append(lines, number+strings.TrimSpace(asWritten(t.Columns[j].Name))+":"), fences...)
 		}
 	}
-	if sum := t.Sum(d.w.Locale); sum != nil {
-		lines = append(lines, sum[0]+" "+t.Total)
-	}
 	return lines
 }
 

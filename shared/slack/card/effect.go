@@ -2,6 +2,7 @@ package card
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -32,7 +33,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 	if d.done && s.Final {
 		says = s.Done("")
 	}
-	if first := strong(d.line(says)); !d.beneath || lead.Act != "" || lead.Orders == nil || s.Unreadable() != "" {
+	if first := strong(d.line(says)); !d.beneath || lead.Act != "" || lead.Order == 0 || s.Unreadable() != "" {
 		d.put(&top, 1, lead, append(d.unsaid(s), first)...)
 	}
 	d.put(&top, 1, lead, quotation(lead.Words)...)
@@ -72,8 +73,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 	return d.listed(top, most).with(rest)
 }
 
-// reads draws in one line what is read, each in its turn; the same that is read again has its numbers. What needs more
-// than that stands below.
+// reads draws in one line what is read, each in its turn. What needs more than that stands below.
 func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 	var line []string
 	var long listing
@@ -83,8 +83,8 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 		if e.Items != nil || len(rest) > 1 || len(rest) == 1 && units(rest[0]) > maxInlineCode {
 			says = strings.TrimSuffix(ordersOf(e), " ")
 			d.whole(&long, entry+i, e, ordersOf(e)+d.line(e.Sentence))
-		} else if says = strings.Join(append([]string{says}, rest...), " · "); len(e.Orders) > 1 {
-			says = ordersOf(e) + says
+		} else {
+			says = strings.Join(append([]string{says}, rest...), " · ")
 		}
 		line = append(line, says)
 	}
@@ -101,7 +101,7 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 
 // unsaid is the request's title where it isn't known what steps do: what a tool is called says little.
 func (d drawing) unsaid(s explain.Sum) []string {
-	if s.Told() || s.Lead.Orders == nil || d.beneath || d.a.Task == nil {
+	if s.Told() || s.Lead.Order == 0 || d.beneath || d.a.Task == nil {
 		return nil
 	}
 	return []string{fill(d.w.Request, "text", or(inline(d.a.Task.Title, maxListTitle), d.w.Untitled))}
@@ -133,7 +133,7 @@ func (d drawing) put(l *listing, entry int, e *explain.Effect, lines ...string) 
 	}
 }
 
-func ordersOf(e *explain.Effect) string { return strings.Join(e.Orders, ", ") + ". " }
+func ordersOf(e *explain.Effect) string { return strconv.Itoa(e.Order) + ". " }
 
 // quotation draws a text line by line: as code if Slack would format one of its lines, or one is long.
 func quotation(pieces []explain.Piece) (lines []string) {

@@ -94,7 +94,7 @@ func (d drawing) kept(r attempt) []slack.Block {
 			continue
 		}
 		e := explain.EffectOf(d.w.Locale, s, nil, r.steps[:i])
-		lines = append(lines, ordersOf(&e)+d.line(e.Done(d.w.Locale, rowsOf(r, e.Orders[0]))))
+		lines = append(lines, ordersOf(&e)+d.line(e.Done(d.w.Locale, rowsOf(r, strconv.Itoa(e.Order)))))
 	}
 	begun := func(row *task.StepResult) bool { return row.Access != aggregate.Read }
 	switch {

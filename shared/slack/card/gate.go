@@ -33,7 +33,7 @@ type version struct {
 }
 
 // told reports whether it is known what steps or a call do.
-func (v *version) told() bool { return v.sum.Lead.Orders != nil || len(v.sum.Reads) > 0 }
+func (v *version) told() bool { return v.sum.Lead.Order > 0 || len(v.sum.Reads) > 0 }
 
 // versionOf finds a gate by its key or its id. It draws the gate's content in up to most sections.
 func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) bool, most int) (v version, ok bool) {
