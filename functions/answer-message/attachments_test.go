@@ -135,7 +135,7 @@ func TestNoRuleApprovesATestBesideAttachments(t *testing.T) {
 	} {
 		a := attachedTo(t, server, tt.files...)
 		s := a.settings()
-		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"pytest", "*"}, Place: "D1"}}
+		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"pytest", ".ringi/in"}, Place: "D1"}}
 		a.Store = settled{a.Rows, s}
 		a.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run",
 			Input: json.RawMessage(`{"argv":["pytest",".ringi/in"],"timeout_seconds":60,"summary":"tests"}`)}}

@@ -145,7 +145,7 @@ func full() tenancy.Settings {
 		MaxAgentsCostDayUSD: 7.25,
 		DraftContest: tenancy.DraftContest{Enabled: true, File: "teams/hr.toml", MaxRounds: 4, BudgetUSD: 2.5,
 			Seconds: 120},
-		AutoActions: []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./*"}, Place: "D1"}},
+		AutoActions: []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./..."}, Place: "D1"}},
 	}
 }
 

@@ -130,7 +130,7 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	const bot = "- id: doc-bot\n  provider: http\n  endpoint: https://bot.example.com/v1\n  capabilities: [code, test]\n" +
 		"  isDefault: true\n  authRef: docs\n  metadata:\n    label: 書類\n"
-	const rule = "- type: test_run\n  argv: [go, test, ./a b/*]\n  place: D1\n"
+	const rule = "- type: test_run\n  argv: [go, test, ./a b/...]\n  place: D1\n"
 	form := func(list, old, is string) url.Values {
 		lists := map[string]string{"agents": bot, "auto_actions": rule}
 		lists[list] = strings.ReplaceAll(lists[list], old, is)
@@ -142,21 +142,19 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 	expect.Same(t, []agent.Definition{{ID: "doc-bot", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1",
 		Capabilities: []agent.Capability{agent.Code, agent.Test}, IsDefault: true, AuthRef: "docs",
 		Metadata: map[string]string{"label": "書類"}}}, s.Agents)
-	expect.Same(t, []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./a b/*"}, Place: "D1"}},
+	expect.Same(t, []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./a b/..."}, Place: "D1"}},
 		s.AutoActions)
 	expect.That(t, s.AISessions.Cache.Enabled, "%+v", s)
 	b.Get(agentPage).Holds(t, "- id: doc-bot", "label: 書類")
 	b.Get(logPage).Holds(t, "id: doc-bot")
 	b.Post(agentPage, asSentBack(b.Get(agentPage))).Says(t, http.StatusSeeOther) // as it was shown
 	expect.Same(t, s.Agents, w.SettingsNow().Agents)
-	star := agent.AutoRule{Type: agent.TestRun, Argv: []string{"python3", "-c", "*"}, Place: "D1"}
 	for says, change := range map[string][3]string{
 		"endpoint: " + ja.Rule("agent_required"):       {"agents", "  endpoint: https://bot.example.com/v1\n", ""},
 		"capabilities: " + ja.Rule("agent_capability"): {"agents", "[code, test]", "[code, root]"},
 		"auth_ref: " + ja.Rule("agent_auth_ref"):       {"agents", "authRef: docs", "authRef: sk-proj-1"},
-		ja.Rule("auto_shell"):                          {"auto_actions", "[go, test, ./a b/*]", "[bash, '*']"},
-		ja.Problem(star.Problems()[0], nil):            {"auto_actions", "[go, test, ./a b/*]", "[python3, -c, '*']"},
-		ja.Rule("auto_option"):                         {"auto_actions", "test, ./a b/*", "test, -exec, '*'"},
+		ja.Rule("auto_shell"):                          {"auto_actions", "[go, test, ./a b/...]", "[bash, '*']"},
+		ja.Rule("auto_argv"):                           {"auto_actions", "test, ./a b/...", "test, '*'"},
 		ja.Rule("auto_place"):                          {"auto_actions", "  place: D1\n", ""},
 		"nme: " + ja.Rule("unknown"):                   {"agents", "authRef: docs", "nme: x"},
 		ja.Rule("yaml"):                                {"agents", "[code, test]", "[code"},

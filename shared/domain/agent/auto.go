@@ -2,7 +2,6 @@ package agent
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,13 +9,12 @@ import (
 	"ringi/shared/words/language"
 )
 
-// AutoRule lets tests that match a command pattern start without approval in one place. It never allows a shell.
+// AutoRule lets one command that runs tests start without approval in one place. It never allows a shell.
 type AutoRule struct {
-	Type ActionType `json:"type"` // test_run
-	// Argv has one pattern for each word of the command, where * stands for one or more of A-Z, a-z, 0-9 and _./:@-
-	Argv   []string `json:"argv"`
-	Source string   `json:"source,omitempty"` // name of a source in the settings; empty: conversations without one
-	Place  string   `json:"place"`            // Slack's id of a channel or of direct messages
+	Type   ActionType `json:"type"`             // test_run
+	Argv   []string   `json:"argv"`             // the words of the command
+	Source string     `json:"source,omitempty"` // name of a source in the settings; empty: conversations without one
+	Place  string     `json:"place"`            // Slack's id of a channel or of direct messages
 	// Changed says that the rule also holds once the files are no longer the source's, or attachments lie beside them.
 	// Until then what the test reads as its configuration is what the repository's people wrote. A rule without a source
 	// never holds beside attachments: what anybody in the conversation attaches would run.
@@ -51,7 +49,7 @@ func (r AutoRule) holds(w Where) bool {
 var placeForm = language.Regexp{Text: `^[CDG][A-Z0-9]{1,40}$`}
 
 // shells are programs that read commands or start another program. The list can't be complete, and security does not
-// depend on it: a rule without * allows only exactly what an administrator wrote.
+// depend on it: a rule allows only exactly what an administrator wrote.
 var shells = []string{
 	"sh", "bash", "dash", "zsh", "ksh", "csh", "tcsh", "fish", "ash", "busybox", "pwsh", "powershell", "cmd", "env",
 	"sudo", "doas", "su", "xargs", "nohup", "setsid",
@@ -61,86 +59,17 @@ var shells = []string{
 	"tmux", "screen", "entr", "ltrace", "gdb", "expect",
 }
 
-// open is a command whose rules may have a *.
-type open struct {
-	command string
-	// names says that the command treats each argument without a leading - as the name of a file, package or test in
-	// the workspace. Other commands treat such an argument as a task to run.
-	names bool
-	// options lists the options that may appear in a rule with a *, also with a * after their =. None of them names a
-	// program, a plugin, an output file or a file with more options.
-	options string
-}
-
-// opens are test runners, linters and build commands that don't take code as an argument. They run only the files in
-// the workspace, which people have approved. Excluded are commands that pass arguments on to other programs (make,
-// npm), that load code or a plugin by name (node, deno), or that are themselves files in the workspace.
-var opens = []open{
-	{"go test", true, "-v -race -short -cover -failfast -json -run -skip -bench -count -timeout"}, {"go vet", true,
-		""}, {"go build", true, ""},
-	{"pytest", true, "-q -v -vv -x -s -k -m --maxfail"}, {"jest", true, "-t --ci --verbose"}, {"vitest run", true,
-		"-t"}, {"rspec", true, "-e --fail-fast"},
-	{"cargo test", true, "--lib --release -p --package --test"}, {"cargo build", false,
-		"--lib --release --package"}, {"cargo check", false, "--lib --package"},
-	{"mvn test", false, "-q -Dtest"}, {"gradle test", false, "--tests"},
-	{"gofmt", true, "-l -d -s"}, {"staticcheck", true, ""}, {"golangci-lint run", true, ""}, {"ruff check", true,
-		""}, {"flake8", true, ""}, {"mypy", true, ""}, {"eslint", true, ""},
-	{"ls", true, "-l -a -la"}, {"cat", true, "-n"}, {"head", true, "-n"}, {"tail", true, "-n"}, {"wc", true, "-l"},
-}
-
-// OpenCommands lists the commands for which rules may contain a *.
-func OpenCommands() string {
-	var all []string
-	for _, o := range opens {
-		all = append(all, o.command)
-	}
-	return strings.Join(all, ", ")
-}
-
 // Problems returns everything that is wrong with the rule.
 func (r AutoRule) Problems() (all aggregate.Problems) {
 	all.Unless(r.Type == TestRun, "type", "auto_type")
-	code := argvRule(r.Argv)
-	all.Unless(code == "", "argv", code, OpenCommands())
+	odd := func(word string) bool { return word == "" || len(word) > 200 || strings.Contains(word, "*") }
+	fits := len(r.Argv) > 0 && len(r.Argv) <= 32 && !slices.ContainsFunc(r.Argv, odd)
+	all.Unless(fits, "argv", "auto_argv")
+	all.Unless(!fits || !slices.Contains(shells, nameOf(r.Argv[0])), "argv", "auto_shell")
 	all.Unless(r.Source == "" || sourceForm.Get().MatchString(r.Source), "source", "auto_source")
 	all.Unless(placeForm.Get().MatchString(r.Place), "place", "auto_place")
 	all.Unless(!r.Changed || r.Source != "", "changed", "auto_changed")
 	return all
-}
-
-// argvRule returns the rule that the patterns break, or "".
-func argvRule(patterns []string) string {
-	starred := func(p string) bool { return strings.Contains(p, "*") }
-	switch {
-	case len(patterns) == 0 || len(patterns) > 32 || slices.ContainsFunc(patterns,
-		func(p string) bool { return p == "" || len(p) > 200 }) || starred(patterns[0]):
-		return "auto_argv"
-	case slices.Contains(shells, nameOf(patterns[0])):
-		return "auto_shell"
-	case !slices.ContainsFunc(patterns, starred):
-		return ""
-	}
-	for _, o := range opens {
-		if words := strings.Fields(o.command); len(patterns) > len(words) && slices.Equal(patterns[:len(words)], words) {
-			return o.rule(patterns[len(words):])
-		}
-	}
-	return "auto_star"
-}
-
-// rule returns the rule that the patterns after the command break, or "". A leading @ is treated like a -, because some
-// commands read a file of options after it.
-func (o open) rule(patterns []string) string {
-	for _, p := range patterns {
-		name, _, _ := strings.Cut(p, "=")
-		if option := strings.HasPrefix(p, "-") || strings.HasPrefix(p, "@"); option &&
-			!slices.Contains(strings.Fields(o.options), name) {
-			return "auto_option"
-		} else if !option && !o.names {
-			return "auto_star"
-		}
-	}
-	return ""
 }
 
 // versioned matches a name with a version such as zsh-5.9, but not script1.sh.
@@ -155,27 +84,10 @@ func nameOf(program string) string {
 	return name
 }
 
-// Allows reports whether the rule lets a command start: it has as many words as the rule, and each matches its pattern.
-// A rule with a fault allows nothing.
+// Allows reports whether the rule lets a command start: it is the rule's, word by word. A rule with a problem allows
+// nothing.
 func (r AutoRule) Allows(t ActionType, argv []string, w Where) bool {
-	return len(r.Problems()) == 0 && t == TestRun && r.holds(w) && slices.EqualFunc(r.Argv, argv, fits)
-}
-
-// fits reports whether the text matches the pattern. If the pattern begins with *, the text must not begin with -, @ or
-// /. Text matched with a * must not contain "..", which could leave the workspace.
-func fits(pattern, text string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return pattern == text
-	}
-	if parts[0] == "" && strings.IndexAny(text, "-@/") == 0 || slices.Contains(strings.Split(text, "/"), "..") {
-		return false
-	}
-	for i, part := range parts {
-		parts[i] = regexp.QuoteMeta(part)
-	}
-	form, err := regexp.Compile(`\A` + strings.Join(parts, `[A-Za-z0-9_./:@-]+`) + `\z`)
-	return err == nil && form.MatchString(text)
+	return len(r.Problems()) == 0 && t == TestRun && r.holds(w) && slices.Equal(r.Argv, argv)
 }
 
 // AutoApproved returns the index of the first rule that lets the command start, or -1.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -21,7 +20,7 @@ var inD1 = agent.Where{Place: "D1"}
 // What people attach lies beside the files, and nobody has approved it.
 func TestARuleHoldsBesideAttachmentsOnlyIfItSaysSo(t *testing.T) {
 	of := func(r agent.AutoRule, w agent.Where) bool {
-		r.Type, r.Argv = agent.TestRun, []string{"pytest", "*"}
+		r.Type, r.Argv = agent.TestRun, []string{"pytest", ".ringi/in/test_x.py"}
 		return r.Allows(agent.TestRun, []string{"pytest", ".ringi/in/test_x.py"}, w)
 	}
 	for name, tt := range map[string]struct {
@@ -89,32 +88,16 @@ func TestARuleAllowsACommandElementByElement(t *testing.T) {
 		want bool
 	}{
 		{rule("go", "test", "./..."), []string{"go", "test", "./..."}, true},
-		{rule("go", "test", "./*"), []string{"go", "test", "./shared/a"}, true},
-		{rule("pytest", "tests/*.py"), []string{"pytest", "tests/a.py"}, true},
-		{rule("pytest", "*a*b*"), []string{"pytest", "xaxbx"}, true},
-		{rule("pytest", "aba*ab"), []string{"pytest", "abab"}, false},
-		{rule("pytest", "*a*b*"), []string{"pytest", "xbxax"}, false},
 		{rule("go", "test", "./..."), []string{"go", "test"}, false},
 		{rule("go", "test"), []string{"go", "test", "-exec=rm"}, false},
-		{rule("go", "test", "*"), []string{"go", "test", "-exec=rm"}, false},
-		{rule("go", "test", "./*"), []string{"go", "test", "./../x"}, false},
-		{rule("go", "test", "./*"), []string{"go", "test ./a", ""}, false},
+		{rule("go", "test", "*"), []string{"go", "test", "*"}, false},
+		{rule("go", "test", "./*"), []string{"go", "test", "./a"}, false},
 		{rule("go test"), []string{"go", "test"}, false},
 		{rule("go", "test", "a b"), []string{"go", "test", "a", "b"}, false},
 		{rule("go", "TEST"), []string{"go", "test"}, false},
 		{rule("./run"), []string{"./run"}, true},
 		{rule("make", "test-x"), []string{"make", "test-x"}, true},
-		{rule("go", "test", "-run=*"), []string{"go", "test", "-run=TestA"}, true},
-		{rule("go", "test", "-run", "*"), []string{"go", "test", "-run", "-exec"}, false},
-		{rule("mvn", "test", "-Dtest=*"), []string{"mvn", "test", "-Dtest=ATest"}, true},
-		{rule("pytest", "*"), []string{"pytest", "tests/a_1.py::TestA::test-b@c"}, true},
-		{rule("pytest", "*"), []string{"pytest", "@options"}, false},
-		{rule("pytest", "*"), []string{"pytest", "/proc/1/environ"}, false},
-		{rule("pytest", "*"), []string{"pytest", ""}, false},
-		{rule("pytest", "a*"), []string{"pytest", "a"}, false},
-		{rule("pytest", "a*"), []string{"pytest", "ab\n"}, false},
-		{rule("pytest", "\xff*"), []string{"pytest", "\xffa"}, false},
-		{rule("pytest", "a b(*"), []string{"pytest", "a b(c"}, true},
+		{rule("pytest", "a"), []string{"pytest", "a\n"}, false},
 	} {
 		expect.Is(t, tt.rule.Allows(agent.TestRun, tt.argv, inD1), tt.want, "%q lets %q", tt.rule.Argv, tt.argv)
 	}
@@ -125,72 +108,6 @@ func TestARuleAllowsACommandElementByElement(t *testing.T) {
 	expect.That(t, !ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{Place: "D2"}) &&
 		!ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{}), "another workspace's command is allowed")
 	expect.Is(t, agent.AutoApproved([]agent.AutoRule{rule("a"), ok}, agent.TestRun, []string{"go", "test"}, inD1), 1)
-}
-
-// A * in a rule matches letters of names only. It doesn't match signs like @ or -, which make a program read more.
-func TestAStarStandsForNoSignButThoseOfNames(t *testing.T) {
-	for c := rune(0); c < 0x3000; c++ {
-		want := c < 0x80 && (unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_./:@-", c))
-		got := rule("go", "test", "./*").Allows(agent.TestRun, []string{"go", "test", "./a" + string(c) + "b"}, inD1)
-		expect.Is(t, got, want, "%q is let", c)
-	}
-}
-
-// Only a few commands may have a * in their rules. All others must be spelled out by the administrator.
-func TestOnlyAFewCommandsTakeAnyName(t *testing.T) {
-	for _, tt := range []struct {
-		rule []string
-		want string
-	}{
-		{[]string{"python3", "*"}, "auto_star"}, {[]string{"/usr/bin/python3.11-dbg", "-m", "pytest", "a*"},
-			"auto_star"}, {[]string{"mawk", "*"}, "auto_star"},
-		{[]string{"perl5.36-x86_64-linux-gnu", "-e", "*"}, "auto_star"}, {[]string{"rbash", "-c", "*"},
-			"auto_star"}, {[]string{"vim", "*"}, "auto_star"},
-		{[]string{"npx", "jest", "a*"}, "auto_star"}, {[]string{"npm", "exe", "*"},
-			"auto_star"}, {[]string{"npm", "run", "test:*"}, "auto_star"}, {[]string{"npm", "test",
-			"*"}, "auto_star"},
-		{[]string{"make", "test-*"}, "auto_star"}, {[]string{"git", "-c", "alias.t=*", "t"},
-			"auto_star"}, {[]string{"deno", "test", "*"}, "auto_star"}, {[]string{"./check",
-			"*"}, "auto_star"},
-		{[]string{"./go", "test", "*"}, "auto_star"}, {[]string{"/work/pytest", "*"},
-			"auto_star"}, {[]string{"Pytest", "*"}, "auto_star"}, {[]string{"any-program",
-			"*"}, "auto_star"},
-		{[]string{"go", "*"}, "auto_star"}, {[]string{"go", "*", "a"},
-			"auto_star"}, {[]string{"go", "run", "./*"}, "auto_star"}, {[]string{"go", "-C", "a", "test",
-			"*"}, "auto_star"},
-		{[]string{"mvn", "test", "*"}, "auto_star"}, {[]string{"mvn", "test", "-Dtest", "*"},
-			"auto_star"}, {[]string{"gradle", "test", "*"}, "auto_star"}, {[]string{"cargo", "run",
-			"*"}, "auto_star"},
-
-		{[]string{"go", "test", "-exec", "*"}, "auto_option"}, {[]string{"go", "test", "-exec=*"},
-			"auto_option"}, {[]string{"go", "test", "-*", "*"}, "auto_option"}, {[]string{"go", "test",
-			"-r*"}, "auto_option"},
-		{[]string{"go", "test", "-run*=a"}, "auto_option"}, {[]string{"go", "test", "*", "-args", "a"},
-			"auto_option"}, {[]string{"go", "vet", "-vettool", "*"}, "auto_option"}, {[]string{"go", "build",
-			"-toolexec", "*"}, "auto_option"},
-		{[]string{"pytest", "-p", "*"}, "auto_option"}, {[]string{"pytest", "@*"},
-			"auto_option"}, {[]string{"cargo", "test", "--", "*"}, "auto_option"}, {[]string{"mvn", "test",
-			"-D*"}, "auto_option"},
-
-		{[]string{"python3", "-m", "pytest", "tests/a.py"}, ""}, {[]string{"node", "test.js"}, ""}, {[]string{"npx", "jest"},
-			""}, {[]string{"go", "run", "./check"}, ""}, {[]string{"go", "test", "-exec", "qemu-arm", "./a"}, ""},
-		{[]string{"pytest", "tests/*"}, ""}, {[]string{"go", "test", "-v", "-run=*", "./*"},
-			""}, {[]string{"cargo", "test", "run*"}, ""}, {[]string{"gradle", "test", "--tests=*"}, ""}, {[]string{"cat",
-			"*"}, ""},
-	} {
-		r, argv := rule(tt.rule...), slices.Clone(tt.rule)
-		for i := range argv {
-			argv[i] = strings.ReplaceAll(argv[i], "*", "x")
-		}
-		var want aggregate.Problems
-		if tt.want != "" {
-			want = aggregate.Problems{{Field: "argv", Code: tt.want, Args: []any{agent.OpenCommands()}}}
-		}
-		if faults := r.Problems(); !reflect.DeepEqual(faults, want) ||
-			r.Allows(agent.TestRun, argv, inD1) != (tt.want == "") {
-			t.Errorf("%q: %v, want %v", tt.rule, faults, want)
-		}
-	}
 }
 
 // A rule with a fault allows nothing, even if it was stored without validation.

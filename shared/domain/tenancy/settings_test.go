@@ -126,7 +126,7 @@ var bounds = []struct {
 	{"remind_at", func(s *Settings, n int) { s.RemindAt = []string{"", "00:00", "23:59", "24:00", "9", "09:30:00"}[n] },
 		[]int{0, 1, 2}, []int{3, 4, 5}},
 	{"auto_actions[0].argv", func(s *Settings, n int) {
-		all := [][]string{{"go", "test", "*"}, {"sh", "x"}, {}, {"npx", "*"}, {"go", "test", "-*"}}
+		all := [][]string{{"go", "test", "./..."}, {"sh", "x"}, {}, {"npx", "*"}, {"go", "test", "-*"}}
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: all[n], Place: "D1"}}
 	}, []int{0}, []int{1, 2, 3, 4}},
 }

@@ -170,11 +170,11 @@ var Sections = []Section{
 				Hint: "capabilities: code writes files, shell runs commands, test runs tests, tools calls tools.\n" +
 					"The id codex or claude replaces that agent.\nauthRef is the name of a key. Never enter a key itself."})},
 		{Name: "auto_actions", Kind: KindRows, Max: MaxAutoActions, Says: language.InEach(
-			Words{Label: "承認なしで始めてよいテスト", About: "空なら、エージェントの提案はすべて承認を待ちます。", Hint: "コマンドは 1 語ずつ比べます。" +
-				"* は、半角の英数字と _ . / : @ - の 1 文字以上です。\nシェルのコマンドとファイルの書き込みは、いつも承認が必要です。\n" +
+			Words{Label: "承認なしで始めてよいテスト", About: "空なら、エージェントの提案はすべて承認を待ちます。", Hint: "コマンドは 1 語ずつ、そのまま比べます。\n" +
+				"シェルのコマンドとファイルの書き込みは、いつも承認が必要です。\n" +
 				"ソースから始まった会話では、ソースの名前も書きます。ファイルがソースから変わっていない間だけ使われます (changed が true なら、変わった後も)。"},
 			Words{Label: "Tests that run without approval", About: "If empty, everything an agent proposes needs approval.",
-				Hint: "Commands are compared word by word. * matches one or more letters, digits or _ . / : @ -.\n" +
+				Hint: "Commands are compared word by word, as they are.\n" +
 					"Shell commands and file writes always need approval.\n" +
 					"For conversations from a source, also enter its name. The rule applies only while the files match the " +
 					"source, or also later if changed is true.", Logged: "Tests that run without approval"})},
