@@ -324,10 +324,6 @@ func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, su
 		return
 	case *call.Call:
 		row.Then = []string{card.OneLine(x.agent)}
-		asks := sum.First()
-		if unsaid := card.OneLine(explain.Plain(asks.Unsaid())); unsaid != "" { // its arguments tell calls apart
-			row.Then = append([]string{legible.Beginning(unsaid, mostText)}, row.Then...)
-		}
 	case *task.StepGate:
 		row.Then = []string{words.Say("step", "n", of.Order)}
 		if of.Arguments.JSON == "" {
@@ -340,6 +336,9 @@ func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, su
 		return
 	}
 	row.Kind, row.Says = words.In("acts", cmp.Or(string(lead.Act), otherAct)), by.Briefly(lead.Sentence)
+	if unsaid := card.OneLine(explain.Plain(lead.Unsaid())); unsaid != "" { // its arguments tell calls apart
+		row.Then = append([]string{legible.Beginning(unsaid, mostText)}, row.Then...)
+	}
 	if x.title != "" && !sum.Told() { // else a model gave it before anybody corrected it
 		row.Then = append(row.Then, card.Titled(title, x.Version))
 	}

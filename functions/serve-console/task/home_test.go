@@ -93,11 +93,11 @@ func testResolvedApproval(t *testing.T, w *consoletest.World) {
 		says []string
 	}{
 		{consoletest.Inline(`{"to":"Mallory","price":149000,"count":30}`),
-			[]string{"「 Mallory 」に支払います", "4,470,000 USD"}},
+			[]string{"to Mallory", "4,470,000 USD"}},
 		{consoletest.Inline(`{"to":{"$ref":"step-1.result.to"},"price":149000,"count":30}`),
-			[]string{"支払います"}},
+			[]string{"pay"}},
 		{aggregate.Blob{S3Key: "arguments/x", Bytes: 15000, Preview: "長"},
-			[]string{"ステップ1の結果", "金額不明", "計画時の内容です"}},
+			[]string{"step-1.result", "金額不明", "計画時の内容です"}},
 	} {
 		w.Ask()
 		w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "bank.quote", aggregate.Read, `{}`), planned)
@@ -181,9 +181,9 @@ func testMoneyThatWaits(t *testing.T, w *consoletest.World) {
 		"方針 アクメへの発注 書き込みはまだ行いません")
 	b.Get("/console?of=all").Says(t, 200, "Cable Cable").Lacks(t, strings.Repeat("Cable ", 40))
 	b.Get("/console?of=all").Says(t, 200,
-		"発注 「 Acme 」に「 Laptop 」を発注します",
+		"ツール", "supplier Acme", "item Laptop",
 		"¥298,000", "¥1,084,600", "金額不明", "ほか 1 ステップ")
-	w.As(webapi.Suzuki).In("en").Get("/console?of=all").Says(t, 200, "Order Orders")
+	w.As(webapi.Suzuki).In("en").Get("/console?of=all").Says(t, 200, "Tool Calls")
 }
 
 func testForMe(t *testing.T, w *consoletest.World) {
