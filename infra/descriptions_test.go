@@ -132,7 +132,8 @@ func TestTheLimitsAndDefaultsOfAgentsAreTheDescribed(t *testing.T) {
 		expect.That(t, ok && len(d.Capabilities) != 0 && d.Provider != "" && d.Model != "", "%s is not built in", id)
 	}
 	expect.That(t, !tenancy.DefaultSettings().AISessions.Cache.Enabled, "sessions are kept though nobody asked for it")
-	expect.Is(t, len((agent.Definition{}).Problems()), 3, "asked for of an empty definition: id, provider and capabilities")
+	expect.Is(t, len((agent.Definition{}).Problems()), 3,
+		"asked for of an empty definition: id, provider and capabilities")
 	expect.That(t, slices.Contains(columns(reflect.TypeFor[tenancy.Settings]()), "agents"),
 		"the settings have no agents of their own")
 }

@@ -165,7 +165,8 @@ func testMarks(t *testing.T, server *pipelinetest.Server) {
 	w := approved(t, server)
 	spec, _ := expect.Value(tool.Builtin())(t).Lookup("send_slack_dm")
 	p := tenancy.Unsaved(w.Ref.Tenant, spec.Name)
-	p.Mark = &rules.Mark{Version: spec.Version(), How: rules.HowNothing, LabelledBy: []rules.Label{{Name: "宛先", Pointer: "/recipient"}}}
+	p.Mark = &rules.Mark{Version: spec.Version(), How: rules.HowNothing,
+		LabelledBy: []rules.Label{{Name: "宛先", Pointer: "/recipient"}}}
 	expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
 	handle(t, w, &modeltest.Demo{})
 	made := w.Load().Process()

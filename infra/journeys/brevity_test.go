@@ -17,7 +17,8 @@ import (
 )
 
 // commands are Slack's forms for people and dates; ids are ULIDs.
-var commands, ids, english = regexp.MustCompile(`<[@#!][^>]*>|https?://[^ |>]*`), regexp.MustCompile(`\b[0-9A-Z]{26}\b`),
+var commands, ids, english = regexp.MustCompile(`<[@#!][^>]*>|https?://[^ |>]*`),
+	regexp.MustCompile(`\b[0-9A-Z]{26}\b`),
 	regexp.MustCompile(`[A-Za-z][A-Za-z_.'’-]*`)
 
 // What people read of a request, from asking to its end, has at most so many English words: in all of its messages as

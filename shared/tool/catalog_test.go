@@ -228,17 +228,12 @@ func TestAToolIsInTheCatalogOnlyAsItWasAllowed(t *testing.T) {
 		t.Errorf("%v, %+v", ok, s)
 	}
 	for name, change := range map[string]func(*tenancy.ToolPermission){
-		"forbidden":          func(p *tenancy.ToolPermission) { p.Allowed = false },
-		"changed":            func(p *tenancy.ToolPermission) { p.ChangedAt = new(time.Time) },
-		"not pinned":         func(p *tenancy.ToolPermission) { p.Pin = nil },
-		"a tool of Ringi's":  func(p *tenancy.ToolPermission) { p.ToolName = "send_slack_dm" },
-		"another server":     func(p *tenancy.ToolPermission) { p.ToolName = "chairs.book" },
-		"another address":    func(p *tenancy.ToolPermission) { p.Pin.URL = "https://example.org/mcp" },
-		"approves, by name":  func(p *tenancy.ToolPermission) { p.ToolName = "rooms.approve_booking" },
-		"approves, by title": func(p *tenancy.ToolPermission) { p.Pin.Title = "予約を承認する" },
-		"approves, by mark": func(p *tenancy.ToolPermission) {
-			p.Pin.Input = `{"type":"object","properties":{"event":{"enum":["APPROVE","COMMENT"]}}}`
-		},
+		"forbidden":         func(p *tenancy.ToolPermission) { p.Allowed = false },
+		"changed":           func(p *tenancy.ToolPermission) { p.ChangedAt = new(time.Time) },
+		"not pinned":        func(p *tenancy.ToolPermission) { p.Pin = nil },
+		"a tool of Ringi's": func(p *tenancy.ToolPermission) { p.ToolName = "send_slack_dm" },
+		"another server":    func(p *tenancy.ToolPermission) { p.ToolName = "chairs.book" },
+		"another address":   func(p *tenancy.ToolPermission) { p.Pin.URL = "https://example.org/mcp" },
 	} {
 		p := allowed()
 		change(&p)
