@@ -12,7 +12,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// callCards draws the cards of calls that outside agents ask for. Each begins a thread.
+// callCards draws the cards of calls that outside agents ask for, those of a key and a day in one thread.
 type callCards struct{}
 
 func (callCards) Place(a aggregate.Aggregate) (Place, bool) {
@@ -20,7 +20,7 @@ func (callCards) Place(a aggregate.Aggregate) (Place, bool) {
 	if x == nil {
 		return Place{}, false
 	}
-	return Place{Team: x.TeamID, Accepted: true}, true
+	return Place{Team: x.TeamID, Thread: x.ThreadTS, Accepted: true}, true
 }
 
 func (callCards) Render(

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -26,6 +27,21 @@ func (s CallStore) Joined(ctx context.Context, key tenancy.Key, id string) (*cal
 	a, err := s.Load(ctx, call.RefOf(key.TenantID, id))
 	if err == nil && (a.Call == nil || a.Call.KeyID != key.ID) {
 		return nil, fmt.Errorf("call %s: %w", id, aggregate.ErrNotFound)
+	}
+	return a, err
+}
+
+// NewestOf returns the newest call that a key asked for on a day, nil if there is none. It reads an index, which may be
+// slightly stale.
+func (s CallStore) NewestOf(ctx context.Context, key tenancy.Key, day time.Time) (*call.Aggregate, error) {
+	l := callsList("newest", key.TenantID, "GSI3", call.Of(key.TenantID, key.ID, day))
+	page, err := table.Rows(ctx, s.Table(), l, "", 1, func(call.Call) bool { return true })
+	if err != nil || len(page.Items) == 0 {
+		return nil, err
+	}
+	a, err := s.Load(ctx, call.RefOf(key.TenantID, page.Items[0].CallID))
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return nil, nil
 	}
 	return a, err
 }

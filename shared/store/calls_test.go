@@ -96,6 +96,15 @@ func testCalls(t *testing.T, st *taskStore) {
 		_, err = o.Joined(t.Context(), k, again.Head.CallID)
 		expect.Fails(t, err, aggregate.ErrNotFound)
 	}
+	newest := expect.Value(o.NewestOf(t.Context(), key, at()))(t)
+	expect.That(t, newest != nil && newest.Call.KeyID == "k1" && newest.Thread(key.Channel) == "", "%+v", newest)
+	for _, none := range []struct {
+		key tenancy.Key
+		day time.Time
+	}{{other, at()}, {key, at().AddDate(0, 0, 1)}} {
+		a, err := o.NewestOf(t.Context(), none.key, none.day)
+		expect.That(t, err == nil && a == nil, "another key's call, or of another day: %+v, %v", a, err)
+	}
 	every := func(call.Call) bool { return true }
 	page := expect.Value(o.Listed(t.Context(), "01CALLS", "", 100, 1000, every))(t)
 	waiting := expect.Value(rows.Waiting(t.Context(), "01CALLS", "", 100))(t)

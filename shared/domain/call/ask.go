@@ -28,6 +28,7 @@ type Proposal struct {
 	Effect  string // see Digest
 	Was     *Was   // of the call that is asked for once more
 	Reason  string
+	Thread  string // of the key's calls of the day; "": its message begins one
 	Terms   aggregate.Terms
 	Keep    int  // see Call.KeepDays
 	LooksUp bool // the tenant has rules: a run looks up whom they ask, else the settings say who is asked
@@ -98,7 +99,7 @@ func (x *Proposal) Ask(now time.Time) (aggregate.Change, error) {
 	ref, k := x.Ref(), x.Key
 	row := &Call{
 		CallID: ref.ID, TenantID: ref.Tenant, Status: conversation.ActionPending, KeyID: k.ID, KeyName: k.Name,
-		Answers: k.Answers, TeamID: k.Team, Channel: k.Channel, Locale: x.Terms.Locale, Tool: x.Content.Tool,
+		Answers: k.Answers, TeamID: k.Team, Channel: k.Channel, ThreadTS: x.Thread, Locale: x.Terms.Locale, Tool: x.Content.Tool,
 		Access: x.Content.Access, Elsewhere: x.Content.Elsewhere, Effect: x.Effect, Again: x.Content.Again, Was: x.Was,
 		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Reason: strings.TrimSpace(x.Reason),
 		KeyUntil: k.ExpiresAt, KeepDays: x.Keep, CreatedAt: now,

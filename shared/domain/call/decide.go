@@ -24,11 +24,11 @@ func (a *Aggregate) Readable(time.Time) error {
 
 func (a *Aggregate) Origin() aggregate.Origin { return a.Call.Origin() }
 
-// Beginning is the call's card, which begins its thread.
+// Beginning is the call's card, which begins its thread or stands in that of the key's day.
 func (a *Aggregate) Beginning() (message, thread string) {
 	for _, c := range a.Cards {
 		if c.MessageTS != "" {
-			return c.MessageTS, c.MessageTS
+			return c.MessageTS, cmp.Or(a.Call.ThreadTS, c.MessageTS)
 		}
 	}
 	return "", ""

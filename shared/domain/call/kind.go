@@ -29,6 +29,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // Kind describes calls to the store, the relay and the sweeper.
@@ -130,9 +131,10 @@ type Call struct {
 	KeyName string `json:"key_name"`
 	Answers string `json:"answers"` // Slack user id of who answered for the key
 
-	TeamID  string `json:"team_id"`
-	Channel string `json:"channel"`
-	Locale  string `json:"locale"`
+	TeamID   string `json:"team_id"`
+	Channel  string `json:"channel"`
+	ThreadTS string `json:"thread_ts,omitempty"` // of the key's first call of the day
+	Locale   string `json:"locale"`
 	// What: Payload is Content as its text, on which the stamps are.
 	Tool      string           `json:"tool"`
 	Access    aggregate.Access `json:"access"`
@@ -211,10 +213,22 @@ func (x *Call) TakenFor(use string, now time.Time) bool {
 	return x.Status == Granted && x.TakenBy == use && x.CompletedAt != nil && now.Sub(*x.CompletedAt) < tellAgain
 }
 
-// All returns the partition of GSI2 that has a tenant's calls by time, and Of that of GSI3 with a key's of one tool.
+// All returns the partition of GSI2 that has a tenant's calls by time, and Of that of GSI3 with a key's of one day.
 func All(tenant string) string { return "TENANT#" + tenant + "#CALLS" }
-func Of(tenant, key, tool string) string {
-	return "TENANT#" + tenant + "#CALLS#" + key + "#" + aggregate.HashOf(tool)[:32]
+func Of(tenant, key string, at time.Time) string {
+	return "TENANT#" + tenant + "#CALLS#" + key + "#" + tenancy.DateOf(at.In(tenancy.Zone())).String()
+}
+
+// Thread returns the thread of a key's calls of this day in a channel, "" if the call's message is no beginning of one.
+func (a *Aggregate) Thread(channel string) string {
+	c := a.Card("CARD#" + string(Card))
+	switch {
+	case a.Call == nil || a.Call.Channel != channel:
+		return ""
+	case a.Call.ThreadTS != "" || c == nil:
+		return a.Call.ThreadTS
+	}
+	return c.MessageTS
 }
 
 // Indexes lists the call among its tenant's and its key's, and while it waits among what waits.
@@ -222,7 +236,7 @@ func (x *Call) Indexes(head aggregate.Root) []aggregate.Index {
 	at := aggregate.TimeText(x.CreatedAt) + "#" + x.CallID
 	return append(x.Gate.WaitingIndexes(head, x.CreatedAt, x.CallID),
 		aggregate.Index{N: 2, PK: All(x.TenantID), SK: at},
-		aggregate.Index{N: 3, PK: Of(x.TenantID, x.KeyID, x.Tool), SK: at})
+		aggregate.Index{N: 3, PK: Of(x.TenantID, x.KeyID, x.CreatedAt), SK: at})
 }
 
 // Asks returns the call's question.
