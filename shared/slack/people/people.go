@@ -51,7 +51,7 @@ type People struct {
 	Now   func() time.Time
 
 	member   clock.Answers[membership, bool]
-	channels Channels
+	channels clock.Answers[place, map[string]string] // names by id of those that people are in
 	asking   Requesters
 }
 
@@ -129,11 +129,6 @@ func (p *People) now(team string) func(context.Context, string) (slackapi.User, 
 // Requester is Requesters.Requester with what is cached of other people, too.
 func (p *People) Requester(ctx context.Context, team, user string) (aggregate.Actor, error) {
 	return p.asking.Requester(ctx, p.Slack, team, user, p.Now())
-}
-
-// Apps is Requesters.Apps with what is cached of other people, too.
-func (p *People) Apps(ctx context.Context, team string, users []string) ([]string, error) {
-	return p.asking.Apps(ctx, p.Slack, team, users, p.Now())
 }
 
 // Language asks Slack now which language a person chose, as Requesters.Language does.
@@ -239,18 +234,13 @@ type Reach struct {
 	channels map[string]string // names by id of the channels that the person is in
 }
 
-// Channels caches for a minute which channels people are in. The zero value is ready.
-type Channels struct {
-	known clock.Answers[place, map[string]string]
-}
-
-// Of returns the names, by id, of the public and private channels that a person is in.
-func (k *Channels) Of(
-	ctx context.Context, slack Directory, team, user string, now time.Time,
-) (map[string]string, error) {
-	names, err := k.known.Ask(place{team, user}, now, remembered, func() (map[string]string, error) {
+// Sight returns a Reach that says what a person may see, but nothing about decisions. It returns
+// explain.ErrUnverified when Slack can't be asked; the Reach then covers only their own requests.
+func (p *People) Sight(ctx context.Context, team, user string) (Reach, error) {
+	r := Reach{by: aggregate.Actor{Type: aggregate.ActorUser, ID: user, Surface: aggregate.SurfaceConsole}}
+	names, err := p.channels.Ask(place{team, user}, p.Now(), remembered, func() (map[string]string, error) {
 		names := map[string]string{}
-		for ch, err := range slack.Channels(ctx, user, typesOf(aggregate.Origin{})...) {
+		for ch, err := range p.Slack.Channels(ctx, user, typesOf(aggregate.Origin{})...) {
 			if err != nil {
 				return nil, err
 			}
@@ -260,20 +250,12 @@ func (k *Channels) Of(
 	})
 	switch {
 	case slackapi.Code(err) == slackapi.CodeUnknownMethod:
-		return map[string]string{}, nil
+		return r, nil
 	case err != nil:
-		return nil, fmt.Errorf("%w: list a person's channels: %w", explain.ErrUnverified, err)
+		return r, fmt.Errorf("%w: list a person's channels: %w", explain.ErrUnverified, err)
 	}
-	return names, nil
-}
-
-// Sight returns a Reach that says what a person may see, but nothing about decisions. It returns
-// explain.ErrUnverified when Slack can't be asked; the Reach then covers only their own requests.
-func (p *People) Sight(ctx context.Context, team, user string) (Reach, error) {
-	r := Reach{by: aggregate.Actor{Type: aggregate.ActorUser, ID: user, Surface: aggregate.SurfaceConsole}}
-	var err error
-	r.channels, err = p.channels.Of(ctx, p.Slack, team, user, p.Now())
-	return r, err
+	r.channels = names
+	return r, nil
 }
 
 // Reach returns a person's Reach under a tenant's settings. It returns explain.ErrUnverified when Slack can't be

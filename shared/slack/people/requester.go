@@ -56,25 +56,6 @@ func (q *Requesters) user(ctx context.Context, slack Users, team, id string, now
 	return q.users.Ask(place{team, id}, now, knownFor, func() (slackapi.User, error) { return slack.User(ctx, id) })
 }
 
-// Apps returns those of these users who are apps, or Slack itself. Whom Slack doesn't know is none.
-func (q *Requesters) Apps(
-	ctx context.Context, slack Users, team string, users []string, now time.Time,
-) ([]string, error) {
-	var apps []string
-	for _, id := range users {
-		u, err := q.user(ctx, slack, team, id, now)
-		var refused slackapi.Refused
-		switch {
-		case errors.As(err, &refused) && refused.Permanent && !refused.App:
-		case err != nil:
-			return nil, err
-		case u.Bot:
-			apps = append(apps, id)
-		}
-	}
-	return apps, nil
-}
-
 // languageWithin bounds the call that asks Slack for a person's language.
 const languageWithin = 700 * time.Millisecond
 
