@@ -251,7 +251,6 @@ type SignedIn struct {
 	User     string
 	Team     string
 	TeamName string
-	Name     string
 }
 
 // ErrRefused means that Slack refused the sign-in or its answer is invalid. The person may try again.
@@ -292,7 +291,7 @@ func (s *SignIn) Person(ctx context.Context, code, redirect, nonce string) (Sign
 	if err := c.check(id, nonce, s.Now()); err != nil {
 		return SignedIn{}, fmt.Errorf("%w: %w", ErrSignInRefused, err)
 	}
-	return SignedIn{User: c.User, Team: c.Team, TeamName: c.TeamName, Name: c.Name}, nil
+	return SignedIn{User: c.User, Team: c.Team, TeamName: c.TeamName}, nil
 }
 
 // claims are the members of Slack's ID tokens that Ringi checks or uses.
@@ -304,7 +303,6 @@ type claims struct {
 	User     string   `json:"https://slack.com/user_id"`
 	Team     string   `json:"https://slack.com/team_id"`
 	TeamName string   `json:"https://slack.com/team_name"`
-	Name     string   `json:"name"`
 }
 
 // audience is one client id or a list of them.
