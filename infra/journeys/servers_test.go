@@ -294,7 +294,7 @@ func TestAStepGoesRoundByTheRuleForWhatItTurnsOutToBe(t *testing.T) {
 		d := booked(t, s, "17時", inRooms(rules.Outcome{Refuse: "総務に頼んでください。"}, rooms...))
 		d.Card("CARD#execution", "ルール「大会議室」により、実行を中止しました")
 		e := d.Load().Head.Ended
-		expect.That(t, e.As == task.TaskCancelled && e.Reason == task.ReasonStepRefused, "%+v", e)
+		expect.That(t, e.As == task.TaskRefused && e.Reason == task.ReasonStepRefused, "%+v", e)
 		made(2)
 	})
 }

@@ -235,7 +235,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 }
 
 // anew are the statuses in which only another request helps.
-var anew = []task.Status{task.StatusCancelled, task.StatusDenied, task.StatusUnrouted, task.StatusExpired,
+var anew = []task.Status{task.StatusCancelled, task.StatusDenied, task.StatusExpired,
 	task.StatusFailed, task.StatusRefused}
 
 // since says what waits now.

@@ -327,7 +327,7 @@ func Badge(status string) string {
 	switch status {
 	case "completed", "done", "open", "closed", "ended", string(aggregate.Approved):
 		return "badge-good"
-	case "failed", "failing", "abandoned", "not_drafted", "to_retry", "rejected", "denied", "unrouted", "unknown":
+	case "failed", "failing", "abandoned", "not_drafted", "to_retry", "rejected", "denied", "unknown":
 		return "badge-bad"
 	case "waits", string(aggregate.PendingApproval), "waiting", "partial_failure":
 		return "badge-wait"

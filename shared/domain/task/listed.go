@@ -39,18 +39,10 @@ var AskAnew = []aggregate.Reason{
 // among the others.
 const StatusDenied Status = "denied"
 
-// StatusUnrouted is the same of requests that the rules ended: nobody was found to ask, or a rule refuses them.
-const StatusUnrouted Status = "unrouted"
-
 // Called returns what people call the status of a request that ended for this reason, if it has.
 func (s Status) Called(why aggregate.Reason) Status {
-	switch {
-	case s != StatusCancelled:
-		return s
-	case why == ReasonDenied, why == ReasonMaxVersions:
+	if s == StatusCancelled && (why == ReasonDenied || why == ReasonMaxVersions) {
 		return StatusDenied
-	case slices.Contains(byRule, why):
-		return StatusUnrouted
 	}
 	return s
 }

@@ -65,9 +65,14 @@ func (a *Aggregate) RefuseByRule(run int, r aggregate.Refusal, s tenancy.Setting
 		why = whileRunning(why)
 		a.cancelExecution(c, e, aggregate.System())
 	}
-	c.end(a.Task, TaskCancelled, aggregate.System(), why)
-	c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, r.Details(why))
-	c.Head.Ended.Detail = detailOf(&r)
+	return c.refused(a.Task, why, detailOf(&r), r.Details(why))
+}
+
+// refused ends a task about which nobody is asked. Its row has no such status: nobody cancelled it all the same.
+func (c *change) refused(t *Task, why aggregate.Reason, detail string, about map[string]any) (aggregate.Change, error) {
+	c.end(t, TaskCancelled, aggregate.System(), why)
+	c.Head.Ended.As, c.Head.Ended.Detail = TaskRefused, detail
+	c.audit(aggregate.System(), AuditTaskRefused, "task", c.Head.TaskID, about)
 	return c.done()
 }
 

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -132,7 +133,7 @@ func TestARuleRefusesAStep(t *testing.T) {
 		})
 		a := s.load()
 		e := a.Head.Ended
-		expect.That(t, e != nil && e.Reason == want && e.As == TaskCancelled && e.ByRun() && a.Task.Status == TaskCancelled &&
+		expect.That(t, e != nil && e.Reason == want && e.As == TaskRefused && e.ByRun() && a.Task.Status == TaskCancelled &&
 			a.Execution().Status == ExecutionCancelled && len(a.Execution().Results) == 1 && a.Unopened() == nil, "%+v", e)
 		s.refused(s.claim, aggregate.ErrSuperseded)
 	}
@@ -216,7 +217,7 @@ func (s *story) nobodyChecked() {
 	a := s.load()
 	expect.That(s.t, a.Head.Ended != nil && a.Head.Ended.Reason == ReasonNobodyChecks &&
 		a.Task.Status == TaskCancelled && a.Execution().Status == ExecutionCancelled, "%+v", a.Head.Ended)
-	s.refused(s.retry, aggregate.ErrDecided{Status: "cancelled", At: a.Head.Ended.At, Reason: ReasonNobodyChecks})
+	s.refused(s.retry, aggregate.ErrDecided{Status: "refused", At: a.Head.Ended.At, Reason: ReasonNobodyChecks})
 }
 
 func TestAStepIsNotAskedAboutByStepsThatNoLongerStand(t *testing.T) {
@@ -289,11 +290,16 @@ func TestAStampIsOnAllOfARequest(t *testing.T) {
 	}
 }
 
-// Nobody cancelled what the rules ended: lists call it otherwise.
+// Nobody cancelled what the rules ended: lists and the log call it otherwise.
 func TestWhatTheRulesEndedIsNotCalledCancelled(t *testing.T) {
-	for _, why := range byRule {
-		expect.Is(t, StatusCancelled.Called(why), StatusUnrouted)
-	}
+	s := unrouted(t)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.RefuseByRule(s.head.Run, aggregate.Refusal{Why: ReasonRuleRefuses}, s.settings, now)
+	})
+	expect.That(t, s.load().Status() == StatusRefused && s.head.Noted == StatusRefused, "%s", s.head.Noted)
+	expect.That(t, !slices.ContainsFunc(s.audit, func(e aggregate.AuditEntry) bool {
+		return e.Action == AuditTaskCancelled
+	}), "the log says that it was cancelled")
 	expect.Is(t, StatusCancelled.Called(ReasonMaxVersions), StatusDenied)
 	expect.Is(t, StatusCancelled.Called(""), StatusCancelled)
 	expect.Is(t, StatusDone.Called(ReasonNoRoute), StatusDone)

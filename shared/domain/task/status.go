@@ -18,7 +18,7 @@ const (
 	TaskCancelled TaskStatus = "cancelled"
 	// TaskAnswered ends a head whose message got a plain reply. No task row exists.
 	TaskAnswered TaskStatus = "answered"
-	// TaskRefused ends a head whose request was refused. No task row exists.
+	// TaskRefused ends a head whose request was refused, by limits before there is a task, or by rules. No row has it.
 	TaskRefused TaskStatus = "refused"
 )
 

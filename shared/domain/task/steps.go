@@ -190,7 +190,5 @@ func (a *Aggregate) settles(c *change, g *StepGate, o aggregate.Opening) bool {
 // nobodyChecks ends the task because nobody is left who could stamp a step.
 func (a *Aggregate) nobodyChecks(c *change, e *Execution, g *StepGate) (aggregate.Change, error) {
 	a.cancelExecution(c, e, aggregate.System())
-	c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID,
-		map[string]any{"reason": ReasonNobodyChecks, "step": g.StepID})
-	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonNobodyChecks)
+	return c.refused(a.Task, ReasonNobodyChecks, "", map[string]any{"reason": ReasonNobodyChecks, "step": g.StepID})
 }

@@ -36,7 +36,7 @@ func (d drawing) outcome(f face) face {
 		return f
 	case task.TaskFailed:
 		f.colour = red
-	case task.TaskCancelled:
+	case task.TaskCancelled, task.TaskRefused:
 		f.colour = grey
 	}
 	return f.with(contextLine(d.ended()))
@@ -111,9 +111,7 @@ func (d drawing) rejectedAs(text string, v aggregate.Verdict) string {
 }
 
 // byRules reports whether a request ended by the tenant's rules: no person cancelled it.
-func byRules(e *task.Ended) bool {
-	return e.As == task.TaskCancelled && (e.ByRun() || e.Reason == task.ReasonNobodyChecks)
-}
+func byRules(e *task.Ended) bool { return e.As == task.TaskRefused }
 
 // byRules says why the tenant's rules ended the request.
 func (d drawing) byRules() string {

@@ -174,13 +174,9 @@ func (d drawing) unasked(v version, over bool) face {
 	case over && v.kind == task.CardStep:
 		return d.closed(v, w.IsCancelled)
 	case over && byRules(d.a.Head.Ended):
-		is := w.IsCancelled
-		if task.StatusCancelled.Called(d.a.Head.Ended.Reason) == task.StatusUnrouted {
-			is = w.IsUnrouted
-		}
-		f := d.titled(v, grey, is)
+		f := d.titled(v, grey, w.IsUnrouted)
 		if d.a.Matter() != nil {
-			f = d.showing(v, grey, is)
+			f = d.showing(v, grey, w.IsUnrouted)
 		}
 		return f.with(section(d.byRules()), contextLine("⏹️ "+when(d.a.Head.Ended.At)))
 	case over:
@@ -219,7 +215,7 @@ func (d drawing) approved(v version, r routed) face {
 		title = w.IsApprovedDone
 	case e.Reason == task.ReasonDenied:
 		title, colour = w.IsApprovedDenied, grey
-	case e.As == task.TaskCancelled:
+	case e.As == task.TaskCancelled, e.As == task.TaskRefused:
 		title, colour = w.IsApprovedCancelled, grey
 	}
 	lines := append(r.passed(), by)
