@@ -295,6 +295,9 @@ type callWords struct {
 
 var callWordsOf = language.Catalog[callWords]{Files: &texts, Folder: "texts/failedcall"}
 
+// Called returns what a provider is called.
+func (p Provider) Called(locale string) string { return p.name(callWordsOf.In(locale).Providers) }
+
 // FailedCall tells people in their language what went wrong and what they can do.
 func FailedCall(locale string, p Problem, args ...any) string {
 	w := callWordsOf.In(locale)

@@ -16,6 +16,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/slackapi"
 )
@@ -244,7 +245,7 @@ func (c *Pages) explained(serve web.Page) web.Page {
 type integrationTexts struct{ web.Texts }
 
 func (t integrationTexts) of(provider, address string) integration {
-	x := integration{Provider: provider, Name: t.In("names", provider), About: t.In("abouts", provider), Address: address,
+	x := integration{Provider: provider, Name: explain.Provider(provider).Called(t.Locale()), About: t.In("abouts", provider), Address: address,
 		IsServer: isServer(provider), IsSlack: provider == tenancy.SlackProvider,
 		IsGitHub: provider == tenancy.GitHubProvider, Steps: t.List("registering", provider)}
 	if x.IsServer {
