@@ -106,11 +106,12 @@ func formOfMark(m *rules.Mark, of markable) markForm {
 			}
 		}
 	}
-	for _, l := range m.LabelledBy {
-		role[l.Pointer] = roleLabel
+	labels := web.Each(m.LabelledBy, func(l rules.Label) string { return l.Pointer })
+	for _, at := range labels {
+		role[at] = roleLabel
 	}
 	f.At, _ = arguments(of.schema)
-	for _, at := range append(slices.Clone(m.Pointers), m.CurrencyAt) {
+	for _, at := range slices.Concat(m.Pointers, []string{m.CurrencyAt}, labels) {
 		if at != "" && !slices.Contains(f.At, at) {
 			f.At = append(f.At, at)
 		}
@@ -305,9 +306,9 @@ func example(input string) string {
 
 func sample(v any, depth int) any {
 	s, _ := v.(map[string]any)
-	given := append(schema.List(s["examples"]), s["default"], s["const"])
-	if i := slices.IndexFunc(append(given, schema.List(s["enum"])...), func(v any) bool { return v != nil }); i >= 0 {
-		return append(given, schema.List(s["enum"])...)[i]
+	given := slices.Concat(schema.List(s["examples"]), []any{s["default"], s["const"]}, schema.List(s["enum"]))
+	if i := slices.IndexFunc(given, func(v any) bool { return v != nil }); i >= 0 {
+		return given[i]
 	}
 	members, _ := s["properties"].(map[string]any)
 	switch kind := append(schema.Types(s), "object")[0]; {
