@@ -155,15 +155,15 @@ func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
 	b := browser.Start(t)
 	path := "/console/tasks/" + d.Ref.ID
 	tab := signIn(t, b, desk, webapi.Suzuki, path)
-	form := `form:has(input[name="act"][value="reject"])`
+	form := `form:has([name="act"][value="reject"])`
 	reason := form + ` textarea[name="reason"]`
 	tab.Until(fmt.Sprintf(`document.querySelector(%q)`, reason))
 	tab.Fits()
 	tab.Accessible(t)
 	shot(tab, "waiting")
-	tab.Click(`.ways details:has(input[name="act"][value="reject"]) summary`)
+	tab.Click(`.ways details:has([name="act"][value="reject"]) summary`)
 	tab.Eval(fmt.Sprintf(`document.querySelector(%q).value = "部署ごとに分けてください"`, reason))
-	tab.Click(form + ` button`)
+	tab.Click(form + ` [value="reject"]`)
 	tab.Until(`document.querySelector(".notice")`)
 	d.Card(driver.PromptCard, "部署ごとに分けてください")
 	reads(tab, "true") // which came without reloading
