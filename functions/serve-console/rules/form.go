@@ -443,6 +443,12 @@ func knownAs(p tenancy.ToolPermission, access aggregate.Access, title string, al
 	return knownTool{rules.Known{Tool: p.Tool(), Access: access}, p.ToolName, title, allowed, labels, free}
 }
 
+// Known returns the tools that requests may call.
+func (c *Pages) Known(ctx context.Context, v *web.Viewer) ([]rules.Known, error) {
+	all, err := c.knownTools(ctx, v)
+	return knownOf(all), err
+}
+
 // knownOf returns the tools as rules need them.
 func knownOf(all []knownTool) []rules.Known {
 	return web.Each(all, func(x knownTool) rules.Known { return x.Known })

@@ -1,13 +1,19 @@
 package settings
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 
+	console "ringi/functions/serve-console/rules"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/legible"
 )
 
 // file offers the file of settings.
@@ -16,7 +22,7 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	return c.Show(w, r, v, web.Document{Title: t.Say("file"), Here: "settings", Data: t.tabs("file")}, "settings/file")
 }
 
-// exportSettings sends the settings as a YAML file; a comment after each id has the name.
+// exportSettings sends the settings and the rules as a YAML file; a comment after each id has the name.
 func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings) error {
 	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
 	if err != nil {
@@ -32,7 +38,11 @@ func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 		}
 		return ""
 	}
-	text, err := WriteYAML(s, v.Texts("settings").Say("about", "workspace", owner.Name), named)
+	x, _, err := c.ruled(r.Context(), v)
+	if err != nil {
+		return err
+	}
+	text, err := WriteYAML(s, x, v.Texts("settings").Say("about", "workspace", owner.Name), named)
 	if err != nil {
 		return err
 	}
@@ -56,7 +66,18 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	}
 	t := settingsTexts{v.Texts("settings")}
 	data := importData{Rev: now.Rev, Text: string(text), Seen: aggregate.HashOf(string(text))}
-	file, faults := ReadYAML(text, now)
+	ruled, rev, err := c.ruled(r.Context(), v)
+	if err != nil {
+		return err
+	}
+	known, err := (&console.Pages{Site: c.Site}).Known(r.Context(), v)
+	if err != nil {
+		return err
+	}
+	file, faults := ReadYAML(text, now, ruled)
+	if len(faults) == 0 {
+		faults = file.wrongRules(known)
+	}
 	if len(faults) == 0 {
 		was := now
 		if file.Line("approvers.users")+file.Line("approvers.usergroups") > 0 {
@@ -74,7 +95,12 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	// If the text was edited after its changes were shown, show the new changes first.
 	if len(faults) == 0 && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
 		if data.Conflict = web.RevisionOf(r.PostForm) != now.Rev; !data.Conflict {
-			if err := c.keep(r, v, now, file.Settings); err != nil {
+			err := c.keep(r, v, now, file.Settings)
+			if err == nil && t.ruleChanges(ruled, file.Rules) != nil {
+				_, _, err = c.Store.SaveRules(r.Context(), v.Tenant, &rules.Rules{Rules: file.Rules}, rev, known, v.Actor(),
+					c.Now())
+			}
+			if err != nil {
 				return err
 			}
 			return c.Done(w, r, sectionPath("file"), "saved")
@@ -85,7 +111,7 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 		if err != nil {
 			return err
 		}
-		data.Changes = t.changes(&m, tenancy.Differences(now, file.Settings))
+		data.Changes = append(t.changes(&m, tenancy.Differences(now, file.Settings)), t.ruleChanges(ruled, file.Rules)...)
 	}
 	d := web.Document{Title: t.Say("import_title"), Here: "settings", Data: data,
 		Came: web.Came{Conflict: data.Conflict, Wrong: len(faults) > 0}}
@@ -117,25 +143,77 @@ var asYAML = web.YAMLForm{
 		"authRef": "auth_ref"},
 }
 
-// SettingsFile is settings as they are saved, compared or copied to another workspace, with where the file says what.
+// SettingsFile is settings and rules as they are saved, compared or copied to another workspace, with where the file
+// says what.
 type SettingsFile struct {
 	web.YAMLFile
 	Settings tenancy.Settings
+	Rules    []rules.Rule
 }
 
-// WriteYAML formats the settings as YAML. named returns the name for an id, or "" if unknown; the name becomes a
+// said is what a file says.
+type said struct {
+	tenancy.Settings
+	Rules []rules.Rule `json:"rules,omitempty"`
+}
+
+// ruled returns the tenant's rules with their revision.
+func (c *Pages) ruled(ctx context.Context, v *web.Viewer) ([]rules.Rule, int, error) {
+	x, rev, err := c.Store.Rules(ctx, v.Tenant)
+	if x == nil {
+		return nil, rev, err
+	}
+	return x.Rules, rev, err
+}
+
+// wrongRules returns what is wrong with a file's rules.
+func (f SettingsFile) wrongRules(known []rules.Known) []web.YAMLFault {
+	if len(f.Rules) == 0 {
+		return nil
+	}
+	return web.Each((&rules.Rules{Rules: f.Rules}).Problems(known), func(p aggregate.Problem) web.YAMLFault {
+		return web.YAMLFault{Problem: p, Line: f.Line(p.Field)}
+	})
+}
+
+// ruleChanges says which rules differ, by their names; none if none does.
+func (t settingsTexts) ruleChanges(was, is []rules.Rule) []change {
+	text := func(x any) string {
+		b, _ := json.Marshal(x) // only strings, numbers, booleans and lists of these
+		return string(b)
+	}
+	if text(was) == text(is) {
+		return nil
+	}
+	named := func(all, others []rules.Rule) []string {
+		return web.Each(all, func(r rules.Rule) string {
+			i := slices.IndexFunc(others, func(o rules.Rule) bool { return o.ID == r.ID })
+			if i >= 0 && text(others[i]) != text(r) {
+				return t.Say("rule_changed", "name", legible.OneLine(r.Name))
+			}
+			return legible.OneLine(r.Name)
+		})
+	}
+	return []change{{t.Say("rules"), named(was, nil), named(is, was)}}
+}
+
+// WriteYAML formats settings and rules as YAML. named returns the name for an id, or "" if unknown; the name becomes a
 // comment after the id. about becomes a comment at the top.
-func WriteYAML(s tenancy.Settings, about string, named func(id string) string) ([]byte, error) {
-	return asYAML.Write(s, about, named)
+func WriteYAML(s tenancy.Settings, x []rules.Rule, about string, named func(id string) string) ([]byte, error) {
+	return asYAML.Write(said{s, x}, about, named)
 }
 
-// Read applies a file to settings; settings that the file lacks stay as they are. It returns all of the file's faults
-// at once, including broken rules of settings. If the file has none, the caller must still check the rules of the
-// resulting settings.
-func ReadYAML(text []byte, over tenancy.Settings) (SettingsFile, []web.YAMLFault) {
-	f := SettingsFile{Settings: over}
+// ReadYAML applies a file to settings and rules; what the file lacks stays as it is, and a rule without an id gets one.
+// It returns all of the file's faults at once, including broken rules of settings. If the file has none, the caller
+// must still check the rules of the resulting settings.
+func ReadYAML(text []byte, over tenancy.Settings, x []rules.Rule) (SettingsFile, []web.YAMLFault) {
+	f, into := SettingsFile{}, said{over, slices.Clone(x)}
 	var faults []web.YAMLFault
-	f.YAMLFile, faults = asYAML.Read(text, &f.Settings)
+	f.YAMLFile, faults = asYAML.Read(text, &into)
+	f.Settings, f.Rules = into.Settings, into.Rules
+	for i := range f.Rules {
+		f.Rules[i].ID = cmp.Or(f.Rules[i].ID, aggregate.NewID())
+	}
 	if len(faults) > 0 {
 		faults = append(faults, f.broken(faults)...)
 		slices.SortStableFunc(faults, func(a, b web.YAMLFault) int { return a.Line - b.Line })

@@ -14,6 +14,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -38,6 +39,39 @@ func testNoSettingBecomesMarkup(t *testing.T, w *consoletest.World) {
 		Lacks(t, "<script>alert")
 	b.Post(generalPage, opened(w, "name", evil)).Says(t, http.StatusSeeOther)
 	expect.That(t, !strings.Contains(b.Get(logPage).Body, "<script>alert"), "markup in the log")
+}
+
+// Rules travel in the same file. What is wrong with them is said with its line, and what differs before it is saved.
+func testRulesTravelAsAFile(t *testing.T, w *consoletest.World) {
+	b := w.As(webapi.Suzuki)
+	send := func(text string) consoletest.Answer {
+		return b.Post("/console/settings/import", url.Values{"text": {text}})
+	}
+	const text = "rules:\n  - name: 小額\n    below: 100000\n    currency: JPY\n    tools: [send_slack_dm, " +
+		"https://rooms.example.com/mcp book]\n    labels: {費目: [旅費]}\n    stages:\n      - name: 上長\n        " +
+		"need: 1\n        superior: 1\n        people: [" + webapi.Tanaka + "]\n  - name: そのほか\n    refuse: 総務へ"
+	shown := send(text).Says(t, http.StatusOK, ja.Say("rules"), "小額 そのほか")
+	b.Post("/console/settings/import", shown.Hidden("act", "save", "text", text)).Says(t, http.StatusSeeOther)
+	x, _, err := w.Store.Rules(t.Context(), w.Tenant.ID)
+	expect.Must(t, err == nil && len(x.Rules) == 2, "%+v, %v", x, err)
+	first := x.Rules[0]
+	expect.Same(t, first.Conditions, rules.Conditions{Below: "100000", Currency: "JPY", Labels: map[string][]string{
+		"費目": {"旅費"}}, Tools: []rules.Tool{{Name: "send_slack_dm"}, {Address: "https://rooms.example.com/mcp",
+		Name: "book"}}})
+	expect.Same(t, first.Stages, []rules.Stage{{Name: "上長", Need: 1, Who: rules.Who{Superior: 1,
+		People: []string{webapi.Tanaka}}}})
+	file := b.Get("/console/settings.yaml")
+	expect.Has(t, file.Body, "- https://rooms.example.com/mcp book", webapi.Tanaka+" # 田中 恵", "id: "+first.ID)
+	send(file.Body).Says(t, http.StatusOK, ja.Say("import_same"))
+	send(strings.Replace(file.Body, "100000", "200000", 1)).Says(t, http.StatusOK, "小額 そのほか 小額 (変更)")
+	send("max_versions: 4\n").Says(t, http.StatusOK).Lacks(t, "小額")
+	for wrong, says := range map[string]string{
+		"rules:\n  - name: x\n    whom: y\n": "3 行目: rules[0].whom", "rules:\n  - name: x\n    need: zwei\n": "3 行目",
+		"rules:\n  - name: x\n    refuse: y\n    from: abc\n":              "4 行目: rules[0].from",
+		"rules:\n  - name: x\n    refuse: y\n  - name: x\n    refuse: z\n": "rules[1].name",
+	} {
+		send(wrong).Says(t, http.StatusUnprocessableEntity, says)
+	}
 }
 
 func testSettingsTravelAsAFile(t *testing.T, w *consoletest.World) {
@@ -154,10 +188,11 @@ func nobody(string) string { return "" }
 func TestSettingsComeBackFromTheirFile(t *testing.T) {
 	for name, is := range map[string]tenancy.Settings{"the defaults": tenancy.DefaultSettings(), "all others": full()} {
 		names := map[string]string{"U0SATO": "佐藤 花子\n- U0EVIL", "S0HR": "人事 # 承認者"}
-		text := expect.Value(settings.WriteYAML(is, "株式会社りんぎ\nslug: evil", func(id string) string { return names[id] }))(t)
+		text := expect.Value(settings.WriteYAML(is, nil, "株式会社りんぎ\nslug: evil",
+			func(id string) string { return names[id] }))(t)
 		over := tenancy.DefaultSettings()
 		over.Approvers.Users, over.MaxVersions = []string{"U0OTHER"}, 9
-		got, faults := settings.ReadYAML(text, over)
+		got, faults := settings.ReadYAML(text, over, nil)
 		expect.Must(t, len(faults) == 0, "%s: %+v in\n%s", name, faults, text)
 		diff := tenancy.Differences(is, got.Settings)
 		expect.That(t, diff == nil, "%s: %+v in\n%s", name, diff, text)
@@ -169,14 +204,15 @@ func TestSettingsComeBackFromTheirFile(t *testing.T) {
 
 func TestWhatAFileDoesNotNameStays(t *testing.T) {
 	over := full()
-	got, faults := settings.ReadYAML([]byte("max_versions: 4\napprovers:\n  users: []\n"), over)
+	got, faults := settings.ReadYAML([]byte("max_versions: 4\napprovers:\n  users: []\n"), over, nil)
 	expect.That(t, len(faults) == 0 && got.Settings.MaxVersions == 4 && len(got.Settings.Approvers.Users) == 0 &&
 		got.Settings.Approvers.Usergroups[0] == "S0HR" && len(over.Approvers.Users) == 2, "%+v, %v", got.Settings, faults)
 }
 
 func TestAFileMayHaveTheSpecificationsOwnNames(t *testing.T) {
 	file, faults := settings.ReadYAML([]byte("aiSessions: {cache: {enabled: true}}\naiAgents:\n  - id: a\n    "+
-		"provider: openai\n    capabilities: [code]\n    isDefault: true\n    authRef: mine\n"), tenancy.DefaultSettings())
+		"provider: openai\n    capabilities: [code]\n    isDefault: true\n    authRef: mine\n"),
+		tenancy.DefaultSettings(), nil)
 	s := file.Settings
 	expect.That(t, len(faults) == 0 && s.AISessions.Cache.Enabled && len(s.Agents) == 1 && s.Agents[0].IsDefault &&
 		s.Agents[0].AuthRef == "mine" && s.Validate() == nil && file.Line("agents[0].auth_ref") == 7, "%+v %v", s, faults)
@@ -207,7 +243,7 @@ func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
 		"ai_sessions: {cache: true}":        {"ai_sessions.cache fields 1"},
 		strings.Repeat("#", web.MaxBytes+1): {" yaml_size 0"},
 	} {
-		file, faults := settings.ReadYAML([]byte(text), full())
+		file, faults := settings.ReadYAML([]byte(text), full(), nil)
 		var got []string
 		for _, f := range faults {
 			got = append(got, fmt.Sprintf("%s %s %d", f.Field, f.Code, f.Line))
@@ -221,12 +257,12 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("max_versions: 4\napprovers:\n  users: [U1] # 佐藤\n"))
 	f.Add([]byte("a: &a [*a]"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		file, faults := settings.ReadYAML(text, full())
+		file, faults := settings.ReadYAML(text, full(), nil)
 		if len(faults) > 0 {
 			return
 		}
-		again := expect.Value(settings.WriteYAML(file.Settings, "", nobody))(t)
-		back, faults := settings.ReadYAML(again, tenancy.DefaultSettings())
+		again := expect.Value(settings.WriteYAML(file.Settings, nil, "", nobody))(t)
+		back, faults := settings.ReadYAML(again, tenancy.DefaultSettings(), nil)
 		back.Settings.Slug, back.Settings.SelfApprovalChosen = file.Settings.Slug, file.Settings.SelfApprovalChosen
 		diff := tenancy.Differences(file.Settings, back.Settings)
 		expect.That(t, len(faults) == 0 && diff == nil, "%v %v of %q", faults, diff, again)

@@ -80,6 +80,7 @@ func TestSettings(t *testing.T) {
 		"what was spent is said, and home asks":                  testHomeAndBudgets,
 		"administrators are changed":                             testAdmins,
 		"settings travel as a file":                              testSettingsTravelAsAFile,
+		"rules travel in the same file":                          testRulesTravelAsAFile,
 		"a files mistakes are named with their lines":            testAFilesMistakesAreNamedWithTheirLines,
 		"a sections own form is saved":                           testItsOwnForm,
 	})

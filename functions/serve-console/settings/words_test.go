@@ -51,7 +51,7 @@ func TestNoLimitIsSaidInWords(t *testing.T) {
 func TestARowOfTheTableIsASetting(t *testing.T) {
 	was, is := tenancy.DefaultSettings(), storetest.Changed(t)
 	got, problems := typed(formOf(is), was)
-	file, faults := ReadYAML(expect.Value(WriteYAML(is, "", func(string) string { return "" }))(t), was)
+	file, faults := ReadYAML(expect.Value(WriteYAML(is, nil, "", func(string) string { return "" }))(t), was, nil)
 	expect.Must(t, problems == nil && faults == nil, "%+v %+v", problems, faults)
 	unasked, own := tenancy.Differences(got, is), tenancy.Differences(file.Settings, is)
 	for _, locale := range language.All {

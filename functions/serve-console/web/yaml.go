@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -140,6 +141,10 @@ func (r *reader) value(at string, n *yaml.Node, into reflect.Value) {
 	case into.Kind() == reflect.Pointer:
 		into.Set(reflect.New(into.Type().Elem()))
 		r.value(at, n, into.Elem())
+	case asText(into) != nil:
+		if n.Kind != yaml.ScalarNode || asText(into).UnmarshalText([]byte(n.Value)) != nil {
+			r.fault(at, "text", n)
+		}
 	case into.Kind() == reflect.Struct:
 		r.object(at, n, into)
 	case into.Kind() == reflect.Slice:
@@ -153,6 +158,15 @@ func (r *reader) value(at string, n *yaml.Node, into reflect.Value) {
 			r.file.Names[n.Value] = name
 		}
 	}
+}
+
+// asText returns a value that is one text in files, or nil.
+func asText(into reflect.Value) encoding.TextUnmarshaler {
+	x, is := into.Addr().Interface().(encoding.TextUnmarshaler)
+	if !is || into.Kind() != reflect.Struct {
+		return nil
+	}
+	return x
 }
 
 func (r *reader) list(at string, n *yaml.Node, into reflect.Value) {
