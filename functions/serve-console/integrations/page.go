@@ -245,7 +245,8 @@ func (c *Pages) explained(serve web.Page) web.Page {
 type integrationTexts struct{ web.Texts }
 
 func (t integrationTexts) of(provider, address string) integration {
-	x := integration{Provider: provider, Name: explain.Provider(provider).Called(t.Locale()), About: t.In("abouts", provider), Address: address,
+	x := integration{Provider: provider, Name: explain.Provider(provider).Called(t.Locale()),
+		About: t.In("abouts", provider), Address: address,
 		IsServer: isServer(provider), IsSlack: provider == tenancy.SlackProvider,
 		IsGitHub: provider == tenancy.GitHubProvider, Steps: t.List("registering", provider)}
 	if x.IsServer {
