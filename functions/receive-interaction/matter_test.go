@@ -39,12 +39,12 @@ func (w *world) matter(user, channel string, change map[string]string) map[strin
 // fills types in the fields of the form, some of them otherwise.
 func (w *world) fills(values map[string]any, change map[string]string) {
 	for field, is := range map[string]string{card.MatterKind: "支出", card.MatterTitle: "複合機の入れ替え",
-		card.MatterAmount: "120万", card.MatterCurrency: "JPY", card.MatterDescription: "故障が続くため。"} {
+		card.MatterAmount: "120万", card.MatterDescription: "故障が続くため。"} {
 		if to, changed := change[field]; changed {
 			is = to
 		}
 		typed := map[string]any{"type": "plain_text_input", "value": is}
-		if field == card.MatterKind || field == card.MatterCurrency {
+		if field == card.MatterKind {
 			typed = map[string]any{"type": "static_select", "selected_option": map[string]any{"value": is}}
 		}
 		values[field] = map[string]any{card.MatterInput: typed}
@@ -63,13 +63,13 @@ func TestAFormAsksForADecision(t *testing.T) {
 			w.quiet(w.post(s), webapi.Sato)
 			expect.Is(t, w.messages(webapi.HR, "複合機の入れ替え"), 1)
 			r := w.asks(webapi.HR, "複合機の入れ替え").Request
-			expect.Same(t, &task.Matter{Kind: "支出", Title: "複合機の入れ替え", Amount: "1200000", Currency: "JPY",
+			expect.Same(t, &task.Matter{Kind: "支出", Title: "複合機の入れ替え", Amount: "1200000",
 				Description: "故障が続くため。"}, r.Matter)
 			expect.That(t, strings.Contains(r.Text, "¥1,200,000") && strings.Contains(r.Text, "区分: 支出"), "%s", r.Text)
 		},
 		"but not of what is wrong, which stands at its field": func(t *testing.T, w *world) {
 			for field, is := range map[string]string{card.MatterKind: "宇宙", card.MatterTitle: " ", card.MatterAmount: "たくさん",
-				card.MatterCurrency: "XAU", card.MatterDescription: ""} {
+				card.MatterDescription: ""} {
 				out := w.post(w.matter(webapi.Sato, webapi.HR, map[string]string{field: is}))
 				expect.Has(t, out.Body, `"`+field+`":`)
 				expect.Is(t, strings.Count(out.Body, `":"`), 2, out.Body)
@@ -82,7 +82,7 @@ func TestAFormAsksForADecision(t *testing.T) {
 			w.slack.CloseView(webapi.Sato, w.view(webapi.Sato).ID, false)
 			w.quiet(w.post(w.matter(webapi.Sato, "", map[string]string{card.MatterAmount: ""})), webapi.Sato)
 			r := w.asks(webapi.DirectMessage(webapi.Sato), "複合機の入れ替え").Request
-			expect.That(t, r.Matter.Amount == "" && r.Matter.Currency == "" && strings.Contains(r.Text, "金額不明"), "%+v", r)
+			expect.That(t, r.Matter.Amount == "" && strings.Contains(r.Text, "金額不明"), "%+v", r)
 		},
 	})
 }

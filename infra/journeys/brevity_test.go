@@ -30,7 +30,7 @@ func TestARequestIsToldInFewWords(t *testing.T) {
 	asks := func(text string) *driver.Request { return driver.Ask(t, s, webapi.Sato, text) }
 	form := func() *driver.Request {
 		return driver.FillIn(t, s, webapi.Sato, map[string]any{"matter": "Spending", "title": "Replace the copier",
-			"amount": "1200000", "currency": "JPY", "description": "It jams every day."})
+			"amount": "1200000", "description": "It jams every day."})
 	}
 	for _, of := range []struct {
 		name string

@@ -165,14 +165,13 @@ func Money(locale string, a rules.Amount) string {
 	case a.Currency == "JPY":
 		return "¥" + Grouped(string(a.Value))
 	}
-	return Grouped(withDecimals(string(a.Value), a.Currency)) + " " + a.Currency
+	return Grouped(withDecimals(string(a.Value))) + " " + a.Currency
 }
 
-// withDecimals gives a number that has decimals as many as its currency has: 4,200.50 USD, as people write it.
-func withDecimals(number, currency string) string {
-	_, decimals, point := strings.Cut(number, ".")
-	if n, _ := rules.DecimalsOf(currency); point && len(decimals) < n {
-		number += strings.Repeat("0", n-len(decimals))
+// withDecimals gives a number that has decimals two at least: 4,200.50 USD, as people write it.
+func withDecimals(number string) string {
+	if _, decimals, _ := strings.Cut(number, "."); len(decimals) == 1 {
+		number += "0"
 	}
 	return number
 }

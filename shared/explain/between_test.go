@@ -144,7 +144,7 @@ func TestMoneyIsWrittenInOneWay(t *testing.T) {
 		"1,234,567.25 USD": {Value: "1234567.25", Currency: "USD"}, "金額なし": rules.Nothing(),
 		"金額不明": rules.Unknown(rules.WhyMark), "金額の指定なし": rules.Unknown(rules.WhyMissing),
 		"4,200.50 USD": {Value: "4200.5", Currency: "USD"}, "4,200 USD": {Value: "4200", Currency: "USD"},
-		"0.500 KWD": {Value: "0.5", Currency: "KWD"}, "0.0625 USD": {Value: "0.0625", Currency: "USD"},
+		"0.50 KWD": {Value: "0.5", Currency: "KWD"}, "0.0625 USD": {Value: "0.0625", Currency: "USD"},
 	} {
 		expect.Is(t, explain.Money("ja", a), want)
 	}

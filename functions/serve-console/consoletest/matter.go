@@ -19,7 +19,7 @@ func (w *World) MatterAsked() { w.MatterAskedWith(nil) }
 
 // MatterAskedWith is MatterAsked with files, by their names.
 func (w *World) MatterAskedWith(files map[string][]byte) {
-	w.MatterAskedFor(task.Matter{Kind: "契約", Title: "倉庫の賃貸", Amount: "3600000", Currency: "JPY",
+	w.MatterAskedFor(task.Matter{Kind: "契約", Title: "倉庫の賃貸", Amount: "3600000",
 		Description: "在庫が\n増えたため。"}, files)
 }
 

@@ -29,7 +29,7 @@ func AskWithFiles(t T, s *stack.Stack, user, title string, files ...FormFile) *R
 	for i, f := range files {
 		given[i] = map[string]any{"name": f.Name, "body": f.Body}
 	}
-	return FillIn(t, s, user, map[string]any{"matter": "支出", "title": title, "amount": "120万", "currency": "JPY",
+	return FillIn(t, s, user, map[string]any{"matter": "支出", "title": title, "amount": "120万",
 		"description": "入れ替えの時期のため。", "file": given})
 }
 

@@ -20,13 +20,12 @@ import (
 type Matter struct {
 	Kind        string        `json:"matter"` // one of the settings' list
 	Title       string        `json:"title"`
-	Amount      rules.Decimal `json:"amount,omitempty"`   // 0: there is none; empty: nobody knows it yet
-	Currency    string        `json:"currency,omitempty"` // of an amount above 0
+	Amount      rules.Decimal `json:"amount,omitempty"` // 0: there is none; empty: nobody knows it yet
 	Description string        `json:"description"`
 }
 
-// MatterCurrencies are the units of a form's amount, the usual one first.
-var MatterCurrencies = []string{"JPY", "USD", "EUR"}
+// MatterCurrency is the unit of a form's amount.
+const MatterCurrency = "JPY"
 
 // Limits of a form, in characters. The description is as long as Slack's field for a request.
 const (
@@ -39,12 +38,7 @@ const (
 func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
 	m = Matter{Kind: typed.Kind, Title: strings.Join(strings.Fields(legible.Visible(typed.Title)), " "),
 		Description: strings.TrimSpace(legible.Paragraphs(legible.Visible(typed.Description)))}
-	m.Amount = typedAmount(string(typed.Amount), typed.Currency)
-	if shortest(m.Amount) == "0" {
-		m.Amount = "0"
-	} else if m.Amount != "" {
-		m.Currency = typed.Currency
-	}
+	m.Amount = typedAmount(string(typed.Amount))
 	unless := func(fits bool, field string) {
 		if !fits {
 			wrong = append(wrong, field)
@@ -54,46 +48,34 @@ func ReadMatter(typed Matter, s tenancy.Settings) (m Matter, wrong []string) {
 	unless(slices.Contains(s.MatterNames(), m.Kind), "matter")
 	unless(within(m.Title, MaxMatterTitle), "title")
 	unless(m.Amount == "" || m.Amount.Valid(), "amount")
-	unless(m.Amount == "" || m.Amount == "0" || slices.Contains(MatterCurrencies, m.Currency), "currency")
 	unless(within(m.Description, MaxMatterDescription) && len(Mentioned(m.Description)) <= MaxMentioned, "description")
 	return m, wrong
 }
 
-// typedForm is an amount as people type it, such as 120万円 or ¥1,200,000: a sign of its unit, digits with or without
-// commas between thousands, decimals, and 万 or 億.
-var typedForm = language.Regexp{Text: `^([¥$€]?) ?(\d+|\d{1,3}(?:,\d{3})+)(\.\d+)?([万億]?) ?(円?)$`}
+// typedForm is an amount as people type it, such as 120万円 or ¥1,200,000: digits with or without commas between
+// thousands, and 万 or 億. It has no decimals, since a point may stand between thousands.
+var typedForm = language.Regexp{Text: `^¥? ?(\d+|\d{1,3}(?:,\d{3})+)([万億]?) ?円?$`}
 
-var (
-	// unitOf is the currency for which a sign stands.
-	unitOf  = map[string]string{"¥": "JPY", "円": "JPY", "$": "USD", "€": "EUR"}
-	zerosOf = map[string]string{"万": "0000", "億": "00000000"}
-)
+var zerosOf = map[string]string{"万": "0000", "億": "00000000"}
 
-// typedAmount reads an amount of a currency. What it can't read is not Valid, nor is what may be meant otherwise: with
-// the sign of another currency, or with more decimals than it has, since a point may stand between thousands.
-func typedAmount(text, unit string) rules.Decimal {
+// typedAmount reads an amount. What it can't read is not Valid.
+func typedAmount(text string) rules.Decimal {
 	if text = strings.TrimSpace(legible.Narrow(text)); text == "" {
 		return ""
 	}
 	is := typedForm.Get().FindStringSubmatch(text)
-	most, _ := rules.DecimalsOf(unit)
-	if is == nil || len(is[3]) > len(".")+most || is[3] != "" && (most == 0 || is[4] != "") {
+	if is == nil {
 		return "?"
 	}
-	for _, sign := range []string{is[1], is[5]} {
-		if sign != "" && unitOf[sign] != unit {
-			return "?"
-		}
-	}
-	return rules.Decimal(strings.ReplaceAll(is[2], ",", "") + is[3] + zerosOf[is[4]])
+	return rules.Decimal(strings.ReplaceAll(is[1], ",", "") + zerosOf[is[2]])
 }
 
-// shortest is a number without zeros at the end of its decimals.
-func shortest(d rules.Decimal) rules.Decimal {
-	if strings.Contains(string(d), ".") {
-		d = rules.Decimal(strings.TrimRight(strings.TrimRight(string(d), "0"), "."))
+// Money returns the form's amount; one that nobody typed isn't known.
+func (m *Matter) Money() rules.Amount {
+	if m.Amount == "" || m.Amount == "0" {
+		return rules.Amount{Value: m.Amount}
 	}
-	return d
+	return rules.Amount{Value: m.Amount, Currency: MatterCurrency}
 }
 
 // Steps returns the plan. version is that of the tool. The mark says what the form says, so that no administrator marks
@@ -110,7 +92,7 @@ func (m *Matter) Steps(locale, version string) []Step {
 		Title    string      `json:"title"`
 		Amount   json.Number `json:"amount,omitempty"`
 		Currency string      `json:"currency,omitempty"`
-	}{m.Kind, m.Title, json.Number(m.Amount), m.Currency})
+	}{m.Kind, m.Title, json.Number(m.Amount), m.Money().Currency})
 	name := tool.Title.In(locale)
 	return []Step{{StepID: "step-1", Order: 1, Title: name, Tool: tool.Name, ToolInput: aggregate.JSON(input),
 		Description: name, ExpectedOutput: tool.About.In(locale), Access: tool.Effect, ToolVersion: version, Mark: &mark}}

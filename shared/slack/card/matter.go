@@ -29,7 +29,6 @@ const (
 	MatterKind        = "matter"
 	MatterTitle       = "title"
 	MatterAmount      = "amount"
-	MatterCurrency    = "currency"
 	MatterDescription = "description"
 	MatterFiles       = "file"
 	MatterKept        = "kept" // those of the files of an earlier version that stay
@@ -76,10 +75,10 @@ func (d drawing) askedBy() []slack.Block {
 // matter are the fields of the form, with what was typed in them before. What the settings offer no more is chosen
 // anew.
 func (w *askWords) matter(s tenancy.Settings, was task.Matter) []slack.Block {
-	choice := func(field, is string, values []string, called map[string]string) *slack.InputBlock {
+	choice := func(field, is string, values []string) *slack.InputBlock {
 		e := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, MatterInput)
 		for _, v := range values {
-			option := slack.NewOptionBlockObject(v, label(cmp.Or(called[v], v)), nil)
+			option := slack.NewOptionBlockObject(v, label(v), nil)
 			if e.Options = append(e.Options, option); v == is {
 				e.InitialOption = option
 			}
@@ -93,9 +92,8 @@ func (w *askWords) matter(s tenancy.Settings, was task.Matter) []slack.Block {
 	}
 	amount := text(MatterAmount, string(was.Amount), 0)
 	amount.Optional, amount.Hint = true, label(w.MatterAmountHint)
-	return []slack.Block{choice(MatterKind, was.Kind, s.MatterNames(), nil),
+	return []slack.Block{choice(MatterKind, was.Kind, s.MatterNames()),
 		text(MatterTitle, was.Title, task.MaxMatterTitle), amount,
-		choice(MatterCurrency, cmp.Or(was.Currency, task.MatterCurrencies[0]), task.MatterCurrencies, w.Currencies),
 		text(MatterDescription, was.Description, task.MaxMatterDescription)}
 }
 
@@ -161,8 +159,7 @@ func MatterFilesFault(locale string, files []aggregate.SharedFile) string {
 func ReadMatter(locale string, s tenancy.Settings, value func(field string) string) (m task.Matter,
 	faults map[string]string) {
 	m, wrong := task.ReadMatter(task.Matter{Kind: value(MatterKind), Title: value(MatterTitle),
-		Amount: rules.Decimal(value(MatterAmount)), Currency: value(MatterCurrency),
-		Description: value(MatterDescription)}, s)
+		Amount: rules.Decimal(value(MatterAmount)), Description: value(MatterDescription)}, s)
 	for _, field := range wrong {
 		if faults == nil {
 			faults = map[string]string{}
@@ -173,7 +170,7 @@ func ReadMatter(locale string, s tenancy.Settings, value func(field string) stri
 			why = "empty"
 		}
 		faults[field] = fill(askWordsOf.In(locale).MatterFaults[why], "max", most, "digits", rules.MaxDigits,
-			"people", task.MaxMentioned, "currencies", strings.Join(task.MatterCurrencies, ", "))
+			"people", task.MaxMentioned)
 	}
 	return m, faults
 }
@@ -185,7 +182,7 @@ func MatterLabels(locale string) map[string]string { return askWordsOf.In(locale
 func MatterText(otherwise string, m task.Matter) string {
 	w := askWordsOf.In(language.Detect(m.Title+"\n"+m.Description, otherwise))
 	lines := []string{w.MatterAsked}
-	amount := explain.Money(w.Locale, rules.Amount{Value: m.Amount, Currency: m.Currency})
+	amount := explain.Money(w.Locale, m.Money())
 	for _, of := range [][2]string{{MatterKind, m.Kind}, {MatterTitle, m.Title}, {MatterAmount, amount}} {
 		lines = append(lines, fill(w.MatterLine, "name", w.Matter[of[0]], "value", of[1]))
 	}

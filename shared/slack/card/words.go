@@ -140,7 +140,7 @@ type askWords struct {
 	MatterTitle, MatterAmountHint, MatterAsked, MatterLine, HomeMatter            string
 	MatterFilesHint, MatterFilesFault, MatterAttached, MatterKept, MatterKeptHint string
 	// by field, and by code
-	Matter, MatterFaults, Currencies map[string]string
+	Matter, MatterFaults map[string]string
 
 	// Copies, the Home tab and lists; HomeWaitingMore to HomeHiddenMore, if not all items were read.
 	CopyFrom, CopyText, OutcomeText, Open                               string

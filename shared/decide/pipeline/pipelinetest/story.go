@@ -334,7 +334,7 @@ func (w *World) PaidAlone(err error) {
 }
 
 // Form is a form that asks for a decision.
-var Form = task.Matter{Kind: "支出", Title: "複合機の入れ替え", Amount: "1200000", Currency: "JPY", Description: "故障が続くため。"}
+var Form = task.Matter{Kind: "支出", Title: "複合機の入れ替え", Amount: "1200000", Description: "故障が続くため。"}
 
 // ReceiveForm receives a request for a decision.
 func (w *Story) ReceiveForm() {
