@@ -54,17 +54,20 @@ func AskOf(a Asking, id string) (x Ask, ok bool) {
 
 // Way is how people say no to what a gate asks: what follows, the button of its form, and an example of a reason.
 type Way struct {
-	Kind                     circulation.Kind // one that ends the gate
-	Follows, Submit, Example string
+	Kind circulation.Kind // one that ends the gate
+	WayWords
 }
+
+// WayWords are the texts of a way.
+type WayWords struct{ Follows, Submit, Example string }
 
 // Cancelling is what is said before what waits is cancelled.
 type Cancelling struct{ Title, Text, Yes, No string }
 
 type askWords struct {
-	Why     string         // asks for a reason
-	Lost    string         // whose stamps end with a rejection
-	Ways    map[string]Way // by what follows
+	Why     string              // asks for a reason
+	Lost    string              // whose stamps end with a rejection
+	Ways    map[string]WayWords // by what follows
 	Cancels map[aggregate.CardType]Cancelling
 }
 
@@ -73,15 +76,13 @@ var askWordsOf = language.Catalog[askWords]{Files: &texts, Folder: "texts/asks"}
 // Ways returns how people may say no: the first is what ❌ does, another one denies what would be sent back.
 func (x Ask) Ways(locale string) []Way {
 	w := askWordsOf.In(locale)
-	first := w.Ways[cmp.Or(x.no, string(task.FollowsNext))]
-	first.Kind = circulation.SendBack
+	first := Way{circulation.SendBack, w.Ways[cmp.Or(x.no, string(task.FollowsNext))]}
 	all, versions := []Way{first}, x.no == string(task.FollowsNext) || x.no == string(task.FollowsAsker)
 	for _, kind := range circulation.Kinds {
-		switch further := w.Ways[kind.Verb]; {
+		switch {
 		case !kind.Final || !x.denies:
 		case versions:
-			further.Kind = kind.Kind
-			all = append(all, further)
+			all = append(all, Way{kind.Kind, w.Ways[kind.Verb]})
 		default:
 			all[0].Kind = kind.Kind
 		}
