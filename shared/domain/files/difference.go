@@ -1,7 +1,6 @@
 package files
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -289,17 +288,6 @@ func CheckChanges(changes []Change) (problems []string) {
 	return problems
 }
 
-// write writes a hunk byte by byte.
-func (h Hunk) write(out *bytes.Buffer) {
-	out.WriteString(h.Heading() + "\n")
-	for _, line := range h.Lines {
-		out.WriteString(line)
-		if !strings.HasSuffix(line, "\n") {
-			out.WriteString("\n\\ No newline at end of file\n")
-		}
-	}
-}
-
 // Heading is the line above a hunk, which says where the hunk is in both files.
 func (h Hunk) Heading() string {
 	added, removed := h.Count()
@@ -312,37 +300,4 @@ func rangeOf(from, lines int) string {
 		from--
 	}
 	return fmt.Sprintf("%d,%d", from, lines)
-}
-
-// Unified returns a change as a unified difference, byte by byte.
-func (c Change) Unified() []byte {
-	var out bytes.Buffer
-	from, to := quoted("a/"+c.Path), quoted("b/"+c.Path)
-	if c.Was == nil {
-		from = "/dev/null"
-	}
-	if c.Is == nil {
-		to = "/dev/null"
-	}
-	fmt.Fprintf(&out, "--- %s\n+++ %s\n", ended(from), ended(to))
-	for _, h := range c.Hunks {
-		h.write(&out)
-	}
-	return out.Bytes()
-}
-
-// quoted returns a name as Git writes it in a patch.
-func quoted(name string) string {
-	if !strings.ContainsAny(name, "\"\\\t\n") {
-		return name
-	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\t", `\t`, "\n", `\n`).Replace(name) + `"`
-}
-
-// ended returns a name so that Git finds its end, though it has blanks.
-func ended(name string) string {
-	if strings.Contains(name, " ") && name[0] != '"' {
-		return name + "\t"
-	}
-	return name
 }

@@ -34,15 +34,6 @@ func (m *Mark) Same(other *Mark) bool {
 	return m == other || m != nil && other != nil && reflect.DeepEqual(*m, *other)
 }
 
-func starred(pointer string) (n int) {
-	for _, token := range Tokens(pointer) {
-		if token == rows {
-			n++
-		}
-	}
-	return n
-}
-
 // name checks a name in which every character shows, and looks like no other.
 func (p *problems) name(text, field string, most int) {
 	p.words(text, field, most)

@@ -139,21 +139,6 @@ func (a *Aggregate) attached(p *Prompt) (attached, left []ReadFile) {
 	return attached, left
 }
 
-// Enclosing returns how many different files are attached to the request; before its files were read, how many it has.
-func (a *Aggregate) Enclosing() (n int) {
-	if a.Read() == nil && a.Request != nil {
-		return len(a.Request.Files)
-	}
-	attached, _ := a.Attached()
-	for i, f := range attached {
-		same := func(x ReadFile) bool { return x.SHA256 == f.SHA256 }
-		if !slices.ContainsFunc(attached[:i], same) {
-			n++
-		}
-	}
-	return n
-}
-
 // AttachedAs returns the file with this hash that is attached, or was to an earlier version, or nil.
 func (a *Aggregate) AttachedAs(sum string) *ReadFile {
 	for i := len(a.Prompts); i >= 0; i-- { // the newest first

@@ -53,25 +53,6 @@ func quotation() (f ReadFile) {
 	return f
 }
 
-// Files count that people can open, each content once. Before they are read, nobody knows which these are.
-func TestTheFilesOfARequestAreCounted(t *testing.T) {
-	a := waitingPrompt(t).load()
-	expect.Is(t, a.Enclosing(), 0)
-	withFile(a, quotation())
-	expect.Is(t, a.Enclosing(), 1)
-	again, other, left := quotation(), quotation(), quotation()
-	other.Take([]byte("%PDF-1.4"), 1)
-	left.Take([]byte("MZ\x00"), 2)
-	again.ID, other.ID, left.ID = "F2", "F3", "F4"
-	a.Files.Files = append(a.Files.Files, again, other, left)
-	for _, f := range a.Files.Files[1:] {
-		a.Request.Files = append(a.Request.Files, f.SharedFile)
-	}
-	expect.Is(t, a.Enclosing(), 2)
-	a.Files = nil
-	expect.Is(t, a.Enclosing(), 4)
-}
-
 // What people stamp names the very bytes of each file, with or without a rule.
 func TestAStampIsOnTheFiles(t *testing.T) {
 	s := waitingPrompt(t)
