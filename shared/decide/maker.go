@@ -80,8 +80,7 @@ type Click struct {
 	Ref aggregate.Ref
 	ID  string // of the gate or execution, or of the subject
 	// Stage is the number of the stage that the person saw, of a gate under a rule; 0: they saw none.
-	Stage   int
-	Message string // Slack's timestamp of the message that was clicked; empty in a dialog
+	Stage int
 }
 
 // Verdict is the outcome of a click.

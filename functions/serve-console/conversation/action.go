@@ -145,8 +145,8 @@ func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts
 		out.Rule = legible.OneLine(cmp.Or(x.Rule, "—"))
 	case g.ApprovedAt != nil:
 		out.Approved = t.person(g.ApprovedBy)
-		for _, s := range g.Given() {
-			out.Via = words.In("surface", s.Surface)
+		if at := g.LastSurface(); at != "" {
+			out.Via = words.In("surface", at)
 		}
 	}
 	switch {

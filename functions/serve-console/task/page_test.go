@@ -85,8 +85,8 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	link := sato.Get(w.TaskPage() + "/message")
 	expect.That(t, strings.Contains(link.To, "/archives/"+webapi.HR), "the message is at %q", link.To)
 	log := w.Audited(store.AuditFilter{Resource: w.Ref.ID})
-	stamp := w.Load().Processes[0].Given()[0]
-	expect.That(t, stamp.Surface == aggregate.SurfaceConsole && stamp.By == webapi.Suzuki && len(log) >= 5,
+	stamp := w.Load().Processes[0].Acts[0]
+	expect.That(t, stamp.Surface == string(aggregate.SurfaceConsole) && stamp.Hand.User == webapi.Suzuki && len(log) >= 5,
 		"the stamp is %+v, %d audit rows", stamp, len(log))
 }
 

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -203,10 +204,7 @@ func (r Reader) verdict(a *task.Aggregate, id string, g *aggregate.Gate) Verdict
 	case g.ApprovedAt != nil && g.ApprovedBy == "":
 		v.At, v.Auto, v.Status = *g.ApprovedAt, true, unasked
 	case g.ApprovedAt != nil:
-		v.By, v.At, v.Surface = r.Person(g.ApprovedBy), *g.ApprovedAt, aggregate.SurfaceSlack
-		if given := g.Given(); given != nil {
-			v.Surface = given[len(given)-1].Surface
-		}
+		v.By, v.At, v.Surface = r.Person(g.ApprovedBy), *g.ApprovedAt, cmp.Or(g.LastSurface(), aggregate.SurfaceSlack)
 	case g.RejectedAt != nil:
 		v.By, v.At, v.Reason = r.Person(g.RejectedBy), *g.RejectedAt, r.prose(g.RejectionReason)
 	}

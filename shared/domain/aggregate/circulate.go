@@ -200,12 +200,10 @@ func (g Gate) Unasked(at time.Time) (Gate, error) {
 	return g, nil
 }
 
-// Given returns the stamps that stand on the gate.
-func (g *Gate) Given() []Stamp {
-	var out []Stamp
-	st := circulation.Walk(g.Circulating())
-	for _, act := range st.Stamps() {
-		out = append(out, Stamp{By: act.Hand.User, At: act.At, Surface: Surface(act.Surface), Hash: act.Hash})
+// LastSurface says where the last act on the gate was done; "" if there is none.
+func (g *Gate) LastSurface() Surface {
+	if len(g.Acts) == 0 {
+		return ""
 	}
-	return out
+	return Surface(g.Acts[len(g.Acts)-1].Surface)
 }

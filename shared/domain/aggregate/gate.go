@@ -28,14 +28,6 @@ type Gate struct {
 	Seen     *Seen                `json:"seen,omitempty"`
 }
 
-// Stamp is one person's approval of one version, as people see it.
-type Stamp struct {
-	By      string
-	At      time.Time
-	Surface Surface
-	Hash    string // of what was stamped
-}
-
 // Surface says where a person decides.
 type Surface string
 
@@ -176,7 +168,6 @@ type Seen struct {
 	ByAmount   bool   `json:"by_amount,omitempty"`  // the rule asks for the amount
 	Currency   string `json:"currency,omitempty"`   // empty of an amount of nothing
 	Department string `json:"department,omitempty"` // of the requester, by the organisation of that day
-	Round      int    `json:"round,omitempty"`      // of steps: 1, or one more for each version that was sent back
 }
 
 // BySettings is the opening of a gate without a rule, about which people are asked or nobody is.

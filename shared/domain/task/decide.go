@@ -321,11 +321,6 @@ func (a *Aggregate) along(c *change, row Gated, o aggregate.Opening, fill func(n
 		}
 		g := n.gate()
 		g.AskedAt = &c.Now
-		if o.Seen != nil {
-			seen := *o.Seen
-			seen.Round = a.roundOf(n)
-			o.Seen = &seen
-		}
 		under, err := g.Under(o, a.mustAsk(o), func(g *aggregate.Gate) string {
 			*n.gate() = *g
 			return a.sum(n)

@@ -147,17 +147,6 @@ func (c *change) number(e *Execution, of Series) {
 	e.Number, c.Head.Number = number, number
 }
 
-// roundOf returns which round of the steps a gate is about, 0 of a policy's.
-func (a *Aggregate) roundOf(row Gated) int {
-	switch row := row.(type) {
-	case *Process:
-		return a.round(row.Version)
-	case *StepGate:
-		return a.round(row.ProcessVersion)
-	}
-	return 0
-}
-
 // round returns which round of the steps a version is: 1, or one more for each version before that was sent or given
 // back.
 func (a *Aggregate) round(version int) int {
