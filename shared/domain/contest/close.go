@@ -230,21 +230,3 @@ func (a *Aggregate) giveUp(now time.Time) (aggregate.Change, error) {
 	c.settle()
 	return c.done()
 }
-
-// Rerun starts another run by hand. If the contest is over or closing is set, the run only writes the summary. It
-// returns ErrNotDue for a contest that has its summary.
-func (a *Aggregate) Rerun(closing bool, now time.Time) (aggregate.Change, error) {
-	if a.Contest != nil && a.Summary != nil {
-		return aggregate.Change{}, aggregate.ErrNotDue
-	}
-	c := a.begin(now)
-	if closing || a.Head.OverAt != nil {
-		c.abandon()
-		c.closing()
-	} else {
-		c.Head.Run++
-		c.Head.Restarts = 0
-	}
-	c.Contest.SettledAt, c.Contest.Told = nil, false
-	return c.done()
-}

@@ -294,31 +294,6 @@ func (w *world) die(most int) (runs int) {
 	return runs
 }
 
-func TestAnOperatorBeginsAnotherRunOrCloses(t *testing.T) {
-	input := func(w *world) string { return w.a.Effects(w.now).Run.Input }
-	rerun := func(w *world, closing bool) {
-		t.Helper()
-		w.a = applied(w.a, expect.Value(w.a.Rerun(closing, w.now))(t))
-	}
-	w := newWorld(t, "a")
-	w.die(5)
-	rerun(w, false)
-	expect.That(t, w.a.Head.Run == 7 && w.a.Head.Restarts == 0 && strings.Contains(input(w), `[{"team":1}]`), "%+v: %s",
-		w.a.Head, input(w))
-	rerun(w, true)
-	expect.That(t, w.a.Head.Run == 8 && w.a.Contest.Status == contest.Abandoned && w.a.Head.OverAt != nil &&
-		strings.Contains(input(w), `"teams":[]`), "%+v: %s", w.a.Head, input(w))
-	w.die(50)
-	expect.Must(t, w.a.Contest.SettledAt != nil, "never given up")
-	rerun(w, false) // a contest that was given up gets a summary after all
-	expect.That(t, strings.Contains(input(w), `"teams":[]`) && len(w.a.Effects(w.now).Tell) == 0, "%s", input(w))
-	w.end(0, contest.PartialFailure)
-	expect.NoError(t, w.close())
-	expect.Is(t, len(w.a.Effects(w.now).Tell), 1, "who asked is not told anew")
-	_, err := w.a.Rerun(true, w.now)
-	expect.Fails(t, err, aggregate.ErrNotDue, "summed up twice")
-}
-
 func second(_ aggregate.Change, err error) error { return err }
 
 func TestWhatAskedIsToldUntilItKnows(t *testing.T) {

@@ -139,8 +139,7 @@ func TestTheDayCountsAContestAloneByItsBudgetUntilItIsClosed(t *testing.T) {
 	}
 }
 
-// If no summary of a contest could be made, its full budget stays counted towards the day until somebody runs it again
-// by hand.
+// If no summary of a contest could be made, its full budget stays counted towards the day.
 func TestAContestThatWasGivenUpKeepsWhatItReserved(t *testing.T) {
 	d, o := day{}, order("a")
 	o.For, o.ForRow = nil, ""
@@ -149,14 +148,6 @@ func TestAContestThatWasGivenUpKeepsWhatItReserved(t *testing.T) {
 		a = d.applied(a, expect.Value(a.RestartRun(a.Head.Run, began))(t))
 	}
 	expect.That(t, d["SPENT#2026-11-05"] == o.Budget, "given up: %v", d)
-	a = d.applied(a, expect.Value(a.Rerun(true, began))(t))
-	_, begin, err := a.BeginTeam(1, began)
-	expect.NoError(t, err)
-	team := applied(&contest.Work{}, begin)
-	team = applied(team, expect.Value(team.End(contest.PartialFailure, "", "", began))(t))
-	d.applied(a, expect.Value(a.Close(a.Head.Run, []contest.TeamResult{expect.Value(team.Result())(t)}, aggregate.Blob{},
-		began))(t))
-	expect.That(t, d["SPENT#2026-11-05"] == 0, "run again: %v", d)
 }
 
 var (
