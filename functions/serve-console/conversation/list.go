@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"net/url"
 	"time"
 
 	"ringi/functions/serve-console/subject"
@@ -80,56 +79,29 @@ type agentRow struct {
 	Endpoint, Key                     string // for administrators
 }
 
-type filter struct{ status, person, cursor string }
-
-// statuses are what the list can be narrowed to.
-var statuses = []conversation.Status{conversation.Open, conversation.Executing, conversation.Failing,
-	conversation.Closed}
-
-func readFilter(q url.Values) (f filter, bad web.BadFilter) {
-	f, bad = filter{q.Get("status"), q.Get("person"), q.Get("cursor")}, web.BadFilter{}
-	_, known := conversation.Moves[conversation.Status(f.status)]
-	bad.Refuse("status", &f.status, !known)
-	bad.Refuse("started_by", &f.person, f.person != web.Myself)
-	return f, bad
-}
-
 // agentsPath is the address of the list.
 const agentsPath = "/console/agents"
 
-// at returns the address of the page at a cursor.
-func (f filter) at(cursor string) string {
-	return web.At(agentsPath, map[string]string{"status": f.status, "person": f.person, "cursor": cursor})
-}
-
-// form is the filter as people fill it in.
-func (f filter) form(words web.Texts) web.Filter {
-	out := web.Filter{Path: agentsPath, Submit: words.Say("filter"),
-		Links: web.Cleared(agentsPath, words.Say("clear"), f.status != ""),
-		Fields: []web.Field{web.Select("status", words.Say("status"), words.Say("anything"),
-			web.Choices(words, "statuses", f.status, statuses...))}}
-	if f.person != "" {
-		out.Hidden = []web.Field{{Name: "person", Value: f.person}}
-	}
-	return out
-}
-
 func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	words := v.Texts("agents")
-	f, bad := readFilter(r.URL.Query())
+	words, q := v.Texts("agents"), r.URL.Query()
+	person, cursor, bad := q.Get("person"), q.Get("cursor"), web.BadFilter{}
+	bad.Refuse("started_by", &person, person != web.Myself)
+	at := func(cursor string) string {
+		return web.At(agentsPath, map[string]string{"person": person, "cursor": cursor})
+	}
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
 		return err
 	}
 	p := agentsPage{}
-	p.Ignored, p.Narrowed, p.Filter = bad.Said(words), f.status != "", f.form(words)
-	p.Views = []web.View{{Path: agentsPath, Text: words.Say("all"), Here: f.person == ""},
-		{Path: filter{person: web.Myself}.at(""), Text: words.Say("mine"), Here: f.person == web.Myself}}
+	p.Ignored = bad.Said(words)
+	p.Views = []web.View{{Path: agentsPath, Text: words.Say("all"), Here: person == ""},
+		{Path: agentsPath + "?person=" + web.Myself, Text: words.Say("mine"), Here: person != ""}}
 	defs := p.define(c, v, settings)
 	read := func(reach people.Reach) (store.Page[conversation.Conversation], error) {
-		return c.visible(r, v, f, reach)
+		return c.visible(r, v, web.Whom(person, v), cursor, reach)
 	}
-	page, reach, led, err := web.ReadList(c.Site, w, r, v, &p.List, f.cursor, f.at, read)
+	page, reach, led, err := web.ReadList(c.Site, w, r, v, &p.List, cursor, at, read)
 	if err != nil || led {
 		return err
 	}
@@ -140,14 +112,13 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 
 // visible reads the page of conversations that an address asks for. Members see only their own conversations and those
 // in their channels.
-func (c *Pages) visible(r *http.Request, v *web.Viewer, f filter,
+func (c *Pages) visible(r *http.Request, v *web.Viewer, opener, cursor string,
 	reach people.Reach) (store.Page[conversation.Conversation], error) {
-	of := store.ConversationFilter{Status: conversation.Status(f.status), Opener: web.Whom(f.person, v)}
 	var keep func(conversation.Conversation) bool
-	if !v.Admin && of.Opener != v.User {
+	if !v.Admin && opener != v.User {
 		keep = func(x conversation.Conversation) bool { return reach.Sees(x.Origin()) }
 	}
-	return c.Conversations.Listed(r.Context(), v.Tenant, of, f.cursor, rowsOfPage, web.MostLooked, keep)
+	return c.Conversations.Listed(r.Context(), v.Tenant, opener, cursor, rowsOfPage, web.MostLooked, keep)
 }
 
 // define lists the agents; addresses and keys are for administrators.

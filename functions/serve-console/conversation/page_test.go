@@ -168,7 +168,7 @@ func saysWhyNobodyAnswers(t *testing.T, w *consoletest.World) {
 	page.Holds(t, "応答なし", "AI モデルの API キーが登録されていないか", "鍵がありません")
 	about, _, _ := strings.Cut(page.Body, `id="asked"`)
 	expect.That(t, !strings.Contains(about, "再試行"), "a button is named that there is not")
-	w.As(webapi.Suzuki).Get("/console/agents?status=error").Holds(t, k.Talk.ID)
+	w.As(webapi.Suzuki).Get("/console/agents").Holds(t, k.Talk.ID)
 }
 
 func sentIsForAdministrators(t *testing.T, w *consoletest.World) {

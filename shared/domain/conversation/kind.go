@@ -64,18 +64,15 @@ const (
 	CardSession aggregate.CardType = "session"
 )
 
-// All, In and By return the index partitions of a tenant's conversations: all, those with a status, and those that a
-// person opened.
-func All(tenant string) string          { return "TENANT#" + tenant + "#SESSIONS" }
-func In(tenant string, s Status) string { return All(tenant) + "#" + string(s) }
-func By(tenant, user string) string     { return "TENANT#" + tenant + "#TALKS#" + user }
+// All and By return the index partitions of a tenant's conversations: all, and those that a person opened.
+func All(tenant string) string      { return "TENANT#" + tenant + "#SESSIONS" }
+func By(tenant, user string) string { return "TENANT#" + tenant + "#TALKS#" + user }
 
-// Indexes lists the conversation among all, by its status and by its opener.
+// Indexes lists the conversation among all, and by its opener.
 func (s *Conversation) Indexes(head aggregate.Root) []aggregate.Index {
 	at := aggregate.TimeText(s.CreatedAt) + "#" + s.ID
 	return []aggregate.Index{
 		{N: 1, PK: All(s.TenantID), SK: at},
-		{N: 2, PK: In(s.TenantID, s.Status), SK: at},
 		{N: 3, PK: By(s.TenantID, s.Opener), SK: at},
 	}
 }
