@@ -85,7 +85,9 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 		return t, err
 	}
 	t.audit = log.Items
-	t.returned = web.Returned(ctx, c.Results, ref, x.Result)
+	if t.returned, err = web.Returned(ctx, c.Results, ref, x.Result); err != nil {
+		return t, err
+	}
 	ids := slices.Concat([]string{x.Answers, x.CancelledBy, x.Gate.ApprovedBy, v.User}, t.settings.Approvers.Users,
 		explain.SumUp(v.Locale, subject.StepsOf(x)).People())
 	ids = append(ids, subject.NamedOf(&x.Gate)...)

@@ -3,8 +3,8 @@ package conversation
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"time"
@@ -196,29 +196,28 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 	}
 }
 
-// became reads what an action that has ended changed, if the page shows its output. Without it the page shows the rest.
-func (c *Pages) became(ctx context.Context, ref aggregate.Ref, x *conversation.Action) []files.Change {
+// became reads what an action that has ended changed, if the page shows its output and the files are kept.
+func (c *Pages) became(ctx context.Context, ref aggregate.Ref, x *conversation.Action) ([]files.Change, error) {
 	if c.Files == nil || x.Changed == nil || x.Changed.Files == 0 || x.ActionType == conversation.CodeGenerate {
-		return nil
+		return nil, nil
 	}
 	of := large.VersionsOf{Tenant: ref.Tenant, ID: ref.ID}
 	changes, err := c.Files.Difference(ctx, of, x.BaseVersion, x.Version)
-	if err != nil {
-		slog.WarnContext(ctx, "what an action changed is not shown", "session_id", ref.ID, "err", err)
-		return nil
+	var made files.Made
+	if err == nil {
+		made, err = c.Files.Made(ctx, of, x.Version, x.Number)
+	}
+	if errors.Is(err, large.ErrGone) {
+		return nil, nil
 	}
 	changes = changes[:min(len(changes), mostChanges)]
-	made, err := c.Files.Made(ctx, of, x.Version, x.Number)
-	if err != nil {
-		slog.WarnContext(ctx, "who changed files before is not shown", "session_id", ref.ID, "err", err)
-	}
 	files.MadeBefore(changes, made)
 	for i, change := range changes { // the last one is this action
 		if n := len(change.By); n > 0 && change.By[n-1].Action == x.Number {
 			changes[i].By = change.By[:n-1]
 		}
 	}
-	return changes
+	return changes, err
 }
 
 // mostChanges bounds the paths of a command's difference on a page; the page says how many there are.

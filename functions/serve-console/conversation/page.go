@@ -180,7 +180,13 @@ func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, num
 		}
 	}
 	t.asked = c.payloads(ctx, ref, t.actions, x)
-	t.logged, t.became, t.returned = x.Number, c.became(ctx, ref, x), web.Returned(ctx, c.Results, ref, x.CallResult)
+	t.logged = x.Number
+	if t.became, err = c.became(ctx, ref, x); err == nil {
+		t.returned, err = web.Returned(ctx, c.Results, ref, x.CallResult)
+	}
+	if err != nil {
+		return err
+	}
 	if x.ActionType == conversation.CodeGenerate || x.StartedAt == nil {
 		return nil
 	}

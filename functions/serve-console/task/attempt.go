@@ -2,7 +2,6 @@ package task
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 )
 
@@ -78,7 +76,6 @@ type Result struct {
 	Values  []Shown
 	Left    int // values that are not shown
 	Expired bool
-	Failed  bool   // it could not be read now
 	Preview string // when it was not opened
 }
 
@@ -129,7 +126,7 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 	a, planned := s.Task, steps[i]
 	r.Settled = true // what waits stands above, whole
 	out := Run{Key: Key(e.ProcessVersion, e.Attempt, planned.Order), Step: shown}
-	out.Call = r.told(a, explain.EffectOf(r.Locale, planned, nil, steps[:i]), false)
+	out.Call = r.told(explain.EffectOf(r.Locale, planned, nil, steps[:i]), false)
 	if g := a.GateOf(e, planned.Order); g != nil {
 		v := r.verdict(a, g.ID, &g.Gate)
 		out.Gate = &v
@@ -151,10 +148,10 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 		out.Error = explain.Ended(r.Locale, row.Error, card.OneLine(row.ErrorDetail), explain.NoRetry)
 	}
 	arguments := row.Arguments
-	if v, ok := s.Opened[arguments.S3Key]; ok && v.Err == nil {
+	if v, ok := s.Opened[arguments.S3Key]; ok && !v.Expired {
 		arguments.JSON = aggregate.JSON(v.JSON)
 	}
-	out.Call, _ = r.call(a, planned, arguments, false)
+	out.Call, _ = r.call(planned, arguments, false)
 	if shown, _, ok := explain.Masked(planned, arguments, r.Locale); ok && row.Status == task.StepCompleted &&
 		planned.Access == aggregate.Write {
 		planned.ToolInput = arguments.JSON
@@ -176,7 +173,7 @@ func (r Reader) done(e explain.Effect, b *aggregate.Blob) []subject.Piece {
 }
 
 // call returns what a call with these arguments does, uncut if all is set. whole is false if any are missing.
-func (r Reader) call(a *task.Aggregate, planned task.Step, b aggregate.Blob, all bool) (c Call, whole bool) {
+func (r Reader) call(planned task.Step, b aggregate.Blob, all bool) (c Call, whole bool) {
 	shown, hidden, ok := explain.Masked(planned, b, r.Locale)
 	if !ok {
 		c.Effect = r.Effect(explain.Effect{Tool: planned.Tool, Access: planned.Access, Act: planned.Act(),
@@ -185,14 +182,14 @@ func (r Reader) call(a *task.Aggregate, planned task.Step, b aggregate.Blob, all
 		return c, false
 	}
 	planned.ToolInput = b.JSON
-	c = r.told(a, explain.EffectOf(r.Locale, planned, shown, nil), all) // no value of a call refers to a step
+	c = r.told(explain.EffectOf(r.Locale, planned, shown, nil), all) // no value of a call refers to a step
 	c.Masked = hidden
 	return c, true
 }
 
 // told draws an effect: all of it, or the beginnings of its texts and few rows. Texts come with invisible characters
 // spelled out, so they may be longer than the arguments.
-func (r Reader) told(a *task.Aggregate, e explain.Effect, all bool) (c Call) {
+func (r Reader) told(e explain.Effect, all bool) (c Call) {
 	cut := func(pieces []explain.Piece) []explain.Piece {
 		out := slices.Clone(pieces)
 		for i := range out {
@@ -222,10 +219,9 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 	out := &Result{}
 	text := []byte(b.JSON)
 	if v, opened := s.Opened[b.S3Key]; opened && b.S3Key != "" {
-		text, out.Expired = v.JSON, errors.Is(v.Err, large.ErrExpired)
-		out.Failed = v.Err != nil && !out.Expired
+		text, out.Expired = v.JSON, v.Expired
 	}
-	if out.Expired || out.Failed || len(text) == 0 {
+	if out.Expired || len(text) == 0 {
 		out.Preview = legible.Spelled(b.Preview)
 		return out
 	}

@@ -23,10 +23,10 @@ type Reader struct {
 	Admin          bool // the reader is an administrator
 }
 
-// Value is an opened value, or the reason why it could not be opened.
+// Value is an opened value, unless its retention is over.
 type Value struct {
-	JSON []byte
-	Err  error
+	JSON    []byte
+	Expired bool
 }
 
 // Source is the rows that a history is made from.

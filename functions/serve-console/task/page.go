@@ -6,8 +6,8 @@ package task
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -24,6 +24,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
+	"ringi/shared/store/large"
 )
 
 // Limits on what a task's page reads besides its rows: the number and total bytes of results, and audit rows. Larger
@@ -98,7 +99,10 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 		return t, err
 	}
 	slices.Reverse(log.Items)
-	source := Source{Task: t.task, Opened: c.opened(ctx, t.task), Audit: log.Items, More: log.Next != ""}
+	source := Source{Task: t.task, Audit: log.Items, More: log.Next != ""}
+	if source.Opened, err = c.opened(ctx, t.task); err != nil {
+		return t, err
+	}
 	c.addHistory(ctx, v, &t, source)
 	return t, nil
 }
@@ -137,7 +141,7 @@ func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Sour
 }
 
 // opened reads the results and arguments stored in the bucket, starting with the newest steps.
-func (c *Pages) opened(ctx context.Context, a *task.Aggregate) map[string]Value {
+func (c *Pages) opened(ctx context.Context, a *task.Aggregate) (map[string]Value, error) {
 	var blobs []aggregate.Blob
 	left := openedBytes
 	for i := len(a.Steps) - 1; i >= 0; i-- {
@@ -151,20 +155,20 @@ func (c *Pages) opened(ctx context.Context, a *task.Aggregate) map[string]Value 
 	var all errgroup.Group
 	all.SetLimit(openAtOnce)
 	for i, b := range blobs {
-		all.Go(func() error {
-			values[i].JSON, values[i].Err = c.Results.Open(ctx, a.Ref(), b)
-			return nil
+		all.Go(func() (err error) {
+			values[i].JSON, err = c.Results.Open(ctx, a.Ref(), b)
+			if values[i].Expired = errors.Is(err, large.ErrExpired); values[i].Expired {
+				return nil
+			}
+			return err
 		})
 	}
-	_ = all.Wait()
+	err := all.Wait()
 	out := map[string]Value{}
 	for i, b := range blobs {
-		if values[i].Err != nil {
-			slog.WarnContext(ctx, "a result is not shown", "task_id", a.Head.TaskID, "err", values[i].Err)
-		}
 		out[b.S3Key] = values[i]
 	}
-	return out
+	return out, err
 }
 
 type taskPage struct {

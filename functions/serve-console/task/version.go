@@ -254,7 +254,7 @@ func (r Reader) waiting(a *task.Aggregate) *Gate {
 		if i := p.StepOf(row); i >= 0 {
 			g.Step = &r.steps(p.Steps)[i]
 			all := len(row.Arguments.JSON) <= maxWhole
-			g.Call, g.Whole = r.call(a, p.Steps[i], row.Arguments, all)
+			g.Call, g.Whole = r.call(p.Steps[i], row.Arguments, all)
 			g.Whole = g.Whole && all
 		}
 	}

@@ -61,18 +61,16 @@ func AsksOf[Q, A any](f *outbound.Function) Asks[Q, A] {
 // ContestFiles lists and checks the contests that files describe, and begins them.
 type ContestFiles = Asks[store.ContestQuery, store.ContestResult]
 
-// Returned is what an agent was given of a call's result, "" if there is none. If it can't be read, a page shows the
-// rest.
-func Returned(ctx context.Context, from Results, ref aggregate.Ref, result *aggregate.Blob) string {
+// Returned is what an agent was given of a call's result, "" if there is none.
+func Returned(ctx context.Context, from Results, ref aggregate.Ref, result *aggregate.Blob) (string, error) {
 	if result == nil {
-		return ""
+		return "", nil
 	}
 	r, err := large.CallResult(ctx, from, ref, *result)
-	if err != nil {
-		slog.WarnContext(ctx, "what a tool returned is not shown", ref.Log(), "err", err)
-		return ""
+	if errors.Is(err, large.ErrExpired) {
+		return "", nil
 	}
-	return legible.Spelled(Indented(string(r.Value)))
+	return legible.Spelled(Indented(string(r.Value))), err
 }
 
 // Results opens values that are too large for a row.
