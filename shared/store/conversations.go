@@ -62,9 +62,9 @@ func (s *ConversationStore) Begin(ctx context.Context, c aggregate.Change) error
 	return s.KindStore.Create(ctx, conversation.RefOf(h.TenantID, h.SessionID), c)
 }
 
-// Listed lists a tenant's conversations, newest first: those that a person opened, or all. If keep is not nil, it selects which of them are returned. A
-// page reads at most most rows, so it may be short and still have a next one. It returns an aggregate.Problem as
-// table.Rows does.
+// Listed lists a tenant's conversations, newest first: those that a person opened, or all. If keep is not nil, it
+// selects which of them are returned. A page reads at most most rows, so it may be short and still have a next one. It
+// returns an aggregate.Problem as table.Rows does.
 func (s *ConversationStore) Listed(ctx context.Context, tenant, opener, cursor string, limit, most int,
 	keep func(conversation.Conversation) bool) (Page[conversation.Conversation], error) {
 	l := table.List{Name: "sessions", Filter: []string{opener}, Tenant: tenant,
