@@ -228,5 +228,5 @@ func auditNames(t *testing.T, w *consoletest.World) {
 		"ツールの許可: 決裁を記録 (record_decision)", "ツール 決裁を記録 (record_decision)")
 	page.Says(t, http.StatusOK, "アプリの登録 (Google): (なし) → google-client",
 		"MCP サーバー: (なし) → office ·", "· ほか 2 件",
-		"名前: shop · リポジトリ: acme/shop · ブランチかタグ: heads/main · 使える人: 全員 · プッシュ時の CI: 動かさない")
+		"name: shop · repository: acme/shop · ref: heads/main")
 }

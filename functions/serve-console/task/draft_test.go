@@ -304,7 +304,7 @@ func moneyToCheck(t *testing.T, w *consoletest.World) {
 	got := w.As(webapi.Suzuki).Get(w.TaskPage())
 	_, asked, _ := strings.Cut(got.Body, `id="asked"`)
 	asked, _, _ = strings.Cut(asked, `id="course"`)
-	money, what := strings.Index(asked, "4,470,000 USD"), strings.Index(asked, "に支払います")
+	money, what := strings.Index(asked, "4,470,000 USD"), strings.Index(asked, "を実行します")
 	expect.That(t, 0 < money && money < what, "%s", asked)
 	got.Holds(t, "✅ 承認</button>")
 }
