@@ -75,7 +75,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: "従業員一覧を取得",
 			Tool: "list_employees", Access: aggregate.Read, ToolInput: `{"department":"営業部","status":"active"}`})
 	}
-	if text, approvable := shownOf(t, steps); !approvable || !strings.Contains(text, ", 59, 60. 「営業部」と、") {
+	if text, approvable := shownOf(t, steps); !approvable || strings.Count(text, "「営業部」と、その下の部署の従業員一覧を読みます") != 60 {
 		t.Errorf("sixty plain steps can't be approved: %s", text)
 	}
 }
