@@ -143,7 +143,13 @@ func TestAnActionIsDecidedOnItsCopy(t *testing.T) {
 		_ = running.Sandbox.Click(webapi.Suzuki, webapi.DirectMessage(webapi.Suzuki), asks.TS, card.ApproveAction)
 	}, func() bool { return d.Count("✅ 承認: <@"+webapi.Suzuki+">") > 0 })
 	d.Shows("操作 #1 完了", "✅ 承認: <@"+webapi.Suzuki+">")
-	copyOf(webapi.Tanaka, "承認済み", d.Ref().ID)
+	d.Eventually("the other's message shrinks to a line", func() bool {
+		return slices.ContainsFunc(running.Sandbox.Messages(webapi.DirectMessage(webapi.Tanaka), ""),
+			func(m webapi.Message) bool {
+				said, _ := json.Marshal(m.Attachments)
+				return strings.Contains(string(said), d.Ref().ID) && !strings.Contains(string(said), card.ApproveAction)
+			})
+	})
 }
 
 // A person turns what was agreed in a conversation into a task: exactly one, in the same thread, with links both ways.
