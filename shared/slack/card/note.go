@@ -132,7 +132,8 @@ func (d drawing) reply() string {
 func Page(console string, ref aggregate.Ref) string {
 	at := map[string]string{task.Kind.Name: "/tasks/", conversation.Kind.Name: "/sessions/",
 		call.Kind.Name: "/calls/"}[ref.Kind]
-	if console == "" || at == "" || !aggregate.ValidID(ref.ID) && !call.ValidID(ref.ID) {
+	valid := aggregate.ValidID(ref.ID) || call.ValidID(ref.ID) || conversation.ValidID(ref.ID)
+	if console == "" || at == "" || !valid {
 		return ""
 	}
 	return console + at + ref.ID
