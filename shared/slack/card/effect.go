@@ -75,7 +75,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 
 // reads draws in one line what is read, each in its turn. What needs more than that stands below.
 func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
-	var line []string
+	var line, orders []string
 	var long listing
 	for i := range all {
 		e := &all[i]
@@ -86,7 +86,16 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 		} else {
 			says = strings.Join(append([]string{says}, rest...), " · ")
 		}
-		line = append(line, says)
+		if at := slices.Index(line, says); at >= 0 {
+			orders[at] += ", " + strconv.Itoa(e.Order)
+			continue
+		}
+		line, orders = append(line, says), append(orders, strconv.Itoa(e.Order))
+	}
+	for i, of := range orders {
+		if strings.Contains(of, ",") {
+			line[i] = of + ". " + line[i]
+		}
 	}
 	said := strings.Join(line, " / ")
 	if units(said) > maxInlineCode {
