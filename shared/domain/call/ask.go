@@ -99,7 +99,8 @@ func (x *Proposal) Ask(now time.Time) (aggregate.Change, error) {
 	ref, k := x.Ref(), x.Key
 	row := &Call{
 		CallID: ref.ID, TenantID: ref.Tenant, Status: conversation.ActionPending, KeyID: k.ID, KeyName: k.Name,
-		Answers: k.Answers, TeamID: k.Team, Channel: k.Channel, ThreadTS: x.Thread, Locale: x.Terms.Locale, Tool: x.Content.Tool,
+		Answers: k.Answers, TeamID: k.Team, Channel: k.Channel, ThreadTS: x.Thread, Locale: x.Terms.Locale,
+		Tool:   x.Content.Tool,
 		Access: x.Content.Access, Elsewhere: x.Content.Elsewhere, Effect: x.Effect, Again: x.Content.Again, Was: x.Was,
 		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Reason: strings.TrimSpace(x.Reason),
 		KeyUntil: k.ExpiresAt, KeepDays: x.Keep, CreatedAt: now,
