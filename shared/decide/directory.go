@@ -156,12 +156,16 @@ func (d *Directory) NameOf(department string) string {
 	return d.org.People.NameOf(department)
 }
 
-// Holders returns who holds a position of a department, of whatever kind.
+// Holders returns who holds a position of a department or, without one, who heads it, of whatever kind.
 func (d *Directory) Holders(department, position string) (all []string) {
 	if d.org == nil {
 		return nil
 	}
-	for _, number := range d.org.People.Holders(department, position) {
+	numbers := d.org.People.Holders(department, position)
+	if position == "" {
+		numbers = slices.DeleteFunc([]string{d.org.People.Head(department)}, func(n string) bool { return n == "" })
+	}
+	for _, number := range numbers {
 		all = append(all, d.account(number))
 	}
 	return all

@@ -60,6 +60,17 @@ func TestAPositionIsLookedForFromWhoAsks(t *testing.T) {
 	}
 }
 
+// Who heads a department is asked, and where they ask themselves, or nobody does, who heads the one above.
+func TestTheHeadOfADepartmentIsAsked(t *testing.T) {
+	d := cityHall(t)
+	for _, c := range [][3]string{{"R", "GA1", "S (head of GA1)"}, {"S", "GA1", "B (over head of GA1)"},
+		{"R", "GA4", "B (over head of GA4)"}, {"R", "XX", "refused: unknown"}} {
+		f := &rules.Facts{Kind: rules.KindSteps, Askers: []circulation.Person{{User: c[0]}}}
+		AskedBy(f, &rules.Rules{}, d, c[0])
+		expect.Is(t, askedOn(t, d, f, rules.Stage{Name: "x", Need: 1, Who: rules.Who{Department: c[1]}}), c[2])
+	}
+}
+
 // A manager is counted by who leads, not by departments: one that nobody leads is no step.
 func TestManagersAreCountedByPosts(t *testing.T) {
 	d := cityHall(t)

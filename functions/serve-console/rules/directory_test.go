@@ -56,8 +56,8 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 	form := b.Post(path, b.Get(path).Hidden("act", "add"))
 	form.Says(t, http.StatusOK, "グループ 人事部承認者").Lacks(t, `value="superior:1"`, `value="post:`)
 	organised(w, staff)
-	form = b.Post(path, b.Get(path).Hidden("act", "add")).Holds(t, `value="superior:2"`, "SALESの部長", "依頼した人の上で最も近い課長",
-		"SALES2の長", "SALESとその下")
+	form = b.Post(path, b.Get(path).Hidden("act", "add")).Holds(t, `value="superior:2"`, "営業部の部長", "依頼した人の上で最も近い課長",
+		"営業二課の長", "営業部とその下")
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "name", "営業部の外部書き込み", "use", "writing", "by",
 		"department:SALES", "asks", "steps|step|call", "stages.0.name", "上長", "stages.0.who", "superior:1", "stages.0.need",
 		"1", "stages.1.name", "人事", "stages.1.who", "group:"+webapi.Approvers, "stages.1.need", "1",

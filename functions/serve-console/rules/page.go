@@ -3,6 +3,7 @@
 package rules
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -91,7 +92,13 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*ask
 		return nil, err
 	}
 	is, unread, err := standing(r.Context(), c.Organisations, v.Tenant)
-	a.org, a.unread = decide.Standing(is), unread
+	if a.org, a.unread = decide.Standing(is), unread; a.org != nil {
+		a.units = map[string]string{}
+		for _, d := range a.org.People.Departments() {
+			a.units[d.Code] = cmp.Or(d.Name, d.Code)
+		}
+		web.Distinct(a.units)
+	}
 	return a, err
 }
 

@@ -116,6 +116,12 @@ func (o *Organisation) over(post Post) (Superior, bool) {
 	return Superior{}, false
 }
 
+// Head returns who leads a department; "" if nobody does.
+func (o *Organisation) Head(department string) string {
+	post, _ := o.head(folded(department))
+	return post.Number
+}
+
 // head returns the post that leads a department: the one with the highest rank; false if none of its posts has a rank.
 func (o *Organisation) head(department string) (Post, bool) {
 	all := o.members[department]
