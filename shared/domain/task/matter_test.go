@@ -279,7 +279,8 @@ func TestAFormThatIsFilledInAgainHasItsOwnFiles(t *testing.T) {
 	other.Files = e.Files[:1]
 	s.refused(again(other), aggregate.ErrMoved)
 	a := s.load()
-	expect.That(t, a.Unread() && len(a.Request.Files) == 2 && a.Next(s.now).State == StateExtractTask, "%+v", a.Next(s.now))
+	expect.That(t, a.Unread() && len(a.Request.Files) == 2 && a.Next(s.now).State == StateExtractTask, "%+v",
+		a.Next(s.now))
 	s.do(read(*a.ReadBefore("F2"), added))
 	a = s.load()
 	expect.That(t, !a.Unread() && a.Next(s.now).State == StateDraftPrompt && a.Head.Files == 2 &&
