@@ -132,7 +132,7 @@ var examples = map[string]string{
 	"agents": "- id: doc-bot\n  provider: openai\n  model: gpt-5.4\n  capabilities: [code, shell, test, tools]\n" +
 		"  isDefault: true\n- id: own\n  provider: http\n  model: llama\n  endpoint: https://example.com/v1\n" +
 		"  authRef: own\n  capabilities: [code]",
-	"auto_actions": "- type: test_run\n  argv: [go, test, ./*]\n  source: shop\n  place: C0123456789\n  changed: false",
+	"auto_actions": "- type: test_run\n  argv: [go, test, ./...]\n  source: shop\n  place: C0123456789\n  changed: false",
 	"listed_reads": "- agent: claude\n  tool: list_employees\n  version: …\n  people: [U0123ABCD]",
 	"sources": "- name: shop\n  repository: acme/shop\n  ref: heads/main\n  path: services/pay\n" +
 		"  people: [everybody]\n  agents: [claude, codex]\n  ci: run",
