@@ -215,7 +215,7 @@ var (
 		{"via_manager", language.Regexp{Text: `^manager 1 of (?P<who>\S+)$`}},
 		{"via_above", language.Regexp{Text: `^manager (?P<n>[0-9]+) of (?P<who>\S+)$`}},
 		{"via_group", language.Regexp{Text: `^group (?P<group>.+)$`}},
-		{"via_over_head", language.Regexp{Text: `^over head of (?P<department>.+)$`}},
+		{"via_overhead", language.Regexp{Text: `^over head of (?P<department>.+)$`}},
 		{"via_head", language.Regexp{Text: `^head of (?P<department>.+)$`}},
 		{"via_over", language.Regexp{Text: `^over (?P<position>.+) of (?P<department>.+)$`}},
 		{"via_position", language.Regexp{Text: `^(?P<position>.+) of (?P<department>.+)$`}},
