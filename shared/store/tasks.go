@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -68,14 +69,16 @@ func (s *TaskStore) Head(ctx context.Context, ref aggregate.Ref) (task.Head, err
 func (s *TaskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string,
 	limit int) (Page[task.Task], error) {
 	f.Status = ""
-	isTask := func(t task.Task) bool { return t.Status != "" } // a listing has no such column
+	isTask := func(t task.Task) bool { return t.Status != "" }
 	return table.Rows(ctx, s.Table(), listOf(tenant, f), cursor, limit, isTask)
 }
 
 // Titled returns the tasks with these ids, by id, for display only. It reads at most a hundred and leaves out requests
 // that are not tasks yet.
 func (s *TaskStore) Titled(ctx context.Context, tenant string, ids ...string) (map[string]ListedTask, error) {
-	return rowsOf[ListedTask](ctx, s, (&task.Task{}).Key(), tenant, ids)
+	all, err := rowsOf[ListedTask](ctx, s, task.TaskKey, tenant, ids)
+	maps.DeleteFunc(all, func(_ string, x ListedTask) bool { return x.Status == "" })
+	return all, err
 }
 
 // Requests returns the messages with which these tasks began, with the limits of Titled.
@@ -120,12 +123,10 @@ func (s *TaskStore) Thread(ctx context.Context, tenant, channel, thread string, 
 	return refs, nil
 }
 
-// ListedTask is a request in a list, with who asked for it and how it stands. One that rests without a task has no
-// title, but the beginning of its message.
+// ListedTask is a request in a list, with who asked for it and how it stands.
 type ListedTask struct {
 	task.Task
 	Type     string             `json:"type"`
-	Text     string             `json:"text"`
 	By       string             `json:"GSI3PK"` // the row does not say it but by its place in an index
 	Stands   task.Status        `json:"-"`      // set by Search alone
 	WaitsFor aggregate.CardType `json:"-"`      // the kind of decision, if it waits
@@ -149,7 +150,7 @@ func (s *TaskStore) Search(ctx context.Context, tenant string, f task.Filter, cu
 		l.Sparse = true
 	}
 	page, err := s.rows(ctx, l, f, cursor, limit, func(x ListedTask) bool {
-		return (x.Type == taskType || x.Type == listingType) && (keep == nil || keep(x))
+		return x.Type == taskType && (keep == nil || keep(x))
 	})
 	if err == nil {
 		err = s.standing(ctx, tenant, f, &page)
@@ -157,8 +158,8 @@ func (s *TaskStore) Search(ctx context.Context, tenant string, f task.Filter, cu
 	return page, err
 }
 
-// The types of rows that lists show. Others are a later release's.
-var taskType, listingType = (&task.Task{}).Type(), (&task.Listing{}).Type()
+// taskType is the type of rows that lists show. Others are a later release's.
+var taskType = (&task.Task{}).Type()
 
 func (s *TaskStore) rows(ctx context.Context, l table.List, f task.Filter, cursor string, limit int,
 	keep func(ListedTask) bool) (Page[ListedTask], error) {

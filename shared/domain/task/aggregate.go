@@ -33,6 +33,7 @@
 package task
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -47,7 +48,7 @@ type Aggregate struct {
 	Request    *Request
 	Files      *Files // what was read of the request's files
 	Task       *Task
-	Listing    *Listing      // what lists show of a request without a task
+	Listing    *Task         // the row that lists show of a request without a task
 	Answer     *Answer       // a plain reply instead of a task
 	Prompts    []*Prompt     // by version
 	Processes  []*Process    // by version
@@ -151,9 +152,9 @@ func (a *Aggregate) Add(r aggregate.Row) {
 	case *Files:
 		a.Files = r
 	case *Task:
-		a.Task = r
-	case *Listing:
-		a.Listing = r
+		if a.Task, a.Listing = r, nil; r.Status == "" {
+			a.Task, a.Listing = nil, r
+		}
 	case *Answer:
 		a.Answer = r
 	case *Prompt:
@@ -180,11 +181,8 @@ func (a *Aggregate) Rows() map[string]aggregate.Row {
 	if a.Files != nil {
 		out[a.Files.Key()] = a.Files
 	}
-	if a.Task != nil {
-		out[a.Task.Key()] = a.Task
-	}
-	if a.Listing != nil {
-		out[a.Listing.Key()] = a.Listing
+	if t := cmp.Or(a.Task, a.Listing); t != nil {
+		out[TaskKey] = t
 	}
 	if a.Answer != nil {
 		out[a.Answer.Key()] = a.Answer
@@ -209,7 +207,6 @@ var Kind = aggregate.Kind{
 		"request":   func() aggregate.Row { return &Request{} },
 		"task":      func() aggregate.Row { return &Task{} },
 		"files":     func() aggregate.Row { return &Files{} },
-		"listing":   func() aggregate.Row { return &Listing{} },
 		"answer":    func() aggregate.Row { return &Answer{} },
 		"prompt":    func() aggregate.Row { return &Prompt{} },
 		"process":   func() aggregate.Row { return &Process{} },
@@ -253,27 +250,15 @@ func (r *Request) Indexes(head aggregate.Root) []aggregate.Index {
 		SK: aggregate.TimeText(r.CreatedAt) + "#" + h.TaskID}}
 }
 
-// Indexes lists the task by time among all of the tenant's tasks, those with its status, and those of its requester.
+// Indexes lists the request by time among all of the tenant's, those with its status, and those of its requester. To
+// what Ringi only replied to its status and who wrote it lead.
 func (t *Task) Indexes(head aggregate.Root) []aggregate.Index {
-	return listedAt(head.Common(), t.ListedAs, t.CreatedAt, t.ID)
-}
-
-// Indexes lists the request where tasks are.
-func (l *Listing) Indexes(head aggregate.Root) []aggregate.Index {
-	if l.ListedAs == "" {
-		return nil
+	h, all, sk := head.Common(), AllOf(t.TenantID), aggregate.TimeText(t.CreatedAt)+"#"+t.ID
+	if t.Status == "" && (t.ListedAs == StatusAnswered || t.Glance.Why == ReasonUnsupported) {
+		all += "#CHATTER"
 	}
-	all := listedAt(head.Common(), l.ListedAs, l.CreatedAt, l.ID)
-	if l.ListedAs == StatusAnswered || l.Glance.Why == ReasonUnsupported {
-		all[0].PK += "#CHATTER" // its status and who wrote it lead to it
-	}
-	return all
-}
-
-func listedAt(h *aggregate.Head, as Status, at time.Time, id string) []aggregate.Index {
-	sk := aggregate.TimeText(at) + "#" + id
-	return []aggregate.Index{{N: 1, PK: AllOf(h.TenantID), SK: sk}, {N: 2, PK: WithStatus(h.TenantID, as), SK: sk},
-		{N: 3, PK: By(h.TenantID, h.Requester), SK: sk}}
+	return []aggregate.Index{{N: 1, PK: all, SK: sk}, {N: 2, PK: WithStatus(t.TenantID, t.ListedAs), SK: sk},
+		{N: 3, PK: By(t.TenantID, h.Requester), SK: sk}}
 }
 
 func (p *Prompt) Indexes(head aggregate.Root) []aggregate.Index {
@@ -292,7 +277,7 @@ func (g *StepGate) Indexes(head aggregate.Root) []aggregate.Index {
 func AllOf(tenant string) string { return "TENANT#" + tenant + "#TASKS" }
 
 // WithStatus returns the index partition of what is listed as s. A request that rests without a task and waits is among
-// those that are drafted, since its listing stays as it is when a run takes it up.
+// those that are drafted, since its row stays as it is when a run takes it up.
 func WithStatus(tenant string, s Status) string {
 	if s == StatusWaits || s == StatusReturned {
 		s = StatusDrafting

@@ -66,10 +66,19 @@ func (c *change) end(t *Task, as TaskStatus, by aggregate.Actor, reason aggregat
 	c.Head.Ended = &Ended{As: as, By: by.ID, At: c.Now, Reason: reason}
 	c.Head.Parked, c.Head.PausedUntil, c.Head.TryingFrom, c.Head.Retried = nil, nil, nil, nil
 	if t == nil {
-		c.RelyOn(&Task{})
+		c.untasked()
 		return
 	}
 	c.moveTask(t, as)
+}
+
+// untasked makes c fail if there is a task by then.
+func (c *change) untasked() {
+	if c.of != nil && c.of.Listing != nil {
+		c.RelyOn(c.of.Listing)
+		return
+	}
+	c.RelyOn(&Task{})
 }
 
 func (c *change) ended(t *Task, as TaskStatus, by aggregate.Actor, reason aggregate.Reason) (aggregate.Change, error) {

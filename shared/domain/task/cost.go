@@ -158,7 +158,7 @@ func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now 
 		return c, err
 	}
 	c := a.begin(now)
-	c.RelyOn(&Task{})
+	c.untasked()
 	c.Head.AcceptedAt, c.quotas = &c.Now, Quotas{s.MaxOpenTasks, s.MaxTasksPerHour}
 	return c.done()
 }

@@ -163,7 +163,7 @@ func (a *Aggregate) executionOf(g *StepGate) *Execution {
 // still be absent.
 func (a *Aggregate) relyOnStage(c *change) {
 	if a.Task == nil {
-		c.RelyOn(&Task{})
+		c.untasked()
 		return
 	}
 	c.RelyOn(a.Task)

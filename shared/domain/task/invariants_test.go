@@ -50,8 +50,8 @@ func (w *world) moves(before, after *Aggregate) {
 	for key, r := range after.Rows() {
 		switch r := r.(type) {
 		case *Task:
-			was, _ := old[key].(*Task)
-			w.require(was == nil && r.Status == TaskExtracted || was != nil &&
+			was := before.Task // without a status, the row is for lists alone
+			w.require(was == nil && (r.Status == "" || r.Status == TaskExtracted) || was != nil &&
 				(was.Status == r.Status || TaskMoves.Allows(was.Status, r.Status)), "task became %s", r.Status)
 		case *Prompt, *Process, *StepGate:
 			now, _, _ := gateOf(r)
@@ -123,7 +123,7 @@ func (w *world) toRecord(before, after *Aggregate) map[aggregate.Action]int {
 		}
 		switch r := r.(type) {
 		case *Task:
-			if old[key] == nil {
+			if before.Task == nil && r.Status != "" {
 				want[AuditTaskCreated]++
 			}
 		case *Prompt, *Process, *StepGate:

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -75,29 +76,11 @@ func (e *Ended) status() Status {
 	return StatusCancelled
 }
 
-// Listing is what lists show of a request that rests without a task: its draft is delayed or failed, or it ended. Its
-// columns are a task's. Lists no longer find it once there is a task.
-type Listing struct {
-	aggregate.Meta
-	ID           string    `json:"id"`
-	TenantID     string    `json:"tenant_id"`
-	Text         string    `json:"text"` // how the message begins
-	Source       Source    `json:"source"`
-	SlackChannel string    `json:"slack_channel"`
-	ListedAs     Status    `json:"listed_as"` // empty: there is a task
-	Glance       Glance    `json:"glance,omitzero"`
-	CreatedAt    time.Time `json:"created_at"`
-	UpdatedAt    time.Time `json:"updated_at"`
-}
-
 // MaxListed is how much of a message lists keep, in bytes.
 const MaxListed = 300
 
-func (l *Listing) Key() string             { return "LISTING" }
-func (l *Listing) Type() string            { return "listing" }
-func (l Listing) At(rev int) aggregate.Row { l.Rev = rev; return &l }
-
 // note records the request's new status in the head that c writes, and in the row by which lists find the request.
+// What is only just received, or waits for free capacity, has none: it soon becomes a task.
 func (c *change) note(out *aggregate.Change) {
 	head := out.Head.(*Head)
 	head.Noted, head.WaitsFor, head.Routed = c.became(out)
@@ -105,31 +88,27 @@ func (c *change) note(out *aggregate.Change) {
 	if c.of == nil {
 		return
 	}
-	if head.Listed && c.of.Listing == nil { // it was not read
-		out.RelyOn(&Listing{})
-	}
-	t, written := out.Written((&Task{}).Key()).(*Task)
+	was := cmp.Or(c.of.Task, c.of.Listing)
+	delayed := head.PausedUntil != nil && head.PausedFor == ""
+	t, written := out.Written(TaskKey).(*Task)
 	switch {
 	case written:
 		t.ListedAs, t.Glance = t.listedAs(head.Noted), head.listed()
-	case c.of.Task != nil:
-		t = c.of.Task
-		switch {
-		case head.Noted.Open() && c.was.Noted.Open(): // the row stays as it is
-		case t.ListedAs == t.listedAs(head.Noted):
-			out.RelyOn(t)
-		default:
-			n := *t
-			n.ListedAs, n.Glance, n.UpdatedAt = t.listedAs(head.Noted), head.listed(), c.Now
+	case was == nil && !c.was.Noted.Open(): // it was not read
+		out.RelyOn(&Task{})
+	case was == nil:
+		if r := c.of.Request; r != nil && (head.Noted != StatusDrafting || delayed) {
+			n := Task{ID: head.TaskID, TenantID: head.TenantID, Text: beginning(r.Words(""), MaxListed), Source: r.Source,
+				SlackChannel: r.Channel, Glance: head.listed(), CreatedAt: r.CreatedAt, UpdatedAt: c.Now}
+			n.ListedAs = n.listedAs(head.Noted)
 			out.Put(&n)
 		}
+	case head.Noted.Open() && c.was.Noted.Open(): // the row stays as it is
+	case was.ListedAs == was.listedAs(head.Noted):
+		out.RelyOn(was)
 	default:
-		c.noteListing(out)
-		return
-	}
-	if l := c.of.Listing; l != nil && l.ListedAs != "" {
-		n := *l
-		n.ListedAs = "" // not dropped: the roles of those who make tasks delete nothing
+		n := *was
+		n.ListedAs, n.Glance, n.UpdatedAt = was.listedAs(head.Noted), head.listed(), c.Now
 		out.Put(&n)
 	}
 }
@@ -182,39 +161,10 @@ func (t *Task) listedAs(s Status) Status {
 	switch {
 	case !s.Open():
 		return s
-	case t.Status == TaskExtracted:
+	case t.Status == "" || t.Status == TaskExtracted:
 		return StatusDrafting
 	}
 	return StatusRunning
-}
-
-// noteListing writes the listing of a request without a task. What is only just received, or waits for free capacity,
-// has none: it soon becomes a task.
-func (c *change) noteListing(out *aggregate.Change) {
-	r, was, head := c.of.Request, c.of.Listing, out.Head.(*Head)
-	if !c.was.Noted.Open() {
-		out.RelyOn(&Task{}) // which would have to be written
-	}
-	delayed := head.PausedUntil != nil && head.PausedFor == ""
-	switch {
-	case r == nil || !slices.ContainsFunc(out.Rely, func(x aggregate.Row) bool { return x.Key() == (&Task{}).Key() }):
-		return // the task may only not have been read
-	case was == nil && head.Noted == StatusDrafting && !delayed:
-		return
-	case was != nil && was.ListedAs == head.Noted:
-		out.RelyOn(was)
-		return
-	}
-	n := Listing{
-		ID: head.TaskID, TenantID: head.TenantID, Text: beginning(r.Words(""), MaxListed), Source: r.Source,
-		SlackChannel: r.Channel,
-		ListedAs:     head.Noted, Glance: head.listed(), CreatedAt: r.CreatedAt, UpdatedAt: c.Now,
-	}
-	if was != nil {
-		n.Rev = was.Rev
-	}
-	head.Listed = true
-	out.Put(&n)
 }
 
 // beginning returns at most n bytes of s, and no part of a character.

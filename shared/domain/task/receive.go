@@ -141,6 +141,9 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 		Status:   TaskExtracted, Source: a.Request.Source, SlackChannel: a.Request.Channel, SlackThreadTS: a.Request.ThreadTS,
 		CreatedAt: c.Now, UpdatedAt: c.Now,
 	}
+	if a.Listing != nil {
+		t.Meta = a.Listing.Meta
+	}
 	c.Put(t)
 	if !e.Last {
 		c.beginPrompt(1)

@@ -32,7 +32,6 @@ type Head struct {
 	Noted    Status             `json:"status"`
 	WaitsFor aggregate.CardType `json:"waits_for,omitempty"`
 	Routed   bool               `json:"routed,omitempty"`
-	Listed   bool               `json:"listed,omitempty"` // there is a Listing
 	Glance   Glance             `json:"glance,omitzero"`
 	// Files is how many files of the request were read: there is a Files row.
 	Files int `json:"files,omitempty"`
@@ -137,12 +136,14 @@ const (
 	SourceAgentContainer Source = "agent_container" // a direct message
 )
 
-// Task is the first layer's description of the request.
+// Task is the first layer's description of the request. Without a status there is no task: it is what lists show of a
+// request whose draft is delayed or failed, or that ended.
 type Task struct {
 	aggregate.Meta
 	ID            string           `json:"id"`
 	TenantID      string           `json:"tenant_id"`
 	Title         string           `json:"title"`
+	Text          string           `json:"text,omitempty"` // how the message of a request without a task begins
 	Description   string           `json:"description"`
 	Priority      Priority         `json:"priority"`
 	TaskType      Type             `json:"task_type"`
@@ -304,6 +305,9 @@ func ProcessKey(version int) string              { return keyOf("PROCESS", versi
 func ExecutionKey(process, attempt int) string   { return keyOf("EXECUTION", process, attempt) }
 func StepKey(process, attempt, order int) string { return keyOf("STEP", process, attempt, order) }
 
+// TaskKey is the key of a Task.
+const TaskKey = "TASK"
+
 // keyOf is the key of a row: its kind, a version, an attempt and a step's order, as many of them as it has. Numbers are
 // padded with zeros so that keys sort. A load makes hundreds of keys, and fmt takes several times as long.
 func keyOf(kind string, numbers ...int) string {
@@ -323,7 +327,7 @@ func (*Process) Relied()   {}
 func (*Execution) Relied() {}
 
 func (r *Request) Key() string    { return "REQUEST" }
-func (t *Task) Key() string       { return "TASK" }
+func (t *Task) Key() string       { return TaskKey }
 func (p *Prompt) Key() string     { return PromptKey(p.Version) }
 func (p *Process) Key() string    { return ProcessKey(p.Version) }
 func (e *Execution) Key() string  { return ExecutionKey(e.ProcessVersion, e.Attempt) }

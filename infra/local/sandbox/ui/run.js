@@ -59,7 +59,6 @@ export function subject(key) {
     case "CORRECTION": return t("rowCorrection");
     case "FILES": return t("rowFiles");
     case "TASK": return t("rowTask");
-    case "LISTING": return t("rowListing");
     case "PROMPT": return t("rowPrompt", { n });
     case "PROCESS": return t("rowProcess", { n });
     case "GATE": return t("rowGate", { n });
