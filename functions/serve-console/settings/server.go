@@ -29,8 +29,7 @@ type ServerTools interface {
 type serverData struct {
 	Server  tenancy.MCPServer
 	Filter  web.Filter
-	Silent  string // why the server doesn't answer
-	Problem string // why the act was refused
+	Problem string // why the act was refused, or why the server doesn't answer
 	Tools   []serverTool
 	Count   string // how many of how many are shown, where not all are
 }
@@ -76,12 +75,11 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	}
 	all, err := c.serverTools(r.Context(), v, s.Name)
 	if err != nil {
-		data.Silent = t.silence(v.Locale, err)
-		all = kept(s, rows)
+		data.Problem = cmp.Or(problem, t.silence(v.Locale, err))
 	}
 	for _, x := range data.searched(t, strings.TrimSpace(r.URL.Query().Get("q")), all) {
 		p := standing(rows, v.Tenant, x.Name)
-		listed := t.serverTool(x, p.Pin, err == nil)
+		listed := t.serverTool(x, p.Pin)
 		if x.State == mcp.Off && p.Rev == 0 {
 			listed.State = t.In("states", "undecided")
 		}
@@ -142,25 +140,6 @@ func (c *Pages) serverTools(ctx context.Context, v *web.Viewer, server string) (
 	return c.Servers.Tools(ctx, v.Tenant, server)
 }
 
-// kept returns a server's tools as they were allowed: to show and forbid them even if the server doesn't answer.
-func kept(s tenancy.MCPServer, rows []tenancy.ToolPermission) (all []mcp.Listed) {
-	for _, p := range rows {
-		server, name, ok := tenancy.ServerTool(p.ToolName)
-		if !ok || server != s.Name || p.Pin == nil || !p.Allowed {
-			continue
-		}
-		x := mcp.Listed{Name: p.ToolName, URL: p.Pin.URL, Hash: p.Pin.Hash, State: mcp.On, Access: p.Pin.Access,
-			Contests: p.ForContests()}
-		x.Tool = mcp.Tool{Name: name, Title: p.Pin.Title, Description: p.Pin.Description, Input: string(p.Pin.Input),
-			Output: string(p.Pin.Output)}
-		if p.ChangedAt != nil {
-			x.State = mcp.Changed
-		}
-		all = append(all, x)
-	}
-	return all
-}
-
 // silence says why a server doesn't answer.
 func (t toolsTexts) silence(locale string, err error) string {
 	if e, ok := errors.AsType[*explain.CallError](err); ok {
@@ -169,14 +148,17 @@ func (t toolsTexts) silence(locale string, err error) string {
 	return t.Say("silent")
 }
 
-func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serverTool {
+func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin) serverTool {
 	out := serverTool{Name: x.Name, Title: legible.OneLine(x.Tool.Title), Hash: x.Hash, State: t.In("states", x.State),
 		Badge: badges[x.State], Access: t.Say(accesses[x.Access]),
-		Allowable:   asked && x.Hash != "" && x.State != mcp.Unfit && x.State != mcp.On,
+		Allowable:   x.Hash != "" && x.State != mcp.Unfit && x.State != mcp.On,
 		Forbiddable: x.State == mcp.On || x.State == mcp.Changed || x.State == mcp.Gone, Open: x.State == mcp.Changed,
-		Problem: t.unfit(x.Problem), Contests: x.State == mcp.On && x.Contests,
+		Contests: x.State == mcp.On && x.Contests,
 		Listable: x.State == mcp.On && !x.Contests && x.Access == aggregate.Read,
 		Writes:   x.State == mcp.On && x.Access == aggregate.Write}
+	if x.Problem != "" {
+		out.Problem = t.Problem(aggregate.Problem{Code: x.Problem}, nil)
+	}
 	if x.State == mcp.On && pin != nil {
 		out.Version = pin.Version()
 	}
@@ -257,7 +239,7 @@ func (c *Pages) decideServerTool(w http.ResponseWriter, r *http.Request, v *web.
 	case errors.As(err, new(*explain.CallError)):
 		return refuse(t.silence(v.Locale, err))
 	case errors.As(err, &field):
-		return refuse(t.unfit(field.Code))
+		return refuse(t.Problem(field, nil))
 	case err != nil:
 		return err
 	}

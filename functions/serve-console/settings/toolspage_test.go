@@ -50,6 +50,16 @@ func rooms(w *consoletest.World) *standin.Vendors {
 	return v
 }
 
+// offering is a server with one tool.
+type offering struct {
+	settings.ServerTools
+	mcp.Listed
+}
+
+func (o offering) Tools(context.Context, string, string) ([]mcp.Listed, error) {
+	return []mcp.Listed{o.Listed}, nil
+}
+
 func permission(w *consoletest.World, name string) tenancy.ToolPermission {
 	w.T.Helper()
 	p, _, err := w.Store.ToolPermission(w.T.Context(), w.Tenant.ID, name)
@@ -246,15 +256,12 @@ func testToolsAreForAdministrators(t *testing.T, w *consoletest.World) {
 func testSilentServer(t *testing.T, w *consoletest.World) {
 	rooms(w)
 	b := w.As(webapi.Suzuki)
-	const path = "/console/tools/servers/rooms"
-	hash := hashOn(b.Get(path), standin.BookRoom)
-	b.Post(path, toolForm("allow", standin.BookRoom, "write", hash)).Says(t, http.StatusSeeOther)
 	admin := w.Console.Servers.(mcp.Admin)
 	admin.Credentials = serverSecret("wrong")
 	for _, servers := range []settings.ServerTools{admin, nil} {
 		w.Console.Servers = servers
-		b.Get(path).Says(t, http.StatusOK, web.TextsOf("tools", "ja").Say("kept")).Holds(t, standin.BookRoom).Lacks(t,
-			`value="allow"`)
+		b.Get("/console/tools/servers/rooms").Says(t, http.StatusOK).Holds(t, `role="alert"`).Lacks(t, `value="allow"`,
+			web.TextsOf("tools", "ja").Say("no_tools"))
 	}
 }
 
@@ -332,10 +339,8 @@ func testToolForContests(t *testing.T, w *consoletest.World) {
 		`{"type":"object","properties":{"top":{"type":"integer","enum":[1,2]}}}`:          {"Gemini"},
 		`{"type":"object","properties":{"top":{"type":"integer"}}}`:                       nil,
 	} {
-		p := permission(w, reads)
-		p.Pin.Input = aggregate.JSON(schema)
-		expect.Value(w.Store.SaveToolPermission(t.Context(), p, w.By, w.Now()))(t)
-		w.Console.Servers = nil // what was allowed is shown
+		w.Console.Servers = offering{Listed: mcp.Listed{Name: reads, Tool: mcp.Tool{Name: "list_rooms", Input: schema},
+			State: mcp.On, Access: aggregate.Read}}
 		for _, locale := range language.All {
 			b.Locale = locale
 			texts := web.TextsOf("tools", locale)

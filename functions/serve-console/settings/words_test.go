@@ -115,17 +115,6 @@ func TestThePageNamesTheSettingsForWhich0MeansNoLimit(t *testing.T) {
 	}
 }
 
-// Each fault has a text of its own.
-func TestEveryFaultOfAServersToolHasWords(t *testing.T) {
-	for _, locale := range language.All {
-		texts := toolsTexts{web.TextsOf("tools", locale)}
-		for _, part := range unfit {
-			said := texts.unfit("… " + part[0] + " …")
-			expect.That(t, said != "" && said == texts.In("unfit", part[1]), "%s says %q for %q", locale, said, part[0])
-		}
-	}
-}
-
 func TestArgumentsAreOfferedAsTheirSchemaHasThem(t *testing.T) {
 	at, got := arguments(`{"type":"object","$defs":{"row":{"type":"object","properties":{"price":{"type":["number","null"],
 		"title":"Price","description":"of one"},"shop":{"enum":["a","b"]}}}},"properties":{

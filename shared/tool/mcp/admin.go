@@ -60,7 +60,7 @@ type Listed struct {
 	Hash    string // required by Allow; empty if the server no longer has the tool
 	State   State
 	Access  aggregate.Access // as allowed; empty if the tool was never allowed
-	Problem string           // why the tool can't be allowed
+	Problem string           // code of why the tool can't be allowed
 	// Contests says that it is listed for contests.
 	Contests bool
 }
@@ -86,10 +86,10 @@ func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, erro
 		x := Listed{Name: s.Name + "." + t.Name, URL: s.URL, Tool: t, Hash: t.Hash(), State: Off, Problem: t.Problem()}
 		if named := func(u Tool) bool { return u.Name == t.Name }; slices.ContainsFunc(now[:i], named) ||
 			slices.ContainsFunc(now[i+1:], named) {
-			x.Problem = "its name is there twice"
+			x.Problem = "tool_twice"
 		}
 		if loop {
-			x.Problem = "the server is a door of Ringi itself, where people would be asked twice"
+			x.Problem = "tool_door" // there people would be asked twice
 		}
 		row, allowed := permission(rows, x.Name)
 		switch {
@@ -125,7 +125,7 @@ func (d Admin) server(ctx context.Context, tenant, name string) (Server, error) 
 	}
 	i := slices.IndexFunc(settings.MCPServers, func(s tenancy.MCPServer) bool { return s.Name == name })
 	if i < 0 {
-		return Server{}, aggregate.Problem{Field: "server", Code: "is none that the settings name"}
+		return Server{}, aggregate.Problem{Field: "server", Code: "tool_gone"}
 	}
 	s := Server{MCPServer: settings.MCPServers[i]}
 	s.Secret, err = d.Credentials.ServerToken(ctx, tenant, s.MCPServer)
@@ -159,7 +159,7 @@ func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggr
 	by aggregate.Actor) error {
 	server, _, foreign := tenancy.ServerTool(name)
 	if !foreign {
-		return aggregate.Problem{Field: "tool_name", Code: "must be <server>.<tool>"}
+		return aggregate.Problem{Field: "tool_name", Code: "tool_gone"}
 	}
 	all, err := d.Tools(ctx, tenant, server)
 	if err != nil {
@@ -168,9 +168,9 @@ func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggr
 	i := slices.IndexFunc(all, func(x Listed) bool { return x.Name == name && x.Hash != "" })
 	switch {
 	case i < 0:
-		return aggregate.Problem{Field: "tool_name", Code: "is none that the server has"}
+		return aggregate.Problem{Field: "tool_name", Code: "tool_gone"}
 	case all[i].Problem != "":
-		return aggregate.Problem{Field: "tool_name", Code: "can't be allowed: " + all[i].Problem}
+		return aggregate.Problem{Field: "tool_name", Code: all[i].Problem}
 	case all[i].Hash != hash:
 		return ErrChanged
 	}
@@ -186,9 +186,7 @@ func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggr
 		}
 	}
 	if total > MaxAllowed {
-		return aggregate.Problem{Field: "tool_name",
-			Code: fmt.Sprintf("can't be allowed: all allowed tools of servers may have %d bytes of descriptions and "+
-				"schemas, with this they have %d", MaxAllowed, total)}
+		return aggregate.Problem{Field: "tool_name", Code: "tools_total", Args: []any{MaxAllowed >> 10}}
 	}
 	return d.save(ctx, tenant, rows, name, &pin, by)
 }
@@ -214,10 +212,9 @@ func (d Admin) ForContests(ctx context.Context, tenant, name, hash string, on bo
 	case !allowed || row.ChangedAt != nil || row.Pin.Hash != hash:
 		return ErrChanged
 	case row.Pin.Access != aggregate.Read:
-		return aggregate.Problem{Field: "tool_name", Code: "can't be used by contests: it was allowed as one that writes"}
+		return aggregate.Problem{Field: "tool_name", Code: "contests_read"}
 	case listed >= tenancy.MaxContestTools:
-		return aggregate.Problem{Field: "tool_name",
-			Code: fmt.Sprintf("can't be used by contests: they have %d tools already, which is the limit", listed)}
+		return aggregate.Problem{Field: "tool_name", Code: "contests_most", Args: []any{tenancy.MaxContestTools}}
 	}
 	row.Contests = on
 	_, err = d.Rows.SaveToolPermission(ctx, row, by, d.Now())
@@ -267,27 +264,25 @@ type Tool struct {
 	Description string
 	Input       string // JSON with sorted members
 	Output      string // same as Input; empty if the tool declares no output schema
-	// Unreadable is why the tool can't be read, so that it can't be used. It has what can.
+	// Unreadable is the code of why the tool can't be read, so that it can't be used. It has what can.
 	Unreadable string `json:",omitempty"`
 	// ReadOnly is the server's readOnlyHint. A server may claim anything, so the person who allows the tool decides
 	// whether it writes.
 	ReadOnly bool `json:"-"` // no part of the hash
 }
 
-const unreadable = "it can't be read: "
-
 // read reads a tool of a list. What it doesn't read may have any form, and a hint that is none says nothing.
 func read(raw json.RawMessage) (t Tool) {
 	var has, hints map[string]json.RawMessage
 	if json.Unmarshal(raw, &has) != nil || has == nil {
-		return Tool{Unreadable: unreadable + "it is no object"}
+		return Tool{Unreadable: "tool_unreadable"}
 	}
 	for _, member := range []struct {
 		name string
 		text *string
 	}{{"name", &t.Name}, {"title", &t.Title}, {"description", &t.Description}} {
 		if has[member.name] != nil && json.Unmarshal(has[member.name], member.text) != nil {
-			t.Unreadable = unreadable + "its " + member.name + " is no text"
+			t.Unreadable = "tool_unreadable"
 		}
 	}
 	if json.Unmarshal(has["annotations"], &hints) == nil {
@@ -324,32 +319,31 @@ func (t Tool) Hash() string {
 // toolForm is the form of names that the protocol recommends (server/tools, Tool Names), and slashes that group tools.
 var toolForm = language.Regexp{Text: `^[A-Za-z0-9_./-]{1,128}$`}
 
-// Problem returns why a tool can't be allowed, or an empty text if it can.
+// Problem returns the code of why a tool can't be allowed, or an empty text if it can.
 func (t Tool) Problem() string {
 	switch {
 	case t.Unreadable != "":
 		return t.Unreadable
 	case !toolForm.Get().MatchString(t.Name):
-		return "its name is not 1 to 128 of A-Z, a-z, 0-9, _, -, . and /"
+		return "tool_name"
 	case utf8.RuneCountInString(t.Title) > MaxTitle:
-		return fmt.Sprintf("its title is over %d characters", MaxTitle)
+		return "tool_title"
 	case utf8.RuneCountInString(t.Description) > MaxDescription:
-		return fmt.Sprintf("its description is over %d characters", MaxDescription)
+		return "tool_description"
 	case len(t.Input) > MaxSchema || len(t.Output) > MaxSchema:
-		return fmt.Sprintf("a schema of it is over %d bytes", MaxSchema)
+		return "tool_schema"
 	}
 	var shape struct{ Type string }
 	if json.Unmarshal([]byte(t.Input), &shape) != nil || shape.Type != "object" {
-		return "its arguments are no object"
+		return "tool_no_object"
 	}
 	if _, err := schema.Compile("input", t.Input); err != nil {
-		return "its arguments can't be checked: " + err.Error()
+		return "tool_arguments"
 	}
-	if t.Output == "" {
-		return ""
-	}
-	if _, err := schema.Compile("output", t.Output); err != nil {
-		return "its result can't be checked: " + err.Error()
+	if t.Output != "" {
+		if _, err := schema.Compile("output", t.Output); err != nil {
+			return "tool_result"
+		}
 	}
 	return ""
 }

@@ -302,7 +302,7 @@ func (s session) list(ctx context.Context, named string) ([]Tool, error) {
 			case x.Name == "":
 				x.Name = fmt.Sprintf("#%d", looked) // in the list
 			case x.Unreadable == "" && !known[x.Name]: // the library leaves it out, as the protocol asks
-				x.Unreadable = "its arguments can't be sent as headers (x-mcp-header)"
+				x.Unreadable = "tool_headers"
 			}
 			all, described = append(all, x), described+len(x.Description)+len(x.Input)+len(x.Output)
 		}
