@@ -183,16 +183,14 @@ func (t *answering) recordOnce(ctx context.Context, x conversation.Answer,
 	return a, err
 }
 
-// overtaken says why a proposal was too late: a person's own came first, the files are others by now, or lost, or the
-// settings don't list the read any more.
+// overtaken says why a proposal was too late: a person's own came first, the files are others by now, or the settings
+// don't list the read any more.
 func (t *answering) overtaken(err error) string {
 	switch w := wordsIn(t.settings.Locale); {
 	case errors.As(err, new(conversation.ErrType)):
 		return w.unlisted
 	case errors.Is(err, conversation.ErrPending):
 		return w.busy
-	case errors.Is(err, conversation.ErrFilesLost):
-		return w.lost
 	case errors.Is(err, conversation.ErrBase):
 		return w.moved
 	}

@@ -274,26 +274,6 @@ func TestAPullRequestNamesAllThatHasChanged(t *testing.T) {
 		"the tool is not offered")
 }
 
-// The stamp covers who changed each path before, also where the files are a folder of the repository.
-func TestAPullRequestOfAFolderSaysWhoChangedItsPathsBefore(t *testing.T) {
-	w := sourced(t, storetest.Start(t), "heads/main", files.File{Path: "a.py", Content: "2\n"})
-	want := []files.Maker{{Action: 1}}
-	w.Files.(*trees).made = files.Made{Paths: map[string][]files.Maker{"a.py": want}}
-	w.settings().Sources[0].Path = "services/pay"
-	w.Rewrite(func(s *conversation.Conversation) {
-		of := *s.Source
-		of.Path, s.Source, s.FilesBy = "services/pay", &of, 1
-	})
-	w.vendor.says.Calls = []model.Call{pull("Mend it")}
-	expect.Value(w.handle())(t)
-	x := w.Load().Current()
-	expect.Must(t, x != nil, "nothing is proposed: %+v", w.vendor.requests)
-	p, problems := conversation.ReadKept(conversation.ToolCall, []byte(x.Payload.JSON))
-	expect.Must(t, problems == nil && len(p.Changes) == 1 && p.Changes[0].Path == "services/pay/a.py",
-		"%v %+v", problems, p.Changes)
-	expect.Same(t, want, p.Changes[0].By)
-}
-
 // Each of these goes back to the model, and no action is proposed.
 func TestAPullRequestThatCantBeMadeIsSaidToTheModel(t *testing.T) {
 	server := storetest.Start(t)

@@ -47,7 +47,6 @@ type Payloads interface {
 // Files reads versions of conversations' files. *large.Versions implements it.
 type Files interface {
 	Get(ctx context.Context, of large.VersionsOf, version string) (*files.Tree, error)
-	Made(ctx context.Context, of large.VersionsOf, version string, action int) (files.Made, error)
 	Lister
 }
 
@@ -204,9 +203,8 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		return aggregate.Next{}, err
 	}
 	x, reply, err := t.ask(ctx, wire, turn.Turn{Calls: t.calls, Agent: d, History: history, MaySandbox: t.Sandbox,
-		Tools: isolated.Installed(t.Programs), Busy: t.a.Current() != nil, FilesLost: t.a.FilesLost(),
-		Complete: t.complete(ctx),
-		Locale:   t.settings.Locale, Now: t.Now(), More: t.unseen(), Files: t.conversationFiles(), Earlier: t.earlier(ctx)})
+		Tools: isolated.Installed(t.Programs), Busy: t.a.Current() != nil, Complete: t.complete(ctx),
+		Locale: t.settings.Locale, Now: t.Now(), More: t.unseen(), Files: t.conversationFiles(), Earlier: t.earlier(ctx)})
 	if unpaid, is := errors.AsType[*turn.PaidError](err); is {
 		return t.stopped(ctx, unpaid.Err)
 	}

@@ -158,7 +158,6 @@ func TestAnswers(t *testing.T) {
 	run("a proposal waits for a person", codex, usual,
 		func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionPending) })
 	run("a second proposal is told to be refused, in later turns too", codex, usual, testSurplus)
-	run("nothing is proposed while files are lost", codex, usual, testFilesLost)
 	run("a person's reason is no notice of the system's", codex, usual, testQuoted)
 	run("the agent is told what commands find, or that there are none", codex, usual, testTools)
 	run("an answer says what was read of files, and never reads one differently", codex, usual, testFiles)
@@ -251,24 +250,6 @@ func testSurplus(t *testing.T, w *world) {
 	then := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
 	expect.That(t, strings.Contains(then, "pwd") && strings.Count(then, "Not taken: one action at a time") == 2,
 		"%v", then)
-}
-
-// The agent knows that the files are lost, and what it proposes all the same waits for nobody.
-func testFilesLost(t *testing.T, w *world) {
-	now := time.Now()
-	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		s, head := *a.Conversation, a.Head
-		s.FilesLostAt = &now
-		c := aggregate.Change{Head: &head, Now: now}
-		c.Put(&s)
-		return c, nil
-	})
-	w.vendor.says.Calls = []model.Call{{ID: "c", Name: "shell_command",
-		Input: json.RawMessage(`{"script":"ls","timeout_seconds":60,"summary":"look"}`)}}
-	expect.Value(w.handle())(t)
-	a := w.Load()
-	expect.That(t, len(a.Actions) == 0 && a.FilesLost(), "%+v", a.Actions)
-	expect.Has(t, w.told(), "folder are lost")
 }
 
 func testTools(t *testing.T, w *world) {

@@ -26,7 +26,7 @@ const (
 // words are sentences that replace a model's answer.
 type words struct {
 	cost, day, hourly                  string
-	busy, moved, lost, long, unlisted  string
+	busy, moved, long, unlisted        string
 	blank, withdrawn, changed, deleted string
 }
 
@@ -38,7 +38,6 @@ var inEach = language.InEach(
 		hourly:    "1 時間に送れるメッセージの上限 (%d 件) に達しました。メッセージは保存されています。しばらくしてから、もう一度送信してください。",
 		busy:      "ほかの操作が承認待ちのため、この操作は提案できませんでした。",
 		moved:     "会話のファイルが変わったため、この操作は提案できませんでした。今のファイルをもとに、もう一度提案してください。",
-		lost:      "作業フォルダーのファイルが見つからないため、この操作は提案できませんでした。空のフォルダーで続けるかどうかを、人が選ぶ必要があります。",
 		unlisted:  "管理者が許可していない読み取りのため、ツールは呼び出していません。",
 		long:      "エージェントの回答が長すぎて、保存できませんでした。一度に頼む量を減らして、もう一度送信してください。",
 		blank:     "メッセージに本文がないため、エージェントには送っていません。依頼したい内容を書いてください。例: 「添付した CSV を部署ごとに集計して」",
@@ -54,8 +53,6 @@ var inEach = language.InEach(
 		busy:   "Another action is waiting for approval, so this one couldn't be proposed.",
 		moved: "The conversation's files have changed, so this action couldn't be proposed. Propose it again for the " +
 			"current files.",
-		lost: "The folder's files can't be found, so this action couldn't be proposed. A person has to choose whether to " +
-			"continue with an empty folder.",
 		unlisted: "An administrator hasn't listed this read, so the tool wasn't called.",
 		long:     "The agent's answer was too long to save. Please ask for less at a time.",
 		blank: "Your message has no text, so it wasn't sent to the agent. Write what you want done, e.g. “Sum up the " +

@@ -17,8 +17,7 @@ import (
 
 // Problems of a proposal that are not the agent's fault, in words for the agent.
 const (
-	filesLost = "the files of this conversation were deleted when their time was over: " +
-		"tell the people that they choose on the conversation's page whether to go on with an empty folder"
+	filesLost         = "the files of this conversation were deleted when their time was over: its folder is empty from here on"
 	attachmentsUnread = "the attachments of this conversation can't be read at the moment: tell the people to ask " +
 		"again in a while"
 
@@ -46,27 +45,8 @@ func (t *answering) complete(ctx context.Context) turn.Complete {
 				return p, []string{why}
 			}
 		}
-		kept, problems = p.Complete(typ, conversation.On{Base: t.base(), Attachments: t.laid.version}, t.tree)
-		made := t.madeBefore(ctx, len(kept.Changes) > 0)
-		if kept.Push != nil { // its paths are the repository's
-			made = made.Below(t.a.Conversation.Source.Path)
-		}
-		files.MadeBefore(kept.Changes, made)
-		return kept, problems
+		return p.Complete(typ, conversation.On{Base: t.base(), Attachments: t.laid.version}, t.tree)
 	}
-}
-
-// madeBefore returns which actions made the files as they are.
-func (t *answering) madeBefore(ctx context.Context, asked bool) files.Made {
-	if !asked || t.base() == "" || t.a.Conversation.FirstFiles() {
-		return files.Made{}
-	}
-	of := large.VersionsOf{Tenant: t.ref.Tenant, ID: t.ref.ID}
-	m, err := t.Files.Made(ctx, of, t.base(), t.a.Conversation.FilesBy)
-	if err != nil {
-		slog.WarnContext(ctx, "who made the files of a conversation is not known", "session", t.ref.ID, "err", err)
-	}
-	return m
 }
 
 // open reads the conversation's files, once for a turn and only if they are needed. It returns why they can't be read.

@@ -19,17 +19,9 @@ import (
 
 // trees stores versions in memory.
 type trees struct {
-	all  map[string]*files.Tree
-	err  error
-	got  int
-	made files.Made
-}
-
-func (s *trees) Made(_ context.Context, _ large.VersionsOf, _ string, action int) (files.Made, error) {
-	if action == 0 {
-		return files.Made{Unknown: true}, nil
-	}
-	return s.made, nil
+	all map[string]*files.Tree
+	err error
+	got int
 }
 
 func (s *trees) Get(_ context.Context, _ large.VersionsOf, version string) (*files.Tree, error) {
@@ -104,25 +96,6 @@ func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 	said := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
 	expect.That(t, strings.Contains(said, `"edits":[{"path":"a.txt","old":"one\ntwo\n","new":"one\n2\n"`) &&
 		!strings.Contains(said, "sha256"), "%s", said)
-}
-
-// The payload says which actions changed each path before, so the stamp covers that people were told.
-func TestAProposalSaysWhoChangedItsPathsBefore(t *testing.T) {
-	server := storetest.Start(t)
-	for by, want := range map[int][]files.Maker{0: {{}}, 3: {{Action: 1, Seen: true}, {Action: 3}}} {
-		w, list, version := working(t, server, "one\ntwo\n")
-		list.made = files.Made{Paths: map[string][]files.Maker{"a.txt": want, "b": {{Action: 2}}}}
-		w.Rewrite(func(s *conversation.Conversation) {
-			s.FilesBy, s.WorkspaceVersion = by, version
-		})
-		w.vendor.says.Calls = code(edits)
-		expect.Value(w.handle())(t)
-		x := w.Load().Current()
-		expect.Must(t, x != nil, "nothing is proposed")
-		p, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
-		expect.Must(t, problems == nil, "%v", problems)
-		expect.Same(t, want, p.Changes[0].By)
-	}
 }
 
 // A rule of a source approves a test while the files are the source's. Once the agent has changed one, whatever it is
@@ -204,13 +177,13 @@ func TestWhatCantBeProposedTheModelIsTold(t *testing.T) {
 }
 
 func TestFilesThatAreLostAreSaid(t *testing.T) {
-	w, files, version := working(t, storetest.Start(t), "one\n")
+	w, files, _ := working(t, storetest.Start(t), "one\n")
 	clear(files.all)
 	whole := `{"files":[{"path":"a.txt","content":"x"}],"edits":[],"delete":[],"summary":"again"}`
 	w.vendor.says.Calls = code(whole)
 	expect.Value(w.handle())(t)
 	a := w.Load()
-	if x := a.Current(); x != nil || !a.FilesLost() || a.Conversation.WorkspaceVersion != version {
+	if x := a.Current(); x == nil || x.Base != "" || a.Conversation.WorkspaceVersion != "" {
 		t.Fatalf("%+v, %+v", x, a.Conversation)
 	}
 	again := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))

@@ -26,10 +26,6 @@ type shelf struct {
 	err    error
 }
 
-func (s *shelf) Made(context.Context, large.VersionsOf, string, int) (files.Made, error) {
-	return files.Made{}, nil
-}
-
 func (s *shelf) Get(_ context.Context, of large.VersionsOf, version string) (*files.Tree, error) {
 	s.opened = append(s.opened, of.ID+"/"+version)
 	if s.err != nil {

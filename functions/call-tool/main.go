@@ -194,9 +194,6 @@ func (j *job) begin(ctx context.Context) (aggregate.Next, error) {
 	case errors.Is(err, conversation.ErrBase):
 		j.cause = err
 		return j.refuse(ctx, refusal{reason: conversation.ReasonBase})
-	case errors.Is(err, conversation.ErrFilesLost):
-		j.cause = err
-		return j.refuse(ctx, refusal{reason: conversation.ReasonFilesLost})
 	case err != nil:
 		return aggregate.Next{}, err
 	}

@@ -61,31 +61,10 @@ func (j *job) compare(ctx context.Context, version string) *conversation.FilesCh
 		j.noted = append(j.noted, "not_compared", err.Error())
 		return nil
 	}
-	if err := j.made(ctx, version, changes); err != nil {
-		j.noted = append(j.noted, "not_known_who_made", err.Error())
-	}
 	return conversation.SumOf(changes)
 }
 
-// made stores which actions made the version that this one leaves, and adds to its changes which did before.
-func (j *job) made(ctx context.Context, version string, changes []files.Change) error {
-	var before files.Made
-	if !j.session.FirstFiles() {
-		var err error
-		if before, err = j.Files.Made(ctx, j.files(), j.action.BaseVersion, j.session.FilesBy); err != nil {
-			return err
-		}
-	}
-	files.MadeBefore(changes, before)
-	if version == j.action.BaseVersion {
-		return nil
-	}
-	after := before.After(j.action.Maker(), changes)
-	return j.Files.KeepMade(ctx, j.files(), version, j.action.Number, after)
-}
-
-// gone is the result if the files on which the action was to work are lost. Nothing runs until a person chooses how to
-// go on.
+// gone is the result if the files on which the action was to work are lost.
 func (j *job) gone(err error) conversation.Result {
 	r := j.says(conversation.ReasonFilesLost, j.words().gone, err)
 	r.Gone = true
@@ -217,7 +196,7 @@ type words struct{ refused, gone, seconds, early, memory, notKept, kept, left st
 var inEach = language.InEach(
 	words{
 		refused: "書き込めるのは、相対パスで指定した作業フォルダー内のファイルだけです。フォルダーやリンクの上書き、件数や容量の上限を超える書き込みはできません。",
-		gone:    "作業フォルダーのファイルが見つかりません。誰かが「空のフォルダーで続ける」を選ぶまで、操作は実行されません。",
+		gone:    "ファイルは、保存期間を過ぎたため削除されました。会話は空のフォルダーで続きます。",
 		seconds: "制限時間: %d 秒", early: "実行環境が途中で停止しました。", memory: "メモリーの上限を超えたため、中止しました。",
 		notKept: "変更を保存できませんでした。作業フォルダーは実行前のままです。", kept: "終了までの変更は、作業フォルダーに残っています。",
 		left: "作業フォルダーに保存できないもの: ",
@@ -225,7 +204,7 @@ var inEach = language.InEach(
 	words{
 		refused: "Files must be inside the folder, with relative paths. " +
 			"They can't replace folders or links, or exceed the folder's limits.",
-		gone:    "The folder's files can't be found. Nothing runs until someone chooses to continue with an empty folder.",
+		gone:    "Its files were deleted after their retention period. The conversation continues with an empty folder.",
 		seconds: "Time limit: %d s", early: "Its environment shut down before it finished.",
 		memory:  "It was stopped for using too much memory.",
 		notKept: "The changes couldn't be saved. The folder is unchanged.",

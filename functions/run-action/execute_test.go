@@ -32,8 +32,8 @@ func TestWhatIsApprovedIsMadeOfTheFilesThatWereShown(t *testing.T) {
 	expect.Must(t, x.Status == conversation.ActionSucceeded && x.Base == a.Actions[0].Version, "%+v", x)
 	content, _ := w.archives.trees[a.Conversation.WorkspaceVersion].Content("a.txt")
 	expect.Is(t, string(content), "1\ntwo\n", "the file")
-	expect.Same(t, &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"b.txt", "a.txt"},
-		Makers: [][]files.Maker{nil, {{Action: 1, Seen: true}}}}, x.Changed)
+	expect.Same(t, &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"b.txt", "a.txt"}},
+		x.Changed)
 	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"a.txt"}})
 	paths := w.archives.trees[a.Conversation.WorkspaceVersion].Paths()
 	expect.That(t, len(paths) == 1 && paths[0] == "b.txt", "%v", paths)
@@ -142,9 +142,8 @@ func (w *world) propose(typ conversation.ActionType, p conversation.Payload) *co
 	return w.Load()
 }
 
-// An action whose files are lost does not work in an empty folder, and neither does the next one until a person
-// chooses.
-func TestAWorkspaceThatIsGoneWaitsForAPerson(t *testing.T) {
+// An action whose files are lost does not work in an empty folder. The next one does.
+func TestAWorkspaceThatIsGoneIsEmptyAfterwards(t *testing.T) {
 	server, list := storetest.Start(t), conversation.Payload{Files: []files.File{{Path: "a", Content: "x"}}}
 	for typ, p := range map[conversation.ActionType]conversation.Payload{conversation.ShellCommand: command,
 		conversation.CodeGenerate: list} {
@@ -154,34 +153,14 @@ func TestAWorkspaceThatIsGoneWaitsForAPerson(t *testing.T) {
 		w.box.err = isolated.ErrCannot
 		a := w.propose(typ, p)
 		if x := a.Actions[1]; x.Error != conversation.ReasonFilesLost || x.ErrorDetail != inEach.In("en").gone ||
-			!a.FilesLost() || a.Conversation.WorkspaceVersion == "" {
+			a.Conversation.WorkspaceVersion != "" {
 			t.Errorf("%s: %+v leaves %q", typ, x, a.Conversation.WorkspaceVersion)
 		}
-		w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.BeginEmpty(pipelinetest.Member("U1"), pipelinetest.Anyone(), w.now)
-		})
 		if a := w.propose(conversation.CodeGenerate, list); a.Actions[2].Status != conversation.ActionSucceeded ||
 			a.Conversation.WorkspaceVersion == "" {
 			t.Errorf("%s: after it %+v", typ, a.Actions[2])
 		}
 	}
-}
-
-// A late result may find out that the files are lost, while the next action is approved already.
-func TestAnApprovedActionDoesNotRunWhileFilesAreLost(t *testing.T) {
-	server, list := storetest.Start(t), conversation.Payload{Files: []files.File{{Path: "a", Content: "x"}}}
-	w := approved(t, server, conversation.CodeGenerate, list)
-	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		s, head := *a.Conversation, a.Head
-		s.FilesLostAt, head.ChangedAt = &w.now, w.now
-		c := aggregate.Change{Head: &head, Now: w.now}
-		c.Put(&s)
-		return c, nil
-	})
-	expect.Value(w.handle())(t)
-	x := w.action()
-	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonFilesLost && x.Claim == nil,
-		"%+v", x)
 }
 
 // The checks before a claim are repeated before a second claim, so that no action begins half prepared.
@@ -313,37 +292,6 @@ func logged(t *testing.T, do func()) string {
 	defer slog.SetDefault(before)
 	do()
 	return out.String()
-}
-
-// Of each path it is known which actions changed it since the first files, and whether people saw the text before.
-func TestWhoMadeEachChangeIsKnown(t *testing.T) {
-	w := approved(t, storetest.Start(t), conversation.CodeGenerate, conversation.Payload{Files: []files.File{
-		{Path: "a", Content: "1\n"}, {Path: "b", Content: "1\n"}}})
-	expect.Value(w.handle())(t)
-	x := w.action()
-	expect.That(t, x.Changed.Makers == nil, "before the first action: %+v", x.Changed)
-
-	w.box.end = isolated.End{Version: "x"}
-	w.archives.uploaded = expect.Value(w.archives.trees[x.Version].Apply([]files.File{{Path: "a",
-		Content: "2\n"}, {Path: "c", Content: "1\n"}}))(t)
-	a := w.propose(conversation.ShellCommand, command)
-	expect.Same(t, [][]files.Maker{nil, {{Action: 1, Seen: true}}}, a.Actions[1].Changed.Makers)
-
-	w.archives.uploaded = w.archives.trees[a.Conversation.WorkspaceVersion] // nothing changes
-	a = w.propose(conversation.ShellCommand, command)
-	expect.Is(t, a.Conversation.FilesBy, 2, "the action that left the files")
-
-	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"a"},
-		Files: []files.File{{Path: "b", Content: "1\n2\n"}}})
-	made := expect.Value(w.archives.Made(t.Context(), large.VersionsOf{}, a.Conversation.WorkspaceVersion,
-		a.Conversation.FilesBy))(t)
-	expect.Same(t, files.Made{Paths: map[string][]files.Maker{
-		"a": {{Action: 1, Seen: true}, {Action: 2}, {Action: 4, Seen: true}},
-		"b": {{Action: 1, Seen: true}, {Action: 4, Seen: true}}, "c": {{Action: 2}}}}, made)
-
-	clear(w.archives.made) // they could not be stored
-	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"c"}})
-	expect.Same(t, [][]files.Maker{{{}}}, a.Actions[4].Changed.Makers)
 }
 
 // slowFiles takes its time to keep what a command left.

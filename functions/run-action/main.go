@@ -90,8 +90,6 @@ type Files interface {
 	Take(ctx context.Context, of large.VersionsOf, action string) (version string, err error)
 	Cancel(ctx context.Context, of large.VersionsOf, action string) error
 	Compare(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error)
-	Made(ctx context.Context, of large.VersionsOf, version string, action int) (files.Made, error)
-	KeepMade(ctx context.Context, of large.VersionsOf, version string, action int, m files.Made) error
 	Lend(ctx context.Context, of large.VersionsOf, on conversation.On, until time.Time, o *isolated.Order) error
 }
 
@@ -192,10 +190,6 @@ func (h *Handler) decide(ctx context.Context, in pipeline.Input, decide conversa
 
 // prepare reads the payload, or returns why the action can't be executed.
 func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error) {
-	if j.session.FilesLostAt != nil { // a late result found out
-		r := j.says(conversation.ReasonFilesLost, j.words().gone, conversation.ErrFilesLost)
-		return &r, nil
-	}
 	text, err := j.Payloads.Open(ctx, j.ref, j.action.Payload)
 	if err != nil {
 		return nil, fmt.Errorf("open the payload: %w", err)

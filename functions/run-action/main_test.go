@@ -61,7 +61,6 @@ type archives struct {
 	told      chan struct{} // gets a value for each cancellation
 	// uncompared is why differences can't be made.
 	uncompared error
-	made       map[string]files.Made
 }
 
 func (s *archives) Get(_ context.Context, _ large.VersionsOf, version string) (*files.Tree, error) {
@@ -104,22 +103,6 @@ func (s *archives) Compare(ctx context.Context, of large.VersionsOf, base, versi
 		return nil, err
 	}
 	return files.Difference(was, is), ctx.Err()
-}
-
-func (s *archives) Made(_ context.Context, _ large.VersionsOf, version string, action int) (files.Made, error) {
-	if m, known := s.made[fmt.Sprint(version, action)]; known {
-		return m, nil
-	}
-	return files.Made{Unknown: true}, nil
-}
-
-func (s *archives) KeepMade(_ context.Context, _ large.VersionsOf, version string, action int,
-	m files.Made) error {
-	if s.made == nil {
-		s.made = map[string]files.Made{}
-	}
-	s.made[fmt.Sprint(version, action)] = m
-	return nil
 }
 
 func (s *archives) Cancel(_ context.Context, _ large.VersionsOf, action string) error {

@@ -56,8 +56,6 @@ func Buttons() map[string]Button {
 		card.CheckAction:        {Act: on((*conversation.Aggregate).Check), Withdraws: true},
 		card.MakeRequest:        {Act: on((*conversation.Aggregate).MakeRequest), Withdraws: true},
 		card.ReopenConversation: {Act: onWhole((*conversation.Aggregate).Reopen)},
-		card.BeginEmpty:         {Act: onWhole((*conversation.Aggregate).BeginEmpty)},
-		card.TakeFiles:          {Act: on((*conversation.Aggregate).TakeFiles)},
 	}
 }
 

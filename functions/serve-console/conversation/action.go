@@ -64,7 +64,7 @@ var signs = map[string]web.Change{"+": web.Added, "-": web.Removed}
 // changedFiles renders a difference.
 func changedFiles(changes []files.Change, words web.Texts, locale string) (out []changedFile) {
 	for _, c := range changes {
-		x := changedFile{Path: legible.Spelled(c.Path), What: card.Became(c, locale) + card.Earlier(c.By, locale)}
+		x := changedFile{Path: legible.Spelled(c.Path), What: card.Became(c, locale)}
 		for _, line := range card.DifferenceLines(c, words.Say("no_line_end")) {
 			x.Lines = append(x.Lines, web.Line{Change: signs[line[:min(1, len(line))]], Text: line})
 		}
@@ -203,21 +203,10 @@ func (c *Pages) became(ctx context.Context, ref aggregate.Ref, x *conversation.A
 	}
 	of := large.VersionsOf{Tenant: ref.Tenant, ID: ref.ID}
 	changes, err := c.Files.Difference(ctx, of, x.BaseVersion, x.Version)
-	var made files.Made
-	if err == nil {
-		made, err = c.Files.Made(ctx, of, x.Version, x.Number)
-	}
 	if errors.Is(err, large.ErrGone) {
 		return nil, nil
 	}
-	changes = changes[:min(len(changes), mostChanges)]
-	files.MadeBefore(changes, made)
-	for i, change := range changes { // the last one is this action
-		if n := len(change.By); n > 0 && change.By[n-1].Action == x.Number {
-			changes[i].By = change.By[:n-1]
-		}
-	}
-	return changes, err
+	return changes[:min(len(changes), mostChanges)], err
 }
 
 // mostChanges bounds the paths of a command's difference on a page; the page says how many there are.

@@ -73,8 +73,7 @@ func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) 
 
 func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer, o opened) error {
 	s := o.a.Conversation
-	p := filesPage{Back: "/console/sessions/" + s.ID, Title: cmp.Or(card.OneLine(s.Title), v.Untitled()), Gone: o.gone,
-		Lost: o.a.FilesLost()}
+	p := filesPage{Back: "/console/sessions/" + s.ID, Title: cmp.Or(card.OneLine(s.Title), v.Untitled()), Gone: o.gone}
 	p.rows(o, r.URL.Query().Get("after"))
 	return c.Show(w, r, v, web.Document{Title: v.Texts("files").Say("title"), Here: "agents", Data: p}, "agents/files")
 }

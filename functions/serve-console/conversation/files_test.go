@@ -121,11 +121,6 @@ func manyFiles(t *testing.T, w *consoletest.World) {
 	expect.Is(t, seen, 1203, "files on all pages")
 	page.Says(t, 200, "f1202.txt")
 	loseFiles(k, version)
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		row, head, at := *a.Conversation, a.Head, k.Now()
-		row.FilesLostAt = &at
-		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&row}}, nil
-	})
 	sato.Get(k.Page()+"/files").Says(t, 200, "ファイルが見つかりません").Lacks(t, "まだありません")
 	en := w.As(webapi.Sato)
 	en.Locale = "en"

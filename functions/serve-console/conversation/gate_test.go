@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
@@ -51,22 +50,6 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()).Holds(t, "ルールによる自動承認", "承認済み")
 }
 
-// beginsEmpty: while files are lost the page says so, and a person goes on with an empty folder.
-func beginsEmpty(t *testing.T, w *consoletest.World) {
-	k := w.Direct()
-	sato := w.As(webapi.Sato)
-	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
-	k.Begins()
-	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
-	sato.Get(k.Page()).Holds(t, "ファイルが見つかりません", "空のフォルダーで続ける</button>")
-	empty := consoletest.ActOn(conversation.ActBeginEmpty, nil, "")
-	w.As(webapi.Tanaka).Post(k.Page()+"/act", empty).Says(t, http.StatusNotFound)
-	expect.Same(t, k.Page()+"?done=act_begin_empty", sato.Post(k.Page()+"/act", empty).To)
-	sato.Get(k.Page()).Holds(t, "session.emptied").Lacks(t, "空のフォルダーで続ける</button>")
-	expect.That(t, !k.Load().FilesLost(), "they are lost still")
-}
-
 // saysWhatWasDecided: a click on a page that is out of date is told what was decided, and not that the conversation is
 // open.
 func saysWhatWasDecided(t *testing.T, w *consoletest.World) {
@@ -77,23 +60,6 @@ func saysWhatWasDecided(t *testing.T, w *consoletest.World) {
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "no"))
 	late := sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
 	late.Holds(t, "Already decided").Lacks(t, "Now: Open")
-}
-
-// takesLateFiles: a result that came late left files, and a person chooses them.
-func takesLateFiles(t *testing.T, w *consoletest.World) {
-	k := w.Direct()
-	sato := w.As(webapi.Sato)
-	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
-	k.Begins()
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(k.Now().Add(time.Hour)) })
-	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("c", 64)})
-	sato.Get(k.Page()).Holds(t, "遅れて届いた結果のファイルを使う</button>")
-	take := consoletest.ActOn(conversation.ActTakeFiles, x, "")
-	w.As(webapi.Tanaka).Post(k.Page()+"/act", take).Says(t, http.StatusNotFound)
-	expect.Same(t, k.Page()+"?done=act_take_files", sato.Post(k.Page()+"/act", take).To)
-	sato.Get(k.Page()).Holds(t, "session.files_taken").Lacks(t, "遅れて届いた結果のファイルを使う</button>")
-	expect.Is(t, k.Load().Conversation.WorkspaceVersion, strings.Repeat("c", 64), "the conversation's files")
 }
 
 func refusesActions(t *testing.T, w *consoletest.World) {

@@ -37,7 +37,6 @@ type Files interface {
 	Each(ctx context.Context, of large.VersionsOf, version string, list []files.Entry,
 		take func(e files.Entry, content []byte) error) error
 	Link(ctx context.Context, of large.VersionsOf, name string, body []byte) (string, error)
-	Made(ctx context.Context, of large.VersionsOf, version string, action int) (files.Made, error)
 }
 
 // page describes a conversation's page, on which people decide, to package subject.

@@ -89,8 +89,7 @@ type conversationPage struct {
 }
 
 // waited are the acts that wait for a person, whatever else they may do.
-var waited = []aggregate.Act{aggregate.ActApprove, conversation.ActMakeRequest, conversation.ActCheck,
-	conversation.ActBeginEmpty, conversation.ActTakeFiles}
+var waited = []aggregate.Act{aggregate.ActApprove, conversation.ActMakeRequest, conversation.ActCheck}
 
 // first leads from the top of the page to what waits.
 func (p *conversationPage) first(t loaded, words web.Texts) {

@@ -37,8 +37,7 @@ func plus(text string) string { return strings.ReplaceAll(text, "+", "&#43;") }
 func showsDifferences(t *testing.T, w *consoletest.World) {
 	k, sato := w.Direct(), w.As(webapi.Sato)
 	w.Console.Files = &storedFiles{Changes: files.Difference(filesOf(t, "a", "x\n"),
-		filesOf(t, "<b>", "y\n")),
-		By: map[string][]files.Maker{"a": {{Action: 1, Seen: true}, {Action: 2}}, "<b>": {{Action: 2}}}}
+		filesOf(t, "<b>", "y\n"))}
 	x := k.Proposes(conversation.CodeGenerate, completed(t, conversation.Payload{
 		Edits: []files.Edit{{Path: "a.txt", Old: "二行目", New: "<b>two</b>\u202e"}}}), "")
 	page := sato.Get(k.Page())
@@ -60,7 +59,7 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 	shown := sato.Get(k.Page())
 	shown.Holds(t, "2 件のファイルが変わりました", "変わった内容", "&lt;b&gt;",
 		plus("新しいファイル · +1 −0 行</span>"),
-		plus("削除 · +0 −1 行 · 以前の変更: #1 (内容を人が確認)</span>"), "実行前に内容を確認した人はいません")
+		plus("削除 · +0 −1 行</span>"), "実行前に内容を確認した人はいません")
 }
 
 // What can't be read to its end has no button, and no click approves it.

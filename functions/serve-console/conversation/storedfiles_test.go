@@ -13,8 +13,7 @@ import (
 
 // storedFiles stands in for the bucket with conversations' files.
 type storedFiles struct {
-	Changes []files.Change // the stored difference of every action
-	By      map[string][]files.Maker
+	Changes []files.Change    // the stored difference of every action
 	Links   map[string][]byte // what was offered by a link, by name
 	trees   map[string]*files.Tree
 }
@@ -43,11 +42,6 @@ func loseFiles(k *consoletest.Conversation, version string) {
 
 func (f *storedFiles) Difference(context.Context, large.VersionsOf, string, string) ([]files.Change, error) {
 	return f.Changes, nil
-}
-
-// Made returns which actions changed each path.
-func (f *storedFiles) Made(context.Context, large.VersionsOf, string, int) (files.Made, error) {
-	return files.Made{Paths: f.By}, nil
 }
 
 func (f *storedFiles) tree(of large.VersionsOf, version string) (*files.Tree, error) {

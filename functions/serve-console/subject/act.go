@@ -259,8 +259,7 @@ func (x Asking) button(o aggregate.Offer) Button {
 	}
 	switch o.Act {
 	case aggregate.ActApprove, task.ActRetryExecution, task.ActConfirm, task.ActRetryGeneration,
-		conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck,
-		conversation.ActTakeFiles:
+		conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck:
 		b.Class = "button-primary"
 	}
 	if err := Likely(x.Of, x.Settings, x.Viewer, o); err != nil {
@@ -314,7 +313,7 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, x aggregate.O
 		return err
 	case aggregate.ActReject:
 		return p.Reject(by)
-	case conversation.ActReopen, conversation.ActBeginEmpty, conversation.ActTakeFiles:
+	case conversation.ActReopen:
 		return p.Request(by)
 	case conversation.ActMakeRequest:
 		if t, is := a.(*conversation.Aggregate); is && t.OpenOffer() != nil {

@@ -84,8 +84,7 @@ func (a *Aggregate) working(run int) error {
 
 // Answered records the agent's answer to the messages seen, which leave the inbox. Its proposal becomes an action that
 // waits for a person, unless an administrator's rule approves it. It returns ErrPending if another action is not over,
-// ErrBase if the proposal was made for other files, ErrFilesLost while these are lost, and ErrMoved if one of seen was
-// answered meanwhile.
+// ErrBase if the proposal was made for other files, and ErrMoved if one of seen was answered meanwhile.
 func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (aggregate.Change, error) {
 	c, err := a.answering(run, seen, now)
 	if err != nil {

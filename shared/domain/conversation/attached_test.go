@@ -85,7 +85,7 @@ func TestNobodyProposesToChangeAttachments(t *testing.T) {
 
 // Of what is said about a source's files only their names are another's words, however many there are.
 func TestOnlyNamesOfASourcesFilesAreQuoted(t *testing.T) {
-	tb := lost(t)
+	tb := opened(t)
 	s := *tb.load().Conversation
 	s.Source = &Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", Commit: "c0ffee", State: SourceWanted}
 	tb.rows[s.Key()] = &s

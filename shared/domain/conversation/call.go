@@ -154,9 +154,8 @@ func NotKeptAnyMore(locale string) []Piece { return []Piece{{Text: said.In(local
 
 // Claim gives the invocation the right to execute the approved action. It checks that the stamped content is unchanged
 // and that the conversation's files are those for which it was proposed. It returns ErrSuperseded if the head names
-// another run, ErrMoved if there is nothing to execute, ErrInFlight if the action is already claimed, ErrFilesLost,
-// or ErrBase. Calls of tools have a claim of
-// their own; see ClaimCall.
+// another run, ErrMoved if there is nothing to execute, ErrInFlight if the action is already claimed, or ErrBase. Calls
+// of tools have a claim of their own; see ClaimCall.
 func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
 	if x := a.Current(); x != nil && x.ActionType == ToolCall {
 		return aggregate.Change{}, aggregate.ErrMoved
@@ -186,8 +185,6 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 		return aggregate.Change{}, aggregate.ErrMoved
 	case x.Claim != nil:
 		return aggregate.Change{}, aggregate.ErrInFlight
-	case a.FilesLost():
-		return aggregate.Change{}, ErrFilesLost
 	case !a.approved(x):
 		return aggregate.Change{}, fmt.Errorf("action %s has no approval: %w", x.ActionID, aggregate.ErrConflict)
 	}

@@ -40,8 +40,6 @@ type FilesChanged struct {
 	// Deleted counts those of Files that are deleted, and DeletedNames has the first few of their paths.
 	Deleted      int      `json:"deleted,omitempty"`
 	DeletedNames []string `json:"deleted_names,omitempty"`
-	// Makers are the actions that changed each of these paths before.
-	Makers [][]files.Maker `json:"makers,omitempty"`
 }
 
 // mostNames is how many paths a FilesChanged names.
@@ -59,11 +57,8 @@ func SumOf(changes []files.Change) *FilesChanged {
 			}
 		}
 		if i < mostNames {
-			out.Names, out.Makers = append(out.Names, c.Path), append(out.Makers, c.By)
+			out.Names = append(out.Names, c.Path)
 		}
-	}
-	if !slices.ContainsFunc(out.Makers, func(by []files.Maker) bool { return len(by) > 0 }) {
-		out.Makers = nil
 	}
 	return out
 }
@@ -208,17 +203,11 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 }
 
 // takeVersion makes the files that an executing action left the conversation's. It reports false if they can't be
-// taken, since the conversation's are not those with which the action began. If the files are lost, the conversation
-// still names them.
+// taken, since the conversation's are not those with which the action began. If these are lost, it has none.
 func (c *change) takeVersion(x *Action, r Result) bool {
 	switch {
 	case r.Version == "" && !r.Gone:
-	case c.Conversation.WorkspaceVersion == x.BaseVersion && r.Gone:
-		c.Conversation.FilesLostAt = &c.Now
 	case c.Conversation.WorkspaceVersion == x.BaseVersion:
-		if r.Version != x.BaseVersion {
-			c.Conversation.FilesBy = x.Number
-		}
 		c.Conversation.WorkspaceVersion = r.Version
 	default:
 		return r.Version == "" || r.Version == x.BaseVersion

@@ -164,8 +164,6 @@ const (
 	ActCancel aggregate.Act = "cancel_action"
 	ActClose  aggregate.Act = "close_session"
 	ActReopen aggregate.Act = "reopen_session"
-	// ActBeginEmpty gives up lost files.
-	ActBeginEmpty aggregate.Act = "begin_empty"
 	// ActCheck has it looked what became of a pull request.
 	ActCheck aggregate.Act = "check_action"
 )
@@ -186,13 +184,7 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 		}
 	}
 	x := a.Current()
-	switch {
-	case x == nil && a.FilesLost():
-		return append(all, aggregate.Offer{Act: ActBeginEmpty}, aggregate.Offer{Act: ActClose})
-	case x == nil && a.Untaken() != nil:
-		late := a.Untaken()
-		return append(all, aggregate.Offer{Act: ActTakeFiles, ID: late.ActionID}, aggregate.Offer{Act: ActClose})
-	case x == nil:
+	if x == nil {
 		return append(all, aggregate.Offer{Act: ActClose})
 	}
 	of := func(act aggregate.Act) aggregate.Offer {

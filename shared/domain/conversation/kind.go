@@ -13,8 +13,8 @@
 // A proposal names its bytes. It is completed before it is kept: the version of the files that it is about (base) and,
 // in place of files and edits, what becomes of each line. So the stamped hash covers what is drawn. A claim is refused
 // where the conversation's version isn't the base any more. The version moves with the result, from base to what was
-// left, or not at all; what a late result left is offered and taken by a person alone. Where a version is gone, nothing
-// is proposed or run until a person chooses to begin empty.
+// left, or not at all; what a late result left stays the action's. Where a version is gone, the folder is empty from
+// then on, and people are told.
 //
 // Which reads go without a person: the settings list agent, tool, version and people; everybody who spoke since a
 // person last approved something is among them; and each argument is a choice, a number or a date, or stands word for

@@ -46,11 +46,8 @@ type Proposal struct {
 
 // propose creates the action and its card, and returns the action's id.
 func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id string) {
-	switch {
-	case c.of.Current() != nil:
+	if c.of.Current() != nil {
 		c.Fail(ErrPending)
-	case c.of.FilesLost():
-		c.Fail(ErrFilesLost)
 	}
 	if p.On != c.Conversation.On() {
 		c.Fail(ErrBase)

@@ -63,10 +63,8 @@ type Conversation struct {
 	// Unnamed says that nobody named the agent: the default answers, or another one if the default can't.
 	Unnamed bool `json:"unnamed,omitempty"`
 
-	WorkspaceVersion string     `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
-	FilesBy          int        `json:"files_by,omitempty"`          // number of the action that left this version
-	FilesLostAt      *time.Time `json:"files_lost_at,omitempty"`     // since when it is known that this version is gone
-	Source           *Source    `json:"source,omitempty"`            // nil: the files began empty
+	WorkspaceVersion string  `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
+	Source           *Source `json:"source,omitempty"`            // nil: the files began empty
 	// AttachmentsVersion is the version of the attachments that lie beside the files, and Attached what they are.
 	AttachmentsVersion string     `json:"attachments_version,omitempty"`
 	Attached           []Attached `json:"attached,omitempty"`

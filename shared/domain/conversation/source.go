@@ -186,7 +186,6 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 	kept := min(len(f.Left), mostLeftKept)
 	s.State, s.Version, s.Left, s.More = SourceThere, f.Version, slices.Clone(f.Left[:kept]), f.More+len(f.Left)-kept
 	c.Conversation.WorkspaceVersion, c.Conversation.WorkspacePath = f.Version, s.String()
-	c.Conversation.FilesBy = 0
 	c.progress()
 	c.active()
 	w := aboutSource.In(c.Conversation.Locale)

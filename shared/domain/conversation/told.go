@@ -18,11 +18,10 @@ type words struct {
 	exit, output, all, some, notKept, notShown, others string
 	stopped, later                                     string
 	changed, wrote, deleted, more, notTaken            string
-	lost, emptied, unread                              string
+	lost, unread                                       string
 	returned, entries, bytes, resultGone               string // of a tool
 	resultOld                                          string // of a tool
 	pulled, branched                                   string // of a pull request
-	taken                                              string
 	ownProposal                                        string
 }
 
@@ -51,12 +50,9 @@ var said = language.InEach(
 		later:       "操作 #%d を実行中です。メッセージには、完了後に回答します。",
 		changed:     "変更されたファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
 		wrote: "変更・追加されたファイル: %d 件", deleted: "削除されたファイル: %d 件",
-		lost: "この会話のファイルは、保存期間を過ぎたため削除されました。空のフォルダーで続けるかどうかを、" +
-			"会話のページで選んでください。それまで、ファイルの操作はできません。",
+		lost: "この会話のファイルは、保存期間を過ぎたため削除されました。会話は空のフォルダーで続きます。",
 		notTaken: "この操作が残したファイルは会話には取り込まれていません。" +
 			"会話のファイルは、この操作の前のままです。",
-		taken:    "操作 #%d の結果として遅れて届いたファイルが選ばれ、会話のファイルになりました。",
-		emptied:  "作業フォルダーの以前のファイルは失われています。空の作業フォルダーで続けます。",
 		unread:   "添付ファイルについてのお知らせです。",
 		pulled:   "プルリクエストの下書き: %s",
 		branched: "ブランチはありますが、プルリクエストはありません: %s",
@@ -95,11 +91,8 @@ var said = language.InEach(
 		later:       "Action #%d is running. The agent answers your message after it’s done.",
 		changed:     "Files changed: %d, +%d −%d lines", more: "and %d more",
 		wrote: "Changed or new: %d", deleted: "Deleted: %d",
-		lost: "This conversation’s files were deleted after their retention period. On the conversation’s page, " +
-			"choose whether to continue with an empty folder. Until then, no action can be proposed.",
+		lost:     "This conversation’s files were deleted after their retention period. It continues with an empty folder.",
 		notTaken: "The files this action left did not become the conversation’s. The conversation’s files are unchanged.",
-		taken:    "A person chose to use the files from action #%d’s late result. They’re now the conversation’s files.",
-		emptied:  "The folder’s earlier files are lost. A person chose to continue with an empty folder.",
 		unread:   "About the attachments:",
 		pulled:   "Draft pull request: %s",
 		branched: "The branch exists, without a pull request: %s",

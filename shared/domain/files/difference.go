@@ -67,8 +67,6 @@ type Change struct {
 	// Added and Removed count the lines of hunks that were left out.
 	Added   int `json:"added,omitempty"`
 	Removed int `json:"removed,omitempty"`
-	// By are the actions that changed the path before, since the first files.
-	By []Maker `json:"by,omitempty"`
 }
 
 // Kinds says all that became of the path, in the order of kindsShown.
@@ -273,7 +271,7 @@ func CheckChanges(changes []Change) (problems []string) {
 			}
 		}
 		if c.Was == nil && c.Is == nil || c.Was != nil && c.Is != nil && *c.Was == *c.Is || c.Unshown != "" ||
-			c.Added != 0 || c.Removed != 0 || len(c.By) > mostMakers+1 {
+			c.Added != 0 || c.Removed != 0 {
 			problems = append(problems, field+" doesn't say what changes")
 		}
 		for _, h := range c.Hunks {

@@ -1,71 +1,9 @@
 package files
 
 import (
-	"maps"
 	"slices"
 	"strings"
 )
-
-// Maker is an action that changed a path after the conversation's first files.
-type Maker struct {
-	Action int  `json:"action"`         // its number; 0: earlier actions, which are not named
-	Seen   bool `json:"seen,omitempty"` // a person saw the changed text before it was made
-}
-
-// mostMakers is how many actions are named for one path, the newest.
-const mostMakers = 10
-
-// Made says of a version of the files which actions changed which paths since the first files. It stands beside the
-// version.
-type Made struct {
-	Paths map[string][]Maker `json:"paths"`
-	// Unknown says that nobody knows which actions made the changes before those in Paths.
-	Unknown bool `json:"unknown,omitempty"`
-}
-
-// After returns what holds after an action has made these changes.
-func (m Made) After(by Maker, changes []Change) Made {
-	out := Made{Paths: maps.Clone(m.Paths), Unknown: m.Unknown}
-	if out.Paths == nil {
-		out.Paths = map[string][]Maker{}
-	}
-	for _, c := range changes {
-		all := append(slices.Clone(out.Paths[c.Path]), by)
-		if more := len(all) - mostMakers; more > 0 {
-			all = append([]Maker{{}}, all[more:]...)
-		}
-		out.Paths[c.Path] = all
-	}
-	return out
-}
-
-// Below returns the same of a folder's files, by the paths of what has that folder.
-func (m Made) Below(folder string) Made {
-	if folder == "" {
-		return m
-	}
-	out := Made{Paths: map[string][]Maker{}, Unknown: m.Unknown}
-	for p, by := range m.Paths {
-		out.Paths[folder+"/"+p] = by
-	}
-	return out
-}
-
-// MakersOf returns the actions that changed a path, the oldest first.
-func (m Made) MakersOf(path string) []Maker {
-	all := m.Paths[path]
-	if m.Unknown && (len(all) == 0 || all[0].Action != 0) {
-		all = append([]Maker{{}}, all...)
-	}
-	return all
-}
-
-// MadeBefore adds to changes which actions changed their paths before.
-func MadeBefore(changes []Change, before Made) {
-	for i := range changes {
-		changes[i].By = before.MakersOf(changes[i].Path)
-	}
-}
 
 // Make returns the tree after these changes. It refuses a change whose path is not what it was, or doesn't become what
 // the change says: what people approved is what is made, and on those files.

@@ -21,10 +21,6 @@ import (
 // offerRequest is the tool with which an agent offers a request that a person makes.
 const offerRequest = "offer_request"
 
-// filesLost refuses a proposal while nobody knows on which files it would work.
-const filesLost = "the files of this conversation are lost, and a person has to choose first how to go on: " +
-	"tell the people"
-
 // noMoreReads refuses a read after the last one that a turn may make.
 const noMoreReads = "no more reads are possible in this turn: answer with what you have, and say what you did not see"
 
@@ -171,11 +167,8 @@ func judgeRequest(input json.RawMessage) judged {
 }
 
 func (t Turn) judgeAction(x agent.ActionType, input json.RawMessage) judged {
-	switch {
-	case t.Busy:
+	if t.Busy {
 		return judged{code: Invalid, problems: []string{oneAtATime}}
-	case t.FilesLost:
-		return judged{code: Invalid, problems: []string{filesLost}}
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(input, &fields); err != nil {

@@ -128,11 +128,8 @@ type Turn struct {
 	Calls    *tool.Catalog
 	Complete Complete // nil: proposals stay as they are
 	// Busy says that an action waits or is being executed, so no other one can be proposed.
-	Busy bool
-	// FilesLost says that the conversation's files are lost, so no action can be proposed until a person has chosen how
-	// to go on.
-	FilesLost bool
-	Locale    string
+	Busy   bool
+	Locale string
 	// Files can be read in this turn; nil: none can.
 	Files *Files
 	// Earlier are rounds that an earlier try at this answer has paid for.
@@ -285,9 +282,7 @@ func clock(t time.Time) string {
 }
 
 const (
-	busy = "An action of yours waits for a decision or is under way: propose no other one now."
-	lost = "The files of this conversation's folder are lost. Propose no action: a person has to choose first to go on " +
-		"with an empty folder, by a button."
+	busy    = "An action of yours waits for a decision or is under way: propose no other one now."
 	changed = "The files have changed since you read some of what stands above: each result says of which version it " +
 		"is. " +
 		"They have the version %.12s now. Read again what you need."
@@ -302,9 +297,6 @@ func (t Turn) passing() []model.Part {
 	}
 	if t.Busy {
 		list = append(list, entry{System: busy})
-	}
-	if t.FilesLost {
-		list = append(list, entry{System: lost})
 	}
 	if t.More > 0 {
 		list = append(list, entry{NotShown: fmt.Sprintf("%d more messages, which you answer next", t.More)})

@@ -34,9 +34,7 @@ const (
 	CancelAction       = "cancel_action"
 	OpenActionReview   = "review_action"
 	ReopenConversation = "reopen_session"
-	BeginEmpty         = "begin_empty"
 	CheckAction        = "check_action"
-	TakeFiles          = "take_files" // on the console's page alone
 	MakeRequest        = "make_request"
 )
 

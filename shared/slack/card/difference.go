@@ -20,7 +20,7 @@ func (d drawing) difference(changes []files.Change) listing {
 	l.add(0, "", fill(d.talk.Difference, "n", len(changes)))
 	for i, c := range changes {
 		again := fill(d.talk.Again, "name", inlineCode(legible.First(c.Path, maxAgain)))
-		l.add(i+1, again, "*"+inlineCode(c.Path)+"* "+became(c, d.talk, inlineCode, d.w.None)+Earlier(c.By, d.w.Locale))
+		l.add(i+1, again, "*"+inlineCode(c.Path)+"* "+became(c, d.talk, inlineCode, d.w.None))
 		if lines := strings.Join(DifferenceLines(c, d.talk.NoLineEnd), "\n"); lines != "" {
 			fences, _ := fenced(tickedApart(tabs.Replace(lines)), maxSection-200-units(again), everything)
 			l.add(i+1, again, fences...)
@@ -31,30 +31,10 @@ func (d drawing) difference(changes []files.Change) listing {
 
 const maxAgain = 120 // characters of a path above each further part of a file
 
-// Earlier says on any surface which actions changed a path before, and whether people saw what they wrote; empty: none.
-func Earlier(by []files.Maker, locale string) string {
-	w := conversationWordsOf.In(locale)
-	if len(by) == 0 {
-		return ""
-	}
-	all := make([]string, len(by))
-	for i, m := range by {
-		switch {
-		case m.Action == 0:
-			all[i] = w.MadeUnknown
-		case m.Seen:
-			all[i] = fill(w.MadeSeen, "n", m.Action)
-		default:
-			all[i] = fill(w.MadeUnseen, "n", m.Action)
-		}
-	}
-	return fill(w.MadeBefore, "actions", strings.Join(all, w.MadeAnd))
-}
-
 // Seen says on any surface whether people saw the text of what an action changed before that was made.
 func Seen(x *conversation.Action, locale string) string {
 	w := conversationWordsOf.In(locale)
-	if x.Maker().Seen {
+	if x.Seen() {
 		return w.Seen
 	}
 	return w.Unseen
@@ -120,11 +100,6 @@ func (d drawing) filesChanged(x *conversation.Action) (lines []string) {
 			lines = append(lines, fill(d.talk.FilesDeleted, "n", c.Deleted, "names", d.named(c.DeletedNames, c.Deleted)))
 		}
 		lines = append(lines, Seen(x, d.w.Locale))
-		for i, by := range c.Makers[:min(len(c.Makers), len(c.Names))] {
-			if before := Earlier(by, d.w.Locale); before != "" {
-				lines = append(lines, d.named(c.Names[i:i+1], 1)+before)
-			}
-		}
 	}
 	if x.NotTaken {
 		lines = append(lines, d.talk.NotTaken)

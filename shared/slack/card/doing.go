@@ -174,12 +174,7 @@ func (d drawing) over(x *conversation.Action, title, colour string, passed []str
 	if d.outside != nil {
 		return f.with(divider(), contextLine(append(passed, ran)...))
 	}
-	f = d.withFiles(x, f).with(divider(), contextLine(append(passed, ran)...)).with(d.check(x)...)
-	if x.Error == conversation.ReasonFilesLost && d.t.FilesLost() && d.t.Conversation.Status != conversation.Closed {
-		w, empty := d.talk, button(d.talk.BeginEmpty, BeginEmpty, d.t.Conversation.ID, slack.StyleDanger)
-		f = f.with(d.actions(confirmed(empty, w.EmptyTitle, w.EmptyText, w.EmptyYes, w.EmptyNo)))
-	}
-	return f
+	return d.withFiles(x, f).with(divider(), contextLine(append(passed, ran)...)).with(d.check(x)...)
 }
 
 // cameOf says what came of it.

@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/expect"
 )
 
 var processStates = []state{
@@ -213,21 +212,6 @@ var conversationStates = []struct {
 		c.says("",
 			shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900)))
 	}},
-	{"action_changed_before", conversation.CardAction, func(c *onThread) {
-		base := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a", Content: "1\n"},
-			{Path: "b", Content: "1\n"}}))(c.t)
-		kept, _ := conversation.Payload{Files: []files.File{{Path: "a", Content: "2\n"},
-			{Path: "b", Content: "2\n"}}}.Complete(
-			conversation.CodeGenerate, conversation.On{}, base)
-		files.MadeBefore(kept.Changes, files.Made{Paths: map[string][]files.Maker{
-			"a": {{Action: 1, Seen: true}, {Action: 2}}}, Unknown: true})
-		c.says("", proposed(conversation.CodeGenerate, kept))
-	}},
-	{"action_changed_again", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v2",
-			Changed: &conversation.FilesChanged{Files: 7, Added: 12, Removed: 3, Names: []string{"a", "b"},
-				Makers: [][]files.Maker{{{Action: 3, Seen: true}}, nil}}})
-	}},
 	{"action_approved", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).approved() }},
 	{"action_auto", conversation.CardAction, func(c *onThread) {
 		p := proposed(conversation.TestRun, conversation.Payload{Argv: []string{"go", "test"}, TimeoutSeconds: 30})
@@ -256,12 +240,6 @@ var conversationStates = []struct {
 	}},
 	{"action_files_lost", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
-		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
-	}},
-	{"action_source_lost", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make")).executing()
-		c.Aggregate.Conversation.Source = &conversation.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7,
-			Commit: strings.Repeat("c0", 20), State: conversation.SourceThere}
 		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
 	}},
 	{"action_unknown", conversation.CardAction, func(c *onThread) {

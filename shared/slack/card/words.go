@@ -175,13 +175,13 @@ type conversationWords struct {
 	ConfirmNo                                          string // unlike the button that asks
 
 	// The files that it changes, and who changed a path before; whether people saw the text.
-	MadeBefore, MadeSeen, MadeUnseen, MadeUnknown, MadeAnd, Seen, Unseen string
-	Difference, Count, NoLineEnd                                         string
-	Changes                                                              map[files.ChangeKind]string
-	Entries                                                              map[files.Kind]string
-	Modes                                                                map[string]string // by the later mode
-	Unshown                                                              map[files.Unshown]string
-	FilesChanged, FilesDeleted, MoreFiles, NotTaken, FilesPage           string
+	Seen, Unseen                                               string
+	Difference, Count, NoLineEnd                               string
+	Changes                                                    map[files.ChangeKind]string
+	Entries                                                    map[files.Kind]string
+	Modes                                                      map[string]string // by the later mode
+	Unshown                                                    map[files.Unshown]string
+	FilesChanged, FilesDeleted, MoreFiles, NotTaken, FilesPage string
 
 	// A call of a tool.
 	Call, CallReads, CallWrites, CallGoes, CallReturned, CallVendor string
@@ -201,7 +201,7 @@ type conversationWords struct {
 	// Conversations.
 	System, Closed, ClosedBy, ClosedIdle, Begin, Reopened, Gone, ReadDirect, ReadHere string
 	Reads, ReadsFiles                                                                 string
-	Forgets, WillGo, BeginEmpty, EmptyTitle, EmptyText, EmptyYes, EmptyNo             string
+	Forgets, WillGo                                                                   string
 	EndTitle, EndText, EndYes                                                         string
 	Offer, OfferWho, OfferMake, OfferMade, OfferMadeBy, OfferGone, OfferClosed        string // a request by the agent
 	OfferLong, ProposeTitle, ProposeText, ProposeSubmit, ProposeNowhere               string

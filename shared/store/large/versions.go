@@ -49,12 +49,6 @@ func (s VersionsOf) difference(base, version string) string {
 	return kept + s.Tenant + "/" + s.ID + "/" + version + ".from-" + cmp.Or(base, "none") + ".json"
 }
 
-// made is the key of which actions made a version, which stands beside the version. The same files may be left by
-// several actions, each with another past.
-func (s VersionsOf) made(version string, action int) string {
-	return kept + s.Tenant + "/" + s.ID + "/" + version + fmt.Sprintf(".made-%04d.json", action)
-}
-
 func (s VersionsOf) action(id, name string) string {
 	return passing + s.Tenant + "/" + s.ID + "/" + id + "/" + name
 }
@@ -219,31 +213,6 @@ func (s *Versions) Difference(
 	}
 	err = s.readJSON(ctx, of.difference(base, version), maxDifference, &list)
 	return list, err
-}
-
-// KeepMade stores which actions made a version that the action with this number left.
-func (s *Versions) KeepMade(ctx context.Context, of VersionsOf, version string, action int, m files.Made) error {
-	return s.putJSON(ctx, of.made(version, action), m)
-}
-
-// Made returns which actions made a version that the action with this number left; 0: it is not known. What KeepMade
-// did not store is not known, either.
-func (s *Versions) Made(ctx context.Context, of VersionsOf, version string,
-	action int) (m files.Made, err error) {
-	unknown := files.Made{Unknown: true}
-	if action == 0 {
-		return unknown, nil
-	}
-	if err := checkVersion(version); err != nil {
-		return unknown, err
-	}
-	switch err := s.readJSON(ctx, of.made(version, action), maxDifference, &m); {
-	case errors.Is(err, ErrGone):
-		return unknown, nil
-	case err != nil:
-		return unknown, err
-	}
-	return m, nil
 }
 
 // Lend adds signed URLs to an order: of what the action works on, of the flag that cancels it, and for the upload of

@@ -138,18 +138,3 @@ func TestAVersionIsNoPath(t *testing.T) {
 		t.Errorf("the empty version: %v", err)
 	}
 }
-
-// Who made a version is kept beside it for each action that left it; what nobody kept is not known.
-func TestWhoMadeAVersionIsKept(t *testing.T) {
-	_, s := bucket(t, "made")
-	of := session
-	version := files.Sum([]byte("x"))
-	want := files.Made{Paths: map[string][]files.Maker{"a": {{Action: 3, Seen: true}, {Action: 4}}}}
-	expect.NoError(t, s.KeepMade(t.Context(), of, version, 4, want))
-	expect.Same(t, want, expect.Value(s.Made(t.Context(), of, version, 4))(t))
-	for _, action := range []int{0, 5} {
-		expect.Same(t, files.Made{Unknown: true}, expect.Value(s.Made(t.Context(), of, version, action))(t))
-	}
-	_, err := s.Made(t.Context(), of, "../x", 4)
-	expect.That(t, err != nil, "it reads what is no version")
-}
