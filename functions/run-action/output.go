@@ -125,8 +125,8 @@ func (l *lines) lose() {
 // mostTail is how many bytes of output the agent sees: one line of the greatest length with its number, at least.
 const mostTail = isolated.MaxLine + 32
 
-// into writes into a result how many lines there were, which are missing, and the last ones for the agent. dropped is
-// how many never came.
+// into writes into a result how many lines there were and are missing, and the last ones for the agent. dropped is how
+// many never came.
 func (l *lines) into(r *conversation.Result, dropped int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,16 +135,15 @@ func (l *lines) into(r *conversation.Result, dropped int) {
 		kept = slices.DeleteFunc(slices.Clone(kept), func(at int) bool { return at >= l.held[0].Order })
 	}
 	r.Lines = max(l.next, l.came+dropped)
-	r.Dropped, r.Missing = r.Lines-len(kept), conversation.Missing(kept, r.Lines)
-	r.Tail, r.TailLines = l.tail()
+	r.Dropped, r.Tail = r.Lines-len(kept), l.tail()
 	r.Tests = l.tests.Counted(r.ExitCode)
 }
 
-// tail returns the last lines for the agent, each after its number, and which these are.
-func (l *lines) tail() (text string, shown []conversation.Lines) {
+// tail returns the last lines for the agent, each after its number.
+func (l *lines) tail() string {
 	var out []string
-	first, size := len(l.last), 0
-	for ; first > 0; first-- {
+	size := 0
+	for first := len(l.last); first > 0; first-- {
 		one := fmt.Sprintf("%d: %s", l.last[first-1].Number, l.last[first-1].Text)
 		if size += len(one) + 1; size > mostTail && out != nil {
 			break
@@ -152,8 +151,5 @@ func (l *lines) tail() (text string, shown []conversation.Lines) {
 		out = append(out, legible.FirstBytes(one, mostTail))
 	}
 	slices.Reverse(out)
-	for _, line := range l.last[first:] {
-		shown = conversation.WithLine(shown, line.Number)
-	}
-	return strings.Join(out, "\n"), shown
+	return strings.Join(out, "\n")
 }

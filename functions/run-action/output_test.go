@@ -37,13 +37,12 @@ func testFlood(t *testing.T, w *world) {
 	w.box.dropped, w.box.end = 9979, isolated.End{Dropped: 9979}
 	expect.Value(w.handle())(t)
 	x := w.action()
-	expect.That(t, x.Lines == 10000 && x.Dropped == 9979 && x.NotKept() == "21–9,999", "%d lines, %d dropped: %s", x.Lines,
-		x.Dropped, x.NotKept())
+	expect.That(t, x.Lines == 10000 && x.Dropped == 9979, "%d lines, %d dropped", x.Lines, x.Dropped)
 	log := expect.Value(w.Rows.Log(t.Context(), w.Ref, x.ActionID, 0))(t)
 	expect.That(t, len(log) == 21 && log[19].Order == 19 && log[20].Order == 9999 && log[20].Text == "late 10000", "%+v",
 		log[len(log)-1])
 	told := w.Newest().Content
-	for _, want := range []string{"10,000 lines", "Lines 21–9,999 are not kept", "\n20: early 20\n10000: late 10000"} {
+	for _, want := range []string{"10,000 lines", "Not kept: 9,979.", "\n20: early 20\n10000: late 10000"} {
 		expect.Has(t, told, want)
 	}
 }
@@ -56,10 +55,10 @@ func testManyLines(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	x := w.action()
 	log := expect.Value(w.Rows.Log(t.Context(), w.Ref, x.ActionID, 0))(t)
-	expect.That(t, len(log) == conversation.MostLines && log[0].Order == 200 && x.Dropped == 200 && x.NotKept() == "1–200",
-		"%d lines from %d, not kept: %s", len(log), log[0].Order, x.NotKept())
+	expect.That(t, len(log) == conversation.MostLines && log[0].Order == 200 && x.Dropped == 200,
+		"%d lines from %d, not kept: %d", len(log), log[0].Order, x.Dropped)
 	told := w.Newest().Content
-	expect.Has(t, told, "You are not shown lines 201–640.")
+	expect.Has(t, told, "Not kept: 200. The last ones")
 	expect.Has(t, told, "\n641: line 641\n")
 }
 
@@ -72,34 +71,29 @@ func testUnsaved(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	x := w.action()
 	log := expect.Value(w.Rows.Log(t.Context(), w.Ref, x.ActionID, 0))(t)
-	expect.That(t, len(log) == 10 && log[0].Order == 500 && x.Lines == 510 && x.NotKept() == "1–500",
-		"%d lines, not kept: %s",
-		len(log), x.NotKept())
+	expect.That(t, len(log) == 10 && log[0].Order == 500 && x.Lines == 510 && x.Dropped == 500,
+		"%d lines, not kept: %d", len(log), x.Dropped)
 }
 
 // The agent's part of the output has whole lines, each after its number, within its limit.
 func TestTheEndOfTheOutputHasWholeLines(t *testing.T) {
 	long := strings.Repeat("あ", isolated.MaxLine/3)
 	l := &lines{last: []isolated.Line{{Number: 7, Text: strings.Repeat("s", 99)}, {Number: 9, Text: long}}}
-	text, shown := l.tail()
-	expect.That(t, fmt.Sprint(shown) == "[{9 9}]" && text == "9: "+long && len(text) <= mostTail, "%d bytes of %v",
-		len(text), shown)
+	text := l.tail()
+	expect.That(t, text == "9: "+long && len(text) <= mostTail, "%d bytes", len(text))
 	l.last = nil
 	for i := range 200 {
 		l.last = append(l.last, isolated.Line{Number: i + 1, Text: strings.Repeat("x", 300)})
 	}
-	text, shown = l.tail()
+	text = l.tail()
 	all := strings.Split(text, "\n")
 	from := 200 - len(all) + 1
-	expect.That(t, slices.Equal(shown, []conversation.Lines{{From: from, To: 200}}) && len(text) <= mostTail &&
-		strings.HasPrefix(all[0], fmt.Sprint(from, ": xxx")) &&
+	expect.That(t, len(text) <= mostTail && strings.HasPrefix(all[0], fmt.Sprint(from, ": xxx")) &&
 		slices.Min(lengths(all)) > 300, "%d lines from %d", len(all), from)
 	l.last = nil
-	text, shown = l.tail()
-	expect.That(t, text == "" && shown == nil, "of nothing: %q of %v", text, shown)
+	expect.Is(t, l.tail(), "", "of nothing")
 	l.last = []isolated.Line{{Number: 3}, {Number: 7}, {Number: 8}}
-	_, shown = l.tail()
-	expect.Is(t, fmt.Sprint(shown), "[{3 3} {7 8}]", "with a gap")
+	expect.Is(t, l.tail(), "3: \n7: \n8: ", "with a gap")
 }
 
 func lengths(all []string) (out []int) {

@@ -48,7 +48,7 @@ type actionRow struct {
 	Open, Waits            bool
 	Lines                  []logLine
 	Count                  int
-	Missing                string // numbers of the lines of output that are not kept
+	Missing                int    // lines of output that are not kept
 	More                   string // address that shows its output and all that it would do; empty: this page does
 }
 
@@ -129,12 +129,11 @@ func (t *loaded) place(x *conversation.Action) string {
 
 // printed fills in an action's output.
 func (t *loaded) printed(out *actionRow) {
-	var kept []int
 	for _, l := range t.log {
 		out.Lines = append(out.Lines, logLine{l.Order + 1, card.Output(l.Text), l.Err})
-		kept, out.Count = append(kept, l.Order), max(out.Count, l.Order+1)
+		out.Count = max(out.Count, l.Order+1)
 	}
-	out.Missing = conversation.NumbersOf(conversation.Missing(kept, out.Count), false)
+	out.Missing = out.Count - len(t.log)
 }
 
 // decided fills in the person who decided about an action, or the rule.

@@ -19,12 +19,10 @@ type Result struct {
 	Version     string           `json:"version,omitempty"` // the version of the files afterwards; empty: unchanged
 	Lines       int              `json:"lines"`
 	Dropped     int              `json:"dropped"`
-	Missing     []Lines          `json:"missing,omitempty"` // the lines that were not kept; only the first are saved
-	At          time.Time        `json:"at"`                // when its work ended
-	Held        []string         `json:"held,omitempty"`    // active isolation measures, as reported by the sandbox
-	Tail        string           `json:"-"`                 // end of the output, for the agent, each line after its number
-	TailLines   []Lines          `json:"-"`                 // which lines it has
-	Gone        bool             `json:"-"`                 // the files on which it was to work are lost
+	At          time.Time        `json:"at"`             // when its work ended
+	Held        []string         `json:"held,omitempty"` // active isolation measures, as reported by the sandbox
+	Tail        string           `json:"-"`              // end of the output, for the agent, each line after its number
+	Gone        bool             `json:"-"`              // the files on which it was to work are lost
 	Changed     *FilesChanged    `json:"changed_files,omitempty"`
 	Call        *aggregate.Blob  `json:"call_result,omitempty"` // of a tool_call
 	Tests       *Tests           `json:"tests,omitempty"`
@@ -173,7 +171,7 @@ func (a *Aggregate) late(x *Action, r Result, now time.Time) (aggregate.Change, 
 	if r.At.IsZero() || r.At.After(c.Now) {
 		r.At = c.Now
 	}
-	n.Late, n.Lines, n.Dropped, n.Missing = &r, r.Lines, r.Dropped, r.Missing
+	n.Late, n.Lines, n.Dropped = &r, r.Lines, r.Dropped
 	n.steps(r.Pushed)
 	if n.Pushed != nil && n.Pushed.Look != nil { // nobody needs to look any more
 		pushed := *n.Pushed
@@ -221,14 +219,13 @@ func (r Result) into(n *Action, locale string) {
 	n.ResultSummary, n.Tests = legible.First(r.sum(locale), mostSummary), r.Tests
 	n.Error, n.ErrorDetail, n.ExitCode = r.Error, r.ErrorDetail, r.ExitCode
 	n.Version, n.Lines, n.Dropped, n.Held, n.Changed = r.Version, r.Lines, r.Dropped, r.Held, r.Changed
-	n.Missing, n.tail, n.tailLines, n.CallResult = r.Missing, r.Tail, r.TailLines, r.Call
+	n.tail, n.CallResult = r.Tail, r.Call
 	n.detail = r.Detail
 	n.steps(r.Pushed)
 }
 
 func (r Result) bounded() Result {
 	r.ErrorDetail = legible.First(r.ErrorDetail, mostDetail)
-	r.Missing = slices.Clone(r.Missing[:min(len(r.Missing), mostGaps)])
 	r.Held = slices.Clone(r.Held[:min(len(r.Held), mostHeld)])
 	r.Detail = slices.Clone(r.Detail)
 	for i := range r.Detail {

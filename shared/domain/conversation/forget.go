@@ -125,7 +125,7 @@ func (a *Aggregate) EndWithdrawn(now time.Time) (aggregate.Change, error) {
 		return c.done()
 	}
 	why, _ := x.cutOff()
-	return a.late(x, Result{Status: ActionFailed, Error: why, Lines: x.Lines, Dropped: x.Dropped, Missing: x.Missing}, now)
+	return a.late(x, Result{Status: ActionFailed, Error: why, Lines: x.Lines, Dropped: x.Dropped}, now)
 }
 
 // deletedBy returns the message in the inbox by which a person deleted one from which the action came, or nil.

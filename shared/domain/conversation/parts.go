@@ -22,109 +22,87 @@ const (
 // Parts splits a message's Markdown into Slack messages, at the ends of lines if possible. Code that continues in the
 // next part is closed, and opened again in the same language.
 func Parts(text string) []string {
-	var out []string
-	l := laid(text)
-	for at := l.skip(0); at < len(l.text) && len(out) < mostParts; {
-		end := l.partEnd(at)
-		if part := strings.TrimRight(l.markdown(at, end), " \n"); part != "" {
-			out = append(out, part)
-		}
-		if at = l.skip(end); at < len(l.text) && len(out) == mostParts {
-			out[mostParts-1] += "\n…"
-		}
-	}
-	return out
-}
-
-// layout is a text as it is counted: blocks of code stand in it without their fences.
-type layout struct {
-	text   string
-	pieces []legible.Piece
-	ends   []int // where each piece ends in the text
-}
-
-func laid(text string) (l layout) {
-	var b strings.Builder
+	var w parts
 	for _, p := range legible.MarkdownPieces(strings.TrimRight(text, " \t\n")) {
-		if p.Kind == legible.Block {
-			b.WriteString(p.Text)
-		} else {
-			b.WriteString(p.Source)
-		}
-		l.pieces, l.ends = append(l.pieces, p), append(l.ends, b.Len())
+		w.add(p)
 	}
-	l.text = b.String()
-	return l
+	w.end()
+	if len(w.out) > mostParts {
+		w.out = w.out[:mostParts]
+		w.out[mostParts-1] += "\n…"
+	}
+	return w.out
 }
 
-// piece returns the piece that a position is in, and where the piece begins.
-func (l layout) piece(at int) (p legible.Piece, from, to int) {
-	i, _ := slices.BinarySearch(l.ends, at+1)
-	if i > 0 {
-		from = l.ends[i-1]
-	}
-	return l.pieces[i], from, l.ends[i]
+// parts are Slack messages while they are written: part is the last one, which costs used.
+type parts struct {
+	out  []string
+	part strings.Builder
+	used int
 }
 
-// skip returns where the text goes on after a part's end: without empty lines, unless they are code.
-func (l layout) skip(at int) int {
-	for at < len(l.text) && l.text[at] == '\n' {
-		if p, _, _ := l.piece(at); p.Kind != legible.Prose {
-			break
-		}
-		at++
+func (w *parts) end() {
+	if part := strings.TrimRight(w.part.String(), " \n"); part != "" {
+		w.out = append(w.out, part)
 	}
-	return at
+	w.part.Reset()
+	w.used = 0
 }
 
-// markdown writes a part of the text.
-func (l layout) markdown(at, end int) string {
-	var b strings.Builder
-	for begin := at; at < end; {
-		p, from, to := l.piece(at)
-		to = min(to, end)
-		switch text := l.text[at:to]; {
-		case p.Kind == legible.Block:
-			if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n") {
-				b.WriteByte('\n')
+func (w *parts) add(p legible.Piece) {
+	rest := p.Source
+	if p.Kind == legible.Block {
+		rest = p.Text
+	}
+	for whole := len(rest); rest != ""; {
+		if w.used == 0 && p.Kind == legible.Prose { // indented deeply it would be code
+			if rest = strings.TrimLeft(rest, " \t\n"); rest == "" {
+				return
 			}
-			b.WriteString(legible.Fenced(text, p.Language) + "\n")
-		case p.Kind == legible.Span && (at > from || to < l.endOf(from)):
-			b.WriteString(legible.Ticked(strings.Trim(strings.ReplaceAll(text, "\n", " "), "`")))
-		case at == begin && p.Kind == legible.Prose: // indented deeply it would be code
-			b.WriteString(strings.TrimLeft(text, " \t"))
+		}
+		n := w.fits(p, rest)
+		switch part := rest[:n]; {
+		case n == 0:
+		case p.Kind == legible.Block:
+			if w.used > 0 && !strings.HasSuffix(w.part.String(), "\n") {
+				w.write("\n")
+			}
+			w.write(legible.Fenced(part, p.Language) + "\n")
+		case p.Kind == legible.Span && n < whole:
+			w.write(legible.Ticked(strings.Trim(strings.ReplaceAll(part, "\n", " "), "`")))
 		default:
-			b.WriteString(text)
+			w.write(part)
 		}
-		at = to
+		if rest = rest[n:]; rest != "" {
+			w.end()
+		}
 	}
-	return b.String()
 }
 
-func (l layout) endOf(from int) int {
-	_, _, to := l.piece(from)
-	return to
+func (w *parts) write(text string) {
+	w.part.WriteString(text)
+	for _, r := range text {
+		w.used += cost(r)
+	}
 }
 
-// partEnd returns where the part that begins at a position ends.
-func (l layout) partEnd(at int) int {
-	used, line, word := 0, 0, 0 // ends of the last line and word that fit
-	p, from, to := l.piece(at)
-	for i, r := range l.text[at:] {
-		if at+i == to {
-			p, from, to = l.piece(to)
-		}
-		if at+i == from && p.Kind != legible.Prose {
-			used, word = used+2*len(p.Language)+8, i
-		}
+// fits returns how many bytes of a piece's rest the part takes.
+func (w *parts) fits(p legible.Piece, rest string) int {
+	used, line, word := w.used, 0, 0 // ends of the last line and word that fit
+	if p.Kind != legible.Prose {
+		used += 2*len(p.Language) + 8
+	}
+	for i, r := range rest {
 		if used += cost(r); used > partSize {
 			switch {
 			case line > i/2:
-				return at + line
+				return line
 			case word > i/2:
-				return at + word
+				return word
+			case w.used > 0:
+				return 0
 			}
-			return at + max(i, utf8.RuneLen(r))
+			return max(i, utf8.RuneLen(r))
 		}
 		switch {
 		case p.Kind == legible.Span:
@@ -134,7 +112,7 @@ func (l layout) partEnd(at int) int {
 			word = i + utf8.RuneLen(r)
 		}
 	}
-	return len(l.text)
+	return len(rest)
 }
 
 // cost returns how many characters Slack may count for r after escaping.
@@ -195,42 +173,6 @@ type Lines struct {
 	To   int `json:"to"`
 }
 
-// mostGaps is how many gaps in an output an action's row names.
-const mostGaps = 12
-
-// Missing returns the lines that are missing in an output of total lines of which those with the ascending indexes kept
-// (from 0) are there.
-func Missing(kept []int, total int) (gaps []Lines) {
-	next := 0
-	for _, i := range append(kept[:len(kept):len(kept)], total) {
-		if i > next {
-			gaps = append(gaps, Lines{next + 1, i})
-		}
-		next = max(next, i+1)
-	}
-	return gaps
-}
-
-// rest returns the lines from 1 to total that are in none of these.
-func rest(total int, of []Lines) (left []Lines) {
-	for next := 1; next <= total; {
-		end, inside := total, false // of the lines from next on that are all in some of these, or in none
-		for _, l := range of {
-			switch {
-			case l.From <= next && next <= l.To:
-				end, inside = l.To, true
-			case l.From > next && !inside:
-				end = min(end, l.From-1)
-			}
-		}
-		if !inside {
-			left = append(left, Lines{next, end})
-		}
-		next = end + 1
-	}
-	return left
-}
-
 // WithLine adds the next line to ascending ones.
 func WithLine(list []Lines, line int) []Lines {
 	if n := len(list); n > 0 && list[n-1].To == line-1 {
@@ -238,21 +180,6 @@ func WithLine(list []Lines, line int) []Lines {
 		return list
 	}
 	return append(list, Lines{From: line, To: line})
-}
-
-// gaps returns the lines of the output that are not kept, and whether there are more.
-func (x *Action) gaps() (gaps []Lines, more bool) {
-	n := 0
-	for _, g := range x.Missing {
-		n += g.To - g.From + 1
-	}
-	return x.Missing, n < x.Dropped
-}
-
-// NotKept names the lines of the action's output that are not kept, such as 1–9,500; "" if all are.
-func (x *Action) NotKept() string {
-	gaps, more := x.gaps()
-	return NumbersOf(gaps, more)
 }
 
 // NumbersOf writes line numbers, such as 1–9,500, 9,612. An ellipsis stands for more.

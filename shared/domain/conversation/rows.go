@@ -258,13 +258,11 @@ type Action struct {
 	Tests              *Tests           `json:"tests,omitempty"` // that a test run says it ran
 	CancelledBy        string           `json:"cancelled_by,omitempty"`
 	CancelReason       aggregate.Reason `json:"cancel_reason,omitempty"`
-	Lines              int              `json:"lines"`             // lines of output
-	Dropped            int              `json:"dropped"`           // lines that were not kept
-	Missing            []Lines          `json:"missing,omitempty"` // the first of these
-	Held               []string         `json:"held,omitempty"`    // isolation measures that were active while it ran
-	Late               *Result          `json:"late,omitempty"`    // its result, if that came after the cancellation
+	Lines              int              `json:"lines"`          // lines of output
+	Dropped            int              `json:"dropped"`        // lines that were not kept
+	Held               []string         `json:"held,omitempty"` // isolation measures that were active while it ran
+	Late               *Result          `json:"late,omitempty"` // its result, if that came after the cancellation
 	tail               string           // end of the output, for the message about the result
-	tailLines          []Lines          // which lines the tail has
 	detail             []Piece          // ErrorDetail by who said it; nil: not known
 	DeleteAfter        int64            `json:"delete_after,omitempty"` // never set for an approved action
 }

@@ -11,18 +11,18 @@ import (
 
 // words are the system's messages about actions and refusals, for people and the agent.
 type words struct {
-	succeeded, failed, unknown, rejected, expired      string
-	cancelled, unasked                                 string
-	notBegun, putBack, outputLater, callLater          string // of an action that is withdrawn
-	lateStopped, lateDone, lateCall, lateUncalled      string // what became of it afterwards
-	exit, output, all, some, notKept, notShown, others string
-	stopped, later                                     string
-	changed, wrote, deleted, more, notTaken            string
-	lost, unread                                       string
-	returned, entries, bytes, resultGone               string // of a tool
-	resultOld                                          string // of a tool
-	pulled, branched                                   string // of a pull request
-	ownProposal                                        string
+	succeeded, failed, unknown, rejected, expired string
+	cancelled, unasked                            string
+	notBegun, putBack, outputLater, callLater     string // of an action that is withdrawn
+	lateStopped, lateDone, lateCall, lateUncalled string // what became of it afterwards
+	exit, output, all, some, notKept              string
+	stopped, later                                string
+	changed, wrote, deleted, more, notTaken       string
+	lost, unread                                  string
+	returned, entries, bytes, resultGone          string // of a tool
+	resultOld                                     string // of a tool
+	pulled, branched                              string // of a pull request
+	ownProposal                                   string
 }
 
 var said = language.InEach(
@@ -43,8 +43,7 @@ var said = language.InEach(
 		lateCall:     "取り消された操作 #%d の呼び出しは、取り消しの前に完了していました。結果は表示しません。",
 		lateUncalled: "取り消された操作 #%d の呼び出しは、実行されなかったか、失敗しました。",
 		exit:         "終了コード: %d", output: "出力は全部で %s 行です。",
-		all: "すべての行を、行番号付きで示します:", some: "%s 行目を、行番号付きで示します:",
-		notKept: "%s 行目は残っていません。", notShown: "%s 行目は省略しました。", others: "ほかの行は省略しました。",
+		all: "すべての行を、行番号付きで示します:", some: "最後の行を、行番号付きで示します:", notKept: "%s 行は残っていません。",
 		ownProposal: "操作 #%d は、人が提案しました。種類: %s。内容:",
 		stopped:     "回答を中止しました。続けるには、もう一度送信してください。",
 		later:       "操作 #%d を実行中です。メッセージには、完了後に回答します。",
@@ -83,9 +82,8 @@ var said = language.InEach(
 			"Its result isn’t shown.",
 		lateUncalled: "Cancelled action #%d didn’t make its call, or the call failed.",
 		exit:         "Exit code: %d", output: "Its output has %s lines.",
-		all: " All of them, each after its number:", some: " Lines %s, each after its number:",
-		notKept: " Lines %s are not kept.", notShown: " You are not shown lines %s.",
-		others:      " You are not shown the others.",
+		all: " All of them, each after its number:", some: " The last ones, each after its number:",
+		notKept:     " Not kept: %s.",
 		ownProposal: "A person proposed action #%d. Kind: %s. Content:",
 		stopped:     "The answer was stopped. To continue, write again.",
 		later:       "Action #%d is running. The agent answers your message after it’s done.",
@@ -173,7 +171,7 @@ func (x *Action) toldLate(r Result, locale string) Message {
 	}
 	m.own(fmt.Sprintf(text, x.Number))
 	ended := *x
-	ended.ExitCode, ended.tail, ended.tailLines = r.ExitCode, r.Tail, r.TailLines
+	ended.ExitCode, ended.tail = r.ExitCode, r.Tail
 	m.came(w, &ended, locale)
 	return m
 }
@@ -204,30 +202,21 @@ func (m *Message) came(w words, x *Action, locale string) {
 	}
 }
 
-// printed says how many lines the output has, which of them follow, and which are not kept or not shown.
+// printed says how many lines the output has and are not kept, and what of them follows.
 func (x *Action) printed(w words) string {
 	if x.Lines == 0 && x.tail == "" {
 		return ""
 	}
-	text, shown := fmt.Sprintf(w.output, Grouped(x.Lines)), x.tailLines
-	gaps, more := x.gaps()
-	gone := rest(x.Lines, append(rest(x.Lines, gaps), shown...)) // a line that could not be stored may be shown
-	hidden := rest(x.Lines, append(slices.Clone(gone), shown...))
-	if len(gone) > 0 {
-		text += fmt.Sprintf(w.notKept, NumbersOf(gone, more))
-	}
-	switch {
-	case len(hidden) > 0 && more: // some of these are not kept, nobody knows which
-		text += w.others
-	case len(hidden) > 0:
-		text += fmt.Sprintf(w.notShown, NumbersOf(hidden, false))
+	text := fmt.Sprintf(w.output, Grouped(x.Lines))
+	if x.Dropped > 0 {
+		text += fmt.Sprintf(w.notKept, Grouped(x.Dropped))
 	}
 	switch {
 	case x.tail == "":
-	case len(rest(x.Lines, shown)) == 0:
+	case strings.Count(x.tail, "\n")+1 == x.Lines:
 		text += w.all
 	default:
-		text += fmt.Sprintf(w.some, NumbersOf(shown, false))
+		text += w.some
 	}
 	return text
 }

@@ -220,7 +220,7 @@ var terminalCode = language.Regexp{Text: "\x1b\\[[0-9;?]*[A-Za-z]"}
 // Output is a line of a command's output without a terminal's colours, and with nothing hidden.
 func Output(line string) string { return legible.Code(terminalCode.Get().ReplaceAllString(line, "")) }
 
-// tail shows the last lines of the action's output and says how many lines there were, and which are missing.
+// tail shows the last lines of the action's output and says how many lines there were, and how many are missing.
 func (d drawing) tail(x *conversation.Action) []slack.Block {
 	log := d.t.Log[max(0, len(d.t.Log)-TailLines):]
 	if len(log) == 0 {
@@ -234,8 +234,8 @@ func (d drawing) tail(x *conversation.Action) []slack.Block {
 	if n > len(lines) {
 		counts = " " + fill(d.talk.Lines, "n", conversation.Grouped(n))
 	}
-	if gone := x.NotKept(); gone != "" {
-		counts += fill(d.talk.Dropped, "lines", gone)
+	if x.Dropped > 0 {
+		counts += fill(d.talk.Dropped, "n", conversation.Grouped(x.Dropped))
 	} else if x.Lines == 0 && n > conversation.MostLines { // while it runs
 		counts += fill(d.talk.Newest, "n", conversation.MostLines)
 	}

@@ -222,16 +222,14 @@ var conversationStates = []struct {
 	{"action_succeeded", conversation.CardAction, func(c *onThread) {
 		code := 0
 		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded,
-			Tests: &conversation.Tests{Passed: 12}, ExitCode: &code, Lines: 612, Dropped: 112,
-			Missing: []conversation.Lines{{From: 1, To: 112}}})
+			Tests: &conversation.Tests{Passed: 12}, ExitCode: &code, Lines: 612, Dropped: 112})
 	}},
 	{"action_flooded", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("seq 10000")).executing()
 		for i := range c.Log {
 			c.Log[i].Order, c.Log[i].Text = 10_000-len(c.Log)+i, fmt.Sprint(10_000-len(c.Log)+i+1)
 		}
-		c.ended(conversation.Result{Status: conversation.ActionSucceeded, Lines: 10_000, Dropped: 9500,
-			Missing: []conversation.Lines{{From: 1, To: 9500}}})
+		c.ended(conversation.Result{Status: conversation.ActionSucceeded, Lines: 10_000, Dropped: 9500})
 	}},
 	{"action_failed", conversation.CardAction, func(c *onThread) {
 		code := 2
