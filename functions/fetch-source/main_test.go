@@ -200,14 +200,10 @@ func testFetched(t *testing.T, db *storetest.Server) {
 	expect.Same(t, agent.Where{Sourced: true, Place: s.Channel}, s.Where(nil)) // no rule of a work folder holds
 	tree := w.kept.trees[s.WorkspaceVersion]
 	expect.Same(t, []string{".gitattributes", "main.py", "pay/tax.py", "run.sh", "version.txt"}, tree.Paths())
-	left := map[string]files.LeftOutReason{}
-	for _, x := range s.Source.Left {
-		left[x.Path] = x.Why
-	}
-	expect.Same(t, map[string]files.LeftOutReason{"out": "link", "model.bin": "lfs"}, left)
+	expect.Same(t, []string{"model.bin", "out"}, s.Source.Left)
 	said := w.says()
 	expect.Must(t, len(said) == 2, "said %+v", said)
-	for _, want := range []string{"github.com/acme/shop@" + w.sha, "model.bin (Git LFS)"} {
+	for _, want := range []string{"github.com/acme/shop@" + w.sha, "model.bin"} {
 		expect.Has(t, said[0].Content, want)
 	}
 	for _, m := range said { // names are others' words

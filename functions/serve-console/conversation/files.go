@@ -181,7 +181,7 @@ func sourceOf(words web.Texts, s conversation.Source, locale string) *source {
 		out.State = conversation.SourceWords(locale, s.Error)
 	}
 	if n := len(s.Left) + s.More; n > 0 {
-		out.Left, out.LeftCount = s.LeftWords(locale, len(s.Left)), words.Say("source_left", "n", n)
+		out.Left, out.LeftCount = s.LeftWords(locale), words.Say("source_left", "n", n)
 	}
 	return out
 }

@@ -9,7 +9,6 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
@@ -27,7 +26,7 @@ type Source struct {
 	// Error says why there are no files.
 	Error   aggregate.Reason `json:"error_code,omitempty"`
 	Version string           `json:"version,omitempty"` // of the files as they were fetched
-	Left    []files.LeftOut  `json:"left,omitempty"`    // the first entries that the files don't have
+	Left    []string         `json:"left,omitempty"`    // paths of the first entries that the files don't have
 	More    int              `json:"more,omitempty"`    // how many others they don't have
 }
 
@@ -169,7 +168,7 @@ type Fetched struct {
 	Commit  string
 	Version string
 	Files   []string // paths
-	Left    []files.LeftOut
+	Left    []string
 	More    int
 }
 
@@ -194,12 +193,7 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 	m.quote(s.String())
 	if n := len(s.Left) + s.More; n > 0 {
 		m.own(fmt.Sprintf(w.left, n))
-		for _, x := range s.Left[:min(len(s.Left), shownLeft)] {
-			m.around("", x.Path, " ("+w.why.Text(x.Why)+")")
-		}
-		if more := n - min(len(s.Left), shownLeft); more > 0 {
-			m.own(fmt.Sprintf(w.more, more))
-		}
+		m.named(said.In(c.Conversation.Locale), s.Left[:min(len(s.Left), shownLeft)], n)
 	}
 	shown := c.say(m)
 	c.card(CardMessage, MessageSubject(shown.Key(), 0))
@@ -259,10 +253,9 @@ func (a *Aggregate) failSource(run int, why aggregate.Reason, most int, now time
 
 // sourceWords are the system's texts about sources, for people and the agent.
 type sourceWords struct {
-	there, left, files, more string
-	day                      string // with the limit
-	why                      language.Said[files.LeftOutReason]
-	failed                   language.Said[aggregate.Reason]
+	there, left, files string
+	day                string // with the limit
+	failed             language.Said[aggregate.Reason]
 }
 
 // SourceWords says why a source has no files.
@@ -274,28 +267,19 @@ func SourceWords(locale string, why aggregate.Reason) string {
 	return w.failed.Text(ReasonSourceUnfetched)
 }
 
-// LeftWords names what the files don't have, one entry a line and most at most.
-func (s Source) LeftWords(locale string, most int) string {
-	w := aboutSource.In(locale)
-	var lines []string
-	for _, x := range s.Left[:min(len(s.Left), most)] {
-		lines = append(lines, x.Path+" ("+w.why.Text(x.Why)+")")
+// LeftWords names what the files don't have, one entry a line.
+func (s Source) LeftWords(locale string) string {
+	names := strings.Join(s.Left, "\n")
+	if s.More > 0 {
+		names += "\n" + fmt.Sprintf(said.In(locale).more, s.More)
 	}
-	if more := len(s.Left) + s.More - len(lines); more > 0 {
-		lines = append(lines, fmt.Sprintf(w.more, more))
-	}
-	return strings.Join(lines, "\n")
+	return names
 }
 
 var aboutSource = language.InEach(
 	sourceWords{
-		there: "この会話は、次のファイルから始まります。", left: "次の %d 件は除外されています。", files: "ファイル (%d 件):", more: "ほか %d 件",
+		there: "この会話は、次のファイルから始まります。", left: "次の %d 件は除外されています。", files: "ファイル (%d 件):",
 		day: "このワークスペースが 1 日に取得できるソースは %d 回までです。",
-		why: language.Said[files.LeftOutReason]{
-			{files.LeftLink, "フォルダー外へのリンク"}, {files.LeftKind, "ファイルでもフォルダーでもない"},
-			{files.LeftPath, "使えない名前"}, {files.LeftTaken, "同じ場所に別のものがある"},
-			{files.LeftSize, "大きすぎる"}, {files.LeftLFS, "Git LFS"},
-		},
 		failed: language.Said[aggregate.Reason]{
 			{ReasonSourceGone, "ソースが設定から外されたため、ファイルを取得していません。会話はファイルなしで続きます。"},
 			{ReasonSourceRefused, "GitHub にファイルの取得を拒否されました。会話はファイルなしで続きます。「連携」のページの接続と設定のソースを確認するよう、管理者に依頼してください。"},
@@ -308,13 +292,7 @@ var aboutSource = language.InEach(
 	},
 	sourceWords{
 		there: "This conversation starts with these files:", left: "Left out (%d):", files: "Files (%d):",
-		more: "and %d more",
-		day:  "This workspace can fetch sources %d times a day.",
-		why: language.Said[files.LeftOutReason]{
-			{files.LeftLink, "a link outside the folder"}, {files.LeftKind, "neither file nor folder"},
-			{files.LeftPath, "an unusable name"}, {files.LeftTaken, "its path is already taken"},
-			{files.LeftSize, "too large"}, {files.LeftLFS, "Git LFS"},
-		},
+		day: "This workspace can fetch sources %d times a day.",
 		failed: language.Said[aggregate.Reason]{
 			{ReasonSourceGone, "The source was removed from the settings, so its files weren’t fetched. The conversation " +
 				"continues without files."},

@@ -266,13 +266,8 @@ func (m *Message) quote(text string) {
 
 // around adds a line that quotes a text between own words.
 func (m *Message) around(before, quoted, after string) {
-	if before == "" {
-		m.quote(quoted)
-	} else {
-		m.own(before)
-		m.Content += quoted
-	}
-	m.Content += after
+	m.own(before)
+	m.Content += quoted + after
 	m.Own = append(m.Own, Span{len(m.Content) - len(after), len(m.Content)})
 }
 

@@ -23,37 +23,19 @@ const (
 	mostLeftOut = 200       // entries whose names are returned
 )
 
-// LeftOut is an entry of a source that the files don't have, and why.
-type LeftOut struct {
-	Path string        `json:"path"`
-	Why  LeftOutReason `json:"why"`
-}
-
-// LeftOutReason says why files don't have an entry of their source.
-type LeftOutReason string
-
-const (
-	LeftLink  LeftOutReason = "link"  // it leads out
-	LeftKind  LeftOutReason = "kind"  // no file, folder or link
-	LeftPath  LeftOutReason = "path"  // it is Git's own or where attachments lie, or can't be read
-	LeftTaken LeftOutReason = "taken" // another entry has its path, or a file that of its folder
-	LeftSize  LeftOutReason = "size"  // a limit is exceeded
-	LeftLFS   LeftOutReason = "lfs"   // its content is kept elsewhere
-)
-
 // Imported is what Import read.
 type Imported struct {
 	Tree *Tree
-	Left []LeftOut // the first ones
-	More int       // how many others were left out
+	Left []string // the paths of entries that files can't have: the first ones
+	More int      // how many others were left out
 }
 
-func (m *Imported) leave(p string, why LeftOutReason) {
+func (m *Imported) leave(p string) {
 	if len(m.Left) >= mostLeftOut {
 		m.More++
 		return
 	}
-	m.Left = append(m.Left, LeftOut{p, why})
+	m.Left = append(m.Left, p)
 }
 
 // Import reads an archive of somebody else's files, as a host of repositories packs them: everything stands below one
@@ -72,8 +54,10 @@ func Import(ctx context.Context, archive io.Reader, path string) (*Imported, err
 		case limited.N <= 0:
 			return nil, refuse("the source's archive has more than %d bytes", MaxPassed)
 		case errors.Is(err, io.EOF):
-			m.dropLinks()
-			m.sort()
+			for _, p := range m.Tree.dropLinks() {
+				m.leave(p)
+			}
+			slices.Sort(m.Left)
 			return m, nil
 		case err != nil:
 			return nil, refuse("the source can't be read: %v", err)
@@ -108,7 +92,7 @@ func below(name, path string) (p string, ok bool) {
 // take adds an entry, or leaves it out.
 func (m *Imported) take(p string, h *tar.Header, in io.Reader) error {
 	if CheckPath(p) != nil || DotGit(p) || reserved(p, h.Typeflag == tar.TypeDir) {
-		m.leave(p, LeftPath)
+		m.leave(p)
 		return nil
 	}
 	e := entry{executable: h.Mode&0o100 != 0}
@@ -117,13 +101,13 @@ func (m *Imported) take(p string, h *tar.Header, in io.Reader) error {
 		e = entry{folder: true}
 	case tar.TypeSymlink:
 		if checkTarget(p, h.Linkname) != nil {
-			m.leave(p, LeftLink)
+			m.leave(p)
 			return nil
 		}
 		e = entry{link: h.Linkname}
 	case tar.TypeReg:
 		if h.Size > MaxImported {
-			m.leave(p, LeftSize)
+			m.leave(p)
 			return nil
 		}
 		var err error
@@ -131,11 +115,11 @@ func (m *Imported) take(p string, h *tar.Header, in io.Reader) error {
 			return refuse("the source is cut off in %q", p)
 		}
 		if bytes.HasPrefix(e.content, lfsPointer) {
-			m.leave(p, LeftLFS)
+			m.leave(p)
 			return nil
 		}
 	default:
-		m.leave(p, LeftKind)
+		m.leave(p)
 		return nil
 	}
 	m.add(p, e)
@@ -148,12 +132,9 @@ var lfsPointer = []byte("version https://git-lfs.github.com/spec/v1\n")
 // add adds an entry if the limits of files allow it.
 func (m *Imported) add(p string, e entry) {
 	before := m.Tree.bytes
-	switch err := m.Tree.add(p, e); {
-	case errors.Is(err, errTaken):
-		m.leave(p, LeftTaken)
-	case err != nil:
+	if err := m.Tree.add(p, e); err != nil {
 		m.Tree.bytes = before
-		m.leave(p, LeftSize)
+		m.leave(p)
 	}
 }
 
@@ -181,15 +162,4 @@ func BlobSHA(content []byte) string {
 	fmt.Fprintf(h, "blob %d\x00", len(content))
 	h.Write(content)
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// dropLinks leaves out the links that lead out of the files. Once a link is dropped, another one may.
-func (m *Imported) dropLinks() {
-	for _, p := range m.Tree.dropLinks() {
-		m.leave(p, LeftLink)
-	}
-}
-
-func (m *Imported) sort() {
-	slices.SortFunc(m.Left, func(a, b LeftOut) int { return strings.Compare(a.Path, b.Path) })
 }

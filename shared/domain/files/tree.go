@@ -38,9 +38,6 @@ const (
 // exceeded limit.
 var ErrRefused = errors.New("refused")
 
-// errTaken is wrapped too if the path, or that of a folder above it, is another entry's.
-var errTaken = fmt.Errorf("the place is taken: %w", ErrRefused)
-
 func refuse(format string, args ...any) error {
 	return fmt.Errorf("workspace: %s: %w", fmt.Sprintf(format, args...), ErrRefused)
 }
@@ -146,7 +143,7 @@ func (t *Tree) add(p string, e entry) error {
 		if old.folder && e.folder {
 			return nil
 		}
-		return fmt.Errorf("workspace: %q is there twice: %w", p, errTaken)
+		return refuse("%q is there twice", p)
 	}
 	if dir := path.Dir(p); dir != "." {
 		switch above, ok := t.entries[dir]; {
@@ -155,7 +152,7 @@ func (t *Tree) add(p string, e entry) error {
 				return err
 			}
 		case !above.folder:
-			return fmt.Errorf("workspace: %q is no folder, so nothing can be in it: %w", dir, errTaken)
+			return refuse("%q is no folder, so nothing can be in it", dir)
 		}
 	}
 	if len(t.entries) >= MaxEntries {
