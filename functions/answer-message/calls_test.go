@@ -237,7 +237,7 @@ func sourced(t *testing.T, server *storetest.Server, ref string, is ...files.Fil
 	first := put([]files.File{{Path: "a.py", Content: "1\n"}})
 	run, commit, now := w.Load().Head.Run, strings.Repeat("c", 40), time.Now()
 	for _, decide := range []conversation.Decision{
-		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, 0, now) },
+		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, now) },
 		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.FixSource(run, commit, now) },
 		func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.TakeSource(run, conversation.Fetched{Commit: commit, Version: first, Files: []string{"a.py"}}, now)

@@ -69,7 +69,7 @@ func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 	by := pipelinetest.Member("U1")
 	w.save(h.source(), by)
 	run := w.Load().Head.Run
-	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, 0, w.now) })
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, w.now) })
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.FixSource(run, h.first, w.now) })
 	was := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "a.py", Content: "1\n"}}))(t)
 	is := expect.Value(was.Apply([]files.File{{Path: "a.py", Content: "2\n"}, {Path: "new.py", Content: "n\n"}}))(t)

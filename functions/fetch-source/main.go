@@ -80,7 +80,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if next := a.Next(h.Now()); next.State != conversation.StateFetch {
 		return next, nil
 	}
-	if a, err = h.try(ctx, in); err != nil {
+	if a, err = h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.TrySource(in.Run, h.Now())
+	}); err != nil {
 		return aggregate.Next{}, err
 	}
 	if next := a.Next(h.Now()); next.State != conversation.StateFetch { // there were too many tries
@@ -100,20 +102,6 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, err
 	}
 	return a.Next(h.Now()), nil
-}
-
-// try counts a try, unless the workspace has fetched as many sources as it may today: then the source is given up.
-func (h *Handler) try(ctx context.Context, in pipeline.Input) (*conversation.Aggregate, error) {
-	a, err := h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.TrySource(in.Run, tenancy.SourcesPerDay, h.Now())
-	})
-	if full, is := errors.AsType[aggregate.ErrFull](err); is {
-		slog.WarnContext(ctx, "a source is given up", "session_id", in.ID, "why", full.Reason, "limit", full.Most)
-		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.RefuseSource(in.Run, full, h.Now())
-		})
-	}
-	return a, err
 }
 
 // decide commits a decision. Where nothing is to be fetched any more it returns the rows as they are.

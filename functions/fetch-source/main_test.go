@@ -177,7 +177,6 @@ func TestFetchSource(t *testing.T) {
 		"a folder of it": testFolder,
 		"a retry fetches the commit of the first try":          testSameCommit,
 		"three tries, then it goes on without files":           testTries,
-		"a workspace fetches so many sources in a day":         testDay,
 		"what GitHub doesn't give is said":                     testRefused,
 		"it delays neither stopping nor closing":               testStopped,
 		"a run that is given up says so, and answers":          testGivenUp,

@@ -9,7 +9,6 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 
@@ -132,19 +131,15 @@ func (a *Aggregate) fetching(run int, now time.Time) (*change, *Source, error) {
 	return c, &s, nil
 }
 
-// TrySource counts a try of fetching the source, and the first one towards the workspace's fetches of the day, of which
-// there may be most; 0: no limit. After MaxSourceTries it gives the source up. It returns ErrMoved if nothing is to be
-// fetched. Its commit returns aggregate.ErrFull if there were enough that day.
-func (a *Aggregate) TrySource(run, most int, now time.Time) (aggregate.Change, error) {
+// TrySource counts a try of fetching the source. After MaxSourceTries it gives the source up. It returns ErrMoved if
+// nothing is to be fetched.
+func (a *Aggregate) TrySource(run int, now time.Time) (aggregate.Change, error) {
 	c, s, err := a.fetching(run, now)
 	if err != nil {
 		return aggregate.Change{}, err
 	}
 	if s.Tries >= MaxSourceTries {
 		return a.FailSource(run, ReasonSourceUnfetched, now)
-	}
-	if s.Tries == 0 {
-		c.Counts = append(c.Counts, tenancy.SourceFetched(most, now))
 	}
 	s.Tries++
 	return c.done()
@@ -221,15 +216,6 @@ func within(paths []string) []string {
 
 // FailSource lets the conversation go on without files. People and the agent are told why.
 func (a *Aggregate) FailSource(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
-	return a.failSource(run, why, 0, now)
-}
-
-// RefuseSource is FailSource for a workspace that has fetched as many sources as it may on one day.
-func (a *Aggregate) RefuseSource(run int, full aggregate.ErrFull, now time.Time) (aggregate.Change, error) {
-	return a.failSource(run, full.Reason, full.Most, now)
-}
-
-func (a *Aggregate) failSource(run int, why aggregate.Reason, most int, now time.Time) (aggregate.Change, error) {
 	c, s, err := a.fetching(run, now)
 	if err != nil {
 		return aggregate.Change{}, err
@@ -238,9 +224,6 @@ func (a *Aggregate) failSource(run int, why aggregate.Reason, most int, now time
 	c.progress()
 	c.active()
 	m := Message{Sender: FromSystem, Reason: why}
-	if most > 0 {
-		m.own(fmt.Sprintf(aboutSource.In(c.Conversation.Locale).day, most))
-	}
 	m.own(SourceWords(c.Conversation.Locale, why))
 	m.quote(s.String())
 	shown := c.say(m)
@@ -254,7 +237,6 @@ func (a *Aggregate) failSource(run int, why aggregate.Reason, most int, now time
 // sourceWords are the system's texts about sources, for people and the agent.
 type sourceWords struct {
 	there, left, files string
-	day                string // with the limit
 	failed             language.Said[aggregate.Reason]
 }
 
@@ -279,20 +261,16 @@ func (s Source) LeftWords(locale string) string {
 var aboutSource = language.InEach(
 	sourceWords{
 		there: "この会話は、次のファイルから始まります。", left: "次の %d 件は除外されています。", files: "ファイル (%d 件):",
-		day: "このワークスペースが 1 日に取得できるソースは %d 回までです。",
 		failed: language.Said[aggregate.Reason]{
 			{ReasonSourceGone, "ソースが設定から外されたため、ファイルを取得していません。会話はファイルなしで続きます。"},
 			{ReasonSourceRefused, "GitHub にファイルの取得を拒否されました。会話はファイルなしで続きます。「連携」のページの接続と設定のソースを確認するよう、管理者に依頼してください。"},
 			{ReasonSourceOther, "この名前のリポジトリが登録時とは別のものになっているため、ファイルを取得していません。会話はファイルなしで続きます。設定のソースの再登録を管理者に依頼してください。"},
 			{ReasonSourceTooLarge, "リポジトリが大きすぎるか、アーカイブを読めないため、ファイルを取得できませんでした。会話はファイルなしで続きます。"},
-			{tenancy.ReasonSourcesDay, "ソースの取得が 1 日の上限 (設定の「1 日のソースの取得」) に達したため、ファイルを取得していません。会話はファイルなしで続きます。" +
-				"日本時間の午前 9 時以降に、新しい会話でお試しください。"},
 			{ReasonSourceUnfetched, "リポジトリのファイルを取得できませんでした。会話はファイルなしで続きます。しばらくしてから、新しい会話でお試しください。"},
 		},
 	},
 	sourceWords{
 		there: "This conversation starts with these files:", left: "Left out (%d):", files: "Files (%d):",
-		day: "This workspace can fetch sources %d times a day.",
 		failed: language.Said[aggregate.Reason]{
 			{ReasonSourceGone, "The source was removed from the settings, so its files weren’t fetched. The conversation " +
 				"continues without files."},
@@ -303,9 +281,6 @@ var aboutSource = language.InEach(
 				"continues without files. Ask an administrator to add the source again in Settings."},
 			{ReasonSourceTooLarge, "The repository is too large, or its archive can’t be read, so its files couldn’t be " +
 				"fetched. The conversation continues without files."},
-			{tenancy.ReasonSourcesDay, "The daily limit on fetching sources is reached (“Source fetches per day” in " +
-				"Settings), so no files were fetched. The conversation continues without files. Try again in a new " +
-				"conversation after midnight UTC (9 AM in Japan)."},
 			{ReasonSourceUnfetched, "The repository’s files couldn’t be fetched. The conversation continues without files. " +
 				"Wait a moment, then try again in a new conversation."},
 		},

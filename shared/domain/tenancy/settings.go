@@ -113,13 +113,11 @@ func (s Settings) Terms(now time.Time) aggregate.Terms {
 }
 
 // What is the same in every workspace: how many hours people have to decide on an action or a call, after how many days
-// without a message a conversation is closed, how many messages an hour (UTC) agents answer one person, and how many
-// sources are fetched a day (UTC).
+// without a message a conversation is closed, and how many messages an hour (UTC) agents answer one person.
 const (
 	ActionHours     = 24
 	IdleDays        = 14
 	MessagesPerHour = 60
-	SourcesPerDay   = 100
 )
 
 // ActionTerms freezes these settings for an action in a channel, or a call, that a person decides on.

@@ -53,17 +53,6 @@ func SpentByAgents(u aggregate.Usage, now time.Time) []aggregate.Count {
 	return []aggregate.Count{{Key: AgentsDay(now), By: int(cost), Keep: now.Add(48 * time.Hour)}}
 }
 
-// ReasonSourcesDay says that a tenant has fetched as many sources as it may on one day.
-const ReasonSourcesDay aggregate.Reason = "sources_day"
-
-// SourceFetched counts the fetch of a source towards its day (UTC). It is refused beyond most; 0 means no limit.
-func SourceFetched(most int, now time.Time) aggregate.Count {
-	day := now.UTC().Truncate(24 * time.Hour)
-	next := day.Add(24 * time.Hour)
-	return aggregate.Count{Key: "SOURCES#" + day.Format(time.DateOnly), By: 1, Most: most, Reason: ReasonSourcesDay,
-		Until: next, Keep: next.Add(24 * time.Hour)}
-}
-
 // ReasonDayBudget says that a tenant's costs have reached the limit for the day.
 const ReasonDayBudget aggregate.Reason = "day_budget"
 
