@@ -204,7 +204,7 @@ func TestAYesEndsTheDoubtAboutWhoSpoke(t *testing.T) {
 	say(conversation.Message{Sender: system, ActionID: "b"})
 	say(conversation.Message{Sender: user, User: "U1", Content: "next"})
 	say(conversation.Message{Sender: user, User: "U7", Content: "another guest"})
-	say(conversation.Message{Sender: system, ActionID: "a", Content: "its late files were taken"})
+	say(conversation.Message{Sender: system, ActionID: "a", Content: "its result came late"})
 	shown := make([]turn.Message, len(all))
 	shown[2].Deleted = true
 	by := func(approved conversation.ApprovedBy) map[string]*conversation.Action {

@@ -192,7 +192,7 @@ func TestFilesThatAreLostAreSaid(t *testing.T) {
 	told := false
 	for _, m := range all {
 		told = told || m.Sender == conversation.FromSystem &&
-			strings.Contains(m.Content, "continue with an empty folder")
+			strings.Contains(m.Content, "continues with an empty folder")
 	}
 	expect.That(t, told, "people are not told: %+v", all)
 }
