@@ -17,7 +17,7 @@ import (
 
 // Problems of a proposal that are not the agent's fault, in words for the agent.
 const (
-	filesLost         = "the files of this conversation were deleted when their time was over: its folder is empty from here on"
+	filesLost         = "the files of this conversation were deleted when their time was over: its folder is empty now"
 	attachmentsUnread = "the attachments of this conversation can't be read at the moment: tell the people to ask " +
 		"again in a while"
 
