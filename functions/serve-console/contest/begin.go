@@ -60,7 +60,9 @@ func (c *Pages) showBeginForm(w http.ResponseWriter, r *http.Request, v *web.Vie
 		slog.ErrorContext(r.Context(), "contests are not listed", "tenant", v.Tenant, "err", err)
 		wrong[""] = words.Say("not_now")
 	}
-	d.Silent = wrong[""] != ""
+	if wrong[""] != "" {
+		d.Status = http.StatusServiceUnavailable
+	}
 	p.NotSet, p.More = found.NotSet, found.More
 	for _, x := range found.Contests {
 		switch text := words.Say("file_text", "file", x.File, "teams", len(x.Teams), "rounds", x.MaxRounds); {

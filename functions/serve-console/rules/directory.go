@@ -25,19 +25,16 @@ const mostAsked = 50
 const groupsKept = 10 * time.Minute
 
 // looked calls do until its directory knows all that do asks of it, and returns the last call's error. It returns
-// explain.ErrUnverified when Slack can't say, or the organisation can't be read.
+// explain.ErrUnverified when Slack can't say.
 func (a *asked) looked(do func(d *decide.Directory) error) error {
-	s := people.NewAnswers(a.members)
-	if a.unread {
-		return fmt.Errorf("%w: the organisation can't be read", explain.ErrUnverified)
-	}
+	s := people.NewAnswers(&a.members)
 	d, ctx, left := decide.NewDirectory(a.org, s), a.r.Context(), mostAsked
 	return d.Settle(func() error { return do(d) }, func() (some bool, err error) {
 		n := s.Lacking()
 		if n == 0 {
 			return false, nil
 		}
-		if left -= n; left < 0 || a.members == nil {
+		if left -= n; left < 0 {
 			return true, fmt.Errorf("%w: rules need %d answers of Slack's", explain.ErrUnverified, n)
 		}
 		if err := s.Ask(ctx, a.Listing, a.membersOf); err != nil {
@@ -77,11 +74,9 @@ func (a *asked) options(find string) (who, by []web.Choice) {
 		who = offered([]string{"superior:1", "superior:2"}, mostOptions)
 		posts, departments = a.posts()
 	}
-	if a.members != nil {
-		for _, u := range a.members.People {
-			if a.members.Rule(u) == "" {
-				users = append(users, "user:"+u.ID)
-			}
+	for _, u := range a.members.People {
+		if a.members.Rule(u) == "" {
+			users = append(users, "user:"+u.ID)
 		}
 	}
 	groups, persons := a.groupOptions(), offered(users, web.MostToChoose)
@@ -117,9 +112,6 @@ func (a *asked) posts() (posts, departments []string) {
 
 // groupOptions are the workspace's user groups.
 func (a *asked) groupOptions() (all []web.Choice) {
-	if a.members == nil {
-		return nil
-	}
 	for _, g := range a.members.Groups {
 		if !g.Disabled {
 			all = append(all, web.Choice{Value: "group:" + g.ID, Text: a.source("group:" + g.ID)})

@@ -269,8 +269,6 @@ type ruleData struct {
 	What      string // it is for
 	Chips     []chip
 	Further   bool // it has conditions besides what is used for how much
-	NoSlack   bool
-	Unread    bool // an organisation stands, and can't be read
 	Problems  []web.Fault
 
 	Name, Find        string
@@ -310,7 +308,7 @@ func (d ruleData) Wrong(id string) bool {
 func (a *asked) form(e edited, wrong []web.Fault) error {
 	r := &e.Rule
 	d := ruleData{Draft: a.draft.packed(), ID: r.ID, At: e.At, What: a.called(r), Chips: a.chips(&r.Outcome),
-		NoSlack: a.members == nil, Unread: a.unread, Problems: wrong, Name: r.Name, Find: a.r.PostForm.Get("find"),
+		Problems: wrong, Name: r.Name, Find: a.r.PostForm.Get("find"),
 		Low: grouped(r.From), High: grouped(r.Below), Currency: cmp.Or(r.Currency, yen), Numbered: r.Numbered,
 		Refuse: r.Refuse, More: len(r.Stages) < rules.MaxStages}
 	for _, use := range []string{useWriting, useSome, useOnly} {
@@ -322,7 +320,7 @@ func (a *asked) form(e edited, wrong []web.Fault) error {
 			On: len(r.Asks) == 0 || slices.Contains(r.Asks, kind)})
 	}
 	who, by := a.options(d.Find)
-	d.Many = a.members != nil && len(a.members.People) > web.MostToChoose || len(who) > mostOptions
+	d.Many = len(a.members.People) > web.MostToChoose || len(who) > mostOptions
 	d.Tools = a.several("tools", a.toolOptions(), web.Each(r.Tools, rules.Tool.String), func(value string) string {
 		return a.tool(rules.ToolOf(value))
 	})

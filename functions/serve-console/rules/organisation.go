@@ -38,7 +38,7 @@ func (c *OrganisationPages) Routes() []web.Route {
 	}
 }
 
-// standing reads what stands. Unread says that it can't be read, though it is there.
+// standing reads what stands. Unread says that it can't be read, though it is there: another takes its place then.
 func standing(ctx context.Context, all *store.OrganisationStore, tenant string) (is store.StandingOrganisation,
 	unread bool, err error) {
 	is, err = all.Current(ctx, tenant)

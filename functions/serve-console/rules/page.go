@@ -5,7 +5,6 @@ package rules
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -50,49 +49,49 @@ type asked struct {
 	r *http.Request
 	v *web.Viewer
 	speaker
-	members *people.Members      // nil: Slack doesn't list them
+	members people.Members
 	org     *decide.Organisation // nil: none stands
-	unread  bool                 // one stands, and can't be read
 	draft   draft
 }
 
-// of makes a page of one that asks first.
+// of makes a page of one that asks first. Of an organisation that can't be read its own page says what to do.
 func of(ask func(http.ResponseWriter, *http.Request, *web.Viewer) (*asked, error), serve func(*asked) error) web.Page {
 	return func(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 		a, err := ask(w, r, v)
-		if err != nil {
+		switch {
+		case errors.Is(err, store.ErrUnreadable):
+			http.Redirect(w, r, "/console/organisation", http.StatusSeeOther)
+			return nil
+		case err != nil:
 			return err
 		}
 		return serve(a)
 	}
 }
 
-// ask reads what the page needs besides the rules. Without Slack it shows ids instead of names.
-func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*asked, error) {
-	a := &asked{Pages: c, w: w, r: r, v: v, speaker: speaker{Texts: v.Texts("rules"), names: map[string]string{}}}
-	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
-	if err != nil {
-		slog.WarnContext(r.Context(), "rules are shown without names", "err", err)
-	} else {
-		a.members = &m
-		for _, u := range m.People {
-			a.names[u.ID] = u.Name
-		}
-		for _, g := range m.Groups {
-			a.names[g.ID] = g.Name
-		}
+// ask reads what the page needs besides the rules.
+func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (a *asked, err error) {
+	a = &asked{Pages: c, w: w, r: r, v: v, speaker: speaker{Texts: v.Texts("rules"), names: map[string]string{}}}
+	if a.members, err = c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err != nil {
+		return nil, err
+	}
+	for _, u := range a.members.People {
+		a.names[u.ID] = u.Name
+	}
+	for _, g := range a.members.Groups {
+		a.names[g.ID] = g.Name
 	}
 	web.Distinct(a.names)
 	reach, err := c.People.Sight(r.Context(), v.Team, v.User)
 	if err != nil {
-		slog.WarnContext(r.Context(), "rules are shown without the names of channels", "err", err)
+		return nil, err
 	}
 	a.channels = reach.Channels()
 	if a.tools, err = c.knownTools(r.Context(), v); err != nil {
 		return nil, err
 	}
-	is, unread, err := standing(r.Context(), c.Organisations, v.Tenant)
-	if a.org, a.unread = decide.Standing(is), unread; a.org != nil {
+	is, err := c.Organisations.Current(r.Context(), v.Tenant)
+	if a.org = decide.Standing(is); a.org != nil {
 		a.units = map[string]string{}
 		for _, d := range a.org.People.Departments() {
 			a.units[d.Code] = cmp.Or(d.Name, d.Code)
@@ -210,12 +209,9 @@ type listData struct {
 	Draft   string
 	Unsaved bool
 	Stand   bool // some are saved
-	NoSlack bool
-	Unread  bool // an organisation stands, and can't be read
 	By      string
 	Problem []web.Fault
 	Notes   []string // what should be known about the rules
-	Silent  bool     // which can't be said now
 	Rows    []ruleRow
 	Try     tryData
 	Rev     int
@@ -239,14 +235,10 @@ func (a *asked) list(state listState) error {
 	if err != nil {
 		return err
 	}
-	d := listData{Draft: a.draft.packed(), Stand: saved.Rules != nil, NoSlack: a.members == nil, Unread: a.unread,
+	d := listData{Draft: a.draft.packed(), Stand: saved.Rules != nil,
 		Unsaved: !same(saved.Rules, a.draft.Rules), By: state.by, Problem: state.problems}
 	a.rows(&d)
-	if d.Notes, err = a.notes(); errors.Is(err, explain.ErrUnverified) {
-		slog.WarnContext(a.r.Context(), "people of rules are not checked", "err", err)
-		d.Silent, err = true, nil
-	}
-	if err == nil && len(a.draft.Rules) > 0 {
+	if d.Notes, err = a.notes(); err == nil && len(a.draft.Rules) > 0 {
 		d.Try, err = a.trying(state.try)
 	}
 	if err != nil {
@@ -280,8 +272,7 @@ func (a *asked) rows(d *listData) {
 	}
 }
 
-// notes says what should be known about the draft: which tools and keys no rule takes, and its findings. It returns
-// explain.ErrUnverified if Slack or the organisation can't say who somebody is.
+// notes says what should be known about the draft: which tools and keys no rule takes, and its findings.
 func (a *asked) notes() (all []string, err error) {
 	if len(a.draft.Rules) == 0 {
 		return nil, nil
@@ -302,14 +293,15 @@ func (a *asked) notes() (all []string, err error) {
 	if len(keys) > 0 {
 		all = append(all, a.In("untaken", rules.KindCall, "list", list(a.speaker, keys, legible.OneLine, or)))
 	}
-	if a.members == nil {
-		return all, fmt.Errorf("%w: the workspace's people are not listed", explain.ErrUnverified)
-	}
 	var found []rules.Finding
 	err = a.looked(func(d *decide.Directory) error {
 		found = x.Findings(d)
 		return nil
 	})
+	if errors.Is(err, explain.ErrUnverified) {
+		slog.WarnContext(a.r.Context(), "people of rules are not checked", "err", err)
+		return append(all, a.Say("silent")), nil
+	}
 	return append(all, web.Each(found, a.finding)...), err
 }
 

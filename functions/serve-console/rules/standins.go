@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
 
@@ -38,7 +36,6 @@ func (c *StandInPages) Routes() []web.Route {
 type shown struct {
 	Parts   []part // of the sentence that is the form
 	Problem string
-	NoSlack bool // nobody can be chosen
 	People  []web.Choice
 	Of      []web.Choice // whose stand-in may be set; empty: the viewer's alone
 	Me      string
@@ -81,14 +78,13 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	}
 	named := c.Called(r.Context(), v, ids...)
 	out.Me = named(v.User)
-	if m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, now); err != nil {
-		slog.WarnContext(r.Context(), "nobody can be chosen as a stand-in", "err", err)
-		out.NoSlack = true
-	} else {
-		out.People = web.MembersToChoose(m, t.hand, v.User, words.Say("choose"))
-		if v.Admin {
-			out.Of = web.MembersToChoose(m, cmp.Or(t.principal, v.User), "", "")
-		}
+	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, now)
+	if err != nil {
+		return err
+	}
+	out.People = web.MembersToChoose(m, t.hand, v.User, words.Say("choose"))
+	if v.Admin {
+		out.Of = web.MembersToChoose(m, cmp.Or(t.principal, v.User), "", "")
 	}
 	for _, d := range all {
 		if !d.Over(now) {
@@ -130,9 +126,6 @@ func partsOf(sentence string) (out []part) {
 
 // refusal returns the field and the sentence of what forbids a delegation; ok is false for other errors.
 func refusal(words web.Texts, err error) (field, text string, ok bool) {
-	if errors.Is(err, explain.ErrUnverified) {
-		return "", words.Say("no_slack"), true
-	}
 	wrong, _ := errors.AsType[aggregate.Problem](err)
 	text = words.Problem(wrong, nil)
 	return wrong.Field, text, text != wrong.Code

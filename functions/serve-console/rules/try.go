@@ -3,7 +3,6 @@ package rules
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -61,7 +60,7 @@ func (a *asked) trying(answer bool) (d tryData, err error) {
 	facts.Place.Direct = facts.Place.Channel == rules.Direct
 	err = a.answered(&d, facts)
 	if errors.Is(err, explain.ErrUnverified) {
-		d.Fail, err = a.Say(map[bool]string{true: "unread", false: "no_slack"}[a.unread]), nil
+		d.Fail, err = a.Say("silent"), nil
 	}
 	return d, err
 }
@@ -118,10 +117,10 @@ func (a *asked) labelsToTry() (all []web.Choice) {
 }
 
 // answered says which rule would take a request, and whom its route would ask. It returns explain.ErrUnverified if
-// Slack or the organisation can't say that.
+// Slack can't say that.
 func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	who := cmp.Or(d.Who, a.v.User)
-	if d.Who != "" && a.members != nil {
+	if d.Who != "" {
 		if _, listed := a.members.Person(d.Who); !listed {
 			users, _, _ := a.members.Find(d.Who, 1)
 			if len(users) == 0 {
@@ -144,9 +143,6 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	d.Rule, d.Says = a.ruleNamed(found.Rule.ID), a.answerSaid(facts, &found, who)
 	if found.Refused {
 		return nil
-	}
-	if a.members == nil {
-		return fmt.Errorf("%w: the workspace's people are not listed", explain.ErrUnverified)
 	}
 	err := a.looked(func(dir *decide.Directory) error {
 		route, err := found.Resolve(facts, dir)
@@ -213,10 +209,10 @@ func (a *asked) ruleNamed(id string) string {
 
 // peopleToTry are the workspace's people, the viewer first.
 func (a *asked) peopleToTry(is string) (all []web.Choice) {
-	if a.members == nil || len(a.members.People) > web.MostToChoose {
+	if len(a.members.People) > web.MostToChoose {
 		return nil
 	}
-	all = web.MembersToChoose(*a.members, is, a.v.User, "")
+	all = web.MembersToChoose(a.members, is, a.v.User, "")
 	slices.SortFunc(all, web.Choice.Compare)
 	return append([]web.Choice{{Value: a.v.User, Text: a.person(a.v.User)}}, all...)
 }

@@ -3,7 +3,6 @@ package rules
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -67,7 +66,7 @@ type uploadData struct {
 	Problems         explain.Table
 	More             int
 	web.Came
-	First, Same, Unread  bool
+	First, Same          bool
 	Moved                bool
 	Incomplete, Mailless bool
 	Save                 bool
@@ -107,11 +106,11 @@ func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *we
 	if err != nil {
 		return err
 	}
-	is, unread, err := standing(r.Context(), c.Organisations, v.Tenant)
+	is, _, err := standing(r.Context(), c.Organisations, v.Tenant)
 	if err != nil {
 		return err
 	}
-	data := uploadData{Rev: is.Rev, Packed: web.Packed(file), First: !is.Stands(), Unread: unread}
+	data := uploadData{Rev: is.Rev, Packed: web.Packed(file), First: !is.Stands()}
 	o, err := organisation.Read(file)
 	if wrong, ok := errors.AsType[organisation.Problems](err); ok {
 		data.wrong(texts{v.Texts("organisation")}, wrong)
@@ -138,20 +137,17 @@ func (c *OrganisationPages) preview(w http.ResponseWriter, r *http.Request, v *w
 	t := texts{v.Texts("organisation")}
 	saves := r.PostFormValue("act") == "save"
 	l, err := c.list(r.Context(), v, !saves)
-	if errors.Is(err, explain.ErrUnverified) {
-		slog.WarnContext(r.Context(), "an organisation is not matched", "tenant", v.Tenant, "err", err)
-		data.Silent = true
-	} else if err != nil {
+	if err != nil {
 		return err
 	}
 	m := l.match(o)
 	data.SHA256, data.Accounts = o.SHA256(), m.Kept().SHA256()
-	if saves && !data.Silent {
+	if saves {
 		done, err := c.saveShown(w, r, v, &data, o, m)
 		if done || err != nil {
 			return err
 		}
-		if is, data.Unread, err = standing(r.Context(), c.Organisations, v.Tenant); err != nil { // somebody else's by now
+		if is, _, err = standing(r.Context(), c.Organisations, v.Tenant); err != nil { // somebody else's by now
 			return err
 		}
 		data.Rev, data.First = is.Rev, !is.Stands()
@@ -162,11 +158,9 @@ func (c *OrganisationPages) preview(w http.ResponseWriter, r *http.Request, v *w
 			data.Gone++
 		}
 	}
-	if !data.Silent {
-		data.tellAccounts(t, l, o, m)
-	}
-	data.Same = !data.Unread && is.Organisation != nil && is.SHA256 == data.SHA256 && is.AccountsSHA256 == data.Accounts
-	data.Save = !data.Same && !data.Silent
+	data.tellAccounts(t, l, o, m)
+	data.Same = is.Organisation != nil && is.SHA256 == data.SHA256 && is.AccountsSHA256 == data.Accounts
+	data.Save = !data.Same
 	return c.showUpload(w, r, v, data)
 }
 

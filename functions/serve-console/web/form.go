@@ -15,7 +15,6 @@ import (
 
 // Came is what came of a form that was sent. Pages have it among their data, and answer with its status.
 type Came struct {
-	Silent   bool // what must be asked before it is saved can't be: people by Slack, for one
 	Conflict bool // somebody else saved meanwhile
 	Wrong    bool // something in it
 }
@@ -23,8 +22,6 @@ type Came struct {
 // Status returns the status of the page that shows the form again; 0 if nothing is the matter.
 func (x Came) Status() int {
 	switch {
-	case x.Silent:
-		return http.StatusServiceUnavailable
 	case x.Conflict:
 		return http.StatusConflict
 	case x.Wrong:
