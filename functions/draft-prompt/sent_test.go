@@ -84,7 +84,7 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 
 func TestAModelOfBedrockMayDoEverythingInAContest(t *testing.T) {
 	const bedrock = "bedrock:anthropic.claude-9-v1:0"
-	prices := []tenancy.ModelPrice{{Model: bedrock, Input: "0.8", Output: "3.2", Date: "2026-11-20"}}
+	prices := []tenancy.ModelPrice{{Model: bedrock, Input: "0.8", Output: "3.2"}}
 	for about, models := range map[string][4]string{
 		"a leader": {bedrock, "demo", "demo", "demo"}, "a member": {"demo", bedrock, "demo",
 			"demo"}, "an evaluator": {"demo", "demo", bedrock, ""}, "a metric": {"demo", "demo", "demo", bedrock},

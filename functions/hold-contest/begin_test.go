@@ -160,8 +160,7 @@ func TestAFileIsCheckedAtThePricesThatAreSavedWithTheSetting(t *testing.T) {
 		"bedrock.toml": "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'nova.toml'\n",
 		"nova.toml":    "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:anthropic.claude-9-v1:0'\n",
 	}))
-	price := []tenancy.ModelPrice{{Model: "bedrock:anthropic.claude-9-v1:0", Input: "0.8", Output: "3.2",
-		Date: "2026-11-20"}}
+	price := []tenancy.ModelPrice{{Model: "bedrock:anthropic.claude-9-v1:0", Input: "0.8", Output: "3.2"}}
 	for name, tt := range map[string]struct {
 		saved, becomes []tenancy.ModelPrice
 		unpriced       bool
@@ -300,8 +299,7 @@ func TestAContestOfBedrocksModelsBegins(t *testing.T) {
 	got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t)
 	expect.That(t, !got.Begun && len(k.orders) == 0 && len(got.Contests[0].Wrong) == 1 &&
 		strings.HasPrefix(got.Contests[0].Wrong[0], "nova.toml: teams[0].leader.model: has no known price"), "%+v", got)
-	k.settings.Prices = []tenancy.ModelPrice{{Model: "bedrock:anthropic.claude-9-v1:0", Input: "0.8", Output: "3.2",
-		Date: "2026-11-20"}}
+	k.settings.Prices = []tenancy.ModelPrice{{Model: "bedrock:anthropic.claude-9-v1:0", Input: "0.8", Output: "3.2"}}
 	got = expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t)
 	expect.That(t, got.Begun && len(k.orders) == 1 && strings.Contains(k.config,
 		`"prices":[{"model":"bedrock:anthropic.claude-9-v1:0"`),

@@ -133,7 +133,7 @@ func (s silent) Say(context.Context, model.Request) (model.Response, error) {
 
 // A budget holds also where nobody says how many tokens a call had: they are counted from the texts, and said to be.
 func TestWhereNoTokensAreReportedTheyAreEstimated(t *testing.T) {
-	own := []tenancy.ModelPrice{{Model: "compatible:box/llama3.2", Input: "1", Output: "100", Date: "2026-11-20"}}
+	own := []tenancy.ModelPrice{{Model: "compatible:box/llama3.2", Input: "1", Output: "100"}}
 	asked := model.Request{
 		System: strings.Repeat("s", 300), Standing: strings.Repeat("標", 100),
 		Schema: json.RawMessage(strings.Repeat("x", 30)),
@@ -182,7 +182,7 @@ func (hung) Say(ctx context.Context, _ model.Request) (model.Response, error) {
 // Who ends contests again and again has them paid for: a vendor charges for what it was sent, whether or not anybody
 // waits for the answer.
 func TestACallThatWasGivenUpIsPaidFor(t *testing.T) {
-	own := []tenancy.ModelPrice{{Model: "compatible:box/llama3.2", Input: "1", Output: "100", Date: "2026-11-20"}}
+	own := []tenancy.ModelPrice{{Model: "compatible:box/llama3.2", Input: "1", Output: "100"}}
 	asked := model.Request{System: strings.Repeat("s", 300), Messages: []model.Message{model.Words(model.User, "案")}}
 	for name, end := range map[string]func(context.Context) (context.Context, context.CancelFunc){
 		"cancelled": func(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -289,7 +289,7 @@ func TestAWorkspacesOwnPriceIsWhatACallCosts(t *testing.T) {
 		t.Error("a model of unknown price is opened")
 	}
 	cost := func(input string) aggregate.MicroUSD {
-		s.Prices = []tenancy.ModelPrice{{Model: "claude-sonnet-9", Input: input, Output: "0", Date: "2026-11-20"}}
+		s.Prices = []tenancy.ModelPrice{{Model: "claude-sonnet-9", Input: input, Output: "0"}}
 		w := expect.Value(model.Within(s, open, "claude-sonnet-9", keep))(t)
 		got := expect.Value(model.Say(t.Context(), w, model.Request{}, "extract"))(t)
 		expect.That(t, got.Usage.Unpriced == 0 && got.Usage.Input > 0, "%+v", got.Usage)

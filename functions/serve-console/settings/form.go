@@ -126,9 +126,8 @@ type input struct {
 // examples are rows of the lists.
 var examples = map[string]string{
 	"mcp_servers": "- name: rooms\n  url: https://example.com/mcp",
-	"prices": "- model: compatible:ollama/llama3.2\n  input: \"0.25\"\n  output: \"2\"\n  cached: \"0.025\"\n" +
-		"  date: \"2026-11-20\"",
-	"matters": "- name: 固定資産",
+	"prices":      "- model: compatible:ollama/llama3.2\n  input: \"0.25\"\n  output: \"2\"",
+	"matters":     "- name: 固定資産",
 	"agents": "- id: doc-bot\n  provider: openai\n  model: gpt-5.4\n  capabilities: [code, shell, test, tools]\n" +
 		"  isDefault: true\n- id: own\n  provider: http\n  model: llama\n  endpoint: https://example.com/v1\n" +
 		"  authRef: own\n  capabilities: [code]",

@@ -24,10 +24,10 @@ func TestPrices(t *testing.T) {
 // prices returns the form with one price. change has texts of it, each with what stands there instead.
 func prices(w *consoletest.World, change ...string) url.Values {
 	return opened(w, "prices", strings.NewReplacer(change...).Replace("- model: compatible:box/llama3.2\n"+
-		"  input: \"0.10\"\n  output: \"0.4\"\n  date: \"2026-11-20\"\n"))
+		"  input: \"0.10\"\n  output: \"0.4\"\n"))
 }
 
-var box = tenancy.ModelPrice{Model: "compatible:box/llama3.2", Input: "0.10", Output: "0.4", Date: "2026-11-20"}
+var box = tenancy.ModelPrice{Model: "compatible:box/llama3.2", Input: "0.10", Output: "0.4"}
 
 func testAPriceIsSaved(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
@@ -46,8 +46,6 @@ func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
 		{"compatible:box/llama3.2", "llama", "model", "model"},
 		{"0.10", "1000", "input", "price"},
 		{"0.4", "-1", "output", "price"},
-		{"  date", "  cached: free\n  date", "cached", "price"},
-		{"2026-11-20", "2026-02-30", "date", "date"},
 	} {
 		b.Post(budgetPage, prices(w, tt.was, tt.is)).
 			Says(t, http.StatusUnprocessableEntity, tt.column+": "+ja.Rule(tt.rule))

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
@@ -80,34 +79,18 @@ func rateOf(text string) rate {
 	return rate(n)
 }
 
-// SearchPrice is the price of a vendor's own web search.
-type SearchPrice struct {
-	Thousand aggregate.MicroUSD // searches
-	Page     string             // of the vendor, that has the price
-	Read     string             // the day on which it was looked up
-}
-
-// SearchPriceOf returns the price of a provider's own web search; known is false if there is none.
-func SearchPriceOf(provider string) (price SearchPrice, known bool) {
+// SearchCost returns the cost of a provider's own web searches, rounded up; known is false if they have no known price.
+func SearchCost(provider string, n int64) (cost aggregate.MicroUSD, known bool) {
 	lists, err := read()
-	if err != nil {
-		return price, false
+	if err != nil || n == 0 {
+		return 0, n == 0
 	}
 	for _, l := range lists {
 		if l.Provider == provider && l.Search != nil {
-			return SearchPrice{aggregate.MicroUSD(l.Search.Thousand), l.Sources[l.Search.Source].Page, l.Read}, true
+			return aggregate.MicroUSD((n*int64(l.Search.Thousand) + 999) / 1000), true
 		}
 	}
-	return price, false
-}
-
-// SearchCost returns the cost of a provider's searches, rounded up; known is false if they have no known price.
-func SearchCost(provider string, n int64) (cost aggregate.MicroUSD, known bool) {
-	if n == 0 {
-		return 0, true
-	}
-	p, known := SearchPriceOf(provider)
-	return (aggregate.MicroUSD(n)*p.Thousand + 999) / 1000, known
+	return 0, false
 }
 
 var table = sync.OnceValues(func() (map[string]map[string]priceEntry, error) {
@@ -132,41 +115,32 @@ var (
 	bedrockForm = language.Regexp{Text: `^(?:([a-z]+)\.)?anthropic\.(claude-.+?)(?:-v\d+(?::\d+)?)?$`}
 )
 
-// own looks a model up among a workspace's own prices, with or without the date of a snapshot.
-func own(provider, model string, prices []ModelPrice) (e priceEntry, known bool) {
-	names := []string{strings.TrimPrefix(model, "models/")}
-	if dated := datedForm.Get().FindStringSubmatch(names[0]); dated != nil {
-		names = append(names, dated[1])
+// spelled returns a model's name, and the one without the date of a snapshot.
+func spelled(model string) []string {
+	if dated := datedForm.Get().FindStringSubmatch(model); dated != nil {
+		return []string{model, dated[1]}
 	}
-	for _, name := range names {
-		for _, p := range prices {
-			n, err := aggregate.ParseModelName(p.Model)
-			if err != nil || n.Vendor() != provider || n.Model != name ||
-				!IsPrice(p.Input) || !IsPrice(p.Output) {
-				continue
-			}
-			e.Input, e.Output, e.Cached = rateOf(p.Input), rateOf(p.Output), rateOf(p.Input)
-			if IsPrice(p.Cached) {
-				e.Cached = rateOf(p.Cached)
-			}
-			return e, true
-		}
-	}
-	return e, false
+	return []string{model}
 }
 
-// find looks a model up by its name, with or without the date of a snapshot. On Bedrock a Claude model has Anthropic's
-// price, plus a tenth unless the prefix global leaves the region to AWS. markup is in tenths.
+// find looks a model up by its name, with or without the date of a snapshot: among a workspace's own prices, else in
+// the table. On Bedrock a Claude model has Anthropic's price, plus a tenth unless the prefix global leaves the region to
+// AWS. markup is in tenths.
 func find(provider, model string, prices []ModelPrice) (e priceEntry, markup int64, known bool) {
-	if e, known = own(provider, model, prices); known {
-		return e, 10, true
+	model, markup = strings.TrimPrefix(model, "models/"), 10 // as Gemini's endpoint answers
+	for _, name := range spelled(model) {
+		for _, p := range prices {
+			if n, err := aggregate.ParseModelName(p.Model); err == nil && n.Vendor() == provider && n.Model == name &&
+				IsPrice(p.Input) && IsPrice(p.Output) {
+				in := rateOf(p.Input)
+				return priceEntry{rates: rates{Input: in, Cached: in, Output: rateOf(p.Output)}}, markup, true
+			}
+		}
 	}
 	listed, err := table()
 	if err != nil { // a test reads the embedded file, so it is valid
 		return priceEntry{}, 0, false
 	}
-	markup = 10
-	model = strings.TrimPrefix(model, "models/") // as Gemini's endpoint answers
 	if provider == aggregate.Bedrock {
 		name := bedrockForm.Get().FindStringSubmatch(model)
 		if name == nil {
@@ -177,11 +151,10 @@ func find(provider, model string, prices []ModelPrice) (e priceEntry, markup int
 			markup = 11
 		}
 	}
-	if e, known = listed[provider][model]; known {
-		return e, markup, true
-	}
-	if name := datedForm.Get().FindStringSubmatch(model); name != nil {
-		e, known = listed[provider][name[1]]
+	for _, name := range spelled(model) {
+		if e, known = listed[provider][name]; known {
+			break
+		}
 	}
 	return e, markup, known
 }
@@ -233,8 +206,6 @@ type ModelPrice struct {
 	Model  string `json:"model"` // its name as in the settings: compatible:<endpoint>/<model>
 	Input  string `json:"input"`
 	Output string `json:"output"`
-	Cached string `json:"cached"` // of input that the vendor had cached; empty: as other input
-	Date   string `json:"date"`   // the day on which somebody looked the price up: 2026-11-20
 }
 
 // MaxPrices is how many prices of its own a workspace may have.
@@ -259,8 +230,5 @@ func (p ModelPrice) Problems() (all aggregate.Problems) {
 	all.Unless(p.model() != "", "model", "model")
 	all.Unless(IsPrice(p.Input), "input", "price")
 	all.Unless(IsPrice(p.Output), "output", "price")
-	all.Unless(p.Cached == "" || IsPrice(p.Cached), "cached", "price")
-	_, err := time.Parse(time.DateOnly, p.Date)
-	all.Unless(err == nil, "date", "date")
 	return all
 }

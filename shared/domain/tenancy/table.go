@@ -82,11 +82,11 @@ var Sections = []Section{
 			Words{Label: "モデルの料金",
 				About: "Ringi が料金を知らないモデルや、自社で用意した接続先の料金を登録します。単位は、100 万トークンあたりの米ドルです。予算があるとき、料金の分からないモデルは使えません。",
 				Hint: "モデルには「AI モデル」の欄と同じ名前を入力します。アドレスを登録したエージェントでは compatible:<ID>/<モデル> です。Ringi が知っているモデルなら、その料金の代わりになります。" +
-					"cached がなければ input と同じです。すでにかかった費用と、始まっているコンテストの料金は変わりません。"},
+					"すでにかかった費用と、始まっているコンテストの料金は変わりません。"},
 			Words{Label: "Model prices", About: "For your own endpoints and models Ringi has no price for, in US dollars per " +
 				"million tokens. With a budget, models without a price can’t be used.", Hint: "Use the same names as in “AI " +
 				"model”; for an agent with an address, use compatible:<ID>/<model>. A price here overrides Ringi’s own. " +
-				"Without cached, the price of input applies. Past costs and contests already running don’t change."})},
+				"Past costs and contests already running don’t change."})},
 	}},
 	{Key: "limit", Title: language.InEach("依頼の数の上限", "Request limits"), Settings: []Setting{
 		{Name: "max_open_tasks", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 50, Says: language.InEach(

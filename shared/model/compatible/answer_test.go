@@ -22,8 +22,7 @@ func answered(t *testing.T, body string) (got model.Response, err error) {
 		io.WriteString(w, body)
 	}))
 	defer s.Close()
-	own := model.Priced(open(s.URL), []tenancy.ModelPrice{{Model: "compatible:box/llama3.2:3b", Input: "1", Output: "1",
-		Date: "2026-11-20"}})
+	own := model.Priced(open(s.URL), []tenancy.ModelPrice{{Model: "compatible:box/llama3.2:3b", Input: "1", Output: "1"}})
 	r := model.Request{System: "s", MaxTokens: 100, Messages: []model.Message{model.Words(model.User, "x")}}
 	return model.Say(t.Context(), own, r, "p")
 }

@@ -302,7 +302,7 @@ func TestAnAgentsOwnPriceLetsItAnswerUnderALimit(t *testing.T) {
 	s := tenancy.Settings{MaxCostUSD: 1}
 	by := expect.Value(provider.Config{}.Answers(t.Context(), d, "", s))(t)
 	expect.That(t, by.Lacks == agent.LacksPrice && by.Detail == "compatible:box/box", "%+v", by)
-	s.Prices = []tenancy.ModelPrice{{Model: by.Detail, Input: "0", Output: "0", Date: "2026-11-20"}}
+	s.Prices = []tenancy.ModelPrice{{Model: by.Detail, Input: "0", Output: "0"}}
 	by = expect.Value(provider.Config{}.Answers(t.Context(), d, "", s))(t)
 	expect.That(t, by.Lacks == "", "%+v", by)
 }

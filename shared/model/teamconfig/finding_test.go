@@ -146,7 +146,7 @@ func TestWhatTheModelSecretLacksIsSaid(t *testing.T) {
 		k := &kept{is: secret.ModelSecret{Compatible: map[string]secret.ModelEndpoint{"grok": tt.at, "gemini": tt.at,
 			"box": tt.at}}}
 		k.was = k.is
-		c.Prices = []tenancy.ModelPrice{{Model: name, Input: "1", Output: "1", Date: "2026-11-20"}}
+		c.Prices = []tenancy.ModelPrice{{Model: name, Input: "1", Output: "1"}}
 		found := expect.Value(Models{Keys: k}.Check(t.Context(), c))(t)
 		if tt.says == "" {
 			expect.That(t, found == nil, "%s: %+v", name, found)

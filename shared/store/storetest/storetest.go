@@ -239,7 +239,7 @@ func (s Bucket) KeepTurn(
 // rows has JSON for each setting that is a list of rows.
 var rows = map[string]string{
 	"mcp_servers": `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
-	"prices":      `[{"model":"compatible:box/llama3.2","input":"0.10","output":"0.40","cached":"","date":"2026-11-20"}]`,
+	"prices":      `[{"model":"compatible:box/llama3.2","input":"0.10","output":"0.40"}]`,
 	"matters":     `[{"name":"固定資産"}]`,
 	"agents": `[{"id":"docs","provider":"anthropic","model":"claude-haiku-5-5","capabilities":["code"],` +
 		`"is_default":true}]`,
