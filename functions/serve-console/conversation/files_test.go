@@ -121,8 +121,8 @@ func manyFiles(t *testing.T, w *consoletest.World) {
 	expect.Is(t, seen, 1203, "files on all pages")
 	page.Says(t, 200, "f1202.txt")
 	loseFiles(k, version)
-	sato.Get(k.Page()+"/files").Says(t, 200, "ファイルが見つかりません").Lacks(t, "まだありません")
+	sato.Get(k.Page()+"/files").Says(t, 200, "保存期間を過ぎたため削除しました").Lacks(t, "まだありません")
 	en := w.As(webapi.Sato)
 	en.Locale = "en"
-	en.Get(k.Page()+"/files").Says(t, 200, "The files can’t be found")
+	en.Get(k.Page()+"/files").Says(t, 200, "were deleted after their retention period")
 }
