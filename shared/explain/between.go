@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
-	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -272,11 +271,10 @@ func tellers(locale string, steps []task.Step) (all []*teller) {
 // changes compares a step in two versions, its arguments leaf by leaf. If these say nothing, or the tool is another one
 // of this name, it tells the step as a whole.
 func changes(old, now *teller) (all []Change) {
-	several := len(old.rows()) > 1 || len(now.rows()) > 1
-	before, after := leaves(old, several), leaves(now, several)
+	before, after := leaves(old), leaves(now)
 	for _, a := range after {
 		i := slices.IndexFunc(before, func(b Argument) bool {
-			return reflect.DeepEqual(a.Name, b.Name) && a.Default == b.Default
+			return reflect.DeepEqual(a.Name, b.Name)
 		})
 		if i < 0 {
 			all = append(all, Change{Name: a.Name, Is: a.Value})
@@ -308,62 +306,10 @@ func changes(old, now *teller) (all []Change) {
 	return append(all, Change{stepName(now), e.Sentence, is})
 }
 
-// rows returns the rows of the list that the mark speaks of.
-func (t *teller) rows() [][]string {
-	if t.e.Items == nil || t.e.Items.Name != "" {
-		return nil
-	}
-	return t.e.Items.Rows
-}
-
-// leaves returns all arguments of a step, those of rows as well, and first whom it is for. If there are several rows,
-// each is known by its number.
-func leaves(t *teller, several bool) (all []Argument) {
+// leaves returns all arguments of a step, those of rows as well, and first whom it is for.
+func leaves(t *teller) []Argument {
 	own := *t
-	own.gone = map[string]bool{}
-	if v, found := t.at(t.look.party); found && t.look.party != "" {
-		var path []part
-		for _, name := range rules.Tokens(t.look.party) {
-			path = append(path, part{name: name})
-		}
-		all, own.gone[t.look.party] = own.rest(path, v), true
-		if user, is := v.(string); is && t.step.Tool == toolMessage && userForm.Get().MatchString(user) {
-			all[0].Value = []Piece{{Person, user}}
-		}
-	}
-	for i, row := range t.rows() {
-		own.gone[t.listOf()] = true
-		for n, c := range t.e.Items.Columns {
-			if row[n] == "" {
-				continue
-			}
-			name := []Piece{{Value, c.Name}}
-			if several {
-				name = slices.Concat([]Piece{{Value, strconv.Itoa(i + 1)}, {Words, PathSign}}, name)
-			}
-			value := []Piece{{Value, row[n]}}
-			if !c.Number {
-				value = t.spelled(row[n])
-			}
-			all = append(all, Argument{Name: name, Value: value})
-		}
-	}
-	own.e.Rest = nil
+	own.gone, own.apart = map[string]bool{}, true
 	own.amount() // which all of them move tells
-	all = append(all, own.rest(nil, own.args)...)
-	for _, a := range t.e.Rest {
-		if a.Default {
-			all = append(all, a)
-		}
-	}
-	return all
-}
-
-// spelled writes a cell in a line: in quotation marks unless it is a word.
-func (t *teller) spelled(cell string) []Piece {
-	w := lineWordsOf(t.locale)
-	if bare(cell) {
-		return []Piece{{Value, cell}}
-	}
-	return []Piece{{Words, w.open}, {Value, language.Within(t.locale, cell)}, {Words, w.shut}}
+	return append(own.rest(nil, own.args), own.left...)
 }

@@ -100,17 +100,6 @@ func TestANotificationNamesTheToolFirst(t *testing.T) {
 		"bank の pay (「Only reads. Only reads. Only reads. Onl…」)")
 }
 
-// Two columns of a sheet may show one member.
-func TestAColumnWithAValueIsNotSaidToHaveNone(t *testing.T) {
-	s := write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"1aB","sheet":"S","columns":[`+
-		`{"key":"b","title":"B"},{"key":"b","title":"C"},{"key":"d","title":"D"},{"key":"d","title":"E"}],`+
-		`"rows":[{"b":1},{"c":2}]}`)
-	e := explain.EffectOf("en", s, nil, nil)
-	for i, want := range []string{"B", "C", "D (no values)", "E (no values)"} {
-		expect.Is(t, e.Items.Columns[i].Name, want)
-	}
-}
-
 // A notification is one short line that names nobody, whatever the arguments are.
 func TestANotificationIsShort(t *testing.T) {
 	long := strings.Repeat("とても長い名前\\n", 40)
@@ -162,7 +151,7 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 	}{
 		"nothing": {ordered(order("", "")), ordered(order("", "")), ""},
 		"a quantity": {ordered(order("", "")), ordered(order(`"quantity":2`, `"quantity":1`)),
-			"quantity: 2 → 1; 合計: ¥298,000 → ¥149,000"},
+			"items › 1 › quantity: 2 → 1; 合計: ¥298,000 → ¥149,000"},
 		"whom from, what for, and a check": {ordered(order("", "")), func() []task.Step {
 			steps := ordered(order(`"アクメ"`, `"グローブ","about":"x"`))
 			steps[1].RequiresHumanCheck = true
@@ -176,13 +165,14 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 		"whom from": {ordered(order("", "")), ordered(order("アクメ", "グローブ")),
 			"supplier: アクメ → グローブ"},
 		"a row": {ordered(order("", "")), ordered(order(`}]`, `},{"name":"机","quantity":1,"unit_price":5}]`)),
-			"2 › name:  → 机; 2 › quantity:  → 1; 2 › unit_price:  → 5; 合計: ¥298,000 → ¥298,005"},
+			"items › 2 › name:  → 机; items › 2 › quantity:  → 1; items › 2 › unit_price:  → 5; 合計: ¥298,000 → ¥298,005"},
 		"a cell that reads like a change": {ordered(order("", "")), ordered(order(`"PC"`,
 			`"PC · 合計 ¥298,000 → ¥1"`)),
-			"name: PC → 「PC · 合計 ¥298,000 → ¥1」"},
+			"items › 1 › name: PC → 「PC · 合計 ¥298,000 → ¥1」"},
 		"a row that is called like a change": {ordered(order("", "")), ordered(order("}]",
 			`},{"name":"机 → ¥1 · 数量","quantity":1,"unit_price":5}]`)),
-			"2 › name:  → 「机 → ¥1 · 数量」; 2 › quantity:  → 1; 2 › unit_price:  → 5; 合計: ¥298,000 → ¥298,005"},
+			"items › 2 › name:  → 「机 → ¥1 · 数量」; items › 2 › quantity:  → 1; " +
+				"items › 2 › unit_price:  → 5; 合計: ¥298,000 → ¥298,005"},
 		"a message that is new": {ordered(order("", "")), ordered(order("", ""), dm("U0SATO", "x")),
 			"ステップ3:  → @U0SATO さんに DM を送ります"},
 		"a message that is gone": {ordered(dm("U0SATO", "x")), ordered(),
@@ -228,7 +218,7 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 			s.ToolInput = aggregate.JSON(strings.NewReplacer("ノート PC 14 型", "デスクトップ PC",
 				"デスクトップ PC", "ノート PC 14 型").
 				Replace(laptops))
-		}), "1 › name: 「ノート PC 14 型」 → 「デスクトップ PC」; 2 › name: 「デスクトップ PC」 → 「ノート PC 14 型」"},
+		}), "items › 1 › name: 「ノート PC 14 型」 → 「デスクトップ PC」; items › 2 › name: 「デスクトップ PC」 → 「ノート PC 14 型」"},
 		"arguments that can't be read": {ordered(write("x.y", nil, `[1]`)), ordered(write("x.y", nil, `[2]`)),
 			"ステップ2: ステップ 2 (x の y) の引数を読み取れません: 「[1]」 → ステップ 2 (x の y) の引数を読み取れません: 「[2]」"},
 		"another version of the tool": {order, changed(func(s *task.Step) {
@@ -241,7 +231,7 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 		}), anew + "; 合計: ¥298,000 → 298,000 USD"},
 		"a read": {order, changed(func(s *task.Step) { s.Access = aggregate.Read }),
 			"ステップ2: rooms の place_order を実行します → rooms の place_order で読み取ります; 合計: ¥298,000 → 金額なし"},
-		"a default": {order, changed(func(s *task.Step) { s.LeftOut = `{"express":true}` }), "express:  → true"},
+		"a default": {order, changed(func(s *task.Step) { s.LeftOut = `{"express":true}` }), "express (サーバーの既定値):  → true"},
 	} {
 		var got []string
 		for _, x := range explain.Between("ja", c.was, c.is) {
@@ -257,8 +247,8 @@ func TestAnEffectIsOfWhatIsShown(t *testing.T) {
 	s.LeftOut = `{"express":true}`
 	shown := map[string]any{"supplier": "ア***", "items": []any{map[string]any{"name": "ノ***", "quantity": "***"}}}
 	is := drawn(explain.EffectOf("ja", s, shown, nil))
-	expect.Is(t, is, "1. rooms の place_order を実行します\n| name | quantity\n| ノ*** | ***\n"+
-		"· supplier 「ア***」\n· express true (default)")
+	expect.Is(t, is, "1. rooms の place_order を実行します\n· items › 1 name: 「ノ***」 · quantity: 「***」\n"+
+		"· supplier 「ア***」\n· express (サーバーの既定値) true")
 	unreadable := drawn(explain.EffectOf("ja", write("rooms.x", ordering(), "[1"), nil, nil))
 	expect.Is(t, unreadable, "1. ステップ 1 (rooms の x) の引数を読み取れません: 「[1」")
 	other := ordering()

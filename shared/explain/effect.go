@@ -26,20 +26,16 @@ type Effect struct {
 	done       []Piece // Sentence once it is done, of a sheet without its rows; nil: as before
 	Words      []Piece // the text that people will get, line by line; nil: none
 	Amount     rules.Amount
-	Items      *Table     // the list that the mark names, or the longest one; nil: none
-	Rest       []Argument // every argument that no other part has
+	Rest       []Argument // every argument that no other part has, one by one
 	Final      bool       // Ringi can't undo it: see Warning
 	unreadable bool       // nobody can read the arguments: see Sum.Unreadable
-	checked    bool       // it is asked once more before it runs: see Check
 	short      string     // for notifications
 }
 
-// Argument is one argument, or a part of one.
+// Argument is one argument, a part of one, or a row of a list.
 type Argument struct {
 	Name, Value []Piece
 	Text        string // the value as it is, if it is a text
-	Default     bool   // a server's default, which the call leaves out
-	Detail      bool   // a detail of a message, whose label may be the name of an argument
 }
 
 type effectWords struct {
@@ -47,8 +43,8 @@ type effectWords struct {
 	Acts map[string]map[string]string
 
 	Check, ByLast, Person, Separator, EmptyList, EmptyObject, Unread,
-	Total, Unknown, Unstated, Unpriced, NoMoney, OnlyReads, Others, Step, Missing, EmptyText, Unwritten,
-	NoValues, Moved, Anew, Unreadable string
+	Total, Unknown, Unstated, Unpriced, NoMoney, OnlyReads, Others, Step, Missing, Unwritten, Default,
+	Moved, Anew, Unreadable string
 }
 
 var effectWordsOf = language.Catalog[effectWords]{Files: &texts, Folder: "texts/effect"}
@@ -79,11 +75,6 @@ func (e *Effect) Unsaid() (all []Piece) {
 	}
 	for _, a := range e.Rest {
 		all = append(append(append(append(all, Piece{Text: " · "}), a.Name...), Piece{Text: " "}), a.Value...)
-	}
-	if e.Items != nil {
-		for _, cells := range e.Items.Rows {
-			all = append(all, Piece{Text: " · "}, Piece{Kind: Value, Text: strings.Join(cells, " ")})
-		}
 	}
 	return all[min(1, len(all)):]
 }
@@ -133,6 +124,8 @@ type teller struct {
 	gone    map[string]bool // pointers of the arguments that other parts than the rest have exactly
 	to      []Piece         // whom it is for
 	exact   bool            // nobody else is named as in to
+	apart   bool            // each leaf of a list's rows is an argument of its own
+	left    []Argument      // a server's defaults, which the call leaves out
 	result  bool            // to is, or has, what an earlier step returns
 	named   bool            // a result has the name of its tool
 	e       Effect
@@ -143,7 +136,7 @@ func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.
 	t := &teller{locale: locale, w: effectWordsOf.In(locale), step: s, look: lookOf(s), earlier: earlier,
 		gone: map[string]bool{}, named: named}
 	t.e = Effect{Order: s.Order, Tool: s.Tool, Access: s.Access, Act: s.Act(),
-		Amount: s.Amount(), Final: s.Access != aggregate.Read, checked: s.RequiresHumanCheck}
+		Amount: s.Amount(), Final: s.Access != aggregate.Read}
 	args, ok := decode(s.ToolInput)
 	if shown != nil {
 		args, ok = shown, true
@@ -157,7 +150,8 @@ func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.
 	default:
 		t.parts()
 	}
-	t.leftOut()
+	t.left = t.leftOut()
+	t.e.Rest = append(t.e.Rest, t.left...)
 	return t
 }
 
@@ -193,7 +187,6 @@ func (t *teller) parts() {
 	}
 	t.amount()
 	details := t.pairs()
-	t.items()
 	t.e.Rest = slices.Concat(t.e.Rest, t.rest(nil, t.args), details)
 }
 

@@ -23,24 +23,8 @@ func drawn(e explain.Effect) string {
 	if e.Words != nil {
 		out = append(out, "> "+strings.ReplaceAll(text(e.Words), "\n", "\n> "))
 	}
-	if t := e.Items; t != nil {
-		names := make([]string, len(t.Columns))
-		for i, c := range t.Columns {
-			names[i] = c.Name
-		}
-		rows := append([][]string{names}, t.Rows...)
-		for _, cells := range rows {
-			out = append(out, t.Name+"| "+strings.Join(cells, " | "))
-		}
-	}
 	for _, a := range e.Rest {
-		line := "· " + text(a.Name) + " " + text(a.Value)
-		if a.Default {
-			line += " (default)"
-		} else if a.Detail {
-			line += " (detail)"
-		}
-		out = append(out, line)
+		out = append(out, "· "+text(a.Name)+" "+text(a.Value))
 	}
 	return strings.Join(out, "\n")
 }
@@ -210,15 +194,19 @@ func TestWhatAStepDoes(t *testing.T) {
 		ja, en string
 	}{
 		"an order": {write("rooms.place_order", ordering(), laptops),
-			"1. rooms の place_order を実行します\n| name | quantity | unit_price\n| ノート PC 14 型 | 1 | 149000\n" +
-				"| デスクトップ PC | 1 | 149000\n· currency JPY\n· reference R-70d3903e\n· supplier アクメ",
-			"1. Calls place_order on rooms\n| name | quantity | unit_price\n| ノート PC 14 型 | 1 | 149000\n" +
-				"| デスクトップ PC | 1 | 149000\n· currency JPY\n· reference R-70d3903e\n· supplier アクメ"},
+			"1. rooms の place_order を実行します\n· currency JPY\n· items › 1 name: 「ノート PC 14 型」 · quantity: 1 · unit_price: " +
+				"149000\n" +
+				"· items › 2 name: 「デスクトップ PC」 · quantity: 1 · unit_price: 149000\n· reference R-70d3903e\n· supplier アクメ",
+			"1. Calls place_order on rooms\n· currency JPY\n· items › 1 name: “ノート PC 14 型” · quantity: 1 · unit_price: " +
+				"149000\n" +
+				"· items › 2 name: “デスクトップ PC” · quantity: 1 · unit_price: 149000\n· reference R-70d3903e\n· supplier アクメ"},
 		"the same without a mark": {write("rooms.place_order", nil, laptops),
-			"1. rooms の place_order を実行します\nitems| name | quantity | unit_price\nitems| ノート PC 14 型 | 1 | 149000\n" +
-				"items| デスクトップ PC | 1 | 149000\n· currency JPY\n· reference R-70d3903e\n· supplier アクメ",
-			"1. Calls place_order on rooms\nitems| name | quantity | unit_price\nitems| ノート PC 14 型 | 1 | 149000\n" +
-				"items| デスクトップ PC | 1 | 149000\n· currency JPY\n· reference R-70d3903e\n· supplier アクメ"},
+			"1. rooms の place_order を実行します\n· currency JPY\n· items › 1 name: 「ノート PC 14 型」 · quantity: 1 · unit_price: " +
+				"149000\n" +
+				"· items › 2 name: 「デスクトップ PC」 · quantity: 1 · unit_price: 149000\n· reference R-70d3903e\n· supplier アクメ",
+			"1. Calls place_order on rooms\n· currency JPY\n· items › 1 name: “ノート PC 14 型” · quantity: 1 · unit_price: " +
+				"149000\n" +
+				"· items › 2 name: “デスクトップ PC” · quantity: 1 · unit_price: 149000\n· reference R-70d3903e\n· supplier アクメ"},
 		"a sheet": {write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"1aB","sheet":"2026-10 営業部",`+
 			`"columns":[{"key":"num","title":"社員番号"},{"key":"name","title":"氏名"}],`+
 			`"rows":{"$ref":"step-1.result.rows"}}`),
@@ -227,17 +215,20 @@ func TestWhatAStepDoes(t *testing.T) {
 				"· Columns 社員番号 = num, 氏名 = name\n· Rows › $ref step-1.result.rows"},
 		"what a sheet won't have": {write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"1aB","sheet":"a",`+
 			`"columns":[{"key":"name","title":"氏名"}],"rows":[{"num":1,"name":"x","secret_code":"y"}]}`),
-			"1. シート「1aB」のタブ「a」に書き込みます — 1 行\n| 氏名\n| x\n· 書き込まない列 社員番号、secret_code",
-			"1. Writes to the tab “a” of the sheet “1aB” — 1 row\n| 氏名\n| x\n" +
-				"· Columns not written Number, secret_code"},
+			"1. シート「1aB」のタブ「a」に書き込みます — 1 行\n· 列 氏名 = name\n· 書き込まない列 num、secret_code\n" +
+				"· 行 › 1 氏名: x",
+			"1. Writes to the tab “a” of the sheet “1aB” — 1 row\n· Columns 氏名 = name\n" +
+				"· Columns not written num, secret_code\n· Rows › 1 氏名: x"},
 		"only what nobody has a title for": {write("write_rows_to_google_sheet", nil, `{"spreadsheet_id":"1aB","sheet":"a",`+
 			`"columns":[{"key":"num","title":"社員番号"}],"rows":[{"num":1,"secret_code":"y","b":1}]}`),
-			"1. シート「1aB」のタブ「a」に書き込みます — 1 行\n| 社員番号\n| 1\n· 書き込まない列 b、secret_code",
-			"1. Writes to the tab “a” of the sheet “1aB” — 1 row\n| 社員番号\n| 1\n· Columns not written b, secret_code"},
+			"1. シート「1aB」のタブ「a」に書き込みます — 1 行\n· 列 社員番号 = num\n· 書き込まない列 b、secret_code\n" +
+				"· 行 › 1 社員番号: 1",
+			"1. Writes to the tab “a” of the sheet “1aB” — 1 row\n· Columns 社員番号 = num\n" +
+				"· Columns not written b, secret_code\n· Rows › 1 社員番号: 1"},
 		"a message": {write("send_slack_dm", nil, `{"recipient":"U0SATO","text":"完了です。\n確認を","details":[`+
 			`{"label":"人数","value":25}]}`),
-			"1. @U0SATO さんに DM を送ります\n> 完了です。\n> 確認を\n· 「人数」 25 (detail)",
-			"1. Sends a DM to @U0SATO\n> 完了です。\n> 確認を\n· “人数” 25 (detail)"},
+			"1. @U0SATO さんに DM を送ります\n> 完了です。\n> 確認を\n· 「人数」 25",
+			"1. Sends a DM to @U0SATO\n> 完了です。\n> 確認を\n· “人数” 25"},
 		"nested arguments": {write("rooms.book", nil, `{"acl":{"mallory@evil.example":{"public":false}},"cc":["U1",2,null],`+
 			`"none":[],"room":{},"days":[{"at":[1]},"x"]}`),
 			"1. rooms の book を実行します\n· acl › 「mallory@evil.example」 › public false\n" +
@@ -258,7 +249,6 @@ func TestArgumentsAreCalledAsTheServerDoes(t *testing.T) {
 	s.Declared = `[["/supplier","Supplier of the goods"],["/items",""],["/items/*/unit_price","Unit price"],` +
 		`["/items/*/name","Item"],["/currency","Currency"],["/account_no","Account"],["/note_to_supplier",""]]`
 	expect.Is(t, drawn(explain.EffectOf("en", s, nil, nil)), "1. Calls place_order on rooms\n"+
-		"items| unit price | “Item” (name)\nitems| 5 | PC\n· “Supplier of the goods” (supplier) A\n"+
-		"· currency JPY\n"+
+		"· “Supplier of the goods” (supplier) A\n· items › 1 unit price: 5 · “Item” (name): PC\n· currency JPY\n"+
 		"· “Account” (account_no) 2\n· note to supplier x\n· Account 1")
 }

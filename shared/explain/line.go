@@ -68,7 +68,6 @@ func (t *teller) line() {
 		l.value(l.args[name])
 	}
 	t.e.Sentence, t.e.short = l.out, Plain(l.out)
-	t.items()
 	t.e.Rest = t.rest(nil, t.args)
 }
 

@@ -69,21 +69,21 @@ var lines = []struct{ tool, input, ja, en string }{
 	{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"x","columns":[{"key":"a","title":"a"}],` +
 			`"rows":[{"a":25000000},{"a":"=1"}]}`,
-		"シート「1aB」のタブ「x」に書き込みます — 2 行\n| a\n| 25000000\n| =1",
-		"Writes to the tab “x” of the sheet “1aB” — 2 rows\n| a\n| 25000000\n| =1",
+		"シート「1aB」のタブ「x」に書き込みます — 2 行\n· 列 a\n· 行 › 1 a: 25000000\n· 行 › 2 a: 「=1」",
+		"Writes to the tab “x” of the sheet “1aB” — 2 rows\n· Columns a\n· Rows › 1 a: 25000000\n· Rows › 2 a: “=1”",
 	},
 	{
 		"send_slack_dm", `{"recipient":"U0SATO","text":"完了です。\n確認してください",` +
 			`"details":[{"label":"人数",` +
 			`"value":{"$ref":"step-1.result.count"}},{"label":"賞与","value":25000000},{"label":"備考","value":null}]}`,
-		"@U0SATO さんに DM を送ります\n> 完了です。\n> 確認してください\n· 「人数」 ステップ1の人数 (detail)\n· 「賞与」 25000000 (detail)\n· 「備考」 (なし) (detail)",
+		"@U0SATO さんに DM を送ります\n> 完了です。\n> 確認してください\n· 「人数」 ステップ1の人数\n· 「賞与」 25000000\n· 「備考」 (なし)",
 		"Sends a DM to @U0SATO\n> 完了です。\n> 確認してください\n" +
-			"· “人数” the number of people from step 1 (detail)\n· “賞与” 25000000 (detail)\n· “備考” (none) (detail)",
+			"· “人数” the number of people from step 1\n· “賞与” 25000000\n· “備考” (none)",
 	},
 	{
 		"send_slack_dm", `{"recipient":"sato@example.com","text":"x","details":[{"label":"a","value":9007199254740993}]}`,
-		"「sato@example.com」 さんに DM を送ります\n> x\n· 「a」 9007199254740993 (detail)",
-		"Sends a DM to “sato@example.com”\n> x\n· “a” 9007199254740993 (detail)",
+		"「sato@example.com」 さんに DM を送ります\n> x\n· 「a」 9007199254740993",
+		"Sends a DM to “sato@example.com”\n> x\n· “a” 9007199254740993",
 	},
 	{
 		"send_slack_dm", `{"recipient":{"$ref":"step-1.result.employees.0.email"},"text":{"$ref":"step-4.result"},` +
@@ -133,8 +133,8 @@ var lines = []struct{ tool, input, ja, en string }{
 		"Reads the employees of the department “営業部” and those below it, " +
 			"including people who have left or not joined yet, as of 2026-10-31"},
 	{"list_attendance", `{"year":2026,"month":4,"employees":[{"id":1},{"id":2}]}`,
-		"2026 年 4 月の勤怠を読みます (対象: 2 件)\n従業員| id\n従業員| 1\n従業員| 2",
-		"Reads the attendance of April 2026 for 2 entries\nEmployees| id\nEmployees| 1\nEmployees| 2"},
+		"2026 年 4 月の勤怠を読みます (対象: 2 件)\n· 従業員 › 1 id: 1\n· 従業員 › 2 id: 2",
+		"Reads the attendance of April 2026 for 2 entries\n· Employees › 1 id: 1\n· Employees › 2 id: 2"},
 	{"list_attendance", `{"year":2026,"month":"4"}`, "2026 年 「4」 月の勤怠を読みます (対象の指定なし)",
 		"Reads the attendance of month “4” of 2026 for people not given"},
 	{"list_positions", `{}`, "会社のすべての役職を読みます", "Reads all positions in the company"},

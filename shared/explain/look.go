@@ -3,7 +3,6 @@ package explain
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
@@ -15,7 +14,6 @@ import (
 // look is how a step is shown.
 type look struct {
 	own                *catalog.File
-	mark               *rules.Mark // nil: none of this version
 	party, item, words string
 	names              map[string]language.Texts // of arguments, by pointer
 	taken              map[string]bool           // names that no other argument has without quotation marks
@@ -24,7 +22,7 @@ type look struct {
 }
 
 func lookOf(s *task.Step) look {
-	k := look{mark: s.Marked(), taken: map[string]bool{}, titles: map[string]string{}}
+	k := look{taken: map[string]bool{}, titles: map[string]string{}}
 	var declared [][2]string
 	_ = json.Unmarshal([]byte(s.Declared), &declared) // without it arguments are called as in the call
 	for _, x := range declared {
@@ -50,24 +48,4 @@ func (k *look) place(pointer string) int {
 		return at
 	}
 	return len(k.declared)
-}
-
-// Table is a list of objects without nested values.
-type Table struct {
-	Name    string // of the list, unless the mark names it
-	Columns []Column
-	Long    bool       // cells are phrases
-	Rows    [][]string // a missing value is empty, and an empty text where no value of its column is missing
-}
-
-// Column is a member of a table's rows. Number: all its values are numbers.
-type Column struct {
-	Name   string
-	Number bool
-}
-
-// owned reports whether a text is a name that surfaces give to what no argument is.
-func (*look) owned(text string) bool {
-	said := legible.Folded(strings.Trim(text, " \u3000:："))
-	return slices.ContainsFunc(rules.OwnNames, func(name string) bool { return legible.Folded(name) == said })
 }

@@ -117,25 +117,89 @@ func (t *teller) rest(path []part, v any) (all []Argument) {
 		if len(v) == 0 {
 			return []Argument{{Name: t.name(path), Value: []Piece{{Words, t.w.EmptyList}}}}
 		}
-		if slices.ContainsFunc(v, func(x any) bool { return !t.isLeaf(x) }) {
-			for i, x := range v {
-				all = append(all, t.rest(append(path[:len(path):len(path)], part{row: i + 1}), x)...)
-			}
-			return all
+		if !slices.ContainsFunc(v, func(x any) bool { return !t.isLeaf(x) }) {
+			return []Argument{t.listed(path, v)}
 		}
-		return []Argument{t.listed(path, v)}
+		brief := !slices.ContainsFunc(v, func(x any) bool { return !t.inLine(x) })
+		for i, x := range v {
+			below := append(path[:len(path):len(path)], part{row: i + 1})
+			if row, is := x.(map[string]any); is && brief {
+				all = append(all, Argument{Name: t.name(below), Value: t.row(below, row)})
+			} else {
+				all = append(all, t.rest(below, x)...)
+			}
+		}
+		return all
 	}
 	l := t.writer()
-	l.leaf(v)
 	text, _ := v.(string)
+	if t.step.Tool == toolMessage && pointerOf(path) == t.look.party && userForm.Get().MatchString(text) {
+		l.add(Person, text)
+	} else {
+		l.leaf(v)
+	}
 	return []Argument{{Name: t.name(path), Value: l.out, Text: text}}
 }
 
-// sorted returns the names of members, those of arguments that consist of addresses before the others, and what a
-// server's schema declares in its order.
+// inLine reports whether a row of a list can stand in one line.
+func (t *teller) inLine(v any) bool {
+	row, is := v.(map[string]any)
+	if !is || len(row) == 0 || t.isReference(row) || t.apart {
+		return false
+	}
+	for _, v := range row {
+		if text, _ := v.(string); !t.isLeaf(v) || strings.Contains(text, "\n") || len(text) > mostInRow {
+			return false
+		}
+	}
+	return true
+}
+
+const mostInRow = 300 // bytes of a text in a row's line
+
+// row writes a row of a list in one line.
+func (t *teller) row(path []part, row map[string]any) []Piece {
+	l := t.writer()
+	if list, is := t.args["columns"].([]any); is && t.step.Tool == toolSheet && t.gone["/columns"] {
+		t.cells(l, list, row)
+		return l.out
+	}
+	for i, name := range t.sorted(path, row) {
+		if i > 0 {
+			l.add(Words, " · ")
+		}
+		t.member(l, pointerOf(append(path[:len(path):len(path)], part{name: name})), name)
+		l.add(Words, ": ")
+		l.leaf(row[name])
+	}
+	return l.out
+}
+
+// cells writes what a row of a sheet will have below its columns.
+func (t *teller) cells(l *writer, columns []any, row map[string]any) {
+	for i, c := range columns {
+		if i > 0 {
+			l.add(Words, " · ")
+		}
+		key, title, _ := pair(c, "key", "title")
+		l.name(title.(string))
+		l.add(Words, ": ")
+		if v, had := row[key.(string)]; had {
+			l.leaf(v)
+		} else {
+			l.value(missing{})
+		}
+	}
+}
+
+// sorted returns the names of members: whom the call is for, arguments that consist of addresses, and the others, of
+// which those that a server's schema declares have its order.
 func (t *teller) sorted(path []part, members map[string]any) []string {
 	other := func(name string) int {
 		list, is := members[name].([]any)
+		if t.look.party != "" && pointerOf(append(path[:len(path):len(path)], part{name: name})) == t.look.party {
+			return -1
+		}
 		if len(path) == 0 && legible.MaskDestination(members[name]) && (!is || len(list) > 0) {
 			return 0
 		}
@@ -194,25 +258,26 @@ func (l *writer) leaf(v any) {
 	l.value(v)
 }
 
-// leftOut adds a server's defaults for arguments that the call lacks.
-func (t *teller) leftOut() {
+// leftOut returns a server's defaults for arguments that the call lacks. None refers to a step.
+func (t *teller) leftOut() []Argument {
 	raw := t.step.LeftOut
 	defaults, ok := decode(raw)
 	if raw == "" {
-		return
+		return nil
 	}
-	t.earlier, t.gone = nil, nil // a default never refers to a step
-	all := t.rest(nil, defaults)
+	own := *t
+	own.earlier, own.gone = nil, nil
+	all := own.rest(nil, defaults)
 	if !ok {
-		l, name := t.writer(), t.writer()
+		l, name := own.writer(), own.writer()
 		name.words(t.w.Unread)
 		l.quoted(string(raw))
 		all = []Argument{{Name: name.out, Value: l.out, Text: string(raw)}}
 	}
-	for _, a := range all {
-		a.Default = true
-		t.e.Rest = append(t.e.Rest, a)
+	for i := range all {
+		all[i].Name = append(all[i].Name, Piece{Words, t.w.Default})
 	}
+	return all
 }
 
 // pairs returns the details of a direct message: each value with the label that people will read.
@@ -222,9 +287,14 @@ func (t *teller) pairs() (all []Argument) {
 	if t.step.Tool != toolMessage || found && !is {
 		return nil
 	}
-	said := Plain(t.name([]part{{name: "details"}}))
 	if !found {
+		said := Plain(t.name([]part{{name: "details"}}))
 		return []Argument{{Name: []Piece{{Words, said}}, Value: []Piece{{Words, t.w.Missing}}}}
+	}
+	for name := range t.args { // a label could be that of an argument that the tool doesn't have
+		if t.look.names["/"+name] == nil {
+			return nil
+		}
 	}
 	for _, d := range list {
 		label, value, ok := pair(d, "label", "value")
@@ -236,7 +306,7 @@ func (t *teller) pairs() (all []Argument) {
 		name.quoted(text)
 		l.leaf(value)
 		text, _ = value.(string)
-		all = append(all, Argument{Name: name.out, Value: l.out, Text: text, Detail: true})
+		all = append(all, Argument{Name: name.out, Value: l.out, Text: text})
 	}
 	t.gone["/details"] = true
 	return all

@@ -152,12 +152,7 @@ func (s *speaker) stamped(steps []task.Step, of explain.Sum) string {
 	var all []string
 	for _, e := range slices.Concat(sum.Writes, sum.Reads) {
 		parts := []string{textOf(e.Sentence), textOf(e.Text)}
-		if e.Items != nil {
-			for _, row := range e.Items.Rows {
-				parts = append(parts, strings.Join(row, " "))
-			}
-		}
-		for _, a := range slices.Concat(e.Rest, e.Details, e.Defaults) {
+		for _, a := range e.Rest {
 			parts = append(parts, textOf(a.Name)+": "+textOf(a.Value))
 		}
 		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })

@@ -70,7 +70,7 @@ type roundRow struct {
 	*contest.Round
 	Key, Score, Took       string
 	Best                   bool
-	Metrics                explain.Table
+	Metrics                web.Table
 	Judge, Reasoning, Sure string
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/organisation"
-	"ringi/shared/explain"
 	"ringi/shared/store"
 )
 
@@ -18,7 +17,7 @@ type found struct{ Number, Text, Posts string }
 type personData struct {
 	Name  string
 	Facts []fact
-	Posts explain.Table
+	Posts web.Table
 	Above []aboveData
 }
 

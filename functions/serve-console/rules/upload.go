@@ -11,7 +11,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
-	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -63,7 +62,7 @@ type uploadData struct {
 	Rev              int
 	Packed           string // the file
 	SHA256, Accounts string // what was shown
-	Problems         explain.Table
+	Problems         web.Table
 	More             int
 	web.Came
 	First, Same          bool

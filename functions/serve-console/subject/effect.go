@@ -5,15 +5,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -36,18 +33,13 @@ type Effect struct {
 	Tool     string
 	Sentence []Piece
 	Text     []Piece // that people will get
-	Items    *explain.Table
 	Rest     []Argument
-	RestName string     // what those are called
-	Details  []Argument // of a message
-	Defaults []Argument
-	Listed   bool   // arguments have a line each
 	Warning  string // why it matters that the effect is final
 	Checked  string // that it is asked once more before it runs
 	Changes  *Changes
 }
 
-// Argument is one argument, or a part of one.
+// Argument is one argument, a part of one, or a row of a list.
 type Argument struct{ Name, Value []Piece }
 
 // Changes are what a version of steps does otherwise than the one before it.
@@ -73,37 +65,25 @@ type Sum struct {
 // Effect returns an effect's drawing.
 func (r Reader) Effect(e explain.Effect) Effect {
 	out := Effect{Words: web.TextsOf("effect", r.Locale), Tool: legible.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
-		Text: r.Line(e.Words), Items: e.Items}
-	if out.RestName = out.Words.Say("rest"); e.Tool == catalog.Decide {
-		out.RestName = out.Words.Say("fields")
-	}
-	if e.Access != aggregate.Read && e.Amount != rules.Nothing() {
-		out.Amount = explain.Money(r.Locale, e.Amount)
+		Text: r.Line(e.Words), Rest: web.Each(e.Rest, func(a explain.Argument) Argument {
+			return Argument{r.Line(a.Name), r.Line(a.Value)}
+		})}
+	if e.Access != aggregate.Read {
+		out.Amount = r.money(e.Amount)
 	}
 	if !r.Settled {
 		out.Warning = e.Warning(r.Locale)
 	}
-	for _, a := range e.Rest {
-		to := &out.Rest
-		if a.Default {
-			to = &out.Defaults
-		} else if a.Detail {
-			to = &out.Details
-		}
-		*to = append(*to, Argument{r.Line(a.Name), r.Line(a.Value)})
-	}
-	var all strings.Builder
-	for _, a := range slices.Concat(out.Rest, out.Details, out.Defaults) {
-		for _, p := range slices.Concat(a.Name, a.Value) {
-			all.WriteString(p.Text)
-		}
-	}
-	out.Listed = e.Act == "" || utf8.RuneCountInString(all.String()) > mostInLine // nobody said what they mean
 	return out
 }
 
-// mostInLine is how many characters of arguments follow one another in a paragraph.
-const mostInLine = 240
+// money writes what is moved, "" if nobody said that any is.
+func (r Reader) money(a rules.Amount) string {
+	if a == rules.Nothing() || a.Unmarked() {
+		return ""
+	}
+	return explain.Money(r.Locale, a)
+}
 
 // Sum returns the drawing of all that steps do: the write that is told first, the others, and what is read.
 func (r Reader) Sum(steps []task.Step) Sum { return r.SumOf(explain.SumUp(r.Locale, steps), steps) }
@@ -121,9 +101,7 @@ func (r Reader) SumOf(sum explain.Sum, steps []task.Step) Sum {
 		}
 		return is
 	}
-	if sum.Amount != rules.Nothing() {
-		out.Amount = explain.Money(r.Locale, sum.Amount)
-	}
+	out.Amount = r.money(sum.Amount)
 	if sum.Final {
 		sum.Lead.Amount = rules.Nothing() // it is within the sum
 		out.Writes = append(out.Writes, of(sum.Lead))

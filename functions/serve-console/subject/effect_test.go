@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -47,17 +48,18 @@ func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
 		alone := r.Effect(explain.EffectOf(locale, order(`{"name":"Laptop","quantity":2,"unit_price":149000}`), nil, nil))
 		expect.Is(t, alone.Amount, "¥298,000")
 		expect.Is(t, first.Orders, "1")
-		expect.That(t, first.Checked != "" && second.Checked == "" && first.Listed && first.Warning != "",
+		expect.That(t, first.Checked != "" && second.Checked == "" && first.Warning != "",
 			"%s: %+v", locale, first)
-		expect.Is(t, len(first.Items.Rows), 1)
-		expect.Is(t, len(first.Defaults), 1)
-		expect.Is(t, written(first.Rest[0].Name)+written(first.Rest[0].Value), "currencyJPY")
+		all := func(e subject.Effect) string {
+			return web.Joined(e.Rest, func(a subject.Argument) string { return written(a.Name) + "=" + written(a.Value) }, "\n")
+		}
+		by := map[string]string{"ja": " (サーバーの既定値)", "en": " (server's default)"}[locale]
+		expect.Is(t, all(first), "currency=JPY\nitems › 1=name: Laptop · quantity: 2 · unit_price: 149000\nsupplier=Acme\n"+
+			"note"+by+"=none")
 		expect.That(t, strings.Contains(written(second.Sentence), "HanakoU0HANAKO"), "%s: %+v", locale, second)
 		expect.Is(t, written(second.Text), "The order is placed.")
-		label := map[string]string{"ja": "「Text」2", "en": "“Text”2"}[locale]
-		expect.Is(t, written(second.Details[0].Name)+written(second.Details[0].Value), label)
-		expect.That(t, !second.Listed && len(second.Details) == 8, "%s: short details have a line each", locale)
-		expect.That(t, second.Rest == nil, "a detail is told as an argument, as the text of a message is: %+v", second.Rest)
+		label := map[string]string{"ja": "「Text」=2", "en": "“Text”=2"}[locale]
+		expect.That(t, strings.HasPrefix(all(second), label+"\n") && len(second.Rest) == 8, "%s: %s", locale, all(second))
 	}
 }
 

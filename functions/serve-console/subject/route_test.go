@@ -167,7 +167,7 @@ func TestHowSomebodyWasFound(t *testing.T) {
 		"group S0KEIRI":        {"グループ S0KEIRI", "group S0KEIRI"},
 		"manager 1 of U1":      {"@U1さんの上長", "manager of @U1"},
 		"manager 2 of U1":      {"@U1さんの 2 段上の上長", "manager 2 levels above @U1"},
-		"head of sales":        {"sales の head", "head of sales"},
+		"head of sales":        {"sales の長", "head of sales"},
 		"an unknown way\u202e": {"an unknown way⟨U+202E⟩", "an unknown way⟨U+202E⟩"},
 		"stamped the steps":    {"ステップを承認した人", "approved the steps"},
 		"over 課長 of sales":     {"sales の 課長 の上に立つ人", "over 課長 of sales"},

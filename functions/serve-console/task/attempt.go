@@ -203,10 +203,8 @@ func (r Reader) told(e explain.Effect, all bool) (c Call) {
 	for i, x := range e.Rest {
 		e.Rest[i].Value = cut(x.Value)
 	}
-	if e.Items != nil && !all && len(e.Items.Rows) > maxRows {
-		few := *e.Items
-		c.Left, few.Rows = len(few.Rows)-maxRows, few.Rows[:maxRows]
-		e.Items = &few
+	if !all && len(e.Rest) > maxRows {
+		c.Left, e.Rest = len(e.Rest)-maxRows, e.Rest[:maxRows]
 	}
 	c.Effect = r.Effect(e)
 	return c

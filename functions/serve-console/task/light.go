@@ -51,8 +51,8 @@ func (t *History) lighten(show string) {
 
 // weight estimates the bytes of a step's arguments and result on the page, by those of their JSON.
 func (s Run) weight() int {
-	const markup, nothing = 3, len(`[null,null,null,null,null,"",null,""]`) // a page has so many times more
-	all := []any{s.Effect.Rest, s.Effect.Details, s.Effect.Defaults, s.Effect.Text, s.Effect.Items, s.Preview}
+	const markup, nothing = 3, len(`[null,null,"",null,""]`) // a page has so many times more
+	all := []any{s.Effect.Rest, s.Effect.Text, s.Preview}
 	if s.Result != nil {
 		all = append(all, s.Result.Values, s.Result.Preview)
 	}

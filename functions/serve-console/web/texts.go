@@ -13,7 +13,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 )
@@ -80,11 +79,24 @@ func (t Texts) read(name string) error {
 
 func (t Texts) Locale() string { return t.Say(localeKey) }
 
+// Table is what the template "items" draws.
+type Table struct {
+	Columns []Column
+	Long    bool // cells are phrases
+	Rows    [][]string
+}
+
+// Column is a table's. Number: all its values are numbers.
+type Column struct {
+	Name   string
+	Number bool
+}
+
 // Columns returns the heads of a table's columns by their keys, with # before those of numbers. No key is no column.
-func (t Texts) Columns(keys ...string) (out []explain.Column) {
+func (t Texts) Columns(keys ...string) (out []Column) {
 	for _, key := range keys {
 		if name, number := strings.CutPrefix(key, "#"); name != "" {
-			out = append(out, explain.Column{Name: t.Say(name), Number: number})
+			out = append(out, Column{Name: t.Say(name), Number: number})
 		}
 	}
 	return out

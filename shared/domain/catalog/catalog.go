@@ -3,7 +3,6 @@
 package catalog
 
 import (
-	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -95,27 +94,6 @@ func (f File) Heading(locale, path string) string {
 		return w.Columns[member]
 	}
 	return ""
-}
-
-// Title returns what people call a member of the rows that any tool lists, "" if nothing or if tools differ.
-func Title(locale, member string) (title string) {
-	all, _ := Files() // the error can be ignored: a test reads every file
-	for _, f := range all {
-		is := ""
-		for path, heading := range f.Headings[locale] {
-			if _, name, row := strings.Cut(path, "."); row && name == member {
-				is = heading
-			}
-		}
-		if is == "" && f.Demo != nil {
-			is = f.Demo.Words[locale].Columns[member]
-		}
-		if is != "" && title != "" && is != title {
-			return ""
-		}
-		title = cmp.Or(is, title)
-	}
-	return title
 }
 
 // Demo is an example from which the demo model plans a list: one call whose rows go to a sheet and are counted.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -141,37 +140,6 @@ func (d drawing) below(r attempt) []slack.Block {
 	return sectioned(pages(strings.Join(out, "\n"), maxSection)...)
 }
 
-// rows draws the rows of an effect's items as lines.
-func (d drawing) rows(e *explain.Effect) (lines []string) {
-	t := e.Items
-	if t == nil {
-		return nil
-	}
-	if t.Name != "" {
-		lines = []string{asWritten(t.Name) + ":"}
-	}
-	for i, row := range t.Rows {
-		cells, long := make([]string, len(row)), false
-		for j, v := range row {
-			if cells[j] = d.w.EmptyCell; v != "" {
-				cells[j] = coded(v)
-			}
-			cells[j] = strings.TrimSpace(asWritten(t.Columns[j].Name)) + " " + cells[j]
-			long = long || units(cells[j]) > maxSection/2
-		}
-		number := strconv.Itoa(i+1) + ". "
-		if !long {
-			lines = append(lines, number+strings.Join(cells, " · "))
-			continue
-		}
-		for j, v := range row {
-			fences, _ := fenced(tickedApart(v), maxSection-200, everything)
-			lines = append(append(lines, number+strings.TrimSpace(asWritten(t.Columns[j].Name))+":"), fences...)
-		}
-	}
-	return lines
-}
-
 func isScalar(v any) bool {
 	switch v.(type) {
 	case map[string]any, []any:
@@ -185,7 +153,7 @@ func scalar(v any) string {
 	switch v := v.(type) {
 	case string:
 		if strings.HasPrefix(v, `"`) || v == "" || json.Valid([]byte(v)) {
-			return explain.InQuotes(v)
+			return inQuotes(v)
 		}
 		return v
 	case json.Number:
@@ -194,10 +162,15 @@ func scalar(v any) string {
 	return compact(v)
 }
 
+// inQuotes puts a text in quotation marks and escapes those inside.
+func inQuotes(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
 // memberName quotes a member's name that could be taken for an item's number or for two names.
 func memberName(name string) string {
 	if strings.Contains(name, strings.TrimSpace(explain.PathSign)) {
-		return explain.InQuotes(name)
+		return inQuotes(name)
 	}
 	return scalar(name)
 }

@@ -102,7 +102,7 @@ func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
 		expect.NoError(t, cardtest.Check(m))
 		return drawn(m.Attachments[0].Blocks.BlockSet)
 	}
-	const want = "🔁 v1 からの変更: 1 › quantity 2 → *1* · 合計 ¥447,000 → *¥298,000* (<@" + suzuki +
+	const want = "🔁 v1 からの変更: items › 1 › quantity 2 → *1* · 合計 ¥447,000 → *¥298,000* (<@" + suzuki +
 		"> さんの指摘: 「見積書の宛名が違います」)"
 	expect.Has(t, said("CARD#process#0002"), want)
 	expect.That(t, !strings.Contains(said(processCard), "🔁"), "the first version changed something: %s",

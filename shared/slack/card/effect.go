@@ -24,8 +24,8 @@ const (
 	maxBrief      = 80   // characters of a message in a line
 )
 
-// effects draws what steps do in sections of up to most: the money and what people are told first, since, items, why it
-// matters, other arguments, other writes, and reads.
+// effects draws what steps do in sections of up to most: the money and what people are told first, since, its
+// arguments, why it matters, other writes, and reads.
 func (d drawing) effects(s explain.Sum, since string, most int) body {
 	var top, below listing
 	lead := &s.Lead
@@ -40,11 +40,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 	if since != "" {
 		top.add(0, "", since)
 	}
-	place := &top
-	if lead.Items != nil {
-		place = &below
-	}
-	d.put(place, 1, lead, d.arguments(lead)...)
+	d.put(&top, 1, lead, d.arguments(lead)...)
 	said := []string{"", lead.Warning(d.w.Locale)} // as long as people decide
 	for i := range s.Then {
 		e, says := &s.Then[i], "✏️ "
@@ -64,7 +60,6 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 	if s.Unpriced() != "" && !d.settled {
 		rest = body{blocks: []slack.Block{contextLine("💴 " + explain.Money(d.w.Locale, s.Amount))}}.with(rest)
 	}
-	d.put(&top, 1, lead, d.rows(lead)...)
 	for _, why := range []string{s.Unreadable(), said[1]} {
 		if why != "" && !d.settled && lead.Tool != catalog.Decide {
 			top.add(0, "", fill(d.w.Final, "text", why))
@@ -80,7 +75,7 @@ func (d drawing) reads(below *listing, entry int, all []explain.Effect) {
 	for i := range all {
 		e := &all[i]
 		says, rest := d.line(e.Sentence), d.arguments(e)
-		if e.Items != nil || len(rest) > 1 || len(rest) == 1 && units(rest[0]) > maxInlineCode {
+		if len(rest) > 1 || len(rest) == 1 && units(rest[0]) > maxInlineCode {
 			says = strings.TrimSuffix(ordersOf(e), " ")
 			d.whole(&long, entry+i, e, ordersOf(e)+d.line(e.Sentence))
 		} else {
@@ -123,10 +118,10 @@ func (d drawing) short(s explain.Sum) string { return inline(s.Short(d.w.Locale)
 // behind it.
 func (d drawing) whole(l *listing, entry int, e *explain.Effect, says string) {
 	text := quotation(e.Words)
-	if e.Items == nil && len(text) == 1 && !strings.ContainsAny(text[0], "「」“”`") && units(text[0]) <= maxBrief {
+	if len(text) == 1 && !strings.ContainsAny(text[0], "「」“”`") && units(text[0]) <= maxBrief {
 		says, text = fill(d.w.SaysWords, "says", says, "words", strings.TrimPrefix(text[0], "> ")), nil
 	}
-	d.put(l, entry, e, slices.Concat([]string{says}, text, d.rows(e), d.arguments(e))...)
+	d.put(l, entry, e, slices.Concat([]string{says}, text, d.arguments(e))...)
 }
 
 // put adds lines of an effect. In another section they go on below its number, but within code.
@@ -161,46 +156,18 @@ func quotation(pieces []explain.Piece) (lines []string) {
 	return lines
 }
 
-// arguments draws what no other part of an effect has, and a server's defaults.
-func (d drawing) arguments(e *explain.Effect) []string {
-	var own, details, left [][]string
+// arguments draws what no other part of an effect has, each in its own line.
+func (d drawing) arguments(e *explain.Effect) (lines []string) {
 	for _, a := range e.Rest {
-		switch {
-		case a.Default:
-			left = append(left, d.argument(a))
-		case a.Detail:
-			details = append(details, d.argument(a))
-		default:
-			own = append(own, d.argument(a))
-		}
-	}
-	heading := ""
-	if e.Items != nil {
-		heading = d.w.OtherArguments
-	}
-	lines := slices.Concat(each(heading, own), each("", details), each(d.w.LeftOut, left))
-	if e.Tool == MessageTool && !d.settled &&
-		slices.ContainsFunc(e.Words, func(p explain.Piece) bool { return formats.Get().MatchString(p.Text) }) {
-		lines = append(lines, d.w.SentAsIs)
-	}
-	return lines
-}
-
-// each puts arguments below a heading, each in its own line, or one behind it.
-func each(heading string, all [][]string) (lines []string) {
-	switch {
-	case len(all) == 0:
-		return nil
-	case len(all) == 1 && len(all[0]) == 1:
-		return []string{strings.TrimLeft(heading+" ", " ") + all[0][0]}
-	case heading != "":
-		lines = []string{heading}
-	}
-	for _, parts := range all {
-		if len(all) > 1 {
+		parts := d.argument(a)
+		if len(e.Rest) > 1 {
 			parts[0] = "• " + parts[0]
 		}
 		lines = append(lines, parts...)
+	}
+	if e.Tool == MessageTool && !d.settled &&
+		slices.ContainsFunc(e.Words, func(p explain.Piece) bool { return formats.Get().MatchString(p.Text) }) {
+		lines = append(lines, d.w.SentAsIs)
 	}
 	return lines
 }

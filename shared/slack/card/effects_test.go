@@ -75,7 +75,8 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: "従業員一覧を取得",
 			Tool: "list_employees", Access: aggregate.Read, ToolInput: `{"department":"営業部","status":"active"}`})
 	}
-	if text, approvable := shownOf(t, steps); !approvable || strings.Count(text, "「営業部」と、その下の部署の従業員一覧を読みます") != 60 {
+	if text, approvable := shownOf(t, steps); !approvable ||
+		strings.Count(text, "59, 60. 「営業部」と、その下の部署の従業員一覧を読みます") != 1 {
 		t.Errorf("sixty plain steps can't be approved: %s", text)
 	}
 }
@@ -145,16 +146,16 @@ func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 	planned := strings.Replace(sheetCall, `"rows":[`, `"rows":{"$ref":"step-1.result.rows"},"x":[`, 1)
 	s := calling(t, "write_rows_to_google_sheet", planned, sheetCall)
 	_, blocks := s.gate(t)
-	for _, row := range []string{"1. 残業時間 `25.5` · 社員番号 `E001` · 備考(値なし) (空)",
-		"2. 残業時間 `–` · 社員番号 `E002` · 備考(値なし) (空)"} {
+	for _, row := range []string{"• 行 › 1: 残業時間: 25.5 · 社員番号: E001 · 備考: (指定なし)\n",
+		"• 行 › 2: 残業時間: (なし) · 社員番号: E002 · 備考: (指定なし)\n"} {
 		expect.Has(t, drawn(blocks), row)
 	}
 	dialog, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
 	for where, text := range map[string]string{"card": drawn(blocks), "dialog": dialog} {
-		expect.Has(t, text, "書き込まない列: 平均の時間外、note", where)
+		expect.Has(t, text, "書き込まない列: average_hours、note", where)
 		expect.That(t, !strings.Contains(text, "null") && !strings.Contains(text, "`{}`") && !strings.Contains(text, `""`),
 			"the %s shows an empty cell as JSON: %s", where, text)
-		expect.That(t, strings.Count(text, "(空)") == 2,
+		expect.That(t, strings.Count(text, "(指定なし)") == 2,
 			"the %s doesn't say which cells are empty: %s", where, text)
 	}
 }

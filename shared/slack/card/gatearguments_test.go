@@ -171,7 +171,7 @@ func TestRowsAreLines(t *testing.T) {
 	})
 	m, blocks := calling(t, "write_rows_to_google_sheet", arguments, arguments).gate(t)
 	expect.That(t, offers(m, "approve_step"), "it can't be approved on the card")
-	expect.Has(t, drawn(blocks), "42. 氏名 `社員041` · 合計 `160:00`")
+	expect.Has(t, drawn(blocks), "• 行 › 42: 氏名: 「社員041」 · 合計: 「160:00」")
 }
 
 // Cards know the arguments of Ringi's tools by the names in the catalog.

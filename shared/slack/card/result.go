@@ -129,7 +129,7 @@ func tableOf(list []any) *Table {
 		return nil
 	}
 	slices.SortFunc(keys, func(a, b string) int {
-		return cmp.Or(cmp.Compare(explain.Rank(a), explain.Rank(b)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 	})
 	keys = slices.Compact(keys)
 	t := &Table{}
@@ -156,4 +156,15 @@ func tableOf(list []any) *Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// rank orders columns: ids that identify a row come first, then names.
+func rank(key string) int {
+	switch lower := strings.ToLower(key); {
+	case lower == "id" || lower == "num" || strings.HasSuffix(lower, "_id"):
+		return 0
+	case strings.Contains(lower, "name") || lower == "title" || lower == "label":
+		return 1
+	}
+	return 2
 }

@@ -190,8 +190,8 @@ func TestDefaultsOfWhatACallLeavesOutAreSaid(t *testing.T) {
 	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: "notes.post", ToolInput: `{"to":"人事部"}`,
 		LeftOut: `{"cc":{"$ref":"step-1.result"},"public":true}`, Access: aggregate.Write}}
 	above := aboveTheStampOf(t, steps)
-	if want := "notes の post を実行します*\nto: `人事部`\n" +
-		"指定のない引数には、次の既定値を使います:\n• cc › $ref: `step-1.result`\n• public: `true`\n"; !strings.Contains(above, want) {
+	if want := "notes の post を実行します*\n• to: `人事部`\n" +
+		"• cc › $ref (サーバーの既定値): `step-1.result`\n• public (サーバーの既定値): `true`\n"; !strings.Contains(above, want) {
 		t.Errorf("%s lacks %s", above, want)
 	}
 	s := calling(t, "notes.post", `{"to":"人事部"}`, `{"to":"人事部"}`)
@@ -199,7 +199,7 @@ func TestDefaultsOfWhatACallLeavesOutAreSaid(t *testing.T) {
 	all, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
 	_, blocks := s.gate(t)
 	for where, text := range map[string]string{"gate": drawn(blocks), "dialog": all} {
-		want := "\nto: `人事部`\n指定のない引数には、次の既定値を使います: public: `true`\n"
+		want := "\n• to: `人事部`\n• public (サーバーの既定値): `true`\n"
 		expect.That(t, strings.Contains(text, want), "the %s lacks %s: %s", where, want, text)
 	}
 }

@@ -30,15 +30,14 @@ type words struct {
 	Review, NotWhole, RejectionEnds, ReviewTitle, ReviewApprove string
 	ReviewClose, ReviewEnd, ReviewLong, ReviewReads, ReviewOver string
 
-	Reads          string // what the steps read
-	Final          string // why it matters that Ringi can't undo it
-	OtherArguments string // heading, below a list of items
-	Again          string // above the rest of what a step would do
-	PleaseApprove  string // notification of steps that wait
-	PleaseReject   string // of steps that nobody can read
-	NobodyLeft     string // of steps that wait for whoever has left
-	PleaseReview   string // of a policy
-	CheckOf        string // what a step's check is about
+	Reads         string // what the steps read
+	Final         string // why it matters that Ringi can't undo it
+	Again         string // above the rest of what a step would do
+	PleaseApprove string // notification of steps that wait
+	PleaseReject  string // of steps that nobody can read
+	NobodyLeft    string // of steps that wait for whoever has left
+	PleaseReview  string // of a policy
+	CheckOf       string // what a step's check is about
 
 	// What a version of the steps does otherwise than the one before.
 	Since, SinceNothing, SentBackFor   string
@@ -84,7 +83,6 @@ type words struct {
 	Prompt, Process, Step                            gateWords
 	FormHeader, FormDecided                          string // of the message of a form
 	ArgumentsCut, ArgumentsMasked, SaysWords, Quoted string
-	LeftOut                                          string // heading of the defaults for omitted arguments
 	EmptyCell, Request                               string
 
 	// Who decides and until when.
