@@ -124,8 +124,8 @@ func spelled(model string) []string {
 }
 
 // find looks a model up by its name, with or without the date of a snapshot: among a workspace's own prices, else in
-// the table. On Bedrock a Claude model has Anthropic's price, plus a tenth unless the prefix global leaves the region to
-// AWS. markup is in tenths.
+// the table. On Bedrock a Claude model has Anthropic's price, plus a tenth unless the prefix global leaves the region
+// to AWS. markup is in tenths.
 func find(provider, model string, prices []ModelPrice) (e priceEntry, markup int64, known bool) {
 	model, markup = strings.TrimPrefix(model, "models/"), 10 // as Gemini's endpoint answers
 	for _, name := range spelled(model) {
