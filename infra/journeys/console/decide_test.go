@@ -176,7 +176,7 @@ func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
 	shot(tab, "steps")
 	tab.Click(`form:has(input[name="act"][value="approve"]) button`)
 	d.Card(driver.ExecutionCard, "実行完了")
-	tab.Until(`document.querySelector("#run-1-1 svg") && !document.querySelector("[data-live]")`)
+	tab.Until(`document.querySelector("#run-1-1 .run li") && !document.querySelector("[data-live]")`)
 	tab.Eval(`document.querySelectorAll("details").forEach((d) => d.open = true)`)
 	tab.Fits()
 	tab.Accessible(t)
