@@ -107,27 +107,6 @@ func Stays(ctx context.Context, slack Users, team, user string) (bool, error) {
 	return refused[user] == "", err
 }
 
-// mostUnlisted bounds the people about whom Slack is asked one by one, since its list of people doesn't have them.
-const mostUnlisted = 50
-
-// Gone is Refused about many people. It asks Slack about few of those who are not listed; then, too, it returns
-// explain.ErrUnverified beside who is refused.
-func (m Members) Gone(ctx context.Context, slack Users, ids []string) (map[string]string, error) {
-	asked, ids := 0, slices.Clone(ids)
-	slices.Sort(ids)
-	ids = slices.DeleteFunc(slices.Compact(ids), func(id string) bool {
-		if _, listed := m.Person(id); !listed {
-			asked++
-		}
-		return asked > mostUnlisted
-	})
-	gone, err := m.Refused(ctx, slack, ids, nil)
-	if asked > mostUnlisted {
-		err = cmp.Or(err, explain.ErrUnverified)
-	}
-	return gone, err
-}
-
 // Rule returns the rule that forbids a person as approver, or "" for a person who may be chosen.
 func (m Members) Rule(u slackapi.User) string {
 	switch {
