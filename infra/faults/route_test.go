@@ -200,7 +200,11 @@ const mostOfRoute = 1
 func decision() scenario {
 	return scenario{name: "decision", ask: (*scenarioRun).asksByForm, act: func(d *scenarioRun) {
 		d.ClickUntilTaken(webapi.Tanaka, driver.TaskCard, "approve_process")
-		d.untilCompleted()
+		d.Eventually("the decision is recorded", func() bool {
+			number := d.Load().Head.Number
+			return number != "" && d.Shows(driver.TaskCard, number)
+		})
+		d.untilEnded()
 	}}
 }
 
