@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,20 +22,20 @@ import (
 // dies makes the invocation end before it saves what a message shows.
 type dies struct{ Rows }
 
-func (d dies) ShownCard(context.Context, aggregate.Ref, *aggregate.Card, string, string, *aggregate.Head) error {
+func (d dies) ShownCard(context.Context, aggregate.Ref, *aggregate.Card, string, *aggregate.Head) error {
 	runtime.Goexit()
 	return nil
 }
 
-// drawsUntilItDies draws in an invocation that dies before it saves an update.
-func (w *world) drawsUntilItDies() {
+// drawsUntilItDies draws for the nth receipt of a message, in an invocation that dies before it saves an update.
+func (w *world) drawsUntilItDies(nth int) {
 	w.T.Helper()
 	h := w.handler()
 	h.Rows = dies{w.Store}
 	over, came := make(chan bool), false
 	go func() {
 		defer close(over)
-		_ = h.draw(w.T.Context(), w.Ref, w.head())
+		_ = h.draw(w.T.Context(), w.Ref, w.head(), receipt{"m1", nth})
 		came = true
 	}()
 	<-over
@@ -59,8 +60,9 @@ func TestAnUpdateThatWasNotSavedIsNotTrusted(t *testing.T) {
 			w.done()
 			was := w.Load()
 			w.Extracted()
-			for range tt.died {
-				w.drawsUntilItDies()
+			nth := 1
+			for ; nth <= tt.died; nth++ {
+				w.drawsUntilItDies(nth)
 			}
 			w.shows("勤怠")
 			store := w.h.Store
@@ -72,10 +74,11 @@ func TestAnUpdateThatWasNotSavedIsNotTrusted(t *testing.T) {
 			if tt.fails.Kind != "" {
 				tt.fails.Method = "chat.update"
 				w.slack.Faults.Add(tt.fails)
-				expect.That(t, w.h.draw(t.Context(), w.Ref, w.head()) != nil, "no failure")
+				expect.That(t, w.h.draw(t.Context(), w.Ref, w.head(), receipt{"m1", nth}) != nil, "no failure")
+				nth++
 				goesBack()
 			}
-			expect.NoError(t, w.h.draw(t.Context(), w.Ref, w.head()))
+			expect.NoError(t, w.h.draw(t.Context(), w.Ref, w.head(), receipt{"m1", nth}))
 			w.shows("受け付けました")
 		})
 	}
@@ -88,12 +91,12 @@ type unsavedOnce struct {
 }
 
 func (u *unsavedOnce) ShownCard(
-	ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string, all *aggregate.Head,
+	ctx context.Context, ref aggregate.Ref, c *aggregate.Card, hash string, all *aggregate.Head,
 ) error {
 	if u.saves++; u.saves == 1 {
 		return errors.New("throttled")
 	}
-	return u.Rows.ShownCard(ctx, ref, c, by, hash, all)
+	return u.Rows.ShownCard(ctx, ref, c, hash, all)
 }
 
 // A card whose update was not saved is drawn again, whatever became of the others.
@@ -103,7 +106,7 @@ func TestAnotherCardEndsNoDoubt(t *testing.T) {
 	w.done()
 	w.Cancel()
 	w.h.Rows = &unsavedOnce{Rows: w.h.Rows}
-	expect.That(t, w.h.draw(t.Context(), w.Ref, w.head()) != nil, "no failure")
+	expect.That(t, w.h.draw(t.Context(), w.Ref, w.head(), first) != nil, "no failure")
 	expect.That(t, w.Load().Effects(w.Now()).Cards, "neither the relay nor the sweeper draws the card again")
 	for _, c := range w.Load().Cards {
 		expect.That(t, c.Hash == "" || c.CardType != task.CardPrompt, "%s counts as shown", c.Key())
@@ -117,11 +120,55 @@ func TestProgressWaitsForItsTime(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	body := strings.TrimSuffix(asking(w.Ref, w.Load().Head.Head), "}")
 	body = fmt.Sprintf(`%s,"after":%d}`, body, w.Now().Add(3*time.Second).Unix())
-	expect.Must(t, !w.send(body) && len(w.queue.hidden) == 1 && w.queue.hidden[0] <= 3, "hidden for %v s", w.queue.hidden)
+	came := strconv.FormatInt(w.Now().UnixMilli(), 10)
+	receive := func(nth int) bool {
+		m := received(nth, body)
+		m.Attributes["ApproximateFirstReceiveTimestamp"] = came
+		return w.receive(m)
+	}
+	expect.Must(t, !receive(1) && len(w.queue.hidden) == 1 && w.queue.hidden[0] <= 3, "hidden for %v s", w.queue.hidden)
 	w.shows()
 	w.Later(3 * time.Second)
-	expect.That(t, w.send(body), "hidden for %v s", w.queue.hidden)
+	expect.That(t, receive(2), "hidden for %v s", w.queue.hidden)
 	w.shows("受け付けました")
+}
+
+// A message that is received again updates what has changed, unless a receipt died: then it trusts no hash.
+func TestWhichReceiptsTrustHashes(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.done()
+	for _, tt := range []struct {
+		name    string
+		nth     int
+		first   time.Duration // when the first receipt came, after the message's time
+		updates int
+	}{
+		{"the first", 1, 0, 0},
+		{"the second, after one before its time", 2, -2 * time.Second, 0},
+		{"the second, after one that died", 2, 0, 1},
+		{"the second, after one that waited for its time and died", 2, -time.Second, 1},
+		{"the third, after one that died and one before its time", 3, -2 * time.Second, 1},
+	} {
+		m := received(tt.nth, fmt.Sprintf(`%s,"after":%d}`, strings.TrimSuffix(asking(w.Ref, w.head()), "}"), w.Now().Unix()))
+		m.Attributes["ApproximateFirstReceiveTimestamp"] = strconv.FormatInt(
+			time.Unix(w.Now().Unix(), 0).Add(tt.first).UnixMilli(), 10)
+		w.slack.Calls()
+		expect.That(t, w.receive(m), "%s: given back", tt.name)
+		expect.Is(t, len(w.slack.Calls("chat.update")), tt.updates, tt.name)
+	}
+	w.Extracted()
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.RateLimited, RetryAfter: time.Second})
+	w.back(1, 3)
+	w.slack.Calls()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	again := func(nth int) int {
+		expect.That(t, w.receive(received(nth, asking(w.Ref, w.head()))), "given back")
+		return len(w.slack.Calls("chat.update"))
+	}
+	expect.Is(t, again(2), 1, "what has changed")
+	expect.Is(t, again(2), 0, "after one that was given back")
+	all := len(w.Load().Cards) + len(w.Load().Copies)
+	expect.Is(t, again(3), all, "after one that died")
 }
 
 // tornOnce answers the first load with a torn read: rows that sort before HEAD (ANSWER, CARD, CHOICE, EXECUTION, GATE)

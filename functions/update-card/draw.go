@@ -31,9 +31,9 @@ type Store interface {
 type Rows interface {
 	ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error)
 	PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error
-	ForgetCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by string) error
-	DoubtCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by string) error
-	ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string, all *aggregate.Head) error
+	DoubtCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card) error
+	ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, hash string, all *aggregate.Head) error
+	GaveBack(ctx context.Context, ref aggregate.Ref, key, receipt string) error
 	ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) (aggregate.Card, error)
 	ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error
 	AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggregate.Card) error
@@ -92,6 +92,7 @@ type drawing struct {
 	told     bool                  // the requester already knows that a card can't be shown
 	last     bool                  // the current card is the last one to draw
 	noted    bool                  // a card's row already records that all cards are shown
+	unsaved  int                   // messages that may show what their rows don't say
 	vacant   bool                  // a copy can't be sent: the card may have to say that it waits for who has left
 	tried    time.Time             // when the current card was claimed, or its post was sent
 
@@ -100,18 +101,50 @@ type drawing struct {
 
 // draw posts or updates each card whose content has changed, and then the copies of cards in direct messages. If the
 // aggregate changes meanwhile, another message asks for the rest.
-func (h *Handler) draw(ctx context.Context, ref aggregate.Ref, asked aggregate.Head) error {
+func (h *Handler) draw(ctx context.Context, ref aggregate.Ref, asked aggregate.Head, r receipt) error {
 	d, known, err := h.load(ctx, ref, asked)
 	if err != nil {
 		return err
 	}
+	rows := slices.Concat(d.a.Common().Cards, d.a.Common().Copies)
+	if err := d.doubt(ctx, rows, r); err != nil {
+		return err
+	}
+	if err = d.show(ctx, known); err != nil && d.unsaved == 0 && len(rows) > 0 {
+		if err := d.Rows.GaveBack(ctx, ref, rows[0].Key(), r.named(r.nth)); err != nil {
+			slog.WarnContext(ctx, "note the receipt", ref.Log(), "err", err)
+		}
+	}
+	return err
+}
+
+// doubt forgets the hashes of all messages if an earlier receipt may have changed one and not saved that.
+func (d *drawing) doubt(ctx context.Context, rows []*aggregate.Card, r receipt) error {
+	clean := func(c *aggregate.Card) bool { return c.GivenBack == r.named(r.nth-1) }
+	if r.nth == 1 || slices.ContainsFunc(rows, clean) {
+		return nil
+	}
+	for _, c := range rows {
+		if c.State != aggregate.CardPosted || c.Hash == "" {
+			continue
+		}
+		if err := d.Rows.DoubtCard(ctx, d.ref, c); err != nil {
+			return fmt.Errorf("doubt: %w", err)
+		}
+		c.Hash, c.Drawn = "", c.Drawn+1
+	}
+	return nil
+}
+
+// show does what draw says with what was loaded.
+func (d *drawing) show(ctx context.Context, known bool) (err error) {
 	if k, is := d.kind.(conversationCards); is {
 		if d.a, err = k.live(ctx, d.a, d.Console); err != nil {
 			return err
 		}
 	}
 	if !known {
-		if errors.Is(d.a.Readable(h.Now()), aggregate.ErrNotFound) {
+		if errors.Is(d.a.Readable(d.Now()), aggregate.ErrNotFound) {
 			return fmt.Errorf("only its head is left: %w", aggregate.ErrNotFound)
 		}
 		return errors.New("it is not known yet where the cards go") // a torn read

@@ -99,16 +99,47 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	if tab {
 		return h.tab(of, asked, r.Attributes["ApproximateReceiveCount"])
 	}
-	if wait := asked.After.Sub(h.Now()); wait > 0 {
+	nth, wait := receiptOf(r, asked.After), asked.After.Sub(h.Now())
+	switch {
+	case nth.nth == 0:
 		return later{wait, "its time has not come"}
+	case wait > 0:
+		if err := h.Wait(ctx, min(wait, nearly)); err != nil {
+			return err
+		}
 	}
-	err = h.draw(of, ref, asked.Head)
+	err = h.draw(of, ref, asked.Head, nth)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		slog.ErrorContext(ctx, "dropped: there is none", ref.Log())
 		return nil
 	}
 	return err
 }
+
+// receipt is one receipt of a message. An update is saved after it was made. If the invocation dies between, the row
+// keeps the hash of earlier content, which is wrong if the content changes back meanwhile. So a receipt trusts no hash
+// unless the one before was given back with nothing unsaved, which a row then says.
+type receipt struct {
+	message string
+	nth     int // 0: it came before the message's time
+}
+
+// nearly is how long a receipt waits for its time; sooner ones are given back.
+const nearly = time.Second
+
+// receiptOf returns the receipt of a message that is not to be handled before a time. Whether the first came too early
+// is told by the queue's clock alone, so that all receipts agree.
+func receiptOf(m events.SQSMessage, after time.Time) receipt {
+	n, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
+	r := receipt{m.MessageId, max(n, 1)}
+	first, err := strconv.ParseInt(m.Attributes["ApproximateFirstReceiveTimestamp"], 10, 64)
+	if err == nil && time.UnixMilli(first).Before(after.Add(-nearly)) {
+		r.nth--
+	}
+	return r
+}
+
+func (r receipt) named(nth int) string { return fmt.Sprintf("%s/%d", r.message, nth) }
 
 // giveBack leaves a message in the queue until another try makes sense.
 func (h *Handler) giveBack(ctx context.Context, r events.SQSMessage, err error) {

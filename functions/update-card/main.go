@@ -8,11 +8,12 @@
 // and adopts what it finds, of our own bot only. After a 500 of Slack's nothing is in flight: it looks, then posts
 // anew. After 502 to 504, or no answer, the post may still be: it comes back 31 s after it was sent.
 //
-// An update forgets the card's hash first and saves it afterwards: whatever becomes of it, the card is drawn again. Of
-// two drawings at the same time nobody knows which content Slack shows; whoever finds the other's claim asks for a
-// redraw. What Slack refuses to one channel or message marks that card unreachable, and is tried again at the next
-// revision and, while people are asked, each hour. What Slack refuses to the app as a whole is no card's refusal: the
-// message goes back, and an alarm rings.
+// An update saves the card's hash afterwards, on condition that nothing was saved since the card was read. Of two
+// drawings at the same time nobody knows which content Slack shows; the later to save forgets the hash and asks for a
+// redraw. A message that is received again after an invocation died has all hashes forgotten first. What Slack refuses
+// to one channel or message marks that card unreachable, and is tried again at the next revision and, while people are
+// asked, each hour. What Slack refuses to the app as a whole is no card's refusal: the message goes back, and an alarm
+// rings.
 //
 // The queue's groups are the aggregates, so one invocation at a time draws each; progress has a group beside. A message
 // that can't be handled now is hidden: as long as Slack's 429 says, spread over some time more, or longer after each

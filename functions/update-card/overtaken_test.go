@@ -71,10 +71,10 @@ type between struct {
 }
 
 func (b between) ShownCard(
-	ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string, all *aggregate.Head,
+	ctx context.Context, ref aggregate.Ref, c *aggregate.Card, hash string, all *aggregate.Head,
 ) error {
 	b.do()
-	return b.Rows.ShownCard(ctx, ref, c, by, hash, all)
+	return b.Rows.ShownCard(ctx, ref, c, hash, all)
 }
 
 // A drawing that read the task earlier updates the message after the newer drawing did, and before that one saves what
@@ -89,7 +89,7 @@ func testTwoUpdatesAtOnce(t *testing.T, w *world) {
 	})
 	w.h.Rows = between{w.Store, func() {
 		w.h.Store, w.h.Rows = older, w.Store
-		expect.NoError(t, w.h.draw(t.Context(), w.Ref, w.head()))
+		expect.NoError(t, w.h.draw(t.Context(), w.Ref, w.head(), first))
 		w.h.Store = store
 	}}
 	expect.That(t, !w.deliver(), "the newer drawing has saved its content, which the message no longer shows")
@@ -121,10 +121,10 @@ func (w *world) together(store Store, then func()) error {
 	other := w.handler()
 	other.Store = store
 	other.Slack = beforeUpdate{w.slack.Client, func() {
-		expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, w.head()))
+		expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, w.head(), first))
 		then()
 	}}
-	return other.draw(w.T.Context(), w.Ref, w.head())
+	return other.draw(w.T.Context(), w.Ref, w.head(), first)
 }
 
 func testOvertaken(t *testing.T, w *world) {
@@ -152,9 +152,9 @@ func (w *world) late(then func()) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato, Team: slacktest.Team}
 		return a.End(by, tenancy.DefaultSettings().Policy(slacktest.Team), w.Now())
 	})
-	expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, w.head()))
+	expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, w.head(), first))
 	then()
-	err := other.draw(w.T.Context(), w.Ref, asked)
+	err := other.draw(w.T.Context(), w.Ref, asked, first)
 	expect.That(w.T, err != nil || w.Load().Effects(w.Now()).Cards, "neither the relay nor the sweeper draws it again")
 	for range 3 {
 		w.deliver()

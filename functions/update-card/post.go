@@ -231,9 +231,7 @@ func isOther(err error) bool { return errors.Is(err, store.ErrClaimed) }
 
 // update changes a card's message. If the message is deleted or can't be changed any more, update posts a new one.
 func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
-	if err := d.forget(ctx, c); err != nil {
-		return err
-	}
+	d.unsaved++
 	err := d.Slack.Update(ctx, c.Channel, c.MessageTS, m, d.about(c))
 	switch slackapi.Code(err) {
 	case slackapi.CodeBlockMismatch:
@@ -247,6 +245,7 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		if err != nil {
 			return fmt.Errorf("reset: %w", err)
 		}
+		d.unsaved--
 		if row.MessageTS != "" || row.Drawn != c.Drawn { // another drawing showed a state that may be later
 			return later{0, "another invocation was faster"}
 		}
@@ -258,6 +257,9 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		err = errors.Join(err, d.save(ctx, c, "", nil))
 	}
 	if err != nil {
+		if errors.As(err, new(slackapi.Refused)) || errors.As(err, new(slackapi.RateLimited)) { // it changed nothing
+			d.unsaved--
+		}
 		return d.failed(ctx, c, err)
 	}
 	d.log(c).InfoContext(ctx, "updated", "ts", c.MessageTS)
@@ -268,28 +270,18 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 	return nil
 }
 
-// save saves what an update made a message show. If another drawing updated it at the same time, the card is drawn
-// again: this try's own repetition may never come.
+// save saves what an update made a message show. If it can't, the row forgets its hash. If another drawing updated the
+// message at the same time, the card is drawn again: this try's own repetition may never come.
 func (d *drawing) save(ctx context.Context, c *aggregate.Card, hash string, all *aggregate.Head) error {
-	err := d.Rows.ShownCard(ctx, d.ref, c, d.by, hash, all)
-	if isOther(err) && d.Rows.DoubtCard(ctx, d.ref, c, d.by) == nil {
+	err := d.Rows.ShownCard(ctx, d.ref, c, hash, all)
+	if err != nil && d.Rows.DoubtCard(ctx, d.ref, c) != nil {
+		return err
+	}
+	d.unsaved--
+	if isOther(err) {
 		err = errors.Join(err, d.Store.Redraw(ctx, d.ref))
 	}
 	return err
-}
-
-// forget removes a card's hash and names this drawing, so that the card is drawn again if this invocation dies before
-// it saves what the message shows. If another drawing has shown the card since it was read, this one begins again: what
-// it has read may be older.
-func (d *drawing) forget(ctx context.Context, c *aggregate.Card) error {
-	err := d.Rows.ForgetCard(ctx, d.ref, c, d.by)
-	if isOther(err) {
-		return later{0, "another invocation was faster"}
-	}
-	if err != nil {
-		return fmt.Errorf("forget: %w", err)
-	}
-	return nil
 }
 
 // failed decides what to do after a failed call. For a permanent refusal of this channel or message it saves the

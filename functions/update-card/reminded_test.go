@@ -91,7 +91,7 @@ func testRemindedDied(t *testing.T, w *world, after bool) {
 	over := make(chan bool)
 	go func() {
 		defer close(over)
-		_ = h.draw(t.Context(), w.Ref, w.head())
+		_ = h.draw(t.Context(), w.Ref, w.head(), first)
 	}()
 	<-over
 	expect.Is(t, w.Load().Cards[0].State, aggregate.CardPosting)

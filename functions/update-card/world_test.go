@@ -116,11 +116,19 @@ func asking(ref aggregate.Ref, h aggregate.Head) string {
 
 func (w *world) send(body string) bool {
 	w.T.Helper()
-	out := expect.Value(w.h.Handle(w.T.Context(), events.SQSEvent{Records: []events.SQSMessage{received(1, body)}}))(w.T)
+	return w.receive(received(1, body))
+}
+
+func (w *world) receive(m events.SQSMessage) bool {
+	w.T.Helper()
+	out := expect.Value(w.h.Handle(w.T.Context(), events.SQSEvent{Records: []events.SQSMessage{m}}))(w.T)
 	n := len(out.BatchItemFailures)
 	expect.Must(w.T, n <= 0 || out.BatchItemFailures[0].ItemIdentifier == "m1", "%+v", out)
 	return len(out.BatchItemFailures) == 0
 }
+
+// first is the first receipt of a message.
+var first = receipt{"m1", 1}
 
 // received is the nth receipt of a message.
 func received(nth int, body string) events.SQSMessage {

@@ -48,44 +48,38 @@ func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, mess
 	})
 }
 
-// ForgetCard removes the hash of a card and names the drawing that is about to update the message, so that the card is
-// drawn again whatever becomes of the update. c is the card as it was read. ForgetCard returns ErrClaimed when the row
-// names another message, or when another drawing has saved since what the message shows: it may be a later state.
-func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by string) error {
+// DoubtCard removes the hash of a card whose message may show something else, so that the card is drawn again. c is the
+// card as it was read. It returns ErrClaimed when the row names another message.
+func (s *Store) DoubtCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card) error {
 	e := table.NewExpression()
-	asRead := table.Both(e.Is("message_ts", "=", c.MessageTS), asDrawn(e, c.Drawn))
-	return s.forgetCard(ctx, ref, c, by, e, asRead)
-}
-
-// DoubtCard does what ForgetCard does, whatever was saved since: two drawings have updated a message at the same time.
-func (s *Store) DoubtCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by string) error {
-	e := table.NewExpression()
-	return s.forgetCard(ctx, ref, c, by, e, e.Is("message_ts", "=", c.MessageTS))
-}
-
-func (s *Store) forgetCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by string, e *table.Expression,
-	condition string) error {
 	e.Remove("hash")
-	e.Set("claimed_by", by)
-	_, err := s.updateCard(ctx, "forget the hash of", ref, c.Key(), e, condition)
+	e.Add("drawn", 1)
+	_, err := s.updateCard(ctx, "forget the hash of", ref, c.Key(), e, e.Is("message_ts", "=", c.MessageTS))
 	return err
 }
 
 // ShownCard saves the hash of the message's current content, and handles all as PostedCard does. c is the card as it
-// was read, and by the drawing that called ForgetCard. ShownCard returns ErrClaimed when the row names another message,
-// or when another drawing has called ForgetCard or ShownCard since: of two updates at the same time nobody knows which
-// one Slack applied last.
-func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string,
+// was read. ShownCard returns ErrClaimed when the row names another message, or when another drawing has saved since
+// what the message shows: of two updates at the same time nobody knows which one Slack applied last.
+func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, hash string,
 	all *aggregate.Head) error {
 	return s.saveShown(ctx, "save the hash of", ref, c.Key(), all, func(e *table.Expression) (condition string) {
 		e.Set("state", aggregate.CardPosted)
 		e.Set("hash", hash)
-		e.Remove("claimed_by", "refusal", "tried_rev", "tried_at")
+		e.Remove("refusal", "tried_rev", "tried_at")
 		e.Add("drawn", 1)
 		// The same hash: this call was repeated because the answer to the first was lost, or another drawing showed the same.
-		unchanged := table.AnyOf(e.Is("claimed_by", "=", by), table.Both(e.Lacks("claimed_by"), e.Is("hash", "=", hash)))
+		unchanged := table.AnyOf(asDrawn(e, c.Drawn), e.Is("hash", "=", hash))
 		return table.Both(e.Is("message_ts", "=", c.MessageTS), unchanged)
 	})
+}
+
+// GaveBack notes on a card's row the receipt of a message that was given back with no update left unsaved.
+func (s *Store) GaveBack(ctx context.Context, ref aggregate.Ref, key, receipt string) error {
+	e := table.NewExpression()
+	e.Set("given_back", receipt)
+	_, err := s.updateCard(ctx, "note a receipt on", ref, key, e, e.Exists())
+	return err
 }
 
 // saveShown updates a card's row as write says, and records on it, unless all is nil, what Shown records on the head.

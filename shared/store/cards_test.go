@@ -26,8 +26,8 @@ func testCards(t *testing.T, st *taskStore) {
 		{"of 8 who claim at once one does", cardTest.claimAtOnce},
 		{"who lost the claim cannot save a message", cardTest.lostClaimPosts},
 		{"a posted card cannot be claimed", cardTest.claimPosted},
-		{"the hash is cleared before an update and saved after it", cardTest.hash},
-		{"what another drawing claimed is not saved", cardTest.hashClaimed},
+		{"the hash is saved after an update", cardTest.hash},
+		{"of two updates at once the later to save is refused", cardTest.hashSaved},
 		{"a message that Slack lost is forgotten, a newer one is not", cardTest.lostMessage},
 		{"an unreachable card says why and may be tried again", cardTest.triedAgain},
 		{"who lost the claim cannot call the card unreachable, nor release it", cardTest.lostClaimEnds},
@@ -142,45 +142,47 @@ func cardAt(messageTS string) *aggregate.Card {
 
 func (c cardTest) hash() {
 	c.posted()
-	expect.NoError(c, c.st.ForgetCard(c.Context(), c.ref, cardAt("1.000001"), "me"))
-	if got := c.read(); got.Hash != "" || got.ClaimedBy != "me" || got.State != aggregate.CardPosted {
-		c.Errorf("hash %q in state %s", got.Hash, got.State)
-	}
-	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, cardAt("1.000001"), "me", "next", nil))
+	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, cardAt("1.000001"), "next", nil))
 	if got := c.read().Hash; got != "next" {
 		c.Errorf("hash %q, want the next", got)
 	}
-	wantError(c.T, c.st.ForgetCard(c.Context(), c.ref, cardAt("2.000001"), "me"), ErrClaimed)
-	wantError(c.T, c.st.ForgetCard(c.Context(), c.ref, cardAt("1.000001"), "me"), ErrClaimed) // read before next was saved
-	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, cardAt("2.000001"), "me", "other", nil), ErrClaimed)
-	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, cardAt("1.000001"), "other", "other", nil), ErrClaimed)
+	wantError(c.T, c.st.DoubtCard(c.Context(), c.ref, cardAt("2.000001")), ErrClaimed)
+	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, cardAt("2.000001"), "other", nil), ErrClaimed)
+	// Read before next was saved.
+	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, cardAt("1.000001"), "other", nil), ErrClaimed)
 	got := c.read().Hash
 	expect.That(c, got == "next", "hash %q, want it untouched", got)
 }
 
-// What a drawing saves counts once though an answer was lost, and not after another one's claim.
-func (c cardTest) hashClaimed() {
+// What a drawing saves stays saved though an answer was lost, and ends what others have begun meanwhile.
+func (c cardTest) hashSaved() {
 	c.posted()
 	read := c.read()
-	expect.NoError(c, c.st.ForgetCard(c.Context(), c.ref, &read, "me"))
-	for range 2 { // the first answer was lost
-		expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &read, "me", "next", nil))
+	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &read, "next", nil))
+	begun := c.read()
+	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &read, "next", nil)) // the first answer was lost
+	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, &read, "other", nil), ErrClaimed)
+	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, &begun, "other", nil), ErrClaimed)
+	begun = c.read()
+	expect.NoError(c, c.st.DoubtCard(c.Context(), c.ref, &read))
+	if got := c.read(); got.Hash != "" || got.State != aggregate.CardPosted {
+		c.Errorf("hash %q in state %s", got.Hash, got.State)
 	}
-	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, &read, "me", "other", nil), ErrClaimed)
+	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, &begun, "other", nil), ErrClaimed)
 	now := c.read()
-	expect.NoError(c, c.st.ForgetCard(c.Context(), c.ref, &now, "other"))
-	expect.NoError(c, c.st.DoubtCard(c.Context(), c.ref, &read, "me"))
-	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, &now, "other", "other", nil), ErrClaimed)
-	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &now, "me", "mine", nil))
+	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &now, "mine", nil))
 	got := c.read()
-	expect.That(c, got.Hash == "mine" && got.Drawn == 3 && got.ClaimedBy == "", "%+v", got)
+	expect.That(c, got.Hash == "mine" && got.Drawn == 4, "%+v", got)
+	expect.NoError(c, c.st.GaveBack(c.Context(), c.ref, c.key, "m1/2"))
+	want := got
+	want.GivenBack = "m1/2"
+	expect.Same(c, want, c.read())
 }
 
 func (c cardTest) lostMessage() {
 	c.posted()
 	read := c.read()
-	expect.NoError(c, c.st.ForgetCard(c.Context(), c.ref, &read, "me"))
-	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &read, "me", "later", nil))
+	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &read, "later", nil))
 	row := expect.Value(c.st.ResetCard(c.Context(), c.ref, c.key, "0.000001"))(c)
 	expect.That(c, row.State == aggregate.CardPosted && row.MessageTS == "1.000001", "%+v", row)
 	row = expect.Value(c.st.ResetCard(c.Context(), c.ref, c.key, "1.000001"))(c)

@@ -234,7 +234,7 @@ func testShownByCard(t *testing.T, st *taskStore) {
 	h := headOf(t, st, ref).Head
 	show := func(hash string, all *aggregate.Head) error {
 		c := loaded(t, st, ref).Card("CARD#task")
-		return errors.Join(st.ForgetCard(t.Context(), ref, c, "me"), st.ShownCard(t.Context(), ref, c, "me", hash, all))
+		return st.ShownCard(t.Context(), ref, c, hash, all)
 	}
 	steps := []func() error{
 		func() error { return st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "one", &h) },

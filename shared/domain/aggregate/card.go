@@ -36,7 +36,9 @@ type Card struct {
 	TriedRev    int        `json:"tried_rev,omitempty"` // the rev at which Slack refused the message permanently
 	TriedAt     *time.Time `json:"tried_at,omitempty"`  // time of the latest refusal
 	Refusal     string     `json:"refusal,omitempty"`   // Slack's error code
-	CreatedAt   time.Time  `json:"created_at"`
+	// GivenBack is the latest receipt of a message of the card queue that was given back with no update left unsaved.
+	GivenBack string    `json:"given_back,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
 	// Set only for a copy, whose row the card updater creates: the person who gets it, or the channel or group that is
 	// told of a decision. Of a gate under a rule also the number of the stage at which they are asked, and whom they stood
 	// in for there when the row was made, by account, of who is asked only so.
