@@ -139,10 +139,10 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 }
 
 // The relay's event filter lets through each record of the stream whose row may start something.
-func TestTheRelayHearsOfHeadsAndHomes(t *testing.T) {
+func TestTheRelayHearsOfHeadsAndKeys(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	filter := expect.Value(lambda.ParseFilter(s.functions["RelayChangesFunction"].Streams[0].Filters))(t)
-	for kind, want := range map[string]bool{"head": true, "home": true, "key": true, "wait": false, "card": false,
+	for kind, want := range map[string]bool{"head": true, "key": true, "wait": false, "card": false,
 		"audit": false} {
 		var change struct{ Records []map[string]any }
 		sample(t, "relay-changes.json", &change)

@@ -52,7 +52,7 @@ type environment struct {
 	boot.Slack
 	boot.Credentials
 	boot.Results
-	CardQueueURL string `env:"CARD_QUEUE_URL" doc:"the queue of cards to draw"`
+	CardQueueURL string `env:"CARD_QUEUE_URL" doc:"the queue of cards and Home tabs to draw"`
 	Console      string `env:"CONSOLE_ADDRESS" doc:"the console's address, for links on cards"`
 }
 

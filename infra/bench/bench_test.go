@@ -97,7 +97,7 @@ func TestCallsAreAddedUp(t *testing.T) {
 	calls = append(calls, lambda.Call{Function: "GiveUpFunction", Kind: "secretsmanager.GetSecretValue"}) // at its start
 	u := added(calls, 2)
 	expect.Same(t, fmt.Sprint(u), "0.5 invocations (GiveUpFunction 0.5); calls of AWS 3, Slack 0.5, vendors 0.5; "+
-		"2 rows (CARD 0.5, HEAD 0.5, OPEN 0.5, PROMPT 0.5); 0 state transitions")
+		"2 rows (CARD 0.5, HEAD 0.5, PROMPT 0.5, QUOTA 0.5); 0 state transitions")
 }
 
 func TestEveryFunctionHasABareHandler(t *testing.T) {

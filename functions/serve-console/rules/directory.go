@@ -135,7 +135,7 @@ func (a *asked) toolOptions() (all []web.Choice) {
 	for _, t := range a.tools {
 		if t.Allowed {
 			note := a.Say("tool_reads")
-			if t.writes() {
+			if t.Writes() {
 				note = a.Say("tool_writes")
 			}
 			all = append(all, web.Choice{Value: t.Tool.String(), Text: legible.OneLine(t.Title) + " " + note})

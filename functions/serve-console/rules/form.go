@@ -2,7 +2,6 @@ package rules
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -12,12 +11,8 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
-	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/tool"
 	"ringi/shared/words/legible"
 )
 
@@ -226,7 +221,7 @@ func (a *asked) keep(e edited, wrong aggregate.Problems) error {
 		e.At, all = len(all), append(all, rules.Rule{})
 	}
 	all[e.At] = e.Rule
-	for _, p := range (&rules.Rules{Rules: all}).Problems(knownOf(a.tools)) {
+	for _, p := range (&rules.Rules{Rules: all}).Problems(web.KnownToRules(a.tools)) {
 		if at, field := ruleAt(p.Field); at == e.At || at < 0 {
 			wrong = append(wrong, aggregate.Problem{Field: field, Code: p.Code, Args: p.Args})
 		}
@@ -384,70 +379,4 @@ func (a *asked) toTell(is string) []web.Choice {
 	}
 	all[i].Chosen = true
 	return all
-}
-
-type knownTool struct {
-	rules.Known
-	id, Title string // by which the settings know it; what people call it
-	Allowed   bool   // now; Ringi's own tools are known even if they are off
-	Labels    []rules.Label
-	Free      bool // its calls move no money, as rules see them whatever the arguments are
-}
-
-func (k knownTool) writes() bool { return k.Access != aggregate.Read }
-
-// knownTools returns Ringi's own tools and those of MCP servers that are on.
-func (c *Pages) knownTools(ctx context.Context, v *web.Viewer) (all []knownTool, err error) {
-	settings, err := c.Store.Settings(ctx, v.Tenant)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := c.Store.ToolPermissions(ctx, v.Tenant)
-	if err != nil {
-		return nil, err
-	}
-	tools, err := tool.Builtin()
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range tools.Planned().All() {
-		own := tenancy.ToolPermission{ToolName: s.Name, Allowed: true}
-		if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == s.Name }); i >= 0 {
-			own = rows[i]
-		}
-		if s.Name == catalog.Decide { // its mark is made from the form
-			own.Mark = (&task.Matter{}).Steps(v.Locale, s.Version())[0].Mark
-		}
-		all = append(all, knownAs(own, s.Access, s.Title(v.Locale), own.Allowed))
-	}
-	for _, p := range rows {
-		if s, on := tool.Pinned(p, settings.MCPServers); on { // any server may choose any title
-			all = append(all, knownAs(p, s.Access, strings.TrimSpace(p.Pin.Title+" ("+p.ToolName+")"), true))
-		}
-	}
-	return all, nil
-}
-
-func knownAs(p tenancy.ToolPermission, access aggregate.Access, title string, allowed bool) knownTool {
-	var labels []rules.Label
-	if m := p.Marked(""); m != nil {
-		labels = m.LabelledBy
-	}
-	version := "1" // of one of Ringi's own tools without a mark any will do
-	if p.Mark != nil {
-		version = p.Mark.Version
-	}
-	free := p.ToolName != catalog.Decide && p.Call(version, access, "{}", p.Mark).Amount == rules.Nothing()
-	return knownTool{rules.Known{Tool: p.Tool(), Access: access}, p.ToolName, title, allowed, labels, free}
-}
-
-// Known returns the tools that requests may call.
-func (c *Pages) Known(ctx context.Context, v *web.Viewer) ([]rules.Known, error) {
-	all, err := c.knownTools(ctx, v)
-	return knownOf(all), err
-}
-
-// knownOf returns the tools as rules need them.
-func knownOf(all []knownTool) []rules.Known {
-	return web.Each(all, func(x knownTool) rules.Known { return x.Known })
 }

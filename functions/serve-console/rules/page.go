@@ -87,7 +87,7 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (a *a
 		return nil, err
 	}
 	a.channels = reach.Channels()
-	if a.tools, err = c.knownTools(r.Context(), v); err != nil {
+	if a.tools, err = c.KnownTools(r.Context(), v); err != nil {
 		return nil, err
 	}
 	is, err := c.Organisations.Current(r.Context(), v.Tenant)
@@ -174,7 +174,7 @@ func (a *asked) rules() *rules.Rules { return &rules.Rules{Rules: a.draft.Rules}
 
 // save saves the draft. What is wrong with it, and that somebody saved others meanwhile, the list says.
 func (a *asked) save() error {
-	_, _, err := a.Store.SaveRules(a.r.Context(), a.v.Tenant, a.rules(), a.draft.Rev, knownOf(a.tools), a.v.Actor(),
+	_, _, err := a.Store.SaveRules(a.r.Context(), a.v.Tenant, a.rules(), a.draft.Rev, web.KnownToRules(a.tools), a.v.Actor(),
 		a.Now())
 	switch {
 	case errors.Is(err, aggregate.ErrConflict):
@@ -189,7 +189,7 @@ func (a *asked) save() error {
 		a.draft.Rev = now.Rev
 		return a.list(listState{by: a.person(kept.UpdatedBy), status: http.StatusConflict})
 	case errors.As(err, new(aggregate.Problem)):
-		wrong := a.problems(a.draft.Rules, a.rules().Problems(knownOf(a.tools)))
+		wrong := a.problems(a.draft.Rules, a.rules().Problems(web.KnownToRules(a.tools)))
 		return a.list(listState{problems: wrong, status: http.StatusUnprocessableEntity})
 	case err != nil:
 		return err
@@ -279,8 +279,8 @@ func (a *asked) notes() (all []string, err error) {
 	}
 	x, or := a.rules(), a.Say("middot")
 	for _, kind := range []rules.Kind{rules.KindSteps, rules.KindStep} {
-		untaken := slices.DeleteFunc(slices.Clone(a.tools), func(t knownTool) bool {
-			return !t.Allowed || !t.writes() || x.Takes(kind, t.Known)
+		untaken := slices.DeleteFunc(slices.Clone(a.tools), func(t web.KnownTool) bool {
+			return !t.Allowed || !t.Writes() || x.Takes(kind, t.Known)
 		})
 		if len(untaken) > 0 {
 			all = append(all, a.In("untaken", kind, "list", list(a.speaker, untaken, a.titled, or)))
@@ -310,11 +310,11 @@ func (a *asked) untakenKeys(x *rules.Rules) (names []string, err error) {
 	keys, err := a.Store.Keys(a.r.Context(), a.v.Tenant)
 	for _, k := range keys {
 		untaken := func(name string) bool {
-			t := knownTool{Known: rules.Known{Tool: rules.Tool{Name: name}}} // it runs where the agent runs
-			if i := slices.IndexFunc(a.tools, func(x knownTool) bool { return x.id == name }); i >= 0 {
+			t := web.KnownTool{Known: rules.Known{Tool: rules.Tool{Name: name}}} // it runs where the agent runs
+			if i := slices.IndexFunc(a.tools, func(x web.KnownTool) bool { return x.ID == name }); i >= 0 {
 				t = a.tools[i]
 			}
-			return t.writes() && !x.Takes(rules.KindCall, t.Known)
+			return t.Writes() && !x.Takes(rules.KindCall, t.Known)
 		}
 		if k.Stands(a.Now()) == nil && slices.ContainsFunc(k.Tools, untaken) {
 			names = append(names, k.Name)

@@ -20,7 +20,7 @@ type speaker struct {
 	names    map[string]string // of people and groups by id; empty: Slack doesn't list them
 	channels map[string]string // names by id of the viewer's channels
 	units    map[string]string // names of departments by code; empty: none stands
-	tools    []knownTool
+	tools    []web.KnownTool
 }
 
 // mostNamed is how many names a list has before it counts the others.
@@ -48,13 +48,15 @@ func (s speaker) toldTo(id string) string {
 }
 
 func (s speaker) tool(t rules.Tool) string {
-	if i := slices.IndexFunc(s.tools, func(x knownTool) bool { return x.Tool.Same(t) }); i >= 0 {
+	if i := slices.IndexFunc(s.tools, func(x web.KnownTool) bool { return x.Tool.Same(t) }); i >= 0 {
 		return s.titled(s.tools[i])
 	}
 	return s.Say("quoted", "text", legible.OneLine(t.String()))
 }
 
-func (s speaker) titled(t knownTool) string { return s.Say("quoted", "text", legible.OneLine(t.Title)) }
+func (s speaker) titled(t web.KnownTool) string {
+	return s.Say("quoted", "text", legible.OneLine(t.Title))
+}
 
 // list joins names with a separator; after mostNamed it says how many others there are.
 func list[T any](s speaker, all []T, name func(T) string, separator string) string {

@@ -36,10 +36,10 @@ func (a *asked) trying(answer bool) (d tryData, err error) {
 	d = tryData{Amount: f.Get("try.amount"), Who: f.Get("try.who"), People: a.peopleToTry(f.Get("try.who")),
 		Places: chosen(append([]web.Choice{{Text: a.Say("elsewhere")}}, a.channelOptions()...), f.Get("try.place")),
 		Labels: chosen(a.labelsToTry(), f.Get("try.label"))}
-	var of knownTool
+	var of web.KnownTool
 	for _, t := range a.tools {
 		value := t.Tool.String()
-		if is := f.Get("try.tool"); value == is || is == "" && of.id == "" && t.Allowed && t.writes() {
+		if is := f.Get("try.tool"); value == is || is == "" && of.ID == "" && t.Allowed && t.Writes() {
 			of = t
 		}
 		if t.Allowed {
@@ -47,7 +47,7 @@ func (a *asked) trying(answer bool) (d tryData, err error) {
 		}
 	}
 	chosen(d.Tools, of.Tool.String())
-	if !answer || of.id == "" {
+	if !answer || of.ID == "" {
 		return d, nil
 	}
 	call, ok := a.callToTry(of, d.Amount, f.Get("try.label"))
@@ -67,7 +67,7 @@ func (a *asked) trying(answer bool) (d tryData, err error) {
 
 // callToTry returns the call that was typed; false if its amount can't be read. A label of the tool whose value nobody
 // chose is unknown, as is an amount that nobody typed.
-func (a *asked) callToTry(of knownTool, amount, label string) (c rules.Call, ok bool) {
+func (a *asked) callToTry(of web.KnownTool, amount, label string) (c rules.Call, ok bool) {
 	c = rules.Call{Tool: of.Tool, Access: of.Access, Amount: rules.Unknown(rules.WhyMissing),
 		Labels: map[string][]string{}}
 	for _, l := range of.Labels {

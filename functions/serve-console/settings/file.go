@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	console "ringi/functions/serve-console/rules"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
@@ -70,13 +69,13 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	if err != nil {
 		return err
 	}
-	known, err := (&console.Pages{Site: c.Site}).Known(r.Context(), v)
+	tools, err := c.KnownTools(r.Context(), v)
 	if err != nil {
 		return err
 	}
 	file, faults := ReadYAML(text, now, ruled)
 	if len(faults) == 0 {
-		faults = file.wrongRules(known)
+		faults = file.wrongRules(web.KnownToRules(tools))
 	}
 	if len(faults) == 0 {
 		was := now
@@ -97,8 +96,8 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 		if data.Conflict = web.RevisionOf(r.PostForm) != now.Rev; !data.Conflict {
 			err := c.keep(r, v, now, file.Settings)
 			if err == nil && t.ruleChanges(ruled, file.Rules) != nil {
-				_, _, err = c.Store.SaveRules(r.Context(), v.Tenant, &rules.Rules{Rules: file.Rules}, rev, known, v.Actor(),
-					c.Now())
+				_, _, err = c.Store.SaveRules(r.Context(), v.Tenant, &rules.Rules{Rules: file.Rules}, rev,
+					web.KnownToRules(tools), v.Actor(), c.Now())
 			}
 			if err != nil {
 				return err

@@ -173,7 +173,7 @@ type Effects struct {
 	ChatARN         string `env:"CHAT_ARN" doc:"the state machine of conversations with agents"`
 	ContestARN      string `env:"CONTEST_ARN" doc:"the state machine of contests"`
 	StateMachineARN string `env:"STATE_MACHINE_ARN" doc:"the pipeline"`
-	CardQueueURL    string `env:"CARD_QUEUE_URL" doc:"the queue of cards to draw"`
+	CardQueueURL    string `env:"CARD_QUEUE_URL" doc:"the queue of cards and Home tabs to draw"`
 }
 
 // Read fills a struct from the variables named in env tags of its fields, including embedded structs. Its error names
