@@ -169,7 +169,7 @@ var (
 	command  = regexp.MustCompile(`<[^>]*>`)
 	emoji    = regexp.MustCompile(`:[a-z_]+:`)
 	everyone = regexp.MustCompile(`(?i)@(channel|here|everyone)`)
-	code     = regexp.MustCompile("(?s)```[^`]*```|`[^`\n]*`") // planned values stand as they are
+	code     = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`") // planned values stand as they are, in a block that three end
 	reasoned = regexp.MustCompile(`理由: .*`)
 	hashed   = regexp.MustCompile(`/[0-9a-f]{64}"`)
 	named    = regexp.MustCompile(`<@[UW][A-Z0-9]+> ` +

@@ -177,9 +177,10 @@ type end struct {
 
 // Values that differ between runs.
 var (
-	timeForm  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?`)
-	lastForm  = regexp.MustCompile(`\d+(\.\d+)?(分 ?\d+)?秒`) // how long the work took
-	blockForm = regexp.MustCompile(`(?m)^b[0-9a-f]{4,}$`)   // Slack's own name of a block that has none
+	timeForm   = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?`)
+	lastForm   = regexp.MustCompile(`\d+(\.\d+)?(分 ?\d+)?秒`) // how long the work took
+	lastedForm = regexp.MustCompile(`⏱️ 実行時間: [^·\n]* · `)   // of a run that took long
+	blockForm  = regexp.MustCompile(`(?m)^b[0-9a-f]{4,}$`)   // Slack's own name of a block that has none
 	// earlierForm is what cards say of earlier runs, which asked for the same, or wrote more rows to the same sheet.
 	earlierForm = regexp.MustCompile(`(?m)^🔁 30 日以内に、同じ件名の依頼がありました.*\nmrkdwn\ncontext\nBLOCK\n|` +
 		`^mrkdwn\nsection\nBLOCK\n⚠️ ステップ \d+: 書き込んだ表の下に、以前の行が.*\n`)
@@ -189,7 +190,8 @@ var (
 	runOnly = map[string]bool{
 		"PK": true, "GSI1PK": true, "GSI1SK": true, "rev": true, "run": true, "restarts": true, "last_change": true,
 		"newest": true, "shown_rev": true, "shown_redraws": true, "drawn": true, "redraws": true,
-		"due_at": true, "entered": true,
+		"given_back": true,
+		"due_at":     true, "entered": true,
 		"settings_rev": true, "noted": true, "duration_ms": true, "waited_ms": true, "hash": true, "sweep_failures": true,
 		"claimed_by": true, "rows_below": true,
 		"crashes": true, "event_id": true, "s3_key": true, "ms": true,
@@ -203,6 +205,7 @@ func (d *scenarioRun) normalizedText(s string) string {
 	s = strings.ReplaceAll(s, strings.ToLower(d.Ref.ID), "task")
 	s = idForm.ReplaceAllString(s, "ID")
 	s = timeForm.ReplaceAllString(s, "TIME")
+	s = lastedForm.ReplaceAllString(s, "")
 	s = lastForm.ReplaceAllString(s, "DURATION")
 	s = blockForm.ReplaceAllString(s, "BLOCK")
 	s = belowForm.ReplaceAllString(earlierForm.ReplaceAllString(s, ""), `"rows_below":0`)

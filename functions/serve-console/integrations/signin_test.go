@@ -160,18 +160,18 @@ func signsOut(t *testing.T, w *consoletest.World) {
 
 func leavers(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Sato)
-	b.Get("/console/contests")
+	b.Get("/console/calls")
 	expect.That(t, w.People.Asked == 0, "Slack is asked at once")
 	w.People.Become(webapi.Sato, func(*slackapi.User) error { return errors.New("no answer") })
 	w.Later(3 * time.Minute)
-	b.Get("/console/contests").Says(t, 200) // a silent Slack signs nobody out
+	b.Get("/console/calls").Says(t, 200) // a silent Slack signs nobody out
 	w.Later(3 * time.Minute)
-	b.Get("/console/contests").Says(t, http.StatusInternalServerError) // nor is it believed for ever
+	b.Get("/console/calls").Says(t, http.StatusInternalServerError) // nor is it believed for ever
 	w.People.Become(webapi.Sato, func(u *slackapi.User) error { u.Gone = true; return nil })
-	b.Get("/console/contests").Says(t, http.StatusSeeOther) // who left
+	b.Get("/console/calls").Says(t, http.StatusSeeOther) // who left
 	w.People.Become(webapi.Sato, func(u *slackapi.User) error { return nil })
 	w.Later(2 * time.Minute)
-	b.Get("/console/contests").Says(t, http.StatusSeeOther) // the session is not back
+	b.Get("/console/calls").Says(t, http.StatusSeeOther) // the session is not back
 }
 
 // guarded serves one page for administrators and one act, through the usual checks.

@@ -174,8 +174,8 @@ func (a *asked) rules() *rules.Rules { return &rules.Rules{Rules: a.draft.Rules}
 
 // save saves the draft. What is wrong with it, and that somebody saved others meanwhile, the list says.
 func (a *asked) save() error {
-	_, _, err := a.Store.SaveRules(a.r.Context(), a.v.Tenant, a.rules(), a.draft.Rev, web.KnownToRules(a.tools), a.v.Actor(),
-		a.Now())
+	_, _, err := a.Store.SaveRules(a.r.Context(), a.v.Tenant, a.rules(), a.draft.Rev, web.KnownToRules(a.tools),
+		a.v.Actor(), a.Now())
 	switch {
 	case errors.Is(err, aggregate.ErrConflict):
 		now, err := a.saved()
