@@ -197,7 +197,6 @@ func ruleLooks(w *consoletest.World) []look {
 			"5万", "try.who", "佐藤",
 			"try.place", webapi.HR)},
 		{name: "rules-unsaved", path: path, form: list.Hidden("act", "down.0")},
-		{name: "rules-wrong", path: path, form: changed.Hidden("act", "save")},
 		{name: "settings-ruled", path: approvalPage},
 		{name: "stand-ins-refused", path: "/console/stand-ins", form: limited},
 	}

