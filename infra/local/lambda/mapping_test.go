@@ -21,9 +21,6 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
-	"ringi/shared/decide/effect"
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
 
@@ -301,64 +298,6 @@ func TestQueue(t *testing.T) {
 		emptied(t, c, url, p, 2)
 		expect.Same(t, []string{"a1", "a1"}, p.seen())
 	})
-}
-
-// One tenant's backlog, whose invocations hang, takes only that tenant's lanes: another one's card is drawn meanwhile.
-func TestATenantsBacklogLeavesRoomForOthers(t *testing.T) {
-	c := sqs.NewFromConfig(config(t))
-	hangs, free := aggregate.TenantID("T1"), aggregate.TenantID("T2")
-	p := &hanging{tenant: hangs, until: make(chan struct{}), began: map[string]int{}}
-	cards := &lambda.Queue{Function: "UpdateCardFunction", Mapping: template.QueueMapping{BatchSize: 1, Concurrency: 10},
-		Region: "us-east-1",
-		Reader: c, Invoker: p, Log: slog.New(slog.DiscardHandler)}
-	out := expect.Value(c.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("lanes.fifo"),
-		Attributes: map[string]string{"FifoQueue": "true", "DeduplicationScope": "messageGroup",
-			"FifoThroughputLimit": "perMessageGroupId"}}))(t)
-	cards.URL = aws.ToString(out.QueueUrl)
-	r := effect.Runner{Queue: c, QueueURL: cards.URL, Now: time.Now}
-	asks := func(tenant string) {
-		expect.NoError(t, r.Redraw(t.Context(), task.RefOf(tenant, aggregate.NewID()), aggregate.Head{Rev: 1},
-			aggregate.NewID()))
-	}
-	for range 30 {
-		asks(hangs)
-	}
-	run(t, cards.Run)
-	t.Cleanup(func() { close(p.until) })
-	expect.Eventually(t, "the first cards", func() bool { return p.counts(hangs) > 0 })
-	asks(free)
-	expect.Eventually(t, "the other tenant's card", func() bool { return p.counts(free) == 1 })
-	expect.That(t, p.counts(hangs) <= 4, "%d cards of one tenant at once", p.counts(hangs))
-}
-
-// hanging is a function whose invocations for one tenant don't end.
-type hanging struct {
-	tenant string
-	until  chan struct{}
-	mu     sync.Mutex
-	began  map[string]int
-}
-
-func (h *hanging) counts(tenant string) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.began[tenant]
-}
-
-func (h *hanging) Invoke(_ context.Context, _ string, payload []byte) (lambda.Result, error) {
-	var event struct{ Records []struct{ Body string } }
-	if err := json.Unmarshal(payload, &event); err != nil {
-		return lambda.Result{}, err
-	}
-	asked, err := effect.ReadMessage(event.Records[0].Body)
-	ref := asked.Ref
-	h.mu.Lock()
-	h.began[ref.Tenant]++
-	h.mu.Unlock()
-	if ref.Tenant == h.tenant {
-		<-h.until
-	}
-	return lambda.Result{Payload: []byte("{}"), RequestID: "r"}, err
 }
 
 func TestScheduleRunsAtItsRate(t *testing.T) {

@@ -52,9 +52,9 @@ func TestTheNumberOfAnOrderIsCorrected(t *testing.T) {
 		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}}
 	for _, x := range []struct{ request, total, one, since string }{
 		{"Order 3 office chairs from Acme at 12,000 yen each", "Total: ¥12,000", "Quantity: 1\nUnit price: ¥12,000",
-			"quantity 3 → 1; Total ¥36,000 → ¥12,000"},
+			"items › 1 › quantity 3 → 1; Total ¥36,000 → ¥12,000"},
 		{"アクメに PC 3台 447,000円を発注して", "合計: ¥149,000", "数量: 1\n単価: ¥149,000",
-			"quantity 3 → 1; 合計 ¥447,000 → ¥149,000"},
+			"items › 1 › quantity 3 → 1; 合計 ¥447,000 → ¥149,000"},
 	} {
 		is := understood(t, x.request)
 		one, odd := []string{"1 is enough", "1 office chair is enough", "quantity 1", "Quantity: 1", "1 instead", "only 1",
@@ -74,7 +74,11 @@ func TestTheNumberOfAnOrderIsCorrected(t *testing.T) {
 			w.heed(true)
 			var said []string
 			for _, c := range explain.Between(w.words.Locale, marked(v1, mark), marked(stepsOf(t, w), mark)) {
-				said = append(said, c.Name[0].Text+" "+c.Was[0].Text+" → "+c.Is[0].Text)
+				name := ""
+				for _, piece := range c.Name {
+					name += piece.Text
+				}
+				said = append(said, name+" "+c.Was[0].Text+" → "+c.Is[0].Text)
 			}
 			expect.Is(t, strings.Join(said, "; "), x.since, reason)
 		}
