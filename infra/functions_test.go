@@ -226,8 +226,8 @@ func streamRule(s *stack, wrong report) {
 	}
 }
 
-// lanesOfCards is the number of lanes that a tenant's cards have in package effect.
-const lanesOfCards = 4
+// fewestCards is of how many aggregates cards are drawn at once at least.
+const fewestCards = 4
 
 func queueRule(s *stack, wrong report) {
 	for id, f := range s.functions {
@@ -245,7 +245,7 @@ func queueRule(s *stack, wrong report) {
 				"%s: a FIFO queue knows no MaximumBatchingWindowInSeconds", id)
 			wrong.where(q.FIFO() && m.BatchSize > 10,
 				"%s: a FIFO queue gives 10 messages at most, BatchSize is %d", id, m.BatchSize)
-			wrong.where(id == "UpdateCardFunction" && m.Concurrency < lanesOfCards,
+			wrong.where(id == "UpdateCardFunction" && m.Concurrency < fewestCards,
 				"%s: %d at once are too few to draw a workspace's cards side by side", id, m.Concurrency)
 			wrong.where(!m.PartialFailures, "%s: without ReportBatchItemFailures one message repeats the whole batch", id)
 			wrong.where(q.DeadLetters == "", "%s: %s has no dead letters", id, q.ID)

@@ -25,7 +25,7 @@ const (
 
 	lookAfter = 2 * time.Second // how long an unanswered post may take to appear
 	lookAgain = 3 * time.Second // how much longer if Slack itself answered with an error
-	lookFor   = 3 * time.Second // how long a search may take, so that a slow Slack doesn't block the lane
+	lookFor   = 3 * time.Second // how long a search may take, so that a slow Slack doesn't block the group
 	// enough is the longest time of a post: the call, the waits and the searches.
 	enough = slackTimeout + lookAfter + lookAgain + 5*time.Second
 )
