@@ -170,11 +170,10 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 
 // click describes the payload's click on a part of a subject.
 func (p payload) click(subject, id string) click {
-	c := click{team: p.Team.ID, thread: p.thread(), trigger: p.TriggerID, Click: decide.Click{
+	return click{team: p.Team.ID, thread: p.thread(), trigger: p.TriggerID, Click: decide.Click{
 		Ref: store.RefOf(aggregate.TenantID(p.Team.ID), subject), ID: id,
 		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()},
 	}}
-	return c
 }
 
 // pressed describes the payload's click on a gate's button. hash is that of the content which the button names; words

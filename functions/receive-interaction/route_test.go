@@ -104,7 +104,7 @@ func testStageReadElsewhere(t *testing.T, w *world) {
 }
 
 func testStageOfOthers(t *testing.T, w *world) {
-	p := w.along(1, pipelinetest.Desk("部長", 1, webapi.Guest, webapi.Suzuki, webapi.Tanaka))
+	p := w.along(pipelinetest.Desk("部長", 1, webapi.Guest, webapi.Suzuki, webapi.Tanaka))
 	all := w.h.People
 	w.h.People = &people.People{Slack: departed{w.slack.Client, webapi.Tanaka}, Now: w.Now}
 	for user, want := range map[string]string{webapi.Guest: "ゲスト", webapi.Tanaka: "別のワークスペース"} {
@@ -123,7 +123,7 @@ func testStageOfOthers(t *testing.T, w *world) {
 }
 
 func testStageReadAgain(t *testing.T, w *world) {
-	p := w.along(2, pipelinetest.Desk("部長", 2, webapi.Suzuki, webapi.Tanaka))
+	p := w.along(pipelinetest.Desk("部長", 2, webapi.Suzuki, webapi.Tanaka))
 	w.stamps(webapi.Suzuki, p.ID, "/1")
 	w.quiet(w.post(at(w.click(webapi.Suzuki, "review_process", p.ID), w.Ref.ID+"/1")), webapi.Suzuki)
 	v := w.view(webapi.Suzuki)
@@ -298,7 +298,7 @@ func (w *world) standing() int {
 }
 
 // along has the steps wait along a route of these stages.
-func (w *world) along(hands int, stages ...circulation.Stage) *task.Process {
+func (w *world) along(stages ...circulation.Stage) *task.Process {
 	w.T.Helper()
 	return w.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{webapi.Sato}, stages...),
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
