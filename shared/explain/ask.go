@@ -16,14 +16,12 @@ import (
 // card and the direct message, a line of a list, the dialogs, the page.
 type Ask struct {
 	Kind   aggregate.CardType
-	ID     string
 	Hash   string // of what is asked: a button carries it, and the click compares it
 	Gate   *aggregate.Gate
 	Open   bool // people are asked now
 	Origin aggregate.Origin
-	Askers []string // whose own request it is
-	no     string   // what a rejection leads to: a key of Ways
-	denies bool     // it may be denied
+	no     string // what a rejection leads to: a key of Ways
+	denies bool   // it may be denied
 }
 
 // Asking is an aggregate with gates.
@@ -43,8 +41,8 @@ func AskOf(a Asking, id string) (x Ask, ok bool) {
 	if g == nil {
 		return x, false
 	}
-	x = Ask{Kind: a.AskedBy(id), ID: id, Hash: a.AskedHash(id), Gate: g, Open: a.IsOpen(id), Origin: a.Origin(),
-		Askers: a.Askers(), denies: !g.AsksBySettings()}
+	x = Ask{Kind: a.AskedBy(id), Hash: a.AskedHash(id), Gate: g, Open: a.IsOpen(id), Origin: a.Origin(),
+		denies: !g.AsksBySettings()}
 	if t, is := a.(*task.Aggregate); is {
 		x.no = string(t.Follows(id))
 	}

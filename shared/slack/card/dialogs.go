@@ -53,15 +53,15 @@ func (d *Dialogs) Opened(ctx context.Context, large Large, gate string) (*Dialog
 	return d, nil
 }
 
-// ask returns what is shown of the gate that r names, or of none.
-func (d *Dialogs) ask(r Review) explain.Ask {
-	x := explain.Ask{Kind: r.Type, Gate: &aggregate.Gate{}}
+// ask returns what is shown of the gate that r names, or of none; then ok is false.
+func (d *Dialogs) ask(r Review) (x explain.Ask, ok bool) {
 	if a, asks := d.of.(explain.Asking); asks {
-		if is, ok := explain.AskOf(a, r.ID); ok {
-			return is
-		}
+		x, ok = explain.AskOf(a, r.ID)
 	}
-	return x
+	if !ok {
+		x = explain.Ask{Kind: r.Type, Gate: &aggregate.Gate{}}
+	}
+	return x, ok
 }
 
 // Refused says why a click decided nothing. If a rule refused it, Refused also says who may decide.
@@ -154,7 +154,7 @@ func reasonField(w *words, example, typed string, optional bool) slack.Block {
 
 // Rejection asks for the reason why a person rejects the gate that r names, and says what follows.
 func (d *Dialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
-	x := d.ask(r)
+	x, _ := d.ask(r)
 	return r.rejects(x, x.Ways(locale)[0], locale)
 }
 
@@ -167,8 +167,8 @@ func (r Review) rejects(x explain.Ask, way explain.Way, locale string) slack.Mod
 
 // More asks what else a person does with what waits: deny it, or cancel it, as far as they may.
 func (d *Dialogs) More(r Review, deny, cancel bool, locale string) slack.ModalViewRequest {
-	x, w, c := d.ask(r), wordsOf.In(locale), explain.Cancels(locale, r.Type)
-	ways := x.Ways(locale)[1:]
+	x, _ := d.ask(r)
+	w, c, ways := wordsOf.In(locale), explain.Cancels(locale, r.Type), x.Ways(locale)[1:]
 	switch {
 	case !deny || len(ways) == 0:
 		return modal(RejectionCallback, c.Title, c.Yes, c.No, r.of(x, Cancels).metadata(), section(c.Text))
@@ -251,7 +251,7 @@ const (
 // Review is the private_metadata of a dialog that shows all of a gate's content. The client can change it, so its ids
 // must match a row. Its hash says which content the person read.
 type Review struct {
-	Type   aggregate.CardType `json:"type"` // prompt, process or step
+	Type   aggregate.CardType `json:"type"` // of the gate's card
 	ID     string             `json:"id"`
 	TaskID string             `json:"task_id"`
 	Hash   string             `json:"hash"`
@@ -275,11 +275,10 @@ const everything = 1 << 20 // sections, which no text reaches
 // Review draws all that a gate asks about. It can be submitted only while the gate waits and all of its content is
 // shown. ok is false when there is no such gate.
 func (d *Dialogs) Review(r Review, locale string) (view slack.ModalViewRequest, ok bool) {
-	asks, is := d.of.(explain.Asking)
-	if !is || asks.GateWith(r.ID) == nil {
+	x, ok := d.ask(r)
+	if !ok {
 		return view, false
 	}
-	x, _ := explain.AskOf(asks, r.ID)
 	r.Type, r.Hash = x.Kind, x.Hash
 	switch a := d.of.(type) {
 	case *task.Aggregate:
