@@ -82,8 +82,8 @@ func (s Sum) Unreadable() string {
 	return fillLine(effectWordsOf.In(s.locale).Unreadable, "steps", strings.Join(orders, ", "))
 }
 
-// Done is Says for what has been done. rows is how many rows a sheet got first, "" if nobody knows.
-func (s Sum) Done(rows string) []Piece { return s.whole().Done(s.locale, rows) }
+// Done is Says for what has been done.
+func (s Sum) Done() []Piece { return s.whole().Done(s.locale, "") }
 
 // Unpriced is Effect.Unpriced of all that steps do.
 func (s Sum) Unpriced() string { return s.whole().Unpriced(s.locale) }

@@ -218,7 +218,7 @@ func (s *speaker) executed(x *store.RegisteredTask, sum explain.Sum) (day, made 
 	says := sum.First().Sentence
 	if sum.Final {
 		sum.Amount = rules.Nothing() // it has a column of its own
-		says = sum.Done("")
+		says = sum.Done()
 	}
 	return tenancy.DayOf(*at), strings.Trim(textOf(s.Briefly(says))+" · "+made, " ·")
 }

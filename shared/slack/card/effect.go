@@ -31,7 +31,7 @@ func (d drawing) effects(s explain.Sum, since string, most int) body {
 	lead := &s.Lead
 	says := s.Says()
 	if d.done && s.Final {
-		says = s.Done("")
+		says = s.Done()
 	}
 	if first := strong(d.line(says)); !d.beneath || lead.Act != "" || lead.Order == 0 || s.Unreadable() != "" {
 		d.put(&top, 1, lead, append(d.unsaid(s), first)...)

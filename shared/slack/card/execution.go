@@ -3,7 +3,6 @@ package card
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -94,7 +93,7 @@ func (d drawing) kept(r attempt) []slack.Block {
 			continue
 		}
 		e := explain.EffectOf(d.w.Locale, s, nil, r.steps[:i])
-		lines = append(lines, ordersOf(&e)+d.line(e.Done(d.w.Locale, rowsOf(r, strconv.Itoa(e.Order)))))
+		lines = append(lines, ordersOf(&e)+d.line(e.Done(d.w.Locale, rowsOf(r, e.Order))))
 	}
 	begun := func(row *task.StepResult) bool { return row.Access != aggregate.Read }
 	switch {
@@ -107,9 +106,9 @@ func (d drawing) kept(r attempt) []slack.Block {
 }
 
 // rowsOf returns how many rows a step wrote to a sheet, "" if its result doesn't say.
-func rowsOf(r attempt, order string) string {
+func rowsOf(r attempt, order int) string {
 	for _, s := range r.steps {
-		if strconv.Itoa(s.Order) == order {
+		if s.Order == order {
 			n, _ := resultOf(r.rows[s.StepID])["updated_rows"].(json.Number)
 			return inline(n.String(), maxTool)
 		}
