@@ -18,6 +18,9 @@ type part struct {
 	row  int
 }
 
+// inside returns the path to a part of what is at path.
+func inside(path []part, p part) []part { return append(path[:len(path):len(path)], p) }
+
 // pointerOf returns the pointer of a mark that leads to a value. No row has a pointer of its own.
 func pointerOf(path []part) string {
 	var b strings.Builder
@@ -108,7 +111,7 @@ func (t *teller) rest(path []part, v any) (all []Argument) {
 			return []Argument{{Name: t.name(path), Value: []Piece{{Words, t.w.EmptyObject}}}}
 		}
 		for _, name := range t.sorted(path, v) {
-			if below := append(path[:len(path):len(path)], part{name: name}); !t.isGone(below) {
+			if below := inside(path, part{name: name}); !t.isGone(below) {
 				all = append(all, t.rest(below, v[name])...)
 			}
 		}
@@ -122,7 +125,7 @@ func (t *teller) rest(path []part, v any) (all []Argument) {
 		}
 		brief := !slices.ContainsFunc(v, func(x any) bool { return !t.inLine(x) })
 		for i, x := range v {
-			below := append(path[:len(path):len(path)], part{row: i + 1})
+			below := inside(path, part{row: i + 1})
 			if row, is := x.(map[string]any); is && brief {
 				all = append(all, Argument{Name: t.name(below), Value: t.row(below, row)})
 			} else {
@@ -168,7 +171,7 @@ func (t *teller) row(path []part, row map[string]any) []Piece {
 		if i > 0 {
 			l.add(Words, " · ")
 		}
-		t.member(l, pointerOf(append(path[:len(path):len(path)], part{name: name})), name)
+		t.member(l, pointerOf(inside(path, part{name: name})), name)
 		l.add(Words, ": ")
 		l.leaf(row[name])
 	}
@@ -197,7 +200,7 @@ func (t *teller) cells(l *writer, columns []any, row map[string]any) {
 func (t *teller) sorted(path []part, members map[string]any) []string {
 	other := func(name string) int {
 		list, is := members[name].([]any)
-		if t.look.party != "" && pointerOf(append(path[:len(path):len(path)], part{name: name})) == t.look.party {
+		if t.look.party != "" && pointerOf(inside(path, part{name: name})) == t.look.party {
 			return -1
 		}
 		if len(path) == 0 && legible.MaskDestination(members[name]) && (!is || len(list) > 0) {
@@ -206,7 +209,7 @@ func (t *teller) sorted(path []part, members map[string]any) []string {
 		return 1
 	}
 	place := func(name string) int {
-		return t.look.place(pointerOf(append(path[:len(path):len(path)], part{name: name})))
+		return t.look.place(pointerOf(inside(path, part{name: name})))
 	}
 	return slices.SortedFunc(maps.Keys(members), func(a, b string) int {
 		return cmp.Or(cmp.Compare(other(a), other(b)), cmp.Compare(place(a), place(b)), cmp.Compare(a, b))
