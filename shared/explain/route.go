@@ -13,8 +13,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Route is where a gate under a rule stands, in the words of a surface. Everything of it follows from circulation.Walk.
-// It is empty for a gate without a rule, and while people are looked up.
+// Route is where a gate stands, in the words of a surface. Everything of it follows from circulation.Walk. It is empty
+// while people are looked up. Without a rule it has one stage, which has no name.
 type Route struct {
 	circulation.State
 	Gate    *aggregate.Gate

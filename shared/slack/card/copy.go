@@ -65,7 +65,7 @@ func (f face) copied(g *aggregate.Gate, from, link string, w *askWords) Message 
 	return face{f.text, f.colour, nil}.with(section(from + "\n" + f.text + opens(link, w))).message()
 }
 
-// copyOf is Copy for a call.
+// callCopy is Copy for a call.
 func (d drawing) callCopy(c *aggregate.Card, link string, w *askWords) Message {
 	switch {
 	case d.outside.Call == nil:
@@ -112,7 +112,7 @@ func (d drawing) decided(c *aggregate.Card, link string) Message {
 // decided draws the message by which a channel or a group is told of a decision: about what, its number, and who made
 // it.
 func (r routed) decided(c *aggregate.Card, title, asker, link string) Message {
-	asks, text := askWordsOf.In(r.w.Locale), fill(r.texts.Decided, "title", title)
+	asks, text := askWordsOf.In(r.w.Locale), fill(r.Words.Decided, "title", title)
 	from := fill(asks.HomeFrom, "who", r.w.mention(asker))
 	if c.TellsGroup() {
 		from = "<!subteam^" + c.User + "> " + from

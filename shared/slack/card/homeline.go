@@ -200,7 +200,7 @@ func decides(x Waits, s tenancy.Settings, w *askWords) string {
 func asksReader(x Waits, s tenancy.Settings, w *askWords) string {
 	if g := x.gate(); g != nil && !g.AsksBySettings() {
 		r := drawing{w: wordsOf.In(w.Locale)}.route(g, true, x.origin())
-		return fill(w.WaitsFor, "who", or(r.Owes(), r.texts.Unknown))
+		return fill(w.WaitsFor, "who", or(r.Owes(), r.Words.Unknown))
 	}
 	return decides(x, s, w)
 }

@@ -25,7 +25,6 @@ const (
 type routed struct {
 	drawing
 	explain.Route
-	texts      *explain.RouteWords
 	copies     []*aggregate.Card // of the gate's card
 	origin     aggregate.Origin
 	number     string // that the decision got when it began to run
@@ -46,7 +45,7 @@ type rounds struct {
 }
 
 func (d drawing) route(g *aggregate.Gate, open bool, o aggregate.Origin) routed {
-	r := routed{drawing: d, Route: d.w.surface().Route(g, open, o.Channel), texts: explain.RouteOf(d.w.Locale), origin: o}
+	r := routed{drawing: d, Route: d.w.surface().Route(g, open, o.Channel), origin: o}
 	if !g.Ruled() { // its one stage has no name
 		r.State = circulation.State{}
 	}
@@ -54,11 +53,7 @@ func (d drawing) route(g *aggregate.Gate, open bool, o aggregate.Origin) routed 
 }
 
 func (d drawing) routeOf(v *version) routed {
-	o := aggregate.Origin{}
-	if d.a.Request != nil {
-		o = d.a.Request.Origin()
-	}
-	r := d.route(&v.gate, v.gate.Status == aggregate.PendingApproval && d.a.Head.Ended == nil, o)
+	r := d.route(&v.gate, v.gate.Status == aggregate.PendingApproval && d.a.Head.Ended == nil, d.a.Origin())
 	r.rounds, r.copies, r.remade, r.step = v.rounds, d.a.CopiesOf(v.key), v.since != "", v.kind == task.CardStep
 	r.unreadable = v.sum.Unreadable() != ""
 	if seen := v.gate.Seen; seen != nil && v.told() {
@@ -94,7 +89,7 @@ func (d drawing) otherRule(g *task.StepGate) []slack.Block {
 		return nil
 	}
 	r := d.route(&g.Gate, false, aggregate.Origin{})
-	return []slack.Block{contextLine(fill(r.texts.OtherRule,
+	return []slack.Block{contextLine(fill(r.Words.OtherRule,
 		"steps", or(inline(settled.Rule.Name, maxStage), d.w.None), "rule", r.RuleName()))}
 }
 
@@ -107,14 +102,14 @@ func (r routed) passed() []string {
 }
 
 func (r routed) path() string {
-	text := r.texts.Path
+	text := r.Words.Path
 	switch {
 	case r.Settled && r.number != "":
-		text = r.texts.PathNumbered
+		text = r.Words.PathNumbered
 	case r.Settled:
-		text = r.texts.PathDone
+		text = r.Words.PathDone
 	case r.round > 1:
-		text = r.texts.PathAgain
+		text = r.Words.PathAgain
 	}
 	return cut(fill(text, "path", r.Path(maxPath-maxStage), "round", r.round, "number", r.number), maxPath)
 }
@@ -126,28 +121,28 @@ func (r routed) waits(notes ...string) []slack.Block {
 	s := r.CurrentStage()
 	switch {
 	case r.Refused != nil:
-		return []slack.Block{contextLine(append(notes, r.texts.Unknown)...)}
+		return []slack.Block{contextLine(append(notes, r.Words.Unknown)...)}
 	case s == nil || r.Gate.AsksBySettings():
 		turn, more := r.bySettings()
 		return append(sectioned(turn), contextOf(append(notes, more))...)
 	case r.copy != nil:
 		return append(sectioned(r.yours(s)+r.until(s.DecideBy)), contextOf(append(notes, r.hint()))...)
 	}
-	turn := fill(r.texts.Now, "owes", r.Owes(), "who", r.Owing(maxNamed))
+	turn := fill(r.Words.Now, "owes", r.Owes(), "who", r.Owing(maxNamed))
 	left, alone := r.left()
 	if alone {
-		turn = r.texts.NowNobody
+		turn = r.Words.NowNobody
 	}
 	lines := append([]string{turn + r.until(s.DecideBy) + left}, r.Away(r.around(s), r.gone)...)
-	denies := r.texts.OneDenies
+	denies := r.Words.OneDenies
 	if r.step {
-		denies = r.texts.OneStops
+		denies = r.Words.OneStops
 	}
 	amount := ""
 	if !r.said {
 		amount = r.Amount(r.plain)
 	}
-	notes = append(notes, amount, r.path(), fill(r.texts.Rule, "rule", r.RuleName())+" · "+denies,
+	notes = append(notes, amount, r.path(), fill(r.Words.Rule, "rule", r.RuleName())+" · "+denies,
 		cut(r.AskedToo(), maxNotes), cut(r.carried(), maxNotes))
 	return append(sectioned(strings.Join(lines, "\n")), contextOf(notes)...)
 }
@@ -159,11 +154,11 @@ func (r routed) yours(s *circulation.StageState) string {
 		stage += " (" + need + ")"
 	}
 	if r.copy.For == nil {
-		return fill(r.texts.Yours, "stage", stage)
+		return fill(r.Words.Yours, "stage", stage)
 	}
 	who := slices.DeleteFunc(r.State.Owes(),
 		func(p circulation.Person) bool { return !slices.Contains(r.copy.For, p.User) })
-	return fill(r.texts.YoursFor, "stage", stage, "principal", r.People(who, maxNamed))
+	return fill(r.Words.YoursFor, "stage", stage, "principal", r.People(who, maxNamed))
 }
 
 // around are the stand-ins who count while a stage is asked.
@@ -183,7 +178,7 @@ func (r routed) bySettings() (turn, note string) {
 		note = ""
 	}
 	if somebody {
-		turn = fill(r.texts.NowAny, "who", turn)
+		turn = fill(r.Words.NowAny, "who", turn)
 	}
 	return turn + r.until(r.Gate.Terms.DecideBy), note
 }
@@ -202,9 +197,9 @@ func (r routed) carried() string {
 	}
 	text := r.Carried(r.round, r.before)
 	if !r.remade {
-		text += " · " + fill(r.texts.MadeFrom, "version", r.from, "who", r.w.mention(r.before.RejectedBy))
+		text += " · " + fill(r.Words.MadeFrom, "version", r.from, "who", r.w.mention(r.before.RejectedBy))
 	}
-	return text + " · " + fill(r.texts.SendBacks, "n", r.further)
+	return text + " · " + fill(r.Words.SendBacks, "n", r.further)
 }
 
 // sendBacks says how often a version that is made after this one, which was sent back, may be sent back.
@@ -212,7 +207,7 @@ func (r routed) sendBacks(n int) []string {
 	if r.Ended() != circulation.SendBack {
 		return nil
 	}
-	return []string{fill(r.texts.SendBacks, "n", max(n, 0))}
+	return []string{fill(r.Words.SendBacks, "n", max(n, 0))}
 }
 
 // gone reports whether somebody whom the present stage asks has left, as Slack said when their copy was to be sent.
@@ -235,9 +230,9 @@ func (r routed) left() (line string, alone bool) {
 	who := slices.DeleteFunc(owes, func(p circulation.Person) bool { return slices.Contains(able, p) })
 	link := ""
 	if r.Console != "" {
-		link = fmt.Sprintf(" (<%s/stand-ins|%s>)", r.Console, r.texts.SetStandIn)
+		link = fmt.Sprintf(" (<%s/stand-ins|%s>)", r.Console, r.Words.SetStandIn)
 	}
-	return "\n" + fill(r.texts.Left, "stage", r.Name(s), "who", r.People(who, maxNamed), "link", link), len(able) == 0
+	return "\n" + fill(r.Words.Left, "stage", r.Name(s), "who", r.People(who, maxNamed), "link", link), len(able) == 0
 }
 
 // Gone reports whether Slack said of a copy's person that they have left: errors of conversations.open
@@ -261,7 +256,7 @@ func (r routed) hint() string {
 	if !r.first {
 		return ""
 	}
-	return r.texts.OnlyButton
+	return r.Words.OnlyButton
 }
 
 // resting returns what a copy says whose person owes nothing at its stage, and its colour: "" for a copy that asks, and
@@ -283,7 +278,7 @@ func (r routed) resting() (line, colour string) {
 			return fill(r.w.ApprovedBy, "who", r.Hand(act), "when", when(act.At)), green
 		}
 	}
-	return r.texts.Closed, grey
+	return r.Words.Closed, grey
 }
 
 // Owes reports whether a copy's person, or one for whom they stand in, is asked for a stamp now, in this state of the
@@ -312,7 +307,7 @@ func (r routed) inDialog() (out []slack.Block) {
 	if len(r.Stages) == 0 {
 		return nil
 	}
-	lines := []string{fill(r.texts.Rule, "rule", r.RuleName())}
+	lines := []string{fill(r.Words.Rule, "rule", r.RuleName())}
 	for i := range r.Stages {
 		lines = append(lines, cut(r.Stage(i), maxPath))
 	}
