@@ -67,7 +67,7 @@ func TestAStopSaysThatNothingWasWritten(t *testing.T) {
 		}
 		text := drawn(c.s.told().Attachments[0].Blocks.BlockSet)
 		expect.That(t, strings.Contains(text, nothingWritten) == c.says, "%s: the requester reads %s", name, text)
-		expect.That(t, !c.says || !strings.Contains(c.s.drawn(executionCard), "発注します"), "%s: it will be: %s",
+		expect.That(t, !c.says || !strings.Contains(c.s.drawn(executionCard), "place_order を実行します"), "%s: it will be: %s",
 			name, c.s.drawn(executionCard))
 	}
 }
@@ -79,6 +79,24 @@ func TestNothingIsSaidOfMoneyWithoutAMark(t *testing.T) {
 	s := planned(t, steps, defaults)
 	blocks := render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet
 	expect.That(t, !strings.Contains(drawn(blocks), "金額不明"), "%s", drawn(blocks))
+}
+
+// That nobody knows the money of which a mark speaks stands in small type as long as people decide, and not at all
+// after the end.
+func TestThatNobodyKnowsTheMoneyIsSmall(t *testing.T) {
+	const unknown = "金額不明"
+	steps := orderSteps(1)
+	steps[0].ToolInput = `{"supplier":"アクメ","items":[]}`
+	s := planned(t, steps, defaults)
+	blocks := render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet
+	expect.That(t, !strings.Contains(strings.Join(sections(blocks), "\n"), unknown), "it is large")
+	expect.Has(t, drawn(blocks), "💴 "+unknown, "what people decide on")
+	s.do(decide.Approve(s, s.Process().ID, approver, policy, s.now)).do(s.StartExecution(s.Head.Run, s.now)).steps(1, 2)
+	s.do(s.CompleteExecution(s.Head.Run, "ok", s.now))
+	for _, key := range []string{processCard, executionCard} {
+		expect.That(t, !strings.Contains(s.drawn(key), unknown), "%s: %s", key, s.drawn(key))
+	}
+	expect.That(t, !strings.Contains(s.told().Text, unknown), "%s", s.told().Text)
 }
 
 // A step's check is often the last message in the thread: it says how the request ended.
