@@ -27,7 +27,7 @@ func (d drawing) title(text string, x *conversation.Action) string {
 	return fill(text, "n", x.Number, "type", or(ActionCalled(x, d.w.Locale), plain(string(x.ActionType), maxTool)))
 }
 
-// matter is the end of a notification: a pull request's title, the beginning of a command, or the names of files.
+// actionMatter is the end of a notification: a pull request's title, the beginning of a command, or the names of files.
 func (d drawing) actionMatter(x *conversation.Action) string {
 	p, ok := d.read(x)
 	said := p.Script
@@ -60,15 +60,6 @@ func Unapprovable(p conversation.Payload, locale string) string {
 	return ""
 }
 
-func (d drawing) stopAction(x *conversation.Action) slack.BlockElement {
-	w, text := d.talk, d.talk.ConfirmText
-	if x.ActionType == conversation.ToolCall {
-		text = w.ConfirmCall
-	}
-	stop := button(w.Cancel, CancelAction, x.ActionID, slack.StyleDanger)
-	return confirmed(stop, w.ConfirmTitle, text, w.ConfirmYes, w.ConfirmNo)
-}
-
 // ActionCalled returns what people call an action on any surface, or "" for a type that this release doesn't know.
 func ActionCalled(x *conversation.Action, locale string) string {
 	if x.Pushed != nil {
@@ -77,7 +68,7 @@ func ActionCalled(x *conversation.Action, locale string) string {
 	return agent.Called(locale)[x.ActionType]
 }
 
-// about says how long the action may run, and why the agent wants it.
+// aboutAction says how long the action may run, and why the agent wants it.
 func (d drawing) aboutAction(x *conversation.Action) []slack.Block {
 	if d.outside != nil {
 		return d.aboutCall()
@@ -92,7 +83,7 @@ func (d drawing) aboutAction(x *conversation.Action) []slack.Block {
 	return sectionOf(lines)
 }
 
-// body draws what the action would do, in up to most sections.
+// actionBody draws what the action would do, in up to most sections.
 func (d drawing) actionBody(x *conversation.Action, most int) body {
 	if d.outside != nil {
 		return d.callContent(most)

@@ -13,14 +13,9 @@ import (
 	"ringi/shared/words/language"
 )
 
-// The action_ids of a call's buttons. block_id is blockID of the call's id, and a value that id, a slash, and the hash
-// of what people approve.
-const (
-	approveCall = "approve_call"
-	rejectCall  = "reject_call"
-	// CancelCall cancels a call that waits, or is stamped and not begun.
-	CancelCall = "cancel_call"
-)
+// CancelCall is the action_id of the button that cancels a call which is stamped and not begun. The block_id of a
+// call's buttons is blockID of the call's id.
+const CancelCall = "cancel_call"
 
 // callWords are the texts of a call's card.
 type callWords struct {
@@ -59,7 +54,7 @@ func CallCard(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, around A
 	return drawCall(a, around, s, locale, now).callFace(c).message()
 }
 
-// of draws the card c, or what its copy shows.
+// callFace draws the card c, or what its copy shows.
 func (d drawing) callFace(c *aggregate.Card) face {
 	d.copied(c, d.outside.Copies)
 	if d.outside.Call == nil {
@@ -81,7 +76,7 @@ func (d drawing) routeOfCall() routed {
 	return r
 }
 
-// made names what the call made, unless what it returned is large.
+// callMade names what the call made, unless what it returned is large.
 func (d drawing) callMade() string {
 	x := d.outside.Call
 	if x.Result == nil {
@@ -104,12 +99,12 @@ func (d drawing) agent() string {
 	return or(inline(d.outside.Call.KeyName, maxTool), d.w.None)
 }
 
-// from says who asks, and who answers for it.
+// asksFor says who asks, and who answers for it.
 func (d drawing) asksFor() string {
 	return fill(d.calls.Agent, "agent", d.agent(), "who", d.w.mention(d.outside.Head.Requester))
 }
 
-// body draws what the call does, in up to most sections.
+// callContent draws what the call does, in up to most sections.
 func (d drawing) callContent(most int) body {
 	x := d.outside.Call
 	c, err := x.Content()
@@ -140,7 +135,7 @@ func (d drawing) again(was *call.Was) string {
 	return d.calls.Again
 }
 
-// about says who asks and who answers for it, and why.
+// aboutCall says who asks and who answers for it, and why.
 func (d drawing) aboutCall() []slack.Block {
 	x, c, again, reason := d.outside.Call, d.calls, "", d.calls.NoReason
 	agent := d.asksFor()

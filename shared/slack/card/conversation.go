@@ -172,7 +172,8 @@ func (d drawing) madeOf(o *conversation.Offered) []slack.Block {
 	return blocks
 }
 
-// ended draws the card of a closed conversation. Its button is gone once the conversation is open again, or forgotten.
+// talkEnded draws the card of a closed conversation. Its button is gone once the conversation is open again, or
+// forgotten.
 func (d drawing) talkEnded() face {
 	s, w := d.t.Conversation, d.talk
 	if s == nil || s.Status != conversation.Closed {
@@ -265,7 +266,7 @@ func ProposalModal(session, text, locale string) slack.ModalViewRequest {
 // ProposeNote says why there is no dialog to propose an action: the message is in no conversation.
 func ProposeNote(locale string) string { return conversationWordsOf.In(locale).ProposeNowhere }
 
-// files adds where people see an action's files.
+// withFiles adds where people see an action's files.
 func (d drawing) withFiles(x *conversation.Action, f face) face {
 	if x.Changed == nil || x.Changed.Files == 0 || d.t.Console == "" {
 		return f

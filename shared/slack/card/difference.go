@@ -264,7 +264,8 @@ func (d drawing) pushed(x *conversation.Action) (lines []string) {
 
 // check returns the button by which people have Ringi look what of a pull request is there.
 func (d drawing) check(x *conversation.Action) []slack.Block {
-	if d.t.Unsure(x.ActionID) == nil || x.Pushed.Look != nil || d.t.Conversation.Status == conversation.Closed {
+	if x.Pushed == nil || d.t.Unsure(x.ActionID) == nil || x.Pushed.Look != nil ||
+		d.t.Conversation.Status == conversation.Closed {
 		return nil
 	}
 	return []slack.Block{d.actions(button(d.talk.CheckPush, CheckAction, x.ActionID, slack.StylePrimary))}

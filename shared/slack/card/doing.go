@@ -87,14 +87,14 @@ func (d drawing) buttons(kind aggregate.CardType, id, value string, b *body, una
 
 // asking draws what waits for people.
 func (d drawing) asking(x *conversation.Action, r routed) face {
-	b, kind, hash := d.actionBody(x, maxPages).bounded(), conversation.CardAction, x.Payload.Hash()
-	text, why := fill(d.talk.AsksText, "n", x.Number)+d.actionMatter(x), ""
+	b, kind, text, why := d.actionBody(x, maxPages).bounded(), conversation.CardAction, "", ""
 	var notes []string
 	if d.outside != nil {
-		kind, hash = call.Card, d.outside.AskedHash(x.ActionID)
+		kind = call.Card
 		text = fill(d.calls.AsksText, "agent", d.agent(), "tool", inline(d.outside.Call.Tool, maxTool))
-	} else if p, _ := d.read(x); true {
-		why = Unapprovable(p, d.w.Locale)
+	} else {
+		p, _ := d.read(x)
+		text, why = fill(d.talk.AsksText, "n", x.Number)+d.actionMatter(x), Unapprovable(p, d.w.Locale)
 	}
 	if x.Pushed != nil {
 		notes = PushNotes(d.t.Conversation, x, d.w.Locale)
@@ -102,7 +102,7 @@ func (d drawing) asking(x *conversation.Action, r routed) face {
 	if x.EditedAt != nil {
 		notes = append(notes, fill(d.talk.SourceEdited, "when", whenSet(x.EditedAt)))
 	}
-	value, cut := x.ActionID+"/"+hash, b.cut
+	value, cut := x.ActionID+"/"+x.Payload.Hash(), b.cut
 	_, nobody := r.left()
 	buttons := append(d.buttons(kind, x.ActionID, value, &b, nobody || why != ""),
 		button(more, MoreAction+string(kind), value, ""))
@@ -171,9 +171,6 @@ func (d drawing) shownAction(x *conversation.Action, title, colour string) face 
 func (d drawing) over(x *conversation.Action, title, colour string, passed []string) face {
 	ran := d.w.timed(x.StartedAt, x.CompletedAt, d.talk.Took, d.talk.Ended)
 	f := d.shownAction(x, title, colour).with(sectionOf(d.cameOf(x))...).with(d.tail(x)...)
-	if d.outside != nil {
-		return f.with(divider(), contextLine(append(passed, ran)...))
-	}
 	return d.withFiles(x, f).with(divider(), contextLine(append(passed, ran)...)).with(d.check(x)...)
 }
 

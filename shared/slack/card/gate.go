@@ -199,8 +199,7 @@ func (d drawing) unasked(v version, over bool) face {
 
 func (d drawing) approved(v version, r routed) face {
 	w, text := d.w, d.w.ApprovedBy
-	switch {
-	case v.gate.ApprovedBy == "":
+	if v.gate.ApprovedBy == "" {
 		text = w.AutoApproved
 	}
 	by := fill(text, "who", w.mention(v.gate.ApprovedBy), "when", whenSet(v.gate.ApprovedAt))

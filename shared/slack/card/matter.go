@@ -175,9 +175,6 @@ func ReadMatter(locale string, s tenancy.Settings, value func(field string) stri
 	return m, faults
 }
 
-// MatterLabels returns what the fields of the form are called.
-func MatterLabels(locale string) map[string]string { return askWordsOf.In(locale).Matter }
-
 // MatterText is the form as the text of a request, in the language in which it is written, if that shows.
 func MatterText(otherwise string, m task.Matter) string {
 	w := askWordsOf.In(language.Detect(m.Title+"\n"+m.Description, otherwise))

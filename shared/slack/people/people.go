@@ -25,6 +25,7 @@ type Users interface {
 	User(ctx context.Context, id string) (slackapi.User, error)
 }
 
+// UserGroups looks up the members of user groups.
 type UserGroups interface {
 	UsergroupMembers(ctx context.Context, group string) ([]string, error)
 }
