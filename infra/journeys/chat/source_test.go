@@ -141,8 +141,7 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 }
 
 // A CSV of Japanese Excel and a workbook are posted; the agent reads them, an approved command makes a report of one,
-// and
-// what can't be read is said.
+// and what can't be read is said.
 func TestACSVBecomesAReport(t *testing.T) {
 	driver.Leave(t, running)
 	d := begin(t, "codex: ファイルを見せて")
@@ -165,8 +164,8 @@ func TestACSVBecomesAReport(t *testing.T) {
 	d.Reply("ファイルを見せて")
 	d.Shows("report.txt", files.AttachedFolder+"/sjis.csv")
 	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())
-	expect.That(t, status == http.StatusOK && strings.Contains(page, "sjis.csv"),
-		"the page is %d, or lacks it", status)
+	expect.That(t, status == http.StatusOK && strings.Contains(page, "<bdi>sjis.csv</bdi>") &&
+		strings.Contains(page, "Office の古い形式です"), "the page is %d, or lacks a file, or why one wasn't read", status)
 }
 
 // An agent lists, reads and searches the conversation's files without anybody's approval; the page says what it read.
