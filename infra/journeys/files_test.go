@@ -27,7 +27,6 @@ func TestAQuotationIsStampedAndStaysOpen(t *testing.T) {
 	sum := aggregate.HashOf(pdf)
 	d.Card(driver.TaskCard, "📄 添付: 「見積書.pdf」 (18 B)")
 	d.Card(driver.TaskCard, "⚠️ 添付されていません: 「装置.txt」 (承認する人は開けません)。添付できるのは pdf, png")
-	d.Card(driver.TaskCard, "📄 添付: 「見積書.pdf」 (18 B)")
 	d.Click(webapi.Suzuki, driver.TaskCard, "approve_process")
 	a := d.Until("recorded", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	expect.Has(t, a.Enclosed(), `"kind":"pdf","bytes":18,"sha256":"`+sum+`"`)
