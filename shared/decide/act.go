@@ -191,10 +191,10 @@ func askedMode(of Subject, id string) circulation.Mode {
 	switch s := g.CurrentStage(); {
 	case g == nil:
 		return ""
+	case !g.Ruled(): // also once it is settled
+		return circulation.ModeSettings
 	case s != nil:
 		return s.Mode
-	case g.Automatic() || g.Route == nil || g.Route.Stages[0].Mode == circulation.ModeSettings:
-		return circulation.ModeSettings
 	}
 	return circulation.ModePeople // nobody is looked up
 }
@@ -223,7 +223,7 @@ func along(a Subject, id string, kind circulation.Kind, text string, by aggregat
 func unseen(g *aggregate.Gate, by aggregate.Actor) error {
 	c := g.Circulating()
 	st := circulation.Walk(c)
-	if by.Stage > 0 || st.Present == 0 || g.AsksBySettings() {
+	if by.Stage > 0 || st.Present == 0 || !g.Ruled() {
 		return nil
 	}
 	return &circulation.Refusal{

@@ -42,7 +42,7 @@ func AskOf(a Asking, id string) (x Ask, ok bool) {
 		return x, false
 	}
 	x = Ask{Kind: a.AskedBy(id), Hash: a.AskedHash(id), Gate: g, Open: a.IsOpen(id), Origin: a.Origin(),
-		denies: !g.AsksBySettings()}
+		denies: g.Ruled()}
 	if t, is := a.(*task.Aggregate); is {
 		x.no = string(t.Follows(id))
 	}

@@ -131,7 +131,7 @@ func (c *Acts) Act(on Page) web.Page {
 			return err
 		}
 		done := string(x.Act)
-		if verdict.Err == nil && (gateOf(a, x.ID) != nil || x.Act == aggregate.ActReject) {
+		if verdict.Err == nil && gateOf(a, x.ID) != nil {
 			done = c.became(ctx, a.Ref(), x)
 		}
 		if t, is := verdict.Task(); is && x.Act == task.ActRetryGeneration && t.Head.Undecidable() {

@@ -31,7 +31,7 @@ type Turn struct {
 
 // gateOf returns the gate with this id, nil if there is none or the settings say who is asked.
 func gateOf(a decide.Subject, id string) *aggregate.Gate {
-	if g := a.GateWith(id); !g.AsksBySettings() {
+	if g := a.GateWith(id); g.Ruled() {
 		return g
 	}
 	return nil

@@ -230,9 +230,9 @@ func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circu
 	}
 	act.Form, act.At, act.Text = circulation.Form, at, strings.TrimSpace(act.Text)
 	act.Surface = string(cmp.Or(by.Surface, SurfaceSlack))
-	if g.AsksBySettings() {
+	if !g.Ruled() {
 		if _, err := CheckReason(act.Text); act.Ends() && err != nil {
-			return act, err // along a rule's route the fold says so
+			return act, err // under a rule the fold says so
 		}
 		act.Found.Allowed = &circulation.Allowed{Rev: p.Rev, As: string(cmp.Or(p.Mode, ApproversChannel)), Self: p.AllowSelf}
 	}
@@ -248,16 +248,10 @@ func (g *Gate) CurrentStage() *circulation.StageState {
 	return st.CurrentStage()
 }
 
-// AsksBySettings reports whether whom the settings allow are asked now.
-func (g *Gate) AsksBySettings() bool {
-	s := g.CurrentStage()
-	return s != nil && s.Mode == circulation.ModeSettings
-}
-
 // may returns ErrNotAllowed if by may not act on a gate at all.
 func (p Policy) may(g *Gate, kind circulation.Kind, by Actor) error {
 	switch {
-	case !g.AsksBySettings():
+	case g.Ruled():
 		return p.Request(by)
 	case kind != circulation.Stamp:
 		return p.Reject(by)
@@ -270,10 +264,10 @@ func (p Policy) may(g *Gate, kind circulation.Kind, by Actor) error {
 	return nil
 }
 
-// WithdrawFrom is Withdraw of what a gate asks or settled; nil means no gate. Of one that the settings don't decide,
-// whoever is asked to approve it may, too, and while it waits an administrator, but no other approver.
+// WithdrawFrom is Withdraw of what a gate asks or settled; nil means no gate. Under a rule whoever is asked to approve it
+// may, too, and while it waits an administrator, but no other approver.
 func (p Policy) WithdrawFrom(g *Gate, by Actor, requester string) error {
-	if g == nil || g.AsksBySettings() || by.Type != ActorUser || by.ID == requester || p.Request(by) != nil {
+	if !g.Ruled() || by.Type != ActorUser || by.ID == requester || p.Request(by) != nil {
 		return p.Withdraw(by, requester)
 	}
 	switch waits := g.Status == PendingApproval; {

@@ -137,7 +137,7 @@ func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.Car
 				s = StatusRunning
 			}
 			if r.gate().Status == aggregate.PendingApproval && r.gate().Terms.ApprovalRequired {
-				s, waitsFor, ruled = StatusWaits, r.Asks().Kind, !r.gate().AsksBySettings()
+				s, waitsFor, ruled = StatusWaits, r.Asks().Kind, r.gate().Ruled()
 			}
 			if r.gate().SentBack() && c.of.Follows(r.Asks().ID) == FollowsAsker {
 				s = StatusReturned

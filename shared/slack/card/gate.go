@@ -256,7 +256,7 @@ func (d drawing) pending(v version, r routed) face {
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
-	if !v.gate.AsksBySettings() {
+	if v.gate.Ruled() {
 		buttons = append(buttons, button(more, MoreAction+string(v.kind), v.id, ""))
 	}
 	f := d.showing(v, blue, "").with(divider()).with(r.waits()...).

@@ -189,7 +189,7 @@ func (x Waits) origin() (o aggregate.Origin) {
 // decides says at which stage of its route an item waits, how many stamps that owes and whose; where the settings say
 // who decides, whom they allow.
 func decides(x Waits, s tenancy.Settings, w *askWords) string {
-	if g := x.gate(); g != nil && !g.AsksBySettings() {
+	if g := x.gate(); g.Ruled() {
 		r := drawing{w: wordsOf.In(w.Locale)}.route(g, true, x.origin())
 		return fill(w.WaitsFor, "who", r.Waits(maxNamed))
 	}
@@ -198,7 +198,7 @@ func decides(x Waits, s tenancy.Settings, w *askWords) string {
 
 // asksReader says of what waits for whoever reads it which stage asks them, or whom the settings allow.
 func asksReader(x Waits, s tenancy.Settings, w *askWords) string {
-	if g := x.gate(); g != nil && !g.AsksBySettings() {
+	if g := x.gate(); g.Ruled() {
 		r := drawing{w: wordsOf.In(w.Locale)}.route(g, true, x.origin())
 		return fill(w.WaitsFor, "who", or(r.Owes(), r.Words.Unknown))
 	}

@@ -173,7 +173,7 @@ func NoRequest(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, words,
 	open, _ := a.OpenGate()
 	waits := fill(w.NoRequest, "title", titleOf(a, asks, "{text}"))
 	g := a.GateWith(open.ID)
-	if bySettings := g.AsksBySettings(); bySettings && p.Reject(by) != nil || !bySettings && g.IsAsker(by.ID) {
+	if !g.Ruled() && p.Reject(by) != nil || g.Ruled() && g.IsAsker(by.ID) {
 		text = waits + "\n" + w.Elsewhere
 		return text, []slack.Block{section(text)}
 	}

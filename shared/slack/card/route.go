@@ -122,7 +122,7 @@ func (r routed) waits(notes ...string) []slack.Block {
 	switch {
 	case r.Refused != nil:
 		return []slack.Block{contextLine(append(notes, r.Words.Unknown)...)}
-	case s == nil || r.Gate.AsksBySettings():
+	case s == nil || !r.Gate.Ruled():
 		turn, more := r.bySettings()
 		return append(sectioned(turn), contextOf(append(notes, more))...)
 	case r.copy != nil:
