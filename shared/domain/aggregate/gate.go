@@ -150,8 +150,8 @@ type Refusal struct {
 }
 
 // Details are what an audit entry says of it.
-func (r *Refusal) Details(why Reason) map[string]any {
-	about := map[string]any{"reason": why}
+func (r *Refusal) Details() map[string]any {
+	about := map[string]any{"reason": r.Why}
 	if r.Rule.ID != "" {
 		about["rule"] = r.Rule
 	}

@@ -270,7 +270,7 @@ func (c *change) refuse(no aggregate.Refusal) {
 	}
 	c.end(Refused, aggregate.Cancelled, "", no.Why)
 	c.row.ErrorDetail = no.Detail
-	c.audit(aggregate.System(), AuditRefused, no.Details(no.Why))
+	c.audit(aggregate.System(), AuditRefused, no.Details())
 }
 
 // Numbering returns the call for a claim, or an attempt, that gives it the next number of a series, if it needs one.

@@ -58,14 +58,14 @@ func (a *Aggregate) RefuseByRule(run int, r aggregate.Refusal, s tenancy.Setting
 	if err := a.working(run); err != nil || a.Task == nil {
 		return aggregate.Change{}, err
 	}
-	c, why := a.begin(now), r.Why
+	c, detail := a.begin(now), detailOf(&r)
 	c.under(s.Rev)
 	c.Owned = append(c.Owned, on...)
 	if e := a.Execution(); e != nil && !e.over() {
-		why = whileRunning(why)
+		r.Why = whileRunning(r.Why)
 		a.cancelExecution(c, e, aggregate.System())
 	}
-	return c.refused(a.Task, why, detailOf(&r), r.Details(why))
+	return c.refused(a.Task, r.Why, detail, r.Details())
 }
 
 // refused ends a task about which nobody is asked. Its row has no such status: nobody cancelled it all the same.
