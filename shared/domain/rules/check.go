@@ -14,59 +14,60 @@ import (
 
 func (c *Conditions) check(p *problems, at string) {
 	p.list(choices(c.Asks), at+".asks", len(Kinds), func(kind, field string) {
-		p.unless(slices.Contains(Kinds, Kind(kind)), field, "one_of", choices(Kinds))
+		p.Unless(slices.Contains(Kinds, Kind(kind)), field, "one_of", choices(Kinds))
 	})
 	p.users(c.People, at+".people", MaxListed)
 	p.list(c.Departments, at+".departments", MaxListed, p.value)
 	p.list(c.Groups, at+".groups", MaxListed, p.group)
 	p.list(c.Channels, at+".channels", MaxListed, func(id, field string) {
-		p.unless(id == Direct || channelForm.Get().MatchString(id), field, "channel_id")
+		p.Unless(id == Direct || channelForm.Get().MatchString(id), field, "channel_id")
 	})
-	p.unless(len(c.Tools) <= MaxListed, at+".tools", "most", MaxListed)
+	p.Unless(len(c.Tools) <= MaxListed, at+".tools", "most", MaxListed)
 	for i, tool := range c.Tools {
 		field := fmt.Sprintf("%s.tools[%d]", at, i)
-		p.unless(len(tool.Name) >= 1 && len(tool.Name) <= MaxTool && len(tool.Address) <= MaxAddress, field, "tool_address",
+		p.Unless(len(tool.Name) >= 1 && len(tool.Name) <= MaxTool && len(tool.Address) <= MaxAddress, field, "tool_address",
 			MaxAddress)
-		p.unless(!slices.ContainsFunc(c.Tools[:i], tool.Same), field, "twice")
+		p.Unless(!slices.ContainsFunc(c.Tools[:i], tool.Same), field, "twice")
 	}
-	p.unless(!c.Only || len(c.Tools) > 0, at+".tools", "some", MaxListed)
+	p.Unless(!c.Only || len(c.Tools) > 0, at+".tools", "some", MaxListed)
 	if c.From != "" {
 		p.number(c.From, at+".from")
 	}
 	if c.Below != "" {
 		p.number(c.Below, at+".below")
 	}
-	p.unless(c.From == "" || !c.Below.Valid() || !c.From.least(c.Below), at+".below", "more")
+	p.Unless(c.From == "" || !c.Below.Valid() || !c.From.least(c.Below), at+".below", "more")
 	if c.Bounded() || c.Currency != "" {
 		p.currency(c.Currency, at+".currency")
 	}
-	p.unless(len(c.Labels) <= MaxPointers, at+".labels", "most", MaxPointers)
+	p.Unless(len(c.Labels) <= MaxPointers, at+".labels", "most", MaxPointers)
 	for _, name := range c.Names() {
 		field := at + ".labels." + name
 		p.words(name, at+".labels", MaxNamed)
-		p.unless(len(c.Labels[name]) > 0, field, "some", MaxListed)
+		p.Unless(len(c.Labels[name]) > 0, field, "some", MaxListed)
 		p.list(c.Labels[name], field, MaxListed, p.value)
 	}
 }
 
 func (s *Stage) check(p *problems, at string) {
 	p.words(s.Name, at+".name", MaxName)
-	p.unless(!s.none(), at, "nobody")
+	p.Unless(!s.none(), at, "nobody")
 	if s.Channel {
-		p.unless(s.Need == 1, at+".need", "of_channel")
-		p.unless(len(s.People) == 0 && s.Group == "" && s.Superior == 0 && !s.post(), at+".channel", "alone")
+		p.Unless(s.Need == 1, at+".need", "of_channel")
+		p.Unless(len(s.People) == 0 && s.Group == "" && s.Superior == 0 && !s.post(), at+".channel", "alone")
 	} else {
-		p.between(s.Need, 0, max(s.most(), 1), at+".need")
+		p.upTo(s.Need, max(s.most(), 1), at+".need")
 	}
 	p.users(s.People, at+".people", MaxPeople)
 	if s.Group != "" {
 		p.group(s.Group, at+".group")
 	}
-	p.between(s.Superior, 0, MaxLevel, at+".superior")
-	for field, value := range map[string]string{".department": s.Department, ".position": s.Position} {
-		if value != "" {
-			p.value(value, at+field)
-		}
+	p.upTo(s.Superior, MaxLevel, at+".superior")
+	if s.Department != "" {
+		p.value(s.Department, at+".department")
+	}
+	if s.Position != "" {
+		p.value(s.Position, at+".position")
 	}
 }
 
@@ -90,27 +91,16 @@ func choices[T ~string](all []T) (texts []string) {
 }
 
 // problems collects what is wrong with fields.
-type problems aggregate.Problems
+type problems struct{ aggregate.Problems }
 
-func (p *problems) add(field, code string, args ...any) {
-	*p = append(*p, aggregate.Problem{Field: field, Code: code, Args: args})
-}
-
-// unless adds a problem unless a claim holds.
-func (p *problems) unless(holds bool, field, code string, args ...any) {
-	if !holds {
-		p.add(field, code, args...)
-	}
-}
-
-func (p *problems) between(n, least, most int, field string) {
-	p.unless(n >= least && n <= most, field, "between", least, most)
+func (p *problems) upTo(n, most int, field string) {
+	p.Unless(n >= 0 && n <= most, field, "between", 0, most)
 }
 
 // words checks a text that people read or a value that they choose.
 func (p *problems) words(text, field string, most int) {
 	hidden := func(r rune) bool { return !unicode.IsGraphic(r) }
-	p.unless(text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= most &&
+	p.Unless(text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= most &&
 		text == strings.TrimSpace(text) && !strings.ContainsFunc(text, hidden), field, "words", most)
 }
 
@@ -118,19 +108,19 @@ func (p *problems) value(v, field string) { p.words(v, field, MaxValue) }
 
 // list checks each value of a list, and that none is there twice.
 func (p *problems) list(values []string, field string, most int, each func(value, field string)) {
-	p.unless(len(values) <= most, field, "most", most)
+	p.Unless(len(values) <= most, field, "most", most)
 	seen := map[string]bool{}
 	for i, v := range values {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		each(v, at)
-		p.unless(!seen[v], at, "twice")
+		p.Unless(!seen[v], at, "twice")
 		seen[v] = true
 	}
 }
 
 // like returns a check by a form.
 func (p *problems) like(form *language.Regexp, limit string) func(value, field string) {
-	return func(value, field string) { p.unless(form.Get().MatchString(value), field, limit) }
+	return func(value, field string) { p.Unless(form.Get().MatchString(value), field, limit) }
 }
 
 func (p *problems) users(values []string, field string, most int) {
@@ -142,7 +132,7 @@ func (p *problems) group(value, field string) {
 }
 
 func (p *problems) pointer(value, field string) {
-	p.unless(len(value) <= maxPointer && pointerForm.Get().MatchString(value), field,
+	p.Unless(len(value) <= maxPointer && pointerForm.Get().MatchString(value), field,
 		"must be a JSON pointer such as /items/*/price, in bytes at most", maxPointer)
 }
 
@@ -151,46 +141,46 @@ func (p *problems) currency(value, field string) {
 }
 
 func (p *problems) number(d Decimal, field string) {
-	p.unless(d.Valid() && d.rat().Sign() > 0, field, "positive", MaxDigits, MaxDecimals)
+	p.Unless(d.Valid() && d.rat().Sign() > 0, field, "positive", MaxDigits, MaxDecimals)
 }
 
 // Problems returns everything for which the rules can't be saved. known are the tools that requests may call.
 func (r *Rules) Problems(known []Known) aggregate.Problems {
 	var p problems
 	text, err := json.Marshal(r)
-	p.unless(err == nil && len(text) <= MaxBytes, "rules", "large", MaxBytes, len(text))
-	p.unless(len(r.Rules) >= 1 && len(r.Rules) <= MaxRules, "rules", "some", MaxRules)
+	p.Unless(err == nil && len(text) <= MaxBytes, "rules", "large", MaxBytes, len(text))
+	p.Unless(len(r.Rules) >= 1 && len(r.Rules) <= MaxRules, "rules", "some", MaxRules)
 	for i := range r.Rules {
 		r.Rules[i].check(&p, fmt.Sprintf("rules[%d]", i), r.Rules[:i], known)
 	}
-	return aggregate.Problems(p)
+	return p.Problems
 }
 
 func (r *Rule) check(p *problems, at string, before []Rule, known []Known) {
-	p.unless(aggregate.ValidID(r.ID), at+".id", "id")
-	p.unless(!slices.ContainsFunc(before, func(x Rule) bool { return x.ID == r.ID }), at+".id", "taken")
+	p.Unless(aggregate.ValidID(r.ID), at+".id", "id")
+	p.Unless(!slices.ContainsFunc(before, func(x Rule) bool { return x.ID == r.ID }), at+".id", "taken")
 	p.words(r.Name, at+".name", MaxName)
-	p.unless(!slices.ContainsFunc(before, func(x Rule) bool { return x.Name == r.Name }), at+".name", "taken")
+	p.Unless(!slices.ContainsFunc(before, func(x Rule) bool { return x.Name == r.Name }), at+".name", "taken")
 	r.Conditions.check(p, at)
 	r.Outcome.check(p, at)
-	p.unless(!r.mayWrite(known) || len(r.Stages) == 0 || slices.ContainsFunc(r.Stages, func(s Stage) bool {
+	p.Unless(!r.mayWrite(known) || len(r.Stages) == 0 || slices.ContainsFunc(r.Stages, func(s Stage) bool {
 		return !s.Channel
 	}), at+".stages", "only_channel")
 }
 
 func (o *Outcome) check(p *problems, at string) {
-	p.unless(o.Tells == "" || channelForm.Get().MatchString(o.Tells) || groupForm.Get().MatchString(o.Tells), at+".tells",
+	p.Unless(o.Tells == "" || channelForm.Get().MatchString(o.Tells) || groupForm.Get().MatchString(o.Tells), at+".tells",
 		"tells")
 	if len(o.Stages) == 0 {
 		p.words(strings.NewReplacer("\n", " ", "\t", " ").Replace(o.Refuse), at+".refuse", MaxRefuse)
 		return
 	}
-	p.unless(o.Refuse == "", at+".refuse", "both")
-	p.unless(len(o.Stages) <= MaxStages, at+".stages", "some", MaxStages)
+	p.Unless(o.Refuse == "", at+".refuse", "both")
+	p.Unless(len(o.Stages) <= MaxStages, at+".stages", "some", MaxStages)
 	stamps := 0
 	for i := range o.Stages {
 		o.Stages[i].check(p, fmt.Sprintf("%s.stages[%d]", at, i))
 		stamps += max(o.Stages[i].Need, 1)
 	}
-	p.unless(stamps <= MaxStamps, at+".stages", "stamps", MaxStamps)
+	p.Unless(stamps <= MaxStamps, at+".stages", "stamps", MaxStamps)
 }

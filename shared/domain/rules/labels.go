@@ -70,12 +70,12 @@ func textsAt(root any, pointer string, text func(any) string) (all []string) {
 }
 
 func (m *Mark) checkLabels(p *problems) {
-	p.unless(len(m.LabelledBy) <= MaxPointers, "labelled_by", "most", MaxPointers)
+	p.Unless(len(m.LabelledBy) <= MaxPointers, "labelled_by", "most", MaxPointers)
 	for i, l := range m.LabelledBy {
 		field := fmt.Sprintf("labelled_by[%d]", i)
 		p.name(l.Name, field+".name", MaxNamed)
 		p.pointer(l.Pointer, field+".pointer")
-		p.unless(!slices.ContainsFunc(m.LabelledBy[:i], func(x Label) bool { return x.Name == l.Name }), field+".name",
+		p.Unless(!slices.ContainsFunc(m.LabelledBy[:i], func(x Label) bool { return x.Name == l.Name }), field+".name",
 			"twice")
 	}
 }

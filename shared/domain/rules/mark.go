@@ -257,28 +257,28 @@ func decode(text string) (v any, ok bool) {
 // Problems returns everything for which the mark can't be saved.
 func (m *Mark) Problems() aggregate.Problems {
 	var p problems
-	p.unless(m.Version != "" && len(m.Version) <= maxVersion, "version", "bytes", maxVersion)
+	p.Unless(m.Version != "" && len(m.Version) <= maxVersion, "version", "bytes", maxVersion)
 	m.checkLabels(&p)
 	m.checkAmount(&p)
-	return aggregate.Problems(p)
+	return p.Problems
 }
 
 // checkAmount checks what the mark says about the amount.
 func (m *Mark) checkAmount(p *problems) {
 	switch {
 	case m.How == HowNothing, m.How == HowUnknown && len(m.LabelledBy) > 0:
-		p.unless(len(m.Pointers) == 0 && m.Currency+m.CurrencyAt == "", "pointers",
+		p.Unless(len(m.Pointers) == 0 && m.Currency+m.CurrencyAt == "", "pointers",
 			"must be absent, as the currency, where no amount is marked")
 		return
 	case m.How != HowSum && m.How != HowProduct:
-		p.add("how", "must be sum, product or nothing")
+		p.Unless(false, "how", "must be sum, product or nothing")
 	}
-	p.unless(len(m.Pointers) > 0, "pointers", "some", MaxPointers)
+	p.Unless(len(m.Pointers) > 0, "pointers", "some", MaxPointers)
 	p.list(m.Pointers, "pointers", MaxPointers, p.pointer)
-	p.unless(m.How != HowProduct || len(m.Pointers) == 0 || m.sameRows(), "pointers",
+	p.Unless(m.How != HowProduct || len(m.Pointers) == 0 || m.sameRows(), "pointers",
 		"must go through the same rows to be multiplied")
 	if m.CurrencyAt != "" {
-		p.unless(m.Currency == "", "currency", "must be absent where an argument says it")
+		p.Unless(m.Currency == "", "currency", "must be absent where an argument says it")
 		p.pointer(m.CurrencyAt, "currency_at")
 		return
 	}

@@ -39,11 +39,11 @@ func (p *problems) name(text, field string, most int) {
 	p.words(text, field, most)
 	for _, r := range text {
 		if legible.Ignorable(r) || legible.Blank(r) && r != ' ' {
-			p.add(field, "must have no hidden character and no other space than the usual one")
+			p.Unless(false, field, "must have no hidden character and no other space than the usual one")
 			return
 		}
 	}
-	p.unless(legible.OneLine(text) == text, field, "must have no letter that looks like another, and no space at its ends")
+	p.Unless(legible.OneLine(text) == text, field, "must have no letter that looks like another, and no space at its ends")
 }
 
 // IsName reports whether a text can be the name of an argument or a label, or of a value by which rules tell calls
@@ -51,7 +51,7 @@ func (p *problems) name(text, field string, most int) {
 func IsName(text string, most int) bool {
 	var p problems
 	p.name(text, "", most)
-	return len(p) == 0
+	return p.Err() == nil
 }
 
 // Lead returns which of several writes people are told of first, -1 of none: the one that moves money, else the first

@@ -198,32 +198,21 @@ func (k Key) next(was Key, action aggregate.Action, by aggregate.Actor, now time
 
 // fits returns what is wrong with a key's fields.
 func (k Key) fits(was Key, now time.Time) error {
-	between := func(field string, n, least, most int, code string) error {
-		if n < least || n > most {
-			return aggregate.Problem{Field: field, Code: code, Args: []any{least, most}}
-		}
-		return nil
+	var all aggregate.Problems
+	between := func(field string, n, least, most int, code string) {
+		all.Unless(n >= least && n <= most, field, code, least, most)
 	}
-	if err := cmp.Or(between("name", utf8.RuneCountInString(k.Name), 1, MaxKeyName, "length"),
-		between("tools", len(k.Tools), 1, MaxKeyTools, "count"),
-		between("quota_day", k.QuotaDay, 1, MaxKeyQuota, "between")); err != nil {
-		return err
-	}
+	between("name", utf8.RuneCountInString(k.Name), 1, MaxKeyName, "length")
+	between("tools", len(k.Tools), 1, MaxKeyTools, "count")
+	between("quota_day", k.QuotaDay, 1, MaxKeyQuota, "between")
 	for i, tool := range k.Tools {
-		if err := between(fmt.Sprintf("tools[%d]", i), len(tool), 1, MaxKeyTool, "length"); err != nil {
-			return err
-		}
+		between(fmt.Sprintf("tools[%d]", i), len(tool), 1, MaxKeyTool, "length")
 	}
-	switch until := k.ExpiresAt; {
-	case k.Name != legible.OneLine(k.Name):
-		return aggregate.Problem{Field: "name", Code: "must be one line of visible characters"}
-	case !userForm.Get().MatchString(k.Answers):
-		return aggregate.Problem{Field: "answers", Code: "user_id"}
-	case !channelForm.Get().MatchString(k.Channel):
-		return aggregate.Problem{Field: "channel", Code: "channel_id"}
-	case !until.Equal(was.ExpiresAt) && (!until.After(now) || until.After(now.AddDate(0, 0, MaxKeyDays))):
-		return aggregate.Problem{Field: "expires_at", Code: fmt.Sprintf("must be within %d days from now",
-			MaxKeyDays)}
-	}
-	return nil
+	all.Unless(k.Name == legible.OneLine(k.Name), "name", "must be one line of visible characters")
+	all.Unless(userForm.Get().MatchString(k.Answers), "answers", "user_id")
+	all.Unless(channelForm.Get().MatchString(k.Channel), "channel", "channel_id")
+	until := k.ExpiresAt
+	all.Unless(until.Equal(was.ExpiresAt) || until.After(now) && !until.After(now.AddDate(0, 0, MaxKeyDays)), "expires_at",
+		fmt.Sprintf("must be within %d days from now", MaxKeyDays))
+	return all.Err()
 }

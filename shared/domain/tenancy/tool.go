@@ -328,9 +328,7 @@ func (p ToolPermission) checkMark() error {
 	if p.Pin != nil && p.Pin.Access == aggregate.Read {
 		return aggregate.Problem{Field: "mark", Code: "must be absent of a tool that only reads"}
 	}
-	all := p.Mark.Problems()
-	if len(all) > 0 {
-		return aggregate.Problem{Field: "mark." + all[0].Field, Code: all[0].Code}
-	}
-	return nil
+	var all aggregate.Problems
+	all.Under("mark", p.Mark.Problems())
+	return all.Err()
 }
