@@ -195,7 +195,7 @@ func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now 
 func (a *Aggregate) RetryExecution(
 	id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
 ) (aggregate.Change, error) {
-	return a.goOn(id, by, p, now, (*Aggregate).asItIs)
+	return a.goOn(id, by, p, now, false)
 }
 
 // ConfirmExecution is RetryExecution for a person who saw that the writes of unknown outcome arrived: the next attempt
@@ -203,10 +203,8 @@ func (a *Aggregate) RetryExecution(
 // is unknown, since an answer came meanwhile.
 func (a *Aggregate) ConfirmExecution(id string, by aggregate.Actor, p aggregate.Policy,
 	now time.Time) (aggregate.Change, error) {
-	return a.goOn(id, by, p, now, (*Aggregate).confirmed)
+	return a.goOn(id, by, p, now, true)
 }
-
-func (a *Aggregate) asItIs(*change, aggregate.Actor) *Aggregate { return a }
 
 // confirmed completes the newest attempt's writes of unknown outcome, and returns the task as it is then.
 func (a *Aggregate) confirmed(c *change, by aggregate.Actor) *Aggregate {
@@ -227,9 +225,9 @@ func (a *Aggregate) confirmed(c *change, by aggregate.Actor) *Aggregate {
 	return &then
 }
 
-// goOn starts the next attempt after what before made known.
+// goOn starts the next attempt. arrived: by says that the writes of unknown outcome did.
 func (a *Aggregate) goOn(id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
-	before func(a *Aggregate, c *change, by aggregate.Actor) *Aggregate) (aggregate.Change, error) {
+	arrived bool) (aggregate.Change, error) {
 	e := a.Execution()
 	if e == nil {
 		return aggregate.Change{}, aggregate.ErrNotFound
@@ -262,7 +260,9 @@ func (a *Aggregate) goOn(id string, by aggregate.Actor, p aggregate.Policy, now 
 		c.Then = aggregate.ErrUncovered
 		return c.done()
 	}
-	a = before(a, c, by)
+	if arrived {
+		a = a.confirmed(c, by)
+	}
 	c.progress()
 	c.startRun()
 	c.Head.Ended = nil
