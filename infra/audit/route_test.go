@@ -95,7 +95,7 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 	g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: &at, Terms: aggregate.Terms{ApprovalHours: 72}}
 	g, err := g.Under(opening, []string{"U0SATO"}, func(g *aggregate.Gate) string {
 		c.asked = circulation.AskedText(g.Terms.Rule, g.Route, what...)
-		return circulation.Sum(g.Terms.Rule, g.Route, what...)
+		return aggregate.HashOf(circulation.AskedText(g.Terms.Rule, g.Route, what...))
 	})
 	expect.NoError(t, err)
 	put(aggregate.Action(of+".routed"), "", at, g.OpenedDetails(details))

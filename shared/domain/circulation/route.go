@@ -118,11 +118,6 @@ func AskedText(rule *Rule, route *Route, what ...string) string {
 	return textOf([]any{what, rule, route})
 }
 
-// Sum returns the hash of AskedText: Gate.AskedSum.
-func Sum(rule *Rule, route *Route, what ...string) string {
-	return hashOf(AskedText(rule, route, what...))
-}
-
 // OpenedText returns what a walk begins with, as JSON: the gate without its acts.
 func OpenedText(g Gate) string {
 	g.AskedAt, g.Acts = exact(g.AskedAt), nil

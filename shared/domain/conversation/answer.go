@@ -153,7 +153,7 @@ func (c *change) attach(x Answer) {
 	m := Message{Sender: FromSystem}
 	m.own(said.In(c.Conversation.Locale).unread)
 	for _, f := range x.Unread {
-		m.around("• ", f.Name, ": "+f.Why)
+		m.item(f.Name, ": "+f.Why)
 	}
 	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
 }

@@ -264,9 +264,9 @@ func (m *Message) quote(text string) {
 	m.Content += text
 }
 
-// around adds a line that quotes a text between own words.
-func (m *Message) around(before, quoted, after string) {
-	m.own(before)
+// item adds a line of a list that quotes a text before own words.
+func (m *Message) item(quoted, after string) {
+	m.own("• ")
 	m.Content += quoted + after
 	m.Own = append(m.Own, Span{len(m.Content) - len(after), len(m.Content)})
 }
