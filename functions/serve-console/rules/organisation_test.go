@@ -332,3 +332,14 @@ func testFilesHaveTheirBounds(t *testing.T, w *consoletest.World) {
 	}
 	b.Upload(page, nil, bytes.Repeat([]byte("\n"), web.MaxFile+1)).Says(t, http.StatusRequestEntityTooLarge)
 }
+
+func TestEachRuleOfAFileHasItsWords(t *testing.T) {
+	for _, locale := range language.All {
+		w, said := web.TextsOf("organisation", locale), map[string]bool{}
+		for _, rule := range organisation.Rules() {
+			text := w.In("rules", rule)
+			expect.That(t, text != "" && !said[text], "%s has no words of its own in %s: %q", rule, locale, text)
+			said[text] = true
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -32,7 +33,9 @@ func TestNoOrderOfThingsMakesACallTwiceOrUnstamped(t *testing.T) {
 	expect.Walks(t, func(reached map[Status]int) {
 		rapid.Check(t, func(rt *rapid.T) {
 			tool := rapid.SampledFrom([]string{"write_rows", "Bash"}).Draw(rt, "tool")
-			w, o := asked(rt, asking(rt, tool, `{"command":"x"}`)), &oracle{}
+			x := asking(rt, tool, `{"command":"x"}`)
+			x.LooksUp = rapid.IntRange(0, 3).Draw(rt, "rules") == 0
+			w, o := asked(rt, x), &oracle{}
 			for i := range rapid.IntRange(5, 40).Draw(rt, "moves") {
 				w.now = w.now.Add(rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute, 25 * time.Hour,
 					400 * time.Hour}).Draw(rt, "elapsed"))
@@ -49,21 +52,19 @@ func TestNoOrderOfThingsMakesACallTwiceOrUnstamped(t *testing.T) {
 				reached[is.Status]++
 			}
 		})
-	}, slices.DeleteFunc(slices.Collect(maps.Keys(Moves)), func(s Status) bool {
-		return s == Refused // by rules alone
-	})...)
+	}, slices.Collect(maps.Keys(Moves))...)
 }
 
 func (o *oracle) move(rt *rapid.T, w *world, i int) {
-	was := w.a.Call.Status
+	was, unopened := w.a.Call.Status, w.a.Call.Unopened()
 	who := rapid.SampledFrom([]string{sato, suzuki, "U_TAKADA"}).Draw(rt, "who")
 	name := fmt.Sprint("i", rapid.IntRange(max(0, i-3), i).Draw(rt, "of"))
 	aged := o.stamped && w.now.After(o.stampedAt.AddDate(0, 0, aggregate.ApprovalDays))
 	switch rapid.SampledFrom([]string{"stamp", "stamp", "stamp", "back", "claim", "claim", "claim", "finish",
-		"finish", "finish", "take", "take", "take", "cancel", "sweep", "revoke"}).Draw(rt, "move") {
+		"finish", "finish", "take", "take", "take", "cancel", "sweep", "revoke", "route", "route"}).Draw(rt, "move") {
 	case "stamp":
 		err := w.act(circulation.Stamp, who, "")
-		may := was == conversation.ActionPending && who != sato
+		may := was == conversation.ActionPending && !unopened && who != sato
 		expect.Must(rt, (w.a.Call.Status == conversation.ActionApproved && was == conversation.ActionPending) == may,
 			"%s stamped a call that was %s: %v", who, was, err)
 		if may {
@@ -99,6 +100,14 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 	case "cancel":
 		_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Cancel("k1", w.now) })
 		expect.Must(rt, was != conversation.ActionExecuting || w.a.Call.Status == was, "cancelled while it was made")
+	case "route":
+		r := Routed{Terms: w.a.Call.Gate.Terms}
+		if rapid.Bool().Draw(rt, "refused") {
+			r.Refused = &aggregate.Refusal{Why: task.ReasonRuleRefuses}
+		}
+		err := w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Route(a.Head.Run, r, w.now) })
+		expect.Must(rt, (err == nil) == unopened && (w.a.Call.Status == Refused) == (was == Refused || unopened &&
+			r.Refused != nil), "routed: %v, it was %s and is %s", err, was, w.a.Call.Status)
 	case "revoke":
 		if i < 20 { // most walks go on
 			return

@@ -396,3 +396,20 @@ func TestAKnownOutcomeIsNotConfirmed(t *testing.T) {
 	_, err := s.load().ConfirmExecution(s.load().Execution().ID, person(suzuki), s.policy, s.now)
 	expect.Fails(t, err, ErrNothingToRetry)
 }
+
+// A call that crashed is first of unknown outcome: whoever confirms then has seen that.
+func TestACrashedCallIsNotConfirmedUnseen(t *testing.T) {
+	s := failedOverAWrite(t)
+	confirm := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.ConfirmExecution(a.Executions[0].ID, person(suzuki), s.policy, now)
+	}
+	s.refused(confirm, aggregate.ErrInFlight)
+	s.now = s.now.Add(2 * time.Minute)
+	c, err := s.try(confirm)
+	expect.Must(t, err == nil && errors.Is(c.Then, aggregate.ErrUncovered), "then %v, %v", c.Then, err)
+	late := s.audit[len(s.audit)-1]
+	expect.That(t, late.Action == AuditExecutionLate && late.ActorType == aggregate.ActorSystem &&
+		s.load().Steps[1].Status == StepUnknown, "%+v", late)
+	s.do(confirm)
+	expect.Is(t, s.load().Execution().Attempt, 2, "attempt")
+}

@@ -104,8 +104,8 @@ func (w *world) recorded(before, after *Aggregate, c aggregate.Change) {
 		got[entry.Action]++
 		w.require(entry.TenantID == after.Head.TenantID && entry.AggregateID == after.Head.TaskID &&
 			entry.Timestamp.Equal(c.Now) && entry.ResourceID != "", "audit entry %+v belongs elsewhere", entry)
-		late := entry.Action == AuditExecutionLate && !strings.Contains(w.kind, "confirm") // or a person says that it arrived
-		person := strings.HasPrefix(w.kind, "person") && !late &&
+		arrived := w.kind == "person: confirm execution" && strings.Contains(string(entry.Details), `"status":"completed"`)
+		person := strings.HasPrefix(w.kind, "person") && (entry.Action != AuditExecutionLate || arrived) &&
 			!(entry.Action == AuditTaskCancelled && after.Head.Ended.Reason == ReasonMaxVersions)
 		w.require(person == (entry.ActorType == aggregate.ActorUser) && person == (entry.ActorID != ""),
 			"%s is recorded as of %s %q", entry.Action, entry.ActorType, entry.ActorID)
