@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
@@ -188,6 +190,7 @@ func ruleLooks(w *consoletest.World) []look {
 		"steps|call", "stages.0.name", "部長", "stages.0.who", "user:" + webapi.Suzuki + "|user:" + webapi.Guest,
 		"stages.0.need", "x", "stages.1.name", "", "stages.1.who", "channel:"}
 	changed := b.Post(path, list.Hidden("act", "down.0"))
+	twice := expect.Value(json.Marshal(map[string]any{"Rev": 1, "Rules": append(saved.Rules, saved.Rules[0])}))(w.T)
 	return []look{
 		{name: "rules", path: path}, {name: "rule", path: path, form: list.Hidden("act", "edit.0")},
 		{name: "rule-new", path: path, form: list.Hidden("act", "add")},
@@ -197,6 +200,7 @@ func ruleLooks(w *consoletest.World) []look {
 			"5万", "try.who", "佐藤",
 			"try.place", webapi.HR)},
 		{name: "rules-unsaved", path: path, form: list.Hidden("act", "down.0")},
+		{name: "rules-wrong", path: path, form: list.Hidden("act", "save", "draft", web.Packed(twice))},
 		{name: "settings-ruled", path: approvalPage},
 		{name: "stand-ins-refused", path: "/console/stand-ins", form: limited},
 	}

@@ -170,7 +170,6 @@ func leavers(t *testing.T, w *consoletest.World) {
 	w.People.Become(webapi.Sato, func(u *slackapi.User) error { u.Gone = true; return nil })
 	b.Get("/console/calls").Says(t, http.StatusSeeOther) // who left
 	w.People.Become(webapi.Sato, func(u *slackapi.User) error { return nil })
-	w.Later(2 * time.Minute)
 	b.Get("/console/calls").Says(t, http.StatusSeeOther) // the session is not back
 }
 

@@ -31,7 +31,7 @@ func (c *StandInPages) save(w http.ResponseWriter, r *http.Request, v *web.Viewe
 
 // setter returns the viewer as who sets or ends something that one of these may. For others they must be an
 // administrator now, whatever their session says.
-func (c *StandInPages) setter(ctx context.Context, v *web.Viewer, may ...string) (by tenancy.Setter, err error) {
+func (c *StandInPages) setter(v *web.Viewer, may ...string) (by tenancy.Setter, err error) {
 	by = tenancy.Setter{Actor: v.Actor()}
 	if !slices.Contains(may, v.User) {
 		if by.Admin = true; !v.Admin {
@@ -48,7 +48,7 @@ func (c *StandInPages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	field := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
 	t := typedStandIn{field("hand"), cmp.Or(field("principal"), v.User), field("from"), field("until")}
 	d := tenancy.Delegation{TenantID: v.Tenant, Principal: t.principal, Hand: t.hand}
-	by, err := c.setter(r.Context(), v, d.Principal)
+	by, err := c.setter(v, d.Principal)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (c *StandInPages) end(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		return cmp.Or(err, fmt.Errorf("the delegation %.80q: %w", key, aggregate.ErrNotFound))
 	}
 	d := all[i]
-	by, err := c.setter(r.Context(), v, d.Principal, d.Hand)
+	by, err := c.setter(v, d.Principal, d.Hand)
 	if err != nil {
 		return err
 	}

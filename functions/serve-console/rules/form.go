@@ -351,20 +351,25 @@ func grouped(n rules.Decimal) string {
 	return explain.Grouped(string(n))
 }
 
-// several offers the options for each chosen value, and for one more. A value that is none of the options stays.
+// several offers the options for each chosen value, and for one more.
 func (a *asked) several(name string, options []web.Choice, chosen []string, says func(value string) string) several {
 	x := several{ID: strings.NewReplacer(".", "-").Replace(name), Name: name,
 		Label: a.In("fields", name[strings.LastIndexByte(name, '.')+1:])}
 	for _, value := range append(slices.Clone(chosen), "") {
 		all := append([]web.Choice{{Text: a.Say("not_chosen")}}, options...)
-		i := slices.IndexFunc(all, func(c web.Choice) bool { return c.Value == value })
-		if i < 0 {
-			i, all = len(all), append(all, web.Choice{Value: value, Text: says(value)})
-		}
-		all[i].Chosen = true
-		x.Selects = append(x.Selects, all)
+		x.Selects = append(x.Selects, choosing(all, value, says))
 	}
 	return x
+}
+
+// choosing marks the value among choices. One that is none of them becomes one.
+func choosing(all []web.Choice, value string, says func(value string) string) []web.Choice {
+	i := slices.IndexFunc(all, func(c web.Choice) bool { return c.Value == value })
+	if i < 0 {
+		i, all = len(all), append(all, web.Choice{Value: value, Text: says(value)})
+	}
+	all[i].Chosen = true
+	return all
 }
 
 // toTell are nobody, the viewer's channels and the user groups, and what is chosen.
@@ -373,10 +378,5 @@ func (a *asked) toTell(is string) []web.Choice {
 	for _, c := range a.groupOptions() {
 		all = append(all, web.Choice{Value: strings.TrimPrefix(c.Value, "group:"), Text: c.Text})
 	}
-	i := slices.IndexFunc(all, func(c web.Choice) bool { return c.Value == is })
-	if i < 0 {
-		i, all = len(all), append(all, web.Choice{Value: is, Text: a.toldTo(is)})
-	}
-	all[i].Chosen = true
-	return all
+	return choosing(all, is, a.toldTo)
 }

@@ -101,12 +101,7 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (a *a
 	return a, err
 }
 
-func (a *asked) open() (err error) {
-	if a.draft, err = a.saved(); err != nil {
-		return err
-	}
-	return a.list(listState{})
-}
+func (a *asked) open() error { return a.list(listState{opened: true}) }
 
 func (a *asked) saved() (draft, error) {
 	x, rev, err := a.Store.Rules(a.r.Context(), a.v.Tenant)
@@ -178,16 +173,7 @@ func (a *asked) save() error {
 		a.v.Actor(), a.Now())
 	switch {
 	case errors.Is(err, aggregate.ErrConflict):
-		now, err := a.saved()
-		if err != nil {
-			return err
-		}
-		kept, err := a.Store.RulesOf(a.r.Context(), a.v.Tenant, now.Rev)
-		if err != nil && !errors.Is(err, aggregate.ErrNotFound) { // the settings moved, and there are no rules
-			return err
-		}
-		a.draft.Rev = now.Rev
-		return a.list(listState{by: a.person(kept.UpdatedBy), status: http.StatusConflict})
+		return a.list(listState{status: http.StatusConflict})
 	case errors.As(err, new(aggregate.Problem)):
 		wrong := a.problems(a.draft.Rules, a.rules().Problems(web.KnownToRules(a.tools)))
 		return a.list(listState{problems: wrong, status: http.StatusUnprocessableEntity})
@@ -199,8 +185,8 @@ func (a *asked) save() error {
 
 // listState is what an answer with the list shows besides the draft.
 type listState struct {
+	opened   bool // the draft is what is saved
 	try      bool
-	by       string // who saved others meanwhile
 	problems []web.Fault
 	status   int
 }
@@ -208,8 +194,8 @@ type listState struct {
 type listData struct {
 	Draft   string
 	Unsaved bool
-	Stand   bool // some are saved
-	By      string
+	Stand   bool   // some are saved
+	By      string // who saved others meanwhile
 	Problem []web.Fault
 	Notes   []string // what should be known about the rules
 	Rows    []ruleRow
@@ -235,8 +221,19 @@ func (a *asked) list(state listState) error {
 	if err != nil {
 		return err
 	}
-	d := listData{Draft: a.draft.packed(), Stand: saved.Rules != nil,
-		Unsaved: !same(saved.Rules, a.draft.Rules), By: state.by, Problem: state.problems}
+	kept, err := a.Store.RulesOf(a.r.Context(), a.v.Tenant, saved.Rev)
+	if err != nil && !errors.Is(err, aggregate.ErrNotFound) { // the settings moved, and there are no rules
+		return err
+	}
+	d := listData{Stand: saved.Rules != nil, Problem: state.problems, Rev: saved.Rev, SavedAt: kept.UpdatedAt,
+		SavedBy: a.person(kept.UpdatedBy)}
+	if state.opened {
+		a.draft = saved
+	}
+	if state.status == http.StatusConflict {
+		a.draft.Rev, d.By = saved.Rev, d.SavedBy
+	}
+	d.Draft, d.Unsaved = a.draft.packed(), !same(saved.Rules, a.draft.Rules)
 	a.rows(&d)
 	if d.Notes, err = a.notes(); err == nil && len(a.draft.Rules) > 0 {
 		d.Try, err = a.trying(state.try)
@@ -244,11 +241,6 @@ func (a *asked) list(state listState) error {
 	if err != nil {
 		return err
 	}
-	kept, err := a.Store.RulesOf(a.r.Context(), a.v.Tenant, saved.Rev)
-	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
-		return err
-	}
-	d.Rev, d.SavedAt, d.SavedBy = saved.Rev, kept.UpdatedAt, a.person(kept.UpdatedBy)
 	return a.show("rules", "", d, state.status)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -90,7 +91,8 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 			return web.YAMLFault{Problem: p, Line: file.Line(p.Field)}
 		})
 	}
-	data.Faults = web.FaultsOf(web.Each(faults, func(f web.YAMLFault) web.Fault { return t.fault(file, f) }))
+	form := formOf(file.Settings)
+	data.Faults = web.FaultsOf(web.Each(faults, func(f web.YAMLFault) web.Fault { return t.fault(file, form, f) }))
 	// If the text was edited after its changes were shown, show the new changes first.
 	if len(faults) == 0 && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
 		if data.Conflict = web.RevisionOf(r.PostForm) != now.Rev; !data.Conflict {
@@ -118,12 +120,12 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 }
 
 // fault describes a fault: the line, the setting, and the person's name in the file.
-func (t settingsTexts) fault(file SettingsFile, f web.YAMLFault) web.Fault {
+func (t settingsTexts) fault(file SettingsFile, form url.Values, f web.YAMLFault) web.Fault {
 	out := web.Fault{Label: t.label(f.Field), Text: t.problem(f.Problem)}
 	if f.Line > 0 {
 		out.Line = t.Say("line", "n", f.Line)
 	}
-	if id := idAt(formOf(file.Settings), f.Field); id != "" {
+	if id := idAt(form, f.Field); id != "" {
 		out.Label += ": " + id
 		if name := file.Names[id]; name != "" {
 			out.Label += " (" + name + ")"

@@ -1,9 +1,11 @@
 package settings_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -202,6 +204,49 @@ func TestSettingsComeBackFromTheirFile(t *testing.T) {
 	}
 }
 
+// filled sets every field below a value, whatever it is.
+func filled(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		if x, is := v.Addr().Interface().(*rules.Tool); is {
+			*x = rules.Tool{Address: "https://rooms.example.com/mcp", Name: "book: # 1"}
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).Tag.Get("json") != "-" {
+				filled(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			filled(v.Index(i))
+		}
+	case reflect.Map:
+		of := reflect.New(v.Type().Elem()).Elem()
+		filled(of)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("no: # 1\n- x"), of)
+	case reflect.String:
+		v.SetString("no: # 1\n- x")
+	case reflect.Int:
+		v.SetInt(7)
+	case reflect.Bool:
+		v.SetBool(true)
+	}
+}
+
+// A field that rules gain travels in their file.
+func TestEveryFieldOfRulesTravels(t *testing.T) {
+	var all []rules.Rule
+	filled(reflect.ValueOf(&all).Elem())
+	named := func(string) string { return "佐藤\n- U0EVIL" }
+	text := expect.Value(settings.WriteYAML(tenancy.DefaultSettings(), all, "x\nrev: 3", named))(t)
+	back, faults := settings.ReadYAML(text, tenancy.DefaultSettings(), nil)
+	expect.That(t, len(faults) == 0, "%+v in\n%s", faults, text)
+	expect.Same(t, all, back.Rules)
+}
+
 func TestWhatAFileDoesNotNameStays(t *testing.T) {
 	over := full()
 	got, faults := settings.ReadYAML([]byte("max_versions: 4\napprovers:\n  users: []\n"), over, nil)
@@ -256,15 +301,18 @@ func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("max_versions: 4\napprovers:\n  users: [U1] # 佐藤\n"))
 	f.Add([]byte("a: &a [*a]"))
+	f.Add([]byte("rules:\n- name: x\n  from: 1\n  labels: {a: [b]}\n  stages: [{name: y, people: [U1]}]\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		file, faults := settings.ReadYAML(text, full(), nil)
 		if len(faults) > 0 {
 			return
 		}
-		again := expect.Value(settings.WriteYAML(file.Settings, nil, "", nobody))(t)
+		again := expect.Value(settings.WriteYAML(file.Settings, file.Rules, "", nobody))(t)
 		back, faults := settings.ReadYAML(again, tenancy.DefaultSettings(), nil)
 		back.Settings.Slug, back.Settings.SelfApprovalChosen = file.Settings.Slug, file.Settings.SelfApprovalChosen
 		diff := tenancy.Differences(file.Settings, back.Settings)
-		expect.That(t, len(faults) == 0 && diff == nil, "%v %v of %q", faults, diff, again)
+		third := expect.Value(settings.WriteYAML(back.Settings, back.Rules, "", nobody))(t)
+		expect.That(t, len(faults) == 0 && diff == nil && bytes.Equal(again, third), "%v %v of %q, then %q", faults, diff,
+			again, third)
 	})
 }

@@ -28,7 +28,7 @@ func (t settingsTexts) problem(p aggregate.Problem) string {
 	return t.Problem(p, func(w string) string { return t.value(p.Field, w) })
 }
 
-// label returns a field's readable name; a field in a list has its number appendedand its member.
+// label returns a field's readable name; a field in a list has its number and its member appended.
 func (t settingsTexts) label(field string) string {
 	if provider, ok := strings.CutPrefix(field, "clients."); ok {
 		return fmt.Sprintf("%s (%s)", t.Say("client"), auditlog.Vendor(provider))

@@ -10,7 +10,6 @@ import (
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
@@ -132,7 +131,7 @@ func pageOf[T any](all []T, page int) []T {
 // waiting returns what waits and the viewer may see, in the order in which it is due. Administrators see all; others
 // what they may decide, what is of their channels, and what is on a route with them.
 func (c *Pages) waiting(ctx context.Context, v *web.Viewer, reach people.Reach) (out []waitingItem, err error) {
-	standIns, err := decide.StandInsOf(ctx, c.Store, v.Tenant, v.User, c.Now())
+	standIns, err := c.StandIns(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -271,6 +270,9 @@ func (x waitingItem) effect(locale string) explain.Sum {
 // rows draws a page of items, with the names of people and channels.
 func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reach people.Reach,
 	s tenancy.Settings) (out []waitingRow) {
+	if len(all) == 0 {
+		return nil
+	}
 	ids, sums := append([]string{v.User}, s.Approvers.Users...), make([]explain.Sum, len(all))
 	for i, x := range all {
 		sums[i] = x.effect(v.Locale)

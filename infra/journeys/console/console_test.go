@@ -69,8 +69,8 @@ func pages(t *testing.T, tab *browser.Tab, task string, others ...string) []stri
 	found := browser.Read[string](tab,
 		`[...document.querySelectorAll("#nav .to")].map((a) => new URL(a.href).pathname).join(" ")`)
 	return append(append(strings.Fields(found), "/console/calls", "/console/keys", "/console/organisation",
-		"/console/stand-ins", "/console/tools", "/console/register", "/console/settings/admins",
-		"/console/tools/servers/rooms", "/console/tasks/"+task), others...)
+		"/console/stand-ins", "/console/tools", "/console/settings/admins", "/console/tools/servers/rooms",
+		"/console/tasks/"+task), others...)
 }
 
 // TestEveryPageCanBeReadByEverybody: in both languages, light and dark, on a desktop and on a phone, with rows and

@@ -1,0 +1,69 @@
+package rules
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+func TestAmountsAsPeopleTypeThem(t *testing.T) {
+	for text, want := range map[string]rules.Decimal{
+		"100000": "100000", "１００，０００": "100000", "10万": "100000", "10万円": "100000", "¥1,000": "1000", "￥1000": "1000",
+		"1.5億": "1.5億", "3億円": "300000000",
+		"0.5": "0.5", "": "", "abc": "abc", "万": "万", "-1": "-1", "1e9": "1e9",
+	} {
+		expect.Is(t, amountTyped(text), want, "%q", text)
+	}
+	for _, x := range []struct {
+		n          rules.Decimal
+		currency   string
+		inJa, inEn string
+	}{
+		{"100000", "JPY", "10万円", "¥100,000"}, {"123456", "JPY", "123,456円", "¥123,456"}, {"12340000", "JPY", "1,234万円",
+			"¥12,340,000"}, {"300000000", "JPY", "3億円", "¥300,000,000"},
+		{"0.5", "USD", "0.5 USD", "0.5 USD"}, {"1000", "USD", "1,000 USD", "1,000 USD"}, {"abc", "JPY", "abc", "abc"}, {"0",
+			"JPY", "0円", "¥0"},
+	} {
+		expect.Is(t, speaker{Texts: web.TextsOf("rules", "ja")}.money(x.n, x.currency), x.inJa, "%s", x.n)
+		expect.Is(t, speaker{Texts: web.TextsOf("rules", "en")}.money(x.n, x.currency), x.inEn, "%s", x.n)
+	}
+}
+
+// A bound is said as it is, in each language.
+func TestABoundIsSaidAsItIs(t *testing.T) {
+	for locale, says := range map[string][3]string{
+		"ja": {"10万円以上", "50万円未満", "10万円〜50万円未満"},
+		"en": {"¥100,000 or more", "Below ¥500,000", "¥100,000 to below ¥500,000"},
+	} {
+		s := speaker{Texts: web.TextsOf("rules", locale)}
+		for i, c := range []rules.Conditions{{From: "100000"}, {Below: "500000"}, {From: "100000", Below: "500000"}} {
+			c.Currency = yen
+			expect.Is(t, s.amount(&c), says[i])
+		}
+	}
+}
+
+// Each condition is said: without it the same rule reads otherwise.
+func TestEachConditionIsSaid(t *testing.T) {
+	all := rules.Conditions{Asks: []rules.Kind{rules.KindCall}, People: []string{"U1"}, Departments: []string{"HQ"},
+		Groups: []string{"S1"}, Channels: []string{rules.Direct}, Tools: []rules.Tool{{Name: "send_slack_dm"}}, Only: true,
+		From: "1", Below: "100000", Currency: yen, Labels: map[string][]string{"費目": {"旅費"}}}
+	for _, locale := range language.All {
+		says := func(c rules.Conditions) string {
+			group, first, more := speaker{Texts: web.TextsOf("rules", locale)}.asking(&rules.Rule{Conditions: c})
+			return fmt.Sprint(group, first, more)
+		}
+		for i := range reflect.TypeOf(all).NumField() {
+			name, less := reflect.TypeOf(all).Field(i).Name, all
+			field := reflect.ValueOf(&less).Elem().Field(i)
+			expect.That(t, !field.IsZero(), "there is no sample of %s", name)
+			field.SetZero()
+			expect.That(t, says(less) != says(all), "%s: nothing says %s: %s", locale, name, says(all))
+		}
+	}
+}
