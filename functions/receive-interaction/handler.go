@@ -22,7 +22,6 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/records"
 )
 
 const (
@@ -46,8 +45,8 @@ type Store interface {
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	inbound.Store
-	Once(ctx context.Context, tenant, what string) (first bool, came records.Came, err error)
-	Came(ctx context.Context, tenant, what string, c records.Came) error
+	Once(ctx context.Context, tenant, what string) (first bool, came store.Came, err error)
+	Came(ctx context.Context, tenant, what string, c store.Came) error
 	Again(ctx context.Context, tenant, what string) error
 }
 

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/records"
 )
 
 func main() {
@@ -29,14 +28,6 @@ type environment struct {
 	Console string `env:"CONSOLE_ADDRESS" doc:"the console's address, for links on cards"`
 }
 
-// stored has a tenant's rows that are not subject to decisions.
-type stored struct {
-	*store.TaskStore
-	records.Notes
-}
-
-func storedIn(s *store.TaskStore) stored { return stored{s, records.NotesOf(s.Table())} }
-
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
@@ -45,7 +36,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	results := large.Open(cfg, env.Results)
 	slack := vault.OpenBot(cfg, keys, env.Credentials, rows, slackTimeout)
 	return &Handler{
-		Rows: all, Store: storedIn(rows), Results: results,
+		Rows: all, Store: rows, Results: results,
 		Contests: store.ContestsOf(all, results),
 		Slack:    slack, People: &people.People{Slack: slack, Now: time.Now},
 		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Console: env.Console, Now: time.Now,

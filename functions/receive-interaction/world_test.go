@@ -45,7 +45,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 		results: storetest.Bucket{}, heard: map[string]int{}}
 	w.StartClock()
 	w.h = &Handler{
-		Rows: all, Store: storedIn(s),
+		Rows: all, Store: s,
 		Slack:  w.slack.Client,
 		People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now,

@@ -62,7 +62,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 	connected := connections(cfg, env, rows, bot)
 	known := &people.People{Slack: slack, Now: time.Now}
 	return &console.Console{
-		Site: web.Site{Store: web.RowsOf(all), Results: results, Slack: slack, Listing: slack, People: known,
+		Site: web.Site{Store: store.TasksOf(all), Results: results, Slack: slack, Listing: slack, People: known,
 			Own: deployment{keys, slackapi.HomeWorkspace{Slack: slack, Rows: rows}}, Now: time.Now,
 		},
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),

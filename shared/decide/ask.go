@@ -18,7 +18,7 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store/records"
+	"ringi/shared/store"
 	"ringi/shared/words/language"
 )
 
@@ -65,8 +65,8 @@ type Requests struct {
 // AskStore keeps requests, and what came of asking for them.
 type AskStore interface {
 	inbound.Store
-	Once(ctx context.Context, tenant, what string) (first bool, came records.Came, err error)
-	Came(ctx context.Context, tenant, what string, c records.Came) error
+	Once(ctx context.Context, tenant, what string) (first bool, came store.Came, err error)
+	Came(ctx context.Context, tenant, what string, c store.Came) error
 	Again(ctx context.Context, tenant, what string) error
 }
 
@@ -123,7 +123,7 @@ func (x Requests) Make(ctx context.Context, w Wanted, locale string) Asked {
 		if err == nil {
 			log.InfoContext(ctx, "received", "task_id", ref.ID, "source", r.Source, "characters", len([]rune(r.Text)))
 			if err := x.Store.Came(ctx, tenant, w.Once,
-				records.Came{As: string(note), Channel: at.Channel, TS: at.TS}); err != nil {
+				store.Came{As: string(note), Channel: at.Channel, TS: at.TS}); err != nil {
 				log.WarnContext(ctx, "who asks for the same again is told that it is not known", "err", err)
 			}
 			return Asked{Place: at, Note: note}

@@ -23,7 +23,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/records"
 	"ringi/shared/store/seal"
 	"ringi/shared/store/table"
 )
@@ -333,12 +332,10 @@ func rows(t *testing.T, s *taskStore, pk string) []table.Item {
 	return out.Items
 }
 
-// taskStore is the store.TaskStore and the suite that created its table.
+// taskStore is the TaskStore and the suite that created its table.
 type taskStore struct {
 	KindStore[*task.Aggregate]
-	records.Sessions
 	seal.Rows
-	records.Notes
 	suite *suite
 }
 
@@ -346,7 +343,7 @@ type taskStore struct {
 func (s *suite) tasksIn(of *Store) *taskStore {
 	return &taskStore{
 		KindStore[*task.Aggregate]{of},
-		records.SessionsOf(of.t), seal.RowsIn(of.t), records.NotesOf(of.t),
+		seal.RowsIn(of.t),
 		s,
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/records"
 	"ringi/shared/store/table"
 )
 
@@ -32,17 +31,17 @@ func gone(t *testing.T, what string, err error) {
 
 func testSignOut(t *testing.T, st *taskStore) {
 	now := time.Now().UTC()
-	of := func(user string, at time.Time) records.Session {
-		return records.NewSession("01TENANT", "T1", user, "", at)
+	of := func(user string, at time.Time) Session {
+		return NewSession("01TENANT", "T1", user, "", at)
 	}
 	expect.NoError(t, st.SignOut(t.Context(), of("U1", now), now.Add(time.Hour)))
 	for name, tt := range map[string]struct {
-		of   records.Session
+		of   Session
 		want bool
 	}{
 		"this session": {of("U1", now), true}, "another of theirs": {of("U1", now.Add(time.Minute)), true},
 		"a later one": {of("U1", now.Add(2*time.Hour)), false}, "another person's": {of("U2", now), false},
-		"in another workspace": {records.NewSession("01OTHER", "T2", "U1", "", now), false},
+		"in another workspace": {NewSession("01OTHER", "T2", "U1", "", now), false},
 	} {
 		expect.Is(t, expect.Value(st.SignedOut(t.Context(), tt.of))(t), tt.want, name)
 	}
@@ -50,7 +49,7 @@ func testSignOut(t *testing.T, st *taskStore) {
 
 func testSignIn(t *testing.T, st *taskStore) {
 	now := time.Now().UTC()
-	x := records.SignIn{Browser: records.HashOf("b"), Nonce: "n", Next: "/console/tasks"}
+	x := SignIn{Browser: HashOf("b"), Nonce: "n", Next: "/console/tasks"}
 	expect.NoError(t, st.BeginSignIn(t.Context(), "s1", x, now))
 	var taken atomic.Int32
 	var all sync.WaitGroup
@@ -64,7 +63,7 @@ func testSignIn(t *testing.T, st *taskStore) {
 	all.Wait()
 	expect.That(t, taken.Load() == 1, "one state was taken %d times", taken.Load())
 	expect.NoError(t, st.BeginSignIn(t.Context(), "s2", x, now))
-	_, err := st.TakeSignIn(t.Context(), "s2", now.Add(records.SignInLasts+time.Second))
+	_, err := st.TakeSignIn(t.Context(), "s2", now.Add(SignInLasts+time.Second))
 	gone(t, "after ten minutes", err)
 	_, err = st.TakeSignIn(t.Context(), "s3", now)
 	gone(t, "a state of nobody", err)
@@ -76,7 +75,7 @@ func testSignIns(t *testing.T, st *taskStore) {
 		t.Helper()
 		return expect.Value(st.CountSignIn(t.Context(), address, now))(t)
 	}
-	for n := range records.SignInsPerMinute {
+	for n := range SignInsPerMinute {
 		expect.That(t, within(fmt.Sprintf("2001:db8:0:7::%x", n), now.Add(time.Duration(n)*time.Second)),
 			"the %dth is too many", n+1)
 	}
@@ -86,9 +85,9 @@ func testSignIns(t *testing.T, st *taskStore) {
 	var is struct {
 		N int `json:"n"`
 	}
-	pk, sk := "WEB#"+records.HashOf("address "+records.Network("2001:db8:0:7::1")),
+	pk, sk := "WEB#"+HashOf("address "+Network("2001:db8:0:7::1")),
 		"MINUTE#"+now.Format("2006-01-02T15:04")
-	if expect.NoError(t, st.t.Get(t.Context(), pk, sk, &is)); is.N != records.SignInsPerMinute {
+	if expect.NoError(t, st.t.Get(t.Context(), pk, sk, &is)); is.N != SignInsPerMinute {
 		t.Errorf("what is beyond the limit is counted: %d", is.N)
 	}
 	for name, ok := range map[string]bool{
@@ -100,7 +99,7 @@ func testSignIns(t *testing.T, st *taskStore) {
 	}
 	var won atomic.Int32
 	var all sync.WaitGroup
-	for range 2 * records.SignInsPerMinute {
+	for range 2 * SignInsPerMinute {
 		all.Go(func() {
 			if ok, err := st.CountSignIn(t.Context(), "192.0.2.9", now); err == nil && ok {
 				won.Add(1)
@@ -108,14 +107,14 @@ func testSignIns(t *testing.T, st *taskStore) {
 		})
 	}
 	all.Wait()
-	expect.That(t, won.Load() == records.SignInsPerMinute, "%d at once are within the limit", won.Load())
+	expect.That(t, won.Load() == SignInsPerMinute, "%d at once are within the limit", won.Load())
 }
 
 func testWebSecrets(t *testing.T, st *taskStore) {
 	now := time.Now()
-	expect.NoError(t, st.SignOut(t.Context(), records.NewSession("01TENANT", "T1", "U1", "", now), now))
+	expect.NoError(t, st.SignOut(t.Context(), NewSession("01TENANT", "T1", "U1", "", now), now))
 	expect.NoError(t, st.BeginSignIn(t.Context(), "state-in-the-open",
-		records.SignIn{Browser: records.HashOf("browser-in-the-open")}, now))
+		SignIn{Browser: HashOf("browser-in-the-open")}, now))
 	seen := 0
 	for pages := dynamodb.NewScanPaginator(st.t.DB, &dynamodb.ScanInput{TableName: &st.t.Name}); pages.HasMorePages(); {
 		for _, it := range expect.Value(pages.NextPage(t.Context()))(t).Items {

@@ -85,7 +85,7 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 		cfg := db.Config
 		cfg.HTTPClient = &http.Client{Transport: h}
 		all := store.New(dynamodb.NewFromConfig(cfg), w.Table, store.Kinds()...)
-		w.Console.Store, w.Console.Conversations = web.RowsOf(all), store.ConversationsOf(all)
+		w.Console.Store, w.Console.Conversations = store.TasksOf(all), store.ConversationsOf(all)
 		for path, want := range map[string][]string{
 			"/console/tasks":                               {"GetItem", "Query"},
 			"/console/tasks?status=done":                   {"GetItem", "Query"},
@@ -132,7 +132,7 @@ func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
 		w.Record(entries...)
 		cfg := db.Config
 		cfg.HTTPClient = &http.Client{Transport: h}
-		w.Console.Store = web.RowsOf(store.NewTasks(dynamodb.NewFromConfig(cfg), w.Table).KindStore.Store)
+		w.Console.Store = store.TasksOf(store.NewTasks(dynamodb.NewFromConfig(cfg), w.Table).KindStore.Store)
 		b := w.As(webapi.Suzuki)
 		for _, path := range []string{
 			"/console/tasks", "/console/tasks?status=done", "/console/tasks?person=" + webapi.Sato,
@@ -166,7 +166,7 @@ func TestPagesOfContestsReadTheSameHoweverManyThereAre(t *testing.T) {
 		for w.Console.Contests = plain; n > 0; n-- {
 			w.Compete("勤怠の方針", &ref).Plays(1, 1, float64(n)/100, "案")
 		}
-		w.Console.Store, w.Console.Contests = web.RowsOf(all), counted
+		w.Console.Store, w.Console.Contests = store.TasksOf(all), counted
 		b := w.As(webapi.Suzuki)
 		for path, want := range map[string][]string{
 			"/console/contests":             {"GetItem", "Query", "Query"},
@@ -187,7 +187,7 @@ func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
 	w, h := consoletest.New(t, db), &heard{}
 	cfg := db.Config
 	cfg.HTTPClient = &http.Client{Transport: h}
-	counted, plain := web.RowsOf(store.NewTasks(dynamodb.NewFromConfig(cfg), w.Table).KindStore.Store), w.Console.Store
+	counted, plain := store.TasksOf(store.NewTasks(dynamodb.NewFromConfig(cfg), w.Table).KindStore.Store), w.Console.Store
 	// Titles; what waits, for whom the viewer stands in, and their own requests.
 	want := []string{"BatchGetItem", "GetItem", "GetItem", "Query", "Query", "Query"}
 	for _, n := range []int{1, 10, waitingOfPage + 1} {
@@ -269,7 +269,7 @@ func TestPagesNeedNoMoreCallsForManyRequests(t *testing.T) {
 		cfg := db.Config
 		cfg.HTTPClient = &http.Client{Transport: h}
 		all := store.New(dynamodb.NewFromConfig(cfg), w.Table, store.Kinds()...)
-		w.Console.Store, w.Console.Conversations = web.RowsOf(all), store.ConversationsOf(all)
+		w.Console.Store, w.Console.Conversations = store.TasksOf(all), store.ConversationsOf(all)
 		paths := []string{
 			"/console/tasks", "/console/tasks?person=" + webapi.Sato, "/console/tasks?person=me&status=waits",
 			"/console/tasks?person=" + webapi.Sato + "&status=done", "/console/tasks?person=me&status=failed",
@@ -373,7 +373,7 @@ func TestTheAuditLogNamesItsRequestsInOneCall(t *testing.T) {
 	cfg := db.Config
 	cfg.HTTPClient = &http.Client{Transport: h}
 	plain := w.Console.Store
-	counted := web.RowsOf(store.NewTasks(dynamodb.NewFromConfig(cfg), w.Table).KindStore.Store)
+	counted := store.TasksOf(store.NewTasks(dynamodb.NewFromConfig(cfg), w.Table).KindStore.Store)
 	day := w.Now().In(tenancy.Zone()).Format("2006-01-02")
 	for _, n := range []int{1, 5} {
 		for w.Console.Store = plain; n > 0; n-- {

@@ -37,7 +37,6 @@ import (
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool/github"
 )
@@ -170,7 +169,7 @@ func New(t *testing.T, db *storetest.Server) *World {
 	w.OIDC.API = server.URL + "/api/"
 	organised := store.OrganisationsOf(all)
 	w.Console = &console.Console{
-		Site: web.Site{Store: web.RowsOf(all), Results: w.Results, Slack: w.People, Listing: w.Slack.Client,
+		Site: web.Site{Store: store.TasksOf(all), Results: w.Results, Slack: w.People, Listing: w.Slack.Client,
 			People: &people.People{Slack: w.People, Now: w.Now}, Own: w.Own, Now: w.Now,
 		},
 		Organisations: organised, Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, w.Results),
@@ -221,7 +220,7 @@ func (w *World) As(user string) *Browser { w.T.Helper(); return w.Of(w.Tenant, u
 func (w *World) Of(t tenancy.Tenant, user string) *Browser {
 	w.T.Helper()
 	b := w.Browser()
-	s := records.NewSession(t.ID, t.TeamID, user, user, w.Now())
+	s := store.NewSession(t.ID, t.TeamID, user, user, w.Now())
 	b.Cookies["__Host-ringi"], b.user = expect.Value(s.Signed(signingSecret))(w.T), user
 	return b
 }

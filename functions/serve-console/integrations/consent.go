@@ -19,7 +19,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret/vault"
-	"ringi/shared/store/records"
+	"ringi/shared/store"
 )
 
 // consentCookie ties a consent to the browser that began it.
@@ -28,16 +28,16 @@ const consentCookie = "ringi-consent"
 // beginConsent shows a link to the vendor. It can't redirect: the Content Security Policy keeps forms to this site.
 func (c *Pages) beginConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer, x integration) error {
 	ctx := r.Context()
-	begun := records.Consent{Tenant: v.Tenant, User: v.User, Provider: x.Provider, Redirect: returnAddress(r)}
+	begun := store.Consent{Tenant: v.Tenant, User: v.User, Provider: x.Provider, Redirect: returnAddress(r)}
 	p, client, err := c.vendor(ctx, v, x, &begun)
 	if err != nil {
 		return err
 	}
-	browser, state := records.NewSecret(), records.NewSecret()
+	browser, state := store.NewSecret(), store.NewSecret()
 	if err := c.begin(w, r, begun, browser, state); err != nil {
 		return err
 	}
-	to := p.Ask(client, begun.Redirect, state, records.Verifier(browser, state))
+	to := p.Ask(client, begun.Redirect, state, store.Verifier(browser, state))
 	data := goData{integration: x, To: to, Host: hostOf(to)}
 	if issuer := hostOf(begun.Issuer); issuer != data.Host {
 		data.Issuer = issuer
@@ -47,9 +47,9 @@ func (c *Pages) beginConsent(w http.ResponseWriter, r *http.Request, v *web.View
 }
 
 // begin keeps a consent under a state, tied to this browser.
-func (c *Pages) begin(w http.ResponseWriter, r *http.Request, begun records.Consent, browser, state string) error {
-	begun.Browser = records.HashOf(browser)
-	web.SetCookie(w, r, consentCookie, browser, records.ConsentLasts)
+func (c *Pages) begin(w http.ResponseWriter, r *http.Request, begun store.Consent, browser, state string) error {
+	begun.Browser = store.HashOf(browser)
+	web.SetCookie(w, r, consentCookie, browser, store.ConsentLasts)
 	return c.Store.BeginConsent(r.Context(), state, begun, c.Now())
 }
 
@@ -70,7 +70,7 @@ func hostOf(address string) string {
 }
 
 // vendor returns an integration's authorization server and our client there, and notes in begun what its end needs.
-func (c *Pages) vendor(ctx context.Context, v *web.Viewer, x integration, begun *records.Consent) (vault.OAuthProvider,
+func (c *Pages) vendor(ctx context.Context, v *web.Viewer, x integration, begun *store.Consent) (vault.OAuthProvider,
 	vault.OAuthClient, error) {
 	switch {
 	case slices.Contains(vendors, x.Provider):
@@ -106,7 +106,7 @@ func (c *Pages) vendor(ctx context.Context, v *web.Viewer, x integration, begun 
 // client returns the workspace's OAuth client for a consent, or aggregate.ErrNotFound if nobody pasted one. An MCP
 // server's client may have been replaced since the consent began; it is refused unless it belongs to the authorization
 // server that the consent began with.
-func (c *Pages) client(ctx context.Context, v *web.Viewer, begun records.Consent) (vault.OAuthClient, error) {
+func (c *Pages) client(ctx context.Context, v *web.Viewer, begun store.Consent) (vault.OAuthClient, error) {
 	row, err := c.Store.VendorClient(ctx, v.Tenant, begun.Provider)
 	if err != nil {
 		return vault.OAuthClient{}, err
@@ -182,7 +182,7 @@ func (c *Pages) endConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		return connectFault{"unfit", http.StatusBadGateway, begun.Provider}
 	}
 	browser := web.CookieOf(r, consentCookie)
-	token, err := p.Exchange(ctx, client, begun.Redirect, code, records.Verifier(browser, q.Get("state")))
+	token, err := p.Exchange(ctx, client, begun.Redirect, code, store.Verifier(browser, q.Get("state")))
 	if err != nil {
 		slog.WarnContext(ctx, "a code was not exchanged", "tenant", v.Tenant, "provider", begun.Provider, "err", err)
 		why := "silent"
@@ -204,7 +204,7 @@ func (c *Pages) endConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer
 
 // takeConsent returns the consent that this browser and administrator began under the state in the address. It deletes
 // the consent first, so that a state works only once, whoever brings it.
-func (c *Pages) takeConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer) (records.Consent, error) {
+func (c *Pages) takeConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer) (store.Consent, error) {
 	q := r.URL.Query()
 	begun, err := c.Store.TakeConsent(r.Context(), q.Get("state"), c.Now())
 	web.SetCookie(w, r, consentCookie, "", -1)

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/records"
+	"ringi/shared/store"
 )
 
 // Open registers the pages that need no session: on which people sign in with Slack, if Ringi serves their workspace,
@@ -35,7 +35,7 @@ func (c *Pages) beginInstall(w http.ResponseWriter, r *http.Request, _ *web.View
 	if err := c.Within(r); err != nil {
 		return err
 	}
-	state := records.NewSecret()
+	state := store.NewSecret()
 	to, err := c.SignIn.InstallAddress(r.Context(), installedAddress(r), state)
 	if errors.Is(err, secret.ErrMissing) {
 		err = web.ErrNoClient
@@ -43,8 +43,8 @@ func (c *Pages) beginInstall(w http.ResponseWriter, r *http.Request, _ *web.View
 	if err != nil {
 		return err
 	}
-	begun := records.Consent{Provider: tenancy.SlackProvider, Redirect: installedAddress(r)}
-	if err := c.begin(w, r, begun, records.NewSecret(), state); err != nil {
+	begun := store.Consent{Provider: tenancy.SlackProvider, Redirect: installedAddress(r)}
+	if err := c.begin(w, r, begun, store.NewSecret(), state); err != nil {
 		return err
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/records"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
 
@@ -171,7 +171,7 @@ func TestInstallationsThatAreRefused(t *testing.T) {
 	refused("another browser", w.returns(w.Browser(), q), http.StatusBadRequest)
 	refused("after another browser", w.returns(one, q), http.StatusBadRequest)
 	q = w.begins(one)
-	w.Later(records.ConsentLasts + time.Second)
+	w.Later(store.ConsentLasts + time.Second)
 	refused("too late", w.returns(one, q), http.StatusBadRequest)
 	admin := w.As(webapi.Suzuki)
 	w.register(admin, "freee")

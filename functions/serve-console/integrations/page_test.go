@@ -26,7 +26,6 @@ import (
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
-	"ringi/shared/store/records"
 	"ringi/shared/store/storetest"
 )
 
@@ -209,7 +208,7 @@ func consentsAreSingle(t *testing.T, w *connecting) {
 	b.Cookies["__Host-ringi-consent"] = cookie
 	stale("an earlier cookie", b.Get(w.consent(address)))
 	address = w.begin(b, "freee")
-	w.Later(records.ConsentLasts + time.Second)
+	w.Later(store.ConsentLasts + time.Second)
 	stale("too late", b.Get(w.consent(address)))
 	stale("forged", b.Get("/console/integrations/return?code=x&state=forged"))
 

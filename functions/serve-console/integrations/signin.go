@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/records"
+	"ringi/shared/store"
 )
 
 // signInCookie ties a sign-in to the browser that began it.
@@ -30,8 +30,8 @@ func (c *Pages) beginSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewe
 	if err := c.Within(r); err != nil {
 		return err
 	}
-	browser, state := records.NewSecret(), records.NewSecret()
-	begun := records.SignIn{Browser: records.HashOf(browser), Nonce: records.NewSecret(), Next: web.NextOf(r)}
+	browser, state := store.NewSecret(), store.NewSecret()
+	begun := store.SignIn{Browser: store.HashOf(browser), Nonce: store.NewSecret(), Next: web.NextOf(r)}
 	to, err := c.SignIn.Address(r.Context(), redirect(r), state, begun.Nonce)
 	if errors.Is(err, secret.ErrMissing) {
 		slog.ErrorContext(r.Context(), "nobody can sign in", "err", err)
@@ -43,7 +43,7 @@ func (c *Pages) beginSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewe
 	if err := c.Store.BeginSignIn(r.Context(), state, begun, c.Now()); err != nil {
 		return err
 	}
-	web.SetCookie(w, r, signInCookie, browser, records.SignInLasts)
+	web.SetCookie(w, r, signInCookie, browser, store.SignInLasts)
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
@@ -68,7 +68,7 @@ func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer)
 	if err != nil {
 		return err
 	}
-	s := records.NewSession(owner.ID, owner.TeamID, p.User, name, c.Now())
+	s := store.NewSession(owner.ID, owner.TeamID, p.User, name, c.Now())
 	if err := c.KeepSession(w, r, s); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/records"
+	"ringi/shared/store"
 )
 
 // said returns the claims about a person.
@@ -100,7 +100,7 @@ func statesAreSingle(t *testing.T, w *consoletest.World) {
 	b.Cookies["__Host-ringi-signin"] = cookie
 	back(b, q).Says(t, http.StatusBadRequest) // a state twice
 	q = begin(b, "/console/signin/begin")
-	w.Later(records.SignInLasts + time.Second)
+	w.Later(store.SignInLasts + time.Second)
 	back(b, q).Says(t, http.StatusBadRequest) // too late
 	q = begin(b, "/console/signin/begin")
 	b.Get("/console/signin/done?error=access_denied&state="+q.Get("state")).Says(t, http.StatusForbidden) // who says no
@@ -110,7 +110,7 @@ func statesAreSingle(t *testing.T, w *consoletest.World) {
 
 func notTooOften(t *testing.T, w *consoletest.World) {
 	b := w.Browser()
-	for range records.SignInsPerMinute {
+	for range store.SignInsPerMinute {
 		b.Get("/console/signin/begin").Says(t, http.StatusSeeOther)
 	}
 	b.Get("/console/signin/begin").Says(t, http.StatusTooManyRequests) // one more
@@ -130,7 +130,7 @@ func cookies(t *testing.T, w *consoletest.World) {
 	others, _, _ := strings.Cut(w.As(webapi.Sato).Cookies["__Host-ringi"], ".")
 	log := consoletest.Logged(t)
 	forged := []string{"AAAA", "AAAA.AAAA", says, says + ".", "." + signed, others + "." + signed,
-		expect.Value(records.NewSession(w.Tenant.ID, w.Tenant.TeamID, webapi.Suzuki, "", w.Now()).Signed("another"))(t)}
+		expect.Value(store.NewSession(w.Tenant.ID, w.Tenant.TeamID, webapi.Suzuki, "", w.Now()).Signed("another"))(t)}
 	for _, cookie := range forged {
 		b.Cookies["__Host-ringi"] = cookie
 		expect.Is(t, b.Get("/console").Status, http.StatusSeeOther, cookie)
@@ -139,7 +139,7 @@ func cookies(t *testing.T, w *consoletest.World) {
 	n := strings.Count(log.String(), "msg=refused")
 	expect.That(t, n == 2*len(forged), "%d refusals are logged: %s", n, log)
 	b.Cookies["__Host-ringi"] = own
-	w.Later(records.SessionLasts - 4*time.Minute)
+	w.Later(store.SessionLasts - 4*time.Minute)
 	b.Get("/console").Says(t, 200)
 	w.Later(time.Minute)
 	b.Get("/console").Says(t, http.StatusSeeOther) // after eight hours, however often it was renewed

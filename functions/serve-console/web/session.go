@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/gateway"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/records"
+	"ringi/shared/store"
 	"ringi/shared/words/language"
 )
 
@@ -159,7 +159,7 @@ func readForm(w http.ResponseWriter, r *http.Request, most int64) error {
 }
 
 // SessionOf returns the session of a request's cookie, or aggregate.ErrNotFound.
-func (c *Site) SessionOf(r *http.Request) (s records.Session, err error) {
+func (c *Site) SessionOf(r *http.Request) (s store.Session, err error) {
 	cookie := CookieOf(r, SessionCookie)
 	if cookie == "" {
 		return s, aggregate.ErrNotFound
@@ -168,11 +168,11 @@ func (c *Site) SessionOf(r *http.Request) (s records.Session, err error) {
 	if err != nil {
 		return s, err
 	}
-	return records.OpenSession(cookie, secret, c.Now())
+	return store.OpenSession(cookie, secret, c.Now())
 }
 
 // KeepSession sets the session's cookie.
-func (c *Site) KeepSession(w http.ResponseWriter, r *http.Request, s records.Session) error {
+func (c *Site) KeepSession(w http.ResponseWriter, r *http.Request, s store.Session) error {
 	secret, err := c.Own.SigningSecret(r.Context())
 	if err != nil {
 		return err
@@ -216,7 +216,7 @@ func (c *Site) ViewerOf(w http.ResponseWriter, r *http.Request) (*Viewer, error)
 }
 
 // still asks Slack about a session's person. It ends the sessions of a person who has left.
-func (c *Site) still(w http.ResponseWriter, r *http.Request, s records.Session, owner tenancy.Tenant) (records.Session,
+func (c *Site) still(w http.ResponseWriter, r *http.Request, s store.Session, owner tenancy.Tenant) (store.Session,
 	error) {
 	ctx := r.Context()
 	name, err := c.Belongs(ctx, s.User, owner)

@@ -21,22 +21,12 @@ import (
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
-	"ringi/shared/store/records"
 	"ringi/shared/words/legible"
 )
 
-type Rows struct {
-	*store.TaskStore
-	records.Sessions
-}
-
-func RowsOf(s *store.Store) Rows {
-	return Rows{store.TasksOf(s), records.SessionsOf(s.Table())}
-}
-
 // Site has what every page needs.
 type Site struct {
-	Store   Rows
+	Store   *store.TaskStore
 	Results Results
 	Slack   people.Directory
 	People  *people.People

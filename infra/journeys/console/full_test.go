@@ -24,7 +24,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/store/records"
 )
 
 // TestPagesStayReadableHoweverMuchTheyHave: a log of a thousand entries, the numbers of a year, and a task of fifty
@@ -162,7 +161,7 @@ func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 	own := tenancy.Tenant{ID: aggregate.TenantID("T0EMPTY"), Name: "空の会社", Slug: "empty", TeamID: "T0EMPTY",
 		Admins: []string{webapi.Alex}}
 	expect.Value(rows.Bootstrap(t.Context(), own, now))(t)
-	cookie := expect.Value(records.NewSession(own.ID, own.TeamID, webapi.Alex, "Alex Kim",
+	cookie := expect.Value(store.NewSession(own.ID, own.TeamID, webapi.Alex, "Alex Kim",
 		now).Signed(running.SigningSecret))(t)
 	b := browser.Start(t)
 	for i, w := range windows {

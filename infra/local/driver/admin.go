@@ -25,7 +25,6 @@ import (
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
-	"ringi/shared/store/records"
 	"ringi/shared/tool/mcp"
 )
 
@@ -121,7 +120,7 @@ type Desk struct {
 func SitDown(t T, s *stack.Stack, user string) Desk {
 	t.Helper()
 	team := s.Sandbox.TeamID()
-	x := records.NewSession(aggregate.TenantID(team), team, user, user, time.Now())
+	x := store.NewSession(aggregate.TenantID(team), team, user, user, time.Now())
 	return Desk{T: t, S: s, cookie: expect.Value(x.Signed(s.SigningSecret))(t)}
 }
 

@@ -264,8 +264,8 @@ func (p Policy) may(g *Gate, kind circulation.Kind, by Actor) error {
 	return nil
 }
 
-// WithdrawFrom is Withdraw of what a gate asks or settled; nil means no gate. Under a rule whoever is asked to approve it
-// may, too, and while it waits an administrator, but no other approver.
+// WithdrawFrom is Withdraw of what a gate asks or settled; nil means no gate. Under a rule whoever is asked to approve
+// it may, too, and while it waits an administrator, but no other approver.
 func (p Policy) WithdrawFrom(g *Gate, by Actor, requester string) error {
 	if !g.Ruled() || by.Type != ActorUser || by.ID == requester || p.Request(by) != nil {
 		return p.Withdraw(by, requester)

@@ -1,4 +1,4 @@
-package records
+package store
 
 import (
 	"context"
@@ -24,12 +24,6 @@ func webKey(secret, sort string) (pk, sk string) { return webPartition(HashOf(se
 
 func webPartition(hash string) string { return "WEB#" + hash }
 
-// Sessions reads and writes rows of browsers.
-type Sessions struct{ t *table.Table }
-
-// SessionsOf returns the sessions in a table.
-func SessionsOf(t *table.Table) Sessions { return Sessions{t} }
-
 // signedOut is the row of a person who signed out.
 type signedOut struct {
 	At time.Time `json:"at"`
@@ -40,13 +34,13 @@ func signedOutKey(x Session) (pk, sk string) {
 }
 
 // SignOut ends all sessions of a session's person that began before now.
-func (s Sessions) SignOut(ctx context.Context, x Session, now time.Time) error {
+func (s *Store) SignOut(ctx context.Context, x Session, now time.Time) error {
 	pk, sk := signedOutKey(x)
 	return s.putWeb(ctx, pk, sk, "web_signed_out", signedOut{now}, now.Add(SessionLasts))
 }
 
 // SignedOut reports whether a session's person has signed out since it began.
-func (s Sessions) SignedOut(ctx context.Context, x Session) (bool, error) {
+func (s *Store) SignedOut(ctx context.Context, x Session) (bool, error) {
 	var is signedOut
 	pk, sk := signedOutKey(x)
 	if err := s.t.Get(ctx, pk, sk, &is); err != nil {
@@ -56,14 +50,14 @@ func (s Sessions) SignedOut(ctx context.Context, x Session) (bool, error) {
 }
 
 // BeginSignIn saves a sign-in under its state until Slack redirects the person back.
-func (s Sessions) BeginSignIn(ctx context.Context, state string, x SignIn, now time.Time) error {
+func (s *Store) BeginSignIn(ctx context.Context, state string, x SignIn, now time.Time) error {
 	pk, sk := webKey(state, webSignIn)
 	return s.putWeb(ctx, pk, sk, "web_signin", x, now.Add(SignInLasts))
 }
 
 // TakeSignIn deletes and returns the sign-in of a state, so that only one call gets it. It returns
 // aggregate.ErrNotFound when there is none or it is too old.
-func (s Sessions) TakeSignIn(ctx context.Context, state string, now time.Time) (SignIn, error) {
+func (s *Store) TakeSignIn(ctx context.Context, state string, now time.Time) (SignIn, error) {
 	var is SignIn
 	err := s.take(ctx, state, webSignIn, now, &is)
 	return is, table.Wrapped(err, "take a sign-in")
@@ -71,7 +65,7 @@ func (s Sessions) TakeSignIn(ctx context.Context, state string, now time.Time) (
 
 // take deletes and reads the item of a state, so that only one caller gets it. It returns aggregate.ErrNotFound when
 // there is none or it is too old.
-func (s Sessions) take(ctx context.Context, state, sort string, now time.Time, into any) error {
+func (s *Store) take(ctx context.Context, state, sort string, now time.Time, into any) error {
 	pk, sk := webKey(state, sort)
 	k, e := table.Key(pk, sk), table.NewExpression()
 	out, err := s.t.DB.DeleteItem(ctx, table.Filled(e, &dynamodb.DeleteItemInput{
@@ -88,7 +82,7 @@ func (s Sessions) take(ctx context.Context, state, sort string, now time.Time, i
 
 // CountSignIn counts a sign-in from an address, and reports whether it is within this minute's limit. Beyond the limit
 // it only reads.
-func (s Sessions) CountSignIn(ctx context.Context, address string, now time.Time) (within bool, err error) {
+func (s *Store) CountSignIn(ctx context.Context, address string, now time.Time) (within bool, err error) {
 	pk, sk := webKey("address "+Network(address), "MINUTE#"+now.UTC().Format("2006-01-02T15:04"))
 	var is struct {
 		N int `json:"n"`
@@ -121,7 +115,7 @@ func webItem(pk, sk, typ string, v any, until time.Time) (table.Item, error) {
 	return it, err
 }
 
-func (s Sessions) putWeb(ctx context.Context, pk, sk, typ string, v any, until time.Time) error {
+func (s *Store) putWeb(ctx context.Context, pk, sk, typ string, v any, until time.Time) error {
 	it, err := webItem(pk, sk, typ, v, until)
 	if err != nil {
 		return err
@@ -134,14 +128,14 @@ func (s Sessions) putWeb(ctx context.Context, pk, sk, typ string, v any, until t
 const webConsent = "OAUTH"
 
 // BeginConsent saves a consent under its state until the vendor redirects the person back.
-func (s Sessions) BeginConsent(ctx context.Context, state string, x Consent, now time.Time) error {
+func (s *Store) BeginConsent(ctx context.Context, state string, x Consent, now time.Time) error {
 	pk, sk := webKey(state, webConsent)
 	return s.putWeb(ctx, pk, sk, "web_consent", x, now.Add(ConsentLasts))
 }
 
 // TakeConsent deletes and returns the consent of a state, so that only one call gets it. It returns
 // aggregate.ErrNotFound when there is none or it is too old.
-func (s Sessions) TakeConsent(ctx context.Context, state string, now time.Time) (Consent, error) {
+func (s *Store) TakeConsent(ctx context.Context, state string, now time.Time) (Consent, error) {
 	var is Consent
 	err := s.take(ctx, state, webConsent, now, &is)
 	return is, table.Wrapped(err, "take a consent")

@@ -1,4 +1,4 @@
-package records
+package store
 
 import (
 	"context"
@@ -9,12 +9,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/table"
 )
-
-// Notes reads and writes the table.
-type Notes struct{ t *table.Table }
-
-// NotesOf returns the notes in a table.
-func NotesOf(t *table.Table) Notes { return Notes{t} }
 
 // onceFor is how long Once remembers; Slack repeats nothing after that time.
 const onceFor = 24 * time.Hour
@@ -31,7 +25,7 @@ type Came struct{ As, Channel, TS string }
 
 // Once reports whether nobody in the tenant began what before, and records that it has begun. If somebody did, it
 // returns the outcome. what is an external name, such as the trigger of a command.
-func (s Notes) Once(ctx context.Context, tenant, what string) (first bool, came Came, err error) {
+func (s *Store) Once(ctx context.Context, tenant, what string) (first bool, came Came, err error) {
 	pk, sk, err := once(tenant, what)
 	if err != nil {
 		return false, came, err
@@ -51,7 +45,7 @@ func (s Notes) Once(ctx context.Context, tenant, what string) (first bool, came 
 }
 
 // Came saves the outcome of something that Once began, for callers who begin it again.
-func (s Notes) Came(ctx context.Context, tenant, what string, c Came) error {
+func (s *Store) Came(ctx context.Context, tenant, what string, c Came) error {
 	pk, sk, err := once(tenant, what)
 	if err != nil {
 		return err
@@ -65,7 +59,7 @@ func (s Notes) Came(ctx context.Context, tenant, what string, c Came) error {
 }
 
 // Again makes Once report what as new again, after its first beginning had no effect.
-func (s Notes) Again(ctx context.Context, tenant, what string) error {
+func (s *Store) Again(ctx context.Context, tenant, what string) error {
 	pk, sk, err := once(tenant, what)
 	if err != nil {
 		return err
