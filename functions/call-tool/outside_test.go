@@ -292,7 +292,7 @@ func TestARuleSaysWhoStampsACall(t *testing.T) {
 		a, err := b.Ask(t.Context(), b.key, calls.Request{Tool: "Bash",
 			Arguments: []byte(`{"command":"` + command + `"}`),
 			Elsewhere: true})
-		expect.Must(t, err == nil && a.LooksUp(b.now) && !a.IsOpen(a.Head.CallID), "%v", err)
+		expect.Must(t, err == nil && a.LooksUp(b.now) && !a.Asked(a.Head.CallID).Open, "%v", err)
 		return a
 	}
 	a := b.make(ask("a"))
@@ -304,8 +304,8 @@ func TestARuleSaysWhoStampsACall(t *testing.T) {
 	b.now = b.now.Add(11 * time.Minute) // Slack's word counts for ten
 	slack.users = []string{"U1", "U3"}  // U1 answers for the key
 	a = b.make(a)
-	g := a.GateWith(a.Head.CallID)
-	expect.Must(t, a.IsOpen(a.Head.CallID) && g.Ruled() && len(g.Route.Stages[0].People) == 1 &&
+	g := a.Asked(a.Head.CallID).Gate
+	expect.Must(t, a.Asked(a.Head.CallID).Open && g.Ruled() && len(g.Route.Stages[0].People) == 1 &&
 		g.Route.Stages[0].People[0].User == "U3", "%+v", g.Route)
 	b.now = b.now.Add(2 * time.Hour)
 	slack.silent = true

@@ -58,7 +58,7 @@ func (w *world) stamp(user string) {
 	w.T.Helper()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		open, _ := a.OpenGate()
-		g := a.GateWith(open.ID)
+		g := a.Asked(open.ID).Gate
 		st := circulation.Walk(g.Circulating())
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: pipelinetest.Team, Member: true}
 		who := g.Person(user)

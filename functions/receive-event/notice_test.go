@@ -71,7 +71,7 @@ func TestAMessageBesideAGateIsNoRequest(t *testing.T) {
 			row := notes.blocks[0][len(notes.blocks[0])-1].(*slack.ActionBlock)
 			b := row.Elements.ElementSet[0].(*slack.ButtonBlockElement)
 			id, _, hash, _ := card.Subject(row.BlockID)
-			value := []string{open.Prompt().ID, open.AskedHash(open.Prompt().ID), tt.want}
+			value := []string{open.Prompt().ID, open.Asked(open.Prompt().ID).Hash, tt.want}
 			expect.That(t, b.ActionID == "reject_prompt" && slices.Equal(strings.Split(b.Value, "/"), value) &&
 				id == open.Head.TaskID && hash == value[1], "%s: %+v in %s", name, b, row.BlockID)
 		}

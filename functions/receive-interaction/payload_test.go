@@ -239,7 +239,7 @@ func waiting(t testing.TB) *gate {
 func FuzzModal(f *testing.F) {
 	g := waiting(f)
 	meant := expect.Value(json.Marshal(card.Rejection{Type: task.CardPrompt, ID: g.a.Prompt().ID,
-		TaskID: g.a.Head.TaskID, Hash: g.a.AskedHash(g.a.Prompt().ID)}))(f)
+		TaskID: g.a.Head.TaskID, Hash: g.a.Asked(g.a.Prompt().ID).Hash}))(f)
 	f.Add("もっと簡潔に", string(meant))
 	f.Add(" \n\t ", string(meant))
 	f.Add(strings.Repeat("長", aggregate.MaxReason+1), string(meant))

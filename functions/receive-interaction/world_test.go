@@ -154,7 +154,7 @@ func (w *world) click(user, action, value string) map[string]any {
 
 // block is the block_id of the buttons of a gate without a rule, or of whatever else has this id.
 func (w *world) block(id string) string {
-	if hash := w.Load().AskedHash(id); hash != "" {
+	if hash := w.Load().Asked(id).Hash; hash != "" {
 		return w.Ref.ID + "/0/" + hash
 	}
 	return w.Ref.ID
@@ -164,7 +164,7 @@ func (w *world) block(id string) string {
 func (w *world) form(user, kind, id string, reason any) map[string]any {
 	p := person("view_submission", user, slacktest.Team)
 	metadata := expect.Value(json.Marshal(card.Rejection{Type: aggregate.CardType(kind), ID: id, TaskID: w.Ref.ID,
-		Hash: w.Load().AskedHash(id)}))(w.T)
+		Hash: w.Load().Asked(id).Hash}))(w.T)
 	p["view"] = map[string]any{
 		"id": "V1", "type": "modal", "callback_id": card.RejectionCallback, "private_metadata": string(metadata),
 		"previous_view_id": nil,

@@ -159,7 +159,7 @@ func (r *request) stamp(ctx context.Context, what string, kind aggregate.CardTyp
 			return false
 		}
 		id, ts = gate.ID, a.Cards[at].MessageTS
-		shown = r.ref.ID + "/0/" + a.AskedHash(id) // no rule has taken it, so the card shows no stage
+		shown = r.ref.ID + "/0/" + a.Asked(id).Hash // no rule has taken it, so the card shows no stage
 		return true
 	})
 	if err != nil {

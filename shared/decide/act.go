@@ -94,7 +94,7 @@ func onWhole[A Subject](decide func(a A, by aggregate.Actor, p aggregate.Policy,
 func Shown(kind aggregate.CardType, hash string, act Act) Act {
 	return Gate(kind, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (
 		aggregate.Change, error) {
-		if a.AskedHash(id) != hash {
+		if a.Asked(id).Hash != hash {
 			return aggregate.Change{}, aggregate.ErrMoved
 		}
 		return act(a, id, by, p, now)
@@ -107,7 +107,7 @@ func Shown(kind aggregate.CardType, hash string, act Act) Act {
 //go:noinline
 func Gate(kind aggregate.CardType, act Act) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		if kind == "" || a.AskedBy(id) != kind {
+		if kind == "" || a.Asked(id).Kind != kind {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
 		return act(a, id, by, p, now)
@@ -126,7 +126,7 @@ func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now t
 // Approves reports whether this person's approval of the gate's current content would count, under a rule at its
 // present stage.
 func Approves(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
-	if g := a.GateWith(id); g != nil {
+	if g := a.Asked(id).Gate; g != nil {
 		st := circulation.Walk(g.Circulating())
 		by.Stage = st.Present
 	}
@@ -155,7 +155,7 @@ func Does(kind circulation.Kind, text string) Act {
 func once(reason string, act Act) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		c, err := act(a, id, by, p, now)
-		if g := a.GateWith(id); err == nil && c.Empty() && g != nil && g.RejectedAt != nil &&
+		if g := a.Asked(id).Gate; err == nil && c.Empty() && g != nil && g.RejectedAt != nil &&
 			g.RejectionReason != aggregate.SeenReason(reason) {
 			return aggregate.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: g.RejectedBy,
 				At: *g.RejectedAt}
@@ -179,7 +179,7 @@ func (v Verdict) OnRoute(id, user string, now time.Time) bool {
 	if v.Subject == nil {
 		return false
 	}
-	g := v.Subject.GateWith(id)
+	g := v.Subject.Asked(id).Gate
 	return g != nil && (g.OnRoute(user, nil) || slices.ContainsFunc(v.StandIns, func(s circulation.StandIn) bool {
 		return s.Counts(now) && g.OnRoute(s.Principal.User, &s)
 	}))
@@ -187,7 +187,7 @@ func (v Verdict) OnRoute(id, user string, now time.Time) bool {
 
 // askedMode returns whom the present stage of a gate asks: empty of what is no gate.
 func askedMode(of Subject, id string) circulation.Mode {
-	g := of.GateWith(id)
+	g := of.Asked(id).Gate
 	switch s := g.CurrentStage(); {
 	case g == nil:
 		return ""
@@ -202,7 +202,7 @@ func askedMode(of Subject, id string) circulation.Mode {
 // along makes an act on a gate at the stage that the person saw.
 func along(a Subject, id string, kind circulation.Kind, text string, by aggregate.Actor,
 	p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	g := a.GateWith(id)
+	g := a.Asked(id).Gate
 	if g == nil {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
@@ -269,7 +269,7 @@ func Rejects(r card.Rejected) Act {
 	act := Does(r.Then, r.Reason)
 	return Shown(r.Type, r.Hash, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
-		if g := a.GateWith(id); r.Stage > 0 && (g == nil || g.AskedSum != r.Asked) {
+		if g := a.Asked(id).Gate; r.Stage > 0 && (g == nil || g.AskedSum != r.Asked) {
 			return aggregate.Change{}, aggregate.ErrMoved
 		}
 		return act(a, id, by, p, now)

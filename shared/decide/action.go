@@ -80,8 +80,11 @@ func Pick(team, content string, unread error) Act {
 				name = e.TeamName
 			}
 		}
-		terms, _ := a.TermsOf(id)
-		return a.PickDraft(id, team, content, card.PickReason(terms.Locale, name), by, p, now)
+		locale := ""
+		if g := a.Asked(id).Gate; g != nil {
+			locale = g.Terms.Locale
+		}
+		return a.PickDraft(id, team, content, card.PickReason(locale, name), by, p, now)
 	}))
 }
 

@@ -38,11 +38,8 @@ type Subject interface {
 	Askers() []string
 	// Asks returns the gate that waits for approval, if there is one.
 	Asks() (q aggregate.Question, waits bool)
-	AskedBy(id string) aggregate.CardType
-	AskedHash(id string) string
-	IsOpen(id string) bool
-	// GateWith returns the gate with this id, and GateAt that of the row with this key, or nil.
-	GateWith(id string) *aggregate.Gate
+	// Asked returns the gate with this id, and GateAt that of the row with this key, or nil.
+	Asked(id string) aggregate.Asked
 	GateAt(key string) *aggregate.Gate
 	Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
 		on ...aggregate.Owned) (aggregate.Change, error)
@@ -265,7 +262,7 @@ func (s seat) holds(a Subject, c Click) bool {
 }
 
 func needsStandIn(a Subject, c Click) bool {
-	g := a.GateWith(c.ID)
+	g := a.Asked(c.ID).Gate
 	return g != nil && g.NeedsStandIn(c.User)
 }
 
@@ -305,7 +302,7 @@ func (v Verdict) Measure(now time.Time) {
 
 // askedAt returns since when people are asked at the gate with this id, zero if they weren't.
 func askedAt(a Subject, id string) time.Time {
-	if g := a.GateWith(id); g != nil && g.AskedAt != nil {
+	if g := a.Asked(id).Gate; g != nil && g.AskedAt != nil {
 		return *g.AskedAt
 	}
 	return time.Time{}

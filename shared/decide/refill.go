@@ -26,7 +26,7 @@ func (f Refilled) Asks() Act {
 	return Gate(task.CardProcess, on(func(t *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy,
 		_ time.Time) (aggregate.Change, error) {
 		err := t.AsksFor(id, by, p)
-		if err == nil && t.AskedHash(id) != f.Hash && t.RefilledBefore(id) == nil {
+		if err == nil && t.Asked(id).Hash != f.Hash && t.RefilledBefore(id) == nil {
 			err = aggregate.ErrMoved
 		}
 		return aggregate.Change{}, err
@@ -38,7 +38,7 @@ func (f Refilled) Save(made task.Refill) Act {
 	return Gate(task.CardProcess, on(func(t *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy,
 		now time.Time) (aggregate.Change, error) {
 		change, err := t.Refill(id, made, by, p, now)
-		if t.AskedHash(id) != f.Hash && (err != nil || !change.Empty()) {
+		if t.Asked(id).Hash != f.Hash && (err != nil || !change.Empty()) {
 			err = aggregate.ErrMoved
 		}
 		if _, old := errors.AsType[aggregate.ErrNotLatest](err); old || errors.Is(err, aggregate.ErrMoved) {

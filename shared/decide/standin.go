@@ -67,7 +67,7 @@ func standIn(g *circulation.Gate, st *circulation.State, act *circulation.Act, a
 // StandIns reads the delegations by which somebody stands in for others, with one query, if only by them they can do
 // something at the gate with this id: also for somebody who has left.
 func (m Maker) StandIns(ctx context.Context, of Subject, id, user string) ([]circulation.StandIn, error) {
-	g := of.GateWith(id)
+	g := of.Asked(id).Gate
 	if g == nil || !g.NeedsStandIn(user) {
 		return nil, nil
 	}

@@ -138,7 +138,7 @@ func hands(all []circulation.StandIn) map[string]bool {
 
 // instead is a stamp that counts only for somebody else.
 func instead(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	if g := a.GateWith(id); !g.NeedsStandIn(by.ID) {
+	if g := a.Asked(id).Gate; !g.NeedsStandIn(by.ID) {
 		return aggregate.Change{}, nil
 	}
 	return Approve(a, id, by, p, now)

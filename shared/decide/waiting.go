@@ -118,7 +118,7 @@ func (l *look) open(ctx context.Context, items []store.WaitingItem) (out []Inbox
 		refs[i] = x.Ref
 	}
 	for i, of := range l.load(ctx, refs) {
-		if q := items[i].Question; of != nil && of.IsOpen(q.ID) {
+		if q := items[i].Question; of != nil && of.Asked(q.ID).Open {
 			x := InboxItem{Of: of, Question: q}
 			if g := x.Of.GateAt(x.Key); g != nil {
 				if x.Stage = g.Owes(l.user); x.Stage == 0 {

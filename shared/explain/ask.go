@@ -15,13 +15,10 @@ import (
 // Ask is what everybody is shown of a gate, before and after it is decided. Each surface has one printer of it: the
 // card and the direct message, a line of a list, the dialogs, the page.
 type Ask struct {
-	Kind   aggregate.CardType
-	Hash   string // of what is asked: a button carries it, and the click compares it
-	Gate   *aggregate.Gate
-	Open   bool // people are asked now
-	Origin aggregate.Origin
-	no     string // what a rejection leads to: a key of Ways
-	denies bool   // it may be denied
+	aggregate.Asked // a button carries its hash, and the click compares it
+	Origin          aggregate.Origin
+	no              string // what a rejection leads to: a key of Ways
+	denies          bool   // it may be denied
 }
 
 // Asking is an aggregate with gates.
@@ -29,20 +26,16 @@ type Asking interface {
 	aggregate.Aggregate
 	Origin() aggregate.Origin
 	Askers() []string
-	AskedBy(id string) aggregate.CardType
-	AskedHash(id string) string
-	IsOpen(id string) bool
-	GateWith(id string) *aggregate.Gate
+	Asked(id string) aggregate.Asked
 }
 
 // AskOf returns what is shown of the gate with this id; ok is false if there is none.
 func AskOf(a Asking, id string) (x Ask, ok bool) {
-	g := a.GateWith(id)
-	if g == nil {
+	x = Ask{Asked: a.Asked(id), Origin: a.Origin()}
+	if x.Gate == nil {
 		return x, false
 	}
-	x = Ask{Kind: a.AskedBy(id), Hash: a.AskedHash(id), Gate: g, Open: a.IsOpen(id), Origin: a.Origin(),
-		denies: g.Ruled()}
+	x.denies = x.Gate.Ruled()
 	if t, is := a.(*task.Aggregate); is {
 		x.no = string(t.Follows(id))
 	}

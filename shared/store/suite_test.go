@@ -238,7 +238,7 @@ func finishPrompt(a *task.Aggregate) (aggregate.Change, error) {
 // does acts on the gate with this id at the stage that is asked.
 func does(a *task.Aggregate, kind circulation.Kind, id, text string, by aggregate.Actor, at time.Time) (
 	aggregate.Change, error) {
-	return a.Act(id, a.GateWith(id).Acting(kind, by, text), by, policy(), at)
+	return a.Act(id, a.Asked(id).Gate.Acting(kind, by, text), by, policy(), at)
 }
 
 func approvePrompt(a *task.Aggregate) (aggregate.Change, error) {

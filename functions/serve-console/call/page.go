@@ -122,7 +122,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	offers := offersOf(t.is)
 	asking := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v, Path: p.Path}
 	turn := c.TurnOf(r.Context(), asking, offers)
-	asks := t.is.IsOpen(x.CallID)
+	asks := t.is.Asked(x.CallID).Open
 	switch {
 	case asks:
 		p.Who, p.Until = asking.Who(turn), web.TimeOf(x.Gate.Terms.DecideBy)
@@ -152,9 +152,9 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 func offersOf(a *call.Aggregate) (out []aggregate.Offer) {
 	id := a.Call.CallID
 	offer := func(act aggregate.Act) {
-		out = append(out, aggregate.Offer{Act: act, ID: id, Kind: call.Card, Hash: a.AskedHash(id)})
+		out = append(out, aggregate.Offer{Act: act, ID: id, Kind: call.Card, Hash: a.Asked(id).Hash})
 	}
-	if a.IsOpen(id) {
+	if a.Asked(id).Open {
 		offer(aggregate.ActApprove)
 		offer(aggregate.ActReject)
 	}

@@ -301,7 +301,7 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 // wholeAction refuses to approve an action that the page could not show completely.
 func (c *Pages) wholeAction(r *http.Request, _ *web.Viewer, a decide.Subject, x subject.Tried) error {
 	of, is := a.(*conversation.Aggregate)
-	if !is || !of.IsOpen(x.ID) {
+	if !is || !of.Asked(x.ID).Open {
 		return nil
 	}
 	p, err := subject.ReadPayload(r.Context(), c.Site, a.Ref(), of.Action(x.ID))

@@ -121,7 +121,7 @@ func (c *Acts) Of(on Page) func(*http.Request, *web.Viewer) (decide.Subject, err
 func (c *Acts) Act(on Page) web.Page {
 	return web.Of(c.Of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) (err error) {
 		x := triedBy(r)
-		x.Kind = cmp.Or(x.Kind, a.AskedBy(x.ID))
+		x.Kind = cmp.Or(x.Kind, a.Asked(x.ID).Kind)
 		ctx, cancel := context.WithTimeout(r.Context(), Within)
 		defer cancel()
 		click := c.Click(v, a.Ref(), cmp.Or(x.ID, a.Ref().ID))

@@ -31,7 +31,7 @@ type Turn struct {
 
 // gateOf returns the gate with this id, nil if there is none or the settings say who is asked.
 func gateOf(a decide.Subject, id string) *aggregate.Gate {
-	if g := a.GateWith(id); g.Ruled() {
+	if g := a.Asked(id).Gate; g.Ruled() {
 		return g
 	}
 	return nil
@@ -189,7 +189,7 @@ func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Tried) string {
 		return string(x.Act)
 	}
 	_, versions := a.(*task.Aggregate)
-	switch g := of.GateWith(x.ID); {
+	switch g := of.Asked(x.ID).Gate; {
 	case g == nil:
 	case !g.Ruled():
 	case x.Act == aggregate.ActReject && versions:

@@ -62,11 +62,11 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	x.Text = web.Mentions(card.Prose(text), called)
 	x.Diff = web.Diff(web.Mentions(card.Prose(p.Content), called), x.Text)
 	who := subject.Likely(t.task, t.settings, v, aggregate.Offer{Act: aggregate.ActReject})
-	if who == nil && t.task.IsOpen(p.ID) {
+	if who == nil && t.task.Asked(p.ID).Open {
 		who = c.authors(r.Context(), t, v)
 	}
 	switch {
-	case !t.task.IsOpen(p.ID):
+	case !t.task.Asked(p.ID).Open:
 		x.No = words.Say("over")
 	case x.Gone:
 		x.No = words.Say("text_gone")

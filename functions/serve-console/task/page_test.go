@@ -278,7 +278,7 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 		return a.CompleteExecution(a.Head.Run, all, w.Now())
 	})
 	refused := suzuki.Post(w.TaskPage()+"/act", url.Values{"act": {"reject"}, "id": {w.Load().Prompts[0].ID},
-		"kind": {"prompt"}, "hash": {w.Load().AskedHash(w.Load().Prompts[0].ID)}, "reason": {all + "?"}})
+		"kind": {"prompt"}, "hash": {w.Load().Asked(w.Load().Prompts[0].ID).Hash}, "reason": {all + "?"}})
 	refused.Says(t, http.StatusConflict)
 	empty := suzuki.Get("/console/stand-ins") // it has the same frame, and no such texts
 	for i, a := range []consoletest.Answer{suzuki.Get(w.TaskPage()), refused} {

@@ -81,7 +81,7 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 	d, _ := atGate(t)
 	team := d.S.Sandbox.TeamID()
 	shown, first := d.Card("CARD#prompt#0001", "approve_prompt"), d.Load().Prompt().ID
-	hash := d.Load().AskedHash(first)
+	hash := d.Load().Asked(first).Hash
 	d.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔に")
 	d.Card("CARD#prompt#0002", "approve_prompt")
 	d.Until("the run waits", func(a *task.Aggregate) bool { return len(a.Waits) == 1 && a.Waits[0].Gate == "PROMPT#0002" })
@@ -190,7 +190,7 @@ func stamp(t *testing.T, d *driver.Request, m webapi.Message) (user string, r re
 func rejection(t *testing.T, d *driver.Request, _ webapi.Message) (user string, r request) {
 	id := d.Load().Prompt().ID
 	return webapi.Suzuki, interaction(t, d.S, submission(t, d.S.Sandbox.TeamID(), webapi.Suzuki, task.CardPrompt,
-		d.Ref.ID, id, d.Load().AskedHash(id), "もっと簡潔に"))
+		d.Ref.ID, id, d.Load().Asked(id).Hash, "もっと簡潔に"))
 }
 
 func withdrawal(t *testing.T, d *driver.Request, m webapi.Message) (user string, r request) {

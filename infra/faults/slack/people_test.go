@@ -200,7 +200,7 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 		}
 	}
 	form := func(kind aggregate.CardType, taskID, id string) object {
-		return submission(t, stranger, webapi.Tanaka, kind, taskID, id, a.AskedHash(id), "いいえ")
+		return submission(t, stranger, webapi.Tanaka, kind, taskID, id, a.Asked(id).Hash, "いいえ")
 	}
 	pressed := func(on belonging, taskID, action, id string) object {
 		return click(stranger, webapi.Tanaka, on.card, taskID, action, id)

@@ -132,6 +132,14 @@ type Question struct {
 	DecideBy  *time.Time
 }
 
+// Asked is a gate as it is looked up by its id; the zero value: there is none.
+type Asked struct {
+	Kind CardType // type of the card that asks
+	Hash string   // of what a person reads before deciding
+	Gate *Gate
+	Open bool // it waits for a decision
+}
+
 // Opening is what a gate opens with: the route of a rule, as it was resolved, or BySettings.
 type Opening struct {
 	Rule   circulation.Rule // none: its id is empty

@@ -335,7 +335,7 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 				People: []circulation.Person{takada}}}}}
 	x := asking(t, "write_rows", `{"a":1}`, func(x *Proposal) { x.LooksUp = true })
 	w := asked(t, x)
-	expect.That(t, w.a.LooksUp(w.now) && !w.a.IsOpen(w.a.Head.CallID), "nobody is looked up")
+	expect.That(t, w.a.LooksUp(w.now) && !w.a.Asked(w.a.Head.CallID).Open, "nobody is looked up")
 	expect.That(t, w.act(circulation.Stamp, suzuki, "") != nil, "stamped before anybody was asked")
 	run := w.a.Head.Run
 	w.must(func(a *Aggregate) (aggregate.Change, error) {

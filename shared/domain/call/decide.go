@@ -44,48 +44,20 @@ func (a *Aggregate) Askers() []string {
 // AnsweredBy is that of the call, if it could be read.
 func (a *Aggregate) AnsweredBy(user string) bool { return a.Call != nil && a.Call.AnsweredBy(user) }
 
-// asked returns the call if it has this id, else nil.
-func (a *Aggregate) asked(id string) *Call {
-	if id != a.Head.CallID {
-		return nil
+// Asked returns the call's gate if it has this id, with the hash of what a person reads before deciding.
+func (a *Aggregate) Asked(id string) (out aggregate.Asked) {
+	if x := a.Call; x != nil && id == a.Head.CallID {
+		out = aggregate.Asked{Kind: Card, Hash: x.Payload.Hash(), Gate: &x.Gate, Open: x.Action().Waits()}
 	}
-	return a.Call
+	return out
 }
 
 // Asks returns the call's question while it waits for people.
 func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
-	if !a.IsOpen(a.Head.CallID) {
+	if !a.Asked(a.Head.CallID).Open {
 		return q, false
 	}
 	return a.Call.Asks(), true
-}
-
-func (a *Aggregate) AskedBy(id string) aggregate.CardType {
-	if a.asked(id) == nil {
-		return ""
-	}
-	return Card
-}
-
-// AskedHash returns the hash of what a person reads before deciding.
-func (a *Aggregate) AskedHash(id string) string {
-	if x := a.asked(id); x != nil {
-		return x.Payload.Hash()
-	}
-	return ""
-}
-
-func (a *Aggregate) IsOpen(id string) bool {
-	x := a.asked(id)
-	return x != nil && x.Action().Waits()
-}
-
-// GateWith returns the call's gate, or nil.
-func (a *Aggregate) GateWith(id string) *aggregate.Gate {
-	if x := a.asked(id); x != nil {
-		return &x.Gate
-	}
-	return nil
 }
 
 // GateAt returns the gate of the row with this key, or nil.
@@ -93,7 +65,7 @@ func (a *Aggregate) GateAt(key string) *aggregate.Gate {
 	if key != Key {
 		return nil
 	}
-	return a.GateWith(a.Head.CallID)
+	return a.Asked(a.Head.CallID).Gate
 }
 
 // SomeGate reports whether that is so of the call's gate.
@@ -105,8 +77,8 @@ func (a *Aggregate) SomeGate(is func(g *aggregate.Gate) bool) bool {
 // conversation.Aggregate. Sending it back ends it: the agent asks for another call, or for none.
 func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
 	on ...aggregate.Owned) (aggregate.Change, error) {
-	x := a.asked(id)
-	if x == nil {
+	x := a.Call
+	if x == nil || id != a.Head.CallID {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
 	c := a.begin(now)

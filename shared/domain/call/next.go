@@ -81,7 +81,7 @@ func (a *Aggregate) GiveUp(run int, now time.Time) (aggregate.Change, error) {
 
 // TryAgainAt is Card.TryAgainAt while the call waits.
 func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
-	return c.TryAgainAt(a.IsOpen(a.Head.CallID))
+	return c.TryAgainAt(a.Asked(a.Head.CallID).Open)
 }
 
 // DueAt returns when the sweeper must look again.

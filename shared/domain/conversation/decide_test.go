@@ -293,7 +293,8 @@ func TestPeopleAreAskedOnlyAboutWhatWaitsForThem(t *testing.T) {
 	tb, x := pending(t, ShellCommand)
 	a := tb.load()
 	q, waits := a.Asks()
-	expect.That(t, waits && q.ID == x.ActionID && a.IsOpen(x.ActionID) && !a.IsOpen("other"), "it asks %v %q", waits, q.ID)
+	expect.That(t, waits && q.ID == x.ActionID && a.Asked(x.ActionID).Open && !a.Asked("other").Open, "it asks %v %q",
+		waits, q.ID)
 	tb.forged(func(x *Action) { x.Gate.Terms.ApprovalRequired = false })
 	_, waits = tb.load().Asks()
 	expect.That(t, !waits, "an action that needs no approval asks for it")

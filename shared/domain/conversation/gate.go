@@ -80,12 +80,12 @@ func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
 	return x.Asks(), true
 }
 
-// GateWith returns the gate of the action with this id, or nil.
-func (a *Aggregate) GateWith(id string) *aggregate.Gate {
-	if x := a.Action(id); x != nil {
-		return &x.Gate
+// Asked returns the gate of the action with this id, with the hash of its payload.
+func (a *Aggregate) Asked(id string) (x aggregate.Asked) {
+	if row := a.Action(id); row != nil {
+		x = aggregate.Asked{Kind: CardAction, Hash: row.Payload.Hash(), Gate: &row.Gate, Open: row == a.Pending()}
 	}
-	return nil
+	return x
 }
 
 // GateAt returns the gate of the action with this key, or nil.
@@ -98,25 +98,6 @@ func (a *Aggregate) GateAt(key string) *aggregate.Gate {
 
 // Whole returns the action's gate.
 func (x *Action) Whole() *aggregate.Gate { return &x.Gate }
-
-// AskedBy returns the type of the card that shows the action with this id, or "" if there is no such action.
-func (a *Aggregate) AskedBy(id string) aggregate.CardType {
-	if a.Action(id) == nil {
-		return ""
-	}
-	return CardAction
-}
-
-// AskedHash returns the hash of the payload that the action with this id asks, or "" if there is no such action.
-func (a *Aggregate) AskedHash(id string) string {
-	if x := a.Action(id); x != nil {
-		return x.Payload.Hash()
-	}
-	return ""
-}
-
-// IsOpen reports whether the action with this id waits for a person.
-func (a *Aggregate) IsOpen(id string) bool { return a.Pending() != nil && a.Pending().ActionID == id }
 
 // Readable returns aggregate.ErrNotFound for a forgotten conversation, and aggregate.ErrConflict for a torn read.
 func (a *Aggregate) Readable(now time.Time) error {
@@ -188,7 +169,7 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 		return append(all, aggregate.Offer{Act: ActClose})
 	}
 	of := func(act aggregate.Act) aggregate.Offer {
-		return aggregate.Offer{Act: act, ID: x.ActionID, Kind: CardAction, Hash: a.AskedHash(x.ActionID)}
+		return aggregate.Offer{Act: act, ID: x.ActionID, Kind: CardAction, Hash: a.Asked(x.ActionID).Hash}
 	}
 	if x.Status != ActionPending {
 		return append(all, of(ActCancel)) // the conversation can be closed only after the action is cancelled

@@ -217,7 +217,7 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 	}
 	var out []aggregate.Offer
 	if open, ok := a.OpenGate(); ok && open.Terms.ApprovalRequired && a.Head.Parked == nil {
-		gate := aggregate.Offer{ID: open.ID, Kind: open.Kind, Hash: a.AskedHash(open.ID)}
+		gate := aggregate.Offer{ID: open.ID, Kind: open.Kind, Hash: a.Asked(open.ID).Hash}
 		for _, act := range []aggregate.Act{aggregate.ActApprove, aggregate.ActReject} {
 			gate.Act = act
 			out = append(out, gate)

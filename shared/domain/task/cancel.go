@@ -62,7 +62,7 @@ func (a *Aggregate) cancelled(by aggregate.Actor, p aggregate.Policy) (stop bool
 func (a *Aggregate) MayWithdraw(_ string, by aggregate.Actor, p aggregate.Policy) error {
 	var g *aggregate.Gate
 	if open, waits := a.OpenGate(); waits {
-		g = a.GateWith(open.ID)
+		g = a.Asked(open.ID).Gate
 	}
 	if steps := a.Process(); steps != nil && g == nil {
 		g = &steps.Gate

@@ -287,7 +287,7 @@ func TestSettingsApplyAtOnceToWhatWaits(t *testing.T) {
 				continue
 			}
 			s.do(stamp)
-			g := s.load().GateWith(open.ID)
+			g := s.load().Asked(open.ID).Gate
 			expect.That(t, *g.Acts[0].Found.Allowed == circulation.Allowed{Rev: c.policy.Rev, As: string(c.policy.Mode),
 				Self: c.policy.AllowSelf}, "%s, %s: %+v", name, change, g.Acts[0].Found.Allowed)
 		}

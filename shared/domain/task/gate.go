@@ -156,43 +156,13 @@ func (a *Aggregate) OpenGate() (OpenGate, bool) {
 	return OpenGate{}, false
 }
 
-// AskedBy returns the type of the card that shows the gate with this id, or "" if there is no such gate.
-func (a *Aggregate) AskedBy(id string) aggregate.CardType {
+// Asked returns the gate with this id, with the hash of a policy's text, of a process's steps or a step's arguments.
+func (a *Aggregate) Asked(id string) (x aggregate.Asked) {
 	if row := a.gateOf(id); row != nil {
-		return row.Asks().Kind
+		x = aggregate.Asked{Kind: row.Asks().Kind, Hash: row.hash(), Gate: row.gate(),
+			Open: a.Head.Ended == nil && row.gate().Status == aggregate.PendingApproval}
 	}
-	return ""
-}
-
-// AskedHash returns the hash of the gate's content: a policy's text, a process's steps, or a step's arguments. It is
-// empty if there is no such gate.
-func (a *Aggregate) AskedHash(id string) string {
-	if row := a.gateOf(id); row != nil {
-		return row.hash()
-	}
-	return ""
-}
-
-// IsOpen reports whether the gate with this id waits for a decision.
-func (a *Aggregate) IsOpen(id string) bool {
-	row := a.gateOf(id)
-	return row != nil && a.Head.Ended == nil && row.gate().Status == aggregate.PendingApproval
-}
-
-// TermsOf returns the terms of the gate with this id; ok is false if there is none.
-func (a *Aggregate) TermsOf(id string) (t aggregate.Terms, ok bool) {
-	if row := a.gateOf(id); row != nil {
-		return row.gate().Terms, true
-	}
-	return t, false
-}
-
-// GateWith returns the gate with this id, or nil.
-func (a *Aggregate) GateWith(id string) *aggregate.Gate {
-	if row := a.gateOf(id); row != nil {
-		return row.gate()
-	}
-	return nil
+	return x
 }
 
 // CalledAt returns the version by which the request was called when the gate with this id began: 0 for the first one,

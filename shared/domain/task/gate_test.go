@@ -138,18 +138,19 @@ func TestAnApprovalOfWhatWasReadHoldsTheHash(t *testing.T) {
 			a := tt.story.load()
 			id := tt.id(a)
 			approve := func(id, hash string) error {
-				act := a.GateWith(tt.id(a)).Acting(circulation.Stamp, person(suzuki), "")
+				act := a.Asked(tt.id(a)).Gate.Acting(circulation.Stamp, person(suzuki), "")
 				act.Hash = hash
 				_, err := a.Act(id, act, person(suzuki), tt.story.policy, time.Now())
 				return err
 			}
-			expect.Must(t, a.IsOpen(id) && a.AskedHash(id) != "", "undecided %v, hash %q", a.IsOpen(id), a.AskedHash(id))
-			for _, hash := range []string{"", "x", a.AskedHash(id)[1:]} {
+			x := a.Asked(id)
+			expect.Must(t, x.Open && x.Hash != "", "undecided %v, hash %q", x.Open, x.Hash)
+			for _, hash := range []string{"", "x", a.Asked(id).Hash[1:]} {
 				refused, _ := errors.AsType[*circulation.Refusal](approve(id, hash))
 				expect.That(t, refused != nil && refused.Why == circulation.WhyHash, "hash %q: %v", hash, refused)
 			}
 			expect.Fails(t, approve("01OTHER", ""), aggregate.ErrNotFound, "no such gate")
-			expect.NoError(t, approve(id, a.GateWith(id).AskedSum))
+			expect.NoError(t, approve(id, a.Asked(id).Gate.AskedSum))
 		})
 	}
 }

@@ -22,7 +22,7 @@ func (a *Aggregate) glance() Glance {
 		g.Act, g.Amount = movedBy(p.Steps)
 	}
 	if open, waits := a.OpenGate(); waits && open.Terms.ApprovalRequired {
-		g.asked(a.GateWith(open.ID))
+		g.asked(a.Asked(open.ID).Gate)
 	}
 	return g
 }

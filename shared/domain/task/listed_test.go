@@ -155,7 +155,7 @@ func (a *Aggregate) Routed() bool {
 		return false
 	}
 	open, _ := a.OpenGate()
-	return a.GateWith(open.ID).Ruled()
+	return a.Asked(open.ID).Gate.Ruled()
 }
 
 // table commits Changes like the store: everything or nothing, if the head's rev and run, each row's revision and the

@@ -29,7 +29,7 @@ func (a *Aggregate) Returned() *Process {
 // GivenBack reports whether what the gate with this id asks about is a form that was sent back: no model makes another
 // version, one of the askers fills it in again.
 func (a *Aggregate) GivenBack(id string) bool {
-	g := a.GateWith(id)
+	g := a.Asked(id).Gate
 	return g != nil && g.SentBack() && a.Follows(id) == FollowsAsker
 }
 

@@ -96,7 +96,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 	holding := tenancy.Key{ID: "k1", Tools: []string{"Bash"}, ExpiresAt: granted.now.AddDate(1, 0, 0)}
 	long := askedFor(t, "Bash", `{"command":"`+strings.Repeat("echo 長い行 && ", 1000)+`true"}`, nil)
 	of := card.Review{Type: call.Card, ID: sent.Head.CallID, TaskID: sent.Head.CallID,
-		Hash: sent.AskedHash(sent.Head.CallID)}
+		Hash: sent.Asked(sent.Head.CallID).Hash}
 	at := tenancy.Settings{Locale: locale}
 	review, _ := card.DialogsOf(long.Aggregate).Review(card.Review{ID: long.Head.CallID, TaskID: long.Head.CallID}, locale)
 	told := func(o *outside) card.Message {

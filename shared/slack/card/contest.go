@@ -71,7 +71,7 @@ func OthersModal(
 	}
 	submit, told := "", w.Reads
 	switch {
-	case !a.IsOpen(p.ID):
+	case !a.Asked(p.ID).Open:
 		told = d.w.ReviewOver
 	case o.Alone:
 		told = w.Author
@@ -90,7 +90,7 @@ func score(x float64) string { return fmt.Sprintf("%.2f", x) }
 
 // contested says which team wrote a version, how the contest ended and, while it waits, that the cost limit is reached.
 func (d drawing) contested(p *task.Prompt) []slack.Block {
-	if p.CostLimit == 0 || !d.a.IsOpen(p.ID) {
+	if p.CostLimit == 0 || !d.a.Asked(p.ID).Open {
 		return d.made(p)
 	}
 	sums := explain.EndDetail(d.w.Locale, task.ReasonCostLimit, d.a.Spent().String()+"/"+p.CostLimit.String())

@@ -59,7 +59,7 @@ func (d *Dialogs) ask(r Review) (x explain.Ask, ok bool) {
 		x, ok = explain.AskOf(a, r.ID)
 	}
 	if !ok {
-		x = explain.Ask{Kind: r.Type, Gate: &aggregate.Gate{}}
+		x = explain.Ask{Asked: aggregate.Asked{Kind: r.Type, Gate: &aggregate.Gate{}}}
 	}
 	return x, ok
 }

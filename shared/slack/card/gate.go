@@ -260,7 +260,7 @@ func (d drawing) pending(v version, r routed) face {
 		buttons = append(buttons, button(more, MoreAction+string(v.kind), v.id, ""))
 	}
 	f := d.showing(v, blue, "").with(divider()).with(r.waits()...).
-		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.State.Present, d.a.AskedHash(v.id)), buttons...)).
+		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.State.Present, d.a.Asked(v.id).Hash), buttons...)).
 		with(d.version(v.version))
 	switch matter := d.matter(&v, w.Quoted); {
 	case v.kind == task.CardPrompt:

@@ -172,12 +172,12 @@ func NoRequest(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, words,
 	w, asks := wordsOf.In(locale), askWordsOf.In(locale)
 	open, _ := a.OpenGate()
 	waits := fill(w.NoRequest, "title", titleOf(a, asks, "{text}"))
-	g := a.GateWith(open.ID)
+	g := a.Asked(open.ID).Gate
 	if !g.Ruled() && p.Reject(by) != nil || g.Ruled() && g.IsAsker(by.ID) {
 		text = waits + "\n" + w.Elsewhere
 		return text, []slack.Block{section(text)}
 	}
-	hash, stage := a.AskedHash(open.ID), circulation.Walk(g.Circulating()).Present
+	hash, stage := a.Asked(open.ID).Hash, circulation.Walk(g.Circulating()).Present
 	value := ident(open.ID) + "/" + hash
 	if utf8.RuneCountInString(words) <= aggregate.MaxReason {
 		value += "/" + words

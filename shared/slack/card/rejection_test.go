@@ -54,7 +54,7 @@ func rejectionForms(t *testing.T, locale string) map[string]slack.ModalViewReque
 
 // moreOf is the dialog with what else people may do at the first stage of steps.
 func (s *scenario) moreOf(id string, cancel bool, locale string) slack.ModalViewRequest {
-	of := card.Review{Type: s.AskedBy(id), ID: id, TaskID: s.Head.TaskID, Stage: 1}
+	of := card.Review{Type: s.Asked(id).Kind, ID: id, TaskID: s.Head.TaskID, Stage: 1}
 	return card.DialogsOf(s.Aggregate).More(of, true, cancel, locale)
 }
 

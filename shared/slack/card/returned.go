@@ -51,7 +51,7 @@ func (d drawing) returned(v version) face {
 
 // waits says for whom a version waits.
 func (d drawing) waits(id string) string {
-	g := d.a.GateWith(id)
+	g := d.a.Asked(id).Gate
 	r := d.route(g, false, aggregate.Origin{})
 	return fill(returnedWordsOf.In(d.w.Locale).Waits, "who", r.People(g.Askers, maxNamed))
 }
@@ -74,7 +74,7 @@ func (d drawing) returnedBy(g *aggregate.Gate) string {
 // edits returns the buttons by which whoever asked fills in again or withdraws what was given back to them.
 func (d drawing) edits(id string) slack.Block {
 	w := returnedWordsOf.In(d.w.Locale)
-	return slack.NewActionBlock(shownID(d.a.Head.TaskID, 0, d.a.AskedHash(id)),
+	return slack.NewActionBlock(shownID(d.a.Head.TaskID, 0, d.a.Asked(id).Hash),
 		button(w.Refill, RefillAction, id, slack.StylePrimary),
 		button(w.Withdraw, Withdraw, d.taskID(), slack.StyleDanger))
 }
@@ -113,7 +113,7 @@ func returnedTo(a *task.Aggregate, subject string, s tenancy.Settings, link stri
 
 // RefillModal draws the form that was given back, filled in; s are the settings by which a decision is asked for.
 func RefillModal(a *task.Aggregate, r Review, locale string, s tenancy.Settings) slack.ModalViewRequest {
-	w, ask, g := returnedWordsOf.In(locale), askWordsOf.In(locale), a.GateWith(r.ID)
+	w, ask, g := returnedWordsOf.In(locale), askWordsOf.In(locale), a.Asked(r.ID).Gate
 	reason := fill(w.Reason, "who", wordsOf.In(locale).mention(g.RejectedBy), "reason",
 		inline(g.RejectionReason, maxReason))
 	blocks := []slack.Block{section(cut(reason, maxSection)), contextLine(w.Means + w.Files)}

@@ -169,7 +169,7 @@ func TestTheCopyOfWhoStoodInShowsThatStamp(t *testing.T) {
 func TestButtonsNameTheirStage(t *testing.T) {
 	s := onRoute(received(t), threeStages()...)
 	of := func(s *scenario, stage int) string {
-		return fmt.Sprintf("%s/%d/%s", s.Head.TaskID, stage, s.AskedHash(s.Process().ID))
+		return fmt.Sprintf("%s/%d/%s", s.Head.TaskID, stage, s.Asked(s.Process().ID).Hash)
 	}
 	expect.Is(t, blockOf(render(s.Aggregate, s.card(processCard), "ja", s.now)), of(s, 1), "first stage")
 	s.stamps(1, suzuki)
