@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
@@ -79,60 +78,6 @@ func (t *answering) fold(ctx context.Context, wire model.Wire, history []turn.Me
 	return x, shown
 }
 
-// agentsDay refuses messages if the agents' budget of the day is used up.
-func (t *answering) agentsDay(ctx context.Context) (*conversation.Refusal, error) {
-	left, err := t.leftOfDay(ctx)
-	if err != nil || left {
-		return nil, err
-	}
-	return t.overDay(), nil
-}
-
-func (t *answering) overDay() *conversation.Refusal {
-	most := t.settings.MaxAgentsDay()
-	return &conversation.Refusal{Reason: reasonAgentsDay, Detail: most.String(),
-		Text: fmt.Sprintf(wordsIn(t.settings.Locale).day, most)}
-}
-
-// leftOfDay reports whether the agents' budget of the day has something left, besides what this turn has cost.
-func (t *answering) leftOfDay(ctx context.Context) (bool, error) {
-	most := t.settings.MaxAgentsDay()
-	if most <= 0 {
-		return true, nil
-	}
-	spent, err := t.Store.Quota(ctx, t.in.Tenant, tenancy.AgentsDay(t.Now()))
-	if err != nil {
-		return false, fmt.Errorf("what agents have cost today: %w: %w", explain.ErrUnavailable, err)
-	}
-	return aggregate.MicroUSD(spent)+t.cost < most, nil
-}
-
-// metered looks before each call whether the agents' budget of the day has something left.
-type metered struct {
-	model.Wire
-	of *answering
-}
-
-// Say returns a *model.Error of kind OverBudget, and makes no call, if nothing is left.
-func (m *metered) Say(ctx context.Context, r model.Request) (model.Response, error) {
-	left, err := m.of.leftOfDay(ctx)
-	if err != nil {
-		return model.Response{}, &model.Error{Provider: "none", Kind: model.Overloaded, Retryable: true, Err: err}
-	}
-	if !left {
-		return model.Response{}, &model.Error{Provider: "none", Kind: model.OverBudget}
-	}
-	got, err := m.Wire.Say(ctx, r)
-	u := got.Usage.Counted()
-	if cost, known := tenancy.Cost(u, got.Prices); known {
-		u.Cost += cost
-	} else {
-		u.Unpriced = max(1, u.Calls)
-	}
-	m.of.cost += tenancy.AgentsCost(u)
-	return got, err
-}
-
 // record commits the answer and its proposal, anew if the settings have changed meanwhile.
 func (t *answering) record(ctx context.Context, x conversation.Answer,
 	p *turn.Proposal) (*conversation.Aggregate, error) {
@@ -168,11 +113,11 @@ func (t *answering) recordOnce(ctx context.Context, x conversation.Answer,
 		c, err := a.Answered(t.in.Run, t.seen, x, t.Now())
 		why := t.overtaken(err)
 		if why == "" {
-			return t.counted(c, err)
+			return c, err
 		}
 		y := x
 		y.Proposal, y.Refused = nil, why
-		return t.counted(a.Answered(t.in.Run, t.seen, y, t.Now()))
+		return a.Answered(t.in.Run, t.seen, y, t.Now())
 	}
 	a, err := t.Store.Decide(ctx, t.ref, large.Copying(ctx, t.Payloads, decide))
 	if long, is := errors.AsType[aggregate.ErrTooLarge](err); is {
@@ -209,18 +154,13 @@ func (t *answering) alone(u aggregate.Usage) func(context.Context) (*conversatio
 // say commits a sentence in place of an answer.
 func (t *answering) say(ctx context.Context, why conversation.Refusal) (*conversation.Aggregate, error) {
 	return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return t.counted(a.Refused(t.in.Run, t.seen, why, t.Now()))
+		return a.Refused(t.in.Run, t.seen, why, t.Now())
 	})
 }
 
 // failed handles a model's error. It returns a temporary error to the state machine, which tries again. It answers any
 // other error with a sentence. x has the cost so far.
 func (t *answering) failed(ctx context.Context, err error, x conversation.Answer) (aggregate.Next, error) {
-	if e, is := errors.AsType[*model.Error](err); is && e.Kind == model.OverBudget {
-		why := t.overDay()
-		why.Usage = x.Usage
-		return t.refused(ctx, why, nil)
-	}
 	f := model.Failure(err)
 	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "", string(f.Reason),
 		err.Error())

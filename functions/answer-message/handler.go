@@ -27,7 +27,6 @@ type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
-	Quota(ctx context.Context, tenant, counter string) (int, error)
 	Messages(ctx context.Context, tenant, id, from string) ([]conversation.Message, error)
 	Message(ctx context.Context, tenant, id, key string) (conversation.Message, error)
 	Archived(ctx context.Context, tenant, id string) ([]conversation.Action, error)
@@ -63,11 +62,9 @@ type Attachments interface {
 }
 
 type Handler struct {
-	Store Store
-	// MessagesPerHour is how many messages of one person are answered in a clock hour (UTC).
-	MessagesPerHour int
-	Payloads        Payloads
-	Files           Files
+	Store    Store
+	Payloads Payloads
+	Files    Files
 	// Catalog returns Ringi's own tools; nil: no tool can be called.
 	Catalog func() (*tool.Catalog, error)
 	// Attachments may be nil: then nothing is laid.
@@ -112,7 +109,6 @@ type answering struct {
 	words    []said                             // what people said, as far as the agent is shown it
 	spoke    []spoken                           // who spoke since a person last approved an action
 	summed   []spoken                           // the same of the messages that are summed up
-	cost     aggregate.MicroUSD                 // of this turn's calls so far that are not committed
 }
 
 // Handle answers the conversation's waiting messages, if there are any, and returns the run's next state.
@@ -189,7 +185,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if err != nil {
 		return t.failed(ctx, err, conversation.Answer{})
 	}
-	wire = &metered{Wire: model.Keeping(wire, t.Prompts(t.ref)), of: t}
+	wire = model.Keeping(wire, t.Prompts(t.ref))
 	if err := t.giveThread(ctx); err != nil {
 		return t.stopped(ctx, err)
 	}
@@ -222,10 +218,6 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	x.Lost, x.Files = t.lost, t.whatWasRead(ctx, reply.Rounds)
 	x.AgentID, x.Text, x.Tokens, x.Request = d.ID, reply.Text, reply.Usage.Output, reply.Request
 	x.Shown = newest(history)
-	for _, p := range reply.Refused {
-		x.Surplus = append(x.Surplus, conversation.RefusedProposal{ActionType: p.Type, Payload: p.Payload,
-			Summary: p.Summary})
-	}
 	return t.commit(ctx, d, x, reply.Action)
 }
 

@@ -90,8 +90,7 @@ func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, 
 	s.Locale = "en"
 	change(&s)
 	w.Handler = &Handler{
-		MessagesPerHour: tenancy.MessagesPerHour,
-		Store:           settled{w.Rows, s}, Payloads: storetest.Rows{}, Files: &trees{}, Sandbox: true, Now: time.Now,
+		Store: settled{w.Rows, s}, Payloads: storetest.Rows{}, Files: &trees{}, Sandbox: true, Now: time.Now,
 		Open: func(context.Context, agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
 		Answers: func(_ context.Context, d agent.Definition, _ tenancy.Settings) (agent.Answering, error) {
 			return agent.Answering{ID: d.ID}, nil
@@ -157,7 +156,6 @@ func TestAnswers(t *testing.T) {
 	run("people are told apart, and what comes meanwhile is answered next", codex, usual, testMeanwhile)
 	run("a proposal waits for a person", codex, usual,
 		func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionPending) })
-	run("a second proposal is told to be refused, in later turns too", codex, usual, testSurplus)
 	run("a person's reason is no notice of the system's", codex, usual, testQuoted)
 	run("the agent is told what commands find, or that there are none", codex, usual, testTools)
 	run("an answer says what was read of files, and never reads one differently", codex, usual, testFiles)
@@ -179,7 +177,6 @@ func TestAnswers(t *testing.T) {
 		Source: &conversation.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main",
 			State: conversation.SourceWanted}},
 		usual, testSource)
-	run("who writes too much within an hour is told so", codex, usual, testHourly)
 }
 
 func testMeanwhile(t *testing.T, w *world) {
@@ -229,27 +226,6 @@ func testProposal(t *testing.T, w *world, want conversation.ActionStatus) {
 		conversation.ActionApproved: "arguments/"}[want]
 	expect.That(t, strings.HasPrefix(x.Payload.S3Key, under) && bucket[x.Payload.S3Key] != "", "its payload is %s of %v",
 		x.Payload.S3Key, bucket)
-}
-
-func testSurplus(t *testing.T, w *world) {
-	call := func(name, script string) model.Call {
-		return model.Call{ID: name, Name: "shell_command", Input: json.RawMessage(`{"script":"` + script +
-			`","timeout_seconds":60,"summary":"` + name + `"}`)}
-	}
-	w.vendor.says.Calls = []model.Call{call("first", "ls"), call("second", "pwd"),
-		call("large", strings.Repeat("x", 5000))}
-	expect.Value(w.handle())(t)
-	if m := w.Newest(); len(m.Refused) != 2 || m.Refused[0].Summary != "second" ||
-		!strings.Contains(m.Refused[0].Payload, "pwd") || m.Refused[1].Payload != "" || m.Refused[1].Summary != "large" {
-		t.Fatalf("%+v", m)
-	}
-	w.vendor.says.Calls = nil
-	w.Tell("1775034001.000100", "U1", "and the other one?")
-	w.Wake()
-	expect.Value(w.handle())(t)
-	then := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
-	expect.That(t, strings.Contains(then, "pwd") && strings.Count(then, "Not taken: one action at a time") == 2,
-		"%v", then)
 }
 
 func testTools(t *testing.T, w *world) {

@@ -215,9 +215,6 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 			out[i].ActionID, out[i].Name, out[i].UserID = x.ActionID, names[x.CancelledBy], x.CancelledBy
 		case m.Sender == conversation.FromAgent:
 			out[i].Proposal = t.proposed(ctx, x)
-			for _, p := range m.Refused {
-				out[i].Refused = append(out[i].Refused, turn.Proposal{Type: p.ActionType, Payload: p.Payload, Summary: p.Summary})
-			}
 		default:
 			out[i].ActionID = x.ActionID
 		}

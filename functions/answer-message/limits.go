@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
@@ -18,24 +17,19 @@ import (
 
 const (
 	reasonSessionCost aggregate.Reason = "session_cost"
-	reasonAgentsDay   aggregate.Reason = "agents_day_budget"
-	reasonHourly      aggregate.Reason = "messages_per_hour"
 	reasonTooLong     aggregate.Reason = "answer_too_long" // DynamoDB's limit of an item
 )
 
 // words are sentences that replace a model's answer.
 type words struct {
-	cost, day, hourly                  string
+	cost                               string
 	busy, moved, long, unlisted        string
 	blank, withdrawn, changed, deleted string
 }
 
 var inEach = language.InEach(
 	words{
-		cost: "この会話の費用が上限 ($%s) に達したため、エージェントは回答できません。新しい会話を始めてください。",
-		day: "今日のエージェントの予算 ($%s) を使い切ったため、回答できません。メッセージは保存されています。日本時間の午前 9 時以降にもう一度送信するか、設定の「エージェントの 1 日の予算」" +
-			"の引き上げを管理者に依頼してください。",
-		hourly:    "1 時間に送れるメッセージの上限 (%d 件) に達しました。メッセージは保存されています。しばらくしてから、もう一度送信してください。",
+		cost:      "この会話の費用が上限 ($%s) に達したため、エージェントは回答できません。新しい会話を始めてください。",
 		busy:      "ほかの操作が承認待ちのため、この操作は提案できませんでした。",
 		moved:     "会話のファイルが変わったため、この操作は提案できませんでした。今のファイルをもとに、もう一度提案してください。",
 		unlisted:  "管理者が許可していない読み取りのため、ツールは呼び出していません。",
@@ -47,10 +41,7 @@ var inEach = language.InEach(
 	},
 	words{
 		cost: "This conversation has reached its budget ($%s), so the agent can't answer. Please start a new conversation.",
-		day: "Today's budget for agents ($%s) is used up, so the agent can't answer. Your message is saved. Write " +
-			"again after midnight UTC (9 AM in Japan), or ask an administrator to raise “Daily budget for agents” in Settings.",
-		hourly: "You've reached %d messages this hour. Your message is saved; please write again later.",
-		busy:   "Another action is waiting for approval, so this one couldn't be proposed.",
+		busy: "Another action is waiting for approval, so this one couldn't be proposed.",
 		moved: "The conversation's files have changed, so this action couldn't be proposed. Propose it again for the " +
 			"current files.",
 		unlisted: "An administrator hasn't listed this read, so the tool wasn't called.",
@@ -108,8 +99,7 @@ func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, err
 }
 
 // limits says why no model is called: the author may not ask, nobody could approve a proposal,
-// the budget of the conversation or the tenant is used up, somebody has written too much within the hour, or there is
-// nothing to answer.
+// the budget of the conversation or the tenant is used up, or there is nothing to answer.
 func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 	if why, err := t.outsider(ctx); err != nil || why != nil {
 		return why, err
@@ -129,66 +119,11 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 		return &conversation.Refusal{Reason: over.Reason, Detail: over.Detail,
 			Text: explain.EndedInTalk(t.settings.Locale, over.Reason, over.Detail)}, nil
 	}
-	if why, err := t.agentsDay(ctx); err != nil || why != nil {
-		return why, err
-	}
-	if why, err := t.tooMany(ctx); err != nil || why != nil {
-		return why, err
-	}
 	return t.wordless(), nil
-}
-
-// tooMany refuses the messages of somebody who has written too much within the hour.
-func (t *answering) tooMany(ctx context.Context) (*conversation.Refusal, error) {
-	written := map[string]int{}
-	for _, i := range t.seen {
-		if i.User != "" {
-			written[i.User]++
-		}
-	}
-	for user, n := range written {
-		had, err := t.Store.Quota(ctx, t.in.Tenant, hourly(user, t.Now()))
-		if err != nil {
-			return nil, err
-		}
-		if had+n > t.MessagesPerHour {
-			t.seen = only(t.seen, user) // the other people's messages are answered next
-			return &conversation.Refusal{Reason: reasonHourly, Detail: fmt.Sprint(t.MessagesPerHour),
-				Text: fmt.Sprintf(wordsIn(t.settings.Locale).hourly, t.MessagesPerHour)}, nil
-		}
-	}
-	return nil, nil
 }
 
 func only(seen []*conversation.Inbox, user string) []*conversation.Inbox {
 	return slices.DeleteFunc(slices.Clone(seen), func(i *conversation.Inbox) bool { return i.User != user })
-}
-
-// hourly is the key of the counter of a person's messages to agents within a clock hour (UTC).
-func hourly(user string, now time.Time) string {
-	return "SAID#" + user + "#" + now.UTC().Format("2006-01-02T15")
-}
-
-// counted adds the answered messages to their authors' counters of the hour.
-func (t *answering) counted(c aggregate.Change, err error) (aggregate.Change, error) {
-	if err != nil || c.Head == nil {
-		return c, err
-	}
-	for _, i := range t.seen {
-		if i.User != "" {
-			c.Counts = count(c.Counts, aggregate.Count{Key: hourly(i.User, t.Now()), By: 1, Keep: t.Now().Add(48 * time.Hour)})
-		}
-	}
-	return c, nil
-}
-
-// count adds to a counter, since a transaction may change each counter only once.
-func count(counts []aggregate.Count, n aggregate.Count) []aggregate.Count {
-	if i := slices.IndexFunc(counts, func(c aggregate.Count) bool { return c.Key == n.Key }); i >= 0 {
-		counts[i].By += n.By
-		return counts
-	}
-	return append(counts, n)
 }
 
 // agent returns the conversation's agent. In a conversation that began without an agent's name, the default may be one

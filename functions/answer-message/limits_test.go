@@ -22,31 +22,6 @@ import (
 	"ringi/shared/tool"
 )
 
-func testHourly(t *testing.T, w *world) {
-	now := time.Now() // the hour must not change during the test
-	w.Now = func() time.Time { return now }
-	w.MessagesPerHour = 1
-	w.Tell("1775034001.000100", "U1", "more")
-	w.Tell("1775034002.000100", "U2", "and me")
-	expect.Value(w.handle())(t)
-	if m := w.Newest(); m.Reason != reasonHourly || len(w.vendor.requests) != 0 {
-		t.Errorf("%+v", m)
-	}
-	expect.Value(w.handle())(t)
-	if m := w.Newest(); m.Content != "hi" || !w.Load().Head.Resting {
-		t.Errorf("the other one is answered %+v", m)
-	}
-	w.Tell("1775034003.000100", "U2", "once more")
-	expect.Value(w.Rows.Decide(t.Context(), w.Ref, func(a *conversation.Aggregate) (aggregate.Change,
-		error) {
-		return a.StartRun(now)
-	}))(t)
-	expect.Value(w.handle())(t)
-	if m := w.Newest(); m.Reason != reasonHourly || len(w.vendor.requests) != 1 {
-		t.Errorf("what was answered before does not count: %+v", m)
-	}
-}
-
 func testUndecidable(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	m := w.Newest()

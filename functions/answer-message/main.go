@@ -69,8 +69,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	names, asking, payloads := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
 	files := large.OpenVersions(cfg, env.ResultsBucket)
 	return &Handler{
-		MessagesPerHour: tenancy.MessagesPerHour,
-		Store:           rows, Payloads: payloads, Files: files, Attachments: files.Attached(),
+		Store: rows, Payloads: payloads, Files: files, Attachments: files.Attached(),
 		Text:    payloads.Texts(cfg, env.ReadFileFunction),
 		Prompts: func(ref aggregate.Ref) model.Keep { return payloads.Prompts(ref) },
 		Catalog: sync.OnceValues(tool.Builtin),

@@ -285,7 +285,6 @@ func (t *answering) paidFor(x *conversation.Answer) turn.Paid {
 			return false, fmt.Errorf("record a round of reads: %w", err)
 		}
 		x.Usage, x.Summary, x.Through = model.Usage{}, "", ""
-		t.cost = 0
 		if limit := t.settings.MaxCost(); limit > 0 && a.Conversation.Usage.Cost >= limit {
 			return false, nil
 		}

@@ -192,10 +192,9 @@ const (
 	Forbidden    Kind = "forbidden"    // the key, or the account, may not use the model
 	NoCredit     Kind = "no_credit"    // the account with the vendor has nothing left
 	UnknownModel Kind = "unknown_model"
-	Misplaced    Kind = "misplaced"   // the endpoint may not be called
-	Unpriced     Kind = "unpriced"    // a task's cost is limited, and nobody knows the model's price
-	OverBudget   Kind = "over_budget" // nothing is left of a budget; the call was not made
-	Demo         Kind = "demo"        // asked for by the message, to show a failure
+	Misplaced    Kind = "misplaced" // the endpoint may not be called
+	Unpriced     Kind = "unpriced"  // a task's cost is limited, and nobody knows the model's price
+	Demo         Kind = "demo"      // asked for by the message, to show a failure
 )
 
 func (e *Error) Error() string {

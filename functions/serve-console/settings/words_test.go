@@ -110,7 +110,6 @@ func TestThePageNamesTheSettingsForWhich0MeansNoLimit(t *testing.T) {
 		}
 		expect.Same(t, []string{
 			"max_cost_usd", "max_cost_day_usd", "max_open_tasks", "max_tasks_per_hour",
-			"max_agents_cost_day_usd",
 		}, unlimited)
 	}
 }

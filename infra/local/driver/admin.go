@@ -56,7 +56,6 @@ func setup() aggregate.Actor {
 func SetUnbounded(ctx context.Context, s *stack.Stack) error {
 	return change(ctx, s, func(x *tenancy.Settings) {
 		x.MaxOpenTasks, x.MaxTasksPerHour = 0, 0
-		x.MaxAgentsCostDayUSD = 0
 	})
 }
 

@@ -241,7 +241,6 @@ func Leave(t *testing.T, s *stack.Stack) {
 			d := tenancy.DefaultSettings()
 			d.Rev, d.Slug, d.MCPServers, d.Sources = x.Rev, x.Slug, x.MCPServers, x.Sources
 			d.MaxOpenTasks, d.MaxTasksPerHour = 0, 0
-			d.MaxAgentsCostDayUSD = 0
 			*x = d
 		})
 		if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {

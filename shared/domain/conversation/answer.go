@@ -24,10 +24,6 @@ const (
 	mostUnasked = 10
 	// mostAskedIn is how many messages without a proposal are known as those from which the next one comes.
 	mostAskedIn = 100
-	// mostSurplus is how many surplus proposals of one answer are saved.
-	mostSurplus = 8
-	// maxSurplus is the limit in bytes for the payload and the summary of a surplus proposal.
-	maxSurplus = 4 << 10
 )
 
 // Waiting returns the messages to answer next, oldest first.
@@ -44,8 +40,6 @@ type Answer struct {
 	// Refused says why the agent's proposal is invalid. The agent is told so and may answer again, up to mostRefused
 	// times.
 	Refused string
-	// Surplus are further proposals in the same answer, which are ignored.
-	Surplus []RefusedProposal
 	// Read has the outcome of reading attached files. The messages with these files never change.
 	Read []Attachment
 	// Lost is the version of the conversation's files if they turned out to be deleted: it has none from now on.
@@ -110,7 +104,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	if x.Text != "" || proposed != "" || x.Request != "" || len(x.Read) > 0 || x.Files != nil || len(c.late) > 0 {
 		answer := Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed,
-			Refused: surplus(x.Surplus), Attachments: x.Read, Late: c.late, Answers: c.answers, Shown: x.Shown,
+			Attachments: x.Read, Late: c.late, Answers: c.answers, Shown: x.Shown,
 			Request: legible.FirstBytes(x.Request, task.MaxText)}
 		if x.Files != nil {
 			answer.Read, answer.ReadKept = x.Files.Read, &x.Files.Kept
@@ -190,18 +184,6 @@ func (a *Aggregate) Overtaken(u aggregate.Usage, now time.Time) (aggregate.Chang
 	c := a.begin(now)
 	c.charge(u)
 	return c.done()
-}
-
-// surplus shortens surplus proposals so that the row stays small.
-func surplus(all []RefusedProposal) []RefusedProposal {
-	all = slices.Clone(all[:min(len(all), mostSurplus)])
-	for i := range all {
-		if len(all[i].Payload) > maxSurplus {
-			all[i].Payload = ""
-		}
-		all[i].Summary = legible.FirstBytes(all[i].Summary, maxSurplus)
-	}
-	return all
 }
 
 // answering begins a Change that answers messages.
@@ -295,7 +277,6 @@ func (c *change) charge(u aggregate.Usage) *aggregate.Use {
 		cmp.Or(u.Provider, c.Conversation.Provider)
 	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Conversation.ID, Row: use})
 	c.Counts = append(c.Counts, tenancy.Spent(u.Cost, c.Now)...)
-	c.Counts = append(c.Counts, tenancy.SpentByAgents(u, c.Now)...)
 	return use
 }
 

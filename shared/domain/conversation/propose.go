@@ -122,7 +122,7 @@ func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Pol
 	p.Rule = ""
 	m, locale := Message{Sender: FromSystem, ActionID: c.propose(p, RequestedByUser, by)}, c.Conversation.Locale
 	m.own(fmt.Sprintf(said.In(locale).ownProposal, c.Conversation.Actions, agent.Called(locale)[p.Type]))
-	m.quote(legible.FirstBytes(string(p.Payload.JSON), maxSurplus))
+	m.quote(legible.FirstBytes(string(p.Payload.JSON), mostTold))
 	c.say(m)
 	return c.done()
 }
@@ -132,6 +132,8 @@ const (
 	OwnCommand = "command"
 	// usualSeconds is the time limit of such a command.
 	usualSeconds = 60
+	// mostTold is how many bytes of it the agent is told.
+	mostTold = 4 << 10
 	// MaxSummary is how long the purpose of an agent's action may be, in characters.
 	MaxSummary = 300
 )

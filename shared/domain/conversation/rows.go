@@ -148,8 +148,6 @@ type Message struct {
 	// Own are the parts of a system message that the system itself worded; the rest is quoted. A message without any that
 	// are noted is its own words but for Detail.
 	Own []Span `json:"own,omitempty"`
-	// Refused are the agent's surplus proposals. The agent is told that they were ignored.
-	Refused []RefusedProposal `json:"refused,omitempty"`
 	// Thread is what was said in the thread before the conversation, and OfThread what that is of the thread.
 	Thread   []Earlier         `json:"thread,omitempty"`
 	OfThread *aggregate.Thread `json:"of_thread,omitempty"`
@@ -200,13 +198,6 @@ func (m *Message) Quotes() []string {
 		}
 	}
 	return users
-}
-
-// RefusedProposal is a surplus proposal, which did not become an action.
-type RefusedProposal struct {
-	ActionType ActionType `json:"action_type"`
-	Payload    string     `json:"payload_json,omitempty"` // empty if it was large
-	Summary    string     `json:"summary,omitempty"`
 }
 
 // Action is something that an agent or a person proposes to do with the conversation's files.

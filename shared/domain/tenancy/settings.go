@@ -63,8 +63,6 @@ type Settings struct {
 	// Agents are added to the built-in agents, or override one with the same id.
 	Agents     []agent.Definition `json:"agents"`
 	AISessions AISessions         `json:"ai_sessions"`
-	// MaxAgentsCostDayUSD bounds what all agents cost on one day, UTC; 0: no limit.
-	MaxAgentsCostDayUSD float64 `json:"max_agents_cost_day_usd"`
 	// AutoActions are rules for actions that start without a person's approval.
 	AutoActions []agent.AutoRule `json:"auto_actions"`
 	// ListedReads are the tools that agents may call without a person's approval.
@@ -88,9 +86,6 @@ type Cache struct {
 	Enabled bool `json:"enabled"`
 }
 
-// MaxAgentsDay is the cost limit of all conversations with agents on one day, 0 for none.
-func (s Settings) MaxAgentsDay() aggregate.MicroUSD { return limitOf(s.MaxAgentsCostDayUSD) }
-
 // MaxCost is the cost limit of a task or a conversation, 0 for none.
 func (s Settings) MaxCost() aggregate.MicroUSD { return limitOf(s.MaxCostUSD) }
 
@@ -112,12 +107,11 @@ func (s Settings) Terms(now time.Time) aggregate.Terms {
 	}
 }
 
-// What is the same in every workspace: how many hours people have to decide on an action or a call, after how many days
-// without a message a conversation is closed, and how many messages an hour (UTC) agents answer one person.
+// What is the same in every workspace: how many hours people have to decide on an action or a call, and after how many
+// days without a message a conversation is closed.
 const (
-	ActionHours     = 24
-	IdleDays        = 14
-	MessagesPerHour = 60
+	ActionHours = 24
+	IdleDays    = 14
 )
 
 // ActionTerms freezes these settings for an action in a channel, or a call, that a person decides on.

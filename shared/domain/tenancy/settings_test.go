@@ -91,8 +91,6 @@ var bounds = []struct {
 	{"draft_contest.seconds", func(s *Settings, n int) { s.DraftContest.Seconds = n }, []int{10, 3600}, []int{9, 3601}},
 	{"draft_contest.budget_usd", func(s *Settings, n int) { s.DraftContest.BudgetUSD = float64(n) }, []int{0, 1000000},
 		[]int{-1, 1000001}},
-	{"max_agents_cost_day_usd", func(s *Settings, n int) { s.MaxAgentsCostDayUSD = float64(n) }, []int{0, 1000000},
-		[]int{-1, 1000001}},
 	{"max_open_tasks", func(s *Settings, n int) { s.MaxOpenTasks = n }, []int{0, maxLimit},
 		[]int{-1, maxLimit + 1}},
 	{"max_tasks_per_hour", func(s *Settings, n int) { s.MaxTasksPerHour = n }, []int{0, maxLimit},

@@ -25,34 +25,6 @@ func ofDay(cost aggregate.MicroUSD, day time.Time) aggregate.Count {
 	return aggregate.Count{Key: SpentPrefix + day.UTC().Format(time.DateOnly), By: int(cost), Keep: day.Add(spentKept)}
 }
 
-// AgentsDay is the key of the counter of what agents cost on a day (UTC).
-func AgentsDay(day time.Time) string { return "AGENTS#" + day.UTC().Format(time.DateOnly) }
-
-// The rates, in millionths of a dollar for a token, at which calls of unknown price count towards the agents' day:
-// those of the dearest model whose price is known, so that a limit holds for every model.
-const (
-	UnknownInput  = 10
-	UnknownOutput = 50
-)
-
-// AgentsCost is what usage counts towards the agents' day.
-func AgentsCost(u aggregate.Usage) aggregate.MicroUSD {
-	if u.Unpriced <= 0 {
-		return u.Cost
-	}
-	tokens := (u.Input+u.Cached)*UnknownInput + u.Output*UnknownOutput
-	return u.Cost + aggregate.MicroUSD(tokens*int64(u.Unpriced)/int64(max(u.Unpriced, u.Calls)))
-}
-
-// SpentByAgents adds usage to the agents' day.
-func SpentByAgents(u aggregate.Usage, now time.Time) []aggregate.Count {
-	cost := AgentsCost(u)
-	if cost <= 0 {
-		return nil
-	}
-	return []aggregate.Count{{Key: AgentsDay(now), By: int(cost), Keep: now.Add(48 * time.Hour)}}
-}
-
 // ReasonDayBudget says that a tenant's costs have reached the limit for the day.
 const ReasonDayBudget aggregate.Reason = "day_budget"
 

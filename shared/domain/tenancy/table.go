@@ -204,13 +204,6 @@ var Sections = []Section{
 			Words{Label: "終了した会話を残す", About: "オフにすると、会話は終了後まもなく削除されます。監査ログは残ります。これから始まる会話に適用されます。"},
 			Words{Label: "Keep ended conversations", About: "If off, conversations are deleted soon after they end. " +
 				"The audit log remains. Applies to conversations started from now on."})},
-		{Name: "max_agents_cost_day_usd", Kind: KindDollars, Limit: true, Default: 20.0, Says: language.InEach(
-			Words{Label: "エージェントの 1 日の予算 (ワークスペース全体)",
-				About: "達すると、午前 9 時 (日本時間) まで答えなくなります。進行中の呼び出しの分は超えることがあります。料金が分からないモデルは、最も高い料金で数えます。", Unit: "米ドル",
-				Logged: "エージェントの 1 日の予算 (米ドル)"},
-			Words{Label: "Daily budget for agents (workspace)", About: "Once reached, agents stop answering until 0:00 UTC " +
-				"(9:00 in Japan). Calls in progress can exceed it. Models with unknown prices count at the highest known price.",
-				Unit: "US dollars", Logged: "Daily budget for agents (US dollars)"})},
 	}},
 	{Key: "general", Title: language.InEach("全般", "General"), Settings: []Setting{
 		{Name: "name", Kind: KindText, Min: 1, Max: 80, Default: "HR AI Agent", Says: language.InEach(

@@ -355,21 +355,6 @@ func TestWhichNamesHaveAPrice(t *testing.T) {
 	}
 }
 
-// What is not known counts towards agents' budgets at no less than the dearest known price.
-func TestNoKnownPriceIsAboveTheUnknown(t *testing.T) {
-	lists, err := read()
-	expect.NoError(t, err)
-	for _, l := range lists {
-		for name, e := range l.Models {
-			for _, r := range []*rates{&e.rates, e.Long} {
-				expect.That(t,
-					r == nil || int64(r.Input) <= UnknownInput*perMicroUSD && int64(r.Output) <= UnknownOutput*perMicroUSD,
-					"%s %s costs more", l.Provider, name)
-			}
-		}
-	}
-}
-
 // Administrators read what a search costs where they allow it. Every provider with a search has this price.
 func TestTheSettingSaysWhatASearchCosts(t *testing.T) {
 	x, _ := SettingNamed("contest_search")

@@ -115,31 +115,20 @@ func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool, stray
 	case len(got.Calls) == 0:
 		return nil
 	}
-	calls, results, sound := numbered(got.Calls, reply.Calls), []model.Part(nil), false
+	calls, results := numbered(got.Calls, reply.Calls), []model.Part(nil)
 	for _, c := range calls {
 		j := t.judge(c, offered)
 		if got.Stop == model.StopLength { // the arguments may look complete but are cut off
 			j = judged{code: CutOff, problems: []string{"the answer was cut off after the limit of tokens: propose " +
 				"something shorter"}}
 		}
-		switch {
-		case j.proposal != nil && reply.Action == nil && reply.Request == "":
-			reply.Action, sound = j.proposal, true
-		case j.proposal != nil:
-			reply.Refused = append(reply.Refused, *j.proposal)
-		case j.request != "" && reply.Action == nil && reply.Request == "":
-			reply.Request, sound = j.request, true
-		case j.problems != nil:
-			reply.Code = j.code
-			results = append(results, model.Part{Result: &model.Result{CallID: c.ID, Failed: true,
-				Text: "It can't be used. What is wrong with it:\n" + fencedProblems(j.problems)}})
-			continue
+		if j.problems == nil { // one thing at a time: the first one
+			reply.Action, reply.Request, reply.Code = j.proposal, j.request, ""
+			return nil
 		}
-		results = append(results, model.Part{Result: &model.Result{CallID: c.ID, Failed: true, Text: refusedSecond}})
-	}
-	if sound {
-		reply.Code = ""
-		return nil
+		reply.Code = j.code
+		results = append(results, model.Part{Result: &model.Result{CallID: c.ID, Failed: true,
+			Text: "It can't be used. What is wrong with it:\n" + fencedProblems(j.problems)}})
 	}
 	if stray {
 		results = append(results, model.Part{Text: model.NoSuchTool(t.known(offered))})

@@ -238,11 +238,7 @@ func (m Message) weigh() int {
 		return Weigh([]Message{m})
 	}
 	n := Tokens(m.Text) + Tokens(m.Request)
-	proposals := m.Refused
-	if m.Proposal != nil {
-		proposals = append([]Proposal{*m.Proposal}, proposals...)
-	}
-	for _, p := range proposals {
+	if p := m.Proposal; p != nil {
 		n += Tokens(string(p.Type)) + Tokens(p.Payload) + Tokens(p.Summary) + Tokens(awaiting)
 	}
 	return n + weighRounds(m.Rounds)

@@ -242,8 +242,6 @@ func TestEverythingThatIsSentIsCounted(t *testing.T) {
 			Body: []byte(long)}}},
 		"a payload": {Sender: turn.FromAgent, Proposal: &turn.Proposal{Type: agent.CodeGenerate,
 			Payload: `{"files":"` + long + `"}`}},
-		"a refused payload": {Sender: turn.FromAgent, Proposal: &turn.Proposal{},
-			Refused: []turn.Proposal{{Payload: `{"files":"` + long + `"}`}}},
 		"what its vendor hung on a read": {Sender: turn.FromAgent, Text: "x", Rounds: []turn.Round{{
 			Calls: []model.Call{{Name: "read_file", Input: json.RawMessage("{}"),
 				Opaque: &model.Opaque{From: "x", Data: json.RawMessage(`"` + long + `"`)}}},

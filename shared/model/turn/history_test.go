@@ -35,9 +35,6 @@ func historyOf(random *rand.Rand) (out []Message) {
 		case m.Sender == FromAgent && random.IntN(2) == 0:
 			m.Proposal = &Proposal{ActionID: fmt.Sprint("A", i), Type: agent.ActionTypes[random.IntN(3)],
 				Payload: []string{"{}", "", "null", `{"argv":["a"]}`}[random.IntN(4)]}
-			for range random.IntN(3) {
-				m.Refused = append(m.Refused, Proposal{Type: agent.ShellCommand, Payload: "{}"})
-			}
 		case m.Sender == FromAgent:
 			m.Request = []string{"", "買う"}[random.IntN(2)]
 			for range random.IntN(3) {

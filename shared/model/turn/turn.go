@@ -44,8 +44,6 @@ type Message struct {
 	Collapsed bool
 	// Proposal is an agent's proposal. The message's text may then be empty.
 	Proposal *Proposal
-	// Refused are further proposals in the same message, which were refused.
-	Refused []Proposal
 	// Request is the text of a request that the agent offered: a person makes it by a button.
 	Request string
 	// ActionID is the action whose result a system's message reports.
@@ -145,9 +143,8 @@ type Turn struct {
 
 // Reply is an agent's checked answer.
 type Reply struct {
-	Text    string
-	Action  *Proposal
-	Refused []Proposal // further proposals of the same answer, which were refused
+	Text   string
+	Action *Proposal
 	// Request is the text of a request that the agent offers.
 	Request string
 	// Rounds are what the agent read before it answered.

@@ -100,11 +100,6 @@ func (t *turns) agent(m Message, history []Message, next int) {
 	turn.Parts = append(turn.Parts, model.Part{Call: callOf(*m.Proposal, id)})
 	t.results = append(t.results, model.Part{Result: &model.Result{CallID: id,
 		Text: t.outcome(m.Proposal.ActionID, history, next)}})
-	for i, p := range m.Refused {
-		more := fmt.Sprintf("%s_%d", id, i+2)
-		turn.Parts = append(turn.Parts, model.Part{Call: callOf(p, more)})
-		t.results = append(t.results, model.Part{Result: &model.Result{CallID: more, Text: refusedSecond, Failed: true}})
-	}
 }
 
 // offered adds the call by which the agent offered a request.
@@ -127,9 +122,8 @@ func (t *turns) speaking() *model.Message {
 }
 
 const (
-	awaiting      = "Proposed. A person decides whether it is done; you will be told what came of it."
-	byButton      = "A person makes this request by a button, or doesn't; you will be told if it is made."
-	refusedSecond = "Not taken: one action at a time. Only the first one of the answer was proposed."
+	awaiting = "Proposed. A person decides whether it is done; you will be told what came of it."
+	byButton = "A person makes this request by a button, or doesn't; you will be told if it is made."
 )
 
 // outcome returns the result of an action that ended before the agent's next message, the one at next or later. What
