@@ -46,18 +46,11 @@ type Payloads interface {
 // Files reads versions of conversations' files. *large.Versions implements it.
 type Files interface {
 	Get(ctx context.Context, of large.VersionsOf, version string) (*files.Tree, error)
-	Lister
-}
-
-// Lister lists versions without opening them.
-type Lister interface {
-	Manifest(ctx context.Context, of large.VersionsOf, version string) (files.Manifest, error)
 }
 
 // Attachments stores versions of what people attached.
 type Attachments interface {
-	Lister
-	Get(ctx context.Context, of large.VersionsOf, version string) (*files.Tree, error)
+	Files
 	Put(ctx context.Context, of large.VersionsOf, t *files.Tree) (version string, err error)
 }
 

@@ -37,16 +37,6 @@ func (s *trees) Get(_ context.Context, _ large.VersionsOf, version string) (*fil
 	return s.all[version], nil
 }
 
-func (s *trees) Manifest(ctx context.Context, of large.VersionsOf,
-	version string) (m files.Manifest, err error) {
-	t, err := s.Get(ctx, of, version)
-	s.got--
-	if err != nil {
-		return m, err
-	}
-	return t.Manifest(), nil
-}
-
 // working returns a conversation whose files are a.txt.
 func working(t *testing.T, server *storetest.Server, content string) (w *world, list *trees, version string) {
 	t.Helper()

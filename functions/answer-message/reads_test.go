@@ -34,14 +34,6 @@ func (s *shelf) Get(_ context.Context, of large.VersionsOf, version string) (*fi
 	return (&files.Tree{}).Apply(s.files)
 }
 
-func (s *shelf) Manifest(context.Context, large.VersionsOf, string) (m files.Manifest, err error) {
-	if s.err != nil {
-		return m, s.err
-	}
-	t, err := (&files.Tree{}).Apply(s.files)
-	return t.Manifest(), err
-}
-
 // withFiles returns a conversation whose files can be read, as an earlier action left them.
 func withFiles(t *testing.T, server *storetest.Server, change func(*tenancy.Settings)) (*world, *shelf) {
 	t.Helper()

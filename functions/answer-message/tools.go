@@ -158,12 +158,12 @@ func (t *answering) returned(ctx context.Context, x *conversation.Action) []conv
 }
 
 // conversationFiles returns the files as they are when the turn begins, with the attachments in their place. They are
-// opened when the agent first reads one; a list needs their manifests alone.
+// opened when the agent first lists or reads some.
 func (t *answering) conversationFiles() *turn.Files {
 	if t.Files == nil {
 		return nil
 	}
-	return &turn.Files{Version: t.a.Conversation.WorkspaceVersion, Attached: t.laid.version != "", List: t.listFiles,
+	return &turn.Files{Version: t.a.Conversation.WorkspaceVersion, Attached: t.laid.version != "",
 		Open: func(ctx context.Context) (*files.Tree, error) {
 			if t.tree == nil {
 				if why := t.open(ctx); why != "" {
@@ -179,28 +179,6 @@ func (t *answering) conversationFiles() *turn.Files {
 			}
 			return t.tree.With(t.laid.Tree), nil
 		}}
-}
-
-// listFiles lists the files and the attachments.
-func (t *answering) listFiles(ctx context.Context) (m files.Manifest, err error) {
-	switch m, err = t.Files.Manifest(ctx, t.of(), t.base()); {
-	case errors.Is(err, large.ErrGone):
-		return m, errors.New(t.open(ctx))
-	case err != nil:
-		slog.WarnContext(ctx, "the files of a conversation are not listed", "session", t.ref.ID, "err", err)
-		return m, errors.New(filesUnread)
-	case t.laid.version == "":
-		return m, nil
-	}
-	if t.laid.Tree != nil {
-		return m.With(t.laid.Tree.Manifest()), nil
-	}
-	attached, err := t.Attachments.Manifest(ctx, t.of(), t.laid.version)
-	if err != nil {
-		slog.WarnContext(ctx, "the attachments of a conversation are not listed", "session", t.ref.ID, "err", err)
-		return m, errors.New(attachmentsUnread)
-	}
-	return m.With(attached), nil
 }
 
 // earlier returns what an earlier try at this answer read, which is paid for.

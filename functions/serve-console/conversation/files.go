@@ -2,12 +2,10 @@ package conversation
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"path"
-	"slices"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -29,7 +27,7 @@ const (
 // filesPage lists the files of a conversation.
 type filesPage struct {
 	Back, Title string
-	Lost, Gone  bool
+	Gone        bool
 	Files       int
 	Bytes       int64
 	Rows        []fileOf
@@ -44,15 +42,13 @@ type fileOf struct {
 
 // opened is the current version of a conversation's files that the viewer may see.
 type opened struct {
-	a        *conversation.Aggregate
-	of       large.VersionsOf
-	manifest files.Manifest
-	file     files.Entry // that the address names; none in an address of all files
-	gone     bool
-	path     string // address of the list of files
+	a    *conversation.Aggregate
+	of   large.VersionsOf
+	tree *files.Tree // nil: it is deleted
+	path string      // address of the list of files
 }
 
-// openFiles reads the list of a conversation's files, if the viewer may see the conversation.
+// openFiles reads a conversation's files, if the viewer may see the conversation.
 func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) {
 	a, err := c.Subject(r, v, c.page())
 	if err != nil {
@@ -64,85 +60,65 @@ func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) 
 	if c.Files == nil {
 		return o, fmt.Errorf("files: %w", aggregate.ErrNotFound)
 	}
-	o.manifest, err = c.Files.Manifest(r.Context(), o.of, o.a.Conversation.WorkspaceVersion)
-	if o.gone = errors.Is(err, large.ErrGone); o.gone {
-		err = nil
+	o.tree, err = c.Files.Get(r.Context(), o.of, o.a.Conversation.WorkspaceVersion)
+	if errors.Is(err, large.ErrGone) {
+		return o, nil
 	}
 	return o, err
 }
 
 func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer, o opened) error {
 	s := o.a.Conversation
-	p := filesPage{Back: "/console/sessions/" + s.ID, Title: cmp.Or(card.OneLine(s.Title), v.Untitled()), Gone: o.gone}
+	p := filesPage{Back: "/console/sessions/" + s.ID, Title: cmp.Or(card.OneLine(s.Title), v.Untitled()),
+		Gone: o.tree == nil}
 	p.rows(o, r.URL.Query().Get("after"))
 	return c.Show(w, r, v, web.Document{Title: v.Texts("files").Say("title"), Here: "agents", Data: p}, "agents/files")
 }
 
 // rows fills in the files and links after a path.
 func (p *filesPage) rows(o opened, after string) {
-	for _, e := range o.manifest.Entries {
-		if e.Kind == files.KindFile {
+	if o.tree == nil {
+		return
+	}
+	all, _ := o.tree.Find("") // which is no glob
+	p.Bytes = o.tree.Bytes()
+	for _, f := range all {
+		if f.Link == "" {
 			p.Files++
-			p.Bytes += e.Size
 		}
 		switch {
-		case e.Kind == files.KindFolder || e.Path <= after || p.Next != "":
+		case f.Path <= after || p.Next != "":
 			continue
 		case len(p.Rows) == filesOfPage:
 			p.Next = web.At(o.path, map[string]string{"after": after})
 			continue
 		}
-		row := fileOf{Name: legible.Spelled(e.Path), Target: legible.Spelled(e.Target), Bytes: e.Size,
-			Executable: e.Mode == files.ModeExecutable}
-		if e.Kind == files.KindFile {
-			row.Path = web.At(o.path+"/raw", map[string]string{"path": e.Path})
+		row := fileOf{Name: legible.Spelled(f.Path), Target: legible.Spelled(f.Link), Bytes: int64(f.Size()),
+			Executable: f.Mode == files.ModeExecutable}
+		if f.Link == "" {
+			row.Path = web.At(o.path+"/raw", map[string]string{"path": f.Path})
 		}
-		p.Rows, after = append(p.Rows, row), e.Path
+		p.Rows, after = append(p.Rows, row), f.Path
 	}
 }
 
-// openFile returns the file that an address names. It must be one of the list.
-func (c *Pages) openFile(r *http.Request, v *web.Viewer) (o opened, err error) {
-	if o, err = c.openFiles(r, v); err != nil {
-		return o, err
+// showRaw sends the file that an address names byte by byte: a text for the browser to show, anything else to save.
+func (c *Pages) showRaw(w http.ResponseWriter, r *http.Request, _ *web.Viewer, o opened) error {
+	if o.tree == nil {
+		return fmt.Errorf("a file: %w", web.ErrExpired)
 	}
 	name := r.URL.Query().Get("path")
-	i := slices.IndexFunc(o.manifest.Entries, func(e files.Entry) bool {
-		return e.Path == name && e.Kind == files.KindFile
-	})
-	if i < 0 {
-		return o, fmt.Errorf("a file: %w", aggregate.ErrNotFound)
+	content, there := o.tree.Content(name)
+	if !there {
+		return fmt.Errorf("a file: %w", aggregate.ErrNotFound)
 	}
-	o.file = o.manifest.Entries[i]
-	return o, nil
-}
-
-// content reads the file.
-func (c *Pages) content(ctx context.Context, o opened) (content []byte, err error) {
-	take := func(_ files.Entry, is []byte) error {
-		content = is
-		return nil
-	}
-	err = c.Files.Each(ctx, o.of, o.a.Conversation.WorkspaceVersion, []files.Entry{o.file}, take)
-	if errors.Is(err, large.ErrGone) {
-		err = fmt.Errorf("%w: %w", web.ErrExpired, err)
-	}
-	return content, err
-}
-
-// showRaw sends a file byte by byte: a text for the browser to show, anything else to save.
-func (c *Pages) showRaw(w http.ResponseWriter, r *http.Request, _ *web.Viewer, o opened) error {
-	content, err := c.content(r.Context(), o)
-	if err != nil {
-		return err
-	}
-	name := path.Base(o.file.Path)
+	name = path.Base(name)
 	if !files.IsText(content) || len(content) > mostStraight {
 		return c.deliver(w, r, o, name, content)
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Disposition", "inline")
-	_, err = w.Write(content)
+	_, err := w.Write(content)
 	return err
 }
 

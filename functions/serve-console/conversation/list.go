@@ -33,9 +33,7 @@ type Pages struct {
 // Files reads conversations' files, and what actions made of them. *large.Versions implements it.
 type Files interface {
 	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error)
-	Manifest(ctx context.Context, of large.VersionsOf, version string) (files.Manifest, error)
-	Each(ctx context.Context, of large.VersionsOf, version string, list []files.Entry,
-		take func(e files.Entry, content []byte) error) error
+	Get(ctx context.Context, of large.VersionsOf, version string) (*files.Tree, error)
 	Link(ctx context.Context, of large.VersionsOf, name string, body []byte) (string, error)
 }
 
@@ -51,7 +49,7 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/sessions/{id}", web.Of(c.load, c.showConversation)),
 		web.ForMembers("POST /console/sessions/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/sessions/{id}/files", web.Of(c.openFiles, c.showFiles)),
-		web.ForMembers("GET /console/sessions/{id}/files/raw", web.Of(c.openFile, c.showRaw)),
+		web.ForMembers("GET /console/sessions/{id}/files/raw", web.Of(c.openFiles, c.showRaw)),
 		web.ForMembers("GET /console/sessions/{id}/message", c.OpenBeginning(c.page())),
 		web.ForAdministrators("GET /console/sessions/{id}/sent", web.Of(c.used, c.sendSent)),
 	}

@@ -2,7 +2,6 @@ package conversation_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
@@ -44,7 +43,7 @@ func (f *storedFiles) Difference(context.Context, large.VersionsOf, string, stri
 	return f.Changes, nil
 }
 
-func (f *storedFiles) tree(of large.VersionsOf, version string) (*files.Tree, error) {
+func (f *storedFiles) Get(_ context.Context, of large.VersionsOf, version string) (*files.Tree, error) {
 	if version == "" {
 		return &files.Tree{}, nil
 	}
@@ -52,35 +51,6 @@ func (f *storedFiles) tree(of large.VersionsOf, version string) (*files.Tree, er
 		return t, nil
 	}
 	return nil, large.ErrGone
-}
-
-func (f *storedFiles) Manifest(_ context.Context, of large.VersionsOf, version string) (
-	m files.Manifest, err error,
-) {
-	t, err := f.tree(of, version)
-	if err == nil {
-		m = t.Manifest()
-	}
-	return m, err
-}
-
-func (f *storedFiles) Each(_ context.Context, of large.VersionsOf, version string, list []files.Entry,
-	take func(files.Entry, []byte) error,
-) error {
-	t, err := f.tree(of, version)
-	if err != nil {
-		return err
-	}
-	for _, e := range list {
-		content, ok := t.Content(e.Path)
-		if !ok {
-			return fmt.Errorf("%s has no %s", version, e.Path)
-		}
-		if err := take(e, content); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (f *storedFiles) Link(_ context.Context, of large.VersionsOf, name string, body []byte) (string, error) {

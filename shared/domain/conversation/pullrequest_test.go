@@ -16,14 +16,12 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// commitOf returns the manifest of a commit with these files below a path, and more entries that they lack.
+// commitOf returns a commit with these files below a path, and more entries that they lack.
 func commitOf(t *testing.T, path string, tree *files.Tree, more ...files.Committed) Commit {
 	t.Helper()
 	c := Commit{Path: path, Entries: more}
-	for _, e := range tree.Manifest().Entries {
-		if e.Kind != files.KindFolder {
-			c.Entries = append(c.Entries, files.Committed{Path: e.Path, Mode: e.Mode})
-		}
+	for _, f := range expect.Value(tree.Find(""))(t) {
+		c.Entries = append(c.Entries, files.Committed{Path: f.Path, Mode: f.Mode})
 	}
 	return c
 }
@@ -251,9 +249,9 @@ func TestAPullRequestListsWhatDiffers(t *testing.T) {
 // entriesOf writes a tree's entries by their paths. Git has no folders, so these are nothing.
 func entriesOf(tree *files.Tree) map[string]string {
 	all := map[string]string{}
-	for _, e := range tree.Manifest().Entries {
-		if e.Kind != files.KindFolder {
-			all[e.Path] = side(e.Side())
+	for _, c := range files.Difference(&files.Tree{}, tree) {
+		if c.Is.Kind() != files.KindFolder {
+			all[c.Path] = side(c.Is)
 		}
 	}
 	return all

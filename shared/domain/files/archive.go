@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"slices"
@@ -265,15 +264,6 @@ func (k *packer) addFile(p string) error {
 	return k.tree.add(p, entry{content: content, executable: info.Mode()&0o100 != 0})
 }
 
-// Kind says what an entry of a version is.
-type Kind string
-
-const (
-	KindFile   Kind = "file"
-	KindFolder Kind = "folder"
-	KindLink   Kind = "link"
-)
-
 // Modes of entries, as git writes them.
 const (
 	ModeFile       = "100644"
@@ -281,42 +271,6 @@ const (
 	ModeLink       = "120000"
 	ModeFolder     = "040000"
 )
-
-// Entry describes a file, a folder or a link of a version without its content.
-type Entry struct {
-	Path   string `json:"path"`
-	Kind   Kind   `json:"kind"`
-	Mode   string `json:"mode"`
-	Size   int64  `json:"size,omitempty"`   // bytes of a file
-	Lines  int    `json:"lines,omitempty"`  // of a file that is text
-	SHA256 string `json:"sha256,omitempty"` // of a file's content, or of a link's target
-	Target string `json:"target,omitempty"` // of a link
-}
-
-// Manifest lists the entries of a version, sorted by path. It is stored beside the version, so that nobody has to read
-// an archive to list files.
-type Manifest struct {
-	Entries []Entry `json:"entries"`
-}
-
-// Manifest lists the tree's entries.
-func (t *Tree) Manifest() Manifest {
-	m := Manifest{Entries: make([]Entry, 0, len(t.entries))}
-	for _, p := range slices.Sorted(maps.Keys(t.entries)) {
-		m.Entries = append(m.Entries, t.entries[p].describe(p))
-	}
-	return m
-}
-
-func (e entry) kind() Kind {
-	switch {
-	case e.folder:
-		return KindFolder
-	case e.link != "":
-		return KindLink
-	}
-	return KindFile
-}
 
 func (e entry) mode() string {
 	switch {
@@ -328,20 +282,6 @@ func (e entry) mode() string {
 		return ModeExecutable
 	}
 	return ModeFile
-}
-
-func (e entry) describe(p string) Entry {
-	out := Entry{Path: p, Kind: e.kind(), Mode: e.mode(), Target: e.link}
-	switch out.Kind {
-	case KindFile:
-		out.Size, out.SHA256 = int64(len(e.content)), Sum(e.content)
-		if IsText(e.content) {
-			out.Lines = LinesOf(e.content)
-		}
-	case KindLink:
-		out.SHA256 = Sum([]byte(e.link))
-	}
-	return out
 }
 
 // Sum returns the SHA-256 of bytes in hex. That of an archive is its version's id.

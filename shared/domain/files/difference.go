@@ -28,6 +28,15 @@ var kindsShown = []ChangeKind{
 	ChangedKind, ChangedLink, ChangedMode, AddedFile, ChangedFile, DeletedFile, AddedFolder, DeletedFolder,
 }
 
+// Kind says what one side of a change is.
+type Kind string
+
+const (
+	KindFile   Kind = "file"
+	KindFolder Kind = "folder"
+	KindLink   Kind = "link"
+)
+
 // Limits of a difference that people can approve. A longer one can't be read to its end.
 const (
 	MaxChanges      = 50        // paths
@@ -176,16 +185,15 @@ func (e entry) same(other entry) bool {
 }
 
 func (e entry) side() *Side {
-	d := e.describe("")
-	return d.Side()
-}
-
-// Side returns the entry as one side of a change; nothing is none.
-func (e *Entry) Side() *Side {
-	if e == nil {
-		return nil
+	s := &Side{Mode: e.mode(), Target: e.link}
+	switch {
+	case e.folder:
+	case e.link != "":
+		s.SHA256 = Sum([]byte(e.link))
+	default:
+		s.SHA256 = Sum(e.content)
 	}
-	return &Side{Mode: e.Mode, SHA256: e.SHA256, Target: e.Target}
+	return s
 }
 
 // full returns the folders that hold something.

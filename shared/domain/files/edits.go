@@ -104,7 +104,7 @@ func (t *Tree) Changes(w Writing) (changes []Change, problems []string) {
 	files := slices.Clone(w.Files)
 	for i, f := range w.Files {
 		switch e, there := t.entries[f.Path]; {
-		case !there || e.kind() != KindFile:
+		case !there || e.folder || e.link != "":
 		case !IsText(e.content):
 			problems = append(problems, fmt.Sprintf("files: %q is no UTF-8 text, so it can't be replaced", f.Path))
 		default:

@@ -11,6 +11,7 @@ import (
 // Found is a file or a link of a Tree, as lists show it.
 type Found struct {
 	Path    string
+	Mode    string
 	Link    string // the target of a link, which has no content
 	content []byte
 }
@@ -38,47 +39,26 @@ func LinesOf(text []byte) int {
 // Find returns the files and links that a place names, sorted by path. A place is a file, a folder, the beginning of a
 // path, or a glob, in which ** stands for any folders; a glob without a slash is one of names in any folder. The empty
 // place names all. Find returns path.ErrBadPattern for a glob that can't be read.
-func (t *Tree) Find(place string) ([]Found, error) {
-	return find(place, t.entries, func(e entry) bool { return e.folder }, func(p string, e entry) Found {
-		return Found{p, e.link, e.content}
-	})
-}
-
-// Find returns the entries of files and links that a place names, as Tree.Find does.
-func (m Manifest) Find(place string) ([]Entry, error) {
-	entries := map[string]Entry{}
-	for _, e := range m.Entries {
-		entries[e.Path] = e
-	}
-	return find(place, entries, func(e Entry) bool { return e.Kind == KindFolder }, func(_ string, e Entry) Entry {
-		return e
-	})
-}
-
-func find[E, F any](place string, entries map[string]E, folder func(E) bool, as func(p string, e E) F) ([]F, error) {
-	names, err := placed(place, func(p string) (bool, bool) {
-		e, there := entries[p]
-		return there, there && folder(e)
-	})
+func (t *Tree) Find(place string) (list []Found, err error) {
+	names, err := t.placed(place)
 	if err != nil {
 		return nil, err
 	}
-	var list []F
-	for _, p := range slices.Sorted(maps.Keys(entries)) {
-		if e := entries[p]; !folder(e) && names(p) {
-			list = append(list, as(p, e))
+	for _, p := range slices.Sorted(maps.Keys(t.entries)) {
+		if e := t.entries[p]; !e.folder && names(p) {
+			list = append(list, Found{Path: p, Mode: e.mode(), Link: e.link, content: e.content})
 		}
 	}
 	return list, nil
 }
 
-// placed returns which paths a place names. is tells whether a path is there, and a folder.
-func placed(place string, is func(p string) (there, folder bool)) (names func(p string) bool, err error) {
+// placed returns which paths a place names.
+func (t *Tree) placed(place string) (names func(p string) bool, err error) {
 	place = strings.TrimLeft(strings.TrimPrefix(place, "./"), "/")
 	if place == "." || place == "" {
 		return func(string) bool { return true }, nil
 	}
-	if strings.ContainsAny(place, `*?[\`) {
+	if strings.ContainsAny(place, `*?[\\`) {
 		pattern := strings.Split(place, "/")
 		for _, p := range pattern {
 			if _, err := path.Match(p, ""); err != nil {
@@ -91,10 +71,10 @@ func placed(place string, is func(p string) (there, folder bool)) (names func(p 
 		return func(p string) bool { return matches(pattern, strings.Split(p, "/")) }, nil
 	}
 	folder := strings.TrimSuffix(place, "/")
-	if _, is := is(folder); is {
+	if t.entries[folder].folder {
 		return func(p string) bool { return strings.HasPrefix(p, folder+"/") }, nil
 	}
-	if there, _ := is(place); there {
+	if _, there := t.entries[place]; there {
 		return func(p string) bool { return p == place }, nil
 	}
 	return func(p string) bool { return strings.HasPrefix(p, place) }, nil

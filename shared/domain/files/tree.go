@@ -270,12 +270,6 @@ func (t *Tree) Content(p string) (content []byte, ok bool) {
 	return e.content, true
 }
 
-// Entry describes what is at a path, or is not there.
-func (t *Tree) Entry(p string) (e Entry, there bool) {
-	x, there := t.entries[p]
-	return x.describe(p), there
-}
-
 // Bytes returns how many bytes all files have together.
 func (t *Tree) Bytes() int64 { return t.bytes }
 
@@ -351,28 +345,4 @@ func (t *Tree) With(attached *Tree) *Tree {
 		next.entries[AttachedFolder+"/"+p] = e
 	}
 	return next
-}
-
-// With returns the manifest with that of attachments in their place.
-func (m Manifest) With(attached Manifest) Manifest {
-	if len(attached.Entries) == 0 {
-		return m
-	}
-	var out Manifest
-	for _, e := range m.Entries {
-		if !reserved(e.Path, e.Kind == KindFolder) {
-			out.Entries = append(out.Entries, e)
-		}
-	}
-	for _, e := range attached.Entries {
-		e.Path = AttachedFolder + "/" + e.Path
-		out.Entries = append(out.Entries, e)
-	}
-	slices.SortFunc(out.Entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
-	for _, p := range []string{path.Dir(AttachedFolder), AttachedFolder} {
-		if !slices.ContainsFunc(out.Entries, func(e Entry) bool { return e.Path == p }) {
-			out.Entries = append(out.Entries, Entry{Path: p, Kind: KindFolder, Mode: ModeFolder})
-		}
-	}
-	return out
 }

@@ -71,8 +71,6 @@ func reads(name string) bool { return slices.Contains(readNames, name) }
 type Files struct {
 	Version  string // empty: there are no files yet
 	Attached bool   // there are attachments beside them
-	// List returns the manifest of all of them without opening any; nil: they are opened. Its error is shown, too.
-	List func(ctx context.Context) (files.Manifest, error)
 	// Open returns the files; it is called at the first read. Its error is shown to the model.
 	Open func(ctx context.Context) (*files.Tree, error)
 
@@ -153,15 +151,14 @@ var fence = language.Regexp{Text: `(?i)<(/?\s*messages)`}
 
 // Read answers a call of a read tool. It also returns the lines that the result of read_file has.
 func (f *Files) Read(ctx context.Context, c model.Call) (model.Result, conversation.Lines) {
-	lists := c.Name == listFiles && f.List != nil
-	if !f.opened && !lists {
+	if !f.opened {
 		f.opened = true
 		if f.tree, f.failed = f.Open(ctx); f.failed == nil && f.tree == nil {
 			f.tree = &files.Tree{}
 		}
 	}
 	began := time.Now()
-	out, lines, err := f.read(ctx, c)
+	out, lines, err := f.read(c)
 	f.took += time.Since(began)
 	if out.Version = f.Version; len(out.Version) > 12 {
 		out.Version = out.Version[:12]
@@ -201,7 +198,7 @@ func written(x shown) (string, error) {
 	return fence.Get().ReplaceAllString(strings.TrimSpace(b.String()), `\u003c$1`), nil
 }
 
-func (f *Files) read(ctx context.Context, c model.Call) (out shown, lines conversation.Lines, err error) {
+func (f *Files) read(c model.Call) (out shown, lines conversation.Lines, err error) {
 	a, err := arguments(c)
 	if err != nil {
 		return out, lines, err
@@ -213,24 +210,16 @@ func (f *Files) read(ctx context.Context, c model.Call) (out shown, lines conver
 		out.NotShown = "there are no files in this conversation yet"
 		return out, lines, nil
 	}
-	if c.Name == listFiles && f.List != nil {
-		out, err = f.listed(ctx, a.Path)
-		return out, lines, err
-	}
 	if f.failed != nil {
 		return out, lines, f.failed
 	}
 	found, err := f.tree.Find(a.Path)
 	if err != nil {
-		return out, lines, errGlob
+		return out, lines, errors.New("path is a glob that can't be read")
 	}
 	switch c.Name {
 	case listFiles:
-		var all []listed
-		for _, x := range found {
-			all = append(all, listing(x))
-		}
-		return list(all), lines, nil
+		return list(found), lines, nil
 	case search:
 		return f.search(found, a.Text), lines, nil
 	}
@@ -238,32 +227,6 @@ func (f *Files) read(ctx context.Context, c model.Call) (out shown, lines conver
 		return out, lines, errors.New("there is no file of this path; list_files says which there are")
 	}
 	return lineRange(found[0], a)
-}
-
-var errGlob = errors.New("path is a glob that can't be read")
-
-// listed answers list_files by the manifest alone.
-func (f *Files) listed(ctx context.Context, place string) (out shown, err error) {
-	m, err := f.List(ctx)
-	if err != nil {
-		return out, err
-	}
-	found, err := m.Find(place)
-	if err != nil {
-		return out, errGlob
-	}
-	var all []listed
-	for _, e := range found {
-		x := listed{Path: e.Path, Bytes: int(e.Size), Lines: e.Lines, Link: e.Target}
-		switch {
-		case e.Kind == files.KindLink:
-			x.Kind = "link"
-		case e.Lines == 0 && e.Size > 0:
-			x.Kind = noText
-		}
-		all = append(all, x)
-	}
-	return list(all), nil
 }
 
 func listing(f files.Found) listed {
@@ -279,7 +242,7 @@ func listing(f files.Found) listed {
 	return x
 }
 
-func list(found []listed) (out shown) {
+func list(found []files.Found) (out shown) {
 	size := 0
 	for i, f := range found {
 		size += len(f.Path) + len(f.Link)
@@ -288,7 +251,7 @@ func list(found []listed) (out shown) {
 				conversation.Grouped(len(found)-i), conversation.Grouped(len(found)))
 			return out
 		}
-		out.Files = append(out.Files, f)
+		out.Files = append(out.Files, listing(f))
 	}
 	if found == nil {
 		out.NotShown = "no file has such a path"

@@ -1,7 +1,6 @@
 package large
 
 import (
-	"archive/tar"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -237,50 +236,6 @@ func (b *Bucket) Form(ctx context.Context, key string, most int64, during time.D
 
 // LinkLasts is how long a link to a download is valid. Whoever has the link can fetch the file.
 const LinkLasts = time.Minute
-
-// Each reads files of a version one after the other, so that only one is in memory, and calls take with each. It stops
-// when all were taken. It returns ErrGone if the version doesn't exist, and an error for a file that is not as the
-// manifest says.
-func (s *Versions) Each(ctx context.Context, of VersionsOf, version string, list []files.Entry,
-	take func(e files.Entry, content []byte) error) error {
-	left := map[string]files.Entry{}
-	for _, e := range list {
-		left[e.Path] = e
-	}
-	if len(left) == 0 {
-		return nil
-	}
-	if err := checkVersion(version); err != nil {
-		return err
-	}
-	archive, err := s.open(ctx, s.version(of, version))
-	if err != nil {
-		return fmt.Errorf("read files: %w", err)
-	}
-	defer archive.Close()
-	for in := tar.NewReader(archive); len(left) > 0; {
-		h, err := in.Next()
-		if err != nil { // also io.EOF: a file is missing
-			return fmt.Errorf("read files: %d are missing: %w", len(left), err)
-		}
-		e, wanted := left[h.Name]
-		if !wanted || h.Typeflag != tar.TypeReg {
-			continue
-		}
-		content, err := io.ReadAll(io.LimitReader(in, files.MaxBytes+1))
-		if err != nil {
-			return fmt.Errorf("read %q: %w", e.Path, err)
-		}
-		if files.Sum(content) != e.SHA256 {
-			return fmt.Errorf("read %q: it is not the file that the manifest names", e.Path)
-		}
-		if err := take(e, content); err != nil {
-			return err
-		}
-		delete(left, h.Name)
-	}
-	return nil
-}
 
 // Link stores a download for a day and returns an address that serves it as a file of this name, without a session, for
 // LinkLasts.

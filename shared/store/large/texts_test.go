@@ -1,7 +1,6 @@
 package large_test
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -71,23 +70,6 @@ func bucket(t *testing.T, name string) (*s3.Client, *large.Versions) {
 
 const folder = "workspaces/versions/01TENANT/0b1c/"
 
-func TestAManifestStandsBesideItsVersion(t *testing.T) {
-	client, s := bucket(t, "manifests")
-	made, _ := tree(t, "1\n")
-	version := expect.Value(s.Put(t.Context(), session, made))(t)
-	// The archive is not needed any more.
-	expect.Value(client.DeleteObject(t.Context(), &s3.DeleteObjectInput{
-		Bucket: aws.String("manifests"), Key: aws.String(folder + version + ".tar")}))(t)
-	got := expect.Value(s.Manifest(t.Context(), session, version))(t)
-	if diff := cmp.Diff(made.Manifest(), got); diff != "" {
-		t.Error(diff)
-	}
-	empty := expect.Value(s.Manifest(t.Context(), session, ""))(t)
-	expect.That(t, len(empty.Entries) == 0, "the empty version lists %v", empty)
-	_, err := s.Manifest(t.Context(), large.VersionsOf{Tenant: session.Tenant, ID: "other"}, version)
-	expect.Fails(t, err, large.ErrGone, "another conversation's manifest")
-}
-
 // What an action changed is computed once; cards and pages read it without an archive.
 func TestADifferenceStandsBesideItsVersion(t *testing.T) {
 	client, s := bucket(t, "differences")
@@ -126,35 +108,6 @@ func opened(t *testing.T) *large.Versions {
 	client := s3.NewFromConfig(config(endpoint), func(o *s3.Options) { o.UsePathStyle = true })
 	expect.Value(client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name}))(t)
 	return large.OpenVersions(config(endpoint), name)
-}
-
-func TestFilesAreReadOneByOneAndAsTheManifestSays(t *testing.T) {
-	s := opened(t)
-	list := expect.Value((&files.Tree{}).Apply([]files.File{
-		{Path: "a.txt", Content: "1\n"}, {Path: "b/c.txt", Content: "2\n"}, {Path: "z.txt", Content: "3\n"}}))(t)
-	version := expect.Value(s.Put(t.Context(), session, list))(t)
-	all := list.Manifest().Entries
-	got := map[string]string{}
-	take := func(e files.Entry, content []byte) error { got[e.Path] = string(content); return nil }
-	expect.NoError(t, s.Each(t.Context(), session, version, []files.Entry{all[0], all[2]}, take))
-	expect.Same(t, map[string]string{"a.txt": "1\n", "b/c.txt": "2\n"}, got)
-
-	other := all[0]
-	other.SHA256 = strings.Repeat("0", 64)
-	if err := s.Each(t.Context(), session, version, []files.Entry{other}, take); err == nil {
-		t.Error("another file is taken for that of the manifest")
-	}
-	other.Path = "missing"
-	expect.Fails(t, s.Each(t.Context(), session, version, []files.Entry{other}, take), io.EOF, "a missing file")
-	gone := strings.Repeat("a", 64)
-	expect.Fails(t, s.Each(t.Context(), session, gone, all[:1], take), large.ErrGone, "a version that is gone")
-	stranger := large.VersionsOf{Tenant: "01TENANT", ID: "other"}
-	expect.Fails(t, s.Each(t.Context(), stranger, version, all[:1], take), large.ErrGone,
-		"another conversation's version")
-	if err := s.Each(t.Context(), session, "../x", all[:1], take); err == nil || errors.Is(err, large.ErrGone) {
-		t.Errorf("a version that is none: %v", err)
-	}
-	expect.NoError(t, s.Each(t.Context(), session, "", nil, take))
 }
 
 func TestALinkServesAFileForAMinute(t *testing.T) {

@@ -40,10 +40,6 @@ func (s *Versions) version(of VersionsOf, v string) string {
 	return s.below + of.Tenant + "/" + of.ID + "/" + v + ".tar"
 }
 
-func (s *Versions) manifest(of VersionsOf, v string) string {
-	return s.below + of.Tenant + "/" + of.ID + "/" + v + ".json"
-}
-
 // difference is the key of the difference from base to version, which stands beside the version.
 func (s VersionsOf) difference(base, version string) string {
 	return kept + s.Tenant + "/" + s.ID + "/" + version + ".from-" + cmp.Or(base, "none") + ".json"
@@ -123,37 +119,14 @@ func (s *Versions) open(ctx context.Context, key string) (io.ReadCloser, error) 
 	return in, err
 }
 
-// Put stores a tree with its manifest and returns its version. Storing the same tree again changes nothing. The
-// manifest comes first: where an archive is, its manifest is, and neither outlives the other in retention.
+// Put stores a tree and returns its version. Storing the same tree again changes nothing.
 func (s *Versions) Put(ctx context.Context, of VersionsOf, t *files.Tree) (version string, err error) {
 	archive, err := t.Archive()
 	if err != nil {
 		return "", err
 	}
 	version = files.Sum(archive)
-	manifest, err := json.Marshal(t.Manifest())
-	if err != nil {
-		return "", fmt.Errorf("list a workspace: %w", err)
-	}
-	if err := s.put(ctx, s.manifest(of, version), manifest); err != nil {
-		return "", err
-	}
 	return version, s.put(ctx, s.version(of, version), archive)
-}
-
-// maxManifest bounds a manifest in bytes: every entry with the longest path and target.
-const maxManifest = files.MaxEntries * (2*files.MaxPath + 512)
-
-// Manifest lists a version's entries without reading its archive. It returns ErrGone if the version doesn't exist.
-func (s *Versions) Manifest(ctx context.Context, of VersionsOf, version string) (m files.Manifest, err error) {
-	if version == "" {
-		return m, nil
-	}
-	if err := checkVersion(version); err != nil {
-		return m, err
-	}
-	err = s.readJSON(ctx, s.manifest(of, version), maxManifest, &m)
-	return m, err
 }
 
 // readJSON reads what putJSON stored, at most so many bytes. It returns ErrGone if there is none.
@@ -199,8 +172,9 @@ func (s *Versions) Compare(ctx context.Context, of VersionsOf, base, version str
 	return changes, s.putJSON(ctx, of.difference(base, version), files.Bounded(changes))
 }
 
-// maxDifference bounds a stored difference in bytes: every entry of both versions, and the lines that are kept.
-const maxDifference = 2*maxManifest + 8*files.MaxChangedBytes
+// maxDifference bounds a stored difference in bytes: every entry of both versions with the longest path and target, and
+// the lines that are kept.
+const maxDifference = 2*files.MaxEntries*(2*files.MaxPath+512) + 8*files.MaxChangedBytes
 
 // Difference returns what Compare stored, without reading an archive. It returns ErrGone if nothing was stored.
 func (s *Versions) Difference(

@@ -199,13 +199,11 @@ func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	if n := k.expire(t, 29*day); n != 0 {
 		t.Errorf("%d deleted before their time", n)
 	}
-	if n := k.expire(t, 31*day); n != 2 {
-		t.Errorf("%d deleted, want the version and its manifest; what an action passes is the bucket's to delete", n)
+	if n := k.expire(t, 31*day); n != 1 {
+		t.Errorf("%d deleted, want the version; what an action passes is the bucket's to delete", n)
 	}
 	_, err := s.Get(t.Context(), of, version)
 	expect.Fails(t, err, large.ErrGone)
-	_, err = s.Manifest(t.Context(), of, version)
-	expect.Fails(t, err, large.ErrGone, "the manifest")
 }
 
 // What a living conversation works on stays however old it is; what it worked on before doesn't.
@@ -233,7 +231,7 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 		}))(t)
 	}
 	change(func(c *conversation.Conversation) { c.WorkspaceVersion = current })
-	expect.Is(t, k.expire(t, 31*day), 2, "an archive and its manifest of a living conversation")
+	expect.Is(t, k.expire(t, 31*day), 1, "an archive of a living conversation")
 	_, err := s.Get(t.Context(), of, first)
 	expect.Fails(t, err, large.ErrGone)
 	expect.Value(s.Get(t.Context(), of, current))(t)
@@ -245,8 +243,8 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	rows.Now = func() time.Time { return now.Add(25 * time.Hour) }
 	forgotten := removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: rows,
 		Now: func() time.Time { return now.Add(31 * day) }}
-	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 2,
-		"an archive and its manifest of a conversation that is forgotten")
+	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 1,
+		"an archive of a conversation that is forgotten")
 }
 
 // Attachments of a living conversation never expire, nor do those on which an open action works.
@@ -271,7 +269,7 @@ func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
 		c.Put(&conversation.Action{Number: 1, Status: conversation.ActionPending, AttachmentsVersion: acting})
 		return c, nil
 	}))(t)
-	expect.Is(t, k.expire(t, 31*day), 2, "an archive and its manifest")
+	expect.Is(t, k.expire(t, 31*day), 1, "an archive")
 	_, err := s.Get(t.Context(), of, old)
 	expect.Fails(t, err, large.ErrGone)
 	for _, v := range []string{acting, current} {
@@ -318,11 +316,10 @@ func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
 	anew := meanwhile{rows, func() { expect.Is(t, expect.Value(s.Put(t.Context(), of, tree))(t), old, "the version") }}
 	later := func() time.Time { return now.Add(31 * day) }
 	r := removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: anew, Now: later}
-	expect.Is(t, expect.Value(r.Expire(t.Context()))(t).Deleted, 2, "old objects")
+	expect.Is(t, expect.Value(r.Expire(t.Context()))(t).Deleted, 1, "old objects")
 	expect.Value(s.Get(t.Context(), of, old))(t)
-	expect.Value(s.Manifest(t.Context(), of, old))(t)
 	r.Conversations = rows
-	expect.Is(t, expect.Value(r.Expire(t.Context()))(t).Deleted, 2, "objects that nobody needs after all")
+	expect.Is(t, expect.Value(r.Expire(t.Context()))(t).Deleted, 1, "objects that nobody needs after all")
 	_, err := s.Get(t.Context(), of, old)
 	expect.Fails(t, err, large.ErrGone)
 }
