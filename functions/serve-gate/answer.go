@@ -89,6 +89,10 @@ var says = map[string]string{
 // sayEarlier begins the sentence of a call that is meant once more: a repeat of the earlier one finds it, too.
 const sayEarlier = "The same was asked for before, as {earlier}, which is over; this is about the one after it. "
 
+// sayConfirmed is the sentence of a call whose answer was lost.
+const sayConfirmed = "People approved this call, and a person saw that it arrived. It is done; what it returned " +
+	"isn't known."
+
 // sayLooking is the sentence of a call of which it isn't known yet whom the rules ask, if anybody.
 const sayLooking = "Ringi is looking up who may approve this call. Nobody has been asked, and nothing has been done. " +
 	"To learn its end, repeat exactly this call in a minute: it stays the same request."
@@ -123,6 +127,9 @@ func (r request) answerOf(ctx context.Context, a *call.Aggregate) answer {
 		more = " Only if the person you work for still wants it, " + more + "."
 	}
 	out.Say = says[out.Status]
+	if x.ConfirmedBy != "" {
+		out.Say = sayConfirmed
+	}
 	if x.Elsewhere && x.Status == conversation.ActionApproved {
 		out.Say = sayStamped
 		if r.URL.Path == pathMCP {

@@ -49,7 +49,8 @@ func Buttons() map[string]Button {
 	return map[string]Button{
 		"cancel_execution":      {Act: on((*task.Aggregate).CancelExecution), Withdraws: true},
 		"retry_execution":       {Act: on((*task.Aggregate).RetryExecution), Withdraws: true, Retries: true},
-		"confirm_execution":     {Act: on((*task.Aggregate).ConfirmExecution), Withdraws: true, Retries: true},
+		"end_execution":         {Act: on((*task.Aggregate).CancelExecution), Withdraws: true},
+		"confirm_write":         {Act: on(confirming.Confirm), Withdraws: true, Retries: true},
 		"retry_generation":      {Act: onWhole((*task.Aggregate).RetryGeneration), Withdraws: true, Retries: true},
 		card.CancelCall:         End(),
 		card.CancelAction:       {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
@@ -57,6 +58,12 @@ func Buttons() map[string]Button {
 		card.MakeRequest:        {Act: on((*conversation.Aggregate).MakeRequest), Withdraws: true},
 		card.ReopenConversation: {Act: onWhole((*conversation.Aggregate).Reopen)},
 	}
+}
+
+// confirming is a subject whose writes of unknown outcome a person may have seen arrive.
+type confirming interface {
+	Subject
+	Confirm(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 }
 
 // End returns the button that ends a subject: it cancels a task or a call, or closes a conversation.

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/explain/auditlog"
@@ -88,8 +89,8 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	if t.returned, err = web.Returned(ctx, c.Results, ref, x.Result); err != nil {
 		return t, err
 	}
-	ids := slices.Concat([]string{x.Answers, x.CancelledBy, x.Gate.ApprovedBy, v.User}, t.settings.Approvers.Users,
-		explain.SumUp(v.Locale, subject.StepsOf(x)).People())
+	ids := slices.Concat([]string{x.Answers, x.CancelledBy, x.ConfirmedBy, x.Gate.ApprovedBy, v.User},
+		t.settings.Approvers.Users, explain.SumUp(v.Locale, subject.StepsOf(x)).People())
 	ids = append(ids, subject.NamedOf(&x.Gate)...)
 	for _, e := range t.audit {
 		if e.ActorType == aggregate.ActorUser {
@@ -158,6 +159,9 @@ func offersOf(a *call.Aggregate) (out []aggregate.Offer) {
 		offer(aggregate.ActApprove)
 		offer(aggregate.ActReject)
 	}
+	if a.Call.Outcome == conversation.OutcomeUnknown {
+		offer(task.ActConfirm)
+	}
 	if s := a.Call.Status; s == conversation.ActionPending || s == conversation.ActionApproved {
 		offer(conversation.ActCancel)
 	}
@@ -189,6 +193,8 @@ func (p *callPage) ended(t loaded, words web.Texts) {
 	switch {
 	case x.Status == call.Granted:
 		p.Ended = words.Say("taken")
+	case x.ConfirmedBy != "":
+		p.Ended = words.Say("confirmed_by", "who", t.by.Person(x.ConfirmedBy))
 	case x.Outcome == conversation.OutcomeUnknown:
 		p.Ended, p.Failed = words.Say("unknown_about"), true
 	case x.Status == conversation.ActionFailed:

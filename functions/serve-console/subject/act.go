@@ -304,7 +304,7 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, x aggregate.O
 	}
 	requester := a.Root().Common().Requester
 	switch x.Act {
-	case conversation.ActCancel, conversation.ActClose, task.ActCancelTask, task.ActCancelExecution:
+	case conversation.ActCancel, conversation.ActClose, task.ActCancelTask, task.ActCancelExecution, task.ActEndExecution:
 		return a.MayWithdraw(x.ID, by, p)
 	case aggregate.ActApprove:
 		for _, asker := range a.Askers() {

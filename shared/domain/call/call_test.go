@@ -223,6 +223,31 @@ func TestALateResultIsTheTruth(t *testing.T) {
 	expect.Same(t, []string{"proposed", "approved", "started", "failed", "late"}, w.did)
 }
 
+// A person who saw that a call of unknown outcome arrived completes it without a result; what is answered later changes
+// nothing. The log names them.
+func TestAPersonConfirmsACallOfUnknownOutcome(t *testing.T) {
+	w := asked(t, asking(t, "write_rows", `{"a":1}`))
+	confirm := func(by aggregate.Actor) error {
+		return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Confirm(a.Call.CallID, by, policy, w.now) })
+	}
+	expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
+	expect.NoError(t, w.claim("one"))
+	expect.Fails(t, confirm(person(suzuki)), aggregate.ErrMoved)
+	w.now = w.now.Add(time.Minute)
+	w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) })
+	stranger := person("U0OTHER")
+	stranger.Member = false
+	expect.Fails(t, confirm(stranger), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty})
+	for range 2 {
+		expect.NoError(t, confirm(person(suzuki)))
+	}
+	expect.Fails(t, confirm(person(sato)), aggregate.ErrDecided{Status: "succeeded", By: suzuki, At: w.a.Head.ChangedAt})
+	expect.NoError(t, w.finish("one", Result{Status: conversation.ActionFailed}))
+	expect.That(t, w.a.Call.Outcome == "" && w.a.Call.Status == conversation.ActionSucceeded && w.a.Call.Result == nil,
+		"%+v", w.a.Call)
+	expect.Same(t, []string{"proposed", "approved", "started", "failed", "late"}, w.did)
+}
+
 func TestAGrantIsTakenOnce(t *testing.T) {
 	w := asked(t, asking(t, "Bash", `{"command":"rm x"}`))
 	expect.Fails(t, w.take("one"), aggregate.ErrMoved)

@@ -140,13 +140,43 @@ func (a *Aggregate) Finish(invocation string, r Result, now time.Time) (aggregat
 		return a.end(r, now)
 	case x.Status == conversation.ActionFailed && x.Outcome == conversation.OutcomeUnknown:
 		c := a.begin(now)
-		c.take(r)
-		c.row.Outcome = ""
-		c.audit(aggregate.System(), conversation.AuditLate,
-			map[string]any{"status": r.Status, "was": conversation.OutcomeUnknown, "version": ""})
+		c.known(aggregate.System(), r)
 		return c.done()
 	}
 	return aggregate.Change{}, nil
+}
+
+// Confirm is Finish by a person who saw that a call of unknown outcome arrived; what it returned stays unknown. It
+// returns ErrDecided if somebody else said so before, and ErrMoved if the outcome is not unknown.
+func (a *Aggregate) Confirm(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change,
+	error) {
+	x := a.Call
+	if x == nil || x.CallID != id {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
+	if err := p.Retry(by, a.Head.Requester); err != nil {
+		return aggregate.Change{}, err
+	}
+	switch {
+	case x.ConfirmedBy == "" && x.Outcome != conversation.OutcomeUnknown:
+		return aggregate.Change{}, aggregate.ErrMoved
+	case x.ConfirmedBy == by.ID:
+		return aggregate.Change{}, nil
+	case x.ConfirmedBy != "":
+		return aggregate.Change{}, aggregate.ErrDecided{Status: string(x.Status), By: x.ConfirmedBy, At: a.Head.ChangedAt}
+	}
+	c := a.begin(now)
+	c.known(by, Result{Status: conversation.ActionSucceeded})
+	c.row.ConfirmedBy = by.ID
+	return c.done()
+}
+
+// known records the result of a call of unknown outcome.
+func (c *change) known(by aggregate.Actor, r Result) {
+	c.take(r)
+	c.row.Outcome = ""
+	c.audit(by, conversation.AuditLate,
+		map[string]any{"status": r.Status, "was": conversation.OutcomeUnknown, "version": ""})
 }
 
 // end ends a call with a result, before it was begun or after.

@@ -94,7 +94,7 @@ const Granted Status = "granted"
 const Refused Status = "refused"
 
 // Moves are the moves of a call. A call that is being made can't be cancelled. Only one with unknown outcome leaves
-// failed, when its result arrives late.
+// failed, when its result arrives late or a person sees that it arrived.
 var Moves = aggregate.Moves[Status]{
 	conversation.ActionPending: {conversation.ActionApproved, conversation.ActionCancelled, Refused},
 	conversation.ActionApproved: {conversation.ActionExecuting, Granted, conversation.ActionFailed,
@@ -159,6 +159,7 @@ type Call struct {
 	Error          aggregate.Reason     `json:"error_code,omitempty"`
 	ErrorDetail    string               `json:"error_detail,omitempty"`
 	Outcome        conversation.Outcome `json:"outcome,omitempty"`
+	ConfirmedBy    string               `json:"confirmed_by,omitempty"` // who saw that a call of unknown outcome arrived
 	CancelledBy    string               `json:"cancelled_by,omitempty"` // Slack user id; empty: the agent or the system
 	CancelReason   aggregate.Reason     `json:"cancel_reason,omitempty"`
 	TakenBy        string               `json:"taken_by,omitempty"` // id of the attempt that took the grant

@@ -61,7 +61,8 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 	name := fmt.Sprint("i", rapid.IntRange(max(0, i-3), i).Draw(rt, "of"))
 	aged := o.stamped && w.now.After(o.stampedAt.AddDate(0, 0, aggregate.ApprovalDays))
 	switch rapid.SampledFrom([]string{"stamp", "stamp", "stamp", "back", "claim", "claim", "claim", "finish",
-		"finish", "finish", "take", "take", "take", "cancel", "sweep", "revoke", "route", "route"}).Draw(rt, "move") {
+		"finish", "finish", "take", "take", "take", "cancel", "confirm", "sweep", "revoke", "route", "route"}).Draw(rt,
+		"move") {
 	case "stamp":
 		err := w.act(circulation.Stamp, who, "")
 		may := was == conversation.ActionPending && !unopened && who != sato
@@ -100,6 +101,13 @@ func (o *oracle) move(rt *rapid.T, w *world, i int) {
 	case "cancel":
 		_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Cancel("k1", w.now) })
 		expect.Must(rt, was != conversation.ActionExecuting || w.a.Call.Status == was, "cancelled while it was made")
+	case "confirm":
+		unknown := w.a.Call.Outcome == conversation.OutcomeUnknown
+		err := w.do(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Confirm(a.Call.CallID, person(who), policy, w.now)
+		})
+		expect.Must(rt, (w.a.Call.Status == conversation.ActionSucceeded) == (was == conversation.ActionSucceeded || unknown),
+			"confirmed: %v, it was %s and is %s", err, was, w.a.Call.Status)
 	case "route":
 		r := Routed{Terms: w.a.Call.Gate.Terms}
 		if rapid.Bool().Draw(rt, "refused") {

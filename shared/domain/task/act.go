@@ -2,7 +2,6 @@ package task
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -203,7 +202,8 @@ func (a *Aggregate) answered(e Extract, now time.Time) (aggregate.Change, error)
 const (
 	ActRetryGeneration aggregate.Act = "retry_generation"
 	ActRetryExecution  aggregate.Act = "retry_execution"
-	ActConfirm         aggregate.Act = "confirm_execution" // writes of unknown outcome arrived
+	ActConfirm         aggregate.Act = "confirm_write" // writes of unknown outcome arrived
+	ActEndExecution    aggregate.Act = "end_execution" // they stay unknown
 	ActCancelExecution aggregate.Act = "cancel_execution"
 	ActCancelTask      aggregate.Act = "cancel_task"
 	ActRefill          aggregate.Act = "refill" // a form that was given back
@@ -239,15 +239,35 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 // retriable reports whether another attempt may succeed after this one failed.
 func (e *Execution) retriable() bool { return e.Error != ReasonToolValue && e.AttemptsLeft() }
 
-// retryExecution offers another attempt at the newest process, unless it can't succeed.
+// failedUnsure reports whether the task failed over a write of unknown outcome.
+func (a *Aggregate) failedUnsure() bool {
+	return a.Head.Ended != nil && a.Head.Ended.As == TaskFailed && a.Head.Ended.Reason == ReasonToolUnknown
+}
+
+// unsure returns the ids of the newest attempt's writes of unknown outcome.
+func (a *Aggregate) unsure() (out []string) {
+	e := a.Execution()
+	if e == nil {
+		return nil
+	}
+	for _, s := range a.StepsOf(e) {
+		if s.Status == StepUnknown {
+			out = append(out, s.StepID)
+		}
+	}
+	return out
+}
+
+// retryExecution offers another attempt at the newest process, unless it can't succeed or the task was ended. After a
+// write of unknown outcome people may also say that it arrived, or end the task.
 func (a *Aggregate) retryExecution() []aggregate.Offer {
 	e := a.Execution()
-	if e == nil || e.Status != ExecutionFailed || !e.retriable() {
+	if e == nil || e.Status != ExecutionFailed || !e.retriable() || a.Head.Ended != nil && a.Head.Ended.As != TaskFailed {
 		return nil
 	}
 	again := []aggregate.Offer{{Act: ActRetryExecution, ID: e.ID}}
-	if slices.ContainsFunc(a.StepsOf(e), func(s *StepResult) bool { return s.Status == StepUnknown }) {
-		return append(again, aggregate.Offer{Act: ActConfirm, ID: e.ID})
+	if len(a.unsure()) > 0 {
+		return append(again, aggregate.Offer{Act: ActConfirm, ID: e.ID}, aggregate.Offer{Act: ActEndExecution, ID: e.ID})
 	}
 	return again
 }

@@ -102,7 +102,7 @@ func (w *world) click() {
 			return a.RetryExecution(r.ID, by, p, now)
 		})
 		add("confirm execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.ConfirmExecution(r.ID, by, p, now)
+			return a.Confirm(r.ID, by, p, now)
 		})
 	}
 	if rapid.IntRange(0, 4).Draw(w.rt, "withdraw") == 4 { // rarely, because it ends the story

@@ -10,8 +10,9 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// End cancels a task in any stage. A call in flight is not aborted; its outcome is recorded when it is known. End
-// returns ErrDecided if the task is over, and ErrNotAllowed with the rule that refused.
+// End cancels a task in any stage, also one that failed over a write of unknown outcome: that stays unknown. A call in
+// flight is not aborted; its outcome is recorded when it is known. End returns ErrDecided if the task is over, and
+// ErrNotAllowed with the rule that refused.
 func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if stop, err := a.cancelled(by, p); stop {
 		return aggregate.Change{}, err
@@ -20,13 +21,16 @@ func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (
 	about := map[string]any{"reason": ReasonByPerson}
 	if e := a.Execution(); e != nil && !e.over() {
 		about["execution"] = e.ID
+	} else if e != nil && a.failedUnsure() {
+		a.relyOnStep(c, e)
+		about["execution"], about["ends"] = e.ID, map[StepStatus][]string{StepUnknown: a.unsure()}
 	}
 	c.audit(by, AuditTaskCancelled, "task", a.Head.TaskID, about)
 	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
 }
 
-// CancelExecution ends the task, as End does, when somebody presses the button on the card of a running execution. id
-// must be that of the newest execution.
+// CancelExecution ends the task, as End does, when somebody presses the button on the card of an execution. id must be
+// that of the newest execution.
 func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.Policy,
 	now time.Time) (aggregate.Change, error) {
 	e := a.Execution()
@@ -35,6 +39,9 @@ func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.P
 	}
 	if e.ID != id {
 		return aggregate.Change{}, a.otherExecution(id)
+	}
+	if e.over() {
+		return a.End(by, p, now)
 	}
 	if stop, err := a.cancelled(by, p); stop {
 		return aggregate.Change{}, err
@@ -45,7 +52,7 @@ func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.P
 
 // cancelled reports whether End must stop, and with which error. Cancelling twice is no error for the same person.
 func (a *Aggregate) cancelled(by aggregate.Actor, p aggregate.Policy) (stop bool, err error) {
-	if e := a.Head.Ended; e != nil {
+	if e := a.Head.Ended; e != nil && !a.failedUnsure() {
 		if e.As == TaskCancelled && e.By == by.ID && by.ID != "" {
 			return true, nil
 		}

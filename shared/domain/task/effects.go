@@ -198,10 +198,10 @@ func (a *Aggregate) RetryExecution(
 	return a.goOn(id, by, p, now, false)
 }
 
-// ConfirmExecution is RetryExecution for a person who saw that the writes of unknown outcome arrived: the next attempt
+// Confirm is RetryExecution for a person who saw that the writes of unknown outcome arrived: the next attempt
 // goes on after them. A late answer to such a call changes nothing any more. It returns ErrNothingToRetry if no outcome
 // is unknown, since an answer came meanwhile.
-func (a *Aggregate) ConfirmExecution(id string, by aggregate.Actor, p aggregate.Policy,
+func (a *Aggregate) Confirm(id string, by aggregate.Actor, p aggregate.Policy,
 	now time.Time) (aggregate.Change, error) {
 	return a.goOn(id, by, p, now, true)
 }

@@ -364,7 +364,7 @@ func TestAPersonConfirmsAnUnknownOutcome(t *testing.T) {
 	row := s.load().StepOf(old, 2)
 	confirm := func(by aggregate.Actor) decision {
 		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.ConfirmExecution(old.ID, by, s.policy, now)
+			return a.Confirm(old.ID, by, s.policy, now)
 		}
 	}
 	stranger := person("U0GUEST")
@@ -393,7 +393,7 @@ func TestAPersonConfirmsAnUnknownOutcome(t *testing.T) {
 func TestAKnownOutcomeIsNotConfirmed(t *testing.T) {
 	s := running(t)
 	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail, s.finish(done))
-	_, err := s.load().ConfirmExecution(s.load().Execution().ID, person(suzuki), s.policy, s.now)
+	_, err := s.load().Confirm(s.load().Execution().ID, person(suzuki), s.policy, s.now)
 	expect.Fails(t, err, ErrNothingToRetry)
 }
 
@@ -401,7 +401,7 @@ func TestAKnownOutcomeIsNotConfirmed(t *testing.T) {
 func TestACrashedCallIsNotConfirmedUnseen(t *testing.T) {
 	s := failedOverAWrite(t)
 	confirm := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.ConfirmExecution(a.Executions[0].ID, person(suzuki), s.policy, now)
+		return a.Confirm(a.Executions[0].ID, person(suzuki), s.policy, now)
 	}
 	s.refused(confirm, aggregate.ErrInFlight)
 	s.now = s.now.Add(2 * time.Minute)
@@ -412,4 +412,39 @@ func TestACrashedCallIsNotConfirmedUnseen(t *testing.T) {
 		s.load().Steps[1].Status == StepUnknown, "%+v", late)
 	s.do(confirm)
 	expect.Is(t, s.load().Execution().Attempt, 2, "attempt")
+}
+
+// Whoever may cancel ends what nobody will know, and that it is unknown stays in the log.
+func TestATaskOfUnknownOutcomeIsEnded(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail)
+	a, at := s.load(), s.now
+	row := a.StepOf(a.Execution(), 2)
+	end := func(by aggregate.Actor) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.CancelExecution(a.Execution().ID, by, s.policy, now)
+		}
+	}
+	s.refused(end(person("U0OTHER")), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty})
+	s.do(end(person(suzuki)))
+	s.nothing(end(person(suzuki)))
+	over := aggregate.ErrDecided{Status: "cancelled", By: suzuki, At: at, Reason: ReasonByPerson}
+	s.refused(end(person(tanaka)), over)
+	s.refused(s.retry, over)
+	last := s.audit[len(s.audit)-1]
+	expect.That(t, last.Action == AuditTaskCancelled && last.ActorID == suzuki &&
+		strings.Contains(string(last.Details), `"ends":{"unknown":["`+row.StepID+`"]}`), "%+v", last)
+	a = s.load()
+	expect.That(t, a.Task.Status == TaskCancelled && a.Head.Noted == StatusCancelled && len(a.Offers()) == 0,
+		"%+v", a.Head)
+	s.do(finishes(row.Key(), row.Claim.Invocation, done)) // what is answered late is recorded all the same
+	expect.Is(t, s.load().Execution().Results[1].Status, StepCompleted)
+}
+
+// Nobody ends what failed and is known: it is over.
+func TestAKnownFailureIsNotEnded(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(failed), s.fail)
+	_, err := s.load().End(person(suzuki), s.policy, s.now)
+	expect.That(t, err != nil, "it ended again")
 }

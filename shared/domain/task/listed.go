@@ -118,7 +118,7 @@ func (c *change) note(out *aggregate.Change) {
 func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.CardType, ruled bool) {
 	head := out.Head.(*Head)
 	s, waitsFor, ruled = c.was.Noted, c.was.WaitsFor, c.was.Routed
-	if c.was.Ended != nil && head.Ended != nil {
+	if c.was.Ended != nil && head.Ended != nil && c.was.Ended.As == head.Ended.As {
 		return s, "", false
 	}
 	if s == StatusNotDrafted {

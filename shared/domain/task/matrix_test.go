@@ -50,7 +50,7 @@ time is up            .  .  .  .  D  .  .  .  D  .  X  +  N  N  M  +  R  +  +  -
 all steps done        .  .  .  .  D  .  .  .  D  .  M  M  N  N  +  +  R  +  +  -  -  +  +  .  R  .  M
 completed             S  S  S  .  D  S  S  .  D  S  S  S  N  N  S  S  D  D  D  -  -  S  S  S  D  S  M
 failed                S  S  S  .  D  S  S  .  D  S  S  S  N  N  S  S  +  D  D  -  -  S  S  S  D  S  M
-failed unknown        S  S  S  .  D  S  S  .  D  S  S  S  N  N  S  S  +  D  D  -  -  S  S  S  D  S  +
+failed unknown        S  S  S  .  D  S  S  .  D  S  S  S  N  N  S  S  +  +  +  -  -  S  S  S  D  S  +
 tried again           .  .  .  .  D  .  .  .  D  +  C  C  N  N  M  +  R  +  +  -  -  +  +  .  R  .  M
 cancelled at once     S  S  S  N  N  S  S  N  N  S  S  S  N  N  S  S  N  .  N  -  -  S  S  S  D  S  M
 cancelled at prompt   S  S  S  D  D  S  S  N  N  S  S  S  N  N  S  S  N  .  N  -  -  S  S  S  D  S  M
@@ -316,7 +316,7 @@ const allowedMoves = `
 task       extracted         running cancelled
 task       running           completed failed cancelled
 task       completed
-task       failed            running
+task       failed            running cancelled
 task       cancelled
 gate       generating        pending_approval
 gate       pending_approval  approved rejected expired cancelled

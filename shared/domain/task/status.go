@@ -49,7 +49,7 @@ var (
 	TaskMoves = aggregate.Moves[TaskStatus]{
 		TaskExtracted: {TaskRunning, TaskCancelled},
 		TaskRunning:   {TaskCompleted, TaskFailed, TaskCancelled},
-		TaskFailed:    {TaskRunning},
+		TaskFailed:    {TaskRunning, TaskCancelled},
 		TaskCompleted: {},
 		TaskCancelled: {},
 	}

@@ -67,9 +67,10 @@ func click(s *scenario, b pressed) error {
 	}
 	_, err := map[string]func() (aggregate.Change, error){
 		"cancel_execution": func() (aggregate.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
+		"end_execution":    func() (aggregate.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
 		"retry_execution":  func() (aggregate.Change, error) { return s.RetryExecution(b.Value, approver, policy, s.now) },
-		"confirm_execution": func() (aggregate.Change, error) {
-			return s.ConfirmExecution(b.Value, approver, policy, s.now)
+		"confirm_write": func() (aggregate.Change, error) {
+			return s.Confirm(b.Value, approver, policy, s.now)
 		},
 		card.Withdraw:      func() (aggregate.Change, error) { return s.End(requester, policy, s.now) },
 		"retry_generation": func() (aggregate.Change, error) { return s.RetryGeneration(approver, policy, s.now) },

@@ -125,6 +125,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"failed": made.do(made.Finish("i", call.Result{Status: conversation.ActionFailed, Error: "tool_failed",
 			ErrorDetail: "404: <!channel>"}, made.now)).shown(locale),
 		"unknown":   lost.shown(locale),
+		"confirmed": lost.do(lost.Confirm(lost.Call.CallID, approver, policy, lost.now)).shown(locale),
 		"granted":   granted.do(granted.Take(holding, "use", granted.now)).shown(locale),
 		"rejected":  sent.act(circulation.SendBack, "U_TANAKA", "予算がありません").shown(locale),
 		"cancelled": sent.do(sent.End(member("U_SATO"), anyMember, sent.now)).shown(locale),

@@ -262,8 +262,12 @@ func (d drawing) pushed(x *conversation.Action) (lines []string) {
 	return lines
 }
 
-// check returns the button by which people have Ringi look what of a pull request is there.
+// check returns the button by which people go on from an unknown outcome: of a call they say that it arrived, of a pull
+// request they have Ringi look what is there.
 func (d drawing) check(x *conversation.Action) []slack.Block {
+	if d.outside != nil && x.Outcome == conversation.OutcomeUnknown {
+		return []slack.Block{slack.NewActionBlock(blockID(x.ActionID, 0), d.arrived(x.ActionID))}
+	}
 	if x.Pushed == nil || d.t.Unsure(x.ActionID) == nil || x.Pushed.Look != nil ||
 		d.t.Conversation.Status == conversation.Closed {
 		return nil

@@ -184,6 +184,8 @@ func (d drawing) cameOf(x *conversation.Action) (lines []string) {
 		return []string{d.calls.Taken}
 	case d.outside != nil && x.Status == conversation.ActionFailed:
 		return []string{CallReason(d.w.Locale, x.Error), inline(x.ErrorDetail, maxResult)}
+	case d.outside != nil && d.outside.Call.ConfirmedBy != "":
+		return []string{d.w.Arrived + " " + fill(d.w.Confirmed, "who", d.w.mention(d.outside.Call.ConfirmedBy))}
 	case d.outside != nil:
 		return []string{d.callMade()}
 	case unknown && x.Pushed != nil:

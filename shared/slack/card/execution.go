@@ -30,7 +30,10 @@ func (d drawing) execution() face {
 		)
 	case task.ExecutionFailed:
 		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r)))).with(d.below(r)...)
+		over := []string{w.timed(e.RanFrom(), e.CompletedAt, w.FailTimed, w.Failed)}
 		switch {
+		case d.left(): // nobody will know
+			over = append(over, d.ended())
 		case e.Error == task.ReasonToolValue: // trying again would fail again
 		case !e.AttemptsLeft():
 			f = f.with(section(fill(w.AttemptsUsed, "max", task.MaxAttempts)))
@@ -38,14 +41,15 @@ func (d drawing) execution() face {
 			again := button(w.Retry, "retry_execution", e.ID, slack.StylePrimary)
 			if r.count(task.StepUnknown) > 0 {
 				again = button(w.Retry, "retry_execution", e.ID, slack.StyleDanger) // it may be done twice
-				arrived := button(w.Arrived, "confirm_execution", e.ID, slack.StylePrimary)
-				f = f.with(d.actions(confirmed(arrived, w.ArrivedTitle, w.ArrivedText, w.ArrivedYes, w.CancelNo),
-					confirmed(again, w.RetryTitle, w.RetryText, w.RetryYes, w.CancelNo)))
+				end := button(w.End, "end_execution", e.ID, slack.StyleDanger)
+				f = f.with(d.actions(d.arrived(e.ID),
+					confirmed(again, w.RetryTitle, w.RetryText, w.RetryYes, w.CancelNo),
+					confirmed(end, w.EndTitle, w.EndText, w.EndYes, w.CancelNo)))
 				break
 			}
 			f = f.with(d.actions(again))
 		}
-		return f.with(contextLine(w.timed(e.RanFrom(), e.CompletedAt, w.FailTimed, w.Failed)))
+		return f.with(contextLine(over...))
 	case task.ExecutionCancelled:
 		return d.drawn(r, w.StoppedHeader, grey).with(d.below(r)...).with(contextLine(d.stopped(r)...))
 	}
@@ -57,6 +61,15 @@ func (d drawing) execution() face {
 		w.ConfirmYes, w.ConfirmNo)
 	return d.drawn(r, w.RunningHeader, navy).with(contextLine(progress...), d.actions(stop))
 }
+
+// arrived is the button by which people say that a write of unknown outcome arrived.
+func (d drawing) arrived(id string) *slack.ButtonBlockElement {
+	return confirmed(button(d.w.Arrived, "confirm_write", id, slack.StylePrimary), d.w.ArrivedTitle, d.w.ArrivedText,
+		d.w.ArrivedYes, d.w.CancelNo)
+}
+
+// left reports whether somebody ended the task after its attempt failed.
+func (d drawing) left() bool { return d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskCancelled }
 
 func (d drawing) drawn(r attempt, title, colour string) face {
 	lines := d.stepList(r.steps, maxPages, longName,
@@ -212,7 +225,11 @@ const maxListed = 3 // steps of unknown outcome that are named
 
 // failure says why an attempt failed and what to do: of a write with an unknown outcome, what to check first.
 func (d drawing) failure(r attempt) string {
-	unknown := d.each(r, task.StepUnknown, d.w.CheckUnknown)
+	check := d.w.CheckUnknown
+	if d.left() {
+		check = d.w.StoppedUnknown
+	}
+	unknown := d.each(r, task.StepUnknown, check)
 	why := Sentence(d.w.Locale, r.Error, StepNamed(d.w.Locale, d.a, r.Execution, r.ErrorDetail), explain.RetryOf(d.a))
 	switch {
 	case r.Error == task.ReasonToolUnknown && len(unknown) == 0 && !r.AttemptsLeft():

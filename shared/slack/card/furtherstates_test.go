@@ -112,6 +112,10 @@ var executionStates = []state{
 		return started(s, fiveSteps()).steps(1, 2,
 			3).failedAt(4, unknown)
 	}},
+	{"execution_failed_unknown_ended", executionCard, func(s *scenario) *scenario {
+		s = started(s, fiveSteps()).steps(1, 2, 3).failedAt(4, unknown)
+		return s.do(s.CancelExecution(s.Execution().ID, approver, policy, s.now))
+	}},
 	{"execution_failed_unknown_settled", executionCard, func(s *scenario) *scenario {
 		return started(s, fiveSteps()).steps(1, 2, 3).failedAt(4, unknown).finish(4, completed)
 	}},

@@ -25,6 +25,7 @@ type words struct {
 	RetryTitle, RetryText, RetryYes                  string // where a step may run twice
 	Arrived, ArrivedTitle, ArrivedText, ArrivedYes   string // where it is seen to have run
 	Confirmed                                        string // after such a step's line
+	End, EndTitle, EndText, EndYes                   string // where nobody will know
 
 	// Content that its card can't show completely is approved in a dialog with pages.
 	Review, NotWhole, RejectionEnds, ReviewTitle, ReviewApprove string
