@@ -137,11 +137,10 @@ func emptyLooks(w *consoletest.World) (all []look) {
 	return append(all, look{name: "home-empty", path: "/console"},
 		look{name: "audit-refused", path: "/console/audit?from=yesterday"},
 		look{name: "settings-refused", path: approvalPage, form: refused},
-		look{name: "settings-saved", path: approvalPage + "?done=saved"}, look{name: "settings-file-empty",
-			path: "/console/settings/file"},
-		look{name: "contest-new", path: "/console/contests/new"}, look{name: "contest-refused", path: "/console/contests",
-			form: url.Values{"prompt": {""}, "file": {"configs/contest.toml"}, "max_rounds": {"2"}, "budget_usd": {"0.5"},
-				"seconds": {"60"}}},
+		look{name: "settings-saved", path: approvalPage + "?done=saved"},
+		look{name: "contest-new", path: "/console/contests/new"},
+		look{name: "contest-refused", path: "/console/contests", form: url.Values{"prompt": {""},
+			"file": {"configs/contest.toml"}, "max_rounds": {"2"}, "budget_usd": {"0.5"}, "seconds": {"60"}}},
 		look{name: "signin", path: "/console/signin", nobody: true}, look{name: "signin-refused",
 			path: "/console/signin/done?error=access_denied&state=x", nobody: true},
 		look{name: "not-there", path: "/console/tasks/01NOTHERE"},
@@ -173,7 +172,7 @@ func TestARuleIsShownLive(t *testing.T) {
 	tab.Until(`document.querySelector("#from").value === "10万"`)
 }
 
-const rulesPath, approvalPage = "/console/rules", "/console/settings/approval"
+const rulesPath, approvalPage = "/console/rules", "/console/settings"
 
 // ruleLooks gives a workspace rules of circulation, and returns their pages.
 func ruleLooks(w *consoletest.World) []look {

@@ -32,14 +32,7 @@ func fullLooks(w *consoletest.World) []look {
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
 	talk, ends, routed := talked(w), endedRoute(w), walked(w)
 	mark := marked(w)
-	settings := []look{
-		{name: "settings-file", path: "/console/settings/file"},
-	}
-	for _, section := range tenancy.Sections {
-		path := "/console/settings/" + section.Key
-		settings = append(settings, look{name: "settings-" + section.Key, path: path})
-	}
-	return append(append(append(turnLooks(w), organised(w)...), settings...), []look{
+	return append(append(turnLooks(w), organised(w)...), []look{
 		{name: "home", path: "/console"}, {name: "audit",
 			path: "/console/audit"}, {name: "tasks", path: "/console/tasks"},
 		{name: "home-all", path: "/console?of=all"}, {name: "settings", path: "/console/settings"}, {name: "request",

@@ -134,7 +134,7 @@ func beginsWithinTheDay(t *testing.T, w *consoletest.World, b *consoletest.Begin
 		"%d %s, %d %s", first.Status, first.To, again.Status, again.To)
 	suzuki.Post("/console/contests", consoletest.With(beginForm(w, suzuki, "別の方針"), "budget_usd", "0.5")).Says(t,
 		http.StatusUnprocessableEntity).Holds(t, "残りを超えています", "別の方針</textarea>")
-	suzuki.Get("/console/settings/budget").Holds(t, "今日 $0.00", "ほかに $0.75 をコンテスト用に確保")
+	suzuki.Get("/console/settings").Holds(t, "今日 $0.00", "ほかに $0.75 をコンテスト用に確保")
 	suzuki.Post("/console/contests", consoletest.With(beginForm(w, suzuki, "別の方針"), "budget_usd", "0.25")).Says(t,
 		http.StatusSeeOther) // the rest
 }

@@ -241,7 +241,7 @@ func firstAdministrator(t *testing.T, w *consoletest.World) {
 	b, a := enters(w, webapi.Suzuki, fresh)
 	a.Leads(t, "/console")
 	// which leads to who may approve their own requests
-	b.Get("/console").Says(t, 200).Holds(t, `href="/console/settings/approval"`)
+	b.Get("/console").Says(t, 200).Holds(t, `href="/console/settings"`)
 	is := expect.Value(w.Store.Tenant(t.Context(), aggregate.TenantID(fresh)))(t)
 	expect.That(t, is.Name == "新しい会社" && len(is.Admins) == 1 && is.Admins[0] == webapi.Suzuki,
 		"the workspace is %+v", is)

@@ -327,7 +327,7 @@ func testFilesHaveTheirBounds(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	file := []byte(staffFile + strings.Repeat(",\n", (web.MaxBody)/2))
 	b.Upload(page, url.Values{"act": {"show"}}, file).Says(t, http.StatusOK)
-	for _, path := range []string{page + "/remove", "/console/settings/approval"} {
+	for _, path := range []string{page + "/remove", "/console/settings"} {
 		b.Upload(path, nil, file).Says(t, http.StatusRequestEntityTooLarge)
 	}
 	b.Upload(page, nil, bytes.Repeat([]byte("\n"), web.MaxFile+1)).Says(t, http.StatusRequestEntityTooLarge)

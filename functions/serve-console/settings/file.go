@@ -16,12 +16,6 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// file offers the file of settings.
-func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	t := settingsTexts{v.Texts("settings")}
-	return c.Show(w, r, v, web.Document{Title: t.Say("file"), Here: "settings", Data: t.tabs("file")}, "settings/file")
-}
-
 // exportSettings sends the settings and the rules as a YAML file; a comment after each id has the name.
 func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer, s tenancy.Settings) error {
 	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
@@ -32,12 +26,7 @@ func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	if err != nil {
 		return err
 	}
-	named := func(id string) string {
-		if name := nameOf(&m, id); name != id {
-			return name
-		}
-		return ""
-	}
+	named := func(id string) string { return nameOf(&m, id) }
 	x, _, err := c.ruled(r.Context(), v)
 	if err != nil {
 		return err
@@ -104,7 +93,7 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 			if err != nil {
 				return err
 			}
-			return c.Done(w, r, sectionPath("file"), "saved")
+			return c.Done(w, r, settingsPath, "saved")
 		}
 	}
 	if len(faults) == 0 {
@@ -198,8 +187,8 @@ func (t settingsTexts) ruleChanges(was, is []rules.Rule) []change {
 	return []change{{t.Say("rules"), named(was, nil), named(is, was)}}
 }
 
-// WriteYAML formats settings and rules as YAML. named returns the name for an id, or "" if unknown; the name becomes a
-// comment after the id. about becomes a comment at the top.
+// WriteYAML formats settings and rules as YAML. named returns the name for an id, which becomes a comment after
+// it, or a text as it is. about becomes a comment at the top.
 func WriteYAML(s tenancy.Settings, x []rules.Rule, about string, named func(id string) string) ([]byte, error) {
 	return asYAML.Write(said{s, x}, about, named)
 }

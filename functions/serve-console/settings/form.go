@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/legible"
 )
 
@@ -36,7 +37,7 @@ func formOf(s tenancy.Settings) url.Values {
 
 // written returns rows as YAML, "" if there are none.
 func written(rows any) string {
-	text, err := asYAML.Write(rows, "", func(string) string { return "" })
+	text, err := asYAML.Write(rows, "", func(id string) string { return id })
 	if err != nil || string(text) == "[]\n" {
 		return ""
 	}
@@ -94,21 +95,19 @@ func readRows(f tenancy.Field, text string) aggregate.Problems {
 }
 
 type settingsData struct {
-	Path     string
 	Tabs     []web.View
 	Rev      int
 	Unchosen bool // nobody has decided on self-approval
 	Conflict bool
 	Cut      bool // Slack has more people than are searched
-	Note     string
+	Spent    string
 	Problems []web.Fault
-	Groups   []settingsGroup
+	Sections []settingsSection
 }
 
-// settingsGroup is a part of a section; the first one may have no title.
-type settingsGroup struct {
-	Title  string
-	Inputs []input
+type settingsSection struct {
+	Key, Title string
+	Inputs     []input
 }
 
 type input struct {
@@ -137,37 +136,25 @@ var examples = map[string]string{
 		"  people: [everybody]\n  agents: [claude, codex]\n  ci: run",
 }
 
-// tabs are the sections, the administrators and the file.
-func (t settingsTexts) tabs(here string) (all []web.View) {
-	add := func(key, text string) {
-		all = append(all, web.View{Path: sectionPath(key), Text: text, Here: key == here})
-	}
-	for _, s := range tenancy.Sections {
-		add(s.Key, s.Title.In(t.Locale()))
-	}
-	add("admins", t.Say("admins"))
-	add("file", t.Say("file"))
-	return all
+func (t settingsTexts) tabs(here string) []web.View {
+	return []web.View{{Path: settingsPath, Text: t.Say("all"), Here: here == settingsPath},
+		{Path: adminsPath, Text: t.Say("admins"), Here: here == adminsPath}}
 }
 
-func (t settingsTexts) section(p settingsPage, m *people.Members) settingsData {
-	d := settingsData{Path: sectionPath(p.Key), Tabs: t.tabs(p.Key), Rev: p.now.Rev, Conflict: p.conflict,
-		Unchosen: !p.now.SelfApprovalChosen && p.Key == "approval", Cut: m != nil && m.More}
+func (t settingsTexts) page(p settingsPage, m *people.Members) settingsData {
+	d := settingsData{Tabs: t.tabs(settingsPath), Rev: p.now.Rev, Conflict: p.conflict,
+		Unchosen: !p.now.SelfApprovalChosen, Cut: m.More}
 	for _, wrong := range p.problems {
 		base, _, _ := strings.Cut(wrong.Field, "[")
 		label := t.label(wrong.Field)
 		if id := idAt(p.form, wrong.Field); id != "" {
 			label += ": " + nameOf(m, id)
 		}
-		d.Problems = append(d.Problems, web.Fault{At: placeOf(base), Label: label, Text: t.problem(wrong)})
+		d.Problems = append(d.Problems, web.Fault{At: "#" + inputID(base), Label: label, Text: t.problem(wrong)})
 	}
-	for _, x := range p.Settings {
-		title := t.In("groups", x.Name)
-		if title != "" || len(d.Groups) == 0 {
-			d.Groups = append(d.Groups, settingsGroup{Title: title})
-		}
-		group := &d.Groups[len(d.Groups)-1]
-		group.Inputs = append(group.Inputs, t.inputOf(p, x, m))
+	for _, s := range tenancy.Sections {
+		d.Sections = append(d.Sections, settingsSection{s.Key, s.Title.In(t.Locale()),
+			web.Each(s.Settings, func(x tenancy.Setting) input { return t.inputOf(p, x, m) })})
 	}
 	return d
 }
@@ -191,10 +178,12 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, m *people.Memb
 			return web.Choice{Value: value, Text: t.value(x.Name, value), Chosen: in.Value == value}
 		})
 	case tenancy.KindPeople, tenancy.KindGroups:
-		query := p.form.Get("find." + x.Name)
-		of, ids := t.choosing(m, x.Kind == tenancy.KindGroups), web.Ticked(p.form[x.Name])
-		c := of.Choose(x.Name, ids, map[bool]string{true: query}[searches(p.form)])
-		c.Query, in.Of = query, &c
+		query := ""
+		if searches(p.form) {
+			query = p.form.Get("find." + x.Name)
+		}
+		c := t.choose(m, x.Kind == tenancy.KindGroups, x.Name, web.Ticked(p.form[x.Name]), query)
+		in.Of = &c
 	case tenancy.KindWhole:
 		most := strings.TrimSpace(web.Count(int64(x.Max)) + " " + in.Unit)
 		in.Bound = t.Say("bound", "min", web.Count(int64(x.Min)), "max", most)
@@ -203,16 +192,6 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, m *people.Memb
 		in.Bound = strings.TrimSpace(in.Bound + " " + t.Say("unlimited"))
 	}
 	return in
-}
-
-// placeOf returns the address of a setting's input.
-func placeOf(name string) string {
-	for _, s := range tenancy.Sections {
-		if slices.ContainsFunc(s.Settings, func(x tenancy.Setting) bool { return x.Name == name }) {
-			return sectionPath(s.Key) + "#" + inputID(name)
-		}
-	}
-	return "#" + inputID(name)
 }
 
 func inputID(name string) string { return "s-" + strings.NewReplacer(".", "-", "_", "-").Replace(name) }
@@ -230,27 +209,37 @@ func idAt(form url.Values, field string) string {
 	return ""
 }
 
-func (t settingsTexts) choosing(m *people.Members, groups bool) web.Choosing {
+// choose returns a chooser of people, or of user groups, by their ids. An empty query searches for nobody.
+func (t settingsTexts) choose(m *people.Members, groups bool, name string, ids []string, query string) web.Chooser {
 	names := map[string]string{}
-	if m != nil {
-		for _, u := range m.People {
-			names[u.ID] = legible.OneLine(u.Name)
-		}
+	for _, u := range m.People {
+		names[u.ID] = legible.OneLine(u.Name)
 	}
 	web.Distinct(names)
-	return web.Choosing{Members: m, Groups: groups, Box: func(id string, on bool) web.Box {
+	box := func(id string, on bool) web.Box {
 		b := t.boxOf(m, id, on)
 		b.Text = cmp.Or(names[id], b.Text)
 		return b
-	}}
+	}
+	c := web.Chooser{Name: name, Query: query, Searched: strings.TrimSpace(query) != "",
+		Chosen: web.Each(ids, func(id string) web.Box { return box(id, true) })}
+	users, found, more := m.Find(query, web.MostFound)
+	all := web.Each(users, func(u slackapi.User) string { return u.ID })
+	if groups {
+		all = web.Each(found, func(g slackapi.Group) string { return g.ID })
+	}
+	for _, id := range all {
+		if c.Searched && !slices.Contains(ids, id) {
+			c.Found = append(c.Found, box(id, false))
+		}
+	}
+	c.More = c.Searched && more
+	return c
 }
 
 // boxOf returns the checkbox of a current or possible approver, with the reason if they can't be one.
 func (t settingsTexts) boxOf(m *people.Members, id string, on bool) web.Box {
 	b := web.Box{Value: id, Text: nameOf(m, id), On: on}
-	if m == nil {
-		return b
-	}
 	u, isUser := m.Person(id)
 	g, isGroup := m.Group(id)
 	var rule string

@@ -3,7 +3,6 @@
 package settings
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,14 +34,12 @@ type Channels interface {
 // Routes returns the pages of settings, their file, the administrators, and the tools that tasks may call.
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
-		web.ForAdministrators("GET /console/settings", web.Of(c.opened, c.showSection)),
-		web.ForAdministrators("GET /console/settings/{section}", web.Of(c.opened, c.showSection)),
-		web.ForAdministrators("POST /console/settings/{section}", web.Of(c.opened, c.saveSection)),
-		web.ForAdministrators("GET /console/settings/file", c.file),
+		web.ForAdministrators("GET "+settingsPath, web.Of(c.opened, c.show)),
+		web.ForAdministrators("POST "+settingsPath, web.Of(c.opened, c.save)),
 		web.ForAdministrators("GET /console/settings.yaml", web.Of(c.Settings, c.exportSettings)),
 		web.ForAdministrators("POST /console/settings/import", web.Of(c.Settings, c.importSettings)),
-		web.ForAdministrators("GET /console/settings/admins", web.Of(c.owner, c.admins)),
-		web.ForAdministrators("POST /console/settings/admins", web.Of(c.owner, c.saveAdmins)),
+		web.ForAdministrators("GET "+adminsPath, web.Of(c.owner, c.admins)),
+		web.ForAdministrators("POST "+adminsPath, web.Of(c.owner, c.saveAdmins)),
 		web.ForAdministrators("GET /console/tools", c.tools),
 		web.ForAdministrators("POST /console/tools/own/{name}", c.saveTool),
 		web.ForAdministrators("GET /console/tools/marks/{name}", web.Of(c.markable, c.mark)),
@@ -52,36 +49,28 @@ func (c *Pages) Routes() []web.Route {
 	}
 }
 
-// settingsPage is a section of the settings.
+const settingsPath, adminsPath = "/console/settings", "/console/settings/admins"
+
+// settingsPage is the form of all settings.
 type settingsPage struct {
-	tenancy.Section
 	now      tenancy.Settings
 	form     url.Values
 	problems aggregate.Problems
 	conflict bool
 }
 
-// opened returns the section that an address names, as it is saved; without a name the first one.
-func (c *Pages) opened(r *http.Request, v *web.Viewer) (p settingsPage, err error) {
-	key := cmp.Or(r.PathValue("section"), tenancy.Sections[0].Key)
-	i := slices.IndexFunc(tenancy.Sections, func(s tenancy.Section) bool { return s.Key == key })
-	if i < 0 {
-		return p, web.ErrNoPage
-	}
-	p.Section = tenancy.Sections[i]
-	p.now, err = c.Settings(r, v)
-	p.form = formOf(p.now)
-	return p, err
+// opened returns the form as it is saved.
+func (c *Pages) opened(r *http.Request, v *web.Viewer) (settingsPage, error) {
+	now, err := c.Settings(r, v)
+	return settingsPage{now: now, form: formOf(now)}, err
 }
 
-func sectionPath(key string) string { return "/console/settings/" + key }
-
-// saveSection saves the typed values. It shows them again if they have problems, if somebody else saved changes
+// save saves the typed values. It shows them again if they have problems, if somebody else saved changes
 // meanwhile, or if the form was a search. What must be asked and doesn't answer is an error: nothing is saved.
-func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
+func (c *Pages) save(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
 	p.form = r.PostForm
 	if p.conflict = web.RevisionOf(p.form) != p.now.Rev; p.conflict || searches(p.form) {
-		return c.showSection(w, r, v, p)
+		return c.show(w, r, v, p)
 	}
 	x, unread := typed(p.form, p.now)
 	if p.form.Get("act") == "keep" { // who approves their own requests, as it is
@@ -111,9 +100,9 @@ func (c *Pages) saveSection(w http.ResponseWriter, r *http.Request, v *web.Viewe
 	case err != nil:
 		return err
 	case len(p.problems) == 0:
-		return c.Done(w, r, sectionPath(p.Key), "saved")
+		return c.Done(w, r, settingsPath, "saved")
 	}
-	return c.showSection(w, r, v, p)
+	return c.show(w, r, v, p)
 }
 
 // problems returns what is wrong with settings over those that stand: first the rules of settings, then those that
@@ -165,41 +154,33 @@ func (c *Pages) unfit(ctx context.Context, v *web.Viewer, was, x tenancy.Approve
 	return all, err
 }
 
-func (c *Pages) showSection(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
+func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, p settingsPage) error {
 	t := settingsTexts{v.Texts("settings")}
-	var m *people.Members
-	if slices.ContainsFunc(p.Settings, func(x tenancy.Setting) bool { return x.Kind == tenancy.KindPeople }) {
-		all, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
-		if err != nil {
-			return err
-		}
-		m = &all
+	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
+	if err != nil {
+		return err
 	}
-	d := t.section(p, m)
+	sums, err := c.Store.Spent(r.Context(), v.Tenant, c.Now())
+	if err != nil {
+		return err
+	}
+	d := t.page(p, &m)
 	d.Unchosen = d.Unchosen && !r.URL.Query().Has("done") // the page says first what was done
-	if p.Key == "budget" {
-		sums, err := c.Store.Spent(r.Context(), v.Tenant, c.Now())
-		if err != nil {
-			return err
-		}
-		day, month := sums.Spent()
-		if d.Note = t.Say("spent", "day", day, "month", month); sums.HeldMonth > 0 {
-			d.Note += " · " + t.Say("held", "usd", sums.HeldMonth)
-		}
+	day, month := sums.Spent()
+	if d.Spent = t.Say("spent", "day", day, "month", month); sums.HeldMonth > 0 {
+		d.Spent += " · " + t.Say("held", "usd", sums.HeldMonth)
 	}
-	return c.Show(w, r, v, web.Document{Title: p.Title.In(v.Locale), Here: "settings", Data: d,
+	return c.Show(w, r, v, web.Document{Here: "settings", Data: d,
 		Came: web.Came{Conflict: p.conflict, Wrong: len(p.problems) > 0}}, "settings")
 }
 
 // nameOf returns a member's name, or the id if the name is unknown.
 func nameOf(m *people.Members, id string) string {
-	if m != nil {
-		if u, ok := m.Person(id); ok {
-			return legible.OneLine(u.Name)
-		}
-		if g, ok := m.Group(id); ok {
-			return legible.OneLine(g.Name)
-		}
+	if u, ok := m.Person(id); ok {
+		return legible.OneLine(u.Name)
+	}
+	if g, ok := m.Group(id); ok {
+		return legible.OneLine(g.Name)
 	}
 	return id
 }
@@ -235,7 +216,7 @@ func (c *Pages) showAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		return err
 	}
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
-	data := adminsData{owner.Rev, t.tabs("admins"), t.choosing(&m, false).Choose("id", owner.Admins, query), problem}
+	data := adminsData{owner.Rev, t.tabs(adminsPath), t.choose(&m, false, "id", owner.Admins, query), problem}
 	d := web.Document{Title: t.Say("admins"), Here: "settings", Data: data, Came: web.Came{Wrong: problem != ""}}
 	return c.Show(w, r, v, d, "settings/admins")
 }
@@ -273,5 +254,5 @@ func (c *Pages) saveAdmins(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err := c.Store.SaveTenant(r.Context(), changed, v.Actor(), c.Now()); err != nil {
 		return err
 	}
-	return c.Done(w, r, "/console/settings/admins", "saved")
+	return c.Done(w, r, adminsPath, "saved")
 }

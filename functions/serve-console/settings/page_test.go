@@ -23,28 +23,10 @@ import (
 	"ringi/shared/words/language"
 )
 
-// The pages of sections.
 const (
-	approvalPage = "/console/settings/approval"
-	budgetPage   = "/console/settings/budget"
-	workPage     = "/console/settings/work"
-	contestPage  = "/console/settings/contest"
-	agentPage    = "/console/settings/agent"
-	generalPage  = "/console/settings/general"
-	logPage      = "/console/audit"
+	formPage = "/console/settings"
+	logPage  = "/console/audit"
 )
-
-// pageOf returns the page of a setting.
-func pageOf(name string) string {
-	for _, s := range tenancy.Sections {
-		for _, x := range s.Settings {
-			if x.Name == name || strings.HasPrefix(name, x.Name+".") {
-				return "/console/settings/" + s.Key
-			}
-		}
-	}
-	return ""
-}
 
 // opened returns the page's form as a person gets it, with changes.
 func opened(w *consoletest.World, change ...string) url.Values {
@@ -92,16 +74,16 @@ func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
 		b.In(locale).Get("/console/settings").Says(t, http.StatusOK,
 			settings.Texts{web.TextsOf("settings", locale)}.Label("approvers.users"))
 	}
-	b.Post(approvalPage, opened(w, "max_versions", "　７ ", "max_cost_usd", "$1,000.5", "allow_self_approval",
+	b.Post(formPage, opened(w, "max_versions", "　７ ", "max_cost_usd", "$1,000.5", "allow_self_approval",
 		"false", "approvers.users", "|"+webapi.Sato+"|"+webapi.Tanaka,
 		"approvers.usergroups", "|"+webapi.Approvers, "approvers.mode", "list",
 		"mcp_servers", "- name: rooms\n  url: https://rooms.example.com/mcp")).Says(t, http.StatusSeeOther).Leads(t,
-		approvalPage+"?done=saved")
+		formPage+"?done=saved")
 	s := w.SettingsNow()
 	expect.That(t, s.MaxVersions == 7 && s.MaxCostUSD == 1000.5 && !s.AllowSelfApproval && s.SelfApprovalChosen &&
 		len(s.Approvers.Users) == 2 && s.Approvers.Usergroups[0] == webapi.Approvers && len(s.MCPServers) == 1, "%+v", s)
 	b.In("ja").Get(logPage).Says(t, http.StatusOK, "佐藤 花子 (U0SANDSATO)", "田中 恵 (U0SANDTANA)", "鈴木 一郎", "7 個")
-	b.Get(workPage).Holds(t, "- name: rooms\n  url: https://rooms.example.com/mcp")
+	b.Get(formPage).Holds(t, "- name: rooms\n  url: https://rooms.example.com/mcp")
 	log := settingsChanges(w)
 	expect.That(t, len(log) == 1 && log[0].ActorID == webapi.Suzuki &&
 		strings.Contains(string(log[0].Details), `"max_versions":{"is":7,"was":5}`), "%+v", log)
@@ -110,20 +92,20 @@ func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
 // A section's own form is saved as it was typed, once.
 func testItsOwnForm(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	form := asSent(b.Get(approvalPage))
+	form := asSent(b.Get(formPage))
 	form.Set("act", "save")
 	form.Set("max_versions", "7")
 	form["approvers.users"] = []string{"", webapi.Sato, webapi.Tanaka}
 	form["allow_self_approval"] = []string{"false"}
 	form["process_approval_required"] = []string{"true", "false"} // as browsers send a switch that is on
-	b.Post(approvalPage, form).Leads(t, approvalPage+"?done=saved")
+	b.Post(formPage, form).Leads(t, formPage+"?done=saved")
 	now := w.SettingsNow()
 	expect.That(t, now.MaxVersions == 7 && !now.AllowSelfApproval && len(now.Approvers.Users) == 2 &&
 		now.ProcessApprovalRequired, "%+v", now)
-	b.Post(approvalPage, form).Says(t, http.StatusConflict)
+	b.Post(formPage, form).Says(t, http.StatusConflict)
 	f := opened(w, "approval_timeout_hours", "2")
-	b.Post(approvalPage, f).Says(t, http.StatusSeeOther)
-	b.Get(approvalPage).Holds(t, `name="approval_timeout_hours" value="2"`)
+	b.Post(formPage, f).Says(t, http.StatusSeeOther)
+	b.Get(formPage).Holds(t, `name="approval_timeout_hours" value="2"`)
 	b.Get("/console/settings/nothing").Says(t, http.StatusNotFound)
 }
 
@@ -138,7 +120,7 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 		return opened(w, "agents", lists["agents"], "auto_actions", lists["auto_actions"],
 			"ai_sessions.cache.enabled", "true")
 	}
-	b.Post(agentPage, form("agents", "?", "")).Says(t, http.StatusSeeOther)
+	b.Post(formPage, form("agents", "?", "")).Says(t, http.StatusSeeOther)
 	s := w.SettingsNow()
 	expect.Same(t, []agent.Definition{{ID: "doc-bot", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1",
 		Capabilities: []agent.Capability{agent.Code, agent.Test}, IsDefault: true, AuthRef: "docs",
@@ -146,9 +128,9 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 	expect.Same(t, []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./a b/..."}, Place: "D1"}},
 		s.AutoActions)
 	expect.That(t, s.AISessions.Cache.Enabled, "%+v", s)
-	b.Get(agentPage).Holds(t, "- id: doc-bot", "label: 書類")
+	b.Get(formPage).Holds(t, "- id: doc-bot", "label: 書類")
 	b.Get(logPage).Holds(t, "id: doc-bot")
-	b.Post(agentPage, asSentBack(b.Get(agentPage))).Says(t, http.StatusSeeOther) // as it was shown
+	b.Post(formPage, asSentBack(b.Get(formPage))).Says(t, http.StatusSeeOther) // as it was shown
 	expect.Same(t, s.Agents, w.SettingsNow().Agents)
 	for says, change := range map[string][3]string{
 		"endpoint: " + ja.Rule("agent_required"):       {"agents", "  endpoint: https://bot.example.com/v1\n", ""},
@@ -160,11 +142,11 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 		"nme: " + ja.Rule("unknown"):                   {"agents", "authRef: docs", "nme: x"},
 		ja.Rule("yaml"):                                {"agents", "[code, test]", "[code"},
 	} {
-		b.Post(agentPage, form(change[0], change[1], change[2])).Says(t, http.StatusUnprocessableEntity, says)
+		b.Post(formPage, form(change[0], change[1], change[2])).Says(t, http.StatusUnprocessableEntity, says)
 	}
-	wrong := b.Post(agentPage, form("agents", "https://bot", "ftp://bot"))
+	wrong := b.Post(formPage, form("agents", "https://bot", "ftp://bot"))
 	wrong.Says(t, http.StatusUnprocessableEntity, ja.Label("agents")+" (1): endpoint")
-	wrong.Holds(t, `<a href="`+agentPage+`#s-agents">`, "ftp://bot.example.com")
+	wrong.Holds(t, `<a href="#s-agents">`, "ftp://bot.example.com")
 	expect.Is(t, strings.Count(wrong.Body, `aria-invalid="true"`), 1, "fields that are marked: ")
 }
 
@@ -205,7 +187,7 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 			b.Locale = locale
 			f := opened(w)
 			f.Set(tt.name, tt.value)
-			a := b.Post(pageOf(tt.name), f)
+			a := b.Post(formPage, f)
 			says, _, _ := strings.Cut(settings.Texts{web.TextsOf("settings", locale)}.Rule(tt.rule), "{")
 			expect.That(t, a.Status == http.StatusUnprocessableEntity &&
 				(says != "" || tt.rule == "between" || tt.rule == "length") &&
@@ -224,69 +206,67 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 }
 
 func testAllProblemsOfAFormAreSaidAtOnce(t *testing.T, w *consoletest.World) {
-	a := w.As(webapi.Suzuki).Post(approvalPage, opened(w, "max_versions", "x", "name", "", "model", "llama3",
+	a := w.As(webapi.Suzuki).Post(formPage, opened(w, "max_versions", "x", "name", "", "model", "llama3",
 		"approvers.users", "sato", "max_cost_usd", "-1"))
-	n := strings.Count(a.Body, `<li><a href="/console/settings/`)
+	n := strings.Count(a.Body, `<li><a href="#s-`)
 	expect.That(t, a.Status == http.StatusUnprocessableEntity && n == 5, "%d, %d problems: %v", a.Status, n, a)
 }
 
 func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	mine := opened(w, "max_versions", "9", "fiscal_year_month", "１")
-	b.Post(approvalPage, opened(w, "max_versions", "7", "approval_timeout_hours", "24")).Says(t,
+	b.Post(formPage, opened(w, "max_versions", "7", "approval_timeout_hours", "24")).Says(t,
 		http.StatusSeeOther)
 	for _, act := range []string{"search", "save"} {
 		mine.Set("act", act)
-		b.Post(approvalPage, mine).Says(t, http.StatusConflict).Holds(t,
+		b.Post(formPage, mine).Says(t, http.StatusConflict).Holds(t,
 			`name="max_versions" value="9"`, `value="１"`)
 	}
 	if s := w.SettingsNow(); s.MaxVersions != 7 || s.FiscalYearMonth == 1 {
 		t.Errorf("the second was saved over the first: %+v", s)
 	}
 	again := opened(w, "max_versions", "9", "fiscal_year_month", "１") // the rest as it is now
-	b.Post(approvalPage, again).Says(t, http.StatusSeeOther)
+	b.Post(formPage, again).Says(t, http.StatusSeeOther)
 	if s := w.SettingsNow(); s.MaxVersions != 9 || s.ApprovalTimeoutHours != 24 || s.FiscalYearMonth != 1 {
 		t.Errorf("%+v", s)
 	}
-	b.Post(approvalPage, mine).Says(t, http.StatusConflict)
+	b.Post(formPage, mine).Says(t, http.StatusConflict)
 }
 
 func testApproversArePickedByName(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	f := opened(w, "act", "search", "find.approvers.users", "佐藤花子", "find.approvers.usergroups", "承認",
 		"max_versions", "42")
-	b.Post(approvalPage, f).Says(t, http.StatusOK).Holds(t, `name="approvers.users" value="`+webapi.Sato+`">`,
+	b.Post(formPage, f).Says(t, http.StatusOK).Holds(t, `name="approvers.users" value="`+webapi.Sato+`">`,
 		`name="approvers.usergroups" value="`+webapi.Approvers+`">`, `value="42"`)
 	f.Set("act", "enter")
-	b.Post(approvalPage, f).Says(t, http.StatusOK)
+	b.Post(formPage, f).Says(t, http.StatusOK)
 	expect.That(t, len(settingsChanges(w)) == 0, "Enter behind a name saves")
 	f.Set("find.approvers.users", "ゲスト")
-	b.Post(approvalPage, f).Says(t, http.StatusOK, ja.Rule("guest")).
+	b.Post(formPage, f).Says(t, http.StatusOK, ja.Rule("guest")).
 		Holds(t, `value="`+webapi.Guest+`" disabled`)
 }
 
 func testWithoutSlackNobodyNewIsTakenAndThePageSaysSo(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	w.Slack.Faults.Add(webapi.Fault{Method: "users.list", Kind: webapi.Unavailable, Times: -1})
-	b.Get(approvalPage).Says(t, http.StatusServiceUnavailable)
-	b.Post(approvalPage, opened(w, "approvers.users", webapi.Tanaka)).Says(t, http.StatusServiceUnavailable)
+	b.Get(formPage).Says(t, http.StatusServiceUnavailable)
+	b.Post(formPage, opened(w, "approvers.users", webapi.Tanaka)).Says(t, http.StatusServiceUnavailable)
 	b.Post("/console/settings/import", url.Values{"text": {"approvers:\n  users: [" + webapi.Tanaka + "]"}}).Says(t,
 		http.StatusServiceUnavailable) // a file
 	expect.That(t, len(w.SettingsNow().Approvers.Users) == 0, "somebody unknown was taken")
-	b.Get(budgetPage).Says(t, http.StatusOK)
-	b.Post(approvalPage, opened(w, "max_versions", "6")).Says(t,
-		http.StatusSeeOther) // what needs no name
+	b.Post(formPage, opened(w, "max_versions", "6")).Says(t, http.StatusSeeOther) // what needs no name
 }
 
 func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	page := b.Get(approvalPage).Says(t, http.StatusOK, ja.Say("choose"), ja.Say("choose_keep"))
-	b.Get(approvalPage+"?done=saved").Says(t, http.StatusOK).Lacks(t, ja.Say("choose"))
-	b.Post(approvalPage, opened(w, "act", "keep", "max_versions", "7")).Leads(t, approvalPage+"?done=saved")
-	b.Post(approvalPage, page.Hidden("act", "keep")).Says(t, http.StatusConflict) // a second answer to the question
+	page := b.Get(formPage).Says(t, http.StatusOK, ja.Say("choose"), ja.Say("choose_keep"))
+	b.Get(formPage+"?done=saved").Says(t, http.StatusOK).Lacks(t, ja.Say("choose"))
+	b.Post(formPage, opened(w, "act", "keep", "max_versions", "7")).Leads(t, formPage+"?done=saved")
+	b.Post(formPage, page.Hidden("act", "keep")).Says(t, http.StatusConflict) // a second answer to the question
 	s := w.SettingsNow()
 	expect.That(t, s.AllowSelfApproval && s.SelfApprovalChosen && s.MaxVersions != 7 &&
-		!strings.Contains(b.Get(approvalPage).Text(), ja.Say("choose")), "it is asked again: %+v", s)
+		!strings.Contains(b.Get(formPage).Text(), ja.Say("choose")), "it is asked again: %+v", s)
 }
 
 // People pass the name of a setting from a sentence on to an administrator: the settings page must use that name.

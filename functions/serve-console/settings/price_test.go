@@ -31,12 +31,12 @@ var box = tenancy.ModelPrice{Model: "compatible:box/llama3.2", Input: "0.10", Ou
 
 func testAPriceIsSaved(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get(budgetPage).Says(t, http.StatusOK, "モデルの料金", "100 万トークンあたり")
-	b.Post(budgetPage, prices(w)).Leads(t, budgetPage+"?done=saved")
+	b.Get(formPage).Says(t, http.StatusOK, "モデルの料金", "100 万トークンあたり")
+	b.Post(formPage, prices(w)).Leads(t, formPage+"?done=saved")
 	expect.Same(t, []tenancy.ModelPrice{box}, w.SettingsNow().Prices)
 	b.Get(logPage).Says(t, http.StatusOK, "model: compatible:box/llama3.2")
 	expect.Has(t, b.Get("/console/settings.yaml").Body, "model: compatible:box/llama3.2")
-	b.Post(budgetPage, opened(w, "prices", " ")).Leads(t, budgetPage+"?done=saved")
+	b.Post(formPage, opened(w, "prices", " ")).Leads(t, formPage+"?done=saved")
 	expect.Is(t, len(w.SettingsNow().Prices), 0, "an emptied list stays")
 }
 
@@ -47,18 +47,18 @@ func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
 		{"0.10", "1000", "input", "price"},
 		{"0.4", "-1", "output", "price"},
 	} {
-		b.Post(budgetPage, prices(w, tt.was, tt.is)).
+		b.Post(formPage, prices(w, tt.was, tt.is)).
 			Says(t, http.StatusUnprocessableEntity, tt.column+": "+ja.Rule(tt.rule))
 	}
 	twice := prices(w)
 	twice.Set("prices", twice.Get("prices")+twice.Get("prices"))
-	b.Post(budgetPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule("taken"))
+	b.Post(formPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule("taken"))
 	expect.Is(t, len(w.SettingsNow().Prices), 0, "something was saved")
 }
 
 func testAnothersPrice(t *testing.T, w *consoletest.World) {
 	b, late := w.As(webapi.Suzuki), opened(w, "max_versions", "7")
-	b.Post(budgetPage, prices(w)).Leads(t, budgetPage+"?done=saved")
-	b.Post(budgetPage, late).Says(t, http.StatusConflict)
+	b.Post(formPage, prices(w)).Leads(t, formPage+"?done=saved")
+	b.Post(formPage, late).Says(t, http.StatusConflict)
 	expect.Same(t, []tenancy.ModelPrice{box}, w.SettingsNow().Prices)
 }

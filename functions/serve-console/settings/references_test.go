@@ -51,7 +51,7 @@ func testPlayableFiles(t *testing.T, w *consoletest.World) {
 	form := prices(w)
 	form.Set("draft_contest.enabled", "true")
 	form.Set("draft_contest.file", "configs/contest.toml")
-	w.As(webapi.Suzuki).Post(contestPage, form).Leads(t, contestPage+"?done=saved")
+	w.As(webapi.Suzuki).Post(formPage, form).Leads(t, formPage+"?done=saved")
 	expect.That(t, w.SettingsNow().DraftContest.Enabled, "not saved")
 	expect.Same(t, w.SettingsNow().Prices, b.Checked.Prices) // which were saved with it
 	expect.That(t, len(b.Checked.Prices) == 1 && b.Checked.MaxRounds == w.SettingsNow().DraftContest.MaxRounds, "%+v",
@@ -60,14 +60,14 @@ func testPlayableFiles(t *testing.T, w *consoletest.World) {
 
 func testUnplayableFiles(t *testing.T, w *consoletest.World) {
 	drafting(w)
-	w.As(webapi.Suzuki).Post(contestPage, switchedOn(w, "configs/old.toml")).
+	w.As(webapi.Suzuki).Post(formPage, switchedOn(w, "configs/old.toml")).
 		Says(t, http.StatusUnprocessableEntity, mistake)
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
 
 func testUncheckedFiles(t *testing.T, w *consoletest.World) {
 	drafting(w).Down = true
-	w.As(webapi.Suzuki).Post(contestPage, switchedOn(w, "configs/mine.toml")).
+	w.As(webapi.Suzuki).Post(formPage, switchedOn(w, "configs/mine.toml")).
 		Says(t, http.StatusServiceUnavailable)
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
@@ -77,21 +77,21 @@ func testFilesThatBrokeLater(t *testing.T, w *consoletest.World) {
 	s.DraftContest.Enabled, s.DraftContest.File = true, "configs/old.toml"
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, w.By, w.Now()))(t)
 	drafting(w)
-	w.As(webapi.Suzuki).Post(approvalPage, opened(w, "max_versions", "7")).Leads(t, approvalPage+"?done=saved")
+	w.As(webapi.Suzuki).Post(formPage, opened(w, "max_versions", "7")).Leads(t, formPage+"?done=saved")
 	expect.Same(t, 7, w.SettingsNow().MaxVersions)
 }
 
 func testNoFiles(t *testing.T, w *consoletest.World) {
 	drafting(w).NotSet = true
-	w.As(webapi.Suzuki).Post(contestPage, switchedOn(w, "configs/contest.toml")).
+	w.As(webapi.Suzuki).Post(formPage, switchedOn(w, "configs/contest.toml")).
 		Says(t, http.StatusUnprocessableEntity, ja.Rule("no_contests"))
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
 
 func testContestsOff(t *testing.T, w *consoletest.World) {
 	drafting(w).Down = true
-	w.As(webapi.Suzuki).Post(contestPage, opened(w, "draft_contest.file", "configs/old.toml")).Leads(t,
-		contestPage+"?done=saved")
+	w.As(webapi.Suzuki).Post(formPage, opened(w, "draft_contest.file", "configs/old.toml")).Leads(t,
+		formPage+"?done=saved")
 }
 
 func testImportedContest(t *testing.T, w *consoletest.World) {
@@ -130,17 +130,17 @@ var shop = agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main"
 
 func testASourceIsListed(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get(agentPage).Says(t, http.StatusOK, "リポジトリのファイルが、そのエージェントの提供元に渡ります")
-	b.Post(agentPage, sources(w)).Leads(t, agentPage+"?done=saved")
+	b.Get(formPage).Says(t, http.StatusOK, "リポジトリのファイルが、そのエージェントの提供元に渡ります")
+	b.Post(formPage, sources(w)).Leads(t, formPage+"?done=saved")
 	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
 	log := settingsChanges(w)
 	expect.That(t, len(log) == 1 && strings.Contains(string(log[0].Details), `"repository_id":7000001`), "%+v", log)
 	asked := w.GitHub.Asked.Load()
-	b.Post(approvalPage, opened(w, "max_versions", "7")).Leads(t, approvalPage+"?done=saved")
+	b.Post(formPage, opened(w, "max_versions", "7")).Leads(t, formPage+"?done=saved")
 	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
 	expect.That(t, w.GitHub.Asked.Load() == asked, "GitHub is asked again")
 	b.Get(logPage).Says(t, http.StatusOK, "repository: acme/shop")
-	b.Post(agentPage, asSentBack(b.Get(agentPage))).Leads(t, agentPage+"?done=saved") // as it was shown
+	b.Post(formPage, asSentBack(b.Get(formPage))).Leads(t, formPage+"?done=saved") // as it was shown
 	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)
 	file := b.Get("/console/settings.yaml").Body
 	expect.Has(t, file, "repository: acme/shop")
@@ -159,34 +159,34 @@ func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
 		"source_ci": {"  ci: skip\n", ""}, "source_allow": {"[CODEOWNERS]", "[.gitmodules]"},
 		"source_missing": {"acme/shop", "acme/none"}, "source_no_ref": {"heads/main", "tags/none"},
 	} {
-		b.Post(agentPage, sources(w, change...)).Says(t, http.StatusUnprocessableEntity,
+		b.Post(formPage, sources(w, change...)).Says(t, http.StatusUnprocessableEntity,
 			ja.Rule(string(rule)))
 	}
 	twice := sources(w)
 	twice.Set("sources", twice.Get("sources")+twice.Get("sources"))
-	b.Post(agentPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule("taken"))
+	b.Post(formPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule("taken"))
 	w.GitHub.Disconnected = true
-	b.Post(agentPage, sources(w)).Says(t, http.StatusUnprocessableEntity,
+	b.Post(formPage, sources(w)).Says(t, http.StatusUnprocessableEntity,
 		ja.Rule("source_unconnected"))
 	expect.That(t, len(w.SettingsNow().Sources) == 0, "it is saved all the same")
 }
 
 func testANameOfAnother(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Post(agentPage, sources(w)).Leads(t, agentPage+"?done=saved")
+	b.Post(formPage, sources(w)).Leads(t, formPage+"?done=saved")
 	r := w.GitHub.Add("acme", "shop")
 	r.Commit("next", "another", nil, w.Now())
-	b.Post(agentPage, sources(w, "heads/main", "heads/next")).Says(t, http.StatusUnprocessableEntity,
+	b.Post(formPage, sources(w, "heads/main", "heads/next")).Says(t, http.StatusUnprocessableEntity,
 		ja.Rule("source_other"))
-	b.Post(agentPage, opened(w, "sources", "")).Leads(t, agentPage+"?done=saved")
-	b.Post(agentPage, sources(w, "heads/main", "heads/next")).Leads(t, agentPage+"?done=saved")
+	b.Post(formPage, opened(w, "sources", "")).Leads(t, formPage+"?done=saved")
+	b.Post(formPage, sources(w, "heads/main", "heads/next")).Leads(t, formPage+"?done=saved")
 	expect.Same(t, 7_000_002, w.SettingsNow().Sources[0].RepositoryID)
 }
 
 func testGitHubIsSilent(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	w.GitHub.Down.Store(true)
-	b.Post(agentPage, sources(w)).Says(t, http.StatusServiceUnavailable)
+	b.Post(formPage, sources(w)).Says(t, http.StatusServiceUnavailable)
 	expect.That(t, len(w.SettingsNow().Sources) == 0, "it is saved all the same")
 	text := b.Get("/console/settings.yaml").Body + "\n"
 	text = strings.Replace(text, "sources: []",
@@ -217,8 +217,8 @@ func versionOf(t *testing.T, name string) string {
 func testAReadIsListed(t *testing.T, w *consoletest.World) {
 	b, version := w.As(webapi.Suzuki), versionOf(t, "list_employees")
 	b.Get("/console/tools").Says(t, http.StatusOK, version)
-	b.Post(agentPage, listedRead(w, "list_employees", version)).Leads(t,
-		agentPage+"?done=saved")
+	b.Post(formPage, listedRead(w, "list_employees", version)).Leads(t,
+		formPage+"?done=saved")
 	want := []agent.ListedRead{{Agent: "claude", Tool: "list_employees", Version: version,
 		People: []string{webapi.Sato, webapi.Suzuki}}}
 	expect.Same(t, want, w.SettingsNow().ListedReads)
@@ -241,7 +241,7 @@ func testWhatCantBeListed(t *testing.T, w *consoletest.World) {
 		"listed_other":   listedRead(w, "list_employees", strings.Repeat("0", 64)),
 		"listed_free":    listedRead(w, "send_slack_dm", write),
 	} {
-		b.Post(agentPage, form).Says(t, http.StatusUnprocessableEntity, ja.Rule(string(rule)))
+		b.Post(formPage, form).Says(t, http.StatusUnprocessableEntity, ja.Rule(string(rule)))
 	}
 	expect.Is(t, len(w.SettingsNow().ListedReads), 0, "it is saved all the same")
 }
@@ -254,13 +254,13 @@ func TestWhatRulesDecideHasNoSwitch(t *testing.T) {
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Tenant.ID, s, w.By, w.Now()))(t)
 	const flag, says = `role="switch" class="switch" id="s-process-approval-required"`, "回覧ルールが決めます"
 	b := w.As(webapi.Suzuki)
-	page := b.Get(approvalPage)
+	page := b.Get(formPage)
 	page.Holds(t, flag)
 	page.Lacks(t, webapi.Tanaka+"</span>", says)
 	x := &rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "none", Outcome: rules.Outcome{Refuse: "No."}}}}
 	_, _, err := w.Store.SaveRules(t.Context(), w.Tenant.ID, x, 0, nil, w.By, w.Now())
 	expect.NoError(t, err)
-	page = b.Get(approvalPage)
+	page = b.Get(formPage)
 	page.Says(t, 200, says, "実行ステップの承認を求める 実行ステップについては、回覧ルールが決めます。 回覧ルール")
 	page.Lacks(t, flag)
 	expect.Is(t, strings.Count(page.Body, says), 1)

@@ -38,7 +38,7 @@ func TestNoLimitIsSaidInWords(t *testing.T) {
 	for locale, says := range map[string]string{"ja": "上限なし", "en": "no limit"} {
 		texts := settingsTexts{web.TextsOf("settings", locale)}
 		var told []string
-		for _, c := range texts.changes(nil, tenancy.Differences(was, is)) {
+		for _, c := range texts.changes(&people.Members{}, tenancy.Differences(was, is)) {
 			told = append(told, c.Was[0]+" → "+c.Is[0])
 		}
 		all := strings.Join(told, "\n")
@@ -51,22 +51,19 @@ func TestNoLimitIsSaidInWords(t *testing.T) {
 func TestARowOfTheTableIsASetting(t *testing.T) {
 	was, is := tenancy.DefaultSettings(), storetest.Changed(t)
 	got, problems := typed(formOf(is), was)
-	file, faults := ReadYAML(expect.Value(WriteYAML(is, nil, "", func(string) string { return "" }))(t), was, nil)
+	file, faults := ReadYAML(expect.Value(WriteYAML(is, nil, "", func(id string) string { return id }))(t), was, nil)
 	expect.Must(t, problems == nil && faults == nil, "%+v %+v", problems, faults)
 	unasked, own := tenancy.Differences(got, is), tenancy.Differences(file.Settings, is)
 	for _, locale := range language.All {
 		texts := settingsTexts{web.TextsOf("settings", locale)}
 		asked := map[string]int{}
-		for _, section := range tenancy.Sections {
-			groups := texts.section(settingsPage{Section: section, now: is, form: formOf(is)}, nil).Groups
-			for _, in := range inputsIn(groups) {
-				if asked[in.Name]++; section.Title.In(locale) == "" || in.Label == "" || in.Label != texts.label(in.Name) ||
-					(in.Hint != "") != (in.Kind == tenancy.KindRows) || (in.Example != "") != (in.Hint != "") {
-					t.Errorf("%s lacks words: %+v", locale, in)
-				}
-				for _, choice := range in.Choices {
-					expect.That(t, choice.Text != "", "%s has no words for %s=%s", locale, in.Name, choice.Value)
-				}
+		for _, in := range inputsOf(locale, is) {
+			if asked[in.Name]++; in.Label == "" || in.Label != texts.label(in.Name) ||
+				(in.Hint != "") != (in.Kind == tenancy.KindRows) || (in.Example != "") != (in.Hint != "") {
+				t.Errorf("%s lacks words: %+v", locale, in)
+			}
+			for _, choice := range in.Choices {
+				expect.That(t, choice.Text != "", "%s has no words for %s=%s", locale, in.Name, choice.Value)
 			}
 		}
 		for _, f := range is.Fields() {
@@ -76,7 +73,7 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 				f.Own == slices.ContainsFunc(own,
 					named), "%s: asked for %d times; of the form stays %v, of the file %v", f.Name, n, unasked, own)
 			changed := slices.DeleteFunc(tenancy.Differences(was, is), func(d tenancy.Difference) bool { return !named(d) })
-			told := texts.changes(nil, changed)
+			told := texts.changes(&people.Members{}, changed)
 			expect.That(t, len(changed) == 1 && f.OnPage() == (len(told) == 1 && told[0].Label != f.Name &&
 				!slices.Equal(told[0].Was, told[0].Is)), "%s: the change of %s is told as %v", locale, f.Name, told)
 			expect.That(t, auditlog.WordsIn(locale).Field(f.Name) != f.Name,
@@ -85,27 +82,23 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 	}
 }
 
-func inputsIn(groups []settingsGroup) (all []input) {
-	for _, g := range groups {
-		all = append(all, g.Inputs...)
+func inputsOf(locale string, s tenancy.Settings) (all []input) {
+	texts := settingsTexts{web.TextsOf("settings", locale)}
+	for _, x := range texts.page(settingsPage{now: s, form: formOf(s)}, &people.Members{}).Sections {
+		all = append(all, x.Inputs...)
 	}
 	return all
 }
 
 // A contest always has a budget: the page must not say that 0 means no limit for it.
 func TestThePageNamesTheSettingsForWhich0MeansNoLimit(t *testing.T) {
-	now := tenancy.DefaultSettings()
 	for _, locale := range language.All {
-		texts := settingsTexts{web.TextsOf("settings", locale)}
 		var unlimited []string
-		for _, section := range tenancy.Sections {
-			groups := texts.section(settingsPage{Section: section, now: now, form: formOf(now)}, nil).Groups
-			for _, in := range inputsIn(groups) {
-				if x, _ := tenancy.SettingNamed(in.Name); strings.Contains(in.Bound, texts.Say("unlimited")) != x.Limit {
-					t.Errorf("%s: the page says of %s: %s", locale, in.Name, in.Bound)
-				} else if x.Limit {
-					unlimited = append(unlimited, x.Name)
-				}
+		for _, in := range inputsOf(locale, tenancy.DefaultSettings()) {
+			x, _ := tenancy.SettingNamed(in.Name)
+			says := strings.Contains(in.Bound, web.TextsOf("settings", locale).Say("unlimited"))
+			if expect.Is(t, says, x.Limit, locale, in.Name, in.Bound); x.Limit {
+				unlimited = append(unlimited, x.Name)
 			}
 		}
 		expect.Same(t, []string{
@@ -183,14 +176,10 @@ func TestEveryToolHasWords(t *testing.T) {
 
 // A bound is a sentence with its unit.
 func TestBoundsAreSentences(t *testing.T) {
-	now := tenancy.DefaultSettings()
 	said := map[string]string{}
 	for _, locale := range language.All {
-		for _, section := range tenancy.Sections {
-			p := settingsPage{Section: section, now: now, form: formOf(now)}
-			for _, in := range inputsIn(settingsTexts{web.TextsOf("settings", locale)}.section(p, nil).Groups) {
-				said[locale+" "+in.Name] = in.Bound
-			}
+		for _, in := range inputsOf(locale, tenancy.DefaultSettings()) {
+			said[locale+" "+in.Name] = in.Bound
 		}
 	}
 	for name, want := range map[string]string{

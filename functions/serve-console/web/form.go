@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/slack/people"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/legible"
 )
 
@@ -91,21 +89,7 @@ type Chooser struct {
 	Query         string
 	Searched      bool
 	More          bool
-	One           bool // only one is chosen
 	Few           bool // all are shown: there is nothing to search
-}
-
-// Choices are all boxes of a chooser of one among few, and first none of them.
-func (c Chooser) Choices(none string) []Choice {
-	all := []Choice{{Text: none, Chosen: len(c.Chosen) == 0}}
-	for _, b := range append(slices.Clone(c.Chosen), c.Found...) {
-		text := b.Text
-		if b.Note != "" {
-			text += " (" + b.Note + ")"
-		}
-		all = append(all, Choice{Value: b.Value, Text: text, Chosen: b.On})
-	}
-	return all
 }
 
 // Distinct writes its key behind each name that looks like another one.
@@ -121,33 +105,6 @@ func Distinct(names map[string]string) {
 			}
 		}
 	}
-}
-
-// Choosing has what a chooser of people needs besides what is chosen.
-type Choosing struct {
-	Members *people.Members // nil: Slack doesn't list them
-	Box     func(id string, on bool) Box
-	Groups  bool // user groups are chosen instead of people
-}
-
-// Choose returns a chooser of people or of user groups by their ids. An empty query searches for nobody.
-func (x Choosing) Choose(name string, ids []string, query string) Chooser {
-	c := Chooser{Name: name, Query: query, Chosen: Each(ids, func(id string) Box { return x.Box(id, true) })}
-	if c.Searched = x.Members != nil && strings.TrimSpace(query) != ""; !c.Searched {
-		return c
-	}
-	users, groups, more := x.Members.Find(query, MostFound)
-	found := Each(users, func(u slackapi.User) string { return u.ID })
-	if x.Groups {
-		found = Each(groups, func(g slackapi.Group) string { return g.ID })
-	}
-	c.More = more
-	for _, id := range found {
-		if !slices.Contains(ids, id) {
-			c.Found = append(c.Found, x.Box(id, false))
-		}
-	}
-	return c
 }
 
 // Search is a chooser with the row of a form that searches for more to choose.

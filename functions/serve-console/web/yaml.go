@@ -259,8 +259,8 @@ func lineOf(err error) int {
 	return n
 }
 
-// Write formats a struct as YAML. named returns the name for an id, or "" if unknown; the name becomes a comment after
-// the id. about becomes a comment at the top.
+// Write formats a struct as YAML. named returns the name for an id, which becomes a comment after it, or a text as it
+// is. about becomes a comment at the top.
 func (f YAMLForm) Write(v any, about string, named func(id string) string) ([]byte, error) {
 	text, err := json.Marshal(v)
 	var doc yaml.Node
@@ -294,7 +294,7 @@ func blocks(n *yaml.Node, named func(id string) string) {
 	case n.ShortTag() == "!!null" || n.Kind == yaml.SequenceNode && len(n.Content) == 0:
 		*n = yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle} // []: a list that is nil
 	case n.ShortTag() == "!!str":
-		if name := named(n.Value); name != "" {
+		if name := named(n.Value); name != n.Value {
 			n.LineComment = "# " + oneLine(name)
 		}
 	}

@@ -77,14 +77,13 @@ func TestAnAdministratorChangesWhatHolds(t *testing.T) {
 	}
 }
 
-// changesSettings types two invalid values and sees an error at each field, then two valid ones, and another one in
-// another section.
+// changesSettings types two invalid values and sees an error at each field, then two valid ones, and another one
+// by itself.
 func changesSettings(a administering, i int) {
 	versions, days, kept := fmt.Sprint(4+i), fmt.Sprint(30+i), fmt.Sprint(60+i)
 	const save = ".save .button-primary"
 	a.visit("/console/settings")
-	a.tab.Press(`main a[href="/console/settings/approval"]`)
-	a.tab.Until(`location.pathname === "/console/settings/approval" && !!document.getElementById("s-max-versions")`)
+	a.tab.Until(`!!document.getElementById("s-max-versions")`)
 	a.tab.Type("#s-max-versions", "0")
 	a.tab.Type("#s-approval-timeout-hours", "two")
 	a.tab.Press(save)
@@ -108,11 +107,10 @@ func changesSettings(a administering, i int) {
 	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
 	a.tab.Until(fmt.Sprintf(`document.getElementById("s-max-versions").value === %q && `+
 		`document.getElementById("s-approval-timeout-hours").value === %q`, versions, days))
-	a.visit("/console/settings/work")
+	a.visit("/console/settings")
 	a.tab.Type("#s-retain-results-days", kept)
 	a.tab.Press(save)
 	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
-	a.visit("/console/settings/file")
 	a.tab.Press(`a[href="/console/audit?action=settings.updated"]`)
 	a.tab.Until(`location.pathname === "/console/audit" && document.querySelector("table.audit details")`)
 	a.tab.Press("table.audit tbody tr:first-child summary")
@@ -158,7 +156,6 @@ func choosesSelfApproval(a administering, i int) {
 	if asked := browser.Read[bool](a.tab, `!!document.querySelector(".notice.choose")`); asked != (i == 0) {
 		a.t.Errorf("the question stands there: %t", asked)
 	}
-	a.visit("/console/settings/approval")
 	if i == 0 {
 		a.tab.Press(`.notice.choose button`)
 	} else {
@@ -172,7 +169,7 @@ func choosesSelfApproval(a administering, i int) {
 // carriesSettings downloads the settings as a file and uploads it: first with mistakes, which are reported with their
 // lines, then without.
 func carriesSettings(a administering, i int) {
-	a.visit("/console/settings/file")
+	a.visit("/console/settings")
 	folder := a.t.TempDir()
 	name, file := a.tab.Download(folder, `a[href="/console/settings.yaml"]`)
 	before, was := fmt.Sprintf("max_versions: %d\n", 4+i), fmt.Sprintf("retain_results_days: %d\n", 60+i)
@@ -200,7 +197,7 @@ func carriesSettings(a administering, i int) {
 	a.shows("main .differs", "45", fmt.Sprint(7+i), fmt.Sprint(60+i), fmt.Sprint(4+i))
 	a.look("file-differs")
 	a.tab.Press(`button[value="save"]`)
-	a.tab.Until(`location.pathname === "/console/settings/file"`)
+	a.tab.Until(`location.pathname === "/console/settings"`)
 	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
 }
 
