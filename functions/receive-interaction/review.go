@@ -83,13 +83,9 @@ type Contests interface {
 // others opens the dialog with the best of the other teams' drafts. Members of the workspace who may not decide may
 // read it.
 func (h *Handler) others(ctx context.Context, c click) {
-	c.Authors = true
-	v := h.check(ctx, c, decide.MayPick())
-	refused, _ := errors.AsType[aggregate.ErrNotAllowed](v.Err)
+	v := h.check(ctx, c, decide.Gate(task.CardPrompt, decide.MayReject))
 	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) {
-		o := card.OtherDraft{ID: c.ID, TaskID: c.Ref.ID, ReadOnly: v.Err != nil, Alone: refused.Rule == aggregate.RuleAlone,
-			Console: h.Console}
-		return h.otherDraft(ctx, v, o)
+		return h.otherDraft(ctx, v, card.OtherDraft{ID: c.ID, TaskID: c.Ref.ID, ReadOnly: v.Err != nil, Console: h.Console})
 	})
 }
 
@@ -125,7 +121,6 @@ func (h *Handler) pick(ctx context.Context, p payload) (inbound.Response, error)
 	if err != nil {
 		slog.WarnContext(ctx, "the draft was not read", "task_id", c.Ref.ID, "user", p.User.ID, "err", err)
 	}
-	c.Authors = true
 	return h.submitted(ctx, c, h.decide(ctx, c, decide.Pick(o.Team, content, err))), nil
 }
 

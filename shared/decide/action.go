@@ -88,19 +88,6 @@ func Pick(team, content string, unread error) Act {
 	}))
 }
 
-// MayPick checks whether the person may replace the waiting policy: they must be allowed to reject it, and somebody
-// must remain who may approve theirs. Its change is never committed.
-func MayPick() Act {
-	return Gate(task.CardPrompt, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
-		now time.Time) (aggregate.Change, error) {
-		change, err := MayReject(a, id, by, p, now)
-		if err == nil {
-			err = p.Author(by)
-		}
-		return change, err
-	})
-}
-
 // ErrTyped refuses a person's own proposal for what they typed.
 type ErrTyped struct{ Fault conversation.OwnFault }
 

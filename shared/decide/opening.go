@@ -59,7 +59,7 @@ func AboutSteps(a *task.Aggregate, calls []rules.Call, settled *task.Settled, s 
 		kind = rules.KindStep
 	}
 	return &About{Kind: kind, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
-		Requester: a.Head.Requester, Askers: a.AskersOfSteps(), Calls: calls, Settled: settled,
+		Requester: a.Head.Requester, Askers: aggregate.People(a.Askers()...), Calls: calls, Settled: settled,
 		Locale: a.Language(s.Locale)}
 }
 

@@ -30,16 +30,10 @@ func (s Surface) ofAskers(set tenancy.Settings, o aggregate.Origin, askers []str
 	switch {
 	case own == "":
 		return ""
-	case !set.AllowSelfApproval && len(askers) > 1:
-		return fill(w.NotAskers, "who", own)
 	case !set.AllowSelfApproval:
 		return fill(w.NotRequester, "who", own)
 	case amongOthers(set, o, askersOf(o, askers)):
-		alone := w.RequesterAlone
-		if len(askersOf(o, askers)) > 1 {
-			alone = w.AskersAlone
-		}
-		return fill(alone, "who", own)
+		return fill(w.RequesterAlone, "who", own)
 	}
 	return ""
 }

@@ -149,7 +149,6 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 			"membersOfIt": w.MembersOfIt, "notRequester": w.NotRequester, "and": w.And, "andOthers": w.AndOthers,
 			"cancelAccepted": w.CancelAccepted, "reasonNotTaken": w.ReasonNotTaken,
 		}
-		texts["ownDraft"], texts["notAskers"] = w.OwnDraft, w.NotAskers
 		for k, v := range w.Notes {
 			texts["note "+string(k)] = v
 		}
@@ -234,12 +233,12 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 		{act(circulation.Stamp, 2, "U7"), "Nothing is asked of you here. It is 経理's turn ([U3], [U4])."},
 		{act(circulation.Stamp, 2, "U1"),
 			"This is your own request; you can't decide on it, nor as a stand-in. To stop it, cancel it."},
-		{act(circulation.Stamp, 2, "U9"), "Whoever asked for this, filled in its form or picked its draft can't stamp it. " +
+		{act(circulation.Stamp, 2, "U9"), "Whoever asked for this or filled in its form can't stamp it. " +
 			"Somebody else has to."},
 		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U3") }),
 			"You don't stand in for [U3] at this time. Please ask an administrator to set a stand-in."},
 		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U1") }),
-			"[U1] asked for this, filled in its form or picked its draft, so you can't stamp it as their stand-in."},
+			"[U1] asked for this or filled in its form, so you can't stamp it as their stand-in."},
 		{act(circulation.Stamp, 2, "U3", func(a *circulation.Act) { a.Hash = "other" }), "The content has changed."},
 		{act(circulation.Deny, 2, "U3"), "Please give a reason of 1 to 1000 characters."},
 		{act(circulation.Stamp, 2, "U3", func(a *circulation.Act) { a.Form = 9 }), "This version of Ringi can't read"},

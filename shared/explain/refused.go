@@ -53,8 +53,7 @@ type refusalWords struct {
 	OwnRequest string // replaces the text of RuleSelf if there is no other approver
 
 	CanDecide, May, Nobody, NobodyElse, OneOf, Members, MembersOfIt, And, AndOthers string
-	NotRequester, RequesterAlone, AskersAlone, CancelAccepted, ReasonNotTaken       string
-	OwnDraft, NotAskers                                                             string // somebody chose the draft
+	NotRequester, RequesterAlone, CancelAccepted, ReasonNotTaken                    string
 }
 
 var refusalWordsOf = language.Catalog[refusalWords]{Files: &texts, Folder: "texts/refused"}
@@ -149,8 +148,6 @@ func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers
 	switch r, ofAct := errors.AsType[*circulation.Refusal](err); {
 	case ruleOf(err) == aggregate.RuleSelf && nobodyElse(set, o, askers):
 		return refusalWordsOf.In(s.Locale).OwnRequest
-	case ruleOf(err) == aggregate.RuleSelf && len(askers) > 1:
-		return refusalWordsOf.In(s.Locale).OwnDraft
 	case ofAct:
 		return s.act(r, o)
 	}

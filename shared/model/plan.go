@@ -273,7 +273,7 @@ type File struct {
 // ForwardedOf returns what models see of a forwarded message.
 func ForwardedOf(q aggregate.Quoted) Forwarded {
 	f := Forwarded{By: q.Name, Where: q.Where, Text: q.Text}
-	if len(task.Others("", q.User)) > 0 {
+	if aggregate.IsPerson(q.User) {
 		f.By = strings.TrimSpace(q.Name + " <@" + q.User + ">")
 	}
 	f.By = cmp.Or(f.By, "?")

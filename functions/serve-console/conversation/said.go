@@ -9,7 +9,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
@@ -115,7 +114,7 @@ func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Tex
 	}
 	for _, q := range m.Forwarded {
 		by := card.OneLine(q.Name)
-		if len(task.Others("", q.User)) > 0 {
+		if aggregate.IsPerson(q.User) {
 			by = t.person(q.User)
 		}
 		row.Forwarded = append(row.Forwarded, earlierRow{by, legible.Visible(q.Text), q.At})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 
 	"ringi/functions/serve-console/subject"
@@ -14,7 +13,6 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/people"
 	"ringi/shared/store/large"
 )
 
@@ -62,9 +60,6 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	x.Text = web.Mentions(card.Prose(text), called)
 	x.Diff = web.Diff(web.Mentions(card.Prose(p.Content), called), x.Text)
 	who := subject.Likely(t.task, t.settings, v, aggregate.Offer{Act: aggregate.ActReject})
-	if who == nil && t.task.Asked(p.ID).Open {
-		who = c.authors(r.Context(), t, v)
-	}
 	switch {
 	case !t.task.Asked(p.ID).Open:
 		x.No = words.Say("over")
@@ -76,21 +71,6 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 		x.No = t.surface.Note(who)
 	}
 	return c.showPage(w, r, v, t, taskPage{Draft: &x}, 0)
-}
-
-// authors returns why the viewer may not replace the waiting version with one of their own. If Slack doesn't answer it
-// returns nil: the decision asks again.
-func (c *Pages) authors(ctx context.Context, t loaded, v *web.Viewer) error {
-	if t.settings.AllowSelfApproval {
-		return nil
-	}
-	want := people.Want{User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole, Authors: true}
-	by, policy, err := c.People.Who(ctx, want, t.task.Request.Origin(), t.settings)
-	if err != nil {
-		slog.WarnContext(ctx, "who may approve another draft is not known", "task_id", t.task.Head.TaskID, "err", err)
-		return nil
-	}
-	return policy.Author(by)
 }
 
 // pickDraft replaces the waiting version with a draft that was shown, as the button in Slack does.
@@ -110,7 +90,6 @@ func (c *Pages) pickDraft(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 		return aggregate.ErrMoved
 	}
 	click := c.Click(v, ref, p.ID)
-	click.Authors = true
 	verdict := c.Maker().Decide(ctx, click, decide.Pick(e.TeamID, draft.SubmissionContent, nil))
 	return c.Decided(w, r, v, c.page(), click, subject.Tried{}, verdict, "pick_draft")
 }

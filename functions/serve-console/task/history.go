@@ -222,7 +222,7 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 	m.Thread = card.Thread(a.Request.Thread, r.Locale)
 	for _, q := range a.Request.Forwarded {
 		by := card.OneLine(q.Name)
-		if len(task.Others("", q.User)) > 0 {
+		if aggregate.IsPerson(q.User) {
 			by = r.Person(q.User)
 		}
 		m.Forwarded = append(m.Forwarded, Forwarded{by, r.place(q.Where), r.prose(q.Text), q.At, q.Cut})

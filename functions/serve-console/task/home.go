@@ -211,9 +211,6 @@ func (c *Pages) known(ctx context.Context, v *web.Viewer, items []store.WaitingI
 		if p, ok := plans[stepsOf(x)]; ok {
 			a.plan = &p
 		}
-		if p, is := x.Row.(*task.Prompt); is && p.Author != "" {
-			a.Askers = []string{a.origin.User, p.Author}
-		}
 		out = append(out, a)
 	}
 	return out, nil

@@ -130,7 +130,7 @@ func (r Reader) policies(a *task.Aggregate) []Version {
 		if i > 0 && p.Author == "" { // nobody gave a reason for a draft that another was picked instead of
 			v.Because = r.prose(a.Prompts[i-1].RejectionReason)
 		}
-		v.Replaced = a.Replaced(p)
+		v.Replaced = i+1 < len(a.Prompts) && a.Prompts[i+1].Author != ""
 		switch {
 		case i == 0 || v.Text == "":
 		case p.Content != a.Prompts[i-1].Content:

@@ -180,11 +180,15 @@ type Seen struct {
 
 // BySettings is the opening of a gate without a rule, about which people are asked or nobody is.
 func BySettings(required bool, askers ...string) Opening {
-	o := Opening{Route: circulation.BySettings(required)}
-	for _, user := range askers {
-		o.Askers = append(o.Askers, circulation.Person{User: user})
+	return Opening{Route: circulation.BySettings(required), Askers: People(askers...)}
+}
+
+// People are users as routes know them.
+func People(users ...string) (all []circulation.Person) {
+	for _, user := range users {
+		all = append(all, circulation.Person{User: user})
 	}
-	return o
+	return all
 }
 
 // Under returns a gate that is about to wait along the opening's route. sum returns what its stamps are on, and askers

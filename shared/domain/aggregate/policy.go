@@ -57,18 +57,15 @@ const (
 	RuleNotParty     Rule = "neither_requester_nor_approver"
 	RuleOffRoute     Rule = "neither_requester_nor_on_route"
 	RuleNotRequester Rule = "not_the_requester"
-	RuleAlone        Rule = "nobody_else_approves" // nobody else could approve the person's own version
-	RuleOnRoute      Rule = "on_route"             // a gate under a rule is decided along its route alone
-	RuleUnread       Rule = "unreadable"           // nobody can read what is asked
-	RuleThreat       Rule = "threat"               // a scanner found a threat in a file of the request
+	RuleOnRoute      Rule = "on_route"   // a gate under a rule is decided along its route alone
+	RuleUnread       Rule = "unreadable" // nobody can read what is asked
+	RuleThreat       Rule = "threat"     // a scanner found a threat in a file of the request
 )
 
 // Rules lists all rules.
 var Rules = []Rule{
 	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty,
-	RuleNotRequester, RuleAlone,
-	RuleOnRoute, RuleOffRoute,
-	RuleUnread, RuleThreat,
+	RuleNotRequester, RuleOnRoute, RuleOffRoute, RuleUnread, RuleThreat,
 }
 
 // Policy says who may decide. It is read from the settings at the time of the click.
@@ -77,8 +74,7 @@ type Policy struct {
 	Mode      ApproverMode
 	Approvers []string // Slack user ids; user groups are expanded by the caller
 	AllowSelf bool
-	Rev       int  // of the settings
-	Alone     bool // nobody else could approve a version by this person; set only if people.Want.Authors is
+	Rev       int // of the settings
 	// StandIns are the delegations by which the person stands in for others, for a gate under a rule.
 	StandIns []circulation.StandIn
 }
@@ -106,18 +102,6 @@ func (p Policy) ApproveAll(by Actor, requesters []string) error {
 
 // Reject returns ErrNotAllowed if by may not reject. An approver may reject their own request, whatever AllowSelf says.
 func (p Policy) Reject(by Actor) error { return p.approver(by) }
-
-// Author returns ErrNotAllowed if by may not replace a waiting version with their own. Whoever may reject it may
-// replace it, unless nobody else could approve the new version.
-func (p Policy) Author(by Actor) error {
-	if err := p.Reject(by); err != nil {
-		return err
-	}
-	if p.Alone {
-		return ErrNotAllowed{RuleAlone}
-	}
-	return nil
-}
 
 // Request returns ErrNotAllowed if by may not request anything: guests and people of other workspaces.
 func (p Policy) Request(by Actor) error {

@@ -30,6 +30,11 @@ func AuthorsOf(quoted []Quoted) (users []string) {
 	return users
 }
 
+// IsPerson reports whether a message's author is a person: not an app, which Slack names by the id of a bot, nor Slack.
+func IsPerson(user string) bool {
+	return user != "" && user != "USLACKBOT" && !strings.HasPrefix(user, "B")
+}
+
 // SharedFile is a file of a message, as Slack lists it. Of some files Slack says only the id there.
 type SharedFile struct {
 	ID    string `json:"id"`

@@ -326,22 +326,6 @@ func TestAnOpeningReliesOnTheSettings(t *testing.T) {
 	expect.Fails(t, err, aggregate.ErrSuperseded)
 }
 
-// Who picked the draft that became the policy may not be missing among the askers of the steps.
-func TestWhoPickedThePolicyIsAnAskerOfItsSteps(t *testing.T) {
-	s := waitingPrompt(t)
-	s.do(s.approvePrompt, s.plan)
-	p := *s.load().Prompt()
-	p.Author = suzuki
-	s.rows[p.Key()] = &p
-	o := along(desk(1, suzuki, tanaka))
-	s.refused(s.opens(o), aggregate.ErrOnRoute)
-	o.Askers = append(o.Askers, circulation.Person{User: suzuki})
-	s.do(s.opens(o))
-	_, err := s.try(s.does(circulation.Stamp, suzuki))
-	refusal, _ := errors.AsType[*circulation.Refusal](err)
-	expect.That(t, refusal != nil && refusal.Why == circulation.WhySelf, "%v", err)
-}
-
 // Each kind of act has an entry of its own.
 func TestEachKindOfActHasItsEntry(t *testing.T) {
 	of := map[aggregate.Action]circulation.Kind{}

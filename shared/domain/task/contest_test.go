@@ -256,13 +256,10 @@ func TestADraftOfAContestThatCostTooMuchIsPeoplesToJudge(t *testing.T) {
 	expect.That(t, p.CostLimit == 0, "without a limit it says %s", p.CostLimit)
 }
 
-func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {
+func TestAPickedDraftIsTheNextVersion(t *testing.T) {
 	s := contested(t)
 	s.settings.MaxVersions = 1
 	s.refused(s.pick(person("U_OUTSIDER")), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
-	s.policy.Alone = true
-	s.refused(s.pick(person(suzuki)), aggregate.ErrNotAllowed{Rule: aggregate.RuleAlone})
-	s.policy.Alone = false
 	first := s.load().Prompt()
 	s.do(s.pick(person(suzuki)))
 	a := s.load()
@@ -277,15 +274,15 @@ func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {
 	late := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.PickDraft(old.ID, "a", "総務の案", "別の案を選びました", person(tanaka), s.policy, now)
 	}
-	s.refused(late, aggregate.ErrDecided{Status: StatusPicked, By: suzuki, At: *old.RejectedAt})
+	s.refused(late, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: suzuki, At: *old.RejectedAt})
 	s.policy.AllowSelf = false
-	s.refused(s.approvePrompt, aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf})
 	approve := func(by string) decision {
 		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Approve(idOf(a.Prompt()), person(by), s.policy, now)
 		}
 	}
-	s.do(approve(tanaka))
+	s.refused(approve(requester), aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf})
+	s.do(approve(suzuki))
 	d := details(t, s.audit[len(s.audit)-1])
 	expect.That(t, d["team"] == "経理" && d["score"] == 80.0 && d["picked_by"] == suzuki, "approved as %v", d)
 	_, err := s.try(s.pick(person(suzuki)))

@@ -2,7 +2,6 @@ package task
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -29,37 +28,15 @@ func (a *Aggregate) ApproveUnasked(id string, now time.Time) (aggregate.Change, 
 	return a.acted(c, row, g, aggregate.System())
 }
 
-// Askers returns the people whose own request is waiting: the requester, whoever filled in a form again, and of a
-// policy that waits whoever picked it.
+// Askers returns the people whose own request it is: the requester, and whoever filled in the form again.
 func (a *Aggregate) Askers() []string {
-	p := a.Prompt()
-	return a.askersOf(p != nil && p.Status == aggregate.PendingApproval)
-}
-
-// askersOf returns whose own request a policy is, or what follows from it: whoever picked an approved one asks for the
-// rest only along a route, see askersOfAll.
-func (a *Aggregate) askersOf(policy bool) []string {
-	all := a.editors()
-	if policy {
-		all = append(all, a.pickers()...)
-	}
-	return append([]string{a.Head.Requester}, Others(a.Head.Requester, all...)...)
-}
-
-// editors are the people who filled in the form again.
-func (a *Aggregate) editors() (all []string) {
+	askers := []string{a.Head.Requester}
 	for _, p := range a.Prompts {
-		all = append(all, p.EditedBy)
+		if p.EditedBy != "" && !slices.Contains(askers, p.EditedBy) {
+			askers = append(askers, p.EditedBy)
+		}
 	}
-	return all
-}
-
-// pickers are the people who picked the newest policy.
-func (a *Aggregate) pickers() []string {
-	if p := a.Prompt(); p != nil {
-		return []string{p.Author}
-	}
-	return nil
+	return askers
 }
 
 // approved adds what follows from a settled gate to the Change.
@@ -108,7 +85,7 @@ func (a *Aggregate) afterRejection(c *change, row Gated) (aggregate.Change, erro
 func (a *Aggregate) mustWait(row Gated) error {
 	g := row.gate()
 	if err := g.Decided(); err != nil {
-		return a.replaced(g, err)
+		return err
 	}
 	switch {
 	case a.Head.Ended != nil:
@@ -287,24 +264,6 @@ func (a *Aggregate) openable(row Gated) bool {
 	return false
 }
 
-// askersOfAll are the people who never count on a route, the requester first: whoever edited a version, and who picked
-// the policy in force, also once it is approved.
-func (a *Aggregate) askersOfAll() []string {
-	return append([]string{a.Head.Requester}, Others(a.Head.Requester, slices.Concat(a.pickers(), a.editors())...)...)
-}
-
-// Others returns the people among users beside one of them, each once. Apps, which Slack names by ids of bots,
-// and Slack itself are none.
-func Others(than string, users ...string) (others []string) {
-	for _, user := range users {
-		if user != "" && user != than && !strings.HasPrefix(user, "B") && user != "USLACKBOT" &&
-			!slices.Contains(others, user) {
-			others = append(others, user)
-		}
-	}
-	return others
-}
-
 // openUnder opens a version's gate along a route and under these settings, after fill has edited its row.
 func (a *Aggregate) openUnder(c *change, row Gated, o aggregate.Opening, s tenancy.Settings, fill func(n Gated)) Gated {
 	return a.along(c, row, o, func(n Gated) {
@@ -321,7 +280,7 @@ func (a *Aggregate) along(c *change, row Gated, o aggregate.Opening, fill func(n
 		}
 		g := n.gate()
 		g.AskedAt = &c.Now
-		under, err := g.Under(o, a.mustAsk(o), func(g *aggregate.Gate) string {
+		under, err := g.Under(o, a.Askers(), func(g *aggregate.Gate) string {
 			*n.gate() = *g
 			return a.sum(n)
 		})
@@ -335,12 +294,4 @@ func (a *Aggregate) along(c *change, row Gated, o aggregate.Opening, fill func(n
 			opened.gate().OpenedDetails(about))
 	}
 	return opened
-}
-
-// mustAsk are users who may not be missing among the askers of an opening.
-func (a *Aggregate) mustAsk(o aggregate.Opening) []string {
-	if o.Rule.ID == "" {
-		return []string{a.Head.Requester}
-	}
-	return a.askersOfAll()
 }

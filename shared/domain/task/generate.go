@@ -2,8 +2,6 @@ package task
 
 import (
 	"cmp"
-	"errors"
-	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -114,8 +112,7 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 // openGate asks people about a generated version. If nobody could approve it now, the task is parked instead.
 func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now time.Time,
 	fill func(n Gated)) (aggregate.Change, error) {
-	_, policy := row.(*Prompt)
-	askers := a.askersOf(policy)
+	askers := a.Askers()
 	if required && s.Nobody(a.Request.Origin(), askers...) != nil {
 		c := a.park(ReasonNobodyApproves, "", now)
 		c.under(s.Rev)
@@ -278,10 +275,8 @@ func (a *Aggregate) layerID() string {
 }
 
 // PickDraft replaces the waiting policy by another team's submission. It rejects the shown version with this reason and
-// opens the next one under the same terms, with a new time limit. The person who picks becomes its author and may not
-// approve it unless self-approval is allowed; if nobody else could approve it either, PickDraft returns ErrNotAllowed.
-// The new version does not count towards max_versions. It returns ErrNotFound for a team without a submission in this
-// contest, and otherwise the same errors as Approve, except that people may pick for their own request.
+// opens the next one under the same terms, with a new time limit. The new version does not count towards max_versions.
+// It returns ErrNotFound for a team without a submission in this contest, and otherwise the same errors as Reject.
 func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Actor, p aggregate.Policy,
 	now time.Time) (aggregate.Change, error) {
 	row, err := a.decidable(id)
@@ -296,9 +291,6 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 		return aggregate.Change{}, err
 	}
 	if err := a.mustWait(old); err != nil {
-		return aggregate.Change{}, err
-	}
-	if err := p.Author(by); err != nil {
 		return aggregate.Change{}, err
 	}
 	entry := old.Contest.Entry(team)
@@ -325,26 +317,6 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 	return c.done()
 }
 
-// StatusPicked is the status in ErrDecided of a version that was replaced by another team's draft.
-const StatusPicked = "picked"
-
-// Replaced reports whether a person replaced this version by another team's draft.
-func (a *Aggregate) Replaced(p *Prompt) bool {
-	i := slices.Index(a.Prompts, p) + 1
-	return i > 0 && i < len(a.Prompts) && a.Prompts[i].Author != ""
-}
-
-// replaced returns err with StatusPicked if the gate's version was replaced by another draft.
-func (a *Aggregate) replaced(g *aggregate.Gate, err error) error {
-	decided, ok := errors.AsType[aggregate.ErrDecided](err)
-	for _, p := range a.Prompts {
-		if ok && &p.Gate == g && a.Replaced(p) {
-			return aggregate.ErrDecided{Status: StatusPicked, By: decided.By, At: decided.At}
-		}
-	}
-	return err
-}
-
 // maxPicked limits the versions of a policy including picked ones, because all of them are read with the task.
 const maxPicked = 100
 
@@ -356,8 +328,7 @@ func (a *Aggregate) picked(c *change, old *Prompt, e *Entry, content string, by 
 		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: old.Terms},
 	}
 	n.ID = a.rowID(n.Key(), c.Now)
-	others := Others(a.Head.Requester, by.ID)
-	return a.along(c, n, aggregate.BySettings(true, append([]string{a.Head.Requester}, others...)...), nil).(*Prompt)
+	return a.along(c, n, aggregate.BySettings(true, a.Askers()...), nil).(*Prompt)
 }
 
 // details adds the submission's team and score to an audit entry's details.

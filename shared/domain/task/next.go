@@ -124,7 +124,7 @@ func (a *Aggregate) Settled(e *Execution) *Settled {
 		return nil
 	}
 	s := &Settled{Rule: *g.Terms.Rule, Askers: slices.Clone(g.Askers)}
-	for _, user := range a.askersOfAll() {
+	for _, user := range a.Askers() {
 		if !g.IsAsker(user) {
 			s.Askers = append(s.Askers, circulation.Person{User: user})
 		}

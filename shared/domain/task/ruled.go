@@ -6,21 +6,12 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 )
 
 // UnderRules reports whether the tenant's rules decide who is asked about the request's steps.
 func (a *Aggregate) UnderRules(s tenancy.Settings) bool {
 	return s.RulesRev > 0 && a.Request != nil
-}
-
-// AskersOfSteps returns whose own request the steps are.
-func (a *Aggregate) AskersOfSteps() (people []circulation.Person) {
-	for _, user := range a.askersOfAll() {
-		people = append(people, circulation.Person{User: user})
-	}
-	return people
 }
 
 // Unopened returns the gate whose content is made and whose people must be looked up before it opens, or nil.

@@ -205,7 +205,7 @@ func TestAStepAsksForWhomTheLastStageWasStamped(t *testing.T) {
 func TestAStepThatNobodyMayCheckEndsTheTask(t *testing.T) {
 	s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)
 	p := *s.load().Prompt()
-	p.Author = tanaka
+	p.EditedBy = tanaka
 	s.rows[p.Key()] = &p
 	s.do(s.openGate, s.opensSame)
 	s.nobodyChecked()

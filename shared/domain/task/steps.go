@@ -124,7 +124,7 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 	c.Put(&n)
 	a.relyOnStep(c, e)
 	if e.Terms.Rule == nil {
-		return a.openStep(c, g, aggregate.BySettings(true, a.askersOf(false)...))
+		return a.openStep(c, g, aggregate.BySettings(true, a.Askers()...))
 	}
 	c.Owned = append(c.Owned, on...)
 	c.RelyOn(a.ProcessOf(e))
@@ -183,7 +183,7 @@ func (a *Aggregate) openStep(c *change, g *StepGate, o aggregate.Opening) (aggre
 func (a *Aggregate) settles(c *change, g *StepGate, o aggregate.Opening) bool {
 	n := g.Gate
 	n.AskedAt = &c.Now
-	_, err := n.Under(o, a.mustAsk(o), func(g *aggregate.Gate) string { return "any" })
+	_, err := n.Under(o, a.Askers(), func(g *aggregate.Gate) string { return "any" })
 	return err == nil
 }
 

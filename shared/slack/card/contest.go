@@ -26,10 +26,8 @@ type OtherDraft struct {
 	TaskID string `json:"task_id"`
 	Team   string `json:"team"`
 	Hash   string `json:"hash"` // of the text that the person read
-	// ReadOnly leaves the button out, for people who may not pick. With Alone the dialog says why: nobody could approve
-	// the draft if they picked it.
+	// ReadOnly leaves the button out, for people who may not pick.
 	ReadOnly bool   `json:"read_only,omitempty"`
-	Alone    bool   `json:"alone,omitempty"`
 	Console  string `json:"-"` // the console's address, for the drafts that the dialog lacks
 }
 
@@ -73,8 +71,6 @@ func OthersModal(
 	switch {
 	case !a.Asked(p.ID).Open:
 		told = d.w.ReviewOver
-	case o.Alone:
-		told = w.Author
 	case !o.ReadOnly && Stampable(draft.SubmissionContent):
 		submit, told = w.Pick, w.Picks
 	}
@@ -190,7 +186,7 @@ const maxEnding, maxEndingName = 150, 60
 
 type contestTexts struct {
 	Contesting, Live                        string
-	Won, Picked, Alone, Author              string
+	Won, Picked, Alone                      string
 	Others, Title, Entry, More, Pick, Picks string
 	Reads, Reason, Replaced, Differs        string
 	Ending, MoreFailed, Limited, Feedback   string

@@ -45,7 +45,7 @@ func Thread(t *aggregate.Thread, locale string) string {
 func (d drawing) forwarded() (lines []string) {
 	for _, q := range d.a.Request.Forwarded {
 		who := inline(q.Name, maxTool)
-		if who == "" && len(task.Others("", q.User)) > 0 {
+		if who == "" && aggregate.IsPerson(q.User) {
 			who = d.w.mention(q.User)
 		}
 		line := fill(d.w.Forwards, "who", or(who, "?"))

@@ -64,7 +64,6 @@ type Want struct {
 	Surface   aggregate.Surface // empty: Slack; in the console people signed in to the tenant's own workspace
 	Withdraws bool              // cancels or tries again: the requester may
 	Retries   bool              // tries again: guests may not
-	Authors   bool              // becomes the author of a version that others then approve
 	// Asked is whom the gate's present stage asks. If it is empty, as of no gate, the settings say who may, as without a
 	// rule.
 	Asked circulation.Mode
@@ -90,10 +89,8 @@ func (p *People) Who(
 		return by, policy, nil
 	}
 	var wg sync.WaitGroup
-	var whoErr, listErr, aloneErr error
+	var whoErr, listErr error
 	wg.Go(func() { whoErr = belongs(ctx, p.now(o.Team), &by, w.Team, o.Team) })
-	var alone bool
-	wg.Go(func() { alone, aloneErr = p.alone(ctx, w, o, s) })
 	var member bool
 	wg.Go(func() {
 		if w.Retries && w.User == o.User { // requesters who are no guests may always try again
@@ -109,8 +106,8 @@ func (p *People) Who(
 		member, listErr = p.memberOf(ctx, w, o)
 	})
 	wg.Wait()
-	by.Member, policy.Alone = member, alone
-	if err := errors.Join(whoErr, listErr, aloneErr); err != nil {
+	by.Member = member
+	if err := errors.Join(whoErr, listErr); err != nil {
 		return by, policy, fmt.Errorf("%w: %w", explain.ErrUnverified, err)
 	}
 	return by, policy, nil
@@ -140,18 +137,6 @@ func (p *People) Language(ctx context.Context, team, user, otherwise string) str
 // Spoken is Language by what is cached. After Who that is what Slack says now: Who was told it, or forgot it.
 func (p *People) Spoken(ctx context.Context, team, user, otherwise string) string {
 	return p.asking.Language(ctx, p.Slack, team, user, otherwise, p.Now())
-}
-
-// alone reports whether nobody could approve a version if the person became its author.
-func (p *People) alone(ctx context.Context, w Want, o aggregate.Origin, s tenancy.Settings) (bool, error) {
-	if !w.Authors || s.AllowSelfApproval {
-		return false, nil
-	}
-	err := p.asking.Somebody(ctx, p.Slack, o, s, p.Now(), o.User, w.User)
-	if errors.As(err, new(aggregate.ErrNotAllowed)) {
-		return true, nil
-	}
-	return false, err
 }
 
 // belongs asks Slack which workspace a person belongs to, and whether they are a guest. A click doesn't say: it names

@@ -134,46 +134,6 @@ func TestWhoIsListedIsAskedOfSlack(t *testing.T) {
 	}
 }
 
-// For any settings and place, a person who may reject a version may pick another if and only if somebody's click could
-// then approve it: a person who is neither the new version's author nor, under some settings, the requester.
-func TestWhatIsPickedHasSomebodyWhoMayApproveIt(t *testing.T) {
-	approvers := []tenancy.Approvers{{Mode: aggregate.ApproversList}}
-	for _, users := range [][]string{{"UOURS"}, {"UASKS", "UOURS"}, {"UOURS", "UGUEST", "ULEFT", "USTRANGER"},
-		{"UOURS", "UOTHER"}} {
-		for _, groups := range [][]string{nil, {"SASKS"}, {"SOURS"}, {"SGUESTS"}, {"SOTHER"}} {
-			approvers = append(approvers, tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups})
-		}
-	}
-	seen := map[string]int{}
-	for _, a := range approvers {
-		for _, self := range []bool{true, false} {
-			for _, kind := range []string{"channel", "im"} {
-				for _, picks := range []string{"UOURS", "UASKS"} {
-					s, d := tenancy.Settings{Approvers: a, AllowSelfApproval: self}, newListing()
-					o := aggregate.Origin{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: kind}
-					p, somebody := &People{Slack: d, Now: time.Now}, false
-					for user := range d.users {
-						by, policy, err := p.Who(t.Context(), Want{User: user, Surface: aggregate.SurfaceConsole}, o, s)
-						expect.NoError(t, err)
-						somebody = somebody || policy.ApproveAll(by, []string{o.User, picks}) == nil
-					}
-					by, policy, err := p.Who(t.Context(), Want{User: picks, Surface: aggregate.SurfaceConsole, Authors: true}, o, s)
-					expect.NoError(t, err)
-					if policy.Reject(by) != nil {
-						continue
-					}
-					refused, _ := errors.AsType[aggregate.ErrNotAllowed](policy.Author(by))
-					expect.That(t, (refused.Rule == "") == somebody,
-						"%s picks in %s under %+v, self-approval %t: %q, but somebody may approve it: %t", picks, kind, a, self,
-						refused.Rule, somebody)
-					seen[string(refused.Rule)]++
-				}
-			}
-		}
-	}
-	expect.That(t, seen[""] >= 10 && seen[string(aggregate.RuleAlone)] >= 10, "%v tells nothing", seen)
-}
-
 // If nobody may approve their own requests, a channel without anybody else counts as a direct message. A missing answer
 // of Slack's, or a large channel, is no refusal. The check costs at most one listing and a few look-ups.
 func TestAChannelOfNobodyElseHasNobody(t *testing.T) {

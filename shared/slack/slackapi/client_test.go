@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,7 +15,6 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
@@ -215,7 +215,8 @@ func TestAnAppOfAThreadIsNobody(t *testing.T) {
 		expect.Must(t, len(got) == 3, "%+v", got)
 		users := []string{got[0].User, got[1].User, got[2].User}
 		expect.Same(t, users, []string{webapi.BotID, webapi.BotID, webapi.Suzuki})
-		expect.Same(t, task.Others(webapi.Sato, users...), []string{webapi.Suzuki})
+		expect.Same(t, slices.DeleteFunc(users, func(id string) bool { return !aggregate.IsPerson(id) }),
+			[]string{webapi.Suzuki})
 		s.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "fatal_error"})
 	}
 }
