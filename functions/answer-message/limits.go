@@ -130,7 +130,7 @@ func only(seen []*conversation.Inbox, user string) []*conversation.Inbox {
 // that can't answer; then the agent is the first that can. known is false if the settings have no such agent.
 func (t *answering) agent(ctx context.Context) (d agent.Definition, known bool, err error) {
 	s := t.a.Conversation
-	defs, _ := agent.Definitions(t.settings.Agents, t.Allow)
+	defs := agent.Definitions(t.settings.Agents, t.Allow)
 	d, known = agent.Find(defs, s.AgentID)
 	if !s.Unnamed {
 		return d, known, nil

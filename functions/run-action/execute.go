@@ -28,7 +28,7 @@ func (j *job) execute(ctx context.Context) (conversation.Result, error) {
 func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, writeWithin)
 	defer cancel()
-	t, err := j.Files.Get(ctx, j.files(), j.action.BaseVersion)
+	t, err := j.Files.Get(ctx, j.files(), j.action.Base)
 	if err == nil {
 		t, err = t.Make(j.payload.Changes)
 	}
@@ -56,7 +56,7 @@ func (j *job) compare(ctx context.Context, version string) *conversation.FilesCh
 	within := min(compareWithin, j.action.Claim.LeaseUntil.Sub(j.Now())-resultSpare)
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	changes, err := j.Files.Compare(ctx, j.files(), j.action.BaseVersion, version)
+	changes, err := j.Files.Compare(ctx, j.files(), j.action.Base, version)
 	if err != nil {
 		j.noted = append(j.noted, "not_compared", err.Error())
 		return nil
@@ -93,7 +93,7 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	over := j.Now()
 	l.flush(ctx)
 	if errors.Is(err, isolated.ErrCannot) {
-		if _, gone := j.Files.Get(ctx, j.files(), j.action.BaseVersion); errors.Is(gone, large.ErrGone) {
+		if _, gone := j.Files.Get(ctx, j.files(), j.action.Base); errors.Is(gone, large.ErrGone) {
 			return j.gone(gone), nil
 		}
 		return j.says(conversation.ReasonNotBegun, "", err), nil
@@ -108,13 +108,11 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 
 // on is what the action works on.
 func (j *job) on() conversation.On {
-	return conversation.On{Base: j.action.BaseVersion, Attachments: j.action.AttachmentsVersion}
+	return conversation.On{Base: j.action.Base, Attachments: j.action.AttachmentsVersion}
 }
 
 func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversation.Result {
-	r := conversation.Result{
-		Status: conversation.ActionSucceeded, Held: end.Held,
-	}
+	r := conversation.Result{Status: conversation.ActionSucceeded}
 	w := j.words()
 	said := []conversation.Piece{j.ended(&r, end), {Text: w.limit(end.Limit)}}
 	l.into(&r, end.Dropped)
@@ -130,7 +128,7 @@ func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversati
 		if r.Version = version; err != nil { // the command has run, but its files are not saved
 			j.noted = append(j.noted, "workspace_not_kept", err.Error())
 			r.Version, said = "", append(said, conversation.Piece{Text: w.notKept})
-		} else if r.Error != "" && !end.Cancelled && version != j.action.BaseVersion {
+		} else if r.Error != "" && !end.Cancelled && version != j.action.Base {
 			said = append(said, conversation.Piece{Text: w.kept})
 		}
 		if err == nil {
@@ -171,7 +169,7 @@ const mostLeft = 5
 
 // logged logs the action's end in one line.
 func (j *job) logged(ctx context.Context, r conversation.Result) {
-	more := []any{"status", r.Status, "lines", r.Lines, "dropped", r.Dropped, "held", r.Held}
+	more := []any{"status", r.Status, "lines", r.Lines, "dropped", r.Dropped}
 	more = append(more, j.noted...)
 	code, cause := string(r.Error), "the action failed"
 	if j.cause != nil {

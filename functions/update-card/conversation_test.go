@@ -117,7 +117,7 @@ func TestAConversationIsDrawn(t *testing.T) {
 	k.drawn("processing")
 	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.ReadOn(a.Head.Run, a.Waiting(), conversation.Reading{Of: a.Waiting()[0].Message,
-			Read: []conversation.Read{{Tool: "read_file", Path: "src/main.go", At: k.Now()}}}, conversation.Answer{}, k.Now())
+			Read: []conversation.Read{{Tool: "read_file", Path: "src/main.go"}}}, conversation.Answer{}, k.Now())
 	})
 	k.drawn("processing")
 	expect.Has(t, k.slack.Sessions(k.channel)[0].Waiting, "src/main.go", "what the agent reads is not said")

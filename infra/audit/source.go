@@ -168,7 +168,10 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 	}
 	out := &actionProof{
 		ID: id, Session: in, Type: string(x.ActionType), Status: string(x.Status), Payload: string(payload),
-		ApprovedBy: string(x.ApprovedBy), BaseVersion: x.BaseVersion, Version: x.Version,
+		ApprovedBy: string(x.ApprovedBy), Version: x.Version,
+	}
+	if x.StartedAt != nil {
+		out.BaseVersion = x.Base
 	}
 	return out, nil
 }

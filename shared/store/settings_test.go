@@ -77,9 +77,9 @@ func testSettingsWithAgents(t *testing.T, st *taskStore) {
 		got := expect.Value(st.Settings(t.Context(), tenant))(t)
 		expect.Must(t, len(got.Agents) == 3 && got.Agents[0].IsDefault && got.AISessions.Cache.Enabled && got.Name == "新" &&
 			got.MaxVersions == 5, "%s: %+v", name, got)
-		defs, warnings := agent.Definitions(got.Agents, nil)
-		expect.That(t, len(defs) == 3 && agent.Default(defs).ID == "a" && len(warnings) == 2 &&
-			warnings[0].Field == "entry" && warnings[1].Field == "capabilities", "%s: %+v, %v", name, defs, warnings)
+		defs := agent.Definitions(got.Agents, nil)
+		expect.That(t, len(defs) == 3 && agent.Default(defs).ID == "a" && got.Agents[1].Problems()[0].Field == "entry" &&
+			got.Agents[2].Problems()[0].Field == "capabilities", "%s: %+v", name, defs)
 		got.Agents, got.MaxVersions = got.Agents[:1], 3
 		saved := expect.Value(st.SaveSettings(t.Context(), tenant, got, approver(), at()))(t)
 		expect.Same(t, saved, expect.Value(st.Settings(t.Context(), tenant))(t))

@@ -201,7 +201,7 @@ func (c *Pages) became(ctx context.Context, ref aggregate.Ref, x *conversation.A
 		return nil, nil
 	}
 	of := large.VersionsOf{Tenant: ref.Tenant, ID: ref.ID}
-	changes, err := c.Files.Difference(ctx, of, x.BaseVersion, x.Version)
+	changes, err := c.Files.Difference(ctx, of, x.Base, x.Version)
 	if errors.Is(err, large.ErrGone) {
 		return nil, nil
 	}

@@ -121,7 +121,7 @@ func (c *Pages) visible(r *http.Request, v *web.Viewer, opener, cursor string,
 // define lists the agents; addresses and keys are for administrators.
 func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent.Definition {
 	words := v.Texts("agents")
-	defs, _ := agent.Definitions(s.Agents, c.Outbound)
+	defs := agent.Definitions(s.Agents, c.Outbound)
 	for _, d := range defs {
 		row := agentRow{ID: d.ID, Label: legible.OneLine(d.Label()), About: legible.OneLine(d.Metadata["description"]),
 			Default: d.IsDefault, Model: legible.OneLine(d.Model),

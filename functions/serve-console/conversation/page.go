@@ -123,7 +123,7 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	if err != nil {
 		return t, err
 	}
-	t.defs, _ = agent.Definitions(t.settings.Agents, c.Outbound)
+	t.defs = agent.Definitions(t.settings.Agents, c.Outbound)
 	before := q.Get("before")
 	if before != "" && !saidKey.Get().MatchString(before) {
 		return t, fmt.Errorf("a message's key: %w", aggregate.ErrNotFound)

@@ -199,12 +199,12 @@ func pageOfReads(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "読んで")
 	k.Answers(conversation.Answer{Text: "読みました", Request: "<b>買う</b>",
 		Files: &conversation.Reading{Read: []conversation.Read{
-			{Tool: "read_file", Path: "名簿/<i>.csv", From: 3, To: 1200, Version: "0123456789abcdef",
-				At: w.Now()}, {Tool: "search", Text: "佐藤 <b>", At: w.Now()}, {Tool: "list_files", At: w.Now(), Failed: true},
+			{Tool: "read_file", Path: "名簿/<i>.csv", From: 3, To: 1200}, {Tool: "search", Text: "佐藤 <b>"},
+			{Tool: "list_files", Failed: true},
 		}}})
 	sato, suzuki := w.As(webapi.Sato), w.As(webapi.Suzuki)
 	page := sato.Get(k.Page())
-	page.Holds(t, "エージェントが読んだファイル (3)</summary>", "名簿/&lt;i&gt;.csv", "3–1,200 行目", "0123456789ab", "佐藤 &lt;b&gt;",
+	page.Holds(t, "エージェントが読んだファイル (3)</summary>", "名簿/&lt;i&gt;.csv", "3–1,200 行目", "佐藤 &lt;b&gt;",
 		"ファイルの一覧", "読めませんでした", "&lt;b&gt;買う&lt;/b&gt;", "📝 依頼にする</button>")
 	o := k.Load().OpenOffer()
 	form := consoletest.ActOn(conversation.ActMakeRequest, nil, "")

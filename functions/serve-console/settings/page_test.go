@@ -136,7 +136,6 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 		"endpoint: " + ja.Rule("agent_required"):       {"agents", "  endpoint: https://bot.example.com/v1\n", ""},
 		"capabilities: " + ja.Rule("agent_capability"): {"agents", "[code, test]", "[code, root]"},
 		"auth_ref: " + ja.Rule("agent_auth_ref"):       {"agents", "authRef: docs", "authRef: sk-proj-1"},
-		ja.Rule("auto_shell"):                          {"auto_actions", "[go, test, ./a b/...]", "[bash, x]"},
 		ja.Rule("auto_argv"):                           {"auto_actions", "test, ./a b/...", "test, '*'"},
 		ja.Rule("auto_place"):                          {"auto_actions", "  place: D1\n", ""},
 		"nme: " + ja.Rule("unknown"):                   {"agents", "authRef: docs", "nme: x"},

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/language"
 )
 
@@ -129,43 +128,27 @@ func (d Definition) Context() int {
 	return usualContext
 }
 
-// Warning reports an entry of the settings that is ignored, and its first problem.
-type Warning struct {
-	Entry int    // index from 0
-	ID    string // empty if it could not be read
-	aggregate.Problem
-	// KeepsBuiltIn says that the built-in agent with this id is used instead.
-	KeepsBuiltIn bool
-}
-
-// Definitions returns a workspace's agents and a warning for each entry of custom that is ignored. The built-in agents
-// come first, each replaced by the entry with its id if there is one; the other entries follow in order. allow lists
-// the host:port endpoints that the deployment allows in addition to public ones. Exactly one agent is the default: the
+// Definitions returns a workspace's agents; an entry of custom with a problem is ignored. The built-in agents come
+// first, each replaced by the entry with its id if there is one; the other entries follow in order. allow lists the
+// host:port endpoints that the deployment allows in addition to public ones. Exactly one agent is the default: the
 // first entry that claims it, else codex.
-func Definitions(custom []Definition, allow []string) (defs []Definition, warnings []Warning) {
-	return define(custom, func(d Definition) aggregate.Problems { return d.unreachable(allow) })
+func Definitions(custom []Definition, allow []string) []Definition {
+	return define(custom, func(d Definition) bool { return d.reachable(allow) })
 }
 
 // Named returns Definitions including agents that this deployment can't reach. It is for finding out which agent a
 // message addresses, so that people can be told that it is unreachable.
 func Named(custom []Definition) []Definition {
-	defs, _ := define(custom, func(Definition) aggregate.Problems { return nil })
-	return defs
+	return define(custom, func(Definition) bool { return true })
 }
 
-func define(custom []Definition, more func(Definition) aggregate.Problems) (defs []Definition, warnings []Warning) {
-	defs = BuiltIn()
+func define(custom []Definition, reachable func(Definition) bool) []Definition {
+	defs := BuiltIn()
 	chosen := ""
 	var taken []string
-	for i, d := range custom {
+	for _, d := range custom {
 		at := slices.IndexFunc(defs, func(x Definition) bool { return x.ID == d.ID })
-		wrong := append(d.Problems(), more(d)...)
-		if slices.Contains(taken, d.ID) {
-			wrong = append(wrong, aggregate.Problem{Field: "id", Code: "taken"})
-		}
-		if len(wrong) > 0 {
-			warnings = append(warnings, Warning{Entry: i, ID: d.ID, Problem: wrong[0],
-				KeepsBuiltIn: at >= 0 && !slices.Contains(taken, d.ID)})
+		if len(d.Problems()) > 0 || !reachable(d) || slices.Contains(taken, d.ID) {
 			continue
 		}
 		taken = append(taken, d.ID)
@@ -188,7 +171,7 @@ func define(custom []Definition, more func(Definition) aggregate.Problems) (defs
 	for i := range defs {
 		defs[i].IsDefault = defs[i].ID == chosen
 	}
-	return defs, warnings
+	return defs
 }
 
 // Find returns the agent with this id, and false if there is none.

@@ -111,10 +111,9 @@ func TestARuleAllowsACommandElementByElement(t *testing.T) {
 }
 
 // A rule with a fault allows nothing, even if it was stored without validation.
-func TestNoRuleIsForWhatAShellReads(t *testing.T) {
+func TestARuleWithAFaultAllowsNothing(t *testing.T) {
 	for _, argv := range [][]string{
-		{"sh", "-c", "*"}, {"/bin/bash", "*"}, {"BASH", "x"}, {"env", "x"}, {"xargs", "x"}, {"/usr/bin/env", "x"}, {"sudo",
-			"x"}, {"busybox", "x"}, {"toybox", "x"}, {"zsh-5.9", "x"}, {"*", "x"}, {"g*", "x"}, {}, {""}, {"go", ""},
+		{"*", "x"}, {"g*", "x"}, {}, {""}, {"go", ""},
 		{"go", strings.Repeat("x", 201)}, make([]string, 33),
 	} {
 		r := rule(argv...)

@@ -68,29 +68,22 @@ func (d Definition) wrongEndpoint() string {
 	return ""
 }
 
-// unreachable returns the problems that depend on the deployment: it must allow plain http and local addresses.
-func (d Definition) unreachable(allow []string) aggregate.Problems {
+// reachable reports whether this deployment reaches the agent: it must allow plain http and local addresses.
+func (d Definition) reachable(allow []string) bool {
 	if d.Provider != HTTP && d.Provider != Local || d.wrongEndpoint() != "" {
-		return nil
+		return true
 	}
 	u, err := url.Parse(d.Endpoint)
 	if err != nil {
-		return nil // already reported by Problems
+		return false
 	}
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	at := net.JoinHostPort(u.Hostname(), port)
-	switch allowed := slices.ContainsFunc(allow, func(a string) bool { return strings.EqualFold(a, at) }); {
-	case allowed:
-		return nil
-	case d.Provider == Local:
-		return aggregate.Problems{{Field: "endpoint", Code: "agent_place"}}
-	case u.Scheme != "https":
-		return aggregate.Problems{{Field: "endpoint", Code: "agent_secure"}}
-	}
-	return nil
+	return d.Provider == HTTP && u.Scheme == "https" ||
+		slices.ContainsFunc(allow, func(a string) bool { return strings.EqualFold(a, at) })
 }
 
 func badMetadata(m map[string]string) bool {

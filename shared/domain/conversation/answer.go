@@ -157,7 +157,7 @@ func (c *change) fold(x Answer) {
 	if x.Summary == "" {
 		return
 	}
-	m := c.say(Message{Sender: FromSystem, Content: x.Summary, Collapsed: true, Through: x.Through, Spoke: x.Spoke})
+	m := c.say(Message{Sender: FromSystem, Content: x.Summary, Collapsed: true, Spoke: x.Spoke})
 	c.Conversation.CollapsedThrough, c.Conversation.SummaryKey = x.Through, m.Key()
 }
 

@@ -23,12 +23,10 @@ type Attached struct {
 	Path   string `json:"path"`           // below AttachedFolder
 	Type   string `json:"type,omitempty"` // MIME type
 	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
 
 	// Text is the path of its text below AttachedFolder: its own, if it is text in UTF-8, or of a second file that was
 	// made of it. It is empty for images and for what can't be read; then Why says why.
 	Text     string                `json:"text,omitempty"`
-	Form     isolated.FileForm     `json:"form,omitempty"`
 	Encoding string                `json:"encoding,omitempty"`
 	Remarks  []isolated.FileRemark `json:"remarks,omitempty"`
 	Why      string                `json:"why,omitempty"`
@@ -70,9 +68,9 @@ func (l *Laid) Add(x Attached, name string, content []byte) (added *Attached, wh
 	if why := l.Refuses(int64(len(content))); why != "" {
 		return nil, why
 	}
-	x.Path, x.Bytes, x.SHA256 = l.free(name, ""), int64(len(content)), files.Sum(content)
+	x.Path, x.Bytes = l.free(name, ""), int64(len(content))
 	if files.IsText(content) {
-		x.Text, x.Form, x.Encoding = x.Path, isolated.PlainText, "UTF-8"
+		x.Text, x.Encoding = x.Path, "UTF-8"
 	}
 	if why := l.put(x.Path, content); why != "" {
 		return nil, why
@@ -83,7 +81,7 @@ func (l *Laid) Add(x Attached, name string, content []byte) (added *Attached, wh
 
 // Read adds what was read of a file: its text as a file beside it, or why there is none.
 func (l *Laid) Read(x *Attached, t isolated.FileText) {
-	x.Form, x.Encoding, x.Remarks, x.Why = t.Form, t.Encoding, t.Remarks, string(t.Why)
+	x.Encoding, x.Remarks, x.Why = t.Encoding, t.Remarks, string(t.Why)
 	if t.Why != "" {
 		return
 	}

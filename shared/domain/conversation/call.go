@@ -194,15 +194,11 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 	}
 	claim := func(n *Action) {
 		n.Claim = &Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
-		n.BaseVersion = c.Conversation.WorkspaceVersion
 	}
 	if x.Status == ActionExecuting { // an earlier claim was released before anything began
 		n := *x
 		claim(&n)
 		c.Put(&n)
-		if n.BaseVersion != x.BaseVersion {
-			c.auditStart(&n)
-		}
 		return c.done()
 	}
 	started := c.move(x, ActionExecuting, func(n *Action) { claim(n); n.StartedAt = &c.Now })
@@ -216,7 +212,7 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 // auditStart records who or which rule approved the action, its hash, and the version of the files on which it starts.
 func (c *change) auditStart(x *Action) {
 	c.auditAction(aggregate.System(), AuditStarted, x, map[string]any{
-		"approved_by": x.ApprovedBy, "by": x.Gate.ApprovedBy, "rule": x.Rule, "base_version": x.BaseVersion,
+		"approved_by": x.ApprovedBy, "by": x.Gate.ApprovedBy, "rule": x.Rule, "base_version": x.Base,
 	})
 }
 

@@ -19,10 +19,9 @@ type Result struct {
 	Version     string           `json:"version,omitempty"` // the version of the files afterwards; empty: unchanged
 	Lines       int              `json:"lines"`
 	Dropped     int              `json:"dropped"`
-	At          time.Time        `json:"at"`             // when its work ended
-	Held        []string         `json:"held,omitempty"` // active isolation measures, as reported by the sandbox
-	Tail        string           `json:"-"`              // end of the output, for the agent, each line after its number
-	Gone        bool             `json:"-"`              // the files on which it was to work are lost
+	At          time.Time        `json:"at"` // when its work ended
+	Tail        string           `json:"-"`  // end of the output, for the agent, each line after its number
+	Gone        bool             `json:"-"`  // the files on which it was to work are lost
 	Changed     *FilesChanged    `json:"changed_files,omitempty"`
 	Call        *aggregate.Blob  `json:"call_result,omitempty"` // of a tool_call
 	Tests       *Tests           `json:"tests,omitempty"`
@@ -68,8 +67,6 @@ const (
 	// mostNotBegun is how often starting a sandbox may fail before the action fails. It equals the state machine's
 	// retries, about two minutes in total. A network that was idle for weeks is rebuilt in that time.
 	mostNotBegun = 9
-	// mostHeld and mostHeldText limit the sandbox's report on its isolation.
-	mostHeld, mostHeldText = 10, 60
 )
 
 // executedBy returns the action that the invocation executes. It returns ErrMoved if the invocation lost the claim, or
@@ -189,7 +186,7 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 	c := a.begin(now)
 	is := c.move(x, r.Status, func(n *Action) {
 		r.into(n, c.Conversation.Locale)
-		n.Outcome, n.NotTaken = "", r.Version != "" && r.Version != x.BaseVersion
+		n.Outcome, n.NotTaken = "", r.Version != "" && r.Version != x.Base
 	})
 	m := c.say(is.told(c.Conversation.Locale))
 	if c.Conversation.Status != Closed {
@@ -205,10 +202,10 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 func (c *change) takeVersion(x *Action, r Result) bool {
 	switch {
 	case r.Version == "" && !r.Gone:
-	case c.Conversation.WorkspaceVersion == x.BaseVersion:
+	case c.Conversation.WorkspaceVersion == x.Base:
 		c.Conversation.WorkspaceVersion = r.Version
 	default:
-		return r.Version == "" || r.Version == x.BaseVersion
+		return r.Version == "" || r.Version == x.Base
 	}
 	return true
 }
@@ -218,7 +215,7 @@ func (r Result) into(n *Action, locale string) {
 	r = r.bounded()
 	n.ResultSummary, n.Tests = legible.First(r.sum(locale), mostSummary), r.Tests
 	n.Error, n.ErrorDetail, n.ExitCode = r.Error, r.ErrorDetail, r.ExitCode
-	n.Version, n.Lines, n.Dropped, n.Held, n.Changed = r.Version, r.Lines, r.Dropped, r.Held, r.Changed
+	n.Version, n.Lines, n.Dropped, n.Changed = r.Version, r.Lines, r.Dropped, r.Changed
 	n.tail, n.CallResult = r.Tail, r.Call
 	n.detail = r.Detail
 	n.steps(r.Pushed)
@@ -226,13 +223,9 @@ func (r Result) into(n *Action, locale string) {
 
 func (r Result) bounded() Result {
 	r.ErrorDetail = legible.First(r.ErrorDetail, mostDetail)
-	r.Held = slices.Clone(r.Held[:min(len(r.Held), mostHeld)])
 	r.Detail = slices.Clone(r.Detail)
 	for i := range r.Detail {
 		r.Detail[i].Text = legible.First(r.Detail[i].Text, mostDetail)
-	}
-	for i, s := range r.Held {
-		r.Held[i] = legible.First(s, mostHeldText)
 	}
 	return r
 }

@@ -143,27 +143,18 @@ func errDeleted(id string) error {
 	return fmt.Errorf("a message that action %s came of was deleted: %w", id, aggregate.ErrConflict)
 }
 
-// takeBack withdraws the action that waits if one of the messages from which it came was deleted, and notes on it if
-// one was edited. Slack doesn't say who deleted a message.
+// takeBack withdraws the action that waits if one of the messages from which it came was deleted. Slack doesn't say who
+// deleted a message.
 func (a *Aggregate) takeBack(c *change, seen []*Inbox) {
 	x := a.Current()
-	if x == nil || x.Status != ActionPending {
+	if x == nil || x.Status != ActionPending || x.deletedBy(seen) == nil {
 		return
 	}
-	if x.deletedBy(seen) != nil {
-		c.over(x, ActionCancelled, func(n *Action) {
-			n.settle(aggregate.Cancelled)
-			n.CancelReason = ReasonDeleted
-		})
-		c.auditAction(aggregate.System(), AuditCancelled, x, map[string]any{"was": x.Status, "reason": ReasonDeleted})
-		return
-	}
-	edited := func(i *Inbox) bool { return i.Changes != "" && slices.Contains(x.AskedIn, i.Changes) }
-	if slices.ContainsFunc(seen, edited) {
-		n := *x
-		n.EditedAt = &c.Now
-		c.Put(&n)
-	}
+	c.over(x, ActionCancelled, func(n *Action) {
+		n.settle(aggregate.Cancelled)
+		n.CancelReason = ReasonDeleted
+	})
+	c.auditAction(aggregate.System(), AuditCancelled, x, map[string]any{"was": x.Status, "reason": ReasonDeleted})
 }
 
 // cutOff returns what is known of an action whose invocation ended without a result.

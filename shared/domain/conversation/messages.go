@@ -156,7 +156,7 @@ func (a *Aggregate) GiveThread(run int, said []Earlier, of aggregate.Thread, now
 	c := a.begin(now)
 	c.Conversation.ThreadBefore = ""
 	w := saidOfThread.In(c.Conversation.Locale)
-	m := Message{Sender: FromSystem, Thread: said, OfThread: &of}
+	m := Message{Sender: FromSystem, Thread: said}
 	switch {
 	case of.Failed:
 		m.own(w.unread)
@@ -184,14 +184,12 @@ var saidOfThread = language.InEach(
 
 // Read is what an agent read of the conversation's files by one call of a tool.
 type Read struct {
-	Tool    string    `json:"tool"`
-	Path    string    `json:"path,omitempty"` // as the agent named it
-	Text    string    `json:"text,omitempty"` // what it searched for
-	From    int       `json:"from,omitempty"` // lines of a file; 0: none were shown
-	To      int       `json:"to,omitempty"`
-	Version string    `json:"version,omitempty"` // of the files
-	Failed  bool      `json:"failed,omitempty"`
-	At      time.Time `json:"at"`
+	Tool   string `json:"tool"`
+	Path   string `json:"path,omitempty"` // as the agent named it
+	Text   string `json:"text,omitempty"` // what it searched for
+	From   int    `json:"from,omitempty"` // lines of a file; 0: none were shown
+	To     int    `json:"to,omitempty"`
+	Failed bool   `json:"failed,omitempty"`
 }
 
 // Lines names the lines of a file that were shown; "": none were.

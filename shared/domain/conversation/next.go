@@ -64,8 +64,6 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	switch {
 	case a.waitsInVain() != nil:
 		out.Begin = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).TurnAway(now) }
-	case a.keepsWaiting() != nil:
-		out.Begin = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).SayLater(now) }
 	case !a.work(now), a.Head.Resting && a.paused(now):
 	case a.Head.Resting:
 		out.Begin = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).StartRun(now) }
@@ -143,8 +141,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	if _, drawn := aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, now); drawn != nil {
 		by(*drawn)
 	}
-	if slices.ContainsFunc(a.Offered, (*Offered).making) || a.waitsInVain() != nil ||
-		a.keepsWaiting() != nil {
+	if slices.ContainsFunc(a.Offered, (*Offered).making) || a.waitsInVain() != nil {
 		by(soon)
 	}
 	if x := a.unheard(); x != nil {

@@ -19,7 +19,6 @@ type Offered struct {
 	Text      string     `json:"text"`
 	User      string     `json:"user"`       // the author of the message that asked for it
 	MessageTS string     `json:"message_ts"` // the timestamp of that message
-	CreatedAt time.Time  `json:"created_at"`
 	MadeBy    string     `json:"made_by,omitempty"`
 	MadeAt    *time.Time `json:"made_at,omitempty"`
 	TaskID    string     `json:"task_id,omitempty"`
@@ -94,7 +93,7 @@ func (c *change) offer(text string) {
 	}
 	c.Conversation.Offered++
 	o := &Offered{Number: c.Conversation.Offered, Text: legible.FirstBytes(text, task.MaxText), User: user,
-		MessageTS: ts, CreatedAt: c.Now}
+		MessageTS: ts}
 	o.ID = aggregate.Derive(c.Now, "offered", c.Head.TenantID, c.Conversation.ID, o.Key())
 	c.Put(o)
 	c.card(CardOffered, o.Key())

@@ -110,8 +110,6 @@ func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 			w.require(before.Payload == x.Payload && before.ActionType == x.ActionType, what, "what %s does has changed",
 				x.ActionID)
 		}
-		w.require(x.Status == ActionPending || x.Claim == nil || x.Base == x.BaseVersion, what,
-			"%s was proposed for %q and begins with %q", x.ActionID, x.Base, x.BaseVersion)
 		if from != x.Status {
 			w.require(before == nil && (x.Status == ActionPending || x.Rule != "" && x.Status == ActionApproved) ||
 				ActionMoves.Allows(from, x.Status), what, "an action went from %q to %s", from, x.Status)
@@ -134,11 +132,6 @@ func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 		is.Conversation.PendingActionID, waiting)
 	w.require(is.Head.Acting == executing && (executing != "") == (is.Conversation.Status == Executing), what,
 		"acting is %q, %q executes, the session is %s", is.Head.Acting, executing, is.Conversation.Status)
-	for _, l := range c.Beside {
-		m, later := l.Row.(*Message)
-		again := later && m.Reason == ReasonAfterAction && was.Conversation.SaidLater >= is.Conversation.SaidLater
-		w.require(!again, what, "people are told again to wait for action %d", is.Conversation.SaidLater)
-	}
 	for id, n := range w.calls {
 		w.require(n <= 1, what, "the command of %s ran %d times", id, n)
 	}

@@ -78,8 +78,6 @@ type Conversation struct {
 	// number of requests that wait or waited for a button
 	Offered int `json:"offered,omitempty"`
 	Refused int `json:"refused,omitempty"` // consecutive invalid proposals
-	// last action after which, it was said, messages are answered
-	SaidLater int `json:"said_later,omitempty"`
 	// authors of the messages answered since the last proposal
 	Askers           []string         `json:"askers,omitempty"`
 	AskedIn          []string         `json:"asked_in,omitempty"`          // keys of these messages, the newest ones
@@ -142,15 +140,13 @@ type Message struct {
 	ActionID string           `json:"action_id,omitempty"` // the action that it is about
 	Reason   aggregate.Reason `json:"reason,omitempty"`    // for a message of the system
 	Detail   string           `json:"detail,omitempty"`
-	Through  string           `json:"through,omitempty"` // for a summary: key of the last message that it covers
 	// Spoke are, for a summary, the people whose words it has and who spoke since a person last approved an action.
 	Spoke []string `json:"spoke,omitempty"`
 	// Own are the parts of a system message that the system itself worded; the rest is quoted. A message without any that
 	// are noted is its own words but for Detail.
 	Own []Span `json:"own,omitempty"`
-	// Thread is what was said in the thread before the conversation, and OfThread what that is of the thread.
-	Thread   []Earlier         `json:"thread,omitempty"`
-	OfThread *aggregate.Thread `json:"of_thread,omitempty"`
+	// Thread is what was said in the thread before the conversation.
+	Thread []Earlier `json:"thread,omitempty"`
 	// Request is a request that the agent wants to make, and TaskID the task that a system message is about.
 	Request string `json:"request,omitempty"`
 	TaskID  string `json:"task_id,omitempty"`
@@ -221,10 +217,8 @@ type Action struct {
 	CreatedAt time.Time      `json:"created_at"`
 	Askers    []string       `json:"askers,omitempty"`   // authors of the messages that led to it, who count as requesters
 	AskedIn   []string       `json:"asked_in,omitempty"` // keys of these messages; empty: a person proposed it
-	// EditedAt is when the author of one of them edited it, after the proposal was made from what it said before.
-	EditedAt *time.Time `json:"edited_at,omitempty"`
-	Rule     string     `json:"rule,omitempty"` // the rule that approved it
-	Summary  string     `json:"summary,omitempty"`
+	Rule      string         `json:"rule,omitempty"`     // the rule that approved it
+	Summary   string         `json:"summary,omitempty"`
 
 	TimeoutSeconds int `json:"timeout_seconds"`
 	// Tool and Access repeat a tool_call's payload, and CallResult is what its call returned, as the agent is given it.
@@ -237,7 +231,6 @@ type Action struct {
 	// Base, as the payload says.
 	AttachmentsVersion string           `json:"attachments_version,omitempty"`
 	Base               string           `json:"base,omitempty"`
-	BaseVersion        string           `json:"base_version,omitempty"`  // Base, repeated by the claim
 	Version            string           `json:"version,omitempty"`       // of the files that it left
 	NotTaken           bool             `json:"not_taken,omitempty"`     // the conversation did not take these files
 	Changed            *FilesChanged    `json:"changed_files,omitempty"` // what it changed, once it has ended
@@ -251,7 +244,6 @@ type Action struct {
 	CancelReason       aggregate.Reason `json:"cancel_reason,omitempty"`
 	Lines              int              `json:"lines"`          // lines of output
 	Dropped            int              `json:"dropped"`        // lines that were not kept
-	Held               []string         `json:"held,omitempty"` // isolation measures that were active while it ran
 	Late               *Result          `json:"late,omitempty"` // its result, if that came after the cancellation
 	tail               string           // end of the output, for the message about the result
 	detail             []Piece          // ErrorDetail by who said it; nil: not known

@@ -16,7 +16,7 @@ type words struct {
 	notBegun, putBack, outputLater, callLater     string // of an action that is withdrawn
 	lateStopped, lateDone, lateCall, lateUncalled string // what became of it afterwards
 	exit, output, all, some, notKept              string
-	stopped, later                                string
+	stopped                                       string
 	changed, wrote, deleted, more, notTaken       string
 	lost, unread                                  string
 	returned, entries, bytes, resultGone          string // of a tool
@@ -46,7 +46,6 @@ var said = language.InEach(
 		all: "すべての行を、行番号付きで示します:", some: "最後の行を、行番号付きで示します:", notKept: "%s 行は残っていません。",
 		ownProposal: "操作 #%d は、人が提案しました。種類: %s。内容:",
 		stopped:     "回答を中止しました。続けるには、もう一度送信してください。",
-		later:       "操作 #%d を実行中です。メッセージには、完了後に回答します。",
 		changed:     "変更されたファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
 		wrote: "変更・追加されたファイル: %d 件", deleted: "削除されたファイル: %d 件",
 		lost: "この会話のファイルは、保存期間を過ぎたため削除されました。会話は空のフォルダーで続きます。",
@@ -86,7 +85,6 @@ var said = language.InEach(
 		notKept:     " Not kept: %s.",
 		ownProposal: "A person proposed action #%d. Kind: %s. Content:",
 		stopped:     "The answer was stopped. To continue, write again.",
-		later:       "Action #%d is running. The agent answers your message after it’s done.",
 		changed:     "Files changed: %d, +%d −%d lines", more: "and %d more",
 		wrote: "Changed or new: %d", deleted: "Deleted: %d",
 		lost:     "This conversation’s files were deleted after their retention period. It continues with an empty folder.",

@@ -30,7 +30,6 @@ func (a *Aggregate) Versions() []string {
 	}
 	for _, x := range a.Actions {
 		if !x.Status.Over() {
-			add(x.BaseVersion)
 			add(x.AttachmentsVersion)
 			add(x.Base)
 		}

@@ -234,11 +234,3 @@ func TestAHunkSaysWhereItIs(t *testing.T) {
 	expect.Is(t, files.Difference(was, is)[0].Hunks[0].Heading(), "@@ -1,2 +1,2 @@")
 	expect.Is(t, files.Difference(&files.Tree{}, is)[0].Hunks[0].Heading(), "@@ -0,0 +1,2 @@")
 }
-
-func TestASafeName(t *testing.T) {
-	for name, want := range map[string]string{"main.py": "main.py", "表 1.csv": "表 1.csv", ".gitignore": ".gitignore",
-		"a:b.txt": "a_b.txt", "con.txt": "_con.txt", "dir. ": "dir__", "lpt1": "_lpt1", "COM12": "COM12",
-		"q?\"<>|*": "q______", "tail.": "tail_"} {
-		expect.Is(t, files.SafeName(name), want)
-	}
-}

@@ -104,28 +104,3 @@ func matches(pattern, names []string) bool {
 	}
 	return at[len(pattern)]
 }
-
-// SafeName returns a file's name so that Windows takes it, too: without its special characters, dots and blanks at the
-// end, and names of devices.
-func SafeName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r < ' ' || strings.ContainsRune(`<>:"|?*\/`, r) {
-			return '_'
-		}
-		return r
-	}, name)
-	if end := strings.TrimRight(name, ". "); end != name {
-		name = end + strings.Repeat("_", len(name)-len(end))
-	}
-	base, _, _ := strings.Cut(name, ".")
-	base = strings.ToUpper(strings.TrimRight(base, " "))
-	device := slices.Contains([]string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}, base)
-	if rest := strings.TrimPrefix(strings.TrimPrefix(base, "COM"), "LPT"); rest != base && len([]rune(rest)) == 1 &&
-		strings.Contains("0123456789¹²³", rest) {
-		device = true
-	}
-	if device {
-		return "_" + name
-	}
-	return name
-}

@@ -112,10 +112,9 @@ func arguments(c model.Call) (a asked, err error) {
 }
 
 // asRead returns what a call asks for, for people. It reports false for any other call.
-func asRead(c model.Call, version string, at time.Time) (conversation.Read, bool) {
+func asRead(c model.Call) (conversation.Read, bool) {
 	a, err := arguments(c)
-	r := conversation.Read{Tool: c.Name, Path: legible.Visible(a.Path), Text: legible.Visible(a.Text), Version: version,
-		At: at}
+	r := conversation.Read{Tool: c.Name, Path: legible.Visible(a.Path), Text: legible.Visible(a.Text)}
 	if c.Name == readFile {
 		r.From, r.To = a.From, a.To
 	}

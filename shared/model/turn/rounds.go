@@ -112,7 +112,7 @@ func (x *readers) read(ctx context.Context, r *model.Request, got model.Response
 // wanted lists what a round is going to read.
 func (x *readers) wanted(round Round) (all []conversation.Read) {
 	for _, c := range round.Calls[:min(len(round.Calls), MaxReads)] {
-		if read, ok := asRead(c, round.Version, x.t.Now); ok {
+		if read, ok := asRead(c); ok {
 			all = append(all, read)
 		}
 	}
@@ -148,7 +148,7 @@ func (x *readers) answered(ctx context.Context, round *Round) {
 		default:
 			var lines conversation.Lines
 			out, lines = x.t.Files.Read(ctx, c)
-			if read, ok := asRead(c, round.Version, x.t.Now); ok {
+			if read, ok := asRead(c); ok {
 				read.From, read.To, read.Failed = lines.From, lines.To, out.Failed
 				round.Reads = append(round.Reads, read)
 			}

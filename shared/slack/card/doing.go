@@ -99,9 +99,6 @@ func (d drawing) asking(x *conversation.Action, r routed) face {
 	if x.Pushed != nil {
 		notes = PushNotes(d.t.Conversation, x, d.w.Locale)
 	}
-	if x.EditedAt != nil {
-		notes = append(notes, fill(d.talk.SourceEdited, "when", whenSet(x.EditedAt)))
-	}
 	value, cut := x.ActionID+"/"+x.Payload.Hash(), b.cut
 	_, nobody := r.left()
 	buttons := append(d.buttons(kind, x.ActionID, value, &b, nobody || why != ""),

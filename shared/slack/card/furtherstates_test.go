@@ -191,10 +191,6 @@ var conversationStates = []struct {
 		x := c.last()
 		x.Status, x.CancelReason, x.CompletedAt = conversation.ActionCancelled, conversation.ReasonDeleted, &c.now
 	}},
-	{"action_source_edited", conversation.CardAction, func(c *onThread) {
-		c.says("", shell("make"))
-		c.last().EditedAt = &c.now
-	}},
 	{"action_call", conversation.CardAction, func(c *onThread) {
 		c.lists(`{"department":"営業部","status":"all"}`)
 	}},

@@ -190,7 +190,7 @@ type conversationWords struct {
 	Output, Lines                                                             string
 	Dropped, Newest                                                           string // lines not kept; alone kept
 	ByRule, Since, Took, Ended, Exit, Stopping, CallGoesOn, Expired, NotBegun string
-	CancelledBy, CancelledClosed, CancelledDeleted, SourceEdited              string
+	CancelledBy, CancelledClosed, CancelledDeleted                            string
 	CheckCall, CheckUnknown, LateCallDone, LateCallAfter                      string
 	LateCallFailed, LateDone, LateAfter, LateFailed, InFlight                 string
 	TooLate, TooLateCancelled, TooLateExpired                                 string // to a person who clicks

@@ -253,7 +253,6 @@ func (s *Versions) Link(ctx context.Context, of VersionsOf, name string, body []
 
 // Attachment is the header Content-Disposition of a file that browsers save under this name.
 func Attachment(name string) string {
-	name = files.SafeName(name)
 	if header := mime.FormatMediaType("attachment", map[string]string{"filename": name}); header != "" {
 		return header
 	}
