@@ -65,8 +65,6 @@ type Handler struct {
 	// Text has a file's text read by the function read-file. Its error says that this may work later.
 	Text func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (isolated.FileText, error)
 	Open func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error)
-	// Answers says which model answers for an agent, or why none can.
-	Answers func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error)
 	// Prompts stores the requests that are sent to models.
 	Prompts func(ref aggregate.Ref) model.Keep
 	Who     func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // asks Slack
@@ -167,10 +165,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if why, err := t.limits(ctx); err != nil || why != nil {
 		return t.refused(ctx, why, err)
 	}
-	d, known, err := t.agent(ctx)
-	if err != nil {
-		return t.failed(ctx, err, conversation.Answer{})
-	}
+	d, known := agent.Find(agent.Definitions(t.settings.Agents, t.Allow), t.a.Conversation.AgentID)
 	if !known {
 		return t.refused(ctx, t.noAgent(ctx), nil)
 	}
@@ -209,7 +204,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		x.Attached, x.AttachmentsVersion = t.laid.List, t.laid.version
 	}
 	x.Lost, x.Files = t.lost, t.whatWasRead(ctx, reply.Rounds)
-	x.AgentID, x.Text, x.Tokens, x.Request = d.ID, reply.Text, reply.Usage.Output, reply.Request
+	x.Text, x.Tokens, x.Request = reply.Text, reply.Usage.Output, reply.Request
 	x.Shown = newest(history)
 	return t.commit(ctx, d, x, reply.Action)
 }

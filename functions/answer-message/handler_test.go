@@ -91,10 +91,7 @@ func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, 
 	change(&s)
 	w.Handler = &Handler{
 		Store: settled{w.Rows, s}, Payloads: storetest.Rows{}, Files: &trees{}, Sandbox: true, Now: time.Now,
-		Open: func(context.Context, agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
-		Answers: func(_ context.Context, d agent.Definition, _ tenancy.Settings) (agent.Answering, error) {
-			return agent.Answering{ID: d.ID}, nil
-		},
+		Open:    func(context.Context, agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
 		Prompts: func(aggregate.Ref) model.Keep { return w.keep },
 		Who: func(_ context.Context, _ aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: team}, nil

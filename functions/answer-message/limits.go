@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -124,30 +123,4 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 
 func only(seen []*conversation.Inbox, user string) []*conversation.Inbox {
 	return slices.DeleteFunc(slices.Clone(seen), func(i *conversation.Inbox) bool { return i.User != user })
-}
-
-// agent returns the conversation's agent. In a conversation that began without an agent's name, the default may be one
-// that can't answer; then the agent is the first that can. known is false if the settings have no such agent.
-func (t *answering) agent(ctx context.Context) (d agent.Definition, known bool, err error) {
-	s := t.a.Conversation
-	defs := agent.Definitions(t.settings.Agents, t.Allow)
-	d, known = agent.Find(defs, s.AgentID)
-	if !s.Unnamed {
-		return d, known, nil
-	}
-	var all []agent.Answering
-	for _, of := range defs {
-		x, err := t.Answers(ctx, of, t.settings)
-		if err != nil {
-			return d, known, err
-		}
-		all = append(all, x)
-	}
-	agent.Choose(all, s.AgentID)
-	for i, x := range all {
-		if x.Default {
-			return defs[i], true, nil
-		}
-	}
-	return d, known, nil
 }

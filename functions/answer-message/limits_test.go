@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -76,46 +75,6 @@ func testSource(t *testing.T, w *world) {
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	return string(expect.Value(json.Marshal(v))(t))
-}
-
-// onlyAnswers lets no agent answer but one.
-func (w *world) onlyAnswers(id string) {
-	w.Answers = func(_ context.Context, d agent.Definition, _ tenancy.Settings) (agent.Answering, error) {
-		x := agent.Answering{ID: d.ID}
-		if d.ID != id {
-			x.Lacks, x.Detail = agent.LacksKey, "k"
-		}
-		return x, nil
-	}
-}
-
-// Where nobody named an agent and the default has no key, one that can answer does, and stays the conversation's.
-func TestWhereNobodyNamedAnAgentOneThatCanAnswerDoes(t *testing.T) {
-	server := storetest.Start(t)
-	for _, unnamed := range []bool{true, false} {
-		w := talking(t, server, conversation.Opening{AgentID: "codex", Unnamed: unnamed, Locale: "en"},
-			func(*tenancy.Settings) {})
-		w.onlyAnswers("claude")
-		var opened string
-		w.Open = func(_ context.Context, d agent.Definition, _ tenancy.Settings) (model.Wire, error) {
-			opened = d.ID
-			return w.vendor, nil
-		}
-		expect.Value(w.handle())(t)
-		want := map[bool]string{true: "claude", false: "codex"}[unnamed]
-		expect.That(t, opened == want && w.Load().Conversation.AgentID == want,
-			"unnamed %t: %s answered, %s stays", unnamed, opened,
-			w.Load().Conversation.AgentID)
-		if unnamed { // it goes on with that agent though the default could answer by now
-			w.Answers = func(_ context.Context, d agent.Definition, _ tenancy.Settings) (agent.Answering, error) {
-				return agent.Answering{ID: d.ID}, nil
-			}
-			w.Tell("1775034009.000100", "U1", "more")
-			w.Wake()
-			expect.Value(w.handle())(t)
-			expect.Is(t, opened, "claude", "goes on with")
-		}
-	}
 }
 
 const whole = `{"department":null,"status":"all"}`

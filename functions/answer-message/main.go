@@ -1,5 +1,4 @@
-// Command answer-message has an agent answer all waiting messages of a conversation, in one turn of its model. The
-// console asks it which agents can answer, since no other function has the keys.
+// Command answer-message has an agent answer all waiting messages of a conversation, in one turn of its model.
 //
 // A turn answers what waited when it began, twenty messages at most. Who may not ask is refused before a model is paid,
 // and what a model needs to know (who is an app, what was said in the thread before, the text of attachments) is found
@@ -77,9 +76,6 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Programs: env.Programs, Now: time.Now,
 		Open: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error) {
 			return models.OpenAgent(ctx, d, env.Model, s)
-		},
-		Answers: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error) {
-			return models.Answers(ctx, d, env.Model, s)
 		},
 		File: reader(slack), Thread: threads(slack), Rest: time.Second,
 		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {

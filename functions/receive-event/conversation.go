@@ -84,7 +84,7 @@ func (h *Handler) toAgent(
 		return out, true, unkept(ctx, r.EventID, err)
 	}
 	opening.Locale = language.Detect(to.text, now.Locale)
-	opening.AgentID, opening.Unnamed = to.agent, !to.named
+	opening.AgentID = to.agent
 	in.Text, in.Blank = worded(in.Text, to.text), silent(to.text) && in.Wordless()
 	c, err := conversation.Begin(in, opening, h.Now())
 	if err == nil {

@@ -234,7 +234,7 @@ func TestAMentionThatCallsAnAgentOpensAConversation(t *testing.T) {
 			s := k.opened[conversation.ID("T0TEAM", "C0HR", thread)]
 			expect.Must(t, s != nil && len(k.changes) == 0, "opened %v, made %d tasks", k.opened, len(k.changes))
 			expect.That(t, s.Conversation.AgentID == tt.agent && s.Conversation.Channel == "C0HR" &&
-				s.Conversation.ChannelType != "im" && !s.Conversation.Unnamed &&
+				s.Conversation.ChannelType != "im" &&
 				s.Conversation.ThreadTS == thread && (s.Conversation.ThreadBefore != "") == (tt.thread != "") &&
 				k.said()[0].Content == tt.kept, "%+v, said %+v", s.Conversation, k.said()[0])
 			expect.Is(t, s.Conversation.Locale, language.Detect(tt.kept, "ja"), "the language of its cards")

@@ -31,8 +31,6 @@ func (a *Aggregate) Waiting() []*Inbox { return a.Inbox[:min(len(a.Inbox), mostT
 
 // Answer is an agent's answer.
 type Answer struct {
-	// AgentID is the agent that answered. In a conversation for which nobody named one it may be another one than before.
-	AgentID  string
 	Text     string
 	Tokens   int64
 	Usage    aggregate.Usage
@@ -87,9 +85,6 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	c.asks(seen)
 	c.to(Open) // in case it was failing
 	c.Conversation.Error, c.Conversation.ErrorDetail = "", ""
-	if c.Conversation.Unnamed {
-		c.Conversation.AgentID = cmp.Or(x.AgentID, c.Conversation.AgentID)
-	}
 	use := c.charge(x.Usage)
 	c.late = slices.DeleteFunc(c.late, func(key string) bool { return slices.Contains(x.Folded, key) })
 	if newestOf(seen) != nil {

@@ -40,7 +40,6 @@ type Inbound struct {
 // Opening has the settings with which a conversation begins.
 type Opening struct {
 	AgentID  string
-	Unnamed  bool // nobody named the agent
 	IsCached bool
 	IdleDays int
 	Locale   string
@@ -103,7 +102,7 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 		WorkspacePath: noSource, IsCached: o.IsCached, TeamID: in.Team, Channel: in.Channel, ChannelType: in.ChannelType,
 		ThreadTS: in.Thread, Opener: in.User, Title: legible.First(in.title(o.Locale), maxTitle), Locale: o.Locale,
 		IdleDays: o.IdleDays,
-		Source:   o.Source, Unnamed: o.Unnamed,
+		Source:   o.Source,
 	}
 	if in.TS != in.Thread {
 		s.ThreadBefore = in.TS

@@ -60,8 +60,6 @@ type Conversation struct {
 	ThreadBefore string `json:"thread_before,omitempty"`
 	Locale       string `json:"locale"`
 	IdleDays     int    `json:"idle_days"` // idle days after which it closes; 0: never
-	// Unnamed says that nobody named the agent: the default answers, or another one if the default can't.
-	Unnamed bool `json:"unnamed,omitempty"`
 
 	WorkspaceVersion string  `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
 	Source           *Source `json:"source,omitempty"`            // nil: the files began empty

@@ -241,8 +241,6 @@ func TestAgentsWithoutAKeyFollowTheDeploymentsModel(t *testing.T) {
 		for instead, saved := range map[string]string{onBedrock: "claude-sonnet-4-6", "": onBedrock} {
 			got = nil
 			settings := tenancy.Settings{Model: saved}
-			x := expect.Value(c.Answers(t.Context(), d, instead, settings))(t)
-			expect.That(t, x.Follows && x.Model == onBedrock && x.Lacks == "", "%s: %+v", d.ID, x)
 			w := expect.Value(c.OpenAgent(t.Context(), d, instead, settings))(t)
 			_, _ = w.Say(t.Context(), model.Request{MaxTokens: 1,
 				Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}})
@@ -253,56 +251,45 @@ func TestAgentsWithoutAKeyFollowTheDeploymentsModel(t *testing.T) {
 	}
 }
 
-// Who can't answer is told apart by what is missing, and nobody follows whose administrator chose where words go.
-func TestWhatAnAgentLacks(t *testing.T) {
+// Nobody follows whose administrator chose where words go, and nobody a model that can't be called.
+func TestWhomAnAgentFollows(t *testing.T) {
 	http1 := agent.Definition{ID: "a", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1", Model: "m"}
 	keyed := func(d agent.Definition, ref string) agent.Definition { d.AuthRef = ref; return d }
 	openai := agent.Definition{ID: "a", Provider: agent.OpenAI, Model: "gpt-5.4"}
 	for about, tt := range map[string]struct {
-		d               agent.Definition
-		keys, of, saved string
-		costs           float64
-		want            agent.Answering
+		d                     agent.Definition
+		keys, of, saved, want string
 	}{
-		"its own key": {openai, `{"openai":"k"}`, onBedrock, "", 0,
-			agent.Answering{Model: "openai:gpt-5.4"}},
-		"no key, and no deployment's": {openai, `{}`, "", "claude-sonnet-4-6", 0,
-			agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksModel, Detail: "claude-sonnet-4-6"}},
-		"no key of its vendor at all": {openai, `{}`, "gpt-5.4-mini", "", 0,
-			agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksKey, Detail: "openai"}},
-		"the settings' vendor has a key": {openai, `{"anthropic":"k"}`, "", "claude-sonnet-4-6", 0,
-			agent.Answering{Model: "anthropic:claude-sonnet-4-6", Follows: true}},
-		"a named key that is missing": {keyed(openai, "hr"), `{"anthropic":"k"}`, onBedrock, "", 0,
-			agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksKey, Detail: "hr"}},
-		"an endpoint without a key": {http1, `{}`, onBedrock, "", 0, agent.Answering{Model: "http:m"}},
-		"an endpoint whose key is gone": {keyed(http1, "docs"), `{}`, onBedrock, "", 0,
-			agent.Answering{Model: "http:m", Lacks: agent.LacksKey, Detail: "docs"}},
-		"the deployment's demo": {keyed(http1, "docs"), `{}`, "demo", "", 1,
-			agent.Answering{Model: "demo", Follows: true}},
-		"the settings' demo": {openai, `{}`, "", "demo", 1, agent.Answering{Model: "demo", Follows: true}},
-		"a price that nobody knows": {openai, `{}`, "bedrock:anthropic.claude-9-v1:0", "", 1,
-			agent.Answering{Model: "bedrock:anthropic.claude-9-v1:0", Follows: true, Lacks: agent.LacksPrice,
-				Detail: "bedrock:anthropic.claude-9-v1:0"}},
-		"a secret that is no JSON": {openai, `sk-…`, onBedrock, "", 0,
-			agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksSecret}},
+		"its own key":                 {openai, `{"openai":"k"}`, onBedrock, "", ""},
+		"no key, and no deployment's": {openai, `{}`, "", "claude-sonnet-4-6", ""},
+		"no key of its vendor at all": {openai, `{}`, "gpt-5.4-mini", "", ""},
+		"the settings' vendor has a key": {openai, `{"anthropic":"k"}`, "", "claude-sonnet-4-6",
+			"anthropic:claude-sonnet-4-6"},
+		"a named key that is missing":   {keyed(openai, "hr"), `{"anthropic":"k"}`, onBedrock, "", ""},
+		"an endpoint without a key":     {http1, `{}`, onBedrock, "", ""},
+		"an endpoint whose key is gone": {keyed(http1, "docs"), `{}`, onBedrock, "", ""},
+		"the deployment's demo":         {keyed(http1, "docs"), `{}`, "demo", "", "demo"},
+		"the settings' demo":            {openai, `{}`, "", "demo", "demo"},
+		"a secret that is no JSON":      {openai, `sk-…`, onBedrock, "", ""},
 	} {
-		t.Run(about, func(t *testing.T) {
-			c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: tt.keys}, ID: "models"}}
-			tt.want.ID = "a"
-			expect.Same(t, tt.want, expect.Value(c.Answers(t.Context(), tt.d, tt.of,
-				tenancy.Settings{Model: tt.saved, MaxCostUSD: tt.costs}))(t))
-		})
+		c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: tt.keys}, ID: "models"}}
+		expect.Is(t, expect.Value(c.Follows(t.Context(), tt.d, tt.of, tenancy.Settings{Model: tt.saved}))(t), tt.want, about)
 	}
 }
 
-// An agent with an address of its own answers under a limit once the settings have its price, by the name that they
-// say.
-func TestAnAgentsOwnPriceLetsItAnswerUnderALimit(t *testing.T) {
-	d := agent.Definition{ID: "box", Provider: agent.HTTP, Endpoint: "https://box.example/v1"}
-	s := tenancy.Settings{MaxCostUSD: 1}
-	by := expect.Value(provider.Config{}.Answers(t.Context(), d, "", s))(t)
-	expect.That(t, by.Lacks == agent.LacksPrice && by.Detail == "compatible:box/box", "%+v", by)
-	s.Prices = []tenancy.ModelPrice{{Model: by.Detail, Input: "0", Output: "0"}}
-	by = expect.Value(provider.Config{}.Answers(t.Context(), d, "", s))(t)
-	expect.That(t, by.Lacks == "", "%+v", by)
+// An agent answers under a limit once the settings have its price, by the name that they say: with an address of its
+// own, or by the model that it follows.
+func TestAPriceLetsAnAgentAnswerUnderALimit(t *testing.T) {
+	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: `{}`}, ID: "models"}}
+	for name, d := range map[string]agent.Definition{
+		"compatible:box/box":              {ID: "box", Provider: agent.HTTP, Endpoint: "https://box.example/v1"},
+		"bedrock:anthropic.claude-9-v1:0": {ID: "a", Provider: agent.OpenAI, Model: "gpt-5.4"},
+	} {
+		s := tenancy.Settings{MaxCostUSD: 1, Model: "bedrock:anthropic.claude-9-v1:0"}
+		e := new(model.Error)
+		expect.That(t, errors.As(second(c.OpenAgent(t.Context(), d, "", s)), &e) && e.Kind == model.Unpriced &&
+			e.Model == name, "%+v", e)
+		s.Prices = []tenancy.ModelPrice{{Model: name, Input: "0", Output: "0"}}
+		expect.NoError(t, second(c.OpenAgent(t.Context(), d, "", s)))
+	}
 }

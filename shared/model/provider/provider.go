@@ -189,62 +189,36 @@ func (w Wires) Open(name string) (model.Wire, error) {
 	return model.Priced(wire, w.Prices), nil
 }
 
-// Answers says which model answers for an agent. An agent of a vendor for which the deployment has no key follows the
-// deployment's model: instead, its MODEL, or the settings'. An agent with a key of its own (auth_ref) or an endpoint
-// never does, because its administrator chose who gets what people say. If the settings limit costs and the model's
-// price is unknown, the agent can't answer, because the limit could not be enforced. An error is a *model.Error: the
+// Follows returns the deployment's model where it answers for an agent: of a vendor for which the deployment has no
+// key. It is instead, the deployment's MODEL, or the settings'. An agent with a key of its own (auth_ref) or an
+// endpoint never follows, because its administrator chose who gets what people say. An error is a *model.Error: the
 // model secret could not be read.
-func (c Config) Answers(ctx context.Context, d agent.Definition, instead string,
-	s tenancy.Settings) (agent.Answering, error) {
-	out := agent.Answering{ID: d.ID, Model: string(d.Provider) + ":" + d.Model}
+func (c Config) Follows(ctx context.Context, d agent.Definition, instead string, s tenancy.Settings) (string, error) {
 	if isDemo(instead) {
-		out.Model, out.Follows = aggregate.Demo, true
-		return out, nil
+		return aggregate.Demo, nil
 	}
-	var keys secret.ModelSecret
-	if vendors(d) || d.AuthRef != "" {
-		var err error
-		switch keys, err = c.Secret.Get(ctx); {
-		case errors.Is(err, secret.ErrMalformed):
-			out.Lacks = agent.LacksSecret
-			return out, nil
-		case err != nil:
-			return out, &model.Error{Provider: string(d.Provider), Model: d.Model, Kind: model.Overloaded, Retryable: true,
-				Err: err}
-		}
+	if !vendors(d) {
+		return "", nil
 	}
-	_, err := keyOf(d, keys)
+	keys, err := c.Secret.Get(ctx)
 	switch {
-	case err == nil:
-	case !vendors(d) || d.AuthRef != "" && d.AuthRef != string(d.Provider):
-		out.Lacks, out.Detail = agent.LacksKey, d.AuthRef
-	default:
-		c.follow(&out, d, cmp.Or(instead, s.Model), keys)
+	case errors.Is(err, secret.ErrMalformed):
+		return "", nil
+	case err != nil:
+		return "", &model.Error{Provider: string(d.Provider), Model: d.Model, Kind: model.Overloaded, Retryable: true,
+			Err: err}
 	}
-	name := out.Model
-	if !vendors(d) { // as its usage rows and the settings' prices name it
-		name = aggregate.ModelName{Provider: aggregate.Compatible, Endpoint: d.ID, Model: cmp.Or(d.Model, d.ID)}.String()
+	if _, err := keyOf(d, keys); err == nil || d.AuthRef != "" && d.AuthRef != string(d.Provider) {
+		return "", nil
 	}
-	if out.Lacks == "" && s.CostsLimited() && !tenancy.PriceKnown(name, s.Prices) {
-		out.Lacks, out.Detail = agent.LacksPrice, name
-	}
-	return out, nil
-}
-
-// follow lets the deployment's model answer, if it can be called.
-func (c Config) follow(out *agent.Answering, d agent.Definition, name string, keys secret.ModelSecret) {
-	n, err := aggregate.ParseModelName(name)
+	n, err := aggregate.ParseModelName(cmp.Or(instead, s.Model))
 	if err == nil && n.Provider != aggregate.Demo {
 		_, err = c.named(n, keys)
 	}
-	switch {
-	case err == nil:
-		out.Model, out.Follows = n.String(), true
-	case n.Provider == string(d.Provider):
-		out.Lacks, out.Detail = agent.LacksKey, n.Provider
-	default:
-		out.Lacks, out.Detail = agent.LacksModel, name
+	if err != nil { // it can't be called
+		return "", nil
 	}
+	return n.String(), nil
 }
 
 // vendors reports whether the agent's model is a vendor's, with the vendor's own key unless it names another.
@@ -257,21 +231,27 @@ func isDemo(name string) bool {
 	return err == nil && n.Provider == aggregate.Demo
 }
 
-// OpenAgent makes the wire of an agent, by Answers, without calling a model. Without a key, the wire's calls fail with
-// Unauthorized. If the model's price is unknown where costs are limited, OpenAgent returns a *model.Error of kind
-// Unpriced.
+// OpenAgent makes the wire of an agent, or of the model that it follows, without calling a model. Without a key, the
+// wire's calls fail with Unauthorized. If the settings limit costs and the model's price is unknown, it returns a
+// *model.Error of kind Unpriced, because the limit could not be enforced.
 func (c Config) OpenAgent(ctx context.Context, d agent.Definition, instead string,
 	s tenancy.Settings) (model.Wire, error) {
-	by, err := c.Answers(ctx, d, instead, s)
-	switch {
-	case err != nil:
+	follows, err := c.Follows(ctx, d, instead, s)
+	if err != nil {
 		return nil, err
-	case by.Lacks == agent.LacksPrice:
-		return nil, &model.Error{Provider: string(d.Provider), Model: by.Detail, Kind: model.Unpriced}
-	case by.Follows && isDemo(by.Model):
+	}
+	if isDemo(follows) {
 		return demo.Agent{}, nil
-	case by.Follows:
-		w, err := c.Open(by.Model)
+	}
+	name := cmp.Or(follows, string(d.Provider)+":"+d.Model)
+	if !vendors(d) { // as its usage rows and the settings' prices name it
+		name = aggregate.ModelName{Provider: aggregate.Compatible, Endpoint: d.ID, Model: cmp.Or(d.Model, d.ID)}.String()
+	}
+	if s.CostsLimited() && !tenancy.PriceKnown(name, s.Prices) {
+		return nil, &model.Error{Provider: string(d.Provider), Model: name, Kind: model.Unpriced}
+	}
+	if follows != "" {
+		w, err := c.Open(follows)
 		if err != nil {
 			return nil, err
 		}
