@@ -61,7 +61,7 @@ func (w *world) stamp(user string) {
 		g := a.Asked(open.ID).Gate
 		st := circulation.Walk(g.Circulating())
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: pipelinetest.Team, Member: true}
-		who := g.Person(user)
+		who := circulation.Person{User: user}
 		act := circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who, Stage: st.Present, Hash: g.AskedSum}
 		return a.Act(open.ID, act, by, pipelinetest.Policy(), w.Now())
 	})

@@ -228,20 +228,14 @@ func (j *sessionJob) wait(ctx context.Context, a *task.Aggregate, d time.Duratio
 }
 
 // leaveForLater releases the lease and parks the run. A later invocation continues after d, but at least after a
-// second, since the state machine waits in whole seconds. A run that has done this often enough hands over to a new
-// run.
+// second, since the state machine waits in whole seconds.
 func (j *sessionJob) leaveForLater(ctx context.Context, a *task.Aggregate, d time.Duration) (*task.Aggregate, error) {
-	if err := j.release(ctx, a, max(d, time.Second)); err != nil {
-		return nil, err
-	}
-	return j.Store.Decide(ctx, a.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.HandOver(j.in.Run, j.Now())
-	})
+	return nil, j.release(ctx, a, max(d, time.Second))
 }
 
 // release gives up the lease, and prevents new leases on the session for d.
 func (j *sessionJob) release(ctx context.Context, a *task.Aggregate, d time.Duration) error {
-	l, err := a.ReleaseSession(j.in.Run, j.invocation, j.Now().Add(d), j.failing, j.Now())
+	l, err := a.ReleaseSession(j.in.Run, j.invocation, j.Now().Add(d), j.failing)
 	return j.keep(ctx, a, l, err)
 }
 

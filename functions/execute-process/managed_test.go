@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -49,7 +48,6 @@ func TestASessionGoesThroughTheSteps(t *testing.T) {
 		"the limit of costs is the session's":                      testBudget,
 		"two invocations of one run are one at a session":          testTwoAtASession,
 		"a tool of an MCP server has a name that the vendor takes": testNames,
-		"a run ends before its history is full":                    testManyPauses,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newSessionWorld(t, server)) })
 	}
@@ -265,26 +263,6 @@ func testBudget(t *testing.T, m *sessionWorld) {
 	m.run()
 	b := m.session().Made.Budget
 	expect.That(t, b != nil && b.MaxListCost.Amount == "25", "%+v", b)
-}
-
-func testManyPauses(t *testing.T, m *sessionWorld) {
-	m.agents.Thinks = 1000
-	m.h.PollFor = 0
-	m.approved(m.lone(1))
-	m.run()
-	a := m.Load() // changed directly in the table
-	l := a.SessionLease(a.Execution())
-	l.Pauses = task.MaxSessionPauses - 1
-	expect.NoError(t, m.Store.PutLease(t.Context(), a, &l))
-	m.later(time.Minute)
-	_, err := m.try(functionTime)
-	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v", err)
-	r := m.Load().Effects(m.h.Now()).Run
-	expect.Must(t, r != nil && r.Run == 2, "the next run: %+v", r)
-	m.agents.Thinks, m.h.PollFor = 0, time.Minute
-	m.run()
-	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	m.written(1)
 }
 
 func testTwoAtASession(t *testing.T, m *sessionWorld) {

@@ -236,7 +236,7 @@ func (h *Handler) readFiles(ctx context.Context, in pipeline.Input, a *task.Aggr
 	defer cancel()
 	var files []task.ReadFile
 	bytes, shown := int64(task.MaxFilesBytes), task.MaxFilesShown
-	for i, f := range a.Request.Files {
+	for i, f := range a.Listed() {
 		x, err := h.readFile(within, a, i, bytes, shown)
 		if err != nil && within.Err() != nil && ctx.Err() == nil {
 			x, err = task.ReadFile{SharedFile: f, Why: conversation.NotNow}, nil
@@ -265,7 +265,7 @@ func (h *Handler) readFiles(ctx context.Context, in pipeline.Input, a *task.Aggr
 // for models. Of a form it only keeps the file, since no model is asked.
 func (h *Handler) readFile(ctx context.Context, a *task.Aggregate, place int, bytes int64, most int) (
 	task.ReadFile, error) {
-	f, ref := a.Request.Files[place], a.Ref()
+	f, ref := a.Listed()[place], a.Ref()
 	if before := a.ReadBefore(f.ID); before != nil && a.Matter() != nil {
 		return *before, nil
 	}

@@ -168,7 +168,7 @@ func TestAFormThatWasGivenBackGetsOtherFiles(t *testing.T) {
 	w.quiet(w.post(sent), webapi.Sato) // it is delivered again
 	a = w.Load()
 	var ids []string
-	for _, f := range a.Request.Files {
+	for _, f := range a.Listed() {
 		ids = append(ids, f.ID+" "+f.User)
 	}
 	expect.Same(t, []string{"F0B " + webapi.Sato, "F0C " + webapi.Sato}, ids)
@@ -180,7 +180,7 @@ func (w *world) filesRead() {
 	w.T.Helper()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		var read []task.ReadFile
-		for i, f := range a.Request.Files {
+		for i, f := range a.Listed() {
 			x := task.ReadFile{SharedFile: f}
 			x.Take([]byte("%PDF-"+f.ID), i)
 			x.Bytes = f.Bytes

@@ -85,7 +85,7 @@ func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate, s te
 	}
 	return h.commit(ctx, a, "turn away what nobody could approve",
 		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
-			return a.RefuseUndecidable(run, rule, now)
+			return a.Refuse(run, task.ReasonUndecidable(rule), now)
 		})
 }
 

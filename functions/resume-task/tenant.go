@@ -79,7 +79,10 @@ func (h *Handler) admin(ctx context.Context) string {
 }
 
 func (h *Handler) refuseWorkspace(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
-	after, err := h.commit(ctx, a, "refuse an unknown workspace", (*task.Aggregate).RefuseWorkspace)
+	after, err := h.commit(ctx, a, "refuse an unknown workspace",
+		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+			return a.Refuse(run, task.ReasonWorkspace, now)
+		})
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func testForeign(t *testing.T, w *world) {
 	w.slack.Calls()
 	w.back(20, 25) // while Slack doesn't say which workspace the app belongs to
 	w.done()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseWorkspace(1, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.Refuse(1, task.ReasonWorkspace, w.Now()) })
 	w.done()
 	for _, c := range w.slack.Calls() {
 		expect.That(t, c == "auth.test", "called %s", c)

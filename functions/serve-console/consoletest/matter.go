@@ -64,7 +64,7 @@ func (w *World) MatterGoesRound(text string) {
 func (w *World) FilesRead(files map[string][]byte) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		var read []task.ReadFile
-		for i, f := range a.Request.Files {
+		for i, f := range a.Listed() {
 			x := task.ReadFile{SharedFile: f}
 			x.Take(files[f.Name], i)
 			w.Results[storetest.FileKey(w.Ref, x.SHA256)] = aggregate.JSON(files[f.Name])

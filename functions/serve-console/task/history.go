@@ -228,7 +228,7 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 		m.Forwarded = append(m.Forwarded, Forwarded{by, r.place(q.Where), r.prose(q.Text), q.At, q.Cut})
 	}
 	if m.MoreFiles = a.Request.MoreFiles; a.Read() == nil {
-		for _, f := range a.Request.Files {
+		for _, f := range a.Listed() {
 			m.Files = append(m.Files, File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: card.Size(f.Bytes), Waits: true})
 		}
 		return

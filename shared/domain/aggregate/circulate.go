@@ -59,19 +59,6 @@ func (g *Gate) Stampers() (users []string) {
 	return users
 }
 
-// StandIns returns the stamps that stand on the gate of people who stood in for others.
-func (g *Gate) StandIns() (acts []*circulation.Act) {
-	st := circulation.Walk(g.Circulating())
-	for _, s := range st.Stages {
-		for _, act := range s.Stamps {
-			if act.Found.Delegation != nil {
-				acts = append(acts, act)
-			}
-		}
-	}
-	return acts
-}
-
 // ApprovalDays is for how many days people's stamps are good once they settled a gate.
 const ApprovalDays = 14
 
@@ -112,24 +99,6 @@ func (g *Gate) OnRoute(user string, by *circulation.StandIn) bool {
 // SentBack reports whether the gate ended with its being sent back.
 func (g *Gate) SentBack() bool {
 	return g.Status == Rejected && len(g.Acts) > 0 && g.Acts[len(g.Acts)-1].Kind == circulation.SendBack
-}
-
-// Person returns somebody as the gate's route knows them, or else by their account alone.
-func (g *Gate) Person(user string) circulation.Person {
-	bare := circulation.Person{User: user}
-	if g.Route == nil {
-		return bare
-	}
-	st := circulation.Walk(g.Circulating())
-	for _, s := range st.Stages {
-		for _, p := range s.People {
-			if p.User == user {
-				p.Via = ""
-				return p
-			}
-		}
-	}
-	return bare
 }
 
 // Owes returns the number of the stage at which the gate waits for somebody's stamp as one of its people, 0: at none. A

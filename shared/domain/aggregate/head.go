@@ -12,11 +12,6 @@
 // revision every commit checks anyway. What the head can't prove is checked by itself (Newest.Unproven): older
 // versions, and types that it doesn't note.
 //
-// The head knows which gates are under a rule. The Change that opens such a gate notes the hash of its route there
-// (Head.Opens), and the Change that settles it the hash of its acts (Head.Settle). A gate whose row differs from that
-// note, or has lost its rule, is stamped, sent back and approved by nobody (Head.AsOpened, Head.OnRoute). A claim asks
-// once more (Head.Stands), with the hash of what is about to be done.
-//
 // What is frozen with a gate when it opens is in Terms: executor, timeouts, locale and the revision of the settings.
 // Approvers are not: the settings are asked at the click, so a change of them applies at once to what waits. What was
 // settled is never released or taken back by a setting.
@@ -28,6 +23,7 @@
 package aggregate
 
 import (
+	"reflect"
 	"strings"
 	"time"
 )
@@ -118,8 +114,6 @@ type Lease struct {
 	Invocation string     `json:"invocation"`              // empty: no invocation may work on it before LeaseUntil
 	LeaseUntil time.Time  `json:"lease_until"`             // zero: nobody has held it yet
 	Ended      bool       `json:"ended,omitempty"`         // the resource had already ended at the time of this write
-	Run        int        `json:"run"`                     // the writer's run
-	Pauses     int        `json:"pauses"`                  // pauses of that run so far
 	WaitedMS   int64      `json:"waited_ms,omitempty"`     // total time in which nobody took the free lease
 	Failing    *time.Time `json:"failing_since,omitempty"` // since when the vendor has only told us to wait
 }
@@ -257,6 +251,16 @@ var shared = map[string]func() Row{
 	"wait": func() Row { return &Wait{} }, "card": func() Row { return &Card{} }, "copy": func() Row { return &Card{} },
 	"usage": func() Row { return &Use{} },
 	"lease": func() Row { return &Lease{} },
+}
+
+// RowsOf returns what creates an empty row of each of these types.
+func RowsOf(rows ...Row) map[string]func() Row {
+	out := map[string]func() Row{}
+	for _, r := range rows {
+		of := reflect.TypeOf(r).Elem()
+		out[r.Type()] = func() Row { return reflect.New(of).Interface().(Row) }
+	}
+	return out
 }
 
 // Row returns an empty row of this type, or nil if the kind has no such type.

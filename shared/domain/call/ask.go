@@ -103,7 +103,7 @@ func (x *Proposal) Ask(now time.Time) (aggregate.Change, error) {
 		Tool:   x.Content.Tool,
 		Access: x.Content.Access, Elsewhere: x.Content.Elsewhere, Effect: x.Effect, Again: x.Content.Again, Was: x.Was,
 		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Reason: strings.TrimSpace(x.Reason),
-		KeyUntil: k.ExpiresAt, KeepDays: x.Keep, CreatedAt: now,
+		KeepDays: x.Keep, CreatedAt: now,
 		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: x.Terms},
 	}
 	c := &change{row: *row, Head: Head{CallID: ref.ID, Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,

@@ -37,10 +37,7 @@ var Kind = aggregate.Kind{
 	Name: "call", Prefix: "CALL#",
 	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: ValidID, RequestKey: Key,
 	Asks: []aggregate.CardType{Card},
-	Rows: map[string]func() aggregate.Row{
-		"head": func() aggregate.Row { return &Head{} },
-		"call": func() aggregate.Row { return &Call{} },
-	},
+	Rows: aggregate.RowsOf(&Head{}, &Call{}),
 }
 
 // Key is the key of a call's only row of its own.
@@ -145,7 +142,6 @@ type Call struct {
 	Payload   aggregate.Blob   `json:"payload_json"`
 	Reason    string           `json:"reason,omitempty"` // the agent's words
 
-	KeyUntil  time.Time      `json:"key_until"` // when the key ends
 	KeepDays  int            `json:"keep_days"` // how long its rows are kept if nobody acts on it; 0: for ever
 	Gate      aggregate.Gate `json:"gate"`
 	LookUpAt  *time.Time     `json:"look_up_at,omitempty"` // while people are looked up: when; nil: at once

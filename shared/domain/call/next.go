@@ -107,9 +107,6 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 			by(x.goodUntil())
 		}
 		by(x.forgottenAt())
-		if x.ahead() {
-			by(&x.KeyUntil)
-		}
 	}
 	return due
 }
@@ -117,7 +114,6 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 // Overdue returns what time decides about the call.
 func (a *Aggregate) Overdue(now time.Time) []aggregate.Overdue {
 	return []aggregate.Overdue{
-		{Decide: aggregate.At(now, (*Aggregate).keyEnds)},
 		{Decide: aggregate.At(now, (*Aggregate).Expire)},
 		{Decide: aggregate.At(now, (*Aggregate).Crashed)},
 		{Decide: aggregate.At(now, (*Aggregate).restartStuck), Repair: true},
@@ -131,34 +127,16 @@ func (a *Aggregate) restartStuck(now time.Time) (aggregate.Change, error) {
 	return a.RestartRun(a.Head.Run, now)
 }
 
-// ahead reports whether the call waits, or is stamped and not begun.
-func (x *Call) ahead() bool { return !x.Over() && x.Status != conversation.ActionExecuting }
-
-// Follow ends a call that waits, or is stamped and not begun, if its key was revoked, has ended or lost the tool. It
-// notes when the key ends.
+// Follow ends a call that waits, or is stamped and not begun, if its key was revoked, has ended or lost the tool.
 func (a *Aggregate) Follow(k tenancy.Key, now time.Time) (aggregate.Change, error) {
 	x := a.Call
-	if x == nil || x.KeyID != k.ID || !x.ahead() {
+	if x == nil || x.KeyID != k.ID || x.Over() || x.Status == conversation.ActionExecuting {
 		return aggregate.Change{}, nil
 	}
 	if why, over := errors.AsType[tenancy.ErrKey](k.Holds(x.Tool, now)); over {
 		return a.cancel(aggregate.System(), KeyReason(why), now)
 	}
-	if x.KeyUntil.Equal(k.ExpiresAt) {
-		return aggregate.Change{}, nil
-	}
-	c := a.begin(now)
-	c.row.KeyUntil = k.ExpiresAt
-	return c.done()
-}
-
-// keyEnds is Follow for a key that has ended. It returns ErrNotDue before.
-func (a *Aggregate) keyEnds(now time.Time) (aggregate.Change, error) {
-	x := a.Call
-	if x == nil || !x.ahead() || now.Before(x.KeyUntil) {
-		return aggregate.Change{}, aggregate.ErrNotDue
-	}
-	return a.cancel(aggregate.System(), ReasonKey, now)
+	return aggregate.Change{}, nil
 }
 
 // Reasons for a call that isn't made because of its key: it was revoked or has expired, or lost the tool.

@@ -161,15 +161,6 @@ func TestACallEndsWithItsKey(t *testing.T) {
 				"%s: %+v", name, w.a.Call)
 		}
 	}
-	w := asked(t, asking(t, "Bash", `{"command":"rm x"}`))
-	w.key.ExpiresAt = w.now.Add(time.Hour)
-	w.must(func(a *Aggregate) (aggregate.Change, error) { return a.Follow(w.key, w.now) })
-	w.a.Head.ShownRev = w.a.Head.Rev
-	expect.That(t, w.a.DueAt(w.now).Equal(w.key.ExpiresAt), "due %s", w.a.DueAt(w.now))
-	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.keyEnds(w.now) }), aggregate.ErrNotDue)
-	w.now = w.key.ExpiresAt
-	w.must(func(a *Aggregate) (aggregate.Change, error) { return a.keyEnds(w.now) })
-	expect.Is(t, w.a.Call.CancelReason, ReasonKey)
 }
 
 // A call on which nobody acted is forgotten in time; where people acted it stays as long as the audit log.

@@ -48,24 +48,15 @@ const kindName = "contest"
 var Kind = aggregate.Kind{
 	Name: kindName, Prefix: "CONTEST#",
 	New: func() aggregate.Aggregate { return &Aggregate{} }, Begin: beginOrdered,
-	Rows: map[string]func() aggregate.Row{
-		"head":              func() aggregate.Row { return &Head{} },
-		"contest":           func() aggregate.Row { return &Contest{} },
-		"execution_summary": func() aggregate.Row { return &Summary{} },
-	},
+	Rows: aggregate.RowsOf(&Head{}, &Contest{}, &Summary{}),
 }
 
 // TeamKind describes a team's work in a contest. Each team has its own aggregate, so that teams never conflict with
 // each other. It has no run: the contest's run does the work.
 var TeamKind = aggregate.Kind{
 	Name: "team", Prefix: "TEAM#", Lists: []string{TurnsList}, Still: true,
-	New: func() aggregate.Aggregate { return &Work{} },
-	Rows: map[string]func() aggregate.Row{
-		"head":          func() aggregate.Row { return &TeamHead{} },
-		"team":          func() aggregate.Row { return &Team{} },
-		"round_history": func() aggregate.Row { return &Round{} },
-		"leader_board":  func() aggregate.Row { return &Board{} },
-	},
+	New:  func() aggregate.Aggregate { return &Work{} },
+	Rows: aggregate.RowsOf(&TeamHead{}, &Team{}, &Round{}, &Board{}),
 }
 
 // All returns the index partition of a tenant's contests.

@@ -48,13 +48,7 @@ var Kind = aggregate.Kind{
 	Name: "session", Prefix: "SESSION#", Lists: []string{MessagesList, ActionsList, LogList},
 	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: ValidID, RequestKey: (&Conversation{}).Key(),
 	Asks: []aggregate.CardType{CardAction},
-	Rows: map[string]func() aggregate.Row{
-		"head":    func() aggregate.Row { return &Head{} },
-		"session": func() aggregate.Row { return &Conversation{} },
-		"inbox":   func() aggregate.Row { return &Inbox{} },
-		"action":  func() aggregate.Row { return &Action{} },
-		"offered": func() aggregate.Row { return &Offered{} },
-	},
+	Rows: aggregate.RowsOf(&Head{}, &Conversation{}, &Inbox{}, &Action{}, &Offered{}),
 }
 
 // The types of cards: an action, a message, and the conversation's end.

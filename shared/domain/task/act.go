@@ -102,12 +102,26 @@ func (a *Aggregate) denied(c *change, row Gated, by aggregate.Actor) (aggregate.
 
 // onRoute returns what audit entries about a gate are about.
 func (a *Aggregate) onRoute(row Gated) (typ, id string, about map[string]any) {
-	typ, id, about = a.onRouteOf(row)
-	files := a.enclosing(a.policyBy(row))
-	if _, step := row.(*StepGate); files != "" && !step {
+	if step, is := row.(*StepGate); is {
+		if e := a.executionOf(step); e != nil {
+			id = e.ID
+		}
+		return "execution", id, map[string]any{"step": step.StepID, "arguments_hash": step.hash()}
+	}
+	q := row.Asks()
+	about = a.versioned(q.Version, row.hash())
+	if p, is := row.(*Prompt); is {
+		for name, user := range map[string]string{"picked_by": p.Author, "edited_by": p.EditedBy} {
+			if user != "" {
+				about[name] = user
+			}
+		}
+		p.Entry.details(about)
+	}
+	if files := a.enclosing(a.policyBy(row)); files != "" {
 		about["enclosed"] = aggregate.HashOf(files)
 	}
-	return typ, id, about
+	return string(q.Kind), q.ID, about
 }
 
 // versioned are the details of what is done on a version; of a form they say so, since it is nobody's policy.
@@ -117,35 +131,6 @@ func (a *Aggregate) versioned(version int, hash string) map[string]any {
 		about["by_form"] = true
 	}
 	return about
-}
-
-func (a *Aggregate) onRouteOf(row Gated) (typ, id string, about map[string]any) {
-	switch row := row.(type) {
-	case *Prompt:
-		about := a.versioned(row.Version, row.hash())
-		if row.Author != "" {
-			about["picked_by"] = row.Author
-		}
-		if row.EditedBy != "" {
-			about["edited_by"] = row.EditedBy
-		}
-		return "prompt", row.ID, row.Entry.details(about)
-	case *Process:
-		about := a.versioned(row.Version, row.hash())
-		return "process", row.ID, about
-	case *StepGate:
-		return "execution", idIn(a.executionOf(row)), map[string]any{"step": row.StepID,
-			"arguments_hash": row.hash()}
-	}
-	return "", "", map[string]any{}
-}
-
-// idIn returns an execution's id, or "" for nil.
-func idIn(e *Execution) string {
-	if e == nil {
-		return ""
-	}
-	return e.ID
 }
 
 // ExtractKind is the first layer's classification of a message.

@@ -202,18 +202,8 @@ var Kind = aggregate.Kind{
 	Name: "task", Prefix: "TASK#",
 	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: aggregate.ValidID, RequestKey: (&Request{}).Key(),
 	Asks: []aggregate.CardType{CardPrompt, CardProcess, CardStep},
-	Rows: map[string]func() aggregate.Row{
-		"head":      func() aggregate.Row { return &Head{} },
-		"request":   func() aggregate.Row { return &Request{} },
-		"task":      func() aggregate.Row { return &Task{} },
-		"files":     func() aggregate.Row { return &Files{} },
-		"answer":    func() aggregate.Row { return &Answer{} },
-		"prompt":    func() aggregate.Row { return &Prompt{} },
-		"process":   func() aggregate.Row { return &Process{} },
-		"execution": func() aggregate.Row { return &Execution{} },
-		"step":      func() aggregate.Row { return &StepResult{} },
-		"gate":      func() aggregate.Row { return &StepGate{} },
-	},
+	Rows: aggregate.RowsOf(&Head{}, &Request{}, &Task{}, &Files{}, &Answer{}, &Prompt{}, &Process{}, &Execution{},
+		&StepResult{}, &StepGate{}),
 }
 
 // RefOf returns the Ref of a task.

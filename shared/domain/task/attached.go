@@ -117,7 +117,7 @@ func (f *ReadFile) Take(content []byte, place int) {
 
 // Attached returns the request's files that people can open beside it, and those that are not attached. It is of files
 // that were read: before, there are none.
-func (a *Aggregate) Attached() (attached, left []ReadFile) { return a.attached(nil) }
+func (a *Aggregate) Attached() (attached, left []ReadFile) { return a.attached(a.Prompt()) }
 
 // AttachedTo is Attached of the files that a version has: a policy or steps.
 func (a *Aggregate) AttachedTo(version Gated) (attached, left []ReadFile) {
@@ -141,11 +141,7 @@ func (a *Aggregate) attached(p *Prompt) (attached, left []ReadFile) {
 
 // AttachedAs returns the file with this hash that is attached, or was to an earlier version, or nil.
 func (a *Aggregate) AttachedAs(sum string) *ReadFile {
-	for i := len(a.Prompts); i >= 0; i-- { // the newest first
-		var p *Prompt
-		if i < len(a.Prompts) {
-			p = a.Prompts[i]
-		}
+	for _, p := range slices.Backward(append([]*Prompt{nil}, a.Prompts...)) { // the newest first
 		attached, _ := a.attached(p)
 		if i := slices.IndexFunc(attached, func(f ReadFile) bool { return f.SHA256 == sum }); i >= 0 {
 			return &attached[i]
@@ -171,7 +167,7 @@ func Stamps(c aggregate.Change, id string) bool {
 
 // Enclosed returns the text of what a request with files has beside its words, whose hash is in what people stamp: what
 // it forwards, and each file with its name, kind, size and hash, or why it is not attached. It is "" without files.
-func (a *Aggregate) Enclosed() string { return a.enclosing(nil) }
+func (a *Aggregate) Enclosed() string { return a.enclosing(a.Prompt()) }
 
 // enclosing is Enclosed with the files of a version.
 func (a *Aggregate) enclosing(p *Prompt) string {

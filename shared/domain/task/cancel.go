@@ -245,10 +245,8 @@ func (a *Aggregate) lastDone(e *Execution, order int) *StepResult {
 func (a *Aggregate) results(e *Execution, c *change) []ResultEntry {
 	out := []ResultEntry{}
 	for _, s := range a.StepsOf(e) {
-		for _, r := range c.Rows {
-			if n, ok := r.(*StepResult); ok && n.Key() == s.Key() {
-				s = n
-			}
+		if n, written := c.Written(s.Key()).(*StepResult); written {
+			s = n
 		}
 		out = append(out, s.entry())
 	}

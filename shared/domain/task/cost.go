@@ -175,17 +175,7 @@ func (a *Aggregate) RefuseOutsider(run int, by aggregate.Actor, now time.Time) (
 	case err.(aggregate.ErrNotAllowed).Rule == aggregate.RuleForeign:
 		reason = ReasonStranger
 	}
-	return a.refuse(run, reason, now)
-}
-
-// RefuseWorkspace ends a request from a workspace that does not use Ringi, and so has no register.
-func (a *Aggregate) RefuseWorkspace(run int, now time.Time) (aggregate.Change, error) {
-	return a.refuse(run, ReasonWorkspace, now)
-}
-
-// RefuseUndecidable ends a request that nobody could approve because of this rule.
-func (a *Aggregate) RefuseUndecidable(run int, rule aggregate.Rule, now time.Time) (aggregate.Change, error) {
-	return a.refuse(run, ReasonUndecidable(rule), now)
+	return a.Refuse(run, reason, now)
 }
 
 // ReasonUndecidable returns the reason for refusing a request that nobody could approve. RuleSelf: only the askers
@@ -202,8 +192,8 @@ func ReasonUndecidable(rule aggregate.Rule) aggregate.Reason {
 	return ReasonNoApprover
 }
 
-// refuse ends a request that is neither accepted nor refused. Without a reason nothing changes.
-func (a *Aggregate) refuse(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
+// Refuse ends a request that is neither accepted nor refused. Without a reason nothing changes.
+func (a *Aggregate) Refuse(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil || why == "" || !a.Waiting() {
 		return aggregate.Change{}, err
 	}

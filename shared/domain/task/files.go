@@ -54,12 +54,15 @@ func (r Files) At(rev int) aggregate.Row { r.Rev = rev; return &r }
 
 // Unread reports whether the request has files that must be read before anything else is made of it.
 func (a *Aggregate) Unread() bool {
-	return a.Request != nil && len(a.Request.Files) > 0 && a.Read() == nil
+	return a.Request != nil && len(a.Listed()) > 0 && a.Read() == nil
 }
+
+// Listed returns the request's files as Slack lists them: those of its form as it was last filled in.
+func (a *Aggregate) Listed() []aggregate.SharedFile { return a.filesOf(a.Prompt()) }
 
 // Read returns what was read of the request's files; nil if that were others, before the form was filled
 // in again.
-func (a *Aggregate) Read() *Files { return a.readOf(nil) }
+func (a *Aggregate) Read() *Files { return a.readOf(a.Prompt()) }
 
 // readOf is Read of the files that a version has; see filesOf.
 func (a *Aggregate) readOf(p *Prompt) *Files {
@@ -95,12 +98,10 @@ func (a *Aggregate) ReadBefore(id string) *ReadFile {
 	return a.Files.of(id)
 }
 
-// filesOf returns the files of a version, which are those of its policy; nil: of the newest.
+// filesOf returns the files of a version, which are those of its policy; nil: of the request as it came.
 func (a *Aggregate) filesOf(p *Prompt) []aggregate.SharedFile {
-	for _, n := range a.Prompts {
-		if p != nil && n.Version > p.Version && n.Matter != nil {
-			return n.FilesBefore
-		}
+	if p != nil && p.Matter != nil {
+		return p.Files
 	}
 	return a.Request.Files
 }
@@ -131,14 +132,6 @@ func (a *Aggregate) WithFiles(id string, keeps []string, added []aggregate.Share
 	return files
 }
 
-// had reports whether an earlier version alone has a file.
-func (a *Aggregate) had(file string) bool {
-	is := func(f aggregate.SharedFile) bool { return f.ID == file }
-	return !slices.ContainsFunc(a.Request.Files, is) && slices.ContainsFunc(a.Prompts, func(p *Prompt) bool {
-		return slices.ContainsFunc(p.FilesBefore, is)
-	})
-}
-
 // ReadFiles saves what was read of the request's files. If they were read before, nothing changes.
 func (a *Aggregate) ReadFiles(run int, files []ReadFile, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
@@ -152,8 +145,8 @@ func (a *Aggregate) ReadFiles(run int, files []ReadFile, now time.Time) (aggrega
 	row := &Files{Files: slices.Clip(files), CreatedAt: c.Now}
 	if a.Files != nil {
 		row.Meta = a.Files.Meta
-		for _, f := range a.Files.Files {
-			if a.had(f.ID) {
+		for _, f := range a.Files.Files { // of an earlier version
+			if row.of(f.ID) == nil {
 				row.Files = append(row.Files, f)
 			}
 		}

@@ -2,6 +2,7 @@ package task
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -188,11 +189,8 @@ type Filter struct {
 // Check returns an aggregate.Problem for an unknown status, or if From is after To.
 func (f Filter) Check() error {
 	if f.Status != "" && !slices.Contains(Statuses, f.Status) {
-		names := make([]string, len(Statuses))
-		for i, s := range Statuses {
-			names[i] = string(s)
-		}
-		return aggregate.Problem{Field: "status", Code: "must be one of " + strings.Join(names, ", ")}
+		return aggregate.Problem{Field: "status", Code: "must be one of " +
+			strings.ReplaceAll(strings.Trim(fmt.Sprint(Statuses), "[]"), " ", ", ")}
 	}
 	if !f.To.IsZero() && f.From.After(f.To) {
 		return aggregate.Problem{Field: "from", Code: "must not be after to"}

@@ -48,7 +48,9 @@ var restingStates = []struct {
 }{
 	{"form given back", told(waitingForm, func(s *story) { s.do(s.giveBack(s.load().Process().ID, suzuki)) })},
 	{"refused", told(begin, func(s *story) {
-		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RefuseWorkspace(a.Head.Run, now) })
+		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Refuse(a.Head.Run, ReasonWorkspace, now)
+		})
 	})},
 	{"can't be done", told(begin, func(s *story) { s.do(plain(KindUnsupported)) })},
 	{"answered", told(begin, func(s *story) { s.do(plain(KindHelp)) })},

@@ -153,7 +153,7 @@ func (a *Aggregate) EditorOf(steps *Process) string {
 }
 
 // fillIn makes what was typed in the form the next version of the policy, from which the next steps are made. The task
-// is called as it says, and its files are the request's; what was added is read first.
+// is called as it says; of its files, what was added is read first.
 func (c *change) fillIn(a *Aggregate, was *Process, e Refill, by aggregate.Actor) *Prompt {
 	before := a.Prompt()
 	c.RelyOn(was, before)
@@ -162,14 +162,11 @@ func (c *change) fillIn(a *Aggregate, was *Process, e Refill, by aggregate.Actor
 	c.Put(&t)
 	c.beginPrompt(before.Version + 1)
 	n := c.Written(PromptKey(before.Version + 1)).(*Prompt)
-	n.Content, n.EditedBy, n.Matter, n.FilesBefore = e.Content, by.ID, e.Matter, a.Request.Files
+	n.Content, n.EditedBy, n.Matter, n.Files = e.Content, by.ID, e.Matter, e.Files
 	about := a.versioned(n.Version, n.hash())
 	about["from_version"] = before.Version
 	c.audit(by, AuditPromptEdited, "prompt", n.ID, about)
-	r := *a.Request
-	r.Files = e.Files
-	c.Put(&r)
-	c.Head.Files = len(r.Files)
+	c.Head.Files = len(e.Files)
 	return n
 }
 

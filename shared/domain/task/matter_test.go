@@ -279,7 +279,7 @@ func TestAFormThatIsFilledInAgainHasItsOwnFiles(t *testing.T) {
 	other.Files = e.Files[:1]
 	s.refused(again(other), aggregate.ErrMoved)
 	a := s.load()
-	expect.That(t, a.Unread() && len(a.Request.Files) == 2 && a.Next(s.now).State == StateExtractTask, "%+v",
+	expect.That(t, a.Unread() && len(a.Listed()) == 2 && a.Next(s.now).State == StateExtractTask, "%+v",
 		a.Next(s.now))
 	s.do(read(*a.ReadBefore("F2"), added))
 	a = s.load()

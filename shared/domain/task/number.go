@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/words/legible"
 )
 
 // NumbersList begins the lists of a tenant's numbers, one for each fiscal year.
@@ -80,23 +81,15 @@ func (x *Numbered) String() string { return fmt.Sprintf("%04d-%06d", x.Year, x.N
 // ParseNumber returns the row of a number as people write it, such as 2026-000123, its digits also in full width as
 // Japanese input methods leave them; ok is false for any other text.
 func ParseNumber(text string) (x Numbered, ok bool) {
-	text = strings.Map(halfWidth, strings.TrimSpace(text))
+	text = hyphens.Replace(legible.Narrow(strings.TrimSpace(text)))
 	if _, err := fmt.Sscanf(text, "%4d-%6d", &x.Year, &x.N); err != nil || x.N < 1 || x.String() != text {
 		return Numbered{}, false
 	}
 	return x, true
 }
 
-// halfWidth returns an ASCII digit for a full-width one, and a hyphen for what input methods make of it.
-func halfWidth(r rune) rune {
-	switch {
-	case '０' <= r && r <= '９':
-		return r - '０' + '0'
-	case strings.ContainsRune("－ー−‐–", r):
-		return '-'
-	}
-	return r
-}
+// hyphens are what input methods make of one.
+var hyphens = strings.NewReplacer("ー", "-", "−", "-", "‐", "-", "–", "-")
 
 // Unnumbered returns when what the pending execution carries out was settled, if it gets a number when it begins: the
 // day says of which fiscal year.

@@ -10,10 +10,6 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// MaxSessionPauses is how often one run polls a session before another run takes over. A run's history holds 25,000
-// events, and a pause takes about twenty.
-const MaxSessionPauses = 500
-
 // Managed reports whether a managed session carries out the steps.
 func (e *Execution) Managed() bool { return e.Terms.Executor == tenancy.ExecutorManaged }
 
@@ -78,7 +74,7 @@ func (a *Aggregate) SessionLease(e *Execution) aggregate.Lease {
 	if l := aggregate.Find(a.Leases, aggregate.LeaseKey(e.Key())); l != nil {
 		return *l
 	}
-	return aggregate.Lease{Of: e.Key(), Run: a.Head.Run}
+	return aggregate.Lease{Of: e.Key()}
 }
 
 // liveSessionLease returns SessionLease, but without the pause until the next poll if the attempt is over.
@@ -140,9 +136,6 @@ func (a *Aggregate) DeferClose(run int, invocation string, until, now time.Time)
 // lease returns the next lease on the attempt's session.
 func (a *Aggregate) lease(e *Execution, invocation string, until time.Time) *aggregate.Lease {
 	l := a.SessionLease(e)
-	if l.Run != a.Head.Run {
-		l.Run, l.Pauses = a.Head.Run, 0
-	}
 	l.Invocation, l.LeaseUntil, l.Ended = invocation, until.UTC().Truncate(time.Millisecond), e.over()
 	return &l
 }
@@ -195,39 +188,18 @@ func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, n
 }
 
 // ReleaseSession returns a lease that ends the invocation's hold and makes the session pause until a time, or nil if
-// another invocation holds it. failing is since when the vendor has only told us to wait, or zero. After
-// MaxSessionPauses there is no pause: see HandOver.
-func (a *Aggregate) ReleaseSession(run int, invocation string, until, failing, now time.Time) (*aggregate.Lease,
-	error) {
+// another invocation holds it. failing is since when the vendor has only told us to wait, or zero.
+func (a *Aggregate) ReleaseSession(run int, invocation string, until, failing time.Time) (*aggregate.Lease, error) {
 	e, err := a.inSession(run)
 	if err != nil || a.SessionLease(e).Invocation != invocation {
 		return nil, err
 	}
 	l := a.lease(e, "", until)
-	l.Pauses, l.Failing = l.Pauses+1, nil
-	if !failing.IsZero() {
+	if l.Failing = nil; !failing.IsZero() {
 		failing = failing.UTC().Truncate(time.Millisecond)
 		l.Failing = &failing
 	}
-	if l.Pauses >= MaxSessionPauses {
-		l.LeaseUntil = now.UTC().Truncate(time.Millisecond)
-	}
 	return l, nil
-}
-
-// HandOver starts another run for a session that this run has polled MaxSessionPauses times.
-func (a *Aggregate) HandOver(run int, now time.Time) (aggregate.Change, error) {
-	e, err := a.inSession(run)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
-	if l := a.SessionLease(e); l.Run != run || l.Pauses < MaxSessionPauses {
-		return aggregate.Change{}, nil
-	}
-	c := a.begin(now)
-	c.startRun()
-	c.RelyOn(e)
-	return c.done()
 }
 
 // CloseSession records that an ended execution's session was told to stop and is charged. Repeating it changes nothing.

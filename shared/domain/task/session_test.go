@@ -57,12 +57,8 @@ func bind(id string) decision {
 
 func rest(by string) leasing {
 	return func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
-		return a.ReleaseSession(a.Head.Run, by, now.Add(3*time.Second), time.Time{}, now)
+		return a.ReleaseSession(a.Head.Run, by, now.Add(3*time.Second), time.Time{})
 	}
-}
-
-func handOver(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.HandOver(a.Head.Run, now)
 }
 
 func closeSession(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -114,7 +110,7 @@ func TestAPauseRemembersSinceWhenTheVendorFails(t *testing.T) {
 	since := s.now.Add(-time.Hour)
 	pause := func(failing time.Time) {
 		s.leases(hold("mine"), func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
-			return a.ReleaseSession(a.Head.Run, "mine", now.Add(3*time.Second), failing, now)
+			return a.ReleaseSession(a.Head.Run, "mine", now.Add(3*time.Second), failing)
 		})
 		s.now = s.now.Add(3 * time.Second)
 	}
@@ -125,26 +121,6 @@ func TestAPauseRemembersSinceWhenTheVendorFails(t *testing.T) {
 	pause(time.Time{})
 	at := s.load().SessionLease(s.load().Execution()).Failing
 	expect.That(t, at == nil, "still since %v", at)
-}
-
-// A run's history is limited.
-func TestAnotherRunTakesOverAfterManyPauses(t *testing.T) {
-	s := inSession(t)
-	for range MaxSessionPauses {
-		s.nothing(handOver)
-		s.leases(hold("mine"), rest("mine"))
-		s.now = s.now.Add(3 * time.Second)
-	}
-	s.do(handOver)
-	a := s.load()
-	expect.Is(t, a.Head.Run, 2, "run")
-	r := a.Effects(s.now).Run
-	expect.That(t, r != nil && r.Run == 2, "nobody starts the next run: %+v", r)
-	s.unleased(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
-		return a.HoldSession(1, "mine", now.Add(time.Second), now)
-	}, aggregate.ErrSuperseded)
-	s.leases(hold("mine"), rest("mine"))
-	s.nothing(handOver) // the next run counts from zero
 }
 
 func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
@@ -244,7 +220,7 @@ func TestASweeperThatLooksTooEarlyLooksAgain(t *testing.T) {
 func TestAPauseEndsWithItsExecution(t *testing.T) {
 	s := inSession(t)
 	s.leases(hold("mine")).do(bind("first")).leases(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
-		return a.ReleaseSession(1, "mine", now.Add(time.Hour), time.Time{}, now)
+		return a.ReleaseSession(1, "mine", now.Add(time.Hour), time.Time{})
 	}).do(s.fail)
 	n := s.load().Next(s.now)
 	expect.That(t, n.State == StateExecuteProcess, "%+v", n)

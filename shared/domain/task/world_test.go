@@ -322,10 +322,7 @@ func (w *world) poll(run int) bool {
 		return false
 	}
 	w.lease("pause session", invocation, func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
-		return a.ReleaseSession(run, invocation, now.Add(3*time.Second), time.Time{}, now)
-	})
-	w.decideAs(run, "hand over", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.HandOver(run, now)
+		return a.ReleaseSession(run, invocation, now.Add(3*time.Second), time.Time{})
 	})
 	return true
 }

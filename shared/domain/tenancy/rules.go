@@ -107,44 +107,41 @@ func (r SettingsRow) noting(is RulesRow, id string) Write {
 
 // ruleDifferences returns the names of the rules in their order, and of those that differ.
 func ruleDifferences(was, is *rules.Rules) map[string]any {
-	before, after := ruleNames(was), ruleNames(is)
-	out := map[string]any{}
+	out, before := map[string]any{}, byID(was)
 	note := func(what, name string) {
 		names, _ := out[what].([]string)
 		out[what] = append(names, name)
 	}
-	for _, id := range after.order {
-		text, there := before.texts[id]
-		if note("rules", after.names[id]); !there {
-			note("added_rules", after.names[id])
-		} else if text != after.texts[id] {
-			note("changed", after.names[id])
+	after := byID(is)
+	for _, rule := range listed(is) {
+		old, there := before[rule.ID]
+		if note("rules", rule.Name); !there {
+			note("added_rules", rule.Name)
+		} else if encoded(old) != encoded(rule) {
+			note("changed", rule.Name)
 		}
 	}
-	for _, id := range before.order {
-		if _, there := after.texts[id]; !there {
-			note("removed", before.names[id])
+	for _, rule := range listed(was) {
+		if _, there := after[rule.ID]; !there {
+			note("removed", rule.Name)
 		}
 	}
 	return out
 }
 
-// ruleTexts are rules by their ids, as differences need them.
-type ruleTexts struct {
-	order        []string
-	names, texts map[string]string
+func listed(x *rules.Rules) []rules.Rule {
+	if x == nil {
+		return nil
+	}
+	return x.Rules
 }
 
-func ruleNames(x *rules.Rules) ruleTexts {
-	n := ruleTexts{names: map[string]string{}, texts: map[string]string{}}
-	if x == nil {
-		return n
+func byID(x *rules.Rules) map[string]rules.Rule {
+	all := map[string]rules.Rule{}
+	for _, rule := range listed(x) {
+		all[rule.ID] = rule
 	}
-	for _, rule := range x.Rules {
-		n.order = append(n.order, rule.ID)
-		n.names[rule.ID], n.texts[rule.ID] = rule.Name, encoded(rule)
-	}
-	return n
+	return all
 }
 
 // encoded returns what is compared and hashed.

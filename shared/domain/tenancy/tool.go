@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -175,20 +176,8 @@ func (c Constraints) None() bool {
 
 // Listed returns the values that a constraint allows; none if it is not set.
 func (c Constraints) Listed(name Constraint) []string {
-	if list := c.list(name); list != nil {
-		return *list
-	}
-	return nil
-}
-
-func (c *Constraints) list(name Constraint) *[]string {
-	switch name {
-	case OnlySpreadsheets:
-		return &c.SpreadsheetIDs
-	case OnlyRecipients:
-		return &c.Recipients
-	case OnlyDepartments:
-		return &c.Departments
+	if l, lists := lists[name]; lists {
+		return *l.of(&c)
 	}
 	return nil
 }
@@ -198,20 +187,19 @@ const (
 	maxRows   = 1_000_000 // highest value of MaxRows
 )
 
-// listedForms checks the values of lists.
-var listedForms = map[Constraint]struct {
+// lists are the constraints that list values: where they are kept, and which fit.
+var lists = map[Constraint]struct {
+	of    func(c *Constraints) *[]string
 	fits  func(string) bool
 	limit string
 }{
-	OnlySpreadsheets: {matches(`^[A-Za-z0-9_-]{1,200}$`),
+	OnlySpreadsheets: {func(c *Constraints) *[]string { return &c.SpreadsheetIDs }, matches(`^[A-Za-z0-9_-]{1,200}$`),
 		"must be the id in the spreadsheet's address: 1 to 200 of A-Z, a-z, 0-9, _ and -"},
-	OnlyRecipients: {matches(`^([UW][A-Z0-9]{2,40}|[^@\s<>]{1,100}@[^@\s<>]{1,200})$`),
-		"must be a Slack user id or an e-mail address"},
-	OnlyDepartments: {func(s string) bool {
-		return s != "" && s == strings.TrimSpace(s) &&
-			utf8.RuneCountInString(s) <= 100
-	},
-		"must have 1 to 100 characters and no space around them"},
+	OnlyRecipients: {func(c *Constraints) *[]string { return &c.Recipients },
+		matches(`^([UW][A-Z0-9]{2,40}|[^@\s<>]{1,100}@[^@\s<>]{1,200})$`), "must be a Slack user id or an e-mail address"},
+	OnlyDepartments: {func(c *Constraints) *[]string { return &c.Departments }, func(s string) bool {
+		return s != "" && s == strings.TrimSpace(s) && utf8.RuneCountInString(s) <= 100
+	}, "must have 1 to 100 characters and no space around them"},
 }
 
 func matches(text string) func(string) bool {
@@ -235,7 +223,8 @@ func (p ToolPermission) Bounds(known []Constraint) (Constraints, error) {
 		field := fmt.Sprintf("constraints.%.50s", name)
 		if !slices.Contains(known, name) {
 			return Constraints{}, aggregate.Problem{Field: field,
-				Code: fmt.Sprintf("is no constraint of %s; it knows %s", p.ToolName, named(known))}
+				Code: fmt.Sprintf("is no constraint of %s; it knows %s", p.ToolName,
+					cmp.Or(strings.Trim(fmt.Sprint(known), "[]"), "none"))}
 		}
 		if err := c.read(name, field, fields[name]); err != nil {
 			return Constraints{}, err
@@ -251,7 +240,8 @@ func (c *Constraints) read(name Constraint, field string, value json.RawMessage)
 		}
 		return nil
 	}
-	list, form := c.list(name), listedForms[name]
+	form := lists[name]
+	list := form.of(c)
 	if json.Unmarshal(value, list) != nil || len(*list) == 0 || len(*list) > maxListed {
 		return aggregate.Problem{Field: field,
 			Code: fmt.Sprintf("must be a list of 1 to %d texts; to allow nothing, forbid the tool", maxListed)}
@@ -262,17 +252,6 @@ func (c *Constraints) read(name Constraint, field string, value json.RawMessage)
 		}
 	}
 	return nil
-}
-
-func named(all []Constraint) string {
-	if len(all) == 0 {
-		return "none"
-	}
-	texts := make([]string, len(all))
-	for i, name := range all {
-		texts[i] = string(name)
-	}
-	return strings.Join(texts, ", ")
 }
 
 // Tool returns the tool as rules name it. A server's tool that was never allowed keeps the server's name in its own, so

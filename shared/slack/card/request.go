@@ -90,7 +90,7 @@ func (w *words) filesNotRead(r *task.Request) []string {
 // eachFile lists what can't be read first.
 func (d drawing) eachFile() (read []string) {
 	if d.a.Read() == nil {
-		for _, f := range d.a.Request.Files {
+		for _, f := range d.a.Listed() {
 			read = append(read, fill(d.w.FileWaits, "name", fileName(d.w, f, maxHeader)))
 		}
 		return d.fewer(read)
