@@ -13,10 +13,10 @@ import (
 )
 
 // settledBy are steps that these people stamped at the last stage, by the rule that in makes.
-func settledBy(stamps int, people ...circulation.Person) *task.Settled {
+func settledBy(people ...circulation.Person) *task.Settled {
 	return &task.Settled{Rule: circulation.Rule{ID: in(rules.Outcome{}).ID, Name: "old", Revision: 1},
 		Desk:   circulation.Stage{Name: "desk", Mode: circulation.ModePeople, Need: 1, People: people},
-		Askers: []circulation.Person{{User: "SATO"}, {User: "BEFORE"}}, Stamps: stamps}
+		Askers: []circulation.Person{{User: "SATO"}, {User: "BEFORE"}}}
 }
 
 func account(user string) circulation.Person {
@@ -41,14 +41,14 @@ func TestTheSameRuleAsksWhoStampedTheSteps(t *testing.T) {
 		d       Seats
 		want    string
 	}{
-		"it asks who stamped":        {settledBy(1, tanaka, kato), head, ids{}, "TANAKA KATO"},
+		"it asks who stamped":        {settledBy(tanaka, kato), head, ids{}, "TANAKA KATO"},
 		"steps are asked about anew": {nil, head, ids{}, "HEAD"},
-		"another rule takes it":      {settledBy(1, tanaka), of(in(asks("HEAD"), "C1")), ids{}, "HEAD"},
-		"the rule refuses by now":    {settledBy(1, tanaka), of(in(refuses("no"))), ids{}, "no"},
-		"an asker is not asked":      {settledBy(1, account("ITO"), kato), head, ids{}, "KATO"},
-		"only askers stamped":        {settledBy(1, account("ITO")), head, ids{}, "HEAD"},
-		"who stamped may still":      {settledBy(1, tanaka), head, staff{may: []string{"TANAKA", "HEAD"}}, "TANAKA"},
-		"who stamped may no more":    {settledBy(1, tanaka), head, staff{may: []string{"HEAD"}}, "HEAD"},
+		"another rule takes it":      {settledBy(tanaka), of(in(asks("HEAD"), "C1")), ids{}, "HEAD"},
+		"the rule refuses by now":    {settledBy(tanaka), of(in(refuses("no"))), ids{}, "no"},
+		"an asker is not asked":      {settledBy(account("ITO"), kato), head, ids{}, "KATO"},
+		"only askers stamped":        {settledBy(account("ITO")), head, ids{}, "HEAD"},
+		"who stamped may still":      {settledBy(tanaka), head, staff{may: []string{"TANAKA", "HEAD"}}, "TANAKA"},
+		"who stamped may no more":    {settledBy(tanaka), head, staff{may: []string{"HEAD"}}, "HEAD"},
 	} {
 		x := askersOf()
 		x.Calls, x.Settled = []rules.Call{{Access: aggregate.Write}}, c.settled
@@ -69,7 +69,7 @@ func TestTheSameRuleAsksWhoStampedTheSteps(t *testing.T) {
 // Those whose own request the steps were count as askers still.
 func TestTheSameRuleKeepsTheAskersOfTheSteps(t *testing.T) {
 	x := askersOf()
-	x.Settled = settledBy(1, account("TANAKA"))
+	x.Settled = settledBy(account("TANAKA"))
 	found := expect.Value(x.By(of(in(asks("HEAD"))), ids{}))(t)
 	expect.Same(t, found.Opening.Askers, []circulation.Person{{User: "SATO"}, {User: "ITO"}, {User: "BEFORE"}})
 }

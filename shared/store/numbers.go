@@ -121,6 +121,10 @@ func (l *lines) requests(ctx context.Context, gate func(x *RegisteredTask) strin
 	if err == nil {
 		err = fillListed(ctx, l, filed(task.FilesKey), func(x *RegisteredTask, is task.Files) { x.Files.Files = &is })
 	}
+	if err == nil { // a form that was filled in again has its own
+		newest := func(x *RegisteredTask) string { return filed(x.Head.Newest.Key("PROMPT"))(x) }
+		err = fillListed(ctx, l, newest, func(x *RegisteredTask, is task.Prompt) { x.Files.Add(&is) })
+	}
 	return err
 }
 

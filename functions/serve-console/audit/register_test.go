@@ -106,8 +106,7 @@ func listsAThousand(t *testing.T, w *consoletest.World) {
 	year := tenancy.DefaultSettings().FiscalYear(w.Now())
 	var rows []aggregate.Row
 	for n := 2; n <= 1000; n++ {
-		rows = append(rows, &task.Numbered{Year: year, N: n, TaskID: w.Ref.ID, GateKey: task.ProcessKey(1), Round: 1,
-			SettledAt: w.Now()})
+		rows = append(rows, &task.Numbered{Year: year, N: n, TaskID: w.Ref.ID, GateKey: task.ProcessKey(1)})
 	}
 	of := task.Series{Year: year}.Of()
 	expect.NoError(t, w.Store.PutListed(t.Context(), w.Tenant.ID, task.NumbersList, of, rows, nil))

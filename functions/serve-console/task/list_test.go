@@ -240,7 +240,7 @@ func TestWhatIsTypedLeadsToWhatItNames(t *testing.T) {
 	w := consoletest.Start(t)
 	w.Made(consoletest.Requested{User: webapi.Suzuki, Channel: webapi.HR, Kind: "channel", Title: "紙の発注"})
 	w.Ask()
-	row := &task.Numbered{Year: 2026, N: 7, TaskID: w.Ref.ID, SettledAt: w.Now()}
+	row := &task.Numbered{Year: 2026, N: 7, TaskID: w.Ref.ID}
 	expect.NoError(t, w.Store.PutListed(t.Context(), w.Tenant.ID, task.NumbersList, "2026", []aggregate.Row{row}, nil))
 	typed := func(text string) string { return "/console/tasks?" + url.Values{"q": {text}}.Encode() }
 	admin, member, stranger := w.As(webapi.Suzuki), w.As(webapi.Sato), w.As(webapi.Alex)

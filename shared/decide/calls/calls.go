@@ -63,9 +63,6 @@ func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Request) (*call.Aggre
 	asks := call.Proposal{Key: key, Reason: w.Reason, Content: call.Content{
 		Key: key.ID, Answers: key.Answers, Tool: w.Tool, Again: w.Again, Elsewhere: w.Elsewhere}}
 	members, err := call.Members(w.Arguments)
-	if why := call.Unasked(w.Tool, members); err == nil && w.Elsewhere && why != "" {
-		err = aggregate.Problem{Field: "arguments", Code: why}
-	}
 	if err == nil {
 		asks.Content.Arguments, asks.Effect, err = call.Digest(members, call.Idle(w.Tool, w.Elsewhere))
 	}

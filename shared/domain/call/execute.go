@@ -69,12 +69,10 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time,
 // number gives the call the number that it lacks, the next of its series; without it c fails with what the series
 // lacks.
 func (c *change) number(a *Aggregate) {
-	settled, lacks := a.Unnumbered()
-	if !lacks {
+	if _, lacks := a.Unnumbered(); !lacks {
 		return
 	}
-	x := task.Numbered{CallID: c.row.CallID, GateKey: Key, Rule: *c.row.Gate.Terms.Rule, Round: 1, BegunAt: c.Now}
-	row, number, err := a.last.Give(settled, x)
+	row, number, err := a.last.Give(task.Numbered{CallID: c.row.CallID, GateKey: Key})
 	if err != nil {
 		c.Fail(err)
 		return

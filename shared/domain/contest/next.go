@@ -13,10 +13,8 @@ import (
 type Outcome struct {
 	Execution string
 	Status    Status
-	Reason    aggregate.Reason
 	Summary   *Summary
 	Usage     aggregate.Usage // of all teams
-	At        time.Time
 }
 
 // Asker is an aggregate that asks for contests. ContestEnded records the outcome in the row that asked. It returns
@@ -30,8 +28,7 @@ func (a *Aggregate) Outcome() (Outcome, bool) {
 	if !a.settled() {
 		return Outcome{}, false
 	}
-	return Outcome{a.Head.ExecutionID, a.Contest.Status, a.Contest.Reason, a.Summary, a.Contest.Usage,
-		*a.Contest.SettledAt}, true
+	return Outcome{a.Head.ExecutionID, a.Contest.Status, a.Summary, a.Contest.Usage}, true
 }
 
 // run returns the head's run for Step Functions. Its input numbers the teams from 1.

@@ -6,9 +6,9 @@
 // transaction; nothing else changes state.
 //
 // A version begins with what asks for it: the first policy in the commit that makes the task's row, the first steps in
-// that of the policy's stamp. After a rejection the next version begins with the reasons, until max_versions; a version
-// that followed none of the reasons doesn't count. What is given back rests until one of its askers makes the next
-// version of it, or withdraws the request: no run, no model and no time does. Expiry is a decision like any other,
+// that of the policy's stamp. After a rejection the next version begins with the reasons, until max_versions. What is
+// given back rests until one of its askers makes the next version of it, or withdraws the request: no run, no model and
+// no time does. Expiry is a decision like any other,
 // which the sweeper makes; until it commits, a click counts.
 //
 // Before a call a step is claimed: execution running, own run, time left, tool allowed, and the stored steps with the

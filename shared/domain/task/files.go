@@ -2,7 +2,6 @@ package task
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -187,8 +186,7 @@ func (a *Aggregate) Follows(id string) Follows {
 	return FollowsNext
 }
 
-// Further returns how many more versions may be made after this policy or these steps, if each follows the reason for
-// which the one before it was rejected. It is 0 for a step's gate.
+// Further returns how many more versions may be made after this policy or these steps. It is 0 for a step's gate.
 func (a *Aggregate) Further(row Gated) int {
 	most := row.gate().Terms.MaxVersions
 	switch row := row.(type) {
@@ -200,45 +198,13 @@ func (a *Aggregate) Further(row Gated) int {
 	return 0
 }
 
-// further returns how many versions may still be generated after this one: as many as most allows of those that count,
-// and twice as many in all.
+// further returns how many versions may still be generated after this one: people's picks don't count.
 func further[R Gated](rows []R, version, most int) int {
-	counted, all := generated(rows, version)
-	return max(0, min(most-counted, 2*most-all))
-}
-
-// generated counts the versions up to this one that people did not pick. Of those, a version that follows none of the
-// reasons for which the one before it was rejected does not count, nor does one that repeats another.
-func generated[R Gated](rows []R, version int) (counted, all int) {
-	var last Gated // the newest that counts, or was picked
 	for _, r := range rows {
-		if r.Asks().Version > version {
-			continue
-		}
-		switch p := Gated(r).(type) {
-		case *Prompt:
-			if p.Author != "" {
-				last = r
-				continue
-			}
-		}
-		if all++; last == nil || !unchanged(last, r) {
-			counted, last = counted+1, r
+		p, policy := Gated(r).(*Prompt)
+		if r.Asks().Version <= version && !(policy && p.Author != "") {
+			most--
 		}
 	}
-	return counted, all
-}
-
-// unchanged reports whether a version says that it follows no reason: a policy by a line before the text of the other
-// version, a process by remarks on the same steps.
-func unchanged(was, is Gated) bool {
-	switch is := is.(type) {
-	case *Prompt:
-		_, rest, ok := strings.Cut(is.Content, "\n")
-		before, same := was.(*Prompt)
-		return ok && same && rest != "" && rest == before.Content
-	case *Process:
-		return is.Remarks != "" && is.hash() == was.hash()
-	}
-	return false
+	return max(0, most)
 }

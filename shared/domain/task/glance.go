@@ -1,9 +1,7 @@
 package task
 
 import (
-	"encoding/json"
 	"slices"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
@@ -22,12 +20,10 @@ type Glance struct {
 	Given  int          `json:"given,omitempty"` // stamps
 	Need   int          `json:"need,omitempty"`  // 0: nobody is asked
 	Who    []string     `json:"who,omitempty"`   // the first who owe a stamp, if they are few; see maxWho
-	Until  *time.Time   `json:"until,omitempty"` // when what waits is to be decided
 	// Back is the version that was sent back, while the next one isn't asked.
 	Back int `json:"back,omitempty"`
 	// Version is the newest one, if a reason led to it: the title is of what the first one was about.
 	Version int              `json:"version,omitempty"`
-	Made    string           `json:"made,omitempty"`   // address in the result of the last write that told one, unchecked
 	Why     aggregate.Reason `json:"why,omitempty"`    // why the request ended, in its listed row alone
 	Detail  string           `json:"detail,omitempty"` // of Why, or how the words begin that say more
 }
@@ -35,7 +31,6 @@ type Glance struct {
 const (
 	maxGlance   = 600
 	maxWho      = 3
-	maxMade     = 200
 	maxGlanceOf = 120 // bytes of a stage's name, and of a detail
 )
 
@@ -44,8 +39,6 @@ func (c *change) glanceAfter(out *aggregate.Change) Glance {
 	g := c.was.Glance
 	for _, r := range out.Rows {
 		switch r := r.(type) {
-		case *StepResult:
-			g.made(r)
 		case *Answer:
 			g.Detail = beginning(r.Sentence, maxGlanceOf)
 		case Gated:
@@ -64,7 +57,7 @@ func (c *change) glanceAfter(out *aggregate.Change) Glance {
 }
 
 // rest forgets who is asked.
-func (g *Glance) rest() { g.Stage, g.Given, g.Need, g.Who, g.Until = "", 0, 0, nil, nil }
+func (g *Glance) rest() { g.Stage, g.Given, g.Need, g.Who = "", 0, 0, nil }
 
 func (g *Glance) gated(row Gated) {
 	if p, is := row.(*Process); is {
@@ -102,7 +95,6 @@ func movedBy(steps []Step) (rules.Act, rules.Amount) {
 }
 
 func (g *Glance) asked(gate *aggregate.Gate) {
-	g.Until = gate.Terms.DecideBy
 	st := circulation.Walk(gate.Circulating())
 	s := st.CurrentStage()
 	if s == nil {
@@ -113,19 +105,6 @@ func (g *Glance) asked(gate *aggregate.Gate) {
 		for _, p := range owes {
 			g.Who = append(g.Who, p.User)
 		}
-	}
-}
-
-func (g *Glance) made(s *StepResult) {
-	if s.Status != StepCompleted || s.Access == aggregate.Read || s.Result == nil {
-		return
-	}
-	var result struct {
-		URL string `json:"url"`
-	}
-	err := json.Unmarshal([]byte(s.Result.JSON), &result)
-	if err == nil && result.URL != "" && len(result.URL) <= maxMade {
-		g.Made = result.URL
 	}
 }
 

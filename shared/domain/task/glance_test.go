@@ -13,11 +13,10 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// glance is what the head says of the same name, by the rows alone: see listed. What was made it takes from the head,
-// since rows don't say which result came last, and so what reasons led to.
+// glance is what the head says of the same name, by the rows alone: see listed. What reasons led to it takes from the head.
 func (a *Aggregate) glance() Glance {
 	is := a.Head.Glance
-	g := Glance{Made: is.Made, Back: is.Back, Detail: is.Detail, Version: is.Version}
+	g := Glance{Back: is.Back, Detail: is.Detail, Version: is.Version}
 	if p := a.Process(); p != nil && len(p.Steps) > 0 && !a.replanned() {
 		g.Act, g.Amount = movedBy(p.Steps)
 	}
@@ -41,11 +40,11 @@ func ordering() Step {
 func TestAListSaysWhatARequestMovesAndWhoIsAsked(t *testing.T) {
 	s := onRoute(t)
 	g := s.load().Head.Glance
-	expect.That(t, g.Stage != "" && g.Need > 0 && g.Given == 0 && g.Until != nil, "%+v", g)
+	expect.That(t, g.Stage != "" && g.Need > 0 && g.Given == 0, "%+v", g)
 	g = s.do(s.does(circulation.Stamp, suzuki)).load().Head.Glance
-	expect.That(t, g.Need > 0 && g.Until != nil, "%+v", g)
+	expect.That(t, g.Need > 0, "%+v", g)
 	g = s.do(s.does(circulation.Stamp, tanaka)).load().Head.Glance
-	expect.That(t, g.Stage == "" && g.Need == 0 && g.Until == nil && g.Who == nil, "%+v", g)
+	expect.That(t, g.Stage == "" && g.Need == 0 && g.Who == nil, "%+v", g)
 }
 
 // What was sent back says so until the next version waits.
@@ -104,46 +103,26 @@ func TestTheRowOfWhatEndedHasItsGlance(t *testing.T) {
 	a := s.do(s.complete).load()
 	expect.Is(t, a.Task.Glance.Act, rules.ActSheet)
 	expect.Is(t, a.Task.Glance.Why, ReasonDone)
-	expect.That(t, a.Task.Glance.Until == nil, "%+v", a.Task.Glance)
 	a = told(begin, func(s *story) { s.do(plain(KindUnsupported)) })(t).load()
 	expect.Is(t, a.Listing.Glance.Why, ReasonUnsupported)
 	expect.That(t, strings.HasSuffix(a.Listing.Indexes(&a.Head)[0].PK, "#CHATTER"), "it is among all requests")
 }
 
-// A write's result leads to what it made, a read's doesn't, and addresses that are too long are left out.
-func TestAListLeadsToWhatWasMade(t *testing.T) {
-	row := func(access aggregate.Access, url string) *StepResult {
-		text, _ := json.Marshal(map[string]string{"url": url})
-		return &StepResult{Access: access, Status: StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(text)}}
-	}
-	var g Glance
-	g.made(row(aggregate.Read, "https://a.example/read"))
-	expect.Is(t, g.Made, "")
-	g.made(row(aggregate.Write, "https://a.example/sheet"))
-	g.made(row(aggregate.Write, ""))
-	g.made(row(aggregate.Write, "https://a.example/"+strings.Repeat("x", maxMade)))
-	unknown := row(aggregate.Write, "https://b.example/sheet")
-	unknown.Status = StepUnknown
-	g.made(unknown)
-	expect.Is(t, g.Made, "https://a.example/sheet")
-}
-
 // The largest glance leaves the head's write as dear as it was.
 func TestAGlanceIsSmall(t *testing.T) {
-	until := time.Date(2026, 12, 2, 9, 0, 0, 0, time.UTC)
 	long := strings.Repeat("x", maxGlanceOf)
 	steps := []Step{ordering()}
 	act, amount := movedBy(steps)
 	expect.Is(t, amount, rules.Amount{Value: "298000", Currency: "JPY"})
 	amount.Value = "9999999999999999999999"
 	for name, g := range map[string]Glance{
-		"asked": {Stage: long, Given: 10, Need: 99, Who: slices.Repeat([]string{"U0123456789"}, maxWho), Until: &until},
+		"asked": {Stage: long, Given: 10, Need: 99, Who: slices.Repeat([]string{"U0123456789"}, maxWho)},
 		"back":  {Back: 99, Detail: long, Version: 100}, "ended": {Why: ReasonUnsupported, Detail: long},
-		"asked again": {Stage: long, Given: 10, Need: 99, Who: slices.Repeat([]string{"U0123456789"}, maxWho), Until: &until,
+		"asked again": {Stage: long, Given: 10, Need: 99, Who: slices.Repeat([]string{"U0123456789"}, maxWho),
 			Back: 99, Detail: long, Version: 100},
 	} {
 		if g.Version = 100; name != "asked again" { // of a policy: no steps are planned
-			g.Act, g.Amount, g.Made = act, amount, strings.Repeat("x", maxMade)
+			g.Act, g.Amount = act, amount
 		}
 		text := expect.Value(json.Marshal(g))(t)
 		expect.That(t, len(text) <= maxGlance, "%s: %d bytes", name, len(text))

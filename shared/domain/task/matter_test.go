@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -116,7 +115,7 @@ func TestADecisionAndItsNumberAreOneCommit(t *testing.T) {
 	c := expect.Value(s.record(122)(s.load(), s.now))(t)
 	expect.Must(t, len(c.Beside) == 1, "%+v", c.Beside)
 	x := c.Beside[0].Row.(*Numbered)
-	expect.That(t, x.String() == "2026-000123" && x.Rule == circulation.Rule{} && x.GateKey == ProcessKey(1) &&
+	expect.That(t, x.String() == "2026-000123" && x.GateKey == ProcessKey(1) &&
 		x.TaskID == s.head.TaskID, "%+v", x)
 	expect.Is(t, saying(t, c, AuditExecutionStarted)["number"], any("2026-000123"))
 

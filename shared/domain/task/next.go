@@ -114,7 +114,6 @@ type Settled struct {
 	Rule   circulation.Rule
 	Desk   circulation.Stage // those for whom the steps' last stage was stamped
 	Askers []circulation.Person
-	Stamps int // how many stamps the steps have
 }
 
 // Settled returns how the steps of an attempt were settled; nil: without a rule.
@@ -130,7 +129,6 @@ func (a *Aggregate) Settled(e *Execution) *Settled {
 		}
 	}
 	st := circulation.Walk(g.Circulating())
-	s.Stamps = len(st.Stamps())
 	for i := range st.Stages {
 		stage := &st.Stages[i]
 		if len(stage.Stamps) == 0 {

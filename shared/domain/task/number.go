@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/words/legible"
 )
 
@@ -38,13 +37,12 @@ func (s Series) Lacks() error {
 	return nil
 }
 
-// Give returns the row of the next number, and the number. as says what has it, settled when. It returns what the
-// series lacks.
-func (s Series) Give(settled time.Time, as Numbered) (row aggregate.Listed, number string, err error) {
+// Give returns the row of the next number, and the number. as says what has it. It returns what the series lacks.
+func (s Series) Give(as Numbered) (row aggregate.Listed, number string, err error) {
 	if err := s.Lacks(); err != nil {
 		return row, "", err
 	}
-	as.Year, as.N, as.SettledAt = s.Year, s.Last+1, settled
+	as.Year, as.N = s.Year, s.Last+1
 	return aggregate.Listed{List: NumbersList, Of: s.Of(), Row: &as, Err: ErrNumber}, as.String(), nil
 }
 
@@ -53,17 +51,11 @@ func (s Series) Give(settled time.Time, as Numbered) (row aggregate.Listed, numb
 // and never changed.
 type Numbered struct {
 	aggregate.Meta
-	Year           int              `json:"year"` // the fiscal year of the settlement
-	N              int              `json:"n"`    // from 1
-	TaskID         string           `json:"task_id,omitempty"`
-	ProcessID      string           `json:"process_id,omitempty"`
-	ProcessVersion int              `json:"process_version,omitempty"`
-	CallID         string           `json:"call_id,omitempty"` // of an outside agent's call, instead of a task's
-	GateKey        string           `json:"gate_key"`          // of the row that people settled
-	Rule           circulation.Rule `json:"rule"`              // empty: a decision without one
-	Round          int              `json:"round"`             // 1, or one more for each version that was sent back
-	SettledAt      time.Time        `json:"settled_at"`
-	BegunAt        time.Time        `json:"begun_at"`
+	Year    int    `json:"year"` // the fiscal year of the settlement
+	N       int    `json:"n"`    // from 1
+	TaskID  string `json:"task_id,omitempty"`
+	CallID  string `json:"call_id,omitempty"` // of an outside agent's call, instead of a task's
+	GateKey string `json:"gate_key"`          // of the row that people settled
 }
 
 // NumberKey returns the key of a number in its series.
@@ -125,12 +117,7 @@ func (c *change) number(e *Execution, of Series) {
 	if row == nil {
 		return
 	}
-	x := Numbered{TaskID: c.Head.TaskID, ProcessID: e.ProcessID, ProcessVersion: e.ProcessVersion, GateKey: row.Key(),
-		Round: c.of.round(e.ProcessVersion), BegunAt: c.Now}
-	if rule := row.gate().Terms.Rule; rule != nil {
-		x.Rule = *rule
-	}
-	listed, number, err := of.Give(*row.gate().ApprovedAt, x)
+	listed, number, err := of.Give(Numbered{TaskID: c.Head.TaskID, GateKey: row.Key()})
 	if err != nil {
 		c.Fail(err)
 		return
@@ -138,18 +125,6 @@ func (c *change) number(e *Execution, of Series) {
 	c.Beside = append(c.Beside, listed)
 	c.RelyOn(row)
 	e.Number, c.Head.Number = number, number
-}
-
-// round returns which round of the steps a version is: 1, or one more for each version before that was sent or given
-// back.
-func (a *Aggregate) round(version int) int {
-	n := 1
-	for _, p := range a.Processes {
-		if p.Version < version && p.SentBack() {
-			n++
-		}
-	}
-	return n
 }
 
 // NumberOf returns the number that the steps of a version have, or "".

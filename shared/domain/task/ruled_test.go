@@ -143,7 +143,7 @@ func TestARuleRefusesAStep(t *testing.T) {
 func TestHowStepsWereSettled(t *testing.T) {
 	s := stamped(t)
 	x := s.load().Settled(s.load().Execution())
-	expect.That(t, x.Stamps == 2 && x.Rule == *s.load().Process().Terms.Rule, "%+v", x)
+	expect.That(t, x.Rule == *s.load().Process().Terms.Rule, "%+v", x)
 	expect.Same(t, x.Desk.People, []circulation.Person{{User: tanaka, Via: ViaStamped}})
 	expect.That(t, checked(t).load().Settled(checked(t).load().Execution()) == nil, "steps without a rule")
 }
