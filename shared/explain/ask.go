@@ -17,8 +17,8 @@ import (
 type Ask struct {
 	aggregate.Asked // a button carries its hash, and the click compares it
 	Origin          aggregate.Origin
+	Denies          bool   // it may be denied
 	no              string // what a rejection leads to: a key of Ways
-	denies          bool   // it may be denied
 }
 
 // Asking is an aggregate with gates.
@@ -35,7 +35,7 @@ func AskOf(a Asking, id string) (x Ask, ok bool) {
 	if x.Gate == nil {
 		return x, false
 	}
-	x.denies = x.Gate.Ruled()
+	x.Denies = x.Gate.Ruled()
 	if t, is := a.(*task.Aggregate); is {
 		x.no = string(t.Follows(id))
 	}
@@ -71,7 +71,7 @@ func (x Ask) Ways(locale string) []Way {
 	all, versions := []Way{first}, x.no == string(task.FollowsNext) || x.no == string(task.FollowsAsker)
 	for _, kind := range circulation.Kinds {
 		switch {
-		case !kind.Final || !x.denies:
+		case !kind.Final || !x.Denies:
 		case versions:
 			all = append(all, Way{kind.Kind, w.Ways[kind.Verb]})
 		default:
@@ -94,6 +94,17 @@ func (s Surface) WhyNot(x Ask) (ask, lost string) {
 		return w.Why, ""
 	}
 	return w.Why, fill(w.Lost, "names", s.few(names))
+}
+
+// More reports whether people may do more than stamp and reject: deny, or cancel what an agent asks for.
+func (x Ask) More() bool { return x.Denies || x.Kind == conversation.CardAction || x.Kind == call.Card }
+
+// MayReject reports whether somebody may send it back or deny it, as far as that is known without their stand-ins.
+func (x Ask) MayReject(by aggregate.Actor, p aggregate.Policy) bool {
+	if x.Denies {
+		return !x.Gate.IsAsker(by.ID)
+	}
+	return p.Reject(by) == nil
 }
 
 // Cancels returns what is said before whoever may takes back what a gate of this kind is about.

@@ -38,9 +38,10 @@ func (s Surface) ofAskers(set tenancy.Settings, o aggregate.Origin, askers []str
 	return ""
 }
 
-// Turn says in a few words whose turn a request by these askers is under the current settings, and in note what that
-// doesn't say of the askers. ok is false if nobody may decide: then turn is a sentence about that.
-func (s Surface) Turn(set tenancy.Settings, o aggregate.Origin, askers ...string) (turn, note string, ok bool) {
+// Turn says in a few words whose turn it is by the settings, and in note what that doesn't say of the askers. ok is
+// false if nobody may decide: then turn is a sentence about that.
+func (r *Route) Turn() (turn, note string, ok bool) {
+	s, set, o, askers := r.on, r.Settings, r.Of, r.askers()
 	w, a := refusalWordsOf.In(s.Locale), set.Approvers
 	turn = s.Deciders(set, o, askers...)
 	if turn == w.Nobody || nobodyElse(set, o, askers) {

@@ -9,19 +9,43 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 
-// Route is where a gate stands, in the words of a surface. Everything of it follows from circulation.Walk. It is empty
-// while people are looked up. Without a rule it has one stage, which has no name.
+// Route is where a gate stands, in the words of a surface. Everything of it follows from circulation.Walk. It has no
+// stages while people are looked up.
 type Route struct {
 	circulation.State
-	Gate    *aggregate.Gate
-	Open    bool   // people are asked now
-	Channel string // id of that where it was asked
-	on      Surface
-	Words   *RouteWords
+	Gate     *aggregate.Gate
+	Open     bool // people are asked now
+	ByClick  bool // it has no stages: the settings say at each click who decides
+	Of       aggregate.Origin
+	Settings tenancy.Settings
+	Number   string // that the decision got when it began to run
+	Rounds
+	on    Surface
+	Words *RouteWords
+}
+
+// Rounds are the versions of steps before a gate that were sent back.
+type Rounds struct {
+	Round   int             // 1, or one more for each of them
+	Before  *aggregate.Gate // the last one; nil: there is none
+	From    int             // number of the version that was made of it
+	Further int             // how many versions may be made after it
+}
+
+// RoundsOf returns the rounds before the last of some versions.
+func RoundsOf(all []*task.Process) Rounds {
+	r := Rounds{Round: 1}
+	for i, p := range all[:len(all)-1] {
+		if p.SentBack() {
+			r = Rounds{Round: r.Round + 1, Before: &p.Gate, From: all[i+1].Version}
+		}
+	}
+	return r
 }
 
 // Standing is how a stage stands.
@@ -59,10 +83,10 @@ var routeWordsOf = language.Catalog[RouteWords]{Files: &texts, Folder: "texts/ro
 // RouteOf returns the texts of a language.
 func RouteOf(locale string) *RouteWords { return routeWordsOf.In(locale) }
 
-// Route returns where a gate stands that was asked in a channel.
-func (s Surface) Route(g *aggregate.Gate, open bool, channel string) Route {
-	r := Route{Gate: g, Open: open, Channel: channel, on: s, Words: routeWordsOf.In(s.Locale)}
-	if open || g.Route != nil { // what waits without a route is of a later release's form
+// Route returns where a gate stands.
+func (s Surface) Route(g *aggregate.Gate, open bool, of aggregate.Origin, set tenancy.Settings) Route {
+	r := Route{Gate: g, Open: open, ByClick: !g.Ruled(), Of: of, Settings: set, on: s, Words: routeWordsOf.In(s.Locale)}
+	if !r.ByClick && (open || g.Route != nil) { // what waits without a route is of a later release's form
 		r.State = circulation.Walk(g.Circulating())
 	}
 	return r
@@ -113,7 +137,10 @@ func (r *Route) Need(s *circulation.StageState) string {
 }
 
 func (r *Route) members() string {
-	return fill(r.Words.Members, "channel", r.on.Marks.Channel(r.Channel))
+	if name := r.on.Marks.Channel(r.Of.Channel); name != "" {
+		return fill(r.Words.Members, "channel", name)
+	}
+	return refusalWordsOf.In(r.on.Locale).MembersOfIt
 }
 
 // Hand names who acted. A stand-in is named before whom they stood in for, since the other order reads either way.
@@ -190,6 +217,14 @@ func (r *Route) Path(most int) string {
 	return strings.Join(append([]string{folded}, others...), " → ")
 }
 
+// Asks says which stage asks, and how many stamps it owes, or whom the settings allow.
+func (r *Route) Asks() string {
+	if r.ByClick {
+		return r.Waits(maxNamed)
+	}
+	return cmp.Or(r.Owes(), r.Words.Unknown)
+}
+
 // Owes says at which stage people are asked, and how many stamps that owes; "" at none.
 func (r *Route) Owes() string {
 	s := r.CurrentStage()
@@ -218,10 +253,12 @@ func (r *Route) People(people []circulation.Person, most int) string {
 
 // Waits says in a line for whom a gate waits.
 func (r *Route) Waits(most int) string {
-	if r.Refused != nil {
+	switch {
+	case r.Refused != nil:
 		return r.Words.Unknown
-	}
-	if r.CurrentStage() == nil {
+	case r.ByClick && r.Open:
+		return r.on.Deciders(r.Settings, r.Of, r.askers()...)
+	case r.CurrentStage() == nil:
 		return ""
 	}
 	return fill(r.Words.Waits, "owes", r.Owes(), "who", r.Owing(most))
@@ -247,18 +284,25 @@ func (r *Route) Amount(plain bool) string {
 	return fill(text, "amount", r.on.Marks.Text(Money(r.on.Locale, amount), maxStage))
 }
 
-// Carried says of a version that was made after a rejection whose stamps it doesn't have. round is that of the version,
-// before the gate that was sent back.
-func (r *Route) Carried(round int, before *aggregate.Gate) string {
-	if before == nil {
+// askers are the accounts whose own request it is.
+func (r *Route) askers() (users []string) {
+	for _, p := range r.Gate.Askers {
+		users = append(users, p.User)
+	}
+	return users
+}
+
+// Carried says of a version that was made after a rejection that it doesn't have the stamps before that.
+func (r *Route) Carried() string {
+	if r.Before == nil {
 		return ""
 	}
-	st := circulation.Walk(before.Circulating())
+	st := circulation.Walk(r.Before.Circulating())
 	acts := st.Stamps()
 	if len(acts) == 0 {
-		return fill(r.Words.NoneCarried, "round", round-1)
+		return fill(r.Words.NoneCarried, "round", r.Round-1)
 	}
-	return fill(r.Words.NotCarried, "who", r.hands(acts, maxNamed), "round", round-1)
+	return fill(r.Words.NotCarried, "who", r.hands(acts, maxNamed), "round", r.Round-1)
 }
 
 // AskedToo names who else asked, filled in the form or picked the draft.

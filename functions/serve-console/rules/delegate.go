@@ -154,8 +154,7 @@ func (c *StandInPages) forbidden(ctx context.Context, d tenancy.Delegation, by t
 			return err
 		}
 		for _, x := range page.Items {
-			g := aggregate.RuledGate(x.Row)
-			if g != nil && g.Owes(d.Principal) > 0 && g.IsAsker(by.ID) {
+			if g := aggregate.GateOf(x.Row); g.Owes(d.Principal) > 0 && g.IsAsker(by.ID) {
 				return aggregate.Problem{Field: "principal", Code: "party"}
 			}
 		}

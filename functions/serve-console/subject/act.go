@@ -131,7 +131,7 @@ func (c *Acts) Act(on Page) web.Page {
 			return err
 		}
 		done := string(x.Act)
-		if verdict.Err == nil && gateOf(a, x.ID) != nil {
+		if verdict.Err == nil && x.stage > 0 {
 			done = c.became(ctx, a.Ref(), x)
 		}
 		if t, is := verdict.Task(); is && x.Act == task.ActRetryGeneration && t.Head.Undecidable() {

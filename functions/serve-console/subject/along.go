@@ -29,36 +29,28 @@ type Turn struct {
 	why  *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
 }
 
-// gateOf returns the gate with this id, nil if there is none or the settings say who is asked.
-func gateOf(a decide.Subject, id string) *aggregate.Gate {
-	if g := a.Asked(id).Gate; g.Ruled() {
-		return g
-	}
-	return nil
-}
-
 // TurnOf returns whose turn it is at the gate under a rule that is offered, nil if there is none.
 func (c *Acts) TurnOf(ctx context.Context, x Asking, offers []aggregate.Offer) *Turn {
 	for _, o := range offers {
 		if o.Act != aggregate.ActApprove {
 			continue
 		}
-		if g := gateOf(x.Of, o.ID); g != nil {
-			return c.turn(ctx, x, o.ID, g)
+		d := Reader{Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person,
+			Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel)}.walk(x.Of.Asked(o.ID).Gate, false)
+		if !d.ByClick {
+			return c.turn(ctx, x, o.ID, d)
 		}
 	}
 	return nil
 }
 
-func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate) *Turn {
-	d := Reader{Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person,
-		Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel)}.walk(g, false)
-	t := &Turn{drawing: d}
+func (c *Acts) turn(ctx context.Context, x Asking, id string, d *drawing) *Turn {
+	t, g := &Turn{drawing: d}, d.Gate
 	if t.Refused != nil {
-		t.Who = t.Route.Waits(mostOwing)
+		t.Who = t.Route.Waits(MostOwing)
 		return t
 	}
-	t.next = d.words.Say("now", "who", t.Route.Waits(mostOwing))
+	t.next = d.words.Say("now", "who", t.Route.Waits(MostOwing))
 	reach, err := c.People.Reach(ctx, x.Viewer.Team, x.Viewer.User, x.Settings)
 	if err != nil {
 		slog.WarnContext(ctx, "whose turn it is is told without Slack", "err", err)
@@ -98,7 +90,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 func (d *drawing) owed() string {
 	s := d.CurrentStage()
 	if s == nil || s.Mode == circulation.ModeChannel {
-		return d.Route.Waits(mostOwing)
+		return d.Route.Waits(MostOwing)
 	}
 	if s.Need < 2 && len(s.People) < 2 {
 		return d.words.Say("yours_alone", "stage", d.Name(s))
@@ -181,7 +173,7 @@ func (x Asking) rejection(o aggregate.Offer) Button {
 	return b
 }
 
-// became names what the viewer's act came to: what an act on a gate under a rule leaves, or else the act.
+// became names what the viewer's act on a gate under a rule leaves.
 func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Tried) string {
 	a, err := c.Store.KindStore.Store.Load(ctx, ref)
 	of, asks := a.(decide.Subject)
@@ -191,7 +183,6 @@ func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Tried) string {
 	_, versions := a.(*task.Aggregate)
 	switch g := of.Asked(x.ID).Gate; {
 	case g == nil:
-	case !g.Ruled():
 	case x.Act == aggregate.ActReject && versions:
 		return "send_back"
 	case x.Act == aggregate.ActApprove && g.Status == aggregate.Approved:
@@ -219,23 +210,11 @@ func (t *Turn) Since() string {
 	if t == nil {
 		return ""
 	}
-	return " · " + t.Route.Waits(mostOwing)
+	return " · " + t.Route.Waits(MostOwing)
 }
 
-// mostOwing is how many people a row of a list names.
-const mostOwing = 5
-
-// Waits says in a line for whom a gate under a rule waits.
-func (r Reader) Waits(g *aggregate.Gate) (who string) { return r.walk(g, false).Route.Waits(mostOwing) }
-
-// RouteUntil returns until when the present stage of a gate under a rule is asked, or zero.
-func RouteUntil(g *aggregate.Gate) (until time.Time) {
-	st := circulation.Walk(g.Circulating())
-	if s := st.CurrentStage(); s != nil {
-		until = web.TimeOf(s.DecideBy)
-	}
-	return until
-}
+// MostOwing is how many people a row of a list names.
+const MostOwing = 5
 
 // NamedOf returns the users whom the drawing of a gate's route names, so that their names are known before it is drawn.
 func NamedOf(g *aggregate.Gate) (users []string) {

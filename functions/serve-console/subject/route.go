@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
@@ -89,15 +90,15 @@ type drawing struct {
 func (r Reader) walk(g *aggregate.Gate, over bool) *drawing {
 	on := SurfaceOf(&web.Viewer{Locale: r.Locale}, r.Person, func(string) string { return r.Channel })
 	return &drawing{Reader: r, words: web.TextsOf("route", r.Locale),
-		Route: on.Route(g, !over && g.Status == aggregate.PendingApproval, "")}
+		Route: on.Route(g, !over && g.Status == aggregate.PendingApproval, aggregate.Origin{}, tenancy.Settings{})}
 }
 
 // Route returns where a gate stands, nil for one without a rule. over: what the gate belongs to has ended.
 func (r Reader) Route(g *aggregate.Gate, over bool) *Route {
-	if !g.Ruled() {
+	d := r.walk(g, over)
+	if d.ByClick {
 		return nil
 	}
-	d := r.walk(g, over)
 	out := &Route{Words: d.words, Rule: d.RuleName()}
 	if x := g.Terms.Rule; x != nil {
 		out.Revision = x.Revision
@@ -117,10 +118,10 @@ func (r Reader) Route(g *aggregate.Gate, over bool) *Route {
 
 // Stamped names who stamped a gate, stage by stage, also under no rule, whose stage has no name.
 func (r Reader) Stamped(g *aggregate.Gate) (out []Stage) {
-	d := r.walk(g, true)
-	for i, s := range d.Stages {
+	d, st := r.walk(g, true), circulation.Walk(g.Circulating())
+	for _, s := range st.Stages {
 		if len(s.Stamps) > 0 {
-			out = append(out, Stage{Name: legible.OneLine(s.Name), Stamps: web.Each(d.Stages[i].Stamps, d.act)})
+			out = append(out, Stage{Name: legible.OneLine(s.Name), Stamps: web.Each(s.Stamps, d.act)})
 		}
 	}
 	return out
@@ -177,19 +178,11 @@ func (d *drawing) stage(i int) Stage {
 }
 
 // After says of a route which round it walks, and whose stamps of the round before don't count any more.
-func (r Reader) After(out *Route, g *aggregate.Gate, round int, before *aggregate.Gate) {
-	if out != nil && before != nil {
-		out.Round, out.Carried = round, r.walk(g, true).Carried(round, before)
+func (r Reader) After(out *Route, g *aggregate.Gate, rounds explain.Rounds) {
+	if d := r.walk(g, true); rounds.Before != nil {
+		d.Rounds = rounds
+		out.Round, out.Carried = rounds.Round, d.Carried()
 	}
-}
-
-// SentBack reports whether a gate under a rule was sent back, so that the next version walks another round.
-func SentBack(g *aggregate.Gate) bool {
-	if g.Route == nil || len(g.Acts) == 0 {
-		return false
-	}
-	st := circulation.Walk(g.Circulating())
-	return st.Ended() == circulation.SendBack
 }
 
 // act returns what somebody did.

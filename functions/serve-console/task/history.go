@@ -266,14 +266,10 @@ func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *subject.Route {
 	if out == nil {
 		return nil
 	}
-	round, before := 1, (*aggregate.Gate)(nil)
-	for _, p := range a.Processes {
+	for i, p := range a.Processes {
 		if &p.Gate == g {
 			out.Number = a.NumberOf(p.Version)
-			by.After(out, g, round, before)
-		}
-		if subject.SentBack(&p.Gate) {
-			round, before = round+1, &p.Gate
+			by.After(out, g, explain.RoundsOf(a.Processes[:i+1]))
 		}
 	}
 	return out

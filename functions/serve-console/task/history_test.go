@@ -212,7 +212,7 @@ func TestEachGateUnderARuleIsKnownAsOne(t *testing.T) {
 	for _, row := range []aggregate.AskingRow{
 		&task.Prompt{Gate: g}, &task.Process{Gate: g}, &task.StepGate{Gate: g},
 	} {
-		expect.That(t, aggregate.RuledGate(row) != nil, "%T has no rule", row)
+		expect.That(t, aggregate.GateOf(row).Ruled(), "%T has no rule", row)
 	}
 }
 

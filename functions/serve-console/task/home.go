@@ -231,12 +231,7 @@ func (x waitingItem) path() string {
 	return tasksPath + "/" + x.Ref.ID
 }
 
-func (x waitingItem) until() time.Time {
-	if g := aggregate.RuledGate(x.Row); g != nil {
-		return subject.RouteUntil(g)
-	}
-	return web.TimeOf(x.DecideBy)
-}
+func (x waitingItem) until() time.Time { return web.TimeOf(x.DecideBy) }
 
 // effect returns what approving the item does, as far as its row says it.
 func (x waitingItem) effect(locale string) explain.Sum {
@@ -274,9 +269,7 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 	for i, x := range all {
 		sums[i] = x.effect(v.Locale)
 		ids = append(append(append(ids, x.origin.User, x.standsFor), x.Askers...), sums[i].People()...)
-		if g := aggregate.RuledGate(x.Row); g != nil {
-			ids = append(ids, subject.NamedOf(g)...)
-		}
+		ids = append(ids, subject.NamedOf(aggregate.GateOf(x.Row))...)
 	}
 	channels := reach.Channels()
 	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...),
@@ -292,12 +285,8 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 		if x.standsFor != "" {
 			row.For = v.Texts("home").Say("stands_for", "name", by.Person(x.standsFor))
 		}
-		if g := aggregate.RuledGate(x.Row); g != nil {
-			by.Channel = row.Channel
-			row.Who = by.Waits(g)
-		} else {
-			row.Who = surface.Deciders(s, x.origin, x.Askers...)
-		}
+		route := surface.Route(aggregate.GateOf(x.Row), true, x.origin, s)
+		row.Who = route.Waits(subject.MostOwing)
 		row.tells(v, by, x, sums[i])
 		out = append(out, row)
 	}

@@ -27,14 +27,6 @@ func GateOf(r Row) *Gate {
 	return nil
 }
 
-// RuledGate returns the gate of a row if that is under a rule, else nil.
-func RuledGate(r Row) *Gate {
-	if g := GateOf(r); g.Ruled() {
-		return g
-	}
-	return nil
-}
-
 // Circulating returns what the fold needs of a gate.
 func (g *Gate) Circulating() circulation.Gate {
 	c := circulation.Gate{

@@ -72,7 +72,7 @@ func (d drawing) routeOfCall() routed {
 	x := d.outside.Call
 	r := d.route(&x.Gate, d.outside.Asked(x.CallID).Open, x.Origin())
 	r.copies = d.outside.CopiesOf(call.Key)
-	r.number, r.plain = x.DecisionNumber, x.Elsewhere
+	r.Number, r.plain = x.DecisionNumber, x.Elsewhere
 	return r
 }
 

@@ -23,7 +23,7 @@ type version struct {
 	since   string      // what changed since the version before
 	made    bool        // there is content
 	order   int         // of a check's step
-	rounds
+	explain.Rounds
 	next *aggregate.GateStatus // of the version that follows
 
 	note     []slack.Block // how the version was made
@@ -71,13 +71,13 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			}
 			v.sum = explain.SumUp(d.w.Locale, p.Steps)
 			v.body, v.last = d.processBody(p, v.sum, v.since, most), d.a.Last(p)
-			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
-			v.further = d.a.Further(p)
+			v.made, v.Rounds = len(p.Steps) > 0, explain.RoundsOf(d.a.Processes[:i+1])
+			v.Further = d.a.Further(p)
 			if i+1 < len(d.a.Processes) {
 				next := d.a.Processes[i+1]
 				v.next = &next.Status
 				if *v.next != aggregate.Generating { // whether it counts is known
-					v.further = d.a.Further(next) + 1
+					v.Further = d.a.Further(next) + 1
 				}
 			}
 		}
@@ -204,8 +204,8 @@ func (d drawing) approved(v version, r routed) face {
 	}
 	by := fill(text, "who", w.mention(v.gate.ApprovedBy), "when", whenSet(v.gate.ApprovedAt))
 	title, colour, check := w.IsApproved, green, v.kind == task.CardStep
-	if d.a.Matter() != nil && r.number != "" {
-		v.words.Header, title = fill(w.FormDecided, "number", r.number), ""
+	if d.a.Matter() != nil && r.Number != "" {
+		v.words.Header, title = fill(w.FormDecided, "number", r.Number), ""
 	}
 	// an execution's own card says how it ended, and stands above the checks of its steps
 	switch e := d.a.Head.Ended; {
@@ -256,7 +256,7 @@ func (d drawing) pending(v version, r routed) face {
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
-	if v.gate.Ruled() {
+	if x, _ := explain.AskOf(d.a, v.id); x.More() {
 		buttons = append(buttons, button(more, MoreAction+string(v.kind), v.id, ""))
 	}
 	f := d.showing(v, blue, "").with(divider()).with(r.waits()...).
@@ -315,7 +315,7 @@ func (d drawing) rejected(v version) face {
 		return d.showing(v, red, ending).with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
 	}
 	next := func(text string) []string {
-		return append([]string{fill(text, "version", v.version+1)}, r.sendBacks(v.further-1)...)
+		return append([]string{fill(text, "version", v.version+1)}, r.sendBacks(v.Further-1)...)
 	}
 	switch {
 	case denied && e == nil: // the gate was read after the head

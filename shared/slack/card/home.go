@@ -87,7 +87,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 	w, own := askWordsOf.In(locale), s
 	own.Locale = locale
 	line := func(x Mine) string {
-		title, next := mineLine(x, w, func(of Waits) string { return decides(of, own, w) })
+		title, next := mineLine(x, w, own)
 		return "• " + title + " · " + next
 	}
 	var turn, mine []string
@@ -95,7 +95,8 @@ func HomeView(in Summary, s tenancy.Settings, locale string) slack.HomeTabViewRe
 		turn = append(turn, line(x))
 	}
 	for _, x := range byDue(in.Waiting) {
-		turn = append(turn, "• "+waitsLine(x, w)+asksReader(x, own, w)+opens(x.Link, w))
+		asks := x.route(own, w)
+		turn = append(turn, "• "+waitsLine(x, w)+fill(w.WaitsFor, "who", asks.Asks())+opens(x.Link, w))
 	}
 	for _, x := range in.Mine {
 		mine = append(mine, line(x))

@@ -186,33 +186,24 @@ func (x Waits) origin() (o aggregate.Origin) {
 	return o
 }
 
-// decides says at which stage of its route an item waits, how many stamps that owes and whose; where the settings say
-// who decides, whom they allow.
-func decides(x Waits, s tenancy.Settings, w *askWords) string {
-	if g := x.gate(); g.Ruled() {
-		r := drawing{w: wordsOf.In(w.Locale)}.route(g, true, x.origin())
-		return fill(w.WaitsFor, "who", r.Waits(maxNamed))
+// route is where an item waits; without its gate, whom the settings allow.
+func (x Waits) route(s tenancy.Settings, w *askWords) explain.Route {
+	g := x.gate()
+	if g == nil {
+		g = &aggregate.Gate{}
 	}
-	return fill(w.WaitsFor, "who", wordsOf.In(w.Locale).surface().Approvers(s, x.origin()))
-}
-
-// asksReader says of what waits for whoever reads it which stage asks them, or whom the settings allow.
-func asksReader(x Waits, s tenancy.Settings, w *askWords) string {
-	if g := x.gate(); g.Ruled() {
-		r := drawing{w: wordsOf.In(w.Locale)}.route(g, true, x.origin())
-		return fill(w.WaitsFor, "who", or(r.Owes(), r.Words.Unknown))
-	}
-	return decides(x, s, w)
+	return wordsOf.In(w.Locale).surface().Route(g, true, x.origin(), s)
 }
 
 // mineLine says of one of the person's own requests what it is and moves, and what happens next: whose decides.
-func mineLine(x Mine, w *askWords, decides func(Waits) string) (title, next string) {
+func mineLine(x Mine, w *askWords, s tenancy.Settings) (title, next string) {
 	a := x.Task
 	mark, next, _ := strings.Cut(w.state(a), " ")
 	title = mark + " *" + began(titleOf(a, w, "{text}")) + "*"
 	if q, waits := a.Asks(); waits {
 		of := Waits{Of: a, Question: q}
-		next += decides(of) + of.until(w)
+		r := of.route(s, w)
+		next += fill(w.WaitsFor, "who", r.Waits(maxNamed)) + of.until(w)
 	}
 	if a.Head.Noted == task.StatusReturned {
 		next += ": " + inline(a.Head.Glance.Detail, maxDetail)

@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -172,12 +171,12 @@ func NoRequest(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, words,
 	w, asks := wordsOf.In(locale), askWordsOf.In(locale)
 	open, _ := a.OpenGate()
 	waits := fill(w.NoRequest, "title", titleOf(a, asks, "{text}"))
-	g := a.Asked(open.ID).Gate
-	if !g.Ruled() && p.Reject(by) != nil || g.Ruled() && g.IsAsker(by.ID) {
+	x, _ := explain.AskOf(a, open.ID)
+	if !x.MayReject(by, p) {
 		text = waits + "\n" + w.Elsewhere
 		return text, []slack.Block{section(text)}
 	}
-	hash, stage := a.Asked(open.ID).Hash, circulation.Walk(g.Circulating()).Present
+	hash, stage := x.Hash, wordsOf.In(locale).surface().Route(x.Gate, true, x.Origin, tenancy.Settings{}).Present
 	value := ident(open.ID) + "/" + hash
 	if utf8.RuneCountInString(words) <= aggregate.MaxReason {
 		value += "/" + words

@@ -26,51 +26,26 @@ type routed struct {
 	drawing
 	explain.Route
 	copies     []*aggregate.Card // of the gate's card
-	origin     aggregate.Origin
-	number     string // that the decision got when it began to run
-	plain      bool   // it moves no money that a mark could say
-	step       bool   // it is of a step that waits before it runs: a rejection sends nothing back
-	said       bool   // the card says what money moves
-	unreadable bool   // nobody can approve what nobody can read
-	remade     bool   // the card says why the version was made, if it has room for that
-	rounds
-}
-
-// rounds are the versions before a gate that were sent back.
-type rounds struct {
-	round   int             // 1, or one more for each of them
-	before  *aggregate.Gate // the last one; nil: there is none
-	from    int             // number of the version that was made of it
-	further int             // how many versions may be made after it
+	plain      bool              // it moves no money that a mark could say
+	step       bool              // it is of a step that waits before it runs: a rejection sends nothing back
+	said       bool              // the card says what money moves
+	unreadable bool              // nobody can approve what nobody can read
+	remade     bool              // the card says why the version was made, if it has room for that
 }
 
 func (d drawing) route(g *aggregate.Gate, open bool, o aggregate.Origin) routed {
-	r := routed{drawing: d, Route: d.w.surface().Route(g, open, o.Channel), origin: o}
-	if !g.Ruled() { // its one stage has no name
-		r.State = circulation.State{}
-	}
-	return r
+	return routed{drawing: d, Route: d.w.surface().Route(g, open, o, d.settings)}
 }
 
 func (d drawing) routeOf(v *version) routed {
 	r := d.route(&v.gate, v.gate.Status == aggregate.PendingApproval && d.a.Head.Ended == nil, d.a.Origin())
-	r.rounds, r.copies, r.remade, r.step = v.rounds, d.a.CopiesOf(v.key), v.since != "", v.kind == task.CardStep
+	r.Rounds, r.copies, r.remade, r.step = v.Rounds, d.a.CopiesOf(v.key), v.since != "", v.kind == task.CardStep
 	r.unreadable = v.sum.Unreadable() != ""
 	if seen := v.gate.Seen; seen != nil && v.told() {
 		r.said = string(v.sum.Amount.Value) == seen.Amount && v.sum.Amount.Known()
 	}
 	if v.kind == task.CardProcess {
-		r.number = d.a.NumberOf(v.version)
-	}
-	return r
-}
-
-func roundsOf(all []*task.Process) rounds {
-	r := rounds{round: 1}
-	for i, p := range all[:len(all)-1] {
-		if p.SentBack() {
-			r = rounds{round: r.round + 1, before: &all[i].Gate, from: all[i+1].Version}
-		}
+		r.Number = d.a.NumberOf(v.version)
 	}
 	return r
 }
@@ -104,14 +79,14 @@ func (r routed) passed() []string {
 func (r routed) path() string {
 	text := r.Words.Path
 	switch {
-	case r.Settled && r.number != "":
+	case r.Settled && r.Number != "":
 		text = r.Words.PathNumbered
 	case r.Settled:
 		text = r.Words.PathDone
-	case r.round > 1:
+	case r.Round > 1:
 		text = r.Words.PathAgain
 	}
-	return cut(fill(text, "path", r.Path(maxPath-maxStage), "round", r.round, "number", r.number), maxPath)
+	return cut(fill(text, "path", r.Path(maxPath-maxStage), "round", r.Round, "number", r.Number), maxPath)
 }
 
 // waits says whose turn it is and until when, along a rule's route or by the settings now, and below it the notes and
@@ -122,7 +97,7 @@ func (r routed) waits(notes ...string) []slack.Block {
 	switch {
 	case r.Refused != nil:
 		return []slack.Block{contextLine(append(notes, r.Words.Unknown)...)}
-	case s == nil || !r.Gate.Ruled():
+	case s == nil:
 		turn, more := r.bySettings()
 		return append(sectioned(turn), contextOf(append(notes, more))...)
 	case r.copy != nil:
@@ -169,11 +144,7 @@ func (r routed) around(s *circulation.StageState) []circulation.StandIn {
 }
 
 func (r routed) bySettings() (turn, note string) {
-	var askers []string
-	for _, p := range r.Gate.Askers {
-		askers = append(askers, p.User)
-	}
-	turn, note, somebody := r.w.surface().Turn(r.settings, r.origin, askers...)
+	turn, note, somebody := r.Turn()
 	if r.unreadable {
 		note = ""
 	}
@@ -192,14 +163,14 @@ func (r routed) until(by *time.Time) string {
 
 // carried says of a version that was made after a rejection whose stamps it doesn't have, and why it was made.
 func (r routed) carried() string {
-	if r.before == nil {
-		return ""
+	text := r.Carried()
+	if text != "" && !r.remade {
+		text += " · " + fill(r.Words.MadeFrom, "version", r.From, "who", r.w.mention(r.Before.RejectedBy))
 	}
-	text := r.Carried(r.round, r.before)
-	if !r.remade {
-		text += " · " + fill(r.Words.MadeFrom, "version", r.from, "who", r.w.mention(r.before.RejectedBy))
+	if text != "" {
+		text += " · " + fill(r.Words.SendBacks, "n", r.Further)
 	}
-	return text + " · " + fill(r.Words.SendBacks, "n", r.further)
+	return text
 }
 
 // sendBacks says how often a version that is made after this one, which was sent back, may be sent back.
