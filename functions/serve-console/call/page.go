@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -58,14 +57,8 @@ type callPage struct {
 	Route                              *subject.Route
 	Approved, Ended, Because, Returned string
 	Failed                             bool // Ended says that something went wrong
-	Who, Heading                       string
-	Turn                               bool
-	Until                              time.Time
-	Buttons, Others                    []subject.Button
 	Log                                []subject.Entry
-	Since                              subject.Since
-	Problem, Typed                     string
-	tried                              subject.Tried
+	subject.Ask
 }
 
 func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
@@ -121,31 +114,25 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	p.ended(t, words)
 	p.Route = t.by.Route(&x.Gate, x.Over() || x.Status == conversation.ActionApproved)
 	offers := offersOf(t.is)
-	asking := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v, Path: p.Path}
-	turn := c.TurnOf(r.Context(), asking, offers)
 	asks := t.is.Asked(x.CallID).Open
+	c.Asks(r, subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v, On: c.page(),
+		Offers: offers, Whole: p.Does != nil, Waits: asks, Stands: p.Status}, &p.Ask)
 	switch {
 	case asks:
-		p.Who, p.Until = asking.Who(turn), web.TimeOf(x.Gate.Terms.DecideBy)
-		if p.Route != nil && p.Route.Now != nil {
-			p.Until = p.Route.Now.DecideBy
-		}
+		p.Until = web.TimeOf(x.Gate.Terms.DecideBy)
 	case x.Status == conversation.ActionPending:
 		p.Who = v.Texts("route").Say("looking")
+	default:
+		p.Who = ""
 	}
-	p.Buttons = subject.Typed(asking.Buttons(turn, offers, p.Does != nil), p.tried, p.Typed)
 	for i := range p.Buttons {
 		if b := &p.Buttons[i]; x.Elsewhere && b.Act == aggregate.ActApprove {
 			b.About = words.Say("approve_elsewhere")
 		}
 	}
-	p.Buttons, p.Others = subject.Apart(p.Buttons, asks)
-	p.Heading, p.Turn = asking.Title(turn, p.Buttons)
-	p.Since = subject.SinceThen(p.Path, p.Status+turn.Since(), v.Locale)
-	p.Since.Shown = subject.Instead(r, p.Problem != "", subject.Still(offers, p.tried.Offer), asks && turn.Asks())
 	p.Log = subject.EntriesOf(t.audit, auditlog.WordsIn(v.Locale), t.by.Person, func(string) string { return p.Agent })
 	d := web.Document{Title: words.Say("of", "agent", p.Agent), Here: "calls", Data: p, Status: status,
-		Back: web.Link{Path: callsPath, Text: words.Say("calls")}, After: turn.After(r.URL.Query().Get("done"))}
+		Back: web.Link{Path: callsPath, Text: words.Say("calls")}, After: p.After}
 	return c.Show(w, r, v, d, "calls/call")
 }
 
@@ -218,12 +205,12 @@ func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x
 	if err != nil {
 		return err
 	}
-	status, typed := subject.NotDone(r, v, x, why)
 	problem := t.surface.Refused(why, t.settings, t.is.Origin(), t.is.Askers()...)
 	if was, ok := errors.AsType[aggregate.ErrDecided](why); ok {
 		text, _ := statusOf(v.Texts("calls"), t.is.Call)
 		problem = v.Texts("conversation").Say("decided_before", "status", text, "who",
 			strings.TrimSpace(t.by.Person(was.By)), "when", t.surface.Marks.Time(was.At))
 	}
-	return c.showPage(w, r, v, t, callPage{Problem: problem, Typed: typed, tried: x}, status)
+	ask, status := subject.NotDone(r, v, x, why, problem)
+	return c.showPage(w, r, v, t, callPage{Ask: ask}, status)
 }

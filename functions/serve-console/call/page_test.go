@@ -78,11 +78,11 @@ func testRoute(t *testing.T, w *consoletest.World) {
 	alex.Get(page(a)).Says(t, 200, "課長 いまここ", "部長 これから").Lacks(t, `value="approve"`)
 	suzuki.Get(page(a)).Holds(t, `value="deny"`).Lacks(t, `value="reject"`) // a call has no next version
 	suzuki.Post(page(a)+"/act", suzuki.Get(page(a)).FormOf(t, aggregate.ActApprove, "")).
-		Leads(t, page(a)+"?done=act_stamp")
+		Leads(t, page(a)+"?done=act_approve")
 	w.Later(time.Minute)
 	alex.Get("/console").Says(t, 200, "締めました", "経理エージェント").Holds(t, page(a))
 	alex.Post(page(a)+"/act", alex.Get(page(a)).FormOf(t, aggregate.ActApprove, "")).
-		Leads(t, page(a)+"?done=act_settle")
+		Leads(t, page(a)+"?done=act_approve")
 	alex.Get(page(a)).Says(t, 200, "課長 承認済み", "部長 承認済み", "承認済み・開始待ち")
 	expect.Is(t, len(expect.Value(o.Calls.Load(t.Context(), a.Ref()))(t).Call.Gate.Acts), 2)
 }

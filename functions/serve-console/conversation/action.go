@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -230,23 +229,6 @@ func (c *Pages) payloads(ctx context.Context, ref aggregate.Ref, actions []*conv
 		}
 	}
 	return out
-}
-
-// since says which action waits now.
-func (p *conversationPage) since(r *http.Request, words web.Texts, t loaded, turn *subject.Turn,
-	locale string) subject.Since {
-	s := subject.SinceThen(p.Path, p.StatusText, locale)
-	x := t.is.Current()
-	waits := x != nil && x.Status == conversation.ActionPending
-	if waits {
-		s.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", x.Status), card.ActionCalled(x, locale), x.Number)
-		s.Now += turn.Since()
-	}
-	if !waits && t.is.Conversation.Status == conversation.Open && p.Problem != "" {
-		s.Now = "" // that the conversation is open says nothing of what was decided
-	}
-	s.Shown = subject.Instead(r, p.Problem != "", subject.Still(t.is.Offers(), p.tried.Offer), waits && turn.Asks())
-	return s
 }
 
 // decidedBefore says who decided first.

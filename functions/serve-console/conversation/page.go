@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"time"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -74,18 +73,11 @@ type conversationPage struct {
 	Said, Before, Folded []saidRow             // the newest, those before them, and those that the summary replaces
 	Older, Newest        string
 	Actions              []actionRow
-	Past                 bool             // some of them don't stand above
-	Who                  string           // who may decide
-	Until                time.Time        // it waits
-	Heading              string           // above who may decide
-	Turn                 bool             // it is the viewer's
-	Buttons, Others      []subject.Button // Others stand at the page's end
+	Past                 bool // some of them don't stand above
 	Log                  []subject.Entry
 	LogGoesOn            bool
-	Since                subject.Since
 	First                web.Link // to what waits for a person, if anything does
-	Problem, Typed       string
-	tried                subject.Tried
+	subject.Ask
 }
 
 // waited are the acts that wait for a person, whatever else they may do.
@@ -246,30 +238,28 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		x := t.action(t.actions[i], p.Path, words, v.Locale)
 		p.Actions, p.Past = append(p.Actions, x), p.Past || !x.Open
 	}
-	asking := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v,
-		Path: p.Path}
-	turn := c.TurnOf(r.Context(), asking, t.is.Offers())
-	p.Who = asking.Who(turn)
-	current, whole := t.is.Current(), false
+	ask := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v, On: c.page(),
+		Offers: t.is.Offers(), Stands: p.StatusText}
+	current := t.is.Current()
 	if current != nil {
 		payload, shown := t.asked[current.ActionID]
-		whole = shown && card.Unapprovable(payload, v.Locale) == ""
-		if current.Status == conversation.ActionPending {
+		ask.Whole = shown && card.Unapprovable(payload, v.Locale) == ""
+		if ask.Waits = current.Status == conversation.ActionPending; ask.Waits {
 			p.Until = web.TimeOf(current.Gate.Terms.DecideBy)
+			ask.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", current.Status),
+				card.ActionCalled(current, v.Locale), current.Number)
 		}
 	}
-	p.Buttons = asking.Buttons(turn, t.is.Offers(), whole)
-	p.Buttons = subject.Typed(p.Buttons, p.tried, p.Typed)
-	p.Buttons, p.Others = subject.Apart(p.Buttons, current != nil && current.Status == conversation.ActionPending)
-	p.Heading, p.Turn = asking.Title(turn, p.Buttons)
-	p.Since = p.since(r, words, t, turn, v.Locale)
+	c.Asks(r, ask, &p.Ask)
+	if !ask.Waits && s.Status == conversation.Open && p.Problem != "" {
+		p.Since.Now = "" // that the conversation is open says nothing of what was decided
+	}
 	p.first(t, words)
 	p.LogGoesOn = t.more
 	p.Log = subject.EntriesOf(t.audit, auditlog.WordsIn(v.Locale), t.person,
 		func(id string) string { return labelOf(t.defs, id) })
 	title := cmp.Or(card.OneLine(s.Title), v.Untitled())
-	after := turn.After(r.URL.Query().Get("done"))
-	return c.Show(w, r, v, web.Document{Title: title, Here: "agents", Data: p, Status: status, After: after},
+	return c.Show(w, r, v, web.Document{Title: title, Here: "agents", Data: p, Status: status, After: p.After},
 		"conversation")
 }
 
@@ -322,9 +312,8 @@ func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x
 	if err != nil {
 		return err
 	}
-	status, typed := subject.NotDone(r, v, x, why)
-	return c.showPage(w, r, v, t, conversationPage{Problem: t.refused(why, v.Locale), Typed: typed, tried: x},
-		status)
+	ask, status := subject.NotDone(r, v, x, why, t.refused(why, v.Locale))
+	return c.showPage(w, r, v, t, conversationPage{Ask: ask}, status)
 }
 
 // refused says why an act was refused: somebody decided first, or a rule forbids it.

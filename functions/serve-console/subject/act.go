@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,20 +17,14 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/words/legible"
 )
 
 // Within bounds one decision.
 const Within = 10 * time.Second
-
-// maxTyped bounds, in characters, the typed reason that is shown again if nothing was decided.
-const maxTyped = 10_000
 
 // checkApprovers is reported instead of a retry's success if nobody may approve the next version.
 const checkApprovers = "check_approvers"
@@ -131,9 +124,6 @@ func (c *Acts) Act(on Page) web.Page {
 			return err
 		}
 		done := string(x.Act)
-		if verdict.Err == nil && x.stage > 0 {
-			done = c.became(ctx, a.Ref(), x)
-		}
 		if t, is := verdict.Task(); is && x.Act == task.ActRetryGeneration && t.Head.Undecidable() {
 			done = checkApprovers
 		}
@@ -184,15 +174,6 @@ func (c *Acts) Decided(w http.ResponseWriter, r *http.Request, v *web.Viewer, on
 	return on.Refused(w, r, v, x, verdict.Err)
 }
 
-// NotDone returns the status of a page after a refusal, and the text that the viewer typed.
-func NotDone(r *http.Request, v *web.Viewer, x Tried, why error) (status int, typed string) {
-	status, _, refused := web.FaultOf(why)
-	if refused {
-		web.Refuse(r, v, why.Error())
-	}
-	return status, legible.First(x.reason, maxTyped)
-}
-
 // OpenBeginning redirects to the Slack message with which a subject began.
 func (c *Acts) OpenBeginning(on Page) web.Page {
 	return web.Of(c.Of(on), func(w http.ResponseWriter, r *http.Request, v *web.Viewer, a decide.Subject) error {
@@ -207,127 +188,6 @@ func (c *Acts) OpenBeginning(on Page) web.Page {
 		http.Redirect(w, r, link, http.StatusSeeOther)
 		return nil
 	})
-}
-
-// Button is an act that the viewer may try.
-type Button struct {
-	aggregate.Offer
-	Label, Class, Confirm, About string
-	Reason, Hint                 string // label of the reason, and about it; empty: it needs none
-	No                           string // why this viewer can't use it
-
-	// Of a gate under a rule.
-	Stage int      // that the page shows
-	Lead  string   // what a rejection does
-	Ways  []Button // the buttons by which a reason is sent; none: there is one, by Label
-	Typed string   // the reason, after a refusal
-}
-
-// Asking is a page that asks a viewer about a subject.
-type Asking struct {
-	Words    web.Texts
-	Of       decide.Subject
-	Settings tenancy.Settings
-	Surface  explain.Surface
-	Viewer   *web.Viewer
-	Path     string // of the page
-}
-
-// Buttons returns a button for each offered act, but none to approve unless the page shows everything (whole), and of a
-// gate under a rule those of its turn. If the settings alone forbid the act to this viewer, No has the same sentence as
-// a refused click.
-func (x Asking) Buttons(t *Turn, offers []aggregate.Offer, whole bool) (out []Button) {
-	for _, o := range offers {
-		gate := o.Act == aggregate.ActApprove || o.Act == aggregate.ActReject
-		switch {
-		case o.Act == task.ActRefill: // its form is in Slack
-		case gate && t != nil:
-			out = append(out, x.along(t, o, whole)...)
-		case o.Act != aggregate.ActApprove || whole:
-			out = append(out, x.button(o))
-		}
-	}
-	return out
-}
-
-func (x Asking) button(o aggregate.Offer) Button {
-	words := x.Words
-	b := Button{Offer: o, Label: words.In("act", o.Act), Confirm: words.In("confirm", o.Act),
-		About: words.In("act_about", o.Act), Class: "button-danger"}
-	if o.Act == aggregate.ActReject {
-		b = x.rejection(o)
-	}
-	switch o.Act {
-	case aggregate.ActApprove, task.ActRetryExecution, task.ActConfirm, task.ActRetryGeneration,
-		conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck:
-		b.Class = "button-primary"
-	}
-	if err := Likely(x.Of, x.Settings, x.Viewer, o); err != nil {
-		b.No = x.Surface.Why(err, x.Settings, x.Of.Origin(), x.Of.Askers()...)
-	}
-	return b
-}
-
-// Title is what stands above the buttons, and whether the viewer is asked.
-func (x Asking) Title(t *Turn, buttons []Button) (title string, mine bool) {
-	switch approves := slices.ContainsFunc(buttons, func(b Button) bool {
-		return b.Act == aggregate.ActApprove && b.No == ""
-	}); {
-	case t != nil && t.Mine:
-		return t.Title, true
-	case t == nil && approves:
-		return x.Viewer.Texts("route").Say("you_may"), true
-	case len(buttons) == 0:
-		return x.Words.Say("waiting"), false
-	}
-	return x.Words.Say("acts"), false
-}
-
-// Who says who may decide, or whose turn it is.
-func (x Asking) Who(t *Turn) string {
-	if t != nil {
-		return t.Who
-	}
-	return x.Surface.WhoDecides(x.Settings, x.Of.Origin(), x.Of.Askers()...)
-}
-
-// Likely returns the error that a click by this viewer would get, as far as that is known without asking Slack. It
-// assumes that the viewer is a member of the channel, unless that is somebody else's direct message, and, if the
-// settings list groups, of one of them.
-func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, x aggregate.Offer) (err error) {
-	o := a.Origin()
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: o.Team, Admin: v.Admin,
-		Member: o.ChannelType != "im" || v.User == o.User}
-	p := set.Policy(by.Team)
-	if len(set.Approvers.Usergroups) > 0 {
-		p.Approvers = append(p.Approvers, v.User)
-	}
-	requester := a.Root().Common().Requester
-	switch x.Act {
-	case conversation.ActCancel, conversation.ActClose, task.ActCancelTask, task.ActCancelExecution, task.ActEndExecution:
-		return a.MayWithdraw(x.ID, by, p)
-	case aggregate.ActApprove:
-		for _, asker := range a.Askers() {
-			err = errors.Join(err, p.Approve(by, asker))
-		}
-		return err
-	case aggregate.ActReject:
-		return p.Reject(by)
-	case conversation.ActReopen:
-		return p.Request(by)
-	case conversation.ActMakeRequest:
-		if t, is := a.(*conversation.Aggregate); is && t.OpenOffer() != nil {
-			requester = t.OpenOffer().User
-		}
-		return cmp.Or(p.Request(by), p.Withdraw(by, requester))
-	case conversation.ActCheck:
-		if t, is := a.(*conversation.Aggregate); is && slices.ContainsFunc(t.Actions, func(x *conversation.Action) bool {
-			return t.Unsure(x.ActionID) != nil && slices.Contains(t.AskersOf(x), v.User)
-		}) {
-			return nil
-		}
-	}
-	return p.Withdraw(by, requester)
 }
 
 // RefOf returns what reads from an address its subject, always within the viewer's workspace.

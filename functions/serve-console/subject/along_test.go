@@ -54,7 +54,7 @@ func testStamps(t *testing.T, w *consoletest.World) {
 	}
 	tanaka.Get(w.TaskPage()).Says(t, 200, "いまは 課長(鈴木 一郎)の番です。あなたの番(経理)になったらお知らせします。")
 	sato.Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認も却下もできません。", "👉 いま: 課長(あと1人): 鈴木 一郎")
-	stamped := acted(suzuki, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
+	stamped := acted(suzuki, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
 	suzuki.Get(stamped.To).
 		Says(t, 200, "承認しました。 👉 いま: 経理(あと2人): 田中 恵・U0TAKADA", "あなたの段階は終わっています。", "締切は金曜です").
 		Holds(t, `<a href="/console">次の承認待ちへ</a>`).
@@ -65,10 +65,10 @@ func testStamps(t *testing.T, w *consoletest.World) {
 	alex.Get(w.TaskPage()).Lacks(t, `value="approve"`) // only Alex can give the last stamp, and nobody gives two
 	w.ChangeSteps(w.Acts(circulation.Stamp, 2, "U0TAKADA"))
 	alex.Get(w.TaskPage()).Says(t, 200, "承認待ち: 実行ステップ v1 · 部長(あと1人): Alex Kim")
-	settled := acted(alex, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_settle")
-	alex.Get(settled.To).Says(t, 200, "承認しました。これで、必要な承認がそろいました。", "部長 承認済み")
+	settled := acted(alex, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
+	alex.Get(settled.To).Says(t, 200, "承認しました。", "部長 承認済み")
 	expect.Is(t, w.Load().Process().Status, aggregate.Approved)
-	alex.In("en").Get(settled.To).Says(t, 200, "All stamps that were needed are there.")
+	alex.In("en").Get(settled.To).Says(t, 200, "Approved.")
 }
 
 func testTwice(t *testing.T, w *consoletest.World) {
@@ -76,7 +76,7 @@ func testTwice(t *testing.T, w *consoletest.World) {
 	suzuki := w.As(webapi.Suzuki)
 	form := suzuki.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
 	for range 2 {
-		suzuki.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_stamp")
+		suzuki.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_approve")
 	}
 	expect.Is(t, len(w.Load().Process().Acts), 1, "acts")
 	tanaka := w.As(webapi.Tanaka)
@@ -119,8 +119,8 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 		"却下して終了 この依頼を終わりにします。続けるには新しい依頼が必要です。")
 	empty := acted(tanaka, w, aggregate.ActReject, " ")
 	empty.Says(t, http.StatusBadRequest, "理由を 1〜1000 文字で入力してください。").Holds(t, `value="approve"`)
-	sent := acted(tanaka, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_send_back")
-	tanaka.Get(sent.To).Says(t, 200, "差し戻しました。次のバージョンを、最初の人から回覧し直します。", "経理 差し戻し", "宛名が違います")
+	sent := acted(tanaka, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_reject")
+	tanaka.Get(sent.To).Says(t, 200, "却下しました。", "経理 差し戻し", "宛名が違います")
 	expect.That(t, w.Load().Head.Ended == nil, "it ended")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.FinishedOnRoute(w.SettingsNow(), consoletest.Along(consoletest.ThreeStages()...),
@@ -169,7 +169,7 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 	page.Says(t, 200, "実行 確認待ち", "v1 · 1 回目 確認待ち")
 	page.Says(t, 200, "実行前の確認", "あなたの番です", "却下して中止 却下すると、このタスクの実行は中止されます。").Lacks(t, `value="reject"`)
 	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, "")).
-		Leads(t, w.TaskPage()+"?done=act_settle")
+		Leads(t, w.TaskPage()+"?done=act_approve")
 	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.Act("deny"), "宛名が違います")).
 		Says(t, http.StatusConflict, "鈴木 一郎 が", "承認しました。")
 }
@@ -183,7 +183,7 @@ func testChannelsTurn(t *testing.T, w *consoletest.World) {
 	outside.Says(t, 200, "チャンネルのメンバーだけが承認できます").Lacks(t, `value="approve"`, `value="deny"`)
 	form := w.As(webapi.Tanaka).Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
 	alex.Post(w.TaskPage()+"/act", form).Says(t, http.StatusForbidden, "チャンネルのメンバーだけが承認できます")
-	acted(w.As(webapi.Tanaka), w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
+	acted(w.As(webapi.Tanaka), w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
 	alex.Get(w.TaskPage()).Says(t, 200, "あなたの番です 部長")
 }
 
@@ -200,9 +200,9 @@ func testOutsideOfChannel(t *testing.T, w *consoletest.World) {
 		Lacks(t, `value="approve"`, `value="deny"`)
 	form := alex.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
 	tanaka.Post(w.TaskPage()+"/act", form).Says(t, http.StatusForbidden, "お願いしている承認はありません")
-	alex.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_settle")
+	alex.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_approve")
 	w.Opened(head)
-	acted(alex, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_send_back")
+	acted(alex, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_reject")
 	alex.Get(w.TaskPage()).Says(t, 200, "部長 差し戻し")
 }
 

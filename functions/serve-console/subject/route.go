@@ -2,9 +2,12 @@ package subject
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -188,6 +191,37 @@ func (r Reader) After(out *Route, g *aggregate.Gate, rounds explain.Rounds) {
 // act returns what somebody did.
 func (d *drawing) act(a *circulation.Act) RouteAct {
 	return RouteAct{By: d.Hand(a), At: a.At, Surface: d.words.In("surface", a.Surface), Text: card.Prose(a.Text)}
+}
+
+// NamedOf returns the users whom the drawing of a gate's route names, so that their names are known before it is drawn.
+func NamedOf(g *aggregate.Gate) (users []string) {
+	r := Reader{Locale: language.All[0], Person: func(id string) string {
+		users = append(users, id)
+		return id
+	}}
+	if r.Route(g, false) == nil {
+		r.Stamped(g)
+	}
+	return users
+}
+
+// Departments returns what names a department by its code, as it is called today. It reads the organisation when it is
+// first asked; what it doesn't find keeps its code.
+func (c *Acts) Departments(ctx context.Context, v *web.Viewer) func(code string) string {
+	read := sync.OnceValue(func() map[string]string {
+		names := map[string]string{}
+		is, err := c.Organisations.Current(ctx, v.Tenant)
+		if err != nil {
+			slog.WarnContext(ctx, "departments are shown by their codes", "tenant", v.Tenant, "err", err)
+		}
+		if err == nil && is.Organisation != nil {
+			for _, d := range is.Organisation.Departments() {
+				names[d.Code] = d.Name
+			}
+		}
+		return names
+	})
+	return func(code string) string { return cmp.Or(read()[code], code) }
 }
 
 // mostName is how many characters of a name that an administrator gave are shown.

@@ -59,7 +59,8 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	called := web.Identified(c.Called(r.Context(), v, task.Mentioned(text+p.Content)...))
 	x.Text = web.Mentions(card.Prose(text), called)
 	x.Diff = web.Diff(web.Mentions(card.Prose(p.Content), called), x.Text)
-	who := subject.Likely(t.task, t.settings, v, aggregate.Offer{Act: aggregate.ActReject})
+	who := c.Likely(c.asking(v, t), aggregate.Offer{Act: aggregate.ActReject, ID: p.ID, Kind: task.CardPrompt,
+		Hash: t.task.Asked(p.ID).Hash})
 	switch {
 	case !t.task.Asked(p.ID).Open:
 		x.No = words.Say("over")

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -177,21 +176,12 @@ type taskPage struct {
 	Path    string
 	Show    string // names a part that is shown though the page has no room for it
 	Channel string
-	Heading string    // above who may decide
-	Asked   bool      // the viewer is
-	Who     string    // who may decide
-	Until   time.Time // it waits
-	Buttons []subject.Button
-	Others  []subject.Button // that stand at the page's end
-	Prompts bool             // the viewer may read what models were sent
-	Since   subject.Since
+	Prompts bool        // the viewer may read what models were sent
 	Refill  bool        // a form was given back to the viewer, who fills it in again in Slack
 	Anew    string      // the request's text, once only another request helps
 	Form    bool        // it is asked by the form for decisions
 	Draft   *otherTeams // that the address names
-	Problem string      // why the viewer's act was refused
-	Typed   string      // the reason that the viewer typed for the act
-	tried   subject.Tried
+	subject.Ask
 }
 
 func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {
@@ -206,33 +196,30 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	if p.Moves {
 		p.Live = web.At(p.Path, map[string]string{"show": p.Show})
 	}
-	asking := subject.Asking{Words: words, Of: t.task, Settings: t.settings, Surface: t.surface, Viewer: v,
-		Path: p.Path}
-	turn := c.TurnOf(r.Context(), asking, t.history.Actions)
-	p.Who, p.Channel = asking.Who(turn), t.reader.Channel
-	p.Buttons = asking.Buttons(turn, t.history.Actions, p.Gate != nil && p.Gate.Whole)
-	p.Buttons, p.Others = subject.Apart(subject.Typed(p.Buttons, p.tried, p.Typed), p.Gate != nil)
+	ask := c.asking(v, t)
+	if g := p.Gate; g != nil {
+		ask.Now = words.Say("waiting") + ": " + words.In("kind", string(g.Kind))
+		if g.Step == nil {
+			ask.Now += fmt.Sprintf(" v%d", g.Version)
+		}
+		p.Until = g.DecideBy
+	}
+	c.Asks(r, ask, &p.Ask)
+	p.Channel = t.reader.Channel
 	p.Form = t.task.Matter() != nil
 	if slices.Contains(anew, t.history.Status) {
 		p.Anew = p.Message.Text
-	}
-	p.Heading, p.Asked = asking.Title(turn, p.Buttons)
-	if p.Gate != nil {
-		if p.Until = p.Gate.DecideBy; p.Along != nil && p.Along.Now != nil {
-			p.Until = p.Along.Now.DecideBy
-		}
 	}
 	p.Prompts = mayReadPrompts(v, t.task)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team}
 	row := t.task.Returned()
 	p.Refill = row != nil && t.task.AsksFor(row.ID, by, t.settings.Policy(v.Team)) == nil
-	p.Since = p.since(r, v, t, turn)
 	if p.Since.Shown {
-		p.Gate, p.Buttons, p.Others, p.Asked, p.Along = nil, nil, nil, false, nil
+		p.Gate, p.Buttons, p.Others, p.Mine, p.Along = nil, nil, nil, false, nil
 	}
 	d := web.Document{Title: cmp.Or(t.history.Title, v.Untitled()), Version: card.Later(t.task.Head.Glance.Version),
-		Here: "tasks", Data: p, Status: status, After: turn.After(r.URL.Query().Get("done"))}
-	if p.Asked {
+		Here: "tasks", Data: p, Status: status, After: p.After}
+	if p.Mine {
 		d.Here = "home" // where one came from
 	}
 	return c.Show(w, r, v, d, "task")
@@ -242,20 +229,12 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 var anew = []task.Status{task.StatusCancelled, task.StatusDenied, task.StatusExpired,
 	task.StatusFailed, task.StatusRefused}
 
-// since says what waits now.
-func (p *taskPage) since(r *http.Request, v *web.Viewer, t loaded, turn *subject.Turn) subject.Since {
-	words := v.Texts("task")
-	s := subject.SinceThen(p.Path, v.Texts("tasks").In("statuses", t.history.Status), t.reader.Locale)
-	if g := t.history.Gate; g != nil {
-		s.Now = words.Say("waiting") + ": " + words.In("kind", string(g.Kind))
-		if g.Step == nil {
-			s.Now += fmt.Sprintf(" v%d", g.Version)
-		}
-		s.Now += turn.Since()
-	}
-	waits := t.history.Gate != nil && turn.Asks()
-	s.Shown = subject.Instead(r, p.Problem != "", subject.Still(t.history.Actions, p.tried.Offer), waits)
-	return s
+// asking is what the page asks about.
+func (c *Pages) asking(v *web.Viewer, t loaded) subject.Asking {
+	gate := t.history.Gate
+	return subject.Asking{Words: v.Texts("task"), Of: t.task, Settings: t.settings, Surface: t.surface, Viewer: v,
+		On: c.page(), Offers: t.history.Actions, Whole: gate != nil && gate.Whole, Waits: gate != nil,
+		Stands: v.Texts("tasks").In("statuses", t.history.Status)}
 }
 
 // mayReadPrompts: prompts repeat results unmasked, and the texts of other people in the thread.
@@ -281,8 +260,7 @@ func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x
 	if err != nil {
 		return err
 	}
-	status, typed := subject.NotDone(r, v, x, why)
-	p := taskPage{Problem: t.surface.Refused(why, t.settings, t.task.Origin(), t.task.Askers()...), Typed: typed,
-		tried: x}
-	return c.showPage(w, r, v, t, p, status)
+	ask, status := subject.NotDone(r, v, x, why,
+		t.surface.Refused(why, t.settings, t.task.Origin(), t.task.Askers()...))
+	return c.showPage(w, r, v, t, taskPage{Ask: ask}, status)
 }

@@ -235,9 +235,7 @@ func (r Reader) waiting(a *task.Aggregate) *Gate {
 	}
 	g := &Gate{ID: open.ID, Kind: open.Kind, Version: open.Version, Whole: true}
 	g.DecideBy = web.TimeOf(open.Terms.DecideBy)
-	if g.Route = r.along(a, a.Asked(open.ID).Gate); g.Route != nil {
-		g.DecideBy = time.Time{} // the stage that is asked says it
-	}
+	g.Route = r.along(a, a.Asked(open.ID).Gate)
 	if p := a.Process(); open.Kind == task.CardProcess && p != nil {
 		g.Unread = explain.SumUp(r.Locale, p.Steps).Unreadable()
 		g.Whole = g.Unread == ""
