@@ -39,7 +39,7 @@ func (c *Pages) register(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 		return aggregate.Problem{Field: "year", Code: "must be a fiscal year"}
 	}
 	words := v.Texts("audit")
-	t := card.Table{Columns: web.Each([]string{"number", "title", "by_whom", "department", "decided", "amount", "currency",
+	t := web.Sheet{Columns: web.Each([]string{"number", "title", "by_whom", "department", "decided", "amount", "currency",
 		"asked_on", "settled", "rule", "path", "state", "executed", "made", "files", "id"},
 		func(key string) string { return words.Say(key) })}
 	for key := ""; len(t.Rows) < mostFiled; {

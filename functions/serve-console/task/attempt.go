@@ -67,7 +67,7 @@ type Call struct {
 
 // Shown is a value and how much of it is hidden.
 type Shown struct {
-	card.Value
+	web.Value
 	Number int // of the result's table, from 1
 	Left   int // rows that are not shown
 }
@@ -223,7 +223,7 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 		out.Preview = legible.Spelled(b.Preview)
 		return out
 	}
-	values, ok := card.ResultValues(text)
+	values, ok := web.ResultValues(text)
 	if !ok {
 		out.Preview = legible.Spelled(legible.Mask(legible.Beginning(string(text), maxText)))
 		return out
@@ -235,16 +235,16 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 
 // shownValues returns values with invisible characters spelled out, and at most maxRows rows of a table and maxText
 // characters of a text.
-func shownValues(values []card.Value) []Shown {
+func shownValues(values []web.Value) []Shown {
 	begin := func(text string) string { return legible.Spelled(legible.Beginning(text, maxText)) }
 	var out []Shown
 	tables := 0
 	for _, v := range values {
-		s := Shown{Value: card.Value{Name: legible.OneLine(v.Name)}}
+		s := Shown{Value: web.Value{Name: legible.OneLine(v.Name)}}
 		s.Texts = web.Each(v.Texts, begin)
 		if v.Table != nil {
 			tables++
-			s.Number, s.Left, s.Table = tables, max(0, len(v.Table.Rows)-maxRows), &card.Table{}
+			s.Number, s.Left, s.Table = tables, max(0, len(v.Table.Rows)-maxRows), &web.Sheet{}
 			s.Table.Columns = web.Each(v.Table.Columns, legible.OneLine)
 			for _, row := range v.Table.Rows[:len(v.Table.Rows)-s.Left] {
 				s.Table.Rows = append(s.Table.Rows, web.Each(row, begin))

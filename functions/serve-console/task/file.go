@@ -11,7 +11,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
 )
 
@@ -32,7 +31,7 @@ func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, _ *web.Viewer
 	if err != nil {
 		return err
 	}
-	values, ok := card.ResultValues(text)
+	values, ok := web.ResultValues(text)
 	table, found := tableNamed(values, name)
 	if !ok || !found {
 		return aggregate.ErrNotFound
@@ -42,8 +41,8 @@ func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, _ *web.Viewer
 }
 
 // tableNamed returns the table for a file name.
-func tableNamed(values []card.Value, name string) (t card.Table, ok bool) {
-	var tables []card.Table
+func tableNamed(values []web.Value, name string) (t web.Sheet, ok bool) {
+	var tables []web.Sheet
 	t.Columns = []string{"name", "value"}
 	for _, v := range values {
 		if v.Table != nil {
@@ -62,7 +61,7 @@ func tableNamed(values []card.Value, name string) (t card.Table, ok bool) {
 	case err == nil && number >= 1 && number <= len(tables):
 		return tables[number-1], true
 	}
-	return card.Table{}, false
+	return web.Sheet{}, false
 }
 
 // sendSent sends what models were sent for a request. Only the requester and administrators may see it.

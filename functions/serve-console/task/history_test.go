@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
 )
 
 func TestNoCellOfAFileIsAFormula(t *testing.T) {
@@ -22,7 +21,7 @@ func TestNoCellOfAFileIsAFormula(t *testing.T) {
 		"田中", "a\"b,c\nd", ""}
 	want := []string{"'=1+1", "'+1", "'-1+2", "'@SUM(A1)", "'\t=1", "'\r=1", "' =1", "'＝1", "'|cmd", "'%0", "-5", "-1.5",
 		"'--1", "田中", "a\"b,c\nd", ""}
-	file := web.CSV(card.Table{Columns: cells, Rows: [][]string{cells}})
+	file := web.CSV(web.Sheet{Columns: cells, Rows: [][]string{cells}})
 	text, marked := strings.CutPrefix(string(file), "\ufeff")
 	expect.That(t, marked, "Excel takes the file for another encoding")
 	rows := expect.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t)

@@ -10,14 +10,13 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
-	"ringi/shared/slack/card"
 )
 
 // byteOrderMark tells Excel that a file is UTF-8.
 const byteOrderMark = "\ufeff"
 
 // CSV formats a table for spreadsheets. A cell that a spreadsheet would take for a formula gets a leading apostrophe.
-func CSV(t card.Table) []byte {
+func CSV(t Sheet) []byte {
 	return CSVOf(append([][]string{t.Columns}, t.Rows...), harmless)
 }
 

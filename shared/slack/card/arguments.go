@@ -2,6 +2,7 @@ package card
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
@@ -140,41 +142,6 @@ func (d drawing) below(r attempt) []slack.Block {
 	return sectioned(pages(strings.Join(out, "\n"), maxSection)...)
 }
 
-func isScalar(v any) bool {
-	switch v.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return true
-}
-
-// scalar shows a value. A text stands in quotation marks only if it could be taken for another type, as "5".
-func scalar(v any) string {
-	switch v := v.(type) {
-	case string:
-		if strings.HasPrefix(v, `"`) || v == "" || json.Valid([]byte(v)) {
-			return inQuotes(v)
-		}
-		return v
-	case json.Number:
-		return v.String()
-	}
-	return compact(v)
-}
-
-// inQuotes puts a text in quotation marks and escapes those inside.
-func inQuotes(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
-}
-
-// memberName quotes a member's name that could be taken for an item's number or for two names.
-func memberName(name string) string {
-	if strings.Contains(name, strings.TrimSpace(explain.PathSign)) {
-		return inQuotes(name)
-	}
-	return scalar(name)
-}
-
 // inlineCode shows a text as code within a line, with invisible characters spelled out.
 func inlineCode(s string) string { return coded(legible.OneLine(s)) }
 
@@ -202,10 +169,31 @@ func asWritten(spelled string) string {
 	return bounded(s, units(s)+2)
 }
 
-func compact(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // can't fail for decoded JSON
-	return strings.TrimSpace(b.String())
+// mostMade is how many characters say what was made.
+const mostMade = 200
+
+// Made says what the results of writes name, each in its turn: its address, or else its ids and numbers with what
+// people call them.
+func Made(locale string, result aggregate.JSON) (all []string) {
+	v, read := decoded(string(result))
+	members, isObject := v.(map[string]any)
+	if !read || !isObject {
+		return nil
+	}
+	if url, _ := members["url"].(string); Linked(url) != "" {
+		return []string{url}
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		text, is := members[name].(string)
+		if n, number := members[name].(json.Number); number {
+			text, is = n.String(), true
+		}
+		if is && text != "" && rules.Identifies(name) {
+			all = append(all, legible.OneLine(explain.PartOfResult(locale, name))+" "+legible.OneLine(legible.Mask(text)))
+		}
+	}
+	return all
 }
+
+// MadeBy is what all that was made is called, in a line.
+func MadeBy(all []string) string { return legible.Beginning(strings.Join(all, " · "), mostMade) }

@@ -180,7 +180,7 @@ func (d drawing) argument(a explain.Argument) []string {
 		fences, _ := fenced(tickedApart(legible.Spelled(a.Text)), maxSection-200, everything)
 		return append([]string{name}, fences...)
 	case a.Text != "":
-		return []string{name + " " + coded(legible.OneLine(scalar(a.Text)))}
+		return []string{name + " " + coded(legible.OneLine(legible.Literal(a.Text)))}
 	case len(a.Value) == 1 && a.Value[0].Kind == explain.Value:
 		return []string{name + " " + coded(a.Value[0].Text)}
 	}

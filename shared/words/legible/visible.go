@@ -357,3 +357,17 @@ func ofWord(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M, unicode.N) || strings.ContainsRune("@._-/:+%~", r) || r >= 0x80 &&
 		strings.ContainsRune(lookalikes, r)
 }
+
+// Literal puts a text in quotation marks if it could be taken for a value of another type, as "5", and escapes those
+// inside.
+func Literal(s string) string {
+	if strings.HasPrefix(s, `"`) || s == "" || json.Valid([]byte(s)) {
+		return Quoted(s)
+	}
+	return s
+}
+
+// Quoted puts a text in quotation marks and escapes those inside.
+func Quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}

@@ -1,6 +1,7 @@
-package card
+package web
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -8,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
 	"ringi/shared/words/legible"
 )
@@ -19,19 +18,21 @@ import (
 type Value struct {
 	Name  string   // the names that lead to the value
 	Texts []string // empty for a table
-	Table *Table
+	Table *Sheet
 }
 
-// Table shows a list of objects or of lists.
-type Table struct {
+// Sheet shows a list of objects or of lists.
+type Sheet struct {
 	Columns []string
 	Rows    [][]string
 }
 
 // ResultValues returns a step's result, with personal data masked. ok is false if the result isn't JSON.
 func ResultValues(text []byte) (values []Value, ok bool) {
-	v, read := decoded(string(text))
-	if !read {
+	var v any
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if dec.Decode(&v) != nil || dec.More() {
 		return nil, false
 	}
 	members, isObject := legible.MaskAll(v).(map[string]any)
@@ -43,35 +44,6 @@ func ResultValues(text []byte) (values []Value, ok bool) {
 	}
 	return values, true
 }
-
-// mostMade is how many characters say what was made.
-const mostMade = 200
-
-// Made says what the results of writes name, each in its turn: its address, or else its ids and numbers with what
-// people call them.
-func Made(locale string, result aggregate.JSON) (all []string) {
-	v, read := decoded(string(result))
-	members, isObject := v.(map[string]any)
-	if !read || !isObject {
-		return nil
-	}
-	if url, _ := members["url"].(string); Linked(url) != "" {
-		return []string{url}
-	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		text, is := members[name].(string)
-		if n, number := members[name].(json.Number); number {
-			text, is = n.String(), true
-		}
-		if is && text != "" && rules.Identifies(name) {
-			all = append(all, legible.OneLine(explain.PartOfResult(locale, name))+" "+legible.OneLine(legible.Mask(text)))
-		}
-	}
-	return all
-}
-
-// MadeBy is what all that was made is called, in a line.
-func MadeBy(all []string) string { return legible.Beginning(strings.Join(all, " · "), mostMade) }
 
 // flatten adds all values of v. Different ones give different lists.
 func flatten(out []Value, name string, v any) []Value {
@@ -90,10 +62,10 @@ func flatten(out []Value, name string, v any) []Value {
 			return append(out, Value{Name: name, Table: t})
 		}
 		several := len(v) > 1 && !slices.ContainsFunc(v,
-			func(x any) bool { return !isScalar(x) || strings.Contains(scalar(x), "\n") })
+			func(x any) bool { return !isLeaf(x) || strings.Contains(plainly(x), "\n") })
 		for i, x := range v {
 			if several {
-				texts = append(texts, scalar(x))
+				texts = append(texts, plainly(x))
 				continue
 			}
 			out = flatten(out, name+explain.PathSign+fmt.Sprint(i+1), x)
@@ -105,13 +77,13 @@ func flatten(out []Value, name string, v any) []Value {
 			return out
 		}
 	default:
-		texts = []string{scalar(v)}
+		texts = []string{plainly(v)}
 	}
 	return append(out, Value{Name: name, Texts: texts})
 }
 
 // tableOf makes a table of a list if all its items are objects or all are lists.
-func tableOf(list []any) *Table {
+func tableOf(list []any) *Sheet {
 	var keys []string
 	width, objects := 0, 0
 	for _, item := range list {
@@ -132,7 +104,7 @@ func tableOf(list []any) *Table {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 	})
 	keys = slices.Compact(keys)
-	t := &Table{}
+	t := &Sheet{}
 	for _, key := range keys {
 		t.Columns = append(t.Columns, memberName(key))
 	}
@@ -145,12 +117,12 @@ func tableOf(list []any) *Table {
 		case map[string]any:
 			for i, key := range keys {
 				if v, had := item[key]; had {
-					row[i] = scalar(v)
+					row[i] = plainly(v)
 				}
 			}
 		case []any:
 			for i, v := range item {
-				row[i] = scalar(v)
+				row[i] = plainly(v)
 			}
 		}
 		t.Rows = append(t.Rows, row)
@@ -167,4 +139,39 @@ func rank(key string) int {
 		return 1
 	}
 	return 2
+}
+
+func isLeaf(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return true
+}
+
+// plainly shows a value. A text stands in quotation marks only if it could be taken for another type, as "5".
+func plainly(v any) string {
+	switch v := v.(type) {
+	case string:
+		return legible.Literal(v)
+	case json.Number:
+		return v.String()
+	}
+	return compact(v)
+}
+
+// memberName quotes a member's name that could be taken for an item's number or for two names.
+func memberName(name string) string {
+	if strings.Contains(name, strings.TrimSpace(explain.PathSign)) {
+		return legible.Quoted(name)
+	}
+	return legible.Literal(name)
+}
+
+func compact(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // can't fail for decoded JSON
+	return strings.TrimSpace(b.String())
 }
