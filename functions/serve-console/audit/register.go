@@ -79,7 +79,7 @@ func (c *Pages) lines(ctx context.Context, v *web.Viewer, all []task.Numbered) (
 	for i := range rows {
 		x := &rows[i]
 		if x.Call != nil {
-			x.Steps = subject.StepsOf(x.Call)
+			x.Steps = explain.StepsOf(x.Call)
 		}
 		sums[i] = explain.SumUp(v.Locale, x.Steps)
 		ids = append(append(append(ids, requester(x)), sums[i].People()...), subject.NamedOf(&x.Gate)...)

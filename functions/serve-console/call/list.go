@@ -89,7 +89,7 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, items []call.Call, chan
 	}
 	ids, sums := []string{v.User}, make([]explain.Sum, len(items))
 	for i := range items {
-		sums[i] = explain.SumUp(v.Locale, subject.StepsOf(&items[i]))
+		sums[i] = explain.SumUp(v.Locale, explain.StepsOf(&items[i]))
 		ids = append(append(ids, items[i].Answers), sums[i].People()...)
 	}
 	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...), Settled: true}

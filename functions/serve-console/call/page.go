@@ -83,7 +83,7 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 		return t, err
 	}
 	ids := slices.Concat([]string{x.Answers, x.CancelledBy, x.ConfirmedBy, x.Gate.ApprovedBy, v.User},
-		t.settings.Approvers.Users, explain.SumUp(v.Locale, subject.StepsOf(x)).People())
+		t.settings.Approvers.Users, explain.SumUp(v.Locale, explain.StepsOf(x)).People())
 	ids = append(ids, subject.NamedOf(&x.Gate)...)
 	for _, e := range t.audit {
 		if e.ActorType == aggregate.ActorUser {
@@ -158,7 +158,7 @@ func offersOf(a *call.Aggregate) (out []aggregate.Offer) {
 // does says what the call does.
 func (p *callPage) does(t loaded, words web.Texts) {
 	x := t.is.Call
-	if steps := subject.StepsOf(x); steps != nil {
+	if steps := explain.StepsOf(x); steps != nil {
 		e := t.by.Effect(explain.EffectOf(words.Locale(), steps[0], nil, nil))
 		p.Does, p.Exactly = &e, legible.Spelled(web.Indented(string(steps[0].ToolInput)))
 	}

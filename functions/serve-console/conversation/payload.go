@@ -23,7 +23,7 @@ func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actio
 // effectOf returns the drawing of a call.
 func effectOf(p conversation.Payload, locale string, person func(id string) string) *subject.Effect {
 	by := subject.Reader{Locale: locale, Person: person}
-	e := by.Effect(explain.EffectOf(locale, card.CalledStep(p), nil, nil))
+	e := by.Effect(explain.EffectOf(locale, explain.CalledStep(p), nil, nil))
 	return &e
 }
 

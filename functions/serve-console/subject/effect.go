@@ -10,12 +10,10 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
 
@@ -143,15 +141,6 @@ func PayloadOf(ctx context.Context, c *web.Site, ref aggregate.Ref, x *conversat
 		return nil
 	}
 	return &p
-}
-
-// StepsOf returns a call of an outside agent as one step, nil if what it is to do can't be read.
-func StepsOf(x *call.Call) []task.Step {
-	c, err := x.Content()
-	if err != nil {
-		return nil
-	}
-	return []task.Step{card.CalledStep(c.Payload())}
 }
 
 // Apart tells calls apart as briefly as lists do: by the tool, or where nobody said what it does, by the arguments,

@@ -233,32 +233,6 @@ func (x waitingItem) path() string {
 
 func (x waitingItem) until() time.Time { return web.TimeOf(x.DecideBy) }
 
-// effect returns what approving the item does, as far as its row says it.
-func (x waitingItem) effect(locale string) explain.Sum {
-	switch row := x.Row.(type) {
-	case *task.Process:
-		return explain.SumUp(locale, row.Steps)
-	case *call.Call:
-		return explain.SumUp(locale, subject.StepsOf(row))
-	case *task.StepGate:
-		if x.plan == nil || x.plan.StepOf(row) < 0 {
-			break
-		}
-		at := x.plan.StepOf(row)
-		s, earlier := x.plan.Steps[at], x.plan.Steps[:at]
-		if row.Arguments.JSON != "" {
-			s.ToolInput, earlier = row.Arguments.JSON, nil // no value of it refers to a step
-		}
-		shown, _, _ := explain.Masked(s, row.Arguments, locale)
-		one := []explain.Effect{explain.EffectOf(locale, s, shown, earlier)}
-		if s.Access == aggregate.Read {
-			return explain.SumOf(locale, nil, one)
-		}
-		return explain.SumOf(locale, one, nil)
-	}
-	return explain.Sum{}
-}
-
 // rows draws a page of items, with the names of people and channels.
 func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reach people.Reach,
 	s tenancy.Settings) (out []waitingRow) {
@@ -267,7 +241,7 @@ func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reac
 	}
 	ids, sums := append([]string{v.User}, s.Approvers.Users...), make([]explain.Sum, len(all))
 	for i, x := range all {
-		sums[i] = x.effect(v.Locale)
+		sums[i] = explain.Does(v.Locale, x.Row, x.plan)
 		ids = append(append(append(ids, x.origin.User, x.standsFor), x.Askers...), sums[i].People()...)
 		ids = append(ids, subject.NamedOf(aggregate.GateOf(x.Row))...)
 	}

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/words/legible"
 )
 
@@ -142,16 +142,9 @@ func (drawing) written(text string) []string {
 	return fences
 }
 
-// CalledStep is an agent's call of a tool as a step, so that one code draws both.
-func CalledStep(p conversation.Payload) task.Step {
-	return task.Step{StepID: "step-1", Order: 1, Tool: p.Tool, ToolInput: aggregate.JSON(p.Arguments), Access: p.Access,
-		ToolVersion: p.ToolVersion, ToolTitle: p.ToolTitle, LeftOut: aggregate.JSON(p.LeftOut), Mark: p.Mark,
-		Declared: aggregate.JSON(p.Declared)}
-}
-
 // callBody draws a call of a tool as the gate of a step is drawn.
 func (d drawing) callBody(p conversation.Payload, most int) body {
-	call, w := CalledStep(p), d.talk
+	call, w := explain.CalledStep(p), d.talk
 	title := fill(w.Call, "tool", inlineCode(p.Tool), "kind", CallKind(p.Access, d.w.Locale))
 	out, _ := d.call(call, aggregate.Blob{JSON: call.ToolInput, Bytes: len(call.ToolInput)}, most)
 	return out.with(small([]string{title}))

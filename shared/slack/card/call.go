@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 )
 
@@ -111,7 +112,7 @@ func (d drawing) callContent(most int) body {
 	if err != nil {
 		return body{d.unread(x.Payload, most).blocks, true}
 	}
-	step, title := CalledStep(c.Payload()), d.talk.Call
+	step, title := explain.CalledStep(c.Payload()), d.talk.Call
 	if c.Elsewhere {
 		title = d.calls.Tool
 	}

@@ -1,7 +1,6 @@
 package card
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -107,34 +106,32 @@ func (x Waits) what(w *askWords) string {
 		return fill(w.WhatPrompt, "version", q.Version)
 	case conversation.CardAction:
 		return fill(w.WhatAction, "n", q.Version)
-	case call.Card:
-		c, err := x.Of.(*call.Aggregate).Call.Content()
-		if err != nil {
-			return callWordsOf.In(w.Locale).Header
-		}
-		s := explain.SumUp(w.Locale, []task.Step{CalledStep(c.Payload())})
-		first, text := s.First(), drawing{w: wordsOf.In(w.Locale)}.short(s)
-		if unsaid := inline(explain.Plain(first.Unsaid()), maxListSaid); unsaid != "" {
-			text += " · " + unsaid
-		}
-		return text
 	}
-	a, is := x.Of.(*task.Aggregate)
-	if !is || a.Process() == nil {
+	d, s := drawing{w: wordsOf.In(w.Locale)}, explain.Sum{}
+	switch a := x.Of.(type) {
+	case *call.Aggregate:
+		s = explain.Does(w.Locale, a.Call, nil)
+	case *task.Aggregate:
+		if p, g := a.Process(), aggregate.Find(a.Gates, q.Key); g != nil {
+			s = explain.Does(w.Locale, g, p)
+		} else if p != nil {
+			s = explain.Does(w.Locale, p, nil)
+		}
+	}
+	first := s.First()
+	switch unsaid := inline(explain.Plain(first.Unsaid()), maxListSaid); {
+	case first.Order == 0 && q.Kind == call.Card:
+		return callWordsOf.In(w.Locale).Header
+	case first.Order == 0:
 		return w.WhatStep
-	}
-	steps := a.Process().Steps
-	if i := slices.IndexFunc(steps, func(s task.Step) bool { return s.StepID == q.StepID }); q.StepID != "" && i >= 0 {
-		steps = steps[i : i+1]
-	}
-	s := explain.SumUp(w.Locale, steps)
-	if q.Kind == task.CardStep && len(steps) == 1 {
-		return checkOf(wordsOf.In(w.Locale), steps[0].Order, s)
-	}
-	if s.Told() { // the title says it
+	case q.Kind == task.CardStep:
+		return checkOf(d.w, first.Order, s)
+	case q.Kind == call.Card && unsaid != "":
+		return d.short(s) + " · " + unsaid
+	case q.Kind == task.CardProcess && s.Told(): // the title says it
 		return fill(w.WhatProcess, "version", q.Version)
 	}
-	return drawing{w: wordsOf.In(w.Locale)}.short(s)
+	return d.short(s)
 }
 
 // facts are a request's words, its priority if that presses, and for whom the person stands in.
