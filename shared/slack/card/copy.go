@@ -106,7 +106,7 @@ func until(a *task.Aggregate, key string) *task.Aggregate {
 func (d drawing) decided(c *aggregate.Card, link string) Message {
 	key := c.About()
 	v, _ := d.versionOf(task.CardOf(key), func(other, _ string) bool { return other == key }, 1)
-	return d.routeOf(&v).decided(c, d.matter(&v, d.w.Quoted), d.a.Head.Requester, link)
+	return v.routed.decided(c, d.matter(&v, d.w.Quoted), d.a.Head.Requester, link)
 }
 
 // decided draws the message by which a channel or a group is told of a decision: about what, its number, and who made

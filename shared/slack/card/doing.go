@@ -35,7 +35,7 @@ func (d drawing) doing(x *conversation.Action) face {
 	case d.outside != nil && d.outside.Call.Unopened():
 		return d.shownAction(x, h.Header, yellow).with(divider(), d.looking())
 	case x.Status == conversation.ActionPending:
-		return d.asking(x, r)
+		return d.pending(x, r)
 	case x.Status == conversation.ActionApproved:
 		f := d.shownAction(x, h.Header+d.w.IsApproved, green).with(divider(), d.stop(x), contextLine(passed...))
 		if d.outside != nil && d.outside.Call.Elsewhere {
@@ -70,50 +70,29 @@ func (d drawing) routeOfAction(x *conversation.Action) routed {
 	return r
 }
 
-// buttons are those of who is asked. People can't approve what its card shows only in part: then b says so, and
-// the button opens the dialog with all of it. unable: nobody can approve it.
-func (d drawing) buttons(kind aggregate.CardType, id, value string, b *body, unable bool) []slack.BlockElement {
-	yes := button(d.w.Approve, "approve_"+string(kind), value, slack.StylePrimary)
-	no := button(d.w.Reject, "reject_"+string(kind), value, slack.StyleDanger)
-	switch {
-	case unable:
-		return []slack.BlockElement{no}
-	case b.cut:
-		yes = button(d.w.Review, ReviewAction+string(kind), id, slack.StylePrimary)
-		b.blocks = append(b.blocks, contextLine(d.w.NotWhole))
-	}
-	return []slack.BlockElement{yes, no}
-}
-
-// asking draws what waits for people.
-func (d drawing) asking(x *conversation.Action, r routed) face {
-	b, kind, text, why := d.actionBody(x, maxPages).bounded(), conversation.CardAction, "", ""
-	var notes []string
+// pending draws what waits for people.
+func (d drawing) pending(x *conversation.Action, r routed) face {
+	b, text, why, notes := d.actionBody(x, maxPages).bounded(), "", "", []string(nil)
+	var of explain.Asking = d.outside
 	if d.outside != nil {
-		kind = call.Card
 		text = fill(d.calls.AsksText, "agent", d.agent(), "tool", inline(d.outside.Call.Tool, maxTool))
 	} else {
 		p, _ := d.read(x)
-		text, why = fill(d.talk.AsksText, "n", x.Number)+d.actionMatter(x), Unapprovable(p, d.w.Locale)
+		of, text = d.t.Aggregate, fill(d.talk.AsksText, "n", x.Number)+d.actionMatter(x)
+		why = Unapprovable(p, d.w.Locale)
 	}
 	if x.Pushed != nil {
 		notes = PushNotes(d.t.Conversation, x, d.w.Locale)
 	}
-	value, cut := x.ActionID+"/"+x.Payload.Hash(), b.cut
+	ask, _ := explain.AskOf(of, x.ActionID)
 	_, nobody := r.left()
-	buttons := append(d.buttons(kind, x.ActionID, value, &b, nobody || why != ""),
-		button(more, MoreAction+string(kind), value, ""))
-	b.blocks = append(b.blocks, sectionOf([]string{why})...)
-	id := d.taskID()
-	if d.outside != nil {
-		id = blockID(x.ActionID, r.State.Present)
-	}
+	asks := r.asking(ask, x.ActionID, &b, nobody || why != "", notes)
 	f := face{text: text, colour: blue}.with(header(d.title(d.heads().Asks, x))).with(b.blocks...).
-		with(d.aboutAction(x)...).with(divider()).with(r.waits(notes...)...).with(slack.NewActionBlock(id, buttons...))
+		with(sectionOf([]string{why})...).with(d.aboutAction(x)...).with(asks...)
 	if why != "" {
 		return f
 	}
-	return f.with(contextLine(d.follows(x, r, cut)))
+	return f.with(contextLine(d.follows(x, r, b.cut)))
 }
 
 // follows says what an approval does. What the card shows only in part, people read whole in its dialog.

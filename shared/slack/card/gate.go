@@ -12,19 +12,18 @@ import (
 
 // version is the part that prompts, processes and step gates share.
 type version struct {
+	routed  // its gate has no status if the row is missing
 	kind    aggregate.CardType
 	key     string
 	id      string
 	version int
-	gate    aggregate.Gate // its status is empty if the row is missing
 	words   gateWords
 	body    body
-	sum     explain.Sum // of steps or a call
-	since   string      // what changed since the version before
-	made    bool        // there is content
-	order   int         // of a check's step
-	explain.Rounds
-	next *aggregate.GateStatus // of the version that follows
+	sum     explain.Sum           // of steps or a call
+	since   string                // what changed since the version before
+	made    bool                  // there is content
+	order   int                   // of a check's step
+	next    *aggregate.GateStatus // of the version that follows
 
 	note     []slack.Block // how the version was made
 	last     bool          // a rejection ends the task
@@ -37,29 +36,33 @@ func (v *version) told() bool { return v.sum.Lead.Order > 0 || len(v.sum.Reads) 
 
 // versionOf finds a gate by its key or its id. It draws the gate's content in up to most sections.
 func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) bool, most int) (v version, ok bool) {
-	v.kind = kind
-	is := func(key, id string, n int, g aggregate.Gate) bool {
+	v.kind, v.routed = kind, routed{drawing: d}
+	v.Gate = &aggregate.Gate{}
+	is := func(key, id string, n int, g *aggregate.Gate) bool {
 		if !meant(key, id) {
 			return false
 		}
-		v.key, v.id, v.version, v.gate, ok = key, id, n, g, true
-		rests, _ := d.routeOf(&v).resting()
+		v.key, v.id, v.version, ok = key, id, n, true
+		v.routed = d.route(g, g.Status == aggregate.PendingApproval && d.a.Head.Ended == nil, d.a.Origin())
+		v.copies, v.step = d.a.CopiesOf(key), kind == task.CardStep
+		rests, _ := v.resting()
 		d.settled = rests != "" || d.a.Head.Ended != nil ||
 			g.Status != aggregate.PendingApproval && g.Status != aggregate.Generating
+		v.drawing = d
 		return true
 	}
 	switch kind {
 	case task.CardPrompt:
 		v.words = d.w.Prompt
 		for i, p := range d.a.Prompts {
-			if is(p.Key(), p.ID, p.Version, p.Gate) {
+			if is(p.Key(), p.ID, p.Version, &p.Gate) {
 				d.policy(&v, i, most)
 			}
 		}
 	case task.CardProcess:
 		v.words = d.w.Process
 		for i, p := range d.a.Processes {
-			if !is(p.Key(), p.ID, p.Version, p.Gate) {
+			if !is(p.Key(), p.ID, p.Version, &p.Gate) {
 				continue
 			}
 			if i > 0 {
@@ -71,7 +74,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			}
 			v.sum = explain.SumUp(d.w.Locale, p.Steps)
 			v.body, v.last = d.processBody(p, v.sum, v.since, most), d.a.Last(p)
-			v.made, v.Rounds = len(p.Steps) > 0, explain.RoundsOf(d.a.Processes[:i+1])
+			v.made, v.Rounds, v.Number = len(p.Steps) > 0, explain.RoundsOf(d.a.Processes[:i+1]), d.a.NumberOf(p.Version)
 			v.Further = d.a.Further(p)
 			if i+1 < len(d.a.Processes) {
 				next := d.a.Processes[i+1]
@@ -84,7 +87,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 	case task.CardStep:
 		v.words = d.w.Step
 		for _, g := range d.a.Gates {
-			if is(g.Key(), g.ID, g.ProcessVersion, g.Gate) {
+			if is(g.Key(), g.ID, g.ProcessVersion, &g.Gate) {
 				step, line := d.gated(g)
 				v.body, v.sum = d.call(step, g.Arguments, most)
 				v.body = d.sections(pages(line, maxSection), most).with(v.body)
@@ -92,6 +95,10 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 				v.made, v.order, v.note = true, g.Order, d.otherRule(g)
 			}
 		}
+	}
+	v.remade, v.unreadable = v.since != "", v.sum.Unreadable() != ""
+	if seen := v.Gate.Seen; seen != nil && v.told() {
+		v.said = string(v.sum.Amount.Value) == seen.Amount && v.sum.Amount.Known()
 	}
 	return v, ok
 }
@@ -125,144 +132,141 @@ func (d drawing) policy(v *version, i, most int) {
 func (d drawing) asks(kind aggregate.CardType, key string) face {
 	v, _ := d.versionOf(kind, func(other, _ string) bool { return key == other }, maxPages)
 	v.key = key // a missing row has no key
-	closed := v.gate.Status == aggregate.Cancelled || v.gate.Status == aggregate.Generating
+	closed := v.Gate.Status == aggregate.Cancelled || v.Gate.Status == aggregate.Generating
 	doneBefore := func(s *task.StepResult) bool {
 		return s.Reused && task.GateKey(s.ProcessVersion, s.Attempt, s.Order) == key
 	}
 	if kind == task.CardStep && closed && slices.ContainsFunc(d.a.Steps, doneBefore) {
-		return d.showing(v, grey, d.w.IsCancelled).with(divider(), contextLine(d.w.StepDoneBefore))
+		return v.showing(grey, d.w.IsCancelled).with(divider(), contextLine(d.w.StepDoneBefore))
 	}
-	return d.gate(v)
+	return v.gate()
 }
 
-func (d drawing) gate(v version) face {
-	w, over := d.w, d.a.Head.Ended != nil
+func (v version) gate() face {
+	w, over := v.w, v.a.Head.Ended != nil
 	v.body = v.body.bounded()
-	r := d.routeOf(&v)
-	if line, colour := r.resting(); line != "" {
+	if line, colour := v.resting(); line != "" {
 		return face{line, colour, nil}
 	}
-	switch v.gate.Status {
+	switch v.Gate.Status {
 	case aggregate.PendingApproval:
 		switch {
 		case over:
-			return d.closed(v, w.IsCancelled)
-		case d.a.Head.Parked != nil: // the run failed before it approved this gate as the system
-			return d.parked(d.showing(v, red, "").with(divider()), "").with(d.version(v.version))
-		case v.gate.Automatic():
-			return d.showing(v, yellow, "").with(divider(), contextLine(w.WillAuto))
+			return v.over(grey, w.IsCancelled, v.ended())
+		case v.a.Head.Parked != nil: // the run failed before it approved this gate as the system
+			return v.parked(v.showing(red, "").with(divider()), "").with(v.numbered())
+		case v.Gate.Automatic():
+			return v.showing(yellow, "").with(divider(), contextLine(w.WillAuto))
 		}
-		return d.pending(v, r)
+		return v.pending()
 	case aggregate.Approved:
-		return d.approved(v, r)
+		return v.approved()
 	case aggregate.Rejected:
-		if d.a.GivenBack(v.id) {
-			return d.returned(v)
+		if v.a.GivenBack(v.id) {
+			return v.returned()
 		}
-		return d.rejected(v)
+		return v.rejected()
 	case aggregate.Expired:
-		return d.closed(v, w.IsExpired)
+		return v.over(grey, w.IsExpired, v.ended())
 	case aggregate.Cancelled:
-		return d.closed(v, w.IsCancelled)
+		return v.over(grey, w.IsCancelled, v.ended())
 	}
-	return d.unasked(v, over)
+	return v.unasked(over)
 }
 
-func (d drawing) unasked(v version, over bool) face {
-	w := d.w
-	switch looked := d.a.Unopened(); {
+func (v version) unasked(over bool) face {
+	w := v.w
+	switch looked := v.a.Unopened(); {
 	case over && v.kind == task.CardStep:
-		return d.closed(v, w.IsCancelled)
-	case over && byRules(d.a.Head.Ended):
-		f := d.titled(v, grey, w.IsUnrouted)
-		if d.a.Matter() != nil {
-			f = d.showing(v, grey, w.IsUnrouted)
+		return v.over(grey, w.IsCancelled, v.ended())
+	case over && byRules(v.a.Head.Ended):
+		f := v.titled(grey, w.IsUnrouted)
+		if v.a.Matter() != nil {
+			f = v.showing(grey, w.IsUnrouted)
 		}
-		return f.with(section(d.byRules()), contextLine("⏹️ "+when(d.a.Head.Ended.At)))
+		return f.with(section(v.byRules()), contextLine("⏹️ "+when(v.a.Head.Ended.At)))
 	case over:
-		return d.titled(v, grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(d.ended()))
+		return v.titled(grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(v.ended()))
 	case v.kind == task.CardStep && (looked == nil || looked.Key() != v.key): // of an attempt that is over
-		return d.showing(v, grey, w.IsCancelled)
-	case v.made && d.a.Head.Parked == nil:
-		f := d.showing(v, yellow, "").with(divider(), d.looking())
-		return f.with(d.waitNote()...).with(d.version(v.version))
-	case d.a.Head.Parked != nil && d.a.Newest(v.kind, v.key):
-		f := d.titled(v, red, d.notMade(w.IsHeld, w.IsGenFailed))
-		return d.parked(f, "").with(d.version(v.version))
+		return v.showing(grey, w.IsCancelled)
+	case v.made && v.a.Head.Parked == nil:
+		f := v.showing(yellow, "").with(divider(), v.looking())
+		return f.with(v.waitNote()...).with(v.numbered())
+	case v.a.Head.Parked != nil && v.a.Newest(v.kind, v.key):
+		return v.parked(v.titled(red, v.notMade(w.IsHeld, w.IsGenFailed)), "").with(v.numbered())
 	}
-	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.waitNote()...)
+	f := v.titled(yellow, "").with(section(v.words.Generating)).with(v.waitNote()...)
 	if v.kind == task.CardPrompt {
 		f.text = w.Prompt.Generating
 	}
 	return f
 }
 
-func (d drawing) approved(v version, r routed) face {
-	w, text := d.w, d.w.ApprovedBy
-	if v.gate.ApprovedBy == "" {
+func (v version) approved() face {
+	w, text := v.w, v.w.ApprovedBy
+	if v.Gate.ApprovedBy == "" {
 		text = w.AutoApproved
 	}
-	by := fill(text, "who", w.mention(v.gate.ApprovedBy), "when", whenSet(v.gate.ApprovedAt))
+	lines := []string{fill(text, "who", w.mention(v.Gate.ApprovedBy), "when", whenSet(v.Gate.ApprovedAt))}
 	title, colour, check := w.IsApproved, green, v.kind == task.CardStep
-	if d.a.Matter() != nil && r.Number != "" {
-		v.words.Header, title = fill(w.FormDecided, "number", r.Number), ""
+	if v.a.Matter() != nil && v.Number != "" {
+		v.words.Header, title = fill(w.FormDecided, "number", v.Number), ""
 	}
 	// an execution's own card says how it ended, and stands above the checks of its steps
-	switch e := d.a.Head.Ended; {
-	case e == nil || d.a.Execution() != nil && !check:
+	switch e := v.a.Head.Ended; {
+	case e == nil || v.a.Execution() != nil && !check:
 	case e.As == task.TaskCompleted && check:
 		title = w.IsApprovedDone
 	case e.Reason == task.ReasonDenied:
-		title, colour = w.IsApprovedDenied, grey
+		title, colour, lines = w.IsApprovedDenied, grey, append(lines, v.rejection()...)
 	case e.As == task.TaskCancelled, e.As == task.TaskRefused:
 		title, colour = w.IsApprovedCancelled, grey
 	}
-	lines := append(r.passed(), by)
-	if title == w.IsApprovedDenied {
-		lines = append(lines, d.rejection()...)
-	}
-	f := d.showing(v, colour, title).with(divider(), contextLine(lines...))
-	return d.withEnd(f, v.kind, v.key)
+	return v.withEnd(v.over(colour, title, lines...), v.kind, v.key)
 }
 
-func (d drawing) titled(v version, colour, ending string) face {
+func (v version) titled(colour, ending string) face {
 	title := v.words.Header + ending
 	return face{title, colour, nil}.with(header(title)).with(v.note...)
 }
 
-func (d drawing) showing(v version, colour, ending string) face {
-	return d.titled(v, colour, ending).with(v.body.blocks...)
+func (v version) showing(colour, ending string) face {
+	return v.titled(colour, ending).with(v.body.blocks...)
 }
 
+// over draws what waits no more: its content, and below it the path and how it ended.
+func (v version) over(colour, ending string, lines ...string) face {
+	return v.showing(colour, ending).with(divider(), contextLine(append(v.passed(), lines...)...))
+}
+
+func (v version) numbered() slack.Block { return v.drawing.version(v.version) }
+
 // pending draws a gate that waits for people, with buttons unless this release can't read its route.
-func (d drawing) pending(v version, r routed) face {
-	w := d.w
-	if r.Refused != nil {
-		return d.showing(v, grey, "").with(divider()).with(r.waits()...).with(d.version(v.version))
+func (v version) pending() face {
+	w := v.w
+	if v.Refused != nil {
+		return v.showing(grey, "").with(divider()).with(v.waits()...).with(v.numbered())
 	}
 	please := w.PleaseApprove
-	_, nobody := r.left()
+	_, nobody := v.left()
 	switch {
-	case r.unreadable:
+	case v.unreadable:
 		please = w.PleaseReject
 	case nobody:
 		please = w.NobodyLeft
 	}
-	buttons := d.buttons(v.kind, v.id, v.id, &v.body, r.unreadable || nobody)
+	x, _ := explain.AskOf(v.a, v.id)
+	var others []slack.BlockElement
 	if v.others > 0 {
 		text := fill(contestWords.In(w.Locale).Others, "n", v.others)
-		buttons = append(buttons, button(text, OthersAction, v.id, ""))
+		others = append(others, button(text, OthersAction, v.id, ""))
 	}
+	asks := v.asking(x, v.id, &v.body, v.unreadable || nobody, nil, others...)
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
-	if x, _ := explain.AskOf(d.a, v.id); x.More() {
-		buttons = append(buttons, button(more, MoreAction+string(v.kind), v.id, ""))
-	}
-	f := d.showing(v, blue, "").with(divider()).with(r.waits()...).
-		with(slack.NewActionBlock(shownID(d.a.Head.TaskID, r.State.Present, d.a.Asked(v.id).Hash), buttons...)).
-		with(d.version(v.version))
-	switch matter := d.matter(&v, w.Quoted); {
+	f := v.showing(blue, "").with(asks...).with(v.numbered())
+	switch matter := v.matter(&v, w.Quoted); {
 	case v.kind == task.CardPrompt:
 		f.text = w.PleaseReview + ": " + matter
 	case v.kind == task.CardStep && v.told():
@@ -275,8 +279,31 @@ func (d drawing) pending(v version, r routed) face {
 	return f
 }
 
-// more is the button for what else people may do: never a fourth one beside it.
-const more = "⋯"
+// asking draws whose turn it is, with notes, and the buttons of who is asked. People can't approve what its card shows
+// only in part: then b says so, and the button opens the dialog with all of it. unable: nobody can approve it.
+func (r routed) asking(x explain.Ask, id string, b *body, unable bool, notes []string,
+	others ...slack.BlockElement) []slack.Block {
+	value, block := id, shownID(r.a.Head.TaskID, r.State.Present, x.Hash)
+	switch { // by the specification the value of a task's button is the gate's id
+	case r.outside != nil:
+		value, block = id+"/"+x.Hash, blockID(id, r.State.Present)
+	case r.t.Aggregate != nil:
+		value, block = id+"/"+x.Hash, r.taskID()
+	}
+	yes := button(r.w.Approve, "approve_"+string(x.Kind), value, slack.StylePrimary)
+	buttons := []slack.BlockElement{button(r.w.Reject, "reject_"+string(x.Kind), value, slack.StyleDanger)}
+	if b.cut && !unable {
+		yes = button(r.w.Review, ReviewAction+string(x.Kind), id, slack.StylePrimary)
+		b.blocks = append(b.blocks, contextLine(r.w.NotWhole))
+	}
+	if !unable {
+		buttons = append([]slack.BlockElement{yes}, buttons...)
+	}
+	if buttons = append(buttons, others...); x.More() {
+		buttons = append(buttons, button("⋯", MoreAction+string(x.Kind), value, ""))
+	}
+	return append(append([]slack.Block{divider()}, r.waits(notes...)...), slack.NewActionBlock(block, buttons...))
+}
 
 // matter says in a line what a version is about: what its steps do, or else the request's name in a form.
 func (d drawing) matter(v *version, form string) string {
@@ -302,52 +329,49 @@ func checkOf(w *words, order int, s explain.Sum) string {
 	return fill(w.CheckOf, "step", order, "what", drawing{w: w}.short(s))
 }
 
-// closed draws a gate that ended without a decision. It keeps the content and says how the task ended.
-func (d drawing) closed(v version, ending string) face {
-	r := d.routeOf(&v)
-	return d.showing(v, grey, ending).with(divider(), contextLine(append(r.passed(), d.ended())...))
-}
-
-func (d drawing) rejected(v version) face {
-	w, e, r := d.w, d.a.Head.Ended, d.routeOf(&v)
-	denied, by := v.kind != task.CardStep && r.Ended().Does().Final, d.rejectedBy(v.gate.Verdict)
+func (v version) rejected() face {
+	w, e := v.w, v.a.Head.Ended
+	denied, by := v.kind != task.CardStep && v.Ended().Does().Final, v.rejectedBy(v.Gate.Verdict)
 	draw := func(ending string, lines ...string) face {
-		return d.showing(v, red, ending).with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
+		return v.over(red, ending, append([]string{by}, lines...)...)
 	}
 	next := func(text string) []string {
-		return append([]string{fill(text, "version", v.version+1)}, r.sendBacks(v.Further-1)...)
+		return append([]string{fill(text, "version", v.version+1)}, v.sendBacks(v.Further-1)...)
 	}
+	newest := v.a.Newest(v.kind, v.key)
 	switch {
 	case denied && e == nil: // the gate was read after the head
 		return draw(w.IsDenied)
 	case denied:
-		f := draw(w.IsDenied, d.ended())
+		f := draw(w.IsDenied, v.ended())
 		f.colour = grey
 		return f
 	case v.replaced != "":
 		by = v.replaced
-		return draw(contestWords.In(d.w.Locale).Replaced, fill(w.NextVersion, "version", v.version+1))
+		return draw(contestWords.In(w.Locale).Replaced, fill(w.NextVersion, "version", v.version+1))
 	case v.next != nil && *v.next != aggregate.Generating:
 		return draw(w.IsRegenerated, next(w.NextVersion)...)
 	case e != nil && v.next == nil:
-		last := d.ended()
-		if e.Reason == task.ReasonMaxVersions {
-			last = fill(w.LastVersion, "max", v.gate.Terms.MaxVersions, "when", when(e.At))
+		last, most := v.ended(), e.Reason == task.ReasonMaxVersions
+		if most {
+			last = fill(w.LastVersion, "max", v.Gate.Terms.MaxVersions, "when", when(e.At))
 		}
-		if e.Reason == task.ReasonMaxVersions && v.kind == task.CardPrompt { // by the specification
-			return d.titled(v, red, w.IsCancelled).with(section(w.TaskCancelled), contextLine(by, last))
+		if most && v.kind == task.CardPrompt { // by the specification
+			return v.titled(red, w.IsCancelled).with(section(w.TaskCancelled), contextLine(by, last))
 		}
 		f := draw(w.IsRejected, last)
-		if d.a.Newest(v.kind, v.key) && e.Reason != task.ReasonMaxVersions {
+		if newest && !most {
 			f.colour = grey
 		}
 		return f
 	case e != nil || v.kind == task.CardStep:
 		return draw(w.IsRejected)
-	case d.a.Head.Parked != nil && v.next == nil && d.a.Newest(v.kind, v.key):
-		return d.parked(draw(d.notMade(w.IsRegenerationHeld, w.IsRegenerationFailed)), "")
-	case d.a.Head.Parked != nil && v.next != nil:
-		return draw(d.notMade(w.IsRegenerationHeld, w.IsRegenerationFailed))
+	case v.a.Head.Parked != nil && (v.next != nil || newest):
+		f := draw(v.notMade(w.IsRegenerationHeld, w.IsRegenerationFailed))
+		if v.next == nil {
+			f = v.parked(f, "")
+		}
+		return f
 	}
 	return draw(w.IsRegenerating, next(w.NextGenerating)...)
 }

@@ -31,39 +31,26 @@ type returnedWords struct {
 var returnedWordsOf = language.Catalog[returnedWords]{Files: &embedded, Folder: "texts/returned"}
 
 // returned draws a version that was given back to whoever asked.
-func (d drawing) returned(v version) face {
-	w, r := returnedWordsOf.In(d.w.Locale), d.routeOf(&v)
-	by := d.returnedBy(&v.gate)
+func (v version) returned() face {
+	w := returnedWordsOf.In(v.w.Locale)
 	draw := func(colour, ending string, lines ...string) face {
-		return d.showing(v, colour, ending).with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
+		return v.over(colour, ending, append([]string{v.returnedBy(v.Gate)}, lines...)...)
 	}
-	who, _ := d.a.RefilledBy(v.key) // of a form the next version follows once its text is settled
-	switch row := d.a.Returned(); {
+	who, _ := v.a.RefilledBy(v.key) // of a form the next version follows once its text is settled
+	switch row := v.a.Returned(); {
 	case v.next != nil || who != "":
 		return draw(red, w.IsEdited, fill(w.Next, "version", v.version+1))
-	case (row == nil || row.ID != v.id) && d.a.Withdrawn():
-		return d.withEnd(draw(grey, w.IsWithdrawn), v.kind, v.key)
+	case (row == nil || row.ID != v.id) && v.a.Withdrawn():
+		return v.withEnd(draw(grey, w.IsWithdrawn), v.kind, v.key)
 	case row == nil || row.ID != v.id:
-		return d.withEnd(draw(grey, w.IsOver), v.kind, v.key)
+		return v.withEnd(draw(grey, w.IsOver), v.kind, v.key)
 	}
-	return d.waiting(v, draw(yellow, w.IsReturned, d.waits(v.id)))
-}
-
-// waits says for whom a version waits.
-func (d drawing) waits(id string) string {
-	g := d.a.Asked(id).Gate
-	r := d.route(g, false, aggregate.Origin{})
-	return fill(returnedWordsOf.In(d.w.Locale).Waits, "who", r.People(g.Askers, maxNamed))
-}
-
-// waiting adds the buttons of whoever asked to a card that waits for them.
-func (d drawing) waiting(v version, f face) face {
-	if !d.beneath { // whoever approves has no button; each asker has a message of their own
-		f = f.with(d.edits(v.id))
+	f := draw(yellow, w.IsReturned, fill(w.Waits, "who", v.People(v.Gate.Askers, maxNamed)))
+	if !v.beneath { // whoever approves has no button; each asker has a message of their own
+		f = f.with(v.edits(v.id))
 	}
-	f = f.with(d.version(v.version))
-	f.text += ": " + d.matter(&v, d.w.Quoted)
-	return f
+	f.text += ": " + v.matter(&v, v.w.Quoted)
+	return f.with(v.numbered())
 }
 
 // returnedBy says who gave something back, and why.

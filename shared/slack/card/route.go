@@ -37,19 +37,6 @@ func (d drawing) route(g *aggregate.Gate, open bool, o aggregate.Origin) routed 
 	return routed{drawing: d, Route: d.w.surface().Route(g, open, o, d.settings)}
 }
 
-func (d drawing) routeOf(v *version) routed {
-	r := d.route(&v.gate, v.gate.Status == aggregate.PendingApproval && d.a.Head.Ended == nil, d.a.Origin())
-	r.Rounds, r.copies, r.remade, r.step = v.Rounds, d.a.CopiesOf(v.key), v.since != "", v.kind == task.CardStep
-	r.unreadable = v.sum.Unreadable() != ""
-	if seen := v.gate.Seen; seen != nil && v.told() {
-		r.said = string(v.sum.Amount.Value) == seen.Amount && v.sum.Amount.Known()
-	}
-	if v.kind == task.CardProcess {
-		r.Number = d.a.NumberOf(v.version)
-	}
-	return r
-}
-
 func (d drawing) looking() slack.Block { return contextLine(explain.RouteOf(d.w.Locale).Looking) }
 
 // otherRule says of a step's gate that its arguments are under another rule than the steps were, and that people are
