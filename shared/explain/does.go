@@ -23,8 +23,8 @@ func StepsOf(x *call.Call) []task.Step {
 	return []task.Step{CalledStep(c.Payload())}
 }
 
-// Does returns what approving a row does, as far as the row says it; planned has the step of a check. Of a policy and of
-// an action it returns nothing.
+// Does returns what approving a row does, as far as the row says it; planned has the step of a check. Of a policy and
+// of an action it returns nothing.
 func Does(locale string, row aggregate.Row, planned *task.Process) Sum {
 	switch row := row.(type) {
 	case *task.Process:

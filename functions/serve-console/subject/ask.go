@@ -172,8 +172,8 @@ func (c *Acts) Likely(x Asking, o aggregate.Offer) error {
 	return err
 }
 
-// try makes an act of the viewer's on the rows that the page shows, and commits nothing. If the settings list groups, it
-// assumes that the viewer is in one of them.
+// try makes an act of the viewer's on the rows that the page shows, and commits nothing. If the settings list groups,
+// it assumes that the viewer is in one of them.
 func (c *Acts) try(x Asking, o aggregate.Offer, by aggregate.Actor, standIns []circulation.StandIn) (
 	aggregate.Change, error) {
 	b, ok := Tried{Offer: o, reason: "-"}.button(x.On)

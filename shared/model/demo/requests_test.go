@@ -325,7 +325,7 @@ func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 
 // A word that is missing in one language would otherwise be noticed only when the demo needs it.
 func TestEachLanguageHasAllWords(t *testing.T) {
-	expect.Whole[words](t, embedded, "words")
+	expect.Whole[words](t, embedded, "words", "placeholders")
 	for _, locale := range language.All {
 		for _, l := range allLists() {
 			for form := range l.Demo.Words[locale].Forms {

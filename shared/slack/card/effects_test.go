@@ -81,37 +81,6 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 	}
 }
 
-// Two values that differ only in invisible characters are drawn differently, among the steps and at the gate.
-func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
-	for name, pair := range map[string][2]string{
-		"two spaces": {"営業 部", "営業  部"}, "a space at the end": {"営業部", "営業部 "},
-		"a space before a line's end": {"a\nb",
-			"a \nb"},
-		"no width": {"U0SATO", "U0SA\u200bTO"}, "a joiner": {"U0SATO", "U0SATO\u200d"}, "a word joiner": {"a b",
-			"a\u2060 b"}, "a space that doesn't break": {"a b", "a\u00a0b"},
-		"a tab": {"a b", "a\tb"}, "a filler": {"a b", "a\u3164b"}, "tags": {"a", "a\U000e0061"},
-		"a sign for a space": {"a␣",
-			"a "}, "a number": {"a\u200b", "a⟨U+200B⟩"}, "reading direction": {"ab", "a\u202eb"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var effects, gates [2]string
-			for i, v := range pair {
-				args := jsonOf(map[string]any{"recipient": "U1", "text": v,
-					"details": []any{map[string]any{"label": v, "value": v}}})
-				effects[i], _ = shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm",
-					ToolInput: aggregate.JSON(args), Access: aggregate.Write}})
-				_, blocks := calling(t, "rooms.book", args, args).gate(t)
-				gates[i] = drawn(blocks)
-			}
-			for _, said := range [][2]string{effects, gates} {
-				if seen(said[0]) == seen(said[1]) || strings.Contains(said[1], "  ") {
-					t.Errorf("both are %q", seen(said[0]))
-				}
-			}
-		})
-	}
-}
-
 // The answers to earlier rejections are above the steps. Like all words of others, they mention nobody and can't
 // imitate Ringi's.
 func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {

@@ -1,10 +1,7 @@
 package card
 
 import (
-	"maps"
 	"os"
-	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -142,46 +139,13 @@ func TestPagesAndCardsFindTheSameCode(t *testing.T) {
 	})
 }
 
-// texts collects every text of a language, by the path of its field.
-func texts(v reflect.Value, path string, out map[string]string) {
-	switch v.Kind() {
-	case reflect.Struct:
-		for i := range v.NumField() {
-			texts(v.Field(i), path+"."+v.Type().Field(i).Name, out)
-		}
-	case reflect.Map:
-		for _, k := range v.MapKeys() {
-			texts(v.MapIndex(k), path+"."+k.String(), out)
-		}
-	case reflect.String:
-		out[path] = v.String()
-	}
-}
-
 func TestEachLanguageHasAllTexts(t *testing.T) {
 	expect.Whole[words](t, embedded, "texts/cards")
 	expect.Whole[conversationWords](t, embedded, "texts/conversations")
 	expect.Whole[askWords](t, embedded, "texts/asks")
 	expect.Whole[contestTexts](t, embedded, "texts/contests")
-}
-
-var place = regexp.MustCompile(`\{[a-z]+\}`)
-
-func TestBothLanguagesSayEverything(t *testing.T) {
-	ja, en := map[string]string{}, map[string]string{}
-	texts(reflect.ValueOf(*wordsOf.In("ja")), "", ja)
-	texts(reflect.ValueOf(*wordsOf.In("en")), "", en)
-	expect.Same(t, slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en)))
-	for field, text := range ja {
-		if text == "" || en[field] == "" {
-			t.Errorf("%s is empty: ja %q, en %q", field, text, en[field])
-		}
-		a, b := place.FindAllString(text, -1), place.FindAllString(en[field], -1)
-		slices.Sort(a)
-		slices.Sort(b)
-		diff := cmp.Diff(a, b)
-		expect.That(t, diff == "", "%s has other places (-ja +en)\n%s", field, diff)
-	}
+	expect.Whole[returnedWords](t, embedded, "texts/returned")
+	expect.Whole[callWords](t, embedded, "texts/calls")
 }
 
 func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {

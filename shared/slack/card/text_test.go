@@ -295,3 +295,19 @@ func numbers(t *testing.T, s string) (v any) {
 	expect.Must(t, err == nil, "%q: %v", s, err)
 	return v
 }
+
+// texts collects every text of a language, by the path of its field.
+func texts(v reflect.Value, path string, out map[string]string) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			texts(v.Field(i), path+"."+v.Type().Field(i).Name, out)
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			texts(v.MapIndex(k), path+"."+k.String(), out)
+		}
+	case reflect.String:
+		out[path] = v.String()
+	}
+}

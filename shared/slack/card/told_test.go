@@ -90,6 +90,24 @@ func TestTwoCallsAreDrawnDifferently(t *testing.T) {
 	}
 }
 
+// Two values that differ only in what nobody sees differ in what people see.
+func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
+	for _, pair := range [][2]string{{"営業 部", "営業  部"}, {"営業部", "営業部 "}, {"a\nb", "a \nb"},
+		{"U0SATO", "U0SA\u200bTO"}, {"U0SATO", "U0SATO\u200d"}, {"a b", "a\u2060 b"}, {"a b", "a\u00a0b"}, {"a b", "a\tb"},
+		{"a b", "a\u3164b"}, {"a", "a\U000e0061"}, {"a␣", "a "}, {"a\u200b", "a⟨U+200B⟩"}, {"ab", "a\u202eb"}} {
+		var effects, gates [2]string
+		for i, v := range pair {
+			args := jsonOf(map[string]any{"recipient": "U1", "text": v,
+				"details": []any{map[string]any{"label": v, "value": v}}})
+			effects[i] = aboveTheStamp(t, "send_slack_dm", args)
+			gates[i], _ = atTheGate(t, "rooms.book", args)
+		}
+		for _, said := range [][2]string{effects, gates} {
+			expect.That(t, seen(said[0]) != seen(said[1]) && !strings.Contains(said[1], "  "), "both are %q", seen(said[0]))
+		}
+	}
+}
+
 // Ordinary values are shown unchanged, without marks or quotation marks of Ringi's.
 func TestOrdinaryValuesStandAsTheyAre(t *testing.T) {
 	for _, v := range []string{"人事部", "山田 太郎", "2026-11-01", "10:00〜11:00",
