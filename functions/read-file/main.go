@@ -216,7 +216,7 @@ func (w *writer) done() string {
 func plain(file []byte, name string) isolated.FileText {
 	text, as := charset.Decode(file)
 	switch {
-	case bytes.HasPrefix(file, []byte(`{\rtf`)), isMail(file):
+	case bytes.HasPrefix(file, []byte(`{\rtf`)):
 		return isolated.FileText{Why: isolated.OtherType}
 	case as == "" && bytes.IndexByte(file, 0) >= 0:
 		return isolated.FileText{Why: isolated.OtherType}
@@ -264,20 +264,6 @@ func hides(text string) bool {
 }
 
 var ofOffice = language.Regexp{Text: `(?i)\.(?:xls[xmb]?|doc[xm]?|ppt[xm]?|pdf)$`}
-
-// Headers of a mail as programs keep it, which may begin with a byte order mark, or with the line of a folder of mails.
-// Notes may have a line such as Content-Type of their own: that alone makes no mail.
-var (
-	headers = language.Regexp{Text: `\A(?:\x{feff})?(?:From [^\n]*\n)?((?:(?:[!-9;-~]+:[^\n]*|[ \t][^\n]*)(?:\r?\n|\z))+)`}
-	coded   = language.Regexp{Text: `(?im)^(?:MIME-Version|Content-Transfer-Encoding): `}
-	typed   = language.Regexp{Text: `(?im)^Content-Type: `}
-	sent    = language.Regexp{Text: `(?im)^(?:From|To|Subject|Received|Message-ID|Return-Path): `}
-)
-
-func isMail(file []byte) bool {
-	m := headers.Get().FindSubmatch(file)
-	return m != nil && (coded.Get().Match(m[1]) || typed.Get().Match(m[1]) && sent.Get().Match(m[1]))
-}
 
 // asLegible reports whether a text has none of the control characters that only binary files have.
 func asLegible(text string) bool {

@@ -50,13 +50,12 @@ func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	}, nil
 }
 
-// compare stores what the action made of the files, and sums it up. Without it people see the action's result all the
-// same.
+// compare sums up what the action made of the files. Without it people see the action's result all the same.
 func (j *job) compare(ctx context.Context, version string) *conversation.FilesChanged {
 	within := min(compareWithin, j.action.Claim.LeaseUntil.Sub(j.Now())-resultSpare)
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	changes, err := j.Files.Compare(ctx, j.files(), j.action.Base, version)
+	changes, err := j.Files.Difference(ctx, j.files(), j.action.Base, version)
 	if err != nil {
 		j.noted = append(j.noted, "not_compared", err.Error())
 		return nil

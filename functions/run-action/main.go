@@ -89,7 +89,7 @@ type Files interface {
 	Put(ctx context.Context, of large.VersionsOf, t *files.Tree) (version string, err error)
 	Take(ctx context.Context, of large.VersionsOf, action string) (version string, err error)
 	Cancel(ctx context.Context, of large.VersionsOf, action string) error
-	Compare(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error)
+	Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error)
 	Lend(ctx context.Context, of large.VersionsOf, on conversation.On, until time.Time, o *isolated.Order) error
 }
 

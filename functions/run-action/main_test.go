@@ -90,7 +90,7 @@ func (s *archives) Take(ctx context.Context, of large.VersionsOf, _ string) (str
 	return s.Put(ctx, of, s.uploaded)
 }
 
-func (s *archives) Compare(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error) {
+func (s *archives) Difference(ctx context.Context, of large.VersionsOf, base, version string) ([]files.Change, error) {
 	if s.uncompared != nil {
 		return nil, s.uncompared
 	}

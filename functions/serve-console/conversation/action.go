@@ -204,7 +204,7 @@ func (c *Pages) became(ctx context.Context, ref aggregate.Ref, x *conversation.A
 	if errors.Is(err, large.ErrGone) {
 		return nil, nil
 	}
-	return changes[:min(len(changes), mostChanges)], err
+	return files.Bounded(changes[:min(len(changes), mostChanges)]), err
 }
 
 // mostChanges bounds the paths of a command's difference on a page; the page says how many there are.

@@ -12,7 +12,7 @@ import (
 
 // storedFiles stands in for the bucket with conversations' files.
 type storedFiles struct {
-	Changes []files.Change    // the stored difference of every action
+	Changes []files.Change    // the difference of every action
 	Links   map[string][]byte // what was offered by a link, by name
 	trees   map[string]*files.Tree
 }

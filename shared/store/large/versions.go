@@ -2,14 +2,11 @@ package large
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -38,11 +35,6 @@ type VersionsOf struct{ Tenant, ID string }
 
 func (s *Versions) version(of VersionsOf, v string) string {
 	return s.below + of.Tenant + "/" + of.ID + "/" + v + ".tar"
-}
-
-// difference is the key of the difference from base to version, which stands beside the version.
-func (s VersionsOf) difference(base, version string) string {
-	return kept + s.Tenant + "/" + s.ID + "/" + version + ".from-" + cmp.Or(base, "none") + ".json"
 }
 
 func (s VersionsOf) action(id, name string) string {
@@ -129,27 +121,6 @@ func (s *Versions) Put(ctx context.Context, of VersionsOf, t *files.Tree) (versi
 	return version, s.put(ctx, s.version(of, version), archive)
 }
 
-// readJSON reads what putJSON stored, at most so many bytes. It returns ErrGone if there is none.
-func (s *Versions) readJSON(ctx context.Context, key string, most int64, into any) error {
-	text, err := s.read(ctx, key, most)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("read %s: %w", path.Base(key), err)
-	}
-	return nil
-}
-
-// putJSON stores what stands beside a version.
-func (s *Versions) putJSON(ctx context.Context, key string, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path.Base(key), err)
-	}
-	return s.put(ctx, key, text)
-}
-
 func (s *Versions) put(ctx context.Context, key string, body []byte) error {
 	if err := s.bucket.Put(ctx, key, octets, body); err != nil {
 		return fmt.Errorf("keep a workspace: %w", err)
@@ -157,9 +128,8 @@ func (s *Versions) put(ctx context.Context, key string, body []byte) error {
 	return nil
 }
 
-// Compare stores what became of a base in a version, bounded as files.Bounded does, and returns all of it. It returns
-// ErrGone if one of the two doesn't exist.
-func (s *Versions) Compare(ctx context.Context, of VersionsOf, base, version string) ([]files.Change, error) {
+// Difference returns what became of a base in a version. It returns ErrGone if one of the two doesn't exist.
+func (s *Versions) Difference(ctx context.Context, of VersionsOf, base, version string) ([]files.Change, error) {
 	was, err := s.Get(ctx, of, base)
 	if err != nil {
 		return nil, err
@@ -168,25 +138,7 @@ func (s *Versions) Compare(ctx context.Context, of VersionsOf, base, version str
 	if err != nil {
 		return nil, err
 	}
-	changes := files.Difference(was, is)
-	return changes, s.putJSON(ctx, of.difference(base, version), files.Bounded(changes))
-}
-
-// maxDifference bounds a stored difference in bytes: every entry of both versions with the longest path and target, and
-// the lines that are kept.
-const maxDifference = 2*files.MaxEntries*(2*files.MaxPath+512) + 8*files.MaxChangedBytes
-
-// Difference returns what Compare stored, without reading an archive. It returns ErrGone if nothing was stored.
-func (s *Versions) Difference(
-	ctx context.Context, of VersionsOf, base, version string,
-) (list []files.Change, err error) {
-	for _, v := range []string{base, version} {
-		if err := checkVersion(v); err != nil && v != "" {
-			return nil, err
-		}
-	}
-	err = s.readJSON(ctx, of.difference(base, version), maxDifference, &list)
-	return list, err
+	return files.Difference(was, is), nil
 }
 
 // Lend adds signed URLs to an order: of what the action works on, of the flag that cancels it, and for the upload of
