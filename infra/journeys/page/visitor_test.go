@@ -1,4 +1,5 @@
-// Package page uses Ringi on the sandbox's page in a browser: on a phone and on a desktop, in both languages.
+// Package page uses Ringi in a browser, on the sandbox's page and in the console: on a phone and on a desktop, in both
+// languages.
 package page
 
 import (
@@ -17,7 +18,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// running is the only stack of this package's tests; each test leaves it as it found it.
+// running is the only stack of this package's tests; each test leaves it as it found it. Tests that don't change the
+// workspace for others are parallel, and run after the others.
 var running *stack.Stack
 
 func TestMain(m *testing.M) {

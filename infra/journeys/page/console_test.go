@@ -1,5 +1,4 @@
-// Package console uses the console as people do, in a browser, next to the sandbox that plays Slack.
-package console
+package page
 
 import (
 	"context"
@@ -18,20 +17,9 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/infra/local/stack"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
-
-// running is the only stack of this package's tests. Tests that don't change the workspace for others are parallel, and
-// run after the others.
-var running *stack.Stack
-
-func TestMain(m *testing.M) {
-	os.Exit(browser.Share(func() int {
-		return driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s })
-	}))
-}
 
 // windows are the windows in which every page is checked.
 var windows = []struct {
