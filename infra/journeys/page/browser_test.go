@@ -38,7 +38,7 @@ var japanese = words{
 	question: "使い方は?", help: "Ringi には「今月の勤怠をまとめて」",
 	check: "🔍 実行前の確認", faster: "承認しました", odd: "部署別にして", notTaken: "「部署別にして」 → 内容が分からないため、反映していません。",
 	nowhere: "宇宙部の先月の残業を確認して", expired: "期限切れ", tooMuch: "件数の上限に達しています", quiet: "従業員一覧を取得して、DM は不要",
-	newcomer: webapi.Guest, welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて", settings: "承認",
+	newcomer: webapi.Guest, welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて", settings: "設定",
 	edited: "(編集済み)", unchanged: "メッセージを編集しても、依頼は変わりません",
 	remove: "メッセージを削除", gone: "このメッセージは削除されました",
 }
@@ -59,7 +59,7 @@ var english = words{
 		"last month", expired: "(expired)", tooMuch: "reached your limit of requests " +
 		"this hour", quiet: "Get the list of employees, no DM",
 	newcomer: webapi.Tanaka, welcome: "This is Ringi. Tell me what you " +
-		"need done.", suggested: "Summarize this month's attendance", settings: "Approval",
+		"need done.", suggested: "Summarize this month's attendance", settings: "Settings",
 	edited: "(edited)", unchanged: "Editing the message doesn’t change the request",
 	remove: "Delete message", gone: "This message was deleted",
 }
