@@ -59,7 +59,7 @@ func (h *Handler) refuseRequester(ctx context.Context, a *task.Aggregate, by agg
 		})
 }
 
-// undecidable returns the rule by which nobody could approve the task's next version under the settings s. It is
+// undecidable returns the rule by which nobody could approve the request under the settings s. It is
 // "" if somebody could, or if the settings require no approval of policy and steps: execute-process checks a step's
 // gate itself. It returns errSilent when Slack can't be asked.
 func (h *Handler) undecidable(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (aggregate.Rule, error) {
@@ -86,30 +86,6 @@ func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate, s te
 	return h.commit(ctx, a, "turn away what nobody could approve",
 		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
 			return a.Refuse(run, task.ReasonUndecidable(rule), now)
-		})
-}
-
-// parkUndecidable parks a task whose next version nobody could approve, because the settings changed after it was
-// accepted. If Slack can't be asked, the task goes on: its card names the people who may decide.
-func (h *Handler) parkUndecidable(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
-	if !a.Drafts(h.Now()) {
-		return a, nil
-	}
-	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
-	if err != nil {
-		return nil, fmt.Errorf("read who may approve: %w", err)
-	}
-	rule, err := h.undecidable(ctx, a, settings)
-	if errors.Is(err, errSilent) {
-		slog.WarnContext(ctx, "goes on without knowing who may approve", "task_id", a.Head.TaskID, "err", err)
-		return a, nil
-	}
-	if err != nil || rule == "" {
-		return a, err
-	}
-	return h.commit(ctx, a, "park what nobody could approve",
-		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
-			return a.ParkUndecidable(run, settings, now)
 		})
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -100,71 +99,6 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Settings may change after a task was accepted. Before each version it is checked again that somebody may approve it.
-// Otherwise the task is parked, without a call of a model, until an administrator has changed the settings and somebody
-// tries again.
-func TestWhatNobodyCouldApproveAnyMoreIsParked(t *testing.T) {
-	server := pipelinetest.Start(t)
-	mine := func(s *tenancy.Settings) {
-		s.AllowSelfApproval, s.Approvers = false,
-			tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{pipelinetest.Requester}, Usergroups: []string{}}
-	}
-	policyOnly := func(s *tenancy.Settings) { mine(s); s.ProcessApprovalRequired = false }
-	neither := func(s *tenancy.Settings) { policyOnly(s); s.PromptApprovalRequired = false }
-	drafted := func(w *pipelinetest.World) { w.Prompted(tenancy.DefaultSettings()) }
-	stamped := func(w *pipelinetest.World) { drafted(w); w.Approve() }
-	for name, tt := range map[string]struct {
-		bring  func(w *pipelinetest.World)
-		change func(*tenancy.Settings)
-		parked task.Layer
-		state  string
-	}{
-		"before the policy": {func(w *pipelinetest.World) { w.Extracted() }, mine, task.L2,
-			task.StateDraftPrompt},
-		"before the policy, nobody is asked": {func(w *pipelinetest.World) { w.Extracted() }, neither, "",
-			task.StateDraftPrompt},
-		"before the steps":                        {stamped, mine, task.L3, task.StatePlanProcess},
-		"before steps that nobody is asked about": {stamped, policyOnly, "", task.StatePlanProcess},
-		"after a rejection":                       {rejected, mine, task.L2, task.StateDraftPrompt},
-		"a gate waits already":                    {drafted, mine, "", task.StateAwaitPromptApproval},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := server.World(t)
-			expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
-			tt.bring(w)
-			w.Settings(tt.change)
-			next := expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
-			if tt.parked == "" {
-				expect.That(t, next.State == tt.state, "%+v, want %s", next, tt.state)
-				return
-			}
-			p := w.Load().Head.Parked
-			expect.Must(t, p != nil && next.State == task.StateFail && p.Layer == tt.parked &&
-				p.Sentence == task.ReasonNobodyApproves, "%+v, parked %+v", next, p)
-			again := func() aggregate.Next {
-				t.Helper()
-				w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-					return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-				})
-				return expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
-			}
-			if next := again(); next.State != task.StateFail {
-				t.Errorf("tried again under the same settings: %+v", next)
-			}
-			w.Settings(func(s *tenancy.Settings) { s.Approvers.Users = append(s.Approvers.Users, "U0OTHER") })
-			expect.Same(t, tt.state, again().State)
-		})
-	}
-}
-
-// rejected brings the task to a rejected policy.
-func rejected(w *pipelinetest.World) {
-	p := w.Prompted(tenancy.DefaultSettings()).Prompt()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return decide.Reject("もっと短く")(a, p.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-	})
 }
 
 // If Slack doesn't say who is listed, an accepted task goes on.

@@ -95,8 +95,7 @@ type Handler struct {
 
 // Handle returns the run's next state, which follows from the rows. Before the first layer it accepts or refuses the
 // request; no model has been called by then. Once steps are known for which the tenant's rules have a route, it looks
-// up whom that asks, and opens their gate. While Slack can't be asked, the run waits. Before each version of a policy
-// or of steps it checks that somebody may approve it, and otherwise parks the task.
+// up whom that asks, and opens their gate. While Slack can't be asked, the run waits.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	ctx = slackapi.For(ctx, in.Ref().Tenant)
 	a, err := h.Store.Load(ctx, in.Ref())
@@ -113,9 +112,6 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		if a, err = h.goOn(ctx, a); err != nil {
 			return aggregate.Next{}, err
 		}
-	}
-	if a, err = h.parkUndecidable(ctx, a); err != nil {
-		return aggregate.Next{}, err
 	}
 	return a.Next(h.Now()), nil
 }

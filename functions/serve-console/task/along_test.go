@@ -241,8 +241,9 @@ func testOpenPageOnRoute(t *testing.T, w *consoletest.World) {
 func onHold(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Extracted()
-	set := w.SettingsNow()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ParkUndecidable(a.Head.Run, set, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Park(a.Head.Run, a.Generating(), task.ReasonNobodyApproves, "", w.Now())
+	})
 	sato := w.As(webapi.Sato)
 	sato.Get(w.TaskPage()).Holds(t, ">作成できず<", "承認できる人がいません", "次の案の作成を保留した").Lacks(t, "作成に失敗", "作成できませんでした", "[↻]")
 	a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, ""))

@@ -164,8 +164,7 @@ func BeginVersion(
 	return a, nil
 }
 
-// Run makes the version that was begun in a, and opens its gate. It makes nothing if the gate is already open, or if
-// the run skipped ResumeTask and the rows don't prove what that would have checked.
+// Run makes the version that was begun in a, and opens its gate. It makes nothing if the gate is already open.
 func (v Version[T]) Run(
 	ctx context.Context, store VersionStore, in Input, a *task.Aggregate, now func() time.Time,
 ) (aggregate.Next, error) {
@@ -176,9 +175,6 @@ func (v Version[T]) Run(
 	s, err := store.Settings(ctx, in.Tenant)
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
-	}
-	if in.RunAtOnce > 0 && !a.Decidable(s, now()) {
-		return a.Next(now()), nil
 	}
 	if a.CostReached(s.MaxCost()) {
 		return StopForCost(ctx, store, in, s.MaxCost(), now())

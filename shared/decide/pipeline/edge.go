@@ -92,9 +92,6 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 			log.ErrorContext(ctx, "failed", "error_type", name, "err", err.Error(), "ms", time.Since(began).Milliseconds())
 			return Output{}, bare(ctx, name)
 		}
-		if in.RunAtOnce > 0 && (next.State == task.StateDraftPrompt || next.State == task.StatePlanProcess) {
-			next = aggregate.Next{State: task.StateResumeTask} // which checks first that somebody may approve the version
-		}
 		log.InfoContext(ctx, "done", "next", next.State, "gate", next.Gate, "outcome", next.Outcome, "ms",
 			time.Since(began).Milliseconds())
 		if next.State == task.StateFail && in.Next != task.StateFail && task.ForOperator(next.Reason) {

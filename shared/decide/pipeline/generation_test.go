@@ -309,23 +309,6 @@ func TestACommitNotesWhenItsStateWasEntered(t *testing.T) {
 	expect.That(t, err == nil && none.Empty(), "%+v, %v", none, err)
 }
 
-// A worker to which a run came without ResumeTask knows its run, and sends what drafts a version by ResumeTask.
-func TestWhatSkippedResumeTaskGoesThereBeforeADraft(t *testing.T) {
-	for _, state := range task.NextStates {
-		w := func(_ context.Context, in pipeline.Input) (aggregate.Next, error) {
-			expect.Is(t, in.Run, 2)
-			return aggregate.Next{State: state}, nil
-		}
-		want := state
-		if state == task.StateDraftPrompt || state == task.StatePlanProcess {
-			want = task.StateResumeTask
-		}
-		out := expect.Value(pipeline.Edge(w)(t.Context(), pipeline.Input{Tenant: "T", Task: "A", RunAtOnce: 2}))(t)
-		expect.That(t, out.Next == want && out.Run == 2, "%+v, want %s", out, want)
-		expect.Is(t, expect.Value(pipeline.Edge(w)(t.Context(), in))(t).Next, state)
-	}
-}
-
 // numbering is what takes a number of a series whose last one is given.
 type numbering struct{ last int }
 

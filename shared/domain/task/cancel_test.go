@@ -160,24 +160,6 @@ func TestNoGateOpensForNobody(t *testing.T) {
 	expect.That(t, a.Head.Parked == nil && a.WaitingTerms() != nil, "parked %+v", a.Head.Parked)
 }
 
-// A retry that finds no possible approver asks no model, and does not count.
-func TestATryThatFindsNobodyIsGivenBack(t *testing.T) {
-	s := begin(t)
-	s.do(s.extract).undecidable()
-	again := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.ParkUndecidable(s.head.Run, s.settings, now)
-	}
-	s.do(again)
-	for range MaxRetries + 2 {
-		s.do(s.retryGeneration, again)
-	}
-	expect.Is(t, s.load().Head.Retries, 0, "tries used up")
-	for range MaxRetries {
-		s.do(s.retryGeneration, s.park)
-	}
-	s.refused(s.retryGeneration, ErrMaxRetries)
-}
-
 func TestASecondWishForTheSameGeneration(t *testing.T) {
 	s := begin(t)
 	s.refused(s.retryGeneration, ErrNothingToRetry)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -210,12 +209,9 @@ func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 	for _, state := range states {
 		s := state.reach(t)
 		old := s.decisions(s.head.Rev)
-		old["park what nobody may approve"] = func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.ParkUndecidable(s.head.Run-1, tenancy.DefaultSettings(), now)
-		}
 		s.head.Run++
 		for _, name := range []string{"extract", "begin prompt", "finish prompt", "begin process", "finish process", "park",
-			"park what nobody may approve", "pause", "start", "claim", "open gate", "complete", "fail", "give up", "restart"} {
+			"pause", "start", "claim", "open gate", "complete", "fail", "give up", "restart"} {
 			_, err := old[name](s.load(), s.now)
 			expect.Fails(t, err, aggregate.ErrSuperseded, "%s, %s", state.name, name)
 		}
@@ -240,7 +236,6 @@ func TestACommitBeginsTheVersionThatItAsksFor(t *testing.T) {
 	expect.Is(t, a.Process().PromptID, a.Prompt().ID)
 	expect.Is(t, a.Generating(), Generation{L3, 1})
 	expect.That(t, a.TryingSince().Equal(*a.Prompt().ApprovedAt), "since %v", a.TryingSince())
-	expect.That(t, a.Drafts(s.now), "whether somebody may approve the steps is not asked before they are planned")
 	s.nothing(s.beginProcess)
 }
 

@@ -11,7 +11,7 @@ import (
 
 // The states to which the pipeline's state machine can go next.
 const (
-	StateResumeTask           = "ResumeTask" // to open a gate, or where it was skipped: see pipeline.Input.RunAtOnce
+	StateResumeTask           = "ResumeTask" // to accept a request, or to open a gate
 	StateExtractTask          = "ExtractTask"
 	StateDraftPrompt          = "DraftPrompt"
 	StateAwaitContest         = "AwaitContest"

@@ -64,12 +64,6 @@ func (w *world) step() {
 	case 22:
 		run := w.anyRun()
 		g := w.anyGeneration()
-		if rapid.Bool().Draw(w.rt, "nobody may approve it") {
-			w.decideAs(run, "park what nobody may approve", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.ParkUndecidable(run, tenancy.DefaultSettings(), now)
-			})
-			return
-		}
 		w.decideAs(run, "park", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Park(run, g, ReasonModelRefused, "", now)
 		})
