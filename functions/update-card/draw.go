@@ -277,7 +277,8 @@ func (d *drawing) all() *aggregate.Head {
 // rests reports whether a card that Slack refused is left alone. It is tried again at the next revision, at the time
 // from TryAgainAt, or after a click on an outdated card has removed shown_rev.
 func (d *drawing) rests(c *aggregate.Card) bool {
-	again := d.a.TryAgainAt(c)
+	_, asked := d.a.Asks()
+	again := c.TryAgainAt(asked)
 	return c.State == aggregate.CardUnreachable && c.TriedRev >= d.head.Rev && d.head.ShownRev != 0 &&
 		(again == nil || d.Now().Before(*again))
 }

@@ -257,15 +257,15 @@ func (c *Card) TryAgainAt(asked bool) *time.Time {
 }
 
 // Drawing returns whether to draw the cards of an aggregate now, and when the sweeper must look again because of them;
-// nil: never. behind: they are older than the rows. The sweeper requests outdated ones again after the time since the
+// nil: never. behind: they are older than the rows; asked: people are. The sweeper requests outdated ones again after the time since the
 // last change, but five minutes to an hour: so a card that can't be drawn doesn't fill the queue.
-func Drawing(a Aggregate, behind bool, now time.Time) (draw bool, due *time.Time) {
+func Drawing(a Aggregate, behind, asked bool, now time.Time) (draw bool, due *time.Time) {
 	h := a.Root().Common()
 	if draw = behind; draw {
 		due = Sooner(nil, now.Add(min(max(5*time.Minute, now.Sub(h.ChangedAt)), time.Hour)))
 	}
 	for _, c := range a.Common().Cards {
-		switch again := a.TryAgainAt(c); {
+		switch again := c.TryAgainAt(asked); {
 		case again == nil:
 		case again.After(now):
 			due = Sooner(due, *again)

@@ -162,8 +162,6 @@ type Aggregate interface {
 	// PauseRun supersedes a run that ended because Lambda had no capacity. The next run begins at until, or now if that
 	// is past, and does not count as a restart. It returns the same errors as RestartRun.
 	PauseRun(run int, until, now time.Time) (Change, error)
-	// TryAgainAt returns when to retry a card that Slack refused permanently; nil: at the next revision.
-	TryAgainAt(c *Card) *time.Time
 }
 
 // Overdue is a decision that is made because time has passed. Decide returns ErrNotDue if there is nothing to decide.

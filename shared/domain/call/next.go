@@ -30,7 +30,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	if a.work(now) {
 		out.Run = aggregate.RunOf(a.Ref(), a.Head.Run)
 	}
-	out.Cards, _ = aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, now)
+	out.Cards, _ = aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, a.Asked(a.Head.CallID).Open, now)
 	return out
 }
 
@@ -79,14 +79,9 @@ func (a *Aggregate) GiveUp(run int, now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// TryAgainAt is Card.TryAgainAt while the call waits.
-func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
-	return c.TryAgainAt(a.Asked(a.Head.CallID).Open)
-}
-
 // DueAt returns when the sweeper must look again.
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
-	_, due := aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, now)
+	_, due := aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, a.Asked(a.Head.CallID).Open, now)
 	by := func(t *time.Time) {
 		if t != nil {
 			due = aggregate.Sooner(due, *t)

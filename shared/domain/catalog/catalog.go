@@ -77,8 +77,6 @@ type Argument struct {
 	Is     map[string]language.Texts `json:"is"`     // by the argument's text
 	Number map[string]language.Texts `json:"number"` // by the argument's number
 	Other  language.Texts            `json:"other"`  // {name} is replaced by the argument
-	// Choices name values in a form, by the argument's text; without one, Is does.
-	Choices map[string]language.Texts `json:"choices"`
 }
 
 // Heading returns what people call a member of the tool's result, or of the rows of a list in it, or "".

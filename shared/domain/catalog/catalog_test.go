@@ -28,9 +28,6 @@ func TestEachFileIsWhole(t *testing.T) {
 			for value, words := range a.Is {
 				own["is "+value] = words
 			}
-			for value, words := range a.Choices {
-				own["choice "+value] = words
-			}
 			for of, words := range own {
 				if words != nil {
 					texts[name+" "+of] = words

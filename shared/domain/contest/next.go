@@ -158,9 +158,6 @@ func (a *Aggregate) PauseRun(run int, _, now time.Time) (aggregate.Change, error
 	return c.done()
 }
 
-// TryAgainAt returns nil: a contest has no cards.
-func (a *Aggregate) TryAgainAt(*aggregate.Card) *time.Time { return nil }
-
 // Entrant returns the team with this number, from 1.
 func (a *Aggregate) Entrant(place int) (Entry, error) {
 	if a.Contest == nil || place < 1 || place > len(a.Contest.Teams) {
@@ -183,6 +180,3 @@ func (w *Work) RestartRun(int, time.Time) (aggregate.Change, error) {
 func (w *Work) PauseRun(int, time.Time, time.Time) (aggregate.Change, error) {
 	return aggregate.Change{}, aggregate.ErrSuperseded
 }
-
-// TryAgainAt returns nil: a team has no cards.
-func (w *Work) TryAgainAt(*aggregate.Card) *time.Time { return nil }

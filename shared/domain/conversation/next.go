@@ -79,7 +79,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 		}
 	}
 	out.Wake = a.Waits // a conversation's run never waits for a token
-	out.Cards, _ = aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, now)
+	out.Cards, _ = aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, a.Pending() != nil, now)
 	return out
 }
 
@@ -112,12 +112,6 @@ func (a *Aggregate) StartRun(now time.Time) (aggregate.Change, error) {
 	return c.done()
 }
 
-// TryAgainAt is Card.TryAgainAt while an action waits.
-func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
-	x := a.Current()
-	return c.TryAgainAt(x != nil && x.Status == ActionPending)
-}
-
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	var due *time.Time
 	by := func(t time.Time) { due = aggregate.Sooner(due, t) }
@@ -138,7 +132,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		by(*a.Head.ForgottenAt)
 	}
 	soon := now.Add(5 * time.Minute)
-	if _, drawn := aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, now); drawn != nil {
+	if _, drawn := aggregate.Drawing(a, a.Head.ShownRev < a.Head.Rev, a.Pending() != nil, now); drawn != nil {
 		by(*drawn)
 	}
 	if slices.ContainsFunc(a.Offered, (*Offered).making) || a.waitsInVain() != nil {

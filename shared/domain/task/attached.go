@@ -2,13 +2,11 @@ package task
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf16"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -81,18 +79,12 @@ func KindOf(content []byte) FileKind {
 	return ""
 }
 
-// isText reports whether content is text of any encoding: none of its characters stands for what texts don't have.
-// UTF-16 is known by its mark. Package charset would tell more, and link its tables into each click's function.
+// isText reports whether content is text: none of its bytes is a control character that texts don't have. Package
+// charset would tell more, and link its tables into each click's function.
 func isText(content []byte) bool {
-	control := func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r) }
-	for mark, order := range map[string]binary.ByteOrder{"\xff\xfe": binary.LittleEndian, "\xfe\xff": binary.BigEndian} {
-		if bytes.HasPrefix(content, []byte(mark)) {
-			units := make([]uint16, len(content)/2)
-			_, err := binary.Decode(content, order, units)
-			return err == nil && len(content)%2 == 0 && !slices.ContainsFunc(utf16.Decode(units), control)
-		}
-	}
-	return len(content) > 0 && !bytes.ContainsFunc(content, control)
+	return len(content) > 0 && !bytes.ContainsFunc(content, func(r rune) bool {
+		return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r)
+	})
 }
 
 // LeftOut says why a file of a request is not attached, though it could be had: people can't open it beside the

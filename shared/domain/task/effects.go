@@ -23,7 +23,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 			out.Wake = append(out.Wake, w)
 		}
 	}
-	out.Cards, _ = aggregate.Drawing(a, a.behind(), now)
+	out.Cards, _ = aggregate.Drawing(a, a.behind(), a.WaitingTerms() != nil, now)
 	out.Progress = a.progress()
 	return out
 }
@@ -53,11 +53,6 @@ func (a *Aggregate) progress() int {
 		}
 	}
 	return max(0, a.Head.Rev-since)
-}
-
-// TryAgainAt is Card.TryAgainAt while a person is asked for a decision.
-func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
-	return c.TryAgainAt(a.WaitingTerms() != nil)
 }
 
 // work reports whether a run has something to do at now, apart from waiting.
@@ -99,14 +94,15 @@ func (a *Aggregate) OverLimit(now time.Time) bool {
 
 // DueAt returns when the sweeper must look again; nil if no effect is pending.
 func (a *Aggregate) DueAt(now time.Time) *time.Time {
-	_, due := aggregate.Drawing(a, a.behind(), now)
+	asked := a.WaitingTerms()
+	_, due := aggregate.Drawing(a, a.behind(), asked != nil, now)
 	by := func(t time.Time) { due = aggregate.Sooner(due, t) }
 	soon := now.Add(5 * time.Minute)
 	if begin, withdraw := a.contests(now); len(begin)+len(withdraw) > 0 {
 		by(soon)
 	}
 	_, waits := a.OpenGate()
-	asked, lease := a.WaitingTerms(), a.LiveLease(now)
+	lease := a.LiveLease(now)
 	polled, held := a.leased(a.sessionAt(), "", now)
 	switch {
 	case a.Head.Ended != nil:

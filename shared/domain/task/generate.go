@@ -238,11 +238,16 @@ func (a *Aggregate) WaitUntil(run int, g Generation, until, now time.Time) (aggr
 	if ok, err := a.failing(run, g); !ok {
 		return aggregate.Change{}, err
 	}
+	return a.pause(until, now).done()
+}
+
+// pause begins a change by which the run does nothing until a time.
+func (a *Aggregate) pause(until, now time.Time) *change {
 	c := a.begin(now)
 	a.relyOnStage(c)
 	until = until.UTC().Truncate(time.Millisecond)
 	c.Head.PausedUntil, c.Head.PausedFor = &until, ""
-	return c.done()
+	return c
 }
 
 // Layer returns the layer that works on the task next.

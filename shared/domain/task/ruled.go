@@ -34,11 +34,8 @@ func (a *Aggregate) PutOff(run int, key string, until, now time.Time) (aggregate
 	if err := a.working(run); err != nil || row == nil || row.Key() != key || a.Head.Parked != nil {
 		return aggregate.Change{}, err
 	}
-	c := a.begin(now)
-	a.relyOnStage(c)
+	c := a.pause(until, now)
 	c.RelyOn(row)
-	until = until.UTC().Truncate(time.Millisecond)
-	c.Head.PausedUntil, c.Head.PausedFor = &until, ""
 	return c.done()
 }
 

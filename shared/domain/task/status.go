@@ -232,13 +232,11 @@ func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, e
 	if !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
-	c := a.begin(now)
-	a.relyOnStage(c)
+	c := a.pause(until, now)
 	c.startRun()
 	tried := a.TryingSince().Add(latest(until, &c.Now).Sub(latest(a.Head.ChangedAt,
 		a.Head.PausedUntil))).UTC().Truncate(time.Millisecond)
 	c.Head.TryingFrom = &tried
-	until = until.UTC().Truncate(time.Millisecond)
-	c.Head.PausedUntil, c.Head.PausedFor = &until, ReasonNoRoom
+	c.Head.PausedFor = ReasonNoRoom
 	return c.done()
 }
