@@ -13,7 +13,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// glance is what the head says of the same name, by the rows alone: see listed. What reasons led to it takes from the head.
+// glance is what the head says of the same name, by the rows alone: see listed. What reasons led to it takes from the
+// head.
 func (a *Aggregate) glance() Glance {
 	is := a.Head.Glance
 	g := Glance{Back: is.Back, Detail: is.Detail, Version: is.Version}

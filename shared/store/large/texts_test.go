@@ -102,6 +102,7 @@ func TestALinkServesAFileForAMinute(t *testing.T) {
 	res := expect.Value(http.Get(link))(t)
 	defer res.Body.Close()
 	expect.Same(t, "<script>", string(expect.Value(io.ReadAll(res.Body))(t)))
-	expect.Same(t, "attachment; filename*=utf-8''%E8%A1%A8%201%0D%0A%22.html", u.Query().Get("response-content-disposition"))
+	expect.Same(t, "attachment; filename*=utf-8''%E8%A1%A8%201%0D%0A%22.html",
+		u.Query().Get("response-content-disposition"))
 	expect.Same(t, "application/octet-stream", u.Query().Get("response-content-type"))
 }
