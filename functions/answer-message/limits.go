@@ -21,9 +21,9 @@ const (
 
 // words are sentences that replace a model's answer.
 type words struct {
-	cost                               string
-	busy, moved, long, unlisted        string
-	blank, withdrawn, changed, deleted string
+	cost                        string
+	busy, moved, long, unlisted string
+	withdrawn, changed, deleted string
 }
 
 var inEach = language.InEach(
@@ -33,7 +33,6 @@ var inEach = language.InEach(
 		moved:     "会話のファイルが変わったため、この操作は提案できませんでした。今のファイルをもとに、もう一度提案してください。",
 		unlisted:  "管理者が許可していない読み取りのため、ツールは呼び出していません。",
 		long:      "エージェントの回答が長すぎて、保存できませんでした。一度に頼む量を減らして、もう一度送信してください。",
-		blank:     "メッセージに本文がないため、エージェントには送っていません。依頼したい内容を書いてください。例: 「添付した CSV を部署ごとに集計して」",
 		withdrawn: "回答の前にメッセージが削除されたため、回答しません。",
 		changed:   "編集前のメッセージに、すでに回答しています。新しい内容はエージェントに伝わっていますが、回答はしていません。回答が必要な場合は、もう一度送信してください。",
 		deleted:   "削除されたメッセージには、すでに回答しています。今後はエージェントに渡しませんが、この会話の記録には残ります。",
@@ -43,10 +42,8 @@ var inEach = language.InEach(
 		busy: "Another action is waiting for approval, so this one couldn't be proposed.",
 		moved: "The conversation's files have changed, so this action couldn't be proposed. Propose it again for the " +
 			"current files.",
-		unlisted: "An administrator hasn't listed this read, so the tool wasn't called.",
-		long:     "The agent's answer was too long to save. Please ask for less at a time.",
-		blank: "Your message has no text, so it wasn't sent to the agent. Write what you want done, e.g. “Sum up the " +
-			"attached CSV by department”.",
+		unlisted:  "An administrator hasn't listed this read, so the tool wasn't called.",
+		long:      "The agent's answer was too long to save. Please ask for less at a time.",
 		withdrawn: "The message was deleted before the agent answered, so it won't be answered.",
 		changed: "The agent had already answered your message before you edited it. It has the new text now but hasn't " +
 			"answered it. If you need an answer, write again.",
@@ -118,7 +115,7 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 		return &conversation.Refusal{Reason: over.Reason, Detail: over.Detail,
 			Text: explain.EndedInTalk(t.settings.Locale, over.Reason, over.Detail)}, nil
 	}
-	return t.wordless(), nil
+	return t.unsaid(), nil
 }
 
 func only(seen []*conversation.Inbox, user string) []*conversation.Inbox {

@@ -153,13 +153,7 @@ func (w *world) gets(in conversation.Inbound) {
 	expect.NoError(w.T, w.Rows.Tell(w.T.Context(), w.Ref, c))
 }
 
-// blank is a message without a word; change replaces an earlier message, or deletes it if there is no text.
-func blank(ts string) conversation.Inbound {
-	in := inbound(ts, "U1", "")
-	in.Blank = true
-	return in
-}
-
+// change replaces an earlier message, or deletes it if there is no text.
 func change(ts, of, text string) conversation.Inbound {
 	in := inbound(ts, "U1", text)
 	in.Changes, in.Deleted = of, text == ""
@@ -189,51 +183,31 @@ func (w *world) all() (said []string) {
 
 const second, third, fourth = "1775034001.000100", "1775034002.000100", "1775034003.000100"
 
-func TestWhatHasNoWordsAsksNoModel(t *testing.T) {
+func TestWhatIsChangedBeforeItIsAnswered(t *testing.T) {
 	server := storetest.Start(t)
 	for _, tt := range []struct {
 		name  string
-		first bool // the conversation begins with the first of them
 		gets  []conversation.Inbound
 		calls int
 		said  []aggregate.Reason
 		told  string // in the last call
 		lacks string
 	}{
-		{"a conversation that begins without a word", true, []conversation.Inbound{blank(root)}, 0,
-			[]aggregate.Reason{reasonBlank}, "", ""},
-		{"three blank messages get one sentence", false, []conversation.Inbound{blank(second), blank(third), blank(fourth)},
-			1,
-			[]aggregate.Reason{reasonBlank}, "", ""},
-		{"a blank message beside another", false, []conversation.Inbound{blank(second), inbound(third, "U2", "go on")}, 2,
-			[]aggregate.Reason{reasonBlank}, "go on", ""},
-		{"a file says enough", true, []conversation.Inbound{{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root,
-			TS: root, User: "U1", Attachments: []conversation.Attachment{{Kind: unread, Name: "a.zip", FileID: "F1"}}}}, 1,
-			[]aggregate.Reason{""}, "a.zip", ""}, // people are told that it was not read
-		{"a message that is changed before it is answered", false,
+		{"a message that is changed",
 			[]conversation.Inbound{inbound(second, "U1", "pay 100"), change(third, second, "pay 200")}, 2, nil,
 			`\"changes\":\"2026-04-01 18:00\",\"text\":\"pay 200\"`, ""},
-		{"a blank message that gets words", false, []conversation.Inbound{blank(second), change(third, second, "now")}, 2,
-			nil, "now", ""},
-		{"a message that is deleted before it is answered", false,
+		{"a message that is deleted",
 			[]conversation.Inbound{inbound(second, "U1", "secret"), change(third, second, "")}, 1,
 			[]aggregate.Reason{reasonWithdrawn}, "hello", "secret"},
-		{"changed, then deleted", false, []conversation.Inbound{inbound(second, "U1", "secret"),
+		{"changed, then deleted", []conversation.Inbound{inbound(second, "U1", "secret"),
 			change(third, second, "secret, too"), change(fourth, second, "")}, 1,
 			[]aggregate.Reason{reasonWithdrawn}, "hello", "secret"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			first := inbound(root, "U1", "hello")
-			if tt.first {
-				first = tt.gets[0]
-			}
-			w := talkingOf(t, server, first, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+			w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
 			w.all()
-			if !tt.first {
-				for _, in := range tt.gets {
-					w.gets(in)
-				}
-				w.all()
+			for _, in := range tt.gets {
+				w.gets(in)
 			}
 			said := w.all()
 			var want []string

@@ -59,7 +59,7 @@ func (h *Handler) toAgent(
 	}
 	opening := openingOf(s)
 	to, ok := addressee(s, in.Text)
-	if !ok || m.channelType() != "im" && !(to.named && calls.MatchString(in.Text)) {
+	if !ok || m.channelType() != "im" && !calls.MatchString(in.Text) {
 		return out, false, nil
 	}
 	if gone, err := h.known(ctx, r); gone || err != nil {
@@ -85,7 +85,7 @@ func (h *Handler) toAgent(
 	}
 	opening.Locale = language.Detect(to.text, now.Locale)
 	opening.AgentID = to.agent
-	in.Text, in.Blank = worded(in.Text, to.text), silent(to.text) && in.Wordless()
+	in.Text = worded(in.Text, to.text)
 	c, err := conversation.Begin(in, opening, h.Now())
 	if err == nil {
 		err = h.Conversations.Begin(ctx, c)
@@ -102,7 +102,6 @@ func (h *Handler) toAgent(
 func (h *Handler) inThread(
 	ctx context.Context, r task.Request, s tenancy.Settings, in conversation.Inbound,
 ) (out inbound.Response, taken bool, err error) {
-	in.Blank = silent(in.Text) && in.Wordless()
 	c, err := conversation.Tell(in, openingOf(s), h.Now())
 	if err == nil {
 		err = h.Conversations.Tell(ctx, in.Ref(), c)
@@ -180,12 +179,10 @@ var calls = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}([@＠][^\s:：�
 // mention matches Slack's mentions of people and groups.
 var mention = regexp.MustCompile(`<(?:@|!(?:here|channel|everyone|subteam))[^<>]*>`)
 
-// silent reports whether a text has no word: nothing but mentions, spaces and invisible characters.
-func silent(text string) bool { return !legible.Text(mention.ReplaceAllString(text, "")) }
-
-// worded returns a message without the agent's name, or all of it if nothing else is in it.
+// worded returns a message without the agent's name, or all of it if there are nothing but mentions, spaces and
+// invisible characters beside it.
 func worded(text, rest string) string {
-	if silent(rest) {
+	if !legible.Text(mention.ReplaceAllString(rest, "")) {
 		return text
 	}
 	return rest
@@ -194,7 +191,6 @@ func worded(text, rest string) string {
 // addressed says whom a direct message is to.
 type addressed struct {
 	agent, text string // text is the message without the names
-	named       bool   // the message names the agent
 	asksSource  bool
 	source      string // its name as it was typed
 }
@@ -205,7 +201,7 @@ func addressee(s tenancy.Settings, text string) (to addressed, ok bool) {
 	if begin := named.FindStringSubmatch(text); begin != nil {
 		at := slices.IndexFunc(defs, func(d agent.Definition) bool { return strings.EqualFold(d.ID, begin[1]) })
 		if at >= 0 {
-			return addressed{agent: defs[at].ID, text: text[len(begin[0]):], named: true, asksSource: begin[2] != "",
+			return addressed{agent: defs[at].ID, text: text[len(begin[0]):], asksSource: begin[2] != "",
 				source: strings.TrimLeft(begin[2], "@＠")}, true
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"testing"
 
 	"ringi/shared/domain/agent"
@@ -259,34 +258,4 @@ func (k *kept) ends(t *testing.T) *task.Ended {
 	head, ok := k.changes[0].Head.(*task.Head)
 	expect.Must(t, ok && head.Ended != nil, "%+v", k.changes[0].Head)
 	return head.Ended
-}
-
-func TestAMessageWithoutAWordIsKnownAsOne(t *testing.T) {
-	for text, want := range map[string]bool{
-		"claude": true, "claude:": true, "claude: \u200b": true, "claude: <@U0BOT>": true, "claude: <@U0BOB> <!here>": true,
-		"claude: 👍": false, "claude: ?": false, "claude: <@U0BOB> help": false, "claude: <#C0HR>": false,
-	} {
-		k := &kept{}
-		post(t, handler(k), signed(callback(t, direct(text, nil), nil)))
-		a := k.opened[conversation.ID("T0TEAM", "D0DM", root)]
-		expect.That(t, a != nil && len(a.Inbox) == 1 && a.Inbox[0].Blank == want, "%q opened %+v", text, a)
-	}
-	file := []any{map[string]any{"id": "F1", "name": "a.txt", "mimetype": "text/plain", "size": 12}}
-	for i, tt := range []struct {
-		text string
-		more map[string]any
-		want bool
-	}{
-		{"", nil, true}, {" \u3000\u2060", nil, true}, {"<@U0BOT>", nil, true}, {"&lt;b&gt;", nil, false},
-		{"", map[string]any{"subtype": "file_share", "files": file}, false},
-	} {
-		k := &kept{}
-		h := handler(k)
-		post(t, h, signed(callback(t, direct("claude: hi", nil), nil)))
-		fields := map[string]any{"thread_ts": root, "ts": fmt.Sprintf("177667560%d.000100", i)}
-		merge(fields, tt.more)
-		post(t, h, signed(callback(t, direct(tt.text, fields), nil)))
-		row := k.told[1].Rows[0].(*conversation.Inbox)
-		expect.Is(t, row.Blank, tt.want, "a reply %q is blank", tt.text)
-	}
 }

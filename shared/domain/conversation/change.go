@@ -127,12 +127,12 @@ func (c *change) say(m Message) *Message {
 }
 
 // tell adds a message to the inbox, for the agent to answer.
-func (c *change) tell(m *Message) { c.Put(m.waits(false)) }
+func (c *change) tell(m *Message) { c.Put(m.waits()) }
 
 // waits returns the row of the message in the inbox.
-func (m *Message) waits(blank bool) *Inbox {
+func (m *Message) waits() *Inbox {
 	return &Inbox{Message: m.Key(), User: m.User, TS: m.TS, CreatedAt: m.CreatedAt, DeleteAfter: m.DeleteAfter,
-		Blank: blank, Changes: m.Changes, Deleted: m.Deleted}
+		Changes: m.Changes, Deleted: m.Deleted}
 }
 
 // card adds a row for a card that shows subject. The card updater posts its message later. Cards are posted in the

@@ -156,8 +156,3 @@ func TestNoOrderOfActsExecutesAnActionWithoutItsStamps(t *testing.T) {
 		})
 	}, ActionApproved, ActionCancelled, ActionPending)
 }
-
-func TestAnActionSaysSinceWhenItAsks(t *testing.T) {
-	_, x := pending(t, ShellCommand)
-	expect.That(t, x.Gate.AskedAt != nil && x.Gate.AskedAt.Equal(x.CreatedAt), "it asks since %v", x.Gate.AskedAt)
-}

@@ -29,8 +29,6 @@ type Inbound struct {
 	Text                       string
 	Forwarded                  []aggregate.Quoted
 	Attachments                []Attachment // without their content
-	// Blank says that the message has no word, forwards nothing and has no file.
-	Blank bool
 	// Changes is the timestamp of an earlier message of the same person, which this one replaces by its text or, if
 	// Deleted is true, by nothing. TS is then the time of the change.
 	Changes string
@@ -50,9 +48,6 @@ type Opening struct {
 func (in Inbound) Ref() aggregate.Ref {
 	return RefOf(aggregate.TenantID(in.Team), ID(in.Team, in.Channel, in.Thread))
 }
-
-// Wordless reports whether the message forwards nothing and has no file.
-func (in Inbound) Wordless() bool { return len(in.Forwarded) == 0 && len(in.Attachments) == 0 }
 
 // message returns the message's row.
 func (in Inbound) message(keep int64) (*Message, error) {
@@ -114,7 +109,7 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	}
 	c := (&Aggregate{Head: head, Conversation: s}).begin(now)
 	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: ref.ID, Row: m})
-	c.Put(m.waits(in.Blank))
+	c.Put(m.waits())
 	c.audit(aggregate.Actor{Type: aggregate.ActorUser, ID: in.User}, AuditOpened, "session", ref.ID,
 		map[string]any{"agent": o.AgentID})
 	return c.done()
@@ -130,7 +125,7 @@ func Tell(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 		return aggregate.Change{}, err
 	}
 	c := aggregate.Change{Now: now, Beside: []aggregate.Listed{{List: MessagesList, Of: m.SessionID, Row: m}}}
-	c.Put(m.waits(in.Blank))
+	c.Put(m.waits())
 	return c, nil
 }
 

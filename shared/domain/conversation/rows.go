@@ -113,7 +113,6 @@ type Inbox struct {
 	// Folded says that the summary covers the message although it is unanswered, because a try failed after the summary
 	// was made.
 	Folded bool `json:"folded,omitempty"`
-	Blank  bool `json:"blank,omitempty"` // a person's message without a word or a file
 	// Changes and Deleted are copied from the message, and DeleteAfter too.
 	Changes     string `json:"changes,omitempty"`
 	Deleted     bool   `json:"deleted,omitempty"`

@@ -210,10 +210,3 @@ func TestARunThatFindsNoRoomBeginsAnewLater(t *testing.T) {
 		t.Errorf("after the pause: %+v", h)
 	}
 }
-
-// Two conversations of one channel have different files, so neither is named after the channel. Rules name the channel.
-func TestFilesWithoutASourceAreNamedAfterNoChannel(t *testing.T) {
-	s := opened(t).load().Conversation
-	expect.Is(t, s.WorkspacePath, "files")
-	expect.Is(t, s.Where(nil).Place, s.Channel)
-}

@@ -140,27 +140,6 @@ func (s *searches) play(found string) (round.Outcome, error) {
 	return runner.Round(s.Context(), p2(play(x), "leader"))
 }
 
-// A round that died after a search was answered, before its member read the result, reads what was saved: the search is
-// not paid again.
-func TestASearchIsNotPaidAgainAfterACrash(t *testing.T) {
-	s := &searches{T: t, kept: &kept{}, allowed: func(int) (bool, error) { return true, nil }}
-	expect.Value(s.play("45 hours"))(t)
-	paid, left := s.kept.spent, 0
-	for key := range s.kept.answers {
-		if strings.HasSuffix(key, "/search") {
-			left++
-		} else if strings.Contains(key, "tool-1") || strings.HasSuffix(key, "submission") || strings.HasSuffix(key, "/2") {
-			delete(s.kept.answers, key)
-		}
-	}
-	expect.Is(t, left, 1)
-	out := expect.Value(s.play("other pages"))(t)
-	expect.That(t, s.answered == 1 && len(s.told) == 2 && s.told[0] == s.told[1], "%d searches, the member read %q",
-		s.answered, s.told)
-	expect.That(t, out.Usage.Searches == 1 && s.kept.spent.Searches == paid.Searches, "%+v, paid %+v", out.Usage,
-		s.kept.spent)
-}
-
 // Wherever a round dies, it ends as one that didn't, and only a death before the search's answer was saved searches
 // again.
 func TestARoundWithASearchMayDieAnywhere(t *testing.T) {
