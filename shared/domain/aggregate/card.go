@@ -257,8 +257,8 @@ func (c *Card) TryAgainAt(asked bool) *time.Time {
 }
 
 // Drawing returns whether to draw the cards of an aggregate now, and when the sweeper must look again because of them;
-// nil: never. behind: they are older than the rows; asked: people are. The sweeper requests outdated ones again after the time since the
-// last change, but five minutes to an hour: so a card that can't be drawn doesn't fill the queue.
+// nil: never. behind: they are older than the rows; asked: people are. The sweeper requests outdated ones again after
+// the time since the last change, but five minutes to an hour: so a card that can't be drawn doesn't fill the queue.
 func Drawing(a Aggregate, behind, asked bool, now time.Time) (draw bool, due *time.Time) {
 	h := a.Root().Common()
 	if draw = behind; draw {

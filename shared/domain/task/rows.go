@@ -191,9 +191,10 @@ type Prompt struct {
 	Entry   *Entry           `json:"entry,omitempty"`   // the submission that became this version, if any
 	Author  string           `json:"author,omitempty"`  // who picked it; empty if it was generated
 	// EditedBy is the asker who filled in the form again that was given back to them; empty: nobody did.
-	EditedBy string                 `json:"edited_by,omitempty"`
-	Matter   *Matter                `json:"matter,omitempty"` // the form of which EditedBy made it; nil: it is the request's, or none
-	Files    []aggregate.SharedFile `json:"files,omitempty"`  // beside Matter: those of the form
+	EditedBy string `json:"edited_by,omitempty"`
+	// Matter is the form of which EditedBy made it, and Files are the form's; nil: it is the request's, or none.
+	Matter *Matter                `json:"matter,omitempty"`
+	Files  []aggregate.SharedFile `json:"files,omitempty"`
 	// CostLimit is the task's cost limit if it was reached when the contest ended, else 0.
 	CostLimit aggregate.MicroUSD `json:"cost_limit_micro_usd,omitempty"`
 	CreatedAt time.Time          `json:"created_at"`
