@@ -83,14 +83,19 @@ func (j *making) broken(e *explain.CallError) refusal {
 	return refusal{reasonConstraint, explain.FailedCall(j.locale, e.Problem, e.Args...)}
 }
 
-// made makes the call. A panic of the tool becomes an error: a read has failed, a write's outcome is unknown. A tool
-// that its server has changed is switched off.
+// made makes the call, and looks whether one that was cut off arrived. A panic of the tool becomes an error: a read has
+// failed, a write's outcome is unknown. A tool that its server has changed is switched off.
 func (j *making) made(ctx context.Context, c tool.Call) (v json.RawMessage, err error) {
 	defer boot.Recover(ctx, &err, j.in.Ref().Log(), "tool", c.Tool)
 	c.Tenant, c.Arguments, c.Locale = j.in.Tenant, j.arguments, j.locale
 	c.Bounds, c.Pin = j.tool.Spec.Bounds, j.tool.Spec.Pin
 	v, err = j.Tools.Run(ctx, c)
 	tool.NoteChanged(ctx, j.Store, j.permission, j.Now(), err)
+	if err != nil && explain.Unsure(err) {
+		if is, found := j.Tools.Look(ctx, c); found {
+			return is, nil
+		}
+	}
 	return v, err
 }
 

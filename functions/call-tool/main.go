@@ -114,6 +114,8 @@ type Results interface {
 // Tools makes calls. *runner.Runner implements it.
 type Tools interface {
 	Run(ctx context.Context, c tool.Call) (json.RawMessage, error)
+	// Look returns the result of an earlier call if it can be seen to have arrived.
+	Look(ctx context.Context, c tool.Call) (result json.RawMessage, found bool)
 }
 
 type Handler struct {

@@ -29,6 +29,7 @@ type vendor struct {
 	returns string
 	err     error
 	during  func() // while the call is made
+	sees    bool   // whether a write can be looked for
 }
 
 func (v *vendor) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
@@ -40,6 +41,10 @@ func (v *vendor) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 		return nil, ctx.Err()
 	}
 	return json.RawMessage(v.returns), v.err
+}
+
+func (v *vendor) Look(context.Context, tool.Call) (json.RawMessage, bool) {
+	return json.RawMessage(v.returns), v.sees
 }
 
 // bucket keeps results in memory.

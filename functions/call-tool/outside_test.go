@@ -116,6 +116,8 @@ func TestACallOfAnOutsideAgentIsMadeOnce(t *testing.T) {
 		}, conversation.ActionFailed, reasonFailed, 1},
 		"nobody knows whether it arrived": {func(b *beyond) { b.vendor.err = errors.New("cut off") },
 			conversation.ActionFailed, conversation.ReasonUnknown, 1},
+		"Ringi sees that it arrived": {func(b *beyond) { b.vendor.err, b.vendor.sees = errors.New("cut off"), true },
+			conversation.ActionSucceeded, "", 1},
 		"it panics": {func(b *beyond) { b.vendor.during = func() { panic("a fault") } }, conversation.ActionFailed,
 			conversation.ReasonUnknown, 1},
 		"what it returned can't be kept": {func(b *beyond) { b.bucket.err = errors.New("down") },

@@ -40,11 +40,7 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, x *ready) (*task.Aggr
 		go j.watch(callCtx, a.Ref(), stop)
 	}
 	began := time.Now()
-	value, err := j.run(callCtx, tool.Call{
-		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: x.arguments, Key: a.IdempotencyKey(e, step),
-		Locale: j.settings.Locale,
-		Bounds: x.spec.Bounds, Pin: x.spec.Pin, Asked: a.Head.Requester, Stamped: stampedBy(a, e, step),
-	})
+	value, err := j.run(callCtx, j.toolCall(a, step, x.found, x.arguments))
 	stop()
 	tool.NoteChanged(ctx, j.Store, x.permission, j.Now(), err)
 	o, err := j.outcome(ctx, a.Ref(), step, value, err, claim.LeaseUntil.Add(-commitWithin))
@@ -59,6 +55,50 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, x *ready) (*task.Aggr
 	next := j.following(ctx, a, x, finish)
 	a, err = j.record(ctx, a, key, claim, finish, next)
 	return a, next.held(a, j.Now()), err
+}
+
+func (j *job) toolCall(a *task.Aggregate, step task.Step, t found, arguments tool.Resolved) tool.Call {
+	e := a.Execution()
+	return tool.Call{
+		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: a.IdempotencyKey(e, step),
+		Locale: j.settings.Locale,
+		Bounds: t.spec.Bounds, Pin: t.spec.Pin, Asked: a.Head.Requester, Stamped: stampedBy(a, e, step),
+	}
+}
+
+// look completes the next step, a write of unknown outcome, if Ringi sees that it arrived. It returns nil if it
+// doesn't, or can't look: then people decide.
+func (j *job) look(ctx context.Context, a *task.Aggregate) *task.Aggregate {
+	ctx, cancel := context.WithTimeout(ctx, min(lookWithin, timeLeft(ctx)-finishWithin))
+	defer cancel()
+	step := a.NextStep(a.Execution())
+	if step == nil {
+		return nil
+	}
+	t, err := j.find(ctx, a.Head.TenantID, *step)
+	if err != nil {
+		return nil
+	}
+	call, arguments, err := j.prepare(ctx, a, j.fill(ctx, a, *step), t)
+	if row := a.StepOf(a.Execution(), step.Order); err != nil || row == nil ||
+		row.Arguments.Hash() != call.Arguments.Hash() {
+		return nil
+	}
+	value, found := j.Tools.Look(ctx, j.toolCall(a, *step, t, arguments))
+	if !found {
+		return nil
+	}
+	blob, err := j.results.Keep(ctx, a.Ref(), value)
+	if err == nil {
+		a, err = j.Store.Decide(ctx, a.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.FindStep(j.in.Run, step.Order, blob, j.Now())
+		})
+	}
+	slog.InfoContext(ctx, "looked", "task_id", j.in.Task, "step", step.StepID, "tool", step.Tool, "err", err)
+	if err != nil {
+		return nil
+	}
+	return a
 }
 
 // run makes the call. A panic of the tool becomes an error: a read has failed, a write's outcome is unknown.
@@ -150,6 +190,9 @@ func (j *job) watch(ctx context.Context, ref aggregate.Ref, stop context.CancelF
 		}
 	}
 }
+
+// lookWithin bounds looking whether a write of unknown outcome arrived.
+const lookWithin = 15 * time.Second
 
 // maxRemembered limits the results that an invocation remembers, in bytes.
 const maxRemembered = 16 << 20

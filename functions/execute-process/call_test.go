@@ -189,6 +189,8 @@ type toolsFunc func(ctx context.Context, c tool.Call) (json.RawMessage, error)
 
 func (f toolsFunc) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) { return f(ctx, c) }
 
+func (f toolsFunc) Look(context.Context, tool.Call) (json.RawMessage, bool) { return nil, false }
+
 // span is an invocation with the function's full time, by the handler's clock.
 type span struct {
 	context.Context

@@ -29,6 +29,7 @@ func TestExecuteUnderFaults(t *testing.T) {
 		{"after a cancel no further call begins", testCancelled},
 		{"a cancel ends a read that hangs", testCancelHanging},
 		{"a write whose answer is cut off is unknown, and never made again", testCutOff},
+		{"a write whose answer is cut off is done if Ringi sees it", testSeen},
 		{"a call that hangs ends before its invocation does", testHangs},
 		{"a department that there isn't calls for another request", testNoSuchDepartment},
 		{"a tool that panics has failed, or nobody knows", testPanics},
@@ -80,6 +81,16 @@ func testCutOff(t *testing.T, w *world) {
 		expect.That(t, err != nil || next.State == task.StateFail, "%+v", next)
 	}
 	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
+	w.written(1)
+}
+
+func testSeen(t *testing.T, w *world) {
+	w.tools.sees = true
+	w.approved(w.lone(1))
+	w.vendors.Drop(writing)
+	w.run()
+	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	expect.That(t, e.Attempt == 1 && e.Results[0].Result != nil && w.Load().Steps[0].Found, "%+v", e)
 	w.written(1)
 }
 
@@ -269,6 +280,7 @@ func testTwoAtOnce(t *testing.T, w *world) {
 }
 
 func testDied(t *testing.T, w *world) {
+	w.tools.sees = true // there is nothing to see
 	w.approved(w.read(1), w.lone(2))
 	w.Begin()
 	w.Claim("dead")

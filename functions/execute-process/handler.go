@@ -65,6 +65,8 @@ type Results interface {
 
 type Tools interface {
 	Run(ctx context.Context, c tool.Call) (json.RawMessage, error)
+	// Look returns the result of an earlier call if it can be seen to have arrived.
+	Look(ctx context.Context, c tool.Call) (result json.RawMessage, found bool)
 }
 
 type Handler struct {
@@ -137,13 +139,13 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		if next.State != task.StateExecuteProcess || timeLeft(ctx) < minTurn {
 			return next, nil
 		}
-		rev := a.Head.Rev
+		before, rev := a, a.Head.Rev
 		a, err = turn(ctx, a)
 		if errors.Is(err, errNoTime) {
 			return next, nil
 		}
 		if stop := (task.StopError{}); errors.As(err, &stop) {
-			a, err = j.fail(ctx, stop)
+			a, err = j.stop(ctx, before, stop)
 		}
 		if err != nil && !errors.Is(err, aggregate.ErrMoved) && !errors.Is(err, aggregate.ErrInFlight) {
 			return aggregate.Next{}, err
@@ -260,6 +262,16 @@ func (j *job) complete(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 	return pipeline.Charged(ctx, j.Store, a, usage, j.Now(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(j.in.Run, summary, j.Now())
 	})
+}
+
+// stop fails the execution, unless that is for a write of unknown outcome that Ringi sees arrived.
+func (j *job) stop(ctx context.Context, a *task.Aggregate, why task.StopError) (*task.Aggregate, error) {
+	if why.Reason == task.ReasonToolUnknown {
+		if after := j.look(ctx, a); after != nil {
+			return after, nil
+		}
+	}
+	return j.fail(ctx, why)
 }
 
 func (j *job) fail(ctx context.Context, why task.StopError) (*task.Aggregate, error) {

@@ -58,6 +58,14 @@ func (workspace) UsergroupMembers(context.Context, string) ([]string, error) { r
 type tools struct {
 	Tools
 	before func(c tool.Call)
+	sees   bool // whether a write can be looked for, as not every vendor lets one
+}
+
+func (t *tools) Look(ctx context.Context, c tool.Call) (json.RawMessage, bool) {
+	if !t.sees {
+		return nil, false
+	}
+	return t.Tools.Look(ctx, c)
 }
 
 func (t *tools) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {

@@ -273,7 +273,7 @@ func (x trial) check() error {
 	if err != nil {
 		return err
 	}
-	if d.asked > 0 {
+	if d.asked > 0 || got.found() > 0 {
 		return x.checkAsked(got)
 	}
 	if row := got.interruptedRead(x.scenario); row != nil {
@@ -326,8 +326,18 @@ func (e end) interrupted(row map[string]any) end {
 // lineForm matches the line of a read that was answered after the cancel.
 var lineForm = regexp.MustCompile(`✅( 1\. .*) \(中止後に完了\)`)
 
+// found counts the writes of unknown outcome that Ringi itself saw arrive.
+func (e end) found() (n int) {
+	for key, row := range e.Rows {
+		if is, _ := row.(map[string]any); strings.HasPrefix(key, "STEP#") && is["found"] == true && is["reused"] == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // checkAsked checks a write with unknown outcome that a person retried: it may have been called once more per retry,
-// and the log says who retried.
+// and the log says who retried. Of one that Ringi saw arrive the log says that.
 func (x trial) checkAsked(got end) error {
 	d := x.result
 	if !slices.ContainsFunc(d.dead(), func(p point) bool { return p.function == execute }) {
@@ -351,6 +361,11 @@ func (x trial) checkAsked(got end) error {
 			"execution.started by system ")
 	}
 	want = append(want, x.base.Audit[len(x.base.Audit)-1])
+	seen := len(got.Audit)
+	got.Audit = slices.DeleteFunc(got.Audit, func(s string) bool { return s == "execution.late by system " })
+	if seen -= len(got.Audit); seen != got.found() {
+		return fmt.Errorf("%d writes were found, the log has %d", got.found(), seen)
+	}
 	if diff := cmp.Diff(want, got.Audit); diff != "" {
 		return fmt.Errorf("audit log: %s", diff)
 	}

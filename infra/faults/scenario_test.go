@@ -47,6 +47,7 @@ const (
 	execute   = "ExecuteProcessFunction"
 	writeRows = "PUT /sheets/v4/spreadsheets/ringi-demo-sheet/values/*"
 	direct    = "POST /api/chat.postMessage"
+	readRows  = "GET /sheets/v4/spreadsheets/ringi-demo-sheet/values/*"
 	readStaff = "GET /freee/hr/api/v1/companies/*/employees"
 )
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,17 +78,8 @@ func TestASuccessorNeverWritesAgain(t *testing.T) {
 	want := b.happyEnd(t)
 	s := scenarios()[0]
 	s.act = func(d *scenarioRun) {
-		release := d.holds(writeRows)
+		release := d.untilUnknown(writeRows, readRows)
 		defer release()
-		d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
-		d.Eventually("the write is out", func() bool { return d.met(execute, writeRows) > 0 })
-		d.clock.expire(d, true)
-		d.invokeAgain(execute)
-		d.Eventually("the outcome is unknown", func() bool { return d.Shows("CARD#execution", "結果不明") })
-		if n := d.met(execute, writeRows); n != 1 {
-			failf("the write was made %d times", n)
-		}
 		release()
 		d.Eventually("the late truth is recorded", func() bool {
 			a := d.Load()
@@ -106,6 +98,48 @@ func TestASuccessorNeverWritesAgain(t *testing.T) {
 		!a.StepOf(a.Execution(), 4).Reused {
 		t.Errorf("task %s, attempt %d", a.Task.Status, a.Execution().Attempt)
 	}
+}
+
+// untilUnknown has an invocation hang in a write, past its lease, while nobody can look whether it arrived.
+func (d *scenarioRun) untilUnknown(write, look string) (release func()) {
+	release = d.holds(point{function: execute, kind: write, ordinal: 1}.moment())
+	d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
+	d.Eventually("the write is out", func() bool { return d.met(execute, write) > 0 })
+	d.clock.expire(d, true)
+	d.refuses(look, http.StatusForbidden)
+	d.invokeAgain(execute)
+	d.refuses(look, 0)
+	d.Eventually("the outcome is unknown", func() bool { return d.Shows("CARD#execution", "結果不明") })
+	if n := d.met(execute, write); n != 1 {
+		failf("the write was made %d times", n)
+	}
+	return release
+}
+
+// TestAPersonSaysThatAWriteArrived: an invocation hangs between a write's claim and its result; two people who looked
+// say that it arrived. The task goes on after it once, and the result that comes then changes nothing.
+func TestAPersonSaysThatAWriteArrived(t *testing.T) {
+	t.Parallel()
+	s := scenario{name: "arrived", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
+		release := d.untilUnknown(direct, "POST /api/conversations.history")
+		defer release()
+		shown := d.Card("CARD#execution", "confirm_write")
+		var all sync.WaitGroup
+		for _, who := range []string{webapi.Sato, webapi.Sato, webapi.Suzuki} {
+			all.Go(func() { _ = d.Sandbox.Click(who, webapi.HR, shown.TS, "confirm_write") })
+		}
+		all.Wait()
+		d.untilCompleted()
+		release()
+		d.Eventually("the write is answered", func() bool { return d.made(execute, direct) == 1 })
+	}}
+	d := expect.Value(running.run(s))(t)
+	got, a := settled(t, d), d.Load()
+	is := a.StepOf(a.Execution(), len(a.Process().Steps))
+	expect.That(t, got.Sent[direct] == 1 && a.Task.Status == task.TaskCompleted && a.Execution().Attempt == 2 &&
+		is.Reused && is.ConfirmedBy != "" && is.Result.JSON == "{}", "sent %v, task %s, attempt %d, %+v", got.Sent,
+		a.Task.Status, a.Execution().Attempt, is)
 }
 
 // TestTwoRunsAtOnce: a run hangs at a commit; twenty minutes later the sweeper starts another. When the first

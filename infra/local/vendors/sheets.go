@@ -123,10 +123,35 @@ func (v *Vendors) readValues(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := map[string]any{"range": r.PathValue("range"), "majorDimension": "ROWS"}
-	if len(values) > 0 {
+	if values = rendered(values, r.FormValue("valueRenderOption") == "UNFORMATTED_VALUE"); len(values) > 0 {
 		out["values"] = values
 	}
 	answer(w, http.StatusOK, out)
+}
+
+// rendered returns values as Google answers them: without empty rows and cells at the end, and as texts unless they are
+// asked for unformatted.
+func rendered(values [][]any, unformatted bool) [][]any {
+	out := [][]any{}
+	for _, row := range values {
+		row = slices.Clone(row)
+		for len(row) > 0 && row[len(row)-1] == "" {
+			row = row[:len(row)-1]
+		}
+		for i, v := range row {
+			if !unformatted {
+				row[i] = strings.ToUpper(fmt.Sprint(v))
+				if text, is := v.(string); is {
+					row[i] = text
+				}
+			}
+		}
+		out = append(out, row)
+	}
+	for len(out) > 0 && len(out[len(out)-1]) == 0 {
+		out = out[:len(out)-1]
+	}
+	return out
 }
 
 func (v *Vendors) writeValues(w http.ResponseWriter, r *http.Request) {

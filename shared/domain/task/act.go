@@ -2,6 +2,8 @@ package task
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -251,8 +253,21 @@ func (a *Aggregate) retryExecution() []aggregate.Offer {
 		return nil
 	}
 	again := []aggregate.Offer{{Act: ActRetryExecution, ID: e.ID}}
-	if len(a.unsure()) > 0 {
-		return append(again, aggregate.Offer{Act: ActConfirm, ID: e.ID}, aggregate.Offer{Act: ActEndExecution, ID: e.ID})
+	if len(a.unsure()) == 0 {
+		return again
 	}
-	return again
+	if a.goesOn() {
+		again = append(again, aggregate.Offer{Act: ActConfirm, ID: e.ID})
+	}
+	return append(again, aggregate.Offer{Act: ActEndExecution, ID: e.ID})
+}
+
+// goesOn reports whether the newest attempt's other steps need no result of its writes of unknown outcome.
+func (a *Aggregate) goesOn() bool {
+	p := a.ProcessOf(a.Execution())
+	return p != nil && !slices.ContainsFunc(a.unsure(), func(id string) bool {
+		return slices.ContainsFunc(p.Steps, func(s Step) bool {
+			return strings.Contains(string(s.ToolInput), `"`+id+`.result`)
+		})
+	})
 }

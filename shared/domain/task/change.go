@@ -184,7 +184,7 @@ const (
 	AuditExecutionFailed    aggregate.Action = "execution.failed"
 	AuditExecutionCancelled aggregate.Action = "execution.cancelled"
 	AuditExecutionRetried   aggregate.Action = "execution.retried"
-	AuditExecutionLate      aggregate.Action = "execution.late" // a write's outcome became known after the end
+	AuditExecutionLate      aggregate.Action = "execution.late" // a write's outcome became known after it was said
 	AuditGenerationFailed   aggregate.Action = "generation.failed"
 	AuditGenerationRetried  aggregate.Action = "generation.retried"
 )

@@ -196,7 +196,7 @@ func (a *Aggregate) RetryExecution(
 
 // Confirm is RetryExecution for a person who saw that the writes of unknown outcome arrived: the next attempt
 // goes on after them. A late answer to such a call changes nothing any more. It returns ErrNothingToRetry if no outcome
-// is unknown, since an answer came meanwhile.
+// is unknown, since an answer came meanwhile, or if other steps need what the call returned.
 func (a *Aggregate) Confirm(id string, by aggregate.Actor, p aggregate.Policy,
 	now time.Time) (aggregate.Change, error) {
 	return a.goOn(id, by, p, now, true)
@@ -215,7 +215,7 @@ func (a *Aggregate) confirmed(c *change, by aggregate.Actor) *Aggregate {
 			a.recordLate(c, then.Steps[i], by)
 		}
 	}
-	if len(c.Rows) == 0 {
+	if len(c.Rows) == 0 || !a.goesOn() {
 		c.Fail(ErrNothingToRetry)
 	}
 	return &then

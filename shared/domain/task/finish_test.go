@@ -448,3 +448,43 @@ func TestAKnownFailureIsNotEnded(t *testing.T) {
 	_, err := s.load().End(person(suzuki), s.policy, s.now)
 	expect.That(t, err != nil, "it ended again")
 }
+
+// What Ringi itself sees arrive is done, by no person, and the log says so. It looks at no call that goes on.
+func TestRingiSeesThatAWriteArrived(t *testing.T) {
+	for _, crashed := range []bool{false, true} {
+		s := running(t)
+		find := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.FindStep(s.head.Run, 2, aggregate.Blob{JSON: `{"rows":1}`}, now)
+		}
+		s.do(s.claim, s.finish(done))
+		s.refused(find, aggregate.ErrMoved)
+		s.do(s.claim)
+		s.refused(find, aggregate.ErrInFlight)
+		if s.now = s.now.Add(2 * time.Minute); !crashed {
+			s.do(s.finish(unknown))
+		}
+		row := s.load().StepOf(s.load().Execution(), 2)
+		s.do(find)
+		s.refused(find, aggregate.ErrMoved)
+		is, last := s.load().StepOf(s.load().Execution(), 2), s.audit[len(s.audit)-1]
+		expect.That(t, is.Status == StepCompleted && is.Found && is.Result.JSON == `{"rows":1}` &&
+			last.Action == AuditExecutionLate && last.ActorType == aggregate.ActorSystem &&
+			strings.Contains(string(last.Details), `"found":true`), "crashed %v: %+v, %+v", crashed, is, last)
+		s.nothing(finishes(row.Key(), row.Claim.Invocation, done))
+		s.do(s.claim, s.finish(done), s.complete)
+	}
+}
+
+// Where another step needs what the call returned, nobody can go on without that.
+func TestAWriteWhoseResultIsNeededIsNotConfirmed(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail)
+	a := s.load()
+	steps := a.Process().Steps
+	steps[2].ToolInput = `{"text":{"$ref":"step-2.result.url"}}`
+	expect.That(t, steps[1].StepID == "step-2" && !slices.ContainsFunc(a.Offers(), func(o aggregate.Offer) bool {
+		return o.Act == ActConfirm
+	}), "%+v", a.Offers())
+	_, err := a.Confirm(a.Execution().ID, person(suzuki), s.policy, s.now)
+	expect.Fails(t, err, ErrNothingToRetry)
+}

@@ -289,6 +289,7 @@ type StepResult struct {
 	ErrorDetail    string           `json:"error_detail,omitempty"`
 	Reused         bool             `json:"reused,omitempty"`
 	ConfirmedBy    string           `json:"confirmed_by,omitempty"` // who saw that a write of unknown outcome arrived
+	Found          bool             `json:"found,omitempty"`        // Ringi itself saw that
 	StartedAt      time.Time        `json:"started_at"`
 	CompletedAt    *time.Time       `json:"completed_at,omitempty"`
 	DurationMS     int64            `json:"duration_ms"`

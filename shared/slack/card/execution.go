@@ -38,16 +38,7 @@ func (d drawing) execution() face {
 		case !e.AttemptsLeft():
 			f = f.with(section(fill(w.AttemptsUsed, "max", task.MaxAttempts)))
 		default:
-			again := button(w.Retry, "retry_execution", e.ID, slack.StylePrimary)
-			if r.count(task.StepUnknown) > 0 {
-				again = button(w.Retry, "retry_execution", e.ID, slack.StyleDanger) // it may be done twice
-				end := button(w.End, "end_execution", e.ID, slack.StyleDanger)
-				f = f.with(d.actions(d.arrived(e.ID),
-					confirmed(again, w.RetryTitle, w.RetryText, w.RetryYes, w.CancelNo),
-					confirmed(end, w.EndTitle, w.EndText, w.EndYes, w.CancelNo)))
-				break
-			}
-			f = f.with(d.actions(again))
+			f = f.with(d.actions(d.onward(r)...))
 		}
 		return f.with(contextLine(over...))
 	case task.ExecutionCancelled:
@@ -60,6 +51,19 @@ func (d drawing) execution() face {
 	stop := confirmed(button(w.Cancel, "cancel_execution", e.ID, slack.StyleDanger), w.ConfirmTitle, w.ConfirmText,
 		w.ConfirmYes, w.ConfirmNo)
 	return d.drawn(r, w.RunningHeader, navy).with(contextLine(progress...), d.actions(stop))
+}
+
+// onward are the buttons by which people go on after a failed attempt.
+func (d drawing) onward(r attempt) (all []slack.BlockElement) {
+	w, again := d.w, button(d.w.Retry, "retry_execution", r.ID, slack.StylePrimary)
+	if r.count(task.StepUnknown) == 0 {
+		return append(all, again)
+	}
+	if slices.ContainsFunc(d.a.Offers(), func(o aggregate.Offer) bool { return o.Act == task.ActConfirm }) {
+		all, again = append(all, d.arrived(r.ID)), again.WithStyle(slack.StyleDanger) // it may be done twice
+	}
+	return append(all, confirmed(again, w.RetryTitle, w.RetryText, w.RetryYes, w.CancelNo),
+		confirmed(button(w.End, "end_execution", r.ID, slack.StyleDanger), w.EndTitle, w.EndText, w.EndYes, w.CancelNo))
 }
 
 // arrived is the button by which people say that a write of unknown outcome arrived.
@@ -201,6 +205,8 @@ func (d drawing) progressLine(r attempt, s task.Step, name string) string {
 		line += " " + w.Running
 	case row.Status == task.StepUnknown:
 		line += " " + w.Unknown
+	case row.Found:
+		line += " " + w.Found
 	case row.ConfirmedBy != "":
 		line += " " + fill(w.Confirmed, "who", w.mention(row.ConfirmedBy))
 	case row.Status == task.StepCompleted && row.Reused:

@@ -24,7 +24,7 @@ type words struct {
 	ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
 	RetryTitle, RetryText, RetryYes                  string // where a step may run twice
 	Arrived, ArrivedTitle, ArrivedText, ArrivedYes   string // where it is seen to have run
-	Confirmed                                        string // after such a step's line
+	Confirmed, Found                                 string // after such a step's line, who saw it
 	End, EndTitle, EndText, EndYes                   string // where nobody will know
 
 	// Content that its card can't show completely is approved in a dialog with pages.

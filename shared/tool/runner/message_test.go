@@ -36,7 +36,11 @@ func (w *world) sent(t *testing.T, user string) (texts []string) {
 func TestADirectMessageIsSentOncePerKey(t *testing.T) {
 	w := newWorld(t)
 	var first, again, other runner.SentDM
+	_, found := w.looks(t, "send_slack_dm", dmArgs)
+	expect.That(t, !found, "found before it was sent")
 	w.run(t, "send_slack_dm", dmArgs, &first)
+	text, found := w.looks(t, "send_slack_dm", dmArgs)
+	expect.That(t, found && strings.Contains(text, first.MessageTS), "not found: %s", text)
 	w.run(t, "send_slack_dm", dmArgs, &again)
 	want := []string{"&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: "}
 	expect.Same(t, want, w.sent(t, webapi.Sato))

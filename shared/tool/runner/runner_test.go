@@ -186,6 +186,12 @@ func (w *world) run(t *testing.T, name, args string, out any) {
 	expect.Must(t, err == nil, "%s: %v", result, err)
 }
 
+// looks looks for an earlier call.
+func (w *world) looks(t *testing.T, name, args string) (result string, found bool) {
+	is, found := w.Look(t.Context(), tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Key: "p/step-1/1"})
+	return string(is), found
+}
+
 // refuse makes a call, which must fail.
 func (w *world) refuse(t *testing.T, name, args string) *explain.CallError {
 	t.Helper()

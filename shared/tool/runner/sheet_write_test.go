@@ -32,6 +32,22 @@ func TestRowsAreWrittenRaw(t *testing.T) {
 	expect.Is(t, len(w.vendors.Tabs()), 1, "tabs")
 }
 
+// Rows are found where they stand just as they were to be written, and written by no look.
+func TestWrittenRowsAreFound(t *testing.T) {
+	w := newWorld(t)
+	_, found := w.looks(t, sheetTool, sheetArgs)
+	expect.That(t, !found && len(w.vendors.Tabs()) == 0, "found before it was written")
+	var out, is sheets.Written
+	w.run(t, sheetTool, sheetArgs, &out)
+	text, found := w.looks(t, sheetTool, sheetArgs)
+	expect.Must(t, found, "not found")
+	expect.NoError(t, json.Unmarshal([]byte(text), &is))
+	expect.Same(t, out, is)
+	expect.NoError(t, w.vendors.Put("'tab ''a'''!B3:B3", [][]any{{false}}))
+	_, found = w.looks(t, sheetTool, sheetArgs)
+	expect.That(t, !found, "found with another cell")
+}
+
 // No text may become a formula. With a formula, people who fill in a form could read other cells and send them away.
 func TestFormulasStayText(t *testing.T) {
 	w := newWorld(t)

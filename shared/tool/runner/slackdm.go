@@ -64,8 +64,8 @@ type SentDM struct {
 	AlreadySent bool   `json:"already_sent"`
 }
 
-// Send posts the message unless the DM already has one with this key. Members can read the key, so it holds only ids.
-func (c *DM) Send(ctx context.Context, m DirectMessage, key string) (SentDM, error) {
+// Find opens the recipient's DM and looks there for the message with this key. MessageTS is empty if there is none.
+func (c *DM) Find(ctx context.Context, m DirectMessage, key string) (SentDM, error) {
 	user := m.Recipient
 	if strings.Contains(user, "@") {
 		found, err := patiently(ctx, func() (*slack.User, error) { return c.reads.GetUserByEmailContext(ctx, user) })
@@ -85,12 +85,18 @@ func (c *DM) Send(ctx context.Context, m DirectMessage, key string) (SentDM, err
 	if out.MessageTS, err = c.find(ctx, channel.ID, key); err != nil {
 		return SentDM{}, before(err, m.Recipient)
 	}
-	if out.MessageTS != "" {
-		out.AlreadySent = true
-		return out, nil
+	out.AlreadySent = out.MessageTS != ""
+	return out, nil
+}
+
+// Send posts the message unless the DM already has one with this key. Members can read the key, so it holds only ids.
+func (c *DM) Send(ctx context.Context, m DirectMessage, key string) (SentDM, error) {
+	out, err := c.Find(ctx, m, key)
+	if err != nil || out.AlreadySent {
+		return out, err
 	}
 	out.MessageTS, err = patiently(ctx, func() (string, error) {
-		_, ts, err := c.writes.PostMessageContext(ctx, channel.ID,
+		_, ts, err := c.writes.PostMessageContext(ctx, out.Channel,
 			slack.MsgOptionText(m.text(), false), slack.MsgOptionDisableMarkdown(), slack.MsgOptionBlocks(m.blocks()...),
 			slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
 			slack.MsgOptionMetadata(slack.SlackMetadata{EventType: DMEvent, EventPayload: map[string]any{"key": key}}))

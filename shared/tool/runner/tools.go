@@ -114,7 +114,38 @@ func (r *Runner) writeRows(ctx context.Context, c tool.Call) (any, error) {
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	return sheets.New(r.config.SheetsURL, r.tokens(c, explain.Google), r.http).Write(ctx, in)
+	return r.sheets(c).Write(ctx, in)
+}
+
+// Look returns the result of an earlier call with the same key and arguments if Ringi sees that it arrived: its own
+// message, or just these rows in a sheet. found is false for any other tool, and if it can't look.
+func (r *Runner) Look(ctx context.Context, c tool.Call) (result json.RawMessage, found bool) {
+	if c.Pin != nil {
+		return nil, false
+	}
+	var is any
+	switch c.Tool {
+	case "send_slack_dm":
+		var in DirectMessage
+		dm, err := r.dm(ctx, c)
+		if err != nil || read(c, &in) != nil {
+			return nil, false
+		}
+		sent, err := dm.Find(ctx, in, c.Key)
+		is, found = sent, err == nil && sent.AlreadySent
+	case "write_rows_to_google_sheet":
+		var in sheets.Table
+		if read(c, &in) != nil {
+			return nil, false
+		}
+		is, found = r.sheets(c).Find(ctx, in)
+	}
+	result, err := json.Marshal(is)
+	return result, found && err == nil
+}
+
+func (r *Runner) sheets(c tool.Call) *sheets.Client {
+	return sheets.New(r.config.SheetsURL, r.tokens(c, explain.Google), r.http)
 }
 
 func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
@@ -133,14 +164,23 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
 }
 
 func (r *Runner) send(ctx context.Context, c tool.Call, m DirectMessage) (SentDM, error) {
+	dm, err := r.dm(ctx, c)
+	if err != nil {
+		return SentDM{}, err
+	}
+	return dm.Send(ctx, m, c.Key)
+}
+
+// dm acts as the tenant's bot.
+func (r *Runner) dm(ctx context.Context, c tool.Call) (*DM, error) {
 	token, address, err := r.config.Slack(ctx, c.Tenant)
 	if err == nil && token == "" {
 		err = aggregate.ErrNotFound
 	}
 	if err != nil {
-		return SentDM{}, noTokenError(explain.Slack, err)
+		return nil, noTokenError(explain.Slack, err)
 	}
-	return NewDM(address, token, r.http).Send(ctx, m, c.Key)
+	return NewDM(address, token, r.http), nil
 }
 
 func (r *Runner) callServer(ctx context.Context, c tool.Call) (any, error) {

@@ -91,8 +91,7 @@ func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 		UpdatedRows  int    `json:"updatedRows"`
 		UpdatedCells int    `json:"updatedCells"`
 	}
-	path := "/" + url.PathEscape(t.SpreadsheetID) + "/values/" + url.PathEscape(at) + "?valueInputOption=RAW"
-	if err := c.wire.Write(ctx, http.MethodPut, path, body, &done); err != nil {
+	if err := c.wire.Write(ctx, http.MethodPut, t.cells(at)+"?valueInputOption=RAW", body, &done); err != nil {
 		return Written{}, err
 	}
 	rows, whole := c.below(ctx, t, height)
@@ -100,6 +99,56 @@ func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 		SpreadsheetID: t.SpreadsheetID, UpdatedRange: done.UpdatedRange, UpdatedRows: max(0, done.UpdatedRows-1),
 		UpdatedCells: done.UpdatedCells, URL: address, RowsBelow: rows, MoreBelow: !whole,
 	}, nil
+}
+
+// Find returns what Write returns if the table stands in its tab, cell by cell, as after a write whose answer was lost.
+// found is false if anything differs or can't be read.
+func (c *Client) Find(ctx context.Context, t Table) (w Written, found bool) {
+	if !idForm.Get().MatchString(t.SpreadsheetID) {
+		return w, false
+	}
+	s, err := c.spreadsheet(ctx, t)
+	if err != nil {
+		return w, false
+	}
+	is, err := t.meant(s.properties())
+	if err != nil || is == nil {
+		return w, false
+	}
+	t.Sheet = is.Title
+	at := a1(t.Sheet, 1, len(t.Columns), len(t.Rows)+1)
+	var read struct{ Values [][]any }
+	query := "?majorDimension=ROWS&valueRenderOption=UNFORMATTED_VALUE&fields=values"
+	if err := c.wire.Read(ctx, t.cells(at)+query, &read); err != nil {
+		return w, false
+	}
+	cells := 0
+	for i, row := range t.values() {
+		for j, want := range row {
+			var has any = ""
+			if i < len(read.Values) && j < len(read.Values[i]) {
+				has = read.Values[i][j]
+			}
+			if n, is := want.(int); is {
+				want = float64(n)
+			}
+			if n, is := has.(json.Number); is {
+				has = cell(n)
+			}
+			if has != want {
+				return w, false
+			}
+			cells++
+		}
+	}
+	rows, whole := c.below(ctx, t, is.Grid.RowCount)
+	return Written{SpreadsheetID: t.SpreadsheetID, UpdatedRange: at, UpdatedRows: len(t.Rows), UpdatedCells: cells,
+		URL: s.SpreadsheetURL, RowsBelow: rows, MoreBelow: !whole}, true
+}
+
+// cells is the path of an area of the table's spreadsheet.
+func (t Table) cells(at string) string {
+	return "/" + url.PathEscape(t.SpreadsheetID) + "/values/" + url.PathEscape(at)
 }
 
 // idForm is the form of a spreadsheet's id: letters, digits, hyphens and underscores, according to Google's guide on
@@ -160,30 +209,42 @@ type properties struct {
 	Grid    grid   `json:"gridProperties"`
 }
 
+// spreadsheet is a spreadsheet's address for people and its tabs.
+type spreadsheet struct {
+	SpreadsheetURL string `json:"spreadsheetUrl"`
+	Sheets         []struct {
+		Properties properties `json:"properties"`
+	} `json:"sheets"`
+}
+
+func (s spreadsheet) properties() (all []properties) {
+	for _, sheet := range s.Sheets {
+		all = append(all, sheet.Properties)
+	}
+	return all
+}
+
+func (c *Client) spreadsheet(ctx context.Context, t Table) (s spreadsheet, err error) {
+	fields := "?fields=" + url.QueryEscape("spreadsheetUrl,"+
+		"sheets.properties(sheetId,title,sheetType,gridProperties(rowCount,columnCount))")
+	err = c.wire.Read(ctx, "/"+url.PathEscape(t.SpreadsheetID)+fields, &s)
+	return s, err
+}
+
 // tab makes a missing tab and enlarges a tab that is too small. It returns the spreadsheet's address for people, the
 // tab's title as it stands there, and the previous height of the tab in rows. Google takes titles that differ only in
 // case for one, so a tab with such a title is the one that is meant: it can't be made beside that one. If the outcome
 // of making or enlarging is unknown, the call fails: no row was
 // written, and the next call finds the tab.
 func (c *Client) tab(ctx context.Context, t Table) (address, title string, height int, err error) {
-	var s struct {
-		SpreadsheetURL string `json:"spreadsheetUrl"`
-		Sheets         []struct {
-			Properties properties `json:"properties"`
-		} `json:"sheets"`
-	}
-	path := "/" + url.PathEscape(t.SpreadsheetID)
-	fields := "?fields=" + url.QueryEscape("spreadsheetUrl,"+
-		"sheets.properties(sheetId,title,sheetType,gridProperties(rowCount,columnCount))")
-	if err := c.wire.Read(ctx, path+fields, &s); err != nil {
+	s, err := c.spreadsheet(ctx, t)
+	if err != nil {
 		return "", "", 0, err
 	}
 	rows, columns := len(t.Rows)+1, len(t.Columns)
-	cells := 0
-	var all []properties
-	for _, sheet := range s.Sheets {
-		cells += sheet.Properties.Grid.cells()
-		all = append(all, sheet.Properties)
+	cells, all := 0, s.properties()
+	for _, p := range all {
+		cells += p.Grid.cells()
 	}
 	found, err := t.meant(all)
 	if err != nil {
@@ -215,7 +276,8 @@ func (c *Client) tab(ctx context.Context, t Table) (address, title string, heigh
 		return "", "", 0, explain.Fail(explain.ProblemSheetFull, nil, explain.Google, cells, MaxCells)
 	}
 	var done struct{}
-	err = c.wire.Write(ctx, http.MethodPost, path+":batchUpdate", map[string]any{"requests": []any{request}}, &done)
+	err = c.wire.Write(ctx, http.MethodPost, "/"+url.PathEscape(t.SpreadsheetID)+":batchUpdate",
+		map[string]any{"requests": []any{request}}, &done)
 	if e := (*explain.CallError)(nil); errors.As(err, &e) {
 		e.Outcome = explain.CallFailed
 	}
@@ -341,7 +403,7 @@ func (c *Client) below(ctx context.Context, t Table, height int) (count *int, wh
 	ctx, cancel := context.WithTimeout(ctx, belowWithin)
 	defer cancel()
 	var read struct{ Values [][]any }
-	path := "/" + url.PathEscape(t.SpreadsheetID) + "/values/" + url.PathEscape(a1(t.Sheet, first, len(t.Columns), last))
+	path := t.cells(a1(t.Sheet, first, len(t.Columns), last))
 	if err := c.wire.Read(ctx, path+"?majorDimension=ROWS&fields=values", &read); err != nil {
 		return nil, true
 	}
