@@ -114,10 +114,6 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case id == "SweepTasksFunction" && limited && slices.Equal(st.rows, []string{"REMIND#*"}) &&
 		action != "dynamodb:UpdateItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, administered) && action != "dynamodb:DeleteItem":
-	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"ORG#*", "TENANT#*", "AUDIT#*"}) &&
-		action == "dynamodb:PutItem":
-	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"ORG#*"}) &&
-		action == "dynamodb:DeleteItem":
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"CHAIN#*"}) &&
 		action != "dynamodb:DeleteItem":
 	case id == "SealAuditFunction" && action != "dynamodb:DeleteItem" && !slices.Contains(reading, action):

@@ -69,8 +69,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		Stays: func(ctx context.Context, tenant, team, user string) (bool, error) {
 			return people.Stays(slackapi.For(ctx, tenant), bot, team, user)
 		},
-		Calls: calls, Finder: decide.Finder{Rules: calls, Slack: bot, Known: &people.Requesters{}, Within: lookUpWithin,
-			Organisation: decide.OrganisationOf(store.OrganisationsOf(all))},
+		Calls: calls, Finder: decide.Finder{Store: calls, Slack: bot, Known: &people.Requesters{}, Within: lookUpWithin},
 	}, nil
 }
 

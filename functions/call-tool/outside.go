@@ -27,7 +27,7 @@ const lookUpWithin = 20 * time.Second
 
 // Calls is the store of calls that outside agents ask for.
 type Calls interface {
-	decide.RulesReader
+	decide.Tenants
 	pipeline.Numbers[*call.Aggregate]
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)

@@ -274,6 +274,10 @@ func (k *keiri) UsergroupMembers(context.Context, string) ([]string, error) {
 	return k.users, nil
 }
 
+func (k *keiri) UserByMail(context.Context, string) (slackapi.User, error) {
+	return slackapi.User{}, slackapi.Refused{Code: slackapi.CodeNobody}
+}
+
 func (k *keiri) Usergroups(context.Context) ([]slackapi.Group, error) { return nil, nil }
 
 func (k *keiri) Members(context.Context, string, int) ([]string, bool, error) { return nil, true, nil }
@@ -289,7 +293,7 @@ func TestARuleSaysWhoStampsACall(t *testing.T) {
 	_, _, err := b.all.SaveRules(t.Context(), b.Ref.Tenant, x, 0, nil, pipelinetest.Member("U9"), b.now)
 	expect.NoError(t, err)
 	slack := &keiri{silent: true}
-	b.Finder = decide.Finder{Rules: b.world.Handler.Calls, Slack: slack, Known: &people.Requesters{}, Within: time.Minute}
+	b.Finder = decide.Finder{Store: b.world.Handler.Calls, Slack: slack, Known: &people.Requesters{}, Within: time.Minute}
 	ask := func(command string) *call.Aggregate {
 		a, err := b.Ask(t.Context(), b.key, calls.Request{Tool: "Bash",
 			Arguments: []byte(`{"command":"` + command + `"}`),

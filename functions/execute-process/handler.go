@@ -46,7 +46,6 @@ type Store interface {
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
-	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	pipeline.SpentReader

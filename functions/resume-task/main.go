@@ -27,7 +27,6 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
@@ -56,7 +55,6 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Slack: vault.OpenBot(cfg, keys, env.Credentials, rows, slackWithin),
 		Now:   time.Now,
 		Admin: env.TenantAdmin, Secret: keys,
-		Organisation: decide.OrganisationOf(store.OrganisationsOf(rows.Store)),
 	}, nil
 }
 
@@ -64,7 +62,7 @@ type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
-	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
+	decide.Tenants
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
@@ -86,8 +84,6 @@ type Handler struct {
 	Now    func() time.Time
 	Secret Naming
 	Admin  string // Slack user id of a new tenant's first administrator if Secret names nobody; may be empty
-	// Organisation reads which organisation stands for a tenant with rules. It may be nil: none does.
-	Organisation func(ctx context.Context, tenant string) (decide.StandingOrganisation, error)
 
 	people  people.Requesters
 	unnamed time.Time // until then the name of a workspace that Slack refused is not asked for again

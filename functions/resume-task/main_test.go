@@ -138,7 +138,8 @@ func (answers) UsergroupMembers(_ context.Context, group string) ([]string, erro
 func (answers) Usergroups(context.Context) ([]slackapi.Group, error) {
 	return []slackapi.Group{{ID: "S0OTHERS", Handle: "others"}, {ID: "S0OFF", Handle: "off", Disabled: true}}, nil
 }
-func (d answers) User(context.Context, string) (slackapi.User, error) { return d.user, d.err }
+func (d answers) User(context.Context, string) (slackapi.User, error)       { return d.user, d.err }
+func (d answers) UserByMail(context.Context, string) (slackapi.User, error) { return d.user, d.err }
 func (d answers) OpenDM(_ context.Context, user string) (string, error) {
 	return "D" + user[1:], d.undirect[user]
 }

@@ -24,8 +24,7 @@ func (h *Handler) open(ctx context.Context, a *task.Aggregate, row task.Gated) (
 		if err != nil {
 			return nil, err
 		}
-		find := decide.Finder{Rules: h.Store, Organisation: h.Organisation, Slack: h.Slack, Known: &h.people,
-			Within: slackWithin}
+		find := decide.Finder{Store: h.Store, Slack: h.Slack, Known: &h.people, Within: slackWithin}
 		found, more, err := find.Find(ctx, a.Head.TenantID, a.Request.TeamID, s, h.Now(), about)
 		if errors.Is(err, explain.ErrUnverified) {
 			err = fmt.Errorf("who is asked: %w: %w", errSilent, err)

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"ringi/shared/decide"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -45,7 +43,14 @@ func (c *company) User(_ context.Context, id string) (slackapi.User, error) {
 		return slackapi.User{}, slackapi.Refused{Code: slackapi.CodeUserNotFound, Permanent: true}
 	}
 	return slackapi.User{ID: id, Team: pipelinetest.Team, Guest: id == "U0GUEST", Gone: id == "U0LEFT",
-		Bot: id == "U0APP"}, c.ask(id)
+		Bot: id == "U0APP", Mail: mailOf(id)}, c.ask(id)
+}
+
+func mailOf(id string) string { return strings.ToLower(id) + "@example.com" }
+
+func (c *company) UserByMail(_ context.Context, mail string) (slackapi.User, error) {
+	id := strings.ToUpper(strings.TrimSuffix(mail, "@example.com"))
+	return slackapi.User{ID: id, Team: pipelinetest.Team, Mail: mail}, c.ask(mail)
 }
 
 func (c *company) UsergroupMembers(_ context.Context, group string) ([]string, error) {
@@ -66,8 +71,6 @@ func (c *company) Usergroups(context.Context) ([]slackapi.Group, error) {
 type ruledWorld struct {
 	*pipelinetest.World
 	slack *company
-	store func(Store) Store
-	org   func(context.Context, string) (decide.StandingOrganisation, error)
 	revs  int         // of the rules
 	mark  *rules.Mark // that unrouted steps carry
 }
@@ -81,10 +84,7 @@ func newRuled(t *testing.T, server *pipelinetest.Server) *ruledWorld {
 
 func (w *ruledWorld) process() *Handler {
 	h := handler(w.World)
-	h.Slack, h.Organisation = w.slack, w.org
-	if w.store != nil {
-		h.Store = w.store(h.Store)
-	}
+	h.Slack = w.slack
 	return h
 }
 
@@ -165,24 +165,14 @@ func (w *ruledWorld) waits() *task.Aggregate {
 	return a
 }
 
-const staff = `employee_number,name,email,department_code,parent_department,position,rank,employment
-1,President,a@example.com,HQ,,社長,1,employee
-2,Head,b@example.com,HR,HQ,部長,2,employee
-3,Requester,r@example.com,HR,HQ,,,employee
-`
-
-// organised lets an organisation stand, in the version that the row with this revision names.
-func (w *ruledWorld) organised(rev int) {
+// organised has an organisation stand in place of a revision of another: the requester of HR, below U0BUCHO, below
+// U0SHACHO.
+func (w *ruledWorld) organised(over int) {
 	w.T.Helper()
-	o := expect.Value(organisation.Read([]byte(staff)))(w.T)
-	accounts := o.Match([]organisation.Account{{ID: "U0SHACHO", Mail: "a@example.com"},
-		{ID: "U0BUCHO", Mail: "b@example.com"}, {ID: pipelinetest.Requester, Mail: "r@example.com"}}).Kept()
-	w.org = func(context.Context, string) (decide.StandingOrganisation, error) {
-		return decide.StandingOrganisation{
-			Organisation: &decide.Organisation{Version: fmt.Sprint("v", rev), People: o, Accounts: accounts},
-			On:           []aggregate.Owned{{Key: "ORG", Rev: rev, Err: aggregate.ErrSettings}},
-		}, nil
-	}
+	o, wrong := organisation.Read([]byte("email,department,position,head\n" + mailOf("U0SHACHO") + ",HQ,社長,yes\n" +
+		mailOf("U0BUCHO") + ",HQ/HR,部長,yes\n" + mailOf(pipelinetest.Requester) + ",HQ/HR\n"))
+	expect.NoError(w.T, wrong.Err())
+	expect.NoError(w.T, w.Store.SaveOrganisation(w.T.Context(), w.Ref.Tenant, over, o, w.By, w.Now()))
 }
 
 func testOrganisation(t *testing.T, w *ruledWorld) {
@@ -207,29 +197,18 @@ func testOrganisationThatIsRemoved(t *testing.T, w *ruledWorld) {
 		"%+v", e)
 }
 
-// The row that says which version stands is a condition of the commit; here it has another revision than was read.
+// The row that says which organisation stands is a condition of the commit: here another one is saved after it was
+// read.
 func testOrganisationThatChanges(t *testing.T, w *ruledWorld) {
-	w.organised(4)
+	w.organised(0)
 	w.rules(asks(desk("上長", rules.Who{Superior: 1})))
 	w.unrouted()
-	w.store = func(s Store) Store { return &moving{s, func() { w.organised(0) }} }
-	h := w.process()
-	h.Organisation = func(ctx context.Context, tenant string) (decide.StandingOrganisation, error) {
-		return w.org(ctx, tenant)
+	w.slack.then = func() {
+		o, wrong := organisation.Read([]byte("email,department,head\n" + mailOf("U0NEW") + ",HQ,yes\n" +
+			mailOf(pipelinetest.Requester) + ",HQ\n"))
+		expect.NoError(t, wrong.Err())
+		expect.NoError(t, w.Store.SaveOrganisation(t.Context(), w.Ref.Tenant, 1, o, w.By, w.Now()))
 	}
-	w.opened(expect.Value(h.Handle(t.Context(), w.In()))(t))
-}
-
-// moving is a table in which something moves once a decision was refused.
-type moving struct {
-	Store
-	then func()
-}
-
-func (m *moving) DecideOn(ctx context.Context, a *task.Aggregate, d task.Decision) (*task.Aggregate, error) {
-	after, err := m.Store.DecideOn(ctx, a, d)
-	if errors.Is(err, aggregate.ErrSettings) {
-		m.then()
-	}
-	return after, err
+	p := w.opened(w.resume())
+	expect.Is(t, p.Route.Stages[0].People[0].User, "U0NEW")
 }

@@ -58,7 +58,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 	all := store.OpenAll(cfg, env.Table)
 	rows := store.TasksOf(all)
 	bot, slack := vault.NewBot(cfg, keys, env.Credentials, rows, slackTimeout)
-	results, organised := large.Open(cfg, env.Results), store.OrganisationsOf(all)
+	results := large.Open(cfg, env.Results)
 	connected := connections(cfg, env, rows, bot)
 	known := &people.People{Slack: slack, Now: time.Now}
 	return &console.Console{
@@ -66,8 +66,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 			Own: deployment{keys, slackapi.HomeWorkspace{Slack: slack, Rows: rows}}, Now: time.Now,
 		},
 		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, results),
-		Organisations: organised,
-		Outbound:      strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
+		Outbound: strings.Split(env.OutboundAllow, ","), Files: large.OpenVersions(cfg, env.ResultsBucket),
 		// It answers only after it has read all files.
 		Begin: web.AsksOf[store.ContestQuery, store.ContestResult](outbound.PatientFunction(cfg, env.BeginContest)),
 		Links: slack, Messages: slack, Channels: slack,

@@ -181,7 +181,7 @@ func (k *talk) sweeps(calls int) (made int) {
 	cfg.HTTPClient, cfg.Retryer = &http.Client{Transport: d}, func() aws.Retryer { return aws.NopRetryer{} }
 	all := store.New(dynamodb.NewFromConfig(cfg), k.Table(), store.Kinds()...)
 	bucket := removal.Open(cfg, boot.Results{ResultsBucket: k.Bucket})
-	h := &Handler{Store: all, Reminders: store.OrganisationsOf(all), Effects: k.Effects(),
+	h := &Handler{Store: all, Reminders: all, Effects: k.Effects(),
 		Objects: bucket, Now: k.Now}
 	h.Effects.Store = all
 	_ = h.Sweep(context.Background()) // what it can't do the next one does

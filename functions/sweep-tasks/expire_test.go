@@ -97,7 +97,7 @@ func TestACallOnWhichNobodyActedIsDestroyed(t *testing.T) {
 	expect.Value(rows.Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 		return a.Cancel("k1", w.Now())
 	}))(t)
-	h := &Handler{Store: all, Reminders: store.OrganisationsOf(all), Effects: w.Effects(),
+	h := &Handler{Store: all, Reminders: all, Effects: w.Effects(),
 		Now: w.Now}
 	h.Effects.Store = all
 	var log bytes.Buffer

@@ -55,7 +55,7 @@ type environment struct {
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	s, results := store.OpenAll(cfg, env.Table), removal.Open(cfg, env.Results)
 	return &Handler{
-		Store: s, Reminders: store.OrganisationsOf(s),
+		Store: s, Reminders: s,
 		Effects: effect.New(cfg, s, store.Kinds(), store.Machines(env.Effects), env.CardQueueURL),
 		Objects: results,
 		Results: removal.Retention{

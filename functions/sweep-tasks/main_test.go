@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store"
 )
 
 func TestSweep(t *testing.T) {
@@ -38,7 +37,7 @@ func TestSweep(t *testing.T) {
 
 func handler(w *pipelinetest.World) *Handler {
 	s := w.StoreOverTransport().KindStore.Store
-	return &Handler{Store: s, Reminders: store.OrganisationsOf(s), begun: &sync.Map{},
+	return &Handler{Store: s, Reminders: s, begun: &sync.Map{},
 		Effects: w.Effects(), Now: w.Now}
 }
 

@@ -112,7 +112,7 @@ func testRemindedOfAction(t *testing.T, w *pipelinetest.World) {
 	expect.NoError(t, rows.AddCopies(t.Context(), k.Ref, []*aggregate.Card{{CardType: conversation.CardAction,
 		Subject: x.Key(), User: "U2", Channel: "DU2", MessageTS: "1.000001", State: aggregate.CardPosted,
 		CreatedAt: w.Now()}}))
-	h := &Handler{Store: s, Reminders: store.OrganisationsOf(s), Effects: w.Effects(), Now: w.Now}
+	h := &Handler{Store: s, Reminders: s, Effects: w.Effects(), Now: w.Now}
 	for _, after := range []time.Duration{2 * soon, at.Sub(w.Now()) - 2*soon} {
 		w.Later(after)
 		expect.NoError(t, h.Sweep(t.Context()))

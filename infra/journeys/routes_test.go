@@ -138,9 +138,8 @@ func (h *history) settled() (records []types.Record) {
 func TestAnOrganisationFindsWhoIsAsked(t *testing.T) {
 	s := start(t)
 	tenant := aggregate.TenantID(s.Sandbox.TeamID())
-	organise(t, s, tenant, "1,鈴木,suzuki@example.com,H,,部長,2,,社員\n2,田中,tanaka@example.com,H,,課長,3,,社員\n"+
-		"3,佐藤,sato@example.com,H,,,,2,社員\n4,Alex,alex.kim@example.com,H,,,,,社員\n"+
-		"5,山田,yamada@example.com,K,,係長,4,,社員\n")
+	organise(t, s, tenant, "suzuki@example.com,人事部,部長,はい\ntanaka@example.com,人事部,課長\n"+
+		"sato@example.com,人事部,,,tanaka@example.com\nalex.kim@example.com,人事部\nyamada@example.com,営業部,係長\n")
 	vacant := rules.Stage{Name: "係長", Need: 1,
 		Who: rules.Who{Position: "係長"}}
 	above := rules.Stage{Name: "上長", Need: 1, Who: rules.Who{Superior: 1}}
@@ -168,21 +167,17 @@ func TestAnOrganisationFindsWhoIsAsked(t *testing.T) {
 // organise has an organisation stand for a test.
 func organise(t *testing.T, s *stack.Stack, tenant, rows string) {
 	t.Helper()
-	stands(t, s, tenant, "社員番号,氏名,メール,部署コード,親部署,役職,順位,上長,区分\n"+rows)
+	stands(t, s, tenant, "メール,部署,役職,部署の長,上長\n"+rows)
 }
 
 // stands has an organisation of a whole file stand for a test.
 func stands(t *testing.T, s *stack.Stack, tenant, file string) {
 	t.Helper()
-	o := expect.Value(organisation.Read([]byte(file)))(t)
-	var accounts []organisation.Account
-	for _, u := range s.Sandbox.Workspace().Users() {
-		accounts = append(accounts, organisation.Account{ID: u.ID, Mail: u.Email})
-	}
-	store := store.OrganisationsOf(store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName).Store)
-	is := expect.Value(store.Current(t.Context(), tenant))(t)
-	expect.NoError(t, store.Save(t.Context(), tenant, is.Rev, o, o.Match(accounts).Kept(),
-		administrator, time.Now()))
+	o, wrong := organisation.Read([]byte(file))
+	expect.NoError(t, wrong.Err())
+	store := store.NewTasks(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	is := expect.Value(store.Organisation(t.Context(), tenant))(t)
+	expect.NoError(t, store.SaveOrganisation(t.Context(), tenant, is.Rev, o, administrator, time.Now()))
 	t.Cleanup(func() {
 		expect.NoError(t, store.RemoveOrganisation(context.Background(), tenant, is.Rev+1, administrator, time.Now()))
 	})
@@ -196,12 +191,12 @@ func waits(t *testing.T, s *stack.Stack, user, id string) bool {
 	return strings.Contains(string(expect.Value(io.ReadAll(resp.Body))(t)), id)
 }
 
-// Suzuki names Alex, who is not in the channel, as a stand-in, by their numbers in the organisation. Alex is told, and
-// stamps at the console; the sandbox lists what waits for Alex, too.
+// Suzuki names Alex, who is not in the channel, as a stand-in. Alex is told, and stamps at the console; the sandbox lists
+// what waits for Alex, too.
 func TestAStandInStampsAtTheConsole(t *testing.T) {
 	s := start(t)
-	organise(t, s, aggregate.TenantID(s.Sandbox.TeamID()), "1,鈴木,suzuki@example.com,H,,部長,2,,社員\n"+
-		"3,佐藤,sato@example.com,H,,,,1,社員\n4,Alex,alex.kim@example.com,H,,,,,社員\n")
+	organise(t, s, aggregate.TenantID(s.Sandbox.TeamID()), "suzuki@example.com,人事部,部長,はい\n"+
+		"sato@example.com,人事部\nalex.kim@example.com,人事部\n")
 	under(t, s, rules.Rule{ID: "01KS000000000000000000000D", Name: "課長だけ", Outcome: rules.Outcome{
 		Stages: []rules.Stage{desk("課長", 1, webapi.Suzuki)},
 	}})

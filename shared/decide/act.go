@@ -22,7 +22,6 @@
 package decide
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -30,9 +29,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
-	"ringi/shared/store"
 )
 
 // Act makes a change of a subject for a person. id names a gate, an execution or the subject itself.
@@ -244,18 +241,6 @@ func walked(g *aggregate.Gate) circulation.State {
 		return circulation.State{}
 	}
 	return circulation.Walk(g.Circulating())
-}
-
-// OrganisationOf reads which organisation stands, with the row on which commits rely.
-func OrganisationOf(
-	from *store.OrganisationStore,
-) func(ctx context.Context, tenant string) (StandingOrganisation, error) {
-	return func(ctx context.Context, tenant string) (out StandingOrganisation, err error) {
-		s, err := from.Current(ctx, tenant)
-		out.On = []aggregate.Owned{{Key: tenancy.OrganisationKey, Rev: s.Rev, Err: aggregate.ErrSettings}}
-		out.Organisation = Standing(s)
-		return out, err
-	}
 }
 
 // Withdraws returns the act that cancels what a gate of this type is about: an action, by the gate's id, or all of the

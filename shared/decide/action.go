@@ -40,7 +40,7 @@ func CallsOf(tenant string, steps []task.Step, permissions []tenancy.ToolPermiss
 // again returns how a step's gate opens if the rule that takes its call is the one by which the steps were settled, at
 // whatever revision: by one stamp of anybody for whom their last stage was stamped. It returns nil if that is another
 // rule, or if nobody is left who may stamp. Then the rule's route is gone from its beginning.
-func (x *About) again(answer rules.Answer, f *rules.Facts, d Seats) *aggregate.Opening {
+func (x *About) again(answer rules.Answer, f *rules.Facts, d rules.Directory) *aggregate.Opening {
 	s := x.Settled
 	if s == nil || answer.Refused || answer.Rule.ID != s.Rule.ID {
 		return nil

@@ -38,7 +38,7 @@ func TestTheSameRuleAsksWhoStampedTheSteps(t *testing.T) {
 	for name, c := range map[string]struct {
 		settled *task.Settled
 		rules   *rules.Rules
-		d       Seats
+		d       rules.Directory
 		want    string
 	}{
 		"it asks who stamped":        {settledBy(tanaka, kato), head, ids{}, "TANAKA KATO"},

@@ -16,6 +16,8 @@ import (
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 )
 
 // authority is a table of who decides, of a public body or a company: whose posts stand over whom, who has a post
@@ -135,38 +137,34 @@ func (x *authority) currency() string {
 // people returns a table's people, and the account of each by name.
 func (x *authority) people(t *testing.T) (d *Directory, user map[string]string) {
 	t.Helper()
-	rows := "employee_number,name,email,department_code,parent_department,position,rank,employment\n"
+	rows, head := "", ",yes\n"
 	user = map[string]string{}
-	put := func(name, department, parent, position, rank string) {
+	members := &people.Members{Team: "T1", Groups: []slackapi.Group{{ID: "S1"}}}
+	put := func(name, department, position, head string) {
 		user[name] = fmt.Sprintf("U0000000%c", 'A'+len(user))
-		rows += fmt.Sprintf("%d,%s,%s@example.com,%s,%s,%s,%s,employee\n", len(user), name, strings.ToLower(user[name]),
-			department, parent, position, rank)
+		mail := user[name] + "@example.com"
+		members.People = append(members.People, slackapi.User{ID: user[name], Team: "T1", Mail: mail})
+		rows += mail + "," + department + "," + position + head
 	}
-	parent := ""
+	department := "D0"
 	for i, position := range x.Chain {
-		department, rank := fmt.Sprint("D", i), fmt.Sprint(i+1)
 		if i == len(x.Chain)-1 {
-			department, parent, rank = fmt.Sprint("D", i-1), fmt.Sprint("D", i-2), ""
+			head = "\n"
+		} else if i > 0 {
+			department += fmt.Sprint("/D", i)
 		}
-		put(position, department, parent, position, rank)
-		parent = department
+		put(position, department, position, head)
 	}
 	for _, b := range x.Beside {
-		rank := 2 // the same position has one rank everywhere
-		if n := slices.Index(x.Chain, b[2]); n >= 0 {
-			rank = n + 1
-		}
-		put(b[0], b[1], "D0", b[2], fmt.Sprint(rank))
+		put(b[0], "D0/"+b[1], b[2], ",yes\n")
 	}
-	var users, body []string
+	var body []string
 	for _, member := range x.Body {
-		put(member, "BODY", "D0", "", "")
+		put(member, "D0/BODY", "", "\n")
 		body = append(body, user[member])
 	}
-	for _, id := range user {
-		users = append(users, id)
-	}
-	return NewDirectory(matchedWith(t, rows, users...), workspace{members: body}), user
+	return &Directory{Places: &Places{Listed: members, Organisation: org(t, rows)},
+		groups: map[string]group{"S1": {"S1", body}}}, user
 }
 
 // none is a value that no rule lists.

@@ -4,15 +4,21 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store"
 )
 
 // atOnce is how many calls of Slack are made at the same time.
@@ -22,139 +28,52 @@ const atOnce = 8
 type Places struct {
 	Slack        people.Grouped
 	Known        *people.Requesters
+	Listed       *people.Members // answers first, and nobody is asked who is in channels; nil: nobody is listed
 	Team         string
-	Organisation *Organisation // nil: none stands
+	Organisation *organisation.Organisation // nil: none stands
 	Now          time.Time
+	Most         int // answers that Slack may be asked for; 0: any number
 }
 
 // Resolve calls do until its directory knows everything that do asks of it, and returns the last call's error. do is
 // called again after each time that something was asked, and must have no effect but its result. Resolve returns
 // explain.ErrUnverified when Slack doesn't answer.
-func (p *Places) Resolve(ctx context.Context, do func(d *OpenDirectory) error) error {
-	d := newDirectory(p.Organisation)
-	return d.Settle(func() error { return do(d) }, func() (some bool, err error) {
-		if d.lacks.nothing() {
-			return false, nil
+func (p *Places) Resolve(ctx context.Context, do func(d *Directory) error) error {
+	d := &Directory{Places: p, accounts: map[string]string{}, people: map[string]standing{}, groups: map[string]group{},
+		channels: map[string]channel{}}
+	for asked := 0; ; {
+		err := do(d)
+		lacks := d.lacks
+		n := len(lacks.groups) + len(lacks.channels) + len(lacks.mails) + len(lacks.users)
+		if n == 0 {
+			return err
 		}
-		if err := p.ask(ctx, d); err != nil {
-			return true, fmt.Errorf("%w: %w", explain.ErrUnverified, err)
+		if asked += n; p.Most > 0 && asked > p.Most {
+			return fmt.Errorf("%w: rules need %d answers of Slack's", explain.ErrUnverified, asked)
 		}
 		d.lacks = lacking{}
-		return true, nil
-	})
-}
-
-// ask asks Slack what a directory lacks: user groups and channels first, because of whom is in them the other questions
-// may be.
-func (p *Places) ask(ctx context.Context, d *OpenDirectory) error {
-	var mu sync.Mutex
-	all, ctx := errgroup.WithContext(ctx)
-	all.SetLimit(atOnce)
-	for _, id := range d.lacks.groups {
-		all.Go(func() error {
-			handle, members, err := p.Known.Group(ctx, p.Slack, p.Team, id, p.Now)
-			if err != nil {
-				return fmt.Errorf("ask who is in user group %s: %w", id, err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			d.groups[id] = group{handle, members}
-			return nil
-		})
-	}
-	for _, id := range d.lacks.places {
-		all.Go(func() error {
-			members, whole, err := p.Known.InChannel(ctx, p.Slack, p.Team, id, p.Now)
-			if err != nil {
-				return fmt.Errorf("ask who is in channel %s: %w", id, err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			d.places[id] = place{members, whole}
-			return nil
-		})
-	}
-	if len(d.lacks.groups)+len(d.lacks.places) == 0 {
-		for _, user := range d.lacks.users {
-			all.Go(func() error {
-				may, err := p.Known.MayStamp(ctx, p.Slack, p.Team, user, p.Now)
-				if err != nil {
-					return fmt.Errorf("ask who %s is: %w", user, err)
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				d.stamps[user] = may
-				return nil
-			})
+		if err := d.ask(ctx, lacks); err != nil {
+			return fmt.Errorf("%w: %w", explain.ErrUnverified, err)
 		}
 	}
-	return all.Wait()
 }
 
-// Finder looks up whom a tenant's rules ask.
-type Finder struct {
-	Rules RulesReader
-	// Organisation reads which organisation stands; nil: none does.
-	Organisation func(ctx context.Context, tenant string) (StandingOrganisation, error)
-	Slack        people.Grouped
-	Known        *people.Requesters
-	Within       time.Duration // for which Slack is asked
+// Directory is the rules.Directory of an organisation and of what Slack has been asked. It notes what it doesn't know,
+// and answers for the time being that a user group has nobody, that everybody has an account, which is a full member's,
+// and that channels have others.
+type Directory struct {
+	*Places
+	accounts map[string]string   // ids by address; "" where nobody has it
+	people   map[string]standing // by id
+	groups   map[string]group
+	channels map[string]channel
+	lacks    lacking
 }
 
-// Find looks up whom the rules that the settings s note ask about something of a tenant, and returns the tenant's rows
-// on which that depends. Without rules it finds nothing: the settings say who is asked. It returns
-// aggregate.ErrSettings if other rules stand by now, and explain.ErrUnverified when Slack doesn't answer.
-func (x *Finder) Find(ctx context.Context, tenant, team string, s tenancy.Settings, now time.Time, about *About) (
-	found Found, on []aggregate.Owned, err error) {
-	r, err := Rules(ctx, x.Rules, tenant, s)
-	if err != nil || r == nil {
-		return found, nil, err
-	}
-	var standing StandingOrganisation
-	if x.Organisation != nil {
-		if standing, err = x.Organisation(ctx, tenant); err != nil {
-			return found, nil, fmt.Errorf("read the organisation: %w", err)
-		}
-	}
-	in := Places{Slack: x.Slack, Known: x.Known, Team: team, Organisation: standing.Organisation, Now: now}
-	ctx, cancel := context.WithTimeout(ctx, x.Within)
-	defer cancel()
-	err = in.Resolve(ctx, func(d *OpenDirectory) (err error) {
-		found, err = about.By(r, d)
-		return err
-	})
-	if err != nil {
-		return Found{}, nil, err
-	}
-	return found, standing.On, nil
-}
-
-// StandingOrganisation says which organisation stands for a tenant.
-type StandingOrganisation struct {
-	Organisation *Organisation // nil: none
-	// On is the row that says so, with the error aggregate.ErrSettings. Commits rely on it.
-	On []aggregate.Owned
-}
-
-// OpenDirectory is a Seats that knows what Slack has been asked. It notes what it doesn't know, and answers
-// for the time being that a user group has nobody, that everybody is a full member and that channels have others.
-type OpenDirectory struct {
-	*Directory
-	slack
-}
-
-// slack is what Slack has said so far.
-type slack struct {
-	stamps map[string]bool // whether an account is a full member's
-	groups map[string]group
-	places map[string]place // channels, by id
-	lacks  lacking
-}
-
-// place is who is in a channel.
-type place struct {
-	members []string
-	all     bool
+// standing says whether an account is a full member's, and its address.
+type standing struct {
+	full bool
+	mail string
 }
 
 type group struct {
@@ -162,10 +81,14 @@ type group struct {
 	members []string
 }
 
-// lacking is what Slack must be asked.
-type lacking struct{ groups, places, users []string }
+// channel is who is in a channel.
+type channel struct {
+	members []string
+	all     bool
+}
 
-func (l *lacking) nothing() bool { return len(l.groups)+len(l.places)+len(l.users) == 0 }
+// lacking is what Slack must be asked.
+type lacking struct{ groups, channels, mails, users []string }
 
 func note(list *[]string, id string) {
 	if !slices.Contains(*list, id) {
@@ -173,22 +96,129 @@ func note(list *[]string, id string) {
 	}
 }
 
-func newDirectory(org *Organisation) *OpenDirectory {
-	d := &OpenDirectory{slack: slack{stamps: map[string]bool{}, groups: map[string]group{}, places: map[string]place{}}}
-	d.Directory = NewDirectory(org, &d.slack)
-	return d
-}
-
-// Full reports whether an account is a full member's.
-func (d *slack) Full(user string) bool {
-	may, known := d.stamps[user]
-	if !known {
-		note(&d.lacks.users, user)
+// ask asks Slack what is lacking: who is in user groups and channels and who has an address first, because of that the
+// other questions may be.
+func (d *Directory) ask(ctx context.Context, lacks lacking) error {
+	var mu sync.Mutex
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(atOnce)
+	each := func(ids []string, about string, ask func(id string) (keep func(), err error)) {
+		for _, id := range ids {
+			all.Go(func() error {
+				keep, err := ask(id)
+				if err != nil {
+					return fmt.Errorf("ask %s %s: %w", about, id, err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				keep()
+				return nil
+			})
+		}
 	}
-	return may || !known
+	each(lacks.groups, "who is in user group", func(id string) (func(), error) {
+		handle, members, err := d.Known.Group(ctx, d.Slack, d.Team, id, d.Now)
+		return func() { d.groups[id] = group{handle, members} }, err
+	})
+	each(lacks.channels, "who is in channel", func(id string) (func(), error) {
+		members, whole, err := d.Known.InChannel(ctx, d.Slack, d.Team, id, d.Now)
+		return func() { d.channels[id] = channel{members, whole} }, err
+	})
+	each(lacks.mails, "who has the address", func(mail string) (func(), error) {
+		u, err := d.Slack.UserByMail(ctx, mail)
+		if slackapi.Code(err) == slackapi.CodeNobody {
+			return func() { d.accounts[mail] = "" }, nil
+		}
+		return func() {
+			d.accounts[mail] = u.ID
+			d.people[u.ID] = standing{people.Members{Team: d.Team}.Rule(u) == "", mail}
+		}, err
+	})
+	if len(lacks.groups)+len(lacks.channels)+len(lacks.mails) == 0 {
+		each(lacks.users, "who is", func(id string) (func(), error) {
+			full, err := d.Known.MayStamp(ctx, d.Slack, d.Team, id, d.Now)
+			mail := ""
+			if err == nil && d.Organisation != nil {
+				mail, err = d.Known.Mail(ctx, d.Slack, d.Team, id, d.Now)
+			}
+			return func() { d.people[id] = standing{full, mail} }, err
+		})
+	}
+	return all.Wait()
 }
 
-func (d *slack) Members(id string) []string {
+// person returns what is known of an account; false if it isn't known yet.
+func (d *Directory) person(id string) (standing, bool) {
+	if is, known := d.people[id]; known {
+		return is, true
+	}
+	if d.Listed != nil {
+		if u, listed := d.Listed.Person(id); listed || !d.Listed.More {
+			return standing{listed && d.Listed.Rule(u) == "", u.Mail}, true
+		}
+	}
+	note(&d.lacks.users, id)
+	return standing{full: true}, false
+}
+
+// Full reports whether an account is a full member's: nobody else stamps along a route.
+func (d *Directory) Full(user string) bool {
+	if strings.Contains(user, "@") { // which account this is must be asked first
+		return true
+	}
+	is, _ := d.person(user)
+	return is.full
+}
+
+// Organised reports whether an organisation stands.
+func (d *Directory) Organised() bool { return d.Organisation != nil }
+
+// Person returns whom of the organisation an account belongs to, by id before address; "" for a stranger.
+func (d *Directory) Person(user string) string {
+	if d.Organisation == nil || user == "" {
+		return ""
+	}
+	if d.Organisation.Has(user) {
+		return user
+	}
+	is, _ := d.person(user)
+	if mail := strings.ToLower(is.mail); d.Organisation.Has(mail) {
+		return mail
+	}
+	return ""
+}
+
+// Account returns the account of somebody of the organisation, "" for who has none.
+func (d *Directory) Account(person string) string {
+	if !strings.Contains(person, "@") {
+		return person
+	}
+	id, known := d.accounts[person]
+	if !known && d.Listed != nil {
+		i := slices.IndexFunc(d.Listed.People, func(u slackapi.User) bool { return strings.EqualFold(u.Mail, person) })
+		if known = i >= 0 || !d.Listed.More; i >= 0 {
+			id = d.Listed.People[i].ID
+		}
+	}
+	if !known {
+		note(&d.lacks.mails, person)
+		return person
+	}
+	return id
+}
+
+// MayStamp reports whether an account is a full member's and, while an organisation stands, of somebody in it.
+func (d *Directory) MayStamp(user string) bool {
+	return user != "" && (d.Organisation == nil || d.Person(user) != "") && d.Full(user)
+}
+
+// Members returns the accounts of a user group. One that is gone or disabled has none.
+func (d *Directory) Members(id string) []string {
+	if d.Listed != nil {
+		if g, listed := d.Listed.Group(id); !listed || g.Disabled {
+			return nil
+		}
+	}
 	is, known := d.groups[id]
 	if !known {
 		note(&d.lacks.groups, id)
@@ -196,12 +226,128 @@ func (d *slack) Members(id string) []string {
 	return is.members
 }
 
-func (d *slack) Handle(id string) string { return d.groups[id].handle }
+// Handle returns what a user group is called, such as @keiri, or its id.
+func (d *Directory) Handle(id string) string { return d.groups[id].handle }
 
-func (d *slack) InChannel(id string) (members []string, all bool) {
-	is, known := d.places[id]
+// mostLooked bounds how many members of a channel are looked up in the search for one who may stamp.
+const mostLooked = 20
+
+// Empty reports whether a channel has no full member beside these people, as far as Slack says.
+func (d *Directory) Empty(id string, but []circulation.Person) bool {
+	is, known := d.channels[id]
 	if !known {
-		note(&d.lacks.places, id)
+		if d.Listed == nil {
+			note(&d.lacks.channels, id)
+		}
+		return false
 	}
-	return is.members, is.all
+	looked := 0
+	for _, user := range is.members {
+		if slices.ContainsFunc(but, circulation.Person{User: user}.Is) {
+			continue
+		}
+		if looked++; looked > mostLooked || d.Full(user) {
+			return false
+		}
+	}
+	return is.all
+}
+
+// Above returns who stands above somebody, the nearest first, and whether the organisation says that nobody is higher.
+func (d *Directory) Above(who string) (chain []string, top bool) {
+	person := d.Person(who)
+	if person == "" {
+		return nil, false
+	}
+	return d.Organisation.Above(person)
+}
+
+// Over returns who stands over a position of a department, whoever holds it, and above them.
+func (d *Directory) Over(department, position string) []string {
+	if d.Organisation == nil {
+		return nil
+	}
+	return d.Organisation.Over(department, position)
+}
+
+// Knows reports whether the organisation has a department and, if one is given, a position in it: without a department,
+// in any.
+func (d *Directory) Knows(department, position string) bool {
+	return d.Organisation != nil && d.Organisation.Knows(department, position)
+}
+
+// Holders returns who holds a position of a department or, without one, who heads it.
+func (d *Directory) Holders(department, position string) []string {
+	if d.Organisation == nil {
+		return nil
+	}
+	return d.Organisation.Holders(department, position)
+}
+
+// Departments returns somebody's department and those above it; none while no organisation stands.
+func (d *Directory) Departments(user string) []string {
+	if person := d.Person(user); person != "" {
+		return d.Organisation.Departments(person)
+	}
+	return nil
+}
+
+// Tenants reads what of a tenant says whom its rules ask.
+type Tenants interface {
+	RulesReader
+	Organisation(ctx context.Context, tenant string) (store.StandingOrganisation, error)
+}
+
+// RulesReader reads a tenant's rules with their revision.
+type RulesReader interface {
+	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
+}
+
+// Rules reads the rules that the settings s note; nil: there are none. It returns aggregate.ErrSettings if others stand
+// by now.
+func Rules(ctx context.Context, from RulesReader, tenant string, s tenancy.Settings) (*rules.Rules, error) {
+	if s.RulesRev == 0 {
+		return nil, nil
+	}
+	r, rev, err := from.Rules(ctx, tenant)
+	if err == nil && rev != s.RulesRev {
+		err = aggregate.ErrSettings
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the rules: %w", err)
+	}
+	return r, nil
+}
+
+// Finder looks up whom a tenant's rules ask.
+type Finder struct {
+	Store  Tenants
+	Slack  people.Grouped
+	Known  *people.Requesters
+	Within time.Duration // for which Slack is asked
+}
+
+// Find looks up whom the rules that the settings s note ask about something of a tenant, and returns the tenant's rows
+// on which that depends. Without rules it finds nothing: the settings say who is asked. It returns
+// aggregate.ErrSettings if other rules stand by now, and explain.ErrUnverified when Slack doesn't answer.
+func (x *Finder) Find(ctx context.Context, tenant, team string, s tenancy.Settings, now time.Time, about *About) (
+	found Found, on []aggregate.Owned, err error) {
+	r, err := Rules(ctx, x.Store, tenant, s)
+	if err != nil || r == nil {
+		return found, nil, err
+	}
+	is, err := x.Store.Organisation(ctx, tenant)
+	if err != nil {
+		return found, nil, fmt.Errorf("read the organisation: %w", err)
+	}
+	in := Places{Slack: x.Slack, Known: x.Known, Team: team, Organisation: is.Organisation, Now: now}
+	ctx, cancel := context.WithTimeout(ctx, x.Within)
+	defer cancel()
+	if err := in.Resolve(ctx, func(d *Directory) (err error) {
+		found, err = about.By(r, d)
+		return err
+	}); err != nil {
+		return Found{}, nil, err
+	}
+	return found, []aggregate.Owned{{Key: tenancy.OrganisationKey, Rev: is.Rev, Err: aggregate.ErrSettings}}, nil
 }

@@ -30,15 +30,6 @@ import (
 // for smaller requests by itself. If the same rule takes it, one stamp of somebody who stamped the last stage is
 // enough; otherwise the other rule's route begins.
 
-// Seats is a rules.Directory that also knows where somebody works.
-type Seats interface {
-	rules.Directory
-	// Has reports whether an account is of somebody in the organisation.
-	Has(user string) bool
-	// Department returns what somebody's department is called; "" while no organisation stands.
-	Department(user string) string
-}
-
 // About is what the rules are asked about.
 type About struct {
 	Kind      rules.Kind
@@ -74,7 +65,7 @@ func AboutCall(answers, channel string, c call.Content, p tenancy.ToolPermission
 	return x
 }
 
-func (x *About) facts(r *rules.Rules, d Seats) *rules.Facts {
+func (x *About) facts(r *rules.Rules, d rules.Directory) *rules.Facts {
 	f := &rules.Facts{Kind: x.Kind, Place: x.Place, Calls: x.Calls, Askers: x.Askers}
 	AskedBy(f, r, d, x.Requester)
 	return f
@@ -87,7 +78,7 @@ type Found struct {
 }
 
 // By finds whom the rules ask.
-func (x *About) By(r *rules.Rules, d Seats) (Found, error) {
+func (x *About) By(r *rules.Rules, d rules.Directory) (Found, error) {
 	f := x.facts(r, d)
 	answer := namedIn(r.Match(f), x.Locale)
 	if o := x.again(answer, f, d); o != nil {
@@ -97,8 +88,8 @@ func (x *About) By(r *rules.Rules, d Seats) (Found, error) {
 }
 
 // AskedBy adds to facts, which have the askers, who asks, as the conditions of rules know them.
-func AskedBy(f *rules.Facts, r *rules.Rules, d Seats, user string) {
-	f.Requester, f.Organised = user, d.Org() != ""
+func AskedBy(f *rules.Facts, r *rules.Rules, d rules.Directory, user string) {
+	f.Requester, f.Organised = user, d.Organised()
 	for _, group := range r.Groups() {
 		if !slices.Contains(f.Groups, group) && slices.Contains(d.Members(group), user) {
 			f.Groups = append(f.Groups, group)
@@ -107,23 +98,23 @@ func AskedBy(f *rules.Facts, r *rules.Rules, d Seats, user string) {
 	if !f.Organised {
 		return
 	}
-	f.Departments, f.Department, f.Unknown = d.Departments(user), d.Department(user), unknown(r, d)
+	f.Departments, f.Unknown = d.Departments(user), unknown(r, d)
 	for _, p := range append([]circulation.Person{{User: user}}, f.Askers...) {
-		if f.Stranger == "" && !d.Has(p.User) {
+		if f.Stranger == "" && d.Person(p.User) == "" {
 			f.Stranger = p.User
 		}
 	}
 }
 
 // unknown returns the departments of the rules' conditions that the organisation doesn't have.
-func unknown(r *rules.Rules, d Seats) (names []string) {
+func unknown(r *rules.Rules, d rules.Directory) (names []string) {
 	for i := range r.Rules {
 		names = append(names, r.Rules[i].Unknown(d)...)
 	}
 	return names
 }
 
-func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Seats) (Found, error) {
+func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Directory) (Found, error) {
 	if answer.Refused {
 		return Found{Refused: refused(answer, f)}, nil
 	}
@@ -148,9 +139,12 @@ func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Seats) (Foun
 
 // seenBy returns what the rules saw, as the gate keeps it.
 func seenBy(r *rules.Rules, answer rules.Answer, f *rules.Facts) *aggregate.Seen {
-	is := &aggregate.Seen{Department: f.Department, ByAmount: slices.ContainsFunc(r.Rules, func(x rules.Rule) bool {
+	is := &aggregate.Seen{ByAmount: slices.ContainsFunc(r.Rules, func(x rules.Rule) bool {
 		return x.ID == answer.Rule.ID && x.Bounded()
 	})}
+	if len(f.Departments) > 0 {
+		is.Department = f.Departments[0]
+	}
 	sum := f.Amount()
 	if sum.Known() {
 		is.Amount, is.Currency = string(sum.Value), sum.Currency

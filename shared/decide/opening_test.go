@@ -19,9 +19,9 @@ type office struct {
 	groups      map[string][]string
 }
 
-func (office) Org() string { return "v1" }
+func (office) Organised() bool { return true }
 
-func (office) Has(string) bool { return true }
+func (office) Person(user string) string { return user }
 
 func (o office) Members(group string) []string { return o.groups[group] }
 
@@ -30,8 +30,9 @@ func (o office) Departments(user string) []string { return o.departments[user] }
 // ids is a directory of accounts, of which no organisation and no user group says anything.
 type ids struct{}
 
-func (ids) Org() string                     { return "" }
-func (ids) Has(string) bool                 { return false }
+func (ids) Organised() bool                 { return false }
+func (ids) Person(string) string            { return "" }
+func (ids) Account(person string) string    { return person }
 func (ids) MayStamp(user string) bool       { return user != "" }
 func (ids) Members(string) []string         { return nil }
 func (ids) Handle(group string) string      { return group }
@@ -40,7 +41,6 @@ func (ids) Over(string, string) []string    { return nil }
 func (ids) Knows(string, string) bool       { return true }
 func (ids) Holders(string, string) []string { return nil }
 func (ids) Departments(string) []string     { return nil }
-func (ids) Department(string) string        { return "" }
 
 func (ids) Empty(string, []circulation.Person) bool { return false }
 
@@ -97,7 +97,7 @@ func of(all ...rules.Rule) *rules.Rules {
 // Whose own request it is is never asked.
 func TestNoAskerIsAsked(t *testing.T) {
 	x := askersOf()
-	for _, d := range []Seats{ids{}, office{}} {
+	for _, d := range []rules.Directory{ids{}, office{}} {
 		found := expect.Value(x.By(of(in(asks("TANAKA", "ITO"))), d))(t)
 		expect.Must(t, found.Opening != nil && len(found.Opening.Route.Stages[0].People) == 1, "%+v", found)
 		expect.Same(t, found.Opening.Askers, []circulation.Person{{User: "SATO"}, {User: "ITO"}})
@@ -117,8 +117,8 @@ func TestAGateKeepsWhatTheRulesSaw(t *testing.T) {
 		"an unknown one": {rules.Unknown(rules.WhyNotNumber), aggregate.Seen{Why: "not_number"}},
 		"one not given":  {rules.Unknown(rules.WhyMissing), aggregate.Seen{Why: "missing"}},
 	} {
-		f := &rules.Facts{Kind: rules.KindSteps, Askers: []circulation.Person{{User: "SATO"}}, Department: "営業部",
-			Calls: []rules.Call{{Access: aggregate.Read, Amount: c.amount}}}
+		f := &rules.Facts{Kind: rules.KindSteps, Askers: []circulation.Person{{User: "SATO"}},
+			Departments: []string{"営業部", "本社"}, Calls: []rules.Call{{Access: aggregate.Read, Amount: c.amount}}}
 		c.want.Department = "営業部"
 		found, err := resolve(of(), answer, f, ids{})
 		expect.That(t, err == nil && *found.Opening.Seen == c.want, "%s: %+v, %v", name, found.Opening, err)

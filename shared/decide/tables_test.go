@@ -6,49 +6,57 @@ import (
 	"testing"
 
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/people"
 )
 
 // city is a city hall: R and others below a 係長, a 課長, a 部長, a 副市長 and the 市長.
-const city = `employee_number,name,email,department_code,parent_department,position,rank,employment,post
-1,市長,m@example.com,CITY,,市長,1,employee,
-2,副市長,f@example.com,CITY,,副市長,2,employee,
-3,総務部長,b@example.com,GA,CITY,部長,3,employee,
-4,契約課長,s@example.com,GA1,GA,課長,4,employee,
-5,契約係長,k@example.com,GA11,GA1,係長,5,employee,
-6,主事,r@example.com,GA11,GA1,主事,,employee,
-7,財政課長,z@example.com,FIN,CITY,課長,4,employee,
-8,部付主幹,o@example.com,GA,CITY,主幹,5,employee,
-9,主査,w@example.com,GA2,GA,主査,,employee,
-10,前課長,v@example.com,GA2,GA,課長,4,employee,
-11,担当課長,q@example.com,GA,CITY,課長,4,employee,concurrent
-11,担当課長,q@example.com,GA1,GA,主査,,employee,
-12,秘書,h@example.com,CITY,,,,employee,
-13,秘書室長,i@example.com,GA3,GA,室長,4,employee,
-14,室員,j@example.com,GA3,GA,主事,,employee,
-15,係員,y@example.com,GA4,GA,主査,,employee,
+const city = `m@example.com,CITY,市長,yes
+f@example.com,CITY,副市長
+b@example.com,CITY/GA,部長,yes
+s@example.com,CITY/GA/GA1,課長,yes
+k@example.com,CITY/GA/GA1/GA11,係長,yes
+r@example.com,CITY/GA/GA1/GA11,主事
+z@example.com,CITY/FIN,課長,yes
+e@example.com,CITY/FIN,主事
+o@example.com,CITY/GA,主幹
+w@example.com,CITY/GA/GA2,主査
+v@example.com,CITY/GA/GA2,課長,yes
+q@example.com,CITY/GA,課長,,,
+q@example.com,CITY/GA/GA1,主査,,,yes
+h@example.com,CITY
+i@example.com,CITY/GA/GA3,室長,yes
+j@example.com,CITY/GA/GA3,主事
+y@example.com,CITY/GA/GA4,主査
 `
 
 func cityHall(t *testing.T) *Directory {
-	users := strings.Split("M F B S K R Z O W V Q H I J Y", " ")
-	return NewDirectory(matchedWith(t, city, users...), workspace{gone: "V "})
+	w, all := &workspaceRows{gone: "V "}, &people.Members{Team: "T1"}
+	for user := range strings.FieldsSeq("M F B S K R Z E O W V Q H I J Y X") {
+		all.People = append(all.People, w.account(user))
+	}
+	o, wrong := organisation.Read([]byte("email,department,position,head,manager,main\n" + city))
+	expect.NoError(t, wrong.Err())
+	return &Directory{Places: &Places{Team: "T1", Listed: all, Organisation: o}}
 }
 
 // A position without a department is the nearest above whoever asks: of their own line, never below them.
 func TestAPositionIsLookedForFromWhoAsks(t *testing.T) {
 	d := cityHall(t)
 	for name, c := range map[string]struct{ user, position, want string }{
-		"the nearest":                          {"R", "課長", "S (課長 of GA1)"},
-		"further up":                           {"R", "部長", "B (部長 of GA)"},
+		"the nearest":                          {"R", "課長", "S (課長 of CITY/GA/GA1)"},
+		"further up":                           {"R", "部長", "B (部長 of CITY/GA)"},
 		"at the top":                           {"R", "市長", "M (市長 of CITY)"},
-		"of another line":                      {"Z", "部長", "M (over 部長 of FIN)"},
-		"a gone one's isn't passed over":       {"W", "課長", "B (over 課長 of GA2)"},
-		"who holds it: who stands above":       {"S", "課長", "B (over 課長 of GA1)"},
+		"of another line":                      {"Z", "部長", "M (over 部長 of CITY/FIN)"},
+		"of a line whose head is lower":        {"E", "部長", "M (over 部長 of CITY/FIN)"},
+		"a gone one's isn't passed over":       {"W", "課長", "B (over 課長 of CITY/GA/GA2)"},
+		"who holds it: who stands above":       {"S", "課長", "B (over 課長 of CITY/GA/GA1)"},
 		"who stands above it":                  {"B", "課長", "M (manager 1 of B)"},
-		"another post of theirs doesn't count": {"Q", "課長", "S (課長 of GA1)"},
-		"directly in a department above":       {"O", "課長", "Q (課長 of GA)"},
-		"beside who leads":                     {"I", "室長", "B (over 室長 of GA3)"},
+		"another post of theirs doesn't count": {"Q", "課長", "S (課長 of CITY/GA/GA1)"},
+		"directly in a department above":       {"O", "課長", "Q (課長 of CITY/GA)"},
+		"beside who leads":                     {"I", "室長", "B (over 室長 of CITY/GA/GA3)"},
 		"without a post in their line":         {"H", "係長", "M (over 係長 of CITY)"},
 		"a name of none":                       {"R", "グループ長", "refused: unknown"},
 		"who is nowhere":                       {"X", "課長", "refused: above"},
@@ -63,8 +71,9 @@ func TestAPositionIsLookedForFromWhoAsks(t *testing.T) {
 // Who heads a department is asked, and where they ask themselves, or nobody does, who heads the one above.
 func TestTheHeadOfADepartmentIsAsked(t *testing.T) {
 	d := cityHall(t)
-	for _, c := range [][3]string{{"R", "GA1", "S (head of GA1)"}, {"S", "GA1", "B (over head of GA1)"},
-		{"R", "GA4", "B (over head of GA4)"}, {"R", "XX", "refused: unknown"}} {
+	for _, c := range [][3]string{{"R", "CITY/GA/GA1", "S (head of CITY/GA/GA1)"},
+		{"S", "CITY/GA/GA1", "B (over head of CITY/GA/GA1)"},
+		{"R", "CITY/GA/GA4", "B (over head of CITY/GA/GA4)"}, {"R", "XX", "refused: unknown"}} {
 		f := &rules.Facts{Kind: rules.KindSteps, Askers: []circulation.Person{{User: c[0]}}}
 		AskedBy(f, &rules.Rules{}, d, c[0])
 		expect.Is(t, askedOn(t, d, f, rules.Stage{Name: "x", Need: 1, Who: rules.Who{Department: c[1]}}), c[2])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -135,4 +136,31 @@ func (s *Store) Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change)
 		err = ErrExists // also if an earlier try succeeded and its answer was lost
 	}
 	return fmt.Errorf("tell %s: %w", ref, err)
+}
+
+// DueReminders returns the rows by which people are reminded of what waits for them that are due at a time, those first
+// that were due first. The index may be slightly stale. A row that can't be read is an error, and the next ones follow.
+func (s *Store) DueReminders(ctx context.Context, at time.Time) iter.Seq2[tenancy.Reminding, error] {
+	e := table.NewExpression()
+	in := table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, IndexName: aws.String("GSI2"), Limit: aws.Int32(duePage),
+		KeyConditionExpression: table.All(e.Is("GSI2PK", "=", tenancy.RemindersDue),
+			e.Is("GSI2SK", "<", aggregate.TimeText(at)+"$")), // the sign after #, which follows the time
+	})
+	return func(yield func(tenancy.Reminding, error) bool) {
+		for it, err := range table.Queried(ctx, s.t, in, func(it table.Item) (table.Item, error) { return it, nil }) {
+			var r tenancy.Reminding
+			if err == nil {
+				err = table.Unpack(it, &r)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// SaveReminding commits next.Over(was). It returns aggregate.ErrConflict if the row is not as was.
+func (s *Store) SaveReminding(ctx context.Context, next, was tenancy.Reminding) error {
+	return s.changeOnce(ctx, next.Over(was), nil)
 }

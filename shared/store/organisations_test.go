@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -21,7 +19,6 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/table"
-	"ringi/shared/words/language"
 )
 
 const organisationTenant = "01TENANT"
@@ -30,104 +27,57 @@ func organisationsAt() time.Time { return time.Date(2026, 4, 17, 9, 30, 0, 0, ti
 
 func suzuki() aggregate.Actor { return aggregate.Actor{Type: aggregate.ActorUser, ID: "U0SUZUKI"} }
 
-// company returns an organisation of so many people in departments of ten, and their accounts.
-func company(t *testing.T, people int, first string) (*organisation.Organisation, *organisation.Accounts) {
+// company returns an organisation of so many people in departments of ten, the first of whom has a name.
+func company(t *testing.T, people int, first string) *organisation.Organisation {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString(strings.Join(organisation.Header(language.English), ",") + "\n")
-	var accounts []organisation.Account
+	b.WriteString("email,name,department,position,head\n")
 	for i := range people {
-		name, position, parent := fmt.Sprintf("社員 %d", i), ",", ""
+		name, head := fmt.Sprintf("社員 %d", i*7919%people), ""
 		if i == 0 {
 			name = first
 		}
 		if i%10 == 0 {
-			position = "課長,3"
+			head = "yes"
 		}
-		if i >= 10 {
-			parent = fmt.Sprintf("D%d", (i/10-1)/5)
-		}
-		fmt.Fprintf(&b, "%05d,%s,person.%d@a-company-with-a-long-name.example,D%d,第 %d 課,%s,%s,,,employee,,\n", i,
-			name, i, i/10, i/10, parent, position)
-		accounts = append(accounts, organisation.Account{ID: fmt.Sprintf("U0%09d", i),
-			Mail: fmt.Sprintf("Person.%d@a-company-with-a-long-name.example", i)})
+		fmt.Fprintf(&b, "person.%d@a-company-with-a-long-name.example,%s,本社/第 %d 営業部/第 %d 課,課長,%s\n", i, name, i/50,
+			i/10, head)
 	}
-	o := expect.Value(organisation.Read([]byte(b.String())))(t)
-	return o, o.Match(accounts).Kept()
+	o, wrong := organisation.Read([]byte(b.String()))
+	expect.NoError(t, wrong.Err())
+	return o
 }
 
-// organisationWorld is a table with a store of organisations.
+// organisationWorld is a table in which an organisation may stand.
 type organisationWorld struct {
-	*store.OrganisationStore
-	server *storetest.Server
-	table  string
+	*store.Store
+	table string
 }
 
 func start(t *testing.T) *organisationWorld {
 	t.Helper()
-	server := storetest.Start(t)
-	s, name := server.Store(t)
-	return &organisationWorld{store.OrganisationsOf(s.Store), server, name}
+	s, name := storetest.Start(t).Store(t)
+	return &organisationWorld{s.Store, name}
 }
 
-// again is another process.
-func (w *organisationWorld) again() *organisationWorld {
-	return &organisationWorld{store.OrganisationsOf(store.New(w.server.DB, w.table, store.Kinds()...)), w.server, w.table}
-}
-
-// dying is a process that dies after so many puts of rows: no call goes through from then on.
-func (w *organisationWorld) dying(puts int) *organisationWorld {
-	cfg := w.server.Config.Copy()
-	cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
-	cfg.HTTPClient = &http.Client{Transport: &mortal{left: puts}}
-	return &organisationWorld{store.OrganisationsOf(store.New(dynamodb.NewFromConfig(cfg), w.table, store.Kinds()...)),
-		w.server, w.table}
-}
-
-type mortal struct {
-	mu   sync.Mutex
-	left int
-}
-
-var errDead = errors.New("the process is dead")
-
-func (m *mortal) RoundTrip(q *http.Request) (*http.Response, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if strings.HasSuffix(q.Header.Get("X-Amz-Target"), ".PutItem") {
-		m.left--
-	}
-	if m.left < 0 || m.left == 0 && strings.HasSuffix(q.Header.Get("X-Amz-Target"), ".TransactWriteItems") {
-		m.left = -1
-		return nil, errDead
-	}
-	return http.DefaultTransport.RoundTrip(q)
+func (w *organisationWorld) save(over int, o *organisation.Organisation) error {
+	return w.SaveOrganisation(context.Background(), organisationTenant, over, o, suzuki(), organisationsAt())
 }
 
 // stands says who is the first person of the organisation that stands.
 func (w *organisationWorld) stands(t *testing.T) (first string, rev int) {
 	t.Helper()
-	is := expect.Value(w.Current(t.Context(), organisationTenant))(t)
+	is := expect.Value(w.Organisation(t.Context(), organisationTenant))(t)
 	if is.Organisation == nil {
 		return "", is.Rev
 	}
-	p, _ := is.Organisation.Person("00000")
-	return p.Name, is.Rev
-}
-
-// rows counts the rows of versions.
-func (w *organisationWorld) rows(t *testing.T, version string) int {
-	t.Helper()
-	e := table.NewExpression()
-	out := expect.Value(w.server.DB.Query(t.Context(), table.Filled(e, &dynamodb.QueryInput{TableName: &w.table,
-		KeyConditionExpression: table.All(e.Is("PK", "=", tenancy.OrganisationPartition(organisationTenant, version)))})))(t)
-	return len(out.Items)
+	return is.Organisation.All()[0].Name, is.Rev
 }
 
 func (w *organisationWorld) audit(t *testing.T) (all []aggregate.AuditEntry) {
 	t.Helper()
 	e := table.NewExpression()
-	out := expect.Value(w.server.DB.Query(t.Context(), table.Filled(e, &dynamodb.QueryInput{TableName: &w.table,
+	out := expect.Value(w.Table().DB.Query(t.Context(), table.Filled(e, &dynamodb.QueryInput{TableName: &w.table,
 		KeyConditionExpression: table.All(e.Is("PK", "=", table.AuditMonth(organisationTenant, organisationsAt())))})))(t)
 	for _, it := range out.Items {
 		all = append(all, expect.Value(table.UnpackAs[aggregate.AuditEntry](it))(t))
@@ -137,90 +87,52 @@ func (w *organisationWorld) audit(t *testing.T) (all []aggregate.AuditEntry) {
 
 func TestAnOrganisationStandsOnceItIsSaved(t *testing.T) {
 	w := start(t)
-	none := expect.Value(w.Current(t.Context(), organisationTenant))(t)
+	none := expect.Value(w.Organisation(t.Context(), organisationTenant))(t)
 	expect.That(t, none.Organisation == nil && none.Rev == 0 && !none.Stands(), "%+v stands", none)
-	o, accounts := company(t, 30, "緑川 誠")
-	expect.NoError(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, suzuki(), organisationsAt()))
-	is := expect.Value(w.again().Current(t.Context(), organisationTenant))(t)
-	expect.Is(t, is.Organisation.SHA256(), o.SHA256())
-	expect.Is(t, is.Accounts.SHA256(), accounts.SHA256())
-	expect.That(t, is.Rev == 1 && is.SavedBy == "U0SUZUKI" && is.SavedAt.Equal(organisationsAt()) &&
-		is.SHA256 == o.SHA256(), "%+v", is.OrganisationRow)
+	o := company(t, 30, "緑川 誠")
+	expect.NoError(t, w.save(0, o))
+	is := expect.Value(w.Organisation(t.Context(), organisationTenant))(t)
+	expect.Is(t, string(is.Organisation.Bytes()), string(o.Bytes()))
+	expect.That(t, is.Rev == 1 && is.SavedBy == "U0SUZUKI" && is.SavedAt.Equal(organisationsAt()), "%+v",
+		is.OrganisationRow)
 	entries := w.audit(t)
 	expect.Must(t, len(entries) == 1, "%d entries", len(entries))
 	expect.Is(t, entries[0].Action, tenancy.AuditOrganisationSaved)
-	for _, part := range []string{`"people":30`, `"people_added":30`, `"accounts":30`,
-		`"sha256":"` + o.SHA256() + `"`} {
+	for _, part := range []string{`"people":30`, `"people_added":30`, `"sha256":"` + organisation.SHA256(o.Bytes()) +
+		`"`} {
 		expect.That(t, strings.Contains(string(entries[0].Details), part), "lacks %s: %s", part, entries[0].Details)
 	}
-
-	expect.NoError(t, w.Save(t.Context(), organisationTenant, 1, o, accounts, suzuki(), organisationsAt()))
+	expect.NoError(t, w.save(1, o))
 	_, rev := w.stands(t)
 	expect.That(t, rev == 1 && len(w.audit(t)) == 1, "the same again is revision %d", rev)
-
-	fewer := o.Match(nil).Kept()
-	expect.NoError(t, w.Save(t.Context(), organisationTenant, 1, o, fewer, suzuki(), organisationsAt()))
-	is = expect.Value(w.again().Current(t.Context(), organisationTenant))(t)
-	expect.That(t, is.Rev == 2 && is.Accounts.People() == 0, "other accounts are not saved: %+v", is.OrganisationRow)
+	expect.NoError(t, w.save(1, company(t, 20, "緑川 新")))
+	first, rev := w.stands(t)
+	expect.That(t, first == "緑川 新" && rev == 2 &&
+		strings.Contains(string(w.audit(t)[1].Details), `"people_gone":10`), "%s, %d, %+v", first, rev, w.audit(t))
+	expect.That(t, w.SaveOrganisation(t.Context(), organisationTenant, 2, o, aggregate.System(),
+		organisationsAt()) != nil, "the system saves an organisation")
+	_, err := w.Organisation(t.Context(), "a#b")
+	expect.Fails(t, err, aggregate.ErrNotFound)
 }
 
-func TestAnOrganisationOf5000PeopleIsSavedAndRead(t *testing.T) {
+// Several thousand people fit into a row. More than fit are refused, and what stands stays.
+func TestAnOrganisationOfThousandsIsSavedAndRead(t *testing.T) {
 	w := start(t)
-	o, accounts := company(t, 5000, "緑川 誠")
-	expect.NoError(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, suzuki(), organisationsAt()))
-	is := expect.Value(w.again().Current(t.Context(), organisationTenant))(t)
-	expect.That(t, len(o.Batches()) >= 3 && len(accounts.Batches()) >= 1, "only %d batches", len(o.Batches()))
-	expect.Is(t, is.Organisation.SHA256(), o.SHA256())
-	expect.Is(t, is.Accounts.People(), 5000)
-}
-
-// A version that is read is not read again, and one item says which stands.
-func TestAVersionIsReadOnce(t *testing.T) {
-	w := start(t)
-	o, accounts := company(t, 10, "緑川 誠")
-	expect.NoError(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, suzuki(), organisationsAt()))
-	v := expect.Value(w.Current(t.Context(), organisationTenant))(t).Version
-	other := w.again()
-	other.stands(t)
-	_, err := w.Table().Erase(t.Context(), tenancy.OrganisationPartition(organisationTenant, v), nil)
-	expect.NoError(t, err)
-	first, _ := other.stands(t)
-	expect.Is(t, first, "緑川 誠")
-	_, err = w.again().Current(t.Context(), organisationTenant)
-	expect.Fails(t, err, store.ErrUnreadable)
-}
-
-func TestWhoDiesWhileSavingChangesNothing(t *testing.T) {
-	w := start(t)
-	old, accounts := company(t, 20, "緑川 誠")
-	expect.NoError(t, w.Save(t.Context(), organisationTenant, 0, old, accounts, suzuki(), organisationsAt()))
-	o, accounts := company(t, 5000, "緑川 新")
-	puts := len(o.Batches()) + len(accounts.Batches())
-	for n := range puts + 1 {
-		err := w.dying(n).Save(t.Context(), organisationTenant, 1, o, accounts, suzuki(), organisationsAt())
-		expect.That(t, err != nil, "it is saved though the process died after %d of %d puts", n, puts)
-		first, rev := w.again().stands(t)
-		expect.That(t, first == "緑川 誠" && rev == 1, "after %d puts %s stands, revision %d", n, first, rev)
+	o := company(t, 8000, "緑川 誠")
+	expect.NoError(t, w.save(0, o))
+	expect.Is(t, expect.Value(w.Organisation(t.Context(), organisationTenant))(t).Organisation.People(), 8000)
+	var b strings.Builder
+	b.WriteString("email,department\n")
+	for i := range organisation.MaxRows {
+		sum := aggregate.HashOf(fmt.Sprint(i))
+		fmt.Fprintf(&b, "%s@x.example,%s\n", sum[:64], sum[30:64])
 	}
-	left := expect.Value(w.OrganisationVersions(t.Context(), organisationTenant))(t)
-	expect.That(t, len(left) >= puts, "%d versions are listed", len(left))
-	expect.Is(t, len(w.audit(t)), 1)
-
-	// Who saves within the hour takes nothing away; who saves later cleans up.
-	expect.NoError(t, w.Save(t.Context(), organisationTenant, 1, o, accounts, suzuki(),
-		organisationsAt().Add(time.Minute)))
-	expect.Is(t, len(expect.Value(w.OrganisationVersions(t.Context(), organisationTenant))(t)), len(left)+1)
-	expect.NoError(t, w.Save(t.Context(), organisationTenant, 2, old, accounts, suzuki(),
-		organisationsAt().Add(2*time.Hour)))
-	for _, v := range left[1:] {
-		expect.Is(t, w.rows(t, v.Version), 0, "rows of %s are left", v.Version)
-	}
-	kept := expect.Value(w.OrganisationVersions(t.Context(), organisationTenant))(t)
-	expect.Is(t, len(kept), 3)
-	for _, v := range kept {
-		_, _, err := w.again().Version(t.Context(), organisationTenant, v.OrganisationVersion)
-		expect.NoError(t, err)
-	}
+	noise, wrong := organisation.Read([]byte(b.String()))
+	expect.NoError(t, wrong.Err())
+	large, is := errors.AsType[aggregate.Problem](w.save(1, noise))
+	expect.That(t, is && large.Code == "csv_large", "%v", large)
+	first, rev := w.stands(t)
+	expect.That(t, first == "緑川 誠" && rev == 1, "%s, %d", first, rev)
 }
 
 func TestOfTwoWhoSaveAtOnceOneIsRefused(t *testing.T) {
@@ -228,11 +140,7 @@ func TestOfTwoWhoSaveAtOnceOneIsRefused(t *testing.T) {
 	var saving sync.WaitGroup
 	errs := make([]error, 4)
 	for i := range errs {
-		saving.Go(func() {
-			o, accounts := company(t, 100, fmt.Sprintf("緑川 %d", i))
-			errs[i] = w.again().Save(context.WithoutCancel(t.Context()), organisationTenant, 0, o, accounts, suzuki(),
-				organisationsAt())
-		})
+		saving.Go(func() { errs[i] = w.save(0, company(t, 100, fmt.Sprintf("緑川 %d", i))) })
 	}
 	saving.Wait()
 	saved := -1
@@ -249,60 +157,66 @@ func TestOfTwoWhoSaveAtOnceOneIsRefused(t *testing.T) {
 	first, rev := w.stands(t)
 	expect.That(t, first == fmt.Sprintf("緑川 %d", saved) && rev == 1, "%s stands, %d was told that it was saved", first,
 		saved)
-	expect.Is(t, len(expect.Value(w.OrganisationVersions(t.Context(), organisationTenant))(t)), 1, "what lost is left")
 	expect.Is(t, len(w.audit(t)), 1)
 }
 
-func TestARemovedOrganisationLeavesItsVersionAndItsRevision(t *testing.T) {
+// Whoever reads while others save reads one of the files, with its revision.
+func TestAnOrganisationIsReadWhileOthersSave(t *testing.T) {
 	w := start(t)
-	o, accounts := company(t, 10, "緑川 誠")
-	expect.NoError(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, suzuki(), organisationsAt()))
-	was := expect.Value(w.Current(t.Context(), organisationTenant))(t)
-	expect.Fails(t, w.RemoveOrganisation(t.Context(), organisationTenant, 0, suzuki(), organisationsAt()),
-		aggregate.ErrConflict)
-	expect.NoError(t, w.RemoveOrganisation(t.Context(), organisationTenant, 1, suzuki(), organisationsAt()))
-	expect.Fails(t, w.RemoveOrganisation(t.Context(), organisationTenant, 2, suzuki(), organisationsAt()),
-		aggregate.ErrConflict, "nothing stands")
-	is := expect.Value(w.Current(t.Context(), organisationTenant))(t)
+	var saving sync.WaitGroup
+	saving.Go(func() {
+		for rev := range 20 {
+			expect.NoError(t, w.save(rev, company(t, 20, fmt.Sprint("緑川 ", rev+1))))
+		}
+	})
+	for rev := 0; rev < 20; {
+		var first string
+		if first, rev = w.stands(t); rev > 0 {
+			expect.Is(t, first, fmt.Sprint("緑川 ", rev))
+		}
+	}
+	saving.Wait()
+}
+
+func TestARemovedOrganisationLeavesItsRevision(t *testing.T) {
+	w := start(t)
+	o := company(t, 10, "緑川 誠")
+	expect.NoError(t, w.save(0, o))
+	remove := func(over int) error {
+		return w.RemoveOrganisation(t.Context(), organisationTenant, over, suzuki(), organisationsAt())
+	}
+	expect.Fails(t, remove(0), aggregate.ErrConflict)
+	expect.NoError(t, remove(1))
+	expect.Fails(t, remove(2), aggregate.ErrConflict, "nothing stands")
+	is := expect.Value(w.Organisation(t.Context(), organisationTenant))(t)
 	expect.That(t, is.Organisation == nil && !is.Stands() && is.Rev == 2, "%+v", is.OrganisationRow)
-	_, _, err := w.again().Version(t.Context(), organisationTenant, was.OrganisationVersion)
-	expect.NoError(t, err)
 	expect.Is(t, w.audit(t)[1].Action, tenancy.AuditOrganisationRemoved)
-	expect.NoError(t, w.Save(t.Context(), organisationTenant, 2, o, accounts, suzuki(), organisationsAt()))
+	expect.NoError(t, w.save(2, o))
 	_, rev := w.stands(t)
 	expect.Is(t, rev, 3)
 }
 
-// Rows that somebody changed are not believed, and another organisation may be saved in their place.
-func TestRowsThatWereChangedAreNotBelieved(t *testing.T) {
+// A row that somebody changed is not believed, and another organisation may be saved in its place.
+func TestAFileThatWasChangedIsNotBelieved(t *testing.T) {
 	w := start(t)
-	o, accounts := company(t, 10, "緑川 誠")
-	expect.NoError(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, suzuki(), organisationsAt()))
-	v := expect.Value(w.Current(t.Context(), organisationTenant))(t).Version
-	e := table.NewExpression()
-	e.Set("rows", strings.Replace(string(o.Canonical()), "緑川 誠", "悪川 誠", 1))
-	expect.Value(w.server.DB.UpdateItem(t.Context(), table.Filled(e, &dynamodb.UpdateItemInput{TableName: &w.table,
-		Key: map[string]types.AttributeValue{"PK": table.Text(tenancy.OrganisationPartition(organisationTenant, v)),
-			"SK": table.Text("BATCH#0001")}, UpdateExpression: e.Update()})))(t)
-	is, err := w.again().Current(t.Context(), organisationTenant)
-	expect.Fails(t, err, store.ErrUnreadable)
-	expect.That(t, is.Rev == 1 && is.Organisation == nil, "%+v", is)
-	expect.NoError(t, w.again().Save(t.Context(), organisationTenant, 1, o, accounts, suzuki(), organisationsAt()))
-	first, rev := w.again().stands(t)
-	expect.That(t, first == "緑川 誠" && rev == 2, "%s stands, revision %d", first, rev)
+	o := company(t, 10, "緑川 誠")
+	expect.NoError(t, w.save(0, o))
+	expect.NoError(t, w.save(1, company(t, 10, "緑川 新")))
+	pk, sk, _ := tenancy.OrganisationFile{TenantID: organisationTenant}.Place()
+	for rev, file := range map[int][]byte{2: {0x1f, 0x8b}, 3: nil} {
+		e := table.NewExpression()
+		e.Set("file", file)
+		expect.Value(w.Table().DB.UpdateItem(t.Context(), table.Filled(e, &dynamodb.UpdateItemInput{TableName: &w.table,
+			Key:              map[string]types.AttributeValue{"PK": table.Text(pk), "SK": table.Text(sk)},
+			UpdateExpression: e.Update()})))(t)
+		is, err := w.Organisation(t.Context(), organisationTenant)
+		expect.Fails(t, err, store.ErrUnreadable)
+		expect.That(t, is.Organisation == nil, "%d: %+v", rev, is)
+		expect.NoError(t, w.save(is.Rev, o))
+		first, _ := w.stands(t)
+		expect.Is(t, first, "緑川 誠")
+	}
 }
-
-func TestIdsThatNothingHas(t *testing.T) {
-	w := start(t)
-	_, err := w.Current(t.Context(), "a#b")
-	expect.Fails(t, err, aggregate.ErrNotFound)
-	_, _, err = w.Version(t.Context(), organisationTenant, tenancy.OrganisationVersion{Version: "a#b"})
-	expect.Fails(t, err, aggregate.ErrNotFound)
-	o, accounts := company(t, 10, "緑川 誠")
-	expect.That(t, w.Save(t.Context(), organisationTenant, 0, o, accounts, aggregate.System(), organisationsAt()) != nil,
-		"the system saves an organisation")
-}
-
 func TestWhoIsToBeRemindedIsFoundByTime(t *testing.T) {
 	s, _ := storetest.Start(t).Store(t)
 	now := time.Date(2026, 11, 20, 0, 30, 0, 0, time.UTC)

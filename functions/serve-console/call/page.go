@@ -93,7 +93,7 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	channel := c.ChannelsOf(ctx, v, x.Origin(), v.Texts("task").Say("that_channel"))
 	t.by = subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...),
 		Settled: x.Status != conversation.ActionPending,
-		Channel: channel(x.Channel), Unit: c.Departments(ctx, v)}
+		Channel: channel(x.Channel)}
 	t.surface = subject.SurfaceOf(v, t.by.Person, channel)
 	return t, nil
 }

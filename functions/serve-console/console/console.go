@@ -23,7 +23,6 @@ type Console struct {
 	web.Site
 	Conversations *store.ConversationStore
 	Contests      *store.ContestStore
-	Organisations *store.OrganisationStore
 	Servers       settings.ServerTools
 	SignIn        *slackapi.SignIn
 	Begin         web.ContestFiles
@@ -52,7 +51,7 @@ func (c *Console) connections() *integrations.Pages {
 
 // Routes returns all pages for people who are signed in.
 func (c *Console) Routes() []web.Route {
-	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Organisations: c.Organisations, Links: c.Links}
+	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Links: c.Links}
 	return slices.Concat(
 		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations}).Routes(),
 		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Outbound: c.Outbound,
@@ -63,8 +62,8 @@ func (c *Console) Routes() []web.Route {
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin, Channels: c.Channels,
 			Servers: c.Servers}).Routes(),
-		(&rules.Pages{Site: site, Organisations: c.Organisations}).Routes(), c.connections().Routes(),
-		(&rules.OrganisationPages{Site: site, Organisations: c.Organisations}).Routes(),
+		(&rules.Pages{Site: site}).Routes(), c.connections().Routes(),
+		(&rules.OrganisationPages{Site: site}).Routes(),
 	)
 }
 

@@ -61,7 +61,7 @@ type World struct {
 
 // Directory is Slack's list of people; tests may change it.
 type Directory struct {
-	people.Directory
+	web.Slack
 	mu      sync.Mutex
 	changed map[string]func(*slackapi.User) error
 	Asked   int
@@ -73,7 +73,7 @@ func (d *Directory) User(ctx context.Context, id string) (slackapi.User, error) 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.Asked++
-	u, err := d.Directory.User(ctx, id)
+	u, err := d.Slack.User(ctx, id)
 	u.Name = cmp.Or(d.Called[id], u.Name)
 	if change, ok := d.changed[id]; ok && err == nil {
 		err = change(&u)
@@ -83,7 +83,7 @@ func (d *Directory) User(ctx context.Context, id string) (slackapi.User, error) 
 
 func (d *Directory) Channels(ctx context.Context, user string, types ...string) iter.Seq2[slackapi.Channel, error] {
 	return func(yield func(slackapi.Channel, error) bool) {
-		for ch, err := range d.Directory.Channels(ctx, user, types...) {
+		for ch, err := range d.Slack.Channels(ctx, user, types...) {
 			if ch.Name = cmp.Or(d.Channel, ch.Name); !yield(ch, err) {
 				return
 			}
@@ -161,18 +161,17 @@ func New(t *testing.T, db *storetest.Server) *World {
 	w := &World{Story: pipelinetest.Story{T: t, Store: s, By: by}, Slack: slacktest.Start(t), Results: storetest.Bucket{},
 		DB: db.DB, Table: table}
 	w.StartClock()
-	w.People = &Directory{Directory: w.Slack.Client, changed: map[string]func(*slackapi.User) error{},
+	w.People = &Directory{Slack: w.Slack.Client, changed: map[string]func(*slackapi.User) error{},
 		Called: map[string]string{}}
 	w.OIDC, w.Own = &openID{now: w.Now}, &ownWorkspace{Team: slacktest.Team}
 	server := httptest.NewServer(http.HandlerFunc(w.OIDC.token))
 	t.Cleanup(server.Close)
 	w.OIDC.API = server.URL + "/api/"
-	organised := store.OrganisationsOf(all)
 	w.Console = &console.Console{
 		Site: web.Site{Store: store.TasksOf(all), Results: w.Results, Slack: w.People, Listing: w.Slack.Client,
 			People: &people.People{Slack: w.People, Now: w.Now}, Own: w.Own, Now: w.Now,
 		},
-		Organisations: organised, Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, w.Results),
+		Conversations: store.ConversationsOf(all), Contests: store.ContestsOf(all, w.Results),
 		SignIn: &slackapi.SignIn{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
 	}
 	w.GitHub, w.Console.GitHub = newGitHub(t)

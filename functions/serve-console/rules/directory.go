@@ -1,58 +1,26 @@
 package rules
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/rules"
-	"ringi/shared/explain"
-	"ringi/shared/slack/people"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/legible"
 )
 
 // mostAsked bounds what Slack is asked one by one: people who are not listed where a workspace has more than a list,
 // and who is in user groups. users.info may be called about 100 times a minute (Tier 4), usergroups.users.list 20
-// times (Tier 2), of which each answer is kept.
+// times (Tier 2).
 const mostAsked = 50
-
-// groupsKept is how long a process keeps who is in a user group.
-const groupsKept = 10 * time.Minute
 
 // looked calls do until its directory knows all that do asks of it, and returns the last call's error. It returns
 // explain.ErrUnverified when Slack can't say.
 func (a *asked) looked(do func(d *decide.Directory) error) error {
-	s := people.NewAnswers(&a.members)
-	d, ctx, left := decide.NewDirectory(a.org, s), a.r.Context(), mostAsked
-	return d.Settle(func() error { return do(d) }, func() (some bool, err error) {
-		n := s.Lacking()
-		if n == 0 {
-			return false, nil
-		}
-		if left -= n; left < 0 {
-			return true, fmt.Errorf("%w: rules need %d answers of Slack's", explain.ErrUnverified, n)
-		}
-		if err := s.Ask(ctx, a.Listing, a.membersOf); err != nil {
-			return true, fmt.Errorf("%w: %w", explain.ErrUnverified, err)
-		}
-		return true, nil
-	})
-}
-
-// membersOf asks who is in a user group, or has an answer of the last minutes. One that is gone has nobody.
-func (a *asked) membersOf(ctx context.Context, id string) ([]string, error) {
-	return a.grouped.Ask(a.v.Team+" "+id, a.Now(), groupsKept, func() ([]string, error) {
-		members, err := a.Slack.UsergroupMembers(ctx, id)
-		if slackapi.Code(err) == slackapi.CodeNoSuchGroup {
-			err = nil
-		}
-		return members, err
-	})
+	in := decide.Places{Slack: a.Slack, Known: &a.known, Listed: &a.members, Team: a.v.Team, Organisation: a.org,
+		Now: a.Now(), Most: mostAsked}
+	return in.Resolve(a.r.Context(), do)
 }
 
 // mostOptions bounds what a select offers of posts and departments: of more somebody looks for one.
@@ -87,27 +55,17 @@ func (a *asked) options(find string) (who, by []web.Choice) {
 
 // posts are the posts of the organisation that may be asked, and its departments.
 func (a *asked) posts() (posts, departments []string) {
-	seen := map[string]bool{}
-	add := func(department, position string) {
-		value := "post:" + department + between + position
-		if !seen[value] {
-			posts, seen[value] = append(posts, value), true
-		}
+	departments = a.org.AllDepartments()
+	for _, d := range departments {
+		posts = append(posts, "post:"+d+between)
 	}
-	for _, p := range a.org.People.People() {
-		for _, post := range a.org.People.Posts(p.Number) {
-			if post.Position != "" {
-				add("", post.Position)
-				add(post.Department, post.Position)
-			}
+	for _, p := range a.org.All() {
+		if p.Position != "" {
+			posts = append(posts, "post:"+between+p.Position, "post:"+p.Department+between+p.Position)
 		}
-	}
-	for _, d := range a.org.People.Departments() {
-		departments = append(departments, d.Code)
-		add(d.Code, "")
 	}
 	slices.Sort(posts)
-	return posts, departments
+	return slices.Compact(posts), departments
 }
 
 // groupOptions are the workspace's user groups.

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -9,227 +8,198 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/explain/auditlog"
-	"ringi/shared/runtime/clock"
 	"ringi/shared/store"
+	"ringi/shared/words/charset"
 	"ringi/shared/words/legible"
 )
 
-// OrganisationPages are about who works for the tenant: the file of people, departments and superiors, and who stands
-// above whom.
+// OrganisationPages have the page on who works for the tenant: its file, and who stands in it.
 type OrganisationPages struct {
 	*web.Site
-	Organisations *store.OrganisationStore
-
-	accounts clock.Answers[string, listing] // by workspace
 }
 
-// Routes returns the pages of the organisation, and its files.
+const organisationPath = "/console/organisation"
+
+// Routes returns the page of the organisation, and its file.
 func (c *OrganisationPages) Routes() []web.Route {
-	upload := web.ForAdministrators("POST /console/organisation", c.upload)
+	upload := web.ForAdministrators("POST "+organisationPath, c.upload)
 	upload.Files = true
 	return []web.Route{
-		web.ForAdministrators("GET /console/organisation", c.show), upload,
-		web.ForAdministrators("GET /console/organisation.csv", c.download),
-		web.ForAdministrators("GET /console/organisation/template.csv", c.template),
-		web.ForAdministrators("GET /console/organisation/remove", c.askRemoval),
-		web.ForAdministrators("POST /console/organisation/remove", c.remove),
+		web.ForAdministrators("GET "+organisationPath, c.page), upload,
+		web.ForAdministrators("GET "+organisationPath+".csv", c.download),
+		web.ForAdministrators("POST "+organisationPath+"/remove", c.remove),
 	}
 }
 
-// standing reads what stands. Unread says that it can't be read, though it is there: another takes its place then.
-func standing(ctx context.Context, all *store.OrganisationStore, tenant string) (is store.StandingOrganisation,
-	unread bool, err error) {
-	is, err = all.Current(ctx, tenant)
-	if errors.Is(err, store.ErrUnreadable) {
-		slog.ErrorContext(ctx, "the organisation can't be read", "tenant", tenant, "err", err)
-		return is, true, nil
-	}
-	return is, false, err
+// organisationData is what stands, and what is wrong with a file that was sent.
+type organisationData struct {
+	Rev     int
+	Stands  bool
+	Unread  bool   // it can't be read, though it stands: another takes its place
+	Says    string // how many people there are, who saved them and when
+	Filter  web.Filter
+	Posts   web.Table
+	More    int // posts that aren't shown
+	Columns []string
+	web.Faults
+	web.Came
 }
 
-type fact struct{ Label, Text string }
-
-// peopleList is what people should look at, of which the page shows the first.
-type peopleList struct {
-	ID, Title, Note string
-	Lines           []string
-	More            int
+func (c *OrganisationPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	return c.show(w, r, v, nil, false)
 }
 
-// Count says how many they are.
-func (l peopleList) Count() string { return web.Count(int64(len(l.Lines) + l.More)) }
-
-// mostLines bounds each list of a page: a file may have ten thousand people.
-const mostLines = 100
-
-// listOf makes a list of the lines of all values, which are written only if they are shown; of no values, none.
-func listOf[T any](id, title, note string, all []T, line func(T) string) []peopleList {
-	if len(all) == 0 {
-		return nil
-	}
-	l := peopleList{ID: id, Title: title, Note: note, More: max(0, len(all)-mostLines)}
-	l.Lines = web.Each(all[:len(all)-l.More], line)
-	return []peopleList{l}
-}
-
-// pageData is who was looked for, or everybody, what holds for one of them, and what stands as a whole.
-type pageData struct {
-	Stands, Unread bool
-	Ignored        string // which parts of the address are left out
-	Filter         web.Filter
-	People         []found
-	More           int
-	Person         *personData
-	Facts          []fact
-	Lists          []peopleList
-}
-
-func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	is, unread, err := standing(r.Context(), c.Organisations, v.Tenant)
-	if err != nil {
+// show shows what stands: with what is wrong with a file, or with the word that somebody else has saved another.
+func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, wrong aggregate.Problems,
+	conflict bool) error {
+	is, err := c.Store.Organisation(r.Context(), v.Tenant)
+	d := organisationData{Rev: is.Rev, Stands: is.Stands(), Unread: errors.Is(err, store.ErrUnreadable)}
+	if err != nil && !d.Unread {
 		return err
 	}
-	t := texts{v.Texts("organisation")}
-	data := pageData{Stands: is.Stands(), Unread: unread}
-	d := web.Document{Here: "organisation"}
-	if o := is.Organisation; o != nil {
-		c.people(r, v, t, is, &data)
-		data.Facts = append(t.facts(o), fact{t.Say("with_account"), t.people(is.Accounts.People())},
-			fact{t.Say("saved_by"), c.Names(r.Context(), v, is.SavedBy)[is.SavedBy]},
-			fact{t.Say("saved_at"), web.Minute(is.SavedAt)}, fact{"SHA-256", is.SHA256})
-		data.Lists = listOf("without", t.Say("without"), t.Say("without_note"), is.Accounts.Without(o), t.person)
-	}
-	d.Data = data
-	return c.Show(w, r, v, d, "organisation")
-}
-
-// removal is the question whether to remove what stands.
-type removal struct {
-	Rev   int
-	Lists []peopleList
-}
-
-func (c *OrganisationPages) askRemoval(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	row, err := c.Organisations.OrganisationRow(r.Context(), v.Tenant)
-	if err != nil {
-		return err
-	}
-	if !row.Stands() {
-		http.Redirect(w, r, "/console/organisation", http.StatusSeeOther)
-		return nil
-	}
-	data := removal{row.Rev, nil}
 	t := v.Texts("organisation")
-	d := web.Document{Title: t.Say("remove"), Here: "organisation", Data: data}
-	return c.Show(w, r, v, d, "organisation/remove")
+	if d.Unread {
+		slog.ErrorContext(r.Context(), "the organisation can't be read", "tenant", v.Tenant, "err", err)
+	}
+	if o := is.Organisation; o != nil {
+		d.Says = t.Say("stands", "n", web.Count(int64(o.People())), "by",
+			c.Names(r.Context(), v, is.SavedBy)[is.SavedBy], "at", web.Minute(is.SavedAt))
+		c.list(r, v, t, o, &d)
+	}
+	for i, header := range organisation.Header(v.Locale) {
+		d.Columns = append(d.Columns, header+t.List("about_lists", "columns")[i])
+	}
+	d.Faults = web.FaultsOf(web.Each(wrong, func(p aggregate.Problem) web.Fault { return faultOf(t, p) }))
+	d.Came = web.Came{Conflict: conflict, Wrong: len(wrong) > 0}
+	return c.Show(w, r, v, web.Document{Here: "organisation", Data: d, Came: d.Came}, "organisation")
 }
 
-// remove removes what stood when the question was shown. It refuses what was saved since.
+// faultOf says what is wrong with a file, on which line and in which column.
+func faultOf(t web.Texts, p aggregate.Problem) (f web.Fault) {
+	line, column, _ := strings.Cut(p.Field, ".")
+	if line != "" {
+		f.Line = t.Say("line", "n", line)
+	}
+	for i, arg := range p.Args {
+		if text, is := arg.(string); is {
+			p.Args[i] = legible.Spelled(text)
+		}
+	}
+	f.Label, f.Text = organisation.Called(column, t.Locale()), t.Problem(p, nil)
+	return f
+}
+
+// mostPosts bounds the posts that the page shows: a file may have ten thousand.
+const mostPosts = 200
+
+// list shows the posts, or those of whom somebody looks for.
+func (c *OrganisationPages) list(r *http.Request, v *web.Viewer, t web.Texts, o *organisation.Organisation,
+	d *organisationData) {
+	query := strings.TrimSpace(r.URL.Query().Get("q"))
+	d.Filter = web.Filter{Path: organisationPath, Search: true, Bare: true, Submit: t.Say("search"),
+		Links:  web.Cleared(organisationPath, t.Say("everybody"), query != ""),
+		Fields: []web.Field{{Name: "q", Label: t.Say("who"), Value: query, Example: t.Say("who_hint")}}}
+	d.Posts = web.Table{Long: true}
+	headers := organisation.Header(v.Locale)
+	for _, i := range []int{1, 0, 2, 3, 5} {
+		d.Posts.Columns = append(d.Posts.Columns, web.Column{Name: headers[i]})
+	}
+	gone := c.gone(r.Context(), v, o)
+	for _, p := range o.All() {
+		said := strings.Join([]string{o.Name(p.Person), p.Person, p.Department, p.Position}, "\n")
+		if !strings.Contains(legible.Folded(said), legible.Folded(query)) {
+			continue
+		}
+		if len(d.Posts.Rows) == mostPosts {
+			d.More++
+			continue
+		}
+		manager, person, position := p.Manager, p.Person, p.Position
+		if chain, _ := o.Above(p.Person); p.Main && len(chain) > 0 {
+			manager = chain[0]
+		}
+		if gone[p.Person] {
+			person += " " + t.Say("no_account")
+		}
+		if p.Head {
+			position = strings.TrimSpace(position + " " + t.Say("head"))
+		}
+		d.Posts.Rows = append(d.Posts.Rows, []string{o.Name(p.Person), person, p.Department, position, o.Name(manager)})
+	}
+}
+
+// gone returns who has no account in Slack; nobody, while Slack doesn't list them all.
+func (c *OrganisationPages) gone(ctx context.Context, v *web.Viewer, o *organisation.Organisation) map[string]bool {
+	m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
+	if err != nil || m.More {
+		slog.WarnContext(ctx, "people of the organisation are not looked up", "err", err)
+		return nil
+	}
+	all := map[string]bool{}
+	for _, p := range o.All() {
+		all[p.Person] = true
+	}
+	for _, u := range m.People {
+		if !u.Gone {
+			delete(all, u.ID)
+			delete(all, strings.ToLower(u.Mail))
+		}
+	}
+	return all
+}
+
+// upload saves a file, or says what is wrong with it.
+func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	files, err := web.Uploads(r)
+	if err != nil {
+		return err
+	}
+	var file []byte
+	if len(files) > 0 {
+		file = files[0].File
+	}
+	// What is neither UTF-8 nor Shift_JIS is refused for that when it is read.
+	if text, as := charset.Decode(file); as != "" {
+		file = []byte(text)
+	}
+	o, wrong := organisation.Read(file)
+	if len(wrong) > 0 {
+		return c.show(w, r, v, wrong, false)
+	}
+	err = c.Store.SaveOrganisation(r.Context(), v.Tenant, web.RevisionOf(r.PostForm), o, v.Actor(), c.Now())
+	if errors.Is(err, aggregate.ErrConflict) {
+		return c.show(w, r, v, nil, true)
+	}
+	if large, is := errors.AsType[aggregate.Problem](err); is {
+		return c.show(w, r, v, aggregate.Problems{large}, false)
+	}
+	if err != nil {
+		return err
+	}
+	return c.Done(w, r, organisationPath, "saved")
+}
+
 func (c *OrganisationPages) remove(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	rev := web.RevisionOf(r.PostForm)
-	if err := c.Organisations.RemoveOrganisation(r.Context(), v.Tenant, rev, v.Actor(), c.Now()); err != nil {
+	if err := c.Store.RemoveOrganisation(r.Context(), v.Tenant, rev, v.Actor(), c.Now()); err != nil {
 		return err
 	}
-	return c.Done(w, r, "/console/organisation", "organisation-removed")
+	return c.Done(w, r, organisationPath, "organisation-removed")
 }
 
+// download sends what stands, or the beginning of a file: a head, and somebody below.
 func (c *OrganisationPages) download(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	is, err := c.Organisations.Current(r.Context(), v.Tenant)
+	is, err := c.Store.Organisation(r.Context(), v.Tenant)
 	if err != nil {
 		return err
 	}
-	if is.Organisation == nil {
-		return web.ErrNoPage
-	}
-	return web.Attach(w, web.KindCSV, "organisation.csv", web.CSVOf(is.Organisation.Rows(v.Locale), auditlog.Cell))
-}
-
-// template sends a file with two rows as an example: a manager, and somebody in a department below.
-func (c *OrganisationPages) template(w http.ResponseWriter, _ *http.Request, v *web.Viewer) error {
 	t := v.Texts("organisation")
-	rows := [][]string{organisation.Header(v.Locale), t.List("example", "manager"), t.List("example", "member")}
-	return web.Attach(w, web.KindCSV, "organisation-template.csv", web.CSVOf(rows, auditlog.Cell))
-}
-
-type texts struct{ web.Texts }
-
-func (t texts) people(n int) string { return t.Say("people", "n", web.Count(int64(n))) }
-
-func (t texts) kind(k organisation.Kind) string { return t.In("kinds", k) }
-
-func (t texts) facts(o *organisation.Organisation) []fact {
-	n := map[organisation.Kind]int{}
-	for _, p := range o.People() {
-		n[p.Kind]++
+	rows := [][]string{organisation.Header(v.Locale), t.List("example", "head"), t.List("example", "member")}
+	if is.Organisation != nil {
+		rows = is.Organisation.Rows(v.Locale)
 	}
-	var kinds []string
-	for _, k := range []organisation.Kind{organisation.Employee, organisation.Contractor, organisation.Temporary} {
-		if n[k] > 0 {
-			kinds = append(kinds, t.In("counted_kinds", k)+" "+web.Count(int64(n[k])))
-		}
-	}
-	all := t.people(len(o.People()))
-	if len(kinds) > 0 {
-		all = called(all, strings.Join(kinds, t.Say("and")))
-	}
-	return []fact{{t.Say("works_here"), all}, {t.Say("departments"), web.Count(int64(len(o.Departments())))}}
-}
-
-func (t texts) person(p organisation.Person) string { return called(p.Name, p.Number) }
-
-func called(name, id string) string {
-	if name == "" {
-		return id
-	}
-	return name + " (" + id + ")"
-}
-
-func (t texts) numbered(o *organisation.Organisation, number string) string {
-	return called(o.Name(number), number)
-}
-
-func (t texts) department(d organisation.Department) string { return called(d.Name, d.Code) }
-
-// posts says where somebody works.
-func (t texts) posts(o *organisation.Organisation, number string) string {
-	return web.Joined(o.Posts(number), func(p organisation.Post) string {
-		return strings.TrimSpace(o.NameOf(p.Department) + " " + p.Position)
-	}, t.Say("and"))
-}
-
-func (t texts) accountOf(names map[string]string) func(id string) string {
-	return func(id string) string { return called(names[id], id) }
-}
-
-// matched names somebody's accounts.
-func (t texts) matched(all []organisation.Matched, named func(id string) string) string {
-	said := web.Joined(all, func(a organisation.Matched) string {
-		if a.Guest {
-			return named(a.ID) + " " + t.Say("guest")
-		}
-		return named(a.ID)
-	}, t.Say("and"))
-	return cmp.Or(said, t.Say("no_account"))
-}
-
-// column names a column as files do, in the viewer's language.
-func (t texts) column(c organisation.Column) string {
-	return c.Header(t.Locale())
-}
-
-// problem says what is wrong, where, and what another row has to do with it.
-func (t texts) problem(p organisation.Problem) []string {
-	row, column, text := t.Say("whole_file"), "", t.In("rules", p.Rule, "limit", web.Count(int64(p.Limit)))
-	if p.Row > 0 {
-		row = t.Say("line", "n", p.Row)
-	}
-	if p.Column != "" {
-		column = t.column(p.Column)
-	}
-	if p.Other > 0 {
-		text += " " + t.Say("see_row", "n", p.Other)
-	}
-	return []string{row, column, legible.Spelled(p.Value), text}
+	return web.Attach(w, web.KindCSV, "organisation.csv", web.CSVOf(rows, auditlog.Cell))
 }

@@ -3,7 +3,6 @@
 package rules
 
 import (
-	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -15,9 +14,9 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
-	"ringi/shared/runtime/clock"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -26,9 +25,8 @@ import (
 // Pages serves the rules.
 type Pages struct {
 	*web.Site
-	Organisations *store.OrganisationStore
 
-	grouped clock.Answers[string, []string] // members of user groups, by team and id
+	known people.Requesters
 }
 
 const path = "/console/rules"
@@ -50,7 +48,7 @@ type asked struct {
 	v *web.Viewer
 	speaker
 	members people.Members
-	org     *decide.Organisation // nil: none stands
+	org     *organisation.Organisation // nil: none stands
 	draft   draft
 }
 
@@ -60,7 +58,7 @@ func of(ask func(http.ResponseWriter, *http.Request, *web.Viewer) (*asked, error
 		a, err := ask(w, r, v)
 		switch {
 		case errors.Is(err, store.ErrUnreadable):
-			http.Redirect(w, r, "/console/organisation", http.StatusSeeOther)
+			http.Redirect(w, r, organisationPath, http.StatusSeeOther)
 			return nil
 		case err != nil:
 			return err
@@ -90,14 +88,8 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (a *a
 	if a.tools, err = c.KnownTools(r.Context(), v); err != nil {
 		return nil, err
 	}
-	is, err := c.Organisations.Current(r.Context(), v.Tenant)
-	if a.org = decide.Standing(is); a.org != nil {
-		a.units = map[string]string{}
-		for _, d := range a.org.People.Departments() {
-			a.units[d.Code] = cmp.Or(d.Name, d.Code)
-		}
-		web.Distinct(a.units)
-	}
+	is, err := c.Store.Organisation(r.Context(), v.Tenant)
+	a.org = is.Organisation
 	return a, err
 }
 

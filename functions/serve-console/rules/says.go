@@ -19,7 +19,6 @@ type speaker struct {
 	web.Texts
 	names    map[string]string // of people and groups by id; empty: Slack doesn't list them
 	channels map[string]string // names by id of the viewer's channels
-	units    map[string]string // names of departments by code; empty: none stands
 	tools    []web.KnownTool
 }
 
@@ -28,9 +27,6 @@ const mostNamed = 4
 
 // person returns the name of a person or a group, or the id of one that is not listed.
 func (s speaker) person(id string) string { return legible.OneLine(cmp.Or(s.names[id], id)) }
-
-// unit returns the name of a department, or the code of one that the organisation doesn't have.
-func (s speaker) unit(code string) string { return legible.OneLine(cmp.Or(s.units[code], code)) }
 
 func (s speaker) channel(id string) string {
 	if id == rules.Direct {
@@ -82,7 +78,7 @@ func (s speaker) asking(r *rules.Rule) (group, first string, more []string) {
 		more = append(more, list(s, r.Channels, s.channel, or))
 	}
 	if r.Asker() {
-		below := func(code string) string { return s.Say("and_below", "department", s.unit(code)) }
+		below := func(code string) string { return s.Say("and_below", "department", legible.OneLine(code)) }
 		more = append(more, s.Say("asked_by", "list", list(s, slices.Concat(web.Each(r.People, s.person),
 			web.Each(r.Departments, below), web.Each(r.Groups, s.person)), legible.OneLine, or)))
 	}
@@ -184,11 +180,11 @@ func (s speaker) source(value string) string {
 		if position == "" {
 			key = "head"
 		}
-		return s.In("posts", key, "department", s.unit(department), "position", legible.OneLine(position))
+		return s.In("posts", key, "department", legible.OneLine(department), "position", legible.OneLine(position))
 	case "channel":
 		return s.Say("of_channel")
 	case "department":
-		return s.Say("and_below", "department", s.unit(of))
+		return s.Say("and_below", "department", legible.OneLine(of))
 	case "group":
 		return s.Say("group", "name", s.person(of))
 	}

@@ -179,7 +179,7 @@ func (a *asked) answerSaid(facts *rules.Facts, found *rules.Answer, who string) 
 // tried says of each stage of a resolved route whom it asks, and how they were found.
 func (a *asked) tried(d *tryData, route *circulation.Route) {
 	d.Stages, d.How = nil, nil
-	reader := subject.Reader{Locale: a.Locale(), Person: a.person, Unit: a.unit}
+	reader := subject.Reader{Locale: a.Locale(), Person: a.person}
 	for _, s := range route.Stages {
 		x := chip{Text: a.Say("of_channel"), Note: legible.OneLine(s.Name)}
 		if len(s.People) > 0 {

@@ -32,8 +32,7 @@ const checkApprovers = "check_approvers"
 // Acts makes people's decisions on pages, and links to the Slack messages where subjects began.
 type Acts struct {
 	*web.Site
-	Organisations *store.OrganisationStore
-	Links         Links // to Slack messages; nil: no links
+	Links Links // to Slack messages; nil: no links
 }
 
 // Links finds the addresses of Slack messages.

@@ -2,12 +2,9 @@ package subject
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -30,8 +27,6 @@ type Reader struct {
 	Person    func(id string) string // by name
 	Settled   bool                   // nobody is asked any more: it isn't said what can't be undone once they approve
 	Channel   string                 // name of the channel in which it was asked
-	// Unit returns the name for the id of a user group or the code of a department; nil: they are shown as they are.
-	Unit func(id string) string
 }
 
 // Route is where a gate under a rule stands.
@@ -143,7 +138,7 @@ func (d *drawing) draw(out *Route) {
 		}
 	}
 	if id := d.Gate.Route.Tells; id != "" {
-		if out.Told = d.named(id); d.ChannelOf != nil && !strings.HasPrefix(id, "S") {
+		if out.Told = d.line(id); d.ChannelOf != nil && !strings.HasPrefix(id, "S") {
 			out.Told = d.line(d.ChannelOf(id))
 		}
 	}
@@ -205,25 +200,6 @@ func NamedOf(g *aggregate.Gate) (users []string) {
 	return users
 }
 
-// Departments returns what names a department by its code, as it is called today. It reads the organisation when it is
-// first asked; what it doesn't find keeps its code.
-func (c *Acts) Departments(ctx context.Context, v *web.Viewer) func(code string) string {
-	read := sync.OnceValue(func() map[string]string {
-		names := map[string]string{}
-		is, err := c.Organisations.Current(ctx, v.Tenant)
-		if err != nil {
-			slog.WarnContext(ctx, "departments are shown by their codes", "tenant", v.Tenant, "err", err)
-		}
-		if err == nil && is.Organisation != nil {
-			for _, d := range is.Organisation.Departments() {
-				names[d.Code] = d.Name
-			}
-		}
-		return names
-	})
-	return func(code string) string { return cmp.Or(read()[code], code) }
-}
-
 // mostName is how many characters of a name that an administrator gave are shown.
 const mostName = 120
 
@@ -249,21 +225,13 @@ var (
 	}
 )
 
-// named is line for a user group or a department.
-func (d *drawing) named(id string) string {
-	if d.Unit != nil {
-		id = d.Unit(id)
-	}
-	return d.line(id)
-}
-
 // Via says by what a route found somebody. What it doesn't know is shown as it is.
 func (r Reader) Via(how string) string {
 	d := drawing{Reader: r, words: web.TextsOf("route", r.Locale)}
 	if key := viaPhrases[how]; key != "" || how == "" {
 		return d.words.Say(key)
 	}
-	shown := map[string]func(string) string{"who": d.Person, "group": d.named, "department": d.named, "position": d.line}
+	shown := map[string]func(string) string{"who": d.Person, "group": d.line, "department": d.line, "position": d.line}
 	for i := range viaForms {
 		form := viaForms[i].form.Get()
 		m, values := form.FindStringSubmatch(how), []any(nil)

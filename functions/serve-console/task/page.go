@@ -131,7 +131,7 @@ func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Sour
 	}
 	channel := c.ChannelsOf(ctx, v, t.task.Request.Origin(), words.Say("that_channel"))
 	t.reader = Reader{subject.Reader{Locale: v.Locale, Person: person, Channel: channel(t.task.Request.Channel),
-		ChannelOf: channel, Unit: c.Departments(ctx, v)}, c.Now(), v.Admin}
+		ChannelOf: channel}, c.Now(), v.Admin}
 	t.surface = subject.SurfaceOf(v, person, channel)
 	t.reader.History(s)
 	t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)

@@ -28,7 +28,7 @@ import (
 type Site struct {
 	Store   *store.TaskStore
 	Results Results
-	Slack   people.Directory
+	Slack   Slack
 	People  *people.People
 	Listing people.Listing // who may be chosen
 	Roster  people.Roster
@@ -36,6 +36,12 @@ type Site struct {
 	Now     func() time.Time
 
 	names people.Names
+}
+
+// Slack is what the console asks.
+type Slack interface {
+	people.Directory
+	people.Grouped
 }
 
 // Asks asks another function, which has access to what the console hasn't.

@@ -24,7 +24,6 @@ import (
 // Store is the store of what outside agents ask for.
 type Store interface {
 	decide.RulesReader
-	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	Count(ctx context.Context, tenant string, c aggregate.Count) error

@@ -1,269 +1,307 @@
 package organisation_test
 
 import (
+	"cmp"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"ringi/shared/domain/organisation"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
+
+// twelve is a company of eleven people in three departments.
+func twelve(t expect.T) *organisation.Organisation {
+	t.Helper()
+	return read(t, string(expect.Value(os.ReadFile("testdata/twelve.csv"))(t)))
+}
+
+func read(t expect.T, file string) *organisation.Organisation {
+	t.Helper()
+	o, wrong := organisation.Read([]byte(file))
+	expect.Must(t, len(wrong) == 0, "%v of %s", wrong, file)
+	return o
+}
+
+const header = "email,name,department,position,head,manager,main\n"
+
+// file returns a file with the usual header and these rows, whose cells stand in the header's order.
+func file(rows ...string) string { return header + strings.Join(rows, "\n") + "\n" }
+
+func above(o *organisation.Organisation, who string) string {
+	chain, _ := o.Above(who)
+	return strings.Join(chain, " ")
+}
 
 func TestWhoStandsAboveWhom(t *testing.T) {
 	o := twelve(t)
-	for number, want := range map[string]string{
-		"1001": "", "1002": "1001", "1003": "1001", "1004": "1003 1001", "1006": "1003 1001",
-		"1009": "1002 1001",                           // of two posts the main one decides
-		"1010": "1002 1001", "1011": "1010 1002 1001", // 1010 is named
-		"1012": "1009 1002 1001", "9999": "",
+	mails := strings.NewReplacer("@midori.example", "", "@yoshida.example", "")
+	for who, want := range map[string]string{
+		"midorikawa@midori.example": "", "takahashi@midori.example": "midorikawa", "sato@midori.example": "midorikawa",
+		"suzuki@midori.example": "sato midorikawa", "U0ITO": "sato midorikawa",
+		"nakamura@midori.example":  "takahashi midorikawa", // of two posts the main one decides
+		"kobayashi@midori.example": "takahashi midorikawa",
+		"kato@midori.example":      "kobayashi takahashi midorikawa", // who is named
+		"yoshida@yoshida.example":  "nakamura takahashi midorikawa", "nobody@midori.example": "",
 	} {
-		expect.Is(t, numbersOf(above(o, number)), want, "%s", number)
+		expect.Is(t, mails.Replace(above(o, who)), want, "%s", who)
 	}
-	expect.Same(t, []organisation.Superior{
-		{Number: "1010", How: organisation.Named},
-		{Number: "1002", How: organisation.Head, Department: "K20"},
-		{Number: "1001", How: organisation.Head, Department: "M00"},
-	}, above(o, "1011"))
-	for number, top := range map[string]bool{"1001": true, "1002": true, "9999": false} {
-		_, ends := o.Above(number)
-		expect.Is(t, ends, top, "the chain of %s ends at the top", number)
+	for who, top := range map[string]bool{"midorikawa@midori.example": true, "U0ITO": true, "U0NOBODY": false} {
+		_, ends := o.Above(who)
+		expect.Is(t, ends, top, "the chain of %s ends at the top", who)
 	}
-}
-
-// above are those above a person.
-func above(o *organisation.Organisation, number string) []organisation.Superior {
-	chain, _ := o.Above(number)
-	return chain
-}
-
-// below reports whether a person stands below another.
-func below(o *organisation.Organisation, number, other string) bool {
-	return slices.ContainsFunc(above(o, number), func(s organisation.Superior) bool { return s.Number == other })
 }
 
 func TestPeopleHaveTheirPosts(t *testing.T) {
 	o := twelve(t)
 	var posts []string
-	for _, p := range o.Posts("1009") {
-		posts = append(posts, p.Department+" "+p.Position)
+	for _, p := range o.Posts("nakamura@midori.example") {
+		posts = append(posts, fmt.Sprint(p.Department, " ", p.Position, " ", p.Main))
 	}
-	main, _ := o.Main("1009")
-	expect.Is(t, main.Department+": "+strings.Join(posts, ", "), "K20: K20 課長, S10 課長") // the main post stands first
-	expect.Is(t, encoded(t, o.Path("S10")),
-		`[{"code":"S10","name":"営業部","parent":"M00"},{"code":"M00","name":"みどり製作所"}]`)
-	expect.Is(t, len(o.Path("nowhere")), 0)
-	p, ok := o.Person("1007")
-	expect.Same(t, organisation.Person{Number: "1007", Name: "渡辺 翔", Mails: []string{"watanabe@haken.example"},
-		Kind: organisation.Temporary}, p)
-	expect.That(t, ok, "1007 is not there")
-	_, ok = o.Person("1008")
-	expect.That(t, !ok, "1008 isn't in the file and is there")
+	expect.Same(t, posts, []string{"みどり製作所/管理部 課長 true", "みどり製作所/営業部 課長 false"}) // the main post stands first
+	expect.Same(t, o.Departments("nakamura@midori.example"), []string{"みどり製作所/管理部", "みどり製作所"})
+	expect.Is(t, len(o.Departments("nobody")), 0)
+	expect.Same(t, o.AllDepartments(), []string{"みどり製作所", "みどり製作所/営業部", "みどり製作所/管理部"})
+	expect.That(t, o.Has("watanabe@haken.example") && !o.Has("x@midori.example") && !o.Has(""), "who is there")
+	expect.Is(t, o.Name("watanabe@haken.example")+o.Name("U9"), "渡辺 翔U9")
+	expect.Is(t, o.People(), 11)
+	other := read(t, file("U0ITO,,A,,,,", "U0NEW,,A,,,,"))
+	expect.Same(t, []int{o.Without(other), other.Without(o), o.Without(nil), (*organisation.Organisation)(nil).Without(o)},
+		[]int{10, 1, 11, 0})
 }
 
 func TestHoldersOfAPositionHaveItAsAnyPost(t *testing.T) {
-	o := read(t, file(top, "2,Bob,,B,,A,chief,2,,,employee", "3,Cem,,B,,A,chief,2,,,contractor",
-		"4,Dora,,B,,A,chief,2,,,temporary", "5,Eve,,A,,,,,,,employee", "5,Eve,,B,,A,chief,2,concurrent,,employee",
-		"0,Zoe,,A,,,,,,,employee", "0,,,B,,,chief,,concurrent,,,,",
-		"7,Gus,,B,,A,aide,,,,employee", "8,Hal,,C,,A,chief,2,,,employee"))
-	expect.Same(t, o.Holders("B", "chief"), []string{"0", "2", "3", "4", "5"})
-	expect.Same(t, o.Holders("C", "chief"), []string{"8"})
-	expect.Is(t, len(o.Holders("A", "aide")), 0)
+	o := read(t, file("U1,Ann,A,boss,yes,,", "U2,Bob,A/B,chief,yes,,", "U3,Cem,A/B,chief,,,", "U5,Eve,A,,,,yes",
+		"U5,Eve,A/B,chief,,,", "U7,Gus,A/B,aide,,,", "U8,Hal,A/C,chief,,,"))
+	expect.Same(t, o.Holders("A/B", "chief"), []string{"U2", "U3", "U5"})
+	expect.Same(t, o.Holders("Ａ／C", "ｃhief"), []string{"U8"})
+	expect.Same(t, o.Holders("A/B", ""), []string{"U2"})
+	expect.Is(t, len(o.Holders("A", "aide"))+len(o.Holders("A/C", "")), 0)
+	expect.That(t, o.Knows("A/C", "") && o.Knows("", "aide") && o.Knows("A/B", "aide") && !o.Knows("A/C", "aide") &&
+		!o.Knows("C", "") && !o.Knows("", "bos"), "what is known")
 }
 
-// staffRanks are the ranks of positions in the shorthand of staff.
-var staffRanks = map[string]string{"chief": "3", "deputy": "4", "clerk": "9"}
-
-// staff is a company below a boss, 1 in A, in shorthand: number, department with the one above it, position or -, and
-// what is unusual.
-func staff(t *testing.T, people ...string) *organisation.Organisation {
+// staff is a company below a boss, U1 of A, in shorthand: person, department, and what is unusual.
+func staff(t *testing.T, people string) *organisation.Organisation {
 	t.Helper()
-	rows := [][]string{strings.Split(top, ","), {"", "", "", "B", "", "A", "", "", "", "", ""}}
-	for _, p := range people {
+	rows := []string{"U1,Ann,A,boss,yes,,yes"}
+	for p := range strings.SplitSeq(people, ", ") {
 		words := strings.Fields(p)
-		code, parent, _ := strings.Cut(words[1], "<")
-		row := []string{words[0], "P" + words[0], "", code, "", parent, strings.Trim(words[2], "-"), staffRanks[words[2]],
-			"", "", ""}
-		kind := "employee"
-		for _, word := range words[3:] {
-			switch number, named := strings.CutPrefix(word, "below:"); {
+		cells := []string{"U" + words[0], "P" + words[0], words[1], "", "", "", "yes"}
+		for _, word := range words[2:] {
+			switch who, named := strings.CutPrefix(word, "below:"); {
 			case named:
-				row[9] = number
+				cells[5] = "U" + who
 			case word == "second":
-				row[8], kind = "concurrent", ""
+				cells[6] = ""
+			case word == "head":
+				cells[4] = "yes"
 			default:
-				kind = word
+				cells[3] = word
 			}
 		}
-		row[10] = kind
-		rows = append(rows, row)
+		rows = append(rows, strings.Join(cells, ","))
 	}
-	return read(t, written(rows))
+	return read(t, file(rows...))
 }
 
 func TestWhoLeadsADepartment(t *testing.T) {
-	for name, c := range map[string]struct {
-		people string
-		want   string // who stands above 2
-	}{
-		"the highest rank of the department": {"2 B<A -, 3 B<A chief, 4 B<A deputy", "3 1"},
-		"not oneself":                        {"2 B<A chief, 4 B<A deputy", "1"},
-		"no colleague of equal rank":         {"2 B<A clerk, 0 B<A clerk", "1"},
-		"an equal rank above":                {"2 C<B chief, 3 B<A chief", "3 1"},
-		"nobody without rank":                {"2 B<A -, 3 B<A -", "1"},
-		"the department above":               {"2 C<B -, 3 B<A chief", "3 1"},
-		"nobody of a lower rank above":       {"2 C<B chief, 3 B<A deputy", "1"},
-		"who leads by a second post":         {"2 B<A -, 3 D<A -, 3 B<A chief second", "3 1"},
-		"not oneself by a second post":       {"2 C<B -, 2 B<A chief second, 3 B<A deputy", "1"},
-		"of two the one whose main it is":    {"2 B<A -, 3 D<A -, 3 B<A chief second, 4 B<A chief", "4 1"},
-		"of two else the lower number":       {"2 B<A -, 4 B<A chief, 3 B<A chief", "3 1"},
-		"who is named comes first":           {"2 B<A - below:4, 3 B<A chief, 4 B<A -", "4 3 1"},
-		"a contractor who is named":          {"2 B<A - below:4, 3 B<A chief, 4 B<A - contractor", "4 3 1"},
-		"a head who is a contractor":         {"2 B<A -, 3 B<A chief contractor", "3 1"},
+	for name, c := range map[string]struct{ people, want string }{ // who stands above 2
+		"the head of the department":     {"2 A/B, 3 A/B head, 4 A/B chief", "U3 U1"},
+		"not oneself":                    {"2 A/B head, 4 A/B", "U1"},
+		"no colleague":                   {"2 A/B, 0 A/B chief", "U1"},
+		"a head above":                   {"2 A/B/C head, 3 A/B head", "U3 U1"},
+		"the department above":           {"2 A/B/C, 3 A/B head", "U3 U1"},
+		"none in between":                {"2 A/B/C", "U1"},
+		"who leads by a second post":     {"2 A/B, 3 A/D, 3 A/B head second", "U3 U1"},
+		"not oneself by a second post":   {"2 A/B/C, 2 A/B head second, 3 A/B", "U1"},
+		"who is named comes first":       {"2 A/B below:4, 3 A/B head, 4 A/B", "U4 U3 U1"},
+		"a second post's manager not":    {"2 A/B, 2 A/D second below:4, 3 A/B head, 4 A/D", "U3 U1"},
+		"no part of a department's name": {"2 A/BC, 3 A/B head", "U1"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			chart := staff(t, strings.Split(c.people, ", ")...)
-			expect.Is(t, numbersOf(above(chart, "2")), c.want)
-		})
+		t.Run(name, func(t *testing.T) { expect.Is(t, above(staff(t, c.people), "U2"), c.want) })
 	}
 }
 
-// Whoever stands between is above, also a contractor.
-func TestEverybodyBetweenIsAbove(t *testing.T) {
-	chart := read(t, file(top, "2,Bob,,B,,A,,,,3,employee", "3,Cem,,B,,A,,,,,contractor"))
-	expect.Is(t, numbersOf(above(chart, "2")), "3 1")
-	for pair, want := range map[[2]string]bool{
-		{"2", "1"}: true, {"2", "3"}: true, {"3", "1"}: true, {"1", "2"}: false, {"2", "2"}: false, {"3", "2"}: false,
-		{"9", "1"}: false,
+// Who takes the place of a post stands above it: over the head's own position, and over one that nobody has there, that
+// is the department above.
+func TestWhoStandsOverAPost(t *testing.T) {
+	o := staff(t, "2 A/B 部長 head, 3 A/B 課長, 4 A/B/C 課長, 5 A/D 部長, 6 A/E 課長 head, 7 A/E 係長")
+	for post, want := range map[[2]string]string{
+		{"A/B", "部長"}: "U1", {"A/B", ""}: "U1", {"A/B", "課長"}: "U2 U1", {"A/B/C", "課長"}: "U2 U1", {"A/B/C", ""}: "U2 U1",
+		{"A/E", "部長"}: "U1", {"A/E", "係長"}: "U6 U1",
+		{"A/D", "部長"}: "U1", {"A", "boss"}: "", {"A", ""}: "", {"A", "部長"}: "U1", {"Z", "部長"}: "",
 	} {
-		expect.Is(t, below(chart, pair[0], pair[1]), want, "%v", pair)
+		expect.Is(t, strings.Join(o.Over(post[0], post[1]), " "), want, "%v", post)
 	}
 }
 
 // Heads by second posts can stand above each other. A chain ends before it repeats somebody.
 func TestAChainEndsAtACycle(t *testing.T) {
-	chart := read(t, file("1,Ann,,B,,A,chief,2,,,employee", "2,Bob,,D,,C,chief,2,,,employee",
-		"1,,,C,,,chief,,concurrent,,,,",
-		"2,,,A,,,chief,,concurrent,,,,", "3,Cem,,B,,A,,,,,employee"))
-	expect.Is(t, numbersOf(above(chart, "1")), "2")
-	expect.Is(t, numbersOf(above(chart, "2")), "1")
-	expect.Is(t, numbersOf(above(chart, "3")), "1 2")
-	expect.That(t, !below(chart, "1", "1"), "1 is below themselves")
-	_, top := chart.Above("3")
-	expect.That(t, !top, "nobody knows who is above 2")
+	o := read(t, file("U1,Ann,A/B,chief,yes,,yes", "U2,Bob,C/D,chief,yes,,yes", "U1,,C,chief,yes,,", "U2,,A,chief,yes,,",
+		"U3,Cem,A/B,,,,"))
+	expect.Same(t, []string{above(o, "U1"), above(o, "U2"), above(o, "U3")}, []string{"U2", "U1", "U1 U2"})
+	_, top := o.Above("U3")
+	expect.That(t, !top, "nobody knows who is above U2")
 }
 
-// Rows of the table that no file could make, such as of a faulty release, end no chart in a loop.
-func TestAChartOfRowsThatNoFileMakes(t *testing.T) {
-	chart := expect.Value(organisation.Decode([]byte(`{"department":{"code":"A","parent":"B"}}
-{"department":{"code":"B","parent":"A"}}
-{"person":{"number":"1","name":"Ann","kind":"employee","manager":"1"}}
-{"person":{"number":"2","name":"Bob","kind":"employee"}}
-{"post":{"number":"1","department":"A","main":true}}
-`)))(t)
-	expect.Is(t, len(chart.Path("A")), 2)
-	expect.Is(t, len(above(chart, "1")), 0)
-	_, top := chart.Above("1")
-	expect.That(t, top, "1 stands above themselves")
-	expect.Is(t, len(above(chart, "2")), 0)
+// drawCompany draws the rows of a valid company. Managers have smaller numbers.
+func drawCompany(t *rapid.T) (rows []string) {
+	departments, led := []string{"A"}, map[string]bool{}
+	for i := range rapid.IntRange(0, 4).Draw(t, "departments") {
+		d := string(rune('B' + i))
+		if rapid.IntRange(0, 3).Draw(t, "below") > 0 {
+			d = rapid.SampledFrom(departments).Draw(t, "parent") + "/" + d
+		}
+		departments = append(departments, d)
+	}
+	for person := range rapid.IntRange(1, 8).Draw(t, "people") {
+		manager := ""
+		if person > 0 && rapid.IntRange(0, 3).Draw(t, "named") == 0 {
+			manager = fmt.Sprint("u", rapid.IntRange(0, person-1).Draw(t, "manager"))
+		}
+		seen := map[string]bool{}
+		for n := range rapid.IntRange(1, 3).Draw(t, "posts") {
+			d, called := rapid.SampledFrom(departments).Draw(t, "department"),
+				rapid.SampledFrom([]string{"", "boss", "clerk"}).Draw(t, "position")
+			if seen[d+called] {
+				continue
+			}
+			head, main := "", ""
+			if !led[d] && rapid.IntRange(0, 2).Draw(t, "heads") == 0 {
+				head, led[d] = "yes", true
+			}
+			if n == 0 {
+				main = "yes"
+			}
+			seen[d+called] = true
+			rows = append(rows, fmt.Sprintf("U%d,P%d,%s,%s,%s,%s,%s", person, person, d, called, head, manager, main))
+		}
+	}
+	return rows
 }
 
-func TestAccountsAreReadFromTheirBatches(t *testing.T) {
-	o := twelve(t)
-	kept := o.Match([]organisation.Account{
-		{ID: "U2", Mail: "T.Kobayashi@midori.example", Guest: true}, {ID: "U1",
-			Mail: "kobayashi@midori.example"},
-		{ID: "U3", Mail: "sato@midori.example"}, {ID: "U9", Mail: "nobody@midori.example"},
-	}).Kept()
-	expect.Is(t, string(kept.Canonical()), `{"number":"","accounts":null}
-{"number":"1003","accounts":[{"id":"U3"}]}
-{"number":"1010","accounts":[{"id":"U1"},{"id":"U2","guest":true}]}
-`)
-	again := expect.Value(organisation.AssembleAccounts(kept.Batches()))(t)
-	expect.Is(t, again.SHA256(), kept.SHA256())
-	number, known := again.Number("U2")
-	expect.That(t, number == "1010" && known && again.People() == 2 && len(again.ByNumber("1010")) == 2, "%q of U2",
-		number)
-	_, known = again.Number("U9")
-	expect.That(t, !known, "an account of nobody's is somebody's")
-	without := again.Without(o)
-	expect.Is(t, len(without), 9)
-	expect.That(t, !slices.ContainsFunc(without, func(p organisation.Person) bool { return p.Number == "1003" }), "%v",
-		without)
+// managerOf finds who stands above a person by looking at everybody.
+func managerOf(o *organisation.Organisation, who string) string {
+	mine := slices.DeleteFunc(o.All(), func(p organisation.Post) bool { return p.Person != who || !p.Main })
+	if len(mine) == 0 || mine[0].Manager != "" {
+		return append(mine, organisation.Post{})[0].Manager
+	}
+	leads := slices.DeleteFunc(o.All(), func(p organisation.Post) bool {
+		return !p.Head || p.Person == who || !strings.HasPrefix(mine[0].Department+"/", p.Department+"/")
+	})
+	if len(leads) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(leads, func(a, b organisation.Post) int {
+		return cmp.Compare(len(a.Department), len(b.Department))
+	}).Person
 }
 
-// Accounts that are nobody's make no other list.
-func TestOnlyWhoseAccountsAreCounts(t *testing.T) {
-	o, sato := twelve(t), organisation.Account{ID: "U3", Mail: "sato@midori.example"}
-	want := o.Match([]organisation.Account{sato}).Kept().SHA256()
-	more := []organisation.Account{{ID: "U8", Mail: "x@midori.example"}, sato}
-	expect.Is(t, o.Match(more).Kept().SHA256(), want)
-	none := o.Match(nil).Kept()
-	expect.That(t, none.SHA256() != want && len(none.Batches()) == 1, "nobody has an account: %s", none.Canonical())
-	expect.Is(t, expect.Value(organisation.AssembleAccounts(none.Batches()))(t).SHA256(), none.SHA256())
+// Chains end and never repeat anybody; each of their members is the manager of the one before.
+func TestChainsOfAnyCompany(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := read(t, file(drawCompany(t)...))
+		below, circular := map[[2]string]bool{}, false
+		for _, p := range o.All() {
+			at := p.Person
+			chain, top := o.Above(p.Person)
+			for i, s := range chain {
+				expect.Must(t, s != p.Person && !slices.Contains(chain[:i], s), "the chain of %s repeats %s", p.Person, s)
+				expect.Is(t, s, managerOf(o, at), "above %s", at)
+				below[[2]string{p.Person, s}], at = true, s
+			}
+			after := managerOf(o, at)
+			repeats := after == p.Person || slices.Contains(chain, after)
+			expect.That(t, after == "" || repeats, "the chain of %s ends at %s, below %s", p.Person, at, after)
+			expect.Is(t, top, after == "", "the chain of %s ends at the top", p.Person)
+			circular = circular || repeats && after != ""
+		}
+		for pair := range below {
+			both := below[[2]string{pair[1], pair[0]}]
+			expect.That(t, circular || !both, "%v are below each other", pair)
+		}
+	})
 }
 
-func TestAccountsThatAreNotWhatWasWritten(t *testing.T) {
-	o := read(t, written(company(5000, seeded())))
-	var accounts []organisation.Account
-	for i, p := range o.People() {
-		accounts = append(accounts, organisation.Account{ID: fmt.Sprintf("U0%09d", i), Mail: strings.Join(p.Mails[:min(1,
-			len(p.Mails))], "")})
-	}
-	all := o.Match(accounts).Kept().Batches()
-	for _, b := range all {
-		expect.That(t, len(b.Rows) <= organisation.MaxBatch, "part %d has %d bytes", b.Part, len(b.Rows))
-	}
-	cut := slices.Clone(all)
-	cut[0].Rows = cut[0].Rows[:len(cut[0].Rows)-10]
-	for name, some := range map[string][]organisation.Batch{"none": nil, "another": append(slices.Clone(all), all[0]),
-		"cut": cut, "other": {{Part: 1, Parts: 1, Rows: `{"number":"","accounts":null,"x":1}` + "\n"}}} {
-		_, err := organisation.AssembleAccounts(some)
-		expect.That(t, err != nil, "%s", name)
-	}
+// What is written is read as the same, in every language.
+func TestAnyCompanyIsReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := read(t, file(drawCompany(t)...))
+		readBack(t, o)
+	})
 }
 
-func TestAccountsAreMatchedByAddress(t *testing.T) {
-	o := read(t, file(
-		"1,Ann,ann@x.example;a.ann@x.example,A,,,boss,1,,,employee",
-		"2,Bob,bob@x.example,A,,,,,,,employee",
-		"3,Cem,cem@x.example,A,,,,,,,employee",
-		"4,Dora,dora@x.example,A,,,,,,,employee",
-		"5,Eve,,A,,,,,,,employee",
-		"6,Fay,fay@x.example;f@x.example,A,,,,,,,employee",
-		"7,Gus,gus@x.example,A,,,,,,,employee",
-	))
-	accounts := []organisation.Account{
-		{ID: "U9", Mail: "a.ann@x.example", Guest: true},
-		{ID: "U1", Mail: " ANN@x.example"},
-		{ID: "U2", Mail: "bob@x.example"},
-		{ID: "U3", Mail: "stranger@x.example"},
-		{ID: "U4", Mail: "dora@x.example"},
-		{ID: "U5"},
-		{ID: "U6", Mail: "fay@x.example"},
-		{ID: "U7", Mail: "fay@x.example"},
-		{ID: "U71", Mail: "f@x.example"},
-		{ID: "U8", Mail: "GUS@x.example"},
-		{ID: "U8", Mail: "gus@x.example"},
+func readBack(t expect.T, o *organisation.Organisation) {
+	t.Helper()
+	for _, locale := range language.All {
+		var b strings.Builder
+		for _, row := range o.Rows(locale) {
+			for i, cell := range row {
+				if i > 0 {
+					b.WriteByte(',')
+				}
+				b.WriteString(`"` + strings.ReplaceAll(cell, `"`, `""`) + `"`)
+			}
+			b.WriteByte('\n')
+		}
+		expect.Is(t, string(read(t, b.String()).Bytes()), string(o.Bytes()))
 	}
-	want := organisation.Matching{
-		Accounts: map[string][]organisation.Matched{
-			"1": {{ID: "U1"}, {ID: "U9", Guest: true}},
-			"2": {{ID: "U2"}},
-			"4": {{ID: "U4"}},
-			"6": {{ID: "U71"}}, // by f@, which is nobody else's
-			"7": {{ID: "U8"}},
-		},
-		Nobody:  []string{"U3", "U5", "U6", "U7"},
-		Without: []string{"3", "5"},
-		Shared:  []organisation.Shared{{Mail: "fay@x.example", Accounts: []string{"U6", "U7"}}},
+	expect.Is(t, string(read(t, string(o.Bytes())).Bytes()), string(o.Bytes()))
+}
+
+// large makes the rows of a company: departments of twelve, up to three below each, with a head, and others some of
+// whom have second posts and named managers.
+func large(people int) string {
+	random, rows := rand.New(rand.NewPCG(1, 2)), []string{}
+	department := func(i int) string {
+		d := ""
+		for ; i > 0; i = (i - 1) / 3 {
+			d = fmt.Sprintf("/第%d営業部東日本法人課", i) + d
+		}
+		return "本社" + d
 	}
-	for range 2 {
-		m := o.Match(accounts)
-		expect.Same(t, want, *m)
-		slices.Reverse(accounts) // the order of the listing makes no difference
+	for i := range people {
+		head, manager := "", ""
+		switch place := i % 12; {
+		case place == 0:
+			head = "はい"
+		case place > 1 && random.IntN(5) == 0:
+			manager = fmt.Sprintf("first-name.last-name-%d@subsidiary.a-large-company.example", i-place+1)
+		}
+		rows = append(rows, fmt.Sprintf("first-name.last-name-%d@subsidiary.a-large-company.example,山田 %d郎,%s,課長,%s,%s,はい",
+			i, i, department(i/12), head, manager))
+		if i > 12 && random.IntN(10) == 0 {
+			rows = append(rows, fmt.Sprintf("first-name.last-name-%d@subsidiary.a-large-company.example,,%s,委員,,,", i,
+				department(random.IntN(i/12))))
+		}
 	}
-	expect.Same(t, map[string]string{"U1": "1", "U9": "1", "U2": "2", "U4": "4", "U71": "6", "U8": "7"},
-		o.Match(accounts).Numbers())
-	expect.Same(t, []string{"1", "2", "3", "4", "5", "6", "7"}, o.Match(nil).Without)
+	return file(rows...)
+}
+
+// A company of 300 people in 25 departments: everybody but the top has a manager.
+func TestACompanyOf300(t *testing.T) {
+	o := read(t, large(300))
+	first := o.All()[0].Person
+	for _, p := range o.All() {
+		chain, top := o.Above(p.Person)
+		expect.Must(t, (len(chain) == 0) == (p.Person == first) && len(chain) <= 6 && top, "%s has %d above", p.Person,
+			len(chain))
+		expect.Must(t, len(chain) == 0 || chain[len(chain)-1] == first, "the chain of %s ends below the top", p.Person)
+	}
+	expect.Is(t, o.People(), 300)
+}
+
+func BenchmarkRead5000People(b *testing.B) {
+	text := []byte(large(5000))
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		organisation.Read(text)
+	}
 }

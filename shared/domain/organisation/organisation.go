@@ -1,155 +1,221 @@
-// Package organisation holds who works for a tenant: people, their posts, departments and superiors. It reads them from
-// one CSV file, checks them, and says who stands above whom.
+// Package organisation holds who works for a tenant: people, their posts, their departments and who stands above whom.
+// One CSV says it, a row a post (read.go).
 //
-// A row of the file is one post of one person. A row without employee number describes a department only; a department
-// without posts of its own needs one. The columns stand in any order, named in Japanese or English (columns.go); other
-// columns are ignored:
-//
-//   - employee_number is the identity of a person: one number never means two people, and accounts are matched to it.
-//   - name, email (several with ; or line breaks between), employment and manager belong to the person. Rows must agree
-//     on them, or leave them empty. Addresses of all rows add up.
-//   - department_name and parent_department (a code) belong to the department, by the same rule. A parent has a
-//     row, too.
-//   - rank belongs to the position: 1 is the highest, and a position without rank leads nobody.
-//   - post says whether it is the person's main post, which it is unless said otherwise. Each person has exactly one
-//     main post.
+// A person is an e-mail address, or a Slack id where the address isn't to be told. A department is its path, such as
+// 本社/営業部: what stands above it is the path without its last part. One person at most heads a department.
 package organisation
 
 import (
-	"cmp"
+	"bytes"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
+
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
-// Position is what posts are called, and where they stand among others.
-type Position struct {
-	Name string `json:"name"`
-	Rank int    `json:"rank,omitempty"` // 1 is the highest; 0 is none, below all others
-}
-
-// Department is a department.
-type Department struct {
-	Code   string `json:"code"`
-	Name   string `json:"name,omitempty"`
-	Parent string `json:"parent,omitempty"` // code; none at the top
-}
-
-// Person is a person.
-type Person struct {
-	Number  string   `json:"number"`
-	Name    string   `json:"name"`
-	Mails   []string `json:"mails,omitempty"` // sorted
-	Kind    Kind     `json:"kind"`
-	Manager string   `json:"manager,omitempty"` // number, where the file names one
-}
-
-// Post is what a person does in a department.
+// Post is a row: what a person does in a department.
 type Post struct {
-	Number     string `json:"number"`
-	Department string `json:"department"`
-	Position   string `json:"position,omitempty"`
-	Main       bool   `json:"main,omitempty"`
+	Person     string // address in lower case, or Slack id
+	Name       string
+	Department string // path
+	Position   string
+	Head       bool   // they head the department
+	Manager    string // the person who stands above them at this post; empty: who heads the department, or one above
+	Main       bool   // the post that counts for what they ask for
+
+	line int
 }
 
-// Organisation is who works for a tenant. It doesn't change once it is made. Two of them that say the same are equal,
-// whatever the rows of their files.
+// Organisation is who works for a tenant. It doesn't change once it is read.
 type Organisation struct {
-	positions   []Position   // by name
-	departments []Department // by code
-	people      []Person     // by number
-	posts       []Post       // by number, department and position
-
-	byNumber map[string]Person
-	byCode   map[string]Department
-	held     map[string][]Post // by number
-	members  map[string][]Post // by department, those who lead first
-	ranks    map[string]int    // by position
+	posts   []Post            // as the file has them
+	held    map[string][]Post // by person, the main post first
+	heads   map[string]Post   // by department
+	members map[string][]Post // by department
+	known   map[string]bool   // all departments, also those that only stand above others
 }
 
-// sort brings everything into the order of Canonical, and indexes it. Package slices would link its sort once more for
-// each type into each function that reads an organisation: 10 to 20 kB each.
-func (o *Organisation) sort() {
-	sort.Slice(o.positions, func(i, j int) bool { return o.positions[i].Name < o.positions[j].Name })
-	sort.Slice(o.departments, func(i, j int) bool { return o.departments[i].Code < o.departments[j].Code })
-	sort.Slice(o.people, func(i, j int) bool { return o.people[i].Number < o.people[j].Number })
-	sort.Slice(o.posts, func(i, j int) bool {
-		a, b := &o.posts[i], &o.posts[j]
-		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Department, b.Department),
-			cmp.Compare(a.Position, b.Position)) < 0
-	})
-	o.byNumber, o.byCode, o.ranks = map[string]Person{}, map[string]Department{}, map[string]int{}
-	o.held, o.members = map[string][]Post{}, map[string][]Post{}
-	for _, p := range o.positions {
-		o.ranks[p.Name] = p.Rank
-	}
-	for _, d := range o.departments {
-		o.byCode[d.Code] = d
-	}
-	for _, p := range o.people {
-		o.byNumber[p.Number] = p
-	}
-	for _, p := range o.posts {
-		o.held[p.Number] = append(o.held[p.Number], p)
+func newOrganisation(posts []Post) *Organisation {
+	o := &Organisation{posts, map[string][]Post{}, map[string]Post{}, map[string][]Post{}, map[string]bool{}}
+	for _, p := range posts {
+		if all := o.held[p.Person]; p.Main {
+			o.held[p.Person] = slices.Insert(all, 0, p)
+		} else {
+			o.held[p.Person] = append(all, p)
+		}
+		if p.Head {
+			o.heads[p.Department] = p
+		}
+		for _, d := range path(p.Department) {
+			o.known[d] = true
+		}
 		o.members[p.Department] = append(o.members[p.Department], p)
 	}
-	for _, all := range o.members {
-		sort.Slice(all, func(i, j int) bool { return o.byRank(all[i], all[j]) < 0 })
+	return o
+}
+
+// All returns all posts in the order of the file.
+func (o *Organisation) All() []Post { return slices.Clone(o.posts) }
+
+// People returns how many people there are.
+func (o *Organisation) People() int { return len(o.held) }
+
+// Without returns how many people another organisation doesn't have; nil has nobody.
+func (o *Organisation) Without(other *Organisation) (n int) {
+	if o == nil {
+		return 0
 	}
-}
-
-// byRank orders posts of a department: by rank, main posts first, then by number. So it is decided, though arbitrary,
-// who of two with one rank leads.
-func (o *Organisation) byRank(a, b Post) int {
-	main := func(p Post) int {
-		if p.Main {
-			return 0
+	for who := range o.held {
+		if other == nil || !other.Has(who) {
+			n++
 		}
-		return 1
 	}
-	return cmp.Or(cmp.Compare(o.rank(a), o.rank(b)), cmp.Compare(main(a), main(b)), cmp.Compare(a.Number, b.Number),
-		cmp.Compare(a.Position, b.Position))
+	return n
 }
 
-// NameOf returns what a department is called, or its code if it has no name.
-func (o *Organisation) NameOf(code string) string { return cmp.Or(o.byCode[folded(code)].Name, code) }
+// Has reports whether somebody works here.
+func (o *Organisation) Has(person string) bool { return len(o.held[person]) > 0 }
 
-// Name returns a person's name; none for a stranger.
-func (o *Organisation) Name(number string) string { return o.byNumber[number].Name }
-
-// Person returns a person by number; false if they don't work for the tenant.
-func (o *Organisation) Person(number string) (Person, bool) {
-	p, ok := o.byNumber[number]
-	return p, ok
-}
-
-// People returns everybody, by number.
-func (o *Organisation) People() []Person { return slices.Clone(o.people) }
-
-// Departments returns all departments, by code.
-func (o *Organisation) Departments() []Department { return slices.Clone(o.departments) }
-
-// Search finds people by number, a part of their name, or an address. Blanks in names don't matter.
-func (o *Organisation) Search(text string) (all []Person) {
-	folded := func(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }
-	want := folded(text)
-	for _, p := range o.people {
-		if strings.EqualFold(p.Number, want) || strings.Contains(folded(p.Name), want) ||
-			slices.Contains(p.Mails, want) {
-			all = append(all, p)
+// Name returns what somebody is called, or their address or id.
+func (o *Organisation) Name(person string) string {
+	for _, p := range o.held[person] {
+		if p.Name != "" {
+			return p.Name
 		}
+	}
+	return person
+}
+
+// Posts returns somebody's posts, the main one first.
+func (o *Organisation) Posts(person string) []Post { return slices.Clone(o.held[person]) }
+
+// path returns a department and those above it, the topmost last.
+func path(department string) (all []string) {
+	for at := department; at != ""; {
+		all = append(all, at)
+		at = at[:max(strings.LastIndexByte(at, '/'), 0)]
 	}
 	return all
 }
 
-// Has reports whether there is a department and, if one is given, a position in it: without a department, in any.
-func (o *Organisation) Has(department, position string) bool {
-	department, position = folded(department), Posted(position)
-	if position != "" {
+// Departments returns the department of somebody's main post and those above it; none for a stranger.
+func (o *Organisation) Departments(person string) []string {
+	if all := o.held[person]; len(all) > 0 {
+		return path(all[0].Department)
+	}
+	return nil
+}
+
+// AllDepartments returns all departments, sorted.
+func (o *Organisation) AllDepartments() []string {
+	return slices.Sorted(maps.Keys(o.known))
+}
+
+// Knows reports whether there is a department and, if one is given, a position in it: without a department, in any.
+func (o *Organisation) Knows(department, position string) bool {
+	if department, position = legible.Narrow(department), Posted(position); position != "" {
 		return slices.ContainsFunc(o.posts, func(p Post) bool {
 			return (department == "" || p.Department == department) && p.Position == position
 		})
 	}
-	_, is := o.byCode[department]
-	return is
+	return o.known[department]
+}
+
+// Holders returns who has a position of a department, also as a second post, or without one who heads it.
+func (o *Organisation) Holders(department, position string) (people []string) {
+	department, position = legible.Narrow(department), Posted(position)
+	for _, p := range o.members[department] {
+		if position == "" && p.Head || position != "" && p.Position == position {
+			people = append(people, p.Person)
+		}
+	}
+	return people
+}
+
+// head returns who heads a department or the nearest above it, beside somebody; "" if nobody does.
+func (o *Organisation) head(department, but string) string {
+	for _, d := range path(department) {
+		if p, is := o.heads[d]; is && p.Person != but {
+			return p.Person
+		}
+	}
+	return ""
+}
+
+// manager returns who stands directly above somebody: whom their main post names, else who heads its department or the
+// nearest above; "" at the top.
+func (o *Organisation) manager(person string) string {
+	all := o.held[person]
+	switch {
+	case len(all) == 0:
+		return ""
+	case all[0].Manager != "":
+		return all[0].Manager
+	}
+	return o.head(all[0].Department, person)
+}
+
+// Above returns everybody above a person, the nearest first, and whether it ends at the top. Else it ends before it
+// would repeat somebody, or the person isn't there.
+func (o *Organisation) Above(person string) (chain []string, top bool) {
+	for at := person; ; {
+		next := o.manager(at)
+		if next == "" {
+			return chain, o.Has(at)
+		}
+		if next == person || slices.Contains(chain, next) {
+			return chain, false
+		}
+		chain, at = append(chain, next), next
+	}
+}
+
+// Over returns who stands over a position of a department or, without one, over its head, whoever that is, and above
+// them. That is the department's head where somebody else has the position there. A head might stand below a position
+// that nobody has there, so then only who heads a department above counts, if anybody does.
+func (o *Organisation) Over(department, position string) []string {
+	department, position = legible.Narrow(department), Posted(position)
+	over := o.head(department[:max(strings.LastIndexByte(department, '/'), 0)], "")
+	head, led := o.heads[department]
+	if led && position != "" && position != head.Position && (over == "" || len(o.Holders(department, position)) > 0) {
+		over = head.Person
+	}
+	if over == "" {
+		return nil
+	}
+	chain, _ := o.Above(over)
+	return append([]string{over}, chain...)
+}
+
+// Rows returns the rows of a file that says the same, with the header and words of a language. Read reads it.
+func (o *Organisation) Rows(locale string) [][]string {
+	out, yes := [][]string{Header(locale)}, func(is bool) string {
+		if is {
+			return affirmed.In(locale)
+		}
+		return ""
+	}
+	for _, p := range o.posts {
+		out = append(out, []string{p.Person, p.Name, p.Department, p.Position, yes(p.Head), p.Manager, yes(p.Main)})
+	}
+	return out
+}
+
+// Bytes returns the file as it is kept.
+func (o *Organisation) Bytes() []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.WriteAll(o.Rows(language.English)) // to memory: it can't fail
+	return b.Bytes()
+}
+
+// SHA256 is the hexadecimal SHA-256 of a file.
+func SHA256(file []byte) string {
+	sum := sha256.Sum256(file)
+	return hex.EncodeToString(sum[:])
 }

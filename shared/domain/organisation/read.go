@@ -2,175 +2,391 @@ package organisation
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
-// Limits of files. MaxBytes leaves 50,000 rows 160 bytes each.
+// Limits of a file, and of cells in characters.
 const (
-	MaxBytes       = 8 << 20
-	MaxRows        = 50_000
-	MaxPeople      = 10_000
-	MaxDepartments = 3_000
+	MaxBytes      = 2 << 20
+	MaxRows       = 10_000
+	MaxName       = 100
+	MaxPosition   = 50
+	MaxDepartment = 200
+	maxMail       = 254 // what RFC 5321 leaves of a path of 256 bytes
+	maxValue      = 40  // characters of a cell that a problem quotes
 )
 
-// Read reads a file in UTF-8, with or without a byte order mark. If anything is wrong with it, the error is Problems,
-// with all that could be found: rows that can't be read are left out of what is checked over several rows.
-func Read(file []byte) (*Organisation, error) {
+// columns are the fields of a row in the order of the headers. The first and the third are what a file must have.
+var columns = []string{"person", "name", "department", "position", "head", "manager", "main"}
+
+const person, name, department, position, head, manager, main = 0, 1, 2, 3, 4, 5, 6
+
+var headers = language.InEach(
+	[]string{"メールか Slack ID", "氏名", "部署", "役職", "部署の長", "上長", "主務"},
+	[]string{"Email or Slack ID", "Name", "Department", "Position", "Head", "Manager", "Main"})
+
+// also are further names of columns, without blanks and in lower case.
+var also = map[string]int{"メール": person, "メールアドレス": person, "slackid": person, "email": person, "mail": person,
+	"e-mail": person, "名前": name, "長": head}
+
+// Header returns the headers of a file in a language.
+func Header(locale string) []string { return headers.In(locale) }
+
+// Called returns the header of a problem's column in a language, "" of none.
+func Called(column, locale string) string {
+	if i := slices.Index(columns, column); i >= 0 {
+		return headers.In(locale)[i]
+	}
+	return ""
+}
+
+// columnOf returns the place of the column that a header names in any language, -1 for none.
+func columnOf(header string) int {
+	plain := func(s string) string {
+		return strings.ToLower(strings.NewReplacer(" ", "", "_", "").Replace(legible.Narrow(s)))
+	}
+	for _, locale := range language.All {
+		is := func(h string) bool { return plain(h) == plain(header) }
+		if i := slices.IndexFunc(headers.In(locale), is); i >= 0 {
+			return i
+		}
+	}
+	if i, is := also[plain(header)]; is {
+		return i
+	}
+	return -1
+}
+
+// affirmed is how a file says yes in a language.
+var affirmed = language.InEach("はい", "yes")
+
+// yes and no are what else it may say, in lower case.
+var yes, no = []string{"はい", "yes", "y", "true", "1", "○", "〇"}, []string{"", "いいえ", "no", "n", "false", "0", "×", "-"}
+
+// Read reads a file in UTF-8, with or without a byte order mark. If anything is wrong with it, there is no
+// organisation, and all is said that could be found, by line: the field of a problem is the line, a dot and the column.
+// Its last argument is another line, where one has to do with it.
+func Read(file []byte) (*Organisation, aggregate.Problems) {
 	r := &reader{}
-	if text, ok := r.text(file); ok {
-		r.open(text)
-	}
-	c := &check{problems: &r.problems, lines: r.lines}
-	o := c.organisation(!r.broken)
-	if err := r.problems.err(); err != nil {
-		return nil, err
-	}
-	return o, nil
-}
-
-// reader reads the rows of a file. A row's number is that of a spreadsheet, where a cell may have line breaks.
-type reader struct {
-	problems Problems
-	columns  []Column // of the cells, empty where a column is ignored
-	lines    []line
-	broken   bool // the rest was not read
-}
-
-// text returns a file's text without the signs that programs put at its ends; false if it is none.
-func (r *reader) text(file []byte) ([]byte, bool) {
-	refuse := func(p Problem) ([]byte, bool) {
-		r.broken = true
-		r.problems.add(p)
-		return nil, false
-	}
 	switch {
 	case len(file) > MaxBytes:
-		return refuse(Problem{Rule: RuleBytes, Limit: MaxBytes})
+		r.wrong(0, "", "csv_bytes", MaxBytes>>20)
 	case bytes.HasPrefix(file, []byte("PK\x03\x04")), bytes.HasPrefix(file, []byte("\xd0\xcf\x11\xe0")):
-		return refuse(Problem{Rule: RuleForm})
+		r.wrong(0, "", "csv_workbook")
 	case !utf8.Valid(file):
-		good := valid(file)
-		return refuse(Problem{Row: 1 + bytes.Count(good, []byte("\n")), Rule: RuleEncoding,
-			Value: fmt.Sprintf("0x%X", file[len(good)])})
+		good := bytes.ToValidUTF8(file, []byte{0})
+		r.wrong(1+bytes.Count(good[:bytes.IndexByte(good, 0)], []byte("\n")), "", "csv_encoding")
+	default:
+		r.rows(bytes.TrimPrefix(file, []byte("\ufeff")))
+		r.check()
 	}
-	return bytes.TrimPrefix(file, []byte("\ufeff")), true
+	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
+	var all aggregate.Problems
+	for _, p := range r.problems {
+		all = append(all, p.Problem)
+	}
+	if len(all) > 0 {
+		return nil, all
+	}
+	return newOrganisation(r.posts), nil
 }
 
-// valid returns the beginning of a text that is UTF-8.
-func valid(text []byte) []byte {
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && size == 1 {
-			return text[:i]
-		}
-		i += size
-	}
-	return text
+type problem struct {
+	line int
+	aggregate.Problem
 }
 
-// open reads the header and the rows below it.
-func (r *reader) open(text []byte) {
-	rows := newRows(text)
-	if rows.next() && !r.header(rows) {
-		return
+// reader reads the rows of a file.
+type reader struct {
+	columns  []int // of the cells, -1 where one is ignored
+	posts    []Post
+	problems []problem
+}
+
+// wrong adds a problem of a line; 0 is the whole file.
+func (r *reader) wrong(line int, column, code string, args ...any) {
+	field := column
+	if line > 0 {
+		field = strings.TrimSuffix(fmt.Sprint(line, ".", column), ".")
 	}
-	n := 0
-	for rows.next() {
-		if empty(rows.record) {
-			continue
-		}
-		if n++; n > MaxRows {
-			r.problems.add(Problem{Row: rows.row, Rule: RuleRows, Limit: MaxRows})
-			r.broken = true
+	r.problems = append(r.problems, problem{line, aggregate.Problem{Field: field, Code: code, Args: args}})
+}
+
+// rows reads the header and the rows below it.
+func (r *reader) rows(text []byte) {
+	in := csv.NewReader(bytes.NewReader(text))
+	in.FieldsPerRecord = -1
+	for n := 0; ; {
+		cells, err := in.Read()
+		if bad, is := errors.AsType[*csv.ParseError](err); is {
+			r.wrong(bad.StartLine, "", "csv_quotes")
 			return
 		}
-		r.row(rows)
+		if err != nil { // the end
+			break
+		}
+		line, _ := in.FieldPos(0)
+		switch blank := strings.TrimSpace(strings.Join(cells, "")) == ""; {
+		case blank:
+		case r.columns == nil:
+			if !r.header(line, cells) {
+				return
+			}
+		case n == MaxRows:
+			r.wrong(line, "", "csv_rows", MaxRows)
+			return
+		default:
+			n++
+			r.row(line, cells)
+		}
 	}
-	if r.broken = rows.broken; r.broken {
-		r.problems.add(Problem{Row: rows.row, Rule: RuleQuotes})
-	} else if n == 0 {
-		r.problems.add(Problem{Rule: RuleEmpty})
+	if len(r.posts)+len(r.problems) == 0 {
+		r.wrong(0, "", "csv_empty")
 	}
 }
 
-// header finds the columns of the file; false if it lacks one or has one twice.
-func (r *reader) header(rows *rows) bool {
-	if empty(rows.record) {
-		r.columns = make([]Column, len(rows.record))
-		return true
-	}
-	for _, h := range rows.record {
-		c, _ := columnOf(h)
-		if c != "" && slices.Contains(r.columns, c) {
-			r.problems.add(Problem{Row: rows.row, Column: c, Rule: RuleTwice})
-			r.broken = true
+// header finds the columns; false if a file lacks one or has one twice.
+func (r *reader) header(line int, cells []string) bool {
+	for _, h := range cells {
+		c := columnOf(h)
+		if c >= 0 && slices.Contains(r.columns, c) {
+			r.wrong(line, columns[c], "csv_twice")
 		}
 		r.columns = append(r.columns, c)
 	}
-	for _, c := range required {
+	for _, c := range []int{person, department} {
 		if !slices.Contains(r.columns, c) {
-			r.problems.add(Problem{Row: rows.row, Column: c, Rule: RuleMissingColumn})
-			r.broken = true
+			r.wrong(line, columns[c], "csv_missing")
 		}
 	}
-	return !r.broken
+	return len(r.problems) == 0
 }
 
-// row reads one row.
-func (r *reader) row(rows *rows) {
-	c := &cells{row: rows.row, values: map[Column]string{}, problems: &r.problems}
-	for i, v := range rows.record {
+// errorValue matches what spreadsheets show for a formula without a value: Excel's and Google's errors, a column that
+// is too narrow, and LibreOffice's errors.
+var errorValue = language.Regexp{Text: `(?i)^(?:#(?:N/A|GETTING_DATA|NAME\?|[A-Z/0]+!)|##+|Err:\d{3})$`}
+
+// row reads a row. Of one with a cell that can't be read nothing is checked that other rows say, too.
+func (r *reader) row(line int, cells []string) {
+	var of [7]string
+	before := len(r.problems)
+	for i, v := range cells {
+		switch v = literal(strings.TrimSpace(v)); {
+		case i >= len(r.columns):
+			if v != "" {
+				r.wrong(line, "", "csv_extra", quoted(v))
+			}
+			continue
+		case r.columns[i] < 0:
+			continue
+		}
+		c := r.columns[i]
+		of[c] = v
 		switch {
-		case i >= len(r.columns) && strings.TrimSpace(v) != "":
-			r.problems.add(Problem{Row: rows.row, Rule: RuleExtraCell, Value: strings.TrimSpace(v)})
-			c.broken = true
-		case i < len(r.columns) && r.columns[i] != "":
-			c.values[r.columns[i]] = literal(v)
+		case errorValue.Get().MatchString(legible.Narrow(v)), v == "0" && c != head && c != main:
+			r.wrong(line, columns[c], "csv_formula", quoted(v))
+		case unseen(v):
+			r.wrong(line, columns[c], "csv_unreadable", quoted(v))
 		}
 	}
-	c.formulas()
-	r.lines = append(r.lines, c.line())
-}
-
-func empty(record []string) bool {
-	return !slices.ContainsFunc(record, func(s string) bool { return strings.TrimSpace(s) != "" })
-}
-
-// rows goes through the rows of a file.
-type rows struct {
-	csv    *csv.Reader
-	file   []byte
-	offset int // where the newest row ends
-	ended  int // in which line
-	row    int
-	record []string
-	broken bool
-}
-
-func newRows(file []byte) *rows {
-	r := &rows{file: file, csv: csv.NewReader(bytes.NewReader(file))}
-	r.csv.FieldsPerRecord = -1
-	return r
-}
-
-// next reads the next row that isn't empty. Empty ones, which the CSV reader skips, count.
-func (r *rows) next() bool {
-	var err error
-	if r.record, err = r.csv.Read(); err != nil {
-		if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
-			r.row, r.broken = r.row+wrong.StartLine-r.ended, true
-		}
-		return false
+	if len(r.problems) > before {
+		return
 	}
-	began, _ := r.csv.FieldPos(0)
-	r.row += began - r.ended
-	end := int(r.csv.InputOffset())
-	r.ended += bytes.Count(r.file[r.offset:end], []byte("\n"))
-	r.offset = end
-	return true
+	p := Post{line: line, Person: r.person(line, person, of[person]), Name: r.short(line, name, of[name], MaxName),
+		Department: r.short(line, department, departmentOf(of[department]), MaxDepartment),
+		Position:   r.short(line, position, Posted(of[position]), MaxPosition), Head: r.says(line, head, of[head]),
+		Manager: r.person(line, manager, of[manager]), Main: r.says(line, main, of[main])}
+	for c, v := range map[int]string{person: p.Person, department: p.Department} {
+		if v == "" && len(r.problems) == before {
+			r.wrong(line, columns[c], "csv_required")
+		}
+	}
+	if len(r.problems) == before {
+		r.posts = append(r.posts, p)
+	}
+}
+
+func quoted(s string) string { return legible.Clip(s, maxValue) }
+
+// literal returns the text of a cell without the apostrophe that keeps a spreadsheet from taking it for a formula.
+func literal(s string) string {
+	if rest, ok := strings.CutPrefix(s, "'"); ok && rest != "" && strings.ContainsRune("=+-@＝＋－＠|%", []rune(rest)[0]) {
+		return rest
+	}
+	return s
+}
+
+// unseen reports whether a text has a character that can't be read or seen, other than blanks between its parts and the
+// variation selectors by which some kanji of names are chosen.
+func unseen(s string) bool {
+	var before rune
+	for _, r := range s {
+		chosen := unicode.Is(unicode.Variation_Selector, r) && unicode.Is(unicode.Han, before)
+		if !chosen && (r == utf8.RuneError || legible.Ignorable(r) || legible.Blank(r) && r != ' ' && r != '\u3000') {
+			return true
+		}
+		before = r
+	}
+	return false
+}
+
+func (r *reader) short(line, column int, s string, most int) string {
+	if utf8.RuneCountInString(s) > most {
+		r.wrong(line, columns[column], "csv_length", most)
+	}
+	return s
+}
+
+func (r *reader) says(line, column int, cell string) bool {
+	cell = strings.ToLower(legible.Narrow(cell))
+	if slices.Contains(yes, cell) {
+		return true
+	}
+	if !slices.Contains(no, cell) {
+		r.wrong(line, columns[column], "csv_yes", quoted(cell))
+	}
+	return false
+}
+
+var userForm = language.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
+
+// person reads an address, of which the case doesn't matter, or a Slack id.
+func (r *reader) person(line, column int, cell string) string {
+	cell = strings.TrimSpace(legible.Narrow(cell))
+	if id := strings.ToUpper(cell); userForm.Get().MatchString(id) {
+		return id
+	}
+	if cell != "" && !isMail(cell) {
+		r.wrong(line, columns[column], "csv_person", quoted(cell))
+	}
+	return strings.ToLower(cell)
+}
+
+// isMail reports whether a text has the form that addresses of workspaces have: visible ASCII without marks that part
+// or quote addresses, one @, and a domain with a dot.
+func isMail(s string) bool {
+	local, domain, _ := strings.Cut(s, "@")
+	odd := func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`@,;:<>()[]"\`, r) }
+	return len(s) <= maxMail && local != "" && !strings.ContainsFunc(local, odd) && !strings.ContainsFunc(domain, odd) &&
+		strings.Contains(domain, ".") && strings.Trim(domain, ".") == domain && !strings.Contains(domain, "..")
+}
+
+// departmentOf reads a path: its parts as positions are read, and none of them empty.
+func departmentOf(cell string) string {
+	var parts []string
+	for part := range strings.SplitSeq(legible.Narrow(cell), "/") {
+		if part = Posted(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// Posted returns what a position is called, however it was typed: 部　長 and ﾌﾞﾁｮｳ as 部長 and ブチョウ. Blanks only part
+// words of scripts that need them.
+func Posted(s string) string {
+	var out []rune
+	blank := false
+	for _, r := range strings.TrimSpace(legible.Narrow(s)) {
+		if r == ' ' {
+			blank = true
+			continue
+		}
+		if blank && len(out) > 0 && !unicode.In(r, unspaced...) && !unicode.In(out[len(out)-1], unspaced...) {
+			out = append(out, ' ')
+		}
+		out, blank = append(out, r), false
+	}
+	return string(out)
+}
+
+// unspaced are scripts in which blanks within a position only spread it.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul}
+
+// check finds what only several rows together can break. While a row can't be read, what others lack may stand there.
+func (r *reader) check() {
+	whole := len(r.problems) == 0
+	people, heads, posts := map[string][]*Post{}, map[string]int{}, map[[3]string]int{}
+	for i := range r.posts {
+		p := &r.posts[i]
+		people[p.Person] = append(people[p.Person], p)
+		if first, twice := heads[p.Department]; p.Head && twice {
+			r.wrong(p.line, columns[head], "csv_two_heads", first)
+		} else if p.Head {
+			heads[p.Department] = p.line
+		}
+		place := [3]string{p.Person, p.Department, p.Position}
+		if first, twice := posts[place]; twice {
+			r.wrong(p.line, columns[position], "csv_same_post", first)
+		} else {
+			posts[place] = p.line
+		}
+	}
+	above := map[string]*Post{}
+	for i := range r.posts {
+		if p := &r.posts[i]; p == people[p.Person][0] {
+			above[p.Person] = r.main(people[p.Person], whole)
+		}
+	}
+	for i := range r.posts {
+		p := &r.posts[i]
+		switch {
+		case p.Manager == "":
+		case people[p.Manager] == nil:
+			if whole {
+				r.wrong(p.line, columns[manager], "csv_unknown", quoted(p.Manager))
+			}
+		case p == above[p.Person] && circular(p, above):
+			r.wrong(p.line, columns[manager], "csv_cycle")
+		}
+	}
+}
+
+// main returns somebody's main post: the only one, or the one that says so.
+func (r *reader) main(all []*Post, whole bool) (is *Post) {
+	named := &Post{}
+	for _, p := range all {
+		switch {
+		case p.Name == "" || p.Name == named.Name:
+		case named.Name == "":
+			named = p
+		default:
+			r.wrong(p.line, columns[name], "csv_two_names", named.line)
+		}
+		if p.Main && is != nil {
+			r.wrong(p.line, columns[main], "csv_two_mains", is.line)
+		} else if p.Main {
+			is = p
+		}
+	}
+	switch {
+	case is == nil && len(all) == 1:
+		is, all[0].Main = all[0], true
+	case is == nil && whole:
+		r.wrong(all[0].line, columns[main], "csv_no_main")
+	}
+	return is
+}
+
+// circular reports whether somebody stands above themselves by the managers that main posts name.
+func circular(p *Post, above map[string]*Post) bool {
+	seen := map[string]bool{}
+	for at := p; at != nil && at.Manager != "" && !seen[at.Manager]; at = above[at.Manager] {
+		if at.Manager == p.Person {
+			return true
+		}
+		seen[at.Manager] = true
+	}
+	return false
 }

@@ -7,13 +7,17 @@ import (
 	"ringi/shared/domain/circulation"
 )
 
-// Directory is what Slack and the organisation say about accounts, as far as routes need it: whoever resolves has asked
-// them before. While no organisation stands, there are no managers and positions. Of whom the organisation has and who
-// has no account, the directory gives "".
+// Directory is what Slack and the organisation say, as far as routes need it: whoever resolves has asked them before. A
+// person is whom the organisation has, an account whom Slack has. While no organisation stands, there are no people,
+// and so no superiors and positions.
 type Directory interface {
-	// Org returns the version of the organisation, empty while none stands.
-	Org() string
-	// MayStamp reports whether an account is a full member's and, while an organisation stands, an employee's.
+	// Organised reports whether an organisation stands.
+	Organised() bool
+	// Person returns whom an account belongs to, "" for a stranger. Account returns somebody's account, "" for who has
+	// none.
+	Person(account string) string
+	Account(person string) string
+	// MayStamp reports whether an account is a full member's and, while an organisation stands, of somebody in it.
 	MayStamp(user string) bool
 	// Members returns the accounts of a Slack user group.
 	Members(group string) []string
@@ -21,17 +25,16 @@ type Directory interface {
 	Handle(group string) string
 	// Empty reports whether a channel has nobody beside these people who may stamp.
 	Empty(channel string, but []circulation.Person) bool
-	// Above returns who stands above somebody, the nearest first and each once, and whether the organisation says that
-	// nobody is higher than the last. Else nobody knows who is, as while no organisation stands.
-	Above(user string) (chain []string, top bool)
+	// Above returns who stands above an account or a person, the nearest first and each once, and whether the
+	// organisation says that nobody is higher than the last. Else nobody knows who is, as while no organisation stands.
+	Above(who string) (chain []string, top bool)
 	// Over returns who stands over a position of a department or, without one, over its head, whoever that is, and above
 	// them, the nearest first.
 	Over(department, position string) []string
 	// Knows reports whether the organisation has a department and, if one is given, a position in it:
 	// without a department, in any. Else nobody can say that it is vacant. While no organisation stands, none is known.
 	Knows(department, position string) bool
-	// Departments returns somebody's department and those above it; none while no organisation
-	// stands.
+	// Departments returns an account's department and those above it; none while no organisation stands.
 	Departments(user string) []string
 	// Holders returns who holds a position of a department or, without one, who heads it.
 	Holders(department, position string) []string
@@ -47,10 +50,8 @@ func (w *Who) superiors(f *Facts, d Directory) (above []string, level int) {
 	return chain[level-1:], level
 }
 
-// asManager returns somebody as found level by level above another.
-func asManager(user, of string, level int) circulation.Person {
-	return circulation.Person{User: user, Via: fmt.Sprintf("manager %d of %s", level, of)}
-}
+// managerOf says that somebody is found level by level above another.
+func managerOf(of string, level int) string { return fmt.Sprintf("manager %d of %s", level, of) }
 
 // among reports whether somebody is in a list.
 func among(people []circulation.Person, p circulation.Person) bool {
@@ -127,19 +128,19 @@ func (w *Who) find(f *Facts, d Directory) []circulation.Person {
 	found := w.named(d)
 	if w.Superior > 0 {
 		if above, level := w.superiors(f, d); level > 0 {
-			found = append(found, asManager(above[0], f.Requester, level))
+			found = append(found, circulation.Person{User: d.Account(above[0]), Via: managerOf(f.Requester, level)})
 		}
 	}
 	if w.Department == "" {
 		return found
 	}
-	for _, user := range d.Holders(w.Department, w.Position) {
+	for _, person := range d.Holders(w.Department, w.Position) {
 		if w.Placed {
-			if chain, _ := d.Above(user); slices.Contains(chain, f.Requester) { // one of their own people
+			if chain, _ := d.Above(person); slices.Contains(chain, d.Person(f.Requester)) { // one of their own people
 				continue
 			}
 		}
-		found = append(found, circulation.Person{User: user, Via: w.titled()})
+		found = append(found, circulation.Person{User: d.Account(person), Via: w.titled()})
 	}
 	return found
 }

@@ -32,7 +32,6 @@ type Facts struct {
 	Organised   bool
 	Departments []string
 	Groups      []string
-	Department  string // what the requester's is called; no condition reads it
 	// Unknown are departments of the rules' conditions that the organisation doesn't have: nobody can say who is in them.
 	Unknown []string
 	// Stranger is an asker whom the organisation that stands doesn't have, the requester first. Whatever the rules say

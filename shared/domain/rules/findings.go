@@ -49,7 +49,7 @@ func (o *Outcome) findings(rule string, d Directory) (all []Finding) {
 		case s.Channel:
 			continue
 		case at.Who != "":
-		case s.Superior > 0 && d.Org() == "":
+		case s.Superior > 0 && !d.Organised():
 			at.Who = s.Name
 		case !s.Above() && len(r.stamping(s.find(r.facts, d))) < max(s.Need, 1):
 			at.Kind = FindingNobody

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -139,14 +140,17 @@ func (r *resolving) stamping(found []circulation.Person) (people []circulation.P
 // filled adds the nearest who stand above and may stamp, until there are as many as needed: over the post that is
 // asked, whoever holds it, and above those who were found otherwise and can't take a place.
 func (r *resolving) filled(who *Who, people []circulation.Person, need int) []circulation.Person {
-	add := func(p circulation.Person) {
-		if len(people) < need && !among(people, p) && r.mayStamp(p) {
+	add := func(person, via string) {
+		if len(people) >= need {
+			return
+		}
+		if p := (circulation.Person{User: r.d.Account(person), Via: via}); !among(people, p) && r.mayStamp(p) {
 			people = append(people, p)
 		}
 	}
 	climb := func(of string, chain []string) {
-		for i, user := range chain {
-			add(asManager(user, of, i+1))
+		for i, person := range chain {
+			add(person, managerOf(of, i+1))
 		}
 	}
 	for _, p := range who.named(r.d) {
@@ -157,12 +161,12 @@ func (r *resolving) filled(who *Who, people []circulation.Person, need int) []ci
 	}
 	if who.Department != "" { // who stands above its holder may stand below the post
 		if over := r.d.Over(who.Department, who.Position); len(over) > 0 {
-			add(circulation.Person{User: over[0], Via: "over " + who.titled()})
-			climb(over[0], over[1:])
+			add(over[0], "over "+who.titled())
+			climb(r.d.Account(over[0]), over[1:])
 		}
 	}
 	if above, level := who.superiors(r.facts, r.d); level > 0 {
-		climb(above[0], above[1:])
+		climb(r.d.Account(above[0]), above[1:])
 	}
 	return people
 }
@@ -181,7 +185,7 @@ func (r *resolving) few(who *Who, found []circulation.Person) *Unresolved {
 	if who.Superior > 0 && (no.Why == LeftAbove || no.Why == LeftVacant) {
 		no.Of = r.facts.Requester
 		if chain, _ := r.d.Above(no.Of); len(chain) > 0 {
-			no.Of = chain[len(chain)-1]
+			no.Of = cmp.Or(r.d.Account(chain[len(chain)-1]), no.Of)
 		}
 	}
 	return no

@@ -125,7 +125,11 @@ func (c *company) Empty(channel string, _ []circulation.Person) bool {
 	return slices.Contains(c.empty, channel)
 }
 
-func (c *company) Org() string { return c.org }
+func (c *company) Organised() bool { return c.org != "" }
+
+func (c *company) Person(user string) string { return user }
+
+func (c *company) Account(person string) string { return person }
 
 func (c *company) MayStamp(user string) bool { return !slices.Contains(c.barred, user) }
 

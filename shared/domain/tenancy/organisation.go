@@ -7,25 +7,17 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// OrganisationKey is the sort key of the row that says which version of a tenant's organisation stands.
+// OrganisationKey is the sort key of the row that says which organisation stands for a tenant.
 const OrganisationKey = "ORG"
 
-// OrganisationRow says which version of its organisation stands for a tenant. It stays when the organisation is
-// removed, so that no revision ever comes back.
+// OrganisationRow says which organisation stands for a tenant. It stays when the organisation is removed, so that no
+// revision ever comes back.
 type OrganisationRow struct {
-	TenantID string `json:"tenant_id"`
-	Rev      int    `json:"rev"`
-	OrganisationVersion
-	SavedAt time.Time `json:"saved_at"`
-	SavedBy string    `json:"saved_by"`
-}
-
-// OrganisationVersion names a version of an organisation with the accounts of its people. The rows of a version never
-// change.
-type OrganisationVersion struct {
-	Version        string `json:"version,omitempty"` // empty: none stands
-	SHA256         string `json:"sha256,omitempty"`
-	AccountsSHA256 string `json:"accounts_sha256,omitempty"`
+	TenantID string    `json:"tenant_id"`
+	Rev      int       `json:"rev"`
+	SHA256   string    `json:"sha256,omitempty"` // of the file; empty: none stands
+	SavedAt  time.Time `json:"saved_at"`
+	SavedBy  string    `json:"saved_by"`
 }
 
 // Place is in the tenant's own partition.
@@ -34,99 +26,56 @@ func (r OrganisationRow) Place() (partition, key, typ string) {
 }
 
 // Stands reports whether an organisation stands.
-func (r OrganisationRow) Stands() bool { return r.Version != "" }
+func (r OrganisationRow) Stands() bool { return r.SHA256 != "" }
 
-// OrganisationCounts are the numbers of an audit entry: what differs from the version before.
-type OrganisationCounts struct {
-	People, Added, Gone, Accounts int
+// OrganisationFile is the file of the organisation that stands, in a row of its own: commits rely on the other one, and
+// a condition costs as much as its row is large.
+type OrganisationFile struct {
+	TenantID string `json:"tenant_id"`
+	Rev      int    `json:"rev"`            // that of the row
+	File     []byte `json:"file,omitempty"` // by gzip
 }
 
-// Move has another version stand, which was written before and is listed as w. Over is the revision of the row that
-// was shown. It returns ErrConflict if the row has another one by now.
-func (r OrganisationRow) Move(over int, w OrganisationWriting, n OrganisationCounts, by aggregate.Actor,
-	now time.Time) (OrganisationRow, Change, error) {
-	c := Change{Tenant: r.TenantID}
-	if r.Rev != over {
-		return r, c, fmt.Errorf("save the organisation of %s: %w", r.TenantID, aggregate.ErrConflict)
-	}
-	if err := bySomebody(by); err != nil {
-		return r, c, err
-	}
-	is := OrganisationRow{r.TenantID, r.Rev + 1, w.OrganisationVersion, moment(now), by.ID}
-	details := map[string]any{"version": w.Version, "sha256": w.SHA256, "people": n.People, "people_added": n.Added,
-		"people_gone": n.Gone, "accounts": n.Accounts}
+// Place is beside the row.
+func (f OrganisationFile) Place() (partition, key, typ string) {
+	return "TENANT#" + f.TenantID, OrganisationKey + "#FILE", "organisation_file"
+}
+
+// OrganisationCounts are the numbers of an audit entry: what differs from the file before.
+type OrganisationCounts struct {
+	People, Added, Gone int
+}
+
+// Save has another file stand. Over is the revision that was shown. It returns ErrConflict if the row has another one.
+func (r OrganisationRow) Save(over int, sum string, packed []byte, n OrganisationCounts, by aggregate.Actor,
+	now time.Time) (Change, error) {
+	details := map[string]any{"sha256": sum, "people": n.People, "people_added": n.Added, "people_gone": n.Gone}
 	if r.Stands() {
 		details["sha256_before"] = r.SHA256
 	}
-	w.Written, w.Rev = true, w.Rev+1
-	c.Writes = []Write{{Row: is, Over: r.Rev}, {Row: w, Over: w.Rev - 1}}
-	c.Audit = []aggregate.AuditEntry{
-		entry(r.TenantID, AuditOrganisationSaved, "organisation", w.Version, details, by, now)}
-	return is, c, nil
+	return r.move(over, sum, packed, AuditOrganisationSaved, details, by, now)
 }
 
-// Says reports whether the row has the same organisation and the same accounts as a version.
-func (r OrganisationRow) Says(v OrganisationVersion) bool {
-	return r.Stands() && r.SHA256 == v.SHA256 && r.AccountsSHA256 == v.AccountsSHA256
+// Remove has no organisation stand.
+func (r OrganisationRow) Remove(over int, by aggregate.Actor, now time.Time) (Change, error) {
+	if !r.Stands() {
+		over = -1
+	}
+	return r.move(over, "", nil, AuditOrganisationRemoved, map[string]any{"sha256": r.SHA256}, by, now)
 }
 
-// Remove has no organisation stand. The rows of its version stay, since gates may name it.
-func (r OrganisationRow) Remove(over int, by aggregate.Actor, now time.Time) (OrganisationRow, Change, error) {
+func (r OrganisationRow) move(over int, sum string, packed []byte, action aggregate.Action, details map[string]any,
+	by aggregate.Actor, now time.Time) (Change, error) {
 	c := Change{Tenant: r.TenantID}
 	if err := bySomebody(by); err != nil {
-		return r, c, err
+		return c, err
 	}
-	if r.Rev != over || !r.Stands() {
-		return r, c, fmt.Errorf("remove the organisation of %s: %w", r.TenantID, aggregate.ErrConflict)
+	if r.Rev != over {
+		return c, fmt.Errorf("change the organisation of %s: %w", r.TenantID, aggregate.ErrConflict)
 	}
-	is := OrganisationRow{TenantID: r.TenantID, Rev: r.Rev + 1, SavedAt: moment(now), SavedBy: by.ID}
-	details := map[string]any{"version": r.Version, "sha256": r.SHA256}
-	c.Writes = []Write{{Row: is, Over: r.Rev}}
+	is := OrganisationRow{r.TenantID, r.Rev + 1, sum, moment(now), by.ID}
+	c.Writes = []Write{{Row: is, Over: over}, {Row: OrganisationFile{r.TenantID, is.Rev, packed}, Over: over}}
 	c.Audit = []aggregate.AuditEntry{
-		entry(r.TenantID, AuditOrganisationRemoved, "organisation", r.Version, details, by, now)}
-	return is, c, nil
-}
-
-// OrganisationWriting lists a version in the tenant's list of versions, from before its rows are written. It never
-// stood while Written is not set: whoever wrote it died, or lost to somebody else.
-type OrganisationWriting struct {
-	TenantID string `json:"tenant_id"`
-	Rev      int    `json:"rev"`
-	OrganisationVersion
-	Written   bool      `json:"written,omitempty"` // it stood at some time
-	BegunAt   time.Time `json:"begun_at"`
-	Abandoned bool      `json:"abandoned,omitempty"` // its rows are being deleted; it can't stand any more
-}
-
-// Place is in the list of the tenant's versions.
-func (w OrganisationWriting) Place() (partition, key, typ string) {
-	return "ORG#" + w.TenantID, w.Version, "organisation_version"
-}
-
-// OrganisationPartition is where the rows of a version are.
-func OrganisationPartition(tenant, version string) string { return "ORG#" + tenant + "#" + version }
-
-// BeginOrganisation lists a version before its rows are written.
-func BeginOrganisation(tenant string, v OrganisationVersion, now time.Time) (OrganisationWriting, Change) {
-	w := OrganisationWriting{TenantID: tenant, Rev: 1, OrganisationVersion: v, BegunAt: moment(now)}
-	return w, Change{Tenant: tenant, Writes: []Write{{Row: w}}}
-}
-
-// organisationWrites is how long somebody may take to write a version: far longer than any function runs.
-const organisationWrites = time.Hour
-
-// Leftover reports whether a version never stood and nobody writes it any more.
-func (w OrganisationWriting) Leftover(now time.Time) bool {
-	return !w.Written && now.Sub(w.BegunAt) > organisationWrites
-}
-
-// Abandon marks a version that never stood, so that it can't stand any more and its rows may be deleted.
-func (w OrganisationWriting) Abandon() (OrganisationWriting, Change) {
-	w.Abandoned, w.Rev = true, w.Rev+1
-	return w, Change{Tenant: w.TenantID, Writes: []Write{{Row: w, Over: w.Rev - 1}}}
-}
-
-// Drop takes an abandoned version whose rows are gone out of the list.
-func (w OrganisationWriting) Drop() Change {
-	return Change{Tenant: w.TenantID, Writes: []Write{{Row: w, Delete: true, If: map[string]any{"rev": w.Rev}}}}
+		entry(r.TenantID, action, "organisation", fmt.Sprint(OrganisationKey, is.Rev), details, by, now)}
+	return c, nil
 }

@@ -211,9 +211,20 @@ func (q *Requesters) group(ctx context.Context, slack UserGroups, team, name str
 // has left since then can't stamp anyway.
 const standsFor = 10 * time.Minute
 
-// Grouped is Groups with the names of the user groups.
+// Mail returns an account's address, "" for one that Slack doesn't tell.
+func (q *Requesters) Mail(ctx context.Context, slack Users, team, id string, now time.Time) (string, error) {
+	u, err := q.user(ctx, slack, team, id, now)
+	switch slackapi.Code(err) {
+	case slackapi.CodeUserNotFound, slackapi.CodeUserNotVisible, slackapi.CodeUnknownMethod:
+		return "", nil
+	}
+	return u.Mail, err
+}
+
+// Grouped is Groups with the names of the user groups, and with whose account has an address.
 type Grouped interface {
 	Groups
+	UserByMail(ctx context.Context, mail string) (slackapi.User, error)
 	Usergroups(ctx context.Context) ([]slackapi.Group, error)
 }
 
@@ -221,7 +232,7 @@ type Grouped interface {
 // Slack's error when Slack doesn't answer.
 func (q *Requesters) MayStamp(ctx context.Context, slack Users, team, id string, now time.Time) (bool, error) {
 	return q.standing.Ask(place{team, id}, now, standsFor, func() (bool, error) {
-		u, err := slack.User(ctx, id)
+		u, err := q.user(ctx, slack, team, id, now)
 		switch slackapi.Code(err) {
 		case slackapi.CodeUserNotFound, slackapi.CodeUserNotVisible:
 			return false, nil

@@ -71,7 +71,8 @@ const (
 	CodeBlockMismatch   = "block_mismatch" // the new content can't replace the message's present content
 	CodeUserNotFound    = "user_not_found"
 	CodeUserNotVisible  = "user_not_visible"
-	codeUnreached       = "unreached" // our own: no connection was made
+	CodeNobody          = "users_not_found" // has the address
+	codeUnreached       = "unreached"       // our own: no connection was made
 )
 
 // Code returns a refusal's code, or "" if err is no refusal.

@@ -46,6 +46,15 @@ func (c *Client) User(ctx context.Context, id string) (User, error) {
 	return userOf(u), nil
 }
 
+// UserByMail looks up whose account has an address.
+func (c *Client) UserByMail(ctx context.Context, mail string) (User, error) {
+	u, err := c.api.GetUserByEmailContext(ctx, mail)
+	if err := outcome("users.lookupByEmail", err); err != nil {
+		return User{}, err
+	}
+	return userOf(u), nil
+}
+
 func userOf(u *slack.User) User {
 	language, _, _ := strings.Cut(u.Locale, "-")
 	return User{
