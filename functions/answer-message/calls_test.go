@@ -240,7 +240,7 @@ func sourced(t *testing.T, server *storetest.Server, ref string, is ...files.Fil
 		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, now) },
 		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.FixSource(run, commit, now) },
 		func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.TakeSource(run, conversation.Fetched{Commit: commit, Version: first, Files: []string{"a.py"}}, now)
+			return a.TakeSource(run, conversation.Fetched{Commit: commit, Version: first}, now)
 		},
 	} {
 		expect.Value(w.Rows.Decide(t.Context(), w.Ref, decide))(t)

@@ -75,7 +75,7 @@ func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 	is := expect.Value(was.Apply([]files.File{{Path: "a.py", Content: "2\n"}, {Path: "new.py", Content: "n\n"}}))(t)
 	version := files.Sum(expect.Value(is.Archive())(t))
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.TakeSource(run, conversation.Fetched{Commit: h.first, Version: version, Files: is.Paths()}, w.now)
+		return a.TakeSource(run, conversation.Fetched{Commit: h.first, Version: version}, w.now)
 	})
 	push := &conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: int(h.repo.ID), Commit: h.first,
 		Into: "main", CI: agent.CISkip}

@@ -147,7 +147,7 @@ func (h *Handler) fetch(ctx context.Context, in pipeline.Input, a *conversation.
 		"left_out", len(imported.Left)+imported.More)
 	return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.TakeSource(in.Run, conversation.Fetched{Commit: a.Conversation.Source.Commit, Version: version,
-			Files: imported.Tree.Paths(), Left: imported.Left, More: imported.More}, h.Now())
+			Left: imported.Left, More: imported.More}, h.Now())
 	})
 }
 

@@ -201,7 +201,7 @@ func testFetched(t *testing.T, db *storetest.Server) {
 	expect.Same(t, []string{".gitattributes", "main.py", "pay/tax.py", "run.sh", "version.txt"}, tree.Paths())
 	expect.Same(t, []string{"model.bin", "out"}, s.Source.Left)
 	said := w.says()
-	expect.Must(t, len(said) == 2, "said %+v", said)
+	expect.Must(t, len(said) == 1, "said %+v", said)
 	for _, want := range []string{"github.com/acme/shop@" + w.sha, "model.bin"} {
 		expect.Has(t, said[0].Content, want)
 	}
@@ -211,7 +211,6 @@ func testFetched(t *testing.T, db *storetest.Server) {
 				!strings.Contains(p.Text, "acme"), "%q is said in Ringi's own words", p.Text)
 		}
 	}
-	expect.Has(t, said[1].Content, "pay/tax.py")
 	before := w.called(tarball)
 	next = expect.Value(w.run())(t) // a repetition
 	expect.That(t, next.State == conversation.StateAnswer && w.called(tarball) == before, "%+v", next)

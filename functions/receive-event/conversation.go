@@ -140,7 +140,7 @@ func (h *Handler) settings(ctx context.Context, tenant string) (tenancy.Settings
 }
 
 func openingOf(s tenancy.Settings) conversation.Opening {
-	return conversation.Opening{IsCached: s.AISessions.Cache.Enabled, IdleDays: tenancy.IdleDays, Locale: s.Locale}
+	return conversation.Opening{IsCached: s.AISessions.Cache.Enabled, Locale: s.Locale}
 }
 
 // said returns the answer to Slack after the write. It doesn't log which agent answers in a thread: the conversation's

@@ -59,7 +59,7 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 		Text: "secret words"}
 	k := &talk{World: w, rows: rows, results: w.Results(), ref: in.Ref(), in: in}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
-		conversation.Opening{AgentID: "codex", IdleDays: 7}, w.Now()))(t)))
+		conversation.Opening{AgentID: "codex"}, w.Now()))(t)))
 	propose := func(n int) *conversation.Action {
 		payload := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(n)))(t)
 		p := &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload,

@@ -104,7 +104,7 @@ func testRemindedOfAction(t *testing.T, w *pipelinetest.World) {
 	rows := store.NewConversations(w.Store.Table().DB, w.Table())
 	rows.Now = w.Now
 	k := pipelinetest.Begin(t, rows, w.Now, pipelinetest.Heard("1776675600.000100", "U1", "x"),
-		conversation.Opening{AgentID: "codex", IdleDays: 7})
+		conversation.Opening{AgentID: "codex"})
 	p := conversation.Payload{Script: "go test ./...", TimeoutSeconds: 60}
 	x := k.Answer("試します。", &conversation.Proposal{Type: conversation.ShellCommand,
 		Payload: pipelinetest.InRow(p.JSON()), Seconds: 60, Summary: "テストを動かす",

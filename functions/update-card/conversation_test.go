@@ -49,7 +49,7 @@ func conversationThatIs(t *testing.T, db *storetest.Server, kept bool) *inConver
 	k.thread = w.slack.Say(t, webapi.Sato, k.channel, "claude: テストを直して")
 	k.Talk = pipelinetest.Begin(t, rows, w.Now, conversation.Inbound{Team: slacktest.Team, Channel: k.channel,
 		ChannelType: "im", Thread: k.thread, TS: k.thread, User: webapi.Sato, Text: "テストを直して"},
-		conversation.Opening{AgentID: "claude", IsCached: kept, IdleDays: 14, Locale: "ja"})
+		conversation.Opening{AgentID: "claude", IsCached: kept, Locale: "ja"})
 	k.By, k.Tick = w.By, func() { w.Later(time.Second) }
 	k.Under = aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 	return k

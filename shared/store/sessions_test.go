@@ -39,7 +39,7 @@ func open(t *testing.T, server *storetest.Server, o conversation.Opening) *world
 
 func (w *world) tell(t *testing.T, ts, text string) error {
 	t.Helper()
-	return w.Tell(t.Context(), w.ref, expect.Value(conversation.Tell(inbound(ts, text), conversation.Opening{IdleDays: 7},
+	return w.Tell(t.Context(), w.ref, expect.Value(conversation.Tell(inbound(ts, text), conversation.Opening{},
 		w.now))(t))
 }
 
@@ -64,7 +64,7 @@ func (w *world) said(t *testing.T) (out []string) {
 func TestSessionsInTheTable(t *testing.T) {
 	server := storetest.Start(t)
 	t.Run("a message comes once, into a session that nobody read", func(t *testing.T) {
-		testIngress(t, open(t, server, conversation.Opening{AgentID: "codex", IdleDays: 7}))
+		testIngress(t, open(t, server, conversation.Opening{AgentID: "codex"}))
 	})
 	t.Run("an answer takes what it saw and nothing else", func(t *testing.T) {
 		testAnswer(t, open(t, server, conversation.Opening{AgentID: "codex"}))

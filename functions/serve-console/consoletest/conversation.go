@@ -27,7 +27,7 @@ func (w *World) Talked(user, channel, kind, text string) *Conversation {
 	k := &Conversation{World: w, in: conversation.Inbound{Team: w.Tenant.TeamID, Channel: channel, ChannelType: kind,
 		Thread: ts, TS: ts, User: user, Text: text}}
 	k.Talk = k.in.Ref()
-	c, err := conversation.Begin(k.in, conversation.Opening{AgentID: agent.Codex, Locale: "ja", IdleDays: 14}, w.Now())
+	c, err := conversation.Begin(k.in, conversation.Opening{AgentID: agent.Codex, Locale: "ja"}, w.Now())
 	expect.NoError(w.T, err)
 	expect.NoError(w.T, w.Console.Conversations.Begin(w.T.Context(), c))
 	return k
@@ -78,7 +78,7 @@ func (k *Conversation) Says(user, text string, changes ...string) {
 	if changes != nil {
 		in.Changes, in.Deleted = changes[0], text == ""
 	}
-	c, err := conversation.Tell(in, conversation.Opening{IdleDays: 14}, k.Now())
+	c, err := conversation.Tell(in, conversation.Opening{}, k.Now())
 	expect.NoError(k.T, err)
 	expect.NoError(k.T, k.Console.Conversations.Tell(k.T.Context(), k.Talk, c))
 }

@@ -45,7 +45,7 @@ func TalkIn(t T, s *stack.Stack, user, channel, agent, text string) *Dialogue {
 	d := say(t, s, user, channel, text)
 	in := conversation.Inbound{Team: s.Sandbox.TeamID(), Channel: channel, ChannelType: "channel", Thread: d.Root,
 		TS: d.Root, User: user, Text: text}
-	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: agent, Locale: "ja", IdleDays: 14},
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: agent, Locale: "ja"},
 		time.Now()))(t)
 	expect.NoError(t, d.Rows().Begin(context.Background(), c))
 	return d

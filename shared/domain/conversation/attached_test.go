@@ -83,16 +83,13 @@ func TestNobodyProposesToChangeAttachments(t *testing.T) {
 	expect.That(t, problems == nil, "%q", problems)
 }
 
-// Of what is said about a source's files only their names are another's words, however many there are.
+// Of what is said about a source's files only their names are another's words.
 func TestOnlyNamesOfASourcesFilesAreQuoted(t *testing.T) {
 	tb := opened(t)
 	s := *tb.load().Conversation
 	s.Source = &Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", Commit: "c0ffee", State: SourceWanted}
 	tb.rows[s.Key()] = &s
 	f := Fetched{Commit: "c0ffee", Version: "v0"}
-	for i := range 1000 {
-		f.Files = append(f.Files, fmt.Sprintf("src/number-%03d.py", i))
-	}
 	for i := range shownLeft + 5 {
 		f.Left = append(f.Left, fmt.Sprintf("left-%02d.bin", i))
 	}
@@ -114,13 +111,11 @@ func TestOnlyNamesOfASourcesFilesAreQuoted(t *testing.T) {
 			}
 		}
 	}
-	for _, ringis := range []string{"(15)", "and 5 more", "(1000)"} {
+	for _, ringis := range []string{"(15)", "and 5 more"} {
 		expect.That(t, strings.Contains(own, ringis) && !strings.Contains(quoted, ringis),
 			"%q is quoted, or missing: %s", ringis, own)
 	}
-	expect.That(t, !strings.Contains(own, ".py") && !strings.Contains(own, ".bin") && !strings.Contains(quoted, "…"),
+	expect.That(t, !strings.Contains(own, ".bin") && !strings.Contains(quoted, "…"),
 		"names are Ringi's words: %s", own)
 	expect.Has(t, whole, "\nleft-00.bin\nleft-01.bin\n")
-	expect.That(t, strings.Contains(quoted, "src/number-000.py\nsrc/number-001.py\n") && len(quoted) < mostNamed+1000,
-		"%d bytes of names", len(quoted))
 }

@@ -101,15 +101,14 @@ func (s *Conversation) keep(now time.Time) int64 {
 	if s.IsCached {
 		return 0
 	}
-	days := max(s.IdleDays, leastKeptDays) // the minimum also covers conversations that last for weeks
-	return now.Add(time.Duration(days)*24*time.Hour + forgetAfter).Unix()
+	return now.Add(keptDays * 24 * time.Hour).Unix()
 }
 
 const (
 	// forgetAfter is how long a closed conversation stays visible if it is not kept.
 	forgetAfter = 24 * time.Hour
-	// leastKeptDays is the minimum time for which messages stay in the table, even if the conversation is forgotten.
-	leastKeptDays = 90
+	// keptDays is for how long messages stay in the table at least, also of a conversation that lasts for weeks.
+	keptDays = 91
 )
 
 // say adds a message from the agent or the system.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 )
 
 // approve moves an action to approved, with its gate as people left it.
@@ -123,7 +124,7 @@ func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (
 	return a.close(by, ReasonClosed, now)
 }
 
-// CloseIdle closes a conversation that has been idle for its IdleDays.
+// CloseIdle closes a conversation that has been idle for tenancy.IdleDays.
 func (a *Aggregate) CloseIdle(now time.Time) (aggregate.Change, error) {
 	if at := a.idleAt(); at == nil || now.Before(*at) || a.work(now) {
 		return aggregate.Change{}, aggregate.ErrNotDue
@@ -133,10 +134,10 @@ func (a *Aggregate) CloseIdle(now time.Time) (aggregate.Change, error) {
 
 // idleAt returns when the conversation closes by itself, or nil.
 func (a *Aggregate) idleAt() *time.Time {
-	if a.Conversation == nil || a.Conversation.Status == Closed || a.Conversation.IdleDays <= 0 || a.Current() != nil {
+	if a.Conversation == nil || a.Conversation.Status == Closed || a.Current() != nil {
 		return nil
 	}
-	at := a.Conversation.LastActivityAt.Add(time.Duration(a.Conversation.IdleDays) * 24 * time.Hour)
+	at := a.Conversation.LastActivityAt.Add(tenancy.IdleDays * 24 * time.Hour)
 	return &at
 }
 

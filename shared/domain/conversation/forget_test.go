@@ -248,7 +248,7 @@ func (tb *table) changed(of Inbound, deleted bool) (noticed func()) {
 	tb.t.Helper()
 	tb.told++
 	of.Changes, of.Deleted, of.TS = of.TS, deleted, fmt.Sprintf("%d.%06d", tb.now.Unix(), tb.told)
-	c, err := Tell(of, Opening{IdleDays: 7}, tb.now)
+	c, err := Tell(of, Opening{}, tb.now)
 	expect.NoError(tb.t, err)
 	tb.apply(c, tb.head)
 	return func() {

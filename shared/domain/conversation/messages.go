@@ -39,7 +39,6 @@ type Inbound struct {
 type Opening struct {
 	AgentID  string
 	IsCached bool
-	IdleDays int
 	Locale   string
 	Source   *Source // nil: none
 }
@@ -96,8 +95,7 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 		ID: ref.ID, TenantID: ref.Tenant, AgentID: o.AgentID, Status: Open, CreatedAt: now, LastActivityAt: now,
 		WorkspacePath: noSource, IsCached: o.IsCached, TeamID: in.Team, Channel: in.Channel, ChannelType: in.ChannelType,
 		ThreadTS: in.Thread, Opener: in.User, Title: legible.First(in.title(o.Locale), maxTitle), Locale: o.Locale,
-		IdleDays: o.IdleDays,
-		Source:   o.Source,
+		Source: o.Source,
 	}
 	if in.TS != in.Thread {
 		s.ThreadBefore = in.TS
@@ -120,7 +118,7 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 // used.
 func Tell(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	now = now.UTC().Truncate(time.Millisecond)
-	m, err := in.message((&Conversation{IsCached: o.IsCached, IdleDays: o.IdleDays}).keep(now))
+	m, err := in.message((&Conversation{IsCached: o.IsCached}).keep(now))
 	if err != nil {
 		return aggregate.Change{}, err
 	}

@@ -14,7 +14,7 @@ import (
 func inThread(t *testing.T) *table {
 	t.Helper()
 	in := inbound("claude: look", "1775034005.000100")
-	c, err := Begin(in, Opening{AgentID: "claude", IdleDays: 7, Locale: "en"}, start)
+	c, err := Begin(in, Opening{AgentID: "claude", Locale: "en"}, start)
 	expect.NoError(t, err)
 	tb := &table{t: t, rows: map[string]aggregate.Row{}, lists: map[string]aggregate.Row{}, now: start}
 	tb.head = *c.Head.(*Head)
@@ -68,7 +68,7 @@ func TestAConversationWithoutWordsIsCalledByWhatItHas(t *testing.T) {
 	in := inbound(" ", "1775034005.000100")
 	in.Forwarded = []aggregate.Quoted{{Name: "Hanako"}}
 	in.Attachments = []Attachment{{Name: "a.csv"}, {Name: "b.csv"}, {Name: "c.csv"}, {Name: "d.csv"}}
-	c, err := Begin(in, Opening{AgentID: "claude", IdleDays: 7, Locale: "en"}, start)
+	c, err := Begin(in, Opening{AgentID: "claude", Locale: "en"}, start)
 	expect.NoError(t, err)
 	expect.Is(t, c.Written((&Conversation{}).Key()).(*Conversation).Title,
 		"Forwarded message of Hanako, 📎 a.csv, 📎 b.csv, 📎 c.csv, …")

@@ -59,7 +59,6 @@ type Conversation struct {
 	// given what was said there before.
 	ThreadBefore string `json:"thread_before,omitempty"`
 	Locale       string `json:"locale"`
-	IdleDays     int    `json:"idle_days"` // idle days after which it closes; 0: never
 
 	WorkspaceVersion string  `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
 	Source           *Source `json:"source,omitempty"`            // nil: the files began empty

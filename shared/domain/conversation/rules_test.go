@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -66,7 +67,7 @@ func TestAnActionExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 func TestAConversationEndsAfterItsIdleDaysAndNotBefore(t *testing.T) {
 	tb := opened(t)
 	expect.NoError(t, tb.answer(nil))
-	idle := tb.load().Conversation.LastActivityAt.Add(7 * 24 * time.Hour)
+	idle := tb.load().Conversation.LastActivityAt.Add(tenancy.IdleDays * 24 * time.Hour)
 	closed := func() error {
 		return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.CloseIdle(tb.now) })
 	}

@@ -3,7 +3,6 @@ package conversation
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -41,12 +40,8 @@ const (
 const (
 	// MaxSourceTries is how often a source's files are tried to be fetched.
 	MaxSourceTries = 3
-	// mostLeftKept is how many entries that were left out stay in the row.
-	mostLeftKept = 50
-	// shownLeft is how many of them are named in the conversation.
+	// shownLeft is how many entries that were left out are named in the conversation.
 	shownLeft = 10
-	// mostNamed is how many bytes of the files' names the agent is told.
-	mostNamed = 8 << 10
 )
 
 // ReasonSourceThere marks the message that says where the files are from; the others say why a source has none.
@@ -162,13 +157,12 @@ func (a *Aggregate) FixSource(run int, commit string, now time.Time) (aggregate.
 type Fetched struct {
 	Commit  string
 	Version string
-	Files   []string // paths
 	Left    []string
 	More    int
 }
 
 // TakeSource makes the fetched files the conversation's. People and the agent are told where they are from, which are
-// left out and why; the agent also which there are. It returns ErrMoved if another commit was fixed.
+// left out. It returns ErrMoved if another commit was fixed.
 func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Change, error) {
 	c, s, err := a.fetching(run, now)
 	if err != nil {
@@ -177,8 +171,7 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 	if s.Commit != f.Commit || f.Commit == "" {
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
-	kept := min(len(f.Left), mostLeftKept)
-	s.State, s.Version, s.Left, s.More = SourceThere, f.Version, slices.Clone(f.Left[:kept]), f.More+len(f.Left)-kept
+	s.State, s.Version, s.Left, s.More = SourceThere, f.Version, f.Left, f.More
 	c.Conversation.WorkspaceVersion, c.Conversation.WorkspacePath = f.Version, s.String()
 	c.progress()
 	c.active()
@@ -192,26 +185,11 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 	}
 	shown := c.say(m)
 	c.card(CardMessage, MessageSubject(shown.Key(), 0))
-	list := Message{Sender: FromSystem}
-	list.own(fmt.Sprintf(w.files, len(f.Files)))
-	list.named(said.In(c.Conversation.Locale), within(f.Files), len(f.Files))
-	c.say(list)
 	c.audit(aggregate.System(), AuditSourceFetched, "session", c.Conversation.ID, map[string]any{
 		"source": s.Name, "repository": s.Repository, "repository_id": s.RepositoryID, "commit": s.Commit,
 		"version": s.Version,
 	})
 	return c.done()
-}
-
-// within returns the first paths, as many as fit into mostNamed bytes.
-func within(paths []string) []string {
-	size := 0
-	for i, p := range paths {
-		if size += len(p) + 1; size > mostNamed {
-			return paths[:i]
-		}
-	}
-	return paths
 }
 
 // FailSource lets the conversation go on without files. People and the agent are told why.
@@ -236,8 +214,8 @@ func (a *Aggregate) FailSource(run int, why aggregate.Reason, now time.Time) (ag
 
 // sourceWords are the system's texts about sources, for people and the agent.
 type sourceWords struct {
-	there, left, files string
-	failed             language.Said[aggregate.Reason]
+	there, left string
+	failed      language.Said[aggregate.Reason]
 }
 
 // SourceWords says why a source has no files.
@@ -260,7 +238,7 @@ func (s Source) LeftWords(locale string) string {
 
 var aboutSource = language.InEach(
 	sourceWords{
-		there: "この会話は、次のファイルから始まります。", left: "次の %d 件は除外されています。", files: "ファイル (%d 件):",
+		there: "この会話は、次のファイルから始まります。", left: "次の %d 件は除外されています。",
 		failed: language.Said[aggregate.Reason]{
 			{ReasonSourceGone, "ソースが設定から外されたため、ファイルを取得していません。会話はファイルなしで続きます。"},
 			{ReasonSourceRefused, "GitHub にファイルの取得を拒否されました。会話はファイルなしで続きます。「連携」のページの接続と設定のソースを確認するよう、管理者に依頼してください。"},
@@ -270,7 +248,7 @@ var aboutSource = language.InEach(
 		},
 	},
 	sourceWords{
-		there: "This conversation starts with these files:", left: "Left out (%d):", files: "Files (%d):",
+		there: "This conversation starts with these files:", left: "Left out (%d):",
 		failed: language.Said[aggregate.Reason]{
 			{ReasonSourceGone, "The source was removed from the settings, so its files weren’t fetched. The conversation " +
 				"continues without files."},

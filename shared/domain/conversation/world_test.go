@@ -65,7 +65,7 @@ type image struct {
 // opened returns a conversation with its first message.
 func opened(t expect.T) *table {
 	t.Helper()
-	c, err := Begin(inbound("hello", "1775034000.000100"), Opening{AgentID: "codex", IdleDays: 7, Locale: "en"}, start)
+	c, err := Begin(inbound("hello", "1775034000.000100"), Opening{AgentID: "codex", Locale: "en"}, start)
 	expect.Must(t, err == nil, "begin: %v", err)
 	tb := &table{t: t, rows: map[string]aggregate.Row{}, lists: map[string]aggregate.Row{}, now: start}
 	tb.head = *c.Head.(*Head)
@@ -170,7 +170,7 @@ func (tb *table) toldBy(who, text string) {
 	tb.told++
 	in := inbound(text, fmt.Sprintf("%d.%06d", tb.now.Unix(), tb.told))
 	in.User = who
-	c, err := Tell(in, Opening{IdleDays: 7}, tb.now)
+	c, err := Tell(in, Opening{}, tb.now)
 	expect.Must(tb.t, err == nil, "tell: %v", err)
 	tb.apply(c, tb.head)
 }

@@ -20,7 +20,7 @@ const (
 	MaxUnpacked = 256 << 20 // bytes of all of them
 	MaxImported = 8 << 20   // bytes of one file
 	MaxPassed   = 2 << 30   // bytes of the archive
-	mostLeftOut = 200       // entries whose names are returned
+	mostLeftOut = 50        // entries whose names are returned
 )
 
 // Imported is what Import read.

@@ -37,12 +37,29 @@ func LinesOf(text []byte) int {
 }
 
 // Find returns the files and links that a place names, sorted by path. A place is a file, a folder, the beginning of a
-// path, or a glob, in which ** stands for any folders; a glob without a slash is one of names in any folder. The empty
-// place names all. Find returns path.ErrBadPattern for a glob that can't be read.
+// path, or a glob, of names in any folder if it has no slash; ** stands for any folders, once. The empty place names
+// all. Find returns path.ErrBadPattern for a glob that can't be read.
 func (t *Tree) Find(place string) (list []Found, err error) {
-	names, err := t.placed(place)
-	if err != nil {
-		return nil, err
+	place = strings.TrimLeft(strings.TrimPrefix(place, "./"), "/")
+	names := func(p string) bool { return strings.HasPrefix(p, place) }
+	folder := strings.TrimSuffix(place, "/")
+	switch _, there := t.entries[place]; {
+	case strings.ContainsAny(place, `*?[\`):
+		begin, glob, deep := strings.Cut(place, "**")
+		if !deep {
+			begin, glob = "", place
+		}
+		glob = strings.TrimLeft(glob, "/")
+		if _, err := path.Match(glob, ""); err != nil {
+			return nil, err
+		}
+		names = func(p string) bool { return strings.HasPrefix(p, begin) && (glob == "" || fits(glob, p)) }
+	case place == ".":
+		names = func(string) bool { return true }
+	case t.entries[folder].folder:
+		names = func(p string) bool { return strings.HasPrefix(p, folder+"/") }
+	case there:
+		names = func(p string) bool { return p == place }
 	}
 	for _, p := range slices.Sorted(maps.Keys(t.entries)) {
 		if e := t.entries[p]; !e.folder && names(p) {
@@ -52,55 +69,11 @@ func (t *Tree) Find(place string) (list []Found, err error) {
 	return list, nil
 }
 
-// placed returns which paths a place names.
-func (t *Tree) placed(place string) (names func(p string) bool, err error) {
-	place = strings.TrimLeft(strings.TrimPrefix(place, "./"), "/")
-	if place == "." || place == "" {
-		return func(string) bool { return true }, nil
+// fits reports whether a path, or its last name if the glob has no slash, is as the glob says.
+func fits(glob, p string) bool {
+	if !strings.Contains(glob, "/") {
+		p = path.Base(p)
 	}
-	if strings.ContainsAny(place, `*?[\\`) {
-		pattern := strings.Split(place, "/")
-		for _, p := range pattern {
-			if _, err := path.Match(p, ""); err != nil {
-				return nil, err
-			}
-		}
-		if len(pattern) == 1 {
-			pattern = []string{"**", pattern[0]}
-		}
-		return func(p string) bool { return matches(pattern, strings.Split(p, "/")) }, nil
-	}
-	folder := strings.TrimSuffix(place, "/")
-	if t.entries[folder].folder {
-		return func(p string) bool { return strings.HasPrefix(p, folder+"/") }, nil
-	}
-	if _, there := t.entries[place]; there {
-		return func(p string) bool { return p == place }, nil
-	}
-	return func(p string) bool { return strings.HasPrefix(p, place) }, nil
-}
-
-// matches reports whether the names of a path match those of a pattern. at[i] says that the names so far match the
-// first i of the pattern, so that many ** don't take longer than one.
-func matches(pattern, names []string) bool {
-	at := make([]bool, len(pattern)+1)
-	skip := func() { // ** also stands for no folder
-		for i, p := range pattern {
-			at[i+1] = at[i+1] || at[i] && p == "**"
-		}
-	}
-	at[0] = true
-	skip()
-	for _, name := range names {
-		for i := len(pattern); i > 0; i-- {
-			if pattern[i-1] == "**" {
-				continue // it takes one more name
-			}
-			ok, err := path.Match(pattern[i-1], name)
-			at[i] = at[i-1] && ok && err == nil
-		}
-		at[0] = false
-		skip()
-	}
-	return at[len(pattern)]
+	ok, err := path.Match(glob, p)
+	return ok && err == nil
 }

@@ -181,7 +181,7 @@ func (d drawing) talkEnded() face {
 	}
 	why := fill(w.ClosedBy, "who", d.w.mention(s.ClosedBy), "when", whenSet(s.ClosedAt))
 	if s.CloseReason == conversation.ReasonIdle {
-		why = fill(w.ClosedIdle, "days", s.IdleDays, "when", whenSet(s.ClosedAt))
+		why = fill(w.ClosedIdle, "days", tenancy.IdleDays, "when", whenSet(s.ClosedAt))
 	}
 	lines := []string{why, w.readers(s)}
 	if at := d.t.Head.ForgottenAt; at != nil {

@@ -36,7 +36,7 @@ func begunConversation(t *testing.T) *onThread {
 	t.Helper()
 	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1776675599.000100",
 		TS: "1776675599.000100", User: "U_SATO", Text: "テストを直して"}
-	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IdleDays: 14}, begunAt))(t)
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude"}, begunAt))(t)
 	a := (&conversation.Aggregate{}).After(c).(*conversation.Aggregate)
 	return &onThread{t: t, Conversation: card.Conversation{Aggregate: a}, now: begunAt}
 }
