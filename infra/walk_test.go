@@ -46,7 +46,7 @@ func (o *obedient) Say(_ context.Context, r model.Request) (model.Response, erro
 			"remarks": ""}), Stop: model.StopEnd}, nil
 	}
 	if o.attack.who == aPolicy && r.Purpose == model.Drafting && len(r.Messages) == 1 {
-		return model.Response{Text: jsonOf(map[string]any{"policy": text}), Stop: model.StopEnd}, nil
+		return model.Response{Text: jsonOf(map[string]any{"policy": text, "title": "件名"}), Stop: model.StopEnd}, nil
 	}
 	if o.attack.must != nil {
 		text = "件名" // the attack is the form of the answer, not its words
@@ -61,7 +61,8 @@ func (o *obedient) words(p model.Purpose, text string) any {
 		return map[string]any{"kind": "task", "sentence": "", "title": legible.First(text, model.MaxTitle),
 			"description": legible.First(text, model.MaxDescription), "priority": "medium", "task_type": "standard"}
 	case model.Drafting:
-		return map[string]any{"policy": policy + "\n" + legible.First(text, 2000)}
+		return map[string]any{"policy": policy + "\n" + legible.First(text, 2000),
+			"title": legible.First(text, model.MaxTitle)}
 	case model.Summarizing:
 		return map[string]any{"summary": legible.First(text, model.MaxSummary)}
 	}
@@ -216,16 +217,16 @@ func (w *walk) ask() {
 	for _, stage := range []string{"first policy", "policy"} {
 		c, err = w.a.BeginPrompt(w.a.Head.Run, w.now)
 		w.do(stage+" begun", c, err)
-		text, _, err := model.Draft(w.Context(), w.model, model.DraftInput{Task: *w.a.Task, Request: w.said(aMessage),
+		made, _, err := model.Draft(w.Context(), w.model, model.DraftInput{Task: *w.a.Task, Request: w.said(aMessage),
 			Earlier: earlier, Locale: "ja", Now: w.now, Fits: card.PromptFits})
 		expect.NoError(w, err)
-		w.made = append(w.made, text)
-		c, err = w.a.FinishPrompt(w.a.Head.Run, text, tenancy.DefaultSettings(), w.now)
+		w.made = append(w.made, made.Content, made.Title)
+		c, err = w.a.FinishPrompt(w.a.Head.Run, made, tenancy.DefaultSettings(), w.now)
 		w.do(stage, c, err)
 		if len(earlier) > 0 {
 			break
 		}
-		earlier = []model.Version{{Content: text, Reason: w.said(aReason)}}
+		earlier = []model.Version{{Content: made.Content, Reason: w.said(aReason)}}
 		c, err = decide.Reject(w.said(aReason))(w.a, w.a.Prompt().ID, approver, rules, w.now)
 		w.do(stage+" rejected", c, err)
 	}

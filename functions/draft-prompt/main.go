@@ -86,14 +86,14 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		}
 	}
 	var bounds model.Bounds
-	return pipeline.Version[string]{
+	return pipeline.Version[task.Drafted]{
 		State: task.StateDraftPrompt, Failed: model.FailedAtCost,
 		Finish: (*task.Aggregate).FinishPrompt,
 		Read: func(ctx context.Context, _ tenancy.Settings) (err error) {
 			bounds, err = h.bounds(ctx, in.Tenant)
 			return err
 		},
-		Make: func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (string, model.Usage, error) {
+		Make: func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (task.Drafted, model.Usage, error) {
 			return h.draft(ctx, s, a, bounds)
 		},
 	}.Run(ctx, h.Store, in, a, h.Now)
@@ -112,20 +112,20 @@ func (h *Handler) bounds(ctx context.Context, tenant string) (model.Bounds, erro
 }
 
 func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggregate,
-	bounds model.Bounds) (string, model.Usage, error) {
+	bounds model.Bounds) (none task.Drafted, _ model.Usage, _ error) {
 	if p := a.Refilled(); p != nil {
-		return p.Content, model.Usage{}, nil
+		return task.Drafted{Content: p.Content}, model.Usage{}, nil
 	}
 	if a.Matter() != nil {
-		return a.Request.Text, model.Usage{}, nil
+		return task.Drafted{Content: a.Request.Text}, model.Usage{}, nil
 	}
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Prompts(a.Ref()))
 	if err != nil {
-		return "", model.Usage{}, err
+		return none, model.Usage{}, err
 	}
 	input, err := h.input(ctx, s, a, bounds)
 	if err != nil {
-		return "", model.Usage{}, err
+		return none, model.Usage{}, err
 	}
 	return model.Draft(ctx, g, input)
 }

@@ -103,7 +103,7 @@ func (w *world) refilled(m task.Matter) {
 	w.T.Helper()
 	s := expect.Value(w.Store.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishPrompt(a.Head.Run, card.MatterText("ja", m), s, w.Now())
+		return a.FinishPrompt(a.Head.Run, task.Drafted{Content: card.MatterText("ja", m)}, s, w.Now())
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ApproveUnasked(a.Prompt().ID, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {

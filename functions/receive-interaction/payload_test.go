@@ -226,7 +226,9 @@ func waiting(t testing.TB) *gate {
 	for _, d := range []func() (aggregate.Change, error){
 		func() (aggregate.Change, error) { return a.Extracted(1, task.Extract{Title: "x"}, now) },
 		func() (aggregate.Change, error) { return a.BeginPrompt(1, now) },
-		func() (aggregate.Change, error) { return a.FinishPrompt(1, "x", tenancy.DefaultSettings(), now) },
+		func() (aggregate.Change, error) {
+			return a.FinishPrompt(1, task.Drafted{Content: "x"}, tenancy.DefaultSettings(), now)
+		},
 	} {
 		c := expect.Value(d())(t)
 		a = a.Apply(c)

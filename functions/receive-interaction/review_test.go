@@ -43,7 +43,7 @@ func (w *world) asked() *task.Prompt {
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishPrompt(a.Head.Run, long, tenancy.DefaultSettings(), w.Now())
+		return a.FinishPrompt(a.Head.Run, task.Drafted{Content: long}, tenancy.DefaultSettings(), w.Now())
 	}).Prompt()
 }
 

@@ -190,7 +190,7 @@ func newMinute(t *testing.T) *minute {
 					m.now)
 			},
 			func() (aggregate.Change, error) { return a.BeginPrompt(1, m.now) },
-			func() (aggregate.Change, error) { return a.FinishPrompt(1, "x", s, m.now) },
+			func() (aggregate.Change, error) { return a.FinishPrompt(1, task.Drafted{Content: "x"}, s, m.now) },
 		}[:1+2*(n%2)] {
 			a = a.After(expect.Value(decide())(t)).(*task.Aggregate)
 		}

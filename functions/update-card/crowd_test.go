@@ -131,7 +131,7 @@ func (c *crowd) move(x *asked) {
 		case 1:
 			return a.BeginPrompt(a.Head.Run, now)
 		case 2:
-			return a.FinishPrompt(a.Head.Run, "方針", s, now)
+			return a.FinishPrompt(a.Head.Run, task.Drafted{Content: "方針"}, s, now)
 		case 3:
 			return decide.Approve(a, a.Prompt().ID, c.requester(), c.policy(), now)
 		case 4:

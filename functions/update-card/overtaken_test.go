@@ -186,7 +186,7 @@ func testForgotLaterAmongMany(t *testing.T, w *world) {
 		w.deliver()
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishPrompt(a.Head.Run, "方針", s, w.Now())
+		return a.FinishPrompt(a.Head.Run, task.Drafted{Content: "方針"}, s, w.Now())
 	})
 	w.late(func() {})
 	expect.That(t, len(w.Load().Cards) > manyCards, "%d cards", len(w.Load().Cards))

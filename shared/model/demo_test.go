@@ -28,9 +28,9 @@ func think(t *testing.T, text, locale string, l2, l3 []string) (e task.Extract, 
 	tk := task.Task{Title: e.Title, Description: e.Description, Priority: e.Priority}
 	draft := model.DraftInput{Task: tk, Request: text, Locale: locale, Now: now(), Try: 1}
 	for _, reason := range append(l2, "") {
-		if policy, _, err = model.Draft(t.Context(), g, draft); err != nil {
-			t.Fatal(err)
-		}
+		made, _, err := model.Draft(t.Context(), g, draft)
+		expect.NoError(t, err)
+		policy = made.Content
 		draft.Earlier = append(draft.Earlier, model.Version{Content: policy, Reason: reason})
 	}
 	plan := model.PlanInput{Task: tk, Request: text, Policy: policy, Tools: catalog(t), Requester: "U0SANDSATO",
@@ -101,7 +101,7 @@ func TestDemoSaysBeforeTheStampThatNoRoomCanBeBooked(t *testing.T) {
 			in := model.DraftInput{Request: text, Locale: "ja", Now: now(), Try: 1,
 				Bounds: model.BoundsOf(permissions, func(string) []tenancy.Constraint { return nil })}
 			policy, _, err := model.Draft(t.Context(), demo.Layers{}, in)
-			said := strings.HasPrefix(policy, says)
+			said := strings.HasPrefix(policy.Content, says)
 			expect.That(t, err == nil && said == (n < 3), "%s, permissions %d: %s %v", text, n, policy, err)
 			var more []string
 			for _, name := range in.Bounds.ServerTools {

@@ -70,33 +70,34 @@ type Version struct {
 	Reason  string `json:"reason"`
 }
 
-// Draft writes the policy that people approve. It returns the same errors as Extract.
-func Draft(ctx context.Context, w Wire, in DraftInput) (string, Usage, error) {
-	var policy, crowded string
+// Draft writes the policy that people approve, with the task's title as it has it. It returns the same errors as Extract.
+func Draft(ctx context.Context, w Wire, in DraftInput) (task.Drafted, Usage, error) {
+	var made task.Drafted
+	var crowded string
 	usage, err := ask(ctx, w, question{
 		purpose: Drafting, locale: in.Locale, try: in.Try, tokens: 8192,
 		data: in.data(),
 		accept: func(answer []byte) (problems []string) {
-			policy, problems = readDraft(answer)
-			if n := len(task.Mentioned(policy)); len(problems) == 0 && n > task.MaxMentioned {
+			made, problems = readDraft(answer)
+			if n := len(task.Mentioned(made.Content)); len(problems) == 0 && n > task.MaxMentioned {
 				crowded = fmt.Sprintf("policy mentions %d people as <@…>, the limit is %d: name fewer", n, task.MaxMentioned)
 				return []string{crowded}
 			}
-			if len(problems) == 0 && in.Fits != nil && !in.Fits(policy) {
+			if len(problems) == 0 && in.Fits != nil && !in.Fits(made.Content) {
 				return []string{tooLong + ": write less, in fewer lines, and in plain words"}
 			}
 			return problems
 		},
 	})
 	var unusable *OutputError
-	// Problems are the last answer's, and so is policy: an earlier answer with too many mentions does not count.
+	// Problems are the last answer's, and so is made: an earlier answer with too many mentions does not count.
 	if errors.As(err, &unusable) && slices.Contains(unusable.Problems, crowded) {
-		unusable.People = len(task.Mentioned(policy))
+		unusable.People = len(task.Mentioned(made.Content))
 	}
 	if err != nil {
-		return "", usage, err
+		return task.Drafted{}, usage, err
 	}
-	return policy, usage, nil
+	return made, usage, nil
 }
 
 func (in DraftInput) data() DraftData {
@@ -144,17 +145,21 @@ func taskData(t task.Task) TaskData {
 	return TaskData{Title: t.Title, Description: t.Description, Priority: t.Priority}
 }
 
-func readDraft(answer []byte) (string, []string) {
-	var a struct{ Policy string }
+func readDraft(answer []byte) (d task.Drafted, problems []string) {
+	var a struct{ Policy, Title string }
 	if err := json.Unmarshal(answer, &a); err != nil {
-		return "", []string{err.Error()}
+		return d, []string{err.Error()}
 	}
-	policy := prose(a.Policy)
-	if n := inSlack(policy); n > MaxPolicy {
-		return policy, []string{fmt.Sprintf("%s: policy has %d characters as Slack counts them, the limit is %d", tooLong, n,
+	d = task.Drafted{Content: prose(a.Policy), Title: line(a.Title)}
+	if n := inSlack(d.Content); n > MaxPolicy {
+		return d, []string{fmt.Sprintf("%s: policy has %d characters as Slack counts them, the limit is %d", tooLong, n,
 			MaxPolicy)}
 	}
-	return policy, bounded("policy", policy, MaxPolicy)
+	problems = bounded("policy", d.Content, MaxPolicy)
+	if d.Title != "" {
+		problems = append(problems, bounded("title", d.Title, MaxTitle)...)
+	}
+	return d, problems
 }
 
 // textAlone asks for nothing but the policy, because a contest's teams answer in plain text, without a schema.

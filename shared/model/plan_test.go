@@ -331,7 +331,7 @@ func FuzzAnswers(f *testing.F) {
 			t.Errorf("taken: %+v", e)
 		}
 		if p, _, err := model.Draft(ctx, says(text, text), model.DraftInput{Now: now(), Try: 1}); err == nil &&
-			(p == "" || len([]rune(p)) > model.MaxPolicy) {
+			(p.Content == "" || len([]rune(p.Content)) > model.MaxPolicy) {
 			t.Errorf("taken: %q", p)
 		}
 		if s, _, err := model.Summarize(ctx, says(text, text), model.SummaryInput{Now: now(), Try: 1}); err == nil &&

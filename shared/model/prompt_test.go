@@ -100,7 +100,7 @@ func mentioning(n int) string {
 	for i := range n {
 		fmt.Fprintf(&b, "<@U0PERSON%03d>、<@U0PERSON%03d>、", i, i)
 	}
-	text, _ := json.Marshal(map[string]string{"policy": "完了したら、" + b.String() + "に知らせます。"})
+	text, _ := json.Marshal(map[string]string{"policy": "完了したら、" + b.String() + "に知らせます。", "title": "件名"})
 	return string(text)
 }
 
@@ -109,7 +109,7 @@ func mentioning(n int) string {
 func TestAPolicyMentionsOnlySoMany(t *testing.T) {
 	in := model.DraftInput{Task: task.Task{Title: "t", Description: "d"}, Request: "r", Locale: "ja", Now: now()}
 	g := says(mentioning(21), mentioning(20))
-	if policy, _, err := model.Draft(t.Context(), g, in); err != nil || !strings.Contains(policy, "U0PERSON019") {
+	if policy, _, err := model.Draft(t.Context(), g, in); err != nil || !strings.Contains(policy.Content, "U0PERSON019") {
 		t.Errorf("%q, %v", policy, err)
 	}
 	if again := told(t, g.asked[1]); !strings.Contains(again, "mentions 21 people") ||
@@ -120,7 +120,7 @@ func TestAPolicyMentionsOnlySoMany(t *testing.T) {
 	if f := model.Failure(err); f.Reason != task.ReasonTooManyPeople || f.Detail != "100/20" {
 		t.Errorf("%+v", f)
 	}
-	_, _, err = model.Draft(t.Context(), says(mentioning(30), `{"policy":""}`), in)
+	_, _, err = model.Draft(t.Context(), says(mentioning(30), `{"policy":"","title":"件名"}`), in)
 	if f := model.Failure(err); f.Reason != task.ReasonModelBadOutput || !errors.As(err, new(*model.OutputError)) {
 		t.Errorf("%+v", f)
 	}
@@ -128,13 +128,13 @@ func TestAPolicyMentionsOnlySoMany(t *testing.T) {
 
 // If a policy is too long for a card, people are told that, and not that the answer was unusable.
 func TestPeopleAreToldOfAPolicyThatNoCardShowsWhole(t *testing.T) {
-	long := `{"policy":"` + strings.Repeat("勤怠", model.MaxPolicy) + `"}`
-	for name, answers := range map[string][2]string{"what does not fit": {`{"policy":"目的"}`, `{"policy":"目的"}`},
+	short, long := `{"policy":"目的","title":"件名"}`, `{"policy":"`+strings.Repeat("勤怠", model.MaxPolicy)+`","title":"件名"}`
+	for name, answers := range map[string][2]string{"what does not fit": {short, short},
 		"more than there may": {long, long}} {
 		in := model.DraftInput{Locale: "ja", Now: now(), Try: 1, Fits: func(string) bool { return false }}
 		_, _, err := model.Draft(t.Context(), says(answers[0], answers[1]), in)
 		expect.Is(t, model.Failure(err).Reason, task.ReasonPolicyTooLong, "%s: %v", name, err)
-		for _, other := range []string{`{"policy":""}`, "目的", `{"plan":"目的"}`} {
+		for _, other := range []string{`{"policy":"","title":"件名"}`, "目的", `{"plan":"目的"}`} {
 			_, _, err = model.Draft(t.Context(), says(answers[0], other), in)
 			expect.Is(t, model.Failure(err).Reason, task.ReasonModelBadOutput, "%s, then %s: %v", name, other, err)
 		}

@@ -143,7 +143,7 @@ func testGateReliesOnSettings(t *testing.T, other *taskStore) {
 	saved = expect.Value(st.SaveSettings(t.Context(), tenant, saved, approver(), at()))(t)
 	finish := func(under tenancy.Settings) error {
 		_, err := st.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.FinishPrompt(a.Head.Run, "方針", under, at())
+			return a.FinishPrompt(a.Head.Run, task.Drafted{Content: "方針"}, under, at())
 		})
 		return err
 	}

@@ -43,7 +43,9 @@ func ways() map[task.Status][]task.Decision {
 		}
 	}
 	begin := func(a agg) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, now) }
-	finish := func(a agg) (aggregate.Change, error) { return a.FinishPrompt(a.Head.Run, "方針", s, now) }
+	finish := func(a agg) (aggregate.Change, error) {
+		return a.FinishPrompt(a.Head.Run, task.Drafted{Content: "方針"}, s, now)
+	}
 	approve := func(a agg) (aggregate.Change, error) { return decide.Approve(a, a.Prompt().ID, by, policy, now) }
 	unasked := func(a agg) (aggregate.Change, error) { return a.ApproveUnasked(a.Prompt().ID, now) }
 	plan := func(a agg) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, now) }

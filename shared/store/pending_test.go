@@ -84,7 +84,7 @@ func testDecidedWaitsNot(t *testing.T, st *taskStore, refs []aggregate.Ref) {
 	decided(t, st, unasked, extract, beginPrompt, func(a *task.Aggregate) (aggregate.Change, error) {
 		settings := tenancy.DefaultSettings()
 		settings.PromptApprovalRequired = false
-		return a.FinishPrompt(a.Head.Run, "方針", settings, at())
+		return a.FinishPrompt(a.Head.Run, task.Drafted{Content: "方針"}, settings, at())
 	})
 	var got []string
 	for _, x := range waiting(t, st) {

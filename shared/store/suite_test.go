@@ -232,7 +232,7 @@ func extractLast(a *task.Aggregate) (aggregate.Change, error) {
 func beginPrompt(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, at()) }
 
 func finishPrompt(a *task.Aggregate) (aggregate.Change, error) {
-	return a.FinishPrompt(a.Head.Run, "方針", tenancy.DefaultSettings(), at())
+	return a.FinishPrompt(a.Head.Run, task.Drafted{Content: "方針"}, tenancy.DefaultSettings(), at())
 }
 
 // does acts on the gate with this id at the stage that is asked.

@@ -49,7 +49,9 @@ func (w *World) MatterAskedFor(m task.Matter, files map[string][]byte) {
 func (w *World) MatterGoesRound(text string) {
 	s := w.SettingsNow()
 	for _, decide := range []func(a *task.Aggregate) (aggregate.Change, error){
-		func(a *task.Aggregate) (aggregate.Change, error) { return a.FinishPrompt(a.Head.Run, text, s, w.Now()) },
+		func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.FinishPrompt(a.Head.Run, task.Drafted{Content: text}, s, w.Now())
+		},
 		func(a *task.Aggregate) (aggregate.Change, error) { return a.ApproveUnasked(a.Prompt().ID, w.Now()) },
 		func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.FinishProcess(a.Head.Run, a.Matter().Steps(s.Locale, "v1"), "", s, w.Now())

@@ -256,7 +256,7 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 	set.Rev = expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t).Rev
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishPrompt(a.Head.Run, all, set, w.Now())
+		return a.FinishPrompt(a.Head.Run, task.Drafted{Content: all}, set, w.Now())
 	})
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, all))

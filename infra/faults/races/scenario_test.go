@@ -95,7 +95,7 @@ func (s *scenario) beginPrompt(a *task.Aggregate) (aggregate.Change, error) {
 }
 
 func (s *scenario) finishPrompt(a *task.Aggregate) (aggregate.Change, error) {
-	return a.FinishPrompt(a.Head.Run, "方針", s.settings, s.now)
+	return a.FinishPrompt(a.Head.Run, task.Drafted{Content: "方針"}, s.settings, s.now)
 }
 
 func (s *scenario) beginProcess(a *task.Aggregate) (aggregate.Change, error) {

@@ -211,7 +211,7 @@ func TestWhatCantBeSavedIsPaidFor(t *testing.T) {
 				if settings++; s.Rev != old.Rev {
 					return aggregate.Change{}, errors.New("a bug")
 				}
-				return a.FinishPrompt(in.Run, "方針", s, w.Now())
+				return a.FinishPrompt(in.Run, task.Drafted{Content: "方針"}, s, w.Now())
 			})
 		expect.That(t, settings >= 2, "the settings were not read again: %d", settings)
 		w.PaidAlone(err)

@@ -113,7 +113,8 @@ func (a *Aggregate) onRoute(row Gated) (typ, id string, about map[string]any) {
 	q := row.Asks()
 	about = a.versioned(q.Version, row.hash())
 	if p, is := row.(*Prompt); is {
-		for name, user := range map[string]string{"picked_by": p.Author, "edited_by": p.EditedBy} {
+		for name, user := range map[string]string{"picked_by": p.Author, "edited_by": p.EditedBy,
+			"title": p.Title} {
 			if user != "" {
 				about[name] = user
 			}

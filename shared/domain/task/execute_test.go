@@ -267,7 +267,7 @@ func TestARequestOfAnAgentIsStampedAlways(t *testing.T) {
 		request := *a.Request
 		request.EventID = event
 		a.Request = &request
-		c := expect.Value(a.FinishPrompt(a.Head.Run, "方針", s.settings, s.now))(t)
+		c := expect.Value(a.FinishPrompt(a.Head.Run, Drafted{Content: "方針"}, s.settings, s.now))(t)
 		p := c.Written(a.Prompt().Key()).(*Prompt)
 		expect.That(t, p.Terms.ApprovalRequired == want, "%s: a stamp is needed: %t", event, p.Terms.ApprovalRequired)
 	}

@@ -70,14 +70,22 @@ func (c *change) beginProcess(prompt *Prompt, version int) {
 	c.card(c.of, CardProcess, p.Key())
 }
 
-// FinishPrompt saves the policy text and opens its gate. It relies on the settings s. Nothing changes if the newest
+// Drafted is a policy, and the task's title as it has it; empty: as it was.
+type Drafted struct{ Content, Title string }
+
+// FinishPrompt saves the policy's text and opens its gate. A further version may give the task another title. It relies on the settings s. Nothing changes if the newest
 // version is not generating or a contest is drafting it.
-func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) FinishPrompt(run int, d Drafted, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	p := a.Prompt()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || a.Contesting() != nil {
 		return aggregate.Change{}, err
 	}
-	return a.openGate(p, a.asksForPolicy(s), s, now, func(n Gated) { n.(*Prompt).Content = content })
+	if p.Version == 1 {
+		d.Title = ""
+	}
+	return a.openGate(p, a.asksForPolicy(s), s, now, func(n Gated) {
+		n.(*Prompt).Content, n.(*Prompt).Title = d.Content, d.Title
+	})
 }
 
 // FinishProcess saves the steps and the model's remarks, and opens the gate. Where the tenant has rules, people are
@@ -121,7 +129,13 @@ func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now t
 	c := a.begin(now)
 	c.progress()
 	c.under(s.Rev)
-	c.Made = a.openUnder(c, row, aggregate.BySettings(required, askers...), s, fill)
+	opened := a.openUnder(c, row, aggregate.BySettings(required, askers...), s, fill)
+	if p, is := opened.(*Prompt); is && p.Title != "" && a.Task != nil {
+		t := *a.Task
+		t.Title, t.UpdatedAt = p.Title, c.Now
+		c.Put(&t)
+	}
+	c.Made = opened
 	return c.done()
 }
 

@@ -252,3 +252,21 @@ func TestHowManyVersionsMayFollow(t *testing.T) {
 	gate := &StepGate{}
 	expect.That(t, a.Further(gate) == 0 && !a.Last(gate), "a step has versions")
 }
+
+// What a reason turned into something else has another title, which the log says beside the version.
+func TestATitleFollowsAFurtherVersion(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract)
+	finish := func(title string) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.FinishPrompt(s.head.Run, Drafted{"方針", title}, s.settings, now)
+		}
+	}
+	first := s.load().Task.Title
+	s.do(finish("別の件名"))
+	expect.Is(t, s.load().Task.Title, first)
+	s.do(s.rejectPrompt, s.beginPrompt, finish("10月の勤怠集計"), s.approvePrompt)
+	last := s.audit[len(s.audit)-1]
+	expect.That(t, s.load().Task.Title == "10月の勤怠集計" && last.Action == AuditPromptApproved &&
+		strings.Contains(string(last.Details), `"title":"10月の勤怠集計"`), "%s, %+v", s.load().Task.Title, last)
+}

@@ -172,6 +172,8 @@ func (w *world) toRecord(before, after *Aggregate) map[aggregate.Action]int {
 		case e.Reason == ReasonMaxVersions || e.Reason == ReasonByPerson && w.kind == "person: cancel":
 			want[AuditTaskCancelled]++
 		}
+	} else if e != nil && e.As == TaskCancelled && before.Head.Ended.As == TaskFailed { // nobody will know an outcome
+		want[AuditTaskCancelled]++
 	}
 	delete(want, "")
 	return want

@@ -150,7 +150,7 @@ func (s *story) refills(m Matter) decision {
 func (s *story) refilled(m Matter) *story {
 	s.steps = m.Steps("ja", "v1")
 	return s.do(s.refills(m), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishPrompt(s.head.Run, a.Refilled().Content, s.settings, now)
+		return a.FinishPrompt(s.head.Run, Drafted{Content: a.Refilled().Content}, s.settings, now)
 	}, s.approveAsSystem, s.finishProcess)
 }
 
@@ -202,7 +202,7 @@ func TestAFormThatIsFilledInAgainIsTheNextVersion(t *testing.T) {
 
 	s.steps = betterPens.Steps("ja", "v1")
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishPrompt(s.head.Run, a.Refilled().Content, s.settings, now)
+		return a.FinishPrompt(s.head.Run, Drafted{Content: a.Refilled().Content}, s.settings, now)
 	}, s.approveAsSystem)
 	a = s.load()
 	expect.That(t, a.Returned() == nil && a.Process().Version == 2 && a.Process().PromptID == a.Prompt().ID &&
@@ -286,7 +286,7 @@ func TestAFormThatIsFilledInAgainHasItsOwnFiles(t *testing.T) {
 		len(a.Files.Files) == 3, "%+v, %+v", a.Next(s.now), a.Files.Files)
 	s.steps = pens.Steps("ja", "v1")
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.FinishPrompt(s.head.Run, a.Refilled().Content, s.settings, now)
+		return a.FinishPrompt(s.head.Run, Drafted{Content: a.Refilled().Content}, s.settings, now)
 	}, s.approveAsSystem, s.finishProcess)
 
 	a = s.load()

@@ -186,6 +186,7 @@ type Prompt struct {
 	TaskID  string           `json:"task_id"`
 	Version int              `json:"version"`
 	Content string           `json:"content"`
+	Title   string           `json:"title,omitempty"` // the task's, as a further version has it
 	Usage   *aggregate.Usage `json:"usage,omitempty"`
 	Contest *Contest         `json:"contest,omitempty"` // drafts it or, if it was picked, drafted its predecessor
 	Entry   *Entry           `json:"entry,omitempty"`   // the submission that became this version, if any

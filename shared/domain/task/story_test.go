@@ -145,7 +145,7 @@ func (s *story) beginPrompt(a *Aggregate, now time.Time) (aggregate.Change, erro
 }
 
 func (s *story) finishPrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.FinishPrompt(s.head.Run, "方針", s.settings, now)
+	return a.FinishPrompt(s.head.Run, Drafted{Content: "方針"}, s.settings, now)
 }
 
 func (s *story) approvePrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {

@@ -182,7 +182,7 @@ func (w *world) work(run int) {
 		}
 		if err == nil && (w.calm || rapid.Bool().Draw(w.rt, "drafted")) {
 			w.pay(run, "finish prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.FinishPrompt(run, "方針", w.settings, now)
+				return a.FinishPrompt(run, Drafted{Content: "方針"}, w.settings, now)
 			})
 		}
 	case StatePlanProcess:

@@ -99,7 +99,7 @@ func Answer(q Question) (string, error) {
 		answer = extract(w)
 	case "draft":
 		w.heed(false)
-		answer = map[string]string{"policy": draft(w)}
+		answer = map[string]string{"policy": draft(w), "title": w.Form("title")}
 	case "plan":
 		w.follow(in.Policy)
 		w.heed(true)

@@ -372,3 +372,13 @@ func TestNoDraftOfATeamTalksOfTheContest(t *testing.T) {
 		}
 	}
 }
+
+// A remark that changes the month changes the title.
+func TestTheTitleFollowsARemark(t *testing.T) {
+	for reason, want := range map[string]string{"September instead": "September", "9月にして": "9月"} {
+		w := understood(t, map[bool]string{true: "attendance for October", false: "10月の勤怠"}[want == "September"])
+		w.in.Earlier = []struct{ Reason string }{{reason}}
+		w.heed(false)
+		expect.That(t, strings.Contains(w.Form("title"), want), "%s: %s", reason, w.Form("title"))
+	}
+}

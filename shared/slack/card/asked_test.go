@@ -30,7 +30,7 @@ func TestATasksCardSaysWhichVersionHasTheNewest(t *testing.T) {
 	s.rejectPrompt("開発部も")
 	s.drafting()
 	never("the next version is being drafted")
-	s.do(s.FinishPrompt(s.Head.Run, content, tenancy.DefaultSettings(), s.now))
+	s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: content}, tenancy.DefaultSettings(), s.now))
 	for locale, want := range map[string]string{"ja": "最新の内容は実行方針 v2 にあります", "en": "For the latest, see policy v2"} {
 		text := said(locale)
 		expect.That(t, strings.Contains(text, want), "%s: %s", locale, text)

@@ -82,7 +82,7 @@ func reordered(s *scenario) *scenario {
 func homeOfEffects(t *testing.T, locale string) slack.HomeTabViewRequest {
 	order, sheet := reordered(received(t)), planned(t, fiveSteps(), defaults)
 	policy := received(t).extracted().drafting()
-	policy.do(policy.FinishPrompt(policy.Head.Run, strings.Repeat(content, 200), defaults, policy.now))
+	policy.do(policy.FinishPrompt(policy.Head.Run, task.Drafted{Content: strings.Repeat(content, 200)}, defaults, policy.now))
 	done := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
 	done.do(done.CompleteExecution(done.Head.Run, "21 行", done.now))
 	const link = "https://x.slack.com/archives/C1/p1"
@@ -162,7 +162,7 @@ func TestNoLineOfAPolicysCodeIsBold(t *testing.T) {
 	all := map[string]bool{}
 	for _, text := range []string{"方針: x\n```\ncommand: rm\n```", "方針: x\n```\n*command:* rm\n```"} {
 		s := received(t).extracted().drafting()
-		s.do(s.FinishPrompt(s.Head.Run, text, defaults, s.now))
+		s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: text}, defaults, s.now))
 		m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
 		is := sections(m.Attachments[0].Blocks.BlockSet)[0]
 		expect.That(t, !all[is] && strings.HasPrefix(is, "*方針:* x\n"), "%q", is)

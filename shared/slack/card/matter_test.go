@@ -39,7 +39,7 @@ func byFormUnder(s *scenario, m task.Matter, set tenancy.Settings) *scenario {
 	typedAs(s, m)
 	s.do(s.Extracted(s.Head.Run, task.Extract{Title: m.Title, Description: m.Description,
 		Priority: task.Medium, TaskType: task.TypeStandard}, s.now))
-	s.do(s.FinishPrompt(s.Head.Run, s.Request.Text, defaults, s.now))
+	s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: s.Request.Text}, defaults, s.now))
 	s.do(s.ApproveUnasked(s.Prompt().ID, s.now))
 	return s.do(s.FinishProcess(s.Head.Run, m.Steps("ja", "v1"), "", set, s.now))
 }
@@ -229,7 +229,7 @@ func otherFiles(s *scenario) *scenario {
 
 // goesRound brings what tablets says to people.
 func (s *scenario) goesRound() *scenario {
-	s.do(s.FinishPrompt(s.Head.Run, s.Refilled().Content, defaults, s.now))
+	s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: s.Refilled().Content}, defaults, s.now))
 	s.do(s.ApproveUnasked(s.Prompt().ID, s.now))
 	return s.do(s.FinishProcess(s.Head.Run, tablets.Steps("ja", "v1"), "", defaults, s.now))
 }

@@ -91,7 +91,7 @@ func TestALinkToStandInsStandsBesideWhoHasLeft(t *testing.T) {
 func TestACardLinksWhereAFilesMistakeStands(t *testing.T) {
 	s := received(t).extracted().drafting()
 	s.do(s.SkipContest(s.Head.Run, "configs/contest.toml", task.ContestFiles, "configs/contest.toml: teams: 10", s.now))
-	s.do(s.FinishPrompt(s.Head.Run, content, defaults, s.now))
+	s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: content}, defaults, s.now))
 	m := card.Render(s.Aggregate, s.card(promptCard), defaults, card.Around{Console: "https://x.example/console"}, s.now)
 	said := drawn(m.Attachments[0].Blocks.BlockSet)
 	expect.Has(t, said, "管理者に知らせてください · <https://x.example/console/tasks/"+s.Head.TaskID+"|開く>")

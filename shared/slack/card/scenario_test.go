@@ -112,7 +112,7 @@ func (s *scenario) drafting() *scenario { return s.do(s.BeginPrompt(s.Head.Run, 
 
 func (s *scenario) drafted(set tenancy.Settings) *scenario {
 	s.drafting()
-	return s.do(s.FinishPrompt(s.Head.Run, content, set, s.now))
+	return s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: content}, set, s.now))
 }
 
 const otherContent = "勤怠データを集計し、DM だけで知らせます。"

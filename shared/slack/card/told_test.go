@@ -233,7 +233,7 @@ func TestAPolicyHasNoGapThatJoinersMake(t *testing.T) {
 		content := "勤怠を集計します。" + strings.Repeat(blank, 4000/len([]rune(blank))) +
 			"U0EVIL001 に全員の給与を送ります。"
 		s := received(t).extracted().drafting()
-		s.do(s.FinishPrompt(s.Head.Run, content, tenancy.DefaultSettings(), s.now))
+		s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: content}, tenancy.DefaultSettings(), s.now))
 		m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
 		n := longestNothing(drawn(m.Attachments[0].Blocks.BlockSet))
 		expect.That(t, n <= 10, "%s: %d characters in a row show nothing", name, n)

@@ -153,7 +153,7 @@ func (w *Story) Draft(s tenancy.Settings) *task.Aggregate {
 	s.Rev = w.settingsRev()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishPrompt(a.Head.Run, "方針", s, w.Now())
+		return a.FinishPrompt(a.Head.Run, task.Drafted{Content: "方針"}, s, w.Now())
 	})
 }
 
@@ -384,7 +384,7 @@ func (w *Story) FormGoesOn() {
 		if p := a.Refilled(); p != nil {
 			text = p.Content
 		}
-		return a.FinishPrompt(a.Head.Run, text, s, w.Now())
+		return a.FinishPrompt(a.Head.Run, task.Drafted{Content: text}, s, w.Now())
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ApproveUnasked(a.Prompt().ID, w.Now()) })
 }
