@@ -4,15 +4,20 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/language"
+	"ringi/shared/explain"
+	"ringi/shared/store"
 )
 
 // DirectMessages opens people's direct messages.
@@ -33,62 +38,57 @@ func (c *StandInPages) Routes() []web.Route {
 	return []web.Route{web.ForMembers("GET "+address, c.page), web.ForMembers("POST "+address, c.save)}
 }
 
-type shown struct {
-	Parts   []part // of the sentence that is the form
-	Problem string
-	People  []web.Choice
-	Of      []web.Choice // whose stand-in may be set; empty: the viewer's alone
-	Me      string
-	From    string
-	Until   string
-	First   string // the first day that may be chosen, and the last
-	Last    string
-	Bad     string // field with a problem
-	Rows    []row
+type standInsData struct {
+	Problem string // of no field
+	Fields  []web.Field
+	Rows    []standInRow
 }
 
-// part is a text of the sentence, or the name of a field in it.
-type part struct{ Text, Field string }
-
-type row struct {
+type standInRow struct {
 	Key, Hand, Principal, From, Until, SetBy string
 	Now, Ends                                bool // it counts now; the viewer may end it
 }
 
-type typedStandIn struct{ hand, principal, from, until string }
-
 func (c *StandInPages) page(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	today := c.Today().String()
-	return c.show(w, r, v, typedStandIn{principal: v.User, from: today, until: today}, "", "")
+	return c.show(w, r, v, url.Values{"from": {today}, "until": {today}}, "", "")
 }
 
 // show shows the form as it was typed, with a problem of a field, and the delegations that the viewer may see.
-func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, t typedStandIn, field,
+func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, typed url.Values, field,
 	problem string) error {
-	words, now, today := v.Texts("stand-ins"), c.Now(), c.Today()
-	out := shown{Parts: partsOf(words.Say("sentence")), From: t.from, Until: t.until, Bad: field, First: today.String(),
-		Last: (today + tenancy.MaxDelegationAhead).String(), Problem: problem}
+	words, now := v.Texts("stand-ins"), c.Now()
 	all, err := c.seen(r.Context(), v)
 	if err != nil {
 		return err
 	}
-	ids := []string{v.User, t.principal}
-	for _, d := range all {
-		ids = append(ids, d.Hand, d.Principal, d.SetBy)
-	}
-	named := c.Called(r.Context(), v, ids...)
-	out.Me = named(v.User)
 	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, now)
 	if err != nil {
 		return err
 	}
-	out.People = web.MembersToChoose(m, t.hand, v.User, words.Say("choose"))
-	if v.Admin {
-		out.Of = web.MembersToChoose(m, cmp.Or(t.principal, v.User), "", "")
+	out := standInsData{Problem: problem}
+	add := func(f web.Field) {
+		f.Label, f.Required = words.Say(f.Name), true
+		if f.Name == field {
+			out.Problem, f.Problems = "", []web.Fault{{Text: problem}}
+		}
+		out.Fields = append(out.Fields, f)
 	}
+	if v.Admin {
+		add(web.Field{Name: "principal", Choices: web.MembersToChoose(m, cmp.Or(typed.Get("principal"), v.User), "", "")})
+	}
+	for _, name := range []string{"from", "until"} {
+		add(web.Day(name, "", typed.Get(name)))
+	}
+	add(web.Field{Name: "hand", Choices: web.MembersToChoose(m, typed.Get("hand"), v.User, words.Say("choose"))})
+	var ids []string
+	for _, d := range all {
+		ids = append(ids, d.Hand, d.Principal, d.SetBy)
+	}
+	named := c.Called(r.Context(), v, ids...)
 	for _, d := range all {
 		if !d.Over(now) {
-			out.Rows = append(out.Rows, row{Key: d.Key(), Hand: named(d.Hand), Principal: named(d.Principal),
+			out.Rows = append(out.Rows, standInRow{Key: d.Key(), Hand: named(d.Hand), Principal: named(d.Principal),
 				From: d.From.String(), Until: d.Until.String(), SetBy: named(d.SetBy), Now: d.Counts(now),
 				Ends: v.Admin || d.Party(v.User)})
 		}
@@ -112,24 +112,144 @@ func (c *StandInPages) seen(ctx context.Context, v *web.Viewer) (all []tenancy.D
 	return all, err
 }
 
-var placeholder = language.Regexp{Text: `\{(\w+)\}`}
-
-// partsOf splits a sentence at its fields.
-func partsOf(sentence string) (out []part) {
-	at := 0
-	for _, m := range placeholder.Get().FindAllStringSubmatchIndex(sentence, -1) {
-		out = append(out, part{Text: sentence[at:m[0]]}, part{Field: sentence[m[2]:m[3]]})
-		at = m[1]
+// save sets a delegation, or ends one. What forbids it is said at its field.
+func (c *StandInPages) save(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	switch r.PostForm.Get("act") {
+	case "set":
+		err := c.set(r.Context(), v, r.PostForm)
+		if err == nil {
+			return c.Done(w, r, address, "stand_in_set")
+		}
+		words := v.Texts("stand-ins")
+		if errors.Is(err, aggregate.ErrConflict) {
+			return c.show(w, r, v, r.PostForm, "", words.Say("conflict"))
+		}
+		wrong, _ := errors.AsType[aggregate.Problem](err)
+		if text := words.Problem(wrong, nil); text != wrong.Code {
+			return c.show(w, r, v, r.PostForm, wrong.Field, text)
+		}
+		return err
+	case "end":
+		if err := c.end(r.Context(), v, r.PostForm.Get("key")); err != nil {
+			return err
+		}
+		return c.Done(w, r, address, "stand_in_ended")
 	}
-	return append(out, part{Text: sentence[at:]})
+	return web.ErrBadForm
 }
 
-// refusal returns the field and the sentence of what forbids a delegation; ok is false for other errors.
-func refusal(words web.Texts, err error) (field, text string, ok bool) {
-	wrong, _ := errors.AsType[aggregate.Problem](err)
-	text = words.Problem(wrong, nil)
-	return wrong.Field, text, text != wrong.Code
+// setter returns the viewer as who sets or ends something that one of these may. For others they must be an
+// administrator now, whatever their session says.
+func setter(v *web.Viewer, may ...string) (by tenancy.Setter, err error) {
+	by = tenancy.Setter{Actor: v.Actor()}
+	if !slices.Contains(may, v.User) {
+		if by.Admin = true; !v.Admin {
+			err = web.ErrAdminsOnly
+		}
+	}
+	return by, err
+}
+
+// set sets a delegation. The hand must be a full member; the principal may have left. Both are told in the same commit:
+// if Slack can't open the hand's direct messages, nothing is set.
+func (c *StandInPages) set(ctx context.Context, v *web.Viewer, form url.Values) error {
+	d := tenancy.Delegation{TenantID: v.Tenant, Principal: cmp.Or(form.Get("principal"), v.User), Hand: form.Get("hand")}
+	by, err := setter(v, d.Principal)
+	if err != nil {
+		return err
+	}
+	if d.Hand == "" {
+		return aggregate.Problem{Field: "hand", Code: "no_hand"}
+	}
+	for name, day := range map[string]*tenancy.Date{"from": &d.From, "until": &d.Until} {
+		if *day, err = tenancy.ParseDate(strings.TrimSpace(form.Get(name))); err != nil {
+			return aggregate.Problem{Field: name, Code: "no_day"}
+		}
+	}
+	refused, _, err := c.Refused(ctx, v, []string{d.Hand}, nil)
+	if err == nil && refused[d.Hand] != "" {
+		err = aggregate.Problem{Field: "hand", Code: "unfit"}
+	}
+	if err == nil {
+		err = c.forbidden(ctx, d, by)
+	}
+	if err != nil {
+		return err
+	}
+	channels, err := c.channels(ctx, d)
+	if channels[d.Hand] == "" {
+		return err
+	}
+	_, err = c.Store.SetDelegation(ctx, d, by, c.Now(), c.telling(v, channels)) // who has left can't be told
+	return err
 }
 
 // slackWithin bounds the calls that open direct messages.
 const slackWithin = 3 * time.Second
+
+// channels opens the direct messages of hand and principal. It returns explain.ErrUnverified with those that could
+// be opened when Slack doesn't open one.
+func (c *StandInPages) channels(ctx context.Context, d tenancy.Delegation) (out map[string]string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, slackWithin)
+	defer cancel()
+	out = map[string]string{}
+	for _, user := range []string{d.Hand, d.Principal} {
+		channel, failed := c.Messages.OpenDM(ctx, user)
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("%w: open the direct messages of %s: %w", explain.ErrUnverified, user, failed))
+			continue
+		}
+		out[user] = channel
+	}
+	return out, err
+}
+
+// telling returns what tells those people of a delegation whose channels are known.
+func (c *StandInPages) telling(v *web.Viewer, channels map[string]string) func(tenancy.Delegation) []store.Notice {
+	return func(d tenancy.Delegation) (out []store.Notice) {
+		for user, channel := range channels {
+			change, ref := task.TellStandIn(d, v.Team, user, channel, c.Now())
+			out = append(out, store.Notice{Ref: ref, Change: change})
+		}
+		return out
+	}
+}
+
+// end ends a delegation. Whoever Slack can't tell of it isn't told: ending never waits for Slack.
+func (c *StandInPages) end(ctx context.Context, v *web.Viewer, key string) error {
+	all, err := c.seen(ctx, v)
+	i := slices.IndexFunc(all, func(d tenancy.Delegation) bool { return d.Key() == key })
+	if err != nil || i < 0 {
+		return cmp.Or(err, fmt.Errorf("the delegation %.80q: %w", key, aggregate.ErrNotFound))
+	}
+	by, err := setter(v, all[i].Principal, all[i].Hand)
+	if err != nil {
+		return err
+	}
+	channels, err := c.channels(ctx, all[i])
+	if err != nil {
+		slog.WarnContext(ctx, "not everybody is told that a delegation ended", "err", err)
+	}
+	_, err = c.Store.EndDelegation(ctx, all[i], by, c.Now(), c.telling(v, channels))
+	return err
+}
+
+// forbidden returns a problem that the delegation's own row doesn't show: the principal owes something on the own
+// request of the administrator who sets it.
+func (c *StandInPages) forbidden(ctx context.Context, d tenancy.Delegation, by tenancy.Setter) error {
+	for cursor := ""; by.Admin; {
+		page, err := c.Store.Waiting(ctx, d.TenantID, cursor, store.MaxPage)
+		if err != nil {
+			return err
+		}
+		for _, x := range page.Items {
+			if g := aggregate.GateOf(x.Row); g.Owes(d.Principal) > 0 && g.IsAsker(by.ID) {
+				return aggregate.Problem{Field: "principal", Code: "party"}
+			}
+		}
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	return nil
+}

@@ -29,7 +29,7 @@ func TestStandIns(t *testing.T) {
 		"of others are neither shown nor ended by members":          testOthers,
 		"are not set for others by who was an administrator":        testFormerAdmin,
 		"are no administrator's of whom is asked for their request": testParty,
-		"have a form that is a sentence, of who may be chosen":      testForm,
+		"have a form of who may be chosen":                          testForm,
 	})
 }
 
@@ -173,7 +173,7 @@ func testForm(t *testing.T, w *consoletest.World) {
 		`value="`+webapi.Guest+`"`, `value="`+webapi.Bot+`"`)
 	admin := w.As(webapi.Suzuki)
 	admin.Get(address).Holds(t, `name="principal"`, `value="`+webapi.Tanaka+`"`)
-	admin.In("en").Get(address).Says(t, http.StatusOK, "While", "is away from", "stamps instead.")
+	admin.In("en").Get(address).Says(t, http.StatusOK, "Away", "First day", "Last day", "Stamps instead")
 }
 
 // Suzuki asks, and Tanaka owes a stamp.
