@@ -330,7 +330,7 @@ func (k *inThread) card() card.Message {
 	s := tenancy.DefaultSettings()
 	for i := len(k.Cards) - 1; i >= 0; i-- {
 		if k.Cards[i].CardType == conversation.CardAction {
-			return card.RenderConversation(card.Conversation{Aggregate: k.Aggregate}, k.Cards[i], s, k.now)
+			return card.Render(card.Conversation{Aggregate: k.Aggregate}, k.Cards[i], s, card.Around{}, k.now)
 		}
 	}
 	k.Fatal("the action has no card")

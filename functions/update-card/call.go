@@ -23,12 +23,6 @@ func (callCards) Place(a aggregate.Aggregate) (Place, bool) {
 	return Place{Team: x.TeamID, Thread: x.ThreadTS, Accepted: true}, true
 }
 
-func (callCards) Render(
-	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, around card.Around, now time.Time,
-) card.Message {
-	return card.CallCard(a.(*call.Aggregate), c, s, around, now)
-}
-
 func (callCards) Opened(_ context.Context, a aggregate.Aggregate, _ *aggregate.Card) (aggregate.Aggregate, error) {
 	return a, nil
 }

@@ -32,29 +32,16 @@ type conversationCards struct {
 }
 
 func (conversationCards) Place(a aggregate.Aggregate) (Place, bool) {
-	s := conversationOf(a).Conversation
+	s := card.ConversationOf(a).Conversation
 	if s == nil {
 		return Place{}, false
 	}
 	return Place{Team: s.TeamID, Thread: s.ThreadTS}, true
 }
 
-func conversationOf(a aggregate.Aggregate) card.Conversation {
-	if t, ok := a.(card.Conversation); ok {
-		return t
-	}
-	return card.Conversation{Aggregate: a.(*conversation.Aggregate)}
-}
-
-func (conversationCards) Render(
-	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, _ card.Around, now time.Time,
-) card.Message {
-	return card.RenderConversation(conversationOf(a), c, s, now)
-}
-
 // live adds the console's address, and the last lines of a running action's output, which grows without a commit.
 func (k conversationCards) live(ctx context.Context, a decide.Subject, console string) (decide.Subject, error) {
-	t := conversationOf(a)
+	t := card.ConversationOf(a)
 	t.Console = console
 	x := t.Current()
 	if x == nil || x.Status != conversation.ActionExecuting {
@@ -71,7 +58,7 @@ func (k conversationCards) live(ctx context.Context, a decide.Subject, console s
 func (k conversationCards) Opened(
 	ctx context.Context, a aggregate.Aggregate, c *aggregate.Card,
 ) (aggregate.Aggregate, error) {
-	t, ref := conversationOf(a), a.Ref()
+	t, ref := card.ConversationOf(a), a.Ref()
 	switch c.CardType {
 	case conversation.CardMessage:
 		key, _ := conversation.OfMessage(c.Subject)
@@ -111,7 +98,7 @@ func (conversationCards) Outcome(aggregate.Aggregate, time.Time) *aggregate.Card
 func (conversationCards) Copy(
 	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
 ) (card.Message, bool) {
-	t := conversationOf(a)
+	t := card.ConversationOf(a)
 	if aggregate.Find(t.Actions, c.Subject) == nil {
 		return card.Message{}, false
 	}
@@ -124,7 +111,7 @@ func (d *drawing) status(ctx context.Context) {
 	if _, is := d.kind.(conversationCards); !is {
 		return
 	}
-	t := conversationOf(d.a)
+	t := card.ConversationOf(d.a)
 	st, x, is := slackapi.AgentActive, t.Current(), t.Conversation
 	switch {
 	case is.Status == conversation.Closed:

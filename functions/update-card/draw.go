@@ -11,6 +11,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/slack/card"
@@ -46,8 +47,6 @@ type Rows interface {
 type Kind interface {
 	// Place returns where the cards belong. It returns false for a torn read, whose rows come from two commits.
 	Place(a aggregate.Aggregate) (Place, bool)
-	// Render draws a card.
-	Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, around card.Around, now time.Time) card.Message
 	// Opened reads contents that are needed only for a card whose message changes.
 	Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error)
 	// Copy draws a direct message: a line, if its person isn't asked any more. It returns false if it stays unchanged.
@@ -205,7 +204,7 @@ func (d *drawing) shown(ctx context.Context) error {
 func (d *drawing) cards(ctx context.Context) error {
 	rows, hashes, now := d.inOrder(), map[string]string{}, d.Now()
 	rows = slices.DeleteFunc(rows, func(c *aggregate.Card) bool {
-		hashes[c.Key()] = card.Hash(d.kind.Render(d.a, c, d.settings, d.around(), now))
+		hashes[c.Key()] = card.Hash(d.render(d.a, c, now))
 		return c.State == aggregate.CardPosted && c.Hash == hashes[c.Key()] || d.rests(c)
 	})
 	var behind []error
@@ -255,7 +254,7 @@ func (d *drawing) card(ctx context.Context, c *aggregate.Card, hash string) erro
 	if err != nil {
 		return err
 	}
-	return d.send(ctx, c, d.kind.Render(opened, c, d.settings, d.around(), d.Now()), hash)
+	return d.send(ctx, c, d.render(opened, c, d.Now()), hash)
 }
 
 // send updates a card's message, or posts it.
@@ -297,6 +296,15 @@ func (d *drawing) about(c *aggregate.Card) slackapi.Metadata {
 
 func (d *drawing) log(c *aggregate.Card) *slog.Logger {
 	return slog.With(d.ref.Log(), "card", c.Key(), "rev", d.head.Rev)
+}
+
+// render draws a card in the language of its request; a reply in direct messages in that of its reader.
+func (d *drawing) render(a aggregate.Aggregate, c *aggregate.Card, now time.Time) card.Message {
+	s := d.settings
+	if t, is := a.(*task.Aggregate); is && reader(t) == "" {
+		s.Locale = t.Language(s.Locale)
+	}
+	return card.Render(a, c, s, d.around(), now)
 }
 
 func (d *drawing) around() card.Around { return card.Around{Console: d.Console, StandIns: d.away} }

@@ -32,16 +32,6 @@ func (taskCards) Place(a aggregate.Aggregate) (Place, bool) {
 		true
 }
 
-func (taskCards) Render(
-	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, around card.Around, now time.Time,
-) card.Message {
-	t := a.(*task.Aggregate)
-	if reader(t) == "" {
-		s.Locale = t.Language(s.Locale)
-	}
-	return card.Render(t, c, s, around, now)
-}
-
 // Opened reads the large arguments of a waiting step, which never change, and the links of a reminder.
 func (k taskCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error) {
 	if c.CardType != task.CardStep {

@@ -46,15 +46,6 @@ func drawCall(a *call.Aggregate, around Around, s tenancy.Settings, locale strin
 		calls: callWordsOf.In(locale), talk: conversationWordsOf.In(locale)}
 }
 
-// CallCard draws the card of a call that an outside agent asks for, or a copy of it.
-func CallCard(a *call.Aggregate, c *aggregate.Card, s tenancy.Settings, around Around, now time.Time) Message {
-	locale := s.Locale
-	if a.Call != nil && a.Call.Locale != "" {
-		locale = a.Call.Locale
-	}
-	return drawCall(a, around, s, locale, now).callFace(c).message()
-}
-
 // callFace draws the card c, or what its copy shows.
 func (d drawing) callFace(c *aggregate.Card) face {
 	d.copied(c, d.outside.Copies)

@@ -74,7 +74,7 @@ func (o *outside) claimed() *outside {
 }
 
 func (o *outside) shown(locale string) any {
-	return card.CallCard(o.Aggregate, o.Cards[0], tenancy.Settings{Locale: locale}, card.Around{}, o.now)
+	return card.Render(o.Aggregate, o.Cards[0], tenancy.Settings{Locale: locale}, card.Around{}, o.now)
 }
 
 // callViews draws a call's card in each of its states, and its dialogs.

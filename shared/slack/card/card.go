@@ -28,6 +28,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
@@ -46,10 +47,26 @@ type Around struct {
 	StandIns []circulation.StandIn // for those whose turn it is
 }
 
-// Render draws the card c of a task under the tenant's settings, which say who may decide. It uses now only for waits
-// that are over. A load may mix two commits: a card whose row is missing is drawn as being generated.
-func Render(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, around Around, now time.Time) Message {
-	return drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, Around: around}.face(c).message()
+// Render draws the card c under the tenant's settings, which say who may decide. It uses now only for waits that are
+// over. A load may mix two commits: a card whose row is missing is drawn as being generated. For the hash of a
+// conversation's card callers need not read messages and payloads, which never change; the output of a running action
+// does.
+func Render(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, around Around, now time.Time) Message {
+	switch a := of.(type) {
+	case *task.Aggregate:
+		return drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, Around: around}.face(c).message()
+	case *call.Aggregate:
+		if a.Call != nil && a.Call.Locale != "" {
+			s.Locale = a.Call.Locale
+		}
+		return drawCall(a, around, s, s.Locale, now).callFace(c).message()
+	}
+	d := drawingOf(ConversationOf(of), s, now)
+	if c.CardType == conversation.CardMessage {
+		text := d.said(c.Subject)
+		return Message{Text: cut(text, maxSaid), Markdown: text, Attachments: []slack.Attachment{}}
+	}
+	return d.talkFace(c).message()
 }
 
 func (d drawing) face(c *aggregate.Card) (f face) {

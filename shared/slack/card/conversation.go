@@ -40,15 +40,13 @@ const (
 
 const TailLines = 10
 
-// RenderConversation draws a card of a conversation. For a card's hash callers need not read messages and payloads,
-// which never change; the output of a running action does.
-func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
-	d := drawingOf(t, s, t.locale(s), now)
-	if c.CardType == conversation.CardMessage {
-		text := d.said(c.Subject)
-		return Message{Text: cut(text, maxSaid), Markdown: text, Attachments: []slack.Attachment{}}
+// ConversationOf returns a conversation with the large values that were read of it.
+func ConversationOf(of aggregate.Aggregate) Conversation {
+	if t, is := of.(Conversation); is {
+		return t
 	}
-	return d.talkFace(c).message()
+	a, _ := of.(*conversation.Aggregate)
+	return Conversation{Aggregate: a}
 }
 
 func (d drawing) talkFace(c *aggregate.Card) face {
@@ -72,7 +70,12 @@ func (t Conversation) locale(s tenancy.Settings) string {
 	return s.Locale
 }
 
-func drawingOf(t Conversation, s tenancy.Settings, locale string, now time.Time) drawing {
+// drawingOf draws in a conversation's language, a dialog in the person's.
+func drawingOf(t Conversation, s tenancy.Settings, now time.Time, person ...string) drawing {
+	locale := t.locale(s)
+	if person != nil {
+		locale = person[0]
+	}
 	return drawing{a: &task.Aggregate{}, t: t, settings: s, w: wordsOf.In(locale), talk: conversationWordsOf.In(locale),
 		now: now, Around: t.Around}
 }

@@ -172,7 +172,7 @@ func (c *onThread) shown(typ aggregate.CardType, locale string) card.Message {
 		if typ == conversation.CardMessage {
 			t.Message = c.messages[0]
 		}
-		return card.RenderConversation(t, c.Cards[i], s, c.now)
+		return card.Render(t, c.Cards[i], s, card.Around{}, c.now)
 	}
 	c.t.Fatalf("there is no card %s among %d", typ, len(c.Cards))
 	return card.Message{}

@@ -48,7 +48,7 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 		from := fill(w.ConversationFrom, "title", conversationTitle(a.Aggregate.Conversation, w), "who",
 			wordsOf.In(w.Locale).mention(a.Aggregate.Conversation.Opener), "agent",
 			inline(a.Aggregate.Conversation.AgentID, maxTool))
-		return drawingOf(a, s, w.Locale, now).talkFace(c).copied(a.GateAt(c.Subject), from, link, w)
+		return drawingOf(a, s, now).talkFace(c).copied(a.GateAt(c.Subject), from, link, w)
 	case *call.Aggregate:
 		return drawCall(a, Around{}, s, s.Locale, now).callCopy(c, link, w)
 	}

@@ -291,7 +291,7 @@ func (d *Dialogs) Review(r Review, locale string) (view slack.ModalViewRequest, 
 		v.body.cut = v.body.cut || v.sum.Unreadable() != ""
 		return draw.reviewed(title, v.body, r, draw.route(x.Gate, x.Open, x.Origin), a.Ref()), true
 	case *conversation.Aggregate:
-		draw := drawingOf(Conversation{Aggregate: a, Payload: d.payload}, tenancy.Settings{}, locale, time.Time{})
+		draw := drawingOf(Conversation{Aggregate: a, Payload: d.payload}, tenancy.Settings{}, time.Time{}, locale)
 		act := a.Action(r.ID)
 		whole := draw.actionBody(act, everything)
 		p, _ := draw.read(act)
