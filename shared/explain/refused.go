@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -45,6 +47,9 @@ type refusalWords struct {
 	Reason  string // the note on an invalid reason
 	Rules   map[aggregate.Rule]string
 	Decided map[string]string // by status, or how the task ended
+	// Of an agent's action: one runs, or how it ended.
+	ActionRuns string
+	ActionOver map[aggregate.Reason]string
 
 	Acts map[string]string // by circulation.Why, some with what is known beside it
 
@@ -168,6 +173,28 @@ func (s Surface) Refused(err error, set tenancy.Settings, o aggregate.Origin, as
 		return text + "\n" + fill(refusalWordsOf.In(s.Locale).May, "who", who)
 	}
 	return text
+}
+
+// RefusedOn is Refused of what somebody did on a subject. Of what an agent asks for it says how that ended.
+func (s Surface) RefusedOn(of Asking, err error, set tenancy.Settings) string {
+	w := refusalWordsOf.In(s.Locale)
+	_, ofTask := of.(*task.Aggregate)
+	_, talk := of.(*conversation.Aggregate)
+	e, decided := errors.AsType[aggregate.ErrDecided](err)
+	rejected := e.Reason == conversation.ReasonRejected || e.Reason == call.ReasonDenied
+	switch why := e.Reason; {
+	case errors.Is(err, conversation.ErrPending):
+		return conversation.OtherActionOpen(s.Locale)
+	case talk && errors.Is(err, aggregate.ErrInFlight):
+		return w.ActionRuns
+	case ofTask || !decided || why == "" && w.Decided[e.Status] != "":
+		return s.Refused(err, set, of.Origin(), of.Askers()...)
+	case rejected:
+		return s.decided(aggregate.ErrDecided{Status: string(aggregate.Rejected), By: e.By, At: e.At})
+	case why == call.ReasonAged:
+		e.Reason = conversation.ReasonExpired
+	}
+	return fill(cmp.Or(w.ActionOver[e.Reason], w.ActionOver[""]), "who", s.Marks.Person(e.By), "when", s.Marks.Time(e.At))
 }
 
 // ruleOf returns the rule that refused, empty if none did.

@@ -1,10 +1,8 @@
 package call
 
 import (
-	"errors"
 	"net/http"
 	"slices"
-	"strings"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -205,12 +203,6 @@ func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x
 	if err != nil {
 		return err
 	}
-	problem := t.surface.Refused(why, t.settings, t.is.Origin(), t.is.Askers()...)
-	if was, ok := errors.AsType[aggregate.ErrDecided](why); ok {
-		text, _ := statusOf(v.Texts("calls"), t.is.Call)
-		problem = v.Texts("conversation").Say("decided_before", "status", text, "who",
-			strings.TrimSpace(t.by.Person(was.By)), "when", t.surface.Marks.Time(was.At))
-	}
-	ask, status := subject.NotDone(r, v, x, why, problem)
+	ask, status := subject.NotDone(r, v, x, why, t.surface.RefusedOn(t.is, why, t.settings))
 	return c.showPage(w, r, v, t, callPage{Ask: ask}, status)
 }

@@ -59,7 +59,7 @@ func testDecisions(t *testing.T, w *consoletest.World) {
 	late := suzuki.Get(page(a)).FormOf(t, aggregate.ActReject, "早すぎます")
 	act(suzuki, a, aggregate.ActApprove, "").Leads(t, page(a)+"?done=act_approve")
 	suzuki.Get(page(a)).Says(t, 200, "承認済み・開始待ち", "✅ 承認: 鈴木 一郎").Lacks(t, `value="approve"`)
-	suzuki.Post(page(a)+"/act", late).Says(t, http.StatusConflict, "先に決まっています", "早すぎます")
+	suzuki.Post(page(a)+"/act", late).Says(t, http.StatusConflict, "鈴木 一郎 が", "に承認しました。", "早すぎます")
 	act(sato, a, conversation.ActCancel, "").Leads(t, page(a)+"?done=act_cancel_action")
 	sato.Get(page(a)).Says(t, 200, "佐藤 花子 が取り消しました。")
 

@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
@@ -229,18 +228,4 @@ func (c *Pages) payloads(ctx context.Context, ref aggregate.Ref, actions []*conv
 		}
 	}
 	return out
-}
-
-// decidedBefore says who decided first.
-func decidedBefore(t web.Texts, e aggregate.ErrDecided, who, when string) string {
-	status := t.In("action_status", e.Status)
-	switch {
-	case e.Status == string(aggregate.Rejected) || e.Reason == conversation.ReasonRejected:
-		status = t.Say("rejected")
-	case e.Reason == conversation.ReasonExpired || e.Reason == task.ReasonExpired:
-		status = t.In("why", conversation.ReasonExpired)
-	case e.Status == string(conversation.Closed):
-		status = t.Say("ended")
-	}
-	return t.Say("decided_before", "status", cmp.Or(status, e.Status), "who", who, "when", when)
 }

@@ -38,7 +38,7 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
 	k.Begins()
 	busy := sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, ""))
-	expect.That(t, busy.Status != http.StatusSeeOther && strings.Contains(busy.Body, "先にその操作を取り消してください"),
+	expect.That(t, busy.Status != http.StatusSeeOther && strings.Contains(busy.Body, "先に操作を取り消してください"),
 		"a session is closed under a running action: %v", busy)
 	expect.Same(t, k.Page()+"?done=act_cancel_action", sato.Post(k.Page()+"/act",
 		consoletest.ActOn(conversation.ActCancel, x, "")).To)
@@ -59,7 +59,7 @@ func saysWhatWasDecided(t *testing.T, w *consoletest.World) {
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "no"))
 	late := sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
-	late.Holds(t, "Already decided").Lacks(t, "Now: Open")
+	late.Holds(t, "already rejected").Lacks(t, "Now: Open")
 }
 
 func refusesActions(t *testing.T, w *consoletest.World) {
@@ -136,7 +136,8 @@ func oneActionDecision(t *testing.T, w *consoletest.World) {
 		switch a := v.(consoletest.Answer); {
 		case a.Status == http.StatusSeeOther:
 			done++
-		case strings.Contains(a.Body, "先に決まっています"):
+		case strings.Contains(a.Body, "に承認しました。") || strings.Contains(a.Body, "に却下しました。") ||
+			strings.Contains(a.Body, "がすでに取り消しました"):
 			told++
 		}
 		return true

@@ -312,21 +312,6 @@ func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x
 	if err != nil {
 		return err
 	}
-	ask, status := subject.NotDone(r, v, x, why, t.refused(why, v.Locale))
+	ask, status := subject.NotDone(r, v, x, why, t.surface.RefusedOn(t.is, why, t.settings))
 	return c.showPage(w, r, v, t, conversationPage{Ask: ask}, status)
-}
-
-// refused says why an act was refused: somebody decided first, or a rule forbids it.
-func (t *loaded) refused(why error, locale string) string {
-	words := web.TextsOf("conversation", locale)
-	if was, ok := errors.AsType[aggregate.ErrDecided](why); ok {
-		return decidedBefore(words, was, t.person(was.By), t.surface.Marks.Time(was.At))
-	}
-	if errors.Is(why, conversation.ErrPending) {
-		return conversation.OtherActionOpen(locale)
-	}
-	if errors.Is(why, aggregate.ErrInFlight) {
-		return words.Say("busy")
-	}
-	return t.surface.Refused(why, t.settings, t.is.Origin(), t.is.Askers()...)
 }

@@ -82,7 +82,7 @@ func answersOfATalk(t *testing.T, w *consoletest.World) {
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	a := w.As(webapi.Tanaka).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, first, ""))
 	a.Says(t, http.StatusConflict)
-	a.Holds(t, "先に決まっています: 却下", "承認待ち: シェルコマンドの実行 #2", "今の内容を開く")
+	a.Holds(t, "却下しました。", "承認待ち: シェルコマンドの実行 #2", "今の内容を開く")
 	a.Lacks(t, `value="approve"`, `value="cancel_action"`)
 	a = suzuki.Get(k.Page() + "?done=act_reject")
 	a.Holds(t, "承認待ち: シェルコマンドの実行 #2")

@@ -260,7 +260,6 @@ func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x
 	if err != nil {
 		return err
 	}
-	ask, status := subject.NotDone(r, v, x, why,
-		t.surface.Refused(why, t.settings, t.task.Origin(), t.task.Askers()...))
+	ask, status := subject.NotDone(r, v, x, why, t.surface.RefusedOn(t.task, why, t.settings))
 	return c.showPage(w, r, v, t, taskPage{Ask: ask}, status)
 }

@@ -66,11 +66,8 @@ func (d *Dialogs) ask(r Review) (x explain.Ask, ok bool) {
 
 // Refused says why a click decided nothing. If a rule refused it, Refused also says who may decide.
 func (d *Dialogs) Refused(err error, s tenancy.Settings) string {
-	switch a := d.of.(type) {
-	case *conversation.Aggregate:
-		return Conversation{Aggregate: a}.Refused(err, s)
-	case explain.Asking:
-		return Refused(err, s, a.Origin(), a.Askers()...)
+	if a, asks := d.of.(explain.Asking); asks {
+		return told(s.Locale, func(on explain.Surface) string { return on.RefusedOn(a, err, s) })
 	}
 	return Refused(err, s, aggregate.Origin{})
 }

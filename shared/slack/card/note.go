@@ -1,7 +1,6 @@
 package card
 
 import (
-	"errors"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -87,29 +86,6 @@ func Sentence(locale string, r aggregate.Reason, detail string, by explain.Retry
 	}
 	fit := func(s string) string { return inline(s, maxDetail) }
 	return explain.Ended(locale, r, explain.FitDetail(r, detail, fit, wordsOf.In(locale).mention), by)
-}
-
-// Refused also says who decided about an action earlier, or how the action or the conversation ended.
-func (t Conversation) Refused(err error, s tenancy.Settings) string {
-	w, texts := wordsOf.In(s.Locale), conversationWordsOf.In(s.Locale)
-	var decided aggregate.ErrDecided
-	switch {
-	case errors.Is(err, conversation.ErrPending):
-		return conversation.OtherActionOpen(s.Locale)
-	case errors.Is(err, aggregate.ErrInFlight):
-		return texts.InFlight
-	case !errors.As(err, &decided), decided.Reason == "" &&
-		(decided.Status == string(aggregate.Approved) || decided.Status == string(aggregate.Rejected)):
-		return Refused(err, s, t.Origin(), t.Askers()...)
-	}
-	text := texts.TooLate
-	switch decided.Reason {
-	case conversation.ReasonWithdrawn:
-		text = texts.TooLateCancelled
-	case conversation.ReasonExpired, call.ReasonAged:
-		text = texts.TooLateExpired
-	}
-	return fill(text, "who", w.mention(decided.By), "when", when(decided.At))
 }
 
 // reply answers a message that became no task: first the model's sentence, if there is one, then Ringi's in the same

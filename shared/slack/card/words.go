@@ -192,8 +192,7 @@ type conversationWords struct {
 	ByRule, Since, Took, Ended, Exit, Stopping, CallGoesOn, Expired, NotBegun string
 	CancelledBy, CancelledClosed, CancelledDeleted                            string
 	CheckCall, CheckUnknown, LateCallDone, LateCallAfter                      string
-	LateCallFailed, LateDone, LateAfter, LateFailed, InFlight                 string
-	TooLate, TooLateCancelled, TooLateExpired                                 string // to a person who clicks
+	LateCallFailed, LateDone, LateAfter, LateFailed                           string
 	PushRuns, PushSkips, PushTo, PushTitle, PushBody, PushType, Pulled        string // of a pull request
 	PushReaders, PushUnknown, CheckPush, Looking, BranchThere                 string
 
