@@ -79,9 +79,6 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if i+1 < len(d.a.Processes) {
 				next := d.a.Processes[i+1]
 				v.next = &next.Status
-				if *v.next != aggregate.Generating { // whether it counts is known
-					v.Further = d.a.Further(next) + 1
-				}
 			}
 		}
 	case task.CardStep:
