@@ -20,30 +20,15 @@ func Happened(text string) string {
 	return text
 }
 
-// Lasted says how long something lasted: below a minute in seconds, of which the first ten have tenths.
-func Lasted(locale string, d time.Duration) string {
-	d = max(d, 0)
-	if d.Round(time.Second) >= time.Minute {
-		return Length(locale, d.Round(time.Second))
-	}
-	n := fmt.Sprintf("%.0f", d.Round(time.Second).Seconds())
-	if tenths := d.Round(100 * time.Millisecond); tenths < 10*time.Second && tenths%time.Second != 0 {
-		n = fmt.Sprintf("%.1f", tenths.Seconds())
-	}
-	return n + language.InEach("秒", " s").In(locale)
-}
-
-// Length formats a duration; "" for zero.
+// Length says how long something lasted, "" for zero: below ten seconds it has tenths.
 func Length(locale string, d time.Duration) string {
 	units := language.InEach([3]string{" 時間", " 分", " 秒"}, [3]string{" h", " min", " s"}).In(locale)
 	h, m, s := units[0], units[1], units[2]
-	switch seconds := int(d.Seconds()); {
+	switch seconds := int(d.Round(time.Second).Seconds()); {
 	case d <= 0:
 		return ""
-	case d < time.Second:
-		return fmt.Sprintf("%.2f%s", max(d.Seconds(), 0.01), s)
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f%s", d.Seconds(), s)
+	case d < 10*time.Second-time.Second/20:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", max(d.Seconds(), 0.1)), ".0") + s
 	case seconds < 60:
 		return fmt.Sprintf("%d%s", seconds, s)
 	case seconds < 3600:

@@ -82,10 +82,10 @@ type Result struct {
 func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 	a := s.Task
 	t := Attempt{ID: e.ID, Version: e.ProcessVersion, Number: e.Attempt, Decision: e.Number, Status: e.Status,
-		Waited: r.length(time.Duration(e.WaitedMS) * time.Millisecond), Summary: r.prose(e.Summary),
+		Waited: explain.Length(r.Locale, time.Duration(e.WaitedMS)*time.Millisecond), Summary: r.prose(e.Summary),
 		Started: web.TimeOf(e.StartedAt), Completed: web.TimeOf(e.CompletedAt)}
 	if e.StartedAt != nil && e.CompletedAt != nil {
-		t.Took = r.length(e.CompletedAt.Sub(*e.RanFrom()))
+		t.Took = explain.Length(r.Locale, e.CompletedAt.Sub(*e.RanFrom()))
 	}
 	if e.Error != "" {
 		t.Error = explain.Ended(r.Locale, e.Error, card.OneLine(card.StepNamed(r.Locale, a, e, e.ErrorDetail)),
@@ -140,7 +140,7 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 	}
 	out.Status, out.Reused, out.Crashes = string(row.Status), row.Reused, row.Crashes
 	if row.CompletedAt != nil {
-		out.Took = r.length(time.Duration(row.DurationMS) * time.Millisecond)
+		out.Took = explain.Length(r.Locale, time.Duration(row.DurationMS)*time.Millisecond)
 	}
 	out.Late = row.Status == task.StepCompleted && row.CompletedAt != nil && e.CancelledAt != nil &&
 		row.CompletedAt.After(*e.CancelledAt)
@@ -254,5 +254,3 @@ func shownValues(values []web.Value) []Shown {
 	}
 	return out
 }
-
-func (r Reader) length(d time.Duration) string { return explain.Length(r.Locale, d) }

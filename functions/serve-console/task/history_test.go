@@ -29,17 +29,6 @@ func TestNoCellOfAFileIsAFormula(t *testing.T) {
 	expect.Same(t, want, rows[1])
 }
 
-func TestLengthsAreSaidInWords(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "", time.Millisecond: "0.01 秒", 450 * time.Millisecond: "0.45 秒", 2500 * time.Millisecond: "2.5 秒",
-		42 * time.Second:  "42 秒",
-		200 * time.Second: "3 分 20 秒", 3*time.Hour + 5*time.Minute: "3 時間 5 分",
-	} {
-		expect.Same(t, want, Reader{Reader: subject.Reader{Locale: "ja"}}.length(d))
-	}
-	expect.Same(t, "3 min 20 s", Reader{Reader: subject.Reader{Locale: "en"}}.length(200*time.Second))
-}
-
 // A person reads first what came of the newest attempt, and only that.
 func TestTheOutcomeIsThatOfTheNewestAttempt(t *testing.T) {
 	made := []Run{{Step: Step{Name: "シート"}, Address: "https://example.com/1"}, {Step: Step{Name: "DM"}}}

@@ -140,9 +140,7 @@ func TestPriorities(t *testing.T) {
 
 func TestElapsed(t *testing.T) {
 	for took, want := range map[time.Duration]string{
-		0: "", 400 * time.Millisecond: "", 3*time.Second + 240*time.Millisecond: "3.2 s", 7 * time.Second: "7 s",
-		9*time.Second + 990*time.Millisecond: "10 s", 61*time.Second + 600*time.Millisecond: "1 min 2 s",
-		-time.Second: "", 3610 * time.Second: "1 h",
+		0: "", 400 * time.Millisecond: "", 7 * time.Second: "7 s", -time.Second: "",
 	} {
 		s := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
 		s.do(s.CompleteExecution(s.Head.Run, "ok", s.now))

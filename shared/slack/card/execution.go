@@ -224,7 +224,7 @@ func (w *words) timed(from, to *time.Time, with, without string) string {
 	if from == nil || to == nil || to.Sub(*from) < time.Second {
 		return fill(without, "when", whenSet(to))
 	}
-	return fill(with, "elapsed", explain.Lasted(w.Locale, to.Sub(*from)), "when", when(*to))
+	return fill(with, "elapsed", explain.Length(w.Locale, to.Sub(*from)), "when", when(*to))
 }
 
 const maxListed = 3 // steps of unknown outcome that are named
