@@ -42,18 +42,10 @@ type InboxStore interface {
 // Inbox is what concerns one person.
 type Inbox struct {
 	User    string
-	Waiting []InboxItem       // gates that wait for the person's decision: what they owe by name, then others
+	Waiting []card.Waits      // gates that wait for the person's decision: what they owe by name, then others
 	Looked  int               // how many of the oldest waiting gates were searched; 0: all
 	Mine    []*task.Aggregate // the person's requests, newest first
 	More    card.More         // of these, which are not listed
-}
-
-// InboxItem is a waiting gate and its subject.
-type InboxItem struct {
-	Of Subject
-	aggregate.Question
-	Stage int    // of a route, at which the person owes a stamp; 0: none names them
-	For   string // who owes it, if the person stands in for somebody
 }
 
 type InboxReader struct {
@@ -177,10 +169,9 @@ type InboxLinks interface {
 // stands in need not be in the channel. console is its address; empty: no page.
 func (b Inbox) Summary(ctx context.Context, links InboxLinks, console string) card.Summary {
 	out := card.Summary{Console: console, Looked: b.Looked, MoreMine: b.More}
-	for _, w := range b.Waiting {
-		x := card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0, For: w.For}
-		if w.For != "" {
-			x.Link = cmp.Or(card.Page(console, w.Of.Ref()), x.Link)
+	for _, x := range b.Waiting {
+		if x.Link = b.link(ctx, links, x); x.For != "" {
+			x.Link = cmp.Or(card.Page(console, x.Of.Ref()), x.Link)
 		}
 		out.Waiting = append(out.Waiting, x)
 	}
@@ -189,14 +180,14 @@ func (b Inbox) Summary(ctx context.Context, links InboxLinks, console string) ca
 		if a.Returned() != nil {
 			to = &out.Returned
 		}
-		*to = append(*to, card.Mine{Task: a, Link: b.link(ctx, links, InboxItem{Of: a})})
+		*to = append(*to, card.Mine{Task: a, Link: b.link(ctx, links, card.Waits{Of: a})})
 	}
 	return out
 }
 
 // link returns the address of the message in which the person can open an item: of what they owe by name, their copy.
-func (b Inbox) link(ctx context.Context, links InboxLinks, x InboxItem) string {
-	channel, ts, thread := aggregate.MessageFor(x.Of, x.Key, b.User, x.Stage, x.Stage > 0)
+func (b Inbox) link(ctx context.Context, links InboxLinks, x card.Waits) string {
+	channel, ts, thread := aggregate.MessageFor(x.Of, x.Question.Key, b.User, x.Stage, x.Stage > 0)
 	if channel == "" {
 		return ""
 	}

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
 
@@ -134,7 +135,7 @@ func TestWhatAPersonOwesIsFoundWhereverItStands(t *testing.T) {
 			expect.NoError(t, err)
 			named, ids := 0, map[string]bool{}
 			for i, x := range found {
-				ids[x.ID] = true
+				ids[x.Question.ID] = true
 				if x.Stage > 0 {
 					named++
 					expect.That(t, i < tt.named, "what names the person stands at %d", i)
@@ -214,7 +215,7 @@ func TestWhatAPersonOwesLeadsToTheirCopy(t *testing.T) {
 		a.Copies = append(a.Copies, &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: user, Stage: stage,
 			Channel: "D" + user, MessageTS: ts})
 	}
-	item := InboxItem{Of: a, Question: p.Asks(), Stage: 2}
+	item := card.Waits{Of: a, Question: p.Asks(), Stage: 2}
 	link := func() string { return Inbox{User: "U1"}.link(t.Context(), addresses{}, item) }
 	copied("U2", 2, "2.0")
 	copied("U1", 1, "2.1")

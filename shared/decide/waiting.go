@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 )
@@ -21,7 +22,7 @@ const (
 // waiting returns the gates that wait for a person's decision, the oldest first: those at which they, or whom they
 // stand in for, owe a stamp by name, wherever those were asked for, then those that they may decide as somebody of the
 // place. It also returns how many of the oldest gates were searched; 0: all.
-func (l *look) waiting(ctx context.Context) (out []InboxItem, looked int, err error) {
+func (l *look) waiting(ctx context.Context) (out []card.Waits, looked int, err error) {
 	if l.settings.Ruled {
 		if l.standIns, err = StandInsOf(ctx, l.Store, l.tenant, l.user, l.Now()); err != nil {
 			return nil, 0, err
@@ -38,7 +39,7 @@ func (l *look) waiting(ctx context.Context) (out []InboxItem, looked int, err er
 	for len(may) > 0 && len(out) < mostFound {
 		n := min(len(may), mostFound-len(out))
 		for _, x := range l.open(ctx, may[:n]) {
-			if g := x.Of.GateAt(x.Key); g != nil && l.along(g, x.Of.Origin(), x.Of.Askers()) {
+			if g := x.Of.Asked(x.Question.ID).Gate; g != nil && l.along(g, x.Of.Origin(), x.Of.Askers()) {
 				out = append(out, x)
 			}
 		}
@@ -112,18 +113,16 @@ func (l *look) named(g *aggregate.Gate, askers []string) bool {
 }
 
 // open returns the gates that still wait by their rows, without those that can't be read.
-func (l *look) open(ctx context.Context, items []store.WaitingItem) (out []InboxItem) {
+func (l *look) open(ctx context.Context, items []store.WaitingItem) (out []card.Waits) {
 	refs := make([]aggregate.Ref, len(items))
 	for i, x := range items {
 		refs[i] = x.Ref
 	}
 	for i, of := range l.load(ctx, refs) {
 		if q := items[i].Question; of != nil && of.Asked(q.ID).Open {
-			x := InboxItem{Of: of, Question: q}
-			if g := x.Of.GateAt(x.Key); g != nil {
-				if x.Stage = g.Owes(l.user); x.Stage == 0 {
-					x.For, x.Stage = l.standIns.Owes(g, of.Askers()...)
-				}
+			x, g := card.Waits{Of: of, Question: q}, of.Asked(q.ID).Gate
+			if x.Stage = g.Owes(l.user); x.Stage == 0 {
+				x.For, x.Stage = l.standIns.Owes(g, of.Askers()...)
 			}
 			out = append(out, x)
 		}

@@ -23,8 +23,7 @@ type Ask struct {
 
 // Asking is an aggregate with gates.
 type Asking interface {
-	aggregate.Aggregate
-	Origin() aggregate.Origin
+	aggregate.Placed
 	Askers() []string
 	Asked(id string) aggregate.Asked
 }

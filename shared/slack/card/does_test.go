@@ -89,7 +89,7 @@ func homeOfEffects(t *testing.T, locale string) slack.HomeTabViewRequest {
 	return card.HomeView(card.Summary{Console: "https://ringi.example/console", Waiting: []card.Waits{
 		{Of: policy.Aggregate, Question: policy.Prompt().Asks(), Link: link},
 		{Of: sheet.Aggregate, Question: sheet.Process().Asks(), Link: link},
-		{Of: order.Aggregate, Question: order.Process().Asks(), Link: link, Named: true}},
+		{Of: order.Aggregate, Question: order.Process().Asks(), Link: link, Stage: 1}},
 		Mine: []card.Mine{{Task: order.Aggregate, Link: link}, {Task: done.Aggregate, Link: link}}}, defaults, locale)
 }
 

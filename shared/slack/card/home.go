@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 )
 
 // HomeCallback names the Home tab in the payload of a click there, NewRequest its button for a request.
@@ -46,12 +47,12 @@ func (w *askWords) leads(in Summary, s tenancy.Settings) slack.Block {
 	return slack.NewActionBlock("", buttons...)
 }
 
-// Waits is an open question with its task or conversation. Link leads to its card, and may be empty.
+// Waits is an open question with its subject. Link leads to its card, and may be empty.
 type Waits struct {
-	Of       aggregate.Aggregate
+	Of       explain.Asking
 	Question aggregate.Question
 	Link     string
-	Named    bool   // the present stage of its route names the person, or whom they stand in for
+	Stage    int    // of its route, at which the person, or whom they stand in for, owes a stamp; 0: none names them
 	For      string // whom they stand in for
 }
 
@@ -133,9 +134,9 @@ func byDue(all []Waits) []Waits {
 	sort.SliceStable(all, func(i, j int) bool {
 		x, y := &all[i], &all[j]
 		at, other := x.Question.DecideBy, y.Question.DecideBy
-		switch {
-		case x.Named != y.Named:
-			return x.Named
+		switch named := x.Stage > 0; {
+		case named != (y.Stage > 0):
+			return named
 		case at == nil || other == nil:
 			return at != nil && other == nil
 		}

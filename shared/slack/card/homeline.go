@@ -167,29 +167,13 @@ func (x Waits) until(w *askWords) string {
 	return fill(w.WaitsUntil, "when", when(*x.Question.DecideBy))
 }
 
-func (x Waits) gate() *aggregate.Gate {
-	if a, has := x.Of.(interface {
-		GateAt(key string) *aggregate.Gate
-	}); has {
-		return a.GateAt(x.Question.Key)
-	}
-	return nil
-}
-
-func (x Waits) origin() (o aggregate.Origin) {
-	if of, is := x.Of.(interface{ Origin() aggregate.Origin }); is {
-		o = of.Origin()
-	}
-	return o
-}
-
 // route is where an item waits; without its gate, whom the settings allow.
 func (x Waits) route(s tenancy.Settings, w *askWords) explain.Route {
-	g := x.gate()
+	g := x.Of.Asked(x.Question.ID).Gate
 	if g == nil {
 		g = &aggregate.Gate{}
 	}
-	return wordsOf.In(w.Locale).surface().Route(g, true, x.origin(), s)
+	return wordsOf.In(w.Locale).surface().Route(g, true, x.Of.Origin(), s)
 }
 
 // mineLine says of one of the person's own requests what it is and moves, and what happens next: whose decides.

@@ -227,14 +227,14 @@ func TestHomeBeginsWithWhatNamesThePerson(t *testing.T) {
 		at := time.Date(2026, 4, 18, h, 0, 0, 0, time.UTC)
 		return &at
 	}
-	of := func(title string, named bool, by *time.Time) card.Waits {
+	of := func(title string, stage int, by *time.Time) card.Waits {
 		a := *received(t).extracted().Aggregate
 		x := *a.Task
 		x.Title, a.Task = title, &x
-		return card.Waits{Of: &a, Named: named, Question: aggregate.Question{Kind: task.CardPrompt, DecideBy: by}}
+		return card.Waits{Of: &a, Stage: stage, Question: aggregate.Question{Kind: task.CardPrompt, DecideBy: by}}
 	}
-	in := card.Summary{Waiting: []card.Waits{of("甲", false, due(1)), of("乙", true, nil), of("丙", true, due(3)),
-		of("丁", false, nil)}}
+	in := card.Summary{Waiting: []card.Waits{of("甲", 0, due(1)), of("乙", 1, nil), of("丙", 1, due(3)),
+		of("丁", 0, nil)}}
 	text, at := drawn(card.HomeView(in, defaults, "ja").Blocks.BlockSet), -1
 	for _, title := range []string{"丙」*", "乙」*", "甲」*", "丁」*"} {
 		i := strings.Index(text, title)
