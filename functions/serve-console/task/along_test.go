@@ -20,7 +20,6 @@ func TestAGateUnderARule(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"the page shows where it stands":                         testRouteOnPage,
 		"a department has its name of today":                     testDepartmentOnRoute,
-		"how it ends stays on the page":                          testEndsOfRoutes,
 		"another round says whose stamps don't count":            testNextRound,
 		"a route that can't be walked is said to be one":         testUnreadableRoute,
 		"a check before a step has its own route":                testStepsRoute,
@@ -28,7 +27,6 @@ func TestAGateUnderARule(t *testing.T) {
 		"it waits for who owes its stage, not for the approvers": testWaitsAlong,
 		"a channel's stage waits for the channel":                testWaitsForChannel,
 		"no name on a route runs, and each is legible":           testHostileRoute,
-		"a page that stays open doesn't call it decided":         testOpenPageOnRoute,
 	})
 }
 
@@ -67,21 +65,6 @@ func testDepartmentOnRoute(t *testing.T, w *consoletest.World) {
 	stage.People[0].Via = "部長 of 本社/営業部"
 	onRoute(w, stage)
 	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "鈴木 一郎 : 本社/営業部 の 部長")
-}
-
-func testEndsOfRoutes(t *testing.T, w *consoletest.World) {
-	onRoute(w, consoletest.ThreeStages()...)
-	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Suzuki), w.Acts(circulation.Deny, 2, webapi.Tanaka))
-	b := w.As(webapi.Suzuki)
-	b.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "経理 却下", "❌ 却下: 田中 恵", "宛名が違います", "部長 承認前に終了")
-	onRoute(w, consoletest.ThreeStages()...)
-	w.ChangeSteps(w.Acts(circulation.Stamp, 1, webapi.Suzuki), w.Acts(circulation.Stamp, 2, webapi.Tanaka),
-		w.Acts(circulation.Stamp, 2, "U0TAKADA"), w.Acts(circulation.Stamp, 3, webapi.Alex))
-	b.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "経理 承認済み", "部長 承認済み", "✅ Alex Kim").
-		Lacks(t, "いまここ", "これから", `aria-current="step"`)
-	onRoute(w, consoletest.ThreeStages()...)
-	w.Cancel()
-	b.Get(w.TaskPage()).Says(t, 200, "課長 承認前に終了").Lacks(t, `id="runs"`)
 }
 
 func testNextRound(t *testing.T, w *consoletest.World) {
@@ -218,15 +201,6 @@ func testHostileRoute(t *testing.T, w *consoletest.World) {
 	page := w.As(webapi.Suzuki).Get(w.TaskPage())
 	consoletest.Harmless(t, "a denied request", page)
 	page.Says(t, 200, "⟨U&#43;202E⟩長長", "&lt;script&gt;alert(1)&lt;/script&gt; 却下")
-}
-
-func testOpenPageOnRoute(t *testing.T, w *consoletest.World) {
-	w.Opened(consoletest.ThreeStages()...)
-	b := w.As(webapi.Suzuki)
-	form := b.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
-	b.Post(w.TaskPage()+"/act", form)
-	b.Get(w.TaskPage()).Holds(t, "<template>承認待ち: 実行ステップ v1 · 経理(あと2人): 田中 恵・U0TAKADA <a").
-		Lacks(t, `value="approve"`)
 }
 
 // onHold parks a task that nobody may approve. Its page reports no failed draft, and a retry says that approvers are
