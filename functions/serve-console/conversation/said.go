@@ -17,7 +17,7 @@ import (
 type saidRow struct {
 	conversation.Message
 	By         string
-	Text       []card.Passage
+	Text       []legible.Passage
 	Files      []fileRow
 	Action     int          // number of the action that the message is about
 	ActionPath string       // where that is on the page
@@ -72,7 +72,7 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 		if x := about[m.ActionID]; x != nil {
 			row.Action, row.ActionPath = x.Number, t.place(x)
 			if m.Proposes(x) { // what it does stands there
-				row.Text = card.Passages(m.Worded())
+				row.Text = legible.Passages(m.Worded())
 			}
 		}
 		if row.Note == "" && gone[m.Key()] {
@@ -105,7 +105,7 @@ const mostUnfolded = 10
 
 // rowOf draws a message without what depends on others.
 func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Texts) saidRow {
-	row := saidRow{Message: m, By: t.person(m.User), Text: card.Passages(m.Content)}
+	row := saidRow{Message: m, By: t.person(m.User), Text: legible.Passages(m.Content)}
 	switch {
 	case m.Deleted:
 		row.Note = words.Say("deletes")
@@ -128,11 +128,11 @@ func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Tex
 	}
 	switch m.Sender {
 	case conversation.FromAgent:
-		row.By, row.Text = p.Agent, card.Answered(m.Content)
+		row.By, row.Text = p.Agent, legible.Answered(m.Content)
 	case conversation.FromSystem:
 		row.By = words.Say("system")
 		if m.Collapsed {
-			row.Text = append([]card.Passage{{Text: words.Say("summary") + "\n"}}, row.Text...)
+			row.Text = append([]legible.Passage{{Text: words.Say("summary") + "\n"}}, row.Text...)
 		}
 	}
 	return row

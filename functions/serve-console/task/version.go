@@ -40,7 +40,7 @@ type Version struct {
 }
 
 // Headed is the text with what its lines are about.
-func (v Version) Headed() []card.Passage { return card.Headed(v.Text) }
+func (v Version) Headed() []legible.Passage { return card.Headed(v.Text) }
 
 // Drafted is how a contest drafted a policy.
 type Drafted struct {

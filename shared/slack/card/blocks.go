@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // The colours of an attachment's bar.
@@ -191,14 +192,14 @@ func emboldened(text string) string {
 }
 
 // Headed splits such a text for a page, as Prose returned it.
-func Headed(text string) (out []Passage) {
+func Headed(text string) (out []legible.Passage) {
 	before, _, _ := strings.Cut(text, "```")
 	from := 0
 	for _, at := range headed.Get().FindAllStringSubmatchIndex(before, -1) {
-		out = append(out, Passage{Text: text[from:at[2]]}, Passage{Text: text[at[2]:at[3]], Strong: true})
+		out = append(out, legible.Passage{Text: text[from:at[2]]}, legible.Passage{Text: text[at[2]:at[3]], Strong: true})
 		from = at[3]
 	}
-	return append(out, Passage{Text: text[from:]})
+	return append(out, legible.Passage{Text: text[from:]})
 }
 
 func (d drawing) sections(parts []string, most int) body {

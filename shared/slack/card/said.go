@@ -1,11 +1,8 @@
 package card
 
 import (
-	"regexp"
-	"slices"
 	"strings"
 
-	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -30,7 +27,7 @@ func said(text string) string {
 			out.WriteString(legible.Ticked(unlinked.Replace(marked.Replace(strings.ReplaceAll(legible.Code(p.Text),
 				"\n", " ")))))
 		default:
-			prose := breakMentions(unticking.Replace(strings.Map(unmarked, legible.Visible(p.Text))))
+			prose := legible.Spoken(p.Text)
 			if strings.HasSuffix(prose, `\`) { // it would escape the tick that follows
 				prose += joiner
 			}
@@ -42,9 +39,6 @@ func said(text string) string {
 
 // marked escapes what Slack would read as a mention, a link or a tag.
 var marked = strings.NewReplacer("&", "&amp;", "<", "&lt;")
-
-// unticking replaces what would begin code or strike out text.
-var unticking = strings.NewReplacer("\\`", "｀", "`", "｀", "~", "～")
 
 // unlinked breaks Markdown's links and pictures, whose words would hide the address. An address alone stays a link.
 var unlinked = strings.NewReplacer("](", "]"+joiner+"(", "][", "]"+joiner+"[", "]:", "]"+joiner+":")
@@ -60,61 +54,4 @@ func shownCode(code string) string {
 	return fenceForm.Get().ReplaceAllStringFunc(escape(legible.Code(code)), func(ticks string) string {
 		return strings.Join(strings.Split(ticks, ""), joiner)
 	})
-}
-
-// Passage is a part of a message on a page, which has no formatting but code and, in agents' prose, bold text.
-type Passage struct {
-	Text   string
-	Code   bool // within a line
-	Block  bool // in lines of its own
-	Strong bool
-}
-
-// Passages splits a message into prose and code, with the same characters as its cards. A text of nothing has none.
-func Passages(text string) []Passage { return passagesOf(text, nil) }
-
-// Answered is Passages for an agent's answer, with its bold text.
-func Answered(text string) []Passage { return passagesOf(text, boldForm.Get()) }
-
-// boldForm is bold text of Markdown within a line, and the text around it.
-var boldForm = language.Regexp{Text: `\*\*([^*\s](?:[^*\n]*[^*\s])?)\*\*`}
-
-func passagesOf(text string, bold *regexp.Regexp) (out []Passage) {
-	var pieces []legible.Piece
-	for _, p := range legible.MarkdownPieces(strings.TrimRight(text, " \t\n")) {
-		if n := len(pieces); n > 0 && p.Kind == legible.Prose && pieces[n-1].Kind == legible.Prose {
-			pieces[n-1].Text += p.Text
-			continue
-		}
-		pieces = append(pieces, p)
-	}
-	for i, p := range pieces {
-		switch p.Kind {
-		case legible.Block:
-			out = append(out, Passage{Text: legible.Code(p.Text), Block: true})
-			continue
-		case legible.Span:
-			out = append(out, Passage{Text: strings.ReplaceAll(legible.Code(p.Text), "\n", " "), Code: true})
-			continue
-		}
-		prose, at := breakMentions(unticking.Replace(strings.Map(unmarked, legible.Visible(p.Text)))), 0
-		if i == 0 || pieces[i-1].Kind == legible.Block {
-			prose = strings.TrimLeft(prose, "\n")
-		}
-		if i+1 < len(pieces) && pieces[i+1].Kind == legible.Block {
-			prose = strings.TrimRight(prose, "\n")
-		}
-		if bold != nil {
-			for _, m := range bold.FindAllStringSubmatchIndex(prose, -1) {
-				out = append(out, Passage{Text: prose[at:m[0]]}, Passage{Text: prose[m[2]:m[3]], Strong: true})
-				at = m[1]
-			}
-		}
-		out = append(out, Passage{Text: prose[at:]})
-	}
-	out = slices.DeleteFunc(out, func(p Passage) bool { return p.Text == "" })
-	if !slices.ContainsFunc(out, func(p Passage) bool { return p.Code || p.Block || legible.Text(p.Text) }) {
-		return nil
-	}
-	return out
 }

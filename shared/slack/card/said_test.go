@@ -86,31 +86,31 @@ func TestAnAnswerNotifiesNobodyAndHidesNothing(t *testing.T) {
 }
 
 func TestAPageShowsCodeAsItIs(t *testing.T) {
-	for text, want := range map[string][]Passage{
+	for text, want := range map[string][]legible.Passage{
 		"a `2**3` ~b~\n\n```go\n\tx[1:n:2]\n```\nc": {{Text: "a "}, {Text: "2**3", Code: true}, {Text: " ～b～"},
 			{Text: "\tx[1:n:2]\n", Block: true}, {Text: "c"}},
 		"`a\u202e`\u202e": {{Text: "a⟨U+202E⟩", Code: true}},
 		" \u200b\n ":      nil,
 		"**a** # b":       {{Text: "**a** # b"}},
 	} {
-		if diff := cmp.Diff(want, Passages(text)); diff != "" {
+		if diff := cmp.Diff(want, legible.Passages(text)); diff != "" {
 			t.Errorf("%q:\n%s", text, diff)
 		}
 	}
 }
 
 func TestAPageShowsAnAnswersBoldText(t *testing.T) {
-	for text, want := range map[string][]Passage{
+	for text, want := range map[string][]legible.Passage{
 		"には**ありません**。": {{Text: "には"}, {Text: "ありません", Strong: true}, {Text: "。"}},
 		"**「x」**は `**y**` 2**3 a_b *c*": {{Text: "「x」", Strong: true}, {Text: "は "}, {Text: "**y**", Code: true},
 			{Text: " 2**3 a_b *c*"}},
 		"**a**b\n**c": {{Text: "a", Strong: true}, {Text: "b\n**c"}},
 	} {
-		if diff := cmp.Diff(want, Answered(text)); diff != "" {
+		if diff := cmp.Diff(want, legible.Answered(text)); diff != "" {
 			t.Errorf("%q:\n%s", text, diff)
 		}
 	}
-	expect.Same(t, []Passage{{Text: "には**ありません**。"}}, Passages("には**ありません**。"))
+	expect.Same(t, []legible.Passage{{Text: "には**ありません**。"}}, legible.Passages("には**ありません**。"))
 }
 
 // A page has the same code as a card.
@@ -118,7 +118,7 @@ func TestPagesAndCardsFindTheSameCode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := anyAnswer(t)
 		var got, want []string
-		for _, p := range Answered(text) {
+		for _, p := range legible.Answered(text) {
 			if p.Code || p.Block && strings.TrimSpace(p.Text) != "" {
 				got = append(got, strings.Trim(p.Text, " \t\n"))
 			}

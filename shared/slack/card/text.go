@@ -3,7 +3,6 @@ package card
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -49,7 +48,7 @@ func inline(s string, limit int) string { return bounded(unformatted(s, limit), 
 
 // unformatted is inline without the cut, for texts that are cut to several limits. most is the largest of them.
 func unformatted(s string, most int) string {
-	return neutral(escape(oneLine(clean(beginning(s, most)))))
+	return neutral(escape(legible.Joined(legible.Foreign(beginning(s, most)))))
 }
 
 // bounded cuts a text that unformatted returned, and isolates its reading direction if that could spread.
@@ -61,7 +60,7 @@ func bounded(s string, limit int) string {
 }
 
 func plain(s string, limit int) string {
-	return cut(breakMentions(escape(oneLine(clean(beginning(s, limit))))), limit)
+	return cut(legible.Quiet(escape(legible.Joined(legible.Foreign(beginning(s, limit))))), limit)
 }
 
 // paragraph prepares a text of several lines for a section of its own. Its Markdown and mentions of people stay, but no
@@ -71,8 +70,8 @@ func paragraph(s string, limit int) string { return cut(prepared(beginning(s, li
 // prepared is paragraph without the cut. It removes strikethrough, since models would read the text as if it were not
 // struck out.
 func prepared(s string) string {
-	s = strings.ReplaceAll(strings.TrimSpace(legible.Paragraphs(clean(s))), "~", "～")
-	return people(breakMentions(escape(s)))
+	s = strings.ReplaceAll(strings.TrimSpace(legible.Paragraphs(legible.Foreign(s))), "~", "～")
+	return people(legible.Quiet(escape(s)))
 }
 
 // code prepares a name for inline code: one line without backticks.
@@ -85,22 +84,6 @@ func or(s, instead string) string { return cmp.Or(s, instead) }
 // beginning bounds the work on a text of which limit characters will be shown to somewhat more than twice that.
 func beginning(s string, limit int) string { return legible.FirstBytes(s, (2*limit+64)*utf8.UTFMax) }
 
-// clean removes characters that are invisible or reorder their surroundings, replaces letters that look empty by
-// spaces, and replaces the marks that cards use. A text with nothing visible becomes empty.
-func clean(s string) string {
-	s = legible.Visible(s)
-	if !legible.Text(s) {
-		return ""
-	}
-	return strings.Map(unmarked, s)
-}
-
-// oneLine joins lines and collapses spaces, except ideographic ones.
-func oneLine(s string) string {
-	blank := func(r rune) bool { return unicode.IsSpace(r) && r != '\u3000' }
-	return legible.Paragraphs(strings.Join(strings.FieldsFunc(s, blank), " "))
-}
-
 var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 func escape(s string) string { return entities.Replace(s) }
@@ -110,7 +93,7 @@ var fullWidth = strings.NewReplacer("*", "＊", "`", "｀", "~", "～", "://", "
 // neutral replaces Slack's formatting characters by their full-width forms, since Slack has no escape for them. An
 // underscore formats only at a word's edge, and if no other stands beside it.
 func neutral(s string) string {
-	s = breakMentions(fullWidth.Replace(s))
+	s = legible.Quiet(fullWidth.Replace(s))
 	var b strings.Builder
 	before := ' '
 	for i, r := range s {
@@ -127,75 +110,6 @@ func neutral(s string) string {
 
 func word(r rune) bool {
 	return r != utf8.RuneError && (r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
-}
-
-// unmarked replaces the marks that cards use, and similar ones (🆗, 🉑, 🗹), in texts of people and models. Only a card
-// may show 「✅ 承認」.
-func unmarked(r rune) rune {
-	switch r {
-	case '✅', '✔', '☑', '🗸', '🗹', '🆗', '🉑', '🈴', '⭕', '💮', '㊞':
-		return '✓'
-	case '❌', '✖', '❎', '☒', '🗙', '🗴', '🗵', '🗶', '🗷', '🚫', '⛔', '🈲':
-		return '✗'
-	case '🔄', '🔃', '🔁':
-		return '↻'
-	case '⏹':
-		return '■'
-	case '➡':
-		return '→'
-	case '↩':
-		return '←'
-	case '❓', '❔':
-		return '?'
-	case '⚠':
-		return '!'
-	case '⬜', '⌛', '⏳', '⏱', '🔍', '🔎', '🚀', '📝', '📋', '📄', '⚙', '🔒', '🚨', '🟢', '🟡', '🔴', '👥', '🔗',
-		'🏆', '🏁', '🛠', '💬', '🔵', '✍', '➕', '➖', '👉', '👀', '✉', '✏', '💴':
-		return '・'
-	}
-	return r
-}
-
-// breakMentions disables words that notify a whole channel, and names of emoji that Slack would draw as marks.
-func breakMentions(s string) string {
-	if !strings.ContainsAny(s, "@:") {
-		return s
-	}
-	var b strings.Builder
-	for i := range len(s) {
-		b.WriteByte(s[i])
-		rest := s[i+1:]
-		begins := func(word string) bool { return len(rest) >= len(word) && strings.EqualFold(rest[:len(word)], word) }
-		if s[i] == '@' && slices.ContainsFunc(everybody, begins) || s[i] == ':' && namesEmoji(rest) {
-			b.WriteString(joiner)
-		}
-	}
-	return b.String()
-}
-
-var everybody = []string{"channel", "here", "everyone"}
-
-const maxEmojiName = 100 // characters that Slack allows
-
-// namesEmoji reports whether the text after a colon is an emoji's name and another colon. People name their own emoji,
-// so a name may have letters of any script. Digits alone are no name, except for the few below: 10:30:00 is a time.
-func namesEmoji(s string) bool {
-	name, letters := s, false
-	for n := 0; ; n++ {
-		r, size := utf8.DecodeRuneInString(s)
-		switch {
-		case r == ':':
-			name = name[:len(name)-len(s)]
-			return n > 0 && (letters || name == "100" || name == "1234" || name == "+1" || name == "-1")
-		case size == 0, n == maxEmojiName:
-			return false
-		case unicode.IsLetter(r):
-			letters = true
-		case !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("_-+'", r):
-			return false
-		}
-		s = s[size:]
-	}
 }
 
 var idForm = language.Regexp{Text: `^[A-Za-z0-9_-]{1,64}$`}

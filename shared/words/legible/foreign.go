@@ -1,0 +1,101 @@
+package legible
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Foreign prepares what others wrote for any surface: it removes characters that are invisible or reorder their surroundings, replaces letters that look empty by
+// spaces, and replaces the marks that cards use. A text with nothing visible becomes empty.
+func Foreign(s string) string {
+	s = Visible(s)
+	if !Text(s) {
+		return ""
+	}
+	return strings.Map(unmarked, s)
+}
+
+// Joined joins lines and collapses spaces, except ideographic ones.
+func Joined(s string) string {
+	blank := func(r rune) bool { return unicode.IsSpace(r) && r != '\u3000' }
+	return Paragraphs(strings.Join(strings.FieldsFunc(s, blank), " "))
+}
+
+// unmarked replaces the marks that cards use, and similar ones (🆗, 🉑, 🗹), in texts of people and models. Only a card
+// may show 「✅ 承認」.
+func unmarked(r rune) rune {
+	switch r {
+	case '✅', '✔', '☑', '🗸', '🗹', '🆗', '🉑', '🈴', '⭕', '💮', '㊞':
+		return '✓'
+	case '❌', '✖', '❎', '☒', '🗙', '🗴', '🗵', '🗶', '🗷', '🚫', '⛔', '🈲':
+		return '✗'
+	case '🔄', '🔃', '🔁':
+		return '↻'
+	case '⏹':
+		return '■'
+	case '➡':
+		return '→'
+	case '↩':
+		return '←'
+	case '❓', '❔':
+		return '?'
+	case '⚠':
+		return '!'
+	case '⬜', '⌛', '⏳', '⏱', '🔍', '🔎', '🚀', '📝', '📋', '📄', '⚙', '🔒', '🚨', '🟢', '🟡', '🔴', '👥', '🔗',
+		'🏆', '🏁', '🛠', '💬', '🔵', '✍', '➕', '➖', '👉', '👀', '✉', '✏', '💴':
+		return '・'
+	}
+	return r
+}
+
+// Quiet disables words that notify a whole channel, and names of emoji that Slack would draw as marks.
+func Quiet(s string) string {
+	if !strings.ContainsAny(s, "@:") {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteByte(s[i])
+		rest := s[i+1:]
+		begins := func(word string) bool { return len(rest) >= len(word) && strings.EqualFold(rest[:len(word)], word) }
+		if s[i] == '@' && slices.ContainsFunc(everybody, begins) || s[i] == ':' && namesEmoji(rest) {
+			b.WriteString(wordJoiner)
+		}
+	}
+	return b.String()
+}
+
+var everybody = []string{"channel", "here", "everyone"}
+
+const maxEmojiName = 100 // characters that Slack allows
+
+// namesEmoji reports whether the text after a colon is an emoji's name and another colon. People name their own emoji,
+// so a name may have letters of any script. Digits alone are no name, except for the few below: 10:30:00 is a time.
+func namesEmoji(s string) bool {
+	name, letters := s, false
+	for n := 0; ; n++ {
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == ':':
+			name = name[:len(name)-len(s)]
+			return n > 0 && (letters || name == "100" || name == "1234" || name == "+1" || name == "-1")
+		case size == 0, n == maxEmojiName:
+			return false
+		case unicode.IsLetter(r):
+			letters = true
+		case !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("_-+'", r):
+			return false
+		}
+		s = s[size:]
+	}
+}
+
+const wordJoiner = "\u2060" // invisible: it keeps Slack from interpreting what it stands in
+
+// unticking replaces what would begin code or strike out text.
+var unticking = strings.NewReplacer("\\`", "｀", "`", "｀", "~", "～")
+
+// Spoken prepares prose of a message in Markdown.
+func Spoken(s string) string { return Quiet(unticking.Replace(strings.Map(unmarked, Visible(s)))) }
