@@ -20,6 +20,7 @@ func TestEachLanguageSaysWhatIsDone(t *testing.T) {
 	expect.Whole[effectWords](t, texts, "texts/effect")
 	expect.Whole[askWords](t, texts, "texts/asks")
 	expect.Whole[RouteWords](t, texts, "texts/routes")
+	expect.Whole[actionWords](t, texts, "texts/actions")
 	for _, locale := range language.All {
 		w := effectWordsOf.In(locale)
 		for _, name := range []string{w.Total, w.Unread} {

@@ -160,7 +160,7 @@ func (p *callPage) does(t loaded, words web.Texts) {
 		e := t.by.Effect(explain.EffectOf(words.Locale(), steps[0], nil, nil))
 		p.Does, p.Exactly = &e, legible.Spelled(web.Indented(string(steps[0].ToolInput)))
 	}
-	if p.Kind = card.CallKind(x.Access, words.Locale()); x.Elsewhere {
+	if p.Kind = explain.CallKind(x.Access, words.Locale()); x.Elsewhere {
 		p.Kind = words.Say("runs_elsewhere")
 	}
 }
@@ -183,7 +183,7 @@ func (p *callPage) ended(t loaded, words web.Texts) {
 	case x.Outcome == conversation.OutcomeUnknown:
 		p.Ended, p.Failed = words.Say("unknown_about"), true
 	case x.Status == conversation.ActionFailed:
-		p.Ended, p.Failed = card.CallReason(words.Locale(), x.Error), true
+		p.Ended, p.Failed = explain.CallReason(words.Locale(), x.Error), true
 		p.Because = card.Prose(x.ErrorDetail)
 	case x.CancelReason == conversation.ReasonRejected || x.CancelReason == call.ReasonDenied:
 		p.Ended, p.Because = words.Say("rejected_by", "who", by), card.Prose(x.Gate.RejectionReason)
@@ -192,7 +192,7 @@ func (p *callPage) ended(t loaded, words web.Texts) {
 	case x.CancelReason == conversation.ReasonExpired:
 		p.Ended = words.In("statuses", "expired")
 	case x.CancelReason != "":
-		p.Ended = card.CallEnded(x, t.surface)
+		p.Ended = t.surface.CallEnded(x)
 	}
 	p.Returned = t.returned
 }

@@ -62,8 +62,8 @@ var signs = map[string]web.Change{"+": web.Added, "-": web.Removed}
 // changedFiles renders a difference.
 func changedFiles(changes []files.Change, words web.Texts, locale string) (out []changedFile) {
 	for _, c := range changes {
-		x := changedFile{Path: legible.Spelled(c.Path), What: card.Became(c, locale)}
-		for _, line := range card.DifferenceLines(c, words.Say("no_line_end")) {
+		x := changedFile{Path: legible.Spelled(c.Path), What: explain.Became(c, locale, legible.OneLine)}
+		for _, line := range explain.DifferenceLines(c, locale) {
 			x.Lines = append(x.Lines, web.Line{Change: signs[line[:min(1, len(line))]], Text: line})
 		}
 		out = append(out, x)
@@ -79,7 +79,7 @@ type logLine struct {
 
 // action returns the row: the complete payload, who decided, and the result.
 func (t *loaded) action(x *conversation.Action, path string, words web.Texts, locale string) actionRow {
-	out := actionRow{Is: x, Type: card.ActionCalled(x, locale), Badge: actionBadges[x.Status],
+	out := actionRow{Is: x, Type: explain.ActionCalled(x, locale), Badge: actionBadges[x.Status],
 		Status: words.In("action_status", x.Status), Summary: card.Prose(x.Summary),
 		By:    labelOf(t.defs, t.is.Conversation.AgentID),
 		Waits: x.Status == conversation.ActionPending, Open: t.open(x)}
@@ -96,7 +96,7 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	}
 	out.Pull = pullOf(x, p, words, locale)
 	if x.Status == conversation.ActionPending {
-		out.No = card.Unapprovable(p, locale)
+		out.No = explain.Unapprovable(p, locale)
 		out.DecideBy = web.TimeOf(x.Gate.Terms.DecideBy)
 	}
 	t.decided(x, &out, words)
@@ -163,7 +163,7 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 	out.Result = card.Prose(x.ResultSummary)
 	if c := x.Changed; c != nil && c.Files > 0 {
 		out.Changed = words.Say("files_changed", "n", c.Files, "added", c.Added, "removed", c.Removed)
-		out.Changed += " " + card.Seen(x, locale)
+		out.Changed += " " + explain.Seen(x, locale)
 		if x.NotTaken {
 			out.Changed += " " + words.Say("not_taken")
 		}
@@ -179,7 +179,7 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 			out.Unknown = words.Say("pull_unknown")
 		}
 	case x.Status == conversation.ActionFailed:
-		out.Error = card.ActionReason(locale, x.Error, card.Prose(x.ErrorDetail))
+		out.Error = explain.ActionReason(locale, x.Error, card.Prose(x.ErrorDetail))
 	}
 	if l := x.Late; l != nil {
 		status := words.In("action_status", l.Status)

@@ -243,11 +243,11 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	current := t.is.Current()
 	if current != nil {
 		payload, shown := t.asked[current.ActionID]
-		ask.Whole = shown && card.Unapprovable(payload, v.Locale) == ""
+		ask.Whole = shown && explain.Unapprovable(payload, v.Locale) == ""
 		if ask.Waits = current.Status == conversation.ActionPending; ask.Waits {
 			p.Until = web.TimeOf(current.Gate.Terms.DecideBy)
 			ask.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", current.Status),
-				card.ActionCalled(current, v.Locale), current.Number)
+				explain.ActionCalled(current, v.Locale), current.Number)
 		}
 	}
 	c.Asks(r, ask, &p.Ask)

@@ -5,7 +5,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain"
-	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
 
@@ -13,10 +12,10 @@ import (
 func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actionRow, locale string) {
 	switch {
 	case p.Push == nil:
-		out.Effect, out.ToolKind = effectOf(p, locale, t.person), card.CallKind(p.Access, locale)
+		out.Effect, out.ToolKind = effectOf(p, locale, t.person), explain.CallKind(p.Access, locale)
 		out.Exactly = legible.Spelled(web.Indented(p.Arguments))
 	case x.Status == conversation.ActionPending:
-		out.Notes = card.PushNotes(t.is.Conversation, x, locale)
+		out.Notes = t.surface.PushNotes(t.is.Conversation, x)
 	}
 }
 
@@ -29,7 +28,7 @@ func effectOf(p conversation.Payload, locale string, person func(id string) stri
 
 // pullRequest is what a page says of an action that opens a pull request. Title and Body are the agent's.
 type pullRequest struct {
-	card.Pull
+	explain.Pull
 	URL     string // of the pull request, or of a branch without one
 	There   string // what the address is
 	Looking string // somebody had it looked, or why the last look came to nothing
@@ -39,7 +38,7 @@ func pullOf(x *conversation.Action, p conversation.Payload, words web.Texts, loc
 	if x.Pushed == nil {
 		return nil
 	}
-	is, _ := card.PullOf(x, p, locale)
+	is, _ := explain.PullOf(x, p, locale)
 	is.Title, is.Body = legible.Spelled(is.Title), legible.Spelled(is.Body)
 	out := &pullRequest{Pull: is, URL: x.Pushed.URL()}
 	switch {
@@ -52,7 +51,7 @@ func pullOf(x *conversation.Action, p conversation.Payload, words web.Texts, loc
 	case x.Pushed.Look != nil:
 		out.Looking = words.Say("looking")
 	case x.Pushed.Unseen != "":
-		out.Looking = card.ActionReason(locale, x.Pushed.Unseen, "")
+		out.Looking = explain.ActionReason(locale, x.Pushed.Unseen, "")
 	}
 	return out
 }

@@ -281,7 +281,7 @@ func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, su
 		row.Says, row.Then = quoted(card.Titled(title, version)), []string{words.Say("unplanned")}
 		return
 	case *conversation.Action:
-		row.Kind = card.ActionCalled(of, v.Locale)
+		row.Kind = explain.ActionCalled(of, v.Locale)
 		row.Says, row.Then = quoted(title), []string{card.OneLine(x.agent)}
 		return
 	case *call.Call:

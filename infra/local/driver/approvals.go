@@ -20,7 +20,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -81,7 +80,7 @@ func (p approvals) Asked(ctx context.Context, id string) (sandbox.Asked, error) 
 		switch a := a.(type) {
 		case *conversation.Aggregate:
 			if x := a.Action(q.ID); x != nil {
-				out.Writes[locale] = card.ActionCalled(x, locale)
+				out.Writes[locale] = explain.ActionCalled(x, locale)
 			}
 		case *task.Aggregate:
 			if a.Process() != nil && (q.Kind == task.CardProcess || q.Kind == task.CardStep) {

@@ -9,7 +9,6 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/files"
 	"ringi/shared/explain"
 	"ringi/shared/words/legible"
 )
@@ -24,7 +23,7 @@ func (d drawing) title(text string, x *conversation.Action) string {
 	if d.outside != nil {
 		return text
 	}
-	return fill(text, "n", x.Number, "type", or(ActionCalled(x, d.w.Locale), plain(string(x.ActionType), maxTool)))
+	return fill(text, "n", x.Number, "type", or(explain.ActionCalled(x, d.w.Locale), plain(string(x.ActionType), maxTool)))
 }
 
 // actionMatter is the end of a notification: a pull request's title, the beginning of a command, or the names of files.
@@ -35,7 +34,7 @@ func (d drawing) actionMatter(x *conversation.Action) string {
 	case !ok:
 		return ""
 	case p.Push != nil:
-		is, _ := PullOf(x, p, d.w.Locale)
+		is, _ := explain.PullOf(x, p, d.w.Locale)
 		said = is.Title
 	case len(p.Argv) > 0:
 		said = agent.Line(p.Argv)
@@ -48,24 +47,6 @@ func (d drawing) actionMatter(x *conversation.Action) string {
 		return ""
 	}
 	return ": " + said
-}
-
-// Unapprovable says on any surface why nobody can approve an action with this payload; empty: people can.
-func Unapprovable(p conversation.Payload, locale string) string {
-	w := conversationWordsOf.In(locale)
-	if files.Unstampable(p.Changes) != nil {
-		return fill(w.TooMuch, "paths", files.MaxChanges, "lines", files.MaxChangedLines,
-			"kib", files.MaxChangedBytes>>10, "characters", files.MaxChangedLine)
-	}
-	return ""
-}
-
-// ActionCalled returns what people call an action on any surface, or "" for a type that this release doesn't know.
-func ActionCalled(x *conversation.Action, locale string) string {
-	if x.Pushed != nil {
-		return conversationWordsOf.In(locale).PushType
-	}
-	return agent.Called(locale)[x.ActionType]
 }
 
 // aboutAction says how long the action may run, and why the agent wants it.
@@ -145,26 +126,7 @@ func (drawing) written(text string) []string {
 // callBody draws a call of a tool as the gate of a step is drawn.
 func (d drawing) callBody(p conversation.Payload, most int) body {
 	call, w := explain.CalledStep(p), d.talk
-	title := fill(w.Call, "tool", inlineCode(p.Tool), "kind", CallKind(p.Access, d.w.Locale))
+	title := fill(w.Call, "tool", inlineCode(p.Tool), "kind", explain.CallKind(p.Access, d.w.Locale))
 	out, _ := d.call(call, aggregate.Blob{JSON: call.ToolInput, Bytes: len(call.ToolInput)}, most)
 	return out.with(small([]string{title}))
-}
-
-// PushNotes says on any surface of a pull request that waits where its result goes, and who can read it.
-func PushNotes(s *conversation.Conversation, x *conversation.Action, locale string) (lines []string) {
-	w := conversationWordsOf.In(locale)
-	vendor := or(w.CallVendors[s.Provider], inline(s.Provider, maxTool))
-	if vendor != "" {
-		vendor = fill(w.CallVendor, "vendor", vendor)
-	}
-	lines = append(lines, fill(w.CallGoes, "agent", or(inline(s.AgentID, maxTool), "—"), "vendor", vendor))
-	return append(lines, w.readers(s), fill(w.PushReaders, "repository", inline(x.Pushed.Repository, maxTool)))
-}
-
-// CallKind says on any surface whether a call only reads.
-func CallKind(access aggregate.Access, locale string) string {
-	if access == aggregate.Write {
-		return conversationWordsOf.In(locale).CallWrites
-	}
-	return conversationWordsOf.In(locale).CallReads
 }

@@ -36,7 +36,6 @@ type callWords struct {
 	Made                                   string // what the result names
 	ByAgent                                string // the agent cancelled it
 	Cancelled, Refused                     string // to who answers for the key: people did, or the rules
-	Reasons                                map[aggregate.Reason]string
 }
 
 var callWordsOf = language.Catalog[callWords]{Files: &embedded, Folder: "texts/calls"}
@@ -107,7 +106,7 @@ func (d drawing) callContent(most int) body {
 	if c.Elsewhere {
 		title = d.calls.Tool
 	}
-	title = fill(title, "tool", inlineCode(c.Tool), "kind", CallKind(c.Access, d.w.Locale))
+	title = fill(title, "tool", inlineCode(c.Tool), "kind", explain.CallKind(c.Access, d.w.Locale))
 	out, _ := d.call(step, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)}, most)
 	return out.with(small([]string{title}))
 }

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -110,7 +111,7 @@ func (d drawing) said(subject string) string {
 		return key
 	}
 	if m.Content == "" {
-		return d.talk.reason(m.Reason, inline(m.Detail, maxDetail))
+		return explain.ActionReason(d.w.Locale, m.Reason, inline(m.Detail, maxDetail))
 	}
 	parts := conversation.Parts(m.Content)
 	if part < 0 || part >= len(parts) {
@@ -186,7 +187,7 @@ func (d drawing) talkEnded() face {
 	if s.CloseReason == conversation.ReasonIdle {
 		why = fill(w.ClosedIdle, "days", tenancy.IdleDays, "when", whenSet(s.ClosedAt))
 	}
-	lines := []string{why, w.readers(s)}
+	lines := []string{why, explain.Readers(s, d.w.Locale)}
 	if at := d.t.Head.ForgottenAt; at != nil {
 		forgets := fill(w.Forgets, "when", whenSet(at))
 		if d.t.Head.Forgotten(d.now) {
@@ -197,14 +198,6 @@ func (d drawing) talkEnded() face {
 	return face{text: w.Closed, colour: grey}.with(
 		section(w.Closed), d.actions(button(w.Begin, ReopenConversation, s.ID, slack.StylePrimary)), contextLine(lines...),
 	)
-}
-
-// readers says who can read a conversation, by the rule of its page.
-func (w *conversationWords) readers(s *conversation.Conversation) string {
-	if s.ChannelType == "im" {
-		return w.ReadDirect
-	}
-	return w.ReadHere
 }
 
 func (d drawing) payload(x *conversation.Action) aggregate.JSON {

@@ -220,7 +220,7 @@ func (d *Dialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack
 		locale := Conversation{Aggregate: a}.locale(s)
 		w, blocks := conversationWordsOf.In(locale), []slack.Block(nil)
 		if s := a.Conversation; s != nil {
-			lines := []string{w.readers(s)}
+			lines := []string{explain.Readers(s, locale)}
 			if !s.IsCached {
 				lines = append(lines, w.WillGo)
 			}
@@ -292,7 +292,7 @@ func (d *Dialogs) Review(r Review, locale string) (view slack.ModalViewRequest, 
 		act := a.Action(r.ID)
 		whole := draw.actionBody(act, everything)
 		p, _ := draw.read(act)
-		whole.cut = whole.cut || Unapprovable(p, locale) != ""
+		whole.cut = whole.cut || explain.Unapprovable(p, locale) != ""
 		return draw.reviewed(draw.title(draw.talk.Header, act), whole, r, draw.routeOfAction(act), a.Ref()), true
 	case *call.Aggregate:
 		draw := drawCall(a, Around{}, tenancy.Settings{}, locale, time.Time{})

@@ -2,15 +2,14 @@ package card
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/explain"
 	"ringi/shared/words/legible"
 )
 
@@ -20,8 +19,8 @@ func (d drawing) difference(changes []files.Change) listing {
 	l.add(0, "", fill(d.talk.Difference, "n", len(changes)))
 	for i, c := range changes {
 		again := fill(d.talk.Again, "name", inlineCode(legible.First(c.Path, maxAgain)))
-		l.add(i+1, again, "*"+inlineCode(c.Path)+"* "+became(c, d.talk, inlineCode, d.w.None))
-		if lines := strings.Join(DifferenceLines(c, d.talk.NoLineEnd), "\n"); lines != "" {
+		l.add(i+1, again, "*"+inlineCode(c.Path)+"* "+explain.Became(c, d.w.Locale, inlineCode))
+		if lines := strings.Join(explain.DifferenceLines(c, d.w.Locale), "\n"); lines != "" {
 			fences, _ := fenced(tickedApart(tabs.Replace(lines)), maxSection-200-units(again), everything)
 			l.add(i+1, again, fences...)
 		}
@@ -31,66 +30,6 @@ func (d drawing) difference(changes []files.Change) listing {
 
 const maxAgain = 120 // characters of a path above each further part of a file
 
-// Seen says on any surface whether people saw the text of what an action changed before that was made.
-func Seen(x *conversation.Action, locale string) string {
-	w := conversationWordsOf.In(locale)
-	if x.Seen() {
-		return w.Seen
-	}
-	return w.Unseen
-}
-
-// Became says on any surface what became of a path.
-func Became(c files.Change, locale string) string {
-	return became(c, conversationWordsOf.In(locale), legible.OneLine, wordsOf.In(locale).None)
-}
-
-// became says in words what became of a path; named draws where a link leads, and none that it leads nowhere.
-func became(c files.Change, w *conversationWords, named func(string) string, none string) string {
-	target := func(s *files.Side) string {
-		if s == nil || s.Target == "" {
-			return none
-		}
-		return named(s.Target)
-	}
-	var out []string
-	for _, kind := range c.Kinds() {
-		text := w.Changes[kind]
-		switch kind {
-		case files.ChangedKind:
-			text = fill(text, "was", w.Entries[c.Was.Kind()], "is", w.Entries[c.Is.Kind()])
-		case files.ChangedMode:
-			text = w.Modes[c.Is.Mode]
-		case files.ChangedLink:
-			text = fill(text, "was", target(c.Was), "is", target(c.Is))
-		}
-		out = append(out, text)
-	}
-	added, removed := c.Count()
-	if added+removed > 0 {
-		out = append(out, fill(w.Count, "added", added, "removed", removed))
-	}
-	if c.Unshown != "" {
-		out = append(out, w.Unshown[c.Unshown])
-	}
-	return strings.Join(out, " · ")
-}
-
-// DifferenceLines returns a unified difference with every character spelled; noEnd stands below a line without its end.
-func DifferenceLines(c files.Change, noEnd string) (out []string) {
-	for _, h := range c.Hunks {
-		out = append(out, h.Heading())
-		for _, line := range h.Lines {
-			text, whole := strings.CutSuffix(line[1:], "\n")
-			out = append(out, line[:1]+legible.Spelled(text))
-			if !whole {
-				out = append(out, `\ `+noEnd)
-			}
-		}
-	}
-	return out
-}
-
 // filesChanged says what an action that ended changed, with the first few names.
 func (d drawing) filesChanged(x *conversation.Action) (lines []string) {
 	if c := x.Changed; c != nil && c.Files > 0 {
@@ -99,7 +38,7 @@ func (d drawing) filesChanged(x *conversation.Action) (lines []string) {
 		if c.Deleted > 0 {
 			lines = append(lines, fill(d.talk.FilesDeleted, "n", c.Deleted, "names", d.named(c.DeletedNames, c.Deleted)))
 		}
-		lines = append(lines, Seen(x, d.w.Locale))
+		lines = append(lines, explain.Seen(x, d.w.Locale))
 	}
 	if x.NotTaken {
 		lines = append(lines, d.talk.NotTaken)
@@ -197,38 +136,9 @@ func paged(parts []part, room, most int) (pages []string, left int) {
 	return append(pages, strings.Join(page, "\n")), 0
 }
 
-// Pull is what people are told of a pull request before they approve it, on any surface.
-type Pull struct{ CI, To, Title, Body string } // Title and Body are the agent's
-
-// PullOf returns a payload's pull request, and false if it opens none. Once the action has ended, it has no CI.
-func PullOf(x *conversation.Action, p conversation.Payload, locale string) (out Pull, ok bool) {
-	if p.Push == nil {
-		return Pull{}, false
-	}
-	w, branch := conversationWordsOf.In(locale), ""
-	if x.Pushed != nil {
-		branch = x.Pushed.Branch
-	}
-	switch {
-	case x.Status.Over():
-	case p.Push.CI == agent.CISkip:
-		out.CI = w.PushSkips
-	default:
-		out.CI = w.PushRuns
-	}
-	out.To = fill(w.PushTo, "repository", legible.OneLine(p.Push.Repository), "into", legible.OneLine(p.Push.Into),
-		"commit", p.Push.Commit[:min(len(p.Push.Commit), 12)], "branch", legible.OneLine(branch))
-	var said struct{ Title, Body string }
-	if json.Unmarshal([]byte(p.Arguments), &said) != nil {
-		said.Body = p.Arguments
-	}
-	out.Title, out.Body = said.Title, said.Body
-	return out, true
-}
-
 // pullRequest draws what pushing sets going, then where a pull request goes and what it says, then all that changes.
 func (d drawing) pullRequest(x *conversation.Action, p conversation.Payload) listing {
-	is, _ := PullOf(x, p, d.w.Locale)
+	is, _ := explain.PullOf(x, p, d.w.Locale)
 	changes := d.difference(p.Changes)
 	l := listing{more: changes.more}
 	if is.CI != "" {
@@ -257,7 +167,7 @@ func (d drawing) pushed(x *conversation.Action) (lines []string) {
 	case p.Look != nil:
 		lines = append(lines, fill(d.talk.Looking, "who", d.w.mention(p.Look.By), "when", when(p.Look.At)))
 	case p.Unseen != "":
-		lines = append(lines, d.talk.reason(p.Unseen, ""))
+		lines = append(lines, explain.ActionReason(d.w.Locale, p.Unseen, ""))
 	}
 	return lines
 }

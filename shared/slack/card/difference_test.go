@@ -14,10 +14,12 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // read returns the dialog of the last action, and whether it can be approved there.
@@ -107,7 +109,7 @@ func TestEachKindOfChangeIsDrawnInItsWords(t *testing.T) {
 		"changed · +3 −1 lines · too large": {Was: side("100644", "1"), Is: side("100644", "2"),
 			Unshown: files.UnshownLarge, Added: 3, Removed: 1},
 	} {
-		got := card.Became(c, "en")
+		got := explain.Became(c, "en", legible.OneLine)
 		expect.That(t, strings.Contains(got, want), "%q, want %q", got, want)
 	}
 }

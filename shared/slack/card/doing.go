@@ -79,10 +79,10 @@ func (d drawing) pending(x *conversation.Action, r routed) face {
 	} else {
 		p, _ := d.read(x)
 		of, text = d.t.Aggregate, fill(d.talk.AsksText, "n", x.Number)+d.actionMatter(x)
-		why = Unapprovable(p, d.w.Locale)
+		why = explain.Unapprovable(p, d.w.Locale)
 	}
 	if x.Pushed != nil {
-		notes = PushNotes(d.t.Conversation, x, d.w.Locale)
+		notes = d.w.surface().PushNotes(d.t.Conversation, x)
 	}
 	ask, _ := explain.AskOf(of, x.ActionID)
 	_, nobody := r.left()
@@ -159,7 +159,7 @@ func (d drawing) cameOf(x *conversation.Action) (lines []string) {
 	case d.outside != nil && x.Status == call.Granted:
 		return []string{d.calls.Taken}
 	case d.outside != nil && x.Status == conversation.ActionFailed:
-		return []string{CallReason(d.w.Locale, x.Error), inline(x.ErrorDetail, maxResult)}
+		return []string{explain.CallReason(d.w.Locale, x.Error), inline(x.ErrorDetail, maxResult)}
 	case d.outside != nil && d.outside.Call.ConfirmedBy != "":
 		return []string{d.w.Arrived + " " + fill(d.w.Confirmed, "who", d.w.mention(d.outside.Call.ConfirmedBy))}
 	case d.outside != nil:
@@ -169,7 +169,7 @@ func (d drawing) cameOf(x *conversation.Action) (lines []string) {
 	case unknown:
 		lines = append(lines, w.CheckUnknown)
 	case x.Status == conversation.ActionFailed:
-		lines = append(lines, w.reason(x.Error, ""))
+		lines = append(lines, explain.ActionReason(d.w.Locale, x.Error, ""))
 	}
 	if x.ExitCode != nil {
 		lines = append(lines, fill(w.Exit, "code", *x.ExitCode))
@@ -231,7 +231,7 @@ func (d drawing) became(x *conversation.Action) (how, line string) {
 	case x.CancelReason == conversation.ReasonWithdrawn:
 		return d.w.IsCancelled, fill(d.calls.ByAgent, "agent", d.agent(), "when", at)
 	case x.Status == call.Refused:
-		return d.w.IsUnrouted, CallEnded(d.outside.Call, d.w.surface())
+		return d.w.IsUnrouted, d.w.surface().CallEnded(d.outside.Call)
 	}
-	return d.w.IsCancelled, CallEnded(d.outside.Call, d.w.surface())
+	return d.w.IsCancelled, d.w.surface().CallEnded(d.outside.Call)
 }

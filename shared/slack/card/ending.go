@@ -166,7 +166,7 @@ func (d drawing) late(x *conversation.Action) string {
 		case unknown:
 			return w.CheckUnknown
 		case isCall && x.Pushed != nil && x.Late.Error != "": // a branch may be there
-			return w.reason(x.Late.Error, "")
+			return explain.ActionReason(d.w.Locale, x.Late.Error, "")
 		case isCall:
 			return w.LateCallFailed
 		}

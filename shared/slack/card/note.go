@@ -127,19 +127,6 @@ func AskAgent(locale, agent string) Suggestion {
 	return s
 }
 
-// CallEnded says on any surface why a call ended that no person ended.
-func CallEnded(x *call.Call, on explain.Surface) string {
-	if x.Status == call.Refused {
-		return explain.RefusedByRules(on.Locale, x.Refusal(), on.Marks.Text)
-	}
-	return CallReason(on.Locale, x.CancelReason)
-}
-
-// CallReason says why a call was not made, or failed.
-func CallReason(locale string, why aggregate.Reason) string {
-	return or(callWordsOf.In(locale).Reasons[why], ActionReason(locale, why, ""))
-}
-
 // NoRequest is a note to whoever wrote in the thread of a request that waits for people: it is no request of its own.
 // Whoever may reject that one gets a button: it opens the dialog for that, with their words in it.
 func NoRequest(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, words, locale string) (

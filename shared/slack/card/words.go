@@ -5,7 +5,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/files"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
@@ -167,24 +166,16 @@ type conversationWords struct {
 	Above, Inside, Approved, ApprovedLast string                             // where people see it, and when it happens
 	Rest                                  map[string]string                  // how many of these are not shown whole
 	Again                                 string                             // above what goes on in another section
-	TooMuch                               string                             // why nobody can approve it
 
 	Limit, About, Script, Argv, Shortened, Cancel      string
 	ConfirmTitle, ConfirmText, ConfirmCall, ConfirmYes string
 	ConfirmNo                                          string // unlike the button that asks
 
-	// The files that it changes, and who changed a path before; whether people saw the text.
-	Seen, Unseen                                               string
-	Difference, Count, NoLineEnd                               string
-	Changes                                                    map[files.ChangeKind]string
-	Entries                                                    map[files.Kind]string
-	Modes                                                      map[string]string // by the later mode
-	Unshown                                                    map[files.Unshown]string
-	FilesChanged, FilesDeleted, MoreFiles, NotTaken, FilesPage string
+	// The files that it changes.
+	Difference, FilesChanged, FilesDeleted, MoreFiles, NotTaken, FilesPage string
 
 	// A call of a tool.
-	Call, CallReads, CallWrites, CallGoes, CallReturned, CallVendor string
-	CallVendors                                                     map[string]string // of models
+	Call, CallReturned string
 
 	// How an action ended; the texts with Late, of one that was cancelled before that.
 	Output, Lines                                                             string
@@ -193,32 +184,15 @@ type conversationWords struct {
 	CancelledBy, CancelledClosed, CancelledDeleted                            string
 	CheckCall, CheckUnknown, LateCallDone, LateCallAfter                      string
 	LateCallFailed, LateDone, LateAfter, LateFailed                           string
-	PushRuns, PushSkips, PushTo, PushTitle, PushBody, PushType, Pulled        string // of a pull request
-	PushReaders, PushUnknown, CheckPush, Looking, BranchThere                 string
+	PushTitle, PushBody, Pulled, PushUnknown, CheckPush, Looking, BranchThere string
 
 	// Conversations.
-	System, Closed, ClosedBy, ClosedIdle, Begin, Reopened, Gone, ReadDirect, ReadHere string
-	Reads, ReadsFiles                                                                 string
-	Forgets, WillGo                                                                   string
-	EndTitle, EndText, EndYes                                                         string
-	Offer, OfferWho, OfferMake, OfferMade, OfferMadeBy, OfferGone, OfferClosed        string // a request by the agent
-	OfferLong, ProposeTitle, ProposeText, ProposeSubmit, ProposeNowhere               string
-	Reasons                                                                           map[aggregate.Reason]string
-	Otherwise                                                                         string // for other reasons
+	System, Closed, ClosedBy, ClosedIdle, Begin, Reopened, Gone                string
+	Reads, ReadsFiles                                                          string
+	Forgets, WillGo                                                            string
+	EndTitle, EndText, EndYes                                                  string
+	Offer, OfferWho, OfferMake, OfferMade, OfferMadeBy, OfferGone, OfferClosed string // a request by the agent
+	OfferLong, ProposeTitle, ProposeText, ProposeSubmit, ProposeNowhere        string
 }
 
 var conversationWordsOf = language.Catalog[conversationWords]{Files: &embedded, Folder: "texts/conversations"}
-
-// reason says why something was not done and what people can do next.
-func (w *conversationWords) reason(r aggregate.Reason, detail string) string {
-	text := or(w.Reasons[r], w.Otherwise)
-	if detail != "" {
-		text += " (" + detail + ")"
-	}
-	return text
-}
-
-// ActionReason says on any surface why an action was not done.
-func ActionReason(locale string, r aggregate.Reason, detail string) string {
-	return conversationWordsOf.In(locale).reason(r, detail)
-}
