@@ -14,12 +14,12 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
@@ -148,7 +148,7 @@ func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
 	a := w.Load()
 	x := a.Prompt().Contest
 	expect.That(t, x.Over() && x.As == task.ContestTooLong, "the version does not say why: %+v", x)
-	expect.Has(t, card.DraftedAlone(a.Prompt(), "ja"), "依頼が長い", "the card says")
+	expect.Has(t, explain.DraftedAlone(a.Prompt(), "ja"), "依頼が長い", "the card says")
 }
 
 // played begins the version's contest, has each team submit a text ("" means that the team failed), and informs the
@@ -244,7 +244,7 @@ func TestAContestsFileThatCantBeUsedParksNothing(t *testing.T) {
 			x := a.Prompt().Contest
 			expect.That(t, a.Head.Parked == nil && x.Over() && x.As == task.ContestFiles, "%+v, parked %+v", x, a.Head.Parked)
 			expect.Has(t, x.Detail, tt.names)
-			expect.Has(t, card.DraftedAlone(a.Prompt(), "ja"), tt.names)
+			expect.Has(t, explain.DraftedAlone(a.Prompt(), "ja"), tt.names)
 			sums := expect.Value(w.Store.Spent(t.Context(), w.Ref.Tenant, w.Now()))(t)
 			expect.That(t, sums.Day < aggregate.USD(0.5), "the day counts a contest's budget: %s", sums.Day)
 		})

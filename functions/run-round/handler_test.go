@@ -14,13 +14,13 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
@@ -316,7 +316,7 @@ func TestATeamThatEndsForARateLimitSaysSo(t *testing.T) {
 	expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run,
 		Team: 1}))(t)
 	got := w.team(a, "a")
-	said := card.TeamEnd{Failed: true, Exit: got.ExitReason, Reason: got.Reason, Detail: got.Detail}.In("ja")
+	said := explain.TeamEnd{Failed: true, Exit: got.ExitReason, Reason: got.Reason, Detail: got.Detail}.In("ja")
 	expect.That(t, got.Status == contest.TeamFailed && strings.Contains(said, "gemini-3.5-flash") &&
 		strings.Contains(said, "レート制限") &&
 		strings.Contains(said, "10 分かかり、待つ"), "%+v: %s", got, said)

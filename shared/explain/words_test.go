@@ -21,6 +21,7 @@ func TestEachLanguageSaysWhatIsDone(t *testing.T) {
 	expect.Whole[askWords](t, texts, "texts/asks")
 	expect.Whole[RouteWords](t, texts, "texts/routes")
 	expect.Whole[actionWords](t, texts, "texts/actions")
+	expect.Whole[teamWords](t, texts, "texts/teams")
 	for _, locale := range language.All {
 		w := effectWordsOf.In(locale)
 		for _, name := range []string{w.Total, w.Unread} {

@@ -102,7 +102,7 @@ func requester(x *store.RegisteredTask) string {
 // line has what register's columns name.
 func (s *speaker) line(x *store.RegisteredTask, sum explain.Sum) []string {
 	g, by, id, asked := &x.Gate, s.Person(requester(x)), x.Decision.TaskID, x.Head.CreatedAt
-	title := card.Titled(legible.Beginning(card.OneLine(cmp.Or(x.Task.Title, x.Task.Text)), mostTitle),
+	title := explain.Titled(legible.Beginning(card.OneLine(cmp.Or(x.Task.Title, x.Task.Text)), mostTitle),
 		x.Head.Glance.Version)
 	if x.Call != nil {
 		id, asked, title = x.Call.CallID, x.Call.CreatedAt, s.called(x, sum)
@@ -232,7 +232,7 @@ func (s *speaker) returned(x *store.RegisteredTask) string {
 	if err != nil {
 		return ""
 	}
-	return card.MadeBy(card.Made(s.Locale, aggregate.JSON(is.Value)))
+	return explain.MadeBy(explain.Made(s.Locale, aggregate.JSON(is.Value)))
 }
 
 // madeBy returns what the results of writes name, in the order of the steps.
@@ -244,18 +244,18 @@ func (s *speaker) madeBy(steps []task.Step, results []task.ResultEntry) string {
 		}
 		for i := range steps {
 			if is := &steps[i]; is.StepID == r.StepID && is.Access == aggregate.Write && is.Tool != catalog.Decide {
-				all = append(all, card.Made(s.Locale, r.Result.JSON)...)
+				all = append(all, explain.Made(s.Locale, r.Result.JSON)...)
 			}
 		}
 	}
-	return card.MadeBy(all)
+	return explain.MadeBy(all)
 }
 
 // named names the files of a line in a cell, each in quotation marks and with its whole hash.
 func named(words web.Texts, a *task.Aggregate) string {
 	attached, left := a.Attached()
 	says := web.Each(attached, func(f task.ReadFile) string {
-		return words.Say("file_cell", "name", legible.OneLine(cmp.Or(f.Name, f.ID)), "size", card.Size(f.Bytes), "hash",
+		return words.Say("file_cell", "name", legible.OneLine(cmp.Or(f.Name, f.ID)), "size", explain.Size(f.Bytes), "hash",
 			f.SHA256)
 	})
 	says = append(says, web.Each(left, func(f task.ReadFile) string {

@@ -287,7 +287,7 @@ func (t contestTexts) team(w *contest.Work, locale string, left *room) teamRow {
 		row.Best, row.best = shownScore(*k.BestScore), *k.BestScore
 	}
 	if k.Status != contest.TeamRunning {
-		row.Why = card.TeamEnd{Failed: k.Status == contest.TeamFailed, Exit: k.ExitReason, Reason: k.Reason,
+		row.Why = explain.TeamEnd{Failed: k.Status == contest.TeamFailed, Exit: k.ExitReason, Reason: k.Reason,
 			Detail: k.Detail}.In(locale)
 	}
 	if u := w.Unjudged(); u.Rounds > 0 {

@@ -229,7 +229,7 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 	}
 	if m.MoreFiles = a.Request.MoreFiles; a.Read() == nil {
 		for _, f := range a.Listed() {
-			m.Files = append(m.Files, File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: card.Size(f.Bytes), Waits: true})
+			m.Files = append(m.Files, File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: explain.Size(f.Bytes), Waits: true})
 		}
 		return
 	}
@@ -239,7 +239,7 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 // files draws what was read of a version's files.
 func (r Reader) files(a *task.Aggregate, read []task.ReadFile) (out []File) {
 	for _, f := range read {
-		row := File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: card.Size(f.Bytes), SHA256: f.SHA256, Shown: f.Shown,
+		row := File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: explain.Size(f.Bytes), SHA256: f.SHA256, Shown: f.Shown,
 			All: f.Characters, Read: f.Why == ""}
 		if row.Left = explain.NotAttached(r.Locale, f); row.Left == "" && a.Task != nil {
 			row.Path, row.View = "/console/tasks/"+a.Head.TaskID+"/files/"+f.SHA256, f.Kind.Previewed()

@@ -278,7 +278,7 @@ func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, su
 		if of.Author != "" {
 			version = 1 // no reason led to it
 		}
-		row.Says, row.Then = quoted(card.Titled(title, version)), []string{words.Say("unplanned")}
+		row.Says, row.Then = quoted(explain.Titled(title, version)), []string{words.Say("unplanned")}
 		return
 	case *conversation.Action:
 		row.Kind = explain.ActionCalled(of, v.Locale)
@@ -302,7 +302,7 @@ func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, su
 		row.Then = append([]string{legible.Beginning(unsaid, mostText)}, row.Then...)
 	}
 	if x.title != "" && !sum.Told() { // else a model gave it before anybody corrected it
-		row.Then = append(row.Then, card.Titled(title, x.Version))
+		row.Then = append(row.Then, explain.Titled(title, x.Version))
 	}
 	if text := card.OneLine(web.Mentions(explain.Plain(lead.Words), by.Person)); text != "" {
 		row.Then = append(row.Then, words.Say("text", "text", legible.Beginning(text, mostAbout)))

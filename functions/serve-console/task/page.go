@@ -21,7 +21,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 )
@@ -217,7 +216,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	if p.Since.Shown {
 		p.Gate, p.Buttons, p.Others, p.Mine, p.Along = nil, nil, nil, false, nil
 	}
-	d := web.Document{Title: cmp.Or(t.history.Title, v.Untitled()), Version: card.Later(t.task.Head.Glance.Version),
+	d := web.Document{Title: cmp.Or(t.history.Title, v.Untitled()), Version: explain.LaterVersion(t.task.Head.Glance.Version),
 		Here: "tasks", Data: p, Status: status, After: p.After}
 	if p.Mine {
 		d.Here = "home" // where one came from

@@ -67,7 +67,7 @@ type Draft struct {
 
 func (r Reader) draft(e task.Entry) Draft {
 	d := Draft{Key: contest.TeamHash(e.TeamID), Team: card.OneLine(e.TeamName), Round: e.Round, Score: e.Score}
-	if why := (card.TeamEnd{Exit: e.Exit, Reason: e.Reason}); why.Short() {
+	if why := (explain.TeamEnd{Exit: e.Exit, Reason: e.Reason}); why.Short() {
 		d.Ended = why.In(r.Locale)
 	}
 	return d
@@ -80,7 +80,7 @@ func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 	more := p.Contest.Failed - len(p.Contest.Failures)
 	d := &Drafted{Execution: p.Contest.ExecutionID, Over: p.Contest.Over() || ended, More: more}
 	for _, f := range p.Contest.Failures {
-		why := card.TeamEnd{Failed: true, Exit: f.ExitReason, Reason: f.Reason, Detail: f.Detail}
+		why := explain.TeamEnd{Failed: true, Exit: f.ExitReason, Reason: f.Reason, Detail: f.Detail}
 		d.Failed = append(d.Failed, Failure{card.OneLine(f.TeamName), why.In(r.Locale)})
 	}
 	switch {
@@ -89,9 +89,9 @@ func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 		if p.Author != "" {
 			who = r.Person(p.Author)
 		}
-		d.Won, d.Ended = card.Won(p, r.Locale, best.Team, who), best.Ended
+		d.Won, d.Ended = explain.Won(p, r.Locale, best.Team, who), best.Ended
 	case d.Over:
-		d.Alone = card.DraftedAlone(p, r.Locale)
+		d.Alone = explain.DraftedAlone(p, r.Locale)
 	}
 	d.Others = web.Each(p.Others(), func(e task.Entry) Draft { return r.draft(e) })
 	return d

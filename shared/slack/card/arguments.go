@@ -2,7 +2,6 @@ package card
 
 import (
 	"encoding/json"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
@@ -52,22 +50,10 @@ func OneLine(s string) string { return legible.Joined(legible.Foreign(s)) }
 // Address returns the url in a completed step's result if cards may link to it, else "".
 func Address(row *task.StepResult) string {
 	url, _ := resultOf(row)["url"].(string)
-	return Linked(url)
-}
-
-// Linked returns an address if cards may link to it, else "".
-func Linked(url string) string {
-	if len(url) <= maxDetail && (addressForm.Get().MatchString(url) || localForm.Get().MatchString(url)) {
-		return url
-	}
-	return ""
+	return explain.Linked(url)
 }
 
 const maxLinks = 5
-
-var addressForm = language.Regexp{Text: `^https://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?:/[\w.~!$'()*+,;=:@%/?&#-]*)?$`}
-
-var localForm = language.Regexp{Text: `^http://(?:127\.0\.0\.1|localhost):[0-9]{1,5}/[A-Za-z0-9._~/-]*$`}
 
 var writtenAddress = language.Regexp{Text: `https?://[A-Za-z0-9._~!$'()*+,;=:@%/?&#-]*[A-Za-z0-9/_=-]`}
 
@@ -88,7 +74,7 @@ func (d drawing) summary(r attempt, most int) string {
 // opens is the text of a link to a result: with its host, which a tool's server chose.
 func (d drawing) opens(address string) string {
 	text := askWordsOf.In(d.w.Locale).Open
-	if to, err := url.Parse(address); err == nil && !localForm.Get().MatchString(address) {
+	if to, err := url.Parse(address); err == nil && !explain.Local(address) {
 		text += " (" + to.Host + ")"
 	}
 	return text
@@ -168,32 +154,3 @@ func asWritten(spelled string) string {
 	}
 	return bounded(s, units(s)+2)
 }
-
-// mostMade is how many characters say what was made.
-const mostMade = 200
-
-// Made says what the results of writes name, each in its turn: its address, or else its ids and numbers with what
-// people call them.
-func Made(locale string, result aggregate.JSON) (all []string) {
-	v, read := decoded(string(result))
-	members, isObject := v.(map[string]any)
-	if !read || !isObject {
-		return nil
-	}
-	if url, _ := members["url"].(string); Linked(url) != "" {
-		return []string{url}
-	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		text, is := members[name].(string)
-		if n, number := members[name].(json.Number); number {
-			text, is = n.String(), true
-		}
-		if is && text != "" && rules.Identifies(name) {
-			all = append(all, legible.OneLine(explain.PartOfResult(locale, name))+" "+legible.OneLine(legible.Mask(text)))
-		}
-	}
-	return all
-}
-
-// MadeBy is what all that was made is called, in a line.
-func MadeBy(all []string) string { return legible.Beginning(strings.Join(all, " · "), mostMade) }

@@ -67,6 +67,8 @@ func (d drawing) routeOfCall() routed {
 	return r
 }
 
+const maxMade = 400 // characters of what a call made
+
 // callMade names what the call made, unless what it returned is large.
 func (d drawing) callMade() string {
 	x := d.outside.Call
@@ -77,8 +79,8 @@ func (d drawing) callMade() string {
 	if err != nil {
 		return ""
 	}
-	if all := Made(d.w.Locale, aggregate.JSON(is.Value)); len(all) > 0 {
-		return fill(d.calls.Made, "text", inline(MadeBy(all), 2*mostMade))
+	if all := explain.Made(d.w.Locale, aggregate.JSON(is.Value)); len(all) > 0 {
+		return fill(d.calls.Made, "text", inline(explain.MadeBy(all), maxMade))
 	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package card
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -93,26 +92,16 @@ func (d drawing) contested(p *task.Prompt) []slack.Block {
 	return append([]slack.Block{section(fill(contestWords.In(d.w.Locale).Limited, "detail", sums))}, d.made(p)...)
 }
 
-// Won says that a version is a draft by the team of this name: the best of a contest, or what somebody picked instead.
-func Won(p *task.Prompt, locale, team, who string) string {
-	w := contestWords.In(locale)
-	if who != "" {
-		return fill(w.Picked, "who", who, "team", team, "score", score(p.Entry.Score))
-	}
-	x := p.Contest
-	return fill(w.Won, "team", team, "score", score(p.Entry.Score), "teams", len(x.Entries)+x.Failed)
-}
-
 func (d drawing) made(p *task.Prompt) []slack.Block {
 	x := p.Contest
 	switch {
 	case d.picked(p) != "":
 		return []slack.Block{contextLine(d.picked(p))}
 	case p.Entry != nil:
-		won := Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), "")
+		won := explain.Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), "")
 		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
-		why := drafted(p, d.w.Locale)
+		why := explain.Drafted(p, d.w.Locale)
 		if x.Detail != "" { // which the page has
 			why += opens(Page(d.Console, d.a.Ref()), askWordsOf.In(d.w.Locale))
 		}
@@ -127,7 +116,7 @@ func (d drawing) picked(p *task.Prompt) string {
 	if p.Entry == nil || p.Author == "" {
 		return ""
 	}
-	return Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), d.w.mention(p.Author))
+	return explain.Won(p, d.w.Locale, inline(p.Entry.TeamName, maxHeader), d.w.mention(p.Author))
 }
 
 // competing says that teams compete for a version.
@@ -140,36 +129,19 @@ func (d drawing) competing(x *task.Contest) string {
 	return fill(text, "until", when(x.Until), "page", d.Console+"/contests/"+x.ExecutionID)
 }
 
-// DraftedAlone says why Ringi itself drafted a version although a contest was wanted; "" if there is no draft.
-func DraftedAlone(p *task.Prompt, locale string) string {
-	said, detail := drafted(p, locale), OneLine(p.Contest.Detail)
-	if said != "" && detail != "" {
-		said += " (" + detail + ")"
-	}
-	return said
-}
-
-func drafted(p *task.Prompt, locale string) string {
-	if p.Content == "" {
-		return ""
-	}
-	w := contestWords.In(locale)
-	return or(w.Skipped[p.Contest.As], w.Alone)
-}
-
 // endings say why the winning team stopped early and why other teams have no draft.
 func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 	w, locale := contestWords.In(d.w.Locale), d.w.Locale
-	line := func(name string, e TeamEnd) {
+	line := func(name string, e explain.TeamEnd) {
 		lines = append(lines, fill(w.Ending, "team", inline(name, maxEndingName), "why", inline(e.In(locale), maxEnding)))
 	}
 	if winner != nil {
-		if e := (TeamEnd{Exit: winner.Exit, Reason: winner.Reason}); e.Short() {
+		if e := (explain.TeamEnd{Exit: winner.Exit, Reason: winner.Reason}); e.Short() {
 			line(winner.TeamName, e)
 		}
 	}
 	for _, f := range x.Failures {
-		line(f.TeamName, TeamEnd{true, f.ExitReason, f.Reason, f.Detail})
+		line(f.TeamName, explain.TeamEnd{true, f.ExitReason, f.Reason, f.Detail})
 	}
 	if more := x.Failed - len(x.Failures); more > 0 {
 		lines = append(lines, fill(w.MoreFailed, "n", more))
@@ -186,46 +158,10 @@ const maxEnding, maxEndingName = 150, 60
 
 type contestTexts struct {
 	Contesting, Live                        string
-	Won, Picked, Alone                      string
 	Others, Title, Entry, More, Pick, Picks string
 	Reads, Reason, Replaced, Differs        string
 	Ending, MoreFailed, Limited, Feedback   string
 	Unjudged                                string
-	Skipped                                 map[string]string // by the value of task.Contest.As
-	Exits                                   map[contest.ExitReason]string
-	Reasons                                 map[aggregate.Reason]string // also of teams that failed after a first draft
-	Cancelled                               string                      // of a team that had a draft by then
 }
 
 var contestWords = language.Catalog[contestTexts]{Files: &embedded, Folder: "texts/contests"}
-
-// TeamEnd says how a team of a contest stopped.
-type TeamEnd struct {
-	Failed bool // it stopped before its first score, so it has no draft
-	Exit   contest.ExitReason
-	Reason aggregate.Reason
-	Detail string // explains what went wrong; may be empty
-}
-
-// In returns the ending as one line of text. A detail replaces the general sentence.
-func (e TeamEnd) In(locale string) string {
-	w := contestWords.In(locale)
-	why := w.Reasons[cmp.Or(e.Reason, contest.ReasonOf(e.Exit))]
-	if e.Detail != "" && e.Exit == contest.PartialFailure {
-		why = OneLine(e.Detail)
-	}
-	switch {
-	case e.Failed:
-		return or(why, w.Reasons[contest.ReasonUnfinished])
-	case e.Reason == contest.ReasonCancelled:
-		return w.Cancelled
-	case e.Exit == contest.PartialFailure && why != "":
-		return w.Exits[e.Exit] + " " + why
-	}
-	return w.Exits[e.Exit]
-}
-
-// Short reports whether the team stopped early.
-func (e TeamEnd) Short() bool {
-	return e.Exit == contest.TeamTimeout || e.Exit == contest.BudgetExhausted || e.Exit == contest.PartialFailure
-}

@@ -1,7 +1,6 @@
 package card
 
 import (
-	"strconv"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -39,7 +38,7 @@ func nameOf(a *task.Aggregate, w *askWords, form string) string {
 		title = a.Request.Words(w.Locale)
 	}
 	title = or(inline(title, maxListTitle), wordsOf.In(w.Locale).Untitled)
-	return Titled(fill(form, "text", title), a.Head.Glance.Version)
+	return explain.Titled(fill(form, "text", title), a.Head.Glance.Version)
 }
 
 // sumOf sums up a request's steps, not those of an earlier policy.
@@ -56,22 +55,6 @@ func began(text string) string {
 		return text
 	}
 	return legible.Capital(text)
-}
-
-// Titled returns a request's title and, if a reason led to a later version, which one is meant.
-func Titled(title string, version int) string {
-	if Later(version) > 0 {
-		title += " v" + strconv.Itoa(version)
-	}
-	return title
-}
-
-// Later returns a version that a reason led to, 0 for the first.
-func Later(version int) int {
-	if version < 2 {
-		return 0
-	}
-	return version
 }
 
 func opens(link string, w *askWords) string { return linkAs(link, w.Open) }

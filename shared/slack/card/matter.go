@@ -112,7 +112,7 @@ type KeptFile struct{ ID, Name, About string }
 
 func keptFiles(files []task.ReadFile) (all []KeptFile) {
 	for _, f := range files {
-		all = append(all, KeptFile{f.ID, legible.OneLine(cmp.Or(f.Name, f.ID)), Size(f.Bytes)})
+		all = append(all, KeptFile{f.ID, legible.OneLine(cmp.Or(f.Name, f.ID)), explain.Size(f.Bytes)})
 	}
 	return all
 }
@@ -136,7 +136,7 @@ func (w *askWords) kept(files []KeptFile) []slack.Block {
 // filesHint says which files can be attached, and how many bytes they may have together.
 func (w *askWords) filesHint() string {
 	return fill(w.MatterFilesHint, "types", strings.Join(task.FileTypes, ", "), "most", task.MaxAttached,
-		"each", Size(task.MaxFileBytes), "all", Size(task.MaxFilesBytes))
+		"each", explain.Size(task.MaxFileBytes), "all", explain.Size(task.MaxFilesBytes))
 }
 
 // MatterFilesFault says which of a form's files can't be attached, or that they are too many or too large; "": all can.

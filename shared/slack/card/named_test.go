@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/task"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
@@ -96,5 +97,5 @@ func TestACardLinksWhereAFilesMistakeStands(t *testing.T) {
 	said := drawn(m.Attachments[0].Blocks.BlockSet)
 	expect.Has(t, said, "管理者に知らせてください · <https://x.example/console/tasks/"+s.Head.TaskID+"|開く>")
 	expect.That(t, !strings.Contains(said, "contest.toml"), "an approver reads %s", said)
-	expect.Has(t, card.DraftedAlone(s.Prompt(), "ja"), "管理者に知らせてください (configs/contest.toml: teams: 10)")
+	expect.Has(t, explain.DraftedAlone(s.Prompt(), "ja"), "管理者に知らせてください (configs/contest.toml: teams: 10)")
 }

@@ -185,7 +185,7 @@ func (d drawing) reminded(told task.Reminded) string {
 }
 
 func (d drawing) remindedLine(x task.RemindedItem, w *askWords) string {
-	title := Titled(or(inline(x.Title, maxListTitle), d.w.Untitled), x.Later)
+	title := explain.Titled(or(inline(x.Title, maxListTitle), d.w.Untitled), x.Later)
 	amount := ""
 	if x.Amount.Moves() {
 		amount = " " + explain.Money(w.Locale, x.Amount)

@@ -134,7 +134,7 @@ func TestADetailInSentencesStandsBeforeTheSentence(t *testing.T) {
 func TestEveryEndOfATeamHasASentence(t *testing.T) {
 	for _, locale := range language.All {
 		seen := map[string]bool{}
-		said := func(e card.TeamEnd) {
+		said := func(e explain.TeamEnd) {
 			if s := e.In(locale); s == "" || seen[s] {
 				t.Errorf("%s: %+v is %q", locale, e, s)
 			} else {
@@ -142,20 +142,20 @@ func TestEveryEndOfATeamHasASentence(t *testing.T) {
 			}
 		}
 		for _, exit := range contest.ExitReasons {
-			said(card.TeamEnd{Exit: exit})
+			said(explain.TeamEnd{Exit: exit})
 		}
 		for _, why := range contest.Reasons {
-			said(card.TeamEnd{Failed: true, Exit: contest.PartialFailure, Reason: why})
+			said(explain.TeamEnd{Failed: true, Exit: contest.PartialFailure, Reason: why})
 		}
 	}
 }
 
 func TestATeamThatEndedAtItsBestDraftIsNotSaidToHaveNone(t *testing.T) {
-	late := card.TeamEnd{Exit: contest.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "チームの制限時間に達しました。"}
+	late := explain.TeamEnd{Exit: contest.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "チームの制限時間に達しました。"}
 	expect.Same(t, "制限時間に達したため、それまでの最良の案で終了しました。", late.In("ja"))
 	late.Failed = true
 	expect.Same(t, "最初の採点の前に制限時間に達しました。", late.In("ja"))
-	refused := card.TeamEnd{Exit: contest.PartialFailure, Reason: contest.ReasonLeader,
+	refused := explain.TeamEnd{Exit: contest.PartialFailure, Reason: contest.ReasonLeader,
 		Detail: "The leader couldn’t continue:\nthe AI model declined to answer."}
 	s := refused.In("en")
 	expect.That(t, strings.HasSuffix(s,

@@ -2,7 +2,6 @@ package card
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -107,7 +106,7 @@ func (d drawing) eachFile() (read []string) {
 			text = d.w.FilePart
 		}
 		line := fill(text, "name", fileName(d.w, f.SharedFile, maxHeader), "n", conversation.Grouped(f.Shown),
-			"all", conversation.Grouped(f.Characters), "size", Size(f.Bytes))
+			"all", conversation.Grouped(f.Characters), "size", explain.Size(f.Bytes))
 		for _, r := range f.Remarks {
 			line += " " + explain.FileRemark(d.w.Locale, r)
 		}
@@ -149,24 +148,13 @@ func (d drawing) leftUnread() string {
 	return strings.Join(append(lines, d.unreadFiles()...), "\n")
 }
 
-// Size is a number of bytes in the unit that people use.
-func Size(bytes int64) string {
-	switch {
-	case bytes < 1<<10:
-		return fmt.Sprint(bytes, " B")
-	case bytes < 1<<20:
-		return fmt.Sprint((bytes+1<<9)>>10, " KB")
-	}
-	return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
-}
-
 // attached names the files that people can open beside a version, one a line and each whole, with a link to its page,
 // and below them those that are not attached.
 func (d drawing) attached(version task.Gated) body {
 	files, left := d.a.AttachedTo(version)
 	var lines []string
 	for _, f := range files {
-		lines = append(lines, fill(d.w.FileAttached, "name", fileName(d.w, f.SharedFile, everything), "size", Size(f.Bytes)))
+		lines = append(lines, fill(d.w.FileAttached, "name", fileName(d.w, f.SharedFile, everything), "size", explain.Size(f.Bytes)))
 	}
 	if n := len(lines); n > 0 {
 		lines[n-1] += opens(Page(d.Console, d.a.Ref()), askWordsOf.In(d.w.Locale))
