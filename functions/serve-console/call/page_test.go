@@ -112,7 +112,7 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 	})
 	b.Get(page(lost)).Says(t, 200, "実行中")
 	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) { return a.Lost("i1", w.Now()) })
-	b.Get(page(lost)).Says(t, 200, "結果不明", "届いたかどうかを確認できません。もう一度呼び出すことはしません。")
+	b.Get(page(lost)).Says(t, 200, "結果不明", "届いたかどうかを確認できません。サービスの画面で確認してください。")
 	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) {
 		blob := consoletest.Inline(`{"value":{"url":"https://example.com/made"}}`)
 		return a.Finish("i1", call.Result{Status: conversation.ActionSucceeded, Call: &blob}, w.Now())
