@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -266,6 +267,64 @@ func tellers(locale string, steps []task.Step) (all []*teller) {
 		}
 	}
 	return all
+}
+
+// Differences says what differs between the steps of a version and those before, and in their form: its files, and its
+// description, of which it tells the lines that changed. What the steps move in all is last.
+func Differences(a *task.Aggregate, locale string, at int) []Change {
+	was, is := a.Processes[at-1], a.Processes[at]
+	all := Between(locale, was.Steps, is.Steps)
+	before, now := a.MatterOf(was), a.MatterOf(is)
+	if before == nil || now == nil {
+		return all
+	}
+	var more []Change
+	if before.Description != now.Description {
+		more = append(more, descriptions(locale, before.Description, now.Description))
+	}
+	old, files := a.FilesOf(was.ID), a.FilesOf(is.ID)
+	for _, f := range without(files, old) {
+		more = append(more, Change{Name: fileField(locale), Is: fileNamed(f)})
+	}
+	for _, f := range without(old, files) {
+		more = append(more, Change{Name: fileField(locale), Was: fileNamed(f)})
+	}
+	return slices.Insert(all, max(0, len(all)-1), more...)
+}
+
+// descriptions tells the lines of a description that changed.
+func descriptions(locale, before, now string) Change {
+	old, lines := strings.Split(before, "\n"), strings.Split(now, "\n")
+	for len(old) > 0 && len(lines) > 0 && old[0] == lines[0] {
+		old, lines = old[1:], lines[1:]
+	}
+	for len(old) > 0 && len(lines) > 0 && old[len(old)-1] == lines[len(lines)-1] {
+		old, lines = old[:len(old)-1], lines[:len(lines)-1]
+	}
+	said := func(lines []string) (out []Piece) {
+		for i, line := range lines {
+			if i > 0 {
+				out = append(out, Piece{Kind: Break, Text: " / "})
+			}
+			out = append(out, Piece{Kind: Value, Text: line})
+		}
+		return out
+	}
+	name := []Piece{{Kind: Words, Text: effectWordsOf.In(locale).Description}}
+	return Change{Name: name, Was: said(old), Is: said(lines)}
+}
+
+// without returns the files that are not among others.
+func without(files, others []task.ReadFile) []task.ReadFile {
+	return slices.DeleteFunc(slices.Clone(files), func(f task.ReadFile) bool {
+		return slices.ContainsFunc(others, func(o task.ReadFile) bool { return o.ID == f.ID })
+	})
+}
+
+func fileField(locale string) []Piece { return []Piece{{Words, effectWordsOf.In(locale).Attached}} }
+
+func fileNamed(f task.ReadFile) []Piece {
+	return []Piece{{Kind: Value, Text: legible.OneLine(cmp.Or(f.Name, f.ID))}}
 }
 
 // changes compares a step in two versions, its arguments leaf by leaf. If these say nothing, or the tool is another one

@@ -45,6 +45,7 @@ type effectWords struct {
 	Check, ByLast, Person, Separator, EmptyList, EmptyObject, Unread,
 	Total, Unknown, Unstated, Unpriced, NoMoney, OnlyReads, Others, Step, Missing, Unwritten, Default,
 	Moved, Anew, Unreadable string
+	Description, Attached string // what differs of a form beside its steps
 }
 
 var effectWordsOf = language.Catalog[effectWords]{Files: &texts, Folder: "texts/effect"}

@@ -157,3 +157,57 @@ func (d drawing) gated(g *task.StepGate) (call task.Step, line string) {
 	}
 	return task.Step{}, fmt.Sprintf("%d. `%s`", g.Order, or(code(g.StepID, maxTool), "?"))
 }
+
+// because says why a version came after others: the last one that was sent back.
+func (d drawing) because(i int, at func(int) *aggregate.Gate) string {
+	if i--; i < 0 || at(i).Status != aggregate.Rejected || at(i).RejectedBy == "" {
+		return ""
+	}
+	g := at(i)
+	return fill(d.w.SentBackFor, "who", d.w.mention(g.RejectedBy), "reason", inline(g.RejectionReason, maxDetail/2))
+}
+
+// since says what steps do otherwise than those before, and why. Of a form it has more room, since whoever filled it in
+// may have changed all of it.
+func (d drawing) since(at int) string {
+	most, room := 5, maxInlineCode
+	if d.a.Matter() != nil {
+		most, room = maxSection, maxSection/2
+	}
+	was := d.a.Processes[at-1]
+	var all []string
+	left, used := 0, 0
+	changes := explain.Differences(d.a, d.w.Locale, at)
+	for i, c := range changes {
+		text := d.w.ChangedTo
+		switch {
+		case c.Was == nil:
+			text = d.w.ChangedNew
+		case c.Is == nil:
+			text = d.w.ChangedGone
+		}
+		line := fill(text, "name", d.line(c.Name), "was", d.line(c.Was), "is", strong(d.line(c.Is)))
+		last := i == len(changes)-1 // what all steps move, if that changed
+		if n := units(line); n > room || !last && (len(all) == most-1 || used+n > room) {
+			left++
+			continue
+		}
+		all, used = append(all, line), used+units(line)
+	}
+	if left > 0 {
+		all = append(all, fill(d.w.MoreSteps, "n", left))
+	}
+	why := d.because(at, func(i int) *aggregate.Gate { return &d.a.Processes[i].Gate })
+	if len(changes) == 0 && why == "" {
+		return ""
+	}
+	return d.sinceWith(was.Version, len(changes) == 0, ": "+strings.Join(all, " · "), why)
+}
+
+func (d drawing) sinceWith(version int, nothing bool, changes, why string) string {
+	text := d.w.Since
+	if nothing {
+		text = d.w.SinceNothing
+	}
+	return fill(text, "version", version, "changes", changes) + why
+}
