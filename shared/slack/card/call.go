@@ -114,8 +114,10 @@ func (d drawing) callContent(most int) body {
 }
 
 // again says of a call that is asked for once more how the first ended.
-func (d drawing) again(was *call.Was) string {
-	switch {
+func (d drawing) again(x *call.Call) string {
+	switch was := x.Was; {
+	case x.Again == "":
+		return ""
 	case was == nil:
 		return d.calls.Again
 	case was.Unknown:
@@ -130,11 +132,8 @@ func (d drawing) again(was *call.Was) string {
 
 // aboutCall says who asks and who answers for it, and why.
 func (d drawing) aboutCall() []slack.Block {
-	x, c, again, reason := d.outside.Call, d.calls, "", d.calls.NoReason
-	agent := d.asksFor()
-	if x.Again != "" {
-		again = d.again(x.Was)
-	}
+	x, c, reason := d.outside.Call, d.calls, d.calls.NoReason
+	agent, again := d.asksFor(), d.again(d.outside.Call)
 	left := maxSection - units(agent+again+c.Reason)
 	if said := inline(x.Reason, min(left, 4*call.MaxReason)); said != "" {
 		reason = fill(c.Reason, "text", said)

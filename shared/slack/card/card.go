@@ -149,11 +149,6 @@ func (d drawing) actions(buttons ...slack.BlockElement) slack.Block {
 	return slack.NewActionBlock(d.taskID(), buttons...)
 }
 
-func (d drawing) version(n int, more ...string) slack.Block {
-	of := fill(d.w.TaskVersion, "task", or(code(d.taskID(), maxID), "?"), "version", n)
-	return contextLine(append([]string{of}, more...)...)
-}
-
 // task draws the card that answers a request: first that it was received, then the task or the reply.
 func (d drawing) task() face {
 	t, w := d.a.Task, d.w

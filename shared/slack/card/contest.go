@@ -53,7 +53,7 @@ func OthersModal(
 	}
 	o.ID, o.TaskID, o.Team, o.Hash = ident(o.ID), ident(o.TaskID), e.TeamID, e.Hash
 	text, differs := explain.Beside(emboldened(draft.SubmissionContent), emboldened(p.Content))
-	about := []string{fill(w.Entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score))}
+	about := []string{fill(w.Entry, "team", inline(e.TeamName, maxHeader), "score", fmt.Sprintf("%.2f", e.Score))}
 	if differs {
 		about = append(about, w.Differs)
 	}
@@ -80,8 +80,6 @@ func OthersModal(
 func PickReason(locale, team string) string {
 	return cut(fill(contestWords.In(locale).Reason, "team", team), aggregate.MaxReason)
 }
-
-func score(x float64) string { return fmt.Sprintf("%.2f", x) }
 
 // contested says which team wrote a version, how the contest ended and, while it waits, that the cost limit is reached.
 func (d drawing) contested(p *task.Prompt) []slack.Block {

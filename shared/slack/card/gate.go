@@ -77,8 +77,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			v.made, v.Rounds, v.Number = len(p.Steps) > 0, explain.RoundsOf(d.a.Processes[:i+1]), d.a.NumberOf(p.Version)
 			v.Further = d.a.Further(p)
 			if i+1 < len(d.a.Processes) {
-				next := d.a.Processes[i+1]
-				v.next = &next.Status
+				v.next = &d.a.Processes[i+1].Status
 			}
 		}
 	case task.CardStep:
@@ -236,7 +235,9 @@ func (v version) over(colour, ending string, lines ...string) face {
 	return v.showing(colour, ending).with(divider(), contextLine(append(v.passed(), lines...)...))
 }
 
-func (v version) numbered() slack.Block { return v.drawing.version(v.version) }
+func (v version) numbered() slack.Block {
+	return contextLine(fill(v.w.TaskVersion, "task", or(code(v.taskID(), maxID), "?"), "version", v.version))
+}
 
 // pending draws a gate that waits for people, with buttons unless this release can't read its route.
 func (v version) pending() face {
