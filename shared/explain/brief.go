@@ -23,14 +23,14 @@ func Happened(text string) string {
 // Length says how long something lasted, "" for zero: below ten seconds it has tenths.
 func Length(locale string, d time.Duration) string {
 	units := language.InEach([3]string{" 時間", " 分", " 秒"}, [3]string{" h", " min", " s"}).In(locale)
-	h, m, s := units[0], units[1], units[2]
+	h, m, s, alone := units[0], units[1], units[2], language.InEach("秒", " s").In(locale)
 	switch seconds := int(d.Round(time.Second).Seconds()); {
 	case d <= 0:
 		return ""
 	case d < 10*time.Second-time.Second/20:
-		return strings.TrimSuffix(fmt.Sprintf("%.1f", max(d.Seconds(), 0.1)), ".0") + s
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", max(d.Seconds(), 0.1)), ".0") + alone
 	case seconds < 60:
-		return fmt.Sprintf("%d%s", seconds, s)
+		return fmt.Sprintf("%d%s", seconds, alone)
 	case seconds < 3600:
 		return fmt.Sprintf("%d%s %d%s", seconds/60, m, seconds%60, s)
 	case seconds/60%60 == 0:

@@ -146,8 +146,8 @@ func TestALineIsMissedAsOftenAsItLacks(t *testing.T) {
 func TestALengthIsInHoursAndMinutes(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		90 * time.Minute: "1 時間 30 分", time.Hour: "1 時間", 3610 * time.Second: "1 時間", 65 * time.Second: "1 分 5 秒", 0: "",
-		time.Millisecond: "0.1 秒", 450 * time.Millisecond: "0.5 秒", 3240 * time.Millisecond: "3.2 秒", 7 * time.Second: "7 秒",
-		9990 * time.Millisecond: "10 秒", 42 * time.Second: "42 秒", 61600 * time.Millisecond: "1 分 2 秒",
+		time.Millisecond: "0.1秒", 450 * time.Millisecond: "0.5秒", 3240 * time.Millisecond: "3.2秒", 7 * time.Second: "7秒",
+		9990 * time.Millisecond: "10秒", 42 * time.Second: "42秒", 61600 * time.Millisecond: "1 分 2 秒",
 	} {
 		expect.Is(t, Length("ja", d), want)
 	}

@@ -58,7 +58,7 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
 	page := b.Get(k.Page())
 	page.Says(t, http.StatusOK, "完了", "すべてのラウンドを終えました",
-		"リーダーの AI が応答しませんでした", "5.2 秒")
+		"リーダーの AI が応答しませんでした", "5.2秒")
 	best := contest.TeamHash("team-a") + ".1"
 	page.Lacks(t, "data-live")
 	b.Get(k.Page()+"?draft="+best).Says(t, http.StatusOK, "コンテスト ›", "調べました", "二行目")

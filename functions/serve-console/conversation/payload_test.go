@@ -42,7 +42,7 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 		Edits: []files.Edit{{Path: "a.txt", Old: "二行目", New: "<b>two</b>\u202e"}}}), "")
 	page := sato.Get(k.Page())
 	page.Holds(t, "a.txt", plus("変更 · +1 −1 行"), plus(" 一行目⟨U+000D⟩"), plus(`<span class="removed">-二行目</span>`),
-		"(行末の改行なし)</span>",
+		"(末尾に改行なし)</span>",
 		plus(`<span class="added">+&lt;b&gt;two&lt;/b&gt;⟨U+202E⟩</span>`), "✅ 承認</button>")
 	expect.Same(t, k.Page()+"?done=act_approve", sato.Post(k.Page()+"/act",
 		consoletest.ActOn(aggregate.ActApprove, x, "")).To)

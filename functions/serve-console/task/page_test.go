@@ -64,7 +64,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 		consoletest.Inline(`{"employees":[{"num":"101","name":"田中","email":"tanaka@example.com"},{"num":"102",`+
 			`"name":"=cmd()"}],"total":2}`))
 	a = sato.Get(w.TaskPage())
-	a.Holds(t, "2.5 秒", "<th scope=\"col\">num</th>", "田中", "/results/1-1-1/1.csv", "中止",
+	a.Holds(t, "2.5秒", "<th scope=\"col\">num</th>", "田中", "/results/1-1-1/1.csv", "中止",
 		"t*****@example.com")
 	a.Lacks(t, "tanaka@example.com", "style=")
 	w.Ran(consoletest.Inline(`{"recipient":"x","text":"完了"}`),
@@ -76,7 +76,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	a.Holds(t, "42 名分をまとめました。", `href="https://example.slack.com/archives/C1/p1"`, "execution.completed", "✅ 承認", "完了")
 	a.Lacks(t, `id="gate"`) // the plan is folded
 	a.Holds(t, `target="_blank">「send_slack_dm」の結果を開く</a>`, `class="mono muted">send_slack_dm`)
-	a.Holds(t, "2.5 秒", `<details id="entries">`)
+	a.Holds(t, "2.5秒", `<details id="entries">`)
 	outcome, message := strings.Index(a.Body, `<div class="outcome">`), strings.Index(a.Body, "今月の勤怠をまとめて")
 	expect.That(t, outcome > 0 && outcome < message && strings.Count(a.Body, "42 名分をまとめました。") == 1,
 		"the result does not come first, once")

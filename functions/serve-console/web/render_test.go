@@ -262,7 +262,7 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 	}
 	for _, locale := range language.All {
 		for _, kind := range circulation.Kinds {
-			said := web.TextsOf("layout", locale).In("done", "act_"+string(kind.Kind))
+			said := web.TextsOf("layout", locale).In("done", "act_"+kind.Verb)
 			expect.That(t, said != "", "%s: nothing is said after %s", locale, kind.Kind)
 		}
 		if files, want := expect.Value(filepath.Glob("texts/"+locale+"/*"))(t),
