@@ -1,7 +1,7 @@
-// Package explain is the area of sentences that say why something did not happen and what to do: classes of errors,
-// reasons of ends, failed calls, refusals, the words of the audit log, and one-line descriptions of calls.
+// Package explain is the area of what people are told on every surface, which cards and pages only print: what a gate
+// asks and where it stands, what calls do, what agents ask for, and why something did not happen and what to do.
 //
-// It imports domain and the areas above domain in the README. Begin with ClassOf and Ended.
+// It imports domain and the areas above domain in the README. Begin with Ask, Route, Effect, ClassOf and Ended.
 package explain
 
 import (

@@ -1,5 +1,6 @@
 // Package legible decides which characters of a text people can see. Prompts, stored texts and cards all follow this
-// rule: otherwise a text could have words for the model that people don't see.
+// rule: otherwise a text could have words for the model that people don't see. It also makes others' words fit to stand
+// beside Ringi's.
 package legible
 
 import (
