@@ -257,6 +257,8 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 		{"en", task.ReasonTooManyPeople, "500/20", " (500 people, limit 20)"},
 		{"ja", task.ReasonToolFailed, "{detail}", "失敗しました ({detail})。"},
 		{"fr", "brand_new", "", "Ringi の内部で問題が起きました。"},
+		{"ja", task.ReasonToolNotAllowed, "send_slack_dm", "許可されていないツールです (send_slack_dm)。"},
+		{"ja", task.ReasonTimeout, "step-3", "制限時間を超えました (step-3)。"},
 	} {
 		expect.Has(t, Ended(c.locale, c.reason, c.detail, RetryRun), c.want, "%s: want it to contain", c.reason)
 	}

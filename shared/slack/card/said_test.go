@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -149,24 +148,8 @@ func TestEachLanguageHasAllTexts(t *testing.T) {
 }
 
 func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
-	for _, tc := range []struct {
-		name   string
-		reason aggregate.Reason
-		detail string
-		want   string
-	}{
-		{"a tool", task.ReasonToolNotAllowed, "send_slack_dm", "許可されていないツールです (send_slack_dm)。"},
-		{"seconds", task.ReasonTimeout, "360", "制限時間を超えました (360 秒)。"},
-		{"a timeout of something else", task.ReasonTimeout, "step-3", "制限時間を超えました (step-3)。"},
-		{"hostile", task.ReasonToolFailed, "<!channel>\n*x*", "失敗しました (&lt;!channel&gt; ＊x＊)。"},
-		{"a place", task.ReasonToolFailed, "{detail}", "失敗しました ({detail})。"},
-		{"unknown", "brand_new", "", "Ringi の内部で問題が起きました。"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			got := Sentence("ja", tc.reason, tc.detail, explain.RetryRun)
-			expect.That(t, strings.Contains(got, tc.want), "got %q, want it to contain %q", got, tc.want)
-		})
-	}
+	got := Sentence("ja", task.ReasonToolFailed, "<!channel>\n*x*", explain.RetryRun)
+	expect.Has(t, got, "失敗しました (&lt;!channel&gt; ＊x＊)。")
 	if got := Sentence("ja", task.ReasonToolFailed, strings.Repeat("x", 10000), explain.NoRetry); len(got) > 1000 {
 		t.Errorf("a long detail is not cut: %d bytes", len(got))
 	}
