@@ -80,7 +80,7 @@ func (s Sum) Unreadable() string {
 	if orders == nil {
 		return ""
 	}
-	return fillLine(effectWordsOf.In(s.locale).Unreadable, "steps", strings.Join(orders, ", "))
+	return fill(effectWordsOf.In(s.locale).Unreadable, "steps", strings.Join(orders, ", "))
 }
 
 // Done is Says for what has been done.
@@ -143,7 +143,7 @@ func (s Sum) Short(locale string) string {
 	}
 	more := ""
 	if len(s.Then) > 0 {
-		more = fillLine(w.Others, "n", len(s.Then))
+		more = fill(w.Others, "n", len(s.Then))
 	}
 	more += unpriced
 	return legible.Clip(text, maxShort-len([]rune(more))) + more
@@ -255,7 +255,7 @@ func moved(locale string, numbers map[int]int) []Change {
 	return []Change{{[]Piece{{Words, effectWordsOf.In(locale).Moved}}, list(was), list(is)}}
 }
 
-func stepName(t *teller) []Piece { return []Piece{{Words, fillLine(t.w.Step, "n", t.step.Order)}} }
+func stepName(t *teller) []Piece { return []Piece{{Words, fill(t.w.Step, "n", t.step.Order)}} }
 
 // tellers returns the calls of steps, writes before reads.
 func tellers(locale string, steps []task.Step) (all []*teller) {

@@ -103,7 +103,7 @@ func Check(locale string, s task.Step, last bool) string {
 		return ""
 	}
 	w := effectWordsOf.In(locale)
-	return fillLine(w.Check, "by", map[bool]string{true: w.ByLast}[last])
+	return fill(w.Check, "by", map[bool]string{true: w.ByLast}[last])
 }
 
 // formOf returns by which texts an act of a tool is told.
@@ -159,7 +159,7 @@ func tellerOf(locale string, s *task.Step, shown map[string]any, earlier []task.
 // unread names a step by its tool's title and has its arguments as they are, if there are any.
 func (t *teller) unread() {
 	l := t.writer()
-	l.fill(fillLine(l.w.unread, "n", t.step.Order), func(string) {
+	l.fill(fill(l.w.unread, "n", t.step.Order), func(string) {
 		if t.look.own == nil {
 			l.titled(t.step)
 			return
@@ -278,7 +278,7 @@ func (t *teller) sentence() {
 	case t.e.Act == "":
 		t.e.short = t.tool()
 	case t.to != nil && !t.result:
-		t.e.short = fillLine(form["Short"], "party", t.shortParty(), "items", Plain(item))
+		t.e.short = fill(form["Short"], "party", t.shortParty(), "items", Plain(item))
 	default:
 		t.e.short = form["ShortBare"]
 	}

@@ -72,7 +72,7 @@ func EndedInTalk(locale string, r aggregate.Reason, detail string) string {
 
 // DecidedOn says what a decision alone was on, with its number.
 func DecidedOn(locale, title, number string) string {
-	return language.Fill(endWordsOf.In(locale).Decided, "title", title, "number", number)
+	return fill(endWordsOf.In(locale).Decided, "title", title, "number", number)
 }
 
 // StandIn describes the notice of a delegation. The caller has made its names fit to be shown.
@@ -81,7 +81,7 @@ func StandIn(locale string, r aggregate.Reason, told task.StandInTold) string {
 }
 
 func (w endWords) standIn(r aggregate.Reason, told task.StandInTold) string {
-	return language.Fill(w.StandIns[r], "hand", told.Hand, "principal", told.Principal, "from", told.From,
+	return fill(w.StandIns[r], "hand", told.Hand, "principal", told.Principal, "from", told.From,
 		"until", told.Until, "by", told.By)
 }
 
@@ -97,10 +97,10 @@ func (w endWords) sentence(how goOn, r aggregate.Reason, detail string) string {
 		return text
 	}
 	if x, is := lackOf(r, detail); is {
-		return language.Fill(how.put(w.unrouted(r, x), w.inBrackets(r, x[0])), "why", w.lacks(x))
+		return fill(how.put(w.unrouted(r, x), w.inBrackets(r, x[0])), "why", w.lacks(x))
 	}
 	if r == task.ReasonApprovalAged && detail != "" {
-		return language.Fill(w.Aged, "days", detail)
+		return fill(w.Aged, "days", detail)
 	}
 	if strings.ContainsAny(detail, "。()") || strings.HasSuffix(detail, ".") {
 		text = how.put(text, "")
@@ -116,7 +116,7 @@ func (how goOn) put(text, detail string) string {
 	if how.Again == "" && pressed.Get().MatchString(text) {
 		text = Happened(text)
 	}
-	return language.Fill(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone",
+	return fill(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone",
 		how.Undone)
 }
 
@@ -134,7 +134,7 @@ func UnreadFile(locale, why string) string {
 func NotAttached(locale string, f task.ReadFile) string {
 	switch {
 	case f.Left != "":
-		return language.Fill(endWordsOf.In(locale).NotAttached[f.Left], "types", strings.Join(task.FileTypes, ", "),
+		return fill(endWordsOf.In(locale).NotAttached[f.Left], "types", strings.Join(task.FileTypes, ", "),
 			"most", strconv.Itoa(task.MaxAttached))
 	case f.SHA256 == "":
 		return UnreadFile(locale, f.Why)
@@ -157,27 +157,27 @@ func (w endWords) inBrackets(r aggregate.Reason, detail string) string {
 	case detail == "":
 		return ""
 	case r == task.ReasonTimeout && strings.Trim(detail, "0123456789") == "":
-		return language.Fill(w.Seconds, "detail", detail)
+		return fill(w.Seconds, "detail", detail)
 	case r == task.ReasonStepsNotDone:
-		return language.Fill(w.Detail, "detail", language.Fill(w.Step, "step", detail))
+		return fill(w.Detail, "detail", fill(w.Step, "step", detail))
 	case (r == task.ReasonCostLimit || r == task.ReasonDayBudget) && sums:
-		return language.Fill(w.Spent, "spent", spent, "limit", limit)
+		return fill(w.Spent, "spent", spent, "limit", limit)
 	case r == task.ReasonOpenPerson || r == task.ReasonHourPerson:
-		return language.Fill(w.AtMost, "n", Grouped(detail))
+		return fill(w.AtMost, "n", Grouped(detail))
 	case r == task.ReasonNoSource && sums && spent == "":
 		text := w.SourceUnnamed
 		if limit == "" {
 			text = w.NoneUnnamed
 		}
-		return language.Fill(text, "names", limit)
+		return fill(text, "names", limit)
 	case r == task.ReasonNoSource && sums && limit == "":
-		return language.Fill(w.NoSources, "name", spent)
+		return fill(w.NoSources, "name", spent)
 	case r == task.ReasonNoSource && sums:
-		return language.Fill(w.Sources, "name", spent, "names", limit)
+		return fill(w.Sources, "name", spent, "names", limit)
 	case r == task.ReasonTooManyPeople && sums:
-		return language.Fill(w.People, "n", spent, "limit", limit)
+		return fill(w.People, "n", spent, "limit", limit)
 	}
-	return language.Fill(w.Detail, "detail", detail)
+	return fill(w.Detail, "detail", detail)
 }
 
 // Say adds a sentence for people. Personal data in texts of vendors and schemas is masked; an unknown recipient is
@@ -229,7 +229,7 @@ func (w *lineWords) rows(n string) string {
 	if n == "1" {
 		return w.oneRow
 	}
-	return fillLine(w.exactly, "n", Grouped(n))
+	return fill(w.exactly, "n", Grouped(n))
 }
 
 // entries says how many things a list beside the line has.
@@ -237,16 +237,13 @@ func (w *lineWords) entries(n int) string {
 	if n == 1 {
 		return w.oneListed
 	}
-	return fillLine(w.listed, "n", n)
+	return fill(w.listed, "n", n)
 }
-
-//go:noinline
-func fillLine(text string, pairs ...any) string { return language.Fill(text, pairs...) }
 
 // Sent is the line below a message that a step sends: who asked for it, and who stamped it, if somebody was asked to.
 func Sent(locale, who string, by ...string) string {
 	w := lineWordsOf(locale)
-	return fillLine(w.asked, "who", who, "by", cmp.Or(Surface{Locale: locale}.few(by), w.automatic))
+	return fill(w.asked, "who", who, "by", cmp.Or(Surface{Locale: locale}.few(by), w.automatic))
 }
 
 // NoToken returns the error of a call without a token: why there is none and what people can do.

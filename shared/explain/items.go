@@ -29,7 +29,7 @@ func (t *teller) sheet() {
 	list, literal := rows.([]any)
 	said := l.w.rows(strconv.Itoa(len(list)))
 	if !literal {
-		said = fillLine(l.w.atMost, "n", Grouped(strconv.Itoa(l.most(rows))))
+		said = fill(l.w.atMost, "n", Grouped(strconv.Itoa(l.most(rows))))
 	}
 	full := "Bare"
 	if t.names(id) && t.names(tab) {
@@ -59,7 +59,7 @@ func (t *teller) sheet() {
 			short = form["ShortTab"]
 			in.value(tab)
 		}
-		t.e.short = fillLine(short, "party", legible.Clip(Plain(to.out), maxShortParty), "tab",
+		t.e.short = fill(short, "party", legible.Clip(Plain(to.out), maxShortParty), "tab",
 			legible.Clip(Plain(in.out), maxShortParty))
 	}
 	t.titles(rows)

@@ -192,7 +192,7 @@ func (l *writer) list(v []any) {
 		first, part, steps = s, inside, steps+", "+strconv.Itoa(s.Order)
 	}
 	if first != nil && len(v) > 1 {
-		l.resultOf(fillLine(l.w.steps, "n", steps[len(", "):]), first, part)
+		l.resultOf(fill(l.w.steps, "n", steps[len(", "):]), first, part)
 		return
 	}
 	for i, x := range v {
@@ -246,7 +246,7 @@ func (l *writer) from(path string) bool {
 	if s == nil {
 		return false
 	}
-	l.resultOf(fillLine(l.w.step, "n", s.Order), s, inside)
+	l.resultOf(fill(l.w.step, "n", s.Order), s, inside)
 	return true
 }
 
@@ -256,11 +256,11 @@ func (l *writer) resultOf(steps string, s *task.Step, inside string) {
 	heading := f.Heading(l.locale, inside)
 	switch {
 	case inside == "":
-		l.words(fillLine(l.w.result, "step", steps))
+		l.words(fill(l.w.result, "step", steps))
 	case heading != "":
-		l.words(fillLine(l.w.resultCalled, "step", steps, "heading", heading))
+		l.words(fill(l.w.resultCalled, "step", steps, "heading", heading))
 	default:
-		l.fill(fillLine(l.w.resultAt, "step", steps), func(string) { l.inside(inside) })
+		l.fill(fill(l.w.resultAt, "step", steps), func(string) { l.inside(inside) })
 	}
 	if l.named {
 		l.words(" (")
@@ -279,7 +279,7 @@ func (l *writer) inside(path string) {
 		n, err := strconv.Atoi(name)
 		switch {
 		case err == nil && strconv.Itoa(n) == name:
-			l.words(fillLine(l.w.nth, "n", n+1))
+			l.words(fill(l.w.nth, "n", n+1))
 		case snake.Get().MatchString(name):
 			l.add(Value, strings.ReplaceAll(name, "_", " "))
 		default:

@@ -203,6 +203,7 @@ func ruleOf(err error) aggregate.Rule {
 	return refused.Rule
 }
 
+//go:noinline
 func fill(text string, pairs ...any) string { return language.Fill(text, pairs...) }
 
 // RefusedByRules says why by the tenant's rules nobody is asked about a call. text shows what others wrote, at most so
