@@ -171,7 +171,7 @@ func testActionAtOnce(t *testing.T, db *storetest.Server) {
 
 func testActionReadToItsEnd(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, strings.Repeat("echo 漢字\n", 1500))
-	k.quiet(k.press(webapi.Suzuki, card.OpenActionReview, k.x.ActionID), webapi.Suzuki)
+	k.quiet(k.press(webapi.Suzuki, "review_action", k.x.ActionID), webapi.Suzuki)
 	expect.Must(t, k.slack.Views(webapi.Suzuki)[0].Submit != nil, "it can't be submitted")
 	k.quiet(k.send(webapi.Suzuki, map[string]any{}), webapi.Suzuki)
 	x := k.action()

@@ -182,7 +182,8 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 	for _, x := range items {
 		said := web.Mentions(legible.Beginning(x.Text, mostText), n.person)
 		row := request{ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, said, v.Untitled())),
-			Version: explain.LaterVersion(x.Glance.Version), Status: x.Stands.Called(x.Glance.Why), Name: n.person(x.Requester()),
+			Version: explain.LaterVersion(x.Glance.Version), Status: x.Stands.Called(x.Glance.Why),
+			Name:    n.person(x.Requester()),
 			Channel: web.Channel(v, originOf(v, x), channels), Created: x.CreatedAt, Next: n.next(x)}
 		if x.Glance.Amount != (rules.Amount{}) { // there are steps
 			row.Kind = v.Texts("home").In("acts", cmp.Or(string(x.Glance.Act), otherAct))

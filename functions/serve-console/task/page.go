@@ -216,8 +216,8 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	if p.Since.Shown {
 		p.Gate, p.Buttons, p.Others, p.Mine, p.Along = nil, nil, nil, false, nil
 	}
-	d := web.Document{Title: cmp.Or(t.history.Title, v.Untitled()), Version: explain.LaterVersion(t.task.Head.Glance.Version),
-		Here: "tasks", Data: p, Status: status, After: p.After}
+	d := web.Document{Title: cmp.Or(t.history.Title, v.Untitled()),
+		Version: explain.LaterVersion(t.task.Head.Glance.Version), Here: "tasks", Data: p, Status: status, After: p.After}
 	if p.Mine {
 		d.Here = "home" // where one came from
 	}

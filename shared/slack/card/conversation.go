@@ -33,7 +33,6 @@ const (
 	ApproveAction      = "approve_action"
 	RejectAction       = "reject_action"
 	CancelAction       = "cancel_action"
-	OpenActionReview   = "review_action"
 	ReopenConversation = "reopen_session"
 	CheckAction        = "check_action"
 	MakeRequest        = "make_request"

@@ -198,7 +198,7 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	}
 	short := begunConversation(t).says("", shell("echo a\u200bb"))
 	m := short.shown(conversation.CardAction, "ja")
-	if !has(m, card.ApproveAction) || has(m, card.OpenActionReview) ||
+	if !has(m, card.ApproveAction) || has(m, "review_action") ||
 		!strings.Contains(string(expect.Value(json.Marshal(m))(t)), "⟨U+200B⟩") {
 		t.Errorf("%+v", m)
 	}
@@ -207,7 +207,7 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 		script += fmt.Sprintf("echo %d\n", i)
 	}
 	c := begunConversation(t).says("", shell(script))
-	if m := c.shown(conversation.CardAction, "ja"); has(m, card.ApproveAction) || !has(m, card.OpenActionReview) {
+	if m := c.shown(conversation.CardAction, "ja"); has(m, card.ApproveAction) || !has(m, "review_action") {
 		t.Errorf("%+v", m)
 	}
 	view, ok := card.DialogsOf(c.Aggregate).Review(card.Review{Type: conversation.CardAction, ID: c.last().ActionID,

@@ -154,7 +154,8 @@ func (d drawing) attached(version task.Gated) body {
 	files, left := d.a.AttachedTo(version)
 	var lines []string
 	for _, f := range files {
-		lines = append(lines, fill(d.w.FileAttached, "name", fileName(d.w, f.SharedFile, everything), "size", explain.Size(f.Bytes)))
+		lines = append(lines, fill(d.w.FileAttached, "name", fileName(d.w, f.SharedFile, everything), "size",
+			explain.Size(f.Bytes)))
 	}
 	if n := len(lines); n > 0 {
 		lines[n-1] += opens(Page(d.Console, d.a.Ref()), askWordsOf.In(d.w.Locale))

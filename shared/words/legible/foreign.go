@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Foreign prepares what others wrote for any surface: it removes characters that are invisible or reorder their surroundings, replaces letters that look empty by
-// spaces, and replaces the marks that cards use. A text with nothing visible becomes empty.
+// Foreign prepares what others wrote for any surface: it removes characters that are invisible or reorder their
+// surroundings, replaces letters that look empty by spaces, and replaces the marks that cards use. A text with nothing
+// visible becomes empty.
 func Foreign(s string) string {
 	s = Visible(s)
 	if !Text(s) {
