@@ -1,11 +1,11 @@
-// Package console assembles the console's pages into one handler.
+// Package console assembles the console's pages into one handler, and has those of the records: what was done in a
+// workspace, and what has a number.
 package console
 
 import (
 	"net/http"
 	"slices"
 
-	"ringi/functions/serve-console/audit"
 	"ringi/functions/serve-console/call"
 	"ringi/functions/serve-console/contest"
 	"ringi/functions/serve-console/conversation"
@@ -58,11 +58,10 @@ func (c *Console) Routes() []web.Route {
 			Files: c.Files}).Routes(),
 		(&call.Pages{Acts: acts, Calls: store.CallsOf(c.Store.KindStore.Store)}).Routes(),
 		(&contest.Pages{Acts: acts, Contests: c.Contests, Begin: c.Begin}).Routes(),
-		(&audit.Pages{Site: site, Settings: settings.Told}).Routes(),
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin, Channels: c.Channels,
 			Servers: c.Servers}).Routes(),
-		(&rules.Pages{Site: site}).Routes(), c.connections().Routes(),
+		(&rules.Pages{Site: site}).Routes(), c.connections().Routes(), c.records(),
 		(&rules.OrganisationPages{Site: site}).Routes(),
 	)
 }

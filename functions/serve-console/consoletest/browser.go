@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -32,11 +30,6 @@ func (b *Browser) Send(method, path string, form url.Values) Answer {
 
 // Upload sends a form with a file.
 func (b *Browser) Upload(path string, form url.Values, file []byte) Answer {
-	return b.UploadAll(path, form, map[string][]byte{"file.csv": file})
-}
-
-// UploadAll sends a form with files, by their names.
-func (b *Browser) UploadAll(path string, form url.Values, files map[string][]byte) Answer {
 	var body bytes.Buffer
 	parts := multipart.NewWriter(&body)
 	for name, values := range form {
@@ -44,12 +37,10 @@ func (b *Browser) UploadAll(path string, form url.Values, files map[string][]byt
 			expect.NoError(b.World.T, parts.WriteField(name, value))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		part := expect.Value(parts.CreateFormFile("file", name))(b.World.T)
-		expect.Value(part.Write(files[name]))(b.World.T)
-	}
+	part := expect.Value(parts.CreateFormFile("file", "file.csv"))(b.World.T)
+	expect.Value(part.Write(file))(b.World.T)
 	expect.NoError(b.World.T, parts.Close())
-	asked := fmt.Sprintf("POST %s with files of %d bytes by %s in %s", path, body.Len(), b.user, b.Locale)
+	asked := fmt.Sprintf("POST %s with a file of %d bytes by %s in %s", path, len(file), b.user, b.Locale)
 	return b.send("POST", path, parts.FormDataContentType(), &body, asked)
 }
 

@@ -19,13 +19,8 @@ func (w *World) MatterAsked() { w.MatterAskedWith(nil) }
 
 // MatterAskedWith is MatterAsked with files, by their names.
 func (w *World) MatterAskedWith(files map[string][]byte) {
-	w.MatterAskedFor(task.Matter{Kind: "契約", Title: "倉庫の賃貸", Amount: "3600000",
-		Description: "在庫が\n増えたため。"}, files)
-}
-
-// MatterAskedFor is MatterAskedWith for a form as it was filled in.
-func (w *World) MatterAskedFor(m task.Matter, files map[string][]byte) {
-	text := card.MatterText(language.Detect(m.Title, ""), m)
+	m := task.Matter{Kind: "契約", Title: "倉庫の賃貸", Amount: "3600000", Description: "在庫が\n増えたため。"}
+	text, s := card.MatterText(language.Detect(m.Title, ""), m), w.SettingsNow()
 	ts := w.Slack.Say(w.T, webapi.Sato, webapi.HR, text)
 	r := task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts,
 		Text: text, Matter: &m}
@@ -35,20 +30,13 @@ func (w *World) MatterAskedFor(m task.Matter, files map[string][]byte) {
 	}
 	w.Receive(r)
 	if len(files) > 0 {
-		w.FilesRead(files)
+		w.filesRead(files)
 	}
-	w.Later(time.Second)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Extracted(1, task.Extract{Title: m.Title, Description: m.Description, Priority: task.Medium,
-			TaskType: task.TypeStandard}, w.Now())
-	})
-	w.MatterGoesRound(text)
-}
-
-// MatterGoesRound has people asked about what a form says, which is this text.
-func (w *World) MatterGoesRound(text string) {
-	s := w.SettingsNow()
 	for _, decide := range []func(a *task.Aggregate) (aggregate.Change, error){
+		func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Extracted(1, task.Extract{Title: m.Title, Description: m.Description, Priority: task.Medium,
+				TaskType: task.TypeStandard}, w.Now())
+		},
 		func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.FinishPrompt(a.Head.Run, task.Drafted{Content: text}, s, w.Now())
 		},
@@ -62,8 +50,8 @@ func (w *World) MatterGoesRound(text string) {
 	}
 }
 
-// FilesRead keeps the files of a form, by their names, and notes what they are.
-func (w *World) FilesRead(files map[string][]byte) {
+// filesRead keeps the files of a form, by their names, and notes what they are.
+func (w *World) filesRead(files map[string][]byte) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		var read []task.ReadFile
 		for i, f := range a.Listed() {

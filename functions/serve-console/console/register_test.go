@@ -1,4 +1,4 @@
-package audit_test
+package console_test
 
 import (
 	"fmt"

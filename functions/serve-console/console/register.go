@@ -1,4 +1,4 @@
-package audit
+package console
 
 import (
 	"cmp"
@@ -33,7 +33,7 @@ const (
 )
 
 // register sends what got a number in a fiscal year as a file for spreadsheets, the highest number first.
-func (c *Pages) register(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Console) register(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	year, err := strconv.Atoi(r.URL.Query().Get("year"))
 	if err != nil {
 		return aggregate.Problem{Field: "year", Code: "must be a fiscal year"}
@@ -69,7 +69,7 @@ type speaker struct {
 }
 
 // lines returns the lines of numbers, in their order.
-func (c *Pages) lines(ctx context.Context, v *web.Viewer, all []task.Numbered) (out [][]string, err error) {
+func (c *Console) lines(ctx context.Context, v *web.Viewer, all []task.Numbered) (out [][]string, err error) {
 	rows, err := c.Store.DecisionLines(ctx, v.Tenant, all)
 	if err != nil {
 		return nil, err

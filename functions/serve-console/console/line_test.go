@@ -1,4 +1,4 @@
-package audit
+package console
 
 import (
 	"testing"
@@ -29,6 +29,3 @@ func TestACellNamesFilesApart(t *testing.T) {
 	}
 	expect.That(t, cell("a\u200bb.pdf") != cell("ab.pdf"), "what is invisible is left out")
 }
-
-// Exported for the tests of the pages.
-const PageSize = auditPage

@@ -1,6 +1,4 @@
-// Package audit has the page on what was done in a workspace, by request, the log as a file of a month, and the
-// register of what has a number as a file of a year.
-package audit
+package console
 
 import (
 	"bytes"
@@ -15,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -37,14 +36,8 @@ const (
 	auditDays = 30
 )
 
-type Pages struct {
-	*web.Site
-	// Settings says changes of settings as their history does.
-	Settings func(locale string, m *people.Members, details aggregate.JSON) map[string]auditlog.Changed
-}
-
-// Routes returns the log, and the files of the log and of the register.
-func (c *Pages) Routes() []web.Route {
+// records returns the page of the log, and the files of the log and of the register.
+func (c *Console) records() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET "+auditPath, c.showAudit),
 		web.ForAdministrators("GET "+auditPath+"/file.csv", c.export),
@@ -108,7 +101,7 @@ type group struct {
 	Rows                 []subject.Entry
 }
 
-func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Console) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	q, words := r.URL.Query(), v.Texts("audit")
 	form, filter, bad := auditFormOf(q, c.Now())
 	d := auditData{Ignored: bad.Said(words), Month: tenancy.DayOf(c.Now())[:len(monthForm)],
@@ -132,7 +125,7 @@ func (c *Pages) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 }
 
 // fill turns entries into groups, in the order of their newest entries.
-func (c *Pages) fill(ctx context.Context, v *web.Viewer, d *auditData, entries []aggregate.AuditEntry) error {
+func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries []aggregate.AuditEntry) error {
 	var ids, of []string
 	for _, x := range entries {
 		of = append(of, x.AggregateID)
@@ -164,7 +157,7 @@ func (c *Pages) fill(ctx context.Context, v *web.Viewer, d *auditData, entries [
 		return &m
 	})
 	log.Told = func(details aggregate.JSON) map[string]auditlog.Changed {
-		return c.Settings(v.Locale, members(), details)
+		return settings.Told(v.Locale, members(), details)
 	}
 	at := map[string]int{}
 	for i, row := range subject.EntriesOf(entries, log, called, called) {
@@ -203,7 +196,7 @@ func callAt(tenant, id string) store.Place {
 }
 
 // callsOf returns the calls that entries are about.
-func (c *Pages) callsOf(ctx context.Context, tenant string, entries []aggregate.AuditEntry) (
+func (c *Console) callsOf(ctx context.Context, tenant string, entries []aggregate.AuditEntry) (
 	map[store.Place]call.Call, error) {
 	var places []store.Place
 	for _, x := range entries {
@@ -215,7 +208,7 @@ func (c *Pages) callsOf(ctx context.Context, tenant string, entries []aggregate.
 }
 
 // keysNamed returns the names of the tenant's keys by their ids, if one of them is an entry's actor.
-func (c *Pages) keysNamed(ctx context.Context, tenant string, entries []aggregate.AuditEntry, key string) (
+func (c *Console) keysNamed(ctx context.Context, tenant string, entries []aggregate.AuditEntry, key string) (
 	map[string]string, error) {
 	names := map[string]string{}
 	if !slices.ContainsFunc(entries, func(x aggregate.AuditEntry) bool {
@@ -234,7 +227,7 @@ func (c *Pages) keysNamed(ctx context.Context, tenant string, entries []aggregat
 const monthForm = "2006-01"
 
 // export sends the entries of a month as a file for spreadsheets, the newest first.
-func (c *Pages) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+func (c *Console) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	month := cmp.Or(r.URL.Query().Get("month"), tenancy.DayOf(c.Now())[:len(monthForm)])
 	from, err := time.ParseInLocation(monthForm, month, tenancy.Zone())
 	if err != nil {
