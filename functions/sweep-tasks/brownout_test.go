@@ -7,11 +7,15 @@ import (
 	"iter"
 	"log/slog"
 	"maps"
+	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
@@ -44,16 +48,19 @@ func (m *minute) Erase(context.Context, store.Objects, aggregate.Ref) (int, erro
 	panic("nothing is forgotten")
 }
 
+// call is made as a client's is.
 func (m *minute) call(ctx context.Context, what string) error {
-	m.mu.Lock()
-	m.calls[what]++
-	fault := m.faults[what]
-	m.mu.Unlock()
-	if fault != nil {
-		return fault(ctx)
-	}
-	time.Sleep(took)
-	return ctx.Err()
+	return guarded(ctx, what, func(ctx context.Context) error {
+		m.mu.Lock()
+		m.calls[what]++
+		fault := m.faults[what]
+		m.mu.Unlock()
+		if fault != nil {
+			return fault(ctx)
+		}
+		time.Sleep(took)
+		return ctx.Err()
+	})
 }
 
 func hangs(ctx context.Context) error {
@@ -293,18 +300,40 @@ func TestOnlyServicesAreLeftAlone(t *testing.T) {
 		"it is left alone though one answers": {[]error{down, down, down, nil}, true},
 		"three tasks are at fault":            {[]error{own, own, own}, false},
 	} {
-		s := &service{name: name}
+		ctx := ofOneSweep(t.Context())
 		for _, err := range tt.answers {
-			_ = s.call(t.Context(), func(context.Context) error { return err })
+			_ = guarded(ctx, name, func(context.Context) error { return err })
 		}
-		got := s.leftAlone()
-		expect.That(t, got == tt.want, "%s: left alone %v", name, got)
+		expect.Is(t, errors.Is(guarded(ctx, name, func(context.Context) error { return nil }), errLeftAlone), tt.want, name)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(ofOneSweep(t.Context()))
 	cancel() // the task's time is over
-	s := &service{}
 	for range 9 {
-		_ = s.call(ctx, func(ctx context.Context) error { return ctx.Err() })
+		err := guarded(ctx, "x", func(ctx context.Context) error { return ctx.Err() })
+		expect.That(t, !errors.Is(err, errLeftAlone), "a task whose time is over says something of a service")
 	}
-	expect.That(t, !s.leftAlone(), "a task whose time is over says something of a service")
+}
+
+// down answers no request, and counts them.
+type down struct{ asked int }
+
+func (d *down) Do(*http.Request) (*http.Response, error) {
+	d.asked++
+	return nil, errors.New("no route to host")
+}
+
+// Clients stop calling what fails, and the table is read though it takes no writes.
+func TestClientsAreWatched(t *testing.T) {
+	var http down
+	cfg := watched(aws.Config{Region: "x", HTTPClient: &http, Credentials: aws.AnonymousCredentials{},
+		Retryer: func() aws.Retryer { return aws.NopRetryer{} }})
+	ctx, table := ofOneSweep(t.Context()), dynamodb.NewFromConfig(cfg)
+	key := map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "x"}}
+	for n := 1; n <= 9; n++ {
+		_, err := table.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String("t"), Key: key})
+		expect.That(t, unavailable(err) && errors.Is(err, errLeftAlone) == (n > mostFailures), "%d: %v", n, err)
+	}
+	_, err := table.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("t"), Key: key})
+	expect.That(t, err != nil && !errors.Is(err, errLeftAlone), "%v", err)
+	expect.Is(t, http.asked, mostFailures+1)
 }

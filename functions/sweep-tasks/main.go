@@ -53,6 +53,7 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	cfg = watched(cfg)
 	s, results := store.OpenAll(cfg, env.Table), removal.Open(cfg, env.Results)
 	return &Handler{
 		Store: s, Reminders: s,
@@ -129,7 +130,9 @@ func (h *Handler) Handle(ctx context.Context, s Schedule) error {
 // forgotten. It postpones a task that can't be handled. A failing task, shard or service doesn't delay other tasks;
 // tasks that need the service stay due.
 func (h *Handler) Sweep(ctx context.Context) error {
-	one := h.ofOneSweep()
+	ctx = ofOneSweep(ctx)
+	one := *h
+	one.begun = &sync.Map{}
 	var n count
 	errs := make([]error, store.Shards)
 	found := make([][]*found, store.Shards)

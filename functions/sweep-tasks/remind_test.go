@@ -88,12 +88,18 @@ func of(w *pipelinetest.World, user string, day tenancy.Date) (told task.Reminde
 	return a.Reminded()
 }
 
+// reminded fails unless somebody is, or is not, reminded on a day.
+func reminded(w *pipelinetest.World, user string, day tenancy.Date, want bool, says string, args ...any) {
+	w.T.Helper()
+	_, is := of(w, user, day)
+	expect.That(w.T, is == want, says, args...)
+}
+
 func testReminded(t *testing.T, w *pipelinetest.World) {
 	day, at := morning(w)
 	desks(w, "U1", "U3")
 	until(t, w, at.Add(-time.Second))
-	_, early := of(w, "U1", day)
-	expect.That(t, !early, "reminded before the time")
+	reminded(w, "U1", day, false, "reminded before the time")
 	for range 3 {
 		sweep(t, w, time.Minute)
 	}
@@ -106,17 +112,14 @@ func testReminded(t *testing.T, w *pipelinetest.World) {
 			x.Until.Equal(*a.Process().Terms.DecideBy) && x.Amount == a.Head.Glance.Amount && x.Channel == "C0HR" && x.TS != "",
 			"%+v", x)
 	}
-	_, asker := of(w, pipelinetest.Requester, day)
-	expect.That(t, !asker, "who asks is reminded")
+	reminded(w, pipelinetest.Requester, day, false, "who asks is reminded")
 	again, next := tenancy.DefaultSettings().NextReminder(day+1, w.Now())
 	for d := day + 1; d < again; d++ {
 		sweep(t, w, 24*time.Hour-3*time.Minute)
-		_, off := of(w, "U1", d)
-		expect.That(t, !off, "reminded on %s, which is off", d)
+		reminded(w, "U1", d, false, "reminded on %s, which is off", d)
 	}
 	sweep(t, w, next.Sub(w.Now()))
-	_, ok := of(w, "U1", again)
-	expect.That(t, ok, "not reminded on the next working day")
+	reminded(w, "U1", again, true, "not reminded on the next working day")
 }
 
 func testJustAsked(t *testing.T, w *pipelinetest.World) {
@@ -124,12 +127,10 @@ func testJustAsked(t *testing.T, w *pipelinetest.World) {
 	w.Later(at.Sub(w.Now()) - justAsked + time.Minute)
 	desks(w, "U1")
 	until(t, w, at)
-	_, ok := of(w, "U1", day)
-	expect.That(t, !ok, "reminded of what came less than 4 hours ago")
+	reminded(w, "U1", day, false, "reminded of what came less than 4 hours ago")
 	again, next := tenancy.DefaultSettings().NextReminder(day+1, w.Now())
 	sweep(t, w, next.Sub(w.Now()))
-	_, ok = of(w, "U1", again)
-	expect.That(t, ok, "nor on the next working day")
+	reminded(w, "U1", again, true, "nor on the next working day")
 }
 
 func testRemindedDecided(t *testing.T, w *pipelinetest.World) {
@@ -142,8 +143,7 @@ func testRemindedDecided(t *testing.T, w *pipelinetest.World) {
 	w.Cancel()
 	sweep(t, w, time.Second)
 	for _, user := range []string{"U1", "U3"} {
-		_, ok := of(w, user, day)
-		expect.That(t, !ok, "%s is reminded", user)
+		reminded(w, user, day, false, "%s is reminded", user)
 	}
 }
 
@@ -154,14 +154,12 @@ func testRemindedNever(t *testing.T, w *pipelinetest.World) {
 	w.Settings(func(s *tenancy.Settings) { s.RemindAt = "" })
 	desks(w, "U1")
 	until(t, w, at)
-	_, ok := of(w, "U1", day)
-	expect.That(t, !ok, "reminded")
+	reminded(w, "U1", day, false, "reminded")
 	w.Settings(func(s *tenancy.Settings) { s.RemindAt = "09:30" })
 	sweep(t, w, 24*time.Hour)
 	again, next := tenancy.DefaultSettings().NextReminder(0, w.Now())
 	sweep(t, w, next.Sub(w.Now()))
-	_, ok = of(w, "U1", again)
-	expect.That(t, ok, "not reminded once it is on again")
+	reminded(w, "U1", again, true, "not reminded once it is on again")
 }
 
 // crowd lets three requests wait for 20 people each.
@@ -183,8 +181,7 @@ func testRemindedAtOnce(t *testing.T, w *pipelinetest.World) {
 	users := crowd(w)
 	until(t, w, at)
 	for _, user := range users {
-		_, ok := of(w, user, day)
-		expect.That(t, ok, "%s is not reminded", user)
+		reminded(w, user, day, true, "%s is not reminded", user)
 	}
 	before := w.Transport.Count("TransactWriteItems")
 	sweep(t, w, time.Minute)
@@ -203,8 +200,7 @@ func testRemindedByTwo(t *testing.T, w *pipelinetest.World) {
 	all.Wait()
 	expect.Value(handler(w).remindTenant(t.Context(), tenancy.Reminding{TenantID: w.Ref.Tenant, Day: day}))(t) // again
 	for _, user := range []string{"U1", "U2", "U3"} {
-		_, ok := of(w, user, day)
-		expect.That(t, ok, "%s is not reminded", user)
+		reminded(w, user, day, true, "%s is not reminded", user)
 	}
 }
 
@@ -230,8 +226,7 @@ func testRemindedThoughItDies(t *testing.T, w *pipelinetest.World) {
 	}
 	sweep(t, w, time.Minute)
 	for _, user := range []string{"U1", "U2", "U3"} {
-		_, ok := of(w, user, day)
-		expect.That(t, ok, "%s is not reminded", user)
+		reminded(w, user, day, true, "%s is not reminded", user)
 	}
 }
 
