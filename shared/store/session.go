@@ -24,8 +24,6 @@ const (
 	askEvery = 2 * time.Minute
 	// believed is how long the last answer is trusted while Slack does not answer.
 	believed = 5 * time.Minute
-	// SignInLasts is how long a person has to sign in.
-	SignInLasts = 10 * time.Minute
 	// SignInsPerMinute is how many sign-ins may begin from one network in a minute.
 	SignInsPerMinute = 20
 )
@@ -92,18 +90,6 @@ func signature(says, secret string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// SignIn is a sign-in that has begun, as the table stores it until Slack redirects the person back.
-type SignIn struct {
-	Browser string `json:"browser"` // hash of the cookie of the browser that began it
-	Nonce   string `json:"nonce"`
-	Next    string `json:"next"` // where to go on
-}
-
-// By reports whether the browser with this cookie began the sign-in.
-func (s SignIn) By(cookie string) bool {
-	return cookie != "" && hmac.Equal([]byte(s.Browser), []byte(HashOf(cookie)))
-}
-
 // Network returns the unit by which addresses are counted: the first 64 bits of an IPv6 address, because one household
 // has all of them (RFC 6177), or a whole IPv4 address.
 func Network(address string) string {
@@ -126,7 +112,7 @@ func HashOf(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ConsentLasts is how long a person has to give consent at a vendor.
+// ConsentLasts is how long a person has to give consent at a vendor, or to sign in.
 const ConsentLasts = 10 * time.Minute
 
 // Consent is a consent that a browser began, as the table stores it until the vendor redirects the person back. It
@@ -134,11 +120,14 @@ const ConsentLasts = 10 * time.Minute
 // browser's cookie.
 type Consent struct {
 	Browser string `json:"browser"` // hash of the cookie of the browser that began it
-	// whose administrator began it; empty: an installation, of nobody we know yet
+	// whose administrator began it; empty: an installation or a sign-in, of nobody we know yet
 	Tenant   string `json:"tenant_id,omitempty"`
 	User     string `json:"user,omitempty"`
 	Provider string `json:"provider"`
 	Redirect string `json:"redirect"`
+	// Of a sign-in: what Slack repeats, and where to go on.
+	Nonce string `json:"nonce,omitempty"`
+	Next  string `json:"next,omitempty"`
 	// For MCP servers: the server's address and the authorization server that it named.
 	Address   string `json:"address,omitempty"`
 	TokenURL  string `json:"token_url,omitempty"`

@@ -32,9 +32,9 @@ func TestASession(t *testing.T) {
 		"Slack is asked":              {s.MustAsk(began.Add(askEvery)), true},
 		"a silent Slack is believed":  {s.Believed(began.Add(believed - time.Second)), true},
 		"not for ever":                {s.Believed(began.Add(believed)), false},
-		"who began a sign-in":         {SignIn{Browser: HashOf("c")}.By("c"), true},
-		"another browser":             {SignIn{Browser: HashOf("c")}.By("d"), false},
-		"no cookie of a browser":      {SignIn{Browser: HashOf("")}.By(""), false},
+		"who began a sign-in":         {Consent{Browser: HashOf("c")}.By("c", "", ""), true},
+		"another browser":             {Consent{Browser: HashOf("c")}.By("d", "", ""), false},
+		"no cookie of a browser":      {Consent{Browser: HashOf("")}.By("", "", ""), false},
 	} {
 		expect.Is(t, tt.got, tt.want, "%s", name)
 	}

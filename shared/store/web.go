@@ -17,7 +17,7 @@ import (
 // Rows of browsers have the key WEB#<hash of a secret that the browser holds, or of a person> and a TTL.
 const (
 	webSignedOut = "SIGNED_OUT"
-	webSignIn    = "SIGNIN"
+	webConsent   = "OAUTH" // in the partition of the hash of its state
 )
 
 func webKey(secret, sort string) (pk, sk string) { return webPartition(HashOf(secret)), sort }
@@ -47,37 +47,6 @@ func (s *Store) SignedOut(ctx context.Context, x Session) (bool, error) {
 		return false, table.Wrapped(table.Unless(err, aggregate.ErrNotFound), "look a sign-out up")
 	}
 	return !x.CreatedAt.After(is.At), nil
-}
-
-// BeginSignIn saves a sign-in under its state until Slack redirects the person back.
-func (s *Store) BeginSignIn(ctx context.Context, state string, x SignIn, now time.Time) error {
-	pk, sk := webKey(state, webSignIn)
-	return s.putWeb(ctx, pk, sk, "web_signin", x, now.Add(SignInLasts))
-}
-
-// TakeSignIn deletes and returns the sign-in of a state, so that only one call gets it. It returns
-// aggregate.ErrNotFound when there is none or it is too old.
-func (s *Store) TakeSignIn(ctx context.Context, state string, now time.Time) (SignIn, error) {
-	var is SignIn
-	err := s.take(ctx, state, webSignIn, now, &is)
-	return is, table.Wrapped(err, "take a sign-in")
-}
-
-// take deletes and reads the item of a state, so that only one caller gets it. It returns aggregate.ErrNotFound when
-// there is none or it is too old.
-func (s *Store) take(ctx context.Context, state, sort string, now time.Time, into any) error {
-	pk, sk := webKey(state, sort)
-	k, e := table.Key(pk, sk), table.NewExpression()
-	out, err := s.t.DB.DeleteItem(ctx, table.Filled(e, &dynamodb.DeleteItemInput{
-		TableName: &s.t.Name, Key: k, ConditionExpression: table.All(e.Exists()), ReturnValues: types.ReturnValueAllOld,
-	}))
-	switch {
-	case table.ConditionFailed(err) || err == nil && table.Expired(out.Attributes, now):
-		return aggregate.ErrNotFound
-	case err != nil:
-		return err
-	}
-	return table.Unpack(out.Attributes, into)
 }
 
 // CountSignIn counts a sign-in from an address, and reports whether it is within this minute's limit. Beyond the limit
@@ -124,9 +93,6 @@ func (s *Store) putWeb(ctx context.Context, pk, sk, typ string, v any, until tim
 	return table.Wrapped(err, "put %s", typ)
 }
 
-// webConsent is the sort key of consents, in the partition of the hash of their state.
-const webConsent = "OAUTH"
-
 // BeginConsent saves a consent under its state until the vendor redirects the person back.
 func (s *Store) BeginConsent(ctx context.Context, state string, x Consent, now time.Time) error {
 	pk, sk := webKey(state, webConsent)
@@ -135,8 +101,17 @@ func (s *Store) BeginConsent(ctx context.Context, state string, x Consent, now t
 
 // TakeConsent deletes and returns the consent of a state, so that only one call gets it. It returns
 // aggregate.ErrNotFound when there is none or it is too old.
-func (s *Store) TakeConsent(ctx context.Context, state string, now time.Time) (Consent, error) {
-	var is Consent
-	err := s.take(ctx, state, webConsent, now, &is)
+func (s *Store) TakeConsent(ctx context.Context, state string, now time.Time) (is Consent, err error) {
+	pk, sk := webKey(state, webConsent)
+	k, e := table.Key(pk, sk), table.NewExpression()
+	out, err := s.t.DB.DeleteItem(ctx, table.Filled(e, &dynamodb.DeleteItemInput{
+		TableName: &s.t.Name, Key: k, ConditionExpression: table.All(e.Exists()), ReturnValues: types.ReturnValueAllOld,
+	}))
+	switch {
+	case table.ConditionFailed(err) || err == nil && table.Expired(out.Attributes, now):
+		err = aggregate.ErrNotFound
+	case err == nil:
+		err = table.Unpack(out.Attributes, &is)
+	}
 	return is, table.Wrapped(err, "take a consent")
 }

@@ -18,7 +18,7 @@ import (
 func testWeb(t *testing.T, st *taskStore) {
 	st.parts(t, []part{
 		{"who signs out ends the sessions that began before", testSignOut},
-		{"a sign-in is taken once, by one of many, and not too late", testSignIn},
+		{"a consent is taken once, by one of many, and not too late", testConsent},
 		{"sign-ins are counted for each address and minute", testSignIns},
 		{"the table has no secret of a browser's", testWebSecrets},
 	})
@@ -47,25 +47,25 @@ func testSignOut(t *testing.T, st *taskStore) {
 	}
 }
 
-func testSignIn(t *testing.T, st *taskStore) {
+func testConsent(t *testing.T, st *taskStore) {
 	now := time.Now().UTC()
-	x := SignIn{Browser: HashOf("b"), Nonce: "n", Next: "/console/tasks"}
-	expect.NoError(t, st.BeginSignIn(t.Context(), "s1", x, now))
+	x := Consent{Browser: HashOf("b"), Nonce: "n", Next: "/console/tasks"}
+	expect.NoError(t, st.BeginConsent(t.Context(), "s1", x, now))
 	var taken atomic.Int32
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			if got, err := st.TakeSignIn(t.Context(), "s1", now); err == nil && got == x {
+			if got, err := st.TakeConsent(t.Context(), "s1", now); err == nil && got == x {
 				taken.Add(1)
 			}
 		})
 	}
 	all.Wait()
 	expect.That(t, taken.Load() == 1, "one state was taken %d times", taken.Load())
-	expect.NoError(t, st.BeginSignIn(t.Context(), "s2", x, now))
-	_, err := st.TakeSignIn(t.Context(), "s2", now.Add(SignInLasts+time.Second))
+	expect.NoError(t, st.BeginConsent(t.Context(), "s2", x, now))
+	_, err := st.TakeConsent(t.Context(), "s2", now.Add(ConsentLasts+time.Second))
 	gone(t, "after ten minutes", err)
-	_, err = st.TakeSignIn(t.Context(), "s3", now)
+	_, err = st.TakeConsent(t.Context(), "s3", now)
 	gone(t, "a state of nobody", err)
 }
 
@@ -113,8 +113,8 @@ func testSignIns(t *testing.T, st *taskStore) {
 func testWebSecrets(t *testing.T, st *taskStore) {
 	now := time.Now()
 	expect.NoError(t, st.SignOut(t.Context(), NewSession("01TENANT", "T1", "U1", "", now), now))
-	expect.NoError(t, st.BeginSignIn(t.Context(), "state-in-the-open",
-		SignIn{Browser: HashOf("browser-in-the-open")}, now))
+	expect.NoError(t, st.BeginConsent(t.Context(), "state-in-the-open",
+		Consent{Browser: HashOf("browser-in-the-open")}, now))
 	seen := 0
 	for pages := dynamodb.NewScanPaginator(st.t.DB, &dynamodb.ScanInput{TableName: &st.t.Name}); pages.HasMorePages(); {
 		for _, it := range expect.Value(pages.NextPage(t.Context()))(t).Items {

@@ -202,7 +202,7 @@ func (c *Pages) endConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	return c.Done(w, r, "/console/integrations", "connected")
 }
 
-// takeConsent returns the consent that this browser and administrator began under the state in the address. It deletes
+// takeConsent returns the consent that this browser and this person began under the state in the address. It deletes
 // the consent first, so that a state works only once, whoever brings it.
 func (c *Pages) takeConsent(w http.ResponseWriter, r *http.Request, v *web.Viewer) (store.Consent, error) {
 	q := r.URL.Query()

@@ -11,7 +11,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -32,23 +31,10 @@ func installedAddress(r *http.Request) string {
 }
 
 func (c *Pages) beginInstall(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
-	if err := c.Within(r); err != nil {
-		return err
-	}
-	state := store.NewSecret()
-	to, err := c.SignIn.InstallAddress(r.Context(), installedAddress(r), state)
-	if errors.Is(err, secret.ErrMissing) {
-		err = web.ErrNoClient
-	}
-	if err != nil {
-		return err
-	}
 	begun := store.Consent{Provider: tenancy.SlackProvider, Redirect: installedAddress(r)}
-	if err := c.begin(w, r, begun, store.NewSecret(), state); err != nil {
-		return err
-	}
-	http.Redirect(w, r, to, http.StatusSeeOther)
-	return nil
+	return c.leave(w, r, begun, func(state string) (string, error) {
+		return c.SignIn.InstallAddress(r.Context(), begun.Redirect, state)
+	})
 }
 
 // endInstall saves the bot's token of the deployment's own workspace.

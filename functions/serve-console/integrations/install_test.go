@@ -19,7 +19,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
 
@@ -169,10 +168,9 @@ func TestInstallationsThatAreRefused(t *testing.T) {
 	one := w.Browser()
 	q := w.begins(one)
 	refused("another browser", w.returns(w.Browser(), q), http.StatusBadRequest)
-	refused("after another browser", w.returns(one, q), http.StatusBadRequest)
+	refused("the state of a sign-in", w.returns(one, begin(one, "/console/signin/begin")), http.StatusBadRequest)
 	q = w.begins(one)
-	w.Later(store.ConsentLasts + time.Second)
-	refused("too late", w.returns(one, q), http.StatusBadRequest)
+	refused("where people sign in", one.Get("/console/signin/done?code=x&state="+q.Get("state")), http.StatusBadRequest)
 	admin := w.As(webapi.Suzuki)
 	w.register(admin, "freee")
 	of := expect.Value(url.Parse(w.begin(admin, "freee")))(t).Query()

@@ -16,8 +16,8 @@ import (
 	"ringi/shared/store"
 )
 
-// signInCookie ties a sign-in to the browser that began it.
-const signInCookie = "ringi-signin"
+// signIn is the provider of a consent by which a person signs in.
+const signIn = "signin"
 
 func (c *Pages) showSignIn(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	begin := "/console/signin/begin?next=" + url.QueryEscape(web.NextOf(r))
@@ -27,33 +27,39 @@ func (c *Pages) showSignIn(w http.ResponseWriter, r *http.Request, v *web.Viewer
 func redirect(r *http.Request) string { return web.Address(r) + "/console/signin/done" }
 
 func (c *Pages) beginSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
+	begun := store.Consent{Provider: signIn, Nonce: store.NewSecret(), Next: web.NextOf(r)}
+	return c.leave(w, r, begun, func(state string) (string, error) {
+		return c.SignIn.Address(r.Context(), redirect(r), state, begun.Nonce)
+	})
+}
+
+// leave leads a person whom Ringi doesn't know yet to Slack, at the address for a state.
+func (c *Pages) leave(w http.ResponseWriter, r *http.Request, begun store.Consent,
+	address func(state string) (string, error)) error {
 	if err := c.Within(r); err != nil {
 		return err
 	}
-	browser, state := store.NewSecret(), store.NewSecret()
-	begun := store.SignIn{Browser: store.HashOf(browser), Nonce: store.NewSecret(), Next: web.NextOf(r)}
-	to, err := c.SignIn.Address(r.Context(), redirect(r), state, begun.Nonce)
+	state := store.NewSecret()
+	to, err := address(state)
 	if errors.Is(err, secret.ErrMissing) {
-		slog.ErrorContext(r.Context(), "nobody can sign in", "err", err)
-		return web.ErrNoClient
+		slog.ErrorContext(r.Context(), "nobody can go to Slack", "err", err)
+		err = web.ErrNoClient
+	}
+	if err == nil {
+		err = c.begin(w, r, begun, store.NewSecret(), state)
 	}
 	if err != nil {
 		return err
 	}
-	if err := c.Store.BeginSignIn(r.Context(), state, begun, c.Now()); err != nil {
-		return err
-	}
-	web.SetCookie(w, r, signInCookie, browser, store.SignInLasts)
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
 
-func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request, _ *web.Viewer) error {
+func (c *Pages) endSignIn(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	ctx, q := r.Context(), r.URL.Query()
-	begun, err := c.Store.TakeSignIn(ctx, q.Get("state"), c.Now())
-	web.SetCookie(w, r, signInCookie, "", -1)
+	begun, err := c.takeConsent(w, r, v)
 	switch {
-	case errors.Is(err, aggregate.ErrNotFound) || err == nil && !begun.By(web.CookieOf(r, signInCookie)):
+	case errors.As(err, new(connectFault)) || err == nil && begun.Provider != signIn:
 		return web.ErrStaleSignIn
 	case err != nil:
 		return err
