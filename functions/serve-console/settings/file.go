@@ -76,12 +76,12 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 		if err != nil {
 			return err
 		}
-		faults = web.Each(wrong, func(p aggregate.Problem) web.YAMLFault {
-			return web.YAMLFault{Problem: p, Line: file.Line(p.Field)}
+		faults = web.Each(wrong, func(p aggregate.Problem) mistake {
+			return mistake{Problem: p, Line: file.Line(p.Field)}
 		})
 	}
 	form := formOf(file.Settings)
-	data.Faults = web.FaultsOf(web.Each(faults, func(f web.YAMLFault) web.Fault { return t.fault(file, form, f) }))
+	data.Faults = web.FaultsOf(web.Each(faults, func(f mistake) web.Fault { return t.fault(file, form, f) }))
 	// If the text was edited after its changes were shown, show the new changes first.
 	if len(faults) == 0 && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
 		if data.Conflict = web.RevisionOf(r.PostForm) != now.Rev; !data.Conflict {
@@ -109,7 +109,7 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 }
 
 // fault describes a fault: the line, the setting, and the person's name in the file.
-func (t settingsTexts) fault(file SettingsFile, form url.Values, f web.YAMLFault) web.Fault {
+func (t settingsTexts) fault(file SettingsFile, form url.Values, f mistake) web.Fault {
 	out := web.Fault{Label: t.label(f.Field), Text: t.problem(f.Problem)}
 	if f.Line > 0 {
 		out.Line = t.Say("line", "n", f.Line)
@@ -121,24 +121,6 @@ func (t settingsTexts) fault(file SettingsFile, form url.Values, f web.YAMLFault
 		}
 	}
 	return out
-}
-
-// asYAML leaves out the settings that are unique to one workspace.
-var asYAML = web.YAMLForm{
-	Own: func(name string) bool {
-		x, ok := tenancy.SettingNamed(name)
-		return ok && x.Own
-	},
-	Called: map[string]string{"aiAgents": "agents", "aiSessions": "ai_sessions", "isDefault": "is_default",
-		"authRef": "auth_ref"},
-}
-
-// SettingsFile is settings and rules as they are saved, compared or copied to another workspace, with where the file
-// says what.
-type SettingsFile struct {
-	web.YAMLFile
-	Settings tenancy.Settings
-	Rules    []rules.Rule
 }
 
 // said is what a file says.
@@ -157,12 +139,12 @@ func (c *Pages) ruled(ctx context.Context, v *web.Viewer) ([]rules.Rule, int, er
 }
 
 // wrongRules returns what is wrong with a file's rules.
-func (f SettingsFile) wrongRules(known []rules.Known) []web.YAMLFault {
+func (f SettingsFile) wrongRules(known []rules.Known) []mistake {
 	if len(f.Rules) == 0 {
 		return nil
 	}
-	return web.Each((&rules.Rules{Rules: f.Rules}).Problems(known), func(p aggregate.Problem) web.YAMLFault {
-		return web.YAMLFault{Problem: p, Line: f.Line(p.Field)}
+	return web.Each((&rules.Rules{Rules: f.Rules}).Problems(known), func(p aggregate.Problem) mistake {
+		return mistake{Problem: p, Line: f.Line(p.Field)}
 	})
 }
 
@@ -190,37 +172,36 @@ func (t settingsTexts) ruleChanges(was, is []rules.Rule) []change {
 // WriteYAML formats settings and rules as YAML. named returns the name for an id, which becomes a comment after
 // it, or a text as it is. about becomes a comment at the top.
 func WriteYAML(s tenancy.Settings, x []rules.Rule, about string, named func(id string) string) ([]byte, error) {
-	return asYAML.Write(said{s, x}, about, named)
+	return write(said{s, x}, about, named)
 }
 
 // ReadYAML applies a file to settings and rules; what the file lacks stays as it is, and a rule without an id gets one.
 // It returns all of the file's faults at once, including broken rules of settings. If the file has none, the caller
 // must still check the rules of the resulting settings.
-func ReadYAML(text []byte, over tenancy.Settings, x []rules.Rule) (SettingsFile, []web.YAMLFault) {
-	f, into := SettingsFile{}, said{over, slices.Clone(x)}
-	var faults []web.YAMLFault
-	f.YAMLFile, faults = asYAML.Read(text, &into)
+func ReadYAML(text []byte, over tenancy.Settings, x []rules.Rule) (SettingsFile, []mistake) {
+	into := said{over, slices.Clone(x)}
+	f, faults := read(text, &into)
 	f.Settings, f.Rules = into.Settings, into.Rules
 	for i := range f.Rules {
 		f.Rules[i].ID = cmp.Or(f.Rules[i].ID, aggregate.NewID())
 	}
 	if len(faults) > 0 {
 		faults = append(faults, f.broken(faults)...)
-		slices.SortStableFunc(faults, func(a, b web.YAMLFault) int { return a.Line - b.Line })
+		slices.SortStableFunc(faults, func(a, b mistake) int { return a.Line - b.Line })
 		f.Settings = over
 	}
 	return f, faults
 }
 
 // broken returns the rules of settings that a faulty file's readable values break.
-func (f SettingsFile) broken(faults []web.YAMLFault) (all []web.YAMLFault) {
+func (f SettingsFile) broken(faults []mistake) (all []mistake) {
 	for _, p := range f.Settings.Problems() {
-		known := slices.ContainsFunc(faults, func(f web.YAMLFault) bool {
+		known := slices.ContainsFunc(faults, func(f mistake) bool {
 			rest, ok := strings.CutPrefix(p.Field, f.Field)
 			return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 		})
 		if line := f.Line(p.Field); line > 0 && !known {
-			all = append(all, web.YAMLFault{Problem: p, Line: line})
+			all = append(all, mistake{Problem: p, Line: line})
 		}
 	}
 	return all

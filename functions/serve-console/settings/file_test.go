@@ -13,7 +13,6 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/settings"
-	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -285,8 +284,8 @@ func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
 			"secret: x\nagents: []": {
 			"agents[0].is_default twice 3", "agents[0].metadata.a text 5", "agents[0].metadata.b twice 7",
 			"agents[0].secret unknown 8", "agents twice 9"},
-		"ai_sessions: {cache: true}":        {"ai_sessions.cache fields 1"},
-		strings.Repeat("#", web.MaxBytes+1): {" yaml_size 0"},
+		"ai_sessions: {cache: true}":             {"ai_sessions.cache fields 1"},
+		strings.Repeat("#", settings.MaxBytes+1): {" yaml_size 0"},
 	} {
 		file, faults := settings.ReadYAML([]byte(text), full(), nil)
 		var got []string

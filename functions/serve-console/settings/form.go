@@ -37,7 +37,7 @@ func formOf(s tenancy.Settings) url.Values {
 
 // written returns rows as YAML, "" if there are none.
 func written(rows any) string {
-	text, err := asYAML.Write(rows, "", func(id string) string { return id })
+	text, err := write(rows, "", func(id string) string { return id })
 	if err != nil || string(text) == "[]\n" {
 		return ""
 	}
@@ -86,9 +86,9 @@ func readRows(f tenancy.Field, text string) aggregate.Problems {
 	if strings.TrimSpace(text) == "" {
 		text = " []"
 	}
-	_, faults := asYAML.Read([]byte(f.Name+":\n"+strings.ReplaceAll(text, "\r\n", "\n")), list.Interface())
+	_, faults := read([]byte(f.Name+":\n"+strings.ReplaceAll(text, "\r\n", "\n")), list.Interface())
 	f.Value.Set(list.Elem().Field(0))
-	return web.Each(faults, func(x web.YAMLFault) aggregate.Problem {
+	return web.Each(faults, func(x mistake) aggregate.Problem {
 		x.Field = cmp.Or(x.Field, f.Name)
 		return x.Problem
 	})

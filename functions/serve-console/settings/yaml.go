@@ -1,7 +1,8 @@
-package web
+package settings
 
 import (
 	"bytes"
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"errors"
@@ -14,36 +15,42 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 
 // MaxBytes is the largest file that is read.
 const MaxBytes = 128 << 10
 
-// YAMLForm writes values as YAML and reads them back, by the names of their fields in JSON. Reading says all that is
-// wrong with a file at once, with the lines. The form says what is special about a kind of file.
-type YAMLForm struct {
-	Own    func(field string) bool // fields that files leave out; nil: none
-	Called map[string]string       // other accepted spellings of fields
+// called are the specification's own spellings of fields.
+var called = map[string]string{"aiAgents": "agents", "aiSessions": "ai_sessions", "isDefault": "is_default",
+	"authRef": "auth_ref"}
+
+// own reports whether a setting is unique to one workspace: files leave it out.
+func own(name string) bool {
+	x, ok := tenancy.SettingNamed(name)
+	return ok && x.Own
 }
 
-func (f YAMLForm) own(field string) bool { return f.Own != nil && f.Own(field) }
-
-// YAMLFault is a problem and its line in the file; 0: none.
-type YAMLFault struct {
+// mistake is a problem and its line in the file; 0: none.
+type mistake struct {
 	aggregate.Problem
 	Line int
 }
 
-// YAMLFile is where a file says what.
-type YAMLFile struct {
+// SettingsFile is settings and rules as they are saved, compared or copied to another workspace, with where the file
+// says what.
+type SettingsFile struct {
+	Settings tenancy.Settings
+	Rules    []rules.Rule
 	// Names maps ids to the names in the comments after them: who the ids were in the workspace that wrote the file.
 	Names map[string]string
 	lines map[string]int
 }
 
 // Line returns the line of a field or of the field around it; 0 if the file has neither.
-func (f YAMLFile) Line(field string) int {
+func (f SettingsFile) Line(field string) int {
 	for field != "" {
 		if n := f.lines[field]; n > 0 {
 			return n
@@ -53,33 +60,35 @@ func (f YAMLFile) Line(field string) int {
 	return 0
 }
 
-// Read applies a file to the struct that into points to; fields that the file lacks stay as they are. It returns all of
-// the file's faults at once. If there are any, the struct has what could be read.
-func (f YAMLForm) Read(text []byte, into any) (YAMLFile, []YAMLFault) {
-	file := YAMLFile{Names: map[string]string{}, lines: map[string]int{}}
-	if len(text) > MaxBytes {
-		return file, []YAMLFault{{Problem: aggregate.Problem{Code: "yaml_size", Args: []any{MaxBytes}}}}
-	}
+// read applies a file to the struct that into points to; fields that the file lacks stay as they are. It returns all of
+// the file's mistakes at once. If there are any, the struct has what could be read.
+func read(text []byte, into any) (SettingsFile, []mistake) {
+	r := reader{file: SettingsFile{Names: map[string]string{}, lines: map[string]int{}}}
 	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return file, []YAMLFault{{aggregate.Problem{Code: "yaml"}, lineOf(err)}}
+	err := error(nil)
+	if len(text) <= MaxBytes {
+		err = yaml.Unmarshal(text, &doc)
 	}
-	if len(doc.Content) == 0 {
-		return file, []YAMLFault{{aggregate.Problem{Code: "fields"}, 1}}
+	switch {
+	case len(text) > MaxBytes:
+		r.faults = []mistake{{Problem: aggregate.Problem{Code: "yaml_size", Args: []any{MaxBytes}}}}
+	case err != nil:
+		r.faults = []mistake{{aggregate.Problem{Code: "yaml"}, lineOf(err)}}
+	case len(doc.Content) == 0:
+		r.faults = []mistake{{aggregate.Problem{Code: "fields"}, 1}}
+	default:
+		r.object("", doc.Content[0], reflect.ValueOf(into).Elem())
 	}
-	r := reader{YAMLForm: f, file: &file}
-	r.object("", doc.Content[0], reflect.ValueOf(into).Elem())
-	return file, r.faults
+	return r.file, r.faults
 }
 
 type reader struct {
-	YAMLForm
-	file   *YAMLFile
-	faults []YAMLFault
+	file   SettingsFile
+	faults []mistake
 }
 
 func (r *reader) fault(field, code string, n *yaml.Node) {
-	r.faults = append(r.faults, YAMLFault{aggregate.Problem{Field: field, Code: code}, n.Line})
+	r.faults = append(r.faults, mistake{aggregate.Problem{Field: field, Code: code}, n.Line})
 }
 
 // object sets a struct's fields from a mapping.
@@ -91,24 +100,21 @@ func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		called := key.Value
-		if known, ok := r.Called[called]; ok {
-			called = known
-		}
-		name := strings.TrimPrefix(at+"."+called, ".")
-		field, ok := fieldNamed(into, called)
+		of := cmp.Or(called[key.Value], key.Value)
+		name := strings.TrimPrefix(at+"."+of, ".")
+		field, ok := fieldNamed(into, of)
 		switch {
 		case key.Kind != yaml.ScalarNode || !ok:
 			r.fault(strings.TrimPrefix(at+"."+key.Value, "."), "unknown", key)
-		case seen[called]:
+		case seen[of]:
 			r.fault(name, "twice", key)
-		case r.own(name):
+		case own(name):
 			r.fault(name, "own", key)
 		default:
 			r.file.lines[name] = key.Line
 			r.value(name, value, field)
 		}
-		seen[called] = true
+		seen[of] = true
 	}
 }
 
@@ -259,9 +265,9 @@ func lineOf(err error) int {
 	return n
 }
 
-// Write formats a struct as YAML. named returns the name for an id, which becomes a comment after it, or a text as it
+// write formats a struct as YAML. named returns the name for an id, which becomes a comment after it, or a text as it
 // is. about becomes a comment at the top.
-func (f YAMLForm) Write(v any, about string, named func(id string) string) ([]byte, error) {
+func write(v any, about string, named func(id string) string) ([]byte, error) {
 	text, err := json.Marshal(v)
 	var doc yaml.Node
 	if err == nil {
@@ -272,7 +278,7 @@ func (f YAMLForm) Write(v any, about string, named func(id string) string) ([]by
 	}
 	root := doc.Content[0]
 	for i := len(root.Content) - 2; i >= 0; i -= 2 {
-		if f.own(root.Content[i].Value) {
+		if own(root.Content[i].Value) {
 			root.Content = slices.Delete(root.Content, i, i+2)
 		}
 	}
