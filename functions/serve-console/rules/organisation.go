@@ -153,13 +153,9 @@ func (c *OrganisationPages) gone(ctx context.Context, v *web.Viewer, o *organisa
 
 // upload saves a file, or says what is wrong with it.
 func (c *OrganisationPages) upload(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	files, err := web.Uploads(r)
+	file, err := web.Uploaded(r)
 	if err != nil {
 		return err
-	}
-	var file []byte
-	if len(files) > 0 {
-		file = files[0].File
 	}
 	// What is neither UTF-8 nor Shift_JIS is refused for that when it is read.
 	if text, as := charset.Decode(file); as != "" {

@@ -39,40 +39,29 @@ func harmless(s string) string {
 	return auditlog.Cell(s)
 }
 
-// Upload is a file of a form.
-type Upload struct {
-	Name string
-	File []byte // never nil
-}
-
-// Uploads returns the files of a form.
-func Uploads(r *http.Request) (all []Upload, err error) {
-	if r.MultipartForm == nil {
+// Uploaded returns the file of a form; empty without one.
+func Uploaded(r *http.Request) ([]byte, error) {
+	if r.MultipartForm == nil || len(r.MultipartForm.File["file"]) == 0 {
 		return nil, nil
 	}
-	unreadable := aggregate.Problem{Field: "file", Code: "can't be read"}
-	for _, h := range r.MultipartForm.File["file"] {
-		f, err := h.Open()
-		if err != nil {
-			return nil, unreadable
-		}
-		file, err := io.ReadAll(f) // never nil
-		_ = f.Close()              // it was read
-		if err != nil {
-			return nil, unreadable
-		}
-		all = append(all, Upload{h.Filename, file})
+	f, err := r.MultipartForm.File["file"][0].Open()
+	var file []byte
+	if err == nil {
+		file, err = io.ReadAll(f)
+		_ = f.Close() // it was read
 	}
-	return all, nil
+	if err != nil {
+		return nil, aggregate.Problem{Field: "file", Code: "can't be read"}
+	}
+	return file, nil
 }
 
 // YAML returns the YAML of a form: the uploaded file, or the pasted text. It leaves out what editors of Windows and
 // browsers add: the byte order mark and carriage returns.
 func YAML(r *http.Request) ([]byte, error) {
-	files, err := Uploads(r)
-	text := []byte(r.PostFormValue("text"))
-	if len(files) > 0 && len(files[0].File) > 0 {
-		text = files[0].File
+	text, err := Uploaded(r)
+	if len(text) == 0 {
+		text = []byte(r.PostFormValue("text"))
 	}
 	text = bytes.ReplaceAll(bytes.TrimPrefix(text, []byte(byteOrderMark)), []byte("\r\n"), []byte("\n"))
 	return bytes.Trim(text, "\n"), err
