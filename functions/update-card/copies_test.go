@@ -27,12 +27,6 @@ func (w *world) listing(users, groups []string) tenancy.Settings {
 	})
 }
 
-// drawn draws the cards and, if they were requested, the copies.
-func (w *world) drawn() {
-	w.T.Helper()
-	w.done()
-}
-
 // direct returns the bot's direct messages to a person, as JSON.
 func (w *world) direct(user string) (out []string) {
 	w.T.Helper()
@@ -60,7 +54,7 @@ func TestCopies(t *testing.T) {
 func testCopiesFollow(t *testing.T, w *world) {
 	s := w.listing([]string{webapi.Suzuki}, []string{webapi.Approvers})
 	p := w.Prompted(s).Prompt()
-	w.drawn()
+	w.done()
 	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
 		got := w.direct(user)
 		if len(got) != 1 || !strings.Contains(got[0], "approve_prompt") || !strings.Contains(got[0], p.ID) ||
@@ -69,7 +63,7 @@ func testCopiesFollow(t *testing.T, w *world) {
 		}
 	}
 	w.Approve()
-	w.drawn()
+	w.done()
 	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
 		if got := w.direct(user); len(got) != 1 || strings.Contains(got[0], "approve_prompt") ||
 			!strings.Contains(got[0], "承認") {
@@ -80,7 +74,7 @@ func testCopiesFollow(t *testing.T, w *world) {
 
 func testNoCopies(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
-	w.drawn()
+	w.done()
 	got := w.direct(webapi.Suzuki)
 	expect.That(t, len(got) == 0, "members of the channel got %v", got)
 }
@@ -89,7 +83,7 @@ func testCopiesOfEligible(t *testing.T, w *world) {
 	w.listing([]string{webapi.Sato, webapi.Guest, webapi.Stranger, webapi.Suzuki}, nil)
 	s := w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	w.Prompted(s)
-	w.drawn()
+	w.done()
 	if n := len(w.Load().Copies); n != 1 || len(w.direct(webapi.Suzuki)) != 1 {
 		t.Errorf("%d copies: %v", n, w.Load().Copies)
 	}
@@ -100,12 +94,12 @@ func testCopiesUnreachable(t *testing.T, w *world) {
 	w.Prompted(s)
 	w.slack.Faults.Add(webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"})
 	w.slack.Faults.Add(webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"})
-	w.drawn()
+	w.done()
 	for _, c := range w.Load().Copies {
 		expect.That(t, c.State == aggregate.CardUnreachable && c.Refusal == "user_disabled", "%+v", c)
 	}
 	w.Approve()
-	w.drawn()
+	w.done()
 	expect.That(t, len(w.direct(webapi.Tanaka)) == 0 && len(w.queue.hidden) == 0,
 		"tried again, or given back for %v", w.queue.hidden)
 }
@@ -129,7 +123,7 @@ func testOwnLanguage(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.done()
 	w.Cancel()
-	w.drawn()
+	w.done()
 	expect.That(t, strings.Contains(strings.Join(w.direct(webapi.Sato), ""), "キャンセル"), "%v",
 		w.direct(webapi.Sato))
 	w.shows("", "キャンセル")
@@ -160,7 +154,7 @@ func testOwnEnd(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.By = w.requester()
 	w.Cancel()
-	w.drawn()
+	w.done()
 	expect.Same(t, 0, len(w.direct(webapi.Sato)))
 }
 
@@ -171,7 +165,7 @@ func TestCopiesBesideAGroupThatIsGone(t *testing.T) {
 	w.Prompted(s)
 	w.slack.Faults.Add(webapi.Fault{Method: "usergroups.users.list", Kind: webapi.Refused, Code: "no_such_subteam",
 		Times: 1000})
-	w.drawn()
+	w.done()
 	got := w.direct(webapi.Suzuki)
 	expect.That(t, len(got) == 1 && strings.Contains(got[0], "approve_prompt"),
 		"who is listed by name got %v; given back for %v", got, w.queue.hidden)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
@@ -44,8 +45,8 @@ func (w *world) onTab(what, user string, stage int) {
 
 // Alex is not in the channel where it was asked for.
 func testHomeOwes(t *testing.T, w *world) {
-	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Alex))
-	w.drawn()
+	w.onRoute(pipelinetest.Desk("課長", 1, webapi.Suzuki), pipelinetest.Desk("部長", 1, webapi.Alex))
+	w.done()
 	w.opens(webapi.Suzuki)
 	w.onTab("first", webapi.Suzuki, 1)
 	for _, text := range []string{"あなたの番 (1 件)", "課長", webapi.DirectMessage(webapi.Suzuki)} {
@@ -59,7 +60,7 @@ func testHomeOwes(t *testing.T, w *world) {
 	w.Later(time.Minute)
 	w.opens(webapi.Suzuki)
 	w.onTab("stamped, and its entry is late", webapi.Suzuki, 0)
-	w.drawn()
+	w.done()
 	w.Later(time.Minute)
 	w.opens(webapi.Alex)
 	w.onTab("second", webapi.Alex, 2)
@@ -70,8 +71,8 @@ func testHomeStandsIn(t *testing.T, w *world) {
 	x := &rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "none", Outcome: rules.Outcome{Refuse: "No."}}}}
 	_, _, err := w.Store.KindStore.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
 	expect.NoError(t, err)
-	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("部長", 1, webapi.Tanaka))
-	w.drawn()
+	w.onRoute(pipelinetest.Desk("課長", 1, webapi.Suzuki), pipelinetest.Desk("部長", 1, webapi.Tanaka))
+	w.done()
 	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: webapi.Alex,
 		Principal: webapi.Suzuki, From: tenancy.DateOf(w.Now().In(tenancy.Zone()))}
 	d.Until = d.From
@@ -87,10 +88,11 @@ func testHomeStandsIn(t *testing.T, w *world) {
 }
 
 func testHomeOfAChannel(t *testing.T, w *world) {
-	w.onRoute(desk("課長", 1, webapi.Suzuki), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
+	w.onRoute(pipelinetest.Desk("課長", 1, webapi.Suzuki), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel,
+		Need: 1})
 	w.changed(func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: webapi.Sato}} })
 	w.acts(circulation.Stamp, 1, webapi.Suzuki)
-	w.drawn()
+	w.done()
 	for user, stage := range map[string]int{webapi.Tanaka: 2, webapi.Suzuki: 0, webapi.Sato: 0, webapi.Alex: 0,
 		webapi.Guest: 0} {
 		w.opens(user)
@@ -100,7 +102,7 @@ func testHomeOfAChannel(t *testing.T, w *world) {
 
 func testHomeUnsent(t *testing.T, w *world) {
 	w.onRoute(everybody())
-	w.drawn()
+	w.done()
 	w.opens(webapi.Alex)
 	w.onTab("listed", webapi.Alex, 1)
 	expect.Is(t, len(w.direct(webapi.Alex)), 0, "copies")
@@ -111,7 +113,7 @@ func testHomeUnsent(t *testing.T, w *world) {
 }
 
 func testOwedBeside(t *testing.T, w *world) {
-	w.onRoute(desk("経理", 1, webapi.Tanaka, webapi.Alex))
+	w.onRoute(pipelinetest.Desk("経理", 1, webapi.Tanaka, webapi.Alex))
 	p := w.Load().Process()
 	other := &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: webapi.Tanaka, Stage: 1,
 		State: aggregate.CardNone}

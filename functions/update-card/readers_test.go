@@ -37,7 +37,7 @@ func (w *world) tellsOf(id string) {
 	o.Route.Tells = id
 	w.By.Stage = 1
 	w.PlannedOnRoute(tenancy.DefaultSettings(), o, pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
-	w.drawn()
+	w.done()
 }
 
 // heard returns the messages in a channel that tell of a decision.
@@ -54,10 +54,10 @@ func testToldChannel(t *testing.T, w *world) {
 	w.tellsOf(webapi.General)
 	expect.Is(t, len(w.heard(webapi.General)), 0, "messages before the decision")
 	w.Approve()
-	w.drawn()
+	w.done()
 	expect.Is(t, len(w.heard(webapi.General)), 0, "messages before the steps began, which takes the number")
 	w.Begin()
-	w.drawn()
+	w.done()
 	all := w.heard(webapi.General)
 	expect.Must(t, len(all) == 1 && all[0].ThreadTS == "", "%+v", all)
 	told := string(expect.Value(json.Marshal(all[0]))(t))
@@ -65,10 +65,10 @@ func testToldChannel(t *testing.T, w *world) {
 		expect.Has(t, told, text, "the message")
 	}
 	expect.That(t, !strings.Contains(told, "approve_"), "it has buttons: %s", told)
-	w.drawn()
+	w.done()
 	w.Later(time.Minute)
 	w.Cancel()
-	w.drawn()
+	w.done()
 	expect.Is(t, len(w.heard(webapi.General)), 1, "messages")
 }
 
@@ -76,7 +76,7 @@ func testToldGroup(t *testing.T, w *world) {
 	w.tellsOf(webapi.Approvers)
 	w.Approve()
 	w.Begin()
-	w.drawn()
+	w.done()
 	all := w.heard(webapi.HR)
 	expect.Must(t, len(all) == 1 && all[0].ThreadTS != "", "%+v", all)
 	expect.Has(t, string(expect.Value(json.Marshal(all[0].Attachments))(t)), "!subteam^"+webapi.Approvers, "the message")
@@ -97,7 +97,7 @@ func testToldLost(t *testing.T, w *world) {
 func testToldDenied(t *testing.T, w *world) {
 	w.tellsOf(webapi.General)
 	w.acts(circulation.Deny, 1, webapi.Suzuki)
-	w.drawn()
+	w.done()
 	expect.Is(t, len(w.heard(webapi.General)), 0, "messages")
 }
 

@@ -15,15 +15,6 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// desk is a stage that needs this many stamps of these people.
-func desk(name string, need int, users ...string) circulation.Stage {
-	s := circulation.Stage{Name: name, Mode: circulation.ModePeople, Need: need}
-	for _, user := range users {
-		s.People = append(s.People, circulation.Person{User: user})
-	}
-	return s
-}
-
 // changed commits another gate of the process.
 func (w *world) changed(change func(g *aggregate.Gate)) {
 	w.T.Helper()
@@ -51,18 +42,7 @@ func (w *world) acts(kind circulation.Kind, stage int, hands ...string) {
 	w.T.Helper()
 	for _, hand := range hands {
 		w.changed(func(g *aggregate.Gate) {
-			act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: circulation.Person{User: hand},
-				Principal: circulation.Person{User: hand}, At: w.Now(), Stage: stage, Hash: g.AskedSum, Surface: "slack"}
-			if act.Ends() {
-				act.Text = "宛先が違う"
-			}
-			*g = expect.Value(g.Acted(act))(w.T)
-			switch {
-			case g.ApprovedAt != nil:
-				g.Status = aggregate.Approved
-			case g.RejectedAt != nil:
-				g.Status = aggregate.Rejected
-			}
+			*g = pipelinetest.Acted(w.T, *g, w.Now(), kind, stage, hand)
 		})
 	}
 }
@@ -70,7 +50,7 @@ func (w *world) acts(kind circulation.Kind, stage int, hands ...string) {
 // owing checks who has a copy with buttons of this stage, and whose entries list what they owe.
 func (w *world) owing(what string, stage int, users ...string) {
 	w.T.Helper()
-	w.drawn()
+	w.done()
 	for _, user := range []string{webapi.Suzuki, webapi.Tanaka, webapi.Alex, webapi.Sato} {
 		open := 0
 		for _, m := range w.direct(user) {
@@ -101,7 +81,8 @@ func TestCopiesAlongARoute(t *testing.T) {
 }
 
 func testCopiesOfStages(t *testing.T, w *world) {
-	w.onRoute(desk("課長", 1, webapi.Suzuki), desk("経理", 2, webapi.Tanaka, webapi.Alex, webapi.Suzuki))
+	w.onRoute(pipelinetest.Desk("課長", 1, webapi.Suzuki), pipelinetest.Desk("経理", 2, webapi.Tanaka, webapi.Alex,
+		webapi.Suzuki))
 	w.owing("opened", 1, webapi.Suzuki)
 	w.acts(circulation.Stamp, 1, webapi.Suzuki)
 	w.owing("stamped", 2, webapi.Tanaka, webapi.Alex) // who stamped already isn't asked again
@@ -122,7 +103,7 @@ func testCopiesOfStages(t *testing.T, w *world) {
 }
 
 func testCopiesEnd(t *testing.T, w *world) {
-	w.onRoute(desk("経理", 1, webapi.Tanaka, webapi.Alex))
+	w.onRoute(pipelinetest.Desk("経理", 1, webapi.Tanaka, webapi.Alex))
 	w.owing("opened", 1, webapi.Tanaka, webapi.Alex)
 	w.acts(circulation.Deny, 1, webapi.Tanaka)
 	w.owing("denied", 1)
@@ -135,7 +116,7 @@ func everybody() circulation.Stage {
 	for i := range 49 {
 		users = append(users, fmt.Sprintf("U0NOBODY%02d", i))
 	}
-	return desk("全員", 2, append(users, webapi.Alex)...)
+	return pipelinetest.Desk("全員", 2, append(users, webapi.Alex)...)
 }
 
 func testCopiesOfALargeStage(t *testing.T, w *world) {
@@ -147,8 +128,8 @@ func testCopiesOfALargeStage(t *testing.T, w *world) {
 }
 
 func testCopiesLeft(t *testing.T, w *world) {
-	w.onRoute(desk("部長", 1, "U0LEFT"))
-	w.drawn()
+	w.onRoute(pipelinetest.Desk("部長", 1, "U0LEFT"))
+	w.done()
 	head := w.Load().Head
 	expect.That(t, head.ShownRev == 0 && head.Redraws > 0, "the card isn't drawn again")
 	w.done()
@@ -166,13 +147,13 @@ func testCopiesLater(t *testing.T, w *world) {
 		s.RulesRev = 1
 		return a.FinishProcess(a.Head.Run, steps, "", s, w.Now())
 	})
-	w.drawn()
+	w.done()
 	now := fmt.Sprint(w.shows("", "", "回覧先を確認しています"))
 	expect.That(t, !strings.Contains(now, "Slack の応答"), "%s", now)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.PutOff(a.Head.Run, a.Process().Key(), w.Now().Add(time.Minute), w.Now())
 	})
-	w.drawn()
+	w.done()
 	w.shows("", "", "Slack の応答を待っています")
 	a := w.Load()
 	waiting := expect.Value(w.Store.Waiting(t.Context(), w.Ref.Tenant, "", 10))(t)
@@ -180,7 +161,7 @@ func testCopiesLater(t *testing.T, w *world) {
 		"%d copies, %d wait until %v", len(a.Copies), len(waiting.Items), a.Process().Terms.DecideBy)
 	expect.That(t, len(w.direct(webapi.Suzuki)) == 0, "somebody is asked already")
 	w.Cancel()
-	w.drawn()
+	w.done()
 	now = fmt.Sprint(w.shows("", "", ""))
 	expect.That(t, !strings.Contains(now, "回覧先を確認しています"), "%s", now)
 }

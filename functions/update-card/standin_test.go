@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
@@ -23,7 +24,7 @@ func TestTheCardSaysWhoStandsIn(t *testing.T) {
 
 // Whoever stands in gets each item that they may stamp as the principal does, once, until their time is over.
 func testStandInTold(t *testing.T, w *world) {
-	w.onRoute(desk("経理", 2, webapi.Tanaka, webapi.Alex))
+	w.onRoute(pipelinetest.Desk("経理", 2, webapi.Tanaka, webapi.Alex))
 	store, today := w.Store.KindStore.Store, tenancy.DateOf(w.Now().In(tenancy.Zone()))
 	set := func(principal string, from tenancy.Date) tenancy.Delegation {
 		by := w.By
@@ -33,11 +34,11 @@ func testStandInTold(t *testing.T, w *world) {
 			tenancy.Setter{Actor: by}, w.Now(), nil))(t)
 	}
 	set(webapi.Alex, today+20)
-	w.drawn()
+	w.done()
 	expect.Is(t, len(w.direct(webapi.Suzuki)), 0, "messages before anybody is away")
 	d := set(webapi.Tanaka, today)
-	w.drawn()
-	w.drawn()
+	w.done()
+	w.done()
 	told := w.newest(webapi.Suzuki, 1)
 	for _, want := range []string{webapi.Tanaka + `\u003e さんの代理として`, "approve_process", "経理"} {
 		expect.Has(t, told, want)
@@ -47,15 +48,15 @@ func testStandInTold(t *testing.T, w *world) {
 	by.ID = webapi.Tanaka
 	ends := tenancy.Setter{Actor: by}
 	expect.Value(store.EndDelegation(t.Context(), d, ends, w.Now(), nil))(t)
-	w.drawn()
+	w.done()
 	expect.That(t, !strings.Contains(w.newest(webapi.Suzuki, 1), "approve_process"), "they may not stamp any more")
 }
 
 // Who was away gets a message and an entry of what they are to read, once somebody stamped in their place.
 // Of what waits already, who stands in from a later day is told on that day, once.
 func testStandInOnCard(t *testing.T, w *world) {
-	w.onRoute(desk("経理", 1, webapi.Tanaka))
-	w.drawn()
+	w.onRoute(pipelinetest.Desk("経理", 1, webapi.Tanaka))
+	w.done()
 	today := tenancy.DateOf(w.Now().In(tenancy.Zone()))
 	away := func(principal string) tenancy.Delegation {
 		return tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: webapi.Suzuki,
@@ -76,10 +77,10 @@ func testStandInOnCard(t *testing.T, w *world) {
 	expect.That(t, w.Load().Head.Redraws == rev && !says(), "somebody else is away")
 	d := expect.Value(store.SetDelegation(t.Context(), away(webapi.Tanaka), by(webapi.Tanaka), w.Now(), nil))(t)
 	expect.That(t, w.Load().Head.Redraws > rev, "the card isn't drawn again")
-	w.drawn()
+	w.done()
 	expect.That(t, says(), "who stands in isn't said")
 	expect.Value(store.EndDelegation(t.Context(), d, by(webapi.Tanaka), w.Now(), nil))(t)
-	w.drawn()
+	w.done()
 	expect.That(t, !says(), "it is over")
 }
 
