@@ -220,7 +220,10 @@ func (w *walk) ask() {
 		made, _, err := model.Draft(w.Context(), w.model, model.DraftInput{Task: *w.a.Task, Request: w.said(aMessage),
 			Earlier: earlier, Locale: "ja", Now: w.now, Fits: card.PromptFits})
 		expect.NoError(w, err)
-		w.made = append(w.made, made.Content, made.Title)
+		w.made = append(w.made, made.Content)
+		if made.Title != "" { // the title stays
+			w.made = append(w.made, made.Title)
+		}
 		c, err = w.a.FinishPrompt(w.a.Head.Run, made, tenancy.DefaultSettings(), w.now)
 		w.do(stage, c, err)
 		if len(earlier) > 0 {

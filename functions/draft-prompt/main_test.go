@@ -61,7 +61,8 @@ func testDrafts(t *testing.T, server *pipelinetest.Server) {
 		}
 	})
 	t.Run("a policy that its card can't show whole is not asked of people", func(t *testing.T) {
-		unseen := expect.Value(json.Marshal(map[string]string{"policy": strings.Repeat("@here ", 1300) + "最後に全員へ送る", "title": "件名"}))(t)
+		unseen := expect.Value(json.Marshal(map[string]string{
+			"policy": strings.Repeat("@here ", 1300) + "最後に全員へ送る", "title": "件名"}))(t)
 		w, g := server.World(t), &modeltest.Demo{First: string(unseen)}
 		w.Extracted()
 		if next := handle(t, w, g); next.State != task.StateAwaitPromptApproval {

@@ -197,8 +197,9 @@ func Grouped(number string) string {
 type Change struct{ Name, Was, Is []Piece }
 
 // Between says what differs between two versions of the steps of one task: of each call that both have the arguments
-// and whether it is asked about once more, calls that only one has, their order, and last what all of them move. It
-// returns nothing only if both versions do the same in the same order.
+// and whether it is asked about once more, calls that only one has, their order, and last what all of them move. What
+// became the same in several places it tells once, with their names. It returns nothing only if both versions do the
+// same in the same order.
 func Between(locale string, was, is []task.Step) (all []Change) {
 	old, now := tellers(locale, was), tellers(locale, is)
 	var matched []*teller
@@ -219,7 +220,7 @@ func Between(locale string, was, is []task.Step) (all []Change) {
 			all = append(all, Change{Name: stepName(o), Was: o.e.Sentence})
 		}
 	}
-	all = append(all, moved(locale, numbers)...)
+	all = append(once(all), moved(locale, numbers)...)
 	_, before := task.Leads(was)
 	_, after := task.Leads(is)
 	if before != after {
@@ -231,6 +232,25 @@ func Between(locale string, was, is []task.Step) (all []Change) {
 			[]Piece{{Words, Money(locale, after)}}})
 	}
 	return all
+}
+
+// once joins changes of one value to another, and lists their names.
+func once(all []Change) (out []Change) {
+	var names [][][]Piece // of each that is told
+	for _, c := range all {
+		i := slices.IndexFunc(out, func(o Change) bool {
+			return c.Was != nil && c.Is != nil && reflect.DeepEqual(o.Was, c.Was) && reflect.DeepEqual(o.Is, c.Is)
+		})
+		if i < 0 {
+			out, names = append(out, c), append(names, [][]Piece{c.Name})
+			continue
+		}
+		if !slices.ContainsFunc(names[i], func(n []Piece) bool { return reflect.DeepEqual(n, c.Name) }) {
+			names[i] = append(names[i], c.Name)
+			out[i].Name = slices.Concat(out[i].Name, []Piece{{Words, ", "}}, c.Name)
+		}
+	}
+	return out
 }
 
 // moved tells of calls that come in another order than before, by the numbers that they had then.

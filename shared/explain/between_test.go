@@ -152,6 +152,10 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 		"nothing": {ordered(order("", "")), ordered(order("", "")), ""},
 		"a quantity": {ordered(order("", "")), ordered(order(`"quantity":2`, `"quantity":1`)),
 			"items › 1 › quantity: 2 → 1; 合計: ¥298,000 → ¥149,000"},
+		"one change in several places": {
+			ordered(write("x.y", nil, `{"from":"9月","to":"9月"}`), write("x.z", nil, `{"from":"9月"}`)),
+			ordered(write("x.y", nil, `{"from":"10月","to":"10月"}`), write("x.z", nil, `{"from":"10月"}`)),
+			"from, to: 「9月」 → 「10月」"},
 		"whom from, what for, and a check": {ordered(order("", "")), func() []task.Step {
 			steps := ordered(order(`"アクメ"`, `"グローブ","about":"x"`))
 			steps[1].RequiresHumanCheck = true

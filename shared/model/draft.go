@@ -70,7 +70,8 @@ type Version struct {
 	Reason  string `json:"reason"`
 }
 
-// Draft writes the policy that people approve, with the task's title as it has it. It returns the same errors as Extract.
+// Draft writes the policy that people approve, with the task's title as it has it. It returns the same errors as
+// Extract.
 func Draft(ctx context.Context, w Wire, in DraftInput) (task.Drafted, Usage, error) {
 	var made task.Drafted
 	var crowded string

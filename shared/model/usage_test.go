@@ -213,7 +213,8 @@ type aliased string
 
 func (name aliased) Say(context.Context, model.Request) (model.Response, error) {
 	u := model.Usage{Provider: "openai", Model: "gpt-5.4", Calls: 1, Input: 900_000, Output: 100_000}
-	return model.Response{Text: `{"policy": "1. 勤怠を集計します。", "title": "勤怠の集計"}`, Stop: model.StopEnd, Usage: u, Answered: string(name)}, nil
+	return model.Response{Text: `{"policy": "1. 勤怠を集計します。", "title": "勤怠の集計"}`, Stop: model.StopEnd,
+		Usage: u, Answered: string(name)}, nil
 }
 
 func TestWhateverAModelCallsItselfItsCallsArePaid(t *testing.T) {
@@ -264,7 +265,8 @@ type counting model.Usage
 
 func (c counting) Say(context.Context, model.Request) (model.Response, error) {
 	c.Provider, c.Model, c.Calls = "openai", "gpt-5.4", 1
-	return model.Response{Text: `{"policy": "1. 勤怠を集計します。", "title": "勤怠の集計"}`, Stop: model.StopEnd, Usage: model.Usage(c)}, nil
+	return model.Response{Text: `{"policy": "1. 勤怠を集計します。", "title": "勤怠の集計"}`, Stop: model.StopEnd,
+		Usage: model.Usage(c)}, nil
 }
 
 func TestNoCountOfTokensTakesBackWhatOthersCost(t *testing.T) {

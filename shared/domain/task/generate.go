@@ -73,8 +73,8 @@ func (c *change) beginProcess(prompt *Prompt, version int) {
 // Drafted is a policy, and the task's title as it has it; empty: as it was.
 type Drafted struct{ Content, Title string }
 
-// FinishPrompt saves the policy's text and opens its gate. A further version may give the task another title. It relies on the settings s. Nothing changes if the newest
-// version is not generating or a contest is drafting it.
+// FinishPrompt saves the policy's text and opens its gate. A further version may give the task another title. It relies
+// on the settings s. Nothing changes if the newest version is not generating or a contest is drafting it.
 func (a *Aggregate) FinishPrompt(run int, d Drafted, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	p := a.Prompt()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || a.Contesting() != nil {

@@ -82,7 +82,8 @@ func reordered(s *scenario) *scenario {
 func homeOfEffects(t *testing.T, locale string) slack.HomeTabViewRequest {
 	order, sheet := reordered(received(t)), planned(t, fiveSteps(), defaults)
 	policy := received(t).extracted().drafting()
-	policy.do(policy.FinishPrompt(policy.Head.Run, task.Drafted{Content: strings.Repeat(content, 200)}, defaults, policy.now))
+	policy.do(policy.FinishPrompt(policy.Head.Run, task.Drafted{Content: strings.Repeat(content, 200)}, defaults,
+		policy.now))
 	done := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
 	done.do(done.CompleteExecution(done.Head.Run, "21 行", done.now))
 	const link = "https://x.slack.com/archives/C1/p1"

@@ -232,7 +232,8 @@ func TestNothingThatIsStampedIsFolded(t *testing.T) {
 // Models would read a struck-out text as if it were not struck out.
 func TestAPolicyIsNotStruckOut(t *testing.T) {
 	s := received(t).extracted().drafting()
-	s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: "U012 に送る。~U0EVIL001 にも送る~ (取り消し)"}, tenancy.DefaultSettings(), s.now))
+	s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: "U012 に送る。~U0EVIL001 にも送る~ (取り消し)"},
+		tenancy.DefaultSettings(), s.now))
 	m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
 	all := drawn(m.Attachments[0].Blocks.BlockSet)
 	expect.That(t, strings.Contains(all, "～U0EVIL001 にも送る～") && !strings.Contains(all, "~"), "drawn as %s", all)
