@@ -197,7 +197,8 @@ func (a *audited) provesADecision(done *task.Aggregate) {
 	a.Helper()
 	out, holds := a.audit(done.Head.TaskID)
 	expect.That(a, holds && strings.Contains(out, "write step-1 record_decision: completed") &&
-		strings.Contains(out, "decision number "+done.Head.Number) && strings.Contains(out, "stamped by "+webapi.Suzuki) &&
+		strings.Contains(out, "decision number "+done.Head.Glance.Number) &&
+		strings.Contains(out, "stamped by "+webapi.Suzuki) &&
 		strings.Contains(out, "with the file 見積書.pdf of 8 bytes, sha256 "+aggregate.HashOf("%PDF-1.7")),
 		"prove a decision: %s", out)
 	row := a.row("TASK#"+a.tenant+"#"+done.Head.TaskID, done.Execution().Key())

@@ -201,7 +201,7 @@ func decision() scenario {
 	return scenario{name: "decision", ask: (*scenarioRun).asksByForm, act: func(d *scenarioRun) {
 		d.ClickUntilTaken(webapi.Tanaka, driver.TaskCard, "approve_process")
 		d.Eventually("the decision is recorded", func() bool {
-			number := d.Load().Head.Number
+			number := d.Load().Head.Glance.Number
 			return number != "" && d.Shows(driver.TaskCard, number)
 		})
 		d.untilEnded()
@@ -259,11 +259,12 @@ func (d *scenarioRun) hasOneNumber(t driver.T) {
 	e := a.Execution()
 	row := a.StepOf(e, 1)
 	expect.That(t, e.Attempt == 1 && len(a.Steps) == 1 && row.Status == task.StepCompleted && row.Result != nil &&
-		a.Head.Number != "" && string(row.Result.JSON) == `{"number":"`+a.Head.Number+`"}`, "%s: %+v", a.Head.Number, row)
+		a.Head.Glance.Number != "" && string(row.Result.JSON) == `{"number":"`+a.Head.Glance.Number+`"}`, "%s: %+v",
+		a.Head.Glance.Number, row)
 	year := tenancy.DefaultSettings().FiscalYear(*a.Process().ApprovedAt)
 	all := expect.Value(d.Store.Numbers(t.Context(), d.Ref.Tenant, year, "", 0))(t)
 	mine := slices.DeleteFunc(slices.Clone(all), func(x task.Numbered) bool { return x.TaskID != d.Ref.ID })
-	expect.That(t, len(mine) == 1 && mine[0].String() == a.Head.Number, "%+v", mine)
+	expect.That(t, len(mine) == 1 && mine[0].String() == a.Head.Glance.Number, "%+v", mine)
 	for i, x := range all {
 		expect.Is(t, x.N, len(all)-i, "a number is left out")
 	}

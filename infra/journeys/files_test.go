@@ -33,7 +33,7 @@ func TestAQuotationIsStampedAndStaysOpen(t *testing.T) {
 	desk := driver.SitDown(t, s, administrator.ID)
 	page := "/console/tasks/" + d.Ref.ID
 	for path, want := range map[string]string{page: page + "/files/" + sum, page + "/files/" + sum: pdf,
-		"/console/audit/register.csv?year=" + a.Head.Number[:4]: "SHA-256 " + sum} {
+		"/console/audit/register.csv?year=" + a.Head.Glance.Number[:4]: "SHA-256 " + sum} {
 		status, body := desk.Get(path)
 		expect.That(t, status == http.StatusOK && strings.Contains(body, want), "%s: %d, without %s", path, status, want)
 	}

@@ -53,7 +53,7 @@ func agree(t *testing.T, d *driver.Request, said ...string) *task.Aggregate {
 	a := d.Until("it is carried out", func(a *task.Aggregate) bool {
 		return a.Task != nil && a.Task.Status == task.TaskCompleted
 	})
-	p, number := a.Process(), a.Head.Number
+	p, number := a.Process(), a.Head.Glance.Number
 	st := circulation.Walk(p.Circulating())
 	expect.Must(t, st.Settled && number != "" && p.ApprovedHash == task.Hash(p.Steps), "%s: %+v", number, st.Refused)
 	desk := driver.SitDown(t, d.S, webapi.Suzuki)
@@ -175,7 +175,7 @@ func TestAStandInIsRemindedAndTheRequesterAsksAnew(t *testing.T) {
 	first.Cancel(webapi.Sato, first.Root)
 	first.Until("it is withdrawn", ended)
 	first.Card(driver.ProcessCard, "キャンセル")
-	expect.Is(t, first.Load().Head.Number, "")
+	expect.Is(t, first.Load().Head.Glance.Number, "")
 
 	second := asks()
 	stamps(second, driver.ProcessCard, [2]string{"課長", webapi.Alex}, [2]string{"経理", webapi.Tanaka})

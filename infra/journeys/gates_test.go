@@ -267,7 +267,7 @@ func TestAReturnedFormIsDecidedAsItsAskerFillsItInAgain(t *testing.T) {
 		d.Until("the stamp counts", func(a *task.Aggregate) bool { return len(a.Process().Acts) == i+1 })
 	}
 	a := agree(t, d, "賃借にしてください", "複合機の賃借")
-	expect.That(t, a.Process().Version == 2 && a.Head.Number != "" &&
+	expect.That(t, a.Process().Version == 2 && a.Head.Glance.Number != "" &&
 		a.Matter().Amount == "900000" && len(a.Uses) == 0, "%+v", a.Head)
 	expect.Has(t, string(a.Process().Steps[0].ToolInput), `"title":"複合機の賃借"`)
 }

@@ -28,18 +28,17 @@ const (
 
 type keysPage struct {
 	web.Came
-	Rows    []keyRow
-	Of      tenancy.Key // that the form changes; without an id it makes one
-	Open    bool        // the form is
-	Fields  []web.Field
-	Tools   web.Chooser
-	Wrong   []web.Fault // of the tools
-	Problem string      // of no field
-	Secret  string      // of the key that was made just now: it is never shown again
-	Door    string      // the address below which agents with a key ask
-
-	quota, until string // as they were typed
-	wrong        string // the field with a problem
+	Rows           []keyRow
+	Of             tenancy.Key // that the form changes; without an id it makes one
+	Open           bool        // the form is
+	People, Places []web.Choice
+	Tools          web.Chooser
+	Elsewhere      string            // tools that are not Ringi's, in lines
+	Quota, Until   string            // as they were typed
+	Wrong          map[string]string // by field
+	Problem        string            // of no field
+	Secret         string            // of the key that was made just now: it is never shown again
+	Door           string            // the address below which agents with a key ask
 }
 
 type keyRow struct {
@@ -51,8 +50,8 @@ type keyRow struct {
 
 // blank is the form of a new key.
 func (c *Pages) blank(v *web.Viewer) keysPage {
-	return keysPage{Of: tenancy.Key{Answers: v.User}, quota: strconv.Itoa(usualQuota),
-		until: (c.Today() + usualDays).String()}
+	return keysPage{Of: tenancy.Key{Answers: v.User}, Quota: strconv.Itoa(usualQuota),
+		Until: (c.Today() + usualDays).String()}
 }
 
 // lastDay is the last day on which a key works.
@@ -65,8 +64,8 @@ func (c *Pages) keys(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		if err != nil {
 			return err
 		}
-		p = keysPage{Of: k, Open: k.RevokedAt == nil, quota: strconv.Itoa(k.QuotaDay),
-			until: lastDay(k)}
+		p = keysPage{Of: k, Open: k.RevokedAt == nil, Quota: strconv.Itoa(k.QuotaDay),
+			Until: lastDay(k)}
 	}
 	return c.showKeys(w, r, v, p)
 }
@@ -89,9 +88,6 @@ func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	channels := sight.Channels()
 	p.Open, p.Tools = p.Open || len(all) == 0, web.Chooser{Name: "tools", Few: true}
 	p.Door = web.Address(r)
-	if p.wrong == "tools" {
-		p.Wrong = []web.Fault{{Text: words.In("problems", p.wrong)}}
-	}
 	own := slices.DeleteFunc(slices.Clone(p.Of.Tools), func(name string) bool {
 		return slices.ContainsFunc(offered, func(b web.Box) bool { return b.Value == name })
 	})
@@ -102,8 +98,13 @@ func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 			p.Tools.Found, p.Tools.Searched = append(p.Tools.Found, b), true
 		}
 	}
-	if err := p.form(c, ctx, v, words, strings.Join(own, "\n"), channels); err != nil {
-		return err
+	p.Elsewhere = strings.Join(own, "\n")
+	if p.Places = placesOf(p.Of.Channel, channels, words); p.Of.ID == "" { // whose it is stays
+		m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
+		if err != nil {
+			return err
+		}
+		p.People = web.MembersToChoose(m, p.Of.Answers, "", "")
 	}
 	ids := []string{v.User}
 	for _, k := range all {
@@ -128,42 +129,16 @@ func rowOf(k tenancy.Key, words web.Texts, called func(id string) string, channe
 	return row
 }
 
-// form fills in the fields of the form, and says at one of them what is wrong with it.
-func (p *keysPage) form(c *Pages, ctx context.Context, v *web.Viewer, words web.Texts, own string,
-	channels map[string]string) error {
-	k := p.Of
-	places := []web.Choice{}
-	if k.Channel != "" && web.ChannelName(channels, k.Channel) == "" {
-		places = append(places, web.Choice{Value: k.Channel, Text: k.Channel, Chosen: true})
+// placesOf are the channels among which that of a key is chosen.
+func placesOf(chosen string, channels map[string]string, words web.Texts) (all []web.Choice) {
+	if chosen != "" && web.ChannelName(channels, chosen) == "" {
+		all = append(all, web.Choice{Value: chosen, Text: chosen, Chosen: true})
 	}
 	for id := range channels {
-		places = append(places, web.Choice{Value: id, Text: web.ChannelName(channels, id), Chosen: id == k.Channel})
+		all = append(all, web.Choice{Value: id, Text: web.ChannelName(channels, id), Chosen: id == chosen})
 	}
-	slices.SortFunc(places, web.Choice.Compare)
-	until := web.Day("expires_at", words.Say("expires"), p.until)
-	p.Fields = []web.Field{{Name: "name", Label: words.Say("name"), Value: k.Name, Most: tenancy.MaxKeyName}}
-	if k.ID == "" { // whose it is stays
-		m, err := c.Roster.Of(ctx, c.Listing, v.Team, c.Now())
-		if err != nil {
-			return err
-		}
-		p.Fields = append(p.Fields, web.Select("answers", words.Say("answers"), "",
-			web.MembersToChoose(m, k.Answers, "", "")))
-	}
-	p.Fields = append(p.Fields, web.Select("channel", words.Say("channel"), words.Say("choose"), places),
-		web.Field{Name: "quota_day", Label: words.Say("quota"), Value: p.quota, Mode: "numeric", Class: "number"}, until,
-		web.Field{Name: "elsewhere", Label: words.Say("elsewhere"), Value: own, Rows: "3", Class: "mono"})
-	for i := range p.Fields {
-		f := &p.Fields[i]
-		f.Required = f.Name != "elsewhere"
-		if f.Hint = words.In("hints", f.Name); f.Hint != "" {
-			f.HintID = f.Name + "-about"
-		}
-		if f.Name == p.wrong {
-			f.Problems = []web.Fault{{Text: words.In("problems", p.wrong)}}
-		}
-	}
-	return nil
+	slices.SortFunc(all, web.Choice.Compare)
+	return append([]web.Choice{{Text: words.Say("choose")}}, all...)
 }
 
 // offered lists the tools that Ringi may call for a key: those that are allowed.
@@ -232,8 +207,8 @@ func (c *Pages) keySaved(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	case err == nil:
 		return c.Done(w, r, keysPath, "saved")
 	case bad:
-		p.wrong, _, _ = strings.Cut(wrong.Field, "[")
-		p.Came.Wrong = true
+		field, _, _ := strings.Cut(wrong.Field, "[")
+		p.Wrong, p.Came.Wrong = map[string]string{field: words.In("problems", field)}, true
 	case errors.Is(err, aggregate.ErrConflict) || revoked:
 		p.Problem, p.Came.Conflict = words.Say("conflict"), true
 	default:
@@ -246,12 +221,12 @@ func (c *Pages) keySaved(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 func (c *Pages) readKey(r *http.Request, v *web.Viewer, p *keysPage) error {
 	f := r.PostForm
 	field := func(name string) string { return strings.TrimSpace(f.Get(name)) }
-	p.quota, p.until = field("quota_day"), field("expires_at")
+	p.Quota, p.Until = field("quota_day"), field("expires_at")
 	k := &p.Of
 	k.Name, k.Channel = field("name"), field("channel")
 	k.Tools = web.Ticked(append(slices.Clone(f["tools"]), web.Lines(f.Get("elsewhere"))...))
-	k.QuotaDay, _ = strconv.Atoi(web.Digits(p.quota)) // 0 is refused
-	day, err := web.DayOf(p.until)
+	k.QuotaDay, _ = strconv.Atoi(web.Digits(p.Quota)) // 0 is refused
+	day, err := web.DayOf(p.Until)
 	if err != nil || day.IsZero() {
 		return aggregate.Problem{Field: "expires_at", Code: "must be a day"}
 	}

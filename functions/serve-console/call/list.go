@@ -32,7 +32,7 @@ type Pages struct {
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET "+callsPath, c.calls),
-		web.ForMembers("GET "+callsPath+"/{id}", web.Of(c.load, c.showCall)),
+		web.ForMembers("GET "+callsPath+"/{id}", c.page().Read),
 		web.ForMembers("POST "+callsPath+"/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET "+callsPath+"/{id}/message", c.OpenBeginning(c.page())),
 		web.ForAdministrators("GET "+keysPath, c.keys),
@@ -56,14 +56,12 @@ type Row struct {
 
 // calls lists the calls that the viewer may read, the newest first.
 func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	q := r.URL.Query()
-	person, bad := q.Get("person"), web.BadFilter{}
-	bad.Refuse("answers", &person, person != web.Myself)
-	words, of := v.Texts("calls"), web.Whom(person, v)
-	p := callsPage{}
-	p.Ignored, p.Narrowed = bad.Said(words), person != ""
-	p.Views = []web.View{{Path: callsPath, Text: words.Say("all"), Here: person == ""},
-		{Path: callsPath + "?person=" + web.Myself, Text: words.Say("mine"), Here: person != ""}}
+	q, words, p := r.URL.Query(), v.Texts("calls"), callsPage{}
+	person := p.OfMine(r, v, words, callsPath, "answers")
+	of := web.Whom(person, v)
+	if p.Hints = []string{words.Say("empty_about")}; v.Admin {
+		p.Hints = []string{words.Say("empty_admin")}
+	}
 	at := func(cursor string) string {
 		return web.At(callsPath, map[string]string{"person": person, "cursor": cursor})
 	}
@@ -84,29 +82,25 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 }
 
 func (c *Pages) rows(ctx context.Context, v *web.Viewer, items []call.Call, channels map[string]string) (out []Row) {
-	if len(items) == 0 {
-		return nil
-	}
-	ids, sums := []string{v.User}, make([]explain.Sum, len(items))
-	for i := range items {
-		sums[i] = explain.SumUp(v.Locale, explain.StepsOf(&items[i]))
-		ids = append(append(ids, items[i].Answers), sums[i].People()...)
-	}
-	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...), Settled: true}
-	for i := range items {
-		x := &items[i]
-		row := Row{Path: callsPath + "/" + x.CallID, Agent: card.OneLine(x.KeyName),
-			Answers: by.Person(x.Answers), Channel: web.Channel(v, x.Origin(), channels), At: x.CreatedAt}
-		row.Status, row.Badge = statusOf(v.Texts("calls"), x)
-		if lead := sums[i].First(); lead.Order > 0 {
-			row.Says, row.Apart = by.Briefly(lead.Sentence), by.Apart(lead)
-		}
-		if sums[i].Amount != rules.Nothing() {
-			row.Amount = explain.Money(v.Locale, sums[i].Amount)
-		}
-		out = append(out, row)
-	}
+	c.Naming(ctx, v, func(called func(id string) string) {
+		by := subject.Reader{Locale: v.Locale, Person: called, Settled: true}
+		out = web.Each(items, func(x call.Call) Row { return inList(v, by, &x, channels) })
+	})
 	return out
+}
+
+func inList(v *web.Viewer, by subject.Reader, x *call.Call, channels map[string]string) Row {
+	sum := explain.SumUp(v.Locale, explain.StepsOf(x))
+	row := Row{Path: callsPath + "/" + x.CallID, Agent: card.OneLine(x.KeyName), Answers: by.Person(x.Answers),
+		Channel: web.Channel(v, x.Origin(), channels), At: x.CreatedAt}
+	row.Status, row.Badge = statusOf(v.Texts("calls"), x)
+	if lead := sum.First(); lead.Order > 0 {
+		row.Says, row.Apart = by.Briefly(lead.Sentence), by.Apart(lead)
+	}
+	if sum.Amount != rules.Nothing() {
+		row.Amount = explain.Money(v.Locale, sum.Amount)
+	}
+	return row
 }
 
 // statusOf says how a call stands, with its badge.

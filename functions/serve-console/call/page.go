@@ -2,7 +2,6 @@ package call
 
 import (
 	"net/http"
-	"slices"
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
@@ -13,20 +12,15 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/explain/auditlog"
 	"ringi/shared/slack/card"
-	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
-
-// mostEntries is the number of audit entries on a page.
-const mostEntries = 100
 
 var refOf = subject.RefOf(call.ValidID, call.RefOf)
 
 // page describes a call's page to package subject. It shows all of a call that can be read, and asks about no other.
 func (c *Pages) page() subject.Page {
-	return subject.Page{Path: callsPath + "/", RefOf: refOf, Ends: conversation.ActCancel, Refused: c.refused,
+	return subject.Page{Path: callsPath + "/", RefOf: refOf, Ends: conversation.ActCancel, Show: c.showCall,
 		Whole: func(_ *http.Request, _ *web.Viewer, a decide.Subject, _ subject.Tried) error {
 			if _, err := a.(*call.Aggregate).Call.Content(); err != nil {
 				return explain.ErrMalformedForm
@@ -39,24 +33,20 @@ func (c *Pages) page() subject.Page {
 type loaded struct {
 	is       *call.Aggregate
 	settings tenancy.Settings
-	surface  explain.Surface
-	by       subject.Reader
 	audit    []aggregate.AuditEntry
+	more     bool
 	returned string
 }
 
 type callPage struct {
+	subject.Sheet
 	Is                                 *call.Call
-	Path, Live, Status, Badge          string
 	Agent, Answers, Channel            string
 	Kind                               string // whether it reads or writes
 	Does                               *subject.Effect
 	Exactly                            string // its arguments, as they are stamped
-	Route                              *subject.Route
 	Approved, Ended, Because, Returned string
 	Failed                             bool // Ended says that something went wrong
-	Log                                []subject.Entry
-	subject.Ask
 }
 
 func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
@@ -64,72 +54,50 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	if err != nil {
 		return t, err
 	}
-	ctx := r.Context()
-	if t.is, err = c.Calls.Load(ctx, ref); err == nil {
-		t.settings, err = c.Readable(ctx, v, t.is)
+	if t.is, err = c.Calls.Load(r.Context(), ref); err == nil {
+		t.settings, err = c.Readable(r.Context(), v, t.is)
 	}
-	if err != nil {
-		return t, err
+	if err == nil {
+		t.audit, t.more, err = c.Logged(r.Context(), ref)
 	}
-	x := t.is.Call
-	log, err := c.Store.Audit(ctx, v.Tenant, store.AuditFilter{Resource: x.CallID}, "", mostEntries)
-	if err != nil {
-		return t, err
+	if err == nil {
+		t.returned, err = web.Returned(r.Context(), c.Results, ref, t.is.Call.Result)
 	}
-	t.audit = log.Items
-	if t.returned, err = web.Returned(ctx, c.Results, ref, x.Result); err != nil {
-		return t, err
-	}
-	ids := slices.Concat([]string{x.Answers, x.CancelledBy, x.ConfirmedBy, x.Gate.ApprovedBy, v.User},
-		t.settings.Approvers.Users, explain.SumUp(v.Locale, explain.StepsOf(x)).People())
-	ids = append(ids, subject.NamedOf(&x.Gate)...)
-	for _, e := range t.audit {
-		if e.ActorType == aggregate.ActorUser {
-			ids = append(ids, e.ActorID)
-		}
-	}
-	channel := c.ChannelsOf(ctx, v, x.Origin(), v.Texts("task").Say("that_channel"))
-	t.by = subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...),
-		Settled: x.Status != conversation.ActionPending,
-		Channel: channel(x.Channel)}
-	t.surface = subject.SurfaceOf(v, t.by.Person, channel)
-	return t, nil
+	return t, err
 }
 
-func (c *Pages) showCall(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {
-	return c.showPage(w, r, v, t, callPage{}, 0)
-}
-
-func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p callPage,
-	status int) error {
+func (c *Pages) showCall(w http.ResponseWriter, r *http.Request, v *web.Viewer, not subject.Ask) error {
+	t, err := c.load(r, v)
+	if err != nil {
+		return err
+	}
 	words, x := v.Texts("calls"), t.is.Call
-	p.Is, p.Path, p.Agent, p.Answers = x, callsPath+"/"+x.CallID, card.OneLine(x.KeyName), t.by.Person(x.Answers)
-	p.Status, p.Badge = statusOf(words, x)
-	if p.Channel = t.by.Channel; !x.Over() {
-		p.Live = p.Path
-	}
-	p.does(t, words)
-	p.ended(t, words)
-	p.Route = t.by.Route(&x.Gate, x.Over() || x.Status == conversation.ActionApproved)
-	offers := offersOf(t.is)
-	asks := t.is.Asked(x.CallID).Open
-	c.Asks(r, subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v, On: c.page(),
-		Offers: offers, Whole: p.Does != nil, Waits: asks, Stands: p.Status}, &p.Ask)
-	switch {
-	case asks:
+	channel := c.ChannelsOf(r.Context(), v, x.Origin(), v.Texts("task").Say("that_channel"))
+	by := subject.Reader{Locale: v.Locale, Settled: x.Status != conversation.ActionPending, Channel: channel(x.Channel)}
+	var p callPage
+	var surface explain.Surface
+	c.Naming(r.Context(), v, func(called func(id string) string) {
+		by.Person, surface = called, subject.SurfaceOf(v, called, channel)
+		surface.WhoDecides(t.settings, x.Origin(), t.is.Askers()...)
+		p = drawn(t, by, surface, words)
+	})
+	asking := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: surface, Viewer: v, On: c.page(),
+		Offers: offersOf(t.is), Whole: p.Does != nil, Waits: t.is.Asked(x.CallID).Open, Stands: p.Stands}
+	if p.Ask = not; asking.Waits {
 		p.Until = web.TimeOf(x.Gate.Terms.DecideBy)
-	case x.Status == conversation.ActionPending:
+	}
+	if err := c.Asks(r, asking, &p.Ask); err != nil {
+		return err
+	}
+	if x.Unopened() {
 		p.Who = v.Texts("route").Say("looking")
-	default:
-		p.Who = ""
 	}
 	for i := range p.Buttons {
 		if b := &p.Buttons[i]; x.Elsewhere && b.Act == aggregate.ActApprove {
 			b.About = words.Say("approve_elsewhere")
 		}
 	}
-	p.Log = subject.EntriesOf(t.audit, auditlog.WordsIn(v.Locale), t.by.Person, func(string) string { return p.Agent })
-	d := web.Document{Title: words.Say("of", "agent", p.Agent), Here: "calls", Data: p, Status: status,
+	d := web.Document{Title: words.Say("of", "agent", p.Agent), Here: "calls", Data: p, Status: not.Code,
 		Back: web.Link{Path: callsPath, Text: words.Say("calls")}, After: p.After}
 	return c.Show(w, r, v, d, "calls/call")
 }
@@ -153,56 +121,54 @@ func offersOf(a *call.Aggregate) (out []aggregate.Offer) {
 	return out
 }
 
-// does says what the call does.
-func (p *callPage) does(t loaded, words web.Texts) {
+// drawn is the page without whom it asks.
+func drawn(t loaded, by subject.Reader, surface explain.Surface, words web.Texts) (p callPage) {
 	x := t.is.Call
+	p.Is, p.ID, p.Path, p.Agent = x, x.CallID, callsPath+"/"+x.CallID, card.OneLine(x.KeyName)
+	p.Answers, p.Channel, p.Returned = by.Person(x.Answers), by.Channel, t.returned
+	p.Route = by.Route(&x.Gate, x.Over() || x.Status == conversation.ActionApproved)
+	if p.Stands, p.Badge = statusOf(words, x); !x.Over() {
+		p.Live = p.Path
+	}
 	if steps := explain.StepsOf(x); steps != nil {
-		e := t.by.Effect(explain.EffectOf(words.Locale(), steps[0], nil, nil))
+		e := by.Effect(explain.EffectOf(by.Locale, steps[0], nil, nil))
 		p.Does, p.Exactly = &e, legible.Spelled(web.Indented(string(steps[0].ToolInput)))
 	}
-	if p.Kind = explain.CallKind(x.Access, words.Locale()); x.Elsewhere {
+	if p.Kind = explain.CallKind(x.Access, by.Locale); x.Elsewhere {
 		p.Kind = words.Say("runs_elsewhere")
 	}
+	p.ended(x, by, surface, words)
+	p.LogGoesOn = t.more
+	p.Say(t.audit, by.Locale, by.Person, func(string) string { return p.Agent })
+	return p
 }
 
 // ended says what became of the call.
-func (p *callPage) ended(t loaded, words web.Texts) {
-	x := t.is.Call
+func (p *callPage) ended(x *call.Call, by subject.Reader, surface explain.Surface, words web.Texts) {
 	if x.Gate.ApprovedAt != nil {
-		p.Approved = t.by.Person(x.Gate.ApprovedBy)
+		p.Approved = by.Person(x.Gate.ApprovedBy)
 	}
-	by := p.Agent
+	who := p.Agent
 	if x.CancelledBy != "" {
-		by = t.by.Person(x.CancelledBy)
+		who = by.Person(x.CancelledBy)
 	}
 	switch {
 	case x.Status == call.Granted:
 		p.Ended = words.Say("taken")
 	case x.ConfirmedBy != "":
-		p.Ended = words.Say("confirmed_by", "who", t.by.Person(x.ConfirmedBy))
+		p.Ended = words.Say("confirmed_by", "who", by.Person(x.ConfirmedBy))
 	case x.Outcome == conversation.OutcomeUnknown:
 		p.Ended, p.Failed = words.Say("unknown_about"), true
 	case x.Status == conversation.ActionFailed:
-		p.Ended, p.Failed = explain.CallReason(words.Locale(), x.Error), true
+		p.Ended, p.Failed = explain.CallReason(by.Locale, x.Error), true
 		p.Because = card.Prose(x.ErrorDetail)
 	case x.CancelReason == conversation.ReasonRejected || x.CancelReason == call.ReasonDenied:
-		p.Ended, p.Because = words.Say("rejected_by", "who", by), card.Prose(x.Gate.RejectionReason)
+		p.Ended, p.Because = words.Say("rejected_by", "who", who), card.Prose(x.Gate.RejectionReason)
 	case x.CancelReason == conversation.ReasonWithdrawn:
-		p.Ended = words.Say("cancelled_by", "who", by)
+		p.Ended = words.Say("cancelled_by", "who", who)
 	case x.CancelReason == conversation.ReasonExpired:
 		p.Ended = words.In("statuses", "expired")
 	case x.CancelReason != "":
-		p.Ended = t.surface.CallEnded(x)
+		p.Ended = surface.CallEnded(x)
 	}
-	p.Returned = t.returned
-}
-
-// refused renders the page as it is now, with the reason for the refusal and the typed text.
-func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Tried, why error) error {
-	t, err := c.load(r, v)
-	if err != nil {
-		return err
-	}
-	ask, status := subject.NotDone(r, v, x, why, t.surface.RefusedOn(t.is, why, t.settings))
-	return c.showPage(w, r, v, t, callPage{Ask: ask}, status)
 }

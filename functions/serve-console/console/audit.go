@@ -42,6 +42,7 @@ func (c *Console) records() []web.Route {
 		web.ForAdministrators("GET "+auditPath, c.showAudit),
 		web.ForAdministrators("GET "+auditPath+"/file.csv", c.export),
 		web.ForAdministrators("GET "+auditPath+"/register.csv", c.register),
+		web.ForAdministrators("GET /console/figures", c.figures),
 	}
 }
 

@@ -52,7 +52,7 @@ func (c *Pages) openBeginForm(w http.ResponseWriter, r *http.Request, v *web.Vie
 // showBeginForm renders the form with the typed values and their problems.
 func (c *Pages) showBeginForm(w http.ResponseWriter, r *http.Request, v *web.Viewer, f beginForm,
 	wrong map[string]string) error {
-	words := v.Texts("contest-begin")
+	words := v.Texts("contests")
 	d := web.Document{Title: words.Say("new_contest"), Here: "contests", Came: web.Came{Wrong: len(wrong) > 0}}
 	p := beginPage{beginForm: f, Wrong: wrong}
 	found, err := c.Begin(r.Context(), store.ContestQuery{Tenant: v.Tenant, Locale: v.Locale})
@@ -90,7 +90,7 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	f := beginForm{Key: r.PostFormValue("key"), Prompt: strings.ReplaceAll(r.PostFormValue("prompt"), "\r\n", "\n"),
 		File: r.PostFormValue("file"), MaxRounds: strings.TrimSpace(r.PostFormValue("max_rounds")),
 		BudgetUSD: strings.TrimSpace(r.PostFormValue("budget_usd")), Seconds: strings.TrimSpace(r.PostFormValue("seconds"))}
-	words := v.Texts("contest-begin")
+	words := v.Texts("contests")
 	asked, wrong := f.alone(v, s, words)
 	if wrong["key"] != "" {
 		f.Key = contest.NewID()
@@ -116,28 +116,25 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 // alone converts the form, or returns its problems by field. It doesn't check the day's budget: hold-contest does,
 // because a form that is sent again must find its contest even if the budget is used up.
 func (f beginForm) alone(v *web.Viewer, s tenancy.Settings, words web.Texts) (store.Alone, map[string]string) {
+	var bad aggregate.Problems
+	rounds, errRounds := strconv.Atoi(f.MaxRounds)
+	seconds, errSeconds := strconv.Atoi(f.Seconds)
+	usd, errUSD := strconv.ParseFloat(f.BudgetUSD, 64)
+	most := mostOfOne(s)
+	bad.Unless(card.Prose(f.Prompt) != "", "prompt", "text")
+	bad.Unless(len(f.Prompt) <= contest.MaxPrompt && utf8.ValidString(f.Prompt), "prompt", "bytes", contest.MaxPrompt)
+	bad.Unless(errRounds == nil && rounds >= 1 && rounds <= contest.MaxRounds, "max_rounds", "between", 1,
+		contest.MaxRounds)
+	bad.Unless(errSeconds == nil && seconds >= contest.MinTeamSeconds && seconds <= contest.MaxTeamSeconds, "seconds",
+		"between", contest.MinTeamSeconds, contest.MaxTeamSeconds)
+	bad.Unless(errUSD == nil && usd >= leastContestUSD && usd <= mostContestUSD && aggregate.USD(usd) <= most,
+		"budget_usd", "between", leastContestUSD, most)
 	wrong := map[string]string{}
+	for _, x := range bad {
+		wrong[x.Field] = words.Problem(x, nil)
+	}
 	if !contest.ValidID(f.Key) { // another release's form
 		wrong["key"] = words.Say("wrong")
-	}
-	switch {
-	case card.Prose(f.Prompt) == "":
-		wrong["prompt"] = words.Say("blank")
-	case len(f.Prompt) > contest.MaxPrompt || !utf8.ValidString(f.Prompt):
-		wrong["prompt"] = words.Say("long")
-	}
-	rounds, err := strconv.Atoi(f.MaxRounds)
-	if err != nil || rounds < 1 || rounds > contest.MaxRounds {
-		wrong["max_rounds"] = words.Say("bad_rounds")
-	}
-	seconds, err := strconv.Atoi(f.Seconds)
-	if err != nil || seconds < contest.MinTeamSeconds || seconds > contest.MaxTeamSeconds {
-		wrong["seconds"] = words.Say("bad_seconds")
-	}
-	most := mostOfOne(s)
-	usd, err := strconv.ParseFloat(f.BudgetUSD, 64)
-	if err != nil || !(usd >= leastContestUSD && usd <= mostContestUSD) || aggregate.USD(usd) > most {
-		wrong["budget_usd"] = words.Say("bad_budget", "usd", most)
 	}
 	if f.File == "" {
 		wrong["file"] = words.Say("bad_file")

@@ -82,7 +82,7 @@ func (c *Pages) listContests(w http.ResponseWriter, r *http.Request, v *web.View
 	if err := p.Paged(r, v, cursor, at, page.Next, page.Prev, err); err != nil {
 		return err
 	}
-	p.Rows = web.Each(page.Items, words.inList)
+	p.Rows, p.Hints = web.Each(page.Items, words.inList), []string{words.Say("empty_about")}
 	if cursor == "" {
 		if err := p.board(c, r, v); err != nil {
 			return err

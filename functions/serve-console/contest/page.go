@@ -3,7 +3,6 @@ package contest
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -52,8 +51,7 @@ type draftView struct {
 // memberRow is one piece of work that the leader gave a member.
 type memberRow struct {
 	contest.MemberSubmission
-	Text, Calls string   // tools called, with counts; without arguments
-	Queries     []string // of searches of the web; nil for others than administrators
+	Text, Calls string // tools called, with counts; without arguments
 }
 
 type teamRow struct {
@@ -142,9 +140,8 @@ func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		p.By = c.Called(r.Context(), v, k.ByID)(k.ByID)
 	}
 	var board []*contest.Board
-	left := room(mostWhole)
 	for _, x := range a.works {
-		t := words.team(x, v.Locale, &left)
+		t := words.team(x)
 		if v.Admin && len(x.Uses) > 0 {
 			t.Sent = contestPath(k.ExecutionID) + "/sent/" + contest.TeamHash(x.Team.TeamID)
 		}
@@ -213,34 +210,18 @@ func (c *Pages) members(ctx context.Context, v *web.Viewer, x *contest.Round, d 
 	if record == nil {
 		return nil
 	}
-	words, left := contestTexts{v.Texts("contests")}, room(mostWhole)
-	for _, s := range record.Submissions {
-		row := memberRow{MemberSubmission: s, Text: card.Prose(s.Content), Calls: words.calls(s.AllMessages)}
-		if v.Admin {
-			row.Queries = queries(s.AllMessages)
-		}
-		left.shorten(&row.Text)
-		left.shorten(&row.Calls)
-		d.Members = append(d.Members, row)
-	}
+	words := contestTexts{v.Texts("contests")}
+	d.Members = web.Each(record.Submissions, func(s contest.MemberSubmission) memberRow {
+		return memberRow{s, told(s.Content), legible.Beginning(words.calls(s.AllMessages), mostTold)}
+	})
 	return nil
 }
 
-// mostWhole bounds, in bytes, the texts of members and judges that a page shows in full: a Lambda function's answer is
-// limited to 6 MB after escaping. Of each further text the page shows the first mostBegun characters.
-const (
-	mostWhole = 1 << 20
-	mostBegun = 100
-)
+// mostTold is how many characters the page shows of a text of a member or a judge: a Lambda function's answer is
+// limited to 6 MB after escaping, and a contest may have hundreds.
+const mostTold = 1500
 
-// room is how many bytes are left.
-type room int
-
-func (left *room) shorten(s *string) {
-	if *left -= room(len(*s)); *left < 0 {
-		*s = legible.Beginning(*s, mostBegun)
-	}
-}
+func told(text string) string { return legible.Beginning(card.Prose(text), mostTold) }
 
 // cancelContest cancels a contest that is not for a task.
 func (c *Pages) cancelContest(w http.ResponseWriter, r *http.Request, v *web.Viewer, a opened) error {
@@ -259,12 +240,10 @@ func (t contestTexts) broken(a *contest.Aggregate) string {
 	switch k := a.Contest; {
 	case k.Status != contest.Abandoned:
 		return ""
-	case a.Summary != nil:
-		return t.Say("broken")
-	case k.SettledAt != nil:
+	case a.Summary == nil && k.SettledAt != nil:
 		return t.Say("broken_for_good")
 	}
-	return t.Say("breaking")
+	return t.Say("broken")
 }
 
 // spent says what all calls so far cost.
@@ -279,7 +258,7 @@ func spent(k *contest.Contest, works []*contest.Work, locale string) string {
 	return web.Spent(locale, cost, unpriced)
 }
 
-func (t contestTexts) team(w *contest.Work, locale string, left *room) teamRow {
+func (t contestTexts) team(w *contest.Work) teamRow {
 	k := w.Team
 	row := teamRow{ID: legible.OneLine(k.TeamID), Name: card.OneLine(cmp.Or(k.TeamName, k.TeamID)),
 		Status: t.In("team_statuses", k.Status), Rounds: k.Rounds, Most: k.MaxRounds, Badge: web.Badge(string(k.Status))}
@@ -288,39 +267,36 @@ func (t contestTexts) team(w *contest.Work, locale string, left *room) teamRow {
 	}
 	if k.Status != contest.TeamRunning {
 		row.Why = explain.TeamEnd{Failed: k.Status == contest.TeamFailed, Exit: k.ExitReason, Reason: k.Reason,
-			Detail: k.Detail}.In(locale)
+			Detail: k.Detail}.In(t.Locale())
 	}
 	if u := w.Unjudged(); u.Rounds > 0 {
 		row.Unjudged = t.Say("unjudged_rounds", "n", u.Rounds)
 	}
 	for _, x := range w.Rounds {
-		row.Played = append(row.Played, t.round(k, x, left))
+		row.Played = append(row.Played, t.round(k, x))
 	}
 	row.Course = web.Joined(row.Played, func(x roundRow) string { return x.Score }, " → ")
 	return row
 }
 
-func (t contestTexts) round(k *contest.Team, x *contest.Round, left *room) roundRow {
+func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 	row := roundRow{Round: x, Key: draftKey(x.TeamID, x.RoundNumber), Score: shownScore(x.EvaluationScore),
 		Best: k.BestRound == x.RoundNumber, Took: t.length(x.ExecutionTimeSeconds)}
 	row.Metrics.Columns = t.Columns("metric", "#score", "comment")
 	for _, m := range x.Metrics {
-		comment := card.Prose(m.EvaluatorComment)
-		left.shorten(&comment)
 		row.Metrics.Rows = append(row.Metrics.Rows, []string{card.OneLine(contest.MetricName(m.MetricName, t.Locale())),
-			strconv.FormatFloat(m.Score, 'f', 2, 64), comment})
+			strconv.FormatFloat(m.Score, 'f', 2, 64), told(m.EvaluatorComment)})
 	}
 	if j := x.Judgment; j != nil {
-		row.Judge, row.Reasoning, row.Sure = t.Say("stops"), card.Prose(j.Reasoning), strconv.FormatFloat(j.ConfidenceScore,
+		row.Judge, row.Reasoning, row.Sure = t.Say("stops"), told(j.Reasoning), strconv.FormatFloat(j.ConfidenceScore,
 			'f', 2, 64)
 		if j.ShouldContinue {
 			row.Judge = t.Say("goes_on")
 		}
 	}
 	if x.JudgeFailed != "" {
-		row.Judge, row.Reasoning = t.Say("unjudged"), card.Prose(x.JudgeFailed)
+		row.Judge, row.Reasoning = t.Say("unjudged"), told(x.JudgeFailed)
 	}
-	left.shorten(&row.Reasoning)
 	return row
 }
 
@@ -343,26 +319,6 @@ func (t contestTexts) calls(messages []contest.ModelMessage) string {
 	}
 	shown := func(name string) string { return t.Say("times", "tool", name, "n", times[name]) }
 	return web.Joined(names, shown, t.Say("and"))
-}
-
-// mostQueries bounds how many of a member's searches are listed.
-const mostQueries = 20
-
-// queries returns what a member had its vendor search the web for.
-func queries(messages []contest.ModelMessage) (all []string) {
-	for _, m := range messages {
-		for _, p := range m.Parts {
-			var asked struct{ Query string }
-			if p.PartKind != contest.ToolCall || p.ToolName != contest.WebSearchTool || json.Unmarshal(p.Args, &asked) != nil {
-				continue
-			}
-			if len(all) == mostQueries {
-				return append(all, "…")
-			}
-			all = append(all, card.OneLine(legible.Beginning(asked.Query, mostBegun)))
-		}
-	}
-	return all
 }
 
 // sendSent sends administrators what models were sent for the team whose hash the address has.

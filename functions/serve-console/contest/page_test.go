@@ -31,7 +31,6 @@ func TestContestsOfTeams(t *testing.T) {
 		"one whose runs died":                brokenOff,
 		"what is too long for a page":        longTalks,
 		"which tools members called":         toolsOfMembers,
-		"what members searched the web for":  searchesOfMembers,
 	})
 }
 
@@ -196,72 +195,25 @@ func toolsOfMembers(t *testing.T, w *consoletest.World) {
 	}
 }
 
-// Whoever reads the page sees what searches cost with all else; for what the web was searched, administrators alone.
-func searchesOfMembers(t *testing.T, w *consoletest.World) {
-	w.Ask()
-	ref := w.Ref
-	k := w.Compete("勤怠の方針", &ref)
-	a := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t)
-	team := expect.Value(w.Console.Contests.Enter(t.Context(), a, 1))(t)
-	keeper := store.Kept{Store: w.Console.Contests, Team: team.Ref(), Execution: k.ID, ChargedTo: w.Ref.ID}
-	for i := range 3 {
-		key := fmt.Sprintf("01/leader/1/1/1/tool-%d/search", i+1)
-		expect.NoError(t, keeper.Keep(t.Context(), key, []byte(`{}`),
-			aggregate.Usage{ID: aggregate.NewID(), Provider: "anthropic", Model: "m",
-				Calls: 1, Searches: int64(i + 1), Cost: aggregate.MicroUSD(i+1) * 12_000}))
-	}
-	played := storetest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
-	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.WebSearch, Content: "調べました",
-		Status: contest.Success, Timestamp: k.Now()}
-	for i := range 22 {
-		args := fmt.Sprintf(`{"query":"残業 <b>%d</b>\n上限"}`, i)
-		said.AllMessages = append(said.AllMessages, contest.ModelMessage{Kind: contest.KindResponse, Parts: []contest.Part{
-			{PartKind: contest.ToolCall, ToolName: contest.WebSearchTool, Args: json.RawMessage(args), ToolCallID: "call_1_1"}}})
-	}
-	played.Record.Submissions = []contest.MemberSubmission{said}
-	expect.Value(w.Console.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
-	admin, member := w.As(webapi.Suzuki), w.As(webapi.Sato)
-	for _, b := range []*consoletest.Browser{admin, member} {
-		page := b.Get(k.Page())
-		page.Says(t, http.StatusOK, "$0.07")
-		page = b.Get(k.Page()+"?draft="+contest.TeamHash("team-a")+".1").Says(t, http.StatusOK, "web_search 22 回")
-		expect.Is(t, strings.Contains(page.Text(), "Web で検索した言葉"), b == admin)
-		expect.Is(t, strings.Contains(page.Body, "&lt;b&gt;19&lt;/b&gt;"), b == admin, "the twentieth")
-		page.Lacks(t, "&lt;b&gt;20&lt;/b&gt;", "<b>1</b>")
-	}
-}
-
 func sentToModels(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	ref := w.Ref
 	k, b := w.Compete("勤怠の方針", &ref), w.As(webapi.Suzuki)
 	k.Plays(1, 1, 0.8, "案")
-	team := contest.TeamRef(w.Tenant.ID, k.ID, "team-a")
-	keeper := store.Kept{Store: w.Console.Contests, Team: team, Execution: k.ID, ChargedTo: w.Ref.ID}
-	spend := func(key string, sent *aggregate.Blob) {
-		expect.NoError(t, keeper.Keep(t.Context(), key, []byte(`{}`),
-			aggregate.Usage{ID: aggregate.NewID(), Model: "claude-x", Prompt: "leader.ja.1", Calls: 1, Cost: 5600,
-				Sent: sent}))
-	}
+	keeper := store.Kept{Store: w.Console.Contests, Team: contest.TeamRef(w.Tenant.ID, k.ID, "team-a"), Execution: k.ID,
+		ChargedTo: w.Ref.ID}
 	w.Results["prompts/x"] = `{"system":"規則","messages":[{"role":"user","content":"依頼"}]}`
-	expect.NoError(t, keeper.Keep(t.Context(), "01/leader/9",
-		[]byte(`{"text":"<b>案</b> tanaka@example.com","calls":[{"name":"ask","input":{"q":"勤怠"},`+
-			`"opaque":{"data":"c2VjcmV0"}}]}`),
-		aggregate.Usage{ID: aggregate.NewID(), Model: "claude-x", Calls: 1, Sent: &aggregate.Blob{S3Key: "prompts/x",
-			Bytes: 9}}))
-	spend("01/leader/1", &aggregate.Blob{S3Key: "prompts/" + w.Tenant.ID + "/" + k.ID + "/gone.json", Bytes: 9})
-	spend("01/leader/1/2/1", nil)
-	spend("01/evaluator/1/1/failed-1", nil)
-	spend("01/evaluator/1/1/cut-off", nil)
+	for key, sent := range map[string]*aggregate.Blob{"01/leader/1": {S3Key: "prompts/x", Bytes: 9},
+		"01/leader/2": {S3Key: "prompts/gone.json", Bytes: 9}, "01/evaluator/1/1/failed-1": nil} {
+		expect.NoError(t, keeper.Keep(t.Context(), key, []byte(`{}`), aggregate.Usage{ID: aggregate.NewID(),
+			Model: "claude-x", Prompt: "leader.ja.1", Calls: 1, Cost: 5600, Sent: sent}))
+	}
 	list := k.Page() + "/sent/" + contest.TeamHash("team-a")
 	b.Get(k.Page()).Says(t, http.StatusOK, "AI モデルに送った内容")
 	got := b.Get(list).Says(t, http.StatusOK).Holds(t, `"prompt":"leader.ja.1"`, `"sent":{"messages":[{"content":"依頼"`)
-	lines := strings.Split(strings.TrimSpace(got.Body), "\n")
-	expect.That(t, len(lines) > 4 && strings.Count(got.Body, `"sent"`) == 1, "what is not kept is not there: %v", lines)
+	expect.Is(t, strings.Count(got.Body, `"sent"`), 1, "what is not kept is not there")
 	b.Get(k.Page()+"/sent/"+contest.TeamHash("nobody")).Says(t, http.StatusNotFound)
-	member := w.As(webapi.Sato) // may read the request, so its drafts too
-	expect.That(t, !strings.Contains(member.Get(k.Page()).Text(), "送った内容"),
-		"a member is offered what models were sent")
+	w.As(webapi.Sato).Get(k.Page()).Lacks(t, "送った内容") // who may read the request, so its drafts too
 }
 
 func cancelsContest(t *testing.T, w *consoletest.World) {
@@ -308,7 +260,7 @@ func brokenOff(t *testing.T, w *consoletest.World) {
 		}
 	}
 	die(6)
-	b.Get(k.Page()).Says(t, http.StatusOK, "中断", "それまでの案をまとめています", "80.00")
+	b.Get(k.Page()).Says(t, http.StatusOK, "中断", "それまでに採点された案と費用は残っています", "80.00")
 	die(21)
 	b.Get(k.Page()).Says(t, http.StatusOK, "結果をまとめられませんでした", "80.00", "$0.25")
 }

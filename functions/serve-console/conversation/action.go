@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"ringi/functions/serve-console/subject"
@@ -20,34 +22,41 @@ import (
 )
 
 type actionRow struct {
-	Is                     *conversation.Action
-	Type, Badge, Status    string
-	Summary, By            string
-	DecideBy               time.Time
-	Changes                []changedFile
-	Changed                string        // what it changed, once it has ended
-	Became                 []changedFile // the same, path by path
-	No                     string        // why nobody can approve it
-	Pull                   *pullRequest
-	Argv                   []string
-	Script                 string
-	Effect                 *subject.Effect // of a call
-	ToolKind, Exactly      string          // and its arguments as they are stamped
-	Notes                  []string
-	Returned               string // what the agent was given of a call's result
-	Whole                  bool   // the complete payload is shown
-	Approved, Rule         string
-	Via                    string
-	Rejected, Because      string
-	Cancelled, Why         string
-	Took                   string
-	Result, Error, Unknown string
-	Late                   string // result that arrived after the cancellation
-	Open, Waits            bool
-	Lines                  []logLine
-	Count                  int
-	Missing                int    // lines of output that are not kept
-	More                   string // address that shows its output and all that it would do; empty: this page does
+	Is                  *conversation.Action
+	Type, Badge, Status string
+	Summary, By         string
+	DecideBy            time.Time
+	Changes             []changedFile
+	Became              []changedFile // what it changed, once it has ended
+	No                  string        // why nobody can approve it
+	Pull                *pullRequest
+	Argv                []string
+	Script              string
+	Effect              *subject.Effect // of a call
+	ToolKind, Exactly   string          // and its arguments as they are stamped
+	Notes               []string
+	Returned            string // what the agent was given of a call's result
+	Whole               bool   // the complete payload is shown
+	Verdicts            []verdict
+	Facts               []fact // how it ran
+	Open, Waits         bool
+	Lines               []logLine
+	Count               int
+	Missing             int    // lines of output that are not kept
+	More                string // address that shows its output and all that it would do; empty: this page does
+}
+
+// verdict is what a person or a rule said about an action.
+type verdict struct {
+	Mark, Says, By string
+	At             *time.Time
+	More, Quote    string
+}
+
+// fact is a line about how an action ran.
+type fact struct {
+	Name, Text string
+	Bad        bool
 }
 
 // changedFile is a path of a difference: what became of it, and its lines.
@@ -136,60 +145,77 @@ func (t *loaded) printed(out *actionRow) {
 
 // decided fills in the person who decided about an action, or the rule.
 func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts) {
-	g := x.Gate
-	switch {
-	case x.ApprovedBy == conversation.ApprovedByAuto && g.ApprovedAt != nil:
-		out.Rule = legible.OneLine(cmp.Or(x.Rule, "—"))
-	case g.ApprovedAt != nil:
-		out.Approved = t.person(g.ApprovedBy)
+	switch g := x.Gate; {
+	case g.ApprovedAt == nil:
+	case x.ApprovedBy == conversation.ApprovedByAuto:
+		out.Verdicts = []verdict{{"✅", words.Say("by_rule"), legible.OneLine(cmp.Or(x.Rule, "—")), g.ApprovedAt, "", ""}}
+	default:
+		via := ""
 		if at := g.LastSurface(); at != "" {
-			out.Via = words.In("surface", at)
+			via = words.Say("via") + ": " + words.In("surface", at)
 		}
+		out.Verdicts = []verdict{{"✅", words.Say("approved"), t.person(g.ApprovedBy), g.ApprovedAt, via, ""}}
 	}
-	switch {
-	case x.CancelReason == conversation.ReasonRejected:
+	switch by := t.person(x.CancelledBy); x.CancelReason {
+	case "":
+	case conversation.ReasonRejected:
 		out.Status, out.Badge = words.Say("rejected"), "badge-bad"
-		out.Rejected, out.Because = t.person(x.CancelledBy), card.Prose(x.ErrorDetail)
-	case x.CancelReason != "":
-		out.Cancelled, out.Why = t.person(x.CancelledBy), words.In("why", x.CancelReason)
+		out.Verdicts = append(out.Verdicts, verdict{"❌", out.Status, by, x.CompletedAt, "", card.Prose(x.ErrorDetail)})
+	default:
+		out.Verdicts = append(out.Verdicts, verdict{"⏹️", words.In("action_status", conversation.ActionCancelled), by,
+			x.CompletedAt, words.In("why", x.CancelReason), ""})
 	}
 }
 
 // ended fills in an action's result.
 func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, locale string) {
-	if x.StartedAt != nil && x.CompletedAt != nil {
-		out.Took = explain.Length(locale, x.CompletedAt.Sub(*x.StartedAt))
+	if t.logged == x.Number {
+		out.Returned, out.Became = t.returned, changedFiles(t.became, words, locale)
 	}
-	out.Result = card.Prose(x.ResultSummary)
-	if c := x.Changed; c != nil && c.Files > 0 {
-		out.Changed = words.Say("files_changed", "n", c.Files, "added", c.Added, "removed", c.Removed)
-		out.Changed += " " + explain.Seen(x, locale)
-		if x.NotTaken {
-			out.Changed += " " + words.Say("not_taken")
+	say := func(name, text string, bad bool) {
+		if text = strings.TrimSpace(text); text != "" {
+			out.Facts = append(out.Facts, fact{name, text, bad})
 		}
 	}
-	if t.logged == x.Number {
-		out.Returned = t.returned
-		out.Became = changedFiles(t.became, words, locale)
+	if x.StartedAt != nil {
+		say(words.Say("began"), web.Minute(*x.StartedAt), false)
 	}
+	if x.StartedAt != nil && x.CompletedAt != nil {
+		took := explain.Length(locale, x.CompletedAt.Sub(*x.StartedAt))
+		say(words.Say("ended"), web.Minute(*x.CompletedAt)+" ("+words.Say("took")+" "+took+")", false)
+	}
+	if x.ExitCode != nil {
+		say(words.Say("exit"), strconv.Itoa(*x.ExitCode), false)
+	}
+	if c := x.Changed; c != nil && c.Files > 0 {
+		text := words.Say("files_changed", "n", c.Files, "added", c.Added, "removed", c.Removed) + " " + explain.Seen(x, locale)
+		if x.NotTaken {
+			text += " " + words.Say("not_taken")
+		}
+		say(words.Say("files"), text, false)
+	}
+	say(words.Say("result"), card.Prose(x.ResultSummary), false)
 	switch {
 	case x.Outcome == conversation.OutcomeUnknown:
-		out.Unknown, out.Status, out.Badge = words.Say("unknown_about"), words.Say("unknown"), "badge-bad"
+		out.Status, out.Badge = words.Say("unknown"), "badge-bad"
+		why := words.Say("unknown_about")
 		if x.Pushed != nil {
-			out.Unknown = words.Say("pull_unknown")
+			why = words.Say("pull_unknown")
 		}
+		say(words.Say("unknown"), why, true)
 	case x.Status == conversation.ActionFailed:
-		out.Error = explain.ActionReason(locale, x.Error, card.Prose(x.ErrorDetail))
+		say(words.Say("failure"), explain.ActionReason(locale, x.Error, card.Prose(x.ErrorDetail)), true)
 	}
 	if l := x.Late; l != nil {
 		status := words.In("action_status", l.Status)
 		if l.Error == conversation.ReasonUnknown {
 			status = words.Say("unknown")
 		}
-		out.Late = fmt.Sprintf("%s %s %s", status, l.Tests.Said(locale), card.OneLine(l.ErrorDetail))
+		text := fmt.Sprintf("%s %s %s", status, l.Tests.Said(locale), card.OneLine(l.ErrorDetail))
 		if l.ExitCode != nil {
-			out.Late += fmt.Sprintf(" (%s: %d)", words.Say("exit"), *l.ExitCode)
+			text += fmt.Sprintf(" (%s: %d)", words.Say("exit"), *l.ExitCode)
 		}
+		say(words.Say("late"), text, false)
 	}
 }
 
@@ -214,7 +240,7 @@ const mostPayloads = 10
 
 // payloads returns the actions' payloads; of those in the bucket only that of first and the newest mostPayloads.
 func (c *Pages) payloads(ctx context.Context, ref aggregate.Ref, actions []*conversation.Action,
-	first *conversation.Action) map[string]conversation.Payload {
+	first *conversation.Action) (map[string]conversation.Payload, error) {
 	out, opened := map[string]conversation.Payload{}, 0
 	for _, x := range slices.Backward(append(slices.Clone(actions), first)) {
 		if _, there := out[x.ActionID]; there || x.Payload.S3Key != "" && opened == mostPayloads {
@@ -223,9 +249,13 @@ func (c *Pages) payloads(ctx context.Context, ref aggregate.Ref, actions []*conv
 		if x.Payload.S3Key != "" {
 			opened++
 		}
-		if p := subject.PayloadOf(ctx, c.Site, ref, x); p != nil {
-			out[x.ActionID] = *p
+		p, err := subject.ReadPayload(ctx, c.Site, ref, x)
+		switch {
+		case err == nil:
+			out[x.ActionID] = p
+		case !errors.Is(err, large.ErrExpired) && !errors.Is(err, explain.ErrMalformedForm):
+			return nil, err
 		}
 	}
-	return out
+	return out, nil
 }

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// filesOfPage is how many files a page lists.
-	filesOfPage = 500
+	// mostListed is how many files a page lists.
+	mostListed = 5000
 	// mostStraight is how many bytes are sent in an answer; the gateway takes few more. Larger files go by a link to the
 	// bucket.
 	mostStraight = 1 << 20
@@ -31,7 +31,6 @@ type filesPage struct {
 	Files       int
 	Bytes       int64
 	Rows        []fileOf
-	Next        string // address of the next files
 }
 
 type fileOf struct {
@@ -71,34 +70,28 @@ func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 	s := o.a.Conversation
 	p := filesPage{Back: "/console/sessions/" + s.ID, Title: cmp.Or(card.OneLine(s.Title), v.Untitled()),
 		Gone: o.tree == nil}
-	p.rows(o, r.URL.Query().Get("after"))
-	return c.Show(w, r, v, web.Document{Title: v.Texts("files").Say("title"), Here: "agents", Data: p}, "agents/files")
+	p.rows(o)
+	return c.Show(w, r, v, web.Document{Title: v.Texts("conversation").Say("title"), Here: "agents", Data: p},
+		"agents/files")
 }
 
-// rows fills in the files and links after a path.
-func (p *filesPage) rows(o opened, after string) {
+// rows fills in the files and links.
+func (p *filesPage) rows(o opened) {
 	if o.tree == nil {
 		return
 	}
 	all, _ := o.tree.Find("") // which is no glob
 	p.Bytes = o.tree.Bytes()
-	for _, f := range all {
-		if f.Link == "" {
-			p.Files++
-		}
-		switch {
-		case f.Path <= after || p.Next != "":
-			continue
-		case len(p.Rows) == filesOfPage:
-			p.Next = web.At(o.path, map[string]string{"after": after})
-			continue
-		}
+	for i, f := range all {
 		row := fileOf{Name: legible.Spelled(f.Path), Target: legible.Spelled(f.Link), Bytes: int64(f.Size()),
 			Executable: f.Mode == files.ModeExecutable}
 		if f.Link == "" {
+			p.Files++
 			row.Path = web.At(o.path+"/raw", map[string]string{"path": f.Path})
 		}
-		p.Rows, after = append(p.Rows, row), f.Path
+		if i < mostListed {
+			p.Rows = append(p.Rows, row)
+		}
 	}
 }
 
@@ -112,33 +105,24 @@ func (c *Pages) showRaw(w http.ResponseWriter, r *http.Request, _ *web.Viewer, o
 	if !there {
 		return fmt.Errorf("a file: %w", aggregate.ErrNotFound)
 	}
-	name = path.Base(name)
-	if !files.IsText(content) || len(content) > mostStraight {
-		return c.deliver(w, r, o, name, content)
-	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Content-Disposition", "inline")
-	_, err := w.Write(content)
-	return err
-}
-
-// deliver sends a file for the browser to save. A large one it puts into the bucket, and leads to it: whoever has that
-// link can fetch the file for a minute, so it is made after all checks.
-func (c *Pages) deliver(w http.ResponseWriter, r *http.Request, o opened, name string, content []byte) error {
-	if len(content) <= mostStraight {
+	switch name = path.Base(name); {
+	case len(content) > mostStraight: // whoever has the link can fetch the file for a minute: it is made after all checks
+		link, err := c.Files.Link(r.Context(), o.of, name, content)
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		http.Redirect(w, r, link, http.StatusSeeOther)
+		return nil
+	case files.IsText(content):
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("Content-Disposition", "inline")
+	default:
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Header().Set("Content-Disposition", large.Attachment(name))
-		_, err := w.Write(content)
-		return err
 	}
-	link, err := c.Files.Link(r.Context(), o.of, name, content)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Referrer-Policy", "no-referrer")
-	http.Redirect(w, r, link, http.StatusSeeOther)
-	return nil
+	_, err := w.Write(content)
+	return err
 }
 
 // source is where a conversation's files came from.

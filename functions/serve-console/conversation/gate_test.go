@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
@@ -48,18 +47,6 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 
 	k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
 	sato.Get(k.Page()).Holds(t, "ルールによる自動承認", "承認済み")
-}
-
-// saysWhatWasDecided: a click on a page that is out of date is told what was decided, and not that the conversation is
-// open.
-func saysWhatWasDecided(t *testing.T, w *consoletest.World) {
-	k := w.Direct()
-	sato := w.As(webapi.Sato)
-	sato.Locale = "en"
-	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "no"))
-	late := sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
-	late.Holds(t, "already rejected").Lacks(t, "Now: Open")
 }
 
 func refusesActions(t *testing.T, w *consoletest.World) {
@@ -116,36 +103,6 @@ func offersWhatAskersMay(t *testing.T, w *consoletest.World) {
 	page.Lacks(t, "会話を終える</button>")
 	expect.Same(t, k.Page()+"?done=act_cancel_action", tanaka.Post(k.Page()+"/act",
 		consoletest.ActOn(conversation.ActCancel, x, "")).To)
-}
-
-func oneActionDecision(t *testing.T, w *consoletest.World) {
-	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
-	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	by := map[string]*consoletest.Browser{string(aggregate.ActApprove): w.As(webapi.Suzuki),
-		string(conversation.ActCancel): w.As(webapi.Sato), string(aggregate.ActReject): w.As(webapi.Tanaka)}
-	var all sync.WaitGroup
-	answers := sync.Map{}
-	for act, b := range by {
-		all.Go(func() {
-			answers.Store(act, b.Post(k.Page()+"/act", consoletest.ActOn(aggregate.Act(act), x, "だめ")))
-		})
-	}
-	all.Wait()
-	var done, told int
-	answers.Range(func(_, v any) bool {
-		switch a := v.(consoletest.Answer); {
-		case a.Status == http.StatusSeeOther:
-			done++
-		case strings.Contains(a.Body, "に承認しました。") || strings.Contains(a.Body, "に却下しました。") ||
-			strings.Contains(a.Body, "がすでに取り消しました"):
-			told++
-		}
-		return true
-	})
-	// An approved action may still be cancelled, so at most two acts succeed; the others are told who decided.
-	got := k.Load().Action(x.ActionID)
-	expect.That(t, done+told == 3 && done <= 2 && (done != 2 || got.Status == conversation.ActionCancelled &&
-		got.ApprovedBy != ""), "%d decided, %d were told: %+v", done, told, got)
 }
 
 // largePayload: the page opens a payload in the bucket; once it is deleted nobody can approve.

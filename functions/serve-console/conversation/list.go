@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -40,13 +39,13 @@ type Files interface {
 // page describes a conversation's page, on which people decide, to package subject.
 func (c *Pages) page() subject.Page {
 	return subject.Page{Path: "/console/sessions/", RefOf: refOf, Ends: conversation.ActClose, Whole: c.wholeAction,
-		Refused: c.refused}
+		Show: c.showConversation}
 }
 
 func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console/agents", c.agents),
-		web.ForMembers("GET /console/sessions/{id}", web.Of(c.load, c.showConversation)),
+		web.ForMembers("GET /console/sessions/{id}", c.page().Read),
 		web.ForMembers("POST /console/sessions/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/sessions/{id}/files", web.Of(c.openFiles, c.showFiles)),
 		web.ForMembers("GET /console/sessions/{id}/files/raw", web.Of(c.openFiles, c.showRaw)),
@@ -57,9 +56,30 @@ func (c *Pages) Routes() []web.Route {
 
 type agentsPage struct {
 	web.List
-	Rows    []listedRow
-	Agents  []agentRow
-	Example string
+	Rows   []listedRow
+	Agents []agent.Definition
+	words  web.Texts
+}
+
+// May are what an agent may propose, in words.
+func (p agentsPage) May(d agent.Definition) (all []string) {
+	for _, x := range agent.ActionTypes {
+		if d.May(x) {
+			all = append(all, agent.Called(p.words.Locale())[x])
+		}
+	}
+	return all
+}
+
+// Key names an agent's key.
+func (p agentsPage) Key(d agent.Definition) string {
+	switch {
+	case d.AuthRef != "":
+		return d.AuthRef
+	case d.Provider == agent.OpenAI, d.Provider == agent.Anthropic:
+		return string(d.Provider)
+	}
+	return p.words.Say("no_key")
 }
 
 type listedRow struct {
@@ -69,20 +89,13 @@ type listedRow struct {
 	Created, Active          time.Time
 }
 
-type agentRow struct {
-	ID, Label, About, Provider, Model string
-	May                               []string
-	Default                           bool
-	Endpoint, Key                     string // for administrators
-}
-
 // agentsPath is the address of the list.
 const agentsPath = "/console/agents"
 
 func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	words, q := v.Texts("agents"), r.URL.Query()
-	person, cursor, bad := q.Get("person"), q.Get("cursor"), web.BadFilter{}
-	bad.Refuse("started_by", &person, person != web.Myself)
+	words, cursor := v.Texts("agents"), r.URL.Query().Get("cursor")
+	p := agentsPage{words: words}
+	person := p.OfMine(r, v, words, agentsPath, "started_by")
 	at := func(cursor string) string {
 		return web.At(agentsPath, map[string]string{"person": person, "cursor": cursor})
 	}
@@ -90,11 +103,12 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if err != nil {
 		return err
 	}
-	p := agentsPage{}
-	p.Ignored = bad.Said(words)
-	p.Views = []web.View{{Path: agentsPath, Text: words.Say("all"), Here: person == ""},
-		{Path: agentsPath + "?person=" + web.Myself, Text: words.Say("mine"), Here: person != ""}}
-	defs := p.define(c, v, settings)
+	p.Agents = agent.Definitions(settings.Agents, c.Outbound)
+	p.Hints = []string{words.Say("empty_about"), words.Say("example", "agent", agent.Default(p.Agents).ID),
+		words.Say("empty_thread")}
+	if !v.Admin {
+		p.Hints = append(p.Hints, words.Say("empty_mine"))
+	}
 	read := func(reach people.Reach) (store.Page[conversation.Conversation], error) {
 		return c.visible(r, v, web.Whom(person, v), cursor, reach)
 	}
@@ -102,7 +116,7 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if err != nil || led {
 		return err
 	}
-	p.fill(c, r, v, page, reach, defs)
+	p.fill(c, r, v, page, reach)
 	d := web.Document{Here: "agents", Data: p, Status: p.Status()}
 	return c.Show(w, r, v, d, "agents")
 }
@@ -118,39 +132,6 @@ func (c *Pages) visible(r *http.Request, v *web.Viewer, opener, cursor string,
 	return c.Conversations.Listed(r.Context(), v.Tenant, opener, cursor, rowsOfPage, web.MostLooked, keep)
 }
 
-// define lists the agents; addresses and keys are for administrators.
-func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent.Definition {
-	words := v.Texts("agents")
-	defs := agent.Definitions(s.Agents, c.Outbound)
-	for _, d := range defs {
-		row := agentRow{ID: d.ID, Label: legible.OneLine(d.Label()), About: legible.OneLine(d.Metadata["description"]),
-			Default: d.IsDefault, Model: legible.OneLine(d.Model),
-			Provider: cmp.Or(words.In("providers", d.Provider), string(d.Provider))}
-		for _, x := range agent.ActionTypes {
-			if d.May(x) {
-				row.May = append(row.May, agent.Called(v.Locale)[x])
-			}
-		}
-		if v.Admin {
-			row.Endpoint, row.Key = legible.OneLine(d.Endpoint), keyOf(d, words)
-		}
-		p.Agents = append(p.Agents, row)
-	}
-	p.Example = words.Say("example", "agent", agent.Default(defs).ID)
-	return defs
-}
-
-// keyOf names the agent's key.
-func keyOf(d agent.Definition, words web.Texts) string {
-	switch {
-	case d.AuthRef != "":
-		return legible.OneLine(d.AuthRef)
-	case d.Provider == agent.OpenAI, d.Provider == agent.Anthropic:
-		return string(d.Provider)
-	}
-	return words.Say("no_key")
-}
-
 // labelOf returns the agent's name, or its id if the agent was removed.
 func labelOf(defs []agent.Definition, id string) string {
 	d, ok := agent.Find(defs, id)
@@ -161,14 +142,14 @@ func labelOf(defs []agent.Definition, id string) string {
 }
 
 func (p *agentsPage) fill(c *Pages, r *http.Request, v *web.Viewer, page store.Page[conversation.Conversation],
-	reach people.Reach, defs []agent.Definition) {
+	reach people.Reach) {
 	var ids []string
 	for _, x := range page.Items {
 		ids = append(ids, x.Opener)
 	}
 	called, channels := c.Called(r.Context(), v, ids...), reach.Channels()
 	for _, x := range page.Items {
-		row := listedRow{ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), v.Untitled()), Agent: labelOf(defs, x.AgentID),
+		row := listedRow{ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), v.Untitled()), Agent: labelOf(p.Agents, x.AgentID),
 			Name: called(x.Opener), Channel: web.Channel(v, x.Origin(), channels),
 			Cost: web.Spent(v.Locale, x.Usage.Cost, x.Usage.Unpriced), Created: x.CreatedAt, Active: x.LastActivityAt}
 		row.Status, row.Badge = statusOf(v.Texts("agents"), x)

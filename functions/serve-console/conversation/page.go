@@ -21,18 +21,13 @@ import (
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/explain/auditlog"
 	"ringi/shared/slack/card"
-	"ringi/shared/store"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
 // saidOfPage is the number of messages on a page; the newest come first.
 const saidOfPage = 100
-
-// mostEntries is the number of audit entries on a page.
-const mostEntries = 100
 
 // loaded holds the rows that the page is rendered from.
 type loaded struct {
@@ -41,6 +36,7 @@ type loaded struct {
 	settings tenancy.Settings
 	defs     []agent.Definition
 	said     []conversation.Message
+	before   string                          // key of the message before which said ends; empty: it has the newest
 	summary  *conversation.Message           // replaces the older messages
 	asked    map[string]conversation.Payload // payloads by action, if they can be shown completely
 	log      []conversation.LogEntry
@@ -51,16 +47,15 @@ type loaded struct {
 	audit    []aggregate.AuditEntry
 	more     bool // the audit log goes on
 	person   func(id string) string
+	channel  func(id string) string
 	surface  explain.Surface
-	admin    bool // the reader is an administrator
 }
 
 type conversationPage struct {
+	subject.Sheet
 	Of                   *conversation.Aggregate
 	Is                   *conversation.Conversation
 	Person               func(id string) string
-	Path, Live           string
-	StatusText, Badge    string
 	Agent, AgentID, Gone string // Gone: the agent was removed
 	Channel              string
 	Trouble              string // why the agent can't answer
@@ -70,30 +65,10 @@ type conversationPage struct {
 	Summary              *conversation.Message // of older messages
 	SummaryGone          bool                  // it has expired, like the messages in it
 	Originals            string                // address of the messages that the summary replaces
-	Said, Before, Folded []saidRow             // the newest, those before them, and those that the summary replaces
+	Said, Before         []saidRow             // the newest, and those before them
 	Older, Newest        string
 	Actions              []actionRow
 	Past                 bool // some of them don't stand above
-	Log                  []subject.Entry
-	LogGoesOn            bool
-	First                web.Link // to what waits for a person, if anything does
-	subject.Ask
-}
-
-// waited are the acts that wait for a person, whatever else they may do.
-var waited = []aggregate.Act{aggregate.ActApprove, conversation.ActMakeRequest, conversation.ActCheck}
-
-// first leads from the top of the page to what waits.
-func (p *conversationPage) first(t loaded, words web.Texts) {
-	for _, o := range t.is.Offers() {
-		if p.First = (web.Link{Path: "#acts", Text: words.In("act", o.Act)}); o.Act == aggregate.ActApprove {
-			p.First = web.Link{Path: t.place(t.is.Current()), Text: p.Heading}
-		}
-		if slices.Contains(waited, o.Act) && !p.Since.Shown {
-			return
-		}
-	}
-	p.First = web.Link{}
 }
 
 var saidKey = language.Regexp{Text: `^[0-9]{4}-[0-9T:.Z-]{10,30}#[0-9a-f-]{36}!?$`}
@@ -105,7 +80,6 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 		return t, err
 	}
 	ctx, q := r.Context(), r.URL.Query()
-	t.admin = v.Admin
 	if t.is, err = c.Conversations.Load(ctx, ref); err == nil {
 		t.settings, err = c.Readable(ctx, v, t.is)
 	}
@@ -116,11 +90,11 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 		return t, err
 	}
 	t.defs = agent.Definitions(t.settings.Agents, c.Outbound)
-	before := q.Get("before")
-	if before != "" && !saidKey.Get().MatchString(before) {
+	t.channel = c.ChannelsOf(ctx, v, t.is.Origin(), v.Texts("conversation").Say("that_channel"))
+	if t.before = q.Get("before"); t.before != "" && !saidKey.Get().MatchString(t.before) {
 		return t, fmt.Errorf("a message's key: %w", aggregate.ErrNotFound)
 	}
-	if t.said, err = c.Conversations.Newest(ctx, ref.Tenant, ref.ID, before, saidOfPage); err != nil {
+	if t.said, err = c.Conversations.Newest(ctx, ref.Tenant, ref.ID, t.before, saidOfPage); err != nil {
 		return t, err
 	}
 	if key := t.is.Conversation.SummaryKey; key != "" {
@@ -132,13 +106,9 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 			t.summary = &m
 		}
 	}
-	if err = c.actionsOf(ctx, ref, &t, q.Get("log")); err != nil {
-		return t, err
+	if err = c.actionsOf(ctx, ref, &t, q.Get("log")); err == nil {
+		t.audit, t.more, err = c.Logged(ctx, ref)
 	}
-	log, err := c.Store.Audit(ctx, ref.Tenant, store.AuditFilter{Resource: ref.ID}, "", mostEntries)
-	t.audit, t.more = log.Items, log.Next != ""
-	slices.Reverse(t.audit)
-	c.namePeople(ctx, v, &t)
 	return t, err
 }
 
@@ -170,9 +140,11 @@ func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, num
 			x, t.chosen = t.actions[i], true
 		}
 	}
-	t.asked = c.payloads(ctx, ref, t.actions, x)
 	t.logged = x.Number
-	if t.became, err = c.became(ctx, ref, x); err == nil {
+	if t.asked, err = c.payloads(ctx, ref, t.actions, x); err == nil {
+		t.became, err = c.became(ctx, ref, x)
+	}
+	if err == nil {
 		t.returned, err = web.Returned(ctx, c.Results, ref, x.CallResult)
 	}
 	if err != nil {
@@ -185,94 +157,61 @@ func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, num
 	return err
 }
 
-// namePeople looks up the names of everybody on the page in one call.
-func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
-	s := t.is.Conversation
-	ids := append([]string{s.Opener, s.ClosedBy}, t.settings.Approvers.Users...)
-	for _, m := range t.said {
-		ids = append(ids, m.User)
-		for _, e := range m.Thread {
-			ids = append(ids, e.User)
-		}
-		ids = append(ids, m.Quotes()...)
+// showConversation renders the page; not is what the viewer tried in vain.
+func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.Viewer, not subject.Ask) error {
+	t, err := c.load(r, v)
+	if err != nil {
+		return err
 	}
-	for _, x := range t.actions {
-		ids = append(ids, x.Gate.ApprovedBy, x.Gate.RejectedBy, x.CancelledBy)
-		ids = append(ids, x.Askers...)
-		if p := t.asked[x.ActionID]; p.Tool != "" {
-			effectOf(p, v.Locale, func(id string) string { ids = append(ids, id); return id })
-		}
-	}
-	for _, e := range t.audit {
-		if e.ActorType == aggregate.ActorUser {
-			ids = append(ids, e.ActorID)
-		}
-	}
-	names := c.Names(ctx, v, ids...)
-	t.person = func(id string) string { return cmp.Or(card.OneLine(names[id]), id, v.Texts("task").Say("system")) }
-	channel := c.ChannelsOf(ctx, v, s.Origin(), v.Texts("conversation").Say("that_channel"))
-	t.surface = subject.SurfaceOf(v, t.person, channel)
-}
-
-func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {
-	return c.showPage(w, r, v, t, conversationPage{}, 0)
-}
-
-// showPage renders the page; p names the refused act, if one was refused.
-func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p conversationPage,
-	status int) error {
 	words, s := v.Texts("conversation"), t.is.Conversation
-	p.Of, p.Is, p.Person, p.Path = t.is, s, t.person, "/console/sessions/"+s.ID
-	log := r.URL.Query().Get("log")
-	if strconv.Itoa(t.logged) != log {
-		log = ""
-	}
-	if before := r.URL.Query().Get("before"); r.Method == http.MethodGet && before != "" {
-		p.Newest = p.Path
-	} else if s.Status != conversation.Closed {
-		p.Live = web.At(p.Path, map[string]string{"log": log})
-	}
-	c.about(v, t, &p)
-	p.messages(t, words)
-	for i := len(t.actions) - 1; i >= 0; i-- {
-		x := t.action(t.actions[i], p.Path, words, v.Locale)
-		p.Actions, p.Past = append(p.Actions, x), p.Past || !x.Open
-	}
-	ask := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v, On: c.page(),
-		Offers: t.is.Offers(), Stands: p.StatusText}
-	current := t.is.Current()
-	if current != nil {
+	var p conversationPage
+	c.Naming(r.Context(), v, func(called func(id string) string) {
+		t.person = func(id string) string { return cmp.Or(called(id), words.Say("system")) }
+		t.surface = subject.SurfaceOf(v, called, t.channel)
+		t.surface.WhoDecides(t.settings, t.is.Origin(), t.is.Askers()...)
+		p = t.drawn(v, words)
+	})
+	p.Ask = not
+	x := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v, On: c.page(),
+		Offers: t.is.Offers(), Stands: p.Stands}
+	if current := t.is.Current(); current != nil {
 		payload, shown := t.asked[current.ActionID]
-		ask.Whole = shown && explain.Unapprovable(payload, v.Locale) == ""
-		if ask.Waits = current.Status == conversation.ActionPending; ask.Waits {
+		x.Whole = shown && explain.Unapprovable(payload, v.Locale) == ""
+		if x.Waits = current.Status == conversation.ActionPending; x.Waits {
 			p.Until = web.TimeOf(current.Gate.Terms.DecideBy)
-			ask.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", current.Status),
+			x.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", current.Status),
 				explain.ActionCalled(current, v.Locale), current.Number)
 		}
 	}
-	c.Asks(r, ask, &p.Ask)
-	if !ask.Waits && s.Status == conversation.Open && p.Problem != "" {
+	if err := c.Asks(r, x, &p.Ask); err != nil {
+		return err
+	}
+	if !x.Waits && s.Status == conversation.Open && p.Problem != "" {
 		p.Since.Now = "" // that the conversation is open says nothing of what was decided
 	}
-	p.first(t, words)
-	p.LogGoesOn = t.more
-	p.Log = subject.EntriesOf(t.audit, auditlog.WordsIn(v.Locale), t.person,
-		func(id string) string { return labelOf(t.defs, id) })
-	title := cmp.Or(card.OneLine(s.Title), v.Untitled())
-	return c.Show(w, r, v, web.Document{Title: title, Here: "agents", Data: p, Status: status, After: p.After},
-		"conversation")
+	return c.Show(w, r, v, web.Document{Title: cmp.Or(card.OneLine(s.Title), v.Untitled()), Here: "agents", Data: p,
+		Status: not.Code, After: p.After}, "conversation")
 }
 
-// about fills in the top of the page.
-func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
-	words, list, s := v.Texts("conversation"), v.Texts("agents"), t.is.Conversation
-	p.StatusText, p.Badge = statusOf(list, *s)
+// drawn is the page without whom it asks.
+func (t *loaded) drawn(v *web.Viewer, words web.Texts) (p conversationPage) {
+	s := t.is.Conversation
+	p.Of, p.Is, p.Person, p.ID, p.Path = t.is, s, t.person, s.ID, "/console/sessions/"+s.ID
+	switch {
+	case t.before != "":
+		p.Newest = p.Path
+	case s.Status == conversation.Closed:
+	case t.chosen:
+		p.Live = p.Path + "?log=" + strconv.Itoa(t.logged)
+	default:
+		p.Live = p.Path
+	}
+	p.Stands, p.Badge = statusOf(v.Texts("agents"), *s)
 	p.Agent, p.AgentID = labelOf(t.defs, s.AgentID), legible.OneLine(s.AgentID)
 	if _, ok := agent.Find(t.defs, s.AgentID); !ok {
 		p.Gone = words.Say("agent_gone")
 	}
-	p.Channel = t.surface.Marks.Channel(s.Channel)
-	if s.ChannelType == "im" {
+	if p.Channel = t.channel(s.Channel); s.ChannelType == "im" {
 		p.Channel = v.Texts("tasks").Say("direct")
 	}
 	if s.Source != nil {
@@ -286,6 +225,22 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 	if most := t.settings.MaxCost(); most > 0 {
 		p.Limit = most.String()
 	}
+	if o := t.is.OpenOffer(); o != nil {
+		p.About, p.Quoted = words.Say("offered"), o.Text
+	}
+	for _, x := range slices.Backward(t.actions) {
+		row := t.action(x, p.Path, words, v.Locale)
+		p.Actions, p.Past = append(p.Actions, row), p.Past || !row.Open
+	}
+	p.LogGoesOn = t.more
+	p.Say(t.audit, v.Locale, t.person, func(id string) string { return labelOf(t.defs, id) })
+	p.messages(t, words)
+	for _, o := range t.is.Offered {
+		t.person(o.MadeBy)
+	}
+	t.person(s.Opener)
+	t.person(s.ClosedBy)
+	return p
 }
 
 // wholeAction refuses to approve an action that the page could not show completely.
@@ -304,14 +259,4 @@ func (c *Pages) wholeAction(r *http.Request, _ *web.Viewer, a decide.Subject, x 
 		return explain.ErrMalformedForm
 	}
 	return nil
-}
-
-// refused renders the page as it is now, with the reason for the refusal and the typed text.
-func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Tried, why error) error {
-	t, err := c.load(r, v)
-	if err != nil {
-		return err
-	}
-	ask, status := subject.NotDone(r, v, x, why, t.surface.RefusedOn(t.is, why, t.settings))
-	return c.showPage(w, r, v, t, conversationPage{Ask: ask}, status)
 }

@@ -1,9 +1,7 @@
 package conversation_test
 
 import (
-	"fmt"
 	"html"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -138,36 +136,4 @@ func TestAPullRequestHasItsNotesOnThePage(t *testing.T) {
 
 	b.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "いりません"))
 	b.Get(k.Page()).Holds(t, "Mend it", "いりません").Lacks(t, "CI がシークレットを使って動きます", "誰も書いていない")
-}
-
-// Where a price isn't known, no page says that nothing was spent.
-func TestAnUnknownPriceIsNoZero(t *testing.T) {
-	w := consoletest.New(t, storetest.Start(t))
-	w.Ref.Tenant = w.Tenant.ID
-	said := func(cost aggregate.MicroUSD, unpriced int) *consoletest.Conversation {
-		k := w.Talked(webapi.Sato, webapi.HR, "channel", fmt.Sprint("費用 ", cost, unpriced))
-		use := aggregate.Usage{ID: aggregate.NewID(), Provider: "x", Model: "y", Calls: 2, Input: 1200, Output: 34,
-			Cost: cost, Unpriced: unpriced}
-		k.Run()
-		k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "はい", Usage: use}, w.Now())
-		})
-		return k
-	}
-	spent := regexp.MustCompile(`費用</dt>\s*<dd>([^<]*)\s<|<td class="aside num">([^<]*)</td>`)
-	for _, test := range []struct {
-		cost     aggregate.MicroUSD
-		unpriced int
-		says     string
-	}{{0, 2, "料金不明"}, {5600, 1, "$0.0056 以上"}, {5600, 0, "$0.0056"}, {0, 0, "$0.00"}} {
-		k := said(test.cost, test.unpriced)
-		w.Later(time.Second)
-		b := w.As(webapi.Suzuki)
-		for i, path := range []string{k.Page(), "/console/agents"} { // the newest comes first
-			found := spent.FindStringSubmatch(b.Get(path).Body)
-			expect.Must(t, found != nil, "%s says no cost", path)
-			expect.Is(t, strings.TrimSpace(found[i+1]), test.says, "%s", path)
-		}
-		b.Get(k.Page()).Holds(t, "1,200", "34")
-	}
 }

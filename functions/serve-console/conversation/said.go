@@ -4,13 +4,12 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain"
-	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
 
@@ -19,14 +18,14 @@ type saidRow struct {
 	By         string
 	Text       []legible.Passage
 	Files      []fileRow
-	Action     int          // number of the action that the message is about
-	ActionPath string       // where that is on the page
-	Task       string       // path of the task that the message is about
-	Request    string       // what the agent wants to ask for
-	Thread     []earlierRow // what was said in the thread before
-	Forwarded  []earlierRow // the messages that it forwards
-	Anew       bool         // the agent doesn't know the messages before this one
-	Waits      bool         // it is not answered
+	Action     int              // number of the action that the message is about
+	ActionPath string           // where that is on the page
+	Task       string           // path of the task that the message is about
+	Request    string           // what the agent wants to ask for
+	Thread     []subject.Quoted // what was said in the thread before
+	Forwarded  []subject.Quoted // the messages that it forwards
+	Anew       bool             // the agent doesn't know the messages before this one
+	Waits      bool             // it is not answered
 	Note       string
 }
 
@@ -37,13 +36,8 @@ type fileRow struct {
 	Unread          bool
 }
 
-type earlierRow struct {
-	By, Text string
-	At       time.Time
-}
-
-// messages fills in the messages; those that the summary replaces are listed separately.
-func (p *conversationPage) messages(t loaded, words web.Texts) {
+// messages fills in the messages.
+func (p *conversationPage) messages(t *loaded, words web.Texts) {
 	s := t.is.Conversation
 	if t.summary != nil {
 		p.Summary = t.summary
@@ -82,11 +76,7 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 			anew, row.Anew = true, true
 		}
 		row.Files = filesOf(m, words)
-		if s.CollapsedThrough != "" && m.Key() <= s.CollapsedThrough {
-			p.Folded = append(p.Folded, row)
-		} else {
-			p.Said = append(p.Said, row)
-		}
+		p.Said = append(p.Said, row)
 	}
 	if p.Newest == "" {
 		n := max(0, len(p.Said)-mostUnfolded)
@@ -104,7 +94,7 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 const mostUnfolded = 10
 
 // rowOf draws a message without what depends on others.
-func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Texts) saidRow {
+func (p *conversationPage) rowOf(t *loaded, m conversation.Message, words web.Texts) saidRow {
 	row := saidRow{Message: m, By: t.person(m.User), Text: legible.Passages(m.Content)}
 	switch {
 	case m.Deleted:
@@ -112,15 +102,10 @@ func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Tex
 	case m.Changes != "":
 		row.Note = words.Say("changes")
 	}
-	for _, q := range m.Forwarded {
-		by := card.OneLine(q.Name)
-		if aggregate.IsPerson(q.User) {
-			by = t.person(q.User)
-		}
-		row.Forwarded = append(row.Forwarded, earlierRow{by, legible.Visible(q.Text), q.At})
-	}
-	row.Thread = web.Each(m.Thread, func(e conversation.Earlier) earlierRow {
-		return earlierRow{t.person(e.User), legible.Visible(e.Text), e.At}
+	by := subject.Reader{Person: t.person, ChannelOf: t.channel}
+	row.Forwarded = web.Each(m.Forwarded, by.Quoted)
+	row.Thread = web.Each(m.Thread, func(e conversation.Earlier) subject.Quoted {
+		return subject.Quoted{By: t.person(e.User), Text: legible.Visible(e.Text), At: e.At}
 	})
 	row.Request = legible.Visible(m.Request)
 	if aggregate.ValidID(m.TaskID) {

@@ -76,25 +76,10 @@ func pageOfThread(t *testing.T, w *consoletest.World) {
 }
 
 func strangersSeeNoTalk(t *testing.T, w *consoletest.World) {
-	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
-	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	other := w.Found("T0OTHER", "U0OTHER")
-	logs := consoletest.Logged(t)
-	for name, b := range map[string]*consoletest.Browser{
-		"another workspace's administrator": w.Of(other, "U0OTHER"), "a member who is not in the channel": w.As(webapi.Alex),
-	} {
-		for _, path := range []string{"", "/message", "?log=1",
-			"?before=" + url.QueryEscape("2026-04-18T00:00:00.000Z#"+k.Talk.ID)} {
-			b.Get(k.Page()+path).Says(t, http.StatusNotFound).Lacks(t, "スクリプト")
-		}
-		for _, act := range []aggregate.Act{aggregate.ActApprove, aggregate.ActReject, conversation.ActCancel} {
-			expect.Is(t, b.Post(k.Page()+"/act", consoletest.ActOn(act, x, "だめ")).Status, http.StatusNotFound, name)
-		}
-		b.Get("/console/agents").Lacks(t, k.Talk.ID)
-	}
 	// Only the person who wrote a direct message may read the conversation.
 	d := w.Direct()
 	w.As(webapi.Tanaka).Get(d.Page()).Says(t, http.StatusNotFound)
+	w.As(webapi.Sato).Get(d.Page()+"?before=x").Says(t, http.StatusNotFound) // a key of no message
 	for _, act := range []aggregate.Act{conversation.ActReopen, conversation.ActClose,
 		conversation.ActReopen} { // while it is open, then once it is closed
 		w.As(webapi.Tanaka).Post(d.Page()+"/act", consoletest.ActOn(act, nil, "")).Says(t, http.StatusNotFound)
@@ -108,10 +93,6 @@ func strangersSeeNoTalk(t *testing.T, w *consoletest.World) {
 	for _, id := range []string{"x", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "..%2f..", conversation.ID("T", "C", "1.2")} {
 		w.As(webapi.Sato).Get("/console/sessions/"+id).Says(t, http.StatusNotFound)
 	}
-	w.As(webapi.Sato).Get(k.Page()+"?before=x").Says(t, http.StatusNotFound) // a key of no message
-	n := strings.Count(logs.String(), "msg=refused")
-	expect.That(t, n >= 14, "%d refusals are logged", n)
-	expect.That(t, k.Load().Current().Status == conversation.ActionPending, "something was decided")
 }
 
 func longTalk(t *testing.T, w *consoletest.World) {
@@ -152,7 +133,7 @@ func longTalk(t *testing.T, w *consoletest.World) {
 		key, _, _ := strings.Cut(rest, "#said")
 		next = k.Page() + "?before=" + key
 	}
-	page.Holds(t, "メッセージ 0 番", "要約された前のメッセージ")
+	page.Holds(t, "メッセージ 0 番")
 	expect.That(t, seen == 801, "%d of 801 original messages can be read", seen)
 }
 
@@ -189,12 +170,6 @@ func floodedOutput(t *testing.T, w *consoletest.World) {
 	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Lines: 10_003, Dropped: 9883})
 	page := sato.Get(k.Page())
 	page.Holds(t, "(10,003)", "9,883 行は残っていません")
-
-	y := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, y, ""))
-	k.Begins()
-	k.Ends(y, conversation.Result{Status: conversation.ActionSucceeded, Lines: 40}) // its lines have expired
-	sato.Get(k.Page()).Holds(t, "40 行は残っていません")
 }
 
 func listsTalks(t *testing.T, w *consoletest.World) {
@@ -235,7 +210,7 @@ func listsTalks(t *testing.T, w *consoletest.World) {
 func everyAddressAsksWho(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	other := w.Found("T0OTHER", "U0OTHER")
+	other, logs := w.Found("T0OTHER", "U0OTHER"), consoletest.Logged(t)
 	fill := strings.NewReplacer("{id}", k.Talk.ID, "{use}", "1")
 	asked := 0
 	for _, route := range (&pages.Pages{}).Routes() {
@@ -262,4 +237,6 @@ func everyAddressAsksWho(t *testing.T, w *consoletest.World) {
 		asked++
 	}
 	expect.That(t, asked >= 6 && k.Load().Current().Status == conversation.ActionPending, "%d addresses", asked)
+	n := strings.Count(logs.String(), "msg=refused")
+	expect.That(t, n >= 2*asked, "%d refusals are logged", n)
 }

@@ -21,7 +21,7 @@ const signIn = "signin"
 
 func (c *Pages) showSignIn(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	begin := "/console/signin/begin?next=" + url.QueryEscape(web.NextOf(r))
-	return c.Show(w, r, v, web.Document{Title: v.Texts("signin").Say("title"), Data: begin}, "home/signin")
+	return c.Show(w, r, v, web.Document{Title: v.Texts("fault").Say("sign_in"), Data: begin}, "home/signin")
 }
 
 func redirect(r *http.Request) string { return web.Address(r) + "/console/signin/done" }

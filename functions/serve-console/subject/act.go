@@ -45,11 +45,15 @@ type Page struct {
 	Path  string // before the subject's id
 	RefOf func(r *http.Request, v *web.Viewer) (aggregate.Ref, error)
 	Ends  aggregate.Act // the act that ends the subject
-	To    string        // where a decision leads; empty: to the subject's own page
 	// Whole refuses an approval if the page could not show everything; such a page has no button to approve.
 	Whole func(r *http.Request, v *web.Viewer, a decide.Subject, x Tried) error
-	// Refused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
-	Refused func(w http.ResponseWriter, r *http.Request, v *web.Viewer, x Tried, why error) error
+	// Show shows the page as it is now; not is of what the viewer tried in vain.
+	Show func(w http.ResponseWriter, r *http.Request, v *web.Viewer, not Ask) error
+}
+
+// Read is the page of a subject.
+func (on Page) Read(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	return on.Show(w, r, v, Ask{})
 }
 
 // Tried is the act that a form asks for. It has the hash of the content that the page showed, and the stage; the
@@ -165,12 +169,12 @@ func (c *Acts) Decided(w http.ResponseWriter, r *http.Request, v *web.Viewer, on
 		if !verdict.Empty {
 			verdict.Measure(c.Now())
 		}
-		return c.Done(w, r, cmp.Or(on.To, on.Path+click.Ref.ID), "act_"+done)
+		return c.Done(w, r, on.Path+click.Ref.ID, "act_"+done)
 	case errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Subject == nil:
 		return verdict.Err
 	}
 	verdict.Log(r.Context(), log)
-	return on.Refused(w, r, v, x, verdict.Err)
+	return on.Show(w, r, v, refused(r, v, x, verdict.Err))
 }
 
 // OpenBeginning redirects to the Slack message with which a subject began.

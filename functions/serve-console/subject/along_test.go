@@ -47,7 +47,7 @@ func testStamps(t *testing.T, w *consoletest.World) {
 	w.Opened(consoletest.ThreeStages()...)
 	suzuki, tanaka, alex, sato := w.As(webapi.Suzuki), w.As(webapi.Tanaka), w.As(webapi.Alex), w.As(webapi.Sato)
 	suzuki.Get(w.TaskPage()).Says(t, 200, "👉 あなたの番です 課長 — あなたの承認が必要です", "✅ 承認", "❌ 却下", "却下して終了",
-		"期限 "+web.Minute(w.Now().Add(168*time.Hour))+" · あと", "承認しても、部長の承認までは決まりません。").
+		"期限 "+web.Minute(w.Now().Add(168*time.Hour)), "承認しても、部長の承認までは決まりません。").
 		Holds(t, `name="stage" value="1"`)
 	for _, b := range []*consoletest.Browser{tanaka, alex, sato} {
 		b.Get(w.TaskPage()).Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`)

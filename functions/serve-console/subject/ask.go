@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"slices"
 	"time"
@@ -30,19 +29,21 @@ type Ask struct {
 	Since           Since
 	After           string // who is asked now, below the notice that the viewer approved
 	Problem, Typed  string // why the viewer's act was refused, and the reason that they typed for it
+	Code            int    // of the answer then
 	tried           Tried
+	why             error
 }
 
 // maxTyped bounds, in characters, the typed reason that is shown again if nothing was decided.
 const maxTyped = 10_000
 
-// NotDone returns what a page shows after a refusal, which problem tells, and its status.
-func NotDone(r *http.Request, v *web.Viewer, x Tried, why error, problem string) (p Ask, status int) {
-	status, _, refused := web.FaultOf(why)
-	if refused {
+// refused is what a page asks after a refusal.
+func refused(r *http.Request, v *web.Viewer, x Tried, why error) Ask {
+	status, _, forbidden := web.FaultOf(why)
+	if forbidden {
 		web.Refuse(r, v, why.Error())
 	}
-	return Ask{Problem: problem, Typed: legible.First(x.reason, maxTyped), tried: x}, status
+	return Ask{Typed: legible.First(x.reason, maxTyped), Code: status, tried: x, why: why}
 }
 
 // Button is an act that the viewer may try.
@@ -76,8 +77,14 @@ type Asking struct {
 
 // Asks fills in what a page asks its viewer: a button for each offered act, but none to approve unless the page shows
 // everything, and along a route those of whose turn it is.
-func (c *Acts) Asks(r *http.Request, x Asking, p *Ask) {
-	t := c.turn(r.Context(), x)
+func (c *Acts) Asks(r *http.Request, x Asking, p *Ask) error {
+	t, err := c.turn(r.Context(), x)
+	if err != nil {
+		return err
+	}
+	if p.why != nil {
+		p.Problem = x.Surface.RefusedOn(x.Of, p.why, x.Settings)
+	}
 	p.Who, p.Heading = x.Surface.WhoDecides(x.Settings, x.Of.Origin(), x.Of.Askers()...), x.Words.Say("acts")
 	var all []Button
 	for _, o := range x.Offers {
@@ -117,6 +124,13 @@ func (c *Acts) Asks(r *http.Request, x Asking, p *Ask) {
 	// must not decide on it: what they tried is not offered any more, or something else waits for them.
 	p.Since.Shown = p.Problem != "" && !still(x.Offers, p.tried.Offer) ||
 		x.Waits && (t == nil || t.mine) && r.URL.Query().Has("done")
+	if p.Since.Shown {
+		p.Buttons, p.Others, p.Mine = nil, nil, false
+	}
+	if p.Since.Shown || !x.Waits {
+		p.Who = ""
+	}
+	return nil
 }
 
 // still reports whether what was tried may be tried again: it, or the gate for which it was meant, is offered.
@@ -217,30 +231,30 @@ type turn struct {
 }
 
 // turn returns whose turn it is at the gate under a rule that is offered, nil if there is none.
-func (c *Acts) turn(ctx context.Context, x Asking) *turn {
+func (c *Acts) turn(ctx context.Context, x Asking) (*turn, error) {
 	at := slices.IndexFunc(x.Offers, func(o aggregate.Offer) bool { return o.Act == aggregate.ActApprove })
 	if at < 0 {
-		return nil
+		return nil, nil
 	}
 	gate, o := x.Offers[at], x.Of.Origin()
 	t := &turn{drawing: Reader{Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person,
 		Channel: x.Surface.Marks.Channel(o.Channel)}.walk(x.Of.Asked(gate.ID).Gate, false)}
 	switch t.who = t.Route.Waits(MostOwing); {
 	case t.ByClick:
-		return nil
+		return nil, nil
 	case t.Refused != nil:
-		return t
+		return t, nil
 	}
 	t.next = t.words.Say("now", "who", t.who)
 	reach, err := c.People.Reach(ctx, x.Viewer.Team, x.Viewer.User, x.Settings)
 	if err != nil {
-		slog.WarnContext(ctx, "whose turn it is is told without Slack", "err", err)
+		return nil, err
 	}
 	var all []circulation.StandIn
 	principal := ""
 	if t.mine = reach.Owes(t.Gate, o); !t.mine {
 		if all, err = c.Maker().StandIns(ctx, x.Of, gate.ID, x.Viewer.User); err != nil {
-			slog.WarnContext(ctx, "whose turn it is is told without stand-ins", "err", err)
+			return nil, err
 		}
 		var stage int
 		principal, stage = t.Gate.OwesFor(x.Viewer.User, all, c.Now())
@@ -267,7 +281,7 @@ func (c *Acts) turn(ctx context.Context, x Asking) *turn {
 			t.who += "\n" + t.next
 		}
 	}
-	return t
+	return t, nil
 }
 
 // owed says how much the stage that is asked needs.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"unicode/utf8"
 
@@ -62,7 +61,7 @@ type Sum struct {
 
 // Effect returns an effect's drawing.
 func (r Reader) Effect(e explain.Effect) Effect {
-	out := Effect{Words: web.TextsOf("effect", r.Locale), Tool: legible.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
+	out := Effect{Words: web.TextsOf("common", r.Locale), Tool: legible.OneLine(e.Tool), Sentence: r.Line(e.Sentence),
 		Text: r.Line(e.Words), Rest: web.Each(e.Rest, func(a explain.Argument) Argument {
 			return Argument{r.Line(a.Name), r.Line(a.Value)}
 		})}
@@ -88,7 +87,7 @@ func (r Reader) Sum(steps []task.Step) Sum { return r.SumOf(explain.SumUp(r.Loca
 
 // SumOf is Sum of steps whose sum is known.
 func (r Reader) SumOf(sum explain.Sum, steps []task.Step) Sum {
-	out := Sum{Words: web.TextsOf("effect", r.Locale)}
+	out := Sum{Words: web.TextsOf("common", r.Locale)}
 	of := func(e explain.Effect) Effect {
 		is := r.Effect(e)
 		is.Orders = strconv.Itoa(e.Order)
@@ -115,11 +114,11 @@ func (r Reader) Changes(version int, all []explain.Change) *Changes {
 	if len(all) == 0 {
 		return nil
 	}
-	return &Changes{Words: web.TextsOf("effect", r.Locale), Version: version, All: web.Each(all,
+	return &Changes{Words: web.TextsOf("common", r.Locale), Version: version, All: web.Each(all,
 		func(c explain.Change) Change { return Change{r.Line(c.Name), r.Line(c.Was), r.Line(c.Is)} })}
 }
 
-// ReadPayload returns an action's complete payload, or an error if it can't be read or doesn't fit its type.
+// ReadPayload returns an action's complete payload, or explain.ErrMalformedForm if it doesn't fit its type.
 func ReadPayload(ctx context.Context, c *web.Site, ref aggregate.Ref, x *conversation.Action) (
 	p conversation.Payload, err error) {
 	text, err := c.Results.Open(ctx, ref, x.Payload)
@@ -128,19 +127,9 @@ func ReadPayload(ctx context.Context, c *web.Site, ref aggregate.Ref, x *convers
 	}
 	p, problems := conversation.ReadKept(x.ActionType, text)
 	if len(problems) > 0 {
-		err = fmt.Errorf("action %s: %s", x.ActionID, problems[0])
+		err = fmt.Errorf("action %s: %s: %w", x.ActionID, problems[0], explain.ErrMalformedForm)
 	}
 	return p, err
-}
-
-// PayloadOf returns what an agent's action would do, nil if that can't be read.
-func PayloadOf(ctx context.Context, c *web.Site, ref aggregate.Ref, x *conversation.Action) *conversation.Payload {
-	p, err := ReadPayload(ctx, c, ref, x)
-	if err != nil {
-		slog.WarnContext(ctx, "what an action would do is not shown", "session_id", ref.ID, "err", err)
-		return nil
-	}
-	return &p
 }
 
 // Apart tells calls apart as briefly as lists do: by the tool, or where nobody said what it does, by the arguments,

@@ -49,6 +49,26 @@ func EntriesOf(log []aggregate.AuditEntry, words auditlog.Words, person, agent f
 	return out
 }
 
+// Quoted is a message beside another one: that it forwards, or of the thread before it.
+type Quoted struct {
+	By, Where, Text string
+	At              time.Time
+	Cut             bool
+}
+
+// Quoted draws a forwarded message. Of its channel Slack may have said only the id.
+func (r Reader) Quoted(q aggregate.Quoted) Quoted {
+	out := Quoted{card.OneLine(q.Name), card.OneLine(q.Where), web.Mentions(card.Prose(q.Text), r.Person), q.At, q.Cut}
+	if aggregate.IsPerson(q.User) {
+		out.By = r.Person(q.User)
+	}
+	id, is := strings.CutPrefix(q.Where, "<#")
+	if id, _, _ = strings.Cut(strings.TrimSuffix(id, ">"), "|"); is && r.ChannelOf != nil {
+		out.Where = card.OneLine(r.ChannelOf(id))
+	}
+	return out
+}
+
 // SurfaceOf returns what says why something is refused, and who may, with these names of people and channels.
 func SurfaceOf(v *web.Viewer, person, channel func(id string) string) explain.Surface {
 	return explain.Surface{Locale: v.Locale, Marks: marks{person, channel}}

@@ -33,6 +33,8 @@ func testFilesShown(t *testing.T, w *consoletest.World) {
 	expect.That(t, strings.Count(page.Body, "見積書.pdf") >= 2, "it stands beside the effect and in the request")
 	expect.Is(t, b.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Status, http.StatusSeeOther)
 	number := fmt.Sprintf("%d-000001", w.MatterRecorded())
+	b.Get("/console/tasks").Says(t, http.StatusOK, "決裁番号 "+number)
+	b.Get("/console/figures").Says(t, http.StatusOK, "依頼 1", "人による承認 1", "決定までの時間")
 	b.Get("/console/audit/register.csv?year="+number[:4]).Holds(t, number, `"添付ファイル"`, "「見積書.pdf」 (18 B、SHA-256 "+sum+")")
 }
 

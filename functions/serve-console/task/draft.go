@@ -48,8 +48,8 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 	if err != nil {
 		return err
 	}
-	words, x := v.Texts("draft"), otherTeams{Draft: t.reader.draft(e), Hash: e.Hash}
-	x.Path = tasksPath + "/" + t.history.ID + "/drafts/" + p.ID + "/" + x.Key
+	words, x := v.Texts("task"), otherTeams{Draft: t.reader.draft(e), Hash: e.Hash}
+	x.Path = tasksPath + "/" + t.task.Head.TaskID + "/drafts/" + p.ID + "/" + x.Key
 	draft, err := c.Contests.Submission(r.Context(), t.task.Ref().Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
 	if x.Gone = errors.Is(err, large.ErrExpired); err != nil && !x.Gone {
 		return err
@@ -63,15 +63,15 @@ func (c *Pages) showOtherDraft(w http.ResponseWriter, r *http.Request, v *web.Vi
 		Hash: t.task.Asked(p.ID).Hash})
 	switch {
 	case !t.task.Asked(p.ID).Open:
-		x.No = words.Say("over")
+		x.No = words.Say("draft_over")
 	case x.Gone:
 		x.No = words.Say("text_gone")
 	case !card.Stampable(text):
-		x.No = words.Say("not_whole")
+		x.No = words.Say("draft_not_whole")
 	case who != nil:
 		x.No = t.surface.Note(who)
 	}
-	return c.showPage(w, r, v, t, taskPage{Draft: &x}, 0)
+	return c.showPage(w, r, v, t, &x)
 }
 
 // pickDraft replaces the waiting version with a draft that was shown, as the button in Slack does.

@@ -21,10 +21,8 @@ import (
 func TestDraftsOfAContestOnTheTasksPage(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"whose it is, and the others": showsWhoseDraft, "another is taken after it was read": takesAnother,
-		"a stamp was faster": stampWasFaster,
-		"who may not":        strangersTakeNothing, "what a card could not show": longDraftIsRead,
-		"a contest that goes on":   contestGoesOn,
-		"a team that failed later": failedLater,
+		"who may not": strangersTakeNothing, "what a card could not show": longDraftIsRead,
+		"a contest that goes on": contestGoesOn,
 	})
 }
 
@@ -77,24 +75,6 @@ func contestGoesOn(t *testing.T, w *consoletest.World) {
 	w.As(webapi.Sato).Get(w.TaskPage()).Holds(t, "複数のチームが下書きを競っています", k.Page())
 }
 
-func failedLater(t *testing.T, w *consoletest.World) {
-	k := contested(w)
-	k.Plays(1, 1, 0.9, "案")
-	k.Ends(1, contest.PartialFailure, contest.ReasonLeader)
-	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
-	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
-	outcome, _ := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t).Outcome()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.ContestEnded(task.PromptKey(1), outcome, w.Now())
-	})
-	s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FinishContest(a.Head.Run, "team-a", "案", s, w.Now())
-	})
-	w.As(webapi.Suzuki).Get(w.TaskPage()).
-		Holds(t, "90.00 点", "途中で失敗したため、それまでの最良の案で終了しました。 リーダーの AI が応答しませんでした。")
-}
-
 func showsWhoseDraft(t *testing.T, w *consoletest.World) {
 	k := drafted(w, "一行目\n堅実な案", "一行目\n<i>速い案</i>")
 	path, _ := other(w)
@@ -125,15 +105,6 @@ func takesAnother(t *testing.T, w *consoletest.World) {
 	suzuki.Get(path).Lacks(t, "この案に変更する</button>")
 	suzuki.Post(path, form).Says(t, http.StatusConflict)
 	expect.That(t, len(w.Load().Prompts) == 2, "a second time")
-}
-
-func stampWasFaster(t *testing.T, w *consoletest.World) {
-	drafted(w, "堅実な案", "速い案")
-	path, form := other(w)
-	w.Approve()
-	a := w.As(webapi.Suzuki).Post(path, form)
-	expect.That(t, a.Status == http.StatusConflict && len(w.Load().Prompts) == 1, "%v", a)
-	a.Holds(t, "承認済み")
 }
 
 func strangersTakeNothing(t *testing.T, w *consoletest.World) {
@@ -269,20 +240,6 @@ func unreadSteps(t *testing.T, w *consoletest.World) {
 	suzuki, form := w.As(webapi.Suzuki), w.Act(aggregate.ActApprove, "")
 	suzuki.Get(w.TaskPage()).Holds(t, "何が行われるか分かりません", `value="reject"`).Lacks(t, "✅ 承認</button>")
 	suzuki.Post(w.TaskPage()+"/act", form).Says(t, http.StatusBadRequest)
-}
-
-// sheetToCheck brings a step that writes a sheet to its gate.
-func sheetToCheck(t *testing.T, w *consoletest.World) {
-	call := aggregate.JSON(`{"spreadsheet_id":"1aB","sheet":"2026-10","columns":[{"key":"h","title":"残業時間"},` +
-		`{"key":"n","title":"社員番号"}],"rows":[{"n":"E001","h":25.5,"secret_note":"x1"}]}`)
-	w.Steps(pipelinetest.Step(1, "write_rows_to_google_sheet", aggregate.Write, string(call)))
-	w.Approve()
-	w.Begin()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: call, Bytes: len(call)}, "hash", nil, w.Now())
-	})
-	w.As(webapi.Suzuki).Get(w.TaskPage()).Says(t, 200, "残業時間", "社員番号", "25.5", "E001", "secret_note",
-		"A1 から上書きします")
 }
 
 func moneyToCheck(t *testing.T, w *consoletest.World) {

@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/explain/auditlog"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
@@ -20,7 +19,6 @@ import (
 type Reader struct {
 	subject.Reader // its Person names "" the system
 	Now            time.Time
-	Admin          bool // the reader is an administrator
 }
 
 // Value is an opened value, unless its retention is over.
@@ -29,37 +27,31 @@ type Value struct {
 	Expired bool
 }
 
-// Source is the rows that a history is made from.
+// Source is what a history is made from.
 type Source struct {
 	Task   *task.Aggregate  // including the complete arguments of the waiting gate
 	Opened map[string]Value // results and arguments stored in the bucket, by their keys there
-	Audit  []aggregate.AuditEntry
-	More   bool // there are more audit entries
 }
 
 // History is a task from its message to its end.
 type History struct {
-	ID, Title, Description string
-	Status                 task.Status
-	Held                   bool // it could not be drafted, since nobody may approve it
-	Moves                  bool // it may change without anybody acting
-	Priority               string
-	Created, Ended         time.Time
-	Message                Message
-	Answer                 string // a plain reply instead of a task
-	Ending, EndedBy        string // how it ended, in a sentence, and by whom
-	Rejected               *Rejection
-	Parked                 string // why a generation failed, in a sentence
-	Waits                  time.Time
-	Policies, Plans        []Version // the newest first
-	Attempts               []Attempt // the newest first
-	Total                  aggregate.Usage
-	Log                    []subject.Entry
-	LogGoesOn              bool
-	Actions                []aggregate.Offer
-	Gate                   *Gate          // what waits for a decision
-	Along                  *subject.Route // of what waits, or else of the newest steps
-	Newest, Back           *Version       // what waits in the place of an earlier version, and what was rejected
+	Title, Description string
+	Status             task.Status
+	Held               bool // it could not be drafted, since nobody may approve it
+	Moves              bool // it may change without anybody acting
+	Priority           string
+	Created, Ended     time.Time
+	Message            Message
+	Answer             string   // a plain reply instead of a task
+	Ending, EndedBy    string   // how it ended, in a sentence, and by whom
+	Rejected           *Verdict // the rejection that ended it
+	Parked             string   // why a generation failed, in a sentence
+	Waits              time.Time
+	Policies, Plans    []Version // the newest first
+	Attempts           []Attempt // the newest first
+	Total              aggregate.Usage
+	Gate               *Gate          // what waits for a decision
+	Along              *subject.Route // of what waits, or else of the newest steps
 }
 
 // News reports whether something came of the request.
@@ -85,21 +77,12 @@ func (t *History) arrange() {
 		t.Along = newest.Route
 		return
 	}
-	if newest.Because != "" {
-		t.Newest = newest
-		if len(all) > 1 && all[1].Reason != "" && !all[1].Replaced {
-			t.Back = &all[1]
-		}
-	}
 	if newest.Sum == nil || len(newest.Sum.Writes) == 0 || newest.Changes == nil {
 		return
 	}
 	changes := *newest.Changes // which say once what differs, and why
-	if t.Back != nil {
-		changes.By, changes.Because = t.Back.By, t.Back.Reason
-	}
-	newest.Sum.Writes[0].Changes = &changes
-	t.Back, t.Newest = nil, nil
+	changes.By, changes.Because = all[1].By, newest.Because
+	newest.Sum.Writes[0].Changes, newest.Because = &changes, ""
 }
 
 // Outcome is the latest execution once something came of it: the page begins with that. It is nil while it goes on.
@@ -116,7 +99,7 @@ type Message struct {
 	At       time.Time
 	Private  bool // a direct message
 	// Forwarded are the messages that it forwards, and Files its files.
-	Forwarded []Forwarded
+	Forwarded []subject.Quoted
 	Thread    string // what was read of the thread before it
 	Files     []File
 	MoreFiles int  // that are not read
@@ -126,8 +109,7 @@ type Message struct {
 // History builds a task's history from its rows.
 func (r Reader) History(s Source) History {
 	a := s.Task
-	t := History{ID: a.Head.TaskID, Status: a.Head.Noted, Held: a.Head.Undecidable(), Actions: a.Offers(),
-		LogGoesOn: s.More}
+	t := History{Status: a.Head.Noted, Held: a.Head.Undecidable()}
 	if used := a.Used(); used != nil {
 		t.Total = *used
 	}
@@ -143,7 +125,6 @@ func (r Reader) History(s Source) History {
 		t.Status = task.StatusDrafting // the next version has not begun
 	}
 	t.arrange()
-	t.Log = subject.EntriesOf(s.Audit, auditlog.WordsIn(r.Locale), r.Person, func(string) string { return "" })
 	return t
 }
 
@@ -173,7 +154,7 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 		detail := explain.FitDetail(e.Reason, e.Detail, card.OneLine, r.Person)
 		t.Ending = explain.Ended(r.Locale, e.Reason, detail, explain.RetryOf(a))
 		if last := a.RejectedLast(); last != nil {
-			t.Rejected = &Rejection{r.Person(last.RejectedBy), r.prose(last.RejectionReason), *last.RejectedAt}
+			t.Rejected = &Verdict{By: r.Person(last.RejectedBy), Reason: r.prose(last.RejectionReason), At: *last.RejectedAt}
 		}
 	}
 	if p := a.Head.Parked; p != nil {
@@ -182,19 +163,6 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 	if until := a.Head.PausedUntil; until != nil && r.Now.Before(*until) && a.Head.Ended == nil {
 		t.Waits = *until
 	}
-}
-
-// Rejection is what ended a request.
-type Rejection struct {
-	By, Reason string
-	At         time.Time
-}
-
-// Forwarded is a message that the request forwards.
-type Forwarded struct {
-	By, Where, Text string
-	At              time.Time
-	Cut             bool
 }
 
 // File is a file of the request, and what was read of it.
@@ -208,25 +176,10 @@ type File struct {
 	Left               string // why it is not attached
 }
 
-// place names the channel of a forwarded message, of which Slack may have said only the id.
-func (r Reader) place(where string) string {
-	id, is := strings.CutPrefix(where, "<#")
-	if id, _, _ = strings.Cut(strings.TrimSuffix(id, ">"), "|"); is && r.ChannelOf != nil {
-		return card.OneLine(r.ChannelOf(id))
-	}
-	return card.OneLine(where)
-}
-
 // enclosed adds what the request forwards and attaches.
 func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 	m.Thread = card.Thread(a.Request.Thread, r.Locale)
-	for _, q := range a.Request.Forwarded {
-		by := card.OneLine(q.Name)
-		if aggregate.IsPerson(q.User) {
-			by = r.Person(q.User)
-		}
-		m.Forwarded = append(m.Forwarded, Forwarded{by, r.place(q.Where), r.prose(q.Text), q.At, q.Cut})
-	}
+	m.Forwarded = web.Each(a.Request.Forwarded, r.Quoted)
 	if m.MoreFiles = a.Request.MoreFiles; a.Read() == nil {
 		for _, f := range a.Listed() {
 			m.Files = append(m.Files, File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: explain.Size(f.Bytes), Waits: true})

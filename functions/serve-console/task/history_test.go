@@ -10,7 +10,6 @@ import (
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -192,16 +191,6 @@ func TestAValueFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 	r.Settled = true // and in what was done, by name
 	who = r.Line(line)[0]
 	expect.That(t, who.Planned && who.Text == "יעל" && who.ID == "", "a person is %+v", who)
-}
-
-// Whatever a route is for, the list of what waits follows it.
-func TestEachGateUnderARuleIsKnownAsOne(t *testing.T) {
-	g := aggregate.Gate{Terms: aggregate.Terms{Rule: &circulation.Rule{ID: "r1"}}}
-	for _, row := range []aggregate.AskingRow{
-		&task.Prompt{Gate: g}, &task.Process{Gate: g}, &task.StepGate{Gate: g},
-	} {
-		expect.That(t, aggregate.GateOf(row).Ruled(), "%T has no rule", row)
-	}
 }
 
 // Exported for the tests of the pages.

@@ -338,7 +338,7 @@ func (c *Pages) returned(ctx context.Context, v *web.Viewer) (out []waitingRow, 
 		row := waitingRow{Path: tasksPath + "/" + x.ID + "#decide", Kind: words.Say("returned"),
 			Name: c.Called(ctx, v, v.User)(v.User),
 			Says: quoted(card.OneLine(cmp.Or(x.Title, legible.Beginning(x.Text, mostText), v.Untitled()))),
-			Then: []string{words.Say("why_returned", "why", card.OneLine(x.Glance.Detail))}, Since: x.CreatedAt}
+			Then: []string{v.Texts("tasks").Say("returned", "why", card.OneLine(x.Glance.Detail))}, Since: x.CreatedAt}
 		if x.Glance.Amount.Moves() {
 			row.Amount = explain.Money(v.Locale, x.Glance.Amount)
 		}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"ringi/functions/serve-console/subject"
@@ -41,15 +40,15 @@ type taskList struct {
 
 // request is a row of the list.
 type request struct {
-	ID, Title      string
-	Version        int // that a reason led to; 0: the first
-	Status         task.Status
-	Kind           string // what its steps do, in a word
-	Next           string // what happens next, or why it goes on no more
-	Amount         string // empty: no money moves, or nothing is planned yet
-	Priority       string // empty if it isn't pressing
-	Name, Channel  string
-	Created, Ended time.Time
+	store.ListedTask
+	Title         string
+	Later         int // the version that a reason led to; 0: the first
+	As            task.Status
+	Kind          string // what its steps do, in a word
+	Next          string // what happens next, or why it goes on no more
+	Amount        string // empty: no money moves, or nothing is planned yet
+	Pressing      string // its priority; empty if it isn't pressing
+	Name, Channel string
 }
 
 type taskFilter struct{ Status, Person, Search, cursor string }
@@ -94,6 +93,10 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	}
 	list := taskList{}
 	list.Ignored, list.Narrowed = bad.Said(words), f.narrows()
+	list.Hints = []string{words.Say("empty_about"), words.Say("empty_example")}
+	if !v.Admin {
+		list.Hints = append(list.Hints, words.Say("empty_mine"))
+	}
 	mine, all := f, f
 	mine.Person, all.Person = web.Myself, ""
 	list.Views = []web.View{{Path: all.at(""), Text: words.Say("all"), Here: f.Person == ""},
@@ -106,6 +109,7 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	}
 	if f.Search != "" {
 		list.More = len(page.Items) == store.MaxPage && page.Next != ""
+		list.Short = list.Short && !list.More
 		list.Next, list.Prev, list.Live = "", "", "" // a search is of the latest thousand, not of any before
 	}
 	if list.Rows, err = c.requests(r.Context(), v, page.Items, reach.Channels()); err != nil {
@@ -171,35 +175,29 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 			return nil, err
 		}
 	}
-	ids := n.settings.Approvers.Users
-	for _, x := range items {
-		ids = append(append(ids, task.Mentioned(x.Text)...), x.Glance.Who...)
-		ids = append(ids, x.Requester())
-		why(x.Glance, func(id string) string { ids = append(ids, id); return id })
-	}
-	n.person = c.Called(ctx, v, ids...)
-	n.surface = subject.SurfaceOf(v, n.person, func(id string) string { return web.ChannelName(channels, id) })
-	for _, x := range items {
-		said := web.Mentions(legible.Beginning(x.Text, mostText), n.person)
-		row := request{ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, said, v.Untitled())),
-			Version: explain.LaterVersion(x.Glance.Version), Status: x.Stands.Called(x.Glance.Why),
-			Name:    n.person(x.Requester()),
-			Channel: web.Channel(v, originOf(v, x), channels), Created: x.CreatedAt, Next: n.next(x)}
-		if x.Glance.Amount != (rules.Amount{}) { // there are steps
-			row.Kind = v.Texts("home").In("acts", cmp.Or(string(x.Glance.Act), otherAct))
-		}
-		if !x.Stands.Open() { // the row of one that is open doesn't change
-			row.Ended = x.UpdatedAt
-		}
-		if x.Priority.Pressing() {
-			row.Priority = card.Priority(v.Locale, x.Priority)
-		}
-		if x.Glance.Amount.Moves() {
-			row.Amount = explain.Money(v.Locale, x.Glance.Amount)
-		}
-		out = append(out, row)
-	}
+	c.Naming(ctx, v, func(called func(id string) string) {
+		n.person = called
+		n.surface = subject.SurfaceOf(v, called, func(id string) string { return web.ChannelName(channels, id) })
+		out = web.Each(items, func(x store.ListedTask) request { return n.row(x, channels) })
+	})
 	return out, nil
+}
+
+func (n namer) row(x store.ListedTask, channels map[string]string) request {
+	said := web.Mentions(legible.Beginning(x.Text, mostText), n.person)
+	row := request{ListedTask: x, Title: card.OneLine(cmp.Or(x.Title, said, n.v.Untitled())),
+		Later: explain.LaterVersion(x.Glance.Version), As: x.Stands.Called(x.Glance.Why), Name: n.person(x.Requester()),
+		Channel: web.Channel(n.v, originOf(n.v, x), channels), Next: n.next(x)}
+	if x.Glance.Amount != (rules.Amount{}) { // there are steps
+		row.Kind = n.v.Texts("home").In("acts", cmp.Or(string(x.Glance.Act), otherAct))
+	}
+	if x.Priority.Pressing() {
+		row.Pressing = card.Priority(n.v.Locale, x.Priority)
+	}
+	if x.Glance.Amount.Moves() {
+		row.Amount = explain.Money(n.v.Locale, x.Glance.Amount)
+	}
+	return row
 }
 
 // namer says in a list how requests stand.

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 
@@ -31,7 +30,6 @@ const (
 	mostOpened  = 24
 	openedBytes = 2 << 20
 	openAtOnce  = 8
-	mostEntries = 100
 )
 
 // Pages serves the pages of requests, and the list of everything that waits for people.
@@ -46,7 +44,7 @@ func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForMembers("GET /console/tasks", c.tasks),
 		web.ForMembers("GET /console", c.home), web.ForMembers("GET /console/{$}", c.home),
-		web.ForMembers("GET /console/tasks/{id}", web.Of(c.load, c.showTask)),
+		web.ForMembers("GET /console/tasks/{id}", c.page().Read),
 		web.ForMembers("POST /console/tasks/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/message", c.OpenBeginning(c.page())),
 		web.ForMembers("GET /console/tasks/{id}/results/{step}/{file}", web.Of(c.taskOf, c.sendResult)),
@@ -60,7 +58,7 @@ func (c *Pages) Routes() []web.Route {
 // page describes a task's page, on which people decide, to package subject.
 func (c *Pages) page() subject.Page {
 	return subject.Page{Path: "/console/tasks/", RefOf: refOf, Ends: task.ActCancelTask, Whole: c.wholeStep,
-		Refused: c.refused}
+		Show: c.showTask}
 }
 
 // loaded holds what the page is rendered from.
@@ -70,6 +68,7 @@ type loaded struct {
 	reader   Reader
 	surface  explain.Surface
 	history  History
+	sheet    subject.Sheet // its log
 }
 
 var refOf = subject.RefOf(aggregate.ValidID, task.RefOf)
@@ -92,16 +91,26 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 			return t, err
 		}
 	}
-	log, err := c.Store.Audit(ctx, ref.Tenant, store.AuditFilter{Resource: ref.ID}, "", mostEntries)
+	audit, more, err := c.Logged(ctx, ref)
 	if err != nil {
 		return t, err
 	}
-	slices.Reverse(log.Items)
-	source := Source{Task: t.task, Audit: log.Items, More: log.Next != ""}
+	source := Source{Task: t.task}
 	if source.Opened, err = c.opened(ctx, t.task); err != nil {
 		return t, err
 	}
-	c.addHistory(ctx, v, &t, source)
+	words := v.Texts("task")
+	channel := c.ChannelsOf(ctx, v, t.task.Request.Origin(), words.Say("that_channel"))
+	t.reader = Reader{subject.Reader{Locale: v.Locale, Channel: channel(t.task.Request.Channel), ChannelOf: channel},
+		c.Now()}
+	c.Naming(ctx, v, func(called func(id string) string) {
+		t.reader.Person = func(id string) string { return cmp.Or(called(id), words.Say("system")) }
+		t.surface = subject.SurfaceOf(v, t.reader.Person, channel)
+		t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
+		t.history = t.reader.History(source)
+		t.sheet.Say(audit, v.Locale, t.reader.Person, func(string) string { return "" })
+	})
+	t.sheet.LogGoesOn = more
 	return t, nil
 }
 
@@ -112,30 +121,6 @@ func (c *Pages) taskOf(r *http.Request, v *web.Viewer) (*task.Aggregate, error) 
 		return nil, err
 	}
 	return a.(*task.Aggregate), nil // as its ref says
-}
-
-// addHistory builds the history twice: the first time to collect the people in it, then with their names.
-func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Source) {
-	words := v.Texts("task")
-	asked := map[string]bool{}
-	called := func(id string) string {
-		asked[id] = true
-		return id
-	}
-	person := func(id string) string {
-		if id == "" {
-			return words.Say("system")
-		}
-		return called(id)
-	}
-	channel := c.ChannelsOf(ctx, v, t.task.Request.Origin(), words.Say("that_channel"))
-	t.reader = Reader{subject.Reader{Locale: v.Locale, Person: person, Channel: channel(t.task.Request.Channel),
-		ChannelOf: channel}, c.Now(), v.Admin}
-	t.surface = subject.SurfaceOf(v, person, channel)
-	t.reader.History(s)
-	t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
-	called = c.Called(ctx, v, slices.Collect(maps.Keys(asked))...)
-	t.history = t.reader.History(s)
 }
 
 // opened reads the results and arguments stored in the bucket, starting with the newest steps.
@@ -170,9 +155,8 @@ func (c *Pages) opened(ctx context.Context, a *task.Aggregate) (map[string]Value
 }
 
 type taskPage struct {
+	subject.Sheet
 	History
-	Live    string // address that refreshes the page; empty: the page doesn't refresh itself
-	Path    string
 	Show    string // names a part that is shown though the page has no room for it
 	Channel string
 	Prompts bool        // the viewer may read what models were sent
@@ -180,33 +164,38 @@ type taskPage struct {
 	Anew    string      // the request's text, once only another request helps
 	Form    bool        // it is asked by the form for decisions
 	Draft   *otherTeams // that the address names
-	subject.Ask
 }
 
-func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded) error {
-	return c.showPage(w, r, v, t, taskPage{}, 0)
+func (c *Pages) showTask(w http.ResponseWriter, r *http.Request, v *web.Viewer, not subject.Ask) error {
+	t, err := c.load(r, v)
+	if err != nil {
+		return err
+	}
+	t.sheet.Ask = not
+	return c.showPage(w, r, v, t, nil)
 }
 
-func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p taskPage,
-	status int) error {
+func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, draft *otherTeams) error {
 	words := v.Texts("task")
-	p.History, p.Path, p.Show = t.history, "/console/tasks/"+t.history.ID, r.URL.Query().Get("show")
+	p := taskPage{Sheet: t.sheet, History: t.history, Draft: draft, Show: r.URL.Query().Get("show")}
+	p.ID, p.Path, p.Route, p.Channel = t.task.Head.TaskID, tasksPath+"/"+t.task.Head.TaskID, p.Along, t.reader.Channel
 	p.lighten(p.Show)
 	if p.Moves {
 		p.Live = web.At(p.Path, map[string]string{"show": p.Show})
 	}
 	ask := c.asking(v, t)
 	if g := p.Gate; g != nil {
-		ask.Now = words.Say("waiting") + ": " + words.In("kind", string(g.Kind))
-		if g.Step == nil {
+		if ask.Now = words.Say("waiting") + ": " + words.In("kind", string(g.Kind)); g.Step == nil {
 			ask.Now += fmt.Sprintf(" v%d", g.Version)
 		}
-		p.Until = g.DecideBy
+		if p.Until = g.DecideBy; g.Kind == task.CardPrompt {
+			p.About = v.Texts("home").Say("unplanned")
+		}
 	}
-	c.Asks(r, ask, &p.Ask)
-	p.Channel = t.reader.Channel
-	p.Form = t.task.Matter() != nil
-	if slices.Contains(anew, t.history.Status) {
+	if err := c.Asks(r, ask, &p.Ask); err != nil {
+		return err
+	}
+	if p.Form = t.task.Matter() != nil; !p.Form && slices.Contains(anew, t.history.Status) {
 		p.Anew = p.Message.Text
 	}
 	p.Prompts = mayReadPrompts(v, t.task)
@@ -214,10 +203,10 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	row := t.task.Returned()
 	p.Refill = row != nil && t.task.AsksFor(row.ID, by, t.settings.Policy(v.Team)) == nil
 	if p.Since.Shown {
-		p.Gate, p.Buttons, p.Others, p.Mine, p.Along = nil, nil, nil, false, nil
+		p.Gate, p.Route = nil, nil
 	}
-	d := web.Document{Title: cmp.Or(t.history.Title, v.Untitled()),
-		Version: explain.LaterVersion(t.task.Head.Glance.Version), Here: "tasks", Data: p, Status: status, After: p.After}
+	d := web.Document{Title: cmp.Or(t.history.Title, v.Untitled()), Version: explain.LaterVersion(t.task.Head.Glance.Version),
+		Here: "tasks", Data: p, Status: p.Code, After: p.After}
 	if p.Mine {
 		d.Here = "home" // where one came from
 	}
@@ -232,7 +221,7 @@ var anew = []task.Status{task.StatusCancelled, task.StatusDenied, task.StatusExp
 func (c *Pages) asking(v *web.Viewer, t loaded) subject.Asking {
 	gate := t.history.Gate
 	return subject.Asking{Words: v.Texts("task"), Of: t.task, Settings: t.settings, Surface: t.surface, Viewer: v,
-		On: c.page(), Offers: t.history.Actions, Whole: gate != nil && gate.Whole, Waits: gate != nil,
+		On: c.page(), Offers: t.task.Offers(), Whole: gate != nil && gate.Whole, Waits: gate != nil,
 		Stands: v.Texts("tasks").In("statuses", t.history.Status)}
 }
 
@@ -251,14 +240,4 @@ func (c *Pages) wholeStep(r *http.Request, v *web.Viewer, _ decide.Subject, x su
 		err = explain.ErrMalformedForm
 	}
 	return err
-}
-
-// refused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
-func (c *Pages) refused(w http.ResponseWriter, r *http.Request, v *web.Viewer, x subject.Tried, why error) error {
-	t, err := c.load(r, v)
-	if err != nil {
-		return err
-	}
-	ask, status := subject.NotDone(r, v, x, why, t.surface.RefusedOn(t.task, why, t.settings))
-	return c.showPage(w, r, v, t, taskPage{Ask: ask}, status)
 }

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
@@ -27,10 +26,10 @@ func TestTheStoryOfATask(t *testing.T) {
 		"decided here as in Slack":       decidesHere,
 		"who may not decide is told why": refusesHere, "who may approve holds at once": holdsAtOnce,
 		"what nobody may approve is on hold": onHold, "what was not shown is not decided": onlyWhatWasShown,
-		"two at once make one decision": oneDecision, "what people and models write stays text": writtenIsText,
-		"prompts are for few":    promptsAreForFew,
-		"files for spreadsheets": filesForSpreadsheets, "sixty steps and a thousand rows": largeStory,
-		"arguments that can't be read whole": unreadArguments, "a sheet that waits": sheetToCheck,
+		"what people and models write stays text": writtenIsText,
+		"prompts are for few":                     promptsAreForFew,
+		"files for spreadsheets":                  filesForSpreadsheets, "sixty steps and a thousand rows": largeStory,
+		"arguments that can't be read whole":      unreadArguments,
 		"steps that nobody can read":              unreadSteps,
 		"a step's check says first what it moves": moneyToCheck,
 		"what the request forwards and attaches":  enclosed,
@@ -46,7 +45,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "部署ごとに分けてください")).Leads(t, w.TaskPage()+"?done=act_reject")
 	w.Draft(tenancy.DefaultSettings())
 	a := sato.Get(w.TaskPage())
-	a.Holds(t, "v2", "v1 は却下されました", "部署ごとに分けてください", "コンソール", "prompt.rejected", "鈴木")
+	a.Holds(t, "v2", "前のバージョンの却下理由", "部署ごとに分けてください", "コンソール", "prompt.rejected", "鈴木")
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, ""))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -204,52 +203,12 @@ func onlyWhatWasShown(t *testing.T, w *consoletest.World) {
 	expect.That(t, got.Version == 2 && got.Status == aggregate.PendingApproval, "v%d is %s", got.Version, got.Status)
 }
 
-func oneDecision(t *testing.T, w *consoletest.World) {
-	w.Ask()
-	w.Prompted(tenancy.DefaultSettings())
-	form, tanaka := w.Act(aggregate.ActReject, "コンソールから"), aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Tanaka,
-		Team: w.By.Team, Member: true}
-	id, suzuki := w.Load().Prompt().ID, w.As(webapi.Suzuki)
-	var wg sync.WaitGroup
-	var console consoletest.Answer
-	var slack error
-	wg.Go(func() { console = suzuki.Post(w.TaskPage()+"/act", form) })
-	wg.Go(func() {
-		_, slack = w.Store.Decide(t.Context(), w.Ref, func(a *task.Aggregate) (aggregate.Change, error) {
-			return decide.Approve(a, id, tanaka, w.AnyMember(), w.Now())
-		})
-	})
-	wg.Wait()
-	p := w.Load().Prompts[0]
-	here := console.Status == http.StatusSeeOther
-	expect.That(t, here != (slack == nil) && here == (p.Status == aggregate.Rejected),
-		"console %d, Slack %v: the policy is %s", console.Status, slack, p.Status)
-	log := w.Audited(store.AuditFilter{Resource: w.Ref.ID})
-	n := 0
-	for _, e := range log {
-		if e.Action == task.AuditPromptApproved || e.Action == task.AuditPromptRejected {
-			n++
-		}
-	}
-	expect.That(t, n == 1, "%d decisions in the audit log", n)
-}
-
-// writings are texts that become markup, scripts, links or formulas if they are not escaped.
-var writings = []string{
-	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg/onload=alert(1)>`, `javascript:alert(1)`,
-	`</textarea><script>alert(1)</script>`,
-	`</title><script>alert(1)</script>`, `<a href="javascript:alert(1)">x</a>`,
-	`<iframe srcdoc="<script>alert(1)</script>">`, `<style>*{display:none}</style>`, `{{.Form}}`,
-	"\u202e<b onmouseover=alert(1)>", `<details open ontoggle=alert(1)>`, `<form action=//evil.example><input name=form>`,
-	`&lt;script&gt;<!--<ScRiPt>alert(1)//-->`,
-}
-
 func writtenIsText(t *testing.T, w *consoletest.World) {
-	all := strings.Join(writings, "\n")
+	all := strings.Join(consoletest.Payloads, "\n")
 	quoted := string(expect.Value(json.Marshal(all))(t))
 	w.Ask()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Extracted(a.Head.Run, task.Extract{Title: strings.Join(writings[:3], " "), Description: all,
+		return a.Extracted(a.Head.Run, task.Extract{Title: strings.Join(consoletest.Payloads[:3], " "), Description: all,
 			Priority: task.Medium, TaskType: task.TypeStandard}, w.Now())
 	})
 	set := tenancy.DefaultSettings()
@@ -262,9 +221,10 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, all))
 	w.Draft(tenancy.DefaultSettings())
 	w.Approve()
-	step := pipelinetest.Step(1, "rooms."+strings.ReplaceAll(writings[1], " ", ""), aggregate.Write, `{"text":`+quoted+`}`)
+	step := pipelinetest.Step(1, "rooms."+strings.ReplaceAll(consoletest.Payloads[1], " ", ""), aggregate.Write,
+		`{"text":`+quoted+`}`)
 	step.Title, step.Description, step.ExpectedOutput, step.LeftOut =
-		writings[0], all, all, aggregate.JSON(`{"d":`+quoted+`}`)
+		consoletest.Payloads[0], all, all, aggregate.JSON(`{"d":`+quoted+`}`)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(a.Head.Run, []task.Step{step}, all, set, w.Now())
@@ -273,27 +233,19 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 	w.Begin()
 	w.Ran(consoletest.Inline(`{"text":`+quoted+`}`),
 		consoletest.Inline(`{"url":"javascript:alert(1)","n":[{`+
-			string(expect.Value(json.Marshal(writings[4]))(t))+`:`+quoted+`}],"t":`+quoted+`}`))
+			string(expect.Value(json.Marshal(consoletest.Payloads[4]))(t))+`:`+quoted+`}],"t":`+quoted+`}`))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(a.Head.Run, all, w.Now())
 	})
 	refused := suzuki.Post(w.TaskPage()+"/act", url.Values{"act": {"reject"}, "id": {w.Load().Prompts[0].ID},
 		"kind": {"prompt"}, "hash": {w.Load().Asked(w.Load().Prompts[0].ID).Hash}, "reason": {all + "?"}})
 	refused.Says(t, http.StatusConflict)
-	empty := suzuki.Get("/console/stand-ins") // it has the same frame, and no such texts
 	for i, a := range []consoletest.Answer{suzuki.Get(w.TaskPage()), refused} {
 		if i == 1 { // the field for the reason has what was typed
 			a.Body = regexp.MustCompile(`(?s)<textarea.*?</textarea>`).ReplaceAllString(a.Body, "")
 		}
-		lower := strings.ToLower(a.Body)
-		for _, tag := range []string{"<script", "<img", "<iframe", "<style", "<b ", "ontoggle=alert(1)>", "\"javascript:",
-			"'javascript:", "<form action=//", "\u202e"} {
-			if strings.Count(lower, tag) > strings.Count(strings.ToLower(empty.Body), tag) {
-				i := strings.LastIndex(lower, tag)
-				t.Errorf("the page has %s: %s", tag, a.Body[max(0, i-80):min(len(a.Body), i+80)])
-			}
-		}
-		a.Holds(t, "&lt;script&gt;alert(1)", "{{.Form}}")
+		consoletest.Harmless(t, w.TaskPage(), a)
+		a.Holds(t, "&lt;script&gt;alert(1)", "{{.}}")
 	}
 }
 

@@ -50,11 +50,7 @@ type Drafted struct {
 	Won       string  // whose draft became the policy; empty: no acceptable draft, or still running
 	Ended     string  // why its team stopped early
 	Others    []Draft // of the other teams, the best first
-	Failed    []Failure
-	More      int // teams without a submission that are not among Failed
 }
-
-type Failure struct{ Team, Why string }
 
 // Draft is a team's best submission.
 type Draft struct {
@@ -77,12 +73,7 @@ func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 	if p.Contest == nil {
 		return nil
 	}
-	more := p.Contest.Failed - len(p.Contest.Failures)
-	d := &Drafted{Execution: p.Contest.ExecutionID, Over: p.Contest.Over() || ended, More: more}
-	for _, f := range p.Contest.Failures {
-		why := explain.TeamEnd{Failed: true, Exit: f.ExitReason, Reason: f.Reason, Detail: f.Detail}
-		d.Failed = append(d.Failed, Failure{card.OneLine(f.TeamName), why.In(r.Locale)})
-	}
+	d := &Drafted{Execution: p.Contest.ExecutionID, Over: p.Contest.Over() || ended}
 	switch {
 	case p.Entry != nil:
 		best, who := r.draft(*p.Entry), ""

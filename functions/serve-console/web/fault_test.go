@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -76,11 +75,6 @@ func TestDeletedIsSaidOnlyWhereItMayBe(t *testing.T) {
 
 // Exported for the tests of the pages.
 var (
-	Apart  = apart
 	UI     = ui
 	Parsed = page
 )
-
-func Ago(locale string, t, now time.Time) string {
-	return string(sheet{Viewer: &Viewer{Locale: locale}, Now: now}.Ago(t))
-}

@@ -119,9 +119,9 @@ func seek(words Texts, of Chooser, label, example, path string) Search {
 	return Search{words, of, label, example, path}
 }
 
-// typed returns an input for a value, or for one of some choices. how has words: required, off, plain, the class mono,
-// number or currency, the rows of a longer text such as 8rows, the most characters such as 300most, and the mode of a
-// keyboard.
+// typed returns an input for a value, or for one of some choices. how has words: required, off, plain, date, the class
+// mono, number or currency, the rows of a longer text such as 8rows, the most characters such as 300most, and the mode
+// of a keyboard.
 func typed(name, label string, value any, how string) Field {
 	e := Field{Name: name, Label: label}
 	if e.Choices, _ = value.([]Choice); e.Choices == nil {
@@ -138,6 +138,8 @@ func typed(name, label string, value any, how string) Field {
 			e.Plain = true
 		case "mono", "number":
 			e.Class = word
+		case "date":
+			e.Type = word
 		case "currency":
 			e.Class, e.Most = word, 3
 		default:

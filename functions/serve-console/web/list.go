@@ -37,10 +37,23 @@ type List struct {
 	Ignored           string // which of the address's filters are left out, as they aren't known
 	Filter            Filter
 	Views             []View
-	Next, Prev, First string // addresses; empty if there is no such page
-	Live              string // address that refreshes the page; empty: the page doesn't
-	Narrowed          bool   // the filter excludes something
-	Short             bool   // the read stopped at MostLooked rows
+	Next, Prev, First string   // addresses; empty if there is no such page
+	Live              string   // address that refreshes the page; empty: the page doesn't
+	Narrowed          bool     // the filter excludes something
+	Short             bool     // the read stopped at MostLooked rows
+	Hints             []string // of a list that has no rows yet
+}
+
+// OfMine offers all rows of a list and the viewer's own, and returns whose an address asks for; label names that
+// filter.
+func (l *List) OfMine(r *http.Request, v *Viewer, words Texts, path, label string) (person string) {
+	bad := BadFilter{}
+	person = r.URL.Query().Get("person")
+	bad.Refuse(label, &person, person != Myself)
+	l.Ignored = bad.Said(words)
+	l.Views = []View{{Path: path, Text: words.Say("all"), Here: person == ""},
+		{Path: path + "?person=" + Myself, Text: words.Say("mine"), Here: person != ""}}
+	return person
 }
 
 // ReadList reads the page of a list at a cursor, and fills in l. at returns the address of the page at a cursor. A

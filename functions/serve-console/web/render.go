@@ -42,7 +42,6 @@ type Document struct {
 type sheet struct {
 	Document
 	Viewer *Viewer
-	Now    time.Time
 	Menu   []entry
 	Beside []entry // pages beside this one
 	Above  *entry  // the page of the menu that this one belongs to; nil: it is that page
@@ -65,7 +64,7 @@ func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
 // decided reports whether people go on to what else waits for them after a notice.
 func decided(done string) bool {
 	verb, act := strings.CutPrefix(done, "act_")
-	return act && (circulation.Doing(verb) != "" || slices.Contains([]string{"stamp", "settle", "send_back"}, verb))
+	return act && circulation.Doing(verb) != ""
 }
 
 // entry is a page that the menu leads to. Beside are the pages beside it, itself the first, if there are any.
@@ -77,7 +76,7 @@ type entry struct {
 
 // sections are the menu's entries: each leads to the first of its pages that the viewer may open.
 var sections = [][]string{{"home"}, {"tasks"}, {"agents", "calls", "keys"}, {"contests"},
-	{"rules", "organisation", "stand-ins"}, {"integrations", "tools"}, {"audit"}, {"settings"}}
+	{"rules", "organisation", "stand-ins"}, {"integrations", "tools"}, {"audit", "figures"}, {"settings"}}
 
 // ofMembers are the pages of the menu that members may open, too.
 var ofMembers = []string{"home", "tasks", "agents", "calls", "stand-ins"}
@@ -173,7 +172,7 @@ func unindented(text string) string {
 
 // pageFuncs are what templates may call.
 var pageFuncs = template.FuncMap{
-	"when": when, "exactly": exactly, "apart": apart, "count": Count,
+	"when": when, "exactly": exactly, "count": Count,
 	"count64": func(n int) string { return Count(int64(n)) },
 	"pair":    func(a, b any) pair { return pair{a, b} },
 	"fields":  fields, "seek": seek, "typed": typed, "hinted": hinted, "faulty": faulty,
@@ -210,14 +209,6 @@ func when(t time.Time) template.HTML { return written(t, minute) }
 // exactly formats a time with its seconds.
 func exactly(t time.Time) template.HTML { return written(t, time.DateTime) }
 
-// apart formats a time, with seconds if the other time is in the same minute.
-func apart(t, other time.Time) template.HTML {
-	if t.Truncate(time.Minute).Equal(other.Truncate(time.Minute)) {
-		return written(t, time.DateTime)
-	}
-	return when(t)
-}
-
 func written(t time.Time, layout string) template.HTML {
 	if t.IsZero() {
 		return ""
@@ -244,7 +235,7 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	}
 	d.Title = cmp.Or(d.Title, v.Texts("layout").In("menu_pages", d.Here))
 	var b bytes.Buffer
-	s := sheet{Document: d, Viewer: v, Now: c.Now(), Assets: assets().version, Other: otherLanguage(r, v), page: &b}
+	s := sheet{Document: d, Viewer: v, Assets: assets().version, Other: otherLanguage(r, v), page: &b}
 	if v.User != "" {
 		s.Menu = menu(v, d.Here)
 		s.Beside, s.Above = within(s.Menu, d, r)
@@ -335,41 +326,6 @@ func Badge(status string) string {
 		return "badge-calm"
 	}
 	return ""
-}
-
-// longAgo is the distance from which on a time is written as a date.
-const longAgo = 30 * 24 * time.Hour
-
-// skew is how far machines' clocks may differ: what lies ahead by less is now.
-const skew = 5 * time.Second
-
-// Ago writes a time by its distance from now; hovering over it shows the exact one.
-func (s sheet) Ago(t time.Time) template.HTML {
-	if t.IsZero() {
-		return ""
-	}
-	d, words, shown := s.Now.Sub(t), s.Texts("layout"), ""
-	in := func(name string, n int) string { return words.In("ago", name, "n", n) }
-	if d <= -skew {
-		in = func(name string, n int) string { return words.In("ahead", name, "n", n) }
-	}
-	d = max(d, -d)
-	switch {
-	case d >= longAgo:
-		shown = t.In(tenancy.Zone()).Format(time.DateOnly)
-	case d < time.Minute:
-		shown = in("now", 0)
-	case d < time.Hour:
-		shown = in("minutes", int(d/time.Minute))
-	case d < 24*time.Hour:
-		shown = in("hours", int(d/time.Hour))
-	case d < 48*time.Hour:
-		shown = in("day", 1)
-	default:
-		shown = in("days", int(d/(24*time.Hour)))
-	}
-	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,
-		t.UTC().Format(time.RFC3339), Minute(t), template.HTMLEscapeString(shown)))
 }
 
 // TimeOf returns a row's optional time; the zero time if it is missing.

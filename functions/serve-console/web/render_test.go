@@ -42,15 +42,6 @@ func TestDaysAndTimesAreOfOneZone(t *testing.T) {
 	b.Get("/console/assets/console.js").Says(t, http.StatusOK).Lacks(t, "new Date(") // no times of its own
 }
 
-func TestTimesThatStandSideBySideAreToldApart(t *testing.T) {
-	began := time.Date(2026, 5, 1, 21, 37, 5, 0, time.UTC)
-	for ends, want := range map[time.Duration]string{40 * time.Second: "2026-05-02 06:37:05",
-		55 * time.Second: "2026-05-02 06:37", time.Hour: "2026-05-02 06:37"} {
-		got := string(web.Apart(began, began.Add(ends)))
-		expect.That(t, strings.Contains(got, ">"+want+"<"), "beside %s later: %s", ends, got)
-	}
-}
-
 var ofFile = regexp.MustCompile(`{{define "([a-z-]+/[a-z-]+)"`)
 
 // A page is parsed when it is first shown: here is where one that can't be is found.
@@ -115,41 +106,19 @@ func TestWhereAPageRefreshesAFormItSaysWhatHappened(t *testing.T) {
 				continue
 			}
 			n++
-			expect.That(t, strings.Contains(live, `{{template "since" `),
+			expect.That(t, strings.Contains(live, `{{template "since" `) || strings.Contains(live, `{{template "rail" `),
 				"%s says nothing of what happened since a form was read", name)
 		}
 	}
-	expect.That(t, n == 4, "%d pages refresh what has forms: the task's, the conversation's, the contest's and the "+
-		"call's did", n)
+	expect.That(t, n == 3, "%d pages refresh what has forms: the task's, the rail of all, and the contest's did", n)
 }
 
-// A time is told by its distance, and the exact one is there to hover over.
-func TestTimesAreToldByTheirDistance(t *testing.T) {
-	now := time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)
-	for d, want := range map[time.Duration]map[string]string{
-		0:                          {"en": "just now", "ja": "たった今"},
-		-59 * time.Second:          {"en": "just now", "ja": "たった今"},
-		-time.Minute:               {"en": "1 min ago", "ja": "1 分前"},
-		-59 * time.Minute:          {"en": "59 min ago", "ja": "59 分前"},
-		-time.Hour:                 {"en": "1 h ago", "ja": "1 時間前"},
-		-25 * time.Hour:            {"en": "yesterday", "ja": "1 日前"},
-		-72 * time.Hour:            {"en": "3 days ago", "ja": "3 日前"},
-		-31 * 24 * time.Hour:       {"en": "2026-03-18", "ja": "2026-03-18"},
-		30 * time.Second:           {"en": "now", "ja": "まもなく"},
-		90 * time.Minute:           {"en": "in 1 h", "ja": "あと 1 時間"},
-		30 * time.Hour:             {"en": "tomorrow", "ja": "あと 1 日"},
-		7 * 24 * time.Hour:         {"en": "in 7 days", "ja": "あと 7 日"},
-		31 * 24 * time.Hour:        {"en": "2026-05-19", "ja": "2026-05-19"},
-		-20 * 365 * 24 * time.Hour: {"en": "2006-04-23", "ja": "2006-04-23"},
-	} {
-		for locale, want := range want {
-			got := web.Ago(locale, now.Add(d), now)
-			exact := now.Add(d).In(tenancy.Zone()).Format("2006-01-02 15:04")
-			expect.That(t, strings.Contains(got, ">"+want+"<") && strings.Contains(got, `title="`+exact+`"`),
-				"%v: %s, want %s and %s", d, got, want, exact)
-		}
+// Where a price isn't known, no page says that nothing was spent.
+func TestAnUnknownPriceIsNoZero(t *testing.T) {
+	for want, got := range map[string]string{"料金不明": web.Spent("ja", 0, 2), "$0.0056 以上": web.Spent("ja", 5600, 1),
+		"$0.0056": web.Spent("ja", 5600, 0), "$0.00": web.Spent("ja", 0, 0)} {
+		expect.Is(t, got, want)
 	}
-	expect.Is(t, web.Ago("en", time.Time{}, now), "")
 }
 
 // TestWhatIsUnfoldedStaysLive: a page with something unfolded, or with a focused link, still refreshes.
@@ -284,8 +253,9 @@ var (
 
 // handed are the catalogs that a package receives, besides those that it names.
 var handed = map[string][]string{"../subject": {"task", "conversation", "calls"},
-	"../web":             {"tasks", "agents"},
-	"../web/ui/kit.html": {"route", "settings", "audit", "rules", "task", "conversation", "effect", "keys"}}
+	"../web": {"tasks", "agents", "calls"},
+	"../web/ui/kit.html": {"route", "settings", "audit", "rules", "task", "conversation", "keys", "tasks",
+		"agents", "calls", "contests"}}
 
 // homeOf returns the catalog that a catalog has a text from: itself or the common one.
 func homeOf(t *testing.T, catalog, key string) string {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -144,6 +145,16 @@ func (c *Site) Names(ctx context.Context, v *Viewer, ids ...string) map[string]s
 // Called returns what people are called, by id: an id whose name is unknown is called so.
 func (c *Site) Called(ctx context.Context, v *Viewer, ids ...string) func(id string) string {
 	return Named(c.Names(ctx, v, ids...))
+}
+
+// Naming draws what has people in it: once to learn who they are, then with what they are called.
+func (c *Site) Naming(ctx context.Context, v *Viewer, draw func(called func(id string) string)) {
+	var ids []string
+	draw(func(id string) string {
+		ids = append(ids, id)
+		return id
+	})
+	draw(c.Called(ctx, v, slices.Compact(slices.Sorted(slices.Values(ids)))...))
 }
 
 // Refused returns who of these people and user groups may not be chosen, by the rules that they break, and the

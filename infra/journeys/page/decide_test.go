@@ -167,7 +167,7 @@ func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
 	tab.Until(`document.querySelector(".notice")`)
 	d.Card(driver.PromptCard, "部署ごとに分けてください")
 	reads(tab, "true") // which came without reloading
-	tab.Until(`document.querySelector("#back .diff")`)
+	tab.Until(`document.querySelector("#asked .diff")`)
 	tab.Until(`[...document.querySelectorAll(".acts button")].some((b) => b.textContent.includes("承認"))`)
 	tab.Click(`form:has(input[name="act"][value="approve"]) button`)
 	reads(tab, `document.querySelector("#plan-1")`)

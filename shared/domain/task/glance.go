@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"slices"
 
 	"ringi/shared/domain/aggregate"
@@ -21,7 +22,8 @@ type Glance struct {
 	Need   int          `json:"need,omitempty"`  // 0: nobody is asked
 	Who    []string     `json:"who,omitempty"`   // the first who owe a stamp, if they are few; see maxWho
 	// Back is the version that was sent back, while the next one isn't asked.
-	Back int `json:"back,omitempty"`
+	Back   int    `json:"back,omitempty"`
+	Number string `json:"number,omitempty"` // of its decision (決裁番号), since the steps began to run
 	// Version is the newest one, if a reason led to it: the title is of what the first one was about.
 	Version int              `json:"version,omitempty"`
 	Why     aggregate.Reason `json:"why,omitempty"`    // why the request ended, in its listed row alone
@@ -39,6 +41,8 @@ func (c *change) glanceAfter(out *aggregate.Change) Glance {
 	g := c.was.Glance
 	for _, r := range out.Rows {
 		switch r := r.(type) {
+		case *Execution:
+			g.Number = cmp.Or(r.Number, g.Number)
 		case *Answer:
 			g.Detail = beginning(r.Sentence, maxGlanceOf)
 		case Gated:

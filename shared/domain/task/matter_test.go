@@ -123,7 +123,7 @@ func TestADecisionAndItsNumberAreOneCommit(t *testing.T) {
 	a := s.load()
 	row := a.StepOf(a.Execution(), 1)
 	expect.That(t, row.Status == StepCompleted && row.Claim == nil && row.CompletedAt != nil &&
-		row.Result.JSON == `{"number":"2026-000123"}` && a.Head.Number == "2026-000123", "%+v", row)
+		row.Result.JSON == `{"number":"2026-000123"}` && a.Head.Glance.Number == "2026-000123", "%+v", row)
 	s.nothing(s.record(123)) // again, with another number in hand
 	s.do(s.complete)
 	expect.Is(t, s.load().Task.Status, TaskCompleted)
@@ -136,7 +136,7 @@ func TestADecisionThatIsNotRecordedHasNoNumber(t *testing.T) {
 	p.ApprovedHash = "another"
 	s.rows[p.Key()] = &p
 	stops(t, s, s.record(1), ReasonStepsChanged)
-	expect.Is(t, s.load().Head.Number, "")
+	expect.Is(t, s.load().Head.Glance.Number, "")
 	s.do(s.failAs(ReasonToolNotAllowed, "record_decision"), s.retry)
 	_, ok := s.load().Unnumbered()
 	expect.That(t, ok, "a later attempt has no number")
@@ -222,7 +222,7 @@ func TestAFormThatIsFilledInAgainIsTheNextVersion(t *testing.T) {
 	s.do(s.giveBack(p.ID, suzuki)).refilled(pens).do(s.approveProcess, s.record(122))
 	a = s.load()
 	expect.That(t, a.Process().Version == 3 && a.Process().ApprovedHash == Hash(pens.Steps("ja", "v1")) &&
-		a.Head.Number == "2026-000123" && a.Matter().Title == pens.Title, "%+v", a.Head)
+		a.Head.Glance.Number == "2026-000123" && a.Matter().Title == pens.Title, "%+v", a.Head)
 }
 
 // The last version ends the request, as of any other one.

@@ -124,7 +124,7 @@ func (c *change) number(e *Execution, of Series) {
 	}
 	c.Beside = append(c.Beside, listed)
 	c.RelyOn(row)
-	e.Number, c.Head.Number = number, number
+	e.Number = number
 }
 
 // NumberOf returns the number that the steps of a version have, or "".

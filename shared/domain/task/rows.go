@@ -15,7 +15,6 @@ type Head struct {
 	TaskID string `json:"task_id"`
 
 	AcceptedAt *time.Time `json:"accepted_at,omitempty"` // when the request was accepted; see counts
-	Number     string     `json:"number,omitempty"`      // of its decision (決裁番号), since the steps began to run
 	Executed   string     `json:"executed,omitempty"`    // key of the execution that completed
 
 	Parked      *Parked    `json:"parked,omitempty"`
