@@ -245,7 +245,7 @@ func TestHomeBeginsWithWhatNamesThePerson(t *testing.T) {
 
 // A version that was sent back and the one after it say the same number of send-backs that are left.
 func TestBothVersionsSayHowOftenTheyMayBeSentBack(t *testing.T) {
-	s := remade(received(t), "")
+	s := sentBack(received(t))
 	for _, key := range []string{processCard, "CARD#process#0002"} {
 		m := render(s.Aggregate, s.card(key), "ja", s.now)
 		expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "作り直しは、あと 3 回までです", key)

@@ -106,14 +106,11 @@ func standingFor(principal string) func(*circulation.Act) {
 }
 
 // sentBack brings a process that was sent back by the last stage to its second version, which waits.
-func sentBack(s *scenario) *scenario { return remade(s, "") }
-
-// remade is sentBack with remarks on the second version, which has the same steps.
-func remade(s *scenario, remarks string) *scenario {
+func sentBack(s *scenario) *scenario {
 	s = onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).act(circulation.SendBack, 3, yamada)
 	g := s.Process().Gate
 	s.do(s.BeginProcess(s.Head.Run, s.now))
-	s.do(s.FinishProcess(s.Head.Run, fiveSteps(), remarks, defaults, s.now))
+	s.do(s.FinishProcess(s.Head.Run, fiveSteps(), "", defaults, s.now))
 	s.Processes[0].Gate = g
 	routed(&s.Process().Gate, s.now, threeStages()...)
 	return s
