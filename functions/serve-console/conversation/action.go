@@ -188,7 +188,8 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 		say(words.Say("exit"), strconv.Itoa(*x.ExitCode), false)
 	}
 	if c := x.Changed; c != nil && c.Files > 0 {
-		text := words.Say("files_changed", "n", c.Files, "added", c.Added, "removed", c.Removed) + " " + explain.Seen(x, locale)
+		text := words.Say("files_changed", "n", c.Files, "added", c.Added, "removed", c.Removed)
+		text += " " + explain.Seen(x, locale)
 		if x.NotTaken {
 			text += " " + words.Say("not_taken")
 		}

@@ -205,8 +205,8 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	if p.Since.Shown {
 		p.Gate, p.Route = nil, nil
 	}
-	d := web.Document{Title: cmp.Or(t.history.Title, v.Untitled()), Version: explain.LaterVersion(t.task.Head.Glance.Version),
-		Here: "tasks", Data: p, Status: p.Code, After: p.After}
+	d := web.Document{Title: cmp.Or(t.history.Title, v.Untitled()),
+		Version: explain.LaterVersion(t.task.Head.Glance.Version), Here: "tasks", Data: p, Status: p.Code, After: p.After}
 	if p.Mine {
 		d.Here = "home" // where one came from
 	}
