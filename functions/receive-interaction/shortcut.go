@@ -200,11 +200,11 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 	c := p.click(m.Session, m.Session)
 	typed := p.View.State.Values[conversation.OwnCommand][conversation.OwnCommand].Value
 	v := h.spoken(ctx, c, h.maker().Propose(ctx, c.Click, typed))
-	var wrong decide.ErrTyped
+	var wrong aggregate.Problem
 	switch {
 	case errors.As(v.Err, &wrong):
 		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
-			conversation.OwnCommand: wrong.Fault.Sentence(v.Settings.Locale)})), nil
+			wrong.Field: wrong.Code})), nil
 	case v.Err != nil && v.Subject == nil:
 		return h.notProposed(v.Err, v.Settings.Locale), nil
 	case v.Err != nil:

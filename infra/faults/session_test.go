@@ -128,7 +128,7 @@ func TestACrashInAPersonsProposalMakesOneAction(t *testing.T) {
 		def := agent.Definition{Capabilities: agent.Capabilities}
 		for range 2 { // sent twice
 			expect.Value(k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-				own, _ := conversation.Own("echo mine > NOTES", def, a.Conversation.On())
+				own, _ := conversation.Own("echo mine > NOTES", def, a.Conversation.On(), "en")
 				own.Terms = aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24}
 				return a.Propose(own, by, policy, time.Now())
 			}))(t)

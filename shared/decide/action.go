@@ -16,7 +16,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
-	"ringi/shared/words/language"
 )
 
 // CallsOf returns what the rules may know of the calls of these steps, and the rows of their tools, whose marks say so:
@@ -88,16 +87,6 @@ func Pick(team, content string, unread error) Act {
 	}))
 }
 
-// ErrTyped refuses a person's own proposal for what they typed.
-type ErrTyped struct{ Fault conversation.OwnFault }
-
-func (e ErrTyped) Error() string { return e.Fault.Sentence(language.English) }
-
-// Unwrap makes the refusal one of a field.
-func (e ErrTyped) Unwrap() error {
-	return aggregate.Problem{Field: conversation.OwnCommand, Code: e.Fault.Sentence(language.English)}
-}
-
 // MayPropose checks whether a person may propose an action of their own now, before they type one. Its change is never
 // committed.
 func MayPropose(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, _ time.Time) (aggregate.Change, error) {
@@ -112,7 +101,7 @@ func MayPropose(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, _ t
 }
 
 // Propose makes a person's own proposal of a command in a conversation. It waits for approval as an agent's does, and
-// the person counts as who asked for it. The verdict's error is ErrTyped for what they typed, and
+// the person counts as who asked for it. The verdict's error is a Problem of what they typed, and
 // aggregate.ErrNotAllowed also if nobody could approve it.
 func (m Maker) Propose(ctx context.Context, c Click, command string) (v Verdict) {
 	for range 2 { // the settings may change meanwhile
@@ -134,9 +123,9 @@ func proposing(command string, s tenancy.Settings) Act {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
 		def, _ := agent.Find(agent.Named(s.Agents), of.Conversation.AgentID)
-		own, fault := conversation.Own(command, def, of.Conversation.On())
-		if fault != 0 {
-			return aggregate.Change{}, ErrTyped{fault}
+		own, err := conversation.Own(command, def, of.Conversation.On(), s.Locale)
+		if err != nil {
+			return aggregate.Change{}, err
 		}
 		if err := s.Nobody(of.Origin(), by.ID); err != nil {
 			return aggregate.Change{}, err

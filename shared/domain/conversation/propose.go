@@ -138,16 +138,6 @@ const (
 	MaxSummary = 300
 )
 
-// OwnFault says what is wrong with a command that a person proposes; 0: nothing.
-type OwnFault int
-
-const (
-	OwnMayNot   OwnFault = iota + 1 // the agent may not propose it, so people in its conversation may not, either
-	OwnRequired                     // nothing is typed
-	OwnLong                         // it has more than MaxScript characters
-	OwnNoText                       // it has characters that no text has
-)
-
 type ownWords struct {
 	command, mayNot, required, long, noText, open string
 }
@@ -168,36 +158,28 @@ var ownSaid = language.InEach(
 // OwnCommandCalled returns the field's name.
 func OwnCommandCalled(locale string) string { return ownSaid.In(locale).command }
 
-// Sentence says what is wrong, beginning with the field's name.
-func (f OwnFault) Sentence(locale string) string {
-	w := ownSaid.In(locale)
-	text := map[OwnFault]string{OwnMayNot: w.mayNot, OwnRequired: w.required, OwnLong: fmt.Sprintf(w.long, MaxScript),
-		OwnNoText: w.noText}[f]
-	return w.command + ": " + text
-}
-
 // OtherActionOpen says that a person can't propose an action while another one is open.
 func OtherActionOpen(locale string) string { return ownSaid.In(locale).open }
 
 // Own returns the proposal of a command that a person typed, without its terms. def is the conversation's agent: a
-// person may propose what the agent may. on is what there is to work on.
-func Own(command string, def agent.Definition, on On) (Proposal, OwnFault) {
-	p := Proposal{Type: ShellCommand, Seconds: usualSeconds, On: on}
+// person may propose what the agent may. on is what there is to work on. What is wrong with the command is an
+// aggregate.Problem of its field, as a sentence.
+func Own(command string, def agent.Definition, on On, locale string) (Proposal, error) {
+	p, w, wrong := Proposal{Type: ShellCommand, Seconds: usualSeconds, On: on}, ownSaid.In(locale), ""
+	kept, problems := Payload{Script: command, TimeoutSeconds: usualSeconds}.Complete(ShellCommand, on, nil)
 	switch {
 	case !def.May(ShellCommand):
-		return p, OwnMayNot
+		wrong = w.mayNot
 	case strings.TrimSpace(command) == "":
-		return p, OwnRequired
+		wrong = w.required
 	case utf8.RuneCountInString(command) > MaxScript:
-		return p, OwnLong
-	case !files.IsText([]byte(command)):
-		return p, OwnNoText
+		wrong = fmt.Sprintf(w.long, MaxScript)
+	case !files.IsText([]byte(command)) || problems != nil:
+		wrong = w.noText
+	default:
+		text := kept.JSON()
+		p.Payload = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
+		return p, nil
 	}
-	kept, problems := Payload{Script: command, TimeoutSeconds: usualSeconds}.Complete(ShellCommand, on, nil)
-	if problems != nil {
-		return p, OwnNoText
-	}
-	text := kept.JSON()
-	p.Payload = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
-	return p, 0
+	return p, aggregate.Problem{Field: OwnCommand, Code: w.command + ": " + wrong}
 }
