@@ -165,33 +165,29 @@ func (c *Pages) forget(ctx context.Context, v *web.Viewer, provider string) erro
 
 // revocation reads the tokens before they are deleted; the function it returns revokes them.
 func (c *Pages) revocation(ctx context.Context, v *web.Viewer, x integration) func() error {
-	failed := func(err error) func() error { return func() error { return err } }
 	if x.IsSlack {
 		token, err := c.Connect.Bot(ctx, v.Tenant)
-		if err != nil {
-			return failed(err)
+		return func() error {
+			if err != nil {
+				return err
+			}
+			return c.SignIn.Revoke(ctx, token)
 		}
-		return func() error { return c.SignIn.Revoke(ctx, token) }
-	}
-	if x.IsGitHub { // a key is deleted on the App's own page
-		return failed(vault.ErrNoRevoking)
 	}
 	row, err := c.Store.Integration(ctx, v.Tenant, x.Provider)
-	if err != nil {
-		return failed(err)
+	var held vault.Credential
+	if err == nil {
+		held, err = c.Connect.Vault.Open(ctx, row)
 	}
-	held, err := c.Connect.Vault.Open(ctx, row)
-	if err != nil {
-		return failed(err)
+	return func() error {
+		p, known := c.Connect.Vault.Server(x.Provider, held)
+		switch {
+		case err != nil:
+			return err
+		case x.IsGitHub, !known, held.Client.ID == "" && !p.RevokesAlone: // an App's key, or a token that somebody made
+			return vault.ErrNoRevoking
+		}
+		// revoking a refresh token revokes its access tokens too
+		return p.Revoke(ctx, held.Client, cmp.Or(held.RefreshToken, held.AccessToken))
 	}
-	return func() error { return c.revoke(ctx, x.Provider, held) }
-}
-
-func (c *Pages) revoke(ctx context.Context, provider string, held vault.Credential) error {
-	p, known := c.Connect.Vault.Server(provider, held)
-	if !known || held.Client.ID == "" && !p.RevokesAlone { // a token that somebody made by hand
-		return vault.ErrNoRevoking
-	}
-	// revoking a refresh token revokes its access tokens too
-	return p.Revoke(ctx, held.Client, cmp.Or(held.RefreshToken, held.AccessToken))
 }

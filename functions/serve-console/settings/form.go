@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -45,7 +47,7 @@ func written(rows any) string {
 }
 
 // typed applies a form to settings, and returns what can't be read. Settings that the form lacks stay as they are.
-func typed(form url.Values, over tenancy.Settings) (s tenancy.Settings, unread aggregate.Problems) {
+func typed(form url.Values, over tenancy.Settings) (s tenancy.Settings, bad aggregate.Problems) {
 	s = over
 	for _, f := range s.Fields() {
 		if !form.Has(f.Name) || !f.OnPage() {
@@ -53,30 +55,20 @@ func typed(form url.Values, over tenancy.Settings) (s tenancy.Settings, unread a
 		}
 		text, code := strings.TrimSpace(form.Get(f.Name)), ""
 		switch f.Kind {
-		case tenancy.KindFlag:
-			if f.Value.SetBool(text == "true"); text != "true" && text != "false" { // a box comes before its hidden no
-				code = "flag"
-			}
-		case tenancy.KindWhole:
-			n, err := strconv.Atoi(web.Digits(text))
-			if f.Value.SetInt(int64(n)); err != nil {
-				code = "whole"
-			}
-		case tenancy.KindDollars:
-			x, err := strconv.ParseFloat(web.Digits(text), 64)
-			if f.Value.SetFloat(x); err != nil {
-				code = "number"
+		case tenancy.KindFlag, tenancy.KindWhole, tenancy.KindDollars: // a box comes before its hidden no
+			if !scalar(&yaml.Node{Kind: yaml.ScalarNode, Value: web.Digits(text)}, f.Value) {
+				code = unread[f.Value.Kind()]
 			}
 		case tenancy.KindText, tenancy.KindChoice:
 			f.Value.SetString(text)
 		case tenancy.KindPeople, tenancy.KindGroups:
 			f.Value.Set(reflect.ValueOf(append([]string{}, web.Ticked(form[f.Name])...)))
 		case tenancy.KindRows:
-			unread = append(unread, readRows(f, form.Get(f.Name))...)
+			bad = append(bad, readRows(f, form.Get(f.Name))...)
 		}
-		unread.Unless(code == "", f.Name, code)
+		bad.Unless(code == "", f.Name, code)
 	}
-	return s, unread
+	return s, bad
 }
 
 // readRows reads a list of rows from YAML.

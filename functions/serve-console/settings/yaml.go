@@ -120,10 +120,6 @@ func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
 
 // texts reads a mapping of texts with arbitrary names.
 func (r *reader) texts(at string, n *yaml.Node, into reflect.Value) {
-	if n.Kind != yaml.MappingNode {
-		r.fault(at, "fields", n)
-		return
-	}
 	into.Set(reflect.MakeMap(into.Type()))
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, one := n.Content[i], reflect.New(into.Type().Elem()).Elem()
@@ -153,6 +149,8 @@ func (r *reader) value(at string, n *yaml.Node, into reflect.Value) {
 		}
 	case into.Kind() == reflect.Struct:
 		r.object(at, n, into)
+	case into.Kind() == reflect.Map && n.Kind != yaml.MappingNode:
+		r.fault(at, "fields", n)
 	case into.Kind() == reflect.Slice:
 		r.list(at, n, into)
 	case into.Kind() == reflect.Map:

@@ -25,10 +25,8 @@ type place struct{ team, id string }
 
 // Requesters identifies people who ask for something, and caches Slack's answers for knownFor. The zero value is ready.
 type Requesters struct {
-	users   clock.Answers[place, slackapi.User]
-	groups  clock.Answers[place, []string] // their members
-	listing clock.Answers[place, bool]     // whether Slack lists a channel's members
-
+	users    clock.Answers[place, slackapi.User]
+	groups   clock.Answers[place, []string]          // their members
 	inside   clock.Answers[place, inside]            // who is in channels
 	standing clock.Answers[place, bool]              // whether people may stamp along a route
 	named    clock.Answers[string, []slackapi.Group] // user groups, by team
@@ -136,23 +134,18 @@ func (q *Requesters) inChannel(
 	if o.ChannelType == "im" { // the requester is its only member
 		return nil
 	}
-	here := place{o.Team, o.Channel}
-	if _, lists := q.listing.Known(here, now); lists && p.AllowSelf {
-		return nil
-	}
-	members, more, err := slack.Members(ctx, o.Channel, mostMembers)
+	is, err := q.in(ctx, slack, o.Team, o.Channel, now)
 	switch {
-	case slackapi.Code(err) == slackapi.CodeMissingScope:
+	case is.unlisted:
 		return aggregate.ErrNotAllowed{Rule: aggregate.RuleUnlisted}
 	case err != nil:
 		slog.WarnContext(ctx, "a channel's members are not known", "channel", o.Channel, "err", err)
 		return nil
 	case p.AllowSelf: // the requester is in the channel
-		q.listing.Keep(here, true, now, remembered)
 		return nil
 	}
 	looked := 0
-	for _, id := range members {
+	for _, id := range is.members {
 		if slices.Contains(askers, id) {
 			continue
 		}
@@ -168,7 +161,7 @@ func (q *Requesters) inChannel(
 			return nil
 		}
 	}
-	if more {
+	if !is.all {
 		return nil
 	}
 	return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
@@ -271,24 +264,31 @@ func (q *Requesters) Group(ctx context.Context, slack Grouped, team, id string, 
 // for a channel that the app can't see, and Slack's error when Slack doesn't answer.
 func (q *Requesters) InChannel(ctx context.Context, slack Groups, team, id string, now time.Time) (
 	members []string, all bool, err error) {
+	is, err := q.in(ctx, slack, team, id, now)
+	return is.members, is.all || is.unlisted, err
+}
+
+// in returns who is in a channel; the answer may be as old as remembered. A refusal for want of a scope isn't cached: it
+// may be granted meanwhile.
+func (q *Requesters) in(ctx context.Context, slack Groups, team, id string, now time.Time) (inside, error) {
 	is, err := q.inside.Ask(place{team, id}, now, remembered, func() (inside, error) {
 		members, more, err := slack.Members(ctx, id, mostMembers)
-		switch code := slackapi.Code(err); {
-		case code == slackapi.CodeMissingScope:
-			return inside{nil, true}, nil
-		case refusedForGood(err):
+		if refusedForGood(err) && slackapi.Code(err) != slackapi.CodeMissingScope {
 			slog.WarnContext(ctx, "a channel's members are not known", "channel", id, "err", err)
 			return inside{}, nil
 		}
-		return inside{members, !more}, err
+		return inside{members: members, all: !more}, err
 	})
-	return is.members, is.all, err
+	if slackapi.Code(err) == slackapi.CodeMissingScope {
+		return inside{unlisted: true}, nil
+	}
+	return is, err
 }
 
 // inside is who is in a channel.
 type inside struct {
-	members []string
-	all     bool
+	members       []string
+	all, unlisted bool // unlisted: Slack can't list them to the app
 }
 
 // refusedForGood reports whether Slack refuses this channel, or the call, so that asking again would not help.
