@@ -163,8 +163,9 @@ func (x *authority) people(t *testing.T) (d *Directory, user map[string]string) 
 		put(member, "D0/BODY", "", "\n")
 		body = append(body, user[member])
 	}
-	return &Directory{Places: &Places{Listed: members, Organisation: org(t, rows)},
-		groups: map[string]group{"S1": {"S1", body}}}, user
+	d = (&Places{Listed: members, Organisation: org(t, rows)}).directory()
+	d.groups["S1"] = group{"S1", body}
+	return d, user
 }
 
 // none is a value that no rule lists.

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -39,8 +40,7 @@ type Places struct {
 // called again after each time that something was asked, and must have no effect but its result. Resolve returns
 // explain.ErrUnverified when Slack doesn't answer.
 func (p *Places) Resolve(ctx context.Context, do func(d *Directory) error) error {
-	d := &Directory{Places: p, accounts: map[string]string{}, people: map[string]standing{}, groups: map[string]group{},
-		channels: map[string]channel{}}
+	d := p.directory()
 	for asked := 0; ; {
 		err := do(d)
 		lacks := d.lacks
@@ -63,11 +63,18 @@ func (p *Places) Resolve(ctx context.Context, do func(d *Directory) error) error
 // and that channels have others.
 type Directory struct {
 	*Places
-	accounts map[string]string   // ids by address; "" where nobody has it
-	people   map[string]standing // by id
-	groups   map[string]group
-	channels map[string]channel
-	lacks    lacking
+	*organisation.Organisation                     // an empty one while none stands
+	accounts                   map[string]string   // ids by address; "" where nobody has it
+	people                     map[string]standing // by id
+	groups                     map[string]group
+	channels                   map[string]channel
+	lacks                      lacking
+}
+
+func (p *Places) directory() *Directory {
+	return &Directory{Places: p, Organisation: cmp.Or(p.Organisation, &organisation.Organisation{}),
+		accounts: map[string]string{}, people: map[string]standing{}, groups: map[string]group{},
+		channels: map[string]channel{}}
 }
 
 // standing says whether an account is a full member's, and its address.
@@ -138,7 +145,7 @@ func (d *Directory) ask(ctx context.Context, lacks lacking) error {
 		each(lacks.users, "who is", func(id string) (func(), error) {
 			full, err := d.Known.MayStamp(ctx, d.Slack, d.Team, id, d.Now)
 			mail := ""
-			if err == nil && d.Organisation != nil {
+			if err == nil && d.Organised() {
 				mail, err = d.Known.Mail(ctx, d.Slack, d.Team, id, d.Now)
 			}
 			return func() { d.people[id] = standing{full, mail} }, err
@@ -171,18 +178,18 @@ func (d *Directory) Full(user string) bool {
 }
 
 // Organised reports whether an organisation stands.
-func (d *Directory) Organised() bool { return d.Organisation != nil }
+func (d *Directory) Organised() bool { return d.Places.Organisation != nil }
 
 // Person returns whom of the organisation an account belongs to, by id before address; "" for a stranger.
 func (d *Directory) Person(user string) string {
-	if d.Organisation == nil || user == "" {
+	if !d.Organised() || user == "" {
 		return ""
 	}
-	if d.Organisation.Has(user) {
+	if d.Has(user) {
 		return user
 	}
 	is, _ := d.person(user)
-	if mail := strings.ToLower(is.mail); d.Organisation.Has(mail) {
+	if mail := strings.ToLower(is.mail); d.Has(mail) {
 		return mail
 	}
 	return ""
@@ -209,7 +216,7 @@ func (d *Directory) Account(person string) string {
 
 // MayStamp reports whether an account is a full member's and, while an organisation stands, of somebody in it.
 func (d *Directory) MayStamp(user string) bool {
-	return user != "" && (d.Organisation == nil || d.Person(user) != "") && d.Full(user)
+	return user != "" && (!d.Organised() || d.Person(user) != "") && d.Full(user)
 }
 
 // Members returns the accounts of a user group. One that is gone or disabled has none.
@@ -253,43 +260,15 @@ func (d *Directory) Empty(id string, but []circulation.Person) bool {
 	return is.all
 }
 
-// Above returns who stands above somebody, the nearest first, and whether the organisation says that nobody is higher.
+// Above returns who stands above an account or a person, the nearest first, and whether the organisation says that
+// nobody is higher.
 func (d *Directory) Above(who string) (chain []string, top bool) {
-	person := d.Person(who)
-	if person == "" {
-		return nil, false
-	}
-	return d.Organisation.Above(person)
+	return d.Organisation.Above(d.Person(who))
 }
 
-// Over returns who stands over a position of a department, whoever holds it, and above them.
-func (d *Directory) Over(department, position string) []string {
-	if d.Organisation == nil {
-		return nil
-	}
-	return d.Organisation.Over(department, position)
-}
-
-// Knows reports whether the organisation has a department and, if one is given, a position in it: without a department,
-// in any.
-func (d *Directory) Knows(department, position string) bool {
-	return d.Organisation != nil && d.Organisation.Knows(department, position)
-}
-
-// Holders returns who holds a position of a department or, without one, who heads it.
-func (d *Directory) Holders(department, position string) []string {
-	if d.Organisation == nil {
-		return nil
-	}
-	return d.Organisation.Holders(department, position)
-}
-
-// Departments returns somebody's department and those above it; none while no organisation stands.
+// Departments returns an account's department and those above it; none while no organisation stands.
 func (d *Directory) Departments(user string) []string {
-	if person := d.Person(user); person != "" {
-		return d.Organisation.Departments(person)
-	}
-	return nil
+	return d.Organisation.Departments(d.Person(user))
 }
 
 // Tenants reads what of a tenant says whom its rules ask.

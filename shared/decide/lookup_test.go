@@ -283,7 +283,7 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 		expect.That(t, (f.Stranger == "") == here && anybody.Match(&f).Refused == !here, "%s", user)
 	}
 	expect.Same(t, about(nil), rules.Facts{Requester: "R", Groups: []string{"S1"}, Calls: []rules.Call{{}}})
-	none := Directory{Places: w.places(nil)}
+	none := w.places(nil).directory()
 	above, top := none.Above("R")
 	expect.That(t, above == nil && !top && none.Holders("SALES", "部長") == nil && !none.Organised() &&
 		none.Departments("R") == nil, "there is no organisation")

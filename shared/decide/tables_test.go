@@ -39,7 +39,7 @@ func cityHall(t *testing.T) *Directory {
 	}
 	o, wrong := organisation.Read([]byte("email,department,position,head,manager,main\n" + city))
 	expect.NoError(t, wrong.Err())
-	return &Directory{Places: &Places{Team: "T1", Listed: all, Organisation: o}}
+	return (&Places{Team: "T1", Listed: all, Organisation: o}).directory()
 }
 
 // A position without a department is the nearest above whoever asks: of their own line, never below them.
