@@ -268,8 +268,8 @@ func (q *Requesters) InChannel(ctx context.Context, slack Groups, team, id strin
 	return is.members, is.all || is.unlisted, err
 }
 
-// in returns who is in a channel; the answer may be as old as remembered. A refusal for want of a scope isn't cached: it
-// may be granted meanwhile.
+// in returns who is in a channel; the answer may be as old as remembered. A refusal for want of a scope isn't cached:
+// it may be granted meanwhile.
 func (q *Requesters) in(ctx context.Context, slack Groups, team, id string, now time.Time) (inside, error) {
 	is, err := q.inside.Ask(place{team, id}, now, remembered, func() (inside, error) {
 		members, more, err := slack.Members(ctx, id, mostMembers)
