@@ -46,6 +46,8 @@ type Run struct {
 	Status string // a step's status, or waiting; empty: not begun
 	Late   bool   // completed after the execution was stopped
 	Reused bool
+	Seen   string // who saw that a write of unknown outcome arrived; Found: Ringi itself did
+	Found  bool
 	Call
 	Result  *Result
 	Folded  bool   // arguments and result are left out
@@ -138,7 +140,10 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 	if row == nil {
 		return out
 	}
-	out.Status, out.Reused, out.Crashes = string(row.Status), row.Reused, row.Crashes
+	out.Status, out.Reused, out.Crashes, out.Found = string(row.Status), row.Reused, row.Crashes, row.Found
+	if row.ConfirmedBy != "" {
+		out.Seen = r.Person(row.ConfirmedBy)
+	}
 	if row.CompletedAt != nil {
 		out.Took = explain.Length(r.Locale, time.Duration(row.DurationMS)*time.Millisecond)
 	}
