@@ -182,7 +182,7 @@ const (
 // full jitter each wait is drawn between nothing and the wait before, doubled, up to the longest.
 var triesOfStates = []tries{
 	{[]string{pipeline.NoRoom}, []string{everyState}, 28, 1, 60},
-	{[]string{"ModelUnavailable"}, []string{"ExtractTask", "DraftPrompt", "PlanProcess", "PlanProcessAtOnce"}, 6, 5, 60},
+	{[]string{"ModelUnavailable"}, []string{"ExtractTask", "DraftPrompt", "PlanProcess"}, 6, 5, 60},
 	{[]string{"ModelUnavailable"}, []string{"AnswerMessage", "RunRound"}, 4, 5, 60},
 	{[]string{"Unavailable", "Lambda.ClientExecutionTimeoutException", "Lambda.ServiceException",
 		"Lambda.AWSLambdaException", "Lambda.SdkClientException"}, []string{everyState}, 8, 1, 60},

@@ -372,10 +372,9 @@ var mistakes = []struct {
 	{"steps that never come round", definitionFile, `"StringEquals": "ExecuteProcess", "Next": "ExecuteProcess"`,
 		`"StringEquals": "ExecuteProcess", "Next": "ResumeTask"`, "sends ExecuteProcess to ResumeTask"},
 	{"content in a payload", definitionFile, `"error.$": "$.error.Error"`, `"error.$": "$.error.Cause"`, "is no id"},
-	{"a skipped ResumeTask that nobody makes up for", definitionFile, `"at_once.$": "$.run"`, `"run.$": "$.run"`,
-		"PlanProcessAtOnce works without asking"},
-	{"a decision that nobody reads", definitionFile, `"Next": "ExecuteProcessAtOnce"`, `"Next": "ExecuteProcess"`,
-		"AwaitProcessApproval leads to ExecuteProcess, which does not ask"},
+	{"a decision that nobody reads", definitionFile, `"ExecuteProcess"
+    },`, `"Finish"
+    },`, "AwaitProcessApproval leads to Finish, which does not ask"},
 	{"the wrong function", definitionFile, "${PlanProcessFunctionArn}", "${DraftPromptFunctionArn}", "PlanProcess calls"},
 	{"variables, which the local interpreter lacks", definitionFile, `"SecondsPath": "$.wait_seconds",`,
 		`"SecondsPath": "$.wait_seconds", "Assign": { "x": 1 },`, "unknown field"},

@@ -25,13 +25,13 @@ var serviceErrors = []string{
 var ids = map[string]string{
 	"tenant.$": "$.tenant", "task.$": "$.task", "kind.$": "$.kind", "id.$": "$.id", "run.$": "$.run", "gate.$": "$.gate",
 	"team.$": "$.team", "error.$": "$.error.Error",
-	"at_once.$": "$.run", "next.$": "$.next", "task_token.$": "$$.Task.Token", "entered.$": "$$.State.EnteredTime",
+	"next.$": "$.next", "task_token.$": "$$.Task.Token", "entered.$": "$$.State.EnteredTime",
 	"retry.$": "$$.State.RetryCount",
 }
 
 // pipelineRules are about the state machine, and about it and the functions.
 func pipelineRules() []rule {
-	return []rule{shapeRule, routeRule, errorRule, roomRule, triesRule, waitRule, callRule, placeRule, atOnceRule,
+	return []rule{shapeRule, routeRule, errorRule, roomRule, triesRule, waitRule, callRule, placeRule, dueRule,
 		partitionRule}
 }
 
@@ -193,8 +193,7 @@ func callRule(s *stack, wrong report) {
 			continue
 		}
 		function := st.function()
-		want := strings.TrimSuffix(name, "AtOnce")
-		want = cmp.Or(served[want], want) + "Function"
+		want := cmp.Or(served[name], name) + "Function"
 		if st.waits() {
 			want = "RequestApprovalFunction"
 		}
@@ -208,7 +207,7 @@ func callRule(s *stack, wrong report) {
 		case !st.waits() && st.OutputPath != "$.Payload":
 			wrong("%s: OutputPath is %q, not the function's answer", name, st.OutputPath)
 		}
-		for _, keys := range [][]string{{"tenant.$"}, {"task.$", "id.$"}, {"run.$", "at_once.$"}} {
+		for _, keys := range [][]string{{"tenant.$"}, {"task.$", "id.$"}, {"run.$"}} {
 			wrong.where(!slices.ContainsFunc(keys, func(key string) bool { return st.Parameters.Payload[key] != "" }),
 				"%s: the payload lacks %s", name, strings.TrimSuffix(keys[0], ".$"))
 		}
@@ -247,16 +246,12 @@ func placeRule(s *stack, wrong report) {
 	}
 }
 
-// atOnceRule: a gate leads to a state that asks whether it is due.
-func atOnceRule(s *stack, wrong report) {
+// dueRule: a gate leads to a state that asks whether it is due.
+func dueRule(s *stack, wrong report) {
 	for name, st := range s.pipeline.States {
-		if st.Type != "Task" {
-			continue
-		}
-		asks := strings.HasSuffix(st.Next, "AtOnce") || st.Next == "ResumeTask"
-		wrong.where(st.waits() && !asks, "%s leads to %s, which does not ask whether it is due", name, st.Next)
-		_, run := st.Parameters.Payload["run.$"]
-		wrong.where(run && strings.HasSuffix(name, "AtOnce"), "%s works without asking whether it is due", name)
+		asks := slices.Contains([]string{"ResumeTask", "PlanProcess", "ExecuteProcess"}, st.Next)
+		wrong.where(st.Type == "Task" && st.waits() && !asks,
+			"%s leads to %s, which does not ask whether it is due", name, st.Next)
 	}
 }
 

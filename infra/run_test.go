@@ -45,7 +45,6 @@ func await(next, gate string, seconds int) answer {
 type call struct {
 	Function, Gate, Error string
 	HasToken              bool
-	RunAtOnce             bool // without a run
 }
 
 // script stands in for Lambda. It gives each function's answers in turn.
@@ -59,8 +58,7 @@ type script struct {
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in pipeline.Input
 	body, _ := io.ReadAll(r.Body)
-	if err := json.Unmarshal(body, &in); err != nil || in.Tenant != "t" || in.Task != "01TASK" ||
-		in.Run+in.RunAtOnce != 1 {
+	if err := json.Unmarshal(body, &in); err != nil || in.Tenant != "t" || in.Task != "01TASK" || in.Run != 1 {
 		http.Error(w, fmt.Sprintf("payload %s: %v", body, err), http.StatusBadRequest)
 		return
 	}
@@ -68,7 +66,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, _, _ := strings.Cut(name, "/")
 	folder := template.Folder(id)
 	s.mu.Lock()
-	s.calls = append(s.calls, call{folder, in.Gate, in.Error, in.TaskToken != "", in.RunAtOnce == 1})
+	s.calls = append(s.calls, call{folder, in.Gate, in.Error, in.TaskToken != ""})
 	a := answer{fails: "NothingLeftToSay"}
 	if left := s.answers[folder]; len(left) > 0 {
 		a, s.answers[folder] = left[0], left[1:]
@@ -80,7 +78,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"errorType":%q,"errorMessage":"a fixed sentence"}`, a.fails)
 		return
 	}
-	a.Tenant, a.Task, a.Run = in.Tenant, in.Task, in.Run+in.RunAtOnce
+	a.Tenant, a.Task, a.Run = in.Tenant, in.Task, in.Run
 	_ = json.NewEncoder(w).Encode(a.Output)
 	if a.wakes {
 		go func() {
@@ -183,9 +181,9 @@ var journeys = []journey{
 		},
 		[]call{
 			{Function: "resume-task"}, {Function: "extract-task"}, {Function: "draft-prompt"}, gate("PROMPT#0001"),
-			{Function: "plan-process", RunAtOnce: true}, gate("PROCESS#0001"),
-			{Function: "execute-process", RunAtOnce: true}, gate("GATE#0001#01#02"),
-			{Function: "execute-process", RunAtOnce: true}, {Function: "resume-task"}, {Function: "execute-process"},
+			{Function: "plan-process"}, gate("PROCESS#0001"),
+			{Function: "execute-process"}, gate("GATE#0001#01#02"),
+			{Function: "execute-process"}, {Function: "resume-task"}, {Function: "execute-process"},
 		},
 		types.ExecutionStatusSucceeded, "",
 	},
@@ -199,9 +197,9 @@ var journeys = []journey{
 			"request-approval": {wake, wake},
 		},
 		[]call{
-			{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "plan-process", RunAtOnce: true},
+			{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "plan-process"},
 			{Function: "resume-task"},
-			{Function: "draft-prompt"}, gate("PROCESS#0001"), {Function: "execute-process", RunAtOnce: true},
+			{Function: "draft-prompt"}, gate("PROCESS#0001"), {Function: "execute-process"},
 			{Function: "resume-task"},
 			{Function: "plan-process"},
 		},

@@ -274,9 +274,9 @@ func TestExecutesAtOnceOnlyWhatIsDue(t *testing.T) {
 			w := newWorld(t, server)
 			tt.bring(w)
 			before := w.Load()
-			in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, RunAtOnce: before.Head.Run}
+			in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, Run: before.Head.Run}
 			if name == "another run has taken over" {
-				in.RunAtOnce--
+				in.Run--
 			}
 			for range 2 {
 				out := expect.Value(pipeline.Edge(w.h.Handle)(t.Context(), in))(t)

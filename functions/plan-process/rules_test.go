@@ -76,10 +76,10 @@ func testEndedRules(t *testing.T, w *ruledWorld) {
 	expect.That(t, p.Status == aggregate.PendingApproval && !p.Ruled(), "%+v", p.Gate)
 }
 
-// atOnce is an invocation that skipped ResumeTask.
+// atOnce is an invocation of a run that comes from a gate.
 func atOnce(t *testing.T, w *pipelinetest.World, g *modeltest.Demo, run int) pipeline.Output {
 	t.Helper()
-	in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, RunAtOnce: run}
+	in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, Run: run}
 	return expect.Value(pipeline.Edge(handler(w, g).Handle)(t.Context(), in))(t)
 }
 
@@ -174,7 +174,7 @@ func TestPlanningAtOnceSurvivesALostCall(t *testing.T) {
 			w, g := approved(t, server), &modeltest.Demo{}
 			run := w.Load().Head.Run
 			lose(w)
-			in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, RunAtOnce: run}
+			in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, Run: run}
 			_, err := pipeline.Edge(handler(w, g).Handle)(t.Context(), in)
 			w.Transport.ClearFaults()
 			out := atOnce(t, w, g, run)

@@ -7,9 +7,8 @@
 // loser returns superseded and ends. StopExecution and timeouts stop no Lambda that is running; the fence does. A
 // step's result is the one commit without it: late truth is recorded, whatever the run.
 //
-// A worker returns next, computed from the rows. The usual way skips ResumeTask: a state whose name ends in AtOnce
-// first asks whether it is due (Input.Due), and otherwise changes nothing. Steps are planned at once only if the rows
-// prove that somebody may approve them.
+// A worker returns next, computed from the rows. The usual way skips ResumeTask: who drafts or executes first asks
+// whether that is due (Input.Due), and otherwise changes nothing.
 //
 // Waiting costs no tries. While Slack doesn't say who asks, or a vendor puts a call off, or people are looked up, the
 // head has paused_until and the run is at Pause. A function for which Lambda has no room has not failed: after some
@@ -69,9 +68,6 @@ type Worker func(ctx context.Context, in Input) (aggregate.Next, error)
 func Edge(w Worker) func(context.Context, Input) (Output, error) {
 	return func(ctx context.Context, in Input) (out Output, err error) {
 		began := time.Now()
-		if in.RunAtOnce > 0 {
-			in.Run = in.RunAtOnce
-		}
 		log := slog.With(in.Ref().Log(), "run", in.Run)
 		defer func() {
 			if errors.Is(err, boot.ErrPanic) {
@@ -132,10 +128,7 @@ type Input struct {
 	ID     string `json:"id"`
 	Run    int    `json:"run"`
 
-	// RunAtOnce is set in the place of Run where a gate's state led to the worker without ResumeTask. Then the worker
-	// does nothing unless the rows say that its state is due.
-	RunAtOnce int `json:"at_once"`
-	// Next is what the worker before answered, if its state leads to this one without Route.
+	// Next is what the worker before answered, if its state leads to this one without Route: it has counted a failure.
 	Next string `json:"next"`
 
 	Gate      string    `json:"gate"`
@@ -174,12 +167,11 @@ func (in Input) Entering(decide task.Decision) task.Decision {
 	}
 }
 
-// Due wraps a decision of a worker to which the definition may lead without asking whether its state is due. If another
-// state is due, nothing changes; if the task has another run, the decision fails with ErrSuperseded.
+// Due wraps the decision with which a worker begins, because the definition leads there without asking whether its state
+// is due. If another is, nothing changes; if the task has another run, the decision fails with ErrSuperseded.
 func (in Input) Due(state string, decide task.Decision, now func() time.Time) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		switch {
-		case in.RunAtOnce == 0 && in.Next == "":
 		case a.Head.Run != in.Run:
 			return aggregate.Change{}, aggregate.ErrSuperseded
 		case a.Next(now()).State != state:

@@ -162,14 +162,12 @@ const words = {
 const stateWords = {
   ja: { ResumeTask: "行を読み、次の処理を決める", Route: "次の状態に分岐する", ExtractTask: "依頼をタスクにする", DraftPrompt: "実行方針を書く",
     AwaitContest: "コンテストを待つ", AwaitPromptApproval: "実行方針の承認を待つ", PlanProcess: "実行ステップを作る",
-    PlanProcessAtOnce: "承認されれば実行ステップを作る", AwaitProcessApproval: "実行ステップの承認を待つ", ExecuteProcess: "ステップを実行する",
-    ExecuteProcessAtOnce: "承認されればステップを実行する", AwaitStepApproval: "実行前の確認を待つ", Pause: "少し待つ", CloseTask: "失敗の後処理をする",
+    AwaitProcessApproval: "実行ステップの承認を待つ", ExecuteProcess: "ステップを実行する", AwaitStepApproval: "実行前の確認を待つ", Pause: "少し待つ", CloseTask: "失敗の後処理をする",
     Finish: "完了", Fail: "失敗", TaskFailed: "失敗" },
   en: { ResumeTask: "reads the rows", Route: "decides where to go", ExtractTask: "turns the request into a task",
     DraftPrompt: "writes the policy", AwaitContest: "waits for the contest",
     AwaitPromptApproval: "waits for policy approval", PlanProcess: "plans the steps",
-    PlanProcessAtOnce: "plans the steps if approved", AwaitProcessApproval: "waits for step approval",
-    ExecuteProcess: "runs the steps", ExecuteProcessAtOnce: "runs the steps if approved",
+    AwaitProcessApproval: "waits for step approval", ExecuteProcess: "runs the steps",
     AwaitStepApproval: "waits for a check before a step", Pause: "waits a moment",
     CloseTask: "cleans up after a failure", Finish: "done", Fail: "failed", TaskFailed: "failed" },
 };
