@@ -115,6 +115,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("start the execution: %w", err)
 	}
+	if next := a.Next(h.Now()); next.State != task.StateExecuteProcess {
+		return next, nil
+	}
 	settings, err := h.Store.Settings(ctx, in.Tenant)
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)

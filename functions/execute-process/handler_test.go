@@ -236,7 +236,7 @@ func testNoWords(t *testing.T, w *world) {
 }
 
 // After a gate the run comes here whatever was decided. Only approved steps are called; everything else changes nothing
-// and goes where the rows lead, by ResumeTask where a version is drafted anew.
+// and goes where the rows lead.
 func TestExecutesAtOnceOnlyWhatIsDue(t *testing.T) {
 	server := pipelinetest.Start(t)
 	reject := func(w *world) {
@@ -251,7 +251,7 @@ func TestExecutesAtOnceOnlyWhatIsDue(t *testing.T) {
 		written int
 	}{
 		"the steps are approved": {func(w *world) { w.approved(w.read(1), w.write(2)) }, task.StateFinish, 1},
-		"the steps are rejected": {reject, task.StateResumeTask, 0},
+		"the steps are rejected": {reject, task.StatePlanProcess, 0},
 		"the gate still waits": {func(w *world) { w.Planned(tenancy.DefaultSettings(), w.read(1), w.write(2)) },
 			task.StateAwaitProcessApproval, 0},
 		"the task is cancelled": {func(w *world) { w.approved(w.write(1)); w.Cancel() }, task.StateFinish, 0},

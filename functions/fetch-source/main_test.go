@@ -111,7 +111,7 @@ func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) 
 		change(&source)
 	}
 	w.ref = inbound(root).Ref()
-	expect.Value(w.rows.Bootstrap(t.Context(), tenancy.Tenant{ID: w.ref.Tenant, Name: "T1", Slug: "t1", TeamID: "T1",
+	expect.Value(w.rows.Bootstrap(t.Context(), tenancy.Tenant{ID: w.ref.Tenant, Name: "T1", TeamID: "T1",
 		Admins: []string{"U1"}}, w.now))(t)
 	w.lists(source)
 	w.begin(root, source)

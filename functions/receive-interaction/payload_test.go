@@ -284,7 +284,7 @@ func FuzzModal(f *testing.F) {
 // known makes another workspace a tenant.
 func (w *world) known(team string) {
 	w.T.Helper()
-	expect.Value(w.Store.Bootstrap(w.T.Context(), tenancy.Tenant{ID: aggregate.TenantID(team), Name: team, Slug: "other",
+	expect.Value(w.Store.Bootstrap(w.T.Context(), tenancy.Tenant{ID: aggregate.TenantID(team), Name: team,
 		TeamID: team, Admins: []string{}}, w.Now()))(w.T)
 }
 

@@ -99,7 +99,7 @@ func (w *world) gated() *task.StepGate {
 func (w *world) changeSettings(change func(s *tenancy.Settings)) {
 	w.T.Helper()
 	ctx := w.T.Context()
-	expect.Value(w.Store.Bootstrap(ctx, tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default",
+	expect.Value(w.Store.Bootstrap(ctx, tenancy.Tenant{ID: w.Ref.Tenant, Name: "x",
 		TeamID: slacktest.Team, Admins: []string{}}, w.Now()))(w.T)
 	w.Settings(change)
 }

@@ -46,7 +46,7 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	}
 	team := a.Request.TeamID
 	t = tenancy.Tenant{
-		ID: a.Head.TenantID, Name: h.name(ctx, team), Slug: tenancy.DefaultSettings().Slug, TeamID: team, Admins: []string{},
+		ID: a.Head.TenantID, Name: h.name(ctx, team), TeamID: team, Admins: []string{},
 	}
 	if admin := h.admin(ctx); admin != "" {
 		t.Admins = append(t.Admins, admin)

@@ -37,7 +37,7 @@ func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
 // bootstrapped creates the world's tenant.
 func bootstrapped(t *testing.T, w *pipelinetest.World) {
 	t.Helper()
-	expect.Value(w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: pipelinetest.Team, Slug: "other",
+	expect.Value(w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: pipelinetest.Team,
 		TeamID: pipelinetest.Team, Admins: []string{}}, w.Now()))(t)
 }
 

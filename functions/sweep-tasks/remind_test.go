@@ -149,7 +149,7 @@ func testRemindedDecided(t *testing.T, w *pipelinetest.World) {
 
 func testRemindedNever(t *testing.T, w *pipelinetest.World) {
 	day, at := morning(w)
-	expect.Value(w.Store.KindStore.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default",
+	expect.Value(w.Store.KindStore.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x",
 		TeamID: pipelinetest.Team, Admins: []string{}}, w.Now()))(t)
 	w.Settings(func(s *tenancy.Settings) { s.RemindAt = "" })
 	desks(w, "U1")

@@ -69,7 +69,7 @@ func testRemindedByAnybody(t *testing.T, w *pipelinetest.World) {
 
 func testRemindedByCopy(t *testing.T, w *pipelinetest.World) {
 	day, at := morning(w)
-	expect.Value(w.Store.KindStore.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default",
+	expect.Value(w.Store.KindStore.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x",
 		TeamID: pipelinetest.Team, Admins: []string{}}, w.Now()))(t)
 	s := w.Settings(func(s *tenancy.Settings) {
 		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1", "U2"}}
@@ -94,7 +94,7 @@ func testRemindedOfAction(t *testing.T, w *pipelinetest.World) {
 	day, at := morning(w)
 	s := store.New(dynamodb.NewFromConfig(w.Config), w.Table(), store.Kinds()...)
 	tenant := aggregate.TenantID("T1")
-	expect.Value(s.Bootstrap(t.Context(), tenancy.Tenant{ID: tenant, Name: "x", Slug: "default", TeamID: "T1",
+	expect.Value(s.Bootstrap(t.Context(), tenancy.Tenant{ID: tenant, Name: "x", TeamID: "T1",
 		Admins: []string{}}, w.Now()))(t)
 	settings := expect.Value(s.Settings(t.Context(), tenant))(t)
 	settings.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U2"}}

@@ -135,7 +135,7 @@ func testRepeated(t *testing.T, w *world) {
 }
 
 func testLocale(t *testing.T, w *world) {
-	tenant := tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}
+	tenant := tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", TeamID: slacktest.Team, Admins: []string{}}
 	expect.Value(w.Store.Bootstrap(t.Context(), tenant, w.Now()))(t)
 	saved := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
 	saved.Locale = "en"

@@ -42,7 +42,7 @@ func testForeign(t *testing.T, w *world) {
 	expect.That(t, head.ShownRev == head.Rev, "shown %d of %d: it would be drawn again and again", head.ShownRev, head.Rev)
 
 	w.receivedOf("T0KNOWN")
-	expect.Value(w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "T0KNOWN", Slug: "other",
+	expect.Value(w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "T0KNOWN",
 		TeamID: "T0KNOWN", Admins: []string{}}, w.Now()))(t)
 	w.done()
 	w.shows("受け付けました")

@@ -31,7 +31,7 @@ func TestARuleHasAChannelOrAGroupToldOfADecision(t *testing.T) {
 // tellsOf has steps wait for Suzuki, under a rule that has a channel or group told.
 func (w *world) tellsOf(id string) {
 	w.T.Helper()
-	expect.Value(w.Store.Bootstrap(w.T.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default",
+	expect.Value(w.Store.Bootstrap(w.T.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x",
 		TeamID: slacktest.Team, Admins: []string{}}, w.Now()))(w.T)
 	o := pipelinetest.Along([]string{webapi.Sato}, pipelinetest.Desk("部長", 1, webapi.Suzuki))
 	o.Route.Tells = id

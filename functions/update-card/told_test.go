@@ -62,7 +62,7 @@ func TestAnEndIsToldOnce(t *testing.T) {
 func (k *inConversation) listing(change func(*tenancy.Settings), users ...string) {
 	k.T.Helper()
 	ctx, s := k.T.Context(), k.Rows.KindStore.Store
-	expect.Value(s.Bootstrap(ctx, tenancy.Tenant{ID: k.Ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team,
+	expect.Value(s.Bootstrap(ctx, tenancy.Tenant{ID: k.Ref.Tenant, Name: "x", TeamID: slacktest.Team,
 		Admins: []string{}}, k.Now()))(k.T)
 	settings := expect.Value(s.Settings(ctx, k.Ref.Tenant))(k.T)
 	settings.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users}

@@ -67,32 +67,13 @@ func (s *Store) changeBy(ctx context.Context,
 		}
 		items = append(items, more...)
 	}
-	err = transact(ctx, s.newID(), items)
-	if said := meaning(c, err); said != nil {
-		return said
-	}
-	if err != nil {
+	if err := transact(ctx, s.newID(), items); err != nil {
 		return failed(err)
 	}
 	if c.Redraw {
 		s.redrawWaiting(ctx, c.Tenant, c.Owes)
 	}
 	return nil
-}
-
-// meaning joins the errors of the writes whose conditions failed. It returns nil if those writes have no errors.
-func meaning(c tenancy.Change, err error) error {
-	var l *table.Lost
-	if !errors.As(err, &l) {
-		return nil
-	}
-	var said []error
-	for i, w := range c.Writes {
-		if l.Failed(i) {
-			said = append(said, w.Err)
-		}
-	}
-	return errors.Join(said...)
 }
 
 func (s *Store) write(w tenancy.Write) (types.TransactWriteItem, error) {

@@ -82,6 +82,9 @@ func writeColumns(t *testing.T, st *taskStore) columnTasks {
 	owner := workspace("T0COLUMNS")
 	owner.ID = tenant
 	expect.Value(st.Bootstrap(t.Context(), owner, at()))(t)
+	settings := tenancy.DefaultSettings()
+	settings.Locale = "en"
+	expect.Value(st.SaveSettings(t.Context(), owner.ID, settings, approver(), at()))(t)
 	decided(t, st, tasks.finished, claim(1), finishStep(1), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(a.Head.Run, "終わりました。", at())
 	})

@@ -27,7 +27,7 @@ func (s *Store) settings(ctx context.Context, tenant string) (tenancy.SettingsRo
 	return row, err
 }
 
-// SaveSettings reads the settings and the tenant and commits Settings.Save. It returns aggregate.ErrConflict when
+// SaveSettings reads the settings and commits Settings.Save. It returns aggregate.ErrConflict when
 // somebody saved in between.
 func (s *Store) SaveSettings(ctx context.Context, tenant string, x tenancy.Settings, by aggregate.Actor,
 	now time.Time) (tenancy.Settings, error) {
@@ -35,11 +35,7 @@ func (s *Store) SaveSettings(ctx context.Context, tenant string, x tenancy.Setti
 	if err != nil {
 		return x, err
 	}
-	owner, err := s.Tenant(ctx, tenant)
-	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
-		return x, err
-	}
-	x, c, err := x.Save(was, owner, s.newID(), by, now)
+	x, c, err := x.Save(was, s.newID(), by, now)
 	return x, s.change(ctx, c, err)
 }
 
@@ -185,18 +181,15 @@ func (s *Store) Tenant(ctx context.Context, tenant string) (tenancy.Tenant, erro
 	return t, nil
 }
 
-// Bootstrap creates a tenant at first contact, by tenancy.Founding. An existing tenant is returned unchanged.
+// Bootstrap creates a tenant at first contact, by Tenant.Founded. An existing tenant is returned unchanged.
 func (s *Store) Bootstrap(ctx context.Context, t tenancy.Tenant, now time.Time) (is tenancy.Tenant, err error) {
-	next := tenancy.Founding{Tenant: t}
 	err = whileConflict(ctx, func() error {
 		if is, err = s.Tenant(ctx, t.ID); !errors.Is(err, aggregate.ErrNotFound) {
 			return err
 		}
 		var c tenancy.Change
-		is, c, err = next.Change(s.newID(), now)
-		err = s.changeOnce(ctx, c, err)
-		next = next.After(err)
-		return err
+		is, c = t.Founded(now)
+		return s.changeOnce(ctx, c, nil)
 	})
 	return is, err
 }

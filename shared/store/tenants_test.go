@@ -19,7 +19,7 @@ import (
 )
 
 func workspace(team string) tenancy.Tenant {
-	return tenancy.Tenant{ID: aggregate.TenantID(team), Name: "株式会社 " + team, Slug: "default", TeamID: team,
+	return tenancy.Tenant{ID: aggregate.TenantID(team), Name: "株式会社 " + team, TeamID: team,
 		Admins: []string{"U0ADMIN"}}
 }
 
@@ -50,7 +50,7 @@ func testTenantAtOnce(t *testing.T, st *taskStore) {
 	for i := range got {
 		all.Go(func() {
 			x := workspace("T0THIRD")
-			x.Slug, x.Name = "third", fmt.Sprint(i)
+			x.Name = fmt.Sprint(i)
 			var err error
 			if got[i], err = st.Bootstrap(t.Context(), x, at()); err != nil {
 				t.Error(err)
@@ -61,12 +61,10 @@ func testTenantAtOnce(t *testing.T, st *taskStore) {
 	for _, x := range got[1:] {
 		expect.Same(t, got[0], x)
 	}
-	expect.Is(t, got[0].Slug, "third", "slug")
 }
 
 func testSettingsOfBefore(t *testing.T, st *taskStore) {
 	x := workspace("T0EARLY")
-	x.Slug = "early"
 	settings := tenancy.DefaultSettings()
 	settings.Locale = "en"
 	expect.Value(st.SaveSettings(t.Context(), x.ID, settings, approver(), at()))(t)
@@ -77,12 +75,9 @@ func testSettingsOfBefore(t *testing.T, st *taskStore) {
 
 func testFirstContact(t *testing.T, st *taskStore, first tenancy.Tenant) {
 	want := workspace("T0FIRST")
-	want.Rev, want.CreatedAt, want.UpdatedAt = 1, at(), at()
+	want.Rev, want.CreatedAt, want.UpdatedAt, want.Slug = 1, at(), at(), "t0first"
 	expect.Same(t, want, first)
 	expect.Same(t, want, expect.Value(st.Tenant(t.Context(), want.ID))(t))
-	settings := expect.Value(st.Settings(t.Context(), want.ID))(t)
-	expect.That(t, settings.Rev == 1 && settings.Slug == "default", "settings at rev %d with slug %q", settings.Rev,
-		settings.Slug)
 }
 
 func testTenantSaved(t *testing.T, st *taskStore, first tenancy.Tenant) {

@@ -105,8 +105,7 @@ func (c *Pages) enter(ctx context.Context, p slackapi.SignedIn) (owner tenancy.T
 
 // own returns the tenant to create for the deployment's own workspace, if the person belongs to it.
 func (c *Pages) own(ctx context.Context, p slackapi.SignedIn) (tenancy.Tenant, error) {
-	t := tenancy.Tenant{ID: aggregate.TenantID(p.Team), Name: web.WorkspaceName(p.Team, p.TeamName),
-		Slug: tenancy.DefaultSettings().Slug, TeamID: p.Team}
+	t := tenancy.Tenant{ID: aggregate.TenantID(p.Team), Name: web.WorkspaceName(p.Team, p.TeamName), TeamID: p.Team}
 	is, err := c.Own.Serves(ctx, t.ID)
 	switch {
 	case err != nil:

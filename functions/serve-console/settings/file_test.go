@@ -163,7 +163,7 @@ func testAdmins(t *testing.T, w *consoletest.World) {
 // full has a non-default value in every setting.
 func full() tenancy.Settings {
 	return tenancy.Settings{
-		Name: "人事: 'エージェント' # 1\nと \"行\"", Slug: "default", PromptApprovalRequired: false, ProcessApprovalRequired: true,
+		Name: "人事: 'エージェント' # 1\nと \"行\"", PromptApprovalRequired: false, ProcessApprovalRequired: true,
 		Model: "compatible:gemini/gemini-3", L4TimeoutSeconds: 600, AutoApproveTools: false,
 		Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U0SATO", "U0SUZUKI"},
 			Usergroups: []string{"S0HR"}},
@@ -266,7 +266,7 @@ func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
 	for text, want := range map[string][]string{
 		"max_opne_tasks: 1\nmax_versions: no\nmax_versions: 3\n": {"max_opne_tasks unknown 1", "max_versions whole 2",
 			"max_versions twice 3"},
-		"slug: x\nself_approval_chosen: true": {"slug own 1", "self_approval_chosen own 2"},
+		"self_approval_chosen: true": {"self_approval_chosen own 1"},
 		"approvers:\n  people: [U1]\n  users: U1\n  mode: [list]": {"approvers.people unknown 2", "approvers.users list 3",
 			"approvers.mode text 4"},
 		"mcp_servers:\n  - name: a\n    token: x\n  - b": {"mcp_servers[0].url address 2",
@@ -308,7 +308,7 @@ func FuzzRead(f *testing.F) {
 		}
 		again := expect.Value(settings.WriteYAML(file.Settings, file.Rules, "", nobody))(t)
 		back, faults := settings.ReadYAML(again, tenancy.DefaultSettings(), nil)
-		back.Settings.Slug, back.Settings.SelfApprovalChosen = file.Settings.Slug, file.Settings.SelfApprovalChosen
+		back.Settings.SelfApprovalChosen = file.Settings.SelfApprovalChosen
 		diff := tenancy.Differences(file.Settings, back.Settings)
 		third := expect.Value(settings.WriteYAML(back.Settings, back.Rules, "", nobody))(t)
 		expect.That(t, len(faults) == 0 && diff == nil && bytes.Equal(again, third), "%v %v of %q, then %q", faults, diff,

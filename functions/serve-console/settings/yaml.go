@@ -27,10 +27,10 @@ const MaxBytes = 128 << 10
 var called = map[string]string{"aiAgents": "agents", "aiSessions": "ai_sessions", "isDefault": "is_default",
 	"authRef": "auth_ref"}
 
-// own reports whether a setting is unique to one workspace: files leave it out.
+// own reports whether no page asks for a setting: files leave it out.
 func own(name string) bool {
 	x, ok := tenancy.SettingNamed(name)
-	return ok && x.Own
+	return ok && !x.OnPage()
 }
 
 // mistake is a problem and its line in the file; 0: none.

@@ -298,7 +298,7 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 	t.Helper()
 	expect.Value(like.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: aggregate.TenantID(stranger), Name: "よその会社",
-		Slug: "stranger", TeamID: stranger, Admins: []string{}}, time.Now()))(t)
+		TeamID: stranger, Admins: []string{}}, time.Now()))(t)
 	// The local stack connects a new workspace as one of the deployment's; later rows are its own.
 	arrives := object{"type": "shortcut", "team": object{"id": stranger},
 		"user": object{"id": webapi.Alex, "team_id": stranger}}

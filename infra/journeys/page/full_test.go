@@ -158,7 +158,7 @@ func logged(t *testing.T, n int) {
 func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	rows, now := store.NewTasks(dynamodb.NewFromConfig(running.AWS), running.TableName), time.Now().UTC()
-	own := tenancy.Tenant{ID: aggregate.TenantID("T0EMPTY"), Name: "空の会社", Slug: "empty", TeamID: "T0EMPTY",
+	own := tenancy.Tenant{ID: aggregate.TenantID("T0EMPTY"), Name: "空の会社", TeamID: "T0EMPTY",
 		Admins: []string{webapi.Alex}}
 	expect.Value(rows.Bootstrap(t.Context(), own, now))(t)
 	cookie := expect.Value(store.NewSession(own.ID, own.TeamID, webapi.Alex, "Alex Kim",

@@ -64,7 +64,7 @@ func SetUnbounded(ctx context.Context, s *stack.Stack) error {
 func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	tenant := aggregate.TenantID(team)
 	if s.Sandbox != nil && team == s.Sandbox.TeamID() { // lets people enter the console before the first request
-		own := tenancy.Tenant{ID: tenant, Name: team, Slug: tenancy.DefaultSettings().Slug, TeamID: team,
+		own := tenancy.Tenant{ID: tenant, Name: team, TeamID: team,
 			Admins: []string{webapi.Suzuki}}
 		if _, err := rows(s).Bootstrap(ctx, own, time.Now()); err != nil {
 			return err

@@ -239,7 +239,7 @@ func Leave(t *testing.T, s *stack.Stack) {
 	t.Cleanup(func() {
 		Settings(t, s, func(x *tenancy.Settings) {
 			d := tenancy.DefaultSettings()
-			d.Rev, d.Slug, d.MCPServers, d.Sources = x.Rev, x.Slug, x.MCPServers, x.Sources
+			d.Rev, d.MCPServers, d.Sources = x.Rev, x.MCPServers, x.Sources
 			d.MaxOpenTasks, d.MaxTasksPerHour = 0, 0
 			*x = d
 		})

@@ -167,8 +167,8 @@ func (in Input) Entering(decide task.Decision) task.Decision {
 	}
 }
 
-// Due wraps the decision with which a worker begins, because the definition leads there without asking whether its state
-// is due. If another is, nothing changes; if the task has another run, the decision fails with ErrSuperseded.
+// Due wraps the decision with which a worker begins, because the definition leads there without asking whether its
+// state is due. If another is, nothing changes; if the task has another run, the decision fails with ErrSuperseded.
 func (in Input) Due(state string, decide task.Decision, now func() time.Time) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		switch {

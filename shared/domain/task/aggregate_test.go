@@ -139,7 +139,6 @@ func TestErrorsSayWhatAReaderNeeds(t *testing.T) {
 			s.MaxVersions = 0
 			return s.Validate()
 		}(),
-		"slug slug": func() error { s := tenancy.DefaultSettings(); s.Slug = "-"; return s.Validate() }(),
 	} {
 		expect.That(t, err != nil && err.Error() == want, "%v, want %s", err, want)
 	}

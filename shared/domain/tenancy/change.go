@@ -54,7 +54,6 @@ type Write struct {
 	Set    map[string]any
 	Delete bool
 	If     map[string]any
-	Err    error // returned if the condition fails; nil means ErrConflict
 }
 
 // entry returns an audit entry.

@@ -12,7 +12,6 @@ import (
 )
 
 var (
-	slugForm    = language.Regexp{Text: `^[a-z0-9][a-z0-9-]{0,62}$`}
 	userForm    = language.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
 	channelForm = language.Regexp{Text: `^[CG][A-Z0-9]{1,40}$`}
 	groupForm   = language.Regexp{Text: `^S[A-Z0-9]{1,40}$`}

@@ -16,7 +16,7 @@ import (
 var (
 	now    = time.Date(2026, 4, 18, 14, 30, 0, 0, time.UTC)
 	person = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}
-	known  = Tenant{Meta: aggregate.Meta{Rev: 3}, ID: "T1", Name: "人事", Slug: "default", TeamID: "T0TEAM",
+	known  = Tenant{Meta: aggregate.Meta{Rev: 3}, ID: "T1", Name: "人事", TeamID: "T0TEAM",
 		Admins: []string{"U0ADMIN"}}
 )
 
@@ -45,43 +45,39 @@ func TestSettingsAreSavedByAPersonWithTheFieldsThatChanged(t *testing.T) {
 	for name, test := range map[string]struct {
 		set    func(*Settings)
 		by     aggregate.Actor
-		owner  Tenant
 		wrong  string // the invalid field
 		audit  []string
 		writes int
 		redraw bool
 	}{
-		"nothing changed": {func(x *Settings) { x.Approvers.Users = nil }, person, known, "", nil, 0, false},
+		"nothing changed": {func(x *Settings) { x.Approvers.Users = nil }, person, "", nil, 0, false},
 		"three fields": {func(x *Settings) {
 			x.MaxCostUSD, x.PromptApprovalRequired, x.Approvers.Users = 1.5, false, []string{"U1"}
-		}, person, known, "",
+		}, person, "",
 			[]string{`settings.updated {"changes":{"approvers.users":{"is":["U1"],"was":[]},` +
 				`"max_cost_usd":{"is":1.5,"was":0},"prompt_approval_required":{"is":false,"was":true}},` +
 				`"fields":["approvers","max_cost_usd","prompt_approval_required"]}`}, 1, true},
-		"self-approval": {func(x *Settings) { x.AllowSelfApproval, x.SelfApprovalChosen = false, true }, person, known, "",
+		"self-approval": {func(x *Settings) { x.AllowSelfApproval, x.SelfApprovalChosen = false, true }, person, "",
 			[]string{`settings.updated {"changes":{"allow_self_approval":{"is":false,"was":true},` +
 				`"self_approval_chosen":{"is":true,"was":false}},` +
 				`"fields":["allow_self_approval","self_approval_chosen"]}`}, 1, true},
-		"the language": {func(x *Settings) { x.Locale = "en" }, person, known, "",
+		"the language": {func(x *Settings) { x.Locale = "en" }, person, "",
 			[]string{`settings.updated {"changes":{"locale":{"is":"en","was":"ja"}},"fields":["locale"]}`}, 1, true},
-		"what no card shows": {func(x *Settings) { x.MaxVersions = 9 }, person, Tenant{}, "",
+		"what no card shows": {func(x *Settings) { x.MaxVersions = 9 }, person, "",
 			[]string{`settings.updated {"changes":{"max_versions":{"is":9,"was":5}},"fields":["max_versions"]}`}, 1, false},
-		"the slug": {func(x *Settings) { x.Slug = "jinji" }, person, known, "",
-			[]string{`settings.updated {"changes":{"slug":{"is":"jinji","was":"default"}},"fields":["slug"]}`}, 2, false},
-		"a slug of nobody": {func(x *Settings) { x.Slug = "jinji" }, person, Tenant{}, "slug", nil, 0, false},
-		"out of bounds":    {func(x *Settings) { x.MaxVersions = 0 }, person, known, "max_versions", nil, 0, false},
-		"by the system":    {func(*Settings) {}, aggregate.System(), known, "updated_by", nil, 0, false},
-		"by nobody": {func(*Settings) {}, aggregate.Actor{Type: aggregate.ActorUser}, known, "updated_by", nil, 0,
+		"out of bounds": {func(x *Settings) { x.MaxVersions = 0 }, person, "max_versions", nil, 0, false},
+		"by the system": {func(*Settings) {}, aggregate.System(), "updated_by", nil, 0, false},
+		"by nobody": {func(*Settings) {}, aggregate.Actor{Type: aggregate.ActorUser}, "updated_by", nil, 0,
 			false},
-		"by an agent": {func(*Settings) {}, aggregate.Actor{Type: aggregate.ActorAgent, ID: "U0ADMIN"}, known,
+		"by an agent": {func(*Settings) {}, aggregate.Actor{Type: aggregate.ActorAgent, ID: "U0ADMIN"},
 			"updated_by", nil, 0, false},
-		"over another's first": {func(x *Settings) { x.Rev = 1; x.MaxVersions = 9 }, person, known,
+		"over another's first": {func(x *Settings) { x.Rev = 1; x.MaxVersions = 9 }, person,
 			"save settings of T1: it changed meanwhile", nil, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := was.Settings()
 			test.set(&x)
-			saved, c, err := x.Save(was, test.owner, "S2", test.by, now)
+			saved, c, err := x.Save(was, "S2", test.by, now)
 			expect.Must(t, fieldOf(err) == test.wrong, "%v, want %q", err, test.wrong)
 			diff := cmp.Diff(test.audit, details(c))
 			expect.That(t, diff == "" && (err != nil || len(c.Writes) == test.writes && c.Redraw == test.redraw),
@@ -96,17 +92,6 @@ func TestSettingsAreSavedByAPersonWithTheFieldsThatChanged(t *testing.T) {
 			expect.Same(t, x, saved)
 		})
 	}
-}
-
-func TestAFoundingIsTriedAgainWithoutSettingsThatAreThere(t *testing.T) {
-	first := Founding{Tenant: Tenant{ID: "T1", Slug: "default", TeamID: "T0TEAM"}}
-	for err, writes := range map[error]int{nil: 2, aggregate.ErrConflict: 2, errConfigured: 1} {
-		made, c, failed := first.After(err).Change("S1", now)
-		expect.That(t, failed == nil && made.Slug == "default" && len(c.Writes) == writes && made.Rev == 1 &&
-			len(c.Audit) == 0, "%v: slug %q, %d writes, %v", err, made.Slug, len(c.Writes), failed)
-	}
-	_, _, err := (Founding{Tenant: Tenant{ID: "T1", Slug: "Not A Slug"}}).Change("S1", now)
-	expect.That(t, fieldOf(err) == "slug", "%v", err)
 }
 
 func TestNameAndAdministratorsAreSavedByAPerson(t *testing.T) {

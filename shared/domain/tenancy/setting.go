@@ -34,7 +34,6 @@ type Setting struct {
 	Min, Max int                    // of a number, a text's or a list's length; fits checks a text with Max 0
 	Choices  []string               // the first is the default
 	Default  any                    // nil: the zero value, or the first choice
-	Own      bool                   // differs for each workspace, so it is not exported to files
 	OnCards  bool                   // shown on cards that wait for a decision
 	Limit    bool                   // a number where 0 means no limit
 	Code     string                 // of the problem of a text, or of a text in a list, that does not fit

@@ -32,7 +32,6 @@ type Settings struct {
 	Ruled bool `json:"-"`
 
 	Name                    string    `json:"name"`
-	Slug                    string    `json:"slug"`
 	PromptApprovalRequired  bool      `json:"prompt_approval_required"`
 	ProcessApprovalRequired bool      `json:"process_approval_required"`
 	Model                   string    `json:"model"`
@@ -167,15 +166,12 @@ func (r SettingsRow) Settings() Settings {
 	return r.Config
 }
 
-// Save replaces was by x, with an audit entry that lists the differences; without a difference it writes nothing. A new
-// slug also changes the tenant's row, of which owner is the version that was read (zero before the first message). id
-// is for settings that have none yet.
+// Save replaces was by x, with an audit entry that lists the differences; without a difference it writes nothing. id is
+// for settings that have none yet.
 //
-// It returns a Problem for an invalid value, for a slug before the first message, and if by is not a person. It returns
-// ErrConflict and the current settings if x has another revision than was.
-func (x Settings) Save(
-	was SettingsRow, owner Tenant, id string, by aggregate.Actor, now time.Time,
-) (Settings, Change, error) {
+// It returns a Problem for an invalid value, and if by is not a person. It returns ErrConflict and the current settings
+// if x has another revision than was.
+func (x Settings) Save(was SettingsRow, id string, by aggregate.Actor, now time.Time) (Settings, Change, error) {
 	c := Change{Tenant: was.TenantID}
 	if err := x.Validate(); err != nil {
 		return x, c, err
@@ -196,12 +192,6 @@ func (x Settings) Save(
 	x.Rev, x.UpdatedAt, x.UpdatedBy = was.Rev+1, moment(now), by.ID
 	x.RulesRev, x.Ruled = was.RulesRev, was.Ruled
 	c.Writes = append(c.Writes, x.put(was.TenantID, id))
-	if x.Slug != was.Config.Slug {
-		if owner.ID == "" {
-			return x, c, aggregate.Problem{Field: "slug", Code: "slug_later"}
-		}
-		c.Writes = append(c.Writes, owner.moveSlug(x.Slug, now))
-	}
 	c.Audit = append(c.Audit, entry(was.TenantID, AuditSettingsUpdated, "settings", id, detailsOf(diff), by, now))
 	c.Redraw = slices.ContainsFunc(diff, func(d Difference) bool { return byName()[d.Field].OnCards })
 	return x, c, nil

@@ -209,10 +209,6 @@ var Sections = []Section{
 		{Name: "name", Kind: KindText, Min: 1, Max: 80, Default: "HR AI Agent", Says: language.InEach(
 			Words{Label: "名前", About: "カードなどに表示されるエージェントの名前です。"},
 			Words{Label: "Name", About: "The agent’s name, for example on cards."})},
-		{Name: "slug", Kind: KindText, Own: true, Code: "slug", fits: like(&slugForm), Default: "default",
-			Says: language.InEach(
-				Words{Label: "短い名前", About: "ワークスペースと一緒に保存されます。Ringi では使いません。"},
-				Words{Label: "Short name", About: "Kept with the workspace. Ringi itself doesn’t use it."})},
 		{Name: "locale", Kind: KindChoice, Choices: language.All, OnCards: true, Says: language.InEach(
 			Words{Label: "Slack での言語", About: "カードは依頼と同じ言語です。この設定は、依頼の文から言語を判断できないカードと、会話に使われます。このコンソールの言語とは別です。",
 				Choices: []string{"日本語", "English"}},
@@ -222,9 +218,9 @@ var Sections = []Section{
 	}},
 }
 
-// unasked are settings without an entry on a page.
+// unasked are settings without an entry on a page, and therefore in no file.
 var unasked = []Setting{
-	{Name: "self_approval_chosen", Kind: KindFlag, Own: true, Says: language.InEach(
+	{Name: "self_approval_chosen", Kind: KindFlag, Says: language.InEach(
 		Words{Logged: "自分の依頼を自分で承認できるかを決めた"},
 		Words{Logged: "Self-approval decision"})},
 }

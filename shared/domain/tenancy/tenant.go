@@ -2,8 +2,8 @@ package tenancy
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -15,7 +15,7 @@ type Tenant struct {
 	aggregate.Meta
 	ID            string    `json:"id"`
 	Name          string    `json:"name"`
-	Slug          string    `json:"slug"`
+	Slug          string    `json:"slug"` // the workspace's id; Ringi doesn't use it
 	TeamID        string    `json:"team_id"`
 	BotUserID     string    `json:"bot_user_id,omitempty"` // our bot's user id there
 	BotID         string    `json:"bot_id,omitempty"`      // its other id, by which some of Slack's clients mention it
@@ -50,44 +50,12 @@ func Zone() *time.Location { return time.FixedZone("JST", 9*60*60) }
 // Place is in the tenant's own partition.
 func (t Tenant) Place() (partition, key, typ string) { return "TENANT#" + t.ID, "TENANT", "tenant" }
 
-// Founding is an attempt to create a tenant's rows at its first message.
-type Founding struct {
-	Tenant
-	Configured bool // settings were saved before the tenant existed
-}
-
-var errConfigured = fmt.Errorf("there are settings: %w", aggregate.ErrConflict)
-
-// Change creates the tenant's row and, unless they exist, its settings with this id. It returns Problem for an invalid
-// slug.
-func (f Founding) Change(id string, now time.Time) (Tenant, Change, error) {
-	t, settings := f.Tenant, DefaultSettings()
-	settings.Slug = t.Slug
-	if err := settings.Validate(); err != nil {
-		return t, Change{}, err
-	}
+// Founded is the tenant and the Change that creates its row, at its first message. It has no settings until somebody
+// saves some.
+func (t Tenant) Founded(now time.Time) (Tenant, Change) {
+	t.Slug = strings.ToLower(t.TeamID)
 	t.Rev, t.CreatedAt, t.UpdatedAt = 1, moment(now), moment(now)
-	c := Change{Tenant: t.ID, Writes: []Write{{Row: t}}}
-	if !f.Configured {
-		settings.Rev, settings.UpdatedAt = 1, moment(now)
-		w := settings.put(t.ID, id)
-		w.Err = errConfigured
-		c.Writes = append(c.Writes, w)
-	}
-	return t, c, nil
-}
-
-// After returns the next attempt after Change failed with err.
-func (f Founding) After(err error) Founding {
-	f.Configured = f.Configured || errors.Is(err, errConfigured)
-	return f
-}
-
-// moveSlug replaces the tenant's slug. It writes no other attribute of the tenant's row, because name and agent may
-// have changed without a new revision.
-func (t Tenant) moveSlug(slug string, now time.Time) Write {
-	return Write{Row: t, Set: map[string]any{"slug": slug, "updated_at": moment(now), "rev": t.Rev + 1},
-		If: map[string]any{"rev": t.Rev}}
+	return t, Change{Tenant: t.ID, Writes: []Write{{Row: t}}}
 }
 
 // Save writes the name and the administrators of t over those of was, with an audit entry that lists the differences;

@@ -201,7 +201,7 @@ func TestSavingSettingsKeepsWhatTheyNoteOfRules(t *testing.T) {
 	was := SettingsRow{ID: "01S", TenantID: "01T", Rev: 4, Config: DefaultSettings(), RulesRev: 3, Ruled: true}
 	x := was.Settings()
 	x.MaxVersions, x.RulesRev = 9, 0
-	is, c, err := x.Save(was, Tenant{}, "", by, time.Now())
+	is, c, err := x.Save(was, "", by, time.Now())
 	expect.That(t, err == nil && is.RulesRev == 3 && c.Writes[0].Row.(SettingsRow).RulesRev == 3 &&
 		c.Writes[0].Row.(SettingsRow).Ruled, "%+v, %v", is, err)
 }
