@@ -139,7 +139,7 @@ func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 		}
 	}
 	for _, f := range x.Failures {
-		line(f.TeamName, explain.TeamEnd{true, f.ExitReason, f.Reason, f.Detail})
+		line(f.TeamName, explain.TeamEnd{Failed: true, Exit: f.ExitReason, Reason: f.Reason, Detail: f.Detail})
 	}
 	if more := x.Failed - len(x.Failures); more > 0 {
 		lines = append(lines, fill(w.MoreFailed, "n", more))
