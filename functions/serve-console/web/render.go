@@ -17,6 +17,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
@@ -346,4 +347,35 @@ func Spent(locale string, known aggregate.MicroUSD, unpriced int) string {
 		return words.Say("price_unknown")
 	}
 	return words.Say("price_at_least", "cost", cost)
+}
+
+// Change says whether a line was added, removed, or neither.
+type Change string
+
+const (
+	Same    Change = ""
+	Added   Change = "added"
+	Removed Change = "removed"
+)
+
+type Line struct {
+	Change Change
+	Text   string
+}
+
+// Diff returns the lines of two texts: what is removed from before, added by after, or in both.
+func Diff(before, after string) (out []Line) {
+	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
+	say := func(c Change, lines []string) {
+		out = append(out, Each(lines, func(text string) Line { return Line{c, text} })...)
+	}
+	at := 0
+	for _, s := range files.Compare(a, b) {
+		say(Same, a[at:s.X0])
+		say(Removed, a[s.X0:s.X1])
+		say(Added, b[s.Y0:s.Y1])
+		at = s.X1
+	}
+	say(Same, a[at:])
+	return out
 }
