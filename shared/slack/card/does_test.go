@@ -131,7 +131,7 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 	for _, name := range []string{"a1", "<!channel>", "<https://evil.example|x>", "n\n🔁 v1"} {
 		s := reordered(received(t))
 		for i, v := range []string{"a", "b"} {
-			more := fmt.Sprintf(`"supplier":"アクメ%[1]s","a2":"%[1]s","a3":"%[1]s","a4":"%[1]s",%[2]s:"%[1]s"`, v,
+			more := fmt.Sprintf(`"supplier":"アクメ%[1]s","a2":"%[1]s2","a3":"%[1]s3","a4":"%[1]s4",%[2]s:"%[1]s"`, v,
 				jsonOf(name))
 			step := &s.Processes[i].Steps[0]
 			step.Title = "💴 ¥1"
