@@ -104,12 +104,6 @@ func testLists(t *testing.T, st *taskStore) {
 		{"by requester", task.Filter{Requester: "U0ANOTHER"}, 73, func(n int) bool { return n%5 == 0 }},
 		{"by requester and status", task.Filter{Requester: requester, Status: task.StatusFailed}, 83,
 			func(n int) bool { return n%5 != 0 && n%3 == 0 }},
-		{"by time, between two times", task.Filter{From: at().Add(10 * time.Second), To: at().Add(20 * time.Second)}, 13,
-			func(n int) bool { return n/4 >= 10 && n/4 < 20 }},
-		{"by status, since a time", task.Filter{Status: task.StatusFailed, From: at().Add(100 * time.Second)}, 13,
-			func(n int) bool { return n%3 == 0 && n/4 >= 100 }},
-		{"by requester, until a time", task.Filter{Requester: "U0ANOTHER", To: at().Add(100 * time.Second)}, 13,
-			func(n int) bool { return n%5 == 0 && n/4 < 100 }},
 		{"by a status that none has", task.Filter{Status: task.StatusCancelled}, 10, func(int) bool { return false }},
 		{"by a requester that nobody is", task.Filter{Requester: "U0NOBODY"}, 10, func(int) bool { return false }},
 	} {
@@ -246,7 +240,6 @@ func testBack(t *testing.T, st *taskStore) {
 		{"a sparse list", task.Filter{Requester: requester, Status: task.StatusFailed}, 40, 0},
 		{"a sparse list, a few rows looked at for each page", task.Filter{Requester: requester, Status: task.StatusFailed},
 			40, 70},
-		{"tasks between two times", task.Filter{From: at().Add(30 * time.Second), To: at().Add(200 * time.Second)}, 30, 0},
 	} {
 		t.Run(c.name+" are the same on the way back", func(t *testing.T) {
 			list := func(cursor string) table.Page[task.Task] {
@@ -282,7 +275,6 @@ func testBack(t *testing.T, st *taskStore) {
 func boundedList(f task.Filter, most int) table.List {
 	l := table.List{Name: "tasks", Tenant: tenant, Prefixes: []string{"TASK#"}, Most: most}
 	l.Index, l.Partitions, l.Sparse = f.In(tenant)
-	l.From, l.Until = f.Between()
 	return l
 }
 
@@ -341,7 +333,6 @@ func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cur
 	l := table.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant,
 		Prefixes: []string{task.Kind.Prefix}}
 	l.Index, l.Partitions, l.Sparse = f.In(tenant)
-	l.From, l.Until = f.Between()
 	type row struct {
 		task.Task
 		By string `json:"GSI3PK"`

@@ -211,6 +211,5 @@ func listOf(tenant string, f task.Filter) table.List {
 	l := table.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant,
 		Prefixes: []string{task.Kind.Prefix}}
 	l.Index, l.Partitions, l.Sparse = f.In(tenant)
-	l.From, l.Until = f.Between()
 	return l
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
@@ -182,18 +181,14 @@ func beginning(s string, n int) string {
 // Filter narrows a list of requests. Empty fields are ignored.
 type Filter struct {
 	Status    Status
-	Requester string    // Slack user id
-	From, To  time.Time // creation time: From inclusive, To exclusive
+	Requester string // Slack user id
 }
 
-// Check returns an aggregate.Problem for an unknown status, or if From is after To.
+// Check returns an aggregate.Problem for an unknown status.
 func (f Filter) Check() error {
 	if f.Status != "" && !slices.Contains(Statuses, f.Status) {
 		return aggregate.Problem{Field: "status", Code: "must be one of " +
 			strings.ReplaceAll(strings.Trim(fmt.Sprint(Statuses), "[]"), " ", ", ")}
-	}
-	if !f.To.IsZero() && f.From.After(f.To) {
-		return aggregate.Problem{Field: "from", Code: "must not be after to"}
 	}
 	return nil
 }
@@ -211,17 +206,6 @@ func (f Filter) In(tenant string) (index string, partitions []string, sparse boo
 		return "GSI2", partitions, f.Status.Open() || f.Requester != ""
 	}
 	return "GSI1", []string{AllOf(tenant)}, false
-}
-
-// Between returns the range of sort keys for the filter's times, or empty strings without times.
-func (f Filter) Between() (from, until string) {
-	if f.From.IsZero() && f.To.IsZero() {
-		return "", ""
-	}
-	if until = "9999"; !f.To.IsZero() {
-		until = aggregate.TimeText(f.To)
-	}
-	return aggregate.TimeText(f.From), until
 }
 
 // MayKeep reports whether a row that lists a request may be one of a match: an open request's row doesn't say whether
