@@ -32,8 +32,8 @@ func fullLooks(w *consoletest.World) []look {
 	talk, ends, routed := talked(w), endedRoute(w), walked(w)
 	mark := marked(w)
 	return append(append(turnLooks(w), organised(w)...), []look{
-		{name: "home", path: "/console"}, {name: "audit",
-			path: "/console/audit"}, {name: "tasks", path: "/console/tasks"},
+		{name: "home", path: "/console"}, {name: "audit", path: "/console/audit"},
+		{name: "figures", path: "/console/figures"}, {name: "tasks", path: "/console/tasks"},
 		{name: "home-all", path: "/console?of=all"}, {name: "settings", path: "/console/settings"}, {name: "request",
 			path: request},
 		{name: "contests", path: "/console/contests"}, {name: "contest", path: k.Page()}, {name: "members",
