@@ -7,9 +7,9 @@
 //
 // A click's ids are hints. Maker loads the subject that they name and asks whether it has such a gate, at the stage and
 // with the hash that the person saw; what has moved since is refused with its reason, never stamped. Who the person is
-// Slack says at each click, not the click: guests, strangers and people who left decide nothing. Settings, tenants,
-// delegations and the organisation are read then too, and the rows by which a hand may act become conditions of the
-// commit. So what ends between click and commit is noticed, and the click is decided again.
+// Slack says at each click, not the click: guests, strangers and people who left decide nothing. Settings and
+// delegations are read then too, and the delegation by which a hand acts becomes a condition of the commit: if it ends
+// between click and commit, the click is decided again.
 //
 // A kind that asks people is a Subject; its further buttons are in Buttons. Cards and the console both go by Maker, so
 // there is one order of checks. A refusal carries a type, and explain.Surface.Refused makes the sentence of it.

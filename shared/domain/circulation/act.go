@@ -55,7 +55,7 @@ type Act struct {
 	Principal Person    `json:"principal"` // for whom: the hand itself, or whom it stands in for
 	At        time.Time `json:"at"`
 	Stage     int       `json:"stage"` // number of the stage that the hand saw
-	Hash      string    `json:"hash"`  // of what the hand saw: Gate.AskedSum
+	Hash      string    `json:"hash"`  // Gate.AskedSum, of what is stamped
 	Surface   string    `json:"surface"`
 	Text      string    `json:"text,omitempty"`
 	Found     Found     `json:"found,omitzero"`
@@ -103,7 +103,7 @@ type Why string
 const (
 	WhyAgain   Why = "again"        // the same hand did the very same: nothing changes, and nobody need be told
 	WhyUnknown Why = "unknown"      // a route or act of another form, or one that makes no sense
-	WhyHash    Why = "hash"         // the hand saw something else than what is asked
+	WhyHash    Why = "hash"         // it is about something else than what is asked
 	WhySettled Why = "settled"      // the last stamp was given
 	WhyEnded   Why = "ended"        // it was sent back or denied
 	WhyText    Why = "text"         // the reason is missing, or a text is too long

@@ -1,3 +1,4 @@
+// Package clock waits and remembers for a time, as far as a context lasts.
 package clock
 
 import (
