@@ -13,18 +13,6 @@ type AuditFilter struct {
 	From, To time.Time // from inclusive, to exclusive
 	Action   aggregate.Action
 	Resource string // an aggregate's id, or that of a resource outside of aggregates
-	Actor    string // Slack user id, of the actor or of who asked for it; "system" for Ringi itself
-}
-
-// bySystem reports whether the filter selects what Ringi itself did. No index has all of these entries: those about
-// somebody's request are indexed by the requester.
-func (f AuditFilter) bySystem() bool { return f.Actor == string(aggregate.ActorSystem) }
-
-func (f AuditFilter) by(x *aggregate.AuditEntry) bool {
-	if f.bySystem() {
-		return x.ActorID == "" && x.ActorType == aggregate.ActorSystem
-	}
-	return f.Actor == "" || x.FoundBy() == f.Actor
 }
 
 // Audit lists a tenant's audit log, newest first. Without other filters it reads one monthly partition after another.
@@ -35,9 +23,8 @@ func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor 
 		return table.Page[aggregate.AuditEntry]{}, aggregate.Problem{Field: "from", Code: "must not be after to"}
 	}
 	l := table.List{
-		Name: "audit", Tenant: tenant, Prefixes: []string{"AUDIT#"}, Filter: []string{string(f.Action), f.Resource, f.Actor},
-		From: aggregate.TimeText(f.From), Until: "9999", Sparse: f.Resource != "" && (f.Actor != "" || f.Action != "") ||
-			f.Actor != "" && f.Action != "" || f.bySystem(),
+		Name: "audit", Tenant: tenant, Prefixes: []string{"AUDIT#"}, Filter: []string{string(f.Action), f.Resource},
+		From: aggregate.TimeText(f.From), Until: "9999", Sparse: f.Resource != "" && f.Action != "",
 	}
 	if !f.To.IsZero() {
 		l.Until = aggregate.TimeText(f.To)
@@ -45,8 +32,6 @@ func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor 
 	switch {
 	case f.Resource != "":
 		l.Index, l.Partitions = "GSI2", []string{table.AuditOf(tenant, "RESOURCE", f.Resource)}
-	case f.Actor != "" && !f.bySystem():
-		l.Index, l.Partitions = "GSI3", []string{table.AuditOf(tenant, "ACTOR", f.Actor)}
 	case f.Action != "":
 		l.Index, l.Partitions = "GSI1", []string{table.AuditOf(tenant, "ACTION", string(f.Action))}
 	default:
@@ -57,7 +42,7 @@ func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor 
 		if err := table.Unpack(it, x); err != nil {
 			return nil, err
 		}
-		if !f.by(x) || f.Action != "" && x.Action != f.Action {
+		if f.Action != "" && x.Action != f.Action {
 			return nil, nil
 		}
 		return x, nil

@@ -55,7 +55,7 @@ func auditFormOf(q url.Values, now time.Time) (auditForm, store.AuditFilter, web
 	bad := web.BadFilter{}
 	known := auditlog.WordsIn(language.All[0]).Actions()
 	bad.Refuse("action", &f.Action, !slices.Contains(known, aggregate.Action(f.Action)))
-	bad.Refuse("resource", &f.Resource, auditlog.Filter{Resource: f.Resource}.Check() != nil)
+	bad.Refuse("resource", &f.Resource, !auditlog.MayBeResource(f.Resource))
 	out := store.AuditFilter{Action: aggregate.Action(f.Action), Resource: f.Resource}
 	out.From, out.To = bad.Days(&f.From, &f.To)
 	if f.From+f.To == "" && (!q.Has("from") && !q.Has("to") || bad["from"] || bad["to"]) {

@@ -4,10 +4,8 @@ package auditlog
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"strings"
-	"time"
 	"unicode"
 
 	"ringi/shared/domain/aggregate"
@@ -15,34 +13,10 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Filter selects entries. An empty field filters nothing.
-type Filter struct {
-	From     time.Time        `json:"from,omitzero"` // inclusive
-	To       time.Time        `json:"to,omitzero"`   // exclusive
-	Action   aggregate.Action `json:"action,omitempty"`
-	Resource string           `json:"resource,omitempty"` // id of a task, or of what stands outside of tasks
-	Actor    string           `json:"actor,omitempty"`    // Slack user id; "system" for Ringi itself
-}
+var resourceForm = language.Regexp{Text: `^[A-Za-z0-9_.:-]{0,64}$`}
 
-// maxFilter is the longest text of a filter; ids and actions are shorter.
-const maxFilter = 64
-
-var filterForm = language.Regexp{Text: `^[A-Za-z0-9_.:-]*$`}
-
-// Check returns an aggregate.Problem for a value that no entry can have.
-func (f Filter) Check() error {
-	for _, x := range []struct{ field, value string }{{"action", string(f.Action)}, {"resource", f.Resource},
-		{"actor", f.Actor}} {
-		if len(x.value) > maxFilter || !filterForm.Get().MatchString(x.value) {
-			return aggregate.Problem{Field: x.field,
-				Code: fmt.Sprintf("must be an id of at most %d letters, digits and . _ : -", maxFilter)}
-		}
-	}
-	if !f.To.IsZero() && f.From.After(f.To) {
-		return aggregate.Problem{Field: "from", Code: "must not be after to"}
-	}
-	return nil
-}
+// MayBeResource reports whether an entry's resource may have this id; "" is every one.
+func MayBeResource(id string) bool { return resourceForm.Get().MatchString(id) }
 
 // MaxRows is the most entries of one file: an answer of Lambda's has at most 6 MB, and half a minute.
 const MaxRows = 20_000

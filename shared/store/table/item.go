@@ -267,7 +267,6 @@ func PackAudit(x aggregate.AuditEntry) (Item, error) {
 		resource = x.ResourceID
 	}
 	Index(it, 2, AuditOf(x.TenantID, "RESOURCE", resource), sk)
-	Index(it, 3, AuditOf(x.TenantID, "ACTOR", x.FoundBy()), sk)
 	return it, nil
 }
 
