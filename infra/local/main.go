@@ -30,7 +30,6 @@ import (
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
-	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/models"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model/teamconfig"
@@ -112,9 +111,6 @@ func serve(ctx context.Context, args []string, s streams) error {
 		fmt.Fprintf(s.out, "containers use %s, which is %s on this machine\n", running.ContainerURL, running.ContainerAddr)
 	}
 	fmt.Fprintf(s.out, "%s=%s\n", teamconfig.Environment, running.ContestFolder)
-	for _, own := range running.Vendors.Own {
-		fmt.Fprint(s.out, served(own, running.VendorsURL))
-	}
 	fmt.Fprintf(s.out, "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws --region %s --endpoint-url %s "+
 		"stepfunctions list-executions --state-machine-arn %s\nfunction logs: %s\n\n%s\nconsole %s/console\noutside "+
 		"agents, "+
@@ -170,19 +166,6 @@ func progress(s streams) (step func(n, of int, what string), stop func()) {
 	}
 }
 
-// served says how to use a repository of the person's.
-func served(own vendors.Own, url string) string {
-	text := fmt.Sprintf("%s is %s at %.7s of %s; write claude@%s: … in a direct message\n", own.Source.Repository,
-		own.Path,
-		own.Commit, own.Branch, own.Source.Name)
-	if own.Changed > 0 {
-		text += fmt.Sprintf("  uncommitted files left out: %d\n", own.Changed)
-	}
-	return text + "  its pull requests: " + url + vendors.GitHubPages + own.Source.Repository +
-		"/pull/<number>\n  their branches: " +
-		vendors.FetchCommand(own.Clone, "+refs/heads/ringi/*:refs/remotes/ringi/*") + "\n"
-}
-
 // ready returns the line that announces that the system answers. It names the model unless it is the demo model.
 func ready(url, model, host string) string {
 	if host == "" {
@@ -232,12 +215,6 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	f.StringVar(&o.ContainerAddr, "container-addr", bridge(), "the `address` of the listener for containers")
 	locale := f.String("locale", "", "the `language` of cards and names, ja or en; by default, that of the first page")
 	iam := f.String("iam", "on", "`off` skips the check of functions' roles")
-	f.Func("repository", "a `folder` with a git repository of yours that agents may work on; may be given several "+
-		"times. What is committed there is cloned below .ringi-local, and pull requests come into the clone: nothing is "+
-		"written to yours", func(path string) error {
-		o.Repositories = append(o.Repositories, path)
-		return nil
-	})
 	if err := f.Parse(args); err != nil {
 		return o, "", err
 	}

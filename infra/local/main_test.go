@@ -44,7 +44,6 @@ func TestParse(t *testing.T) {
 		{name: "an unknown language", args: []string{"-locale", "fr"}, want: "-locale fr: must be ja or en"},
 		{name: "an unknown command", args: []string{"start"}, want: `unknown flag or command "start"`},
 		{name: "an unknown flag", args: []string{"-port", "1"}, want: "flag provided but not defined: -port"},
-		{name: "repositories", args: []string{"-repository", "a", "-repository", "b"}},
 		{name: "help", args: []string{"-h"}, want: "help requested", is: flag.ErrHelp},
 	}
 	for _, tt := range tests {
@@ -68,8 +67,7 @@ func TestParse(t *testing.T) {
 func TestHelpIsGivenAndNoFailure(t *testing.T) {
 	out, err := command(t, "-h").CombinedOutput()
 	expect.That(t, err == nil && strings.Contains(string(out), "local invoke <function>") &&
-		strings.Contains(string(out), "-aws-addr") && strings.Contains(string(out), "-repository folder"),
-		"%v: %s", err, out)
+		strings.Contains(string(out), "-aws-addr"), "%v: %s", err, out)
 }
 
 // onFreePorts returns flags for a stack that can run next to others.
@@ -267,15 +265,6 @@ func TestAPortInUseIsSaidInOneSentence(t *testing.T) {
 	out, err := command(t, "-addr", l.Addr().String()).CombinedOutput()
 	expect.That(t, err != nil && strings.Contains(string(out), "-addr") && strings.Count(string(out), "\n") == 1,
 		"%v: %s", err, out)
-}
-
-func TestWhatIsNoRepositoryIsSaidInOneSentence(t *testing.T) {
-	dir := t.TempDir()
-	out, err := command(t, append(onFreePorts(), "-repository", dir)...).CombinedOutput()
-	if err == nil || !strings.HasPrefix(string(out), "-repository: "+dir+" is no git repository") ||
-		strings.Count(string(out), "\n") != 1 {
-		t.Errorf("%v: %s", err, out)
-	}
 }
 
 func TestTheModelThatIsAskedFor(t *testing.T) {

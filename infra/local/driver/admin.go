@@ -196,9 +196,6 @@ func nameServer(ctx context.Context, s *stack.Stack, tenant string) error {
 	x.MCPServers = append(x.MCPServers, server)
 	if s.Sandbox != nil && tenant == aggregate.TenantID(s.Sandbox.TeamID()) {
 		x.Sources = append(x.Sources, Shop(s))
-		for _, own := range s.Vendors.Own {
-			x.Sources = append(x.Sources, own.Source)
-		}
 	}
 	_, err = rows(s).SaveSettings(ctx, tenant, x, setup(), time.Now())
 	return err

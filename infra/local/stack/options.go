@@ -41,8 +41,6 @@ type Options struct {
 	Allow      []string          // host:port of endpoints that need not be on the public internet
 	Artifacts  string            // a folder of `sam build`; "" compiles the functions
 
-	Repositories []string // folders of repositories that GitHub's stand-in serves besides the demo's
-
 	SlackAPIURL   string         // Slack's Web API; "" means the sandbox
 	SigningSecret string         // "" means random
 	BotToken      string         // "" means random

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -98,9 +97,6 @@ func (s *Stack) start(ctx context.Context) error {
 
 	s.Vendors = vendors.New()
 	s.Vendors.Speak(s.options.Sandbox.Language)
-	if err := s.serveRepositories(); err != nil {
-		return err
-	}
 	if err := s.startVendors(); err != nil {
 		return err
 	}
@@ -247,20 +243,6 @@ func (s *Stack) secret(id, slackURL string) any {
 		value["api_url"] = slackURL
 	}
 	return value
-}
-
-// serveRepositories clones the person's repositories into the folder of what is kept between starts.
-func (s *Stack) serveRepositories() error {
-	for _, path := range s.options.Repositories {
-		dir, err := process.Folder()
-		if err != nil {
-			return err
-		}
-		if _, err = s.Vendors.Serve(path, filepath.Join(dir, "repositories")); err != nil {
-			return fmt.Errorf("-repository: %w", err)
-		}
-	}
-	return nil
 }
 
 func (s *Stack) startVendors() error {

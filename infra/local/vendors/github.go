@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ringi/shared/domain/agent"
 )
 
 // The App that is installed, by its numbers.
@@ -82,11 +84,14 @@ func (s *GitHubServer) Add(owner, name string) *Repository {
 	return r
 }
 
-// AddClone adds the repository of a clone.
-func (s *GitHubServer) AddClone(owner, name string, c *Clone) *Repository {
-	r := s.Add(owner, name)
-	r.objects.clone = c
-	return r
+// Names returns the repositories, as owner/name.
+func (s *GitHubServer) Names() (names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.repos {
+		names = append(names, r.full())
+	}
+	return names
 }
 
 // ID returns the number of the repository owner/name, 0 if there is none.
@@ -361,3 +366,10 @@ class PriceTest(unittest.TestCase):
 if __name__ == "__main__":
     unittest.main()
 `
+
+// Shop is the source of the demo repository, for all people and for the agents that work on files.
+func (v *Vendors) Shop() agent.Source {
+	return agent.Source{Name: ShopName, Repository: ShopOwner + "/" + ShopName, Ref: ShopRef,
+		RepositoryID: int(v.GitHub.ID(ShopOwner + "/" + ShopName)), People: []string{agent.Everybody},
+		Agents: []string{agent.Codex, "claude"}, CI: agent.CISkip}
+}

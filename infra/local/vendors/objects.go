@@ -26,57 +26,16 @@ type object struct {
 }
 
 // objects are a repository's objects by their hashes, as Git makes them.
-type objects struct {
-	made  map[string]object
-	clone *Clone            // has the others; nil: there are none
-	trees map[string]object // of the clone, as far as they were read
-}
+type objects struct{ made map[string]object }
 
-// get returns an object. An error of the clone's counts as one that is not there.
 func (o *objects) get(sha string) (object, bool) {
-	if x, ok := o.made[sha]; ok || o.clone == nil || !isHash(sha) {
-		return x, ok
-	}
-	if x, ok := o.trees[sha]; ok {
-		return x, true
-	}
-	found, err := o.clone.read(sha)
-	if err != nil {
-		return object{}, false
-	}
-	if found[sha].kind == "tree" { // one by one would take long
-		if found, err = o.clone.trees(sha); err != nil {
-			return object{}, false
-		}
-		maps.Copy(o.trees, found)
-	}
-	x, ok := found[sha]
+	x, ok := o.made[sha]
 	return x, ok
 }
 
-func (o *objects) kind(sha string) string {
-	x, _ := o.get(sha)
-	return x.kind
-}
+func (o *objects) kind(sha string) string { return o.made[sha].kind }
 
-func (o *objects) body(sha string) []byte {
-	x, _ := o.get(sha)
-	return x.body
-}
-
-// sizes returns the sizes of blobs.
-func (o *objects) sizes(hashes []string) (sizes map[string]int, err error) {
-	sizes = map[string]int{}
-	if o.clone != nil {
-		sizes, err = o.clone.sizes(hashes)
-	}
-	for _, sha := range hashes {
-		if x, ok := o.made[sha]; ok {
-			sizes[sha] = len(x.body)
-		}
-	}
-	return sizes, err
-}
+func (o *objects) body(sha string) []byte { return o.made[sha].body }
 
 func (o *objects) put(kind string, body []byte) (sha string) {
 	h := sha1.New()
@@ -231,9 +190,6 @@ func write(path string, content []byte) error {
 func (r *Repository) archive(sha string) ([]byte, error) {
 	c, _ := r.objects.commit(sha)
 	top := r.Owner + "-" + r.Name + "-" + sha[:7] + "/"
-	if r.objects.clone != nil {
-		return r.objects.clone.git(nil, "archive", "--format=tar.gz", "--prefix="+top, sha)
-	}
 	attributes := r.attributes(c.tree)
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)

@@ -288,16 +288,13 @@ func entriesOf(t *testing.T, archive io.Reader) (list []string) {
 }
 
 func TestTheArchiveIsAsGitPacksIt(t *testing.T) {
-	w, cloned := newWorld(t), newCloneWorld(t)
+	w := newWorld(t)
 	dir := t.TempDir()
 	expect.NoError(t, w.repo.Export(dir))
 	want := entriesOf(t, strings.NewReader(runGit(t, dir, "archive", "--format=tar", "--prefix=acme-shop/", "main")))
-	for _, w := range []*world{w, cloned} {
-		packed := expect.Value(w.client(t, client.Reads()).Archive(t.Context(), w.first))(t)
-		defer packed.Close()
-		z := expect.Value(gzip.NewReader(packed))(t)
-		expect.Same(t, want, entriesOf(t, z))
-	}
+	packed := expect.Value(w.client(t, client.Reads()).Archive(t.Context(), w.first))(t)
+	defer packed.Close()
+	expect.Same(t, want, entriesOf(t, expect.Value(gzip.NewReader(packed))(t)))
 }
 
 // signed returns a token of the App itself, valid for a time.
@@ -326,12 +323,7 @@ func (w *world) ask(t *testing.T, method, path, body string) (int, any) {
 }
 
 func TestAnswersHaveThePublishedForm(t *testing.T) {
-	for name, w := range map[string]*world{"in memory": newWorld(t), "of a clone": newCloneWorld(t)} {
-		t.Run(name, func(t *testing.T) { publishedForms(t, w) })
-	}
-}
-
-func publishedForms(t *testing.T, w *world) {
+	w := newWorld(t)
 	api := expect.Value(vendors.Published("github"))(t)
 	w.token = w.signed(t, vendors.AppID, time.Minute)
 	_, minted := w.ask(t, "POST", "/app/installations/"+vendors.Installation+"/access_tokens",

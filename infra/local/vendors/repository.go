@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +24,7 @@ type Repository struct {
 
 	mu      sync.Mutex
 	objects *objects
-	refs    map[string]string // heads/… and tags/…: a commit's or a tag's hash; unused if there is a clone
+	refs    map[string]string // heads/… and tags/…: a commit's or a tag's hash
 	pulls   []Pull            // none is ever closed
 }
 
@@ -33,8 +35,7 @@ type File struct {
 }
 
 func newRepository(owner, name string, id int64) *Repository {
-	return &Repository{Owner: owner, Name: name, ID: id, objects: &objects{made: map[string]object{},
-		trees: map[string]object{}}, refs: map[string]string{}}
+	return &Repository{Owner: owner, Name: name, ID: id, objects: &objects{map[string]object{}}, refs: map[string]string{}}
 }
 
 func (r *Repository) full() string { return r.Owner + "/" + r.Name }
@@ -72,41 +73,8 @@ func (r *Repository) Tag(name, commit string) {
 func (r *Repository) Ref(name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.at(name)
-}
-
-// at is Ref for those who hold the lock.
-func (r *Repository) at(name string) string {
-	if r.objects.clone != nil {
-		return r.objects.clone.ref(name)
-	}
 	return r.refs[name]
 }
-
-// point makes a ref that is not there. What was made until then is kept in the clone, if there is one.
-func (r *Repository) point(name, sha string) error {
-	c := r.objects.clone
-	if c == nil {
-		r.refs[name] = sha
-		return nil
-	}
-	if err := c.keep(r.objects.made); err != nil {
-		return err
-	}
-	clear(r.objects.made)
-	return c.point(name, sha)
-}
-
-// main returns the name of the default branch.
-func (r *Repository) main() string {
-	if r.objects.clone != nil {
-		return r.objects.clone.Branch
-	}
-	return mainBranch
-}
-
-// Clone returns the clone that has the repository's objects; nil: they are in memory.
-func (r *Repository) Clone() *Clone { return r.objects.clone }
 
 // Files returns the files of a commit: their contents by path.
 func (r *Repository) Files(commit string) map[string]string {
@@ -139,6 +107,22 @@ func (r *Repository) Export(dir string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.objects.export(dir, r.refs)
+}
+
+// Diff returns what differs between two commits, as git diff says.
+func (r *Repository) Diff(from, to string) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "ringi-repository-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := r.Export(dir); err != nil {
+		return nil, err
+	}
+	c := exec.Command("git", "-c", "core.quotePath=false", "-C", dir, "diff", "--no-color", "--no-ext-diff",
+		"--no-textconv", from, to)
+	c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+	return c.Output()
 }
 
 // errMalformed, errMissing: why a tree is refused.
@@ -274,15 +258,12 @@ func (s *GitHubServer) makeRef(c *call) {
 	switch {
 	case !ok || !strings.Contains(name, "/"):
 		c.fail(http.StatusUnprocessableEntity, "Reference name must start with 'refs/'.")
-	case c.repo.at(name) != "":
+	case c.repo.refs[name] != "":
 		c.fail(http.StatusUnprocessableEntity, "Reference already exists")
 	case c.repo.objects.kind(in.SHA) != "commit":
 		c.fail(http.StatusUnprocessableEntity, "Object does not exist")
 	default:
-		if err := c.repo.point(name, in.SHA); err != nil {
-			c.fail(http.StatusUnprocessableEntity, err.Error())
-			return
-		}
+		c.repo.refs[name] = in.SHA
 		c.answer(http.StatusCreated, s.refOf(c, name, in.SHA))
 	}
 }
@@ -295,7 +276,7 @@ func (s *GitHubServer) openPull(c *call) {
 	if !c.read(&in) {
 		return
 	}
-	head, base := c.repo.at("heads/"+in.Head), c.repo.at("heads/"+in.Base)
+	head, base := c.repo.refs["heads/"+in.Head], c.repo.refs["heads/"+in.Base]
 	switch {
 	case head == "":
 		c.invalid("head", "invalid", "")

@@ -26,7 +26,7 @@ func (s *GitHubServer) repository(c *call) { c.answer(http.StatusOK, s.about(c, 
 // about returns the repository, all else as published.
 func (s *GitHubServer) about(c *call, schema string) map[string]any {
 	out := s.api.Example(schema, map[string]any{
-		"id": c.repo.ID, "name": c.repo.Name, "full_name": c.repo.full(), "default_branch": c.repo.main(), "archived": false,
+		"id": c.repo.ID, "name": c.repo.Name, "full_name": c.repo.full(), "default_branch": mainBranch, "archived": false,
 		"private": true, "visibility": "private",
 	})
 	maps.DeleteFunc(out, func(name string, _ any) bool { return !slices.Contains(s.api.Schemas[schema].Required, name) })
@@ -35,7 +35,7 @@ func (s *GitHubServer) about(c *call, schema string) map[string]any {
 
 func (s *GitHubServer) ref(c *call) {
 	name := c.r.PathValue("ref")
-	sha := c.repo.at(name)
+	sha := c.repo.refs[name]
 	if sha == "" {
 		c.fail(http.StatusNotFound, "Not Found")
 		return
@@ -122,12 +122,12 @@ func (s *GitHubServer) tree(c *call) {
 }
 
 func (s *GitHubServer) treeOf(c *call, sha string, recursive bool) map[string]any {
-	list, blobs := []any{}, []string{}
+	list := []any{}
 	add := func(p string, l leaf) {
 		kind := map[string]string{folder: "tree", module: "commit"}[l.mode]
 		one := map[string]any{"path": p, "mode": fmt.Sprintf("%06s", l.mode), "type": kind, "sha": l.sha}
 		if kind == "" {
-			one["type"], blobs = "blob", append(blobs, l.sha)
+			one["type"], one["size"] = "blob", len(c.repo.objects.body(l.sha))
 		}
 		if kind != "commit" {
 			one["url"] = s.address(c, "/git/%ss/%s", one["type"], l.sha)
@@ -140,12 +140,6 @@ func (s *GitHubServer) treeOf(c *call, sha string, recursive bool) map[string]an
 		names, in := c.repo.objects.entries(sha)
 		for _, name := range names {
 			add(name, in[name])
-		}
-	}
-	sizes, _ := c.repo.objects.sizes(blobs) // a blob that can't be read has no size
-	for _, x := range list {
-		if one := x.(map[string]any); one["type"] == "blob" {
-			one["size"] = sizes[one["sha"].(string)]
 		}
 	}
 	return map[string]any{"sha": sha, "url": s.address(c, "/git/trees/%s", sha), "tree": list[:min(len(list), mostListed)],
@@ -201,7 +195,7 @@ var githubText string
 // mostDiff is how much of a difference a page shows, in bytes.
 const mostDiff = 1 << 20
 
-// pullPage shows a pull request and how to fetch its branch.
+// pullPage shows a pull request.
 func (v *Vendors) pullPage(w http.ResponseWriter, r *http.Request) {
 	repo := v.GitHub.Find(r.PathValue("owner"), r.PathValue("name"))
 	n, err := strconv.Atoi(r.PathValue("number"))
@@ -214,14 +208,14 @@ func (v *Vendors) pullPage(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	p, show := all[n-1], shown(repo, all[n-1].Head)
+	p := all[n-1]
 	diff, err := repo.Diff(p.BaseSHA, p.HeadSHA)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	show["Pull"], show["Diff"], show["Cut"] = p, string(diff[:min(len(diff), mostDiff)]), len(diff) > mostDiff
-	writePage(w, show)
+	writePage(w, map[string]any{"Repository": repo.full(), "Pull": p, "Diff": string(diff[:min(len(diff), mostDiff)]),
+		"Cut": len(diff) > mostDiff})
 }
 
 // treePage lists the files of a branch, or of a commit with or without a folder.
@@ -231,28 +225,17 @@ func (v *Vendors) treePage(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	branch, commit, folder := what, repo.Ref("heads/"+what), ""
+	commit, folder := repo.Ref("heads/"+what), ""
 	if commit == "" {
 		commit, folder, _ = strings.Cut(what, "/")
-		branch = ""
 	}
 	paths := repo.Paths(commit, folder)
 	if len(paths) == 0 {
 		http.NotFound(w, r)
 		return
 	}
-	show := shown(repo, branch)
-	show["Tree"], show["Commit"], show["Paths"] = what, commit, strings.Join(paths, "\n")
-	writePage(w, show)
-}
-
-// shown is what a page says of a repository, and how a branch is fetched.
-func shown(repo *Repository, branch string) map[string]any {
-	show := map[string]any{"Repository": repo.Owner + "/" + repo.Name, "Branch": branch}
-	if c := repo.Clone(); c != nil && branch != "" {
-		show["Fetch"] = FetchCommand(c, branch+":"+branch)
-	}
-	return show
+	writePage(w, map[string]any{"Repository": repo.full(), "Tree": what, "Commit": commit,
+		"Paths": strings.Join(paths, "\n")})
 }
 
 func writePage(w http.ResponseWriter, show map[string]any) {
@@ -262,16 +245,3 @@ func writePage(w http.ResponseWriter, show map[string]any) {
 }
 
 var githubPages = template.Must(template.New("github").Parse(githubText))
-
-// FetchCommand is the command by which a person fetches branches from the clone into the repository.
-func FetchCommand(c *Clone, what string) string {
-	return "git -C " + quoted(c.Path) + " fetch -- " + quoted(c.Dir) + " " + quoted(what)
-}
-
-// quoted returns a text as one word of a shell's.
-func quoted(s string) string {
-	if s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._:+-") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}

@@ -29,7 +29,6 @@ var SheetNames = language.InEach("勤怠 2026", "Attendance 2026")
 // Vendors stands in for all vendors. It keeps data in memory.
 type Vendors struct {
 	GitHub *GitHubServer
-	Own    []Own // repositories of a person's that GitHub has, see Serve
 
 	accounts map[string]*accounts // by provider
 	tokens   map[string]string    // one access token for each provider

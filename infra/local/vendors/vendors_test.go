@@ -8,12 +8,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/infra/local/vendors"
 	"ringi/shared/runtime/expect"
+	client "ringi/shared/tool/github"
+	"ringi/shared/tool/wire"
 )
 
 type office struct {
@@ -331,4 +334,36 @@ func TestNamesAreInTheWorkspacesLanguage(t *testing.T) {
 	}), "not in Latin letters: %s", english)
 	o.Speak("ja")
 	expect.Is(t, ask(), japanese)
+}
+
+func TestThePageOfAPullRequest(t *testing.T) {
+	v := vendors.New()
+	demo := v.GitHub.Find(vendors.ShopOwner, vendors.ShopName)
+	server := httptest.NewServer(v.Handler())
+	defer server.Close()
+	page := func(path string) (int, string) {
+		res := expect.Value(http.Get(server.URL + vendors.GitHubPages + path))(t)
+		defer res.Body.Close()
+		return res.StatusCode, string(expect.Value(io.ReadAll(res.Body))(t))
+	}
+	demo.Commit("ringi/S/A", "x", map[string]vendors.File{"a.txt": {Content: "<b>\n"}}, time.Now())
+	app := expect.Value(client.NewApp(vendors.AppID, vendors.Installation, v.GitHub.Key()))(t)
+	c := client.Config{Base: server.URL + vendors.GitHubPath, HTTP: wire.NewHTTP(), Now: time.Now}
+	expect.Value(c.Open(app, demo.Owner+"/"+demo.Name, demo.ID, client.Pushes()).OpenPull(t.Context(), "<Title>", "why",
+		"ringi/S/A", "main"))(t)
+	status, text := page("ringi-demo/shop/pull/1")
+	expect.That(t, status == 200 && strings.Contains(text, "only in memory") && strings.Contains(text, "&#43;&lt;b&gt;") &&
+		strings.Contains(text, "&lt;Title&gt; #1"), "%d %s", status, text)
+	status, text = page("ringi-demo/shop/tree/ringi/S/A")
+	expect.That(t, status == 200 && strings.Contains(text, `<pre id="files">a.txt</pre>`) &&
+		strings.Contains(text, "only in memory"), "%d %s", status, text)
+	status, text = page("ringi-demo/shop/tree/" + demo.Ref("heads/main") + "/shop")
+	expect.That(t, status == 200 && strings.Contains(text,
+		"<pre id=\"files\">shop/__init__.py\nshop/cart.py\nshop/price.py</pre>"), "%d %s", status, text)
+	for _, none := range []string{"ringi-demo/shop/tree/none", "ringi-demo/shop/tree/" + demo.Ref("heads/main") + "/none",
+		"local/none/tree/main", "ringi-demo/shop/pull/2", "ringi-demo/shop/pull/0", "ringi-demo/shop/pull/x",
+		"local/none/pull/1"} {
+		status, _ = page(none)
+		expect.Is(t, status, http.StatusNotFound, none)
+	}
 }
