@@ -43,9 +43,6 @@ type Subject interface {
 	GateAt(key string) *aggregate.Gate
 	Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
 		on ...aggregate.Owned) (aggregate.Change, error)
-	// MayWithdraw returns aggregate.ErrNotAllowed with the rule by which a person may not cancel what has this id, or
-	// end the subject.
-	MayWithdraw(id string, by aggregate.Actor, p aggregate.Policy) error
 	// End ends the subject, unless it is a call that is made, or is over: aggregate.ErrInFlight, aggregate.ErrDecided.
 	End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 }

@@ -103,19 +103,13 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	return c.done()
 }
 
-// MayWithdraw returns ErrNotAllowed with the rule by which somebody may not cancel the call. Whoever answers for its
-// key may.
-func (a *Aggregate) MayWithdraw(_ string, by aggregate.Actor, p aggregate.Policy) error {
-	return p.WithdrawFrom(&a.Call.Gate, by, a.Head.Requester)
-}
-
-// End cancels a call that waits, or is stamped and not begun, for a person whom MayWithdraw allows it. It returns
-// ErrInFlight while the call is made, and ErrDecided once it is over.
+// End cancels a call that waits, or is stamped and not begun. Whoever answers for its key may. It returns ErrInFlight
+// while the call is made, and ErrDecided once it is over.
 func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if a.Call == nil {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
-	if err := a.MayWithdraw(a.Head.CallID, by, p); err != nil {
+	if err := p.WithdrawFrom(&a.Call.Gate, by, a.Head.Requester); err != nil {
 		return aggregate.Change{}, err
 	}
 	return a.cancel(by, conversation.ReasonWithdrawn, now)

@@ -78,19 +78,6 @@ func (a *Aggregate) mayWithdraw(x *Action, by aggregate.Actor, p aggregate.Polic
 	return p.Withdraw(by, a.Head.Requester)
 }
 
-// MayWithdraw returns ErrNotAllowed with the rule by which somebody may not cancel the action with this id, or else end
-// the conversation with the action that waits.
-func (a *Aggregate) MayWithdraw(id string, by aggregate.Actor, p aggregate.Policy) error {
-	if x := a.Action(id); x != nil {
-		return a.mayWithdraw(x, by, p)
-	}
-	err := a.mayWithdraw(nil, by, p)
-	if x := a.Pending(); err == nil && x != nil {
-		err = a.mayWithdraw(x, by, p)
-	}
-	return err
-}
-
 // Expire cancels an action whose time limit has passed. Only the sweeper calls it, so a late click still counts until
 // then.
 func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
@@ -118,7 +105,11 @@ func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (
 	if a.Conversation != nil && a.Conversation.Status == Closed {
 		return aggregate.Change{}, nil
 	}
-	if err := a.MayWithdraw("", by, p); err != nil {
+	err := a.mayWithdraw(nil, by, p)
+	if x := a.Pending(); err == nil && x != nil {
+		err = a.mayWithdraw(x, by, p)
+	}
+	if err != nil {
 		return aggregate.Change{}, err
 	}
 	return a.close(by, ReasonClosed, now)

@@ -58,15 +58,15 @@ func (a *Aggregate) cancelled(by aggregate.Actor, p aggregate.Policy) (stop bool
 		}
 		return true, a.ended()
 	}
-	if err := a.MayWithdraw("", by, p); err != nil {
+	if err := a.mayWithdraw(by, p); err != nil {
 		return true, err
 	}
 	return false, nil
 }
 
-// MayWithdraw returns ErrNotAllowed with the rule by which somebody may not cancel the task: the gate that waits, or
+// mayWithdraw returns ErrNotAllowed with the rule by which somebody may not cancel the task: the gate that waits, or
 // else the steps' gate that was settled, says who may.
-func (a *Aggregate) MayWithdraw(_ string, by aggregate.Actor, p aggregate.Policy) error {
+func (a *Aggregate) mayWithdraw(by aggregate.Actor, p aggregate.Policy) error {
 	var g *aggregate.Gate
 	if open, waits := a.OpenGate(); waits {
 		g = a.Asked(open.ID).Gate
