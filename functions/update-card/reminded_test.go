@@ -1,20 +1,27 @@
 package main
 
 import (
+	"context"
+	"runtime"
 	"testing"
+	"time"
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
 func TestPeopleAreReminded(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"in their direct messages, in their language": testReminded,
+		"once, though Slack's answer was lost":        testRemindedLost,
 		"in a channel, if it is its members'":         testRemindedInChannel,
+		"once, though an invocation died before it":   func(t *testing.T, w *world) { testRemindedDied(t, w, false) },
+		"once, though one died before it could save":  func(t *testing.T, w *world) { testRemindedDied(t, w, true) },
 		"or nobody is, without an alarm":              testRemindedNobody,
 	})
 }
@@ -69,6 +76,30 @@ func testRemindedInChannel(t *testing.T, w *world) {
 	expect.Has(t, all[before].Text, "このチャンネルのどなたか 1 人の承認を待っているものが 1 件あります")
 }
 
+func testRemindedLost(t *testing.T, w *world) {
+	w.reminds()
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
+	w.done()
+	w.done()
+	w.remindedOnce()
+}
+
+func testRemindedDied(t *testing.T, w *world, after bool) {
+	w.reminds()
+	h := w.handler()
+	h.Slack = diesAt{w.slack.Client, after}
+	over := make(chan bool)
+	go func() {
+		defer close(over)
+		_ = h.draw(t.Context(), w.Ref, w.head(), first)
+	}()
+	<-over
+	expect.Is(t, w.Load().Cards[0].State, aggregate.CardPosting)
+	w.Later(stale + time.Second)
+	w.done()
+	w.remindedOnce()
+}
+
 func testRemindedNobody(t *testing.T, w *world) {
 	w.reminds()
 	w.slack.Faults.Add(webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"})
@@ -78,4 +109,25 @@ func testRemindedNobody(t *testing.T, w *world) {
 	expect.Is(t, len(w.slack.Calls("conversations.open")), 1, "it is tried to tell them that they can't be told")
 	w.done()
 	expect.Is(t, len(w.direct(webapi.Suzuki)), 0)
+}
+
+// diesAt makes the invocation end before or after it posts to a person.
+type diesAt struct {
+	Slack
+	after bool
+}
+
+func (s diesAt) OpenDM(ctx context.Context, user string) (string, error) {
+	if !s.after {
+		runtime.Goexit()
+	}
+	return s.Slack.OpenDM(ctx, user)
+}
+
+func (s diesAt) Post(
+	ctx context.Context, channel, thread string, m cardMessage, about slackapi.Metadata,
+) (ts string, err error) {
+	ts, err = s.Slack.Post(ctx, channel, thread, m, about)
+	runtime.Goexit()
+	return ts, err
 }

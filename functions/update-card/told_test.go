@@ -43,6 +43,20 @@ func TestAnEndIsToldOnce(t *testing.T) {
 			}
 			w.told(1)
 		},
+		"though the answer was lost": func(t *testing.T, w *world) {
+			w.cancelled()
+			w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage",
+				Channel: webapi.DirectMessage(webapi.Sato), Kind: webapi.Lost})
+			w.done()
+			w.told(1)
+		},
+		"to nobody whom Slack does not let know": func(t *testing.T, w *world) {
+			w.cancelled()
+			w.slack.Faults.Add(webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"})
+			w.done()
+			w.told(0)
+			expect.Is(t, w.Load().Copies[0].State, aggregate.CardUnreachable, "the row says")
+		},
 	})
 }
 
