@@ -122,28 +122,20 @@ func (c *Client) Find(ctx context.Context, t Table) (w Written, found bool) {
 	if err := c.wire.Read(ctx, t.cells(at)+query, &read); err != nil {
 		return w, false
 	}
-	cells := 0
 	for i, row := range t.values() {
 		for j, want := range row {
 			var has any = ""
 			if i < len(read.Values) && j < len(read.Values[i]) {
 				has = read.Values[i][j]
 			}
-			if n, is := want.(int); is {
-				want = float64(n)
-			}
-			if n, is := has.(json.Number); is {
-				has = cell(n)
-			}
 			if has != want {
 				return w, false
 			}
-			cells++
 		}
 	}
 	rows, whole := c.below(ctx, t, is.Grid.RowCount)
-	return Written{SpreadsheetID: t.SpreadsheetID, UpdatedRange: at, UpdatedRows: len(t.Rows), UpdatedCells: cells,
-		URL: s.SpreadsheetURL, RowsBelow: rows, MoreBelow: !whole}, true
+	return Written{SpreadsheetID: t.SpreadsheetID, UpdatedRange: at, UpdatedRows: len(t.Rows),
+		UpdatedCells: len(t.Columns) * (len(t.Rows) + 1), URL: s.SpreadsheetURL, RowsBelow: rows, MoreBelow: !whole}, true
 }
 
 // cells is the path of an area of the table's spreadsheet.
