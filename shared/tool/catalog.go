@@ -168,7 +168,7 @@ func Canonical(text json.RawMessage) string {
 	if err != nil {
 		return string(text) // NewCatalog reports the error
 	}
-	b, err := encode(v)
+	b, err := Written(v)
 	if err != nil {
 		return string(text)
 	}

@@ -69,7 +69,7 @@ func (a Arguments) Text(name string) string {
 
 // JSON returns the planned arguments with sorted names and without insignificant space.
 func (a Arguments) JSON() (aggregate.JSON, error) {
-	b, err := encode(a.members)
+	b, err := Written(a.members)
 	return aggregate.JSON(b), err
 }
 
@@ -105,7 +105,7 @@ func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error))
 	if err != nil {
 		return Resolved{}, err
 	}
-	text, err := encode(v)
+	text, err := Written(v)
 	switch {
 	case err != nil:
 		return Resolved{}, fmt.Errorf("write the resolved arguments: %w", err)
@@ -147,7 +147,7 @@ func (a Arguments) values(results func(stepID string) (json.RawMessage, error)) 
 				if err != nil {
 					return nil, err
 				}
-				if text, err = encode(value); err != nil {
+				if text, err = Written(value); err != nil {
 					return nil, fmt.Errorf("$ref %s: %w", p, err)
 				}
 				texts[p.String()] = text
@@ -207,17 +207,6 @@ func walk(v any, at []string, replace func(p Path, at []string) (any, error)) (a
 		return out, nil
 	}
 	return v, nil
-}
-
-// encode writes JSON for people, without escapes for < > &.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(b.Bytes()), nil
 }
 
 // Limits of a reference's text, and of a step's arguments before and after references are replaced.

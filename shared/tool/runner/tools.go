@@ -140,7 +140,7 @@ func (r *Runner) Look(ctx context.Context, c tool.Call) (result json.RawMessage,
 		}
 		is, found = r.sheets(c).Find(ctx, in)
 	}
-	result, err := json.Marshal(is)
+	result, err := tool.Written(is)
 	return result, found && err == nil
 }
 
