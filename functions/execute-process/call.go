@@ -69,6 +69,8 @@ func (j *job) toolCall(a *task.Aggregate, step task.Step, t found, arguments too
 // look completes the next step, a write of unknown outcome, if Ringi sees that it arrived. It returns nil if it
 // doesn't, or can't look: then people decide.
 func (j *job) look(ctx context.Context, a *task.Aggregate) *task.Aggregate {
+	var err error
+	defer boot.Recover(ctx, &err, "task_id", j.in.Task)
 	ctx, cancel := context.WithTimeout(ctx, min(lookWithin, timeLeft(ctx)-finishWithin))
 	defer cancel()
 	step := a.NextStep(a.Execution())

@@ -112,7 +112,7 @@ func testHangs(t *testing.T, w *world) {
 }
 
 func testPanics(t *testing.T, w *world) {
-	w.tools.before = func(tool.Call) { panic(pipelinetest.Text) }
+	w.tools.sees, w.tools.before = true, func(tool.Call) { panic(pipelinetest.Text) }
 	w.approved(w.lone(1))
 	w.run()
 	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)

@@ -65,6 +65,9 @@ func (t *tools) Look(ctx context.Context, c tool.Call) (json.RawMessage, bool) {
 	if !t.sees {
 		return nil, false
 	}
+	if t.before != nil {
+		t.before(c)
+	}
 	return t.Tools.Look(ctx, c)
 }
 
