@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -69,17 +70,12 @@ type Tasks interface {
 	Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]aggregate.Ref, error)
 }
 
-// Queue takes the messages for update-card.
-type Queue interface {
-	SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
-}
-
 type Handler struct {
 	Store         Store
 	Tasks         Tasks
 	Conversations Conversations
 	Slack         Slack
-	Queue         Queue
+	Queue         effect.Queue
 	QueueURL      string
 	Edge          inbound.Edge
 	Now           func() time.Time
