@@ -155,7 +155,7 @@ func firstLine(m Message, w foldTexts) string {
 	case FromSystem:
 		return w.system + ": " + ownLine(m)
 	case FromUser:
-		return inQuotes(line(m.Name)) + ": " + lineOf(m.Text)
+		return legible.Quoted(line(m.Name)) + ": " + lineOf(m.Text)
 	}
 	return w.agent + ": " + lineOf(m.Text)
 }
@@ -169,7 +169,7 @@ func ownLine(m Message) string {
 		}
 		text := legible.Clip(line(e.Quoted), room)
 		if room -= utf8.RuneCountInString(text); e.Quoted != "" {
-			said += inQuotes(text)
+			said += legible.Quoted(text)
 			continue
 		}
 		own, _, more := strings.Cut(strings.TrimLeft(legible.Visible(e.System), "\n"), "\n")
@@ -185,11 +185,6 @@ func ownLine(m Message) string {
 func lineOf(text string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(legible.Visible(text)), "\n")
 	return legible.Clip(first, maxLine)
-}
-
-// inQuotes quotes a line so that nothing in it can end the quotation.
-func inQuotes(line string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(line) + `"`
 }
 
 // tooLarge is why a file that was read is not shown.
