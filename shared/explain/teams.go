@@ -28,9 +28,6 @@ type teamWords struct {
 
 var teamWordsOf = language.Catalog[teamWords]{Files: &texts, Folder: "texts/teams"}
 
-// theirs is others' words in one line.
-func theirs(s string) string { return legible.Joined(legible.Foreign(s)) }
-
 // Won says that a version is a draft by the team of this name: the best of a contest, or what somebody picked instead.
 func Won(p *task.Prompt, locale, team, who string) string {
 	w := teamWordsOf.In(locale)
@@ -43,7 +40,7 @@ func Won(p *task.Prompt, locale, team, who string) string {
 
 // DraftedAlone says why Ringi itself drafted a version although a contest was wanted; "" if there is no draft.
 func DraftedAlone(p *task.Prompt, locale string) string {
-	said, detail := Drafted(p, locale), theirs(p.Contest.Detail)
+	said, detail := Drafted(p, locale), legible.ForeignLine(p.Contest.Detail)
 	if said != "" && detail != "" {
 		said += " (" + detail + ")"
 	}
@@ -72,7 +69,7 @@ func (e TeamEnd) In(locale string) string {
 	w := teamWordsOf.In(locale)
 	why := w.Reasons[cmp.Or(e.Reason, contest.ReasonOf(e.Exit))]
 	if e.Detail != "" && e.Exit == contest.PartialFailure {
-		why = theirs(e.Detail)
+		why = legible.ForeignLine(e.Detail)
 	}
 	switch {
 	case e.Failed:

@@ -45,7 +45,7 @@ func decoded(text string) (v any, ok bool) {
 func Prose(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Foreign(s))) }
 
 // OneLine is Prose in one line.
-func OneLine(s string) string { return legible.Joined(legible.Foreign(s)) }
+func OneLine(s string) string { return legible.ForeignLine(s) }
 
 // Address returns the url in a completed step's result if cards may link to it, else "".
 func Address(row *task.StepResult) string {

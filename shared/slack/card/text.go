@@ -48,7 +48,7 @@ func inline(s string, limit int) string { return bounded(unformatted(s, limit), 
 
 // unformatted is inline without the cut, for texts that are cut to several limits. most is the largest of them.
 func unformatted(s string, most int) string {
-	return neutral(escape(legible.Joined(legible.Foreign(beginning(s, most)))))
+	return neutral(escape(legible.ForeignLine(beginning(s, most))))
 }
 
 // bounded cuts a text that unformatted returned, and isolates its reading direction if that could spread.
@@ -60,7 +60,7 @@ func bounded(s string, limit int) string {
 }
 
 func plain(s string, limit int) string {
-	return cut(legible.Quiet(escape(legible.Joined(legible.Foreign(beginning(s, limit))))), limit)
+	return cut(legible.Quiet(escape(legible.ForeignLine(beginning(s, limit)))), limit)
 }
 
 // paragraph prepares a text of several lines for a section of its own. Its Markdown and mentions of people stay, but no
@@ -70,7 +70,7 @@ func paragraph(s string, limit int) string { return cut(prepared(beginning(s, li
 // prepared is paragraph without the cut. It removes strikethrough, since models would read the text as if it were not
 // struck out.
 func prepared(s string) string {
-	s = strings.ReplaceAll(strings.TrimSpace(legible.Paragraphs(legible.Foreign(s))), "~", "～")
+	s = strings.ReplaceAll(Prose(s), "~", "～")
 	return people(legible.Quiet(escape(s)))
 }
 

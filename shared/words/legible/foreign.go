@@ -18,10 +18,10 @@ func Foreign(s string) string {
 	return strings.Map(unmarked, s)
 }
 
-// Joined joins lines and collapses spaces, except ideographic ones.
-func Joined(s string) string {
+// ForeignLine is Foreign in one line: it joins lines and collapses spaces, except ideographic ones.
+func ForeignLine(s string) string {
 	blank := func(r rune) bool { return unicode.IsSpace(r) && r != '\u3000' }
-	return Paragraphs(strings.Join(strings.FieldsFunc(s, blank), " "))
+	return Paragraphs(strings.Join(strings.FieldsFunc(Foreign(s), blank), " "))
 }
 
 // unmarked replaces the marks that cards use, and similar ones (🆗, 🉑, 🗹), in texts of people and models. Only a card
