@@ -80,7 +80,7 @@ func (d drawing) actionBody(x *conversation.Action, most int) body {
 	case p.Push != nil:
 		return d.listed(d.pullRequest(x, p), most)
 	case x.ActionType == conversation.ToolCall:
-		return d.callBody(p, most)
+		return d.callBody(p, d.talk.Call, most)
 	case x.ActionType == conversation.ShellCommand:
 		return d.listed(d.scripts(p), most)
 	case x.ActionType == conversation.TestRun:
@@ -123,10 +123,10 @@ func (drawing) written(text string) []string {
 	return fences
 }
 
-// callBody draws a call of a tool as the gate of a step is drawn.
-func (d drawing) callBody(p conversation.Payload, most int) body {
-	call, w := explain.CalledStep(p), d.talk
-	title := fill(w.Call, "tool", inlineCode(p.Tool), "kind", explain.CallKind(p.Access, d.w.Locale))
+// callBody draws a call of a tool as the gate of a step is drawn, and names the tool in a title.
+func (d drawing) callBody(p conversation.Payload, title string, most int) body {
+	call := explain.CalledStep(p)
+	title = fill(title, "tool", inlineCode(p.Tool), "kind", explain.CallKind(p.Access, d.w.Locale))
 	out, _ := d.call(call, aggregate.Blob{JSON: call.ToolInput, Bytes: len(call.ToolInput)}, most)
 	return out.with(small([]string{title}))
 }

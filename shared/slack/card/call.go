@@ -104,13 +104,11 @@ func (d drawing) callContent(most int) body {
 	if err != nil {
 		return body{d.unread(x.Payload, most).blocks, true}
 	}
-	step, title := explain.CalledStep(c.Payload()), d.talk.Call
+	title := d.talk.Call
 	if c.Elsewhere {
 		title = d.calls.Tool
 	}
-	title = fill(title, "tool", inlineCode(c.Tool), "kind", explain.CallKind(c.Access, d.w.Locale))
-	out, _ := d.call(step, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)}, most)
-	return out.with(small([]string{title}))
+	return d.callBody(c.Payload(), title, most)
 }
 
 // again says of a call that is asked for once more how the first ended.

@@ -149,10 +149,8 @@ func (d drawing) checksAgain(s task.Step, g *task.StepGate) []slack.Block {
 
 func (d drawing) gated(g *task.StepGate) (call task.Step, line string) {
 	if p := aggregate.Find(d.a.Processes, task.ProcessKey(g.ProcessVersion)); p != nil {
-		for _, s := range p.Steps {
-			if s.StepID == g.StepID && s.Order == g.Order {
-				return s, stepLine(s, bounded(stepName(d.w, s), wholeName))
-			}
+		if at := p.StepOf(g); at >= 0 {
+			return p.Steps[at], stepLine(p.Steps[at], bounded(stepName(d.w, p.Steps[at]), wholeName))
 		}
 	}
 	return task.Step{}, fmt.Sprintf("%d. `%s`", g.Order, or(code(g.StepID, maxTool), "?"))
