@@ -37,10 +37,7 @@ func Copy(of aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link st
 		g := a.GateAt(c.Subject)
 		m := d.face(c).copied(g, from, link, w)
 		if g != nil && len(m.Attachments[0].Blocks.BlockSet) > 1 {
-			m.Text = fill(w.CopyText, "text", m.Text, "who", who)
-			if by := g.Terms.DecideBy; by != nil {
-				m.Text += fill(w.WaitsUntil, "when", when(*by))
-			}
+			m.Text = fill(w.CopyText, "text", m.Text, "who", who) + w.until(g.Terms.DecideBy)
 		}
 		return m
 	case Conversation:

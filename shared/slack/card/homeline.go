@@ -2,6 +2,7 @@ package card
 
 import (
 	"strings"
+	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -78,7 +79,8 @@ func waitsLine(x Waits, w *askWords) string {
 		title = began(callWordsOf.In(w.Locale).Header + " " + inline(a.Call.KeyName, maxListTitle))
 	}
 	return fill(w.WaitsLine, "title", title, "what", x.what(w),
-		"who", wordsOf.In(w.Locale).mention(x.Of.Root().Common().Requester)) + x.facts(w) + x.until(w)
+		"who", wordsOf.In(w.Locale).mention(x.Of.Root().Common().Requester)) + x.facts(w) +
+		w.until(x.Question.DecideBy)
 }
 
 // what says what an item asks about: what steps do, or the version of a policy.
@@ -121,7 +123,7 @@ func (x Waits) what(w *askWords) string {
 func (x Waits) facts(w *askWords) (out string) {
 	a, is := x.Of.(*task.Aggregate)
 	if !is || a.Task == nil {
-		return x.as(w)
+		return w.as(x.For)
 	}
 	if a.Request != nil {
 		if said := inline(a.Request.Words(w.Locale), maxListSaid); said != "" {
@@ -131,23 +133,23 @@ func (x Waits) facts(w *askWords) (out string) {
 	if a.Task.Priority.Pressing() {
 		out += " · " + wordsOf.In(w.Locale).priority(a.Task.Priority)
 	}
-	return out + x.as(w)
+	return out + w.as(x.For)
 }
 
-// as says for whom the person stands in.
-func (x Waits) as(w *askWords) (out string) {
-	called := wordsOf.In(w.Locale).mention
-	if x.For != "" {
-		out = fill(w.WaitsAs, "who", called(x.For))
-	}
-	return out
-}
-
-func (x Waits) until(w *askWords) string {
-	if x.Question.DecideBy == nil {
+// as says for whom somebody stands in; "" for nobody.
+func (w *askWords) as(principal string) string {
+	if principal == "" {
 		return ""
 	}
-	return fill(w.WaitsUntil, "when", when(*x.Question.DecideBy))
+	return fill(w.WaitsAs, "who", wordsOf.In(w.Locale).mention(principal))
+}
+
+// until says by when something has to be decided; "" if it never is due.
+func (w *askWords) until(by *time.Time) string {
+	if by == nil {
+		return ""
+	}
+	return fill(w.WaitsUntil, "when", when(*by))
 }
 
 // route is where an item waits; without its gate, whom the settings allow.
@@ -165,9 +167,8 @@ func mineLine(x Mine, w *askWords, s tenancy.Settings) (title, next string) {
 	mark, next, _ := strings.Cut(w.state(a), " ")
 	title = mark + " *" + began(titleOf(a, w, "{text}")) + "*"
 	if q, waits := a.Asks(); waits {
-		of := Waits{Of: a, Question: q}
-		r := of.route(s, w)
-		next += fill(w.WaitsFor, "who", r.Waits(maxNamed)) + of.until(w)
+		r := Waits{Of: a, Question: q}.route(s, w)
+		next += fill(w.WaitsFor, "who", r.Waits(maxNamed)) + w.until(q.DecideBy)
 	}
 	if a.Head.Noted == task.StatusReturned {
 		next += ": " + inline(a.Head.Glance.Detail, maxDetail)

@@ -139,7 +139,7 @@ func NoRequest(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, words,
 		text = waits + "\n" + w.Elsewhere
 		return text, []slack.Block{section(text)}
 	}
-	hash, stage := x.Hash, wordsOf.In(locale).surface().Route(x.Gate, true, x.Origin, tenancy.Settings{}).Present
+	hash, stage := x.Hash, w.surface().Route(x.Gate, true, x.Origin, tenancy.Settings{}).Present
 	value := ident(open.ID) + "/" + hash
 	if utf8.RuneCountInString(words) <= aggregate.MaxReason {
 		value += "/" + words
@@ -191,11 +191,6 @@ func (d drawing) remindedLine(x task.RemindedItem, w *askWords) string {
 		amount = " " + explain.Money(w.Locale, x.Amount)
 	}
 	line := fill(w.RemindedItem, "title", title, "amount", amount, "who", d.w.mention(x.Asker))
-	if x.For != "" {
-		line += fill(w.WaitsAs, "who", d.w.mention(x.For))
-	}
-	if x.Until != nil {
-		line += fill(w.WaitsUntil, "when", when(*x.Until))
-	}
+	line += w.as(x.For) + w.until(x.Until)
 	return line + opens(or(x.Link, Page(d.Console, aggregate.Ref{Kind: x.Kind, ID: x.ID})), w)
 }
