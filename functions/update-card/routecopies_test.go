@@ -47,7 +47,7 @@ func (w *world) acts(kind circulation.Kind, stage int, hands ...string) {
 	}
 }
 
-// owing checks who has a copy with buttons of this stage, and whose entries list what they owe.
+// owing checks who has a copy with buttons of this stage.
 func (w *world) owing(what string, stage int, users ...string) {
 	w.T.Helper()
 	w.done()

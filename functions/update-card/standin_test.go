@@ -52,7 +52,6 @@ func testStandInTold(t *testing.T, w *world) {
 	expect.That(t, !strings.Contains(w.newest(webapi.Suzuki, 1), "approve_process"), "they may not stamp any more")
 }
 
-// Who was away gets a message and an entry of what they are to read, once somebody stamped in their place.
 // Of what waits already, who stands in from a later day is told on that day, once.
 func testStandInOnCard(t *testing.T, w *world) {
 	w.onRoute(pipelinetest.Desk("経理", 1, webapi.Tanaka))

@@ -148,7 +148,7 @@ func DifferenceLines(c files.Change, locale string) (out []string) {
 	return out
 }
 
-// Pull is what people are told of a pull request before they approve it,.
+// Pull is what people are told of a pull request before they approve it.
 type Pull struct{ CI, To, Title, Body string } // Title and Body are the agent's
 
 // PullOf returns a payload's pull request, and false if it opens none. Once the action has ended, it has no CI.

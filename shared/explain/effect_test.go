@@ -142,7 +142,7 @@ func effectWith(locale, tool string, mark *rules.Mark, args string) explain.Effe
 	return explain.EffectOf(locale, steps[2], nil, steps[:2])
 }
 
-// Two plans have different effects, also where messages that differ in whom they are sent to are told together.
+// Two plans have different effects, also of messages that differ in whom they are sent to.
 func TestTwoPlansHaveTwoEffects(t *testing.T) {
 	seen := map[string]string{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -165,11 +165,11 @@ func TestTwoPlansHaveTwoEffects(t *testing.T) {
 			}
 			for _, locale := range language.All {
 				writes, _ := explain.Effects(locale, steps)
-				is, orders := locale, 0
+				is := locale
 				for _, e := range writes {
-					is, orders = is+"\n"+drawn(e), orders+1
+					is += "\n" + drawn(e)
 				}
-				expect.That(t, orders == len(steps), "a step is in no effect, or in two:\n%s\n%s", does, is)
+				expect.That(t, len(writes) == len(steps), "a step is in no effect, or in two:\n%s\n%s", does, is)
 				before, was := seen[is]
 				expect.That(t, !was || before == does, "two plans look alike:\n%s\nand\n%s\n%s", before, does, is)
 				seen[is] = does

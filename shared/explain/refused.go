@@ -273,7 +273,7 @@ func RetryOf(a *task.Aggregate, after ...*task.Execution) Retry {
 func KnownEnd(locale string, code string) (sentence string, known bool) {
 	w := endWordsOf.In(locale)
 	text, known := w.Sentences[aggregate.Reason(code)]
-	return language.Fill(w.Log.put(text, ""), "why", w.lacks(nil)), known
+	return fill(w.Log.put(text, ""), "why", w.lacks(nil)), known
 }
 
 // FitDetail makes a reason's detail fit to be shown, with person if it is an account. That of a rule's refusal keeps
@@ -303,9 +303,9 @@ func (w endWords) byRule(r aggregate.Reason, detail string) string {
 	case !ruled:
 		return ""
 	case r == task.ReasonRuleRefuses:
-		return strings.TrimSpace(language.Fill(w.RuleRefuses, "rule", rule, "text", said))
+		return strings.TrimSpace(fill(w.RuleRefuses, "rule", rule, "text", said))
 	case r == task.ReasonStepRefused:
-		return strings.TrimSpace(language.Fill(w.RuleStops, "rule", rule, "text", said))
+		return strings.TrimSpace(fill(w.RuleStops, "rule", rule, "text", said))
 	}
 	return ""
 }
@@ -329,7 +329,7 @@ func (w endWords) lacks(lines []string) string {
 	if of != "" {
 		why += "_of"
 	}
-	return language.Fill(cmp.Or(w.Lacks[why], w.Lacks[""]), "who", of, "rule", rule)
+	return fill(cmp.Or(w.Lacks[why], w.Lacks[""]), "who", of, "rule", rule)
 }
 
 // unrouted returns what happened where a stage with these lines has no route: of one that finds people, who aren't
