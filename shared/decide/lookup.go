@@ -63,9 +63,9 @@ func (p *Places) Resolve(ctx context.Context, do func(d *Directory) error) error
 // and that channels have others.
 type Directory struct {
 	*Places
-	*organisation.Organisation                     // an empty one while none stands
-	accounts                   map[string]string   // ids by address; "" where nobody has it
-	people                     map[string]standing // by id
+	*organisation.Organisation                            // an empty one while none stands
+	accounts                   map[string]string          // ids by address; "" where nobody has it
+	people                     map[string]people.Standing // by id
 	groups                     map[string]group
 	channels                   map[string]channel
 	lacks                      lacking
@@ -73,14 +73,8 @@ type Directory struct {
 
 func (p *Places) directory() *Directory {
 	return &Directory{Places: p, Organisation: cmp.Or(p.Organisation, &organisation.Organisation{}),
-		accounts: map[string]string{}, people: map[string]standing{}, groups: map[string]group{},
+		accounts: map[string]string{}, people: map[string]people.Standing{}, groups: map[string]group{},
 		channels: map[string]channel{}}
-}
-
-// standing says whether an account is a full member's, and its address.
-type standing struct {
-	full bool
-	mail string
 }
 
 type group struct {
@@ -132,40 +126,34 @@ func (d *Directory) ask(ctx context.Context, lacks lacking) error {
 		return func() { d.channels[id] = channel{members, whole} }, err
 	})
 	each(lacks.mails, "who has the address", func(mail string) (func(), error) {
-		u, err := d.Slack.UserByMail(ctx, mail)
-		if slackapi.Code(err) == slackapi.CodeNobody {
-			return func() { d.accounts[mail] = "" }, nil
-		}
-		return func() {
-			d.accounts[mail] = u.ID
-			d.people[u.ID] = standing{people.Members{Team: d.Team}.Rule(u) == "", mail}
-		}, err
+		is, err := d.Known.ByMail(ctx, d.Slack, d.Team, mail, d.Now)
+		return func() { d.accounts[mail], d.people[is.ID] = is.ID, is }, err
 	})
 	if len(lacks.groups)+len(lacks.channels)+len(lacks.mails) == 0 {
 		each(lacks.users, "who is", func(id string) (func(), error) {
-			full, err := d.Known.MayStamp(ctx, d.Slack, d.Team, id, d.Now)
-			mail := ""
-			if err == nil && d.Organised() {
-				mail, err = d.Known.Mail(ctx, d.Slack, d.Team, id, d.Now)
-			}
-			return func() { d.people[id] = standing{full, mail} }, err
+			is, err := d.Known.Standing(ctx, d.Slack, d.Team, id, d.Now)
+			return func() {
+				if d.people[id] = is; is.Full && is.Mail != "" { // a stranger's may be a member's, too
+					d.accounts[is.Mail] = id
+				}
+			}, err
 		})
 	}
 	return all.Wait()
 }
 
-// person returns what is known of an account; false if it isn't known yet.
-func (d *Directory) person(id string) (standing, bool) {
+// person returns what is known of an account.
+func (d *Directory) person(id string) people.Standing {
 	if is, known := d.people[id]; known {
-		return is, true
+		return is
 	}
 	if d.Listed != nil {
 		if u, listed := d.Listed.Person(id); listed || !d.Listed.More {
-			return standing{listed && d.Listed.Rule(u) == "", u.Mail}, true
+			return people.Standing{ID: id, Full: listed && d.Listed.Rule(u) == "", Mail: strings.ToLower(u.Mail)}
 		}
 	}
 	note(&d.lacks.users, id)
-	return standing{full: true}, false
+	return people.Standing{Full: true}
 }
 
 // Full reports whether an account is a full member's: nobody else stamps along a route.
@@ -173,8 +161,7 @@ func (d *Directory) Full(user string) bool {
 	if strings.Contains(user, "@") { // which account this is must be asked first
 		return true
 	}
-	is, _ := d.person(user)
-	return is.full
+	return d.person(user).Full
 }
 
 // Organised reports whether an organisation stands.
@@ -188,8 +175,7 @@ func (d *Directory) Person(user string) string {
 	if d.Has(user) {
 		return user
 	}
-	is, _ := d.person(user)
-	if mail := strings.ToLower(is.mail); d.Has(mail) {
+	if mail := d.person(user).Mail; d.Has(mail) {
 		return mail
 	}
 	return ""

@@ -243,6 +243,26 @@ func TestOnlyWhomAStageFindsIsLookedUpByAddress(t *testing.T) {
 	expect.Fails(t, err, explain.ErrUnverified)
 	w.fails = nil
 	expect.Is(t, expect.Value(foundRows(t, p, superior(1)))(t), "B (manager 1 of R)", "asked again")
+	expect.Same(t, w.asked, []string{"R", "b@example.com", "b@example.com"})
+	p.Now = p.Now.Add(9 * time.Minute)
+	expect.Is(t, expect.Value(foundRows(t, p, superior(1)))(t), "B (manager 1 of R)")
+	expect.Is(t, len(w.asked), 3, "calls: nobody is asked about again within ten minutes")
+}
+
+// Whoever asks is known by their address, too, and of more people than a stage may have nobody is looked up.
+func TestWhoIsKnownOrTooManyIsNotLookedUpByAddress(t *testing.T) {
+	w := &workspaceRows{}
+	rows := companyRows
+	for i := range 100 {
+		rows += fmt.Sprintf("m%d@example.com,HQ/SALES,主任\n", i)
+	}
+	p := w.places(org(t, rows))
+	expect.Is(t, expect.Value(foundRows(t, p, position("主任", "HQ/SALES")))(t), "refused: many")
+	expect.Is(t, len(w.asked), 0, "calls")
+	p = w.places(org(t, "a@example.com,HQ,社長,yes\nr@example.com,HQ/SALES,部長,yes\n"))
+	expect.Is(t, expect.Value(foundRows(t, p, superior(1), position("部長", "HQ/SALES")))(t),
+		"A (manager 1 of R)")
+	expect.Same(t, w.asked, []string{"R", "a@example.com"})
 }
 
 // A list of the workspace's members answers before Slack does, and so many answers of Slack's are too many.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -28,7 +29,7 @@ type Requesters struct {
 	users    clock.Answers[place, slackapi.User]
 	groups   clock.Answers[place, []string]          // their members
 	inside   clock.Answers[place, inside]            // who is in channels
-	standing clock.Answers[place, bool]              // whether people may stamp along a route
+	standing clock.Answers[place, Standing]          // by id and by address
 	named    clock.Answers[string, []slackapi.Group] // user groups, by team
 }
 
@@ -199,19 +200,20 @@ func (q *Requesters) group(ctx context.Context, slack UserGroups, team, name str
 	return members, err
 }
 
-// standsFor is how long Requesters cache whether somebody may stamp along a route. A route may need 250 people looked
-// up, and users.info may be called about 100 times a minute (Tier 4): whoever is refused goes on where they were. Who
-// has left since then can't stamp anyway.
+// standsFor is how long Requesters cache what an account is along a route. A route may need 250 people looked up, and
+// users.info may be called about 100 times a minute (Tier 4), users.lookupByEmail 50 times (Tier 3): whoever is refused
+// goes on where they were. Who has left since then can't stamp anyway.
 const standsFor = 10 * time.Minute
 
-// Mail returns an account's address, "" for one that Slack doesn't tell.
-func (q *Requesters) Mail(ctx context.Context, slack Users, team, id string, now time.Time) (string, error) {
-	u, err := q.user(ctx, slack, team, id, now)
-	switch slackapi.Code(err) {
-	case slackapi.CodeUserNotFound, slackapi.CodeUserNotVisible, slackapi.CodeUnknownMethod:
-		return "", nil
-	}
-	return u.Mail, err
+// Standing is what an account is along a route.
+type Standing struct {
+	ID   string
+	Full bool   // a full member's of the workspace: nobody else stamps
+	Mail string // its address in lower case; "": Slack doesn't tell
+}
+
+func standingOf(team string, u slackapi.User) Standing {
+	return Standing{u.ID, Members{Team: team}.Rule(u) == "", strings.ToLower(u.Mail)}
 }
 
 // Grouped is Groups with the names of the user groups, and with whose account has an address.
@@ -221,20 +223,34 @@ type Grouped interface {
 	Usergroups(ctx context.Context) ([]slackapi.Group, error)
 }
 
-// MayStamp reports whether an account is a full member's of the workspace: nobody else stamps along a route. It returns
-// Slack's error when Slack doesn't answer.
-func (q *Requesters) MayStamp(ctx context.Context, slack Users, team, id string, now time.Time) (bool, error) {
-	return q.standing.Ask(place{team, id}, now, standsFor, func() (bool, error) {
+// Standing returns what the account with this id is along a route. It returns Slack's error when Slack doesn't answer.
+func (q *Requesters) Standing(ctx context.Context, slack Users, team, id string, now time.Time) (Standing, error) {
+	return q.standing.Ask(place{team, id}, now, standsFor, func() (Standing, error) {
 		u, err := q.user(ctx, slack, team, id, now)
+		u.ID = id
 		switch slackapi.Code(err) {
 		case slackapi.CodeUserNotFound, slackapi.CodeUserNotVisible:
-			return false, nil
+			return Standing{ID: id}, nil
 		case slackapi.CodeUnknownMethod:
 			slog.WarnContext(ctx, "guests can't be told from members here", "err", err)
-			return true, nil
+			return Standing{ID: id, Full: true}, nil
 		}
-		return Members{Team: team}.Rule(u) == "", err
+		return standingOf(team, u), err
 	})
+}
+
+// ByMail is Standing of the account with an address in lower case. While nobody has it, it returns none, and asks again
+// the next time.
+func (q *Requesters) ByMail(ctx context.Context, slack Grouped, team, mail string, now time.Time) (Standing, error) {
+	is, err := q.standing.Ask(place{team, mail}, now, standsFor, func() (Standing, error) {
+		u, err := slack.UserByMail(ctx, mail)
+		u.Mail = mail
+		return standingOf(team, u), err
+	})
+	if slackapi.Code(err) == slackapi.CodeNobody {
+		return Standing{}, nil
+	}
+	return is, err
 }
 
 // Group returns the members of a user group and what people call it, such as @keiri. One that is gone or disabled has
