@@ -123,24 +123,28 @@ func (w *Who) named(d Directory) (found []circulation.Person) {
 	return found
 }
 
-// find returns whom its sources find, whether they may stamp or not.
+// find returns the accounts of whom its sources find, whether they may stamp or not. Of too many nobody looks them up.
 func (w *Who) find(f *Facts, d Directory) []circulation.Person {
 	found := w.named(d)
 	if w.Superior > 0 {
 		if above, level := w.superiors(f, d); level > 0 {
-			found = append(found, circulation.Person{User: d.Account(above[0]), Via: managerOf(f.Requester, level)})
+			found = append(found, circulation.Person{User: above[0], Via: managerOf(f.Requester, level)})
 		}
 	}
-	if w.Department == "" {
-		return found
-	}
-	for _, person := range d.Holders(w.Department, w.Position) {
-		if w.Placed {
-			if chain, _ := d.Above(person); slices.Contains(chain, d.Person(f.Requester)) { // one of their own people
-				continue
+	if w.Department != "" {
+		for _, person := range d.Holders(w.Department, w.Position) {
+			if w.Placed {
+				if chain, _ := d.Above(person); slices.Contains(chain, d.Person(f.Requester)) { // one of their own people
+					continue
+				}
 			}
+			found = append(found, circulation.Person{User: person, Via: w.titled()})
 		}
-		found = append(found, circulation.Person{User: d.Account(person), Via: w.titled()})
+	}
+	if len(found) <= mostFound {
+		for i := range found {
+			found[i].User = d.Account(found[i].User)
+		}
 	}
 	return found
 }

@@ -159,7 +159,7 @@ func (r *resolving) filled(who *Who, people []circulation.Person, need int) []ci
 			climb(p.User, chain)
 		}
 	}
-	if who.Department != "" { // who stands above its holder may stand below the post
+	if who.Department != "" && len(people) < need { // who stands above its holder may stand below the post
 		if over := r.d.Over(who.Department, who.Position); len(over) > 0 {
 			add(over[0], "over "+who.titled())
 			climb(r.d.Account(over[0]), over[1:])
