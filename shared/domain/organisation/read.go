@@ -207,12 +207,13 @@ func (r *reader) row(line int, cells []string) {
 		Department: r.short(line, department, departmentOf(of[department]), MaxDepartment),
 		Position:   r.short(line, position, Posted(of[position]), MaxPosition), Head: r.says(line, head, of[head]),
 		Manager: r.person(line, manager, of[manager]), Main: r.says(line, main, of[main])}
-	for c, v := range map[int]string{person: p.Person, department: p.Department} {
-		if v == "" && len(r.problems) == before {
-			r.wrong(line, columns[c], "csv_required")
-		}
-	}
-	if len(r.problems) == before {
+	switch {
+	case len(r.problems) > before:
+	case p.Person == "":
+		r.wrong(line, columns[person], "csv_required")
+	case p.Department == "":
+		r.wrong(line, columns[department], "csv_required")
+	default:
 		r.posts = append(r.posts, p)
 	}
 }

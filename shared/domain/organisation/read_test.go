@@ -48,6 +48,7 @@ func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
 		"a cell without header": {file(top + ",x"), []string{"2 csv_extra x"}},
 		"no person":             {file(top, ",Bob,A"), []string{"3.person csv_required"}},
 		"no department":         {file(top, "U2,Bob, / "), []string{"3.department csv_required"}},
+		"neither":               {file(top, ",Bob,"), []string{"3.person csv_required"}},
 		"no address":            {file(top, "Bob,Bob,A"), []string{"3.person csv_person Bob"}},
 		"a long name":           {file(top, "U2,"+strings.Repeat("あ", 101)+",A"), []string{"3.name csv_length 100"}},
 		"a long position":       {file(top, "U2,B,A,"+strings.Repeat("あ", 51)), []string{"3.position csv_length 50"}},
