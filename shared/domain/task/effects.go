@@ -215,7 +215,7 @@ func (a *Aggregate) confirmed(c *change, by aggregate.Actor) *Aggregate {
 			a.recordLate(c, then.Steps[i], by)
 		}
 	}
-	if len(c.Rows) == 0 || !a.goesOn() {
+	if len(a.unsure()) == 0 || !a.goesOn() {
 		c.Fail(ErrNothingToRetry)
 	}
 	return &then
