@@ -37,23 +37,22 @@ func LinesOf(text []byte) int {
 }
 
 // Find returns the files and links that a place names, sorted by path. A place is a file, a folder, the beginning of a
-// path, or a glob, of names in any folder if it has no slash; ** stands for any folders, once. The empty place names
-// all. Find returns path.ErrBadPattern for a glob that can't be read.
+// path, or a glob, in which ** stands for any folders; a glob without a slash is one of names in any folder. The empty
+// place names all. Find returns path.ErrBadPattern for a glob that can't be read.
 func (t *Tree) Find(place string) (list []Found, err error) {
 	place = strings.TrimLeft(strings.TrimPrefix(place, "./"), "/")
 	names := func(p string) bool { return strings.HasPrefix(p, place) }
 	folder := strings.TrimSuffix(place, "/")
 	switch _, there := t.entries[place]; {
 	case strings.ContainsAny(place, `*?[\`):
-		begin, glob, deep := strings.Cut(place, "**")
-		if !deep {
-			begin, glob = "", place
-		}
-		glob = strings.TrimLeft(glob, "/")
-		if _, err := path.Match(glob, ""); err != nil {
+		if _, err := path.Match(place, ""); err != nil {
 			return nil, err
 		}
-		names = func(p string) bool { return strings.HasPrefix(p, begin) && (glob == "" || fits(glob, p)) }
+		glob := strings.Split(place, "/")
+		if len(glob) == 1 {
+			glob = []string{"**", place}
+		}
+		names = func(p string) bool { return fits(glob, strings.Split(p, "/")) }
 	case place == ".":
 		names = func(string) bool { return true }
 	case t.entries[folder].folder:
@@ -69,11 +68,28 @@ func (t *Tree) Find(place string) (list []Found, err error) {
 	return list, nil
 }
 
-// fits reports whether a path, or its last name if the glob has no slash, is as the glob says.
-func fits(glob, p string) bool {
-	if !strings.Contains(glob, "/") {
-		p = path.Base(p)
+// fits reports whether a path's names are as a glob says. Where they aren't, the last ** takes one more of them.
+func fits(glob, names []string) bool {
+	deep, from := -1, 0 // place of the last **, and of the first name that it doesn't take
+	g, n := 0, 0
+	for n < len(names) || g < len(glob) {
+		switch {
+		case g < len(glob) && glob[g] == "**":
+			deep, from = g, n
+			g++
+		case g < len(glob) && n < len(names) && matches(glob[g], names[n]):
+			g, n = g+1, n+1
+		case deep >= 0 && from < len(names):
+			from++
+			g, n = deep+1, from
+		default:
+			return false
+		}
 	}
-	ok, err := path.Match(glob, p)
+	return true
+}
+
+func matches(glob, name string) bool {
+	ok, err := path.Match(glob, name)
 	return ok && err == nil
 }

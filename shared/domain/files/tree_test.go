@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/shared/domain/files"
 	"ringi/shared/runtime/expect"
@@ -316,7 +317,8 @@ func TestAPlaceNamesFiles(t *testing.T) {
 		"sr":     "src/a.go src/b/c_test.go src/b/data.csv src2/x", "a.go": "a.go", "none": "", "a.go/": "",
 		"*.go": "a.go src/a.go src/b/c_test.go", "src/*.go": "src/a.go", "src/**": "src/a.go src/b/c_test.go src/b/data.csv",
 		"**/*.csv": "src/b/data.csv 名簿/四月.csv", "src/**/a.go": "src/a.go", "名簿/*": "名簿/四月.csv",
-		"src/**/*.csv": "src/b/data.csv", "../*": "",
+		"src/**/*.csv": "src/b/data.csv", "**/b/**/*": "src/b/c_test.go src/b/data.csv", "../*": "",
+		"src/**/b/*.csv": "src/b/data.csv", "s*/**/b/**": "src/b/c_test.go src/b/data.csv", "src/**/src/*": "",
 	} {
 		var got []string
 		for _, f := range expect.Value(tree.Find(place))(t) {
@@ -327,6 +329,18 @@ func TestAPlaceNamesFiles(t *testing.T) {
 	if _, err := tree.Find("[a"); !errors.Is(err, path.ErrBadPattern) {
 		t.Errorf("a glob that can't be read: %v", err)
 	}
+}
+
+func TestAGlobOfManyFoldersIsFast(t *testing.T) {
+	var all []files.File
+	for i := range 1000 {
+		all = append(all, files.File{Path: strings.Repeat("a/", 20) + fmt.Sprint(i)})
+	}
+	tree := expect.Value((&files.Tree{}).Apply(all))(t)
+	began := time.Now()
+	found := expect.Value(tree.Find(strings.Repeat("**/a*/", 30) + "b"))(t)
+	took := time.Since(began)
+	expect.That(t, len(found) == 0 && took < 5*time.Second, "%d in %s", len(found), took)
 }
 
 func TestWhatIsATextAndItsLines(t *testing.T) {
