@@ -81,6 +81,9 @@ func (s *Store) SaveOrganisation(ctx context.Context, tenant string, over int, o
 	if err == nil && sum == was.SHA256 && was.Rev == over {
 		return nil
 	}
+	if len(file) > organisation.MaxBytes { // written out it is larger than what was read, and couldn't be read again
+		return aggregate.Problem{Code: "csv_bytes", Args: []any{organisation.MaxBytes >> 20}}
+	}
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, err = w.Write(file)
@@ -88,7 +91,7 @@ func (s *Store) SaveOrganisation(ctx context.Context, tenant string, over int, o
 		return err
 	}
 	if packed.Len() > MaxOrganisation {
-		return aggregate.Problem{Field: "file", Code: "csv_large", Args: []any{packed.Len() >> 10, MaxOrganisation >> 10}}
+		return aggregate.Problem{Code: "csv_large", Args: []any{packed.Len() >> 10, MaxOrganisation >> 10}}
 	}
 	n := tenancy.OrganisationCounts{People: o.People(), Added: o.Without(was.Organisation),
 		Gone: was.Organisation.Without(o)}

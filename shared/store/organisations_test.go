@@ -131,6 +131,15 @@ func TestAnOrganisationOfThousandsIsSavedAndRead(t *testing.T) {
 	expect.NoError(t, wrong.Err())
 	large, is := errors.AsType[aggregate.Problem](w.save(1, noise))
 	expect.That(t, is && large.Code == "csv_large", "%v", large)
+	b.Reset()
+	b.WriteString("email,department\n")
+	for i := range organisation.MaxRows {
+		fmt.Fprintf(&b, "%05d@x.example,%s\n", i, strings.Repeat("d", (organisation.MaxBytes-20)/organisation.MaxRows-17))
+	}
+	grows, wrong := organisation.Read([]byte(b.String()))
+	expect.NoError(t, wrong.Err())
+	large, is = errors.AsType[aggregate.Problem](w.save(1, grows))
+	expect.That(t, is && large.Code == "csv_bytes", "%v", large)
 	first, rev := w.stands(t)
 	expect.That(t, first == "緑川 誠" && rev == 1, "%s, %d", first, rev)
 }
@@ -217,6 +226,7 @@ func TestAFileThatWasChangedIsNotBelieved(t *testing.T) {
 		expect.Is(t, first, "緑川 誠")
 	}
 }
+
 func TestWhoIsToBeRemindedIsFoundByTime(t *testing.T) {
 	s, _ := storetest.Start(t).Store(t)
 	now := time.Date(2026, 11, 20, 0, 30, 0, 0, time.UTC)
