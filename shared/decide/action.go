@@ -23,10 +23,7 @@ import (
 func CallsOf(tenant string, steps []task.Step, permissions []tenancy.ToolPermission) (calls []rules.Call,
 	on []aggregate.Owned) {
 	for _, s := range steps {
-		p := tenancy.Unsaved(tenant, s.Tool)
-		if i := slices.IndexFunc(permissions, func(p tenancy.ToolPermission) bool { return p.ToolName == s.Tool }); i >= 0 {
-			p = permissions[i]
-		}
+		p := tenancy.Standing(permissions, tenant, s.Tool)
 		calls = append(calls, p.Call(s.ToolVersion, s.Access, s.ToolInput, s.Mark))
 		row := aggregate.Owned{Key: tenancy.ToolKey(s.Tool), Rev: p.Rev, Err: aggregate.ErrSettings}
 		if !slices.Contains(on, row) {

@@ -78,7 +78,7 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		data.Problem = cmp.Or(problem, t.silence(v.Locale, err))
 	}
 	for _, x := range data.searched(t, strings.TrimSpace(r.URL.Query().Get("q")), all) {
-		p := standing(rows, v.Tenant, x.Name)
+		p := tenancy.Standing(rows, v.Tenant, x.Name)
 		listed := t.serverTool(x, p.Pin)
 		if x.State == mcp.Off && p.Rev == 0 {
 			listed.State = t.In("states", "undecided")

@@ -73,23 +73,13 @@ func (c *Pages) showTools(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 	data := toolsData{Servers: serverSums(settings.MCPServers, rows),
 		Came: web.Came{Conflict: sent.conflict, Wrong: len(sent.wrong) > 0}}
 	for _, s := range catalog.All() {
-		data.Own = append(data.Own, t.own(v.Locale, s, standing(rows, v.Tenant, s.Name), sent))
+		data.Own = append(data.Own, t.own(v.Locale, s, tenancy.Standing(rows, v.Tenant, s.Name), sent))
 	}
 	d := web.Document{Here: "tools", Data: data, Status: data.Status()}
 	return c.Show(w, r, v, d, "tools")
 }
 
 const toolsPath = "/console/tools"
-
-// standing returns a tool's permission, or the default one if there is no row.
-func standing(rows []tenancy.ToolPermission, tenant, name string) tenancy.ToolPermission {
-	for _, p := range rows {
-		if p.ToolName == name {
-			return p
-		}
-	}
-	return tenancy.Unsaved(tenant, name)
-}
 
 // own returns a tool with its saved permission or, if the form was sent, with the typed values.
 func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, sent typedTool) ownTool {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -40,10 +39,7 @@ func (c *Site) KnownTools(ctx context.Context, v *Viewer) (all []KnownTool, err 
 		return nil, err
 	}
 	for _, s := range tools.Planned().All() {
-		own := tenancy.ToolPermission{ToolName: s.Name, Allowed: true}
-		if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == s.Name }); i >= 0 {
-			own = rows[i]
-		}
+		own := tenancy.Standing(rows, v.Tenant, s.Name)
 		if s.Name == catalog.Decide { // its mark is made from the form
 			own.Mark = (&task.Matter{}).Steps(v.Locale, s.Version())[0].Mark
 		}

@@ -55,6 +55,14 @@ func Unsaved(tenant, tool string) ToolPermission {
 	return ToolPermission{TenantID: tenant, ToolName: tool, Allowed: !foreign, Constraints: "{}"}
 }
 
+// Standing returns a tool's permission among a tenant's rows, or that of a tool that has none.
+func Standing(rows []ToolPermission, tenant, tool string) ToolPermission {
+	if i := slices.IndexFunc(rows, func(p ToolPermission) bool { return p.ToolName == tool }); i >= 0 {
+		return rows[i]
+	}
+	return Unsaved(tenant, tool)
+}
+
 // ForContests reports whether contest members may call the tool in its current version.
 func (p ToolPermission) ForContests() bool {
 	return p.Contests && p.Allowed && p.ChangedAt == nil && p.Pin != nil && p.Pin.Access == aggregate.Read

@@ -235,10 +235,7 @@ func (d Admin) Forbid(ctx context.Context, tenant, name string, by aggregate.Act
 
 func (d Admin) save(ctx context.Context, tenant string, rows []tenancy.ToolPermission, name string, pin *tenancy.Pin,
 	by aggregate.Actor) error {
-	x := tenancy.ToolPermission{TenantID: tenant, ToolName: name, Constraints: "{}"}
-	if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == name }); i >= 0 {
-		x = rows[i]
-	}
+	x := tenancy.Standing(rows, tenant, name)
 	// a changed tool has to be listed for contests again
 	x.Allowed, x.Pin, x.ChangedAt, x.Contests = pin != nil, pin, nil, false
 	if pin != nil && pin.Access == aggregate.Read {
