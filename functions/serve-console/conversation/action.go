@@ -69,7 +69,7 @@ type changedFile struct {
 var signs = map[string]web.Change{"+": web.Added, "-": web.Removed}
 
 // changedFiles renders a difference.
-func changedFiles(changes []files.Change, words web.Texts, locale string) (out []changedFile) {
+func changedFiles(changes []files.Change, locale string) (out []changedFile) {
 	for _, c := range changes {
 		x := changedFile{Path: legible.Spelled(c.Path), What: explain.Became(c, locale, legible.OneLine)}
 		for _, line := range explain.DifferenceLines(c, locale) {
@@ -97,7 +97,7 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	}
 	p, all := t.asked[x.ActionID]
 	out.Whole = all
-	out.Argv, out.Changes = web.Each(p.Argv, legible.Spelled), changedFiles(p.Changes, words, locale)
+	out.Argv, out.Changes = web.Each(p.Argv, legible.Spelled), changedFiles(p.Changes, locale)
 	if p.Tool != "" {
 		t.call(x, p, &out, locale)
 	} else {
@@ -170,7 +170,7 @@ func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts
 // ended fills in an action's result.
 func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, locale string) {
 	if t.logged == x.Number {
-		out.Returned, out.Became = t.returned, changedFiles(t.became, words, locale)
+		out.Returned, out.Became = t.returned, changedFiles(t.became, locale)
 	}
 	say := func(name, text string, bad bool) {
 		if text = strings.TrimSpace(text); text != "" {

@@ -152,18 +152,13 @@ func sourceOf(words web.Texts, s conversation.Source, locale string) *source {
 func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actionRow, locale string) {
 	switch {
 	case p.Push == nil:
-		out.Effect, out.ToolKind = effectOf(p, locale, t.person), explain.CallKind(p.Access, locale)
+		by := subject.Reader{Locale: locale, Person: t.person}
+		does := by.Effect(explain.EffectOf(locale, explain.CalledStep(p), nil, nil))
+		out.Effect, out.ToolKind = &does, explain.CallKind(p.Access, locale)
 		out.Exactly = legible.Spelled(web.Indented(p.Arguments))
 	case x.Status == conversation.ActionPending:
 		out.Notes = t.surface.PushNotes(t.is.Conversation, x)
 	}
-}
-
-// effectOf returns the drawing of a call.
-func effectOf(p conversation.Payload, locale string, person func(id string) string) *subject.Effect {
-	by := subject.Reader{Locale: locale, Person: person}
-	e := by.Effect(explain.EffectOf(locale, explain.CalledStep(p), nil, nil))
-	return &e
 }
 
 // pullRequest is what a page says of an action that opens a pull request. Title and Body are the agent's.

@@ -128,7 +128,6 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 	a, planned := s.Task, steps[i]
 	r.Settled = true // what waits stands above, whole
 	out := Run{Key: Key(e.ProcessVersion, e.Attempt, planned.Order), Step: shown}
-	out.Call = r.told(explain.EffectOf(r.Locale, planned, nil, steps[:i]), false)
 	if g := a.GateOf(e, planned.Order); g != nil {
 		v := r.verdict(a, g.ID, &g.Gate)
 		out.Gate = &v
@@ -138,6 +137,7 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 	}
 	row := a.StepOf(e, planned.Order)
 	if row == nil {
+		out.Call = r.told(explain.EffectOf(r.Locale, planned, nil, steps[:i]), false)
 		return out
 	}
 	out.Status, out.Reused, out.Crashes, out.Found = string(row.Status), row.Reused, row.Crashes, row.Found
