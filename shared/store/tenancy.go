@@ -42,29 +42,18 @@ func (s *Store) SaveSettings(ctx context.Context, tenant string, x tenancy.Setti
 // Rules returns a tenant's rules and the revision of their row; the rules are nil if it has none. They name channels as
 // Slack calls them by now.
 func (s *Store) Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error) {
-	row, err := s.rules(ctx, tenant)
+	row, err := s.RulesRow(ctx, tenant)
 	return row.Config(), row.Rev, err
 }
 
-func (s *Store) rules(ctx context.Context, tenant string) (tenancy.RulesRow, error) {
+// RulesRow returns a tenant's rules with who saved them when, or an empty row.
+func (s *Store) RulesRow(ctx context.Context, tenant string) (tenancy.RulesRow, error) {
 	row := tenancy.RulesRow{TenantID: tenant}
 	err := s.read(ctx, tenant, &row)
 	if errors.Is(err, aggregate.ErrNotFound) && table.KeyPart(tenant) {
 		err = nil
 	}
 	return row, err
-}
-
-// RulesHistory returns the newest revisions of a tenant's rules, at most this many, the newest first.
-func (s *Store) RulesHistory(ctx context.Context, tenant string, most int) (kept []tenancy.RulesKept, err error) {
-	row, err := s.rules(ctx, tenant)
-	for rev := row.Rev; err == nil && rev > 0 && len(kept) < most; rev-- {
-		var x tenancy.RulesKept
-		if x, err = s.RulesOf(ctx, tenant, rev); err == nil {
-			kept = append(kept, x)
-		}
-	}
-	return kept, err
 }
 
 // RulesOf returns one revision of a tenant's rules, or aggregate.ErrNotFound.
@@ -77,7 +66,7 @@ func (s *Store) RulesOf(ctx context.Context, tenant string, rev int) (x tenancy.
 // them. It returns aggregate.ErrConflict when somebody saved in between.
 func (s *Store) SaveRules(ctx context.Context, tenant string, x *rules.Rules, rev int, known []rules.Known,
 	by aggregate.Actor, now time.Time) (is *rules.Rules, newRev int, err error) {
-	was, err := s.rules(ctx, tenant)
+	was, err := s.RulesRow(ctx, tenant)
 	if err != nil {
 		return nil, rev, err
 	}

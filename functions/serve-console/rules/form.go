@@ -40,13 +40,6 @@ func draftOf(text string) (d draft, err error) {
 	return d, nil
 }
 
-// same reports whether two values are written alike.
-func same(a, b any) bool {
-	x, _ := json.Marshal(a)
-	y, _ := json.Marshal(b)
-	return string(x) == string(y)
-}
-
 // arranged moves or removes an entry of a list.
 func arranged[T any](list []T, act string, i int) []T {
 	list = slices.Clone(list)

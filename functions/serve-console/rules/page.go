@@ -95,15 +95,6 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (a *a
 
 func (a *asked) open() error { return a.list(listState{opened: true}) }
 
-func (a *asked) saved() (draft, error) {
-	x, rev, err := a.Store.Rules(a.r.Context(), a.v.Tenant)
-	d := draft{Rev: rev}
-	if x != nil {
-		d.Rules = x.Rules
-	}
-	return d, err
-}
-
 // begun is ask for a form, which has the draft.
 func (c *Pages) begun(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*asked, error) {
 	d, err := draftOf(r.PostForm.Get("draft"))
@@ -209,23 +200,23 @@ type ruleRow struct {
 }
 
 func (a *asked) list(state listState) error {
-	saved, err := a.saved()
+	row, err := a.Store.RulesRow(a.r.Context(), a.v.Tenant)
 	if err != nil {
 		return err
 	}
-	kept, err := a.Store.RulesOf(a.r.Context(), a.v.Tenant, saved.Rev)
-	if err != nil && !errors.Is(err, aggregate.ErrNotFound) { // the settings moved, and there are no rules
-		return err
+	saved := draft{Rev: row.Rev}
+	if row.Rules != nil {
+		saved.Rules = row.Rules.Rules
 	}
-	d := listData{Stand: saved.Rules != nil, Problem: state.problems, Rev: saved.Rev, SavedAt: kept.UpdatedAt,
-		SavedBy: a.person(kept.UpdatedBy)}
+	d := listData{Stand: row.Rules != nil, Problem: state.problems, Rev: row.Rev, SavedAt: row.UpdatedAt,
+		SavedBy: a.person(row.UpdatedBy)}
 	if state.opened {
 		a.draft = saved
 	}
 	if state.status == http.StatusConflict {
 		a.draft.Rev, d.By = saved.Rev, d.SavedBy
 	}
-	d.Draft, d.Unsaved = a.draft.packed(), !same(saved.Rules, a.draft.Rules)
+	d.Draft, d.Unsaved = a.draft.packed(), !web.Alike(saved.Rules, a.draft.Rules)
 	a.rows(&d)
 	if d.Notes, err = a.notes(); err == nil && len(a.draft.Rules) > 0 {
 		d.Try, err = a.trying(state.try)

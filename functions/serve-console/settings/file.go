@@ -3,7 +3,6 @@ package settings
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -86,7 +85,7 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	if len(faults) == 0 && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
 		if data.Conflict = web.RevisionOf(r.PostForm) != now.Rev; !data.Conflict {
 			err := c.keep(r, v, now, file.Settings)
-			if err == nil && t.ruleChanges(ruled, file.Rules) != nil {
+			if err == nil && !web.Alike(ruled, file.Rules) {
 				_, _, err = c.Store.SaveRules(r.Context(), v.Tenant, &rules.Rules{Rules: file.Rules}, rev,
 					web.KnownToRules(tools), v.Actor(), c.Now())
 			}
@@ -150,17 +149,13 @@ func (f SettingsFile) wrongRules(known []rules.Known) []mistake {
 
 // ruleChanges says which rules differ, by their names; none if none does.
 func (t settingsTexts) ruleChanges(was, is []rules.Rule) []change {
-	text := func(x any) string {
-		b, _ := json.Marshal(x) // only strings, numbers, booleans and lists of these
-		return string(b)
-	}
-	if text(was) == text(is) {
+	if web.Alike(was, is) {
 		return nil
 	}
 	named := func(all, others []rules.Rule) []string {
 		return web.Each(all, func(r rules.Rule) string {
 			i := slices.IndexFunc(others, func(o rules.Rule) bool { return o.ID == r.ID })
-			if i >= 0 && text(others[i]) != text(r) {
+			if i >= 0 && !web.Alike(others[i], r) {
 				return t.Say("rule_changed", "name", legible.OneLine(r.Name))
 			}
 			return legible.OneLine(r.Name)

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -32,6 +34,13 @@ func (x Came) Status() int {
 func RevisionOf(form url.Values) int {
 	rev, _ := strconv.Atoi(form.Get("rev"))
 	return rev
+}
+
+// Alike reports whether two values are written alike. They have only strings, numbers, booleans and lists of these.
+func Alike(a, b any) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return bytes.Equal(x, y)
 }
 
 // Ticked returns the values of ticked boxes, each once, without the empty one by which a form shows that it had boxes.
