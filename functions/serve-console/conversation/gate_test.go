@@ -49,6 +49,16 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()).Holds(t, "ルールによる自動承認", "承認済み")
 }
 
+// saysWhatWasDecided: a click on a page that is out of date is told what was decided, and not that the conversation is
+// open.
+func saysWhatWasDecided(t *testing.T, w *consoletest.World) {
+	k, sato := w.Direct(), w.As(webapi.Sato).In("en")
+	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "no"))
+	late := sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+	late.Says(t, http.StatusConflict, "佐藤 花子 already rejected this").Lacks(t, "Now: Open")
+}
+
 func refusesActions(t *testing.T, w *consoletest.World) {
 	w.Ref.Tenant = w.Tenant.ID
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })

@@ -35,6 +35,7 @@ func TestConversationsWithAgents(t *testing.T) {
 		"what people, agents and commands write is text":    saidIsText,
 		"what a model was sent is for administrators":       sentIsForAdministrators,
 		"every address":                                     everyAddressAsksWho,
+		"a late click is told what was decided":             saysWhatWasDecided,
 		"a thousand messages":                               longTalk,
 		"a summary whose time is over":                      pageAfterItsSummary,
 		"what was said in the thread before":                pageOfThread,
