@@ -226,7 +226,7 @@ func Between(locale string, was, is []task.Step) (all []Change) {
 	if before != after {
 		name := effectWordsOf.In(locale).Total
 		if len(now) == 1 && now[0].step.Tool == catalog.Decide {
-			name = ArgumentName(locale, *now[0].step, "amount")
+			name = argumentName(locale, *now[0].step, "amount")
 		}
 		all = append(all, Change{[]Piece{{Words, name}}, []Piece{{Words, Money(locale, before)}},
 			[]Piece{{Words, Money(locale, after)}}})

@@ -173,16 +173,10 @@ const maxShortParty = 40
 // People returns whom the sentences name, whose other parts name nobody.
 func (s Sum) People() (ids []string) {
 	for _, e := range append(slices.Concat(s.Then, s.Reads), s.Lead) {
-		ids = append(ids, PeopleIn(e.Sentence)...)
-	}
-	return ids
-}
-
-// PeopleIn returns the people that pieces name.
-func PeopleIn(pieces []Piece) (ids []string) {
-	for _, p := range pieces {
-		if p.Kind == Person {
-			ids = append(ids, p.Text)
+		for _, p := range e.Sentence {
+			if p.Kind == Person {
+				ids = append(ids, p.Text)
+			}
 		}
 	}
 	return ids

@@ -288,8 +288,8 @@ func (l *writer) inside(path string) {
 	}
 }
 
-// PartOfResult names a part of what a step's tool returns as lines do, without quotation marks around all of it.
-func PartOfResult(locale, path string) string {
+// partOfResult names a part of what a step's tool returns as lines do, without quotation marks around all of it.
+func partOfResult(locale, path string) string {
 	l := writer{locale: locale, w: lineWordsOf(locale)}
 	l.inside(path)
 	return Plain(l.out)

@@ -81,7 +81,7 @@ func Masked(call task.Step, b aggregate.Blob, locale string) (shown map[string]a
 	planned, _ := decode(call.ToolInput)
 	shown, hidden = literal(planned, members, call.Tool)
 	for i, name := range hidden {
-		hidden[i] = ArgumentName(locale, call, name)
+		hidden[i] = argumentName(locale, call, name)
 	}
 	return shown, hidden, true
 }

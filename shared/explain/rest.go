@@ -50,8 +50,8 @@ func (t *teller) at(pointer string) (v any, found bool) {
 	return v, true
 }
 
-// ArgumentName returns what people call an argument of a step's tool.
-func ArgumentName(locale string, s task.Step, name string) string {
+// argumentName returns what people call an argument of a step's tool.
+func argumentName(locale string, s task.Step, name string) string {
 	t := teller{locale: locale, w: effectWordsOf.In(locale), look: lookOf(&s)}
 	return Plain(t.name([]part{{name: name}}))
 }

@@ -121,7 +121,7 @@ func Made(locale string, result aggregate.JSON) (all []string) {
 			text, is = n.String(), true
 		}
 		if is && text != "" && rules.Identifies(name) {
-			all = append(all, legible.OneLine(PartOfResult(locale, name))+" "+legible.OneLine(legible.Mask(text)))
+			all = append(all, legible.OneLine(partOfResult(locale, name))+" "+legible.OneLine(legible.Mask(text)))
 		}
 	}
 	return all
