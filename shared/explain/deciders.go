@@ -76,11 +76,17 @@ func (s Surface) own(o aggregate.Origin, askers []string) string {
 
 // few joins names, and counts those beyond maxNamed.
 func (s Surface) few(names []string) string {
-	w, more := refusalWordsOf.In(s.Locale), ""
-	if rest := len(names) - maxNamed; rest > 0 {
-		names, more = names[:maxNamed], " "+fill(w.AndOthers, "n", rest)
+	w := refusalWordsOf.In(s.Locale)
+	return few(names, maxNamed, w.And, w.AndOthers)
+}
+
+// few joins names by and, and says how many others there are beyond most.
+func few(names []string, most int, and, others string) string {
+	text := strings.Join(names[:min(len(names), most)], and)
+	if more := len(names) - most; more > 0 {
+		text = fill(others, "who", text, "n", more)
 	}
-	return strings.Join(names, w.And) + more
+	return text
 }
 
 func askersOf(o aggregate.Origin, askers []string) []string {

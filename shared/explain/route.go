@@ -152,15 +152,6 @@ func (r *Route) Hand(act *circulation.Act) string {
 	return fill(r.Words.StandIn, "hand", hand, "principal", principal)
 }
 
-// few joins names, and counts those beyond most.
-func (r *Route) few(names []string, most int) string {
-	text := strings.Join(names[:min(len(names), most)], r.Words.And)
-	if more := len(names) - most; more > 0 {
-		text = fill(r.Words.Others, "who", text, "n", more)
-	}
-	return text
-}
-
 const mostHands = 3 // named at a stage
 
 // hands names who gave these stamps; further ones are counted.
@@ -169,7 +160,7 @@ func (r *Route) hands(acts []*circulation.Act, most int) string {
 	for _, act := range acts {
 		names = append(names, r.Hand(act))
 	}
-	return r.few(slices.Compact(names), most)
+	return few(slices.Compact(names), most, r.Words.And, r.Words.Others)
 }
 
 // Stage is a stage in a line: who stamped, or how many have to.
@@ -248,7 +239,7 @@ func (r *Route) People(people []circulation.Person, most int) string {
 	for _, p := range people {
 		names = append(names, r.on.Marks.Person(p.User))
 	}
-	return r.few(names, most)
+	return few(names, most, r.Words.And, r.Words.Others)
 }
 
 // Waits says in a line for whom a gate waits.
