@@ -25,8 +25,8 @@ func (c *Conditions) check(p *problems, at string) {
 	p.Unless(len(c.Tools) <= MaxListed, at+".tools", "most", MaxListed)
 	for i, tool := range c.Tools {
 		field := fmt.Sprintf("%s.tools[%d]", at, i)
-		p.Unless(len(tool.Name) >= 1 && len(tool.Name) <= MaxTool && len(tool.Address) <= MaxAddress, field, "tool_address",
-			MaxAddress)
+		p.Unless(len(tool.Name) >= 1 && len(tool.Name) <= MaxTool && len(tool.Address) <= MaxAddress &&
+			(tool.Address == "" || strings.Contains(tool.Address, "://")), field, "tool_address", MaxAddress)
 		p.Unless(!slices.ContainsFunc(c.Tools[:i], tool.Same), field, "twice")
 	}
 	p.Unless(!c.Only || len(c.Tools) > 0, at+".tools", "some", MaxListed)

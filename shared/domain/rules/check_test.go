@@ -107,6 +107,7 @@ func TestProblemsOfConditions(t *testing.T) {
 		"rules[0].tools[0]": {
 			func(r *rules.Rules) { whenOf(r).Tools[0].Name = "" },
 			func(r *rules.Rules) { whenOf(r).Tools[0].Name = strings.Repeat("a", 101) },
+			func(r *rules.Rules) { whenOf(r).Tools[0].Address = "rooms" },
 			func(r *rules.Rules) { whenOf(r).Tools[0].Address = "https://" + strings.Repeat("a", 500) },
 		},
 		"rules[0].people[0]":    {func(r *rules.Rules) { whenOf(r).People = []string{"sato"} }},
