@@ -116,18 +116,6 @@ func Distinct(names map[string]string) {
 	}
 }
 
-// Search is a chooser with the row of a form that searches for more to choose.
-type Search struct {
-	Words                Texts
-	Of                   Chooser
-	Label, Example, Path string
-}
-
-// seek returns a chooser with its search: label and example say for what, and its answer is shown at the path.
-func seek(words Texts, of Chooser, label, example, path string) Search {
-	return Search{words, of, label, example, path}
-}
-
 // typed returns an input for a value, or for one of some choices. how has words: required, off, plain, date, the class
 // mono, number or currency, the rows of a longer text such as 8rows, the most characters such as 300most, and the mode
 // of a keyboard.

@@ -176,7 +176,7 @@ var pageFuncs = template.FuncMap{
 	"when": when, "exactly": exactly, "count": Count,
 	"count64": func(n int) string { return Count(int64(n)) },
 	"pair":    func(a, b any) pair { return pair{a, b} },
-	"fields":  fields, "seek": seek, "typed": typed, "hinted": hinted, "faulty": faulty,
+	"fields":  fields, "typed": typed, "hinted": hinted, "faulty": faulty,
 	"only":    only,
 	"badge":   func(status any) string { return Badge(fmt.Sprint(status)) },
 	"spelled": legible.Spelled, "spelledLine": legible.OneLine, "oneLine": card.OneLine,
