@@ -241,11 +241,6 @@ func (c *Site) ReadableAt(ctx context.Context, v *Viewer, o aggregate.Origin) (s
 	return s, fmt.Errorf("of a channel that the viewer is not in: %w", aggregate.ErrNotFound)
 }
 
-// ChannelOf returns the name of a request's channel, or unnamed if the viewer isn't in it.
-func (c *Site) ChannelOf(ctx context.Context, v *Viewer, o aggregate.Origin, unnamed string) string {
-	return c.ChannelsOf(ctx, v, o, unnamed)(o.Channel)
-}
-
 // ChannelsOf returns what a request's channel and the homes of its gates are called. Of those that the viewer isn't in
 // the request's channel is unnamed, another is its id.
 func (c *Site) ChannelsOf(ctx context.Context, v *Viewer, o aggregate.Origin, unnamed string) func(id string) string {
