@@ -36,8 +36,8 @@ func becomes(k *consoletest.Conversation, version string) *conversation.Action {
 	return x
 }
 
-func file(k *consoletest.Conversation, below, path string) string {
-	return k.Page() + "/files/" + below + "?" + url.Values{"path": {path}}.Encode()
+func file(k *consoletest.Conversation, path string) string {
+	return k.Page() + "/files/raw?" + url.Values{"path": {path}}.Encode()
 }
 
 // filesLeave: the list, and a file's bytes.
@@ -54,19 +54,19 @@ func filesLeave(t *testing.T, w *consoletest.World) {
 	becomes(k, version)
 	sato.Get(k.Page()+"/files").Says(t, 200, "読む 1.txt", "src/a/main.py")
 
-	raw := sato.Get(file(k, "raw", "読む 1.txt"))
+	raw := sato.Get(file(k, "読む 1.txt"))
 	expect.Same(t, "一\r\n二\u202e\n<b>", raw.Body)
 	expect.Same(t, "text/plain; charset=utf-8", raw.Header.Get("Content-Type"))
 	expect.Same(t, "nosniff", raw.Header.Get("X-Content-Type-Options"))
-	expect.Has(t, sato.Get(file(k, "raw", "bin.dat")).Header.Get("Content-Disposition"), "attachment; filename=bin.dat")
+	expect.Has(t, sato.Get(file(k, "bin.dat")).Header.Get("Content-Disposition"), "attachment; filename=bin.dat")
 	links := w.Console.Files.(*storedFiles).Links
-	to := sato.Get(file(k, "raw", "big.txt"))
+	to := sato.Get(file(k, "big.txt"))
 	expect.That(t, to.Status == http.StatusSeeOther && strings.HasPrefix(to.To, "https://bucket.example/") &&
 		to.Header.Get("Referrer-Policy") == "no-referrer" && string(links["big.txt"]) == big, "%v", to)
 
 	loseFiles(k, version)
 	sato.Get(k.Page()+"/files").Says(t, 200, "保存期間を過ぎたため削除しました").Lacks(t, "まだありません")
-	sato.Get(file(k, "raw", "big.txt")).Says(t, 404)
+	sato.Get(file(k, "big.txt")).Says(t, 404)
 	becomes(k, keepFiles(t, k, treeWith(t, map[string]string{"other": "1"})))
 	sato.Get(k.Page()+"/files").Says(t, 200, "other")
 }
@@ -84,7 +84,7 @@ func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 	}
 	for _, path := range []string{"", "a", "a/", "/a/b.txt", "./a/b.txt", "a/../a/b.txt", "../b.txt", "a%2Fb.txt",
 		"A/B.TXT", "c.txt"} {
-		w.As(webapi.Sato).Get(file(k, "raw", path)).Says(t, 404)
+		w.As(webapi.Sato).Get(file(k, path)).Says(t, 404)
 	}
 	expect.Is(t, len(w.Console.Files.(*storedFiles).Links), 0, "links for strangers")
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) { // forgotten

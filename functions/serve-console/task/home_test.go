@@ -134,8 +134,8 @@ func testForeignApprovals(t *testing.T, w *consoletest.World) {
 }
 
 // ordering is a step that orders a laptop from Acme for an amount of yen.
-func ordering(order int, amount string) task.Step {
-	s := consoletest.Message(order, "")
+func ordering(amount string) task.Step {
+	s := consoletest.Message(1, "")
 	s.Tool, s.ToolInput = "shop__order", aggregate.JSON(`{"supplier":"Acme","item":"Laptop","total":`+amount+`}`)
 	s.Mark = &rules.Mark{Version: s.ToolVersion, How: rules.HowSum, Pointers: []string{"/total"}, Currency: "JPY"}
 	return s
@@ -146,7 +146,7 @@ func testMoneyThatWaits(t *testing.T, w *consoletest.World) {
 	for _, amount := range []string{"298000", "1084600", `"many"`} {
 		w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "発注"})
 		w.Draft(s)
-		step := ordering(1, amount)
+		step := ordering(amount)
 		if amount == `"many"` {
 			step.ToolInput = aggregate.JSON(strings.Replace(string(step.ToolInput), "Laptop", strings.Repeat("Cable ", 200), 1))
 		}

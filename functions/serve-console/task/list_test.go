@@ -275,7 +275,7 @@ func TestTitlesAreNotOfWhatWasAskedFirst(t *testing.T) {
 	w.As(webapi.Sato).In("en").Get("/console").Says(t, 200, "勤怠集計 v2")
 	b.Get(w.TaskPage()).Holds(t,
 		`<p class="notice warning">⚠️ 変更の理由があったのに、前のバージョンから何も変わっていません。</p>`)
-	w.AskForSteps(ordering(1, "298000"))
+	w.AskForSteps(ordering("298000"))
 	b.Get("/console?of=all").Says(t, 200, "shop__order を実行します", "¥298,000")
 	b.Get("/console/tasks").Says(t, 200, title, "¥298,000")
 	w.Cancel()
@@ -283,7 +283,7 @@ func TestTitlesAreNotOfWhatWasAskedFirst(t *testing.T) {
 
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())
-	unmarked := ordering(1, "1")
+	unmarked := ordering("1")
 	unmarked.Mark = nil
 	w.AskForSteps(unmarked)
 	b.Get("/console?of=all").Says(t, 200, "shop__order", "勤怠集計").Lacks(t, "」の v")
