@@ -28,10 +28,11 @@ const mostOptions = 300
 
 // options are whom stages may ask, and who may be a condition; of too many those that somebody looks for.
 func (a *asked) options(find string) (who, by []web.Choice) {
+	sought := legible.Folded(find)
 	offered := func(values []string, most int) (all []web.Choice) {
 		for _, value := range values {
 			c := web.Choice{Value: value, Text: a.source(value)}
-			if len(values) <= most || find != "" && strings.Contains(legible.Folded(c.Text), legible.Folded(find)) {
+			if len(values) <= most || find != "" && strings.Contains(legible.Folded(c.Text), sought) {
 				all = append(all, c)
 			}
 		}

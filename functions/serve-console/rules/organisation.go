@@ -107,10 +107,10 @@ func (c *OrganisationPages) list(r *http.Request, v *web.Viewer, t web.Texts, o 
 	for _, i := range []int{1, 0, 2, 3, 5} {
 		d.Posts.Columns = append(d.Posts.Columns, web.Column{Name: headers[i]})
 	}
-	gone := c.gone(r.Context(), v, o)
+	gone, sought := c.gone(r.Context(), v, o), legible.Folded(query)
 	for _, p := range o.All() {
 		said := strings.Join([]string{o.Name(p.Person), p.Person, p.Department, p.Position}, "\n")
-		if !strings.Contains(legible.Folded(said), legible.Folded(query)) {
+		if !strings.Contains(legible.Folded(said), sought) {
 			continue
 		}
 		if len(d.Posts.Rows) == mostPosts {
