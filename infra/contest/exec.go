@@ -77,8 +77,7 @@ func (p program) exec(ctx context.Context, args []string) int {
 	case x.locale != "" && !slices.Contains(language.All, x.locale):
 		return p.misused("-locale must be %s", strings.Join(language.All, " or "))
 	}
-	g, release, code := p.ready(ctx, x)
-	defer release()
+	g, code := p.ready(x)
 	if code != exitDone {
 		return code
 	}
@@ -89,15 +88,14 @@ func (p program) exec(ctx context.Context, args []string) int {
 }
 
 // ready checks everything a contest needs (valid files, keys) and prints all faults at once.
-func (p program) ready(ctx context.Context, x execution) (g *game, release func(), code int) {
-	release = func() {}
+func (p program) ready(x execution) (g *game, code int) {
 	w, err := p.workspace()
 	if err != nil {
-		return nil, release, p.misused("%v", err)
+		return nil, p.misused("%v", err)
 	}
 	config, found, err := contestOf(w, x.file)
 	if err != nil {
-		return nil, release, p.misused("%v", err)
+		return nil, p.misused("%v", err)
 	}
 	g = &game{config: config, timeout: x.timeout}
 	names, places := config.Models(), config.Named
@@ -106,14 +104,14 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 	}
 	var unopened []teamconfig.Finding
 	if g.models, unopened, err = p.open(names, places, x.model); err != nil {
-		return nil, release, p.misused("%v", err)
+		return nil, p.misused("%v", err)
 	}
 	if !p.tell(append(found, unopened...)) {
-		return nil, release, exitMisused
+		return nil, exitMisused
 	}
 	p.tell(unpriced(names))
-	release = p.equip(ctx, g)
-	return g, release, exitDone
+	p.name(g.config)
+	return g, exitDone
 }
 
 // unpriced returns a warning for each model whose price is not known.
@@ -127,32 +125,19 @@ func unpriced(names []string) (found []teamconfig.Finding) {
 	return found
 }
 
-// equip gives members a sandbox for scripts, and names the members that can't work on this machine.
-func (p program) equip(ctx context.Context, g *game) (release func()) {
-	release = func() {}
-	lacks := map[contest.AgentType]string{contest.WebSearch: "can't read anything on this machine"}
-	if having(g.config, contest.CodeExec) {
-		var err error
-		if g.sandbox, release, err = p.sandbox(ctx); err != nil {
-			lacks[contest.CodeExec] = fmt.Sprintf("can't execute code on this machine: %v", err)
-		}
-	}
-	for _, t := range g.config.Teams {
+// lacking says why a member can't work on this machine.
+var lacking = map[contest.AgentType]string{contest.WebSearch: "can't read anything on this machine",
+	contest.CodeExec: "can't execute code on this machine"}
+
+// name names the members that can't work on this machine.
+func (p program) name(c teamconfig.Contest) {
+	for _, t := range c.Teams {
 		for _, m := range t.Members {
-			if why := lacks[contest.AgentType(m.AgentType)]; why != "" {
-				fmt.Fprintf(p.problem, "warning: %s: %s %s. Its team is told.\n", still(t.TeamID), still(m.AgentName),
-					still(why))
+			if why := lacking[contest.AgentType(m.AgentType)]; why != "" {
+				fmt.Fprintf(p.problem, "warning: %s: %s %s. Its team is told.\n", still(t.TeamID), still(m.AgentName), why)
 			}
 		}
 	}
-	return release
-}
-
-// having reports whether a contest has members of a type.
-func having(c teamconfig.Contest, of contest.AgentType) bool {
-	return slices.ContainsFunc(c.Teams, func(t teamconfig.Team) bool {
-		return slices.ContainsFunc(t.Members, func(m teamconfig.Member) bool { return m.AgentType == string(of) })
-	})
 }
 
 // contestOf reads the file of a contest, or of a team that plays alone.

@@ -19,7 +19,6 @@ import (
 type game struct {
 	config  teamconfig.Contest
 	models  round.Models
-	sandbox round.Sandbox // nil: not needed, or not available on this machine
 	prompt  string
 	locale  string
 	timeout time.Duration // of the whole contest; 0: only the teams' own timeouts apply
@@ -109,7 +108,7 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 			MaxRounds: g.config.MaxRounds, MinRounds: g.config.MinRounds, History: o.Rounds, Ranking: g.ranking(), Until: until,
 			Locale: g.locale,
 		}
-		out, err := round.Runner{Models: g.models, Sandbox: g.sandbox, Watch: g.watch}.Round(ctx, play)
+		out, err := round.Runner{Models: g.models, Watch: g.watch}.Round(ctx, play)
 		g.mu.Lock()
 		o.spend(out.Usage)
 		var ended *round.Error

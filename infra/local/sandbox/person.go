@@ -2,12 +2,14 @@ package sandbox
 
 import (
 	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"mime"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,7 +129,65 @@ func (s *Sandbox) Mark(channel, ts string) (Attempt, bool) {
 	return a, ok
 }
 
-var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+var (
+	escape   = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+	unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+	ranges   = []string{"here", "channel", "everyone"}
+)
+
+// reference is what stands for more than its characters in a typed text: what Slack's format writes between < and >,
+// addresses of the web and of mail.
+var reference = regexp.MustCompile(`<([@#]|!subteam\^|!)([^|<>\n]+)(?:\|[^<>\n]*)?>|` +
+	`https?://[^\s<>|"\x{3000}-\x{303F}\x{FF00}-\x{FF65}]*[^\s<>|".,:;!?')\x{3000}-\x{303F}\x{FF00}-\x{FF65}]|` +
+	`[A-Za-z0-9._%+-]+@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}`)
+
+// composed returns the text and the blocks of what a person typed in Slack's format, as Slack's clients send them: both
+// say the same. Marks of styles, lists and quotes stay characters.
+func composed(typed string) (text string, blocks []any) {
+	if typed == "" {
+		return "", nil
+	}
+	var elements []any
+	add := func(said, kind, member, value string) {
+		if text += said; said != "" {
+			elements = append(elements, map[string]any{"type": kind, member: value})
+		}
+	}
+	from := 0
+	literal := func(to int) {
+		said := unescape.Replace(typed[from:to])
+		add(escape.Replace(said), "text", "text", said)
+	}
+	for _, m := range reference.FindAllStringSubmatchIndex(typed, -1) {
+		whole, sign, id := typed[m[0]:m[1]], "", ""
+		if m[2] >= 0 {
+			sign, id = typed[m[2]:m[3]], typed[m[4]:m[5]]
+		}
+		if sign == "!" && !slices.Contains(ranges, id) {
+			continue // nobody can type it
+		}
+		literal(m[0])
+		from = m[1]
+		switch url := unescape.Replace(whole); {
+		case sign == "@":
+			add("<@"+id+">", "user", "user_id", id)
+		case sign == "#":
+			add(whole, "channel", "channel_id", id)
+		case sign == "!":
+			add("<!"+id+">", "broadcast", "range", id)
+		case sign != "":
+			add(whole, "usergroup", "usergroup_id", id)
+		case strings.Contains(whole, "://"):
+			add("<"+escape.Replace(url)+">", "link", "url", url)
+		default:
+			add("<mailto:"+whole+"|"+whole+">", "link", "url", "mailto:"+whole)
+			elements[len(elements)-1].(map[string]any)["text"] = whole
+		}
+	}
+	literal(len(typed))
+	return text, []any{map[string]any{"type": "rich_text", "block_id": rand.Text()[:5],
+		"elements": []any{map[string]any{"type": "rich_text_section", "elements": elements}}}}
+}
 
 // typed converts a typed text to Slack's format: it escapes the text and turns @Name, #channel, @group and @here into
 // references. A name that follows a letter of a mail address is none.
@@ -148,7 +208,7 @@ func (s *Sandbox) typed(plain string) string {
 			}
 		}
 	}
-	for _, all := range []string{"here", "channel", "everyone"} {
+	for _, all := range ranges {
 		names["@"+all] = "<!" + all + ">"
 	}
 	delete(names, "@")
