@@ -73,6 +73,15 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 	a := expect.Value(s.Load(t.Context(), task.RefOf(aggregate.TenantID("T0TEAM"), id)))(t)
 	expect.That(t, a.Head.Rev == 1 && a.Request.Text == "今月の勤怠をまとめて" && len(a.Cards) == 1 &&
 		a.Cards[0].State == aggregate.CardNone, "%+v", a)
+
+	policy := aggregate.Policy{Team: "T0TEAM", AllowSelf: true}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: a.Head.Requester, Team: "T0TEAM", Member: true}
+	expect.Value(s.Decide(t.Context(), a.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.End(by, policy, now)
+	}))(t)
+	ended := expect.Value(s.Load(t.Context(), a.Ref()))(t)
+	expect.Is(t, post(t, h, signed(body)).StatusCode, 200, "a delivery after the end")
+	expect.Same(t, ended, expect.Value(s.Load(t.Context(), a.Ref()))(t))
 }
 
 // testTold: a conversation's first message, and a reply, delivered several times at once.

@@ -44,6 +44,7 @@ func TestInteractions(t *testing.T) {
 		"a direct message":                             testDirectMessage,
 		"ids of others":                                testForeignIDs,
 		"nothing could be saved":                       testUnsaved,
+		"a note that can't be shown":                   testNoteFails,
 		"not in time":                                  testSlow,
 		"not even in time for the note":                testLateNote,
 	})
@@ -266,16 +267,39 @@ func testUnsaved(t *testing.T, w *world) {
 		card.Note("", explain.ErrUnavailable)) // nobody knows the language
 	inForm(t, w.post(w.form(webapi.Guest, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnavailable))
 	w.h.Rows = w.Store.KindStore.Store
-	w.slack.Faults.Add(webapi.Fault{Method: "views.open", Kind: webapi.Refused, Code: "expired_trigger_id"})
-	w.post(w.click(webapi.Tanaka, "reject_prompt", p.ID))
-	if told := w.slack.Ephemerals(webapi.Tanaka); len(told) != 1 ||
-		told[0].Text != card.Note("ja", explain.ErrUnavailable) {
-		t.Errorf("%+v", told)
+	for _, f := range []webapi.Fault{{Kind: webapi.Refused, Code: "expired_trigger_id"},
+		{Kind: webapi.Refused, Code: "token_revoked"}, {Kind: webapi.RateLimited, RetryAfter: time.Second}} {
+		f.Method = "views.open"
+		w.slack.Faults.Add(f)
+		w.told(w.post(w.click(webapi.Tanaka, "reject_prompt", p.ID)), webapi.Tanaka,
+			card.Note("ja", explain.ErrUnavailable))
+		expect.Same(t, 0, len(w.slack.Views(webapi.Tanaka)))
 	}
-	// Slack opened the form, and only its answer was lost.
-	w.slack.Faults.Add(webapi.Fault{Method: "views.open", Kind: webapi.Lost})
-	w.quiet(w.post(w.click(webapi.Sato, "reject_prompt", p.ID)), webapi.Sato)
-	expect.Same(t, 1, len(w.slack.Views(webapi.Sato)))
+	// Slack may have opened the form; only its answer was lost.
+	for n, f := range []webapi.Fault{{Kind: webapi.Unavailable, Status: 500}, {Kind: webapi.Lost}} {
+		f.Method = "views.open"
+		w.slack.Faults.Add(f)
+		w.quiet(w.post(w.click(webapi.Sato, "reject_prompt", p.ID)), webapi.Sato)
+		expect.Same(t, n, len(w.slack.Views(webapi.Sato)))
+	}
+}
+
+// testNoteFails: the person isn't told, Slack is answered, and nothing is tried again.
+func testNoteFails(t *testing.T, w *world) {
+	p := w.prompted()
+	w.quiet(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki)
+	before := w.Load().Head.Rev
+	for _, f := range []webapi.Fault{{Kind: webapi.RateLimited, RetryAfter: time.Second}, {Kind: webapi.Unavailable},
+		{Kind: webapi.Lost}, {Kind: webapi.Refused, Code: "not_in_channel"},
+		{Kind: webapi.Refused, Code: "token_revoked"}} {
+		f.Method = "chat.postEphemeral"
+		w.slack.Calls()
+		w.slack.Faults.Add(f)
+		out := w.post(w.click(webapi.Tanaka, "approve_prompt", p.ID))
+		n := len(w.slack.Calls("chat.postEphemeral"))
+		expect.That(t, out.StatusCode == 200 && out.Body == "" && n == 1 && w.Load().Head.Rev == before,
+			"%+v: answered %d %s, %d notes were tried", f, out.StatusCode, out.Body, n)
+	}
 }
 
 // oneIsTold checks that a person is told that nothing was saved. It tries more than one person, since a busy machine

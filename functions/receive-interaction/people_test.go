@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/slack-go/slack"
 
@@ -83,13 +85,15 @@ func members(t *testing.T, w *world) []string {
 
 func testUnverified(t *testing.T, w *world) {
 	p := w.prompted()
-	for _, method := range []string{"users.conversations", "users.info"} {
-		w.slack.Faults.Add(webapi.Fault{Method: method, Kind: webapi.Unavailable})
-		before := len(w.slack.Ephemerals(webapi.Suzuki))
-		w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID))
-		told := w.slack.Ephemerals(webapi.Suzuki)
-		expect.That(t, len(told) == before+1 && told[before].Text == card.Note("ja", explain.ErrUnverified),
-			"%s: %+v", method, told)
+	for _, f := range []webapi.Fault{{Method: "users.conversations", Kind: webapi.Unavailable},
+		{Kind: webapi.Unavailable}, {Kind: webapi.RateLimited, RetryAfter: time.Second}, {Kind: webapi.Lost},
+		{Kind: webapi.Refused, Code: "token_revoked"}} {
+		f.Method = cmp.Or(f.Method, "users.info")
+		w.slack.Calls()
+		w.slack.Faults.Add(f)
+		w.told(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki,
+			card.Note("ja", explain.ErrUnverified))
+		expect.Is(t, len(w.slack.Calls(f.Method)), 1, f.Kind)
 	}
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
 	inForm(t, w.post(w.form(webapi.Suzuki, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnverified))
@@ -161,7 +165,20 @@ func testForeignIDs(t *testing.T, w *world) {
 		a["block_id"], a["value"] = block, value
 		return p
 	}
+	other := w.otherTask("T0OTHER")
+	menu := func(key string, value any) map[string]any {
+		return from("T0OTHER", w.shortcut(webapi.Suzuki, map[string]any{"ts": w.root, "thread_ts": w.root, key: value}))
+	}
 	for name, payload := range map[string]map[string]any{
+		"their own task, our gate": from("T0OTHER", action(w.click(webapi.Suzuki, "approve_prompt", p.ID), other, p.ID)),
+		"our task to try again":    from("T0OTHER", w.click(webapi.Suzuki, "retry_generation", w.Ref.ID)),
+		"an execution to retry":    from("T0OTHER", w.click(webapi.Suzuki, "retry_execution", aggregate.NewID())),
+		"a step":                   from("T0OTHER", w.click(webapi.Suzuki, "approve_step", p.ID)),
+		"the request's menu":       menu("text", "x"),
+		"a card's menu": menu("attachments", []any{map[string]any{"blocks": []any{
+			map[string]any{"block_id": w.Ref.ID}}}}),
+		"a message's menu": menu("metadata", map[string]any{"event_type": "ringi_card",
+			"event_payload": map[string]any{"task": w.Ref.ID, "card": "CARD#task"}}),
 		"another tenant's person":      from("T0OTHER", w.click(webapi.Suzuki, "approve_prompt", p.ID)),
 		"another tenant's execution":   from("T0OTHER", w.click(webapi.Suzuki, "cancel_execution", aggregate.NewID())),
 		"another tenant's form asked":  from("T0OTHER", w.click(webapi.Suzuki, "reject_prompt", p.ID)),
@@ -178,10 +195,31 @@ func testForeignIDs(t *testing.T, w *world) {
 			t.Errorf("%s: %d, told %+v", name, out.StatusCode, told[before:])
 		}
 	}
-	inForm(t, w.post(from("T0OTHER", w.form(webapi.Suzuki, "prompt", p.ID, "x"))),
-		card.Note("ja", aggregate.ErrNotFound))
+	form := from("T0OTHER", w.form(webapi.Suzuki, "prompt", p.ID, "x"))
+	inForm(t, w.post(form), card.Note("ja", aggregate.ErrNotFound))
+	view, before := form["view"].(map[string]any), len(w.slack.Ephemerals(webapi.Suzuki)) // their own task, our gate
+	view["private_metadata"] = strings.ReplaceAll(view["private_metadata"].(string), w.Ref.ID, other)
+	w.post(form)
+	told := w.slack.Ephemerals(webapi.Suzuki)
+	expect.That(t, len(told) == before+1 && told[before].Text == card.Note("ja", aggregate.ErrNotFound), "%+v", told)
+	cancels := person("view_submission", webapi.Suzuki, "T0OTHER")
+	private := string(expect.Value(json.Marshal(card.Cancellation{TaskID: w.Ref.ID, Channel: webapi.HR}))(t))
+	cancels["view"] = map[string]any{"id": "V1", "type": "modal", "callback_id": card.CancelCallback,
+		"private_metadata": private, "state": map[string]any{"values": map[string]any{}}}
+	w.post(from("T0OTHER", cancels))
+	expect.That(t, w.Load().Head.Ended == nil, "it was cancelled")
 	got := w.Load().Prompt()
 	expect.That(t, got.Status == aggregate.PendingApproval && len(w.slack.Views(webapi.Suzuki)) == 0, "%+v", got)
+}
+
+// otherTask makes a task of another workspace.
+func (w *world) otherTask(team string) string {
+	w.T.Helper()
+	c, ref, err := task.Receive(aggregate.TenantID(team), task.Request{TeamID: team, Text: "x", User: webapi.Tanaka,
+		Channel: webapi.HR, MessageTS: "2.000001", ThreadTS: "2.000001", Source: task.SourceChannel}, w.Now())
+	expect.NoError(w.T, err)
+	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))
+	return ref.ID
 }
 
 // A card is in the workspace's language, and whatever one person reads is in that person's.

@@ -42,7 +42,8 @@ func TestUpdateCard(t *testing.T) {
 		"no permission to search: posted and counted":                             testNoSearch,
 		"a claim lost meanwhile: our own message is taken back":                   testLostClaim,
 		"a message deleted in Slack is posted anew":                               testDeleted,
-		"a message of another app's is posted anew":                               testCantUpdate,
+		"a message of another app's is posted anew":                               testCantUpdate("cant_update_message"),
+		"a message that is too old to change is posted anew":                      testCantUpdate("edit_window_closed"),
 		"an archived channel":                                                     testArchived,
 		"an archived channel is tried again every hour while a gate waits":        testArchivedAtGate,
 		"a card that can't be updated for now delays none that is posted":         testShortOfUpdates,
@@ -163,12 +164,14 @@ func testDeleted(t *testing.T, w *world) {
 	expect.That(t, m[0].TS != old, "the same message")
 }
 
-func testCantUpdate(_ *testing.T, w *world) {
-	w.done()
-	w.Extracted()
-	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Refused, Code: "cant_update_message"})
-	w.done()
-	w.shows("受け付けました", "勤怠")
+func testCantUpdate(code string) func(*testing.T, *world) {
+	return func(_ *testing.T, w *world) {
+		w.done()
+		w.Extracted()
+		w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Refused, Code: code})
+		w.done()
+		w.shows("受け付けました", "勤怠")
+	}
 }
 
 func testArchived(t *testing.T, w *world) {
@@ -178,6 +181,9 @@ func testArchived(t *testing.T, w *world) {
 	expect.Must(t, c.State == aggregate.CardUnreachable && c.Refusal == "is_archived" && c.TriedRev == 1, "%+v", c)
 	dm := func() int {
 		all := expect.Value(w.slack.Everything(webapi.DirectMessage(webapi.Sato)))(t)
+		for _, m := range all {
+			expect.That(t, strings.Contains(m.Text, "is_archived") && strings.Contains(m.Text, webapi.HR), "told %q", m.Text)
+		}
 		return len(all)
 	}
 	if dm() != 1 {
@@ -321,6 +327,13 @@ func testRedraw(t *testing.T, w *world) {
 	head := w.Load().Head
 	expect.That(t, head.ShownRev == head.Rev, "shown %d of %d", head.ShownRev, head.Rev)
 	w.shows("受け付けました")
+	expect.NoError(t, w.slack.SetArchived(webapi.HR, true)) // what Slack refused for good is tried again
+	w.Extracted()
+	w.done()
+	expect.NoError(t, w.slack.SetArchived(webapi.HR, false))
+	expect.NoError(t, w.Store.Redraw(t.Context(), w.Ref))
+	w.done()
+	w.shows("勤怠")
 }
 
 // The card before a call shows all arguments, wherever they are stored, and its row doesn't contain them.
