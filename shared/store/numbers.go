@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/call"
@@ -44,21 +43,9 @@ type RegisteredTask struct {
 	Task     ListedTask     // of a request; without a title until there is a task
 	Head     task.Head      // of a request
 	Gate     aggregate.Gate // of a decision that which was settled, else the newest about the steps
-	Steps    []task.Step    // that the gate is about
-	Executed Executed       // how a request was carried out; empty unless all of it was
-	Files    task.Aggregate // of a request with files: the rows that say which
 
 	Call *call.Call // of an outside agent, with its id alone once it is erased; nil: the decision is a request's
 }
-
-// Executed is the part of an execution's row that the register shows. Results that are large are not in it.
-type Executed struct {
-	CompletedAt *time.Time         `json:"completed_at"`
-	Results     []task.ResultEntry `json:"results"`
-}
-
-// Objects implements aggregate.Objects, as an execution's row does.
-func (*Executed) Objects() (list, member string, blob bool) { return (*task.Execution)(nil).Objects() }
 
 // MostRegistered is how many lines are read at once.
 const MostRegistered = 50
@@ -76,14 +63,14 @@ func (s *TaskStore) DecisionLines(ctx context.Context, tenant string, of []task.
 	for i, x := range of {
 		l.all[i].Decision = x
 	}
-	if err := l.requests(ctx, func(x *RegisteredTask) string { return x.Decision.GateKey }); err != nil {
+	if err := l.requests(ctx); err != nil {
 		return nil, err
 	}
 	return l.all, l.calls(ctx)
 }
 
-// requests reads the rows of the lines that are requests'; gate says which gate's, "" for none.
-func (l *lines) requests(ctx context.Context, gate func(x *RegisteredTask) string) error {
+// requests reads the rows of the lines that are requests'.
+func (l *lines) requests(ctx context.Context) error {
 	fixed := func(key string) func(*RegisteredTask) string { return func(*RegisteredTask) string { return key } }
 	err := fillListed(ctx, l, fixed(aggregate.HeadKey), func(x *RegisteredTask, is task.Head) { x.Head = is })
 	if err == nil {
@@ -99,31 +86,8 @@ func (l *lines) requests(ctx context.Context, gate func(x *RegisteredTask) strin
 		err = fillListed(ctx, l, untitled, func(x *RegisteredTask, is task.Request) { x.Task.Text = is.Words("") })
 	}
 	if err == nil {
-		err = fillListed(ctx, l, gate, func(x *RegisteredTask, is gateRow) { x.Gate, x.Steps = is.Gate, is.Steps })
-	}
-	if err == nil {
-		executed := func(x *RegisteredTask) string { return x.Head.Executed }
-		err = fillListed(ctx, l, executed, func(x *RegisteredTask, is Executed) { x.Executed = is })
-	}
-	filed := func(key string) func(*RegisteredTask) string {
-		return func(x *RegisteredTask) string {
-			if x.Head.Files == 0 {
-				return ""
-			}
-			return key
-		}
-	}
-	if err == nil {
-		err = fillListed(ctx, l, filed((&task.Request{}).Key()), func(x *RegisteredTask, is task.Request) {
-			x.Files.Request = &is
-		})
-	}
-	if err == nil {
-		err = fillListed(ctx, l, filed(task.FilesKey), func(x *RegisteredTask, is task.Files) { x.Files.Files = &is })
-	}
-	if err == nil { // a form that was filled in again has its own
-		newest := func(x *RegisteredTask) string { return filed(x.Head.Newest.Key("PROMPT"))(x) }
-		err = fillListed(ctx, l, newest, func(x *RegisteredTask, is task.Prompt) { x.Files.Add(&is) })
+		gate := func(x *RegisteredTask) string { return x.Decision.GateKey }
+		err = fillListed(ctx, l, gate, func(x *RegisteredTask, is aggregate.Gate) { x.Gate = is })
 	}
 	return err
 }
@@ -174,12 +138,3 @@ func (l *lines) calls(ctx context.Context) error {
 	}
 	return err
 }
-
-// gateRow is the part of any gate's row that the register shows.
-type gateRow struct {
-	aggregate.Gate
-	Steps []task.Step `json:"steps"`
-}
-
-// Objects implements aggregate.Objects, as the row of the steps does.
-func (*gateRow) Objects() (list, member string, blob bool) { return (*task.Process)(nil).Objects() }

@@ -76,14 +76,12 @@ func (c *Console) figures(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 func (c *Console) lately(ctx context.Context, tenant string, action aggregate.Action) (all []aggregate.AuditEntry,
 	err error) {
 	filter := store.AuditFilter{Action: action, From: c.Now().AddDate(0, 0, -auditDays)}
-	for cursor := ""; len(all) < mostFigured; {
+	for cursor, more := "", true; more; more = cursor != "" && len(all) < mostFigured {
 		page, err := c.Store.Audit(ctx, tenant, filter, cursor, store.MaxPage)
 		if err != nil {
 			return nil, err
 		}
-		if all, cursor = append(all, page.Items...), page.Next; cursor == "" {
-			break
-		}
+		all, cursor = append(all, page.Items...), page.Next
 	}
 	return all, nil
 }

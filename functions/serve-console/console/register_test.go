@@ -22,7 +22,6 @@ func TestTheRegister(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"is a file for spreadsheets, the newest decision first": files,
 		"says that nobody gave an amount":                       saysThatNobodyGaveAnAmount,
-		"says what was carried out, and when":                   carriedOut,
 		"has a thousand decisions":                              listsAThousand,
 	})
 }
@@ -72,8 +71,7 @@ func numberedAs(w *consoletest.World, n int, seen aggregate.Seen) string {
 
 func files(t *testing.T, w *consoletest.World) {
 	first, second := decided(w, 1), decided(w, 2)
-	file := register(w, "ja").Holds(t, `"勤怠集計"`, `"'=10万円以上 (1)"`, `"課長 鈴木 一郎"`, `"298000","JPY"`, "営業部", "締切は金曜",
-		`"決裁 (実行中)"`)
+	file := register(w, "ja").Holds(t, `"勤怠集計"`, `"'=10万円以上 (1)"`, `"課長 鈴木 一郎"`, `"298000","JPY"`, "営業部", `"決裁 (実行中)"`)
 	expect.That(t, strings.Index(file.Body, second) < strings.Index(file.Body, first), "the older one comes first")
 	w.Cancel()
 	register(w, "en").Holds(t, `"Decision No."`, second, "Cancelled after the decision", "Decided (running)")
@@ -88,17 +86,6 @@ func saysThatNobodyGaveAnAmount(t *testing.T, w *consoletest.World) {
 	for locale, says := range map[string]string{"ja": "金額の指定なし", "en": "No amount given"} {
 		register(w, locale).Holds(t, says)
 	}
-}
-
-func carriedOut(t *testing.T, w *consoletest.World) {
-	decided(w, 1)
-	w.Ran(aggregate.Blob{JSON: w.Load().Process().Steps[0].ToolInput}, consoletest.Inline(`{"message_id":"M-77"}`))
-	register(w, "ja").Lacks(t, "M-77")
-	w.Later(time.Second)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.CompleteExecution(a.Head.Run, "送りました。", w.Now())
-	})
-	register(w, "ja").Holds(t, "施行日", "田中 恵 さんに DM を送りました", "M-77")
 }
 
 func listsAThousand(t *testing.T, w *consoletest.World) {

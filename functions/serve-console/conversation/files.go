@@ -117,14 +117,9 @@ func (c *Pages) showRaw(w http.ResponseWriter, r *http.Request, _ *web.Viewer, o
 		http.Redirect(w, r, link, http.StatusSeeOther)
 		return nil
 	case files.IsText(content):
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		w.Header().Set("Content-Disposition", "inline")
-	default:
-		w.Header().Set("Content-Type", "application/octet-stream")
-		w.Header().Set("Content-Disposition", large.Attachment(name))
+		return web.Serve(w, "text/plain; charset=utf-8", "inline", content)
 	}
-	_, err := w.Write(content)
-	return err
+	return web.Serve(w, "application/octet-stream", large.Attachment(name), content)
 }
 
 // source is where a conversation's files came from.

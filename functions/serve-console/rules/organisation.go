@@ -10,7 +10,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
-	"ringi/shared/explain/auditlog"
 	"ringi/shared/store"
 	"ringi/shared/words/charset"
 	"ringi/shared/words/legible"
@@ -197,5 +196,5 @@ func (c *OrganisationPages) download(w http.ResponseWriter, r *http.Request, v *
 	if is.Organisation != nil {
 		rows = is.Organisation.Rows(v.Locale)
 	}
-	return web.Attach(w, web.KindCSV, "organisation.csv", web.CSVOf(rows, auditlog.Cell))
+	return web.AttachCSV(w, r, "organisation.csv", rows)
 }

@@ -34,7 +34,7 @@ func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	if err != nil {
 		return err
 	}
-	return web.Attach(w, web.KindYAML, "ringi-settings.yaml", text)
+	return web.Attach(w, r, "application/yaml", "ringi-settings.yaml", text)
 }
 
 type importData struct {

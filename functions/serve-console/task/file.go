@@ -37,7 +37,7 @@ func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, _ *web.Viewer
 		return aggregate.ErrNotFound
 	}
 	name = fmt.Sprintf("ringi-%s-%s-%s.csv", a.Head.TaskID, r.PathValue("step"), name)
-	return web.AttachZipped(w, r, web.KindCSV, name, web.CSV(table))
+	return web.AttachCSV(w, r, name, append([][]string{table.Columns}, table.Rows...))
 }
 
 // tableNamed returns the table for a file name.
@@ -105,8 +105,5 @@ func (c *Pages) sendFile(w http.ResponseWriter, r *http.Request, _ *web.Viewer, 
 		kept = "inline" + strings.TrimPrefix(kept, "attachment")
 	}
 	w.Header().Set("Content-Security-Policy", shielded)
-	w.Header().Set("Content-Disposition", kept)
-	w.Header().Set("Content-Type", f.Kind.MediaType())
-	_, err = w.Write(body)
-	return err
+	return web.Serve(w, f.Kind.MediaType(), kept, body)
 }

@@ -20,7 +20,7 @@ func TestNoCellOfAFileIsAFormula(t *testing.T) {
 		"田中", "a\"b,c\nd", ""}
 	want := []string{"'=1+1", "'+1", "'-1+2", "'@SUM(A1)", "'\t=1", "'\r=1", "' =1", "'＝1", "'|cmd", "'%0", "-5", "-1.5",
 		"'--1", "田中", "a\"b,c\nd", ""}
-	file := web.CSV(web.Sheet{Columns: cells, Rows: [][]string{cells}})
+	file := web.CSV([][]string{cells, cells})
 	text, marked := strings.CutPrefix(string(file), "\ufeff")
 	expect.That(t, marked, "Excel takes the file for another encoding")
 	rows := expect.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t)

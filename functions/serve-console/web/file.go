@@ -7,36 +7,47 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/explain/auditlog"
 )
 
 // byteOrderMark tells Excel that a file is UTF-8.
 const byteOrderMark = "\ufeff"
 
-// CSV formats a table for spreadsheets. A cell that a spreadsheet would take for a formula gets a leading apostrophe.
-func CSV(t Sheet) []byte {
-	return CSVOf(append([][]string{t.Columns}, t.Rows...), harmless)
-}
-
-// CSVOf formats rows for spreadsheets; cell makes a text harmless to them.
-func CSVOf(rows [][]string, cell func(string) string) []byte {
-	var b bytes.Buffer
-	b.WriteString(byteOrderMark)
+// CSV formats rows for spreadsheets. Every cell is quoted, because some programs also end a cell at a semicolon or a
+// tab.
+func CSV(rows [][]string) []byte {
+	b := bytes.NewBufferString(byteOrderMark)
 	for _, row := range rows {
-		_ = auditlog.WriteCells(&b, Each(row, cell)) // writes to memory: it can't fail
+		b.WriteString(Joined(row, func(cell string) string {
+			return `"` + strings.ReplaceAll(harmless(cell), `"`, `""`) + `"`
+		}, ",") + "\r\n")
 	}
 	return b.Bytes()
 }
 
-// harmless puts an apostrophe before a text that a spreadsheet would take for a formula. A signed number is not one.
+// harmless returns a cell's text as a spreadsheet shows it literally. A signed number is no formula.
 func harmless(s string) string {
 	if digits, negative := strings.CutPrefix(s, "-"); negative && digits != "" &&
 		strings.Trim(digits, "0123456789.") == "" {
 		return s
 	}
-	return auditlog.Cell(s)
+	return literal(s)
+}
+
+// literal puts a ' before a text that would be a formula, also if its sign is a full-width one or follows invisible
+// characters. NUL becomes a blank because some programs stop reading there.
+func literal(s string) string {
+	s = strings.ReplaceAll(s, "\x00", " ")
+	first := strings.TrimLeftFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf)
+	})
+	if first != "" && strings.ContainsRune("=+-@＝＋－＠|%", []rune(first)[0]) || strings.HasPrefix(s, "\t") ||
+		strings.HasPrefix(s, "\r") || strings.HasPrefix(s, "\n") {
+		return "'" + s
+	}
+	return s
 }
 
 // Uploaded returns the file of a form; empty without one.
@@ -92,16 +103,27 @@ func Unpacked(value string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r, most+1))
 }
 
-// Attach sends a file to be saved under a name.
-func Attach(w http.ResponseWriter, kind, name string, file []byte) error {
-	w.Header().Set("Content-Type", kind+"; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+// AttachCSV sends rows as a file for spreadsheets.
+func AttachCSV(w http.ResponseWriter, r *http.Request, name string, rows [][]string) error {
+	return Attach(w, r, "text/csv", name, CSV(rows))
+}
+
+// maxPlain is the largest answer that isn't compressed: Lambda limits answers to 6 MB.
+const maxPlain = 1 << 20
+
+// Attach sends a file to be saved under a name, compressed if it is long.
+func Attach(w http.ResponseWriter, r *http.Request, kind, name string, file []byte) error {
+	if len(file) > maxPlain && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		file = Zipped(file)
+		w.Header().Set("Content-Encoding", "gzip")
+	}
+	return Serve(w, kind+"; charset=utf-8", `attachment; filename="`+name+`"`, file)
+}
+
+// Serve sends a file of this media type, to be saved or looked at as a disposition says.
+func Serve(w http.ResponseWriter, kind, disposition string, file []byte) error {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", disposition)
 	_, err := w.Write(file)
 	return err
 }
-
-// Kinds of files that Attach sends.
-const (
-	KindCSV  = "text/csv"
-	KindYAML = "application/yaml"
-)

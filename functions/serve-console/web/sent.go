@@ -14,9 +14,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// maxSent bounds what a file has of prompts, in bytes before it is compressed; maxPlain is the largest answer that
-// isn't compressed: Lambda limits answers to 6 MB.
-const maxSent, maxPlain = 8 << 20, 1 << 20
+// maxSent bounds what a file has of prompts, in bytes before it is compressed.
+const maxSent = 8 << 20
 
 // sentCall is a line of the file that SendSent makes; Sent is absent if it was not kept, or its retention time is over.
 type sentCall struct {
@@ -52,7 +51,7 @@ func (c *Site) SendSent(w http.ResponseWriter, r *http.Request, of aggregate.Ref
 		}
 		file = append(append(file, line...), '\n')
 	}
-	return AttachZipped(w, r, "application/x-ndjson", "ringi-"+of.ID+"-sent.jsonl", file)
+	return Attach(w, r, "application/x-ndjson", "ringi-"+of.ID+"-sent.jsonl", file)
 }
 
 // masked returns a request to a model with personal data masked: a JSON value, or a text if it is none.
@@ -67,15 +66,6 @@ func masked(text []byte) any {
 		return legible.Mask(string(text))
 	}
 	return legible.MaskAll(v)
-}
-
-// AttachZipped sends a file to be saved under a name, compressed if it is long.
-func AttachZipped(w http.ResponseWriter, r *http.Request, kind, name string, file []byte) error {
-	if len(file) > maxPlain && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		file = Zipped(file)
-		w.Header().Set("Content-Encoding", "gzip")
-	}
-	return Attach(w, kind, name, file)
 }
 
 // Indented spreads a text that is JSON over lines; any other text stays as it is.

@@ -140,7 +140,6 @@ func (a *Aggregate) ReadFiles(run int, files []ReadFile, now time.Time) (aggrega
 		return aggregate.Change{}, nil
 	}
 	c := a.begin(now)
-	c.Head.Files = len(files)
 	row := &Files{Files: slices.Clip(files), CreatedAt: c.Now}
 	if a.Files != nil {
 		row.Meta = a.Files.Meta

@@ -23,7 +23,6 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (a
 		n.Summary, n.CompletedAt, n.Results = summary, &c.Now, results
 		c.Made = n
 	})
-	c.Head.Executed = e.Key()
 	c.end(a.Task, TaskCompleted, aggregate.System(), ReasonDone)
 	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID,
 		a.writesOf(e, c, results, map[string]any{"steps": len(results), "tools": toolsOf(results)}))

@@ -166,7 +166,6 @@ func (c *change) fillIn(a *Aggregate, was *Process, e Refill, by aggregate.Actor
 	about := a.versioned(n.Version, n.hash())
 	about["from_version"] = before.Version
 	c.audit(by, AuditPromptEdited, "prompt", n.ID, about)
-	c.Head.Files = len(e.Files)
 	return n
 }
 

@@ -282,7 +282,7 @@ func TestAFormThatIsFilledInAgainHasItsOwnFiles(t *testing.T) {
 		a.Next(s.now))
 	s.do(read(*a.ReadBefore("F2"), added))
 	a = s.load()
-	expect.That(t, !a.Unread() && a.Next(s.now).State == StateDraftPrompt && a.Head.Files == 2 &&
+	expect.That(t, !a.Unread() && a.Next(s.now).State == StateDraftPrompt &&
 		len(a.Files.Files) == 3, "%+v, %+v", a.Next(s.now), a.Files.Files)
 	s.steps = pens.Steps("ja", "v1")
 	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -306,6 +306,6 @@ func TestAFormThatIsFilledInAgainHasItsOwnFiles(t *testing.T) {
 
 	s.do(s.giveBack(a.Process().ID, suzuki)).refilled(pens) // with none
 	a = s.load()
-	expect.That(t, a.Enclosed() == "" && a.Head.Files == 0 && a.sum(a.Processes[0]) == sum &&
+	expect.That(t, a.Enclosed() == "" && a.sum(a.Processes[0]) == sum &&
 		len(a.FilesOf(a.Processes[1].ID)) == 2, "%s", a.Enclosed())
 }

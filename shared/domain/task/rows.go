@@ -15,7 +15,6 @@ type Head struct {
 	TaskID string `json:"task_id"`
 
 	AcceptedAt *time.Time `json:"accepted_at,omitempty"` // when the request was accepted; see counts
-	Executed   string     `json:"executed,omitempty"`    // key of the execution that completed
 
 	Parked      *Parked    `json:"parked,omitempty"`
 	Ended       *Ended     `json:"ended,omitempty"`
@@ -32,8 +31,6 @@ type Head struct {
 	WaitsFor aggregate.CardType `json:"waits_for,omitempty"`
 	Routed   bool               `json:"routed,omitempty"`
 	Glance   Glance             `json:"glance,omitzero"`
-	// Files is how many files of the request were read: there is a Files row.
-	Files int `json:"files,omitempty"`
 	// LostContests lists contests for which the task no longer waits and that must still be withdrawn.
 	LostContests []string `json:"lost_contests,omitempty"`
 }

@@ -1,8 +1,6 @@
 package auditlog
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -130,17 +127,6 @@ func row(details string) aggregate.AuditEntry {
 	}
 }
 
-func write(t *testing.T, rows ...aggregate.AuditEntry) string {
-	t.Helper()
-	var b bytes.Buffer
-	w := expect.Value(NewTable("ja", &b))(t)
-	for _, r := range rows {
-		expect.NoError(t, w.Write(r))
-	}
-	expect.NoError(t, w.Flush())
-	return b.String()
-}
-
 func TestDetailsHaveWordsForTheirCodes(t *testing.T) {
 	for _, locale := range language.All {
 		said := ""
@@ -155,49 +141,10 @@ func TestDetailsHaveWordsForTheirCodes(t *testing.T) {
 }
 
 func TestAFileForPeople(t *testing.T) {
-	text := write(t, row(`{"reason":"=cmd|' /C calc'!A1"}`))
-	expect.That(t, strings.HasPrefix(text, "\ufeff\"日時 (日本時間)\",\"誰が\",") &&
-		strings.HasSuffix(text, "\r\n"), "it is %q", text)
-	all := expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll())(t)
-	want := []string{"2026-04-18 08:30:00", "U1", "実行方針を却下した", "prompt.rejected",
-		"実行方針", "01ROW", "01TASK",
-		`{"reason":"=cmd|' /C calc'!A1"}`, "2026-04-17T23:30:00.000Z", "01ENTRY"}
-	expect.Same(t, want, all[1])
-}
-
-func TestACellIsNoFormula(t *testing.T) {
-	for _, s := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "　＝1",
-		"＝1", "＋1", "－1",
-		"＠x", "\ufeff=1", "\x00=1", "|calc", "%0A", "\tx"} {
-		got := Cell(s)
-		expect.That(t, strings.HasPrefix(got, "'"), "%q stands as %q", s, got)
-	}
-	for _, s := range []string{"", "U1", "2026-04-18", "却下=理由", "a@b", "'=1"} {
-		expect.Is(t, Cell(s), s)
-	}
-}
-
-// LibreOffice also splits cells at semicolons and tabs, Excel at semicolons in locales with decimal commas: text after
-// these signs must not begin another cell.
-func TestNoSignWithinACellBeginsAnother(t *testing.T) {
-	for _, s := range []string{"a;=cmd|'/C calc'!A1", "a\t=1+1", "a|=1", `a";=1`} {
-		var b bytes.Buffer
-		expect.NoError(t, WriteCells(&b, []string{s, ""}))
-		expect.Is(t, b.String(), `"`+strings.ReplaceAll(s, `"`, `""`)+`",""`+"\r\n", "%q stands", s)
-		r := csv.NewReader(&b)
-		r.Comma = ';'
-		row, err := r.Read()
-		expect.That(t, err != nil || len(row) <= 1, "%q is %d cells to a program that splits at semicolons", s, len(row))
-	}
-}
-
-func FuzzACellIsNoFormula(f *testing.F) {
-	f.Add("=1")
-	f.Fuzz(func(t *testing.T, s string) {
-		got := Cell(s)
-		first := strings.TrimLeftFunc(got, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
-		expect.That(t, first == "" || !strings.ContainsRune("=+-@", []rune(first)[0]), "%q stands as %q", s, got)
-	})
+	words := WordsIn("ja")
+	expect.Same(t, words.Columns[:2], []string{"日時 (日本時間)", "誰が"})
+	expect.Same(t, words.Row(row(`{"reason":"x"}`)), []string{"2026-04-18 08:30:00", "U1", "実行方針を却下した",
+		"prompt.rejected", "実行方針", "01ROW", "01TASK", `{"reason":"x"}`, "2026-04-17T23:30:00.000Z", "01ENTRY"})
 }
 
 // All times on a page are in one zone, including those in details.

@@ -1,3 +1,4 @@
+// Package auditlog describes the audit log's entries in words. It does not access the table.
 package auditlog
 
 import (
@@ -19,6 +20,17 @@ import (
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
+
+var resourceForm = language.Regexp{Text: `^[A-Za-z0-9_.:-]{0,64}$`}
+
+// MayBeResource reports whether an entry's resource may have this id; "" is every one.
+func MayBeResource(id string) bool { return resourceForm.Get().MatchString(id) }
+
+// Row returns an entry as a file for spreadsheets has it, below Columns.
+func (w Words) Row(x aggregate.AuditEntry) []string {
+	return []string{localTime(aggregate.TimeText(x.Timestamp)), cmp.Or(x.ActorID, w.Ringi), w.Did(x), string(x.Action),
+		w.Resource(x.ResourceType), x.ResourceID, x.AggregateID, string(x.Details), aggregate.TimeText(x.Timestamp), x.ID}
+}
 
 // Detail is one line of an entry's details: a name and a text.
 type Detail struct{ Name, Text string }
