@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/words/legible"
 )
 
 // exportSettings sends the settings and the rules as a YAML file; a comment after each id has the name.
@@ -38,22 +37,16 @@ func (c *Pages) exportSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 }
 
 type importData struct {
-	Rev  int
 	Text string
-	Seen string // hash of the text whose changes are shown
 	web.Faults
-	Conflict bool // somebody else saved meanwhile
-	Changes  []change
 }
 
-// importSettings shows what a file would change, and saves it once confirmed. It refuses people unknown to Slack.
+// importSettings saves a file, or says what is wrong with it. It refuses people unknown to Slack.
 func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer, now tenancy.Settings) error {
 	text, err := web.YAML(r)
 	if err != nil {
 		return err
 	}
-	t := settingsTexts{v.Texts("settings")}
-	data := importData{Rev: now.Rev, Text: string(text), Seen: aggregate.HashOf(string(text))}
 	ruled, rev, err := c.ruled(r.Context(), v)
 	if err != nil {
 		return err
@@ -75,36 +68,22 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 		if err != nil {
 			return err
 		}
-		faults = web.Each(wrong, func(p aggregate.Problem) mistake {
-			return mistake{Problem: p, Line: file.Line(p.Field)}
-		})
+		faults = file.located(wrong)
 	}
-	form := formOf(file.Settings)
-	data.Faults = web.FaultsOf(web.Each(faults, func(f mistake) web.Fault { return t.fault(file, form, f) }))
-	// If the text was edited after its changes were shown, show the new changes first.
-	if len(faults) == 0 && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
-		if data.Conflict = web.RevisionOf(r.PostForm) != now.Rev; !data.Conflict {
-			err := c.keep(r, v, now, file.Settings)
-			if err == nil && !web.Alike(ruled, file.Rules) {
-				_, _, err = c.Store.SaveRules(r.Context(), v.Tenant, &rules.Rules{Rules: file.Rules}, rev,
-					web.KnownToRules(tools), v.Actor(), c.Now())
-			}
-			if err != nil {
-				return err
-			}
-			return c.Done(w, r, settingsPath, "saved")
-		}
+	if len(faults) > 0 {
+		t, form := settingsTexts{v.Texts("settings")}, formOf(file.Settings)
+		d := web.Document{Title: t.Say("import"), Here: "settings", Came: web.Came{Wrong: true}, Data: importData{string(text),
+			web.FaultsOf(web.Each(faults, func(f mistake) web.Fault { return t.fault(file, form, f) }))}}
+		return c.Show(w, r, v, d, "settings/import")
 	}
-	if len(faults) == 0 {
-		m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
-		if err != nil {
-			return err
-		}
-		data.Changes = append(t.changes(&m, tenancy.Differences(now, file.Settings)), t.ruleChanges(ruled, file.Rules)...)
+	if err = c.keep(r, v, now, file.Settings); err == nil && !web.Alike(ruled, file.Rules) {
+		_, _, err = c.Store.SaveRules(r.Context(), v.Tenant, &rules.Rules{Rules: file.Rules}, rev, web.KnownToRules(tools),
+			v.Actor(), c.Now())
 	}
-	d := web.Document{Title: t.Say("import_title"), Here: "settings", Data: data,
-		Came: web.Came{Conflict: data.Conflict, Wrong: len(faults) > 0}}
-	return c.Show(w, r, v, d, "settings/import")
+	if err != nil {
+		return err
+	}
+	return c.Done(w, r, settingsPath, "saved")
 }
 
 // fault describes a fault: the line, the setting, and the person's name in the file.
@@ -142,26 +121,12 @@ func (f SettingsFile) wrongRules(known []rules.Known) []mistake {
 	if len(f.Rules) == 0 {
 		return nil
 	}
-	return web.Each((&rules.Rules{Rules: f.Rules}).Problems(known), func(p aggregate.Problem) mistake {
-		return mistake{Problem: p, Line: f.Line(p.Field)}
-	})
+	return f.located((&rules.Rules{Rules: f.Rules}).Problems(known))
 }
 
-// ruleChanges says which rules differ, by their names; none if none does.
-func (t settingsTexts) ruleChanges(was, is []rules.Rule) []change {
-	if web.Alike(was, is) {
-		return nil
-	}
-	named := func(all, others []rules.Rule) []string {
-		return web.Each(all, func(r rules.Rule) string {
-			i := slices.IndexFunc(others, func(o rules.Rule) bool { return o.ID == r.ID })
-			if i >= 0 && !web.Alike(others[i], r) {
-				return t.Say("rule_changed", "name", legible.OneLine(r.Name))
-			}
-			return legible.OneLine(r.Name)
-		})
-	}
-	return []change{{t.Say("rules"), named(was, nil), named(is, was)}}
+// located returns problems with their lines.
+func (f SettingsFile) located(all aggregate.Problems) []mistake {
+	return web.Each(all, func(p aggregate.Problem) mistake { return mistake{Problem: p, Line: f.Line(p.Field)} })
 }
 
 // WriteYAML formats settings and rules as YAML. named returns the name for an id, which becomes a comment after

@@ -37,13 +37,13 @@ func testNoSettingBecomesMarkup(t *testing.T, w *consoletest.World) {
 		expect.That(t, !strings.Contains(b.Post(formPage, f).Body, "<script>alert"),
 			"%s: markup of a user's", act)
 	}
-	b.Post("/console/settings/import", url.Values{"text": {"name: '</textarea>" + evil + "'\n"}}).Says(t, http.StatusOK).
-		Lacks(t, "<script>alert")
+	b.Post("/console/settings/import", url.Values{"text": {"name: '</textarea>" + evil + "'\nx: 1"}}).
+		Says(t, http.StatusUnprocessableEntity).Lacks(t, "<script>alert")
 	b.Post(formPage, opened(w, "name", evil)).Says(t, http.StatusSeeOther)
 	expect.That(t, !strings.Contains(b.Get(logPage).Body, "<script>alert"), "markup in the log")
 }
 
-// Rules travel in the same file. What is wrong with them is said with its line, and what differs before it is saved.
+// Rules travel in the same file. What is wrong with them is said with its line.
 func testRulesTravelAsAFile(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	send := func(text string) consoletest.Answer {
@@ -52,8 +52,7 @@ func testRulesTravelAsAFile(t *testing.T, w *consoletest.World) {
 	const text = "rules:\n  - name: 小額\n    below: 100000\n    currency: JPY\n    tools: [send_slack_dm, " +
 		"https://rooms.example.com/mcp book]\n    labels: {費目: [旅費]}\n    stages:\n      - name: 上長\n        " +
 		"need: 1\n        superior: 1\n        people: [" + webapi.Tanaka + "]\n  - name: そのほか\n    refuse: 総務へ"
-	shown := send(text).Says(t, http.StatusOK, ja.Say("rules"), "小額 そのほか")
-	b.Post("/console/settings/import", shown.Hidden("act", "save", "text", text)).Says(t, http.StatusSeeOther)
+	send(text).Leads(t, formPage+"?done=saved")
 	x, _, err := w.Store.Rules(t.Context(), w.Tenant.ID)
 	expect.Must(t, err == nil && len(x.Rules) == 2, "%+v, %v", x, err)
 	first := x.Rules[0]
@@ -64,9 +63,12 @@ func testRulesTravelAsAFile(t *testing.T, w *consoletest.World) {
 		People: []string{webapi.Tanaka}}}})
 	file := b.Get("/console/settings.yaml")
 	expect.Has(t, file.Body, "- https://rooms.example.com/mcp book", webapi.Tanaka+" # 田中 恵", "id: "+first.ID)
-	send(file.Body).Says(t, http.StatusOK, ja.Say("import_same"))
-	send(strings.Replace(file.Body, "100000", "200000", 1)).Says(t, http.StatusOK, "小額 そのほか 小額 (変更)")
-	send("max_versions: 4\n").Says(t, http.StatusOK).Lacks(t, "小額")
+	send(file.Body).Leads(t, formPage+"?done=saved")
+	send("max_versions: 4\n").Leads(t, formPage+"?done=saved")
+	expect.Same(t, expect.Value(w.Store.RulesRow(t.Context(), w.Tenant.ID))(t).Rules, x)
+	send(strings.Replace(file.Body, "100000", "200000", 1)).Leads(t, formPage+"?done=saved")
+	x, _, _ = w.Store.Rules(t.Context(), w.Tenant.ID)
+	expect.Is(t, x.Rules[0].Below, "200000")
 	for wrong, says := range map[string]string{
 		"rules:\n  - name: x\n    whom: y\n": "3 行目: rules[0].whom", "rules:\n  - name: x\n    need: zwei\n": "3 行目",
 		"rules:\n  - name: x\n    refuse: y\n    from: abc\n":              "4 行目: rules[0].from",
@@ -84,20 +86,13 @@ func testSettingsTravelAsAFile(t *testing.T, w *consoletest.World) {
 	expect.Must(t, file.Status == http.StatusOK && strings.Contains(file.Header.Get("Content-Disposition"),
 		"attachment") && strings.Contains(file.Body, "- "+webapi.Sato+" # 佐藤 花子") &&
 		!strings.Contains(file.Body, "\nslug:"), "%d %s", file.Status, file.Body)
-	b.Post("/console/settings/import", url.Values{"text": {file.Body}}).Says(t, http.StatusOK, ja.Say("import_same"))
-	text := strings.ReplaceAll(file.Body, "max_versions: 7", "max_versions: 3")
-	shown := b.Post("/console/settings/import", url.Values{"text": {text}})
-	expect.Must(t, shown.Status == http.StatusOK && w.SettingsNow().MaxVersions == 7 &&
-		strings.Contains(shown.Text(), ja.Label("max_versions")+" 7 個 3 個"), "%v", shown)
-	seen := aggregate.HashOf(string([]byte(strings.Trim(text, "\n"))))
-	edited := url.Values{"act": {"save"}, "rev": {fmt.Sprint(w.SettingsNow().Rev)}, "seen": {seen},
-		"text": {strings.ReplaceAll(text, "max_versions: 3", "max_versions: 4")}}
-	b.Post("/console/settings/import", edited).Says(t, http.StatusOK)
-	expect.That(t, w.SettingsNow().MaxVersions == 7, "what was not shown was saved")
-	edited.Set("text", strings.ReplaceAll(text, "\n", "\r\n")) // as browsers send it
-	b.Post("/console/settings/import", edited).Says(t, http.StatusSeeOther)
-	expect.That(t, w.SettingsNow().MaxVersions == 3, "what was shown is not saved")
-	b.Post("/console/settings/import", edited).Says(t, http.StatusConflict) // a revision that is over
+	was := w.SettingsNow()
+	b.Post("/console/settings/import", url.Values{"text": {file.Body}}).Leads(t, formPage+"?done=saved")
+	diff := tenancy.Differences(was, w.SettingsNow())
+	expect.That(t, diff == nil, "the file of the settings changes %v", diff)
+	text := strings.ReplaceAll(strings.ReplaceAll(file.Body, "max_versions: 7", "max_versions: 3"), "\n", "\r\n")
+	b.Post("/console/settings/import", url.Values{"text": {text}}).Leads(t, formPage+"?done=saved") // as browsers send it
+	expect.Is(t, w.SettingsNow().MaxVersions, 3)
 }
 
 func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World) {

@@ -52,16 +52,11 @@ func (t settingsTexts) label(field string) string {
 	return label
 }
 
-// change is a setting with its values before and after.
-type change struct {
-	Label   string
-	Was, Is []string
-}
-
-func (t settingsTexts) changes(m *people.Members, diff []tenancy.Difference) (all []change) {
+func (t settingsTexts) changes(m *people.Members, diff []tenancy.Difference) (all []auditlog.Changed) {
 	for _, d := range diff {
 		if x, known := tenancy.SettingNamed(d.Field); !known || x.OnPage() {
-			all = append(all, change{t.label(d.Field), t.values(m, d.Field, d.Was), t.values(m, d.Field, d.Is)})
+			all = append(all, auditlog.Changed{Name: t.label(d.Field), Was: t.values(m, d.Field, d.Was),
+				Is: t.values(m, d.Field, d.Is)})
 		}
 	}
 	return all
@@ -72,7 +67,7 @@ func Told(locale string, m *people.Members, details aggregate.JSON) map[string]a
 	t, out := settingsTexts{web.TextsOf("settings", locale)}, map[string]auditlog.Changed{}
 	for _, d := range tenancy.ReadDifferences(details) {
 		for _, x := range t.changes(m, []tenancy.Difference{d}) {
-			out[d.Field] = auditlog.Changed{Name: x.Label, Was: x.Was, Is: x.Is}
+			out[d.Field] = x
 		}
 	}
 	return out

@@ -74,7 +74,7 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 				"%s: asked for %d times; of the form stays %v, of the file %v", f.Name, n, unasked, own)
 			changed := slices.DeleteFunc(tenancy.Differences(was, is), func(d tenancy.Difference) bool { return !named(d) })
 			told := texts.changes(&people.Members{}, changed)
-			expect.That(t, len(changed) == 1 && f.OnPage() == (len(told) == 1 && told[0].Label != f.Name &&
+			expect.That(t, len(changed) == 1 && f.OnPage() == (len(told) == 1 && told[0].Name != f.Name &&
 				!slices.Equal(told[0].Was, told[0].Is)), "%s: the change of %s is told as %v", locale, f.Name, told)
 			expect.That(t, auditlog.WordsIn(locale).Field(f.Name) != f.Name,
 				"%s: the audit log has no name for %s", locale, f.Name)
