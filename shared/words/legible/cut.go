@@ -175,7 +175,7 @@ func Spelled(s string) string {
 		} else {
 			b.WriteRune(r)
 			if imitates(r, before, latin || posing && european(r)) || apart.merge(before, r) || apart.merge(base, r) ||
-				RightToLeft(r) && turns(s[i+size:]) || latin && strayLetter(r, at) || strayKana(s[:i], r, s[i+size:]) {
+				RightToLeft(r) && turns(s[i+size:]) || latin && strayLetter(r, at) {
 				fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 			}
 		}

@@ -321,6 +321,22 @@ func imitates(r, before rune, latin bool) bool {
 	return latin && (unicode.In(r, foreign...) || strings.ContainsRune(lookalikes, r) || styled(r))
 }
 
+// settled are the scripts whose letters may stand beside Latin ones in a word.
+var settled = []*unicode.RangeTable{unicode.Latin, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+	unicode.Bopomofo, unicode.Greek, unicode.Common, unicode.Inherited}
+
+// strayLetter reports whether a letter or digit of another script stands in a word with ASCII ones.
+func strayLetter(r rune, word string) bool {
+	switch {
+	case r < 0x250 || everyday(r):
+		return false
+	case unicode.IsDigit(r): // those of full width are common
+		return r < '０' || r > '９'
+	}
+	return unicode.IsLetter(r) && !unicode.In(r, settled...) &&
+		strings.ContainsFunc(word, func(r rune) bool { return r < 0x80 && unicode.IsLetter(r) })
+}
+
 // turns reports whether a right-to-left letter changes the display order of rest, the text after it: of digits, and of
 // signs up to the next such letter. A space between two words does not count.
 func turns(rest string) bool {
