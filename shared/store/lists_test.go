@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -59,14 +58,14 @@ func taskRows(t *testing.T, owner string, n int) ([]table.Item, task.Task) {
 		x.Status, x.ListedAs = task.TaskFailed, task.StatusFailed
 	}
 	h := task.Head{Head: aggregate.Head{TenantID: owner, Rev: 2, Requester: requester, CreatedAt: made, DueAt: &made},
-		TaskID: id}
+		TaskID: id, Noted: x.ListedAs}
 	if n%5 == 0 {
 		h.Requester = "U0ANOTHER"
 	}
 	x.Rev = 2
 	pk := "TASK#" + owner + "#" + id
 	head := expect.Value(headItem(pk, task.RefOf(owner, id), &h))(t)
-	row := expect.Value(packRow(taskKind(), &h, pk, &x, 2))(t)
+	row := expect.Value(packRow(TaskKind(), &h, pk, &x, 2))(t)
 	return []table.Item{head, row}, x
 }
 
@@ -109,8 +108,8 @@ func testLists(t *testing.T, st *taskStore) {
 	} {
 		t.Run("tasks "+c.name+" come once each, the newest first", func(t *testing.T) {
 			begun := time.Now()
-			found := walk(t, c.limit, func(cursor string) (table.Page[task.Task], error) {
-				return st.Tasks(t.Context(), tenant, c.filter, cursor, c.limit)
+			found := walk(t, c.limit, func(cursor string) (table.Page[ListedTask], error) {
+				return st.Search(t.Context(), tenant, c.filter, cursor, c.limit, 0, nil)
 			})
 			t.Logf("%d tasks in %v", len(found), time.Since(begun).Round(time.Millisecond))
 			var got, want []string
@@ -141,11 +140,11 @@ func testLists(t *testing.T, st *taskStore) {
 }
 
 func testCursors(t *testing.T, st *taskStore) {
-	mine := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{}, "", 5))(t)
-	another := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{Requester: "U0ANOTHER"}, "", 5))(t)
-	others := expect.Value(st.Tasks(t.Context(), "01OTHER", task.Filter{}, "", 5))(t)
+	mine := expect.Value(st.Search(t.Context(), tenant, task.Filter{}, "", 5, 0, nil))(t)
+	another := expect.Value(st.Search(t.Context(), tenant, task.Filter{Requester: "U0ANOTHER"}, "", 5, 0, nil))(t)
+	others := expect.Value(st.Search(t.Context(), "01OTHER", task.Filter{}, "", 5, 0, nil))(t)
 	list := func(f task.Filter) func(string) error {
-		return func(cursor string) error { return second(st.Tasks(t.Context(), tenant, f, cursor, 5)) }
+		return func(cursor string) error { return second(st.Search(t.Context(), tenant, f, cursor, 5, 0, nil)) }
 	}
 	forged := func(index string, back bool) string {
 		var keys map[string]any
@@ -177,12 +176,12 @@ func testCursors(t *testing.T, st *taskStore) {
 
 func testListBounds(t *testing.T, st *taskStore) {
 	for field, err := range map[string]error{
-		"limit":  second(st.Tasks(t.Context(), tenant, task.Filter{}, "", 0)),
-		"status": second(st.Tasks(t.Context(), tenant, task.Filter{Status: "extracted"}, "", 10)),
+		"limit":  second(st.Search(t.Context(), tenant, task.Filter{}, "", 0, 0, nil)),
+		"status": second(st.Search(t.Context(), tenant, task.Filter{Status: "extracted"}, "", 10, 0, nil)),
 	} {
 		wantField(t, err, field)
 	}
-	if _, err := st.Tasks(t.Context(), tenant, task.Filter{}, "", table.MaxPage+1); err == nil {
+	if _, err := st.Search(t.Context(), tenant, task.Filter{}, "", table.MaxPage+1, 0, nil); err == nil {
 		t.Error("a page larger than MaxPage was given")
 	}
 }
@@ -191,7 +190,7 @@ func testStatusMoves(t *testing.T, other *taskStore) {
 	st := other.suite.store(t)
 	ref := running(t, st, 1, 1)
 	has := func(status task.Status) bool {
-		p := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{Status: status}, "", 1))(t)
+		p := expect.Value(st.Search(t.Context(), tenant, task.Filter{Status: status}, "", 1, 0, nil))(t)
 		return len(p.Items) == 1 && p.Items[0].ID == ref.ID
 	}
 	expect.That(t, has(task.StatusRunning) && !has(task.StatusCancelled), "a running task is not listed as that alone")
@@ -200,7 +199,7 @@ func testStatusMoves(t *testing.T, other *taskStore) {
 }
 
 func testPagesMeanwhile(t *testing.T, st *taskStore, all []task.Task) {
-	first := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{}, "", 50))(t)
+	first := expect.Value(st.Search(t.Context(), tenant, task.Filter{}, "", 50, 0, nil))(t)
 	newer, _ := taskRows(t, tenant, manyTasks+100)
 	write(t, st, newer...)
 	// The row at the cursor is deleted.
@@ -213,11 +212,11 @@ func testPagesMeanwhile(t *testing.T, st *taskStore, all []task.Task) {
 	for _, x := range first.Items {
 		seen[x.ID] = true
 	}
-	rest := walk(t, 50, func(cursor string) (table.Page[task.Task], error) {
+	rest := walk(t, 50, func(cursor string) (table.Page[ListedTask], error) {
 		if cursor == "" {
 			cursor = first.Next
 		}
-		return st.Tasks(t.Context(), tenant, task.Filter{}, cursor, 50)
+		return st.Search(t.Context(), tenant, task.Filter{}, cursor, 50, 0, nil)
 	})
 	for _, x := range rest {
 		expect.That(t, !seen[x.ID], "task %s came twice", x.Title)
@@ -242,9 +241,9 @@ func testBack(t *testing.T, st *taskStore) {
 			40, 70},
 	} {
 		t.Run(c.name+" are the same on the way back", func(t *testing.T) {
-			list := func(cursor string) table.Page[task.Task] {
+			list := func(cursor string) table.Page[ListedTask] {
 				return expect.Value(table.Rows(t.Context(), st.t, boundedList(c.filter, c.most), cursor, c.limit,
-					kept(c.filter)))(t)
+					func(x ListedTask) bool { return c.filter.MayKeep(x.ListedAs) }))(t)
 			}
 			var there [][]string
 			last := list("")
@@ -273,12 +272,12 @@ func testBack(t *testing.T, st *taskStore) {
 }
 
 func boundedList(f task.Filter, most int) table.List {
-	l := table.List{Name: "tasks", Tenant: tenant, Prefixes: []string{"TASK#"}, Most: most}
-	l.Index, l.Partitions, l.Sparse = f.In(tenant)
+	l := listOf(tenant, f)
+	l.Most = most
 	return l
 }
 
-func idsOf(p table.Page[task.Task]) (ids []string) {
+func idsOf(p table.Page[ListedTask]) (ids []string) {
 	for _, x := range p.Items {
 		ids = append(ids, x.ID)
 	}
@@ -292,7 +291,7 @@ func testBounded(t *testing.T, st *taskStore) {
 	l.Sparse = true
 	looked, pages := 0, 0
 	for cursor := ""; ; pages++ {
-		p := expect.Value(table.Rows(t.Context(), st.t, l, cursor, 10, func(x task.Task) bool { return x.Title == "0" }))(t)
+		p := expect.Value(table.Rows(t.Context(), st.t, l, cursor, 10, func(x ListedTask) bool { return x.Title == "0" }))(t)
 		expect.Must(t, p.Looked <= most && len(p.Items) <= 1, "%d rows were looked at for %d", p.Looked, len(p.Items))
 		looked += p.Looked
 		if cursor = p.Next; cursor == "" {
@@ -323,30 +322,4 @@ func testRowsAt(t *testing.T, st *taskStore) {
 	}
 	_, err := RowsAt[task.Request](t.Context(), st.Store, many)
 	wantField(t, err, "rows")
-}
-
-func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string,
-	limit int) (table.Page[task.Task], error) {
-	if err := f.Check(); err != nil {
-		return table.Page[task.Task]{}, err
-	}
-	l := table.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant,
-		Prefixes: []string{task.Kind.Prefix}}
-	l.Index, l.Partitions, l.Sparse = f.In(tenant)
-	type row struct {
-		task.Task
-		By string `json:"GSI3PK"`
-	}
-	page, err := table.Rows(ctx, s.t, l, cursor, limit, func(x row) bool {
-		return (f.Requester == "" || x.By == task.By(tenant, f.Requester)) && kept(f)(x.Task)
-	})
-	found := table.Page[task.Task]{Next: page.Next, Prev: page.Prev, Looked: page.Looked}
-	for _, x := range page.Items {
-		found.Items = append(found.Items, x.Task)
-	}
-	return found, err
-}
-
-func kept(f task.Filter) func(task.Task) bool {
-	return func(x task.Task) bool { return f.MayKeep(x.ListedAs) }
 }

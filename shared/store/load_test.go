@@ -85,7 +85,7 @@ func testMoreThanAMegabyte(t *testing.T, st *taskStore) {
 	for v := 2; v <= versions; v++ {
 		p := &task.Prompt{ID: aggregate.NewID(), TaskID: ref.ID, Version: v, Content: text, CreatedAt: at(),
 			Gate: aggregate.Gate{Status: aggregate.Rejected}}
-		write(t, st, expect.Value(packRow(taskKind(), &task.Head{Head: aggregate.Head{TenantID: ref.Tenant}, TaskID: ref.ID},
+		write(t, st, expect.Value(packRow(TaskKind(), &task.Head{Head: aggregate.Head{TenantID: ref.Tenant}, TaskID: ref.ID},
 			pk, p, 3))(t))
 	}
 	counted := &counter{}

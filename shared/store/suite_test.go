@@ -21,7 +21,6 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/seal"
 	"ringi/shared/store/table"
@@ -114,7 +113,7 @@ func at() time.Time { return time.Date(2026, 4, 18, 14, 30, 0, 0, time.UTC) }
 // store returns a store over a new table that is created as template.yaml describes it.
 func (s *suite) store(t *testing.T) *taskStore {
 	t.Helper()
-	st := s.tasksIn(New(s.client(nil), fmt.Sprintf("rows-%d", s.tables.Add(1)), taskKind()))
+	st := s.tasksIn(New(s.client(nil), fmt.Sprintf("rows-%d", s.tables.Add(1)), TaskKind()))
 	st.t.Now = at
 	expect.Value(st.t.DB.CreateTable(t.Context(), s.described.Input(st.t.Name)))(t)
 	return st
@@ -334,40 +333,12 @@ func rows(t *testing.T, s *taskStore, pk string) []table.Item {
 
 // taskStore is the TaskStore and the suite that created its table.
 type taskStore struct {
-	KindStore[*task.Aggregate]
+	*TaskStore
 	seal.Rows
 	suite *suite
 }
 
 // tasksIn returns a store's tasks and the packages of the other rows in its table.
 func (s *suite) tasksIn(of *Store) *taskStore {
-	return &taskStore{
-		KindStore[*task.Aggregate]{of},
-		seal.RowsIn(of.t),
-		s,
-	}
-}
-
-func taskKind() aggregate.Kind {
-	k := task.Kind
-	k.Columns = func(r aggregate.Row) map[string]string {
-		if e, ok := r.(*task.Execution); ok && e.Error != "" {
-			return map[string]string{"error": explain.Ended(e.Terms.Locale, e.Error, e.ErrorDetail, explain.RetryRun)}
-		}
-		return nil
-	}
-	return k
-}
-
-func (s *taskStore) Create(ctx context.Context, c aggregate.Change) error {
-	h := c.Head.(*task.Head)
-	return s.KindStore.Create(ctx, task.RefOf(h.TenantID, h.TaskID), c)
-}
-
-func (s *taskStore) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
-	root, err := s.KindStore.Head(ctx, ref)
-	if err != nil {
-		return task.Head{}, err
-	}
-	return *root.(*task.Head), nil
+	return &taskStore{TasksOf(of), seal.RowsIn(of.t), s}
 }
