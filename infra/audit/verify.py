@@ -405,14 +405,16 @@ class Claims:
             self.said.append("    settled by %d stamps" % stamps)
 
 
-# Of each kind of act: how the entry that records it ends, and what its hand did. The entry of the one that settled the
-# gate ends with "approved", that of how it opened with "routed".
+# Of each kind of act: how the entry that records it ends, what its hand did, and whether it ends the gate, also for
+# good. The entry of the one that settled the gate ends with "approved", that of how it opened with "routed".
 ACTS = {
-    "stamp": ("stamped", "stamped by"),
-    "send_back": ("rejected", "sent back by"),
-    "deny": ("denied", "denied by"),
+    "stamp": ("stamped", "stamped by", False, False),
+    "send_back": ("rejected", "sent back by", True, False),
+    "deny": ("denied", "denied by", True, True),
 }
-ON_ROUTE = ("routed", "approved", *(ending for ending, _ in ACTS.values()))
+ENDS = [kind for kind, act in ACTS.items() if act[2]]
+FINAL = [kind for kind, act in ACTS.items() if act[3]]
+ON_ROUTE = ("routed", "approved", *(act[0] for act in ACTS.values()))
 
 
 def named_gate(gate, walked):
@@ -725,9 +727,8 @@ class Execution(Claims):
 class Action(Claims):
     """What holds of what is claimed of an agent's action."""
 
-    ENDS = {"completed": "succeeded", "failed": "failed", "cancelled": "cancelled", "rejected": "cancelled",
-        "denied": "cancelled",
-            "expired": "cancelled", "granted": "granted", "refused": "refused"}
+    ENDS = {"completed": "succeeded", "failed": "failed", "cancelled": "cancelled", "expired": "cancelled",
+            "granted": "granted", "refused": "refused", **{ACTS[kind][0]: "cancelled" for kind in ENDS}}
 
     def __init__(self, claim, rows):
         super().__init__(claim["session_id"], rows)
@@ -866,7 +867,6 @@ def by(entry):
 # ---- a gate ----
 
 FORM = 1
-ENDS = ("send_back", "deny")
 MOST_TEXT, MOST_STAMPS, MOST_TIME = 1000, 50, timedelta(days=300)
 
 
@@ -983,7 +983,7 @@ class Walk:
         askers = [p["user"] for p in self.gate.get("askers") or []]
         if (hand in askers or principal in askers) and not self.lets_askers(s, act):
             return "self"
-        if s["mode"] == "settings" and act["kind"] == "deny":
+        if s["mode"] == "settings" and act["kind"] in FINAL:
             return "unknown"
         if act["stage"] != self.present():
             return "stage"

@@ -146,7 +146,7 @@ func Reject(reason string) Act { return Does(circulation.SendBack, reason) }
 
 // Does does what this kind says on a gate; text is the reason of an act that ends it.
 func Does(kind circulation.Kind, text string) Act {
-	if kind == circulation.Stamp {
+	if !kind.Does().Ends {
 		return Approve
 	}
 	return once(text, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,

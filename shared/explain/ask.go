@@ -63,20 +63,16 @@ type askWords struct {
 
 var askWordsOf = language.Catalog[askWords]{Files: &texts, Folder: "texts/asks"}
 
-// Ways returns how people may say no: the first is what ❌ does, another one denies what would be sent back.
-func (x Ask) Ways(locale string) []Way {
-	w := askWordsOf.In(locale)
-	first := Way{circulation.SendBack, w.Ways[cmp.Or(x.no, string(task.FollowsNext))]}
-	all, versions := []Way{first}, x.no == string(task.FollowsNext) || x.no == string(task.FollowsAsker)
+// Ways returns how people may say no: the first is what ❌ does. What gets no other version isn't sent back where it
+// may be denied.
+func (x Ask) Ways(locale string) (all []Way) {
+	w, versions := askWordsOf.In(locale), x.no == string(task.FollowsNext) || x.no == string(task.FollowsAsker)
 	for _, kind := range circulation.Kinds {
-		switch {
-		case !kind.Final || !x.Denies:
-		case versions:
+		if kind.Ends && (kind.Final && x.Denies || !kind.Final && (versions || !x.Denies)) {
 			all = append(all, Way{kind.Kind, w.Ways[kind.Verb]})
-		default:
-			all[0].Kind = kind.Kind
 		}
 	}
+	all[0].WayWords = w.Ways[cmp.Or(x.no, string(task.FollowsNext))]
 	return all
 }
 

@@ -189,6 +189,16 @@ func TestWhyNobodyIsFoundIsSaidWithWhatToDo(t *testing.T) {
 }
 
 // Whatever is known of an end or a refusal, its sentence has a word in each place.
+func TestEachActForGoodHasItsWords(t *testing.T) {
+	for _, locale := range language.All {
+		for _, kind := range circulation.Kinds {
+			w := askWordsOf.In(locale).Ways[kind.Verb]
+			expect.That(t, !kind.Final || w.Follows != "" && w.Submit != "" && w.Example != "", "%s, %s: %+v", locale,
+				kind.Kind, w)
+		}
+	}
+}
+
 func TestNoSentenceHasAPlaceLeft(t *testing.T) {
 	details := []string{"", "x", "1/2", "/x", "x/", "12", "a\nabove\nU1\nb", "a\n\n\n", "a\nb", "a (b)"}
 	for _, locale := range language.All {

@@ -9,6 +9,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/store"
@@ -28,6 +29,12 @@ func decisions(verbs ...aggregate.Action) (all []aggregate.Action) {
 // figures shows what the log of the last auditDays comes to, and what models cost this month.
 func (c *Console) figures(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words, waited := v.Texts("audit"), []time.Duration(nil)
+	var no []aggregate.Action
+	for _, kind := range circulation.Kinds {
+		if kind.Ends {
+			no = append(no, aggregate.Action(kind.Entry))
+		}
+	}
 	var all []web.Number
 	for _, x := range []struct {
 		name string
@@ -35,7 +42,7 @@ func (c *Console) figures(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	}{
 		{"asked", []aggregate.Action{task.AuditTaskCreated}},
 		{"approved", decisions("approved")},
-		{"rejected", decisions("rejected", "denied")},
+		{"rejected", decisions(no...)},
 		{"executed", []aggregate.Action{task.AuditExecutionCompleted}},
 		{"failed", []aggregate.Action{task.AuditExecutionFailed}},
 	} {

@@ -80,7 +80,7 @@ func triedBy(r *http.Request) Tried {
 func (x Tried) button(on Page) (b decide.Button, ok bool) {
 	if kind := circulation.Doing(string(x.Act)); kind != "" {
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.Does(kind, x.reason))},
-			kind == circulation.Stamp || x.Kind == "" || store.Asks(x.Kind)
+			!kind.Does().Ends || x.Kind == "" || store.Asks(x.Kind)
 	}
 	if x.Act == on.Ends {
 		return decide.End(), true

@@ -265,7 +265,7 @@ func (p Policy) may(g *Gate, kind circulation.Kind, by Actor) error {
 	switch {
 	case g.Ruled():
 		return p.Request(by)
-	case kind != circulation.Stamp:
+	case kind.Does().Ends:
 		return p.Reject(by)
 	}
 	for _, asker := range g.Askers {

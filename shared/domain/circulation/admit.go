@@ -104,7 +104,7 @@ func (st *State) why(g *Gate, act *Act) Why {
 		return WhyText
 	case (g.asks(act.Hand) || g.asks(act.Principal)) && !letsAskers(s, act):
 		return WhySelf
-	case s.Mode == ModeSettings && act.Kind == Deny:
+	case s.Mode == ModeSettings && act.Kind.Does().Final:
 		return WhyUnknown
 	case act.Stage != st.Present:
 		return WhyStage

@@ -26,7 +26,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	switch {
 	case again || err != nil:
 		return aggregate.Change{}, err
-	case act.Kind == circulation.Stamp && x.deletedBy(a.Inbox) != nil:
+	case !act.Ends() && x.deletedBy(a.Inbox) != nil:
 		return aggregate.Change{}, errDeleted(id)
 	}
 	c.Owned = append(c.Owned, on...)
@@ -52,7 +52,7 @@ func (x *Action) ActedOn(act circulation.Act, by aggregate.Actor, p aggregate.Po
 		return g, true, nil
 	case !waits:
 		return g, false, x.Decided()
-	case act.Kind == circulation.Stamp && x.Sum() != g.AskedSum:
+	case !act.Ends() && x.Sum() != g.AskedSum:
 		refused = cmp.Or(refused, fmt.Errorf("%s has another content than is asked: %w", x.ActionID, aggregate.ErrConflict))
 	}
 	return g, false, cmp.Or(denied, refused)

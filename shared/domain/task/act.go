@@ -41,7 +41,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, denied
 	case refused != nil:
 		return aggregate.Change{}, refused
-	case act.Kind == circulation.Stamp && a.sum(row) != g.AskedSum:
+	case !act.Ends() && a.sum(row) != g.AskedSum:
 		return aggregate.Change{}, fmt.Errorf("%s has another content than is asked: %w", row.Key(),
 			aggregate.ErrConflict)
 	}

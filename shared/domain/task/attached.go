@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 )
 
 // FileKind is what a file is by its content, of the kinds that people can open beside a request.
@@ -153,7 +152,7 @@ func Stamps(c aggregate.Change, id string) bool {
 			return false
 		}
 		acts := of.gate().Acts
-		return len(acts) > 0 && acts[len(acts)-1].Kind == circulation.Stamp && acts[len(acts)-1].At.Equal(c.Now)
+		return len(acts) > 0 && !acts[len(acts)-1].Ends() && acts[len(acts)-1].At.Equal(c.Now)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
@@ -38,7 +40,11 @@ func actions(t *testing.T) (all []string) {
 		}))
 	}
 	expect.Must(t, len(all) >= 24, "only %d actions were found: %v", len(all), all)
-	return all
+	for _, kind := range circulation.Kinds {
+		all = append(all, "process."+kind.Entry, "step."+kind.Entry, "action."+kind.Entry)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func TestEveryActionHasItsWords(t *testing.T) {

@@ -169,13 +169,17 @@ func (d *Dialogs) More(r Review, deny, cancel bool, locale string) slack.ModalVi
 	switch {
 	case !deny || len(ways) == 0:
 		return modal(RejectionCallback, c.Title, c.Yes, c.No, r.of(x, Cancels).metadata(), section(c.Text))
-	case !cancel:
+	case !cancel && len(ways) == 1:
 		return r.rejects(x, ways[0], locale)
 	}
 	_, lost := w.surface().WhyNot(x)
-	options := []*slack.OptionBlockObject{
-		slack.NewOptionBlockObject(string(ways[0].Kind), label(ways[0].Submit), label(ways[0].Follows)),
-		slack.NewOptionBlockObject(string(Cancels), label(c.Yes), label(c.Text))}
+	var options []*slack.OptionBlockObject
+	for _, way := range ways {
+		options = append(options, slack.NewOptionBlockObject(string(way.Kind), label(way.Submit), label(way.Follows)))
+	}
+	if cancel {
+		options = append(options, slack.NewOptionBlockObject(string(Cancels), label(c.Yes), label(c.Text)))
+	}
 	choice := slack.NewRadioButtonsBlockElement(ThenInput, options...)
 	choice.InitialOption = options[0]
 	blocks := append(sectionOf([]string{lost}), slack.NewInputBlock(ThenBlock, label(w.MoreWhat), nil, choice),
