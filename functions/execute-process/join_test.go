@@ -24,12 +24,8 @@ func TestAResultIsSavedWithTheNextClaimOrAlone(t *testing.T) {
 	}{
 		{"one commit for each of the steps", testJoined},
 		{"when the start's commit is lost", testStartLost},
-		{"when the first tool is forbidden", testStartForbidden},
-		{"when the first step needs a look", testStartBeforeGate},
 		{"when the task is cancelled at the start", testStartCancelled},
-		{"before a step that people must see", testJoinBeforeGate},
 		{"after the next tool was forbidden", testJoinForbidden},
-		{"after the next tool was constrained", testJoinConstrained},
 		{"after another run began", testJoinSuperseded},
 		{"when the commit's answer is lost", testJoinLost},
 		{"when the commit's answer is lost until the call's time is up", testJoinLostForLong},
@@ -93,30 +89,6 @@ func testStartLost(t *testing.T, w *world) {
 	w.written(1)
 }
 
-func testStartForbidden(t *testing.T, w *world) {
-	w.approved(w.lone(1))
-	forbidden := false
-	w.h.Results = savesMeanwhile{w.h.Results, func() {
-		if !forbidden {
-			forbidden = true
-			w.forbid(writing)
-		}
-	}}
-	expect.Is(t, w.run().State, task.StateFail)
-	e := w.ends(task.ExecutionFailed, task.ReasonToolNotAllowed)
-	expect.That(t, e.StartedAt != nil, "it failed without a start")
-	w.written(0)
-}
-
-func testStartBeforeGate(t *testing.T, w *world) {
-	looked := w.lone(1)
-	looked.RequiresHumanCheck = true
-	w.approved(looked)
-	expect.Is(t, w.run().State, task.StateAwaitStepApproval)
-	w.ends(task.ExecutionRunning, "")
-	w.written(0)
-}
-
 func testStartCancelled(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	w.Transport.Before("TransactWriteItems", func() { w.Cancel() })
@@ -134,15 +106,6 @@ func (w *world) forbid(name string) {
 	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, pipelinetest.Approver(), w.Now()))(w.T)
 }
 
-func testJoinBeforeGate(t *testing.T, w *world) {
-	looked := w.lone(2)
-	looked.RequiresHumanCheck = true
-	w.approved(w.read(1), looked)
-	expect.Is(t, w.run().State, task.StateAwaitStepApproval)
-	w.ends(task.ExecutionRunning, "", task.StepCompleted)
-	w.written(0)
-}
-
 func testJoinForbidden(t *testing.T, w *world) {
 	w.approved(w.read(1), w.lone(2))
 	w.onCall(1, func() { w.forbid(writing) })
@@ -153,14 +116,6 @@ func testJoinForbidden(t *testing.T, w *world) {
 
 func second(p tenancy.ToolPermission, _ bool, err error) (tenancy.ToolPermission, error) {
 	return p, err
-}
-
-func testJoinConstrained(t *testing.T, w *world) {
-	w.approved(w.read(1), w.lone(2))
-	w.onCall(1, func() { w.constrain(writing, `{"spreadsheet_ids":["another"]}`) })
-	w.run()
-	w.breaks(tenancy.OnlySpreadsheets, task.StepCompleted)
-	w.written(0)
 }
 
 func testJoinSuperseded(t *testing.T, w *world) {

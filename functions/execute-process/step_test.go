@@ -146,7 +146,7 @@ func testConstraintBeforeClaim(t *testing.T, w *world) {
 		}
 	}}
 	w.run()
-	w.breaks(tenancy.OnlySpreadsheets)
+	expect.That(t, w.breaks(tenancy.OnlySpreadsheets).StartedAt != nil, "it failed without a start")
 	w.written(0)
 }
 

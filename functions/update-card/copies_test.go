@@ -170,3 +170,60 @@ func TestCopiesBesideAGroupThatIsGone(t *testing.T) {
 	expect.That(t, len(got) == 1 && strings.Contains(got[0], "approve_prompt"),
 		"who is listed by name got %v; given back for %v", got, w.queue.hidden)
 }
+
+func TestPeopleAreReminded(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"in their direct messages, in their language": testReminded,
+		"in a channel, if it is its members'":         testRemindedInChannel,
+	})
+}
+
+// reminds creates a reminder for Suzuki, whom Ringi has not written to.
+func (w *world) reminds() {
+	w.T.Helper()
+	told := task.Reminded{N: 1, Items: []task.RemindedItem{{Kind: task.Kind.Name, ID: w.Ref.ID, Title: "勤怠の集計",
+		Asker: webapi.Sato, Channel: webapi.HR, TS: "1776675600.000100"}}}
+	c, ref := task.Remind(w.Ref.Tenant, slacktest.Team, webapi.Suzuki, tenancy.DateOf(w.Now().In(tenancy.Zone())),
+		told, w.Now())
+	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))
+	w.Ref = ref
+}
+
+// remindedOnce checks that Suzuki has one message, and returns it.
+func (w *world) remindedOnce() string {
+	w.T.Helper()
+	got := w.direct(webapi.Suzuki)
+	expect.Must(w.T, len(got) == 1, "reminded of %v", got)
+	return got[0]
+}
+
+func testReminded(t *testing.T, w *world) {
+	expect.NoError(t, w.slack.Speak(webapi.Suzuki, "en-US"))
+	w.reminds()
+	for range 2 {
+		w.done()
+	}
+	said := w.remindedOnce()
+	expect.Has(t, said, "Waiting for your approval: 1")
+	expect.Has(t, said, "/archives/"+webapi.HR+"/p1776675600000100|Open")
+	a := w.Load()
+	expect.Is(t, a.Cards[0].Channel, webapi.DirectMessage(webapi.Suzuki))
+	expect.That(t, !a.Effects(w.Now()).Cards, "it is drawn for ever: %+v", a.Head)
+}
+
+func testRemindedInChannel(t *testing.T, w *world) {
+	before := len(expect.Value(w.slack.Everything(webapi.HR))(t))
+	told := task.Reminded{N: 1, Shared: true, Items: []task.RemindedItem{{Kind: task.Kind.Name, ID: w.Ref.ID,
+		Title: "勤怠の集計", Asker: webapi.Sato, Channel: webapi.HR, TS: "1776675600.000100"}}}
+	c, ref := task.Remind(w.Ref.Tenant, slacktest.Team, webapi.HR, tenancy.DateOf(w.Now().In(tenancy.Zone())),
+		told, w.Now())
+	expect.NoError(t, w.Store.Create(t.Context(), c))
+	w.Ref = ref
+	for range 2 {
+		w.done()
+	}
+	all := expect.Value(w.slack.Everything(webapi.HR))(t)
+	expect.Must(t, len(all) == before+1, "%d messages, %d before", len(all), before)
+	expect.Is(t, all[before].ThreadTS, "")
+	expect.Has(t, all[before].Text, "このチャンネルのどなたか 1 人の承認を待っているものが 1 件あります")
+}

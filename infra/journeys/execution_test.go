@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,8 +18,15 @@ import (
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/stack"
+	"ringi/infra/local/vendors"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/large"
 )
 
 func TestAFailingToolIsShownAndTriedAgain(t *testing.T) {
@@ -241,4 +250,98 @@ func (h *history) read() []types.Record {
 		h.all = append(h.all, page.Records...)
 	}
 	return h.all
+}
+
+// TestAMemberReadsByAToolThatAnAdministratorLists, all in the console: a tool is allowed and listed for contests, a
+// member calls it, the draft has the result, and once the tool is removed from the list the leader is told so. So it is
+// where the settings allow the vendor's search and the model has none.
+func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
+	s := start(t)
+	desk := driver.SitDown(t, s, webapi.Suzuki)
+	decide(t, desk, "allow", url.Values{"effect": {"read"}})
+	defer decide(t, desk, "forbid", nil)
+	decide(t, desk, "contests", nil)
+
+	const said = "使った後はホワイトボードを消してください。"
+	id, found := searched(t, s)
+	if found.Status != contest.Success || !strings.Contains(found.Content, said) || found.ErrorMessage != nil {
+		t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
+	}
+	calls := 0
+	for _, m := range found.AllMessages {
+		for _, p := range m.Parts {
+			if p.ToolName == "rooms_house_rules" {
+				calls++
+			}
+		}
+	}
+	text := string(expect.Value(contest.WriteMessages(found.AllMessages))(t))
+	if calls != 2 || !strings.Contains(text, said) { // its call and result
+		t.Errorf("%d parts are of the tool: %s", calls, text)
+	}
+	_, page := desk.Get("/console/contests/" + id + "?draft=" + contest.TeamHash("careful") + ".1")
+	says(t, "the page of members", page, []string{said, "researcher", "検索"})
+	_, board := desk.Get("/console/contests?team=careful")
+	says(t, "the board", board, []string{"/console/contests/" + id, "/console/tasks/"})
+
+	decide(t, desk, "no-contests", nil)
+	unread := func(why string) {
+		t.Helper()
+		id, found := searched(t, s)
+		if found.Status != contest.Error || found.ErrorMessage == nil || *found.ErrorMessage != why {
+			t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
+		}
+		_, page := desk.Get("/console/contests/" + id + "?draft=" + contest.TeamHash("careful") + ".1")
+		says(t, "the page of members", page, []string{why})
+	}
+	unread("コンテストに許可された読み取りツールがありません。")
+
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.ContestSearch = true })
+	unread("AI モデル demo では Web 検索を使えず、ほかの読み取りツールも許可されていません。")
+	_, page = desk.Get("/console/contests/new")
+	says(t, "the form", page, []string{"researcher は何も読み取れません", "demo"})
+}
+
+// decide sends one act about the tool from its server's page.
+func decide(t *testing.T, desk driver.Desk, act string, form url.Values) {
+	t.Helper()
+	const path = "/console/tools/servers/" + vendors.RoomsServer
+	_, page := desk.Get(path)
+	hash := regexp.MustCompile(`name="tool" value="` + regexp.QuoteMeta(vendors.HouseRules) +
+		`"><input type="hidden" name="hash" value="([0-9a-f]{64})"`).FindStringSubmatch(page)
+	if hash == nil {
+		t.Fatalf("the page doesn't show %s: %s", vendors.HouseRules, page)
+	}
+	if form == nil {
+		form = url.Values{}
+	}
+	form.Set("act", act)
+	form.Set("tool", vendors.HouseRules)
+	form.Set("hash", hash[1])
+	if status, page := desk.Post(path, form); status != http.StatusSeeOther {
+		t.Fatalf("%s is answered %d: %s", act, status, page)
+	}
+}
+
+// searched has teams draft a policy in one round, and returns what the searching member submitted.
+func searched(t *testing.T, s *stack.Stack) (execution string, m contest.MemberSubmission) {
+	t.Helper()
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.DraftContest.MaxRounds = true, 2 })
+	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて demo: refuse swift demo: refuse solo")
+	d.Card("CARD#prompt#0001", "approve_prompt")
+	execution = d.Load().Prompt().Contest.ExecutionID
+	rows := store.ContestsOf(store.OpenAll(s.AWS, boot.Table{TableName: s.TableName}),
+		large.Open(s.AWS, boot.Results{ResultsBucket: s.BucketName}))
+	record, _, err := rows.LoadRoundHistory(t.Context(), d.Ref.Tenant, execution, "careful", 1)
+	expect.NoError(t, err)
+	if record == nil {
+		t.Fatalf("the team has no round: %+v", d.Load().Prompt().Contest)
+	}
+	for _, m := range record.Submissions {
+		if m.AgentType == contest.WebSearch {
+			return execution, m
+		}
+	}
+	t.Fatalf("nobody searched: %+v", record)
+	return "", m
 }

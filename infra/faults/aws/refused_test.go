@@ -115,37 +115,6 @@ func TestCredentialsThatMayNotBeOpened(t *testing.T) {
 	d.Until("done", completed)
 }
 
-// TestABucketThatIsSlowOrDown: a result of many rows goes to S3, which answers late or not at all, for longer than the
-// client retries. Once S3 works again the result is saved without calling the vendor again.
-func TestABucketThatIsSlowOrDown(t *testing.T) {
-	const failures = 6 // twice the client's tries
-	for name, f := range map[string]fault{
-		"slow": {name: "late", status: 503, body: "<Error><Code>SlowDown</Code></Error>", delay: 1500 * time.Millisecond},
-		"down": {name: "InternalError", status: 500, body: "<Error><Code>InternalError</Code></Error>"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := start(t)
-			met := 0
-			faulty.set(0, 0, func(c lambda.Call) *fault { // holds the lock of faulty
-				if !isBucket(c.Kind) || met == failures {
-					return nil
-				}
-				met++
-				return &f
-			})
-			before := s.Vendors.Calls("list_employees")
-			d := say(t, s, webapi.Sato, "今月の勤怠をまとめて")
-			d.Approve(webapi.Suzuki)
-			d.Until("done", completed)
-			faulty.set(0, 0, nil)
-			expect.That(t, met == failures, "the bucket failed %d times, not %d: the test proves little", met, failures)
-			if n := s.Vendors.Calls("list_employees") - before; n != 1 {
-				t.Errorf("the employees were listed %d times", n)
-			}
-		})
-	}
-}
-
 // Planted secrets that the test must find nowhere.
 const (
 	signingSecret = "planted0signing0secret0aa11bb22"

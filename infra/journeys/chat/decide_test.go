@@ -66,51 +66,6 @@ func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
 	t.Logf("the ends: %v", ends)
 }
 
-// Two approvers at once, one in Slack and one in the console, make one decision; the second learns who was first.
-func TestTwoApproversInTwoPlacesMakeOneDecision(t *testing.T) {
-	driver.Leave(t, running)
-	driver.Ask(t, running, webapi.Sato, "従業員一覧を取得して").Card(driver.PromptCard,
-		"approve_prompt") // by which the workspace is known
-	driver.Settings(t, running, func(x *tenancy.Settings) {
-		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Suzuki, webapi.Tanaka},
-			Usergroups: []string{}}
-	})
-	first := map[string]int{}
-	for range rounds() {
-		d := driver.TalkIn(t, running, webapi.Sato, webapi.HR, "codex", "ファイルを作って")
-		asks := d.Shows("操作 #1 の確認")
-		stranger := driver.SitDown(t, running, webapi.Sato)
-		if status, _ := stranger.Act(d, "approve", ""); status != http.StatusForbidden {
-			t.Errorf("who may not approve is answered %d", status)
-		}
-		desk := driver.SitDown(t, running, webapi.Tanaka)
-		approve := desk.Ready(d, "approve", "")
-		var both sync.WaitGroup
-		var status int
-		var page string
-		before := len(running.Sandbox.Ephemerals(webapi.Suzuki))
-		both.Go(func() { status, page = approve() })
-		both.Go(func() { _ = running.Sandbox.Click(webapi.Suzuki, d.Channel, asks.TS, card.ApproveAction) })
-		both.Wait()
-		x := d.Rests().Actions[0]
-		by := x.Gate.ApprovedBy
-		first[by]++
-		if n := len(d.Audit(conversation.AuditApproved)); n != 1 || x.Status != conversation.ActionSucceeded {
-			t.Errorf("%d approvals, %s", n, x.Status)
-		}
-		switch {
-		case by == webapi.Tanaka && status != http.StatusSeeOther, by == webapi.Suzuki &&
-			(status != http.StatusConflict || !strings.Contains(page, "鈴木")):
-			t.Errorf("%s was first, and the console says %d", by, status)
-		case by == webapi.Tanaka:
-			expect.Eventually(t, "who clicked second is told",
-				func() bool { return len(running.Sandbox.Ephemerals(webapi.Suzuki)) > before })
-		}
-		shows(t, d, desk, "✅ 承認: <@"+by+">", map[string]string{webapi.Suzuki: "鈴木", webapi.Tanaka: "田中"}[by])
-	}
-	t.Logf("first were %v", first)
-}
-
 // The listed approvers get the action in their direct messages; one decides there, and the thread and the other's
 // message follow.
 func TestAnActionIsDecidedOnItsCopy(t *testing.T) {

@@ -3,7 +3,6 @@ package edges
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -218,93 +217,6 @@ func TestAConversationOnEachWire(t *testing.T) {
 				"a secret stands in a request or in the logs")
 		}
 	})
-}
-
-// A broken answer is explained in words, and repeated if that can help.
-func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
-	eachWire(t, func(t *testing.T, agent, vendor string) {
-		long := call("x", "shell_command", `{"script":"echo this is not all of `)
-		for name, test := range map[string]struct {
-			scripts []models.Script
-			fails   []models.Failure
-			shows   string
-			calls   int
-		}{
-			"refused": {scripts: []models.Script{{Stop: "refused"}}, shows: "この内容には回答できません", calls: 1},
-			"cut off": {scripts: slices.Repeat([]models.Script{{Text: "未完の話", Stop: "length"}}, 2),
-				shows: "回答が長すぎて途中で切れたため、使っていません。", calls: 2},
-			"whole with room": {scripts: []models.Script{{Text: "長い話の", Stop: "length"},
-				{Text: "長い話のすべて"}}, shows: "長い話のすべて", calls: 2},
-			"cut off in a call": {scripts: []models.Script{{Calls: []models.ScriptedCall{long}, Stop: "length"},
-				{Text: "短くしました"}}, shows: "短くしました", calls: 2},
-			"an unknown tool": {scripts: []models.Script{{Calls: []models.ScriptedCall{call("x", "launch", "{}")}},
-				{Text: "それはできません"}}, shows: "それはできません", calls: 2},
-			"a broken connection": {scripts: []models.Script{{Text: "未完の答え", Cut: true}, {Text: "最後まで"}},
-				shows: "最後まで", calls: 2},
-			"a limit": {fails: []models.Failure{{Status: 429, RetryAfter: "1"}},
-				scripts: []models.Script{{Text: "待ちました"}}, shows: "待ちました", calls: 1},
-			"overloaded": {fails: []models.Failure{{Status: 529}, {Status: 503}},
-				scripts: []models.Script{{Text: "動きました"}}, shows: "動きました", calls: 1},
-			"no credit":          {fails: []models.Failure{{Status: 402}}, shows: "残高または利用枠がありません"},
-			"no such model":      {fails: []models.Failure{{Status: 404}}, shows: "設定されている AI モデルが使えません"},
-			"it does not accept": {fails: []models.Failure{{Status: 400}}, shows: "この内容を受け付けませんでした"},
-		} {
-			t.Run(name, func(t *testing.T) {
-				byDay := []string{"a broken connection", "cut off in a call", "overloaded", "no credit"}
-				if vendor == "openai" {
-					byDay = byDay[:1] // both wires go the same way from there
-				}
-				if !slices.Contains(byDay, name) {
-					expect.AtNight(t)
-				}
-				before := vendors.Calls(vendor)
-				vendors.Fail(test.fails...)
-				vendors.Scripted(test.scripts...)
-				d := begin(t, agent, "お願いします")
-				d.Shows(test.shows)
-				a := d.Rests()
-				if n := vendors.Calls(vendor) - before; n != test.calls || d.Count(test.shows) != 1 || d.Count("未完") != 0 ||
-					d.Count("再試行") != 0 || len(a.Actions) != 0 || len(a.Cards) != 1 {
-					_, faces := d.Faces()
-					t.Errorf("%d calls and %d cards: %q", n, len(a.Cards), faces)
-				}
-				if failed := test.calls == 0; failed != (a.Conversation.Status == conversation.Failing) ||
-					a.Conversation.TriedError != "" {
-					t.Errorf("%+v", a.Conversation)
-				}
-			})
-		}
-	})
-}
-
-// If a vendor is down for long, the conversation and the console say so; nothing is lost, and one message is enough
-// once it is back.
-func TestAVendorThatIsDownLosesNothing(t *testing.T) {
-	expect.AtNight(t) // it waits; "overloaded" above is a sample
-	driver.Leave(t, running)
-	putKey(t)
-	vendors.Fail(slices.Repeat([]models.Failure{{Status: 503}}, 5)...)
-	d := begin(t, "codex", "最初のお願いです")
-	d.Timeout *= 3 // whose tries take longer than one timeout
-	d.Shows("AI モデルから応答がなく、回答できませんでした。メッセージは保存されています。")
-	if a := d.Rests(); a.Conversation.Status != conversation.Failing || d.Count("再試行") != 0 || d.Count("応答がなく") != 1 {
-		t.Errorf("%+v", a.Conversation)
-	}
-	desk := driver.SitDown(t, running, webapi.Sato)
-	if status, page := desk.Get(d.Page()); status != 200 || !strings.Contains(page, "AI モデルから応答がなく") {
-		t.Errorf("the page is %d, and does not say that the model does not answer", status)
-	}
-	before := len(vendors.Asked())
-	vendors.Scripted(models.Script{Text: "戻りました"})
-	d.Reply("続けて")
-	d.Shows("戻りました")
-	if a := d.Rests(); a.Conversation.Status != conversation.Open || a.Conversation.Error != "" {
-		t.Errorf("%+v", a.Conversation)
-	}
-	if asked := heard(before); len(asked) != 1 || !strings.Contains(asked[0], "最初のお願いです") || !strings.Contains(asked[0],
-		"続けて") {
-		t.Error("the model was not told what was said before")
-	}
 }
 
 // The agent receives a rejection's reason, given in Slack or in the console, and its new proposal needs its own

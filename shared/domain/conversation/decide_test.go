@@ -304,34 +304,3 @@ func TestPeopleAreAskedOnlyAboutWhatWaitsForThem(t *testing.T) {
 	expect.NoError(t, a.Readable(tb.now))
 	expect.Fails(t, a.Readable(gone), aggregate.ErrNotFound, "a conversation that was forgotten")
 }
-
-// What waits asks the settings anew at each click, and the act says how they allowed it.
-func TestSettingsApplyAtOnceToAnActionThatWaits(t *testing.T) {
-	for change, c := range map[string]struct {
-		policy aggregate.Policy
-		by     string
-		want   aggregate.Rule
-	}{
-		"a list without them": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{tanaka}},
-			suzuki,
-			aggregate.RuleNotListed},
-		"an empty list": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList}, suzuki, aggregate.RuleNobody},
-		"a list with them": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{suzuki}, Rev: 2},
-			suzuki, ""},
-		"the channel":   {aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, Rev: 3}, suzuki, ""},
-		"not one's own": {aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel}, sato, aggregate.RuleSelf},
-		"one's own": {aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true, Rev: 4}, sato,
-			""},
-	} {
-		tb, x := pending(t, ShellCommand)
-		made, err := approving(tb, x, person(c.by), c.policy)
-		if c.want != "" {
-			expect.Fails(t, err, aggregate.ErrNotAllowed{Rule: c.want}, "%s", change)
-			continue
-		}
-		expect.NoError(t, errors.Join(err, tb.commit(tb.load().Head, made)))
-		by := tb.load().Action(x.ActionID).Gate.Acts[0].Found.Allowed
-		expect.That(t, *by == circulation.Allowed{Rev: c.policy.Rev, As: string(c.policy.Mode), Self: c.policy.AllowSelf},
-			"%s: %+v", change, by)
-	}
-}
