@@ -72,8 +72,9 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	}
 	if len(faults) > 0 {
 		t, form := settingsTexts{v.Texts("settings")}, formOf(file.Settings)
-		d := web.Document{Title: t.Say("import"), Here: "settings", Came: web.Came{Wrong: true}, Data: importData{string(text),
-			web.FaultsOf(web.Each(faults, func(f mistake) web.Fault { return t.fault(file, form, f) }))}}
+		said := web.FaultsOf(web.Each(faults, func(f mistake) web.Fault { return t.fault(file, form, f) }))
+		d := web.Document{Title: t.Say("import"), Here: "settings", Came: web.Came{Wrong: true},
+			Data: importData{string(text), said}}
 		return c.Show(w, r, v, d, "settings/import")
 	}
 	if err = c.keep(r, v, now, file.Settings); err == nil && !web.Alike(ruled, file.Rules) {
