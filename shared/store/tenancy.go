@@ -56,12 +56,6 @@ func (s *Store) RulesRow(ctx context.Context, tenant string) (tenancy.RulesRow, 
 	return row, err
 }
 
-// RulesOf returns one revision of a tenant's rules, or aggregate.ErrNotFound.
-func (s *Store) RulesOf(ctx context.Context, tenant string, rev int) (x tenancy.RulesKept, err error) {
-	x.TenantID, x.Rev = tenant, rev
-	return x, s.read(ctx, tenant, &x)
-}
-
 // SaveRules reads the rules and the settings and commits RulesRow.Save: x replaces the rules of revision rev, nil ends
 // them. It returns aggregate.ErrConflict when somebody saved in between.
 func (s *Store) SaveRules(ctx context.Context, tenant string, x *rules.Rules, rev int, known []rules.Known,

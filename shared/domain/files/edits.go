@@ -1,12 +1,10 @@
 package files
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"ringi/shared/words/legible"
@@ -195,95 +193,56 @@ func editedPaths(edits []Edit) (paths []string) {
 	return paths
 }
 
-// place is the part of a text that an edit replaces, in bytes.
-type place struct {
-	index    int // of the edit
-	from, to int
-	with     string
-}
-
 // mark is the byte order mark by which Excel knows that a file is UTF-8. Nothing moves or removes it.
 const mark = "\ufeff"
 
-// edited returns a file after its edits.
+// plain returns a text without a byte order mark, and with plain line ends.
+func plain(text string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(text, mark), "\r\n", "\n")
+}
+
+// edited returns a file after its edits, made one after the other.
 func (t *Tree) edited(path string, edits []Edit) (f File, problems []string) {
-	text, why := t.text(path)
+	was, why := t.text(path)
 	if why != "" {
 		return f, []string{fmt.Sprintf("edits: %q %s", path, why)}
 	}
-	text, marked := strings.CutPrefix(text, mark)
-	ends := "\n"
-	switch plain := strings.ReplaceAll(text, "\r\n", "\n"); {
-	case strings.Contains(plain, "\r"), plain != text && strings.Count(plain, "\n") != strings.Count(text, "\r\n"):
+	text := plain(was)
+	if ends := strings.Count(was, "\r\n"); strings.Contains(text, "\r") || ends > 0 && ends != strings.Count(was, "\n") {
 		return f, []string{fmt.Sprintf("edits: %q has line ends of several kinds: write it whole in files", path)}
-	case plain != text:
-		text, ends = plain, "\r\n"
 	}
-	var places []place
 	for i, e := range edits {
 		if e.Path != path {
 			continue
 		}
-		if marked {
-			e.Old, e.New = strings.TrimPrefix(e.Old, mark), strings.TrimPrefix(e.New, mark)
+		if text, why = e.made(text); why != "" {
+			problems = append(problems, fmt.Sprintf("edits[%d] %s", i, why))
 		}
-		at, err := e.find(text)
-		if err == nil && text[at.from:at.to] == at.with {
-			err = errors.New("changes nothing")
-		}
-		if err != nil {
-			problems = append(problems, fmt.Sprintf("edits[%d] %v", i, err))
-			continue
-		}
-		at.index = i
-		places = append(places, at)
 	}
-	sort.Slice(places, func(i, j int) bool { return places[i].from < places[j].from })
-	var out strings.Builder
-	if marked {
-		out.WriteString(mark)
-	}
-	end := 0
-	for n, at := range places {
-		if at.from < end {
-			problems = append(problems, fmt.Sprintf("edits[%d] and edits[%d] overlap", places[n-1].index, at.index))
-			break
-		}
-		out.WriteString(text[end:at.from] + at.with)
-		end = at.to
-	}
-	if problems != nil {
-		return f, problems
-	}
-	out.WriteString(text[end:])
-	return File{Path: path, Content: strings.ReplaceAll(out.String(), "\n", ends)}, nil
+	return File{Path: path, Content: encodedAs(was, text)}, problems
 }
 
-// find returns the place of an edit in a text with plain line ends.
-func (e Edit) find(text string) (at place, err error) {
-	at.with = strings.ReplaceAll(e.New, "\r\n", "\n")
-	if strings.Contains(at.with, "\r") {
-		return at, errors.New(".new has a CR without LF: write the file whole in files")
+// made returns a plain text after the edit, or why it can't be made.
+func (e Edit) made(text string) (after, why string) {
+	old, with := plain(e.Old), plain(e.New)
+	switch n := occurrences(text, old); {
+	case strings.Contains(with, "\r"):
+		return text, ".new has a CR without LF: write the file whole in files"
+	case old == "":
+		return text, fmt.Sprintf(".old is only the byte order mark of %q: write the file whole in files", e.Path)
+	case n == 0:
+		return text, fmt.Sprintf(".old is not in %q", e.Path)
+	case n > 1:
+		return text, fmt.Sprintf(".old is in %q %d times, it must be there once: add what stands around it", e.Path, n)
+	case old == with:
+		return text, "changes nothing"
 	}
-	old := strings.ReplaceAll(e.Old, "\r\n", "\n")
-	if old == "" {
-		return at, fmt.Errorf(".old is only the byte order mark of %q: write the file whole in files", e.Path)
-	}
-	switch n := occurrences(text, old); n {
-	case 1:
-	case 0:
-		return at, fmt.Errorf(".old is not in %q", e.Path)
-	default:
-		return at, fmt.Errorf(".old is in %q %d times, it must be there once: add what stands around it", e.Path, n)
-	}
-	at.from = strings.Index(text, old)
-	at.to = at.from + len(old)
-	return at, nil
+	return strings.Replace(text, old, with, 1), ""
 }
 
 // occurrences counts how often part is in the text, also where it overlaps itself, but not beyond 1,000 times.
 func occurrences(text, part string) (n int) {
-	for at := strings.Index(text, part); at >= 0 && n < 1000; n++ {
+	for at := strings.Index(text, part); part != "" && at >= 0 && n < 1000; n++ {
 		text = text[at+1:]
 		at = strings.Index(text, part)
 	}

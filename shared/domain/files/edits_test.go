@@ -108,7 +108,7 @@ func TestAnEditThatCantBeMadeIsRefusedByName(t *testing.T) {
 		`edits[0] .old is in "aaa" 3 times`: {Edits: []files.Edit{edit("aaa", "aa", "b")}},
 		`edits[0] .old is not in "aaa"`:     {Edits: []files.Edit{edit("aaa", "A", "b")}},
 		`edits[0] changes nothing`:          {Edits: []files.Edit{edit("lines", "1", "1")}},
-		`edits[1] and edits[0] overlap`: {Edits: []files.Edit{edit("lines", "2\n3", "x"),
+		`edits[1] .old is not in "lines"`: {Edits: []files.Edit{edit("lines", "2\n3", "x"),
 			edit("lines", "1\n2", "x")}},
 		`edits[0] .new has a CR without LF`:      {Edits: []files.Edit{edit("lines", "1", "a\rb")}},
 		`"mixed" has line ends of several kinds`: {Edits: []files.Edit{edit("mixed", "a", "x")}},

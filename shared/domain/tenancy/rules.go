@@ -9,8 +9,7 @@ import (
 	"ringi/shared/domain/rules"
 )
 
-// RulesKey is the sort key of the row with a tenant's rules. Each revision is kept besides, so that what a gate was
-// opened under can be read as long as the gate.
+// RulesKey is the sort key of the row with a tenant's rules.
 const RulesKey = "RULES"
 
 // RulesRow holds a tenant's rules. Without rules each gate asks whom the settings say.
@@ -35,17 +34,6 @@ func (r RulesRow) Config() *rules.Rules {
 	x := *r.Rules
 	x.Rev = r.Rev
 	return &x
-}
-
-// RulesKept is one revision of a tenant's rules.
-type RulesKept struct{ RulesRow }
-
-// RulesKeptKey returns the sort key of a revision.
-func RulesKeptKey(rev int) string { return fmt.Sprintf("RULES#%06d", rev) }
-
-// Place is in the tenant's own partition.
-func (r RulesKept) Place() (partition, key, typ string) {
-	return "TENANT#" + r.TenantID, RulesKeptKey(r.Rev), "rules_kept"
 }
 
 // Save replaces the row's rules of revision rev by x, or without any ends them. The settings note the new revision, so
@@ -78,7 +66,7 @@ func (r RulesRow) Save(x *rules.Rules, rev int, over SettingsRow, known []rules.
 	}
 	is := RulesRow{TenantID: r.TenantID, Rules: x, UpdatedAt: moment(now), UpdatedBy: by.ID}
 	is.Rev = rev + 1
-	c.Writes = []Write{{Row: is, Over: rev}, {Row: RulesKept{is}}, over.noting(is, id)}
+	c.Writes = []Write{{Row: is, Over: rev}, over.noting(is, id)}
 	details := ruleDifferences(r.Rules, x)
 	details["revision"] = is.Rev
 	if x != nil {
@@ -89,7 +77,7 @@ func (r RulesRow) Save(x *rules.Rules, rev int, over SettingsRow, known []rules.
 }
 
 // id names the revision in the audit log.
-func (r RulesRow) id() string { return RulesKeptKey(r.Rev) }
+func (r RulesRow) id() string { return fmt.Sprintf("RULES#%06d", r.Rev) }
 
 // noting returns the write by which the settings note a revision of the rules, and nothing else.
 func (r SettingsRow) noting(is RulesRow, id string) Write {

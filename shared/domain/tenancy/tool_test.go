@@ -168,11 +168,9 @@ func TestRulesAreSavedWithTheSettingsThatNoteThem(t *testing.T) {
 
 	is, c, err := none.Save(stampedBy("U2"), 0, settings, nil, "01NEW", by, now)
 	expect.NoError(t, err)
-	noted := c.Writes[2].Row.(SettingsRow)
+	noted := c.Writes[1].Row.(SettingsRow)
 	expect.That(t, is.Rev == 1 && noted.Rev == 5 && noted.RulesRev == 1 && noted.UpdatedBy == "U0" && noted.ID == "01S",
 		"row %+v, settings %+v", is, noted)
-	_, key, _ := c.Writes[1].Row.Place()
-	expect.That(t, key == "RULES#000001" && c.Writes[1].Over == 0, "kept as %s", key)
 	expect.Same(t, []string{`rules.updated {"added_rules":["すべて"],"hash":"` +
 		aggregate.HashOf(encoded(stampedBy("U2"))) + `","revision":1,"rules":["すべて"]}`}, details(c))
 
@@ -189,7 +187,7 @@ func TestRulesAreSavedWithTheSettingsThatNoteThem(t *testing.T) {
 
 	is, c, err = is.Save(nil, 1, noted, nil, "", by, now)
 	expect.NoError(t, err)
-	noted = c.Writes[2].Row.(SettingsRow)
+	noted = c.Writes[1].Row.(SettingsRow)
 	expect.That(t, is.Rev == 2 && is.Config() == nil && noted.Rev == 6 && noted.RulesRev == 0 && noted.Settings().Ruled,
 		"ended: %+v, %+v", is, noted)
 	expect.That(t, slices.Equal(details(c), []string{
