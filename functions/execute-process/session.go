@@ -250,13 +250,13 @@ func (j *sessionJob) admit(ctx context.Context, a *task.Aggregate,
 		next = j.fill(ctx, a, s)
 		return next.err == nil && input == string(next.resolved.JSON())
 	}
-	request := task.ToolRequest{ID: w.ID}
+	asked := ""
 	for name, called := range namesOf(steps) {
 		if called == w.Name {
-			request.Tool = name
+			asked = name
 		}
 	}
-	step, denial := a.Admit(e, request, fits)
+	step, denial := a.Admit(e, asked, fits)
 	switch {
 	case denial == task.DeniedArguments && next.down != nil: // a result was unavailable, so the arguments may be right
 		return next, denial, next.down

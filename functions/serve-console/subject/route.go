@@ -208,43 +208,35 @@ func (d *drawing) line(name string) string {
 	return cmp.Or(legible.OneLine(legible.Beginning(name, mostName)), explain.RouteOf(d.Locale).NoName)
 }
 
-// How package rules says by what it found somebody.
-var (
-	viaPhrases = map[string]string{"named by the rule": "via_name", task.ViaStamped: "via_stamped"}
-	viaForms   = []struct {
-		key  string
-		form language.Regexp // its groups are the text's values; the first that matches counts
-	}{
-		{"via_manager", language.Regexp{Text: `^manager 1 of (?P<who>\S+)$`}},
-		{"via_above", language.Regexp{Text: `^manager (?P<n>[0-9]+) of (?P<who>\S+)$`}},
-		{"via_group", language.Regexp{Text: `^group (?P<group>.+)$`}},
-		{"via_overhead", language.Regexp{Text: `^over head of (?P<department>.+)$`}},
-		{"via_head", language.Regexp{Text: `^head of (?P<department>.+)$`}},
-		{"via_over", language.Regexp{Text: `^over (?P<position>.+) of (?P<department>.+)$`}},
-		{"via_position", language.Regexp{Text: `^(?P<position>.+) of (?P<department>.+)$`}},
-	}
-)
-
-// Via says by what a route found somebody. What it doesn't know is shown as it is.
+// Via says by what a route found somebody, as package rules writes it. What it doesn't know is shown as it is.
 func (r Reader) Via(how string) string {
 	d := drawing{Reader: r, words: web.TextsOf("route", r.Locale)}
-	if key := viaPhrases[how]; key != "" || how == "" {
-		return d.words.Say(key)
-	}
-	shown := map[string]func(string) string{"who": d.Person, "group": d.line, "department": d.line, "position": d.line}
-	for i := range viaForms {
-		form := viaForms[i].form.Get()
-		m, values := form.FindStringSubmatch(how), []any(nil)
-		for at, text := range m {
-			name := form.SubexpNames()[at]
-			if show := shown[name]; show != nil {
-				text = show(text)
-			}
-			values = append(values, name, text)
+	at := strings.LastIndex(how, " of ")
+	if at < 0 {
+		group, is := strings.CutPrefix(how, "group ")
+		switch {
+		case is:
+			return d.words.Say("via_group", "group", d.line(group))
+		case how == "named by the rule":
+			return d.words.Say("via_name")
+		case how == task.ViaStamped:
+			return d.words.Say("via_stamped")
+		case how == "":
+			return ""
 		}
-		if m != nil {
-			return d.words.Say(viaForms[i].key, values...)
-		}
+		return d.line(how)
 	}
-	return d.line(how)
+	of := how[at+len(" of "):]
+	level, above := strings.CutPrefix(how[:at], "manager ")
+	post, over := strings.CutPrefix(how[:at], "over ")
+	key := map[bool]string{true: "via_over", false: "via_position"}[over]
+	switch {
+	case level == "1" && above:
+		return d.words.Say("via_manager", "who", d.Person(of))
+	case above:
+		return d.words.Say("via_above", "n", level, "who", d.Person(of))
+	case post == "head":
+		return d.words.Say(map[bool]string{true: "via_overhead", false: "via_head"}[over], "department", d.line(of))
+	}
+	return d.words.Say(key, "position", d.line(post), "department", d.line(of))
 }

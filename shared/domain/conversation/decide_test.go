@@ -2,7 +2,6 @@ package conversation
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -70,9 +69,6 @@ func TestWhoMayDecideOnAnAction(t *testing.T) {
 			approving, person(sato), strict, nil, aggregate.RuleSelf,
 		},
 		"approved by one who is not in the list": {approving, person("U_ITO"), list, both, aggregate.RuleNotListed},
-		"approved by the system":                 {approving, aggregate.System(), policy, both, aggregate.RuleNotListed},
-		"approved by an agent": {approving, aggregate.Actor{Type: aggregate.ActorAgent, ID: "codex",
-			Team: team, Member: true}, policy, both, aggregate.RuleNotListed},
 		"rejected by one of the list":            {rejecting, person(suzuki), list, both, ""},
 		"rejected by one who is not in the list": {rejecting, person(tanaka), list, both, aggregate.RuleNotListed},
 		"rejected by a guest":                    {rejecting, guest, strict, both, aggregate.RuleGuest},
@@ -186,15 +182,6 @@ func TestAnActionIsApprovedWithTheHashThatWasRead(t *testing.T) {
 	_, err := tb.load().Act(x.ActionID, other, person(suzuki), policy, tb.now)
 	refused, _ := errors.AsType[*circulation.Refusal](err)
 	expect.That(t, refused != nil && refused.Why == circulation.WhyHash, "approved with another hash: %v", err)
-}
-
-func TestAnActionIsRejectedWithAReason(t *testing.T) {
-	tb, x := pending(t, ShellCommand)
-	for _, reason := range []string{"", " \n", strings.Repeat("a", aggregate.MaxReason+1)} {
-		_, err := tb.load().Reject(x.ActionID, reason, person(suzuki), policy, tb.now)
-		_, refused := errors.AsType[aggregate.Problem](err)
-		expect.That(t, refused, "%d characters: %v", len(reason), err)
-	}
 }
 
 func TestNothingInFlightIsEnded(t *testing.T) {

@@ -342,16 +342,11 @@ func (r *reader) check() {
 	}
 	for i := range r.posts {
 		p := &r.posts[i]
-		switch {
-		case p.Manager == "":
-		case people[p.Manager] == nil:
-			if whole {
-				r.wrong(p.line, columns[manager], "csv_unknown", quoted(p.Manager))
-			}
-		case p == above[p.Person] && circular(p, above):
-			r.wrong(p.line, columns[manager], "csv_cycle")
+		if whole && p.Manager != "" && people[p.Manager] == nil {
+			r.wrong(p.line, columns[manager], "csv_unknown", quoted(p.Manager))
 		}
 	}
+	r.circles(above)
 }
 
 // main returns somebody's main post: the only one, or the one that says so.
@@ -380,14 +375,19 @@ func (r *reader) main(all []*Post, whole bool) (is *Post) {
 	return is
 }
 
-// circular reports whether somebody stands above themselves by the managers that main posts name.
-func circular(p *Post, above map[string]*Post) bool {
-	seen := map[string]bool{}
-	for at := p; at != nil && at.Manager != "" && !seen[at.Manager]; at = above[at.Manager] {
-		if at.Manager == p.Person {
-			return true
+// circles reports who stands above themselves by the managers that main posts name.
+func (r *reader) circles(above map[string]*Post) {
+	walked := map[string]int{} // the number of the walk that came by
+	for n, p := range r.posts {
+		at := above[p.Person]
+		for at != nil && at.Manager != "" && walked[at.Person] == 0 {
+			walked[at.Person] = n + 1
+			at = above[at.Manager]
 		}
-		seen[at.Manager] = true
+		for at != nil && at.Manager != "" && walked[at.Person] == n+1 { // once round
+			r.wrong(at.line, columns[manager], "csv_cycle")
+			walked[at.Person] = -1
+			at = above[at.Manager]
+		}
 	}
-	return false
 }

@@ -215,30 +215,6 @@ func TestAStepIsSettledOrDeniedAlongItsRoute(t *testing.T) {
 	expect.Same(t, s.entries(), []string{"step.routed", "step.denied"})
 }
 
-func TestWhoIsNoHandDoesNothing(t *testing.T) {
-	guest, stranger, agent := person(suzuki), person(suzuki), person(suzuki)
-	guest.Guest, stranger.Team, agent.Type = true, "T_OTHER", aggregate.ActorAgent
-	for name, c := range map[string]struct {
-		by   aggregate.Actor
-		want aggregate.Rule
-	}{
-		"a guest": {guest, aggregate.RuleGuest}, "of another workspace": {stranger, aggregate.RuleForeign},
-		"an agent":   {agent, aggregate.RuleNotListed},
-		"the system": {aggregate.System(), aggregate.RuleNotListed}, "another hand": {person(tanaka),
-			aggregate.RuleNotListed},
-	} {
-		s := onRoute(t)
-		s.t.Helper()
-		_, err := s.try(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: suzuki},
-				Principal: circulation.Person{User: suzuki}, Stage: 1, Hash: a.Process().AskedSum}
-			return a.Act(a.Process().ID, act, c.by, s.policy, now)
-		})
-		refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)
-		expect.Is(t, refused.Rule, c.want, name)
-	}
-}
-
 // A gate opens only with askers and a route that somebody can walk to its end.
 func TestAGateOpensOnlyWithItsRoute(t *testing.T) {
 	for name, change := range map[string]func(o *aggregate.Opening){

@@ -146,18 +146,6 @@ func TestErrorsSayWhatAReaderNeeds(t *testing.T) {
 		"a move that rows at odds ask for is no conflict")
 }
 
-// A reason in which nobody can see a character is empty, whatever invisible characters it has.
-func TestAReasonThatNobodyCanSeeIsEmpty(t *testing.T) {
-	for reason, want := range map[string]string{
-		"": "", " \n\t　": "", "\u200b\u200d\u2060": "", "\ufe0f\ufe0e": "", "\u3164\uffa0": "", "\u2800": "", "\u00ad": "",
-		"\U000e0041\U000e007f": "", "\u0301\u20e3": "", "\u202e\u2066": "", "\ufeff": "", "\ue000": "",
-		" 宛先が違う\n": "宛先が違う", "👍🏽": "👍🏽", "❤\ufe0f": "❤\ufe0f", "。": "。", "a\u200b": "a\u200b",
-	} {
-		got, err := aggregate.CheckReason(reason)
-		expect.That(t, got == want && (err != nil) == (want == ""), "%q is taken as %q, %v", reason, got, err)
-	}
-}
-
 func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {
 	id := func(team, channel, ts string) string {
 		t.Helper()
@@ -250,65 +238,6 @@ func TestIDsAreCheckedStrictly(t *testing.T) {
 		expect.Is(t, aggregate.ValidID(id), want, "%q", id)
 	}
 	expect.That(t, aggregate.NewID() != aggregate.NewID(), "two new ids are one")
-}
-
-func TestWhoMayDecide(t *testing.T) {
-	list := aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{suzuki, requester},
-		AllowSelf: true}
-	nobody := aggregate.Policy{Team: team, Mode: aggregate.ApproversList, AllowSelf: true}
-	channel := aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true}
-	strict := aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel}
-	foreign, guest, absent, away := person(suzuki), person(suzuki), person(suzuki), person(tanaka)
-	foreign.Team, guest.Guest, absent.Member, away.Member = "T_OTHER", true, false, false
-	guestRequester := person(requester)
-	guestRequester.Guest = true
-	foreignRequester := person(requester)
-	foreignRequester.Team = "T_OTHER"
-	agent := aggregate.Actor{Type: aggregate.ActorAgent, ID: "agent"}
-
-	for _, tt := range []struct {
-		name                      string
-		policy                    aggregate.Policy
-		by                        aggregate.Actor
-		approve, reject, withdraw aggregate.Rule
-	}{
-		{"an approver of the list", list, person(suzuki), "", "", ""},
-		{"an approver of the list who is not in the channel", list, absent, "", "", ""},
-		{"one who is not in the list", list, person(tanaka), aggregate.RuleNotListed, aggregate.RuleNotListed,
-			aggregate.RuleNotParty},
-		{"a member, when the list is empty", nobody, person(suzuki), aggregate.RuleNobody, aggregate.RuleNobody,
-			aggregate.RuleNotParty},
-		{"the requester, when the list is empty", nobody, person(requester), aggregate.RuleNobody, aggregate.RuleNobody, ""},
-		{"a member of the channel", channel, person(tanaka), "", "", ""},
-		{"one who is not in the channel", channel, away, aggregate.RuleNotMember, aggregate.RuleNotMember,
-			aggregate.RuleNotParty},
-		{"the same id in another workspace", list, foreign, aggregate.RuleForeign, aggregate.RuleForeign,
-			aggregate.RuleForeign},
-		{"the requester's id in another workspace", channel, foreignRequester, aggregate.RuleForeign, aggregate.RuleForeign,
-			aggregate.RuleForeign},
-		{"a guest who is in the list", list, guest, aggregate.RuleGuest, aggregate.RuleGuest, aggregate.RuleNotParty},
-		{"a guest who is in the channel", channel, guest, aggregate.RuleGuest, aggregate.RuleGuest, aggregate.RuleNotParty},
-		{"a guest, of what they asked for", channel, guestRequester, aggregate.RuleGuest, aggregate.RuleGuest, ""},
-		{"the requester, where that is allowed", channel, person(requester), "", "", ""},
-		{"the requester, where it is not", strict, person(requester), aggregate.RuleSelf, "", ""},
-		{"another, where the requester may not", strict, person(tanaka), "", "", ""},
-		{"an agent", channel, agent, aggregate.RuleForeign, aggregate.RuleForeign, aggregate.RuleForeign},
-		{"the system", nobody, aggregate.System(), "", "", ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			for what, got := range map[string]struct {
-				err  error
-				want aggregate.Rule
-			}{
-				"approve":  {tt.policy.Approve(tt.by, requester), tt.approve},
-				"reject":   {tt.policy.Reject(tt.by), tt.reject},
-				"withdraw": {tt.policy.Withdraw(tt.by, requester), tt.withdraw},
-			} {
-				expect.That(t, (got.want != "" || got.err == nil) && (got.want == "" || errors.Is(got.err,
-					aggregate.ErrNotAllowed{Rule: got.want})), "%s: %v, want %q", what, got.err, got.want)
-			}
-		})
-	}
 }
 
 func TestARefusedPersonChangesNothingWhereverTheyClick(t *testing.T) {

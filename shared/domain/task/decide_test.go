@@ -1,7 +1,6 @@
 package task
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -114,40 +113,6 @@ func TestALateClickSaysThatTheTaskIsOver(t *testing.T) {
 	}
 }
 
-func TestARejectionsReasonHasOneToAThousandCharacters(t *testing.T) {
-	for _, tt := range []struct {
-		name, reason string
-		want         string // "": refused
-	}{
-		{"empty", "", ""},
-		{"blanks", " \t\n　", ""},
-		{"one", "短", "短"},
-		{"a thousand", strings.Repeat("理", 1000), strings.Repeat("理", 1000)},
-		{"a thousand, and blanks around", "　" + strings.Repeat("理", 1000) + "\n", strings.Repeat("理", 1000)},
-		{"a thousand and one", strings.Repeat("理", 1001), ""},
-		{"a thousand emoji", strings.Repeat("🚨", 1000), strings.Repeat("🚨", 1000)},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			for kind, s := range map[string]*story{"prompt": waitingPrompt(t), "process": waitingProcess(t),
-				"step": waitingStep(t)} {
-				open, _ := s.load().OpenGate()
-				c, err := s.try(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-					return a.Reject(open.ID, tt.reason, person(suzuki), s.policy, now)
-				})
-				if tt.want == "" {
-					var field aggregate.Problem
-					expect.That(t, errors.As(err, &field) && field.Field == "rejection_reason" &&
-						strings.Contains(err.Error(), "1 to 1000 characters"), "%s: %v, want the field and its limit", kind, err)
-					continue
-				}
-				expect.Must(t, err == nil, "%s: %v", kind, err)
-				_, v, _ := gateOf(c.Rows[0])
-				expect.Is(t, v.RejectionReason, tt.want, "%s: kept", kind)
-			}
-		})
-	}
-}
-
 func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
 	for _, tt := range []struct {
 		name                  string
@@ -236,15 +201,6 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 		"recorded %+v", last)
 }
 
-func TestADecisionForgivesRestarts(t *testing.T) {
-	s := checked(t)
-	s.do(s.restart, s.openGate, s.approveStep)
-	expect.That(t, s.head.Restarts == 0, "%d restarts after a person's", s.head.Restarts)
-	s = asksNobody(func(s *story) { s.do(s.extract, s.finishPrompt) })(t)
-	s.do(s.restart, s.approveAsSystem)
-	expect.That(t, s.head.Restarts == 0, "%d restarts after the system's", s.head.Restarts)
-}
-
 func TestAProcessIsApprovedTogetherWithItsExecution(t *testing.T) {
 	s := waitingProcess(t)
 	s.do(s.approveProcess)
@@ -255,43 +211,6 @@ func TestAProcessIsApprovedTogetherWithItsExecution(t *testing.T) {
 	expect.That(t, a.Task.Status == TaskRunning && a.Execution().Status == ExecutionPending &&
 		a.Process().ApprovedHash == Hash(s.steps),
 		"task %s, execution %s, hash %s", a.Task.Status, a.Execution().Status, a.Process().ApprovedHash)
-}
-
-// What waits asks the settings anew at each click, and the act says how they allowed it.
-func TestSettingsApplyAtOnceToWhatWaits(t *testing.T) {
-	for change, c := range map[string]struct {
-		policy aggregate.Policy
-		by     string
-		want   aggregate.Rule
-	}{
-		"a list without them": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{tanaka}},
-			suzuki, aggregate.RuleNotListed},
-		"an empty list": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList}, suzuki, aggregate.RuleNobody},
-		"a list with them": {aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{suzuki}, Rev: 2},
-			suzuki, ""},
-		"the channel":   {aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, Rev: 3}, suzuki, ""},
-		"not one's own": {aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel}, requester, aggregate.RuleSelf},
-		"one's own": {aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true, Rev: 4}, requester,
-			""},
-	} {
-		for name, from := range map[string]func(testing.TB) *story{
-			"policy": waitingPrompt, "steps": waitingProcess, "step": waitingStep,
-		} {
-			s := from(t)
-			open, _ := s.load().OpenGate()
-			stamp := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.Approve(open.ID, person(c.by), c.policy, now)
-			}
-			if c.want != "" {
-				s.refused(stamp, aggregate.ErrNotAllowed{Rule: c.want})
-				continue
-			}
-			s.do(stamp)
-			g := s.load().Asked(open.ID).Gate
-			expect.That(t, *g.Acts[0].Found.Allowed == circulation.Allowed{Rev: c.policy.Rev, As: string(c.policy.Mode),
-				Self: c.policy.AllowSelf}, "%s, %s: %+v", name, change, g.Acts[0].Found.Allowed)
-		}
-	}
 }
 
 func (s *story) giveBack(id, user string) decision {

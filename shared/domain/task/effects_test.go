@@ -39,26 +39,43 @@ func TestWhatFollowsFromEachState(t *testing.T) {
 		lease = "when the lease ends"
 	)
 	type want struct {
-		run bool
-		due string
+		next aggregate.Next
+		run  bool
+		due  string
 	}
-	work, done, asks, out := want{true, soon}, want{false, never}, want{false, gate}, want{false, lease}
-	for name, want := range map[string]want{
-		"received": work, "L1 parked": done, "extracted": work, "prompt generating": work, "prompt parked": done,
-		"prompt waits":    asks,
-		"prompt rejected": work, "process generating": work, "process parked": done, "process waits": asks,
-		"process rejected": work, "execution pending": work, "execution running": work, "read out": out, "read crashed": work,
-		"write out": out, "write crashed": work, "write unknown": work, "write failed": work, "step waits": asks,
-		"step approved": work,
-		"time is up":    work, "all steps done": work, "completed": done, "failed": done, "failed unknown": done,
-		"tried again":       work,
-		"cancelled at once": done, "cancelled at prompt": done, "cancelled over read": out, "cancelled, crashed": out,
-		"prompt expired": done, "rejected for good": done, "step rejected": done,
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := reach(t, name)
+	goes := func(state string) want { return want{aggregate.Next{State: state}, true, soon} }
+	asks := func(state, key string) want { // one second of the story has passed
+		return want{aggregate.Next{State: state, Gate: key, TimeoutSeconds: 168*3600 + 3600 - 1}, false, gate}
+	}
+	ends := func(state, outcome string, why aggregate.Reason, due string) want {
+		return want{aggregate.Next{State: state, Outcome: outcome, Reason: why}, false, due}
+	}
+	parked := ends(StateFail, "parked", ReasonModelRefused, never)
+	out := want{aggregate.Next{State: StatePause, WaitSeconds: 74}, false, lease}
+	draft, plan, execute := goes(StateDraftPrompt), goes(StatePlanProcess), goes(StateExecuteProcess)
+	over, called := ends(StateFinish, "cancelled", "", never), ends(StateFinish, "cancelled", "", lease)
+	wants := map[string]want{
+		"received": goes(StateExtractTask), "L1 parked": parked, "extracted": draft, "prompt generating": draft,
+		"prompt parked": parked, "prompt waits": asks(StateAwaitPromptApproval, "PROMPT#0001"), "prompt rejected": draft,
+		"process generating": plan, "process parked": parked,
+		"process waits":    asks(StateAwaitProcessApproval, "PROCESS#0001"),
+		"process rejected": plan, "execution pending": execute, "execution running": execute, "read out": out,
+		"read crashed": execute, "write out": out, "write crashed": execute, "write unknown": execute,
+		"write failed": execute, "step waits": asks(StateAwaitStepApproval, "GATE#0001#001#02"), "step approved": execute,
+		"time is up": execute, "all steps done": execute, "completed": ends(StateFinish, "completed", "", never),
+		"failed":         ends(StateFail, "failed", ReasonToolFailed, never),
+		"failed unknown": ends(StateFail, "failed", ReasonToolUnknown, never), "tried again": execute,
+		"cancelled at once": over, "cancelled at prompt": over,
+		"cancelled over read": called, "cancelled, crashed": called, "prompt expired": over,
+		"rejected for good": over, "step rejected": over,
+	}
+	for _, state := range states {
+		t.Run(state.name, func(t *testing.T) {
+			s, want := state.reach(t), wants[state.name]
 			a := s.load()
 			e := a.Effects(s.now)
+			expect.Same(t, want.next, a.Next(s.now))
+			expect.That(t, slices.Contains(NextStates, want.next.State), "%s is not in NextStates", want.next.State)
 			expect.That(t, e.Cards, "cards are behind, and not redrawn")
 			expect.That(t, (e.Run != nil) == want.run, "run %+v", e.Run)
 			expect.That(t, a.DueAt(s.now) != nil && !a.DueAt(s.now).After(s.now.Add(5*time.Minute)),
@@ -277,53 +294,6 @@ func TestACardThatSlackRefusedIsTriedEveryHourWhileAGateWaits(t *testing.T) {
 		"nobody is asked any more, and it is tried still")
 }
 
-func TestWhereARunGoesFromEachState(t *testing.T) {
-	week := 168*3600 + 3600 - 1 // one second of the story has passed
-	want := map[string]aggregate.Next{
-		"received":            {State: StateExtractTask},
-		"L1 parked":           {State: StateFail, Outcome: "parked", Reason: ReasonModelRefused},
-		"extracted":           {State: StateDraftPrompt},
-		"prompt generating":   {State: StateDraftPrompt},
-		"prompt parked":       {State: StateFail, Outcome: "parked", Reason: ReasonModelRefused},
-		"prompt waits":        {State: StateAwaitPromptApproval, Gate: "PROMPT#0001", TimeoutSeconds: week},
-		"prompt rejected":     {State: StateDraftPrompt},
-		"process generating":  {State: StatePlanProcess},
-		"process parked":      {State: StateFail, Outcome: "parked", Reason: ReasonModelRefused},
-		"process waits":       {State: StateAwaitProcessApproval, Gate: "PROCESS#0001", TimeoutSeconds: week},
-		"process rejected":    {State: StatePlanProcess},
-		"execution pending":   {State: StateExecuteProcess},
-		"execution running":   {State: StateExecuteProcess},
-		"read out":            {State: StatePause, WaitSeconds: 74},
-		"read crashed":        {State: StateExecuteProcess},
-		"write out":           {State: StatePause, WaitSeconds: 74},
-		"write crashed":       {State: StateExecuteProcess},
-		"write unknown":       {State: StateExecuteProcess},
-		"write failed":        {State: StateExecuteProcess},
-		"step waits":          {State: StateAwaitStepApproval, Gate: "GATE#0001#001#02", TimeoutSeconds: week},
-		"step approved":       {State: StateExecuteProcess},
-		"time is up":          {State: StateExecuteProcess},
-		"all steps done":      {State: StateExecuteProcess},
-		"completed":           {State: StateFinish, Outcome: "completed"},
-		"failed":              {State: StateFail, Outcome: "failed", Reason: ReasonToolFailed},
-		"failed unknown":      {State: StateFail, Outcome: "failed", Reason: ReasonToolUnknown},
-		"tried again":         {State: StateExecuteProcess},
-		"cancelled at once":   {State: StateFinish, Outcome: "cancelled"},
-		"cancelled at prompt": {State: StateFinish, Outcome: "cancelled"},
-		"cancelled over read": {State: StateFinish, Outcome: "cancelled"},
-		"cancelled, crashed":  {State: StateFinish, Outcome: "cancelled"},
-		"prompt expired":      {State: StateFinish, Outcome: "cancelled"},
-		"rejected for good":   {State: StateFinish, Outcome: "cancelled"},
-		"step rejected":       {State: StateFinish, Outcome: "cancelled"},
-	}
-	for _, state := range states {
-		s := state.reach(t)
-		got := s.load().Next(s.now)
-		diff := cmp.Diff(want[state.name], got)
-		expect.That(t, diff == "", "%s:\n%s", state.name, diff)
-		expect.That(t, slices.Contains(NextStates, got.State), "%s: %s is not in NextStates", state.name, got.State)
-	}
-}
-
 func TestAPauseIsWaitedForInPiecesOfFiveMinutes(t *testing.T) {
 	for _, tt := range []struct {
 		pause time.Duration
@@ -350,8 +320,4 @@ func TestAWaitsFuseIsNeverShort(t *testing.T) {
 	for _, left := range []time.Duration{-100 * time.Hour, 0, 59 * time.Second} {
 		expect.Is(t, s.load().Next(open.Terms.DecideBy.Add(-left)).TimeoutSeconds, 60+3600, "%v before the end", left)
 	}
-}
-
-func TestASupersededRunFinishes(t *testing.T) {
-	expect.Same(t, aggregate.Next{State: StateFinish, Outcome: "superseded"}, aggregate.Superseded())
 }

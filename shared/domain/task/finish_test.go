@@ -295,7 +295,12 @@ func TestProgressForgivesRestarts(t *testing.T) {
 	generation.do(generation.restart, generation.extract)
 	decision := waitingPrompt(t)
 	decision.do(decision.approvePrompt, decision.restart, decision.finishProcess, decision.approveProcess)
-	for name, s := range map[string]*story{"a step's result": result, "a generation": generation, "a decision": decision} {
+	step := checked(t)
+	step.do(step.restart, step.openGate, step.approveStep)
+	unasked := asksNobody(func(s *story) { s.do(s.extract, s.finishPrompt) })(t)
+	unasked.do(unasked.restart, unasked.approveAsSystem)
+	for name, s := range map[string]*story{"a step's result": result, "a generation": generation, "a decision": decision,
+		"a decision on a step": step, "the system's": unasked} {
 		expect.That(t, s.head.Restarts == 0, "%s: %d restarts", name, s.head.Restarts)
 	}
 }

@@ -116,15 +116,6 @@ func TestAGateBelongsToItsAttempt(t *testing.T) {
 		aggregate.ErrDecided{Status: "approved", By: suzuki, At: *first.ApprovedAt})
 }
 
-func TestNothingFailsBehindAPersonsBackWhileAGateWaits(t *testing.T) {
-	s := waitingStep(t)
-	s.nothing(s.fail)
-	s.nothing(s.giveUp)
-	_, err := s.load().RestartRun(1, s.now)
-	expect.Fails(t, err, aggregate.ErrSuperseded, "restart")
-	s.do(s.approveStep)
-}
-
 func TestAnApprovalOfWhatWasReadHoldsTheHash(t *testing.T) {
 	for name, tt := range map[string]struct {
 		story *story

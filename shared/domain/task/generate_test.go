@@ -27,22 +27,6 @@ func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
 	expect.Same(t, want, s.load().Prompt().Terms)
 }
 
-func TestAGenerationThatRunsTwiceMakesOneVersion(t *testing.T) {
-	s := begin(t)
-	s.do(s.extract)
-	s.nothing(s.extract)
-	s.nothing(s.beginPrompt)
-	s.do(s.finishPrompt)
-	s.nothing(s.finishPrompt)
-	s.nothing(s.beginPrompt)
-	s.do(s.approvePrompt)
-	s.nothing(s.beginProcess)
-	s.do(s.finishProcess)
-	s.nothing(s.finishProcess)
-	s.nothing(s.beginProcess)
-	s.nothing(s.beginPrompt)
-}
-
 func TestOfTwoGenerationsAtOnceOneIsKept(t *testing.T) {
 	s := begin(t)
 	s.do(s.extract, s.finishPrompt, s.rejectPrompt)

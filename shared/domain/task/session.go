@@ -232,12 +232,6 @@ func (a *Aggregate) inSession(run int) (*Execution, error) {
 	return e, err
 }
 
-// ToolRequest is a call that a managed session asks for.
-type ToolRequest struct {
-	ID   string // the vendor's id of this request
-	Tool string
-}
-
 // Denial says why a tool request does not match an approved step.
 type Denial string
 
@@ -251,12 +245,12 @@ const (
 // Denials lists all denials, for texts that need a sentence for each.
 var Denials = []Denial{DeniedTool, DeniedArguments, DeniedDone, DeniedOrder}
 
-// Admit finds the approved step that matches a tool request; it must be the next step. fits reports whether the
-// request's arguments match a step's.
-func (a *Aggregate) Admit(e *Execution, w ToolRequest, fits func(Step) bool) (Step, Denial) {
+// Admit finds the approved step that matches a managed session's request for a tool; it must be the next step. fits
+// reports whether the request's arguments match a step's.
+func (a *Aggregate) Admit(e *Execution, tool string, fits func(Step) bool) (Step, Denial) {
 	next, denial := a.NextStep(e), DeniedTool
 	for _, s := range a.ProcessOf(e).Steps {
-		if s.Tool != w.Tool {
+		if s.Tool != tool {
 			continue
 		}
 		fit := fits(s)

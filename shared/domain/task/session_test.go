@@ -273,7 +273,7 @@ func TestAToolRequestIsAnApprovedStepOrDenied(t *testing.T) {
 	admit := func(tool string, f func(Step) bool, want int, denial Denial) {
 		t.Helper()
 		a := s.load()
-		got, why := a.Admit(a.Execution(), ToolRequest{ID: "w", Tool: tool}, f)
+		got, why := a.Admit(a.Execution(), tool, f)
 		expect.That(t, got.Order == want && why == denial, "%s: step %d, %q; want %d, %q", tool, got.Order, why, want, denial)
 	}
 	admit("list_employees", fits(1), 1, "")
