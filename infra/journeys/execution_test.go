@@ -275,7 +275,7 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 			}
 		}
 	}
-	text := string(expect.Value(contest.WriteMessages(found.AllMessages))(t))
+	text := string(expect.Value(json.Marshal(found.AllMessages))(t))
 	if calls != 2 || !strings.Contains(text, said) { // its call and result
 		t.Errorf("%d parts are of the tool: %s", calls, text)
 	}

@@ -221,7 +221,7 @@ func played(execution, team string, round int, score float64) store.Played {
 				Status: contest.Success, Usage: usage, Timestamp: at, ExecutionTimeMS: &ms}},
 		},
 		Messages: []contest.ModelMessage{{Kind: contest.KindRequest,
-			Parts: []contest.Part{{PartKind: contest.UserPrompt, Content: contest.Says("データ分析を実行してください")}}}},
+			Parts: []contest.Part{{PartKind: contest.UserPrompt, Content: "データ分析を実行してください"}}}},
 		Metrics: []contest.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "高品質な情報が提供されています。"}},
 	}}
 }

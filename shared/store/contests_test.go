@@ -47,8 +47,8 @@ func testExamples(t *testing.T, w *contestWorld) {
 	var results []contest.RoundResult
 	example(t, "member_submissions_record.json", &record)
 	example(t, "team_results.json", &results)
-	history := expect.Value(os.ReadFile("../domain/contest/testdata/message_history.json"))(t)
-	messages := expect.Value(contest.ReadMessages(history))(t)
+	var messages []contest.ModelMessage
+	example(t, "message_history.json", &messages)
 	o := order(published, "team-001", "team-002")
 	o.Teams[0].TeamName, o.Teams[1].TeamName = "Alpha Team", "Beta Team"
 	expect.NoError(t, w.Begin(t.Context(), o))

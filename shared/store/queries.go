@@ -101,11 +101,8 @@ func (s *ContestStore) LoadRoundHistory(ctx context.Context, tenant, execution, 
 	if err := s.open(ctx, ref, r.MemberSubmissionsRecord, &record); err != nil {
 		return nil, none, err
 	}
-	text, err := s.Values.Open(ctx, ref, r.MessageHistory)
-	if err != nil {
-		return nil, none, fmt.Errorf("open what %s keeps: %w", ref, err)
-	}
-	messages, err := contest.ReadMessages(text)
+	messages := none
+	err = s.open(ctx, ref, r.MessageHistory, &messages)
 	return &record, messages, err
 }
 

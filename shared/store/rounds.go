@@ -68,15 +68,11 @@ func (s *ContestStore) saveRound(ctx context.Context, team aggregate.Ref, p Play
 	scored := contest.Scored{Result: p.Result, Metrics: p.Metrics, Judgment: p.Judgment, JudgeFailed: p.JudgeFailed,
 		ToJudge: p.ToJudge}
 	of := contest.Ref(team.Tenant, p.Result.ExecutionID)
-	messages, err := contest.WriteMessages(p.Messages)
-	if err != nil {
-		return nil, aggregate.Problem{Field: "message_history", Code: "must be JSON: " + err.Error()}
-	}
 	for _, part := range []struct {
 		value any
 		into  *aggregate.Blob
 	}{{p.Result.SubmissionContent, &scored.Content}, {p.Record, &scored.Record},
-		{json.RawMessage(messages), &scored.Messages}} {
+		{append([]contest.ModelMessage{}, p.Messages...), &scored.Messages}} {
 		text, err := encode(part.value)
 		if err != nil {
 			return nil, err

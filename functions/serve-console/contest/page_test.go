@@ -168,7 +168,7 @@ func toolsOfMembers(t *testing.T, w *consoletest.World) {
 		return contest.Part{PartKind: contest.ToolCall, ToolName: name, Args: json.RawMessage(`{"department":"argument"}`),
 			ToolCallID: "call_1_1"}
 	}
-	back := contest.Part{PartKind: contest.ToolReturn, ToolName: "list_departments", Content: contest.Says("result"),
+	back := contest.Part{PartKind: contest.ToolReturn, ToolName: "list_departments", Content: "result",
 		ToolCallID: "call_1_1"}
 	a := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t)
 	team := expect.Value(w.Console.Contests.Enter(t.Context(), a, 1))(t)

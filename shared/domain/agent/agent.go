@@ -2,7 +2,6 @@
 package agent
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -22,8 +21,6 @@ type Definition struct {
 	Metadata     map[string]string `json:"metadata,omitempty"` // label and description for people
 	// ContextTokens is how much the model takes at once, with its answer; 0: as models of the provider usually do.
 	ContextTokens int `json:"context_tokens,omitempty"`
-	// Unread lists the fields whose values had the wrong type.
-	Unread []string `json:"-"`
 }
 
 // Provider is the service that answers for an agent.
@@ -187,74 +184,6 @@ func Find(defs []Definition, id string) (Definition, bool) {
 func Default(defs []Definition) Definition {
 	i := slices.IndexFunc(defs, func(d Definition) bool { return d.IsDefault })
 	return defs[max(0, i)]
-}
-
-// seedNames are alternative spellings of fields that are accepted.
-var seedNames = map[string]string{"isDefault": "is_default", "authRef": "auth_ref"}
-
-// UnmarshalJSON never fails, so that an invalid entry does not make a workspace's settings unreadable. It notes invalid
-// fields in Unread, and Definitions then ignores the entry.
-func (d *Definition) UnmarshalJSON(text []byte) error {
-	*d = Definition{}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(text, &members) != nil {
-		d.Unread = []string{"entry"}
-		return nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		field := name
-		if known, ok := seedNames[name]; ok {
-			if _, both := members[known]; both {
-				continue
-			}
-			field = known
-		}
-		if into := d.field(field); into != nil && json.Unmarshal(members[name], into) != nil {
-			d.Unread = append(d.Unread, field)
-		}
-	}
-	return nil
-}
-
-// texts reads the string members of an object and ignores the others.
-type texts map[string]string
-
-func (t *texts) UnmarshalJSON(b []byte) error {
-	var all map[string]any
-	if err := json.Unmarshal(b, &all); err != nil || all == nil {
-		return err
-	}
-	*t = texts{}
-	for name, v := range all {
-		if s, ok := v.(string); ok {
-			(*t)[name] = s
-		}
-	}
-	return nil
-}
-
-func (d *Definition) field(name string) any {
-	switch name {
-	case "id":
-		return &d.ID
-	case "provider":
-		return &d.Provider
-	case "model":
-		return &d.Model
-	case "endpoint":
-		return &d.Endpoint
-	case "capabilities":
-		return &d.Capabilities
-	case "is_default":
-		return &d.IsDefault
-	case "auth_ref":
-		return &d.AuthRef
-	case "context_tokens":
-		return &d.ContextTokens
-	case "metadata":
-		return (*texts)(&d.Metadata)
-	}
-	return nil
 }
 
 var called = language.InEach(

@@ -25,26 +25,20 @@ func LikeKey(text string) bool { return keyForm.Get().MatchString(text) }
 
 // Problems returns everything that is wrong with the definition in every deployment.
 func (d Definition) Problems() (all aggregate.Problems) {
-	for _, field := range d.Unread {
-		all.Unless(false, field, "agent_unread")
-	}
-	unless := func(holds bool, field, code string) {
-		all.Unless(holds || slices.Contains(d.Unread, field), field, code)
-	}
-	unless(d.ID != "", "id", "agent_required")
-	unless(d.ID == "" || idForm.Get().MatchString(d.ID), "id", "agent_id")
-	unless(d.Provider != "", "provider", "agent_required")
-	unless(d.Provider == "" || slices.Contains(Providers, d.Provider), "provider", "agent_provider")
-	unless(d.Model == "" || modelForm.Get().MatchString(d.Model), "model", "agent_model")
+	all.Unless(d.ID != "", "id", "agent_required")
+	all.Unless(d.ID == "" || idForm.Get().MatchString(d.ID), "id", "agent_id")
+	all.Unless(d.Provider != "", "provider", "agent_required")
+	all.Unless(d.Provider == "" || slices.Contains(Providers, d.Provider), "provider", "agent_provider")
+	all.Unless(d.Model == "" || modelForm.Get().MatchString(d.Model), "model", "agent_model")
 	code := d.wrongEndpoint()
-	unless(code == "", "endpoint", code)
-	unless(len(d.Capabilities) > 0, "capabilities", "agent_required")
-	unless(!slices.ContainsFunc(d.Capabilities, func(c Capability) bool { return !slices.Contains(Capabilities, c) }),
+	all.Unless(code == "", "endpoint", code)
+	all.Unless(len(d.Capabilities) > 0, "capabilities", "agent_required")
+	all.Unless(!slices.ContainsFunc(d.Capabilities, func(c Capability) bool { return !slices.Contains(Capabilities, c) }),
 		"capabilities", "agent_capability")
-	unless(d.AuthRef == "" || refForm.Get().MatchString(d.AuthRef) && !LikeKey(d.AuthRef), "auth_ref", "agent_auth_ref")
-	unless(d.ContextTokens == 0 || d.ContextTokens >= MinContext && d.ContextTokens <= MaxContext, "context_tokens",
+	all.Unless(d.AuthRef == "" || refForm.Get().MatchString(d.AuthRef) && !LikeKey(d.AuthRef), "auth_ref", "agent_auth_ref")
+	all.Unless(d.ContextTokens == 0 || d.ContextTokens >= MinContext && d.ContextTokens <= MaxContext, "context_tokens",
 		"agent_context")
-	unless(!badMetadata(d.Metadata), "metadata", "agent_metadata")
+	all.Unless(!badMetadata(d.Metadata), "metadata", "agent_metadata")
 	return all
 }
 

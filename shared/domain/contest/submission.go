@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,22 +16,10 @@ const (
 	Plain     AgentType = "plain"
 	WebSearch AgentType = "web-search"
 	CodeExec  AgentType = "code-exec"
-	// System occurs only in records of MixSeek's.
-	System AgentType = "system"
 )
 
 // AgentTypes lists the types that a member may have.
 var AgentTypes = []AgentType{Plain, WebSearch, CodeExec}
-
-// UnmarshalText returns an error for an unknown type.
-func (t *AgentType) UnmarshalText(b []byte) error {
-	switch x := AgentType(b); x {
-	case Plain, WebSearch, CodeExec, System:
-		*t = x
-		return nil
-	}
-	return fmt.Errorf("agent_type must be plain, web-search or code-exec, got %.50q", b)
-}
 
 // MemberStatus says whether a member answered.
 type MemberStatus string
@@ -39,16 +28,6 @@ const (
 	Success MemberStatus = "SUCCESS"
 	Error   MemberStatus = "ERROR"
 )
-
-// UnmarshalText returns an error for an unknown status.
-func (s *MemberStatus) UnmarshalText(b []byte) error {
-	switch x := MemberStatus(b); x {
-	case Success, Error:
-		*s = x
-		return nil
-	}
-	return fmt.Errorf("status must be SUCCESS or ERROR, got %.50q", b)
-}
 
 // MemberSubmission is the result of one call of a member.
 type MemberSubmission struct {
@@ -68,7 +47,7 @@ func (s MemberSubmission) Check() error {
 	switch {
 	case blank(s.AgentName):
 		return fmt.Errorf("agent_name must not be empty")
-	case s.AgentType != Plain && s.AgentType != WebSearch && s.AgentType != CodeExec:
+	case !slices.Contains(AgentTypes, s.AgentType):
 		return fmt.Errorf("agent_type must be plain, web-search or code-exec, got %.50q", s.AgentType)
 	case s.Status != Success && s.Status != Error:
 		return fmt.Errorf("status must be SUCCESS or ERROR, got %.50q", s.Status)

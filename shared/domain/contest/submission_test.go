@@ -36,7 +36,7 @@ func same(t *testing.T, a, b []byte) {
 func TestThePublishedExamplesComeBackAsTheyWere(t *testing.T) {
 	var record contest.MemberSubmissionsRecord
 	golden(t, "member_submissions_record.json", &record)
-	expect.That(t, len(record.Submissions) == 1 && record.Submissions[0].AgentType == contest.System &&
+	expect.That(t, len(record.Submissions) == 1 && record.Submissions[0].AgentType == "system" &&
 		record.TotalUsage().OutputTokens == 100, "%+v", record)
 	var results []contest.RoundResult
 	golden(t, "team_results.json", &results)
@@ -128,7 +128,7 @@ func TestWhatCantBeIsNotWritten(t *testing.T) {
 	good := contest.MemberSubmission{AgentName: "a", AgentType: contest.Plain, Status: contest.Success, Timestamp: at}
 	for name, change := range map[string]func(*contest.MemberSubmission){
 		"agent_name":        func(s *contest.MemberSubmission) { s.AgentName = " 　" },
-		"agent_type":        func(s *contest.MemberSubmission) { s.AgentType = contest.System },
+		"agent_type":        func(s *contest.MemberSubmission) { s.AgentType = "system" },
 		"status":            func(s *contest.MemberSubmission) { s.Status = "success" },
 		"error_message":     func(s *contest.MemberSubmission) { s.ErrorMessage = &why },
 		"timestamp":         func(s *contest.MemberSubmission) { s.Timestamp = time.Time{} },
@@ -144,10 +144,6 @@ func TestWhatCantBeIsNotWritten(t *testing.T) {
 	if err := (contest.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T"}).Check(); err == nil ||
 		!strings.Contains(err.Error(), "round_number must be 1 or more, got 0") {
 		t.Error(err)
-	}
-	for _, text := range []string{`{"agent_type":"custom"}`, `{"status":"success"}`} {
-		err := json.Unmarshal([]byte(text), &contest.MemberSubmission{})
-		expect.That(t, err != nil, "%s is read", text)
 	}
 }
 
@@ -191,46 +187,6 @@ func TestMetricsThatNeedNoInstructionHaveNames(t *testing.T) {
 	for _, m := range teamconfig.BuiltIn {
 		name := contest.MetricName(m.Name, "ja")
 		expect.That(t, name != m.Name, "people are shown %q", name)
-	}
-}
-
-func TestPartsAreWrittenWhereTheyBelong(t *testing.T) {
-	file := expect.Value(os.ReadFile("testdata/message_history.json"))(t)
-	messages := expect.Value(contest.ReadMessages(file))(t)
-	written := expect.Value(contest.WriteMessages(messages))(t)
-	again := expect.Value(contest.ReadMessages(written))(t)
-	var kinds []string
-	for _, m := range again {
-		for _, p := range m.Parts {
-			kinds = append(kinds, string(m.Kind)+" "+string(p.PartKind))
-		}
-	}
-	expect.Same(t, []string{"request user-prompt", "response text", "response tool-call", "request tool-return"}, kinds)
-	mixed := []contest.ModelMessage{{Kind: contest.KindResponse, ModelName: "m", Usage: &contest.RunUsage{Requests: 1},
-		Parts: []contest.Part{{PartKind: contest.Text}, {PartKind: contest.ToolReturn}, {PartKind: "new"},
-			{PartKind: contest.ToolCall}}}}
-	again = expect.Value(contest.ReadMessages(expect.Value(contest.WriteMessages(mixed))(t)))(t)
-	requests := int64(0)
-	for _, m := range again {
-		if m.Usage != nil {
-			requests += m.Usage.Requests
-		}
-	}
-	expect.That(t, len(again) == 3 && requests == 1 && again[2].Parts[0].PartKind == "new", "%+v", again)
-}
-
-func TestWhateverAToolReturnedIsKept(t *testing.T) {
-	text := `[{"kind":"request","parts":[{"part_kind":"tool-return","tool_name":"x","content":{"a":[1,null]}},` +
-		`{"part_kind":"user-prompt","content":""},{"part_kind":"user-prompt","content":"<b>"}]}]`
-	messages := expect.Value(contest.ReadMessages([]byte(text)))(t)
-	same(t, []byte(text), expect.Value(contest.WriteMessages(messages))(t))
-	got := messages[0].Parts[0].Content.String()
-	expect.That(t, got == `{"a":[1,null]}` && messages[0].Parts[2].Content.String() == "<b>", "%v", got)
-	none := expect.Value(contest.ReadMessages(nil))(t)
-	expect.That(t, none != nil && len(none) == 0, "%#v", none)
-	for _, bad := range []string{`{}`, `[{"kind":"reply"}]`, `[`} {
-		_, err := contest.ReadMessages([]byte(bad))
-		expect.That(t, err != nil, "%s is read", bad)
 	}
 }
 

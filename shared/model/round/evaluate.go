@@ -222,8 +222,8 @@ type talk struct {
 func (t *talk) begin(data string, at time.Time) {
 	t.said = []model.Message{{Role: model.User, Parts: []model.Part{{Text: data}}}}
 	t.messages = []contest.ModelMessage{{Kind: contest.KindRequest, Parts: []contest.Part{
-		{PartKind: contest.SystemPrompt, Content: contest.Says(t.prompt.text), Timestamp: &at},
-		{PartKind: contest.UserPrompt, Content: contest.Says(data), Timestamp: &at},
+		{PartKind: contest.SystemPrompt, Content: t.prompt.text, Timestamp: &at},
+		{PartKind: contest.UserPrompt, Content: data, Timestamp: &at},
 	}}}
 }
 
@@ -245,11 +245,12 @@ func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err er
 	t.cutOff = got.Stop == model.StopLength && ended == got.Text
 	text = strings.TrimSpace(legible.Visible(ended))
 	used := runUsage(got.Usage)
-	answer := contest.ModelMessage{Kind: contest.KindResponse, ModelName: got.Answered, Timestamp: &got.At, Usage: &used}
+	answer := contest.ModelMessage{Kind: contest.KindResponse, Parts: []contest.Part{}, ModelName: got.Answered,
+		Timestamp: &got.At, Usage: &used}
 	spoken := model.Message{Role: model.Assistant}
 	if text != "" {
 		spoken.Parts = append(spoken.Parts, model.Part{Text: text})
-		answer.Parts = append(answer.Parts, contest.Part{PartKind: contest.Text, Content: contest.Says(text)})
+		answer.Parts = append(answer.Parts, contest.Part{PartKind: contest.Text, Content: text})
 	}
 	if t.cutOff {
 		got.Calls = nil // the last one may be half
@@ -320,7 +321,7 @@ func (t *talk) answer(results []result) {
 		at := t.Now().UTC()
 		turn.Parts = append(turn.Parts, model.Part{Result: &model.Result{CallID: r.call.ID, Text: r.text, Failed: r.failed}})
 		message.Parts = append(message.Parts, contest.Part{PartKind: contest.ToolReturn, ToolName: r.call.Name,
-			Content: contest.Says(r.text), ToolCallID: r.call.ID, Timestamp: &at})
+			Content: r.text, ToolCallID: r.call.ID, Timestamp: &at})
 	}
 	if t.stray {
 		turn.Parts = append(turn.Parts, model.Part{Text: model.NoSuchTool(t.names())})
@@ -333,7 +334,7 @@ func (t *talk) again(why string) {
 	at := t.Now().UTC()
 	t.said = append(t.said, model.Message{Role: model.User, Parts: []model.Part{{Text: why}}})
 	t.messages = append(t.messages, contest.ModelMessage{Kind: contest.KindRequest,
-		Parts: []contest.Part{{PartKind: contest.RetryPrompt, Content: contest.Says(why), Timestamp: &at}}})
+		Parts: []contest.Part{{PartKind: contest.RetryPrompt, Content: why, Timestamp: &at}}})
 }
 
 // runUsage converts a usage to the form of records, in which input from a cache counts as input.

@@ -205,7 +205,7 @@ func (p *playing) use(ctx context.Context, t *talk, tools Reads, c model.Call, k
 func savable(all []contest.MemberSubmission) []contest.MemberSubmission {
 	sizes, sum := make([]int, len(all)), 0
 	for i, s := range all {
-		text, err := contest.WriteMessages(s.AllMessages)
+		text, err := json.Marshal(s.AllMessages)
 		if err != nil {
 			return all // saving will fail, and say why
 		}

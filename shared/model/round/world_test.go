@@ -153,10 +153,7 @@ var butTimes = cmp.Options{
 	cmpopts.EquateEmpty(),
 	cmpopts.IgnoreTypes(time.Time{}, &time.Time{}), cmpopts.IgnoreFields(contest.RoundResult{},
 		"ExecutionTimeSeconds"), cmpopts.IgnoreFields(contest.MemberSubmission{}, "ExecutionTimeMS"),
-	cmpopts.IgnoreFields(model.Usage{}, "MS", "ID"), cmp.Comparer(func(a,
-		b contest.Content) bool {
-		return a.String() == b.String()
-	}),
+	cmpopts.IgnoreFields(model.Usage{}, "MS", "ID"),
 }
 
 func ends(t *testing.T, about string, err error, exit contest.ExitReason, agent string) *round.Error {
@@ -227,9 +224,6 @@ func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
 			if name == "anthropic" && !strings.Contains(asked[0], `"disable_parallel_tool_use":false`) {
 				t.Errorf("%s", asked[0])
 			}
-			written := expect.Value(contest.WriteMessages(out.Messages))(t)
-			again := expect.Value(contest.ReadMessages(written))(t)
-			expect.Is(t, len(again), len(out.Messages), "%s", written)
 		})
 	}
 }
