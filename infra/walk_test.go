@@ -309,7 +309,8 @@ func (w *walk) end(people json.RawMessage) {
 
 func (w *walk) call(n int) task.Call {
 	c := task.Call{Order: n, Arguments: aggregate.Blob{JSON: "{}"}, ArgumentsHash: "h",
-		Claim: task.Claim{Invocation: "i", LeaseUntil: w.now.Add(time.Minute)}, NeedsGate: w.steps[n-1].RequiresHumanCheck}
+		Claim:     aggregate.Claim{Invocation: "i", LeaseUntil: w.now.Add(time.Minute)},
+		NeedsGate: w.steps[n-1].RequiresHumanCheck}
 	if len(w.a.Gates) > 0 {
 		c.ArgumentsHash = w.a.Gates[0].ArgumentsHash
 	}

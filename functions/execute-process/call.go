@@ -166,7 +166,7 @@ func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage
 // record commits an outcome, which no other invocation knows, and retries until the lease ends. The first try also
 // claims the next step. record returns the task after that commit, or nil if the lease ended and another invocation
 // repeated the call.
-func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim task.Claim, finish task.Decision,
+func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim aggregate.Claim, finish task.Decision,
 	next *ready) (*task.Aggregate, error) {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		after, err := j.join(ctx, a, finish, next)

@@ -32,7 +32,7 @@ func (j *job) ready(ctx context.Context, t found, step task.Step, call task.Call
 		return nil, err
 	}
 	deadline := j.Now().Add(within)
-	call.Claim = task.Claim{Invocation: j.NewID(), LeaseUntil: deadline.Add(claimSpare)}
+	call.Claim = aggregate.Claim{Invocation: j.NewID(), LeaseUntil: deadline.Add(claimSpare)}
 	return &ready{found: t, step: step, call: call, arguments: arguments, deadline: deadline}, nil
 }
 

@@ -174,7 +174,7 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 
 	x := &conversation.Action{
 		Number: 1, ActionID: aggregate.Derive(now, "x"), Status: conversation.ActionExecuting,
-		Claim: &conversation.Claim{Invocation: "i", LeaseUntil: now.Add(time.Minute)},
+		Claim: &aggregate.Claim{Invocation: "i", LeaseUntil: now.Add(time.Minute)},
 		Gate:  aggregate.Gate{Status: aggregate.Approved},
 	}
 	a := k.opened[id]

@@ -296,7 +296,7 @@ func testClaimBeside(t *testing.T, st *taskStore) {
 	c := expect.Value(a.ClaimStep(a.Head.Run, task.Call{
 		Order: 1, Arguments: aggregate.Blob{JSON: "{}", Bytes: 2},
 		Tool:  task.ToolRef{Name: "list_departments", Rev: read.Rev},
-		Claim: task.Claim{Invocation: "i", LeaseUntil: at().Add(75e9)},
+		Claim: aggregate.Claim{Invocation: "i", LeaseUntil: at().Add(75e9)},
 	}, at()))(t)
 	if _, err := st.Commit(t.Context(), a, c); err == nil {
 		t.Errorf("the step of a tool that is off was claimed")

@@ -74,7 +74,7 @@ func ways() map[task.Status][]task.Decision {
 			func(a agg) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, now) },
 			func(a agg) (aggregate.Change, error) {
 				call := task.Call{Order: 1, Arguments: aggregate.Blob{JSON: "{}"}, Tool: task.ToolRef{Name: "list_employees"}}
-				call.Claim = task.Claim{Invocation: "invocation", LeaseUntil: now.Add(time.Minute)}
+				call.Claim = aggregate.Claim{Invocation: "invocation", LeaseUntil: now.Add(time.Minute)}
 				return a.ClaimStep(a.Head.Run, call, now)
 			},
 			func(a agg) (aggregate.Change, error) {

@@ -283,7 +283,7 @@ func claim(order int) decision {
 		step := a.NextStep(a.Execution())
 		return a.ClaimStep(a.Head.Run, task.Call{
 			Order: order, Arguments: aggregate.Blob{JSON: "{}", Bytes: 2}, Tool: task.ToolRef{Name: step.Tool},
-			Claim: task.Claim{Invocation: "invocation", LeaseUntil: at().Add(75 * time.Second)},
+			Claim: aggregate.Claim{Invocation: "invocation", LeaseUntil: at().Add(75 * time.Second)},
 		}, at())
 	}
 }

@@ -117,7 +117,7 @@ func (w *World) Ran(arguments, result aggregate.Blob) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.ClaimStep(a.Head.Run, task.Call{Order: order, Arguments: arguments, ArgumentsHash: hash,
 			Tool:  task.ToolRef{Name: a.NextStep(a.Execution()).Tool},
-			Claim: task.Claim{Invocation: "i", LeaseUntil: w.Now().Add(time.Minute)}}, w.Now())
+			Claim: aggregate.Claim{Invocation: "i", LeaseUntil: w.Now().Add(time.Minute)}}, w.Now())
 	})
 	w.Later(2500 * time.Millisecond)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {

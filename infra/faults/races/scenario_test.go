@@ -131,7 +131,7 @@ func (s *scenario) claim(a *task.Aggregate) (aggregate.Change, error) {
 	return a.ClaimStep(a.Head.Run, task.Call{
 		Order: step.Order, Arguments: aggregate.Blob{JSON: step.ToolInput},
 		ArgumentsHash: aggregate.HashOf(string(step.ToolInput)),
-		Claim:         task.Claim{Invocation: "one", LeaseUntil: s.now.Add(75 * time.Second)},
+		Claim:         aggregate.Claim{Invocation: "one", LeaseUntil: s.now.Add(75 * time.Second)},
 		Tool:          task.ToolRef{Name: step.Tool},
 	}, s.now)
 }

@@ -35,7 +35,8 @@ func (d Definition) Problems() (all aggregate.Problems) {
 	all.Unless(len(d.Capabilities) > 0, "capabilities", "agent_required")
 	all.Unless(!slices.ContainsFunc(d.Capabilities, func(c Capability) bool { return !slices.Contains(Capabilities, c) }),
 		"capabilities", "agent_capability")
-	all.Unless(d.AuthRef == "" || refForm.Get().MatchString(d.AuthRef) && !LikeKey(d.AuthRef), "auth_ref", "agent_auth_ref")
+	all.Unless(d.AuthRef == "" || refForm.Get().MatchString(d.AuthRef) && !LikeKey(d.AuthRef), "auth_ref",
+		"agent_auth_ref")
 	all.Unless(d.ContextTokens == 0 || d.ContextTokens >= MinContext && d.ContextTokens <= MaxContext, "context_tokens",
 		"agent_context")
 	all.Unless(!badMetadata(d.Metadata), "metadata", "agent_metadata")

@@ -201,12 +201,7 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 // TimeText formats a time for keys and attributes.
 func TimeText(t time.Time) string { return t.UTC().Format(timeForm) }
 
-// PendingIndex is the index entry of something that waits for people of the tenant.
-func PendingIndex(tenant string, since time.Time, id string) Index {
-	return Index{N: 1, PK: PendingOf(tenant), SK: TimeText(since) + "#" + id}
-}
-
-// PendingOf returns the partition key of a tenant's PendingIndex entries.
+// PendingOf returns the partition key of the index that has what waits for people of a tenant.
 func PendingOf(tenant string) string { return "TENANT#" + tenant + "#PENDING" }
 
 // Use is a row with the cost of model calls. It is put if absent and never rewritten, even if the result was discarded,

@@ -73,7 +73,7 @@ func (g *Gate) WaitingIndexes(head Root, since time.Time, id string) []Index {
 	if g.Status != PendingApproval || !g.Terms.ApprovalRequired {
 		return nil
 	}
-	return []Index{PendingIndex(head.Common().TenantID, since, id)}
+	return []Index{{N: 1, PK: PendingOf(head.Common().TenantID), SK: TimeText(since) + "#" + id}}
 }
 
 // Verdict says how a gate was decided. It is empty for expired and cancelled gates: the head says more about those.

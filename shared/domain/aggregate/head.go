@@ -118,6 +118,15 @@ type Lease struct {
 	Failing    *time.Time `json:"failing_since,omitempty"` // since when the vendor has only told us to wait
 }
 
+// Claim gives one invocation the right to make a call, or to execute an action, until LeaseUntil.
+type Claim struct {
+	Invocation string    `json:"invocation"`
+	LeaseUntil time.Time `json:"lease_until"`
+}
+
+// Live reports whether there is a claim that holds at now.
+func (c *Claim) Live(now time.Time) bool { return c != nil && now.Before(c.LeaseUntil) }
+
 // LeaseKey returns the sort key of the lease on the row with the sort key of.
 func LeaseKey(of string) string { return "LEASE#" + of }
 

@@ -70,6 +70,11 @@ func TestWhoMayDecide(t *testing.T) {
 		refusedBy(t, c.policy.Approve(c.by, requester), c.approve, name+" approves")
 		refusedBy(t, c.policy.Reject(c.by), c.reject, name+" rejects")
 		refusedBy(t, c.policy.Withdraw(c.by, requester), c.withdraw, name+" withdraws")
+		again := c.withdraw // who may withdraw may retry, but for guests: that costs money and may write
+		if c.by.Guest && again == "" {
+			again = aggregate.RuleGuest
+		}
+		refusedBy(t, c.policy.Retry(c.by, requester), again, name+" retries")
 	}
 }
 

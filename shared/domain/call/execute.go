@@ -58,7 +58,7 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time,
 	c := a.begin(now)
 	c.number(a)
 	c.to(conversation.ActionExecuting)
-	c.row.Claim = &conversation.Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
+	c.row.Claim = &aggregate.Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
 	c.row.StartedAt = &c.Now
 	c.Owned = append(c.Owned, on...)
 	c.audit(aggregate.System(), conversation.AuditStarted, c.numbered(map[string]any{

@@ -147,7 +147,7 @@ type Call struct {
 	LookUpAt  *time.Time     `json:"look_up_at,omitempty"` // while people are looked up: when; nil: at once
 	CreatedAt time.Time      `json:"created_at"`
 
-	Claim          *conversation.Claim  `json:"claim,omitempty"`
+	Claim          *aggregate.Claim     `json:"claim,omitempty"`
 	DecisionNumber string               `json:"decision_number,omitempty"`
 	StartedAt      *time.Time           `json:"started_at,omitempty"`
 	CompletedAt    *time.Time           `json:"completed_at,omitempty"`
@@ -169,7 +169,7 @@ func (*Call) Type() string                { return "call" }
 func (x Call) At(rev int) aggregate.Row   { x.Rev = rev; return &x }
 func (x *Call) Whole() *aggregate.Gate    { return &x.Gate }
 func (x *Call) Reads() bool               { return x.Access == aggregate.Read }
-func (x *Call) leased(now time.Time) bool { return x.Claim != nil && now.Before(x.Claim.LeaseUntil) }
+func (x *Call) leased(now time.Time) bool { return x.Claim.Live(now) }
 
 // Action returns the call as an agent's action, with the fields that both have: it is the first one of its own session.
 func (x *Call) Action() *conversation.Action {

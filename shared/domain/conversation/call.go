@@ -193,7 +193,7 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 		c.Fail(fmt.Errorf("claim action %s: %w", x.ActionID, ErrBase))
 	}
 	claim := func(n *Action) {
-		n.Claim = &Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
+		n.Claim = &aggregate.Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
 	}
 	if x.Status == ActionExecuting { // an earlier claim was released before anything began
 		n := *x
@@ -205,15 +205,9 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 	c.to(Executing)
 	c.Head.Acting = x.ActionID
 	c.active()
-	c.auditStart(started)
+	c.auditAction(aggregate.System(), AuditStarted, started, map[string]any{"approved_by": started.ApprovedBy,
+		"by": started.Gate.ApprovedBy, "rule": started.Rule, "base_version": started.Base})
 	return c.done()
-}
-
-// auditStart records who or which rule approved the action, its hash, and the version of the files on which it starts.
-func (c *change) auditStart(x *Action) {
-	c.auditAction(aggregate.System(), AuditStarted, x, map[string]any{
-		"approved_by": x.ApprovedBy, "by": x.Gate.ApprovedBy, "rule": x.Rule, "base_version": x.Base,
-	})
 }
 
 // approved reports whether row and head prove the approval of exactly this payload.

@@ -232,7 +232,8 @@ func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) {
 		c.Head.Acting = ""
 		c.to(Open)
 	}
-	if m := c.say(ended.told(c.Conversation.Locale)); hearsOf(ended) {
+	m := c.say(ended.told(c.Conversation.Locale))
+	if why := ended.CancelReason; why != ReasonExpired && why != ReasonDeleted { // else nobody is waiting for an answer
 		c.tell(m)
 	}
 	c.archive()

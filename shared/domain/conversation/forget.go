@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -136,11 +135,6 @@ func (x *Action) deletedBy(inbox []*Inbox) *Inbox {
 		}
 	}
 	return nil
-}
-
-// errDeleted refuses a stamp on an action that is about to be withdrawn.
-func errDeleted(id string) error {
-	return fmt.Errorf("a message that action %s came of was deleted: %w", id, aggregate.ErrConflict)
 }
 
 // takeBack withdraws the action that waits if one of the messages from which it came was deleted. Slack doesn't say who

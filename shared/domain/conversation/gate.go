@@ -27,7 +27,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	case again || err != nil:
 		return aggregate.Change{}, err
 	case !act.Ends() && x.deletedBy(a.Inbox) != nil:
-		return aggregate.Change{}, errDeleted(id)
+		return aggregate.Change{}, fmt.Errorf("a message that action %s came of was deleted: %w", id, aggregate.ErrConflict)
 	}
 	c.Owned = append(c.Owned, on...)
 	if g.ApprovedAt != nil {
@@ -184,9 +184,4 @@ func (s *Conversation) Origin() aggregate.Origin {
 		return aggregate.Origin{}
 	}
 	return aggregate.Origin{Team: s.TeamID, User: s.Opener, Channel: s.Channel, ChannelType: s.ChannelType}
-}
-
-// hearsOf reports whether the agent has a turn for what became of an action that has ended.
-func hearsOf(x *Action) bool {
-	return x.CancelReason != ReasonExpired && x.CancelReason != ReasonDeleted // nobody is waiting for an answer
 }

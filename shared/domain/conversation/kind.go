@@ -162,9 +162,7 @@ func (a *Aggregate) Pending() *Action {
 }
 
 // leased reports whether the action's claim is live at now.
-func (a *Action) leased(now time.Time) bool {
-	return a != nil && a.Claim != nil && now.Before(a.Claim.LeaseUntil)
-}
+func (a *Action) leased(now time.Time) bool { return a != nil && a.Claim.Live(now) }
 
 // ID returns the id of the conversation in a thread: a UUID of version 8 made from a hash. So each thread has exactly
 // one conversation, and no lookup is needed.

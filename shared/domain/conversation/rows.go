@@ -230,7 +230,7 @@ type Action struct {
 	Version            string           `json:"version,omitempty"`       // of the files that it left
 	NotTaken           bool             `json:"not_taken,omitempty"`     // the conversation did not take these files
 	Changed            *FilesChanged    `json:"changed_files,omitempty"` // what it changed, once it has ended
-	Claim              *Claim           `json:"claim,omitempty"`
+	Claim              *aggregate.Claim `json:"claim,omitempty"`
 	NotBegun           int              `json:"not_begun,omitempty"` // how often no sandbox could be started
 	Outcome            Outcome          `json:"outcome,omitempty"`
 	Error              aggregate.Reason `json:"error_code,omitempty"`
@@ -244,12 +244,6 @@ type Action struct {
 	tail               string           // end of the output, for the message about the result
 	detail             []Piece          // ErrorDetail by who said it; nil: not known
 	DeleteAfter        int64            `json:"delete_after,omitempty"` // never set for an approved action
-}
-
-// Claim gives one invocation the right to execute an action until LeaseUntil.
-type Claim struct {
-	Invocation string    `json:"invocation"`
-	LeaseUntil time.Time `json:"lease_until"`
 }
 
 // LogEntry is a line of an action's output, stored in a list of its own.

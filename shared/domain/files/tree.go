@@ -290,15 +290,10 @@ func (t *Tree) order() []string {
 // AttachedFolder is where attachments lie beside the conversation's files. No version of the files has this path.
 const AttachedFolder = ".ringi/in"
 
-// attachedPath reports whether a path is the attachments' place or below it.
-func attachedPath(p string) bool {
-	return p == AttachedFolder || strings.HasPrefix(p, AttachedFolder+"/")
-}
-
 // reserved reports whether files may not have this path: the attachments' place, or something else than a folder in its
 // way.
 func reserved(p string, folder bool) bool {
-	return attachedPath(p) || p == path.Dir(AttachedFolder) && !folder
+	return p == AttachedFolder || strings.HasPrefix(p, AttachedFolder+"/") || p == path.Dir(AttachedFolder) && !folder
 }
 
 // CheckWritable is CheckPath for a path that a proposal changes.

@@ -122,7 +122,7 @@ func (a *Aggregate) Newest(kind aggregate.CardType, key string) bool {
 // LiveLease returns a step whose call may still be under way at now, or nil.
 func (a *Aggregate) LiveLease(now time.Time) *StepResult {
 	for _, s := range a.Steps {
-		if s.Status == StepRunning && s.Claim != nil && now.Before(s.Claim.LeaseUntil) {
+		if s.Status == StepRunning && s.Claim.Live(now) {
 			return s
 		}
 	}

@@ -33,14 +33,12 @@ func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (
 // that of the newest execution.
 func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.Policy,
 	now time.Time) (aggregate.Change, error) {
-	e := a.Execution()
-	if e == nil {
+	switch e := a.Execution(); {
+	case e == nil:
 		return aggregate.Change{}, aggregate.ErrNotFound
-	}
-	if e.ID != id {
+	case e.ID != id:
 		return aggregate.Change{}, a.otherExecution(id)
-	}
-	if e.over() {
+	case e.over():
 		return a.End(by, p, now)
 	}
 	if stop, err := a.cancelled(by, p); stop {
@@ -143,7 +141,7 @@ func (a *Aggregate) recordCrashedCalls(c *change) {
 		if s.Status != StepRunning {
 			continue
 		}
-		if c.Now.Before(s.Claim.LeaseUntil) {
+		if s.Claim.Live(c.Now) {
 			c.Fail(aggregate.ErrInFlight)
 			return
 		}

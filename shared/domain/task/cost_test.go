@@ -295,17 +295,3 @@ func TestARequestThatWaitedCountsInTheHourOfItsMessage(t *testing.T) {
 			"%v: at %s it says that there is room from %v", err, s.now, c.Head.(*Head).Ended.Until)
 	}
 }
-
-// A guest may not retry, because that costs money and may write.
-func TestAGuestDoesNothingAgain(t *testing.T) {
-	guest := person(requester)
-	guest.Guest = true
-	p := aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true}
-	expect.Fails(t, p.Retry(guest, requester), aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest})
-	for _, by := range []aggregate.Actor{person(requester), person(suzuki), aggregate.System()} {
-		err := p.Retry(by, requester)
-		expect.That(t, err == nil, "%+v: %v", by, err)
-	}
-	err := p.Withdraw(guest, requester)
-	expect.That(t, err == nil, "a guest may not cancel what they asked for: %v", err)
-}

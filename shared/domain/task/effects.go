@@ -162,16 +162,14 @@ func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now 
 	if err := p.Retry(by, a.Head.Requester); err != nil {
 		return aggregate.Change{}, err
 	}
-	if a.Head.Ended != nil {
+	switch {
+	case a.Head.Ended != nil:
 		return aggregate.Change{}, a.ended()
-	}
-	if a.Head.Parked == nil {
+	case a.Head.Parked == nil:
 		return aggregate.Change{}, a.Head.Retried.again(by)
-	}
-	if a.Head.Hopeless() {
+	case a.Head.Hopeless():
 		return aggregate.Change{}, ErrNothingToRetry
-	}
-	if !a.Head.RetriesLeft() {
+	case !a.Head.RetriesLeft():
 		return aggregate.Change{}, ErrMaxRetries
 	}
 	c := a.begin(now)
@@ -234,17 +232,15 @@ func (a *Aggregate) goOn(id string, by aggregate.Actor, p aggregate.Policy, now 
 	if err := p.Retry(by, a.Head.Requester); err != nil {
 		return aggregate.Change{}, err
 	}
-	if a.Head.Ended != nil && a.Head.Ended.As != TaskFailed {
-		return aggregate.Change{}, a.ended()
-	}
-	if a.Head.Ended == nil {
-		return aggregate.Change{}, ErrNothingToRetry
-	}
 	process := a.ProcessOf(e)
-	if e.Status != ExecutionFailed || process == nil {
+	switch {
+	case a.Head.Ended == nil:
+		return aggregate.Change{}, ErrNothingToRetry
+	case a.Head.Ended.As != TaskFailed:
+		return aggregate.Change{}, a.ended()
+	case e.Status != ExecutionFailed || process == nil:
 		return aggregate.Change{}, aggregate.ErrConflict
-	}
-	if !e.AttemptsLeft() {
+	case !e.AttemptsLeft():
 		return aggregate.Change{}, ErrMaxAttempts
 	}
 	c := a.begin(now)

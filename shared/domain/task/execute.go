@@ -138,7 +138,7 @@ type Call struct {
 	Arguments     aggregate.Blob
 	ArgumentsHash string
 	NeedsGate     bool // see NeedsGate
-	Claim         Claim
+	Claim         aggregate.Claim
 	Tool          ToolRef
 	ToolRequest   string // id of the managed session's request that the call answers
 }
@@ -275,7 +275,7 @@ func reclaimable(held *StepResult, now time.Time) error {
 		return err
 	}
 	switch {
-	case now.Before(held.Claim.LeaseUntil):
+	case held.Claim.Live(now):
 		return aggregate.ErrInFlight
 	case held.Access == aggregate.Write:
 		return StopError{ReasonToolUnknown, held.StepID}
@@ -368,7 +368,7 @@ func (a *Aggregate) FindStep(run, order int, result aggregate.Blob, now time.Tim
 	switch {
 	case row == nil || row.Access != aggregate.Write || row.Status != StepUnknown && row.Status != StepRunning:
 		return aggregate.Change{}, aggregate.ErrMoved
-	case row.Status == StepRunning && now.Before(row.Claim.LeaseUntil):
+	case row.Status == StepRunning && row.Claim.Live(now):
 		return aggregate.Change{}, aggregate.ErrInFlight
 	}
 	c := a.begin(now)

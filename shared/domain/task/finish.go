@@ -193,16 +193,12 @@ const MaxRestarts = 3
 // execution instead. A task that is over gets a run only to close an open session. It returns ErrSuperseded if the head
 // names another run or there is nothing to run.
 func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
-	if a.Head.Ended != nil {
+	switch {
+	case a.Head.Ended != nil:
 		return a.reclose(run, now)
-	}
-	if err := a.working(run); err != nil {
-		return aggregate.Change{}, err
-	}
-	if !a.work(now) {
+	case a.working(run) != nil || !a.work(now):
 		return aggregate.Change{}, aggregate.ErrSuperseded
-	}
-	if a.Head.Restarts >= MaxRestarts {
+	case a.Head.Restarts >= MaxRestarts:
 		return a.GiveUp(run, ReasonRunFailed, now)
 	}
 	return a.restart(now)

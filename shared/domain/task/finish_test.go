@@ -86,7 +86,7 @@ func failedOverAWrite(t *testing.T) *story {
 	s.now = s.now.Add(2 * time.Minute)
 	s.do(s.giveUp)
 	held := *s.rows[row.Key()].(*StepResult)
-	held.Status, held.Claim = StepRunning, &Claim{Invocation: "late", LeaseUntil: s.now.Add(time.Minute)}
+	held.Status, held.Claim = StepRunning, &aggregate.Claim{Invocation: "late", LeaseUntil: s.now.Add(time.Minute)}
 	s.rows[row.Key()] = &held
 	return s
 }

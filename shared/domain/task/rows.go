@@ -276,7 +276,7 @@ type StepResult struct {
 	Tool           string           `json:"tool"`
 	Access         aggregate.Access `json:"effect"`
 	Status         StepStatus       `json:"status"`
-	Claim          *Claim           `json:"claim,omitempty"`
+	Claim          *aggregate.Claim `json:"claim,omitempty"`
 	ToolRequest    string           `json:"wish,omitempty"`    // id of the session's tool request that the call answers
 	Call           int              `json:"call"`              // number in the idempotency key
 	Crashes        int              `json:"crashes,omitempty"` // calls of this attempt whose lease expired
@@ -290,12 +290,6 @@ type StepResult struct {
 	StartedAt      time.Time        `json:"started_at"`
 	CompletedAt    *time.Time       `json:"completed_at,omitempty"`
 	DurationMS     int64            `json:"duration_ms"`
-}
-
-// Claim gives one invocation the right to make a step's call until LeaseUntil.
-type Claim struct {
-	Invocation string    `json:"invocation"`
-	LeaseUntil time.Time `json:"lease_until"`
 }
 
 func PromptKey(version int) string               { return keyOf("PROMPT", version) }

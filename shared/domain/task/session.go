@@ -205,10 +205,10 @@ func (a *Aggregate) ReleaseSession(run int, invocation string, until, failing ti
 // CloseSession records that an ended execution's session was told to stop and is charged. Repeating it changes nothing.
 func (a *Aggregate) CloseSession(run int, now time.Time) (aggregate.Change, error) {
 	e := a.OpenSession()
-	if a.Head.Run != run {
+	switch {
+	case a.Head.Run != run:
 		return aggregate.Change{}, aggregate.ErrSuperseded
-	}
-	if e == nil {
+	case e == nil:
 		return aggregate.Change{}, nil
 	}
 	c := a.begin(now)

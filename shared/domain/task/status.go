@@ -226,10 +226,7 @@ func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, e
 	if a.Head.Ended != nil {
 		return a.reclose(run, now)
 	}
-	if err := a.working(run); err != nil {
-		return aggregate.Change{}, err
-	}
-	if !a.work(now) {
+	if a.working(run) != nil || !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	c := a.pause(until, now)

@@ -111,10 +111,32 @@ func (g StepGate) At(rev int) aggregate.Row { g.Rev = rev; return &g }
 // long ago.
 func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash string, calls []rules.Call,
 	now time.Time, on ...aggregate.Owned) (aggregate.Change, error) {
-	c, e, g, err := a.beginStep(run, order, args, hash, now)
-	if err != nil || g == nil {
+	e, err := a.executing(run)
+	if err != nil {
 		return aggregate.Change{}, err
 	}
+	step := a.NextStep(e)
+	switch {
+	case e.Status != ExecutionRunning:
+		return aggregate.Change{}, aggregate.ErrConflict
+	case step == nil || step.Order != order:
+		return aggregate.Change{}, aggregate.ErrMoved
+	case a.GateOf(e, order) != nil:
+		return aggregate.Change{}, nil
+	case a.StepOf(e, order) != nil: // the call has begun
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	c := a.begin(now)
+	if err := a.mayBegin(e, order, c.Now); err != nil {
+		return aggregate.Change{}, err
+	}
+	g := &StepGate{
+		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: order, StepID: step.StepID,
+		Arguments: args, ArgumentsHash: hash, CreatedAt: c.Now,
+		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: e.Terms},
+	}
+	g.Terms.Rule, g.Terms.DecideBy, g.Terms.ApprovalRequired = nil, nil, true // nobody is asked yet
+	g.ID = a.rowID(g.Key(), c.Now)
 	if e.Terms.Rule != nil && a.Settled(e) == nil {
 		return aggregate.Change{}, aggregate.ErrOnRoute
 	}
@@ -134,61 +156,16 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 	return c.done()
 }
 
-// beginStep begins the Change that opens a step's gate, and the gate as it is without a rule. The gate is nil if there
-// is one already. The errors are those of OpenStepGate.
-func (a *Aggregate) beginStep(run int, order int, args aggregate.Blob, hash string,
-	now time.Time) (*change, *Execution, *StepGate, error) {
-	e, err := a.executing(run)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if e.Status != ExecutionRunning {
-		return nil, nil, nil, aggregate.ErrConflict
-	}
-	step := a.NextStep(e)
-	if step == nil || step.Order != order {
-		return nil, nil, nil, aggregate.ErrMoved
-	}
-	if a.GateOf(e, order) != nil {
-		return nil, nil, nil, nil
-	}
-	if a.StepOf(e, order) != nil { // the call has begun
-		return nil, nil, nil, aggregate.ErrMoved
-	}
-	c := a.begin(now)
-	if err := a.mayBegin(e, order, c.Now); err != nil {
-		return nil, nil, nil, err
-	}
-	g := &StepGate{
-		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: order, StepID: step.StepID,
-		Arguments: args, ArgumentsHash: hash, CreatedAt: c.Now,
-		Gate: aggregate.Gate{Status: aggregate.Generating, Terms: e.Terms},
-	}
-	g.Terms.Rule, g.Terms.DecideBy, g.Terms.ApprovalRequired = nil, nil, true // nobody is asked yet
-	g.ID = a.rowID(g.Key(), c.Now)
-	return c, e, g, nil
-}
-
 // openStep opens a step's gate along the route of an opening. If nobody is left who could stamp, it ends the task, as a
 // refused step does.
 func (a *Aggregate) openStep(c *change, g *StepGate, o aggregate.Opening) (aggregate.Change, error) {
-	if !a.settles(c, g, o) {
-		return a.nobodyChecks(c, a.executionOf(g), g)
+	n := g.Gate
+	n.AskedAt = &c.Now
+	// nobody could settle it
+	if _, err := n.Under(o, a.Askers(), func(*aggregate.Gate) string { return "any" }); err != nil {
+		a.cancelExecution(c, a.executionOf(g), aggregate.System())
+		return c.refused(a.Task, ReasonNobodyChecks, "", map[string]any{"reason": ReasonNobodyChecks, "step": g.StepID})
 	}
 	a.along(c, g, o, func(n Gated) { n.(*StepGate).Calls = nil })
 	return c.done()
-}
-
-// settles reports whether somebody could settle a step's gate that opens now along the route of an opening.
-func (a *Aggregate) settles(c *change, g *StepGate, o aggregate.Opening) bool {
-	n := g.Gate
-	n.AskedAt = &c.Now
-	_, err := n.Under(o, a.Askers(), func(g *aggregate.Gate) string { return "any" })
-	return err == nil
-}
-
-// nobodyChecks ends the task because nobody is left who could stamp a step.
-func (a *Aggregate) nobodyChecks(c *change, e *Execution, g *StepGate) (aggregate.Change, error) {
-	a.cancelExecution(c, e, aggregate.System())
-	return c.refused(a.Task, ReasonNobodyChecks, "", map[string]any{"reason": ReasonNobodyChecks, "step": g.StepID})
 }

@@ -332,7 +332,7 @@ func call(a *Aggregate, now time.Time) Call {
 	return Call{
 		Order: step.Order, Arguments: aggregate.Blob{JSON: step.ToolInput},
 		ArgumentsHash: aggregate.HashOf(string(step.ToolInput)),
-		Claim: Claim{Invocation: fmt.Sprintf("invocation-%d-%d", a.Head.Run, a.Head.Rev),
+		Claim: aggregate.Claim{Invocation: fmt.Sprintf("invocation-%d-%d", a.Head.Run, a.Head.Rev),
 			LeaseUntil: now.Add(75 * time.Second)},
 		Tool: ToolRef{Name: step.Tool},
 	}

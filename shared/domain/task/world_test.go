@@ -283,7 +283,8 @@ func (w *world) execute(run int) {
 		return
 	}
 	cl := call(a, w.now)
-	cl.Claim = Claim{Invocation: fmt.Sprint("invocation-", w.changes, "-", run), LeaseUntil: w.now.Add(75 * time.Second)}
+	cl.Claim = aggregate.Claim{Invocation: fmt.Sprint("invocation-", w.changes, "-", run),
+		LeaseUntil: w.now.Add(75 * time.Second)}
 	cl.NeedsGate = NeedsGate(*a.NextStep(e), e.Terms, false)
 	asks := cl.NeedsGate && a.GateOf(e, cl.Order) == nil
 	c, err = w.decideAs(run, "claim or open gate", func(a *Aggregate, now time.Time) (aggregate.Change, error) {

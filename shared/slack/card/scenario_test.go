@@ -198,7 +198,7 @@ func (s *scenario) claim(order int) *scenario {
 	s.Helper()
 	return s.do(s.ClaimStep(s.Head.Run, task.Call{
 		Order: order, Arguments: aggregate.Blob{JSON: "{}"}, ArgumentsHash: "h",
-		Claim: task.Claim{Invocation: "i", LeaseUntil: s.now.Add(75 * time.Second)},
+		Claim: aggregate.Claim{Invocation: "i", LeaseUntil: s.now.Add(75 * time.Second)},
 	}, s.now))
 }
 

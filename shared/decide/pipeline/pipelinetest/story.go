@@ -253,7 +253,7 @@ func (w *Story) Claim(invocation string) *task.Aggregate {
 		step := a.NextStep(a.Execution())
 		return a.ClaimStep(a.Head.Run, task.Call{
 			Order: step.Order, Arguments: aggregate.Blob{JSON: "{}", Bytes: 2}, Tool: task.ToolRef{Name: step.Tool},
-			Claim: task.Claim{Invocation: invocation, LeaseUntil: w.Now().Add(time.Minute)},
+			Claim: aggregate.Claim{Invocation: invocation, LeaseUntil: w.Now().Add(time.Minute)},
 		}, w.Now())
 	})
 }
