@@ -23,7 +23,8 @@ func TestAnActIsAddedInFewFiles(t *testing.T) {
 	others := []string{"shared/slack/card/blocks.go"} // Slack's word for a confirmation's second button
 	var files []string
 	for _, root := range []string{"shared/domain", "shared/decide", "shared/explain", "shared/slack/card",
-		"functions/serve-console/subject", "functions/serve-console/task", "functions/serve-console/console", "functions/serve-console/call",
+		"functions/serve-console/subject", "functions/serve-console/task", "functions/serve-console/console",
+		"functions/serve-console/agents",
 		"functions/serve-console/web/texts", "functions/receive-interaction", "functions/update-card", "infra/audit"} {
 		expect.NoError(t, filepath.WalkDir(filepath.Join("..", root), func(path string, d os.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata") {

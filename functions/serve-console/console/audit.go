@@ -20,10 +20,10 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/auditlog"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 const (
@@ -175,14 +175,14 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		case call.ValidID(of):
 			g.Path, g.On = "/console/calls/"+of, log.Resource("call")
 			if x := calls[callAt(v.Tenant, of)]; x.Tool != "" {
-				g.On = strings.TrimSpace(g.On + ": " + card.OneLine(log.Tool(x.Tool)) + " " + x.DecisionNumber)
+				g.On = strings.TrimSpace(g.On + ": " + legible.ForeignLine(log.Tool(x.Tool)) + " " + x.DecisionNumber)
 			}
 		case contest.ValidID(of):
 			g.Path, g.On = "/console/contests/"+of, log.Resource("contest")
 		case of != "":
 			g.Path, g.On = "/console/tasks/"+of, log.Resource("task")
 			if t, there := requests[of]; there {
-				g.On, g.Whose = cmp.Or(card.OneLine(t.Title), g.On), words.Say("whose", "who", called(t.Requester()))
+				g.On, g.Whose = cmp.Or(legible.ForeignLine(t.Title), g.On), words.Say("whose", "who", called(t.Requester()))
 			}
 		}
 		g.Rows = append(g.Rows, row)
@@ -217,7 +217,7 @@ func (c *Console) keysNamed(ctx context.Context, tenant string, entries []aggreg
 	}
 	keys, err := c.Store.Keys(ctx, tenant)
 	for _, k := range keys {
-		names[k.ID] = key + ": " + card.OneLine(k.Name)
+		names[k.ID] = key + ": " + legible.ForeignLine(k.Name)
 	}
 	return names, err
 }

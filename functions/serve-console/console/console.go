@@ -6,9 +6,8 @@ import (
 	"net/http"
 	"slices"
 
-	"ringi/functions/serve-console/call"
+	"ringi/functions/serve-console/agents"
 	"ringi/functions/serve-console/contest"
-	"ringi/functions/serve-console/conversation"
 	"ringi/functions/serve-console/integrations"
 	"ringi/functions/serve-console/rules"
 	"ringi/functions/serve-console/settings"
@@ -30,7 +29,7 @@ type Console struct {
 	Channels      settings.Channels
 	Links         subject.Links // to Slack messages; nil: no links
 	Connect       integrations.Connections
-	Files         conversation.Files
+	Files         agents.Files
 	GitHub        settings.GitHub
 	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
 }
@@ -54,9 +53,8 @@ func (c *Console) Routes() []web.Route {
 	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Links: c.Links}
 	return slices.Concat(
 		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations}).Routes(),
-		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Outbound: c.Outbound,
-			Files: c.Files}).Routes(),
-		(&call.Pages{Acts: acts, Calls: store.CallsOf(c.Store.KindStore.Store)}).Routes(),
+		(&agents.Pages{Acts: acts, Conversations: c.Conversations, Calls: store.CallsOf(c.Store.KindStore.Store),
+			Outbound: c.Outbound, Files: c.Files}).Routes(),
 		(&contest.Pages{Acts: acts, Contests: c.Contests, Begin: c.Begin}).Routes(),
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin, Channels: c.Channels,

@@ -18,7 +18,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
@@ -81,17 +80,17 @@ func (c *Console) lines(ctx context.Context, v *web.Viewer, all []task.Numbered)
 // line has what register's columns name.
 func (s speaker) line(x store.RegisteredTask) []string {
 	g, by, id, asked := &x.Gate, x.Head.Requester, x.Decision.TaskID, x.Head.CreatedAt
-	title := explain.Titled(legible.Beginning(card.OneLine(cmp.Or(x.Task.Title, x.Task.Text)), mostTitle),
+	title := explain.Titled(legible.Beginning(legible.ForeignLine(cmp.Or(x.Task.Title, x.Task.Text)), mostTitle),
 		x.Head.Glance.Version)
 	if x.Call != nil {
 		by, id, asked, title = x.Call.Answers, x.Call.CallID, x.Call.CreatedAt, s.called(x.Call)
 	}
 	if by = s.Person(by); x.Call != nil && x.Call.KeyName != "" {
-		by = s.words.Say("by_agent", "agent", card.OneLine(x.Call.KeyName), "who", by)
+		by = s.words.Say("by_agent", "agent", legible.ForeignLine(x.Call.KeyName), "who", by)
 	}
 	rule, settled := "", ""
 	if is := g.Terms.Rule; is != nil {
-		rule = card.OneLine(is.Name) + " (" + strconv.Itoa(is.Revision) + ")"
+		rule = legible.ForeignLine(is.Name) + " (" + strconv.Itoa(is.Revision) + ")"
 	}
 	if g.ApprovedAt != nil {
 		settled = tenancy.DayOf(*g.ApprovedAt)
@@ -117,9 +116,9 @@ func (s speaker) called(x *call.Call) string {
 	says := legible.Beginning(web.Joined(s.Line(sum.First().Sentence), func(p subject.Piece) string { return p.Text }, ""),
 		mostTitle)
 	if len(steps) == 0 || steps[0].ToolTitle == "" {
-		return cmp.Or(says, card.OneLine(x.Tool))
+		return cmp.Or(says, legible.ForeignLine(x.Tool))
 	}
-	return strings.Trim(card.OneLine(steps[0].ToolTitle)+" — "+says, " —")
+	return strings.Trim(legible.ForeignLine(steps[0].ToolTitle)+" — "+says, " —")
 }
 
 // path names who stamped, stage by stage: a stand-in with whose stamp it is.
@@ -128,7 +127,7 @@ func (s speaker) path(g *aggregate.Gate) string {
 	by.Person = s.plain
 	return web.Joined(by.Stamped(g), func(stage subject.Stage) string {
 		hands := web.Joined(stage.Stamps, func(act subject.RouteAct) string { return act.By }, "・")
-		return strings.TrimLeft(card.OneLine(stage.Name)+" ", " ") + hands
+		return strings.TrimLeft(legible.ForeignLine(stage.Name)+" ", " ") + hands
 	}, " → ")
 }
 

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
+	"ringi/shared/words/legible"
 )
 
 // beginForm holds the form's values as they were typed.
@@ -72,7 +73,7 @@ func (c *Pages) showBeginForm(w http.ResponseWriter, r *http.Request, v *web.Vie
 			p.Warned = append(p.Warned, remarks{x.File, x.Warnings})
 			fallthrough
 		default:
-			p.Usable = append(p.Usable, web.Choice{Value: x.File, Text: card.OneLine(text), Chosen: x.File == f.File})
+			p.Usable = append(p.Usable, web.Choice{Value: x.File, Text: legible.ForeignLine(text), Chosen: x.File == f.File})
 		}
 	}
 	d.Data = p

@@ -15,7 +15,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
-	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
@@ -103,7 +102,7 @@ func (p *contestsPage) board(c *Pages, r *http.Request, v *web.Viewer) error {
 			continue
 		}
 		shown[b.TeamID] = true
-		p.Board = append(p.Board, boardRow{len(p.Board) + 1, card.OneLine(cmp.Or(b.TeamName, b.TeamID)),
+		p.Board = append(p.Board, boardRow{len(p.Board) + 1, legible.ForeignLine(cmp.Or(b.TeamName, b.TeamID)),
 			contestsPath + "?" + url.Values{"team": {b.TeamID}}.Encode(), contestPath(b.ExecutionID),
 			shownScore(b.EvaluationScore), b.CreatedAt})
 		p.Name = p.Board[0].Team
@@ -129,7 +128,7 @@ func (t contestTexts) asked(k *contest.Contest) string {
 	if k.ForKind != "" {
 		text = cmp.Or(k.Title, t.Say("for_task"))
 	}
-	return cmp.Or(card.OneLine(legible.Beginning(text, mostAsked)),
+	return cmp.Or(legible.ForeignLine(legible.Beginning(text, mostAsked)),
 		web.TextsOf("layout", t.Locale()).In("menu_pages", "contests"))
 }
 

@@ -184,7 +184,7 @@ func (c *Pages) draft(ctx context.Context, v *web.Viewer, works []*contest.Work,
 			if draftKey(x.TeamID, x.RoundNumber) != key {
 				continue
 			}
-			d := &draftView{Key: key, Team: card.OneLine(x.TeamName), Round: x.RoundNumber,
+			d := &draftView{Key: key, Team: legible.ForeignLine(x.TeamName), Round: x.RoundNumber,
 				Score: shownScore(x.EvaluationScore), Best: key == best, Chosen: asked}
 			text, err := c.Contests.Content(ctx, w.Head.TenantID, x)
 			if d.Gone = errors.Is(err, large.ErrExpired); err != nil && !d.Gone {
@@ -260,7 +260,7 @@ func spent(k *contest.Contest, works []*contest.Work, locale string) string {
 
 func (t contestTexts) team(w *contest.Work) teamRow {
 	k := w.Team
-	row := teamRow{ID: legible.OneLine(k.TeamID), Name: card.OneLine(cmp.Or(k.TeamName, k.TeamID)),
+	row := teamRow{ID: legible.OneLine(k.TeamID), Name: legible.ForeignLine(cmp.Or(k.TeamName, k.TeamID)),
 		Status: t.In("team_statuses", k.Status), Rounds: k.Rounds, Most: k.MaxRounds, Badge: web.Badge(string(k.Status))}
 	if k.BestScore != nil {
 		row.Best, row.best = shownScore(*k.BestScore), *k.BestScore
@@ -284,8 +284,9 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 		Best: k.BestRound == x.RoundNumber, Took: t.length(x.ExecutionTimeSeconds)}
 	row.Metrics.Columns = t.Columns("metric", "#score", "comment")
 	for _, m := range x.Metrics {
-		row.Metrics.Rows = append(row.Metrics.Rows, []string{card.OneLine(contest.MetricName(m.MetricName, t.Locale())),
-			strconv.FormatFloat(m.Score, 'f', 2, 64), told(m.EvaluatorComment)})
+		row.Metrics.Rows = append(row.Metrics.Rows,
+			[]string{legible.ForeignLine(contest.MetricName(m.MetricName, t.Locale())),
+				strconv.FormatFloat(m.Score, 'f', 2, 64), told(m.EvaluatorComment)})
 	}
 	if j := x.Judgment; j != nil {
 		row.Judge, row.Reasoning, row.Sure = t.Say("stops"), told(j.Reasoning), strconv.FormatFloat(j.ConfidenceScore,
@@ -310,7 +311,7 @@ func (t contestTexts) calls(messages []contest.ModelMessage) string {
 	times := map[string]int{}
 	for _, m := range messages {
 		for _, p := range m.Parts {
-			if name := card.OneLine(p.ToolName); p.PartKind == contest.ToolCall {
+			if name := legible.ForeignLine(p.ToolName); p.PartKind == contest.ToolCall {
 				if times[name]++; times[name] == 1 {
 					names = append(names, name)
 				}

@@ -81,18 +81,13 @@ func (c *StandInPages) show(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		add(web.Day(name, "", typed.Get(name)))
 	}
 	add(web.Field{Name: "hand", Choices: web.MembersToChoose(m, typed.Get("hand"), v.User, words.Say("choose"))})
-	var ids []string
-	for _, d := range all {
-		ids = append(ids, d.Hand, d.Principal, d.SetBy)
-	}
-	named := c.Called(r.Context(), v, ids...)
-	for _, d := range all {
-		if !d.Over(now) {
-			out.Rows = append(out.Rows, standInRow{Key: d.Key(), Hand: named(d.Hand), Principal: named(d.Principal),
-				From: d.From.String(), Until: d.Until.String(), SetBy: named(d.SetBy), Now: d.Counts(now),
-				Ends: v.Admin || d.Party(v.User)})
-		}
-	}
+	all = slices.DeleteFunc(all, func(d tenancy.Delegation) bool { return d.Over(now) })
+	c.Naming(r.Context(), v, func(named func(id string) string) {
+		out.Rows = web.Each(all, func(d tenancy.Delegation) standInRow {
+			return standInRow{Key: d.Key(), Hand: named(d.Hand), Principal: named(d.Principal), From: d.From.String(),
+				Until: d.Until.String(), SetBy: named(d.SetBy), Now: d.Counts(now), Ends: v.Admin || d.Party(v.User)}
+		})
+	})
 	d := web.Document{Here: "stand-ins", Data: out, Came: web.Came{Wrong: problem != ""}}
 	return c.Show(w, r, v, d, "stand-ins")
 }

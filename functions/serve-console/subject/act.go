@@ -18,6 +18,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -89,22 +90,44 @@ func (x Tried) button(on Page) (b decide.Button, ok bool) {
 	return b, ok
 }
 
+// Loaded is a subject that the viewer may read, with what its page needs besides.
+type Loaded struct {
+	Of       decide.Subject
+	Settings tenancy.Settings
+	log      store.Page[aggregate.AuditEntry] // the newest entries about it
+}
+
 // Subject returns the subject in the address if the viewer may read it.
 func (c *Acts) Subject(r *http.Request, v *web.Viewer, on Page) (decide.Subject, error) {
+	l, err := c.read(r, v, on)
+	return l.Of, err
+}
+
+func (c *Acts) read(r *http.Request, v *web.Viewer, on Page) (l Loaded, err error) {
 	ref, err := on.RefOf(r, v)
 	if err != nil {
-		return nil, err
+		return l, err
 	}
 	x, err := c.Store.KindStore.Store.Load(r.Context(), ref)
 	if err != nil {
-		return nil, err
+		return l, err
 	}
-	a, asks := x.(decide.Subject)
-	if !asks {
-		return nil, fmt.Errorf("%s asks nobody: %w", ref, aggregate.ErrNotFound)
+	var asks bool
+	if l.Of, asks = x.(decide.Subject); !asks {
+		return l, fmt.Errorf("%s asks nobody: %w", ref, aggregate.ErrNotFound)
 	}
-	_, err = c.Readable(r.Context(), v, a)
-	return a, err
+	l.Settings, err = c.Readable(r.Context(), v, l.Of)
+	return l, err
+}
+
+// Load returns the subject in the address with what its page needs, if the viewer may read it.
+func (c *Acts) Load(r *http.Request, v *web.Viewer, on Page) (Loaded, error) {
+	l, err := c.read(r, v, on)
+	if err == nil {
+		ref := l.Of.Ref()
+		l.log, err = c.Store.Audit(r.Context(), ref.Tenant, store.AuditFilter{Resource: ref.ID}, "", mostEntries)
+	}
+	return l, err
 }
 
 // Of reads the subject in the address of a page.

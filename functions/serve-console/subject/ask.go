@@ -9,15 +9,12 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/explain/auditlog"
-	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
 
@@ -64,17 +61,16 @@ type Button struct {
 
 // Asking is a subject about which a page asks a viewer.
 type Asking struct {
-	Words    web.Texts
-	Of       decide.Subject
-	Settings tenancy.Settings
-	Surface  explain.Surface
-	Viewer   *web.Viewer
-	On       Page
-	Offers   []aggregate.Offer
-	Whole    bool   // the page shows everything that people would approve
-	Waits    bool   // something waits for a decision
-	Stands   string // how the subject stands
-	Now      string // what waits, in the place of that
+	Loaded
+	Words   web.Texts
+	Surface explain.Surface
+	Viewer  *web.Viewer
+	On      Page
+	Offers  []aggregate.Offer
+	Whole   bool   // the page shows everything that people would approve
+	Waits   bool   // something waits for a decision
+	Stands  string // how the subject stands
+	Now     string // what waits, in the place of that
 }
 
 // Asks fills in what a page asks its viewer: a button for each offered act, but none to approve unless the page shows
@@ -356,14 +352,10 @@ type Sheet struct {
 // mostEntries is the number of audit entries on a page.
 const mostEntries = 100
 
-// Logged returns the newest audit entries about a subject, the oldest of them first, and whether there are more.
-func (c *Acts) Logged(ctx context.Context, ref aggregate.Ref) ([]aggregate.AuditEntry, bool, error) {
-	log, err := c.Store.Audit(ctx, ref.Tenant, store.AuditFilter{Resource: ref.ID}, "", mostEntries)
-	slices.Reverse(log.Items)
-	return log.Items, log.Next != "", err
-}
-
-// Say formats audit entries; agent returns what an agent is called.
-func (s *Sheet) Say(log []aggregate.AuditEntry, locale string, person, agent func(id string) string) {
+// Say formats the log of what was loaded, the oldest entries first; agent returns what an agent is called.
+func (s *Sheet) Say(l Loaded, locale string, person, agent func(id string) string) {
+	log := slices.Clone(l.log.Items)
+	slices.Reverse(log)
+	s.LogGoesOn = l.log.Next != ""
 	s.Log = EntriesOf(log, auditlog.WordsIn(locale), person, agent)
 }

@@ -42,7 +42,7 @@ func EntriesOf(log []aggregate.AuditEntry, words auditlog.Words, person, agent f
 			x.By = agent(e.ActorID)
 		}
 		x.Details = web.Each(words.Details(e, person), func(d auditlog.Detail) auditlog.Detail {
-			return auditlog.Detail{Name: legible.OneLine(d.Name), Text: card.OneLine(d.Text)}
+			return auditlog.Detail{Name: legible.OneLine(d.Name), Text: legible.ForeignLine(d.Text)}
 		})
 		out = append(out, x)
 	}
@@ -58,13 +58,14 @@ type Quoted struct {
 
 // Quoted draws a forwarded message. Of its channel Slack may have said only the id.
 func (r Reader) Quoted(q aggregate.Quoted) Quoted {
-	out := Quoted{card.OneLine(q.Name), card.OneLine(q.Where), web.Mentions(card.Prose(q.Text), r.Person), q.At, q.Cut}
+	out := Quoted{legible.ForeignLine(q.Name), legible.ForeignLine(q.Where), web.Mentions(card.Prose(q.Text), r.Person),
+		q.At, q.Cut}
 	if aggregate.IsPerson(q.User) {
 		out.By = r.Person(q.User)
 	}
 	id, is := strings.CutPrefix(q.Where, "<#")
 	if id, _, _ = strings.Cut(strings.TrimSuffix(id, ">"), "|"); is && r.ChannelOf != nil {
-		out.Where = card.OneLine(r.ChannelOf(id))
+		out.Where = legible.ForeignLine(r.ChannelOf(id))
 	}
 	return out
 }

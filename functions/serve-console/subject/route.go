@@ -188,18 +188,6 @@ func (d *drawing) act(a *circulation.Act) RouteAct {
 	return RouteAct{By: d.Hand(a), At: a.At, Surface: d.words.In("surface", a.Surface), Text: card.Prose(a.Text)}
 }
 
-// NamedOf returns the users whom the drawing of a gate's route names, so that their names are known before it is drawn.
-func NamedOf(g *aggregate.Gate) (users []string) {
-	r := Reader{Locale: language.All[0], Person: func(id string) string {
-		users = append(users, id)
-		return id
-	}}
-	if r.Route(g, false) == nil {
-		r.Stamped(g)
-	}
-	return users
-}
-
 // mostName is how many characters of a name that an administrator gave are shown.
 const mostName = 120
 

@@ -117,7 +117,6 @@ func TestARouteSaysItsTimesAndHashes(t *testing.T) {
 	expect.That(t, r.Now.DecideBy.Equal(asked.Add(time.Minute+72*time.Hour)), "%+v", r.Now)
 	expect.Same(t, []any{r.Rule, r.Revision, r.Told, r.Asked, r.Opened, r.Acts},
 		[]any{"10万円以上", 3, "S1", "hash", circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)})
-	expect.Same(t, subject.NamedOf(&g), []string{"A", "A", "A", "B", "C", "D", "E"})
 }
 
 // What can't be walked has no stage, and no line names anybody.

@@ -90,7 +90,7 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 		t.Took = explain.Length(r.Locale, e.CompletedAt.Sub(*e.RanFrom()))
 	}
 	if e.Error != "" {
-		t.Error = explain.Ended(r.Locale, e.Error, card.OneLine(card.StepNamed(r.Locale, a, e, e.ErrorDetail)),
+		t.Error = explain.Ended(r.Locale, e.Error, legible.ForeignLine(card.StepNamed(r.Locale, a, e, e.ErrorDetail)),
 			explain.RetryOf(a, e))
 	}
 	if e.CancelledAt != nil {
@@ -150,7 +150,7 @@ func (r Reader) run(s Source, e *task.Execution, steps []task.Step, i int, shown
 	out.Late = row.Status == task.StepCompleted && row.CompletedAt != nil && e.CancelledAt != nil &&
 		row.CompletedAt.After(*e.CancelledAt)
 	if row.Error != "" {
-		out.Error = explain.Ended(r.Locale, row.Error, card.OneLine(row.ErrorDetail), explain.NoRetry)
+		out.Error = explain.Ended(r.Locale, row.Error, legible.ForeignLine(row.ErrorDetail), explain.NoRetry)
 	}
 	arguments := row.Arguments
 	if v, ok := s.Opened[arguments.S3Key]; ok && !v.Expired {

@@ -236,41 +236,33 @@ func (x waitingItem) until() time.Time { return web.TimeOf(x.DecideBy) }
 // rows draws a page of items, with the names of people and channels.
 func (c *Pages) rows(ctx context.Context, v *web.Viewer, all []waitingItem, reach people.Reach,
 	s tenancy.Settings) (out []waitingRow) {
-	if len(all) == 0 {
-		return nil
-	}
-	ids, sums := append([]string{v.User}, s.Approvers.Users...), make([]explain.Sum, len(all))
-	for i, x := range all {
-		sums[i] = explain.Does(v.Locale, x.Row, x.plan)
-		ids = append(append(append(ids, x.origin.User, x.standsFor), x.Askers...), sums[i].People()...)
-		ids = append(ids, subject.NamedOf(aggregate.GateOf(x.Row))...)
-	}
 	channels := reach.Channels()
-	by := subject.Reader{Locale: v.Locale, Person: c.Called(ctx, v, ids...),
-		ChannelOf: func(id string) string { return web.ChannelName(channels, id) }}
-	surface := subject.SurfaceOf(v, by.Person, by.ChannelOf)
-	for i, x := range all {
-		row := waitingRow{Path: x.path(), Name: by.Person(x.origin.User), Channel: web.Channel(v, x.origin, channels),
-			Since: x.CreatedAt, Until: x.until()}
-		row.Soon = c.soon(row.Until)
-		if x.rank.Pressing() {
-			row.Priority = card.Priority(v.Locale, x.rank)
-		}
-		if x.standsFor != "" {
-			row.For = v.Texts("home").Say("stands_for", "name", by.Person(x.standsFor))
-		}
-		route := surface.Route(aggregate.GateOf(x.Row), true, x.origin, s)
-		row.Who = route.Waits(subject.MostOwing)
-		row.tells(v, by, x, sums[i])
-		out = append(out, row)
-	}
+	c.Naming(ctx, v, func(called func(id string) string) {
+		by := subject.Reader{Locale: v.Locale, Person: called,
+			ChannelOf: func(id string) string { return web.ChannelName(channels, id) }}
+		out = web.Each(all, func(x waitingItem) waitingRow {
+			row := waitingRow{Path: x.path(), Name: called(x.origin.User), Channel: web.Channel(v, x.origin, channels),
+				Since: x.CreatedAt, Until: x.until()}
+			row.Soon = c.soon(row.Until)
+			if x.rank.Pressing() {
+				row.Priority = card.Priority(v.Locale, x.rank)
+			}
+			if x.standsFor != "" {
+				row.For = v.Texts("home").Say("stands_for", "name", called(x.standsFor))
+			}
+			route := subject.SurfaceOf(v, called, by.ChannelOf).Route(aggregate.GateOf(x.Row), true, x.origin, s)
+			row.Who = route.Waits(subject.MostOwing)
+			row.tells(v, by, x, explain.Does(v.Locale, x.Row, x.plan))
+			return row
+		})
+	})
 	return out
 }
 
 // tells fills in what happens. What an agent says of its action is not told: it is no word of what the action does.
 func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, sum explain.Sum) {
 	words := v.Texts("home")
-	title := cmp.Or(card.OneLine(x.title), v.Untitled())
+	title := cmp.Or(legible.ForeignLine(x.title), v.Untitled())
 	row.Kind = words.In("kinds", x.Kind)
 	switch of := x.Row.(type) {
 	case *task.Prompt:
@@ -282,10 +274,10 @@ func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, su
 		return
 	case *conversation.Action:
 		row.Kind = explain.ActionCalled(of, v.Locale)
-		row.Says, row.Then = quoted(title), []string{card.OneLine(x.agent)}
+		row.Says, row.Then = quoted(title), []string{legible.ForeignLine(x.agent)}
 		return
 	case *call.Call:
-		row.Then = []string{card.OneLine(x.agent)}
+		row.Then = []string{legible.ForeignLine(x.agent)}
 	case *task.StepGate:
 		row.Then = []string{words.Say("step", "n", of.Order)}
 		if of.Arguments.JSON == "" {
@@ -298,13 +290,13 @@ func (row *waitingRow) tells(v *web.Viewer, by subject.Reader, x waitingItem, su
 		return
 	}
 	row.Kind, row.Says = words.In("acts", cmp.Or(string(lead.Act), otherAct)), by.Briefly(lead.Sentence)
-	if unsaid := card.OneLine(explain.Plain(lead.Unsaid())); unsaid != "" { // its arguments tell calls apart
+	if unsaid := legible.ForeignLine(explain.Plain(lead.Unsaid())); unsaid != "" { // its arguments tell calls apart
 		row.Then = append([]string{legible.Beginning(unsaid, mostText)}, row.Then...)
 	}
 	if x.title != "" && !sum.Told() { // else a model gave it before anybody corrected it
 		row.Then = append(row.Then, explain.Titled(title, x.Version))
 	}
-	if text := card.OneLine(web.Mentions(explain.Plain(lead.Words), by.Person)); text != "" {
+	if text := legible.ForeignLine(web.Mentions(explain.Plain(lead.Words), by.Person)); text != "" {
 		row.Then = append(row.Then, words.Say("text", "text", legible.Beginning(text, mostAbout)))
 	}
 	if final := lead.FinalBriefly(v.Locale); final != "" {
@@ -337,8 +329,8 @@ func (c *Pages) returned(ctx context.Context, v *web.Viewer) (out []waitingRow, 
 		}
 		row := waitingRow{Path: tasksPath + "/" + x.ID + "#decide", Kind: words.Say("returned"),
 			Name: c.Called(ctx, v, v.User)(v.User),
-			Says: quoted(card.OneLine(cmp.Or(x.Title, legible.Beginning(x.Text, mostText), v.Untitled()))),
-			Then: []string{v.Texts("tasks").Say("returned", "why", card.OneLine(x.Glance.Detail))}, Since: x.CreatedAt}
+			Says: quoted(legible.ForeignLine(cmp.Or(x.Title, legible.Beginning(x.Text, mostText), v.Untitled()))),
+			Then: []string{v.Texts("tasks").Say("returned", "why", legible.ForeignLine(x.Glance.Detail))}, Since: x.CreatedAt}
 		if x.Glance.Amount.Moves() {
 			row.Amount = explain.Money(v.Locale, x.Glance.Amount)
 		}

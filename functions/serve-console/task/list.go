@@ -185,7 +185,7 @@ func (c *Pages) requests(ctx context.Context, v *web.Viewer, items []store.Liste
 
 func (n namer) row(x store.ListedTask, channels map[string]string) request {
 	said := web.Mentions(legible.Beginning(x.Text, mostText), n.person)
-	row := request{ListedTask: x, Title: card.OneLine(cmp.Or(x.Title, said, n.v.Untitled())),
+	row := request{ListedTask: x, Title: legible.ForeignLine(cmp.Or(x.Title, said, n.v.Untitled())),
 		Later: explain.LaterVersion(x.Glance.Version), As: x.Stands.Called(x.Glance.Why), Name: n.person(x.Requester()),
 		Channel: web.Channel(n.v, originOf(n.v, x), channels), Next: n.next(x)}
 	if x.Glance.Amount != (rules.Amount{}) { // there are steps
@@ -215,22 +215,22 @@ func (n namer) next(x store.ListedTask) string {
 	case x.Stands == task.StatusWaits:
 		return words.In("waits_for", string(x.WaitsFor), "who", n.asks(x))
 	case x.Stands == task.StatusReturned:
-		return words.Say("returned", "why", card.OneLine(g.Detail))
+		return words.Say("returned", "why", legible.ForeignLine(g.Detail))
 	case x.Stands == task.StatusDrafting && g.Back > 0:
-		return words.Say("sent_back", "why", card.OneLine(g.Detail), "n", g.Back+1)
+		return words.Say("sent_back", "why", legible.ForeignLine(g.Detail), "n", g.Back+1)
 	case x.Stands.Open(), x.Stands == task.StatusDone, g.Why == "":
 		return ""
 	case g.Why == task.ReasonUnsupported && g.Detail != "":
-		return explain.Happened(firstLine(card.OneLine(g.Detail)))
+		return explain.Happened(firstLine(legible.ForeignLine(g.Detail)))
 	case x.Stands.Called(g.Why) == task.StatusDenied:
-		return words.Say("denied", "why", card.OneLine(g.Detail))
+		return words.Say("denied", "why", legible.ForeignLine(g.Detail))
 	}
 	return explain.Happened(firstLine(explain.Ended(n.v.Locale, g.Why, why(g, n.person), explain.NoRetry)))
 }
 
 // why is the detail of why a request goes on no more, as a list shows it.
 func why(g task.Glance, person func(id string) string) string {
-	return explain.FitDetail(g.Why, g.Detail, card.OneLine, person)
+	return explain.FitDetail(g.Why, g.Detail, legible.ForeignLine, person)
 }
 
 func firstLine(text string) string {

@@ -18,7 +18,6 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
@@ -57,44 +56,33 @@ func (c *Pages) Routes() []web.Route {
 
 // page describes a task's page, on which people decide, to package subject.
 func (c *Pages) page() subject.Page {
-	return subject.Page{Path: "/console/tasks/", RefOf: refOf, Ends: task.ActCancelTask, Whole: c.wholeStep,
-		Show: c.showTask}
+	return subject.Page{Path: "/console/tasks/", RefOf: subject.RefOf(aggregate.ValidID, task.RefOf),
+		Ends: task.ActCancelTask, Whole: c.wholeStep, Show: c.showTask}
 }
 
 // loaded holds what the page is rendered from.
 type loaded struct {
-	task     *task.Aggregate
-	settings tenancy.Settings
-	reader   Reader
-	surface  explain.Surface
-	history  History
-	sheet    subject.Sheet // its log
+	subject.Loaded
+	task    *task.Aggregate
+	reader  Reader
+	surface explain.Surface
+	history History
+	sheet   subject.Sheet // its log
 }
-
-var refOf = subject.RefOf(aggregate.ValidID, task.RefOf)
 
 // load loads the task in the address if the viewer may read it.
 func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	ctx := r.Context()
-	ref, err := refOf(r, v)
-	if err != nil {
+	if t.Loaded, err = c.Load(r, v, c.page()); err != nil {
 		return t, err
 	}
-	if t.task, err = c.Store.Load(ctx, ref); err != nil {
-		return t, err
-	}
-	if t.settings, err = c.Readable(ctx, v, t.task); err != nil {
-		return t, err
-	}
+	t.task = t.Of.(*task.Aggregate)
 	if open, waits := t.task.OpenGate(); waits {
 		if t.task, err = c.Results.Opened(ctx, t.task, open.ID); err != nil {
 			return t, err
 		}
 	}
-	audit, more, err := c.Logged(ctx, ref)
-	if err != nil {
-		return t, err
-	}
+	t.Of = t.task
 	source := Source{Task: t.task}
 	if source.Opened, err = c.opened(ctx, t.task); err != nil {
 		return t, err
@@ -106,11 +94,10 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 	c.Naming(ctx, v, func(called func(id string) string) {
 		t.reader.Person = func(id string) string { return cmp.Or(called(id), words.Say("system")) }
 		t.surface = subject.SurfaceOf(v, t.reader.Person, channel)
-		t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
+		t.surface.WhoDecides(t.Settings, t.task.Request.Origin(), t.task.Askers()...)
 		t.history = t.reader.History(source)
-		t.sheet.Say(audit, v.Locale, t.reader.Person, func(string) string { return "" })
+		t.sheet.Say(t.Loaded, v.Locale, t.reader.Person, func(string) string { return "" })
 	})
-	t.sheet.LogGoesOn = more
 	return t, nil
 }
 
@@ -201,7 +188,7 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	p.Prompts = mayReadPrompts(v, t.task)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team}
 	row := t.task.Returned()
-	p.Refill = row != nil && t.task.AsksFor(row.ID, by, t.settings.Policy(v.Team)) == nil
+	p.Refill = row != nil && t.task.AsksFor(row.ID, by, t.Settings.Policy(v.Team)) == nil
 	if p.Since.Shown {
 		p.Gate, p.Route = nil, nil
 	}
@@ -220,8 +207,8 @@ var anew = []task.Status{task.StatusCancelled, task.StatusDenied, task.StatusExp
 // asking is what the page asks about.
 func (c *Pages) asking(v *web.Viewer, t loaded) subject.Asking {
 	gate := t.history.Gate
-	return subject.Asking{Words: v.Texts("task"), Of: t.task, Settings: t.settings, Surface: t.surface, Viewer: v,
-		On: c.page(), Offers: t.task.Offers(), Whole: gate != nil && gate.Whole, Waits: gate != nil,
+	return subject.Asking{Loaded: t.Loaded, Words: v.Texts("task"), Surface: t.surface, Viewer: v, On: c.page(),
+		Offers: t.task.Offers(), Whole: gate != nil && gate.Whole, Waits: gate != nil,
 		Stands: v.Texts("tasks").In("statuses", t.history.Status)}
 }
 

@@ -62,7 +62,7 @@ type Draft struct {
 }
 
 func (r Reader) draft(e task.Entry) Draft {
-	d := Draft{Key: contest.TeamHash(e.TeamID), Team: card.OneLine(e.TeamName), Round: e.Round, Score: e.Score}
+	d := Draft{Key: contest.TeamHash(e.TeamID), Team: legible.ForeignLine(e.TeamName), Round: e.Round, Score: e.Score}
 	if why := (explain.TeamEnd{Exit: e.Exit, Reason: e.Reason}); why.Short() {
 		d.Ended = why.In(r.Locale)
 	}
@@ -163,7 +163,7 @@ func (r Reader) plans(a *task.Aggregate) []Version {
 func (r Reader) steps(planned []task.Step) []Step {
 	out := make([]Step, len(planned))
 	for i, s := range planned {
-		out[i] = Step{Order: s.Order, Name: card.OneLine(s.Name()), Expected: r.prose(s.ExpectedOutput),
+		out[i] = Step{Order: s.Order, Name: legible.ForeignLine(s.Name()), Expected: r.prose(s.ExpectedOutput),
 			Tool: legible.OneLine(s.Tool), Write: s.Access == aggregate.Write, Checked: explain.Check(r.Locale, s, false)}
 		if s.Title != "" {
 			out[i].Description = r.prose(s.Description)

@@ -13,7 +13,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -273,7 +272,7 @@ func Channel(v *Viewer, o aggregate.Origin, names map[string]string) string {
 
 // ChannelName returns a channel's name, or "" if the person isn't in that channel.
 func ChannelName(names map[string]string, id string) string {
-	if name := card.OneLine(names[id]); name != "" {
+	if name := legible.ForeignLine(names[id]); name != "" {
 		return "#" + name
 	}
 	return ""

@@ -179,9 +179,9 @@ var pageFuncs = template.FuncMap{
 	"fields":  fields, "typed": typed, "hinted": hinted, "faulty": faulty,
 	"only":    only,
 	"badge":   func(status any) string { return Badge(fmt.Sprint(status)) },
-	"spelled": legible.Spelled, "spelledLine": legible.OneLine, "oneLine": card.OneLine,
+	"spelled": legible.Spelled, "spelledLine": legible.OneLine, "oneLine": legible.ForeignLine,
 	"prose": card.Prose, "spent": Spent,
-	"brief": func(s string) string { return card.OneLine(legible.Beginning(s, mostBrief)) },
+	"brief": func(s string) string { return legible.ForeignLine(legible.Beginning(s, mostBrief)) },
 }
 
 // mostBrief is how many characters a page shows of a text that stands elsewhere.
@@ -317,9 +317,9 @@ func ServeAsset(w http.ResponseWriter, r *http.Request) {
 // Badge returns a status's colour, which shows whether the reader must do something.
 func Badge(status string) string {
 	switch status {
-	case "completed", "done", "open", "closed", "ended", string(aggregate.Approved):
+	case "completed", "done", "open", "closed", "ended", "succeeded", "granted", string(aggregate.Approved):
 		return "badge-good"
-	case "failed", "failing", "abandoned", "not_drafted", "to_retry", "rejected", "denied", "unknown":
+	case "failed", "failing", "abandoned", "not_drafted", "to_retry", "rejected", "denied", "refused", "unknown":
 		return "badge-bad"
 	case "waits", string(aggregate.PendingApproval), "waiting", "partial_failure":
 		return "badge-wait"

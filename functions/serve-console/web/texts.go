@@ -13,8 +13,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // catalogs has a folder for each language, with a file for each page or few of them.
@@ -186,7 +186,7 @@ func Mentions(s string, name func(id string) string) string {
 func Named(names map[string]string) func(id string) string {
 	called := map[string]string{}
 	for id, name := range names {
-		called[id] = cmp.Or(card.OneLine(name), id)
+		called[id] = cmp.Or(legible.ForeignLine(name), id)
 	}
 	Distinct(called)
 	return func(id string) string { return cmp.Or(called[id], id) }

@@ -1,4 +1,4 @@
-package call
+package agents
 
 import (
 	"net/http"
@@ -10,18 +10,15 @@ import (
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
 
-var refOf = subject.RefOf(call.ValidID, call.RefOf)
-
-// page describes a call's page to package subject. It shows all of a call that can be read, and asks about no other.
-func (c *Pages) page() subject.Page {
-	return subject.Page{Path: callsPath + "/", RefOf: refOf, Ends: conversation.ActCancel, Show: c.showCall,
-		Whole: func(_ *http.Request, _ *web.Viewer, a decide.Subject, _ subject.Tried) error {
+// callPage describes a call's page to package subject. It shows all of a call that can be read, and asks about no other.
+func (c *Pages) callPage() subject.Page {
+	return subject.Page{Path: callsPath + "/", RefOf: subject.RefOf(call.ValidID, call.RefOf),
+		Ends: conversation.ActCancel, Show: c.showCall, Whole: func(_ *http.Request, _ *web.Viewer, a decide.Subject, _ subject.Tried) error {
 			if _, err := a.(*call.Aggregate).Call.Content(); err != nil {
 				return explain.ErrMalformedForm
 			}
@@ -29,16 +26,7 @@ func (c *Pages) page() subject.Page {
 		}}
 }
 
-// loaded holds the rows that the page is rendered from.
-type loaded struct {
-	is       *call.Aggregate
-	settings tenancy.Settings
-	audit    []aggregate.AuditEntry
-	more     bool
-	returned string
-}
-
-type callPage struct {
+type callData struct {
 	subject.Sheet
 	Is                                 *call.Call
 	Agent, Answers, Channel            string
@@ -49,41 +37,30 @@ type callPage struct {
 	Failed                             bool // Ended says that something went wrong
 }
 
-func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
-	ref, err := refOf(r, v)
-	if err != nil {
-		return t, err
-	}
-	if t.is, err = c.Calls.Load(r.Context(), ref); err == nil {
-		t.settings, err = c.Readable(r.Context(), v, t.is)
-	}
-	if err == nil {
-		t.audit, t.more, err = c.Logged(r.Context(), ref)
-	}
-	if err == nil {
-		t.returned, err = web.Returned(r.Context(), c.Results, ref, t.is.Call.Result)
-	}
-	return t, err
-}
-
 func (c *Pages) showCall(w http.ResponseWriter, r *http.Request, v *web.Viewer, not subject.Ask) error {
-	t, err := c.load(r, v)
+	l, err := c.Load(r, v, c.callPage())
 	if err != nil {
 		return err
 	}
-	words, x := v.Texts("calls"), t.is.Call
+	is := l.Of.(*call.Aggregate)
+	returned, err := web.Returned(r.Context(), c.Results, is.Ref(), is.Call.Result)
+	if err != nil {
+		return err
+	}
+	words, x := v.Texts("calls"), is.Call
 	channel := c.ChannelsOf(r.Context(), v, x.Origin(), v.Texts("task").Say("that_channel"))
 	by := subject.Reader{Locale: v.Locale, Settled: x.Status != conversation.ActionPending, Channel: channel(x.Channel)}
-	var p callPage
+	var p callData
 	var surface explain.Surface
 	c.Naming(r.Context(), v, func(called func(id string) string) {
 		by.Person, surface = called, subject.SurfaceOf(v, called, channel)
-		surface.WhoDecides(t.settings, x.Origin(), t.is.Askers()...)
-		p = drawn(t, by, surface, words)
+		surface.WhoDecides(l.Settings, x.Origin(), is.Askers()...)
+		p = drawnCall(x, by, surface, words)
+		p.Say(l, v.Locale, called, func(string) string { return p.Agent })
 	})
-	asking := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: surface, Viewer: v, On: c.page(),
-		Offers: offersOf(t.is), Whole: p.Does != nil, Waits: t.is.Asked(x.CallID).Open, Stands: p.Stands}
-	if p.Ask = not; asking.Waits {
+	asking := subject.Asking{Loaded: l, Words: words, Surface: surface, Viewer: v, On: c.callPage(),
+		Offers: offersOf(is), Whole: p.Does != nil, Waits: is.Asked(x.CallID).Open, Stands: p.Stands}
+	if p.Ask, p.Returned = not, returned; asking.Waits {
 		p.Until = web.TimeOf(x.Gate.Terms.DecideBy)
 	}
 	if err := c.Asks(r, asking, &p.Ask); err != nil {
@@ -121,13 +98,12 @@ func offersOf(a *call.Aggregate) (out []aggregate.Offer) {
 	return out
 }
 
-// drawn is the page without whom it asks.
-func drawn(t loaded, by subject.Reader, surface explain.Surface, words web.Texts) (p callPage) {
-	x := t.is.Call
-	p.Is, p.ID, p.Path, p.Agent = x, x.CallID, callsPath+"/"+x.CallID, card.OneLine(x.KeyName)
-	p.Answers, p.Channel, p.Returned = by.Person(x.Answers), by.Channel, t.returned
+// drawnCall is the page without whom it asks.
+func drawnCall(x *call.Call, by subject.Reader, surface explain.Surface, words web.Texts) (p callData) {
+	p.Is, p.ID, p.Path, p.Agent = x, x.CallID, callsPath+"/"+x.CallID, legible.ForeignLine(x.KeyName)
+	p.Answers, p.Channel = by.Person(x.Answers), by.Channel
 	p.Route = by.Route(&x.Gate, x.Over() || x.Status == conversation.ActionApproved)
-	if p.Stands, p.Badge = statusOf(words, x); !x.Over() {
+	if p.Stands, p.Badge = callStatus(words, x); !x.Over() {
 		p.Live = p.Path
 	}
 	if steps := explain.StepsOf(x); steps != nil {
@@ -138,13 +114,11 @@ func drawn(t loaded, by subject.Reader, surface explain.Surface, words web.Texts
 		p.Kind = words.Say("runs_elsewhere")
 	}
 	p.ended(x, by, surface, words)
-	p.LogGoesOn = t.more
-	p.Say(t.audit, by.Locale, by.Person, func(string) string { return p.Agent })
 	return p
 }
 
 // ended says what became of the call.
-func (p *callPage) ended(x *call.Call, by subject.Reader, surface explain.Surface, words web.Texts) {
+func (p *callData) ended(x *call.Call, by subject.Reader, surface explain.Surface, words web.Texts) {
 	if x.Gate.ApprovedAt != nil {
 		p.Approved = by.Person(x.Gate.ApprovedBy)
 	}

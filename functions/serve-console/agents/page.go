@@ -1,6 +1,6 @@
-// Package conversation has the pages of conversations with agents: their list, each conversation with its actions, and
-// the files that the agent works on.
-package conversation
+// Package agents has the pages of conversations with agents: their list, each conversation with its actions, and the
+// files that the agent works on; and those of what outside agents ask for: their calls, and the keys by which they ask.
+package agents
 
 import (
 	"cmp"
@@ -19,9 +19,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
-	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -31,9 +29,9 @@ const saidOfPage = 100
 
 // loaded holds the rows that the page is rendered from.
 type loaded struct {
+	subject.Loaded
 	is       *conversation.Aggregate
 	actions  []*conversation.Action // by number; includes archived actions
-	settings tenancy.Settings
 	defs     []agent.Definition
 	said     []conversation.Message
 	before   string                          // key of the message before which said ends; empty: it has the newest
@@ -44,8 +42,6 @@ type loaded struct {
 	chosen   bool           // the reader chose that action
 	became   []files.Change // what that action changed
 	returned string         // what the agent was given of its result, of a call
-	audit    []aggregate.AuditEntry
-	more     bool // the audit log goes on
 	person   func(id string) string
 	channel  func(id string) string
 	surface  explain.Surface
@@ -75,21 +71,15 @@ var saidKey = language.Regexp{Text: `^[0-9]{4}-[0-9T:.Z-]{10,30}#[0-9a-f-]{36}!?
 
 // load reads the session in the address if the viewer may see it.
 func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
-	ref, err := refOf(r, v)
-	if err != nil {
-		return t, err
-	}
-	ctx, q := r.Context(), r.URL.Query()
-	if t.is, err = c.Conversations.Load(ctx, ref); err == nil {
-		t.settings, err = c.Readable(ctx, v, t.is)
-	}
-	if errors.Is(err, aggregate.ErrNotFound) {
+	if t.Loaded, err = c.Load(r, v, c.page()); errors.Is(err, aggregate.ErrNotFound) {
 		err = fmt.Errorf("%w: %w", web.ErrDeletable, err)
 	}
 	if err != nil {
 		return t, err
 	}
-	t.defs = agent.Definitions(t.settings.Agents, c.Outbound)
+	t.is = t.Of.(*conversation.Aggregate)
+	ctx, q, ref := r.Context(), r.URL.Query(), t.is.Ref()
+	t.defs = agent.Definitions(t.Settings.Agents, c.Outbound)
 	t.channel = c.ChannelsOf(ctx, v, t.is.Origin(), v.Texts("conversation").Say("that_channel"))
 	if t.before = q.Get("before"); t.before != "" && !saidKey.Get().MatchString(t.before) {
 		return t, fmt.Errorf("a message's key: %w", aggregate.ErrNotFound)
@@ -106,10 +96,7 @@ func (c *Pages) load(r *http.Request, v *web.Viewer) (t loaded, err error) {
 			t.summary = &m
 		}
 	}
-	if err = c.actionsOf(ctx, ref, &t, q.Get("log")); err == nil {
-		t.audit, t.more, err = c.Logged(ctx, ref)
-	}
-	return t, err
+	return t, c.actionsOf(ctx, ref, &t, q.Get("log"))
 }
 
 // archived returns a session's actions, also those that have left it.
@@ -168,12 +155,11 @@ func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.
 	c.Naming(r.Context(), v, func(called func(id string) string) {
 		t.person = func(id string) string { return cmp.Or(called(id), words.Say("system")) }
 		t.surface = subject.SurfaceOf(v, called, t.channel)
-		t.surface.WhoDecides(t.settings, t.is.Origin(), t.is.Askers()...)
+		t.surface.WhoDecides(t.Settings, t.is.Origin(), t.is.Askers()...)
 		p = t.drawn(v, words)
 	})
 	p.Ask = not
-	x := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v, On: c.page(),
-		Offers: t.is.Offers(), Stands: p.Stands}
+	x := subject.Asking{Loaded: t.Loaded, Words: words, Surface: t.surface, Viewer: v, On: c.page(), Offers: t.is.Offers(), Stands: p.Stands}
 	if current := t.is.Current(); current != nil {
 		payload, shown := t.asked[current.ActionID]
 		x.Whole = shown && explain.Unapprovable(payload, v.Locale) == ""
@@ -189,7 +175,7 @@ func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.
 	if !x.Waits && s.Status == conversation.Open && p.Problem != "" {
 		p.Since.Now = "" // that the conversation is open says nothing of what was decided
 	}
-	return c.Show(w, r, v, web.Document{Title: cmp.Or(card.OneLine(s.Title), v.Untitled()), Here: "agents", Data: p,
+	return c.Show(w, r, v, web.Document{Title: cmp.Or(legible.ForeignLine(s.Title), v.Untitled()), Here: "agents", Data: p,
 		Status: not.Code, After: p.After}, "conversation")
 }
 
@@ -219,10 +205,10 @@ func (t *loaded) drawn(v *web.Viewer, words web.Texts) (p conversationPage) {
 		p.Source = sourceOf(words, *s.Source, v.Locale)
 	}
 	if s.Status == conversation.Failing {
-		p.Trouble = explain.EndedInTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
+		p.Trouble = explain.EndedInTalk(v.Locale, s.Error, legible.ForeignLine(s.ErrorDetail))
 	}
 	p.Cost = web.Spent(v.Locale, s.Usage.Cost, s.Usage.Unpriced)
-	if most := t.settings.MaxCost(); most > 0 {
+	if most := t.Settings.MaxCost(); most > 0 {
 		p.Limit = most.String()
 	}
 	if o := t.is.OpenOffer(); o != nil {
@@ -232,8 +218,7 @@ func (t *loaded) drawn(v *web.Viewer, words web.Texts) (p conversationPage) {
 		row := t.action(x, p.Path, words, v.Locale)
 		p.Actions, p.Past = append(p.Actions, row), p.Past || !row.Open
 	}
-	p.LogGoesOn = t.more
-	p.Say(t.audit, v.Locale, t.person, func(id string) string { return labelOf(t.defs, id) })
+	p.Say(t.Loaded, v.Locale, t.person, func(id string) string { return labelOf(t.defs, id) })
 	p.messages(t, words)
 	for _, o := range t.is.Offered {
 		t.person(o.MadeBy)

@@ -1,4 +1,4 @@
-package call_test
+package agents_test
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package conversation_test
+package agents_test
 
 import (
 	"fmt"

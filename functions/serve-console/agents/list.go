@@ -1,4 +1,4 @@
-package conversation
+package agents
 
 import (
 	"cmp"
@@ -11,20 +11,21 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 )
 
-// rowsOfPage is the number of conversations on a page of the list.
+// rowsOfPage is the number of conversations, or of calls, on a page of their list.
 const rowsOfPage = 50
 
-// Pages serves the list of agents and conversations, and each conversation's page.
+// Pages serves the lists of agents with their conversations, of calls and of keys, and each conversation's and call's
+// page.
 type Pages struct {
 	*subject.Acts
 	Conversations *store.ConversationStore
+	Calls         store.CallStore
 	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
 	Files         Files    // nil: no files are shown
 }
@@ -38,7 +39,8 @@ type Files interface {
 
 // page describes a conversation's page, on which people decide, to package subject.
 func (c *Pages) page() subject.Page {
-	return subject.Page{Path: "/console/sessions/", RefOf: refOf, Ends: conversation.ActClose, Whole: c.wholeAction,
+	return subject.Page{Path: "/console/sessions/", RefOf: subject.RefOf(conversation.ValidID, conversation.RefOf),
+		Ends: conversation.ActClose, Whole: c.wholeAction,
 		Show: c.showConversation}
 }
 
@@ -51,6 +53,12 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/sessions/{id}/files/raw", web.Of(c.openFiles, c.showRaw)),
 		web.ForMembers("GET /console/sessions/{id}/message", c.OpenBeginning(c.page())),
 		web.ForAdministrators("GET /console/sessions/{id}/sent", web.Of(c.used, c.sendSent)),
+		web.ForMembers("GET "+callsPath, c.calls),
+		web.ForMembers("GET "+callsPath+"/{id}", c.callPage().Read),
+		web.ForMembers("POST "+callsPath+"/{id}/act", c.Act(c.callPage())),
+		web.ForMembers("GET "+callsPath+"/{id}/message", c.OpenBeginning(c.callPage())),
+		web.ForAdministrators("GET "+keysPath, c.keys),
+		web.ForAdministrators("POST "+keysPath, c.saveKey),
 	}
 }
 
@@ -143,18 +151,17 @@ func labelOf(defs []agent.Definition, id string) string {
 
 func (p *agentsPage) fill(c *Pages, r *http.Request, v *web.Viewer, page store.Page[conversation.Conversation],
 	reach people.Reach) {
-	var ids []string
-	for _, x := range page.Items {
-		ids = append(ids, x.Opener)
-	}
-	called, channels := c.Called(r.Context(), v, ids...), reach.Channels()
-	for _, x := range page.Items {
-		row := listedRow{ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), v.Untitled()), Agent: labelOf(p.Agents, x.AgentID),
-			Name: called(x.Opener), Channel: web.Channel(v, x.Origin(), channels),
+	channels := reach.Channels()
+	draw := func(x conversation.Conversation, called func(id string) string) listedRow {
+		row := listedRow{ID: x.ID, Title: cmp.Or(legible.ForeignLine(x.Title), v.Untitled()),
+			Agent: labelOf(p.Agents, x.AgentID), Name: called(x.Opener), Channel: web.Channel(v, x.Origin(), channels),
 			Cost: web.Spent(v.Locale, x.Usage.Cost, x.Usage.Unpriced), Created: x.CreatedAt, Active: x.LastActivityAt}
 		row.Status, row.Badge = statusOf(v.Texts("agents"), x)
-		p.Rows = append(p.Rows, row)
+		return row
 	}
+	c.Naming(r.Context(), v, func(called func(id string) string) {
+		p.Rows = web.Each(page.Items, func(x conversation.Conversation) listedRow { return draw(x, called) })
+	})
 }
 
 // statusOf returns a session's status in words, and its badge.
@@ -167,11 +174,3 @@ func statusOf(t web.Texts, s conversation.Conversation) (text, badge string) {
 	}
 	return t.In("statuses", s.Status), web.Badge(string(s.Status))
 }
-
-var actionBadges = map[conversation.ActionStatus]string{
-	conversation.ActionPending: "badge-wait", conversation.ActionApproved: "badge-calm",
-	conversation.ActionExecuting: "badge-calm", conversation.ActionSucceeded: "badge-good",
-	conversation.ActionFailed: "badge-bad",
-}
-
-var refOf = subject.RefOf(conversation.ValidID, conversation.RefOf)

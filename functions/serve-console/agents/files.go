@@ -1,4 +1,4 @@
-package conversation
+package agents
 
 import (
 	"cmp"
@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"
 	"ringi/shared/explain"
-	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 )
@@ -70,7 +69,7 @@ func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) 
 
 func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer, o opened) error {
 	s := o.a.Conversation
-	p := filesPage{Back: "/console/sessions/" + s.ID, Title: cmp.Or(card.OneLine(s.Title), v.Untitled()),
+	p := filesPage{Back: "/console/sessions/" + s.ID, Title: cmp.Or(legible.ForeignLine(s.Title), v.Untitled()),
 		Gone: o.tree == nil}
 	p.rows(o)
 	return c.Show(w, r, v, web.Document{Title: v.Texts("conversation").Say("title"), Here: "agents", Data: p},

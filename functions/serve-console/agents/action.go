@@ -1,4 +1,4 @@
-package conversation
+package agents
 
 import (
 	"cmp"
@@ -88,7 +88,7 @@ type logLine struct {
 
 // action returns the row: the complete payload, who decided, and the result.
 func (t *loaded) action(x *conversation.Action, path string, words web.Texts, locale string) actionRow {
-	out := actionRow{Is: x, Type: explain.ActionCalled(x, locale), Badge: actionBadges[x.Status],
+	out := actionRow{Is: x, Type: explain.ActionCalled(x, locale), Badge: actionBadge(x.Status),
 		Status: words.In("action_status", x.Status), Summary: card.Prose(x.Summary),
 		By:    labelOf(t.defs, t.is.Conversation.AgentID),
 		Waits: x.Status == conversation.ActionPending, Open: t.open(x)}
@@ -212,7 +212,7 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 		if l.Error == conversation.ReasonUnknown {
 			status = words.Say("unknown")
 		}
-		text := fmt.Sprintf("%s %s %s", status, l.Tests.Said(locale), card.OneLine(l.ErrorDetail))
+		text := fmt.Sprintf("%s %s %s", status, l.Tests.Said(locale), legible.ForeignLine(l.ErrorDetail))
 		if l.ExitCode != nil {
 			text += fmt.Sprintf(" (%s: %d)", words.Say("exit"), *l.ExitCode)
 		}

@@ -1,4 +1,4 @@
-package conversation_test
+package agents_test
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	pages "ringi/functions/serve-console/agents"
 	"ringi/functions/serve-console/consoletest"
-	pages "ringi/functions/serve-console/conversation"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"

@@ -1,6 +1,4 @@
-// Package call has the pages of what outside agents ask for: the list of their calls, each call's page, on which
-// people decide, and the keys by which they ask.
-package call
+package agents
 
 import (
 	"context"
@@ -13,40 +11,20 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/explain"
-	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
+	"ringi/shared/words/legible"
 )
 
-const (
-	callsPath  = "/console/calls"
-	rowsOfPage = 50
-)
-
-// Pages serves the pages of calls and of keys.
-type Pages struct {
-	*subject.Acts
-	Calls store.CallStore
-}
-
-func (c *Pages) Routes() []web.Route {
-	return []web.Route{
-		web.ForMembers("GET "+callsPath, c.calls),
-		web.ForMembers("GET "+callsPath+"/{id}", c.page().Read),
-		web.ForMembers("POST "+callsPath+"/{id}/act", c.Act(c.page())),
-		web.ForMembers("GET "+callsPath+"/{id}/message", c.OpenBeginning(c.page())),
-		web.ForAdministrators("GET "+keysPath, c.keys),
-		web.ForAdministrators("POST "+keysPath, c.saveKey),
-	}
-}
+const callsPath = "/console/calls"
 
 type callsPage struct {
 	web.List
-	Rows []Row
+	Rows []callRow
 }
 
-// Row is a call in a list.
-type Row struct {
+// callRow is a call in a list.
+type callRow struct {
 	Path, Status, Badge    string
 	Says, Apart            []subject.Piece // what it does; nil: that can't be read
 	Amount, Agent, Answers string
@@ -76,24 +54,24 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if err != nil || led {
 		return err
 	}
-	p.Rows = c.rows(r.Context(), v, page.Items, reach.Channels())
+	p.Rows = c.callRows(r.Context(), v, page.Items, reach.Channels())
 	d := web.Document{Here: "calls", Data: p, Status: p.Status()}
 	return c.Show(w, r, v, d, "calls")
 }
 
-func (c *Pages) rows(ctx context.Context, v *web.Viewer, items []call.Call, channels map[string]string) (out []Row) {
+func (c *Pages) callRows(ctx context.Context, v *web.Viewer, items []call.Call, channels map[string]string) (out []callRow) {
 	c.Naming(ctx, v, func(called func(id string) string) {
 		by := subject.Reader{Locale: v.Locale, Person: called, Settled: true}
-		out = web.Each(items, func(x call.Call) Row { return inList(v, by, &x, channels) })
+		out = web.Each(items, func(x call.Call) callRow { return inList(v, by, &x, channels) })
 	})
 	return out
 }
 
-func inList(v *web.Viewer, by subject.Reader, x *call.Call, channels map[string]string) Row {
+func inList(v *web.Viewer, by subject.Reader, x *call.Call, channels map[string]string) callRow {
 	sum := explain.SumUp(v.Locale, explain.StepsOf(x))
-	row := Row{Path: callsPath + "/" + x.CallID, Agent: card.OneLine(x.KeyName), Answers: by.Person(x.Answers),
+	row := callRow{Path: callsPath + "/" + x.CallID, Agent: legible.ForeignLine(x.KeyName), Answers: by.Person(x.Answers),
 		Channel: web.Channel(v, x.Origin(), channels), At: x.CreatedAt}
-	row.Status, row.Badge = statusOf(v.Texts("calls"), x)
+	row.Status, row.Badge = callStatus(v.Texts("calls"), x)
 	if lead := sum.First(); lead.Order > 0 {
 		row.Says, row.Apart = by.Briefly(lead.Sentence), by.Apart(lead)
 	}
@@ -103,8 +81,8 @@ func inList(v *web.Viewer, by subject.Reader, x *call.Call, channels map[string]
 	return row
 }
 
-// statusOf says how a call stands, with its badge.
-func statusOf(words web.Texts, x *call.Call) (text, badge string) {
+// callStatus says how a call stands, with its badge.
+func callStatus(words web.Texts, x *call.Call) (text, badge string) {
 	key := string(x.Status)
 	switch {
 	case x.Unopened():
@@ -118,8 +96,16 @@ func statusOf(words web.Texts, x *call.Call) (text, badge string) {
 	case x.CancelReason == conversation.ReasonExpired || x.CancelReason == call.ReasonAged:
 		key = "expired"
 	}
-	return words.In("statuses", key), map[string]string{"pending": "badge-wait", "looking_up": "badge-calm",
-		"approved": "badge-calm", "untaken": "badge-calm", "executing": "badge-calm", "succeeded": "badge-good",
-		"granted": "badge-good", "failed": "badge-bad", "refused": "badge-bad", "unknown": "badge-bad",
-		"rejected": "badge-bad"}[key]
+	return words.In("statuses", key), actionBadge(key)
+}
+
+// actionBadge is the colour of what an action or a call is at.
+func actionBadge[T ~string](status T) string {
+	switch conversation.ActionStatus(status) {
+	case conversation.ActionPending:
+		return web.Badge("waiting")
+	case conversation.ActionApproved, "looking_up", "untaken":
+		return web.Badge("executing")
+	}
+	return web.Badge(string(status))
 }

@@ -1,4 +1,4 @@
-package call
+package agents
 
 import (
 	"cmp"
@@ -13,7 +13,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/slack/card"
 	"ringi/shared/tool"
 	"ringi/shared/words/legible"
 )
@@ -106,20 +105,15 @@ func (c *Pages) showKeys(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 		}
 		p.People = web.MembersToChoose(m, p.Of.Answers, "", "")
 	}
-	ids := []string{v.User}
-	for _, k := range all {
-		ids = append(ids, k.Answers, k.RevokedBy)
-	}
-	called := c.Called(ctx, v, ids...)
-	for _, k := range all {
-		p.Rows = append(p.Rows, rowOf(k, words, called, channels, c.Now()))
-	}
+	c.Naming(ctx, v, func(called func(id string) string) {
+		p.Rows = web.Each(all, func(k tenancy.Key) keyRow { return rowOf(k, words, called, channels, c.Now()) })
+	})
 	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "keys", Data: p, Came: p.Came}, "calls/keys")
 }
 
 func rowOf(k tenancy.Key, words web.Texts, called func(id string) string, channels map[string]string,
 	now time.Time) keyRow {
-	row := keyRow{Key: k, Name: card.OneLine(k.Name), Answers: called(k.Answers), Over: k.RevokedAt != nil,
+	row := keyRow{Key: k, Name: legible.ForeignLine(k.Name), Answers: called(k.Answers), Over: k.RevokedAt != nil,
 		Channel: cmp.Or(web.ChannelName(channels, k.Channel), k.Channel), State: "stands", Badge: "badge-good",
 		Tools: web.Joined(k.Tools, legible.OneLine, words.Say("and")), LastDay: lastDay(k)}
 	if why, is := errors.AsType[tenancy.ErrKey](k.Holds(k.Tools[0], now)); is {
