@@ -31,7 +31,7 @@ func becomes(k *consoletest.Conversation, version string) *conversation.Action {
 	x := k.ProposesFor(k.Load().Conversation.WorkspaceVersion, conversation.ShellCommand, consoletest.Script)
 	k.As(webapi.Sato).Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
 	k.Begins()
-	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Version: version,
+	k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded, Version: version,
 		Changed: &conversation.FilesChanged{Files: 1, Added: 2, Names: []string{"a"}}})
 	return x
 }
@@ -87,7 +87,7 @@ func strangersGetNoFile(t *testing.T, w *consoletest.World) {
 		w.As(webapi.Sato).Get(file(k, path)).Says(t, 404)
 	}
 	expect.Is(t, len(w.Console.Files.(*storedFiles).Links), 0, "links for strangers")
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) { // forgotten
+	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { // forgotten
 		head := a.Head
 		at := k.Now()
 		head.ForgottenAt = &at
@@ -131,13 +131,13 @@ func keepFiles(t *testing.T, k *consoletest.Conversation, tree *files.Tree) (ver
 		k.Console.Files = f
 	}
 	version = files.Sum(expect.Value(tree.Archive())(t))
-	f.trees[key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version)] = tree
+	f.trees[key(large.VersionsOf{Tenant: k.Ref.Tenant, ID: k.Ref.ID}, version)] = tree
 	return version
 }
 
 // loseFiles deletes a version.
 func loseFiles(k *consoletest.Conversation, version string) {
-	delete(k.Console.Files.(*storedFiles).trees, key(large.VersionsOf{Tenant: k.Talk.Tenant, ID: k.Talk.ID}, version))
+	delete(k.Console.Files.(*storedFiles).trees, key(large.VersionsOf{Tenant: k.Ref.Tenant, ID: k.Ref.ID}, version))
 }
 
 func (f *storedFiles) Difference(context.Context, large.VersionsOf, string, string) ([]files.Change, error) {

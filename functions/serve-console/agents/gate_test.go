@@ -42,7 +42,7 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 	expect.Same(t, k.Page()+"?done=act_cancel_action", sato.Post(k.Page()+"/act",
 		consoletest.ActOn(conversation.ActCancel, x, "")).To)
 	one := 1
-	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, ErrorDetail: "止められました", ExitCode: &one})
+	k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionFailed, ErrorDetail: "止められました", ExitCode: &one})
 	sato.Get(k.Page()).Holds(t, "取り消した後に分かったこと", "止められました")
 
 	k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
@@ -104,7 +104,7 @@ func offersWhatAskersMay(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストして")
 	k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
 	k.Begins()
-	k.Ends(k.Load().Current(), conversation.Result{Status: conversation.ActionSucceeded})
+	k.Finish(k.Load().Current().ActionID, conversation.Result{Status: conversation.ActionSucceeded})
 	k.Says(webapi.Tanaka, "もう一度")
 	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	tanaka := w.As(webapi.Tanaka)
@@ -120,7 +120,7 @@ func largePayload(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
 	text := `{"script":"` + strings.Repeat("echo x\\n", 1500) + `echo end","timeout_seconds":60,"base":""}`
 	hash := aggregate.HashOf(text)
-	key := "talks/" + k.Talk.Tenant + "/" + k.Talk.ID + "/" + hash + ".json"
+	key := "talks/" + k.Ref.Tenant + "/" + k.Ref.ID + "/" + hash + ".json"
 	x := k.Proposed(conversation.ShellCommand, aggregate.Blob{S3Key: key, Bytes: len(text)}, "")
 	sato := w.As(webapi.Sato)
 	page := sato.Get(k.Page())

@@ -71,11 +71,11 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()).Holds(t, "実行中です", "行 2", "鈴木", "コンソール")
 	w.Later(2 * time.Second)
 	zero := 0
-	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12},
+	k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12},
 		ExitCode: &zero, Lines: 3})
 	k.Says(webapi.Sato, "これは稟議にします")
 	k.Answers(conversation.Answer{Text: "すべて通りました", Request: "集計用のスクリプトを毎月実行する"})
-	made := k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	made := k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.MakeRequest(a.OpenOffer().ID, aggregate.Actor{Type: aggregate.ActorUser, ID: webapi.Sato,
 			Team: a.Conversation.TeamID, Member: true}, aggregate.Policy{Team: a.Conversation.TeamID}, w.Now())
 	})
@@ -104,7 +104,7 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 func saidIsText(t *testing.T, w *consoletest.World) {
 	const markup = `<script>alert(1)</script>"><img src=x>`
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", markup)
-	rev := expect.Value(w.Store.Settings(t.Context(), k.Talk.Tenant))(t).Rev
+	rev := expect.Value(w.Store.Settings(t.Context(), k.Ref.Tenant))(t).Rev
 	by := w.Now().Add(time.Hour)
 	payload := completed(t, conversation.Payload{Files: []files.File{{Path: "a.txt", Content: markup + " \u202e"}}})
 	k.Answers(conversation.Answer{Text: markup, Proposal: &conversation.Proposal{
@@ -157,7 +157,7 @@ func listsAgents(t *testing.T, w *consoletest.World) {
 
 func saysWhyNobodyAnswers(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Refused(a.Head.Run, a.Waiting(), conversation.Refusal{Reason: task.ReasonModelKey, Text: "鍵がありません",
 			Failed: true}, w.Now())
 	})
@@ -165,21 +165,21 @@ func saysWhyNobodyAnswers(t *testing.T, w *consoletest.World) {
 	page.Holds(t, "応答なし", "AI モデルの API キーが登録されていないか", "鍵がありません")
 	about, _, _ := strings.Cut(page.Body, `id="asked"`)
 	expect.That(t, !strings.Contains(about, "再試行"), "a button is named that there is not")
-	w.As(webapi.Suzuki).Get("/console/agents").Holds(t, k.Talk.ID)
+	w.As(webapi.Suzuki).Get("/console/agents").Holds(t, k.Ref.ID)
 }
 
 func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計の相談")
 	k.Run()
 	use, other := aggregate.NewID(), aggregate.NewID()
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "いいえ、<b>できません</b> tanaka@example.com",
 			Request: "別の依頼", Usage: aggregate.Usage{ID: use, Provider: "openai", Model: "gpt-5.4", Calls: 1,
 				Sent: &aggregate.Blob{S3Key: "key", Bytes: 9}}}, k.Now())
 	})
 	k.Says(webapi.Sato, "続き")
 	k.Run()
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "はい",
 			Usage: aggregate.Usage{ID: other, Provider: "openai", Model: "gpt-5.4", Calls: 1}}, k.Now())
 	})
@@ -245,7 +245,7 @@ func busy(w *consoletest.World) *consoletest.Conversation {
 		k.Begins()
 		k.Prints(x, 0, 40)
 		w.Later(time.Second)
-		k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12},
+		k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12},
 			Lines: 40})
 		for n := range 12 {
 			k.Says(webapi.Sato, fmt.Sprintf("%d-%d 番目の、集計のしかたを相談するメッセージ", i, n))

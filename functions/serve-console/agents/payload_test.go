@@ -45,14 +45,14 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 	expect.Same(t, k.Page()+"?done=act_approve", sato.Post(k.Page()+"/act",
 		consoletest.ActOn(aggregate.ActApprove, x, "")).To)
 	k.Begins()
-	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("a", 64),
+	k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("a", 64),
 		Changed: &conversation.FilesChanged{Files: 1, Added: 1, Removed: 1, Names: []string{"a.txt"}}})
 	sato.Get(k.Page()).Holds(t, plus("1 件のファイルが変わりました (+1 −1 行)"), "この変更は、実行前に人が内容を確認しています。")
 
 	y := k.ProposesFor(strings.Repeat("a", 64), conversation.ShellCommand, consoletest.Script)
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, y, ""))
 	k.Begins()
-	k.Ends(y, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("b", 64),
+	k.Finish(y.ActionID, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("b", 64),
 		Changed: &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"a", "<b>"}}})
 	shown := sato.Get(k.Page())
 	shown.Holds(t, "2 件のファイルが変わりました", "変わった内容", "&lt;b&gt;",
@@ -86,7 +86,7 @@ func TestACallIsDrawnAsAStepIs(t *testing.T) {
 	k.Answers(conversation.Answer{Proposal: &conversation.Proposal{Type: conversation.ToolCall, Tool: p.Tool,
 		Access: p.Access, Payload: consoletest.Inline(p.JSON()), Rule: "listed", Terms: aggregate.Terms{
 			ApprovalRequired: true, ApprovalHours: 24,
-			SettingsRev: expect.Value(w.Store.Settings(t.Context(), k.Talk.Tenant))(t).Rev}}})
+			SettingsRev: expect.Value(w.Store.Settings(t.Context(), k.Ref.Tenant))(t).Rev}}})
 	b := w.As(webapi.Suzuki)
 	page := b.Get(k.Page())
 	page.Says(t, 200, "その下の部署の従業員一覧を読みます", "承認の対象になる引数")
@@ -100,7 +100,7 @@ func pulling(w *consoletest.World, ci agent.CI) (*consoletest.Conversation, *con
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "直して")
 	commit, by := strings.Repeat("c0", 20), w.Now().Add(time.Hour)
 	was, is := filesOf(w.T, "a.py", "1\n"), filesOf(w.T, "a.py", "2\n")
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		s, head := *a.Conversation, a.Head
 		s.Source = &conversation.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7, Commit: commit,
 			State: conversation.SourceThere}
@@ -111,7 +111,7 @@ func pulling(w *consoletest.World, ci agent.CI) (*consoletest.Conversation, *con
 	p.Push = &conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: 7, Commit: commit, Into: "main",
 		CI: ci}
 	p.Called = conversation.Called{ToolVersion: strings.Repeat("a", 64), Access: aggregate.Write}
-	rev := expect.Value(w.Store.Settings(w.T.Context(), k.Talk.Tenant))(w.T).Rev
+	rev := expect.Value(w.Store.Settings(w.T.Context(), k.Ref.Tenant))(w.T).Rev
 	return k, k.Answers(conversation.Answer{Proposal: &conversation.Proposal{
 		Type: conversation.ToolCall, Payload: consoletest.Inline(p.JSON()), Summary: "直します", Tool: p.Tool, Access: p.Access,
 		Push: p.Push, Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev},

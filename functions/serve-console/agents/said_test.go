@@ -29,7 +29,7 @@ func pageAfterItsSummary(t *testing.T, w *consoletest.World) {
 	sato := w.As(webapi.Sato)
 	sato.Get(k.Page()).Holds(t, "これまでの話")
 	key := map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: conversation.MessagesList + k.Talk.Tenant + "#" + k.Talk.ID},
+		"PK": &types.AttributeValueMemberS{Value: conversation.MessagesList + k.Ref.Tenant + "#" + k.Ref.ID},
 		"SK": &types.AttributeValueMemberS{Value: s.SummaryKey},
 	}
 	_, err := w.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(w.Table), Key: key})
@@ -61,12 +61,12 @@ func pageOfChanges(t *testing.T, w *consoletest.World) {
 // pageOfThread: the page has what the agent was given of the thread.
 func pageOfThread(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		s, head := *a.Conversation, a.Head
 		s.ThreadBefore = "1776675600.000100"
 		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
 	})
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.GiveThread(a.Head.Run, []conversation.Earlier{{User: webapi.Suzuki, At: w.Now(), Text: "<b>赤い</b>"}},
 			aggregate.Thread{Read: 1, Cut: 1, Earlier: true}, w.Now())
 	})
@@ -103,15 +103,15 @@ func longTalk(t *testing.T, w *consoletest.World) {
 			n := from*25 + i
 			m := &conversation.Message{
 				MessageID: conversation.MessageID("T", "C",
-					fmt.Sprint(n)), SessionID: k.Talk.ID, Sender: conversation.FromUser, User: webapi.Sato,
+					fmt.Sprint(n)), SessionID: k.Ref.ID, Sender: conversation.FromUser, User: webapi.Sato,
 				Content: fmt.Sprintf("メッセージ %d 番", n), CreatedAt: w.Now().Add(time.Duration(n-2000) * time.Second),
 			}
 			rows = append(rows, m)
 		}
-		expect.NoError(t, w.Console.Conversations.PutListed(t.Context(), k.Talk.Tenant, conversation.MessagesList, k.Talk.ID,
+		expect.NoError(t, w.Console.Conversations.PutListed(t.Context(), k.Ref.Tenant, conversation.MessagesList, k.Ref.ID,
 			rows, nil))
 	}
-	all := expect.Value(w.Console.Conversations.Messages(t.Context(), k.Talk.Tenant, k.Talk.ID, ""))(t)
+	all := expect.Value(w.Console.Conversations.Messages(t.Context(), k.Ref.Tenant, k.Ref.ID, ""))(t)
 	expect.Must(t, len(all) == 1001, "%d messages", len(all))
 	k.Says(webapi.Sato, "まとめて")
 	k.Answers(conversation.Answer{Text: "はい", Summary: "集計の話をしました", Through: all[800].Key()})
@@ -147,8 +147,8 @@ func longOutput(t *testing.T, w *consoletest.World) {
 	page.Holds(t, "行 699", `data-line="700"`, "行 200<", "200 行は残っていません")
 	page.Lacks(t, "行 199<")
 	one := 1
-	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, ExitCode: &one,
-		Lines: 700, Dropped: 200})
+	k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit,
+		ExitCode: &one, Lines: 700, Dropped: 200})
 	w.As(webapi.Sato).Get(k.Page()).Holds(t, "プログラムがエラーで終了しました", "200 行は残っていません")
 	y := k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "")
 	page = w.As(webapi.Sato).Get(k.Page())
@@ -167,7 +167,7 @@ func floodedOutput(t *testing.T, w *consoletest.World) {
 	k.Prints(x, 0, 20)
 	k.Prints(x, 9900, 100)
 	sato.Get(k.Page()).Holds(t, `data-line="20"`, `data-line="9901"`, "(10,000)", "9,880 行は残っていません")
-	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Lines: 10_003, Dropped: 9883})
+	k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded, Lines: 10_003, Dropped: 9883})
 	page := sato.Get(k.Page())
 	page.Holds(t, "(10,003)", "9,883 行は残っていません")
 }
@@ -182,7 +182,7 @@ func listsTalks(t *testing.T, w *consoletest.World) {
 		webapi.Tanaka: {true, false}, webapi.Alex: {false, false}} {
 		a := w.As(user).Get("/console/agents")
 		for i, k := range []*consoletest.Conversation{in, mine} {
-			if strings.Contains(a.Body, k.Talk.ID) != want[i] {
+			if strings.Contains(a.Body, k.Ref.ID) != want[i] {
 				t.Errorf("%s: conversation %d is listed: %v", user, i, !want[i])
 			}
 		}
@@ -191,7 +191,7 @@ func listsTalks(t *testing.T, w *consoletest.World) {
 	b.Get("/console/agents").Holds(t, "承認待ち", "Codex", "佐藤", "$0.0056", `data-live="/console/agents"`)
 	for query, listed := range map[string]bool{"person=me": false, "person=U0NOBODY": true, "": true} {
 		a := w.As(webapi.Suzuki).Get("/console/agents?" + query)
-		expect.That(t, strings.Contains(a.Body, in.Talk.ID) == listed, "%s: %v", query, a)
+		expect.That(t, strings.Contains(a.Body, in.Ref.ID) == listed, "%s: %v", query, a)
 	}
 	b.Get("/console/agents?person=U0NOBODY").Says(t, 200, "読み取れない指定がありました: 始めた人。")
 	b.Get("/console/agents?cursor=x").Says(t, http.StatusBadRequest) // a cursor of nothing
@@ -211,7 +211,7 @@ func everyAddressAsksWho(t *testing.T, w *consoletest.World) {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "集計用のスクリプトを書いて")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
 	other, logs := w.Found("T0OTHER", "U0OTHER"), consoletest.Logged(t)
-	fill := strings.NewReplacer("{id}", k.Talk.ID, "{use}", "1")
+	fill := strings.NewReplacer("{id}", k.Ref.ID, "{use}", "1")
 	asked := 0
 	for _, route := range (&pages.Pages{}).Routes() {
 		if !strings.Contains(route.Pattern, "{id}") {

@@ -172,7 +172,7 @@ func talked(w *consoletest.World) string {
 	k := w.Talked(webapi.Sato, webapi.HR, "channel", "テストを走らせて")
 	k.Run()
 	w.Results["prompts/talk"] = prompt
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "承認されたら走らせます。",
 			Usage: usage("01TALK", "prompts/talk")}, w.Now())
 	})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -15,8 +16,8 @@ import (
 
 type Conversation struct {
 	*World
-	Talk aggregate.Ref
-	in   conversation.Inbound
+	pipelinetest.Talk
+	in conversation.Inbound
 }
 
 // Talked begins a conversation.
@@ -24,13 +25,10 @@ func (w *World) Talked(user, channel, kind, text string) *Conversation {
 	w.T.Helper()
 	w.Said++
 	ts := fmt.Sprintf("%d.%06d", w.Now().Unix(), w.Said)
-	k := &Conversation{World: w, in: conversation.Inbound{Team: w.Tenant.TeamID, Channel: channel, ChannelType: kind,
-		Thread: ts, TS: ts, User: user, Text: text}}
-	k.Talk = k.in.Ref()
-	c, err := conversation.Begin(k.in, conversation.Opening{AgentID: agent.Codex, Locale: "ja"}, w.Now())
-	expect.NoError(w.T, err)
-	expect.NoError(w.T, w.Console.Conversations.Begin(w.T.Context(), c))
-	return k
+	in := conversation.Inbound{Team: w.Tenant.TeamID, Channel: channel, ChannelType: kind, Thread: ts, TS: ts, User: user,
+		Text: text}
+	return &Conversation{w, pipelinetest.Begin(w.T, w.Console.Conversations, w.Now, in,
+		conversation.Opening{AgentID: agent.Codex, Locale: "ja"}), in}
 }
 
 // Direct begins a conversation of Sato's in a direct message.
@@ -39,23 +37,13 @@ func (w *World) Direct() *Conversation {
 	return w.Talked(webapi.Sato, "D0SATO", "im", "集計用のスクリプトを書いて")
 }
 
-func (k *Conversation) Page() string { return "/console/sessions/" + k.Talk.ID }
-
-func (k *Conversation) Load() *conversation.Aggregate {
-	k.T.Helper()
-	return expect.Value(k.Console.Conversations.Load(k.T.Context(), k.Talk))(k.T)
-}
-
-func (k *Conversation) Decide(f conversation.Decision) *conversation.Aggregate {
-	k.T.Helper()
-	return expect.Value(k.Console.Conversations.Decide(k.T.Context(), k.Talk, f))(k.T)
-}
+func (k *Conversation) Page() string { return "/console/sessions/" + k.Ref.ID }
 
 // Run opens a run if none is open.
 func (k *Conversation) Run() {
 	k.T.Helper()
 	if k.Load().Head.Resting {
-		k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
+		k.Wake()
 	}
 }
 
@@ -64,7 +52,7 @@ func (k *Conversation) Answers(x conversation.Answer) *conversation.Aggregate {
 	k.Run()
 	x.Usage = aggregate.Usage{ID: aggregate.NewID(), Provider: "openai", Model: "gpt-5.4", Calls: 1, Input: 1200,
 		Output: 34, Cost: 5600}
-	return k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+	return k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), x, k.Now())
 	})
 }
@@ -80,7 +68,7 @@ func (k *Conversation) Says(user, text string, changes ...string) {
 	}
 	c, err := conversation.Tell(in, conversation.Opening{}, k.Now())
 	expect.NoError(k.T, err)
-	expect.NoError(k.T, k.Console.Conversations.Tell(k.T.Context(), k.Talk, c))
+	expect.NoError(k.T, k.Console.Conversations.Tell(k.T.Context(), k.Ref, c))
 }
 
 func (k *Conversation) Proposes(typ conversation.ActionType, payload, rule string) *conversation.Action {
@@ -113,7 +101,7 @@ func (k *Conversation) proposed(base string, typ conversation.ActionType, payloa
 	rule string) *conversation.Action {
 	k.T.Helper()
 	by := k.Now().Add(24 * time.Hour)
-	rev := expect.Value(k.Console.Store.Settings(k.T.Context(), k.Talk.Tenant))(k.T).Rev
+	rev := expect.Value(k.Console.Store.Settings(k.T.Context(), k.Ref.Tenant))(k.T).Rev
 	p := &conversation.Proposal{Type: typ, Payload: payload, On: conversation.On{Base: base}, Seconds: 60,
 		Rule: rule, Summary: "テストを走らせて確かめます",
 		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 24, DecideBy: &by, SettingsRev: rev}}
@@ -124,16 +112,7 @@ func (k *Conversation) proposed(base string, typ conversation.ActionType, payloa
 func (k *Conversation) Begins() {
 	k.T.Helper()
 	k.Run()
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, "i", k.Now().Add(2*time.Minute), k.Now())
-	})
-}
-
-func (k *Conversation) Ends(x *conversation.Action, r conversation.Result) {
-	k.T.Helper()
-	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i", r, k.Now())
-	})
+	k.Claim()
 }
 
 func (k *Conversation) Prints(x *conversation.Action, from, n int) {
@@ -148,7 +127,7 @@ func (k *Conversation) Prints(x *conversation.Action, from, n int) {
 			lines = append(lines, conversation.LogEntry{LogID: fmt.Sprint(from + i), ActionID: x.ActionID, Order: from + i,
 				Text: fmt.Sprintf("行 %d", from+i), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(24 * time.Hour).Unix()})
 		}
-		expect.NoError(k.T, k.Console.Conversations.AppendLog(k.T.Context(), k.Talk, x.ActionID, lines, gone))
+		expect.NoError(k.T, k.Console.Conversations.AppendLog(k.T.Context(), k.Ref, x.ActionID, lines, gone))
 		from += 100
 	}
 }

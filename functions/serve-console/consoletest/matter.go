@@ -32,22 +32,16 @@ func (w *World) MatterAskedWith(files map[string][]byte) {
 	if len(files) > 0 {
 		w.filesRead(files)
 	}
-	for _, decide := range []func(a *task.Aggregate) (aggregate.Change, error){
-		func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.Extracted(1, task.Extract{Title: m.Title, Description: m.Description, Priority: task.Medium,
-				TaskType: task.TypeStandard}, w.Now())
-		},
-		func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.FinishPrompt(a.Head.Run, task.Drafted{Content: text}, s, w.Now())
-		},
-		func(a *task.Aggregate) (aggregate.Change, error) { return a.ApproveUnasked(a.Prompt().ID, w.Now()) },
-		func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.FinishProcess(a.Head.Run, a.Matter().Steps(s.Locale, "v1"), "", s, w.Now())
-		},
-	} {
-		w.Later(time.Second)
-		w.Decide(decide)
-	}
+	w.Later(time.Second)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Extracted(1, task.Extract{Title: m.Title, Description: m.Description, Priority: task.Medium,
+			TaskType: task.TypeStandard}, w.Now())
+	})
+	w.FormGoesOn()
+	w.Later(time.Second)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishProcess(a.Head.Run, a.Matter().Steps(s.Locale, "v1"), "", s, w.Now())
+	})
 }
 
 // filesRead keeps the files of a form, by their names, and notes what they are.

@@ -83,10 +83,6 @@ func Harmless(t *testing.T, path string, got Answer) {
 
 func (w *World) TaskPage() string { return "/console/tasks/" + w.Ref.ID }
 
-func (w *World) AnyMember() aggregate.Policy {
-	return aggregate.Policy{Team: w.By.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
-}
-
 // Act returns the form of an act that the task offers now.
 func (w *World) Act(name aggregate.Act, reason string) url.Values {
 	w.T.Helper()
@@ -127,9 +123,7 @@ func (w *World) Ran(arguments, result aggregate.Blob) {
 	})
 }
 
-func Inline(text string) aggregate.Blob {
-	return aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
-}
+func Inline(text string) aggregate.Blob { return pipelinetest.InRow(text) }
 
 func With(form url.Values, name, value string) url.Values {
 	out := maps.Clone(form)

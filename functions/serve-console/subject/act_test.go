@@ -43,7 +43,7 @@ func TestWhatCanBeDoneAgainIsOfferedAgain(t *testing.T) {
 		x := k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, `{"rule":"go test"}`)
 		k.Begins()
 		p.Until(closed)
-		k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded})
+		k.Finish(x.ActionID, conversation.Result{Status: conversation.ActionSucceeded})
 		k.Answers(conversation.Answer{Text: "終わりました", Tokens: 3})
 		p.Until(closable)
 	}

@@ -228,14 +228,14 @@ func (w *Story) approve(a *task.Aggregate) (aggregate.Change, error) {
 	if !open.Terms.ApprovalRequired {
 		return a.ApproveUnasked(open.ID, w.Now())
 	}
-	return decide.Approve(a, open.ID, w.By, w.policy(), w.Now())
+	return decide.Approve(a, open.ID, w.By, w.AnyMember(), w.Now())
 }
 
 func (w *Story) Cancel() *task.Aggregate {
 	w.T.Helper()
 	by := w.By
 	by.Admin = true // along a route, too
-	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.End(by, w.policy(), w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.End(by, w.AnyMember(), w.Now()) })
 }
 
 // Step returns a step of a plan.
@@ -263,7 +263,8 @@ func (w *Story) Begin() *task.Aggregate {
 	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
 }
 
-func (w *Story) policy() aggregate.Policy {
+// AnyMember lets every member of the channel decide.
+func (w *Story) AnyMember() aggregate.Policy {
 	return aggregate.Policy{Team: w.By.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 }
 
