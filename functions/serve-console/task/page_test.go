@@ -301,7 +301,7 @@ var quotation = []byte("%PDF-1.7 quotation")
 
 func TestFilesOfARequest(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
-		"stand beside what they are for, and in the register and its file": testFilesShown,
+		"stand beside what they are for, and what has a number is counted": testFilesShown,
 		"are served to who may read the request, and run nothing":          testFilesServed,
 		"with a threat are neither served nor stamped":                     testFilesThreat,
 	})
@@ -319,7 +319,7 @@ func testFilesShown(t *testing.T, w *consoletest.World) {
 	number := fmt.Sprintf("%d-000001", w.MatterRecorded())
 	b.Get("/console/tasks").Says(t, http.StatusOK, "決裁番号 "+number)
 	b.Get("/console/figures").Says(t, http.StatusOK, "依頼 1", "人による承認 1", "決定までの時間")
-	b.Get("/console/audit/register.csv?year="+number[:4]).Holds(t, number, `"添付ファイル"`, "「見積書.pdf」 (18 B、SHA-256 "+sum+")")
+	b.Get("/console/audit/register.csv?year="+number[:4]).Holds(t, number, "倉庫の賃貸", `"3600000","JPY"`)
 }
 
 func testFilesServed(t *testing.T, w *consoletest.World) {
