@@ -65,7 +65,7 @@ func testRulesTravelAsAFile(t *testing.T, w *consoletest.World) {
 	expect.Has(t, file.Body, "- https://rooms.example.com/mcp book", webapi.Tanaka+" # 田中 恵", "id: "+first.ID)
 	send(file.Body).Leads(t, formPage+"?done=saved")
 	send("max_versions: 4\n").Leads(t, formPage+"?done=saved")
-	expect.Same(t, expect.Value(w.Store.RulesRow(t.Context(), w.Tenant.ID))(t).Rules, x)
+	expect.Same(t, expect.Value(w.Store.RulesRow(t.Context(), w.Tenant.ID))(t).Rules.Rules, x.Rules)
 	send(strings.Replace(file.Body, "100000", "200000", 1)).Leads(t, formPage+"?done=saved")
 	x, _, _ = w.Store.Rules(t.Context(), w.Tenant.ID)
 	expect.Is(t, x.Rules[0].Below, "200000")
