@@ -22,6 +22,7 @@ func TestEachLanguageSaysWhatIsDone(t *testing.T) {
 	expect.Whole[RouteWords](t, texts, "texts/routes")
 	expect.Whole[actionWords](t, texts, "texts/actions")
 	expect.Whole[teamWords](t, texts, "texts/teams")
+	expect.Whole[logTexts](t, texts, "texts/log")
 	for _, locale := range language.All {
 		w := effectWordsOf.In(locale)
 		for _, name := range []string{w.Total, w.Unread} {

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/auditlog"
+	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
@@ -51,9 +51,9 @@ type auditForm struct{ Action, Resource, From, To string }
 func auditFormOf(q url.Values, now time.Time) (auditForm, store.AuditFilter, web.BadFilter) {
 	f := auditForm{Action: q.Get("action"), Resource: q.Get("resource"), From: q.Get("from"), To: q.Get("to")}
 	bad := web.BadFilter{}
-	known := auditlog.WordsIn(language.All[0]).Actions()
+	known := explain.LogWordsIn(language.All[0]).Actions()
 	bad.Refuse("action", &f.Action, !slices.Contains(known, aggregate.Action(f.Action)))
-	bad.Refuse("resource", &f.Resource, !auditlog.MayBeResource(f.Resource))
+	bad.Refuse("resource", &f.Resource, !explain.MayBeResource(f.Resource))
 	out := store.AuditFilter{Action: aggregate.Action(f.Action), Resource: f.Resource}
 	out.From, out.To = bad.Days(&f.From, &f.To)
 	if f.From+f.To == "" && (!q.Has("from") && !q.Has("to") || bad["from"] || bad["to"]) {
@@ -64,7 +64,7 @@ func auditFormOf(q url.Values, now time.Time) (auditForm, store.AuditFilter, web
 }
 
 func (f auditForm) filter(words web.Texts) web.Filter {
-	log, actions := auditlog.WordsIn(words.Locale()), []web.Choice(nil)
+	log, actions := explain.LogWordsIn(words.Locale()), []web.Choice(nil)
 	for _, a := range log.Actions() {
 		actions = append(actions, web.Choice{Value: string(a), Text: log.Action(a), Chosen: string(a) == f.Action})
 	}
@@ -144,7 +144,7 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 	if err != nil {
 		return err
 	}
-	words, log := v.Texts("audit"), auditlog.WordsIn(v.Locale)
+	words, log := v.Texts("audit"), explain.LogWordsIn(v.Locale)
 	names, err := c.keysNamed(ctx, v.Tenant, entries, log.Resource("key"))
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		m, _ := c.Roster.Of(ctx, c.Listing, v.Team, c.Now()) // without names, the ids are shown
 		return &m
 	})
-	log.Told = func(details aggregate.JSON) map[string]auditlog.Changed {
+	log.Told = func(details aggregate.JSON) map[string]explain.LogChange {
 		return settings.Told(v.Locale, members(), details)
 	}
 	at := map[string]int{}
@@ -232,7 +232,7 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	if err != nil {
 		return aggregate.Problem{Field: "month", Code: "must be a month"}
 	}
-	words := auditlog.WordsIn(v.Locale)
+	words := explain.LogWordsIn(v.Locale)
 	rows, filter := [][]string{words.Columns[:]}, store.AuditFilter{From: from, To: from.AddDate(0, 1, 0)}
 	for cursor, more := "", true; more; more = cursor != "" {
 		page, err := c.Store.Audit(r.Context(), v.Tenant, filter, cursor, store.MaxPage)

@@ -113,8 +113,9 @@ func (s speaker) line(x store.RegisteredTask) []string {
 func (s speaker) called(x *call.Call) string {
 	steps := explain.StepsOf(x)
 	sum := explain.SumUp(s.Locale, steps)
-	says := legible.Beginning(web.Joined(s.Line(sum.First().Sentence), func(p subject.Piece) string { return p.Text }, ""),
-		mostTitle)
+	lead := sum.First()
+	says := web.Joined(s.Line(lead.Sentence), func(p subject.Piece) string { return p.Text }, "")
+	says = legible.Beginning(legible.ForeignLine(says+" "+explain.Plain(lead.Unsaid())), mostTitle)
 	if len(steps) == 0 || steps[0].ToolTitle == "" {
 		return cmp.Or(says, legible.ForeignLine(x.Tool))
 	}

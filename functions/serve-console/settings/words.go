@@ -9,7 +9,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/auditlog"
+	"ringi/shared/explain"
 	"ringi/shared/slack/people"
 )
 
@@ -31,7 +31,7 @@ func (t settingsTexts) problem(p aggregate.Problem) string {
 // label returns a field's readable name; a field in a list has its number and its member appended.
 func (t settingsTexts) label(field string) string {
 	if provider, ok := strings.CutPrefix(field, "clients."); ok {
-		return fmt.Sprintf("%s (%s)", t.Say("client"), auditlog.Vendor(provider))
+		return fmt.Sprintf("%s (%s)", t.Say("client"), explain.Vendor(provider))
 	}
 	base, at, _ := strings.Cut(field, "[")
 	x, ok := tenancy.SettingNamed(base)
@@ -52,10 +52,10 @@ func (t settingsTexts) label(field string) string {
 	return label
 }
 
-func (t settingsTexts) changes(m *people.Members, diff []tenancy.Difference) (all []auditlog.Changed) {
+func (t settingsTexts) changes(m *people.Members, diff []tenancy.Difference) (all []explain.LogChange) {
 	for _, d := range diff {
 		if x, known := tenancy.SettingNamed(d.Field); !known || x.OnPage() {
-			all = append(all, auditlog.Changed{Name: t.label(d.Field), Was: t.values(m, d.Field, d.Was),
+			all = append(all, explain.LogChange{Name: t.label(d.Field), Was: t.values(m, d.Field, d.Was),
 				Is: t.values(m, d.Field, d.Is)})
 		}
 	}
@@ -63,8 +63,8 @@ func (t settingsTexts) changes(m *people.Members, diff []tenancy.Difference) (al
 }
 
 // Told returns the changes in details of the log by their fields.
-func Told(locale string, m *people.Members, details aggregate.JSON) map[string]auditlog.Changed {
-	t, out := settingsTexts{web.TextsOf("settings", locale)}, map[string]auditlog.Changed{}
+func Told(locale string, m *people.Members, details aggregate.JSON) map[string]explain.LogChange {
+	t, out := settingsTexts{web.TextsOf("settings", locale)}, map[string]explain.LogChange{}
 	for _, d := range tenancy.ReadDifferences(details) {
 		for _, x := range t.changes(m, []tenancy.Difference{d}) {
 			out[d.Field] = x

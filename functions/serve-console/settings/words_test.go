@@ -9,7 +9,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/auditlog"
+	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -76,7 +76,7 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 			told := texts.changes(&people.Members{}, changed)
 			expect.That(t, len(changed) == 1 && f.OnPage() == (len(told) == 1 && told[0].Name != f.Name &&
 				!slices.Equal(told[0].Was, told[0].Is)), "%s: the change of %s is told as %v", locale, f.Name, told)
-			expect.That(t, auditlog.WordsIn(locale).Field(f.Name) != f.Name,
+			expect.That(t, explain.LogWordsIn(locale).Field(f.Name) != f.Name,
 				"%s: the audit log has no name for %s", locale, f.Name)
 		}
 	}
@@ -166,7 +166,7 @@ func TestEveryToolHasWords(t *testing.T) {
 	for _, locale := range language.All {
 		texts := web.TextsOf("tools", locale)
 		for _, s := range expect.Value(tool.Builtin())(t).All() {
-			expect.That(t, (auditlog.Vendor(s.Provider) == "") == (s.Provider == ""), "%s has no name", s.Provider)
+			expect.That(t, (explain.Vendor(s.Provider) == "") == (s.Provider == ""), "%s has no name", s.Provider)
 			for _, name := range s.Knows() {
 				expect.That(t, texts.In("bound_wrong", name) != "", "%s has no words for %s", locale, name)
 			}

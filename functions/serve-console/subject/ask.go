@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
-	"ringi/shared/explain/auditlog"
 	"ringi/shared/words/legible"
 )
 
@@ -357,5 +356,5 @@ func (s *Sheet) Say(l Loaded, locale string, person, agent func(id string) strin
 	log := slices.Clone(l.log.Items)
 	slices.Reverse(log)
 	s.LogGoesOn = l.log.Next != ""
-	s.Log = EntriesOf(log, auditlog.WordsIn(locale), person, agent)
+	s.Log = EntriesOf(log, explain.LogWordsIn(locale), person, agent)
 }

@@ -7,7 +7,6 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain"
-	"ringi/shared/explain/auditlog"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
@@ -20,7 +19,7 @@ type Entry struct {
 	Action, Name string // the action in words, and its name in the log
 	On, Resource string // what the action doesn't name, in words: what it is about; and the resource's id
 	Briefly      string // the most telling details
-	Details      []auditlog.Detail
+	Details      []explain.LogDetail
 
 	// Of the whole log.
 	ByID  string // tells apart people who chose the same name, or Ringi's
@@ -28,7 +27,7 @@ type Entry struct {
 }
 
 // EntriesOf formats audit entries in words; person and agent return names.
-func EntriesOf(log []aggregate.AuditEntry, words auditlog.Words, person, agent func(id string) string) (out []Entry) {
+func EntriesOf(log []aggregate.AuditEntry, words explain.LogWords, person, agent func(id string) string) (out []Entry) {
 	for _, e := range log {
 		x := Entry{ID: e.ID, At: e.Timestamp, Action: legible.OneLine(words.Did(e)), Name: legible.OneLine(string(e.Action)),
 			Resource: legible.OneLine(e.ResourceID), Briefly: words.Briefly(e, person)}
@@ -41,8 +40,8 @@ func EntriesOf(log []aggregate.AuditEntry, words auditlog.Words, person, agent f
 		case aggregate.ActorAgent:
 			x.By = agent(e.ActorID)
 		}
-		x.Details = web.Each(words.Details(e, person), func(d auditlog.Detail) auditlog.Detail {
-			return auditlog.Detail{Name: legible.OneLine(d.Name), Text: legible.ForeignLine(d.Text)}
+		x.Details = web.Each(words.Details(e, person), func(d explain.LogDetail) explain.LogDetail {
+			return explain.LogDetail{Name: legible.OneLine(d.Name), Text: legible.ForeignLine(d.Text)}
 		})
 		out = append(out, x)
 	}

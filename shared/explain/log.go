@@ -1,9 +1,7 @@
-// Package auditlog describes the audit log's entries in words. It does not access the table.
-package auditlog
+package explain
 
 import (
 	"cmp"
-	"embed"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,7 +14,6 @@ import (
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -27,23 +24,23 @@ var resourceForm = language.Regexp{Text: `^[A-Za-z0-9_.:-]{0,64}$`}
 func MayBeResource(id string) bool { return resourceForm.Get().MatchString(id) }
 
 // Row returns an entry as a file for spreadsheets has it, below Columns.
-func (w Words) Row(x aggregate.AuditEntry) []string {
+func (w LogWords) Row(x aggregate.AuditEntry) []string {
 	return []string{localTime(aggregate.TimeText(x.Timestamp)), cmp.Or(x.ActorID, w.Ringi), w.Did(x), string(x.Action),
 		w.Resource(x.ResourceType), x.ResourceID, x.AggregateID, string(x.Details), aggregate.TimeText(x.Timestamp), x.ID}
 }
 
-// Detail is one line of an entry's details: a name and a text.
-type Detail struct{ Name, Text string }
+// LogDetail is one line of an entry's details: a name and a text.
+type LogDetail struct{ Name, Text string }
 
-// Changed is a changed setting: what the settings' pages call it, and its values before and after, a row of several
+// LogChange is a changed setting: what the settings' pages call it, and its values before and after, a row of several
 // parts with a line for each.
-type Changed struct {
+type LogChange struct {
 	Name    string
 	Was, Is []string
 }
 
 // in returns the change in a line. Briefly, a row is its first part without what that is called.
-func (c Changed) in(briefly bool) string {
+func (c LogChange) in(briefly bool) string {
 	line := func(values []string) string {
 		all := slices.Clone(values)
 		for i, v := range all {
@@ -65,13 +62,13 @@ const maxDetails = 200
 
 // Details returns the members of an entry's details as lines, by name. A nested member has both names. name returns a
 // person's name, or "" if it is unknown.
-func (w Words) Details(x aggregate.AuditEntry, name func(id string) string) []Detail {
-	all, err := membersOf(x.Details)
+func (w LogWords) Details(x aggregate.AuditEntry, name func(id string) string) []LogDetail {
+	all, err := detailsOf(x.Details)
 	if err != nil {
 		if x.Details == "" || x.Details == "null" {
 			return nil
 		}
-		return []Detail{{"", string(x.Details)}} // no object: it is shown as it stands
+		return []LogDetail{{"", string(x.Details)}} // no object: it is shown as it stands
 	}
 	if name != nil {
 		w.name = func(id string) string {
@@ -87,14 +84,14 @@ func (w Words) Details(x aggregate.AuditEntry, name func(id string) string) []De
 }
 
 // toldOf returns the changes of settings that have the words of the settings' pages.
-func (w Words) toldOf(x aggregate.AuditEntry) map[string]Changed {
+func (w LogWords) toldOf(x aggregate.AuditEntry) map[string]LogChange {
 	if w.Told == nil || x.Action != tenancy.AuditSettingsUpdated {
 		return nil
 	}
 	return w.Told(x.Details)
 }
 
-func membersOf(details aggregate.JSON) (all map[string]any, err error) {
+func detailsOf(details aggregate.JSON) (all map[string]any, err error) {
 	d := json.NewDecoder(strings.NewReader(string(details)))
 	d.UseNumber()
 	return all, d.Decode(&all)
@@ -109,8 +106,8 @@ var (
 )
 
 // Briefly says the most telling members of an entry's details in a line; it is empty if there are none.
-func (w Words) Briefly(x aggregate.AuditEntry, name func(id string) string) string {
-	all, _ := membersOf(x.Details) // details that are no object tell nothing briefly
+func (w LogWords) Briefly(x aggregate.AuditEntry, name func(id string) string) string {
+	all, _ := detailsOf(x.Details) // details that are no object tell nothing briefly
 	var parts []string
 	w.name, w.changed, w.briefly = name, w.toldOf(x), true
 	for _, member := range telling {
@@ -145,7 +142,7 @@ const (
 	mostChanges = 3
 )
 
-func (w Words) flat(out []Detail, above string, members map[string]any) []Detail {
+func (w LogWords) flat(out []LogDetail, above string, members map[string]any) []LogDetail {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		label := w.Field(name)
 		if above != "" {
@@ -154,11 +151,11 @@ func (w Words) flat(out []Detail, above string, members map[string]any) []Detail
 		switch v := members[name].(type) {
 		case map[string]any:
 			if c, told := w.changed[name]; told {
-				out = append(out, Detail{label, c.in(w.briefly)})
+				out = append(out, LogDetail{label, c.in(w.briefly)})
 				continue
 			}
 			if was, is, ok := w.change(name, v); ok {
-				out = append(out, Detail{label, was + " → " + is})
+				out = append(out, LogDetail{label, was + " → " + is})
 				continue
 			}
 			out = w.flat(out, label, v)
@@ -166,9 +163,9 @@ func (w Words) flat(out []Detail, above string, members map[string]any) []Detail
 			if name == namesOfFields {
 				v = w.named(v)
 			}
-			out = append(out, Detail{label, w.said(name, v)})
+			out = append(out, LogDetail{label, w.said(name, v)})
 		default:
-			out = append(out, Detail{label, w.said(name, v)})
+			out = append(out, LogDetail{label, w.said(name, v)})
 		}
 	}
 	return out
@@ -177,7 +174,7 @@ func (w Words) flat(out []Detail, above string, members map[string]any) []Detail
 // namesOfFields is the member that lists the changed fields.
 const namesOfFields = "fields"
 
-func (w Words) named(fields []any) (all []any) {
+func (w LogWords) named(fields []any) (all []any) {
 	for _, name := range fields {
 		if text, ok := name.(string); ok {
 			name = w.Field(text)
@@ -188,7 +185,7 @@ func (w Words) named(fields []any) (all []any) {
 }
 
 // change returns a field's old and new value if an entry has both and nothing else.
-func (w Words) change(field string, members map[string]any) (was, is string, ok bool) {
+func (w LogWords) change(field string, members map[string]any) (was, is string, ok bool) {
 	before, one := members["was"]
 	after, two := members["is"]
 	setting, _ := tenancy.SettingNamed(field)
@@ -205,14 +202,14 @@ func (w Words) change(field string, members map[string]any) (was, is string, ok 
 var personID = language.Regexp{Text: `^[UW][A-Z0-9]{5,20}$`}
 
 // said returns a member's value with codes as words and ids as people's names.
-func (w Words) said(member string, v any) string {
+func (w LogWords) said(member string, v any) string {
 	switch v := v.(type) {
 	case []any:
-		texts := make([]string, len(v))
+		logTexts := make([]string, len(v))
 		for i, x := range v {
-			texts[i] = w.said(member, x)
+			logTexts[i] = w.said(member, x)
 		}
-		return strings.Join(texts, ", ")
+		return strings.Join(logTexts, ", ")
 	case string:
 		if text, ok := w.Values[member][v]; ok {
 			return text
@@ -221,7 +218,7 @@ func (w Words) said(member string, v any) string {
 			return text
 		}
 		if member == "reason" {
-			if text, ok := explain.KnownEnd(w.Locale, v); ok {
+			if text, ok := KnownEnd(w.Locale, v); ok {
 				return text
 			}
 		}
@@ -243,7 +240,7 @@ func (w Words) said(member string, v any) string {
 		}
 		return strings.Join(parts, " ")
 	}
-	return textOf(v)
+	return logValue(v)
 }
 
 // localTime converts a time to the zone of the entries' times. Other texts are not changed.
@@ -255,8 +252,8 @@ func localTime(text string) string {
 	return at.In(tenancy.Zone()).Format("2006-01-02 15:04:05")
 }
 
-// textOf returns a value as text: times in the page's zone, a dash for an empty or missing value.
-func textOf(v any) string {
+// logValue returns a value as text: times in the page's zone, a dash for an empty or missing value.
+func logValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "—"
@@ -266,25 +263,25 @@ func textOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// columns is the number of columns of a file for people.
-const columns = 10
+// logColumns is the number of logColumns of a file for people.
+const logColumns = 10
 
-// Words are the texts of one language.
-type Words struct {
-	*texts
+// LogWords are the texts of one language.
+type LogWords struct {
+	*logTexts
 	// Told returns the changes in an entry's details by their fields, in the words of the settings' pages; nil: the
 	// log's own words are used.
-	Told     func(details aggregate.JSON) map[string]Changed
+	Told     func(details aggregate.JSON) map[string]LogChange
 	settings map[string]string // names of settings
 	name     func(id string) string
-	changed  map[string]Changed // of the entry
+	changed  map[string]LogChange // of the entry
 	briefly  bool
 }
 
 // texts is the content of a language's file.
-type texts struct {
+type logTexts struct {
 	Locale    string
-	Columns   [columns]string
+	Columns   [logColumns]string
 	Ringi     string // the actor of entries without a person
 	Yes, No   string // flags
 	More      string // of how many changes nothing is said
@@ -297,14 +294,11 @@ type texts struct {
 	Values    map[string]map[string]string // words for codes, by member
 }
 
-//go:embed texts
-var files embed.FS
+var logTextsIn = language.Catalog[logTexts]{Files: &texts, Folder: "texts/log"}
 
-var textsIn = language.Catalog[texts]{Files: &files, Folder: "texts"}
-
-// WordsIn returns the texts of a locale.
-func WordsIn(locale string) Words {
-	w := Words{texts: textsIn.In(locale), settings: map[string]string{}}
+// LogWordsIn returns the texts of a locale.
+func LogWordsIn(locale string) LogWords {
+	w := LogWords{logTexts: logTextsIn.In(locale), settings: map[string]string{}}
 	for _, f := range new(tenancy.Settings).Fields() {
 		w.settings[f.Name] = f.LogName(w.Locale)
 	}
@@ -312,18 +306,18 @@ func WordsIn(locale string) Words {
 }
 
 // Actions returns all actions that have words, sorted by these.
-func (w Words) Actions() []aggregate.Action {
-	return slices.SortedFunc(maps.Keys(w.texts.Actions), func(a, b aggregate.Action) int {
-		return strings.Compare(w.texts.Actions[a], w.texts.Actions[b])
+func (w LogWords) Actions() []aggregate.Action {
+	return slices.SortedFunc(maps.Keys(w.logTexts.Actions), func(a, b aggregate.Action) int {
+		return strings.Compare(w.logTexts.Actions[a], w.logTexts.Actions[b])
 	})
 }
 
 // Action describes an action. An unknown action is described by its code.
-func (w Words) Action(a aggregate.Action) string { return cmp.Or(w.texts.Actions[a], string(a)) }
+func (w LogWords) Action(a aggregate.Action) string { return cmp.Or(w.logTexts.Actions[a], string(a)) }
 
 // Did describes an entry's action. Unlike Action, it does not call a postponed generation a failure, tells an end by
 // rejection from one that somebody wanted, and says that a form, not a person, is what a policy goes by.
-func (w Words) Did(x aggregate.AuditEntry) string {
+func (w LogWords) Did(x aggregate.AuditEntry) string {
 	var about struct {
 		Reason aggregate.Reason
 		Form   bool `json:"by_form"`
@@ -341,10 +335,10 @@ func (w Words) Did(x aggregate.AuditEntry) string {
 }
 
 // Resource describes a type of resource.
-func (w Words) Resource(typ string) string { return cmp.Or(w.Resources[typ], typ) }
+func (w LogWords) Resource(typ string) string { return cmp.Or(w.Resources[typ], typ) }
 
 // Subject returns the name of the entry's integration or tool. It is empty for other resources.
-func (w Words) Subject(x aggregate.AuditEntry) string {
+func (w LogWords) Subject(x aggregate.AuditEntry) string {
 	var about struct{ Provider, Tool string }
 	_ = json.Unmarshal([]byte(x.Details), &about) // other entries have other details or none
 	switch x.ResourceType {
@@ -360,7 +354,7 @@ func (w Words) Subject(x aggregate.AuditEntry) string {
 }
 
 // Tool returns what people call one of Ringi's own tools, with its name. Another one has only its name.
-func (w Words) Tool(name string) string {
+func (w LogWords) Tool(name string) string {
 	if f, own := catalog.Named(name); own {
 		return f.Title.In(w.Locale) + " (" + name + ")"
 	}
@@ -379,6 +373,6 @@ func Vendor(provider string) string {
 }
 
 // Field describes a member of an entry's details.
-func (w Words) Field(name string) string {
+func (w LogWords) Field(name string) string {
 	return cmp.Or(w.changed[name].Name, w.settings[name], w.Fields[name], name)
 }

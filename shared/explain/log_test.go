@@ -1,4 +1,4 @@
-package auditlog
+package explain
 
 import (
 	"fmt"
@@ -51,19 +51,19 @@ func TestEveryActionHasItsWords(t *testing.T) {
 	for _, locale := range language.All {
 		said := map[string]string{}
 		for _, a := range actions(t) {
-			text := WordsIn(locale).Action(aggregate.Action(a))
+			text := LogWordsIn(locale).Action(aggregate.Action(a))
 			expect.That(t, text != a && said[text] == "", "%s has no words of its own in %s: %q, as %s", a, locale, text,
 				said[text])
 			said[text] = a
 		}
 	}
-	expect.Is(t, WordsIn("en").Action("prompt.read"), "prompt.read", "an unknown action")
+	expect.Is(t, LogWordsIn("en").Action("prompt.read"), "prompt.read", "an unknown action")
 }
 
 // If nobody may approve a draft, it is not begun. That is not called a failure, and the log mentions no button.
 func TestWhatIsPutOffHasNotFailed(t *testing.T) {
 	for locale, failed := range map[string]string{"ja": "失敗", "en": "failed"} {
-		w := WordsIn(locale)
+		w := LogWordsIn(locale)
 		for reason, held := range map[aggregate.Reason]bool{task.ReasonNobodyApproves: true, task.ReasonModelRefused: false} {
 			x := aggregate.AuditEntry{Action: task.AuditGenerationFailed,
 				Details: aggregate.JSON(`{"reason":"` + string(reason) + `"}`)}
@@ -78,7 +78,7 @@ func TestWhatIsPutOffHasNotFailed(t *testing.T) {
 // Nobody approves a policy that a form says.
 func TestWhatIsDoneAboutAForm(t *testing.T) {
 	for _, locale := range language.All {
-		w := WordsIn(locale)
+		w := LogWordsIn(locale)
 		did := func(a aggregate.Action, form string) string {
 			return w.Did(aggregate.AuditEntry{Action: a, Details: aggregate.JSON(`{"version":1` + form + `}`)})
 		}
@@ -92,28 +92,28 @@ func TestDetailsAreLines(t *testing.T) {
 	called := func(id string) string { return map[string]string{"U0SANDSATO": "佐藤 花子"}[id] }
 	for name, tt := range map[string]struct {
 		details aggregate.JSON
-		want    []Detail
+		want    []LogDetail
 	}{
 		"none": {"", nil},
 		"null": {"null", nil},
 		"members": {`{"version":2,"reason":"もっと詳しく"}`,
-			[]Detail{{"Reason", "もっと詳しく"}, {"Version", "2"}}},
+			[]LogDetail{{"Reason", "もっと詳しく"}, {"Version", "2"}}},
 		"nested": {`{"changes":{"approvers":{"from":["U1","U2"],"to":[]}}}`,
-			[]Detail{{"Changes › Who may approve › From", "U1, U2"}, {"Changes › Who may approve › To", ""}}},
+			[]LogDetail{{"Changes › Who may approve › From", "U1, U2"}, {"Changes › Who may approve › To", ""}}},
 		"settings": {`{"fields":["max_versions","later"],"changes":{"max_versions":{"was":5,"is":4},` +
-			`"approvers.users":{"was":[],"is":["U1"]}}}`, []Detail{{"Changes › Approvers", "— → U1"},
-			{"Changes › Maximum versions", "5 → 4"}, {"Changed fields", "Maximum versions, later"}}},
-		"large":     {`{"hours":12345678901234567890}`, []Detail{{"Time limit (hours)", "12345678901234567890"}}},
-		"no object": {`["x"]`, []Detail{{"", `["x"]`}}},
-		"unasked":   {`{"reason":"route_silent"}`, []Detail{{"Reason", "Slack didn't say whom the rules ask"}}},
-		"nothing":   {`{"reason":null}`, []Detail{{"Reason", "—"}}},
+			`"approvers.users":{"was":[],"is":["U1"]}}}`, []LogDetail{{"Changes › Approvers", "— → U1"},
+			{"Changes › Maximum versions", "5 → 4"}, {"LogChange fields", "Maximum versions, later"}}},
+		"large":     {`{"hours":12345678901234567890}`, []LogDetail{{"Time limit (hours)", "12345678901234567890"}}},
+		"no object": {`["x"]`, []LogDetail{{"", `["x"]`}}},
+		"unasked":   {`{"reason":"route_silent"}`, []LogDetail{{"Reason", "Slack didn't say whom the rules ask"}}},
+		"nothing":   {`{"reason":null}`, []LogDetail{{"Reason", "—"}}},
 		"codes": {`{"surface":"console","reason":"cancelled_by_person","requester":"U0SANDSATO","provider":"google",` +
-			`"by":"U0STRANGER"}`, []Detail{{"Decided by", "U0STRANGER"}, {"Provider", "Google"},
+			`"by":"U0STRANGER"}`, []LogDetail{{"Decided by", "U0STRANGER"}, {"Provider", "Google"},
 			{"Reason", "The task was cancelled. To continue, submit a new request."},
 			{"Requested by", "佐藤 花子 (U0SANDSATO)"}, {"via", "the console"}}},
-		"unknown": {`{"later":[{"a":1}]}`, []Detail{{"later", "a 1"}}},
+		"unknown": {`{"later":[{"a":1}]}`, []LogDetail{{"later", "a 1"}}},
 	} {
-		diff := cmp.Diff(tt.want, WordsIn("en").Details(aggregate.AuditEntry{Details: tt.details}, called))
+		diff := cmp.Diff(tt.want, LogWordsIn("en").Details(aggregate.AuditEntry{Details: tt.details}, called))
 		expect.That(t, diff == "", "%s: %s", name, diff)
 	}
 }
@@ -136,7 +136,7 @@ func row(details string) aggregate.AuditEntry {
 func TestDetailsHaveWordsForTheirCodes(t *testing.T) {
 	for _, locale := range language.All {
 		said := ""
-		for _, d := range WordsIn(locale).Details(row(
+		for _, d := range LogWordsIn(locale).Details(row(
 			`{"edited_by":"U1","rule":{"name":"r","numbered":true},"type":"grant"}`), nil) {
 			said += d.Name + ": " + d.Text + "\n"
 		}
@@ -147,7 +147,7 @@ func TestDetailsHaveWordsForTheirCodes(t *testing.T) {
 }
 
 func TestAFileForPeople(t *testing.T) {
-	words := WordsIn("ja")
+	words := LogWordsIn("ja")
 	expect.Same(t, words.Columns[:2], []string{"日時 (日本時間)", "誰が"})
 	expect.Same(t, words.Row(row(`{"reason":"x"}`)), []string{"2026-04-18 08:30:00", "U1", "実行方針を却下した",
 		"prompt.rejected", "実行方針", "01ROW", "01TASK", `{"reason":"x"}`, "2026-04-17T23:30:00.000Z", "01ENTRY"})
@@ -155,9 +155,9 @@ func TestAFileForPeople(t *testing.T) {
 
 // All times on a page are in one zone, including those in details.
 func TestMomentsInDetailsAreOfTheZoneOfTheEntries(t *testing.T) {
-	got := WordsIn("en").Details(aggregate.AuditEntry{
+	got := LogWordsIn("en").Details(aggregate.AuditEntry{
 		Details: `{"asked_at":"2026-04-17T23:30:00.123Z","reason":"2026-04-17","title":"T"}`}, nil)
-	want := []Detail{{Name: "Requested at", Text: "2026-04-18 08:30:00"}, {Name: "Reason", Text: "2026-04-17"},
+	want := []LogDetail{{Name: "Requested at", Text: "2026-04-18 08:30:00"}, {Name: "Reason", Text: "2026-04-17"},
 		{Name: "Title", Text: "T"}}
 	expect.Same(t, want, got)
 }
@@ -171,14 +171,12 @@ func TestCodesInDetailsHaveWords(t *testing.T) {
 			fmt.Sprintf(`{"kind":%q}`, task.KindUnsupported), fmt.Sprintf(`{"kind":%q}`,
 				task.KindHelp),
 		} {
-			got := WordsIn(locale).Details(aggregate.AuditEntry{Details: aggregate.JSON(d)}, nil)
+			got := LogWordsIn(locale).Details(aggregate.AuditEntry{Details: aggregate.JSON(d)}, nil)
 			expect.That(t, len(got) == 1 && !strings.Contains(d, fmt.Sprintf("%q}", got[0].Text)) &&
 				!strings.Contains(d, `"`+got[0].Name+`"`), "%s %s: %v", locale, d, got)
 		}
 	}
 }
-
-func TestEachLanguageHasAllTexts(t *testing.T) { expect.Whole[texts](t, files, "texts") }
 
 // A line of the log says what changed from what to what, and why, in words.
 func TestALineSaysWhatTellsMost(t *testing.T) {
@@ -199,9 +197,9 @@ func TestALineSaysWhatTellsMost(t *testing.T) {
 		`{"allowed":true,"tool":"office.order"}`:           "Allowed: on",
 		`{"rule":{"id":"01KS","name":"All","revision":1}}`: "Rule: All",
 	} {
-		expect.Is(t, WordsIn("en").Briefly(aggregate.AuditEntry{Details: details}, called), want)
+		expect.Is(t, LogWordsIn("en").Briefly(aggregate.AuditEntry{Details: details}, called), want)
 	}
-	long := WordsIn("ja").Briefly(aggregate.AuditEntry{Details: aggregate.Details(map[string]any{
+	long := LogWordsIn("ja").Briefly(aggregate.AuditEntry{Details: aggregate.Details(map[string]any{
 		"reason": strings.Repeat("長い", 200)})}, called)
 	expect.Is(t, len([]rune(long)), mostBriefly)
 }
