@@ -138,7 +138,6 @@ var methodScopes = map[string][]string{
 	"chat.update":                           {"chat:write"},
 	"conversations.history":                 {"channels:history", "groups:history", "im:history"},
 	// of direct messages, conversations.open has the same
-	"conversations.info":    {"channels:read", "groups:read"},
 	"conversations.members": {"channels:read", "groups:read"},
 	"conversations.open":    {"im:write"},
 	"conversations.replies": {"channels:history", "groups:history", "im:history"},

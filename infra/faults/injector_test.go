@@ -237,7 +237,7 @@ func reads(kind string) bool {
 	switch kind {
 	case "DynamoDB.Query", "DynamoDB.GetItem", "TrentService.Decrypt", "secretsmanager.GetSecretValue",
 		"POST /api/auth.test", "POST /api/conversations.replies", "POST /api/conversations.history", "POST /api/users.info",
-		"POST /api/conversations.info", "POST /api/users.conversations":
+		"POST /api/users.conversations":
 		return true
 	}
 	return strings.HasPrefix(kind, http.MethodGet+" ")

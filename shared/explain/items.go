@@ -169,15 +169,3 @@ func (t *teller) shortParty() string {
 }
 
 const maxShortParty = 40
-
-// People returns whom the sentences name, whose other parts name nobody.
-func (s Sum) People() (ids []string) {
-	for _, e := range append(slices.Concat(s.Then, s.Reads), s.Lead) {
-		for _, p := range e.Sentence {
-			if p.Kind == Person {
-				ids = append(ids, p.Text)
-			}
-		}
-	}
-	return ids
-}

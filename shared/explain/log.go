@@ -226,7 +226,7 @@ func (w LogWords) said(member string, v any) string {
 			return w.Tool(v)
 		}
 		if member == "provider" {
-			return Vendor(v)
+			return Provider(v).Called(w.Locale)
 		}
 		if w.name != nil && personID.Get().MatchString(v) {
 			return cmp.Or(w.name(v), v)
@@ -346,7 +346,7 @@ func (w LogWords) Subject(x aggregate.AuditEntry) string {
 		if about.Provider == "" && x.Action == tenancy.AuditSettingsUpdated {
 			about.Provider = x.ResourceID // a vendor's client is named by its vendor
 		}
-		return Vendor(about.Provider)
+		return Provider(about.Provider).Called(w.Locale)
 	case "tool_permission":
 		return w.Tool(about.Tool)
 	}
@@ -359,17 +359,6 @@ func (w LogWords) Tool(name string) string {
 		return f.Title.In(w.Locale) + " (" + name + ")"
 	}
 	return name
-}
-
-// vendors are names whose spelling differs from the provider's code.
-var vendors = map[string]string{"google": "Google", "slack": "Slack", "github": "GitHub"}
-
-// Vendor returns what a provider is called, of a server of tools its name.
-func Vendor(provider string) string {
-	if server, ok := strings.CutPrefix(provider, tenancy.ServerProvider); ok {
-		return server + " (MCP)"
-	}
-	return cmp.Or(vendors[provider], provider)
 }
 
 // Field describes a member of an entry's details.

@@ -26,7 +26,7 @@ func at() time.Time { return time.Date(2026, 4, 17, 23, 30, 0, 0, time.UTC) }
 func actions(t *testing.T) (all []string) {
 	t.Helper()
 	declared := regexp.MustCompile(`Action\s*=\s*"([a-z_]+\.[a-z_]+)"`)
-	root := filepath.Join("..", "..", "..")
+	root := filepath.Join("..", "..")
 	for _, folder := range []string{"shared", "functions"} {
 		expect.NoError(t, filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -102,13 +102,13 @@ func TestDetailsAreLines(t *testing.T) {
 			[]LogDetail{{"Changes › Who may approve › From", "U1, U2"}, {"Changes › Who may approve › To", ""}}},
 		"settings": {`{"fields":["max_versions","later"],"changes":{"max_versions":{"was":5,"is":4},` +
 			`"approvers.users":{"was":[],"is":["U1"]}}}`, []LogDetail{{"Changes › Approvers", "— → U1"},
-			{"Changes › Maximum versions", "5 → 4"}, {"LogChange fields", "Maximum versions, later"}}},
+			{"Changes › Maximum versions", "5 → 4"}, {"Changed fields", "Maximum versions, later"}}},
 		"large":     {`{"hours":12345678901234567890}`, []LogDetail{{"Time limit (hours)", "12345678901234567890"}}},
 		"no object": {`["x"]`, []LogDetail{{"", `["x"]`}}},
 		"unasked":   {`{"reason":"route_silent"}`, []LogDetail{{"Reason", "Slack didn't say whom the rules ask"}}},
 		"nothing":   {`{"reason":null}`, []LogDetail{{"Reason", "—"}}},
 		"codes": {`{"surface":"console","reason":"cancelled_by_person","requester":"U0SANDSATO","provider":"google",` +
-			`"by":"U0STRANGER"}`, []LogDetail{{"Decided by", "U0STRANGER"}, {"Provider", "Google"},
+			`"by":"U0STRANGER"}`, []LogDetail{{"Decided by", "U0STRANGER"}, {"Provider", "Google Sheets"},
 			{"Reason", "The task was cancelled. To continue, submit a new request."},
 			{"Requested by", "佐藤 花子 (U0SANDSATO)"}, {"via", "the console"}}},
 		"unknown": {`{"later":[{"a":1}]}`, []LogDetail{{"later", "a 1"}}},

@@ -190,7 +190,7 @@ func auditNames(t *testing.T, w *consoletest.World) {
 	page := b.Get("/console/audit")
 	page.Says(t, http.StatusOK, "連携: Google", "連携: &lt;rooms&gt; (MCP)", "ツールの許可: slack.dm.send",
 		"ツールの許可: 決裁を記録 (record_decision)", "ツール 決裁を記録 (record_decision)")
-	page.Says(t, http.StatusOK, "アプリの登録 (Google): (なし) → google-client",
+	page.Says(t, http.StatusOK, "アプリの登録 (Google スプレッドシート): (なし) → google-client",
 		"MCP サーバー: (なし) → office ·", "· ほか 2 件",
 		"name: shop · repository: acme/shop · ref: heads/main")
 }

@@ -26,7 +26,6 @@ type Console struct {
 	SignIn        *slackapi.SignIn
 	Begin         web.ContestFiles
 	Messages      rules.DirectMessages
-	Channels      settings.Channels
 	Links         subject.Links // to Slack messages; nil: no links
 	Connect       integrations.Connections
 	Files         agents.Files
@@ -57,8 +56,7 @@ func (c *Console) Routes() []web.Route {
 			Outbound: c.Outbound, Files: c.Files}).Routes(),
 		(&contest.Pages{Acts: acts, Contests: c.Contests, Begin: c.Begin}).Routes(),
 		(&rules.StandInPages{Site: site, Messages: c.Messages}).Routes(),
-		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin, Channels: c.Channels,
-			Servers: c.Servers}).Routes(),
+		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin, Servers: c.Servers}).Routes(),
 		(&rules.Pages{Site: site}).Routes(), c.connections().Routes(), c.records(),
 		(&rules.OrganisationPages{Site: site}).Routes(),
 	)

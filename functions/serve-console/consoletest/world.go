@@ -175,8 +175,8 @@ func New(t *testing.T, db *storetest.Server) *World {
 		SignIn: &slackapi.SignIn{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
 	}
 	w.GitHub, w.Console.GitHub = newGitHub(t)
-	w.Console.Messages, w.Console.Channels = w.Slack.Client, w.Slack.Client
-	w.Console.Links, w.Console.Conversations.Now, w.Console.Contests.Now = w.Slack.Client, w.Now, w.Now
+	w.Console.Messages, w.Console.Links = w.Slack.Client, w.Slack.Client
+	w.Console.Conversations.Now, w.Console.Contests.Now = w.Now, w.Now
 	w.Tenant = w.Found(slacktest.Team, webapi.Suzuki)
 	return w
 }

@@ -22,13 +22,7 @@ type Pages struct {
 	*web.Site
 	GitHub   GitHub
 	Contests web.ContestFiles
-	Channels Channels
 	Servers  ServerTools
-}
-
-// Channels says where Ringi may post.
-type Channels interface {
-	Reaches(ctx context.Context, channel, user string) (bool, error)
 }
 
 // Routes returns the pages of settings, their file, the administrators, and the tools that tasks may call.

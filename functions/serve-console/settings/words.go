@@ -31,7 +31,7 @@ func (t settingsTexts) problem(p aggregate.Problem) string {
 // label returns a field's readable name; a field in a list has its number and its member appended.
 func (t settingsTexts) label(field string) string {
 	if provider, ok := strings.CutPrefix(field, "clients."); ok {
-		return fmt.Sprintf("%s (%s)", t.Say("client"), explain.Vendor(provider))
+		return fmt.Sprintf("%s (%s)", t.Say("client"), explain.Provider(provider).Called(t.Locale()))
 	}
 	base, at, _ := strings.Cut(field, "[")
 	x, ok := tenancy.SettingNamed(base)

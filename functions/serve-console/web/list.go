@@ -130,10 +130,7 @@ type Filter struct {
 }
 
 // Link leads to the same list otherwise narrowed.
-type Link struct {
-	Path, Text string
-	Plain      bool // it looks as any link, not as a button
-}
+type Link struct{ Path, Text string }
 
 // Field is an input of a form: a line, a longer text if it has rows, or a select if it has choices.
 type Field struct {
@@ -184,7 +181,7 @@ func At(path string, values map[string]string) string {
 }
 
 // Number is a figure at the top of a page.
-type Number struct{ Name, Text, About string }
+type Number struct{ Name, Text string }
 
 type Choice struct {
 	Value, Text string
