@@ -15,15 +15,17 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// callPage describes a call's page to package subject. It shows all of a call that can be read, and asks about no other.
+// callPage describes a call's page to package subject. It shows all of a call that can be read, and asks about no
+// other.
 func (c *Pages) callPage() subject.Page {
+	whole := func(_ *http.Request, _ *web.Viewer, a decide.Subject, _ subject.Tried) error {
+		if _, err := a.(*call.Aggregate).Call.Content(); err != nil {
+			return explain.ErrMalformedForm
+		}
+		return nil
+	}
 	return subject.Page{Path: callsPath + "/", RefOf: subject.RefOf(call.ValidID, call.RefOf),
-		Ends: conversation.ActCancel, Show: c.showCall, Whole: func(_ *http.Request, _ *web.Viewer, a decide.Subject, _ subject.Tried) error {
-			if _, err := a.(*call.Aggregate).Call.Content(); err != nil {
-				return explain.ErrMalformedForm
-			}
-			return nil
-		}}
+		Ends: conversation.ActCancel, Show: c.showCall, Whole: whole}
 }
 
 type callData struct {

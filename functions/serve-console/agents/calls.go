@@ -59,7 +59,8 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	return c.Show(w, r, v, d, "calls")
 }
 
-func (c *Pages) callRows(ctx context.Context, v *web.Viewer, items []call.Call, channels map[string]string) (out []callRow) {
+func (c *Pages) callRows(ctx context.Context, v *web.Viewer, items []call.Call,
+	channels map[string]string) (out []callRow) {
 	c.Naming(ctx, v, func(called func(id string) string) {
 		by := subject.Reader{Locale: v.Locale, Person: called, Settled: true}
 		out = web.Each(items, func(x call.Call) callRow { return inList(v, by, &x, channels) })

@@ -159,7 +159,8 @@ func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.
 		p = t.drawn(v, words)
 	})
 	p.Ask = not
-	x := subject.Asking{Loaded: t.Loaded, Words: words, Surface: t.surface, Viewer: v, On: c.page(), Offers: t.is.Offers(), Stands: p.Stands}
+	x := subject.Asking{Loaded: t.Loaded, Words: words, Surface: t.surface, Viewer: v, On: c.page(), Offers: t.is.Offers(),
+		Stands: p.Stands}
 	if current := t.is.Current(); current != nil {
 		payload, shown := t.asked[current.ActionID]
 		x.Whole = shown && explain.Unapprovable(payload, v.Locale) == ""

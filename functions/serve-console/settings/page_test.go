@@ -288,9 +288,8 @@ func TestSentencesNameSettingsAsTheirPageDoes(t *testing.T) {
 // TestPrices is about the prices of models that an administrator gives.
 func TestPrices(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
-		"a price is saved as it was typed":          testAPriceIsSaved,
-		"bad input is named with field and limit":   testWhatIsNoPrice,
-		"another administrator's price is not lost": testAnothersPrice,
+		"a price is saved as it was typed":        testAPriceIsSaved,
+		"bad input is named with field and limit": testWhatIsNoPrice,
 	})
 }
 
@@ -327,11 +326,4 @@ func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
 	twice.Set("prices", twice.Get("prices")+twice.Get("prices"))
 	b.Post(formPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule("taken"))
 	expect.Is(t, len(w.SettingsNow().Prices), 0, "something was saved")
-}
-
-func testAnothersPrice(t *testing.T, w *consoletest.World) {
-	b, late := w.As(webapi.Suzuki), opened(w, "max_versions", "7")
-	b.Post(formPage, prices(w)).Leads(t, formPage+"?done=saved")
-	b.Post(formPage, late).Says(t, http.StatusConflict)
-	expect.Same(t, []tenancy.ModelPrice{box}, w.SettingsNow().Prices)
 }

@@ -84,7 +84,8 @@ const toolsPath = "/console/tools"
 // own returns a tool with its saved permission or, if the form was sent, with the typed values.
 func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, sent typedTool) ownTool {
 	x := ownTool{Name: s.Name, Version: s.Version(), Title: s.Title(locale), About: s.About.In(locale),
-		Write: s.Access == aggregate.Write, Provider: explain.Provider(s.Provider).Called(locale), Allowed: p.Allowed, Rev: p.Rev}
+		Write: s.Access == aggregate.Write, Provider: explain.Provider(s.Provider).Called(locale), Allowed: p.Allowed,
+		Rev: p.Rev}
 	if x.Write && s.Name != catalog.Decide {
 		x.Mark = markTexts{web.TextsOf("tool-mark", locale)}.sum(p.Marked(x.Version), x.Version)
 	}

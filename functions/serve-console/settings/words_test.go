@@ -166,7 +166,8 @@ func TestEveryToolHasWords(t *testing.T) {
 	for _, locale := range language.All {
 		texts := web.TextsOf("tools", locale)
 		for _, s := range expect.Value(tool.Builtin())(t).All() {
-			expect.That(t, (explain.Provider(s.Provider).Called(locale) == "") == (s.Provider == ""), "%s has no name", s.Provider)
+			expect.That(t, (explain.Provider(s.Provider).Called(locale) == "") == (s.Provider == ""), "%s has no name",
+				s.Provider)
 			for _, name := range s.Knows() {
 				expect.That(t, texts.In("bound_wrong", name) != "", "%s has no words for %s", locale, name)
 			}

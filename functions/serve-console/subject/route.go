@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/slack/card"
-	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 

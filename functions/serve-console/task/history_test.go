@@ -1,32 +1,17 @@
 package task
 
 import (
-	"encoding/csv"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"ringi/functions/serve-console/subject"
-	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 )
-
-func TestNoCellOfAFileIsAFormula(t *testing.T) {
-	cells := []string{"=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1", "|cmd", "%0", "-5", "-1.5", "--1",
-		"田中", "a\"b,c\nd", ""}
-	want := []string{"'=1+1", "'+1", "'-1+2", "'@SUM(A1)", "'\t=1", "'\r=1", "' =1", "'＝1", "'|cmd", "'%0", "-5", "-1.5",
-		"'--1", "田中", "a\"b,c\nd", ""}
-	file := web.CSV([][]string{cells, cells})
-	text, marked := strings.CutPrefix(string(file), "\ufeff")
-	expect.That(t, marked, "Excel takes the file for another encoding")
-	rows := expect.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
-	expect.Same(t, want, rows[0])
-	expect.Same(t, want, rows[1])
-}
 
 // A person reads first what came of the newest attempt, and only that.
 func TestTheOutcomeIsThatOfTheNewestAttempt(t *testing.T) {

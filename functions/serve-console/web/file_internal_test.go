@@ -19,6 +19,12 @@ func TestACellIsNoFormula(t *testing.T) {
 	for _, s := range []string{"", "U1", "2026-04-18", "却下=理由", "a@b", "'=1"} {
 		expect.Is(t, literal(s), s)
 	}
+	cells := []string{"=1+1", "-1+2", "--1", "-5", "-1.5", "田中", "a\"b,c\nd", ""}
+	text, marked := strings.CutPrefix(string(CSV([][]string{cells, cells})), "\ufeff")
+	expect.That(t, marked, "Excel takes the file for another encoding")
+	rows := expect.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
+	want := []string{"'=1+1", "'-1+2", "'--1", "-5", "-1.5", "田中", "a\"b,c\nd", ""} // a signed number is none
+	expect.Same(t, rows, [][]string{want, want})
 }
 
 // LibreOffice also splits cells at semicolons and tabs, Excel at semicolons in locales with decimal commas: text after
