@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/words/legible"
 )
 
 // Slack says which workspace the app's token belongs to, and who people are.
@@ -131,4 +134,121 @@ func (h *Handler) requester(ctx context.Context, a *task.Aggregate) (aggregate.A
 		return by, fmt.Errorf("who requests: %w: %w", errSilent, err)
 	}
 	return by, nil
+}
+
+const (
+	// nameWithin bounds the call for the workspace's name, which is only for display.
+	nameWithin = 2 * time.Second
+	// nameAgain is how long a process waits before it asks Slack again for a name that it didn't get.
+	nameAgain = time.Hour
+)
+
+// ensureTenant creates the tenant's row at the first request from the deployment's workspace. It refuses a request from
+// any other workspace; then only the request's own rows remain.
+func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	within, cancel := context.WithTimeout(ctx, slackWithin)
+	defer cancel()
+	t, err := h.Store.Tenant(ctx, a.Head.TenantID)
+	switch {
+	case err == nil:
+		h.rename(ctx, t)
+		h.noteBot(within, t)
+		return a, nil
+	case !errors.Is(err, aggregate.ErrNotFound):
+		return nil, fmt.Errorf("look for the tenant: %w", err)
+	}
+	own, err := slackapi.HomeWorkspace{Slack: h.Slack}.Own(within, a.Head.TenantID)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errSilent, err)
+	}
+	if !own {
+		return h.refuseWorkspace(ctx, a)
+	}
+	team := a.Request.TeamID
+	t = tenancy.Tenant{
+		ID: a.Head.TenantID, Name: h.name(ctx, team), TeamID: team, Admins: []string{},
+	}
+	if admin := h.admin(ctx); admin != "" {
+		t.Admins = append(t.Admins, admin)
+	}
+	if self, err := h.Slack.Self(within); err == nil {
+		t.BotUserID, t.BotID = self.User, self.Bot
+	}
+	if t, err = h.Store.Bootstrap(ctx, t, h.Now()); err != nil {
+		return nil, fmt.Errorf("make the tenant: %w", err)
+	}
+	h.noteBot(within, t)
+	return a, nil
+}
+
+// admin returns a new tenant's first administrator, or "". The Slack secret names them, as it does for the console;
+// without it the template's parameter does.
+func (h *Handler) admin(ctx context.Context) string {
+	named, err := h.Secret.TenantAdmin(ctx)
+	if err != nil {
+		if !errors.Is(err, secret.ErrMissing) {
+			slog.WarnContext(ctx, "the first administrator is the parameter's", "err", err)
+		}
+		return h.Admin
+	}
+	if err := (tenancy.Tenant{Name: named, Admins: []string{named}}).Validate(); err != nil {
+		slog.ErrorContext(ctx, "tenant_admin of the Slack secret is no Slack user id", "err", err)
+		return h.Admin
+	}
+	return named
+}
+
+func (h *Handler) refuseWorkspace(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	after, err := h.commit(ctx, a, "refuse an unknown workspace",
+		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+			return a.Refuse(run, task.ReasonWorkspace, now)
+		})
+	if err != nil {
+		return nil, err
+	}
+	slog.WarnContext(ctx, "a request of a workspace that is none of ours", "task_id", a.Head.TaskID,
+		"team", a.Request.TeamID)
+	return after, nil
+}
+
+// rename saves the workspace's name for a tenant without one, because Slack did not give it at the first request. If it
+// fails, a later request tries again.
+func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
+	if t.Name != t.TeamID {
+		return
+	}
+	if name := h.name(ctx, t.TeamID); name != t.TeamID {
+		if err := h.Store.NameTenant(ctx, t, name, h.Now()); err != nil {
+			slog.WarnContext(ctx, "the tenant keeps its team's id for a name", "err", err)
+		}
+	}
+}
+
+// noteBot saves the bot's ids. If it fails, a later request tries again.
+func (h *Handler) noteBot(ctx context.Context, t tenancy.Tenant) {
+	self, err := h.Slack.Self(ctx)
+	if err == nil {
+		err = h.Store.NoteBot(ctx, t, self.User, self.Bot, h.Now())
+	}
+	if err != nil && slackapi.Code(err) != slackapi.CodeUnknownMethod {
+		slog.WarnContext(ctx, "whose workspace it is is not noted", "tenant", t.ID, "err", err)
+	}
+}
+
+// name returns the workspace's name in Slack, or its id if Slack doesn't give the name.
+func (h *Handler) name(ctx context.Context, team string) string {
+	if h.Now().Before(h.unnamed) {
+		return team
+	}
+	ctx, cancel := context.WithTimeout(ctx, nameWithin)
+	defer cancel()
+	name, err := h.Slack.TeamName(ctx)
+	if err != nil {
+		slog.WarnContext(ctx, "Slack does not say what the workspace is called", "err", err)
+	}
+	if name = strings.Join(strings.Fields(legible.Visible(name)), " "); !legible.Text(name) {
+		h.unnamed = h.Now().Add(nameAgain)
+		return team
+	}
+	return legible.First(name, tenancy.MaxTenantName)
 }

@@ -47,36 +47,38 @@ var written = map[string]string{
 // copied are small files of this machine that its tools need to start.
 var copied = []string{"/etc/ld.so.cache", "/etc/localtime"}
 
+// newRoot becomes a box's root. Every machine has this folder, and the new root hides its content.
+const newRoot = "/tmp"
+
 // furnishNamespaces makes the file system of a box and enters it permanently.
 func furnishNamespaces(attached bool) (held []string, err error) {
-	const root = "/tmp" // every machine has it, and the new root hides its content
 	steps := []struct {
 		what string
 		do   func() error
 	}{
 		{"keep mounts to itself", func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") }},
 		{"make a root", func() error {
-			return unix.Mount("tmpfs", root, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=16m,nr_inodes=2000,mode=0755")
+			return unix.Mount("tmpfs", newRoot, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=16m,nr_inodes=2000,mode=0755")
 		}},
-		{"show the tools", func() error { return each(isolated.Tools, func(p string) error { return showTool(root, p) }) }},
-		{"show devices", func() error { return showDevices(root) }},
+		{"show the tools", func() error { return each(isolated.Tools, showTool) }},
+		{"show devices", showDevices},
 		{"show processes", func() error {
-			return mountAt(root, "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+			return mountAt("/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 		}},
 		{"make the workspace", func() error {
-			return mountAt(root, workspaceFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, workspaceSize)
+			return mountAt(workspaceFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, workspaceSize)
 		}},
 		{"make room for temporary files", func() error {
-			return mountAt(root, temporaryFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, temporarySize)
+			return mountAt(temporaryFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, temporarySize)
 		}},
 		{"make the attachments' place", func() error {
 			if !attached {
 				return nil
 			}
-			return mountAt(root, attachedFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, attachedSize)
+			return mountAt(attachedFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, attachedSize)
 		}},
-		{"write what programs look for", func() error { return writeFiles(root) }},
-		{"leave this machine's files", func() error { return pivot(root) }},
+		{"write what programs look for", writeFiles},
+		{"leave this machine's files", pivot},
 		{"close the root", func() error {
 			return unix.MountSetattr(unix.AT_FDCWD, "/", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 		}},
@@ -102,7 +104,7 @@ func each(list []string, do func(string) error) error {
 }
 
 // showTool shows one folder of this machine, or the symbolic link in its place. A missing folder is skipped.
-func showTool(root, path string) error {
+func showTool(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -110,7 +112,7 @@ func showTool(root, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(root, filepath.Dir(path)), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(newRoot, filepath.Dir(path)), 0o755); err != nil {
 		return err
 	}
 	if info.Mode()&os.ModeSymlink != 0 {
@@ -118,12 +120,12 @@ func showTool(root, path string) error {
 		if err != nil {
 			return err
 		}
-		return os.Symlink(to, filepath.Join(root, path))
+		return os.Symlink(to, filepath.Join(newRoot, path))
 	}
 	if !info.IsDir() {
 		return nil
 	}
-	at := filepath.Join(root, path)
+	at := filepath.Join(newRoot, path)
 	if err := os.Mkdir(at, 0o755); err != nil {
 		return err
 	}
@@ -135,8 +137,8 @@ func showTool(root, path string) error {
 	})
 }
 
-func showDevices(root string) error {
-	dev := filepath.Join(root, "dev")
+func showDevices() error {
+	dev := filepath.Join(newRoot, "dev")
 	if err := os.Mkdir(dev, 0o755); err != nil {
 		return err
 	}
@@ -172,20 +174,20 @@ func showDevices(root string) error {
 	return nil
 }
 
-func mountAt(root, path, kind string, flags uintptr, data string) error {
-	at := filepath.Join(root, path)
+func mountAt(path, kind string, flags uintptr, data string) error {
+	at := filepath.Join(newRoot, path)
 	if err := os.Mkdir(at, 0o755); err != nil {
 		return err
 	}
 	return unix.Mount(kind, at, kind, flags, data)
 }
 
-func writeFiles(root string) error {
-	if err := os.MkdirAll(filepath.Join(root, "etc"), 0o755); err != nil {
+func writeFiles() error {
+	if err := os.MkdirAll(filepath.Join(newRoot, "etc"), 0o755); err != nil {
 		return err
 	}
 	for path, text := range written {
-		if err := os.WriteFile(filepath.Join(root, path), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(newRoot, path), []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
@@ -194,16 +196,16 @@ func writeFiles(root string) error {
 		if err != nil || len(text) > 1<<20 {
 			continue // tools find their libraries without the cache, and use UTC
 		}
-		if err := os.WriteFile(filepath.Join(root, path), text, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(newRoot, path), text, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pivot makes a folder the root and unmounts the old root.
-func pivot(root string) error {
-	if err := unix.Chdir(root); err != nil {
+// pivot makes newRoot the root and unmounts the old root.
+func pivot() error {
+	if err := unix.Chdir(newRoot); err != nil {
 		return err
 	}
 	if err := unix.PivotRoot(".", "."); err != nil {

@@ -200,7 +200,7 @@ func (e *CallError) Say(locale string, now time.Time) *CallError {
 // lineWords are the texts of one language. {name} is a placeholder for a value.
 type lineWords struct {
 	open, shut, nothing, unread, missing, more, result, resultAt, resultCalled, server string
-	atMost, exactly, oneRow, listed, oneListed, asked, automatic, step, steps, nth     string
+	atMost, exactly, oneRow, listed, oneListed, asked, automatic, step, nth            string
 }
 
 func lineWordsOf(locale string) *lineWords { return language.InEach(&japanese, &english).In(locale) }
@@ -212,7 +212,7 @@ var japanese = lineWords{
 	open: "「", shut: "」", nothing: "(なし)", unread: "ステップ {n} ({tool}) の引数を読み取れません",
 	result: "{step}の結果", resultAt: "{step}の結果の「{path}」", resultCalled: "{step}の{heading}",
 	atMost: "最大 {n} 行", exactly: "{n} 行", oneRow: "1 行", listed: "{n} 件", oneListed: "1 件",
-	server: "{server} の {tool}", step: "ステップ{n}", steps: "ステップ{n}", nth: "{n} 件目",
+	server: "{server} の {tool}", step: "ステップ{n}", nth: "{n} 件目",
 	asked: "依頼: {who} · 承認: {by}", automatic: "自動承認",
 }
 
@@ -221,7 +221,7 @@ var english = lineWords{
 	open: "“", shut: "”", nothing: "(none)", unread: "Couldn't read the arguments of step {n} ({tool})",
 	result: "the result of {step}", resultAt: "“{path}” from {step}", resultCalled: "the {heading} from {step}",
 	atMost: "up to {n} rows", exactly: "{n} rows", oneRow: "1 row", listed: "{n} entries", oneListed: "1 entry",
-	server: "{tool} on {server}", step: "step {n}", steps: "steps {n}", nth: "item {n}",
+	server: "{tool} on {server}", step: "step {n}", nth: "item {n}",
 	asked: "Requested by {who} · approved by {by}", automatic: "nobody (automatic)",
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -177,24 +176,7 @@ func (l *writer) value(v any) {
 	}
 }
 
-// list writes values one by one, but the same part of several results under one name.
 func (l *writer) list(v []any) {
-	var first *task.Step
-	part, steps := "", ""
-	for _, x := range v {
-		path, _ := reference(x)
-		s, inside := source(path, l.earlier)
-		if s == nil || first != nil && (s.Tool != first.Tool || inside != part ||
-			!reflect.DeepEqual(s.Marked(), first.Marked())) {
-			first = nil
-			break
-		}
-		first, part, steps = s, inside, steps+", "+strconv.Itoa(s.Order)
-	}
-	if first != nil && len(v) > 1 {
-		l.resultOf(fill(l.w.steps, "n", steps[len(", "):]), first, part)
-		return
-	}
 	for i, x := range v {
 		if i > 0 {
 			l.words(", ")
@@ -240,33 +222,30 @@ func reference(v any) (path string, ok bool) {
 	return path, ok && len(m) == 1
 }
 
-// from writes the name of an earlier step's result or a part of it. It returns false for any other path.
+// from writes the name of an earlier step's result or a part of it, by its heading if it has one. It returns false for
+// any other path.
 func (l *writer) from(path string) bool {
 	s, inside := source(path, l.earlier)
 	if s == nil {
 		return false
 	}
-	l.resultOf(fill(l.w.step, "n", s.Order), s, inside)
-	return true
-}
-
-// resultOf names a part of the results of steps that call the same tool as s: by its heading if it has one.
-func (l *writer) resultOf(steps string, s *task.Step, inside string) {
+	step := fill(l.w.step, "n", s.Order)
 	f, _ := catalog.Named(s.Tool)
 	heading := f.Heading(l.locale, inside)
 	switch {
 	case inside == "":
-		l.words(fill(l.w.result, "step", steps))
+		l.words(fill(l.w.result, "step", step))
 	case heading != "":
-		l.words(fill(l.w.resultCalled, "step", steps, "heading", heading))
+		l.words(fill(l.w.resultCalled, "step", step, "heading", heading))
 	default:
-		l.fill(fill(l.w.resultAt, "step", steps), func(string) { l.inside(inside) })
+		l.fill(fill(l.w.resultAt, "step", step), func(string) { l.inside(inside) })
 	}
 	if l.named {
 		l.words(" (")
 		l.foreign(s.Tool)
 		l.words(")")
 	}
+	return true
 }
 
 // inside writes where in a result a part is: in words, none of which has a digit, as a row's place has. Names that

@@ -53,10 +53,8 @@ var lines = []struct{ tool, input, ja, en string }{
 		"Reads the attendance of November 2026 for the employees from step 1",
 	},
 	{
-		"calculate_overtime", `{"mode":"calculate","records":{"$ref":"step-3.result.records"},` +
-			`"earlier":[{"$ref":"step-3.result.records"}]}`,
-		"ステップ3の勤怠から、残業時間を計算します (それ以前の月: [ステップ3の勤怠])",
-		"Calculates overtime with the attendance from step 3, with earlier months: [the attendance from step 3]",
+		"calculate_overtime", `{"mode":"calculate","records":{"$ref":"step-3.result.records"}}`,
+		"ステップ3の勤怠から、残業時間を計算します", "Calculates overtime with the attendance from step 3",
 	},
 	{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"2026-11","columns":[{"key":"num",` +
@@ -227,7 +225,7 @@ func FuzzNothingIsLeftOut(f *testing.F) {
 	for _, seed := range []string{
 		`{"recipient":"U0SATO","text":"x","details":[{"label":"a","value":1e3}]}`, `{"rows":[{"a":1}],` +
 			`"columns":[{"key":"a","title":"b"}],"sheet":{"x":"y"}}`,
-		`{"department":{"$ref":"step-1.result"},"$ref":"x"}`, `{"mode":[],"earlier":{"records":true}}`, `{"status":"all",` +
+		`{"department":{"$ref":"step-1.result"},"$ref":"x"}`, `{"mode":[],"records":{"records":true}}`, `{"status":"all",` +
 			`"department":"all"}`,
 	} {
 		for _, name := range []string{"send_slack_dm", "write_rows_to_google_sheet", "list_employees", "list_attendance",

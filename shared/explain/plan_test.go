@@ -37,31 +37,26 @@ func written(locale string, steps []task.Step) (writes, reads string) {
 	return of(w), of(r)
 }
 
-// Where a read has the same part of several results, that has one name.
-func TestTheSamePartOfResultsHasOneName(t *testing.T) {
+// Each part of a result has its name, in each read.
+func TestPartsOfResultsAreNamed(t *testing.T) {
 	month := func(of string) string { return `{"year":2026,"month":11,"employees":{"$ref":"` + of + `"}}` }
-	earlier := func(refs string) string {
-		return `{"mode":"calculate","records":{"$ref":"step-3.result.records"},"earlier":[` + refs + `]}`
-	}
 	const people, employees = "step-1.result.employees", `{"department":null,"status":"active"}`
 	const first, second = `{"$ref":"step-2.result.records"}`, `{"$ref":"step-3.result.records"}`
 	plan := plan("list_employees", employees, "list_attendance", month(people), "list_attendance", month(people),
-		"list_attendance", month("step-1.result.others"), "calculate_overtime", earlier(second+","+first),
-		"calculate_overtime", earlier(second+`,{"$ref":"step-1.result.count"}`), "list_employees", employees)
+		"list_attendance", month("step-1.result.others"), "rooms.find", `{"months":[`+second+`,`+first+`]}`,
+		"rooms.find", `{"months":[`+second+`,{"$ref":"step-1.result.count"}]}`, "list_employees", employees)
 	for locale, want := range map[string]string{
 		"ja": "1. 全社の従業員一覧を読みます (在籍者のみ)\n2. 2026 年 11 月の勤怠を読みます (対象: ステップ1の従業員)\n" +
 			"3. 2026 年 11 月の勤怠を読みます (対象: ステップ1の従業員)\n" +
 			"4. 2026 年 11 月の勤怠を読みます (対象: ステップ1の結果の「others」)\n" +
-			"5. ステップ3の勤怠から、残業時間を計算します (それ以前の月: [ステップ3, 2の勤怠])\n" +
-			"6. ステップ3の勤怠から、残業時間を計算します (それ以前の月: [ステップ3の勤怠, ステップ1の人数])\n7. 全社の従業員一覧を読みます (在籍者のみ)",
+			"5. rooms の find で読み取ります\n· months ステップ3の勤怠、ステップ2の勤怠\n" +
+			"6. rooms の find で読み取ります\n· months ステップ3の勤怠、ステップ1の人数\n7. 全社の従業員一覧を読みます (在籍者のみ)",
 		"en": "1. Reads the employees of the whole company, only those employed\n" +
 			"2. Reads the attendance of November 2026 for the employees from step 1\n" +
 			"3. Reads the attendance of November 2026 for the employees from step 1\n" +
 			"4. Reads the attendance of November 2026 for “others” from step 1\n" +
-			"5. Calculates overtime with the attendance from step 3, " +
-			"with earlier months: [the attendance from steps 3, 2]\n" +
-			"6. Calculates overtime with the attendance from step 3, " +
-			"with earlier months: [the attendance from step 3, the number of people from step 1]\n" +
+			"5. Reads with find on rooms\n· months the attendance from step 3, the attendance from step 2\n" +
+			"6. Reads with find on rooms\n· months the attendance from step 3, the number of people from step 1\n" +
 			"7. Reads the employees of the whole company, only those employed",
 	} {
 		writes, reads := written(locale, plan)
@@ -129,16 +124,13 @@ func readsOf(t *rapid.T) (calls []string) {
 			args["employees"] = one(ref(), []any{}, nil)
 		case "calculate_overtime":
 			args["mode"], args["records"] = one("calculate", "validate"), ref()
-			if rapid.Bool().Draw(t, "with earlier") {
-				args["earlier"] = one([]any{}, []any{ref()}, []any{ref(), ref()}, nil, "x")
-			}
 		case "list_employees":
 			args["department"], args["status"] = one(nil, "a", "b", "a」 / 「b"), one("active", "all", "z", nil)
 		default:
 			for _, name := range []string{"a", "b"} {
 				if rapid.IntRange(0, 2).Draw(t, "with "+name) > 0 {
 					args[name] = one(4, 5, 6, "4", "4〜6", "", nil, true, json.Number("4.0"), ref(), []any{4, 5},
-						map[string]any{"a": 4}, "ステップ1の結果")
+						[]any{}, []any{ref()}, []any{ref(), ref()}, map[string]any{"a": 4}, "ステップ1の結果")
 				}
 			}
 		}

@@ -102,12 +102,6 @@ func TestAPartOfAResultHasItsName(t *testing.T) {
 		expect.That(t, l.from("step-1.result."+tc.at), "%s leads nowhere", tc.at)
 		expect.Is(t, Plain(l.out), tc.want)
 	}
-	other := ordered
-	other.StepID, other.Order = "step-2", 2
-	l := writer{locale: "en", w: lineWordsOf("en"), earlier: []task.Step{ordered, other}}
-	l.list([]any{map[string]any{"$ref": "step-1.result.order_number"},
-		map[string]any{"$ref": "step-2.result.order_number"}})
-	expect.Is(t, Plain(l.out), "“order number” from steps 1, 2")
 }
 
 // A kind of matter could go on with the sentence.

@@ -58,7 +58,7 @@ type Statistics struct {
 // TeamStatistics adds up a team's rows of the board, zeros for a team without rounds.
 func (s *ContestStore) TeamStatistics(ctx context.Context, tenant, team string) (out Statistics, err error) {
 	sum := 0 // of the scores, in millionths
-	for cursor := ""; ; {
+	for cursor, more := "", true; more; more = cursor != "" {
 		page, err := s.Board(ctx, tenant, ContestFilter{Team: team}, cursor, MaxPage)
 		if err != nil {
 			return Statistics{}, err
@@ -70,9 +70,7 @@ func (s *ContestStore) TeamStatistics(ctx context.Context, tenant, team string) 
 			out.TotalInputTokens += int(b.UsageInfo.InputTokens)
 			out.TotalOutputTokens += int(b.UsageInfo.OutputTokens)
 		}
-		if cursor = page.Next; cursor == "" {
-			break
-		}
+		cursor = page.Next
 	}
 	if out.TotalRounds > 0 {
 		out.AvgScore = float64(sum) / float64(out.TotalRounds) / 1e6

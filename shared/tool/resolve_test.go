@@ -3,6 +3,7 @@ package tool_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
@@ -139,11 +141,10 @@ func TestCheckPlanned(t *testing.T) {
 	for name, test := range map[string]struct{ tool, args, want string }{
 		"a ref stands for a list": {"list_attendance",
 			`{"year":2026,"month":3,"employees":{"$ref":"step-1.result.employees"}}`, ""},
-		"lists that are refs": {"calculate_overtime",
-			`{"mode":"calculate","records":{"$ref":"step-2.result.records"},"earlier":[{"$ref":"step-2.result.records"}]}`, ""},
-		"a list of months that is no": {"calculate_overtime",
-			`{"mode":"calculate","records":{"$ref":"step-2.result.records"},"earlier":[7]}`,
-			"earlier.0: got integer, want array"},
+		"a list of refs": {"list_attendance",
+			`{"year":2026,"month":3,"employees":[{"$ref":"step-1.result.employees.0"}]}`, ""},
+		"a list of people that is none": {"list_attendance", `{"year":2026,"month":3,"employees":[7]}`,
+			"employees.0: got integer, want object"},
 		"a ref inside a list": {"send_slack_dm",
 			`{"recipient":"U012","text":"x","details":[{"label":"n","value":{"$ref":"step-3.result.over_45h"}}]}`, ""},
 		"the rest is still checked": {"list_attendance",
@@ -257,4 +258,72 @@ func FuzzResolve(f *testing.F) {
 		again, _, err := resolve(t, raw)
 		expect.That(t, err == nil && again == got, "%q resolved to %q, then to %q, %v", raw, got, again, err)
 	})
+}
+
+func TestALongResultKeepsTheFirstEntriesAndSaysHowMany(t *testing.T) {
+	var rows []string
+	for i := range 3000 {
+		rows = append(rows, fmt.Sprintf(`{"id":%d,"name":"従業員 %d"}`, i, i))
+	}
+	list := "[" + strings.Join(rows, ",") + "]"
+	for name, value := range map[string]string{
+		"in an object": `{"as_of":"2026-11-01","departments":["a","b"],"deeper":{"employees":` + list + `}}`,
+		"at the top":   list,
+	} {
+		r := expect.Value(tool.Given(json.RawMessage(value)))(t)
+		expect.That(t, len(r.Value) <= conversation.MaxCallResult && len(r.Value) > conversation.MaxCallResult-100,
+			"%s: %d bytes", name, len(r.Value))
+		expect.Is(t, r.Entries, 3000)
+		expect.Is(t, strings.Count(string(r.Value), `"id"`), r.ShownEntries)
+		expect.That(t, json.Valid(r.Value), "%s: no JSON", name)
+		expect.That(t, strings.Contains(string(r.Value), "as_of") == (name == "in an object"), "%s: %.80s", name, r.Value)
+	}
+}
+
+func TestALongTextIsCutAtACharacter(t *testing.T) {
+	text := expect.Value(json.Marshal(map[string]string{"text": strings.Repeat("あ\"", 60_000)}))(t)
+	r := expect.Value(tool.Given(text))(t)
+	var said string
+	expect.NoError(t, json.Unmarshal(r.Value, &said))
+	expect.That(t, len(r.Value) <= conversation.MaxCallResult && r.ShownBytes == len(said) && r.Bytes > r.ShownBytes &&
+		r.ShownBytes > 20_000,
+		"%d of %d bytes in %d", r.ShownBytes, r.Bytes, len(r.Value))
+	expect.That(t, !strings.Contains(said, "�"), "a character is broken")
+}
+
+func TestAResultIsMaskedAndLosesNoMember(t *testing.T) {
+	r := expect.Value(tool.Given(json.RawMessage(`{"ab@example.com":1,"ac@example.com":2,"id":12345678901234567890}`)))(t)
+	expect.Is(t, string(r.Value), `{"a*@example.com":1,"a*@example.com*":2,"id":12345678901234567890}`)
+	_, err := tool.Given(json.RawMessage(`no JSON`))
+	expect.That(t, err != nil, "a result that is no JSON was taken")
+	r = expect.Value(tool.Given(json.RawMessage(`null`)))(t)
+	expect.Is(t, string(r.Value), `null`)
+}
+
+// What the agent is told of masking is what is masked, and no more.
+func TestTheAgentIsToldWhatIsMasked(t *testing.T) {
+	r := expect.Value(tool.Given(json.RawMessage(`{"name":"佐藤花子","mail":"hanako@example.com","tel":"090-1234-5678"}`)))(t)
+	for locale, words := range map[string]string{"ja": "メールアドレス、電話番号、マイナンバー",
+		"en": "Email addresses, phone numbers and My Numbers"} {
+		all := r.Pieces(locale)
+		expect.That(t, !all[0].Quoted && strings.Contains(all[0].Text, words), "%s", all[0].Text)
+		value := all[1].Text
+		expect.That(t, all[1].Quoted && strings.Contains(value, "佐藤花子") && !strings.Contains(value, "hanako@") &&
+			!strings.Contains(value, "090-1234"), "%s", value)
+	}
+}
+
+// Of a server's schema the arguments of a call are known in the order in which it requires them.
+func TestWhatASchemaDeclaresKeepsItsOrder(t *testing.T) {
+	s := tool.Spec{Pin: &tenancy.Pin{}, InputSchema: `{"properties":{"a":true,"items":{"title":"Rows",` +
+		`"items":{"properties":` +
+		`{"name":{"title":"Item\u202e"},"price":{"type":"number"}},"required":["price"]}},"to/whom":{"title":"` +
+		strings.Repeat("x", 50) + `"},"unused":{}},"required":["to/whom","items"]}`}
+	args := expect.Value(tool.Parse(`{"a":1,"items":[],"to/whom":"x"}`))(t)
+	expect.Is(t, string(tool.Declared(s, args)), `[["/to~1whom","`+strings.Repeat("x", 39)+`…"],["/items","Rows"],`+
+		`["/items/*/price",""],["/items/*/name","Item⟨U+202E⟩"],["/a",""]]`)
+	s.InputSchema = `{"properties":{"a":{"properties":{"` + strings.Repeat("x", 2000) + `":{}}}}}`
+	expect.Is(t, string(tool.Declared(s, args)), `[["/a",""]]`)
+	s.Pin = nil
+	expect.Is(t, string(tool.Declared(s, args)), "")
 }

@@ -297,9 +297,9 @@ func returned(steps []planned) (out []fact) {
 		f := fact{Title: s.Title, Tool: s.Tool, Facts: map[string]any{"count": 42.0}}
 		switch s.Tool {
 		case "calculate_overtime":
-			f.Facts = map[string]any{"mode": "calculate", "period": fmt.Sprintf("2026-01-%02d〜2026-01-31", i), "months": 3.0,
+			f.Facts = map[string]any{"mode": "calculate", "period": fmt.Sprintf("2026-01-%02d〜2026-01-31", i),
 				"note": "判定できません / can't be judged", "total_overtime_hours": 812.5, "over_45h": 4.0, "over_80h": 1.0,
-				"over_100h": 0.0, "over_80h_average": 1.0, "over_360h": 0.0}
+				"over_100h": 0.0}
 		case "write_rows_to_google_sheet":
 			f.Facts = map[string]any{"updated_rows": 42.0, "url": "http://127.0.0.1:4566/sheets/ringi-demo-sheet"}
 		}

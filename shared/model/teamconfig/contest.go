@@ -252,7 +252,7 @@ func judged(c Call) Call {
 func (r *reading) judgment(file, path string, tables map[string]any) Judgment {
 	s := r.section(file, path, tables)
 	j := Judgment{Model: s.model("model", DefaultModel), Call: judged(s.call())}
-	if t := s.instruction("system_instruction"); t != nil && !blank(*t) {
+	if t := s.instruction(); t != nil && !blank(*t) {
 		j.SystemInstruction = *t
 	}
 	s.ignored("after the last round there is nothing to decide", "judge_on_final_round")
@@ -303,10 +303,10 @@ func (r *reading) evaluator(file, path string, tables map[string]any) Evaluator 
 
 func (s *section) metric(model string) Metric {
 	m := Metric{Name: strings.Join(strings.Fields(s.name("name")), " "), Model: s.model("model", model), Call: s.call()}
-	if w := s.number("weight", 0, 1); w != nil {
+	if w := s.number("weight", 1); w != nil {
 		m.Weight = *w
 	}
-	if t := s.instruction("system_instruction"); t != nil && !blank(*t) {
+	if t := s.instruction(); t != nil && !blank(*t) {
 		m.SystemInstruction = *t
 	}
 	if m.Name != "" && !m.BuiltIn() && m.SystemInstruction == "" {

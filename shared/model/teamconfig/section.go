@@ -150,8 +150,9 @@ func (s *section) needed(key string) string {
 	return *t
 }
 
-// instruction reads a text, or a table that has the text under the key text.
-func (s *section) instruction(key string) *string {
+// instruction reads the system instruction: a text, or a table that has the text under the key text.
+func (s *section) instruction() *string {
+	const key = "system_instruction"
 	table, ok := s.keys[key].(map[string]any)
 	if !ok {
 		return s.text(key)
@@ -166,8 +167,8 @@ func (s *section) instruction(key string) *string {
 	return t
 }
 
-// number returns a key's number within bounds.
-func (s *section) number(key string, least, most float64) *float64 {
+// number returns a key's number from 0 to most.
+func (s *section) number(key string, most float64) *float64 {
 	v, ok := s.take(key)
 	if !ok {
 		return nil
@@ -182,8 +183,8 @@ func (s *section) number(key string, least, most float64) *float64 {
 		s.refuse(key, "must be a number")
 		return nil
 	}
-	if !(x >= least && x <= most) {
-		s.refuse(key, "must be %s to %s", decimal(least), decimal(most))
+	if !(x >= 0 && x <= most) {
+		s.refuse(key, "must be 0.0 to %s", decimal(most))
 		return nil
 	}
 	return &x
@@ -230,9 +231,6 @@ func (s *section) wholeOr(unset, least, most int, key string) int {
 	}
 	return unset
 }
-
-// texts returns a key's list of texts.
-func (s *section) texts(key string) []string { return listed[string](s, key, "a list of strings") }
 
 // table returns a key's table, or nil if it is not set or no table.
 func (s *section) table(key string) map[string]any {
@@ -295,10 +293,11 @@ func (s *section) callWithin(least, most int) Call {
 	s.ignored("a call has the fields that are named here, whatever its model's vendor", "model_settings",
 		"google_model_settings")
 	return Call{
-		Temperature: s.number("temperature", 0, 2), MaxTokens: s.whole("max_tokens", 1, noMost),
+		Temperature: s.number("temperature", 2), MaxTokens: s.whole("max_tokens", 1, noMost),
 		TimeoutSeconds: s.whole("timeout_seconds", least, most),
-		MaxRetries:     s.whole("max_retries", 0, noMost), StopSequences: s.texts("stop_sequences"),
-		TopP: s.number("top_p", 0, 1), Seed: s.seed(),
+		MaxRetries:     s.whole("max_retries", 0, noMost),
+		StopSequences:  listed[string](s, "stop_sequences", "a list of strings"),
+		TopP:           s.number("top_p", 1), Seed: s.seed(),
 	}
 }
 

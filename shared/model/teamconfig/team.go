@@ -90,7 +90,7 @@ func (s *section) unique(members []Member) {
 func (r *reading) leader(file, path string, keys map[string]any) Leader {
 	s := r.section(file, path, keys)
 	l := Leader{Call: called(s.callWithin(MinLeaderTimeout, MaxLeaderTimeout), DefaultLeaderTimeout),
-		SystemPrompt: s.text("system_prompt"), SystemInstruction: s.instruction("system_instruction"),
+		SystemPrompt: s.text("system_prompt"), SystemInstruction: s.instruction(),
 		Model: s.model("model", DefaultLeaderModel)}
 	if l.SystemPrompt != nil && blank(*l.SystemPrompt) {
 		s.refuse("system_prompt", "system_prompt cannot be empty string. Use None for default prompt or provide valid text.")
@@ -194,7 +194,7 @@ func (s *section) agent() Member {
 		Call: retried(s.callWithin(1,
 			noMost)), AgentName: s.needed("agent_name"), AgentType: s.agentType(), ToolName: s.text("tool_name"),
 		Model:             s.model("model", ""),
-		SystemInstruction: s.instruction("system_instruction"), SystemPrompt: s.text("system_prompt"),
+		SystemInstruction: s.instruction(), SystemPrompt: s.text("system_prompt"),
 	}
 	m.ToolDescription = s.described(m.AgentName)
 	if m.ToolName != nil && blank(*m.ToolName) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/contest"
@@ -197,4 +198,150 @@ func TestACardSaysWhoStandsInForThoseWhoseTurnItIs(t *testing.T) {
 	s.stamps(1, suzuki)
 	expect.That(t, !strings.Contains(says(), "U0HAND"), "the stage is over: %s", says())
 	expect.Has(t, says(), "<@U0OTHER> さんが代わりに")
+}
+
+func (s *scenario) drawn(key string) string {
+	return drawn(render(s.Aggregate, s.card(key), "ja", s.now).Attachments[0].Blocks.BlockSet)
+}
+
+// told is the message about the end to the requester.
+func (s *scenario) told() card.Message {
+	return copied(s, &aggregate.Card{CardType: task.CardOutcome, Subject: "OUTCOME", User: requester.ID}, "ja")
+}
+
+// The copy of a version that was decided speaks of that version, whatever came after it.
+func TestACopySpeaksOfTheVersionThatItShows(t *testing.T) {
+	s := reordered(received(t))
+	head := func(kind aggregate.CardType, key string) string {
+		m := copied(s, &aggregate.Card{CardType: kind, Subject: key, User: suzuki, CreatedAt: s.now}, "ja")
+		text, _, _ := strings.Cut(drawn(m.Attachments[0].Blocks.BlockSet), "\n")
+		return text
+	}
+	for i, amount := range []string{"¥447,000 — ", "¥298,000 — "} { // which stands once
+		key := s.Processes[i].Key()
+		expect.Has(t, head(task.CardProcess, key), s.Task.Title, "the version")
+		expect.That(t, !strings.Contains(head(task.CardProcess, key), "¥"), "the first line knows the money")
+		expect.Has(t, s.drawn([]string{processCard, "CARD#process#0002"}[i]), "\n*"+amount, "the version")
+	}
+	expect.Has(t, head(task.CardPrompt, s.Prompt().Key()), s.Task.Title, "the policy")
+	expect.That(t, !strings.Contains(head(task.CardPrompt, s.Prompt().Key()), "¥"), "the policy knows the money")
+}
+
+const nothingWritten = "何も書き込まれず、送られていません。"
+
+// A run that stopped or failed before its first write says that nothing was written, and only then: the outcome of a
+// write that was begun may be unknown.
+func TestAStopSaysThatNothingWasWritten(t *testing.T) {
+	failed := task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: "x"}
+	unknown := task.Outcome{Status: task.StepUnknown, Reason: task.ReasonToolUnknown, Detail: "x"}
+	for name, c := range map[string]struct {
+		s    *scenario
+		says bool
+	}{
+		"stopped at once":              {started(t, orderSteps(1)).cancelExecution(), true},
+		"stopped after reads":          {started(t, fiveSteps()).steps(1, 2).cancelExecution(), true},
+		"stopped while writing":        {started(t, orderSteps(1)).claim(1).cancelExecution(), false},
+		"stopped, and written":         {started(t, orderSteps(1)).steps(1).cancelExecution(), false},
+		"stopped, and nobody knows":    {started(t, orderSteps(1)).claim(1).cancelExecution().finish(1, unknown), false},
+		"a read failed":                {started(t, fiveSteps()).failedAt(1, failed), true},
+		"a write failed":               {started(t, orderSteps(1)).failedAt(1, failed), false},
+		"a write of an attempt before": {retry(started(t, orderSteps(1)).failedAt(1, unknown)).cancelExecution(), false},
+	} {
+		expect.That(t, strings.Contains(c.s.drawn(executionCard), nothingWritten) == c.says, "%s: %s", name,
+			c.s.drawn(executionCard))
+		if c.s.Head.Ended == nil {
+			continue
+		}
+		text := drawn(c.s.told().Attachments[0].Blocks.BlockSet)
+		expect.That(t, strings.Contains(text, nothingWritten) == c.says, "%s: the requester reads %s", name, text)
+		expect.That(t, !c.says || !strings.Contains(c.s.drawn(executionCard), "place_order を実行します"), "%s: it will be: %s",
+			name, c.s.drawn(executionCard))
+	}
+}
+
+// Where no mark speaks of money, nothing says that it isn't known.
+func TestNothingIsSaidOfMoneyWithoutAMark(t *testing.T) {
+	steps := orderSteps(1)
+	steps[0].Mark = nil
+	s := planned(t, steps, defaults)
+	blocks := render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet
+	expect.That(t, !strings.Contains(drawn(blocks), "金額不明"), "%s", drawn(blocks))
+}
+
+// That nobody knows the money of which a mark speaks stands in small type as long as people decide, and not at all
+// after the end.
+func TestThatNobodyKnowsTheMoneyIsSmall(t *testing.T) {
+	const unknown = "金額不明"
+	steps := orderSteps(1)
+	steps[0].ToolInput = `{"supplier":"アクメ","items":[]}`
+	s := planned(t, steps, defaults)
+	blocks := render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet
+	expect.That(t, !strings.Contains(strings.Join(sections(blocks), "\n"), unknown), "it is large")
+	expect.Has(t, drawn(blocks), "💴 "+unknown, "what people decide on")
+	s.do(decide.Approve(s, s.Process().ID, approver, policy, s.now)).do(s.StartExecution(s.Head.Run, s.now)).steps(1, 2)
+	s.do(s.CompleteExecution(s.Head.Run, "ok", s.now))
+	for _, key := range []string{processCard, executionCard} {
+		expect.That(t, !strings.Contains(s.drawn(key), unknown), "%s: %s", key, s.drawn(key))
+	}
+	expect.That(t, !strings.Contains(s.told().Text, unknown), "%s", s.told().Text)
+}
+
+// A step's check is often the last message in the thread: it says how the request ended.
+func TestACheckSaysHowTheRequestEnded(t *testing.T) {
+	checked := func() *scenario {
+		s := gated(t, arguments)
+		return s.do(decide.Approve(s, s.Gates[0].ID, approver, policy, s.now)).steps(2)
+	}
+	s := checked()
+	expect.That(t, !strings.Contains(s.drawn(stepCard), "完了"), "it still runs: %s", s.drawn(stepCard))
+	s.steps(3, 4, 5).do(s.CompleteExecution(s.Head.Run, "ok", s.now))
+	title := func() string { return render(s.Aggregate, s.card(stepCard), "ja", s.now).Text }
+	expect.Has(t, title(), "実行前の確認(承認済み → 完了)")
+	s = checked().cancelExecution()
+	expect.Has(t, title(), "実行前の確認(承認済み → タスクはキャンセル)")
+}
+
+// Whom a step has told gets a short message of the end, and anybody else the summary and the links.
+func TestTheEndIsToldOnce(t *testing.T) {
+	for recipient, short := range map[string]bool{requester.ID: true, suzuki: false} {
+		step := fiveSteps()[0]
+		step.Tool, step.Access = card.MessageTool, aggregate.Write
+		step.ToolInput = aggregate.JSON(`{"recipient":"` + recipient + `","text":"済"}`)
+		s := started(t, []task.Step{step}).claim(1)
+		s.finish(1, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: `{}`}})
+		s.do(s.CompleteExecution(s.Head.Run, "まとめました", s.now))
+		s.Head.Ended = &task.Ended{As: task.TaskCompleted, At: s.now}
+		said := drawn(s.told().Attachments[0].Blocks.BlockSet)
+		expect.That(t, strings.Contains(said, "まとめました") != short, "to %s: %s", recipient, said)
+	}
+}
+
+// How long a run took is told without the time in which it waited for people.
+func TestARunsTimeLeavesOutWaits(t *testing.T) {
+	s := started(t, fiveSteps()[:1]).claim(1)
+	s.finish(1, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: `{}`}})
+	s.do(s.CompleteExecution(s.Head.Run, "まとめました", s.now))
+	e := s.Execution()
+	begun := e.CompletedAt.Add(-time.Hour - 5*time.Second)
+	e.StartedAt, e.WaitedMS = &begun, time.Hour.Milliseconds()
+	expect.Has(t, s.drawn(executionCard), "実行時間: 5秒")
+}
+
+// Another draft shows which of its lines the waiting version has nowhere, and which of that version it lacks.
+func TestAnotherDraftShowsWhatTheVersionLacks(t *testing.T) {
+	s := received(t).extracted().contested()
+	other := func(text string) string {
+		view, _ := card.OthersModal(s.Aggregate, card.OtherDraft{ID: s.Prompt().ID},
+			contest.RoundResult{SubmissionContent: text}, "ja")
+		return drawn(view.Blocks.BlockSet)
+	}
+	expect.Has(t, other("- 対象: 今月\n- 通知: ➕ しません"), "- 対象: 今月\n➖ - 通知: 完了時に DM\n➕ - 通知: ・ しません")
+	expect.That(t, !strings.ContainsAny(other(content), "➕➖"), "the same text differs")
+}
+
+// Rejected steps say why once, below what they were.
+func TestRejectedStepsEndWithTheReason(t *testing.T) {
+	text := reordered(received(t)).drawn(processCard)
+	reason, steps := strings.Index(text, "理由: "), strings.Index(text, "取引先に発注")
+	expect.That(t, reason > steps && strings.Count(text, "理由: ") == 1, "%s", text)
 }

@@ -1,12 +1,16 @@
 package large_test
 
 import (
+	"bytes"
+	"errors"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -105,4 +109,120 @@ func TestALinkServesAFileForAMinute(t *testing.T) {
 	expect.Same(t, "attachment; filename*=utf-8''%E8%A1%A8%201%0D%0A%22.html",
 		u.Query().Get("response-content-disposition"))
 	expect.Same(t, "application/octet-stream", u.Query().Get("response-content-type"))
+}
+
+var session = large.VersionsOf{Tenant: "01TENANT", ID: "0b1c"}
+
+func config(endpoint string) aws.Config {
+	c := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "TOKEN")}
+	if endpoint != "" {
+		c.BaseEndpoint = &endpoint
+	}
+	return c
+}
+
+// upload posts a body as the sandbox does.
+func upload(t *testing.T, to isolated.Form, body []byte) int {
+	t.Helper()
+	var out bytes.Buffer
+	form := multipart.NewWriter(&out)
+	for name, value := range to.Fields {
+		expect.NoError(t, form.WriteField(name, value))
+	}
+	file := expect.Value(form.CreateFormFile("file", "workspace.tar"))(t)
+	expect.Value(file.Write(body))(t)
+	expect.NoError(t, form.Close())
+	res := expect.Value(http.Post(to.URL, form.FormDataContentType(), &out))(t)
+	res.Body.Close()
+	return res.StatusCode
+}
+
+func get(t *testing.T, address string) (int, []byte) {
+	t.Helper()
+	res := expect.Value(http.Get(address))(t)
+	defer res.Body.Close()
+	return res.StatusCode, expect.Value(io.ReadAll(res.Body))(t)
+}
+
+func tree(t *testing.T, content string) (*files.Tree, []byte) {
+	t.Helper()
+	made := expect.Value((&files.Tree{}).Apply([]files.File{{Path: "main.py", Content: content}}))(t)
+	return made, expect.Value(made.Archive())(t)
+}
+
+func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
+	endpoint := moto.ForTests(t)
+	client := s3.NewFromConfig(config(endpoint), func(o *s3.Options) { o.UsePathStyle = true })
+	expect.Value(client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("bucket")}))(t)
+	s := large.OpenVersions(config(endpoint), "bucket")
+
+	before, archive := tree(t, "1")
+	version := expect.Value(s.Put(t.Context(), session, before))(t)
+	expect.Is(t, version, files.Sum(archive), "it is kept as")
+	o := isolated.Order{Action: "01ACTION"}
+	expect.NoError(t, s.Lend(t.Context(), session, conversation.On{Base: version}, time.Now().Add(time.Minute), &o))
+	if status, body := get(t, o.Workspace); status != http.StatusOK || !bytes.Equal(body, archive) {
+		t.Errorf("%d, %d bytes", status, len(body))
+	}
+	if _, err := s.Take(t.Context(), session, "01ACTION"); !errors.Is(err, large.ErrGone) {
+		t.Errorf("before anything is uploaded: %v", err)
+	}
+	_, changed := tree(t, "2")
+	if status := upload(t, o.Upload, changed); status/100 != 2 {
+		t.Fatalf("the upload is answered %d", status)
+	}
+	taken := expect.Value(s.Take(t.Context(), session, "01ACTION"))(t)
+	after := expect.Value(s.Get(t.Context(), session, taken))(t)
+	content, _ := after.Content("main.py")
+	expect.That(t, string(content) == "2" && taken == files.Sum(changed), "version %s holds %q", taken, content)
+	if status := upload(t, o.Upload, []byte("no archive at all")); status/100 == 2 {
+		_, err := s.Take(t.Context(), session, "01ACTION")
+		expect.Fails(t, err, files.ErrRefused, "what is no archive")
+	}
+
+	if status, _ := get(t, o.Cancel); status == http.StatusOK {
+		t.Error("it is cancelled before anybody did")
+	}
+	expect.NoError(t, s.Cancel(t.Context(), session, "01ACTION"))
+	if status, _ := get(t, o.Cancel); status != http.StatusOK {
+		t.Errorf("a cancel is answered %d", status)
+	}
+
+	other := large.VersionsOf{Tenant: session.Tenant, ID: "other"}
+	if _, err := s.Get(t.Context(), other, version); !errors.Is(err, large.ErrGone) {
+		t.Errorf("another session's version: %v", err)
+	}
+}
+
+// In AWS the sandbox's network resolves one host name, given in template.yaml, and allows one prefix.
+func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
+	s := large.OpenVersions(config(""), "ringi-bucket")
+	var o isolated.Order
+	o.Action = "01ACTION"
+	expect.NoError(t, s.Lend(t.Context(), session, conversation.On{Base: strings.Repeat("a", 64)},
+		time.Now().Add(time.Hour), &o))
+	for name, address := range map[string]string{"workspace": o.Workspace, "cancel": o.Cancel, "upload": o.Upload.URL} {
+		u := expect.Value(url.Parse(address))(t)
+		if u.Scheme != "https" || u.Host != "ringi-bucket.s3.us-east-1.amazonaws.com" || name != "upload" &&
+			!strings.HasPrefix(u.Path, "/workspaces/") {
+			t.Errorf("%s: %s://%s%s", name, u.Scheme, u.Host, u.Path)
+		}
+	}
+	if key := o.Upload.Fields["key"]; !strings.HasPrefix(key, "workspaces/actions/01TENANT/0b1c/01ACTION/") ||
+		o.Upload.Fields["X-Amz-Security-Token"] == "" {
+		t.Errorf("the upload has the fields %v", o.Upload.Fields)
+	}
+	err := s.Lend(t.Context(), session, conversation.On{}, time.Now().Add(-time.Second), &o)
+	expect.That(t, err != nil, "an address is lent for a time that is over")
+}
+
+func TestAVersionIsNoPath(t *testing.T) {
+	s := large.OpenVersions(config(""), "bucket")
+	for _, version := range []string{"../../results/x", "a", strings.Repeat("z", 64)} {
+		_, err := s.Get(t.Context(), session, version)
+		expect.That(t, err != nil && strings.Contains(err.Error(), "is no SHA-256"), "%q: %v", version, err)
+	}
+	if got, err := s.Get(t.Context(), session, ""); err != nil || len(got.Paths()) != 0 {
+		t.Errorf("the empty version: %v", err)
+	}
 }

@@ -151,13 +151,11 @@ func Period(records []Record) string {
 // maxPeriods is how many periods are listed. A company has only a few closing days.
 const maxPeriods = 5
 
-// The marks of a row: the highest limit that its month exceeds, and the limits that its months together exceed.
+// The marks of a row: the highest limit that its month exceeds.
 const (
-	over45h        = "> 45h"
-	over80h        = "> 80h" // in a single month
-	over100h       = "≥ 100h"
-	over80hAverage = "> 80h avg"
-	over360h       = "> 360h/year"
+	over45h  = "> 45h"
+	over80h  = "> 80h" // in a single month
+	over100h = "≥ 100h"
 )
 
 // Row is one person's month.
@@ -174,127 +172,74 @@ type Row struct {
 	LegalOvertimeHours float64 `json:"legal_overtime_hours"`
 	HolidayWorkHours   float64 `json:"holiday_work_hours"`
 	LatenightWorkHours float64 `json:"latenight_work_hours"`
-	// MonthsKnown counts this month and the months before it up to the first gap, at most 12.
-	MonthsKnown int `json:"months_known"`
-	// AverageHours is the highest average over 2 to 6 months, with work on legal holidays; null with only this month.
-	AverageHours *float64 `json:"average_hours"`
-	YearHours    float64  `json:"year_hours"` // of the months known
-	Flag         string   `json:"flag"`       // marks, empty within all limits
+	Flag               string  `json:"flag"` // a mark, empty within all limits
 }
 
 // Result has everybody's month. A person above 80 hours is also counted above 45.
 type Result struct {
 	Mode               string  `json:"mode"`
 	Count              int     `json:"count"`
-	Months             int     `json:"months"`
 	Period             string  `json:"period"`
 	Over45h            int     `json:"over_45h"`
 	Over80h            int     `json:"over_80h"`
 	Over100h           int     `json:"over_100h"`
-	Over80hAverage     *int    `json:"over_80h_average"` // null when only one month is given
-	Over360h           *int    `json:"over_360h"`        // above it in the months given; null for one month
 	TotalOvertimeHours float64 `json:"total_overtime_hours"`
-	Note               string  `json:"note"` // what could not be judged
+	Note               string  `json:"note"` // what is not judged
 	Rows               []Row   `json:"rows"`
 }
 
-// Calculate judges everybody's month together with the previous months, which may be in any order. The result keeps the
-// order of the records. problems names months that occur twice or come later; then there is no result.
+// Calculate judges everybody's month, in the order of the records.
 //
 // Overtime here is work beyond the agreed hours: within the legal day (freee's excess_statutory) plus beyond it
 // (overtime_except_normal, and for discretionary work overtime_within_normal). The limits of Article 36 of the Labour
 // Standards Act (労働基準法第36条) count only work beyond the legal hours:
 //
-//   - 45 hours a month and 360 hours a year, without work on legal holidays: paragraphs 3 and 4. An agreement with
-//     special clauses may exceed both, in at most six months and up to 720 hours a year (paragraph 5). So a person who
-//     is marked need not be in breach.
+//   - 45 hours a month, without work on legal holidays: paragraph 4. An agreement with special clauses may exceed it in
+//     at most six months (paragraph 5). So a person who is marked need not be in breach.
 //   - under 100 hours a month, including work on legal holidays: paragraph 6, item 2.
-//   - at most 80 hours on average over this month and the one to five before it, including work on legal holidays:
-//     paragraph 6, item 3.
 //
-// A limit is not judged if it needs more months than were given, and the result says so. The year is the twelve months
-// that end with this one; an agreement's year may begin in another month. The rules for single trades and for working
-// hours averaged over a year are not known here.
-func Calculate(records []Record, earlier [][]Record, locale string) (out Result, problems []string) {
-	before, problems := histories(records, earlier)
-	if len(problems) > 0 {
-		return Result{}, problems
-	}
-	months := 1 + len(earlier)
-	out = Result{Mode: "calculate", Count: len(records), Months: months, Period: Period(records), Rows: []Row{},
-		Note: note(locale, months)}
-	total, average, year := 0, 0, 0
-	for i, r := range records {
-		row := calculate(append([]Record{r}, before[i]...))
+// The law's limits over several months (80 hours on average, 360 a year) are not judged, and the result says so. Nor
+// are the rules for single trades and for working hours averaged over a year.
+func Calculate(records []Record, locale string) Result {
+	out := Result{Mode: "calculate", Count: len(records), Period: Period(records), Rows: []Row{}, Note: notes.In(locale)}
+	total := 0
+	for _, r := range records {
+		row := calculate(r)
 		total += row.OvertimeMins
-		for mark, n := range map[string][]*int{
-			over45h: {&out.Over45h}, over80h: {&out.Over45h, &out.Over80h},
-			over100h:       {&out.Over45h, &out.Over80h, &out.Over100h},
-			over80hAverage: {&average}, over360h: {&year},
-		} {
-			if slices.Contains(strings.Split(row.Flag, ", "), mark) {
-				for _, count := range n {
-					*count++
-				}
-			}
+		switch row.Flag {
+		case over100h:
+			out.Over100h++
+			fallthrough
+		case over80h:
+			out.Over80h++
+			fallthrough
+		case over45h:
+			out.Over45h++
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	if months > 1 {
-		out.Over80hAverage, out.Over360h = &average, &year
-	}
 	out.TotalOvertimeHours = hours(total)
-	return out, nil
+	return out
 }
 
-// calculate makes a person's row from the month in question and those before it.
-func calculate(months []Record) Row {
-	r := months[0]
-	overtime := r.TotalExcessStatutoryWorkMins + legal(r)
+func calculate(r Record) Row {
+	legal := r.TotalOvertimeExceptNormalWorkMins + r.TotalOvertimeWithinNormalWorkMins
+	overtime := r.TotalExcessStatutoryWorkMins + legal
 	row := Row{
 		EmployeeID: r.EmployeeID, DisplayName: r.DisplayName, Period: Period([]Record{r}), WorkDays: r.WorkDays,
 		WorkHours:    hours(r.TotalWorkMins),
-		OvertimeMins: overtime, OvertimeHours: hours(overtime), LegalOvertimeMins: legal(r),
-		LegalOvertimeHours: hours(legal(r)),
+		OvertimeMins: overtime, OvertimeHours: hours(overtime), LegalOvertimeMins: legal,
+		LegalOvertimeHours: hours(legal),
 		HolidayWorkHours:   hours(r.TotalHolidayWorkMins), LatenightWorkHours: hours(r.TotalLatenightWorkMins),
-		MonthsKnown: len(months),
+		Flag: mark(legal, r.TotalHolidayWorkMins),
 	}
 	if r.Num != nil {
 		row.Num = *r.Num
 	}
-	var marks []string
-	if m := monthly(legal(r), r.TotalHolidayWorkMins); m != "" {
-		marks = append(marks, m)
-	}
-	year, whole, above, highest := 0, 0, false, 0.0
-	for i, m := range months {
-		year += legal(m)
-		whole += legal(m) + m.TotalHolidayWorkMins
-		if n := i + 1; n >= 2 && n <= 6 {
-			above = above || whole > 80*60*n
-			highest = max(highest, float64(whole)/float64(n))
-		}
-	}
-	row.YearHours = hours(year)
-	if len(months) > 1 {
-		row.AverageHours = new(math.Round(highest/60*100) / 100)
-	}
-	if above {
-		marks = append(marks, over80hAverage)
-	}
-	if year > 360*60 {
-		marks = append(marks, over360h)
-	}
-	row.Flag = strings.Join(marks, ", ")
 	return row
 }
 
-// legal returns the minutes beyond the legal hours.
-func legal(r Record) int {
-	return r.TotalOvertimeExceptNormalWorkMins + r.TotalOvertimeWithinNormalWorkMins
-}
-
-func monthly(legal, holiday int) string {
+func mark(legal, holiday int) string {
 	switch {
 	case legal+holiday >= 100*60:
 		return over100h
@@ -308,93 +253,10 @@ func monthly(legal, holiday int) string {
 
 func hours(mins int) float64 { return math.Round(float64(mins)/60*100) / 100 }
 
-// aYear is the most months that are judged.
-const aYear = 12
-
-// histories returns for each record the same person's previous months, latest first and up to the first gap. A record's
-// month is the one in which the days that freee counted end.
-func histories(records []Record, earlier [][]Record) (before [][]Record, problems []string) {
-	before = make([][]Record, len(records))
-	if len(earlier) == 0 {
-		return before, nil
-	}
-	known := map[int64]map[int]Record{}
-	for _, list := range earlier {
-		for _, r := range list {
-			month, err := monthOfOvertime(r)
-			if err != nil {
-				problems = append(problems, about(r, err.Error()))
-				continue
-			}
-			if known[r.EmployeeID] == nil {
-				known[r.EmployeeID] = map[int]Record{}
-			}
-			if _, twice := known[r.EmployeeID][month]; twice {
-				problems = append(problems, about(r, named(month)+" twice"))
-			}
-			known[r.EmployeeID][month] = r
-		}
-	}
-	for i, r := range records {
-		month, err := monthOfOvertime(r)
-		if err != nil {
-			problems = append(problems, about(r, err.Error()))
-			continue
-		}
-		for other := range known[r.EmployeeID] {
-			if other == month {
-				problems = append(problems, about(r, named(month)+" twice"))
-			} else if other > month {
-				problems = append(problems, about(r, fmt.Sprintf("%s is not before %s", named(other), named(month))))
-			}
-		}
-		for n := 1; n < aYear; n++ {
-			was, ok := known[r.EmployeeID][month-n]
-			if !ok {
-				break
-			}
-			before[i] = append(before[i], was)
-		}
-	}
-	return before, problems
-}
-
-// monthOf numbers months consecutively.
-func monthOfOvertime(r Record) (int, error) {
-	end, err := time.Parse(time.DateOnly, r.EndDate)
-	if err != nil {
-		return 0, fmt.Errorf("end_date %q", r.EndDate)
-	}
-	return end.Year()*12 + int(end.Month()) - 1, nil
-}
-
-func named(month int) string { return fmt.Sprintf("%04d-%02d", month/12, month%12+1) }
-
 func about(r Record, what string) string {
 	return fmt.Sprintf("%s (%d): %s", r.DisplayName, r.EmployeeID, what)
 }
 
-// note says which limits can't be judged from so many months.
-func note(locale string, months int) string {
-	texts := language.InEach(
-		[]string{
-			"1 か月分のため、複数月平均 80 時間と年 360 時間の上限は判定できません。",
-			"%d か月分で判定。年 360 時間は、この期間だけの合計で判定しています。",
-			"%d か月分で判定。年 360 時間は直近 12 か月の合計です (36 協定の起算日とは異なることがあります)。",
-		},
-		[]string{
-			"The multi-month limits (80 h on average, 360 h a year) need more than one month.",
-			"Checked across %d months. The 360 h limit counts these months only.",
-			"Checked across %d months. The 360 h limit counts the last 12 months, which may differ from your labor " +
-				"agreement's year.",
-		},
-	).In(locale)
-	one, some, all := texts[0], texts[1], texts[2]
-	switch {
-	case months == 1:
-		return one
-	case months < aYear:
-		return fmt.Sprintf(some, months)
-	}
-	return fmt.Sprintf(all, months)
-}
+// notes say which limits one month doesn't show.
+var notes = language.InEach("1 か月分のため、複数月平均 80 時間と年 360 時間の上限は判定できません。",
+	"The multi-month limits (80 h on average, 360 h a year) need more than one month.")

@@ -18,7 +18,6 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tool"
-	"ringi/shared/tool/sheets"
 )
 
 // TestWithTheVault calls tools with tokens that expire, are revoked or are lost.
@@ -26,9 +25,7 @@ func TestWithTheVault(t *testing.T) {
 	server := storetest.Start(t)
 	key := expect.Value(kms.NewFromConfig(server.Config).CreateKey(t.Context(), &kms.CreateKeyInput{}))(t)
 	for name, test := range map[string]func(*testing.T, *office){
-		"expired at the start":              testExpiredAtStart,
 		"refused in the middle":             testRefusedInTheMiddle,
-		"a write whose token is refused":    testRefusedWrite,
 		"refused for ever":                  testRefusedForEver,
 		"what people read when it ended":    testEndings,
 		"the tokens' server is away":        testTokensAway,
@@ -67,29 +64,11 @@ func (o *office) connect(t *testing.T, provider string, lifetime time.Duration) 
 		"{}", aggregate.System()))
 }
 
-func testExpiredAtStart(t *testing.T, o *office) {
-	o.connect(t, "freee", -time.Minute)
-	var out struct{ Count int }
-	if o.run(t, "list_employees", listArgs, &out); out.Count != 42 || o.vendors.Calls("freee_token") != 1 {
-		t.Errorf("%d, renewed %d times", out.Count, o.vendors.Calls("freee_token"))
-	}
-}
-
 // Many requests of one call need a new token, which is requested only once.
 func testRefusedInTheMiddle(t *testing.T, o *office) {
 	o.vendors.Expire("freee") // before its time
 	expect.Is(t, o.attendance(t, 2026, 3).Count, 42, "records")
 	expect.Is(t, o.vendors.Calls("freee_token"), 1, "renewed (times)")
-}
-
-func testRefusedWrite(t *testing.T, o *office) {
-	o.vendors.Expire("google")
-	var out sheets.Written
-	o.run(t, sheetTool, sheetArgs, &out)
-	if o.vendors.Calls("google_token") != 1 || out.UpdatedRows != 3 ||
-		len(o.vendors.Rows("ringi-demo-sheet", "tab 'a'")) != 4 {
-		t.Errorf("%+v, renewed %d times", out, o.vendors.Calls("google_token"))
-	}
 }
 
 func testRefusedForEver(t *testing.T, o *office) {

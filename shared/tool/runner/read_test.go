@@ -247,63 +247,11 @@ func TestOvertimeOfTheSampleCompany(t *testing.T) {
 	}
 }
 
-func TestOvertimeOverSeveralMonths(t *testing.T) {
-	w := newWorld(t)
-	var months []string
-	for month := 3; month > 0; month-- {
-		b := expect.Value(json.Marshal(w.attendance(t, 2026, month).Records))(t)
-		months = append(months, string(b))
-	}
-	var r freee.Result
-	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"calculate","records":%s,"earlier":[%s,%s]}`, months[0], months[1],
-		months[2]), &r)
-	// One employee works 82 to 87 hours of overtime each month.
-	if r.Count != 42 || r.Months != 3 || r.Over45h != 4 || r.Over80hAverage == nil || *r.Over80hAverage != 1 ||
-		r.Over360h == nil || *r.Over360h != 0 {
-		t.Errorf("%+v", r)
-	}
-	var v freee.Validated
-	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s,"earlier":[%s]}`, months[0], months[1]),
-		&v)
-	for mode, args := range map[string]string{
-		"calculate": fmt.Sprintf(`{"mode":"calculate","records":%s,"earlier":[%s]}`, months[0], months[0]),
-		"validate":  fmt.Sprintf(`{"mode":"validate","records":%s,"earlier":[[]]}`, months[0]),
-	} {
-		e := w.refuse(t, "calculate_overtime", args)
-		expect.That(t, e.Problem == explain.ProblemBadData && e.Outcome == explain.CallFailed, "%s: %v", mode, e)
-	}
-}
-
 func firstOf(t *testing.T, list json.RawMessage) json.RawMessage {
 	t.Helper()
 	var all []json.RawMessage
 	expect.NoError(t, json.Unmarshal(list, &all))
 	return all[0]
-}
-
-func TestReadsThatFail(t *testing.T) {
-	for name, test := range map[string]struct {
-		status  int
-		problem explain.Problem
-		calls   int
-	}{
-		"403": {403, explain.ProblemForbidden, 1},
-		"429": {429, explain.ProblemRateLimited, 3},
-		"500": {500, explain.ProblemDown, 3},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.vendors.Fail("list_employees", test.status, true)
-			e := w.refuse(t, "list_employees", listArgs)
-			expect.That(t, e.Outcome == explain.CallFailed && e.Problem == test.problem, "%v", e)
-			expect.Is(t, w.vendors.Calls("list_employees"), test.calls, "calls")
-			w.vendors.Fail("list_employees", 0, false)
-			var out struct{ Count int }
-			if w.run(t, "list_employees", listArgs, &out); out.Count != 42 {
-				t.Errorf("afterwards: %d", out.Count)
-			}
-		})
-	}
 }
 
 // If a vendor is unavailable for long, people are told until when, according to freee's header.
@@ -345,15 +293,6 @@ func TestWhatAVendorSaysIsMasked(t *testing.T) {
 	w.url = s.URL
 	w.equip(t, w.tokens)
 	expect.Has(t, w.refuse(t, "list_employees", listArgs).Detail, "h*****@example.com (***-****-**78)")
-}
-
-func TestAReadSurvivesADroppedAnswer(t *testing.T) {
-	w := newWorld(t)
-	w.vendors.Drop("list_employees")
-	var out struct{ Count int }
-	if w.run(t, "list_employees", listArgs, &out); out.Count != 42 || w.vendors.Calls("list_employees") != 2 {
-		t.Errorf("%d, %d calls", out.Count, w.vendors.Calls("list_employees"))
-	}
 }
 
 func TestAReadThatHangsFails(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -143,22 +142,6 @@ func TestASpreadsheetWithoutRoom(t *testing.T) {
 	}
 }
 
-// Google takes titles that differ only in case for one: the tab that is there is meant, each time the call is made.
-func TestATabIsFoundWhateverItsCase(t *testing.T) {
-	for is, asked := range map[string]string{"overtime 2026-10": "Overtime 2026-10", "ＡＢＣ": "ａｂｃ", "ÉTÉ": "été",
-		"tab": "tab"} {
-		w := newWorld(t)
-		expect.NoError(t, w.vendors.Add(is, 5, 1))
-		for range 2 {
-			var out sheets.Written
-			w.run(t, sheetTool, table(t, asked, 10, 2), &out)
-			expect.Is(t, out.UpdatedRange, "'"+is+"'!A1:B11")
-		}
-		expect.Same(t, []string{is}, w.vendors.Tabs())
-		expect.Is(t, len(w.vendors.Rows("ringi-demo-sheet", is)), 11)
-	}
-}
-
 // A cell that Google would refuse is named before a tab is made. Google counts units of UTF-16.
 func TestACellThatIsTooLong(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -188,35 +171,11 @@ func TestACellThatIsTooLong(t *testing.T) {
 	}
 }
 
-func TestASheetWriteThatFails(t *testing.T) {
-	expect.Patience(t)
-	for name, test := range map[string]struct {
-		fault   func(w *world)
-		outcome explain.CallOutcome
-		problem explain.Problem
-		written bool
-	}{
-		"400": {func(w *world) { w.vendors.Fail(sheetTool, 400, true) }, explain.CallFailed,
-			explain.ProblemRejected, false},
-		"403": {func(w *world) { w.vendors.Fail(sheetTool, 403, true) }, explain.CallFailed,
-			explain.ProblemDenied, false},
-		"429": {func(w *world) { w.vendors.Fail(sheetTool, 429, true) }, explain.CallFailed,
-			explain.ProblemRateLimited, false},
-		"500": {func(w *world) { w.vendors.Fail(sheetTool, 500, true) }, explain.CallUnknown,
-			explain.ProblemDown, false},
-		"cut": {func(w *world) { w.vendors.Drop(sheetTool) }, explain.CallUnknown, explain.ProblemLost, true},
-		"no answer in time": {func(w *world) { w.vendors.Hang(sheetTool, time.Minute) }, explain.CallUnknown,
-			explain.ProblemTimeout, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			test.fault(w)
-			e := w.refuse(t, sheetTool, sheetArgs)
-			expect.That(t, e.Outcome == test.outcome && e.Problem == test.problem, "%v", e)
-			expect.Is(t, w.vendors.Calls(sheetTool), 1, "called (times)")
-			expect.Is(t, len(w.vendors.Rows("ringi-demo-sheet", "tab 'a'")) > 0, test.written, "rows")
-		})
-	}
+func TestASheetThatNobodyShared(t *testing.T) {
+	w := newWorld(t)
+	w.vendors.Fail(sheetTool, 403, true)
+	e := w.refuse(t, sheetTool, sheetArgs)
+	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemDenied, "%v", e)
 }
 
 func TestAnUnknownSpreadsheet(t *testing.T) {

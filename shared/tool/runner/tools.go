@@ -88,25 +88,18 @@ func (r *Runner) calculateOvertime(_ context.Context, c tool.Call) (any, error) 
 	var in struct {
 		Mode    string
 		Records []freee.Record
-		Earlier [][]freee.Record
 	}
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	var out any
-	var problems []string
 	if in.Mode == "calculate" {
-		out, problems = freee.Calculate(in.Records, in.Earlier, c.Locale)
-	} else {
-		out = freee.Validated{Mode: in.Mode, Count: len(in.Records)}
-		for _, records := range append([][]freee.Record{in.Records}, in.Earlier...) {
-			problems = append(problems, freee.Validate(records)...)
-		}
+		return freee.Calculate(in.Records, c.Locale), nil
 	}
+	problems := freee.Validate(in.Records)
 	if len(problems) > 0 {
 		return nil, explain.Fail(explain.ProblemBadData, nil, len(problems), problems[0])
 	}
-	return out, nil
+	return freee.Validated{Mode: in.Mode, Count: len(in.Records)}, nil
 }
 
 func (r *Runner) writeRows(ctx context.Context, c tool.Call) (any, error) {

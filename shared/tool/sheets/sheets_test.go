@@ -101,6 +101,8 @@ func TestATabIsFoundByItsTitle(t *testing.T) {
 		"the same one before":  {"Data|data", "Data", "Data", ""},
 		"between two others":   {"σ|Σ|ς", "Σ", "Σ", ""},
 		"only another case":    {"other|DATA", "Data", "DATA", ""},
+		"of another width":     {"ＡＢＣ", "ａｂｃ", "ＡＢＣ", ""},
+		"with accents":         {"ÉTÉ", "été", "ÉTÉ", ""},
 		"two of other cases":   {"σ|ς", "Σ", "", `the tabs "σ" and "ς" are both like "Σ"`},
 		"a chart's":            {"chart!OBJECT", "Chart", "", `the tab "chart" is of a chart`},
 		"a chart's beside":     {"chart!OBJECT|Chart", "Chart", "Chart", ""},

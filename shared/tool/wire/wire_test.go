@@ -131,6 +131,7 @@ func TestReadsTryAgainWhenThatHelps(t *testing.T) {
 		calls int32
 	}{
 		"500":              {status(500, ""), 3},
+		"429":              {status(429, ""), 3},
 		"cut":              {cut, 3},
 		"HTML":             {status(200, "<html>"), 3},
 		"403 is ambiguous": {status(403, ""), 1},
