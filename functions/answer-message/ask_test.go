@@ -39,9 +39,7 @@ func TestAnAgentIsSentWhatItsOwnModelTakes(t *testing.T) {
 	}
 	w.tellFile("1775034001.000100", "F1")
 	expect.Value(w.handle())(t)
-	w.Tell("1775034002.000100", "U1", "and what is in it?")
-	w.Wake()
-	expect.Value(w.handle())(t)
+	w.says("1775034002.000100", "and what is in it?")
 	for i, r := range w.vendor.requests {
 		n := 0
 		for _, m := range r.Messages {
@@ -129,9 +127,8 @@ func TestAVendorThatIsDownAfterARefusalIsAskedAgain(t *testing.T) {
 			w.vendor.err = &model.Error{Provider: "openai", Kind: model.Overloaded, Retryable: true}
 		}
 	}
-	if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) {
-		t.Fatal(err)
-	}
+	_, err := w.handle()
+	expect.Must(t, errors.Is(err, explain.ErrModelUnavailable), "%v", err)
 	expect.That(t, w.Load().Conversation.Usage.Calls == 2 && len(w.Load().Inbox) == 1, "%+v", w.Load().Conversation.Usage)
 }
 
@@ -248,16 +245,13 @@ func TestAnAnswerThatIsTooLongToBeKept(t *testing.T) {
 	w.vendor.says.Text = strings.Repeat("a", 500_000)
 	w.vendor.says.Usage = model.Usage{ID: "call", Input: 1000, Output: 150_000, Cost: 1000}
 	expect.Value(w.handle())(t)
-	if got := w.Newest(); got.Content != wordsIn("en").long || got.Reason != reasonTooLong || len(w.Load().Inbox) != 0 ||
-		len(w.vendor.requests) != 1 {
-		t.Errorf("said %.100q because of %q after %d calls; %d messages wait", got.Content, got.Reason,
-			len(w.vendor.requests), len(w.Load().Inbox))
-	}
+	got := w.Newest()
+	expect.That(t, got.Content == wordsIn("en").long && got.Reason == reasonTooLong && len(w.Load().Inbox) == 0 &&
+		len(w.vendor.requests) == 1, "said %.100q because of %q after %d calls; %d messages wait", got.Content,
+		got.Reason, len(w.vendor.requests), len(w.Load().Inbox))
 	expect.Is(t, w.Load().Conversation.Status, conversation.Open, "the agent counts")
 	w.costs("too long", 150_000)
 	w.vendor.says.Text = "short"
-	w.Tell("1775034001.000100", "U1", "shorter, please")
-	w.Wake()
-	expect.Value(w.handle())(t)
+	w.says("1775034001.000100", "shorter, please")
 	expect.Is(t, w.Newest().Content, "short", "then it said")
 }

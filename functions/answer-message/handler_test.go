@@ -137,10 +137,9 @@ func TestWhatTheAgentsModelWasSentIsKept(t *testing.T) {
 		w.vendor.sends, w.full = `{"input":"hello"}`, full
 		expect.Value(w.handle())(t)
 		uses := expect.Value(w.Rows.Uses(t.Context(), w.Ref.Tenant, w.Ref.ID))(t)
-		if len(uses) != 1 || (uses[0].Sent == nil) != (full != nil) || full == nil &&
-			uses[0].Sent.JSON != `{"input":"hello"}` || w.Newest().Content != "hi" {
-			t.Errorf("%v: %+v, said %q", full, uses, w.Newest().Content)
-		}
+		expect.That(t, len(uses) == 1 && (uses[0].Sent == nil) == (full != nil) &&
+			(full != nil || uses[0].Sent.JSON == `{"input":"hello"}`) && w.Newest().Content == "hi", "%v: %+v, said %q",
+			full, uses, w.Newest().Content)
 	}
 }
 
@@ -181,18 +180,15 @@ func testMeanwhile(t *testing.T, w *world) {
 		w.vendor.asked = nil
 		w.Tell("1775034001.000100", "U2", "and me")
 	}
-	if next, err := w.handle(); err != nil || next.State != conversation.StateAnswer {
-		t.Fatalf("%+v %v", next, err)
-	}
+	next, err := w.handle()
+	expect.Must(t, err == nil && next.State == conversation.StateAnswer, "%+v %v", next, err)
 	if next, err := w.handle(); err != nil || next.State != aggregate.StateFinish {
 		t.Fatalf("%+v %v", next, err)
 	}
 	text := func(r model.Request) string { return string(expect.Value(json.Marshal(r.Messages))(t)) }
 	first, then := text(w.vendor.requests[0]), text(w.vendor.requests[1])
-	if strings.Contains(first, "and me") || !strings.Contains(first, "name of U1") ||
-		!strings.Contains(then, "name of U2") || strings.Count(then, "hello") != 1 {
-		t.Errorf("first %s\nthen %s", first, then)
-	}
+	expect.That(t, !strings.Contains(first, "and me") && strings.Contains(first, "name of U1") &&
+		strings.Contains(then, "name of U2") && strings.Count(then, "hello") == 1, "first %s\nthen %s", first, then)
 	a := w.Load()
 	expect.That(t, a.Head.Resting && len(a.Cards) == 2 && len(a.Inbox) == 0, "%+v with %d cards", a.Head, len(a.Cards))
 }
@@ -212,9 +208,8 @@ func testProposal(t *testing.T, w *world, want conversation.ActionStatus) {
 		Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"runs the tests"}`)}}
 	next := expect.Value(w.handle())(t)
 	x := w.Load().Current()
-	if x == nil || x.Status != want || x.TimeoutSeconds != 60 || x.Gate.Terms.DecideBy == nil || x.Askers[0] != "U1" {
-		t.Fatalf("%+v", x)
-	}
+	expect.Must(t, x != nil && x.Status == want && x.TimeoutSeconds == 60 && x.Gate.Terms.DecideBy != nil &&
+		x.Askers[0] == "U1", "%+v", x)
 	if auto := want == conversation.ActionApproved; auto != (next.State == conversation.StateAct) ||
 		auto != (x.ApprovedBy == conversation.ApprovedByAuto && strings.Contains(x.Rule, "npm")) {
 		t.Errorf("%+v goes to %+v", x, next)
@@ -229,9 +224,7 @@ func testTools(t *testing.T, w *world) {
 	w.Programs = "git, python3"
 	expect.Value(w.handle())(t)
 	w.Sandbox = false
-	w.Tell("1775034001.000100", "U1", "and now?")
-	w.Wake()
-	expect.Value(w.handle())(t)
+	w.says("1775034001.000100", "and now?")
 	for i, on := range []bool{true, false} {
 		system, none := w.vendor.requests[i].System, "can't be executed in this deployment"
 		expect.That(t, strings.Contains(system, isolated.Installed("git, python3")) == on &&
@@ -258,9 +251,7 @@ func testFiles(t *testing.T, w *world) {
 	expect.Same(t, want, w.Newest().Attachments)
 	for i, now := range []string{"one", "two"} {
 		body = now
-		w.Tell([]string{"1775034002.000100", "1775034003.000100"}[i], "U1", "again")
-		w.Wake()
-		expect.Value(w.handle())(t)
+		w.says([]string{"1775034002.000100", "1775034003.000100"}[i], "again")
 		m := w.Newest()
 		expect.That(t, m.Sender == conversation.FromAgent && len(m.Attachments) == 0, "noted again: %+v", m)
 		said := string(expect.Value(json.Marshal(w.vendor.requests[i+1].Messages))(t))
@@ -270,27 +261,22 @@ func testFiles(t *testing.T, w *world) {
 
 func testGone(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
-	if m := w.Newest(); m.Reason != conversation.ReasonNoAgent || !strings.Contains(m.Content, "gone") ||
-		w.Load().Conversation.Status != conversation.Failing || len(w.vendor.requests) != 0 {
-		t.Errorf("%+v", m)
-	}
+	m := w.Newest()
+	expect.That(t, m.Reason == conversation.ReasonNoAgent && strings.Contains(m.Content, "gone") &&
+		w.Load().Conversation.Status == conversation.Failing && len(w.vendor.requests) == 0, "%+v", m)
 }
 
 func testDown(t *testing.T, w *world) {
 	w.vendor.err = &model.Error{Provider: "openai", Kind: model.Overloaded, Retryable: true}
-	if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) || len(w.Load().Inbox) != 1 {
-		t.Fatal(err)
-	}
+	_, err := w.handle()
+	expect.Must(t, errors.Is(err, explain.ErrModelUnavailable) && len(w.Load().Inbox) == 1, "%v", err)
 	w.vendor.err = &model.Error{Provider: "openai", Kind: model.Unauthorized}
 	expect.Value(w.handle())(t)
-	if m, s := w.Newest(), w.Load().Conversation; m.Sender != conversation.FromSystem || m.Content == "" ||
-		s.Status != conversation.Failing || s.Error == "" {
-		t.Fatalf("%+v %+v", m, s)
-	}
+	m, s := w.Newest(), w.Load().Conversation
+	expect.Must(t, m.Sender == conversation.FromSystem && m.Content != "" && s.Status == conversation.Failing &&
+		s.Error != "", "%+v %+v", m, s)
 	w.vendor.err = nil
-	w.Tell("1775034001.000100", "U1", "again?")
-	w.Wake()
-	expect.Value(w.handle())(t)
+	w.says("1775034001.000100", "again?")
 	if m, s := w.Newest(), w.Load().Conversation; m.Content != "hi" || s.Status != conversation.Open || s.Error != "" {
 		t.Errorf("%+v %+v", m, s)
 	}
@@ -300,17 +286,15 @@ func testDown(t *testing.T, w *world) {
 func testUnreached(t *testing.T, w *world) {
 	w.vendor.err = &model.Error{Provider: "openai", Kind: model.RateLimited, Retryable: true}
 	for range 2 {
-		if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) {
-			t.Fatal(err)
-		}
+		_, err := w.handle()
+		expect.Must(t, errors.Is(err, explain.ErrModelUnavailable), "%v", err)
 	}
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.GiveUp(a.Head.Run, time.Now())
 	})
-	if m, s := w.Newest(), w.Load().Conversation; m.Reason != task.ReasonModelUnavailable ||
-		!strings.Contains(m.Content, "didn't respond") || s.Status != conversation.Failing || s.TriedError != "" {
-		t.Errorf("%+v %+v", m, s)
-	}
+	m, s := w.Newest(), w.Load().Conversation
+	expect.That(t, m.Reason == task.ReasonModelUnavailable && strings.Contains(m.Content, "didn't respond") &&
+		s.Status == conversation.Failing && s.TriedError == "", "%+v %+v", m, s)
 }
 
 func testCost(t *testing.T, w *world) {

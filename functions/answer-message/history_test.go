@@ -41,24 +41,20 @@ func testTried(t *testing.T, w *world) {
 			w.vendor.err = &model.Error{Provider: "anthropic", Kind: model.Overloaded, Retryable: true}
 		}
 	}
-	if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) {
-		t.Fatal(err)
-	}
+	_, err := w.handle()
+	expect.Must(t, errors.Is(err, explain.ErrModelUnavailable), "%v", err)
 	s := w.Load().Conversation
-	if s.Usage.Cost != before+2*(3000+1500) || s.CollapsedThrough == "" || s.TriedError != task.ReasonModelUnavailable ||
-		s.Status != conversation.Open || len(w.Load().Inbox) != 3 {
-		t.Fatalf("%+v", s)
-	}
+	expect.Must(t, s.Usage.Cost == before+2*(3000+1500) && s.CollapsedThrough != "" &&
+		s.TriedError == task.ReasonModelUnavailable && s.Status == conversation.Open && len(w.Load().Inbox) == 3, "%+v",
+		s)
 	w.vendor.err, w.vendor.asked = nil, nil
 	expect.Value(w.handle())(t)
-	if n := len(w.vendor.requests) - calls; n != 3 || w.Newest().Content != "hi" ||
-		w.Load().Conversation.TriedError != "" {
-		t.Errorf("%d calls, the last message is %+v", n, w.Newest())
-	}
-	if last := w.vendor.requests[calls+2]; !strings.Contains(string(expect.Value(json.Marshal(last.Messages))(t)),
-		"summary") {
-		t.Error("the model was not told the summary")
-	}
+	n := len(w.vendor.requests) - calls
+	expect.That(t, n == 3 && w.Newest().Content == "hi" && w.Load().Conversation.TriedError == "",
+		"%d calls, the last message is %+v", n, w.Newest())
+	last := w.vendor.requests[calls+2]
+	expect.That(t, strings.Contains(string(expect.Value(json.Marshal(last.Messages))(t)), "summary"),
+		"the model was not told the summary")
 }
 
 // testSummaryGone: a conversation's oldest messages may expire while people still talk.
@@ -76,9 +72,8 @@ func testSummaryGone(t *testing.T, w *world) {
 		}}))(t)
 	w.Tell("1775034009.000100", "U1", "and now?")
 	w.Wake()
-	if _, err := w.handle(); err != nil || w.Newest().Content != "hi" {
-		t.Errorf("%v, and the last message is %+v", err, w.Newest())
-	}
+	_, err := w.handle()
+	expect.That(t, err == nil && w.Newest().Content == "hi", "%v, and the last message is %+v", err, w.Newest())
 }
 
 // testFoldedBeside: a message that came during a long answer is older than that answer, which is folded.
@@ -96,9 +91,8 @@ func testFoldedBeside(t *testing.T, w *world) {
 		}
 	}
 	w.vendor.says.Usage = model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Input: 1000, Calls: 1}
-	if _, err := w.handle(); !errors.Is(err, explain.ErrModelUnavailable) {
-		t.Fatal(err)
-	}
+	_, err := w.handle()
+	expect.Must(t, errors.Is(err, explain.ErrModelUnavailable), "%v", err)
 	for i, more := range []string{"", "and then?"} {
 		if more != "" {
 			w.Tell("1775034009.000100", "U1", more)
@@ -121,8 +115,7 @@ func testQuoted(t *testing.T, w *world) {
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return decide.Reject(reason)(a, x.ActionID, by, policy, time.Now())
 	})
-	w.Wake()
-	expect.Value(w.handle())(t)
+	w.turn()
 	said := w.vendor.requests[1].Messages
 	result := said[len(said)-1].Parts[0].Result
 	expect.Must(t, result != nil, "%+v", said)
@@ -229,14 +222,12 @@ func testLateForTheBeginning(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	w.anew()
 	w.says("1775034001.000100", "pay invoice 17")
-	if told := w.told(); !strings.Contains(told, "invoice 17") || strings.Contains(told, "hello") {
-		t.Errorf("told %s", told)
-	}
+	told := w.told()
+	expect.That(t, strings.Contains(told, "invoice 17") && !strings.Contains(told, "hello"), "told %s", told)
 	w.says(w.later(120), "and now?")
-	if told := w.told(); strings.Count(told, "invoice 17") != 1 ||
-		strings.Index(told, "invoice 17") > strings.Index(told, "and now?") {
-		t.Errorf("later the agent knows %s", told)
-	}
+	told = w.told()
+	expect.That(t, strings.Count(told, "invoice 17") == 1 &&
+		strings.Index(told, "invoice 17") <= strings.Index(told, "and now?"), "later the agent knows %s", told)
 }
 
 func testLateForTheSummary(t *testing.T, w *world) {
@@ -246,10 +237,9 @@ func testLateForTheSummary(t *testing.T, w *world) {
 	for i, late := range []string{"1775034000.900000", "1775034000.800000"} {
 		w.later(10 + i)
 		w.says(late, fmt.Sprintf("pay invoice 1%d", i))
-		if told := w.told(); strings.Count(told, fmt.Sprintf("pay invoice 1%d", i)) != 1 ||
-			strings.Count(told, "pay invoice") != i+1 {
-			t.Errorf("told %s", told)
-		}
+		told := w.told()
+		expect.That(t, strings.Count(told, fmt.Sprintf("pay invoice 1%d", i)) == 1 &&
+			strings.Count(told, "pay invoice") == i+1, "told %s", told)
 	}
 	before := len(w.vendor.requests)
 	w.Tell("1775034000.700000", "U1", "pay invoice 12")
@@ -298,14 +288,12 @@ func testUnreadable(t *testing.T, w *world) {
 	rows := w.Store
 	w.Store = blind{rows, "invoice"}
 	w.Tell("1775033999.000100", "U1", "pay invoice 17")
-	if next := expect.Value(w.handle())(t); next.State != conversation.StateAnswer || len(w.Load().Inbox) != 1 ||
-		!strings.Contains(w.told(), "hello") {
-		t.Fatalf("beside another one: %+v with %d in the inbox", next, len(w.Load().Inbox))
-	}
-	if _, err := w.handle(); !errors.Is(err, explain.ErrUnavailable) || len(w.Load().Inbox) != 1 ||
-		len(w.vendor.requests) != 1 {
-		t.Fatalf("alone: %v after %d calls, %d in the inbox", err, len(w.vendor.requests), len(w.Load().Inbox))
-	}
+	next := expect.Value(w.handle())(t)
+	expect.Must(t, next.State == conversation.StateAnswer && len(w.Load().Inbox) == 1 &&
+		strings.Contains(w.told(), "hello"), "beside another one: %+v with %d in the inbox", next, len(w.Load().Inbox))
+	_, err := w.handle()
+	expect.Must(t, errors.Is(err, explain.ErrUnavailable) && len(w.Load().Inbox) == 1 && len(w.vendor.requests) == 1,
+		"alone: %v after %d calls, %d in the inbox", err, len(w.vendor.requests), len(w.Load().Inbox))
 	w.Store = rows
 	expect.Value(w.handle())(t)
 	if told := w.told(); strings.Count(told, "invoice 17") != 1 || len(w.Load().Inbox) != 0 {

@@ -71,18 +71,14 @@ func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 	x := w.Load().Current()
 	expect.Must(t, x != nil && x.Base == version, "%+v", x)
 	p, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
-	if problems != nil || *p.Base != version || len(p.Changes) != 1 || p.Edits != nil ||
-		strings.Join(p.Changes[0].Hunks[0].Lines, "") != " one\n-two\n+2\n" {
-		t.Errorf("%v %s", problems, x.Payload.JSON)
-	}
+	expect.That(t, problems == nil && *p.Base == version && len(p.Changes) == 1 && p.Edits == nil &&
+		strings.Join(p.Changes[0].Hunks[0].Lines, "") == " one\n-two\n+2\n", "%v %s", problems, x.Payload.JSON)
 	expect.That(t, p.Changes[0].Was.SHA256 == files.Sum([]byte("one\ntwo\n")) &&
 		p.Changes[0].Is.SHA256 == files.Sum([]byte("one\n2\n")), "%s", x.Payload.JSON)
 
 	// Later the agent is shown its own proposal, in the form in which it makes them.
 	w.vendor.says.Calls = nil
-	w.Tell("1775034001.000100", "U1", "what did you propose?")
-	w.Wake()
-	expect.Value(w.handle())(t)
+	w.says("1775034001.000100", "what did you propose?")
 	said := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
 	expect.That(t, strings.Contains(said, `"edits":[{"path":"a.txt","old":"one\ntwo\n","new":"one\n2\n"`) &&
 		!strings.Contains(said, "sha256"), "%s", said)
@@ -127,9 +123,8 @@ func TestARuleOfASourceHoldsWhileTheFilesAreTheSources(t *testing.T) {
 		w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run",
 			Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"tests"}`)}}
 		expect.Value(w.handle())(t)
-		if x := w.Load().Current(); x == nil || x.Status != tt.want {
-			t.Errorf("%s: %+v", name, x)
-		}
+		x := w.Load().Current()
+		expect.That(t, x != nil && x.Status == tt.want, "%s: %+v", name, x)
 	}
 }
 
@@ -173,9 +168,8 @@ func TestFilesThatAreLostAreSaid(t *testing.T) {
 	w.vendor.says.Calls = code(whole)
 	expect.Value(w.handle())(t)
 	a := w.Load()
-	if x := a.Current(); x == nil || x.Base != "" || a.Conversation.WorkspaceVersion != "" {
-		t.Fatalf("%+v, %+v", x, a.Conversation)
-	}
+	x := a.Current()
+	expect.Must(t, x != nil && x.Base == "" && a.Conversation.WorkspaceVersion == "", "%+v, %+v", x, a.Conversation)
 	again := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
 	expect.That(t, strings.Contains(again, "were deleted when their time was over"), "the model is told %s", again)
 	all := expect.Value(w.Rows.Newest(t.Context(), w.Ref.Tenant, w.Ref.ID, "", 5))(t)
@@ -208,10 +202,9 @@ func TestAProposalForOtherFilesIsMadeAnew(t *testing.T) {
 	}
 	next := expect.Value(w.handle())(t)
 	a := w.Load()
-	if a.Current() != nil || next.State != conversation.StateAnswer || w.Newest().Content != wordsIn("en").moved ||
-		len(a.Inbox) != 1 {
-		t.Errorf("%+v, then %s, said %q", a.Current(), next.State, w.Newest().Content)
-	}
+	expect.That(t, a.Current() == nil && next.State == conversation.StateAnswer &&
+		w.Newest().Content == wordsIn("en").moved && len(a.Inbox) == 1, "%+v, then %s, said %q", a.Current(), next.State,
+		w.Newest().Content)
 }
 
 func (w *world) settings() tenancy.Settings {

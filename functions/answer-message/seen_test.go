@@ -303,9 +303,7 @@ func TestAnAgentThatIsCalledInAThreadGetsWhatWasSaidThere(t *testing.T) {
 	}
 	expect.That(t, strings.Index(w.sentNow(), "the build is red") < strings.Index(w.sentNow(), "what is that?"),
 		"it comes after the question")
-	w.Tell("1775034010.000100", "U1", "and now?")
-	w.Wake()
-	expect.Value(w.handle())(t)
+	w.says("1775034010.000100", "and now?")
 	expect.Has(t, w.sentNow(), "the build is red")
 	expect.Is(t, *read, 1, "reads of the thread")
 	expect.Is(t, len(w.Load().Cards), 3, "cards: the notice and two answers")

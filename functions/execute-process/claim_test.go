@@ -106,9 +106,7 @@ func TestManyThatBeginAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 					return a.StartNumbered(in.Run, of, w.h.Now())
 				})
 			})
-			if err != nil {
-				t.Error(err)
-			}
+			expect.That(t, err == nil, "%v", err)
 		})
 	}
 	wg.Wait()
@@ -223,10 +221,9 @@ func TestARunThatIsSupersededAsItTakesTheSessionOnlyDelaysTheNext(t *testing.T) 
 	held := m.leaseUntil().Sub(m.h.Now())
 	expect.That(t, held > 0 && held <= m.h.HoldFor, "the session is held for %s", held)
 	next := m.run()
-	if wait := time.Duration(next.WaitSeconds) * time.Second; next.State != task.StatePause ||
-		wait > m.h.HoldFor+time.Second || sent != 0 {
-		t.Errorf("the next run: %+v, %d requests", next, sent)
-	}
+	wait := time.Duration(next.WaitSeconds) * time.Second
+	expect.That(t, next.State == task.StatePause && wait <= m.h.HoldFor+time.Second && sent == 0,
+		"the next run: %+v, %d requests", next, sent)
 	m.later(m.h.HoldFor)
 	m.through()
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted)

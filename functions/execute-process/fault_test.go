@@ -103,9 +103,7 @@ func testHangs(t *testing.T, w *world) {
 	defer cancel()
 	next, err := w.h.Handle(ctx, w.In())
 	expect.That(t, err == nil && next.State == task.StateExecuteProcess, "%+v, %v, want to come round again", next, err)
-	if timeLeft(ctx) < claimSpare/2 {
-		t.Errorf("%s were left to write down what happened", timeLeft(ctx))
-	}
+	expect.That(t, timeLeft(ctx) >= claimSpare/2, "%s were left to write down what happened", timeLeft(ctx))
 	w.ends(task.ExecutionRunning, "", task.StepUnknown)
 	w.run()
 	w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
@@ -128,10 +126,9 @@ func testNoSuchDepartment(t *testing.T, w *world) {
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonToolValue, task.StepFailed)
 	for locale, says := range map[string]string{"ja": "もう一度依頼してください", "en": "submit a new request"} {
-		if said := explain.Ended(locale, e.Error, e.ErrorDetail, explain.RetryRun); !strings.Contains(said, "経理部") ||
-			!strings.Contains(said, says) || strings.Contains(said, "[🔄") {
-			t.Errorf("people are told %q", said)
-		}
+		said := explain.Ended(locale, e.Error, e.ErrorDetail, explain.RetryRun)
+		expect.That(t, strings.Contains(said, "経理部") && strings.Contains(said, says) && !strings.Contains(said, "[🔄"),
+			"people are told %q", said)
 	}
 }
 
@@ -180,9 +177,8 @@ func testBucketHangs(t *testing.T, w *world) {
 	w.h.Results = hangs
 	w.run()
 	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	if len(e.Results) != 1 || e.Results[0].Result.JSON == "" || hangs.tries.Load() != 2 {
-		t.Errorf("after %d tries the result is %+v", hangs.tries.Load(), e.Results)
-	}
+	expect.That(t, len(e.Results) == 1 && e.Results[0].Result.JSON != "" && hangs.tries.Load() == 2,
+		"after %d tries the result is %+v", hangs.tries.Load(), e.Results)
 }
 
 // hanging does not answer when the first result is stored.
@@ -366,9 +362,7 @@ func testLateWrite(t *testing.T, w *world) {
 		another.Tools = w.tools.Tools
 		expect.Is(t, expect.Value(another.Handle(t.Context(), w.In()))(t).State, task.StateFail)
 		e := w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.h.Now())
-		})
+		w.retry(e)
 	}
 	_, err := w.try(functionTime)
 	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v, want ErrSuperseded: the run is another", err)

@@ -95,15 +95,12 @@ func testGateOfNobody(t *testing.T, w *world) {
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonNobodyApproves, task.StepCompleted)
 	text := explain.Ended("ja", e.Error, "", explain.RetryRun)
-	if !strings.Contains(text, "管理者に、設定の") || len(w.Load().Gates) != 0 {
-		t.Errorf("%d gates, and it says %s", len(w.Load().Gates), text)
-	}
+	expect.That(t, strings.Contains(text, "管理者に、設定の") && len(w.Load().Gates) == 0, "%d gates, and it says %s",
+		len(w.Load().Gates), text)
 	w.h.Approvable = func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings, string) error {
 		return explain.ErrUnverified
 	}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-	})
+	w.retry(e)
 	expect.Is(t, w.run().State, task.StateAwaitStepApproval)
 	w.written(0)
 }
@@ -118,9 +115,7 @@ func testGateOfRetry(t *testing.T, w *world) {
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
 	w.vendors.Fail(writing, 500, false)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-	})
+	w.retry(e)
 	next := w.run()
 	expect.That(t, next.State == task.StateAwaitStepApproval && next.Gate == task.GateKey(1, 2, 1), "%+v", next)
 	w.written(1)

@@ -251,9 +251,7 @@ func testJoinReused(t *testing.T, w *world) {
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepCompleted, task.StepUnknown)
 	w.tools.before = nil
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-	})
+	w.retry(e)
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted)
 	w.written(2)

@@ -141,9 +141,7 @@ func testSessionRetry(t *testing.T, m *sessionWorld) {
 	m.run()
 	e := m.ends(task.ExecutionFailed, task.ReasonStepsNotDone, task.StepCompleted)
 	m.agents.Script = nil
-	m.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), m.Now())
-	})
+	m.retry(e)
 	m.run()
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	all := m.agents.Sessions()

@@ -241,9 +241,7 @@ func TestASessionSurvivesACrashAnywhere(t *testing.T) {
 			if s := m.Load().Next(m.h.Now()).State; s == task.StateFinish || s == task.StateFail {
 				break
 			}
-			if try == 8 {
-				t.Fatalf("it does not end: %+v", m.Load().Execution())
-			}
+			expect.Must(t, try != 8, "it does not end: %+v", m.Load().Execution())
 			if !alive {
 				base.later(2 * time.Minute)
 			}
@@ -251,10 +249,9 @@ func TestASessionSurvivesACrashAnywhere(t *testing.T) {
 		written := m.vendors.Calls(writing) - before
 		e := m.Load().Execution()
 		unknown := e.Status == task.ExecutionFailed && e.Error == task.ReasonToolUnknown
-		if written > 1 || e.Status == task.ExecutionCompleted && written != 1 || e.Status != task.ExecutionCompleted &&
-			!unknown || !e.SessionClosed {
-			t.Errorf("%d calls wrote; %s for %q, session closed: %v", written, e.Status, e.Error, e.SessionClosed)
-		}
+		expect.That(t, written <= 1 && (e.Status != task.ExecutionCompleted || written == 1) &&
+			(e.Status == task.ExecutionCompleted || unknown) && e.SessionClosed,
+			"%d calls wrote; %s for %q, session closed: %v", written, e.Status, e.Error, e.SessionClosed)
 		expect.That(t, e.Usage != nil && e.Usage.Cost != 0, "charged %+v", e.Usage)
 		made := m.agents.Sessions()[sessions:]
 		expect.Must(t, len(made) == 1 && made[0].ID == e.SessionID, "%d sessions were made", len(made))
@@ -296,9 +293,10 @@ func (m *sessionWorld) givenUp(t *testing.T, limit float64) *task.Execution {
 	return m.Load().Execution()
 }
 
-func (m *sessionWorld) retry(e *task.Execution) {
-	m.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), m.h.Now())
+func (w *world) retry(e *task.Execution) {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.h.Now())
 	})
 }
 
@@ -311,9 +309,8 @@ func TestSessionsAreClosedAndPaid(t *testing.T) {
 		m.agents.Thinks = 0
 		m.through()
 		all := m.agents.Sessions()
-		if len(all) != 2 || all[0].Interrupts != 1 {
-			t.Fatalf("%d sessions, %d interrupts of the first", len(all), all[0].Interrupts)
-		}
+		expect.Must(t, len(all) == 2 && all[0].Interrupts == 1, "%d sessions, %d interrupts of the first", len(all),
+			all[0].Interrupts)
 		a := m.Load()
 		first := a.Executions[0]
 		expect.Must(t, first.SessionClosed && first.Usage != nil && first.Usage.Cost != 0,

@@ -74,9 +74,7 @@ func testNotListed(t *testing.T, w *world) {
 	w.written(0)
 
 	w.constrain(writing, `{"spreadsheet_ids":["another","`+vendors.Sheet+`"]}`)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-	})
+	w.retry(e)
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
 	w.written(1)
@@ -261,9 +259,8 @@ func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
 		w.approved(w.read(1))
 		w.run()
 		e, a := w.ends(task.ExecutionCompleted, "", task.StepCompleted), w.Load()
-		if e.Usage == nil || e.Usage.Calls != 1 || e.Usage.Input == 0 || a.Used().Input != e.Usage.Input {
-			t.Errorf("row %+v, sum %+v", e.Usage, a.Used())
-		}
+		expect.That(t, e.Usage != nil && e.Usage.Calls == 1 && e.Usage.Input != 0 && a.Used().Input == e.Usage.Input,
+			"row %+v, sum %+v", e.Usage, a.Used())
 	})
 	t.Run("a summary that can't be saved is paid for", func(t *testing.T) {
 		w := newWorld(t, server)

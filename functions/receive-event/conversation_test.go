@@ -85,20 +85,16 @@ func TestADirectMessageThatNamesAnAgentOpensAConversation(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			k := &kept{settings: tt.settings}
-			if out := post(t, handler(k), signed(callback(t, direct(tt.text, nil), nil))); out.StatusCode != 200 {
-				t.Fatal(out.StatusCode, out.Body)
-			}
+			out := post(t, handler(k), signed(callback(t, direct(tt.text, nil), nil)))
+			expect.Must(t, out.StatusCode == 200, "%v %v", out.StatusCode, out.Body)
 			if tt.agent == "" {
-				if k.request(t).Text != tt.text || len(k.told) != 0 {
-					t.Errorf("kept %+v and said %v", k.changes, k.said())
-				}
+				expect.That(t, k.request(t).Text == tt.text && len(k.told) == 0, "kept %+v and said %v", k.changes, k.said())
 				return
 			}
 			s := k.opened[conversation.ID("T0TEAM", "D0DM", root)]
-			if s == nil || len(k.changes) != 0 || s.Conversation.AgentID != tt.agent || k.said()[0].Content != tt.kept ||
-				len(s.Inbox) != 1 {
-				t.Errorf("opened %+v, said %v, made %d tasks", s, k.said(), len(k.changes))
-			}
+			expect.That(t, s != nil && len(k.changes) == 0 && s.Conversation.AgentID == tt.agent &&
+				k.said()[0].Content == tt.kept && len(s.Inbox) == 1, "opened %+v, said %v, made %d tasks", s, k.said(),
+				len(k.changes))
 		})
 	}
 }
@@ -114,9 +110,8 @@ func TestAReplyInAConversationsThreadIsTheAgents(t *testing.T) {
 				map[string]any{"id": "<!here>"}},
 		}), nil))).StatusCode
 	}
-	if got := reply("<@U0BOT> go on", root, "1776675600.000100"); got != 200 || len(k.said()) != 2 || len(k.changes) != 0 {
-		t.Fatalf("answered %d, said %v", got, k.said())
-	}
+	got := reply("<@U0BOT> go on", root, "1776675600.000100")
+	expect.Must(t, got == 200 && len(k.said()) == 2 && len(k.changes) == 0, "answered %d, said %v", got, k.said())
 	m := k.said()[1]
 	if m.Content != "go on" || m.User != "U0ALICE" || !slices.Equal(m.Attachments,
 		[]conversation.Attachment{{Kind: "unread", Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 12}}) {
@@ -128,25 +123,22 @@ func TestAReplyInAConversationsThreadIsTheAgents(t *testing.T) {
 		expect.That(t, k.said()[len(k.said())-1].Content == subtype, "a %s vanished: %v", subtype, k.said())
 	}
 	k.told = k.told[:2]
-	if got := reply("elsewhere", "1776675000.000100", "1776675601.000100"); got != 200 || len(k.said()) != 2 ||
-		len(k.changes) != 0 || len(h.Slack.(*noting).notes) != 1 {
-		t.Errorf("a reply in another thread was answered %d: said %v, wrote %d", got, k.said(), len(k.changes))
-	}
+	got = reply("elsewhere", "1776675000.000100", "1776675601.000100")
+	expect.That(t, got == 200 && len(k.said()) == 2 && len(k.changes) == 0 && len(h.Slack.(*noting).notes) == 1,
+		"a reply in another thread was answered %d: said %v, wrote %d", got, k.said(), len(k.changes))
 }
 
 func TestWhatAnAgentIsToldMayBeDeliveredAgain(t *testing.T) {
 	k := &kept{}
 	h := handler(k)
 	for range 3 {
-		if out := post(t, h, signed(callback(t, direct("claude: hi", nil), nil))); out.StatusCode != 200 {
-			t.Fatal(out.StatusCode, out.Body)
-		}
+		out := post(t, h, signed(callback(t, direct("claude: hi", nil), nil)))
+		expect.Must(t, out.StatusCode == 200, "%v %v", out.StatusCode, out.Body)
 	}
 	expect.That(t, len(k.told) == 1 && len(k.changes) == 0, "%d conversations, %d tasks", len(k.told), len(k.changes))
 	k = &kept{err: errors.New("the table is away")}
-	if out := post(t, handler(k), signed(callback(t, direct("claude: hi", nil), nil))); out.StatusCode != 503 {
-		t.Errorf("answered %d, so that Slack sends it never again", out.StatusCode)
-	}
+	out := post(t, handler(k), signed(callback(t, direct("claude: hi", nil), nil)))
+	expect.That(t, out.StatusCode == 503, "answered %d, so that Slack sends it never again", out.StatusCode)
 }
 
 func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
@@ -166,9 +158,8 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 	if got := stop(h, "U0ALICE", root); got != 200 || len(k.opened[id].Inbox) != 0 || !k.opened[id].Head.Resting {
 		t.Fatalf("answered %d, left %d messages", got, len(k.opened[id].Inbox))
 	}
-	if got := stop(h, "U0ALICE", root); got != 200 {
-		t.Errorf("nothing to stop was answered %d", got)
-	}
+	got := stop(h, "U0ALICE", root)
+	expect.That(t, got == 200, "nothing to stop was answered %d", got)
 	expect.Same(t, 200, stop(h, "U0ALICE", "1.000001"))
 	expect.Same(t, 400, stop(h, "U0ALICE", "soon"))
 

@@ -249,9 +249,8 @@ func TestWhatIsSaidOnce(t *testing.T) {
 		reply("1776675000.000200", "1776675001.000100"), reply("1776675000.000200", "1776675002.000100"),
 		reply("1776675500.000200", "1776675503.000100"),
 	} {
-		if out := post(t, handler(s), signed(callback(t, fields, nil))); out.StatusCode != 200 {
-			t.Fatal(out.StatusCode, out.Body)
-		}
+		out := post(t, handler(s), signed(callback(t, fields, nil)))
+		expect.Must(t, out.StatusCode == 200, "%v %v", out.StatusCode, out.Body)
 	}
 	var ids []string
 	for _, c := range s.changes {
@@ -268,9 +267,8 @@ func TestWhatIsSaidOnce(t *testing.T) {
 		for k, v := range bad {
 			fields[k] = v
 		}
-		if out := post(t, handler(s), signed(callback(t, fields, nil))); out.StatusCode != 400 {
-			t.Errorf("%v is answered %d", bad, out.StatusCode)
-		}
+		out := post(t, handler(s), signed(callback(t, fields, nil)))
+		expect.That(t, out.StatusCode == 400, "%v is answered %d", bad, out.StatusCode)
 	}
 }
 
@@ -327,15 +325,13 @@ func TestWhatSlackEndsIsEnded(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &kept{}
-			if out := post(t, handler(s), signed(callback(t, tt.event, tt.outer))); out.StatusCode != 200 {
-				t.Fatalf("answered %d %s", out.StatusCode, out.Body)
-			}
+			out := post(t, handler(s), signed(callback(t, tt.event, tt.outer)))
+			expect.Must(t, out.StatusCode == 200, "answered %d %s", out.StatusCode, out.Body)
 			diff := cmp.Diff([]ending{tt.want}, s.ended, cmp.AllowUnexported(ending{}), cmp.Comparer(time.Time.Equal))
 			expect.That(t, diff == "" && len(s.changes) == 0, "%s, and %d changes", diff, len(s.changes))
 			s.err = errors.New("throttled")
-			if out := post(t, handler(s), signed(callback(t, tt.event, tt.outer))); out.StatusCode != 503 {
-				t.Errorf("what could not be kept is answered %d", out.StatusCode)
-			}
+			out = post(t, handler(s), signed(callback(t, tt.event, tt.outer)))
+			expect.That(t, out.StatusCode == 503, "what could not be kept is answered %d", out.StatusCode)
 		})
 	}
 }

@@ -261,17 +261,15 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 	c := &counted{}
 	h := handler(store.NewTasks(dynamodb.New(db.DB.Options(), c.watch), table))
 	body := callback(t, nil, nil)
-	if out := post(t, h, signed(body)); out.StatusCode != 200 {
-		t.Fatal(out.StatusCode, out.Body)
-	}
+	out := post(t, h, signed(body))
+	expect.Must(t, out.StatusCode == 200, "%v %v", out.StatusCode, out.Body)
 	expect.That(t, slices.Equal(c.ops, []string{"TransactWriteItems"}), "calls: %v", c.ops)
 
 	var wg sync.WaitGroup
 	for range 5 {
 		wg.Go(func() {
-			if out := post(t, h, signed(body)); out.StatusCode != 200 {
-				t.Error(out.StatusCode, out.Body)
-			}
+			out := post(t, h, signed(body))
+			expect.That(t, out.StatusCode == 200, "%v %v", out.StatusCode, out.Body)
 		})
 	}
 	wg.Wait()
@@ -302,9 +300,8 @@ func testTold(t *testing.T, db *storetest.Server) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				if out := post(t, h, signed(callback(t, fields, nil))); out.StatusCode != 200 {
-					t.Error(out.StatusCode, out.Body)
-				}
+				out := post(t, h, signed(callback(t, fields, nil)))
+				expect.That(t, out.StatusCode == 200, "%v %v", out.StatusCode, out.Body)
 			})
 		}
 		wg.Wait()
@@ -367,12 +364,10 @@ func testStopAfterMany(t *testing.T, db *storetest.Server) {
 	do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return decide.Approve(a, x.ActionID, person("U0BOB"), policy, h.Now())
 	})
-	if out := post(t, h, signed(callback(t, map[string]any{
-		"type": "agent_session_stopped", "text": nil, "ts": nil, "channel": "D0DM", "thread_ts": root, "user": "U0ALICE",
-		"streaming_message_ts": []any{}, "event_ts": "1776675601.000200",
-	}, nil))); out.StatusCode != 200 {
-		t.Errorf("answered %d %s", out.StatusCode, out.Body)
-	}
+	out := post(t, h, signed(callback(t, map[string]any{"type": "agent_session_stopped", "text": nil, "ts": nil,
+		"channel": "D0DM", "thread_ts": root, "user": "U0ALICE", "streaming_message_ts": []any{},
+		"event_ts": "1776675601.000200"}, nil)))
+	expect.That(t, out.StatusCode == 200, "answered %d %s", out.StatusCode, out.Body)
 	a := expect.Value(opened.Load(t.Context(), ref))(t)
 	old := expect.Value(opened.Archived(t.Context(), ref.Tenant, ref.ID))(t)
 	got := a.Action(x.ActionID)

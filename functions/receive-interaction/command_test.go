@@ -94,16 +94,14 @@ func TestCommandsFromElsewhereOpenNothing(t *testing.T) {
 			form := w.typed(webapi.Sato, webapi.HR, "残業を確認して")
 			form.Set("is_enterprise_install", "true")
 			form.Del("team_id")
-			if said := w.said(form); !strings.Contains(said, "Enterprise Grid") || len(w.slack.Views(webapi.Sato)) != 0 {
-				t.Error(said)
-			}
+			said := w.said(form)
+			expect.That(t, strings.Contains(said, "Enterprise Grid") && len(w.slack.Views(webapi.Sato)) == 0, "%v", said)
 		},
 		"of a workspace that is none of ours": func(t *testing.T, w *world) {
 			form := w.typed(webapi.Sato, webapi.HR, "残業を確認して")
 			form.Set("team_id", "T0ELSE")
-			if said := w.said(form); said != inEach(card.NoteForeign) || len(w.slack.Views(webapi.Sato)) != 0 {
-				t.Error(said)
-			}
+			said := w.said(form)
+			expect.That(t, said == inEach(card.NoteForeign) && len(w.slack.Views(webapi.Sato)) == 0, "%v", said)
 		},
 	})
 }

@@ -118,10 +118,9 @@ func testActionRejected(t *testing.T, db *storetest.Server) {
 	expect.That(t, out.Body != "", "a form without a reason closes")
 	k.quiet(k.press(webapi.Suzuki, card.RejectAction, k.value()), webapi.Suzuki)
 	k.quiet(k.send(webapi.Suzuki, reason("本番はだめ")), webapi.Suzuki)
-	if x := k.action(); x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonRejected ||
-		x.ErrorDetail != "本番はだめ" {
-		t.Errorf("%+v", x)
-	}
+	x := k.action()
+	expect.That(t, x.Status == conversation.ActionCancelled && x.CancelReason == conversation.ReasonRejected &&
+		x.ErrorDetail == "本番はだめ", "%+v", x)
 }
 
 func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
@@ -149,9 +148,8 @@ func testActionCancelled(t *testing.T, db *storetest.Server) {
 	k.quiet(k.press(webapi.Sato, "more_action", k.value()), webapi.Sato)
 	k.quiet(k.send(webapi.Sato, map[string]any{}), webapi.Sato)
 	k.told(k.press(webapi.Suzuki, card.ApproveAction, k.value()), webapi.Suzuki, "すでに取り消しました")
-	if x := k.action(); x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonWithdrawn {
-		t.Errorf("%+v", x)
-	}
+	x := k.action()
+	expect.That(t, x.Status == conversation.ActionCancelled && x.CancelReason == conversation.ReasonWithdrawn, "%+v", x)
 }
 
 func testActionAtOnce(t *testing.T, db *storetest.Server) {

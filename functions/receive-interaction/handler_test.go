@@ -60,28 +60,25 @@ func testReject(t *testing.T, w *world) {
 	p := w.prompted()
 	w.quiet(w.post(w.click(webapi.Suzuki, "reject_prompt", p.ID)), webapi.Suzuki)
 	views := w.slack.Views(webapi.Suzuki)
-	if len(views) != 1 || w.Load().Prompt().Status != aggregate.PendingApproval {
-		t.Fatalf("%d forms, prompt %s", len(views), w.Load().Prompt().Status)
-	}
+	expect.Must(t, len(views) == 1 && w.Load().Prompt().Status == aggregate.PendingApproval, "%d forms, prompt %s",
+		len(views), w.Load().Prompt().Status)
 	var about card.Rejection
 	expect.NoError(t, json.Unmarshal([]byte(views[0].PrivateMetadata), &about))
 	expect.Same(t, card.Rejection{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID,
 		Hash: aggregate.HashOf(p.Content)}, about)
 	w.quiet(w.post(w.form(webapi.Suzuki, "prompt", p.ID, " データの検証を追加して\n")), webapi.Suzuki)
-	if got := w.Load().Prompt(); got.Status != aggregate.Rejected || got.RejectedBy != webapi.Suzuki ||
-		got.RejectionReason != "データの検証を追加して" {
-		t.Errorf("%+v", got)
-	}
+	got := w.Load().Prompt()
+	expect.That(t, got.Status == aggregate.Rejected && got.RejectedBy == webapi.Suzuki &&
+		got.RejectionReason == "データの検証を追加して", "%+v", got)
 }
 
 func testRejectStep(t *testing.T, w *world) {
 	g := w.gated()
 	w.quiet(w.post(w.click(webapi.Suzuki, "reject_step", g.ID)), webapi.Suzuki)
 	w.quiet(w.post(w.form(webapi.Suzuki, "step", g.ID, "宛先が違う")), webapi.Suzuki)
-	if a := w.Load(); a.Gates[0].RejectionReason != "宛先が違う" || a.Head.Ended == nil ||
-		a.Head.Ended.As != task.TaskCancelled {
-		t.Errorf("%+v", a.Gates[0])
-	}
+	a := w.Load()
+	expect.That(t, a.Gates[0].RejectionReason == "宛先が違う" && a.Head.Ended != nil &&
+		a.Head.Ended.As == task.TaskCancelled, "%+v", a.Gates[0])
 }
 
 // inForm checks that the form stays open with this text at the reason.
@@ -186,9 +183,8 @@ func testRetryExecution(t *testing.T, w *world) {
 	})
 	w.quiet(w.post(w.click(webapi.Sato, "retry_execution", e.ID)), webapi.Sato)
 	a := w.Load()
-	if a.Execution().Attempt != 2 || a.Execution().RetriedBy != webapi.Sato || a.Head.Ended != nil {
-		t.Fatalf("%+v", a.Execution())
-	}
+	expect.Must(t, a.Execution().Attempt == 2 && a.Execution().RetriedBy == webapi.Sato && a.Head.Ended == nil, "%+v",
+		a.Execution())
 	w.quiet(w.post(w.click(webapi.Sato, "retry_execution", e.ID)), webapi.Sato)
 	expect.Same(t, 2, len(w.Load().Executions))
 }
@@ -220,19 +216,17 @@ func testShortcutOnCard(t *testing.T, w *world) {
 	ended := w.Load().Head.Ended
 	expect.That(t, ended != nil && ended.By == webapi.Sato, "%+v", ended)
 	w.post(w.shortcut(webapi.Sato, button)) // again: the person is told so, without a dialog
-	if told := w.slack.Ephemerals(webapi.Sato); len(told) != 2 || !strings.Contains(told[1].Text, "にこのタスクをキャンセルしました") ||
-		len(w.slack.Views(webapi.Sato)) != 0 {
-		t.Errorf("%+v", told)
-	}
+	told := w.slack.Ephemerals(webapi.Sato)
+	expect.That(t, len(told) == 2 && strings.Contains(told[1].Text, "にこのタスクをキャンセルしました") &&
+		len(w.slack.Views(webapi.Sato)) == 0, "%+v", told)
 	// A card without buttons says in its metadata which task it shows.
 	metadata := map[string]any{"ts": "1776675601.000100", "thread_ts": "1.000001", "metadata": map[string]any{
 		"event_type": "ringi_card", "event_payload": map[string]any{"task": w.Ref.ID, "card": "CARD#task"},
 	}}
 	out := w.post(w.shortcut(webapi.Suzuki, metadata))
-	if told := w.slack.Ephemerals(webapi.Suzuki); out.StatusCode != 200 || len(told) != 1 ||
-		!strings.Contains(told[0].Text, "<@"+webapi.Sato+">") {
-		t.Errorf("%d %+v", out.StatusCode, told)
-	}
+	told = w.slack.Ephemerals(webapi.Suzuki)
+	expect.That(t, out.StatusCode == 200 && len(told) == 1 && strings.Contains(told[0].Text, "<@"+webapi.Sato+">"),
+		"%d %+v", out.StatusCode, told)
 }
 
 func testShortcutOnRequest(t *testing.T, w *world) {

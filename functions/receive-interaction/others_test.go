@@ -79,10 +79,9 @@ func (w *world) waits(what string) {
 func testTakeADraft(t *testing.T, w *world) {
 	p := w.contested()
 	w.quiet(w.post(w.click(webapi.Suzuki, card.OthersAction, p.ID)), webapi.Suzuki)
-	if shown := text(w.view(webapi.Suzuki)); !strings.Contains(shown, drafts["b"]) ||
-		!strings.Contains(shown, "80.00 点") || !strings.Contains(shown, "網羅性 (79): exceptions are missing") {
-		t.Fatal(shown)
-	}
+	shown := text(w.view(webapi.Suzuki))
+	expect.Must(t, strings.Contains(shown, drafts["b"]) && strings.Contains(shown, "80.00 点") &&
+		strings.Contains(shown, "網羅性 (79): exceptions are missing"), "%v", shown)
 	v := w.view(webapi.Suzuki)
 	expect.That(t, strings.Contains(text(v), "残りの 1 件") && strings.Contains(text(v), "/tasks/"+w.Load().Head.TaskID) &&
 		!strings.Contains(text(v), drafts["c"]), "it says where the third draft is: %s", text(v))
@@ -123,9 +122,8 @@ func testDraftsForReading(t *testing.T, w *world) {
 	})
 	w.quiet(w.post(w.click(webapi.Tanaka, card.OthersAction, p.ID)), webapi.Tanaka)
 	v := w.view(webapi.Tanaka)
-	if v.Submit != nil || !strings.Contains(text(v), drafts["b"]) {
-		t.Errorf("it can be submitted: %v; %s", v.Submit != nil, text(v))
-	}
+	expect.That(t, v.Submit == nil && strings.Contains(text(v), drafts["b"]), "it can be submitted: %v; %s",
+		v.Submit != nil, text(v))
 	w.told(w.post(w.submission(webapi.Tanaka, v)), webapi.Tanaka,
 		card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}))
 	w.waits("taken by somebody who may not decide")

@@ -304,9 +304,8 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 		w.click(webapi.Tanaka, "approve_prompt", id), w.click(webapi.Alex, "reject_prompt", id), w.form(webapi.Alex,
 			"prompt", id, "いいえ"),
 	} {
-		if out := w.post(of("T0FOREIGN", p)); out.StatusCode != 200 || out.Body != "" {
-			t.Errorf("answered %d %s", out.StatusCode, out.Body)
-		}
+		out := w.post(of("T0FOREIGN", p))
+		expect.That(t, out.StatusCode == 200 && out.Body == "", "answered %d %s", out.StatusCode, out.Body)
 	}
 	for _, c := range w.slack.Calls() {
 		expect.That(t, c == "auth.test", "called %s", c)
@@ -318,10 +317,9 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 		"one of ours is told %+v", notes)
 	after := w.Load().Head.Rev
 	expect.That(t, after == before, "the task moved from %d to %d", before, after)
-	if out := w.post(w.click(webapi.Suzuki, "approve_prompt", id)); out.StatusCode != 200 ||
-		w.Load().Prompt().Status != aggregate.Approved {
-		t.Errorf("our own %s: answered %d", slacktest.Team, out.StatusCode)
-	}
+	out := w.post(w.click(webapi.Suzuki, "approve_prompt", id))
+	expect.That(t, out.StatusCode == 200 && w.Load().Prompt().Status == aggregate.Approved, "our own %s: answered %d",
+		slacktest.Team, out.StatusCode)
 }
 
 func TestClicksOfAnOrganizationsInstallationDecideNothing(t *testing.T) {
@@ -341,9 +339,7 @@ func TestClicksAreAnsweredByTheirWorkspacesBot(t *testing.T) {
 	p := w.prompted()
 	w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID))
 	tenant := w.Ref.Tenant
-	if !slices.Contains(calls(), "users.info "+tenant) {
-		t.Errorf("nobody was asked who clicks: %q", calls())
-	}
+	expect.That(t, slices.Contains(calls(), "users.info "+tenant), "nobody was asked who clicks: %q", calls())
 	for _, c := range calls() {
 		expect.That(t, strings.HasSuffix(c, " "+tenant) || c == "auth.test ", "called %q, for %s", c, tenant)
 	}

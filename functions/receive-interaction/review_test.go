@@ -50,9 +50,7 @@ func (w *world) asked() *task.Prompt {
 func (w *world) view(user string) webapi.View {
 	w.T.Helper()
 	open := w.slack.Views(user)
-	if len(open) != 1 {
-		w.T.Fatalf("%d dialogs are open; told %+v", len(open), w.slack.Ephemerals(user))
-	}
+	expect.Must(w.T, len(open) == 1, "%d dialogs are open; told %+v", len(open), w.slack.Ephemerals(user))
 	return open[0]
 }
 

@@ -210,9 +210,8 @@ func testSentBack(t *testing.T, w *world) {
 func testDenied(t *testing.T, w *world) {
 	p := w.onRoute(webapi.Suzuki)
 	form := w.asksWhy(webapi.Suzuki, "more_process", p.ID, "/1")
-	if out := w.sendView(webapi.Suzuki, form, then("", circulation.Deny)); out.Body == "" {
-		t.Error("it is denied without a reason")
-	}
+	out := w.sendView(webapi.Suzuki, form, then("", circulation.Deny))
+	expect.That(t, out.Body != "", "it is denied without a reason")
 	w.quiet(w.sendView(webapi.Suzuki, form, then("予算がない", circulation.Deny)), webapi.Suzuki)
 	a := w.Load()
 	expect.Must(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDenied, "%+v", a.Head.Ended)
@@ -343,9 +342,7 @@ func testStandInStamps(t *testing.T, w *world) {
 	w.quiet(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka)
 	w.quiet(w.post(w.stamp(webapi.Tanaka, p)), webapi.Tanaka) // a double click
 	acts := w.acts()
-	if len(acts) != 1 {
-		t.Fatalf("%d acts", len(acts))
-	}
+	expect.Must(t, len(acts) == 1, "%d acts", len(acts))
 	act := acts[0]
 	expect.That(t, act.Hand.User == webapi.Tanaka && act.Principal.User == webapi.Suzuki &&
 		act.Found.Delegation.Key == d.Key() && act.Found.Delegation.Rev == 1, "%+v", act)

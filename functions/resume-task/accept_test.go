@@ -44,9 +44,8 @@ func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 			}
 			expect.That(t, next.State == task.StateFinish && next.Outcome == "refused" && ended != nil &&
 				ended.As == task.TaskRefused && ended.Reason == tt.reason, "%+v, ended %+v", next, ended)
-			if again, err := h.Handle(t.Context(), w.In()); err != nil || again != next {
-				t.Errorf("the second time: %+v, %v", again, err)
-			}
+			again, err := h.Handle(t.Context(), w.In())
+			expect.That(t, err == nil && again == next, "the second time: %+v, %v", again, err)
 		})
 	}
 }
@@ -134,10 +133,8 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 	var next aggregate.Next
 	out := expect.Metrics(t, func() { next = resume(second) })
 	expect.That(t, strings.Contains(out, `"PersonFull":1`), "counted %s", out)
-	if next.Outcome != "refused" || second.Load().Head.Ended.Reason != task.ReasonOpenPerson ||
-		second.Load().Head.Ended.Detail != "1" {
-		t.Fatalf("%+v, %+v", next, second.Load().Head.Ended)
-	}
+	expect.Must(t, next.Outcome == "refused" && second.Load().Head.Ended.Reason == task.ReasonOpenPerson &&
+		second.Load().Head.Ended.Detail == "1", "%+v, %+v", next, second.Load().Head.Ended)
 	w.Cancel()
 	expect.Same(t, task.StateExtractTask, resume(w.Another()).State)
 }

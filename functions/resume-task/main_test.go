@@ -170,13 +170,11 @@ func TestARequestWaitsForSlack(t *testing.T) {
 			for tries := 0; now.Sub(began) < 70*time.Minute; tries++ {
 				next, err := h.Handle(t.Context(), w.In())
 				a := w.Load()
-				if err != nil || next.State != task.StatePause || a.Head.Parked != nil || a.Head.AcceptedAt != nil ||
-					a.Head.Ended != nil {
-					t.Fatalf("after %s: %+v, %v, %+v", now.Sub(began), next, err, a.Head)
-				}
-				if tries > 0 && a.Head.PausedUntil.Sub(now) < last/2 || tries > 1000 {
-					t.Fatalf("try %d after %s: again in %s", tries, now.Sub(began), a.Head.PausedUntil.Sub(now))
-				}
+				expect.Must(t, err == nil && next.State == task.StatePause && a.Head.Parked == nil &&
+					a.Head.AcceptedAt == nil && a.Head.Ended == nil, "after %s: %+v, %v, %+v", now.Sub(began), next, err,
+					a.Head)
+				expect.Must(t, (tries <= 0 || a.Head.PausedUntil.Sub(now) >= last/2) && tries <= 1000,
+					"try %d after %s: again in %s", tries, now.Sub(began), a.Head.PausedUntil.Sub(now))
 				last = a.Head.PausedUntil.Sub(now)
 				expect.Must(t, s.err != error(slackapi.RateLimited{RetryAfter: 10 * time.Minute}) || last >= 10*time.Minute,
 					"again in %s, before Slack said", last)
@@ -202,15 +200,13 @@ func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
 	h := handler(w)
 	h.Slack = answers{team: "T0ELSEWHERE", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 	for range 2 {
-		if next, err := h.Handle(t.Context(), w.In()); err != nil || next.Outcome != "refused" {
-			t.Fatalf("%+v, %v", next, err)
-		}
+		next, err := h.Handle(t.Context(), w.In())
+		expect.Must(t, err == nil && next.Outcome == "refused", "%+v, %v", next, err)
 	}
 	e := w.Load().Head.Ended
 	expect.That(t, e != nil && e.As == task.TaskRefused && e.Reason == task.ReasonWorkspace, "ended %+v", e)
-	if made, err := w.Store.Tenant(t.Context(), w.Ref.Tenant); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("made %+v, %v", made, err)
-	}
+	made, err := w.Store.Tenant(t.Context(), w.Ref.Tenant)
+	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "made %+v, %v", made, err)
 	if s, err := w.Store.Settings(t.Context(), w.Ref.Tenant); err != nil || s.Rev != 0 {
 		t.Errorf("settings %+v, %v", s, err)
 	}
@@ -230,9 +226,8 @@ func TestAWorkspaceWithARowIsServed(t *testing.T) {
 	h := handler(w)
 	h.Slack = answers{unsure: slackapi.Refused{Code: "token_revoked", App: true}, user: slackapi.User{
 		ID: pipelinetest.Requester, Team: pipelinetest.Team}}
-	if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StateExtractTask {
-		t.Fatalf("%+v, %v", next, err)
-	}
+	next, err := h.Handle(t.Context(), w.In())
+	expect.Must(t, err == nil && next.State == task.StateExtractTask, "%+v, %v", next, err)
 }
 
 // A request saves the bot's ids, as the bot itself reports them, even for an existing tenant.

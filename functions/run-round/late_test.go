@@ -84,10 +84,9 @@ func TestWhatComesLateStopsNoTeamThatWentOn(t *testing.T) {
 				contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")))(t).Rounds)
 		}
 		next := w.once(a, m)
-		if got := w.team(a, "a"); next.State != StateRound || got.Status != contest.TeamRunning || got.Rounds != 1 ||
-			round1().Rev != 2 {
-			t.Errorf("%s: %+v, the round is of revision %d, next %+v", name, got, round1().Rev, next)
-		}
+		got := w.team(a, "a")
+		expect.That(t, next.State == StateRound && got.Status == contest.TeamRunning && got.Rounds == 1 &&
+			round1().Rev == 2, "%s: %+v, the round is of revision %d, next %+v", name, got, round1().Rev, next)
 	}
 }
 

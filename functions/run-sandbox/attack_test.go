@@ -71,9 +71,8 @@ func mib(bytes int64) string { return strconv.FormatInt(bytes>>20, 10) }
 func none(t *testing.T, o outcome) {
 	t.Helper()
 	expect.NoError(t, o.err)
-	if strings.Contains(o.text(), "GOT ") || !strings.Contains(o.text(), "tried") {
-		t.Errorf("%+v\n%s", o.end, o.text())
-	}
+	expect.That(t, !strings.Contains(o.text(), "GOT ") && strings.Contains(o.text(), "tried"), "%+v\n%s", o.end,
+		o.text())
 }
 
 // If a command can stop inside, the supervisor kills it instead.
@@ -171,9 +170,8 @@ func TestADiskIsNotFilled(t *testing.T) {
 			echo ended $?; wc -c < $TMPDIR/big`))
 		expect.NoError(t, one.err)
 		// The shell's own message may come before or after.
-		if !strings.Contains(one.text(), fmt.Sprint(maxFileBytes)) || strings.Contains(one.text(), "ended 0") {
-			t.Errorf("one file: %+v\n%s", one.end, one.text())
-		}
+		expect.That(t, strings.Contains(one.text(), fmt.Sprint(maxFileBytes)) && !strings.Contains(one.text(), "ended 0"),
+			"one file: %+v\n%s", one.end, one.text())
 		if l == machine { // its disk goes with it
 			return
 		}
@@ -202,21 +200,17 @@ func TestMuchOutputIsNeitherKeptNorWaitedFor(t *testing.T) {
 		got := run(t, l, newStore(t).order(fmt.Sprintf(
 			`head -c %dM /dev/zero | tr '\0' x | fold -w 99; echo; echo last; exit 3`, mb)))
 		expect.NoError(t, got.err)
-		if got.end.ExitCode != 3 || got.took > 45*time.Second || got.lines[len(got.lines)-1].Text != "last" {
-			t.Errorf("%+v after %s, at the end %q", got.end, got.took, got.lines[len(got.lines)-1].Text)
-		}
-		if all := got.end.Dropped + len(got.lines); all < want || all > want+2 ||
-			len(got.lines) > maxWaiting+int(got.took/sendEach+1)*maxAtOnce {
-			t.Errorf("%d lines, %d of them sent", all, len(got.lines))
-		}
+		expect.That(t, got.end.ExitCode == 3 && got.took <= 45*time.Second && got.lines[len(got.lines)-1].Text == "last",
+			"%+v after %s, at the end %q", got.end, got.took, got.lines[len(got.lines)-1].Text)
+		all := got.end.Dropped + len(got.lines)
+		expect.That(t, all >= want && all <= want+2 && len(got.lines) <= maxWaiting+int(got.took/sendEach+1)*maxAtOnce,
+			"%d lines, %d of them sent", all, len(got.lines))
 		expect.Is(t, got.lines[len(got.lines)-1].Number, got.end.Dropped+len(got.lines), "number of the last line")
 		t.Logf("%d lines sent, %d dropped, %s", len(got.lines), got.end.Dropped, got.took)
 		one := run(t, l, newStore(t).order(fmt.Sprintf(`head -c %dM /dev/zero | tr '\0' x`, mb)))
 		expect.NoError(t, one.err)
-		if len(one.lines) != 1 || !one.lines[0].Unfinished || len(one.text()) > isolated.MaxLine ||
-			!strings.Contains(one.text(), " bytes)") {
-			t.Errorf("%d lines of %d bytes", len(one.lines), len(one.text()))
-		}
+		expect.That(t, len(one.lines) == 1 && one.lines[0].Unfinished && len(one.text()) <= isolated.MaxLine &&
+			strings.Contains(one.text(), " bytes)"), "%d lines of %d bytes", len(one.lines), len(one.text()))
 	})
 }
 
@@ -224,9 +218,8 @@ func TestMemoryIsWithheld(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		got := runWithin(t, l, armed(t, newStore(t), "memory", mib(little()*2/5)), little())
 		expect.NoError(t, got.err)
-		if got.end.Limit != isolated.EndedByMemory || got.end.Signal != "SIGKILL" {
-			t.Errorf("%+v\n%s", got.end, got.text())
-		}
+		expect.That(t, got.end.Limit == isolated.EndedByMemory && got.end.Signal == "SIGKILL", "%+v\n%s", got.end,
+			got.text())
 	})
 	noneIsLeft(t)
 }
@@ -260,10 +253,8 @@ func TestTheEnvironmentOfNobodyElseIsRead(t *testing.T) {
 		}
 		got := run(t, l, newStore(t).order(script))
 		expect.NoError(t, got.err)
-		if strings.Contains(got.text(), "access key") || strings.Contains(got.text(), "AWS_") ||
-			!strings.Contains(got.text(), "USER=sandbox") || !strings.Contains(got.text(), "tried") {
-			t.Errorf("%s", got.text())
-		}
+		expect.That(t, !strings.Contains(got.text(), "access key") && !strings.Contains(got.text(), "AWS_") &&
+			strings.Contains(got.text(), "USER=sandbox") && strings.Contains(got.text(), "tried"), "%s", got.text())
 	})
 }
 
@@ -282,9 +273,7 @@ func TestAnEarlierActionLeavesNothing(t *testing.T) {
 			`for d in %s; do ls $d/%s 2>/dev/null && echo GOT it; done
 			grep -l 'sleep.[3]00' /proc/*/cmdline 2>/dev/null; echo tried`, places, name)))
 		none(t, second)
-		if strings.Contains(second.text(), "/cmdline") {
-			t.Errorf("a process is left: %s", second.text())
-		}
+		expect.That(t, !strings.Contains(second.text(), "/cmdline"), "a process is left: %s", second.text())
 	})
 }
 
@@ -363,9 +352,7 @@ func TestNothingOutlivesItsCommand(t *testing.T) {
 		var got outcome
 		expect.Within(t, 10*time.Second, func() { got = run(t, l, o) })
 		expect.NoError(t, got.err)
-		if got.end.ExitCode != 5 || got.text() != "begun" {
-			t.Errorf("%+v after %s: %s", got.end, got.took, got.text())
-		}
+		expect.That(t, got.end.ExitCode == 5 && got.text() == "begun", "%+v after %s: %s", got.end, got.took, got.text())
 	})
 	noneIsLeft(t)
 }
@@ -377,9 +364,8 @@ func TestACommandThatIgnoresSignalsIsKilled(t *testing.T) {
 		var got outcome
 		expect.Within(t, 12*time.Second, func() { got = run(t, l, o) })
 		expect.NoError(t, got.err)
-		if got.end.Signal != "SIGKILL" || !got.end.TimedOut || !strings.Contains(got.text(), "ignored") {
-			t.Errorf("%+v after %s: %s", got.end, got.took, got.text())
-		}
+		expect.That(t, got.end.Signal == "SIGKILL" && got.end.TimedOut && strings.Contains(got.text(), "ignored"),
+			"%+v after %s: %s", got.end, got.took, got.text())
 	})
 	noneIsLeft(t)
 }

@@ -329,9 +329,8 @@ func TestAMembersScriptGivesTextAndKeepsNothing(t *testing.T) {
 		const script = "echo $((6*7)); ls; echo secret > kept.txt"
 		for range 2 {
 			got := expect.Value(members.Run(t.Context(), script))(t)
-			if !strings.HasPrefix(got, "42\n") || strings.Contains(got, "kept.txt") || !strings.HasSuffix(got, "exit code: 0") {
-				t.Errorf("%q", got)
-			}
+			expect.That(t, strings.HasPrefix(got, "42\n") && !strings.Contains(got, "kept.txt") &&
+				strings.HasSuffix(got, "exit code: 0"), "%q", got)
 		}
 	})
 }

@@ -152,9 +152,8 @@ func managedRuntime(t *testing.T, o isolated.Order, args ...string) (out, errs s
 	expect.Patience(t)
 	node, err := exec.LookPath("node")
 	if err != nil {
-		if os.Getenv("CI") != "" && os.Getenv("RINGI_WITHOUT_NODE") == "" {
-			t.Fatal("there is no node for the managed runtime's handler")
-		}
+		expect.Must(t, os.Getenv("CI") == "" || os.Getenv("RINGI_WITHOUT_NODE") != "",
+			"there is no node for the managed runtime's handler")
 		t.Skip("there is no node for the managed runtime's handler")
 	}
 	dir := t.TempDir()
@@ -183,10 +182,8 @@ func TestTheManagedRuntimeStreamsACommand(t *testing.T) {
 	})
 	expect.NoError(t, err)
 	all := strings.Join(text, "\n")
-	if end.ExitCode != 4 || len(end.Held) == 0 || !strings.Contains(all, "it is done") ||
-		strings.Contains(all, "access key") || !strings.Contains(errs, "handled") {
-		t.Errorf("%+v\n%s\n%s", end, all, errs)
-	}
+	expect.That(t, end.ExitCode == 4 && len(end.Held) != 0 && strings.Contains(all, "it is done") &&
+		!strings.Contains(all, "access key") && strings.Contains(errs, "handled"), "%+v\n%s\n%s", end, all, errs)
 	expect.Same(t, []string{"f"}, s.after(t).Paths())
 }
 
@@ -195,8 +192,7 @@ func TestTheManagedRuntimeKillsWhatNobodyListensTo(t *testing.T) {
 	begun := time.Now()
 	o := newStore(t).order("while :; do echo line; sleep 0.05; done")
 	_, errs := managedRuntime(t, o, "2000")
-	if !strings.Contains(errs, "failed: the client is gone") || time.Since(begun) > 20*time.Second {
-		t.Errorf("after %s: %s", time.Since(begun), errs)
-	}
+	expect.That(t, strings.Contains(errs, "failed: the client is gone") && time.Since(begun) <= 20*time.Second,
+		"after %s: %s", time.Since(begun), errs)
 	noneIsLeft(t)
 }

@@ -22,9 +22,8 @@ func TestACommandRunsInItsWorkspace(t *testing.T) {
 		o.Workspace = s.URL + "/workspace"
 		got := run(t, l, o)
 		expect.NoError(t, got.err)
-		if got.end.ExitCode != 0 || got.end.Limit != "" || got.end.Version != files.Sum(s.uploaded) {
-			t.Errorf("%+v", got.end)
-		}
+		expect.That(t, got.end.ExitCode == 0 && got.end.Limit == "" && got.end.Version == files.Sum(s.uploaded), "%+v",
+			got.end)
 		var out []isolated.Line
 		for i, line := range got.lines {
 			expect.Is(t, line.Number, i+1, "number of a line")
@@ -102,9 +101,8 @@ func TestACancelEndsACommand(t *testing.T) {
 			got = run(t, l, s.order("echo begun; sleep 50"))
 		})
 		expect.NoError(t, got.err)
-		if !got.end.Cancelled || got.end.Signal != "SIGTERM" || got.text() != "begun" {
-			t.Errorf("%+v after %s, %q", got.end, got.took, got.text())
-		}
+		expect.That(t, got.end.Cancelled && got.end.Signal == "SIGTERM" && got.text() == "begun", "%+v after %s, %q",
+			got.end, got.took, got.text())
 		expect.That(t, s.uploaded == nil, "the workspace of a cancelled command was kept")
 	})
 }
@@ -116,17 +114,14 @@ func TestWhatCantBeKeptOfAWorkspaceIsSaid(t *testing.T) {
 		s.refuse = 1 // the second try succeeds
 		got := run(t, l, s.order(`ln -s /etc/passwd l; mkfifo p; echo x > f`))
 		expect.NoError(t, got.err)
-		if got.end.ExitCode != 0 || len(got.end.Left) != 2 ||
-			!strings.Contains(strings.Join(got.end.Left, " "), `"l": a link`) {
-			t.Errorf("%+v", got.end)
-		}
+		expect.That(t, got.end.ExitCode == 0 && len(got.end.Left) == 2 &&
+			strings.Contains(strings.Join(got.end.Left, " "), `"l": a link`), "%+v", got.end)
 		expect.Same(t, []string{"f"}, s.after(t).Paths())
 		got = run(t, l, s.order(fmt.Sprintf(`i=0; while [ $i -le %d ]; do : > $i; i=$((i+1)); done`,
 			files.MaxEntries)))
 		expect.NoError(t, got.err)
-		if got.end.ExitCode != 0 || got.end.Version != "" || !strings.Contains(got.end.Limit, "more than 5000 files") {
-			t.Errorf("%+v", got.end)
-		}
+		expect.That(t, got.end.ExitCode == 0 && got.end.Version == "" &&
+			strings.Contains(got.end.Limit, "more than 5000 files"), "%+v", got.end)
 	})
 }
 
@@ -146,10 +141,9 @@ func TestNothingBeginsThatCantBeDone(t *testing.T) {
 			o := s.order("echo begun")
 			tt.change(&o)
 			got := run(t, namespaces, o)
-			if !errors.Is(got.err, isolated.ErrNotBegun) || errors.Is(got.err, isolated.ErrCannot) != tt.cannot ||
-				strings.Contains(fmt.Sprint(got.err), s.URL) {
-				t.Errorf("got %v", got.err)
-			}
+			expect.That(t, errors.Is(got.err, isolated.ErrNotBegun) &&
+				errors.Is(got.err, isolated.ErrCannot) == tt.cannot && !strings.Contains(fmt.Sprint(got.err), s.URL),
+				"got %v", got.err)
 		})
 	}
 }
@@ -157,10 +151,8 @@ func TestNothingBeginsThatCantBeDone(t *testing.T) {
 func TestAMachineThatWithholdsTooLittleRunsNothing(t *testing.T) {
 	t.Setenv("TMPDIR", "/no/such/folder") // so that no box is made
 	got := run(t, machine, newStore(t).order("echo begun"))
-	if !errors.Is(got.err, isolated.ErrCannot) || !strings.Contains(got.err.Error(), "withholds too little") ||
-		len(got.lines) > 0 {
-		t.Errorf("%+v, %v", got.lines, got.err)
-	}
+	expect.That(t, errors.Is(got.err, isolated.ErrCannot) &&
+		strings.Contains(got.err.Error(), "withholds too little") && len(got.lines) == 0, "%+v, %v", got.lines, got.err)
 }
 
 // Neither processes nor files of a box remain.

@@ -80,9 +80,8 @@ func TestAForkBombEndsWithItsTime(t *testing.T) {
 		close(stop)
 		highest := <-most
 		expect.NoError(t, got.err)
-		if !got.end.TimedOut && got.end.Limit != isolated.EndedByMemory || got.took > 40*time.Second {
-			t.Errorf("%+v after %s", got.end, got.took)
-		}
+		expect.That(t, (got.end.TimedOut || got.end.Limit == isolated.EndedByMemory) && got.took <= 40*time.Second,
+			"%+v after %s", got.end, got.took)
 		expect.That(t, highest >= 50 && highest <= maxProcesses+20, "%d processes at most", highest)
 		t.Logf("%d processes at most, %s from start to end", highest, got.took)
 		noneIsLeft(t)
@@ -106,9 +105,8 @@ func noneIsLeft(t *testing.T) {
 func TestTheMemoryOfAProcessWithoutItsFirstThreadIsCounted(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		o := runWithin(t, l, armed(t, newStore(t), "hoard", mib(little()/2)), little())
-		if o.end.Limit != isolated.EndedByMemory || strings.Contains(o.text(), "GOT") {
-			t.Errorf("%+v, %v\n%s", o.end, o.err, o.text())
-		}
+		expect.That(t, o.end.Limit == isolated.EndedByMemory && !strings.Contains(o.text(), "GOT"), "%+v, %v\n%s", o.end,
+			o.err, o.text())
 	})
 	nothingRuns(t)
 }
@@ -119,9 +117,8 @@ func TestAProcessWithoutItsFirstThreadIsEnded(t *testing.T) {
 		a.TimeoutSeconds = 1
 		var o outcome
 		expect.Within(t, 20*time.Second, func() { o = run(t, l, a) })
-		if !o.end.TimedOut || strings.Contains(o.text(), "GOT") {
-			t.Errorf("its time: %+v, %v\n%s", o.end, o.err, o.text())
-		}
+		expect.That(t, o.end.TimedOut && !strings.Contains(o.text(), "GOT"), "its time: %+v, %v\n%s", o.end, o.err,
+			o.text())
 		a = armed(t, newStore(t))
 		a.Type, a.Argv, a.Script = isolated.ShellCommand, nil,
 			"setsid ./attacker attack leaderless 0 300 >/dev/null 2>&1 & sleep 1; echo tried"

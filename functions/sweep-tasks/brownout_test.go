@@ -271,17 +271,15 @@ func TestABrownOutDelaysNoExpiry(t *testing.T) {
 				done := len(m.later) - m.off
 				t.Logf("%v: %d of %d gates expired, %d tasks handled, %d put off, %d calls of what is down", took, m.expired(),
 					heads/2, done, m.off, m.calls[tt.down])
-				if m.expired() != tt.expired || done != tt.done || m.calls[tt.down] > tt.asked || took > tt.within {
-					t.Errorf("%d expired, %d handled, %d calls, %s", m.expired(), done, m.calls[tt.down], took)
-				}
+				expect.That(t, m.expired() == tt.expired && done == tt.done && m.calls[tt.down] <= tt.asked &&
+					took <= tt.within, "%d expired, %d handled, %d calls, %s", m.expired(), done, m.calls[tt.down], took)
 				m.faults = nil
 				for range 6 { // as each minute's sweep
 					m.now = m.now.Add(time.Minute)
 					m.sweep(t)
 				}
-				if len(m.later) != heads || m.expired() != heads/2 {
-					t.Errorf("six minutes after it is over: %d tasks handled, %d gates expired", len(m.later), m.expired())
-				}
+				expect.That(t, len(m.later) == heads && m.expired() == heads/2,
+					"six minutes after it is over: %d tasks handled, %d gates expired", len(m.later), m.expired())
 			})
 		})
 	}

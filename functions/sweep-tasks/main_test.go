@@ -105,9 +105,8 @@ func testExpires(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("expired at %v itself", by)
 	}
 	a = sweep(t, w, 2*time.Second)
-	if a.Head.Ended == nil || a.Head.Ended.Reason != task.ReasonExpired || a.Prompt().Status != aggregate.Expired {
-		t.Errorf("ended %+v, prompt %s", a.Head.Ended, a.Prompt().Status)
-	}
+	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonExpired &&
+		a.Prompt().Status == aggregate.Expired, "ended %+v, prompt %s", a.Head.Ended, a.Prompt().Status)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 	expect.Same(t, 1, w.Drawn())
 }
@@ -122,9 +121,8 @@ func testEndedUnshown(t *testing.T, w *pipelinetest.World) {
 		t.Error("messages about a task that can't be drawn don't grow apart")
 	}
 	show(t, w)
-	if a := sweep(t, w, time.Hour); a.Head.DueAt != nil || w.Drawn() != 0 {
-		t.Errorf("due at %v though everybody saw it", a.Head.DueAt)
-	}
+	a := sweep(t, w, time.Hour)
+	expect.That(t, a.Head.DueAt == nil && w.Drawn() == 0, "due at %v though everybody saw it", a.Head.DueAt)
 }
 
 func steps() []task.Step {
@@ -155,9 +153,8 @@ func testSettles(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("%+v", a.Execution().Results)
 	}
 	show(t, w)
-	if a := sweep(t, w, 6*time.Minute); a.Head.DueAt != nil {
-		t.Errorf("due at %v: nothing is left", a.Head.DueAt)
-	}
+	a := sweep(t, w, 6*time.Minute)
+	expect.That(t, a.Head.DueAt == nil, "due at %v: nothing is left", a.Head.DueAt)
 }
 
 func testOverLimit(t *testing.T, w *pipelinetest.World) {
@@ -255,9 +252,8 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 	for i, want := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
 		expect.NoError(t, h.Sweep(t.Context()))
 		head := w.Load().Head
-		if head.SweepFailures != i+1 || !head.DueAt.Equal(w.Now().Add(want*time.Minute)) {
-			t.Errorf("failure %d: %d noted, due in %v", i+1, head.SweepFailures, head.DueAt.Sub(w.Now()))
-		}
+		expect.That(t, head.SweepFailures == i+1 && head.DueAt.Equal(w.Now().Add(want*time.Minute)),
+			"failure %d: %d noted, due in %v", i+1, head.SweepFailures, head.DueAt.Sub(w.Now()))
 		w.Later(want * time.Minute)
 	}
 	s := other.Status(1)

@@ -69,9 +69,8 @@ func (k *inConversation) drawn(status string, texts ...string) {
 	thread := k.slack.Thread(k.T, k.channel, k.thread)
 	expect.Must(k.T, len(thread) == len(texts), "the thread shows %d messages, want %q: %+v", len(thread), texts, thread)
 	for i, m := range thread {
-		if text := string(expect.Value(json.Marshal(m))(k.T)); !strings.Contains(text, texts[i]) {
-			k.T.Errorf("message %d is %s, want %q", i, text, texts[i])
-		}
+		text := string(expect.Value(json.Marshal(m))(k.T))
+		expect.That(k.T, strings.Contains(text, texts[i]), "message %d is %s, want %q", i, text, texts[i])
 	}
 	got := ""
 	for _, s := range k.slack.Sessions(k.channel) {

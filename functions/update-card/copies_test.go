@@ -57,10 +57,9 @@ func testCopiesFollow(t *testing.T, w *world) {
 	w.done()
 	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
 		got := w.direct(user)
-		if len(got) != 1 || !strings.Contains(got[0], "approve_prompt") || !strings.Contains(got[0], p.ID) ||
-			!strings.Contains(got[0], w.Ref.ID) || !strings.Contains(got[0], "/console/tasks/"+w.Ref.ID) {
-			t.Fatalf("%s got %v", user, got)
-		}
+		expect.Must(t, len(got) == 1 && strings.Contains(got[0], "approve_prompt") && strings.Contains(got[0], p.ID) &&
+			strings.Contains(got[0], w.Ref.ID) && strings.Contains(got[0], "/console/tasks/"+w.Ref.ID), "%s got %v", user,
+			got)
 	}
 	w.Approve()
 	w.done()
@@ -84,9 +83,8 @@ func testCopiesOfEligible(t *testing.T, w *world) {
 	s := w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	w.Prompted(s)
 	w.done()
-	if n := len(w.Load().Copies); n != 1 || len(w.direct(webapi.Suzuki)) != 1 {
-		t.Errorf("%d copies: %v", n, w.Load().Copies)
-	}
+	n := len(w.Load().Copies)
+	expect.That(t, n == 1 && len(w.direct(webapi.Suzuki)) == 1, "%d copies: %v", n, w.Load().Copies)
 }
 
 func testCopiesUnreachable(t *testing.T, w *world) {

@@ -186,9 +186,7 @@ func testArchived(t *testing.T, w *world) {
 		}
 		return len(all)
 	}
-	if dm() != 1 {
-		t.Fatalf("the requester was told %d times", dm())
-	}
+	expect.Must(t, dm() == 1, "the requester was told %d times", dm())
 	w.slack.Calls()
 	w.done()
 	calls := w.slack.Calls()
@@ -196,9 +194,7 @@ func testArchived(t *testing.T, w *world) {
 	w.Extracted()
 	w.Draft(tenancy.DefaultSettings())
 	w.done()
-	if dm() != 1 {
-		t.Errorf("the requester was told %d times", dm())
-	}
+	expect.That(t, dm() == 1, "the requester was told %d times", dm())
 	expect.NoError(t, w.slack.SetArchived(webapi.HR, false))
 	w.Approve()
 	w.done()
@@ -214,27 +210,23 @@ func testArchivedAtGate(t *testing.T, w *world) {
 	w.Draft(tenancy.DefaultSettings())
 	expect.NoError(t, w.slack.SetArchived(webapi.HR, true))
 	w.done()
-	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.TriedAt == nil {
-		t.Fatalf("%+v", c)
-	}
+	c := w.Load().Card("CARD#prompt#0001")
+	expect.Must(t, c.State == aggregate.CardUnreachable && c.TriedAt != nil, "%+v", c)
 	expect.NoError(t, w.slack.SetArchived(webapi.HR, false))
 	w.slack.Calls()
 	w.Later(time.Hour - time.Second)
-	if e := w.Load().Effects(w.Now()); e.Cards {
-		t.Error("the sweeper asks for cards within the hour")
-	}
+	e := w.Load().Effects(w.Now())
+	expect.That(t, !e.Cards, "the sweeper asks for cards within the hour")
 	w.done()
 	calls := w.slack.Calls()
 	expect.That(t, len(calls) == 0, "tried again within the hour: %v", calls)
 	w.Later(time.Second)
-	if e := w.Load().Effects(w.Now()); !e.Cards {
-		t.Error("after an hour the sweeper asks for no cards")
-	}
+	e = w.Load().Effects(w.Now())
+	expect.That(t, e.Cards, "after an hour the sweeper asks for no cards")
 	w.done()
 	w.shows("勤怠", "approve_prompt")
-	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardPosted || c.Refusal != "" || c.TriedAt != nil {
-		t.Errorf("%+v", c)
-	}
+	c = w.Load().Card("CARD#prompt#0001")
+	expect.That(t, c.State == aggregate.CardPosted && c.Refusal == "" && c.TriedAt == nil, "%+v", c)
 }
 
 // A gate that opens while Slack refuses all of the app's calls is shown afterwards.
@@ -271,9 +263,8 @@ func testUpdateFault(t *testing.T, w *world) {
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Unavailable})
 	w.back(1, 2)
 	w.shows("受け付けました", "実行方針") // an update to be done again holds up no other card
-	if c := w.Load().Card("CARD#task"); c.Hash == was || c.State != aggregate.CardPosted {
-		t.Errorf("%+v", c)
-	}
+	c := w.Load().Card("CARD#task")
+	expect.That(t, c.Hash != was && c.State == aggregate.CardPosted, "%+v", c)
 	w.done()
 	w.shows("勤怠", "実行方針")
 	// Slack refuses the content: that is saved, and the card is posted at the next revision.
@@ -287,15 +278,13 @@ func testUpdateFault(t *testing.T, w *world) {
 		return decide.Approve(a, a.Prompt().ID, by, policy, w.Now())
 	})
 	w.done()
-	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.MessageTS != before ||
-		c.Refusal != "msg_too_long" {
-		t.Errorf("%+v", c)
-	}
+	c = w.Load().Card("CARD#prompt#0001")
+	expect.That(t, c.State == aggregate.CardUnreachable && c.MessageTS == before && c.Refusal == "msg_too_long", "%+v",
+		c)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.End(by, policy, w.Now()) })
 	w.done()
-	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardPosted || c.MessageTS != before {
-		t.Errorf("%+v", c)
-	}
+	c = w.Load().Card("CARD#prompt#0001")
+	expect.That(t, c.State == aggregate.CardPosted && c.MessageTS == before, "%+v", c)
 }
 
 // Slack takes no update for a minute. What asks is posted meanwhile, and the rest follows.
@@ -352,9 +341,8 @@ func testLargeArguments(t *testing.T, w *world) {
 	expect.NoError(t, err)
 	expect.That(t, strings.Contains(string(last), "末尾") && strings.Contains(string(last), "approve_step"),
 		"the card is %s", last)
-	if n := len(w.bucket[storetest.FetchCount]); n != 1 {
-		t.Errorf("the arguments were fetched %d times for one card", n)
-	}
+	n := len(w.bucket[storetest.FetchCount])
+	expect.That(t, n == 1, "the arguments were fetched %d times for one card", n)
 	w.Approve()
 	w.done()
 	thread = w.slack.Thread(t, webapi.HR, w.root)
@@ -364,9 +352,8 @@ func testLargeArguments(t *testing.T, w *world) {
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RestartRun(1, w.Now()) })
 	w.done()
-	if n := len(w.bucket[storetest.FetchCount]); n != 2 {
-		t.Errorf("the arguments were fetched %d times for a card that was drawn twice", n)
-	}
+	n = len(w.bucket[storetest.FetchCount])
+	expect.That(t, n == 2, "the arguments were fetched %d times for a card that was drawn twice", n)
 	kept := w.Load().Gates[0].Arguments
 	expect.That(t, kept.JSON == "", "the row holds %d bytes of them", len(kept.JSON))
 }

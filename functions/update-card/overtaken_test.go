@@ -49,9 +49,8 @@ func testRedrawMeanwhile(t *testing.T, w *world) {
 	w.h.Rows = w.Store
 	w.done()
 	w.shows("勤怠", webapi.Tanaka)
-	if a := w.Load(); a.Effects(w.Now()).Cards {
-		t.Error("it is drawn for ever")
-	}
+	a := w.Load()
+	expect.That(t, !a.Effects(w.Now()).Cards, "it is drawn for ever")
 }
 
 // earlier reads an aggregate as it was.

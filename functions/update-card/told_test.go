@@ -100,14 +100,10 @@ func (k *inConversation) sees(user string, want, not []string) {
 	got := k.direct(user)
 	expect.Must(k.T, len(got) == 1, "%s has %d messages: %v", user, len(got), got)
 	for _, text := range want {
-		if !strings.Contains(got[0], text) {
-			k.T.Errorf("%s doesn't see %q: %s", user, text, got[0])
-		}
+		expect.That(k.T, strings.Contains(got[0], text), "%s doesn't see %q: %s", user, text, got[0])
 	}
 	for _, text := range not {
-		if strings.Contains(got[0], text) {
-			k.T.Errorf("%s sees %q: %s", user, text, got[0])
-		}
+		expect.That(k.T, !strings.Contains(got[0], text), "%s sees %q: %s", user, text, got[0])
 	}
 }
 

@@ -123,7 +123,7 @@ func (w *world) receive(m events.SQSMessage) bool {
 	w.T.Helper()
 	out := expect.Value(w.h.Handle(w.T.Context(), events.SQSEvent{Records: []events.SQSMessage{m}}))(w.T)
 	n := len(out.BatchItemFailures)
-	expect.Must(w.T, n <= 0 || out.BatchItemFailures[0].ItemIdentifier == "m1", "%+v", out)
+	expect.Must(w.T, n == 0 || out.BatchItemFailures[0].ItemIdentifier == "m1", "%+v", out)
 	return len(out.BatchItemFailures) == 0
 }
 
@@ -164,9 +164,7 @@ func (w *world) shows(texts ...string) []webapi.Message {
 	for i := range texts {
 		ok = ok && strings.Contains(got[i], texts[i])
 	}
-	if !ok {
-		w.T.Fatalf("the thread shows %d messages, want %q:\n%s", len(got), texts, strings.Join(got, "\n"))
-	}
+	expect.Must(w.T, ok, "the thread shows %d messages, want %q:\n%s", len(got), texts, strings.Join(got, "\n"))
 	return thread
 }
 
@@ -237,9 +235,8 @@ func TestWhatCanNeverBeHandledIsDoneWith(t *testing.T) {
 			for _, f := range out.BatchItemFailures {
 				got = append(got, f.ItemIdentifier)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" || len(q.hidden) != len(tt.want) {
-				t.Error(diff, q.hidden)
-			}
+			diff := cmp.Diff(tt.want, got)
+			expect.That(t, diff == "" && len(q.hidden) == len(tt.want), "%v %v", diff, q.hidden)
 		})
 	}
 }
@@ -251,9 +248,8 @@ func TestNoMessageOvertakesOneThatWaits(t *testing.T) {
 		NewID: aggregate.NewID, Now: time.Now}
 	out := expect.Value(h.Handle(t.Context(), cardRecords("x", good, good)))(t)
 	want := []events.SQSBatchItemFailure{{ItemIdentifier: "m1"}, {ItemIdentifier: "m2"}}
-	if diff := cmp.Diff(want, out.BatchItemFailures); diff != "" || len(b.loads) != 1 {
-		t.Error(diff, len(b.loads))
-	}
+	diff := cmp.Diff(want, out.BatchItemFailures)
+	expect.That(t, diff == "" && len(b.loads) == 1, "%v %v", diff, len(b.loads))
 }
 
 func TestPause(t *testing.T) {

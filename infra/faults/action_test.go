@@ -20,9 +20,6 @@ import (
 	"ringi/shared/store/large"
 )
 
-// callPoints is how many crash points of a call are tried.
-const callPoints = 1
-
 // asked counts how often call-tool asked freee for employees.
 func (k *talk) asked() (n int) {
 	k.mu.Lock()
@@ -49,10 +46,7 @@ func TestACrashInACallOfAToolCallsNothingTwice(t *testing.T) {
 	once := first.asked()
 	points := slices.DeleteFunc(first.points(), func(p point) bool { return p.function != "CallToolFunction" })
 	expect.Must(t, len(points) != 0, "call-tool has no crash point")
-	trials := trialsOf(points)
-	if !expect.Long() {
-		trials = sampleOf(trials, callPoints, seed)
-	}
+	trials := byDay(trialsOf(points))
 	sideBySide(t, trials, func(t driver.T, _ int, kills []point) {
 		k := begin(t, kills...)
 		x := k.end(t)
@@ -106,9 +100,6 @@ func (k *talk) ranOnce(t driver.T, x *conversation.Action) {
 	}
 }
 
-// commandPoints is how many crash points of a command are tried.
-const commandPoints = 1
-
 // outsideTheCommand reports whether a point is not between the first two writes of run-action. The first is its claim.
 func outsideTheCommand(p point) bool {
 	claimed := p.ordinal == 1 && p.kill == lambda.After || p.ordinal == 2 && p.kill == lambda.Before
@@ -127,7 +118,7 @@ func TestACrashInACommandRunsItOnce(t *testing.T) {
 	trials := trialsOf(all)
 	ends := map[conversation.ActionStatus]int{}
 	if !expect.Long() {
-		trials = sampleOf(trialsOf(slices.DeleteFunc(slices.Clone(all), outsideTheCommand)), commandPoints, seed)
+		trials = sample(trialsOf(slices.DeleteFunc(slices.Clone(all), outsideTheCommand)), 1)
 		ends[x.Status]++ // nothing is killed before the command
 	}
 	var never unmet
@@ -145,9 +136,6 @@ func TestACrashInACommandRunsItOnce(t *testing.T) {
 	t.Logf("%d of %d points: %v; seed %d", len(trials), len(all), ends, seed)
 }
 
-// offerPoints is how many crash points of a request that is offered and made are tried.
-const offerPoints = 1
-
 // TestACrashWhileARequestIsMadeMakesOneTask kills processes between the agent's offer, the person's press and the task.
 func TestACrashWhileARequestIsMadeMakesOneTask(t *testing.T) {
 	t.Parallel()
@@ -156,11 +144,7 @@ func TestACrashWhileARequestIsMadeMakesOneTask(t *testing.T) {
 	first := b.says(t, text)
 	first.makesRequest(t)
 	all := trialsOf(first.points())
-	n := offerPoints
-	if expect.Long() {
-		n = len(all)
-	}
-	trials := sample(all, n)
+	trials := byDay(all)
 	sideBySide(t, trials, func(t driver.T, _ int, kills []point) { b.says(t, text, kills...).makesRequest(t) })
 	t.Logf("%d of %d points; seed %d", len(trials), len(all), seed)
 }
@@ -173,9 +157,7 @@ func (k *talk) makesRequest(t driver.T) {
 	on := d.Shows("The agent wants to make this request.")
 	var id string
 	k.until(t, "the task made", func(a *conversation.Aggregate) bool {
-		if len(a.Offered) != 1 {
-			t.Fatalf("session %s offers %d requests", k.ref.ID, len(a.Offered))
-		}
+		expect.Must(t, len(a.Offered) == 1, "session %s offers %d requests", k.ref.ID, len(a.Offered))
 		if id = a.Offered[0].TaskID; id == "" {
 			_ = k.Sandbox.Click(webapi.Sato, webapi.HR, on.TS, card.MakeRequest)
 		}
@@ -183,17 +165,11 @@ func (k *talk) makesRequest(t driver.T) {
 	})
 	made := expect.Value(store.NewTasks(k.db, k.TableName).Load(context.Background(), task.RefOf(k.ref.Tenant, id)))(t)
 	r := made.Request
-	if r.EventID != "session:"+k.ref.ID || r.ThreadTS != k.thread || r.MessageTS != k.thread ||
-		r.Text != "従業員一覧を取得して。" {
-		t.Errorf("the task's request is %+v", r)
-	}
+	expect.That(t, r.EventID == "session:"+k.ref.ID && r.ThreadTS == k.thread && r.MessageTS == k.thread &&
+		r.Text == "従業員一覧を取得して。", "the task's request is %+v", r)
 }
 
-const (
-	reader = "ReadFileFunction"
-	// layPoints is how many crash points of the process that lays attachments are tried.
-	layPoints = 1
-)
+const reader = "ReadFileFunction"
 
 // attaches has somebody write to the agent with two files, and then again with one. Kills are of what comes after the
 // first such message.
@@ -274,7 +250,7 @@ func TestACrashWhileAttachmentsAreLaidLaysEachOnce(t *testing.T) {
 	first.laid(t)
 	reads := slices.ContainsFunc(all, func(p point) bool { return strings.HasPrefix(p.kind, "GET /files-pri/") })
 	expect.Must(t, reads, "no file is read in %v", all)
-	trials := trialsIn(sender, all, layPoints)
+	trials := trialsIn(sender, all)
 	var never unmet
 	sideBySide(t, trials, func(try driver.T, _ int, kills []point) {
 		k := b.attaches(try, kills...)

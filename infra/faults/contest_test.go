@@ -226,9 +226,8 @@ func (b *harness) undisturbedContest(t *testing.T) (want competed, all []trial) 
 		d, err := b.run(s)
 		expect.NoError(t, err)
 		want, paid, again, err := d.competed()
-		if err != nil || again != 0 || len(want.Teams) != 3 {
-			t.Fatalf("undisturbed: %d teams, %d calls made again, %v", len(want.Teams), again, err)
-		}
+		expect.Must(t, err == nil && again == 0 && len(want.Teams) == 3, "undisturbed: %d teams, %d calls made again, %v",
+			len(want.Teams), again, err)
 		if err := d.paidOnce(paid); err != nil {
 			t.Error(err)
 		}
@@ -290,9 +289,8 @@ func supersededRuns(t *testing.T, b *harness) {
 	if err := d.cameTo(want); err != nil {
 		t.Error(err)
 	}
-	if run := d.Load().Head.Run; run < 2 {
-		t.Errorf("the task's run is still number %d", run)
-	}
+	run := d.Load().Head.Run
+	expect.That(t, run >= 2, "the task's run is still number %d", run)
 }
 
 // stopRun stops the first run of an aggregate.
@@ -374,7 +372,6 @@ func contestBySweeperOnly(t *testing.T, b *harness) {
 	if err := d.cameTo(want); err != nil {
 		t.Error(err)
 	}
-	if n := d.met("RelayChangesFunction", lambda.KindStart); n > 0 {
-		t.Errorf("the relay got %d batches", n)
-	}
+	n := d.met("RelayChangesFunction", lambda.KindStart)
+	expect.That(t, n == 0, "the relay got %d batches", n)
 }

@@ -60,9 +60,8 @@ func (b *harness) undisturbed(t *testing.T) []trial {
 					continue
 				}
 				first[i].base = base
-				if err := first[i].check(); err != nil {
-					t.Errorf("%s: %v", x, err)
-				}
+				err := first[i].check()
+				expect.That(t, err == nil, "%s: %v", x, err)
 			}
 			points := slices.DeleteFunc(d.points(), func(p point) bool {
 				return p.kind == makesTab || s.kills != nil && !s.kills(p)
@@ -113,9 +112,8 @@ func (b *harness) first(t *testing.T) (out []trial) {
 		if x.result, err = b.run(x.scenario, x.kills...); err != nil {
 			t.Fatalf("%s: %v", x, err)
 		}
-		if n := len(x.result.dead()); n != len(x.kills) {
-			t.Errorf("%s: %d deaths were met", x, n)
-		}
+		n := len(x.result.dead())
+		expect.That(t, n == len(x.kills), "%s: %d deaths were met", x, n)
 		out = append(out, x)
 	}
 	return out
@@ -157,12 +155,9 @@ func TestNoProcessComesUpAtFirst(t *testing.T) {
 			x.kills = append(x.kills, y.kills[0])
 		}
 	}
-	if len(x.kills) < 9 {
-		t.Errorf("only %d functions were seen to come up: %v", len(x.kills), x.kills)
-	}
-	if n := survived(t, b, []trial{x}, 1); n.survived != 1 {
-		t.Error("not every function died as it came up")
-	}
+	expect.That(t, len(x.kills) >= 9, "only %d functions were seen to come up: %v", len(x.kills), x.kills)
+	n := survived(t, b, []trial{x}, 1)
+	expect.That(t, n.survived == 1, "not every function died as it came up")
 }
 
 func TestTwoCrashesChangeNothing(t *testing.T) {

@@ -31,9 +31,8 @@ func TestDeliveriesTwiceLateAndOutOfOrder(t *testing.T) {
 	all := b.undisturbed(t)
 	expect.NoError(t, b.Sandbox.SetToggles(sandbox.Toggles{Twice: true}))
 	defer func() {
-		if err := b.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {
-			t.Error(err)
-		}
+		err := b.Sandbox.SetToggles(sandbox.Toggles{})
+		expect.That(t, err == nil, "%v", err)
 	}()
 	end := b.delivery.disturb(seed)
 	var trials []trial
@@ -74,9 +73,8 @@ func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
 				defer release()
 				d.clock.due(d)
 				swept.Go(func() {
-					if _, err := d.Fire(context.Background(), sweeper); err != nil {
-						t.Error(err)
-					}
+					_, err := d.Fire(context.Background(), sweeper)
+					expect.That(t, err == nil, "%v", err)
 				})
 				d.Eventually("the sweeper is at it", func() bool { return d.met(at.function, at.kind) >= at.ordinal })
 				d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")

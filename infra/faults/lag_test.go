@@ -99,9 +99,8 @@ func (b *harness) lags(t *testing.T, behind time.Duration) (*lag, *store.TaskSto
 	t.Cleanup(func() {
 		b.injector.lag.Store(nil)
 		cancel()
-		if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
-			t.Error("follow the stream:", err)
-		}
+		err := <-done
+		expect.That(t, err == nil || errors.Is(err, context.Canceled), "%v %v", "follow the stream:", err)
 		proxy.Close()
 		if _, err := b.db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &l.table}); err != nil {
 			t.Error(err)

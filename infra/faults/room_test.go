@@ -105,10 +105,9 @@ func (b *harness) triesSoon(t *testing.T) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if _, err := c.UpdateStateMachine(ctx, &sfn.UpdateStateMachineInput{StateMachineArn: arn,
-			Definition: was.Definition}); err != nil {
-			t.Error(err)
-		}
+		_, err := c.UpdateStateMachine(ctx, &sfn.UpdateStateMachineInput{StateMachineArn: arn,
+			Definition: was.Definition})
+		expect.That(t, err == nil, "%v", err)
 	})
 }
 

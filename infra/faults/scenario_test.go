@@ -303,6 +303,14 @@ func trialsOf(all []point) (out []trial) {
 // sample draws n trials: first as many kinds of calls and moments as possible, then any.
 func sample(trials []trial, n int) []trial { return sampleOf(trials, n, seed) }
 
+// byDay returns one of the trials, at night all.
+func byDay(trials []trial) []trial {
+	if expect.Long() {
+		return trials
+	}
+	return sample(trials, 1)
+}
+
 func sampleOf(trials []trial, n int, seed uint64) []trial {
 	lot := rand.New(rand.NewPCG(seed, 0))
 	lot.Shuffle(len(trials), func(i, j int) { trials[i], trials[j] = trials[j], trials[i] })
@@ -320,12 +328,12 @@ func sampleOf(trials []trial, n int, seed uint64) []trial {
 }
 
 // trialsIn returns trials for some points in a function, since others' tests have the other ones; at night for all.
-func trialsIn(function string, all []point, most int) []trial {
+func trialsIn(function string, all []point) []trial {
 	if expect.Long() {
 		return trialsOf(all)
 	}
 	own := slices.DeleteFunc(slices.Clone(all), func(p point) bool { return p.function != function })
-	return sample(trialsOf(own), most)
+	return sample(trialsOf(own), 1)
 }
 
 // sideBySide makes trials, several at once, also of those of parallel tests, and reports those that fail.

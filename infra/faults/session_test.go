@@ -25,9 +25,6 @@ import (
 	"ringi/shared/store/large"
 )
 
-// sessionPoints is how many of a conversation's crash points are tried.
-const sessionPoints = 1
-
 // talk is one conversation: somebody asks for a command, approves it, and the agent reports the result.
 type talk struct {
 	*harness
@@ -65,10 +62,7 @@ func TestACrashInAConversationRunsNothingTwice(t *testing.T) {
 func crashes(t *testing.T, first *talk, try func(t driver.T, kills []point) conversation.ActionStatus) {
 	t.Helper()
 	all := trialsOf(first.points())
-	trials := all
-	if !expect.Long() {
-		trials = sample(all, sessionPoints)
-	}
+	trials := byDay(all)
 	ends := make([]conversation.ActionStatus, len(trials))
 	sideBySide(t, trials, func(t driver.T, i int, kills []point) { ends[i] = try(t, kills) })
 	t.Logf("%d of %d points: %v; seed %d", len(trials), len(all), ends, seed)
@@ -288,16 +282,13 @@ func (k *talk) shownOnce(t driver.T, a *conversation.Aggregate) {
 			n++
 		}
 	}
-	if n != len(a.Cards) {
-		t.Errorf("session %s has %d cards and %d messages", k.ref.ID, len(a.Cards), n)
-	}
+	expect.That(t, n == len(a.Cards), "session %s has %d cards and %d messages", k.ref.ID, len(a.Cards), n)
 }
 
 func (k *talk) sweep(t driver.T) {
 	k.pass(t, aggregate.HeadKey, "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)", nil)
 	k.clock.mu.Lock()
 	defer k.clock.mu.Unlock()
-	if _, err := k.Fire(context.Background(), sweeper); err != nil {
-		t.Fatal("sweep:", err)
-	}
+	_, err := k.Fire(context.Background(), sweeper)
+	expect.Must(t, err == nil, "sweep: %v", err)
 }

@@ -31,9 +31,8 @@ func (b *harness) runHappy(t *testing.T, act func(*scenarioRun)) {
 	s.act = act
 	d := expect.Value(b.run(s))(t)
 	x := trial{scenario: s, base: want, result: d}
-	if err := x.check(); err != nil {
-		t.Error(err)
-	}
+	err := x.check()
+	expect.That(t, err == nil, "%v", err)
 }
 
 // invokeAgain invokes a function for the task's run once more, as the state machine does after giving up the first
@@ -300,9 +299,8 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 			}
 			d := expect.Value(running.run(s))(t)
 			x := trial{scenario: s, base: want, result: d}
-			if err := x.check(); err != nil {
-				t.Error(err)
-			}
+			err := x.check()
+			expect.That(t, err == nil, "%v", err)
 		})
 	}
 }

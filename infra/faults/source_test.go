@@ -21,9 +21,6 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// sourcePoints is how many crash points of a fetch are tried.
-const sourcePoints = 1
-
 // TestACrashInAFetchLosesNoFiles kills processes anywhere while a conversation's first files are fetched: it begins
 // with the files of one commit, or says that it has none, and says either once.
 func TestACrashInAFetchLosesNoFiles(t *testing.T) {
@@ -38,10 +35,7 @@ func TestACrashInAFetchLosesNoFiles(t *testing.T) {
 			first.load(t).Conversation.Source.Tries)
 	}
 	all := slices.DeleteFunc(first.points(), func(p point) bool { return p.function != "FetchSourceFunction" })
-	trials := trialsOf(all)
-	if !expect.Long() {
-		trials = sampleOf(trials, sourcePoints, seed)
-	}
+	trials := byDay(trialsOf(all))
 	sideBySide(t, trials, func(t driver.T, _ int, kills []point) {
 		k := begin(t, kills...)
 		x := k.end(t)
@@ -62,9 +56,6 @@ func TestACrashInAFetchLosesNoFiles(t *testing.T) {
 	})
 	t.Logf("%d of %d points; seed %d", len(trials), len(all), seed)
 }
-
-// pullPoints is how many crash points of the process that opens a pull request are tried.
-const pullPoints = 1
 
 // pulls has files written in a conversation that began from a repository, and then a pull request approved.
 func (b *harness) pulls(t driver.T, before func(k *talk), kills ...point) (*talk, *conversation.Action) {
@@ -139,7 +130,7 @@ func TestACrashInAPullRequestOpensOne(t *testing.T) {
 		}
 	}
 	expect.Must(t, steps >= 8, "of the calls to GitHub %d points are known: %v", steps, points)
-	trials := trialsIn("CallToolFunction", points, pullPoints)
+	trials := trialsIn("CallToolFunction", points)
 	sideBySide(t, trials, func(t driver.T, _ int, kills []point) {
 		k, x := b.pulls(t, nothing, kills...)
 		k.pulled(x)

@@ -111,16 +111,14 @@ func TestTenTeamsLoseNoRound(t *testing.T) {
 			100))(t)
 		t.Logf("disturbed %v: %s, %d rounds, %d calls of models, %d processes killed", disturbed,
 			time.Since(began).Round(time.Second), scored, calls, len(d.dead()))
-		if scored != rounds*parallelTeams() || len(board.Items) != scored ||
-			k.Summary.Status != contest.SummaryCompleted || disturbed && 10*len(d.dead()) < 4*rounds*len(teams) {
-			t.Errorf("%d rounds, %d on the board, %s", scored, len(board.Items), k.Summary.Status)
-		}
+		expect.That(t, scored == rounds*parallelTeams() && len(board.Items) == scored &&
+			k.Summary.Status == contest.SummaryCompleted && (!disturbed || 10*len(d.dead()) >= 4*rounds*len(teams)),
+			"%d rounds, %d on the board, %s", scored, len(board.Items), k.Summary.Status)
 		if want == nil {
 			want = rows
 		}
-		if diff := cmp.Diff(want, rows); diff != "" {
-			t.Error(diff)
-		}
+		diff := cmp.Diff(want, rows)
+		expect.That(t, diff == "", "%v", diff)
 	}
 }
 

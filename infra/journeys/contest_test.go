@@ -27,13 +27,10 @@ func TestTeamsCompeteToDraftAPolicyThatPeopleApprove(t *testing.T) {
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	a := d.Load()
 	p := a.Prompt()
-	if p.Entry == nil || p.Contest == nil || p.Contest.As != string(contest.SummaryCompleted) ||
-		len(p.Contest.Entries) != 3 || p.Contest.Entries[0] != *p.Entry {
-		t.Fatalf("drafted by %+v of %+v", p.Entry, p.Contest)
-	}
-	if aggregate.HashOf(p.Content) != p.Entry.Hash || p.Contest.ExecutionID != contest.IDFor(a.Ref(), p.Key()) {
-		t.Errorf("the policy is not the submission of %+v", p.Entry)
-	}
+	expect.Must(t, p.Entry != nil && p.Contest != nil && p.Contest.As == string(contest.SummaryCompleted) &&
+		len(p.Contest.Entries) == 3 && p.Contest.Entries[0] == *p.Entry, "drafted by %+v of %+v", p.Entry, p.Contest)
+	expect.That(t, aggregate.HashOf(p.Content) == p.Entry.Hash &&
+		p.Contest.ExecutionID == contest.IDFor(a.Ref(), p.Key()), "the policy is not the submission of %+v", p.Entry)
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	named(t, d, task.AuditPromptApproved, *p.Entry)
@@ -54,10 +51,8 @@ func TestAnApproverPutsAnotherTeamsDraftInThePlaceOfTheBest(t *testing.T) {
 	d.Click(webapi.Tanaka, "CARD#prompt#0002", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	n := d.Load().Prompt()
-	if n.Version != 2 || n.Author != webapi.Suzuki || n.Entry == nil || *n.Entry != n.Contest.Entries[1] ||
-		n.ApprovedBy != webapi.Tanaka {
-		t.Fatalf("version %d by %q, %+v of %+v", n.Version, n.Author, n.Entry, n.Contest)
-	}
+	expect.Must(t, n.Version == 2 && n.Author == webapi.Suzuki && n.Entry != nil && *n.Entry == n.Contest.Entries[1] &&
+		n.ApprovedBy == webapi.Tanaka, "version %d by %q, %+v of %+v", n.Version, n.Author, n.Entry, n.Contest)
 	named(t, d, task.AuditPromptPicked, *n.Entry)
 	named(t, d, task.AuditPromptApproved, *n.Entry)
 }
@@ -172,10 +167,8 @@ func (x trouble) seen(t *testing.T, d *driver.Request) {
 	a := d.Load()
 	p := a.Prompt()
 	status, page := driver.SitDown(t, d.S, webapi.Sato).Get("/console/contests/" + p.Contest.ExecutionID)
-	if status != http.StatusOK || p.Contest.As != string(x.status) || len(p.Contest.Entries) != x.scored ||
-		(p.Entry != nil) != (x.scored > 0) {
-		t.Errorf("%d, %+v drafted %+v", status, p.Contest, p.Entry)
-	}
+	expect.That(t, status == http.StatusOK && p.Contest.As == string(x.status) && len(p.Contest.Entries) == x.scored &&
+		(p.Entry != nil) == (x.scored > 0), "%d, %+v drafted %+v", status, p.Contest, p.Entry)
 	says(t, "the card", face, x.card)
 	says(t, "the page", page, x.page)
 	rows := store.ContestsOf(store.OpenAll(d.S.AWS, boot.Table{TableName: d.S.TableName}), nil)
@@ -187,9 +180,8 @@ func (x trouble) seen(t *testing.T, d *driver.Request) {
 		cost += w.Used().Cost
 	}
 	expect.That(t, maps.Equal(exits, x.exits), "teams ended by %v, want %v", exits, x.exits)
-	if paid(a, p.Contest.ExecutionID) != cost {
-		t.Errorf("the task paid %s, the teams spent %s", paid(a, p.Contest.ExecutionID), cost)
-	}
+	expect.That(t, paid(a, p.Contest.ExecutionID) == cost, "the task paid %s, the teams spent %s",
+		paid(a, p.Contest.ExecutionID), cost)
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 }

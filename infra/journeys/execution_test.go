@@ -43,9 +43,8 @@ func TestAFailingToolIsShownAndTriedAgain(t *testing.T) {
 	s.Vendors.Fail("list_attendance", 0, false)
 	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
 	d.Card("CARD#execution", "✅ 実行完了")
-	if n := s.Vendors.Calls("list_employees"); n != calls {
-		t.Errorf("a done step was called again: %d calls, then %d", calls, n)
-	}
+	n := s.Vendors.Calls("list_employees")
+	expect.That(t, n == calls, "a done step was called again: %d calls, then %d", calls, n)
 	a := d.Load()
 	if e := a.Execution(); e.Attempt != 2 || !a.StepOf(e, 1).Reused || len(d.Cards("CARD#execution")) != 1 {
 		t.Errorf("attempt %d, first step reused: %v", e.Attempt, a.StepOf(e, 1).Reused)
@@ -81,13 +80,11 @@ func TestACancelStopsBeforeTheNextCall(t *testing.T) {
 	if n := s.Vendors.Calls("list_attendance"); n != calls || len(a.Steps) != 1 {
 		t.Errorf("after the cancel %d calls began, %d steps have rows", n-calls, len(a.Steps))
 	}
-	if a.Task.Status != task.TaskCancelled || a.Execution().Status != task.ExecutionCancelled {
-		t.Errorf("task %s, execution %s", a.Task.Status, a.Execution().Status)
-	}
+	expect.That(t, a.Task.Status == task.TaskCancelled && a.Execution().Status == task.ExecutionCancelled,
+		"task %s, execution %s", a.Task.Status, a.Execution().Status)
 	audit := d.Audit()
-	if last := audit[len(audit)-1]; last != "execution.cancelled by "+webapi.Tanaka {
-		t.Errorf("the audit log ends with %s", last)
-	}
+	last := audit[len(audit)-1]
+	expect.That(t, last == "execution.cancelled by "+webapi.Tanaka, "the audit log ends with %s", last)
 }
 
 func TestAStepThatAsksForAPersonShowsItsArguments(t *testing.T) {
@@ -103,14 +100,12 @@ func TestAStepThatAsksForAPersonShowsItsArguments(t *testing.T) {
 	d.Click(webapi.Tanaka, gate, "approve_step")
 	const second = "CARD#step#0001#001#05"
 	d.Card(second, "approve_step")
-	if n := s.Vendors.Calls("write_rows_to_google_sheet"); n != writes+1 {
-		t.Errorf("the approved write was called %d times", n-writes)
-	}
+	n := s.Vendors.Calls("write_rows_to_google_sheet")
+	expect.That(t, n == writes+1, "the approved write was called %d times", n-writes)
 	d.Reject(webapi.Suzuki, second, "reject_step", "宛先が違います")
 	a := d.Until("the task is cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
-	if a.Execution().Status != task.ExecutionCancelled || a.StepOf(a.Execution(), 4).Status != task.StepCompleted {
-		t.Errorf("execution %s", a.Execution().Status)
-	}
+	expect.That(t, a.Execution().Status == task.ExecutionCancelled &&
+		a.StepOf(a.Execution(), 4).Status == task.StepCompleted, "execution %s", a.Execution().Status)
 	d.RunsEnd()
 }
 
@@ -264,9 +259,8 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 
 	const said = "使った後はホワイトボードを消してください。"
 	id, found := searched(t, s)
-	if found.Status != contest.Success || !strings.Contains(found.Content, said) || found.ErrorMessage != nil {
-		t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
-	}
+	expect.That(t, found.Status == contest.Success && strings.Contains(found.Content, said) &&
+		found.ErrorMessage == nil, "%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
 	calls := 0
 	for _, m := range found.AllMessages {
 		for _, p := range m.Parts {
@@ -288,9 +282,8 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 	unread := func(why string) {
 		t.Helper()
 		id, found := searched(t, s)
-		if found.Status != contest.Error || found.ErrorMessage == nil || *found.ErrorMessage != why {
-			t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
-		}
+		expect.That(t, found.Status == contest.Error && found.ErrorMessage != nil && *found.ErrorMessage == why,
+			"%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
 		_, page := desk.Get("/console/contests/" + id + "?draft=" + contest.TeamHash("careful") + ".1")
 		says(t, "the page of members", page, []string{why})
 	}
@@ -309,9 +302,7 @@ func decide(t *testing.T, desk driver.Desk, act string, form url.Values) {
 	_, page := desk.Get(path)
 	hash := regexp.MustCompile(`name="tool" value="` + regexp.QuoteMeta(vendors.HouseRules) +
 		`"><input type="hidden" name="hash" value="([0-9a-f]{64})"`).FindStringSubmatch(page)
-	if hash == nil {
-		t.Fatalf("the page doesn't show %s: %s", vendors.HouseRules, page)
-	}
+	expect.Must(t, hash != nil, "the page doesn't show %s: %s", vendors.HouseRules, page)
 	if form == nil {
 		form = url.Values{}
 	}
@@ -334,9 +325,7 @@ func searched(t *testing.T, s *stack.Stack) (execution string, m contest.MemberS
 		large.Open(s.AWS, boot.Results{ResultsBucket: s.BucketName}))
 	record, _, err := rows.LoadRoundHistory(t.Context(), d.Ref.Tenant, execution, "careful", 1)
 	expect.NoError(t, err)
-	if record == nil {
-		t.Fatalf("the team has no round: %+v", d.Load().Prompt().Contest)
-	}
+	expect.Must(t, record != nil, "the team has no round: %+v", d.Load().Prompt().Contest)
 	for _, m := range record.Submissions {
 		if m.AgentType == contest.WebSearch {
 			return execution, m

@@ -138,9 +138,8 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	s := start(t)
 	d := driver.Ask(t, s, webapi.Sato, "従業員一覧を取得して")
 	stamped := stamp(t, d, d.Card(driver.PromptCard, "approve_prompt"))
-	if code, _, _ := stamped.answered(t, s, webapi.Suzuki); code != http.StatusOK {
-		t.Fatal(code)
-	}
+	code, _, _ := stamped.answered(t, s, webapi.Suzuki)
+	expect.Must(t, code == http.StatusOK, "%v", code)
 	d.Click(webapi.Suzuki, driver.ProcessCard, "approve_process")
 	after := d.Until("done", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
 	untilQueueEmpty(t, s)
@@ -149,9 +148,8 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	asks, began := mention(t, s, "", root, "従業員一覧を取得して"), time.Now()
 	for range 3 {
 		asks.deliver(t, s, 1)
-		if code, body, told := stamped.answered(t, s, webapi.Suzuki); code != http.StatusOK || body != "" || len(told) > 0 {
-			t.Errorf("answered %d %s and %q", code, body, told)
-		}
+		code, body, told := stamped.answered(t, s, webapi.Suzuki)
+		expect.That(t, code == http.StatusOK && body == "" && len(told) == 0, "answered %d %s and %q", code, body, told)
 	}
 	expect.Same(t, after, d.Load(), cmpopts.IgnoreFields(task.Head{}, "DueAt", "ShownRev", "Redraws"),
 		cmpopts.IgnoreFields(task.Aggregate{}, "Cards"), cmpopts.IgnoreFields(aggregate.Shared{}, "Copies"))
@@ -159,9 +157,8 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	again := driver.At(t, s, webapi.HR, root)
 	again.Card(driver.PromptCard, "approve_prompt")
 	for _, user := range []string{webapi.Sato, webapi.Suzuki, webapi.Tanaka} {
-		if told := slices.Concat(d.Told(user), again.Told(user)); len(told) > 0 {
-			t.Errorf("%s is told %q", user, told)
-		}
+		told := slices.Concat(d.Told(user), again.Told(user))
+		expect.That(t, len(told) == 0, "%s is told %q", user, told)
 	}
 	again.Cancel(webapi.Sato, root)
 	again.Card(driver.PromptCard, "キャンセルされました")
@@ -229,9 +226,8 @@ func TestEventsOfTwoMessagesArriveSwapped(t *testing.T) {
 				d.Approve(webapi.Suzuki)
 				a := d.Until("done", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 				for key := range a.Rows() {
-					if n := len(d.Cards(key)); n > 1 {
-						t.Errorf("%s is %d messages", key, n)
-					}
+					n := len(d.Cards(key))
+					expect.That(t, n <= 1, "%s is %d messages", key, n)
 				}
 			}
 			expect.Same(t, []string{"従業員一覧を取得して", "今月の勤怠をまとめて"},

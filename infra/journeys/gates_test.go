@@ -21,10 +21,9 @@ func TestAReasonMakesTheNextVersionAtBothGates(t *testing.T) {
 	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
 	d.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください")
 	old := d.Card("CARD#prompt#0001", "➡️ 新しいバージョン v2 が生成されました")
-	if driver.Color(old) != "e01e5a" || !strings.Contains(driver.Face(old), "もっと簡潔にしてください") ||
-		strings.Contains(driver.Face(old), "approve_prompt") {
-		t.Errorf("the rejected policy's card: %s %s", driver.Color(old), driver.Face(old))
-	}
+	expect.That(t, driver.Color(old) == "e01e5a" && strings.Contains(driver.Face(old), "もっと簡潔にしてください") &&
+		!strings.Contains(driver.Face(old), "approve_prompt"), "the rejected policy's card: %s %s", driver.Color(old),
+		driver.Face(old))
 	if fresh := d.Card("CARD#prompt#0002", "approve_prompt"); !strings.Contains(driver.Face(fresh), "もっと簡潔にしてください") {
 		t.Errorf("version 2 does not take the reason up: %s", driver.Face(fresh))
 	}
@@ -35,9 +34,8 @@ func TestAReasonMakesTheNextVersionAtBothGates(t *testing.T) {
 	if old := d.Card("CARD#process#0001", "➡️ 新しいバージョン v2 が生成されました"); driver.Color(old) != "e01e5a" {
 		t.Errorf("the rejected steps' card is %s", driver.Color(old))
 	}
-	if after := len(stepsShown(d, "CARD#process#0002")); after != before+1 {
-		t.Errorf("version 2 has %d steps, version 1 had %d", after, before)
-	}
+	after := len(stepsShown(d, "CARD#process#0002"))
+	expect.That(t, after == before+1, "version 2 has %d steps, version 1 had %d", after, before)
 	d.Click(webapi.Tanaka, "CARD#process#0002", "approve_process")
 	d.Card("CARD#execution", "✅ 実行完了")
 	want := []string{
@@ -72,23 +70,18 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 		}
 	}
 	until := fmt.Sprintf("⌛ 期限: <!date^%d^", d.Load().Prompt().Terms.DecideBy.Unix())
-	if face := driver.Face(d.Card("CARD#prompt#0001", "👉 いま:* <@"+webapi.Suzuki+">")); !strings.Contains(face,
-		until) {
-		t.Errorf("the card does not say %s: %s", until, face)
-	}
+	face := driver.Face(d.Card("CARD#prompt#0001", "👉 いま:* <@"+webapi.Suzuki+">"))
+	expect.That(t, strings.Contains(face, until), "the card does not say %s: %s", until, face)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Users = []string{} })
 	d.Card("CARD#prompt#0001", "なし (承認者が登録されていません") // without a click
 	d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	if notes := d.Told(webapi.Suzuki); len(notes) != 1 {
-		t.Errorf("an empty list of approvers: notes %q", notes)
-	}
+	notes := d.Told(webapi.Suzuki)
+	expect.That(t, len(notes) == 1, "an empty list of approvers: notes %q", notes)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Usergroups = []string{webapi.Approvers} })
 	d.Click(webapi.Tanaka, "CARD#prompt#0001", "approve_prompt")
 	a := d.Until("a member of the group stamps",
 		func(a *task.Aggregate) bool { return a.Prompt().Status == aggregate.Approved })
-	if a.Prompt().ApprovedBy != webapi.Tanaka {
-		t.Errorf("approved by %s", a.Prompt().ApprovedBy)
-	}
+	expect.That(t, a.Prompt().ApprovedBy == webapi.Tanaka, "approved by %s", a.Prompt().ApprovedBy)
 }
 
 func TestAnApprovalExpires(t *testing.T) {
@@ -102,9 +95,8 @@ func TestAnApprovalExpires(t *testing.T) {
 	d.SetRow("PROMPT#0001", "SET terms.decide_by = :v", time.Now().Add(-time.Minute))
 	d.Sweep()
 	card := d.Card("CARD#prompt#0001", "期限切れ")
-	if driver.Color(card) != "888888" || strings.Contains(driver.Face(card), "approve_prompt") {
-		t.Errorf("the expired card: %s %s", driver.Color(card), driver.Face(card))
-	}
+	expect.That(t, driver.Color(card) == "888888" && !strings.Contains(driver.Face(card), "approve_prompt"),
+		"the expired card: %s %s", driver.Color(card), driver.Face(card))
 	expect.Same(t, []string{"task.created by system", "task.expired by system"}, d.Audit())
 	d.RunsEnd()
 }
@@ -127,9 +119,8 @@ func TestATaskIsWithdrawnWhileItWaits(t *testing.T) {
 	if notes := d.Told(webapi.Sato); len(notes) != 2 || !strings.Contains(notes[1], "にこのタスクをキャンセルしました") {
 		t.Errorf("who cancels again is told %q", notes)
 	}
-	if strings.Contains(driver.Face(card), "approve_prompt") {
-		t.Errorf("the withdrawn card still has its buttons: %s", driver.Face(card))
-	}
+	expect.That(t, !strings.Contains(driver.Face(card), "approve_prompt"),
+		"the withdrawn card still has its buttons: %s", driver.Face(card))
 	expect.Same(t, []string{"task.created by system", "task.cancelled by " + webapi.Sato}, d.Audit())
 	d.RunsEnd()
 }
@@ -147,9 +138,8 @@ func TestAGenerationFailsAndIsTriedAgain(t *testing.T) {
 			if tt.approve != "" {
 				d.Click(webapi.Suzuki, "CARD#prompt#0001", tt.approve)
 			}
-			if card := d.Card(tt.key, "retry_generation"); driver.Color(card) != "e01e5a" {
-				t.Errorf("the failed generation's card is %s", driver.Color(card))
-			}
+			card := d.Card(tt.key, "retry_generation")
+			expect.That(t, driver.Color(card) == "e01e5a", "the failed generation's card is %s", driver.Color(card))
 			d.Click(webapi.Sato, tt.key, "retry_generation")
 			if tt.approve == "" {
 				d.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")

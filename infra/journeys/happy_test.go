@@ -46,12 +46,10 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 	}
 	expect.Same(t, want, d.Audit())
 	expect.Same(t, writingOrder, commits(d))
-	if rows := s.Vendors.Rows(vendors.Sheet, tabOf(t, d)); len(rows) != 43 {
-		t.Errorf("the sheet has %d rows, not a header and 42 employees", len(rows))
-	}
-	if n := d.Notified(a, webapi.Sato); n != 1 {
-		t.Errorf("the requester got %d direct messages, not one", n)
-	}
+	rows := s.Vendors.Rows(vendors.Sheet, tabOf(t, d))
+	expect.That(t, len(rows) == 43, "the sheet has %d rows, not a header and 42 employees", len(rows))
+	n := d.Notified(a, webapi.Sato)
+	expect.That(t, n == 1, "the requester got %d direct messages, not one", n)
 	d.RanOnce()
 }
 
@@ -127,9 +125,7 @@ func TestAQuestionGetsAPlainReply(t *testing.T) {
 			said := d.Cards("CARD#task")
 			expect.That(t, len(said) == 1 && strings.Contains(said[0].Text, want[1]) && len(said[0].Attachments) == 0,
 				"replied %+v", said)
-			if a.Task != nil || len(a.Cards) != 1 || a.Head.Ended.As != task.TaskAnswered {
-				t.Errorf("%+v", a.Head)
-			}
+			expect.That(t, a.Task == nil && len(a.Cards) == 1 && a.Head.Ended.As == task.TaskAnswered, "%+v", a.Head)
 			expect.Same(t, []string{"request.answered by system"}, d.Audit())
 			d.RunsEnd()
 		})

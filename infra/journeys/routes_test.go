@@ -238,10 +238,9 @@ func TestStepsArePlannedWithinConstraints(t *testing.T) {
 	d := driver.Ask(t, s, webapi.Sato, "人事部の今月の勤怠をまとめて")
 	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "従業員 11 名を確認しました。")
-	if a := d.Load(); !strings.Contains(string(a.Process().Steps[0].ToolInput), "人事部") ||
-		a.Execution().Status != task.ExecutionCompleted {
-		t.Errorf("planned %s", a.Process().Steps[0].ToolInput)
-	}
+	a := d.Load()
+	expect.That(t, strings.Contains(string(a.Process().Steps[0].ToolInput), "人事部") &&
+		a.Execution().Status == task.ExecutionCompleted, "planned %s", a.Process().Steps[0].ToolInput)
 	other := driver.Ask(t, s, webapi.Sato, "営業部の今月の勤怠をまとめて")
 	other.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	other.Card("CARD#process#0001", "「従業員一覧を取得」は、管理者が許可した範囲の外です (対象の部署: 人事部)。")
@@ -249,8 +248,7 @@ func TestStepsArePlannedWithinConstraints(t *testing.T) {
 		t.Errorf("another department was planned: %s", a.Process().Steps[0].ToolInput)
 	}
 	err := driver.Rule(t, s, "send_slack_dm", `{"recipients":["#general"]}`)
-	if field := (aggregate.Problem{}); !errors.As(err, &field) || field.Field != "constraints.recipients[0]" ||
-		!strings.Contains(field.Code, "Slack user id") {
-		t.Errorf("a wrong constraint: %v", err)
-	}
+	field := (aggregate.Problem{})
+	expect.That(t, errors.As(err, &field) && field.Field == "constraints.recipients[0]" &&
+		strings.Contains(field.Code, "Slack user id"), "a wrong constraint: %v", err)
 }

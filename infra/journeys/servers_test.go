@@ -46,9 +46,8 @@ func allow(t *testing.T, s *stack.Stack, name string, access aggregate.Access) {
 func answered(d *driver.Request, says string) {
 	d.T.Helper()
 	a := d.Until("the request is answered", func(a *task.Aggregate) bool { return a.Answer != nil })
-	if !strings.Contains(a.Answer.Sentence, says) || a.Prompt() != nil {
-		d.T.Fatalf("the reply is %q", a.Answer.Sentence)
-	}
+	expect.Must(d.T, strings.Contains(a.Answer.Sentence, says) && a.Prompt() == nil, "the reply is %q",
+		a.Answer.Sentence)
 }
 
 func tools(a *task.Aggregate) (names []string) {
@@ -77,9 +76,8 @@ func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
 	expect.That(t, strings.Contains(driver.Face(done), "会議室 富士 を"),
 		"the summary does not say what was booked: %s", driver.Face(done))
 	bookings := s.Vendors.Rooms().Bookings()
-	if n := s.Vendors.Calls(vendors.BookRoom) - before; n != 1 || len(bookings) != 1 || bookings[0].Title != "会議" {
-		t.Errorf("%d calls, bookings %+v", n, bookings)
-	}
+	n := s.Vendors.Calls(vendors.BookRoom) - before
+	expect.That(t, n == 1 && len(bookings) == 1 && bookings[0].Title == "会議", "%d calls, bookings %+v", n, bookings)
 }
 
 func TestAToolThatItsServerChangedIsNotCalledAndNotPlannedAgain(t *testing.T) {
@@ -94,18 +92,16 @@ func TestAToolThatItsServerChangedIsNotCalledAndNotPlannedAgain(t *testing.T) {
 	before := len(s.Vendors.Rooms().Bookings())
 	d.Click(webapi.Tanaka, "CARD#step#0001#001#02", "approve_step")
 	d.Card("CARD#execution", "管理者が確認して許可し直してから")
-	if n := len(s.Vendors.Rooms().Bookings()); n != before {
-		t.Errorf("%d bookings were made", n-before)
-	}
+	n := len(s.Vendors.Rooms().Bookings())
+	expect.That(t, n == before, "%d bookings were made", n-before)
 	again := driver.Ask(t, s, webapi.Sato, "もう一度、会議室の予約をお願いします")
 	answered(again, "会議室のツールが許可されていないため")
 	allow(t, s, vendors.BookRoom, aggregate.Write) // as it is now
 	third := driver.Ask(t, s, webapi.Sato, "会議室の予約、改めてお願いします")
 	third.Click(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	third.Card("CARD#process#0001", "approve_process")
-	if got := tools(third.Load()); !slices.Contains(got, vendors.BookRoom) {
-		t.Errorf("what was allowed again is not planned: %v", got)
-	}
+	got := tools(third.Load())
+	expect.That(t, slices.Contains(got, vendors.BookRoom), "what was allowed again is not planned: %v", got)
 }
 
 // connected restores the workspace's integrations.
@@ -124,9 +120,8 @@ func TestTokensThatExpiredAreRenewed(t *testing.T) {
 	s.Vendors.Expire("google")
 	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "✅ 実行完了")
-	if f, g := s.Vendors.Calls(vendors.FreeeTokens)-freee, s.Vendors.Calls(vendors.GoogleTokens)-google; f != 1 || g != 1 {
-		t.Errorf("freee was asked %d times for tokens, Google %d times", f, g)
-	}
+	f, g := s.Vendors.Calls(vendors.FreeeTokens)-freee, s.Vendors.Calls(vendors.GoogleTokens)-google
+	expect.That(t, f == 1 && g == 1, "freee was asked %d times for tokens, Google %d times", f, g)
 }
 
 func TestACardSaysThatFreeeMustBeConnectedAgain(t *testing.T) {
@@ -138,10 +133,8 @@ func TestACardSaysThatFreeeMustBeConnectedAgain(t *testing.T) {
 	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "freee 人事労務 の認証が切れています。管理者に接続し直してもらってから再実行してください。")
 	row, err := rows.Integration(t.Context(), d.Ref.Tenant, "freee")
-	if err != nil || row.Status != tenancy.Broken || row.StatusReason != tenancy.CredentialRefused ||
-		row.Credentials != "" {
-		t.Errorf("%+v, %v", row, err)
-	}
+	expect.That(t, err == nil && row.Status == tenancy.Broken && row.StatusReason == tenancy.CredentialRefused &&
+		row.Credentials == "", "%+v, %v", row, err)
 	connected(t, s)
 	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
 	d.Card("CARD#execution", "✅ 実行完了")
@@ -182,10 +175,9 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	expect.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
 	connected(t, s)
 	deliver(t, s, body, 1)
-	if got := strings.Join(integrations(t, rows, tenant),
-		","); got != "freee connected ,github connected ,google connected ,mcp:rooms connected ,slack connected " {
-		t.Errorf("a late repetition ended what was connected since: %s", got)
-	}
+	got := strings.Join(integrations(t, rows, tenant), ",")
+	expect.That(t, got == "freee connected ,github connected ,google connected ,mcp:rooms connected ,slack connected ",
+		"a late repetition ended what was connected since: %s", got)
 	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
 	d.Card("CARD#execution", "✅ 実行完了")
 }

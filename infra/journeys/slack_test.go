@@ -58,9 +58,8 @@ func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
 			d.Approve(webapi.Suzuki)
 			d.Card("CARD#execution", "✅ 実行完了")
 			d.Until("shown", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCompleted })
-			if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 5 {
-				t.Errorf("the thread has %d messages, not the request and four cards", n)
-			}
+			n := len(s.Sandbox.Messages(d.Channel, d.Root))
+			expect.That(t, n == 5, "the thread has %d messages, not the request and four cards", n)
 		})
 	}
 }
@@ -128,9 +127,8 @@ func TestASampleRequestIsSignedWhenItIsInvoked(t *testing.T) {
 		o := driver.Options()
 		o.AWSAddr = strings.TrimPrefix(s.AWSEndpoint, "http://")
 		result, err := stack.InvokeOnce(t.Context(), o, function, event, nil)
-		if err != nil || result.Failed || !bytes.Contains(result.Payload, []byte(`"statusCode":200`)) {
-			t.Errorf("%s: %s %v", sample, result.Payload, err)
-		}
+		expect.That(t, err == nil && !result.Failed && bytes.Contains(result.Payload, []byte(`"statusCode":200`)),
+			"%s: %s %v", sample, result.Payload, err)
 		if function != "receive-interaction" {
 			continue
 		}
@@ -160,7 +158,6 @@ func TestASampleRequestIsSignedToBeSentByHand(t *testing.T) {
 	resp := expect.Value(http.DefaultClient.Do(req))(t)
 	resp.Body.Close()
 	expect.That(t, resp.StatusCode == http.StatusOK, "answered %d", resp.StatusCode)
-	if _, err := stack.SignEvent(t.Context(), "127.0.0.1:1", sample); !errors.Is(err, stack.ErrNoStack) {
-		t.Errorf("without a stack: %v", err)
-	}
+	_, err := stack.SignEvent(t.Context(), "127.0.0.1:1", sample)
+	expect.That(t, errors.Is(err, stack.ErrNoStack), "without a stack: %v", err)
 }

@@ -321,9 +321,8 @@ func TestCallsToAWSFailAtRandom(t *testing.T) {
 		ended = append(ended, d)
 		a := d.Load()
 		for _, c := range a.Cards {
-			if n := len(d.Cards(c.Key())); n != 1 {
-				t.Errorf("%s of %s is %d messages", c.Key(), d.Ref.ID, n)
-			}
+			n := len(d.Cards(c.Key()))
+			expect.That(t, n == 1, "%s of %s is %d messages", c.Key(), d.Ref.ID, n)
 		}
 		if e := a.Execution(); e != nil {
 			for _, x := range a.StepsOf(e) {
@@ -333,13 +332,11 @@ func TestCallsToAWSFailAtRandom(t *testing.T) {
 			}
 		}
 	}
-	if n := s.Vendors.Calls("write_rows_to_google_sheet") - calls; !t.Failed() && n < wrote {
-		t.Errorf("%d writes are recorded, the vendor saw %d calls", wrote, n)
-	}
+	n := s.Vendors.Calls("write_rows_to_google_sheet") - calls
+	expect.That(t, t.Failed() || n >= wrote, "%d writes are recorded, the vendor saw %d calls", wrote, n)
 	faulty.set(0, 0, nil)
 	t.Run("tokens are renewed", renewed)
 	t.Run("what is left behind", func(t *testing.T) { checkLeaks(t, ended) })
-	if !t.Failed() && (len(ended) != told || len(faulty.hit) < 8) {
-		t.Errorf("%d tasks ended, under %d kinds of fault", len(ended), len(faulty.hit))
-	}
+	expect.That(t, t.Failed() || len(ended) == told && len(faulty.hit) >= 8, "%d tasks ended, under %d kinds of fault",
+		len(ended), len(faulty.hit))
 }

@@ -101,14 +101,12 @@ func TestCredentialsThatMayNotBeOpened(t *testing.T) {
 	d.Approve(webapi.Suzuki)
 	failed := d.Card("CARD#execution", "retry_execution")
 	a := d.Load()
-	if rows := a.StepsOf(a.Execution()); len(rows) != 1 || rows[0].Status != "failed" {
-		t.Errorf("the steps are %+v, not one that failed", rows)
-	}
+	rows := a.StepsOf(a.Execution())
+	expect.That(t, len(rows) == 1 && rows[0].Status == "failed", "the steps are %+v, not one that failed", rows)
 	t.Log(a.Execution().Error, a.Execution().ErrorDetail)
 	for _, leak := range []string{"arn:aws", "authorized", "AccessDenied"} {
-		if b := face(failed); strings.Contains(b, leak) {
-			t.Errorf("the card says %q: %s", leak, b)
-		}
+		b := face(failed)
+		expect.That(t, !strings.Contains(b, leak), "the card says %q: %s", leak, b)
 	}
 	faulty.set(0, 0, nil)
 	d.Click(webapi.Sato, "CARD#execution", "retry_execution")

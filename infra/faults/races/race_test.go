@@ -329,11 +329,10 @@ func TestTheEmulatorKeepsItsWord(t *testing.T) {
 				values[it["SK"].(*types.AttributeValueMemberS).Value] = v.Value
 			}
 		}
-		if swapped != 1 || put != 1 || len(out.Items) != 4 || values["COUNTER"] != "1" ||
-			values["SUM"] != fmt.Sprint(clients) {
-			t.Errorf("round %d: %d swapped, %d put, %d items, counter %s, sum %s; want 1, 1, 4, 1, %d", i, swapped, put,
-				len(out.Items), values["COUNTER"], values["SUM"], clients)
-		}
+		expect.That(t, swapped == 1 && put == 1 && len(out.Items) == 4 && values["COUNTER"] == "1" &&
+			values["SUM"] == fmt.Sprint(clients),
+			"round %d: %d swapped, %d put, %d items, counter %s, sum %s; want 1, 1, 4, 1, %d", i, swapped, put,
+			len(out.Items), values["COUNTER"], values["SUM"], clients)
 	}
 }
 

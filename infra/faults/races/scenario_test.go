@@ -79,9 +79,8 @@ func (s *scenario) try(d decision) (changed bool, err error) {
 // do calls try for decisions that must change something.
 func (s *scenario) do(t fataler, decisions ...decision) {
 	for i, d := range decisions {
-		if changed, err := s.try(d); err != nil || !changed {
-			t.Fatalf("decision %d: changed %v, %v", i+1, changed, err)
-		}
+		changed, err := s.try(d)
+		expect.Must(t, err == nil && changed, "decision %d: changed %v, %v", i+1, changed, err)
 		s.now = s.now.Add(time.Second)
 	}
 }

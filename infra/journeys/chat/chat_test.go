@@ -52,9 +52,8 @@ func TestAnAgentAsksActsAndKnowsTheResult(t *testing.T) {
 	d.Shows("見本のファイルを 2 つ提案します")
 	asks := d.Shows("操作 #1 の確認", "hello.js", "hello.test.js")
 	d.Status("suspended")
-	if n := d.Count("完了"); n != 0 {
-		t.Fatalf("%d messages say that something is done", n)
-	}
+	n := d.Count("完了")
+	expect.Must(t, n == 0, "%d messages say that something is done", n)
 	expect.That(t, waits(t, webapi.Sato, asks) && !waits(t, webapi.Alex, asks), "it waits for somebody else")
 	d.Press(webapi.Sato, asks, card.ApproveAction)
 	d.Shows("操作 #1 完了", "✅ 承認: <@"+webapi.Sato+">")
@@ -90,9 +89,8 @@ func TestMessagesThatComeDuringAnAnswerAreAnswered(t *testing.T) {
 	}
 	d.Shows("言葉を理解したり、考えたりすることはできません")
 	d.Status("active")
-	if n := d.Count("デモのエージェントです"); n < 1 || n > 5 {
-		t.Errorf("5 messages have %d answers", n)
-	}
+	n := d.Count("デモのエージェントです")
+	expect.That(t, n >= 1 && n <= 5, "5 messages have %d answers", n)
 	expect.That(t, d.Count("操作 #") == 0, "an action was proposed that nobody asked for")
 	other := begin(t, "今月の勤怠をまとめて")
 	other.Shows("タスク")

@@ -122,17 +122,14 @@ func TestAConversationOffersARequest(t *testing.T) {
 	expect.Must(t, r.Ref.ID == made.TaskID, "the task is %s, not that of the message", made.TaskID)
 	r.Root = d.Root
 	r.Card(driver.PromptCard, "approve_prompt")
-	if request := r.Load().Request; request.EventID != "session:"+d.Ref().ID || request.ThreadTS != d.Root ||
-		request.Text != "今月の勤怠をまとめて" {
-		t.Errorf("the task's request is %+v", request)
-	}
+	request := r.Load().Request
+	expect.That(t, request.EventID == "session:"+d.Ref().ID && request.ThreadTS == d.Root &&
+		request.Text == "今月の勤怠をまとめて", "the task's request is %+v", request)
 	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())
-	if status != http.StatusOK || !strings.Contains(page, `href="/console/tasks/`+made.TaskID+`"`) {
-		t.Errorf("the page is %d, or does not lead to the task", status)
-	}
-	if n := len(d.Audit(conversation.AuditRequestMade)); n != 1 {
-		t.Errorf("%d entries say that it was made", n)
-	}
+	expect.That(t, status == http.StatusOK && strings.Contains(page, `href="/console/tasks/`+made.TaskID+`"`),
+		"the page is %d, or does not lead to the task", status)
+	n := len(d.Audit(conversation.AuditRequestMade))
+	expect.That(t, n == 1, "%d entries say that it was made", n)
 	r.Cancel(webapi.Sato, r.Card(driver.PromptCard, "").TS)
 }
 

@@ -96,9 +96,8 @@ func finish(t *testing.T, d *driver.Request, vendor string, before int) {
 	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "42 行を書き込みました")
 	d.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
-	if n := vendors.Calls(vendor) - before; n != 4 {
-		t.Errorf("%s was called %d times, not 4", vendor, n)
-	}
+	n := vendors.Calls(vendor) - before
+	expect.That(t, n == 4, "%s was called %d times, not 4", vendor, n)
 }
 
 // newest waits for the bot's newest message in a channel with this text.
@@ -207,9 +206,8 @@ func TestAThreadGoesWithTheRequest(t *testing.T) {
 		d.Card("CARD#prompt#0001", "approve_prompt")
 		d.Cancel(webapi.Sato, ts) // while it waits, the next mention would ask what it is meant to be
 	}
-	if !vendors.Heard(`"text": "営業部の有給の残りが合わないようです"`) || !vendors.Heard("従業員一覧を取得して\"\n  }\n ],") {
-		t.Error("the vendor did not hear what was said before")
-	}
+	expect.That(t, vendors.Heard(`"text": "営業部の有給の残りが合わないようです"`) && vendors.Heard("従業員一覧を取得して\"\n  }\n ],"),
+		"the vendor did not hear what was said before")
 	expect.That(t, !vendors.Heard("📋"), "the vendor heard our own cards")
 }
 
@@ -360,9 +358,7 @@ func TestAForgedCardIsNoApproval(t *testing.T) {
 func harmless(t *testing.T, face string) {
 	t.Helper()
 	for _, bad := range []string{"<!channel>", "<https://evil", "\u202e", "✅ 承認: <@" + webapi.Suzuki} {
-		if strings.Contains(face, bad) {
-			t.Errorf("a card shows %q: %s", bad, face)
-		}
+		expect.That(t, !strings.Contains(face, bad), "a card shows %q: %s", bad, face)
 	}
 }
 
@@ -378,7 +374,5 @@ func TestASummaryDoesNotHideAFailure(t *testing.T) {
 	d := driver.Ask(t, running, webapi.Sato, "今月の勤怠をまとめて")
 	d.Approve(webapi.Suzuki)
 	c := driver.Face(d.Card("CARD#execution", "❌ 実行失敗"))
-	if !strings.Contains(c, "❌ 2. *勤怠データ取得*") || strings.Contains(c, "成功しました") {
-		t.Errorf("the card: %s", c)
-	}
+	expect.That(t, strings.Contains(c, "❌ 2. *勤怠データ取得*") && !strings.Contains(c, "成功しました"), "the card: %s", c)
 }

@@ -66,14 +66,11 @@ func TestTheHappyPathThroughAManagedSession(t *testing.T) {
 		return a.Task != nil && a.Task.Status == task.TaskCompleted && a.Execution().SessionClosed
 	})
 	e := a.Execution()
-	if e.Usage == nil || e.Usage.Cost == 0 {
-		t.Errorf("the session cost %+v", e.Usage)
-	}
+	expect.That(t, e.Usage != nil && e.Usage.Cost != 0, "the session cost %+v", e.Usage)
 	x := session(t, d)
-	if x.ID != e.SessionID || len(x.Messages) != 1 || x.Refused > 0 || len(x.Answers) != len(a.Process().Steps) {
-		t.Errorf("session %s was told %d times and got %d answers, %d made "+
-			"no sense", x.ID, len(x.Messages), len(x.Answers), x.Refused)
-	}
+	expect.That(t, x.ID == e.SessionID && len(x.Messages) == 1 && x.Refused == 0 &&
+		len(x.Answers) == len(a.Process().Steps), "session %s was told %d times and got %d answers, %d made no sense",
+		x.ID, len(x.Messages), len(x.Answers), x.Refused)
 	for _, answer := range x.Answers {
 		expect.That(t, !answer.Error && !strings.Contains(answer.Text, "@example"), "it got %+v", answer)
 	}
@@ -127,18 +124,16 @@ func TestAThousandMessagesStayBounded(t *testing.T) {
 				t.Logf("turn %d: %d calls so far, the last of %d bytes with %d messages; %s to the "+
 					"card, $%s", i+1, len(asked), len(last), strings.Count(last, "番目の相談です"), took.Round(time.Millisecond),
 					a.Conversation.Usage.Cost-cost)
-				if len(asked) != i+2 || len(last) > turn.MaxBytes*3/2 || strings.Count(last, "番目の相談です") > 1000 ||
-					!strings.Contains(last, "ここまでの要約です") {
-					t.Errorf("%d calls, the last of %d bytes", len(asked), len(last))
-				}
+				expect.That(t, len(asked) == i+2 && len(last) <= turn.MaxBytes*3/2 &&
+					strings.Count(last, "番目の相談です") <= 1000 && strings.Contains(last, "ここまでの要約です"),
+					"%d calls, the last of %d bytes", len(asked), len(last))
 			}
 			desk, began := driver.SitDown(t, running, webapi.Sato), time.Now()
 			status, page := desk.Get(d.Page())
 			t.Logf("the page: %s, %d bytes", time.Since(began).Round(time.Millisecond), len(page))
-			if status != http.StatusOK || !strings.Contains(page, "ここまでの要約です") || !strings.Contains(page, "三つ目の答え") ||
-				strings.Count(page, "番目の相談です") > 100 {
-				t.Errorf("the page is %d, or does not have the summary and the newest messages alone", status)
-			}
+			expect.That(t, status == http.StatusOK && strings.Contains(page, "ここまでの要約です") &&
+				strings.Contains(page, "三つ目の答え") && strings.Count(page, "番目の相談です") <= 100,
+				"the page is %d, or does not have the summary and the newest messages alone", status)
 		})
 	}
 }
@@ -191,19 +186,15 @@ func TestAConversationOnEachWire(t *testing.T) {
 		d.Shows("答えは 42 でした。")
 		a := d.Rests()
 		x := a.Actions[0]
-		if x.Status != conversation.ActionSucceeded || x.Gate.ApprovedBy != webapi.Sato ||
-			x.Payload.Hash() != pending.Payload.Hash() || len(a.Actions) != 1 {
-			t.Errorf("%+v", x)
-		}
+		expect.That(t, x.Status == conversation.ActionSucceeded && x.Gate.ApprovedBy == webapi.Sato &&
+			x.Payload.Hash() == pending.Payload.Hash() && len(a.Actions) == 1, "%+v", x)
 		approved := d.Audit(conversation.AuditApproved)
 		asked := heard(before)
-		if len(approved) != 1 || len(asked) != 2 || a.Conversation.Usage.Cost == 0 || a.Conversation.Usage.Output != 60 {
-			t.Fatalf("%+v, %d requests, %+v", approved, len(asked), a.Conversation.Usage)
-		}
-		if e := approved[0]; !strings.Contains(string(e.Details), pending.Payload.Hash()) || e.ActorID != webapi.Sato ||
-			e.ResourceID != x.ActionID {
-			t.Errorf("%+v", e)
-		}
+		expect.Must(t, len(approved) == 1 && len(asked) == 2 && a.Conversation.Usage.Cost != 0 &&
+			a.Conversation.Usage.Output == 60, "%+v, %d requests, %+v", approved, len(asked), a.Conversation.Usage)
+		e := approved[0]
+		expect.That(t, strings.Contains(string(e.Details), pending.Payload.Hash()) && e.ActorID == webapi.Sato &&
+			e.ResourceID == x.ActionID, "%+v", e)
 		first, then := asked[0], asked[1]
 		for _, part := range []string{`"shell_command"`, `"code_generate"`, `"test_run"`, `"offer_request"`,
 			"6×7 を計算して", "佐藤"} {
@@ -238,10 +229,9 @@ func TestARejectionsReasonIsHeard(t *testing.T) {
 		d.Shows("操作 #1(却下)", "消さないでください")
 		d.Shows("操作 #2 の確認", "ls -la")
 		desk := driver.SitDown(t, running, webapi.Sato)
-		if status, page := desk.Get(d.Page()); status != http.StatusOK || !strings.Contains(page, "消さないでください") ||
-			!strings.Contains(page, "ls -la") {
-			t.Errorf("the page is %d, or lacks what was rejected or what waits", status)
-		}
+		status, page := desk.Get(d.Page())
+		expect.That(t, status == http.StatusOK && strings.Contains(page, "消さないでください") && strings.Contains(page, "ls -la"),
+			"the page is %d, or lacks what was rejected or what waits", status)
 		if status, page := desk.Act(d, "reject", "一覧もいりません"); status != http.StatusSeeOther {
 			t.Fatalf("the console answers %d: %s", status, page)
 		}
@@ -249,9 +239,8 @@ func TestARejectionsReasonIsHeard(t *testing.T) {
 		d.Shows("分かりました。何もしません。")
 		a := d.Rests()
 		for _, x := range a.Actions {
-			if x.StartedAt != nil || x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonRejected {
-				t.Errorf("%+v", x)
-			}
+			expect.That(t, x.StartedAt == nil && x.Status == conversation.ActionCancelled &&
+				x.CancelReason == conversation.ReasonRejected, "%+v", x)
 		}
 		asked := heard(before)
 		expect.That(t, len(asked) == 3 && strings.Contains(asked[1], "消さないでください") && strings.Contains(asked[2], "一覧もいりません"),
@@ -262,9 +251,8 @@ func TestARejectionsReasonIsHeard(t *testing.T) {
 // Runs last: the logs of all these tests have no key and nothing that people or models said.
 func TestTheLogsHoldNoKeyAndNoContent(t *testing.T) {
 	text := logged.String()
-	if !strings.Contains(text, `"message":"model call"`) || !strings.Contains(text, `"prompt":"plan.ja.`) {
-		t.Fatal("the logs do not tell of the calls")
-	}
+	expect.Must(t, strings.Contains(text, `"message":"model call"`) && strings.Contains(text, `"prompt":"plan.ja.`),
+		"the logs do not tell of the calls")
 	for _, secret := range []string{vendors.Key, "勤怠", "従業員", "営業部"} {
 		expect.That(t, !strings.Contains(text, secret), "the logs hold %q", secret)
 	}

@@ -153,9 +153,8 @@ func changesAdministrators(a administering, i int) {
 // choosesSelfApproval answers the first administrator's question.
 func choosesSelfApproval(a administering, i int) {
 	a.visit("/console/settings")
-	if asked := browser.Read[bool](a.tab, `!!document.querySelector(".notice.choose")`); asked != (i == 0) {
-		a.t.Errorf("the question stands there: %t", asked)
-	}
+	asked := browser.Read[bool](a.tab, `!!document.querySelector(".notice.choose")`)
+	expect.That(a.t, asked == (i == 0), "the question stands there: %t", asked)
 	if i == 0 {
 		a.tab.Press(`.notice.choose button`)
 	} else {
@@ -173,9 +172,8 @@ func carriesSettings(a administering, i int) {
 	folder := a.t.TempDir()
 	name, file := a.tab.Download(folder, `a[href="/console/settings.yaml"]`)
 	before, was := fmt.Sprintf("max_versions: %d\n", 4+i), fmt.Sprintf("retain_results_days: %d\n", 60+i)
-	if name != "ringi-settings.yaml" || !strings.Contains(string(file), before) || !strings.Contains(string(file), was) {
-		a.t.Fatalf("the file %s is\n%s", name, file)
-	}
+	expect.Must(a.t, name == "ringi-settings.yaml" && strings.Contains(string(file), before) &&
+		strings.Contains(string(file), was), "the file %s is\n%s", name, file)
 	text := strings.NewReplacer(before, "max_versions: 99\n", was,
 		"retain_results_days: 45\nfavourite_color: red\n").Replace(string(file))
 	path := filepath.Join(folder, "production.yaml")
@@ -237,9 +235,8 @@ func allowsToolsOfServers(a administering, _ int) {
 	a.tab.Press(tool + `button[value="allow"]`)
 	a.tab.Until(`document.querySelector(".notice[role=status]") && document.querySelector('` + tool + `.badge-good')`)
 	a.tab.Press(tool + "summary")
-	if question := a.tab.Agree(tool + `button[value="forbid"]`); question == "" {
-		a.t.Error("nothing was asked")
-	}
+	question := a.tab.Agree(tool + `button[value="forbid"]`)
+	expect.That(a.t, question != "", "nothing was asked")
 	a.tab.Until(`document.querySelector(".notice[role=status]") && !document.querySelector('` + tool + `.badge-good')`)
 }
 

@@ -65,9 +65,8 @@ func aLongGateIsReadToItsEnd(v *visitor) {
 	v.lacks(v.button("review_step"))
 	v.looks("read-approved")
 	a := v.d.Load()
-	if g := a.Gates[0]; g.Status != aggregate.Approved || g.ApprovedBy != v.approver {
-		v.t.Errorf("%s by %s", g.Status, g.ApprovedBy)
-	}
+	g := a.Gates[0]
+	expect.That(v.t, g.Status == aggregate.Approved && g.ApprovedBy == v.approver, "%s by %s", g.Status, g.ApprovedBy)
 
 	faster := `[...document.querySelectorAll(".whisper")].some(w => ` +
 		`w.innerText.includes(` + browser.Quote(v.words.faster) + `))`
