@@ -120,9 +120,8 @@ func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
 			s.Preload(t.Context())
 			v.hold(test.pasted)
 			*now = now.Add(6 * time.Minute)
-			if got, err := s.SigningSecret(t.Context()); got != test.signing || err != nil {
-				t.Errorf("the signing secret is %q, %v", got, err)
-			}
+			got, err := s.SigningSecret(t.Context())
+			expect.That(t, got == test.signing && err == nil, "the signing secret is %q, %v", got, err)
 			if token, api, err := s.Bot(t.Context()); token != test.token || api != test.api || err != nil {
 				t.Errorf("the token is %q at %q, %v", token, api, err)
 			}

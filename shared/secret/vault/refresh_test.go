@@ -188,9 +188,8 @@ func testLocked(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
 	v := w.Vault
 	v.Envelope.KMS = sealing{old: w.Envelope.KMS}
-	if _, err := v.Renew(t.Context(), tenant, "freee", first.Access); !errors.Is(err, vault.ErrLocked) {
-		t.Errorf("no new key: %v", err)
-	}
+	_, err := v.Renew(t.Context(), tenant, "freee", first.Access)
+	expect.That(t, errors.Is(err, vault.ErrLocked), "no new key: %v", err)
 	v.Envelope.KMS = noKeys{}
 	if _, err := v.Token(t.Context(), tenant, "freee"); !errors.Is(err, vault.ErrLocked) ||
 		errors.Is(err, vault.ErrSealed) {

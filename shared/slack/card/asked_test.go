@@ -90,9 +90,8 @@ func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
 			list := strings.ToLower(drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: x.s.Aggregate}}}, set,
 				locale).Blocks.BlockSet))
 			for where, text := range map[string]string{"card": said, "Home": list} {
-				if !strings.Contains(text, says[0]) || strings.Contains(text, says[1]) || strings.Contains(text, says[2]) {
-					t.Errorf("%s, %s, %s: %s", name, locale, where, text)
-				}
+				expect.That(t, strings.Contains(text, says[0]) && !strings.Contains(text, says[1]) &&
+					!strings.Contains(text, says[2]), "%s, %s, %s: %s", name, locale, where, text)
 			}
 		}
 	}

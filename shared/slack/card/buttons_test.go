@@ -108,9 +108,8 @@ func TestEveryButtonWorks(t *testing.T) {
 			s := st.scenario(t)
 			for _, c := range s.Cards {
 				for _, b := range buttons(render(s.Aggregate, c, "ja", s.now)) {
-					if err := click(s, b); err != nil {
-						t.Errorf("%s offers %s %s: %v", c.Key(), b.ActionID, b.Value, err)
-					}
+					err := click(s, b)
+					expect.That(t, err == nil, "%s offers %s %s: %v", c.Key(), b.ActionID, b.Value, err)
 				}
 			}
 		})
@@ -150,9 +149,7 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 				want[card.Withdraw+" "+s.Head.TaskID] = 1
 			}
 			for b, n := range want {
-				if offered[b] != n {
-					t.Errorf("%s is offered %d times", b, offered[b])
-				}
+				expect.That(t, offered[b] == n, "%s is offered %d times", b, offered[b])
 			}
 			expect.That(t, len(offered) == len(want), "offered %v, want %v", offered, want)
 		})
@@ -202,9 +199,7 @@ func TestAnEndedTaskSaysSo(t *testing.T) {
 			for _, c := range s.Cards {
 				m := render(s.Aggregate, c, "ja", s.now)
 				if len(m.Attachments) == 0 {
-					if s.Head.Ended.As != task.TaskAnswered {
-						t.Errorf("%s is a plain reply", c.Key())
-					}
+					expect.That(t, s.Head.Ended.As == task.TaskAnswered, "%s is a plain reply", c.Key())
 					continue
 				}
 				switch m.Attachments[0].Color {

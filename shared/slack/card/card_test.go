@@ -31,9 +31,8 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 	later := render(s.Aggregate, c, "ja", s.now.Add(time.Hour))
 	expect.That(t, card.Hash(later) == card.Hash(m), "an hour that changes nothing changes the hash")
 	sorted := expect.Value(json.Marshal(decoded(t, m)))(t)
-	if want := aggregate.HashOf(string(sorted)); card.Hash(m) != want {
-		t.Errorf("hash is %q, that of the JSON with sorted keys is %q", card.Hash(m), want)
-	}
+	want := aggregate.HashOf(string(sorted))
+	expect.That(t, card.Hash(m) == want, "hash is %q, that of the JSON with sorted keys is %q", card.Hash(m), want)
 	seen := map[string]string{card.Hash(m): "as it was"}
 	for name, other := range map[string]card.Message{
 		"another language": render(s.Aggregate, c, "en", s.now),
@@ -58,9 +57,8 @@ func TestAnAcceptedRequestLooksAsBefore(t *testing.T) {
 			before := render(s.Aggregate, s.card(taskCard), locale, s.now)
 			s.do(s.Accept(s.Head.Run, requester, tenancy.DefaultSettings(), s.now))
 			after := render(s.Aggregate, s.card(taskCard), locale, s.now)
-			if s.Head.AcceptedAt == nil || s.Head.Rev != 2 || card.Hash(before) != card.Hash(after) {
-				t.Errorf("%s, %s: revision %d shows %v, was %v", locale, kind, s.Head.Rev, after, before)
-			}
+			expect.That(t, s.Head.AcceptedAt != nil && s.Head.Rev == 2 && card.Hash(before) == card.Hash(after),
+				"%s, %s: revision %d shows %v, was %v", locale, kind, s.Head.Rev, after, before)
 		}
 	}
 }
@@ -93,9 +91,8 @@ func TestTornRows(t *testing.T) {
 	} {
 		tc.s.Head.Ended = ended
 		m := render(tc.s.Aggregate, tc.s.card(tc.card), "ja", tc.s.now)
-		if len(buttons(m)) > 0 || m.Attachments[0].Color != "#888888" {
-			t.Errorf("%s beside an ended head: %d buttons, colour %s", name, len(buttons(m)), m.Attachments[0].Color)
-		}
+		expect.That(t, len(buttons(m)) == 0 && m.Attachments[0].Color == "#888888",
+			"%s beside an ended head: %d buttons, colour %s", name, len(buttons(m)), m.Attachments[0].Color)
 	}
 	s := approved(t, fiveSteps())
 	s.Executions = nil

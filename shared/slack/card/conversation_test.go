@@ -198,10 +198,8 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	}
 	short := begunConversation(t).says("", shell("echo a\u200bb"))
 	m := short.shown(conversation.CardAction, "ja")
-	if !has(m, card.ApproveAction) || has(m, "review_action") ||
-		!strings.Contains(string(expect.Value(json.Marshal(m))(t)), "⟨U+200B⟩") {
-		t.Errorf("%+v", m)
-	}
+	expect.That(t, has(m, card.ApproveAction) && !has(m, "review_action") &&
+		strings.Contains(string(expect.Value(json.Marshal(m))(t)), "⟨U+200B⟩"), "%+v", m)
 	script := ""
 	for i := range 1200 {
 		script += fmt.Sprintf("echo %d\n", i)
@@ -292,9 +290,8 @@ func pulling(t *testing.T, ci agent.CI) *onThread {
 func (c *onThread) drawn(locale string) (text string, m card.Message) {
 	c.t.Helper()
 	m = c.shown(conversation.CardAction, locale)
-	if err := cardtest.Check(m); err != nil {
-		c.t.Fatal(err)
-	}
+	err := cardtest.Check(m)
+	expect.Must(c.t, err == nil, "%v", err)
 	return string(expect.Value(json.Marshal(m))(c.t)), m
 }
 

@@ -80,10 +80,8 @@ func TestADifferenceOverTheLimitsHasNoButton(t *testing.T) {
 	c := begunConversation(t).says("", tooMuch())
 	for locale, says := range map[string]string{"ja": "承認できません", "en": "can't be approved"} {
 		m := string(expect.Value(json.Marshal(c.shown(conversation.CardAction, locale)))(t))
-		if strings.Contains(m, card.ApproveAction) || strings.Contains(m, "review_action") ||
-			!strings.Contains(m, card.RejectAction) || !strings.Contains(m, says) {
-			t.Errorf("%s", m)
-		}
+		expect.That(t, !strings.Contains(m, card.ApproveAction) && !strings.Contains(m, "review_action") &&
+			strings.Contains(m, card.RejectAction) && strings.Contains(m, says), "%s", m)
 	}
 	_, submits := c.read()
 	expect.That(t, !submits, "the dialog has the button")

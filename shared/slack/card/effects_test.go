@@ -91,11 +91,8 @@ func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)
 		expect.NoError(t, cardtest.Check(m))
 		got := m.Attachments[0].Blocks.BlockSet[3].(*slack.SectionBlock).Text.Text
-		if !strings.HasPrefix(got, heading+"\n> 「もっと短く」 → 反映しました。\n"+
-			"> ") || strings.Contains(got, "<!") ||
-			strings.Contains(got, "✅") || !offers(m, "approve_process") {
-			t.Errorf("above the steps stands %q", got)
-		}
+		expect.That(t, strings.HasPrefix(got, heading+"\n> 「もっと短く」 → 反映しました。\n"+"> ") && !strings.Contains(got, "<!") &&
+			!strings.Contains(got, "✅") && offers(m, "approve_process"), "above the steps stands %q", got)
 	}
 	expect.That(t, !card.StepsFit(manySteps(60, 100), strings.Repeat("&\n", 1000)), "remarks that no card shows fit")
 }

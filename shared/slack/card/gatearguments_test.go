@@ -99,9 +99,8 @@ func TestEveryPlannedValueIsShown(t *testing.T) {
 			for _, want := range tt.want {
 				expect.That(t, strings.Contains(strings.ReplaceAll(drawn(blocks), "\n", ""), want), "the card lacks %s", want)
 			}
-			if offers(m, "approve_step") != tt.approves || offers(m, "review_step") == tt.approves {
-				t.Errorf("approve %v, review %v", offers(m, "approve_step"), offers(m, "review_step"))
-			}
+			expect.That(t, offers(m, "approve_step") == tt.approves && offers(m, "review_step") != tt.approves,
+				"approve %v, review %v", offers(m, "approve_step"), offers(m, "review_step"))
 			all, submits := reviewed(t, s, task.CardStep, s.Gates[0].ID)
 			long := name == "a thousand rows" // longer than a dialog
 			expect.That(t, submits != long && strings.Contains(all, tt.want[len(tt.want)-1]), "the dialog can be submitted: %v",
@@ -133,14 +132,11 @@ func TestOnlyWhatCameFromAResultIsMasked(t *testing.T) {
 	}
 	expect.That(t, !strings.Contains(got, "080-8765"), "the card shows what a result held: %s", got)
 	_, blocks = calling(t, "send_slack_dm", resolved, resolved).gate(t)
-	if strings.Contains(drawn(blocks), "*****") {
-		t.Errorf("what was planned is masked: %s", drawn(blocks))
-	}
+	expect.That(t, !strings.Contains(drawn(blocks), "*****"), "what was planned is masked: %s", drawn(blocks))
 	all := `{"rows":[{"email":"ichiro@example.com","name":"一郎"}]}`
 	_, blocks = calling(t, "write_rows_to_google_sheet", `{"rows":{"$ref":"step-1.result.rows"}}`, all).gate(t)
-	if strings.Contains(drawn(blocks), "ichiro@example.com") {
-		t.Errorf("an address from a result is shown: %s", drawn(blocks))
-	}
+	expect.That(t, !strings.Contains(drawn(blocks), "ichiro@example.com"), "an address from a result is shown: %s",
+		drawn(blocks))
 }
 
 // For an MCP server's tool it is unknown which argument says where a call goes, and in which form. So values from
@@ -309,9 +305,8 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 				m := render(s.Aggregate, s.card(executionCard), locale, s.now)
 				expect.NoError(t, cardtest.Check(m))
 				said := drawn(m.Attachments[0].Blocks.BlockSet)
-				if want[i] != "" && !strings.Contains(said, want[i]) || want[i] == "" && strings.Contains(said, "⚠️") {
-					t.Errorf("%s, %s, %s: %s", name, locale, result, said)
-				}
+				expect.That(t, (want[i] == "" || strings.Contains(said, want[i])) &&
+					(want[i] != "" || !strings.Contains(said, "⚠️")), "%s, %s, %s: %s", name, locale, result, said)
 			}
 		}
 	}

@@ -127,9 +127,8 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 				c := s.card(st.card)
 				for _, locale := range language.All {
 					m := render(s.Aggregate, c, locale, s.now)
-					if err := cardtest.Check(m); err != nil {
-						t.Fatalf("%s: %v", c.Key(), err)
-					}
+					err := cardtest.Check(m)
+					expect.Must(t, err == nil, "%s: %v", c.Key(), err)
 					harmless(t, s.Aggregate, c, m)
 				}
 			})
@@ -145,9 +144,7 @@ func harmless(t *testing.T, a *task.Aggregate, c *aggregate.Card, m card.Message
 	all := strings.NewReplacer(`\u003chttps://acme.slack.com/archives/D1/p12|`, "", // a reminder's own links
 		`\u003chttps://acme.slack.com/archives/C0HR/p12|`, "").Replace(string(b))
 	for _, bad := range []string{`\u003c!channel`, `\u003c!here`, `\u003chttps:`, "\u202e", "\u2066", "\u0000"} {
-		if strings.Contains(all, bad) {
-			t.Errorf("%s shows %q", c.Key(), bad)
-		}
+		expect.That(t, !strings.Contains(all, bad), "%s shows %q", c.Key(), bad)
 	}
 	if strings.Contains(all, "@channel") && c.CardType != task.CardStep { // in a step's arguments it stands as code
 		t.Errorf("%s calls the channel", c.Key())
@@ -165,9 +162,7 @@ func harmless(t *testing.T, a *task.Aggregate, c *aggregate.Card, m card.Message
 	for _, p := range a.Processes {
 		steps = max(steps, len(p.Steps))
 	}
-	if lines > steps {
-		t.Errorf("%s has %d lines for %d steps", c.Key(), lines, steps)
-	}
+	expect.That(t, lines <= steps, "%s has %d lines for %d steps", c.Key(), lines, steps)
 }
 
 // TestAnyAggregateMakesAValidCard draws rows that need not be consistent.

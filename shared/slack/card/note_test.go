@@ -78,10 +78,8 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 			for locale, want := range map[string]string{"ja": tc.ja, "en": tc.en} {
 				got := card.Note(locale, tc.err)
 				expect.That(t, strings.Contains(got, want), "%s: got %q, want it to contain %q", locale, got, want)
-				if strings.Contains(got, "secret") || strings.Contains(got, "{who}") || strings.Contains(got, "{why}") ||
-					strings.Contains(got, "{when}") {
-					t.Errorf("%s: %q", locale, got)
-				}
+				expect.That(t, !strings.Contains(got, "secret") && !strings.Contains(got, "{who}") &&
+					!strings.Contains(got, "{why}") && !strings.Contains(got, "{when}"), "%s: %q", locale, got)
 			}
 		})
 	}
@@ -107,10 +105,8 @@ func TestOtherNotes(t *testing.T) {
 	for _, locale := range language.All {
 		expect.That(t, card.Surface(locale).CancelAccepted() != "", "%s: an empty note", locale)
 		got := card.Unreachable(locale, "C0HR", "is_archived")
-		if !strings.Contains(got, "<#C0HR>") ||
-			!strings.Contains(got, "(is＿archived)") && !strings.Contains(got, "(is_archived)") {
-			t.Errorf("%s: %q", locale, got)
-		}
+		expect.That(t, strings.Contains(got, "<#C0HR>") &&
+			(strings.Contains(got, "(is＿archived)") || strings.Contains(got, "(is_archived)")), "%s: %q", locale, got)
 		if got := card.Unreachable(locale, "<!channel>", ""); strings.Contains(got, "<!channel>") {
 			t.Errorf("%s: %q", locale, got)
 		}

@@ -72,14 +72,10 @@ func TestAnAnswerNotifiesNobodyAndHidesNothing(t *testing.T) {
 			}
 		}
 		for _, bad := range []string{"<", "@here", ":x:", "\u202e", "\u200b", "✅", "](", "][", "]:", "`"} {
-			if strings.Contains(around, bad) {
-				t.Fatalf("%q of %q has %q", out, text, bad)
-			}
+			expect.Must(t, !strings.Contains(around, bad), "%q of %q has %q", out, text, bad)
 		}
 		for _, bad := range []string{"<@", "<!", "\u202e", "\u200b"} {
-			if strings.Contains(out, bad) {
-				t.Fatalf("%q of %q has %q", out, text, bad)
-			}
+			expect.Must(t, !strings.Contains(out, bad), "%q of %q has %q", out, text, bad)
 		}
 	})
 }
@@ -92,9 +88,8 @@ func TestAPageShowsCodeAsItIs(t *testing.T) {
 		" \u200b\n ":      nil,
 		"**a** # b":       {{Text: "**a** # b"}},
 	} {
-		if diff := cmp.Diff(want, legible.Passages(text)); diff != "" {
-			t.Errorf("%q:\n%s", text, diff)
-		}
+		diff := cmp.Diff(want, legible.Passages(text))
+		expect.That(t, diff == "", "%q:\n%s", text, diff)
 	}
 }
 
@@ -105,9 +100,8 @@ func TestAPageShowsAnAnswersBoldText(t *testing.T) {
 			{Text: " 2**3 a_b *c*"}},
 		"**a**b\n**c": {{Text: "a", Strong: true}, {Text: "b\n**c"}},
 	} {
-		if diff := cmp.Diff(want, legible.Answered(text)); diff != "" {
-			t.Errorf("%q:\n%s", text, diff)
-		}
+		diff := cmp.Diff(want, legible.Answered(text))
+		expect.That(t, diff == "", "%q:\n%s", text, diff)
 	}
 	expect.Same(t, []legible.Passage{{Text: "には**ありません**。"}}, legible.Passages("には**ありません**。"))
 }
@@ -132,9 +126,8 @@ func TestPagesAndCardsFindTheSameCode(t *testing.T) {
 				want = append(want, strings.Trim(code, " \t\n"))
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("%q:\n%s", text, diff)
-		}
+		diff := cmp.Diff(want, got)
+		expect.Must(t, diff == "", "%q:\n%s", text, diff)
 	})
 }
 

@@ -93,15 +93,12 @@ func TestTextsStayInBounds(t *testing.T) {
 		for name, out := range map[string]string{
 			"inline": inline(in, limit), "plain": plain(in, limit), "paragraph": paragraph(in, limit), "code": code(in, limit),
 		} {
-			if units(out) > limit || !utf8.ValidString(out) {
-				t.Fatalf("%s: %d units over %d, or invalid: %q", name, units(out), limit, out)
-			}
-			if strings.ContainsAny(out, "<>\u202e\u2066\u200f\x00") || name != "paragraph" && strings.Contains(out, "\n") {
-				t.Fatalf("%s lets through: %q", name, out)
-			}
-			if name == "inline" && strings.ContainsAny(out, "*`~") || name == "code" && strings.Contains(out, "`") {
-				t.Fatalf("%s formats: %q", name, out)
-			}
+			expect.Must(t, units(out) <= limit && utf8.ValidString(out), "%s: %d units over %d, or invalid: %q", name,
+				units(out), limit, out)
+			expect.Must(t, !strings.ContainsAny(out, "<>\u202e\u2066\u200f\x00") &&
+				(name == "paragraph" || !strings.Contains(out, "\n")), "%s lets through: %q", name, out)
+			expect.Must(t, (name != "inline" || !strings.ContainsAny(out, "*`~")) &&
+				(name != "code" || !strings.Contains(out, "`")), "%s formats: %q", name, out)
 			expect.Must(t, !strings.ContainsAny(out, "✅❌✔☑✖❎🔄⏹➡❓⚠⬜⌛⏳⏱🔍🚀📝📋⚙") &&
 				!strings.Contains(out, ":white_check_mark:"),
 				"%s speaks with our marks: %q", name, out)
@@ -139,15 +136,13 @@ func TestNobodyElseWritesOurMarks(t *testing.T) {
 			if r < 0x2190 || !unicode.Is(unicode.So, r) || strings.ContainsRune("→←…", r) {
 				continue
 			}
-			if got := legible.Foreign("x" + string(r)); strings.ContainsRune(got, r) {
-				t.Errorf("%s has %c (%U), and so may anybody's text", field, r, r)
-			}
+			got := legible.Foreign("x" + string(r))
+			expect.That(t, !strings.ContainsRune(got, r), "%s has %c (%U), and so may anybody's text", field, r, r)
 		}
 	}
 	for _, like := range "🉑🆗🗹🗸☑✔🈴⭕🚫⛔☒" {
-		if got := legible.Foreign("x" + string(like)); strings.ContainsRune(got, like) {
-			t.Errorf("%c looks like a mark of ours and stays", like)
-		}
+		got := legible.Foreign("x" + string(like))
+		expect.That(t, !strings.ContainsRune(got, like), "%c looks like a mark of ours and stays", like)
 	}
 }
 

@@ -189,9 +189,8 @@ func TestARequesterIsRememberedForAMinute(t *testing.T) {
 	asked := func(want int, team string) {
 		t.Helper()
 		by, err := q.Requester(t.Context(), slack, team, "U1", now)
-		if slack.n != want || (err != nil) != (slack.err != nil) || by.ID != "U1" || err == nil && by.Team != "T1" {
-			t.Errorf("asked %d times, want %d: %+v, %v", slack.n, want, by, err)
-		}
+		expect.That(t, slack.n == want && (err != nil) == (slack.err != nil) && by.ID == "U1" &&
+			(err != nil || by.Team == "T1"), "asked %d times, want %d: %+v, %v", slack.n, want, by, err)
 	}
 	asked(1, "T1")
 	asked(2, "T1") // what failed is asked again
@@ -285,9 +284,8 @@ func TestWhileSlackIsSilentPeopleSeeTheirOwnRequestsOnly(t *testing.T) {
 	r, err := p.Reach(t.Context(), "T1", "U1", tenancy.DefaultSettings())
 	expect.That(t, errors.Is(err, explain.ErrUnverified), "%v", err)
 	own, others := aggregate.Origin{User: "U1", Channel: "C1"}, aggregate.Origin{User: "U2", Channel: "C1"}
-	if !r.Sees(own) || r.Sees(others) || r.Decides(others) {
-		t.Errorf("sees own: %v, others: %v, decides: %v", r.Sees(own), r.Sees(others), r.Decides(others))
-	}
+	expect.That(t, r.Sees(own) && !r.Sees(others) && !r.Decides(others), "sees own: %v, others: %v, decides: %v",
+		r.Sees(own), r.Sees(others), r.Decides(others))
 }
 
 // calling answers with names, and counts the calls.
@@ -307,23 +305,18 @@ func TestNamesAreKeptAndAPageAsksForAFewOnly(t *testing.T) {
 	got := n.Of(t.Context(), slack, "T1", now, "U1", "U2", "U1", "", "UGONE")
 	expect.Same(t, map[string]string{"U1": "name of U1", "U2": "name of U2", "UGONE": "UGONE"}, got)
 	n.Of(t.Context(), slack, "T1", now.Add(namedFor-time.Second), "U1", "U2")
-	if slack.n.Load() != 3 {
-		t.Errorf("%d calls", slack.n.Load())
-	}
+	expect.That(t, slack.n.Load() == 3, "%d calls", slack.n.Load())
 	n.Of(t.Context(), slack, "T2", now, "U1")
 	n.Of(t.Context(), slack, "T1", now.Add(namedFor), "U1")
-	if slack.n.Load() != 5 {
-		t.Errorf("%d calls: another workspace's name, or one too old, was taken", slack.n.Load())
-	}
+	expect.That(t, slack.n.Load() == 5, "%d calls: another workspace's name, or one too old, was taken", slack.n.Load())
 	var many []string
 	for i := range 50 {
 		many = append(many, fmt.Sprint("UMANY", i))
 	}
 	slack.n.Store(0)
 	first := n.Of(t.Context(), slack, "T1", now, many...)
-	if first["UMANY0"] != "name of UMANY0" || first["UMANY49"] != "UMANY49" || slack.n.Load() != mostAsked {
-		t.Errorf("%d calls, the first is %q, the last %q", slack.n.Load(), first["UMANY0"], first["UMANY49"])
-	}
+	expect.That(t, first["UMANY0"] == "name of UMANY0" && first["UMANY49"] == "UMANY49" && slack.n.Load() == mostAsked,
+		"%d calls, the first is %q, the last %q", slack.n.Load(), first["UMANY0"], first["UMANY49"])
 	for range 2 {
 		first = n.Of(t.Context(), slack, "T1", now, many...)
 	}

@@ -110,27 +110,21 @@ func TestWhoIsListedIsAskedOfSlack(t *testing.T) {
 	s := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Usergroups: []string{"SOURS"}}}
 	d := newListing()
 	d.silent = slackapi.Unknown{Cause: "timeout"}
-	if err := (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS"); !errors.Is(err,
-		explain.ErrUnverified) {
-		t.Errorf("Slack says nothing of a group: %v", err)
-	}
+	err := (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS")
+	expect.That(t, errors.Is(err, explain.ErrUnverified), "Slack says nothing of a group: %v", err)
 	d.silent = nil
 	for n := range 3 * mostLooked {
 		s.Approvers.Users = append(s.Approvers.Users, fmt.Sprintf("UGONE%d", n))
 	}
-	if err := (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS"); err != nil ||
-		d.looked.Load() != mostLooked {
-		t.Errorf("%d were looked up: %v", d.looked.Load(), err)
-	}
+	err = (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS")
+	expect.That(t, err == nil && d.looked.Load() == mostLooked, "%d were looked up: %v", d.looked.Load(), err)
 	d.looked.Store(0)
 	s.Approvers.Users = []string{"UASKS"}
 	var q Requesters
 	for range 3 {
 		expect.NoError(t, q.Somebody(t.Context(), d, o, s, time.Now(), "UASKS"))
 	}
-	if d.looked.Load() != 1 {
-		t.Errorf("%d were looked up", d.looked.Load())
-	}
+	expect.That(t, d.looked.Load() == 1, "%d were looked up", d.looked.Load())
 }
 
 // If nobody may approve their own requests, a channel without anybody else counts as a direct message. A missing answer
@@ -165,9 +159,8 @@ func TestAChannelOfNobodyElseHasNobody(t *testing.T) {
 		var q Requesters
 		for range 2 { // within a minute nobody is looked up again
 			refused, _ := errors.AsType[aggregate.ErrNotAllowed](q.Somebody(t.Context(), d, o, s, time.Now(), tt.askers...))
-			if refused.Rule != tt.rule || d.looked.Load() != tt.looked {
-				t.Errorf("%s: %q after %d looks, want %q after %d", name, refused.Rule, d.looked.Load(), tt.rule, tt.looked)
-			}
+			expect.That(t, refused.Rule == tt.rule && d.looked.Load() == tt.looked,
+				"%s: %q after %d looks, want %q after %d", name, refused.Rule, d.looked.Load(), tt.rule, tt.looked)
 		}
 	}
 }
@@ -184,18 +177,16 @@ func TestAPlaceIsLookedUpOnceInAWhile(t *testing.T) {
 	for range 3 {
 		expect.NoError(t, asks("C1", now))
 	}
-	if n := l.listed.Load(); n != 1 {
-		t.Errorf("members were asked for %d times", n)
-	}
+	n := l.listed.Load()
+	expect.That(t, n == 1, "members were asked for %d times", n)
 	expect.NoError(t, asks("C1", now.Add(remembered)))
 	for range 2 { // a scope may be granted meanwhile
 		err := asks("CGROUP", now)
 		expect.That(t, errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnlisted}),
 			"a group direct message: %v", err)
 	}
-	if n := l.listed.Load(); n != 4 {
-		t.Errorf("members were asked for %d times", n)
-	}
+	n = l.listed.Load()
+	expect.That(t, n == 4, "members were asked for %d times", n)
 }
 
 func TestOnlyMembersAndGroupsThatAreThereCanBeChosen(t *testing.T) {
@@ -215,17 +206,13 @@ func TestWhatSlackCantSayIsRefused(t *testing.T) {
 	slack := slacktest.Start(t)
 	for _, method := range []string{"users.list", "usergroups.list"} {
 		slack.Faults.Add(webapi.Fault{Method: method, Kind: webapi.Unavailable})
-		if _, err := (&Roster{}).Of(t.Context(), slack.Client, slacktest.Team, time.Now()); !errors.Is(err,
-			explain.ErrUnverified) {
-			t.Errorf("%s is away: %v", method, err)
-		}
+		_, err := (&Roster{}).Of(t.Context(), slack.Client, slacktest.Team, time.Now())
+		expect.That(t, errors.Is(err, explain.ErrUnverified), "%s is away: %v", method, err)
 	}
 	m := expect.Value((&Roster{}).Of(t.Context(), slack.Client, slacktest.Team, time.Now()))(t)
 	slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable})
-	if _, err := m.Refused(t.Context(), slack.Client, []string{"U0NOBODY"}, nil); !errors.Is(err,
-		explain.ErrUnverified) {
-		t.Errorf("users.info is away: %v", err)
-	}
+	_, err := m.Refused(t.Context(), slack.Client, []string{"U0NOBODY"}, nil)
+	expect.That(t, errors.Is(err, explain.ErrUnverified), "users.info is away: %v", err)
 }
 
 func TestMembersAreListedOnceAMinute(t *testing.T) {

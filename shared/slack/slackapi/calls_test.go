@@ -42,9 +42,8 @@ func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 		fmt.Fprint(w, now.Load().info)
 	})
 	mux.HandleFunc("/files-pri/", func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer xoxb-1" {
-			t.Errorf("the file is asked for with %q", r.Header.Get("Authorization"))
-		}
+		expect.That(t, r.Header.Get("Authorization") == "Bearer xoxb-1", "the file is asked for with %q",
+			r.Header.Get("Authorization"))
 		now.Load().serve(w, r)
 	})
 	slack := httptest.NewServer(mux)

@@ -95,9 +95,8 @@ func TestPeople(t *testing.T) {
 		expect.Same(t, want, got)
 	}
 	group, err := s.Client.UsergroupMembers(t.Context(), webapi.Approvers)
-	if diff := cmp.Diff([]string{webapi.Suzuki, webapi.Tanaka}, group); diff != "" || err != nil {
-		t.Error(err, diff)
-	}
+	diff := cmp.Diff([]string{webapi.Suzuki, webapi.Tanaka}, group)
+	expect.That(t, diff == "" && err == nil, "%v %v", err, diff)
 	expect.NoError(t, s.Client.Direct(t.Context(), webapi.Sato, "hello"))
 	dm, err := s.Everything(webapi.DirectMessage(webapi.Sato))
 	expect.That(t, err == nil && len(dm) == 1 && dm[0].Text == "hello", "%v %+v", err, dm)
@@ -111,10 +110,9 @@ func TestChannels(t *testing.T) {
 	pages := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pages++
-		if r.URL.Path != "/api/users.conversations" || r.FormValue("user") != "U1" ||
-			r.FormValue("types") != "public_channel,private_channel" || r.FormValue("limit") != "999" {
-			t.Errorf("asked %s with %v", r.URL.Path, r.Form)
-		}
+		expect.That(t, r.URL.Path == "/api/users.conversations" && r.FormValue("user") == "U1" &&
+			r.FormValue("types") == "public_channel,private_channel" && r.FormValue("limit") == "999", "asked %s with %v",
+			r.URL.Path, r.Form)
 		next := map[string]string{"": "b", "b": "c", "c": ""}[r.FormValue("cursor")]
 		_, _ = fmt.Fprintf(w, `{"ok":true,"channels":[{"id":"C%d","name":"n"}],"response_metadata":{"next_cursor":%q}}`,
 			pages, next)
@@ -156,9 +154,8 @@ func TestWhatWasSaidBefore(t *testing.T) {
 	}
 	want := []slackapi.Said{{User: webapi.Suzuki, Text: "247"}, {User: webapi.Suzuki, Text: "248"},
 		{User: webapi.Suzuki, Text: "249"}}
-	if d := cmp.Diff(want, got); d != "" || err != nil {
-		t.Error(d, err)
-	}
+	d := cmp.Diff(want, got)
+	expect.That(t, d == "" && err == nil, "%v %v", d, err)
 	if got, err = s.Client.Before(t.Context(), webapi.HR, root, asked, 1000); len(got) != 251 ||
 		!cmp.Equal(got[0], slackapi.Said{User: webapi.Sato, Text: "有給の残りが合わない", TS: root}) {
 		t.Errorf("%d messages, %v", len(got), err)

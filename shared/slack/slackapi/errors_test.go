@@ -281,13 +281,9 @@ func TestOneOddMessageHidesNoThread(t *testing.T) {
 		}))
 		c := client(t, s.URL+"/api/", time.Minute)
 		got, err := c.Before(t.Context(), "C1", root, "1776675009.000100", 20)
-		if err != nil || len(got) != 2 {
-			t.Errorf("%s: %d messages of the thread, %v", name, len(got), err)
-		}
+		expect.That(t, err == nil && len(got) == 2, "%s: %d messages of the thread, %v", name, len(got), err)
 		cards, err := c.FindCards(t.Context(), "C1", root, about)
-		if err != nil || len(cards) != 1 {
-			t.Errorf("%s: its card is found %d times, %v", name, len(cards), err)
-		}
+		expect.That(t, err == nil && len(cards) == 1, "%s: its card is found %d times, %v", name, len(cards), err)
 		s.Close()
 	}
 }

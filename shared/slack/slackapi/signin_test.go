@@ -78,10 +78,8 @@ func TestAPersonIsBelievedOnlyByTheirOwnToken(t *testing.T) {
 			p, err := x.Person(t.Context(), "code", "https://ringi.example/console/signin", "n")
 			expect.Must(t, (err == nil) == tt.ok && (err == nil || errors.Is(err, ErrSignInRefused)), "%+v, %v", p, err)
 			expect.That(t, !tt.ok || p == (SignedIn{User: "U0R7MFMJM", Team: "T0R7GR"}), "the person is %+v", p)
-			if sent.Get("client_secret") != "s3cret" || sent.Get("code") != "code" ||
-				sent.Get("redirect_uri") != "https://ringi.example/console/signin" {
-				t.Errorf("Slack was sent %v", sent)
-			}
+			expect.That(t, sent.Get("client_secret") == "s3cret" && sent.Get("code") == "code" &&
+				sent.Get("redirect_uri") == "https://ringi.example/console/signin", "Slack was sent %v", sent)
 		})
 	}
 }
@@ -114,11 +112,9 @@ func TestWhereABrowserIsSent(t *testing.T) {
 	u := expect.Value(url.Parse(expect.Value(x.Address(t.Context(), "https://ringi.example/console/signin", "st",
 		"no"))(t)))(t)
 	q := u.Query()
-	if u.Host != "slack.com" || u.Path != "/openid/connect/authorize" || q.Get("state") != "st" ||
-		q.Get("nonce") != "no" || q.Get("scope") != "openid profile" || q.Get("response_type") != "code" ||
-		q.Get("client_id") != "123.456" {
-		t.Errorf("it is %s", u)
-	}
+	expect.That(t, u.Host == "slack.com" && u.Path == "/openid/connect/authorize" && q.Get("state") == "st" &&
+		q.Get("nonce") == "no" && q.Get("scope") == "openid profile" && q.Get("response_type") == "code" &&
+		q.Get("client_id") == "123.456", "it is %s", u)
 }
 
 func TestWhatCountsAsAFailure(t *testing.T) {

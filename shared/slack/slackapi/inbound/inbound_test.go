@@ -223,14 +223,12 @@ func TestASecretThatWasReplacedIsTakenAtTheFirstBadSignature(t *testing.T) {
 	k := &replaced{now: "old", next: "s"}
 	e := edge()
 	e.Keys = k
-	if got := serve(e, signed("{}")); got != 200 || k.asked != 1 {
-		t.Errorf("answered %d after asking %d times", got, k.asked)
-	}
+	got := serve(e, signed("{}"))
+	expect.That(t, got == 200 && k.asked == 1, "answered %d after asking %d times", got, k.asked)
 	r := signed("{}")
 	r.Body = "{ }"
-	if got := serve(e, r); got != 401 || k.asked != 2 {
-		t.Errorf("a bad signature is answered %d after asking %d times", got, k.asked)
-	}
+	got = serve(e, r)
+	expect.That(t, got == 401 && k.asked == 2, "a bad signature is answered %d after asking %d times", got, k.asked)
 	delete(r.Headers, "x-slack-signature")
 	if got := serve(e, r); got != 401 || k.asked != 2 {
 		t.Errorf("no signature is answered %d after asking %d times: it says nothing of the secret", got, k.asked)
