@@ -108,9 +108,7 @@ func TestAfterTenReadsInARowAPersonHasToSpeak(t *testing.T) {
 func TestACallsResultIsNamedByItsRow(t *testing.T) {
 	tb, x := calling(t)
 	got := &aggregate.Blob{Bytes: 3, S3Key: "talks/t/s/reads/" + version + ".json"}
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded, Call: got}, tb.now)
-	})
+	tb.finishes(x, "i1", Result{Status: ActionSucceeded, Call: got})
 	is := tb.load().Action(x.ActionID)
 	expect.Same(t, is.CallResult, got)
 	expect.Is(t, is.Status, ActionSucceeded)

@@ -47,6 +47,12 @@ func (tb *table) by(who string, do act, x *Action) {
 	expect.NoError(tb.t, tb.commit(tb.load().Head, c))
 }
 
+// finishes commits the result of an action that an invocation executes.
+func (tb *table) finishes(x *Action, invocation string, r Result) {
+	tb.t.Helper()
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Finish(x.ActionID, invocation, r, tb.now) })
+}
+
 // Sato opened the conversation, and Tanaka is one of the people who asked for the action.
 func TestWhoMayDecideOnAnAction(t *testing.T) {
 	strict := aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel}

@@ -53,7 +53,7 @@ func TestAStampMovesThePayloadToWhatStays(t *testing.T) {
 // The sweeper comes when the day is over, and again when nobody writes any more; then never.
 func TestAConversationThatIsNotKeptIsForgottenInTwoCommits(t *testing.T) {
 	tb, _ := pending(t, ShellCommand)
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) })
+	tb.by(sato, ending, nil)
 	tb.tell("still there?")
 	expect.Fails(t, tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(tb.now) }),
 		aggregate.ErrNotDue)
@@ -89,7 +89,7 @@ func TestAConversationThatIsNotKeptIsForgottenInTwoCommits(t *testing.T) {
 // Slack shows the cards without the button to begin anew before their rows are deleted.
 func TestCardsAreDrawnOnceMoreBeforeTheyAreDeleted(t *testing.T) {
 	tb, _ := pending(t, ShellCommand)
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) })
+	tb.by(sato, ending, nil)
 	tb.head.ShownRev = tb.load().Head.Rev
 	tb.now = *tb.head.ForgottenAt
 	expect.That(t, !tb.load().Effects(tb.now).Cards, "cards are drawn before anything happened")
@@ -182,9 +182,7 @@ func TestAWithdrawnActionWhoseInvocationDiesEnds(t *testing.T) {
 
 func endsWithdrawn(t *testing.T, name string, tb *table, x *Action, looks bool, late aggregate.Reason) {
 	t.Helper()
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Cancel(x.ActionID, person(sato), policy, tb.now)
-	})
+	tb.by(sato, cancelling, x)
 	tb.sweep()
 	a := tb.load()
 	is := a.Action(x.ActionID)
@@ -223,10 +221,8 @@ func endsWithdrawn(t *testing.T, name string, tb *table, x *Action, looks bool, 
 func TestAWithdrawnPushOfAnEndedConversationIsUnknown(t *testing.T) {
 	tb, x := pushing(t)
 	expect.NoError(t, tb.step(x, "i1", Pushed{Commit: madeCommit}))
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Cancel(x.ActionID, person(sato), policy, tb.now)
-	})
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) })
+	tb.by(sato, cancelling, x)
+	tb.by(sato, ending, nil)
 	tb.now = x.Claim.LeaseUntil
 	tb.sweep()
 	is := tb.load().Action(x.ActionID)

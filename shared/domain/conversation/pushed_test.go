@@ -162,9 +162,7 @@ func TestAPushThatIsRefusedOnTheWayIsUnsure(t *testing.T) {
 func TestAWithdrawnPushSaysWhatIsThere(t *testing.T) {
 	tb, x := pushing(t)
 	expect.NoError(t, tb.step(x, "i1", Pushed{Commit: madeCommit}))
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Cancel(x.ActionID, person(sato), policy, tb.now)
-	})
+	tb.by(sato, cancelling, x)
 	expect.Fails(t, tb.step(x, "i1", Pushed{Commit: madeCommit, There: true}), aggregate.ErrMoved)
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {
 		return a.Finish(x.ActionID, "i1", Result{Status: ActionFailed, Error: ReasonBranchAlone,
@@ -180,9 +178,7 @@ func TestAPushThatIsWithdrawnBetweenTwoTriesIsLookedAt(t *testing.T) {
 	tb, x := pushing(t)
 	expect.NoError(t, tb.step(x, "i1", Pushed{Commit: madeCommit}))
 	expect.NoError(t, tb.crash())
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Cancel(x.ActionID, person(sato), policy, tb.now)
-	})
+	tb.by(sato, cancelling, x)
 	a := tb.load()
 	expect.That(t, a.Looking() != nil && a.Next(tb.now).State == StateCall, "nobody looks: %+v", a.Next(tb.now))
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {

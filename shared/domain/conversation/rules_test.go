@@ -121,19 +121,15 @@ func TestWhatWasStampedStaysAsLongAsTheAuditLog(t *testing.T) {
 			tb.rows[c.Key()] = c
 		}
 		if n%2 == 0 {
-			tb.must(func(a *Aggregate) (aggregate.Change, error) {
-				return a.Reject(x.ActionID, "no", person(suzuki), policy, tb.now)
-			})
+			tb.by(suzuki, rejecting, x)
 			answered()
 			continue
 		}
 		expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claim("i1")))
-		tb.must(func(a *Aggregate) (aggregate.Change, error) {
-			return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded}, tb.now)
-		})
+		tb.finishes(x, "i1", Result{Status: ActionSucceeded})
 		answered()
 	}
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) })
+	tb.by(sato, ending, nil)
 	left := 0
 	for _, rows := range []map[string]aggregate.Row{tb.rows, tb.lists} {
 		for key, row := range rows {

@@ -78,9 +78,7 @@ func TestDeletedFilesAreSaid(t *testing.T) {
 // The agent is told that a withdrawn command left the folder as it was, and what was printed until it stopped.
 func TestAWithdrawnActionTellsWhatIsLeftOfIt(t *testing.T) {
 	tb, x := executing(t, ShellCommand)
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Cancel(x.ActionID, person(sato), policy, tb.now)
-	})
+	tb.by(sato, cancelling, x)
 	last := func() (m *Message) {
 		for _, row := range tb.lists {
 			if is, ok := row.(*Message); ok && (m == nil || is.Key() > m.Key()) {
@@ -229,7 +227,7 @@ func TestACardNamesThePartOfItsMessage(t *testing.T) {
 func TestAMessageToAClosedSessionIsAnsweredByAButton(t *testing.T) {
 	tb := opened(t)
 	expect.NoError(t, tb.answer(nil))
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) })
+	tb.by(sato, ending, nil)
 	for i := range 3 {
 		tb.now = tb.now.Add(time.Minute)
 		tb.tell("still there?")

@@ -14,15 +14,11 @@ import (
 // Lost files leave an empty folder: what finds out fails, and the next action works in that.
 func TestLostFilesLeaveAnEmptyFolder(t *testing.T) {
 	tb, x := executing(t, CodeGenerate)
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded, Version: "v1"}, tb.now)
-	})
+	tb.finishes(x, "i1", Result{Status: ActionSucceeded, Version: "v1"})
 	expect.NoError(t, tb.answer(onV1(tb)))
 	x = tb.load().Current()
 	expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claim("i2")))
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i2", Result{Status: ActionFailed, Error: ReasonFilesLost, Gone: true}, tb.now)
-	})
+	tb.finishes(x, "i2", Result{Status: ActionFailed, Error: ReasonFilesLost, Gone: true})
 	expect.Is(t, tb.load().Conversation.WorkspaceVersion, "", "the files")
 	expect.Fails(t, tb.answer(onV1(tb)), ErrBase, "the agent proposes for what is lost")
 	expect.NoError(t, errors.Join(tb.answer(proposal(ShellCommand, tb.now, ""))))
@@ -40,9 +36,7 @@ func onV1(tb *table) *Proposal {
 func TestOnlyTheVersionsThatAreNeededStay(t *testing.T) {
 	tb, x := executing(t, CodeGenerate)
 	expect.Is(t, len(tb.load().Versions()), 0, "versions of an empty folder")
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded, Version: "v1"}, tb.now)
-	})
+	tb.finishes(x, "i1", Result{Status: ActionSucceeded, Version: "v1"})
 	expect.NoError(t, tb.answer(onV1(tb)))
 	x = tb.load().Current()
 	expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claim("i2")))
@@ -51,9 +45,7 @@ func TestOnlyTheVersionsThatAreNeededStay(t *testing.T) {
 	tb.rows[s.Key()] = &s
 	expect.That(t, slices.Equal(tb.load().Versions(), []string{"v2", "v1"}), "needed are %v", tb.load().Versions())
 	tb.now = tb.now.Add(time.Minute)
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i2", Result{Status: ActionSucceeded}, tb.now)
-	})
+	tb.finishes(x, "i2", Result{Status: ActionSucceeded})
 	expect.That(t, slices.Equal(tb.load().Versions(), []string{"v2"}), "needed are %v", tb.load().Versions())
 }
 
@@ -115,9 +107,7 @@ func TestALateResultSaysWhenItsWorkEnded(t *testing.T) {
 		"before it was recorded": {-time.Second, -time.Second}, "after": {time.Hour, 0}, "nobody said": {-1 << 62, 0},
 	} {
 		tb, x := executing(t, ShellCommand)
-		tb.must(func(a *Aggregate) (aggregate.Change, error) {
-			return a.Cancel(x.ActionID, person(sato), policy, tb.now)
-		})
+		tb.by(sato, cancelling, x)
 		tb.now = tb.now.Add(5 * time.Second)
 		r := Result{Status: ActionSucceeded}
 		if test.ended > -1<<62 {
@@ -133,9 +123,7 @@ func TestAnEndMovesTheFilesFromTheActionsBaseAlone(t *testing.T) {
 	for _, version := range []string{"v1", ""} {
 		tb, x := executing(t, ShellCommand)
 		tb.moved("other")
-		tb.must(func(a *Aggregate) (aggregate.Change, error) {
-			return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded, Version: version}, tb.now)
-		})
+		tb.finishes(x, "i1", Result{Status: ActionSucceeded, Version: version})
 		a := tb.load()
 		expect.Is(t, a.Conversation.WorkspaceVersion, "other", "the files")
 		expect.Is(t, a.Action(x.ActionID).NotTaken, version != "", "whether %q is said not to be taken", version)

@@ -219,11 +219,7 @@ func TestAClaimJoinsTheChangeBeforeIt(t *testing.T) {
 		next.StartedAt.Equal(*first.CompletedAt) &&
 		a.Execution().Rev == rev+1, "revision %d, steps %+v, %+v", a.Head.Rev, first, next)
 	s.nothing(s.claim) // by the same invocation
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		c := call(a, now)
-		c.Claim.Invocation = "another"
-		return a.ClaimStep(s.head.Run, c, now)
-	}, aggregate.ErrInFlight)
+	s.refused(s.claimsAs("another"), aggregate.ErrInFlight)
 	s.do(s.claimAfter(s.finish(done)), s.finish(done), s.complete)
 }
 

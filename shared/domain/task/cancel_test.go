@@ -306,11 +306,7 @@ func TestACallThatBeganDoesNotAge(t *testing.T) {
 	s := settledOnRoute(t)
 	s.do(s.claim)
 	s.ageing(15 * day)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		c := call(a, now)
-		c.Claim.Invocation = "another"
-		return a.ClaimStep(s.head.Run, c, now)
-	})
+	s.do(s.claimsAs("another"))
 }
 
 // A further attempt asks nobody anew: people ask for it once more.

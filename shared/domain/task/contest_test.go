@@ -127,7 +127,7 @@ func TestAVersionThatIsLeftToAContestWaitsForItAlone(t *testing.T) {
 		t.Errorf("woken too early: %+v", e.Wake)
 	}
 	// There is nothing to run.
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) },
+	s.refused(s.restarts(1),
 		aggregate.ErrSuperseded)
 }
 
@@ -276,13 +276,8 @@ func TestAPickedDraftIsTheNextVersion(t *testing.T) {
 	}
 	s.refused(late, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: suzuki, At: *old.RejectedAt})
 	s.policy.AllowSelf = false
-	approve := func(by string) decision {
-		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Approve(idOf(a.Prompt()), person(by), s.policy, now)
-		}
-	}
-	s.refused(approve(requester), aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf})
-	s.do(approve(suzuki))
+	s.refused(s.approves(person(requester)), aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf})
+	s.do(s.approves(person(suzuki)))
 	d := details(t, s.audit[len(s.audit)-1])
 	expect.That(t, d["team"] == "経理" && d["score"] == 80.0 && d["picked_by"] == suzuki, "approved as %v", d)
 	_, err := s.try(s.pick(person(suzuki)))

@@ -181,20 +181,17 @@ func TestTheArgumentsOfWritesAreInTheAuditLog(t *testing.T) {
 
 func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 	s := waitingPrompt(t)
-	asSystem := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.ApproveUnasked(a.Prompt().ID, now)
-	}
 	s.settings.PromptApprovalRequired = false // too late for an open gate
-	s.refused(asSystem, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
+	s.refused(s.approveAsSystem, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
 
 	s = begin(t)
 	s.settings.PromptApprovalRequired = false
 	s.do(s.extract, s.finishPrompt)
 	s.settings.PromptApprovalRequired = true // too late as well: the open gate still asks nobody
-	s.do(asSystem)
+	s.do(s.approveAsSystem)
 	p := s.load().Prompt()
 	expect.That(t, p.Status == aggregate.Approved && p.ApprovedBy == "" && p.ApprovedAt != nil, "stamped %+v", p.Verdict)
-	s.nothing(asSystem)
+	s.nothing(s.approveAsSystem)
 	s.refused(buttons["approve"](s, p.ID, person(suzuki)), aggregate.ErrDecided{Status: "approved", At: *p.ApprovedAt})
 	last := s.audit[len(s.audit)-1]
 	expect.That(t, last.Action == AuditPromptApproved && last.ActorType == aggregate.ActorSystem && last.ActorID == "",

@@ -43,11 +43,7 @@ func TestStepsThatAreNotTheApprovedOnesDoNotRun(t *testing.T) {
 func TestOneStepIsClaimedByOneInvocation(t *testing.T) {
 	s := running(t)
 	saw := s.load()
-	other := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		c := call(a, now)
-		c.Claim.Invocation = "another"
-		return a.ClaimStep(1, c, now)
-	}
+	other := s.claimsAs("another")
 	mine := expect.Value(s.claim(saw, s.now))(t)
 	expect.NoError(t, s.commit(saw.Head, mine))
 	theirs := expect.Value(other(saw, s.now))(t)
@@ -207,9 +203,7 @@ func TestIdempotencyKeysGrowOnlyAfterADefiniteFailure(t *testing.T) {
 	s.do(s.claim)
 	want("2")
 	first := s.load().Steps[1]
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { // the first call failed, as is known only now
-		return a.FinishStep(first.Key(), first.Claim.Invocation, failed, now)
-	})
+	s.do(finishes(first.Key(), first.Claim.Invocation, failed)) // the first call failed, as is known only now
 	want("2")
 	row := s.load().StepOf(s.load().Execution(), 2)
 	expect.Is(t, row.Call, 2, "claimed with number")
@@ -278,12 +272,7 @@ func TestAnEndSaysWhatWasNot(t *testing.T) {
 	for event, want := range map[string]string{"Ev0PV52K21": `"offered":{}`,
 		OfferedIn("6f0f5a52"): `"offered":{"session_id":"6f0f5a52"}`} {
 		for name, end := range map[string]func(s *story) decision{
-			"failed": func(*story) decision {
-				return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-					return a.FailExecution(a.Head.Run, ReasonToolFailed, "", now)
-				}
-			},
-			"cancelled": func(s *story) decision { return s.cancel },
+			"failed": func(s *story) decision { return s.fail }, "cancelled": func(s *story) decision { return s.cancel },
 		} {
 			s := running(t)
 			c, err := s.try(func(a *Aggregate, now time.Time) (aggregate.Change, error) {

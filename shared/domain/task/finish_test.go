@@ -45,11 +45,7 @@ func TestASecondClickOnRetryStartsNothing(t *testing.T) {
 	s := running(t)
 	s.do(s.claim, s.finish(failed), s.fail)
 	old, at := s.load().Execution().ID, s.now
-	again := func(by aggregate.Actor) decision {
-		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.RetryExecution(old, by, s.policy, now)
-		}
-	}
+	again := func(by aggregate.Actor) decision { return s.retries(old, by) }
 	s.do(again(person(suzuki)))
 	s.nothing(again(person(suzuki)))
 	s.refused(again(person(tanaka)), aggregate.ErrDecided{Status: "retried", By: suzuki, At: at})
@@ -109,11 +105,7 @@ func TestLateTruthIsKeptWhereverTheTaskIs(t *testing.T) {
 	s := running(t)
 	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail, s.retry)
 	first := s.load().StepOf(s.load().Executions[0], 2)
-	late := func(o Outcome) decision {
-		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.FinishStep(first.Key(), first.Claim.Invocation, o, now)
-		}
-	}
+	late := func(o Outcome) decision { return finishes(first.Key(), first.Claim.Invocation, o) }
 	s.do(late(done))
 	a := s.load()
 	if got := a.Executions[0].Results[1]; got.Status != StepCompleted || got.Result == nil {
@@ -249,7 +241,7 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 				s.do(s.restart)
 				expect.Must(t, s.head.Run == n+1 && s.head.Restarts == n && !tt.end(s.load()), "after %d: %+v", n, s.head)
 			}
-			s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) },
+			s.refused(s.restarts(1),
 				aggregate.ErrSuperseded)
 			s.do(s.restart)
 			expect.That(t, tt.end(s.load()) && s.head.Run == MaxRestarts+1, "ended as %+v", s.head)
@@ -425,11 +417,7 @@ func TestATaskOfUnknownOutcomeIsEnded(t *testing.T) {
 	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail)
 	a, at := s.load(), s.now
 	row := a.StepOf(a.Execution(), 2)
-	end := func(by aggregate.Actor) decision {
-		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.CancelExecution(a.Execution().ID, by, s.policy, now)
-		}
-	}
+	end := func(by aggregate.Actor) decision { return s.cancels(a.Execution().ID, by) }
 	s.refused(end(person("U0OTHER")), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty})
 	s.do(end(person(suzuki)))
 	s.nothing(end(person(suzuki)))

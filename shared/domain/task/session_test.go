@@ -145,7 +145,7 @@ func TestATaskDoesNotRestBeforeItsSessionIsClosed(t *testing.T) {
 	a := s.drawn()
 	expect.Must(t, a.DueAt(at) != nil, "the task rests")
 	expect.That(t, a.Effects(at).Run == nil, "another run is started while the one that ended it may be at it")
-	restart := func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) }
+	restart := s.restarts(1)
 	s.refused(restart, aggregate.ErrSuperseded)
 	s.now = at.Add(3 * time.Minute)
 	r := s.load().Effects(s.now).Run
@@ -162,7 +162,7 @@ func TestASessionThatNobodyCanCloseIsGivenUp(t *testing.T) {
 	s := inSession(t)
 	s.do(bind("first"), s.fail)
 	s.now = s.now.Add(MaxClosing + time.Minute)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) })
+	s.do(s.restarts(1))
 	if e := s.load().Execution(); !e.SessionClosed || e.Usage == nil || e.Usage.Unpriced != 1 || s.head.Run != 1 {
 		t.Errorf("closed %v, %+v, run %d", e.SessionClosed, e.Usage, s.head.Run)
 	}

@@ -184,6 +184,14 @@ func (s *story) claim(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.ClaimStep(s.head.Run, call(a, now), now)
 }
 
+func (s *story) claimsAs(invocation string) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		c := call(a, now)
+		c.Claim.Invocation = invocation
+		return a.ClaimStep(s.head.Run, c, now)
+	}
+}
+
 func (s *story) openGate(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	c := call(a, now)
 	return a.OpenStepGate(s.head.Run, c.Order, c.Arguments, c.ArgumentsHash, nil, now)
@@ -229,6 +237,10 @@ func (s *story) giveUp(a *Aggregate, now time.Time) (aggregate.Change, error) {
 
 func (s *story) restart(a *Aggregate, now time.Time) (aggregate.Change, error) {
 	return a.RestartRun(s.head.Run, now)
+}
+
+func (s *story) restarts(run int) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(run, now) }
 }
 
 func (s *story) park(a *Aggregate, now time.Time) (aggregate.Change, error) {
