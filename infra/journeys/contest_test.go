@@ -65,7 +65,7 @@ func shows(s *stack.Stack, text string) bool {
 }
 
 // named checks that the audit log has an entry of an action with a team and its score.
-func named(t *testing.T, d *driver.Request, action aggregate.Action, want task.Entry) {
+func named(t *testing.T, d *driver.Request, action aggregate.Action, want contest.Place) {
 	t.Helper()
 	for _, e := range d.AuditRows() {
 		if e.Action != action {
@@ -76,7 +76,7 @@ func named(t *testing.T, d *driver.Request, action aggregate.Action, want task.E
 			Score float64
 		}
 		expect.NoError(t, json.Unmarshal([]byte(e.Details), &details))
-		expect.That(t, details.Team == want.TeamName && details.Score == want.Score && details.Score > 0,
+		expect.That(t, details.Team == want.TeamName && details.Score == want.Points() && details.Score > 0,
 			"%s with %s", action, e.Details)
 		return
 	}

@@ -32,10 +32,10 @@ var teamWordsOf = language.Catalog[teamWords]{Files: &texts, Folder: "texts/team
 func Won(p *task.Prompt, locale, team, who string) string {
 	w := teamWordsOf.In(locale)
 	if who != "" {
-		return fill(w.Picked, "who", who, "team", team, "score", fmt.Sprintf("%.2f", p.Entry.Score))
+		return fill(w.Picked, "who", who, "team", team, "score", fmt.Sprintf("%.2f", p.Entry.Points()))
 	}
 	x := p.Contest
-	return fill(w.Won, "team", team, "score", fmt.Sprintf("%.2f", p.Entry.Score), "teams", len(x.Entries)+x.Failed)
+	return fill(w.Won, "team", team, "score", fmt.Sprintf("%.2f", p.Entry.Points()), "teams", len(x.Entries)+x.Failed)
 }
 
 // DraftedAlone says why Ringi itself drafted a version although a contest was wanted; "" if there is no draft.

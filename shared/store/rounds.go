@@ -65,14 +65,13 @@ func lasting(err error) bool {
 func (s *ContestStore) saveRound(ctx context.Context, team aggregate.Ref, p Played) (*contest.Work, error) {
 	ctx, cancel := context.WithTimeout(ctx, tryFor)
 	defer cancel()
-	scored := contest.Scored{Result: p.Result, Metrics: p.Metrics, Judgment: p.Judgment, JudgeFailed: p.JudgeFailed,
-		ToJudge: p.ToJudge}
+	scored := contest.Scored{ScoredRound: p.ScoredRound}
 	of := contest.Ref(team.Tenant, p.Result.ExecutionID)
 	for _, part := range []struct {
 		value any
 		into  *aggregate.Blob
-	}{{p.Result.SubmissionContent, &scored.Content}, {p.Record, &scored.Record},
-		{append([]contest.ModelMessage{}, p.Messages...), &scored.Messages}} {
+	}{{p.Result.SubmissionContent, &scored.Kept.Content}, {p.Record, &scored.Kept.Record},
+		{append([]contest.ModelMessage{}, p.Messages...), &scored.Kept.Messages}} {
 		text, err := encode(part.value)
 		if err != nil {
 			return nil, err

@@ -30,7 +30,7 @@ type otherTeams struct {
 
 // otherDraft returns the version in the address and another team's submission for it, or aggregate.ErrNotFound. The
 // address has the version's id, or that of the contest that drafted it.
-func otherDraft(r *http.Request, a *task.Aggregate) (*task.Prompt, task.Entry, error) {
+func otherDraft(r *http.Request, a *task.Aggregate) (*task.Prompt, contest.Place, error) {
 	for _, p := range a.Prompts {
 		for _, e := range p.Others() {
 			version := r.PathValue("version")
@@ -39,7 +39,7 @@ func otherDraft(r *http.Request, a *task.Aggregate) (*task.Prompt, task.Entry, e
 			}
 		}
 	}
-	return nil, task.Entry{}, fmt.Errorf("another draft: %w", aggregate.ErrNotFound)
+	return nil, contest.Place{}, fmt.Errorf("another draft: %w", aggregate.ErrNotFound)
 }
 
 // showOtherDraft shows a complete draft on the request's page.

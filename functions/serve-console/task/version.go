@@ -61,9 +61,9 @@ type Draft struct {
 	Ended string  // why the team stopped early, in a sentence
 }
 
-func (r Reader) draft(e task.Entry) Draft {
-	d := Draft{Key: contest.TeamHash(e.TeamID), Team: legible.ForeignLine(e.TeamName), Round: e.Round, Score: e.Score}
-	if why := (explain.TeamEnd{Exit: e.Exit, Reason: e.Reason}); why.Short() {
+func (r Reader) draft(e contest.Place) Draft {
+	d := Draft{Key: contest.TeamHash(e.TeamID), Team: legible.ForeignLine(e.TeamName), Round: e.RoundNumber, Score: e.Points()}
+	if why := (explain.TeamEnd{Exit: e.ExitReason, Reason: e.Reason}); why.Short() {
 		d.Ended = why.In(r.Locale)
 	}
 	return d
@@ -84,7 +84,7 @@ func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 	case d.Over:
 		d.Alone = explain.DraftedAlone(p, r.Locale)
 	}
-	d.Others = web.Each(p.Others(), func(e task.Entry) Draft { return r.draft(e) })
+	d.Others = web.Each(p.Others(), func(e contest.Place) Draft { return r.draft(e) })
 	return d
 }
 

@@ -79,12 +79,12 @@ func TestARoundThatIsWrittenAgainKeepsItsIdentity(t *testing.T) {
 	before, row := *w.teams[0].Rounds[0], *w.teams[0].Board[0]
 	expect.That(t, before.Usage.Details != nil, "the row's details are no object")
 	again := w.scored(0, 1, 0.2)
-	again.Result.TeamName, again.Messages = "Another name", aggregate.Blob{JSON: `[{"kind":"request","parts":[]}]`}
+	again.Result.TeamName, again.Kept.Messages = "Another name", aggregate.Blob{JSON: `[{"kind":"request","parts":[]}]`}
 	w.now = w.now.Add(time.Minute)
 	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(again, w.now))(t))
 	r, b := w.teams[0].Rounds[0], w.teams[0].Board[0]
 	expect.That(t, r.ID == before.ID && r.TeamName == before.TeamName && r.CreatedAt.Equal(before.CreatedAt) &&
-		r.MessageHistory.JSON == again.Messages.JSON, "%+v", r)
+		r.MessageHistory.JSON == again.Kept.Messages.JSON, "%+v", r)
 	expect.That(t, b.ID == row.ID && b.TeamName == row.TeamName && b.CreatedAt.Equal(row.CreatedAt) &&
 		b.EvaluationScore == 0.2 && !b.IsBest && w.teams[0].Board[1].IsBest, "%+v", b)
 	expect.That(t, len(w.teams[0].Rounds) == 2 && w.teams[0].Team.Rounds == 2, "%d rounds", len(w.teams[0].Rounds))

@@ -86,6 +86,9 @@ type Place struct {
 	Reason      aggregate.Reason `json:"reason,omitempty"`
 }
 
+// Points are the score of 0 to 100, with two decimals.
+func (p Place) Points() float64 { return Round2(p.Score * 100) }
+
 // Unjudged is a team whose judge gave no judgment of some rounds, so that the team played on.
 type Unjudged struct {
 	TeamID   string `json:"team_id"`

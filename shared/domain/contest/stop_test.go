@@ -201,13 +201,13 @@ func applied[A aggregate.Aggregate](a A, c aggregate.Change) A {
 
 func (w *world) scored(team, round int, score float64) contest.Scored {
 	e := w.a.Contest.Teams[team]
-	return contest.Scored{Result: contest.RoundResult{
+	return contest.Scored{ScoredRound: contest.ScoredRound{Result: contest.RoundResult{
 		ExecutionID: w.a.Head.ExecutionID, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: round,
 		SubmissionContent: "draft " + e.TeamID,
 		EvaluationScore:   score, EvaluationFeedback: "Relevance (0.90): good", Usage: contest.RunUsage{InputTokens: 450,
 			OutputTokens: 900, Requests: 3},
 		ExecutionTimeSeconds: 5.2, CompletedAt: w.now,
-	}}
+	}}}
 }
 
 func (w *world) score(team, round int, score float64) {

@@ -29,17 +29,14 @@ func (a *Aggregate) BeginTeam(place int, now time.Time) (aggregate.Ref, aggregat
 	return ref, aggregate.Change{Head: &head, Rows: []aggregate.Row{t}, Now: now}, nil
 }
 
-// Scored is a scored round. Its blobs must already be stored.
+// Scored is a scored round whose records are stored.
 type Scored struct {
-	Result   RoundResult
-	Content  aggregate.Blob // SubmissionContent of Result, as a JSON text
-	Record   aggregate.Blob // MemberSubmissionsRecord
-	Messages aggregate.Blob // []ModelMessage
-	Metrics  []MetricScore
-	Judgment *Judgment // nil: not asked, or no usable answer
-	// JudgeFailed is a sentence for people: why a judge that was asked gave no judgment.
-	JudgeFailed string
-	ToJudge     bool // the judge is still to be asked, which JudgeRound records
+	ScoredRound
+	Kept struct {
+		Content  aggregate.Blob // SubmissionContent of Result, as a JSON text
+		Record   aggregate.Blob // MemberSubmissionsRecord
+		Messages aggregate.Blob // []ModelMessage
+	}
 }
 
 // ScoreRound writes a scored round: its row of the history, its row of the board, and which round is now the team's
@@ -128,7 +125,7 @@ func (w *Work) round(s Scored, now time.Time) *Round {
 		r = *was
 	}
 	r.ExecutionID, r.TeamID, r.RoundNumber = x.ExecutionID, x.TeamID, x.RoundNumber
-	r.MessageHistory, r.MemberSubmissionsRecord, r.SubmissionContent = s.Messages, s.Record, s.Content
+	r.MessageHistory, r.MemberSubmissionsRecord, r.SubmissionContent = s.Kept.Messages, s.Kept.Record, s.Kept.Content
 	r.EvaluationScore, r.EvaluationFeedback = x.EvaluationScore, shortened(x.EvaluationFeedback, maxFeedback)
 	r.Metrics = make([]MetricScore, len(s.Metrics))
 	for i, m := range s.Metrics {

@@ -119,7 +119,7 @@ func (a *Aggregate) onRoute(row Gated) (typ, id string, about map[string]any) {
 				about[name] = user
 			}
 		}
-		p.Entry.details(about)
+		ofTeam(p.Entry, about)
 	}
 	if files := a.enclosing(a.policyBy(row)); files != "" {
 		about["enclosed"] = aggregate.HashOf(files)

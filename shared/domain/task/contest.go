@@ -23,10 +23,10 @@ type Contest struct {
 	Until     time.Time          `json:"until"` // when the contest should end
 	EndedAt   *time.Time         `json:"ended_at,omitempty"`
 	// As says how it ended: a contest.SummaryStatus, without a summary a contest.Status, or a constant below.
-	As      string  `json:"status,omitempty"`
-	Detail  string  `json:"detail,omitempty"`  // with ContestFiles: the file, the field and what is wrong with it
-	Entries []Entry `json:"entries,omitempty"` // each team's best submission, best first
-	Failed  int     `json:"failed_teams,omitempty"`
+	As      string          `json:"status,omitempty"`
+	Detail  string          `json:"detail,omitempty"`  // with ContestFiles: the file, the field and what is wrong with it
+	Entries []contest.Place `json:"entries,omitempty"` // each team's best submission, best first
+	Failed  int             `json:"failed_teams,omitempty"`
 	// Failures says why teams have no submission; at most MaxFailures of them.
 	Failures []contest.FailedTeam `json:"failures,omitempty"`
 	// Unjudged are teams whose judge gave no judgment; at most MaxFailures of them.
@@ -35,18 +35,6 @@ type Contest struct {
 
 // MaxFailures is how many failed teams a version records, which is as many as a card names.
 const MaxFailures = 5
-
-// Entry is a team's best submission.
-type Entry struct {
-	TeamID   string  `json:"team_id"`
-	TeamName string  `json:"team_name"`
-	Round    int     `json:"round_number"`
-	Score    float64 `json:"score"` // 0 to 100, with two decimals
-	Hash     string  `json:"hash"`  // HashOf its text
-
-	Exit   contest.ExitReason `json:"exit_reason,omitempty"` // why the team stopped there
-	Reason aggregate.Reason   `json:"reason,omitempty"`      // of a failure
-}
 
 // Values of Contest.As for a contest that stopped reporting, and for versions without a contest.
 const (
@@ -193,10 +181,7 @@ func (a *Aggregate) endContest(p *Prompt, o contest.Outcome, c *change) (aggrega
 		x.As, x.Failed = string(o.Summary.Status), len(o.Summary.FailedTeams)
 		x.Failures = o.Summary.FailedTeams[:min(x.Failed, MaxFailures)]
 		x.Unjudged = o.Summary.Unjudged[:min(len(o.Summary.Unjudged), MaxFailures)]
-		for _, e := range o.Summary.Places {
-			x.Entries = append(x.Entries, Entry{e.TeamID, e.TeamName, e.RoundNumber, contest.Round2(e.Score * 100), e.Hash,
-				e.ExitReason, e.Reason})
-		}
+		x.Entries = o.Summary.Places
 	})
 	c.Put(n)
 	c.Made = n
@@ -244,18 +229,18 @@ func (a *Aggregate) judging() bool {
 }
 
 // Entry returns a team's submission, or nil.
-func (c *Contest) Entry(team string) *Entry {
+func (c *Contest) Entry(team string) *contest.Place {
 	if c == nil {
 		return nil
 	}
-	if i := slices.IndexFunc(c.Entries, func(e Entry) bool { return e.TeamID == team }); i >= 0 {
+	if i := slices.IndexFunc(c.Entries, func(e contest.Place) bool { return e.TeamID == team }); i >= 0 {
 		return &c.Entries[i]
 	}
 	return nil
 }
 
 // Others returns the other teams' submissions, best first; none if no contest drafted the version.
-func (p *Prompt) Others() (out []Entry) {
+func (p *Prompt) Others() (out []contest.Place) {
 	if p.Entry == nil || p.Contest == nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -332,7 +333,7 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 	c.card(a, CardPrompt, n.Key())
 	c.audit(by, AuditPromptRejected, "prompt", old.ID, g.ActDetails(map[string]any{"version": old.Version,
 		"picked": team}))
-	c.audit(by, AuditPromptPicked, "prompt", n.ID, entry.details(map[string]any{"version": n.Version, "hash": entry.Hash}))
+	c.audit(by, AuditPromptPicked, "prompt", n.ID, ofTeam(entry, map[string]any{"version": n.Version, "hash": entry.Hash}))
 	return c.done()
 }
 
@@ -340,7 +341,7 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 const maxPicked = 100
 
 // picked opens the version with which a person replaces old.
-func (a *Aggregate) picked(c *change, old *Prompt, e *Entry, content string, by aggregate.Actor) *Prompt {
+func (a *Aggregate) picked(c *change, old *Prompt, e *contest.Place, content string, by aggregate.Actor) *Prompt {
 	n := &Prompt{
 		TaskID: old.TaskID, Version: old.Version + 1, Content: content, Author: by.ID, Contest: old.Contest, Entry: e,
 		CostLimit: old.CostLimit, CreatedAt: c.Now,
@@ -350,10 +351,10 @@ func (a *Aggregate) picked(c *change, old *Prompt, e *Entry, content string, by 
 	return a.along(c, n, aggregate.BySettings(true, a.Askers()...), nil).(*Prompt)
 }
 
-// details adds the submission's team and score to an audit entry's details.
-func (e *Entry) details(to map[string]any) map[string]any {
+// ofTeam adds a submission's team and score to an audit entry's details.
+func ofTeam(e *contest.Place, to map[string]any) map[string]any {
 	if e != nil {
-		to["team"], to["score"] = e.TeamName, e.Score
+		to["team"], to["score"] = e.TeamName, e.Points()
 	}
 	return to
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/words/legible"
 )
 
@@ -185,7 +186,7 @@ type Prompt struct {
 	Title   string           `json:"title,omitempty"` // the task's, as a further version has it
 	Usage   *aggregate.Usage `json:"usage,omitempty"`
 	Contest *Contest         `json:"contest,omitempty"` // drafts it or, if it was picked, drafted its predecessor
-	Entry   *Entry           `json:"entry,omitempty"`   // the submission that became this version, if any
+	Entry   *contest.Place   `json:"entry,omitempty"`   // the submission that became this version, if any
 	Author  string           `json:"author,omitempty"`  // who picked it; empty if it was generated
 	// EditedBy is the asker who filled in the form again that was given back to them; empty: nobody did.
 	EditedBy string `json:"edited_by,omitempty"`

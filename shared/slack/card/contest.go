@@ -31,7 +31,7 @@ type OtherDraft struct {
 }
 
 // Other returns the version with this id, and the best of the other teams' drafts. ok is false without one.
-func Other(a *task.Aggregate, id string) (p *task.Prompt, e task.Entry, ok bool) {
+func Other(a *task.Aggregate, id string) (p *task.Prompt, e contest.Place, ok bool) {
 	for _, p := range a.Prompts {
 		if others := p.Others(); p.ID == id && len(others) > 0 {
 			return p, others[0], true
@@ -53,7 +53,7 @@ func OthersModal(
 	}
 	o.ID, o.TaskID, o.Team, o.Hash = ident(o.ID), ident(o.TaskID), e.TeamID, e.Hash
 	text, differs := explain.Beside(emboldened(draft.SubmissionContent), emboldened(p.Content))
-	about := []string{fill(w.Entry, "team", inline(e.TeamName, maxHeader), "score", fmt.Sprintf("%.2f", e.Score))}
+	about := []string{fill(w.Entry, "team", inline(e.TeamName, maxHeader), "score", fmt.Sprintf("%.2f", e.Points()))}
 	if differs {
 		about = append(about, w.Differs)
 	}
@@ -128,13 +128,13 @@ func (d drawing) competing(x *task.Contest) string {
 }
 
 // endings say why the winning team stopped early and why other teams have no draft.
-func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
+func (d drawing) endings(winner *contest.Place, x *task.Contest) (lines []string) {
 	w, locale := contestWords.In(d.w.Locale), d.w.Locale
 	line := func(name string, e explain.TeamEnd) {
 		lines = append(lines, fill(w.Ending, "team", inline(name, maxEndingName), "why", inline(e.In(locale), maxEnding)))
 	}
 	if winner != nil {
-		if e := (explain.TeamEnd{Exit: winner.Exit, Reason: winner.Reason}); e.Short() {
+		if e := (explain.TeamEnd{Exit: winner.ExitReason, Reason: winner.Reason}); e.Short() {
 			line(winner.TeamName, e)
 		}
 	}
