@@ -105,16 +105,13 @@ var localForm = language.Regexp{Text: `^http://(?:127\.0\.0\.1|localhost):[0-9]{
 // mostMade is how many characters say what was made.
 const mostMade = 200
 
-// Made says what the results of writes name, each in its turn: its address, or else its ids and numbers with what
-// people call them.
-func Made(locale string, result aggregate.JSON) (all []string) {
-	members, read := decode(result)
-	if !read {
-		return nil
-	}
+// Made says in a line what the result of a write names: an address, or else ids and numbers with what people call them.
+func Made(locale string, result aggregate.JSON) string {
+	members, _ := decode(result)
 	if url, _ := members["url"].(string); Linked(url) != "" {
-		return []string{url}
+		return legible.Beginning(url, mostMade)
 	}
+	var all []string
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		text, is := members[name].(string)
 		if n, number := members[name].(json.Number); number {
@@ -124,11 +121,8 @@ func Made(locale string, result aggregate.JSON) (all []string) {
 			all = append(all, legible.OneLine(partOfResult(locale, name))+" "+legible.OneLine(legible.Mask(text)))
 		}
 	}
-	return all
+	return legible.Beginning(strings.Join(all, " · "), mostMade)
 }
-
-// MadeBy is what all that was made is called, in a line.
-func MadeBy(all []string) string { return legible.Beginning(strings.Join(all, " · "), mostMade) }
 
 // Titled returns a request's title and, if a reason led to a later version, which one is meant.
 func Titled(title string, version int) string {

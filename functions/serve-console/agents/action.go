@@ -89,7 +89,7 @@ type logLine struct {
 // action returns the row: the complete payload, who decided, and the result.
 func (t *loaded) action(x *conversation.Action, path string, words web.Texts, locale string) actionRow {
 	out := actionRow{Is: x, Type: explain.ActionCalled(x, locale), Badge: actionBadge(x.Status),
-		Status: words.In("action_status", x.Status), Summary: card.Prose(x.Summary),
+		Status: actionStatus(locale, x.Status), Summary: card.Prose(x.Summary),
 		By:    labelOf(t.defs, t.is.Conversation.AgentID),
 		Waits: x.Status == conversation.ActionPending, Open: t.open(x)}
 	if x.RequestedBy == conversation.RequestedByUser && len(x.Askers) > 0 {
@@ -162,7 +162,7 @@ func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts
 		out.Status, out.Badge = words.Say("rejected"), "badge-bad"
 		out.Verdicts = append(out.Verdicts, verdict{"❌", out.Status, by, x.CompletedAt, "", card.Prose(x.ErrorDetail)})
 	default:
-		out.Verdicts = append(out.Verdicts, verdict{"⏹️", words.In("action_status", conversation.ActionCancelled), by,
+		out.Verdicts = append(out.Verdicts, verdict{"⏹️", actionStatus(words.Locale(), conversation.ActionCancelled), by,
 			x.CompletedAt, words.In("why", x.CancelReason), ""})
 	}
 }
@@ -208,7 +208,7 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 		say(words.Say("failure"), explain.ActionReason(locale, x.Error, card.Prose(x.ErrorDetail)), true)
 	}
 	if l := x.Late; l != nil {
-		status := words.In("action_status", l.Status)
+		status := actionStatus(locale, l.Status)
 		if l.Error == conversation.ReasonUnknown {
 			status = words.Say("unknown")
 		}

@@ -105,7 +105,7 @@ func drawnCall(x *call.Call, by subject.Reader, surface explain.Surface, words w
 	p.Is, p.ID, p.Path, p.Agent = x, x.CallID, callsPath+"/"+x.CallID, legible.ForeignLine(x.KeyName)
 	p.Answers, p.Channel = by.Person(x.Answers), by.Channel
 	p.Route = by.Route(&x.Gate, x.Over() || x.Status == conversation.ActionApproved)
-	if p.Stands, p.Badge = callStatus(words, x); !x.Over() {
+	if p.Stands, p.Badge = callStatus(words.Locale(), x); !x.Over() {
 		p.Live = p.Path
 	}
 	if steps := explain.StepsOf(x); steps != nil {

@@ -72,7 +72,7 @@ func inList(v *web.Viewer, by subject.Reader, x *call.Call, channels map[string]
 	sum := explain.SumUp(v.Locale, explain.StepsOf(x))
 	row := callRow{Path: callsPath + "/" + x.CallID, Agent: legible.ForeignLine(x.KeyName), Answers: by.Person(x.Answers),
 		Channel: web.Channel(v, x.Origin(), channels), At: x.CreatedAt}
-	row.Status, row.Badge = callStatus(v.Texts("calls"), x)
+	row.Status, row.Badge = callStatus(v.Locale, x)
 	if lead := sum.First(); lead.Order > 0 {
 		row.Says, row.Apart = by.Briefly(lead.Sentence), by.Apart(lead)
 	}
@@ -83,7 +83,7 @@ func inList(v *web.Viewer, by subject.Reader, x *call.Call, channels map[string]
 }
 
 // callStatus says how a call stands, with its badge.
-func callStatus(words web.Texts, x *call.Call) (text, badge string) {
+func callStatus(locale string, x *call.Call) (text, badge string) {
 	key := string(x.Status)
 	switch {
 	case x.Unopened():
@@ -97,7 +97,12 @@ func callStatus(words web.Texts, x *call.Call) (text, badge string) {
 	case x.CancelReason == conversation.ReasonExpired || x.CancelReason == call.ReasonAged:
 		key = "expired"
 	}
-	return words.In("statuses", key), actionBadge(key)
+	return actionStatus(locale, key), actionBadge(key)
+}
+
+// actionStatus says what an action or a call is at.
+func actionStatus(locale string, status any) string {
+	return web.TextsOf("calls", locale).In("statuses", status)
 }
 
 // actionBadge is the colour of what an action or a call is at.

@@ -166,7 +166,7 @@ func (c *Pages) showConversation(w http.ResponseWriter, r *http.Request, v *web.
 		x.Whole = shown && explain.Unapprovable(payload, v.Locale) == ""
 		if x.Waits = current.Status == conversation.ActionPending; x.Waits {
 			p.Until = web.TimeOf(current.Gate.Terms.DecideBy)
-			x.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", current.Status),
+			x.Now = fmt.Sprintf("%s: %s #%d", actionStatus(v.Locale, current.Status),
 				explain.ActionCalled(current, v.Locale), current.Number)
 		}
 	}

@@ -349,7 +349,7 @@ func (a *asked) several(name string, options []web.Choice, chosen []string, says
 	x := several{ID: strings.NewReplacer(".", "-").Replace(name), Name: name,
 		Label: a.In("fields", name[strings.LastIndexByte(name, '.')+1:])}
 	for _, value := range append(slices.Clone(chosen), "") {
-		all := append([]web.Choice{{Text: a.Say("not_chosen")}}, options...)
+		all := append([]web.Choice{{Text: a.Say("choose")}}, options...)
 		x.Selects = append(x.Selects, choosing(all, value, says))
 	}
 	return x

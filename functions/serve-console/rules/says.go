@@ -59,7 +59,7 @@ func list[T any](s speaker, all []T, name func(T) string, separator string) stri
 	rest := max(0, len(all)-mostNamed)
 	text := web.Joined(all[:len(all)-rest], name, separator)
 	if rest > 0 {
-		text += s.Say("others", "n", rest)
+		text += s.Say("more_people", "n", rest)
 	}
 	return text
 }
@@ -68,7 +68,8 @@ func list[T any](s speaker, all []T, name func(T) string, separator string) stri
 func (s speaker) asking(r *rules.Rule) (group, first string, more []string) {
 	or := s.Say("or")
 	use := useOf(&r.Conditions)
-	group = s.In("groups", use, "list", list(s, r.Tools, s.tool, map[bool]string{true: s.Say("and"), false: or}[r.Only]))
+	joint := map[bool]string{true: s.Say("middot"), false: or}[r.Only]
+	group = s.In("groups", use, "list", list(s, r.Tools, s.tool, joint))
 	if r.Bounded() {
 		if first = s.amount(&r.Conditions); r.Below == "" {
 			more = append(more, s.Say("any_amount"))
@@ -148,7 +149,7 @@ func (s speaker) chips(o *rules.Outcome) (all []chip) {
 	}
 	for i := range o.Stages {
 		x := &o.Stages[i]
-		note := cmp.Or(list(s, sourcesOf(x.Who), s.source, s.Say("or")), s.Say("not_chosen"))
+		note := cmp.Or(list(s, sourcesOf(x.Who), s.source, s.Say("or")), s.Say("choose"))
 		c := chip{Text: cmp.Or(legible.OneLine(x.Name), note), Note: note}
 		switch {
 		case x.Need == 0:

@@ -64,7 +64,6 @@ func TestSettings(t *testing.T) {
 		"settings travel as a file":                              testSettingsTravelAsAFile,
 		"rules travel in the same file":                          testRulesTravelAsAFile,
 		"a files mistakes are named with their lines":            testAFilesMistakesAreNamedWithTheirLines,
-		"a sections own form is saved":                           testItsOwnForm,
 	})
 }
 
@@ -77,36 +76,18 @@ func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
 	b.Post(formPage, opened(w, "max_versions", "　７ ", "max_cost_usd", "$1,000.5", "allow_self_approval",
 		"false", "approvers.users", "|"+webapi.Sato+"|"+webapi.Tanaka,
 		"approvers.usergroups", "|"+webapi.Approvers, "approvers.mode", "list",
+		"process_approval_required", "true|false", // as browsers send a switch that is on
 		"mcp_servers", "- name: rooms\n  url: https://rooms.example.com/mcp")).Says(t, http.StatusSeeOther).Leads(t,
 		formPage+"?done=saved")
 	s := w.SettingsNow()
 	expect.That(t, s.MaxVersions == 7 && s.MaxCostUSD == 1000.5 && !s.AllowSelfApproval && s.SelfApprovalChosen &&
-		len(s.Approvers.Users) == 2 && s.Approvers.Usergroups[0] == webapi.Approvers && len(s.MCPServers) == 1, "%+v", s)
+		s.ProcessApprovalRequired && len(s.Approvers.Users) == 2 && s.Approvers.Usergroups[0] == webapi.Approvers &&
+		len(s.MCPServers) == 1, "%+v", s)
 	b.In("ja").Get(logPage).Says(t, http.StatusOK, "佐藤 花子 (U0SANDSATO)", "田中 恵 (U0SANDTANA)", "鈴木 一郎", "7 個")
 	b.Get(formPage).Holds(t, "- name: rooms\n  url: https://rooms.example.com/mcp")
 	log := settingsChanges(w)
 	expect.That(t, len(log) == 1 && log[0].ActorID == webapi.Suzuki &&
 		strings.Contains(string(log[0].Details), `"max_versions":{"is":7,"was":5}`), "%+v", log)
-}
-
-// A section's own form is saved as it was typed, once.
-func testItsOwnForm(t *testing.T, w *consoletest.World) {
-	b := w.As(webapi.Suzuki)
-	form := asSent(b.Get(formPage))
-	form.Set("act", "save")
-	form.Set("max_versions", "7")
-	form["approvers.users"] = []string{"", webapi.Sato, webapi.Tanaka}
-	form["allow_self_approval"] = []string{"false"}
-	form["process_approval_required"] = []string{"true", "false"} // as browsers send a switch that is on
-	b.Post(formPage, form).Leads(t, formPage+"?done=saved")
-	now := w.SettingsNow()
-	expect.That(t, now.MaxVersions == 7 && !now.AllowSelfApproval && len(now.Approvers.Users) == 2 &&
-		now.ProcessApprovalRequired, "%+v", now)
-	b.Post(formPage, form).Says(t, http.StatusConflict)
-	f := opened(w, "approval_timeout_hours", "2")
-	b.Post(formPage, f).Says(t, http.StatusSeeOther)
-	b.Get(formPage).Holds(t, `name="approval_timeout_hours" value="2"`)
-	b.Get("/console/settings/nothing").Says(t, http.StatusNotFound)
 }
 
 func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {

@@ -79,8 +79,8 @@ func (d drawing) callMade() string {
 	if err != nil {
 		return ""
 	}
-	if all := explain.Made(d.w.Locale, aggregate.JSON(is.Value)); len(all) > 0 {
-		return fill(d.calls.Made, "text", inline(explain.MadeBy(all), maxMade))
+	if made := explain.Made(d.w.Locale, aggregate.JSON(is.Value)); made != "" {
+		return fill(d.calls.Made, "text", inline(made, maxMade))
 	}
 	return ""
 }
