@@ -36,19 +36,23 @@ func (s CallStore) Joined(ctx context.Context, key tenancy.Key, id string) (*cal
 	return a, err
 }
 
-// NewestOf returns the newest call that a key asked for on a day, nil if there is none. It reads an index, which may be
-// slightly stale.
-func (s CallStore) NewestOf(ctx context.Context, key tenancy.Key, day time.Time) (*call.Aggregate, error) {
+// Thread returns the thread of a key's calls of a day in its channel, "" if none was begun. It reads an index, which
+// may be slightly stale.
+func (s CallStore) Thread(ctx context.Context, key tenancy.Key, day time.Time) (string, error) {
 	l := callsList("newest", key.TenantID, "GSI3", call.Of(key.TenantID, key.ID, day))
 	page, err := table.Rows(ctx, s.Table(), l, "", 1, func(call.Call) bool { return true })
-	if err != nil || len(page.Items) == 0 {
-		return nil, err
+	if err != nil || len(page.Items) == 0 || page.Items[0].Channel != key.Channel {
+		return "", err
 	}
-	a, err := s.Load(ctx, call.RefOf(key.TenantID, page.Items[0].CallID))
-	if errors.Is(err, aggregate.ErrNotFound) {
-		return nil, nil
+	newest, of := page.Items[0], aggregate.Card{}
+	if newest.ThreadTS != "" {
+		return newest.ThreadTS, nil
 	}
-	return a, err
+	at := Place{Ref: call.RefOf(key.TenantID, newest.CallID), Key: "CARD#" + string(call.Card)}
+	if err = s.RowAt(ctx, at, &of); errors.Is(err, aggregate.ErrNotFound) {
+		return "", nil
+	}
+	return of.MessageTS, err
 }
 
 // Ask commits the first rows of a call, or finds those of the same call that was asked for before; see call.ID. Of one

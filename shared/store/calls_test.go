@@ -96,21 +96,32 @@ func testCalls(t *testing.T, st *taskStore) {
 		_, err = o.Joined(t.Context(), k, again.Head.CallID)
 		expect.Fails(t, err, aggregate.ErrNotFound)
 	}
-	newest := expect.Value(o.NewestOf(t.Context(), key, at()))(t)
-	expect.That(t, newest != nil && newest.Call.KeyID == "k1" && newest.Thread(key.Channel) == "", "%+v", newest)
-	for _, none := range []struct {
-		key tenancy.Key
-		day time.Time
-	}{{other, at()}, {key, at().AddDate(0, 0, 1)}} {
-		a, err := o.NewestOf(t.Context(), none.key, none.day)
-		expect.That(t, err == nil && a == nil, "another key's call, or of another day: %+v, %v", a, err)
-	}
+	o.threads(t, other)
 	every := func(call.Call) bool { return true }
 	page := expect.Value(o.Listed(t.Context(), "01CALLS", "", 100, 1000, every))(t)
 	waiting := expect.Value(rows.Waiting(t.Context(), "01CALLS", "", 100))(t)
 	expect.That(t, len(page.Items) == call.MaxOpen+2 && len(waiting.Items) == call.MaxOpen-1, "%d calls, %d wait",
 		len(page.Items),
 		len(waiting.Items))
+}
+
+// threads: a key's calls of a day stand in the thread of the first, unless it asks for another channel.
+func (o outside) threads(t *testing.T, other tenancy.Key) {
+	t.Helper()
+	elsewhere := o.key
+	elsewhere.Channel = "C0OTHER"
+	page := expect.Value(o.Listed(t.Context(), o.key.TenantID, "", 1, 1, func(call.Call) bool { return true }))(t)
+	pk := expect.Value(o.partition(call.RefOf(o.key.TenantID, page.Items[0].CallID)))(t)
+	thread := func(k tenancy.Key, day time.Time) string { return expect.Value(o.Thread(t.Context(), k, day))(t) }
+	expect.Is(t, thread(o.key, at()), "", "nothing is posted")
+	for _, x := range [][2]string{{"CARD#" + string(call.Card), "message_ts"}, {call.Key, "thread_ts"}} {
+		e := table.NewExpression()
+		e.Set(x[1], x[1])
+		expect.Value(o.Table().Update(t.Context(), table.Key(pk, x[0]), e, nil))(t)
+		expect.Is(t, thread(o.key, at()), x[1])
+		expect.Is(t, thread(elsewhere, at())+thread(other, at())+thread(o.key, at().AddDate(0, 0, 1)), "",
+			"another channel's or key's call, or of another day")
+	}
 }
 
 // aKey is a key that fits.

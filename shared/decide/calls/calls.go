@@ -29,7 +29,7 @@ type Store interface {
 	Count(ctx context.Context, tenant string, c aggregate.Count) error
 	Key(ctx context.Context, tenant, id string) (tenancy.Key, error)
 	Joined(ctx context.Context, key tenancy.Key, id string) (*call.Aggregate, error)
-	NewestOf(ctx context.Context, key tenancy.Key, day time.Time) (*call.Aggregate, error)
+	Thread(ctx context.Context, key tenancy.Key, day time.Time) (string, error)
 	Ask(ctx context.Context, x *call.Proposal, c aggregate.Change) (*call.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[*call.Aggregate]) (*call.Aggregate, error)
 	pipeline.Numbers[*call.Aggregate]
@@ -74,12 +74,8 @@ func (x Calls) Ask(ctx context.Context, key tenancy.Key, w Request) (*call.Aggre
 	if err := x.again(ctx, &asks); err != nil {
 		return nil, err
 	}
-	newest, err := x.Store.NewestOf(ctx, key, x.Now())
-	if err != nil {
-		return nil, fmt.Errorf("read the key's newest call: %w", err)
-	}
-	if newest != nil {
-		asks.Thread = newest.Thread(key.Channel)
+	if asks.Thread, err = x.Store.Thread(ctx, key, x.Now()); err != nil {
+		return nil, fmt.Errorf("read the thread of a key's day: %w", err)
 	}
 	return pipeline.Anew(func() (*call.Aggregate, error) { return x.ask(ctx, asks) })
 }

@@ -216,18 +216,6 @@ func Of(tenant, key string, at time.Time) string {
 	return "TENANT#" + tenant + "#CALLS#" + key + "#" + tenancy.DateOf(at.In(tenancy.Zone())).String()
 }
 
-// Thread returns the thread of a key's calls of this day in a channel, "" if the call's message is no beginning of one.
-func (a *Aggregate) Thread(channel string) string {
-	c := a.Card("CARD#" + string(Card))
-	switch {
-	case a.Call == nil || a.Call.Channel != channel:
-		return ""
-	case a.Call.ThreadTS != "" || c == nil:
-		return a.Call.ThreadTS
-	}
-	return c.MessageTS
-}
-
 // Indexes lists the call among its tenant's and its key's, and while it waits among what waits.
 func (x *Call) Indexes(head aggregate.Root) []aggregate.Index {
 	at := aggregate.TimeText(x.CreatedAt) + "#" + x.CallID
