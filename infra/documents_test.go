@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +17,6 @@ import (
 
 	"ringi/infra/local/template"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/secret"
 )
 
 var (
@@ -75,37 +73,6 @@ func checkLink(t *testing.T, from, to string) {
 		}
 	}
 	t.Errorf("%s: %s has no heading %s", from, target, anchor)
-}
-
-var runs = regexp.MustCompile(`go (?:run|test) (?:-\S+ )*\./([\w./-]+)`)
-
-// The packages that pages run exist.
-func TestCommandsOfPagesNamePackages(t *testing.T) {
-	named := 0
-	for path, text := range pages(t) {
-		for _, m := range runs.FindAllStringSubmatch(text, -1) {
-			named++
-			_, err := os.Stat(filepath.Join(repository, strings.TrimSuffix(m[1], "/...")))
-			expect.That(t, err == nil || strings.HasPrefix(m[1], "..."), "%s: %s: %v", path, m[0], err)
-		}
-	}
-	expect.That(t, named > 10, "pages run %d packages", named)
-}
-
-// Pasting the secret replaces all of it. Members that a page leaves out, such as those for signing in, would be lost.
-func TestTheSlackSecretIsPastedWhole(t *testing.T) {
-	for _, name := range []string{"../README.md", "runbook.md"} {
-		text := textOf(t, name)
-		pasted := regexp.MustCompile("```json\\s+(\\{\"signing_secret\".*\\})").FindStringSubmatch(text)
-		expect.Must(t, pasted != nil, "%s pastes no Slack secret", name)
-		var members map[string]string
-		expect.NoError(t, json.Unmarshal([]byte(pasted[1]), &members))
-		for f := range reflect.TypeFor[secret.SlackSecret]().Fields() {
-			member := f.Tag.Get("json")
-			_, ok := members[member]
-			expect.That(t, ok || member == "" || member == "api_url", "%s leaves out %s", name, member)
-		}
-	}
 }
 
 // repository is the root of the module, seen from this package's folder.

@@ -285,7 +285,7 @@ func makeFolder(uid int) (lock *os.File, err error) {
 
 // lockFolder opens and locks a box's folder. It fails if somebody else has locked it.
 func lockFolder(folder string) (*os.File, error) {
-	f, _, err := openFolder(unix.AT_FDCWD, folder)
+	f, err := openFolder(folder)
 	if err != nil {
 		return nil, err
 	}

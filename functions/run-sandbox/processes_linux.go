@@ -245,34 +245,27 @@ func (in *inside) endByMemory() {
 }
 
 // openFolder opens a folder to list it. If the mode forbids its owner, this process's user, to list it, openFolder
-// changes the mode, and closed restores it.
-func openFolder(parent int, name string) (_ *os.File, closed func(), err error) {
+// changes the mode.
+func openFolder(name string) (*os.File, error) {
 	const flags, listable = unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC, 0o500
-	at, err := unix.Openat(parent, name, unix.O_PATH|flags, 0)
+	at, err := unix.Openat(unix.AT_FDCWD, name, unix.O_PATH|flags, 0)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer unix.Close(at)
 	var s unix.Stat_t
 	if err := unix.Fstat(at, &s); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	mode, itself := s.Mode&0o7777, "/proc/self/fd/"+strconv.Itoa(at)
-	opened := mode | listable
-	if mode != opened {
-		if err := unix.Chmod(itself, opened); err != nil {
-			return nil, nil, err
+	if mode&listable != listable {
+		if err := unix.Chmod(itself, mode|listable); err != nil {
+			return nil, err
 		}
 	}
 	fd, err := unix.Open(itself, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), name)
-	return f, func() {
-		if unix.Fstat(fd, &s) == nil && mode != opened && s.Mode&0o7777 == opened { // unless the command changed it
-			unix.Fchmod(fd, mode)
-		}
-		f.Close()
-	}, nil
+	return os.NewFile(uintptr(fd), name), nil
 }

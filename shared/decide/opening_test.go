@@ -67,11 +67,6 @@ func in(o rules.Outcome, channels ...string) rules.Rule {
 	return r
 }
 
-func by(r rules.Rule, departments []string, groups ...string) rules.Rule {
-	r.Departments, r.Groups = departments, groups
-	return r
-}
-
 func refuses(why string) rules.Outcome { return rules.Outcome{Refuse: why} }
 
 func asks(users ...string) rules.Outcome {

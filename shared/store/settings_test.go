@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -114,17 +112,6 @@ func testNothingToSave(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 		len(auditOfTenant(t, st, owner.ID)) != 1 {
 		t.Errorf("%v, want ErrConflict and one entry", err)
 	}
-}
-
-// meanwhile calls do just before the first transaction is sent.
-type meanwhile struct{ do func() }
-
-func (m *meanwhile) RoundTrip(r *http.Request) (*http.Response, error) {
-	if do := m.do; do != nil && strings.HasSuffix(r.Header.Get("X-Amz-Target"), "TransactWriteItems") {
-		m.do = nil
-		do()
-	}
-	return http.DefaultTransport.RoundTrip(r)
 }
 
 func testRules(t *testing.T, st *taskStore) {

@@ -78,12 +78,6 @@ func (p *Tab) Point(selector string) (at [2]float64) {
 	return at
 }
 
-// PointAway moves the mouse to an empty corner.
-func (p *Tab) PointAway() {
-	p.t.Helper()
-	p.Do(chromedp.MouseEvent(chromedp.MouseMoved, 1, 1))
-}
-
 // PressAt clicks at a position, whatever element is there now. It returns once the page has received the click.
 func (p *Tab) PressAt(at [2]float64) {
 	p.t.Helper()

@@ -30,25 +30,9 @@ type Dialogue struct {
 
 func Talk(t T, s *stack.Stack, user, text string) *Dialogue {
 	t.Helper()
-	return say(t, s, user, webapi.DirectMessage(user), text)
-}
-
-func say(t T, s *stack.Stack, user, channel, text string) *Dialogue {
-	t.Helper()
+	channel := webapi.DirectMessage(user)
 	root := expect.Value(s.Sandbox.Say(user, channel, text))(t)
 	return &Dialogue{T: t, S: s, User: user, Channel: channel, Root: root, Timeout: defaultTimeout}
-}
-
-// TalkIn begins a dialogue with an agent in a channel. It writes the conversation's first rows itself.
-func TalkIn(t T, s *stack.Stack, user, channel, agent, text string) *Dialogue {
-	t.Helper()
-	d := say(t, s, user, channel, text)
-	in := conversation.Inbound{Team: s.Sandbox.TeamID(), Channel: channel, ChannelType: "channel", Thread: d.Root,
-		TS: d.Root, User: user, Text: text}
-	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: agent, Locale: "ja"},
-		time.Now()))(t)
-	expect.NoError(t, d.Rows().Begin(context.Background(), c))
-	return d
 }
 
 // Reply posts a message in the thread and returns its timestamp.

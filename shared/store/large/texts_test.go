@@ -62,15 +62,6 @@ func TestAFileIsReadAgainWhenItsReaderEnds(t *testing.T) {
 	}
 }
 
-// bucket is a new bucket with the store on it.
-func bucket(t *testing.T, name string) (*s3.Client, *large.Versions) {
-	t.Helper()
-	endpoint := moto.ForTests(t)
-	client := s3.NewFromConfig(config(endpoint), func(o *s3.Options) { o.UsePathStyle = true })
-	expect.Value(client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name}))(t)
-	return client, large.OpenVersions(config(endpoint), name)
-}
-
 const folder = "workspaces/versions/01TENANT/0b1c/"
 
 func TestADifferenceIsOfTwoVersions(t *testing.T) {
