@@ -42,10 +42,9 @@ func ordered(t *testing.T, p *task.Prompt) (o contest.Order) {
 
 func TestADraftWhoseContestSpentItsBudgetIsShownToPeople(t *testing.T) {
 	w, h := overspent(t, 1, 0.01)
-	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitPromptApproval ||
-		w.Load().Prompt().CostLimit != 0 {
-		t.Errorf("%+v, spent %s, ended %+v", next, w.Load().Spent(), w.Load().Head.Ended)
-	}
+	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
+	expect.That(t, next.State == task.StateAwaitPromptApproval && w.Load().Prompt().CostLimit == 0,
+		"%+v, spent %s, ended %+v", next, w.Load().Spent(), w.Load().Head.Ended)
 }
 
 // Calls in progress may cost more than the task has left. People can still judge the best draft, and no other model is
@@ -64,10 +63,9 @@ func TestADraftWhoseContestReachedTheTasksLimitIsShownToPeopleAndNothingMoreIsCa
 		return decide.Reject("短くしてください")(a, a.Prompt().ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
 	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
-	if e := w.Load().Head.Ended; next.State != task.StateFinish || e == nil || e.Reason != task.ReasonCostLimit ||
-		calls.Calls > 0 {
-		t.Errorf("%+v, ended %+v, %d calls", next, e, calls.Calls)
-	}
+	e := w.Load().Head.Ended
+	expect.That(t, next.State == task.StateFinish && e != nil && e.Reason == task.ReasonCostLimit && calls.Calls == 0,
+		"%+v, ended %+v, %d calls", next, e, calls.Calls)
 }
 
 // overspent returns a handler whose contest has ended. Each team spent its part of what a task of limit dollars leaves,
@@ -189,16 +187,13 @@ func TestTheBestSubmissionThatACardCanShowIsThePolicy(t *testing.T) {
 			w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
 			h, all := contested(w)
 			for range 2 { // the contest is requested only once
-				if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitContest ||
-					next.Gate != task.PromptKey(1) {
-					t.Fatalf("%+v", next)
-				}
+				next := expect.Value(h.Handle(t.Context(), w.In()))(t)
+				expect.Must(t, next.State == task.StateAwaitContest && next.Gate == task.PromptKey(1), "%+v", next)
 			}
 			played(t, w, all, tt.texts...)
 			for range 2 {
-				if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitPromptApproval {
-					t.Fatalf("%+v", next)
-				}
+				next := expect.Value(h.Handle(t.Context(), w.In()))(t)
+				expect.Must(t, next.State == task.StateAwaitPromptApproval, "%+v", next)
 			}
 			p, team := w.Load().Prompt(), ""
 			if p.Entry != nil {

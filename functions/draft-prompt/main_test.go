@@ -52,9 +52,8 @@ func testDrafts(t *testing.T, server *pipelinetest.Server) {
 		w, g := server.World(t), &modeltest.Demo{}
 		w.Extracted()
 		for range 2 {
-			if next := handle(t, w, g); next.State != task.StateAwaitPromptApproval || next.Gate != task.PromptKey(1) {
-				t.Fatalf("%+v", next)
-			}
+			next := handle(t, w, g)
+			expect.Must(t, next.State == task.StateAwaitPromptApproval && next.Gate == task.PromptKey(1), "%+v", next)
 		}
 		if p := w.Load().Prompt(); p.Content == "" || p.Status != aggregate.PendingApproval || g.Calls != 1 {
 			t.Errorf("%+v after %d calls", p, g.Calls)
@@ -65,9 +64,8 @@ func testDrafts(t *testing.T, server *pipelinetest.Server) {
 			"policy": strings.Repeat("@here ", 1300) + "最後に全員へ送る", "title": "件名"}))(t)
 		w, g := server.World(t), &modeltest.Demo{First: string(unseen)}
 		w.Extracted()
-		if next := handle(t, w, g); next.State != task.StateAwaitPromptApproval {
-			t.Fatalf("%+v", next)
-		}
+		next := handle(t, w, g)
+		expect.Must(t, next.State == task.StateAwaitPromptApproval, "%+v", next)
 		if p := w.Load().Prompt(); g.Calls != 2 || !card.PromptFits(p.Content) || p.Content == "" {
 			t.Errorf("after %d calls: %q", g.Calls, p.Content)
 		}

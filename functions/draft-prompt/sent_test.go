@@ -53,10 +53,8 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 		t.Helper()
 		expect.Must(t, u.Sent != nil, "the usage names no prompt")
 		body, err := w.Results().Open(t.Context(), w.Ref, *u.Sent)
-		if err != nil || !strings.Contains(string(body), pipelinetest.Text) || len(body) != u.Sent.Bytes ||
-			!strings.Contains(u.Sent.S3Key, aggregate.HashOf(string(body))) {
-			t.Errorf("%+v, %v: %s", u.Sent, err, body)
-		}
+		expect.That(t, err == nil && strings.Contains(string(body), pipelinetest.Text) && len(body) == u.Sent.Bytes &&
+			strings.Contains(u.Sent.S3Key, aggregate.HashOf(string(body))), "%+v, %v: %s", u.Sent, err, body)
 	}
 	t.Run("of a draft", func(t *testing.T) {
 		w := server.World(t)
@@ -192,10 +190,9 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 		status, code = tt.status, tt.code
 		_, err := h.config(t.Context(), tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml",
 			MaxRounds: 3}})
-		if err == nil || errors.Is(err, explain.ErrUnavailable) != tt.later || !strings.Contains(err.Error(), tt.says) ||
-			!tt.later && strings.Contains(err.Error(), "arn:") {
-			t.Errorf("%s: %v", code, err)
-		}
+		expect.That(t, err != nil && errors.Is(err, explain.ErrUnavailable) == tt.later &&
+			strings.Contains(err.Error(), tt.says) && (tt.later || !strings.Contains(err.Error(), "arn:")), "%s: %v", code,
+			err)
 	}
 	server.Close()
 	if _, err := h.config(t.Context(), tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml",

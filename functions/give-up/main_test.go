@@ -61,9 +61,8 @@ func done(t *testing.T, w *pipelinetest.World, in pipeline.Input, caught string)
 
 func testParks(t *testing.T, w *pipelinetest.World) {
 	expect.Same(t, task.StateFail, done(t, w, w.In(), pipeline.ModelUnavailable).State)
-	if p := w.Load().Head.Parked; p == nil || p.Layer != task.L1 || p.Sentence != task.ReasonModelUnavailable {
-		t.Errorf("%+v", p)
-	}
+	p := w.Load().Head.Parked
+	expect.That(t, p != nil && p.Layer == task.L1 && p.Sentence == task.ReasonModelUnavailable, "%+v", p)
 	other := w.Another()
 	other.Extracted()
 	done(t, other, other.In(), "Lambda.Unknown")
@@ -96,14 +95,12 @@ func testAsksNobody(t *testing.T, w *pipelinetest.World) {
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
 	for range task.MaxRestarts {
-		if next := done(t, w, w.In(), pipeline.Internal); next.State != task.StateFinish || next.Gate != task.PromptKey(1) {
-			t.Errorf("%+v", next)
-		}
+		next := done(t, w, w.In(), pipeline.Internal)
+		expect.That(t, next.State == task.StateFinish && next.Gate == task.PromptKey(1), "%+v", next)
 		w.Restart()
 	}
-	if next := done(t, w, w.In(), pipeline.Internal); next.State != task.StateFail {
-		t.Errorf("%+v, want a run that the console shows red", next)
-	}
+	next := done(t, w, w.In(), pipeline.Internal)
+	expect.That(t, next.State == task.StateFail, "%+v, want a run that the console shows red", next)
 	p := w.Load().Head.Parked
 	expect.That(t, p != nil && p.Layer == task.L2 && p.Sentence == task.ReasonRunFailed, "%+v", p)
 }
@@ -126,9 +123,8 @@ func testInFlight(t *testing.T, w *pipelinetest.World) {
 	w.Later(61 * time.Second)
 	expect.Same(t, task.StateFail, done(t, w, w.In(), pipeline.Internal).State)
 	a := w.Load()
-	if a.Steps[0].Status != task.StepFailed || a.Execution().Status != task.ExecutionFailed {
-		t.Errorf("step %s, execution %s", a.Steps[0].Status, a.Execution().Status)
-	}
+	expect.That(t, a.Steps[0].Status == task.StepFailed && a.Execution().Status == task.ExecutionFailed,
+		"step %s, execution %s", a.Steps[0].Status, a.Execution().Status)
 }
 
 func testSuperseded(t *testing.T, w *pipelinetest.World) {

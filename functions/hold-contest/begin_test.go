@@ -181,9 +181,8 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	h, k := handler(sample(t, nil))
 	x := alone()
 	for range 2 { // a double click
-		if got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t); !got.Begun {
-			t.Fatalf("%+v", got)
-		}
+		got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t)
+		expect.Must(t, got.Begun, "%+v", got)
 	}
 	expect.That(t, len(k.orders) == 1 && k.orders[0].MaxRounds == 1 && k.orders[0].MinRounds == 1 &&
 		k.orders[0].TimeoutSeconds == 60 && k.orders[0].For == nil && strings.Contains(k.config, `"max_rounds":1`),
@@ -194,18 +193,15 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	} {
 		y := alone()
 		change(&y)
-		if _, err := h.Answer(t.Context(), store.ContestQuery{Begin: &y}); !errors.As(err, new(aggregate.Problem)) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := h.Answer(t.Context(), store.ContestQuery{Begin: &y})
+		expect.That(t, errors.As(err, new(aggregate.Problem)), "%s: %v", name, err)
 	}
 	for _, file := range []string{"configs/none.toml", "configs/evaluator.toml", "../x.toml", "/etc/passwd", ""} {
 		y := alone()
 		y.File = file
-		if got, err := h.Answer(t.Context(), store.ContestQuery{Begin: &y}); err != nil || got.Begun ||
-			len(got.Contests) != 1 ||
-			len(got.Contests[0].Wrong) == 0 {
-			t.Errorf("%s: %+v, %v", file, got, err)
-		}
+		got, err := h.Answer(t.Context(), store.ContestQuery{Begin: &y})
+		expect.That(t, err == nil && !got.Begun && len(got.Contests) == 1 && len(got.Contests[0].Wrong) != 0,
+			"%s: %+v, %v", file, got, err)
 	}
 	expect.That(t, len(k.orders) == 1, "%d began", len(k.orders))
 }
@@ -352,9 +348,8 @@ func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
 		t.Errorf("a malformed secret: %q", all)
 	}
 	h.Models.Keys = keys("")
-	if _, err := h.Answer(t.Context(), store.ContestQuery{Begin: &x}); !errors.Is(err, explain.ErrUnavailable) {
-		t.Errorf("a secret that can't be read now: %v", err)
-	}
+	_, err := h.Answer(t.Context(), store.ContestQuery{Begin: &x})
+	expect.That(t, errors.Is(err, explain.ErrUnavailable), "a secret that can't be read now: %v", err)
 	h.Models.Instead = "demo"
 	if got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t); !got.Begun {
 		t.Errorf("the demo in place of all: %+v", got)

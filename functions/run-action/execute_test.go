@@ -152,10 +152,9 @@ func TestAWorkspaceThatIsGoneIsEmptyAfterwards(t *testing.T) {
 		clear(w.archives.trees)
 		w.box.err = isolated.ErrCannot
 		a := w.propose(typ, p)
-		if x := a.Actions[1]; x.Error != conversation.ReasonFilesLost || x.ErrorDetail != inEach.In("en").gone ||
-			a.Conversation.WorkspaceVersion != "" {
-			t.Errorf("%s: %+v leaves %q", typ, x, a.Conversation.WorkspaceVersion)
-		}
+		x := a.Actions[1]
+		expect.That(t, x.Error == conversation.ReasonFilesLost && x.ErrorDetail == inEach.In("en").gone &&
+			a.Conversation.WorkspaceVersion == "", "%s: %+v leaves %q", typ, x, a.Conversation.WorkspaceVersion)
 		if a := w.propose(conversation.CodeGenerate, list); a.Actions[2].Status != conversation.ActionSucceeded ||
 			a.Conversation.WorkspaceVersion == "" {
 			t.Errorf("%s: after it %+v", typ, a.Actions[2])
@@ -167,15 +166,13 @@ func TestAWorkspaceThatIsGoneIsEmptyAfterwards(t *testing.T) {
 func TestAnActionThatWasReleasedIsPreparedAgain(t *testing.T) {
 	w := approved(t, storetest.Start(t), conversation.ShellCommand, command)
 	w.box.err = fmt.Errorf("no room: %w", isolated.ErrNotBegun)
-	if _, err := w.handle(); err == nil {
-		t.Fatal("it has begun")
-	}
+	_, err := w.handle()
+	expect.Must(t, err != nil, "it has begun")
 	w.Sandbox = nil // switched off meanwhile
 	expect.Value(w.handle())(t)
-	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != reasonSandboxOff || x.Outcome != "" ||
-		w.box.ran != 0 {
-		t.Errorf("%+v after %d runs", x, w.box.ran)
-	}
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == reasonSandboxOff && x.Outcome == "" &&
+		w.box.ran == 0, "%+v after %d runs", x, w.box.ran)
 }
 
 // swapped returns another payload for each, as if the bucket had been changed.

@@ -223,14 +223,11 @@ func testRuns(t *testing.T, w *world) {
 		expect.Must(t, err == nil && next.State == conversation.StateAnswer, "%+v %v", next, err)
 	}
 	x, a := w.action(), w.Load()
-	if x.Status != conversation.ActionSucceeded || w.box.ran != 1 || *x.ExitCode != 0 || x.Lines != 2 ||
-		x.StartedAt == nil || x.CompletedAt == nil {
-		t.Errorf("%+v after %d runs", x, w.box.ran)
-	}
-	if a.Conversation.WorkspaceVersion != x.Version || w.archives.trees[x.Version] == nil ||
-		a.Conversation.Status != conversation.Open || a.Head.Acting != "" {
-		t.Errorf("version %q of %q, %s", a.Conversation.WorkspaceVersion, x.Version, a.Conversation.Status)
-	}
+	expect.That(t, x.Status == conversation.ActionSucceeded && w.box.ran == 1 && *x.ExitCode == 0 && x.Lines == 2 &&
+		x.StartedAt != nil && x.CompletedAt != nil, "%+v after %d runs", x, w.box.ran)
+	expect.That(t, a.Conversation.WorkspaceVersion == x.Version && w.archives.trees[x.Version] != nil &&
+		a.Conversation.Status == conversation.Open && a.Head.Acting == "", "version %q of %q, %s",
+		a.Conversation.WorkspaceVersion, x.Version, a.Conversation.Status)
 	expect.Is(t, x.ResultSummary, "Files: out · Exit code: 0", "result_summary")
 	log := expect.Value(w.Rows.Log(t.Context(), w.Ref, x.ActionID, 0))(t)
 	expect.That(t, len(log) == 2 && log[1].Text == "two" && log[1].Order == 1, "%+v", log)
@@ -247,10 +244,9 @@ func testFails(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	expect.Is(t, w.action().ResultSummary, "Tests: 8 passed, 1 failed · Exit code: 3", "result_summary")
 	expect.Has(t, w.Newest().Content, "Tests: 8 passed, 1 failed")
-	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != conversation.ReasonExit || *x.ExitCode != 3 ||
-		x.Outcome != "" || x.Version != "" {
-		t.Errorf("%+v", x)
-	}
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonExit && *x.ExitCode == 3 &&
+		x.Outcome == "" && x.Version == "", "%+v", x)
 }
 
 func testMissing(t *testing.T, w *world) {
@@ -265,10 +261,9 @@ func testLost(t *testing.T, w *world) {
 	for range 3 {
 		expect.Value(w.handle())(t)
 	}
-	if x := w.action(); x.Status != conversation.ActionFailed || x.Outcome != conversation.OutcomeUnknown ||
-		w.box.ran != 1 {
-		t.Errorf("%+v after %d runs", x, w.box.ran)
-	}
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Outcome == conversation.OutcomeUnknown && w.box.ran == 1,
+		"%+v after %d runs", x, w.box.ran)
 }
 
 func testCrash(t *testing.T, w *world) {
@@ -281,10 +276,9 @@ func testCrash(t *testing.T, w *world) {
 	expect.Must(t, err == nil && next.State == aggregate.StateFinish, "while the claim holds: %+v %v", next, err)
 	w.now = w.now.Add(10 * time.Minute)
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) })
-	if x := w.action(); x.Status != conversation.ActionFailed || x.Outcome != conversation.OutcomeUnknown ||
-		w.box.ran != 1 {
-		t.Errorf("%+v after %d runs", x, w.box.ran)
-	}
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Outcome == conversation.OutcomeUnknown && w.box.ran == 1,
+		"%+v after %d runs", x, w.box.ran)
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Finish(a.Actions[0].ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded,
 			Version: "v1"}, w.now)
@@ -324,10 +318,9 @@ func testCancelled(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	a := w.Load()
 	x := a.Actions[0]
-	if x.Status != conversation.ActionCancelled || x.CancelledBy != "U1" || x.Late == nil ||
-		x.Late.Status != conversation.ActionFailed || len(w.archives.stopped()) != 1 {
-		t.Errorf("%+v, told to stop %v", x, w.archives.stopped())
-	}
+	expect.That(t, x.Status == conversation.ActionCancelled && x.CancelledBy == "U1" && x.Late != nil &&
+		x.Late.Status == conversation.ActionFailed && len(w.archives.stopped()) == 1, "%+v, told to stop %v", x,
+		w.archives.stopped())
 	expect.Is(t, x.Late.ErrorDetail, "", "nothing of it stays in the folder")
 	expect.Has(t, w.Newest().Content, "has stopped. The folder is unchanged.")
 	expect.That(t, a.Conversation.WorkspaceVersion == "" && a.Conversation.Status == conversation.Open,

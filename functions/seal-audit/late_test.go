@@ -77,10 +77,9 @@ func TestOneLargeTenantHoldsUpNobodysLateRows(t *testing.T) {
 	w.Store = &long{Store: seal.RowsIn(w.store.Table()), tenant: tenant}
 	w.shortMinute()
 	for _, of := range others {
-		if is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), of))(t); is.Seq != 2 ||
-			is.Checked.Before(w.through()) {
-			t.Errorf("%s has %d links, and is looked at through %v", of, is.Seq, is.Checked)
-		}
+		is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), of))(t)
+		expect.That(t, is.Seq == 2 && !is.Checked.Before(w.through()), "%s has %d links, and is looked at through %v", of,
+			is.Seq, is.Checked)
 	}
 }
 
@@ -92,15 +91,13 @@ func TestLinksAreReadOnFromMinuteToMinute(t *testing.T) {
 	w.Store = &long{Store: seal.RowsIn(w.store.Table()), tenant: tenant, links: 3}
 	for range 2 {
 		w.shortMinute()
-		if is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), tenant))(t); is.Seq != 7 {
-			t.Fatalf("%d links: something is sealed before all is read", is.Seq)
-		}
+		is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), tenant))(t)
+		expect.Must(t, is.Seq == 7, "%d links: something is sealed before all is read", is.Seq)
 	}
 	w.shortMinute()
-	if is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), tenant))(t); is.Seq != 8 ||
-		is.Checked.Before(w.through()) {
-		t.Errorf("after three minutes of three links each: %d links, looked at through %v", is.Seq, is.Checked)
-	}
+	is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), tenant))(t)
+	expect.That(t, is.Seq == 8 && !is.Checked.Before(w.through()),
+		"after three minutes of three links each: %d links, looked at through %v", is.Seq, is.Checked)
 	w.tick()
 	got := w.verified(tenant)
 	expect.That(t, len(got.Late) == 1 && got.Sealed == 8, "%+v", got)
@@ -232,10 +229,9 @@ func TestALongDayIsLookedAtBitByBit(t *testing.T) {
 	for range 3 {
 		w.tick()
 	}
-	if is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(),
-		tenant))(t); is.Checked.Before(began.Truncate(24 * time.Hour)) {
-		t.Errorf("three invocations, and looked at no further than %v", is.Checked)
-	}
+	is := expect.Value(seal.RowsIn(w.store.Table()).Chain(t.Context(), tenant))(t)
+	expect.That(t, !is.Checked.Before(began.Truncate(24*time.Hour)),
+		"three invocations, and looked at no further than %v", is.Checked)
 	w.finds(tenant, len(rows))
 }
 
