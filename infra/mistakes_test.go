@@ -205,11 +205,7 @@ var mistakes = []struct {
 }
 
 func TestRulesNoticeMistakes(t *testing.T) {
-	expect.Patience(t)
-	for i, m := range mistakes {
-		if !expect.Long() && i%10 != int(expect.Seed())%10 {
-			continue // a tenth by day
-		}
+	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
 			texts := files(t)
 			expect.Must(t, strings.Contains(texts[m.file], m.old),
