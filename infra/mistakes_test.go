@@ -48,7 +48,7 @@ var mistakes = []struct {
 	{"a batching window on FIFO", templateFile, "            BatchSize: 1\n",
 		"            BatchSize: 1\n            MaximumBatchingWindowInSeconds: 1\n", "MaximumBatchingWindowInSeconds"},
 	{"a filter that is no JSON", templateFile,
-		`'{"dynamodb":{"NewImage":{"type":{"S":["head","home","key"]}}}}'`,
+		`'{"dynamodb":{"NewImage":{"type":{"S":["head","key"]}}}}'`,
 		`'{"dynamodb":{"NewImage":'`, "unexpected end of JSON input"},
 	{"an API that waits too long", templateFile, "TimeoutInMillis: 10000", "TimeoutInMillis: 31000",
 		"ends a call after 30 s"},
