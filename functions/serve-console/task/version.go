@@ -62,7 +62,8 @@ type Draft struct {
 }
 
 func (r Reader) draft(e contest.Place) Draft {
-	d := Draft{Key: contest.TeamHash(e.TeamID), Team: legible.ForeignLine(e.TeamName), Round: e.RoundNumber, Score: e.Points()}
+	d := Draft{Key: contest.TeamHash(e.TeamID), Team: legible.ForeignLine(e.TeamName), Round: e.RoundNumber,
+		Score: e.Points()}
 	if why := (explain.TeamEnd{Exit: e.ExitReason, Reason: e.Reason}); why.Short() {
 		d.Ended = why.In(r.Locale)
 	}
