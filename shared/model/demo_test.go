@@ -147,8 +147,6 @@ func TestDemoListensToRejections(t *testing.T) {
 		"human check at L2":      {[]string{"human check please"}, nil, "担当者が引数を確認して判断します", checked},
 		"only some steps":        {nil, []string{"no DM", "シートは外して"}, "", seed[:3]},
 		"a step by its number":   {nil, []string{"ステップ4は不要"}, "", seed},
-		"a month at L3":          {nil, []string{"10月分にして"}, "", seed},
-		"shorter at L2":          {[]string{"もっと簡潔にしてください"}, nil, "進め方: freee 人事労務から従業員一覧を読み取ります → ", seed},
 		"the dialog's own at L2": {[]string{"ステップ 3 の前にデータの検証を追加してください"}, nil, "計算の前にデータの検証を行い", validated},
 		"the dialog's own at L3": {nil, []string{"ステップ 3 の前にデータの検証を追加してください"}, "", validated},
 		"validation elsewhere":   {[]string{"ステップ 5 の前にデータの検証を追加してください"}, nil, "ご指摘「ステップ 5 の前に", seed},
@@ -188,7 +186,7 @@ func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
 		for n := range 46 {
 			in.Earlier = append(in.Earlier, model.PlanVersion{Reason: fmt.Sprintf("長い指摘 %d 番。", n) + strings.Repeat("あ", 900)})
 		}
-		if _, remarks, _, err := model.Plan(t.Context(), demo.Layers{}, in); err != nil || strings.Count(remarks, "長い") < 40 {
+		if _, remarks, _, err := model.Plan(t.Context(), demo.Layers{}, in); err != nil || !strings.Contains(remarks, "長い指摘 45 番") {
 			t.Errorf("%s: %q, %v", locale, remarks, err)
 		}
 	}

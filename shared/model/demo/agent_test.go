@@ -74,13 +74,7 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 			"出力は全部で 3 行です。すべての行を、行番号付きで示します:\n" +
 			"1: Ran 1 test in 0.005s\n2: \n3: FAILED (failures=1)",
 			"失敗しました: 終了コード 1。\n```\nRan 1 test in 0.005s\n\nFAILED (failures=1)\n```"},
-		{"テストして", "Action #1 failed.\nExit code: 1\nTests: 70 passed, 2 failed, 1 skipped\n" +
-			"Its output has 90 lines. Lines 90, each after its number:\n90: --- FAIL: TestA (0.00s)",
-			"失敗しました: 終了コード 1。\nテスト: 成功 70 件、失敗 2 件、スキップ 1 件。\n```\n--- FAIL: TestA (0.00s)\n```"},
-		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\nテスト: 成功 8 件", "Done: exit code 0.\nTests: 8 passed."},
 		{"run the tests", "Action #1 is done.", "Done."},
-		{"テストして", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 1 行です。すべての行を、行番号付きで示します:\n1: # tests 0",
-			"完了しました: 終了コード 0、テストは 0 件。\n```\n# tests 0\n```"},
 		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました: 終了コード 0。"},
 		{"テストして", "Action #1 failed.\nExit code: 1\nIts output, each after its number:\n1: \n2: FAILED",
 			"失敗しました: 終了コード 1。\n```\nFAILED\n```"},
@@ -137,13 +131,10 @@ func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"make a file notes.md": {"notes.md", "# notes\n\n- Purpose: "}, "notes.md を作って": {"notes.md", "# notes\n\n- 目的: "},
 		"create a file called src/tools.py": {"src/tools.py", "# tools\n\n- Purpose: "},
-		"「メモ.txt」というファイルを作って: 会議は 3 時から":    {"メモ.txt", "会議は 3 時から\n"},
-		"write a file a.json with “{}”":     {"a.json", "{}\n"}, "make a file run.sh:\necho hi\nls": {"run.sh",
-			"echo hi\nls\n"},
-		"手順.md を作ってください:bow: 内容は「領収書」でお願いします": {"手順.md", "領収書\n"}, "make a file b.md :pray:": {"b.md", "# b\n\n- Purpose"},
-		"a.md を作って:bow::skin-tone-2:": {"a.md", "# a\n\n"}, "make a file c.md :pray: content: hi": {"c.md", "hi\n"},
-		"make a file a/../b.md": {"hello.js", ""},
-		"make a file ../x.md":   {"hello.js", ""}, "make a file": {"hello.js", ""},
+		"「メモ.txt」というファイルを作って":               {"メモ.txt", "# メモ"}, "make a file run.sh": {"run.sh", "# run"},
+		"a.md を作って:bow::skin-tone-2:": {"a.md", "# a\n\n"},
+		"make a file a/../b.md":       {"hello.js", ""},
+		"make a file ../x.md":         {"hello.js", ""}, "make a file": {"hello.js", ""},
 		"read hello.js": {"", ""}, "hello.js を読んで": {"", ""},
 	} {
 		_, input := answered(t, others(statement(text)))
@@ -165,79 +156,6 @@ func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
 	expect.That(t, first != again, "the second proposal would change nothing")
 }
 
-// All files that a message names are proposed. What it says beside what is done is named, so that nobody takes it for
-// done.
-func TestTheAgentDoesOrNamesWhatIsAsked(t *testing.T) {
-	for _, tt := range []struct{ text, does, names string }{
-		{"出張精算の手順.md を作ってください:bow: 内容は「領収書は翌月5日まで」でお願いします", "出張精算の手順.md 領収書は翌月5日まで", ""},
-		{"make a file notes.md, but don't include names :pray:", "", "“make”, “file notes.md”, “but don't include names”"},
-		{"onboarding.md と checklist.csv を作って。社外秘なので名前は出さないで",
-			"", "「onboarding.md」、「checklist.csv」、「社外秘なので名前」、「出さないで」"},
-		{"onboarding.md と checklist.csv を作って。社外秘です", "onboarding.md checklist.csv", "「社外秘」"},
-		{"次のファイルを作ってください\n• a.md\n• b.md", "a.md b.md", ""},
-		{"please create the following files:\n1. a.md\n2. b/c.txt\nThanks!", "a.md b/c.txt", ""},
-		{"make files a.md, b.md and c.txt", "a.md b.md c.txt", ""},
-		{"「a.md」、「b.md」を作成してください", "a.md b.md", ""},
-		{"明日の10:30までに agenda.md を作ってください。議題は採用です", "agenda.md", "「明日」、「10:30までに」、「議題」、「採用」"},
-		{"https://example.com/policy?x=1 を参考にして travel.md を作って",
-			"travel.md", "「https://example.com/policy?x=1を参考にして」"},
-		{"10月に入社した人と、上長がいない人を教えて", "", "「10月に入社した人」、「上長」、「がいない人」"},
-		{"a.md を作らないで", "", "「a.md」、「作らないで」"},
-		{"don't make a file", "", "“don't make a file”"},
-		{"make a file: foo", "hello.js hello.test.js", "“foo”"},
-		{"hello.js を読んで要約して", "read_file hello.js", "「要約」"},
-		{"本番では動かさずにテストして", "", "「本番では動かさずにテスト」"},
-		{"テストを実行してください", "test_run", ""}, {"please run the tests again", "test_run", ""},
-		{"テストが通ったらプルリクエストを作って", "", "「テスト」、「通ったらプルリクエスト」"},
-		{"従業員一覧を取得して、営業だけ", "", "「従業員一覧」、「営業だけ」"}, {"従業員の一覧をお願いします", "list_employees", ""},
-		{"急ぎで、コマンド: ls", "shell_command", "「急ぎで」"}, {"ありがとう", "", ""},
-	} {
-		said, call := answered(t, others(statement(tt.text)))
-		for _, part := range strings.Fields(tt.does) {
-			expect.Has(t, call, part, tt.text)
-		}
-		expect.Is(t, call != "", tt.does != "", tt.text)
-		names := tt.names
-		if names != "" && strings.HasPrefix(names, "「") {
-			names += "は分からないため、行っていません。"
-		} else if names != "" {
-			names = "I don't understand " + names + ", so that isn't done."
-		}
-		answer, named, _ := strings.Cut(said, "\n")
-		if strings.HasPrefix(call, "read_file") { // the file comes with the next turn
-			named = answer
-		}
-		expect.Is(t, named, names, "%s: %s", tt.text, said)
-	}
-}
-
-// What a message strikes through, quotes or shows as code is not asked for; code counts only as a command that is asked
-// for, as a file's name and as what stands in it.
-func TestTheAgentDoesNotObeyWhatIsOnlyShown(t *testing.T) {
-	for text, want := range map[string]string{
-		"~command: rm -rf work~ やっぱりやめます": "", "~a.md を作って~ やめます、すみません": "",
-		"これどういう意味？\n> command: rm -rf work": "", "これどういう意味？\n&gt; command: rm -rf work": "",
-		"昨日の ```command: rm -rf work``` はもう済んだ？": "", "`command: ls` って打てばいいですか？": "", "`テストして` とは": "",
-		"> テストして": "", "read `hello.js`": `"path":"hello.js"`,
-		"notes.md を作って\n~中身は「秘密」~ 中身は「公開」": `"content":"公開\n"`,
-		"command: `ls -la`": `"script":"ls -la"`, "コマンド: ```\nls\ncommand: x > y\n```": `"script":"ls\ncommand: x \u003e y"`,
-		"command: echo `date` ~/a":       "\"script\":\"echo `date` ~/a\"",
-		"make a file `a.md`":             `"path":"a.md"`,
-		"a.sh を作って\n```\n> x ~y~ z\n```": `"content":"\u003e x ~y~ z\n"`,
-	} {
-		said, input := answered(t, others(statement(text)))
-		expect.That(t, (want == "") == (input == "") && strings.Contains(input, want) && !strings.Contains(input, "秘密"),
-			"%s: %s %s", text, said, input)
-		private := strings.ContainsFunc(said+input, func(r rune) bool { return unicode.Is(unicode.Co, r) })
-		expect.That(t, !private, "%s: %q", text, said)
-	}
-	said, _ := answered(t, others(statement("`command: ls` って打てばいいですか？")))
-	expect.Has(t, said, "デモのエージェントです")
-	struck := map[string]any{"from": "鈴木", "quoted": "~テストして~", "forwards": "a message"}
-	_, input := answered(t, others(statement(""), struck))
-	expect.Is(t, input, "", "a forward that is struck through")
-}
-
 // What the words beside a phrase deny, narrow, delay or ask is not proposed.
 func TestTheAgentProposesOnlyWhatIsWanted(t *testing.T) {
 	for _, text := range []string{"プルリクはまだ出さないで", "No pull request yet, please", "従業員の一覧は不要です", "ファイル一覧はもういいです",
@@ -250,7 +168,7 @@ func TestTheAgentProposesOnlyWhatIsWanted(t *testing.T) {
 		said, input := answered(t, others(statement(text)))
 		expect.Is(t, input, "", "%s → %s", text, said)
 	}
-	for _, text := range []string{"すみませんが、テストして", "Could you please run the tests?", "notes.md を作って。内容は「社外に出さない」",
+	for _, text := range []string{"すみませんが、テストして", "Could you please run the tests?",
 		"今月の勤怠、DMは不要。これは稟議にします", "稟議にして、DMなしで勤怠をまとめて", "Make this a request: overtime, no DM",
 		"No DM, and overtime for October. Please make it a request"} {
 		said, input := answered(t, others(statement(text)))
@@ -307,36 +225,5 @@ func TestTheDemoCallsTools(t *testing.T) {
 		"従業員一覧は稟議にして": false} {
 		_, input := answered(t, others(statement(text)))
 		expect.Is(t, strings.Contains(input, `{\"department\":null,\"status\":\"all\"}`), calls, "%s: %s", text, input)
-	}
-}
-
-// What a message forwards or attaches is obeyed where the message says nothing else, and named where it isn't used.
-func TestTheDemosAgentNamesWhatItDoesNotUse(t *testing.T) {
-	forward := func(text string) map[string]any {
-		return map[string]any{"from": "鈴木", "quoted": text, "forwards": "a message of another person"}
-	}
-	file := map[string]any{"from": "佐藤", "file": "対象者.csv", "text": "田中"}
-	for _, tt := range []struct {
-		text        string
-		more        []map[string]any
-		does, names string
-	}{
-		{"テストして", []map[string]any{forward("営業だけ")}, "test_run", "使っていません: 転送されたメッセージ。"},
-		{"テストして", []map[string]any{file}, "test_run", "使っていません: 対象者.csv。"},
-		{"Run the tests", []map[string]any{forward("営業だけ"), file}, "test_run",
-			"I didn't use what came with it: a forwarded message, 対象者.csv."},
-		{"これをお願いします", []map[string]any{forward("テストして")}, "test_run", ""},
-		{"", []map[string]any{forward("Run the tests")}, "test_run", ""},
-		{"", []map[string]any{forward("やあ")}, "", "反応します"},
-		{"これをお願いします", []map[string]any{forward("テストして"), file}, "", "使っていません: 転送されたメッセージ、対象者.csv。"},
-		{"これは稟議にします", []map[string]any{forward("今月の勤怠をまとめて")}, `"今月の勤怠をまとめて"`, ""},
-		{"これは稟議にします", []map[string]any{forward("今月の勤怠をまとめて"), file}, `"今月の勤怠をまとめて"`, "使っていません: 対象者.csv。"},
-		{"", []map[string]any{file}, "", "使っていません: 対象者.csv。"},
-	} {
-		text, input := answered(t, others(append([]map[string]any{statement(tt.text)}, tt.more...)...))
-		expect.That(t, strings.Contains(input, tt.does) && (tt.does != "") == (input != "") &&
-			strings.Contains(text, tt.names) &&
-			strings.Contains(text, "使っていません") == strings.Contains(tt.names, "使っていません"),
-			"%s %v: %s %s", tt.text, tt.more, text, input)
 	}
 }

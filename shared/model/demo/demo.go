@@ -34,8 +34,7 @@ type Question struct {
 type input struct {
 	Message, Policy, Requester, Now, Locale string
 	Forwarded, Files                        []enclosed
-	Thread                                  []struct{ User, Text string } // given to the extraction alone
-	Earlier                                 []struct{ Reason string }     `json:"rejected_versions"`
+	Earlier                                 []struct{ Reason string } `json:"rejected_versions"`
 	Tools                                   []offered
 	Forbidden                               []string
 	Servers                                 []string `json:"server_tools"` // given to the draft alone
@@ -93,16 +92,20 @@ func Answer(q Question) (string, error) {
 		offers := func(s string) bool { return s == tool || strings.HasPrefix(s, tool+":") }
 		w.Is["notools"] = w.Is["notools"] || !slices.ContainsFunc(append(in.Servers, in.More...), offers)
 	}
+	var reasons []string
+	for _, v := range in.Earlier {
+		reasons = append(reasons, v.Reason)
+	}
 	var answer any
 	switch q.Purpose {
 	case "extract":
 		answer = extract(w)
 	case "draft":
-		w.heed(false)
+		w.heed(reasons, "remark")
 		answer = map[string]string{"policy": draft(w), "title": w.Form("title")}
 	case "plan":
-		w.follow(in.Policy)
-		w.heed(true)
+		w.heed(w.followed(in.Policy), "remark")
+		w.heed(reasons, "steps")
 		steps, missing := plan(w)
 		answer = map[string]any{"steps": steps, "missing": missing, "remarks": w.words.text("remarks", w)}
 	case "summarize":
@@ -237,7 +240,7 @@ func (Teams) Say(ctx context.Context, r model.Request) (model.Response, error) {
 	case s.Task != "" && len(s.results) > 0:
 		out.Text = s.results[len(s.results)-1]
 	case s.Task != "": // a point of view: members of a team don't all say the same
-		out.Text = w.General.Views[int(hashOf(r.System)%1000)%len(w.General.Views)]
+		out.Text = w.General.Lines[int(hashOf(r.System)%1000)%len(w.General.Lines)]
 	default:
 		out.Text = s.judged(w)
 	}
@@ -271,27 +274,23 @@ func (s teamData) subject() string {
 // Its lines differ by team, and each round adds one; in a policy they stand below the first line, where people look.
 // People stamp it, so it says nothing of teams, rounds and scores, and asks nothing of them.
 func (s teamData) draft(w teamTexts, system string) string {
-	d, subject, item := w.General, oneLine(plain(s.subject())), "\n- "
+	of, title, item := w.General, oneLine(plain(s.subject())), "\n- "
 	var policy struct{ Policy string }
 	answer, _ := Answer(Question{Purpose: string(model.Drafting), Try: 2, Text: s.material()})
 	if _ = json.Unmarshal([]byte(answer), &policy); policy.Policy != "" { // without an answer there is no policy
-		d, subject, item = w.Policy, policy.Policy, "\n"
+		of, title, item = w.Policy, policy.Policy, "\n"
 	}
-	title := fmt.Sprintf(d.Title, subject)
+	title = fmt.Sprintf(of.Title, title)
 	if s.trouble("unscored") {
 		return strings.TrimSpace(title)
 	}
-	hash, n, lines := int(hashOf(s.TeamID, system)%1000), len(d.Views), slices.Clip(d.Lines)
-	for i := range map[bool]int{false: 3, true: 2}[policy.Policy != ""] { // of a prime number of views
-		lines = append(lines, d.Views[(hash+i*(1+hash/n%(n-1)))%n])
+	hash, n, lines := int(hashOf(s.TeamID, system)%1000), len(of.Lines), []string{}
+	for i := range 3 + min(len(s.History), 2) { // of a prime number of lines
+		lines = append(lines, of.Lines[(hash+i*(1+hash/n%(n-1)))%n])
 	}
-	lines = append(lines, d.Rounds[:min(len(s.History), len(d.Rounds))]...)
-	if policy.Policy != "" && !s.ofRooms() {
-		s.results = nil
-	}
-	for _, x := range s.results { // the first lines of members' results, but for what the demo made up
-		first, _, _ := strings.Cut(x, "\n")
-		if first != "" && !slices.Contains(w.General.Views, first) && !strings.HasPrefix(first, "ERROR: ") {
+	for _, x := range s.results { // the first lines of members' results
+		if first, _, _ := strings.Cut(x, "\n"); policy.Policy == "" && !slices.Contains(of.Lines, first) &&
+			!strings.HasPrefix(first, "ERROR: ") {
 			lines = add(lines, first)
 		}
 	}
@@ -301,14 +300,6 @@ func (s teamData) draft(w teamTexts, system string) string {
 		rest = "\n" + rest
 	}
 	return first + item + strings.Join(lines, item) + rest
-}
-
-// ofRooms reports whether the request is about meeting rooms: members read what their server says of them.
-func (s teamData) ofRooms() bool {
-	var in input
-	_ = fenced(s.material(), &in) // unreadable data has no time
-	w, err := read(in)
-	return err == nil && w.Topic == "meeting"
 }
 
 // itemsIn counts what a text settles: lines of a list, and lines that begin with what they settle.
@@ -358,12 +349,11 @@ func hashOf(texts ...string) uint32 {
 	return h.Sum32()
 }
 
-// teamTexts are the texts of contests in one language. A draft has a title and lines, three of the views, and a line
-// that each further round adds.
+// teamTexts are the texts of contests in one language. A draft has a title and some of the lines.
 type teamTexts struct {
 	General, Policy struct {
-		Title                string
-		Lines, Views, Rounds []string
+		Title string
+		Lines []string
 	}
 	Good, Mend, GoOn, Enough string
 }

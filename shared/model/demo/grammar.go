@@ -13,11 +13,10 @@ import (
 	"golang.org/x/text/width"
 
 	"ringi/shared/words/language"
-	"ringi/shared/words/legible"
 )
 
-// A text is read as a sequence of the phrases in phrases.txt, from its beginning to its end. There is no other way into
-// a plan: what no phrase takes, and what a phrase says that the request's topic has no use for, is named.
+// A text is read as a sequence of the phrases in phrases.txt, from its beginning to its end. Nothing is planned of one
+// in which something is taken by no phrase, or says what the request's topic has no use for.
 
 //go:embed phrases.txt
 var table string
@@ -74,8 +73,7 @@ type token struct {
 	tag, text, means string
 	named            map[string]string // what the form's named groups took
 	used             bool
-	spaced           bool   // a blank is before it
-	in               string // says where it stands, if not in the message
+	spaced           bool // a blank is before it
 }
 
 // named are what the named groups of a form took, the first of each name.
@@ -96,11 +94,6 @@ func (t token) quiet() bool { return t.is(".", "hi", "p", "j", "s", "^") }
 
 func word(r rune) bool {
 	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || unicode.Is(unicode.Latin, r)
-}
-
-// compound reports whether a rune goes on with a Japanese word of which no part is quoted alone.
-func compound(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Katakana) || r == 'ー' || r == '々'
 }
 
 func first(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
@@ -157,44 +150,20 @@ func torn(text string, end int) bool {
 	return after == '間' || word(before) && word(after) && unicode.IsDigit(before) == unicode.IsDigit(after)
 }
 
-// strange names the tokens that were not taken up, each with those beside it and with the word before a particle or
-// behind a preposition, without which it would say nothing.
+// strange names what was not taken up.
 func strange(all []token) (out []string) {
-	free := func(t token) bool { return !t.used && !t.quiet() }
-	end := token{tag: "s"}
-	all = append([]token{end}, append(slices.Clone(all), end)...)
-	for i := 1; i+1 < len(all); i++ {
-		begin := i
-		for free(all[i]) {
-			i++
+	run := ""
+	for _, t := range append(slices.Clip(all), token{tag: "s"}) {
+		switch {
+		case t.used || t.quiet():
+			out, run = append(out, run), ""
+		case t.spaced && run != "":
+			run += " " + t.text
+		default:
+			run += t.text
 		}
-		if begin == i {
-			continue
-		}
-		said, before, after := joined(all[begin:i]), all[begin-1], all[i]
-		switch r := first(said); {
-		case !before.is("s", "j") && (unicode.Is(unicode.Hiragana, r) || compound(r) && compound(last(before.text))):
-			said = joined(all[begin-1 : i])
-		case word(r) && all[i-1].tag == "" && !after.quiet():
-			said = joined(all[begin : i+1])
-		}
-		if compound(last(all[i-1].text)) && compound(first(after.text)) {
-			said = joined([]token{{text: said}, after})
-		}
-		out = add(out, strings.TrimSpace(said))
 	}
-	return out
-}
-
-// joined is a sequence of tokens as it was said.
-func joined(all []token) (out string) {
-	for i, t := range all {
-		if i > 0 && t.spaced {
-			out += " "
-		}
-		out += t.text
-	}
-	return out
+	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
 }
 
 // normal writes full-width characters as ASCII, and leaves out what only says how a text looks. What is quoted stays.
@@ -213,107 +182,52 @@ func normal(text string) string {
 	})
 }
 
-// fate is what became of a sentence of a remark: applied, unclear, or settled by the approved policy, which are words,
-// too.
-type fate struct{ Reason, Form string }
-
-// heed follows the reasons of rejections, each sentence by itself: what is understood of a reason is followed, and what
-// is not is named. Steps are planned after the policy is stamped, so only what leaves steps out or asks for a check
+// heed follows the reasons of rejections on the policy or the steps: one of which all is understood is applied, and any
+// other is named. Steps are planned after the policy is stamped, so only what leaves steps out or asks for a check
 // counts there.
-func (w *meant) heed(steps bool) {
-	for _, v := range w.in.Earlier {
-		fates := w.remark(v.Reason, steps)
-		if !slices.ContainsFunc(fates, func(f fate) bool { return f.Form != fates[0].Form }) && fates != nil {
-			fates = []fate{{strings.Join(strings.Fields(v.Reason), " "), fates[0].Form}}
-		}
-		for _, f := range fates {
-			if steps || f.Form != "applied" { // a policy is planned by what it says that it followed
-				f.Reason = legible.Clip(oneLine(f.Reason), 1600/len(w.in.Earlier))
-			}
-			if w.Fates = append(w.Fates, f); f.Form == "applied" {
-				w.FollowedTo = len(w.Fates)
-			}
+func (w *meant) heed(reasons []string, on string) {
+	w.Applied, w.Unread = nil, nil
+	for _, reason := range reasons {
+		if reason = strings.Join(strings.Fields(reason), " "); w.merge(lex(normal(reason), true), on) {
+			w.Applied = add(w.Applied, reason)
+		} else {
+			w.Unread = add(w.Unread, reason)
 		}
 	}
 }
 
-// follow takes the reasons that an approved policy says it followed, because people stamped what came of them.
-func (w *meant) follow(policy string) {
+// followed are the reasons that an approved policy says it applied, because people stamped what came of them.
+func (w *meant) followed(policy string) (reasons []string) {
 	before, after, _ := strings.Cut("• "+w.Say("applied", w.words.Say["quote"]), "%s")
-	listed := policy[max(0, strings.LastIndex(policy, w.Say("earlier"))):]
-	for line := range strings.SplitSeq(listed, "\n") {
-		reason, ok := strings.CutPrefix(line, before)
-		if reason, done := strings.CutSuffix(reason, after); ok && done {
-			w.remark(reason, false)
-		}
-	}
-}
-
-// remark follows the sentences of a reason to a version of the policy or the steps.
-func (w *meant) remark(reason string, steps bool) (out []fate) {
-	var part []token
-	for _, t := range append(lex(normal(reason), true), token{tag: "s"}) {
-		if !t.is("s") {
-			part = append(part, t)
-			continue
-		}
-		if slices.ContainsFunc(part, func(t token) bool { return !t.quiet() }) {
-			policy := *w // would follow it
-			became := w.merge(part, steps)
-			if became != "applied" && steps && policy.merge(part, false) == "applied" {
-				became = "settled"
-			}
-			out = append(out, fate{joined(part), became})
-		}
-		part = nil
-	}
-	if out == nil && strings.TrimSpace(reason) != "" {
-		return []fate{{reason, "unclear"}}
-	}
-	return out
-}
-
-// merge reads a sentence as a part of the request, and changes the request by it if all of it was understood: “instead”
-// and “only” replace a month or department, “to” who is told, and no other meaning is guessed. Not even a reason goes
-// beyond a stamped policy.
-func (w *meant) merge(all []token, steps bool) (became string) {
-	n, told, scoped, counted := *w, has(all, "to"), has(all, "month", "dept"), has(all, "count")
-	n.no, n.Is = "", maps.Clone(w.Is)
-	if told {
-		n.People = nil
-	}
-	n.Is["nodm"], n.Is["nosheet"] = w.Is["nodm"] && !has(all, "dm"), w.Is["nosheet"] && !has(all, "sheet", "tab")
-	n.take(all)
-	on := map[bool]string{false: "remark", true: "steps"}[steps]
-	for i := range all {
-		t := &all[i]
-		t.used = t.used && uses(t.tag, on) || t.is("add") && !scoped && !told || t.is("set") && (scoped || told)
-	}
-	sets := func(t token) bool { return t.is("set") || t.named["only"] != "" }
-	switch {
-	case len(strange(all)) > 0, n.no != "", scoped && !slices.ContainsFunc(all, sets),
-		!scoped && !told && !counted && !has(all, "nodm", "nosheet", "dm", "sheet", "check", "validate", "brief", "tab"),
-		steps && (n.Order.Quantity > w.Order.Quantity || w.Is["nodm"] && has(all, "dm") ||
-			w.Is["nosheet"] && has(all, "sheet")):
-		return "unclear"
-	}
-	n.no, n.Is["assumed"] = w.no, w.Is["assumed"] && !has(all, "month")
-	*w = n
-	return "applied"
-}
-
-// Reasons are those of which the same became, each once, from one of the parts on.
-func (w *meant) Reasons(form string, from int) (reasons []string) {
-	for _, f := range w.Fates[from:] {
-		if f.Form == form {
-			reasons = add(reasons, f.Reason)
+	for line := range strings.SplitSeq(policy[max(0, strings.LastIndex(policy, w.Say("earlier"))):], "\n") {
+		reason, begins := strings.CutPrefix(line, before)
+		if reason, ends := strings.CutSuffix(reason, after); begins && ends {
+			reasons = append(reasons, reason)
 		}
 	}
 	return reasons
 }
 
-// Open are the newest reasons after these: none was understood.
-func (w *meant) Open() []string {
-	reasons := w.Reasons("unclear", w.FollowedTo)
-	return reasons[max(0, len(reasons)-maxUnread):]
+// merge reads a reason as a part of the request, and changes the request by it if all of it was understood: “instead”
+// and “only” replace a month or department, “to” who is told, and no other meaning is guessed.
+func (w *meant) merge(all []token, on string) bool {
+	n, told, scoped := *w, has(all, "to"), has(all, "month", "dept")
+	n.Is = maps.Clone(w.Is)
+	if told {
+		n.People = nil
+	}
+	n.Is["nodm"], n.Is["nosheet"] = w.Is["nodm"] && !has(all, "dm"), w.Is["nosheet"] && !has(all, "sheet", "tab")
+	n.take(all)
+	for i := range all {
+		t := &all[i]
+		t.used = t.used && uses(t.tag, on) || t.is("set") && (scoped || told)
+	}
+	sets := func(t token) bool { return t.is("set") || t.named["only"] != "" }
+	if len(strange(all)) > 0 || scoped && !slices.ContainsFunc(all, sets) ||
+		!scoped && !told && !has(all, "nodm", "nosheet", "dm", "sheet", "check", "validate", "tab") {
+		return false
+	}
+	n.Is["assumed"] = w.Is["assumed"] && !has(all, "month")
+	*w = n
+	return true
 }

@@ -11,23 +11,19 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
 
-// meant is what a request asks for, with the remarks that people made on its versions. Templates read it.
+// meant is what a request asks for, with the reasons for which people rejected its versions. Templates read it.
 type meant struct {
-	in         input
-	words      *words
-	now        time.Time
-	pieces     []piece
-	text       string // all that a request says, in one line
-	priority   string
-	no         string   // why nothing is planned
-	Fates      []fate   // of each part of the remarks, in order
-	FollowedTo int      // how many of them there are up to the newest that was followed
-	Unclear    []string // lines of the approved policy that can't be followed
-	People     []string // who is named to get a direct message; else the requester does
+	in              input
+	words           *words
+	now             time.Time
+	text            string // all that a request says
+	priority        string
+	no              string   // why nothing is planned
+	Applied, Unread []string // reasons of rejections
+	People          []string // who is named to get a direct message; else the requester does
 
 	Topic, Part, Quote, TabSaid string // Part is a department, Quote a message's text
 	Requester                   string
@@ -38,77 +34,47 @@ type meant struct {
 	Is                          map[string]bool // tags that were said, and assumed, courtesy and notools
 }
 
+// enclosed is a message that the request forwards, or a file of it.
+type enclosed struct {
+	Text     string
+	NotShown string `json:"not_shown"`
+	NotRead  string `json:"not_read"`
+}
+
+// read reads a request with what it forwards.
 func read(in input) (*meant, error) {
 	now, err := time.Parse("2006-01-02T15:04-07:00", in.Now)
 	if err != nil {
 		return nil, fmt.Errorf("read the data: now: %w", err)
 	}
-	text := plain(in.Message)
-	for _, e := range in.Forwarded {
-		text = cmp.Or(strings.TrimSpace(text), e.Text)
+	text, hidden := plain(in.Message), false
+	for _, f := range in.Forwarded {
+		text, hidden = text+"\n"+f.Text, hidden || f.NotShown+f.NotRead != "" || strings.TrimSpace(f.Text) == ""
 	}
 	w := &meant{in: in, Requester: in.Requester, words: spoken.In(language.Detect(text, in.Locale)), now: now,
-		priority: "medium", length: time.Hour, Is: map[string]bool{}}
+		text: strings.TrimSpace(text), priority: "medium", length: time.Hour, Is: map[string]bool{}}
 	w.This = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
 	w.Start = time.Date(now.Year(), now.Month(), now.Day()+1, 10, 0, 0, 0, now.Location())
-	all := w.enclose()
+	all := lex(normal(text), false)
 	w.take(all)
-	w.refuseFiles()
-	w.judge(all)
+	w.Is["courtesy"] = !slices.ContainsFunc(all, func(t token) bool { return !t.is("hi", "s", "j") })
+	switch unread := strange(all); {
+	case w.helps():
+	case hidden:
+		w.no = w.Say("hidden")
+	case len(in.Files) > 0 && w.Kind() != "purchase": // whoever approves an order opens its quotation
+		w.no = w.Say("noFile")
+	case len(unread) > 0:
+		w.no = w.Say("noWords", w.Quoted(unread))
+	case w.Topic == "message" && (strings.TrimSpace(w.Quote) == "" || utf8.RuneCountInString(w.Quote) > maxMessage),
+		w.Topic == "" && has(all, "to"), len(w.People) > maxTold:
+		w.no = w.Say("noMessage")
+	case w.Topic == "":
+		w.no = w.Say("noTopic", w.Quoted([]string{w.text}))
+	}
 	w.Is["check"] = w.Is["check"] || marker("check", in.Message) != nil
 	w.Is["assumed"], w.Month = w.Month.IsZero(), cmp.Or(w.Month, w.This)
 	return w, nil
-}
-
-// enclosed is a message that the request forwards, or a file of it.
-type enclosed struct {
-	Text, Name, By string // By is of a message, Name of a file
-	NotShown       string `json:"not_shown"`
-	NotRead        string `json:"not_read"`
-}
-
-// piece is one of the texts that are read as a request: the message, or what it forwards. in names where it stands,
-// unless it is the message.
-type piece struct{ text, in string }
-
-// enclose splits a request into the texts that it is read from, and reads each. Forwarded messages that can't be seen
-// whole are refused.
-func (w *meant) enclose() (all []token) {
-	w.pieces = []piece{{unstruck(plain(w.in.Message)), ""}}
-	for _, f := range w.in.Forwarded {
-		in := w.Say("forwarded")
-		if by, _, _ := strings.Cut(strings.TrimPrefix(f.By, "?"), "<@"); by != "" {
-			in += w.Say("about", strings.TrimSpace(by))
-		}
-		w.pieces = append(w.pieces, piece{unstruck(f.Text), in})
-		if f.NotShown+f.NotRead != "" || strings.TrimSpace(f.Text) == "" {
-			w.no = w.Say("forwardHidden")
-		}
-	}
-	for _, p := range w.pieces {
-		w.text = strings.Join(strings.Fields(w.text+" "+p.text), " ")
-		for _, t := range append(lex(normal(p.text), false), token{tag: "s", text: "\n"}) {
-			t.in = map[bool]string{true: w.Say("stands", p.in)}[p.in != ""]
-			all = append(all, t)
-		}
-	}
-	return all
-}
-
-// refuseFiles refuses files, but for those of an order: whoever approves it opens its quotation.
-func (w *meant) refuseFiles() {
-	var names []string
-	for _, f := range w.in.Files {
-		names = append(names, f.Name)
-	}
-	if len(names) > 0 && w.Kind() != "purchase" {
-		w.no += w.Say("noFile", w.Quoted(names))
-	}
-}
-
-// says reports whether a text says more than that something else is meant.
-func says(text string) bool {
-	return slices.ContainsFunc(lex(normal(text), false), func(t token) bool { return !t.is("this") && !t.quiet() })
 }
 
 // Kind groups topics by what their requests may say.
@@ -124,14 +90,10 @@ func (w *meant) about(all []token) {
 		if t.is("order") {
 			t.means = w.buy(*t)
 		}
-		other := func(x token) bool { return x.tag == t.tag && !(t.is("month", "topic") && x.text == t.text) }
-		asks := t.is("topic", "order") && t.means != ""
-		if asks && w.Topic != "" && w.Topic != t.means || uses(t.tag, "1") && slices.ContainsFunc(all[:i], other) {
-			w.stop("noSecond", *t)
-		} else if asks {
+		if t.used = t.is("topic", "order") && t.means != "" && (w.Topic == "" || w.Topic == t.means); t.used {
 			w.Topic = t.means
 		}
-		t.used = asks || t.is("this") && len(w.pieces) > 1
+		t.used = t.used || t.is("this") && len(w.in.Forwarded) > 0
 	}
 	if w.Topic == "" && has(all, "to") && has(all, "q") {
 		w.Topic = "message"
@@ -145,7 +107,7 @@ func (w *meant) take(all []token) {
 		t := &all[i]
 		x, minutes := t.named, number(t.named["min"])+number(t.means)
 		if !uses(t.tag, w.Kind()) || kinds[t.means] != "" && !uses(t.means, w.Kind()) || w.Kind() == "list" &&
-			(t.is("month") && !w.takes("as_of") || t.is("dept") && !w.takes("department")) {
+			(t.is("month") && !w.takes("as_of") || t.is("dept") && !w.takes("department")) || second(all[:i], *t) {
 			continue
 		}
 		switch w.Is[t.tag], w.Is[t.means], t.used = true, true, true; t.tag {
@@ -157,8 +119,6 @@ func (w *meant) take(all []token) {
 			for _, m := range form("$who").FindAllStringSubmatch(t.text, -1) {
 				w.People = add(w.People, named(form("$who"), m)["id"])
 			}
-		case "count":
-			t.used = w.Order.counts(*t)
 		case "q":
 			w.Quote = x["q"]
 		case "tab":
@@ -192,51 +152,16 @@ func has(all []token, tags ...string) bool {
 	return slices.ContainsFunc(all, func(t token) bool { return t.is(tags...) })
 }
 
-// maxTab and maxMessage are the limits of a tab's name and a message in characters, maxUnread that of quoted remarks.
-// maxTold keeps the steps within a card: nobody may stamp steps that they can't see in full.
-const maxTab, maxMessage, maxUnread, maxTold = 100, 3000, 4, 10
-
-// judge names what no phrase takes, by the place where it stands, and refuses texts without a subject.
-func (w *meant) judge(all []token) {
-	w.Is["courtesy"] = !slices.ContainsFunc(all, func(t token) bool { return !t.is("hi", "s", "j") })
-	if w.helps() {
-		return
-	}
-	said := ""
-	for i, t := range all {
-		if i > 0 && t.in == all[i-1].in {
-			continue
-		}
-		unread := strange(slices.DeleteFunc(slices.Clone(all), func(x token) bool { return x.in != t.in }))
-		switch words := strings.Join(unread, ""); {
-		case strings.ContainsAny(words, marks) && !form("$quoted").MatchString(words):
-			said += w.Say("noQuote") + t.in
-		case words != "" && w.Topic == "" && form("$buys").MatchString(w.text):
-			said += w.Say("noNames", w.Quoted(unread)) + t.in
-		case words != "" && w.Topic == "" && has(all, "to"):
-			said += w.Say("noText", w.Quoted(unread)) + t.in
-		case words != "":
-			said += w.Say("noWords", w.Quoted(unread)) + t.in
-		}
-	}
-	switch {
-	case said != "":
-		w.no = said + w.no
-	case utf8.RuneCountInString(w.Quote) > maxMessage:
-		w.no += w.Say("longMessage", maxMessage)
-	case len(w.People) > maxTold:
-		w.no += w.Say("tooManyTold", len(w.People), maxTold)
-	case w.Topic == "" && has(all, "to"), w.Topic == "message" && strings.TrimSpace(w.Quote) == "":
-		w.no += w.Say("noMessage")
-	case w.Topic == "":
-		w.stop("noTopic", token{text: w.text})
-	}
+// second reports whether a token says for another time what is said once. The same month again is the same.
+func second(before []token, t token) bool {
+	return uses(t.tag, "1") && slices.ContainsFunc(before, func(x token) bool {
+		return x.tag == t.tag && !(t.is("month", "topic") && x.text == t.text)
+	})
 }
 
-// stop says why nothing is planned, unless something else was said before.
-func (w *meant) stop(form string, t token) {
-	w.no = cmp.Or(w.no, w.Say(form, w.Quoted([]string{strings.TrimRight(t.text, ",、 ")}))+t.in)
-}
+// maxTab and maxMessage are the limits of a tab's name and a message in characters. maxTold keeps the steps within a
+// card: nobody may stamp steps that they can't see in full.
+const maxTab, maxMessage, maxTold = 100, 3000, 10
 
 // helps reports whether a request only asks what there is to ask for, greets or thanks.
 func (w *meant) helps() bool {
@@ -246,16 +171,11 @@ func (w *meant) helps() bool {
 // Cannot returns why nothing is planned and what the demo could do instead, or an empty text if there is a plan.
 func (w *meant) Cannot() string {
 	switch {
-	case utf8.RuneCountInString(w.no) > task.MaxSentence:
-		return w.Say("tooMuch") + w.Say("can") // half a sentence would say nothing
-	case utf8.RuneCountInString(w.no+w.Say("can")) > task.MaxSentence:
-		return strings.TrimSpace(w.no)
 	case w.no != "", w.helps():
 		return w.no + w.Say("can")
-	case w.Topic == "meeting" && (w.Start.Before(w.now) || w.length <= 0 || w.End().Day() != w.Start.Day()):
+	case w.Topic == "meeting" && (w.Start.Before(w.now) || w.length <= 0 || w.End().Day() != w.Start.Day()),
+		w.Order.wrong:
 		return w.Form("wrong")
-	case w.Order.wrong != "":
-		return w.Form(w.Order.wrong, "n", w.Order.Quantity, "total", yen(w.Order.Total))
 	}
 	return ""
 }
@@ -287,8 +207,7 @@ func (t token) month(this time.Time) time.Time {
 type order struct {
 	Supplier, Name, Reference string // the same order is placed once under its reference
 	Quantity, Price, Total    int
-	Said, Of                  int    // the price that was said of several together, and how many these were; 0: of one
-	wrong                     string // what of it can't be ordered
+	wrong                     bool // it is beyond the limits of the tool
 }
 
 // mostOrdered and mostPaid are the limits of the tool.
@@ -309,38 +228,12 @@ func (w *meant) buy(t token) (topic string) {
 	}
 	o.Total = o.Quantity * o.Price
 	if t.means+x["each"] == "" && o.Quantity > 0 { // the price is that of all
-		if o.Total, o.Price = o.Price, o.Price/o.Quantity; o.Quantity > 1 {
-			o.Said, o.Of = o.Total, o.Quantity
-		}
+		o.Total, o.Price = o.Price, o.Price/o.Quantity
 	}
-	switch {
-	case o.Quantity < 1 || o.Quantity > mostOrdered:
-		o.wrong = "wrongNumber"
-	case o.Price*o.Quantity != o.Total:
-		o.wrong = "wrongTotal"
-	case o.Price < 1 || o.Price > mostPaid:
-		o.wrong = "wrongPrice"
-	}
+	o.wrong = o.Quantity < 1 || o.Quantity > mostOrdered || o.Price*o.Quantity != o.Total || o.Price < 1 ||
+		o.Price > mostPaid
 	sum := sha256.Sum256([]byte(w.text + w.now.Format(time.RFC3339)))
 	o.Reference = "R-" + hex.EncodeToString(sum[:4])
 	w.Order = o
 	return "purchase"
-}
-
-// counts changes how many are ordered, at the same price of one, if a remark names nothing else than what is ordered.
-func (o *order) counts(t token) bool {
-	n := number(t.named["n"])
-	if n < 1 || n > mostOrdered || !o.names(form("$polite").ReplaceAllString(t.named["name"], "")) {
-		return false
-	}
-	o.Quantity, o.Total = n, n*o.Price
-	return true
-}
-
-// names reports whether a name, if there is one, is that of what is ordered.
-func (o *order) names(name string) bool {
-	one := func(name string) string {
-		return strings.TrimSuffix(strings.ToLower(strings.Trim(name, marks+" ")), "s")
-	}
-	return name == "" || one(name) == one(o.Name)
 }

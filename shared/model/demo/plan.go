@@ -11,11 +11,9 @@ import (
 	"strings"
 	"sync"
 	"text/template"
-	"unicode/utf8"
 
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/rules"
-	"ringi/shared/domain/task"
 	"ringi/shared/explain"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
@@ -70,10 +68,10 @@ func (w *meant) Say(form string, values ...any) string {
 	return fmt.Sprintf(w.words.Say[form], values...)
 }
 
-// Quoted quotes texts, each as one line.
+// Quoted quotes the last few texts, each as one line.
 func (w *meant) Quoted(all []string) string {
 	var out []string
-	for _, s := range all {
+	for _, s := range all[max(0, len(all)-4):] {
 		out = append(out, w.words.quote(oneLine(s)))
 	}
 	return strings.Join(out, w.Say("and"))
@@ -176,11 +174,9 @@ func (w *meant) Text() string { return w.words.quote(strings.ReplaceAll(w.Quote,
 func (w *meant) How() string {
 	lines := strings.Split(w.words.text("how", w), "\n")
 	for i, line := range lines {
-		if lines[i] = fmt.Sprintf("\n%d. %s", i+1, line); w.Is["brief"] {
-			lines[i] = strings.TrimRight(line, "。.")
-		}
+		lines[i] = fmt.Sprintf("\n%d. %s", i+1, line)
 	}
-	return strings.Join(lines, map[bool]string{true: " → "}[w.Is["brief"]])
+	return strings.Join(lines, "")
 }
 
 // draft is the policy.
@@ -188,28 +184,19 @@ func draft(w *meant) string { return strings.ReplaceAll(w.words.text("policy", w
 
 // extract says what kind of message a request is, and titles it. What people said before in the thread is not used.
 func extract(w *meant) map[string]string {
-	cannot := cmp.Or(w.Cannot(), map[bool]string{true: w.Form("noTools")}[w.Is["notools"]])
-	out := map[string]string{"kind": "task", "sentence": cannot, "title": "", "description": "",
+	out := map[string]string{"kind": "task", "sentence": w.Cannot(), "title": "", "description": "",
 		"priority": w.priority, "task_type": map[bool]string{true: "urgent", false: "standard"}[w.priority == "urgent"]}
-	byPeople := func(x struct{ User, Text string }) bool { return !strings.HasPrefix(x.User, "B") && says(x.Text) }
-	inThread := map[bool]string{true: w.Say("inThread")}[slices.ContainsFunc(w.in.Thread, byPeople)]
-	if utf8.RuneCountInString(cannot+inThread) > task.MaxSentence {
-		inThread = ""
+	if out["sentence"] == "" && w.Is["notools"] {
+		out["sentence"] = w.Form("noTools")
 	}
 	switch {
 	case w.helps():
 		out["kind"] = "help"
-	case cannot != "":
-		out["kind"], out["sentence"] = "unsupported", cannot+inThread
+	case out["sentence"] != "":
+		out["kind"] = "unsupported"
 	default:
-		var lines []string
-		for _, p := range w.pieces {
-			if text := strings.Join(strings.Fields(p.text), " "); text != "" {
-				lines = append(lines, w.Say("describe", cmp.Or(p.in, w.Say("request")), text))
-			}
-		}
 		out["title"] = w.Form("title")
-		out["description"] = strings.TrimSpace(legible.Clip(strings.Join(lines, "\n"), 2500) + "\n" + inThread)
+		out["description"] = w.Say("describe", legible.Clip(strings.Join(strings.Fields(w.text), " "), 2500))
 	}
 	return out
 }
@@ -232,11 +219,7 @@ func (w *meant) Arguments() object {
 // its arguments; what they refer to as name.x is the step's result.
 func plan(w *meant) (steps, missing []object) {
 	if w.Cannot() != "" {
-		what := cmp.Or(oneLine(w.text), w.Say("noMessage"))
-		return []object{}, []object{{"what": what, "tool": "", "why": "no_tool"}}
-	}
-	for _, line := range w.Unclear {
-		missing = append(missing, object{"what": oneLine(line), "tool": "", "why": "unclear"})
+		return []object{}, []object{{"what": cmp.Or(oneLine(w.text), "?"), "tool": "", "why": "no_tool"}}
 	}
 	refs := []string{}
 	for line := range strings.SplitSeq(w.words.text("steps", w), "\n") {

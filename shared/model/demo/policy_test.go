@@ -6,16 +6,128 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/rules"
-	"ringi/shared/domain/task"
-	"ringi/shared/explain"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 	"ringi/shared/words/language"
 )
+
+// The tools of servers that the demo's plans call are those of the local stack's.
+const listRooms, bookRoom, placeOrder = "rooms.list_rooms", "rooms.book_room", "rooms.place_order"
+
+// planned is a step as the pipeline reads it.
+type planned = model.StepData
+
+// stepsOf are the steps of a plan.
+func stepsOf(t *testing.T, w *meant) (steps []planned) {
+	t.Helper()
+	made, _ := plan(w)
+	expect.NoError(t, json.Unmarshal(encoded(made), &steps))
+	return steps
+}
+
+// allowed returns data in which every tool is allowed.
+func allowed(t *testing.T) input {
+	t.Helper()
+	in := input{Requester: "U0SANDSATO", Now: written, Locale: "ja"}
+	in.Tools = []offered{{Name: listRooms}, {Name: bookRoom}, {Name: placeOrder}}
+	for _, f := range expect.Value(catalog.Files())(t) {
+		in.Tools = append(in.Tools, offered{Name: f.Name})
+	}
+	return in
+}
+
+const written = "2026-11-20T09:00+09:00"
+
+func understood(t *testing.T, text string) *meant {
+	t.Helper()
+	in := allowed(t)
+	in.Message = text
+	return expect.Value(read(in))(t)
+}
+
+// carriedOut drafts a policy for a request, with these reasons for rejecting earlier ones, and plans its steps.
+func carriedOut(t *testing.T, text string, reasons ...string) (policy string, steps []planned) {
+	t.Helper()
+	w := understood(t, text)
+	w.heed(reasons, "remark")
+	policy = draft(w)
+	w = understood(t, text) // steps are planned from the message and the policy
+	w.heed(w.followed(policy), "remark")
+	return policy, stepsOf(t, w)
+}
+
+// A word that no phrase has, wherever it stands in a request that is planned, is refused by name or stands in the
+// policy.
+func TestNoWordOfARequestIsDropped(t *testing.T) {
+	strange := map[string][]string{"ja": {"ホゲラ", "以外", "ふがふが", "除外"}, "en": {" blorb ", " except ", " not ", " Smith "}}
+	for _, name := range language.All {
+		planned := 0
+		for _, x := range requests(t, name) {
+			if x[1] == "refused" || strings.Contains(x[0], "demo:") {
+				continue
+			}
+			planned++
+			for at := 0; at <= len(x[0]); at++ {
+				if at < len(x[0]) && !utf8.RuneStart(x[0][at]) {
+					continue
+				}
+				for _, w := range []string{strange[name][at%4]} {
+					text := x[0][:at] + w + x[0][at:]
+					r := understood(t, text)
+					said := r.Cannot()
+					if said == "" {
+						said = draft(r)
+					}
+					whole := r.Cannot() != "" || strings.Contains(said, strings.TrimSpace(w))
+					expect.Must(t, whole, "%q: %s", text, said)
+				}
+			}
+		}
+		expect.That(t, planned > 50, "only %d requests of %s are planned", planned, name)
+	}
+}
+
+// What a request forwards is read with it. What can't be seen of it, and files, are refused; an order may have them.
+func TestWhatARequestEnclosesIsReadOrRefused(t *testing.T) {
+	for _, tt := range []struct {
+		text      string
+		forwarded []enclosed
+		files     []enclosed
+		want      string
+	}{
+		{"今月の勤怠をまとめて", []enclosed{{Text: "対象は営業だけ。DM は送らないでください"}}, nil, "勤怠 | 2026-11 | 営業部 | sheet"},
+		{"これをお願いします", []enclosed{{Text: "営業の先月の残業を確認して"}}, nil, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"", []enclosed{{Text: "Overtime for Sales for October, no DM"}}, nil, "Overtime | 2026-10 | Sales | sheet"},
+		{"今月の勤怠をまとめて", []enclosed{{Text: "派遣の人は除いてください"}}, nil, "refused: が分かりません"},
+		{"今月の勤怠をまとめて", []enclosed{{Text: "営業だけ", NotShown: "the rest"}}, nil, "refused: 見えない部分があります"},
+		{"これをお願いします", []enclosed{{}}, nil, "refused: 見えない部分"},
+		{"今月の勤怠。これをお願いします", nil, nil, "refused: 「これ」"},
+		{"今月の勤怠をまとめて", nil, []enclosed{{}}, "refused: 添付ファイルを使えません"},
+		{"取引先アクメに PC 2台 298,000円を発注して", nil, []enclosed{{}}, "order from アクメ: [{PC 2 149000}] | U0SANDSATO"},
+		{"Order 2 PCs from Acme at 149,000 yen each. The quotation is attached.", nil, []enclosed{{}},
+			"order from Acme: [{PCs 2 149000}] | U0SANDSATO"},
+	} {
+		reply, policy, steps := planFor(t, tt.text, tt.forwarded, tt.files)
+		if named, refused := strings.CutPrefix(tt.want, "refused: "); refused {
+			expect.That(t, len(steps) == 0 && strings.Contains(reply, named), "%s: %s", tt.text, reply)
+			continue
+		}
+		expect.Is(t, scopeOf(steps), tt.want, "%s: %s\n%s", tt.text, reply, policy)
+	}
+}
+
+// A question what there is to ask for is answered, also where the demo knows no word of it.
+func TestAQuestionIsAnswered(t *testing.T) {
+	for text, helps := range map[string]bool{"使い方は?": true, "What can you do?": true, "こんにちは": true, "": true,
+		"ありがとうございます": true, "help": true, "何ができますか": true, "使い方と先月の残業": false, "hello, buy a printer": false} {
+		expect.Is(t, extract(understood(t, text))["kind"] == "help", helps, text)
+	}
+}
 
 // The policy of an order names each value of the call, so that nobody is asked about it twice, and keeps its reference.
 func TestThePolicyOfAnOrderNamesWhatIsCalled(t *testing.T) {
@@ -30,185 +142,80 @@ func TestThePolicyOfAnOrderNamesWhatIsCalled(t *testing.T) {
 	}
 }
 
-// A price that may be of all or of one is told as read.
-func TestThePolicyOfAnOrderSaysHowThePriceWasRead(t *testing.T) {
-	for text, says := range map[string]string{
-		"アクメにモニターを 5 台 32,000円で発注して":                "¥32,000 は、5 点の合計とします",
-		"Order 5 monitors from Acme for 32,000 yen": "¥32,000 is for all 5 together",
-	} {
-		_, policy, _ := planFor(t, text)
-		expect.Has(t, policy, says)
-	}
-	for _, text := range []string{"アクメにモニターを 5 台、単価32,000円で発注して", "アクメにモニターを 1 台 32,000円で発注して"} {
-		_, policy, _ := planFor(t, text)
-		expect.That(t, !strings.Contains(policy, "前提") && strings.Contains(policy, "単価: ¥32,000"), "%s: %s", text, policy)
-	}
-}
-
-// What a remark on an order says of its number is followed by the policy, and by the steps if it is less than the
-// stamped policy says: they are told as a change since the version before.
-func TestTheNumberOfAnOrderIsCorrected(t *testing.T) {
-	mark := &rules.Mark{Version: "v1", How: rules.HowProduct, Currency: "JPY",
-		Pointers: []string{"/items/*/quantity", "/items/*/unit_price"}}
-	for _, x := range []struct{ request, total, one, since string }{
-		{"Order 3 office chairs from Acme at 12,000 yen each", "Total: ¥12,000", "Quantity: 1\nUnit price: ¥12,000",
-			"items › 1 › quantity 3 → 1; Total ¥36,000 → ¥12,000"},
-		{"アクメに PC 3台 447,000円を発注して", "合計: ¥149,000", "数量: 1\n単価: ¥149,000",
-			"items › 1 › quantity 3 → 1; 合計 ¥447,000 → ¥149,000"},
-	} {
-		is := understood(t, x.request)
-		one, odd := []string{"1 is enough", "1 office chair is enough", "quantity 1", "Quantity: 1", "1 instead", "only 1",
-			"make it 1", "change it to 1 instead", "make it 1 office chair, please",
-			"only 1 office chair please", "1 office chair instead"}, []string{"2 desks are enough", "1 or 2", "0 instead", "1"}
-		if is.words.Locale == "ja" {
-			one, odd = []string{"1台にして", "1 台で十分", "1台で十分です", "PCは1台で足ります", "「PC」1台だけにしてください", "数量は1", "数量を1に変更して",
-				"1台でお願いします", "１台でいいです"}, []string{"机は1台で十分", "1台か2台", "0台にして", "1台追加して", "20000台にして"}
-		}
-		for _, reason := range one {
-			policy := draftAfter(t, x.request, reason)
-			expect.That(t, strings.Contains(policy, x.one) && strings.Contains(policy, x.total), "%s: %s", reason, policy)
-			_, _, v1 := planFor(t, x.request)
-			w := understood(t, x.request)
-			w.in = allowed(t)
-			w.in.Earlier = []struct{ Reason string }{{reason}}
-			w.heed(true)
-			var said []string
-			for _, c := range explain.Between(w.words.Locale, marked(v1, mark), marked(stepsOf(t, w), mark)) {
-				name := ""
-				for _, piece := range c.Name {
-					name += piece.Text
-				}
-				said = append(said, name+" "+c.Was[0].Text+" → "+c.Is[0].Text)
-			}
-			expect.Is(t, strings.Join(said, "; "), x.since, reason)
-		}
-		for _, reason := range odd {
-			expect.Is(t, is.remark(reason, false)[0].Form, "unclear", reason)
-		}
-		more := map[string]string{"ja": "4台にして", "en": "4 instead"}[is.words.Locale]
-		expect.Is(t, is.remark(more, true)[0].Form, "settled", more)
-	}
-}
-
-// marked are steps as a task has them.
-func marked(steps []planned, mark *rules.Mark) (out []task.Step) {
-	for _, s := range steps {
-		out = append(out, task.Step{StepID: s.StepID, Order: s.Order, Title: s.Title, Tool: s.Tool, ToolVersion: "v1",
-			Access: aggregate.Write, ToolInput: aggregate.JSON(s.ToolInput),
-			Mark: map[bool]*rules.Mark{true: mark}[s.Tool == placeOrder]})
-	}
-	return out
-}
-
-// At the steps, a remark on what the approved policy says is named as such.
-func TestStepsDontChangeWhatThePolicySettles(t *testing.T) {
-	for reason, text := range map[string]string{"September instead": "attendance for October",
-		"only Sales": "attendance for October", "9月にして": "10月の勤怠", "営業部だけにして": "10月の勤怠"} {
-		w := understood(t, text)
-		w.in.Earlier = []struct{ Reason string }{{reason}}
-		w.heed(true)
-		expect.Is(t, w.words.text("remarks", w), w.Say("settled", w.words.quote(reason)))
-	}
-}
-
-// Whoever approves the steps is told, too, that a month hasn't begun: its figures would be zeros.
-func TestStepsSayThatAMonthHasNotBegun(t *testing.T) {
-	for text, want := range map[string]string{"attendance for December 2099": "hasn't started", "2099年12月の勤怠": "まだ始まっていない",
-		"attendance for October": "", "9月の勤怠": ""} {
-		w := understood(t, text)
-		said := w.words.text("remarks", w)
-		expect.That(t, strings.Contains(said, want) && (want != "" || said == ""), "%s: %s", text, said)
-	}
-}
-
 // No date, condition, alternative or second item becomes a part of a name: 月末まで is no supplier.
 func TestAnOrderThatSaysMoreIsNotPlaced(t *testing.T) {
-	for _, text := range []string{"月末までにアクメに PC 3台 447,000円を発注して", "3営業日以内にアクメに PC 3台 447,000円を発注して",
-		"今週中にアクメに PC 3台 447,000円を発注して", "Order 3 PCs from Acme by Friday at 149,000 yen each",
-		"鈴木さんの確認後に、アクメに PC 2台 298,000円を発注して", "アクメではなくグローバルに PC 2台 298,000円を発注して",
-		"アクメかグローバルに PC 2台 298,000円を発注して", "アクメまたはグローバルに PC 2台 298,000円を発注して",
-		"アクメに PC 2台とマウス1個 300,000円を発注して", "在庫がなければアクメに PC 2台 298,000円を発注して",
-		"Order 2 PCs from Acme or Globex at 149,000 yen each", "Order 2 PCs from Acme if approved at 149,000 yen each",
-		"Order 2 PCs and 1 mouse from Acme at 149,000 yen each", "Order 2 to 3 PCs from Acme at 149,000 yen each",
-		"上司の承認を得たうえでアクメにPC 2台 298,000円を発注して", "OKならアクメにPC 2台 298,000円を発注して", "すぐアクメにPC 2台 298,000円を発注して",
-		"OK アクメに PC 2台 298,000円を発注して", "アクメに税込PC 2台 298,000円を発注して",
-		"アクメに金曜着でPCを2台298,000円で発注して", "アクメに金曜着PCを2台298,000円で発注して", "アクメに税抜でPCを2台298,000円で発注して",
-		"アクメに請求書払いでPCを2台298,000円で発注して", "アクメに月額でPCを2台298,000円で発注して", "アクメに至急PCを2台298,000円で発注して",
-		"アクメに中古のPCを約2台298,000円で発注して", "アクメにPC約2台 298,000円を発注して", "アクメに「」を2台298,000円で発注して",
-		"Order 2 PCs from Acme pending approval at 149,000 yen each",
-		"Order 2 PCs from Acme provided it is in stock at 149,000 yen each",
-		"Order 2 PCs from Acme on Friday at 149,000 yen each", "Order 2 PCs from Acme Friday at 149,000 yen each",
-		"Order 2 PCs from Acme in two weeks at 149,000 yen each", "Order 2 PCs from Acme plus tax at 149,000 yen each",
-		"Order 2 PCs a month from Acme at 149,000 yen each", "Order 2 PCs monthly from Acme at 149,000 yen each",
-		"Order 2 PCs from Acme ASAP at 149,000 yen each", "Order 2 PCs from Acme for Sales at 149,000 yen each",
-		"Order 2 PCs from Acme October at 149,000 yen each", "Order 2 PCs today from Acme at 149,000 yen each",
-		"Order 2 hundred pens from Acme for 200 yen", "Order 2 more PCs from Acme at 149,000 yen each",
-		"Order 2 PCs from stock at 149,000 yen each", "Order 2 PCs from Acme at 149,000 yen each for everyone",
-		"Check order 2 PCs from Acme at 149,000 yen each",
-		"Order 2 dozen pens from Acme for 200 yen", "Order 2 PCs from Acme after the audit at 149,000 yen each"} {
+	for _, text := range []string{"月末までにアクメに PC 3台 447,000円を発注して", "アクメではなくグローバルに PC 2台 298,000円を発注して",
+		"アクメに PC 2台とマウス1個 300,000円を発注して", "在庫がなければアクメに PC 2台 298,000円を発注して", "アクメに至急PCを2台298,000円で発注して",
+		"アクメにPC約2台 298,000円を発注して", "アクメに「」を2台298,000円で発注して", "取引先アクメに PC 3台 100円を発注して",
+		"Order 3 PCs from Acme by Friday at 149,000 yen each", "Order 2 PCs from Acme or Globex at 149,000 yen each",
+		"Order 2 PCs and 1 mouse from Acme at 149,000 yen each", "Order 2 PCs monthly from Acme at 149,000 yen each",
+		"Order 2 dozen pens from Acme for 200 yen", "Order 2 more PCs from Acme at 149,000 yen each",
+		"Order 0 PCs from Acme at 149,000 yen each", "Order 20000 PCs from Acme at 149,000 yen each",
+		"Order 2 PCs from Acme pending approval at 149,000 yen each"} {
 		r := understood(t, text)
 		expect.That(t, r.Cannot() != "", "%s: ordered %+v", text, r.Order)
 	}
 }
 
-// Without the tool an order is answered at once, and a reason that fits no order is said to be not understood.
+// Without the tool an order is answered at once.
 func TestAnOrderNeedsItsTool(t *testing.T) {
 	in := allowed(t)
 	in.Message = "取引先アクメに PC 2台 298,000円を発注して"
 	for _, tools := range [][]string{nil, {placeOrder + ": x. y"}} {
 		in.More = tools
-		b := expect.Value(json.Marshal(in))(t)
-		answer := expect.Value(Answer(Question{Purpose: "extract", Try: 1, Text: "<data>" + string(b) + "</data>"}))(t)
+		answer := expect.Value(Answer(Question{Purpose: "extract", Try: 1, Text: "<data>" + string(encoded(in)) + "</data>"}))(t)
 		expect.Is(t, strings.Contains(answer, "発注のツールが許可されていない"), tools == nil, "%s", answer)
 	}
-	policy, _ := carriedOut(t, in.Message, "10月にして")
-	expect.Has(t, policy, "反映していません")
 }
 
-// draftAfter drafts the policy that follows rejections for these reasons.
-func draftAfter(t *testing.T, text string, reasons ...string) string {
-	t.Helper()
-	policy, _ := carriedOut(t, text, reasons...)
-	return policy
-}
-
-// Reasons as the dialog's example gives them, are understood at the policy.
-func TestAPolicyFollowsItsReasons(t *testing.T) {
-	for reason, says := range map[string]string{
-		"Add a validation of the data before step 3": "3. Validate the data before calculating",
-		"Validate the data after step 2":             "3. Validate the data before calculating",
-		"No sheet, please":                           "4. Nothing is written to a spreadsheet.",
-		"without a DM":                               "No DM is sent by a step; ",
+// “Instead” replaces, “only” restricts. The demo guesses no other meaning, and says so in the first line of a version
+// that is otherwise the one before.
+func TestAReasonIsAppliedOrNamed(t *testing.T) {
+	for _, tt := range []struct{ request, reason, line, plans string }{
+		{"10月の勤怠を <@U0SANDTANA> に送って", "<@U0SANDSUZU> に送って", "完了したら、<@U0SANDSUZU>に", "勤怠 | 2026-10 | all | sheet | U0SANDSUZU"},
+		{"attendance for October", "September instead", "Period: September 2026 (",
+			"Attendance | 2026-09 | all | sheet | U0SANDSATO"},
+		{"8月の勤怠", "9月でお願いします。DMは不要", "期間: 2026年9月 (", "勤怠 | 2026-09 | all | sheet"},
+		{"10月の勤怠", "営業部に絞って", "対象: 営業部と、その下の部署に、2026年10月に在籍した", "勤怠 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"10月の残業。DMは不要", "DMだけにして", "スプレッドシートには書き込みません", "2026-10 | all | U0SANDSATO"},
+		{"overtime for October, no sheet", "sheet only", "No DM is sent", "Overtime | 2026-10 | all | sheet"},
+		{"attendance for October", "Validate the data after step 2", "3. Validate the data before calculating",
+			"Attendance | 2026-10 | all | validate,sheet | U0SANDSATO"},
+		{"10月の勤怠", "書き込み前に人が確認", "担当者が引数を確認して判断します", "勤怠 | 2026-10 | all | sheet | check,U0SANDSATO"},
 	} {
-		policy := draftAfter(t, "attendance for October", reason)
-		expect.That(t, strings.Contains(policy, says) && strings.Contains(policy, "“"+reason+"” → applied."), "%s:\n%s",
-			reason, policy)
+		policy, steps := carriedOut(t, tt.request, tt.reason)
+		expect.Is(t, scopeOf(steps), tt.plans, tt.reason)
+		expect.Has(t, policy, tt.line)
+		w := understood(t, tt.request)
+		expect.Has(t, policy, w.Say("applied", w.words.quote(tt.reason)))
+		w.heed([]string{tt.reason}, "remark")
+		expect.Has(t, policy, w.Form("title")[:len("2026年")])
 	}
-	both := draftAfter(t, "attendance for October", "Add a validation of the data before step 3", "no sheet")
-	expect.That(t, strings.Contains(both, "5. Nothing is written") && strings.Contains(both, "3. Validate"), "%s", both)
+	for _, tt := range [][2]string{
+		{"10月の勤怠", "<@U0SANDSUZU> にも送って"}, {"10月の勤怠", "9月"}, {"人事部の10月の勤怠", "営業部も追加してください"},
+		{"attendance for October", "Also November, please"}, {"人事部の10月の勤怠", "人事部ではなく営業部にして"},
+		{"attendance for October", "September instead of October"}, {"10月の勤怠", "8月と9月にして"},
+		{"attendance for October", "Sales and HR only"}, {"10月の勤怠", "9月までにして"}, {"従業員一覧", "データの検証を追加して"},
+		{"10月の勤怠", "私だけに教えて"}, {"会議室を明日15時に予約して", "明後日の11時、DMは不要"}, {"10月の勤怠", "人事部だけにDMして"},
+		{"取引先アクメに PC 2台 298,000円を発注して", "10月にして"}, {"10月の勤怠", "9月にして。グラフも付けて"},
+	} {
+		first, _ := carriedOut(t, tt[0])
+		policy, _ := carriedOut(t, tt[0], tt[1])
+		note, rest, _ := strings.Cut(policy, "\n")
+		expect.That(t, strings.Contains(note, tt[1]) && rest == first, "%s: %v", tt[1], policy)
+	}
 }
 
-// A version that took in nothing says so in its first line, with what is understood. The rest is the version before.
-func TestAVersionThatTookNothingInSaysSo(t *testing.T) {
-	for text, tt := range map[string]struct{ odd, understood, first string }{
-		"attendance for October": {"Make it nicer", "only Sales",
-			"I didn't understand your feedback (“Make it nicer”), so this version doesn't reflect it. " +
-				"What I can follow: “October instead”, “only Sales”, “no DM”, “no sheet”, “validate the data”, " +
-				"“have a person check first”, “make it shorter”. For anything else, cancel it and ask anew."},
-		"10月の勤怠をまとめて": {"もっと良くして", "営業部だけにして",
-			"ご指摘「もっと良くして」の内容が分からなかったため、このバージョンには反映していません。" +
-				"「10月にして」、「営業部だけにして」、「DM は不要」、「シートは不要」、「データの検証を追加」、「書き込み前に人が確認」、「もっと簡潔に」のようなご指摘は反映できます。"},
-	} {
-		v1, v2 := draftAfter(t, text), draftAfter(t, text, tt.odd)
-		first, rest, _ := strings.Cut(v2, "\n")
-		expect.That(t, rest == v1 && strings.HasPrefix(first, tt.first), "%s", v2)
-		_, again, _ := strings.Cut(draftAfter(t, text, tt.odd, tt.odd+"!"), "\n")
-		expect.Is(t, again, v1)
-		v3 := draftAfter(t, text, tt.odd, tt.understood)
-		expect.That(t, !strings.HasPrefix(v3, tt.first[:9]) && strings.Contains(v3, tt.odd) &&
-			!strings.Contains(v3, "\n"+v1), "%s", v3)
-		first, rest, _ = strings.Cut(draftAfter(t, text, tt.odd, tt.understood, tt.odd), "\n")
-		expect.That(t, rest == v3 && strings.HasPrefix(first, tt.first), "%s\n%s", first, rest)
+// The steps follow what leaves some out or asks for a check. What the approved policy says is not changed by them.
+func TestStepsFollowWhatThePolicyAllows(t *testing.T) {
+	for reason, applied := range map[string]bool{"DMは不要": true, "データの検証を追加": true, "書き込み前に人が確認": true, "9月にして": false,
+		"営業部だけにして": false, "ステップ1は不要です": false, "DMだけにして": false} {
+		w := understood(t, "10月の勤怠")
+		first := scopeOf(stepsOf(t, w))
+		w.heed([]string{reason}, "steps")
+		expect.Is(t, scopeOf(stepsOf(t, w)) != first, applied, reason)
+		expect.Is(t, w.words.text("remarks", w), w.Say(map[bool]string{true: "applied", false: "unclear"}[applied],
+			w.words.quote(reason)))
 	}
 }
 
@@ -218,48 +225,11 @@ func TestTheExamplesOfAPolicyAreFollowed(t *testing.T) {
 		"Order 2 PCs from Acme at 149,000 yen each", "<@U0SUZUKI> に「x」とDMして", "Send <@U0SUZUKI> a DM “x”"} {
 		w := understood(t, text)
 		examples := regexp.MustCompile(`「(.*?)」|“(.*?)”`).FindAllStringSubmatch(w.Form("feedback"), -1)
-		expect.That(t, len(examples) > 1, "%s: %q", text, w.Form("feedback"))
+		expect.That(t, len(examples) > 0, "%s: %q", text, w.Form("feedback"))
 		for _, m := range examples {
-			expect.Is(t, understood(t, text).remark(m[1]+m[2], false)[0].Form, "applied", "%s: %s", text, m[0])
+			w.heed([]string{m[1] + m[2]}, "remark")
+			expect.Is(t, len(w.Unread), 0, "%s: %s", text, m[0])
 		}
-	}
-}
-
-// The steps deliver what the policy promises: all columns of the sheet or, without a sheet, only counts.
-func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
-	for text, tt := range map[string]struct{ says, silent []string }{
-		"先月の勤怠をまとめて": {[]string{"結果をスプレッドシートにまとめます", "列は社員番号、氏名、労働日数", "退職日、勤怠のみ", "(月初から月末まで)"},
-			[]string{"スプレッドシートには書き込みません", "入社日です"}},
-		"先月の勤怠をまとめて。シートは不要": {[]string{"人数と合計を確認します", "スプレッドシートには書き込みません", "件数と合計だけです", "超える人数を数えます"},
-			[]string{"スプレッドシートにまとめます", "印を付け"}},
-		"先月の残業を調べて。シートは不要": {[]string{"上限を超える人が何人いるか", "件数と合計だけです"}, []string{"上限に近い人が分かる", "印を付け"}},
-		"従業員一覧を取得して":       {[]string{"列は社員番号、氏名、メールアドレス、入社日です", "メールアドレス、入社日、退職日のみ"}, []string{"勤怠"}},
-		"従業員一覧。シートは不要":     {[]string{"従業員の人数を確認します", "件数と合計だけです"}, []string{"一覧を作成します"}},
-		"部署一覧。シートは不要":      {[]string{"部署の数を確認します"}, []string{"一覧を作成します"}},
-		"今月の勤怠をまとめて":       {[]string{"期間: 2026年11月 (今月は実行した時点までの記録。集計期間の欄は月末まで)"}, nil},
-		"Attendance for October, no sheet": {[]string{"as counts and totals", "Nothing is written to a spreadsheet",
-			"Reports totals only"}, []string{"in a spreadsheet", "mark who"}},
-		"Overtime for October, no sheet": {[]string{"count how many are over the limits"},
-			[]string{"close to the limits", "mark anyone"}},
-		"List all employees": {[]string{"Columns: Number, Name, Email, Joined.", "start and end dates only"},
-			[]string{"attendance"}},
-		"attendance for this month":     {[]string{"this month covers records so far"}, nil},
-		"List employees, no sheet":      {[]string{"count the employees"}, []string{"list the"}},
-		"List of departments, no sheet": {[]string{"count the departments"}, []string{"list the"}},
-	} {
-		t.Run(text, func(t *testing.T) {
-			policy, did := carriedOut(t, text)
-			for _, says := range tt.says {
-				expect.Has(t, policy, says, "is missing")
-			}
-			for _, silent := range tt.silent {
-				said := strings.ReplaceAll(policy, "「勤怠 2026」", "") // the sheet's name
-				expect.That(t, !strings.Contains(said, silent), "%q stands in\n%s", silent, policy)
-			}
-			writes := strings.Contains(strings.Join(did, "\n"), "write ")
-			expect.That(t, writes != (strings.Contains(policy, "件数と合計だけ") || strings.Contains(policy, "totals only")),
-				"does %q after\n%s", did, policy)
-		})
 	}
 }
 
@@ -272,6 +242,16 @@ func TestAPolicyHasALineForEachStepAndNoMore(t *testing.T) {
 		numbered := regexp.MustCompile(`(?m)^\d+\. `).FindAllString(policy, -1)
 		expect.That(t, len(steps) == lines && len(numbered) == lines && (lines > 3) == reads,
 			"%s: %d steps\n%s", text, len(steps), policy)
+	}
+}
+
+// Whoever approves the steps is told, too, that a month hasn't begun: its figures would be zeros.
+func TestStepsSayThatAMonthHasNotBegun(t *testing.T) {
+	for text, want := range map[string]string{"attendance for December 2099": "hasn't started", "2099年12月の勤怠": "まだ始まっていない",
+		"attendance for October": "", "9月の勤怠": ""} {
+		w := understood(t, text)
+		said := w.words.text("remarks", w)
+		expect.That(t, strings.Contains(said, want) && (want != "" || said == ""), "%s: %s", text, said)
 	}
 }
 
@@ -288,6 +268,19 @@ func TestAColumnIsTitledByItsTopic(t *testing.T) {
 				expect.That(t, c["title"] != c["key"], "%s has no title for %s", w.Topic, c["key"])
 			}
 		}
+	}
+}
+
+func TestASummaryCountsThoseWhoWereTold(t *testing.T) {
+	told := fact{Title: spoken.In("ja").Steps["tell"].Title, Tool: "send_slack_dm"}
+	for want, steps := range map[string][]fact{
+		"指定された 2 名に DM を送りました。": {told, told},
+		"依頼者に DM で知らせました。\n指定された 1 名に DM を送りました。": {{Title: spoken.In("ja").Steps["notice"].Title, Tool: "send_slack_dm"},
+			told},
+	} {
+		w := understood(t, "10月の勤怠")
+		w.in.Steps = steps
+		expect.Is(t, summary(w), want)
 	}
 }
 
@@ -312,26 +305,10 @@ func returned(steps []planned) (out []fact) {
 func TestANoteIsInTheRequestsLanguage(t *testing.T) {
 	for text, want := range map[string]string{"Overtime for October": "need more than one month.", "10月の残業": "1 か月分のため、"} {
 		r := understood(t, text)
-		r.in = allowed(t)
 		steps := stepsOf(t, r)
 		r.in.Steps = returned(steps)
 		said := summary(r)
 		expect.That(t, strings.Contains(said, want) && !strings.Contains(said, "/ can't"), "%s: %s", text, said)
-	}
-}
-
-// What members read of rooms stands in a policy about rooms, and in no other.
-func TestADraftQuotesWhatWasReadOnlyOfRooms(t *testing.T) {
-	const read = "使った後はホワイトボードを消してください。"
-	for request, quotes := range map[string]bool{"先月の残業を確認して": false, "会議室を明日15時に予約して": true,
-		"取引先アクメに PC 2台 298,000円を発注して": false, "経費精算の進め方を決めて": true} {
-		s := teamData{TeamID: "a", results: []string{read}, Request: "<data>" + string(encoded(object{"message": request,
-			"now": written, "locale": "ja", "server_tools": []string{listRooms, bookRoom, placeOrder}})) + "</data>"}
-		if strings.HasPrefix(request, "経費") { // a contest of its own
-			s.Request = request
-		}
-		said := s.draft(spoken.In("ja").Teams, "")
-		expect.Is(t, strings.Contains(said, read), quotes, said)
 	}
 }
 
@@ -370,15 +347,5 @@ func TestNoDraftOfATeamTalksOfTheContest(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// A remark that changes the month changes the title.
-func TestTheTitleFollowsARemark(t *testing.T) {
-	for reason, want := range map[string]string{"September instead": "September", "9月にして": "9月"} {
-		w := understood(t, map[bool]string{true: "attendance for October", false: "10月の勤怠"}[want == "September"])
-		w.in.Earlier = []struct{ Reason string }{{reason}}
-		w.heed(false)
-		expect.That(t, strings.Contains(w.Form("title"), want), "%s: %s", reason, w.Form("title"))
 	}
 }
