@@ -27,7 +27,7 @@ func (w *world) typed(user, channel, text string) url.Values {
 		"user_id": {user}, "user_name": {"x"},
 		"command": {"/ringi"}, "text": {text}, "api_app_id": {"A1"}, "is_enterprise_install": {"false"},
 		"response_url": {"https://hooks.slack.com/commands/x"},
-		"trigger_id":   {w.slack.NewTrigger(webapi.Hand{User: user})},
+		"trigger_id":   {w.slack.NewTrigger(user)},
 	}
 }
 

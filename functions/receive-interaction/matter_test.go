@@ -22,7 +22,7 @@ import (
 func (w *world) matter(user, channel string, change map[string]string) map[string]any {
 	w.T.Helper()
 	p := person(kindGlobal, user, slacktest.Team)
-	p["callback_id"], p["trigger_id"] = shortcutMatter, w.slack.NewTrigger(webapi.Hand{User: user})
+	p["callback_id"], p["trigger_id"] = shortcutMatter, w.slack.NewTrigger(user)
 	w.quiet(w.post(p), user)
 	v := w.view(user)
 	w.slack.CloseView(user, v.ID, false)

@@ -274,7 +274,7 @@ func (w *world) titled(user string, want slack.ModalViewRequest) {
 // onTab returns the payload of a button on the Home tab: as Slack sends it, with a view but no channel or message.
 func (w *world) onTab(user, action, value string) map[string]any {
 	p := person("block_actions", user, slacktest.Team)
-	p["trigger_id"] = w.slack.NewTrigger(webapi.Hand{User: user})
+	p["trigger_id"] = w.slack.NewTrigger(user)
 	p["container"] = map[string]any{"type": "view", "view_id": "V1"}
 	p["view"] = map[string]any{"id": "V1", "type": "home", "callback_id": card.HomeCallback, "private_metadata": "",
 		"state": map[string]any{"values": map[string]any{}}}

@@ -21,7 +21,7 @@ import (
 func (w *world) chosen(user, channel string, message map[string]any) map[string]any {
 	p := w.shortcut(user, message)
 	p["callback_id"], p["channel"] = shortcutMessage, map[string]any{"id": channel, "name": "x"}
-	p["trigger_id"] = w.slack.NewTrigger(webapi.Hand{User: user})
+	p["trigger_id"] = w.slack.NewTrigger(user)
 	return p
 }
 
@@ -95,7 +95,7 @@ func TestAMessagesMenuOpensTheDialogWithItsText(t *testing.T) {
 func (w *world) global(user, text string, at any) map[string]any {
 	w.T.Helper()
 	p := person(kindGlobal, user, slacktest.Team)
-	p["callback_id"], p["trigger_id"] = shortcutNew, w.slack.NewTrigger(webapi.Hand{User: user})
+	p["callback_id"], p["trigger_id"] = shortcutNew, w.slack.NewTrigger(user)
 	w.quiet(w.post(p), user)
 	views := w.slack.Views(user)
 	expect.Must(w.T, len(views) == 1, "%d dialogs", len(views))

@@ -139,7 +139,7 @@ func person(kind, user, team string) map[string]any {
 // click returns the payload of a card's button.
 func (w *world) click(user, action, value string) map[string]any {
 	p := person("block_actions", user, slacktest.Team)
-	p["trigger_id"] = w.slack.NewTrigger(webapi.Hand{User: user})
+	p["trigger_id"] = w.slack.NewTrigger(user)
 	p["channel"] = map[string]any{"id": webapi.HR, "name": "人事"}
 	p["container"] = map[string]any{"type": "message_attachment", "message_ts": "1776675600.000100", "attachment_id": 1,
 		"channel_id": webapi.HR}
@@ -181,7 +181,7 @@ func (w *world) shortcut(user string, message map[string]any) map[string]any {
 	p["channel"] = map[string]any{"id": webapi.HR, "name": "人事"}
 	p["message_ts"] = message["ts"]
 	p["message"] = message
-	p["trigger_id"] = w.slack.NewTrigger(webapi.Hand{User: user})
+	p["trigger_id"] = w.slack.NewTrigger(user)
 	return p
 }
 

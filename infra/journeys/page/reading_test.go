@@ -202,8 +202,7 @@ func TestReadingInTheBrowser(t *testing.T) {
 }
 
 // The tour of README.md by somebody whose browser is in English: everything is in English, names are in Latin letters,
-// and people may do what their titles say. What the gear's language is for changes at once, while a card keeps its
-// request's language.
+// and people may do what their titles say. A card keeps its request's language, whatever the workspace's becomes.
 func TestANewcomersTour(t *testing.T) {
 	expect.AtNight(t)
 	v := newcomer(t, browser.Window{Width: 1440, Height: 900, Calm: true, Language: english.locale})
@@ -238,9 +237,7 @@ func TestANewcomersTour(t *testing.T) {
 	v.d = driver.AskIn(t, s, webapi.Alex, v.channel, "Get the list of employees")
 	v.cantStamp(webapi.Alex, v.d.Card(driver.PromptCard, "approve_prompt"))
 
-	v.Press("#open-settings")
-	v.Press(`#cards-language [lang="ja"]`)
-	v.Press(`dialog.settings [aria-label="Close"]`)
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = "ja" })
 	v.cantStamp(webapi.Alex, v.d.Card(driver.PromptCard, "approve_prompt")) // what only they see is as their page is
 	v.sees(english.policy)
 	v.looks("switched")

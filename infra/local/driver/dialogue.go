@@ -120,7 +120,7 @@ func (d *Dialogue) fillUntilTaken(user string, m webapi.Message, action string, 
 		if d.S.Sandbox.Click(user, d.Channel, m.TS, action) != nil {
 			return
 		}
-		for _, v := range d.S.Sandbox.Workspace().OpenViews(user) {
+		for _, v := range d.S.Sandbox.Workspace().Views(user) {
 			if problems, err := d.S.Sandbox.Submit(user, v.ID, filled); err == nil && len(problems) > 0 {
 				d.T.Fatalf("the dialog says %v", problems)
 			}

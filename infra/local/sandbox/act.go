@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
+	"strings"
 
 	"ringi/infra/local/sandbox/webapi"
 )
@@ -32,11 +34,7 @@ func (s *Sandbox) Click(user, channel, ts, actionID string) error {
 
 // Choose uses any interactive element of a message. value is the choice of a select or picker.
 func (s *Sandbox) Choose(user, channel, ts, actionID string, value any) error {
-	return s.choose(webapi.Hand{User: user}, channel, ts, actionID, value)
-}
-
-func (s *Sandbox) choose(by webapi.Hand, channel, ts, actionID string, value any) error {
-	m, err := s.ws.Message(channel, ts, by.User)
+	m, err := s.ws.Message(channel, ts, user)
 	if err != nil {
 		return fmt.Errorf("click %s on %s: %w", actionID, ts, err)
 	}
@@ -46,18 +44,18 @@ func (s *Sandbox) choose(by webapi.Hand, channel, ts, actionID string, value any
 	}
 	p := map[string]any{
 		"container": container(m, found.attachment), "state": map[string]any{"values": map[string]any{}},
-		"response_url": s.responseURL(m, by.User), "actions": []any{s.action(found, value)},
+		"response_url": s.responseURL(m, user), "actions": []any{s.action(found, value)},
 	}
 	if !m.IsEphemeral {
 		p["message"] = m
 	}
-	_, err = s.interact("block_actions", by, m.Channel, ts, p)
+	_, err = s.interact("block_actions", user, m.Channel, ts, p)
 	return err
 }
 
 // ClickView presses a button in a modal.
 func (s *Sandbox) ClickView(user, viewID, actionID string, value any) error {
-	by, v, err := s.openView(user, viewID)
+	v, err := s.openView(user, viewID)
 	if err != nil {
 		return err
 	}
@@ -65,11 +63,11 @@ func (s *Sandbox) ClickView(user, viewID, actionID string, value any) error {
 	if !ok {
 		return fmt.Errorf("click %s in %s: %w", actionID, viewID, ErrNoButton)
 	}
-	return s.actIn(by, v, found, value)
+	return s.actIn(user, v, found, value)
 }
 
 // actIn uses an element of a modal or of the Home tab.
-func (s *Sandbox) actIn(by webapi.Hand, v webapi.View, found placed, value any) error {
+func (s *Sandbox) actIn(by string, v webapi.View, found placed, value any) error {
 	_, err := s.interact("block_actions", by, "", "", map[string]any{
 		"container": map[string]any{"type": "view", "view_id": v.ID}, "view": v, "actions": []any{s.action(found, value)},
 	})
@@ -78,17 +76,13 @@ func (s *Sandbox) actIn(by webapi.Hand, v webapi.View, found placed, value any) 
 
 // Shortcut chooses an entry of a message's ⋯ menu.
 func (s *Sandbox) Shortcut(user, channel, ts, callbackID string) error {
-	return s.shortcut(webapi.Hand{User: user}, channel, ts, callbackID)
-}
-
-func (s *Sandbox) shortcut(by webapi.Hand, channel, ts, callbackID string) error {
-	m, err := s.ws.Message(channel, ts, by.User)
+	m, err := s.ws.Message(channel, ts, user)
 	if err != nil {
 		return fmt.Errorf("shortcut %s on %s: %w", callbackID, ts, err)
 	}
-	_, err = s.interact("message_action", by, m.Channel, ts, map[string]any{
+	_, err = s.interact("message_action", user, m.Channel, ts, map[string]any{
 		"callback_id": callbackID, "message_ts": m.TS, "message": m, "action_ts": s.now(), "response_url": s.responseURL(m,
-			by.User),
+			user),
 	})
 	return err
 }
@@ -96,7 +90,7 @@ func (s *Sandbox) shortcut(by webapi.Hand, channel, ts, callbackID string) error
 // Submit sends a modal's form. values maps each block_id to a string or a list of strings. If the app refuses the form,
 // Submit returns the error message for each block_id, and the modal stays open.
 func (s *Sandbox) Submit(user, viewID string, values map[string]any) (map[string]string, error) {
-	by, v, err := s.openView(user, viewID)
+	v, err := s.openView(user, viewID)
 	if err != nil {
 		return nil, err
 	}
@@ -106,15 +100,15 @@ func (s *Sandbox) Submit(user, viewID string, values map[string]any) (map[string
 	if v, err = s.ws.FillView(v.ID, formState(v.Blocks, values)); err != nil {
 		return nil, fmt.Errorf("submit %s: %w", viewID, err)
 	}
-	body, err := s.interact("view_submission", by, "", "", map[string]any{"view": v, "response_urls": []any{}})
+	body, err := s.interact("view_submission", user, "", "", map[string]any{"view": v, "response_urls": []any{}})
 	if err != nil {
 		return nil, err
 	}
-	return s.answered(by, v, body)
+	return s.answered(user, v, body)
 }
 
 // answered carries out the app's answer to a form.
-func (s *Sandbox) answered(by webapi.Hand, v webapi.View, body []byte) (map[string]string, error) {
+func (s *Sandbox) answered(by string, v webapi.View, body []byte) (map[string]string, error) {
 	var answer struct {
 		Action string            `json:"response_action"`
 		Errors map[string]string `json:"errors"`
@@ -127,10 +121,10 @@ func (s *Sandbox) answered(by webapi.Hand, v webapi.View, body []byte) (map[stri
 	}
 	switch answer.Action {
 	case "":
-		s.ws.CloseView(by.User, v.ID, false)
+		s.ws.CloseView(by, v.ID, false)
 		return nil, nil
 	case "clear":
-		s.ws.CloseView(by.User, v.ID, true)
+		s.ws.CloseView(by, v.ID, true)
 		return nil, nil
 	case "errors":
 		for block := range answer.Errors {
@@ -159,7 +153,7 @@ func (s *Sandbox) answered(by webapi.Hand, v webapi.View, body []byte) (map[stri
 
 // CloseView closes the topmost modal as its person. It notifies the app if the modal asks for that.
 func (s *Sandbox) CloseView(user, viewID string) error {
-	by, v, err := s.openView(user, viewID)
+	v, err := s.openView(user, viewID)
 	if err != nil {
 		return err
 	}
@@ -167,7 +161,7 @@ func (s *Sandbox) CloseView(user, viewID string) error {
 		if !gone.NotifyOnClose {
 			continue
 		}
-		if _, err := s.interact("view_closed", by, "", "",
+		if _, err := s.interact("view_closed", user, "", "",
 			map[string]any{"view": gone, "is_cleared": v.ClearOnClose}); err != nil {
 			return err
 		}
@@ -176,17 +170,17 @@ func (s *Sandbox) CloseView(user, viewID string) error {
 }
 
 // openView returns the topmost modal of a window, and the person and window that it belongs to.
-func (s *Sandbox) openView(user, viewID string) (webapi.Hand, webapi.View, error) {
-	by, v, err := s.ws.HandOf(viewID)
-	if err != nil || by.User != user {
-		return by, v, fmt.Errorf("modal %s of %s: %w", viewID, user, webapi.ViewNotFound)
+func (s *Sandbox) openView(user, viewID string) (webapi.View, error) {
+	by, v, err := s.ws.TopView(viewID)
+	if err != nil || by != user {
+		return v, fmt.Errorf("modal %s of %s: %w", viewID, user, webapi.ViewNotFound)
 	}
-	return by, v, nil
+	return v, nil
 }
 
 // interact sends an interaction with the fields of its kind, and returns the app's answer or an InteractionError.
 // channel is empty for modals.
-func (s *Sandbox) interact(kind string, by webapi.Hand, channel, ts string, says map[string]any) ([]byte, error) {
+func (s *Sandbox) interact(kind string, by string, channel, ts string, says map[string]any) ([]byte, error) {
 	payload, err := s.payload(kind, by, channel)
 	if err != nil {
 		return nil, fmt.Errorf("%s on %s: %w", kind, ts, err)
@@ -198,7 +192,7 @@ func (s *Sandbox) interact(kind string, by webapi.Hand, channel, ts string, says
 	}
 	// Interact has its own time limit.
 	answer := s.sender.Interact(context.Background(),
-		Interaction{Kind: kind, User: by.User, Channel: channel, TS: ts, Payload: raw})
+		Interaction{Kind: kind, User: by, Channel: channel, TS: ts, Payload: raw})
 	if answer.Reason != "" {
 		return nil, InteractionError{Reason: answer.Reason, Status: answer.Status}
 	}
@@ -329,4 +323,69 @@ func initial(element map[string]any) any {
 		values = append(values, om["value"])
 	}
 	return values
+}
+
+// Command runs /ringi with a text. The app's answer is shown to the person only, or to the channel if the app asks for
+// that.
+func (s *Sandbox) Command(user, channel, typed string) error {
+	u, err := s.ws.User(user)
+	if err != nil {
+		return fmt.Errorf("command of %s: %w", user, err)
+	}
+	c, err := s.ws.Channel(channel)
+	if err != nil {
+		return fmt.Errorf("command in %s: %w", channel, err)
+	}
+	name, text, _ := strings.Cut(strings.TrimSpace(typed), " ")
+	place := s.ws.Named(c.Name, c.NameEN)
+	if c.IM != "" {
+		place = "directmessage"
+	}
+	hook := s.ws.NewHook(webapi.HookTarget{User: u.ID, Channel: c.ID, Ephemeral: true})
+	form := url.Values{ // fields as in docs.slack.dev, interactivity/implementing-slash-commands
+		"token": {"sandbox-verification-token"}, "team_id": {s.ws.TeamID()}, "team_domain": {"ringi-sandbox"},
+		"channel_id": {c.ID}, "channel_name": {place},
+		"user_id": {u.ID}, "user_name": {u.Handle}, "command": {name}, "text": {s.typed(strings.TrimSpace(text))},
+		"api_app_id":            {s.ws.AppID()},
+		"is_enterprise_install": {"false"}, "trigger_id": {s.ws.NewTrigger(user)},
+		"response_url": {fmt.Sprintf("%s/sandbox/actions/%s/%s/%s", s.endpoints().Self, s.ws.TeamID(), s.ws.AppID(), hook)},
+	}
+	answer := s.sender.Interact(context.Background(),
+		Interaction{Kind: "command", User: u.ID, Channel: c.ID, Form: form})
+	if answer.Reason != "" {
+		return InteractionError{Reason: answer.Reason, Status: answer.Status}
+	}
+	if len(answer.Body) == 0 {
+		return nil
+	}
+	var said hookBody
+	if err := json.Unmarshal(answer.Body, &said); err != nil {
+		said = hookBody{Text: string(answer.Body)} // Slack shows plain text unchanged
+	}
+	if err := s.respond(webapi.HookTarget{User: u.ID, Channel: c.ID}, said); err != nil {
+		return InteractionError{Reason: err.Error(), Status: answer.Status}
+	}
+	return nil
+}
+
+// Global chooses one of the app's global shortcuts, which need no message.
+func (s *Sandbox) Global(user, callbackID string) error {
+	_, err := s.interact("shortcut", user, "", "", map[string]any{"callback_id": callbackID, "action_ts": s.now()})
+	return err
+}
+
+func (s *Sandbox) Home(user string) (webapi.View, bool) { return s.ws.Home(user) }
+
+// clickHome presses the button of the Home tab with this action and value. An empty value matches any.
+func (s *Sandbox) clickHome(user, actionID, value string) error {
+	v, ok := s.ws.Home(user)
+	if !ok {
+		return fmt.Errorf("click %s: %w", actionID, webapi.ViewNotFound)
+	}
+	for _, b := range v.Blocks {
+		if found, ok := inBlocks([]any{b}, actionID); ok && (value == "" || found.element["value"] == value) {
+			return s.actIn(user, v, found, nil)
+		}
+	}
+	return fmt.Errorf("click %s on the Home tab: %w", actionID, ErrNoButton)
 }

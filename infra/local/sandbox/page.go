@@ -43,7 +43,7 @@ func (s *Sandbox) routes(api http.Handler) http.Handler {
 	}
 	mux.HandleFunc("PUT /sandbox/toggles", act(maxRequest, func(t Toggles) (any, error) { return t, s.SetToggles(t) }))
 	mux.HandleFunc("POST /sandbox/actions/{team}/{app}/{id}", s.serveHook)
-	s.languages(mux)
+	mux.HandleFunc("PUT /sandbox/language", s.speak)
 	s.hooks(mux)
 	files, err := fs.Sub(ui, "ui")
 	if err != nil {
@@ -163,7 +163,7 @@ type pageState struct {
 	Channels   []webapi.Channel            `json:"channels"`
 	Messages   map[string][]webapi.Message `json:"messages"`
 	Ephemerals []ephemeral                 `json:"ephemerals"`
-	Views      []webapi.OpenView           `json:"views"`
+	Views      []webapi.View               `json:"views"`
 	Marks      []Attempt                   `json:"marks"`
 	Prompts    map[string][]webapi.Prompt  `json:"prompts"`
 	Sessions   []webapi.Session            `json:"sessions"`
@@ -190,11 +190,11 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	st := pageState{
-		Me: me.ID, Bot: webapi.Bot, Users: s.ws.Users(), Views: s.ws.OpenViews(me.ID), Toggles: s.Toggles(),
+		Me: me.ID, Bot: webapi.Bot, Users: s.ws.Users(), Views: s.ws.Views(me.ID), Toggles: s.Toggles(),
 		Shortcuts: s.opts.Shortcuts, Globals: s.opts.Globals,
 		Team:    map[string]string{"id": s.ws.TeamID(), "name": webapi.Name},
 		Banner:  map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
-		Has:     map[string]bool{"run": s.opts.Run != nil, "tools": s.opts.Tools != nil, "cards": s.opts.Cards != nil},
+		Has:     map[string]bool{"run": s.opts.Run != nil, "tools": s.opts.Tools != nil},
 		Admin:   s.opts.Administrator,
 		Started: s.started, Links: s.opts.Links,
 		Messages: map[string][]webapi.Message{}, Prompts: map[string][]webapi.Prompt{},
@@ -233,7 +233,6 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 // target has the arguments of the page's actions; each action uses some of them.
 type target struct {
 	User       string         `json:"user"`
-	Window     string         `json:"window"`
 	Channel    string         `json:"channel"`
 	TS         string         `json:"ts"`
 	To         string         `json:"to"` // channel that a message is forwarded to
@@ -247,8 +246,6 @@ type target struct {
 	Values     map[string]any `json:"values"`
 }
 
-func (t target) hand() webapi.Hand { return webapi.Hand{User: t.User, Window: t.Window} }
-
 // acts maps the last part of an address to an action on the page.
 func (s *Sandbox) acts() map[string]func(target) (any, error) {
 	return map[string]func(target) (any, error){
@@ -256,9 +253,9 @@ func (s *Sandbox) acts() map[string]func(target) (any, error) {
 		"forward":  s.postForward,
 		"edit":     s.postEdit,
 		"delete":   func(in target) (any, error) { return nil, s.Remove(in.User, in.Channel, in.TS) },
-		"shortcut": func(in target) (any, error) { return nil, s.shortcut(in.hand(), in.Channel, in.TS, in.CallbackID) },
-		"command":  func(in target) (any, error) { return nil, s.command(in.hand(), in.Channel, in.Text) },
-		"global":   func(in target) (any, error) { return nil, s.global(in.hand(), in.CallbackID) },
+		"shortcut": func(in target) (any, error) { return nil, s.Shortcut(in.User, in.Channel, in.TS, in.CallbackID) },
+		"command":  func(in target) (any, error) { return nil, s.Command(in.User, in.Channel, in.Text) },
+		"global":   func(in target) (any, error) { return nil, s.Global(in.User, in.CallbackID) },
 		"home":     func(in target) (any, error) { return nil, s.OpenHome(in.User) },
 		"close":    func(in target) (any, error) { return nil, s.CloseView(in.User, in.ViewID) },
 		"open":     func(in target) (any, error) { return nil, s.OpenMessages(in.User) },
@@ -268,11 +265,11 @@ func (s *Sandbox) acts() map[string]func(target) (any, error) {
 			if in.ViewID != "" {
 				return nil, s.ClickView(in.User, in.ViewID, in.ActionID, in.Value)
 			}
-			return nil, s.choose(in.hand(), in.Channel, in.TS, in.ActionID, in.Value)
+			return nil, s.Choose(in.User, in.Channel, in.TS, in.ActionID, in.Value)
 		},
 		"home/act": func(in target) (any, error) {
 			value, _ := in.Value.(string)
-			return nil, s.clickHome(in.hand(), in.ActionID, value)
+			return nil, s.clickHome(in.User, in.ActionID, value)
 		},
 		"submit": func(in target) (any, error) {
 			refused, err := s.Submit(in.User, in.ViewID, in.Values)

@@ -15,7 +15,6 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/runtime/expect"
@@ -213,8 +212,6 @@ func TestAPersonSpeaksTheirPagesLanguage(t *testing.T) {
 		expect.That(t, status == want && (want != 422 || fields["language"] == `one of en, ja, not "fr"`),
 			"%s: %d %v", body, status, answer)
 	}
-	status, _ := w.send(t, http.MethodPut, "cards", "application/json", `{"language":"en"}`)
-	expect.Is(t, status, 404, "without a setting")
 }
 
 func TestTheFirstPageDecidesTheLanguageOfCards(t *testing.T) {
@@ -230,34 +227,10 @@ func TestTheFirstPageDecidesTheLanguageOfCards(t *testing.T) {
 	all.Wait()
 	cards := w.speaks(t, webapi.Suzuki, "ja")
 	expect.That(t, cards == "en" && s.saved == 1, "%v after %d times", cards, s.saved)
-	status, _ = w.send(t, http.MethodPut, "cards", "application/json", `{"language":"ja"}`)
-	expect.That(t, status == 200 && w.speaks(t, webapi.Sato, "en") == "ja", "the gear changes nothing: %d", status)
-	status, answer := w.send(t, http.MethodPut, "cards", "application/json", `{"language":"de"}`)
-	expect.That(t, status == 422 && s.language == "ja", "%d %v", status, answer)
-
 	other := &setting{language: "ja"}
 	w = newWorld(t, speaking(other, false)) // it was decided at the start
 	cards = w.speaks(t, webapi.Sato, "en")
 	expect.That(t, cards == "ja" && other.saved == 0, "%v after %d times", cards, other.saved)
-}
-
-// A newcomer's browser decides, another window follows the gear, and the page says when cards keep their language.
-func TestTheLanguageOfCardsInTheBrowser(t *testing.T) {
-	expect.AtNight(t) // TestInTheBrowser is a sample
-	s := &setting{language: "ja"}
-	w := newWorld(t, speaking(s, true))
-	p := browser.Open(t, w.url, 1280, 800)
-	p.Until(`document.documentElement.lang === "ja" && document.querySelector("#composer-main")`)
-	expect.Eventually(t, "the browser decides", func() bool { return s.saved == 1 && s.language == "ja" })
-	p.Press(`[data-focus="lang-en"]`)
-	p.Until(`document.querySelector(".toast")?.innerText.includes("Cards stay in")`)
-	p.Press("#open-settings")
-	p.Until(`document.querySelector('#cards-language [lang="ja"]').getAttribute("aria-pressed") === "true"`)
-	p.Accessible(t)
-	picture(p, "gear-language")
-	p.Press(`#cards-language [lang="en"]`)
-	p.Until(`document.querySelector('#cards-language [lang="en"]').getAttribute("aria-pressed") === "true"`)
-	expect.That(t, s.language == "en" && s.saved == 2, "%+v", s.language)
 }
 
 // mayStamp maps each task to the person who may stamp it. Alex and Guest stand in for Tanaka.
@@ -319,38 +292,6 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 	}
 	got := w.waits(t, webapi.Tanaka)
 	expect.That(t, len(got) == 1 && got[0].Action == "review_prompt", "%+v", got)
-}
-
-// A modal appears only in the window where the person clicked, and does not replace another window's modal.
-func TestAModalBelongsToTheWindowThatOpenedIt(t *testing.T) {
-	w := newWorld(t)
-	cardApp(t, w)
-	expect.Value(w.Say(webapi.Sato, webapi.HR, "<@"+webapi.Bot+"> お願い"))(t)
-	expect.Eventually(t, "the card", func() bool { all, _ := w.Workspace().Everything(webapi.HR); return len(all) == 2 })
-	all := expect.Value(w.Workspace().Everything(webapi.HR))(t)
-	for _, window := range []string{"one", "two", ""} {
-		status, answer := w.send(t, http.MethodPost, "act", "application/json",
-			`{"user":"`+webapi.Suzuki+`","window":"`+window+`","channel":"`+webapi.HR+`","ts":"`+all[1].TS+
-				`","action_id":"reject_prompt"}`)
-		expect.Must(t, status == http.StatusOK, "%s: %d %v", window, status, answer)
-	}
-	_, state := w.send(t, http.MethodGet, "state?user="+webapi.Suzuki, "", "")
-	var windows []any
-	for i := range 3 {
-		windows = append(windows, at(state, "views", i, "window"))
-	}
-	expect.Same(t, []any{"", "one", "two"}, windows)
-	two, _ := at(state, "views", 2, "id").(string)
-	expect.NoError(t, w.CloseView(webapi.Suzuki, two))
-	if err := w.CloseView(webapi.Suzuki, two); err == nil {
-		t.Error("closed twice")
-	}
-	left := w.Views(webapi.Suzuki)
-	expect.That(t, len(left) == 2, "%d modals are left", len(left))
-	if began, err := time.Parse(time.RFC3339, at(state, "started").(string)); err != nil ||
-		time.Since(began) > time.Minute {
-		t.Errorf("started %v, %v", at(state, "started"), err)
-	}
 }
 
 func TestADeliverysPayloadIsShown(t *testing.T) {

@@ -20,8 +20,8 @@ import (
 )
 
 // payload returns the fields that all interactions share. The closing of a modal has no trigger_id.
-func (s *Sandbox) payload(kind string, by webapi.Hand, channel string) (map[string]any, error) {
-	u, err := s.ws.User(by.User)
+func (s *Sandbox) payload(kind string, by string, channel string) (map[string]any, error) {
+	u, err := s.ws.User(by)
 	if err != nil {
 		return nil, err
 	}

@@ -228,24 +228,11 @@ type Cards interface {
 // regions are what Slack's locales add to the page's languages.
 var regions = map[string]string{"ja": "-JP", "en": "-US"}
 
-// speech says in which language a person's page is, or which language cards shall have.
+// speech says in which language a person's page is.
 type speech struct {
 	User     string `json:"user,omitempty"`
 	Language string `json:"language"`
 	Cards    string `json:"cards,omitempty"` // in the answer: the language of cards
-}
-
-// languages serves the language of people and of cards.
-func (s *Sandbox) languages(mux *http.ServeMux) {
-	mux.HandleFunc("PUT /sandbox/language", s.speak)
-	if s.opts.Cards == nil {
-		return
-	}
-	mux.HandleFunc("PUT /sandbox/cards", func(w http.ResponseWriter, r *http.Request) {
-		if in, ok := read[speech](w, r, maxRequest, "a language"); ok {
-			reply(w, in, s.setCards(r.Context(), in.Language))
-		}
-	})
 }
 
 // speak makes the page's language the person's in Slack. The first page also decides the language of cards, unless it
@@ -257,7 +244,8 @@ func (s *Sandbox) speak(w http.ResponseWriter, r *http.Request) {
 	}
 	region, known := regions[in.Language]
 	if !known {
-		reply(w, nil, unspoken(in.Language))
+		all := strings.Join(slices.Sorted(maps.Keys(regions)), ", ")
+		reply(w, nil, FieldErrors{"language": fmt.Sprintf("one of %s, not %q", all, in.Language)})
 		return
 	}
 	err := s.ws.Speak(in.User, in.Language+region)
@@ -277,26 +265,12 @@ func (s *Sandbox) decide(ctx context.Context, language string) error {
 	if !s.opts.FirstPage || s.decided {
 		return nil
 	}
-	err := s.setCards(ctx, language)
-	s.decided = err == nil
-	return err
-}
-
-func (s *Sandbox) setCards(ctx context.Context, language string) error {
-	if _, known := regions[language]; !known {
-		return unspoken(language)
-	}
 	if err := s.opts.Cards.SetLanguage(ctx, language); err != nil {
 		return err
 	}
+	s.decided = true
 	if s.ws.SetLanguage(language); s.opts.Speak != nil {
 		s.opts.Speak(language)
 	}
-	s.hub.publish(webapi.Change{Kind: "cards", Data: language})
 	return nil
-}
-
-func unspoken(language string) error {
-	all := slices.Sorted(maps.Keys(regions))
-	return FieldErrors{"language": fmt.Sprintf("one of %s, not %q", strings.Join(all, ", "), language)}
 }

@@ -1,27 +1,4 @@
-// The page's calls to the sandbox, the name by which it knows this window, and the stream of what happens.
-
-/** thisWindow names this window: a modal opens where the person clicked. A reload keeps the name,
-  a copy of the window gets its own. */
-export let thisWindow = sessionStorage.getItem("window") || "";
-
-/** nameWindow settles the name before anything is asked for. */
-export async function nameWindow() {
-  const fresh = () => {
-    thisWindow = Math.random().toString(36).slice(2, 12);
-    sessionStorage.setItem("window", thisWindow);
-  };
-  if (!thisWindow) fresh();
-  // The lock is held as long as the window lives. Pages that are not at this machine's address have no locks.
-  const hold = () => new Promise((held) => {
-    navigator.locks.request("window-" + thisWindow, { ifAvailable: true }, (lock) => {
-      held(!!lock);
-      return lock ? new Promise(() => {}) : undefined;
-    });
-  });
-  if (!navigator.locks || (await hold())) return;
-  fresh();
-  await hold();
-}
+// The page's calls to the sandbox, and the stream of what happens.
 
 /** Refused is an answer that is not ok; fields and trouble say more if known. */
 export class Refused extends Error {
@@ -52,7 +29,7 @@ async function call(method, path, body) {
 }
 
 export const get = (path) => call("GET", path);
-export const post = (path, body) => call("POST", path, { window: thisWindow, ...body });
+export const post = (path, body) => call("POST", path, body);
 export const put = (path, body) => call("PUT", path, body);
 
 /**

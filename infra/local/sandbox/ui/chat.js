@@ -10,7 +10,7 @@ import { avatar, nameOf, placeName } from "./people.js";
 import { changed, draft, seen, state, ui } from "./store.js";
 import { post } from "./api.js";
 import { atEnd, drawNews, leaveEnd, toEnd } from "./scroll.js";
-import { drawTools, fold, inChannel, isFolded, search, standing } from "./threads.js";
+import { drawTools, fold, inChannel, isFolded, standing } from "./threads.js";
 
 // groupTime is how long messages of one person stand under one name.
 const groupTime = 5 * 60 * 1000;
@@ -135,7 +135,7 @@ function conversation(top, threads) {
   const items = [];
   let before = null;
   let day = "";
-  for (const m of search(top, threads)) {
+  for (const m of top) {
     const today = dayName(millis(m.ts));
     if (today !== day) {
       day = today;
@@ -160,28 +160,6 @@ function conversation(top, threads) {
     items.push(...session(m), replyRow(m));
   }
   return items;
-}
-
-// marked paints what a search found.
-function marked(log) {
-  if (!window.Highlight) return;
-  CSS.highlights.delete("found");
-  const asked = ui.found?.query.toLowerCase().split(/\s+/).filter(Boolean) || [];
-  if (!asked.length) return;
-  const ranges = [];
-  const walk = document.createTreeWalker(log, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) {
-    const text = walk.currentNode.data.toLowerCase();
-    for (const w of asked) {
-      for (let at = text.indexOf(w); at >= 0; at = text.indexOf(w, at + w.length)) {
-        const range = new Range();
-        range.setStart(walk.currentNode, at);
-        range.setEnd(walk.currentNode, Math.min(at + w.length, walk.currentNode.length));
-        ranges.push(range);
-      }
-    }
-  }
-  CSS.highlights.set("found", new Highlight(...ranges));
 }
 
 // homeTab is what the app published for the person, with its buttons alive.
@@ -238,7 +216,6 @@ export function drawChat(scroll, log) {
   const [foot, view] = [was?.getBoundingClientRect().bottom, scroll.getBoundingClientRect()];
   const whole = was && foot <= view.bottom && foot > view.top; // one that is above stays there
   reconcile(log, items);
-  marked(log);
   if (moved || document.visibilityState === "visible") seen(c.id);
   if (ui.flash) {
     leaveEnd();

@@ -116,25 +116,6 @@ const consoleLink = () => section(t("setConsole"), t("setConsoleText", { name: n
   h("p.set-link", {}, h("a", { id: "console-settings", href: `/console/language/${language()}?next=/console/settings`,
     target: "_blank", rel: "noopener" }, icon("link"), h("span", {}, t("setConsoleOpen")))));
 
-// cardsLanguage is a choice that holds for everybody at once.
-function cardsLanguage() {
-  const row = h("div.segmented", { role: "group", "aria-label": t("setCards"), id: "cards-language" });
-  const draw = () => row.replaceChildren(...[["ja", "日本語"], ["en", "English"]].map(([code, label]) =>
-    h("button", { type: "button", lang: code, "aria-pressed": String(state.cards === code),
-      onclick: () => choose(code) }, label)));
-  const choose = async (code) => {
-    try {
-      state.cards = (await put("cards", { language: code })).language;
-    } catch (err) {
-      toast(err.message, "error");
-    }
-    draw();
-    row.querySelector('[aria-pressed="true"]')?.focus();
-  };
-  draw();
-  return section(t("setCards"), t("setCardsText"), row);
-}
-
 function toolSwitches(list) {
   return section(t("setTools"), t("setToolsText"), list.map((f) =>
     toggle("tool-" + f.tool, f.tool, f.failing, async (on, input) => {
@@ -191,7 +172,6 @@ export async function openSettings() {
   dialog.showModal();
   const tools = state.has.tools && (await get("tools").catch((err) => ({ error: err.message })));
   body.replaceChildren(...[
-    state.has.cards && cardsLanguage(),
     state.admin && consoleLink(),
     tools && (tools.error ? h("p.field-error", {}, icon("warn"), tools.error) : toolSwitches(tools)),
     slackSwitches(),

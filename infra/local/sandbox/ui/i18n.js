@@ -25,11 +25,11 @@ const words = {
     gone: "サンドボックスに接続できません。",
       goneText: "起動したターミナルで動作しているか確認してください。停止している場合は go run ./infra/local で再起動します。このページは自動で再接続します。",
       goneRetry: "再接続する", anew: "{t} に再起動されました。それより前のメッセージと依頼はなく、設定も初期状態に戻っています。",
-    draft: "下書き", news: "新しいメッセージ {n} 件", toEnd: "最新のメッセージへ", searchIn: "{name} を検索", found: "{n} 件見つかりました",
+    draft: "下書き", news: "新しいメッセージ {n} 件", toEnd: "最新のメッセージへ",
       foldAll: "すべてたたむ", openAll: "すべて開く",
     waits: "あなたの対応待ち", instead: "{name}さんの代理", noWaits: "あなたの対応待ちのものはありません",
       noWaitsText: "承認できる実行方針や実行ステップ、再試行できる依頼が、古い順に並びます。",
-      waitsText: "あなたの対応を待っているもの (古い順) です。選ぶとその場所に移動します。キー: j と k で移動、Enter で開く、a で承認、r で却下。", writes: "すること: {what}",
+      waitsText: "あなたの対応を待っているもの (古い順) です。選ぶとその場所に移動します。", writes: "すること: {what}",
       unplanned: "実行方針: 承認されると実行ステップを計画します", due: "期限: {when}",
     discardTitle: "入力した内容を破棄しますか?", discardText: "閉じると、入力した内容は失われます。", discardYes: "破棄して閉じる", discardNo: "入力に戻る",
     panels: "実行・配信・あなたの対応待ち", newestTask: "最新のタスク", whichTask: "表示するタスク",
@@ -63,8 +63,7 @@ const words = {
     rowsText: "DynamoDB のテーブルにある、このタスクの行です。選ぶと属性を表示します。",
     setTitle: "設定と障害", setText: "意図的に失敗させて動作を確認できます。Ringi の設定はコンソールで変更します。", setConsole: "Ringi の設定",
       setConsoleText: "承認、上限、ツールのルールは、管理者がコンソールで変更します。最初の管理者は{name}さんです。", setConsoleOpen: "コンソールの設定を開く",
-      cardsKeep: "カードは依頼と同じ言語のままです。", setCards: "カードの言語",
-      setCardsText: "カードは依頼と同じ言語です。依頼の文から判断できないカードは、ここで選んだ言語にすぐ切り替わります。ホーム、フォーム、本人だけに表示されるメッセージは、このページの言語です。",
+      cardsKeep: "カードは依頼と同じ言語のままです。",
   },
   en: {
     skip: "Skip to the message box", channels: "Channels", dms: "Direct messages", actAs: "Act as", you: "you",
@@ -101,12 +100,11 @@ const words = {
       "This page reconnects by itself.", goneRetry: "Reconnect",
       anew: "The sandbox was restarted at {t}. Earlier messages and requests are gone, and settings are back to " +
       "their defaults.",
-    draft: "Draft", news: "New messages: {n}", toEnd: "Jump to latest", searchIn: "Search {name}", found: "{n} found",
+    draft: "Draft", news: "New messages: {n}", toEnd: "Jump to latest",
       foldAll: "Collapse all", openAll: "Expand all",
     waits: "Waiting for you", instead: "For {name}", noWaits: "Nothing is waiting for you",
       noWaitsText: "Policies and steps you can approve, and requests you can retry, appear here, oldest first.",
-      waitsText: "Waiting for you, oldest first. Select one to open it. Keys: j and k to move, Enter to open, a for " +
-        "Approve, r for Reject.", writes: "Does: {what}",
+      waitsText: "Waiting for you, oldest first. Select one to open it.", writes: "Does: {what}",
         unplanned: "Policy: its steps are planned once it is approved", due: "Due {when}",
     discardTitle: "Discard what you typed?", discardText: "If you close this, what you typed is lost.",
       discardYes: "Discard and close", discardNo: "Keep typing",
@@ -152,9 +150,6 @@ const words = {
       setConsole: "Ringi settings",
       setConsoleText: "Administrators set approvals, limits and tool rules in the console. The first administrator " +
       "is {name}.", setConsoleOpen: "Open console settings", cardsKeep: "Cards stay in their request's language.",
-      setCards: "Card language",
-      setCardsText: "Cards use their request's language. If that isn't clear, its cards use the language you choose " +
-      "here. Home, dialogs and messages only you can see use this page's language.",
   },
 };
 

@@ -1,6 +1,5 @@
 // The page: what is drawn when, and where.
 
-import { nameWindow } from "./api.js";
 import { composer } from "./composer.js";
 import { drawChat, say } from "./chat.js";
 import { h, icon } from "./dom.js";
@@ -107,5 +106,4 @@ $("shade").addEventListener("click", () => {
 follow($("scroll"), $("log"));
 followLink();
 listen(draw);
-await nameWindow();
 become(ui.person);

@@ -37,7 +37,7 @@ let back = null; // what the focus returns to
 
 const keyOf = (view) => [view.id, view.hash, language()].join();
 
-/** drawModal shows the topmost modal of this window, if there is one. Those below keep what was typed into them. */
+/** drawModal shows the topmost modal, if there is one. Those below keep what was typed into them. */
 export function drawModal() {
   const before = open;
   open = state.views.map((view) => {

@@ -142,7 +142,7 @@ const atHome = (w) => ({
   render: () =>
     h("li", {},
       h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts },
-        onclick: () => { opened = null; goHome(); } },
+        onclick: () => goHome() },
         h("strong", {}, t("instead", { name: nameOf(w.instead) })),
         facts(w),
         h("span.wait-meta", {}, `${nameOf(state.bot)}: ${t("homeTab")} · `, dayName(millis(w.ts)), " ",
@@ -162,7 +162,7 @@ function entry(w) {
     render: () =>
       h("li", {},
         h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts },
-          onclick: () => { opened = w.ts; show(w.channel, w.ts, w.root); } },
+          onclick: () => show(w.channel, w.ts, w.root) },
           h("strong", {}, headline(m) || t("waits")),
           (about || root) && h("span.wait-said", {}, said(about || root.text)),
           facts(w),
@@ -173,37 +173,6 @@ function entry(w) {
 }
 
 const list = h("ul.waits");
-
-// j and k go from one that waits to the next, and Enter opens it. On a card, a goes to the button that approves and r
-// to
-// the one that rejects: neither presses it.
-const steps = { j: 1, k: -1 };
-const begins = { a: ["approve_", "review_"], r: ["reject_"] };
-
-function buttonOf(card, key) {
-  const all = [...(card?.querySelectorAll("button[data-action]") || [])];
-  return all.find((b) => begins[key].some((p) => b.dataset.action.startsWith(p)));
-}
-
-let opened = null; // the message that was opened from the list
-
-function onKey(e) {
-  const typing = e.target.closest("input, select, textarea, [contenteditable], dialog");
-  if (typing || e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
-  let to = null;
-  if (steps[e.key] && list.isConnected) {
-    const rows = [...list.querySelectorAll("button.wait")], at = rows.indexOf(document.activeElement);
-    to = rows[at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + steps[e.key]))];
-  } else if (begins[e.key]) {
-    const ts = document.activeElement?.dataset.wait || opened;
-    to = buttonOf(document.activeElement?.closest("[data-ts]") || (ts && document.querySelector(`[data-ts="${ts}"]`)),
-      e.key);
-  }
-  if (!to) return;
-  e.preventDefault();
-  to.focus();
-}
-document.addEventListener("keydown", onKey);
 
 /** drawWaits renders the list, the oldest first. */
 export function drawWaits(body) {

@@ -71,9 +71,6 @@ let timer = 0;
 export function show(channel, ts, root) {
   ui.channel = channel;
   localStorage.setItem("channel", channel);
-  ui.found = null;
-  const search = document.getElementById("search");
-  if (search) search.value = "";
   if (root && root !== ts) keepFolds([root], false);
   if (innerWidth <= 1080) ui.panel = ""; // it lies over the conversation
   ui.flash = ts;

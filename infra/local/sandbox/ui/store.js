@@ -4,7 +4,7 @@
 // and
 // what was kept about them goes too.
 
-import { get, put, thisWindow, watch } from "./api.js";
+import { get, put, watch } from "./api.js";
 import { language } from "./i18n.js";
 
 /** state is what the sandbox says; ui is what this browser chose. */
@@ -17,7 +17,7 @@ export const state = {
 
 export const ui = {
   channel: localStorage.getItem("channel") || "", person: localStorage.getItem("person") || "U0SANDSATO",
-    task: sessionStorage.getItem("task") || "", found: null, waits: [], waitsTrouble: "",
+    task: sessionStorage.getItem("task") || "", waits: [], waitsTrouble: "",
   panel: window.innerWidth > 1080 ? localStorage.getItem("panel") ?? "run" : "", drawer: false, replying: "",
     editing: "", followed: "", pending: new Set(), flash: "",
 };
@@ -118,14 +118,11 @@ function hear(c) {
   changed();
 }
 
-// mine are the modals that this window has open, and those of no window in particular.
-const mine = (views) => views.filter((v) => !v.window || v.window === thisWindow);
-
 function load(all, attempts) {
   state.anew = began(all.started);
   if (state.anew && ui.task) pin("");
   Object.assign(state, {
-    loaded: true, attempts, me: all.me, bot: all.bot, team: all.team, channels: all.channels, views: mine(all.views),
+    loaded: true, attempts, me: all.me, bot: all.bot, team: all.team, channels: all.channels, views: all.views,
       prompts: all.prompts, globals: all.globals || [], home: all.home, toggles: all.toggles,
     shortcuts: all.shortcuts || [], banner: all.banner, links: Object.entries(all.links || {}), has: all.has,
       admin: all.admin,
@@ -158,7 +155,7 @@ function apply(c) {
       state.home = c.data;
       break;
     case "views":
-      state.views = mine(c.data);
+      state.views = c.data;
       break;
     case "prompts":
       state.prompts[c.channel] = c.data;
@@ -168,9 +165,6 @@ function apply(c) {
       break;
     case "toggles":
       state.toggles = c.data;
-      break;
-    case "cards":
-      state.cards = c.data;
       break;
     case "channel":
       become(ui.person);

@@ -1,11 +1,9 @@
-// The threads of a channel: which are folded, which a search finds, and in a word how each stands; and the row above
-// the
-// conversation for that: search, folding, and how much waits for the person.
+// The threads of a channel: which are folded, and in a word how each stands; and the row above the conversation for
+// that: folding, and how much waits for the person.
 
 import { h, icon } from "./dom.js";
 import { language, t } from "./i18n.js";
 import { changed, folded, keepFolds, remember, state, ui } from "./store.js";
-import { placeName } from "./people.js";
 
 // openAtFirst is how many threads stand open when a channel is first shown; what still waits for somebody always does.
 const openAtFirst = 8;
@@ -54,53 +52,15 @@ function byItself(root, top, threads) {
   return settled.get(place).has(root);
 }
 
-/** isFolded: what the person did to a thread counts; in a search all are folded but those opened in it. */
+/** isFolded: what the person did to a thread counts. */
 export function isFolded(root, top, threads) {
   const auto = byItself(root, top, threads);
-  if (ui.found) return !ui.found.opened.has(root);
   return folded(root) ?? auto;
 }
 
 /** fold folds threads, or opens them, and keeps it. */
 export function fold(roots, yes) {
-  if (ui.found && roots.length === 1) yes ? ui.found.opened.delete(roots[0]) : ui.found.opened.add(roots[0]);
-  else keepFolds(roots, yes);
-  changed();
-}
-
-// words is all that a message says, in small letters.
-function words(m) {
-  const texts = [m.text || ""];
-  const walk = (x) => {
-    if (Array.isArray(x)) x.forEach(walk);
-    else if (x && typeof x === "object") {
-      for (const [k, v] of Object.entries(x)) {
-        if (typeof v === "string" && (k === "text" || k === "title")) texts.push(v);
-        else walk(v);
-      }
-    }
-  };
-  walk(m.blocks);
-  walk(m.attachments);
-  return texts.join("\n").replace(/<@([A-Z0-9]+)>/g,
-    (_, id) => `@${state.users.get(id)?.name || ""} ${state.users.get(id)?.name_en || ""}`).replaceAll("&lt;",
-    "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").toLowerCase();
-}
-
-/** search finds the threads that say all of the words asked for, or by somebody of that name. */
-export function search(top, threads) {
-  const asked = ui.found?.query.toLowerCase().split(/\s+/).filter(Boolean) || [];
-  if (!asked.length) return top;
-  return top.filter((m) => {
-    const u = state.users.get(m.user);
-    const said = [m, ...(threads.get(m.ts) || [])].map(words).join("\n") + `\n${u?.name} ${u?.name_en}`.toLowerCase();
-    return asked.every((w) => said.includes(w));
-  });
-}
-
-/** find searches the channel, or with "" no more. */
-export function find(query) {
-  ui.found = query.trim() ? { query, opened: ui.found?.opened || new Set() } : null;
+  keepFolds(roots, yes);
   changed();
 }
 
@@ -109,43 +69,27 @@ const root = () => document.getElementById("tools");
 let drawn = "";
 let parts = null;
 
-function frame(name) {
-  const input = h("input", {
-    type: "search", id: "search", placeholder: t("searchIn", { name }), "aria-label": t("searchIn", { name }),
-      autocomplete: "off", spellcheck: "false", value: ui.found?.query || "",
-    oninput: (e) => find(e.target.value),
-    onkeydown: (e) => {
-      if (e.key !== "Escape" || e.isComposing) return;
-      e.preventDefault();
-      input.value = "";
-      find("");
-    },
-  });
+function frame() {
   parts = {
-    input,
-    count: h("span.found", { role: "status" }),
     folding: h("button.tool-btn", { type: "button", id: "fold-all", onclick: () => parts.act() }),
     waits: h("button.tool-btn.waits-btn", { type: "button", id: "open-waits",
       onclick: () => remember("panel", ui.panel === "waits" ? "" : "waits") }),
   };
-  root().replaceChildren(h("label.search", {}, icon("search"), input), parts.count, parts.folding, parts.waits);
+  root().replaceChildren(parts.folding, parts.waits);
 }
 
 /** drawTools renders the row for what the channel has; an empty one needs none. */
 export function drawTools(top, threads) {
-  const c = state.channels.find((x) => x.id === ui.channel);
   const long = top.filter((m) => threads.has(m.ts)).map((m) => m.ts);
   const waits = ui.waits.length;
   root().hidden = !top.length && !waits;
-  const key = [language(), state.me, c.id].join();
+  const key = [language(), state.me, ui.channel].join();
   if (drawn !== key) {
-    if (drawn && ui.found) ui.found = null; // another channel is another search
     drawn = key;
-    frame(placeName(c));
+    frame();
   }
-  parts.count.textContent = ui.found ? t("found", { n: search(top, threads).length }) : "";
   const open = long.filter((ts) => !isFolded(ts, top, threads));
-  parts.folding.hidden = long.length < 2 || !!ui.found;
+  parts.folding.hidden = long.length < 2;
   parts.folding.textContent = open.length ? t("foldAll") : t("openAll");
   parts.act = () => fold(long, open.length > 0);
   parts.waits.setAttribute("aria-pressed", String(ui.panel === "waits"));

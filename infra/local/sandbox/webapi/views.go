@@ -34,7 +34,7 @@ func readView(p params) (map[string]any, error) {
 func openView(a *API, p params) (reply, error) { return a.stackView(p, a.ws.OpenView) }
 func pushView(a *API, p params) (reply, error) { return a.stackView(p, a.ws.PushView) }
 
-func (a *API) stackView(p params, show func(Hand, map[string]any) (View, error)) (reply, error) {
+func (a *API) stackView(p params, show func(string, map[string]any) (View, error)) (reply, error) {
 	id := cmp.Or(p.str("trigger_id"), p.str("interactivity_pointer"))
 	if id == "" {
 		return nil, missing("trigger_id")
@@ -43,11 +43,11 @@ func (a *API) stackView(p params, show func(Hand, map[string]any) (View, error))
 	if err != nil {
 		return nil, err
 	}
-	hand, err := a.ws.TakeTrigger(id)
+	user, err := a.ws.TakeTrigger(id)
 	if err != nil {
 		return nil, err
 	}
-	v, err := show(hand, view)
+	v, err := show(user, view)
 	return reply{"view": v}, err
 }
 
@@ -179,18 +179,6 @@ type View struct {
 	ExternalID         string    `json:"external_id"`
 	AppInstalledTeamID string    `json:"app_installed_team_id"`
 	BotID              string    `json:"bot_id"`
-
-	window string
-}
-
-// Hand is a person in one of their open windows; a modal opens in the window where they clicked. If Window is empty,
-// the person's modals appear in all windows.
-type Hand struct{ User, Window string }
-
-// OpenView is an open modal and its window.
-type OpenView struct {
-	Window string `json:"window"`
-	View
 }
 
 // ViewState has the person's input by block_id and action_id.
@@ -198,25 +186,25 @@ type ViewState struct {
 	Values map[string]map[string]any `json:"values"`
 }
 
-// OpenView opens a modal, which replaces the modals in that window.
-func (w *Workspace) OpenView(h Hand, spec map[string]any) (View, error) {
+// OpenView opens a modal, which replaces those that the person has open.
+func (w *Workspace) OpenView(user string, spec map[string]any) (View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.views, h)
-	return w.stack(h, spec)
+	delete(w.views, user)
+	return w.stack(user, spec)
 }
 
 // PushView opens a modal on top of the person's others. It returns PushLimit for the fourth.
-func (w *Workspace) PushView(h Hand, spec map[string]any) (View, error) {
+func (w *Workspace) PushView(user string, spec map[string]any) (View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.views[h]) >= MaxViews {
+	if len(w.views[user]) >= MaxViews {
 		return View{}, PushLimit
 	}
-	return w.stack(h, spec)
+	return w.stack(user, spec)
 }
 
-func (w *Workspace) stack(h Hand, spec map[string]any) (View, error) {
+func (w *Workspace) stack(user string, spec map[string]any) (View, error) {
 	if id, _ := spec["external_id"].(string); id != "" {
 		if _, found := w.findView(id); found != nil {
 			return View{}, DuplicateID
@@ -224,13 +212,13 @@ func (w *Workspace) stack(h Hand, spec map[string]any) (View, error) {
 	}
 	v := w.shape(spec)
 	v.ID = fmt.Sprintf("V0SAND%04X", w.next())
-	v.RootViewID, v.window = v.ID, h.Window
-	if open := w.views[h]; len(open) > 0 {
+	v.RootViewID = v.ID
+	if open := w.views[user]; len(open) > 0 {
 		v.RootViewID = open[0].ID
 		v.PreviousViewID = new(open[len(open)-1].ID)
 	}
-	w.views[h] = append(w.views[h], &v)
-	w.tellViews(h.User)
+	w.views[user] = append(w.views[user], &v)
+	w.tellViews(user)
 	return v, nil
 }
 
@@ -258,7 +246,7 @@ func (w *Workspace) shape(spec map[string]any) View {
 func (w *Workspace) UpdateView(id, hash string, spec map[string]any) (View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h, old := w.findView(id)
+	user, old := w.findView(id)
 	if old == nil {
 		return View{}, ViewNotFound
 	}
@@ -266,10 +254,9 @@ func (w *Workspace) UpdateView(id, hash string, spec map[string]any) (View, erro
 		return View{}, HashConflict
 	}
 	v := w.shape(spec)
-	v.ID, v.RootViewID, v.PreviousViewID, v.State, v.window = old.ID, old.RootViewID, old.PreviousViewID, old.State,
-		old.window
+	v.ID, v.RootViewID, v.PreviousViewID, v.State = old.ID, old.RootViewID, old.PreviousViewID, old.State
 	*old = v
-	w.tellViews(h.User)
+	w.tellViews(user)
 	return v, nil
 }
 
@@ -285,66 +272,53 @@ func (w *Workspace) FillView(id string, values map[string]map[string]any) (View,
 	return *v, nil
 }
 
-// CloseView closes a modal, or all modals of its window, and returns the closed ones, topmost first. It closes nothing
-// if the modal is not the topmost of its window.
+// CloseView closes a person's modal, or all of them, and returns the closed ones, topmost first. It closes nothing if
+// the modal is not the topmost.
 func (w *Workspace) CloseView(user, id string, all bool) []View {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h, v := w.findView(id)
-	open := w.views[h]
-	if v == nil || h.User != user || open[len(open)-1] != v {
+	whose, v := w.findView(id)
+	open := w.views[user]
+	if v == nil || whose != user || open[len(open)-1] != v {
 		return nil
 	}
 	var gone []View
 	for n := len(open); n > 0; n-- {
 		gone = append(gone, *open[n-1])
-		w.views[h] = open[:n-1]
+		w.views[user] = open[:n-1]
 		if !all {
 			break
 		}
 	}
-	if len(w.views[h]) == 0 {
-		delete(w.views, h)
+	if len(w.views[user]) == 0 {
+		delete(w.views, user)
 	}
 	w.tellViews(user)
 	return gone
 }
 
-// HandOf returns a modal and the person and window that have it open. It returns ViewNotFound unless the modal is the
-// topmost of its window.
-func (w *Workspace) HandOf(id string) (Hand, View, error) {
+// TopView returns a modal and the person who has it open. It returns ViewNotFound unless the modal is their topmost.
+func (w *Workspace) TopView(id string) (user string, v View, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h, v := w.findView(id)
-	if open := w.views[h]; v == nil || open[len(open)-1] != v {
-		return Hand{}, View{}, ViewNotFound
+	user, found := w.findView(id)
+	if open := w.views[user]; found == nil || open[len(open)-1] != found {
+		return "", View{}, ViewNotFound
 	}
-	return h, *v, nil
+	return user, *found, nil
 }
 
-// Views returns a person's open modals, the topmost of each window last.
+// Views returns a person's open modals, the topmost last.
 func (w *Workspace) Views(user string) []View {
-	out := []View{}
-	for _, v := range w.OpenViews(user) {
-		out = append(out, v.View)
-	}
-	return out
-}
-
-func (w *Workspace) OpenViews(user string) []OpenView {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.snapshot(user)
 }
 
-func (w *Workspace) snapshot(user string) []OpenView {
-	out := []OpenView{}
-	for _, h := range w.hands() {
-		for _, v := range w.views[h] {
-			if h.User == user {
-				out = append(out, OpenView{v.window, *v})
-			}
-		}
+func (w *Workspace) snapshot(user string) []View {
+	out := []View{}
+	for _, v := range w.views[user] {
+		out = append(out, *v)
 	}
 	return out
 }
@@ -353,20 +327,13 @@ func (w *Workspace) tellViews(user string) {
 	w.tell(Change{Kind: "views", To: user, Data: w.snapshot(user)})
 }
 
-// hands returns the windows with open modals, sorted.
-func (w *Workspace) hands() []Hand {
-	return slices.SortedFunc(maps.Keys(w.views), func(a, b Hand) int {
-		return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Window, b.Window))
-	})
-}
-
-func (w *Workspace) findView(id string) (Hand, *View) {
-	for _, h := range w.hands() {
-		for _, v := range w.views[h] {
+func (w *Workspace) findView(id string) (user string, v *View) {
+	for _, user := range slices.Sorted(maps.Keys(w.views)) {
+		for _, v := range w.views[user] {
 			if v.ID == id || v.ExternalID != "" && v.ExternalID == id {
-				return h, v
+				return user, v
 			}
 		}
 	}
-	return Hand{}, nil
+	return "", nil
 }

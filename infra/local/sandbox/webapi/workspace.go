@@ -76,7 +76,7 @@ type Workspace struct {
 	groups     []Group
 	channels   []*channel
 	ephemerals []Message
-	views      map[Hand][]*View
+	views      map[string][]*View
 	homes      map[string]View
 	triggers   map[string]*trigger
 	hooks      map[string]*hook
@@ -93,7 +93,7 @@ func NewWorkspace(cfg Config) *Workspace {
 	}
 	w := &Workspace{
 		cfg:      cfg,
-		views:    map[Hand][]*View{},
+		views:    map[string][]*View{},
 		triggers: map[string]*trigger{},
 		hooks:    map[string]*hook{},
 		prompts:  map[string][]Prompt{},
@@ -172,7 +172,7 @@ const (
 )
 
 type trigger struct {
-	hand Hand
+	user string
 	at   time.Time
 	used bool
 }
@@ -208,30 +208,30 @@ type Session struct {
 }
 
 // NewTrigger makes a trigger id for an action of a person.
-func (w *Workspace) NewTrigger(h Hand) string {
+func (w *Workspace) NewTrigger(user string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	id := fmt.Sprintf("%d.%s", w.next(), rand.Text())
-	w.triggers[id] = &trigger{hand: h, at: w.cfg.Now()}
+	w.triggers[id] = &trigger{user: user, at: w.cfg.Now()}
 	return id
 }
 
-// TakeTrigger uses a trigger id and returns the person and window that it belongs to. It returns TriggerInvalid,
+// TakeTrigger uses a trigger id and returns the person that it belongs to. It returns TriggerInvalid,
 // TriggerExpired or TriggerExchanged.
-func (w *Workspace) TakeTrigger(id string) (Hand, error) {
+func (w *Workspace) TakeTrigger(id string) (user string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t, ok := w.triggers[id]
 	switch {
 	case !ok:
-		return Hand{}, TriggerInvalid
+		return "", TriggerInvalid
 	case t.used:
-		return Hand{}, TriggerExchanged
+		return "", TriggerExchanged
 	case w.cfg.Now().Sub(t.at) > TriggerLife:
-		return Hand{}, TriggerExpired
+		return "", TriggerExpired
 	}
 	t.used = true
-	return t.hand, nil
+	return t.user, nil
 }
 
 // NewHook makes the id of a new response URL.
