@@ -67,7 +67,7 @@ func (k *inConversation) press(user, action, value string) inbound.Response {
 func (w *world) send(user string, values map[string]any) inbound.Response {
 	w.T.Helper()
 	v := w.view(user)
-	w.slack.CloseView(user, v.ID, false)
+	w.slack.CloseView(user)
 	return w.sendView(user, v, values)
 }
 

@@ -25,7 +25,7 @@ func (w *world) matter(user, channel string, change map[string]string) map[strin
 	p["callback_id"], p["trigger_id"] = shortcutMatter, w.slack.NewTrigger(user)
 	w.quiet(w.post(p), user)
 	v := w.view(user)
-	w.slack.CloseView(user, v.ID, false)
+	w.slack.CloseView(user)
 	expect.Is(w.T, v.CallbackID, card.MatterCallback)
 	values := map[string]any{card.RequestAtBlock: map[string]any{card.RequestAt: map[string]any{
 		"type": "conversations_select", "selected_conversation": channel}}}
@@ -79,7 +79,7 @@ func TestAFormAsksForADecision(t *testing.T) {
 		"from the Home tab, to direct messages": func(t *testing.T, w *world) {
 			w.quiet(w.post(w.onTab(webapi.Sato, card.NewMatter, "")), webapi.Sato)
 			expect.Is(t, w.view(webapi.Sato).CallbackID, card.MatterCallback)
-			w.slack.CloseView(webapi.Sato, w.view(webapi.Sato).ID, false)
+			w.slack.CloseView(webapi.Sato)
 			w.quiet(w.post(w.matter(webapi.Sato, "", map[string]string{card.MatterAmount: ""})), webapi.Sato)
 			r := w.asks(webapi.DirectMessage(webapi.Sato), "複合機の入れ替え").Request
 			expect.That(t, r.Matter.Amount == "" && strings.Contains(r.Text, "金額不明"), "%+v", r)
@@ -196,7 +196,7 @@ func TestAFormThatWasGivenBackIsFilledInAgain(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	p := w.waitingForm()
 	w.quiet(w.post(w.click(webapi.Suzuki, "reject_process", p.ID)), webapi.Suzuki)
-	w.slack.CloseView(webapi.Suzuki, w.view(webapi.Suzuki).ID, false)
+	w.slack.CloseView(webapi.Suzuki)
 	w.quiet(w.post(w.form(webapi.Suzuki, "process", p.ID, "もっと安いものを")), webapi.Suzuki)
 	expect.That(t, w.Load().GivenBack(p.ID) && w.Load().Head.Ended == nil, "%+v", w.Load().Head)
 	w.told(w.post(w.click(webapi.Suzuki, "refill_process", p.ID)), webapi.Suzuki, "依頼した本人だけ")

@@ -266,7 +266,7 @@ func TestNotesAndDialogsAreInThePersonsLanguage(t *testing.T) {
 func (w *world) titled(user string, want slack.ModalViewRequest) {
 	w.T.Helper()
 	v := w.view(user)
-	w.slack.CloseView(user, v.ID, true)
+	w.slack.CloseView(user)
 	title := string(expect.Value(json.Marshal(v.Title))(w.T))
 	expect.That(w.T, strings.Contains(title, strconv.Quote(want.Title.Text)), "%s, want %q", title, want.Title.Text)
 }

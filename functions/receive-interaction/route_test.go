@@ -174,7 +174,7 @@ func (w *world) asksWhy(user, action, id, stage string) webapi.View {
 	w.T.Helper()
 	w.quiet(w.post(at(w.click(user, action, id), w.Ref.ID+stage)), user)
 	v := w.view(user)
-	w.slack.CloseView(user, v.ID, false)
+	w.slack.CloseView(user)
 	return v
 }
 

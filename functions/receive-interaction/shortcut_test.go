@@ -31,7 +31,7 @@ func (w *world) shows(user, channel string, message map[string]any) (text string
 	w.quiet(w.post(w.chosen(user, channel, message)), user)
 	views := w.slack.Views(user)
 	expect.Must(w.T, len(views) == 1 && views[0].CallbackID == card.RequestCallback, "%d dialogs", len(views))
-	w.slack.CloseView(user, views[0].ID, false)
+	w.slack.CloseView(user)
 	return initial(views[0])
 }
 

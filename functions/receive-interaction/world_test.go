@@ -190,7 +190,7 @@ func (w *world) confirm(user string) inbound.Response {
 	w.T.Helper()
 	views := w.slack.Views(user)
 	expect.Must(w.T, len(views) == 1, "%d dialogs", len(views))
-	w.slack.CloseView(user, views[0].ID, false)
+	w.slack.CloseView(user)
 	p := person("view_submission", user, slacktest.Team)
 	p["view"] = map[string]any{"id": views[0].ID, "type": "modal", "callback_id": views[0].CallbackID,
 		"private_metadata": views[0].PrivateMetadata, "state": map[string]any{"values": map[string]any{}}}

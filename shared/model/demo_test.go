@@ -186,7 +186,8 @@ func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
 		for n := range 46 {
 			in.Earlier = append(in.Earlier, model.PlanVersion{Reason: fmt.Sprintf("長い指摘 %d 番。", n) + strings.Repeat("あ", 900)})
 		}
-		if _, remarks, _, err := model.Plan(t.Context(), demo.Layers{}, in); err != nil || !strings.Contains(remarks, "長い指摘 45 番") {
+		if _, remarks, _, err := model.Plan(t.Context(), demo.Layers{}, in); err != nil ||
+			!strings.Contains(remarks, "長い指摘 45 番") {
 			t.Errorf("%s: %q, %v", locale, remarks, err)
 		}
 	}

@@ -121,10 +121,7 @@ func (s *Sandbox) answered(by string, v webapi.View, body []byte) (map[string]st
 	}
 	switch answer.Action {
 	case "":
-		s.ws.CloseView(by, v.ID, false)
-		return nil, nil
-	case "clear":
-		s.ws.CloseView(by, v.ID, true)
+		s.ws.CloseView(by)
 		return nil, nil
 	case "errors":
 		for block := range answer.Errors {
@@ -136,12 +133,10 @@ func (s *Sandbox) answered(by string, v webapi.View, body []byte) (map[string]st
 			return nil, InteractionError{Reason: "response_action errors without errors", Status: 200}
 		}
 		return answer.Errors, nil
-	case "update", "push":
+	case "update":
 		err := webapi.CheckView(answer.View)
-		if err == nil && answer.Action == "update" {
+		if err == nil {
 			_, err = s.ws.UpdateView(v.ID, "", answer.View)
-		} else if err == nil {
-			_, err = s.ws.PushView(by, answer.View)
 		}
 		if err != nil {
 			return nil, InteractionError{Reason: answer.Action + ": " + err.Error(), Status: 200}
@@ -151,31 +146,23 @@ func (s *Sandbox) answered(by string, v webapi.View, body []byte) (map[string]st
 	return nil, InteractionError{Reason: "unknown response_action " + answer.Action, Status: 200}
 }
 
-// CloseView closes the topmost modal as its person. It notifies the app if the modal asks for that.
+// CloseView closes a modal as its person.
 func (s *Sandbox) CloseView(user, viewID string) error {
-	v, err := s.openView(user, viewID)
-	if err != nil {
+	if _, err := s.openView(user, viewID); err != nil {
 		return err
 	}
-	for _, gone := range s.ws.CloseView(user, v.ID, v.ClearOnClose) {
-		if !gone.NotifyOnClose {
-			continue
-		}
-		if _, err := s.interact("view_closed", user, "", "",
-			map[string]any{"view": gone, "is_cleared": v.ClearOnClose}); err != nil {
-			return err
-		}
-	}
+	s.ws.CloseView(user)
 	return nil
 }
 
-// openView returns the topmost modal of a window, and the person and window that it belongs to.
+// openView returns a modal that a person has open.
 func (s *Sandbox) openView(user, viewID string) (webapi.View, error) {
-	by, v, err := s.ws.TopView(viewID)
-	if err != nil || by != user {
-		return v, fmt.Errorf("modal %s of %s: %w", viewID, user, webapi.ViewNotFound)
+	for _, v := range s.ws.Views(user) {
+		if v.ID == viewID {
+			return v, nil
+		}
 	}
-	return v, nil
+	return webapi.View{}, fmt.Errorf("modal %s of %s: %w", viewID, user, webapi.ViewNotFound)
 }
 
 // interact sends an interaction with the fields of its kind, and returns the app's answer or an InteractionError.

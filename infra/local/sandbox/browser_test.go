@@ -168,7 +168,6 @@ func form(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(`document.querySelector("dialog.modal[open]")`)
 	p.Keys(kb.Escape)
 	p.Until(`!document.querySelector("dialog.modal")`)
-	expect.Eventually(t, "the app hears that the form was closed", func() bool { return w.app.count("view_closed") == 1 })
 	p.Click(`[data-action="reject_prompt"]`)
 	p.Click(`dialog button[type="submit"]`)
 	p.Until(`document.querySelector("dialog .error:not([hidden])")`)

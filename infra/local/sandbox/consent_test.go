@@ -173,7 +173,6 @@ var calls = []struct{ method, form, refused string }{
 	{"chat.delete", "channel={hr}&ts={ts}", ""},
 	{"usergroups.list", "include_users=true", ""},
 	{"usergroups.users.list", "usergroup=S0", "no_such_subteam"},
-	{"views.push", "trigger_id={trigger}&view={view}", ""},
 	{"views.update", "view_id={id}&view={view}", ""},
 	{"views.update", "view_id=V0&view={view}", "not_found"},
 	{"views.open", "trigger_id=x&view={view}", "invalid_trigger_id"},

@@ -31,9 +31,7 @@ func (s *Sandbox) payload(kind string, by string, channel string) (map[string]an
 		"team":       map[string]any{"id": s.ws.TeamID(), "domain": "ringi-sandbox"},
 		"enterprise": nil, "is_enterprise_install": false,
 	}
-	if kind != "view_closed" {
-		p["trigger_id"] = s.ws.NewTrigger(by)
-	}
+	p["trigger_id"] = s.ws.NewTrigger(by)
 	if channel != "" {
 		c, err := s.ws.Channel(channel)
 		if err != nil {

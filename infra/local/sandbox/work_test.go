@@ -239,8 +239,6 @@ func TestWhatWasTypedIsNotLost(t *testing.T) {
 
 	t.Run("a draft outlives a reload", func(t *testing.T) { testDraftOutlivesReload(w, p.For(t)) })
 	t.Run("a modal asks before it closes", func(t *testing.T) { testModalAsksBeforeItCloses(t, p.For(t)) })
-	t.Run("of two modals the upper closes, and the lower keeps its text",
-		func(t *testing.T) { testUpperModalCloses(t, w, p.For(t)) })
 	t.Run("the gear leads to the console, and keeps what was typed", func(t *testing.T) { testGear(t, w, p.For(t)) })
 	p.Clean()
 }
@@ -280,20 +278,6 @@ func testModalAsksBeforeItCloses(t *testing.T, p *browser.Tab) {
 	p.Keys(kb.Escape) // closes only the question
 	p.Until(`!document.querySelector("dialog.confirm") && ` + openModal + `.querySelector("textarea").value === "理由を書きかけ"`)
 	p.Press(`dialog:not(.confirm) footer .btn`)
-	p.Press(`dialog.confirm .danger`)
-	p.Until(`!document.querySelector("dialog")`)
-}
-
-func testUpperModalCloses(t *testing.T, w *world, p *browser.Tab) {
-	lower := expect.Value(w.Workspace().OpenView(webapi.Suzuki, view(t)))(t)
-	p.Until(openModal)
-	p.Keys("下の入力")
-	expect.Value(w.Workspace().PushView(webapi.Suzuki, view(t)))(t)
-	p.Until(openModal + `.dataset.view !== "` + lower.ID + `"`)
-	p.Keys(kb.Escape)
-	p.Until(openModal + `?.dataset.view === "` + lower.ID + `" && ` + openModal +
-		`.querySelector("textarea").value === "下の入力"`)
-	p.Keys(kb.Escape)
 	p.Press(`dialog.confirm .danger`)
 	p.Until(`!document.querySelector("dialog")`)
 }

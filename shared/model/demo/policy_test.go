@@ -163,7 +163,8 @@ func TestAnOrderNeedsItsTool(t *testing.T) {
 	in.Message = "取引先アクメに PC 2台 298,000円を発注して"
 	for _, tools := range [][]string{nil, {placeOrder + ": x. y"}} {
 		in.More = tools
-		answer := expect.Value(Answer(Question{Purpose: "extract", Try: 1, Text: "<data>" + string(encoded(in)) + "</data>"}))(t)
+		answer := expect.Value(Answer(Question{Purpose: "extract", Try: 1, Text: "<data>" + string(encoded(in)) +
+			"</data>"}))(t)
 		expect.Is(t, strings.Contains(answer, "発注のツールが許可されていない"), tools == nil, "%s", answer)
 	}
 }
@@ -172,7 +173,8 @@ func TestAnOrderNeedsItsTool(t *testing.T) {
 // that is otherwise the one before.
 func TestAReasonIsAppliedOrNamed(t *testing.T) {
 	for _, tt := range []struct{ request, reason, line, plans string }{
-		{"10月の勤怠を <@U0SANDTANA> に送って", "<@U0SANDSUZU> に送って", "完了したら、<@U0SANDSUZU>に", "勤怠 | 2026-10 | all | sheet | U0SANDSUZU"},
+		{"10月の勤怠を <@U0SANDTANA> に送って", "<@U0SANDSUZU> に送って", "完了したら、<@U0SANDSUZU>に",
+			"勤怠 | 2026-10 | all | sheet | U0SANDSUZU"},
 		{"attendance for October", "September instead", "Period: September 2026 (",
 			"Attendance | 2026-09 | all | sheet | U0SANDSATO"},
 		{"8月の勤怠", "9月でお願いします。DMは不要", "期間: 2026年9月 (", "勤怠 | 2026-09 | all | sheet"},

@@ -30,38 +30,35 @@ export function confirmDialog(c, style, safe = "yes") {
   });
 }
 
-// open are the forms of the modals that lie on each other, the topmost last; only that one is in the dialog.
-let open = [];
+// open is the modal that is in the dialog, and its form.
+let open = null;
 let dialog = null;
 let back = null; // what the focus returns to
 
 const keyOf = (view) => [view.id, view.hash, language()].join();
 
-/** drawModal shows the topmost modal, if there is one. Those below keep what was typed into them. */
+/** drawModal shows the person's modal, if there is one. What was typed stays where the app changes it. */
 export function drawModal() {
-  const before = open;
-  open = state.views.map((view) => {
-    const known = before.find((o) => o.view.id === view.id && o.me === state.me);
-    if (known?.key === keyOf(view)) return known;
-    const form = build(view);
-    if (known) takeOver(form, known.form);
-    return { key: keyOf(view), view, form, me: state.me };
-  });
-  const top = open.at(-1);
-  if (top === before.at(-1)) return;
-  if (!top) {
-    dialog.close();
+  const [view] = state.views;
+  if (!view) {
+    if (open) dialog.close();
+    open = null;
     return;
   }
+  const known = open?.view.id === view.id && open.me === state.me ? open : null;
+  if (known?.key === keyOf(view)) return;
+  const form = build(view);
+  if (known) takeOver(form, known.form);
+  open = { key: keyOf(view), view, form, me: state.me };
   if (!dialog) raise();
-  dialog.replaceChildren(top.form);
-  dialog.dataset.view = top.view.id;
-  dialog.dataset.callback = top.view.callback_id || "";
+  dialog.replaceChildren(form);
+  dialog.dataset.view = view.id;
+  dialog.dataset.callback = view.callback_id || "";
   (dialog.querySelector(".modal-body input, .modal-body textarea, .modal-body select") ||
     dialog.querySelector("button"))?.focus();
 }
 
-// raise opens the dialog that the forms stand in.
+// raise opens the dialog that the form stands in.
 function raise() {
   // The button that opened it may be drawn anew meanwhile: its place is kept by name.
   const from = document.activeElement;
@@ -116,15 +113,15 @@ const discard = () => confirmDialog({
     confirm: { text: t("discardYes") }, deny: { text: t("discardNo") }, style: "danger",
 }, "danger", "no");
 
-// leave closes the topmost modal, as the person wants: the app may want to know.
+// leave closes the modal, as the person wants.
 async function leave() {
-  const top = open.at(-1);
-  if (!top || (typed(top.form) && !(await discard()))) return;
-  post("close", { user: state.me, view_id: top.view.id }).catch((err) => toast(err.message, "error"));
+  const left = open;
+  if (!left || (typed(left.form) && !(await discard()))) return;
+  post("close", { user: state.me, view_id: left.view.id }).catch((err) => toast(err.message, "error"));
 }
 
 addEventListener("beforeunload", (e) => {
-  if (open.some((o) => typed(o.form))) e.preventDefault();
+  if (open && typed(open.form)) e.preventDefault();
 });
 
 function build(view) {

@@ -70,7 +70,7 @@ func (f *Faults) SetRates(r Rates) {
 // writes reports whether a method writes.
 func writes(method string) bool {
 	return slices.Contains([]string{"chat.postMessage", "chat.update", "chat.delete", "chat.postEphemeral", "views.open",
-		"views.update", "views.push"}, method)
+		"views.update"}, method)
 }
 
 // next returns the fault for a call that begins now; Kind is empty if the call is to succeed.
@@ -127,7 +127,7 @@ func pace(method, channel string) (int, time.Duration, string) {
 		return 3, 3 * time.Second, method + channel
 	case "chat.update", "chat.delete", "conversations.history", "conversations.replies", "users.conversations":
 		return 50, time.Minute, method
-	case "chat.postEphemeral", "views.open", "views.update", "views.push", "users.info", "conversations.members":
+	case "chat.postEphemeral", "views.open", "views.update", "users.info", "conversations.members":
 		return 100, time.Minute, method
 	}
 	return 0, 0, ""

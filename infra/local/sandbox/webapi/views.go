@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 )
 
 // CheckView returns the error with which Slack refuses an invalid view, or nil. Answers to submitted forms are checked
@@ -31,10 +30,7 @@ func readView(p params) (map[string]any, error) {
 	return view, CheckView(view)
 }
 
-func openView(a *API, p params) (reply, error) { return a.stackView(p, a.ws.OpenView) }
-func pushView(a *API, p params) (reply, error) { return a.stackView(p, a.ws.PushView) }
-
-func (a *API) stackView(p params, show func(string, map[string]any) (View, error)) (reply, error) {
+func openView(a *API, p params) (reply, error) {
 	id := cmp.Or(p.str("trigger_id"), p.str("interactivity_pointer"))
 	if id == "" {
 		return nil, missing("trigger_id")
@@ -47,7 +43,7 @@ func (a *API) stackView(p params, show func(string, map[string]any) (View, error
 	if err != nil {
 		return nil, err
 	}
-	v, err := show(user, view)
+	v, err := a.ws.OpenView(user, view)
 	return reply{"view": v}, err
 }
 
@@ -155,9 +151,6 @@ func (w *Workspace) Home(user string) (View, bool) {
 	return v, ok
 }
 
-// MaxViews is how many modals can be stacked.
-const MaxViews = 3
-
 // View is a modal or Home tab as Slack's Web API shows it.
 type View struct {
 	ID                 string    `json:"id"`
@@ -186,25 +179,11 @@ type ViewState struct {
 	Values map[string]map[string]any `json:"values"`
 }
 
-// OpenView opens a modal, which replaces those that the person has open.
+// OpenView opens a modal, which replaces the one that the person has open.
 func (w *Workspace) OpenView(user string, spec map[string]any) (View, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.views, user)
-	return w.stack(user, spec)
-}
-
-// PushView opens a modal on top of the person's others. It returns PushLimit for the fourth.
-func (w *Workspace) PushView(user string, spec map[string]any) (View, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.views[user]) >= MaxViews {
-		return View{}, PushLimit
-	}
-	return w.stack(user, spec)
-}
-
-func (w *Workspace) stack(user string, spec map[string]any) (View, error) {
 	if id, _ := spec["external_id"].(string); id != "" {
 		if _, found := w.findView(id); found != nil {
 			return View{}, DuplicateID
@@ -213,11 +192,7 @@ func (w *Workspace) stack(user string, spec map[string]any) (View, error) {
 	v := w.shape(spec)
 	v.ID = fmt.Sprintf("V0SAND%04X", w.next())
 	v.RootViewID = v.ID
-	if open := w.views[user]; len(open) > 0 {
-		v.RootViewID = open[0].ID
-		v.PreviousViewID = new(open[len(open)-1].ID)
-	}
-	w.views[user] = append(w.views[user], &v)
+	w.views[user] = &v
 	w.tellViews(user)
 	return v, nil
 }
@@ -254,7 +229,7 @@ func (w *Workspace) UpdateView(id, hash string, spec map[string]any) (View, erro
 		return View{}, HashConflict
 	}
 	v := w.shape(spec)
-	v.ID, v.RootViewID, v.PreviousViewID, v.State = old.ID, old.RootViewID, old.PreviousViewID, old.State
+	v.ID, v.RootViewID, v.State = old.ID, old.RootViewID, old.State
 	*old = v
 	w.tellViews(user)
 	return v, nil
@@ -272,43 +247,15 @@ func (w *Workspace) FillView(id string, values map[string]map[string]any) (View,
 	return *v, nil
 }
 
-// CloseView closes a person's modal, or all of them, and returns the closed ones, topmost first. It closes nothing if
-// the modal is not the topmost.
-func (w *Workspace) CloseView(user, id string, all bool) []View {
+// CloseView closes a person's modal.
+func (w *Workspace) CloseView(user string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	whose, v := w.findView(id)
-	open := w.views[user]
-	if v == nil || whose != user || open[len(open)-1] != v {
-		return nil
-	}
-	var gone []View
-	for n := len(open); n > 0; n-- {
-		gone = append(gone, *open[n-1])
-		w.views[user] = open[:n-1]
-		if !all {
-			break
-		}
-	}
-	if len(w.views[user]) == 0 {
-		delete(w.views, user)
-	}
+	delete(w.views, user)
 	w.tellViews(user)
-	return gone
 }
 
-// TopView returns a modal and the person who has it open. It returns ViewNotFound unless the modal is their topmost.
-func (w *Workspace) TopView(id string) (user string, v View, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	user, found := w.findView(id)
-	if open := w.views[user]; found == nil || open[len(open)-1] != found {
-		return "", View{}, ViewNotFound
-	}
-	return user, *found, nil
-}
-
-// Views returns a person's open modals, the topmost last.
+// Views returns the modal that a person has open, if any.
 func (w *Workspace) Views(user string) []View {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -316,11 +263,10 @@ func (w *Workspace) Views(user string) []View {
 }
 
 func (w *Workspace) snapshot(user string) []View {
-	out := []View{}
-	for _, v := range w.views[user] {
-		out = append(out, *v)
+	if v := w.views[user]; v != nil {
+		return []View{*v}
 	}
-	return out
+	return []View{}
 }
 
 func (w *Workspace) tellViews(user string) {
@@ -328,11 +274,9 @@ func (w *Workspace) tellViews(user string) {
 }
 
 func (w *Workspace) findView(id string) (user string, v *View) {
-	for _, user := range slices.Sorted(maps.Keys(w.views)) {
-		for _, v := range w.views[user] {
-			if v.ID == id || v.ExternalID != "" && v.ExternalID == id {
-				return user, v
-			}
+	for user, v := range w.views {
+		if v.ID == id || v.ExternalID != "" && v.ExternalID == id {
+			return user, v
 		}
 	}
 	return "", nil

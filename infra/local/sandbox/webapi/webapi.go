@@ -119,7 +119,7 @@ var methods = map[string]method{
 	"users.info": {userInfo, "user"}, "users.conversations": {userConversations, ""}, "users.list": {listUsers, ""},
 	"users.lookupByEmail": {userByEmail, ""}, "usergroups.list": {listGroups, ""}, "usergroups.users.list": {groupUsers,
 		""},
-	"views.open": {openView, ""}, "views.push": {pushView, ""}, "views.update": {updateView,
+	"views.open": {openView, ""}, "views.update": {updateView,
 		""}, "views.publish": {publishView, "user_id"},
 	"assistant.threads.setSuggestedPrompts": {setPrompts, "channel_id"}, "assistant.threads.setStatus": {setWaiting,
 		"channel_id thread_ts"}, "agents.sessions.setStatus": {setSession, "channel_id"},

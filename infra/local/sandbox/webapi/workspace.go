@@ -28,7 +28,6 @@ const (
 	CantDelete       Code = "cant_delete_message"
 	ViewNotFound     Code = "not_found"
 	HashConflict     Code = "hash_conflict"
-	PushLimit        Code = "push_limit_reached"
 	DuplicateID      Code = "duplicate_external_id"
 	TriggerInvalid   Code = "invalid_trigger_id"
 	TriggerExpired   Code = "expired_trigger_id"
@@ -76,7 +75,7 @@ type Workspace struct {
 	groups     []Group
 	channels   []*channel
 	ephemerals []Message
-	views      map[string][]*View
+	views      map[string]*View
 	homes      map[string]View
 	triggers   map[string]*trigger
 	hooks      map[string]*hook
@@ -93,7 +92,7 @@ func NewWorkspace(cfg Config) *Workspace {
 	}
 	w := &Workspace{
 		cfg:      cfg,
-		views:    map[string][]*View{},
+		views:    map[string]*View{},
 		triggers: map[string]*trigger{},
 		hooks:    map[string]*hook{},
 		prompts:  map[string][]Prompt{},
