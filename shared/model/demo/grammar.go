@@ -216,7 +216,7 @@ func (w *meant) merge(all []token, on string) bool {
 	if told {
 		n.People = nil
 	}
-	n.Is["nodm"], n.Is["nosheet"] = w.Is["nodm"] && !has(all, "dm"), w.Is["nosheet"] && !has(all, "sheet")
+	n.Is["nodm"], n.Is["nosheet"] = w.Is["nodm"] && !has(all, "dm"), w.Is["nosheet"] && !has(all, "sheet", "tab")
 	n.take(all)
 	for i := range all {
 		t := &all[i]
@@ -224,7 +224,7 @@ func (w *meant) merge(all []token, on string) bool {
 	}
 	sets := func(t token) bool { return t.is("set") || t.named["only"] != "" }
 	if len(strange(all)) > 0 || scoped && !slices.ContainsFunc(all, sets) ||
-		!scoped && !told && !has(all, "nodm", "nosheet", "dm", "sheet", "check", "validate") {
+		!scoped && !told && !has(all, "nodm", "nosheet", "dm", "sheet", "check", "validate", "tab") {
 		return false
 	}
 	n.Is["assumed"] = w.Is["assumed"] && !has(all, "month")

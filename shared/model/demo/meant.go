@@ -25,13 +25,13 @@ type meant struct {
 	Applied, Unread []string // reasons of rejections
 	People          []string // who is named to get a direct message; else the requester does
 
-	Topic, Part, Quote string // Part is a department, Quote a message's text
-	Requester          string
-	This, Month        time.Time // the first days of the request's month, and of the one that it is about
-	Start              time.Time // of a meeting
-	length             time.Duration
-	Order              order
-	Is                 map[string]bool // tags that were said, and assumed, courtesy and notools
+	Topic, Part, Quote, TabSaid string // Part is a department, Quote a message's text
+	Requester                   string
+	This, Month                 time.Time // the first days of the request's month, and of the one that it is about
+	Start                       time.Time // of a meeting
+	length                      time.Duration
+	Order                       order
+	Is                          map[string]bool // tags that were said, and assumed, courtesy and notools
 }
 
 // enclosed is a message that the request forwards, or a file of it.
@@ -121,6 +121,9 @@ func (w *meant) take(all []token) {
 			}
 		case "q":
 			w.Quote = x["q"]
+		case "tab":
+			w.TabSaid = strings.Join(strings.Fields(x["q"]), " ")
+			t.used = utf8.RuneCountInString(w.TabSaid) <= maxTab
 		case "day":
 			w.Start = w.Start.AddDate(0, 0, number(t.means)-1)
 		case "clock":
@@ -134,7 +137,7 @@ func (w *meant) take(all []token) {
 	}
 	for i := range all { // what is left out is not asked for, too
 		t := &all[i]
-		t.used = t.used && !(w.Is["nodm"] && t.is("dm", "to") || w.Is["nosheet"] && (t.is("sheet") ||
+		t.used = t.used && !(w.Is["nodm"] && t.is("dm", "to") || w.Is["nosheet"] && (t.is("sheet", "tab") ||
 			t.is("rows") && w.Kind() == "records"))
 	}
 }
@@ -156,9 +159,9 @@ func second(before []token, t token) bool {
 	})
 }
 
-// maxMessage is the limit of a message in characters. maxTold keeps the steps within a card: nobody may stamp steps that
-// they can't see in full.
-const maxMessage, maxTold = 3000, 10
+// maxTab and maxMessage are the limits of a tab's name and a message in characters. maxTold keeps the steps within a
+// card: nobody may stamp steps that they can't see in full.
+const maxTab, maxMessage, maxTold = 100, 3000, 10
 
 // helps reports whether a request only asks what there is to ask for, greets or thanks.
 func (w *meant) helps() bool {

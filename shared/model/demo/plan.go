@@ -139,10 +139,10 @@ func (w *meant) To() string {
 }
 
 // Tab is the name of the sheet's tab. It is made of everything that the table is about, so that different requests
-// write to different tabs.
+// write to different tabs. A name from the message is used unchanged.
 func (w *meant) Tab() string {
 	month := map[bool]string{true: w.Month.Format("2006-01")}[w.Dated()]
-	return strings.Join(strings.Fields(w.Form("tab")+" "+month+" "+w.Part), " ")
+	return cmp.Or(w.TabSaid, strings.Join(strings.Fields(w.Form("tab")+" "+month+" "+w.Part), " "))
 }
 
 // Columns are the members of the rows that the sheet shows, each with its heading. A member without one has its name.
