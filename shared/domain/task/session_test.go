@@ -2,6 +2,7 @@ package task
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -261,14 +262,7 @@ func TestASessionsTimeWaitsForRoom(t *testing.T) {
 func TestAToolRequestIsAnApprovedStepOrDenied(t *testing.T) {
 	s := inSession(t)
 	fits := func(orders ...int) func(Step) bool {
-		return func(x Step) bool {
-			for _, o := range orders {
-				if x.Order == o {
-					return true
-				}
-			}
-			return false
-		}
+		return func(x Step) bool { return slices.Contains(orders, x.Order) }
 	}
 	admit := func(tool string, f func(Step) bool, want int, denial Denial) {
 		t.Helper()
