@@ -129,17 +129,6 @@ func (c *Sender) Deliver(e Event) {
 	}
 }
 
-// Repeat sends copies of an event at the same time, without retries, and waits for the answers.
-func (c *Sender) Repeat(e Event, copies int) []Attempt {
-	attempts := make([]Attempt, copies)
-	var all sync.WaitGroup
-	for i := range copies {
-		all.Go(func() { attempts[i], _ = c.sendEvent(e, 0, "", true) })
-	}
-	all.Wait()
-	return attempts
-}
-
 // persist sends one event with up to three retries.
 func (c *Sender) persist(e Event) {
 	reason := ""
@@ -166,8 +155,7 @@ func (c *Sender) wait(d time.Duration) bool {
 // Mention returns a text that mentions the bot.
 func Mention(text string) string { return "<@" + webapi.Bot + "> " + text }
 
-// emit wraps an event in Slack's envelope and delivers it. about is the timestamp by which Redeliver finds the event
-// again.
+// emit wraps an event in Slack's envelope and delivers it. about is the timestamp of the message that it is about.
 func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 	id := "Ev" + rand.Text()[:9]
 	body, err := json.Marshal(map[string]any{
@@ -184,11 +172,7 @@ func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 		s.opts.Logger.Error("encode event", "err", err)
 		return
 	}
-	e := Event{ID: id, Kind: fmt.Sprint(inner["type"]), User: user, Channel: channel, TS: about, Body: body}
-	s.mu.Lock()
-	s.sent[channel+about] = e
-	s.mu.Unlock()
-	s.sender.Deliver(e)
+	s.sender.Deliver(Event{ID: id, Kind: fmt.Sprint(inner["type"]), User: user, Channel: channel, TS: about, Body: body})
 }
 
 // external reports whether a channel is the one that is shared with another organization.
@@ -262,18 +246,6 @@ func (s *Sandbox) event(kind string, m webapi.Message) map[string]any {
 		inner["user_team"], inner["source_team"] = m.Team, m.Team
 	}
 	return inner
-}
-
-// Redeliver sends the event about a message again, with several copies at once and without retries, and returns the
-// app's answers. It returns an error if no event was sent about that message.
-func (s *Sandbox) Redeliver(channel, ts string, copies int) ([]Attempt, error) {
-	s.mu.Lock()
-	e, ok := s.sent[channel+ts]
-	s.mu.Unlock()
-	if !ok {
-		return nil, fmt.Errorf("redeliver: no event was sent about message %s in %s", ts, channel)
-	}
-	return s.sender.Repeat(e, copies), nil
 }
 
 // StopAgent presses the stop button that Slack shows in a thread while the app's agent is processing.

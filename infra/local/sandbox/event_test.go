@@ -240,15 +240,6 @@ func TestTogglesOfDelivery(t *testing.T) {
 		late := w.app.events()[0].at.Sub(said)
 		expect.That(t, late >= time.Second, "came after %v, want a second", late)
 	})
-	t.Run("again by hand", func(t *testing.T) {
-		w := newWorld(t)
-		ts := expect.Value(w.Say(webapi.Sato, webapi.HR, sandbox.Mention("x")))(t)
-		a := expect.Value(w.Redeliver(webapi.HR, ts, 5))(t)
-		expect.That(t, len(a) == 5, "%d attempts", len(a))
-		expect.Eventually(t, "six deliveries", func() bool { return len(w.app.events()) == 6 })
-		_, err := w.Redeliver(webapi.HR, "1.000001", 1)
-		expect.That(t, err != nil, "an unknown message was redelivered")
-	})
 }
 
 func TestStrangerSpeaksWithTheirTeam(t *testing.T) {

@@ -81,8 +81,7 @@ type Sandbox struct {
 	marks    map[string]Attempt
 	attempts []Attempt
 	calls    []webapi.Call
-	counted  int // number of attempts so far
-	sent     map[string]Event
+	counted  int    // number of attempts so far
 	shares   string // id of the channel that is shared with another organization
 }
 
@@ -109,7 +108,7 @@ func New(opts Options) *Sandbox {
 		urls: Endpoints{Self: opts.URL, Events: opts.EventsURL, Interactions: opts.InteractionsURL,
 			Commands: opts.CommandsURL},
 		marks: map[string]Attempt{}, started: opts.Now(),
-		sent: map[string]Event{}, shares: webapi.General,
+		shares: webapi.General,
 	}
 	s.toggles.EnforceRates = opts.Rates.Enforce
 	s.faults.SetRates(opts.Rates)

@@ -116,7 +116,7 @@ func TestAmongFortyRequests(t *testing.T) {
 
 	t.Run("the page opens at its end and follows", func(t *testing.T) { testEndIsFollowed(t, w, p.For(t)) })
 	t.Run("what is folded stays folded", func(t *testing.T) { testFoldedStaysFolded(w, p.For(t)) })
-	t.Run("what waits for a person is listed", func(t *testing.T) { testWaitsAreListed(t, w, p.For(t)) })
+	t.Run("what waits for a person is listed", func(t *testing.T) { testWaitsAreListed(t, p.For(t)) })
 	t.Run("the run panel keeps the task that was chosen", func(t *testing.T) { testPanelKeepsItsTask(t, w, p.For(t)) })
 	t.Run("tabs move by arrow keys", func(t *testing.T) { testTabsByArrowKeys(p.For(t)) })
 	t.Run("a copy is named by its request", func(t *testing.T) { testACopyIsNamedByItsRequest(t, w, p.For(t)) })
@@ -153,7 +153,7 @@ func testFoldedStaysFolded(w *world, p *browser.Tab) {
 	picture(p, "folded")
 }
 
-func testWaitsAreListed(t *testing.T, w *world, p *browser.Tab) {
+func testWaitsAreListed(t *testing.T, p *browser.Tab) {
 	p.Until(`document.querySelector("#open-waits .count").innerText === "0"`)
 	as(p, webapi.Suzuki)
 	p.Until(`document.querySelector("#open-waits .count").innerText === "5"`)
