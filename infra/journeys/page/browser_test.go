@@ -226,6 +226,8 @@ var stories = []struct {
 		v.lacks("dialog")
 		v.sees(v.words.next)
 		v.looks("version-2-by-mention")
+		v.Press(".whisper .link") // or the story in the next language would find it
+		v.lacks(".whisper")
 	}},
 	{"a question gets a plain reply", func(v *visitor) {
 		v.asks(v.words.question)
