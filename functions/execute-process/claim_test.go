@@ -119,8 +119,7 @@ func TestManyThatBeginAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 	for _, x := range refs {
 		number := x.Load().Execution().Number
 		expect.That(t, slices.ContainsFunc(of, func(n task.Numbered) bool {
-			return n.String() == number &&
-				n.TaskID == x.Ref.ID
+			return n.String() == number && n.TaskID == x.Ref.ID
 		}),
 			"%s is another's", number)
 	}

@@ -68,8 +68,7 @@ func testSessionCompletes(t *testing.T, m *sessionWorld) {
 		t.Errorf("usage %+v of %+v", u, m.Load().Used())
 	}
 	if slices.ContainsFunc(x.Answers, func(a models.Answer) bool {
-		return a.Error ||
-			!strings.Contains(a.Text, `"done"`)
+		return a.Error || !strings.Contains(a.Text, `"done"`)
 	}) {
 		t.Errorf("answers %+v", x.Answers)
 	}

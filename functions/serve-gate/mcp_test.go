@@ -184,8 +184,7 @@ func TestARuleMayTakeReads(t *testing.T) {
 		x := &rules.Rules{Rules: []rules.Rule{{
 			ID: "01KS000000000000000000000A", Name: "外部", Conditions: rules.Conditions{Asks: []rules.Kind{kind},
 				Tools: []rules.Tool{{Name: readTool}}},
-			Outcome: rules.Outcome{Stages: []rules.Stage{{Name: "経理", Need: 1,
-				Who: rules.Who{People: []string{"U2"}}}}}}}}
+			Outcome: rules.Outcome{Stages: []rules.Stage{{Name: "経理", Need: 1, Who: rules.Who{People: []string{"U2"}}}}}}}}
 		_, _, err := w.all.SaveRules(t.Context(), w.key.TenantID, x, 0, nil, pipelinetest.Member("U9"), w.now)
 		expect.NoError(t, err)
 		s, arguments := w.connected("2026-07-28"), map[string]any{"department": nil, "status": "all"}

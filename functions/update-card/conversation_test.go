@@ -64,8 +64,7 @@ func (k *inConversation) asking() string {
 // drawn draws, and checks these texts in the thread in this order, and the agent's status in Slack.
 func (k *inConversation) drawn(status string, texts ...string) {
 	k.T.Helper()
-	expect.Must(k.T, k.send(k.asking()),
-		"given back for %v s", k.queue.hidden)
+	expect.Must(k.T, k.send(k.asking()), "given back for %v s", k.queue.hidden)
 	thread := k.slack.Thread(k.T, k.channel, k.thread)
 	expect.Must(k.T, len(thread) == len(texts), "the thread shows %d messages, want %q: %+v", len(thread), texts, thread)
 	for i, m := range thread {

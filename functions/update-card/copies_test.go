@@ -122,8 +122,7 @@ func testOwnLanguage(t *testing.T, w *world) {
 	w.done()
 	w.Cancel()
 	w.done()
-	expect.That(t, strings.Contains(strings.Join(w.direct(webapi.Sato), ""), "キャンセル"), "%v",
-		w.direct(webapi.Sato))
+	expect.That(t, strings.Contains(strings.Join(w.direct(webapi.Sato), ""), "キャンセル"), "%v", w.direct(webapi.Sato))
 	w.shows("", "キャンセル")
 	before := len(w.direct(webapi.Sato))
 	c, ref := task.Tell(w.Ref.Tenant, task.Request{TeamID: slacktest.Team, User: webapi.Sato, ChannelType: "im",
@@ -133,8 +132,7 @@ func testOwnLanguage(t *testing.T, w *world) {
 	w.done()
 	said := w.direct(webapi.Sato)[before:]
 	greeting := card.Sentence("en", task.ReasonGreeting, "", explain.NoRetry)
-	expect.That(t, len(said) == 1 && strings.Contains(said[0], greeting[:40]), "%v",
-		said)
+	expect.That(t, len(said) == 1 && strings.Contains(said[0], greeting[:40]), "%v", said)
 	offered := w.slack.Prompts(webapi.DirectMessage(webapi.Sato))
 	expect.Is(t, offered[0].Title, card.Suggestions("en")[0].Title, "suggested")
 }

@@ -117,9 +117,7 @@ func testRepeated(t *testing.T, w *world) {
 	for range cap(results) {
 		h := w.handler()
 		go func() {
-			out, err := h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{
-				MessageId: "m", Body: body,
-			}}})
+			out, err := h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{MessageId: "m", Body: body}}})
 			results <- err == nil && len(out.BatchItemFailures) == 0
 		}()
 	}
@@ -279,8 +277,7 @@ func testUpdateFault(t *testing.T, w *world) {
 	})
 	w.done()
 	c = w.Load().Card("CARD#prompt#0001")
-	expect.That(t, c.State == aggregate.CardUnreachable && c.MessageTS == before && c.Refusal == "msg_too_long", "%+v",
-		c)
+	expect.That(t, c.State == aggregate.CardUnreachable && c.MessageTS == before && c.Refusal == "msg_too_long", "%+v", c)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.End(by, policy, w.Now()) })
 	w.done()
 	c = w.Load().Card("CARD#prompt#0001")

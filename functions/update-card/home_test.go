@@ -112,16 +112,14 @@ func testHomeHides(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
 	for _, user := range []string{webapi.Guest, webapi.Stranger} {
 		shown := w.opens(user)
-		expect.That(t, !strings.Contains(shown, "• ") && !strings.Contains(shown, w.Ref.ID),
-			"%s sees %s", user, shown)
+		expect.That(t, !strings.Contains(shown, "• ") && !strings.Contains(shown, w.Ref.ID), "%s sees %s", user, shown)
 	}
 }
 
 func testHomeThirty(t *testing.T, w *world) {
 	for i := range 30 {
 		ts := fmt.Sprintf("1776675700.%06d", i+1)
-		w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts,
-			ThreadTS: ts})
+		w.Receive(task.Request{User: webapi.Sato, Channel: webapi.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts})
 		w.Prompted(tenancy.DefaultSettings())
 	}
 	w.slack.Calls()

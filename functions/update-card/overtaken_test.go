@@ -103,9 +103,7 @@ type beforeUpdate struct {
 	do func()
 }
 
-func (b beforeUpdate) Update(
-	ctx context.Context, channel, ts string, m card.Message, about slackapi.Metadata,
-) error {
+func (b beforeUpdate) Update(ctx context.Context, channel, ts string, m card.Message, about slackapi.Metadata) error {
 	b.do()
 	return b.Slack.Update(ctx, channel, ts, m, about)
 }

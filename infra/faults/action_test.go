@@ -273,7 +273,5 @@ func (k *talk) anew(kills ...point) {
 }
 
 func (k *talk) dialogue(t driver.T) *driver.Dialogue {
-	return &driver.Dialogue{
-		T: t, S: k.Stack, User: webapi.Sato, Channel: webapi.HR, Root: k.thread, Timeout: stepTimeout,
-	}
+	return &driver.Dialogue{T: t, S: k.Stack, User: webapi.Sato, Channel: webapi.HR, Root: k.thread, Timeout: stepTimeout}
 }

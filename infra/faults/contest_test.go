@@ -270,8 +270,7 @@ func supersededRuns(t *testing.T, b *harness) {
 		release := d.holds(at.moment())
 		defer release()
 		d.Eventually("a round is about to be saved", func() bool {
-			return d.met(at.function, at.kind) >= at.ordinal &&
-				len(d.Load().Waits) == 1
+			return d.met(at.function, at.kind) >= at.ordinal && len(d.Load().Waits) == 1
 		})
 		d.stopRun("Pipeline", d.Ref.ID)
 		d.stopRun("Contest", d.contest().ID)
@@ -362,8 +361,7 @@ func contestBySweeperOnly(t *testing.T, b *harness) {
 		swept(d, "the steps wait", waits(task.ProcessKey(1)))
 		d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
 		swept(d, "the work is done", func(a *task.Aggregate) bool {
-			return a.Head.Ended != nil &&
-				a.Head.ShownRev >= a.Head.Rev
+			return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev
 		})
 		d.untilCompleted()
 	}

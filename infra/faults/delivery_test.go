@@ -65,8 +65,7 @@ func TestTheSweeperSawTheTaskLongAgo(t *testing.T) {
 				release := d.holds(at.moment())
 				defer release()
 				d.Eventually("the gate is open", func() bool {
-					return d.Shows("CARD#prompt#0001", "approve_prompt") &&
-						len(d.Load().Waits) == 1
+					return d.Shows("CARD#prompt#0001", "approve_prompt") && len(d.Load().Waits) == 1
 				})
 				var swept sync.WaitGroup
 				defer swept.Wait()

@@ -125,8 +125,7 @@ func (t *trace) meet(c lambda.Call) lambda.Fault {
 	}
 	if status != 0 {
 		fault.Instead = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w,
-				`{"message":"refused"}`, status)
+			http.Error(w, `{"message":"refused"}`, status)
 		})
 	}
 	held := t.hold[c.Kind]

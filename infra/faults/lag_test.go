@@ -195,8 +195,7 @@ func TestTheIndexStandsStill(t *testing.T) {
 	l, old := b.lags(t, 0)
 	b.runHappy(t, func(d *scenarioRun) {
 		d.Eventually("the gate is open", func() bool {
-			return d.Shows("CARD#prompt#0001", "approve_prompt") &&
-				len(d.Load().Waits) == 1
+			return d.Shows("CARD#prompt#0001", "approve_prompt") && len(d.Load().Waits) == 1
 		})
 		prompt := d.Load().Prompt().ID
 		listed := func() bool {

@@ -68,8 +68,7 @@ func TestNoRoomToRun(t *testing.T) {
 func (d *scenarioRun) approvedWithoutRoom(functions ...string) (run int) {
 	d.ClickUntilTaken(webapi.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Eventually("the steps wait", func() bool {
-		return d.Shows("CARD#process#0001", "approve_process") &&
-			len(d.Load().Waits) == 1
+		return d.Shows("CARD#process#0001", "approve_process") && len(d.Load().Waits) == 1
 	})
 	d.throttles(functions...)
 	d.ClickUntilTaken(webapi.Tanaka, "CARD#process#0001", "approve_process")
@@ -105,8 +104,7 @@ func (b *harness) triesSoon(t *testing.T) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		_, err := c.UpdateStateMachine(ctx, &sfn.UpdateStateMachineInput{StateMachineArn: arn,
-			Definition: was.Definition})
+		_, err := c.UpdateStateMachine(ctx, &sfn.UpdateStateMachineInput{StateMachineArn: arn, Definition: was.Definition})
 		expect.That(t, err == nil, "%v", err)
 	})
 }

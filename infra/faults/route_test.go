@@ -100,14 +100,12 @@ func (b *harness) standsIn(t *testing.T, hand, principal string) (end func()) {
 
 // desk returns a stage of people by name.
 func desk(name string, need int, users ...string) rules.Stage {
-	return rules.Stage{Name: name, Need: need,
-		Who: rules.Who{People: users}}
+	return rules.Stage{Name: name, Need: need, Who: rules.Who{People: users}}
 }
 
 // always returns the rule for every request.
 func always(stages ...rules.Stage) rules.Rule {
-	return rules.Rule{ID: "01KS000000000000000000000A", Name: "すべて",
-		Outcome: rules.Outcome{Stages: stages}}
+	return rules.Rule{ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{Stages: stages}}
 }
 
 // underRules saves rules for a test. The last of them, for every request, is always there. They end with the test.

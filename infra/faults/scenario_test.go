@@ -116,15 +116,13 @@ func scenarios() []scenario {
 // sweptTo sweeps to start the work, and again to draw the gate that it reaches.
 func (d *scenarioRun) sweptTo(gate string) {
 	d.Eventually("the message is kept", func() bool {
-		_, err := d.Store.Head(context.Background(),
-			d.Ref)
+		_, err := d.Store.Head(context.Background(), d.Ref)
 		return err == nil
 	})
 	d.sweep()
 	d.Eventually("the run waits at "+gate, func() bool {
 		a := d.Load()
-		return len(a.Waits) == 1 &&
-			a.Waits[0].Gate == gate
+		return len(a.Waits) == 1 && a.Waits[0].Gate == gate
 	})
 	d.sweep()
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/driver"
 	"ringi/infra/local/lambda"
@@ -117,8 +116,7 @@ func TestTenTeamsLoseNoRound(t *testing.T) {
 		if want == nil {
 			want = rows
 		}
-		diff := cmp.Diff(want, rows)
-		expect.That(t, diff == "", "%v", diff)
+		expect.Same(t, want, rows)
 	}
 }
 

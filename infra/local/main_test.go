@@ -57,9 +57,8 @@ func TestParse(t *testing.T) {
 					"%+v, %v", o, err)
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
-				t.Errorf("got %v, want %q in it", err, tt.want)
-			}
+			expect.That(t, err != nil && strings.Contains(err.Error(), tt.want) && (tt.is == nil || errors.Is(err, tt.is)),
+				"got %v, want %q in it", err, tt.want)
 		})
 	}
 }
@@ -318,9 +317,8 @@ func TestTheModelThatIsAskedFor(t *testing.T) {
 			var o stack.Options
 			host, err := useModel(&o, tt.model, func(name string) string { return tt.env[name] })
 			if tt.refused != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.refused) || strings.Contains(err.Error(), "\n") {
-					t.Errorf("got %v, want %q in it", err, tt.refused)
-				}
+				expect.That(t, err != nil && strings.Contains(err.Error(), tt.refused) &&
+					!strings.Contains(err.Error(), "\n"), "got %v, want %q in it", err, tt.refused)
 				return
 			}
 			d := cmp.Diff(tt.want, chosen{host, o.ModelKeys, o.Parameters, o.Allow})
@@ -338,13 +336,10 @@ func TestTheBannerSaysWhereRequestsGo(t *testing.T) {
 			!strings.Contains(banner, "planted"),
 			"%v", banner)
 	}
-	if got := ready("http://127.0.0.1:3000", "demo", ""); got != "ready http://127.0.0.1:3000" {
-		t.Error(got)
-	}
-	if got := ready("http://127.0.0.1:3000", o.Model,
-		host); got != "ready http://127.0.0.1:3000 with anthropic:claude-sonnet-4-6 at api.anthropic.com" {
-		t.Error(got)
-	}
+	got := ready("http://127.0.0.1:3000", "demo", "")
+	expect.That(t, got == "ready http://127.0.0.1:3000", "%v", got)
+	got = ready("http://127.0.0.1:3000", o.Model, host)
+	expect.That(t, got == "ready http://127.0.0.1:3000 with anthropic:claude-sonnet-4-6 at api.anthropic.com", "%v", got)
 	if o, host, err := parse(nil, streams{err: io.Discard}); err != nil || host != "" || o.ModelKeys != nil ||
 		strings.Contains(o.Sandbox.BannerEN, "anthropic") {
 		t.Errorf("a key alone switches something: %q %v %v", host, o.ModelKeys, err)

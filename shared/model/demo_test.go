@@ -83,9 +83,8 @@ func TestDemoPlans(t *testing.T) {
 			expect.That(t, e.Title == test.title && policy != "", "title %q, want %q", e.Title, test.title)
 			expect.Same(t, test.want, shown(steps))
 			all, _ := json.Marshal(steps)
-			if !strings.Contains(string(all), test.month) || !strings.Contains(string(all), `"recipient":"U0SANDSATO"`) {
-				t.Errorf("steps: %s", all)
-			}
+			expect.That(t, strings.Contains(string(all), test.month) &&
+				strings.Contains(string(all), `"recipient":"U0SANDSATO"`), "steps: %s", all)
 		})
 	}
 }
@@ -264,9 +263,8 @@ func TestACallIsLoggedWithoutItsContent(t *testing.T) {
 	_, usage, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: "himitsu", Now: now(),
 		Locale: "en", Try: 1})
 	expect.NoError(t, err)
-	if n := strings.Count(b.String(), `"provider":"demo"`); n != 1 || strings.Contains(b.String(), "himitsu") {
-		t.Errorf("%d lines: %s", n, b.String())
-	}
+	n := strings.Count(b.String(), `"provider":"demo"`)
+	expect.That(t, n == 1 && !strings.Contains(b.String(), "himitsu"), "%d lines: %s", n, b.String())
 	if !strings.HasPrefix(usage.Prompt, "extract.en.") || !strings.Contains(b.String(), `"prompt":"`+usage.Prompt+`"`) {
 		t.Errorf("the prompt %q is not in the log: %s", usage.Prompt, b.String())
 	}
@@ -285,7 +283,6 @@ func TestDemoSummary(t *testing.T) {
 	got, _, err := model.Summarize(t.Context(), demo.Layers{}, in)
 	want := "従業員 42 名を確認しました。\n残業時間の合計は 712.5 時間です。\n月 45 時間超 4 名、80 時間超 1 名、100 時間超 0 名 (80・100 時間は休日労働を含む)。\n42 " +
 		"行を書き込みました: http://127.0.0.1/sheets/x\n依頼者に DM で知らせました。"
-	if d := cmp.Diff(want, got); d != "" || err != nil {
-		t.Error(d, err)
-	}
+	d := cmp.Diff(want, got)
+	expect.That(t, d == "" && err == nil, "%v %v", d, err)
 }

@@ -40,9 +40,8 @@ func TestAnAnswerGetsRoomForThoughtsWithinTheModelsLimit(t *testing.T) {
 			"%s: quiet %t, %d %t, %d %t", name, Quiet(name), once, fullOnce, twice, fullTwice)
 	}
 	r := Request{MaxTokens: 4_000}
-	if n, full := r.Output("claude-sonnet-4-6", false); n != 4_000 || full {
-		t.Errorf("without room: %d, %t", n, full)
-	}
+	n, full := r.Output("claude-sonnet-4-6", false)
+	expect.That(t, n == 4_000 && !full, "without room: %d, %t", n, full)
 }
 
 func TestTheLimitThatARefusalNamesIsRead(t *testing.T) {
@@ -91,8 +90,7 @@ func TestALargeErrorIsNotLookedThrough(t *testing.T) {
 		got := Response{Tokens: 32_384}
 		lower := got.Lower(Request{MaxTokens: 16_000}, said, true)
 		e := FromStatus("p", 400, nil, said)
-		expect.That(t, lower && got.Tokens == 16_000 && e.Kind == BadRequest && !FormRefused(said), "%+v, %v",
-			got, e)
+		expect.That(t, lower && got.Tokens == 16_000 && e.Kind == BadRequest && !FormRefused(said), "%+v, %v", got, e)
 	})
 }
 
@@ -140,14 +138,11 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 			ToolInput: aggregate.JSON(`{"x":"` + strings.Repeat("う", 8000) + `"}`)}}
 		plans = append(plans, PlanVersion{Steps: steps, Reason: reason})
 	}
-	for name, data := range map[string]any{
-		"方針": draftTries(drafts), "手順": planData(PlanInput{Earlier: plans}).Earlier,
-	} {
+	for name, data := range map[string]any{"方針": draftTries(drafts), "手順": planData(PlanInput{Earlier: plans}).Earlier} {
 		b := expect.Value(json.Marshal(data))(t)
 		text := string(b)
-		if n := estimate(text); n > 10_000+maxEarlier+50*(maxOldReason+20) {
-			t.Errorf("%s: %d tokens", name, n)
-		}
+		n := estimate(text)
+		expect.That(t, n <= 10_000+maxEarlier+50*(maxOldReason+20), "%s: %d tokens", name, n)
 		expect.That(t, strings.Contains(text, name+"49") && !strings.Contains(text, name+"48"),
 			"%s: the newest and only the newest is there whole", name)
 		for i := range 50 {

@@ -128,10 +128,9 @@ func TestPlanIsBoundToTheCatalog(t *testing.T) {
 	steps, _, _, err := model.Plan(t.Context(), g, planInput(t))
 	expect.NoError(t, err)
 	spec, _ := catalog(t).Lookup("list_employees")
-	if s := steps[0]; s.Access != aggregate.Read || s.ToolVersion != spec.Version() ||
-		s.ToolInput != `{"department":null,"status":"all"}` {
-		t.Errorf("%+v", s)
-	}
+	s := steps[0]
+	expect.That(t, s.Access == aggregate.Read && s.ToolVersion == spec.Version() &&
+		s.ToolInput == `{"department":null,"status":"all"}`, "%+v", s)
 }
 
 // A server's tool that changed is off until an administrator allows it again.
@@ -151,10 +150,9 @@ func TestAForbiddenToolIsNotOffered(t *testing.T) {
 		`{"recipient":"U0123","text":"x","details":[]}`)), answer(t, listStep(1)))
 	_, _, _, err := model.Plan(t.Context(), g, in)
 	expect.NoError(t, err)
-	if strings.Contains(g.asked[0].Standing+g.asked[0].Messages[0].Parts[0].Text, "send_slack_dm") ||
-		!strings.Contains(told(t, g.asked[1]), `there is no tool "send_slack_dm"`) {
-		t.Error("the forbidden tool was offered or taken")
-	}
+	expect.That(t, !strings.Contains(g.asked[0].Standing+g.asked[0].Messages[0].Parts[0].Text, "send_slack_dm") &&
+		strings.Contains(told(t, g.asked[1]), `there is no tool "send_slack_dm"`),
+		"the forbidden tool was offered or taken")
 }
 
 // confined returns the input for a plan under a tenant's constraints.
@@ -242,9 +240,8 @@ func TestSixtyStepsAtTheirLongestFitTheRow(t *testing.T) {
 func TestFactsLeaveListsOut(t *testing.T) {
 	facts := model.Facts(json.RawMessage(`{"count":2,"employees":[{"email":"a@example.com"}],"url":"http://x",
 		"who":{"a":1},"ok":true,"long":"` + strings.Repeat("a", 301) + `"}`))
-	if len(facts) != 3 || fmt.Sprintf("%v %v %v", facts["count"], facts["url"], facts["ok"]) != "2 http://x true" {
-		t.Errorf("%v", facts)
-	}
+	expect.That(t, len(facts) == 3 &&
+		fmt.Sprintf("%v %v %v", facts["count"], facts["url"], facts["ok"]) == "2 http://x true", "%v", facts)
 	for _, text := range []string{``, `[1]`, `null`, `{`} {
 		expect.Is(t, len(model.Facts(json.RawMessage(text))), 0, "%q", text)
 	}
@@ -317,10 +314,8 @@ func FuzzAnswers(f *testing.F) {
 		if steps, _, _, err := model.Plan(ctx, says(text, text), in); err == nil {
 			for i, s := range steps {
 				spec, ok := c.Lookup(s.Tool)
-				if !ok || s.ToolVersion != spec.Version() || s.Access != spec.Access || s.Order != i+1 ||
-					!json.Valid([]byte(s.ToolInput)) {
-					t.Errorf("taken: %+v", s)
-				}
+				expect.That(t, ok && s.ToolVersion == spec.Version() && s.Access == spec.Access && s.Order == i+1 &&
+					json.Valid([]byte(s.ToolInput)), "taken: %+v", s)
 				_, err := tool.Parse(s.ToolInput)
 				expect.That(t, err == nil, "%+v, %v", s, err)
 				hidden(t, s.Title, s.Description, s.ExpectedOutput)
@@ -347,9 +342,8 @@ func FuzzAnswers(f *testing.F) {
 func hidden(t *testing.T, texts ...string) {
 	t.Helper()
 	for _, s := range texts {
-		if strings.ContainsAny(s, "\u202e\u2066\u200b\u2060\ufeff\u00ad\x00\x1b\r\u2028") || strings.TrimSpace(s) == "" {
-			t.Errorf("taken: %q", s)
-		}
+		expect.That(t, !strings.ContainsAny(s, "\u202e\u2066\u200b\u2060\ufeff\u00ad\x00\x1b\r\u2028") &&
+			strings.TrimSpace(s) != "", "taken: %q", s)
 	}
 }
 

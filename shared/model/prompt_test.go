@@ -112,18 +112,15 @@ func TestAPolicyMentionsOnlySoMany(t *testing.T) {
 	if policy, _, err := model.Draft(t.Context(), g, in); err != nil || !strings.Contains(policy.Content, "U0PERSON019") {
 		t.Errorf("%q, %v", policy, err)
 	}
-	if again := told(t, g.asked[1]); !strings.Contains(again, "mentions 21 people") ||
-		!strings.Contains(again, "the limit is 20") {
-		t.Errorf("the model is told %s", again)
-	}
+	again := told(t, g.asked[1])
+	expect.That(t, strings.Contains(again, "mentions 21 people") && strings.Contains(again, "the limit is 20"),
+		"the model is told %s", again)
 	_, _, err := model.Draft(t.Context(), says(mentioning(30), mentioning(100)), in)
-	if f := model.Failure(err); f.Reason != task.ReasonTooManyPeople || f.Detail != "100/20" {
-		t.Errorf("%+v", f)
-	}
+	f := model.Failure(err)
+	expect.That(t, f.Reason == task.ReasonTooManyPeople && f.Detail == "100/20", "%+v", f)
 	_, _, err = model.Draft(t.Context(), says(mentioning(30), `{"policy":"","title":"件名"}`), in)
-	if f := model.Failure(err); f.Reason != task.ReasonModelBadOutput || !errors.As(err, new(*model.OutputError)) {
-		t.Errorf("%+v", f)
-	}
+	f = model.Failure(err)
+	expect.That(t, f.Reason == task.ReasonModelBadOutput && errors.As(err, new(*model.OutputError)), "%+v", f)
 }
 
 // If a policy is too long for a card, people are told that, and not that the answer was unusable.
@@ -206,10 +203,8 @@ func TestASummarySaysWhichDaysWereCounted(t *testing.T) {
 			g := answering(said)
 			// without a model's answer the summary is Plain's
 			text, _, _ := model.Summarize(t.Context(), g, model.SummaryInput{Locale: locale, Steps: steps})
-			if strings.Count(text, want) != 1 || strings.Contains(text, "承認済み") ||
-				utf8.RuneCountInString(text) > model.MaxSummary {
-				t.Errorf("%s, %s: %q", locale, name, text)
-			}
+			expect.That(t, strings.Count(text, want) == 1 && !strings.Contains(text, "承認済み") &&
+				utf8.RuneCountInString(text) <= model.MaxSummary, "%s, %s: %q", locale, name, text)
 		}
 	}
 	says := answering("2026-02-01〜2026-02-28: done")
@@ -272,10 +267,9 @@ func FuzzResult(f *testing.F) {
 		}
 		in := model.SummaryInput{Steps: []model.StepResult{{Title: title, Result: json.RawMessage(result)}, {Title: "二"}}}
 		text := model.Plain(in)
-		if strings.Count(text, "\n") != 2 || utf8.RuneCountInString(text) > model.MaxSummary && len(title) < 1000 ||
-			strings.ContainsAny(text, "\u202e\u200b\x00\r\u2028") {
-			t.Errorf("the summary is %q", text)
-		}
+		expect.That(t, strings.Count(text, "\n") == 2 &&
+			(utf8.RuneCountInString(text) <= model.MaxSummary || len(title) >= 1000) &&
+			!strings.ContainsAny(text, "\u202e\u200b\x00\r\u2028"), "the summary is %q", text)
 	})
 }
 

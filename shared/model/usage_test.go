@@ -50,10 +50,8 @@ func TestEveryCallIsPaidFor(t *testing.T) {
 		"nobody":                           {says(), 0, 0, 0, true},
 	} {
 		_, u, err := model.Extract(t.Context(), tt.g, model.ExtractInput{Text: "x", Now: now(), Try: 1})
-		if u.Calls != tt.calls || u.Cost != tt.cost || u.Unpriced != tt.unpriced || (err != nil) != tt.fails ||
-			(u.ID == "") != (tt.calls == 0) {
-			t.Errorf("%s: %+v, %v", name, u, err)
-		}
+		expect.That(t, u.Calls == tt.calls && u.Cost == tt.cost && u.Unpriced == tt.unpriced &&
+			(err != nil) == tt.fails && (u.ID == "") == (tt.calls == 0), "%s: %+v, %v", name, u, err)
 	}
 }
 
@@ -99,10 +97,8 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 	}
 	one, _ := use("今月の勤怠をまとめて", 1)
 	again, _ := use("今月の勤怠をまとめて", 1)
-	if one.Input == 0 || one.Output == 0 || one.Cost != 0 || one.Unpriced != 0 || one.Input != again.Input ||
-		one.Output != again.Output || one.ID == again.ID {
-		t.Errorf("%+v, then %+v", one, again)
-	}
+	expect.That(t, one.Input != 0 && one.Output != 0 && one.Cost == 0 && one.Unpriced == 0 &&
+		one.Input == again.Input && one.Output == again.Output && one.ID != again.ID, "%+v, then %+v", one, again)
 	in := planInput(t)
 	in.Request = "今月の勤怠をまとめて"
 	_, _, plan, err := model.Plan(t.Context(), demo.Layers{}, in)
@@ -223,9 +219,8 @@ func TestWhateverAModelCallsItselfItsCallsArePaid(t *testing.T) {
 		_, u, err := model.Draft(t.Context(), aliased(name), model.DraftInput{Locale: "ja", Now: time.Now()})
 		expect.NoError(t, err)
 		paid := &task.Aggregate{Shared: aggregate.Shared{Uses: []*aggregate.Use{{Usage: u}}}}
-		if !paid.CostReached(aggregate.USD(0.01)) || u.Unpriced != 0 {
-			t.Errorf("%.20q: a million tokens cost %d, unpriced %d", name, u.Cost, u.Unpriced)
-		}
+		expect.That(t, paid.CostReached(aggregate.USD(0.01)) && u.Unpriced == 0,
+			"%.20q: a million tokens cost %d, unpriced %d", name, u.Cost, u.Unpriced)
 		n := utf8.RuneCountInString(u.Model)
 		expect.That(t, n != 0 && n <= 150 && !strings.ContainsAny(u.Model, "\u202e\n"), "a name of %d characters is kept", n)
 	}
@@ -253,10 +248,9 @@ func TestALimitNeedsAPrice(t *testing.T) {
 			expect.That(t, g != nil && err == nil && opened == tt.model, "%s: %v", name, err)
 			continue
 		}
-		if f := model.Failure(err); opened != "" || f.Reason != task.ReasonModelUnpriced || f.Detail != tt.model ||
-			f.Transient || !errors.As(err, new(*model.Error)) {
-			t.Errorf("%s: %+v of %v", name, f, err)
-		}
+		f := model.Failure(err)
+		expect.That(t, opened == "" && f.Reason == task.ReasonModelUnpriced && f.Detail == tt.model && !f.Transient &&
+			errors.As(err, new(*model.Error)), "%s: %+v of %v", name, f, err)
 	}
 }
 
@@ -287,9 +281,8 @@ func TestAWorkspacesOwnPriceIsWhatACallCosts(t *testing.T) {
 	s := tenancy.Settings{MaxCostUSD: 1}
 	open := func(string) (model.Wire, error) { return bought("claude-sonnet-9", goodExtract), nil }
 	keep := func(context.Context, []byte) (aggregate.Blob, error) { return aggregate.Blob{}, nil }
-	if _, err := model.Within(s, open, "claude-sonnet-9", keep); err == nil {
-		t.Error("a model of unknown price is opened")
-	}
+	_, err := model.Within(s, open, "claude-sonnet-9", keep)
+	expect.That(t, err != nil, "a model of unknown price is opened")
 	cost := func(input string) aggregate.MicroUSD {
 		s.Prices = []tenancy.ModelPrice{{Model: "claude-sonnet-9", Input: input, Output: "0"}}
 		w := expect.Value(model.Within(s, open, "claude-sonnet-9", keep))(t)

@@ -71,8 +71,7 @@ func testCalls(t *testing.T, st *taskStore) {
 	expect.Must(t, err == nil && open() == call.MaxOpen, "the same call is refused because there are so many: %v", err)
 
 	for range 2 {
-		_, err = o.Decide(t.Context(), again.Ref(), func(a *call.Aggregate) (aggregate.Change,
-			error) {
+		_, err = o.Decide(t.Context(), again.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 			return a.Cancel("k1", at())
 		})
 		expect.NoError(t, err)

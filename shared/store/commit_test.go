@@ -65,9 +65,8 @@ func testParkedAndPaused(t *testing.T, st *taskStore) {
 	decided(t, st, ref, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.WaitUntil(a.Head.Run, a.Generating(), at().Add(time.Minute), at())
 	})
-	if h, err := st.Head(t.Context(), ref); err != nil || h.PausedUntil == nil {
-		t.Errorf("not paused, %v", err)
-	}
+	h, err := st.Head(t.Context(), ref)
+	expect.That(t, err == nil && h.PausedUntil != nil, "not paused, %v", err)
 	decided(t, st, ref, extract)
 	if h, err := st.Head(t.Context(), ref); err != nil || h.PausedUntil != nil || h.Retried != nil {
 		t.Errorf("paused until %v, retried %v, %v", h.PausedUntil, h.Retried, err)

@@ -194,9 +194,8 @@ func testSettle(t *testing.T, w *contestWorld) {
 	w.save(t, id, "scored", 1, 0.8)
 	over := expect.Value(w.Over(t.Context(), ref, 1))(t)
 	expect.That(t, !over, "over before the end")
-	if _, err := w.Settle(t.Context(), ref, 2); !errors.Is(err, aggregate.ErrSuperseded) {
-		t.Errorf("settled by a run that is not the contest's: %v", err)
-	}
+	_, err := w.Settle(t.Context(), ref, 2)
+	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "settled by a run that is not the contest's: %v", err)
 	settled := expect.Value(w.Settle(t.Context(), ref, 1))(t)
 	expect.That(t, settled.Summary.Status == contest.SummaryPartialFailure && *settled.Summary.BestTeamID == "scored" &&
 		len(settled.Summary.FailedTeams) == 2 && len(settled.Summary.Places) == 1, "%+v", settled.Summary)
@@ -263,9 +262,8 @@ func testTenants(t *testing.T, w *contestWorld) {
 		b := expect.Value(w.Board(t.Context(), other, f, "", 0))(t)
 		expect.That(t, len(b.Items) == 0, "%+v: %+v", f, b.Items)
 	}
-	if r, _, err := w.LoadRoundHistory(t.Context(), other, id, "a", 1); r != nil || err != nil {
-		t.Errorf("%v %v", r, err)
-	}
+	r, _, err := w.LoadRoundHistory(t.Context(), other, id, "a", 1)
+	expect.That(t, r == nil && err == nil, "%v %v", r, err)
 	if _, err := w.Load(t.Context(), contest.Ref(other, id)); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("%v", err)
 	}

@@ -39,8 +39,7 @@ func open(t *testing.T, server *storetest.Server, o conversation.Opening) *world
 
 func (w *world) tell(t *testing.T, ts, text string) error {
 	t.Helper()
-	return w.Tell(t.Context(), w.ref, expect.Value(conversation.Tell(inbound(ts, text), conversation.Opening{},
-		w.now))(t))
+	return w.Tell(t.Context(), w.ref, expect.Value(conversation.Tell(inbound(ts, text), conversation.Opening{}, w.now))(t))
 }
 
 func (w *world) decide(t *testing.T, decide conversation.Decision) *conversation.Aggregate {

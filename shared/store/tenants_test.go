@@ -19,8 +19,7 @@ import (
 )
 
 func workspace(team string) tenancy.Tenant {
-	return tenancy.Tenant{ID: aggregate.TenantID(team), Name: "株式会社 " + team, TeamID: team,
-		Admins: []string{"U0ADMIN"}}
+	return tenancy.Tenant{ID: aggregate.TenantID(team), Name: "株式会社 " + team, TeamID: team, Admins: []string{"U0ADMIN"}}
 }
 
 func testTenants(t *testing.T, st *taskStore) {
@@ -104,9 +103,8 @@ func testIntegrations(t *testing.T, st *taskStore) {
 	x := tenancy.Integration{TenantID: tenant, Provider: "freee", Status: tenancy.Connected, Credentials: "sealed-1",
 		Metadata: `{"company_id":1}`}
 
-	if _, err := st.Integration(t.Context(), tenant, "freee"); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("before: %v, want ErrNotFound", err)
-	}
+	_, err := st.Integration(t.Context(), tenant, "freee")
+	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "before: %v, want ErrNotFound", err)
 	save := func(x tenancy.Integration) tenancy.Integration {
 		t.Helper()
 		out := expect.Value(st.SaveIntegration(t.Context(), x, by, at()))(t)
@@ -165,9 +163,8 @@ func testRenewedIntegrations(t *testing.T, st *taskStore) {
 	}
 	everybody.Wait()
 	is, err := st.Integration(t.Context(), tenant, "freee")
-	if err != nil || len(won) != 1 || is.Refreshing == nil || is.Refreshing.By != <-won || is.Rev != x.Rev+1 {
-		t.Fatalf("%d hold it: %+v, %v", len(won)+1, is, err)
-	}
+	expect.Must(t, err == nil && len(won) == 1 && is.Refreshing != nil && is.Refreshing.By == <-won &&
+		is.Rev == x.Rev+1, "%d hold it: %+v, %v", len(won)+1, is, err)
 	is.Credentials, is.Refreshing = "two", nil
 	is = expect.Value(st.RenewIntegration(t.Context(), is, at()))(t)
 	if got, err := st.Integration(t.Context(), tenant, "freee"); err != nil || got.Credentials != "two" ||

@@ -189,15 +189,11 @@ func TestTheStoreDoesWhatTheReferenceDoes(t *testing.T) {
 			if got {
 				granted[name]++
 			}
-			if got != want {
-				rt.Fatalf("try %d, %s by %s: granted %v (%v), the reference says %v", i+1, name, by, got, err, want)
-			}
-			if err != nil && !expected(err) {
-				rt.Fatalf("try %d, %s: %v", i+1, name, err)
-			}
-			if diff := cmp.Diff(r, seen(rt, s)); diff != "" {
-				rt.Fatalf("after try %d, %s by %s (-reference +store)\n%s", i+1, name, by, diff)
-			}
+			expect.Must(rt, got == want, "try %d, %s by %s: granted %v (%v), the reference says %v", i+1, name, by, got,
+				err, want)
+			expect.Must(rt, err == nil || expected(err), "try %d, %s: %v", i+1, name, err)
+			diff := cmp.Diff(r, seen(rt, s))
+			expect.Must(rt, diff == "", "after try %d, %s by %s (-reference +store)\n%s", i+1, name, by, diff)
 		}
 	})
 	t.Logf("%d tries, granted %v, in %s", tries, granted, time.Since(began).Round(time.Millisecond))

@@ -27,9 +27,7 @@ func TestTestsShareOneChromium(t *testing.T) {
 		first = Start(t)
 		expect.That(t, Start(t) == first, "a second Chromium was started")
 		expect.That(t, Start(t, "elsewhere.example") != first, "names are found elsewhere in everybody's Chromium")
-		if err := chromedp.Cancel(first.ctx); err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, chromedp.Cancel(first.ctx))
 		if again := Start(t); again == first {
 			t.Error("a Chromium that is gone is given out")
 		} else {
@@ -119,9 +117,8 @@ func TestWhatKeepsPeopleOutIsFound(t *testing.T) {
 	}
 	slices.Sort(rules)
 	expect.That(t, slices.Equal(rules, []string{"color-contrast", "label"}), "axe found %q", rules)
-	if language := <-asked; language != "en" {
-		t.Errorf("the page was asked for in %q", language)
-	}
+	language := <-asked
+	expect.That(t, language == "en", "the page was asked for in %q", language)
 	p.Until(`navigator.language === "en" && matchMedia("(prefers-color-scheme: dark)").matches`)
 }
 

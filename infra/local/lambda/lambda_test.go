@@ -183,9 +183,8 @@ func TestConcurrentInvocationsHaveProcessesOfTheirOwn(t *testing.T) {
 		all.Go(func() { invoke(t, s, longSleep) })
 	}
 	waitForLog(t, s, "asleep", 5)
-	if n := s.Kill("Probe"); n != 5 {
-		t.Errorf("%d processes, want 5 side by side", n)
-	}
+	n := s.Kill("Probe")
+	expect.That(t, n == 5, "%d processes, want 5 side by side", n)
 	all.Wait()
 }
 
@@ -227,9 +226,8 @@ func TestReservedConcurrencyRefuses(t *testing.T) {
 		invoke(t, s, longSleep)
 	}()
 	waitForLog(t, s, "asleep", 1)
-	if _, err := s.Invoke(t.Context(), "Probe", []byte(`{}`)); !errors.Is(err, lambda.ErrBusy) {
-		t.Errorf("got %v, want ErrBusy", err)
-	}
+	_, err := s.Invoke(t.Context(), "Probe", []byte(`{}`))
+	expect.That(t, errors.Is(err, lambda.ErrBusy), "got %v, want ErrBusy", err)
 	s.Kill("Probe")
 	<-done
 }
@@ -277,9 +275,8 @@ func TestKillEndsWhatRunsAndTheNextStartsAnew(t *testing.T) {
 		done <- a
 	}()
 	waitForLog(t, s, "asleep", 1)
-	if killed := s.Kill("Probe"); killed != 1 {
-		t.Errorf("killed %d environments, want 1", killed)
-	}
+	killed := s.Kill("Probe")
+	expect.That(t, killed == 1, "killed %d environments, want 1", killed)
 	select {
 	case a := <-done:
 		expect.That(t, a.ErrorType == "Runtime.ExitError", "the killed invocation: %+v", a)
@@ -315,9 +312,8 @@ func TestPrintedLinesAreLogged(t *testing.T) {
 	invoke(t, s, `{"Do":"print","Text":"{\"msg\":\"kept\"}\nplain"}`)
 	s.Close()
 	want := "{\"function\":\"Probe\",\"msg\":\"kept\"}\n{\"function\":\"Probe\",\"line\":\"plain\"}\n"
-	if got := out.String(); got != want {
-		t.Errorf("logged %s want %s", got, want)
-	}
+	got := out.String()
+	expect.That(t, got == want, "logged %s want %s", got, want)
 	if got := s.Logs("Probe"); len(got) != 2 || got[1] != "plain" {
 		t.Errorf("kept %q", got)
 	}

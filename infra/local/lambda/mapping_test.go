@@ -307,9 +307,8 @@ func TestScheduleRunsAtItsRate(t *testing.T) {
 		Account: "1", Invoker: p,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
-	if _, err := s.Fire(t.Context()); err != nil || len(p.seen()) != 1 {
-		t.Errorf("fired: %v, %d calls", err, len(p.seen()))
-	}
+	_, err := s.Fire(t.Context())
+	expect.That(t, err == nil && len(p.seen()) == 1, "fired: %v, %d calls", err, len(p.seen()))
 	run(t, s.Run)
 	expect.Eventually(t, "three ticks", func() bool { return len(p.seen()) >= 4 })
 }

@@ -124,13 +124,11 @@ func TestAColdStartReplacesTheIdleProcess(t *testing.T) {
 	d := &plannedFault{}
 	s, _ := startWithFault(t, d, time.Minute)
 	first, _ := invoke(t, s, `{}`)
-	if again, _ := invoke(t, s, `{}`); again.PID != first.PID {
-		t.Errorf("process %d, not the idle %d", again.PID, first.PID)
-	}
+	again, _ := invoke(t, s, `{}`)
+	expect.That(t, again.PID == first.PID, "process %d, not the idle %d", again.PID, first.PID)
 	d.cold = true
-	if cold, r := invoke(t, s, `{}`); r.Failed || cold.PID == first.PID {
-		t.Errorf("%s by process %d again", r.Payload, cold.PID)
-	}
+	cold, r := invoke(t, s, `{}`)
+	expect.That(t, !r.Failed && cold.PID != first.PID, "%s by process %d again", r.Payload, cold.PID)
 	n := len(s.PIDs("Probe"))
 	expect.That(t, n == 1, "%d processes are left", n)
 }
@@ -163,10 +161,9 @@ func TestAFrozenProcessIsKilledWhenItsTimeIsUp(t *testing.T) {
 func TestLambdaIsBusy(t *testing.T) {
 	d := &plannedFault{busy: true}
 	s, posted := startWithFault(t, d, time.Minute)
-	if _, err := s.Invoke(t.Context(), "Probe", []byte(`{}`)); !errors.Is(err, lambda.ErrBusy) || posted.Load() != 0 ||
-		len(d.seen) != 0 {
-		t.Errorf("%v after %d calls: %v", err, posted.Load(), d.seen)
-	}
+	_, err := s.Invoke(t.Context(), "Probe", []byte(`{}`))
+	expect.That(t, errors.Is(err, lambda.ErrBusy) && posted.Load() == 0 && len(d.seen) == 0, "%v after %d calls: %v",
+		err, posted.Load(), d.seen)
 }
 
 // startSandbox serves the sandbox's binary as two managed functions, Sandbox and the more patient Patient, and as

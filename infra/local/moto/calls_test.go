@@ -163,9 +163,8 @@ func TestAMessageIsNotHandedToAReceiverThatIsGone(t *testing.T) {
 	q := startFIFO(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if _, err := q.c.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: q.url, WaitTimeSeconds: 20}); err == nil {
-		t.Fatal("an empty queue has a message")
-	}
+	_, err := q.c.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: q.url, WaitTimeSeconds: 20})
+	expect.Must(t, err != nil, "an empty queue has a message")
 	expect.NoError(t, q.send("a", "1"))
 	if body, done := q.receive(5); body != "a1" {
 		t.Errorf("received %q", body)
@@ -202,9 +201,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if now := threads(s.PID()); now > before+most {
-		t.Errorf("%d threads, there were %d before %d connections", now, before, most)
-	}
+	now := threads(s.PID())
+	expect.That(t, now <= before+most, "%d threads, there were %d before %d connections", now, before, most)
 	for _, c := range idle {
 		c.Close()
 	}

@@ -154,8 +154,7 @@ func TestStreamHasOneRecordPerChange(t *testing.T) {
 	set := func(value string) {
 		t.Helper()
 		expect.Value(db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-			TableName: aws.String("rows"), Key: key("a",
-				"1"), UpdateExpression: aws.String("SET v = :v"),
+			TableName: aws.String("rows"), Key: key("a", "1"), UpdateExpression: aws.String("SET v = :v"),
 			ExpressionAttributeValues: map[string]types.AttributeValue{":v": text(value)},
 		}))(t)
 	}
@@ -195,8 +194,7 @@ func TestARowOverTheLimitIsRefused(t *testing.T) {
 		t.Errorf("read %v, want %v", got.Item["m"], want["m"])
 	}
 	if _, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: aws.String("rows"), Key: key("a",
-			"1"), UpdateExpression: aws.String("SET more = :v"),
+		TableName: aws.String("rows"), Key: key("a", "1"), UpdateExpression: aws.String("SET more = :v"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":v": text("x")},
 	}); err == nil {
 		t.Error("a row grows over the limit")
@@ -317,8 +315,7 @@ func TestUpdatesAreCheckedInEveryForm(t *testing.T) {
 			}
 		}
 		got, err := update(t, db, step.expression, step.condition, names, step.values)
-		expect.That(t, err == nil && reflect.DeepEqual(got, want),
-			"%s: %v, %v, want %v", step.expression, got, err, want)
+		expect.That(t, err == nil && reflect.DeepEqual(got, want), "%s: %v, %v, want %v", step.expression, got, err, want)
 	}
 	for _, refused := range []struct {
 		expression string

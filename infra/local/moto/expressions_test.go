@@ -157,8 +157,6 @@ esac
 	expect.NoError(t, os.WriteFile(filepath.Join(bin, "python3"), []byte(script), 0o755))
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	_, err := moto.Start(t.Context(), moto.Options{})
-	if err == nil || !strings.Contains(err.Error(), "pip could not install moto") ||
-		!strings.Contains(err.Error(), "No matching distribution") {
-		t.Errorf("got %v", err)
-	}
+	expect.That(t, err != nil && strings.Contains(err.Error(), "pip could not install moto") &&
+		strings.Contains(err.Error(), "No matching distribution"), "got %v", err)
 }

@@ -52,10 +52,9 @@ func (q *fifo) receive(seconds int32) (string, func()) {
 		return "", nil
 	}
 	return aws.ToString(out.Messages[0].Body), func() {
-		if _, err := q.c.DeleteMessage(context.Background(), &sqs.DeleteMessageInput{QueueUrl: q.url,
-			ReceiptHandle: out.Messages[0].ReceiptHandle}); err != nil {
-			q.t.Error(err)
-		}
+		_, err := q.c.DeleteMessage(context.Background(), &sqs.DeleteMessageInput{QueueUrl: q.url,
+			ReceiptHandle: out.Messages[0].ReceiptHandle})
+		expect.That(q.t, err == nil, "%v", err)
 	}
 }
 
@@ -65,9 +64,8 @@ func TestWaitingReceiveSeesAGroupBecomeFree(t *testing.T) {
 		expect.NoError(t, q.send("a", id))
 	}
 	first, done := q.receive(1)
-	if blocked, _ := q.receive(0); first != "a1" || blocked != "" {
-		t.Fatalf("received %q, then %q of the same group", first, blocked)
-	}
+	blocked, _ := q.receive(0)
+	expect.Must(t, first == "a1" && blocked == "", "received %q, then %q of the same group", first, blocked)
 	freed := make(chan struct{})
 	go func() {
 		defer close(freed)
@@ -186,9 +184,7 @@ func (m *machine) start(name string) (string, error) {
 func (m *machine) token() string {
 	m.t.Helper()
 	out, err := m.sqs.ReceiveMessage(m.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &m.queue, WaitTimeSeconds: 10})
-	if err != nil || len(out.Messages) != 1 {
-		m.t.Fatalf("no token: %v", err)
-	}
+	expect.Must(m.t, err == nil && len(out.Messages) == 1, "no token: %v", err)
 	var token string
 	if _, err := fmt.Sscanf(aws.ToString(out.Messages[0].Body), `{"token": %q}`, &token); err != nil {
 		m.t.Fatalf("token in %s: %v", aws.ToString(out.Messages[0].Body), err)
@@ -243,10 +239,8 @@ func TestStopEndsAWaitingRun(t *testing.T) {
 	expect.Value(m.sfn.StopExecution(t.Context(), &sfn.StopExecutionInput{ExecutionArn: &arn}))(t)
 	m.becomes(arn, types.ExecutionStatusAborted)
 	var over *types.TaskTimedOut
-	if _, err := m.sfn.SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token,
-		Output: aws.String(`{}`)}); !errors.As(err, &over) {
-		t.Errorf("answer to a stopped run: %v, want TaskTimedOut", err)
-	}
+	_, err := m.sfn.SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String(`{}`)})
+	expect.That(t, errors.As(err, &over), "answer to a stopped run: %v, want TaskTimedOut", err)
 	var exists *types.ExecutionAlreadyExists
 	if _, err := m.start("stopped"); !errors.As(err, &exists) {
 		t.Errorf("start an ended name: %v, want ExecutionAlreadyExists", err)

@@ -54,9 +54,8 @@ func TestStopLetsAProcessEndByItself(t *testing.T) {
 	p := expect.Value(Start(exec.Command("sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.05; done")))(t)
 	p.Stop(10 * time.Second)
 	// If the trap is not set yet, the signal ends the shell.
-	if err := p.Err(); err != nil && !strings.Contains(err.Error(), "terminated") {
-		t.Errorf("it ended with %v", err)
-	}
+	err := p.Err()
+	expect.That(t, err == nil || strings.Contains(err.Error(), "terminated"), "it ended with %v", err)
 }
 
 // The child runs this test again, with RINGI_TEST_SPINS set. It keeps more threads busy than there are processors.
@@ -84,9 +83,8 @@ func TestAPausedProcessStandsStill(t *testing.T) {
 		p.Pause()
 		before := ran(t, p.PID())
 		time.Sleep(50 * time.Millisecond) // a paused process does nothing meanwhile
-		if after := ran(t, p.PID()); after != before {
-			t.Errorf("it ran on for %v", after-before)
-		}
+		after := ran(t, p.PID())
+		expect.That(t, after == before, "it ran on for %v", after-before)
 		p.Kill()
 	}
 }

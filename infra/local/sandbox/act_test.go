@@ -63,13 +63,10 @@ func TestClickCarriesTheWholeMessage(t *testing.T) {
 		{[]any{"actions", 0, "block_id"}, "01JTASK"}, {[]any{"actions", 0, "type"}, "button"}, {[]any{"message", "ts"}, ts},
 		{[]any{"message", "attachments", 0, "blocks", 2, "block_id"}, "01JTASK"},
 	} {
-		if at(got, tt.path...) != tt.want {
-			t.Errorf("%v = %v, want %v", tt.path, at(got, tt.path...), tt.want)
-		}
+		expect.That(t, at(got, tt.path...) == tt.want, "%v = %v, want %v", tt.path, at(got, tt.path...), tt.want)
 	}
-	if err := w.Click(webapi.Suzuki, webapi.HR, ts, "no_such"); err == nil {
-		t.Error("a button that isn't there was clicked")
-	}
+	err := w.Click(webapi.Suzuki, webapi.HR, ts, "no_such")
+	expect.That(t, err != nil, "a button that isn't there was clicked")
 	status, answer := w.send(t, http.MethodPost, "act", "application/json", `{"user":"`+webapi.Suzuki+`","channel":"`+
 		webapi.HR+`","ts":"`+ts+`","action_id":"no_such"}`)
 	expect.That(t, status == http.StatusConflict && answer["trouble"] == "noButton", "status %d: %v", status, answer)
@@ -105,10 +102,9 @@ func TestClickThatTheAppMissesIsMarked(t *testing.T) {
 			}
 			expect.NoError(t, w.SetToggles(tt.toggle))
 			var trouble sandbox.InteractionError
-			if err := w.Click(webapi.Suzuki, webapi.HR, ts, "approve_prompt"); !errors.As(err, &trouble) ||
-				trouble.Reason != tt.reason {
-				t.Fatalf("click = %v, want trouble %s", err, tt.reason)
-			}
+			err := w.Click(webapi.Suzuki, webapi.HR, ts, "approve_prompt")
+			expect.Must(t, errors.As(err, &trouble) && trouble.Reason == tt.reason, "click = %v, want trouble %s", err,
+				tt.reason)
 			m, ok := w.Mark(webapi.HR, ts)
 			expect.That(t, ok && m.Reason == tt.reason, "mark = %+v, %v", m, ok)
 			n := len(w.app.actions())
@@ -136,16 +132,12 @@ func TestModalFromClickToSubmission(t *testing.T) {
 			}
 		}
 	}
-	if err := w.Click(webapi.Suzuki, webapi.HR, ts, "reject_prompt"); err != nil || opened != nil {
-		t.Fatalf("click %v, views.open %v", err, opened)
-	}
-	expect.Must(t, len(w.Views(webapi.Tanaka)) == 0 && len(w.Views(webapi.Suzuki)) == 1,
-		"want the modal with 鈴木 alone")
+	err := w.Click(webapi.Suzuki, webapi.HR, ts, "reject_prompt")
+	expect.Must(t, err == nil && opened == nil, "click %v, views.open %v", err, opened)
+	expect.Must(t, len(w.Views(webapi.Tanaka)) == 0 && len(w.Views(webapi.Suzuki)) == 1, "want the modal with 鈴木 alone")
 	v := w.Views(webapi.Suzuki)[0]
-	if v.PrivateMetadata != `{"task_id":"01J"}` || v.CallbackID != "rejection_reason_modal" || v.Hash == "" ||
-		v.RootViewID != v.ID {
-		t.Errorf("view = %+v", v)
-	}
+	expect.That(t, v.PrivateMetadata == `{"task_id":"01J"}` && v.CallbackID == "rejection_reason_modal" &&
+		v.Hash != "" && v.RootViewID == v.ID, "view = %+v", v)
 	refused := expect.Value(w.Submit(webapi.Suzuki, v.ID, map[string]any{"rejection_reason_block": ""}))(t)
 	diff := cmp.Diff(map[string]string{"rejection_reason_block": "理由を入力してください"}, refused)
 	expect.Must(t, diff == "" && len(w.Views(webapi.Suzuki)) == 1, "empty reason (-want +got):\n%s", diff)
@@ -199,9 +191,8 @@ func TestAnswersToForms(t *testing.T) {
 			expect.NoError(t, w.Click(webapi.Suzuki, webapi.HR, ts, "reject_prompt"))
 			_, err := w.Submit(webapi.Suzuki, w.Views(webapi.Suzuki)[0].ID, map[string]any{"rejection_reason_block": "x"})
 			var trouble sandbox.InteractionError
-			if errors.As(err, &trouble) != tt.trouble || len(w.Views(webapi.Suzuki)) != tt.open {
-				t.Errorf("trouble %v, open %d; want %v, %d", err, len(w.Views(webapi.Suzuki)), tt.trouble, tt.open)
-			}
+			expect.That(t, errors.As(err, &trouble) == tt.trouble && len(w.Views(webapi.Suzuki)) == tt.open,
+				"trouble %v, open %d; want %v, %d", err, len(w.Views(webapi.Suzuki)), tt.trouble, tt.open)
 		})
 	}
 }
@@ -222,10 +213,8 @@ func TestShortcutAndResponseURL(t *testing.T) {
 	ts := w.card(t)
 	expect.NoError(t, w.Shortcut(webapi.Sato, webapi.HR, ts, "cancel_task"))
 	got := w.app.actions()[0].body
-	if got["type"] != "message_action" || got["callback_id"] != "cancel_task" || got["message_ts"] != ts ||
-		at(got, "message", "attachments", 0, "color") != "2196f3" {
-		t.Errorf("payload = %v", got)
-	}
+	expect.That(t, got["type"] == "message_action" && got["callback_id"] == "cancel_task" && got["message_ts"] == ts &&
+		at(got, "message", "attachments", 0, "color") == "2196f3", "payload = %v", got)
 	hook := got["response_url"].(string)
 	expect.NoError(t, slack.PostWebhook(hook, &slack.WebhookMessage{Text: "できません", ResponseType: "ephemeral"}))
 	e := w.Ephemerals(webapi.Sato)

@@ -331,8 +331,7 @@ func TestThePanelHasAWordForEveryRow(t *testing.T) {
 			word := regexp.MustCompile(`case "` + strings.ToUpper(typ) +
 				`": return (?:n \? )?t\("(\w+)"`).FindStringSubmatch(named)
 			if word == nil {
-				t.Errorf("the panel does not name rows of the type %s: add a case to subject in infra/local/sandbox/ui/run.js",
-					typ)
+				t.Errorf("the panel does not name rows of the type %s: add a case to subject in infra/local/sandbox/ui/run.js", typ)
 			} else if n := len(regexp.MustCompile(`[{ ]`+word[1]+`: "[^"]`).FindAllString(words, -1)); n != 2 {
 				t.Errorf("%s, for rows of the type %s, has %d words in infra/local/sandbox/ui/i18n.js, want one in each language",
 					word[1], typ, n)

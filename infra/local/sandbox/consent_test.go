@@ -41,16 +41,14 @@ func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
 		return slackapi.Code(err)
 	}
 	first := install()
-	if first.Team != s.TeamID() || first.User != webapi.Suzuki || first.Token != botToken || works(botToken) != "" {
-		t.Errorf("%+v, %q", first.Team, works(botToken))
-	}
+	expect.That(t, first.Team == s.TeamID() && first.User == webapi.Suzuki && first.Token == botToken &&
+		works(botToken) == "", "%+v, %q", first.Team, works(botToken))
 	expect.NoError(t, slack.Revoke(t.Context(), botToken))
 	expect.NoError(t, slack.Revoke(t.Context(), botToken))
 	expect.Is(t, works(botToken), "token_revoked", "a revoked token")
-	if second := install(); second.Token == botToken || works(second.Token) != "" || works(botToken) == "" ||
-		works("xoxb-forged") != "invalid_auth" {
-		t.Error("it was not installed anew")
-	}
+	second := install()
+	expect.That(t, second.Token != botToken && works(second.Token) == "" && works(botToken) != "" &&
+		works("xoxb-forged") == "invalid_auth", "it was not installed anew")
 	if resp, _ := visit(t, strings.Replace(expect.Value(slack.InstallAddress(t.Context(), back, "s"))(t), "/authorize?",
 		"/allow?", 1)); !strings.Contains(resp.Header.Get("Location"), "error=access_denied") {
 		t.Errorf("who says no is led to %s", resp.Header.Get("Location"))
@@ -87,9 +85,8 @@ func TestPeopleSignIn(t *testing.T) {
 	code := func() string {
 		address := expect.Value(slack(ours).Address(t.Context(), back, "st&ate", "nonce"))(t)
 		resp, page := visit(t, address)
-		if resp.StatusCode != http.StatusOK || !strings.Contains(page, "佐藤 花子") || strings.Contains(page, webapi.Bot) {
-			t.Fatalf("%s\n%s", resp.Status, page)
-		}
+		expect.Must(t, resp.StatusCode == http.StatusOK && strings.Contains(page, "佐藤 花子") &&
+			!strings.Contains(page, webapi.Bot), "%s\n%s", resp.Status, page)
 		resp, _ = visit(t, strings.Replace(address, "/authorize?", "/allow?user="+webapi.Suzuki+"&", 1))
 		to := expect.Value(resp.Location())(t)
 		expect.Must(t, to.Query().Get("state") == "st&ate" && strings.HasPrefix(to.String(), back),
@@ -99,14 +96,12 @@ func TestPeopleSignIn(t *testing.T) {
 
 	used := code()
 	p := expect.Value(slack(ours).Person(t.Context(), used, back, "nonce"))(t)
-	if p != (slackapi.SignedIn{User: webapi.Suzuki, Team: s.TeamID(), TeamName: "Ringi Sandbox"}) {
-		t.Errorf("the person is %+v", p)
-	}
+	expect.That(t, p == (slackapi.SignedIn{User: webapi.Suzuki, Team: s.TeamID(), TeamName: "Ringi Sandbox"}),
+		"the person is %+v", p)
 	for name, try := range map[string]func() (slackapi.SignedIn, error){
 		"a code twice": func() (slackapi.SignedIn, error) { return slack(ours).Person(t.Context(), used, back, "nonce") },
 		"another address": func() (slackapi.SignedIn, error) {
-			return slack(ours).Person(t.Context(), code(), back+"?x",
-				"nonce")
+			return slack(ours).Person(t.Context(), code(), back+"?x", "nonce")
 		},
 		"another sign-in": func() (slackapi.SignedIn, error) { return slack(ours).Person(t.Context(), code(), back, "m") },
 		"a guessed secret": func() (slackapi.SignedIn, error) {

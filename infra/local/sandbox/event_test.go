@@ -23,14 +23,10 @@ func TestMentionArrivesOnceAndWhole(t *testing.T) {
 	want := map[string]any{"type": "app_mention", "user": webapi.Sato, "text": "<@" + webapi.Bot + "> A &amp; B",
 		"ts": ts, "channel": webapi.HR, "event_ts": ts, "team": "T0SANDRING"}
 	for k, v := range want {
-		if at(got, "event", k) != v {
-			t.Errorf("event.%s = %v, want %v", k, at(got, "event", k), v)
-		}
+		expect.That(t, at(got, "event", k) == v, "event.%s = %v, want %v", k, at(got, "event", k), v)
 	}
-	if got["type"] != "event_callback" || got["team_id"] != "T0SANDRING" ||
-		at(got, "authorizations", 0, "user_id") != webapi.Bot {
-		t.Errorf("envelope = %v", got)
-	}
+	expect.That(t, got["type"] == "event_callback" && got["team_id"] == "T0SANDRING" &&
+		at(got, "authorizations", 0, "user_id") == webapi.Bot, "envelope = %v", got)
 	if at(got, "event", "blocks", 0, "elements", 0, "elements", 1, "text") != " A & B" {
 		t.Errorf("rich text = %v", at(got, "event", "blocks"))
 	}
@@ -247,10 +243,8 @@ func TestStrangerSpeaksWithTheirTeam(t *testing.T) {
 	expect.Value(w.Say(webapi.Stranger, webapi.General, sandbox.Mention("x")))(t)
 	expect.Eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })
 	e := w.app.events()[0].body
-	if at(e, "event", "user_team") != webapi.StrangerTeam || e["team_id"] != "T0SANDRING" ||
-		e["is_ext_shared_channel"] != true {
-		t.Errorf("event = %v", e)
-	}
+	expect.That(t, at(e, "event", "user_team") == webapi.StrangerTeam && e["team_id"] == "T0SANDRING" &&
+		e["is_ext_shared_channel"] == true, "event = %v", e)
 }
 
 // A forwarded message reaches the app as Slack sends it: with its author, its place, what it says and its files.

@@ -138,12 +138,10 @@ func TestPageReachesItsHooks(t *testing.T) {
 			return map[string]any{"asked": task}, nil
 		}
 	})
-	if _, got := w.send(t, http.MethodGet, "run?task=01J", "", ""); got["asked"] != "01J" {
-		t.Errorf("run = %v", got)
-	}
-	if status, _ := w.send(t, http.MethodGet, "run?task=gone", "", ""); status != 500 {
-		t.Errorf("a hook that fails: %d", status)
-	}
+	_, got := w.send(t, http.MethodGet, "run?task=01J", "", "")
+	expect.That(t, got["asked"] == "01J", "run = %v", got)
+	status, _ := w.send(t, http.MethodGet, "run?task=gone", "", "")
+	expect.That(t, status == 500, "a hook that fails: %d", status)
 	if status, _ := w.send(t, http.MethodPut, "tools", "application/json",
 		`{"tool":"list_employees","failing":true}`); status != 200 || !tools["list_employees"] {
 		t.Errorf("tool: %d %v", status, tools)
@@ -306,10 +304,8 @@ func TestADeliverysPayloadIsShown(t *testing.T) {
 		}
 		return len(w.Attempts()) == 2 && n > 0
 	})
-	if status, answer := w.send(t, http.MethodGet, fmt.Sprintf("attempts/%d", n), "", ""); status != 200 ||
-		at(answer, "payload", "event", "type") != "app_mention" {
-		t.Errorf("%d %v", status, answer)
-	}
+	status, answer := w.send(t, http.MethodGet, fmt.Sprintf("attempts/%d", n), "", "")
+	expect.That(t, status == 200 && at(answer, "payload", "event", "type") == "app_mention", "%d %v", status, answer)
 	if status, _ := w.send(t, http.MethodGet, "attempts/3", "", ""); status != http.StatusNotFound {
 		t.Errorf("one that was never made: %d", status)
 	}

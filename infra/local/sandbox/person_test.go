@@ -54,8 +54,7 @@ func TestAMentionWithAFileIsTwoEvents(t *testing.T) {
 	ts := expect.Value(w.Attach(webapi.Sato, webapi.HR, "", sandbox.Mention("集計して"),
 		webapi.File{Name: "a.csv", Body: []byte("1\n")}))(t)
 	expect.Eventually(t, "both events", func() bool {
-		return len(w.app.events()) == 1 &&
-			len(w.app.requests(inChannels)) == 1
+		return len(w.app.events()) == 1 && len(w.app.requests(inChannels)) == 1
 	})
 	own := w.app.requests(inChannels)[0].body["event"]
 	expect.That(t, at(own, "subtype") == "file_share" && at(own, "ts") == ts && at(own, "files", 0, "name") == "a.csv",
@@ -223,9 +222,8 @@ func TestWhatIsTypedIsSentAsSlackSendsIt(t *testing.T) {
 			expect.NoError(t, json.Unmarshal(raw(t, m), &sent))
 			var elements any
 			expect.NoError(t, json.Unmarshal([]byte("["+tt.elements+"]"), &elements))
-			if diff := cmp.Diff(elements, at(sent.Blocks, 0, "elements", 0, "elements")); diff != "" {
-				t.Errorf("elements (-want +got):\n%s", diff)
-			}
+			diff := cmp.Diff(elements, at(sent.Blocks, 0, "elements", 0, "elements"))
+			expect.That(t, diff == "", "elements (-want +got):\n%s", diff)
 		})
 	}
 }

@@ -47,13 +47,11 @@ func TestCardPostedInThreadKeepsItsMetadata(t *testing.T) {
 			"replies = %d messages, more %v, err %v; want the mention and the card", len(msgs), more, err)
 		got, want := msgs[1].Metadata.EventType != "", all
 		expect.That(t, got == want, "include_all_metadata %v: metadata shown %v", all, got)
-		if msgs[0].ReplyCount != 1 || msgs[1].BotID != webapi.BotID || msgs[1].ThreadTimestamp != root {
-			t.Errorf("thread: replies %d, bot_id %q, thread_ts %q", msgs[0].ReplyCount, msgs[1].BotID, msgs[1].ThreadTimestamp)
-		}
-		if a := msgs[1].Attachments; len(a) != 1 || a[0].Color != "f2c744" || a[0].ID != 1 ||
-			a[0].Blocks.BlockSet[0].ID() == "" {
-			t.Errorf("attachment = %+v; want number 1, a color without #, blocks with ids", a)
-		}
+		expect.That(t, msgs[0].ReplyCount == 1 && msgs[1].BotID == webapi.BotID && msgs[1].ThreadTimestamp == root,
+			"thread: replies %d, bot_id %q, thread_ts %q", msgs[0].ReplyCount, msgs[1].BotID, msgs[1].ThreadTimestamp)
+		a := msgs[1].Attachments
+		expect.That(t, len(a) == 1 && a[0].Color == "f2c744" && a[0].ID == 1 && a[0].Blocks.BlockSet[0].ID() != "",
+			"attachment = %+v; want number 1, a color without #, blocks with ids", a)
 	}
 }
 
@@ -93,11 +91,10 @@ func TestUpdateKeepsAndRemovesAsSlackDoes(t *testing.T) {
 			_, _, _, err := w.slack.UpdateMessage(webapi.HR, ts, tt.options...)
 			expect.NoError(t, err)
 			m := w.Messages(webapi.HR, "")[0]
-			if len(m.Blocks) != tt.blocks || len(m.Attachments) != tt.attachments || m.Text != tt.text ||
-				(m.Edited != nil) != tt.edited || (m.Metadata != nil) != tt.metadataRetained {
-				t.Errorf("blocks %d, attachments %d, text %q, edited %v, metadata %v", len(m.Blocks), len(m.Attachments), m.Text,
-					m.Edited, m.Metadata)
-			}
+			expect.That(t, len(m.Blocks) == tt.blocks && len(m.Attachments) == tt.attachments && m.Text == tt.text &&
+				(m.Edited != nil) == tt.edited && (m.Metadata != nil) == tt.metadataRetained,
+				"blocks %d, attachments %d, text %q, edited %v, metadata %v", len(m.Blocks), len(m.Attachments), m.Text,
+				m.Edited, m.Metadata)
 		})
 	}
 }
@@ -136,8 +133,7 @@ func TestRefusalsHaveSlacksShape(t *testing.T) {
 		{"update of a person's message", second(w.slack.UpdateMessage(webapi.HR, theirs, text)), "cant_update_message", nil},
 		{"update of nothing", second(w.slack.UpdateMessage(webapi.HR, "1.000001", text)), "message_not_found", nil},
 		{"whisper to somebody outside", func() error {
-			_, err := w.slack.PostEphemeral(webapi.HR, webapi.Stranger,
-				text)
+			_, err := w.slack.PostEphemeral(webapi.HR, webapi.Stranger, text)
 			return err
 		}(), "user_not_in_channel", nil},
 		{"unknown person", func() error { _, err := w.slack.GetUserInfo("U404"); return err }(), "user_not_found", nil},
@@ -270,12 +266,10 @@ func TestPeopleAndChannels(t *testing.T) {
 	auth := expect.Value(w.slack.AuthTest())(t)
 	expect.That(t, auth.UserID == webapi.Bot && auth.BotID == webapi.BotID && auth.TeamID == "T0SANDRING",
 		"auth.test = %+v", auth)
-	if u := expect.Value(w.slack.GetUserByEmail("sato@example.com"))(t); u.ID != webapi.Sato || u.RealName != "佐藤 花子" {
-		t.Errorf("lookupByEmail = %s %s", u.ID, u.RealName)
-	}
-	if u := expect.Value(w.slack.GetUserInfo(webapi.Guest))(t); !u.IsRestricted {
-		t.Error("the guest is not restricted")
-	}
+	u := expect.Value(w.slack.GetUserByEmail("sato@example.com"))(t)
+	expect.That(t, u.ID == webapi.Sato && u.RealName == "佐藤 花子", "lookupByEmail = %s %s", u.ID, u.RealName)
+	u = expect.Value(w.slack.GetUserInfo(webapi.Guest))(t)
+	expect.That(t, u.IsRestricted, "the guest is not restricted")
 	if u := expect.Value(w.slack.GetUserInfo(webapi.Stranger))(t); u.TeamID != webapi.StrangerTeam || u.IsStranger {
 		t.Errorf("stranger: team %s, is_stranger %v", u.TeamID, u.IsStranger)
 	}

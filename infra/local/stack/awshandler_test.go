@@ -106,9 +106,8 @@ func TestRightsThatAWSNeedsAreThere(t *testing.T) {
 			if err == nil {
 				err = s.connect(b)
 			}
-			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-				t.Errorf("%v", err)
-			}
+			expect.That(t, (tt.want != "" || err == nil) &&
+				(tt.want == "" || err != nil && strings.Contains(err.Error(), tt.want)), "%v", err)
 		})
 	}
 }

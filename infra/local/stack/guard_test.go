@@ -144,12 +144,10 @@ func TestNoPageReachesTheStack(t *testing.T) {
 				"a page of %s: %s", site, told)
 		}
 	}
-	if after := queues(t, s); len(after) != before {
-		t.Errorf("a page made a queue: %v", after)
-	}
-	if all := s.Lambda.Logs("TickFunction"); len(all) != logged {
-		t.Errorf("a page invoked a function: %v", all)
-	}
+	after := queues(t, s)
+	expect.That(t, len(after) == before, "a page made a queue: %v", after)
+	all := s.Lambda.Logs("TickFunction")
+	expect.That(t, len(all) == logged, "a page invoked a function: %v", all)
 	if v := row(t, s, "page", "NOTE", "type"); v != "" {
 		t.Error("a page was received as an event")
 	}
@@ -174,8 +172,7 @@ func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
 			"another site":     func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
 			"a program":        nil,
 			"a program that asks a name that was opened": func(r *http.Request) {
-				r.Host = fmt.Sprintf("stack.internal:%d",
-					port)
+				r.Host = fmt.Sprintf("stack.internal:%d", port)
 			},
 		} {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -298,9 +295,8 @@ func TestContainersAreServedUnderOneName(t *testing.T) {
 		{"the sandbox by that name", strings.TrimPrefix(s.URL, "http://"), host, "/api/auth.test", nil, false},
 	} {
 		status := asks(t, tt.addr, tt.host, http.MethodPost, tt.path, "{}", tt.header)
-		if refused := status == http.StatusForbidden; refused == tt.answered || tt.name == "AWS" && status != http.StatusOK {
-			t.Errorf("%s: %d", tt.name, status)
-		}
+		refused := status == http.StatusForbidden
+		expect.That(t, refused != tt.answered && (tt.name != "AWS" || status == http.StatusOK), "%s: %d", tt.name, status)
 	}
 	t.Run("a template says all that functions are told", func(t *testing.T) { testContainerTemplate(t, s) })
 }
@@ -308,8 +304,7 @@ func TestContainersAreServedUnderOneName(t *testing.T) {
 func testContainerTemplate(t *testing.T, s *stack.Stack) {
 	door := strings.TrimPrefix(s.AWSEndpoint, "http://")
 	text := expect.Value(stack.ContainerTemplate(t.Context(), door, "build", "x86_64"))(t)
-	expect.That(t, !strings.Contains(string(text), "127.0.0.1"),
-		"a container can't reach what is named here:\n%s", text)
+	expect.That(t, !strings.Contains(string(text), "127.0.0.1"), "a container can't reach what is named here:\n%s", text)
 	var made struct {
 		Resources map[string]struct {
 			Properties struct {
@@ -327,8 +322,7 @@ func testContainerTemplate(t *testing.T, s *stack.Stack) {
 			"%s: %+v", name, f.Properties)
 	}
 	without := shared(t)
-	if _, err := stack.ContainerTemplate(t.Context(), strings.TrimPrefix(without.AWSEndpoint, "http://"), "build",
-		"arm64"); err == nil || !strings.Contains(err.Error(), "-container-host") {
-		t.Errorf("of a stack that serves no containers: %v", err)
-	}
+	_, err := stack.ContainerTemplate(t.Context(), strings.TrimPrefix(without.AWSEndpoint, "http://"), "build", "arm64")
+	expect.That(t, err != nil && strings.Contains(err.Error(), "-container-host"),
+		"of a stack that serves no containers: %v", err)
 }

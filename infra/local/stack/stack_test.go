@@ -127,9 +127,8 @@ func keep(t *testing.T, s *stack.Stack, id string) string {
 
 func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 	s := shared(t)
-	if got, want := keep(t, s, "n1"), "demo "+s.VendorsURL+"/freee/hr"; got != want {
-		t.Errorf("the function sees %q, want %q", got, want)
-	}
+	got, want := keep(t, s, "n1"), "demo "+s.VendorsURL+"/freee/hr"
+	expect.That(t, got == want, "the function sees %q, want %q", got, want)
 	secret := written(t, s, "n1", "DRAWN", "secret")
 	if want := `{"bot_token":"xoxb-1","client_id":"` + sandbox.ClientID + `","client_secret":"` + s.ClientSecret +
 		`","signing_secret":"sign"}`; secret != want {
@@ -146,10 +145,9 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 		v, err := s.Task(t.Context(), "n1")
 		return v, err == nil && len(v.Runs) == 1 && v.Runs[0].Waiting != nil
 	})
-	if r := view.Runs[0]; view.Tenant != "t" || r.Name != "n1-1" || r.Status != "RUNNING" || len(r.States) != 1 ||
-		r.States[0].Name != "AwaitAnswer" || r.Waiting.Since.IsZero() {
-		t.Errorf("view is %+v", view)
-	}
+	r := view.Runs[0]
+	expect.That(t, view.Tenant == "t" && r.Name == "n1-1" && r.Status == "RUNNING" && len(r.States) == 1 &&
+		r.States[0].Name == "AwaitAnswer" && !r.Waiting.Since.IsZero(), "view is %+v", view)
 	expect.Value(sfn.NewFromConfig(s.AWS).SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token,
 		Output: aws.String("{}")}))(t)
 	view = until(t, "the end of the run", func() (stack.TaskView, bool) {
@@ -163,9 +161,8 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 	for _, row := range view.Rows {
 		keys = append(keys, row.Type+" "+row.Key)
 	}
-	if diff := cmp.Diff([]string{"AwaitAnswer", "Finish"}, states); diff != "" || view.Runs[0].Waiting != nil {
-		t.Errorf("waiting %v, %s", view.Runs[0].Waiting, diff)
-	}
+	diff := cmp.Diff([]string{"AwaitAnswer", "Finish"}, states)
+	expect.That(t, diff == "" && view.Runs[0].Waiting == nil, "waiting %v, %s", view.Runs[0].Waiting, diff)
 	expect.Same(t, []string{"note NOTE", "drawing DRAWN", "wait WAIT"}, keys)
 }
 
@@ -187,9 +184,7 @@ func judges(t *testing.T, s *stack.Stack, id string, judged bool) {
 	err := get("KeepNoteFunction")
 	var api smithy.APIError
 	refused := errors.As(err, &api) && api.ErrorCode() == "AccessDeniedException"
-	if refused != judged || !judged && err != nil {
-		t.Errorf("what the role doesn't allow: %v", err)
-	}
+	expect.That(t, refused == judged && (judged || err == nil), "what the role doesn't allow: %v", err)
 	if keep(t, s, id); row(t, s, id, "NOTE", "type") != "note" {
 		t.Error("what the role allows is refused")
 	}
@@ -205,10 +200,9 @@ func TestEachStateMachineRunsUnderItsOwnName(t *testing.T) {
 	}
 	want := map[string]string{"RelayNotesFunction": s.StateMachineARN("Pipeline"),
 		"TickFunction": s.StateMachineARN("Reminder")}
-	if diff := cmp.Diff(want, told); diff != "" || want["RelayNotesFunction"] == want["TickFunction"] ||
-		s.StateMachineARN("Nobody") != "" {
-		t.Fatalf("functions are told %v, %s", told, diff)
-	}
+	diff := cmp.Diff(want, told)
+	expect.Must(t, diff == "" && want["RelayNotesFunction"] != want["TickFunction"] &&
+		s.StateMachineARN("Nobody") == "", "functions are told %v, %s", told, diff)
 	keep(t, s, "n8")
 	written(t, s, "n8", "WAIT", "token")
 	runs := sfn.NewFromConfig(s.AWS)
@@ -263,17 +257,14 @@ func TestStacksLiveSideBySideAndCloseLeavesNothing(t *testing.T) {
 	one, two := start(t, stack.Options{IAMOff: true, SlackAPIURL: "http://127.0.0.1:1/api"}), shared(t)
 	keep(t, one, "n3")
 	secret := written(t, one, "n3", "DRAWN", "secret")
-	if !strings.Contains(secret, `"api_url":"http://127.0.0.1:1/api/"`) {
-		t.Errorf("the functions see %s", secret)
-	}
+	expect.That(t, strings.Contains(secret, `"api_url":"http://127.0.0.1:1/api/"`), "the functions see %s", secret)
 	resp := expect.Value(http.Get(one.URL + "/"))(t)
 	resp.Body.Close()
 	expect.That(t, one.Sandbox == nil && resp.StatusCode == http.StatusNotFound,
 		"there is a sandbox, or something answers %d", resp.StatusCode)
 	judges(t, one, "n5", false)
-	if v := row(t, two, "n3", "NOTE", "type"); v != "" {
-		t.Error("the other stack has the note too")
-	}
+	v := row(t, two, "n3", "NOTE", "type")
+	expect.That(t, v == "", "the other stack has the note too")
 	pids := one.PIDs()
 	expect.That(t, len(pids) >= 2, "%d processes, want the stand-ins and a function at least", len(pids))
 	one.Close()
@@ -332,9 +323,8 @@ func TestStartSaysWhatIsInTheWay(t *testing.T) {
 				s.Close()
 				t.Fatal("it started")
 			}
-			if !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
-				t.Errorf("got %v, want %q in it", err, tt.want)
-			}
+			expect.That(t, strings.Contains(err.Error(), tt.want) && (tt.is == nil || errors.Is(err, tt.is)),
+				"got %v, want %q in it", err, tt.want)
 		})
 	}
 }

@@ -77,8 +77,7 @@ func TestWhatARoleAllows(t *testing.T) {
 			"AuditIsAppendOnly", true},
 		"one denied key of several": {writes, "dynamodb:UpdateItem", rows, keys("TASK#t#1", "AUDIT#t"),
 			"AuditIsAppendOnly", true},
-		"an entry alone": {writes, "dynamodb:PutItem", rows, keys("AUDIT#t"),
-			"AuditComesWithItsChange", true},
+		"an entry alone": {writes, "dynamodb:PutItem", rows, keys("AUDIT#t"), "AuditComesWithItsChange", true},
 		"an entry in a transaction": {writes, "dynamodb:PutItem", rows,
 			map[string][]string{leadingKeys: {"AUDIT#t"}, enclosingOperation: {"TransactWriteItems"}}, "Commit", false},
 		"attributes that are listed": {notes, "dynamodb:UpdateItem", rows,
@@ -95,9 +94,8 @@ func TestWhatARoleAllows(t *testing.T) {
 		"a key without a context": {opens, "kms:Decrypt", "key", nil, "", false},
 		"actions by a pattern":    {files, "s3:PutObject", "arn:aws:s3:::b/results/1", nil, "Keep", false},
 		"not another by it":       {files, "s3:PutObjectAcl", "arn:aws:s3:::b/results/1", nil, "", false},
-		"a denied folder": {files, "s3:GetObject", "arn:aws:s3:::b/prompts/1", nil, "NotThese",
-			true},
-		"another bucket": {files, "s3:GetObject", "arn:aws:s3:::bb/results/1", nil, "", false},
+		"a denied folder":         {files, "s3:GetObject", "arn:aws:s3:::b/prompts/1", nil, "NotThese", true},
+		"another bucket":          {files, "s3:GetObject", "arn:aws:s3:::bb/results/1", nil, "", false},
 		"what its own code asks for": {nothing, "ec2:DescribeSubnets", "*",
 			map[string][]string{sourceFunction: {"arn"}}, "NothingForItsCode", true},
 		"what AWS asks for with the role": {nothing, "ec2:DescribeSubnets", "*", nil, "JoinTheNetwork", false},
@@ -139,8 +137,7 @@ func TestATransactionsKeysAreReadInTwoWays(t *testing.T) {
 			bench := &Bench{Account: of, Roles: map[string]Role{"OneFunction": role(t, tt.statements)},
 				Log: slog.New(slog.DiscardHandler)}
 			reached := false
-			front := httptest.NewServer(bench.Handler(http.HandlerFunc(func(w http.ResponseWriter,
-				_ *http.Request) {
+			front := httptest.NewServer(bench.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				reached = true
 				io.WriteString(w, "{}")
 			})))
@@ -173,13 +170,10 @@ func TestPatterns(t *testing.T) {
 func TestAPolicyThatIsNotUnderstoodIsRefused(t *testing.T) {
 	const plain = `"Sid": "S", "Effect": "Allow", "Action": "a:B", "Resource": "*"`
 	for name, tt := range map[string]struct{ statement, want string }{
-		"NotAction": {`{"Sid": "S", "Effect": "Allow", "NotAction": "a:B", "Resource": "*"}`,
-			"NotAction is not known"},
-		"NotResource": {`{"Sid": "S", "Effect": "Allow", "Action": "a:B", "NotResource": "*"}`,
-			"NotResource is not known"},
-		"Principal": {`{` + plain + `, "Principal": "*"}`, "Principal is not known"},
-		"an effect": {`{"Sid": "S", "Effect": "allow", "Action": "a:B", "Resource": "*"}`,
-			"Effect allow is not known"},
+		"NotAction":   {`{"Sid": "S", "Effect": "Allow", "NotAction": "a:B", "Resource": "*"}`, "NotAction is not known"},
+		"NotResource": {`{"Sid": "S", "Effect": "Allow", "Action": "a:B", "NotResource": "*"}`, "NotResource is not known"},
+		"Principal":   {`{` + plain + `, "Principal": "*"}`, "Principal is not known"},
+		"an effect":   {`{"Sid": "S", "Effect": "allow", "Action": "a:B", "Resource": "*"}`, "Effect allow is not known"},
 		"no resource": {`{"Sid": "S", "Effect": "Allow", "Action": "a:B"}`, "is no text"},
 		"no name":     {`{"Effect": "Allow", "Action": "a:B", "Resource": "*"}`, "has a Sid"},
 		"an operator": {`{` + plain + `, "Condition": {"IpAddress": {"kms:SigningAlgorithm": "x"}}}`,
@@ -283,8 +277,7 @@ func TestRightsThatAreNotReadAreRefused(t *testing.T) {
 			"AWS::Serverless::Connector"},
 		"a policy of its own": {"  OneFunction:\n", "  P: { Type: \"AWS::IAM::Policy\" }\n  OneFunction:\n",
 			"AWS::IAM::Policy"},
-		"a policy of AWS's": {"[!Ref ReadRows]", "[\"arn:aws:iam::aws:policy/ReadOnlyAccess\"]",
-			"is not in the template"},
+		"a policy of AWS's": {"[!Ref ReadRows]", "[\"arn:aws:iam::aws:policy/ReadOnlyAccess\"]", "is not in the template"},
 		"a boundary of the role": {"AssumeRolePolicyDocument: {}", "PermissionsBoundary: x",
 			"PermissionsBoundary is not known"},
 		"a condition key": {"Resource: [!Ref Secret",

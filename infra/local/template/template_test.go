@@ -143,9 +143,7 @@ func TestMistakesAreNamed(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := parse([]byte(tt.text), "testdata", names(), tt.parameters)
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got %v, want %q in it", err, tt.want)
-			}
+			expect.That(t, err != nil && strings.Contains(err.Error(), tt.want), "got %v, want %q in it", err, tt.want)
 		})
 	}
 }

@@ -118,9 +118,7 @@ func TestTokensAreAsTheVendorsPublishThem(t *testing.T) {
 		res := expect.Value(http.PostForm(o.url+"/"+provider+"/token", form))(t)
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
-		if err != nil || res.StatusCode != 200 {
-			t.Fatal(res.StatusCode, err)
-		}
+		expect.Must(t, err == nil && res.StatusCode == 200, "%v %v", res.StatusCode, err)
 		for _, d := range api.Check(of[1], string(body)) {
 			t.Errorf("%s: %s", provider, d)
 		}

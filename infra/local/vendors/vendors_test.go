@@ -68,9 +68,8 @@ func TestFreeeAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, body, header := o.get(t, "GET", test.path, test.token, "")
-			if status != test.status || !strings.Contains(body, test.want) || header.Get("X-Ratelimit-Limit") != "10000" {
-				t.Errorf("%d %s", status, body)
-			}
+			expect.That(t, status == test.status && strings.Contains(body, test.want) &&
+				header.Get("X-Ratelimit-Limit") == "10000", "%d %s", status, body)
 		})
 	}
 }
@@ -117,8 +116,7 @@ func TestSheetsRefuses(t *testing.T) {
 			"valueInputOption"},
 		"a range of nonsense": {"PUT", book + "/values/a1?valueInputOption=RAW", "google", values, 400,
 			"Unable to parse range"},
-		"another range": {"PUT", book + "/values/'a'!A1:B1?valueInputOption=RAW", "google", values, 400,
-			"do not match"},
+		"another range": {"PUT", book + "/values/'a'!A1:B1?valueInputOption=RAW", "google", values, 400, "do not match"},
 		"an empty tab name": {"POST", book + ":batchUpdate", "google",
 			`{"requests":[{"addSheet":{"properties":{"title":""}}}]}`, 400, "already exists"},
 		"a tab name in another case": {"POST", book + ":batchUpdate", "google",
@@ -174,15 +172,11 @@ func TestThePageShowsTheSheetAsText(t *testing.T) {
 	o.get(t, "POST", book+":batchUpdate", o.Token("google"), `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`)
 	status, body, _ := o.get(t, "PUT", book+"/values/'a'!A1:B2?valueInputOption=RAW", o.Token("google"),
 		`{"range":"'a'!A1:B2","majorDimension":"ROWS","values":[["氏名","h"],["<script>alert(1)</script>","> 45h"]]}`)
-	if status != 200 || !strings.Contains(body, `"updatedCells":4`) {
-		t.Fatal(status, body)
-	}
+	expect.Must(t, status == 200 && strings.Contains(body, `"updatedCells":4`), "%v %v", status, body)
 	_, body, header := o.get(t, "GET", "/sheets/ringi-demo-sheet", "", "")
-	if !strings.Contains(body, "氏名") || strings.Contains(body, "<script>") ||
-		!strings.Contains(body, `<td class="flag">&gt; 45h</td>`) ||
-		!strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {
-		t.Error(body)
-	}
+	expect.That(t, strings.Contains(body, "氏名") && !strings.Contains(body, "<script>") &&
+		strings.Contains(body, `<td class="flag">&gt; 45h</td>`) &&
+		strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'"), "%v", body)
 	if status, _, _ := o.get(t, "GET", "/sheets/other", "", ""); status != 404 {
 		t.Errorf("another spreadsheet: %d", status)
 	}
@@ -248,16 +242,14 @@ func TestTheRoomsAreBehindTheirDoor(t *testing.T) {
 	}
 	book := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"book_room",` +
 		`"arguments":{"room_id":"fuji","date":"2026-04-01","start":"10:00","end":"11:00","title":"t"}}}`
-	if got := ask("another", book); got != http.StatusUnauthorized || v.Calls(vendors.BookRoom) != 0 {
-		t.Errorf("another token: %d", got)
-	}
+	got := ask("another", book)
+	expect.That(t, got == http.StatusUnauthorized && v.Calls(vendors.BookRoom) == 0, "another token: %d", got)
 	v.Fail(vendors.BookRoom, http.StatusTooManyRequests, true)
 	expect.Is(t, ask(v.RoomsToken(), book), http.StatusTooManyRequests, "made to fail")
 	v.Fail(vendors.BookRoom, 0, false)
-	if got := ask(v.RoomsToken(), book); got != http.StatusOK || len(v.Rooms().Bookings()) != 1 ||
-		v.Calls(vendors.BookRoom) != 2 {
-		t.Errorf("booked: %d, %d calls", got, v.Calls(vendors.BookRoom))
-	}
+	got = ask(v.RoomsToken(), book)
+	expect.That(t, got == http.StatusOK && len(v.Rooms().Bookings()) == 1 && v.Calls(vendors.BookRoom) == 2,
+		"booked: %d, %d calls", got, v.Calls(vendors.BookRoom))
 }
 
 // ordered calls the tool that places orders, and returns what it answers, or nil if it refuses.

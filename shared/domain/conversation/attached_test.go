@@ -115,7 +115,6 @@ func TestOnlyNamesOfASourcesFilesAreQuoted(t *testing.T) {
 		expect.That(t, strings.Contains(own, ringis) && !strings.Contains(quoted, ringis),
 			"%q is quoted, or missing: %s", ringis, own)
 	}
-	expect.That(t, !strings.Contains(own, ".bin") && !strings.Contains(quoted, "…"),
-		"names are Ringi's words: %s", own)
+	expect.That(t, !strings.Contains(own, ".bin") && !strings.Contains(quoted, "…"), "names are Ringi's words: %s", own)
 	expect.Has(t, whole, "\nleft-00.bin\nleft-01.bin\n")
 }

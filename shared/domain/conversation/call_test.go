@@ -68,8 +68,7 @@ func TestAnAgentCallsListedReadsAlone(t *testing.T) {
 		"listed"), "a read that nobody listed": call(aggregate.Read, "")} {
 		expect.That(t, errors.As(opened(t).answer(p), new(ErrType)), "%s is proposed", name)
 		own := opened(t).do(func(a *Aggregate) (aggregate.Change, error) {
-			return a.Propose(*p, person(sato),
-				policy, start)
+			return a.Propose(*p, person(sato), policy, start)
 		})
 		expect.That(t, errors.As(own, new(ErrType)), "%s is proposed by a person", name)
 	}

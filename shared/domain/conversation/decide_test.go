@@ -67,25 +67,23 @@ func TestWhoMayDecideOnAnAction(t *testing.T) {
 		askers []string
 		want   aggregate.Rule
 	}{
-		"approved by another":                     {approving, person(suzuki), strict, both, ""},
-		"approved by the opener, who asked":       {approving, person(sato), strict, both, aggregate.RuleSelf},
-		"approved by another who asked":           {approving, person(tanaka), strict, both, aggregate.RuleSelf},
-		"approved by the opener, who did not ask": {approving, person(sato), strict, her, ""},
-		"approved by the opener, when nobody is named": {
-			approving, person(sato), strict, nil, aggregate.RuleSelf,
-		},
-		"approved by one who is not in the list": {approving, person("U_ITO"), list, both, aggregate.RuleNotListed},
-		"rejected by one of the list":            {rejecting, person(suzuki), list, both, ""},
-		"rejected by one who is not in the list": {rejecting, person(tanaka), list, both, aggregate.RuleNotListed},
-		"rejected by a guest":                    {rejecting, guest, strict, both, aggregate.RuleGuest},
-		"cancelled by the opener":                {cancelling, person(sato), list, her, ""},
-		"cancelled by one who asked":             {cancelling, person(tanaka), list, both, ""},
-		"cancelled by an approver":               {cancelling, person(suzuki), list, both, ""},
-		"cancelled by anybody else":              {cancelling, person("U_ITO"), list, both, aggregate.RuleNotParty},
-		"cancelled from another workspace":       {cancelling, foreign, list, both, aggregate.RuleForeign},
-		"ended by the opener":                    {ending, person(sato), list, both, ""},
-		"ended by one who asked":                 {ending, person(tanaka), list, both, aggregate.RuleNotParty},
-		"stopped by one who asked":               {stopping, person(tanaka), list, both, aggregate.RuleNotParty},
+		"approved by another":                          {approving, person(suzuki), strict, both, ""},
+		"approved by the opener, who asked":            {approving, person(sato), strict, both, aggregate.RuleSelf},
+		"approved by another who asked":                {approving, person(tanaka), strict, both, aggregate.RuleSelf},
+		"approved by the opener, who did not ask":      {approving, person(sato), strict, her, ""},
+		"approved by the opener, when nobody is named": {approving, person(sato), strict, nil, aggregate.RuleSelf},
+		"approved by one who is not in the list":       {approving, person("U_ITO"), list, both, aggregate.RuleNotListed},
+		"rejected by one of the list":                  {rejecting, person(suzuki), list, both, ""},
+		"rejected by one who is not in the list":       {rejecting, person(tanaka), list, both, aggregate.RuleNotListed},
+		"rejected by a guest":                          {rejecting, guest, strict, both, aggregate.RuleGuest},
+		"cancelled by the opener":                      {cancelling, person(sato), list, her, ""},
+		"cancelled by one who asked":                   {cancelling, person(tanaka), list, both, ""},
+		"cancelled by an approver":                     {cancelling, person(suzuki), list, both, ""},
+		"cancelled by anybody else":                    {cancelling, person("U_ITO"), list, both, aggregate.RuleNotParty},
+		"cancelled from another workspace":             {cancelling, foreign, list, both, aggregate.RuleForeign},
+		"ended by the opener":                          {ending, person(sato), list, both, ""},
+		"ended by one who asked":                       {ending, person(tanaka), list, both, aggregate.RuleNotParty},
+		"stopped by one who asked":                     {stopping, person(tanaka), list, both, aggregate.RuleNotParty},
 	} {
 		tb, _ := pending(t, ShellCommand)
 		tb.forged(func(x *Action) {

@@ -108,8 +108,7 @@ func TestWhateverComesTogetherIsOneTransaction(t *testing.T) {
 	}
 	for name, decide := range map[string]Decision{
 		"after its end": func(*Aggregate) (aggregate.Change, error) { return closed.TurnAway(now) },
-		"an answer": func(a *Aggregate) (aggregate.Change,
-			error) {
+		"an answer": func(a *Aggregate) (aggregate.Change, error) {
 			return a.Answered(a.Head.Run, a.Waiting(), long, now)
 		},
 		"a sentence":    func(a *Aggregate) (aggregate.Change, error) { return a.GiveUp(a.Head.Run, now) },

@@ -55,8 +55,7 @@ func TestWhatWasSaidInAThreadIsGivenOnce(t *testing.T) {
 				m = said
 			}
 		}
-		expect.Must(t, m != nil && len(m.Thread) == len(tt.said) && len(a.Cards) == 1 &&
-			m.DeleteAfter > 0,
+		expect.Must(t, m != nil && len(m.Thread) == len(tt.said) && len(a.Cards) == 1 && m.DeleteAfter > 0,
 			"%s: %+v", name, m)
 		expect.Has(t, m.Content, tt.says)
 	}

@@ -30,8 +30,7 @@ func TestARequestThatAPersonMakesIsInTheHistory(t *testing.T) {
 func offers(t *testing.T, text string) *Aggregate {
 	t.Helper()
 	a := opened(t).load()
-	return after(t, a)(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "read", Request: text},
-		start.Add(time.Second)))
+	return after(t, a)(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "read", Request: text}, start.Add(time.Second)))
 }
 
 func after(t *testing.T, a *Aggregate) func(aggregate.Change, error) *Aggregate {
@@ -72,8 +71,7 @@ func TestARequestAfterReadingIsMadeByAPersonOnce(t *testing.T) {
 	makes := made.Effects(now).Make
 	expect.Must(t, len(makes) == 1 && made.DueAt(now) != nil, "tasks that the relay makes: %d", len(makes))
 	task := (&task.Aggregate{}).After(makes[0].Begin).(*task.Aggregate)
-	expect.That(t, task.Head.TaskID == o.TaskID && task.Spoken() && task.Request.User == suzuki, "%+v",
-		task.Request)
+	expect.That(t, task.Head.TaskID == o.TaskID && task.Spoken() && task.Request.User == suzuki, "%+v", task.Request)
 	done := after(t, made)(makes[0].Made(made))
 	expect.Is(t, len(done.Effects(now).Make), 0, "tasks that are made again")
 	_, err = makes[0].Made(done)

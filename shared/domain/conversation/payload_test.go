@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
@@ -108,10 +107,8 @@ func wrongCommands() []wrongPayload {
 func TestWhatIsWrongWithAPayloadIsNamed(t *testing.T) {
 	for _, tt := range slices.Concat(wrongFiles(), wrongCommands()) {
 		p, problems := conversation.ReadPayload(tt.typ, []byte(tt.text))
-		if len(problems) == 0 || !strings.Contains(strings.Join(problems, "; "), tt.says) || p.Files != nil ||
-			p.Argv != nil || p.Script != "" {
-			t.Errorf("%s %.80s: %q, not %q", tt.typ, tt.text, problems, tt.says)
-		}
+		expect.That(t, len(problems) != 0 && strings.Contains(strings.Join(problems, "; "), tt.says) && p.Files == nil &&
+			p.Argv == nil && p.Script == "", "%s %.80s: %q, not %q", tt.typ, tt.text, problems, tt.says)
 	}
 }
 
@@ -129,15 +126,11 @@ func TestAKeptPayloadSaysItsFilesAndWhatItMakesOfThem(t *testing.T) {
 	read, problems := conversation.ReadKept(agent.CodeGenerate, []byte(kept.JSON()))
 	expect.Must(t, problems == nil && *read.Base == "v1" && read.Files == nil && read.Edits == nil, "%v %+v", problems,
 		read)
-	if diff := cmp.Diff(kept, read); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, kept, read)
 	// What the agent is told of it makes the same.
 	again, problems := read.Proposed().Complete(agent.CodeGenerate, conversation.On{Base: "v1"}, base)
 	expect.Must(t, problems == nil, "%v", problems)
-	if diff := cmp.Diff(kept, again); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, kept, again)
 	for _, typ := range []agent.ActionType{agent.TestRun, agent.ShellCommand} {
 		command := conversation.Payload{Argv: []string{"ls"}, TimeoutSeconds: 1}
 		if typ == agent.ShellCommand {

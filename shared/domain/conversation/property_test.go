@@ -246,8 +246,7 @@ func (w *walk) land(int) {
 	switch n := rapid.IntRange(0, 5).Draw(w.rt, "how"); {
 	case !f.begun && n == 0:
 		err := w.decide("release", func(a *Aggregate) (aggregate.Change, error) {
-			return a.Release(f.action,
-				f.invocation, w.now)
+			return a.Release(f.action, f.invocation, w.now)
 		})
 		if err == nil {
 			w.out = append(w.out[:i], w.out[i+1:]...)
@@ -294,13 +293,11 @@ func (w *walk) people(int) {
 	switch rapid.IntRange(0, 6).Draw(w.rt, "click") {
 	case 0:
 		_ = w.decide("reject", func(a *Aggregate) (aggregate.Change, error) {
-			return a.Reject(x.ActionID, "no", by,
-				policy, w.now)
+			return a.Reject(x.ActionID, "no", by, policy, w.now)
 		})
 	case 1:
 		_ = w.decide("cancel", func(a *Aggregate) (aggregate.Change, error) {
-			return a.Cancel(x.ActionID, by,
-				policy, w.now)
+			return a.Cancel(x.ActionID, by, policy, w.now)
 		})
 	case 2:
 		_ = w.decide("propose", func(a *Aggregate) (aggregate.Change, error) {
@@ -347,8 +344,7 @@ func (w *walk) dies(run int) {
 func (w *walk) gives(run int) {
 	if rapid.Bool().Draw(w.rt, "no room") {
 		_ = w.decide("pause", func(a *Aggregate) (aggregate.Change, error) {
-			return a.PauseRun(run,
-				w.now.Add(5*time.Minute), w.now)
+			return a.PauseRun(run, w.now.Add(5*time.Minute), w.now)
 		})
 		return
 	}

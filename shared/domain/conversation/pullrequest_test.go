@@ -240,9 +240,7 @@ func TestAPullRequestListsWhatDiffers(t *testing.T) {
 				differ[p] = "nothing → " + e
 			}
 		}
-		if !maps.Equal(pushed, differ) {
-			rt.Fatalf("a pull request has %v, not %v", pushed, differ)
-		}
+		expect.Must(rt, maps.Equal(pushed, differ), "a pull request has %v, not %v", pushed, differ)
 	})
 }
 

@@ -32,9 +32,8 @@ func TestAnApprovalCoversWhatWasStampedAlone(t *testing.T) {
 		expect.Fails(t, tb.claim("i1"), aggregate.ErrConflict, "%s is executed", name)
 	}
 	tb, x := pending(t, ShellCommand)
-	if err := errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claim("i1")); err != nil {
-		t.Errorf("what was stamped is not executed: %v", err)
-	}
+	err := errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claim("i1"))
+	expect.That(t, err == nil, "what was stamped is not executed: %v", err)
 }
 
 func TestARuleLetsTestsRunAndNothingElse(t *testing.T) {
@@ -42,9 +41,8 @@ func TestARuleLetsTestsRunAndNothingElse(t *testing.T) {
 		tb := opened(t)
 		expect.NoError(t, tb.answer(proposal(TestRun, tb.now, `{"type":"test_run"}`)))
 		tb.forged(func(x *Action) { x.ActionType = typ })
-		if err := tb.claim("i1"); (err == nil) != (typ == TestRun) {
-			t.Errorf("a %s that a rule approved: %v", typ, err)
-		}
+		err := tb.claim("i1")
+		expect.That(t, (err == nil) == (typ == TestRun), "a %s that a rule approved: %v", typ, err)
 	}
 }
 
@@ -56,9 +54,8 @@ func TestAnActionExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 		t.Errorf("before its time: %v", err)
 	}
 	tb.now = *x.Gate.Terms.DecideBy
-	if err := expire(); err != nil || tb.load().Action(x.ActionID).CancelReason != ReasonExpired {
-		t.Errorf("after its time: %v", err)
-	}
+	err := expire()
+	expect.That(t, err == nil && tb.load().Action(x.ActionID).CancelReason == ReasonExpired, "after its time: %v", err)
 	if err := tb.approve(x, suzuki); err == nil {
 		t.Error("one that has expired is approved")
 	}
@@ -74,10 +71,9 @@ func TestAConversationEndsAfterItsIdleDaysAndNotBefore(t *testing.T) {
 	tb.now = idle.Add(-time.Millisecond)
 	expect.Fails(t, closed(), aggregate.ErrNotDue, "before its days")
 	tb.now = idle
-	if err := closed(); err != nil || tb.load().Conversation.Status != Closed ||
-		tb.load().Conversation.CloseReason != ReasonIdle {
-		t.Errorf("after its days: %v", err)
-	}
+	err := closed()
+	expect.That(t, err == nil && tb.load().Conversation.Status == Closed &&
+		tb.load().Conversation.CloseReason == ReasonIdle, "after its days: %v", err)
 	tb, _ = pending(t, ShellCommand)
 	tb.now = tb.now.Add(30 * 24 * time.Hour)
 	expect.Fails(t, closed(), aggregate.ErrNotDue, "while an action waits")
@@ -143,9 +139,8 @@ func TestWhatWasStampedStaysAsLongAsTheAuditLog(t *testing.T) {
 			left++
 		}
 	}
-	if left != mostKept+5 || left == len(tb.load().Actions) {
-		t.Errorf("%d actions, %d of them beside the conversation", left, left-len(tb.load().Actions))
-	}
+	expect.That(t, left == mostKept+5 && left != len(tb.load().Actions),
+		"%d actions, %d of them beside the conversation", left, left-len(tb.load().Actions))
 	expect.Is(t, len(tb.load().Copies), 0, "copies of an action that left")
 }
 
@@ -203,7 +198,6 @@ func TestARunThatFindsNoRoomBeginsAnewLater(t *testing.T) {
 	tb.now = until
 	expect.That(t, tb.load().Effects(tb.now).Begin != nil, "nothing begins the next run")
 	expect.NoError(t, begin())
-	if h := tb.load().Head; h.Resting || h.Run != run+1 || h.Restarts != 0 || h.PausedUntil != nil {
-		t.Errorf("after the pause: %+v", h)
-	}
+	h := tb.load().Head
+	expect.That(t, !h.Resting && h.Run == run+1 && h.Restarts == 0 && h.PausedUntil == nil, "after the pause: %+v", h)
 }

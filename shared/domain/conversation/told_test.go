@@ -29,8 +29,7 @@ func TestTheSystemsWordsAndOthersAreKeptApart(t *testing.T) {
 	}{
 		"a failure": {failed.told("ja"), "操作 #2 は失敗しました。\n" + others +
 			"\n終了コード: 1\n出力は全部で 9 行です。3 行は残っていません。最後の行を、行番号付きで示します:\n" + others, []Piece{
-			{"操作 #2 は失敗しました。", false}, quoted, {"終了コード: 1\n出力は全部で 9 行です。3 行は残っていません。最後の行を、行番号付きで示します:",
-				false}, quoted,
+			{"操作 #2 は失敗しました。", false}, quoted, {"終了コード: 1\n出力は全部で 9 行です。3 行は残っていません。最後の行を、行番号付きで示します:", false}, quoted,
 		}},
 		"a rejection": {rejected.told("ja"), "操作 #2 は却下されました。理由: " + others,
 			[]Piece{{"操作 #2 は却下されました。理由: ", false}, quoted}},
@@ -216,9 +215,8 @@ func TestCodeGoesOnInTheNextPart(t *testing.T) {
 func TestACardNamesThePartOfItsMessage(t *testing.T) {
 	key := MessageKey(start, "m-1")
 	for part := range 3 {
-		if gotKey, got := OfMessage(MessageSubject(key, part)); gotKey != key || got != part {
-			t.Errorf("part %d of %s is taken for %d of %s", part, key, got, gotKey)
-		}
+		gotKey, got := OfMessage(MessageSubject(key, part))
+		expect.That(t, gotKey == key && got == part, "part %d of %s is taken for %d of %s", part, key, got, gotKey)
 	}
 }
 
@@ -253,9 +251,8 @@ func TestStop(t *testing.T) {
 		})
 	}
 	tb := opened(t)
-	if err := stop(tb, suzuki); err == nil {
-		t.Error("somebody else stops it")
-	}
+	err := stop(tb, suzuki)
+	expect.That(t, err != nil, "somebody else stops it")
 	if err := stop(tb, sato); err != nil || len(tb.load().Inbox) != 0 || !tb.load().Head.Resting {
 		t.Errorf("%v: %d messages wait", err, len(tb.load().Inbox))
 	}

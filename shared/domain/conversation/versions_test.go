@@ -77,9 +77,8 @@ func TestAnActionWorksOnTheFilesForWhichItWasProposed(t *testing.T) {
 		tb.moved("v2")
 		expect.Fails(t, tb.claim("i1"), ErrBase, "other files than those that people saw")
 		tb.moved(base)
-		if err := tb.claim("i1"); (err == nil) != (base == "") {
-			t.Errorf("with the files %q: %v", base, err)
-		}
+		err := tb.claim("i1")
+		expect.That(t, (err == nil) == (base == ""), "with the files %q: %v", base, err)
 	}
 }
 
@@ -93,9 +92,8 @@ func TestALateResultsFilesStayTheActions(t *testing.T) {
 	})
 	a := tb.load()
 	x = a.Action(x.ActionID)
-	if x.Status != ActionSucceeded || x.Version != "v1" || !x.NotTaken || a.Conversation.WorkspaceVersion != "" {
-		t.Errorf("%+v, the conversation's files are %q", x, a.Conversation.WorkspaceVersion)
-	}
+	expect.That(t, x.Status == ActionSucceeded && x.Version == "v1" && x.NotTaken &&
+		a.Conversation.WorkspaceVersion == "", "%+v, the conversation's files are %q", x, a.Conversation.WorkspaceVersion)
 	told := x.told("en").Content
 	expect.That(t, strings.Contains(told, "The conversation’s files are unchanged") &&
 		strings.Contains(told, "Files changed: 1"), "%q", told)

@@ -72,10 +72,8 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 	}
 	at, id := start(t, c)
 	x := v.Sessions()[0]
-	if x.Made.Budget.MaxListCost.Amount != "123" || !strings.Contains(string(x.Made.Agent.Tools[0].InputSchema),
-		"additionalProperties") {
-		t.Errorf("made of %+v", x.Made)
-	}
+	expect.That(t, x.Made.Budget.MaxListCost.Amount == "123" &&
+		strings.Contains(string(x.Made.Agent.Tools[0].InputSchema), "additionalProperties"), "made of %+v", x.Made)
 	poll := func() SessionState {
 		t.Helper()
 		return expect.Value(c.Poll(t.Context(), id))(t)
@@ -88,10 +86,8 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 		t.Errorf("the message waits: %+v", s)
 	}
 	s := poll()
-	if len(s.ToolRequests) != 2 || s.Stop != "" || s.ToolRequests[0].Name != "list" ||
-		string(s.ToolRequests[0].Input) != `{"n":1}` {
-		t.Fatalf("it asks for %+v", s)
-	}
+	expect.Must(t, len(s.ToolRequests) == 2 && s.Stop == "" && s.ToolRequests[0].Name == "list" &&
+		string(s.ToolRequests[0].Input) == `{"n":1}`, "it asks for %+v", s)
 	expect.NoError(t, c.Answer(t.Context(), id, s.ToolRequests[1].ID, "two", false))
 	rest := poll()
 	expect.Must(t, len(rest.ToolRequests) == 1 && rest.ToolRequests[0].ID == s.ToolRequests[0].ID && rest.Stop == "",
@@ -105,27 +101,24 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 	u, running, err := c.Bill(t.Context(), id)
 	want := aggregate.Usage{ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1, Input: 207, Output: 20,
 		Cached: 10, Written: 7, MS: 1500, Cost: 20_000}
-	if d := cmp.Diff(want, u); d != "" || running || err != nil {
-		t.Error(d, running, err)
-	}
+	d := cmp.Diff(want, u)
+	expect.That(t, d == "" && !running && err == nil, "%v %v %v", d, running, err)
 	findsItsOwn(t, c, at, id)
 }
 
 // findsItsOwn checks that Find returns a session only for its own tags, and only if created after a given time.
 func findsItsOwn(t *testing.T, c *Managed, at Place, id string) {
 	t.Helper()
-	if found, err := c.Find(t.Context(), at, plan().Tags, time.Now().Add(-time.Minute)); found != id || err != nil {
-		t.Errorf("found %q, %v", found, err)
-	}
+	found, err := c.Find(t.Context(), at, plan().Tags, time.Now().Add(-time.Minute))
+	expect.That(t, found == id && err == nil, "found %q, %v", found, err)
 	for what, find := range map[string]func() (string, error){
 		"another execution's": func() (string, error) {
 			return c.Find(t.Context(), at, map[string]string{"ringi_execution": "e2"}, time.Now().Add(-time.Minute))
 		},
 		"an older one": func() (string, error) { return c.Find(t.Context(), at, plan().Tags, time.Now().Add(time.Minute)) },
 	} {
-		if found, err := find(); found != "" || err != nil {
-			t.Errorf("%s: %q, %v", what, found, err)
-		}
+		found, err := find()
+		expect.That(t, found == "" && err == nil, "%s: %q, %v", what, found, err)
 	}
 }
 
@@ -191,10 +184,8 @@ func TestWhatGoesWrong(t *testing.T) {
 					continue
 				}
 				expect.Is(t, requests.Load()-before, 1, "%s: requests", op)
-				if strings.Contains(err.Error(), v.Key) || strings.Contains(err.Error(), asked) ||
-					strings.Contains(err.Error(), "要求") {
-					t.Errorf("%s: it quotes: %v", op, err)
-				}
+				expect.That(t, !strings.Contains(err.Error(), v.Key) && !strings.Contains(err.Error(), asked) &&
+					!strings.Contains(err.Error(), "要求"), "%s: it quotes: %v", op, err)
 			}
 		})
 	}
@@ -323,9 +314,8 @@ func TestASessionCostsNoSumThatNoneCosts(t *testing.T) {
 	tokens, _ := cost(sdk.BetaMonetaryAmount{}, u)
 	for amount, want := range map[string]aggregate.MicroUSD{"123": 1_230_000, "0": 0, "-300": tokens,
 		"9223372036854775807": tokens, "1.5": tokens} {
-		if got, unpriced := cost(sdk.BetaMonetaryAmount{Amount: amount, Currency: sdk.BetaCurrencyUSD}, u); got != want ||
-			got < 0 || tokens == 0 || unpriced != 0 {
-			t.Errorf("%s cents are %s dollars, want %s", amount, got, want)
-		}
+		got, unpriced := cost(sdk.BetaMonetaryAmount{Amount: amount, Currency: sdk.BetaCurrencyUSD}, u)
+		expect.That(t, got == want && got >= 0 && tokens != 0 && unpriced == 0, "%s cents are %s dollars, want %s",
+			amount, got, want)
 	}
 }

@@ -105,9 +105,8 @@ func TestARequestThatAzureFilters(t *testing.T) {
 		defer s.Close()
 		return open(s.URL).Say(t.Context(), modeltest.Request())
 	}
-	if r, err := refused("content_filter"); err != nil || r.Stop != model.StopRefused || r.Usage.Calls != 1 {
-		t.Errorf("%+v, %v", r, err)
-	}
+	r, err := refused("content_filter")
+	expect.That(t, err == nil && r.Stop == model.StopRefused && r.Usage.Calls == 1, "%+v, %v", r, err)
 	if _, err := refused("context_length_exceeded"); err == nil || !strings.Contains(err.Error(),
 		"context_length_exceeded") {
 		t.Errorf("the code is lost: %v", err)
@@ -180,10 +179,9 @@ func TestAnEndpointThatIsNotPublic(t *testing.T) {
 		c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: at, Model: "m", Key: modeltest.Secret,
 			HTTP: outbound.Dialer{}.Client()})
 		_, err := c.Say(t.Context(), modeltest.Request())
-		if f := model.Failure(err); f.Reason != "model_misplaced" || f.Detail != "compatible.box" || f.Transient ||
-			strings.Contains(err.Error(), "pass") {
-			t.Errorf("%s: %v", at, err)
-		}
+		f := model.Failure(err)
+		expect.That(t, f.Reason == "model_misplaced" && f.Detail == "compatible.box" && !f.Transient &&
+			!strings.Contains(err.Error(), "pass"), "%s: %v", at, err)
 	}
 }
 

@@ -70,8 +70,7 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	for _, test := range []struct{ spoken, told, want string }{
 		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 2 行です。すべてを、行番号付きで示します:\n1: ok\n2: # pass 1",
 			"Done: exit code 0.\n```\nok\n# pass 1\n```"},
-		{"コマンド: python3 -m unittest", "操作 #1 は失敗しました。\n終了コード: 1\n" +
-			"出力は全部で 3 行です。すべての行を、行番号付きで示します:\n" +
+		{"コマンド: python3 -m unittest", "操作 #1 は失敗しました。\n終了コード: 1\n" + "出力は全部で 3 行です。すべての行を、行番号付きで示します:\n" +
 			"1: Ran 1 test in 0.005s\n2: \n3: FAILED (failures=1)",
 			"失敗しました: 終了コード 1。\n```\nRan 1 test in 0.005s\n\nFAILED (failures=1)\n```"},
 		{"run the tests", "Action #1 is done.", "Done."},

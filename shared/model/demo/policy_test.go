@@ -131,9 +131,7 @@ func TestAQuestionIsAnswered(t *testing.T) {
 
 // The policy of an order names each value of the call, so that nobody is asked about it twice, and keeps its reference.
 func TestThePolicyOfAnOrderNamesWhatIsCalled(t *testing.T) {
-	for _, text := range []string{
-		"取引先アクメに PC 2台 298,000円を発注して", "Order 2 PCs from Acme at 149,000 yen each",
-	} {
+	for _, text := range []string{"取引先アクメに PC 2台 298,000円を発注して", "Order 2 PCs from Acme at 149,000 yen each"} {
 		_, policy, steps := planFor(t, text)
 		expect.Must(t, len(steps) == 2, "%s: %v", text, steps)
 		expect.Is(t, steps[0].Tool, placeOrder)

@@ -157,8 +157,7 @@ func TestRequestsOfAnOffice(t *testing.T) {
 
 func hasJapanese(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
-		return unicode.In(r, unicode.Hiragana, unicode.Katakana,
-			unicode.Han)
+		return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han)
 	})
 }
 
@@ -214,8 +213,7 @@ func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 			l.Name), 1)
 	}
 	for _, message := range messages {
-		for _, reason := range []string{"", "Also for 人事部, and without the sheet", "step 2 is not needed",
-			"use xyzzy"} {
+		for _, reason := range []string{"", "Also for 人事部, and without the sheet", "step 2 is not needed", "use xyzzy"} {
 			earlier, policy := "[]", ""
 			if reason != "" {
 				earlier = fmt.Sprintf(`[{"reason":%q,"steps":[]}]`, reason)

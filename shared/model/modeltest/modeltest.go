@@ -163,9 +163,8 @@ func (w Vendor) answers(t *testing.T) {
 				expect.That(t, !strings.Contains(fmt.Sprint(r.Header), "poison"), "the environment got in: %v", r.Header)
 				expect.That(t, r.URL.Path == w.Path, "called %s", r.URL.Path)
 				want.Sent = &aggregate.Blob{JSON: aggregate.JSON(body)} // the stored body must equal the sent one byte by byte
-				if d := gocmp.Diff(decode(t, w.Sent), decode(t, string(body))); d != "" {
-					t.Error("sent:", d)
-				}
+				d := gocmp.Diff(decode(t, w.Sent), decode(t, string(body)))
+				expect.That(t, d == "", "%v %v", "sent:", d)
 				expect.Is(t, r.Header.Get("Traceparent"), "", "traces that are sent")
 				rw.Header().Set(w.ID, "req_1")
 				rw.Header().Set("Content-Type", "application/json")
@@ -177,9 +176,8 @@ func (w Vendor) answers(t *testing.T) {
 			if r.Answered != "" { // as the row will name it
 				r.Usage.Model = r.Answered
 			}
-			if d := gocmp.Diff(want, r.Usage); d != "" && name == "good" {
-				t.Error("usage:", d)
-			}
+			d := gocmp.Diff(want, r.Usage)
+			expect.That(t, d == "" || name != "good", "%v %v", "usage:", d)
 		})
 	}
 }
@@ -196,19 +194,17 @@ func (w Vendor) nameless(t *testing.T) {
 				io.WriteString(rw, body)
 			})
 			var e *model.Error
-			if failed := errors.As(err, &e); r.Usage.RequestID != "" || failed == (status == http.StatusOK) || failed &&
-				e.RequestID != "" {
-				t.Errorf("%d with %.30q: %+v, %v", status, id, r.Usage, err)
-			}
+			failed := errors.As(err, &e)
+			expect.That(t, r.Usage.RequestID == "" && failed != (status == http.StatusOK) && (!failed || e.RequestID == ""),
+				"%d with %.30q: %+v, %v", status, id, r.Usage, err)
 		}
 	}
 }
 
 func decode(t *testing.T, text string) (v any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
+	err := json.Unmarshal([]byte(text), &v)
+	expect.Must(t, err == nil, "%v: %s", err, text)
 	return v
 }
 
@@ -272,10 +268,8 @@ func (w Vendor) error(t *testing.T, status int, code, after string, kind model.K
 	if e == nil {
 		return
 	}
-	if e.RetryAfter != wait || e.RequestID != "req_2" || r.Usage.Calls != 1 || r.Usage.RequestID != "req_2" ||
-		e.Model == "" {
-		t.Errorf("%+v, usage %+v", e, r.Usage)
-	}
+	expect.That(t, e.RetryAfter == wait && e.RequestID == "req_2" && r.Usage.Calls == 1 &&
+		r.Usage.RequestID == "req_2" && e.Model != "", "%+v, usage %+v", e, r.Usage)
 	expect.That(t, !again || calls == 1, "called %d times: waiting is the state machine's", calls)
 }
 

@@ -65,20 +65,16 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 			AuthRef: "docs"}, "/v2/chat/completions Bearer key-d"},
 		"a compatible endpoint's": {agent.Definition{Provider: agent.Local, Endpoint: home.URL + "/v1",
 			AuthRef: "hub"}, "/v1/chat/completions Bearer key-h"},
-		"another endpoint's": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL + "/v1",
-			AuthRef: "docs"}, ""},
+		"another endpoint's": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL + "/v1", AuthRef: "docs"}, ""},
 		"another compatible endpoint's": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL + "/v1",
 			AuthRef: "hub"}, ""},
 		"an address that only begins alike": {agent.Definition{Provider: agent.HTTP,
 			Endpoint: home.URL + ".example.com/v1", AuthRef: "docs"}, ""},
 		"anthropic's for an endpoint": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL,
 			AuthRef: "anthropic"}, ""},
-		"a vendor's named key elsewhere": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL, AuthRef: "hr"},
-			""},
-		"a key without an address": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL, AuthRef: "free"},
-			""},
-		"an entry without a key": {agent.Definition{Provider: agent.HTTP, Endpoint: home.URL, AuthRef: "empty"},
-			""},
+		"a vendor's named key elsewhere": {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL, AuthRef: "hr"}, ""},
+		"a key without an address":       {agent.Definition{Provider: agent.HTTP, Endpoint: away.URL, AuthRef: "free"}, ""},
+		"an entry without a key":         {agent.Definition{Provider: agent.HTTP, Endpoint: home.URL, AuthRef: "empty"}, ""},
 		"a name that the secret doesn't have": {agent.Definition{Provider: agent.HTTP, Endpoint: home.URL, AuthRef: "none"},
 			""},
 	} {
@@ -89,10 +85,9 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 			_, err := w.Say(t.Context(), model.Request{MaxTokens: 1,
 				Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}})
 			var e *model.Error
-			if !errors.As(err, &e) || strings.Join(got, ",") != tt.want || (tt.want == "") != (e.Kind == model.Unauthorized) ||
-				strings.Contains(err.Error(), "key-") {
-				t.Errorf("sent %q, %v", got, err)
-			}
+			expect.That(t, errors.As(err, &e) && strings.Join(got, ",") == tt.want &&
+				(tt.want == "") == (e.Kind == model.Unauthorized) && !strings.Contains(err.Error(), "key-"), "sent %q, %v",
+				got, err)
 		})
 	}
 }
@@ -179,10 +174,9 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 		limited := map[string]bool{"a task's": tt.task, "an agent's": tt.sessions, "a contest's": true}
 		for way, open := range ways {
 			err := open(tt.settings, unheard)
-			if e := new(model.Error); limited[way] != (errors.As(err, &e) && e.Kind == model.Unpriced) || !limited[way] &&
-				err != nil {
-				t.Errorf("%s, %s: %v", about, way, err)
-			}
+			e := new(model.Error)
+			expect.That(t, limited[way] == (errors.As(err, &e) && e.Kind == model.Unpriced) && (limited[way] || err == nil),
+				"%s, %s: %v", about, way, err)
 			if err := open(tt.settings, "claude-sonnet-4-6"); err != nil {
 				t.Errorf("%s, %s of a known price: %v", about, way, err)
 			}
@@ -201,9 +195,8 @@ func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
 	for _, name := range []string{"anthropic:claude-haiku-4-5", "gpt-5", "google-gla:gemini-2.5-flash"} {
 		wire := expect.Value(w.Open(name))(t)
 		_, err := wire.Say(t.Context(), hello)
-		if e := new(model.Error); !errors.As(err, &e) || e.Kind != model.Unauthorized {
-			t.Errorf("%s with a wrong key: %v", name, err)
-		}
+		e := new(model.Error)
+		expect.That(t, errors.As(err, &e) && e.Kind == model.Unauthorized, "%s with a wrong key: %v", name, err)
 	}
 	_, err := expect.Value(w.Open("bedrock:anthropic.claude-9-v1:0"))(t).Say(t.Context(), hello)
 	expect.NoError(t, err)
@@ -244,9 +237,8 @@ func TestAgentsWithoutAKeyFollowTheDeploymentsModel(t *testing.T) {
 			w := expect.Value(c.OpenAgent(t.Context(), d, instead, settings))(t)
 			_, _ = w.Say(t.Context(), model.Request{MaxTokens: 1,
 				Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}})
-			if len(got) == 0 || !strings.HasPrefix(got[0], "/model/") || !strings.HasSuffix(got[0], " AWS4-HMAC-SHA256") {
-				t.Errorf("%s sent %q", d.ID, got)
-			}
+			expect.That(t, len(got) != 0 && strings.HasPrefix(got[0], "/model/") &&
+				strings.HasSuffix(got[0], " AWS4-HMAC-SHA256"), "%s sent %q", d.ID, got)
 		}
 	}
 }

@@ -34,10 +34,8 @@ func TestWhatARoundIsShown(t *testing.T) {
 	expect.Value(round.Runner{Models: roundModels{"leader": func(_ context.Context, r model.Request) (model.Response,
 		error) {
 		brief = shown(r)
-		if strings.Count(r.Messages[0].Parts[0].Text, "</data>") != 1 ||
-			strings.Contains(r.Messages[0].Parts[0].Text, "team-b") {
-			t.Error(r.Messages[0].Parts[0].Text)
-		}
+		expect.That(t, strings.Count(r.Messages[0].Parts[0].Text, "</data>") == 1 &&
+			!strings.Contains(r.Messages[0].Parts[0].Text, "team-b"), "%v", r.Messages[0].Parts[0].Text)
 		return text("案 4")
 	}}}.Round(t.Context(), p))(t)
 	delete(brief, "seconds_left")
@@ -185,10 +183,9 @@ func TestThoseWhoJudgeAreCalledAsConfigured(t *testing.T) {
 		tokens      int
 		says        string
 	}{"Coverage": {cold, 500, "網羅性"}, "Own": {warm, 500, "費用を見ます。"}, "": {warm, 4000, "早めに終えます。"}} {
-		if form := string(seen[name].Schema); !strings.Contains(form,
-			map[bool]string{true: `"should_continue"`, false: `"score"`}[name == ""]) {
-			t.Errorf("%q is asked for an answer of the form %s", name, form)
-		}
+		form := string(seen[name].Schema)
+		expect.That(t, strings.Contains(form, map[bool]string{true: `"should_continue"`, false: `"score"`}[name == ""]),
+			"%q is asked for an answer of the form %s", name, form)
 		if r := seen[name]; r.Sampling.Temperature == nil || *r.Sampling.Temperature != want.temperature ||
 			r.MaxTokens != want.tokens || !strings.HasPrefix(r.System, want.says) &&
 			!strings.Contains(r.System[:min(300, len(r.System))], want.says) {
@@ -233,10 +230,9 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 			error) {
 			asked = true
 			seen := shown(r)
-			if all := r.System + r.Messages[0].Parts[0].Text; strings.Contains(strings.ReplaceAll(all, "アルファ の案", ""),
-				"アルファ") || strings.Contains(all, "team-") || len(seen["history"].([]any)) != 1 {
-				t.Errorf("%s: the judge sees %v", tt.about, seen)
-			}
+			all := r.System + r.Messages[0].Parts[0].Text
+			expect.That(t, !strings.Contains(strings.ReplaceAll(all, "アルファ の案", ""), "アルファ") &&
+				!strings.Contains(all, "team-") && len(seen["history"].([]any)) == 1, "%s: the judge sees %v", tt.about, seen)
 			return tt.judge(ctx, r)
 		}}}.Round(t.Context(), p)
 		expect.That(t, err == nil && asked == tt.asked && out.Exit == tt.exit && out.Result.EvaluationScore != 0,
@@ -281,9 +277,8 @@ func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
 		return text(answers[n-1])
 	}}
 	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
-	if out.Result.SubmissionContent != "案" || n != 3 || !strings.Contains(last.Messages[4].Parts[0].Text, "too long") {
-		t.Errorf("%d: %+v", n, last.Messages)
-	}
+	expect.That(t, out.Result.SubmissionContent == "案" && n == 3 &&
+		strings.Contains(last.Messages[4].Parts[0].Text, "too long"), "%d: %+v", n, last.Messages)
 	n, answers, p.Accept = 0, []string{strings.Repeat("長", 50_000), "案"}, nil
 	out = expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
 	expect.That(t, out.Result.SubmissionContent == "案" && strings.Contains(last.Messages[2].Parts[0].Text, "150000 bytes"),
@@ -326,11 +321,10 @@ func TestWhatWasCutOffIsNotSubmittedAsIfItWereWhole(t *testing.T) {
 	p.Team.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます",
 		Model: "member"}}
 	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
-	if len(asked) != 4 || asked[1].More || !asked[2].More || asked[3].More ||
-		out.Result.SubmissionContent != "目的: 経費を減らす" || !strings.Contains(asked[3].Messages[4].Parts[0].Text,
-		"cut off after 16000 tokens") {
-		t.Errorf("%d answers: %+v", len(asked), out.Result)
-	}
+	expect.That(t, len(asked) == 4 && !asked[1].More && asked[2].More && !asked[3].More &&
+		out.Result.SubmissionContent == "目的: 経費を減らす" &&
+		strings.Contains(asked[3].Messages[4].Parts[0].Text, "cut off after 16000 tokens"), "%d answers: %+v", len(asked),
+		out.Result)
 	got := out.Record.Submissions[0]
 	expect.That(t, got.Status == contest.Error && got.Content == "" && strings.Contains(*got.ErrorMessage, "途中で切れた"),
 		"%+v", got)

@@ -81,10 +81,9 @@ func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
 				s.Usage.ToolCalls == 0 && s.Usage.Requests == 2, "%+v", s)
 			continue
 		}
-		if !strings.HasPrefix(s.Content, want[s.AgentName]) || s.Status != contest.Success || s.Usage.ToolCalls != 1 ||
-			s.Usage.Requests != 2 || len(s.Content) > 40_000 {
-			t.Errorf("%s: %.200s %+v", s.AgentName, s.Content, s.Usage)
-		}
+		expect.That(t, strings.HasPrefix(s.Content, want[s.AgentName]) && s.Status == contest.Success &&
+			s.Usage.ToolCalls == 1 && s.Usage.Requests == 2 && len(s.Content) <= 40_000, "%s: %.200s %+v", s.AgentName,
+			s.Content, s.Usage)
 	}
 	expect.Is(t, len(out.Record.Submissions), 5, "submissions")
 }
@@ -132,10 +131,9 @@ func TestAMemberRunsNoMoreThanItMay(t *testing.T) {
 	}}
 	n := 0
 	out := expect.Value(round.Runner{Models: greedy, Sandbox: counting{n: &n}}.Round(t.Context(), play(x)))(t)
-	if s := out.Record.Submissions[0]; n != 20 || s.Usage.ToolCalls != 20 ||
-		s.Content != "No more calls are possible: answer now." {
-		t.Errorf("%d scripts of one answer ran: %+v", n, s)
-	}
+	s := out.Record.Submissions[0]
+	expect.That(t, n == 20 && s.Usage.ToolCalls == 20 && s.Content == "No more calls are possible: answer now.",
+		"%d scripts of one answer ran: %+v", n, s)
 	n = 0
 	var may error
 	r := round.Runner{Models: greedy, Sandbox: counting{n: &n, ran: func() { may = round.ErrStopped }},
@@ -233,10 +231,9 @@ func TestAScriptRunsOnceOrNot(t *testing.T) {
 		} {
 			r := &room{errs: tt.errs}
 			_, err := round.Isolated(r, "").Run(t.Context(), "x")
-			if len(r.orders) != tt.orders || (err != nil) != (tt.fails != "") || err != nil &&
-				(!strings.Contains(err.Error(), tt.fails) || strings.Contains(err.Error(), "secret")) {
-				t.Errorf("%s: %d orders, %v", about, len(r.orders), err)
-			}
+			expect.That(t, len(r.orders) == tt.orders && (err != nil) == (tt.fails != "") &&
+				(err == nil || strings.Contains(err.Error(), tt.fails) && !strings.Contains(err.Error(), "secret")),
+				"%s: %d orders, %v", about, len(r.orders), err)
 		}
 		r := &room{}
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -315,9 +315,8 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 			if s.ErrorMessage != nil {
 				said = *s.ErrorMessage
 			}
-			if said != tt.want || (s.Status == contest.Error) != (tt.want != "") || tt.want != "" && tell != "ERROR: "+tt.want {
-				t.Errorf("%s: %s %q, the leader reads %q", about, s.Status, said, tell)
-			}
+			expect.That(t, said == tt.want && (s.Status == contest.Error) == (tt.want != "") &&
+				(tt.want == "" || tell == "ERROR: "+tt.want), "%s: %s %q, the leader reads %q", about, s.Status, said, tell)
 			for key := range k.answers {
 				if strings.HasSuffix(key, "/submission") {
 					delete(k.answers, key)

@@ -26,14 +26,11 @@ func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
 	out := expect.Value(r.Round(t.Context(), play(member("analyst", contest.Plain), member("writer", contest.Plain))))(t)
 	expect.NoError(t, out.Result.Check())
 	expect.NoError(t, out.Record.Check())
-	if out.Result.RoundNumber != 1 || out.Result.TeamName != "アルファ" || out.Exit != "" || out.Judgment != nil ||
-		len(out.Metrics) != 3 {
-		t.Errorf("%+v", out)
-	}
-	if s := out.Record.Submissions; len(s) != 2 || s[0].AgentName != "analyst" || s[1].AgentName != "writer" ||
-		s[0].Status != contest.Success || len(s[0].AllMessages) != 2 || s[0].ExecutionTimeMS == nil {
-		t.Errorf("%+v", s)
-	}
+	expect.That(t, out.Result.RoundNumber == 1 && out.Result.TeamName == "アルファ" && out.Exit == "" &&
+		out.Judgment == nil && len(out.Metrics) == 3, "%+v", out)
+	s := out.Record.Submissions
+	expect.That(t, len(s) == 2 && s[0].AgentName == "analyst" && s[1].AgentName == "writer" &&
+		s[0].Status == contest.Success && len(s[0].AllMessages) == 2 && s[0].ExecutionTimeMS != nil, "%+v", s)
 	u := out.Result.Usage
 	expect.That(t, u.Requests == 4 && u.ToolCalls == 2 && out.Usage.Calls == 7, "%+v, %+v", u, out.Usage)
 	expect.Is(t, k.spent.Calls, 7, "kept %+v", k.spent)
@@ -115,8 +112,7 @@ func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
 			return calls("delegate_to_down", "delegate_to_shy", "delegate_to_no", "delegate_to_search", "delegate_to_code",
 				"delegate_to_good", "delegate_to_panic", "unknown")
 		},
-		"down": failing(model.Overloaded, true), "shy": func(context.Context, model.Request) (model.Response,
-			error) {
+		"down": failing(model.Overloaded, true), "shy": func(context.Context, model.Request) (model.Response, error) {
 			return text(" 　")
 		},
 		"no": func(context.Context, model.Request) (model.Response, error) {
@@ -135,14 +131,12 @@ func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
 	want := []string{"接続できません", "回答しません", "断りました", "読み取りツール", "コードを実行できません", "", ""}
 	for i, s := range out.Record.Submissions {
 		failed := want[i] != ""
-		if failed != (s.Status == contest.Error) || failed && !strings.Contains(*s.ErrorMessage, want[i]) ||
-			told[i].Failed != failed || failed && told[i].Text != "ERROR: "+*s.ErrorMessage {
-			t.Errorf("%s: %+v, told %+v", s.AgentName, s, told[i])
-		}
+		expect.That(t, failed == (s.Status == contest.Error) && (!failed || strings.Contains(*s.ErrorMessage, want[i])) &&
+			told[i].Failed == failed && (!failed || told[i].Text == "ERROR: "+*s.ErrorMessage), "%s: %+v, told %+v",
+			s.AgentName, s, told[i])
 	}
-	if len(told) != 7 || len(out.Record.Submissions) != 7 || out.Record.Submissions[0].Usage.Requests != 0 {
-		t.Errorf("told %+v", told)
-	}
+	expect.That(t, len(told) == 7 && len(out.Record.Submissions) == 7 && out.Record.Submissions[0].Usage.Requests == 0,
+		"told %+v", told)
 	expect.NoError(t, out.Record.Check())
 }
 
@@ -192,10 +186,8 @@ func TestACallEndsWithItsAgentsTimeTheTeamsOrTheCallers(t *testing.T) {
 		r := round.Runner{Models: roundModels{"hang": hang}}
 		begun := time.Now()
 		_, err := r.Round(t.Context(), p)
-		if e := ends(t, "its own", err, contest.PartialFailure, round.Leader); e.Kind != model.Timeout ||
-			time.Since(begun) != 10*time.Second {
-			t.Errorf("%+v after %s", e, time.Since(begun))
-		}
+		e := ends(t, "its own", err, contest.PartialFailure, round.Leader)
+		expect.That(t, e.Kind == model.Timeout && time.Since(begun) == 10*time.Second, "%+v after %s", e, time.Since(begun))
 		p.Until, begun = time.Now().Add(4*time.Second), time.Now()
 		_, err = r.Round(t.Context(), p)
 		if ends(t, "the team's", err, contest.TeamTimeout, ""); time.Since(begun) != 4*time.Second {

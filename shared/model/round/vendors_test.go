@@ -96,13 +96,11 @@ func TestARoundWithModelsThatThink(t *testing.T) {
 				out.Result.EvaluationScore == 0.8 && out.Judgment != nil && out.Exit == contest.NoImprovementExpected, "%+v", out)
 			expect.Is(t, out.Usage.Calls, 10+1, "a call was refused once for the rate")
 			expect.Is(t, m.Calls(name), 10)
-			if took := time.Since(begun); name == "gemini" && took > time.Second {
-				t.Errorf("the vendor said 50 ms, the round waited %s", took)
-			}
+			took := time.Since(begun)
+			expect.That(t, name != "gemini" || took <= time.Second, "the vendor said 50 ms, the round waited %s", took)
 			for key, answer := range k.answers {
-				if !strings.Contains(key, "leader") && strings.Contains(string(answer), "sig+") {
-					t.Errorf("%s has a signature: %s", key, answer)
-				}
+				expect.That(t, strings.Contains(key, "leader") || !strings.Contains(string(answer), "sig+"),
+					"%s has a signature: %s", key, answer)
 			}
 			sent := m.Asked()[len(m.Asked())-1]
 			expect.That(t, !strings.Contains(sent, "sig+"), "an evaluator is sent the leader's thoughts: %s", sent)
@@ -148,9 +146,8 @@ func TestSignaturesAreSavedWithAnswers(t *testing.T) {
 			for crash := 1; crash < len(whole.answers); crash++ {
 				k := &kept{crash: crash}
 				r.Kept = k
-				if _, err := r.Round(t.Context(), p); !errors.Is(err, errCrashed) {
-					t.Fatalf("crash %d: %v", crash, err)
-				}
+				_, err := r.Round(t.Context(), p)
+				expect.Must(t, errors.Is(err, errCrashed), "crash %d: %v", crash, err)
 				k.crash = 0
 				out := expect.Value(r.Round(t.Context(), p))(t)
 				expect.Is(t, out.Usage.Calls, 14, "crash %d", crash)
@@ -164,9 +161,8 @@ func TestNoOtherModelIsSentASignature(t *testing.T) {
 	_, r, p, _ := strict(t, "gemini", models.Rules{Signed: true})
 	k := &kept{crash: 6}
 	r.Kept = k
-	if _, err := r.Round(t.Context(), p); !errors.Is(err, errCrashed) {
-		t.Fatal(err)
-	}
+	_, err := r.Round(t.Context(), p)
+	expect.Must(t, errors.Is(err, errCrashed), "%v", err)
 	k.crash = 0
 	for name := range thinking {
 		other, x, _, _ := strict(t, name, models.Rules{})

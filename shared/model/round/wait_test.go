@@ -57,9 +57,8 @@ func TestARateLimitWithoutATimeIsWaitedFor(t *testing.T) {
 		p.Until = begun.Add(5 * time.Minute)
 		_, err := r.Round(t.Context(), p)
 		e := ends(t, "limited", err, contest.PartialFailure, round.Leader)
-		if took := time.Since(begun); took < 295*time.Second || took >= 5*time.Minute {
-			t.Errorf("the team waited %s of its 5 minutes", took)
-		}
+		took := time.Since(begun)
+		expect.That(t, took >= 295*time.Second && took < 5*time.Minute, "the team waited %s of its 5 minutes", took)
 		expect.That(t, e.Kind == model.RateLimited && strings.Contains(e.Sentence("ja"), "gemini-3.5-flash のレート制限が、4 分 5") &&
 			strings.Contains(e.Sentence("en"), "4 min 5"), "%s %s", e.Sentence("ja"), e.Sentence("en"))
 	})
@@ -312,8 +311,7 @@ func TestAnAnswerIsKeptThoughNobodyWaitsForItAnyMore(t *testing.T) {
 func TestAPanicInAMembersCallEndsTheRoundAlone(t *testing.T) {
 	m := member("bad", contest.Plain)
 	m.Model = "bad"
-	_, err := round.Runner{Models: roundModels{"bad": func(context.Context, model.Request) (model.Response,
-		error) {
+	_, err := round.Runner{Models: roundModels{"bad": func(context.Context, model.Request) (model.Response, error) {
 		panic("secret words")
 	}}}.Round(t.Context(), play(m, member("good", contest.Plain)))
 	expect.That(t, errors.Is(err, boot.ErrPanic) && !strings.Contains(err.Error(), "secret"), "%v", err)

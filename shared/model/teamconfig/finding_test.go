@@ -141,8 +141,7 @@ func TestWhatTheModelSecretLacksIsSaid(t *testing.T) {
 		"compatible:box/llama3.2:open": {secret.ModelEndpoint{URL: "https://box.example/v1"}, ""},
 		"claude-sonnet-4-6":            {secret.ModelEndpoint{}, "no key for anthropic"},
 	} {
-		c := Contest{Teams: []Team{{Leader: Leader{Model: name}}},
-			Named: []Named{{File: "t.toml", Model: name, Set: true}}}
+		c := Contest{Teams: []Team{{Leader: Leader{Model: name}}}, Named: []Named{{File: "t.toml", Model: name, Set: true}}}
 		k := &kept{is: secret.ModelSecret{Compatible: map[string]secret.ModelEndpoint{"grok": tt.at, "gemini": tt.at,
 			"box": tt.at}}}
 		k.was = k.is

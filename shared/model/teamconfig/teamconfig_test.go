@@ -126,10 +126,9 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 	} {
 		w := workspace(map[string]string{"a.toml": smallTeam, "bad.toml": smallTeam + "[team.leader]\nmax_tokens = -1\n",
 			"bad_judge.toml": "default_model = 'demo'\n", c.file: c.text})
-		if got := said(Check(w, c.file)); !strings.HasPrefix(got, c.want) ||
-			strings.Count(got, "\n") != strings.Count(c.want, "\n") {
-			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
-		}
+		got := said(Check(w, c.file))
+		expect.That(t, strings.HasPrefix(got, c.want) && strings.Count(got, "\n") == strings.Count(c.want, "\n"),
+			"%s:\n%s\nwant\n%s", name, got, c.want)
 	}
 }
 
@@ -161,14 +160,11 @@ func TestAMembersOwnKeysStandOverItsFile(t *testing.T) {
 	team, found := read[Team](w, "team.toml")
 	expect.Must(t, Valid(found) && len(team.Members) == 1, "%v", found)
 	m := team.Members[0]
-	if m.AgentName != "own" || m.AgentType != "web-search" || m.Tool() != "ask" || *m.Temperature != 0.5 ||
-		*m.MaxTokens != 100 || *m.SystemInstruction != "Look." || *m.Config != "agents/x.toml" || *m.MaxRetries != 3 {
-		t.Errorf("%+v", m)
-	}
-	if len(found) != 2 || !found[0].Warning || found[0].File != "agents/x.toml" ||
-		found[0].Field != "members[0].metadata" {
-		t.Errorf("what has no effect: %v", found)
-	}
+	expect.That(t, m.AgentName == "own" && m.AgentType == "web-search" && m.Tool() == "ask" && *m.Temperature == 0.5 &&
+		*m.MaxTokens == 100 && *m.SystemInstruction == "Look." && *m.Config == "agents/x.toml" && *m.MaxRetries == 3,
+		"%+v", m)
+	expect.That(t, len(found) == 2 && found[0].Warning && found[0].File == "agents/x.toml" &&
+		found[0].Field == "members[0].metadata", "what has no effect: %v", found)
 }
 
 func TestAnEmptyToolNameIsMadeOfTheAgents(t *testing.T) {
@@ -205,10 +201,9 @@ func TestAContestIsReadWithAllOfItsFiles(t *testing.T) {
 	})
 	c, found := w.Contest("run.toml")
 	expect.Must(t, Valid(found) && len(c.Teams) == 2 && c.Teams[1].Members[0].AgentName == "x", "%+v %v", c, found)
-	if e := c.Evaluator; e.Metrics[0].Weight != 0.5 || e.Metrics[0].Model != "demo" || e.Metrics[1].Model != "gpt-5" ||
-		e.Metrics[1].SystemInstruction != "Is it witty?" {
-		t.Errorf("the usual file of an evaluator: %+v", e)
-	}
+	e := c.Evaluator
+	expect.That(t, e.Metrics[0].Weight == 0.5 && e.Metrics[0].Model == "demo" && e.Metrics[1].Model == "gpt-5" &&
+		e.Metrics[1].SystemInstruction == "Is it witty?", "the usual file of an evaluator: %+v", e)
 	expect.That(t, c.Judgment.Model == "demo" && *c.Judgment.Temperature == 0.3 && c.Judgment.SystemInstruction == "",
 		"the usual file of a judge: %+v", c.Judgment)
 	expect.That(t, len(found) == 1 && found[0].Field == "judgment.judge_on_final_round", "what has no effect: %v", found)
@@ -219,14 +214,11 @@ func TestAnEvaluatorsDefaultsMayStandInATable(t *testing.T) {
 		"[llm_default]\nmodel = 'anthropic:claude-sonnet-4-5-20250929'\ntemperature = 0.0\nmax_tokens = 2000\n" +
 		"max_retries = 0\nstop_sequences = ['END']\n"})
 	e, found := read[Evaluator](w, "judge.toml")
-	if len(found) != 0 || e.DefaultModel != "anthropic:claude-sonnet-4-5-20250929" ||
-		e.Metrics[0].Model != e.DefaultModel {
-		t.Fatalf("%+v %v", e, found)
-	}
-	if *e.Temperature != 0 || *e.MaxTokens != 2000 || *e.MaxRetries != 0 || *e.TimeoutSeconds != 300 || *e.Seed != 3 ||
-		!slices.Equal(e.StopSequences, []string{"END"}) {
-		t.Errorf("the table's keys stand over those of the file: %+v", e.Call)
-	}
+	expect.Must(t, len(found) == 0 && e.DefaultModel == "anthropic:claude-sonnet-4-5-20250929" &&
+		e.Metrics[0].Model == e.DefaultModel, "%+v %v", e, found)
+	expect.That(t, *e.Temperature == 0 && *e.MaxTokens == 2000 && *e.MaxRetries == 0 && *e.TimeoutSeconds == 300 &&
+		*e.Seed == 3 && slices.Equal(e.StopSequences, []string{"END"}),
+		"the table's keys stand over those of the file: %+v", e.Call)
 }
 
 func TestAContestWithoutFilesOfJudgesHasTheUsualOnes(t *testing.T) {
@@ -238,10 +230,8 @@ func TestAContestWithoutFilesOfJudgesHasTheUsualOnes(t *testing.T) {
 	for _, m := range c.Evaluator.Metrics {
 		weights = append(weights, m.Weight)
 	}
-	if !slices.Equal(weights, []float64{0.334, 0.333, 0.333}) || c.Judgment.Model != DefaultModel ||
-		*c.Judgment.Temperature != 0 || *c.Judgment.TimeoutSeconds != 60 {
-		t.Errorf("%+v", c)
-	}
+	expect.That(t, slices.Equal(weights, []float64{0.334, 0.333, 0.333}) && c.Judgment.Model == DefaultModel &&
+		*c.Judgment.Temperature == 0 && *c.Judgment.TimeoutSeconds == 60, "%+v", c)
 }
 
 func TestOpenSaysAtOnceThatThereIsNoWorkspace(t *testing.T) {
@@ -259,10 +249,9 @@ func TestOpenSaysAtOnceThatThereIsNoWorkspace(t *testing.T) {
 		bucket, prefix = b, p
 		return workspace(map[string]string{"a.toml": smallTeam}).FS, nil
 	})
-	if team, found := read[Team](w, "a.toml"); err != nil || bucket != "files" || prefix != "contests" ||
-		team.TeamID != "a" || len(found) != 0 {
-		t.Errorf("%s %s %v %v", bucket, prefix, err, found)
-	}
+	team, found := read[Team](w, "a.toml")
+	expect.That(t, err == nil && bucket == "files" && prefix == "contests" && team.TeamID == "a" && len(found) == 0,
+		"%s %s %v %v", bucket, prefix, err, found)
 	for _, value := range []string{"s3://", "s3://files"} {
 		if _, err := Open(value, nil); err == nil {
 			t.Errorf("%s is opened without a way to read it", value)
@@ -286,14 +275,12 @@ func TestNoFileOutsideOfTheWorkspaceIsRead(t *testing.T) {
 	expect.NoError(t, err)
 	for _, file := range []string{"link.toml", "absolute.toml", "up/secret.toml", "../secret.toml",
 		"deep/../../secret.toml", "/a.toml", filepath.Join(outer, "secret.toml"), `..\secret.toml`, "", ".", "\x00"} {
-		if _, found := read[Team](w, file); Valid(found) {
-			t.Errorf("%q is read", file)
-		}
+		_, found := read[Team](w, file)
+		expect.That(t, !Valid(found), "%q is read", file)
 	}
 	for _, file := range []string{"a.toml", "./a.toml", "deep/../a.toml", "good.toml"} {
-		if _, found := read[Team](w, file); !Valid(found) {
-			t.Errorf("%q: %v", file, found)
-		}
+		_, found := read[Team](w, file)
+		expect.That(t, Valid(found), "%q: %v", file, found)
 	}
 	for file, want := range map[string]string{filepath.Join(folder, "deep/b.toml"): "deep/b.toml",
 		"deep/b.toml": "deep/b.toml", filepath.Join(outer, "secret.toml"): "", "../secret.toml": ""} {

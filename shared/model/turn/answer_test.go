@@ -220,8 +220,7 @@ func TestThoughtsInATextAreNotSaid(t *testing.T) {
 		sum, _ := turn.Summarize(t.Context(), w.wire, messages(2, 10), 10_000, "ja")
 		expect.Is(t, sum, warned)
 		if w.name == "compatible" {
-			w.Scripted(models.Script{Text: "<think>The user is ann"},
-				models.Script{Text: "<think>The user is ann"})
+			w.Scripted(models.Script{Text: "<think>The user is ann"}, models.Script{Text: "<think>The user is ann"})
 			_, err := w.answer(t, turnOf(user("x")))
 			expect.That(t, model.Broke(err), "a thought without an end: %v", err)
 		}

@@ -192,10 +192,8 @@ func TestFilesAreShownWithinLimitsAndTheRestIsSaid(t *testing.T) {
 		return bodies[f.Name], ""
 	})
 	expect.Same(t, []string{"second.txt", "third.txt", "2", "3", "4", "5", "6", "gone.txt", "odd.txt"}, read)
-	if len(shown) != 8 || shown[0].Hash != aggregate.HashOf(strings.Repeat("t", 60_000)) || shown[0].Body != nil ||
-		shown[0].Size != 60_000 {
-		t.Errorf("%d are shown: %+v", len(shown), shown[0])
-	}
+	expect.That(t, len(shown) == 8 && shown[0].Hash == aggregate.HashOf(strings.Repeat("t", 60_000)) &&
+		shown[0].Body == nil && shown[0].Size == 60_000, "%d are shown: %+v", len(shown), shown[0])
 	expect.Value(turn.Answer(t.Context(), w, turnOf(history...)))(t)
 	said := asked.Messages[0].Parts
 	images := 0

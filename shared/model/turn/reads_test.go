@@ -222,8 +222,7 @@ func TestReadingEnds(t *testing.T) {
 		earlier int
 	}{
 		"after its rounds": {rounds: turn.MaxRounds},
-		"when a budget is used up": {rounds: 1, paid: func(context.Context, []turn.Round, model.Usage) (bool,
-			error) {
+		"when a budget is used up": {rounds: 1, paid: func(context.Context, []turn.Round, model.Usage) (bool, error) {
 			return false, nil
 		}},
 		"when the time is nearly over":  {left: 50 * time.Second},

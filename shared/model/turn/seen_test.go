@@ -108,8 +108,7 @@ func TestAnAgentKnowsWhatItDoesNotSee(t *testing.T) {
 	gone := said("U2", "", noon.Add(time.Minute))
 	gone.Deleted = true
 	large := turn.Message{Sender: turn.FromAgent, Text: "ok",
-		Proposal: &turn.Proposal{ActionID: "A", Type: agent.CodeGenerate,
-			Payload: "{}", Omitted: true}}
+		Proposal: &turn.Proposal{ActionID: "A", Type: agent.CodeGenerate, Payload: "{}", Omitted: true}}
 	for name, tt := range map[string]struct {
 		history []turn.Message
 		want    []string
@@ -184,8 +183,7 @@ func TestNoReferencesAreShown(t *testing.T) {
 	x.Agent = agent.Definition{ID: "a", Capabilities: agent.Capabilities}
 	const foreign = `{"type":"object","$defs":{"id":{"type":"integer"}},"properties":{"id":{"$ref":"#/$defs/id"}}}`
 	specs := append(expect.Value(tool.Builtin())(t).All(),
-		tool.Spec{Name: "wiki_page", Description: "d", InputSchema: foreign,
-			OutputSchema: `{}`, Pin: &tenancy.Pin{}})
+		tool.Spec{Name: "wiki_page", Description: "d", InputSchema: foreign, OutputSchema: `{}`, Pin: &tenancy.Pin{}})
 	x.Calls = expect.Value(tool.NewCatalog(specs...))(t)
 	_, all := rulesOf(t, x)
 	expect.Has(t, all, "wiki_page")

@@ -96,8 +96,7 @@ func TestATextIsAnswered(t *testing.T) {
 
 func TestAProposalIsTaken(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
-		w.Scripted(models.Script{Text: "テストを実行します。",
-			Calls: []models.ScriptedCall{call("c1", "test_run", testRun)}})
+		w.Scripted(models.Script{Text: "テストを実行します。", Calls: []models.ScriptedCall{call("c1", "test_run", testRun)}})
 		reply, err := w.answer(t, turnOf(user("テストして")))
 		expect.Must(t, err == nil && reply.Text == "テストを実行します。" && reply.Code == "" && reply.Calls == 1,
 			"%+v, %v", reply, err)
@@ -114,10 +113,8 @@ func TestOfTwoProposalsOneIsTaken(t *testing.T) {
 			call("c2", "shell_command", `{"script":"ls","timeout_seconds":1,"summary":"一覧"}`),
 		}})
 		reply, err := w.answer(t, turnOf(user("テストして")))
-		if err != nil || reply.Action == nil || reply.Text != "テストを実行します" || reply.Action.Type != agent.TestRun ||
-			reply.Code != "" {
-			t.Fatalf("%+v, %v", reply, err)
-		}
+		expect.Must(t, err == nil && reply.Action != nil && reply.Text == "テストを実行します" &&
+			reply.Action.Type == agent.TestRun && reply.Code == "", "%+v, %v", reply, err)
 	})
 }
 
@@ -127,19 +124,15 @@ func TestAnUnusableProposalGoesBackTwiceAndThenWordsFollow(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		w.Scripted(bad, models.Script{Calls: []models.ScriptedCall{call("c2", "test_run", testRun)}})
 		reply, err := w.answer(t, turnOf(user("一覧")))
-		if err != nil || reply.Action == nil || reply.Text != "実行します。" || reply.Calls != 2 || reply.Usage.Calls != 2 ||
-			reply.Usage.Output != 60 {
-			t.Fatalf("%+v, %v", reply, err)
-		}
+		expect.Must(t, err == nil && reply.Action != nil && reply.Text == "実行します。" && reply.Calls == 2 &&
+			reply.Usage.Calls == 2 && reply.Usage.Output == 60, "%+v, %v", reply, err)
 		if asked := w.Asked(); !strings.Contains(asked[1], "user") || !strings.Contains(asked[1], "What is wrong with it") {
 			t.Errorf("asked %s", asked[1])
 		}
 		w.Scripted(bad, bad, bad)
 		reply, err = w.answer(t, turnOf(user("一覧")))
-		if err != nil || reply.Action != nil || reply.Calls != 3 || reply.Code != turn.Invalid ||
-			!strings.Contains(reply.Text, "もう少し具体的に") {
-			t.Fatalf("%+v, %v", reply, err)
-		}
+		expect.Must(t, err == nil && reply.Action == nil && reply.Calls == 3 && reply.Code == turn.Invalid &&
+			strings.Contains(reply.Text, "もう少し具体的に"), "%+v, %v", reply, err)
 		expect.Is(t, len(w.Asked()), 5, "asked (times)")
 	})
 }
@@ -155,10 +148,8 @@ func TestWhatAnAgentMayNotIsNotTaken(t *testing.T) {
 		} {
 			w.Scripted(shell, shell)
 			reply, err := w.answer(t, x)
-			if err != nil || reply.Action != nil || reply.Code != turn.NotSupported ||
-				!strings.Contains(reply.Text, "can't do that") {
-				t.Errorf("%s: %+v, %v", name, reply, err)
-			}
+			expect.That(t, err == nil && reply.Action == nil && reply.Code == turn.NotSupported &&
+				strings.Contains(reply.Text, "can't do that"), "%s: %+v, %v", name, reply, err)
 			asked := w.Asked()
 			for _, one := range asked[len(asked)-2:] {
 				expect.That(t, !strings.Contains(one, `"name":"shell_command"`), "%s: it is sent: %s", name, one)
@@ -213,10 +204,8 @@ func TestErrorsSayWhetherToTryAgain(t *testing.T) {
 func (w *world) failed(t *testing.T, about string, reply turn.Reply, err error, kind model.Kind, again bool) {
 	t.Helper()
 	var e *model.Error
-	if !errors.As(err, &e) || e.Kind != kind || e.Retryable != again || e.RequestID != "req_1" || reply.Text != "" ||
-		reply.Usage.Calls != 1 {
-		t.Errorf("%s: %+v, %v", about, reply, err)
-	}
+	expect.That(t, errors.As(err, &e) && e.Kind == kind && e.Retryable == again && e.RequestID == "req_1" &&
+		reply.Text == "" && reply.Usage.Calls == 1, "%s: %+v, %v", about, reply, err)
 	expect.That(t, err == nil || !strings.Contains(err.Error(), "secret words"),
 		"%s: the error tells too much: %v", about, err)
 }
@@ -284,8 +273,7 @@ func TestEveryHistoryFitsTheVendorsRules(t *testing.T) {
 				user("b")}, "call_01Y", "@@"},
 			"the agent begins":            {[]turn.Message{says("こんにちは", nil), user("a")}, "こんにちは", "@@"},
 			"the agent has the last word": {[]turn.Message{user("a"), says("はい", nil)}, "Go on", "@@"},
-			"the agent has said nothing": {[]turn.Message{user("a"), says(" ", nil), says("", nil), user("")},
-				"佐藤", "@@"},
+			"the agent has said nothing":  {[]turn.Message{user("a"), says(" ", nil), says("", nil), user("")}, "佐藤", "@@"},
 			"it ended in a proposal": {[]turn.Message{user("a"), says("やります", proposal("01X"))},
 				"A person decides", "Go on"},
 			"nothing was said": {nil, "Go on", "@@"},
@@ -341,10 +329,9 @@ func TestTheDemoIsHeardThroughEveryVendor(t *testing.T) {
 				reply.Action.ActionID = "01X"
 				again, err := w.answer(t, turnOf(user(text), turn.Message{Sender: turn.FromAgent, Text: reply.Text,
 					Proposal: reply.Action}, turn.Message{Sender: turn.FromSystem, Text: "操作 #1 が完了しました。\n終了コード: 0", ActionID: "01X"}))
-				if err != nil || again.Action != nil || again.Text != map[bool]string{true: "Done: exit code 0.",
-					false: "完了しました: 終了コード 0。"}[text == "run: ls"] {
-					t.Errorf("the result of %q: %+v, %v", text, again, err)
-				}
+				expect.That(t, err == nil && again.Action == nil &&
+					again.Text == map[bool]string{true: "Done: exit code 0.", false: "完了しました: 終了コード 0。"}[text == "run: ls"],
+					"the result of %q: %+v, %v", text, again, err)
 			}
 		}
 	})

@@ -116,8 +116,7 @@ func TestARefusedCallIsAskedAndReportedAsByTheSDK(t *testing.T) {
 	}{
 		"no right": {refusing{status: 400, text: `{"__type":"AccessDeniedException","Message":"not authorized"}`},
 			said{"AccessDeniedException", "not authorized", explain.Internal, true, false}},
-		"a namespace": {refusing{status: 400,
-			text: `{"__type":"com.amazonaws.kms#DisabledException","message":"off"}`},
+		"a namespace": {refusing{status: 400, text: `{"__type":"com.amazonaws.kms#DisabledException","message":"off"}`},
 			said{"DisabledException", "off", explain.Internal, true, false}},
 		"a code in the header": {refusing{status: 400, text: `{"message":"gone"}`,
 			header: http.Header{"X-Amzn-Errortype": {"NotFoundException:http://x/"}}},

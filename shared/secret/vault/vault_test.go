@@ -31,9 +31,7 @@ func testEnvelope(t *testing.T, w *world) {
 	expect.That(t, err == nil && again != sealed, "the same text twice, %v", err)
 
 	t.Run("opens for its own tenant and provider only", func(t *testing.T) {
-		for owner, text := range map[[2]string]string{
-			{"T2", "freee"}: sealed, {"T1", "google"}: sealed, {"", ""}: sealed,
-		} {
+		for owner, text := range map[[2]string]string{{"T2", "freee"}: sealed, {"T1", "google"}: sealed, {"", ""}: sealed} {
 			b, err := e.Open(t.Context(), owner[0], owner[1], text)
 			expect.That(t, errors.Is(err, vault.ErrSealed), "%v: %s, %v", owner, b, err)
 		}

@@ -253,8 +253,7 @@ func halfYear(months int, sheets bool) (steps []task.Step) {
 					`{"key":"legal_overtime_hours","title":"法定時間外"},{"key":"period",`+
 					`"title":"集計期間"}]}`, m, ref(rows, "rows")), aggregate.Write)
 		}
-		details = append(details, fmt.Sprintf(`{"label":"80 時間超(残業 %d 営業部)","value":%s}`, m,
-			ref(rows, "over_80h")))
+		details = append(details, fmt.Sprintf(`{"label":"80 時間超(残業 %d 営業部)","value":%s}`, m, ref(rows, "over_80h")))
 	}
 	add("send_slack_dm", `{"recipient":"U0SUZUKI","text":"残業時間の確認が完了しました。","details":[`+strings.Join(details, ",")+`]}`,
 		aggregate.Write)

@@ -39,8 +39,7 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 		"another text":     {Text: "x", Attachments: m.Attachments},
 		"another colour": {Text: m.Text, Attachments: []slack.Attachment{{Color: "#000000",
 			Blocks: m.Attachments[0].Blocks}}},
-		"decided": render(s.do(decide.Approve(s, s.Process().ID, approver, policy, s.now)).Aggregate, c, "ja",
-			s.now),
+		"decided": render(s.do(decide.Approve(s, s.Process().ID, approver, policy, s.now)).Aggregate, c, "ja", s.now),
 	} {
 		same, ok := seen[card.Hash(other)]
 		expect.That(t, !ok, "%s has the hash of %s", name, same)
@@ -175,8 +174,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 		{"process_generating", "process_generating", "#f2c744", "⚙️ 実行ステップ"},
 		{"process_pending", "process_pending", "#2196f3", "承認のお願い: シート「ringi-demo-sheet」のタブ「勤怠 2026-04」への書き込み ほか 1 件"},
 		{"process_approved", "process_approved", "#36a64f", "⚙️ 実行ステップ(承認済み)"},
-		{"process_rejected", "process_rejected_next_generated", "#e01e5a",
-			"⚙️ 実行ステップ(却下 → 再生成済み)"},
+		{"process_rejected", "process_rejected_next_generated", "#e01e5a", "⚙️ 実行ステップ(却下 → 再生成済み)"},
 		{"execution_running", "execution_running", "#1264a3", "🚀 実行中"},
 		{"execution_completed", "execution_completed", "#36a64f", "✅ 実行完了"},
 		{"execution_failed", "execution_failed", "#e01e5a", "❌ 実行失敗"},

@@ -63,8 +63,7 @@ func (c *onThread) says(text string, p *conversation.Proposal) *onThread {
 // wants adds an answer after which a person may make a request.
 func (c *onThread) wants(request string) *onThread {
 	c.t.Helper()
-	return c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{Text: "読みました", Request: request},
-		c.now))
+	return c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{Text: "読みました", Request: request}, c.now))
 }
 
 func proposed(t conversation.ActionType, p conversation.Payload) *conversation.Proposal {

@@ -93,13 +93,12 @@ func TestEachKindOfChangeIsDrawnInItsWords(t *testing.T) {
 		return &files.Side{Mode: mode, SHA256: mode + target, Target: target}
 	}
 	for want, c := range map[string]files.Change{
-		"a file becomes a link": {Was: side("100644", ""), Is: side("120000", "b")},
-		"link: (none) → b":      {Is: side("120000", "b")},
-		"link: a → b":           {Was: side("120000", "a"), Is: side("120000", "b")},
-		"link: a → (none)":      {Was: side("120000", "a")},
-		"executable · new file": {Is: side("100755", "")},
-		"no longer executable": {Was: &files.Side{Mode: "100755"},
-			Is: &files.Side{Mode: "100644"}},
+		"a file becomes a link":              {Was: side("100644", ""), Is: side("120000", "b")},
+		"link: (none) → b":                   {Is: side("120000", "b")},
+		"link: a → b":                        {Was: side("120000", "a"), Is: side("120000", "b")},
+		"link: a → (none)":                   {Was: side("120000", "a")},
+		"executable · new file":              {Is: side("100755", "")},
+		"no longer executable":               {Was: &files.Side{Mode: "100755"}, Is: &files.Side{Mode: "100644"}},
 		"new empty folder":                   {Is: side("040000", "")},
 		"folder deleted":                     {Was: side("040000", "")},
 		"a folder becomes a file":            {Was: side("040000", ""), Is: side("100644", "")},

@@ -20,8 +20,7 @@ import (
 // doneStates are cards whose steps say by their marks what they do.
 var doneStates = []state{
 	{"does_order", "CARD#process#0002", func(s *scenario) *scenario {
-		return reordered(s).stamps(1, suzuki).stamps(2,
-			tanaka)
+		return reordered(s).stamps(1, suzuki).stamps(2, tanaka)
 	}},
 	{"does_order_first", processCard, func(s *scenario) *scenario { return planned(s, orderSteps(2), defaults) }},
 	{"does_order_unmarked", processCard, func(s *scenario) *scenario {
@@ -59,8 +58,7 @@ func orderSteps(laptops int) []task.Step {
 				`"reference":"R-70d3903e",`+
 				`"items":[{"name":"ノート PC 14 型","quantity":%d,"unit_price":149000},`+
 				`{"name":"デスクトップ PC","quantity":1,"unit_price":149000}]}`, laptops))},
-		message(2, requester.ID, "発注が完了しました。",
-			`{"label":"発注番号","value":{"$ref":"step-1.result.order"}}`),
+		message(2, requester.ID, "発注が完了しました。", `{"label":"発注番号","value":{"$ref":"step-1.result.order"}}`),
 	}
 }
 
@@ -106,12 +104,10 @@ func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
 	const want = "🔁 v1 からの変更: items › 1 › quantity 2 → *1* · 合計 ¥447,000 → *¥298,000* (<@" + suzuki +
 		"> さんの指摘: 「見積書の宛名が違います」)"
 	expect.Has(t, said("CARD#process#0002"), want)
-	expect.That(t, !strings.Contains(said(processCard), "🔁"), "the first version changed something: %s",
-		said(processCard))
+	expect.That(t, !strings.Contains(said(processCard), "🔁"), "the first version changed something: %s", said(processCard))
 	s.Processes[1].Remarks = "「見積書の宛名が違います」 → 反映しました。"
 	answered := said("CARD#process#0002")
-	expect.That(t, strings.Contains(answered, "> 「見積書の宛名が違います」 → 反映しました。"),
-		"the answer lacks its reason: %s", answered)
+	expect.That(t, strings.Contains(answered, "> 「見積書の宛名が違います」 → 反映しました。"), "the answer lacks its reason: %s", answered)
 	s.Processes[1].Remarks = ""
 	s.Processes[1].Steps = s.Processes[0].Steps
 	expect.That(t, !strings.Contains(said("CARD#process#0002"), "🔁"), "nothing changed: %s", said("CARD#process#0002"))
@@ -122,8 +118,7 @@ func TestAVersionSaysWhatChangedAndWhy(t *testing.T) {
 	}
 	s.Processes[1].Steps = long
 	text := said("CARD#process#0002")
-	expect.That(t, strings.Contains(text, "…ほか ") || !strings.Contains(text, "🔁"),
-		"all changes stand there: %s", text)
+	expect.That(t, strings.Contains(text, "…ほか ") || !strings.Contains(text, "🔁"), "all changes stand there: %s", text)
 }
 
 // Whatever else changed, what moves is told, and no name of an argument formats the line.
@@ -131,8 +126,7 @@ func TestNoChangeHidesTheMoneyOrFormats(t *testing.T) {
 	for _, name := range []string{"a1", "<!channel>", "<https://evil.example|x>", "n\n🔁 v1"} {
 		s := reordered(received(t))
 		for i, v := range []string{"a", "b"} {
-			more := fmt.Sprintf(`"supplier":"アクメ%[1]s","a2":"%[1]s2","a3":"%[1]s3","a4":"%[1]s4",%[2]s:"%[1]s"`, v,
-				jsonOf(name))
+			more := fmt.Sprintf(`"supplier":"アクメ%[1]s","a2":"%[1]s2","a3":"%[1]s3","a4":"%[1]s4",%[2]s:"%[1]s"`, v, jsonOf(name))
 			step := &s.Processes[i].Steps[0]
 			step.Title = "💴 ¥1"
 			text := strings.Replace(string(step.ToolInput), `"supplier":"アクメ"`, more, 1)
@@ -187,8 +181,7 @@ func TestAToolWithoutAMarkNamesNoRequest(t *testing.T) {
 	s.do(s.BeginProcess(s.Head.Run, s.now))
 	s.do(s.FinishProcess(s.Head.Run, steps, "", defaults, s.now))
 	home := drawn(card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, "ja").Blocks.BlockSet)
-	expect.That(t, strings.Contains(home, "*今月の勤怠集計 v2*") && !strings.Contains(home, "✏️"),
-		"%s", home)
+	expect.That(t, strings.Contains(home, "*今月の勤怠集計 v2*") && !strings.Contains(home, "✏️"), "%s", home)
 }
 
 // What nobody has said anything of is asked for by the request's title; below it stand tool and server.

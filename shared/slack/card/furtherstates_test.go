@@ -20,8 +20,7 @@ var processStates = []state{
 	{"process_pending", processCard, process},
 	{"process_pending_unread", processCard, func(s *scenario) *scenario { return planned(s, unreadSteps(), defaults) }},
 	{"process_pending_departments", processCard, func(s *scenario) *scenario {
-		return planned(s, departmentSteps(),
-			defaults)
+		return planned(s, departmentSteps(), defaults)
 	}},
 	{"process_pending_with_check", processCard, func(s *scenario) *scenario {
 		steps := fiveSteps()
@@ -29,8 +28,7 @@ var processStates = []state{
 		return planned(s, steps, defaults)
 	}},
 	{"process_pending_sixty_steps", processCard, func(s *scenario) *scenario {
-		return planned(s, manySteps(60, 200),
-			defaults)
+		return planned(s, manySteps(60, 200), defaults)
 	}},
 	{"process_pending_automatic", processCard, func(s *scenario) *scenario { return planned(s, fiveSteps(), automatic) }},
 	{"process_approved", processCard, func(s *scenario) *scenario { return approved(s, fiveSteps()) }},
@@ -48,8 +46,7 @@ var processStates = []state{
 		return s.do(s.FinishProcess(s.Head.Run, fiveSteps(), "", defaults, s.now))
 	}},
 	{"process_rejected_last", processCard, func(s *scenario) *scenario {
-		return rejectProcess(planned(s, fiveSteps(),
-			oneVersion))
+		return rejectProcess(planned(s, fiveSteps(), oneVersion))
 	}},
 	{"process_expired", processCard, func(s *scenario) *scenario { return process(s).expire() }},
 	{"process_cancelled", processCard, func(s *scenario) *scenario { return process(s).cancelTask() }},
@@ -57,24 +54,20 @@ var processStates = []state{
 
 var executionStates = []state{
 	{"execution_cost_limit", executionCard, func(s *scenario) *scenario {
-		return started(s, fiveSteps()).steps(1,
-			2).costLimit()
+		return started(s, fiveSteps()).steps(1, 2).costLimit()
 	}},
 	{"execution_pending", executionCard, func(s *scenario) *scenario { return approved(s, fiveSteps()) }},
 	{"execution_running", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1).claim(2) }},
 	{"execution_running_failed_step", executionCard, func(s *scenario) *scenario {
-		return started(s, fiveSteps()).steps(1,
-			2).claim(3).finish(3, failed)
+		return started(s, fiveSteps()).steps(1, 2).claim(3).finish(3, failed)
 	}},
 	{"execution_waits_for_check", executionCard, func(s *scenario) *scenario { return gated(s, arguments) }},
 	{"execution_running_sixty_steps", executionCard, func(s *scenario) *scenario {
-		return started(s,
-			manySteps(60, 200)).steps(1, 2).claim(3)
+		return started(s, manySteps(60, 200)).steps(1, 2).claim(3)
 	}},
 	{"execution_completed", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3, 4, 5)
-		return s.do(s.CompleteExecution(s.Head.Run,
-			"42 名分の勤怠を集計し、シートに書き込みました。", s.now))
+		return s.do(s.CompleteExecution(s.Head.Run, "42 名分の勤怠を集計し、シートに書き込みました。", s.now))
 	}},
 	{"execution_completed_rows_below", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3).claim(4)
@@ -83,8 +76,7 @@ var executionStates = []state{
 		return s.do(s.CompleteExecution(s.Head.Run, "21 行を書き込みました。", s.now))
 	}},
 	{"execution_failed", executionCard, func(s *scenario) *scenario {
-		return started(s, fiveSteps()).steps(1,
-			2).failedAt(3, failed)
+		return started(s, fiveSteps()).steps(1, 2).failedAt(3, failed)
 	}},
 	{"execution_failed_for_good", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2).failedAt(3, failed)
@@ -109,8 +101,7 @@ var executionStates = []state{
 		return s.do(s.FailExecution(s.Head.Run, task.ReasonRunFailed, "", s.now))
 	}},
 	{"execution_failed_unknown", executionCard, func(s *scenario) *scenario {
-		return started(s, fiveSteps()).steps(1, 2,
-			3).failedAt(4, unknown)
+		return started(s, fiveSteps()).steps(1, 2, 3).failedAt(4, unknown)
 	}},
 	{"execution_failed_unknown_ended", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3).failedAt(4, unknown)
@@ -124,20 +115,16 @@ var executionStates = []state{
 		return s.do(s.StartExecution(s.Head.Run, s.now)).claim(3)
 	}},
 	{"prompt_approved_execution_cancelled", promptCard, func(s *scenario) *scenario {
-		return started(s,
-			fiveSteps()).steps(1, 2).cancelExecution()
+		return started(s, fiveSteps()).steps(1, 2).cancelExecution()
 	}},
 	{"process_approved_execution_cancelled", processCard, func(s *scenario) *scenario {
-		return started(s,
-			fiveSteps()).steps(1, 2).cancelExecution()
+		return started(s, fiveSteps()).steps(1, 2).cancelExecution()
 	}},
 	{"execution_cancelled", executionCard, func(s *scenario) *scenario {
-		return started(s, fiveSteps()).steps(1,
-			2).cancelExecution()
+		return started(s, fiveSteps()).steps(1, 2).cancelExecution()
 	}},
 	{"execution_cancelled_in_flight", executionCard, func(s *scenario) *scenario {
-		return started(s, fiveSteps()).steps(1,
-			2, 3).claim(4).cancelExecution()
+		return started(s, fiveSteps()).steps(1, 2, 3).claim(4).cancelExecution()
 	}},
 	{"execution_cancelled_then_completed", executionCard, func(s *scenario) *scenario {
 		return started(s, fiveSteps()).steps(1, 2, 3).claim(4).cancelExecution().finish(4, completed)
@@ -209,8 +196,7 @@ var conversationStates = []struct {
 		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
 	}},
 	{"action_long", conversation.CardAction, func(c *onThread) {
-		c.says("",
-			shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900)))
+		c.says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900)))
 	}},
 	{"action_approved", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).approved() }},
 	{"action_auto", conversation.CardAction, func(c *onThread) {
@@ -262,8 +248,7 @@ var conversationStates = []struct {
 		c.ended(conversation.Result{Status: conversation.ActionSucceeded})
 	}},
 	{"said", conversation.CardMessage, func(c *onThread) {
-		c.says("# 直しました\n\n**2 件** のテスト:\n\n```go\nif a < b && c {\n}\n```\n"+
-			"<!channel> <@U_SATO> と @here に伝えます。", nil)
+		c.says("# 直しました\n\n**2 件** のテスト:\n\n```go\nif a < b && c {\n}\n```\n"+"<!channel> <@U_SATO> と @here に伝えます。", nil)
 	}},
 	{"said_by_system", conversation.CardMessage, func(c *onThread) {
 		c.do(c.Aggregate.Refused(c.Head.Run, c.Waiting(), conversation.Refusal{Reason: conversation.ReasonRunFailed}, c.now))

@@ -57,8 +57,7 @@ func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
 			"details": slices.Repeat([]map[string]string{{"label": strings.Repeat("&", 100), "value": strings.Repeat("&", 900)}},
 				20),
 		}), "*「mallory@example.com」 さんに DM を送ります*"},
-		"a person": {"send_slack_dm", `{"recipient":"U0123ABC","text":"x","details":[]}`,
-			"*<@U0123ABC> さんに DM を送ります*"},
+		"a person": {"send_slack_dm", `{"recipient":"U0123ABC","text":"x","details":[]}`, "*<@U0123ABC> さんに DM を送ります*"},
 		"a sheet": {"write_rows_to_google_sheet", `{"columns":[],"rows":[],"sheet":"2026-11","spreadsheet_id":"1aBcD"}`,
 			"*シート「1aBcD」のタブ「2026-11」に書き込みます — 0 行*"},
 		"a list of a server's": {"mail.send", jsonOf(map[string]any{"a": "x",
@@ -148,8 +147,7 @@ func TestNothingIsMaskedOfWhereAServersCallMayGo(t *testing.T) {
 		"tel:090-1234-5678", "https://evil.example/in?to=mallory.smith@evil.example", "123456780020",
 	} {
 		for name, arguments := range map[string]any{"text": map[string]any{"to": to},
-			"list": map[string]any{"to": []string{to,
-				"x"}}, "member": map[string]any{"to": map[string]any{to: true}},
+			"list": map[string]any{"to": []string{to, "x"}}, "member": map[string]any{"to": map[string]any{to: true}},
 			"cell": map[string]any{"to": []any{map[string]any{"a": to}}}} {
 			m, blocks := calling(t, "mail.send", `{"to":{"$ref":"step-1.result.to"}}`, jsonOf(arguments)).gate(t)
 			got := strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(drawn(blocks))

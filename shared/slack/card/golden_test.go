@@ -41,8 +41,7 @@ func looks(t *testing.T, locale string) map[string]any {
 			all[prefix+name] = v
 		}
 	}
-	for _, s := range slices.Concat(states, routeStates, stepRouteStates, doneStates,
-		matterStates) {
+	for _, s := range slices.Concat(states, routeStates, stepRouteStates, doneStates, matterStates) {
 		at := s.scenario(t)
 		add("", map[string]any{s.name: render(at.Aggregate, at.card(s.card), locale, at.now)})
 	}

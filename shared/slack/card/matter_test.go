@@ -187,8 +187,7 @@ func TestTheFormOfADecisionIsReadByItsFields(t *testing.T) {
 }
 
 // tablets is what laptops became after they were given back.
-var tablets = task.Matter{Kind: "契約", Title: "タブレット 8 台の契約", Amount: "900000",
-	Description: "入れ替えの時期のため。\n見積もりは 3 社から。"}
+var tablets = task.Matter{Kind: "契約", Title: "タブレット 8 台の契約", Amount: "900000", Description: "入れ替えの時期のため。\n見積もりは 3 社から。"}
 
 // refill fills the form that was given back in again; refilled brings it to people.
 func (s *scenario) refill(m task.Matter) *scenario {

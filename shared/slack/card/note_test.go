@@ -182,8 +182,7 @@ func TestACardSaysWhoStandsInForThoseWhoseTurnItIs(t *testing.T) {
 		return drawn(m.Attachments[0].Blocks.BlockSet)
 	}
 	text := says()
-	expect.Has(t, text, "👥 2026-04-17 から 2026-04-21 まで <@"+suzuki+"> さんが不在の間、<@U0HAND> さ"+
-		"んが代わりに承認します\n👥")
+	expect.Has(t, text, "👥 2026-04-17 から 2026-04-21 まで <@"+suzuki+"> さんが不在の間、<@U0HAND> さんが代わりに承認します\n👥")
 	expect.Has(t, text, "<@U0SOON> さんが代わりに")
 	for _, who := range []string{"U0OVER", "U0LATE", requester.ID + "> さんが代わりに", "U0CHOSEN", "U0OTHER"} {
 		expect.That(t, !strings.Contains(text, who), "%s is named: %s", who, text)

@@ -233,8 +233,7 @@ func TestHomeBeginsWithWhatNamesThePerson(t *testing.T) {
 		x.Title, a.Task = title, &x
 		return card.Waits{Of: &a, Stage: stage, Question: aggregate.Question{Kind: task.CardPrompt, DecideBy: by}}
 	}
-	in := card.Summary{Waiting: []card.Waits{of("甲", 0, due(1)), of("乙", 1, nil), of("丙", 1, due(3)),
-		of("丁", 0, nil)}}
+	in := card.Summary{Waiting: []card.Waits{of("甲", 0, due(1)), of("乙", 1, nil), of("丙", 1, due(3)), of("丁", 0, nil)}}
 	text, at := drawn(card.HomeView(in, defaults, "ja").Blocks.BlockSet), -1
 	for _, title := range []string{"丙」*", "乙」*", "甲」*", "丁」*"} {
 		i := strings.Index(text, title)

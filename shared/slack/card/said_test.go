@@ -171,8 +171,7 @@ func TestACardIsInOneLanguage(t *testing.T) {
 			expect.That(t, meant == (len(found) > 0), "%s says %q", name, found)
 		}
 	}
-	for locale, said := range map[string]string{"en": "承認・却下できる人: x",
-		"ja": "Until: You can't approve your own request."} {
+	for locale, said := range map[string]string{"en": "承認・却下できる人: x", "ja": "Until: You can't approve your own request."} {
 		expect.Is(t, len(ours.Foreign(locale, said)), 1, "of another language in %q", said)
 	}
 }

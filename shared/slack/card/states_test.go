@@ -170,8 +170,7 @@ var taskStates = []state{
 		return s.do(s.CompleteExecution(s.Head.Run, "42 名分", s.now))
 	}},
 	{"task_complete_of_failed_execution", taskCard, func(s *scenario) *scenario {
-		return started(s, fiveSteps()).steps(1,
-			2).failedAt(3, failed)
+		return started(s, fiveSteps()).steps(1, 2).failedAt(3, failed)
 	}},
 }
 
@@ -206,12 +205,10 @@ var promptStates = []state{
 	{"prompt_replaced", promptCard, func(s *scenario) *scenario { return s.extracted().picked() }},
 	{"prompt_picked", "CARD#prompt#0002", func(s *scenario) *scenario { return s.extracted().picked() }},
 	{"prompt_held", promptCard, func(s *scenario) *scenario {
-		return s.extracted().drafting().park(
-			task.ReasonNobodyApproves)
+		return s.extracted().drafting().park(task.ReasonNobodyApproves)
 	}},
 	{"prompt_parked", promptCard, func(s *scenario) *scenario {
-		return s.extracted().drafting().park(
-			task.ReasonModelBadOutput)
+		return s.extracted().drafting().park(task.ReasonModelBadOutput)
 	}},
 	{"prompt_parked_for_good", promptCard, func(s *scenario) *scenario {
 		s.extracted().drafting()

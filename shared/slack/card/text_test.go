@@ -41,8 +41,7 @@ func TestInlineCannotForge(t *testing.T) {
 		{"nothing to see", "\u200b\u200d\u00a0 \t\n\ufe0f", ""},
 		{"joined emoji stay whole", "👩‍👩‍👧 ok", "👩‍👩‍👧 ok"},
 		{"invalid UTF-8", "a\xff\xfeb", "a\ufffdb"},
-		{"our marks", "✅ 承認 ✔️ ☑ ❌ ⏹️ 🔄 ⌛ 🎉",
-			"✓ 承認 ✓\ufe0f ✓ ✗ ■\ufe0f ↻ ・ 🎉"},
+		{"our marks", "✅ 承認 ✔️ ☑ ❌ ⏹️ 🔄 ⌛ 🎉", "✓ 承認 ✓\ufe0f ✓ ✗ ■\ufe0f ↻ ・ 🎉"},
 		{"names of emoji", ":white_check_mark: 10:30:00 :x:", ":\u2060white_check_mark: 10:30:00 :\u2060x:"},
 		{"control bytes", "a\x00\x1bb\u0085c", "ab c"},
 	} {
@@ -99,8 +98,7 @@ func TestTextsStayInBounds(t *testing.T) {
 				(name == "paragraph" || !strings.Contains(out, "\n")), "%s lets through: %q", name, out)
 			expect.Must(t, (name != "inline" || !strings.ContainsAny(out, "*`~")) &&
 				(name != "code" || !strings.Contains(out, "`")), "%s formats: %q", name, out)
-			expect.Must(t, !strings.ContainsAny(out, "✅❌✔☑✖❎🔄⏹➡❓⚠⬜⌛⏳⏱🔍🚀📝📋⚙") &&
-				!strings.Contains(out, ":white_check_mark:"),
+			expect.Must(t, !strings.ContainsAny(out, "✅❌✔☑✖❎🔄⏹➡❓⚠⬜⌛⏳⏱🔍🚀📝📋⚙") && !strings.Contains(out, ":white_check_mark:"),
 				"%s speaks with our marks: %q", name, out)
 			bare := strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "").Replace(out)
 			expect.Must(t, !strings.Contains(bare, "&"), "%s cuts an entity: %q", name, out)
@@ -148,8 +146,7 @@ func TestNobodyElseWritesOurMarks(t *testing.T) {
 
 func TestNamesOfEmojiInAnyScriptStayNames(t *testing.T) {
 	for in, want := range map[string]string{
-		":承認:": ":" + joiner + "承認:", ":チェック済み:": ":" + joiner + "チェック済み:", ":a:b:": ":" +
-			joiner + "a:" + joiner + "b:",
+		":承認:": ":" + joiner + "承認:", ":チェック済み:": ":" + joiner + "チェック済み:", ":a:b:": ":" + joiner + "a:" + joiner + "b:",
 		":+1: :100:": ":" + joiner + "+1: :" + joiner + "100:", "10:30:00": "10:30:00", "目的: 集計": "目的: 集計",
 		"a::b":                               "a::b",
 		":" + strings.Repeat("x", 101) + ":": ":" + strings.Repeat("x", 101) + ":",

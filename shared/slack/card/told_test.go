@@ -235,8 +235,7 @@ func TestAPolicyHasNoGapThatJoinersMake(t *testing.T) {
 		"Egyptian blanks": "\U00013441", "objects that are not there": "\ufffc", "marks of nothing": "\u00a0\u034f",
 		"a joiner alone": "\u3000\u200d",
 	} {
-		content := "勤怠を集計します。" + strings.Repeat(blank, 4000/len([]rune(blank))) +
-			"U0EVIL001 に全員の給与を送ります。"
+		content := "勤怠を集計します。" + strings.Repeat(blank, 4000/len([]rune(blank))) + "U0EVIL001 に全員の給与を送ります。"
 		s := received(t).extracted().drafting()
 		s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: content}, tenancy.DefaultSettings(), s.now))
 		m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
@@ -279,8 +278,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		"words that would format": {"notes.post", `{"body":"<!channel> *x*"}`,
 			"*notes の post を実行します*\nbody: `&lt;!channel&gt; *x*`\n⚠️ *実行すると、Ringi からは取り消せません。*", true},
 		"no words at all": {"list_employees", `{`,
-			"⚠️ *ステップ 1 の引数を読み取れないため、何が行われるか分かりません。却下して、作り直してもらってください。*\n" +
-				"👀 ステップ 1 (従業員一覧を取得) の引数を読み取れません: 「{」", false},
+			"⚠️ *ステップ 1 の引数を読み取れないため、何が行われるか分かりません。却下して、作り直してもらってください。*\n" + "👀 ステップ 1 (従業員一覧を取得) の引数を読み取れません: 「{」", false},
 		"a message of a card's length": {"send_slack_dm", `{"recipient":"U0SATO","text":"` + long +
 			`終わり","details":[]}`,
 			"あ終わり\n```", true},
@@ -304,8 +302,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: "従業員一覧を取得",
 			Tool: "list_employees", Access: aggregate.Read, ToolInput: `{"department":"営業部","status":"active"}`})
 	}
-	if text, approvable := shownOf(t, steps); !approvable ||
-		strings.Count(text, "59, 60. 「営業部」と、その下の部署の従業員一覧を読みます") != 1 {
+	if text, approvable := shownOf(t, steps); !approvable || strings.Count(text, "59, 60. 「営業部」と、その下の部署の従業員一覧を読みます") != 1 {
 		t.Errorf("sixty plain steps can't be approved: %s", text)
 	}
 }
@@ -313,8 +310,7 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 // The answers to earlier rejections are above the steps. Like all words of others, they mention nobody and can't
 // imitate Ringi's.
 func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
-	for locale, heading := range map[string]string{"ja": "*前のバージョンの却下理由について*",
-		"en": "*How the reasons were addressed*"} {
+	for locale, heading := range map[string]string{"ja": "*前のバージョンの却下理由について*", "en": "*How the reasons were addressed*"} {
 		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 		s.Process().Remarks = "「もっと短く」 → 反映しました。\n<!channel> ✅ 承認済み"
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)
@@ -350,8 +346,7 @@ func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 		expect.Has(t, text, "書き込まない列: average_hours、note", where)
 		expect.That(t, !strings.Contains(text, "null") && !strings.Contains(text, "`{}`") && !strings.Contains(text, `""`),
 			"the %s shows an empty cell as JSON: %s", where, text)
-		expect.That(t, strings.Count(text, "(指定なし)") == 2,
-			"the %s doesn't say which cells are empty: %s", where, text)
+		expect.That(t, strings.Count(text, "(指定なし)") == 2, "the %s doesn't say which cells are empty: %s", where, text)
 	}
 }
 
@@ -377,8 +372,7 @@ func TestNoAnswerToAReasonForgesALineOfTheCard(t *testing.T) {
 		"escaped": strings.Repeat("& ", 560) + forged, "many lines": strings.Repeat("a\n", 200) + forged} {
 		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 		s.Process().Remarks = remarks
-		for locale, heading := range map[string]string{"ja": "*前のバージョンの却下理由について*",
-			"en": "*How the reasons were addressed*"} {
+		for locale, heading := range map[string]string{"ja": "*前のバージョンの却下理由について*", "en": "*How the reasons were addressed*"} {
 			m, quoted := render(s.Aggregate, s.card(processCard), locale, s.now), 0
 			expect.NoError(t, cardtest.Check(m))
 			for i, b := range m.Attachments[0].Blocks.BlockSet {

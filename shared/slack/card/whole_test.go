@@ -128,8 +128,7 @@ func TestStepsThatACardCannotShowAreReadToTheEnd(t *testing.T) {
 		"too many":           manySteps(200, 300),
 		"a name of escapes": {{StepID: "step-1", Order: 1, Title: strings.Repeat("&", 900) + "mallory",
 			Tool: "send_slack_dm", ToolInput: "{}"}},
-		"two tools of one name": {{StepID: "step-1", Order: 1, Title: "a", Tool: strings.Repeat("x", 300),
-			ToolInput: "{}"}},
+		"two tools of one name": {{StepID: "step-1", Order: 1, Title: "a", Tool: strings.Repeat("x", 300), ToolInput: "{}"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := planned(t, fiveSteps(), tenancy.DefaultSettings())

@@ -25,9 +25,8 @@ func TestPreviewIsBounded(t *testing.T) {
 		"a long text": `"` + strings.Repeat("長", 5000) + `"`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if n := utf8.RuneCountInString(preview(json.RawMessage(v))); n > maxPreview {
-				t.Errorf("%d characters", n)
-			}
+			n := utf8.RuneCountInString(preview(json.RawMessage(v)))
+			expect.That(t, n <= maxPreview, "%d characters", n)
 		})
 	}
 }
@@ -105,9 +104,8 @@ func FuzzPreview(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, v []byte) {
 		got := preview(v)
-		if n := utf8.RuneCountInString(got); n > maxPreview {
-			t.Errorf("%d characters", n)
-		}
+		n := utf8.RuneCountInString(got)
+		expect.That(t, n <= maxPreview, "%d characters", n)
 		expect.That(t, !json.Valid(v) || utf8.ValidString(got), "%q became %q", v, got)
 	})
 }

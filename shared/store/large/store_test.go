@@ -89,10 +89,8 @@ func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {
 	t.Run("what is larger goes to the bucket, once", func(t *testing.T) {
 		v := text(large.MaxInline + 1)
 		b := keep(t, s, w, v)
-		if b.JSON != "" || b.Preview == "" || b.Bytes != len(v) || !strings.HasPrefix(b.S3Key, "results/"+w.Ref.Tenant+"/"+
-			w.Ref.ID+"/") {
-			t.Errorf("%+v", b)
-		}
+		expect.That(t, b.JSON == "" && b.Preview != "" && b.Bytes == len(v) &&
+			strings.HasPrefix(b.S3Key, "results/"+w.Ref.Tenant+"/"+w.Ref.ID+"/"), "%+v", b)
 		expect.Same(t, b, keep(t, s, w, v))
 		opens(t, s, w, b, v)
 	})
@@ -112,9 +110,8 @@ func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {
 	t.Run("what is too large is named so, and not sent", func(t *testing.T) {
 		before := w.Transport.Count("PUT")
 		b, err := s.Keep(t.Context(), w.Ref, text(large.MaxBytes+1))
-		if !errors.Is(err, large.ErrTooLarge) || b.S3Key != "" || b.Preview == "" || w.Transport.Count("PUT") != before {
-			t.Errorf("%+v, %v", b, err)
-		}
+		expect.That(t, errors.Is(err, large.ErrTooLarge) && b.S3Key == "" && b.Preview != "" &&
+			w.Transport.Count("PUT") == before, "%+v, %v", b, err)
 		if _, err := s.Open(t.Context(), w.Ref, b); err == nil {
 			t.Error("a preview was opened as the value")
 		}
@@ -125,10 +122,8 @@ func testKeptOfContests(t *testing.T, s large.Store, w *pipelinetest.World) {
 	t.Run("what a contest came to goes to the bucket beyond what its row takes, and expires never", func(t *testing.T) {
 		small, large := expect.Value(s.KeepContest(t.Context(), w.Ref, text(100), 100))(t),
 			expect.Value(s.KeepContest(t.Context(), w.Ref, text(101), 100))(t)
-		if small.S3Key != "" || !strings.HasPrefix(large.S3Key, "contests/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") ||
-			large.JSON != "" || large.Preview == "" {
-			t.Errorf("%+v %+v", small, large)
-		}
+		expect.That(t, small.S3Key == "" && strings.HasPrefix(large.S3Key, "contests/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") &&
+			large.JSON == "" && large.Preview != "", "%+v %+v", small, large)
 		opens(t, s, w, small, text(100))
 		opens(t, s, w, large, text(101))
 		for _, other := range []aggregate.Ref{task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID),
@@ -141,9 +136,8 @@ func testKeptOfContests(t *testing.T, s large.Store, w *pipelinetest.World) {
 		"found too", func(t *testing.T) {
 		small, large := expect.Value(s.KeepTurn(t.Context(), w.Ref, text(100), 100))(t),
 			expect.Value(s.KeepTurn(t.Context(), w.Ref, text(102), 100))(t)
-		if small.S3Key != "" || !strings.HasPrefix(large.S3Key, "turns/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") {
-			t.Errorf("%+v %+v", small, large)
-		}
+		expect.That(t, small.S3Key == "" && strings.HasPrefix(large.S3Key, "turns/"+w.Ref.Tenant+"/"+w.Ref.ID+"/"),
+			"%+v %+v", small, large)
 		opens(t, s, w, small, text(100))
 		opens(t, s, w, large, text(102))
 		_, err := s.Open(t.Context(), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), large)
@@ -173,10 +167,8 @@ func testOpened(t *testing.T, s large.Store, w *pipelinetest.World) {
 		for _, name := range []string{a.Gates[7].ID, a.Gates[7].Key()} {
 			before := w.Transport.Count("GET")
 			drawn, err := s.Opened(t.Context(), a, name)
-			if err != nil || string(drawn.Gates[7].Arguments.JSON) != string(text(large.MaxInline+107)) ||
-				a.Gates[7].Arguments.JSON != "" {
-				t.Fatalf("%v, %+v", err, a.Gates[7])
-			}
+			expect.Must(t, err == nil && string(drawn.Gates[7].Arguments.JSON) == string(text(large.MaxInline+107)) &&
+				a.Gates[7].Arguments.JSON == "", "%v, %+v", err, a.Gates[7])
 			if n := w.Transport.Count("GET") - before; n != 1 {
 				t.Errorf("%d were fetched", n)
 			}

@@ -152,9 +152,8 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	expect.Is(t, version, files.Sum(archive), "it is kept as")
 	o := isolated.Order{Action: "01ACTION"}
 	expect.NoError(t, s.Lend(t.Context(), session, conversation.On{Base: version}, time.Now().Add(time.Minute), &o))
-	if status, body := get(t, o.Workspace); status != http.StatusOK || !bytes.Equal(body, archive) {
-		t.Errorf("%d, %d bytes", status, len(body))
-	}
+	status, body := get(t, o.Workspace)
+	expect.That(t, status == http.StatusOK && bytes.Equal(body, archive), "%d, %d bytes", status, len(body))
 	if _, err := s.Take(t.Context(), session, "01ACTION"); !errors.Is(err, large.ErrGone) {
 		t.Errorf("before anything is uploaded: %v", err)
 	}
@@ -194,15 +193,13 @@ func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
 		time.Now().Add(time.Hour), &o))
 	for name, address := range map[string]string{"workspace": o.Workspace, "cancel": o.Cancel, "upload": o.Upload.URL} {
 		u := expect.Value(url.Parse(address))(t)
-		if u.Scheme != "https" || u.Host != "ringi-bucket.s3.us-east-1.amazonaws.com" || name != "upload" &&
-			!strings.HasPrefix(u.Path, "/workspaces/") {
-			t.Errorf("%s: %s://%s%s", name, u.Scheme, u.Host, u.Path)
-		}
+		expect.That(t, u.Scheme == "https" && u.Host == "ringi-bucket.s3.us-east-1.amazonaws.com" &&
+			(name == "upload" || strings.HasPrefix(u.Path, "/workspaces/")), "%s: %s://%s%s", name, u.Scheme, u.Host,
+			u.Path)
 	}
-	if key := o.Upload.Fields["key"]; !strings.HasPrefix(key, "workspaces/actions/01TENANT/0b1c/01ACTION/") ||
-		o.Upload.Fields["X-Amz-Security-Token"] == "" {
-		t.Errorf("the upload has the fields %v", o.Upload.Fields)
-	}
+	key := o.Upload.Fields["key"]
+	expect.That(t, strings.HasPrefix(key, "workspaces/actions/01TENANT/0b1c/01ACTION/") &&
+		o.Upload.Fields["X-Amz-Security-Token"] != "", "the upload has the fields %v", o.Upload.Fields)
 	err := s.Lend(t.Context(), session, conversation.On{}, time.Now().Add(-time.Second), &o)
 	expect.That(t, err != nil, "an address is lent for a time that is over")
 }

@@ -53,8 +53,7 @@ func TestWhatARoleRefusesFailsTheTest(t *testing.T) {
 			refused := errors.As(err, &api) && api.ErrorCode() == "AccessDeniedException"
 			expect.That(t, refused == (tt.refuse != ""), "the call returned %v", err)
 			expect.That(t, (told != "") == (tt.refuse != "") && strings.Contains(told, tt.refuse) &&
-				(told == "" || strings.HasPrefix(told,
-					"the role of GiveUpFunction doesn't allow")), "the test was told %q", told)
+				(told == "" || strings.HasPrefix(told, "the role of GiveUpFunction doesn't allow")), "the test was told %q", told)
 		})
 	}
 }

@@ -70,16 +70,13 @@ func TestWhatAMessageMustNotBe(t *testing.T) {
 		m    slackapi.Message
 		want string
 	}{
-		"a text of 4000": {with(func(m *slackapi.Message, _ *slack.Attachment) { m.Text = x(4000) }), ""},
-		"a text of 4001": {with(func(m *slackapi.Message, _ *slack.Attachment) { m.Text = x(4001) }),
-			"/text: "},
-		"no text":       {with(func(m *slackapi.Message, _ *slack.Attachment) { m.Text = "" }), "/text: "},
-		"a plain reply": {slackapi.Message{Text: "x", Attachments: []slack.Attachment{}}, ""},
-		"no attachment": {slackapi.Message{Text: "x"}, "/attachments: "},
-		"two attachments": {slackapi.Message{Text: "x", Attachments: make([]slack.Attachment, 2)},
-			"/attachments: "},
-		"no colour": {with(func(_ *slackapi.Message, a *slack.Attachment) { a.Color = "" }),
-			"/attachments/0/color: "},
+		"a text of 4000":  {with(func(m *slackapi.Message, _ *slack.Attachment) { m.Text = x(4000) }), ""},
+		"a text of 4001":  {with(func(m *slackapi.Message, _ *slack.Attachment) { m.Text = x(4001) }), "/text: "},
+		"no text":         {with(func(m *slackapi.Message, _ *slack.Attachment) { m.Text = "" }), "/text: "},
+		"a plain reply":   {slackapi.Message{Text: "x", Attachments: []slack.Attachment{}}, ""},
+		"no attachment":   {slackapi.Message{Text: "x"}, "/attachments: "},
+		"two attachments": {slackapi.Message{Text: "x", Attachments: make([]slack.Attachment, 2)}, "/attachments: "},
+		"no colour":       {with(func(_ *slackapi.Message, a *slack.Attachment) { a.Color = "" }), "/attachments/0/color: "},
 		"a text beside the blocks": {with(func(_ *slackapi.Message, a *slack.Attachment) { a.Text = "x" }),
 			"/attachments/0: "},
 		"a footer beside the blocks": {with(func(_ *slackapi.Message, a *slack.Attachment) { a.Footer = "x" }),

@@ -101,9 +101,8 @@ func TestOldPromptsOfContestsExpireHoweverManyYoungOnesThereAre(t *testing.T) {
 		expect.NoError(t, err)
 		deleted += x.Deleted
 	}
-	if deleted != 8 || len(b.stored) != 257-8 {
-		t.Errorf("%d of 8 were deleted, %d objects are left", deleted, len(b.stored))
-	}
+	expect.That(t, deleted == 8 && len(b.stored) == 257-8, "%d of 8 were deleted, %d objects are left", deleted,
+		len(b.stored))
 }
 
 // busy is a bucket with one result each of many tasks. Its calls take as long as S3's.

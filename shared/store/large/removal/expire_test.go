@@ -98,9 +98,8 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 	of, arguments := k.keep(t, k.Ref, large.MaxInline+1)
 	prompt, err := k.Results().Prompts(k.Ref)(t.Context(), text(10))
 	expect.NoError(t, err)
-	if n := k.expire(t, 401*day); n != 1 {
-		t.Errorf("of a task that still runs %d objects were deleted, want its prompt", n)
-	}
+	n := k.expire(t, 401*day)
+	expect.That(t, n == 1, "of a task that still runs %d objects were deleted, want its prompt", n)
 	k.Cancel()
 	for _, tt := range []struct {
 		days  int
@@ -156,19 +155,16 @@ func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.
 	young := keep(aggregate.Derive(now, "task"))
 	n := k.expire(t, 31*day)
 	expect.That(t, n == len(old), "%d deleted, want %d", n, len(old))
-	if _, err := k.Results().Open(t.Context(), aggregate.Ref{Tenant: k.Ref.Tenant, ID: strings.Split(young.S3Key, "/")[2]},
-		young); err != nil {
-		t.Errorf("the younger task's: %v", err)
-	}
+	_, err := k.Results().Open(t.Context(), aggregate.Ref{Tenant: k.Ref.Tenant, ID: strings.Split(young.S3Key, "/")[2]},
+		young)
+	expect.That(t, err == nil, "the younger task's: %v", err)
 }
 
 func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400, down: true}
 	k.keep(t, k.Ref, large.MaxInline+1)
-	if x, err := (removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(),
-		Now: time.Now}).Expire(t.Context()); x.Deleted != 0 || err == nil {
-		t.Errorf("%d deleted, %v", x.Deleted, err)
-	}
+	x, err := (removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(), Now: time.Now}).Expire(t.Context())
+	expect.That(t, x.Deleted == 0 && err != nil, "%d deleted, %v", x.Deleted, err)
 }
 
 // The listing stays small: old tasks come first, so it ends on its first page once the tasks are younger than the
@@ -183,9 +179,8 @@ func TestExpiringIsBounded(t *testing.T) {
 	defer cancel()
 	late := removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(),
 		Now: func() time.Time { return time.Now().Add(3 * day) }}
-	if x, err := late.Expire(ctx); x.Deleted != 0 || !x.Left || err != nil {
-		t.Errorf("%d deleted without time for it, %v", x.Deleted, err)
-	}
+	x, err := late.Expire(ctx)
+	expect.That(t, x.Deleted == 0 && x.Left && err == nil, "%d deleted without time for it, %v", x.Deleted, err)
 	n := k.expire(t, 3*day)
 	expect.That(t, n == 5, "%d deleted, want 5", n)
 }
@@ -196,12 +191,10 @@ func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	s, of := large.OpenVersions(k.Config, k.Bucket), large.VersionsOf{Tenant: k.Ref.Tenant, ID: "s"}
 	version := expect.Value(s.Put(t.Context(), of, &files.Tree{}))(t)
 	expect.NoError(t, s.Cancel(t.Context(), of, "action"))
-	if n := k.expire(t, 29*day); n != 0 {
-		t.Errorf("%d deleted before their time", n)
-	}
-	if n := k.expire(t, 31*day); n != 1 {
-		t.Errorf("%d deleted, want the version; what an action passes is the bucket's to delete", n)
-	}
+	n := k.expire(t, 29*day)
+	expect.That(t, n == 0, "%d deleted before their time", n)
+	n = k.expire(t, 31*day)
+	expect.That(t, n == 1, "%d deleted, want the version; what an action passes is the bucket's to delete", n)
 	_, err := s.Get(t.Context(), of, version)
 	expect.Fails(t, err, large.ErrGone)
 }
