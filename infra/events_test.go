@@ -128,8 +128,7 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 	sample(t, "update-card.json", &sqs)
 	got, err := effect.ReadMessage(sqs.Records[0].Body)
 	expect.That(t, err == nil && got.Ref == want, "update-card.json: %v, %v", got, err)
-	group := sqs.Records[0].Attributes["MessageGroupId"]
-	expect.That(t, group == want.ID, "update-card.json: the group is %s, not the task", group)
+	expect.Is(t, sqs.Records[0].Attributes["MessageGroupId"], want.ID, "update-card.json: the group")
 	var change events.DynamoDBEvent
 	sample(t, "relay-changes.json", &change)
 	expect.Is(t, change.Records[0].Change.Keys["PK"].String(), "TASK#"+want.Tenant+"#"+want.ID, "relay-changes.json: PK")

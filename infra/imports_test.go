@@ -268,8 +268,7 @@ func TestTheConsoleCompilesNoExpressionAtItsStart(t *testing.T) {
 		}
 		for _, name := range p.GoFiles {
 			read++
-			found := compiled.FindString(textOf(t, filepath.Join(p.Dir, name)))
-			expect.That(t, found == "", "%s/%s: %s", p.ImportPath, name, found)
+			expect.Is(t, compiled.FindString(textOf(t, filepath.Join(p.Dir, name))), "", "%s/%s", p.ImportPath, name)
 		}
 	}
 	expect.That(t, read > 100, "only %d files were read", read)

@@ -367,8 +367,7 @@ func TestOneActionIsOpenAtATime(t *testing.T) {
 				k.Head.Resting = false
 				expect.Fails(t, k.answer(proposing(typ, p, "")), conversation.ErrPending)
 			}
-			err := k.do(k.Propose(*proposing(typ, p, ""), u1, whoever, k.now))
-			expect.Fails(t, err, conversation.ErrPending)
+			expect.Fails(t, k.do(k.Propose(*proposing(typ, p, ""), u1, whoever, k.now)), conversation.ErrPending)
 			x := k.Current()
 			x.Askers = []string{"U2"}
 			asker, other := u1, u1

@@ -211,8 +211,7 @@ func TestRulesNoticeMistakes(t *testing.T) {
 			expect.Must(t, strings.Contains(texts[m.file], m.old),
 				"%s does not contain %q; make the mistake anew", m.file, m.old)
 			texts[m.file] = strings.ReplaceAll(texts[m.file], m.old, m.new)
-			said := strings.Join(problems(t, texts), "\n")
-			expect.That(t, strings.Contains(said, m.want), "no rule says %q; they say:\n%s", m.want, said)
+			expect.Has(t, strings.Join(problems(t, texts), "\n"), m.want, "no rule says %q; they say:\n", m.want)
 		})
 	}
 }

@@ -101,8 +101,7 @@ func TestRequestsOfAConversationShareTheirBeginning(t *testing.T) {
 			expect.Same(t, lasting(m), lasting(then.Messages[i]))
 		}
 	}
-	busy := string(expect.Value(json.Marshal(all[2].Messages))(t))
-	expect.Has(t, busy, "waits for a decision or is under way")
+	expect.Has(t, string(expect.Value(json.Marshal(all[2].Messages))(t)), "waits for a decision or is under way")
 }
 
 // Of what expired, or was said before the conversation began anew, the agent is told that it isn't shown.

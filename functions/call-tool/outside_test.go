@@ -244,8 +244,7 @@ func TestAGrantIsTakenByOneAttempt(t *testing.T) {
 			calls.Request{Tool: "Bash", Arguments: []byte(`{"description":"b","command":"rm x"}`)}))(t)
 	}
 	expect.That(t, a.Call.Status == call.Granted && len(b.vendor.calls) == 0, "%+v", a.Call)
-	_, err = b.Take(t.Context(), b.key, id, "two", rm)
-	expect.Fails(t, err, call.ErrTaken)
+	expect.Fails(t, expect.Err(b.Take(t.Context(), b.key, id, "two", rm)), call.ErrTaken)
 	other := b.key
 	other.ID = "another"
 	for _, do := range []func() error{

@@ -184,8 +184,7 @@ func (h *hub) refusesCalls(route string, status int, message string) {
 
 func testBranchAlone(t *testing.T, h *hub) {
 	h.refusesCalls("POST/pulls", http.StatusForbidden, "Resource not accessible by integration")
-	_, err := h.handle()
-	expect.NoError(t, err)
+	expect.Value(h.handle())(t)
 	x := h.action()
 	expect.That(t, x.Status == conversation.ActionFailed && x.Outcome == "" && x.Error == conversation.ReasonBranchAlone &&
 		strings.Contains(x.ErrorDetail, "Resource not accessible") &&
@@ -195,8 +194,7 @@ func testBranchAlone(t *testing.T, h *hub) {
 func testBranchTaken(t *testing.T, h *hub) {
 	x := h.action()
 	other := h.repo.Commit(x.Pushed.Branch, "theirs", nil, time.Now())
-	_, err := h.handle()
-	expect.NoError(t, err)
+	expect.Value(h.handle())(t)
 	x = h.action()
 	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonBranchTaken &&
 		x.Pushed.URL() == "", "%+v %+v", x, x.Pushed)
@@ -208,8 +206,7 @@ func testPushSettings(t *testing.T, h *hub) {
 	s := h.source()
 	s.CI = agent.CIRun
 	h.save(s, by)
-	_, err := h.handle()
-	expect.NoError(t, err)
+	expect.Value(h.handle())(t)
 	x := h.action()
 	expect.That(t, x.Error == conversation.ReasonPushSource && x.Pushed.Commit == "" && len(h.repo.Pulls()) == 0, "%+v", x)
 }
@@ -221,8 +218,7 @@ func testPushWithdrawn(t *testing.T, h *hub) {
 			h.Cancel()
 		}
 	}
-	_, err := h.handle()
-	expect.NoError(t, err)
+	expect.Value(h.handle())(t)
 	x := h.action()
 	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil &&
 		x.Late.Error == conversation.ReasonBranchAlone &&
@@ -238,8 +234,7 @@ func testPushWithdrawnAndLost(t *testing.T, h *hub) {
 		h.Cancel()
 		w.WriteHeader(http.StatusBadGateway)
 	}
-	_, err := h.handle()
-	expect.That(t, err != nil, "it is not said that the call failed")
+	expect.That(t, expect.Err(h.handle()) != nil, "it is not said that the call failed")
 	x := h.action()
 	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil &&
 		strings.Contains(x.Pushed.URL(), "/tree/"), "%+v %+v", x, x.Pushed)
@@ -281,8 +276,7 @@ func testLook(t *testing.T, h *hub) {
 		expect.That(t, q.Method != http.MethodPost || strings.Contains(r, "token"), "a look calls %s", r)
 		do(w, q)
 	}
-	_, err := h.handle()
-	expect.NoError(t, err)
+	expect.Value(h.handle())(t)
 	h.pulled(t)
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -161,9 +160,7 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 		w, g := server.World(t), &modeltest.Demo{}
 		w.Extracted()
 		g.Before = func() { w.Cancel() }
-		if _, err := handler(w, g).Handle(t.Context(), w.In()); !errors.Is(err, aggregate.ErrSuperseded) {
-			t.Errorf("%v, want ErrSuperseded", err)
-		}
+		expect.Fails(t, expect.Err(handler(w, g).Handle(t.Context(), w.In())), aggregate.ErrSuperseded)
 	})
 	t.Run("a model that refuses parks the version, and another try goes on with it", func(t *testing.T) {
 		w := server.World(t)
@@ -187,8 +184,7 @@ func TestALateMessageMeansItsOwnMonth(t *testing.T) {
 	w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
 		MessageTS: lastOfOctober, ThreadTS: lastOfOctober})
 	w.Extracted()
-	_, err := handler(w, &modeltest.Demo{}).Handle(t.Context(), w.In())
-	expect.NoError(t, err)
+	expect.Value(handler(w, &modeltest.Demo{}).Handle(t.Context(), w.In()))(t)
 	expect.That(t, strings.Contains(w.Load().Prompt().Content, "期間: 2026年10月 ("), "%s", w.Load().Prompt().Content)
 }
 

@@ -364,8 +364,7 @@ func testLateWrite(t *testing.T, w *world) {
 		e := w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
 		w.retry(e)
 	}
-	_, err := w.try(functionTime)
-	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v, want ErrSuperseded: the run is another", err)
+	expect.Fails(t, expect.Err(w.try(functionTime)), aggregate.ErrSuperseded)
 	w.run()
 	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted)
 	expect.That(t, e.Attempt == 2 && e.Results[0].Reused, "attempt %d with %+v", e.Attempt, e.Results)

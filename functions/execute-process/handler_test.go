@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -163,8 +162,7 @@ func testSuperseded(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	in := w.In()
 	w.Restart()
-	_, err := w.h.Handle(t.Context(), in)
-	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v, want ErrSuperseded", err)
+	expect.Fails(t, expect.Err(w.h.Handle(t.Context(), in)), aggregate.ErrSuperseded)
 	w.written(0)
 }
 

@@ -92,8 +92,7 @@ func testStartLost(t *testing.T, w *world) {
 func testStartCancelled(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	w.Transport.Before("TransactWriteItems", func() { w.Cancel() })
-	_, err := w.try(functionTime)
-	expect.Fails(t, err, aggregate.ErrSuperseded, "it starts")
+	expect.Fails(t, expect.Err(w.try(functionTime)), aggregate.ErrSuperseded, "it starts")
 	w.ends(task.ExecutionCancelled, "")
 	w.written(0)
 }
@@ -121,8 +120,7 @@ func second(p tenancy.ToolPermission, _ bool, err error) (tenancy.ToolPermission
 func testJoinSuperseded(t *testing.T, w *world) {
 	w.approved(w.read(1), w.lone(2))
 	w.onCall(1, w.supersede)
-	_, err := w.try(functionTime)
-	expect.Fails(t, err, aggregate.ErrSuperseded, "the run goes on")
+	expect.Fails(t, expect.Err(w.try(functionTime)), aggregate.ErrSuperseded, "the run goes on")
 	w.ends(task.ExecutionRunning, "", task.StepCompleted)
 	w.written(0)
 	w.run()
@@ -193,8 +191,7 @@ func testJoinDied(t *testing.T, w *world) {
 	alive := w.h.Tools
 	ctx, cancel := context.WithCancel(t.Context())
 	w.h.Tools = dies{alive, cancel}
-	_, err := w.h.Handle(ctx, w.In())
-	expect.That(t, err != nil, "it is alive")
+	expect.That(t, expect.Err(w.h.Handle(ctx, w.In())) != nil, "it is alive")
 	w.ends(task.ExecutionRunning, "", task.StepCompleted, task.StepRunning)
 	w.h.Tools = alive
 	expect.Is(t, w.run().State, task.StatePause)
@@ -236,8 +233,7 @@ func testJoinBucketHangs(t *testing.T, w *world) {
 func testJoinAfterWrite(t *testing.T, w *world) {
 	w.approved(w.read(1), w.lone(2), w.write(3))
 	w.onCall(1, w.supersede)
-	_, err := w.try(functionTime)
-	expect.Fails(t, err, aggregate.ErrSuperseded, "the run goes on")
+	expect.Fails(t, expect.Err(w.try(functionTime)), aggregate.ErrSuperseded, "the run goes on")
 	w.onCall(1, func() { w.Transport.DropCalls("GET", 1) }) // met by the third step's own turn, which tries again
 	n := w.commits(func() { w.run() })
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted)

@@ -110,8 +110,7 @@ func testAtOnce(t *testing.T, m *sessionWorld) {
 
 func testNames(t *testing.T, _ *sessionWorld) {
 	steps := []task.Step{{Tool: "rooms.book"}, {Tool: "rooms_book"}, {Tool: "rooms.book"}}
-	want := map[string]string{"rooms.book": "rooms_book", "rooms_book": "rooms_book_2"}
-	expect.Same(t, want, namesOf(steps))
+	expect.Same(t, map[string]string{"rooms.book": "rooms_book", "rooms_book": "rooms_book_2"}, namesOf(steps))
 }
 
 func TestASessionCallsAServersTools(t *testing.T) {

@@ -155,8 +155,7 @@ func TestFilesOfARequestAreBounded(t *testing.T) {
 	shown := 0
 	for i, f := range w.Load().Files.Files {
 		shown += f.Shown
-		too := conversation.CauseOf(f.Why) == conversation.TooLarge
-		expect.That(t, too == (i == 0 || i == 4), "file %d: %q", i, f.Why)
+		expect.Is(t, conversation.CauseOf(f.Why) == conversation.TooLarge, (i == 0 || i == 4), "file %d: %q", i, f.Why)
 	}
 	expect.Is(t, shown, task.MaxFilesShown)
 }

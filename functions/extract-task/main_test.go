@@ -64,9 +64,7 @@ func TestExtractTask(t *testing.T) {
 	t.Run("a task that is cancelled meanwhile is not made", func(t *testing.T) {
 		w, g := server.World(t), &modeltest.Demo{}
 		g.Before = func() { w.Cancel() }
-		if _, err := handler(w, g).Handle(t.Context(), w.In()); !errors.Is(err, aggregate.ErrSuperseded) {
-			t.Errorf("%v, want ErrSuperseded", err)
-		}
+		expect.Fails(t, expect.Err(handler(w, g).Handle(t.Context(), w.In())), aggregate.ErrSuperseded)
 		if a := w.Load(); a.Task != nil || a.Head.Ended == nil {
 			t.Errorf("%+v", a.Task)
 		}
@@ -101,8 +99,7 @@ func TestALateMessageMeansItsOwnMonth(t *testing.T) {
 	const lastOfOctober = "1793458790.000100" // 23:59:50 in Japan
 	w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
 		MessageTS: lastOfOctober, ThreadTS: lastOfOctober})
-	_, err := handler(w, &modeltest.Demo{}).Handle(t.Context(), w.In())
-	expect.NoError(t, err)
+	expect.Value(handler(w, &modeltest.Demo{}).Handle(t.Context(), w.In()))(t)
 	expect.Is(t, w.Load().Task.Title, "2026年10月の勤怠集計")
 }
 

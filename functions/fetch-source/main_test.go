@@ -236,8 +236,7 @@ func testFolder(t *testing.T, db *storetest.Server) {
 func testSameCommit(t *testing.T, db *storetest.Server) {
 	w := newWorld(t, db, nil)
 	w.kept.err = errors.New("the bucket is down")
-	_, err := w.run()
-	expect.That(t, err != nil, "no error")
+	expect.That(t, expect.Err(w.run()) != nil, "no error")
 	w.kept.err = nil
 	w.repo.Commit("main", "second", map[string]vendors.File{"other.py": {Content: "x\n"}}, w.now)
 	expect.Value(w.run())(t)
@@ -254,8 +253,7 @@ func testTries(t *testing.T, db *storetest.Server) {
 		return route == tarball
 	}
 	for range conversation.MaxSourceTries {
-		_, err := w.run()
-		expect.Fails(t, err, explain.ErrUnavailable)
+		expect.Fails(t, expect.Err(w.run()), explain.ErrUnavailable)
 	}
 	next := expect.Value(w.run())(t)
 	expect.Same(t, conversation.StateAnswer, next.State)
@@ -292,8 +290,7 @@ func testStopped(t *testing.T, db *storetest.Server) {
 				}
 				return false
 			}
-			_, err := w.run()
-			expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v", err)
+			expect.Fails(t, expect.Err(w.run()), aggregate.ErrSuperseded)
 			a := w.load()
 			expect.That(t, a.Conversation.WorkspaceVersion == "" && len(a.Inbox) == 0 && a.Head.Resting, "%+v", a.Conversation)
 		})
@@ -303,8 +300,7 @@ func testStopped(t *testing.T, db *storetest.Server) {
 func testGivenUp(t *testing.T, db *storetest.Server) {
 	w := newWorld(t, db, nil)
 	w.kept.err = errors.New("the bucket is down")
-	_, err := w.run()
-	expect.That(t, err != nil, "no error")
+	expect.That(t, expect.Err(w.run()) != nil, "no error")
 	a := expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.GiveUp(a.Head.Run, w.now)
 	}))(t)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -109,8 +108,7 @@ func testDecided(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := w.In()
 	w.Approve()
-	_, err := handle(w, in, pipeline.Unavailable)
-	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v, want ErrSuperseded: the next run has it", err)
+	expect.Fails(t, expect.Err(handle(w, in, pipeline.Unavailable)), aggregate.ErrSuperseded)
 	h := w.Load().Head
 	expect.That(t, h.Run == 2 && h.Parked == nil, "run %d, parked %+v", h.Run, h.Parked)
 }
@@ -130,8 +128,7 @@ func testInFlight(t *testing.T, w *pipelinetest.World) {
 func testSuperseded(t *testing.T, w *pipelinetest.World) {
 	in := w.In()
 	w.Restart()
-	_, err := handle(w, in, pipeline.Internal)
-	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v, want ErrSuperseded", err)
+	expect.Fails(t, expect.Err(handle(w, in, pipeline.Internal)), aggregate.ErrSuperseded)
 	p := w.Load().Head.Parked
 	expect.That(t, p == nil, "parked %+v", p)
 }

@@ -278,8 +278,7 @@ func TestABucketThatIsDownIsNoMistakeInAFile(t *testing.T) {
 	h, k := handler(down{sample(t, nil)})
 	x := alone()
 	for _, in := range []store.ContestQuery{{}, {Begin: &x}} {
-		_, err := h.Answer(t.Context(), in)
-		expect.That(t, errors.Is(err, explain.ErrUnavailable), "%v", err)
+		expect.Fails(t, expect.Err(h.Answer(t.Context(), in)), explain.ErrUnavailable)
 	}
 	expect.That(t, len(k.orders) == 0, "it began")
 }

@@ -90,8 +90,7 @@ func (w *world) scored(place int) {
 	team := expect.Value(w.store.Enter(w.Context(), w.load(), place))(w)
 	expect.NoError(w, store.Kept{Store: w.store, Team: team.Ref(), Execution: w.ref.ID}.Keep(w.Context(), "01/leader/1",
 		nil, aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: aggregate.USD(0.25)}))
-	_, err := w.round(place, 1)
-	expect.NoError(w, err)
+	expect.Value(w.round(place, 1))(w)
 }
 
 func (w *world) round(place, number int) (*contest.Work, error) {

@@ -158,8 +158,7 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 	if got := stop(h, "U0ALICE", root); got != 200 || len(k.opened[id].Inbox) != 0 || !k.opened[id].Head.Resting {
 		t.Fatalf("answered %d, left %d messages", got, len(k.opened[id].Inbox))
 	}
-	got := stop(h, "U0ALICE", root)
-	expect.That(t, got == 200, "nothing to stop was answered %d", got)
+	expect.Is(t, stop(h, "U0ALICE", root), 200, "nothing to stop was answered")
 	expect.Same(t, 200, stop(h, "U0ALICE", "1.000001"))
 	expect.Same(t, 400, stop(h, "U0ALICE", "soon"))
 

@@ -158,8 +158,7 @@ func TestARequestWhoseAnswerWasLostKeepsItsMessage(t *testing.T) {
 				all.Go(func() { w.post(form) })
 			}
 			all.Wait()
-			n := w.messages(webapi.HR, "一度だけ頼む")
-			expect.That(t, n == 1, "%d messages: the second click stands for the first, which failed", n)
+			expect.Is(t, w.messages(webapi.HR, "一度だけ頼む"), 1, "messages: the second click stands for the first, which failed")
 		},
 	})
 }

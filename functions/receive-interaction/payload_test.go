@@ -315,8 +315,7 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 	notes := w.slack.Ephemerals(webapi.Tanaka)
 	expect.That(t, len(notes) == 1 && notes[0].Text == card.Note("ja", aggregate.ErrNotFound),
 		"one of ours is told %+v", notes)
-	after := w.Load().Head.Rev
-	expect.That(t, after == before, "the task moved from %d to %d", before, after)
+	expect.Is(t, w.Load().Head.Rev, before, "the task moved from %d to", before)
 	out := w.post(w.click(webapi.Suzuki, "approve_prompt", id))
 	expect.That(t, out.StatusCode == 200 && w.Load().Prompt().Status == aggregate.Approved, "our own %s: answered %d",
 		slacktest.Team, out.StatusCode)

@@ -64,8 +64,7 @@ func testPolicy(t *testing.T, w *world) {
 			continue
 		}
 		expect.Must(t, status == aggregate.PendingApproval, "%s: %s", tt.name, status)
-		calls := len(w.slack.Calls("chat.postEphemeral"))
-		expect.That(t, calls == 1, "%s: told %d times", tt.name, calls)
+		expect.Is(t, len(w.slack.Calls("chat.postEphemeral")), 1, "%s: told", tt.name)
 		told, want := w.slack.Ephemerals(tt.user), card.Note("ja", aggregate.ErrNotAllowed{Rule: tt.rule})
 		if tt.can != "" {
 			want += "\n👥 承認・却下できる人: " + tt.can
@@ -148,8 +147,7 @@ func testDirectMessage(t *testing.T, w *world) {
 	w.slack.Calls()
 	w.quiet(w.post(w.click(webapi.Sato, "approve_prompt", p.ID)), webapi.Sato)
 	expect.Same(t, webapi.Sato, w.Load().Prompt().ApprovedBy)
-	n := len(w.slack.Calls("users.conversations"))
-	expect.That(t, n == 0, "a conversation of two was looked for")
+	expect.Is(t, len(w.slack.Calls("users.conversations")), 0, "a conversation of two was looked for")
 }
 
 func testForeignIDs(t *testing.T, w *world) {

@@ -125,8 +125,7 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 			aggregate.HashOf(string(arguments)), nil, w.Now())
 	}).Gates[0]
 	w.quiet(w.post(w.click(webapi.Suzuki, "review_step", g.ID)), webapi.Suzuki)
-	shown := text(w.view(webapi.Suzuki))
-	expect.That(t, strings.Contains(shown, "末尾"), "it shows %s", shown)
+	expect.Has(t, text(w.view(webapi.Suzuki)), "末尾", "it shows")
 	w.quiet(w.post(w.submission(webapi.Suzuki, w.view(webapi.Suzuki))), webapi.Suzuki)
 	got := w.Load().Gates[0]
 	expect.That(t, got.Status == aggregate.Approved && got.Arguments.JSON == "",

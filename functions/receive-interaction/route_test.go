@@ -370,8 +370,7 @@ func testStandInEnded(t *testing.T, w *world) {
 	d := w.standIn(webapi.Tanaka, webapi.Suzuki, webapi.Suzuki, 1)
 	rows := &between{Rows: w.h.Rows, do: func(reads int) {
 		if reads == 1 {
-			_, err := w.Store.KindStore.EndDelegation(t.Context(), d, setter(webapi.Alex), w.Now(), nil)
-			expect.NoError(t, err)
+			expect.Value(w.Store.KindStore.EndDelegation(t.Context(), d, setter(webapi.Alex), w.Now(), nil))(t)
 		}
 	}}
 	w.h.Rows = rows

@@ -84,8 +84,7 @@ func testGivesBack(t *testing.T, w *pipelinetest.World) {
 	w.Transport.ClearFaults()
 	handle(t, w, moved(2, other.Ref, nil, head("1", "1", "")), moved(3, third.Ref, nil, head("1", "1", "")),
 		moved(4, w.Ref, head("1", "1", ""), head("2", "1", "")), moved(5, other.Ref, head("1", "1", ""), head("2", "1", "")))
-	n := w.Drawn()
-	expect.That(t, n == 3, "%d messages, want one for each task", n)
+	expect.Is(t, w.Drawn(), 3, "messages")
 }
 
 func testRunsGoOn(t *testing.T, w *pipelinetest.World) {
@@ -162,8 +161,7 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 func testShown(t *testing.T, w *pipelinetest.World) {
 	expect.NoError(t, w.Store.Shown(t.Context(), w.Ref, aggregate.Head{Rev: 1}))
 	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
-	n := w.Drawn()
-	expect.That(t, n == 0, "%d messages for what is shown", n)
+	expect.Is(t, w.Drawn(), 0, "messages for what is shown")
 }
 
 // Steps' claims and results come faster than people read.

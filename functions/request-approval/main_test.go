@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -198,8 +197,7 @@ func testMissing(t *testing.T, w *pipelinetest.World) {
 	} {
 		in := input(w, "token")
 		spoil(&in)
-		_, err := handler(w).Handle(t.Context(), in)
-		expect.That(t, errors.Is(err, explain.ErrBadInput), "%s: %v, want ErrBadInput", name, err)
+		expect.Fails(t, expect.Err(handler(w).Handle(t.Context(), in)), explain.ErrBadInput, "%s", name)
 	}
 	noWait(t, w)
 }

@@ -131,8 +131,7 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 	}
 	second := w.Another()
 	var next aggregate.Next
-	out := expect.Metrics(t, func() { next = resume(second) })
-	expect.That(t, strings.Contains(out, `"PersonFull":1`), "counted %s", out)
+	expect.Has(t, expect.Metrics(t, func() { next = resume(second) }), `"PersonFull":1`, "counted")
 	expect.Must(t, next.Outcome == "refused" && second.Load().Head.Ended.Reason == task.ReasonOpenPerson &&
 		second.Load().Head.Ended.Detail == "1", "%+v, %+v", next, second.Load().Head.Ended)
 	w.Cancel()

@@ -66,9 +66,7 @@ func TestWhatIsResumed(t *testing.T) {
 		w := server.World(t)
 		in := w.In()
 		w.Restart()
-		if _, err := handler(w).Handle(t.Context(), in); !errors.Is(err, aggregate.ErrSuperseded) {
-			t.Errorf("%v, want ErrSuperseded", err)
-		}
+		expect.Fails(t, expect.Err(handler(w).Handle(t.Context(), in)), aggregate.ErrSuperseded)
 	})
 	t.Run("a task that is not there, or is another tenant's", func(t *testing.T) {
 		w := server.World(t)

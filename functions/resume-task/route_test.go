@@ -118,8 +118,7 @@ func testChanging(t *testing.T, w *ruledWorld) {
 	var again func()
 	again = func() { w.rules(asks(desk("経理", group(fmt.Sprint("S0", w.revs))))); w.slack.then = again }
 	again()
-	_, err := w.process().Handle(t.Context(), w.In())
-	expect.That(t, errors.Is(err, aggregate.ErrConflict), "%v", err)
+	expect.Fails(t, expect.Err(w.process().Handle(t.Context(), w.In())), aggregate.ErrConflict)
 	w.slack.then = nil
 	w.waits()
 }
@@ -146,8 +145,7 @@ func testRestart(t *testing.T, w *ruledWorld) {
 	_, err := w.process().Handle(t.Context(), old)
 	expect.That(t, errors.Is(err, aggregate.ErrSuperseded) && w.Load().Process().Status == aggregate.Generating, "%v", err)
 	w.slack.then = w.Restart
-	_, err = w.process().Handle(t.Context(), w.In())
-	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v", err)
+	expect.Fails(t, expect.Err(w.process().Handle(t.Context(), w.In())), aggregate.ErrSuperseded)
 	w.opened(w.resume())
 }
 

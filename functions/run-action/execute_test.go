@@ -67,8 +67,7 @@ func TestNothingIsDoneToOtherFilesThanWereShown(t *testing.T) {
 	} {
 		w := approved(t, server, conversation.CodeGenerate, hello)
 		w.forged(tt.change)
-		_, err := w.handle()
-		expect.NoError(t, err)
+		expect.Value(w.handle())(t)
 		x := w.action()
 		if x.Status != conversation.ActionFailed || x.Error != tt.reason || x.StartedAt != nil || len(w.archives.trees) != 0 {
 			t.Errorf("%s: %s %s, started %v, %d versions", name, x.Status, x.Error, x.StartedAt, len(w.archives.trees))

@@ -133,8 +133,7 @@ func TestATeamOfAnotherRunIsLeftAlone(t *testing.T) {
 	a := w.begin("手順", aggregate.USD(1), "a")
 	h := &Handler{Store: w.store, Models: modelsOf(provider.Wires{}), Now: time.Now}
 	in := pipeline.Input{Tenant: a.Head.TenantID, Kind: a.Ref().Kind, ID: a.Head.ExecutionID, Run: a.Head.Run + 1, Team: 1}
-	_, err := h.Handle(t.Context(), in)
-	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v", err)
+	expect.Fails(t, expect.Err(h.Handle(t.Context(), in)), aggregate.ErrSuperseded)
 	in.Run, in.Team = a.Head.Run, 2
 	if _, err := h.Handle(t.Context(), in); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Error(fmt.Errorf("a place that the contest hasn't got: %w", err))

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -283,8 +282,7 @@ func told(w *world) []events.DynamoDBEventRecord {
 }
 
 func testCounted(t *testing.T, w *world) {
-	out := expect.Metrics(t, func() { w.seals(told(w)...) })
-	expect.That(t, strings.Contains(out, `"ModelCost":0.0012`), "printed %s", out)
+	expect.Has(t, expect.Metrics(t, func() { w.seals(told(w)...) }), `"ModelCost":0.0012`, "printed")
 	w.tick()
 	if got := w.verified(tenant); got.Sealed != 0 || len(got.Findings) != 1 || got.Findings[0].Flaw != chain.Removed {
 		t.Errorf("only the audit entry is sealed: %+v", got) // its row was never put

@@ -244,8 +244,7 @@ func TestAConversationThatIsNotKeptIsDestroyed(t *testing.T) {
 	k.sweeps(enoughCalls)
 	expect.Must(t, k.head(t).ForgettingAt != nil, "%+v", k.head(t))
 	expect.Same(t, before, k.left(t)) // somebody may be writing
-	_, err := k.rows.Load(t.Context(), k.ref)
-	expect.Fails(t, err, aggregate.ErrNotFound, "read")
+	expect.Fails(t, expect.Err(k.rows.Load(t.Context(), k.ref)), aggregate.ErrNotFound, "read")
 	k.in.TS = "1775034001.000100"
 	expect.Fails(t, k.rows.Tell(t.Context(), k.ref, expect.Value(conversation.Tell(k.in, conversation.Opening{},
 		time.Time{}))(t)), aggregate.ErrNotFound, "told by a clock that is behind")
@@ -255,8 +254,7 @@ func TestAConversationThatIsNotKeptIsDestroyed(t *testing.T) {
 			return a.Overtaken(aggregate.Usage{ID: "late", Calls: 1, Cost: 1}, k.Now())
 		},
 	} {
-		_, err := k.rows.KindStore.Decide(t.Context(), k.ref, decide)
-		expect.Fails(t, err, aggregate.ErrNotFound, name)
+		expect.Fails(t, expect.Err(k.rows.KindStore.Decide(t.Context(), k.ref, decide)), aggregate.ErrNotFound, name)
 	}
 	k.shown(t)
 	k.Later(10 * time.Minute)
@@ -343,8 +341,7 @@ func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
 	r.Now = func() time.Time { return time.Now().AddDate(3, 0, 0) }
 	h.Results = r
 	expect.NoError(t, h.expire(t.Context()))
-	_, err := s.Get(t.Context(), of, version)
-	expect.Fails(t, err, large.ErrGone)
+	expect.Fails(t, expect.Err(s.Get(t.Context(), of, version)), large.ErrGone)
 }
 
 type ran struct {

@@ -256,8 +256,7 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 			"failure %d: %d noted, due in %v", i+1, head.SweepFailures, head.DueAt.Sub(w.Now()))
 		w.Later(want * time.Minute)
 	}
-	s := other.Status(1)
-	expect.That(t, s == sfntypes.ExecutionStatusRunning, "the other task's run is %q", s)
+	expect.Is(t, other.Status(1), sfntypes.ExecutionStatusRunning, "the other task's run is")
 	a := sweep(t, w, 0)
 	expect.That(t, a.Head.SweepFailures == 0, "%d failures after it went well", a.Head.SweepFailures)
 }
@@ -297,8 +296,7 @@ func testShardDown(t *testing.T, w *pipelinetest.World) {
 	h := handler(tasks[11])
 	tasks[11].Later(soon)
 	h.Store = poisoned{Store: w.StoreOverTransport().KindStore.Store}
-	err := h.Sweep(t.Context())
-	expect.That(t, errors.Is(err, errPoison), "%v, want what went wrong", err)
+	expect.Fails(t, h.Sweep(t.Context()), errPoison)
 	inShard := 0
 	for range eachDue(t, w, tasks[11].Now(), 0) {
 		inShard++

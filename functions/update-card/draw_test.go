@@ -338,8 +338,7 @@ func testLargeArguments(t *testing.T, w *world) {
 	expect.NoError(t, err)
 	expect.That(t, strings.Contains(string(last), "末尾") && strings.Contains(string(last), "approve_step"),
 		"the card is %s", last)
-	n := len(w.bucket[storetest.FetchCount])
-	expect.That(t, n == 1, "the arguments were fetched %d times for one card", n)
+	expect.Is(t, len(w.bucket[storetest.FetchCount]), 1, "the arguments were fetched … for one card")
 	w.Approve()
 	w.done()
 	thread = w.slack.Thread(t, webapi.HR, w.root)
@@ -349,8 +348,7 @@ func testLargeArguments(t *testing.T, w *world) {
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RestartRun(1, w.Now()) })
 	w.done()
-	n = len(w.bucket[storetest.FetchCount])
-	expect.That(t, n == 2, "the arguments were fetched %d times for a card that was drawn twice", n)
+	expect.Is(t, len(w.bucket[storetest.FetchCount]), 2, "the arguments were fetched … for a card that was drawn twice")
 	kept := w.Load().Gates[0].Arguments
 	expect.That(t, kept.JSON == "", "the row holds %d bytes of them", len(kept.JSON))
 }

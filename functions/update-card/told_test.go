@@ -305,12 +305,11 @@ func toldBy(g aggregate.Gate, at time.Time) aggregate.Gate {
 func testToldOfCall(t *testing.T, w *world) {
 	k := withCalls(w)
 	a := k.asks(k.key(), "psql -f close.sql")
-	_, err := k.calls.Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
+	expect.Value(k.calls.Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 		x, h := *a.Call, a.Head
 		x.Gate, x.Status = toldBy(x.Gate, k.Now()), conversation.ActionApproved
 		return aggregate.Change{Head: &h, Rows: []aggregate.Row{&x}, Now: k.Now()}, nil
-	})
-	expect.NoError(t, err)
+	}))(t)
 	for range 2 {
 		expect.Must(t, k.drawn(a), "it is given back")
 	}
@@ -324,13 +323,12 @@ func TestWhoAnswersForAKeyLearnsOfACancelledCall(t *testing.T) {
 	for by, want := range map[string]int{webapi.Suzuki: 1, webapi.Sato: 0} {
 		k := withCalls(newWorld(t, storetest.Start(t)))
 		a := k.asks(k.key(), "psql -f close.sql")
-		_, err := k.calls.Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
+		expect.Value(k.calls.Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 			x, h, at := *a.Call, a.Head, k.Now()
 			x.Status, x.CancelReason, x.CancelledBy = conversation.ActionCancelled, conversation.ReasonWithdrawn, by
 			x.CompletedAt = &at
 			return aggregate.Change{Head: &h, Rows: []aggregate.Row{&x}, Now: at}, nil
-		})
-		expect.NoError(t, err)
+		}))(t)
 		for range 2 {
 			expect.Must(t, k.drawn(a), "it is given back")
 		}

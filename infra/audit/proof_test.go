@@ -266,8 +266,7 @@ func TestAnEndWithoutWritesProvesThatNobodyMadeOne(t *testing.T) {
 func TestWhatIsPastItsRetentionIsNamed(t *testing.T) {
 	r := proved(t)
 	r.Execution.Writes[0].Results, r.Execution.Writes[0].Expired = nil, []string{"step-1"}
-	out := expect.Value(printed(t, r))(t)
-	expect.Has(t, out, "the result of step-1 is past its retention")
+	expect.Has(t, expect.Value(printed(t, r))(t), "the result of step-1 is past its retention")
 	passes(t, expect.Value(json.Marshal(r))(t))
 }
 

@@ -50,8 +50,7 @@ func sampled(t *testing.T) string {
 
 func write(t *testing.T, folder, name, text string) {
 	t.Helper()
-	err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600)
-	expect.NoError(t, err)
+	expect.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 }
 
 func TestCheckFindsTheSampleValid(t *testing.T) {

@@ -370,6 +370,5 @@ func contestBySweeperOnly(t *testing.T, b *harness) {
 	if err := d.cameTo(want); err != nil {
 		t.Error(err)
 	}
-	n := d.met("RelayChangesFunction", lambda.KindStart)
-	expect.That(t, n == 0, "the relay got %d batches", n)
+	expect.Is(t, d.met("RelayChangesFunction", lambda.KindStart), 0, "the relay got … batches")
 }

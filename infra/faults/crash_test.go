@@ -112,8 +112,7 @@ func (b *harness) first(t *testing.T) (out []trial) {
 		if x.result, err = b.run(x.scenario, x.kills...); err != nil {
 			t.Fatalf("%s: %v", x, err)
 		}
-		n := len(x.result.dead())
-		expect.That(t, n == len(x.kills), "%s: %d deaths were met", x, n)
+		expect.Is(t, len(x.result.dead()), len(x.kills), "%s: deaths were met", x)
 		out = append(out, x)
 	}
 	return out

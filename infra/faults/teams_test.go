@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-
 	"ringi/infra/local/driver"
 	"ringi/infra/local/lambda"
 	"ringi/shared/domain/aggregate"

@@ -262,8 +262,7 @@ func TestTheHookReadsAndWritesUTF8Everywhere(t *testing.T) {
 			code, out, say := hooked(t, d.URL+"/"+way+"/stamped", call, env...)()
 			expect.Is(t, code, 0, "%v: %s", env, say)
 			expect.Is(t, out, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`+"\n", env)
-			all := d.askedBy(way + "/stamped")
-			expect.Same(t, all, []string{written(map[string]any{"command": command, "cwd": "C:/作業"})})
+			expect.Same(t, d.askedBy(way+"/stamped"), []string{written(map[string]any{"command": command, "cwd": "C:/作業"})})
 		}
 		code, _, say := hooked(t, fmt.Sprintf("%s/no-%d/refused", d.URL, i), bash, env...)()
 		expect.Is(t, code, 2, env)

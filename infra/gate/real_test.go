@@ -90,12 +90,11 @@ func (r *ringi) decide(t driver.T) {
 				continue
 			}
 		}
-		_, err := store.CallsOf(r.all).Decide(context.Background(), call.RefOf(x.TenantID, x.CallID),
+		expect.Value(store.CallsOf(r.all).Decide(context.Background(), call.RefOf(x.TenantID, x.CallID),
 			func(a *call.Aggregate) (aggregate.Change, error) {
 				return a.Act(x.CallID, a.Call.Gate.Acting(kind, by, why), by, aggregate.Policy{Team: r.team, AllowSelf: true},
 					time.Now())
-			})
-		expect.NoError(t, err)
+			}))(t)
 	}
 }
 

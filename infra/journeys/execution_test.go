@@ -43,8 +43,7 @@ func TestAFailingToolIsShownAndTriedAgain(t *testing.T) {
 	s.Vendors.Fail("list_attendance", 0, false)
 	d.Click(webapi.Sato, "CARD#execution", "retry_execution")
 	d.Card("CARD#execution", "✅ 実行完了")
-	n := s.Vendors.Calls("list_employees")
-	expect.That(t, n == calls, "a done step was called again: %d calls, then %d", calls, n)
+	expect.Is(t, s.Vendors.Calls("list_employees"), calls, "a done step was called again: %d calls, then", calls)
 	a := d.Load()
 	if e := a.Execution(); e.Attempt != 2 || !a.StepOf(e, 1).Reused || len(d.Cards("CARD#execution")) != 1 {
 		t.Errorf("attempt %d, first step reused: %v", e.Attempt, a.StepOf(e, 1).Reused)
@@ -83,8 +82,7 @@ func TestACancelStopsBeforeTheNextCall(t *testing.T) {
 	expect.That(t, a.Task.Status == task.TaskCancelled && a.Execution().Status == task.ExecutionCancelled,
 		"task %s, execution %s", a.Task.Status, a.Execution().Status)
 	audit := d.Audit()
-	last := audit[len(audit)-1]
-	expect.That(t, last == "execution.cancelled by "+webapi.Tanaka, "the audit log ends with %s", last)
+	expect.Is(t, audit[len(audit)-1], "execution.cancelled by "+webapi.Tanaka, "the audit log ends with")
 }
 
 func TestAStepThatAsksForAPersonShowsItsArguments(t *testing.T) {

@@ -48,8 +48,7 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 	expect.Same(t, writingOrder, commits(d))
 	rows := s.Vendors.Rows(vendors.Sheet, tabOf(t, d))
 	expect.That(t, len(rows) == 43, "the sheet has %d rows, not a header and 42 employees", len(rows))
-	n := d.Notified(a, webapi.Sato)
-	expect.That(t, n == 1, "the requester got %d direct messages, not one", n)
+	expect.Is(t, d.Notified(a, webapi.Sato), 1, "direct messages to the requester")
 	d.RanOnce()
 }
 
@@ -149,8 +148,7 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 		return note.TS != ""
 	})
 	expect.That(t, len(s.Sandbox.Messages(webapi.HR, waits.Root)) == 4, "the thread says something about it")
-	_, err := waits.Store.Load(t.Context(), driver.At(t, s, webapi.HR, ts).Ref)
-	expect.Fails(t, err, aggregate.ErrNotFound)
+	expect.Fails(t, expect.Err(waits.Store.Load(t.Context(), driver.At(t, s, webapi.HR, ts).Ref)), aggregate.ErrNotFound)
 	waits.Reject(webapi.Suzuki, "CARD#prompt#0001", "reject_prompt", "DM での連絡は不要です")
 	waits.Card("CARD#prompt#0002", "approve_prompt")
 	waits.Cancel(webapi.Sato, waits.Root)
@@ -185,9 +183,7 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 				p := s.Sandbox.Suggestions(dm)
 				return len(p) == 4 && p[0].Message == want[1] && strings.HasPrefix(p[3].Message, agent.Codex+": ")
 			})
-			if n := said(); n != 1 {
-				t.Errorf("greeted %d times", n)
-			}
+			expect.Is(t, said(), 1, "greeted")
 		})
 	}
 }

@@ -255,8 +255,7 @@ func TestAStepGoesRoundByTheRuleForWhatItTurnsOutToBe(t *testing.T) {
 			{Name: "人事", Need: 1, Who: rules.Who{Group: webapi.Approvers}},
 			desk("部長", 1, webapi.Alex),
 		}}, rooms...))
-		card := driver.Face(d.Card(gate, "👉 いま: 人事"))
-		expect.That(t, strings.Contains(card, "ルール「大会議室」で最初の段階から"), "%s", card)
+		expect.Has(t, driver.Face(d.Card(gate, "👉 いま: 人事")), "ルール「大会議室」で最初の段階から")
 		d.Click(webapi.Alex, gate, "approve_step")
 		made(0)
 		d.Click(webapi.Suzuki, gate, "approve_step")

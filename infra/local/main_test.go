@@ -336,9 +336,8 @@ func TestTheBannerSaysWhereRequestsGo(t *testing.T) {
 			!strings.Contains(banner, "planted"),
 			"%v", banner)
 	}
-	got := ready("http://127.0.0.1:3000", "demo", "")
-	expect.That(t, got == "ready http://127.0.0.1:3000", "%v", got)
-	got = ready("http://127.0.0.1:3000", o.Model, host)
+	expect.Is(t, ready("http://127.0.0.1:3000", "demo", ""), "ready http://127.0.0.1:3000")
+	got := ready("http://127.0.0.1:3000", o.Model, host)
 	expect.That(t, got == "ready http://127.0.0.1:3000 with anthropic:claude-sonnet-4-6 at api.anthropic.com", "%v", got)
 	if o, host, err := parse(nil, streams{err: io.Discard}); err != nil || host != "" || o.ModelKeys != nil ||
 		strings.Contains(o.Sandbox.BannerEN, "anthropic") {
@@ -372,12 +371,10 @@ func TestParseInvoke(t *testing.T) {
 			"%q: %+v, %v", args, in, err)
 	}
 	for _, args := range [][]string{{}, {"a", "b"}} {
-		_, err := parseInvoke(args, streams{err: io.Discard})
-		expect.That(t, errors.Is(err, errUsage), "%q: %v", args, err)
+		expect.Fails(t, expect.Err(parseInvoke(args, streams{err: io.Discard})), errUsage, "%q", args)
 	}
 	for _, args := range [][]string{{"-h"}, {"receive-event", "-h"}} {
-		_, err := parseInvoke(args, streams{err: io.Discard})
-		expect.That(t, errors.Is(err, flag.ErrHelp), "%q: %v", args, err)
+		expect.Fails(t, expect.Err(parseInvoke(args, streams{err: io.Discard})), flag.ErrHelp, "%q", args)
 	}
 }
 

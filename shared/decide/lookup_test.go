@@ -169,11 +169,9 @@ func TestSilenceIsAnError(t *testing.T) {
 	for about, silence := range map[string]error{"A": limited, "S1": slackapi.Unknown{Cause: "timeout"}} {
 		w := &workspaceRows{groups: map[string][]string{"S1": {"A", "B"}}, fails: map[string]error{about: silence}}
 		p := w.places(nil)
-		_, err := foundRows(t, p, ofGroup("S1"))
-		expect.That(t, errors.Is(err, silence), "%s: %v", about, err)
+		expect.Fails(t, expect.Err(foundRows(t, p, ofGroup("S1"))), silence, "%s", about)
 		w.fails, w.asked = nil, nil
-		again := expect.Value(foundRows(t, p, ofGroup("S1")))(t)
-		expect.Is(t, again, "A (group @keiri), B (group @keiri)", about)
+		expect.Is(t, expect.Value(foundRows(t, p, ofGroup("S1")))(t), "A (group @keiri), B (group @keiri)", about)
 		expect.That(t, !slices.Contains(w.asked, "groups"), "asked again: %v", w.asked)
 	}
 	w := &workspaceRows{groups: map[string][]string{"S1": {"A"}}, fails: map[string]error{"groups": limited}}
@@ -239,8 +237,7 @@ func TestOnlyWhomAStageFindsIsLookedUpByAddress(t *testing.T) {
 		w.asked, p.Known = nil, &people.Requesters{}
 	}
 	w.fails = map[string]error{"b@example.com": slackapi.Unknown{Cause: "timeout"}}
-	_, err := foundRows(t, p, superior(1))
-	expect.Fails(t, err, explain.ErrUnverified)
+	expect.Fails(t, expect.Err(foundRows(t, p, superior(1))), explain.ErrUnverified)
 	w.fails = nil
 	expect.Is(t, expect.Value(foundRows(t, p, superior(1)))(t), "B (manager 1 of R)", "asked again")
 	expect.Same(t, w.asked, []string{"R", "b@example.com", "b@example.com"})
@@ -277,8 +274,7 @@ func TestAListOfMembersAnswersFirst(t *testing.T) {
 	expect.Is(t, len(w.asked), 0, "answers of Slack's")
 	p.Listed.More, p.Most = true, 1
 	expect.Is(t, expect.Value(foundRows(t, p, superior(2)))(t), "A (manager 2 of R)")
-	_, err := foundRows(t, p, superior(2), ofGroup("S1"))
-	expect.Fails(t, err, explain.ErrUnverified)
+	expect.Fails(t, expect.Err(foundRows(t, p, superior(2), ofGroup("S1"))), explain.ErrUnverified)
 }
 
 func TestFactsKnowWhoAsks(t *testing.T) {

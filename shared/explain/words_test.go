@@ -179,8 +179,7 @@ func TestWhyNobodyIsFoundIsSaidWithWhatToDo(t *testing.T) {
 		}
 	}
 	detail := FitDetail(task.ReasonUnknownPost, "課長\nabove\nU1\n高額", as(""), func(string) string { return "加藤 真" })
-	said := Ended("ja", task.ReasonUnknownPost, detail, NoRetry)
-	expect.Has(t, said, "加藤 真 さんの上長が、組織表にありません。管理者に、コンソールの「組織」への登録を頼み")
+	expect.Has(t, Ended("ja", task.ReasonUnknownPost, detail, NoRetry), "加藤 真 さんの上長が、組織表にありません。管理者に、コンソールの「組織」への登録を頼み")
 }
 
 // Whatever is known of an end or a refusal, its sentence has a word in each place.

@@ -38,10 +38,9 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 			aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: aggregate.MicroUSD(100 * (i + 1))}))
 	}
 	for range 6 { // its runs crash
-		_, err := w.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) {
+		expect.Value(w.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) {
 			return a.RestartRun(a.Head.Run, time.Now())
-		})
-		expect.NoError(t, err)
+		}))(t)
 	}
 	a := expect.Value(w.Load(t.Context(), ref))(t)
 	expect.Must(t, a.Contest.Status == contest.Abandoned && a.Contest.SettledAt == nil, "%+v", a.Contest)
@@ -81,10 +80,9 @@ func TestACancelledTeamWasNotTooLate(t *testing.T) {
 	ref := contest.Ref(contestTenant, id)
 	_, teams := w.begin(t, id, "scored", "idle")
 	w.save(t, id, "scored", 1, 0.8)
-	_, err := w.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) {
+	expect.Value(w.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) {
 		return a.Cancel(aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, time.Now())
-	})
-	expect.NoError(t, err)
+	}))(t)
 	w.Now = func() time.Time { return time.Now().Add(time.Hour) }
 	expect.Value(w.Settle(t.Context(), ref, 1))(t)
 	for _, x := range teams {

@@ -115,10 +115,10 @@ func testAuditOutsideTasks(t *testing.T, st *taskStore) {
 }
 
 func testAuditBounds(t *testing.T, st *taskStore) {
-	wantField(t, second(st.Audit(t.Context(), tenant, AuditFilter{From: may2, To: march15}, "", 10)), "from")
+	wantField(t, expect.Err(st.Audit(t.Context(), tenant, AuditFilter{From: may2, To: march15}, "", 10)), "from")
 	mine := expect.Value(st.Audit(t.Context(), tenant, AuditFilter{}, "", 5))(t)
-	wantField(t, second(st.Audit(t.Context(), "01OTHER", AuditFilter{}, mine.Next, 5)), "cursor")
-	wantField(t, second(st.Audit(t.Context(), tenant, AuditFilter{Action: task.AuditPromptApproved}, mine.Next, 5)),
+	wantField(t, expect.Err(st.Audit(t.Context(), "01OTHER", AuditFilter{}, mine.Next, 5)), "cursor")
+	wantField(t, expect.Err(st.Audit(t.Context(), tenant, AuditFilter{Action: task.AuditPromptApproved}, mine.Next, 5)),
 		"cursor")
 }
 
@@ -130,7 +130,7 @@ func testAuditNotWrittenOver(t *testing.T, st *taskStore, all []aggregate.AuditE
 	c.Audit = []aggregate.AuditEntry{x}
 	again := st.over(nil)
 	again.newID = func() string { return x.ID }
-	wantError(t, second(again.Commit(t.Context(), a, c)), aggregate.ErrConflict)
+	wantError(t, expect.Err(again.Commit(t.Context(), a, c)), aggregate.ErrConflict)
 	h, err := st.Head(t.Context(), a.Ref())
 	expect.That(t, err == nil && h.Rev == 1, "the head is at rev %d without its entry, %v", h.Rev, err)
 }

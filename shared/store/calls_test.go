@@ -83,7 +83,7 @@ func testCalls(t *testing.T, st *taskStore) {
 	for n := range 2 {
 		a, err := o.ask(t, call.MaxOpen+n)
 		expect.Must(t, err == nil, "%v", err)
-		expect.NoError(t, second(o.Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
+		expect.NoError(t, expect.Err(o.Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 			return a.Cancel("k1", at())
 		})))
 	}
@@ -138,19 +138,16 @@ func testKeys(t *testing.T, st *taskStore) {
 	kept := fmt.Sprint(rows(t, st, "KEY#"+k.ID), auditOfTenant(t, st, "01KEYS"))
 	expect.That(t, !strings.Contains(kept, secret) && !strings.Contains(kept, secret[3:]), "the secret is kept")
 
-	got := expect.Value(st.KeyBySecret(t.Context(), secret, at()))(t)
-	expect.Same(t, k, got)
+	expect.Same(t, k, expect.Value(st.KeyBySecret(t.Context(), secret, at()))(t))
 	for _, other := range []string{"", "rk_", secret + "x", secret[:45], strings.TrimPrefix(secret, "rk_"), k.Hash,
 		"rk_" + strings.Repeat("a", 4000)} {
-		_, err := st.KeyBySecret(t.Context(), other, at())
-		expect.Fails(t, err, tenancy.ErrKey{Why: tenancy.KeyUnknown})
+		expect.Fails(t, expect.Err(st.KeyBySecret(t.Context(), other, at())), tenancy.ErrKey{Why: tenancy.KeyUnknown})
 	}
 	write(t, st, table.Item{"PK": table.Text("KEY#" + strings.Repeat("0", 32)), "SK": table.Text("KEY")})
 	_, err = st.KeyBySecret(t.Context(), secret, k.ExpiresAt)
 	expect.Fails(t, err, tenancy.ErrKey{Why: tenancy.KeyExpired})
 
-	_, err = st.Key(t.Context(), "01OTHERS", k.ID)
-	expect.Fails(t, err, aggregate.ErrNotFound)
+	expect.Fails(t, expect.Err(st.Key(t.Context(), "01OTHERS", k.ID)), aggregate.ErrNotFound)
 	expect.Same(t, []tenancy.Key{k}, expect.Value(st.Keys(t.Context(), "01KEYS"))(t))
 	expect.Is(t, len(expect.Value(st.Keys(t.Context(), "01OTHERS"))(t)), 0)
 
@@ -162,8 +159,7 @@ func testKeys(t *testing.T, st *taskStore) {
 
 	k.Name = "別の締め"
 	is := expect.Value(st.SaveKey(t.Context(), k, admin, at()))(t)
-	_, err = st.SaveKey(t.Context(), k, admin, at())
-	expect.Fails(t, err, aggregate.ErrConflict)
+	expect.Fails(t, expect.Err(st.SaveKey(t.Context(), k, admin, at())), aggregate.ErrConflict)
 	expect.Is(t, is.Rev, 2)
 
 	expect.Fails(t, st.RevokeKey(t.Context(), "01OTHERS", k.ID, admin, at()), aggregate.ErrNotFound)
@@ -178,8 +174,7 @@ func testKeys(t *testing.T, st *taskStore) {
 	for range 2 {
 		expect.NoError(t, st.RevokeKey(t.Context(), "01KEYS", k.ID, aggregate.System(), at().Add(time.Hour)))
 	}
-	_, err = st.KeyBySecret(t.Context(), secret, at())
-	expect.Fails(t, err, tenancy.ErrKey{Why: tenancy.KeyRevoked})
+	expect.Fails(t, expect.Err(st.KeyBySecret(t.Context(), secret, at())), tenancy.ErrKey{Why: tenancy.KeyRevoked})
 	var did []string
 	for _, x := range auditOfTenant(t, st, "01KEYS") {
 		did = append(did, string(x.Action))

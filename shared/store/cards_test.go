@@ -125,8 +125,7 @@ func (c cardTest) lostClaimPosts() {
 	wantError(c.T, c.post("me", "1.000001"), ErrClaimed)
 	expect.NoError(c, c.post("other", "2.000001"))
 	wantError(c.T, c.post("me", "1.000001"), ErrClaimed)
-	got := c.read().MessageTS
-	expect.That(c, got == "2.000001", "message %s, want the other's", got)
+	expect.Is(c, c.read().MessageTS, "2.000001", "message")
 }
 
 func (c cardTest) claimPosted() {
@@ -143,15 +142,12 @@ func cardAt(messageTS string) *aggregate.Card {
 func (c cardTest) hash() {
 	c.posted()
 	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, cardAt("1.000001"), "next", nil))
-	if got := c.read().Hash; got != "next" {
-		c.Errorf("hash %q, want the next", got)
-	}
+	expect.Is(c, c.read().Hash, "next", "hash")
 	wantError(c.T, c.st.DoubtCard(c.Context(), c.ref, cardAt("2.000001")), ErrClaimed)
 	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, cardAt("2.000001"), "other", nil), ErrClaimed)
 	// Read before next was saved.
 	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, cardAt("1.000001"), "other", nil), ErrClaimed)
-	got := c.read().Hash
-	expect.That(c, got == "next", "hash %q, want it untouched", got)
+	expect.Is(c, c.read().Hash, "next", "hash")
 }
 
 // What a drawing saves stays saved though an answer was lost, and ends what others have begun meanwhile.
@@ -239,10 +235,9 @@ func (c cardTest) released() {
 
 func (c cardTest) missing() {
 	c.key = "CARD#prompt#0001"
-	wantError(c.T, second(c.claim("me", at())), aggregate.ErrNotFound)
+	wantError(c.T, expect.Err(c.claim("me", at())), aggregate.ErrNotFound)
 	wantError(c.T, c.unreachable("me", ""), aggregate.ErrNotFound)
-	got := len(rows(c.T, c.st, "TASK#"+c.ref.Tenant+"#"+c.ref.ID))
-	expect.That(c, got == 3, "%d rows, want the three", got)
+	expect.Is(c, len(rows(c.T, c.st, "TASK#"+c.ref.Tenant+"#"+c.ref.ID)), 3, "rows")
 }
 
 func testLeases(t *testing.T, st *taskStore) {

@@ -97,7 +97,7 @@ func testNewerCommitWins(t *testing.T, st *taskStore) {
 	c := expect.Value(approvePrompt(a))(t)
 	decided(t, st, ref, cancel)
 	before := rows(t, st, "TASK#"+ref.Tenant+"#"+ref.ID)
-	wantError(t, second(st.Commit(t.Context(), a, c)), aggregate.ErrConflict)
+	wantError(t, expect.Err(st.Commit(t.Context(), a, c)), aggregate.ErrConflict)
 	expect.Same(t, before, rows(t, st, "TASK#"+ref.Tenant+"#"+ref.ID), items())
 }
 
@@ -105,7 +105,7 @@ func testRunOfAnother(t *testing.T, st *taskStore) {
 	a := loaded(t, st, created(t, st, 12))
 	a.Head.Run++ // nothing else differs
 	c := expect.Value(extract(a))(t)
-	wantError(t, second(st.Commit(t.Context(), a, c)), aggregate.ErrConflict)
+	wantError(t, expect.Err(st.Commit(t.Context(), a, c)), aggregate.ErrConflict)
 }
 
 func testChangeOfAnotherTask(t *testing.T, st *taskStore) {
@@ -124,9 +124,7 @@ func testClaimReliesOnPermission(t *testing.T, st *taskStore) {
 	expect.NoError(t, err)
 	p.Allowed = false
 	p = expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at()))(t)
-	if _, err := st.Commit(t.Context(), a, c); !errors.Is(err, aggregate.ErrConflict) {
-		t.Errorf("a claim that saw no row: %v, want ErrConflict", err)
-	}
+	expect.Fails(t, expect.Err(st.Commit(t.Context(), a, c)), aggregate.ErrConflict, "a claim that saw no row")
 	c.Owned = []aggregate.Owned{{Key: tenancy.ToolKey(p.ToolName), Rev: p.Rev}}
 	if _, err := st.Commit(t.Context(), a, c); err != nil {
 		t.Errorf("a claim that saw the row: %v", err)

@@ -264,9 +264,7 @@ func testTenants(t *testing.T, w *contestWorld) {
 	}
 	r, _, err := w.LoadRoundHistory(t.Context(), other, id, "a", 1)
 	expect.That(t, r == nil && err == nil, "%v %v", r, err)
-	if _, err := w.Load(t.Context(), contest.Ref(other, id)); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("%v", err)
-	}
+	expect.Fails(t, expect.Err(w.Load(t.Context(), contest.Ref(other, id))), aggregate.ErrNotFound)
 	expect.Is(t, expect.Value(w.TeamStatistics(t.Context(), other, "a"))(t), store.Statistics{})
 }
 

@@ -112,20 +112,20 @@ func TestQueriesCostTheSameHoweverManyRowsThereAre(t *testing.T) {
 		costs := map[string]float64{}
 		for name, ask := range map[string]func(*contestWorld) error{
 			"board over all": func(x *contestWorld) error {
-				return failed(x.Board(t.Context(), contestTenant, store.ContestFilter{}, "", 0))
+				return expect.Err(x.Board(t.Context(), contestTenant, store.ContestFilter{}, "", 0))
 			},
 			"board of a contest": func(x *contestWorld) error {
-				return failed(x.Board(t.Context(), contestTenant, store.ContestFilter{Execution: id}, "", 0))
+				return expect.Err(x.Board(t.Context(), contestTenant, store.ContestFilter{Execution: id}, "", 0))
 			},
 			"board of a team": func(x *contestWorld) error {
-				return failed(x.Board(t.Context(), contestTenant, store.ContestFilter{Team: "a"}, "", 0))
+				return expect.Err(x.Board(t.Context(), contestTenant, store.ContestFilter{Team: "a"}, "", 0))
 			},
 			"round history": func(x *contestWorld) error {
 				r, _, err := x.LoadRoundHistory(t.Context(), contestTenant, id, "a", 1)
 				expect.That(t, r != nil, "no history")
 				return err
 			},
-			"summary": func(x *contestWorld) error { return failed(x.Summary(t.Context(), contestTenant, id)) },
+			"summary": func(x *contestWorld) error { return expect.Err(x.Summary(t.Context(), contestTenant, id)) },
 		} {
 			m := &meter{}
 			expect.NoError(t, ask(w.through(server, m)))
@@ -142,8 +142,6 @@ func TestQueriesCostTheSameHoweverManyRowsThereAre(t *testing.T) {
 		}
 	}
 }
-
-func failed(_ any, err error) error { return err }
 
 // fill writes one contest with two rounds, and the rows of the given number of further rounds.
 func (w *contestWorld) fill(t *testing.T, server *storetest.Server, rows int) string {

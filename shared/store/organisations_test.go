@@ -111,8 +111,7 @@ func TestAnOrganisationStandsOnceItIsSaved(t *testing.T) {
 		strings.Contains(string(w.audit(t)[1].Details), `"people_gone":10`), "%s, %d, %+v", first, rev, w.audit(t))
 	expect.That(t, w.SaveOrganisation(t.Context(), organisationTenant, 2, o, aggregate.System(),
 		organisationsAt()) != nil, "the system saves an organisation")
-	_, err := w.Organisation(t.Context(), "a#b")
-	expect.Fails(t, err, aggregate.ErrNotFound)
+	expect.Fails(t, expect.Err(w.Organisation(t.Context(), "a#b")), aggregate.ErrNotFound)
 }
 
 // Several thousand people fit into a row. More than fit are refused, and what stands stays.

@@ -82,8 +82,7 @@ func testNoPlace(t *testing.T, other *taskStore) {
 			a := decided(t, st, second, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseFull(1, full, at()) })
 			e := a.Head.Ended
 			expect.That(t, e != nil && e.As == task.TaskRefused && e.Detail == "1", "%+v", e)
-			n := countAudit(t, st, second, task.AuditTaskRefused)
-			expect.That(t, n == 1, "%d audit entries", n)
+			expect.Is(t, countAudit(t, st, second, task.AuditTaskRefused), 1, "audit entries")
 			open, _ := places(t, st, second, a.Head.Requester)
 			expect.That(t, open == 1, "%d open", open)
 		})

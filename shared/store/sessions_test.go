@@ -118,11 +118,9 @@ func testAnswer(t *testing.T, w *world) {
 	if is := w.load(t); len(is.Inbox) != 1 || len(is.Cards) != 1 {
 		t.Errorf("in the table %d wait, %d cards", len(is.Inbox), len(is.Cards))
 	}
-	if _, err := w.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	expect.Fails(t, expect.Err(w.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(1, seen, conversation.Answer{Text: "again"}, w.now)
-	}); !errors.Is(err, aggregate.ErrMoved) {
-		t.Errorf("answered twice: %v", err)
-	}
+	})), aggregate.ErrMoved, "answered twice")
 	a = w.decide(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(1, a.Waiting(), conversation.Answer{Text: "yes?"}, w.now)
 	})
@@ -142,8 +140,7 @@ func testForgotten(t *testing.T, w *world) {
 		t.Errorf("%+v", a.Conversation)
 	}
 	w.Now = func() time.Time { return w.now.Add(25 * time.Hour) }
-	_, err := w.Load(t.Context(), w.ref)
-	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "a day later: %v", err)
+	expect.Fails(t, expect.Err(w.Load(t.Context(), w.ref)), aggregate.ErrNotFound, "a day later")
 	w.now = w.now.Add(25 * time.Hour)
 	expect.Fails(t, w.tell(t, "1775034002.000100", "hello?"), aggregate.ErrNotFound, "told a day later")
 }

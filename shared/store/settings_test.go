@@ -128,8 +128,7 @@ func testRules(t *testing.T, st *taskStore) {
 	}
 	rev, err = save(1, 0)
 	expect.That(t, err == nil && rev == 1, "saved as %d: %v", rev, err)
-	_, err = save(2, 0)
-	expect.That(t, errors.Is(err, aggregate.ErrConflict), "over what was there: %v", err)
+	expect.Fails(t, expect.Err(save(2, 0)), aggregate.ErrConflict, "over what was there")
 	rev, err = save(2, 1)
 	expect.That(t, err == nil && rev == 2, "saved as %d: %v", rev, err)
 
@@ -154,7 +153,7 @@ func testTools(t *testing.T, st *taskStore) {
 	expect.Same(t, saved, got)
 	expect.That(t, !got.Allowed && got.Rev == 1 && got.Constraints == p.Constraints && got.CreatedAt.Equal(at()), "%+v",
 		got)
-	wantError(t, second(st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients)),
+	wantError(t, expect.Err(st.SaveToolPermission(t.Context(), p, approver(), at(), tenancy.OnlyRecipients)),
 		aggregate.ErrConflict)
 	got.Allowed = true
 	expect.Value(st.SaveToolPermission(t.Context(), got, approver(), at().Add(time.Hour), tenancy.OnlyRecipients))(t)

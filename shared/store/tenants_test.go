@@ -39,7 +39,7 @@ func testTenants(t *testing.T, st *taskStore) {
 	t.Run("name and administrators are saved with their entry, by a person, over what was read",
 		func(t *testing.T) { testTenantSaved(t, st, first) })
 	t.Run("a tenant that is not there", func(t *testing.T) {
-		wantError(t, second(st.Tenant(t.Context(), "01NOBODY")), aggregate.ErrNotFound)
+		wantError(t, expect.Err(st.Tenant(t.Context(), "01NOBODY")), aggregate.ErrNotFound)
 	})
 }
 
@@ -103,8 +103,7 @@ func testIntegrations(t *testing.T, st *taskStore) {
 	x := tenancy.Integration{TenantID: tenant, Provider: "freee", Status: tenancy.Connected, Credentials: "sealed-1",
 		Metadata: `{"company_id":1}`}
 
-	_, err := st.Integration(t.Context(), tenant, "freee")
-	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "before: %v, want ErrNotFound", err)
+	expect.Fails(t, expect.Err(st.Integration(t.Context(), tenant, "freee")), aggregate.ErrNotFound, "before")
 	save := func(x tenancy.Integration) tenancy.Integration {
 		t.Helper()
 		out := expect.Value(st.SaveIntegration(t.Context(), x, by, at()))(t)
@@ -127,9 +126,7 @@ func testIntegrations(t *testing.T, st *taskStore) {
 	x = save(x)
 	stale := x
 	stale.Rev--
-	if _, err := st.SaveIntegration(t.Context(), stale, by, at()); !errors.Is(err, aggregate.ErrConflict) {
-		t.Errorf("an older one: %v, want ErrConflict", err)
-	}
+	expect.Fails(t, expect.Err(st.SaveIntegration(t.Context(), stale, by, at())), aggregate.ErrConflict, "an older one")
 
 	log := auditOfTenant(t, st, tenant)
 	expect.That(t, len(log) == 3 && log[2].Details == `{"provider":"freee","reason":"refused"}` &&

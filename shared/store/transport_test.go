@@ -202,7 +202,7 @@ func testTornReads(t *testing.T, st *taskStore) {
 				c.row(before).Revision() != c.row(a).Revision(), "the read was not torn")
 			change, err := c.torn(torn)
 			expect.Must(t, err == nil, "the torn rows refuse by themselves, which proves nothing: %v", err)
-			wantError(t, second(st.Commit(t.Context(), torn, change)), aggregate.ErrConflict)
+			wantError(t, expect.Err(st.Commit(t.Context(), torn, change)), aggregate.ErrConflict)
 			after := headOf(t, st, ref)
 			expect.Is(t, after.Rev, before.Head.Rev, "the head moved from rev %d to", before.Head.Rev)
 		})

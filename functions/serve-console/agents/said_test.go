@@ -32,8 +32,7 @@ func pageAfterItsSummary(t *testing.T, w *consoletest.World) {
 		"PK": &types.AttributeValueMemberS{Value: conversation.MessagesList + k.Ref.Tenant + "#" + k.Ref.ID},
 		"SK": &types.AttributeValueMemberS{Value: s.SummaryKey},
 	}
-	_, err := w.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(w.Table), Key: key})
-	expect.NoError(t, err)
+	expect.Value(w.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(w.Table), Key: key}))(t)
 	w.Later(time.Second)
 	k.Says(webapi.Sato, "続けて")
 	k.Answers(conversation.Answer{Text: "続けます"})

@@ -189,8 +189,7 @@ func toolsOfMembers(t *testing.T, w *consoletest.World) {
 		page := b.Get(path)
 		page.Says(t, http.StatusOK, "呼び出したツール: list_departments 2 回、&lt;b&gt;made up 1 回")
 		page.Lacks(t, "argument", "result", "<b>made up")
-		n := strings.Count(page.Body, "呼び出したツール")
-		expect.That(t, n == 1, "tools of %d members, though one called any", n)
+		expect.Is(t, strings.Count(page.Body, "呼び出したツール"), 1, "tools of … members, though one called any")
 		b.In("en").Get(path).Says(t, http.StatusOK, "Tool calls: list_departments × 2, &lt;b&gt;made up × 1")
 	}
 }

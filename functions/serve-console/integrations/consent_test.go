@@ -51,8 +51,7 @@ func TestAServerThatSaysItAllIsConnectedWithATokenForItAlone(t *testing.T) {
 	next := expect.Value(s.Provider.Refresh(t.Context(), app, token.Refresh))(t)
 	expect.That(t, next.Access != token.Access && next.Refresh != token.Refresh, "nothing was renewed")
 	expect.NoError(t, s.Provider.Revoke(t.Context(), app, next.Refresh))
-	status := call(t, address, next.Access)
-	expect.That(t, status == http.StatusUnauthorized, "a revoked token is answered %d", status)
+	expect.Is(t, call(t, address, next.Access), http.StatusUnauthorized, "a revoked token is answered")
 	var refused *vault.OAuthError
 	_, err := s.Provider.Exchange(t.Context(), app, "https://ringi.example/back", code(), strings.Repeat("w", 43))
 	expect.That(t, errors.As(err, &refused) && refused.State == vault.TokenRefused, "another verifier: %v", err)

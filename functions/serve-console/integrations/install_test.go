@@ -184,8 +184,7 @@ func TestInstallationsThatAreRefused(t *testing.T) {
 	refused("a code twice", w.returns(one, w.begins(one)), http.StatusBadGateway)
 	w.slack.status = http.StatusInternalServerError
 	refused("Slack fails", w.returns(one, w.begins(one)), http.StatusBadGateway)
-	_, err := w.Store.Tenant(t.Context(), aggregate.TenantID("T0EVIL"))
-	expect.That(t, err != nil, "a tenant was made")
+	expect.That(t, expect.Err(w.Store.Tenant(t.Context(), aggregate.TenantID("T0EVIL"))) != nil, "a tenant was made")
 }
 
 // Disconnecting Slack revokes the bot's token.
@@ -271,6 +270,5 @@ func strangersFirst(t *testing.T, w *consoletest.World) {
 	log := consoletest.Logged(t)
 	_, a := enters(w, webapi.Suzuki, fresh)
 	expect.That(t, a.Status == http.StatusForbidden && strings.Contains(log.String(), "msg=refused"), "%v", a)
-	_, err := w.Store.Tenant(t.Context(), aggregate.TenantID(fresh))
-	expect.That(t, err != nil, "the workspace is known")
+	expect.That(t, expect.Err(w.Store.Tenant(t.Context(), aggregate.TenantID(fresh))) != nil, "the workspace is known")
 }

@@ -216,8 +216,7 @@ func consentsAreSingle(t *testing.T, w *connecting) {
 	asked := expect.Value(url.Parse(w.begin(b, "freee")))(t).Query()
 	b.Get("/console/integrations/return?"+url.Values{"code": {spent}, "state": {asked.Get("state")}}.Encode()).Says(t,
 		http.StatusBadGateway) // a code twice
-	n := len(w.actions()["freee"])
-	expect.That(t, n == 1, "connected %d times", n)
+	expect.Is(t, len(w.actions()["freee"]), 1, "connected")
 }
 
 func vendorsRefuse(t *testing.T, w *connecting) {
@@ -244,8 +243,7 @@ func vendorsRefuse(t *testing.T, w *connecting) {
 		b.Get(w.consent(address)).Says(t, http.StatusBadGateway, "応答を読み取れませんでした")
 		w.vendors.Fail(vendors.FreeeTokens, 500, false)
 	}
-	_, err := w.Store.Integration(t.Context(), w.Tenant.ID, "freee")
-	expect.That(t, err != nil, "something was connected")
+	expect.That(t, expect.Err(w.Store.Integration(t.Context(), w.Tenant.ID, "freee")) != nil, "something was connected")
 	w.connect(b, "freee")
 }
 
@@ -345,7 +343,6 @@ func connectsApp(t *testing.T, w *connecting) {
 	expect.Same(t, "/console/integrations?done=not-revoked", a.To)
 	row = w.row(tenancy.GitHubProvider)
 	expect.That(t, row.Status == tenancy.Disconnected && row.Credentials == "", "%+v", row)
-	_, err := w.Console.Connect.Vault.App(t.Context(), w.Tenant.ID)
-	expect.That(t, err != nil, "the key is still there")
+	expect.That(t, expect.Err(w.Console.Connect.Vault.App(t.Context(), w.Tenant.ID)) != nil, "the key is still there")
 	expect.Same(t, []string{"integration.connected", "integration.disconnected"}, w.actions()["github"])
 }

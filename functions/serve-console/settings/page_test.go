@@ -259,8 +259,7 @@ func TestSentencesNameSettingsAsTheirPageDoes(t *testing.T) {
 			"max_open_tasks": {task.ReasonOpenPerson}, "max_tasks_per_hour": {task.ReasonHourPerson},
 		} {
 			for _, r := range reasons {
-				said := explain.Ended(locale, r, "", explain.RetryRun)
-				expect.That(t, strings.Contains(said, words.Label(field)), "%s %s: %q", locale, field, said)
+				expect.Has(t, explain.Ended(locale, r, "", explain.RetryRun), words.Label(field), "%s %s", locale, field)
 			}
 		}
 	}

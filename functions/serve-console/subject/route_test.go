@@ -132,8 +132,7 @@ func TestARouteThatCannotBeWalkedIsSaidToBeOne(t *testing.T) {
 		r := reader("ja").Route(&g, false)
 		expect.That(t, r.Unknown && r.Stages == nil && r.Now == nil && strings.Contains(r.Note, "読み取れない形式"),
 			"%s: %+v", name, r)
-		who := waits("en", &g)
-		expect.That(t, strings.Contains(who, "can't read how this goes round"), "%s: %s", name, who)
+		expect.Has(t, waits("en", &g), "can't read how this goes round", "%s", name)
 	}
 }
 

@@ -214,8 +214,7 @@ func largeStory(t *testing.T, w *consoletest.World) {
 	a := sato.Get(w.TaskPage())
 	t.Logf("60 steps, 1,000 rows: %d bytes in %s", len(a.Body), time.Since(began).Round(time.Millisecond))
 	a.Holds(t, "900 行は表示していません", "/results/1-1-1/1.csv", "保存期間を過ぎたため", "step-1-1-60")
-	n := strings.Count(sato.Get(w.TaskPage()+"/results/1-1-1/1.csv").Body, "従業員")
-	expect.That(t, n == 1000, "the file has %d rows", n)
+	expect.Is(t, strings.Count(sato.Get(w.TaskPage()+"/results/1-1-1/1.csv").Body, "従業員"), 1000, "the file has … rows")
 }
 
 func unreadArguments(t *testing.T, w *consoletest.World) {

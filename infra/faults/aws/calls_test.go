@@ -321,8 +321,7 @@ func TestCallsToAWSFailAtRandom(t *testing.T) {
 		ended = append(ended, d)
 		a := d.Load()
 		for _, c := range a.Cards {
-			n := len(d.Cards(c.Key()))
-			expect.That(t, n == 1, "%s of %s is %d messages", c.Key(), d.Ref.ID, n)
+			expect.Is(t, len(d.Cards(c.Key())), 1, "%s of %s is … messages", c.Key(), d.Ref.ID)
 		}
 		if e := a.Execution(); e != nil {
 			for _, x := range a.StepsOf(e) {

@@ -128,8 +128,7 @@ func TestAConversationOffersARequest(t *testing.T) {
 	status, page := driver.SitDown(t, running, webapi.Sato).Get(d.Page())
 	expect.That(t, status == http.StatusOK && strings.Contains(page, `href="/console/tasks/`+made.TaskID+`"`),
 		"the page is %d, or does not lead to the task", status)
-	n := len(d.Audit(conversation.AuditRequestMade))
-	expect.That(t, n == 1, "%d entries say that it was made", n)
+	expect.Is(t, len(d.Audit(conversation.AuditRequestMade)), 1, "entries say that it was made")
 	r.Cancel(webapi.Sato, r.Card(driver.PromptCard, "").TS)
 }
 

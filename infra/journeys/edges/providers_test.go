@@ -96,8 +96,7 @@ func finish(t *testing.T, d *driver.Request, vendor string, before int) {
 	d.Approve(webapi.Suzuki)
 	d.Card("CARD#execution", "42 行を書き込みました")
 	d.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
-	n := vendors.Calls(vendor) - before
-	expect.That(t, n == 4, "%s was called %d times, not 4", vendor, n)
+	expect.Is(t, vendors.Calls(vendor)-before, 4, "calls of %s", vendor)
 }
 
 // newest waits for the bot's newest message in a channel with this text.

@@ -117,8 +117,7 @@ func TestWhatKeepsPeopleOutIsFound(t *testing.T) {
 	}
 	slices.Sort(rules)
 	expect.That(t, slices.Equal(rules, []string{"color-contrast", "label"}), "axe found %q", rules)
-	language := <-asked
-	expect.That(t, language == "en", "the page was asked for in %q", language)
+	expect.Is(t, <-asked, "en", "the page was asked for in")
 	p.Until(`navigator.language === "en" && matchMedia("(prefers-color-scheme: dark)").matches`)
 }
 

@@ -205,7 +205,6 @@ func TestServesWhatSomeRouteHas(t *testing.T) {
 	g := serve(&function{})
 	for path, want := range map[string]bool{"/slack/events": true, "/console/": true, "/": false,
 		"/api/chat.postMessage": false} {
-		got := g.Serves(path)
-		expect.That(t, got == want, "Serves(%s) is %v", path, got)
+		expect.Is(t, g.Serves(path), want, "Serves(%s) is", path)
 	}
 }

@@ -183,8 +183,7 @@ func TestConcurrentInvocationsHaveProcessesOfTheirOwn(t *testing.T) {
 		all.Go(func() { invoke(t, s, longSleep) })
 	}
 	waitForLog(t, s, "asleep", 5)
-	n := s.Kill("Probe")
-	expect.That(t, n == 5, "%d processes, want 5 side by side", n)
+	expect.Is(t, s.Kill("Probe"), 5, "processes")
 	all.Wait()
 }
 
@@ -226,8 +225,7 @@ func TestReservedConcurrencyRefuses(t *testing.T) {
 		invoke(t, s, longSleep)
 	}()
 	waitForLog(t, s, "asleep", 1)
-	_, err := s.Invoke(t.Context(), "Probe", []byte(`{}`))
-	expect.That(t, errors.Is(err, lambda.ErrBusy), "got %v, want ErrBusy", err)
+	expect.Fails(t, expect.Err(s.Invoke(t.Context(), "Probe", []byte(`{}`))), lambda.ErrBusy)
 	s.Kill("Probe")
 	<-done
 }
@@ -275,8 +273,7 @@ func TestKillEndsWhatRunsAndTheNextStartsAnew(t *testing.T) {
 		done <- a
 	}()
 	waitForLog(t, s, "asleep", 1)
-	killed := s.Kill("Probe")
-	expect.That(t, killed == 1, "killed %d environments, want 1", killed)
+	expect.Is(t, s.Kill("Probe"), 1, "killed … environments")
 	select {
 	case a := <-done:
 		expect.That(t, a.ErrorType == "Runtime.ExitError", "the killed invocation: %+v", a)
@@ -328,11 +325,9 @@ func TestCloseLeavesNoProcess(t *testing.T) {
 	s.Close()
 	expect.Must(t, len(pids) != 0, "there was no process")
 	for _, pid := range pids {
-		err := syscall.Kill(pid, 0)
-		expect.That(t, errors.Is(err, syscall.ESRCH), "process %d still exists", pid)
+		expect.Fails(t, syscall.Kill(pid, 0), syscall.ESRCH, "process %d still exists", pid)
 	}
-	_, err := s.Invoke(t.Context(), "Probe", nil)
-	expect.That(t, errors.Is(err, lambda.ErrClosed), "invoke after close: %v", err)
+	expect.Fails(t, expect.Err(s.Invoke(t.Context(), "Probe", nil)), lambda.ErrClosed, "invoke after close")
 }
 
 func TestInvokeDoor(t *testing.T) {
@@ -369,9 +364,7 @@ func TestInvokeDoor(t *testing.T) {
 			expect.Value(body.ReadFrom(resp.Body))(t)
 			expect.That(t, resp.StatusCode == tt.status && strings.Contains(body.String(), tt.want),
 				"answer %d %s, want %d with %s", resp.StatusCode, body.String(), tt.status, tt.want)
-			if failed := resp.Header.Get("X-Amz-Function-Error") != ""; failed != tt.failed {
-				t.Errorf("function error is %v", failed)
-			}
+			expect.Is(t, resp.Header.Get("X-Amz-Function-Error") != "", tt.failed, "function error is")
 			expect.That(t, resp.Header.Get("X-Amzn-RequestId") != "", "there is no request id")
 		})
 	}
@@ -393,8 +386,7 @@ func TestALoopIsEnded(t *testing.T) {
 		trace = strings.ReplaceAll(a.Variables["_X_AMZN_TRACE_ID"], "|", "%7C") // what its SDK sends
 	}
 	expect.Is(t, n, 16, "invocations")
-	_, err := s.Invoke(t.Context(), "Probe", []byte(`{}`))
-	expect.NoError(t, err) // another event begins a chain of its own
+	expect.Value(s.Invoke(t.Context(), "Probe", []byte(`{}`)))(t) // another event begins a chain of its own
 }
 
 func TestAFunctionThatInvokesGoesOnWithItsChain(t *testing.T) {

@@ -129,8 +129,7 @@ func TestAColdStartReplacesTheIdleProcess(t *testing.T) {
 	d.cold = true
 	cold, r := invoke(t, s, `{}`)
 	expect.That(t, !r.Failed && cold.PID != first.PID, "%s by process %d again", r.Payload, cold.PID)
-	n := len(s.PIDs("Probe"))
-	expect.That(t, n == 1, "%d processes are left", n)
+	expect.Is(t, len(s.PIDs("Probe")), 1, "processes are left")
 }
 
 // A frozen process is killed at the function's timeout, or earlier if the fault says so. Its call continues.
@@ -232,9 +231,7 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 	if err := run("Nothing", "true"); !errors.Is(err, isolated.ErrCannot) || !errors.Is(err, isolated.ErrNotBegun) {
 		t.Errorf("a function that is not there: %v", err)
 	}
-	if err := run("Plain", "true"); !errors.Is(err, isolated.ErrCannot) {
-		t.Errorf("a function that streams nothing: %v", err)
-	}
+	expect.Fails(t, run("Plain", "true"), isolated.ErrCannot, "a function that streams nothing")
 	if err := run("Sandbox", ""); !errors.Is(err, isolated.ErrCannot) || !strings.Contains(err.Error(), "script") {
 		t.Errorf("an order without a script: %v", err)
 	}

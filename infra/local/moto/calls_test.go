@@ -290,8 +290,7 @@ func TestARowIsReadAsItWasWrittenLast(t *testing.T) {
 	}
 	for i, r := range expect.Value(c.GetRecords(t.Context(),
 		&dynamodbstreams.GetRecordsInput{ShardIterator: oldest(t, c, stream)}))(t).Records {
-		is := expect.Value(attributevalue.FromDynamoDBStreamsMap(r.Dynamodb.NewImage))(t)
-		expect.Same(t, states[i], is, whole)
+		expect.Same(t, states[i], expect.Value(attributevalue.FromDynamoDBStreamsMap(r.Dynamodb.NewImage))(t), whole)
 		if i > 0 {
 			expect.Same(t, states[i-1], expect.Value(attributevalue.FromDynamoDBStreamsMap(r.Dynamodb.OldImage))(t), whole)
 		}

@@ -103,8 +103,7 @@ func ran(t *testing.T, pid int) (sum time.Duration) {
 }
 
 func TestStartSaysWhatIsMissing(t *testing.T) {
-	_, err := Start(exec.Command(filepath.Join(t.TempDir(), "nothing")))
-	expect.That(t, errors.Is(err, os.ErrNotExist), "got %v", err)
+	expect.Fails(t, expect.Err(Start(exec.Command(filepath.Join(t.TempDir(), "nothing")))), os.ErrNotExist)
 }
 
 func TestLocks(t *testing.T) {
@@ -268,8 +267,7 @@ func TestTheFasterPythonIsTaken(t *testing.T) {
 			t.Cleanup(func() { system = before })
 			t.Setenv("PATH", filepath.Dir(first)+":/bin")
 			want := map[bool]string{false: first, true: system}[tt.takesOwn]
-			got := expect.Value(find(t.Context()))(t)
-			expect.That(t, got == want, "took %s", got)
+			expect.Is(t, expect.Value(find(t.Context()))(t), want, "took")
 		})
 	}
 }

@@ -146,9 +146,7 @@ func TestModalFromClickToSubmission(t *testing.T) {
 		t.Fatalf("refused: %v", refused)
 	}
 	expect.That(t, len(w.Views(webapi.Suzuki)) == 0, "the modal stayed open")
-	if _, err := w.Submit(webapi.Suzuki, v.ID, nil); !errors.Is(err, webapi.ViewNotFound) {
-		t.Errorf("submitting a closed modal = %v", err)
-	}
+	expect.Fails(t, expect.Err(w.Submit(webapi.Suzuki, v.ID, nil)), webapi.ViewNotFound, "submitting a closed modal")
 }
 
 func TestTriggerExpires(t *testing.T) {

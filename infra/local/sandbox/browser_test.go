@@ -171,8 +171,7 @@ func form(t *testing.T, w *world, p *browser.Tab) {
 	p.Click(`[data-action="reject_prompt"]`)
 	p.Click(`dialog button[type="submit"]`)
 	p.Until(`document.querySelector("dialog .error:not([hidden])")`)
-	n := w.app.count("view_submission")
-	expect.That(t, n == 0, "an empty form was sent %d times", n)
+	expect.Is(t, w.app.count("view_submission"), 0, "an empty form was sent")
 	p.Eval(`document.querySelector("dialog textarea").value = "  "`)
 	p.Click(`dialog button[type="submit"]`)
 	p.Until(`document.querySelector("dialog .error").textContent.includes("空白だけでは伝わりません")`)
@@ -284,8 +283,7 @@ func TestAPageThatCouldNotLoadLoadsAgain(t *testing.T) {
 	t.Cleanup(server.Close)
 	p := browser.Open(t, server.URL, 1200, 800)
 	p.Until(`document.querySelector("#composer-main") && !document.querySelector("#retry") && failures.length === 0`)
-	n := asked.Load()
-	expect.That(t, n == 2, "the page was asked for %d times", n)
+	expect.Is(t, asked.Load(), 2, "the page was asked for")
 }
 
 // The panel must have a word in both languages for every status of rows and runs.
@@ -308,8 +306,7 @@ func TestThePanelHasAWordForEveryStatus(t *testing.T) {
 		all = append(all, string(s))
 	}
 	for _, s := range all {
-		n := len(regexp.MustCompile(`[{ ]`+s+`: "[^"]`).FindAllString(words, -1))
-		expect.That(t, n == 2, "%s has %d words, want one in each language", s, n)
+		expect.Is(t, len(regexp.MustCompile(`[{ ]`+s+`: "[^"]`).FindAllString(words, -1)), 2, "%s has … words", s)
 	}
 }
 

@@ -32,8 +32,7 @@ func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
 		resp, _ := visit(t, strings.Replace(address, "/authorize?", "/allow?user="+webapi.Suzuki+"&", 1))
 		code := expect.Value(resp.Location())(t).Query().Get("code")
 		made := expect.Value(slack.Installed(t.Context(), code, back))(t)
-		_, err := slack.Installed(t.Context(), code, back)
-		expect.That(t, errors.Is(err, slackapi.ErrSignInRefused), "a code twice: %v", err)
+		expect.Fails(t, expect.Err(slack.Installed(t.Context(), code, back)), slackapi.ErrSignInRefused, "a code twice")
 		return made
 	}
 	works := func(token string) string {

@@ -112,8 +112,7 @@ func TestStreamKeepsSecrets(t *testing.T) {
 	w.post(t, webapi.Sato, slack.MsgOptionText("for 佐藤 alone", false))
 	expect.Value(w.slack.PostEphemeral(webapi.HR, webapi.Suzuki, slack.MsgOptionText("for 鈴木 alone", false)))(t)
 	expect.Value(w.Say(webapi.Sato, webapi.HR, "for all"))(t)
-	got := next()
-	expect.That(t, strings.Contains(got, "for all"), "田中 hears %s first, want what is for all", got)
+	expect.Has(t, next(), "for all", "田中 hears … first")
 }
 
 // failing has the tools that were made to fail.

@@ -148,9 +148,7 @@ func TestNoPageReachesTheStack(t *testing.T) {
 	expect.That(t, len(after) == before, "a page made a queue: %v", after)
 	all := s.Lambda.Logs("TickFunction")
 	expect.That(t, len(all) == logged, "a page invoked a function: %v", all)
-	if v := row(t, s, "page", "NOTE", "type"); v != "" {
-		t.Error("a page was received as an event")
-	}
+	expect.Is(t, row(t, s, "page", "NOTE", "type"), "", "a page was received as an event")
 	if all := s.Sandbox.Attempts(); len(all) > 0 {
 		t.Errorf("a page spoke for a person: %v", all)
 	}
@@ -188,8 +186,7 @@ func TestEveryListenerRefusesWhatAPageSends(t *testing.T) {
 			if page := !strings.HasPrefix(name, "a program"); refused != page && (page || port != environment(t, s, ports)) {
 				t.Errorf("port %d answers %s with %d", port, name, resp.StatusCode)
 			}
-			got := resp.Header.Get("Access-Control-Allow-Origin")
-			expect.That(t, got == "", "port %d lets %q read", port, got)
+			expect.Is(t, resp.Header.Get("Access-Control-Allow-Origin"), "", "port %d lets … read", port)
 		}
 	}
 }

@@ -256,21 +256,18 @@ func TestSchedulesFireByHand(t *testing.T) {
 func TestStacksLiveSideBySideAndCloseLeavesNothing(t *testing.T) {
 	one, two := start(t, stack.Options{IAMOff: true, SlackAPIURL: "http://127.0.0.1:1/api"}), shared(t)
 	keep(t, one, "n3")
-	secret := written(t, one, "n3", "DRAWN", "secret")
-	expect.That(t, strings.Contains(secret, `"api_url":"http://127.0.0.1:1/api/"`), "the functions see %s", secret)
+	expect.Has(t, written(t, one, "n3", "DRAWN", "secret"), `"api_url":"http://127.0.0.1:1/api/"`, "the functions see")
 	resp := expect.Value(http.Get(one.URL + "/"))(t)
 	resp.Body.Close()
 	expect.That(t, one.Sandbox == nil && resp.StatusCode == http.StatusNotFound,
 		"there is a sandbox, or something answers %d", resp.StatusCode)
 	judges(t, one, "n5", false)
-	v := row(t, two, "n3", "NOTE", "type")
-	expect.That(t, v == "", "the other stack has the note too")
+	expect.Is(t, row(t, two, "n3", "NOTE", "type"), "", "the other stack has the note too")
 	pids := one.PIDs()
 	expect.That(t, len(pids) >= 2, "%d processes, want the stand-ins and a function at least", len(pids))
 	one.Close()
 	for _, pid := range pids {
-		err := syscall.Kill(pid, 0)
-		expect.That(t, errors.Is(err, syscall.ESRCH), "process %d is left", pid)
+		expect.Fails(t, syscall.Kill(pid, 0), syscall.ESRCH, "process %d is left", pid)
 	}
 	for _, address := range []string{one.URL, one.AWSEndpoint, one.VendorsURL} {
 		if c, err := net.Dial("tcp", strings.TrimPrefix(address, "http://")); err == nil {

@@ -161,8 +161,7 @@ func TestPatterns(t *testing.T) {
 			"TENANT#t#PENDING", true},
 		{"TENANT#*#PENDING", "TENANT#t#BY#u", false}, {"a**b", "ab", true}, {"a.c", "abc", false}, {"[a]", "a", false},
 	} {
-		got := like(tt.pattern, tt.s)
-		expect.That(t, got == tt.want, "%q like %q: %v", tt.s, tt.pattern, got)
+		expect.Is(t, like(tt.pattern, tt.s), tt.want, "%q like %q", tt.s, tt.pattern)
 	}
 }
 

@@ -56,13 +56,10 @@ func run(t *testing.T, w *pipelinetest.World, start bool) int {
 }
 
 func testOneName(t *testing.T, w *pipelinetest.World) {
-	if n := run(t, w, true); n != 1 {
-		t.Errorf("%d runs were missing, want 1", n)
-	}
+	expect.Is(t, run(t, w, true), 1, "runs were missing")
 	w.Token()
 	w.Later(time.Minute)
-	n := run(t, w, true)
-	expect.That(t, n == 0, "%d repairs of a run that is open", n)
+	expect.Is(t, run(t, w, true), 0, "repairs of a run that is open")
 	expect.Is(t, w.Status(1), sfntypes.ExecutionStatusRunning, "the run")
 	expect.Is(t, w.Load().Head.Run, 1, "the head's run")
 }
@@ -118,16 +115,14 @@ func testGivenUp(t *testing.T, w *pipelinetest.World) {
 	h := w.Load().Head
 	expect.That(t, h.Parked != nil && h.Parked.Sentence == task.ReasonRunFailed && h.Run == task.MaxRestarts+1,
 		"parked %+v at run %d", h.Parked, h.Run)
-	n := run(t, w, true)
-	expect.That(t, n == 0, "%d repairs of a parked task", n)
+	expect.Is(t, run(t, w, true), 0, "repairs of a parked task")
 }
 
 func testWakes(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
 	w.Approve()
-	n := run(t, w, false)
-	expect.That(t, n == 1, "%d woken, want 1", n)
+	expect.Is(t, run(t, w, false), 1, "woken")
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 	expect.Is(t, w.Load().Head.Run, 1, "the head's run")
 }
@@ -198,8 +193,7 @@ func testOldRun(t *testing.T, w *pipelinetest.World) {
 	run(t, w, false)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 	expect.Is(t, len(w.Load().Waits), 0, "waits")
-	s := w.Status(2)
-	expect.That(t, s == "", "run 2 is %s: an old run's token says nothing about the new one", s)
+	expect.Is(t, w.Status(2), "", "an old run's token says of the new one")
 }
 
 func testUnanswered(t *testing.T, w *pipelinetest.World) {
@@ -246,8 +240,7 @@ func testRedraw(t *testing.T, w *pipelinetest.World) {
 	for _, id := range []string{"event-1", "event-1", "event-2"} {
 		expect.NoError(t, w.Effects().Redraw(t.Context(), w.Ref, w.Load().Head.Head, id))
 	}
-	n := w.Drawn()
-	expect.That(t, n == 2, "%d messages for two events", n)
+	expect.Is(t, w.Drawn(), 2, "messages for two events")
 }
 
 func testQueueDown(t *testing.T, w *pipelinetest.World) {

@@ -43,8 +43,7 @@ func TestAGenerationThatFails(t *testing.T) {
 func testFailures(t *testing.T, server *pipelinetest.Server) {
 	t.Run("what may mend is tried again by the state machine", func(t *testing.T) {
 		w := server.World(t)
-		_, err := fail(w, task.Failure{Transient: true})
-		expect.Fails(t, err, explain.ErrModelUnavailable)
+		expect.Fails(t, expect.Err(fail(w, task.Failure{Transient: true})), explain.ErrModelUnavailable)
 		h := w.Load().Head
 		expect.That(t, h.Rev == 1, "something was written: %+v", h)
 	})

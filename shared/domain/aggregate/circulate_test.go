@@ -137,8 +137,7 @@ func TestAGateWithoutAskersOpensUnderNoRule(t *testing.T) {
 	waits := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: &at, Terms: aggregate.Terms{ApprovalHours: 72}}
 	o := aggregate.Opening{Rule: *routed().Terms.Rule, Route: *routed().Route}
 	sum := func(*aggregate.Gate) string { return "sum" }
-	_, err := waits.Under(o, nil, sum)
-	expect.Fails(t, err, aggregate.ErrOnRoute)
+	expect.Fails(t, expect.Err(waits.Under(o, nil, sum)), aggregate.ErrOnRoute)
 	o.Askers = []circulation.Person{{User: "Q"}}
 	g, err := waits.Under(o, []string{"Q"}, sum)
 	expect.That(t, err == nil && g.Ruled() && g.Terms.ApprovalRequired && g.Terms.DecideBy.Equal(opened.AddDate(0, 0,

@@ -189,8 +189,7 @@ func TestACallIsMadeOnceAndOnlyWithItsStamp(t *testing.T) {
 	for _, x := range []*Call{&forged} {
 		a := *w.a
 		a.Call = x
-		_, err := a.Claim(a.Head.Run, "forged", w.now, w.now)
-		expect.Fails(t, err, aggregate.ErrConflict)
+		expect.Fails(t, expect.Err(a.Claim(a.Head.Run, "forged", w.now, w.now)), aggregate.ErrConflict)
 	}
 	expect.NoError(t, w.claim("one"))
 	expect.Fails(t, w.claim("two"), aggregate.ErrInFlight)
@@ -288,8 +287,7 @@ func TestANumberedRuleNumbersCalls(t *testing.T) {
 		expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
 		settled, lacks := w.a.Unnumbered()
 		expect.That(t, lacks && settled.Equal(*w.a.Call.Gate.ApprovedAt), "%s: %v", tool, settled)
-		_, err := begins(w, w.a)
-		expect.Fails(t, err, task.ErrNumber)
+		expect.Fails(t, expect.Err(begins(w, w.a)), task.ErrNumber)
 		c := expect.Value(begins(w, w.a.Numbering(task.Series{Year: 2026, Last: 7})))(t)
 		expect.That(t, len(c.Beside) == 1 && strings.Contains(string(c.Audit[0].Details), "2026-000008"), "%+v", c)
 		w.must(func(*Aggregate) (aggregate.Change, error) { return c, nil })
@@ -344,9 +342,8 @@ func TestHowACallEnds(t *testing.T) {
 		expect.That(t, decided && over, "%s: it goes on", name)
 	}
 	w := asked(t, asking(t, "write_rows", `{"a":1}`))
-	_, err := w.a.Cancel("k2", w.now)
-	expect.Fails(t, err, aggregate.ErrNotFound)
-	_, err = w.a.End(aggregate.Actor{Type: aggregate.ActorUser, ID: "U_GUEST", Team: team, Guest: true}, policy, w.now)
+	expect.Fails(t, expect.Err(w.a.Cancel("k2", w.now)), aggregate.ErrNotFound)
+	_, err := w.a.End(aggregate.Actor{Type: aggregate.ActorUser, ID: "U_GUEST", Team: team, Guest: true}, policy, w.now)
 	_, refused := errors.AsType[aggregate.ErrNotAllowed](err)
 	expect.That(t, refused, "a guest cancels it: %v", err)
 }

@@ -48,8 +48,7 @@ func TestAnOrderOutsideOfItsBoundsIsRefusedByName(t *testing.T) {
 	}
 	o := order("a")
 	o.Prompt = strings.Repeat("あ", contest.MaxPrompt/3+1)
-	_, err := contest.Begin(o, began)
-	expect.That(t, err != nil, "a prompt that no row holds is taken")
+	expect.That(t, expect.Err(contest.Begin(o, began)) != nil, "a prompt that no row holds is taken")
 }
 
 func TestTheBestRoundOfATeamIsTheLaterInATie(t *testing.T) {
@@ -114,9 +113,7 @@ func TestWhatCantBeScoredIsRefused(t *testing.T) {
 	}
 	w.score(0, 1, 0.5)
 	w.end(0, contest.TeamTimeout)
-	if _, err := w.teams[0].ScoreRound(w.scored(0, 2, 0.9), w.now); !errors.Is(err, aggregate.ErrMoved) {
-		t.Errorf("after the end: %v", err)
-	}
+	expect.Fails(t, expect.Err(w.teams[0].ScoreRound(w.scored(0, 2, 0.9), w.now)), aggregate.ErrMoved, "after the end")
 	if c, err := w.teams[0].End(contest.PartialFailure, "", "", w.now); err != nil || !c.Empty() {
 		t.Errorf("ended twice: %v", err)
 	}
@@ -191,8 +188,7 @@ func TestAnOrderOfAnotherAggregateBeginsWhatItNames(t *testing.T) {
 		a.Contest.Share == o.Budget/2, "%+v", a.Contest)
 	for _, other := range []aggregate.Ref{contest.Ref(tenant, contest.NewID()),
 		contest.Ref(aggregate.TenantID("T2"), o.Execution)} {
-		_, err := contest.Kind.Begin(other, text, began)
-		expect.Fails(t, err, aggregate.ErrNotFound, "%s", other)
+		expect.Fails(t, expect.Err(contest.Kind.Begin(other, text, began)), aggregate.ErrNotFound, "%s", other)
 	}
 }
 
@@ -249,15 +245,11 @@ func TestACancelledContestIsSettledLikeAnyOther(t *testing.T) {
 	w.score(0, 1, 0.7)
 	stranger := asker
 	stranger.ID = aggregate.Derive(began, "other")
-	if _, err := w.a.Withdraw(stranger, w.now); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("withdrawn by another: %v", err)
-	}
+	expect.Fails(t, expect.Err(w.a.Withdraw(stranger, w.now)), aggregate.ErrNotFound, "withdrawn by another")
 	w.a = applied(w.a, expect.Value(w.a.Withdraw(asker, w.now))(t))
 	expect.That(t, w.a.Head.OverAt != nil && w.a.Effects(w.now).Run != nil && len(w.a.Effects(w.now).Tell) == 0, "%+v",
 		w.a.Head)
-	if _, err := w.a.Withdraw(asker, w.now); !errors.Is(err, aggregate.ErrNotDue) {
-		t.Errorf("withdrawn twice: %v", err)
-	}
+	expect.Fails(t, expect.Err(w.a.Withdraw(asker, w.now)), aggregate.ErrNotDue, "withdrawn twice")
 	w.end(0, contest.PartialFailure)
 	w.end(1, contest.PartialFailure)
 	expect.NoError(t, w.close())
@@ -270,7 +262,7 @@ func TestRunsThatDieAreRepeatedAndThenGivenUp(t *testing.T) {
 	expect.That(t, w.a.Effects(w.now).Run.Input == w.a.Effects(w.now.Add(time.Hour)).Run.Input,
 		"a repeated start has other bytes")
 	c := w.a.Overdue(w.now)[0]
-	expect.Fails(t, second(c.Decide(w.a)), aggregate.ErrNotDue, "restarted before its time")
+	expect.Fails(t, expect.Err(c.Decide(w.a)), aggregate.ErrNotDue, "restarted before its time")
 	expect.That(t, !w.a.Late(w.a.Contest.DeadlineAt) && w.a.Late(w.now.Add(time.Hour)),
 		"nobody hears that it does not end, or everybody always")
 	runs := w.die(6)
@@ -293,8 +285,6 @@ func (w *world) die(most int) (runs int) {
 	}
 	return runs
 }
-
-func second(_ aggregate.Change, err error) error { return err }
 
 func TestWhatAskedIsToldUntilItKnows(t *testing.T) {
 	w := newWorld(t, "a", "b")

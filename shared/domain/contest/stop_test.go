@@ -52,8 +52,7 @@ func TestWhoMayWithdrawAContest(t *testing.T) {
 	} {
 		by := asker
 		change(&by)
-		_, err := w.a.Withdraw(by, w.now)
-		expect.Fails(t, err, aggregate.ErrNotFound, "withdrawn by %s", by)
+		expect.Fails(t, expect.Err(w.a.Withdraw(by, w.now)), aggregate.ErrNotFound, "withdrawn by %s", by)
 	}
 }
 

@@ -206,8 +206,7 @@ func TestNothingInFlightIsEnded(t *testing.T) {
 	}
 	tb := opened(t)
 	tb.now = tb.now.Add(30 * 24 * time.Hour)
-	_, err := tb.load().CloseIdle(tb.now)
-	expect.Fails(t, err, aggregate.ErrNotDue, "ended while a message waits")
+	expect.Fails(t, expect.Err(tb.load().CloseIdle(tb.now)), aggregate.ErrNotDue, "ended while a message waits")
 }
 
 // An action that is cancelled after its approval keeps the verdict of the person who approved it.

@@ -61,8 +61,7 @@ func TestAConversationThatIsNotKeptIsForgottenInTwoCommits(t *testing.T) {
 	due := tb.load().DueAt(tb.now)
 	expect.That(t, due != nil && !due.After(at), "due at %v, to be forgotten at %v", due, at)
 	tb.now = at
-	_, err := tb.load().Reopen(person(sato), policy, tb.now)
-	expect.Fails(t, err, aggregate.ErrNotFound, "begun anew")
+	expect.Fails(t, expect.Err(tb.load().Reopen(person(sato), policy, tb.now)), aggregate.ErrNotFound, "begun anew")
 	for key := range tb.rows { // they may have expired
 		delete(tb.rows, key)
 	}

@@ -73,8 +73,7 @@ func TestAnActionIsSentBack(t *testing.T) {
 func TestNobodyStampsAnotherPayloadThanIsAsked(t *testing.T) {
 	tb := circulating(t)
 	tb.forged(func(x *Action) { x.Payload = proposal(ShellCommand, start.AddDate(0, 0, 1), "").Payload })
-	_, err := tb.acting(circulation.Stamp, suzuki)(tb.load())
-	expect.Fails(t, err, aggregate.ErrConflict)
+	expect.Fails(t, expect.Err(tb.acting(circulation.Stamp, suzuki)(tb.load())), aggregate.ErrConflict)
 	tb.makes(tb.acting(circulation.SendBack, suzuki), "action.rejected")
 }
 

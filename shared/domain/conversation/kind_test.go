@@ -29,8 +29,7 @@ func TestStatusesMoveAsTheyMay(t *testing.T) {
 	}
 	every := []ActionStatus{ActionPending, ActionApproved, ActionExecuting, ActionSucceeded, ActionFailed, ActionCancelled}
 	for _, from := range every {
-		over := slices.Contains(every[3:], from)
-		expect.That(t, over == from.Over(), "%s is over: %v", from, from.Over())
+		expect.Is(t, slices.Contains(every[3:], from), from.Over(), "%s is over: %v", from, from.Over())
 	}
 }
 

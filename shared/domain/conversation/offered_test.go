@@ -58,8 +58,7 @@ func TestARequestAfterReadingIsMadeByAPersonOnce(t *testing.T) {
 		_, refused := errors.AsType[aggregate.ErrNotAllowed](err)
 		expect.That(t, refused, "%s: %v", name, err)
 	}
-	_, err := a.MakeRequest("another", person(sato), policy, now)
-	expect.Fails(t, err, aggregate.ErrNotFound)
+	expect.Fails(t, expect.Err(a.MakeRequest("another", person(sato), policy, now)), aggregate.ErrNotFound)
 
 	c, err := a.MakeRequest(o.ID, person(suzuki), policy, now)
 	made := after(t, a)(c, err)
@@ -74,8 +73,7 @@ func TestARequestAfterReadingIsMadeByAPersonOnce(t *testing.T) {
 	expect.That(t, task.Head.TaskID == o.TaskID && task.Spoken() && task.Request.User == suzuki, "%+v", task.Request)
 	done := after(t, made)(makes[0].Made(made))
 	expect.Is(t, len(done.Effects(now).Make), 0, "tasks that are made again")
-	_, err = makes[0].Made(done)
-	expect.Fails(t, err, aggregate.ErrNotDue)
+	expect.Fails(t, expect.Err(makes[0].Made(done)), aggregate.ErrNotDue)
 
 	again, err := made.MakeRequest(o.ID, person(suzuki), policy, now)
 	expect.That(t, err == nil && again.Empty(), "%+v, %v", again, err)

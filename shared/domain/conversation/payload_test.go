@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/files"

@@ -88,8 +88,7 @@ func TestWhatAPullRequestMayNotChange(t *testing.T) {
 		next = slices.DeleteFunc(next, func(w written) bool { return w.Header.Name == test.remove })
 		is := treeOf(t, append(next, test.add...)...)
 		c := commitOf(t, "", was, left...)
-		said := strings.Join(c.Unpushable(c.Changes(was, is), nil), "\n")
-		expect.That(t, strings.Contains(said, test.says), "%s: %q", name, said)
+		expect.Has(t, strings.Join(c.Unpushable(c.Changes(was, is), nil), "\n"), test.says, "%s", name)
 	}
 }
 
@@ -162,8 +161,7 @@ func TestChangesAreOfTheCommit(t *testing.T) {
 	c := commitOf(t, "", was)
 	expect.Same(t, []string(nil), c.Unpushable(c.Changes(was, is), nil))
 	c.Entries[0].Mode = "100755"
-	said := strings.Join(c.Unpushable(c.Changes(was, is), nil), "\n")
-	expect.Has(t, said, `"a.txt" is not what the commit has`)
+	expect.Has(t, strings.Join(c.Unpushable(c.Changes(was, is), nil), "\n"), `"a.txt" is not what the commit has`)
 }
 
 func TestATitleSaysNothingToGitHub(t *testing.T) {

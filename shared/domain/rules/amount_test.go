@@ -49,8 +49,7 @@ func TestOneParserReadsAmounts(t *testing.T) {
 		`"1,234,567,890,123,456"`: {
 			Why: rules.WhyNotNumber}, `"5\n"`: {Why: rules.WhyNotNumber}, `"1 000"`: {Why: rules.WhyNotNumber},
 	} {
-		got := sumOf("/amount").AmountOf("v1", aggregate.Write, aggregate.JSON(`{"amount":`+text+`}`))
-		expect.Same(t, got, want)
+		expect.Same(t, sumOf("/amount").AmountOf("v1", aggregate.Write, aggregate.JSON(`{"amount":`+text+`}`)), want)
 	}
 }
 

@@ -274,10 +274,8 @@ func TestWhatRefusesAClaimWithTheChangeBeforeIt(t *testing.T) {
 				tt.edit(a, &cl)
 			}
 			c := expect.Value(first(a, s.now))(t)
-			_, err := a.ClaimAfter(c, s.head.Run, cl)
-			expect.Fails(t, err, tt.want, "the claim is made")
-			_, err = a.ClaimAfter(c, s.head.Run+1, cl)
-			expect.That(t, err != nil, "another run claims")
+			expect.Fails(t, expect.Err(a.ClaimAfter(c, s.head.Run, cl)), tt.want, "the claim is made")
+			expect.That(t, expect.Err(a.ClaimAfter(c, s.head.Run+1, cl)) != nil, "another run claims")
 		})
 	}
 }

@@ -107,8 +107,7 @@ func TestAGateExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 			a := s.load()
 			status, v, _ := gateOf(a.Rows()[open.Key])
 			expect.That(t, status == aggregate.Expired && v == (aggregate.Verdict{}), "the gate is %s, %+v", status, v)
-			want := &Ended{As: TaskCancelled, At: s.head.ChangedAt, Reason: ReasonExpired}
-			expect.Same(t, want, a.Head.Ended)
+			expect.Same(t, &Ended{As: TaskCancelled, At: s.head.ChangedAt, Reason: ReasonExpired}, a.Head.Ended)
 			last := s.audit[len(s.audit)-1]
 			expect.That(t, last.Action == AuditTaskExpired && last.ActorType == aggregate.ActorSystem &&
 				last.Details == `{"hours":168}`, "recorded %+v", last)
@@ -249,8 +248,7 @@ func TestAClickThatSeesAnEndHalfWrittenLooksAgain(t *testing.T) {
 	a := s.load()
 	a.Head = before // the head is from before the commit, the prompt from after it
 	for name, press := range buttons {
-		_, err := press(s, id, person(suzuki))(a, s.now)
-		expect.Fails(t, err, aggregate.ErrConflict, "%s", name)
+		expect.Fails(t, expect.Err(press(s, id, person(suzuki))(a, s.now)), aggregate.ErrConflict, "%s", name)
 	}
 }
 
@@ -287,11 +285,10 @@ func TestWhatWasSettledIsGoodForSomeDays(t *testing.T) {
 	s := settledOnRoute(t)
 	good := aggregate.ApprovalDays * day
 	s.ageing(good)
-	_, err := s.claim(s.load(), s.now)
-	expect.NoError(t, err)
+	expect.Value(s.claim(s.load(), s.now))(t)
 	s.refused(s.failAs(ReasonApprovalAged, ""), aggregate.ErrMoved)
 	s.ageing(good + time.Millisecond)
-	_, err = s.claim(s.load(), s.now)
+	_, err := s.claim(s.load(), s.now)
 	stop, _ := errors.AsType[StopError](err)
 	expect.That(t, stop.Reason == ReasonApprovalAged && stop.Detail == "14", "after 14 days: %v", err)
 	s.do(s.failAs(stop.Reason, stop.Detail))

@@ -63,10 +63,8 @@ func TestAGateMovesOnlyAsItsRouteSays(t *testing.T) {
 		})
 		return c.done()
 	}
-	_, err := moved(aggregate.Approved, suzuki)
-	expect.Fails(t, err, aggregate.ErrOnRoute, "approved by one of two")
-	_, err = moved(aggregate.Rejected, suzuki)
-	expect.Fails(t, err, aggregate.ErrOnRoute, "rejected by nobody")
+	expect.Fails(t, expect.Err(moved(aggregate.Approved, suzuki)), aggregate.ErrOnRoute, "approved by one of two")
+	expect.Fails(t, expect.Err(moved(aggregate.Rejected, suzuki)), aggregate.ErrOnRoute, "rejected by nobody")
 	expect.Value(moved(aggregate.Approved, suzuki, tanaka))(t)
 }
 

@@ -259,8 +259,7 @@ func TestAPlaceIsTakenOnceAndGivenBack(t *testing.T) {
 			s.do(s.extract, s.finishPrompt)
 			tt.then(s)
 			hour := s.load().Head.AcceptedAt.Format("2006-01-02T15")
-			want := map[string]int{"OPEN#" + requester: tt.open, requester + "#" + hour: 1}
-			expect.Same(t, want, s.counts)
+			expect.Same(t, map[string]int{"OPEN#" + requester: tt.open, requester + "#" + hour: 1}, s.counts)
 		})
 	}
 	t.Run("one that began before there were quotas", func(t *testing.T) {

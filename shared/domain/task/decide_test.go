@@ -86,8 +86,7 @@ func TestAButtonOfAnOldVersionSaysWhatBecameOfIt(t *testing.T) {
 	stale := *a.Prompts[0]
 	stale.Status, stale.Verdict = aggregate.PendingApproval, aggregate.Verdict{}
 	a.Add(&stale)
-	_, err := a.Approve(old, person(tanaka), s.policy, s.now)
-	expect.Fails(t, err, aggregate.ErrNotLatest{Latest: 2})
+	expect.Fails(t, expect.Err(a.Approve(old, person(tanaka), s.policy, s.now)), aggregate.ErrNotLatest{Latest: 2})
 }
 
 func TestALateClickSaysThatTheTaskIsOver(t *testing.T) {
@@ -135,8 +134,7 @@ func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
 				s.do(tt.begin(s), tt.finish(s))
 			}
 			s.do(tt.reject(s))
-			want := &Ended{As: TaskCancelled, At: s.head.ChangedAt, Reason: ReasonMaxVersions}
-			expect.Same(t, want, s.head.Ended)
+			expect.Same(t, &Ended{As: TaskCancelled, At: s.head.ChangedAt, Reason: ReasonMaxVersions}, s.head.Ended)
 			expect.Is(t, s.load().Task.Status, TaskCancelled, "the task")
 			last := s.audit[len(s.audit)-2:]
 			expect.That(t, last[0].Action == tt.action && last[0].ActorID == suzuki && last[1].Action == AuditTaskCancelled &&

@@ -438,8 +438,7 @@ func TestATaskOfUnknownOutcomeIsEnded(t *testing.T) {
 func TestAKnownFailureIsNotEnded(t *testing.T) {
 	s := running(t)
 	s.do(s.claim, s.finish(failed), s.fail)
-	_, err := s.load().End(person(suzuki), s.policy, s.now)
-	expect.That(t, err != nil, "it ended again")
+	expect.That(t, expect.Err(s.load().End(person(suzuki), s.policy, s.now)) != nil, "it ended again")
 }
 
 // What Ringi itself sees arrive is done, by no person, and the log says so. It looks at no call that goes on.
@@ -478,6 +477,5 @@ func TestAWriteWhoseResultIsNeededIsNotConfirmed(t *testing.T) {
 	expect.That(t, steps[1].StepID == "step-2" && !slices.ContainsFunc(a.Offers(), func(o aggregate.Offer) bool {
 		return o.Act == ActConfirm
 	}), "%+v", a.Offers())
-	_, err := a.Confirm(a.Execution().ID, person(suzuki), s.policy, s.now)
-	expect.Fails(t, err, ErrNothingToRetry)
+	expect.Fails(t, expect.Err(a.Confirm(a.Execution().ID, person(suzuki), s.policy, s.now)), ErrNothingToRetry)
 }

@@ -196,8 +196,7 @@ func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 		s.head.Run++
 		for _, name := range []string{"extract", "begin prompt", "finish prompt", "begin process", "finish process", "park",
 			"pause", "start", "claim", "open gate", "complete", "fail", "give up", "restart"} {
-			_, err := old[name](s.load(), s.now)
-			expect.Fails(t, err, aggregate.ErrSuperseded, "%s, %s", state.name, name)
+			expect.Fails(t, expect.Err(old[name](s.load(), s.now)), aggregate.ErrSuperseded, "%s, %s", state.name, name)
 		}
 	}
 }

@@ -237,8 +237,7 @@ func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 				func(c *change) { c.moveTask(&Task{Status: from}, to) })
 		}
 	}
-	want := 3*6*6 + 5*5 + 4*4 + 5*5
-	expect.Is(t, moves, want, "moves tried")
+	expect.Is(t, moves, 3*6*6+5*5+4*4+5*5, "moves tried")
 }
 
 // beginnings are the statuses with which rows are created.

@@ -273,12 +273,11 @@ func TestWhatCantSucceedIsNotTriedAgain(t *testing.T) {
 	s := begin(t)
 	s.do(s.extract, s.park)
 	a := s.load()
-	_, err := a.RetryGeneration(person(requester), s.policy, s.now)
-	expect.NoError(t, err)
+	expect.Value(a.RetryGeneration(person(requester), s.policy, s.now))(t)
 	parked := *a.Head.Parked
 	parked.Sentence = ReasonPlanNever
 	a.Head.Parked = &parked
-	_, err = a.RetryGeneration(person(requester), s.policy, s.now)
+	_, err := a.RetryGeneration(person(requester), s.policy, s.now)
 	expect.Fails(t, err, ErrNothingToRetry, "a generation that can never succeed")
 }
 
@@ -304,11 +303,9 @@ func TestADraftIsPickedAsItWasSubmitted(t *testing.T) {
 		return a.PickDraft(p.ID, team, content, "別の案", person(suzuki), s.policy, s.now)
 	}
 	other, none := s.load().Prompt().Others()[0].TeamID, func(*Prompt) {}
-	_, err := pick(none, other, "経理の案")
-	expect.NoError(t, err)
-	_, err = pick(none, other, "他の案")
-	expect.Fails(t, err, aggregate.ErrNotFound, "another text than the team's")
-	_, err = pick(none, s.load().Prompt().Entry.TeamID, s.load().Prompt().Content)
+	expect.Value(pick(none, other, "経理の案"))(t)
+	expect.Fails(t, expect.Err(pick(none, other, "他の案")), aggregate.ErrNotFound, "another text than the team's")
+	_, err := pick(none, s.load().Prompt().Entry.TeamID, s.load().Prompt().Content)
 	expect.Fails(t, err, aggregate.ErrNotFound, "the draft that waits")
 	made, err := pick(func(p *Prompt) { p.Terms.ApprovalRequired = false }, other, "経理の案")
 	expect.NoError(t, err)

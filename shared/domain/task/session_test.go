@@ -167,8 +167,7 @@ func TestASessionThatNobodyCanCloseIsGivenUp(t *testing.T) {
 	if e := s.load().Execution(); !e.SessionClosed || e.Usage == nil || e.Usage.Unpriced != 1 || s.head.Run != 1 {
 		t.Errorf("closed %v, %+v, run %d", e.SessionClosed, e.Usage, s.head.Run)
 	}
-	spent := s.load().Spent()
-	expect.That(t, spent == aggregate.USD(0.25), "counts for %v, and might have spent all of its budget", spent)
+	expect.Is(t, s.load().Spent(), aggregate.USD(0.25), "it might have spent all of its budget")
 }
 
 func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {

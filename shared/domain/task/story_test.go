@@ -96,8 +96,7 @@ func (s *story) do(decisions ...decision) *story {
 func (s *story) refused(d decision, want error) {
 	s.t.Helper()
 	rev := s.head.Rev
-	_, err := s.try(d)
-	expect.Fails(s.t, err, want)
+	expect.Fails(s.t, expect.Err(s.try(d)), want)
 	expect.Is(s.t, s.head.Rev, rev, "the refusal wrote rev")
 }
 

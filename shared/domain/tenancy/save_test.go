@@ -120,8 +120,7 @@ func TestNameAndAdministratorsAreSavedByAPerson(t *testing.T) {
 			expect.That(t, diff == "" && fieldOf(err) == test.wrong && len(c.Writes) == len(test.audit),
 				"%v, want %q, %d writes %s", err, test.wrong, len(c.Writes), diff)
 			for _, w := range c.Writes {
-				want := map[string]any{"name": x.Name, "admins": x.Admins, "updated_at": now, "rev": 4}
-				expect.Same(t, want, w.Set)
+				expect.Same(t, map[string]any{"name": x.Name, "admins": x.Admins, "updated_at": now, "rev": 4}, w.Set)
 				expect.Same(t, map[string]any{"rev": 3, "name": "人事"}, w.If)
 			}
 		})

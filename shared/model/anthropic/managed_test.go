@@ -270,8 +270,7 @@ func TestPoll(t *testing.T) {
 				_, _ = w.Write([]byte(`{"data":[` + strings.Join(test.body, ",") + `],"next_page":null,"new":1}`))
 			}))
 			defer s.Close()
-			got := expect.Value(client(s.URL, "k").Poll(t.Context(), "sesn_1"))(t)
-			expect.Same(t, test.want, got)
+			expect.Same(t, test.want, expect.Value(client(s.URL, "k").Poll(t.Context(), "sesn_1"))(t))
 		})
 	}
 }

@@ -153,14 +153,14 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: `{"anthropic":"k"}`}, ID: "models"}}
 	ways := map[string]func(tenancy.Settings, string) error{
 		"a task's": func(s tenancy.Settings, name string) error { // also the summary of its execution
-			return second(model.Within(s, c.Open, "anthropic:"+name, nil))
+			return expect.Err(model.Within(s, c.Open, "anthropic:"+name, nil))
 		},
 		"an agent's": func(s tenancy.Settings, name string) error { // also what folds a long conversation away
-			return second(c.OpenAgent(t.Context(), agent.Definition{ID: "a", Provider: agent.Anthropic, Model: name}, "", s))
+			return expect.Err(c.OpenAgent(t.Context(), agent.Definition{ID: "a", Provider: agent.Anthropic, Model: name}, "", s))
 		},
 		// A contest always has a budget.
 		"a contest's": func(_ tenancy.Settings, name string) error {
-			return second(provider.Wires{Config: c}.Open("anthropic:" + name))
+			return expect.Err(provider.Wires{Config: c}.Open("anthropic:" + name))
 		},
 	}
 	for about, tt := range map[string]struct {
@@ -198,21 +198,18 @@ func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
 		e := new(model.Error)
 		expect.That(t, errors.As(err, &e) && e.Kind == model.Unauthorized, "%s with a wrong key: %v", name, err)
 	}
-	_, err := expect.Value(w.Open("bedrock:anthropic.claude-9-v1:0"))(t).Say(t.Context(), hello)
-	expect.NoError(t, err)
+	expect.Value(expect.Value(w.Open("bedrock:anthropic.claude-9-v1:0"))(t).Say(t.Context(), hello))(t)
 	want := []string{"/v1/messages", "/v1/chat/completions", "/v1/chat/completions",
 		"/model/anthropic.claude-9-v1:0/invoke"}
 	expect.That(t, slices.Equal(paths, want), "%v, want %v", paths, want)
 	expect.Is(t, k.reads, 4, "the keys were read (times): a refused one is read anew")
-	if e := new(model.Error); !errors.As(second(w.Open("mistral:large")), &e) || e.Kind != model.UnknownModel {
+	if e := new(model.Error); !errors.As(expect.Err(w.Open("mistral:large")), &e) || e.Kind != model.UnknownModel {
 		t.Errorf("a model of no known form: %v", e)
 	}
 	instead := w
 	instead.Instead = "demo"
 	expect.Is[model.Wire](t, expect.Value(instead.Open("anthropic:claude-haiku-4-5"))(t), (demo.Teams{}))
 }
-
-func second[T any](_ T, err error) error { return err }
 
 const onBedrock = "bedrock:global.anthropic.claude-sonnet-4-6"
 
@@ -279,9 +276,9 @@ func TestAPriceLetsAnAgentAnswerUnderALimit(t *testing.T) {
 	} {
 		s := tenancy.Settings{MaxCostUSD: 1, Model: "bedrock:anthropic.claude-9-v1:0"}
 		e := new(model.Error)
-		expect.That(t, errors.As(second(c.OpenAgent(t.Context(), d, "", s)), &e) && e.Kind == model.Unpriced &&
+		expect.That(t, errors.As(expect.Err(c.OpenAgent(t.Context(), d, "", s)), &e) && e.Kind == model.Unpriced &&
 			e.Model == name, "%+v", e)
 		s.Prices = []tenancy.ModelPrice{{Model: name, Input: "0", Output: "0"}}
-		expect.NoError(t, second(c.OpenAgent(t.Context(), d, "", s)))
+		expect.Value(c.OpenAgent(t.Context(), d, "", s))(t)
 	}
 }

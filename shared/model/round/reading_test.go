@@ -193,8 +193,7 @@ func testDown(w *world) {
 	r := w.open("en")
 	ctx, cancel := context.WithCancel(w.Context())
 	cancel()
-	_, err := r.Read(ctx, "rooms_house_rules", json.RawMessage(`{}`))
-	expect.That(w, err != nil, "read after the end")
+	expect.That(w, expect.Err(r.Read(ctx, "rooms_house_rules", json.RawMessage(`{}`))) != nil, "read after the end")
 }
 
 // Results and errors of a server reach models without invisible characters, even if JSON escapes them.

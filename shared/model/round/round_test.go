@@ -62,8 +62,7 @@ func TestABlankPromptIsRefusedBeforeAnyCall(t *testing.T) {
 	for _, blank := range []string{"", " \n", "　", "\u200b"} {
 		p := play()
 		p.Prompt = blank
-		_, err := (round.Runner{}).Round(t.Context(), p)
-		expect.That(t, errors.Is(err, round.ErrBlankPrompt), "%q: %v", blank, err)
+		expect.Fails(t, expect.Err((round.Runner{}).Round(t.Context(), p)), round.ErrBlankPrompt, "%q", blank)
 	}
 }
 

@@ -49,6 +49,9 @@ func Value[V any](v V, err error) func(T) V {
 	}
 }
 
+// Err returns a call's error without its result: expect.Fails(t, expect.Err(call()), want).
+func Err[V any](_ V, err error) error { return err }
+
 // Same fails the test with the difference between two values. The test continues.
 func Same(t T, a, b any, options ...cmp.Option) {
 	t.Helper()

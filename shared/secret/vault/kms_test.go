@@ -144,8 +144,7 @@ func TestARefusedCallIsAskedAndReportedAsByTheSDK(t *testing.T) {
 					got.code, got.message = api.ErrorCode(), api.ErrorMessage()
 				}
 				expect.That(t, got == tt.want, "%s: %+v, want %+v: %v", whose, got, tt.want, err)
-				_, err = e.Seal(t.Context(), "T1", "freee", []byte("himitsu"))
-				expect.Fails(t, err, vault.ErrLocked, whose)
+				expect.Fails(t, expect.Err(e.Seal(t.Context(), "T1", "freee", []byte("himitsu"))), vault.ErrLocked, whose)
 				asked[whose] = [2]call{opening, {tt.kms.headers, tt.kms.body}}
 			}
 			for i, ours := range asked["ours"] {

@@ -188,8 +188,7 @@ func testLocked(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
 	v := w.Vault
 	v.Envelope.KMS = sealing{old: w.Envelope.KMS}
-	_, err := v.Renew(t.Context(), tenant, "freee", first.Access)
-	expect.That(t, errors.Is(err, vault.ErrLocked), "no new key: %v", err)
+	expect.Fails(t, expect.Err(v.Renew(t.Context(), tenant, "freee", first.Access)), vault.ErrLocked, "no new key")
 	v.Envelope.KMS = noKeys{}
 	if _, err := v.Token(t.Context(), tenant, "freee"); !errors.Is(err, vault.ErrLocked) ||
 		errors.Is(err, vault.ErrSealed) {
@@ -281,8 +280,7 @@ func testImpatient(t *testing.T, w *world) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := w.Renew(ctx, tenant, "freee", first.Access)
-	expect.That(t, errors.Is(err, context.DeadlineExceeded), "who waits: %v", err)
+	expect.Fails(t, expect.Err(w.Renew(ctx, tenant, "freee", first.Access)), context.DeadlineExceeded, "who waits")
 	goes() // the exchange finishes
 	w.vendors.Hang("freee_token", 0)
 	all.Wait()

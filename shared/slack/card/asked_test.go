@@ -32,8 +32,7 @@ func TestATasksCardSaysWhichVersionHasTheNewest(t *testing.T) {
 	never("the next version is being drafted")
 	s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: content}, tenancy.DefaultSettings(), s.now))
 	for locale, want := range map[string]string{"ja": "最新の内容は実行方針 v2 にあります", "en": "For the latest, see policy v2"} {
-		text := said(locale)
-		expect.That(t, strings.Contains(text, want), "%s: %s", locale, text)
+		expect.Has(t, said(locale), want, "%s", locale)
 	}
 }
 
@@ -49,8 +48,7 @@ func TestAReplyIsInOneLanguage(t *testing.T) {
 			if want == "" {
 				want = map[string]string{"ja": "タスクは作成していません", "en": "No task was created"}[workspace]
 			}
-			text := render(s.Aggregate, s.card(taskCard), workspace, s.now).Text
-			expect.That(t, strings.Contains(text, want), "%s, %s: %s", workspace, said, text)
+			expect.Has(t, render(s.Aggregate, s.card(taskCard), workspace, s.now).Text, want, "%s, %s", workspace, said)
 		}
 	}
 }

@@ -239,8 +239,7 @@ func TestAConversationsCardIsDrawnAnewOnlyWhenItShowsSomethingElse(t *testing.T)
 func TestWhoeverEndsAConversationUnderARunningActionIsToldWhatToDoFirst(t *testing.T) {
 	c := begunConversation(t).says("", shell("make")).executing()
 	_, err := c.End(member("U_SATO"), anyMember, c.now)
-	said := card.DialogsOf(c.Aggregate).Refused(err, tenancy.Settings{Locale: "ja"})
-	expect.Has(t, said, "先に操作を取り消してください")
+	expect.Has(t, card.DialogsOf(c.Aggregate).Refused(err, tenancy.Settings{Locale: "ja"}), "先に操作を取り消してください")
 }
 
 // endDialog is the dialog that ends a conversation.

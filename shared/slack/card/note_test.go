@@ -123,8 +123,7 @@ func TestADetailInSentencesStandsBeforeTheSentence(t *testing.T) {
 				"steps won't run again."},
 		{"en", "", "A tool call failed. Check the service, then press [🔄 Run again]. Completed steps won't run again."},
 	} {
-		got := card.Sentence(tt.locale, task.ReasonToolFailed, tt.detail, explain.RetryRun)
-		expect.That(t, got == tt.want, "%q: %q", tt.detail, got)
+		expect.Is(t, card.Sentence(tt.locale, task.ReasonToolFailed, tt.detail, explain.RetryRun), tt.want, "%q", tt.detail)
 	}
 }
 

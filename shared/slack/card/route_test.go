@@ -217,8 +217,7 @@ func TestListsNameWhoIsAskedAlongARoute(t *testing.T) {
 	expect.Has(t, line, "経理(あと2人)", "the stage")
 	expect.That(t, !strings.Contains(line, "<@U0TANAKA>"), "the reader is named: %s", line)
 	st := circulation.Walk(s.Process().Circulating())
-	until := fmt.Sprintf("<!date^%d^", st.CurrentStage().DecideBy.Unix())
-	expect.Has(t, line, until, "until")
+	expect.Has(t, line, fmt.Sprintf("<!date^%d^", st.CurrentStage().DecideBy.Unix()), "until")
 }
 
 // What names the person comes first, however soon the rest is due.

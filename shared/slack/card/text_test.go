@@ -54,8 +54,7 @@ func TestInlineCannotForge(t *testing.T) {
 
 func TestParagraphKeepsItsLinesAndMarks(t *testing.T) {
 	got := paragraph("  # 方針\n- **集計** <!here> @here\r\n\u202e1 < 2  ", 1000)
-	want := "# 方針\n- **集計** &lt;!here&gt; @\u2060here\n1 &lt; 2"
-	expect.Same(t, want, got)
+	expect.Same(t, "# 方針\n- **集計** &lt;!here&gt; @\u2060here\n1 &lt; 2", got)
 }
 
 func TestCut(t *testing.T) {
@@ -169,8 +168,7 @@ func TestMentionsAreFoldedAsASCII(t *testing.T) {
 
 func TestTextsThatShowNothingAreNone(t *testing.T) {
 	for _, s := range []string{"\u3164", "\u2800\u2800", "\U0001d159 \uffa0", "\u034f\u200d", "\U000e0041", "\u0301"} {
-		got := inline(s, 100)
-		expect.That(t, got == "", "%+q is shown as %+q", s, got)
+		expect.Is(t, inline(s, 100), "", "%+q is shown as", s)
 	}
 	expect.Same(t, "a bc", inline("a\u3164\u3164b\u034fc\u200d\ufe0f\ufe0f", 100))
 	expect.Same(t, "\u2068𐤀 x\u2069", inline("𐤀 x", 100))
@@ -203,8 +201,7 @@ func TestTextsAtSlacksLimits(t *testing.T) {
 					n := len(utf16.Encode([]rune(got)))
 					expect.That(t, cut && n <= limit && n > limit-size-len(ellipsis),
 						"%s makes %d units of one letter too many, at most %d", how, n, limit)
-					odd := strings.ReplaceAll(strings.TrimLeft(rest, "x"), sent, "")
-					expect.That(t, odd == "", "%s leaves half a letter: %q", how, odd)
+					expect.Is(t, strings.ReplaceAll(strings.TrimLeft(rest, "x"), sent, ""), "", "%s leaves half a letter", how)
 				}
 			})
 		}

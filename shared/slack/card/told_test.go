@@ -124,10 +124,7 @@ func TestOrdinaryValuesStandAsTheyAre(t *testing.T) {
 		expect.That(t, strings.Contains(on, "\ntext: `"+v+"`\n") && strings.Contains(above, "\ntext: `"+v+"`\n"),
 			"%s is drawn as %s and %s", v, on, above)
 	}
-	if above := aboveTheStamp(t, "rooms.book", `{"text":"*完了* 10:00~11:00"}`); !strings.Contains(above,
-		"text: `*完了* 10:00~11:00`") {
-		t.Error(above)
-	}
+	expect.Has(t, aboveTheStamp(t, "rooms.book", `{"text":"*完了* 10:00~11:00"}`), "text: `*完了* 10:00~11:00`")
 }
 
 // A gate's content never hides a text behind many spaces or line ends.

@@ -177,16 +177,14 @@ func TestAPlaceIsLookedUpOnceInAWhile(t *testing.T) {
 	for range 3 {
 		expect.NoError(t, asks("C1", now))
 	}
-	n := l.listed.Load()
-	expect.That(t, n == 1, "members were asked for %d times", n)
+	expect.Is(t, l.listed.Load(), 1, "members were asked for")
 	expect.NoError(t, asks("C1", now.Add(remembered)))
 	for range 2 { // a scope may be granted meanwhile
 		err := asks("CGROUP", now)
 		expect.That(t, errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnlisted}),
 			"a group direct message: %v", err)
 	}
-	n = l.listed.Load()
-	expect.That(t, n == 4, "members were asked for %d times", n)
+	expect.Is(t, l.listed.Load(), 4, "members were asked for")
 }
 
 func TestOnlyMembersAndGroupsThatAreThereCanBeChosen(t *testing.T) {
@@ -221,8 +219,7 @@ func TestMembersAreListedOnceAMinute(t *testing.T) {
 	for _, after := range []time.Duration{0, 59 * time.Second, 61 * time.Second} {
 		expect.Value(r.Of(t.Context(), slack.Client, slacktest.Team, now.Add(after)))(t)
 	}
-	n := len(slack.Calls("users.list"))
-	expect.That(t, n == 2, "%d calls, want one for each minute", n)
+	expect.Is(t, len(slack.Calls("users.list")), 2, "calls")
 }
 
 // company has n people.

@@ -69,16 +69,14 @@ func TestFindCards(t *testing.T) {
 		{Task: "01OTHER", Card: "CARD#task"}} {
 		expect.Value(s.Client.Post(t.Context(), webapi.HR, root, message("other"), other))(t)
 	}
-	got := expect.Value(s.Client.FindCards(t.Context(), webapi.HR, root, about))(t)
-	expect.Same(t, want, got)
+	expect.Same(t, want, expect.Value(s.Client.FindCards(t.Context(), webapi.HR, root, about))(t))
 	n := len(s.Calls("conversations.replies"))
 	expect.That(t, n >= 3, "%d pages", n)
 	none, err := s.Client.FindCards(t.Context(), webapi.HR, "1.000001", about)
 	expect.That(t, err == nil && len(none) == 0, "a thread that is gone: %v, %v", none, err)
 	// Slack posts in the channel what was for a thread that it doesn't find.
 	ts := expect.Value(s.Client.Post(t.Context(), webapi.HR, "", message("card"), about))(t)
-	got = expect.Value(s.Client.FindCards(t.Context(), webapi.HR, "1.000001", about))(t)
-	expect.Same(t, []string{ts}, got)
+	expect.Same(t, []string{ts}, expect.Value(s.Client.FindCards(t.Context(), webapi.HR, "1.000001", about))(t))
 }
 
 func TestPeople(t *testing.T) {
@@ -91,8 +89,7 @@ func TestPeople(t *testing.T) {
 		webapi.Stranger: {ID: webapi.Stranger, Name: "Robin Park", Mail: "robin@acme.example.com",
 			Team: webapi.StrangerTeam, Language: "en"},
 	} {
-		got := expect.Value(s.Client.User(t.Context(), id))(t)
-		expect.Same(t, want, got)
+		expect.Same(t, want, expect.Value(s.Client.User(t.Context(), id))(t))
 	}
 	group, err := s.Client.UsergroupMembers(t.Context(), webapi.Approvers)
 	diff := cmp.Diff([]string{webapi.Suzuki, webapi.Tanaka}, group)
@@ -180,15 +177,14 @@ func TestAMessageAsItStands(t *testing.T) {
 	expect.Is(t, seen("", root), "有給の残りが合わないtrue")
 	expect.Is(t, seen(root, reply), "90 円true")
 	now := "900 円"
-	_, err := s.Update(webapi.HR, reply, webapi.Tanaka, webapi.Patch{Text: &now})
-	expect.NoError(t, err)
+	expect.Value(s.Update(webapi.HR, reply, webapi.Tanaka, webapi.Patch{Text: &now}))(t)
 	expect.Is(t, seen(root, reply), "900 円true")
 	expect.NoError(t, s.Delete(webapi.HR, reply, webapi.Tanaka))
 	expect.Is(t, seen(root, reply), "false")
 	expect.NoError(t, s.Delete(webapi.HR, root, webapi.Sato))
 	expect.Is(t, seen("", root), "false")
 	s.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})
-	_, _, err = s.Client.Seen(t.Context(), webapi.HR, root, reply)
+	_, _, err := s.Client.Seen(t.Context(), webapi.HR, root, reply)
 	expect.Is(t, slackapi.Code(err), "missing_scope")
 }
 

@@ -128,8 +128,7 @@ func testKeptOfContests(t *testing.T, s large.Store, w *pipelinetest.World) {
 		opens(t, s, w, large, text(101))
 		for _, other := range []aggregate.Ref{task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID),
 			task.RefOf(w.Ref.Tenant, aggregate.NewID())} {
-			_, err := s.Open(t.Context(), other, large)
-			expect.Fails(t, err, aggregate.ErrNotFound, "another's")
+			expect.Fails(t, expect.Err(s.Open(t.Context(), other, large)), aggregate.ErrNotFound, "another's")
 		}
 	})
 	t.Run("an answer that a contest's round goes on from stands by itself, and one that was kept with what stays is "+
@@ -169,9 +168,7 @@ func testOpened(t *testing.T, s large.Store, w *pipelinetest.World) {
 			drawn, err := s.Opened(t.Context(), a, name)
 			expect.Must(t, err == nil && string(drawn.Gates[7].Arguments.JSON) == string(text(large.MaxInline+107)) &&
 				a.Gates[7].Arguments.JSON == "", "%v, %+v", err, a.Gates[7])
-			if n := w.Transport.Count("GET") - before; n != 1 {
-				t.Errorf("%d were fetched", n)
-			}
+			expect.Is(t, w.Transport.Count("GET")-before, 1, "were fetched")
 		}
 		before := w.Transport.Count("GET")
 		if drawn, err := s.Opened(t.Context(), a, "01PROMPT"); err != nil || drawn != a ||

@@ -2,7 +2,6 @@ package large_test
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -75,8 +74,7 @@ func TestADifferenceIsOfTwoVersions(t *testing.T) {
 	}
 	_, err := s.Difference(t.Context(), session, version, strings.Repeat("a", 64))
 	expect.Fails(t, err, large.ErrGone, "archives that are gone")
-	_, err = s.Difference(t.Context(), session, "../x", version)
-	expect.That(t, err != nil, "a version is a path")
+	expect.That(t, expect.Err(s.Difference(t.Context(), session, "../x", version)) != nil, "a version is a path")
 }
 
 // opened is the store of a bucket of this test's own.
@@ -154,9 +152,7 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	expect.NoError(t, s.Lend(t.Context(), session, conversation.On{Base: version}, time.Now().Add(time.Minute), &o))
 	status, body := get(t, o.Workspace)
 	expect.That(t, status == http.StatusOK && bytes.Equal(body, archive), "%d, %d bytes", status, len(body))
-	if _, err := s.Take(t.Context(), session, "01ACTION"); !errors.Is(err, large.ErrGone) {
-		t.Errorf("before anything is uploaded: %v", err)
-	}
+	expect.Fails(t, expect.Err(s.Take(t.Context(), session, "01ACTION")), large.ErrGone, "before anything is uploaded")
 	_, changed := tree(t, "2")
 	if status := upload(t, o.Upload, changed); status/100 != 2 {
 		t.Fatalf("the upload is answered %d", status)
@@ -166,8 +162,7 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	content, _ := after.Content("main.py")
 	expect.That(t, string(content) == "2" && taken == files.Sum(changed), "version %s holds %q", taken, content)
 	if status := upload(t, o.Upload, []byte("no archive at all")); status/100 == 2 {
-		_, err := s.Take(t.Context(), session, "01ACTION")
-		expect.Fails(t, err, files.ErrRefused, "what is no archive")
+		expect.Fails(t, expect.Err(s.Take(t.Context(), session, "01ACTION")), files.ErrRefused, "what is no archive")
 	}
 
 	if status, _ := get(t, o.Cancel); status == http.StatusOK {
@@ -179,9 +174,7 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	}
 
 	other := large.VersionsOf{Tenant: session.Tenant, ID: "other"}
-	if _, err := s.Get(t.Context(), other, version); !errors.Is(err, large.ErrGone) {
-		t.Errorf("another session's version: %v", err)
-	}
+	expect.Fails(t, expect.Err(s.Get(t.Context(), other, version)), large.ErrGone, "another session's version")
 }
 
 // In AWS the sandbox's network resolves one host name, given in template.yaml, and allows one prefix.

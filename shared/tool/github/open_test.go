@@ -263,8 +263,7 @@ func TestALookFindsWhatIsThere(t *testing.T) {
 	last, _, err := w.carry(t, o, github.Step{})
 	expect.NoError(t, err)
 	expect.Same(t, last, expect.Value(c.Look(t.Context(), w.repo.ID, o.Branch, last.Commit))(t))
-	_, err = c.Look(t.Context(), w.repo.ID+1, o.Branch, last.Commit)
-	expect.That(t, errors.Is(err, github.ErrOther), "%v", err)
+	expect.Fails(t, expect.Err(c.Look(t.Context(), w.repo.ID+1, o.Branch, last.Commit)), github.ErrOther)
 }
 
 // What is not the commit's, or not what people were shown, makes no tree.

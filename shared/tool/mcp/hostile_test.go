@@ -372,8 +372,7 @@ func TestAServerWithManyTools(t *testing.T) {
 	v.faults["tools/list"] = paged(2_345)
 	first, last := v.hash(t, "tool_0"), v.hash(t, "tool_2344")
 	for name, hash := range map[string]string{"tool_0": first, "tool_2344": last} {
-		got := expect.Value(v.call(t, name, hash, `{}`))(t)
-		expect.Same(t, map[string]string{"text": "done"}, got)
+		expect.Same(t, map[string]string{"text": "done"}, expect.Value(v.call(t, name, hash, `{}`))(t))
 	}
 	v.faults["tools/list"] = paged(12_345)
 	_, err := client(v.URL).List(t.Context(), v.Server)

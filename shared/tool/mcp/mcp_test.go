@@ -108,8 +108,7 @@ func TestAWriteThatWasDoneIsDoneWhateverItSays(t *testing.T) {
 		_, v := newRooms(t)
 		hash := v.hash(t, "book_room")
 		v.faults["tools/call"] = replying(result)
-		got := expect.Value(v.book(t, hash))(t)
-		expect.Same(t, map[string]string{"text": want}, got)
+		expect.Same(t, map[string]string{"text": want}, expect.Value(v.book(t, hash))(t))
 	}
 }
 

@@ -42,8 +42,7 @@ func TestADirectMessageIsSentOncePerKey(t *testing.T) {
 	text, found := w.looks(t, "send_slack_dm", dmArgs)
 	expect.That(t, found && strings.Contains(text, first.MessageTS), "not found: %s", text)
 	w.run(t, "send_slack_dm", dmArgs, &again)
-	want := []string{"&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: "}
-	expect.Same(t, want, w.sent(t, webapi.Sato))
+	expect.Same(t, []string{"&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: "}, w.sent(t, webapi.Sato))
 	if first.AlreadySent || !again.AlreadySent || first.MessageTS == "" || again.MessageTS != first.MessageTS ||
 		first.User != webapi.Sato {
 		t.Errorf("%+v, %+v", first, again)

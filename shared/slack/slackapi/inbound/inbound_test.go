@@ -239,8 +239,7 @@ func TestWithoutASigningSecretSlackIsToldToComeAgain(t *testing.T) {
 	for _, err := range []error{secret.ErrMissing, errors.New("down")} {
 		e := edge()
 		e.Keys = &replaced{err: err}
-		got := serve(e, signed("{}"))
-		expect.That(t, got == 503, "%v: answered %d", err, got)
+		expect.Is(t, serve(e, signed("{}")), 503, "%v: answered", err)
 	}
 }
 

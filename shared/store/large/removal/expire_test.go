@@ -98,8 +98,7 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 	of, arguments := k.keep(t, k.Ref, large.MaxInline+1)
 	prompt, err := k.Results().Prompts(k.Ref)(t.Context(), text(10))
 	expect.NoError(t, err)
-	n := k.expire(t, 401*day)
-	expect.That(t, n == 1, "of a task that still runs %d objects were deleted, want its prompt", n)
+	expect.Is(t, k.expire(t, 401*day), 1, "of a task that still runs … objects were deleted")
 	k.Cancel()
 	for _, tt := range []struct {
 		days  int
@@ -110,8 +109,7 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 		expect.Is(t, k.expire(t, tt.after), tt.want, "deleted after %s", tt.after)
 	}
 	for name, b := range map[string]aggregate.Blob{"result": of, "prompt": prompt} {
-		_, err := k.Results().Open(t.Context(), k.Ref, b)
-		expect.Fails(t, err, large.ErrExpired, "the %s", name)
+		expect.Fails(t, expect.Err(k.Results().Open(t.Context(), k.Ref, b)), large.ErrExpired, "the %s", name)
 	}
 	if _, err := k.Results().Open(t.Context(), k.Ref, arguments); err != nil {
 		t.Errorf("the arguments: %v", err)
@@ -181,8 +179,7 @@ func TestExpiringIsBounded(t *testing.T) {
 		Now: func() time.Time { return time.Now().Add(3 * day) }}
 	x, err := late.Expire(ctx)
 	expect.That(t, x.Deleted == 0 && x.Left && err == nil, "%d deleted without time for it, %v", x.Deleted, err)
-	n := k.expire(t, 3*day)
-	expect.That(t, n == 5, "%d deleted, want 5", n)
+	expect.Is(t, k.expire(t, 3*day), 5, "deleted")
 }
 
 // Workspaces of conversations expire like results, and no tenant's id equals their prefix.
@@ -191,12 +188,9 @@ func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	s, of := large.OpenVersions(k.Config, k.Bucket), large.VersionsOf{Tenant: k.Ref.Tenant, ID: "s"}
 	version := expect.Value(s.Put(t.Context(), of, &files.Tree{}))(t)
 	expect.NoError(t, s.Cancel(t.Context(), of, "action"))
-	n := k.expire(t, 29*day)
-	expect.That(t, n == 0, "%d deleted before their time", n)
-	n = k.expire(t, 31*day)
-	expect.That(t, n == 1, "%d deleted, want the version; what an action passes is the bucket's to delete", n)
-	_, err := s.Get(t.Context(), of, version)
-	expect.Fails(t, err, large.ErrGone)
+	expect.Is(t, k.expire(t, 29*day), 0, "deleted before their time")
+	expect.Is(t, k.expire(t, 31*day), 1, "deleted")
+	expect.Fails(t, expect.Err(s.Get(t.Context(), of, version)), large.ErrGone)
 }
 
 // What a living conversation works on stays however old it is; what it worked on before doesn't.
@@ -225,8 +219,7 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	}
 	change(func(c *conversation.Conversation) { c.WorkspaceVersion = current })
 	expect.Is(t, k.expire(t, 31*day), 1, "an archive of a living conversation")
-	_, err := s.Get(t.Context(), of, first)
-	expect.Fails(t, err, large.ErrGone)
+	expect.Fails(t, expect.Err(s.Get(t.Context(), of, first)), large.ErrGone)
 	expect.Value(s.Get(t.Context(), of, current))(t)
 
 	expect.Value(rows.Decide(t.Context(), ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -263,8 +256,7 @@ func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
 		return c, nil
 	}))(t)
 	expect.Is(t, k.expire(t, 31*day), 1, "an archive")
-	_, err := s.Get(t.Context(), of, old)
-	expect.Fails(t, err, large.ErrGone)
+	expect.Fails(t, expect.Err(s.Get(t.Context(), of, old)), large.ErrGone)
 	for _, v := range []string{acting, current} {
 		expect.Value(s.Get(t.Context(), of, v))(t)
 	}
@@ -313,8 +305,7 @@ func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
 	expect.Value(s.Get(t.Context(), of, old))(t)
 	r.Conversations = rows
 	expect.Is(t, expect.Value(r.Expire(t.Context()))(t).Deleted, 1, "objects that nobody needs after all")
-	_, err := s.Get(t.Context(), of, old)
-	expect.Fails(t, err, large.ErrGone)
+	expect.Fails(t, expect.Err(s.Get(t.Context(), of, old)), large.ErrGone)
 }
 
 // What an agent read expires as prompts do; of what belongs to a conversation nothing else does.
