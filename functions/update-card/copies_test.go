@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
@@ -171,6 +174,9 @@ func TestPeopleAreReminded(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
 		"in their direct messages, in their language": testReminded,
 		"in a channel, if it is its members'":         testRemindedInChannel,
+		"once, though Slack's answer was lost":        testRemindedLost,
+		"once, though an invocation died before it":   func(t *testing.T, w *world) { testRemindedDied(t, w, false) },
+		"once, though one died before it could save":  func(t *testing.T, w *world) { testRemindedDied(t, w, true) },
 	})
 }
 
@@ -222,4 +228,49 @@ func testRemindedInChannel(t *testing.T, w *world) {
 	expect.Must(t, len(all) == before+1, "%d messages, %d before", len(all), before)
 	expect.Is(t, all[before].ThreadTS, "")
 	expect.Has(t, all[before].Text, "このチャンネルのどなたか 1 人の承認を待っているものが 1 件あります")
+}
+
+func testRemindedLost(t *testing.T, w *world) {
+	w.reminds()
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
+	w.done()
+	w.done()
+	w.remindedOnce()
+}
+
+func testRemindedDied(t *testing.T, w *world, after bool) {
+	w.reminds()
+	h := w.handler()
+	h.Slack = diesAt{w.slack.Client, after}
+	over := make(chan bool)
+	go func() {
+		defer close(over)
+		_ = h.draw(t.Context(), w.Ref, w.head(), first)
+	}()
+	<-over
+	expect.Is(t, w.Load().Cards[0].State, aggregate.CardPosting)
+	w.Later(stale + time.Second)
+	w.done()
+	w.remindedOnce()
+}
+
+// diesAt makes the invocation end before or after it posts to a person.
+type diesAt struct {
+	Slack
+	after bool
+}
+
+func (s diesAt) OpenDM(ctx context.Context, user string) (string, error) {
+	if !s.after {
+		runtime.Goexit()
+	}
+	return s.Slack.OpenDM(ctx, user)
+}
+
+func (s diesAt) Post(
+	ctx context.Context, channel, thread string, m cardMessage, about slackapi.Metadata,
+) (ts string, err error) {
+	ts, err = s.Slack.Post(ctx, channel, thread, m, about)
+	runtime.Goexit()
+	return ts, err
 }
