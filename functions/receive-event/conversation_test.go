@@ -170,10 +170,9 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 	a := k.opened[id]
 	a.Conversation.Actions, a.Conversation.Status, a.Head.Acting = 1, conversation.Executing, x.ActionID
 	a.Add(x)
-	if got := stop(h, "U0ALICE", root); got != 200 ||
-		k.opened[id].Action(x.ActionID).Status != conversation.ActionCancelled || k.opened[id].Head.Acting != "" {
-		t.Errorf("answered %d: the action is %+v", got, k.opened[id].Action(x.ActionID))
-	}
+	got := stop(h, "U0ALICE", root)
+	expect.That(t, got == 200 && k.opened[id].Action(x.ActionID).Status == conversation.ActionCancelled &&
+		k.opened[id].Head.Acting == "", "answered %d: the action is %+v", got, k.opened[id].Action(x.ActionID))
 
 	post(t, h, signed(callback(t, direct("claude: again", map[string]any{"ts": "1776675602.000100", "thread_ts": root}),
 		nil)))

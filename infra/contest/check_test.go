@@ -77,15 +77,13 @@ func TestCheckReportsEachFileAsJSON(t *testing.T) {
 	err := json.Unmarshal([]byte(r.out), &reports)
 	expect.Must(t, err == nil && r.code == 1 && len(reports) == 2, "%v: %+v", err, r)
 	bad, good := reports[0], reports[1]
-	if bad.Valid || bad.File != "bad.toml" || len(bad.Errors) != 2 || bad.Errors[0].Field != "leader.temperature" ||
-		bad.Errors[1].Field != "members[0].model" || bad.Config != nil || bad.Warnings[0].Field != "members[0].metadata" {
-		t.Errorf("%+v", bad)
-	}
+	expect.That(t, !bad.Valid && bad.File == "bad.toml" && len(bad.Errors) == 2 &&
+		bad.Errors[0].Field == "leader.temperature" && bad.Errors[1].Field == "members[0].model" && bad.Config == nil &&
+		bad.Warnings[0].Field == "members[0].metadata", "%+v", bad)
 	leader, _ := good.Config["leader"].(map[string]any)
-	if temperature, ok := leader["temperature"]; !good.Valid || leader["model"] != "anthropic:claude-haiku-4-5" ||
-		temperature != nil || !ok || good.Config["max_concurrent_members"] != 15.0 {
-		t.Errorf("%+v", good)
-	}
+	temperature, ok := leader["temperature"]
+	expect.That(t, good.Valid && leader["model"] == "anthropic:claude-haiku-4-5" && temperature == nil && ok &&
+		good.Config["max_concurrent_members"] == 15.0, "%+v", good)
 }
 
 func TestMisuseIsToldFromAnInvalidFile(t *testing.T) {
@@ -152,10 +150,8 @@ func TestEachModelOfTheFilesIsCalledWithItsOwnKey(t *testing.T) {
 		"MY_BOX_API_KEY": "key-b",
 	}
 	r := runIn(t, env, "exec", "-c", "contest.toml", "Write a policy")
-	if r.code != 2 || strings.Count(r.out, "API key is missing or invalid") != 4 ||
-		strings.Contains(r.out+r.problem, "key-") {
-		t.Errorf("%+v", r)
-	}
+	expect.That(t, r.code == 2 && strings.Count(r.out, "API key is missing or invalid") == 4 &&
+		!strings.Contains(r.out+r.problem, "key-"), "%+v", r)
 	want := []string{"/box/chat/completions llama3 key-b", "/gemini/chat/completions gemini-2.5-flash key-g",
 		"/v1/chat/completions gpt-4o key-o", "/v1/messages claude-haiku-4-5 key-a"}
 	got := slices.Sorted(maps.Keys(calls))

@@ -42,10 +42,8 @@ func held(t *testing.T, folder string, args ...string) (printed, ran) {
 
 func TestAContestRunsOnThisMachine(t *testing.T) {
 	got, r := held(t, sampled(t), "経費精算の差し戻しを減らす方針を書いて")
-	if r.code != 0 || got.Status != "completed" || got.TotalTeams != 3 || len(got.TeamResults) != 3 ||
-		len(got.FailedTeams) != 0 || *got.BestTeamID != got.Teams[0].TeamID {
-		t.Fatalf("%+v", r)
-	}
+	expect.Must(t, r.code == 0 && got.Status == "completed" && got.TotalTeams == 3 && len(got.TeamResults) == 3 &&
+		len(got.FailedTeams) == 0 && *got.BestTeamID == got.Teams[0].TeamID, "%+v", r)
 	for _, key := range []string{"execution_id", "team_id", "team_name", "round_number", "submission_content",
 		"evaluation_score", "evaluation_feedback", "usage", "execution_time_seconds", "completed_at"} {
 		if _, ok := got.TeamResults[0][key]; !ok || len(got.TeamResults[0]) != 10 {
@@ -61,39 +59,33 @@ func TestTheTableShowsScoresOutOfHundred(t *testing.T) {
 	r := run(t, sampled(t), "exec", "Write a policy for expenses", "-model", "demo")
 	_, table, found := strings.Cut(r.out, "PLACE")
 	first := strings.Fields(strings.SplitN(table, "\n", 3)[1])
-	if r.code != 0 || !found || first[0] != "1" || len(first[1]) != len("79.27") || first[6] != "max_rounds_reached" ||
-		!strings.Contains(r.out, "\n- ") || !strings.Contains(r.out, "Clarity and coherence (") ||
-		strings.Contains(r.out, "Clarity and coherence (0.") {
-		t.Errorf("%+v", r)
-	}
+	expect.That(t, r.code == 0 && found && first[0] == "1" && len(first[1]) == len("79.27") &&
+		first[6] == "max_rounds_reached" && strings.Contains(r.out, "\n- ") &&
+		strings.Contains(r.out, "Clarity and coherence (") && !strings.Contains(r.out, "Clarity and coherence (0."),
+		"%+v", r)
 }
 
 func TestTheExitSaysWhatBecameOfTheTeams(t *testing.T) {
 	folder := sampled(t)
 	got, r := held(t, folder, "demo: refuse solo\nWrite a policy")
-	if r.code != 1 || got.Status != "partial_failure" || len(got.TeamResults) != 2 ||
-		got.FailedTeams[0].TeamID != "solo" || got.FailedTeams[0].Detail == "" ||
-		got.FailedTeams[0].ExitReason != contest.PartialFailure {
-		t.Errorf("one that refuses: %+v", r)
-	}
+	expect.That(t, r.code == 1 && got.Status == "partial_failure" && len(got.TeamResults) == 2 &&
+		got.FailedTeams[0].TeamID == "solo" && got.FailedTeams[0].Detail != "" &&
+		got.FailedTeams[0].ExitReason == contest.PartialFailure, "one that refuses: %+v", r)
 	began := time.Now()
 	for _, seconds := range []string{"1", "20"} { // enough for the others, unless the machine stands still
 		if got, r = held(t, folder, "--timeout", seconds, "demo: hang swift\nWrite a policy"); len(got.FailedTeams) == 1 {
 			break
 		}
 	}
-	if r.code != 1 || got.FailedTeams[0].TeamID != "swift" || got.FailedTeams[0].ExitReason != contest.TeamTimeout ||
-		time.Since(began) > time.Minute {
-		t.Errorf("one that hangs: %+v", r)
-	}
+	expect.That(t, r.code == 1 && got.FailedTeams[0].TeamID == "swift" &&
+		got.FailedTeams[0].ExitReason == contest.TeamTimeout && time.Since(began) <= time.Minute, "one that hangs: %+v",
+		r)
 	got, r = held(t, folder, "demo: refuse solo round 2\nWrite a policy")
 	expect.That(t, r.code == 0 && got.Status == "completed" && len(got.TeamResults) == 3,
 		"one that refuses after a scored round: %+v", r)
 	got, r = held(t, folder, "demo: refuse solo\ndemo: refuse swift\ndemo: refuse careful\nWrite a policy")
-	if r.code != 2 || got.Status != "failed" || got.BestTeamID != nil || got.BestScore != nil || got.TeamResults == nil ||
-		len(got.FailedTeams) != 3 {
-		t.Errorf("all of them: %+v", r)
-	}
+	expect.That(t, r.code == 2 && got.Status == "failed" && got.BestTeamID == nil && got.BestScore == nil &&
+		got.TeamResults != nil && len(got.FailedTeams) == 3, "all of them: %+v", r)
 }
 
 func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
@@ -126,17 +118,15 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 		"no folder":        {folder + "/none", "there is no folder", []string{"-model", "demo", "x"}},
 		"a long prompt":    {folder, "at most 65536 bytes", []string{"-model", "demo", strings.Repeat("x", 70000)}},
 	} {
-		if r := run(t, c.folder, append([]string{"exec"}, c.args...)...); r.code != 2 ||
-			!strings.Contains(r.problem, c.says) || strings.Contains(r.out, "LEADER") {
-			t.Errorf("%s: %+v", name, r)
-		}
+		r := run(t, c.folder, append([]string{"exec"}, c.args...)...)
+		expect.That(t, r.code == 2 && strings.Contains(r.problem, c.says) && !strings.Contains(r.out, "LEADER"),
+			"%s: %+v", name, r)
 	}
 	err := os.Rename(filepath.Join(folder, "configs/contest.toml"), filepath.Join(folder, "configs/orchestrator.toml"))
 	expect.NoError(t, err)
-	if r := run(t, folder, "exec", "x"); r.code != 2 || strings.Count(r.problem, "ANTHROPIC_API_KEY") != 9 ||
-		!strings.Contains(r.problem, "configs/agents/checker.toml: teams[0].members[0].model: ") {
-		t.Errorf("without keys: %+v", r)
-	}
+	r := run(t, folder, "exec", "x")
+	expect.That(t, r.code == 2 && strings.Count(r.problem, "ANTHROPIC_API_KEY") == 9 &&
+		strings.Contains(r.problem, "configs/agents/checker.toml: teams[0].members[0].model: "), "without keys: %+v", r)
 }
 
 func TestAMemberThatHasNoToolsIsAnErrorItsLeaderReads(t *testing.T) {
@@ -146,11 +136,9 @@ func TestAMemberThatHasNoToolsIsAnErrorItsLeaderReads(t *testing.T) {
 		"[team]\nteam_id = 'a'\nteam_name = 'A'\n[[team.members]]\nname = 'search'\ntype = 'web_search'\ndescription = "+
 			"'d'\nmodel = 'demo'\n")
 	got, r := held(t, folder, "-c", "contest.toml", "Write a policy")
-	if r.code != 0 || got.Status != "completed" || !strings.Contains(r.problem,
-		"warning: a: search can't read anything on this machine. Its team is told.") ||
-		!strings.Contains(r.problem, "failed: ") {
-		t.Errorf("%+v", r)
-	}
+	expect.That(t, r.code == 0 && got.Status == "completed" &&
+		strings.Contains(r.problem, "warning: a: search can't read anything on this machine. Its team is told.") &&
+		strings.Contains(r.problem, "failed: "), "%+v", r)
 }
 
 // full is a full disk.
@@ -166,11 +154,9 @@ func TestWhatCantBeWrittenIsSaid(t *testing.T) {
 }
 
 func TestALineMovesNoCursor(t *testing.T) {
-	if got := oneLine("a\x1b[2J\r\nb\u009bc\u202e\u2066\u200b\u2028 " +
-		strings.Repeat("x", 100)); strings.ContainsAny(got, "\x1b\r\n\u009b\u202e\u2066\u200b\u2028") ||
-		len([]rune(got)) != maxLine {
-		t.Errorf("%q", got)
-	}
+	got := oneLine("a\x1b[2J\r\nb\u009bc\u202e\u2066\u200b\u2028 " + strings.Repeat("x", 100))
+	expect.That(t, !strings.ContainsAny(got, "\x1b\r\n\u009b\u202e\u2066\u200b\u2028") && len([]rune(got)) == maxLine,
+		"%q", got)
 }
 
 // JSON output escapes control and invisible characters. Programs read the same value.

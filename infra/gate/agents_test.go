@@ -110,9 +110,7 @@ func tried(t *testing.T, kit toolkit, name, dir, url string) (out string, ran in
 	said, err := cmd.CombinedOutput()
 	expect.That(t, ctx.Err() == nil, "%s never ends: %v", name, err)
 	all, err := os.ReadFile(filepath.Join(dir, "ran"))
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
+	expect.Must(t, err == nil || os.IsNotExist(err), "%v", err)
 	return string(said), strings.Count(string(all), "ran\n")
 }
 

@@ -66,9 +66,8 @@ func holdsLimits(t *testing.T, s tool.Spec) {
 	}
 	expect.That(t, longest <= 0 || s.MaxRows == longest,
 		"%s: max_rows is %d, its longest list has %d", s.Name, s.MaxRows, longest)
-	if s.MaxRows <= 0 || s.MaxBytes <= 0 || s.MaxBytes > 8<<20 {
-		t.Errorf("%s: at most %d rows and %d bytes", s.Name, s.MaxRows, s.MaxBytes)
-	}
+	expect.That(t, s.MaxRows > 0 && s.MaxBytes > 0 && s.MaxBytes <= 8<<20, "%s: at most %d rows and %d bytes", s.Name,
+		s.MaxRows, s.MaxBytes)
 	forms := []tenancy.Constraint{tenancy.OnlySpreadsheets, tenancy.OnlyRecipients, tenancy.OnlyDepartments,
 		tenancy.MaxRows}
 	for name, argument := range s.Bound {
@@ -102,9 +101,8 @@ func TestAnApprovedVersionIsTheWholeHash(t *testing.T) {
 	pinned := tool.Spec{Name: "rooms.book", Pin: &tenancy.Pin{URL: "https://a", Access: aggregate.Write, Hash: "h"}}
 	for _, s := range []tool.Spec{own, pinned} {
 		v := s.Version()
-		if len(v) != 64 || !s.Approved(v) || s.Approved("") || s.Approved(v[:63]) || s.Approved(strings.Repeat("0", 64)) {
-			t.Errorf("%s: %s", s.Name, v)
-		}
+		expect.That(t, len(v) == 64 && s.Approved(v) && !s.Approved("") && !s.Approved(v[:63]) &&
+			!s.Approved(strings.Repeat("0", 64)), "%s: %s", s.Name, v)
 		if old := v[:12]; s.Approved(old) != (s.Pin == nil) || s.Approved(strings.Repeat("0", 12)) {
 			t.Errorf("%s, stamped long ago: %v", s.Name, s.Approved(old))
 		}
@@ -223,10 +221,8 @@ var servers = []tenancy.MCPServer{{Name: "rooms", URL: "https://example.com/mcp"
 
 func TestAToolIsInTheCatalogOnlyAsItWasAllowed(t *testing.T) {
 	s, ok := tool.Pinned(allowed(), servers)
-	if !ok || s.Name != "rooms.book" || s.Access != aggregate.Write || s.Provider != "mcp:rooms" ||
-		s.Title("ja") != "予約" || s.Timeout == 0 {
-		t.Errorf("%v, %+v", ok, s)
-	}
+	expect.That(t, ok && s.Name == "rooms.book" && s.Access == aggregate.Write && s.Provider == "mcp:rooms" &&
+		s.Title("ja") == "予約" && s.Timeout != 0, "%v, %+v", ok, s)
 	for name, change := range map[string]func(*tenancy.ToolPermission){
 		"forbidden":         func(p *tenancy.ToolPermission) { p.Allowed = false },
 		"changed":           func(p *tenancy.ToolPermission) { p.ChangedAt = new(time.Time) },
@@ -247,12 +243,10 @@ func TestTheCatalogTakesMoreTools(t *testing.T) {
 	s, _ := tool.Pinned(allowed(), servers)
 	c := expect.Value(builtin(t).With(s))(t)
 	expect.Is(t, len(c.All()), len(builtin(t).All())+1, "tools")
-	if err := check(c, "rooms.book", `{"room":5}`); err == nil {
-		t.Error("its arguments are not checked")
-	}
-	if err := check(c, "send_slack_dm", `{}`); err == nil || strings.Contains(err.Error(), "no tool") {
-		t.Errorf("the others are gone: %v", err)
-	}
+	err := check(c, "rooms.book", `{"room":5}`)
+	expect.That(t, err != nil, "its arguments are not checked")
+	err = check(c, "send_slack_dm", `{}`)
+	expect.That(t, err != nil && !strings.Contains(err.Error(), "no tool"), "the others are gone: %v", err)
 	if _, err := c.With(s); err == nil {
 		t.Error("a name was taken twice")
 	}

@@ -74,10 +74,9 @@ func TestArgumentsKeepToConstraints(t *testing.T) {
 				expect.That(t, e == nil, "%v", e)
 				return
 			}
-			if e == nil || e.Outcome != explain.CallFailed || !strings.Contains(explain.FailedCall("en", e.Problem, e.Args...),
-				test.want) {
-				t.Errorf("%v, want a refusal that says %q", e, test.want)
-			}
+			expect.That(t, e != nil && e.Outcome == explain.CallFailed &&
+				strings.Contains(explain.FailedCall("en", e.Problem, e.Args...), test.want),
+				"%v, want a refusal that says %q", e, test.want)
 		})
 	}
 	for of := range untried {

@@ -113,10 +113,9 @@ func saidIsText(t *testing.T, w *consoletest.World) {
 	}})
 	for _, path := range []string{k.Page(), "/console/agents", "/console?of=all"} {
 		a := w.As(webapi.Suzuki).Get(path)
-		if a.Status != http.StatusOK || strings.Contains(a.Body, "<script>alert") ||
-			strings.Contains(a.Body, "<img src=x") || strings.Contains(a.Body, "\u202e") {
-			t.Errorf("%s (%d) has markup that somebody wrote", path, a.Status)
-		}
+		expect.That(t, a.Status == http.StatusOK && !strings.Contains(a.Body, "<script>alert") &&
+			!strings.Contains(a.Body, "<img src=x") && !strings.Contains(a.Body, "\u202e"),
+			"%s (%d) has markup that somebody wrote", path, a.Status)
 	}
 	w.As(webapi.Suzuki).Get(k.Page()).Says(t, http.StatusOK, "の説明 (実行内容ではありません)", "期限 2026-")
 }

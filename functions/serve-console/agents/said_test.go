@@ -181,9 +181,8 @@ func listsTalks(t *testing.T, w *consoletest.World) {
 		webapi.Tanaka: {true, false}, webapi.Alex: {false, false}} {
 		a := w.As(user).Get("/console/agents")
 		for i, k := range []*consoletest.Conversation{in, mine} {
-			if strings.Contains(a.Body, k.Ref.ID) != want[i] {
-				t.Errorf("%s: conversation %d is listed: %v", user, i, !want[i])
-			}
+			expect.That(t, strings.Contains(a.Body, k.Ref.ID) == want[i], "%s: conversation %d is listed: %v", user, i,
+				!want[i])
 		}
 	}
 	b := w.As(webapi.Suzuki)
@@ -228,9 +227,8 @@ func everyAddressAsksWho(t *testing.T, w *consoletest.World) {
 			} else {
 				a = b.Post(path, url.Values{"act": {"approve"}})
 			}
-			if a.Status != http.StatusNotFound && a.Status != http.StatusForbidden {
-				t.Errorf("%s %s for %s is answered %d", method, path, name, a.Status)
-			}
+			expect.That(t, a.Status == http.StatusNotFound || a.Status == http.StatusForbidden,
+				"%s %s for %s is answered %d", method, path, name, a.Status)
 			a.Lacks(t, "スクリプト", "make test")
 		}
 		asked++

@@ -138,9 +138,8 @@ func auditShowsMarkup(t *testing.T, w *consoletest.World) {
 	for _, locale := range language.All {
 		page := b.In(locale).Get("/console/audit")
 		_, main, _ := strings.Cut(page.Body, "<main")
-		if bad := consoletest.Dangerous.FindAllString(main, -1); bad != nil || page.Status != http.StatusOK {
-			t.Errorf("%d: a browser would run %q", page.Status, bad)
-		}
+		bad := consoletest.Dangerous.FindAllString(main, -1)
+		expect.That(t, bad == nil && page.Status == http.StatusOK, "%d: a browser would run %q", page.Status, bad)
 		got := strings.Count(main, `<td class="audit-when `)
 		expect.That(t, got == len(hostile), "%d of %d entries stand there", got, len(hostile))
 	}

@@ -202,14 +202,12 @@ func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
 		b.Post(formPage, mine).Says(t, http.StatusConflict).Holds(t,
 			`name="max_versions" value="9"`, `value="１"`)
 	}
-	if s := w.SettingsNow(); s.MaxVersions != 7 || s.FiscalYearMonth == 1 {
-		t.Errorf("the second was saved over the first: %+v", s)
-	}
+	s := w.SettingsNow()
+	expect.That(t, s.MaxVersions == 7 && s.FiscalYearMonth != 1, "the second was saved over the first: %+v", s)
 	again := opened(w, "max_versions", "9", "fiscal_year_month", "１") // the rest as it is now
 	b.Post(formPage, again).Says(t, http.StatusSeeOther)
-	if s := w.SettingsNow(); s.MaxVersions != 9 || s.ApprovalTimeoutHours != 24 || s.FiscalYearMonth != 1 {
-		t.Errorf("%+v", s)
-	}
+	s = w.SettingsNow()
+	expect.That(t, s.MaxVersions == 9 && s.ApprovalTimeoutHours == 24 && s.FiscalYearMonth == 1, "%+v", s)
 	b.Post(formPage, mine).Says(t, http.StatusConflict)
 }
 

@@ -95,15 +95,13 @@ func testToolSaved(t *testing.T, w *consoletest.World) {
 	}
 	saveTool(b, "list_attendance", url.Values{"rev": {"0"}, "allowed": {"true"}, "departments": {" 人事部\r\n\r\n営業部, 第一 "},
 		"max_rows": {"１，０００"}}).Says(t, http.StatusSeeOther).Leads(t, "/console/tools?done=saved#list_attendance")
-	if p := permission(w, "list_attendance"); !p.Allowed ||
-		p.Constraints != `{"departments":["人事部","営業部, 第一"],"max_rows":1000}` || p.Rev != 1 {
-		t.Errorf("%+v", p)
-	}
+	p := permission(w, "list_attendance")
+	expect.That(t, p.Allowed && p.Constraints == `{"departments":["人事部","営業部, 第一"],"max_rows":1000}` && p.Rev == 1,
+		"%+v", p)
 	b.Get("/console/tools").Holds(t, "人事部\n営業部, 第一</textarea>")
 	saveTool(b, "list_attendance", url.Values{"rev": {"1"}, "allowed": {"false"}}).Says(t, http.StatusSeeOther)
-	if p := permission(w, "list_attendance"); p.Allowed || p.Constraints != "{}" {
-		t.Errorf("%+v", p)
-	}
+	p = permission(w, "list_attendance")
+	expect.That(t, !p.Allowed && p.Constraints == "{}", "%+v", p)
 	log := w.Audited(store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated})
 	expect.That(t, len(log) == 2 && log[0].ActorID == webapi.Suzuki, "%+v", log)
 }
@@ -276,12 +274,10 @@ func testManyTools(t *testing.T, w *consoletest.World) {
 	}
 	add(0, 60)
 	all, one := b.Get("/console/tools/servers/rooms"), b.Get("/console/tools/servers/rooms?q=TOOL_42")
-	if n := strings.Count(all.Body, "<details"); n < 60 || strings.Contains(all.Body, "<details open") {
-		t.Errorf("%d tools are shown", n)
-	}
-	if n := strings.Count(one.Body, "<details"); n != 1 || !strings.Contains(one.Body, "rooms.tool_42") {
-		t.Errorf("%d are found", n)
-	}
+	n := strings.Count(all.Body, "<details")
+	expect.That(t, n >= 60 && !strings.Contains(all.Body, "<details open"), "%d tools are shown", n)
+	n = strings.Count(one.Body, "<details")
+	expect.That(t, n == 1 && strings.Contains(one.Body, "rooms.tool_42"), "%d are found", n)
 	b.Get("/console/tools/servers/rooms?q=none").Says(t, http.StatusOK, web.TextsOf("tools", "ja").Say("none_found"))
 	add(60, 250)
 	const path = "/console/tools/servers/rooms"

@@ -118,9 +118,8 @@ func TestTheDayCountsAContestAloneByItsBudgetUntilItIsClosed(t *testing.T) {
 				o.For, o.ForRow = nil, ""
 			}
 			a := d.applied(&contest.Aggregate{}, expect.Value(contest.Begin(o, began))(t))
-			if reserved := d[key]; !tt.ordered && reserved != o.Budget || tt.ordered && reserved != 0 {
-				t.Fatalf("reserved %s", reserved)
-			}
+			reserved := d[key]
+			expect.Must(t, (tt.ordered || reserved == o.Budget) && (!tt.ordered || reserved == 0), "reserved %s", reserved)
 			now := began.Add(time.Second + tt.later)
 			if tt.before != nil {
 				a = d.applied(a, expect.Value(tt.before(a, now))(t))

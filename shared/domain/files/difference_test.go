@@ -42,9 +42,8 @@ func TestEachKindOfChangeIsNamed(t *testing.T) {
 		"changed [changed]", "deleted [deleted]", "dir/x [deleted]", "fresh [added_folder]", "gone [deleted_folder]",
 	}
 	expect.Is(t, strings.Join(got, "\n"), strings.Join(want, "\n"), "the difference")
-	if same := files.Difference(was, was); same != nil {
-		t.Errorf("a version differs from itself: %v", same)
-	}
+	same := files.Difference(was, was)
+	expect.That(t, same == nil, "a version differs from itself: %v", same)
 }
 
 func TestAChangeSaysBothSidesAndItsLines(t *testing.T) {

@@ -107,9 +107,7 @@ func TestAnArchiveOfAStrangerHoldsNothingButTheWorkspace(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := files.Read(bytes.NewReader(archive(t, tt.headers...)))
-			if (err == nil) != tt.allowed || err != nil && !errors.Is(err, files.ErrRefused) {
-				t.Errorf("got %v", err)
-			}
+			expect.That(t, (err == nil) == tt.allowed && (err == nil || errors.Is(err, files.ErrRefused)), "got %v", err)
 		})
 	}
 }
@@ -119,10 +117,8 @@ func TestAClaimOfManyBytesIsRefusedUnread(t *testing.T) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	expect.NoError(t, w.WriteHeader(&tar.Header{Name: "a", Typeflag: tar.TypeReg, Size: 1 << 40}))
-	if _, err := files.Read(&out); !errors.Is(err, files.ErrRefused) ||
-		!strings.Contains(err.Error(), "33554432 bytes") {
-		t.Errorf("got %v", err)
-	}
+	_, err := files.Read(&out)
+	expect.That(t, errors.Is(err, files.ErrRefused) && strings.Contains(err.Error(), "33554432 bytes"), "got %v", err)
 }
 
 func TestTheSameFilesMakeTheSameVersion(t *testing.T) {
@@ -133,9 +129,8 @@ func TestTheSameFilesMakeTheSameVersion(t *testing.T) {
 	first, second := expect.Value(one.Archive())(t), expect.Value(other.Archive())(t)
 	expect.Is(t, files.Sum(first), files.Sum(second), "an archive's order changes its version")
 	again := expect.Value(files.Read(bytes.NewReader(first)))(t)
-	if third := expect.Value(again.Archive())(t); files.Sum(third) != files.Sum(first) {
-		t.Error("reading a version and writing it makes another one")
-	}
+	third := expect.Value(again.Archive())(t)
+	expect.That(t, files.Sum(third) == files.Sum(first), "reading a version and writing it makes another one")
 	// Versions are stored, so another encoding of the same files would be a different version.
 	got, want := files.Sum(first), "dd731cd91fff4595eed736b867b90c97b1bd08793bcd826d56660f863a43295d"
 	expect.That(t, got == want, "version %s, stored ones have %s", got, want)

@@ -190,10 +190,8 @@ func testLocked(t *testing.T, w *world) {
 	v.Envelope.KMS = sealing{old: w.Envelope.KMS}
 	expect.Fails(t, expect.Err(v.Renew(t.Context(), tenant, "freee", first.Access)), vault.ErrLocked, "no new key")
 	v.Envelope.KMS = noKeys{}
-	if _, err := v.Token(t.Context(), tenant, "freee"); !errors.Is(err, vault.ErrLocked) ||
-		errors.Is(err, vault.ErrSealed) {
-		t.Errorf("no key: %v", err)
-	}
+	_, err := v.Token(t.Context(), tenant, "freee")
+	expect.That(t, errors.Is(err, vault.ErrLocked) && !errors.Is(err, vault.ErrSealed), "no key: %v", err)
 	w.posts(t, "freee", 0)
 	row := w.row(t, "freee")
 	expect.That(t, row.Refreshing == nil && row.Status == tenancy.Connected, "%+v", row)

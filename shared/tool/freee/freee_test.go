@@ -39,9 +39,8 @@ func TestAListThatDoesNotEnd(t *testing.T) {
 	nobody := func(context.Context) (string, error) { return "", nil }
 	_, err := freee.New(s.URL, tokens{}, nobody, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "", "")
 	var e *explain.CallError
-	if !errors.As(err, &e) || e.Problem != explain.ProblemTooLarge || e.Outcome != explain.CallFailed || pages != 200 {
-		t.Errorf("%v after %d pages", err, pages)
-	}
+	expect.That(t, errors.As(err, &e) && e.Problem == explain.ProblemTooLarge && e.Outcome == explain.CallFailed &&
+		pages == 200, "%v after %d pages", err, pages)
 }
 
 // renewableTokens has a second token for when the first one is refused, and keeps it as the runner does.
@@ -108,10 +107,8 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 			_, err := freee.New(s.URL, p, func(context.Context) (string, error) { return "", nil }, wire.NewHTTP(),
 				time.Now).ListEmployees(t.Context(), true, "", "")
 			var e *explain.CallError
-			if (test.problem == "") != (err == nil) || err != nil &&
-				(!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != explain.CallFailed) {
-				t.Fatalf("%v", err)
-			}
+			expect.Must(t, (test.problem == "") == (err == nil) &&
+				(err == nil || errors.As(err, &e) && e.Problem == test.problem && e.Outcome == explain.CallFailed), "%v", err)
 			expect.That(t, p.renewed == test.renewed && p.ended == test.ended,
 				"renewed %d times, ended %d times", p.renewed, p.ended)
 			expect.That(t, test.said == "" || strings.Contains(explain.FailedCall("ja", e.Problem, e.Args...), test.said),
@@ -209,10 +206,9 @@ func TestTheMonthIsTheOneThatWasAskedFor(t *testing.T) {
 			f := client(t, c)
 			people := expect.Value(f.ListEmployees(t.Context(), true, "", ""))(t)
 			got, err := f.ListAttendance(t.Context(), 2026, 2, people.Employees, nil)
-			if e := (*explain.CallError)(nil); test.want == "" && (!errors.As(err, &e) || e.Problem != explain.ProblemPeriod) ||
-				test.want != "" && err != nil {
-				t.Errorf("%v", err)
-			}
+			e := (*explain.CallError)(nil)
+			expect.That(t, (test.want != "" || errors.As(err, &e) && e.Problem == explain.ProblemPeriod) &&
+				(test.want == "" || err == nil), "%v", err)
 			if asked := strings.Join(c.asked, " "); got.Period != test.want || asked != test.asked {
 				t.Errorf("counted %q, asked for %s", got.Period, asked)
 			}
@@ -225,10 +221,9 @@ func TestAPaydayThatNobodyKnowsIsRefused(t *testing.T) {
 		c := &company{employee: map[string]any{"month_of_pay_day": said}}
 		_, err := client(t, c).ListEmployees(t.Context(), true, "", "")
 		var e *explain.CallError
-		if !errors.As(err, &e) || e.Problem != explain.ProblemPayMonth ||
-			!strings.Contains(explain.FailedCall("ja", e.Problem, e.Args...), fmt.Sprintf("「%s」", said)) {
-			t.Errorf("%q: %v", said, err)
-		}
+		expect.That(t, errors.As(err, &e) && e.Problem == explain.ProblemPayMonth &&
+			strings.Contains(explain.FailedCall("ja", e.Problem, e.Args...), fmt.Sprintf("「%s」", said)), "%q: %v", said,
+			err)
 	}
 }
 

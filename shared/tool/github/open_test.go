@@ -29,9 +29,7 @@ func (w *world) approved(t *testing.T) []files.Change {
 	commit := conversation.Commit{}
 	changes := commit.Changes(was, is)
 	for i := range changes { // a Tree's files are made without modes
-		if changes[i].Path == "run.sh" {
-			t.Fatalf("run.sh has changed: %+v", changes[i])
-		}
+		expect.Must(t, changes[i].Path != "run.sh", "run.sh has changed: %+v", changes[i])
 	}
 	sh := sum("true\n")
 	return append(changes, files.Change{Path: "run.sh", Was: &files.Side{Mode: "100755", SHA256: sh},

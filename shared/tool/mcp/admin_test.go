@@ -143,12 +143,10 @@ func testAllow(t *testing.T, server *storetest.Server) {
 		expect.NoError(t, o.Forbid(t.Context(), o.tenant, "rooms.list", admin))
 	}
 	o.want(map[string]mcp.State{"rooms.list": mcp.Off, "rooms.book": mcp.On}, "rooms.book write")
-	if err := o.Allow(t.Context(), o.tenant, "send_slack_dm", "", aggregate.Read, admin); err == nil {
-		t.Error("a tool of Ringi's own was pinned")
-	}
-	if err := o.Allow(t.Context(), o.tenant, "rooms.list", o.list()[1].Hash, "none", admin); err == nil {
-		t.Error("a tool was allowed without an effect")
-	}
+	err := o.Allow(t.Context(), o.tenant, "send_slack_dm", "", aggregate.Read, admin)
+	expect.That(t, err != nil, "a tool of Ringi's own was pinned")
+	err = o.Allow(t.Context(), o.tenant, "rooms.list", o.list()[1].Hash, "none", admin)
+	expect.That(t, err != nil, "a tool was allowed without an effect")
 }
 
 func testChange(t *testing.T, server *storetest.Server) {
@@ -248,13 +246,11 @@ func testNotNamed(t *testing.T, server *storetest.Server) {
 	o := newOffice(t, server, plain("list", "Lists."))
 	o.allow("rooms.list", aggregate.Read)
 	o.name(tenancy.MCPServer{Name: "rooms", URL: "https://example.com/elsewhere"})
-	if got := o.offered(); got != nil {
-		t.Errorf("what was allowed at one address is offered at another: %v", got)
-	}
+	got := o.offered()
+	expect.That(t, got == nil, "what was allowed at one address is offered at another: %v", got)
 	o.name()
-	if got := o.offered(); got != nil {
-		t.Errorf("offered: %v", got)
-	}
+	got = o.offered()
+	expect.That(t, got == nil, "offered: %v", got)
 	var field aggregate.Problem
 	_, err := o.Tools(t.Context(), o.tenant, "rooms")
 	expect.That(t, errors.As(err, &field), "%v, want Problem", err)
@@ -329,9 +325,8 @@ func testForContests(t *testing.T, server *storetest.Server) {
 		return o.ForContests(t.Context(), o.tenant, name, hash, on, admin)
 	}
 	var field aggregate.Problem
-	if err := set("rooms.book", hash("rooms.book"), true); !errors.As(err, &field) || field.Code != "contests_read" {
-		t.Errorf("one that writes: %v", err)
-	}
+	err := set("rooms.book", hash("rooms.book"), true)
+	expect.That(t, errors.As(err, &field) && field.Code == "contests_read", "one that writes: %v", err)
 	expect.Fails(t, set("rooms.list", hash("rooms.book"), true), mcp.ErrChanged, "another hash")
 	expect.Fails(t, set("rooms.none", "", true), mcp.ErrChanged, "one that nobody allowed")
 	expect.NoError(t, set("rooms.list", hash("rooms.list"), true))
@@ -341,20 +336,17 @@ func testForContests(t *testing.T, server *storetest.Server) {
 	}
 	o.tools.set(plain("list", "lists more"), plain("book", "books"))
 	o.allow("rooms.list", aggregate.Read) // as it is now, which nobody listed
-	if got := listed(); got != nil {
-		t.Errorf("what was allowed anew is listed: %v", got)
-	}
+	got := listed()
+	expect.That(t, got == nil, "what was allowed anew is listed: %v", got)
 	expect.NoError(t, set("rooms.list", hash("rooms.list"), true))
 	expect.NoError(t, set("rooms.list", "", false))
-	if got := listed(); got != nil {
-		t.Errorf("taken off the list: %v", got)
-	}
+	got = listed()
+	expect.That(t, got == nil, "taken off the list: %v", got)
 	for i := range tenancy.MaxContestTools {
 		name := fmt.Sprint("rooms.t", i)
 		expect.Value(o.rows.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: o.tenant, ToolName: name,
 			Allowed: true, Contests: true, Pin: &tenancy.Pin{Access: aggregate.Read}}, admin, o.Now()))(t)
 	}
-	if err := set("rooms.list", hash("rooms.list"), true); !errors.As(err, &field) || field.Code != "contests_most" {
-		t.Errorf("one too many: %v", err)
-	}
+	err = set("rooms.list", hash("rooms.list"), true)
+	expect.That(t, errors.As(err, &field) && field.Code == "contests_most", "one too many: %v", err)
 }

@@ -28,9 +28,8 @@ func TestACallIsMadeOnce(t *testing.T) {
 			want := `{"booking_id":1,"date":"2026-04-01","end":"11:00","room_id":"fuji",` +
 				`"room_name":"富士","start":"10:00","title":"定例"}`
 			expect.Same(t, want, string(got.(json.RawMessage)))
-			if n := v.times("tools/call"); n != 1 || len(s.Bookings()) != 1 {
-				t.Errorf("%d calls, %d bookings", n, len(s.Bookings()))
-			}
+			n := v.times("tools/call")
+			expect.That(t, n == 1 && len(s.Bookings()) == 1, "%d calls, %d bookings", n, len(s.Bookings()))
 		})
 	}
 }
@@ -165,10 +164,9 @@ func TestAToolThatAsksForMoreIsNotAskedAgain(t *testing.T) {
 	hash := v.hash(t, "book_room")
 	v.faults["tools/call"] = replying(`{"resultType":"input_required","requestState":"s","content":[]}`)
 	_, err := v.book(t, hash)
-	if e := known(t, err); e.Outcome != explain.CallFailed || e.Problem != explain.ProblemRejected ||
-		v.times("tools/call") != 1 {
-		t.Errorf("%v after %d calls", e, v.times("tools/call"))
-	}
+	e := known(t, err)
+	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemRejected &&
+		v.times("tools/call") == 1, "%v after %d calls", e, v.times("tools/call"))
 }
 
 func TestAToolWithoutAnOutputSchemaGivesText(t *testing.T) {
@@ -230,10 +228,9 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 				"%v, want %s %s", err, test.outcome, test.problem)
 			expect.Is(t, v.times("tools/call"), 1, "called (times)")
 			expect.Is(t, len(s.Bookings()) == 1, test.booked, "booked")
-			if said := e.Error() + explain.FailedCall("ja", e.Problem, e.Args...); strings.Contains(said, "himitsu") ||
-				strings.Contains(said, "定例") || strings.Contains(said, "%!") {
-				t.Errorf("it says %s", said)
-			}
+			said := e.Error() + explain.FailedCall("ja", e.Problem, e.Args...)
+			expect.That(t, !strings.Contains(said, "himitsu") && !strings.Contains(said, "定例") &&
+				!strings.Contains(said, "%!"), "it says %s", said)
 			expect.That(t, e.Problem != explain.ProblemRateLimited || e.RetryAfter == 7*time.Second, "wait %s", e.RetryAfter)
 		})
 	}
@@ -279,10 +276,9 @@ func TestAToolSaysThatItFailed(t *testing.T) {
 	expect.Value(v.book(t, hash))(t)
 	_, err := v.book(t, hash)
 	e := known(t, err)
-	if said := explain.FailedCall("en", e.Problem, e.Args...); !strings.Contains(said, "rooms (MCP)") ||
-		!strings.Contains(said, "the room is taken at that time") {
-		t.Errorf("it says %q", said)
-	}
+	said := explain.FailedCall("en", e.Problem, e.Args...)
+	expect.That(t, strings.Contains(said, "rooms (MCP)") && strings.Contains(said, "the room is taken at that time"),
+		"it says %q", said)
 }
 
 func TestAToolThatChangedIsNotCalled(t *testing.T) {
@@ -355,14 +351,12 @@ func TestTheDoor(t *testing.T) {
 func TestAServerThatIsNotAllowedIsNotReached(t *testing.T) {
 	_, v := newRooms(t)
 	_, err := mcp.Client{HTTP: outbound.Dialer{}.Client()}.List(t.Context(), v.Server)
-	if e := known(t, err); e.Outcome != explain.CallFailed || e.Problem != explain.ProblemAddress {
-		t.Errorf("%v", e)
-	}
+	e := known(t, err)
+	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemAddress, "%v", e)
 	v.URL = strings.Replace(v.URL, "http:", "https:", 1)
 	_, err = mcp.Client{HTTP: outbound.Dialer{}.Client()}.List(t.Context(), v.Server)
-	if e := known(t, err); e.Outcome != explain.CallFailed || e.Problem != explain.ProblemAddress {
-		t.Errorf("%v", e)
-	}
+	e = known(t, err)
+	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemAddress, "%v", e)
 	expect.Is(t, len(v.asked), 0, "asked %v", v.asked)
 }
 
@@ -380,8 +374,7 @@ func TestAToolThatNoLongerOnlyReadsIsNotCalled(t *testing.T) {
 	}
 	expect.NoError(t, call())
 	server.DescribeList("Lists the meeting rooms that are free at a time.") // the same words, without the hint
-	if e := known(t, call()); e.Problem != explain.ProblemChanged || e.Outcome != explain.CallFailed ||
-		v.times("tools/call") != 1 {
-		t.Errorf("%v after %d calls", e, v.times("tools/call"))
-	}
+	e := known(t, call())
+	expect.That(t, e.Problem == explain.ProblemChanged && e.Outcome == explain.CallFailed && v.times("tools/call") == 1,
+		"%v after %d calls", e, v.times("tools/call"))
 }

@@ -73,10 +73,8 @@ func testRefusedInTheMiddle(t *testing.T, o *office) {
 
 func testRefusedForEver(t *testing.T, o *office) {
 	o.vendors.Fail("list_employees", 401, true) // though the tokens are good
-	if e := o.refuse(t, "list_employees", listArgs); e.Problem != explain.ProblemUnauthorized ||
-		e.Outcome != explain.CallFailed {
-		t.Error(e)
-	}
+	e := o.refuse(t, "list_employees", listArgs)
+	expect.That(t, e.Problem == explain.ProblemUnauthorized && e.Outcome == explain.CallFailed, "%v", e)
 	row, err := o.rows.Integration(t.Context(), "T1", "freee")
 	expect.That(t, err == nil && row.Status == tenancy.Broken && row.StatusReason == tenancy.CredentialRefused,
 		"%+v, %v", row, err)
@@ -132,10 +130,9 @@ func testEndings(t *testing.T, o *office) {
 func testTokensAway(t *testing.T, o *office) {
 	o.connect(t, "freee", -time.Minute)
 	o.vendors.Fail("freee_token", 503, true)
-	if e := o.refuse(t, "list_employees", listArgs); e.Problem != explain.ProblemDown ||
-		e.Outcome != explain.CallFailed || o.vendors.Calls("freee_token") != 1 {
-		t.Errorf("%v after %d tries", e, o.vendors.Calls("freee_token"))
-	}
+	e := o.refuse(t, "list_employees", listArgs)
+	expect.That(t, e.Problem == explain.ProblemDown && e.Outcome == explain.CallFailed &&
+		o.vendors.Calls("freee_token") == 1, "%v after %d tries", e, o.vendors.Calls("freee_token"))
 	expect.Is(t, o.vendors.Calls("list_employees"), 0, "it called without a token")
 	o.vendors.Fail("freee_token", 0, false)
 	var out struct{ Count int }

@@ -43,10 +43,8 @@ func TestADirectMessageIsSentOncePerKey(t *testing.T) {
 	expect.That(t, found && strings.Contains(text, first.MessageTS), "not found: %s", text)
 	w.run(t, "send_slack_dm", dmArgs, &again)
 	expect.Same(t, []string{"&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: "}, w.sent(t, webapi.Sato))
-	if first.AlreadySent || !again.AlreadySent || first.MessageTS == "" || again.MessageTS != first.MessageTS ||
-		first.User != webapi.Sato {
-		t.Errorf("%+v, %+v", first, again)
-	}
+	expect.That(t, !first.AlreadySent && again.AlreadySent && first.MessageTS != "" &&
+		again.MessageTS == first.MessageTS && first.User == webapi.Sato, "%+v, %+v", first, again)
 	w.run(t, "send_slack_dm", strings.Replace(dmArgs, "U0SANDSATO", "suzuki@example.com", 1), &other)
 	expect.That(t, other.User == webapi.Suzuki && len(w.sent(t, webapi.Suzuki)) == 1, "by e-mail: %+v", other)
 }
@@ -63,9 +61,8 @@ func TestOnlyOurOwnMessageIsFoundAgain(t *testing.T) {
 	var first, again runner.SentDM
 	w.run(t, "send_slack_dm", dmArgs, &first)
 	w.run(t, "send_slack_dm", dmArgs, &again)
-	if first.AlreadySent || !again.AlreadySent || again.MessageTS != first.MessageTS || len(w.sent(t, webapi.Sato)) != 2 {
-		t.Errorf("%+v, then %+v; %q", first, again, w.sent(t, webapi.Sato))
-	}
+	expect.That(t, !first.AlreadySent && again.AlreadySent && again.MessageTS == first.MessageTS &&
+		len(w.sent(t, webapi.Sato)) == 2, "%+v, then %+v; %q", first, again, w.sent(t, webapi.Sato))
 }
 
 // Below a message stands who asked for it and who stamped it, in the workspace's language. The message itself stays as
@@ -141,10 +138,9 @@ func TestADirectMessageThatFails(t *testing.T) {
 			// When the call is repeated, it finds the sent message, and there is only one.
 			var out runner.SentDM
 			w.run(t, "send_slack_dm", dmArgs, &out)
-			if lost := test.fault.Kind == webapi.Lost && test.fault.Method == post; out.AlreadySent != lost ||
-				len(w.sent(t, webapi.Sato)) != 1 {
-				t.Errorf("%+v, %v", out, w.sent(t, webapi.Sato))
-			}
+			lost := test.fault.Kind == webapi.Lost && test.fault.Method == post
+			expect.That(t, out.AlreadySent == lost && len(w.sent(t, webapi.Sato)) == 1, "%+v, %v", out,
+				w.sent(t, webapi.Sato))
 		})
 	}
 }
@@ -223,9 +219,8 @@ func TestAnUnknownRecipient(t *testing.T) {
 	w := newWorld(t)
 	for _, who := range []string{"U0NOBODY", "nobody@example.com"} {
 		e := w.refuse(t, "send_slack_dm", strings.Replace(dmArgs, "U0SANDSATO", who, 1))
-		if e.Outcome != explain.CallFailed || e.Problem != explain.ProblemNoRecipient || !strings.Contains(e.Detail, who) {
-			t.Errorf("%s: %v", who, e)
-		}
+		expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemNoRecipient &&
+			strings.Contains(e.Detail, who), "%s: %v", who, e)
 	}
 }
 

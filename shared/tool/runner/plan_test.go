@@ -144,9 +144,8 @@ func TestTheDemoPlansWhatAToolsFileAsks(t *testing.T) {
 				expect.NoError(t, json.Unmarshal(done[steps[0].StepID], &result))
 				expect.NoError(t, json.Unmarshal(result[f.Demo.Rows], &listed))
 				rows := w.vendors.Rows("ringi-demo-sheet", f.Demo.Words[locale].Tab)
-				if len(listed) == 0 || len(rows) != len(listed)+1 || len(rows[1]) != len(f.Demo.Columns) || rows[1][0] == nil {
-					t.Errorf("%d listed, in the sheet: %v", len(listed), rows)
-				}
+				expect.That(t, len(listed) != 0 && len(rows) == len(listed)+1 && len(rows[1]) == len(f.Demo.Columns) &&
+					rows[1][0] != nil, "%d listed, in the sheet: %v", len(listed), rows)
 				for _, row := range listed {
 					for _, key := range f.Demo.Columns {
 						_, has := row[key]

@@ -98,10 +98,8 @@ func TestEmployeesOfADepartment(t *testing.T) {
 		w.vendors.Speak("ja")
 	}
 	e := w.refuse(t, "list_employees", `{"department":"宇宙部","status":"active"}`)
-	if e.Outcome != explain.CallFailed || e.Problem != explain.ProblemNoDepartment ||
-		!strings.Contains(e.Detail, "宇宙部") || !strings.Contains(e.Detail, "人事部, 営業部, ") {
-		t.Errorf("%v: %s", e, e.Detail)
-	}
+	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemNoDepartment &&
+		strings.Contains(e.Detail, "宇宙部") && strings.Contains(e.Detail, "人事部, 営業部, "), "%v: %s", e, e.Detail)
 	expect.Is(t, w.paths.of("/freee/hr/api/v1/companies/1884310/employees"), 12, "employees were listed (times)")
 }
 
@@ -195,10 +193,8 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 		"of another": ask("人事部", hr, development), "unknown to freee": ask("宇宙部", hr), "nobody's": ask("人事部", 1),
 	} {
 		var e *explain.CallError
-		if !errors.As(err, &e) || e.Problem != explain.ProblemNotListed ||
-			!strings.Contains(e.Detail, "Reading the department “") {
-			t.Errorf("%s: %v", name, err)
-		}
+		expect.That(t, errors.As(err, &e) && e.Problem == explain.ProblemNotListed &&
+			strings.Contains(e.Detail, "Reading the department “"), "%s: %v", name, err)
 	}
 	expect.Is(t, w.vendors.Calls("list_attendance"), before, "people were asked about")
 }
@@ -236,15 +232,12 @@ func TestOvertimeOfTheSampleCompany(t *testing.T) {
 	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s}`, records), &v)
 	var r freee.Result
 	w.run(t, "calculate_overtime", fmt.Sprintf(`{"mode":"calculate","records":%s}`, records), &r)
-	if v.Count != 42 || r.Count != 42 || r.Over45h != 4 || r.Over80h != 1 || r.Over100h != 0 || len(r.Rows) != 42 {
-		t.Errorf("%+v %d %d %d %d", v, r.Count, r.Over45h, r.Over80h, r.Over100h)
-	}
+	expect.That(t, v.Count == 42 && r.Count == 42 && r.Over45h == 4 && r.Over80h == 1 && r.Over100h == 0 &&
+		len(r.Rows) == 42, "%+v %d %d %d %d", v, r.Count, r.Over45h, r.Over80h, r.Over100h)
 	twice := strings.Replace(string(records), "[", "["+string(firstOf(t, records))+",", 1)
-	if e := w.refuse(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s}`,
-		twice)); e.Outcome != explain.CallFailed ||
-		e.Problem != explain.ProblemBadData || !strings.Contains(e.Detail, "attendance data: 1.") {
-		t.Error(e, e.Detail)
-	}
+	e := w.refuse(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s}`, twice))
+	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemBadData &&
+		strings.Contains(e.Detail, "attendance data: 1."), "%v %v", e, e.Detail)
 }
 
 func firstOf(t *testing.T, list json.RawMessage) json.RawMessage {
@@ -273,10 +266,8 @@ func TestUntilWhenAVendorIsClosed(t *testing.T) {
 		w.url = s.URL
 		w.equip(t, w.tokens)
 		e := w.refuse(t, "list_employees", listArgs) // the clock there says 2026-04-01 00:00 UTC
-		if e.Problem != explain.ProblemRateLimited || !strings.Contains(e.Detail, "Retry after 02:0") ||
-			!strings.Contains(e.Detail, "UTC on April 1") {
-			t.Errorf("%s: %v: %s", name, e, e.Detail)
-		}
+		expect.That(t, e.Problem == explain.ProblemRateLimited && strings.Contains(e.Detail, "Retry after 02:0") &&
+			strings.Contains(e.Detail, "UTC on April 1"), "%s: %v: %s", name, e, e.Detail)
 		s.Close()
 	}
 	expect.Is(t, explain.Clock("ja", time.Date(2026, 4, 1, 2, 0, 1, 0, time.UTC)), "4月1日 11:01 (日本時間)")

@@ -230,10 +230,9 @@ func TestAResultOverItsLimitIsNotTaken(t *testing.T) {
 	c := expect.Value(tool.NewCatalog(s))(t)
 	w.catalog = c
 	w.arm(t, w.tokens)
-	if e := w.refuse(t, "list_employees", listArgs); e.Outcome != explain.CallFailed ||
-		e.Problem != explain.ProblemTooLarge || !strings.Contains(e.Detail, "100 bytes") {
-		t.Errorf("%v: %s", e, e.Detail)
-	}
+	e := w.refuse(t, "list_employees", listArgs)
+	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemTooLarge &&
+		strings.Contains(e.Detail, "100 bytes"), "%v: %s", e, e.Detail)
 }
 
 func TestNothingIsCalledForBadArguments(t *testing.T) {
@@ -247,9 +246,8 @@ func TestNothingIsCalledForBadArguments(t *testing.T) {
 		e := w.refuse(t, name, args)
 		expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemBadArguments, "%s: %v", name, e)
 	}
-	if w.called.all() > 0 || w.vendors.Calls("list_employees") > 0 || w.vendors.Calls("write_rows_to_google_sheet") > 0 {
-		t.Errorf("calls went out: %d of Slack", w.called.all())
-	}
+	expect.That(t, w.called.all() == 0 && w.vendors.Calls("list_employees") == 0 &&
+		w.vendors.Calls("write_rows_to_google_sheet") == 0, "calls went out: %d of Slack", w.called.all())
 }
 
 func TestNotConnected(t *testing.T) {
@@ -262,9 +260,8 @@ func TestNotConnected(t *testing.T) {
 	_, err := w.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "write_rows_to_google_sheet", Arguments: given(sheetArgs),
 		Locale: "ja"})
 	var e *explain.CallError
-	if !errors.As(err, &e) || e.Problem != explain.ProblemNotConnected || !strings.Contains(e.Detail, "に接続されていません") {
-		t.Errorf("another tenant: %v", err)
-	}
+	expect.That(t, errors.As(err, &e) && e.Problem == explain.ProblemNotConnected &&
+		strings.Contains(e.Detail, "に接続されていません"), "another tenant: %v", err)
 }
 
 func TestRevokedToken(t *testing.T) {

@@ -132,10 +132,8 @@ func TestASpreadsheetWithoutRoom(t *testing.T) {
 				return
 			}
 			e := w.refuse(t, sheetTool, table(t, test.tab, test.rows, 2))
-			if e.Problem != explain.ProblemSheetFull || e.Outcome != explain.CallFailed ||
-				!strings.Contains(e.Detail, test.wouldHave) {
-				t.Errorf("%v: %s", e, e.Detail)
-			}
+			expect.That(t, e.Problem == explain.ProblemSheetFull && e.Outcome == explain.CallFailed &&
+				strings.Contains(e.Detail, test.wouldHave), "%v: %s", e, e.Detail)
 			n := w.paths.of("/sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate") + w.vendors.Calls(sheetTool)
 			expect.That(t, n == 0, "%d calls changed it", n)
 		})
@@ -181,9 +179,8 @@ func TestASheetThatNobodyShared(t *testing.T) {
 func TestAnUnknownSpreadsheet(t *testing.T) {
 	w := newWorld(t)
 	e := w.refuse(t, sheetTool, strings.Replace(sheetArgs, "ringi-demo-sheet", "another", 1))
-	if e.Outcome != explain.CallFailed || e.Problem != explain.ProblemNotFound || w.vendors.Calls(sheetTool) != 0 {
-		t.Error(e)
-	}
+	expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemNotFound &&
+		w.vendors.Calls(sheetTool) == 0, "%v", e)
 }
 
 // Rows below the written table are kept and counted, so that people know of them. If they can't be counted, the write

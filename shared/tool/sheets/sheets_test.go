@@ -88,9 +88,8 @@ func TestOnlyAnIDNamesASpreadsheet(t *testing.T) {
 		_, err := sheets.New(s.URL, tokens{}, wire.NewHTTP()).Write(t.Context(),
 			sheets.Table{SpreadsheetID: id, Sheet: "a", Columns: []sheets.Column{{Key: "n", Title: "N"}}})
 		var e *explain.CallError
-		if !errors.As(err, &e) || e.Outcome != explain.CallFailed || e.Problem != explain.ProblemBadArguments || called {
-			t.Errorf("%q: %v, called: %t", id, err, called)
-		}
+		expect.That(t, errors.As(err, &e) && e.Outcome == explain.CallFailed &&
+			e.Problem == explain.ProblemBadArguments && !called, "%q: %v, called: %t", id, err, called)
 	}
 }
 

@@ -167,9 +167,8 @@ func TestAReadWaitsAsLongAsAsked(t *testing.T) {
 	})
 	var out struct{ A int }
 	began := time.Now()
-	if err := c.Read(t.Context(), "/", &out); err != nil || out.A != 7 {
-		t.Fatal(out, err)
-	}
+	err := c.Read(t.Context(), "/", &out)
+	expect.Must(t, err == nil && out.A == 7, "%v %v", out, err)
 	d := time.Since(began)
 	expect.That(t, d >= time.Second, "waited %s", d)
 }
@@ -245,10 +244,9 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 					err = c.Write(t.Context(), method, "/", map[string]int{"a": 1}, new(struct{}))
 				}
 				var e *explain.CallError
-				if (test.problem == "") != (err == nil) || err != nil &&
-					(!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != explain.CallFailed) {
-					t.Errorf("%v, want %q", err, test.problem)
-				}
+				expect.That(t, (test.problem == "") == (err == nil) &&
+					(err == nil || errors.As(err, &e) && e.Problem == test.problem && e.Outcome == explain.CallFailed),
+					"%v, want %q", err, test.problem)
 				ended := strings.Join(p.ended, " ")
 				expect.That(t, (ended == "two") == (test.problem == explain.ProblemUnauthorized), "ended with %q", ended)
 				expect.That(t, calls.Load() == test.calls && strings.Join(p.renewed, " ") == test.renewed && p.asked == 1,
@@ -291,13 +289,11 @@ func TestRateHeaders(t *testing.T) {
 		expect.Is(t, wire.RetryAfter(test.header, now), test.want, "%s", name)
 	}
 	throttled := header(remaining, "0", reset, time.Now().Add(10*time.Minute).Format(time.RFC3339))
-	if e := wire.Refused(explain.Freee, 403, throttled, ""); e.Problem != explain.ProblemRateLimited ||
-		e.RetryAfter < 9*time.Minute {
-		t.Errorf("a throttle's 403: %v after %s", e, e.RetryAfter)
-	}
-	if e := wire.Refused(explain.Freee, 403, header(remaining, "9000"), ""); e.Problem != explain.ProblemForbidden {
-		t.Errorf("an ambiguous 403: %v", e)
-	}
+	e := wire.Refused(explain.Freee, 403, throttled, "")
+	expect.That(t, e.Problem == explain.ProblemRateLimited && e.RetryAfter >= 9*time.Minute,
+		"a throttle's 403: %v after %s", e, e.RetryAfter)
+	e = wire.Refused(explain.Freee, 403, header(remaining, "9000"), "")
+	expect.That(t, e.Problem == explain.ProblemForbidden, "an ambiguous 403: %v", e)
 }
 
 // The error about an unreadable answer is logged, so it must quote nothing of the answer.
@@ -311,10 +307,8 @@ func TestAnAnswerThatCannotBeReadIsNotQuoted(t *testing.T) {
 		}
 		err := c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, &out)
 		var e *explain.CallError
-		if !errors.As(err, &e) || e.Problem != explain.ProblemBadAnswer || strings.Contains(e.Error(), "45000") ||
-			strings.Contains(e.Error(), "0901") {
-			t.Errorf("%s: %v", body, err)
-		}
+		expect.That(t, errors.As(err, &e) && e.Problem == explain.ProblemBadAnswer &&
+			!strings.Contains(e.Error(), "45000") && !strings.Contains(e.Error(), "0901"), "%s: %v", body, err)
 	}
 }
 
@@ -343,10 +337,9 @@ func TestA403AfterAPageIsAThrottle(t *testing.T) {
 		err := c.Read(ctx, test.path, new(struct{}))
 		cancel()
 		var e *explain.CallError
-		if (test.problem == "") != (err == nil) || err != nil &&
-			(!errors.As(err, &e) || e.Problem != test.problem || e.RetryAfter != test.wait) {
-			t.Errorf("%s: %v", test.path, err)
-		}
+		expect.That(t, (test.problem == "") == (err == nil) &&
+			(err == nil || errors.As(err, &e) && e.Problem == test.problem && e.RetryAfter == test.wait), "%s: %v",
+			test.path, err)
 	}
 }
 
