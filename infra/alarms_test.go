@@ -91,8 +91,7 @@ func watches(alarm map[string]any) []watched {
 }
 
 func alarmRules() []rule {
-	return []rule{alarmRule, streamAlarmRule, expressionRule, canaryAlarmRule,
-		dimensionRule, countedRule}
+	return []rule{alarmRule, streamAlarmRule, expressionRule, canaryAlarmRule, dimensionRule, countedRule}
 }
 
 func alarmRule(s *stack, wrong report) {

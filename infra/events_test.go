@@ -141,8 +141,7 @@ func TestSampleEventsTellOfOneTask(t *testing.T) {
 func TestTheRelayHearsOfHeadsAndKeys(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
 	filter := expect.Value(lambda.ParseFilter(s.functions["RelayChangesFunction"].Streams[0].Filters))(t)
-	for kind, want := range map[string]bool{"head": true, "key": true, "wait": false, "card": false,
-		"audit": false} {
+	for kind, want := range map[string]bool{"head": true, "key": true, "wait": false, "card": false, "audit": false} {
 		var change struct{ Records []map[string]any }
 		sample(t, "relay-changes.json", &change)
 		object(at(change.Records[0], "dynamodb", "NewImage", "type"))["S"] = kind

@@ -48,8 +48,7 @@ var typesWalked = map[agent.ActionType][]walked{
 		},
 		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string), Changes: []trees.Change{{
 			Path: "a", Is: &trees.Side{Mode: trees.ModeFile, SHA256: strings.Repeat("a", 64)},
-			Hunks: []trees.Hunk{{From: 1, To: 1, Lines: []string{"+" +
-				strings.Repeat("x", trees.MaxChangedLine+1)}}}}}}},
+			Hunks: []trees.Hunk{{From: 1, To: 1, Lines: []string{"+" + strings.Repeat("x", trees.MaxChangedLine+1)}}}}}}},
 	}},
 	agent.TestRun: {{
 		byRule:    true,
@@ -163,8 +162,7 @@ func TestNothingIsExecutedWithoutAYes(t *testing.T) {
 		ways := map[string]func(k *inThread) error{
 			"it waits": func(*inThread) error { return nil },
 			"rejected": func(k *inThread) error {
-				return k.do(decide.Reject("no")(k, k.Current().ActionID, u1, whoever,
-					k.now))
+				return k.do(decide.Reject("no")(k, k.Current().ActionID, u1, whoever, k.now))
 			},
 			"withdrawn": func(k *inThread) error { return k.do(k.Cancel(k.Current().ActionID, u1, whoever, k.now)) },
 			"expired": func(k *inThread) error {

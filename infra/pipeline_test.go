@@ -149,8 +149,7 @@ func roomRule(s *stack, wrong report) {
 				continue
 			}
 			at := slices.IndexFunc(st.Catch, func(c catcher) bool {
-				return slices.Equal(c.ErrorEquals,
-					[]string{pipeline.NoRoom})
+				return slices.Equal(c.ErrorEquals, []string{pipeline.NoRoom})
 			})
 			wrong.where(at < 0 || m.States[st.Catch[at].Next].Error != aggregate.EndedNoRoom,
 				"%s, %s: a run for which there is no room ends as %s", file, name, aggregate.EndedNoRoom)

@@ -99,8 +99,7 @@ func beside(st statement, rows ...string) bool {
 func checkRows(s *stack, id, action string, st statement, wrong report) {
 	limited := st.conditions["ForAllValues:StringLike"] != nil && len(st.rows) > 0
 	ofKinds := !slices.ContainsFunc(st.rows, func(r string) bool {
-		return kindOf(r) == "" && r != "QUOTA#*" &&
-			r != "AUDIT#*"
+		return kindOf(r) == "" && r != "QUOTA#*" && r != "AUDIT#*"
 	})
 	ofIntegrations := limited && !slices.ContainsFunc(st.rows,
 		func(r string) bool { return r != "INTEGRATIONS#*" && r != "AUDIT#*" })

@@ -151,8 +151,7 @@ func objectRule(s *stack, wrong report) {
 		wrong.where(!console && !has("Deny", "s3:GetObject", prompts),
 			"%s may get prompts, which the console alone shows", id)
 		wrong.where(!has("Allow", "s3:ListBucket", bucket), "%s may get objects and is not told which are gone", id)
-		wrong.where(!has("Allow", "s3:GetObject", bucket+"/*"),
-			"%s may not get what waits for a person", id)
+		wrong.where(!has("Allow", "s3:GetObject", bucket+"/*"), "%s may not get what waits for a person", id)
 		wrong.where(!keepsResults && !console && !has("Deny", "s3:GetObject", results),
 			"%s may get results; cards show arguments only", id)
 	}

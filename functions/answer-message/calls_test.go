@@ -255,8 +255,7 @@ func pull(title string) model.Call {
 
 func TestAPullRequestNamesAllThatHasChanged(t *testing.T) {
 	server := storetest.Start(t)
-	w := sourced(t, server, "heads/main", files.File{Path: "a.py", Content: "2\n"},
-		files.File{Path: "new.py"})
+	w := sourced(t, server, "heads/main", files.File{Path: "a.py", Content: "2\n"}, files.File{Path: "new.py"})
 	w.vendor.says.Calls = []model.Call{pull("Mend it")}
 	expect.Value(w.handle())(t)
 	x := w.Load().Current()

@@ -97,8 +97,7 @@ func TestARuleOfASourceHoldsWhileTheFilesAreTheSources(t *testing.T) {
 		change  func(s *agent.Source)
 		want    conversation.ActionStatus
 	}{
-		"the source's files": {agent.AutoRule{Source: "shop", Place: "D1"}, fetched, nil,
-			conversation.ActionApproved},
+		"the source's files": {agent.AutoRule{Source: "shop", Place: "D1"}, fetched, nil, conversation.ActionApproved},
 		"a file was changed": {agent.AutoRule{Source: "shop", Place: "D1"}, strings.Repeat("b", 64), nil,
 			conversation.ActionPending},
 		"a file was changed, and it may": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true},
@@ -175,8 +174,7 @@ func TestFilesThatAreLostAreSaid(t *testing.T) {
 	all := expect.Value(w.Rows.Newest(t.Context(), w.Ref.Tenant, w.Ref.ID, "", 5))(t)
 	told := false
 	for _, m := range all {
-		told = told || m.Sender == conversation.FromSystem &&
-			strings.Contains(m.Content, "continues with an empty folder")
+		told = told || m.Sender == conversation.FromSystem && strings.Contains(m.Content, "continues with an empty folder")
 	}
 	expect.That(t, told, "people are not told: %+v", all)
 }

@@ -71,8 +71,7 @@ func every(yield func(stamped) bool) {
 				for _, gate := range []aggregate.GateStatus{aggregate.PendingApproval, aggregate.Approved, aggregate.Rejected} {
 					for bits := range 16 {
 						for _, askers := range [][]string{{"U1"}, {"U1", "U2"}, {"U2"}} {
-							if !yield(stamped{by, rule, status, gate, bits&1 > 0, bits&2 > 0, askers, bits&4 > 0,
-								bits&8 > 0}) {
+							if !yield(stamped{by, rule, status, gate, bits&1 > 0, bits&2 > 0, askers, bits&4 > 0, bits&8 > 0}) {
 								return
 							}
 						}

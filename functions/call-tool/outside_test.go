@@ -49,8 +49,7 @@ func outsideOf(t *testing.T, server *storetest.Server) *beyond {
 	var err error
 	b.key, b.secret, err = b.all.CreateKey(t.Context(), tenancy.Key{TenantID: w.Ref.Tenant, Team: "T1",
 		Name:    "ci",
-		Answers: "U1", Tools: []string{write.tool, "Bash"}, Channel: "C1", QuotaDay: 10, ExpiresAt: w.now.AddDate(0, 1,
-			0)},
+		Answers: "U1", Tools: []string{write.tool, "Bash"}, Channel: "C1", QuotaDay: 10, ExpiresAt: w.now.AddDate(0, 1, 0)},
 		pipelinetest.Member("U9"), w.now)
 	expect.NoError(t, err)
 	return b
@@ -66,8 +65,7 @@ func others() aggregate.Policy {
 // asks asks for the call of the world's tests, and has somebody stamp it.
 func (b *beyond) stamped() *call.Aggregate {
 	b.T.Helper()
-	a, err := b.Ask(context.Background(), b.key, calls.Request{Tool: write.tool,
-		Arguments: []byte(write.arguments)})
+	a, err := b.Ask(context.Background(), b.key, calls.Request{Tool: write.tool, Arguments: []byte(write.arguments)})
 	expect.Must(b.T, err == nil, "ask: %v", err)
 	by := pipelinetest.Member("U2")
 	a, err = b.Store().Decide(context.Background(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
@@ -123,8 +121,7 @@ func TestACallOfAnOutsideAgentIsMadeOnce(t *testing.T) {
 		"what it returned can't be kept": {func(b *beyond) { b.bucket.err = errors.New("down") },
 			conversation.ActionSucceeded, "", 1},
 		"its key was revoked": {func(b *beyond) {
-			expect.NoError(b.T, b.all.RevokeKey(context.Background(), b.Ref.Tenant, b.key.ID, aggregate.System(),
-				b.now))
+			expect.NoError(b.T, b.all.RevokeKey(context.Background(), b.Ref.Tenant, b.key.ID, aggregate.System(), b.now))
 		}, conversation.ActionFailed, call.ReasonKey, 0},
 		"its key is revoked while the call begins": {func(b *beyond) {
 			b.Handler.Calls = &late{b.Handler.Calls, func() {
@@ -287,8 +284,7 @@ func TestARuleSaysWhoStampsACall(t *testing.T) {
 	b := outsideOf(t, storetest.Start(t))
 	x := &rules.Rules{Rules: []rules.Rule{{
 		ID: "01KS000000000000000000000A", Name: "外部", Conditions: rules.Conditions{Asks: []rules.Kind{rules.KindCall}},
-		Outcome: rules.Outcome{Stages: []rules.Stage{{Name: "経理", Need: 1,
-			Who: rules.Who{Group: "S0KEIRI"}}}}}}}
+		Outcome: rules.Outcome{Stages: []rules.Stage{{Name: "経理", Need: 1, Who: rules.Who{Group: "S0KEIRI"}}}}}}}
 	_, _, err := b.all.SaveRules(t.Context(), b.Ref.Tenant, x, 0, nil, pipelinetest.Member("U9"), b.now)
 	expect.NoError(t, err)
 	slack := &keiri{silent: true}

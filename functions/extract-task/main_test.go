@@ -275,8 +275,7 @@ func TestFilesOfAFormAreAttached(t *testing.T) {
 		why = append(why, fmt.Sprint(f.ID, " ", f.Left, " ", conversation.CauseOf(f.Why)))
 	}
 	expect.Same(t, []string{"F2 type unreadable", "F3  too_large", "F4  unreadable", "F5  forbidden"}, why)
-	expect.That(t, a.Task != nil && len(attached) == 1 && attached[0].Kind == task.KindText,
-		"%+v", attached)
+	expect.That(t, a.Task != nil && len(attached) == 1 && attached[0].Kind == task.KindText, "%+v", attached)
 	got := expect.Value(w.Results().Attached(t.Context(), ref, attached[0].SHA256))(t)
 	expect.Is(t, string(got), "名前,金額\n")
 	_, err := w.Results().Attached(t.Context(), ref, left[0].SHA256)

@@ -111,9 +111,7 @@ func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file st
 		return store.Described{}, c, err
 	}
 	found = append(append(found, unopened...), h.Models.Readers(c, s.ContestSearch, s.unlisted)...)
-	d := store.Described{
-		File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds,
-	}
+	d := store.Described{File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds}
 	d.Wrong, d.Warnings, err = teamconfig.Texts(found, mostWrong, s.reader)
 	if err != nil || len(d.Wrong) > 0 {
 		return d, c, err // mistakes include names that are too long

@@ -240,8 +240,7 @@ func TestMembersThatCantReadAreNamedBeforeAContestBegins(t *testing.T) {
 		instead string
 		want    string // in the warning; empty: none
 	}{
-		"nothing": {false, nil, "", gone +
-			", and the settings don't allow web search. Its team is told."},
+		"nothing":             {false, nil, "", gone + ", and the settings don't allow web search. Its team is told."},
 		"a search":            {true, nil, "", ""},
 		"a listed tool":       {false, []tenancy.ToolPermission{read}, "", ""},
 		"a tool that changed": {false, []tenancy.ToolPermission{changed}, "", gone},

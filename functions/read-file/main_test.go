@@ -50,11 +50,9 @@ rich text
 		"macros.xlsm": {Form: isolated.Sheets, Remarks: []isolated.FileRemark{isolated.HasMacros},
 			Text: "--- sheet 1 of 1: Sheet1 ---\nbeside macros\n"},
 		"minutes.docx": {Form: isolated.Document, Remarks: []isolated.FileRemark{isolated.HasNumbers},
-			Text: "議事録\n予算は 1,200 円です。\tタブの後\nFirst\none line\nand the next\n" +
-				"氏名\t部署\n佐藤\t営業 一課\nafter the table\n"},
+			Text: "議事録\n予算は 1,200 円です。\tタブの後\nFirst\none line\nand the next\n" + "氏名\t部署\n佐藤\t営業 一課\nafter the table\n"},
 		"lists.docx": {Form: isolated.Document, Remarks: []isolated.FileRemark{isolated.HasNumbers, isolated.HasStruck,
-			isolated.HasHidden}, Text: "対象は営業\n期間は10月\n上限は30時間\n点\n" +
-			"営業~~と人事と総務~~の残業。[invisible: 役員も］含む]\n~~取消~~ではない\n" +
+			isolated.HasHidden}, Text: "対象は営業\n期間は10月\n上限は30時間\n点\n" + "営業~~と人事と総務~~の残業。[invisible: 役員も］含む]\n~~取消~~ではない\n" +
 			"見える白い文字白抜き\n表の白\n"},
 		"deck.pptx": {Form: isolated.Slides, Text: "--- slide 1 of 2 ---\n方針\none\ntwo\n--- notes ---\n話すこと\n\n" +
 			"--- slide 2 of 2 ---\nTable\nA\tB\n1\t2\n"},

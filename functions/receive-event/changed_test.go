@@ -148,8 +148,7 @@ func TestAChangeInAChannelReachesTheAgent(t *testing.T) {
 			[]string{"U0BOB"}, false},
 		"a forward": {map[string]any{"message": is("claude: 直して", map[string]any{"attachments": shared})}, "直して",
 			[]string{"U0BOB"}, false},
-		"a deletion": {map[string]any{"subtype": "message_deleted", "message": nil, "deleted_ts": messageTS}, "", nil,
-			true},
+		"a deletion": {map[string]any{"subtype": "message_deleted", "message": nil, "deleted_ts": messageTS}, "", nil, true},
 	} {
 		k := &kept{}
 		h := handler(k)
@@ -332,11 +331,10 @@ func TestADeletedMessageOpensNoConversation(t *testing.T) {
 		first   map[string]any
 		channel string
 	}{
-		"a direct message": {direct("claude: 直して", nil), "D0DM"},
-		"from a source":    {direct("claude@demo: 直して", nil), "D0DM"},
-		"in a channel":     {mentioned, "C0HR"},
-		"in a channel's thread": {map[string]any{"text": mentioned["text"], "thread_ts": "1776675590.000100"},
-			"C0HR"},
+		"a direct message":      {direct("claude: 直して", nil), "D0DM"},
+		"from a source":         {direct("claude@demo: 直して", nil), "D0DM"},
+		"in a channel":          {mentioned, "C0HR"},
+		"in a channel's thread": {map[string]any{"text": mentioned["text"], "thread_ts": "1776675590.000100"}, "C0HR"},
 	} {
 		k := &kept{}
 		was := map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS}

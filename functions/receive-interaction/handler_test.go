@@ -252,8 +252,7 @@ func testShortcutElsewhere(t *testing.T, w *world) {
 func testUnsaved(t *testing.T, w *world) {
 	p := w.prompted()
 	w.h.Rows = failing{Rows: w.Store.KindStore.Store, err: errors.New("throttled")}
-	w.told(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki,
-		card.Note("ja", explain.ErrUnavailable))
+	w.told(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki, card.Note("ja", explain.ErrUnavailable))
 	inForm(t, w.post(w.form(webapi.Suzuki, "prompt", p.ID, "x")), card.Note("ja", explain.ErrUnavailable))
 	w.h.Rows = failing{Rows: w.Store.KindStore.Store, err: errors.New("throttled"), unset: true}
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "fatal_error", Times: 1})
@@ -265,8 +264,7 @@ func testUnsaved(t *testing.T, w *world) {
 		{Kind: webapi.Refused, Code: "token_revoked"}, {Kind: webapi.RateLimited, RetryAfter: time.Second}} {
 		f.Method = "views.open"
 		w.slack.Faults.Add(f)
-		w.told(w.post(w.click(webapi.Tanaka, "reject_prompt", p.ID)), webapi.Tanaka,
-			card.Note("ja", explain.ErrUnavailable))
+		w.told(w.post(w.click(webapi.Tanaka, "reject_prompt", p.ID)), webapi.Tanaka, card.Note("ja", explain.ErrUnavailable))
 		expect.Same(t, 0, len(w.slack.Views(webapi.Tanaka)))
 	}
 	// Slack may have opened the form; only its answer was lost.

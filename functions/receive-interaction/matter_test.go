@@ -63,8 +63,7 @@ func TestAFormAsksForADecision(t *testing.T) {
 			w.quiet(w.post(s), webapi.Sato)
 			expect.Is(t, w.messages(webapi.HR, "複合機の入れ替え"), 1)
 			r := w.asks(webapi.HR, "複合機の入れ替え").Request
-			expect.Same(t, &task.Matter{Kind: "支出", Title: "複合機の入れ替え", Amount: "1200000",
-				Description: "故障が続くため。"}, r.Matter)
+			expect.Same(t, &task.Matter{Kind: "支出", Title: "複合機の入れ替え", Amount: "1200000", Description: "故障が続くため。"}, r.Matter)
 			expect.That(t, strings.Contains(r.Text, "¥1,200,000") && strings.Contains(r.Text, "区分: 支出"), "%s", r.Text)
 		},
 		"but not of what is wrong, which stands at its field": func(t *testing.T, w *world) {

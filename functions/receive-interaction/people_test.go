@@ -90,8 +90,7 @@ func testUnverified(t *testing.T, w *world) {
 		f.Method = cmp.Or(f.Method, "users.info")
 		w.slack.Calls()
 		w.slack.Faults.Add(f)
-		w.told(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki,
-			card.Note("ja", explain.ErrUnverified))
+		w.told(w.post(w.click(webapi.Suzuki, "approve_prompt", p.ID)), webapi.Suzuki, card.Note("ja", explain.ErrUnverified))
 		expect.Is(t, len(w.slack.Calls(f.Method)), 1, f.Kind)
 	}
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})

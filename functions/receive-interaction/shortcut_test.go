@@ -191,8 +191,7 @@ func TestAPersonProposesAnActionFromAMessagesMenu(t *testing.T) {
 	expect.That(t, k.current() == nil, "proposed all the same: %+v", k.current())
 
 	for range 2 { // sent twice, it is proposed once
-		k.quiet(k.sendView(webapi.Tanaka, form, typedProposal("make test\n")),
-			webapi.Tanaka)
+		k.quiet(k.sendView(webapi.Tanaka, form, typedProposal("make test\n")), webapi.Tanaka)
 	}
 	x := k.current()
 	expect.Must(t, x != nil && x.Number == 2 && x.RequestedBy == conversation.RequestedByUser &&
@@ -225,8 +224,7 @@ func TestNobodyProposesWhereThereIsNoConversationOrWhoMayNot(t *testing.T) {
 	out := k.sendView(webapi.Guest, form, typedProposal("ls"))
 	expect.That(t, out.Body != "" && k.current() == nil, "a guest proposes: %s", out.Body)
 	form.PrivateMetadata = `{"session":"../x"}`
-	expect.That(t, k.sendView(webapi.Sato, form, typedProposal("ls")).Body != "",
-		"a form of nowhere closes")
+	expect.That(t, k.sendView(webapi.Sato, form, typedProposal("ls")).Body != "", "a form of nowhere closes")
 }
 
 func TestTheProposalsFormKeepsSlacksRules(t *testing.T) {

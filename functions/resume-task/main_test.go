@@ -237,8 +237,7 @@ func TestARequestNotesTheBot(t *testing.T) {
 		w := server.World(t)
 		before(w)
 		h := handler(w)
-		h.Slack = answers{team: pipelinetest.Team,
-			user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+		h.Slack = answers{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 		expect.Value(h.Handle(t.Context(), w.In()))(t)
 		is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t)
 		expect.That(t, is.BotUserID == "U0BOT" && is.BotID == "B0BOT", "%s: %+v", name, is)

@@ -98,8 +98,7 @@ func (w *ruledWorld) rules(o *rules.Outcome) {
 	w.T.Helper()
 	var x *rules.Rules
 	if o != nil {
-		x = &rules.Rules{Rules: []rules.Rule{{
-			ID: "01KS000000000000000000000A", Name: "すべて", Outcome: *o}}}
+		x = &rules.Rules{Rules: []rules.Rule{{ID: "01KS000000000000000000000A", Name: "すべて", Outcome: *o}}}
 	}
 	_, rev, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, w.revs, nil, w.By, w.Now())
 	expect.NoError(w.T, err)

@@ -57,8 +57,7 @@ func TestNothingIsDoneToOtherFilesThanWereShown(t *testing.T) {
 		change func(x *conversation.Action, s *conversation.Conversation)
 		reason aggregate.Reason
 	}{
-		"the conversation has other files": {func(_ *conversation.Action,
-			s *conversation.Conversation) {
+		"the conversation has other files": {func(_ *conversation.Action, s *conversation.Conversation) {
 			s.WorkspaceVersion = elsewhere
 		}, conversation.ReasonBase},
 		"the row names other files": {func(x *conversation.Action, s *conversation.Conversation) {

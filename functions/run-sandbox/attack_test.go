@@ -71,8 +71,7 @@ func mib(bytes int64) string { return strconv.FormatInt(bytes>>20, 10) }
 func none(t *testing.T, o outcome) {
 	t.Helper()
 	expect.NoError(t, o.err)
-	expect.That(t, !strings.Contains(o.text(), "GOT ") && strings.Contains(o.text(), "tried"), "%+v\n%s", o.end,
-		o.text())
+	expect.That(t, !strings.Contains(o.text(), "GOT ") && strings.Contains(o.text(), "tried"), "%+v\n%s", o.end, o.text())
 }
 
 // If a command can stop inside, the supervisor kills it instead.
@@ -218,8 +217,7 @@ func TestMemoryIsWithheld(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
 		got := runWithin(t, l, armed(t, newStore(t), "memory", mib(little()*2/5)), little())
 		expect.NoError(t, got.err)
-		expect.That(t, got.end.Limit == isolated.EndedByMemory && got.end.Signal == "SIGKILL", "%+v\n%s", got.end,
-			got.text())
+		expect.That(t, got.end.Limit == isolated.EndedByMemory && got.end.Signal == "SIGKILL", "%+v\n%s", got.end, got.text())
 	})
 	noneIsLeft(t)
 }

@@ -77,8 +77,7 @@ func newStore(t *testing.T) *store {
 	s := &store{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /workspace", func(w http.ResponseWriter, _ *http.Request) { w.Write(s.archive) })
-	mux.HandleFunc("GET /down", func(w http.ResponseWriter,
-		_ *http.Request) {
+	mux.HandleFunc("GET /down", func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
 	mux.HandleFunc("GET /cancel", func(w http.ResponseWriter, _ *http.Request) {

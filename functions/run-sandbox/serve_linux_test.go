@@ -117,8 +117,7 @@ func TestWhatCantBeKeptOfAWorkspaceIsSaid(t *testing.T) {
 		expect.That(t, got.end.ExitCode == 0 && len(got.end.Left) == 2 &&
 			strings.Contains(strings.Join(got.end.Left, " "), `"l": a link`), "%+v", got.end)
 		expect.Same(t, []string{"f"}, s.after(t).Paths())
-		got = run(t, l, s.order(fmt.Sprintf(`i=0; while [ $i -le %d ]; do : > $i; i=$((i+1)); done`,
-			files.MaxEntries)))
+		got = run(t, l, s.order(fmt.Sprintf(`i=0; while [ $i -le %d ]; do : > $i; i=$((i+1)); done`, files.MaxEntries)))
 		expect.NoError(t, got.err)
 		expect.That(t, got.end.ExitCode == 0 && got.end.Version == "" &&
 			strings.Contains(got.end.Limit, "more than 5000 files"), "%+v", got.end)

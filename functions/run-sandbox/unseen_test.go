@@ -117,8 +117,7 @@ func TestAProcessWithoutItsFirstThreadIsEnded(t *testing.T) {
 		a.TimeoutSeconds = 1
 		var o outcome
 		expect.Within(t, 20*time.Second, func() { o = run(t, l, a) })
-		expect.That(t, o.end.TimedOut && !strings.Contains(o.text(), "GOT"), "its time: %+v, %v\n%s", o.end, o.err,
-			o.text())
+		expect.That(t, o.end.TimedOut && !strings.Contains(o.text(), "GOT"), "its time: %+v, %v\n%s", o.end, o.err, o.text())
 		a = armed(t, newStore(t))
 		a.Type, a.Argv, a.Script = isolated.ShellCommand, nil,
 			"setsid ./attacker attack leaderless 0 300 >/dev/null 2>&1 & sleep 1; echo tried"

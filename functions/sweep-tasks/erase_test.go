@@ -186,8 +186,7 @@ func (k *talk) sweeps(calls int) (made int) {
 	cfg.HTTPClient, cfg.Retryer = &http.Client{Transport: d}, func() aws.Retryer { return aws.NopRetryer{} }
 	all := store.New(dynamodb.NewFromConfig(cfg), k.Table(), store.Kinds()...)
 	bucket := removal.Open(cfg, boot.Results{ResultsBucket: k.Bucket})
-	h := &Handler{Store: all, Reminders: all, Effects: k.Effects(),
-		Objects: bucket, Now: k.Now}
+	h := &Handler{Store: all, Reminders: all, Effects: k.Effects(), Objects: bucket, Now: k.Now}
 	h.Effects.Store = all
 	_ = h.Sweep(context.Background()) // what it can't do the next one does
 	return calls - int(max(0, d.left.Load()))
@@ -383,8 +382,7 @@ func TestACallOnWhichNobodyActedIsDestroyed(t *testing.T) {
 	expect.Value(rows.Decide(t.Context(), a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
 		return a.Cancel("k1", w.Now())
 	}))(t)
-	h := &Handler{Store: all, Reminders: all, Effects: w.Effects(),
-		Now: w.Now}
+	h := &Handler{Store: all, Reminders: all, Effects: w.Effects(), Now: w.Now}
 	h.Effects.Store = all
 	var log bytes.Buffer
 	defer slog.SetDefault(slog.Default())

@@ -43,8 +43,7 @@ func TestSweep(t *testing.T) {
 
 func handler(w *pipelinetest.World) *Handler {
 	s := w.StoreOverTransport().KindStore.Store
-	return &Handler{Store: s, Reminders: s, begun: &sync.Map{},
-		Effects: w.Effects(), Now: w.Now}
+	return &Handler{Store: s, Reminders: s, begun: &sync.Map{}, Effects: w.Effects(), Now: w.Now}
 }
 
 // sweep lets some time pass, runs the sweep of a minute, and returns the task.
@@ -373,8 +372,7 @@ func TestAContestThatDoesNotEndIsHeardOf(t *testing.T) {
 	a := (&contest.Aggregate{}).After(c).(*contest.Aggregate)
 	for after, want := range map[time.Duration]int{20 * time.Minute: 0, 22 * time.Minute: 1} {
 		now := func() time.Time { return began.Add(after) }
-		h := &Handler{Store: open{a: a}, Reminders: noReminders{},
-			Effects: effect.Runner{Runs: noRuns{}, Now: now}, Now: now}
+		h := &Handler{Store: open{a: a}, Reminders: noReminders{}, Effects: effect.Runner{Runs: noRuns{}, Now: now}, Now: now}
 		out := expect.Metrics(t, func() {
 			_, _ = h.sweep(t.Context(), a.Ref())
 		})

@@ -292,8 +292,7 @@ func testRemindedAs(t *testing.T, w *pipelinetest.World) {
 	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}}
 	today := tenancy.DateOf(w.Now().In(tenancy.Zone()))
 	for hand, until := range map[string]tenancy.Date{"U2": day, "U4": today} {
-		d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: hand,
-			Principal: "U1", From: today, Until: until}
+		d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: hand, Principal: "U1", From: today, Until: until}
 		expect.Value(w.Store.KindStore.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
 	}
 	until(t, w, at)

@@ -172,8 +172,7 @@ func TestWhatAReceiptClaimsIsSpelled(t *testing.T) {
 		text, err := printed(t, r)
 		expect.That(t, err != nil, "%s: it holds", name)
 		first, _, _ := strings.Cut(text, "\n")
-		expect.That(t, strings.HasSuffix(first, "findings:"),
-			"%s: what is found does not come first: %q", name, first)
+		expect.That(t, strings.HasSuffix(first, "findings:"), "%s: what is found does not come first: %q", name, first)
 		for line := range strings.Lines(text) {
 			expect.That(t, !strings.ContainsAny(line, "\x1b\r\u2028\u202e") && !strings.HasPrefix(line, "it holds"),
 				"%s: %q", name, line)

@@ -149,8 +149,7 @@ func TestAStampWithoutARuleIsNotLeftOut(t *testing.T) {
 		"the stamp and its entry": func(r *Receipt) {
 			r.Execution.Writes[2].Gated = false
 			r.Rows = slices.DeleteFunc(r.Rows, func(x sealedRow) bool {
-				return strings.Contains(x.Content, "step-5") &&
-					strings.Contains(x.Content, "step.approved")
+				return strings.Contains(x.Content, "step-5") && strings.Contains(x.Content, "step.approved")
 			})
 		},
 		"the stamp": func(r *Receipt) { r.Execution.Writes[2].Gated = false },

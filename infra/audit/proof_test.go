@@ -134,17 +134,14 @@ var falseClaims = map[string]func(r *Receipt){
 	"other steps":                  func(r *Receipt) { r.Execution.Steps.Text = strings.Replace(theSteps, "s1", "s2", 1) },
 	"the same steps, written else": func(r *Receipt) { r.Execution.Steps.Text += " " },
 	"other arguments": func(r *Receipt) {
-		r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten,
-			"1.50", "1.51", 1)
+		r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "1.51", 1)
 	},
 	"a number written else": func(r *Receipt) {
-		r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten,
-			"1.50", "1.5", 1)
+		r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "1.5", 1)
 	},
 	"other stamped arguments": func(r *Receipt) { r.Execution.Writes[1].Arguments = `{"to":"b@example.jp"}` },
 	"another result": func(r *Receipt) {
-		r.Execution.Writes[0].Results["step-1"] = strings.Replace(employees,
-			"1.50", "2", 1)
+		r.Execution.Writes[0].Results["step-1"] = strings.Replace(employees, "1.50", "2", 1)
 	},
 	"no result":                  func(r *Receipt) { r.Execution.Writes[0].Results = nil },
 	"a result that is no JSON":   func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = "{" },
@@ -170,8 +167,7 @@ var falseClaims = map[string]func(r *Receipt){
 			Arguments: `{"to":"mallory"}`, Expired: []string{"step-1"}})
 	},
 	"a write said twice": func(r *Receipt) {
-		r.Execution.Writes = append(r.Execution.Writes,
-			r.Execution.Writes[0])
+		r.Execution.Writes = append(r.Execution.Writes, r.Execution.Writes[0])
 	},
 	"a stamp that was given left out": func(r *Receipt) { r.Execution.Writes[2].Gated = false },
 	"a pick left out with its entry": func(r *Receipt) {
@@ -196,8 +192,7 @@ var falseClaims = map[string]func(r *Receipt){
 	"another execution": func(r *Receipt) { r.Execution.ID = "01M2H5DTC0VM37SYX3HZHVW0EY" },
 	"another task":      func(r *Receipt) { r.Execution.Task = "01M2H5DTC0VM37SYX3HZHVW0XX" },
 	"a row that says another stamp": func(r *Receipt) {
-		r.Rows[3].Content = strings.Replace(r.Rows[3].Content, "U0SUZUKI",
-			"U0SATO", 1)
+		r.Rows[3].Content = strings.Replace(r.Rows[3].Content, "U0SUZUKI", "U0SATO", 1)
 	},
 	"an entry left out": func(r *Receipt) { r.Rows = slices.Delete(r.Rows, 2, 3) },
 	"links left out":    func(r *Receipt) { r.Links = r.Links[:len(r.Links)-1] },

@@ -149,8 +149,7 @@ func provedOn(t *testing.T, steps, step *circulated, ofSteps []chain.Row, named 
 	rows := naming(t, slices.Concat(old[:4], ofSteps, step.rows, old[6:]), namedGates(named))
 	r := newSealer(t).seal(t, rows, 5).receipt()
 	r.Execution = proved(t).Execution
-	r.Execution.Steps.Gate, r.Execution.Writes[1].Gate = walkOf(&steps.Gate, steps.asked), walkOf(&step.Gate,
-		step.asked)
+	r.Execution.Steps.Gate, r.Execution.Writes[1].Gate = walkOf(&steps.Gate, steps.asked), walkOf(&step.Gate, step.asked)
 	return r.part()
 }
 
@@ -196,8 +195,7 @@ func TestVerifyWalksARouteThatWasSealed(t *testing.T) {
 		})
 	}
 	var j judged
-	j.add(t, "as it was", provedOnRoutes(t, resealed(func(action string, _ map[string]any) (string,
-		bool) {
+	j.add(t, "as it was", provedOnRoutes(t, resealed(func(action string, _ map[string]any) (string, bool) {
 		return action, true
 	}), step), true)
 	j.add(t, "another number of stamps", provedOnRoutes(t, settled(func(d map[string]any) { d["stamps"] = 3 }), step),
@@ -275,8 +273,7 @@ func TestACallThatNeverOpenedIsProved(t *testing.T) {
 	g := aggregate.Gate{Status: aggregate.Generating}
 	g.Terms.Rule = &circulation.Rule{ID: "r1", Name: "経理"}
 	claim := actionProof{Type: "call", Payload: content, Status: "cancelled", Gate: walkOf(&g, "")}
-	cancelled := []string{"proposed", "", "cancelled",
-		`"gate":{},"reason":"route_silent","rule":{"id":"r1","name":"経理"}`}
+	cancelled := []string{"proposed", "", "cancelled", `"gate":{},"reason":"route_silent","rule":{"id":"r1","name":"経理"}`}
 	var j judged
 	j.add(t, "a call that never opened", actedAs(t, claim, cancelled), true)
 	j.agree(t)

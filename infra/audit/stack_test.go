@@ -115,8 +115,7 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	d := driver.Ask(t, s, webapi.Sato, "今月の勤怠をまとめて")
 	d.Approve(webapi.Suzuki)
 	done := d.Until("completed", func(a *task.Aggregate) bool {
-		return a.Task != nil &&
-			a.Task.Status == task.TaskCompleted
+		return a.Task != nil && a.Task.Status == task.TaskCompleted
 	})
 	a := &audited{t, s, d, aggregate.TenantID(s.Sandbox.TeamID())}
 	action, made := a.talked()

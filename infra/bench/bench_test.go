@@ -60,8 +60,7 @@ func TestFunctionsStartLikeBareHandlers(t *testing.T) {
 	const mib = 1 << 20
 	sizes := map[string]int64{"receive-event": 14 * mib, "receive-interaction": 14 * mib, "serve-gate": 15 * mib,
 		"serve-console": 32 * mib}
-	all := expect.Value(measureStarts(t.Context(), 9,
-		slices.Collect(maps.Keys(sizes))...))(t)
+	all := expect.Value(measureStarts(t.Context(), 9, slices.Collect(maps.Keys(sizes))...))(t)
 	expect.Is(t, len(all), len(sizes))
 	for _, s := range all {
 		ratio := min(s.ratio, float64(s.fastest)/float64(s.bare))

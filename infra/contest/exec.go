@@ -204,8 +204,7 @@ func (p program) hold(ctx context.Context, asJSON bool, g *game) int {
 // localeOf detects a prompt's language.
 func localeOf(prompt string) string {
 	if strings.ContainsFunc(prompt, func(r rune) bool {
-		return unicode.In(r, unicode.Hiragana, unicode.Katakana,
-			unicode.Han)
+		return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han)
 	}) {
 		return "ja"
 	}

@@ -229,8 +229,7 @@ func (d *door) ask(way string, content []byte) *asked {
 	defer d.mu.Unlock()
 	x := d.calls[name]
 	if x == nil {
-		x = &asked{id: "call_" + name[:16], way: way, tool: in.Tool, effect: effect, sum: name,
-			status: "approved"}
+		x = &asked{id: "call_" + name[:16], way: way, tool: in.Tool, effect: effect, sum: name, status: "approved"}
 		d.calls[name] = x
 	}
 	x.times++

@@ -46,8 +46,7 @@ func TestTheWalkHoldsOnTheLocalStack(t *testing.T) {
 	var out bytes.Buffer
 	p := program{cfg: s.AWS, out: &out, run: sam, http: http.DefaultClient, patience: 3 * time.Minute}
 	expect.NoError(t, p.main(t.Context(), nil))
-	for _, line := range []string{"the Home tab is published",
-		"the audit log has each of it once"} {
+	for _, line := range []string{"the Home tab is published", "the audit log has each of it once"} {
 		expect.Has(t, out.String(), "ok  "+line)
 	}
 }

@@ -34,8 +34,7 @@ func (s *keyed) DecideFrom(_ context.Context, a aggregate.Aggregate,
 }
 
 // keyedCall is a call that asker's key asked for, which one person is asked to stamp.
-func keyedCall(t *testing.T, asker, asks string) (s *keyed, maker Maker,
-	who func(string) circulation.Person) {
+func keyedCall(t *testing.T, asker, asks string) (s *keyed, maker Maker, who func(string) circulation.Person) {
 	t.Helper()
 	d := &drawn{now: noon()}
 	who = func(user string) circulation.Person { return circulation.Person{User: user} }

@@ -188,8 +188,7 @@ func (x *authority) facts(t *testing.T, d *Directory, r *rules.Rules, user map[s
 	ask authorityAsk) *rules.Facts {
 	t.Helper()
 	by := user[cmp.Or(ask.By, x.Chain[len(x.Chain)-1])]
-	f := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C9"},
-		Askers: []circulation.Person{{User: by}}}
+	f := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C9"}, Askers: []circulation.Person{{User: by}}}
 	mark := &rules.Mark{Version: "v1", How: rules.HowNothing}
 	input := map[string]any{}
 	for i, label := range x.labels() {
@@ -310,8 +309,7 @@ func TestTheHeadOfADepartmentIsAsked(t *testing.T) {
 func TestManagersAreCountedByPosts(t *testing.T) {
 	d := cityHall(t)
 	for level, want := range map[int]string{1: "B", 2: "M"} {
-		f := &rules.Facts{Kind: rules.KindSteps, Requester: "Y",
-			Askers: []circulation.Person{{User: "Y"}}}
+		f := &rules.Facts{Kind: rules.KindSteps, Requester: "Y", Askers: []circulation.Person{{User: "Y"}}}
 		s := rules.Stage{Name: "x", Who: rules.Who{Superior: level}, Need: 1}
 		expect.That(t, strings.HasPrefix(askedOn(t, d, f, s), want+" "), "%d above Y, whose department nobody leads", level)
 	}

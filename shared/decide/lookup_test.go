@@ -257,8 +257,7 @@ func TestWhoIsKnownOrTooManyIsNotLookedUpByAddress(t *testing.T) {
 	expect.Is(t, expect.Value(foundRows(t, p, position("主任", "HQ/SALES")))(t), "refused: many")
 	expect.Is(t, len(w.asked), 0, "calls")
 	p = w.places(org(t, "a@example.com,HQ,社長,yes\nr@example.com,HQ/SALES,部長,yes\n"))
-	expect.Is(t, expect.Value(foundRows(t, p, superior(1), position("部長", "HQ/SALES")))(t),
-		"A (manager 1 of R)")
+	expect.Is(t, expect.Value(foundRows(t, p, superior(1), position("部長", "HQ/SALES")))(t), "A (manager 1 of R)")
 	expect.Same(t, w.asked, []string{"R", "a@example.com"})
 }
 

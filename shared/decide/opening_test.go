@@ -70,9 +70,7 @@ func in(o rules.Outcome, channels ...string) rules.Rule {
 func refuses(why string) rules.Outcome { return rules.Outcome{Refuse: why} }
 
 func asks(users ...string) rules.Outcome {
-	return rules.Outcome{Stages: []rules.Stage{
-		{Name: "desk", Who: rules.Who{People: users}, Need: 1},
-	}}
+	return rules.Outcome{Stages: []rules.Stage{{Name: "desk", Who: rules.Who{People: users}, Need: 1}}}
 }
 
 func byChannel() rules.Outcome {
@@ -181,8 +179,7 @@ func TestARefusalWithoutWordsSaysWhatToDo(t *testing.T) {
 
 // Above whom nobody is found is told with the refusal.
 func TestARefusalNamesWhoHasNoManager(t *testing.T) {
-	boss := rules.Outcome{Stages: []rules.Stage{{Name: "上長", Need: 1,
-		Who: rules.Who{Superior: 1}}}}
+	boss := rules.Outcome{Stages: []rules.Stage{{Name: "上長", Need: 1, Who: rules.Who{Superior: 1}}}}
 	x := askersOf()
 	no := expect.Value(x.By(of(in(boss)), ids{}))(t).Refused
 	expect.Must(t, no != nil, "a route is found")

@@ -96,8 +96,7 @@ func TestASheetIsOverwrittenWhereverItIsListed(t *testing.T) {
 func TestANotificationNamesTheToolFirst(t *testing.T) {
 	s := write("bank.pay", nil, `{}`)
 	s.ToolTitle = strings.Repeat("Only reads. ", 12)
-	expect.Is(t, summed("ja", ordered(s)).Short("ja"),
-		"bank の pay (「Only reads. Only reads. Only reads. Onl…」)")
+	expect.Is(t, summed("ja", ordered(s)).Short("ja"), "bank の pay (「Only reads. Only reads. Only reads. Onl…」)")
 }
 
 // A notification is one short line that names nobody, whatever the arguments are.
@@ -166,8 +165,7 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 			steps[0].ToolInput = `{"x":1}`
 			return steps
 		}(), ordered(order("", "")), "x: 1 → "},
-		"whom from": {ordered(order("", "")), ordered(order("アクメ", "グローブ")),
-			"supplier: アクメ → グローブ"},
+		"whom from": {ordered(order("", "")), ordered(order("アクメ", "グローブ")), "supplier: アクメ → グローブ"},
 		"a row": {ordered(order("", "")), ordered(order(`}]`, `},{"name":"机","quantity":1,"unit_price":5}]`)),
 			"items › 2 › name:  → 机; items › 2 › quantity:  → 1; items › 2 › unit_price:  → 5; 合計: ¥298,000 → ¥298,005"},
 		"a cell that reads like a change": {ordered(order("", "")), ordered(order(`"PC"`,
@@ -179,9 +177,8 @@ func TestWhatDiffersBetweenTwoVersions(t *testing.T) {
 				"items › 2 › unit_price:  → 5; 合計: ¥298,000 → ¥298,005"},
 		"a message that is new": {ordered(order("", "")), ordered(order("", ""), dm("U0SATO", "x")),
 			"ステップ3:  → @U0SATO さんに DM を送ります"},
-		"a message that is gone": {ordered(dm("U0SATO", "x")), ordered(),
-			"ステップ2: @U0SATO さんに DM を送ります → "},
-		"other words": {ordered(dm("U0SATO", "x")), ordered(dm("U0SATO", "y z")), "本文: x → 「y z」"},
+		"a message that is gone": {ordered(dm("U0SATO", "x")), ordered(), "ステップ2: @U0SATO さんに DM を送ります → "},
+		"other words":            {ordered(dm("U0SATO", "x")), ordered(dm("U0SATO", "y z")), "本文: x → 「y z」"},
 	} {
 		var got []string
 		for _, x := range explain.Between("ja", c.was, c.is) {
@@ -219,8 +216,7 @@ func TestWhateverIsDoneOtherwiseIsTold(t *testing.T) {
 		"another order": {ordered(dm("U0SATO", "x"), write("x.y", nil, `{}`)), ordered(write("x.y", nil, `{}`),
 			dm("U0SATO", "x")), "ステップの順番 (前の番号): 2, 3 → 3, 2"},
 		"rows in another order": {order, changed(func(s *task.Step) {
-			s.ToolInput = aggregate.JSON(strings.NewReplacer("ノート PC 14 型", "デスクトップ PC",
-				"デスクトップ PC", "ノート PC 14 型").
+			s.ToolInput = aggregate.JSON(strings.NewReplacer("ノート PC 14 型", "デスクトップ PC", "デスクトップ PC", "ノート PC 14 型").
 				Replace(laptops))
 		}), "items › 1 › name: 「ノート PC 14 型」 → 「デスクトップ PC」; items › 2 › name: 「デスクトップ PC」 → 「ノート PC 14 型」"},
 		"arguments that can't be read": {ordered(write("x.y", nil, `[1]`)), ordered(write("x.y", nil, `[2]`)),

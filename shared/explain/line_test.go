@@ -137,8 +137,7 @@ var lines = []struct{ tool, input, ja, en string }{
 		"Reads the attendance of month “4” of 2026 for people not given"},
 	{"list_positions", `{}`, "会社のすべての役職を読みます", "Reads all positions in the company"},
 	{"list_departments", `{"department":null}`, "会社のすべての部署を読みます", "Reads all departments in the company"},
-	{"list_departments", `{"department":"営業部"}`, "部署「営業部」と、その下の部署を読みます",
-		"Reads the department “営業部” and those below it"},
+	{"list_departments", `{"department":"営業部"}`, "部署「営業部」と、その下の部署を読みます", "Reads the department “営業部” and those below it"},
 }
 
 func TestEachToolSaysWhatItWouldDo(t *testing.T) {
@@ -161,10 +160,8 @@ func TestEachToolSaysWhatItWouldDo(t *testing.T) {
 // What a server calls its tool stands in quotation marks within a sentence of Ringi's.
 func TestAToolIsNamedAsItsServerDoes(t *testing.T) {
 	for title, want := range map[string][2]string{
-		"": {"rooms の book を実行します", "Calls book on rooms"}, "book": {"rooms の book を実行します",
-			"Calls book on rooms"},
-		"Book a room」": {"「Book a room』」 (rooms の book) を実行します",
-			"Calls “Book a room」” (book on rooms)"},
+		"": {"rooms の book を実行します", "Calls book on rooms"}, "book": {"rooms の book を実行します", "Calls book on rooms"},
+		"Book a room」": {"「Book a room』」 (rooms の book) を実行します", "Calls “Book a room」” (book on rooms)"},
 	} {
 		s := plan("rooms.book", `{}`)
 		s[0].ToolTitle, s[0].Access = title, aggregate.Write

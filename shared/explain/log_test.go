@@ -94,10 +94,9 @@ func TestDetailsAreLines(t *testing.T) {
 		details aggregate.JSON
 		want    []LogDetail
 	}{
-		"none": {"", nil},
-		"null": {"null", nil},
-		"members": {`{"version":2,"reason":"もっと詳しく"}`,
-			[]LogDetail{{"Reason", "もっと詳しく"}, {"Version", "2"}}},
+		"none":    {"", nil},
+		"null":    {"null", nil},
+		"members": {`{"version":2,"reason":"もっと詳しく"}`, []LogDetail{{"Reason", "もっと詳しく"}, {"Version", "2"}}},
 		"nested": {`{"changes":{"approvers":{"from":["U1","U2"],"to":[]}}}`,
 			[]LogDetail{{"Changes › Who may approve › From", "U1, U2"}, {"Changes › Who may approve › To", ""}}},
 		"settings": {`{"fields":["max_versions","later"],"changes":{"max_versions":{"was":5,"is":4},` +
@@ -168,8 +167,7 @@ func TestCodesInDetailsHaveWords(t *testing.T) {
 		for _, d := range []string{
 			fmt.Sprintf(`{"layer":%q}`, task.L1), fmt.Sprintf(`{"layer":%q}`, task.L2), fmt.Sprintf(`{"layer":%q}`,
 				task.L3), fmt.Sprintf(`{"layer":%q}`, task.L4),
-			fmt.Sprintf(`{"kind":%q}`, task.KindUnsupported), fmt.Sprintf(`{"kind":%q}`,
-				task.KindHelp),
+			fmt.Sprintf(`{"kind":%q}`, task.KindUnsupported), fmt.Sprintf(`{"kind":%q}`, task.KindHelp),
 		} {
 			got := LogWordsIn(locale).Details(aggregate.AuditEntry{Details: aggregate.JSON(d)}, nil)
 			expect.That(t, len(got) == 1 && !strings.Contains(d, fmt.Sprintf("%q}", got[0].Text)) &&

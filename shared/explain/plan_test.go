@@ -94,8 +94,7 @@ func TestHeadingsTellMembersApart(t *testing.T) {
 					of = ""
 				}
 				before, had := seen[of+"."+heading]
-				expect.That(t, (!had || before == path) && heading != "" && !strings.ContainsAny(heading,
-					"·,=:/()[]{}「」“”〜、"),
+				expect.That(t, (!had || before == path) && heading != "" && !strings.ContainsAny(heading, "·,=:/()[]{}「」“”〜、"),
 					"%s, %s: %s and %s are %q", f.Name, locale, path, before, heading)
 				seen[of+"."+heading] = path
 			}

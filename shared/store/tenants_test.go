@@ -115,10 +115,9 @@ func testIntegrations(t *testing.T, st *taskStore) {
 		return got
 	}
 	x = save(x)
-	if _, err := st.SaveIntegration(t.Context(), tenancy.Integration{TenantID: tenant, Provider: "freee",
-		Status: tenancy.Connected}, by, at()); !errors.Is(err, aggregate.ErrConflict) {
-		t.Errorf("a second first one: %v, want ErrConflict", err)
-	}
+	_, err := st.SaveIntegration(t.Context(), tenancy.Integration{TenantID: tenant, Provider: "freee",
+		Status: tenancy.Connected}, by, at())
+	expect.That(t, errors.Is(err, aggregate.ErrConflict), "a second first one: %v, want ErrConflict", err)
 	x = save(x) // nothing new to record
 	x.Credentials = "sealed-2"
 	x = save(x)

@@ -72,8 +72,7 @@ func TestResolve(t *testing.T) {
 		"a member":           {`{"n":{"$ref":"step-1.result.count"}}`, `{"n":2}`, []string{"n"}},
 		"a list": {`{"e":{"$ref":"step-1.result.employees"}}`,
 			`{"e":[{"email":"a@example.com","id":9007199254740993},{"email":null,"id":2}]}`, []string{"e"}},
-		"an index": {`{"to":{"$ref":"step-1.result.employees.0.email"}}`, `{"to":"a@example.com"}`,
-			[]string{"to"}},
+		"an index":         {`{"to":{"$ref":"step-1.result.employees.0.email"}}`, `{"to":"a@example.com"}`, []string{"to"}},
 		"null":             {`{"to":{"$ref":"step-1.result.employees.1.email"}}`, `{"to":null}`, []string{"to"}},
 		"nested lists":     {`{"x":{"$ref":"step-3.result.1.0"}}`, `{"x":2}`, []string{"x"}},
 		"the whole result": {`{"x":{"$ref":"step-3.result"}}`, `{"x":[[1],[2,3]]}`, []string{"x"}},
@@ -212,9 +211,8 @@ func TestAListedDestinationHasBeenSeen(t *testing.T) {
 		tool, args string
 		want       bool
 	}{
-		"a recipient": {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.x"}}`, false},
-		"a spreadsheet": {"write_rows_to_google_sheet",
-			`{"spreadsheet_id":{"$ref":"step-1.result.x"},"sheet":"a"}`, false},
+		"a recipient":   {"send_slack_dm", `{"recipient":{"$ref":"step-1.result.x"}}`, false},
+		"a spreadsheet": {"write_rows_to_google_sheet", `{"spreadsheet_id":{"$ref":"step-1.result.x"},"sheet":"a"}`, false},
 		"no constraint lists a tab": {"write_rows_to_google_sheet",
 			`{"spreadsheet_id":"book","sheet":{"$ref":"step-1.result.x"}}`, true},
 		"rows are no destination": {"write_rows_to_google_sheet",

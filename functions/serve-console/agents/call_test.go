@@ -124,8 +124,7 @@ func testLists(t *testing.T, w *consoletest.World) {
 	o := w.KeyOf(webapi.Sato, tool, "mcp__bank__pay")
 	o.Asks("mcp__bank__pay", `{"amount":98000,"to":"アカツキ商事","rows":[{"a":"x1"},{"a":"y2"}]}`, "", nil)
 	for _, path := range []string{"/console/calls", "/console"} {
-		w.As(webapi.Suzuki).Get(path).Says(t, 200, "amount 98000 · rows › 1", "x1", "y2",
-			"to アカツキ商事").Lacks(t, "{")
+		w.As(webapi.Suzuki).Get(path).Says(t, 200, "amount 98000 · rows › 1", "x1", "y2", "to アカツキ商事").Lacks(t, "{")
 	}
 	a := o.Asks(tool, says, "月次が終わったため", nil)
 	suzuki := w.As(webapi.Suzuki)

@@ -84,8 +84,7 @@ func testWrongKey(t *testing.T, w *consoletest.World) {
 		"elsewhere":  {"", "ツールを 1〜100 個選んでください。"},
 		"answers":    {"U0NOBODY", "このワークスペースのメンバーを選んでください。"},
 	} {
-		b.Post(keys, form(w, field, wrong[0])).Says(t, http.StatusUnprocessableEntity, wrong[1], "キーを作る").
-			Lacks(t, "キーができました")
+		b.Post(keys, form(w, field, wrong[0])).Says(t, http.StatusUnprocessableEntity, wrong[1], "キーを作る").Lacks(t, "キーができました")
 	}
 	b.Post(keys, form(w, "act", "x")).Says(t, http.StatusBadRequest)
 	b.Get(keys+"?key=none").Says(t, http.StatusNotFound)

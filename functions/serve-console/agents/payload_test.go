@@ -34,8 +34,7 @@ func plus(text string) string { return strings.ReplaceAll(text, "+", "&#43;") }
 
 func showsDifferences(t *testing.T, w *consoletest.World) {
 	k, sato := w.Direct(), w.As(webapi.Sato)
-	w.Console.Files = &storedFiles{Changes: files.Difference(filesOf(t, "a", "x\n"),
-		filesOf(t, "<b>", "y\n"))}
+	w.Console.Files = &storedFiles{Changes: files.Difference(filesOf(t, "a", "x\n"), filesOf(t, "<b>", "y\n"))}
 	x := k.Proposes(conversation.CodeGenerate, completed(t, conversation.Payload{
 		Edits: []files.Edit{{Path: "a.txt", Old: "二行目", New: "<b>two</b>\u202e"}}}), "")
 	page := sato.Get(k.Page())
@@ -127,8 +126,7 @@ func TestAPullRequestHasItsNotesOnThePage(t *testing.T) {
 	b := w.As(webapi.Suzuki)
 	b.Get("/console").Says(t, 200, "プルリクエストの下書き").Lacks(t, `{"title"`, "直します")
 	page := b.Get(k.Page())
-	page.Holds(t, "CI がシークレットを使って動きます", "Mend it", "提供元", "この会話をコンソールで読めるのは",
-		"acme/shop を GitHub で読める人は、誰でも", plus("+2")).
+	page.Holds(t, "CI がシークレットを使って動きます", "Mend it", "提供元", "この会話をコンソールで読めるのは", "acme/shop を GitHub で読める人は、誰でも", plus("+2")).
 		Lacks(t, `{&#34;title`)
 	b.Locale = "en"
 	b.Get(k.Page()).Holds(t, "Anyone who can read acme/shop on GitHub", "its vendor")

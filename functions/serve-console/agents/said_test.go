@@ -181,8 +181,7 @@ func listsTalks(t *testing.T, w *consoletest.World) {
 		webapi.Tanaka: {true, false}, webapi.Alex: {false, false}} {
 		a := w.As(user).Get("/console/agents")
 		for i, k := range []*consoletest.Conversation{in, mine} {
-			expect.That(t, strings.Contains(a.Body, k.Ref.ID) == want[i], "%s: conversation %d is listed: %v", user, i,
-				!want[i])
+			expect.That(t, strings.Contains(a.Body, k.Ref.ID) == want[i], "%s: conversation %d is listed: %v", user, i, !want[i])
 		}
 	}
 	b := w.As(webapi.Suzuki)

@@ -67,8 +67,7 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 		return a.Extracted(a.Head.Run, x, w.Now())
 	})
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/audit").Says(t, 200, "勤怠集計 · 依頼: 佐藤 花子",
-		"設定を変更した バージョンの上限: 5 個 → 6 個 詳細")
+	b.Get("/console/audit").Says(t, 200, "勤怠集計 · 依頼: 佐藤 花子", "設定を変更した バージョンの上限: 5 個 → 6 個 詳細")
 	today := w.Now().In(tenancy.Zone()).Format(time.DateOnly)
 	for query, want := range map[string]int{
 		"": 3, "action=settings.updated": 2, "action=task.created": 1, "resource=" + w.Ref.ID: 1,
@@ -105,8 +104,7 @@ func auditIsClosed(t *testing.T, w *consoletest.World) {
 	next := mine.Get("/console/audit").Link("next")
 	expect.Must(t, next != "", "there is no second page")
 	theirs := w.Of(other, webapi.Tanaka)
-	theirs.Get(next).Says(t, http.StatusBadRequest).
-		Lacks(t, "settings.updated</span>")
+	theirs.Get(next).Says(t, http.StatusBadRequest).Lacks(t, "settings.updated</span>")
 	expect.That(t, !strings.Contains(theirs.Get("/console/audit").Body, `<td class="audit-when `),
 		"another tenant's entries are shown")
 	expect.That(t, !strings.Contains(theirs.Get("/console/audit/file.csv").Body, "settings.updated"),

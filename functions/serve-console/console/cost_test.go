@@ -185,8 +185,7 @@ func TestOtherPagesReadTheSameHoweverManyRowsThereAre(t *testing.T) {
 			made(w, 0, "勤怠集計")
 		}
 		h.costs(t, b, "/console/contests", "GetItem", "Query", "Query").Says(t, http.StatusOK, "勤怠の方針")
-		h.costs(t, b, "/console/contests?team=team-a", "GetItem", "Query", "Query", "Query").
-			Says(t, http.StatusOK, "勤怠の方針")
+		h.costs(t, b, "/console/contests?team=team-a", "GetItem", "Query", "Query", "Query").Says(t, http.StatusOK, "勤怠の方針")
 		h.costs(t, b, "/console/audit?from="+day+"&to="+day, "BatchGetItem", "GetItem", "Query").
 			Says(t, http.StatusOK, "勤怠集計")
 	}

@@ -48,8 +48,7 @@ func kindsOfRules() *rules.Rules {
 	above.People = people.People
 	asked := stage("合議", people)
 	of := func(name string, when rules.Conditions, stages ...rules.Stage) rules.Rule {
-		return rules.Rule{ID: aggregate.NewID(), Name: name, Conditions: when,
-			Outcome: rules.Outcome{Stages: stages}}
+		return rules.Rule{ID: aggregate.NewID(), Name: name, Conditions: when, Outcome: rules.Outcome{Stages: stages}}
 	}
 	return &rules.Rules{Rules: []rules.Rule{
 		of("旅費", rules.Conditions{

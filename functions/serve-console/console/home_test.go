@@ -56,8 +56,7 @@ func TestWhatWasReturnedIsItsRequestersTurn(t *testing.T) {
 	w.MatterAsked()
 	giveBack(w, webapi.Suzuki)
 	home := w.As(webapi.Sato).Get("/console")
-	home.Says(t, http.StatusOK, "差し戻し 倉庫の賃貸 差し戻し理由: 「部長ではなく、課長に送ってください」 ¥3,600,000").Lacks(t,
-		"あなたの番のものはありません")
+	home.Says(t, http.StatusOK, "差し戻し 倉庫の賃貸 差し戻し理由: 「部長ではなく、課長に送ってください」 ¥3,600,000").Lacks(t, "あなたの番のものはありません")
 	expect.Is(t, strings.Count(home.Body, w.TaskPage()+`#decide"`), 1, home.Body)
 	w.As(webapi.Sato).In("en").Get("/console").Says(t, http.StatusOK, "Sent back 倉庫の賃貸 Reason: “部長ではなく")
 	w.As(webapi.Suzuki).Get("/console").Lacks(t, "倉庫の賃貸")

@@ -224,11 +224,9 @@ func someRules() *rules.Rules {
 					{Address: "https://rooms.example.com/mcp", Name: "book"}},
 				Below:    "50000",
 				Currency: "JPY"}, Outcome: rules.Outcome{Stages: []rules.Stage{
-				{Name: "上長", Who: rules.Who{Superior: 1}, Need: 1}, people("経理", 1,
-					webapi.Tanaka)}}},
+				{Name: "上長", Who: rules.Who{Superior: 1}, Need: 1}, people("経理", 1, webapi.Tanaka)}}},
 		{ID: aggregate.NewID(), Name: "50万円以上", Conditions: rules.Conditions{Asks: steps, From: "500000", Currency: "JPY"},
-			Outcome: rules.Outcome{
-				Stages: []rules.Stage{people("部長", 1, webapi.Suzuki), people("社長", 1, webapi.Alex)}}},
+			Outcome: rules.Outcome{Stages: []rules.Stage{people("部長", 1, webapi.Suzuki), people("社長", 1, webapi.Alex)}}},
 		{ID: aggregate.NewID(), Name: "外部への書き込み", Conditions: rules.Conditions{Asks: steps, Below: "100000", Currency: "JPY"},
 			Outcome: rules.Outcome{Stages: []rules.Stage{people("承認者", 1, webapi.Suzuki, webapi.Tanaka)}}},
 	}}

@@ -54,8 +54,7 @@ var refusedStandIn = url.Values{"act": {"set"}, "principal": {webapi.Suzuki}, "h
 func stoodFor(w *consoletest.World) string {
 	today := tenancy.DateOf(w.Now().In(tenancy.Zone()))
 	for i, of := range [][2]string{{webapi.Tanaka, webapi.Suzuki}, {webapi.Alex, webapi.Tanaka}} {
-		d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: of[0], Principal: of[1],
-			From: today + tenancy.Date(30*i)}
+		d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: of[0], Principal: of[1], From: today + tenancy.Date(30*i)}
 		d.Until = d.From + 20
 		by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: of[1]}}
 		expect.NoError(w.T, expect.Err(w.Store.KindStore.SetDelegation(w.T.Context(), d, by, w.Now(), nil)))
@@ -183,8 +182,7 @@ func talked(w *consoletest.World) string {
 func walked(w *consoletest.World) string {
 	w.Ask()
 	w.Planned(tenancy.DefaultSettings(), steps()...)
-	stages := append(consoletest.ThreeStages(), circulation.Stage{Name: "人事のみなさん", Mode: circulation.ModeChannel,
-		Need: 1})
+	stages := append(consoletest.ThreeStages(), circulation.Stage{Name: "人事のみなさん", Mode: circulation.ModeChannel, Need: 1})
 	stages[2].People[0].Via = "manager 2 of " + webapi.Sato + ""
 	w.ChangeSteps(w.Routed(stages...), w.Acts(circulation.Stamp, 1, webapi.Suzuki),
 		w.Acts(circulation.SendBack, 2, webapi.Tanaka))

@@ -52,8 +52,7 @@ func numberedAs(w *consoletest.World, n int, seen aggregate.Seen) string {
 	o := pipelinetest.Along([]string{w.Load().Head.Requester}, pipelinetest.Desk("課長", 1, webapi.Suzuki))
 	o.Rule.Numbered, o.Rule.Name = true, "=10万円以上"
 	o.Seen = &seen
-	w.PlannedOnRoute(expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T), o, consoletest.Message(1,
-		"締切は金曜です"))
+	w.PlannedOnRoute(expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T), o, consoletest.Message(1, "締切は金曜です"))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		hand := circulation.Person{User: webapi.Suzuki}
 		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: a.Process().AskedSum}

@@ -184,8 +184,7 @@ func New(t *testing.T, db *storetest.Server) *World {
 // Found adds a workspace as a tenant.
 func (w *World) Found(team string, admins ...string) tenancy.Tenant {
 	w.T.Helper()
-	t := tenancy.Tenant{ID: aggregate.TenantID(team), Name: team, TeamID: team,
-		Admins: admins}
+	t := tenancy.Tenant{ID: aggregate.TenantID(team), Name: team, TeamID: team, Admins: admins}
 	return expect.Value(w.Store.Bootstrap(w.T.Context(), t, w.Now()))(w.T)
 }
 

@@ -74,12 +74,10 @@ func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner)
 			"文字を入力してください"},
 		"too long": {"prompt", strings.Repeat("長", 22_000), "65,536 バイト"}, "no text": {"prompt", "\xff", "65,536 バイト"},
 		"no round": {"max_rounds", "0", "1〜10"}, "many rounds": {"max_rounds", "11", "1〜10"},
-		"half a round": {"max_rounds",
-			"1.5", "1〜10"},
-		"short": {"seconds", "9", "10〜3,600"}, "long": {"seconds", "3601", "10〜3,600"},
+		"half a round": {"max_rounds", "1.5", "1〜10"},
+		"short":        {"seconds", "9", "10〜3,600"}, "long": {"seconds", "3601", "10〜3,600"},
 		"free": {"budget_usd", "0", "0.01〜"}, "no number": {"budget_usd", "NaN",
-			"0.01〜"}, "beyond a request's": {"budget_usd", "2.1", "0.01〜2.00 を"}, "endless": {"budget_usd", "Inf",
-			"0.01〜"},
+			"0.01〜"}, "beyond a request's": {"budget_usd", "2.1", "0.01〜2.00 を"}, "endless": {"budget_usd", "Inf", "0.01〜"},
 		"no file": {"file", "", "使えるファイル"},
 	} {
 		a := suzuki.Post("/console/contests", consoletest.With(form, tt.field, tt.value))
@@ -92,8 +90,7 @@ func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner)
 	suzuki.Post("/console/contests", consoletest.With(form, "key", "x")). // another release's form
 										Says(t, http.StatusUnprocessableEntity).Holds(t, "経費精算の方針</textarea>").Lacks(t, `name="key" value="x"`)
 	b.NotSet = true
-	suzuki.Get("/console/contests/new").Holds(t, "コンテストのファイルが設定されていない").Lacks(t,
-		"<textarea")
+	suzuki.Get("/console/contests/new").Holds(t, "コンテストのファイルが設定されていない").Lacks(t, "<textarea")
 }
 
 func showsMistakes(t *testing.T, w *consoletest.World, _ *consoletest.Beginner) {

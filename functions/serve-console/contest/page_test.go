@@ -36,8 +36,7 @@ func TestContestsOfTeams(t *testing.T) {
 
 func noContests(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
-	b.Get("/console/contests").Says(t, http.StatusOK, "まだコンテストがありません",
-		"新しいコンテスト")
+	b.Get("/console/contests").Says(t, http.StatusOK, "まだコンテストがありません", "新しいコンテスト")
 	b.Get("/console/contests?cursor=x").Says(t, http.StatusBadRequest, "最初のページから")
 	b.Get("/console/contests/"+contest.NewID()).Says(t, http.StatusNotFound)
 	b.Get("/console/contests/x").Says(t, http.StatusNotFound)
@@ -56,8 +55,7 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
 	page := b.Get(k.Page())
-	page.Says(t, http.StatusOK, "完了", "すべてのラウンドを終えました",
-		"リーダーの AI が応答しませんでした", "5.2秒")
+	page.Says(t, http.StatusOK, "完了", "すべてのラウンドを終えました", "リーダーの AI が応答しませんでした", "5.2秒")
 	best := contest.TeamHash("team-a") + ".1"
 	page.Lacks(t, "data-live")
 	b.Get(k.Page()+"?draft="+best).Says(t, http.StatusOK, "コンテスト ›", "調べました", "二行目")
@@ -69,17 +67,14 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	b.Get("/console/contests?team=nobody").Says(t, http.StatusOK).Lacks(t, "1. 堅実")
 	log := b.Get("/console/audit")
 	log.Says(t, http.StatusOK, "コンテストを始めた")
-	log.Holds(t, `href="`+k.Page()+`"`).Lacks(t,
-		"/console/tasks/"+k.ID)
+	log.Holds(t, `href="`+k.Page()+`"`).Lacks(t, "/console/tasks/"+k.ID)
 }
 
 func unjudged(t *testing.T, w *consoletest.World) {
 	k, b := w.Compete("備品の方針を決めて", nil), w.As(webapi.Suzuki)
 	k.Plays(1, 1, 0.8, "案")
 	k.Plays(1, 2, 0.7, "案 2", "AI モデルの回答が<b>時間内</b>に届きませんでした。")
-	b.Get(k.Page()).Says(t, http.StatusOK, "AI が判定しなかったことが 1 回あり、続行しました",
-		"時間内", "確信度 0.75").
-		Lacks(t, "<b>時間内", "確信度 )")
+	b.Get(k.Page()).Says(t, http.StatusOK, "AI が判定しなかったことが 1 回あり、続行しました", "時間内", "確信度 0.75").Lacks(t, "<b>時間内", "確信度 )")
 	k.Ends(1, contest.MaxRoundsReached, "")
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
@@ -96,8 +91,7 @@ func allFailed(t *testing.T, w *consoletest.World) {
 	b.Get("/console/contests").Says(t, http.StatusOK, "備品の方針", "すべてのチームが失敗")
 	page := b.Get(k.Page())
 	page.Says(t, http.StatusOK, "すべてのチームが失敗", "リーダーの AI が応答しませんでした")
-	expect.That(t, !strings.Contains(page.Text(), "まだ採点されていません"),
-		"teams that have failed are not scored yet")
+	expect.That(t, !strings.Contains(page.Text(), "まだ採点されていません"), "teams that have failed are not scored yet")
 }
 
 func strangersSeeNoContest(t *testing.T, w *consoletest.World) {
@@ -227,16 +221,14 @@ func cancelsContest(t *testing.T, w *consoletest.World) {
 	suzuki.Post(k.Page()+"/cancel", nil).Leads(t, k.Page()+"?done=contest_cancelled") // a second click
 	suzuki.Get(k.Page()).Says(t, http.StatusOK, "中止", "数秒で止まります")
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
-	suzuki.Get(k.Page()).Says(t, http.StatusOK, "できたところまで", "80.00",
-		"コンテストが中止されたため、それまでの最良の案で終了しました。")
+	suzuki.Get(k.Page()).Says(t, http.StatusOK, "できたところまで", "80.00", "コンテストが中止されたため、それまでの最良の案で終了しました。")
 	log := w.Audited(store.AuditFilter{Resource: k.ID})
 	expect.That(t, len(log) == 3 && strings.Contains(string(log[1].Details)+string(log[0].Details),
 		`"surface":"console"`), "recorded: %+v", log)
 	w.Ask()
 	ref := w.Ref
 	of := w.Compete("勤怠の方針", &ref)
-	suzuki.Get(of.Page()).Says(t, http.StatusOK,
-		"依頼をキャンセルすると、このコンテストも終わります").Lacks(t, "/cancel\"")
+	suzuki.Get(of.Page()).Says(t, http.StatusOK, "依頼をキャンセルすると、このコンテストも終わります").Lacks(t, "/cancel\"")
 	suzuki.Post(of.Page()+"/cancel", nil).Says(t, http.StatusForbidden) // one that drafts a policy
 	// by Suzuki, who is no administrator any more
 	mine := w.Compete("自分のコンテスト", nil)

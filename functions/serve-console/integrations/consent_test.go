@@ -82,16 +82,13 @@ func TestAServerThatCannotBeTrustedIsNotUsed(t *testing.T) {
 	}{
 		"as it should be": {func(map[string]map[string]any, string) {}, nil},
 		"says nothing":    {func(all map[string]map[string]any, _ string) { clear(all) }, integrations.ErrNone},
-		"speaks for another server": {func(all map[string]map[string]any,
-			_ string) {
+		"speaks for another server": {func(all map[string]map[string]any, _ string) {
 			all[resource]["resource"] = "https://other.example/mcp"
 		}, integrations.ErrNone},
-		"another issuer": {func(all map[string]map[string]any,
-			_ string) {
+		"another issuer": {func(all map[string]map[string]any, _ string) {
 			all[server]["issuer"] = "https://other.example"
 		}, integrations.ErrUnfit},
-		"no PKCE": {func(all map[string]map[string]any,
-			_ string) {
+		"no PKCE": {func(all map[string]map[string]any, _ string) {
 			delete(all[server], "code_challenge_methods_supported")
 		}, integrations.ErrUnfit},
 		"plain PKCE only": {func(all map[string]map[string]any, _ string) {
@@ -100,8 +97,7 @@ func TestAServerThatCannotBeTrustedIsNotUsed(t *testing.T) {
 		"consent by a script": {func(all map[string]map[string]any, _ string) {
 			all[server]["authorization_endpoint"] = "javascript:alert(1)"
 		}, integrations.ErrUnfit},
-		"no place for consent": {func(all map[string]map[string]any,
-			_ string) {
+		"no place for consent": {func(all map[string]map[string]any, _ string) {
 			delete(all[server], "authorization_endpoint")
 		}, integrations.ErrUnfit},
 		"tokens within our network": {func(all map[string]map[string]any, _ string) {

@@ -240,8 +240,7 @@ func firstAdministrator(t *testing.T, w *consoletest.World) {
 	// which leads to who may approve their own requests
 	b.Get("/console").Says(t, 200).Holds(t, `href="/console/settings"`)
 	is := expect.Value(w.Store.Tenant(t.Context(), aggregate.TenantID(fresh)))(t)
-	expect.That(t, is.Name == "新しい会社" && len(is.Admins) == 1 && is.Admins[0] == webapi.Suzuki,
-		"the workspace is %+v", is)
+	expect.That(t, is.Name == "新しい会社" && len(is.Admins) == 1 && is.Admins[0] == webapi.Suzuki, "the workspace is %+v", is)
 }
 
 func colleagueFirst(t *testing.T, w *consoletest.World) {

@@ -49,8 +49,7 @@ func TestSigningIn(t *testing.T) {
 func signsIn(t *testing.T, w *consoletest.World) {
 	b := w.Browser()
 	b.Get("/console?x=1").Says(t, http.StatusSeeOther).Leads(t, "/console/signin?next=%2Fconsole%3Fx%3D1")
-	b.Get("/console/signin?next=%2Fconsole%3Fx%3D1").Holds(t,
-		`href="/console/signin/begin?next=%2Fconsole%3Fx%3D1"`)
+	b.Get("/console/signin?next=%2Fconsole%3Fx%3D1").Holds(t, `href="/console/signin/begin?next=%2Fconsole%3Fx%3D1"`)
 	q := begin(b, "/console/signin/begin?next=%2Fconsole%3Fx%3D1")
 	expect.That(t, q.Get("redirect_uri") == "https://"+consoletest.Host+"/console/signin/done", "Slack is asked %v", q)
 	w.OIDC.Person = said(webapi.Suzuki, slacktest.Team)

@@ -229,8 +229,7 @@ func testWhatShouldBeKnown(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	b.Get(path).Says(t, http.StatusOK, "ルール 2「later」は使われません。ルール 1「first」が先に").Lacks(t, "合うルールがありません")
 	saved(w, &rules.Rules{Rules: []rules.Rule{{ID: aggregate.NewID(), Name: "dm", Outcome: gone,
-		Conditions: rules.Conditions{
-			Tools: []rules.Tool{{Name: "send_slack_dm"}}}}}})
+		Conditions: rules.Conditions{Tools: []rules.Tool{{Name: "send_slack_dm"}}}}}})
 	_, _, err := w.Store.CreateKey(t.Context(), tenancy.Key{TenantID: w.Tenant.ID, Team: w.Tenant.TeamID, Name: "ci",
 		Answers: webapi.Suzuki, Tools: []string{"Bash"}, Channel: webapi.HR, QuotaDay: 10,
 		ExpiresAt: w.Now().Add(24 * time.Hour)}, w.By, w.Now())

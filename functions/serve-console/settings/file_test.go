@@ -34,8 +34,7 @@ func testNoSettingBecomesMarkup(t *testing.T, w *consoletest.World) {
 	f.Set("find.approvers.users", evil)
 	for _, act := range []string{"save", "search"} {
 		f.Set("act", act)
-		expect.That(t, !strings.Contains(b.Post(formPage, f).Body, "<script>alert"),
-			"%s: markup of a user's", act)
+		expect.That(t, !strings.Contains(b.Post(formPage, f).Body, "<script>alert"), "%s: markup of a user's", act)
 	}
 	b.Post("/console/settings/import", url.Values{"text": {"name: '</textarea>" + evil + "'\nx: 1"}}).
 		Says(t, http.StatusUnprocessableEntity).Lacks(t, "<script>alert")
@@ -172,10 +171,9 @@ func full() tenancy.Settings {
 				Metadata: map[string]string{"label": "書類 # 1", "no": "yes", "a b": "- x"}},
 			{ID: "claude", Provider: agent.Anthropic, Capabilities: []agent.Capability{agent.Shell}},
 		},
-		AISessions: tenancy.AISessions{Cache: tenancy.Cache{Enabled: true}},
-		DraftContest: tenancy.DraftContest{Enabled: true, File: "teams/hr.toml", MaxRounds: 4, BudgetUSD: 2.5,
-			Seconds: 120},
-		AutoActions: []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./..."}, Place: "D1"}},
+		AISessions:   tenancy.AISessions{Cache: tenancy.Cache{Enabled: true}},
+		DraftContest: tenancy.DraftContest{Enabled: true, File: "teams/hr.toml", MaxRounds: 4, BudgetUSD: 2.5, Seconds: 120},
+		AutoActions:  []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./..."}, Place: "D1"}},
 	}
 }
 
@@ -266,15 +264,14 @@ func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
 			"approvers.mode text 4"},
 		"mcp_servers:\n  - name: a\n    token: x\n  - b": {"mcp_servers[0].url address 2",
 			"mcp_servers[0].token unknown 3", "mcp_servers[1] fields 4"},
-		"locale: yes\nallow_self_approval: yes\nname: null": {"locale one_of 1", "allow_self_approval flag 2",
-			"name text 3"},
-		"max_versions: 1_0\nmax_cost_usd: \"5\"": {"max_versions whole 1", "max_cost_usd number 2"},
-		"name: &a x\nmodel: *a":                  {"name alias 1", "model alias 2"},
-		"approvers: {users: [[U1]]}":             {"approvers.users[0] text 1"},
-		"Rev: 3\nrev: 4\n? [a]\n: 1":             {"Rev unknown 1", "rev unknown 2", " unknown 3"},
-		"name: [":                                {" yaml 1"},
-		"- a":                                    {" fields 1"},
-		"":                                       {" fields 1"},
+		"locale: yes\nallow_self_approval: yes\nname: null": {"locale one_of 1", "allow_self_approval flag 2", "name text 3"},
+		"max_versions: 1_0\nmax_cost_usd: \"5\"":            {"max_versions whole 1", "max_cost_usd number 2"},
+		"name: &a x\nmodel: *a":                             {"name alias 1", "model alias 2"},
+		"approvers: {users: [[U1]]}":                        {"approvers.users[0] text 1"},
+		"Rev: 3\nrev: 4\n? [a]\n: 1":                        {"Rev unknown 1", "rev unknown 2", " unknown 3"},
+		"name: [":                                           {" yaml 1"},
+		"- a":                                               {" fields 1"},
+		"":                                                  {" fields 1"},
 		"aiAgents:\n  - isDefault: true\n    is_default: true\n    metadata:\n      a: [1]\n      b: 1\n      b: x\n    " +
 			"secret: x\nagents: []": {
 			"agents[0].is_default twice 3", "agents[0].metadata.a text 5", "agents[0].metadata.b twice 7",

@@ -177,8 +177,7 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 			x, _ := tenancy.SettingNamed(tt.name)
 			expect.That(t, strings.Contains(a.Body, `value="`+html.EscapeString(tt.value)+`"`) ||
 				strings.Contains(a.Body, html.EscapeString(tt.value)+"</textarea>") || x.Kind == tenancy.KindChoice ||
-				strings.HasSuffix(string(tt.rule),
-					"flag"), "%s=%.20q: what was typed is lost", tt.name, tt.value)
+				strings.HasSuffix(string(tt.rule), "flag"), "%s=%.20q: what was typed is lost", tt.name, tt.value)
 		}
 	}
 	log := settingsChanges(w)
@@ -195,12 +194,10 @@ func testAllProblemsOfAFormAreSaidAtOnce(t *testing.T, w *consoletest.World) {
 func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Suzuki)
 	mine := opened(w, "max_versions", "9", "fiscal_year_month", "１")
-	b.Post(formPage, opened(w, "max_versions", "7", "approval_timeout_hours", "24")).Says(t,
-		http.StatusSeeOther)
+	b.Post(formPage, opened(w, "max_versions", "7", "approval_timeout_hours", "24")).Says(t, http.StatusSeeOther)
 	for _, act := range []string{"search", "save"} {
 		mine.Set("act", act)
-		b.Post(formPage, mine).Says(t, http.StatusConflict).Holds(t,
-			`name="max_versions" value="9"`, `value="１"`)
+		b.Post(formPage, mine).Says(t, http.StatusConflict).Holds(t, `name="max_versions" value="9"`, `value="１"`)
 	}
 	s := w.SettingsNow()
 	expect.That(t, s.MaxVersions == 7 && s.FiscalYearMonth != 1, "the second was saved over the first: %+v", s)
@@ -221,8 +218,7 @@ func testApproversArePickedByName(t *testing.T, w *consoletest.World) {
 	b.Post(formPage, f).Says(t, http.StatusOK)
 	expect.That(t, len(settingsChanges(w)) == 0, "Enter behind a name saves")
 	f.Set("find.approvers.users", "ゲスト")
-	b.Post(formPage, f).Says(t, http.StatusOK, ja.Rule("guest")).
-		Holds(t, `value="`+webapi.Guest+`" disabled`)
+	b.Post(formPage, f).Says(t, http.StatusOK, ja.Rule("guest")).Holds(t, `value="`+webapi.Guest+`" disabled`)
 }
 
 func testWithoutSlackNobodyNewIsTakenAndThePageSaysSo(t *testing.T, w *consoletest.World) {
@@ -297,8 +293,7 @@ func testWhatIsNoPrice(t *testing.T, w *consoletest.World) {
 		{"0.10", "1000", "input", "price"},
 		{"0.4", "-1", "output", "price"},
 	} {
-		b.Post(formPage, prices(w, tt.was, tt.is)).
-			Says(t, http.StatusUnprocessableEntity, tt.column+": "+ja.Rule(tt.rule))
+		b.Post(formPage, prices(w, tt.was, tt.is)).Says(t, http.StatusUnprocessableEntity, tt.column+": "+ja.Rule(tt.rule))
 	}
 	twice := prices(w)
 	twice.Set("prices", twice.Get("prices")+twice.Get("prices"))

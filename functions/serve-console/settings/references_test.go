@@ -60,15 +60,13 @@ func testPlayableFiles(t *testing.T, w *consoletest.World) {
 
 func testUnplayableFiles(t *testing.T, w *consoletest.World) {
 	drafting(w)
-	w.As(webapi.Suzuki).Post(formPage, switchedOn(w, "configs/old.toml")).
-		Says(t, http.StatusUnprocessableEntity, mistake)
+	w.As(webapi.Suzuki).Post(formPage, switchedOn(w, "configs/old.toml")).Says(t, http.StatusUnprocessableEntity, mistake)
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
 
 func testUncheckedFiles(t *testing.T, w *consoletest.World) {
 	drafting(w).Down = true
-	w.As(webapi.Suzuki).Post(formPage, switchedOn(w, "configs/mine.toml")).
-		Says(t, http.StatusServiceUnavailable)
+	w.As(webapi.Suzuki).Post(formPage, switchedOn(w, "configs/mine.toml")).Says(t, http.StatusServiceUnavailable)
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
 
@@ -146,8 +144,7 @@ func testASourceIsListed(t *testing.T, w *consoletest.World) {
 	expect.Has(t, file, "repository: acme/shop")
 	expect.Has(t, file, "repository_id: 7000001")
 	form := url.Values{"text": {strings.Replace(file, "repository_id: 7000001", "repository_id: 8", 1)}}
-	b.Post("/console/settings/import", form).Says(t, http.StatusUnprocessableEntity,
-		ja.Rule("source_other"))
+	b.Post("/console/settings/import", form).Says(t, http.StatusUnprocessableEntity, ja.Rule("source_other"))
 }
 
 func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
@@ -159,15 +156,13 @@ func testWhatGitHubDoesntHave(t *testing.T, w *consoletest.World) {
 		"source_ci": {"  ci: skip\n", ""}, "source_allow": {"[CODEOWNERS]", "[.gitmodules]"},
 		"source_missing": {"acme/shop", "acme/none"}, "source_no_ref": {"heads/main", "tags/none"},
 	} {
-		b.Post(formPage, sources(w, change...)).Says(t, http.StatusUnprocessableEntity,
-			ja.Rule(string(rule)))
+		b.Post(formPage, sources(w, change...)).Says(t, http.StatusUnprocessableEntity, ja.Rule(string(rule)))
 	}
 	twice := sources(w)
 	twice.Set("sources", twice.Get("sources")+twice.Get("sources"))
 	b.Post(formPage, twice).Says(t, http.StatusUnprocessableEntity, ja.Rule("taken"))
 	w.GitHub.Disconnected = true
-	b.Post(formPage, sources(w)).Says(t, http.StatusUnprocessableEntity,
-		ja.Rule("source_unconnected"))
+	b.Post(formPage, sources(w)).Says(t, http.StatusUnprocessableEntity, ja.Rule("source_unconnected"))
 	expect.That(t, len(w.SettingsNow().Sources) == 0, "it is saved all the same")
 }
 
@@ -217,16 +212,14 @@ func versionOf(t *testing.T, name string) string {
 func testAReadIsListed(t *testing.T, w *consoletest.World) {
 	b, version := w.As(webapi.Suzuki), versionOf(t, "list_employees")
 	b.Get("/console/tools").Says(t, http.StatusOK, version)
-	b.Post(formPage, listedRead(w, "list_employees", version)).Leads(t,
-		formPage+"?done=saved")
+	b.Post(formPage, listedRead(w, "list_employees", version)).Leads(t, formPage+"?done=saved")
 	want := []agent.ListedRead{{Agent: "claude", Tool: "list_employees", Version: version,
 		People: []string{webapi.Sato, webapi.Suzuki}}}
 	expect.Same(t, want, w.SettingsNow().ListedReads)
 	file := b.Get("/console/settings.yaml").Body
 	expect.Has(t, file, "version: "+version)
 	form := url.Values{"text": {strings.Replace(file, version, strings.Repeat("0", 64), 1)}}
-	b.Post("/console/settings/import", form).Says(t, http.StatusUnprocessableEntity,
-		ja.Rule("listed_other"))
+	b.Post("/console/settings/import", form).Says(t, http.StatusUnprocessableEntity, ja.Rule("listed_other"))
 	expect.Same(t, want, w.SettingsNow().ListedReads)
 }
 

@@ -87,8 +87,7 @@ func testToolSaved(t *testing.T, w *consoletest.World) {
 	for _, locale := range language.All {
 		a := b.In(locale).Get("/console/tools")
 		untold := slices.ContainsFunc(all, func(s tool.Spec) bool {
-			return !strings.Contains(html.UnescapeString(a.Text()),
-				s.About.In(locale))
+			return !strings.Contains(html.UnescapeString(a.Text()), s.About.In(locale))
 		})
 		expect.That(t, a.Status == http.StatusOK && strings.Count(a.Body, "<details") == len(all) && !untold,
 			"%s: %v", locale, a)

@@ -101,9 +101,7 @@ func TestThePageNamesTheSettingsForWhich0MeansNoLimit(t *testing.T) {
 				unlimited = append(unlimited, x.Name)
 			}
 		}
-		expect.Same(t, []string{
-			"max_cost_usd", "max_cost_day_usd", "max_open_tasks", "max_tasks_per_hour",
-		}, unlimited)
+		expect.Same(t, []string{"max_cost_usd", "max_cost_day_usd", "max_open_tasks", "max_tasks_per_hour"}, unlimited)
 	}
 }
 
@@ -147,8 +145,7 @@ func TestHostileSchemasOfferFew(t *testing.T) {
 func TestAnExampleIsMadeWhereASchemaHasNone(t *testing.T) {
 	made := example(`{"type":"object","properties":{"to":{"type":"string"},"n":{"type":["null","integer"]},
 		"rows":{"type":"array","items":{"properties":{"price":{"type":"number","examples":[5]},"kind":{"enum":["x"]}}}}}}`)
-	expect.Is(t, strings.Join(strings.Fields(made), ""),
-		`{"n":1,"rows":[{"kind":"x","price":5}],"to":"…"}`)
+	expect.Is(t, strings.Join(strings.Fields(made), ""), `{"n":1,"rows":[{"kind":"x","price":5}],"to":"…"}`)
 }
 
 // Exported for the tests of the pages.

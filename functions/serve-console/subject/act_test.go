@@ -287,8 +287,7 @@ func TestAPageTellsMoneyFirstAndEveryArgument(t *testing.T) {
 		alone := r.Effect(explain.EffectOf(locale, order(`{"name":"Laptop","quantity":2,"unit_price":149000}`), nil, nil))
 		expect.Is(t, alone.Amount, "¥298,000")
 		expect.Is(t, first.Orders, "1")
-		expect.That(t, first.Checked != "" && second.Checked == "" && first.Warning != "",
-			"%s: %+v", locale, first)
+		expect.That(t, first.Checked != "" && second.Checked == "" && first.Warning != "", "%s: %+v", locale, first)
 		all := func(e subject.Effect) string {
 			return web.Joined(e.Rest, func(a subject.Argument) string { return written(a.Name) + "=" + written(a.Value) }, "\n")
 		}

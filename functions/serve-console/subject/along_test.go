@@ -55,8 +55,7 @@ func testStamps(t *testing.T, w *consoletest.World) {
 	tanaka.Get(w.TaskPage()).Says(t, 200, "いまは 課長(鈴木 一郎)の番です。あなたの番(経理)になったらお知らせします。")
 	sato.Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認も却下もできません。", "👉 いま: 課長(あと1人): 鈴木 一郎")
 	stamped := acted(suzuki, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_approve")
-	suzuki.Get(stamped.To).
-		Says(t, 200, "承認しました。 👉 いま: 経理(あと2人): 田中 恵・U0TAKADA", "あなたの段階は終わっています。", "締切は金曜です").
+	suzuki.Get(stamped.To).Says(t, 200, "承認しました。 👉 いま: 経理(あと2人): 田中 恵・U0TAKADA", "あなたの段階は終わっています。", "締切は金曜です").
 		Holds(t, `<a href="/console">次の承認待ちへ</a>`).
 		Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`)
 	acted(tanaka, w, aggregate.ActApprove, "")
@@ -168,8 +167,7 @@ func testStepsCheck(t *testing.T, w *consoletest.World) {
 	page := suzuki.Get(w.TaskPage())
 	page.Says(t, 200, "実行 確認待ち", "v1 · 1 回目 確認待ち")
 	page.Says(t, 200, "実行前の確認", "あなたの番です", "却下して中止 却下すると、このタスクの実行は中止されます。").Lacks(t, `value="reject"`)
-	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, "")).
-		Leads(t, w.TaskPage()+"?done=act_approve")
+	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, "")).Leads(t, w.TaskPage()+"?done=act_approve")
 	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.Act("deny"), "宛名が違います")).
 		Says(t, http.StatusConflict, "鈴木 一郎 が", "承認しました。")
 }

@@ -49,27 +49,22 @@ func TestATaskIsToldWhereverItStands(t *testing.T) {
 	for status, a := range map[task.Status]*task.Aggregate{
 		"drafting": head(func(*task.Head) {}),
 		"not_drafted": head(func(h *task.Head) {
-			h.Parked = &task.Parked{Layer: task.L1,
-				Sentence: task.ReasonModelUnavailable}
+			h.Parked = &task.Parked{Layer: task.L1, Sentence: task.ReasonModelUnavailable}
 		}),
 		"cancelled": head(func(h *task.Head) {
 			h.Ended = &task.Ended{As: task.TaskCancelled, By: "U1", At: at, Reason: task.ReasonByPerson}
 		}),
 		"refused": head(func(h *task.Head) {
-			h.Ended = &task.Ended{As: task.TaskRefused, At: at,
-				Reason: task.ReasonGuest}
+			h.Ended = &task.Ended{As: task.TaskRefused, At: at, Reason: task.ReasonGuest}
 		}),
 		"answered": head(func(h *task.Head) {
-			h.Ended = &task.Ended{As: task.TaskAnswered, At: at,
-				Reason: task.ReasonHelp}
+			h.Ended = &task.Ended{As: task.TaskAnswered, At: at, Reason: task.ReasonHelp}
 		}),
 		"failed": head(func(h *task.Head) {
-			h.Ended = &task.Ended{As: task.TaskFailed, At: at,
-				Reason: task.ReasonRunFailed}
+			h.Ended = &task.Ended{As: task.TaskFailed, At: at, Reason: task.ReasonRunFailed}
 		}),
 		"done": head(func(h *task.Head) {
-			h.Ended = &task.Ended{As: task.TaskCompleted, At: at,
-				Reason: task.ReasonDone}
+			h.Ended = &task.Ended{As: task.TaskCompleted, At: at, Reason: task.ReasonDone}
 		}),
 	} {
 		a.Head.Noted = status

@@ -44,15 +44,13 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	got := w.As(webapi.Suzuki).Get("/console?of=all").Says(t, 200, "先の依頼", "方針", "連絡",
 		"田中 恵", "DM を送ります", "⚠️", "「締切は金曜です」", "ほか 1 ステップ", "#人事", "佐藤 花子", "期限", "あなたの番")
 	text := got.Text()
-	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "DM を送ります"),
-		"the older one is not first")
+	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "DM を送ります"), "the older one is not first")
 	before, after, _ := strings.Cut(text, "DM を送ります")
 	urgent := !strings.Contains(before, "High") && strings.Contains(after, "🔴 High")
 	expect.That(t, urgent, "which one is urgent is not said")
 	w.As(webapi.Suzuki).Get("/console/tasks/"+later).Says(t, 200, "優先度", "🔴 High")
 	w.As(webapi.Suzuki).Get("/console/tasks").Says(t, 200, "🔴 High")
-	got.Holds(t, `href="/console/tasks/`+later+`"`).Lacks(t,
-		"<input type=\"checkbox\"") // one is decided at a time
+	got.Holds(t, `href="/console/tasks/`+later+`"`).Lacks(t, "<input type=\"checkbox\"") // one is decided at a time
 	w.As(webapi.Suzuki).In("en").Get("/console?of=all").Says(t, 200, "Message", "Sends", "DM", "Policy",
 		"Your turn", "佐藤 花子")
 	w.Cancel()
@@ -75,10 +73,8 @@ func testResolvedApproval(t *testing.T, w *consoletest.World) {
 		is   aggregate.Blob
 		says []string
 	}{
-		{consoletest.Inline(`{"to":"Mallory","price":149000,"count":30}`),
-			[]string{"to Mallory", "4,470,000 USD"}},
-		{consoletest.Inline(`{"to":{"$ref":"step-1.result.to"},"price":149000,"count":30}`),
-			[]string{"pay"}},
+		{consoletest.Inline(`{"to":"Mallory","price":149000,"count":30}`), []string{"to Mallory", "4,470,000 USD"}},
+		{consoletest.Inline(`{"to":{"$ref":"step-1.result.to"},"price":149000,"count":30}`), []string{"pay"}},
 		{aggregate.Blob{S3Key: "arguments/x", Bytes: 15000, Preview: "長"},
 			[]string{"step-1.result", "金額不明", "計画時の内容です"}},
 	} {
@@ -129,8 +125,7 @@ func testForeignApprovals(t *testing.T, w *consoletest.World) {
 	s := tenancy.DefaultSettings()
 	w.Made(consoletest.Requested{User: webapi.Sato, Channel: webapi.HR, Kind: "channel", Title: "うちの件"})
 	w.Draft(s)
-	w.Of(other, webapi.Suzuki).Get("/console?of=all").Says(t, 200, "承認待ちのものはありません").Lacks(t,
-		"うちの件")
+	w.Of(other, webapi.Suzuki).Get("/console?of=all").Says(t, 200, "承認待ちのものはありません").Lacks(t, "うちの件")
 }
 
 // ordering is a step that orders a laptop from Acme for an amount of yen.
@@ -160,8 +155,7 @@ func testMoneyThatWaits(t *testing.T, w *consoletest.World) {
 	})
 	w.Draft(s)
 	b := w.As(webapi.Suzuki)
-	b.Get("/console?of=all").Says(t, 200,
-		"方針 アクメへの発注 書き込みはまだ行いません")
+	b.Get("/console?of=all").Says(t, 200, "方針 アクメへの発注 書き込みはまだ行いません")
 	b.Get("/console?of=all").Says(t, 200, "Cable Cable").Lacks(t, strings.Repeat("Cable ", 40))
 	b.Get("/console?of=all").Says(t, 200,
 		"ツール", "supplier Acme", "item Laptop",
@@ -305,9 +299,7 @@ func testOwedLate(t *testing.T, w *consoletest.World) {
 }
 
 func TestWhatWaitsForStandIns(t *testing.T) {
-	consoletest.Each(t, consoletest.Cases{
-		"comes after their own, each once, and they may read it": testStandInReads,
-	})
+	consoletest.Each(t, consoletest.Cases{"comes after their own, each once, and they may read it": testStandInReads})
 }
 
 // Alex is not in the channel where it was asked for.

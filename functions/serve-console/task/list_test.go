@@ -161,8 +161,7 @@ func testTaskPages(t *testing.T, w *consoletest.World) {
 		there, last := first.Titles(), first
 		for next := first.Link("next"); next != ""; next = last.Link("next") {
 			expect.Must(t, strings.Contains(next, strings.TrimPrefix(path, "/console/tasks?")) ||
-				!strings.Contains(path, "?") || strings.Contains(next,
-				"person=me&status=done"), "the filters are lost in %s", next)
+				!strings.Contains(path, "?") || strings.Contains(next, "person=me&status=done"), "the filters are lost in %s", next)
 			last = b.Get(next)
 			there = append(there, last.Titles()...)
 		}
@@ -273,8 +272,7 @@ func TestTitlesAreNotOfWhatWasAskedFirst(t *testing.T) {
 	}
 	w.As(webapi.Sato).Get("/console").Says(t, 200, title)
 	w.As(webapi.Sato).In("en").Get("/console").Says(t, 200, "勤怠集計 v2")
-	b.Get(w.TaskPage()).Holds(t,
-		`<p class="notice warning">⚠️ 変更の理由があったのに、前のバージョンから何も変わっていません。</p>`)
+	b.Get(w.TaskPage()).Holds(t, `<p class="notice warning">⚠️ 変更の理由があったのに、前のバージョンから何も変わっていません。</p>`)
 	w.AskForSteps(ordering("298000"))
 	b.Get("/console?of=all").Says(t, 200, "shop__order を実行します", "¥298,000")
 	b.Get("/console/tasks").Says(t, 200, title, "¥298,000")

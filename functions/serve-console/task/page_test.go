@@ -66,8 +66,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 		consoletest.Inline(`{"employees":[{"num":"101","name":"田中","email":"tanaka@example.com"},{"num":"102",`+
 			`"name":"=cmd()"}],"total":2}`))
 	a = sato.Get(w.TaskPage())
-	a.Holds(t, "2.5秒", "<th scope=\"col\">num</th>", "田中", "/results/1-1-1/1.csv", "中止",
-		"t*****@example.com")
+	a.Holds(t, "2.5秒", "<th scope=\"col\">num</th>", "田中", "/results/1-1-1/1.csv", "中止", "t*****@example.com")
 	a.Lacks(t, "tanaka@example.com", "style=")
 	w.Ran(consoletest.Inline(`{"recipient":"x","text":"完了"}`),
 		consoletest.Inline(`{"url":"https://example.slack.com/archives/C1/p1"}`))
@@ -164,8 +163,7 @@ func refusesHere(t *testing.T, w *consoletest.World) {
 	form := w.Act(aggregate.ActApprove, "")
 	logs := consoletest.Logged(t)
 	sato := w.As(webapi.Sato)
-	sato.Get(w.TaskPage()).Holds(t, "自分の依頼は自分で承認できません", `value="reject"`).Lacks(t,
-		"✅ 承認</button>")
+	sato.Get(w.TaskPage()).Holds(t, "自分の依頼は自分で承認できません", `value="reject"`).Lacks(t, "✅ 承認</button>")
 	for name, tt := range map[string]struct {
 		by     *consoletest.Browser
 		form   url.Values

@@ -171,8 +171,7 @@ func TestAWorkspaceSpendsNoMoreThanItsDay(t *testing.T) {
 			expect.That(t, left == aggregate.USD(tt.left) && errors.As(err, new(task.StopError)) == tt.over, "%s left, %v",
 				left, err)
 			over := expect.Value(pipeline.OverBudget(t.Context(), sums, "T", s, time.Now()))(t)
-			expect.That(t, (over.Reason == task.ReasonDayBudget) == tt.over &&
-				s.CostsLimited() == (tt.saved > 0), "%+v", over)
+			expect.That(t, (over.Reason == task.ReasonDayBudget) == tt.over && s.CostsLimited() == (tt.saved > 0), "%+v", over)
 		})
 	}
 }

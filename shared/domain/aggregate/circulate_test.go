@@ -81,19 +81,18 @@ func TestAGateUnderARuleIsDecidedAlongItsRoute(t *testing.T) {
 		gate aggregate.Gate
 		may  bool
 	}{
-		"waiting with its route":   {as(aggregate.PendingApproval, nil), true},
-		"waiting without a route":  {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Route = nil }), false},
-		"waiting without a rule":   {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Terms.Rule = nil }), false},
-		"approved without a stamp": {as(aggregate.Approved, nil), false},
-		"approved by one of two":   {as(aggregate.Approved, nil, a), false},
-		"approved by both":         {as(aggregate.Approved, nil, a, b), true},
-		"approved, another content": {as(aggregate.Approved, func(g *aggregate.Gate) { g.AskedSum = "other" }, a, b),
-			false},
-		"rejected by nobody":   {as(aggregate.Rejected, nil, a), false},
-		"rejected":             {as(aggregate.Rejected, nil, deny), true},
-		"approved when denied": {as(aggregate.Approved, nil, deny), false},
-		"cancelled":            {as(aggregate.Cancelled, nil, a), true},
-		"expired":              {as(aggregate.Expired, nil, a), true},
+		"waiting with its route":    {as(aggregate.PendingApproval, nil), true},
+		"waiting without a route":   {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Route = nil }), false},
+		"waiting without a rule":    {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Terms.Rule = nil }), false},
+		"approved without a stamp":  {as(aggregate.Approved, nil), false},
+		"approved by one of two":    {as(aggregate.Approved, nil, a), false},
+		"approved by both":          {as(aggregate.Approved, nil, a, b), true},
+		"approved, another content": {as(aggregate.Approved, func(g *aggregate.Gate) { g.AskedSum = "other" }, a, b), false},
+		"rejected by nobody":        {as(aggregate.Rejected, nil, a), false},
+		"rejected":                  {as(aggregate.Rejected, nil, deny), true},
+		"approved when denied":      {as(aggregate.Approved, nil, deny), false},
+		"cancelled":                 {as(aggregate.Cancelled, nil, a), true},
+		"expired":                   {as(aggregate.Expired, nil, a), true},
 	} {
 		err := c.gate.Walked()
 		expect.That(t, (err == nil) == c.may, "%s: %v", name, err)
@@ -122,8 +121,7 @@ func TestAnApprovedGateStandsByItsActs(t *testing.T) {
 		"a stamp is gone":   {without(func(g *aggregate.Gate) { g.Acts = g.Acts[:1] }), "sum", false},
 		"another's stamp": {without(func(g *aggregate.Gate) { g.Acts[1].Hand = circulation.Person{User: "Z"} }), "sum",
 			false},
-		"an asker's stamp": {without(func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: "A"}} }), "sum",
-			false},
+		"an asker's stamp": {without(func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: "A"}} }), "sum", false},
 		"a later route":    {without(func(g *aggregate.Gate) { g.Route = &circulation.Route{Form: 2} }), "sum", false},
 		"the rule is gone": {without(func(g *aggregate.Gate) { g.Terms.Rule = nil }), "sum", false},
 		"all is gone":      {aggregate.Gate{Status: aggregate.Approved}, "", false},

@@ -197,8 +197,7 @@ func TestACallIsMadeOnceAndOnlyWithItsStamp(t *testing.T) {
 		aggregate.ErrInFlight)
 	expect.Fails(t, w.finish("two", Result{Status: conversation.ActionSucceeded}), aggregate.ErrMoved)
 	for range 2 {
-		expect.NoError(t, w.finish("one", Result{Status: conversation.ActionSucceeded,
-			Call: &aggregate.Blob{JSON: "{}"}}))
+		expect.NoError(t, w.finish("one", Result{Status: conversation.ActionSucceeded, Call: &aggregate.Blob{JSON: "{}"}}))
 	}
 	expect.That(t, w.claim("three") != nil && w.open == 0, "%d open", w.open)
 	expect.Same(t, []string{"proposed", "approved", "started", "completed"}, w.did)

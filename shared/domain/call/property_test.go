@@ -45,10 +45,8 @@ func TestNoOrderOfThingsMakesACallTwiceOrUnstamped(t *testing.T) {
 					o.made,
 					o.taken, o.stamped)
 				expect.Must(rt, (w.open == 0) == is.Over() && w.open >= 0, "%s, and the counter says %d", is.Status, w.open)
-				expect.Must(rt, w.a.Head.Run >= 1 && (!w.a.work(w.now) || w.a.DueAt(w.now) != nil),
-					"a run that nobody looks after")
-				expect.Must(rt, is.Over() || w.a.DueAt(w.now.Add(time.Second)) != nil, "%s, and nobody looks after it",
-					is.Status)
+				expect.Must(rt, w.a.Head.Run >= 1 && (!w.a.work(w.now) || w.a.DueAt(w.now) != nil), "a run that nobody looks after")
+				expect.Must(rt, is.Over() || w.a.DueAt(w.now.Add(time.Second)) != nil, "%s, and nobody looks after it", is.Status)
 				reached[is.Status]++
 			}
 		})

@@ -211,11 +211,7 @@ const (
 )
 
 // TeamMoves lists the statuses that may follow a team's status.
-var TeamMoves = aggregate.Moves[TeamStatus]{
-	TeamRunning: {TeamEnded, TeamFailed},
-	TeamEnded:   {},
-	TeamFailed:  {},
-}
+var TeamMoves = aggregate.Moves[TeamStatus]{TeamRunning: {TeamEnded, TeamFailed}, TeamEnded: {}, TeamFailed: {}}
 
 // SummaryStatus is the status of an execution_summary.
 type SummaryStatus string

@@ -65,8 +65,7 @@ func TestWhatNobodyCanReadIsSaid(t *testing.T) {
 	}
 	wide := strings.Repeat("x", files.MaxChangedLine)
 	for says, to := range map[string][]expect.Entry{
-		"": {file("a", wide+"\n"),
-			file("b", strings.Repeat("x\n", files.MaxChangedLines-1))},
+		"":                             {file("a", wide+"\n"), file("b", strings.Repeat("x\n", files.MaxChangedLines-1))},
 		"paths, the limit is 50":       many,
 		"lines, the limit is 3000":     {file("a", strings.Repeat("x\n", files.MaxChangedLines+1))},
 		"characters, or one beside it": {file("a", wide+"x\n")},
@@ -75,8 +74,7 @@ func TestWhatNobodyCanReadIsSaid(t *testing.T) {
 		"no UTF-8":                     {file("a", "a\x00b")},
 		"too large":                    {file("a", strings.Repeat("x\n", 1<<20))},
 	} {
-		problems := strings.Join(files.Unstampable(files.Difference(&files.Tree{}, treeOf(t, to...))),
-			"; ")
+		problems := strings.Join(files.Unstampable(files.Difference(&files.Tree{}, treeOf(t, to...))), "; ")
 		expect.That(t, (problems == "") == (says == "") && strings.Contains(problems, says), "%q, want %q", problems, says)
 	}
 }
@@ -215,8 +213,7 @@ func TestOnlySoMuchIsCompared(t *testing.T) {
 // What is stored of a large difference is bounded, but says of each path how many lines changed.
 func TestALargeDifferenceIsStoredWithinBounds(t *testing.T) {
 	all := files.Difference(&files.Tree{}, treeOf(t, file("a", "x\n"),
-		file("b", strings.Repeat("x\n", files.MaxChangedLines)), file("c", "y\n"), file("d",
-			strings.Repeat("x", 5000))))
+		file("b", strings.Repeat("x\n", files.MaxChangedLines)), file("c", "y\n"), file("d", strings.Repeat("x", 5000))))
 	some := files.Bounded(all)
 	total := 0
 	for i, c := range some {

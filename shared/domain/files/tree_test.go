@@ -84,8 +84,7 @@ func TestAnArchiveOfAStrangerHoldsNothingButTheWorkspace(t *testing.T) {
 		{"a link in a folder with a dot", []*tar.Header{header("a./b", "../x")}, true},
 		{"a link with as many names as may be", chain(1, files.MaxDepth), true},
 		{"a link with one more", chain(1, files.MaxDepth+1), false},
-		{"a link to as deep as may be", []*tar.Header{header("d/l", strings.Repeat("d/", files.MaxDepth-2)+"x")},
-			true},
+		{"a link to as deep as may be", []*tar.Header{header("d/l", strings.Repeat("d/", files.MaxDepth-2)+"x")}, true},
 		{"a link to one deeper", []*tar.Header{header("d/l", strings.Repeat("d/", files.MaxDepth-1)+"x")}, false},
 		{"a link to a path that is too long", []*tar.Header{header("l", strings.Repeat("d", 250)+"/m"),
 			header(strings.Repeat("d", 250)+"/m", strings.Repeat("d", 250)+"/"+strings.Repeat("d", 250))}, false},
@@ -101,8 +100,7 @@ func TestAnArchiveOfAStrangerHoldsNothingButTheWorkspace(t *testing.T) {
 		{"as deep as may be", []*tar.Header{header(strings.Repeat("d/", files.MaxDepth-1)+"f", "")}, true},
 		{"too long", []*tar.Header{header(strings.Repeat("d", 200)+"/"+strings.Repeat("d", 200)+"/"+strings.Repeat("d", 200),
 			"")}, false},
-		{"too many bytes", []*tar.Header{{Name: "a", Typeflag: tar.TypeReg, Size: files.MaxBytes}, header("b", "")},
-			false},
+		{"too many bytes", []*tar.Header{{Name: "a", Typeflag: tar.TypeReg, Size: files.MaxBytes}, header("b", "")}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -124,8 +122,7 @@ func TestAClaimOfManyBytesIsRefusedUnread(t *testing.T) {
 func TestTheSameFilesMakeTheSameVersion(t *testing.T) {
 	one := expect.Value(files.Read(bytes.NewReader(archive(t, header("b", ""), header("a/", ""),
 		header("a/c", ""), header("l", "b")))))(t)
-	other := expect.Value(files.Read(bytes.NewReader(archive(t, header("l", "b"), header("a/c", ""),
-		header("b", "")))))(t)
+	other := expect.Value(files.Read(bytes.NewReader(archive(t, header("l", "b"), header("a/c", ""), header("b", "")))))(t)
 	first, second := expect.Value(one.Archive())(t), expect.Value(other.Archive())(t)
 	expect.Is(t, files.Sum(first), files.Sum(second), "an archive's order changes its version")
 	again := expect.Value(files.Read(bytes.NewReader(first)))(t)
@@ -137,8 +134,7 @@ func TestTheSameFilesMakeTheSameVersion(t *testing.T) {
 }
 
 func TestGeneratedFilesStayInTheWorkspace(t *testing.T) {
-	base := expect.Value(files.Read(bytes.NewReader(archive(t, header("src/main.py", ""),
-		header("link", "src")))))(t)
+	base := expect.Value(files.Read(bytes.NewReader(archive(t, header("src/main.py", ""), header("link", "src")))))(t)
 	tests := []struct {
 		name  string
 		files []files.File

@@ -87,9 +87,7 @@ func TestMarks(t *testing.T) {
 			sumOf("/a"), "v1", `{"a":1,"b":` + strings.Repeat("[", 31) + "1" + strings.Repeat("]", 31) + `}`, yen("1"),
 		},
 		"a member called 0": {sumOf("/0"), "v1", items, yen("5")},
-		"no money moves": {
-			&rules.Mark{Version: "v1", How: rules.HowNothing}, "v1", `not read`, rules.Nothing(),
-		},
+		"no money moves":    {&rules.Mark{Version: "v1", How: rules.HowNothing}, "v1", `not read`, rules.Nothing()},
 	})
 }
 
@@ -104,22 +102,18 @@ func TestMarksThatFindNothingSure(t *testing.T) {
 			&rules.Mark{Version: "v1", How: "most", Pointers: []string{"/fee"}, Currency: "JPY"}, "v1", items,
 			rules.Unknown(rules.WhyMark),
 		},
-		"factors of different rows": {productOf("/items/*/price", "/fee"), "v1", items, rules.Unknown(rules.WhyMark)},
-		"factors of different lists": {
-			productOf("/items/*/price", "/lots/*/*"), "v1", items, rules.Unknown(rules.WhyMark),
-		},
-		"nothing there":          {sumOf("/total"), "v1", items, rules.Unknown(rules.WhyMissing)},
-		"nothing below a number": {sumOf("/0/x"), "v1", items, rules.Unknown(rules.WhyMissing)},
-		"missing in one row":     {sumOf("/items/*/tax"), "v1", items, rules.Unknown(rules.WhyMissing)},
-		"an empty list":          {sumOf("/none/*"), "v1", items, rules.Unknown(rules.WhyRows)},
-		"one row by its number":  {sumOf("/items/0/price"), "v1", items, rules.Unknown(rules.WhyRows)},
-		"no list":                {sumOf("/a~1b/*"), "v1", items, rules.Unknown(rules.WhyRows)},
+		"factors of different rows":  {productOf("/items/*/price", "/fee"), "v1", items, rules.Unknown(rules.WhyMark)},
+		"factors of different lists": {productOf("/items/*/price", "/lots/*/*"), "v1", items, rules.Unknown(rules.WhyMark)},
+		"nothing there":              {sumOf("/total"), "v1", items, rules.Unknown(rules.WhyMissing)},
+		"nothing below a number":     {sumOf("/0/x"), "v1", items, rules.Unknown(rules.WhyMissing)},
+		"missing in one row":         {sumOf("/items/*/tax"), "v1", items, rules.Unknown(rules.WhyMissing)},
+		"an empty list":              {sumOf("/none/*"), "v1", items, rules.Unknown(rules.WhyRows)},
+		"one row by its number":      {sumOf("/items/0/price"), "v1", items, rules.Unknown(rules.WhyRows)},
+		"no list":                    {sumOf("/a~1b/*"), "v1", items, rules.Unknown(rules.WhyRows)},
 		"the list is a reference": {
 			sumOf("/items/*/price"), "v1", `{"items":{"$ref":"step-1.result"}}`, rules.Unknown(rules.WhyReference),
 		},
-		"all is a reference": {
-			sumOf("/fee"), "v1", `{"$ref":"step-1.result"}`, rules.Unknown(rules.WhyReference),
-		},
+		"all is a reference": {sumOf("/fee"), "v1", `{"$ref":"step-1.result"}`, rules.Unknown(rules.WhyReference)},
 		"one row of many is negative": {
 			sumOf("/items/*/price"), "v1", `{"items":[{"price":5},{"price":-5}]}`, rules.Unknown(rules.WhyNegative),
 		},
@@ -134,10 +128,8 @@ func TestMarksThatFindNothingSure(t *testing.T) {
 		"a member twice in other letters": {sumOf("/a"), "v1", `{"a":1,"A":1000000}`, rules.Unknown(rules.WhyArguments)},
 		"a member twice, as EqualFold has it": {
 			sumOf("/items/*/p"), "v1", `{"items":[{"p":1}],"itemſ":[{"p":100000000}]}`, rules.Unknown(rules.WhyArguments)},
-		"a member twice, further in": {
-			sumOf("/a"), "v1", `{"a":1,"b":[{"c":1,"c":2}]}`, rules.Unknown(rules.WhyArguments),
-		},
-		"two values": {sumOf("/a"), "v1", `{"a":1} {"a":2}`, rules.Unknown(rules.WhyArguments)},
+		"a member twice, further in": {sumOf("/a"), "v1", `{"a":1,"b":[{"c":1,"c":2}]}`, rules.Unknown(rules.WhyArguments)},
+		"two values":                 {sumOf("/a"), "v1", `{"a":1} {"a":2}`, rules.Unknown(rules.WhyArguments)},
 		"nested too deep": {
 			sumOf("/a"), "v1", `{"a":1,"b":` + strings.Repeat("[", 32) + strings.Repeat("]", 32) + `}`,
 			rules.Unknown(rules.WhyArguments),
@@ -148,9 +140,7 @@ func TestMarksThatFindNothingSure(t *testing.T) {
 		"more digits than a number has": {
 			productOf("/a", "/b"), "v1", `{"a":999999999999999,"b":2}`, rules.Unknown(rules.WhyLarge),
 		},
-		"more decimals": {
-			productOf("/a", "/b"), "v1", `{"a":0.000001,"b":0.1}`, rules.Unknown(rules.WhyLarge),
-		},
+		"more decimals": {productOf("/a", "/b"), "v1", `{"a":0.000001,"b":0.1}`, rules.Unknown(rules.WhyLarge)},
 	})
 }
 

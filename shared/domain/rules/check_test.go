@@ -80,9 +80,7 @@ func TestProblems(t *testing.T) {
 func TestProblemsOfConditions(t *testing.T) {
 	refuseEach(t, map[string][]func(*rules.Rules){
 		"rules[0].asks[0]": {func(r *rules.Rules) { whenOf(r).Asks[0] = "calls" }},
-		"rules[0].asks[1]": {
-			func(r *rules.Rules) { whenOf(r).Asks = []rules.Kind{rules.KindSteps, rules.KindSteps} },
-		},
+		"rules[0].asks[1]": {func(r *rules.Rules) { whenOf(r).Asks = []rules.Kind{rules.KindSteps, rules.KindSteps} }},
 		"rules[0].below": {
 			func(r *rules.Rules) { whenOf(r).Below = "100000" },
 			func(r *rules.Rules) { whenOf(r).From, whenOf(r).Below = "", "0" },

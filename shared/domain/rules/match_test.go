@@ -58,17 +58,12 @@ func TestConditionsOnWhoAsksAndWhere(t *testing.T) {
 		"a direct message":                  {rules.Conditions{Channels: []string{rules.Direct}}, direct, true},
 		"a channel is no direct message":    {rules.Conditions{Channels: []string{rules.Direct}}, one, false},
 		"a department below":                {sales, ofSales, true},
-		"a group": {
-			rules.Conditions{Groups: []string{"S9"}}, ofSales, true,
-		},
-		"another group": {
-			rules.Conditions{Groups: []string{"S8"}}, ofSales, false,
-		},
-		"another department": {rules.Conditions{Departments: []string{"hr"}}, ofSales, false},
+		"a group":                           {rules.Conditions{Groups: []string{"S9"}}, ofSales, true},
+		"another group":                     {rules.Conditions{Groups: []string{"S8"}}, ofSales, false},
+		"another department":                {rules.Conditions{Departments: []string{"hr"}}, ofSales, false},
 	})
 	for name, f := range map[string]*rules.Facts{"no department": one, "no organisation stands": unorganised} {
-		a := of(rule(1, sales, people(1, "A")), rule(2, rules.Conditions{},
-			people(1, "B"))).Match(f)
+		a := of(rule(1, sales, people(1, "A")), rule(2, rules.Conditions{}, people(1, "B"))).Match(f)
 		expect.That(t, a.Refused && a.Unsure && a.Rule.ID == id(1), "%s: a rule after the one in doubt: %+v", name, a)
 	}
 }

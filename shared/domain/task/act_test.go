@@ -133,8 +133,7 @@ func TestStepsAreSettledAlongTheirRoute(t *testing.T) {
 	s.why(s.does(circulation.Stamp, suzuki, func(act *circulation.Act) { act.Hash = "other" }), circulation.WhyHash)
 	s.do(s.does(circulation.Stamp, suzuki))
 	p = s.load().Process()
-	expect.That(t, p.Status == aggregate.PendingApproval && s.load().Execution() == nil,
-		"%+v", p.Gate)
+	expect.That(t, p.Status == aggregate.PendingApproval && s.load().Execution() == nil, "%+v", p.Gate)
 	expect.That(t, p.Terms.DecideBy.After(p.AskedAt.Add(time.Duration(p.Terms.ApprovalHours)*time.Hour)),
 		"the next stage has no time of its own")
 	s.nothing(s.does(circulation.Stamp, suzuki, at(1)))

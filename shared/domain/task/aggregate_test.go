@@ -121,8 +121,7 @@ func TestErrorsSayWhatAReaderNeeds(t *testing.T) {
 		"version 2 is newer":     aggregate.ErrNotLatest{Latest: 2},
 		"not allowed: guest":     aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest},
 		"execution_timeout: 360": StopError{ReasonTimeout, "360"},
-		"task: failed cannot become cancelled: " + aggregate.ErrConflict.Error(): errMove("task", TaskFailed,
-			TaskCancelled),
+		"task: failed cannot become cancelled: " + aggregate.ErrConflict.Error(): errMove("task", TaskFailed, TaskCancelled),
 		"rejection_reason must have 1 to 1000 characters, not 0": func() error {
 			_,
 				err := aggregate.CheckReason("")

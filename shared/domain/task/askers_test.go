@@ -157,8 +157,7 @@ func (w *world) answered(a *Aggregate, name string, by aggregate.Actor, err erro
 		if v.ApprovedAt != nil && d.Status == string(aggregate.Approved) && v.ApprovedBy == d.By && v.ApprovedAt.Equal(d.At) {
 			return
 		}
-		if v.RejectedAt != nil && d.Status == string(aggregate.Rejected) &&
-			v.RejectedBy == d.By && v.RejectedAt.Equal(d.At) {
+		if v.RejectedAt != nil && d.Status == string(aggregate.Rejected) && v.RejectedBy == d.By && v.RejectedAt.Equal(d.At) {
 			return
 		}
 	}

@@ -167,10 +167,9 @@ func TestASecondWishForTheSameGeneration(t *testing.T) {
 
 	s.nothing(s.retryGeneration)
 	_, err := s.load().RetryGeneration(person(suzuki), s.policy, s.now)
-	if d := (aggregate.ErrDecided{}); !errors.As(err, &d) || d.Status != "retried" || d.By != requester ||
-		!d.At.Equal(asked) {
-		t.Errorf("another person is told %v", err)
-	}
+	d := (aggregate.ErrDecided{})
+	expect.That(t, errors.As(err, &d) && d.Status == "retried" && d.By == requester && d.At.Equal(asked),
+		"another person is told %v", err)
 	expect.That(t, s.head.Run == 2, "run %d: one request is one run", s.head.Run)
 
 	s.do(s.restart)
@@ -210,10 +209,9 @@ func TestAReadThatCrashesEachTimeIsGivenUp(t *testing.T) {
 	stops(t, s, s.claim, ReasonInterruptedRead)
 	s.do(s.failAs(ReasonInterruptedRead, "step-1"))
 	a := s.load()
-	if e, row := a.Execution(), a.Steps[0]; e.Status != ExecutionFailed || e.Error != ReasonInterruptedRead ||
-		row.Status != StepFailed {
-		t.Errorf("execution %s for %s, step %s", e.Status, e.Error, row.Status)
-	}
+	e, row := a.Execution(), a.Steps[0]
+	expect.That(t, e.Status == ExecutionFailed && e.Error == ReasonInterruptedRead && row.Status == StepFailed,
+		"execution %s for %s, step %s", e.Status, e.Error, row.Status)
 	s.do(s.retry, s.start, s.claim) // a person may start over
 	if row := s.load().StepOf(s.load().Execution(), 1); row.Crashes != 0 {
 		t.Errorf("the next attempt begins with %d crashes", row.Crashes)

@@ -162,9 +162,8 @@ func TestAClaimOverATornReadOfARouteRunsNothing(t *testing.T) {
 		s   *story
 		key string
 	}{
-		"steps": {onRoute(t), ProcessKey(1)},
-		"a step": {checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka),
-			GateKey(1, 1, 2)},
+		"steps":  {onRoute(t), ProcessKey(1)},
+		"a step": {checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka), GateKey(1, 1, 2)},
 	} {
 		s := is.s
 		switch name {

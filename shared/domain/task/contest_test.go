@@ -127,8 +127,7 @@ func TestAVersionThatIsLeftToAContestWaitsForItAlone(t *testing.T) {
 		t.Errorf("woken too early: %+v", e.Wake)
 	}
 	// There is nothing to run.
-	s.refused(s.restarts(1),
-		aggregate.ErrSuperseded)
+	s.refused(s.restarts(1), aggregate.ErrSuperseded)
 }
 
 func TestAContestEndsForTheRowWhicheverRunIsTheHeads(t *testing.T) {

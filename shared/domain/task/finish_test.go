@@ -241,8 +241,7 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 				s.do(s.restart)
 				expect.Must(t, s.head.Run == n+1 && s.head.Restarts == n && !tt.end(s.load()), "after %d: %+v", n, s.head)
 			}
-			s.refused(s.restarts(1),
-				aggregate.ErrSuperseded)
+			s.refused(s.restarts(1), aggregate.ErrSuperseded)
 			s.do(s.restart)
 			expect.That(t, tt.end(s.load()) && s.head.Run == MaxRestarts+1, "ended as %+v", s.head)
 			s.refused(s.restart, aggregate.ErrSuperseded)
@@ -326,10 +325,9 @@ func TestAFailingRunDoesNotParkWhatWasJustDecided(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.from(t)
 			s.do(s.giveUp)
-			if next := s.load().Next(s.now); s.head.Run != 2 || s.head.Parked != nil || s.head.Ended != nil ||
-				next.State != tt.state {
-				t.Errorf("head %+v, next %s", s.head, next.State)
-			}
+			next := s.load().Next(s.now)
+			expect.That(t, s.head.Run == 2 && s.head.Parked == nil && s.head.Ended == nil && next.State == tt.state,
+				"head %+v, next %s", s.head, next.State)
 			s.do(s.giveUp) // the next run fails by itself
 			expect.That(t, s.head.Run == 2 && (s.head.Parked != nil || s.head.Ended != nil), "head %+v", s.head)
 		})

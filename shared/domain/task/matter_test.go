@@ -46,8 +46,7 @@ func TestAFormIsReadAsPeopleType(t *testing.T) {
 		of := pens
 		of.Title, of.Amount = "  ペンの\n購入 ", rules.Decimal(typed)
 		m, wrong := ReadMatter(of, s)
-		expect.That(t, wrong == nil && m.Amount == want && m.Title == "ペンの 購入",
-			"%q: %+v, %v", typed, m, wrong)
+		expect.That(t, wrong == nil && m.Amount == want && m.Title == "ペンの 購入", "%q: %+v, %v", typed, m, wrong)
 	}
 	tests := map[string]func(m *Matter){
 		"matter": func(m *Matter) { m.Kind = "宇宙" }, "title": func(m *Matter) { m.Title = strings.Repeat("字", 151) },
@@ -115,8 +114,7 @@ func TestADecisionAndItsNumberAreOneCommit(t *testing.T) {
 	c := expect.Value(s.record(122)(s.load(), s.now))(t)
 	expect.Must(t, len(c.Beside) == 1, "%+v", c.Beside)
 	x := c.Beside[0].Row.(*Numbered)
-	expect.That(t, x.String() == "2026-000123" && x.GateKey == ProcessKey(1) &&
-		x.TaskID == s.head.TaskID, "%+v", x)
+	expect.That(t, x.String() == "2026-000123" && x.GateKey == ProcessKey(1) && x.TaskID == s.head.TaskID, "%+v", x)
 	expect.Is(t, saying(t, c, AuditExecutionStarted)["number"], any("2026-000123"))
 
 	s.do(s.record(122))
@@ -278,8 +276,7 @@ func TestAFormThatIsFilledInAgainHasItsOwnFiles(t *testing.T) {
 	other.Files = e.Files[:1]
 	s.refused(again(other), aggregate.ErrMoved)
 	a := s.load()
-	expect.That(t, a.Unread() && len(a.Listed()) == 2 && a.Next(s.now).State == StateExtractTask, "%+v",
-		a.Next(s.now))
+	expect.That(t, a.Unread() && len(a.Listed()) == 2 && a.Next(s.now).State == StateExtractTask, "%+v", a.Next(s.now))
 	s.do(read(*a.ReadBefore("F2"), added))
 	a = s.load()
 	expect.That(t, !a.Unread() && a.Next(s.now).State == StateDraftPrompt &&

@@ -303,15 +303,11 @@ func TestWhatASessionLeftUndone(t *testing.T) {
 }
 
 func TestAnAttemptWaitsForTheSessionBeforeItWithoutBeingStuck(t *testing.T) {
-	if s := (&Aggregate{
-		Head: Head{Head: aggregate.Head{ChangedAt: time.Unix(0, 0)}},
-		Executions: []*Execution{
-			{ProcessVersion: 1, Attempt: 1, Status: ExecutionFailed, SessionID: "s"}, {ProcessVersion: 1, Attempt: 2,
-				Status: ExecutionPending},
-		},
+	s := (&Aggregate{Head: Head{Head: aggregate.Head{ChangedAt: time.Unix(0, 0)}},
+		Executions: []*Execution{{ProcessVersion: 1, Attempt: 1, Status: ExecutionFailed, SessionID: "s"},
+			{ProcessVersion: 1, Attempt: 2, Status: ExecutionPending}},
 		Shared: aggregate.Shared{Leases: []*aggregate.Lease{{Of: ExecutionKey(1, 1), LeaseUntil: time.Unix(3600, 0),
-			Ended: true}}},
-	}); s.Stuck(time.Unix(3600+60, 0)) || !s.Stuck(time.Unix(3600+21*60, 0)) {
-		t.Error("the session's rest counts as nothing done, or nothing ever does")
-	}
+			Ended: true}}}})
+	expect.That(t, !s.Stuck(time.Unix(3600+60, 0)) && s.Stuck(time.Unix(3600+21*60, 0)),
+		"the session's rest counts as nothing done, or nothing ever does")
 }

@@ -125,8 +125,7 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 }
 
 func (a *Aggregate) acts(kind circulation.Kind, id, text string, by aggregate.Actor, p aggregate.Policy,
-	now time.Time) (
-	aggregate.Change, error) {
+	now time.Time) (aggregate.Change, error) {
 	g := a.Asked(id).Gate
 	if g == nil {
 		return aggregate.Change{}, aggregate.ErrNotFound

@@ -152,12 +152,8 @@ func TestAMarkIsSavedWithItsEntry(t *testing.T) {
 
 // stampedBy are rules by which one of these people stamps whatever is asked.
 func stampedBy(users ...string) *rules.Rules {
-	route := rules.Outcome{Stages: []rules.Stage{{
-		Name: "経理", Who: rules.Who{People: users}, Need: 1,
-	}}}
-	return &rules.Rules{Rules: []rules.Rule{{
-		ID: "01KS000000000000000000000A", Name: "すべて", Outcome: route,
-	}}}
+	route := rules.Outcome{Stages: []rules.Stage{{Name: "経理", Who: rules.Who{People: users}, Need: 1}}}
+	return &rules.Rules{Rules: []rules.Rule{{ID: "01KS000000000000000000000A", Name: "すべて", Outcome: route}}}
 }
 
 func TestRulesAreSavedWithTheSettingsThatNoteThem(t *testing.T) {

@@ -51,8 +51,7 @@ func TestAnEventIsARequest(t *testing.T) {
 }
 
 func TestAnAnswerThatIsNoTextTravelsInBase64(t *testing.T) {
-	out := expect.Value(gateway.Serve(http.HandlerFunc(func(w http.ResponseWriter,
-		_ *http.Request) {
+	out := expect.Value(gateway.Serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Write([]byte{0xff, 0xfe})
 	}), mostBody, http.Error)(t.Context(), event("GET", "/console/")))(t)
 	expect.That(t, out.IsBase64Encoded && out.Body == "//4=", "the answer is %+v", out)
@@ -69,8 +68,7 @@ func TestWhatCantBeServedIsAnswered(t *testing.T) {
 		"too large": {large, 413}, "not base64": {broken, 400}, "a panic": {event("GET", "/panic"), 500},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out := expect.Value(gateway.Serve(http.HandlerFunc(func(http.ResponseWriter,
-				*http.Request) {
+			out := expect.Value(gateway.Serve(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 				panic("secret detail")
 			}), mostBody, http.Error)(context.Background(), tt.in))(t)
 			expect.That(t, out.StatusCode == tt.want && !strings.Contains(out.Body, "secret"), "the answer is %+v", out)

@@ -28,8 +28,7 @@ func TestAnAnswerIsReadAsItWasWritten(t *testing.T) {
 	w := NewWriter(&out)
 	want := []Line{{Number: 1, Text: "ok  \u3042"}, {Number: 2, Text: "warning", Err: true},
 		{Number: 9501, Text: "more", Unfinished: true}}
-	end := End{ExitCode: -1, Signal: "killed", TimedOut: true, Dropped: 3, Version: "abc",
-		Held: []string{"namespaces"}}
+	end := End{ExitCode: -1, Signal: "killed", TimedOut: true, Dropped: 3, Version: "abc", Held: []string{"namespaces"}}
 	expect.NoError(t, w.Begun([]string{"namespaces"}))
 	for _, l := range want {
 		expect.NoError(t, w.Line(l))
@@ -113,8 +112,7 @@ func TestALineThatNobodyTakesEndsTheReading(t *testing.T) {
 
 func TestAnOrderNamesWhatIsWrongWithIt(t *testing.T) {
 	good := func() Order {
-		return Order{Action: "a", Type: TestRun, Argv: []string{"go", "test"}, TimeoutSeconds: 600,
-			Deadline: time.Unix(1, 0)}
+		return Order{Action: "a", Type: TestRun, Argv: []string{"go", "test"}, TimeoutSeconds: 600, Deadline: time.Unix(1, 0)}
 	}
 	tests := map[string]func(*Order){
 		"":                                 func(*Order) {},

@@ -339,8 +339,7 @@ func TestAListSaysWhoOwesAStage(t *testing.T) {
 		return aggregate.Gate{
 			Status: aggregate.PendingApproval, AskedAt: &at, AskedSum: "hash",
 			Terms:  aggregate.Terms{ApprovalHours: 1, Rule: &circulation.Rule{ID: "r"}},
-			Askers: []circulation.Person{{User: "UASKS"}}, Route: &circulation.Route{Form: circulation.Form,
-				Stages: stages},
+			Askers: []circulation.Person{{User: "UASKS"}}, Route: &circulation.Route{Form: circulation.Form, Stages: stages},
 		}
 	}
 	people := of(stage, second)

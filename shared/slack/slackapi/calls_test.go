@@ -26,8 +26,7 @@ func says(kind, body string) http.HandlerFunc {
 
 // The bot's token is sent only to Slack's file hosts, whatever a file's address says.
 func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
-	away := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
-		*http.Request) {
+	away := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the token went elsewhere")
 	}))
 	defer away.Close()
@@ -71,13 +70,11 @@ func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 		"one that says it is larger": {file(here, `,"size":11`), nil, "", slackapi.ErrFile},
 		"one that is larger":         {file(here, ""), says("text/plain", strings.Repeat("x", 11)), "", slackapi.ErrFile},
 		"a page to sign in instead":  {file(here, ""), says("text/html; charset=utf-8", "<html>"), "", slackapi.ErrFile},
-		"a way to another place": {file(here, ""), func(w http.ResponseWriter,
-			r *http.Request) {
+		"a way to another place": {file(here, ""), func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, away.URL, http.StatusFound)
 		}, "", slackapi.ErrFile},
 		"a refusal that is the app's": {`{"ok":false,"error":"missing_scope"}`, nil, "", slackapi.Refused{}},
-		"a connection that breaks off": {file(here, ""), func(http.ResponseWriter,
-			*http.Request) {
+		"a connection that breaks off": {file(here, ""), func(http.ResponseWriter, *http.Request) {
 			panic(http.ErrAbortHandler)
 		}, "", slackapi.Unknown{}},
 	} {

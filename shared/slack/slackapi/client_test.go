@@ -82,8 +82,7 @@ func TestFindCards(t *testing.T) {
 func TestPeople(t *testing.T) {
 	s := slacktest.Start(t)
 	for id, want := range map[string]slackapi.User{
-		webapi.Sato: {ID: webapi.Sato, Name: "佐藤 花子", Mail: "sato@example.com", Team: slacktest.Team,
-			Language: "ja"},
+		webapi.Sato: {ID: webapi.Sato, Name: "佐藤 花子", Mail: "sato@example.com", Team: slacktest.Team, Language: "ja"},
 		webapi.Guest: {ID: webapi.Guest, Name: "高橋 ゲスト", Mail: "takahashi@partner.example.com", Team: slacktest.Team,
 			Guest: true, Language: "ja"},
 		webapi.Stranger: {ID: webapi.Stranger, Name: "Robin Park", Mail: "robin@acme.example.com",

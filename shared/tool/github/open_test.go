@@ -273,8 +273,7 @@ func TestAPushIsOnTheCommitThatWasApproved(t *testing.T) {
 				"run.sh": {Content: "true\n", Mode: "100755"}}, at)
 		},
 		"a path that the commit has": func(_ *world, o *github.Order) {
-			o.Changes = append(o.Changes, files.Change{Path: "untouched.bin", Is: o.Changes[0].Is,
-				Hunks: o.Changes[0].Hunks})
+			o.Changes = append(o.Changes, files.Change{Path: "untouched.bin", Is: o.Changes[0].Is, Hunks: o.Changes[0].Hunks})
 		},
 		"a guarded path": func(_ *world, o *github.Order) {
 			is := &files.Side{Mode: "100644", SHA256: sum("")}

@@ -330,11 +330,10 @@ func TestTheDoor(t *testing.T) {
 		"a token": {secret: secret, header: "Authorization", want: "Bearer " + secret},
 		"a whole header": {secret: "X-Api-Key: a b c\n", header: "X-Api-Key", want: "a b c",
 			problem: explain.ProblemUnauthorized},
-		"none": {header: "Authorization", problem: explain.ProblemNotConnected},
-		"a wrong one": {secret: "other", header: "Authorization", want: "Bearer other",
-			problem: explain.ProblemUnauthorized},
-		"two lines": {secret: "a\r\nHost: b", problem: explain.ProblemUnauthorized},
-		"its own":   {secret: "Mcp-Method: tools/call", problem: explain.ProblemUnauthorized},
+		"none":        {header: "Authorization", problem: explain.ProblemNotConnected},
+		"a wrong one": {secret: "other", header: "Authorization", want: "Bearer other", problem: explain.ProblemUnauthorized},
+		"two lines":   {secret: "a\r\nHost: b", problem: explain.ProblemUnauthorized},
+		"its own":     {secret: "Mcp-Method: tools/call", problem: explain.ProblemUnauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, v := newRooms(t)

@@ -106,8 +106,7 @@ func TestADirectMessageThatFails(t *testing.T) {
 	}{
 		"rate limit": {webapi.Fault{Method: post, Kind: webapi.RateLimited, RetryAfter: 30 * time.Second},
 			explain.CallFailed, explain.ProblemRateLimited},
-		"503": {webapi.Fault{Method: post, Kind: webapi.Unavailable}, explain.CallUnknown,
-			explain.ProblemDown},
+		"503": {webapi.Fault{Method: post, Kind: webapi.Unavailable}, explain.CallUnknown, explain.ProblemDown},
 		"refused": {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "restricted_action"},
 			explain.CallFailed, explain.ProblemRejected},
 		"fatal_error": {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "fatal_error"}, explain.CallUnknown,
@@ -139,8 +138,7 @@ func TestADirectMessageThatFails(t *testing.T) {
 			var out runner.SentDM
 			w.run(t, "send_slack_dm", dmArgs, &out)
 			lost := test.fault.Kind == webapi.Lost && test.fault.Method == post
-			expect.That(t, out.AlreadySent == lost && len(w.sent(t, webapi.Sato)) == 1, "%+v, %v", out,
-				w.sent(t, webapi.Sato))
+			expect.That(t, out.AlreadySent == lost && len(w.sent(t, webapi.Sato)) == 1, "%+v, %v", out, w.sent(t, webapi.Sato))
 		})
 	}
 }

@@ -86,9 +86,8 @@ func TestHostileSchemasAreRefused(t *testing.T) {
 	}
 	doubling += `"20":{"type":"string"}}}`
 	for name, test := range map[string]struct{ text, want string }{
-		"itself": {`{"$ref":"#"}`, "may not refer to themselves"},
-		"itself, further in": {`{"anyOf":[{"items":{"$ref":"#"}},{"items":{"$ref":"#"}}]}`,
-			"may not refer to themselves"},
+		"itself":             {`{"$ref":"#"}`, "may not refer to themselves"},
+		"itself, further in": {`{"anyOf":[{"items":{"$ref":"#"}},{"items":{"$ref":"#"}}]}`, "may not refer to themselves"},
 		"itself, by turns": {`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"not":{"$ref":"#/%24defs/a"}}}}`,
 			"may not refer to themselves"},
 		"itself, dynamically":    {`{"$dynamicAnchor":"a","$dynamicRef":"#a"}`, "only $ref is followed"},

@@ -69,8 +69,7 @@ func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 		"409": {status(409, ""), explain.CallFailed, explain.ProblemRejected},
 		"429": {status(429, ""), explain.CallFailed, explain.ProblemRateLimited},
 		"302": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "/elsewhere",
-				http.StatusFound)
+			http.Redirect(w, r, "/elsewhere", http.StatusFound)
 		}, explain.CallFailed, explain.ProblemRejected},
 		"500":                {status(500, ""), explain.CallUnknown, explain.ProblemDown},
 		"503":                {status(503, ""), explain.CallUnknown, explain.ProblemDown},
@@ -280,11 +279,10 @@ func TestRateHeaders(t *testing.T) {
 		"nothing remains": {header(remaining, "0", reset, "2026-04-20T09:10:00Z"), 10*time.Minute + time.Second},
 		"nothing remains in Japan": {header(remaining, "0", reset, "2026-04-20T18:10:00+09:00"),
 			10*time.Minute + time.Second},
-		"some remain":          {header(remaining, "3", reset, "2026-04-20T09:10:00Z"), 0},
-		"it was reset already": {header(remaining, "0", reset, "2026-04-20T08:10:00Z"), 0},
-		"an epoch":             {header(remaining, "0", reset, "1776676200"), 0},
-		"Retry-After is nearer": {header("Retry-After", "7", remaining, "0", reset, "2026-04-20T09:10:00Z"),
-			7 * time.Second},
+		"some remain":           {header(remaining, "3", reset, "2026-04-20T09:10:00Z"), 0},
+		"it was reset already":  {header(remaining, "0", reset, "2026-04-20T08:10:00Z"), 0},
+		"an epoch":              {header(remaining, "0", reset, "1776676200"), 0},
+		"Retry-After is nearer": {header("Retry-After", "7", remaining, "0", reset, "2026-04-20T09:10:00Z"), 7 * time.Second},
 	} {
 		expect.Is(t, wire.RetryAfter(test.header, now), test.want, "%s", name)
 	}

@@ -118,9 +118,8 @@ func sources(pieces []legible.Piece) string {
 func TestPiecesAreTheWholeText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := anyText(t)
-		if got := sources(legible.MarkdownPieces(text)); got != text {
-			t.Fatalf("%q became %q", text, got)
-		}
+		got := sources(legible.MarkdownPieces(text))
+		expect.Must(t, got == text, "%q became %q", text, got)
 	})
 }
 
