@@ -168,3 +168,24 @@ func (g *Gate) LastSurface() Surface {
 	}
 	return Surface(g.Acts[len(g.Acts)-1].Surface)
 }
+
+// NeedsStandIn reports whether somebody can do something at the gate's present stage only for somebody else.
+func (g *Gate) NeedsStandIn(user string) bool {
+	st := circulation.Walk(g.Circulating())
+	return user != "" && st.Needs(circulation.Person{User: user})
+}
+
+// OwesFor returns for whom somebody may stamp at the gate's present stage, and its number, by their delegations; the
+// stage is 0 if they may for nobody, or owe a stamp themselves.
+func (g *Gate) OwesFor(user string, all []circulation.StandIn, at time.Time) (principal string, stage int) {
+	if g.Status != PendingApproval || user == "" || len(all) == 0 {
+		return "", 0
+	}
+	c := g.Circulating()
+	st := circulation.Walk(c)
+	by := st.StandsIn(&c, circulation.Person{User: user}, all, at)
+	if by == nil {
+		return "", 0
+	}
+	return by.Principal.User, st.Present
+}

@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -230,27 +229,6 @@ func (g *Gate) Acting(kind circulation.Kind, by Actor, text string) circulation.
 	return circulation.Act{Kind: kind, Hand: hand, Principal: hand, Stage: stage, Hash: g.AskedSum, Text: text}
 }
 
-// Act completes what a person does on a gate, at the time of the Change. It returns ErrNotAllowed if the hand is not by
-// and, where the settings say who may act, for those whom they don't allow; else for guests and people of other
-// workspaces.
-func (p Policy) Act(g *Gate, act circulation.Act, by Actor, at time.Time) (circulation.Act, error) {
-	if by.Type != ActorUser || by.ID == "" || act.Hand.User != by.ID {
-		return act, ErrNotAllowed{RuleNotListed}
-	}
-	if err := p.may(g, act.Kind, by); err != nil {
-		return act, err
-	}
-	act.Form, act.At, act.Text = circulation.Form, at, strings.TrimSpace(act.Text)
-	act.Surface = string(cmp.Or(by.Surface, SurfaceSlack))
-	if !g.Ruled() {
-		if _, err := CheckReason(act.Text); act.Ends() && err != nil {
-			return act, err // under a rule the fold says so
-		}
-		act.Found.Allowed = &circulation.Allowed{Rev: p.Rev, As: string(cmp.Or(p.Mode, ApproversChannel)), Self: p.AllowSelf}
-	}
-	return act, nil
-}
-
 // CurrentStage returns the stage that is asked, or nil.
 func (g *Gate) CurrentStage() *circulation.StageState {
 	if g == nil {
@@ -258,37 +236,6 @@ func (g *Gate) CurrentStage() *circulation.StageState {
 	}
 	st := circulation.Walk(g.Circulating())
 	return st.CurrentStage()
-}
-
-// may returns ErrNotAllowed if by may not act on a gate at all.
-func (p Policy) may(g *Gate, kind circulation.Kind, by Actor) error {
-	switch {
-	case g.Ruled():
-		return p.Request(by)
-	case kind.Does().Ends:
-		return p.Reject(by)
-	}
-	for _, asker := range g.Askers {
-		if err := p.Approve(by, asker.User); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// WithdrawFrom is Withdraw of what a gate asks or settled; nil means no gate. Under a rule whoever is asked to approve
-// it may, too, and while it waits an administrator, but no other approver.
-func (p Policy) WithdrawFrom(g *Gate, by Actor, requester string) error {
-	if !g.Ruled() || by.Type != ActorUser || by.ID == requester || p.Request(by) != nil {
-		return p.Withdraw(by, requester)
-	}
-	switch waits := g.Status == PendingApproval; {
-	case (waits || g.Status == Approved) && g.asks(by.ID), waits && by.Admin:
-		return nil
-	case waits:
-		return ErrNotAllowed{RuleOffRoute}
-	}
-	return p.Withdraw(by, requester)
 }
 
 // asks reports whether somebody is at one of the stages whose stamps the route asks for.
@@ -390,4 +337,20 @@ func (g *Gate) Walked() error {
 // was asked.
 func (g *Gate) Stands(sum string) bool {
 	return g.Status == Approved && g.AskedSum == sum && g.Walked() == nil
+}
+
+// Terms are the settings under which a gate was opened. They never change while it waits, but for DecideBy of a gate
+// under a rule, which is that of the present stage.
+type Terms struct {
+	ApprovalRequired bool       `json:"approval_required"`
+	DecideBy         *time.Time `json:"decide_by,omitempty"`
+	Executor         string     `json:"executor"`
+	L4TimeoutSeconds int        `json:"l4_timeout_seconds"`
+	AutoApproveTools bool       `json:"auto_approve_tools"`
+	MaxVersions      int        `json:"max_versions"`
+	ApprovalHours    int        `json:"approval_timeout_hours"`
+	SettingsRev      int        `json:"settings_rev"`
+	Locale           string     `json:"locale,omitempty"` // language in which an execution's row says why it failed
+	// Rule chose the gate's route; nil: no rule did.
+	Rule *circulation.Rule `json:"rule,omitempty"`
 }

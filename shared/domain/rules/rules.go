@@ -28,6 +28,7 @@ import (
 	"slices"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 )
 
 // Rules are a tenant's rules. The first rule whose conditions all hold decides.
@@ -121,4 +122,52 @@ func last(f *Facts) Outcome {
 		return Outcome{}
 	}
 	return Outcome{Stages: []Stage{{Who: Who{Channel: true}, Need: 1}}}
+}
+
+// Answer is what the rules say about a request. It is refused, or has stages.
+type Answer struct {
+	Rule circulation.Rule
+	Last bool // no rule took the request
+	Outcome
+	Refused bool
+	// Unsure: it is the rule's answer if the requester meets its condition, and the organisation doesn't say so. Then
+	// the rule refuses.
+	Unsure bool
+	// Unknown is the department of the condition that the organisation doesn't have, where the rule is unsure for that.
+	Unknown string
+	// Unlabelled is a label by which the rule might take the request, whose value nobody knows or no rule lists. Then
+	// the rule refuses.
+	Unlabelled string
+}
+
+// Match returns the decision of the first rule whose conditions all hold. A rule that might hold refuses.
+func (r *Rules) Match(f *Facts) Answer {
+	none := circulation.Rule{ID: LastID, Revision: r.Rev}
+	if f.Stranger != "" {
+		return answer(none, Outcome{})
+	}
+	listed := r.listed()
+	for i := range r.Rules {
+		x := &r.Rules[i]
+		rule := circulation.Rule{ID: x.ID, Name: x.Name, Revision: r.Rev}
+		if x.hold(f) {
+			return answer(rule, x.Outcome)
+		}
+		if label, who := x.unsure(f, listed); who || label != "" {
+			a := answer(rule, Outcome{})
+			if a.Unlabelled, a.Unsure = label, who; who && f.placed() {
+				a.Unknown = x.nowhere(f)
+			}
+			return a
+		}
+	}
+	a := answer(none, last(f))
+	a.Last = true
+	return a
+}
+
+func answer(rule circulation.Rule, o Outcome) Answer {
+	refused := len(o.Stages) == 0
+	rule.Numbered = o.Numbered && !refused
+	return Answer{Rule: rule, Outcome: o, Refused: refused}
 }

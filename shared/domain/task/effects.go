@@ -192,33 +192,6 @@ func (a *Aggregate) RetryExecution(
 	return a.goOn(id, by, p, now, false)
 }
 
-// Confirm is RetryExecution for a person who saw that the writes of unknown outcome arrived: the next attempt
-// goes on after them. A late answer to such a call changes nothing any more. It returns ErrNothingToRetry if no outcome
-// is unknown, since an answer came meanwhile, or if other steps need what the call returned.
-func (a *Aggregate) Confirm(id string, by aggregate.Actor, p aggregate.Policy,
-	now time.Time) (aggregate.Change, error) {
-	return a.goOn(id, by, p, now, true)
-}
-
-// confirmed completes the newest attempt's writes of unknown outcome, and returns the task as it is then.
-func (a *Aggregate) confirmed(c *change, by aggregate.Actor) *Aggregate {
-	then, e := *a, a.Execution()
-	then.Steps = slices.Clone(a.Steps)
-	for i, s := range a.Steps {
-		if s.ProcessVersion == e.ProcessVersion && s.Attempt == e.Attempt && s.Status == StepUnknown {
-			then.Steps[i] = c.moveStep(s, StepCompleted, func(n *StepResult) {
-				n.Result, n.Error, n.ErrorDetail = &aggregate.Blob{JSON: "{}", Bytes: len("{}")}, "", ""
-				n.CompletedAt, n.ConfirmedBy = &c.Now, by.ID
-			})
-			a.recordLate(c, then.Steps[i], by)
-		}
-	}
-	if len(a.unsure()) == 0 || !a.goesOn() {
-		c.Fail(ErrNothingToRetry)
-	}
-	return &then
-}
-
 // goOn starts the next attempt. arrived: by says that the writes of unknown outcome did.
 func (a *Aggregate) goOn(id string, by aggregate.Actor, p aggregate.Policy, now time.Time,
 	arrived bool) (aggregate.Change, error) {

@@ -357,31 +357,6 @@ func (a *Aggregate) FinishStep(key, invocation string, o Outcome, now time.Time)
 	return c.done()
 }
 
-// FindStep completes a write of unknown outcome that Ringi itself saw arrive. A write that crashed is one once its
-// lease is over. It returns ErrInFlight before that, and ErrMoved if the outcome is known.
-func (a *Aggregate) FindStep(run, order int, result aggregate.Blob, now time.Time) (aggregate.Change, error) {
-	e, err := a.executing(run)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
-	row := a.StepOf(e, order)
-	switch {
-	case row == nil || row.Access != aggregate.Write || row.Status != StepUnknown && row.Status != StepRunning:
-		return aggregate.Change{}, aggregate.ErrMoved
-	case row.Status == StepRunning && row.Claim.Live(now):
-		return aggregate.Change{}, aggregate.ErrInFlight
-	}
-	c := a.begin(now)
-	c.Head.Restarts = 0
-	c.RelyOn(e)
-	c.moveStep(row, StepCompleted, func(n *StepResult) {
-		n.Result, n.Error, n.ErrorDetail, n.CompletedAt, n.Found = &result, "", "", &c.Now, true
-	})
-	c.audit(aggregate.System(), AuditExecutionLate, "execution", e.ID,
-		map[string]any{"attempt": e.Attempt, "step": row.StepID, "status": StepCompleted, "was": StepUnknown, "found": true})
-	return c.done()
-}
-
 // mayBegin returns nil if a call of a step that has none yet may begin at now by the gate of its steps and, if there is
 // one, its own. It returns StopError if a gate is not as it was settled, or was settled too long ago, or if a number is
 // missing.

@@ -234,3 +234,42 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 	}
 	return a.park(why, "", now).done()
 }
+
+// finishStep saves a call's outcome in its row, and in the results of the execution if that is over.
+func (a *Aggregate) finishStep(c *change, s *StepResult, o Outcome) {
+	done := c.moveStep(s, o.Status, func(n *StepResult) {
+		n.Result, n.Error, n.ErrorDetail = o.Result, o.Reason, o.Detail
+		n.CompletedAt, n.DurationMS = &c.Now, c.Now.Sub(s.StartedAt).Milliseconds()
+	})
+	a.recordLate(c, done, aggregate.System())
+	a.carryLate(c, done)
+}
+
+// lastDone returns the newest completed row of a step among all attempts at the process of e, or nil.
+func (a *Aggregate) lastDone(e *Execution, order int) *StepResult {
+	for attempt := e.Attempt; attempt > 0; attempt-- {
+		if s := aggregate.Find(a.Steps, StepKey(e.ProcessVersion, attempt, order)); s != nil && s.Status == StepCompleted {
+			return s
+		}
+	}
+	return nil
+}
+
+// results returns the results of an execution's steps, preferring rows that c writes.
+func (a *Aggregate) results(e *Execution, c *change) []ResultEntry {
+	out := []ResultEntry{}
+	for _, s := range a.StepsOf(e) {
+		if n, written := c.Written(s.Key()).(*StepResult); written {
+			s = n
+		}
+		out = append(out, s.entry())
+	}
+	return out
+}
+
+func (s *StepResult) entry() ResultEntry {
+	return ResultEntry{
+		StepID: s.StepID, Tool: s.Tool, Status: s.Status, Result: s.Result, DurationMS: s.DurationMS,
+		StartedAt: s.StartedAt, CompletedAt: s.CompletedAt, Reused: s.Reused,
+	}
+}

@@ -166,16 +166,6 @@ func WithNumber(details map[string]any, number string) map[string]any {
 	return details
 }
 
-// ID derives a task's id from the requesting Slack message, so that every delivery of the message gives the same id. It
-// returns an error if ts is not a Slack timestamp such as "1713450000.000100".
-func ID(team, channel, ts string) (string, error) {
-	at, err := aggregate.ParseTS(ts)
-	if err != nil {
-		return "", err
-	}
-	return aggregate.Derive(at, "task", team, channel, ts), nil
-}
-
 var (
 	// ErrMaxAttempts: the process was already tried MaxAttempts times.
 	ErrMaxAttempts = errors.New("no more attempts")

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -126,16 +125,4 @@ func (a *Aggregate) Refilled() *Prompt {
 		return p
 	}
 	return nil
-}
-
-// MaxStepsBytes is the limit of all steps of a plan as JSON, in bytes; an item in DynamoDB holds 400 KB.
-const MaxStepsBytes = 200_000
-
-// StepsBytes returns how many bytes steps have as JSON.
-func StepsBytes(steps []Step) int {
-	b, err := json.Marshal(steps)
-	if err != nil { // invalid JSON among their arguments
-		return MaxStepsBytes + 1
-	}
-	return len(b)
 }

@@ -169,3 +169,15 @@ func (a *Aggregate) openStep(c *change, g *StepGate, o aggregate.Opening) (aggre
 	a.along(c, g, o, func(n Gated) { n.(*StepGate).Calls = nil })
 	return c.done()
 }
+
+// MaxStepsBytes is the limit of all steps of a plan as JSON, in bytes; an item in DynamoDB holds 400 KB.
+const MaxStepsBytes = 200_000
+
+// StepsBytes returns how many bytes steps have as JSON.
+func StepsBytes(steps []Step) int {
+	b, err := json.Marshal(steps)
+	if err != nil { // invalid JSON among their arguments
+		return MaxStepsBytes + 1
+	}
+	return len(b)
+}
