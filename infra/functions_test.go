@@ -191,9 +191,7 @@ func number(v any) int {
 }
 
 // eventRules check what invokes the functions.
-func eventRules() []rule {
-	return []rule{apiTimeoutRule, streamRule, queueRule}
-}
+func eventRules() []rule { return []rule{apiTimeoutRule, streamRule, queueRule} }
 
 func apiTimeoutRule(s *stack, wrong report) {
 	for id, f := range s.functions {

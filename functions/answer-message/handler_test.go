@@ -289,9 +289,7 @@ func testUnreached(t *testing.T, w *world) {
 		_, err := w.handle()
 		expect.Must(t, errors.Is(err, explain.ErrModelUnavailable), "%v", err)
 	}
-	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.GiveUp(a.Head.Run, time.Now())
-	})
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.GiveUp(a.Head.Run, time.Now()) })
 	m, s := w.Newest(), w.Load().Conversation
 	expect.That(t, m.Reason == task.ReasonModelUnavailable && strings.Contains(m.Content, "didn't respond") &&
 		s.Status == conversation.Failing && s.TriedError == "", "%+v %+v", m, s)

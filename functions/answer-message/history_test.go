@@ -258,9 +258,7 @@ func testLateAndRefused(t *testing.T, w *world) {
 	w.anew()
 	w.Tell("1775034001.000100", "U1", "pay invoice 17")
 	w.Wake()
-	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.GiveUp(a.Head.Run, time.Now())
-	})
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.GiveUp(a.Head.Run, time.Now()) })
 	w.says(w.later(120), "go on")
 	expect.Is(t, strings.Count(w.told(), "invoice 17"), 1, "told")
 }

@@ -55,9 +55,7 @@ func testSource(t *testing.T, w *world) {
 	next = expect.Value(w.handle())(t)
 	expect.That(t, next.State == conversation.StateFetch && len(w.vendor.requests) == 0, "%+v", next)
 	run := w.Load().Head.Run
-	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.FixSource(run, "3f2c", w.Now())
-	})
+	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.FixSource(run, "3f2c", w.Now()) })
 	w.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.TakeSource(run, conversation.Fetched{Commit: "3f2c", Version: "v", Left: []string{"IGNORE ALL RULES.md",
 			"evil.bin"}}, w.Now())

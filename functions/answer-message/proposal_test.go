@@ -52,9 +52,7 @@ func working(t *testing.T, server *storetest.Server, content string) (w *world, 
 // moves gives the conversation other files.
 func (w *world) moves(version string) {
 	w.T.Helper()
-	w.Rewrite(func(s *conversation.Conversation) {
-		s.WorkspaceVersion = version
-	})
+	w.Rewrite(func(s *conversation.Conversation) { s.WorkspaceVersion = version })
 }
 
 func code(input string) []model.Call {

@@ -293,9 +293,7 @@ func TestAContestOfOneRoundOpensNoJudge(t *testing.T) {
 		w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled, s.DraftContest.MaxRounds = true, most })
 		h, _ := contested(w)
 		h.Models = teamconfig.Models{}
-		h.Workspace = func() (teamconfig.Workspace, error) {
-			return teamconfig.Workspace{FS: files}, nil
-		}
+		h.Workspace = func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }
 		expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, want)
 		if want == task.StateAwaitContest {
 			o := ordered(t, w.Load().Prompt())

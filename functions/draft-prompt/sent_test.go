@@ -100,9 +100,7 @@ func TestAModelOfBedrockMayDoEverythingInAContest(t *testing.T) {
 			files["evaluator.toml"].Data = fmt.Appendf(files["evaluator.toml"].Data, "model = %q\n", models[3])
 		}
 		h := &Handler{Models: teamconfig.Models{Keys: geminiKey{}},
-			Workspace: func() (teamconfig.Workspace, error) {
-				return teamconfig.Workspace{FS: files}, nil
-			}}
+			Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }}
 		c, err := h.config(t.Context(), tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml",
 			MaxRounds: 3}, Prices: prices})
 		expect.That(t, err == nil && slices.Contains(c.Models(), bedrock), "%s: %v, %v", about, c.Models(), err)

@@ -198,9 +198,7 @@ type span struct {
 	end time.Time // by the handler's clock
 }
 
-func (w *world) span() span {
-	return span{w.T.Context(), w, w.h.Now().Add(functionTime)}
-}
+func (w *world) span() span { return span{w.T.Context(), w, w.h.Now().Add(functionTime)} }
 
 // Deadline uses the real clock, as contexts do.
 func (s span) Deadline() (time.Time, bool) { return time.Now().Add(s.end.Sub(s.w.h.Now())), true }

@@ -284,9 +284,7 @@ func testDied(t *testing.T, w *world) {
 		t.Errorf("%+v, want to wait for the lease's end", next)
 	}
 	w.later(2 * time.Minute)
-	w.tools.before = func(c tool.Call) {
-		expect.That(t, c.Tool != writing, "the write is made")
-	}
+	w.tools.before = func(c tool.Call) { expect.That(t, c.Tool != writing, "the write is made") }
 	w.h.Tools = stops{w.tools, w}
 	expect.Value(w.try(time.Minute))(t)
 	w.later(2 * time.Minute)

@@ -211,9 +211,7 @@ func testSlowArguments(t *testing.T, w *world) {
 
 type broken struct{}
 
-func (broken) Say(context.Context, model.Request) (model.Response, error) {
-	panic(pipelinetest.Text)
-}
+func (broken) Say(context.Context, model.Request) (model.Response, error) { panic(pipelinetest.Text) }
 
 func testNoWords(t *testing.T, w *world) {
 	for name, open := range map[string]func(string) (model.Wire, error){

@@ -24,9 +24,7 @@ func TestAConversationIsGivenUp(t *testing.T) {
 		pipelinetest.Heard(pipelinetest.Root, "U1", "hello"), conversation.Opening{AgentID: "codex", Locale: "en"})
 	h := &Handler{Conversations: k.Rows, Now: time.Now}
 	var next aggregate.Next
-	out := expect.Metrics(t, func() {
-		next = expect.Value(h.Handle(t.Context(), k.In()))(t)
-	})
+	out := expect.Metrics(t, func() { next = expect.Value(h.Handle(t.Context(), k.In()))(t) })
 	expect.That(t, strings.Contains(out, `"RunFailed":1`), "nobody hears of it: %s", out)
 	a := k.Load()
 	expect.That(t, next.State == aggregate.StateFinish && a.Head.Resting &&

@@ -78,10 +78,8 @@ func sample(t *testing.T, more map[string]string) fstest.MapFS {
 func handler(files fs.FS) (*Handler, *kept) {
 	k := &kept{}
 	return &Handler{Contests: k, Budgets: k,
-		Models: teamconfig.Models{Keys: keys(`{"anthropic":"sk-ant","openai":"sk"}`)},
-		Workspace: func() (teamconfig.Workspace, error) {
-			return teamconfig.Workspace{FS: files}, nil
-		}, Now: time.Now}, k
+		Models:    teamconfig.Models{Keys: keys(`{"anthropic":"sk-ant","openai":"sk"}`)},
+		Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }, Now: time.Now}, k
 }
 
 // keys is the model secret.

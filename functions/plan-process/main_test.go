@@ -367,9 +367,7 @@ func TestPlansAtOnceOnlyWhatIsDue(t *testing.T) {
 			w.Prompted(w.Settings(func(s *tenancy.Settings) {
 				s.PromptApprovalRequired, s.ProcessApprovalRequired = false, steps
 			}))
-			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.ApproveUnasked(a.Prompt().ID, w.Now())
-			})
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ApproveUnasked(a.Prompt().ID, w.Now()) })
 		}
 	}
 	for name, tt := range map[string]struct {

@@ -33,9 +33,7 @@ var messages = []struct {
 	{"a mention in a private channel", map[string]any{"channel": "G0SECRET"}, nil,
 		func(r *task.Request) { r.Channel, r.ChannelType = "G0SECRET", "group" }},
 	{"a mention in a thread: the cards go to its root", map[string]any{"thread_ts": "1776675000.000200"}, nil,
-		func(r *task.Request) {
-			r.ThreadTS = "1776675000.000200"
-		}},
+		func(r *task.Request) { r.ThreadTS = "1776675000.000200" }},
 	{"a direct message", map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "text": "従業員一覧を取得して"},
 		nil, func(r *task.Request) {
 			r.Channel, r.ChannelType, r.Text, r.Source = "D0DM", "im", "従業員一覧を取得して", task.SourceAgentContainer
@@ -56,22 +54,16 @@ var messages = []struct {
 	{"a mention at the end", map[string]any{"text": "まとめて <@U0BOT|ringi>"}, nil,
 		func(r *task.Request) { r.Text = "まとめて" }},
 	{"a mention in the middle, and a list with indents", map[string]any{"text": "ねえ <@U0BOT> これ:\n  - a\n    - b"}, nil,
-		func(r *task.Request) {
-			r.Text = "ねえ これ:\n  - a\n    - b"
-		}},
+		func(r *task.Request) { r.Text = "ねえ これ:\n  - a\n    - b" }},
 	{"what Slack escapes", map[string]any{"text": "<@U0BOT> A &amp; B &lt;3 &amp;lt;"}, nil,
 		func(r *task.Request) { r.Text = "A & B <3 &lt;" }},
 	{"someone else is mentioned too", map[string]any{"text": "<@U0BOT> tell <@U0BOB>"}, nil,
 		func(r *task.Request) { r.Text = "tell <@U0BOB>" }},
 	{"the bot is not named: the first mention is it", map[string]any{"text": "<@U0BOT> <@U0BOB>に送って"},
-		map[string]any{"authorizations": nil}, func(r *task.Request) {
-			r.Text = "<@U0BOB>に送って"
-		}},
+		map[string]any{"authorizations": nil}, func(r *task.Request) { r.Text = "<@U0BOB>に送って" }},
 	{"nothing but the mention", map[string]any{"text": "<@U0BOT>"}, nil, func(r *task.Request) { r.Text = "" }},
 	{"text over the limit is cut", map[string]any{"text": strings.Repeat("あ", task.MaxText+1)}, nil,
-		func(r *task.Request) {
-			r.Text = strings.Repeat("あ", task.MaxText-1) + "…"
-		}},
+		func(r *task.Request) { r.Text = strings.Repeat("あ", task.MaxText-1) + "…" }},
 	{"a mention in a reply that the channel sees too", map[string]any{"subtype": "thread_broadcast",
 		"thread_ts": "1776675500.000100"}, nil, func(r *task.Request) { r.ThreadTS = "1776675500.000100" }},
 	{"text at the limit is kept", map[string]any{"text": strings.Repeat("あ", task.MaxText)}, nil,

@@ -105,13 +105,9 @@ func (w *ruledWorld) rules(o *rules.Outcome) {
 	w.revs = rev
 }
 
-func asks(stages ...rules.Stage) *rules.Outcome {
-	return &rules.Outcome{Stages: stages}
-}
+func asks(stages ...rules.Stage) *rules.Outcome { return &rules.Outcome{Stages: stages} }
 
-func desk(name string, who rules.Who) rules.Stage {
-	return rules.Stage{Name: name, Who: who, Need: 1}
-}
+func desk(name string, who rules.Who) rules.Stage { return rules.Stage{Name: name, Who: who, Need: 1} }
 
 func group(id string) rules.Who { return rules.Who{Group: id} }
 

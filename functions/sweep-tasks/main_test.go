@@ -373,9 +373,7 @@ func TestAContestThatDoesNotEndIsHeardOf(t *testing.T) {
 	for after, want := range map[time.Duration]int{20 * time.Minute: 0, 22 * time.Minute: 1} {
 		now := func() time.Time { return began.Add(after) }
 		h := &Handler{Store: open{a: a}, Reminders: noReminders{}, Effects: effect.Runner{Runs: noRuns{}, Now: now}, Now: now}
-		out := expect.Metrics(t, func() {
-			_, _ = h.sweep(t.Context(), a.Ref())
-		})
+		out := expect.Metrics(t, func() { _, _ = h.sweep(t.Context(), a.Ref()) })
 		expect.That(t, strings.Count(out, `"ContestLate":1`) == want, "after %v: %s", after, out)
 	}
 }

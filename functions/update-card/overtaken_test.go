@@ -59,9 +59,7 @@ type earlier struct {
 	was *task.Aggregate
 }
 
-func (s earlier) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) {
-	return s.was, nil
-}
+func (s earlier) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) { return s.was, nil }
 
 // between does something before it saves what a message shows.
 type between struct {

@@ -71,9 +71,7 @@ func TestTheButtonToStopAfterAPostWithAnUnknownOutcome(t *testing.T) {
 		"timed out":                    {webapi.Fault{Kind: webapi.Unavailable, Status: 504}, lookAfter, 0, 39},
 	} {
 		w := newWorld(t, db)
-		buttons := func() int {
-			return strings.Count(fmt.Sprint(w.slack.Thread(t, webapi.HR, w.root)), "cancel_execution")
-		}
+		buttons := func() int { return strings.Count(fmt.Sprint(w.slack.Thread(t, webapi.HR, w.root)), "cancel_execution") }
 		w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
 		w.done()
 		w.Approve()

@@ -43,9 +43,7 @@ func (w *world) onRoute(stages ...circulation.Stage) {
 func (w *world) acts(kind circulation.Kind, stage int, hands ...string) {
 	w.T.Helper()
 	for _, hand := range hands {
-		w.changed(func(g *aggregate.Gate) {
-			*g = pipelinetest.Acted(w.T, *g, w.Now(), kind, stage, hand)
-		})
+		w.changed(func(g *aggregate.Gate) { *g = pipelinetest.Acted(w.T, *g, w.Now(), kind, stage, hand) })
 	}
 }
 

@@ -160,9 +160,7 @@ func TestEachModelOfTheFilesIsCalledWithItsOwnKey(t *testing.T) {
 
 func TestTheLaterOfATeamsRoundsAndTheEarlierOfTwoTeamsWins(t *testing.T) {
 	at := func(second int) time.Time { return time.Date(2025, 11, 5, 10, 0, second, 0, time.UTC) }
-	team := func(id string, rounds ...contest.RoundResult) *outcome {
-		return &outcome{TeamID: id, Rounds: rounds}
-	}
+	team := func(id string, rounds ...contest.RoundResult) *outcome { return &outcome{TeamID: id, Rounds: rounds} }
 	scored := func(number int, score float64, second int) contest.RoundResult {
 		return contest.RoundResult{RoundNumber: number, EvaluationScore: score, CompletedAt: at(second)}
 	}

@@ -45,9 +45,7 @@ func TestAnApproverPutsAnotherTeamsDraftInThePlaceOfTheBest(t *testing.T) {
 	expect.Eventually(t, "a dialog shows the other drafts", func() bool { return shows(s, "この案に変更") })
 	view := s.Sandbox.Views(webapi.Suzuki)[0]
 	driver.UntilTaken(t, "another draft is taken", func() { _, _ = s.Sandbox.Submit(webapi.Suzuki, view.ID, nil) },
-		func() bool {
-			return d.Shows("CARD#prompt#0001", "別の案に変更")
-		})
+		func() bool { return d.Shows("CARD#prompt#0001", "別の案に変更") })
 	d.Click(webapi.Tanaka, "CARD#prompt#0002", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	n := d.Load().Prompt()
@@ -101,8 +99,7 @@ func troubles() []trouble {
 			seconds: 20, status: contest.SummaryPartialFailure, scored: 1,
 			exits: map[string]contest.ExitReason{"solo": contest.TeamTimeout, "swift": contest.PartialFailure,
 				"careful": contest.MaxRoundsReached},
-			card: []string{"チームから選ばれた、慎重チーム の案です", "単独チーム: 最初の採点の前に制限時間に達しました。",
-				"即決チーム: リーダーが続行できませんでした: AI モデルが回答を断りました。"},
+			card: []string{"チームから選ばれた、慎重チーム の案です", "単独チーム: 最初の採点の前に制限時間に達しました。", "即決チーム: リーダーが続行できませんでした: AI モデルが回答を断りました。"},
 			page: []string{"一部のチームが失敗", "最初の採点の前に制限時間に達しました。", "AI モデルが回答を断りました。"},
 		},
 		{

@@ -36,8 +36,7 @@ func TestAFailingToolIsShownAndTriedAgain(t *testing.T) {
 	d.Approve(webapi.Suzuki)
 	failed := d.Card("CARD#execution", "❌ 実行失敗")
 	for _, want := range []string{"✅ 1. *従業員一覧を取得*", "❌ 2. *勤怠データ取得*", "⬜ 3. *残業時間計算*", "*エラー*"} {
-		expect.That(t, strings.Contains(driver.Face(failed), want),
-			"the failed card lacks %q: %s", want, driver.Face(failed))
+		expect.That(t, strings.Contains(driver.Face(failed), want), "the failed card lacks %q: %s", want, driver.Face(failed))
 	}
 	calls := s.Vendors.Calls("list_employees")
 	s.Vendors.Fail("list_attendance", 0, false)

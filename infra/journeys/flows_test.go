@@ -71,8 +71,7 @@ func agree(t *testing.T, d *driver.Request, said ...string) *task.Aggregate {
 	if a.Matter() != nil {
 		card = driver.TaskCard
 	}
-	shown := map[string]string{"card": driver.Face(d.Card(card, number)),
-		"page": get("/console/tasks/" + d.Ref.ID)}
+	shown := map[string]string{"card": driver.Face(d.Card(card, number)), "page": get("/console/tasks/" + d.Ref.ID)}
 	file := csv.NewReader(strings.NewReader(strings.TrimPrefix(
 		get("/console/audit/register.csv?year="+number[:4]), "\ufeff")))
 	file.FieldsPerRecord = -1
@@ -155,9 +154,7 @@ func proved(t *testing.T, d *driver.Request) {
 // asks anew: that is written into the sheet.
 func TestAStandInIsRemindedAndTheRequesterAsksAnew(t *testing.T) {
 	s := start(t)
-	driver.Settings(t, s, func(x *tenancy.Settings) {
-		x.RemindAt = "00:00"
-	})
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.RemindAt = "00:00" })
 	under(t, s, numbered(desk("課長", 1, webapi.Suzuki), desk("経理", 1, webapi.Tanaka)))
 	today := tenancy.DateOf(time.Now().In(tenancy.Zone()))
 	send := func(form url.Values) {

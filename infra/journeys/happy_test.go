@@ -36,8 +36,7 @@ func TestARequestBecomesDoneWork(t *testing.T) {
 	d.Card("CARD#prompt#0001", "✅ 承認: <@"+webapi.Suzuki+">")
 	d.Card("CARD#process#0001", "✅ 承認: <@"+webapi.Tanaka+">")
 	a := d.Until("the task is completed and shown", func(a *task.Aggregate) bool {
-		return a.Task != nil &&
-			a.Task.Status == task.TaskCompleted
+		return a.Task != nil && a.Task.Status == task.TaskCompleted
 	})
 
 	want := []string{
@@ -118,8 +117,7 @@ func TestAQuestionGetsAPlainReply(t *testing.T) {
 			driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = locale })
 			d := driver.Ask(t, s, webapi.Sato, want[0])
 			a := d.Until("it is answered", func(a *task.Aggregate) bool {
-				return a.Head.Ended != nil &&
-					a.Head.ShownRev == a.Head.Rev
+				return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev
 			})
 			said := d.Cards("CARD#task")
 			expect.That(t, len(said) == 1 && strings.Contains(said[0].Text, want[1]) && len(said[0].Attachments) == 0,

@@ -111,9 +111,7 @@ func tasksIn(t *testing.T, s *stack.Stack, w spoken) {
 
 	for _, text := range []string{w.question, w.unknown, w.staff + " demo: fail draft"} {
 		r := w.ask(t, s, text)
-		r.Until("it is answered", func(a *task.Aggregate) bool {
-			return a.Head.Ended != nil || a.Head.Parked != nil
-		})
+		r.Until("it is answered", func(a *task.Aggregate) bool { return a.Head.Ended != nil || a.Head.Parked != nil })
 	}
 	r := w.ask(t, s, w.staff)
 	r.Card(driver.PromptCard, "approve_prompt")

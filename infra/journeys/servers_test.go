@@ -33,9 +33,7 @@ func allow(t *testing.T, s *stack.Stack, name string, access aggregate.Access) {
 	for _, x := range all {
 		if x.Name == name {
 			expect.NoError(t, office.Allow(t.Context(), tenant, name, x.Hash, access, administrator))
-			t.Cleanup(func() {
-				expect.NoError(t, office.Forbid(context.Background(), tenant, name, administrator))
-			})
+			t.Cleanup(func() { expect.NoError(t, office.Forbid(context.Background(), tenant, name, administrator)) })
 			return
 		}
 	}
@@ -46,8 +44,7 @@ func allow(t *testing.T, s *stack.Stack, name string, access aggregate.Access) {
 func answered(d *driver.Request, says string) {
 	d.T.Helper()
 	a := d.Until("the request is answered", func(a *task.Aggregate) bool { return a.Answer != nil })
-	expect.Must(d.T, strings.Contains(a.Answer.Sentence, says) && a.Prompt() == nil, "the reply is %q",
-		a.Answer.Sentence)
+	expect.Must(d.T, strings.Contains(a.Answer.Sentence, says) && a.Prompt() == nil, "the reply is %q", a.Answer.Sentence)
 }
 
 func tools(a *task.Aggregate) (names []string) {
@@ -156,9 +153,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	}))(t)
 	deliver(t, s, body, 5)
 	expect.Same(t, []string{
-		"freee disconnected " +
-			"app_uninstalled", "github disconnected " +
-			"app_uninstalled", "google disconnected " +
+		"freee disconnected " + "app_uninstalled", "github disconnected " + "app_uninstalled", "google disconnected " +
 			"app_uninstalled", "mcp:rooms disconnected app_uninstalled", "slack disconnected app_uninstalled",
 	}, integrations(t, rows, tenant))
 	log := expect.Value(rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.AuditIntegrationDisconnected},

@@ -82,8 +82,7 @@ func TestAForwardedMessageIsReadOrNamed(t *testing.T) {
 		d := driver.Forward(t, s, webapi.Sato, ts, sandbox.Mention("これをお願いします"))
 		d.Eventually("the answer says "+named, func() bool {
 			return slices.ContainsFunc(d.Cards(driver.TaskCard), func(m webapi.Message) bool {
-				return strings.Contains(m.Text,
-					named)
+				return strings.Contains(m.Text, named)
 			})
 		})
 	}

@@ -98,9 +98,7 @@ func stage(who rules.Who) rules.Stage { return rules.Stage{Name: "stage", Who: w
 
 func ofGroup(id string) rules.Stage { return stage(rules.Who{Group: id}) }
 
-func named(users ...string) rules.Stage {
-	return stage(rules.Who{People: users})
-}
+func named(users ...string) rules.Stage { return stage(rules.Who{People: users}) }
 
 // found resolves a policy for R, and writes the route or why there is none.
 func foundRows(t *testing.T, p *Places, stages ...rules.Stage) (string, error) {

@@ -83,9 +83,7 @@ type lonely struct{ ids }
 
 func (lonely) Empty(channel string, _ []circulation.Person) bool { return channel == "C1" }
 
-func of(all ...rules.Rule) *rules.Rules {
-	return &rules.Rules{Rev: 3, Rules: all}
-}
+func of(all ...rules.Rule) *rules.Rules { return &rules.Rules{Rev: 3, Rules: all} }
 
 // Whose own request it is is never asked.
 func TestNoAskerIsAsked(t *testing.T) {

@@ -372,9 +372,7 @@ func drawnArguments(names []string) *rapid.Generator[map[string]any] {
 		"”", `"`, `\`, "⏎", "\n",
 		"\r", " ", " · ", ": ", ", ", " = ", "[", "]", "{", "}", "(", ")", "$ref", ".", "-", "引数 ",
 		"ステップ1の結果"})
-	word := rapid.Custom(func(t *rapid.T) string {
-		return strings.Join(rapid.SliceOfN(signs, 0, 4).Draw(t, "signs"), "")
-	})
+	word := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(signs, 0, 4).Draw(t, "signs"), "") })
 	name := rapid.OneOf(word, rapid.SampledFrom(slices.Compact(names)))
 	var value func(depth int) *rapid.Generator[any]
 	value = func(depth int) *rapid.Generator[any] {

@@ -302,9 +302,7 @@ func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
 	expect.That(t, models >= 20, "looked at %d sentences", models)
 }
 
-func TestEachLanguageSaysHowItEnded(t *testing.T) {
-	expect.Whole[endWords](t, texts, "texts/ended")
-}
+func TestEachLanguageSaysHowItEnded(t *testing.T) { expect.Whole[endWords](t, texts, "texts/ended") }
 
 func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
 	for _, locale := range language.All {

@@ -274,9 +274,7 @@ func approveProcess(a *task.Aggregate) (aggregate.Change, error) {
 
 func start(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, at()) }
 
-func cancel(a *task.Aggregate) (aggregate.Change, error) {
-	return a.End(approver(), policy(), at())
-}
+func cancel(a *task.Aggregate) (aggregate.Change, error) { return a.End(approver(), policy(), at()) }
 
 func claim(order int) decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
@@ -339,6 +337,4 @@ type taskStore struct {
 }
 
 // tasksIn returns a store's tasks and the packages of the other rows in its table.
-func (s *suite) tasksIn(of *Store) *taskStore {
-	return &taskStore{TasksOf(of), seal.RowsIn(of.t), s}
-}
+func (s *suite) tasksIn(of *Store) *taskStore { return &taskStore{TasksOf(of), seal.RowsIn(of.t), s} }

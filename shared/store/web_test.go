@@ -31,9 +31,7 @@ func gone(t *testing.T, what string, err error) {
 
 func testSignOut(t *testing.T, st *taskStore) {
 	now := time.Now().UTC()
-	of := func(user string, at time.Time) Session {
-		return NewSession("01TENANT", "T1", user, "", at)
-	}
+	of := func(user string, at time.Time) Session { return NewSession("01TENANT", "T1", user, "", at) }
 	expect.NoError(t, st.SignOut(t.Context(), of("U1", now), now.Add(time.Hour)))
 	for name, tt := range map[string]struct {
 		of   Session

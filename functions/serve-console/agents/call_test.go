@@ -100,9 +100,7 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 		"この内容のまま、1 回だけ実行できるようになります。").Lacks(t, "1 回だけ行われます。")
 	approve(a)
 	b.Get(callAt(a)).Says(t, 200, "承認済み・許可は未使用")
-	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Take(o.Key, "toolu_1", w.Now())
-	})
+	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) { return a.Take(o.Key, "toolu_1", w.Now()) })
 	b.Get(callAt(a)).Says(t, 200, "許可を使用", "エージェントが許可を使いました。").Lacks(t, `value="cancel_action"`)
 
 	lost := o.Asks(tool, says, "", nil)

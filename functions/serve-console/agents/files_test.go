@@ -118,9 +118,7 @@ type storedFiles struct {
 	trees   map[string]*files.Tree
 }
 
-func key(of large.VersionsOf, version string) string {
-	return of.Tenant + "/" + of.ID + "/" + version
-}
+func key(of large.VersionsOf, version string) string { return of.Tenant + "/" + of.ID + "/" + version }
 
 // keepFiles stores a version of the conversation's files.
 func keepFiles(t *testing.T, k *consoletest.Conversation, tree *files.Tree) (version string) {

@@ -41,9 +41,7 @@ func decisionLooks(w *consoletest.World) []look {
 // kindsOfRules are rules by kinds of spending, for people, of whom any of several is asked.
 func kindsOfRules() *rules.Rules {
 	people := rules.Who{People: []string{webapi.Tanaka, webapi.Alex}}
-	stage := func(name string, who rules.Who) rules.Stage {
-		return rules.Stage{Name: name, Who: who, Need: 1}
-	}
+	stage := func(name string, who rules.Who) rules.Stage { return rules.Stage{Name: name, Who: who, Need: 1} }
 	above := stage("所属", rules.Who{Position: "課長"})
 	above.People = people.People
 	asked := stage("合議", people)

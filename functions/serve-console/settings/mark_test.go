@@ -192,8 +192,7 @@ func testMarkTried(t *testing.T, w *consoletest.World) {
 		`{"supplier":"Acme","items":[{"quantity":1,"unit_price":0.5}],"currency":"JPY"}`:         "¥0.5",
 		`{"supplier":"Acme","items":[],"currency":"JPY"}`: words.In("whys",
 			rules.WhyRows),
-		`{"supplier":"Acme","items":{"$ref":"step-1.result.items"},"currency":"JPY"}`: words.In("whys",
-			rules.WhyReference),
+		`{"supplier":"Acme","items":{"$ref":"step-1.result.items"},"currency":"JPY"}`: words.In("whys", rules.WhyReference),
 		`{"supplier":`: words.In("whys", rules.WhyArguments),
 	} {
 		a := b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version(), "act", "try", "example", arguments))

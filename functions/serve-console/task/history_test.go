@@ -54,18 +54,14 @@ func TestATaskIsToldWhereverItStands(t *testing.T) {
 		"cancelled": head(func(h *task.Head) {
 			h.Ended = &task.Ended{As: task.TaskCancelled, By: "U1", At: at, Reason: task.ReasonByPerson}
 		}),
-		"refused": head(func(h *task.Head) {
-			h.Ended = &task.Ended{As: task.TaskRefused, At: at, Reason: task.ReasonGuest}
-		}),
+		"refused": head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskRefused, At: at, Reason: task.ReasonGuest} }),
 		"answered": head(func(h *task.Head) {
 			h.Ended = &task.Ended{As: task.TaskAnswered, At: at, Reason: task.ReasonHelp}
 		}),
 		"failed": head(func(h *task.Head) {
 			h.Ended = &task.Ended{As: task.TaskFailed, At: at, Reason: task.ReasonRunFailed}
 		}),
-		"done": head(func(h *task.Head) {
-			h.Ended = &task.Ended{As: task.TaskCompleted, At: at, Reason: task.ReasonDone}
-		}),
+		"done": head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskCompleted, At: at, Reason: task.ReasonDone} }),
 	} {
 		a.Head.Noted = status
 		s := reader().History(Source{Task: a})

@@ -224,9 +224,7 @@ func messages() string {
 // its refresh. The test searches all that they print.
 func renewed(t *testing.T) {
 	s := running
-	connect := func() {
-		expect.NoError(t, driver.Connect(t.Context(), s, s.Sandbox.TeamID()))
-	}
+	connect := func() { expect.NoError(t, driver.Connect(t.Context(), s, s.Sandbox.TeamID())) }
 	connect()
 	for shows, fault := range map[string]func(){
 		"✅ 実行完了": func() { s.Vendors.Expire("freee"); s.Vendors.Expire("google") },

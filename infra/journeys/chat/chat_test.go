@@ -116,9 +116,7 @@ func TestACommandIsWatchedAndStopped(t *testing.T) {
 	d.Shows("操作 #4 を実行中")
 	d.Status("processing")
 	driver.UntilTaken(t, "the agent is stopped", func() { _ = running.Sandbox.StopAgent(webapi.Sato, d.Channel, d.Root) },
-		func() bool {
-			return d.Count("操作 #4(キャンセル)") > 0
-		})
+		func() bool { return d.Count("操作 #4(キャンセル)") > 0 })
 	d.Status("active")
 }
 

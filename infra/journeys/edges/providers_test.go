@@ -337,8 +337,7 @@ func TestAForgedCardIsNoApproval(t *testing.T) {
 		harmless(t, driver.Face(d.Card(key, "")))
 	}
 	if strings.Contains(waits, "✅ 承認:") || slices.ContainsFunc(d.Audit(), func(s string) bool {
-		return strings.Contains(s,
-			"approved")
+		return strings.Contains(s, "approved")
 	}) {
 		t.Errorf("somebody has approved: %v, %s", d.Audit(), waits)
 	}

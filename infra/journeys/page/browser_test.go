@@ -55,8 +55,7 @@ var english = words{
 	question: "What can you do?", help: "Ask Ringi for work in plain words",
 	check: "🔍 Check before " +
 		"running", faster: "already approved this", odd: "Put step 4 first", notTaken: "“Put step 4 first” → not applied",
-	nowhere: "Overtime of the 宇宙部 for " +
-		"last month", expired: "(expired)", tooMuch: "reached your limit of requests " +
+	nowhere: "Overtime of the 宇宙部 for " + "last month", expired: "(expired)", tooMuch: "reached your limit of requests " +
 		"this hour", quiet: "Get the list of employees, no DM",
 	newcomer: webapi.Tanaka, welcome: "This is Ringi. Tell me what you " +
 		"need done.", suggested: "Summarize this month's attendance", settings: "Settings",

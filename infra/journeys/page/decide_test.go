@@ -242,8 +242,7 @@ func talk(t *testing.T, messages int) aggregate.Ref {
 		}
 		expect.NoError(t, all.PutListed(t.Context(), ref.Tenant, conversation.MessagesList, ref.ID, rows, nil))
 	}
-	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: agent.Codex, Locale: "ja"},
-		now))(t)
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: agent.Codex, Locale: "ja"}, now))(t)
 	expect.NoError(t, all.Begin(t.Context(), c))
 	expect.Eventually(t, "the agent proposes to write files", func() bool {
 		a, err := all.Load(t.Context(), ref)

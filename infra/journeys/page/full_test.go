@@ -46,8 +46,7 @@ func TestPagesStayReadableHoweverMuchTheyHave(t *testing.T) {
 			for _, page := range []struct {
 				name string
 				read func(administering, int)
-			}{{"the log", readsALongLog}, {"a task",
-				func(a administering, i int) { readsALongStory(a, long, i) }}} {
+			}{{"the log", readsALongLog}, {"a task", func(a administering, i int) { readsALongStory(a, long, i) }}} {
 				t.Run(page.name, func(t *testing.T) { page.read(administering{t, tab.For(t), w.name}, i) })
 			}
 		})

@@ -197,9 +197,7 @@ func TestFewProcessesStartAtATime(t *testing.T) {
 		<-let
 	}))
 	t.Cleanup(service.Close)
-	s := start(t, func(f *lambda.Function) {
-		f.Environment["WARM"], f.Environment["SERVICE_URL"] = "1", service.URL
-	}, nil)
+	s := start(t, func(f *lambda.Function) { f.Environment["WARM"], f.Environment["SERVICE_URL"] = "1", service.URL }, nil)
 	var answered atomic.Int64
 	var invocations sync.WaitGroup
 	for range all {

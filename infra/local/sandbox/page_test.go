@@ -257,9 +257,7 @@ func (w *world) waits(t *testing.T, user string) (found []sandbox.Wait) {
 
 func TestWhatWaitsForAPerson(t *testing.T) {
 	const first, second = "01JSGX7Q3M5V8ZK2R9T4W6Y1AB", "01JSGX7Q3M5V8ZK2R9T4W6Y1AC"
-	w := newWorld(t, func(o *sandbox.Options) {
-		o.Approvals = mayStamp{first: webapi.Suzuki, second: webapi.Tanaka}
-	})
+	w := newWorld(t, func(o *sandbox.Options) { o.Approvals = mayStamp{first: webapi.Suzuki, second: webapi.Tanaka} })
 	post := func(channel, root, task string, actions ...string) string {
 		t.Helper()
 		var buttons []slack.BlockElement

@@ -64,12 +64,11 @@ func TestWhatARoleAllows(t *testing.T) {
 		want                         string // the Sid that allows or denies; "" for neither
 		denied                       bool
 	}{
-		"a row of its kind":          {writes, "dynamodb:UpdateItem", rows, keys("TASK#t#1"), "Commit", false},
-		"an action in other letters": {writes, "DynamoDB:updateitem", rows, keys("TASK#t#1"), "Commit", false},
-		"a row of another kind":      {writes, "dynamodb:UpdateItem", rows, keys("TENANT#t"), "", false},
-		"rows of two kinds, one not its own": {writes, "dynamodb:PutItem", rows, keys("TASK#t#1", "TENANT#t"), "",
-			false},
-		"another action": {writes, "dynamodb:DeleteItem", rows, keys("TASK#t#1"), "", false},
+		"a row of its kind":                  {writes, "dynamodb:UpdateItem", rows, keys("TASK#t#1"), "Commit", false},
+		"an action in other letters":         {writes, "DynamoDB:updateitem", rows, keys("TASK#t#1"), "Commit", false},
+		"a row of another kind":              {writes, "dynamodb:UpdateItem", rows, keys("TENANT#t"), "", false},
+		"rows of two kinds, one not its own": {writes, "dynamodb:PutItem", rows, keys("TASK#t#1", "TENANT#t"), "", false},
+		"another action":                     {writes, "dynamodb:DeleteItem", rows, keys("TASK#t#1"), "", false},
 		"an index of its table": {writes, "dynamodb:PutItem", rows + "/index/GSI1", keys("TASK#t#1"), "",
 			false},
 		"no keys at all, and all of none are good": {writes, "dynamodb:PutItem", rows, nil, "Commit", false},

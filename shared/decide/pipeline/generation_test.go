@@ -232,9 +232,7 @@ func TestErrorsLeaveAsANameAndAFixedSentence(t *testing.T) {
 		{"a transaction holds the item", func() error {
 			return operation(&ddbtypes.TransactionConflictException{})
 		}, pipeline.Unavailable},
-		{"a queue throttles", func() error {
-			return operation(&sqstypes.RequestThrottled{})
-		}, pipeline.Unavailable},
+		{"a queue throttles", func() error { return operation(&sqstypes.RequestThrottled{}) }, pipeline.Unavailable},
 		{"AWS says that we are wrong", func() error {
 			return operation(&smithy.GenericAPIError{Code: "ValidationException", Message: secret, Fault: smithy.FaultClient})
 		}, pipeline.Internal},

@@ -271,9 +271,7 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 // What a numbered rule had people stamp has a number once it begins, also what runs elsewhere.
 func TestANumberedRuleNumbersCalls(t *testing.T) {
 	for tool, begins := range map[string]func(w *world, a *Aggregate) (aggregate.Change, error){
-		"Bash": func(w *world, a *Aggregate) (aggregate.Change, error) {
-			return a.Take(w.key, "one", w.now)
-		},
+		"Bash": func(w *world, a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, "one", w.now) },
 		"write_rows": func(w *world, a *Aggregate) (aggregate.Change, error) {
 			return a.Claim(a.Head.Run, "one", w.now.Add(time.Minute), w.now)
 		},

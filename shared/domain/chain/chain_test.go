@@ -44,9 +44,7 @@ func tamperings() map[string]func(l *log, r *rand.Rand) {
 			}
 			l.rows = l.rows[:end]
 		},
-		"remove a row and its entry": func(l *log, r *rand.Rand) {
-			l.unseal(drop(l, r.IntN(len(l.rows))).Key)
-		},
+		"remove a row and its entry": func(l *log, r *rand.Rand) { l.unseal(drop(l, r.IntN(len(l.rows))).Key) },
 		"remove a link and its rows": func(l *log, r *rand.Rand) {
 			i := r.IntN(len(l.links))
 			for _, e := range l.links[i].Entries {

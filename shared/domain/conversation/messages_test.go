@@ -38,9 +38,7 @@ func TestWhatWasSaidInAThreadIsGivenOnce(t *testing.T) {
 		tb := inThread(t)
 		expect.Is(t, tb.load().Conversation.ThreadBefore, "1775034005.000100")
 		had := len(tb.lists)
-		give := func(a *Aggregate) (aggregate.Change, error) {
-			return a.GiveThread(a.Head.Run, tt.said, tt.of, tb.now)
-		}
+		give := func(a *Aggregate) (aggregate.Change, error) { return a.GiveThread(a.Head.Run, tt.said, tt.of, tb.now) }
 		tb.must(give)
 		expect.Fails(t, tb.do(give), aggregate.ErrNotDue, name)
 		a := tb.load()

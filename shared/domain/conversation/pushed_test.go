@@ -209,9 +209,7 @@ func TestAPersonHasItLookedAt(t *testing.T) {
 	expect.Is(t, tb.head.Rev, rev, "a second press changes nothing")
 	expect.NoError(t, tb.begin())
 	expect.Is(t, tb.load().Next(tb.now).State, StateCall)
-	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.NotFound(a.Head.Run, x.ActionID, tb.now)
-	})
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.NotFound(a.Head.Run, x.ActionID, tb.now) })
 	is := tb.load().Action(x.ActionID)
 	expect.That(t, is.Outcome == OutcomeUnknown && is.Pushed.Look == nil && is.Pushed.Unseen == ReasonPushUnseen,
 		"%+v", is.Pushed)

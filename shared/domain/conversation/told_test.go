@@ -162,9 +162,7 @@ func sum(s string) (n int) {
 	return n
 }
 
-func plain(s string) string {
-	return strings.NewReplacer(" ", "", "\n", "").Replace(s)
-}
+func plain(s string) string { return strings.NewReplacer(" ", "", "\n", "").Replace(s) }
 
 // codeOf returns the code of a Markdown text, and the languages of its blocks.
 func codeOf(texts ...string) (code string, languages []string) {

@@ -220,9 +220,7 @@ func (a *Aggregate) acts(kind circulation.Kind, id, text string, by aggregate.Ac
 }
 
 func (tb *table) approve(x *Action, by string) error {
-	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Approve(x.ActionID, person(by), policy, tb.now)
-	})
+	return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.Approve(x.ActionID, person(by), policy, tb.now) })
 }
 
 // begin opens the next run, like the relay.

@@ -13,9 +13,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-func edit(path, old, to string) files.Edit {
-	return files.Edit{Path: path, Old: old, New: to}
-}
+func edit(path, old, to string) files.Edit { return files.Edit{Path: path, Old: old, New: to} }
 
 // after returns what a file's only change makes of it.
 func after(was string, c files.Change) string {

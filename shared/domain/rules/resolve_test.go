@@ -208,9 +208,7 @@ func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
 	d.group = []string{"G", "Y", "R", ""}
 	d.holders[""] = nil
 	route := expect.Value(p.Resolve(f, d))(t)
-	via := func(user, how string) circulation.Person {
-		return circulation.Person{User: user, Via: how}
-	}
+	via := func(user, how string) circulation.Person { return circulation.Person{User: user, Via: how} }
 	stage := func(name string, people ...circulation.Person) circulation.Stage {
 		return circulation.Stage{Name: "stage " + name, Mode: circulation.ModePeople, Need: 1, People: people}
 	}

@@ -44,9 +44,7 @@ func person(user string) circulation.Person { return circulation.Person{User: us
 func id(n int) string { return fmt.Sprintf("01JD0000000000000000000%03d", n) }
 
 // of is a tenant's rules.
-func of(list ...rules.Rule) *rules.Rules {
-	return &rules.Rules{Rev: 7, Rules: list}
-}
+func of(list ...rules.Rule) *rules.Rules { return &rules.Rules{Rev: 7, Rules: list} }
 
 // rule is one that asks these stages.
 func rule(n int, when rules.Conditions, stages ...rules.Stage) rules.Rule {
@@ -72,9 +70,7 @@ func head() rules.Stage {
 }
 
 // nearest is the nearest of a position above whoever asks.
-func nearest(position string) rules.Stage {
-	return stage("position", rules.Who{Position: position}, 1)
-}
+func nearest(position string) rules.Stage { return stage("position", rules.Who{Position: position}, 1) }
 
 // either asks so many of those whom any of these finds.
 func either(need int, of ...rules.Stage) rules.Stage {

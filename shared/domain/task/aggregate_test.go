@@ -254,11 +254,9 @@ func TestARefusedPersonChangesNothingWhereverTheyClick(t *testing.T) {
 		from   func(testing.TB) *story
 		decide func(s *story) decision
 	}{
-		"cancel": {waitingPrompt, func(s *story) decision { return s.ends(outsider) }},
-		"cancel execution": {running, func(s *story) decision {
-			return s.cancels(idOf(s.load().Execution()), outsider)
-		}},
-		"retry": {failed, func(s *story) decision { return s.retries(idOf(s.load().Execution()), outsider) }},
+		"cancel":           {waitingPrompt, func(s *story) decision { return s.ends(outsider) }},
+		"cancel execution": {running, func(s *story) decision { return s.cancels(idOf(s.load().Execution()), outsider) }},
+		"retry":            {failed, func(s *story) decision { return s.retries(idOf(s.load().Execution()), outsider) }},
 		"retry generation": {parked, func(s *story) decision {
 			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.RetryGeneration(outsider, s.policy, now)

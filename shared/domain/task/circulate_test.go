@@ -58,9 +58,7 @@ func TestAGateMovesOnlyAsItsRouteSays(t *testing.T) {
 	a := s.load()
 	moved := func(to aggregate.GateStatus, users ...string) (aggregate.Change, error) {
 		c := a.begin(s.now)
-		c.moveGate(&p, to, func(n Gated) {
-			stampedBy(t, n.gate(), users...)
-		})
+		c.moveGate(&p, to, func(n Gated) { stampedBy(t, n.gate(), users...) })
 		return c.done()
 	}
 	expect.Fails(t, expect.Err(moved(aggregate.Approved, suzuki)), aggregate.ErrOnRoute, "approved by one of two")

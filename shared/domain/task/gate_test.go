@@ -242,9 +242,7 @@ func TestNoSwitchLetsTheSystemApproveAGateUnderARule(t *testing.T) {
 				}, aggregate.ErrNotFound)
 				return s.do(s.opens(along(desk(1, suzuki))))
 			},
-			"a step": func() *story {
-				return set(waitingOnRoute(t, along(desk(1, suzuki))))
-			},
+			"a step": func() *story { return set(waitingOnRoute(t, along(desk(1, suzuki)))) },
 		} {
 			s := opened()
 			id := s.ruled().Asks().ID

@@ -48,16 +48,14 @@ func TestADelegationIsRefused(t *testing.T) {
 		"by the hand, who is an administrator": {by: setter("U2", true), want: "setter"},
 		"by the system": {by: Setter{Actor: aggregate.System(), Admin: true},
 			want: "must be a person"},
-		"of oneself": {by: setter("U1", false),
-			change: func(d *Delegation) { d.Hand = d.Principal }, want: "own_hand"},
+		"of oneself": {by: setter("U1", false), change: func(d *Delegation) { d.Hand = d.Principal }, want: "own_hand"},
 		"of somebody without an account": {by: setter("U1", false),
 			change: func(d *Delegation) { d.Hand = "" }, want: "no_account"},
 		"of a key that names two": {by: setter("U1", false),
 			change: func(d *Delegation) { d.Hand = "U2#U1" }, want: "no_account"},
 		"of a day":   {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From }},
 		"of 92 days": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From + 91 }},
-		"of 93 days": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From + 92 },
-			want: "days"},
+		"of 93 days": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From + 92 }, want: "days"},
 		"of no day": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From - 1 },
 			want: "backwards"},
 		"from today, in the zone": {by: setter("U1", false), change: func(d *Delegation) { d.From-- }},
@@ -90,9 +88,7 @@ func TestWhenADelegationCounts(t *testing.T) {
 	d, now := august(t)
 	d, _, err := d.Set(Delegation{}, nil, nil, setter("U1", false), now)
 	expect.NoError(t, err)
-	counts := func(d Delegation, at string) bool {
-		return d.Counts(expect.Value(time.Parse(time.RFC3339Nano, at))(t))
-	}
+	counts := func(d Delegation, at string) bool { return d.Counts(expect.Value(time.Parse(time.RFC3339Nano, at))(t)) }
 	for at, want := range map[string]bool{
 		"2026-07-31T23:59:59.999+09:00": false, "2026-08-01T00:00:00+09:00": true,
 		"2026-08-31T23:59:59.999+09:00": true, "2026-09-01T00:00:00+09:00": false,
@@ -152,9 +148,7 @@ func TestTheHolidaysThatShipFollowFromTheLaw(t *testing.T) {
 	var want []string
 	for year := 2026; year <= 2028; year++ {
 		on := func(m time.Month, d int) time.Time { return time.Date(year, m, d, 0, 0, 0, 0, time.UTC) }
-		monday := func(m time.Month, n int) time.Time {
-			return on(m, 1+(8-int(on(m, 1).Weekday()))%7+7*(n-1))
-		}
+		monday := func(m time.Month, n int) time.Time { return on(m, 1+(8-int(on(m, 1).Weekday()))%7+7*(n-1)) }
 		equinox := func(m time.Month, of1980 float64) time.Time {
 			return on(m, int(of1980+0.242194*float64(year-1980))-(year-1980)/4)
 		}

@@ -16,8 +16,7 @@ import (
 var (
 	now    = time.Date(2026, 4, 18, 14, 30, 0, 0, time.UTC)
 	person = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}
-	known  = Tenant{Meta: aggregate.Meta{Rev: 3}, ID: "T1", Name: "人事", TeamID: "T0TEAM",
-		Admins: []string{"U0ADMIN"}}
+	known  = Tenant{Meta: aggregate.Meta{Rev: 3}, ID: "T1", Name: "人事", TeamID: "T0TEAM", Admins: []string{"U0ADMIN"}}
 )
 
 // fieldOf returns the field that an error names, or else the error's text.
@@ -67,8 +66,7 @@ func TestSettingsAreSavedByAPersonWithTheFieldsThatChanged(t *testing.T) {
 			[]string{`settings.updated {"changes":{"max_versions":{"is":9,"was":5}},"fields":["max_versions"]}`}, 1, false},
 		"out of bounds": {func(x *Settings) { x.MaxVersions = 0 }, person, "max_versions", nil, 0, false},
 		"by the system": {func(*Settings) {}, aggregate.System(), "updated_by", nil, 0, false},
-		"by nobody": {func(*Settings) {}, aggregate.Actor{Type: aggregate.ActorUser}, "updated_by", nil, 0,
-			false},
+		"by nobody":     {func(*Settings) {}, aggregate.Actor{Type: aggregate.ActorUser}, "updated_by", nil, 0, false},
 		"by an agent": {func(*Settings) {}, aggregate.Actor{Type: aggregate.ActorAgent, ID: "U0ADMIN"},
 			"updated_by", nil, 0, false},
 		"over another's first": {func(x *Settings) { x.Rev = 1; x.MaxVersions = 9 }, person,
@@ -295,13 +293,12 @@ func TestConstraintsAreTyped(t *testing.T) {
 			Constraints{SpreadsheetIDs: []string{"1aB_-"}, MaxRows: 500}, "", ""},
 		"recipients of two kinds": {dm, `{"recipients":["U0SATO","a@example.com"]}`,
 			Constraints{Recipients: []string{"U0SATO", "a@example.com"}}, "", ""},
-		"departments": {list, `{"departments":["人事部"]}`, Constraints{Departments: []string{"人事部"}}, "", ""},
-		"no object":   {dm, `[]`, Constraints{}, "constraints", "JSON object"},
-		"null":        {dm, `null`, Constraints{}, "constraints", "JSON object"},
-		"no JSON":     {dm, `{`, Constraints{}, "constraints", "JSON object"},
-		"unknown":     {dm, `{"recipient":["U0SATO"]}`, Constraints{}, "constraints.recipient", "it knows recipients"},
-		"in other letters": {dm, `{"Recipients":["U0SATO"]}`, Constraints{}, "constraints.Recipients",
-			"it knows recipients"},
+		"departments":      {list, `{"departments":["人事部"]}`, Constraints{Departments: []string{"人事部"}}, "", ""},
+		"no object":        {dm, `[]`, Constraints{}, "constraints", "JSON object"},
+		"null":             {dm, `null`, Constraints{}, "constraints", "JSON object"},
+		"no JSON":          {dm, `{`, Constraints{}, "constraints", "JSON object"},
+		"unknown":          {dm, `{"recipient":["U0SATO"]}`, Constraints{}, "constraints.recipient", "it knows recipients"},
+		"in other letters": {dm, `{"Recipients":["U0SATO"]}`, Constraints{}, "constraints.Recipients", "it knows recipients"},
 		"another tool's": {dm, `{"spreadsheet_ids":["a"]}`, Constraints{}, "constraints.spreadsheet_ids",
 			"is no constraint of send_slack_dm"},
 		"of a tool without": {"calculate_overtime", `{"max_rows":1}`, Constraints{}, "constraints.max_rows",

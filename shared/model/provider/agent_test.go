@@ -50,10 +50,9 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 		agent agent.Definition
 		want  string // expected path and key; empty: nothing is sent, because the key is missing
 	}{
-		"anthropic's own": {agent.Definition{Provider: agent.Anthropic}, "/v1/messages key-a"},
-		"openai's own":    {agent.Definition{Provider: agent.OpenAI}, "/v1/chat/completions Bearer key-o"},
-		"anthropic's own by name": {agent.Definition{Provider: agent.Anthropic, AuthRef: "anthropic"},
-			"/v1/messages key-a"},
+		"anthropic's own":         {agent.Definition{Provider: agent.Anthropic}, "/v1/messages key-a"},
+		"openai's own":            {agent.Definition{Provider: agent.OpenAI}, "/v1/chat/completions Bearer key-o"},
+		"anthropic's own by name": {agent.Definition{Provider: agent.Anthropic, AuthRef: "anthropic"}, "/v1/messages key-a"},
 		"a key of anthropic's": {agent.Definition{Provider: agent.Anthropic, AuthRef: "hr"},
 			"/v1/messages key-hr"},
 		"a key of anthropic's for openai": {agent.Definition{Provider: agent.OpenAI, AuthRef: "hr"}, ""},

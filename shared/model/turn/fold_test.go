@@ -150,9 +150,7 @@ func TestASummaryFoldsTheEarlierOneIn(t *testing.T) {
 // wireOf makes a wire of a function.
 type wireOf func(model.Request) (model.Response, error)
 
-func (w wireOf) Say(_ context.Context, r model.Request) (model.Response, error) {
-	return w(r)
-}
+func (w wireOf) Say(_ context.Context, r model.Request) (model.Response, error) { return w(r) }
 
 func TestFilesAreShownWithinLimitsAndTheRestIsSaid(t *testing.T) {
 	var asked model.Request

@@ -72,9 +72,7 @@ func click(s *scenario, b pressed) error {
 		"cancel_execution": func() (aggregate.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
 		"end_execution":    func() (aggregate.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
 		"retry_execution":  func() (aggregate.Change, error) { return s.RetryExecution(b.Value, approver, policy, s.now) },
-		"confirm_write": func() (aggregate.Change, error) {
-			return s.Confirm(b.Value, approver, policy, s.now)
-		},
+		"confirm_write":    func() (aggregate.Change, error) { return s.Confirm(b.Value, approver, policy, s.now) },
 		card.Withdraw:      func() (aggregate.Change, error) { return s.End(requester, policy, s.now) },
 		"retry_generation": func() (aggregate.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
 	}[b.ActionID]()
@@ -261,9 +259,7 @@ var elsewhere = map[string][]string{"ja": {"カード", "コンソール", "ホ�
 
 // A sentence that names a button names one of its own card or dialog, or says where it is.
 func TestNoSentenceNamesAButtonThatIsNotThere(t *testing.T) {
-	bare := func(label string) string {
-		return strings.TrimLeft(label, "✅❌⏹️🔄🔁📄💬🧭📝🔎 ")
-	}
+	bare := func(label string) string { return strings.TrimLeft(label, "✅❌⏹️🔄🔁📄💬🧭📝🔎 ") }
 	for _, locale := range language.All {
 		of, all := map[string]map[string]bool{}, map[string]bool{}
 		drawn := map[string][]string{}

@@ -35,9 +35,7 @@ var doneStates = []state{
 		steps := []task.Step{message(1, "U0TAKADA", text, ""), message(2, "U0MORI", text, "")}
 		return planned(s, steps, defaults)
 	}},
-	{"does_sheet", processCard, func(s *scenario) *scenario {
-		return planned(s, fiveSteps(), defaults)
-	}},
+	{"does_sheet", processCard, func(s *scenario) *scenario { return planned(s, fiveSteps(), defaults) }},
 	{"does_reads", processCard, func(s *scenario) *scenario { return planned(s, fiveSteps()[:3], defaults) }},
 }
 

@@ -178,9 +178,7 @@ var conversationStates = []struct {
 		x := c.last()
 		x.Status, x.CancelReason, x.CompletedAt = conversation.ActionCancelled, conversation.ReasonDeleted, &c.now
 	}},
-	{"action_call", conversation.CardAction, func(c *onThread) {
-		c.lists(`{"department":"営業部","status":"all"}`)
-	}},
+	{"action_call", conversation.CardAction, func(c *onThread) { c.lists(`{"department":"営業部","status":"all"}`) }},
 	{"action_call_returned", conversation.CardAction, func(c *onThread) {
 		c.lists(`{"department":null,"status":"active"}`).calling().
 			ended(conversation.Result{Status: conversation.ActionSucceeded,

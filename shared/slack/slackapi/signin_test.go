@@ -137,9 +137,7 @@ func TestWhatCountsAsAFailure(t *testing.T) {
 		{"an answer that got lost", errors.New("EOF"), true},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			expect.Same(t, tt.want, counts(normal(tt.err)))
-		})
+		t.Run(tt.name, func(t *testing.T) { expect.Same(t, tt.want, counts(normal(tt.err))) })
 	}
 }
 

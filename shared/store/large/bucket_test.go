@@ -83,9 +83,7 @@ func answering(t *testing.T, asked *atomic.Int64, answers ...http.HandlerFunc) a
 	t.Cleanup(server.Close)
 	return aws.Config{Region: "ap-northeast-1", BaseEndpoint: &server.URL,
 		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "session"),
-		Retryer: func() aws.Retryer {
-			return retry.AddWithMaxBackoffDelay(retry.NewStandard(), time.Millisecond)
-		}}
+		Retryer:     func() aws.Retryer { return retry.AddWithMaxBackoffDelay(retry.NewStandard(), time.Millisecond) }}
 }
 
 func says(text string) http.HandlerFunc {

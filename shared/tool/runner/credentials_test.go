@@ -88,9 +88,7 @@ func testRefusedForEver(t *testing.T, o *office) {
 func testEndings(t *testing.T, o *office) {
 	now := time.Now().Add(time.Second)
 	slackEnds := func(why tenancy.IntegrationReason) func() {
-		return func() {
-			expect.Value(o.rows.EndIntegrations(t.Context(), "T1", why, now, now))(t)
-		}
+		return func() { expect.Value(o.rows.EndIntegrations(t.Context(), "T1", why, now, now))(t) }
 	}
 	for _, test := range []struct {
 		name       string

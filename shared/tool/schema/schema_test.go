@@ -56,9 +56,7 @@ func TestCheckNamesEveryPlace(t *testing.T) {
 		"more than 53 bits":  {`{"name":"a","tags":[9007199254740993,123456789012345678901234567890]}`, nil},
 		"beyond any machine": {`{"name":"a","tags":[1e999999999]}`, []string{"tags.0: the number is too large"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			expect.Same(t, test.want, check(t, s, test.value))
-		})
+		t.Run(name, func(t *testing.T) { expect.Same(t, test.want, check(t, s, test.value)) })
 	}
 }
 

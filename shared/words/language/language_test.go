@@ -32,9 +32,7 @@ func TestWordsAreReadByLanguage(t *testing.T) {
 		got := in.In(locale)
 		expect.That(t, got.Yes == want && got == in.In(locale), "%q: %+v", locale, got)
 	}
-	defer func() {
-		expect.That(t, recover() != nil, "a file that is not there is read")
-	}()
+	defer func() { expect.That(t, recover() != nil, "a file that is not there is read") }()
 	(&language.Catalog[words]{Files: &files, Folder: "testdata/none"}).In("en")
 }
 

@@ -137,9 +137,7 @@ func (k *Talk) Claim() *conversation.Aggregate {
 // Finish ends an action that the invocation i1 claimed.
 func (k *Talk) Finish(action string, r conversation.Result) *conversation.Aggregate {
 	k.T.Helper()
-	return k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Finish(action, "i1", r, k.Clock())
-	})
+	return k.Do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Finish(action, "i1", r, k.Clock()) })
 }
 
 // InRow is a payload that its row holds.

@@ -190,9 +190,7 @@ func TestAnAnswerEndsBeforeSlackGivesUp(t *testing.T) {
 func TestAnotherAppsCallsAreCounted(t *testing.T) {
 	e := edge()
 	e.Keys = givenKeys{Secret: "s", App: "A1"}
-	out := expect.Metrics(t, func() {
-		expect.That(t, e.FromOurs("A2") != nil, "another app is believed")
-	})
+	out := expect.Metrics(t, func() { expect.That(t, e.FromOurs("A2") != nil, "another app is believed") })
 	expect.That(t, strings.Contains(out, `"SignatureRefused":1`), "counted is %q", out)
 }
 
