@@ -10,6 +10,6 @@ import (
 
 // serve refuses: isolation needs the Linux kernel.
 func serve([]string) error {
-	return sandbox.NewWriter(os.Stdout).NotBegun(
+	return isolated.NewWriter(os.Stdout).NotBegun(
 		"commands run on Linux only: this machine's system withholds nothing from them", true)
 }

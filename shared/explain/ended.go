@@ -61,7 +61,7 @@ func Ended(locale string, r aggregate.Reason, detail string, by Retry) string {
 	return w.sentence([]goOn{{Undone: w.Task.Undone}, w.Task, w.Run}[by], r, detail)
 }
 
-// EndedInTalk is Sentence for conversations with an agent.
+// EndedInTalk is Ended for conversations with an agent.
 func EndedInTalk(locale string, r aggregate.Reason, detail string) string {
 	w := endWordsOf.In(locale)
 	if text, own := conversation.Unanswered(locale, r); own {

@@ -263,7 +263,7 @@ func logValue(v any) string {
 	return fmt.Sprint(v)
 }
 
-// logColumns is the number of logColumns of a file for people.
+// logColumns is how many columns a file for people has.
 const logColumns = 10
 
 // LogWords are the texts of one language.
@@ -278,7 +278,7 @@ type LogWords struct {
 	briefly  bool
 }
 
-// texts is the content of a language's file.
+// logTexts is the content of a language's file.
 type logTexts struct {
 	Locale    string
 	Columns   [logColumns]string

@@ -183,7 +183,7 @@ func (e *CallError) Error() string {
 
 func (e *CallError) Unwrap() error { return e.Err }
 
-// Unsure reports whether a call that ended with this error may have had an effect. Only an *Error can rule that out.
+// Unsure reports whether a call that ended with this error may have had an effect. Only a *CallError can rule that out.
 func Unsure(err error) bool {
 	e, is := errors.AsType[*CallError](err)
 	return err != nil && (!is || e.Outcome == CallUnknown)

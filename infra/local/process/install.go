@@ -89,7 +89,7 @@ func StartNode(t testing.TB, name string, files fs.FS) (node, dir string) {
 	return node, dir
 }
 
-// Try is Start for a test that says something without Node, too: it returns nothing then.
+// Try is StartNode for a test that says something without Node, too: it returns nothing then.
 func Try(t testing.TB, name string, files fs.FS) (node, dir string) {
 	t.Helper()
 	node, err := Node(t.Context())

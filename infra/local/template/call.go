@@ -52,7 +52,7 @@ type call struct {
 	caller  string // access key id
 }
 
-// read determines the caller and the service of a request. The caller is "" if the request is not signed. It reads the
+// readPolicy determines the caller and the service of a request. The caller is "" if the request is not signed. It reads the
 // body of a POST, which may name the action or the signer, and puts back a copy for the next reader.
 func readPolicy(r *http.Request) (c call, err error) {
 	c = call{Request: r}

@@ -31,7 +31,7 @@ type PublishedAPI struct {
 	Schemas map[string]Schema `json:"schemas"`
 }
 
-// Open reads the excerpt of a vendor: freee, github, mcp, sheets or slack.
+// Published reads the excerpt of a vendor: freee, github, mcp, sheets or slack.
 func Published(vendor string) (PublishedAPI, error) {
 	var a PublishedAPI
 	text, err := files.ReadFile(vendor + ".json")
@@ -173,7 +173,7 @@ const (
 	Constant     FaultKind = "another value"
 )
 
-// Refused compares a request with the type that a vendor's Go SDK has for it, with all that stands in it. It returns
+// RefusedBySchema compares a request with the type that a vendor's Go SDK has for it, with all that stands in it. It returns
 // nil if the vendor takes it. exact says that required members are so within others, too: OpenAI's server does without
 // some that its description requires.
 func RefusedBySchema(body []byte, sdk any, exact bool) *SchemaFault {

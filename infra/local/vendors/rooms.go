@@ -39,7 +39,7 @@ const bookRoom = "book_room"
 
 var allRooms = []Room{{"fuji", "富士", 3, 12}, {"haruna", "榛名", 3, 6}, {"akagi", "赤城", 5, 4}}
 
-// Server has the rooms, their bookings and the orders, which it keeps in memory.
+// Rooms has the rooms, their bookings and the orders, which it keeps in memory.
 type Rooms struct {
 	mu       sync.Mutex
 	bookings []Booking

@@ -21,7 +21,7 @@ import (
 // callWithin bounds each of a Client's methods.
 const callWithin = 20 * time.Second
 
-// Config has the address and the key of the vendor's sessions.
+// ManagedConfig has the address and the key of the vendor's sessions.
 type ManagedConfig struct {
 	BaseURL string // without /v1
 	HTTP    *http.Client
@@ -37,7 +37,7 @@ type Managed struct {
 	sessions     sdk.BetaSessionService
 }
 
-// New makes a client without calling anything. The client repeats no request by itself, because the API has no
+// NewManaged makes a client without calling anything. The client repeats no request by itself, because the API has no
 // idempotency key.
 func NewManaged(c ManagedConfig) *Managed {
 	options := []option.RequestOption{
@@ -117,7 +117,7 @@ func tagged(got, want map[string]string) bool {
 	return true
 }
 
-// Plan is the configuration of a session.
+// SessionPlan is the configuration of a session.
 type SessionPlan struct {
 	Title, Model, System string
 	Tools                []SessionTool
@@ -233,7 +233,7 @@ func problem(err error) *model.Error {
 	return e
 }
 
-// Tool is a tool that a session may ask to have called.
+// SessionTool is a tool that a session may ask to have called.
 type SessionTool struct {
 	Name        string // made by Name
 	Description string
@@ -243,7 +243,7 @@ type SessionTool struct {
 // maxName is the vendor's limit for a tool's name, in characters.
 const maxName = 128
 
-// Name returns the name by which a session knows a tool.
+// ToolName returns the name by which a session knows a tool.
 func ToolName(tool string) string {
 	name := model.Identifier(tool, '_')
 	return name[:min(len(name), maxName)]

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/model"
 )
 
-// State is a session's state according to its events.
+// SessionState is a session's state according to its events.
 type SessionState struct {
 	Told         bool          // the user's message has arrived
 	Stop         Stop          // empty while the session works or waits for results

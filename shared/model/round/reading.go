@@ -40,7 +40,7 @@ type Source struct {
 // copies of it are in memory.
 const atOnce = 4
 
-// Tools are the tools of one tenant. It implements round.Reads.
+// Tools are the tools of one tenant: Reads of its rounds.
 type Tools struct {
 	source  Source
 	tenant  string

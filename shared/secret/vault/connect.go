@@ -182,7 +182,7 @@ func ConsentCode(returned url.Values) (string, error) {
 	return "", ErrDenied
 }
 
-// Exchange exchanges a code for a token with a single request. Its errors are *Error.
+// Exchange exchanges a code for a token with a single request. Its errors are *OAuthError.
 func (p OAuthProvider) Exchange(ctx context.Context, c OAuthClient, redirect, code, verifier string) (Token, error) {
 	return p.exchange(ctx, func(ctx context.Context) (*oauth2.Token, error) {
 		return p.config(c, redirect).Exchange(ctx, code, append(p.about(), oauth2.VerifierOption(verifier))...)
@@ -190,7 +190,7 @@ func (p OAuthProvider) Exchange(ctx context.Context, c OAuthClient, redirect, co
 }
 
 // Finish exchanges the redirect's code for a token. It returns ErrState, ErrLate or ErrDenied for a redirect that must
-// not be used, and *Error when the exchange fails.
+// not be used, and *OAuthError when the exchange fails.
 func (p OAuthProvider) Finish(ctx context.Context, c OAuthClient, consent Consent, returned url.Values,
 	now time.Time) (Token, error) {
 	switch {

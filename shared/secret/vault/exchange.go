@@ -25,7 +25,7 @@ import (
 const exchangeWithin = 10 * time.Second
 
 // Refresh exchanges a refresh token with a single request. If the answer has no new refresh token, the old one remains
-// valid. Its errors are *Error.
+// valid. Its errors are *OAuthError.
 func (p OAuthProvider) Refresh(ctx context.Context, c OAuthClient, refresh string) (Token, error) {
 	return p.exchange(ctx, func(ctx context.Context) (*oauth2.Token, error) {
 		if p.Resource == "" {

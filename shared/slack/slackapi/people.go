@@ -240,7 +240,7 @@ type SignIn struct {
 	Now  func() time.Time
 }
 
-// Person is a person whom Slack signed in.
+// SignedIn is a person whom Slack signed in.
 type SignedIn struct {
 	User     string
 	Team     string

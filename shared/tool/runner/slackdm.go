@@ -33,7 +33,7 @@ const (
 // Client acts as the bot of one workspace.
 type DM struct{ reads, writes *slack.Client }
 
-// New makes a client. base is the Web API's address and ends with a slash.
+// NewDM makes a client. base is the Web API's address and ends with a slash.
 func NewDM(base, token string, http wire.HTTP) *DM {
 	return &DM{
 		reads:  slack.New(token, slack.OptionAPIURL(base), slack.OptionHTTPClient(slackapi.Heeding(http.Reads))),
@@ -48,7 +48,7 @@ type Detail struct {
 }
 
 // Message is the message to send, which is shown with the very characters that it has here, and the line below it.
-// Recipient is a user id or an e-mail address.
+// DirectMessage is a user id or an e-mail address.
 type DirectMessage struct {
 	Recipient string   `json:"recipient"`
 	Text      string   `json:"text"`
@@ -56,7 +56,7 @@ type DirectMessage struct {
 	Below     string   `json:"-"` // a line of Ringi's own in Slack's markup; empty: none
 }
 
-// Sent is the result of send_slack_dm.
+// SentDM is the result of send_slack_dm.
 type SentDM struct {
 	User        string `json:"user"`
 	Channel     string `json:"channel"`

@@ -312,10 +312,10 @@ func Unanswered(err error) bool {
 	return !errors.As(err, &refused) && !errors.As(err, &odd) && !errors.Is(err, aggregate.ErrConflict)
 }
 
-// Text returns a person's text as it is saved: without Slack's escapes, and cut to Slack's own limit.
+// SavedText returns a person's text as it is saved: without Slack's escapes, and cut to Slack's own limit.
 func SavedText(text string) string { return SavedPlain(Unescaped(text)) }
 
-// Plain is Text for a text without escapes.
+// SavedPlain is SavedText for a text without escapes.
 func SavedPlain(text string) string { return legible.Clip(strings.TrimSpace(text), task.MaxText) }
 
 // ChannelType derives Slack's channel type from an id. New private channels have the same ids as public ones and are
@@ -330,7 +330,7 @@ func ChannelType(channel string) string {
 	return "channel"
 }
 
-// Source returns a request's source for the type of channel that it was written in.
+// SourceOf returns a request's source for the type of channel that it was written in.
 func SourceOf(channelType string) task.Source {
 	if channelType == "im" {
 		return task.SourceAgentContainer
