@@ -214,15 +214,13 @@ func TestNothingIsExecutedWithoutAYes(t *testing.T) {
 					expect.NoError(t, k.answer(proposing(typ, p, "")))
 				}
 				expect.NoError(t, way(k))
-				if err := k.claim(); err == nil {
-					t.Errorf("%s (proposed by a person: %v): it is claimed", name, byPerson)
-				}
+				err := k.claim()
+				expect.That(t, err != nil, "%s (proposed by a person: %v): it is claimed", name, byPerson)
 			}
 		}
 		k := newThread(t)
-		if err := k.answer(proposing(typ, p, "a rule")); (err == nil) != is.byRule {
-			t.Errorf("a rule approves it: %v", err)
-		}
+		err := k.answer(proposing(typ, p, "a rule"))
+		expect.That(t, (err == nil) == is.byRule, "a rule approves it: %v", err)
 		expect.That(t, (k.claim() == nil) == is.byRule, "it is claimed by a rule: %v", !is.byRule)
 		if !is.asks(typ) {
 			return

@@ -182,9 +182,8 @@ func testMeanwhile(t *testing.T, w *world) {
 	}
 	next, err := w.handle()
 	expect.Must(t, err == nil && next.State == conversation.StateAnswer, "%+v %v", next, err)
-	if next, err := w.handle(); err != nil || next.State != aggregate.StateFinish {
-		t.Fatalf("%+v %v", next, err)
-	}
+	next, err = w.handle()
+	expect.Must(t, err == nil && next.State == aggregate.StateFinish, "%+v %v", next, err)
 	text := func(r model.Request) string { return string(expect.Value(json.Marshal(r.Messages))(t)) }
 	first, then := text(w.vendor.requests[0]), text(w.vendor.requests[1])
 	expect.That(t, !strings.Contains(first, "and me") && strings.Contains(first, "name of U1") &&
@@ -277,9 +276,8 @@ func testDown(t *testing.T, w *world) {
 		s.Error != "", "%+v %+v", m, s)
 	w.vendor.err = nil
 	w.says("1775034001.000100", "again?")
-	if m, s := w.Newest(), w.Load().Conversation; m.Content != "hi" || s.Status != conversation.Open || s.Error != "" {
-		t.Errorf("%+v %+v", m, s)
-	}
+	m, s = w.Newest(), w.Load().Conversation
+	expect.That(t, m.Content == "hi" && s.Status == conversation.Open && s.Error == "", "%+v %+v", m, s)
 }
 
 // testUnreached: after the last try people see that the model can't be reached.

@@ -42,9 +42,8 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 		w.Extracted()
 		h := handler(w, nil)
 		h.Open = func(string) (model.Wire, error) { return g, nil }
-		if _, err := h.Handle(t.Context(), w.In()); err != nil {
-			t.Fatal(err)
-		}
+		_, err := h.Handle(t.Context(), w.In())
+		expect.Must(t, err == nil, "%v", err)
 		uses := w.Load().Uses
 		expect.Must(t, len(uses) == 1, "%d usages", len(uses))
 		return uses[0]
@@ -74,9 +73,8 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 		w := server.World(t)
 		w.Transport.DropCalls("PUT", 99)
 		defer w.Transport.ClearFaults()
-		if u := draft(t, w, demo.Layers{}); u.Sent != nil || u.Made != task.PromptKey(1) {
-			t.Errorf("%+v", u)
-		}
+		u := draft(t, w, demo.Layers{})
+		expect.That(t, u.Sent == nil && u.Made == task.PromptKey(1), "%+v", u)
 	})
 }
 
@@ -193,10 +191,9 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 			err)
 	}
 	server.Close()
-	if _, err := h.config(t.Context(), tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml",
-		MaxRounds: 3}}); !errors.Is(err, explain.ErrUnavailable) {
-		t.Errorf("nobody answers: %v", err)
-	}
+	_, err := h.config(t.Context(), tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml",
+		MaxRounds: 3}})
+	expect.That(t, errors.Is(err, explain.ErrUnavailable), "nobody answers: %v", err)
 }
 
 // What is drafted after a rejection one model drafts, with the reason and the draft that was rejected.

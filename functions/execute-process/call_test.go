@@ -257,9 +257,8 @@ func TestACallHasItsToolsWholeTimeout(t *testing.T) {
 		s := &slow{Tools: w.h.Tools, w: w, takes: 30 * time.Second}
 		w.h.Tools = s
 		w.approved(w.read(1), w.read(2), w.read(3), w.read(4), w.read(5))
-		if n, next := w.rounds(); n != 2 || next.State != task.StateFinish {
-			t.Errorf("after %d invocations: %+v", n, next)
-		}
+		n, next := w.rounds()
+		expect.That(t, n == 2 && next.State == task.StateFinish, "after %d invocations: %+v", n, next)
 		w.ends(task.ExecutionCompleted, "", slices.Repeat([]task.StepStatus{task.StepCompleted}, 5)...)
 		s.whole(t, 5, time.Minute)
 	})
@@ -273,9 +272,8 @@ func TestACallHasItsToolsWholeTimeout(t *testing.T) {
 				m.later(15 * time.Second) // it thinks
 			}
 		}
-		if _, next := m.rounds(); next.State != task.StateFinish {
-			t.Errorf("%+v", next)
-		}
+		_, next := m.rounds()
+		expect.That(t, next.State == task.StateFinish, "%+v", next)
 		m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted)
 		s.whole(t, 3, time.Minute)
 	})

@@ -214,12 +214,11 @@ func TestARunThatIsSupersededAsItTakesTheSessionOnlyDelaysTheNext(t *testing.T) 
 	m.agents.Before = func(string) { sent++ }
 	m.approved(m.lone(1))
 	m.Transport.Before("PutItem", m.Restart)
-	if next, err := m.try(functionTime); !errors.Is(err, aggregate.ErrSuperseded) || sent != 0 {
-		t.Errorf("%+v, %v, %d requests", next, err, sent)
-	}
+	next, err := m.try(functionTime)
+	expect.That(t, errors.Is(err, aggregate.ErrSuperseded) && sent == 0, "%+v, %v, %d requests", next, err, sent)
 	held := m.leaseUntil().Sub(m.h.Now())
 	expect.That(t, held > 0 && held <= m.h.HoldFor, "the session is held for %s", held)
-	next := m.run()
+	next = m.run()
 	wait := time.Duration(next.WaitSeconds) * time.Second
 	expect.That(t, next.State == task.StatePause && wait <= m.h.HoldFor+time.Second && sent == 0,
 		"the next run: %+v, %d requests", next, sent)

@@ -33,9 +33,8 @@ func TestExtractTask(t *testing.T) {
 	t.Run("a message becomes a task, once", func(t *testing.T) {
 		w, g := server.World(t), &modeltest.Demo{}
 		for range 2 {
-			if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateDraftPrompt {
-				t.Fatalf("%+v, %v", next, err)
-			}
+			next, err := handler(w, g).Handle(t.Context(), w.In())
+			expect.Must(t, err == nil && next.State == task.StateDraftPrompt, "%+v, %v", next, err)
 		}
 		if a := w.Load(); a.Task == nil || a.Task.Title == "" || a.Head.Rev != 2 || g.Calls != 1 {
 			t.Errorf("%+v at rev %d after %d calls", a.Task, a.Head.Rev, g.Calls)
@@ -46,10 +45,8 @@ func TestExtractTask(t *testing.T) {
 		g := &modeltest.Demo{First: `{"kind":"unsupported","sentence":"請求書は作成できません。",
 			"title":"","description":"","priority":"medium","task_type":"standard"}`}
 		for range 2 {
-			if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateFinish ||
-				next.Outcome != "answered" {
-				t.Fatalf("%+v, %v", next, err)
-			}
+			next, err := handler(w, g).Handle(t.Context(), w.In())
+			expect.Must(t, err == nil && next.State == task.StateFinish && next.Outcome == "answered", "%+v, %v", next, err)
 		}
 		a := w.Load()
 		expect.Must(t, a.Task == nil && a.Prompt() == nil && a.Answer != nil && a.Answer.Sentence == "請求書は作成できません。" &&
@@ -65,17 +62,15 @@ func TestExtractTask(t *testing.T) {
 		w, g := server.World(t), &modeltest.Demo{}
 		g.Before = func() { w.Cancel() }
 		expect.Fails(t, expect.Err(handler(w, g).Handle(t.Context(), w.In())), aggregate.ErrSuperseded)
-		if a := w.Load(); a.Task != nil || a.Head.Ended == nil {
-			t.Errorf("%+v", a.Task)
-		}
+		a := w.Load()
+		expect.That(t, a.Task == nil && a.Head.Ended != nil, "%+v", a.Task)
 	})
 	t.Run("a run that is not the head's asks nobody", func(t *testing.T) {
 		w, g := server.World(t), &modeltest.Demo{}
 		in := w.In()
 		w.Restart()
-		if _, err := handler(w, g).Handle(t.Context(), in); !errors.Is(err, aggregate.ErrSuperseded) || g.Calls != 0 {
-			t.Errorf("%v after %d calls", err, g.Calls)
-		}
+		_, err := handler(w, g).Handle(t.Context(), in)
+		expect.That(t, errors.Is(err, aggregate.ErrSuperseded) && g.Calls == 0, "%v after %d calls", err, g.Calls)
 	})
 	t.Run("a task that can't be saved is paid for", func(t *testing.T) {
 		w, g := server.World(t), &modeltest.Demo{}
@@ -86,10 +81,8 @@ func TestExtractTask(t *testing.T) {
 	t.Run("a commit whose answer is lost counts", func(t *testing.T) {
 		w, g := server.World(t), &modeltest.Demo{}
 		w.Transport.DropAnswers("TransactWriteItems", 3)
-		if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateDraftPrompt ||
-			w.Load().Head.Rev != 2 {
-			t.Errorf("%+v, %v", next, err)
-		}
+		next, err := handler(w, g).Handle(t.Context(), w.In())
+		expect.That(t, err == nil && next.State == task.StateDraftPrompt && w.Load().Head.Rev == 2, "%+v, %v", next, err)
 	})
 }
 

@@ -63,9 +63,8 @@ func testParks(t *testing.T, w *pipelinetest.World) {
 	other := w.Another()
 	other.Extracted()
 	done(t, other, other.In(), "Lambda.Unknown")
-	if p := other.Load().Head.Parked; p == nil || p.Layer != task.L2 || p.Sentence != task.ReasonRunFailed {
-		t.Errorf("%+v", p)
-	}
+	p = other.Load().Head.Parked
+	expect.That(t, p != nil && p.Layer == task.L2 && p.Sentence == task.ReasonRunFailed, "%+v", p)
 }
 
 func executing(w *pipelinetest.World) {

@@ -133,9 +133,8 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 			strings.Contains(d.Warnings[0], "can't read anything"), "%q", d.Warnings)
 	}
 	h.Workspace = func() (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }
-	if got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t); !got.NotSet {
-		t.Errorf("without files: %+v", got)
-	}
+	got = expect.Value(h.Answer(t.Context(), store.ContestQuery{Tenant: alone().Tenant}))(t)
+	expect.That(t, got.NotSet, "without files: %+v", got)
 }
 
 func TestOneFileIsDescribedWithItsMistakes(t *testing.T) {
@@ -347,9 +346,8 @@ func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
 	_, err := h.Answer(t.Context(), store.ContestQuery{Begin: &x})
 	expect.That(t, errors.Is(err, explain.ErrUnavailable), "a secret that can't be read now: %v", err)
 	h.Models.Instead = "demo"
-	if got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t); !got.Begun {
-		t.Errorf("the demo in place of all: %+v", got)
-	}
+	got := expect.Value(h.Answer(t.Context(), store.ContestQuery{Begin: &x}))(t)
+	expect.That(t, got.Begun, "the demo in place of all: %+v", got)
 }
 
 func TestAContestBeginsWithinWhatTheDayLeaves(t *testing.T) {

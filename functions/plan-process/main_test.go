@@ -123,10 +123,9 @@ func testPermissions(t *testing.T, server *pipelinetest.Server) {
 			!strings.Contains(g.Asked[0], `"name": "list_employees"`) {
 			t.Errorf("the model was offered %s", g.Asked[0])
 		}
-		if p := w.Load().Head.Parked; p == nil || p.Sentence != task.ReasonPlanLacks ||
-			!strings.Contains(p.Detail, "send_slack_dm は、管理者が許可していません") {
-			t.Errorf("the card says %+v", p)
-		}
+		p := w.Load().Head.Parked
+		expect.That(t, p != nil && p.Sentence == task.ReasonPlanLacks &&
+			strings.Contains(p.Detail, "send_slack_dm は、管理者が許可していません"), "the card says %+v", p)
 	})
 	t.Run("a tool's constraints are told, and nothing takes the place of what they leave out", func(t *testing.T) {
 		w, g := approved(t, server), &modeltest.Demo{}

@@ -219,9 +219,8 @@ func TestURLVerificationRepeatsTheChallenge(t *testing.T) {
 	expect.That(t, out.StatusCode == 200 && out.Body == `{"challenge":"abc"}`, "%d %s", out.StatusCode, out.Body)
 	unsigned := signed(body)
 	delete(unsigned.Headers, "x-slack-signature")
-	if out := post(t, handler(&kept{}), unsigned); out.StatusCode != 401 {
-		t.Errorf("an unsigned challenge is answered %d", out.StatusCode)
-	}
+	out = post(t, handler(&kept{}), unsigned)
+	expect.That(t, out.StatusCode == 401, "an unsigned challenge is answered %d", out.StatusCode)
 }
 
 // Slack reports each opening of the messages; a person is greeted only once. A reply in a direct message's thread is no

@@ -118,9 +118,8 @@ func TestNonsenseAndStrangeKinds(t *testing.T) {
 	h := idle()
 	unsigned := signed("ssl_check=1", h.Now())
 	unsigned.Headers["x-slack-signature"] = "v0=00"
-	if out, err := h.Handle(t.Context(), unsigned); err != nil || out.StatusCode != 401 {
-		t.Errorf("%d %v", out.StatusCode, err)
-	}
+	out, err := h.Handle(t.Context(), unsigned)
+	expect.That(t, err == nil && out.StatusCode == 401, "%d %v", out.StatusCode, err)
 }
 
 // empty is a tenant without anything to decide.

@@ -141,15 +141,13 @@ func TestTheDialogMakesARequest(t *testing.T) {
 			}
 		},
 		"not in a channel that the person is not in": func(t *testing.T, w *world) {
-			if out := w.post(w.global(webapi.Alex, "有給の一覧がほしい", webapi.HR)); !strings.Contains(out.Body, card.RequestAtBlock) {
-				t.Errorf("%d %s", out.StatusCode, out.Body)
-			}
+			out := w.post(w.global(webapi.Alex, "有給の一覧がほしい", webapi.HR))
+			expect.That(t, strings.Contains(out.Body, card.RequestAtBlock), "%d %s", out.StatusCode, out.Body)
 			expect.Same(t, 0, w.messages(webapi.HR, "有給の一覧がほしい"))
 		},
 		"not of nothing": func(t *testing.T, w *world) {
-			if out := w.post(w.global(webapi.Sato, " ", webapi.HR)); !strings.Contains(out.Body, card.RequestTextBlock) {
-				t.Errorf("%d %s", out.StatusCode, out.Body)
-			}
+			out := w.post(w.global(webapi.Sato, " ", webapi.HR))
+			expect.That(t, strings.Contains(out.Body, card.RequestTextBlock), "%d %s", out.StatusCode, out.Body)
 		},
 	})
 }

@@ -56,10 +56,8 @@ func TestWhatIsResumed(t *testing.T) {
 			h := handler(w)
 			h.Secret = by
 			expect.Value(h.Handle(t.Context(), w.In()))(t)
-			if made := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t); len(made.Admins) != 1 ||
-				made.Admins[0] != admin {
-				t.Errorf("%+v, want %s", made.Admins, admin)
-			}
+			made := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t)
+			expect.That(t, len(made.Admins) == 1 && made.Admins[0] == admin, "%+v, want %s", made.Admins, admin)
 		})
 	}
 	t.Run("a run that is not the head's", func(t *testing.T) {
@@ -74,18 +72,16 @@ func TestWhatIsResumed(t *testing.T) {
 			{Tenant: w.Ref.Tenant, Task: aggregate.NewID(), Run: 1}, {Tenant: aggregate.TenantID("T0OTHER"), Task: w.Ref.ID,
 				Run: 1},
 		} {
-			if _, err := handler(w).Handle(t.Context(), in); pipeline.Name(err) != pipeline.BadInput {
-				t.Errorf("%v, want one that is not tried again", err)
-			}
+			_, err := handler(w).Handle(t.Context(), in)
+			expect.That(t, pipeline.Name(err) == pipeline.BadInput, "%v, want one that is not tried again", err)
 		}
 	})
 	t.Run("a table that does not answer", func(t *testing.T) {
 		w := server.World(t)
 		in := w.In()
 		w.Transport.DropCalls("Query", 99)
-		if _, err := handler(w).Handle(t.Context(), in); pipeline.Name(err) != pipeline.Unavailable {
-			t.Errorf("%v, want one that is tried again", err)
-		}
+		_, err := handler(w).Handle(t.Context(), in)
+		expect.That(t, pipeline.Name(err) == pipeline.Unavailable, "%v, want one that is tried again", err)
 	})
 }
 
@@ -177,17 +173,15 @@ func TestARequestWaitsForSlack(t *testing.T) {
 				expect.Must(t, s.err != error(slackapi.RateLimited{RetryAfter: 10 * time.Minute}) || last >= 10*time.Minute,
 					"again in %s, before Slack said", last)
 				rev := a.Head.Rev
-				if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StatePause ||
-					w.Load().Head.Rev != rev {
-					t.Fatalf("asked again before its time: %+v, %v", next, err)
-				}
+				next, err = h.Handle(t.Context(), w.In())
+				expect.Must(t, err == nil && next.State == task.StatePause && w.Load().Head.Rev == rev,
+					"asked again before its time: %+v, %v", next, err)
 				now = *a.Head.PausedUntil
 			}
 			h.Slack = answers{team: pipelinetest.Team, user: member}
-			if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StateExtractTask ||
-				w.Load().Head.AcceptedAt == nil {
-				t.Errorf("%+v, %v", next, err)
-			}
+			next, err := h.Handle(t.Context(), w.In())
+			expect.That(t, err == nil && next.State == task.StateExtractTask && w.Load().Head.AcceptedAt != nil, "%+v, %v",
+				next, err)
 		})
 	}
 }
@@ -205,9 +199,8 @@ func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
 	expect.That(t, e != nil && e.As == task.TaskRefused && e.Reason == task.ReasonWorkspace, "ended %+v", e)
 	made, err := w.Store.Tenant(t.Context(), w.Ref.Tenant)
 	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "made %+v, %v", made, err)
-	if s, err := w.Store.Settings(t.Context(), w.Ref.Tenant); err != nil || s.Rev != 0 {
-		t.Errorf("settings %+v, %v", s, err)
-	}
+	s, err := w.Store.Settings(t.Context(), w.Ref.Tenant)
+	expect.That(t, err == nil && s.Rev == 0, "settings %+v, %v", s, err)
 }
 
 // bootstrapped creates the world's tenant.
@@ -271,9 +264,8 @@ func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
 	told.name, told.nameless = "株式会社りんぎ", nil
 	begins := func(w *pipelinetest.World) {
 		t.Helper()
-		if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StateExtractTask {
-			t.Fatalf("%+v, %v", next, err)
-		}
+		next, err := h.Handle(t.Context(), w.In())
+		expect.Must(t, err == nil && next.State == task.StateExtractTask, "%+v, %v", next, err)
 	}
 	h.Slack = silent
 	begins(w)

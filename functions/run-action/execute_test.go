@@ -153,10 +153,9 @@ func TestAWorkspaceThatIsGoneIsEmptyAfterwards(t *testing.T) {
 		x := a.Actions[1]
 		expect.That(t, x.Error == conversation.ReasonFilesLost && x.ErrorDetail == inEach.In("en").gone &&
 			a.Conversation.WorkspaceVersion == "", "%s: %+v leaves %q", typ, x, a.Conversation.WorkspaceVersion)
-		if a := w.propose(conversation.CodeGenerate, list); a.Actions[2].Status != conversation.ActionSucceeded ||
-			a.Conversation.WorkspaceVersion == "" {
-			t.Errorf("%s: after it %+v", typ, a.Actions[2])
-		}
+		a = w.propose(conversation.CodeGenerate, list)
+		expect.That(t, a.Actions[2].Status == conversation.ActionSucceeded && a.Conversation.WorkspaceVersion != "",
+			"%s: after it %+v", typ, a.Actions[2])
 	}
 }
 

@@ -323,9 +323,8 @@ func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 		Conversations: store.ConversationsOf(w.Store.KindStore.Store),
 		Now:           func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
 	expect.NoError(t, h.expire(t.Context()))
-	if _, err := s.Open(t.Context(), w.Ref, prompt); !errors.Is(err, large.ErrExpired) {
-		t.Errorf("three years after it was parked its prompt is there: %v", err)
-	}
+	_, err = s.Open(t.Context(), w.Ref, prompt)
+	expect.That(t, errors.Is(err, large.ErrExpired), "three years after it was parked its prompt is there: %v", err)
 }
 
 // Files of a conversation that is not there any more expire as results do.

@@ -147,12 +147,11 @@ func testSettles(t *testing.T, w *pipelinetest.World) {
 	called(w)
 	w.Cancel()
 	show(t, w)
-	if a := sweep(t, w, 61*time.Second); a.StepOf(a.Execution(), 2).Status != task.StepUnknown ||
-		len(a.Execution().Results) != 2 {
-		t.Errorf("%+v", a.Execution().Results)
-	}
+	a := sweep(t, w, 61*time.Second)
+	expect.That(t, a.StepOf(a.Execution(), 2).Status == task.StepUnknown && len(a.Execution().Results) == 2, "%+v",
+		a.Execution().Results)
 	show(t, w)
-	a := sweep(t, w, 6*time.Minute)
+	a = sweep(t, w, 6*time.Minute)
 	expect.That(t, a.Head.DueAt == nil, "due at %v: nothing is left", a.Head.DueAt)
 }
 
@@ -160,18 +159,16 @@ func testOverLimit(t *testing.T, w *pipelinetest.World) {
 	w.Approved(tenancy.DefaultSettings(), steps()...)
 	w.Begin()
 	w.Open()
-	if a := sweep(t, w, soon); a.Head.Ended != nil {
-		t.Fatalf("ended %+v", a.Head.Ended)
-	}
-	if a := sweep(t, w, 12*time.Minute); a.Head.Ended != nil {
-		t.Fatalf("ended %+v while nothing was called", a.Head.Ended)
-	}
+	a := sweep(t, w, soon)
+	expect.Must(t, a.Head.Ended == nil, "ended %+v", a.Head.Ended)
+	a = sweep(t, w, 12*time.Minute)
+	expect.Must(t, a.Head.Ended == nil, "ended %+v while nothing was called", a.Head.Ended)
 	w.Claim("reads")
 	w.Later(6*time.Minute + time.Second)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishStep(task.StepKey(1, 1, 1), "reads", task.Outcome{Status: task.StepCompleted}, w.Now())
 	})
-	a := sweep(t, w, soon)
+	a = sweep(t, w, soon)
 	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonTimeout &&
 		a.Execution().Status == task.ExecutionFailed, "ended %+v", a.Head.Ended)
 }
@@ -227,9 +224,8 @@ func testParksUnstamped(t *testing.T, w *pipelinetest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
-	if a := sweep(t, w, soon); a.Next(w.Now()).State != task.StateAwaitPromptApproval {
-		t.Errorf("next %+v", a.Next(w.Now()))
-	}
+	a := sweep(t, w, soon)
+	expect.That(t, a.Next(w.Now()).State == task.StateAwaitPromptApproval, "next %+v", a.Next(w.Now()))
 	w.Becomes(task.MaxRestarts+2, sfntypes.ExecutionStatusRunning)
 }
 

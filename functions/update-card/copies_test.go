@@ -67,10 +67,9 @@ func testCopiesFollow(t *testing.T, w *world) {
 	w.Approve()
 	w.done()
 	for _, user := range []string{webapi.Suzuki, webapi.Tanaka} {
-		if got := w.direct(user); len(got) != 1 || strings.Contains(got[0], "approve_prompt") ||
-			!strings.Contains(got[0], "承認") {
-			t.Errorf("%s sees %v", user, got)
-		}
+		got := w.direct(user)
+		expect.That(t, len(got) == 1 && !strings.Contains(got[0], "approve_prompt") && strings.Contains(got[0], "承認"),
+			"%s sees %v", user, got)
 	}
 }
 

@@ -197,9 +197,8 @@ func testArchived(t *testing.T, w *world) {
 	w.Approve()
 	w.done()
 	w.shows("勤怠", "承認", "生成中")
-	if c := w.Load().Card("CARD#task"); c.State != aggregate.CardPosted || c.Refusal != "" {
-		t.Errorf("%+v", c)
-	}
+	c = w.Load().Card("CARD#task")
+	expect.That(t, c.State == aggregate.CardPosted && c.Refusal == "", "%+v", c)
 }
 
 // Slack doesn't tell the app that a channel is open again.

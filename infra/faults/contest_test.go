@@ -228,9 +228,8 @@ func (b *harness) undisturbedContest(t *testing.T) (want competed, all []trial) 
 		want, paid, again, err := d.competed()
 		expect.Must(t, err == nil && again == 0 && len(want.Teams) == 3, "undisturbed: %d teams, %d calls made again, %v",
 			len(want.Teams), again, err)
-		if err := d.paidOnce(paid); err != nil {
-			t.Error(err)
-		}
+		err = d.paidOnce(paid)
+		expect.That(t, err == nil, "%v", err)
 		u.want = want
 		for _, p := range d.points() {
 			if p.function == execute {
@@ -285,9 +284,8 @@ func supersededRuns(t *testing.T, b *harness) {
 	}
 	d, err := b.run(s)
 	expect.NoError(t, err)
-	if err := d.cameTo(want); err != nil {
-		t.Error(err)
-	}
+	err = d.cameTo(want)
+	expect.That(t, err == nil, "%v", err)
 	run := d.Load().Head.Run
 	expect.That(t, run >= 2, "the task's run is still number %d", run)
 }
@@ -367,8 +365,7 @@ func contestBySweeperOnly(t *testing.T, b *harness) {
 	}
 	d, err := b.run(s)
 	expect.NoError(t, err)
-	if err := d.cameTo(want); err != nil {
-		t.Error(err)
-	}
+	err = d.cameTo(want)
+	expect.That(t, err == nil, "%v", err)
 	expect.Is(t, d.met("RelayChangesFunction", lambda.KindStart), 0, "the relay got … batches")
 }

@@ -102,9 +102,8 @@ func (b *harness) lags(t *testing.T, behind time.Duration) (*lag, *store.TaskSto
 		err := <-done
 		expect.That(t, err == nil || errors.Is(err, context.Canceled), "%v %v", "follow the stream:", err)
 		proxy.Close()
-		if _, err := b.db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &l.table}); err != nil {
-			t.Error(err)
-		}
+		_, err = b.db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: &l.table})
+		expect.That(t, err == nil, "%v", err)
 	})
 	return l, store.NewTasks(dynamodb.NewFromConfig(b.AWS, func(o *dynamodb.Options) { o.BaseEndpoint = &proxy.URL }),
 		b.TableName)

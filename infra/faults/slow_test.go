@@ -93,10 +93,9 @@ func TestASuccessorNeverWritesAgain(t *testing.T) {
 	got := settled(t, d)
 	expect.That(t, got.Sent[writeRows] == want.Sent[writeRows] && got.Sent[direct] == want.Sent[direct],
 		"write tools were called %v times, undisturbed %v", got.Sent, want.Sent)
-	if a := d.Load(); a.Task.Status != task.TaskCompleted || a.Execution().Attempt != 2 ||
-		!a.StepOf(a.Execution(), 4).Reused {
-		t.Errorf("task %s, attempt %d", a.Task.Status, a.Execution().Attempt)
-	}
+	a := d.Load()
+	expect.That(t, a.Task.Status == task.TaskCompleted && a.Execution().Attempt == 2 &&
+		a.StepOf(a.Execution(), 4).Reused, "task %s, attempt %d", a.Task.Status, a.Execution().Attempt)
 }
 
 // untilUnknown has an invocation hang in a write, past its lease, while nobody can look whether it arrived.

@@ -306,9 +306,8 @@ func decide(t *testing.T, desk driver.Desk, act string, form url.Values) {
 	form.Set("act", act)
 	form.Set("tool", vendors.HouseRules)
 	form.Set("hash", hash[1])
-	if status, page := desk.Post(path, form); status != http.StatusSeeOther {
-		t.Fatalf("%s is answered %d: %s", act, status, page)
-	}
+	status, page := desk.Post(path, form)
+	expect.Must(t, status == http.StatusSeeOther, "%s is answered %d: %s", act, status, page)
 }
 
 // searched has teams draft a policy in one round, and returns what the searching member submitted.

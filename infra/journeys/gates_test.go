@@ -31,9 +31,8 @@ func TestAReasonMakesTheNextVersionAtBothGates(t *testing.T) {
 
 	before := len(stepsShown(d, "CARD#process#0001"))
 	d.Reject(webapi.Tanaka, "CARD#process#0001", "reject_process", "データの検証を追加して")
-	if old := d.Card("CARD#process#0001", "➡️ 新しいバージョン v2 が生成されました"); driver.Color(old) != "e01e5a" {
-		t.Errorf("the rejected steps' card is %s", driver.Color(old))
-	}
+	old = d.Card("CARD#process#0001", "➡️ 新しいバージョン v2 が生成されました")
+	expect.That(t, driver.Color(old) == "e01e5a", "the rejected steps' card is %s", driver.Color(old))
 	after := len(stepsShown(d, "CARD#process#0002"))
 	expect.That(t, after == before+1, "version 2 has %d steps, version 1 had %d", after, before)
 	d.Click(webapi.Tanaka, "CARD#process#0002", "approve_process")

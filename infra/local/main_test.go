@@ -152,9 +152,8 @@ func TestCtrlCStopsEverything(t *testing.T) {
 	children := childrenOf(t, cmd.Process.Pid)
 	expect.That(t, len(children) != 0, "it has no children; the stand-ins should be one")
 	expect.NoError(t, cmd.Process.Signal(os.Interrupt))
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("it ended with %v: %s", err, logged)
-	}
+	err = cmd.Wait()
+	expect.That(t, err == nil, "it ended with %v: %s", err, logged)
 	if n := strings.Count(logged.String(), "\n"); n > 20 || strings.Contains(logged.String(), `"_aws"`) {
 		t.Errorf("the terminal's lines are buried under %d others: %s", n, logged)
 	}
@@ -339,10 +338,9 @@ func TestTheBannerSaysWhereRequestsGo(t *testing.T) {
 	expect.Is(t, ready("http://127.0.0.1:3000", "demo", ""), "ready http://127.0.0.1:3000")
 	got := ready("http://127.0.0.1:3000", o.Model, host)
 	expect.That(t, got == "ready http://127.0.0.1:3000 with anthropic:claude-sonnet-4-6 at api.anthropic.com", "%v", got)
-	if o, host, err := parse(nil, streams{err: io.Discard}); err != nil || host != "" || o.ModelKeys != nil ||
-		strings.Contains(o.Sandbox.BannerEN, "anthropic") {
-		t.Errorf("a key alone switches something: %q %v %v", host, o.ModelKeys, err)
-	}
+	o, host, err = parse(nil, streams{err: io.Discard})
+	expect.That(t, err == nil && host == "" && o.ModelKeys == nil && !strings.Contains(o.Sandbox.BannerEN, "anthropic"),
+		"a key alone switches something: %q %v %v", host, o.ModelKeys, err)
 }
 
 // Both files of the sandbox's company can be uploaded as they are: every full member is in them, with a superior.
@@ -408,7 +406,5 @@ func TestEventsAndVariables(t *testing.T) {
 	}
 	v, err := readVariables(write("env.json", `{"Parameters":{"MODEL":"x"}}`))
 	expect.That(t, err == nil && v["Parameters"]["MODEL"] == "x", "%v, %v", v, err)
-	if _, err := readVariables(write("bad.env", `{"Parameters":1}`)); err == nil {
-		t.Error("bad variables were read")
-	}
+	expect.That(t, expect.Err(readVariables(write("bad.env", `{"Parameters":1}`))) != nil, "bad variables were read")
 }

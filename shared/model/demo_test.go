@@ -185,10 +185,8 @@ func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
 		for n := range 46 {
 			in.Earlier = append(in.Earlier, model.PlanVersion{Reason: fmt.Sprintf("長い指摘 %d 番。", n) + strings.Repeat("あ", 900)})
 		}
-		if _, remarks, _, err := model.Plan(t.Context(), demo.Layers{}, in); err != nil ||
-			!strings.Contains(remarks, "長い指摘 45 番") {
-			t.Errorf("%s: %q, %v", locale, remarks, err)
-		}
+		_, remarks, _, err := model.Plan(t.Context(), demo.Layers{}, in)
+		expect.That(t, err == nil && strings.Contains(remarks, "長い指摘 45 番"), "%s: %q, %v", locale, remarks, err)
 	}
 }
 
@@ -244,9 +242,8 @@ func TestDemoFailsWhenAsked(t *testing.T) {
 		}
 	}
 	for layer, call := range layers {
-		if err := call("demo: bad output twice", 1); err == nil {
-			t.Errorf("%s gave an answer", layer)
-		}
+		err := call("demo: bad output twice", 1)
+		expect.That(t, err != nil, "%s gave an answer", layer)
 	}
 	_, usage, err := model.Extract(t.Context(), g, model.ExtractInput{Text: "demo: bad output", Now: now(), Try: 1})
 	expect.That(t, err == nil && usage.Calls == 2, "the repair took %d calls, %v", usage.Calls, err)

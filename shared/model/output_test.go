@@ -148,9 +148,8 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 		for i := range 50 {
 			expect.Has(t, text, fmt.Sprintf("理由%02d", i), "%s: nothing is said of reason %d", name, i)
 		}
-		if n := strings.Count(text, strings.Repeat("あ", aggregate.MaxReason-4)); n < 10 || n > 16 {
-			t.Errorf("%s: %d reasons are there whole", name, n)
-		}
+		n = strings.Count(text, strings.Repeat("あ", aggregate.MaxReason-4))
+		expect.That(t, n >= 10 && n <= 16, "%s: %d reasons are there whole", name, n)
 	}
 	few := draftTries(drafts[:3])
 	for i, v := range few {

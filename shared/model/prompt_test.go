@@ -109,13 +109,12 @@ func mentioning(n int) string {
 func TestAPolicyMentionsOnlySoMany(t *testing.T) {
 	in := model.DraftInput{Task: task.Task{Title: "t", Description: "d"}, Request: "r", Locale: "ja", Now: now()}
 	g := says(mentioning(21), mentioning(20))
-	if policy, _, err := model.Draft(t.Context(), g, in); err != nil || !strings.Contains(policy.Content, "U0PERSON019") {
-		t.Errorf("%q, %v", policy, err)
-	}
+	policy, _, err := model.Draft(t.Context(), g, in)
+	expect.That(t, err == nil && strings.Contains(policy.Content, "U0PERSON019"), "%q, %v", policy, err)
 	again := told(t, g.asked[1])
 	expect.That(t, strings.Contains(again, "mentions 21 people") && strings.Contains(again, "the limit is 20"),
 		"the model is told %s", again)
-	_, _, err := model.Draft(t.Context(), says(mentioning(30), mentioning(100)), in)
+	_, _, err = model.Draft(t.Context(), says(mentioning(30), mentioning(100)), in)
 	f := model.Failure(err)
 	expect.That(t, f.Reason == task.ReasonTooManyPeople && f.Detail == "100/20", "%+v", f)
 	_, _, err = model.Draft(t.Context(), says(mentioning(30), `{"policy":"","title":"件名"}`), in)
@@ -208,10 +207,8 @@ func TestASummarySaysWhichDaysWereCounted(t *testing.T) {
 		}
 	}
 	says := answering("2026-02-01〜2026-02-28: done")
-	if text, _, err := model.Summarize(t.Context(), says, model.SummaryInput{Locale: "ja", Steps: steps}); err != nil ||
-		text != "2026-02-01〜2026-02-28: done" {
-		t.Errorf("%q, %v", text, err)
-	}
+	text, _, err := model.Summarize(t.Context(), says, model.SummaryInput{Locale: "ja", Steps: steps})
+	expect.That(t, err == nil && text == "2026-02-01〜2026-02-28: done", "%q, %v", text, err)
 }
 
 // answering returns a fixed summary, or fails if it is empty.

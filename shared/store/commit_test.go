@@ -126,9 +126,8 @@ func testClaimReliesOnPermission(t *testing.T, st *taskStore) {
 	p = expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at()))(t)
 	expect.Fails(t, expect.Err(st.Commit(t.Context(), a, c)), aggregate.ErrConflict, "a claim that saw no row")
 	c.Owned = []aggregate.Owned{{Key: tenancy.ToolKey(p.ToolName), Rev: p.Rev}}
-	if _, err := st.Commit(t.Context(), a, c); err != nil {
-		t.Errorf("a claim that saw the row: %v", err)
-	}
+	_, err = st.Commit(t.Context(), a, c)
+	expect.That(t, err == nil, "a claim that saw the row: %v", err)
 }
 
 func testGateReliesOnSettings(t *testing.T, other *taskStore) {
@@ -144,16 +143,13 @@ func testGateReliesOnSettings(t *testing.T, other *taskStore) {
 		})
 		return err
 	}
-	if err := finish(tenancy.DefaultSettings()); !errors.Is(err, aggregate.ErrSettings) ||
-		errors.Is(err, aggregate.ErrConflict) {
-		t.Errorf("under settings of before: %v, want ErrSettings at once", err)
-	}
-	if a, err := st.Load(t.Context(), ref); err != nil || a.Head.Rev != before.Head.Rev {
-		t.Errorf("it wrote rev %d, %v", a.Head.Rev, err)
-	}
-	if err := finish(saved); err != nil {
-		t.Errorf("under those that are: %v", err)
-	}
+	err := finish(tenancy.DefaultSettings())
+	expect.That(t, errors.Is(err, aggregate.ErrSettings) && !errors.Is(err, aggregate.ErrConflict),
+		"under settings of before: %v, want ErrSettings at once", err)
+	a, err := st.Load(t.Context(), ref)
+	expect.That(t, err == nil && a.Head.Rev == before.Head.Rev, "it wrote rev %d, %v", a.Head.Rev, err)
+	err = finish(saved)
+	expect.That(t, err == nil, "under those that are: %v", err)
 }
 
 func testHeadStaysSmall(t *testing.T, st *taskStore) {
@@ -203,11 +199,10 @@ func testCarriedSteps(t *testing.T, st *taskStore) {
 		return a.RetryExecution(a.Execution().ID, approver(), policy(), at())
 	})
 	t.Logf("%d actions", counted.most.Load())
-	if got := len(a.StepsOf(a.Execution())); got != steps-1 {
-		t.Errorf("%d steps carried over, want %d", got, steps-1)
-	}
+	got := len(a.StepsOf(a.Execution()))
+	expect.That(t, got == steps-1, "%d steps carried over, want %d", got, steps-1)
 	loaded := loaded(t, st, ref)
-	got := len(loaded.StepsOf(loaded.Execution()))
+	got = len(loaded.StepsOf(loaded.Execution()))
 	expect.That(t, got == steps-1, "%d steps carried over in the table, want %d", got, steps-1)
 }
 

@@ -91,9 +91,8 @@ func testExamples(t *testing.T, w *contestWorld) {
 		board.Items[0].IsBest, "%+v", board.Items)
 	info := expect.Value(json.Marshal(board.Items[0].UsageInfo))(t)
 	expect.That(t, string(info) == `{"input_tokens":450,"output_tokens":900,"requests":3}`, "%s", info)
-	if _, err := w.Summary(t.Context(), contestTenant, contest.NewID()); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("the summary of none: %v", err)
-	}
+	_, err = w.Summary(t.Context(), contestTenant, contest.NewID())
+	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "the summary of none: %v", err)
 }
 
 func testUpsert(t *testing.T, w *contestWorld) {
@@ -125,10 +124,8 @@ func testUpsert(t *testing.T, w *contestWorld) {
 	// Packing the row refuses a score that the decision accepted.
 	c.EvaluationScore = 1.5
 	head := second.Head
-	if _, err := w.Teams.Commit(t.Context(), second, aggregate.Change{Head: &head, Rows: []aggregate.Row{c},
-		Now: time.Now()}); err == nil || !strings.Contains(err.Error(), "This violates the contract specification.") {
-		t.Errorf("%v", err)
-	}
+	_, err = w.Teams.Commit(t.Context(), second, aggregate.Change{Head: &head, Rows: []aggregate.Row{c}, Now: time.Now()})
+	expect.That(t, err != nil && strings.Contains(err.Error(), "This violates the contract specification."), "%v", err)
 }
 
 func testLarge(t *testing.T, w *contestWorld) {
@@ -205,10 +202,8 @@ func testSettle(t *testing.T, w *contestWorld) {
 	expect.That(t, expect.Value(w.Over(t.Context(), ref, 1))(t), "teams may go on")
 	again := expect.Value(w.Settle(t.Context(), ref, 1))(t)
 	expect.Is(t, again.Head.Rev, settled.Head.Rev, "settled twice")
-	if _, err := w.SaveRound(t.Context(), contest.TeamRef(contestTenant, id, "scored"),
-		played(id, "scored", 2, 0.9)); !errors.Is(err, aggregate.ErrMoved) {
-		t.Errorf("a round after the end: %v", err)
-	}
+	_, err = w.SaveRound(t.Context(), contest.TeamRef(contestTenant, id, "scored"), played(id, "scored", 2, 0.9))
+	expect.That(t, errors.Is(err, aggregate.ErrMoved), "a round after the end: %v", err)
 	expect.Fails(t, w.Begin(t.Context(), order(id, "scored")), store.ErrExists, "begun twice")
 	none := contest.NewID()
 	expect.NoError(t, w.Begin(t.Context(), order(none, "a", "b")))
@@ -223,17 +218,14 @@ func testTurns(t *testing.T, w *contestWorld) {
 	id := contest.NewID()
 	_, teams := w.begin(t, id, "a")
 	kept := store.Kept{Store: w.ContestStore, Team: teams[0].Ref(), Execution: id, ChargedTo: "task"}
-	if _, ok, err := kept.Turn(t.Context(), "1/leader/1"); ok || err != nil {
-		t.Errorf("an answer that nobody gave: %v", err)
-	}
+	_, ok, err := kept.Turn(t.Context(), "1/leader/1")
+	expect.That(t, !ok && err == nil, "an answer that nobody gave: %v", err)
 	use := func(id string, cost aggregate.MicroUSD) aggregate.Usage {
 		return aggregate.Usage{ID: id, Calls: 1, Cost: cost}
 	}
 	expect.NoError(t, kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"first"}`), use("u1", 5)))
-	if err := kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"second"}`), use("u2", 7)); !errors.Is(err,
-		aggregate.ErrMoved) {
-		t.Errorf("whoever goes on from an answer that is not kept hears %v", err)
-	}
+	err = kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"second"}`), use("u2", 7))
+	expect.That(t, errors.Is(err, aggregate.ErrMoved), "whoever goes on from an answer that is not kept hears %v", err)
 	expect.NoError(t, kept.Keep(t.Context(), "1/leader/1/failed-1", nil, use("u3", 1)))
 	expect.NoError(t, kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"first"}`), use("u1", 5)))
 	long := []byte(`"` + strings.Repeat("長", 40_000) + `"`)
@@ -345,7 +337,6 @@ func TestOneContestSentTwentyTimesReservesOnce(t *testing.T) {
 	x := order(contest.NewID(), "a")
 	x.MostOfDay = x.Budget - 1
 	x.Tenant = aggregate.TenantID("T2") // whose day counts nothing yet
-	if err := w.settled(t, x); !errors.As(err, new(aggregate.ErrFull)) {
-		t.Errorf("more than the whole day: %v", err)
-	}
+	err := w.settled(t, x)
+	expect.That(t, errors.As(err, new(aggregate.ErrFull)), "more than the whole day: %v", err)
 }

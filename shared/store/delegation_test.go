@@ -231,9 +231,8 @@ func testKindsWait(t *testing.T, st *taskStore, refs []aggregate.Ref) {
 	for _, x := range waiting(t, st) {
 		kinds[x.Ref.ID] = x
 	}
-	if got := kinds[refs[0].ID]; got.Kind != task.CardProcess || got.Version != 1 {
-		t.Errorf("%+v, want a process", got)
-	}
-	got := kinds[refs[3].ID]
+	got := kinds[refs[0].ID]
+	expect.That(t, got.Kind == task.CardProcess && got.Version == 1, "%+v, want a process", got)
+	got = kinds[refs[3].ID]
 	expect.That(t, got.Kind == task.CardStep && got.StepID == "step-1", "%+v, want a step", got)
 }

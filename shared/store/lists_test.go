@@ -183,9 +183,8 @@ func testListBounds(t *testing.T, st *taskStore) {
 	} {
 		wantField(t, err, field)
 	}
-	if _, err := st.Search(t.Context(), tenant, task.Filter{}, "", table.MaxPage+1, 0, nil); err == nil {
-		t.Error("a page larger than MaxPage was given")
-	}
+	_, err := st.Search(t.Context(), tenant, task.Filter{}, "", table.MaxPage+1, 0, nil)
+	expect.That(t, err != nil, "a page larger than MaxPage was given")
 }
 
 func testStatusMoves(t *testing.T, other *taskStore) {
@@ -315,9 +314,8 @@ func testRowsAt(t *testing.T, st *taskStore) {
 		[]Place{at(first), at(another), at(strange), at(second), at(first), {first, "TASK"}}))(t)
 	expect.That(t, len(got) == 2 && got[at(first)].Text != "" && got[at(second)].MessageTS != got[at(first)].MessageTS,
 		"%+v", got)
-	if got := expect.Value(RowsAt[task.Request](t.Context(), st.Store, nil))(t); len(got) != 0 {
-		t.Errorf("%+v of no places", got)
-	}
+	got = expect.Value(RowsAt[task.Request](t.Context(), st.Store, nil))(t)
+	expect.That(t, len(got) == 0, "%+v of no places", got)
 	var many []Place
 	for n := range mostInBatch + 1 {
 		many = append(many, Place{Ref: task.RefOf(tenant, fmt.Sprint(n)), Key: "TASK"})

@@ -118,11 +118,10 @@ func testLaterType(t *testing.T, st *taskStore, ref aggregate.Ref) {
 
 func testPastItsTime(t *testing.T, st *taskStore, ref aggregate.Ref) {
 	change(t, st, ref, "CARD#task", "delete_after", at().Unix())
-	if a := loaded(t, st, ref); len(a.Cards) != 0 {
-		t.Errorf("%d cards, want none", len(a.Cards))
-	}
-	change(t, st, ref, "CARD#task", "delete_after", at().Add(time.Second).Unix())
 	a := loaded(t, st, ref)
+	expect.That(t, len(a.Cards) == 0, "%d cards, want none", len(a.Cards))
+	change(t, st, ref, "CARD#task", "delete_after", at().Add(time.Second).Unix())
+	a = loaded(t, st, ref)
 	expect.That(t, len(a.Cards) == 1, "%d cards, want the one that is not past its time", len(a.Cards))
 }
 
@@ -275,9 +274,8 @@ func testHead(t *testing.T, st *taskStore) {
 		}
 	}
 	a := committed(before, full)
-	if diff := cmp.Diff(full, a.Head, ignored()); diff != "" {
-		t.Error("a member of the head was not stored:", diff)
-	}
+	diff := cmp.Diff(full, a.Head, ignored())
+	expect.That(t, diff == "", "%v %v", "a member of the head was not stored:", diff)
 
 	bare := full
 	for name, field := range members(&bare) {
@@ -285,7 +283,7 @@ func testHead(t *testing.T, st *taskStore) {
 			field.SetZero()
 		}
 	}
-	diff := cmp.Diff(bare, committed(a, bare).Head, ignored())
+	diff = cmp.Diff(bare, committed(a, bare).Head, ignored())
 	expect.That(t, diff == "", "a member of the head was not taken away: %v", diff)
 }
 

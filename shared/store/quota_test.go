@@ -75,9 +75,8 @@ func testNoPlace(t *testing.T, other *taskStore) {
 			var full aggregate.ErrFull
 			expect.Must(t, errors.As(err, &full) && full.Reason == tt.reason && full.Most == 1 &&
 				!errors.Is(err, aggregate.ErrConflict), "%v", err)
-			if h, err := st.Head(t.Context(), second); err != nil || h.Rev != 1 {
-				t.Errorf("a refusal wrote: rev %d, %v", h.Rev, err)
-			}
+			h, err := st.Head(t.Context(), second)
+			expect.That(t, err == nil && h.Rev == 1, "a refusal wrote: rev %d, %v", h.Rev, err)
 			expect.Is(t, tt.hour != 0, !full.Until.IsZero(), "until %v", full.Until)
 			a := decided(t, st, second, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseFull(1, full, at()) })
 			e := a.Head.Ended

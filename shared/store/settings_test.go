@@ -108,10 +108,9 @@ func testNothingToSave(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 	again, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(2*time.Hour))
 	expect.That(t, err == nil && again.Rev == 1, "rev %d, %v", again.Rev, err)
 	x.Rev, x.MaxVersions = 0, 9
-	if _, err := st.SaveSettings(t.Context(), owner.ID, x, approver(), at()); !errors.Is(err, aggregate.ErrConflict) ||
-		len(auditOfTenant(t, st, owner.ID)) != 1 {
-		t.Errorf("%v, want ErrConflict and one entry", err)
-	}
+	_, err = st.SaveSettings(t.Context(), owner.ID, x, approver(), at())
+	expect.That(t, errors.Is(err, aggregate.ErrConflict) && len(auditOfTenant(t, st, owner.ID)) == 1,
+		"%v, want ErrConflict and one entry", err)
 }
 
 func testRules(t *testing.T, st *taskStore) {
@@ -172,9 +171,8 @@ func testUnsavedTool(t *testing.T, st *taskStore) {
 		"%+v, %v, %v; want allowed without a row", p, found, err)
 	p.Allowed = false
 	expect.Value(st.SaveToolPermission(t.Context(), p, approver(), at()))(t)
-	if p, found, err := st.ToolPermission(t.Context(), tenant, "list_departments"); err != nil || !found || p.Allowed {
-		t.Errorf("once it is forbidden: %+v, %v, %v", p, found, err)
-	}
+	p, found, err = st.ToolPermission(t.Context(), tenant, "list_departments")
+	expect.That(t, err == nil && found && !p.Allowed, "once it is forbidden: %+v, %v, %v", p, found, err)
 }
 
 func testServerTool(t *testing.T, st *taskStore) {
@@ -210,8 +208,7 @@ func testServerTool(t *testing.T, st *taskStore) {
 	}
 	again, _, _ := st.ToolPermission(t.Context(), tenant, "rooms.book")
 	expect.That(t, again.ChangedAt == nil, "what an administrator has just allowed was switched off")
-	if _, err := st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_email",
-		Allowed: true, Pin: got.Pin}, approver(), at()); err == nil {
-		t.Error("a tool of Ringi's own was pinned")
-	}
+	_, err = st.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: tenant, ToolName: "send_email",
+		Allowed: true, Pin: got.Pin}, approver(), at())
+	expect.That(t, err != nil, "a tool of Ringi's own was pinned")
 }

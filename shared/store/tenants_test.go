@@ -133,9 +133,8 @@ func testIntegrations(t *testing.T, st *taskStore) {
 	save(tenancy.Integration{TenantID: tenant, Provider: "google", Status: tenancy.Connected})
 	every := expect.Value(st.Integrations(t.Context(), tenant))(t)
 	expect.That(t, len(every) == 2 && every[0].Provider == "freee" && every[1].Provider == "google", "%+v", every)
-	if none, err := st.Integrations(t.Context(), "01OTHER"); err != nil || len(none) != 0 {
-		t.Errorf("another tenant has %d, %v", len(none), err)
-	}
+	none, err := st.Integrations(t.Context(), "01OTHER")
+	expect.That(t, err == nil && len(none) == 0, "another tenant has %d, %v", len(none), err)
 }
 
 // Of several renewals of one revision only one succeeds, and renewals write no audit entry.
@@ -163,10 +162,9 @@ func testRenewedIntegrations(t *testing.T, st *taskStore) {
 		is.Rev == x.Rev+1, "%d hold it: %+v, %v", len(won)+1, is, err)
 	is.Credentials, is.Refreshing = "two", nil
 	is = expect.Value(st.RenewIntegration(t.Context(), is, at()))(t)
-	if got, err := st.Integration(t.Context(), tenant, "freee"); err != nil || got.Credentials != "two" ||
-		got.Refreshing != nil || !got.ConnectedAt.Equal(*since) {
-		t.Errorf("%+v, %v", got, err)
-	}
+	got, err := st.Integration(t.Context(), tenant, "freee")
+	expect.That(t, err == nil && got.Credentials == "two" && got.Refreshing == nil && got.ConnectedAt.Equal(*since),
+		"%+v, %v", got, err)
 	log := auditOfTenant(t, st, tenant)
 	expect.That(t, len(log) == 1, "%d entries", len(log))
 }

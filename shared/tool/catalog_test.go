@@ -160,14 +160,11 @@ func TestWhatWasCheckedForOneToolIsCheckedForAnother(t *testing.T) {
 	if r, err = c.Check("list_employees", r); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Check("send_slack_dm", r); err == nil {
-		t.Error("a list's arguments were taken for a message's")
-	}
+	expect.That(t, expect.Err(c.Check("send_slack_dm", r)) != nil, "a list's arguments were taken for a message's")
 	other := tool.Spec{Name: "list_employees", InputSchema: `{"required":["more"]}`, OutputSchema: `{}`}
 	changed := expect.Value(tool.NewCatalog(other))(t)
-	if _, err := changed.Check("list_employees", r); err == nil {
-		t.Error("what was checked with one schema was taken for another of the same name")
-	}
+	_, err = changed.Check("list_employees", r)
+	expect.That(t, err != nil, "what was checked with one schema was taken for another of the same name")
 }
 
 func TestCheckSaysWhatIsWrong(t *testing.T) {
@@ -232,9 +229,8 @@ func TestAToolIsInTheCatalogOnlyAsItWasAllowed(t *testing.T) {
 	} {
 		p := allowed()
 		change(&p)
-		if _, ok := tool.Pinned(p, servers); ok {
-			t.Errorf("%s: it is offered", name)
-		}
+		_, ok := tool.Pinned(p, servers)
+		expect.That(t, !ok, "%s: it is offered", name)
 	}
 }
 
@@ -246,9 +242,7 @@ func TestTheCatalogTakesMoreTools(t *testing.T) {
 	expect.That(t, err != nil, "its arguments are not checked")
 	err = check(c, "send_slack_dm", `{}`)
 	expect.That(t, err != nil && !strings.Contains(err.Error(), "no tool"), "the others are gone: %v", err)
-	if _, err := c.With(s); err == nil {
-		t.Error("a name was taken twice")
-	}
+	expect.That(t, expect.Err(c.With(s)) != nil, "a name was taken twice")
 	found, _ := c.Lookup("rooms.book")
 	expect.That(t, found.Version() == allowed().Pin.Version(), "its version is not what was allowed")
 	after := func(argument string) error {
@@ -287,7 +281,6 @@ func TestDefaultsOfWhatAWriteLeavesOut(t *testing.T) {
 		expect.Is(t, string(tool.LeftOut(spec, a)), test.want, "%s", name)
 	}
 	own, _ := builtin(t).Lookup("send_slack_dm")
-	if a, err := tool.Parse(`{}`); err != nil || tool.LeftOut(own, a) != "" {
-		t.Error("Ringi's own tools say in their lines what they do")
-	}
+	a, err := tool.Parse(`{}`)
+	expect.That(t, err == nil && tool.LeftOut(own, a) == "", "Ringi's own tools say in their lines what they do")
 }

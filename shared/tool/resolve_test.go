@@ -234,9 +234,8 @@ func FuzzParsePath(f *testing.F) {
 			return
 		}
 		expect.Is(t, p.String(), text, "reads back as %q", p)
-		if again, err := tool.ParsePath(p.String()); err != nil || !slices.Equal(again.Keys, p.Keys) {
-			t.Errorf("%q: %v, %v", text, again, err)
-		}
+		again, err := tool.ParsePath(p.String())
+		expect.That(t, err == nil && slices.Equal(again.Keys, p.Keys), "%q: %v, %v", text, again, err)
 	})
 }
 

@@ -117,9 +117,8 @@ func longTalk(t *testing.T, w *consoletest.World) {
 	b := w.As(webapi.Sato)
 	page := b.Get(k.Page())
 	page.Holds(t, "集計の話をしました", "元のメッセージを読む", "はい")
-	if n := strings.Count(page.Body, `<li id="said-`); n > pages.SaidOfPage || n < pages.SaidOfPage-1 {
-		t.Errorf("a page has %d messages", n)
-	}
+	n := strings.Count(page.Body, `<li id="said-`)
+	expect.That(t, n <= pages.SaidOfPage && n >= pages.SaidOfPage-1, "a page has %d messages", n)
 	page.Lacks(t, "メッセージ 0 番")
 	seen, next := 0, k.Page()+"?before="+url.QueryEscape(all[800].Key()+"!")
 	for range 20 {

@@ -120,10 +120,8 @@ func TestAServerThatCannotBeTrustedIsNotUsed(t *testing.T) {
 			found, err := integrations.FindAuthServer(t.Context(), guardedServer(s.URL), "mcp:x", s.URL+"/mcp")
 			expect.Must(t, errors.Is(err, test.want) && (err == nil) == (test.want == nil), "%v", err)
 			if err == nil {
-				if _, err := found.Register(t.Context(), guardedServer(s.URL), "https://ringi.example/back"); !errors.Is(err,
-					integrations.ErrNoRegistration) {
-					t.Error(err)
-				}
+				_, err := found.Register(t.Context(), guardedServer(s.URL), "https://ringi.example/back")
+				expect.That(t, errors.Is(err, integrations.ErrNoRegistration), "%v", err)
 			}
 		})
 	}

@@ -308,20 +308,18 @@ func testToolForContests(t *testing.T, w *consoletest.World) {
 		for _, want := range []string{words.Say("for_contests"), words.Say("contests_never")} {
 			expect.That(t, strings.Count(html.UnescapeString(a.Text()), want) == 1, "%s says not once %q", locale, want)
 		}
-		if a := b.Post(path, url.Values{"act": {"contests"}, "tool": {standin.BookRoom},
-			"hash": {permission(w, standin.BookRoom).Pin.Hash}}); a.Status != http.StatusConflict ||
-			!strings.Contains(html.UnescapeString(a.Text()), words.Say("contests_never")) {
-			t.Errorf("one that writes: %d", a.Status)
-		}
+		a = b.Post(path, url.Values{"act": {"contests"}, "tool": {standin.BookRoom}, "hash": {permission(w,
+			standin.BookRoom).Pin.Hash}})
+		expect.That(t, a.Status == http.StatusConflict &&
+			strings.Contains(html.UnescapeString(a.Text()), words.Say("contests_never")), "one that writes: %d", a.Status)
 	}
 	b.Post(path, url.Values{"act": {"contests"}, "tool": {reads}, "hash": {strings.Repeat("0", 64)}}).Says(t,
 		http.StatusConflict)
 	expect.That(t, !permission(w, reads).Contests, "another hash")
 	b.Post(path, url.Values{"act": {"contests"}, "tool": {reads}, "hash": {hash}}).Says(t, http.StatusSeeOther)
-	if a := b.Get(path); !permission(w, reads).ForContests() ||
-		!strings.Contains(a.Text(), web.TextsOf("tools", "en").Say("not_for_contests")) {
-		t.Errorf("%+v", permission(w, reads))
-	}
+	a := b.Get(path)
+	expect.That(t, permission(w, reads).ForContests() &&
+		strings.Contains(a.Text(), web.TextsOf("tools", "en").Say("not_for_contests")), "%+v", permission(w, reads))
 	log := w.Audited(store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated})
 	e := log[0]
 	expect.That(t, e.ActorID == webapi.Suzuki && strings.Contains(string(e.Details), `"contests":true`), "%+v", e)

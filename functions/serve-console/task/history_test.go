@@ -70,18 +70,16 @@ func TestATaskIsToldWhereverItStands(t *testing.T) {
 			s.Moves == (a.Head.Ended == nil), "%s: %+v", status, s)
 	}
 	held := head(func(h *task.Head) { h.Parked = &task.Parked{Layer: task.L3, Sentence: task.ReasonNobodyApproves} })
-	if s := reader().History(Source{Task: held}); !s.Held {
-		t.Errorf("held: %+v", s)
-	}
+	s := reader().History(Source{Task: held})
+	expect.That(t, s.Held, "held: %+v", s)
 	denied := head(func(h *task.Head) {
 		h.Noted, h.Ended = task.StatusCancelled, &task.Ended{As: task.TaskCancelled, At: at, Reason: task.ReasonDenied}
 	})
 	expect.Is(t, reader().History(Source{Task: denied}).Status, "denied") // nobody withdrew it
 	rejected := head(func(h *task.Head) { h.Noted = task.StatusWaits })
 	expect.Is(t, reader().History(Source{Task: rejected}).Status, task.StatusDrafting) // nothing waits
-	if s := reader().History(Source{Task: &task.Aggregate{}}); len(s.Attempts) != 0 {
-		t.Errorf("of no rows: %+v", s)
-	}
+	s = reader().History(Source{Task: &task.Aggregate{}})
+	expect.That(t, len(s.Attempts) == 0, "of no rows: %+v", s)
 }
 
 // A request ended while a version was generated: the page must not say that it is still being generated or was drafted.

@@ -206,14 +206,12 @@ func testForeignCursors(t *testing.T, w *consoletest.World) {
 		expect.That(t, got.Status == http.StatusBadRequest && len(got.Titles()) == 0 &&
 			strings.Contains(got.Text(), "このページへのリンクは使えません"), "%s is answered %d: %v", name, got.Status, got)
 	}
-	if n := strings.Count(log.String(), "msg=refused"); n != len(answers) {
-		t.Errorf("%d refusals are noted of %d", n, len(answers))
-	}
+	n := strings.Count(log.String(), "msg=refused")
+	expect.That(t, n == len(answers), "%d refusals are noted of %d", n, len(answers))
 	expect.That(t, !strings.Contains(log.String(), inside), "the cursor is in the log")
 	// A member who uses an administrator's cursor sees no more than before.
-	if got := w.As(webapi.Alex).Get("/console/tasks?cursor=" + mine); len(got.Titles()) > 0 {
-		t.Errorf("others' requests are shown: %q", got.Titles())
-	}
+	got := w.As(webapi.Alex).Get("/console/tasks?cursor=" + mine)
+	expect.That(t, len(got.Titles()) == 0, "others' requests are shown: %q", got.Titles())
 }
 
 // silent is a directory that lists no channels.

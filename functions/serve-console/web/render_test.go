@@ -234,10 +234,9 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 			said := web.TextsOf("layout", locale).In("done", "act_"+kind.Verb)
 			expect.That(t, said != "", "%s: nothing is said after %s", locale, kind.Kind)
 		}
-		if files, want := expect.Value(filepath.Glob("texts/"+locale+"/*"))(t),
-			expect.Value(filepath.Glob("texts/"+language.All[0]+"/*"))(t); len(files) != len(want) {
-			t.Errorf("%s has %d files, the first language %d", locale, len(files), len(want))
-		}
+		files, want := expect.Value(filepath.Glob("texts/"+locale+"/*"))(t),
+			expect.Value(filepath.Glob("texts/"+language.All[0]+"/*"))(t)
+		expect.That(t, len(files) == len(want), "%s has %d files, the first language %d", locale, len(files), len(want))
 	}
 }
 

@@ -232,9 +232,8 @@ func TestARejectionsReasonIsHeard(t *testing.T) {
 		status, page := desk.Get(d.Page())
 		expect.That(t, status == http.StatusOK && strings.Contains(page, "消さないでください") && strings.Contains(page, "ls -la"),
 			"the page is %d, or lacks what was rejected or what waits", status)
-		if status, page := desk.Act(d, "reject", "一覧もいりません"); status != http.StatusSeeOther {
-			t.Fatalf("the console answers %d: %s", status, page)
-		}
+		status, page = desk.Act(d, "reject", "一覧もいりません")
+		expect.Must(t, status == http.StatusSeeOther, "the console answers %d: %s", status, page)
 		d.Shows("操作 #2(却下)", "一覧もいりません")
 		d.Shows("分かりました。何もしません。")
 		a := d.Rests()

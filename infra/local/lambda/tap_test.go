@@ -112,9 +112,8 @@ func TestAProcessDiesWhereItShould(t *testing.T) {
 					"Probe " + call + " " + event, "Probe answer " + event}
 				expect.Same(t, want, d.seen)
 			}
-			if a, r := invoke(t, s, `{"Text":"next"}`); r.Failed || a.Text != "next" {
-				t.Errorf("the next invocation: %s", r.Payload)
-			}
+			a, r = invoke(t, s, `{"Text":"next"}`)
+			expect.That(t, !r.Failed && a.Text == "next", "the next invocation: %s", r.Payload)
 		})
 	}
 }
@@ -248,9 +247,8 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 		<-begun
 		s.Kill("Patient")
 	}()
-	if err := run("Patient", "echo begun; sleep 20"); err == nil || errors.Is(err, isolated.ErrNotBegun) {
-		t.Errorf("a function that died: %v", err)
-	}
+	err := run("Patient", "echo begun; sleep 20")
+	expect.That(t, err != nil && !errors.Is(err, isolated.ErrNotBegun), "a function that died: %v", err)
 	pids := append(s.PIDs("Sandbox"), s.PIDs("Patient")...)
 	expect.That(t, len(pids) <= 0, "processes %v are left", pids)
 }

@@ -89,13 +89,11 @@ func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
 		status, got := ask("DynamoDB_20120810.GetItem", get, dress)
 		expect.That(t, status == http.StatusOK && got == want, "%s: %d %s, want %s", name, status, got, want)
 	}
-	if status, got := ask("DynamoDB_20120810.NoSuchCall", "{}", nil); status == http.StatusOK {
-		t.Errorf("a call that nobody knows is answered %s", got)
-	}
-	if status, got := ask("DynamoDB_20120810.GetItem", `{"TableName":"none","Key":{"PK":{"S":"a"}}}`,
-		nil); status != http.StatusBadRequest || !strings.Contains(got, "ResourceNotFoundException") {
-		t.Errorf("a table that isn't there: %d %s", status, got)
-	}
+	status, got := ask("DynamoDB_20120810.NoSuchCall", "{}", nil)
+	expect.That(t, status != http.StatusOK, "a call that nobody knows is answered %s", got)
+	status, got = ask("DynamoDB_20120810.GetItem", `{"TableName":"none","Key":{"PK":{"S":"a"}}}`, nil)
+	expect.That(t, status == http.StatusBadRequest && strings.Contains(got, "ResourceNotFoundException"),
+		"a table that isn't there: %d %s", status, got)
 	for name, dress := range map[string]func(*http.Request){
 		"a foreign host":   func(r *http.Request) { r.Host = "evil.example" },
 		"a foreign origin": func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") },
@@ -194,10 +192,9 @@ func TestConnectionsAreBounded(t *testing.T) {
 	var all sync.WaitGroup
 	for range most {
 		all.Go(func() {
-			if status, said := look(); status != http.StatusServiceUnavailable ||
-				!strings.Contains(said, "waited 0.3 s for its turn") {
-				t.Errorf("one too many is answered %d %s", status, said)
-			}
+			status, said := look()
+			expect.That(t, status == http.StatusServiceUnavailable && strings.Contains(said, "waited 0.3 s for its turn"),
+				"one too many is answered %d %s", status, said)
 		})
 	}
 	all.Wait()

@@ -137,13 +137,11 @@ func TestRepeatedRequestTokenWritesOnce(t *testing.T) {
 		return err
 	}
 	expect.NoError(t, write("1"))
-	if err := write("1"); err != nil {
-		t.Errorf("the same request again: %v", err)
-	}
+	err := write("1")
+	expect.That(t, err == nil, "the same request again: %v", err)
 	var mismatch *types.IdempotentParameterMismatchException
-	if err := write("2"); !errors.As(err, &mismatch) {
-		t.Errorf("another request with the token: %v, want a mismatch", err)
-	}
+	err = write("2")
+	expect.That(t, errors.As(err, &mismatch), "another request with the token: %v, want a mismatch", err)
 }
 
 func TestStreamHasOneRecordPerChange(t *testing.T) {
@@ -191,12 +189,10 @@ func TestARowOverTheLimitIsRefused(t *testing.T) {
 	if want := sized("1", largest); !reflect.DeepEqual(got.Item, want) {
 		t.Errorf("read %v, want %v", got.Item["m"], want["m"])
 	}
-	if _, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: aws.String("rows"), Key: key("a", "1"), UpdateExpression: aws.String("SET more = :v"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":v": text("x")},
-	}); err == nil {
-		t.Error("a row grows over the limit")
-	}
+	_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: aws.String("rows"), Key: key("a", "1"),
+		UpdateExpression:          aws.String("SET more = :v"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":v": text("x")}})
+	expect.That(t, err != nil, "a row grows over the limit")
 }
 
 func TestAReaderThatWaitsHearsOfAChangeAtOnce(t *testing.T) {
@@ -333,10 +329,8 @@ func TestUpdatesAreCheckedInEveryForm(t *testing.T) {
 		expect.That(t, err != nil, "%s with %v and %v makes %v", refused.expression, refused.names, refused.values, got)
 	}
 	var failed *types.ConditionalCheckFailedException
-	if _, err := update(t, db, "SET #0 = :0", "#1 = :1", names,
-		values{":0": text("never"), ":1": number("7")}); !errors.As(err, &failed) {
-		t.Errorf("a condition that does not hold: %v", err)
-	}
+	_, err := update(t, db, "SET #0 = :0", "#1 = :1", names, values{":0": text("never"), ":1": number("7")})
+	expect.That(t, errors.As(err, &failed), "a condition that does not hold: %v", err)
 	got := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("rows"),
 		Key: key("a", "1")}))(t)
 	expect.That(t, reflect.DeepEqual(got.Item, want), "the row is %v after what was refused, want %v", got.Item, want)

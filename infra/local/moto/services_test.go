@@ -94,9 +94,8 @@ func TestDeduplicationOutlivesTheMessage(t *testing.T) {
 	} else {
 		done()
 	}
-	if body, _ := q.receive(0); body != "" {
-		t.Errorf("received the repeated %q", body)
-	}
+	body, _ := q.receive(0)
+	expect.That(t, body == "", "received the repeated %q", body)
 }
 
 func TestNoMessageIsLostWhileOthersAreDeleted(t *testing.T) {
@@ -222,14 +221,12 @@ func TestTokenTakesOneAnswer(t *testing.T) {
 	expect.That(t, taken.Load() == 1, "%d answers taken, want 1", taken.Load())
 	m.becomes(arn, types.ExecutionStatusSucceeded)
 	var over *types.TaskTimedOut
-	if _, err := m.sfn.SendTaskFailure(t.Context(), &sfn.SendTaskFailureInput{TaskToken: &token}); !errors.As(err, &over) {
-		t.Errorf("an answer after the end: %v, want TaskTimedOut", err)
-	}
+	_, err := m.sfn.SendTaskFailure(t.Context(), &sfn.SendTaskFailureInput{TaskToken: &token})
+	expect.That(t, errors.As(err, &over), "an answer after the end: %v, want TaskTimedOut", err)
 	var unknown *types.InvalidToken
-	if _, err := m.sfn.SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: aws.String("nobody's"),
-		Output: aws.String(`{}`)}); !errors.As(err, &unknown) {
-		t.Errorf("an unknown token: %v, want InvalidToken", err)
-	}
+	_, err = m.sfn.SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: aws.String("nobody's"),
+		Output: aws.String(`{}`)})
+	expect.That(t, errors.As(err, &unknown), "an unknown token: %v, want InvalidToken", err)
 }
 
 func TestStopEndsAWaitingRun(t *testing.T) {
@@ -242,9 +239,8 @@ func TestStopEndsAWaitingRun(t *testing.T) {
 	_, err := m.sfn.SendTaskSuccess(t.Context(), &sfn.SendTaskSuccessInput{TaskToken: &token, Output: aws.String(`{}`)})
 	expect.That(t, errors.As(err, &over), "answer to a stopped run: %v, want TaskTimedOut", err)
 	var exists *types.ExecutionAlreadyExists
-	if _, err := m.start("stopped"); !errors.As(err, &exists) {
-		t.Errorf("start an ended name: %v, want ExecutionAlreadyExists", err)
-	}
+	_, err = m.start("stopped")
+	expect.That(t, errors.As(err, &exists), "start an ended name: %v, want ExecutionAlreadyExists", err)
 }
 
 func TestOneNameIsOneRun(t *testing.T) {

@@ -111,9 +111,8 @@ func TestLocks(t *testing.T) {
 	first := expect.Value(Share(path))(t)
 	second := expect.Value(Share(path))(t)
 	first()
-	if _, ok, err := TryLock(path); ok || err != nil {
-		t.Errorf("a shared file was locked: %v", err)
-	}
+	_, ok, err := TryLock(path)
+	expect.That(t, !ok && err == nil, "a shared file was locked: %v", err)
 	second()
 	unlock, ok, err := TryLock(path)
 	expect.Must(t, ok && err == nil, "a free file was not locked: %v", err)
@@ -126,9 +125,8 @@ func TestLocks(t *testing.T) {
 		waited <- err
 	}()
 	unlock()
-	if err := <-waited; err != nil {
-		t.Error(err)
-	}
+	err = <-waited
+	expect.That(t, err == nil, "%v", err)
 }
 
 func TestFolder(t *testing.T) {
@@ -137,13 +135,10 @@ func TestFolder(t *testing.T) {
 	expect.That(t, err == nil && got == os.Getenv(FolderVariable), "%s, %v", got, err)
 	t.Setenv(FolderVariable, "")
 	root := expect.Value(ModuleRoot())(t)
-	if got, err := Folder(); err != nil || got != filepath.Join(root, ".ringi-local") {
-		t.Errorf("%s, %v", got, err)
-	}
+	got, err = Folder()
+	expect.That(t, err == nil && got == filepath.Join(root, ".ringi-local"), "%s, %v", got, err)
 	t.Chdir(t.TempDir())
-	if _, err := ModuleRoot(); err == nil {
-		t.Error("a module was found outside of any")
-	}
+	expect.That(t, expect.Err(ModuleRoot()) != nil, "a module was found outside of any")
 }
 
 func TestWhoIsAnswered(t *testing.T) {

@@ -71,10 +71,9 @@ func TestClickCarriesTheWholeMessage(t *testing.T) {
 		webapi.HR+`","ts":"`+ts+`","action_id":"no_such"}`)
 	expect.That(t, status == http.StatusConflict && answer["trouble"] == "noButton", "status %d: %v", status, answer)
 	var cb slack.InteractionCallback
-	if err := cb.UnmarshalJSON(raw(t, got)); err != nil || cb.ActionCallback.BlockActions[0].Value != "01P" ||
-		cb.Container.ThreadTs == "" {
-		t.Errorf("slack-go reads %+v, %v", cb.ActionCallback, err)
-	}
+	err = cb.UnmarshalJSON(raw(t, got))
+	expect.That(t, err == nil && cb.ActionCallback.BlockActions[0].Value == "01P" && cb.Container.ThreadTs != "",
+		"slack-go reads %+v, %v", cb.ActionCallback, err)
 }
 
 func TestClickThatTheAppMissesIsMarked(t *testing.T) {
@@ -141,10 +140,8 @@ func TestModalFromClickToSubmission(t *testing.T) {
 	refused := expect.Value(w.Submit(webapi.Suzuki, v.ID, map[string]any{"rejection_reason_block": ""}))(t)
 	diff := cmp.Diff(map[string]string{"rejection_reason_block": "理由を入力してください"}, refused)
 	expect.Must(t, diff == "" && len(w.Views(webapi.Suzuki)) == 1, "empty reason (-want +got):\n%s", diff)
-	if refused := expect.Value(w.Submit(webapi.Suzuki, v.ID,
-		map[string]any{"rejection_reason_block": "検証を追加して"}))(t); refused != nil {
-		t.Fatalf("refused: %v", refused)
-	}
+	refused = expect.Value(w.Submit(webapi.Suzuki, v.ID, map[string]any{"rejection_reason_block": "検証を追加して"}))(t)
+	expect.Must(t, refused == nil, "refused: %v", refused)
 	expect.That(t, len(w.Views(webapi.Suzuki)) == 0, "the modal stayed open")
 	expect.Fails(t, expect.Err(w.Submit(webapi.Suzuki, v.ID, nil)), webapi.ViewNotFound, "submitting a closed modal")
 }
@@ -223,9 +220,8 @@ func TestShortcutAndResponseURL(t *testing.T) {
 	for range 3 {
 		expect.NoError(t, slack.PostWebhook(hook, &slack.WebhookMessage{Text: "x"}))
 	}
-	if err := slack.PostWebhook(hook, &slack.WebhookMessage{Text: "x"}); err == nil {
-		t.Error("a sixth use was accepted")
-	}
+	err = slack.PostWebhook(hook, &slack.WebhookMessage{Text: "x"})
+	expect.That(t, err != nil, "a sixth use was accepted")
 }
 
 // manifest is the app manifest that is pasted at Slack.

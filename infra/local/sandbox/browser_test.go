@@ -35,12 +35,11 @@ func cardApp(t *testing.T, w *world) {
 	cancel := button("cancel_execution", "01E").WithConfirm(confirm).WithStyle(slack.StyleDanger)
 	w.app.onEvent = func(_ http.ResponseWriter, _ int, body map[string]any) {
 		ts, _ := at(body, "event", "ts").(string)
-		if _, _, err := w.slack.PostMessage(webapi.HR, slack.MsgOptionTS(ts), slack.MsgOptionText("確認をお願いします", false),
+		_, _, err := w.slack.PostMessage(webapi.HR, slack.MsgOptionTS(ts), slack.MsgOptionText("確認をお願いします", false),
 			card("#2196f3", "📝 実行方針 <b>&amp;</b>", button("approve_prompt", "01P"), button("reject_prompt", "01P"), cancel),
 			slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card",
-				EventPayload: map[string]any{"task": "01JSGX7Q3M5V8ZK2R9T4W6Y1AB"}})); err != nil {
-			t.Errorf("app: post card: %v", err)
-		}
+				EventPayload: map[string]any{"task": "01JSGX7Q3M5V8ZK2R9T4W6Y1AB"}}))
+		expect.That(t, err == nil, "app: post card: %v", err)
 	}
 	w.app.onAction = func(rw http.ResponseWriter, body map[string]any) {
 		user, _ := at(body, "user", "id").(string)

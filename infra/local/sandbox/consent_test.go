@@ -52,10 +52,8 @@ func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
 		"/allow?", 1)); !strings.Contains(resp.Header.Get("Location"), "error=access_denied") {
 		t.Errorf("who says no is led to %s", resp.Header.Get("Location"))
 	}
-	if _, page := visit(t, expect.Value(slack.InstallAddress(t.Context(), "https://evil.example/",
-		"s"))(t)); !strings.Contains(page, "redirect_uri") {
-		t.Error(page)
-	}
+	_, page := visit(t, expect.Value(slack.InstallAddress(t.Context(), "https://evil.example/", "s"))(t))
+	expect.That(t, strings.Contains(page, "redirect_uri"), "%v", page)
 }
 
 // client is the app's OAuth client, or an impostor's.

@@ -85,9 +85,8 @@ func TestPageShowsEachPersonTheirOwn(t *testing.T) {
 		mine := at(state, "messages", webapi.DirectMessage(webapi.Sato), 0, "text")
 		expect.That(t, (mine == "for you") == (tt.user == webapi.Sato), "%s sees 佐藤's direct messages: %v", tt.user, mine)
 	}
-	if status, _ := w.send(t, http.MethodGet, "state?user=U404", "", ""); status != 409 {
-		t.Errorf("an unknown person: status %d", status)
-	}
+	status, _ := w.send(t, http.MethodGet, "state?user=U404", "", "")
+	expect.That(t, status == 409, "an unknown person: status %d", status)
 }
 
 func TestStreamKeepsSecrets(t *testing.T) {
@@ -141,19 +140,14 @@ func TestPageReachesItsHooks(t *testing.T) {
 	expect.That(t, got["asked"] == "01J", "run = %v", got)
 	status, _ := w.send(t, http.MethodGet, "run?task=gone", "", "")
 	expect.That(t, status == 500, "a hook that fails: %d", status)
-	if status, _ := w.send(t, http.MethodPut, "tools", "application/json",
-		`{"tool":"list_employees","failing":true}`); status != 200 || !tools["list_employees"] {
-		t.Errorf("tool: %d %v", status, tools)
-	}
-	if _, got := w.send(t, http.MethodGet, "state?user="+webapi.Sato, "", ""); got["admin"] != webapi.Suzuki {
-		t.Errorf("the page learns of the administrator %v", got["admin"])
-	}
-	if status, _ := w.send(t, http.MethodPut, "toggles", "application/json", `{"late_seconds":-1}`); status != 422 {
-		t.Errorf("toggles: %d", status)
-	}
-	if status, _ := newWorld(t).send(t, http.MethodGet, "run?task=01J", "", ""); status != 404 {
-		t.Errorf("run without a hook: %d", status)
-	}
+	status, _ = w.send(t, http.MethodPut, "tools", "application/json", `{"tool":"list_employees","failing":true}`)
+	expect.That(t, status == 200 && tools["list_employees"], "tool: %d %v", status, tools)
+	_, got = w.send(t, http.MethodGet, "state?user="+webapi.Sato, "", "")
+	expect.That(t, got["admin"] == webapi.Suzuki, "the page learns of the administrator %v", got["admin"])
+	status, _ = w.send(t, http.MethodPut, "toggles", "application/json", `{"late_seconds":-1}`)
+	expect.That(t, status == 422, "toggles: %d", status)
+	status, _ = newWorld(t).send(t, http.MethodGet, "run?task=01J", "", "")
+	expect.That(t, status == 404, "run without a hook: %d", status)
 }
 
 // setting is the workspace's language of cards.
@@ -303,7 +297,6 @@ func TestADeliverysPayloadIsShown(t *testing.T) {
 	})
 	status, answer := w.send(t, http.MethodGet, fmt.Sprintf("attempts/%d", n), "", "")
 	expect.That(t, status == 200 && at(answer, "payload", "event", "type") == "app_mention", "%d %v", status, answer)
-	if status, _ := w.send(t, http.MethodGet, "attempts/3", "", ""); status != http.StatusNotFound {
-		t.Errorf("one that was never made: %d", status)
-	}
+	status, _ = w.send(t, http.MethodGet, "attempts/3", "", "")
+	expect.That(t, status == http.StatusNotFound, "one that was never made: %d", status)
 }

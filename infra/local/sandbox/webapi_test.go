@@ -280,10 +280,8 @@ func TestPeopleAndChannels(t *testing.T) {
 	expect.That(t, cmp.Equal(got, []string{webapi.Suzuki, webapi.Tanaka}), "user group = %v", got)
 	im, _, _, err := w.slack.OpenConversation(&slack.OpenConversationParameters{Users: []string{webapi.Sato}})
 	expect.Must(t, err == nil && im.ID == webapi.DirectMessage(webapi.Sato), "conversations.open = %v, %v", im, err)
-	if channel, _, err := w.slack.PostMessage(webapi.Sato, slack.MsgOptionText("DM", false)); err != nil ||
-		channel != im.ID {
-		t.Errorf("post to a person went to %s, %v", channel, err)
-	}
+	channel, _, err := w.slack.PostMessage(webapi.Sato, slack.MsgOptionText("DM", false))
+	expect.That(t, err == nil && channel == im.ID, "post to a person went to %s, %v", channel, err)
 	_, ts, _ := w.slack.PostMessage(webapi.HR, slack.MsgOptionText("x", false))
 	link := expect.Value(w.slack.GetPermalink(&slack.PermalinkParameters{Channel: webapi.HR, Ts: ts}))(t)
 	want := w.url + "/archives/" + webapi.HR + "/p" + strings.ReplaceAll(ts, ".", "")
@@ -293,10 +291,9 @@ func TestPeopleAndChannels(t *testing.T) {
 			Prompts: []slack.AssistantThreadsPrompt{{Title: "勤怠集計", Message: "今月の勤怠をまとめて"}}}); err != nil {
 		t.Error(err)
 	}
-	if s, err := w.slack.SetAgentSessionStatus(slack.AgentSessionSetStatusParameters{Status: "processing",
-		ChannelID: im.ID, Title: "勤怠"}); err != nil || s.Status != "processing" {
-		t.Errorf("agents.sessions.setStatus = %+v, %v", s, err)
-	}
+	s, err := w.slack.SetAgentSessionStatus(slack.AgentSessionSetStatusParameters{Status: "processing",
+		ChannelID: im.ID, Title: "勤怠"})
+	expect.That(t, err == nil && s.Status == "processing", "agents.sessions.setStatus = %+v, %v", s, err)
 }
 
 func TestFaults(t *testing.T) {
@@ -311,31 +308,26 @@ func TestFaults(t *testing.T) {
 		t.Fatalf("first call = %v, want a rate limit of 7 s", err)
 	}
 	w.Faults().Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
-	if err := post(); err == nil || len(w.Messages(webapi.HR, "")) != 1 {
-		t.Fatalf("lost answer: err %v, %d messages; want an error and the message posted", err,
-			len(w.Messages(webapi.HR, "")))
-	}
+	err := post()
+	expect.Must(t, err != nil && len(w.Messages(webapi.HR, "")) == 1,
+		"lost answer: err %v, %d messages; want an error and the message posted", err, len(w.Messages(webapi.HR, "")))
 	w.Faults().Add(webapi.Fault{Kind: webapi.Refused, Code: "fatal_error"})
-	if err := post(); err == nil || err.Error() != "fatal_error" {
-		t.Fatalf("refused: %v", err)
-	}
+	err = post()
+	expect.Must(t, err != nil && err.Error() == "fatal_error", "refused: %v", err)
 	w.Faults().Add(webapi.Fault{Kind: webapi.Unavailable})
 	var status slack.StatusCodeError
-	if err := post(); !errors.As(err, &status) || status.Code != 503 {
-		t.Fatalf("unavailable: %v", err)
-	}
-	if err := post(); err != nil {
-		t.Fatalf("after the faults: %v", err)
-	}
+	err = post()
+	expect.Must(t, errors.As(err, &status) && status.Code == 503, "unavailable: %v", err)
+	err = post()
+	expect.Must(t, err == nil, "after the faults: %v", err)
 	expect.NoError(t, w.SetToggles(sandbox.Toggles{EnforceRates: true}))
 	var last error
 	for range 5 {
 		last = post()
 	}
 	expect.That(t, errors.As(last, &limited), "five posts at once = %v, want a rate limit", last)
-	if err := w.SetToggles(sandbox.Toggles{LateSeconds: 61}); err == nil {
-		t.Error("late by 61 s was accepted")
-	}
+	err = w.SetToggles(sandbox.Toggles{LateSeconds: 61})
+	expect.That(t, err != nil, "late by 61 s was accepted")
 }
 
 // https://docs.slack.dev/reference/methods/users.conversations documents that the method lists public channels of the

@@ -136,9 +136,8 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 	}
 	object := expect.Value(s3.NewFromConfig(s.AWS).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &s.BucketName,
 		Key: aws.String("n1")}))(t)
-	if body, err := io.ReadAll(object.Body); err != nil || string(body) != "n1" {
-		t.Errorf("the object is %q, %v", body, err)
-	}
+	body, err := io.ReadAll(object.Body)
+	expect.That(t, err == nil && string(body) == "n1", "the object is %q, %v", body, err)
 
 	token := written(t, s, "n1", "WAIT", "token")
 	view := until(t, "a waiting run", func() (stack.TaskView, bool) {
@@ -247,9 +246,7 @@ func TestSchedulesFireByHand(t *testing.T) {
 		"fired: %s, %v", r.Payload, err)
 	got := until(t, "the log", func() ([]string, bool) { l := s.Lambda.Logs("TickFunction"); return l, len(l) > 0 })
 	expect.Is(t, got[0], "ticked")
-	if _, err := s.Fire(t.Context(), "KeepNoteFunction"); err == nil {
-		t.Error("a function without a schedule fired")
-	}
+	expect.That(t, expect.Err(s.Fire(t.Context(), "KeepNoteFunction")) != nil, "a function without a schedule fired")
 }
 
 // The other stack judges no roles and has another Slack.
@@ -356,8 +353,7 @@ func TestInvokeOnce(t *testing.T) {
 		})
 	}
 	o := stack.Options{Template: system, AWSAddr: address, Artifacts: artifacts}
-	if _, err := stack.InvokeOnce(t.Context(), o, "nobody", nil, nil); err == nil ||
-		!strings.Contains(err.Error(), "there are ask-person, draw-note") {
-		t.Errorf("an unknown function: %v", err)
-	}
+	_, err := stack.InvokeOnce(t.Context(), o, "nobody", nil, nil)
+	expect.That(t, err != nil && strings.Contains(err.Error(), "there are ask-person, draw-note"),
+		"an unknown function: %v", err)
 }

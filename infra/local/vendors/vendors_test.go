@@ -177,9 +177,8 @@ func TestThePageShowsTheSheetAsText(t *testing.T) {
 	expect.That(t, strings.Contains(body, "氏名") && !strings.Contains(body, "<script>") &&
 		strings.Contains(body, `<td class="flag">&gt; 45h</td>`) &&
 		strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'"), "%v", body)
-	if status, _, _ := o.get(t, "GET", "/sheets/other", "", ""); status != 404 {
-		t.Errorf("another spreadsheet: %d", status)
-	}
+	status, _, _ = o.get(t, "GET", "/sheets/other", "", "")
+	expect.That(t, status == 404, "another spreadsheet: %d", status)
 }
 
 // The MCP server must answer in the published format when the client names a protocol version.

@@ -213,19 +213,17 @@ func testUnanswered(t *testing.T, w *pipelinetest.World) {
 func testWaiting(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.Wait(w.Open())
-	if n := run(t, w, true); n != 0 || len(w.Load().Waits) != 1 {
-		t.Errorf("%d repairs, %d waits", n, len(w.Load().Waits))
-	}
-	w.Stop(1)
 	n := run(t, w, true)
+	expect.That(t, n == 0 && len(w.Load().Waits) == 1, "%d repairs, %d waits", n, len(w.Load().Waits))
+	w.Stop(1)
+	n = run(t, w, true)
 	expect.That(t, n == 0 && w.Load().Head.Run == 1, "%d repairs: the decision will start the next run", n)
 }
 
 func testRefusals(t *testing.T, w *pipelinetest.World) {
 	used := w.Open()
-	if refused, err := effect.Wake(t.Context(), w.Runs(), used); refused || err != nil {
-		t.Errorf("the first answer: %v, %v", refused, err)
-	}
+	refused, err := effect.Wake(t.Context(), w.Runs(), used)
+	expect.That(t, !refused && err == nil, "the first answer: %v, %v", refused, err)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 	w.Restart()
 	stopped := w.Open()

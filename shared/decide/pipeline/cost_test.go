@@ -221,10 +221,8 @@ func TestWhatCantBeSavedIsPaidFor(t *testing.T) {
 		w.RefuseCommits()
 		_, err := paid(w, bill("1", 0.25), 0)
 		w.PaidAlone(err)
-		if over, err := pipeline.OverBudget(t.Context(), w.Store, w.Ref.Tenant, s, w.Now()); err != nil ||
-			over.Reason != task.ReasonDayBudget {
-			t.Errorf("%+v, %v", over, err)
-		}
+		over, err := pipeline.OverBudget(t.Context(), w.Store, w.Ref.Tenant, s, w.Now())
+		expect.That(t, err == nil && over.Reason == task.ReasonDayBudget, "%+v, %v", over, err)
 	})
 }
 

@@ -87,10 +87,9 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 		})
-		if next, err := fail(w, task.Failure{RetryAfter: time.Millisecond}); err != nil || next.State != task.StatePause ||
-			next.WaitSeconds < 5 {
-			t.Errorf("%+v, %v, want a pause that deserves its name", next, err)
-		}
+		next, err = fail(w, task.Failure{RetryAfter: time.Millisecond})
+		expect.That(t, err == nil && next.State == task.StatePause && next.WaitSeconds >= 5,
+			"%+v, %v, want a pause that deserves its name", next, err)
 	})
 	t.Run("time without room to run is none of the vendor's hour", func(t *testing.T) {
 		w := server.World(t)
@@ -99,9 +98,8 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 			w.Later(25 * time.Minute)
 			return next
 		}
-		if next := asks(); next.State != task.StatePause {
-			t.Fatalf("%+v", next)
-		}
+		next := asks()
+		expect.Must(t, next.State == task.StatePause, "%+v", next)
 		for range 6 {
 			w.Later(25 * time.Minute)
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -112,7 +110,7 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 		if next := asks(); next.State != task.StatePause {
 			t.Errorf("after three hours without room: %+v, parked %+v", next, w.Load().Head.Parked)
 		}
-		next := asks()
+		next = asks()
 		expect.That(t, next.State == task.StateFail, "a vendor has more than its hour: %+v", next)
 	})
 	t.Run("a vendor that says five seconds for an hour is asked ever more rarely", func(t *testing.T) {

@@ -54,9 +54,8 @@ func TestParseModel(t *testing.T) {
 	} {
 		got, err := aggregate.ParseModelName(name)
 		expect.That(t, err == nil && got == want, "%s: %+v, %v", name, got, err)
-		if again, err := aggregate.ParseModelName(got.String()); err != nil || again != want {
-			t.Errorf("%s in full is %s, which is read as %+v, %v", name, got, again, err)
-		}
+		again, err := aggregate.ParseModelName(got.String())
+		expect.That(t, err == nil && again == want, "%s in full is %s, which is read as %+v, %v", name, got, again, err)
 	}
 	for _, name := range []string{
 		"", "llama3.2:3b", "demonstration", "anthropic", "anthropic:", "openai: gpt-5", "bedrock:",
@@ -143,7 +142,6 @@ func TestAPartitionIsReadAsItIsWritten(t *testing.T) {
 	key, known := kinds.Partition(ref)
 	got, read := kinds.Ref(key)
 	expect.That(t, known && key == "NOTE#T#1" && read && got == ref, "%s, %t: %v, %t", key, known, got, read)
-	if key, known := kinds.Partition(aggregate.Ref{Tenant: "T", Kind: "team", ID: "1"}); known {
-		t.Errorf("a kind that nobody knows is at %s", key)
-	}
+	key, known = kinds.Partition(aggregate.Ref{Tenant: "T", Kind: "team", ID: "1"})
+	expect.That(t, !known, "a kind that nobody knows is at %s", key)
 }

@@ -152,16 +152,12 @@ func TestTheLastMinuteIsNamed(t *testing.T) {
 	l.rows = append(l.rows, young)
 	got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, young.At.Add(Unsealed))
 	expect.That(t, len(got.Findings) == 0 && slices.Equal(got.Waiting, []string{young.Key}), "%+v", got)
-	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed},
-		young.At.Add(Unsealed+time.Second)); !slices.Equal(got.Findings, []Finding{{Inserted, young.Key}}) {
-		t.Errorf("a minute later: %+v", got)
-	}
+	got = Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, young.At.Add(Unsealed+time.Second))
+	expect.That(t, slices.Equal(got.Findings, []Finding{{Inserted, young.Key}}), "a minute later: %+v", got)
 	l.more(t, s, true, young)
 	l.keep(t, s)
-	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()); len(got.Findings) != 0 ||
-		!slices.Equal(got.Late, []string{young.Key}) {
-		t.Errorf("sealed late: %+v", got)
-	}
+	got = Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
+	expect.That(t, len(got.Findings) == 0 && slices.Equal(got.Late, []string{young.Key}), "sealed late: %+v", got)
 }
 
 func TestARowThatIsSealedTwiceAlikeIsFine(t *testing.T) {
@@ -204,10 +200,8 @@ func TestWhatTheSealerSawStays(t *testing.T) {
 		got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
 		expect.That(t, slices.Equal(got.Findings, []Finding{{want, row(3).Key}}), "%s: %+v", note, got.Findings)
 		l.links[2].Entries[0].Note = ""
-		if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()); !slices.Contains(got.Findings,
-			Finding{Forged, "link 3"}) {
-			t.Errorf("%s was taken off: %+v", note, got.Findings)
-		}
+		got = Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
+		expect.That(t, slices.Contains(got.Findings, Finding{Forged, "link 3"}), "%s was taken off: %+v", note, got.Findings)
 	}
 }
 
@@ -219,11 +213,9 @@ func TestRowsBehindTheHeadAreNamed(t *testing.T) {
 	young := row(11)
 	l.rows = append(l.rows, young)
 	l.more(t, s, false, young)
-	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later().Add(Unkept)); len(got.Findings) != 0 ||
-		!slices.Equal(got.Behind, []string{young.Key}) {
-		t.Errorf("%+v", got)
-	}
-	got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later().Add(Unkept+time.Second))
+	got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later().Add(Unkept))
+	expect.That(t, len(got.Findings) == 0 && slices.Equal(got.Behind, []string{young.Key}), "%+v", got)
+	got = Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later().Add(Unkept+time.Second))
 	expect.That(t, slices.Equal(got.Findings, []Finding{{Loose, "link 3"}}), "later: %+v", got)
 }
 
@@ -271,11 +263,10 @@ func TestAnEarlierKeysLinksCount(t *testing.T) {
 	by := l.links[2]
 	l.links[2].Signature = first.sign(t, by.Text())
 	l.head.Signature = first.sign(t, l.head.Text())
-	if got := Verify(tenant, l.head, l.links, l.rows, Keys{first.signed, second.signed}, later()).Findings; len(got) != 0 {
-		t.Errorf("all by the first: %+v", got)
-	}
-	l.links[2] = by
 	got := Verify(tenant, l.head, l.links, l.rows, Keys{first.signed, second.signed}, later()).Findings
+	expect.That(t, len(got) == 0, "all by the first: %+v", got)
+	l.links[2] = by
+	got = Verify(tenant, l.head, l.links, l.rows, Keys{first.signed, second.signed}, later()).Findings
 	expect.That(t, slices.Contains(got, Finding{Forged, "head"}), "a head of the first over a link of the second: %+v",
 		got)
 }

@@ -96,27 +96,21 @@ func TestWhatCantBeScoredIsRefused(t *testing.T) {
 		var said contest.ScoreError
 		expect.That(t, errors.As(err, &said), "%v: %v", score, err)
 	}
-	if err := (&contest.Board{EvaluationScore: 2}).Check(); err == nil ||
-		!strings.Contains(err.Error(), "got 2.0. This violates the contract specification.") {
-		t.Errorf("the row of a score of 2: %v", err)
-	}
-	if _, err := w.teams[0].ScoreRound(w.scored(1, 1, 0.5), w.now); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("another team's round: %v", err)
-	}
+	err := (&contest.Board{EvaluationScore: 2}).Check()
+	expect.That(t, err != nil && strings.Contains(err.Error(), "got 2.0. This violates the contract specification."),
+		"the row of a score of 2: %v", err)
+	_, err = w.teams[0].ScoreRound(w.scored(1, 1, 0.5), w.now)
+	expect.That(t, errors.Is(err, aggregate.ErrNotFound), "another team's round: %v", err)
 	sure := w.scored(0, 1, 0.5)
 	sure.Judgment = &contest.Judgment{ConfidenceScore: 1.1}
-	if _, err := w.teams[0].ScoreRound(sure, w.now); err == nil {
-		t.Error("more than sure")
-	}
-	if _, err := w.teams[0].ScoreRound(w.scored(0, 2, 0.5), w.now); !errors.Is(err, aggregate.ErrMoved) {
-		t.Errorf("the second round before the first: %v", err)
-	}
+	expect.That(t, expect.Err(w.teams[0].ScoreRound(sure, w.now)) != nil, "more than sure")
+	_, err = w.teams[0].ScoreRound(w.scored(0, 2, 0.5), w.now)
+	expect.That(t, errors.Is(err, aggregate.ErrMoved), "the second round before the first: %v", err)
 	w.score(0, 1, 0.5)
 	w.end(0, contest.TeamTimeout)
 	expect.Fails(t, expect.Err(w.teams[0].ScoreRound(w.scored(0, 2, 0.9), w.now)), aggregate.ErrMoved, "after the end")
-	if c, err := w.teams[0].End(contest.PartialFailure, "", "", w.now); err != nil || !c.Empty() {
-		t.Errorf("ended twice: %v", err)
-	}
+	c, err := w.teams[0].End(contest.PartialFailure, "", "", w.now)
+	expect.That(t, err == nil && c.Empty(), "ended twice: %v", err)
 }
 
 // A round is saved before its judge is asked. What comes of that is recorded once, and not after the team's end.

@@ -147,12 +147,10 @@ func TestALongMessageIsShownInPartsOfWhichNothingIsLost(t *testing.T) {
 		got, want := plain(whole), plain(text)
 		expect.That(t, got == want, "%s: %d characters of %d are shown", name, len(got), len(want))
 	}
-	if got := Parts(" \n"); len(got) != 0 {
-		t.Errorf("nothing is shown as %q", got)
-	}
-	if got := Parts(strings.Repeat(line, 5000)); len(got) != mostParts || !strings.HasSuffix(got[mostParts-1], "…") {
-		t.Errorf("%d parts", len(got))
-	}
+	got := Parts(" \n")
+	expect.That(t, len(got) == 0, "nothing is shown as %q", got)
+	got = Parts(strings.Repeat(line, 5000))
+	expect.That(t, len(got) == mostParts && strings.HasSuffix(got[mostParts-1], "…"), "%d parts", len(got))
 }
 
 func sum(s string) (n int) {
@@ -234,9 +232,8 @@ func TestAMessageToAClosedSessionIsAnsweredByAButton(t *testing.T) {
 		expect.That(t, again == nil, "message %d is answered twice", i)
 	}
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Reopen(person(sato), policy, tb.now) })
-	if a := tb.load(); len(a.Inbox) != 3 || a.Effects(tb.now).Begin == nil {
-		t.Errorf("%d messages wait for the agent", len(a.Inbox))
-	}
+	a := tb.load()
+	expect.That(t, len(a.Inbox) == 3 && a.Effects(tb.now).Begin != nil, "%d messages wait for the agent", len(a.Inbox))
 }
 
 // The stop button ends the current work and nothing else.

@@ -165,9 +165,8 @@ func TestGeneratedFilesStayInTheWorkspace(t *testing.T) {
 				got, ok := next.Content(tt.files[0].Path)
 				expect.That(t, ok && string(got) == tt.files[0].Content, "it holds %q", got)
 			}
-			if got, _ := base.Content("src/main.py"); string(got) != "xxxx" || len(base.Paths()) != 1 {
-				t.Error("the version that it came from changed")
-			}
+			got, _ := base.Content("src/main.py")
+			expect.That(t, string(got) == "xxxx" && len(base.Paths()) == 1, "the version that it came from changed")
 		})
 	}
 }
@@ -223,9 +222,8 @@ func TestWhatLeadsOutOfAFolderIsLeftThere(t *testing.T) {
 	expect.Same(t, []string{"closed"}, packed.Paths())
 	a := expect.Value(packed.Archive())(t)
 	expect.That(t, !bytes.Contains(a, []byte("secret")), "the archive holds what is outside of the folder")
-	if _, err := files.Read(bytes.NewReader(a)); err != nil {
-		t.Error(err)
-	}
+	_, err = files.Read(bytes.NewReader(a))
+	expect.That(t, err == nil, "%v", err)
 }
 
 // Pack must not change the mode of a file that has another name outside of the folder.
@@ -237,9 +235,8 @@ func TestTheModeOfWhatIsNotTheFoldersStays(t *testing.T) {
 	expect.NoError(t, os.WriteFile(filepath.Join(dir, "own"), []byte("kept"), 0o200))
 	packed, left, err := files.Pack(root, func(i fs.FileInfo) bool { return i.Name() != "linked" })
 	expect.NoError(t, err)
-	if i := expect.Value(os.Stat(elsewhere))(t); i.Mode().Perm() != 0o200 {
-		t.Errorf("its mode is %s now", i.Mode())
-	}
+	i := expect.Value(os.Stat(elsewhere))(t)
+	expect.That(t, i.Mode().Perm() == 0o200, "its mode is %s now", i.Mode())
 	content, _ := packed.Content("own")
 	expect.That(t, string(content) == "kept", "what the folder's owner closed is %q", content)
 	_, kept := packed.Content("linked")

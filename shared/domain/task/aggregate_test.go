@@ -27,9 +27,8 @@ func TestApplyIsWhatTheTableHoldsAfterTheCommit(t *testing.T) {
 					continue
 				}
 				tb := &table{t: t, head: before.Head, rows: s.images[rev-1].rows}
-				if err := tb.commit(before.Head, c); err != nil {
-					t.Fatalf("%s, rev %d, %s: %v", name, rev, kind, err)
-				}
+				err = tb.commit(before.Head, c)
+				expect.Must(t, err == nil, "%s, rev %d, %s: %v", name, rev, kind, err)
 				c.ID = tb.head.LastChange
 				diff := cmp.Diff(tb.load(), before.Apply(c))
 				expect.Must(t, diff == "", "%s, rev %d, %s (-table +applied):\n%s", name, rev, kind, diff)

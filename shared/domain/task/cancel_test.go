@@ -213,9 +213,8 @@ func TestAReadThatCrashesEachTimeIsGivenUp(t *testing.T) {
 	expect.That(t, e.Status == ExecutionFailed && e.Error == ReasonInterruptedRead && row.Status == StepFailed,
 		"execution %s for %s, step %s", e.Status, e.Error, row.Status)
 	s.do(s.retry, s.start, s.claim) // a person may start over
-	if row := s.load().StepOf(s.load().Execution(), 1); row.Crashes != 0 {
-		t.Errorf("the next attempt begins with %d crashes", row.Crashes)
-	}
+	row = s.load().StepOf(s.load().Execution(), 1)
+	expect.That(t, row.Crashes == 0, "the next attempt begins with %d crashes", row.Crashes)
 }
 
 func TestAClaimWhoseAnswerWasLostIsStillTheClaim(t *testing.T) {

@@ -118,14 +118,12 @@ func TestAVersionThatIsLeftToAContestWaitsForItAlone(t *testing.T) {
 	expect.That(t, e.Run == nil && len(e.Make) == 1 && e.Make[0].Ref == (aggregate.Ref{Tenant: a.Head.TenantID,
 		Kind: "contest", ID: execution}) && e.Make[0].Order == "{}", "effects are %+v", e)
 	s.do(s.contestMade)
-	if e := s.load().Effects(s.now); len(e.Make) > 0 || s.load().Prompt().Contest.Order != "" {
-		t.Errorf("it is made again: %+v", e.Make)
-	}
+	e = s.load().Effects(s.now)
+	expect.That(t, len(e.Make) == 0 && s.load().Prompt().Contest.Order == "", "it is made again: %+v", e.Make)
 	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GiveUp(1, ReasonRunFailed, now) })
 	s.waits[PromptKey(1)] = aggregate.Wait{Gate: PromptKey(1), Token: "token", Run: 1, Entered: s.now}
-	if e := s.load().Effects(s.now); len(e.Wake) > 0 {
-		t.Errorf("woken too early: %+v", e.Wake)
-	}
+	e = s.load().Effects(s.now)
+	expect.That(t, len(e.Wake) == 0, "woken too early: %+v", e.Wake)
 	// There is nothing to run.
 	s.refused(s.restarts(1), aggregate.ErrSuperseded)
 }

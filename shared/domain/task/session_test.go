@@ -116,11 +116,10 @@ func TestAPauseRemembersSinceWhenTheVendorFails(t *testing.T) {
 		s.now = s.now.Add(3 * time.Second)
 	}
 	pause(since)
-	if at := s.load().SessionLease(s.load().Execution()).Failing; at == nil || !at.Equal(since) {
-		t.Errorf("since %v", at)
-	}
-	pause(time.Time{})
 	at := s.load().SessionLease(s.load().Execution()).Failing
+	expect.That(t, at != nil && at.Equal(since), "since %v", at)
+	pause(time.Time{})
+	at = s.load().SessionLease(s.load().Execution()).Failing
 	expect.That(t, at == nil, "still since %v", at)
 }
 

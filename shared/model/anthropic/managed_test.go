@@ -78,14 +78,12 @@ func TestASessionFromBeginningToEnd(t *testing.T) {
 		t.Helper()
 		return expect.Value(c.Poll(t.Context(), id))(t)
 	}
-	if s := poll(); s.Told || s.Stop != "" {
-		t.Errorf("a session that nobody has spoken to: %+v", s)
-	}
-	expect.NoError(t, c.Say(t.Context(), id, `<data>{"steps":[]}</data>`))
-	if s := poll(); !s.Told || s.Stop != "" || len(s.ToolRequests) != 0 {
-		t.Errorf("the message waits: %+v", s)
-	}
 	s := poll()
+	expect.That(t, !s.Told && s.Stop == "", "a session that nobody has spoken to: %+v", s)
+	expect.NoError(t, c.Say(t.Context(), id, `<data>{"steps":[]}</data>`))
+	s = poll()
+	expect.That(t, s.Told && s.Stop == "" && len(s.ToolRequests) == 0, "the message waits: %+v", s)
+	s = poll()
 	expect.Must(t, len(s.ToolRequests) == 2 && s.Stop == "" && s.ToolRequests[0].Name == "list" &&
 		string(s.ToolRequests[0].Input) == `{"n":1}`, "it asks for %+v", s)
 	expect.NoError(t, c.Answer(t.Context(), id, s.ToolRequests[1].ID, "two", false))

@@ -107,10 +107,8 @@ func TestARequestThatAzureFilters(t *testing.T) {
 	}
 	r, err := refused("content_filter")
 	expect.That(t, err == nil && r.Stop == model.StopRefused && r.Usage.Calls == 1, "%+v, %v", r, err)
-	if _, err := refused("context_length_exceeded"); err == nil || !strings.Contains(err.Error(),
-		"context_length_exceeded") {
-		t.Errorf("the code is lost: %v", err)
-	}
+	_, err = refused("context_length_exceeded")
+	expect.That(t, err != nil && strings.Contains(err.Error(), "context_length_exceeded"), "the code is lost: %v", err)
 }
 
 // A request stays the same when it is decoded into OpenAI's type and encoded again.
@@ -119,9 +117,8 @@ func TestRequestsAreAsPublished(t *testing.T) {
 		var sent, again any
 		var params openai.ChatCompletionNewParams
 		body, _ := io.ReadAll(r.Body)
-		if err := json.Unmarshal(body, &params); err != nil {
-			t.Error(err)
-		}
+		err := json.Unmarshal(body, &params)
+		expect.That(t, err == nil, "%v", err)
 		written, err := json.Marshal(params)
 		expect.That(t, err == nil, "%v", err)
 		_, _ = json.Unmarshal(body, &sent), json.Unmarshal(written, &again)
@@ -129,9 +126,8 @@ func TestRequestsAreAsPublished(t *testing.T) {
 		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
 	}))
 	defer s.Close()
-	if _, err := open(s.URL).Say(t.Context(), modeltest.Request()); err != nil {
-		t.Error(err)
-	}
+	_, err := open(s.URL).Say(t.Context(), modeltest.Request())
+	expect.That(t, err == nil, "%v", err)
 }
 
 // Each of these servers refuses the parameters that it does not know.
@@ -139,9 +135,8 @@ func TestAServerThatKnowsLess(t *testing.T) {
 	var asked []map[string]any
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var q map[string]any
-		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
-			t.Error(err)
-		}
+		err := json.NewDecoder(r.Body).Decode(&q)
+		expect.That(t, err == nil, "%v", err)
 		asked = append(asked, q)
 		for _, unknown := range []string{"max_tokens", "response_format"} {
 			if q[unknown] != nil {

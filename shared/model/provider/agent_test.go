@@ -176,9 +176,8 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 			e := new(model.Error)
 			expect.That(t, limited[way] == (errors.As(err, &e) && e.Kind == model.Unpriced) && (limited[way] || err == nil),
 				"%s, %s: %v", about, way, err)
-			if err := open(tt.settings, "claude-sonnet-4-6"); err != nil {
-				t.Errorf("%s, %s of a known price: %v", about, way, err)
-			}
+			err = open(tt.settings, "claude-sonnet-4-6")
+			expect.That(t, err == nil, "%s, %s of a known price: %v", about, way, err)
 		}
 	}
 }

@@ -164,9 +164,8 @@ func TestAMissingKeyIsNamedAndLookedForAgain(t *testing.T) {
 			expect.That(t, !strings.Contains(err.Error(), "wrong"), "the error holds the key: %v", err)
 			k.value = `{"anthropic":"right","openai":"right","compatible":{"box":{"url":"` + s.URL +
 				`/v1","key":"right"},"gemini":{"url":"` + s.URL + `/v1","key":"right"}}}`
-			if err := ask(t, c, name); err != nil {
-				t.Errorf("%s after the key was added: %v", name, err)
-			}
+			err = ask(t, c, name)
+			expect.That(t, err == nil, "%s after the key was added: %v", name, err)
 		}
 	}
 }

@@ -209,10 +209,8 @@ func TestAMembersScriptGetsNothingAndKeepsNothing(t *testing.T) {
 	}
 	expect.That(t, r.orders[0].Action != r.orders[1].Action, "two scripts share a sandbox")
 	r.lines = strings.Split(strings.Repeat(strings.Repeat("x", 1000)+"\n", 100), "\n")
-	if got := expect.Value(round.Isolated(r, "").Run(t.Context(), "x"))(t); len(got) > 32<<10 ||
-		!strings.Contains(got, "more lines)") {
-		t.Errorf("%d bytes", len(got))
-	}
+	got := expect.Value(round.Isolated(r, "").Run(t.Context(), "x"))(t)
+	expect.That(t, len(got) <= 32<<10 && strings.Contains(got, "more lines)"), "%d bytes", len(got))
 }
 
 func TestAScriptRunsOnceOrNot(t *testing.T) {
@@ -242,12 +240,9 @@ func TestAScriptRunsOnceOrNot(t *testing.T) {
 		expect.Is(t, r.orders[0].TimeoutSeconds, 10, "%+v", r.orders)
 		short, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		if _, err := round.Isolated(r, "").Run(short, "x"); err == nil || len(r.orders) != 1 {
-			t.Errorf("%v", err)
-		}
-		if _, err := round.Isolated(r, "").Run(t.Context(), strings.Repeat("x", isolated.MaxScript+1)); err == nil ||
-			len(r.orders) != 1 {
-			t.Errorf("%v", err)
-		}
+		_, err := round.Isolated(r, "").Run(short, "x")
+		expect.That(t, err != nil && len(r.orders) == 1, "%v", err)
+		_, err = round.Isolated(r, "").Run(t.Context(), strings.Repeat("x", isolated.MaxScript+1))
+		expect.That(t, err != nil && len(r.orders) == 1, "%v", err)
 	})
 }

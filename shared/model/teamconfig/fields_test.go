@@ -179,9 +179,8 @@ func TestEveryFieldHasItsDefaultAndItsBound(t *testing.T) {
 				t.Errorf("%s is not required: %v", where, r.Errors)
 			}
 			for _, value := range f.taken {
-				if r := check(value); !r.Valid {
-					t.Errorf("%s = %s: %v", where, value, r.Errors)
-				}
+				r := check(value)
+				expect.That(t, r.Valid, "%s = %s: %v", where, value, r.Errors)
 			}
 			for value, want := range f.refused {
 				r := check(value)

@@ -241,9 +241,8 @@ func TestOpenSaysAtOnceThatThereIsNoWorkspace(t *testing.T) {
 			t.Errorf("%q: %v", value, err)
 		}
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a folder that is not there: %v", err)
-	}
+	_, err := Open(filepath.Join(t.TempDir(), "none"), nil)
+	expect.That(t, errors.Is(err, fs.ErrNotExist), "a folder that is not there: %v", err)
 	var bucket, prefix string
 	w, err := Open("s3://files/contests/", func(b, p string) (fs.FS, error) {
 		bucket, prefix = b, p
@@ -253,9 +252,8 @@ func TestOpenSaysAtOnceThatThereIsNoWorkspace(t *testing.T) {
 	expect.That(t, err == nil && bucket == "files" && prefix == "contests" && team.TeamID == "a" && len(found) == 0,
 		"%s %s %v %v", bucket, prefix, err, found)
 	for _, value := range []string{"s3://", "s3://files"} {
-		if _, err := Open(value, nil); err == nil {
-			t.Errorf("%s is opened without a way to read it", value)
-		}
+		_, err := Open(value, nil)
+		expect.That(t, err != nil, "%s is opened without a way to read it", value)
 	}
 }
 
@@ -284,9 +282,8 @@ func TestNoFileOutsideOfTheWorkspaceIsRead(t *testing.T) {
 	}
 	for file, want := range map[string]string{filepath.Join(folder, "deep/b.toml"): "deep/b.toml",
 		"deep/b.toml": "deep/b.toml", filepath.Join(outer, "secret.toml"): "", "../secret.toml": ""} {
-		if got, err := w.Locate(file); got != want || (err == nil) != (want != "") {
-			t.Errorf("%s is at %q, %v", file, got, err)
-		}
+		got, err := w.Locate(file)
+		expect.That(t, got == want && (err == nil) == (want != ""), "%s is at %q, %v", file, got, err)
 	}
 }
 

@@ -135,16 +135,12 @@ func TestASummaryFoldsTheEarlierOneIn(t *testing.T) {
 				w.Scripted(s)
 				calls = 2
 			}
-			if text, usage := turn.Summarize(t.Context(), w.wire, older, 1<<30, "ja"); text != turn.FirstLines(older, "ja") ||
-				usage.Calls != calls {
-				t.Errorf("%s: %q %+v", about, text, usage)
-			}
+			text, usage := turn.Summarize(t.Context(), w.wire, older, 1<<30, "ja")
+			expect.That(t, text == turn.FirstLines(older, "ja") && usage.Calls == calls, "%s: %q %+v", about, text, usage)
 		}
 	})
-	if text, usage := turn.Summarize(t.Context(), nil, older, 1<<30, "ja"); text != turn.FirstLines(older, "ja") ||
-		usage.Calls != 0 {
-		t.Errorf("without a model: %q", text)
-	}
+	text, usage := turn.Summarize(t.Context(), nil, older, 1<<30, "ja")
+	expect.That(t, text == turn.FirstLines(older, "ja") && usage.Calls == 0, "without a model: %q", text)
 }
 
 // wireOf makes a wire of a function.

@@ -86,9 +86,8 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 				want = of.want
 			}
 			expect.Same(t, want, body[of.member])
-			if _, sampled := body["temperature"]; sampled != tt.sampled {
-				t.Errorf("%s: sampled %v", about, sampled)
-			}
+			_, sampled := body["temperature"]
+			expect.That(t, sampled == tt.sampled, "%s: sampled %v", about, sampled)
 			if tt.published {
 				read := of.read(t, asked[len(asked)-1]).(map[string]any)
 				expect.Same(t, of.want, read[of.member])
@@ -97,10 +96,9 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 		for range 2 { // refused with its schema, and again without
 			w.Fail(models.Failure{Status: 400})
 		}
-		if _, err := w.wire.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User,
-			Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}); err == nil {
-			t.Error("a bad request was answered")
-		}
+		_, err := w.wire.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User,
+			Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)})
+		expect.That(t, err != nil, "a bad request was answered")
 	})
 }
 
@@ -290,11 +288,10 @@ func TestWhatCanBeNoRequestsIDIsNotKept(t *testing.T) {
 		client.Transport = renamed{client.Transport}
 		w.wire = w.of(s.URL, w.Key, client)
 		w.Scripted(models.Script{Text: "こんにちは"})
-		if reply, err := w.answer(t, turnOf(user("やあ"))); err != nil || reply.Usage.RequestID != "" {
-			t.Errorf("%+v, %v", reply.Usage, err)
-		}
-		w.Fail(models.Failure{Status: http.StatusServiceUnavailable})
 		reply, err := w.answer(t, turnOf(user("やあ")))
+		expect.That(t, err == nil && reply.Usage.RequestID == "", "%+v, %v", reply.Usage, err)
+		w.Fail(models.Failure{Status: http.StatusServiceUnavailable})
+		reply, err = w.answer(t, turnOf(user("やあ")))
 		var e *model.Error
 		expect.That(t, errors.As(err, &e) && e.RequestID == "" && reply.Usage.RequestID == "", "%+v, %v", reply.Usage, err)
 	})
@@ -333,8 +330,6 @@ func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
 		for range 2 { // refused with its sampling, and again without
 			w.Fail(models.Failure{Status: 400})
 		}
-		if _, err := w.wire.Say(t.Context(), sampled()); err == nil {
-			t.Error("a bad request was answered")
-		}
+		expect.That(t, expect.Err(w.wire.Say(t.Context(), sampled())) != nil, "a bad request was answered")
 	})
 }

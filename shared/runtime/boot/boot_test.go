@@ -29,12 +29,11 @@ func TestAnErrorNamesAllThatIsMissing(t *testing.T) {
 	t.Setenv("SLACK_SECRET_ID", "slack")
 	t.Setenv("TABLE_NAME", "")
 	var e twoNames
-	if err := Read(&e); err == nil || err.Error() != "environment variables are missing: TABLE_NAME, SLACK_PACE" {
-		t.Error(err)
-	}
+	err := Read(&e)
+	expect.That(t, err != nil && err.Error() == "environment variables are missing: TABLE_NAME, SLACK_PACE", "%v", err)
 	t.Setenv("TABLE_NAME", "ringi")
 	t.Setenv("SLACK_PACE", "1")
-	err := Read(&e)
+	err = Read(&e)
 	expect.That(t, err == nil && e.TableName == "ringi" && e.SlackSecretID == "slack" && e.SlackAPIURL == "" &&
 		e.Pace == "1", "%+v, %v", e, err)
 }

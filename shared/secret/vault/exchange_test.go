@@ -158,19 +158,16 @@ func TestConsent(t *testing.T) {
 			token, err := p.Finish(t.Context(), c, consent, back, now)
 			expect.Must(t, err == nil && token.Access != "" && token.Refresh != "" &&
 				(token.CompanyID != "") == (p.Name == "freee"), "%v", err)
-			if _, err := p.Refresh(t.Context(), c, token.Refresh); err != nil {
-				t.Errorf("the refresh token does not work: %v", err)
-			}
+			_, err = p.Refresh(t.Context(), c, token.Refresh)
+			expect.That(t, err == nil, "the refresh token does not work: %v", err)
 			var e *vault.OAuthError
-			if _, err := p.Finish(t.Context(), c, consent, back, now); !errors.As(err, &e) || e.State != vault.TokenRefused {
-				t.Errorf("a code works twice: %v", err)
-			}
+			_, err = p.Finish(t.Context(), c, consent, back, now)
+			expect.That(t, errors.As(err, &e) && e.State == vault.TokenRefused, "a code works twice: %v", err)
 			other, _ := begin()
 			mixed, back := begin()
 			mixed.Verifier = other.Verifier
-			if _, err := p.Finish(t.Context(), c, mixed, back, now); !errors.As(err, &e) || e.State != vault.TokenRefused {
-				t.Errorf("another's verifier: %v", err)
-			}
+			_, err = p.Finish(t.Context(), c, mixed, back, now)
+			expect.That(t, errors.As(err, &e) && e.State == vault.TokenRefused, "another's verifier: %v", err)
 		})
 	}
 }

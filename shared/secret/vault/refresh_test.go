@@ -76,9 +76,8 @@ func testRenew(t *testing.T, w *world) {
 	second, err := w.Renew(t.Context(), tenant, "freee", first.Access)
 	expect.Must(t, err == nil && second != first.Access, "%v", err)
 	// Another call reports the first token as refused later.
-	if again, err := w.Renew(t.Context(), tenant, "freee", first.Access); again != second || err != nil {
-		t.Errorf("%v", err)
-	}
+	again, err := w.Renew(t.Context(), tenant, "freee", first.Access)
+	expect.That(t, again == second && err == nil, "%v", err)
 	w.posts(t, "freee", 1)
 }
 
@@ -93,14 +92,12 @@ func testRevoked(t *testing.T, w *world) {
 
 	expect.NoError(t, w.Connect(t.Context(), "T2", "google", vault.Credential{AccessToken: "by hand"}, "{}",
 		aggregate.System()))
-	if token, err := w.Token(t.Context(), "T2", "google"); token != "by hand" || err != nil {
-		t.Errorf("%v", err)
-	}
+	token, err := w.Token(t.Context(), "T2", "google")
+	expect.That(t, token == "by hand" && err == nil, "%v", err)
 	ended := tenancy.ErrNotConnected{}
-	if _, err := w.Renew(t.Context(), "T2", "google", "by hand"); !errors.As(err, &ended) ||
-		ended.Reason != tenancy.CredentialRefused {
-		t.Errorf("there is nothing to renew it with: %v", err)
-	}
+	_, err = w.Renew(t.Context(), "T2", "google", "by hand")
+	expect.That(t, errors.As(err, &ended) && ended.Reason == tenancy.CredentialRefused,
+		"there is nothing to renew it with: %v", err)
 	w.posts(t, "google", 0)
 }
 
@@ -218,13 +215,12 @@ func testUnsaved(t *testing.T, w *world) {
 	}
 	v := w.Vault
 	v.Rows = rows
-	if token, err := v.Renew(t.Context(), tenant, "freee", first.Access); err == nil {
-		t.Errorf("%q was given before it was kept", token)
-	}
+	token, err := v.Renew(t.Context(), tenant, "freee", first.Access)
+	expect.That(t, err != nil, "%q was given before it was kept", token)
 	expect.That(t, writes >= 5, "saving was tried %d times", writes-1)
 	w.posts(t, "freee", 1)
 	w.later(2 * time.Minute)
-	_, err := w.Renew(t.Context(), tenant, "freee", first.Access)
+	_, err = w.Renew(t.Context(), tenant, "freee", first.Access)
 	w.ended(t, "freee", err, tenancy.CredentialLost)
 	w.posts(t, "freee", 1)
 }

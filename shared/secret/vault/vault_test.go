@@ -69,10 +69,9 @@ func testServerSecret(t *testing.T, w *world) {
 	here, there := tenancy.MCPServer{Name: "rooms", URL: "https://a.example.com/mcp"}, tenancy.MCPServer{Name: "rooms",
 		URL: "https://b.example.com/mcp"}
 	var field aggregate.Problem
-	if err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}, "{}",
-		aggregate.System()); !errors.As(err, &field) {
-		t.Errorf("without an address: %v", err)
-	}
+	err := w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu"}, "{}",
+		aggregate.System())
+	expect.That(t, errors.As(err, &field), "without an address: %v", err)
 	expect.NoError(t, w.Connect(t.Context(), "T1", here.Provider(),
 		vault.Credential{AccessToken: "himitsu", Address: here.URL}, "{}", aggregate.System()))
 	expect.Is(t, expect.Value(w.ServerToken(t.Context(), "T1", here))(t), "himitsu", "here")
@@ -159,19 +158,16 @@ func testSlack(t *testing.T, w *world) {
 		token("xoxb-deployment", "")
 	}
 	notConnected := tenancy.ErrNotConnected{}
-	if got, err := w.SlackToken(t.Context(), "TELSE", "xoxb-deployment", own); got != "" ||
-		!errors.As(err, &notConnected) {
-		t.Errorf("another workspace is given %q, %v", got, err)
-	}
+	got, err := w.SlackToken(t.Context(), "TELSE", "xoxb-deployment", own)
+	expect.That(t, got == "" && errors.As(err, &notConnected), "another workspace is given %q, %v", got, err)
 	if err := w.Allow(t.Context(), "TELSE", "slack", aggregate.System()); err != nil { // without a token of its own
 		t.Fatal(err)
 	}
-	if got, err := w.SlackToken(t.Context(), "TELSE", "xoxb-deployment", own); got != "" ||
-		!errors.As(err, &notConnected) {
-		t.Errorf("one that connected without a token is given %q, %v", got, err)
-	}
+	got, err = w.SlackToken(t.Context(), "TELSE", "xoxb-deployment", own)
+	expect.That(t, got == "" && errors.As(err, &notConnected), "one that connected without a token is given %q, %v",
+		got, err)
 	silent := errors.New("timeout")
-	got, err := w.SlackToken(t.Context(), "TNOBODY", "xoxb-deployment",
+	got, err = w.SlackToken(t.Context(), "TNOBODY", "xoxb-deployment",
 		func(context.Context, string) (bool, error) { return false, silent })
 	expect.That(t, got == "" && errors.Is(err, silent), "while nobody knows whose it is, %q, %v", got, err)
 	expect.NoError(t, w.Connect(t.Context(), "TSLACK", "slack", vault.Credential{AccessToken: "xoxb-own"}, "{}",

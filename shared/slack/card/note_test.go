@@ -85,10 +85,9 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 	}
 	for _, r := range aggregate.Rules {
 		for _, locale := range language.All {
-			if got := card.Note(locale, aggregate.ErrNotAllowed{Rule: r}); got == "" ||
-				got == card.Note(locale, aggregate.ErrNotAllowed{}) {
-				t.Errorf("%s: no note for the rule %s", locale, r)
-			}
+			got := card.Note(locale, aggregate.ErrNotAllowed{Rule: r})
+			expect.That(t, got != "" && got != card.Note(locale, aggregate.ErrNotAllowed{}), "%s: no note for the rule %s",
+				locale, r)
 		}
 	}
 }
@@ -107,9 +106,8 @@ func TestOtherNotes(t *testing.T) {
 		got := card.Unreachable(locale, "C0HR", "is_archived")
 		expect.That(t, strings.Contains(got, "<#C0HR>") &&
 			(strings.Contains(got, "(is＿archived)") || strings.Contains(got, "(is_archived)")), "%s: %q", locale, got)
-		if got := card.Unreachable(locale, "<!channel>", ""); strings.Contains(got, "<!channel>") {
-			t.Errorf("%s: %q", locale, got)
-		}
+		got = card.Unreachable(locale, "<!channel>", "")
+		expect.That(t, !strings.Contains(got, "<!channel>"), "%s: %q", locale, got)
 	}
 }
 

@@ -143,9 +143,8 @@ func TestEachLanguageHasAllTexts(t *testing.T) {
 func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 	got := Sentence("ja", task.ReasonToolFailed, "<!channel>\n*x*", explain.RetryRun)
 	expect.Has(t, got, "失敗しました (&lt;!channel&gt; ＊x＊)。")
-	if got := Sentence("ja", task.ReasonToolFailed, strings.Repeat("x", 10000), explain.NoRetry); len(got) > 1000 {
-		t.Errorf("a long detail is not cut: %d bytes", len(got))
-	}
+	got = Sentence("ja", task.ReasonToolFailed, strings.Repeat("x", 10000), explain.NoRetry)
+	expect.That(t, len(got) <= 1000, "a long detail is not cut: %d bytes", len(got))
 }
 
 // stored are states whose rows have a sentence in Japanese, which was the workspace's language when it was written, or

@@ -194,12 +194,10 @@ func TestNobodyApprovesWhatStandsBehindEmptyLines(t *testing.T) {
 	expect.That(t, !card.PromptFits(dots), "900 lines fit a card")
 	s := received(t).extracted().drafting()
 	s.do(s.FinishPrompt(s.Head.Run, task.Drafted{Content: dots}, tenancy.DefaultSettings(), s.now))
-	if m := render(s.Aggregate, s.card(promptCard), "ja", s.now); offers(m, "approve_prompt") {
-		t.Error("900 lines can be approved on a card")
-	}
-	if all, submits := reviewed(t, s, task.CardPrompt, s.Prompt().ID); !submits || !strings.Contains(all, "U0EVIL001") {
-		t.Error("900 lines can't be approved in the dialog")
-	}
+	m := render(s.Aggregate, s.card(promptCard), "ja", s.now)
+	expect.That(t, !offers(m, "approve_prompt"), "900 lines can be approved on a card")
+	all, submits := reviewed(t, s, task.CardPrompt, s.Prompt().ID)
+	expect.That(t, submits && strings.Contains(all, "U0EVIL001"), "900 lines can't be approved in the dialog")
 	text := expect.Value(json.Marshal(map[string]any{"recipient": "U1",
 		"text": "完了しました" + strings.Repeat("\n", 2801) + "解雇します", "details": []any{}}))(t)
 	_, blocks := calling(t, "send_slack_dm", string(text), string(text)).gate(t)

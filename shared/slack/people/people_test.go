@@ -108,10 +108,9 @@ func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 		by, policy, err := p.Who(t.Context(), Want{User: tt.user, Team: tt.team}, r, tenancy.DefaultSettings())
 		expect.NoError(t, err)
 		var refused aggregate.ErrNotAllowed
-		if err := policy.Approve(by, "U0"); (err != nil) != (tt.rule != "") ||
-			errors.As(err, &refused) && refused.Rule != tt.rule {
-			t.Errorf("%s, whose click says %q: %v", tt.user, tt.team, err)
-		}
+		err = policy.Approve(by, "U0")
+		expect.That(t, (err != nil) == (tt.rule != "") && (!errors.As(err, &refused) || refused.Rule == tt.rule),
+			"%s, whose click says %q: %v", tt.user, tt.team, err)
 	}
 }
 
@@ -165,9 +164,8 @@ func TestAUserGroupIsItsWorkspacesOwn(t *testing.T) {
 		o := aggregate.Origin{Team: team, User: "U0", Channel: "C1"}
 		by, policy, err := p.Who(slackapi.For(t.Context(), team), Want{User: "U" + team}, o, s)
 		expect.NoError(t, err)
-		if err := policy.Approve(by, "U0"); err != nil {
-			t.Errorf("the member of %s: %v", team, err)
-		}
+		err = policy.Approve(by, "U0")
+		expect.That(t, err == nil, "the member of %s: %v", team, err)
 	}
 }
 
@@ -267,9 +265,8 @@ func TestPeopleSeeTheirOwnRequestsAndThoseOfTheirChannels(t *testing.T) {
 	if _, err := p.Sight(t.Context(), "T1", "U1"); err != nil || len(d.asked) != 1 {
 		t.Errorf("a person's channels were listed %d times within a minute: %v", len(d.asked), err)
 	}
-	if _, err := p.Sight(t.Context(), "T1", "U2"); err != nil || len(d.asked) != 2 {
-		t.Errorf("one person's channels were taken for another's: %v", err)
-	}
+	_, err = p.Sight(t.Context(), "T1", "U2")
+	expect.That(t, err == nil && len(d.asked) == 2, "one person's channels were taken for another's: %v", err)
 }
 
 // silent is a Slack that lists no channels.

@@ -260,7 +260,6 @@ func TestAPersonIsFoundAmongThousands(t *testing.T) {
 		}
 		expect.That(t, got == want && !more, "%q finds %q, want %q", text, got, want)
 	}
-	if users, _, more := m.Find("佐藤", 20); len(users) != 20 || !more {
-		t.Errorf("%d people are shown, more: %v", len(users), more)
-	}
+	users, _, more := m.Find("佐藤", 20)
+	expect.That(t, len(users) == 20 && more, "%d people are shown, more: %v", len(users), more)
 }

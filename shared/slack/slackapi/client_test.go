@@ -157,9 +157,8 @@ func TestWhatWasSaidBefore(t *testing.T) {
 		t.Errorf("%d messages, %v", len(got), err)
 	}
 	s.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})
-	if _, err := s.Client.Before(t.Context(), webapi.HR, root, asked, 3); slackapi.Code(err) != "missing_scope" {
-		t.Errorf("got %v", err)
-	}
+	_, err = s.Client.Before(t.Context(), webapi.HR, root, asked, 3)
+	expect.That(t, slackapi.Code(err) == "missing_scope", "got %v", err)
 }
 
 func TestAMessageAsItStands(t *testing.T) {

@@ -181,12 +181,10 @@ func TestACallIsMadeAgainWithTheTokenThatReplacedARefusedOne(t *testing.T) {
 	ts, err := c.Post(t.Context(), webapi.HR, "", message("one"), about) // a form
 	expect.Must(t, err == nil && ts != "" && r.refused == 1, "%q, %v, asked %d times", ts, err, r.refused)
 	r.token = "xoxb-old"
-	if _, err := c.User(t.Context(), webapi.Sato); err != nil || r.refused != 2 {
-		t.Errorf("%v, asked %d times", err, r.refused)
-	}
-	if err := c.Update(t.Context(), webapi.HR, ts, message("two"), about); err != nil || r.refused != 2 {
-		t.Errorf("%v, asked %d times", err, r.refused)
-	}
+	_, err = c.User(t.Context(), webapi.Sato)
+	expect.That(t, err == nil && r.refused == 2, "%v, asked %d times", err, r.refused)
+	err = c.Update(t.Context(), webapi.HR, ts, message("two"), about)
+	expect.That(t, err == nil && r.refused == 2, "%v, asked %d times", err, r.refused)
 }
 
 // Slack is asked only once which workspace a token belongs to.

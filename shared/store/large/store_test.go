@@ -102,19 +102,15 @@ func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {
 		expect.NoError(t, err)
 		expect.Same(t, want, b)
 		opens(t, s, w, b, v)
-		if _, err := s.Open(t.Context(), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), b); !errors.Is(err,
-			aggregate.ErrNotFound) {
-			t.Errorf("another tenant's: %v", err)
-		}
+		_, err = s.Open(t.Context(), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), b)
+		expect.That(t, errors.Is(err, aggregate.ErrNotFound), "another tenant's: %v", err)
 	})
 	t.Run("what is too large is named so, and not sent", func(t *testing.T) {
 		before := w.Transport.Count("PUT")
 		b, err := s.Keep(t.Context(), w.Ref, text(large.MaxBytes+1))
 		expect.That(t, errors.Is(err, large.ErrTooLarge) && b.S3Key == "" && b.Preview != "" &&
 			w.Transport.Count("PUT") == before, "%+v, %v", b, err)
-		if _, err := s.Open(t.Context(), w.Ref, b); err == nil {
-			t.Error("a preview was opened as the value")
-		}
+		expect.That(t, expect.Err(s.Open(t.Context(), w.Ref, b)) != nil, "a preview was opened as the value")
 	})
 }
 
@@ -171,10 +167,8 @@ func testOpened(t *testing.T, s large.Store, w *pipelinetest.World) {
 			expect.Is(t, w.Transport.Count("GET")-before, 1, "were fetched")
 		}
 		before := w.Transport.Count("GET")
-		if drawn, err := s.Opened(t.Context(), a, "01PROMPT"); err != nil || drawn != a ||
-			w.Transport.Count("GET") != before {
-			t.Errorf("a policy has no arguments: %v", err)
-		}
+		drawn, err := s.Opened(t.Context(), a, "01PROMPT")
+		expect.That(t, err == nil && drawn == a && w.Transport.Count("GET") == before, "a policy has no arguments: %v", err)
 	})
 	t.Run("a bucket that is down is worth another try", func(t *testing.T) {
 		defer w.Transport.ClearFaults()
@@ -183,8 +177,7 @@ func testOpened(t *testing.T, s large.Store, w *pipelinetest.World) {
 		w.Transport.DropCalls("GET", 99)
 		failed, err := s.Keep(t.Context(), w.Ref, text(large.MaxInline+4))
 		expect.That(t, pipeline.Name(err) == pipeline.Unavailable && failed.S3Key == "", "keep: %+v, %v", failed, err)
-		if _, err := s.Open(t.Context(), w.Ref, b); pipeline.Name(err) != pipeline.Unavailable {
-			t.Errorf("open: %v", err)
-		}
+		_, err = s.Open(t.Context(), w.Ref, b)
+		expect.That(t, pipeline.Name(err) == pipeline.Unavailable, "open: %v", err)
 	})
 }

@@ -154,9 +154,8 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	expect.That(t, status == http.StatusOK && bytes.Equal(body, archive), "%d, %d bytes", status, len(body))
 	expect.Fails(t, expect.Err(s.Take(t.Context(), session, "01ACTION")), large.ErrGone, "before anything is uploaded")
 	_, changed := tree(t, "2")
-	if status := upload(t, o.Upload, changed); status/100 != 2 {
-		t.Fatalf("the upload is answered %d", status)
-	}
+	status = upload(t, o.Upload, changed)
+	expect.Must(t, status/100 == 2, "the upload is answered %d", status)
 	taken := expect.Value(s.Take(t.Context(), session, "01ACTION"))(t)
 	after := expect.Value(s.Get(t.Context(), session, taken))(t)
 	content, _ := after.Content("main.py")
@@ -165,13 +164,11 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 		expect.Fails(t, expect.Err(s.Take(t.Context(), session, "01ACTION")), files.ErrRefused, "what is no archive")
 	}
 
-	if status, _ := get(t, o.Cancel); status == http.StatusOK {
-		t.Error("it is cancelled before anybody did")
-	}
+	status, _ = get(t, o.Cancel)
+	expect.That(t, status != http.StatusOK, "it is cancelled before anybody did")
 	expect.NoError(t, s.Cancel(t.Context(), session, "01ACTION"))
-	if status, _ := get(t, o.Cancel); status != http.StatusOK {
-		t.Errorf("a cancel is answered %d", status)
-	}
+	status, _ = get(t, o.Cancel)
+	expect.That(t, status == http.StatusOK, "a cancel is answered %d", status)
 
 	other := large.VersionsOf{Tenant: session.Tenant, ID: "other"}
 	expect.Fails(t, expect.Err(s.Get(t.Context(), other, version)), large.ErrGone, "another session's version")
@@ -203,7 +200,6 @@ func TestAVersionIsNoPath(t *testing.T) {
 		_, err := s.Get(t.Context(), session, version)
 		expect.That(t, err != nil && strings.Contains(err.Error(), "is no SHA-256"), "%q: %v", version, err)
 	}
-	if got, err := s.Get(t.Context(), session, ""); err != nil || len(got.Paths()) != 0 {
-		t.Errorf("the empty version: %v", err)
-	}
+	got, err := s.Get(t.Context(), session, "")
+	expect.That(t, err == nil && len(got.Paths()) == 0, "the empty version: %v", err)
 }

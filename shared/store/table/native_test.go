@@ -106,10 +106,9 @@ func TestARowIsAtMostWhatDynamoDBTakes(t *testing.T) {
 	}
 	packed := func(n int) (Item, error) { return Pack("message", "MESSAGES#t#s", "m", row{strings.Repeat("a", n)}) }
 	room := maxItem - SizeOf(expect.Value(packed(0))(t))
-	if it, err := packed(room); err != nil || SizeOf(it) != 400*1024 {
-		t.Errorf("%d bytes: %v", SizeOf(it), err)
-	}
-	_, err := packed(room + 1)
+	it, err := packed(room)
+	expect.That(t, err == nil && SizeOf(it) == 400*1024, "%d bytes: %v", SizeOf(it), err)
+	_, err = packed(room + 1)
 	large, ok := errors.AsType[aggregate.ErrTooLarge](err)
 	expect.That(t, ok && large.Row == "message" && large.Bytes == 400*1024+1, "one byte more: %v", err)
 }

@@ -201,9 +201,8 @@ func TestTheMonthIsTheOneThatWasAskedFor(t *testing.T) {
 			e := (*explain.CallError)(nil)
 			expect.That(t, (test.want != "" || errors.As(err, &e) && e.Problem == explain.ProblemPeriod) &&
 				(test.want == "" || err == nil), "%v", err)
-			if asked := strings.Join(c.asked, " "); got.Period != test.want || asked != test.asked {
-				t.Errorf("counted %q, asked for %s", got.Period, asked)
-			}
+			asked := strings.Join(c.asked, " ")
+			expect.That(t, got.Period == test.want && asked == test.asked, "counted %q, asked for %s", got.Period, asked)
 		})
 	}
 }
@@ -269,9 +268,8 @@ func TestCounts(t *testing.T) {
 }
 
 func TestValidateFindsWhatCannotBe(t *testing.T) {
-	if p := freee.Validate([]freee.Record{record(1, 10, 10, 0, 0), record(2, 0, 0, 0, 0)}); len(p) > 0 {
-		t.Errorf("sound records: %v", p)
-	}
+	p := freee.Validate([]freee.Record{record(1, 10, 10, 0, 0), record(2, 0, 0, 0, 0)})
+	expect.That(t, len(p) == 0, "sound records: %v", p)
 	for name, test := range map[string]struct {
 		change func(*freee.Record)
 		want   string
@@ -292,8 +290,6 @@ func TestValidateFindsWhatCannotBe(t *testing.T) {
 		})
 	}
 	expect.Is(t, len(freee.Validate(nil)), 1, "nobody at all")
-	if p := freee.Validate([]freee.Record{record(1, 0, 0, 0, 0), record(1, 0, 0, 0, 0)}); len(p) != 1 ||
-		!strings.Contains(p[0], "twice") {
-		t.Errorf("a person twice: %v", p)
-	}
+	p = freee.Validate([]freee.Record{record(1, 0, 0, 0, 0), record(1, 0, 0, 0, 0)})
+	expect.That(t, len(p) == 1 && strings.Contains(p[0], "twice"), "a person twice: %v", p)
 }

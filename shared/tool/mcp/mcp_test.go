@@ -265,10 +265,9 @@ func TestAToolSaysThatItFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, v := newRooms(t)
 			_, err := v.call(t, "book_room", v.hash(t, "book_room"), arguments)
-			if e := known(t, err); e.Outcome != explain.CallFailed || e.Problem != explain.ProblemRejected ||
-				len(s.Bookings()) != 0 {
-				t.Errorf("%v", e)
-			}
+			e := known(t, err)
+			expect.That(t, e.Outcome == explain.CallFailed && e.Problem == explain.ProblemRejected &&
+				len(s.Bookings()) == 0, "%v", e)
 		})
 	}
 	_, v := newRooms(t)

@@ -185,9 +185,8 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 		return err
 	}
 	const hr, sales, development, team = 3510001, 3510008, 3510015, 3510022
-	if err := ask("人事部,営業部", hr, sales, team); err != nil {
-		t.Error(err)
-	}
+	err := ask("人事部,営業部", hr, sales, team)
+	expect.That(t, err == nil, "%v", err)
 	before := w.vendors.Calls("list_attendance")
 	for name, err := range map[string]error{
 		"of another": ask("人事部", hr, development), "unknown to freee": ask("宇宙部", hr), "nobody's": ask("人事部", 1),

@@ -99,10 +99,9 @@ func TestATabIsAsLargeAsItsTable(t *testing.T) {
 			}
 			var out sheets.Written
 			w.run(t, sheetTool, table(t, "tab", test.rows, test.columns), &out)
-			if rows := w.vendors.Rows("ringi-demo-sheet", "tab"); out.UpdatedRows != test.rows || len(rows) != test.rows+1 ||
-				len(rows[0]) != test.columns {
-				t.Errorf("%+v, %d rows", out, len(rows))
-			}
+			rows := w.vendors.Rows("ringi-demo-sheet", "tab")
+			expect.That(t, out.UpdatedRows == test.rows && len(rows) == test.rows+1 && len(rows[0]) == test.columns,
+				"%+v, %d rows", out, len(rows))
 		})
 	}
 }

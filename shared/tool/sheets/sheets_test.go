@@ -47,9 +47,8 @@ func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 		if schema := schemas[r.Method]; schema != "" {
 			var body any
 			b, _ := io.ReadAll(r.Body)
-			if err := json.Unmarshal(b, &body); err != nil {
-				t.Errorf("%v: %s", err, b)
-			}
+			err := json.Unmarshal(b, &body)
+			expect.That(t, err == nil, "%v: %s", err, b)
 			for _, d := range api.Differences(schema, body) {
 				t.Error(d)
 			}
@@ -69,9 +68,8 @@ func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 		below := map[string]int{"a": 2}[tab]
 		want := sheets.Written{SpreadsheetID: "1AbC_-", UpdatedRange: "a!A1:B3", UpdatedRows: 2, UpdatedCells: 6,
 			URL: "https://docs.example/x", RowsBelow: &below}
-		if d := cmp.Diff(want, got); err != nil || d != "" {
-			t.Error(d, err)
-		}
+		d := cmp.Diff(want, got)
+		expect.That(t, err == nil && d == "", "%v %v", d, err)
 	}
 	want := "GET /v4/spreadsheets/1AbC_- POST /v4/spreadsheets/1AbC_-:batchUpdate PUT " +
 		"/v4/spreadsheets/1AbC_-/values/%27a%27%21A1:B3 GET /v4/spreadsheets/1AbC_-/values/%27a%27%21A4:B9"

@@ -173,10 +173,9 @@ func TestEachProviderSaysWhatItNeedsOfTheEnvironment(t *testing.T) {
 			}
 			return "k"
 		}
-		if _, a, err := models.ModelOf(name, given); err != nil || a.Key != "k" || a.Address != "https://example.com/v1" ||
-			a.Dial != "example.com:443" {
-			t.Errorf("%s: %+v, %v", name, a, err)
-		}
+		_, a, err := models.ModelOf(name, given)
+		expect.That(t, err == nil && a.Key == "k" && a.Address == "https://example.com/v1" && a.Dial == "example.com:443",
+			"%s: %+v, %v", name, a, err)
 	}
 }
 
