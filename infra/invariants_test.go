@@ -214,8 +214,7 @@ func TestNothingIsExecutedWithoutAYes(t *testing.T) {
 					expect.NoError(t, k.answer(proposing(typ, p, "")))
 				}
 				expect.NoError(t, way(k))
-				err := k.claim()
-				expect.That(t, err != nil, "%s (proposed by a person: %v): it is claimed", name, byPerson)
+				expect.That(t, k.claim() != nil, "%s (proposed by a person: %v): it is claimed", name, byPerson)
 			}
 		}
 		k := newThread(t)

@@ -130,8 +130,7 @@ func testServerChanged(t *testing.T, m *meeting) {
 	e := m.ends(task.ExecutionFailed, task.ReasonToolFailed, task.StepFailed)
 	expect.That(t, strings.Contains(e.ErrorDetail, "book_room") && strings.Contains(e.ErrorDetail, "許可し直して"),
 		"the card says %q", e.ErrorDetail)
-	p := m.permission(booking)
-	expect.That(t, p.ChangedAt != nil, "the tool is still on")
+	expect.That(t, m.permission(booking).ChangedAt != nil, "the tool is still on")
 	expect.Is(t, len(m.rooms.Bookings()), 0, "bookings")
 }
 

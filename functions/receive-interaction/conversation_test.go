@@ -114,8 +114,7 @@ func testActionApproved(t *testing.T, db *storetest.Server) {
 func testActionRejected(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
 	k.quiet(k.press(webapi.Suzuki, card.RejectAction, k.value()), webapi.Suzuki)
-	out := k.send(webapi.Suzuki, reason(nil))
-	expect.That(t, out.Body != "", "a form without a reason closes")
+	expect.That(t, k.send(webapi.Suzuki, reason(nil)).Body != "", "a form without a reason closes")
 	k.quiet(k.press(webapi.Suzuki, card.RejectAction, k.value()), webapi.Suzuki)
 	k.quiet(k.send(webapi.Suzuki, reason("本番はだめ")), webapi.Suzuki)
 	x := k.action()

@@ -106,8 +106,7 @@ func testUnknownMethod(t *testing.T, w *world) {
 	elsewhere := w.click(webapi.Suzuki, "approve_prompt", p.ID)
 	elsewhere["container"].(map[string]any)["channel_id"] = webapi.General
 	w.post(elsewhere)
-	got := w.Load().Prompt()
-	expect.Must(t, got.Status == aggregate.PendingApproval, "a click in another channel counts")
+	expect.Must(t, w.Load().Prompt().Status == aggregate.PendingApproval, "a click in another channel counts")
 	w.quiet(w.post(w.click(webapi.Tanaka, "approve_prompt", p.ID)), webapi.Tanaka)
 	expect.Same(t, webapi.Tanaka, w.Load().Prompt().ApprovedBy)
 }
@@ -141,8 +140,7 @@ func testDirectMessage(t *testing.T, w *world) {
 	p := w.prompted()
 	other := w.click(webapi.Suzuki, "approve_prompt", p.ID)
 	w.post(other)
-	got := w.Load().Prompt()
-	expect.Must(t, got.Status == aggregate.PendingApproval, "who is not in the conversation approved")
+	expect.Must(t, w.Load().Prompt().Status == aggregate.PendingApproval, "who is not in the conversation approved")
 	w.slack.Calls()
 	w.quiet(w.post(w.click(webapi.Sato, "approve_prompt", p.ID)), webapi.Sato)
 	expect.Same(t, webapi.Sato, w.Load().Prompt().ApprovedBy)

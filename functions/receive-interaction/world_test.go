@@ -219,8 +219,7 @@ func (w *world) told(out inbound.Response, user, want string) {
 // healed checks that the cards are to be redrawn.
 func (w *world) healed() {
 	w.T.Helper()
-	head := w.Load().Head
-	expect.That(w.T, head.ShownRev == 0, "the card keeps its buttons")
+	expect.That(w.T, w.Load().Head.ShownRev == 0, "the card keeps its buttons")
 }
 
 type failing struct {

@@ -163,8 +163,7 @@ func TestAWorkspaceThatIsGoneIsEmptyAfterwards(t *testing.T) {
 func TestAnActionThatWasReleasedIsPreparedAgain(t *testing.T) {
 	w := approved(t, storetest.Start(t), conversation.ShellCommand, command)
 	w.box.err = fmt.Errorf("no room: %w", isolated.ErrNotBegun)
-	_, err := w.handle()
-	expect.Must(t, err != nil, "it has begun")
+	expect.Must(t, expect.Err(w.handle()) != nil, "it has begun")
 	w.Sandbox = nil // switched off meanwhile
 	expect.Value(w.handle())(t)
 	x := w.action()

@@ -293,8 +293,7 @@ func testCrash(t *testing.T, w *world) {
 func testNotBegun(t *testing.T, w *world) {
 	w.box.err = fmt.Errorf("no room: %w", isolated.ErrNotBegun)
 	for try := range 9 {
-		_, err := w.handle()
-		expect.Must(t, err != nil, "try %d is no error", try)
+		expect.Must(t, expect.Err(w.handle()) != nil, "try %d is no error", try)
 		if x := w.action(); try < 8 && (x.Status != conversation.ActionExecuting || x.Claim != nil) {
 			t.Fatalf("after try %d: %+v", try, x)
 		}

@@ -73,8 +73,7 @@ func testFollows(t *testing.T, w *world) {
 	expect.Same(t, 0, len(w.slack.Calls()))
 	w.Extracted()
 	w.done()
-	now := w.shows("勤怠")
-	expect.That(t, now[0].TS == first[0].TS, "the card is another message")
+	expect.That(t, w.shows("勤怠")[0].TS == first[0].TS, "the card is another message")
 	c := w.Load().Card("CARD#task")
 	expect.That(t, c.State == aggregate.CardPosted && c.Hash != "" && c.ClaimedBy == "", "%+v", c)
 }
@@ -158,8 +157,7 @@ func testDeleted(t *testing.T, w *world) {
 	expect.NoError(t, w.slack.Delete(webapi.HR, old, webapi.Bot))
 	w.Extracted()
 	w.done()
-	m := w.shows("勤怠")
-	expect.That(t, m[0].TS != old, "the same message")
+	expect.That(t, w.shows("勤怠")[0].TS != old, "the same message")
 }
 
 func testCantUpdate(code string) func(*testing.T, *world) {
@@ -212,14 +210,12 @@ func testArchivedAtGate(t *testing.T, w *world) {
 	expect.NoError(t, w.slack.SetArchived(webapi.HR, false))
 	w.slack.Calls()
 	w.Later(time.Hour - time.Second)
-	e := w.Load().Effects(w.Now())
-	expect.That(t, !e.Cards, "the sweeper asks for cards within the hour")
+	expect.That(t, !w.Load().Effects(w.Now()).Cards, "the sweeper asks for cards within the hour")
 	w.done()
 	calls := w.slack.Calls()
 	expect.That(t, len(calls) == 0, "tried again within the hour: %v", calls)
 	w.Later(time.Second)
-	e = w.Load().Effects(w.Now())
-	expect.That(t, e.Cards, "after an hour the sweeper asks for no cards")
+	expect.That(t, w.Load().Effects(w.Now()).Cards, "after an hour the sweeper asks for no cards")
 	w.done()
 	w.shows("勤怠", "approve_prompt")
 	c = w.Load().Card("CARD#prompt#0001")

@@ -49,8 +49,7 @@ func testRedrawMeanwhile(t *testing.T, w *world) {
 	w.h.Rows = w.Store
 	w.done()
 	w.shows("勤怠", webapi.Tanaka)
-	a := w.Load()
-	expect.That(t, !a.Effects(w.Now()).Cards, "it is drawn for ever")
+	expect.That(t, !w.Load().Effects(w.Now()).Cards, "it is drawn for ever")
 }
 
 // earlier reads an aggregate as it was.

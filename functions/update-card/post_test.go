@@ -221,8 +221,7 @@ func testCrash(t *testing.T, w *world) {
 	w.h = w.handler()
 	w.Later(31 * time.Second)
 	w.done()
-	m := w.shows("勤怠")
-	expect.That(t, m[0].TS == first, "the later one was adopted")
+	expect.That(t, w.shows("勤怠")[0].TS == first, "the later one was adopted")
 }
 
 func testClaimed(_ *testing.T, w *world) {
@@ -276,6 +275,5 @@ func testLostClaim(t *testing.T, w *world) {
 	w.shows("x")
 	w.h = w.handler()
 	w.done()
-	m := w.shows("受け付けました")
-	expect.That(t, m[0].TS == w.Load().Card("CARD#task").MessageTS, "the row names another message")
+	expect.That(t, w.shows("受け付けました")[0].TS == w.Load().Card("CARD#task").MessageTS, "the row names another message")
 }

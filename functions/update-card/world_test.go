@@ -122,8 +122,7 @@ func (w *world) send(body string) bool {
 func (w *world) receive(m events.SQSMessage) bool {
 	w.T.Helper()
 	out := expect.Value(w.h.Handle(w.T.Context(), events.SQSEvent{Records: []events.SQSMessage{m}}))(w.T)
-	n := len(out.BatchItemFailures)
-	expect.Must(w.T, n == 0 || out.BatchItemFailures[0].ItemIdentifier == "m1", "%+v", out)
+	expect.Must(w.T, len(out.BatchItemFailures) == 0 || out.BatchItemFailures[0].ItemIdentifier == "m1", "%+v", out)
 	return len(out.BatchItemFailures) == 0
 }
 
@@ -289,8 +288,7 @@ func TestNoPostBeginsWithoutTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), enough-time.Second)
 	defer cancel()
 	d := &drawing{Handler: &Handler{}} // neither rows nor Slack may be called
-	err := d.post(ctx, &aggregate.Card{}, message(), "h")
-	expect.That(t, err != nil, "it was posted")
+	expect.That(t, d.post(ctx, &aggregate.Card{}, message(), "h") != nil, "it was posted")
 }
 
 func (b *broken) Redraw(context.Context, aggregate.Ref) error { return nil }

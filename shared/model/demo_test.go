@@ -242,8 +242,7 @@ func TestDemoFailsWhenAsked(t *testing.T) {
 		}
 	}
 	for layer, call := range layers {
-		err := call("demo: bad output twice", 1)
-		expect.That(t, err != nil, "%s gave an answer", layer)
+		expect.That(t, call("demo: bad output twice", 1) != nil, "%s gave an answer", layer)
 	}
 	_, usage, err := model.Extract(t.Context(), g, model.ExtractInput{Text: "demo: bad output", Now: now(), Try: 1})
 	expect.That(t, err == nil && usage.Calls == 2, "the repair took %d calls, %v", usage.Calls, err)

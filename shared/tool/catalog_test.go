@@ -118,8 +118,7 @@ func TestCatalogRefusesNonsense(t *testing.T) {
 		"a distant schema":  {{Name: "a", InputSchema: `{"$ref":"file:///etc/passwd"}`, OutputSchema: `{}`}},
 		"schema of nothing": {{Name: "a", InputSchema: ``, OutputSchema: `{}`}},
 	} {
-		_, err := tool.NewCatalog(specs...)
-		expect.That(t, err != nil, "%s was taken", name)
+		expect.That(t, expect.Err(tool.NewCatalog(specs...)) != nil, "%s was taken", name)
 	}
 }
 
@@ -238,9 +237,8 @@ func TestTheCatalogTakesMoreTools(t *testing.T) {
 	s, _ := tool.Pinned(allowed(), servers)
 	c := expect.Value(builtin(t).With(s))(t)
 	expect.Is(t, len(c.All()), len(builtin(t).All())+1, "tools")
-	err := check(c, "rooms.book", `{"room":5}`)
-	expect.That(t, err != nil, "its arguments are not checked")
-	err = check(c, "send_slack_dm", `{}`)
+	expect.That(t, check(c, "rooms.book", `{"room":5}`) != nil, "its arguments are not checked")
+	err := check(c, "send_slack_dm", `{}`)
 	expect.That(t, err != nil && !strings.Contains(err.Error(), "no tool"), "the others are gone: %v", err)
 	expect.That(t, expect.Err(c.With(s)) != nil, "a name was taken twice")
 	found, _ := c.Lookup("rooms.book")

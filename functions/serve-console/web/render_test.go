@@ -55,12 +55,10 @@ func TestEveryPageIsParsed(t *testing.T) {
 	}
 	expect.That(t, len(names) > 30, "only %v", names)
 	for _, name := range names {
-		page := expect.Value(web.Parsed(name))(t)
-		expect.That(t, page.Lookup("layout") != nil, "%s is without its layout", name)
+		expect.That(t, expect.Value(web.Parsed(name))(t).Lookup("layout") != nil, "%s is without its layout", name)
 	}
 	for _, name := range []string{"nothing", "task/nothing"} {
-		_, err := web.Parsed(name)
-		expect.That(t, err != nil, "the page %s, which isn't there, is parsed", name)
+		expect.That(t, expect.Err(web.Parsed(name)) != nil, "the page %s, which isn't there, is parsed", name)
 	}
 }
 

@@ -186,7 +186,6 @@ func TestAMentionInAChannelNamesASource(t *testing.T) {
 	for text, says := range map[string]string{"claude@shopp: 直して": "「shopp」というソースは"} {
 		none := say(text)
 		none.Shows(says)
-		_, err := none.Rows().Load(t.Context(), none.Ref())
-		expect.That(t, err != nil, "%q begins a conversation", text)
+		expect.That(t, expect.Err(none.Rows().Load(t.Context(), none.Ref())) != nil, "%q begins a conversation", text)
 	}
 }

@@ -65,13 +65,12 @@ func TestClickCarriesTheWholeMessage(t *testing.T) {
 	} {
 		expect.That(t, at(got, tt.path...) == tt.want, "%v = %v, want %v", tt.path, at(got, tt.path...), tt.want)
 	}
-	err := w.Click(webapi.Suzuki, webapi.HR, ts, "no_such")
-	expect.That(t, err != nil, "a button that isn't there was clicked")
+	expect.That(t, w.Click(webapi.Suzuki, webapi.HR, ts, "no_such") != nil, "a button that isn't there was clicked")
 	status, answer := w.send(t, http.MethodPost, "act", "application/json", `{"user":"`+webapi.Suzuki+`","channel":"`+
 		webapi.HR+`","ts":"`+ts+`","action_id":"no_such"}`)
 	expect.That(t, status == http.StatusConflict && answer["trouble"] == "noButton", "status %d: %v", status, answer)
 	var cb slack.InteractionCallback
-	err = cb.UnmarshalJSON(raw(t, got))
+	err := cb.UnmarshalJSON(raw(t, got))
 	expect.That(t, err == nil && cb.ActionCallback.BlockActions[0].Value == "01P" && cb.Container.ThreadTs != "",
 		"slack-go reads %+v, %v", cb.ActionCallback, err)
 }
@@ -220,8 +219,7 @@ func TestShortcutAndResponseURL(t *testing.T) {
 	for range 3 {
 		expect.NoError(t, slack.PostWebhook(hook, &slack.WebhookMessage{Text: "x"}))
 	}
-	err = slack.PostWebhook(hook, &slack.WebhookMessage{Text: "x"})
-	expect.That(t, err != nil, "a sixth use was accepted")
+	expect.That(t, slack.PostWebhook(hook, &slack.WebhookMessage{Text: "x"}) != nil, "a sixth use was accepted")
 }
 
 // manifest is the app manifest that is pasted at Slack.

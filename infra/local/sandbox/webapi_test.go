@@ -268,8 +268,7 @@ func TestPeopleAndChannels(t *testing.T) {
 		"auth.test = %+v", auth)
 	u := expect.Value(w.slack.GetUserByEmail("sato@example.com"))(t)
 	expect.That(t, u.ID == webapi.Sato && u.RealName == "佐藤 花子", "lookupByEmail = %s %s", u.ID, u.RealName)
-	u = expect.Value(w.slack.GetUserInfo(webapi.Guest))(t)
-	expect.That(t, u.IsRestricted, "the guest is not restricted")
+	expect.That(t, expect.Value(w.slack.GetUserInfo(webapi.Guest))(t).IsRestricted, "the guest is not restricted")
 	if u := expect.Value(w.slack.GetUserInfo(webapi.Stranger))(t); u.TeamID != webapi.StrangerTeam || u.IsStranger {
 		t.Errorf("stranger: team %s, is_stranger %v", u.TeamID, u.IsStranger)
 	}
@@ -326,8 +325,7 @@ func TestFaults(t *testing.T) {
 		last = post()
 	}
 	expect.That(t, errors.As(last, &limited), "five posts at once = %v, want a rate limit", last)
-	err = w.SetToggles(sandbox.Toggles{LateSeconds: 61})
-	expect.That(t, err != nil, "late by 61 s was accepted")
+	expect.That(t, w.SetToggles(sandbox.Toggles{LateSeconds: 61}) != nil, "late by 61 s was accepted")
 }
 
 // https://docs.slack.dev/reference/methods/users.conversations documents that the method lists public channels of the

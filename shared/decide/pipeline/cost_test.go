@@ -143,8 +143,7 @@ func testPaidForFailures(t *testing.T, server *pipelinetest.Server) {
 		f := task.Failure{Reason: task.ReasonModelRefused, Usage: bill("1", 1)}
 		_, err := pipeline.Failed(t.Context(), w.Store, in, task.Generation{Layer: task.L1}, f, 0, w.Now())
 		expect.Fails(t, err, aggregate.ErrSuperseded)
-		a := spent(t, w, 1)
-		expect.That(t, a.Head.Parked == nil, "it parked the head")
+		expect.That(t, spent(t, w, 1).Head.Parked == nil, "it parked the head")
 	})
 }
 

@@ -103,8 +103,7 @@ func (w *world) do(decide func(a *Aggregate) (aggregate.Change, error)) error {
 }
 
 func (w *world) must(decide func(a *Aggregate) (aggregate.Change, error)) {
-	err := w.do(decide)
-	expect.Must(w.t, err == nil, "%v", err)
+	expect.NoError(w.t, w.do(decide))
 }
 
 func (w *world) act(kind circulation.Kind, user, text string) error {

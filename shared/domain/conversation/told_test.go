@@ -228,8 +228,7 @@ func TestAMessageToAClosedSessionIsAnsweredByAButton(t *testing.T) {
 		begin := tb.load().Effects(tb.now).Begin
 		expect.Must(t, begin != nil, "message %d is not answered", i)
 		tb.must(func(a *Aggregate) (aggregate.Change, error) { return begin(a) })
-		again := tb.load().Effects(tb.now).Begin
-		expect.That(t, again == nil, "message %d is answered twice", i)
+		expect.That(t, tb.load().Effects(tb.now).Begin == nil, "message %d is answered twice", i)
 	}
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Reopen(person(sato), policy, tb.now) })
 	a := tb.load()
@@ -246,8 +245,7 @@ func TestStop(t *testing.T) {
 		})
 	}
 	tb := opened(t)
-	err := stop(tb, suzuki)
-	expect.That(t, err != nil, "somebody else stops it")
+	expect.That(t, stop(tb, suzuki) != nil, "somebody else stops it")
 	if err := stop(tb, sato); err != nil || len(tb.load().Inbox) != 0 || !tb.load().Head.Resting {
 		t.Errorf("%v: %d messages wait", err, len(tb.load().Inbox))
 	}

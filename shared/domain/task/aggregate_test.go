@@ -176,8 +176,7 @@ func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {
 	expect.NoError(t, err)
 	_, again, err := Receive(aggregate.TenantID(team), direct, dawn.Add(time.Hour))
 	expect.That(t, err == nil && ref == again && ref.ID == one, "%+v, then %+v, %v", ref, again, err)
-	s := create(t, a)
-	expect.That(t, s.commit(Head{Head: aggregate.Head{Run: 1}}, a) != nil, "the same message commits twice")
+	expect.That(t, create(t, a).commit(Head{Head: aggregate.Head{Run: 1}}, a) != nil, "the same message commits twice")
 }
 
 func TestATimestampThatIsNotSlacksIsRefused(t *testing.T) {

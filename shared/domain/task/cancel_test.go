@@ -125,8 +125,7 @@ func TestUntilTheSweeperExpiresAGateAClickCounts(t *testing.T) {
 	saw := s.load()
 	expiry := expect.Value(saw.Expire(s.now))(t)
 	s.do(s.approvePrompt)
-	err := s.commit(saw.Head, expiry)
-	expect.That(t, err != nil, "the expiry commits over the approval")
+	expect.That(t, s.commit(saw.Head, expiry) != nil, "the expiry commits over the approval")
 	s.refused(s.expire, aggregate.ErrNotDue)
 	expect.Is(t, s.load().Prompt().Status, aggregate.Approved, "the prompt")
 }

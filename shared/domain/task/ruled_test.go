@@ -27,8 +27,7 @@ func TestAGateThatHasOpenedWaitsForNoRoute(t *testing.T) {
 			return a.PutOff(s.head.Run, key, now.Add(time.Minute), now)
 		}
 	}
-	other := expect.Value(rest(ProcessKey(2))(s.load(), s.now))(t)
-	expect.That(t, other.Empty(), "another gate rests")
+	expect.That(t, expect.Value(rest(ProcessKey(2))(s.load(), s.now))(t).Empty(), "another gate rests")
 	s.do(rest(ProcessKey(1)))
 	expect.That(t, s.head.PausedUntil != nil && !s.load().work(s.now) && s.load().work(s.now.Add(time.Hour)), "%+v",
 		s.head)

@@ -252,8 +252,7 @@ func TestOpenSaysAtOnceThatThereIsNoWorkspace(t *testing.T) {
 	expect.That(t, err == nil && bucket == "files" && prefix == "contests" && team.TeamID == "a" && len(found) == 0,
 		"%s %s %v %v", bucket, prefix, err, found)
 	for _, value := range []string{"s3://", "s3://files"} {
-		_, err := Open(value, nil)
-		expect.That(t, err != nil, "%s is opened without a way to read it", value)
+		expect.That(t, expect.Err(Open(value, nil)) != nil, "%s is opened without a way to read it", value)
 	}
 }
 

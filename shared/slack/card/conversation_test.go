@@ -287,8 +287,7 @@ func pulling(t *testing.T, ci agent.CI) *onThread {
 func (c *onThread) drawn(locale string) (text string, m card.Message) {
 	c.t.Helper()
 	m = c.shown(conversation.CardAction, locale)
-	err := cardtest.Check(m)
-	expect.Must(c.t, err == nil, "%v", err)
+	expect.NoError(c.t, cardtest.Check(m))
 	return string(expect.Value(json.Marshal(m))(c.t)), m
 }
 

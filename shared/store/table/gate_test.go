@@ -44,6 +44,5 @@ func TestAGateUnderARuleIsReadAsItWasWritten(t *testing.T) {
 
 	acts := it["acts"].(*types.AttributeValueMemberL).Value
 	acts[0].(*types.AttributeValueMemberM).Value["form"] = table.Number(circulation.Form + 1)
-	read = expect.Value(table.UnpackAs[*task.Process](it))(t)
-	expect.That(t, !read.Stands("sum"), "an act of a later form counts")
+	expect.That(t, !expect.Value(table.UnpackAs[*task.Process](it))(t).Stands("sum"), "an act of a later form counts")
 }
