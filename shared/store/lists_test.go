@@ -133,7 +133,6 @@ func testLists(t *testing.T, st *taskStore) {
 	st.parts(t, []part{
 		{"a cursor is good for its own list only", testCursors},
 		{"bounds are named", testListBounds},
-		{"back", testBack},
 		{"bounded", testBounded},
 		{"a status that changes moves the task to the other list", testStatusMoves},
 	})
@@ -225,50 +224,6 @@ func testPagesMeanwhile(t *testing.T, st *taskStore, all []task.Task) {
 	}
 	for _, x := range all {
 		expect.That(t, seen[x.ID], "task %s was lost", x.Title)
-	}
-}
-
-// testBack pages through lists to the end and back again, over the rows that writeTasks wrote.
-func testBack(t *testing.T, st *taskStore) {
-	for _, c := range []struct {
-		name        string
-		filter      task.Filter
-		limit, most int
-	}{
-		{"tasks by time", task.Filter{}, 93, 0},
-		{"tasks whose last page is full", task.Filter{}, 100, 0},
-		{"a sparse list", task.Filter{Requester: requester, Status: task.StatusFailed}, 40, 0},
-		{"a sparse list, a few rows looked at for each page", task.Filter{Requester: requester, Status: task.StatusFailed},
-			40, 70},
-	} {
-		t.Run(c.name+" are the same on the way back", func(t *testing.T) {
-			list := func(cursor string) table.Page[ListedTask] {
-				return expect.Value(table.Rows(t.Context(), st.t, boundedList(c.filter, c.most), cursor, c.limit,
-					func(x ListedTask) bool { return c.filter.MayKeep(x.ListedAs) }))(t)
-			}
-			var there [][]string
-			last := list("")
-			there = append(there, idsOf(last))
-			for last.Next != "" {
-				next := list(last.Next)
-				if next.Looked == 0 { // only now the list knows that the previous page was the last
-					break
-				}
-				last = next
-				there = append(there, idsOf(last))
-				expect.Must(t, last.Prev != "" && (c.most <= 0 || last.Looked <= c.most),
-					"page %d has the one before at %q, and looked at %d", len(there), last.Prev, last.Looked)
-			}
-			expect.Must(t, len(there) >= 3, "%d pages tell nothing", len(there))
-			for n := len(there) - 2; n >= 0; n-- {
-				expect.Must(t, last.Prev != "", "no page before page %d", n+1)
-				last = list(last.Prev)
-				expect.Same(t, there[n], idsOf(last))
-			}
-			expect.That(t, last.Prev == "" || c.most != 0 && list(last.Prev).Looked <= 0,
-				"there is a page before the first: %q", last.Prev)
-			expect.Same(t, there[1], idsOf(list(last.Next)))
-		})
 	}
 }
 

@@ -34,8 +34,11 @@ type callRow struct {
 
 // calls lists the calls that the viewer may read, the newest first.
 func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	q, words, p := r.URL.Query(), v.Texts("calls"), callsPage{}
-	person := p.OfMine(r, v, words, callsPath, "answers")
+	words, p := v.Texts("calls"), callsPage{}
+	person, err := p.OfMine(r, words, callsPath)
+	if err != nil {
+		return err
+	}
 	of := web.Whom(person, v)
 	if p.Hints = []string{words.Say("empty_about")}; v.Admin {
 		p.Hints = []string{words.Say("empty_admin")}
@@ -43,20 +46,19 @@ func (c *Pages) calls(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	at := func(cursor string) string {
 		return web.At(callsPath, map[string]string{"person": person, "cursor": cursor})
 	}
-	page, reach, led, err := web.ReadList(c.Site, w, r, v, &p.List, q.Get("cursor"), at,
-		func(reach people.Reach) (store.Page[call.Call], error) {
-			return c.Calls.Listed(r.Context(), v.Tenant, q.Get("cursor"), rowsOfPage, web.MostLooked,
+	page, reach, err := web.ReadList(c.Site, r, v, &p.List, at,
+		func(reach people.Reach, cursor string) (store.Page[call.Call], error) {
+			return c.Calls.Listed(r.Context(), v.Tenant, cursor, rowsOfPage, web.MostLooked,
 				func(x call.Call) bool {
 					return (of == "" || x.AnsweredBy(of)) &&
 						(v.Admin || x.AnsweredBy(v.User) || reach.Sees(x.Origin()) || x.Gate.OnRoute(v.User, nil))
 				})
 		})
-	if err != nil || led {
+	if err != nil {
 		return err
 	}
 	p.Rows = c.callRows(r.Context(), v, page.Items, reach.Channels())
-	d := web.Document{Here: "calls", Data: p, Status: p.Status()}
-	return c.Show(w, r, v, d, "calls")
+	return c.Show(w, r, v, web.Document{Here: "calls", Data: p}, "calls")
 }
 
 func (c *Pages) callRows(ctx context.Context, v *web.Viewer, items []call.Call,

@@ -101,9 +101,12 @@ type listedRow struct {
 const agentsPath = "/console/agents"
 
 func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	words, cursor := v.Texts("agents"), r.URL.Query().Get("cursor")
+	words := v.Texts("agents")
 	p := agentsPage{words: words}
-	person := p.OfMine(r, v, words, agentsPath, "started_by")
+	person, err := p.OfMine(r, words, agentsPath)
+	if err != nil {
+		return err
+	}
 	at := func(cursor string) string {
 		return web.At(agentsPath, map[string]string{"person": person, "cursor": cursor})
 	}
@@ -117,16 +120,15 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	if !v.Admin {
 		p.Hints = append(p.Hints, words.Say("empty_mine"))
 	}
-	read := func(reach people.Reach) (store.Page[conversation.Conversation], error) {
-		return c.visible(r, v, web.Whom(person, v), cursor, reach)
-	}
-	page, reach, led, err := web.ReadList(c.Site, w, r, v, &p.List, cursor, at, read)
-	if err != nil || led {
+	page, reach, err := web.ReadList(c.Site, r, v, &p.List, at,
+		func(reach people.Reach, cursor string) (store.Page[conversation.Conversation], error) {
+			return c.visible(r, v, web.Whom(person, v), cursor, reach)
+		})
+	if err != nil {
 		return err
 	}
 	p.fill(c, r, v, page, reach)
-	d := web.Document{Here: "agents", Data: p, Status: p.Status()}
-	return c.Show(w, r, v, d, "agents")
+	return c.Show(w, r, v, web.Document{Here: "agents", Data: p}, "agents")
 }
 
 // visible reads the page of conversations that an address asks for. Members see only their own conversations and those

@@ -47,20 +47,17 @@ func (c *Console) records() []web.Route {
 // auditForm is the filter as the form holds it; both days are included.
 type auditForm struct{ Action, Resource, From, To string }
 
-// auditFormOf reads the filter. Without days it selects the last auditDays. What isn't known is reported and not used.
-func auditFormOf(q url.Values, now time.Time) (auditForm, store.AuditFilter, web.BadFilter) {
-	f := auditForm{Action: q.Get("action"), Resource: q.Get("resource"), From: q.Get("from"), To: q.Get("to")}
-	bad := web.BadFilter{}
-	known := explain.LogWordsIn(language.All[0]).Actions()
-	bad.Refuse("action", &f.Action, !slices.Contains(known, aggregate.Action(f.Action)))
-	bad.Refuse("resource", &f.Resource, !explain.MayBeResource(f.Resource))
-	out := store.AuditFilter{Action: aggregate.Action(f.Action), Resource: f.Resource}
-	out.From, out.To = bad.Days(&f.From, &f.To)
-	if f.From+f.To == "" && (!q.Has("from") && !q.Has("to") || bad["from"] || bad["to"]) {
+// auditFormOf reads the filter. Without days it selects the last auditDays.
+func auditFormOf(q url.Values, now time.Time) (f auditForm, out store.AuditFilter, err error) {
+	f = auditForm{Action: q.Get("action"), Resource: q.Get("resource"), From: q.Get("from"), To: q.Get("to")}
+	if f.From+f.To == "" && !q.Has("from") && !q.Has("to") {
 		f.From = tenancy.DayOf(now.AddDate(0, 0, -auditDays))
-		out.From, _ = web.DayOf(f.From) // a day that was just written
 	}
-	return f, out, bad
+	out = store.AuditFilter{Action: aggregate.Action(f.Action), Resource: f.Resource}
+	out.From, out.To, err = web.Days(f.From, f.To)
+	known := explain.LogWordsIn(language.All[0]).Actions()
+	return f, out, cmp.Or(err, web.Known("action", f.Action, slices.Contains(known, out.Action)),
+		web.Known("resource", f.Resource, explain.MayBeResource(f.Resource)))
 }
 
 func (f auditForm) filter(words web.Texts) web.Filter {
@@ -85,13 +82,10 @@ func (f auditForm) at(cursor string) string {
 }
 
 type auditData struct {
-	Ignored       string // which filters of the address are left out
-	Filter        web.Filter
-	Groups        []group
-	Newest, Older string // address of the first page, on a later page, and of the next
-	Narrowed      bool
-	Month         string // whose file is offered
-	Year          int    // the fiscal year whose register is
+	web.List
+	Groups []group
+	Month  string // whose file is offered
+	Year   int    // the fiscal year whose register is
 }
 
 // group is what was done about one request, conversation, call or contest, or about the workspace.
@@ -101,25 +95,21 @@ type group struct {
 }
 
 func (c *Console) showAudit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	q, words := r.URL.Query(), v.Texts("audit")
-	form, filter, bad := auditFormOf(q, c.Now())
-	d := auditData{Ignored: bad.Said(words), Month: tenancy.DayOf(c.Now())[:len(monthForm)],
-		Year: tenancy.DefaultSettings().FiscalYear(c.Now())}
+	q := r.URL.Query()
+	form, filter, err := auditFormOf(q, c.Now())
+	if err != nil {
+		return err
+	}
 	page, err := c.Store.Audit(r.Context(), v.Tenant, filter, q.Get("cursor"), auditPage)
 	if err != nil {
 		return err
 	}
-	if page.Next != "" {
-		d.Older = form.at(page.Next)
-	}
-	if q.Get("cursor") != "" {
-		d.Newest = form.at("")
-	}
+	d := auditData{Month: tenancy.DayOf(c.Now())[:len(monthForm)], Year: tenancy.DefaultSettings().FiscalYear(c.Now())}
+	d.Paged(q.Get("cursor"), page.Next, form.at)
+	d.Narrowed, d.Filter = form.Action+form.Resource+form.To != "" || q.Has("from"), form.filter(v.Texts("audit"))
 	if err := c.fill(r.Context(), v, &d, page.Items); err != nil {
 		return err
 	}
-	d.Narrowed = d.Ignored+form.Action+form.Resource+form.To != "" || q.Has("from")
-	d.Filter = form.filter(words)
 	return c.Show(w, r, v, web.Document{Here: "audit", Data: &d}, "audit")
 }
 

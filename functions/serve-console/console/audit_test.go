@@ -82,13 +82,8 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 	b.Get("/console/audit?resource="+w.Ref.ID).Holds(t, `href="/console/tasks/`+w.Ref.ID+`"`,
 		web.TextsOf("audit", "ja").Say("asked"), ">"+webapi.Sato+"</span>",
 		w.Load().Task.CreatedAt.In(tenancy.Zone()).Format(time.DateTime))
-	for query, left := range map[string]string{
-		"from=2020-05-01&to=2020-04-01": "終了日", "to=yesterday": "終了日", "action=nothing": "操作",
-		"resource=a%23b": "対象", "action=x&to=x": "操作、終了日",
-	} {
-		page := b.Get("/console/audit?" + query)
-		page.Says(t, http.StatusOK, "読み取れない指定がありました: ", left+"。")
-		expect.That(t, strings.Count(page.Body, `<td class="audit-when `) == 3, "%s", query)
+	for _, query := range []string{"from=2020-05-01&to=2020-04-01", "to=yesterday", "action=nothing", "resource=a%23b"} {
+		b.Get("/console/audit?"+query).Says(t, http.StatusBadRequest, "入力に誤りがあります")
 	}
 }
 

@@ -76,18 +76,20 @@ type boardRow struct {
 func (c *Pages) listContests(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words, cursor := contestTexts{v.Texts("contests")}, r.URL.Query().Get("cursor")
 	page, err := c.Contests.Contests(r.Context(), v.Tenant, cursor, contestsOfPage)
-	p := contestsPage{Most: mostOnBoard, Team: r.URL.Query().Get("team")}
-	at := func(cursor string) string { return web.At(contestsPath, map[string]string{"cursor": cursor}) }
-	if err := p.Paged(r, v, cursor, at, page.Next, page.Prev, err); err != nil {
+	if err != nil {
 		return err
 	}
+	p := contestsPage{Most: mostOnBoard, Team: r.URL.Query().Get("team")}
+	p.Paged(cursor, page.Next, func(cursor string) string {
+		return web.At(contestsPath, map[string]string{"cursor": cursor})
+	})
 	p.Rows, p.Hints = web.Each(page.Items, words.inList), []string{words.Say("empty_about")}
 	if cursor == "" {
 		if err := p.board(c, r, v); err != nil {
 			return err
 		}
 	}
-	return c.Show(w, r, v, web.Document{Here: "contests", Data: p, Status: p.Status()}, "contest/list")
+	return c.Show(w, r, v, web.Document{Here: "contests", Data: p}, "contest/list")
 }
 
 // board fills in the best rounds: of each team, or of the team in the address.

@@ -97,7 +97,7 @@ func (c *Pages) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	}
 	p.Rows = append(p.Rows, c.rows(ctx, v, pageOf(shown, at), reach, settings)...)
 	if at > 1 {
-		p.Prev, p.First = homeAt(of, at-1), homeAt(of, 1)
+		p.First = homeAt(of, 1)
 	} else {
 		p.Live = homeAt(of, 1)
 	}

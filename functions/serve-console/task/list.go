@@ -51,17 +51,15 @@ type request struct {
 	Name, Channel string
 }
 
-type taskFilter struct{ Status, Person, Search, cursor string }
+type taskFilter struct{ Status, Person, Search string }
 
-// readTaskFilter reads an address. What isn't known is reported and not used.
-func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
+// readTaskFilter reads an address.
+func readTaskFilter(q url.Values) (taskFilter, error) {
 	f := taskFilter{Status: q.Get("status"), Person: q.Get("person"),
-		Search: strings.TrimSpace(legible.Visible(q.Get("q"))), cursor: q.Get("cursor")}
-	bad := web.BadFilter{}
-	bad.Refuse("status", &f.Status, task.Filter{Status: task.Status(f.Status)}.Check() != nil)
-	bad.Refuse("asked_by", &f.Person, f.Person != web.Myself)
-	bad.Refuse("request", &f.Search, utf8.RuneCountInString(f.Search) > maxSearch)
-	return f, bad
+		Search: strings.TrimSpace(legible.Visible(q.Get("q")))}
+	return f, cmp.Or(web.Known("status", f.Status, task.Filter{Status: task.Status(f.Status)}.Check() == nil),
+		web.Known("person", f.Person, f.Person == web.Myself),
+		web.Known("q", f.Search, utf8.RuneCountInString(f.Search) <= maxSearch))
 }
 
 func (f taskFilter) form(words web.Texts) web.Filter {
@@ -86,14 +84,16 @@ func (f taskFilter) narrows() bool { return f.Status != "" || f.Search != "" }
 
 func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words := v.Texts("tasks")
-	f, bad := readTaskFilter(r.URL.Query())
+	f, err := readTaskFilter(r.URL.Query())
+	if err != nil {
+		return err
+	}
 	if id, err := c.named(r.Context(), v, f.Search); err != nil || id != "" {
 		http.Redirect(w, r, tasksPath+"/"+id, http.StatusSeeOther)
 		return err
 	}
 	list := taskList{}
-	list.Ignored, list.Narrowed = bad.Said(words), f.narrows()
-	list.Hints = []string{words.Say("empty_about"), words.Say("empty_example")}
+	list.Narrowed, list.Hints = f.narrows(), []string{words.Say("empty_about"), words.Say("empty_example")}
 	if !v.Admin {
 		list.Hints = append(list.Hints, words.Say("empty_mine"))
 	}
@@ -102,26 +102,28 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	list.Views = []web.View{{Path: all.at(""), Text: words.Say("all"), Here: f.Person == ""},
 		{Path: mine.at(""), Text: words.Say("mine"), Here: f.Person != ""}}
 	list.Filter = f.form(words)
-	read := func(reach people.Reach) (store.Page[store.ListedTask], error) { return c.visible(r, v, f, reach) }
-	page, reach, led, err := web.ReadList(c.Site, w, r, v, &list.List, f.cursor, f.at, read)
-	if err != nil || led {
+	page, reach, err := web.ReadList(c.Site, r, v, &list.List, f.at,
+		func(reach people.Reach, cursor string) (store.Page[store.ListedTask], error) {
+			return c.visible(r, v, f, reach, cursor)
+		})
+	if err != nil {
 		return err
 	}
 	if f.Search != "" {
 		list.More = len(page.Items) == store.MaxPage && page.Next != ""
 		list.Short = list.Short && !list.More
-		list.Next, list.Prev, list.Live = "", "", "" // a search is of the latest thousand, not of any before
+		list.Next, list.Live = "", "" // a search is of the latest thousand, not of any before
 	}
 	if list.Rows, err = c.requests(r.Context(), v, page.Items, reach.Channels()); err != nil {
 		return err
 	}
-	return c.Show(w, r, v, web.Document{Here: "tasks", Data: list, Status: list.Status()}, "tasks")
+	return c.Show(w, r, v, web.Document{Here: "tasks", Data: list}, "tasks")
 }
 
 // visible reads the page of requests that an address asks for. Members see only their own requests and those in their
 // channels.
 func (c *Pages) visible(r *http.Request, v *web.Viewer, f taskFilter, reach people.Reach,
-) (store.Page[store.ListedTask], error) {
+	cursor string) (store.Page[store.ListedTask], error) {
 	filter := task.Filter{Status: task.Status(f.Status), Requester: web.Whom(f.Person, v)}
 	limit := rowsOfPage
 	var keep func(store.ListedTask) bool
@@ -137,7 +139,7 @@ func (c *Pages) visible(r *http.Request, v *web.Viewer, f taskFilter, reach peop
 	if f.Search != "" || filter.Status.Open() { // which of the open ones wait is only known once they are read
 		limit = store.MaxPage
 	}
-	return c.Store.Search(r.Context(), v.Tenant, filter, f.cursor, limit, web.MostLooked, keep)
+	return c.Store.Search(r.Context(), v.Tenant, filter, cursor, limit, web.MostLooked, keep)
 }
 
 // named returns the id of the request that a number or an id is of, or "" if the viewer may read none by it.

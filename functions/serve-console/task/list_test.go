@@ -27,9 +27,9 @@ func TestTheListOfRequests(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"an empty one says how to begin":                            testEmptyTasks,
 		"people see their own requests and those of their channels": testWhoSeesWhat,
-		"filters stay in the address, and a bad one is named":       testTaskFilters,
+		"filters stay in the address, and a bad one is refused":     testTaskFilters,
 		"titles are searched for among the latest thousand":         testTaskSearch,
-		"pages go on and back and keep the filters":                 testTaskPages,
+		"pages go on and keep the filters":                          testTaskPages,
 		"a cursor that is forged or another's is refused and noted": testForeignCursors,
 		"a refusal because of somebody names them":                  testWhoIsNamed,
 		"while Slack is silent there is no half of it":              testSilentSlack,
@@ -100,14 +100,9 @@ func testTaskFilters(t *testing.T, w *consoletest.World) {
 	} {
 		expect.Same(t, want, b.Get("/console/tasks?"+query).Titles())
 	}
-	for query, want := range map[string]string{
-		"status=pending": "状態", "person=sato": "依頼した人", "q=" + strings.Repeat("x", taskpages.MaxSearch+1): "件名",
-	} {
-		got := b.Get("/console/tasks?" + query)
-		got.Says(t, 200, "読み取れない指定がありました: "+want+"。")
-		expect.Same(t, []string{"今日", "取り下げた", "昨日"}, got.Titles())
+	for _, query := range []string{"status=pending", "person=sato", "q=" + strings.Repeat("x", taskpages.MaxSearch+1)} {
+		expect.Same(t, []string(nil), b.Get("/console/tasks?"+query).Says(t, 400, "入力に誤りがあります").Titles())
 	}
-	b.In("en").Get("/console/tasks?person=x").Says(t, 200, "Not recognized: Requested by.")
 	b.Get("/console/tasks?status=cancelled&person=me").Holds(t, `<option value="cancelled" selected>`,
 		`<input type="hidden" name="person" value="me">`)
 }
@@ -171,15 +166,6 @@ func testTaskPages(t *testing.T, w *consoletest.World) {
 		}
 		expect.That(t, len(there) == want && (there[0] >= there[1] || want != 65),
 			"%d of %d are on the pages", len(there), want)
-		back := last.Titles()
-		for prev := last.Link("prev"); prev != ""; prev = last.Link("prev") {
-			if last = b.Get(prev); last.Status == http.StatusSeeOther { // at the beginning: the first page
-				expect.Same(t, path, last.To)
-				last = b.Get(last.To)
-			}
-			back = append(last.Titles(), back...)
-		}
-		expect.Same(t, there, back)
 	}
 }
 

@@ -2,11 +2,8 @@ package web
 
 import (
 	"cmp"
-	"errors"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -32,84 +29,47 @@ const (
 
 // List is what lists show besides their rows.
 type List struct {
-	Bad               string // why the page at this address can't be read
-	Ignored           string // which of the address's filters are left out, as they aren't known
-	Filter            Filter
-	Views             []View
-	Next, Prev, First string   // addresses; empty if there is no such page
-	Live              string   // address that refreshes the page; empty: the page doesn't
-	Narrowed          bool     // the filter excludes something
-	Short             bool     // the read stopped at MostLooked rows
-	Hints             []string // of a list that has no rows yet
+	Filter      Filter
+	Views       []View
+	Next, First string   // addresses; empty if there is no such page
+	Live        string   // address that refreshes the page; empty: the page doesn't
+	Narrowed    bool     // the filter excludes something
+	Short       bool     // the read stopped at MostLooked rows
+	Hints       []string // of a list that has no rows yet
 }
 
-// OfMine offers all rows of a list and the viewer's own, and returns whose an address asks for; label names that
-// filter.
-func (l *List) OfMine(r *http.Request, v *Viewer, words Texts, path, label string) (person string) {
-	bad := BadFilter{}
+// OfMine offers all rows of a list and the viewer's own, and returns whose an address asks for.
+func (l *List) OfMine(r *http.Request, words Texts, path string) (person string, err error) {
 	person = r.URL.Query().Get("person")
-	bad.Refuse(label, &person, person != Myself)
-	l.Ignored = bad.Said(words)
 	l.Views = []View{{Path: path, Text: words.Say("all"), Here: person == ""},
 		{Path: path + "?person=" + Myself, Text: words.Say("mine"), Here: person != ""}}
-	return person
+	return person, Known("person", person, person == Myself)
 }
 
-// ReadList reads the page of a list at a cursor, and fills in l. at returns the address of the page at a cursor. A
-// viewer who pages back to the beginning is redirected to the first page, which refreshes itself; led reports that
-// redirect.
-func ReadList[T any](c *Site, w http.ResponseWriter, r *http.Request, v *Viewer, l *List, cursor string,
-	at func(cursor string) string, read func(people.Reach) (store.Page[T], error)) (page store.Page[T], reach people.Reach,
-	led bool, err error) {
+// ReadList reads the page of a list at a cursor, and fills in l. at returns the address of the page at a cursor.
+func ReadList[T any](c *Site, r *http.Request, v *Viewer, l *List, at func(cursor string) string,
+	read func(reach people.Reach, cursor string) (store.Page[T], error)) (page store.Page[T], reach people.Reach,
+	err error) {
 	if reach, err = c.People.Sight(r.Context(), v.Team, v.User); err != nil {
-		return page, reach, false, err
+		return page, reach, err
 	}
-	page, err = read(reach)
-	if err := l.Paged(r, v, cursor, at, page.Next, page.Prev, err); err != nil {
-		return page, reach, false, err
-	}
+	cursor := r.URL.Query().Get("cursor")
+	page, err = read(reach, cursor)
+	l.Paged(cursor, page.Next, at)
 	if l.Short = page.Looked >= MostLooked; page.Looked > MostLive {
 		l.Live = ""
 	}
-	if cursor != "" && l.Bad == "" && page.Prev == "" && page.Looked > 0 {
-		http.Redirect(w, r, l.First, http.StatusSeeOther)
-		return page, reach, true, nil
-	}
-	return page, reach, false, nil
+	return page, reach, err
 }
 
-// Paged fills in where the page of a list at a cursor leads: at returns the address of the page at another. err is of
-// reading the page; an invalid cursor is said on the page, any other error is returned.
-func (l *List) Paged(r *http.Request, v *Viewer, cursor string, at func(cursor string) string, next, prev string,
-	err error) error {
-	switch field, is := errors.AsType[aggregate.Problem](err); {
-	case is && field.Field == "cursor":
-		Refuse(r, v, err.Error())
-		l.Bad = v.Texts("layout").Say("bad_cursor")
-	case err != nil:
-		return err
-	}
+// Paged fills in where the page of a list at a cursor leads: at returns the address of the page at another.
+func (l *List) Paged(cursor, next string, at func(cursor string) string) {
 	if next != "" {
 		l.Next = at(next)
 	}
-	if prev != "" {
-		l.Prev = at(prev)
+	if l.First = at(""); cursor == "" {
+		l.Live, l.First = l.First, ""
 	}
-	switch {
-	case cursor != "":
-		l.First = at("")
-	case l.Bad == "":
-		l.Live = at("")
-	}
-	return nil
-}
-
-// Status returns the status of the page: a cursor that leads nowhere is answered as such.
-func (l *List) Status() int {
-	if l.Bad != "" {
-		return http.StatusBadRequest
-	}
-	return 0
 }
 
 // View is a list that is offered beside others, as the layout's navigation shows them.
@@ -212,35 +172,24 @@ func Choices[T ~string](words Texts, table, chosen string, all ...T) []Choice {
 	return Each(all, func(x T) Choice { return Choice{string(x), words.In(table, x), string(x) == chosen} })
 }
 
-// BadFilter has the filters of an address that aren't known, by their labels in the page's texts.
-type BadFilter map[string]bool
-
-// Refuse notes that a filter's value isn't known, and empties it: the list is read without it.
-func (b BadFilter) Refuse(label string, value *string, bad bool) {
-	if *value != "" && bad {
-		b[label], *value = true, ""
+// Known refuses a filter's value that isn't known.
+func Known(filter, value string, known bool) error {
+	if value == "" || known {
+		return nil
 	}
+	return aggregate.Problem{Field: filter, Code: "must be one of the list's"}
 }
 
-// Days reads the first and the last day of a filter; to is the day after the last. A day that can't be read is refused,
-// as is a last day before the first.
-func (b BadFilter) Days(first, last *string) (from, to time.Time) {
-	from, wrong := DayOf(*first)
-	b.Refuse("from", first, wrong != nil)
-	to, wrong = DayOf(*last)
-	if b.Refuse("to", last, wrong != nil || *first != "" && from.After(to)); *last == "" {
-		return from, time.Time{}
+// Days reads the first and the last day of a filter; to is the day after the last.
+func Days(first, last string) (from, to time.Time, err error) {
+	if from, err = DayOf(first); err == nil && last != "" {
+		to, err = DayOf(last)
+		to = to.AddDate(0, 0, 1)
 	}
-	return from, to.AddDate(0, 0, 1)
-}
-
-// Said says which filters aren't known, "" if there are none.
-func (b BadFilter) Said(t Texts) string {
-	if len(b) == 0 {
-		return ""
+	if err != nil || !to.IsZero() && from.After(to) {
+		err = aggregate.Problem{Field: "from", Code: "must be a day before the last"}
 	}
-	filters := Joined(slices.Sorted(maps.Keys(b)), func(label string) string { return t.Say(label) }, t.Say("and"))
-	return TextsOf("layout", t.Locale()).Say("unknown_filters", "filters", filters)
+	return from, to, err
 }
 
 // Whom returns the id of a filter's person; Myself is the viewer.

@@ -291,7 +291,10 @@ var (
 // FaultOf returns the status for an error, the key of its text, and whether it is logged as refused.
 func FaultOf(err error) (status int, says string, refused bool) {
 	f, is := errors.AsType[*fault](err)
+	field, of := errors.AsType[aggregate.Problem](err)
 	switch {
+	case of && field.Field == "cursor":
+		return http.StatusBadRequest, "bad_cursor", true
 	case errors.Is(err, task.ErrThreat):
 		return ErrThreat.status, ErrThreat.says, ErrThreat.refused
 	case is:

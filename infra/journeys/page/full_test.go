@@ -252,10 +252,10 @@ func thousand(t *testing.T, tab *browser.Tab) {
 	looks(t, tab, "lists-thousand")
 	first := browser.Read[string](tab, `document.querySelector("#requests tbody a").innerText`)
 	tab.Click(`a[rel=next]`)
-	tab.Until(fmt.Sprintf(`document.querySelector("a[rel=prev]") && document.querySelector("#requests tbody `+
+	tab.Until(fmt.Sprintf(`document.querySelector(".pages a:not([rel])") && document.querySelector("#requests tbody `+
 		`a").innerText !== %q && location.search.includes("status=cancelled")`, first))
 	looks(t, tab, "lists-second-page")
-	tab.Click(`a[rel=prev]`)
+	tab.Click(`.pages a:not([rel])`)
 	tab.Until(fmt.Sprintf(`location.search === "?status=cancelled" && document.querySelector("#requests tbody `+
 		`a").innerText === %q`, first))
 	tab.Press("#q")

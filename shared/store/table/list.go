@@ -19,11 +19,11 @@ import (
 // MaxPage is the largest page of a list.
 const MaxPage = 100
 
-// Page is one page of a list. Next and Prev are the cursors of the next and the previous page, empty if there is none.
+// Page is one page of a list.
 type Page[T any] struct {
-	Items      []T
-	Next, Prev string
-	Looked     int // rows that were read, including those that are not in Items
+	Items  []T
+	Next   string // cursor of the next page; empty: there is none
+	Looked int    // rows that were read, including those that are not in Items
 }
 
 // List describes an ordered list of rows in one or more partitions of the table or an index.
@@ -68,7 +68,7 @@ func (l List) fingerprint() string {
 // keys returns the attributes that the list is ordered by.
 func (l List) keys() (pk, sk string) { return l.Index + "PK", l.Index + "SK" }
 
-// ReadPage reads the page after or before a cursor. convert makes a value of an item; it returns nil for items that the
+// ReadPage reads the page after a cursor. convert makes a value of an item; it returns nil for items that the
 // list leaves out.
 func ReadPage[T any](
 	ctx context.Context, t *Table, l List, cursor string, limit int, convert func(Item) (*T, error),
@@ -80,7 +80,7 @@ func ReadPage[T any](
 		}
 		return x, nil
 	})
-	page := Page[T]{Items: make([]T, len(read.Items)), Next: read.Next, Prev: read.Prev, Looked: read.Looked}
+	page := Page[T]{Items: make([]T, len(read.Items)), Next: read.Next, Looked: read.Looked}
 	for i, x := range read.Items {
 		page.Items[i] = *x.(*T)
 	}
@@ -96,33 +96,29 @@ func (t *Table) readPage(
 		r.fetch = MaxPage
 	}
 	if !KeyPart(l.Tenant) {
-		return r.page(cursor), fmt.Errorf("tenant %.40q: %w", l.Tenant, aggregate.ErrNotFound)
+		return r.page(), fmt.Errorf("tenant %.40q: %w", l.Tenant, aggregate.ErrNotFound)
 	}
 	if limit < 1 || limit > MaxPage {
-		return r.page(cursor), aggregate.Problem{Field: "limit", Code: fmt.Sprintf("must be between 1 and %d", MaxPage)}
+		return r.page(), aggregate.Problem{Field: "limit", Code: fmt.Sprintf("must be between 1 and %d", MaxPage)}
 	}
-	at, step := 0, 1
-	var start Item
+	at, start := 0, Item(nil)
 	if cursor != "" {
 		p, err := l.readCursor(cursor)
 		if err != nil {
-			return r.page(cursor), err
+			return r.page(), err
 		}
-		if at, start = l.resume(p); p.Back {
-			r.back, step = true, -1
-		}
+		at, start = l.resume(p)
 	}
-	for ; at >= 0 && at < len(l.Partitions); at, start = at+step, nil {
+	for ; at >= 0 && at < len(l.Partitions); at, start = at+1, nil {
 		for {
 			in := l.query(t.Name, l.Partitions[at], start, r.fetch)
-			in.ScanIndexForward = aws.Bool(l.OldestFirst != r.back)
 			res, err := t.DB.Query(ctx, in)
 			if err != nil {
-				return r.page(cursor), fmt.Errorf("list %s: %w", l.Name, err)
+				return r.page(), fmt.Errorf("list %s: %w", l.Name, err)
 			}
 			full, err := r.take(res.Items)
 			if err != nil || full {
-				return r.page(cursor), err
+				return r.page(), err
 			}
 			if start = res.LastEvaluatedKey; start == nil {
 				break
@@ -133,7 +129,7 @@ func (t *Table) readPage(
 		}
 	}
 	r.more = false
-	return r.page(cursor), nil
+	return r.page(), nil
 }
 
 // reading is a page that is being read.
@@ -141,10 +137,9 @@ type reading struct {
 	list         List
 	limit, fetch int // fetch: one more than the limit, to see whether there is a next page
 	convert      func(Item) (any, error)
-	back         bool // the page is read backwards
 	items        []any
 	looked       int
-	first, last  Item // first: the first item read; last: the one after which the next page begins
+	last         Item // the one after which the next page begins
 	more         bool
 }
 
@@ -157,9 +152,6 @@ func (r *reading) take(items []Item) (full bool, err error) {
 		x, err := r.convert(it)
 		if err != nil {
 			return true, fmt.Errorf("list %s: %w", r.list.Name, err)
-		}
-		if r.first == nil {
-			r.first = it
 		}
 		if x != nil && len(r.items) == r.limit {
 			r.more = true
@@ -177,24 +169,11 @@ func (r *reading) take(items []Item) (full bool, err error) {
 	return r.more, nil
 }
 
-// page returns the page with the cursors of its neighbours.
-func (r *reading) page(cursor string) Page[any] {
-	out := Page[any]{Items: slices.Clone(r.items), Looked: r.looked}
+// page returns the page with the cursor of the next one.
+func (r *reading) page() Page[any] {
+	out := Page[any]{Items: r.items, Looked: r.looked}
 	if r.more {
 		out.Next = r.list.behind(r.last).text()
-	}
-	if cursor != "" && r.first != nil {
-		out.Prev = r.list.before(r.first).text()
-	}
-	if r.back { // the first row that was read is the last of the page
-		slices.Reverse(out.Items)
-		out.Next, out.Prev = "", ""
-		if r.first != nil {
-			out.Next = r.list.behind(r.first).text()
-		}
-		if r.more {
-			out.Prev = r.list.before(r.last).text()
-		}
 	}
 	return out
 }
@@ -225,13 +204,6 @@ func (l List) behind(it Item) position {
 	return p
 }
 
-// before returns the position before an item, where the previous page ends.
-func (l List) before(it Item) position {
-	p := l.behind(it)
-	p.Back = true
-	return p
-}
-
 // resume returns the partition to continue in, and the key to start after.
 func (l List) resume(p position) (int, Item) {
 	start := Key(p.PK, p.SK)
@@ -246,14 +218,13 @@ func (l List) resume(p position) (int, Item) {
 // maxCursor is the most bytes of a cursor that are decoded; a real one has about 400.
 const maxCursor = 2048
 
-// position is where a list continues: after the row with these keys, or before it.
+// position is where a list continues: after the row with these keys.
 type position struct {
 	List string `json:"l"` // fingerprint of the list that gave it
 	PK   string `json:"p"`
 	SK   string `json:"s"`
 	GPK  string `json:"g,omitempty"`
 	GSK  string `json:"h,omitempty"`
-	Back bool   `json:"b,omitempty"` // the page that ends before the row
 }
 
 // fingerprint identifies a list, so that a cursor is refused for another tenant or filter.
