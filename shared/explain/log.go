@@ -190,7 +190,7 @@ func (w LogWords) change(field string, members map[string]any) (was, is string, 
 	after, two := members["is"]
 	setting, _ := tenancy.SettingNamed(field)
 	said := func(v any) string {
-		if i := slices.Index(setting.Choices, fmt.Sprint(v)); i >= 0 && setting.OnPage() {
+		if i := slices.Index(setting.Choices, fmt.Sprint(v)); i >= 0 {
 			return setting.Says.In(w.Locale).Choices[i]
 		}
 		return cmp.Or(w.said("was", v), "—")

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -247,55 +246,18 @@ func (a *asked) rows(d *listData) {
 	}
 }
 
-// notes says what should be known about the draft: which tools and keys no rule takes, and its findings.
-func (a *asked) notes() (all []string, err error) {
-	if len(a.draft.Rules) == 0 {
-		return nil, nil
-	}
-	x, or := a.rules(), a.Say("middot")
-	for _, kind := range []rules.Kind{rules.KindSteps, rules.KindStep} {
-		untaken := slices.DeleteFunc(slices.Clone(a.tools), func(t web.KnownTool) bool {
-			return !t.Allowed || !t.Writes() || x.Takes(kind, t.Known)
-		})
-		if len(untaken) > 0 {
-			all = append(all, a.In("untaken", kind, "list", list(a.speaker, untaken, a.titled, or)))
-		}
-	}
-	keys, err := a.untakenKeys(x)
-	if err != nil {
-		return nil, err
-	}
-	if len(keys) > 0 {
-		all = append(all, a.In("untaken", rules.KindCall, "list", list(a.speaker, keys, legible.OneLine, or)))
-	}
+// notes says what should be known about the draft.
+func (a *asked) notes() ([]string, error) {
 	var found []rules.Finding
-	err = a.looked(func(d *decide.Directory) error {
-		found = x.Findings(d)
+	err := a.looked(func(d *decide.Directory) error {
+		found = a.rules().Findings(d)
 		return nil
 	})
 	if errors.Is(err, explain.ErrUnverified) {
 		slog.WarnContext(a.r.Context(), "people of rules are not checked", "err", err)
-		return append(all, a.Say("silent")), nil
+		return []string{a.Say("silent")}, nil
 	}
-	return append(all, web.Each(found, a.finding)...), err
-}
-
-// untakenKeys returns the live keys of outside agents of which some call that writes is taken by no rule.
-func (a *asked) untakenKeys(x *rules.Rules) (names []string, err error) {
-	keys, err := a.Store.Keys(a.r.Context(), a.v.Tenant)
-	for _, k := range keys {
-		untaken := func(name string) bool {
-			t := web.KnownTool{Known: rules.Known{Tool: rules.Tool{Name: name}}} // it runs where the agent runs
-			if i := slices.IndexFunc(a.tools, func(x web.KnownTool) bool { return x.ID == name }); i >= 0 {
-				t = a.tools[i]
-			}
-			return t.Writes() && !x.Takes(rules.KindCall, t.Known)
-		}
-		if k.Stands(a.Now()) == nil && slices.ContainsFunc(k.Tools, untaken) {
-			names = append(names, k.Name)
-		}
-	}
-	return names, err
+	return web.Each(found, a.finding), err
 }
 
 // finding says what should be known about a rule.

@@ -114,15 +114,13 @@ func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World
 	many.Says(t, http.StatusUnprocessableEntity, more)
 }
 
-// The page shows what has been spent, and asks the first administrator about self-approval.
-func testHomeAndBudgets(t *testing.T, w *consoletest.World) {
+// The page shows what has been spent.
+func testBudgets(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(),
 		func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 	b := w.As(webapi.Suzuki)
 	b.Get(formPage).Says(t, http.StatusOK, ja.Say("spent", "day", "2.50", "month", "2.50"))
-	b.Get("/console").Says(t, http.StatusOK, ja.Say("choose"))
-	expect.That(t, !strings.Contains(w.As(webapi.Sato).Get("/console").Text(), ja.Say("choose")), "a member is asked")
 }
 
 func testAdmins(t *testing.T, w *consoletest.World) {
@@ -259,7 +257,6 @@ func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
 	for text, want := range map[string][]string{
 		"max_opne_tasks: 1\nmax_versions: no\nmax_versions: 3\n": {"max_opne_tasks unknown 1", "max_versions whole 2",
 			"max_versions twice 3"},
-		"self_approval_chosen: true": {"self_approval_chosen own 1"},
 		"approvers:\n  people: [U1]\n  users: U1\n  mode: [list]": {"approvers.people unknown 2", "approvers.users list 3",
 			"approvers.mode text 4"},
 		"mcp_servers:\n  - name: a\n    token: x\n  - b": {"mcp_servers[0].url address 2",
@@ -300,7 +297,6 @@ func FuzzRead(f *testing.F) {
 		}
 		again := expect.Value(settings.WriteYAML(file.Settings, file.Rules, "", nobody))(t)
 		back, faults := settings.ReadYAML(again, tenancy.DefaultSettings(), nil)
-		back.Settings.SelfApprovalChosen = file.Settings.SelfApprovalChosen
 		diff := tenancy.Differences(file.Settings, back.Settings)
 		third := expect.Value(settings.WriteYAML(back.Settings, back.Rules, "", nobody))(t)
 		expect.That(t, len(faults) == 0 && diff == nil && bytes.Equal(again, third), "%v %v of %q, then %q", faults, diff,

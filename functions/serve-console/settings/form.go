@@ -50,7 +50,7 @@ func written(rows any) string {
 func typed(form url.Values, over tenancy.Settings) (s tenancy.Settings, bad aggregate.Problems) {
 	s = over
 	for _, f := range s.Fields() {
-		if !form.Has(f.Name) || !f.OnPage() {
+		if !form.Has(f.Name) {
 			continue
 		}
 		text, code := strings.TrimSpace(form.Get(f.Name)), ""
@@ -89,7 +89,6 @@ func readRows(f tenancy.Field, text string) aggregate.Problems {
 type settingsData struct {
 	Tabs     []web.View
 	Rev      int
-	Unchosen bool // nobody has decided on self-approval
 	Conflict bool
 	Cut      bool // Slack has more people than are searched
 	Spent    string
@@ -134,8 +133,7 @@ func (t settingsTexts) tabs(here string) []web.View {
 }
 
 func (t settingsTexts) page(p settingsPage, m *people.Members) settingsData {
-	d := settingsData{Tabs: t.tabs(settingsPath), Rev: p.now.Rev, Conflict: p.conflict,
-		Unchosen: !p.now.SelfApprovalChosen, Cut: m.More}
+	d := settingsData{Tabs: t.tabs(settingsPath), Rev: p.now.Rev, Conflict: p.conflict, Cut: m.More}
 	for _, wrong := range p.problems {
 		base, _, _ := strings.Cut(wrong.Field, "[")
 		label := t.label(wrong.Field)

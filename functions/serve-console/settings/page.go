@@ -67,10 +67,6 @@ func (c *Pages) save(w http.ResponseWriter, r *http.Request, v *web.Viewer, p se
 		return c.show(w, r, v, p)
 	}
 	x, unread := typed(p.form, p.now)
-	if p.form.Get("act") == "keep" { // who approves their own requests, as it is
-		x, unread = p.now, nil
-		x.SelfApprovalChosen = true
-	}
 	err := error(nil)
 	if len(unread) == 0 {
 		p.problems, err = c.problems(r.Context(), v, p.now, &x)
@@ -115,7 +111,6 @@ func (c *Pages) problems(ctx context.Context, v *web.Viewer, was tenancy.Setting
 
 // keep saves settings over those that stand.
 func (c *Pages) keep(r *http.Request, v *web.Viewer, now, x tenancy.Settings) error {
-	x.SelfApprovalChosen = x.SelfApprovalChosen || x.AllowSelfApproval != now.AllowSelfApproval
 	_, err := c.Store.SaveSettings(r.Context(), v.Tenant, x, v.Actor(), c.Now())
 	return err
 }
@@ -159,7 +154,6 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, p se
 		return err
 	}
 	d := t.page(p, &m)
-	d.Unchosen = d.Unchosen && !r.URL.Query().Has("done") // the page says first what was done
 	day, month := sums.Spent()
 	if d.Spent = t.Say("spent", "day", day, "month", month); sums.HeldMonth > 0 {
 		d.Spent += " · " + t.Say("held", "usd", sums.HeldMonth)

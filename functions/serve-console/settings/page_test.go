@@ -58,12 +58,12 @@ func TestSettings(t *testing.T) {
 		"approvers are picked by name":                           testApproversArePickedByName,
 		"without slack nobody new is taken and the page says so": testWithoutSlackNobodyNewIsTakenAndThePageSaysSo,
 		"no setting becomes markup":                              testNoSettingBecomesMarkup,
-		"the first administrator is asked about self approval":   testTheFirstAdministratorIsAskedAboutSelfApproval,
-		"what was spent is said, and home asks":                  testHomeAndBudgets,
-		"administrators are changed":                             testAdmins,
-		"settings travel as a file":                              testSettingsTravelAsAFile,
-		"rules travel in the same file":                          testRulesTravelAsAFile,
-		"a files mistakes are named with their lines":            testAFilesMistakesAreNamedWithTheirLines,
+
+		"what was spent is said":                      testBudgets,
+		"administrators are changed":                  testAdmins,
+		"settings travel as a file":                   testSettingsTravelAsAFile,
+		"rules travel in the same file":               testRulesTravelAsAFile,
+		"a files mistakes are named with their lines": testAFilesMistakesAreNamedWithTheirLines,
 	})
 }
 
@@ -80,7 +80,7 @@ func testSettingsAreSavedFromThePage(t *testing.T, w *consoletest.World) {
 		"mcp_servers", "- name: rooms\n  url: https://rooms.example.com/mcp")).Says(t, http.StatusSeeOther).Leads(t,
 		formPage+"?done=saved")
 	s := w.SettingsNow()
-	expect.That(t, s.MaxVersions == 7 && s.MaxCostUSD == 1000.5 && !s.AllowSelfApproval && s.SelfApprovalChosen &&
+	expect.That(t, s.MaxVersions == 7 && s.MaxCostUSD == 1000.5 && !s.AllowSelfApproval &&
 		s.ProcessApprovalRequired && len(s.Approvers.Users) == 2 && s.Approvers.Usergroups[0] == webapi.Approvers &&
 		len(s.MCPServers) == 1, "%+v", s)
 	b.In("ja").Get(logPage).Says(t, http.StatusOK, "佐藤 花子 (U0SANDSATO)", "田中 恵 (U0SANDTANA)", "鈴木 一郎", "7 個")
@@ -230,17 +230,6 @@ func testWithoutSlackNobodyNewIsTakenAndThePageSaysSo(t *testing.T, w *consolete
 		http.StatusServiceUnavailable) // a file
 	expect.That(t, len(w.SettingsNow().Approvers.Users) == 0, "somebody unknown was taken")
 	b.Post(formPage, opened(w, "max_versions", "6")).Says(t, http.StatusSeeOther) // what needs no name
-}
-
-func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consoletest.World) {
-	b := w.As(webapi.Suzuki)
-	page := b.Get(formPage).Says(t, http.StatusOK, ja.Say("choose"), ja.Say("choose_keep"))
-	b.Get(formPage+"?done=saved").Says(t, http.StatusOK).Lacks(t, ja.Say("choose"))
-	b.Post(formPage, opened(w, "act", "keep", "max_versions", "7")).Leads(t, formPage+"?done=saved")
-	b.Post(formPage, page.Hidden("act", "keep")).Says(t, http.StatusConflict) // a second answer to the question
-	s := w.SettingsNow()
-	expect.That(t, s.AllowSelfApproval && s.SelfApprovalChosen && s.MaxVersions != 7 &&
-		!strings.Contains(b.Get(formPage).Text(), ja.Say("choose")), "it is asked again: %+v", s)
 }
 
 // People pass the name of a setting from a sentence on to an administrator: the settings page must use that name.

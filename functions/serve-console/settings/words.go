@@ -38,7 +38,7 @@ func (t settingsTexts) label(field string) string {
 	switch {
 	case field == "admins":
 		return t.Say("admins")
-	case !ok || !x.OnPage():
+	case !ok:
 		return field
 	}
 	label := x.Says.In(t.Locale()).Label
@@ -54,10 +54,8 @@ func (t settingsTexts) label(field string) string {
 
 func (t settingsTexts) changes(m *people.Members, diff []tenancy.Difference) (all []explain.LogChange) {
 	for _, d := range diff {
-		if x, known := tenancy.SettingNamed(d.Field); !known || x.OnPage() {
-			all = append(all, explain.LogChange{Name: t.label(d.Field), Was: t.values(m, d.Field, d.Was),
-				Is: t.values(m, d.Field, d.Is)})
-		}
+		all = append(all, explain.LogChange{Name: t.label(d.Field), Was: t.values(m, d.Field, d.Was),
+			Is: t.values(m, d.Field, d.Is)})
 	}
 	return all
 }

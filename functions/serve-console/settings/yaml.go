@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -26,12 +25,6 @@ const MaxBytes = 128 << 10
 // called are the specification's own spellings of fields.
 var called = map[string]string{"aiAgents": "agents", "aiSessions": "ai_sessions", "isDefault": "is_default",
 	"authRef": "auth_ref"}
-
-// own reports whether no page asks for a setting: files leave it out.
-func own(name string) bool {
-	x, ok := tenancy.SettingNamed(name)
-	return ok && !x.OnPage()
-}
 
 // mistake is a problem and its line in the file; 0: none.
 type mistake struct {
@@ -108,8 +101,6 @@ func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
 			r.fault(strings.TrimPrefix(at+"."+key.Value, "."), "unknown", key)
 		case seen[of]:
 			r.fault(name, "twice", key)
-		case own(name):
-			r.fault(name, "own", key)
 		default:
 			r.file.lines[name] = key.Line
 			r.value(name, value, field)
@@ -275,11 +266,6 @@ func write(v any, about string, named func(id string) string) ([]byte, error) {
 		return nil, fmt.Errorf("write YAML: %w", err)
 	}
 	root := doc.Content[0]
-	for i := len(root.Content) - 2; i >= 0; i -= 2 {
-		if own(root.Content[i].Value) {
-			root.Content = slices.Delete(root.Content, i, i+2)
-		}
-	}
 	blocks(root, named)
 	root.HeadComment = oneLine(about)
 	var b bytes.Buffer

@@ -40,9 +40,6 @@ type Route struct {
 	Unknown  bool   // it can't be walked: nobody can tell where it stands
 	Stages   []Stage
 	Told     string // the channel or group that is told at the end
-	Asked    string // hash that the stamps are on, of what is asked, the rule and the route
-	Opened   string // hash of whom it asks, whose request it is, since when and for how long
-	Acts     string // hash of what people did
 	Now      *Stage // the stage that is asked; nil: none is
 }
 
@@ -140,10 +137,6 @@ func (d *drawing) draw(out *Route) {
 		if out.Told = d.line(id); d.ChannelOf != nil && !strings.HasPrefix(id, "S") {
 			out.Told = d.line(d.ChannelOf(id))
 		}
-	}
-	out.Asked, out.Opened = d.Gate.AskedSum, circulation.RouteHash(d.Gate.Circulating())
-	if len(d.Gate.Acts) > 0 {
-		out.Acts = circulation.Hash(d.Gate.Acts)
 	}
 }
 

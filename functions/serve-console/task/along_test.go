@@ -39,13 +39,13 @@ func testRouteOnPage(t *testing.T, w *consoletest.World) {
 	suzuki := w.As(webapi.Suzuki)
 	suzuki.Get(w.TaskPage()).
 		Says(t, 200, "回覧", "ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち", "鈴木 一郎 : グループ S0KEIRI",
-			"経理 これから 3 人のうち 2 人の承認が必要", "田中 恵", "Alex Kim", "期限", "承認の対象のハッシュ 0123abcd", "回覧のハッシュ",
+			"経理 これから 3 人のうち 2 人の承認が必要", "田中 恵", "Alex Kim", "期限",
 			"👉 あなたの番です 課長 — あなたの承認が必要です", "ほかの操作 依頼をキャンセルする").Holds(t, `aria-current="step"`).
 		Lacks(t, "承認できる人", "[↻]")
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, "U0STANDIN", consoletest.For(webapi.Suzuki)),
 		w.Acts(circulation.Stamp, 2, webapi.Tanaka))
 	suzuki.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "✅ U0STANDIN(鈴木 一郎さんの代理)", "Slack",
-		"経理 いまここ 3 人のうち 2 人の承認が必要 あと1人", "✅ 田中 恵", "部長 これから", "操作の記録のハッシュ",
+		"経理 いまここ 3 人のうち 2 人の承認が必要 あと1人", "✅ 田中 恵", "部長 これから",
 		"承認待ち あなたの段階は終わっています。いまは 経理(U0TAKADA)の番です。").
 		Lacks(t, "button-danger") // whose turn it is, and nothing to press
 	suzuki.Get(w.TaskPage()).Says(t, 200, "経理 いまここ 3 人のうち 2 人の承認が必要 あと1人")

@@ -36,9 +36,8 @@ const (
 // homePage lists what waits: for the viewer, or all that they may see.
 type homePage struct {
 	web.List
-	Unchosen bool // nobody has decided yet whether people may approve their own requests
-	Mine     bool
-	Rows     []waitingRow
+	Mine bool
+	Rows []waitingRow
 }
 
 // waitingRow says what happens once something is approved, and who asked for it.
@@ -83,7 +82,7 @@ func (c *Pages) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		return err
 	}
 	mine := slices.DeleteFunc(slices.Clone(all), func(x waitingItem) bool { return !x.mine })
-	p := homePage{Unchosen: v.Admin && !settings.SelfApprovalChosen, Mine: q.Get("of") != everything}
+	p := homePage{Mine: q.Get("of") != everything}
 	p.Views = []web.View{{Path: homePath, Text: words.Say("mine", "n", len(mine)), Here: p.Mine},
 		{Path: homeAt(everything, 1), Text: words.Say("everything", "n", len(all)), Here: !p.Mine}}
 	at := max(1, numberOf(q.Get("page")))

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/files"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
@@ -48,25 +47,12 @@ type sheet struct {
 	Above  *entry  // the page of the menu that this one belongs to; nil: it is that page
 	Notice string
 	Warns  bool   // something is left to do elsewhere
-	Next   string // after a decision, the address of what waits next
 	Other  string // the address of the page in the other language
 	Assets string // hash of the assets, so that browsers reload changed ones
-	page   *bytes.Buffer
 }
-
-// Timed reports whether what is written of the page has a time or asks for a day.
-func (s sheet) Timed() bool { return timed.Get().Match(s.page.Bytes()) }
-
-var timed = language.Regexp{Text: `<time|type="date"|\d-\d\d \d\d:\d\d`}
 
 // Texts returns a catalog in the viewer's language.
 func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
-
-// decided reports whether people go on to what else waits for them after a notice.
-func decided(done string) bool {
-	verb, act := strings.CutPrefix(done, "act_")
-	return act && circulation.Doing(verb) != ""
-}
 
 // entry is a page that the menu leads to. Beside are the pages beside it, itself the first, if there are any.
 type entry struct {
@@ -236,16 +222,13 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	}
 	d.Title = cmp.Or(d.Title, v.Texts("layout").In("menu_pages", d.Here))
 	var b bytes.Buffer
-	s := sheet{Document: d, Viewer: v, Assets: assets().version, Other: otherLanguage(r, v), page: &b}
+	s := sheet{Document: d, Viewer: v, Assets: assets().version, Other: otherLanguage(r, v)}
 	if v.User != "" {
 		s.Menu = menu(v, d.Here)
 		s.Beside, s.Above = within(s.Menu, d, r)
 	}
 	done := r.URL.Query().Get("done")
 	s.Notice, s.Warns = v.Texts("layout").In("done", done), done == "not-revoked"
-	if decided(done) {
-		s.Next = "/console"
-	}
 	if err := t.ExecuteTemplate(&b, "layout", s); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}

@@ -302,7 +302,7 @@ func UsualSettings(ctx context.Context, s *stack.Stack, team, locale string) err
 // Titles lets the sandbox's people do what their titles say: the two approvers decide, and nobody on their own request.
 func SetTitles(x *tenancy.Settings) {
 	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{webapi.Suzuki, webapi.Tanaka}}
-	x.AllowSelfApproval, x.SelfApprovalChosen = false, true
+	x.AllowSelfApproval = false
 }
 
 // change changes the settings of the sandbox's workspace. If somebody else changes them at the same time, it tries

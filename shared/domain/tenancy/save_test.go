@@ -56,10 +56,9 @@ func TestSettingsAreSavedByAPersonWithTheFieldsThatChanged(t *testing.T) {
 			[]string{`settings.updated {"changes":{"approvers.users":{"is":["U1"],"was":[]},` +
 				`"max_cost_usd":{"is":1.5,"was":0},"prompt_approval_required":{"is":false,"was":true}},` +
 				`"fields":["approvers","max_cost_usd","prompt_approval_required"]}`}, 1, true},
-		"self-approval": {func(x *Settings) { x.AllowSelfApproval, x.SelfApprovalChosen = false, true }, person, "",
-			[]string{`settings.updated {"changes":{"allow_self_approval":{"is":false,"was":true},` +
-				`"self_approval_chosen":{"is":true,"was":false}},` +
-				`"fields":["allow_self_approval","self_approval_chosen"]}`}, 1, true},
+		"self-approval": {func(x *Settings) { x.AllowSelfApproval = false }, person, "",
+			[]string{`settings.updated {"changes":{"allow_self_approval":{"is":false,"was":true}},` +
+				`"fields":["allow_self_approval"]}`}, 1, true},
 		"the language": {func(x *Settings) { x.Locale = "en" }, person, "",
 			[]string{`settings.updated {"changes":{"locale":{"is":"en","was":"ja"}},"fields":["locale"]}`}, 1, true},
 		"what no card shows": {func(x *Settings) { x.MaxVersions = 9 }, person, "",

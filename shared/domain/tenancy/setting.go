@@ -43,7 +43,7 @@ type Setting struct {
 
 // Words are the texts about a setting.
 type Words struct {
-	Label, About, Unit string   // a setting without a label is on no page
+	Label, About, Unit string
 	Choices            []string // in the order of Setting.Choices
 	Hint               string   // how to fill in the rows
 	Logged             string   // name in the audit log; empty: label and unit
@@ -59,7 +59,7 @@ type Section struct {
 // byName returns all settings by name.
 var byName = sync.OnceValue(func() map[string]Setting {
 	all := map[string]Setting{}
-	for _, s := range append(slices.Clone(Sections), Section{Settings: unasked}) {
+	for _, s := range Sections {
 		for _, x := range s.Settings {
 			all[x.Name] = x
 		}
@@ -74,9 +74,6 @@ func SettingNamed(name string) (Setting, bool) {
 }
 
 var withUnit = language.InEach("%s (%s)", "%s (%s)")
-
-// OnPage reports whether the setting is on a page.
-func (x Setting) OnPage() bool { return x.Says[0].Label != "" }
 
 // LogName returns the setting's name in the audit log.
 func (x Setting) LogName(locale string) string {

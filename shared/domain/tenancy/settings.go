@@ -41,11 +41,9 @@ type Settings struct {
 	AutoApproveTools        bool      `json:"auto_approve_tools"`
 	Approvers               Approvers `json:"approvers"`
 	AllowSelfApproval       bool      `json:"allow_self_approval"`
-	// SelfApprovalChosen says that an administrator was asked about AllowSelfApproval and has answered.
-	SelfApprovalChosen   bool `json:"self_approval_chosen"`
-	ApprovalTimeoutHours int  `json:"approval_timeout_hours"`
-	FiscalYearMonth      int  `json:"fiscal_year_month"` // in which a fiscal year begins; 1 is January
-	MaxVersions          int  `json:"max_versions"`
+	ApprovalTimeoutHours    int       `json:"approval_timeout_hours"`
+	FiscalYearMonth         int       `json:"fiscal_year_month"` // in which a fiscal year begins; 1 is January
+	MaxVersions             int       `json:"max_versions"`
 	// Matters are the kinds of matters on which a form asks for a decision; empty: see MatterNames.
 	Matters       []MatterKind `json:"matters"`
 	Locale        string       `json:"locale"`

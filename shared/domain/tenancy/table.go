@@ -217,10 +217,3 @@ var Sections = []Section{
 				"The console’s language is separate.", Choices: []string{"日本語", "English"}})},
 	}},
 }
-
-// unasked are settings without an entry on a page, and therefore in no file.
-var unasked = []Setting{
-	{Name: "self_approval_chosen", Kind: KindFlag, Says: language.InEach(
-		Words{Logged: "自分の依頼を自分で承認できるかを決めた"},
-		Words{Logged: "Self-approval decision"})},
-}
