@@ -124,19 +124,6 @@ func (c *Pages) connected(r *http.Request, v *web.Viewer) (integration, error) {
 	return x, err
 }
 
-// askDisconnect asks for confirmation and lists what will stop working.
-func (c *Pages) askDisconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer, x integration) error {
-	words, stops := v.Texts("integrations"), x.Provider
-	if x.IsServer {
-		stops = "mcp"
-	}
-	d := web.Document{Title: words.Say("disconnect_title"), Here: "integrations", Data: struct {
-		integration
-		Stops []string
-	}{x, words.List("stops", stops)}}
-	return c.Show(w, r, v, d, "integrations/disconnect")
-}
-
 // disconnect deletes a connection's tokens, so that no call uses them any more, and then asks the vendor to revoke
 // them. If the vendor doesn't confirm, the page says so.
 func (c *Pages) disconnect(w http.ResponseWriter, r *http.Request, v *web.Viewer, x integration) error {

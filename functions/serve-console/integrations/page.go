@@ -47,7 +47,6 @@ func (c *Pages) Routes() []web.Route {
 		web.ForAdministrators("POST /console/integrations/client", c.explained(web.Of(c.named, c.saveClient))),
 		web.ForAdministrators("POST /console/integrations/token", c.explained(web.Of(c.named, c.saveToken))),
 		web.ForAdministrators("POST /console/integrations/app", c.explained(c.saveApp)),
-		web.ForAdministrators("GET /console/integrations/disconnect", web.Of(c.connected, c.askDisconnect)),
 		web.ForAdministrators("POST /console/integrations/disconnect", web.Of(c.connected, c.disconnect)),
 	}
 }
@@ -67,6 +66,7 @@ type integration struct {
 	IsServer, IsSlack, IsGitHub    bool
 	Steps                          []string // how to register an app there
 	AppID, Installation            string   // of a GitHub App
+	Stops                          string   // without it
 }
 
 type integrationsData struct {
@@ -248,9 +248,10 @@ func (t integrationTexts) of(provider, address string) integration {
 	x := integration{Provider: provider, Name: explain.Provider(provider).Called(t.Locale()),
 		About: t.In("abouts", provider), Address: address,
 		IsServer: isServer(provider), IsSlack: provider == tenancy.SlackProvider,
-		IsGitHub: provider == tenancy.GitHubProvider, Steps: t.List("registering", provider)}
+		IsGitHub: provider == tenancy.GitHubProvider, Steps: t.List("registering", provider), Stops: t.In("stops", provider)}
 	if x.IsServer {
 		x.Name, x.About = t.Say("server")+" "+strings.TrimPrefix(provider, tenancy.ServerProvider), t.Say("server_about")
+		x.Stops = t.In("stops", "mcp")
 	}
 	return x
 }

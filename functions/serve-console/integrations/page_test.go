@@ -149,7 +149,7 @@ func connectsAndDisconnects(t *testing.T, w *connecting) {
 		expect.That(t, strings.Contains(page.Text(), "接続中") && strings.Contains(page.Text(), "鈴木 一郎"), "%v", page)
 		page.Lacks(t, w.vendors.Secrets()...)
 		w.Later(time.Second)
-		b.Get("/console/integrations/disconnect?provider="+provider).Says(t, 200, "失敗します") // asked first
+		b.Get("/console/integrations").Holds(t, `data-confirm="接続を解除しますか。 `, `失敗します。"`) // asked first
 		b.Post("/console/integrations/disconnect", url.Values{"provider": {provider}}).Leads(t,
 			"/console/integrations?done=disconnected")
 		if row := w.row(provider); row.Status != tenancy.Disconnected || row.Credentials != "" || w.works(path, token) {
@@ -338,7 +338,7 @@ func connectsApp(t *testing.T, w *connecting) {
 	expect.Same(t, vendors.Installation, app.Installation)
 	b.Get("/console/integrations").Says(t, http.StatusOK, "GitHub", vendors.AppID).Lacks(t, key)
 	w.Later(time.Second)
-	b.Get("/console/integrations/disconnect?provider=github").Says(t, 200, "App の画面で削除するまで有効です")
+	b.Get("/console/integrations").Holds(t, "App の画面で削除するまで有効です")
 	a = b.Post("/console/integrations/disconnect", url.Values{"provider": {"github"}})
 	expect.Same(t, "/console/integrations?done=not-revoked", a.To)
 	row = w.row(tenancy.GitHubProvider)

@@ -77,7 +77,7 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 			Data: importData{string(text), said}}
 		return c.Show(w, r, v, d, "settings/import")
 	}
-	if err = c.keep(r, v, now, file.Settings); err == nil && !web.Alike(ruled, file.Rules) {
+	if err = c.keep(r, v, file.Settings); err == nil && !web.Alike(ruled, file.Rules) {
 		_, _, err = c.Store.SaveRules(r.Context(), v.Tenant, &rules.Rules{Rules: file.Rules}, rev, web.KnownToRules(tools),
 			v.Actor(), c.Now())
 	}

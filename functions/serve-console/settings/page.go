@@ -76,7 +76,7 @@ func (c *Pages) save(w http.ResponseWriter, r *http.Request, v *web.Viewer, p se
 		})...)
 	}
 	if err == nil && len(p.problems) == 0 {
-		err = c.keep(r, v, p.now, x)
+		err = c.keep(r, v, x)
 	}
 	wrong, refused := errors.AsType[aggregate.Problem](err)
 	switch {
@@ -110,7 +110,7 @@ func (c *Pages) problems(ctx context.Context, v *web.Viewer, was tenancy.Setting
 }
 
 // keep saves settings over those that stand.
-func (c *Pages) keep(r *http.Request, v *web.Viewer, now, x tenancy.Settings) error {
+func (c *Pages) keep(r *http.Request, v *web.Viewer, x tenancy.Settings) error {
 	_, err := c.Store.SaveSettings(r.Context(), v.Tenant, x, v.Actor(), c.Now())
 	return err
 }

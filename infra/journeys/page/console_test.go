@@ -179,11 +179,8 @@ func TestVendorsAreConnectedAgainByHand(t *testing.T) {
 			for _, provider := range providers {
 				panel := `section[id="` + provider + `"] `
 				tab.Until(`document.querySelector('` + panel + `.badge-good')`)
-				tab.Click(panel + `a.button-danger`)
-				tab.Until(`location.pathname === "/console/integrations/disconnect"`)
-				look("ask")
-				tab.Click(`main button.button-danger`)
-				tab.Until(`location.pathname === "/console/integrations" && document.querySelector(".notice")`)
+				tab.Agree(panel + `button.button-danger`)
+				tab.Until(`/disconnected|not-revoked/.test(location.search)`)
 				look("without")
 				tab.Click(panel + `form[action="/console/integrations/connect"] button`)
 				tab.Until(`location.pathname === "/console/integrations/connect"`)
