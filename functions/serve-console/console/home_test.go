@@ -97,8 +97,7 @@ func TestWhoMayOpenAPage(t *testing.T) {
 			expect.Is(t, forged.Upload(path, nil, nil).Status, http.StatusForbidden, path)
 		}
 		a := member.Send(method, path, url.Values{})
-		refused := a.Status == http.StatusForbidden && strings.Contains(a.Text(), says.In("title", "admins_only")) &&
-			strings.Contains(a.Text(), says.Say("administrators", "names", "鈴木 一郎"))
+		refused := a.Status == http.StatusForbidden && strings.Contains(a.Text(), says.In("title", "admins_only"))
 		open := slices.Contains(forMembers, strings.ReplaceAll(r.Pattern, " ", ""))
 		expect.That(t, refused != open, "%s: refused %t, of the list %t", r.Pattern, refused, open)
 	}

@@ -39,7 +39,6 @@ type organisationData struct {
 	Stands  bool
 	Unread  bool   // it can't be read, though it stands: another takes its place
 	Says    string // how many people there are, who saved them and when
-	Filter  web.Filter
 	Posts   web.Table
 	More    int // posts that aren't shown
 	Columns []string
@@ -66,7 +65,7 @@ func (c *OrganisationPages) show(w http.ResponseWriter, r *http.Request, v *web.
 	if o := is.Organisation; o != nil {
 		d.Says = t.Say("stands", "n", web.Count(int64(o.People())), "by",
 			c.Names(r.Context(), v, is.SavedBy)[is.SavedBy], "at", web.Minute(is.SavedAt))
-		c.list(r, v, t, o, &d)
+		c.list(r.Context(), v, t, o, &d)
 	}
 	for i, header := range organisation.Header(v.Locale) {
 		d.Columns = append(d.Columns, header+t.List("about_lists", "columns")[i])
@@ -94,28 +93,18 @@ func faultOf(t web.Texts, p aggregate.Problem) (f web.Fault) {
 // mostPosts bounds the posts that the page shows: a file may have ten thousand.
 const mostPosts = 200
 
-// list shows the posts, or those of whom somebody looks for.
-func (c *OrganisationPages) list(r *http.Request, v *web.Viewer, t web.Texts, o *organisation.Organisation,
+// list shows the first posts.
+func (c *OrganisationPages) list(ctx context.Context, v *web.Viewer, t web.Texts, o *organisation.Organisation,
 	d *organisationData) {
-	query := strings.TrimSpace(r.URL.Query().Get("q"))
-	d.Filter = web.Filter{Path: organisationPath, Search: true, Bare: true, Submit: t.Say("search"),
-		Links:  web.Cleared(organisationPath, t.Say("everybody"), query != ""),
-		Fields: []web.Field{{Name: "q", Label: t.Say("who"), Value: query, Example: t.Say("who_hint")}}}
 	d.Posts = web.Table{Long: true}
 	headers := organisation.Header(v.Locale)
 	for _, i := range []int{1, 0, 2, 3, 5} {
 		d.Posts.Columns = append(d.Posts.Columns, web.Column{Name: headers[i]})
 	}
-	gone, sought := c.gone(r.Context(), v, o), legible.Folded(query)
-	for _, p := range o.All() {
-		said := strings.Join([]string{o.Name(p.Person), p.Person, p.Department, p.Position}, "\n")
-		if !strings.Contains(legible.Folded(said), sought) {
-			continue
-		}
-		if len(d.Posts.Rows) == mostPosts {
-			d.More++
-			continue
-		}
+	gone, all := c.gone(ctx, v, o), o.All()
+	shown := all[:min(len(all), mostPosts)]
+	d.More = len(all) - len(shown)
+	for _, p := range shown {
 		manager, person, position := p.Manager, p.Person, p.Position
 		if chain, _ := o.Above(p.Person); p.Main && len(chain) > 0 {
 			manager = chain[0]

@@ -96,8 +96,6 @@ func testAFileIsSavedAndShown(t *testing.T, w *consoletest.World) {
 	b.Get(page).Says(t, http.StatusOK, "5 人。鈴木 一郎 が", "佐藤 花子 sato@example.com 本社/営業部/二課 Alex Kim",
 		"Alex Kim alex.kim@example.com 本社/営業部 部長 (長) 鈴木 一郎", "髙橋 誠 makoto@example.com (Slack のアカウントなし)",
 		"本社/営業部/二課 田中 恵").Holds(t, page+".csv", page+"/remove")
-	b.Get(page+"?q="+url.QueryEscape("髙橋")).Says(t, http.StatusOK, "makoto@example.com").Lacks(t, "alex.kim")
-	b.Get(page+"?q="+url.QueryEscape("営業部/二")).Says(t, http.StatusOK, "sato@example.com").Lacks(t, "alex.kim@")
 	entries := w.Audited(store.AuditFilter{Action: tenancy.AuditOrganisationSaved})
 	expect.That(t, len(entries) == 1 && strings.Contains(string(entries[0].Details), `"people_added":5`), "%+v", entries)
 	b.Get("/console/audit").Says(t, http.StatusOK, "組織を保存した")
@@ -145,7 +143,7 @@ func testAHostileFileBecomesNoMarkupAndNoFormula(t *testing.T, w *consoletest.Wo
 	file := `email,name,department,position` + "\n" + `a@example.com,"` + evil + `","=HYPERLINK(1)","@SUM(1)"` + "\n"
 	sent(t, b, file+evil+","+evil+","+evil+"\n").Says(t, http.StatusUnprocessableEntity).Lacks(t, "<script>alert")
 	sent(t, b, file).Says(t, http.StatusSeeOther)
-	b.Get(page+"?q="+url.QueryEscape(evil)).Says(t, http.StatusOK, "=HYPERLINK(1)").Lacks(t, "<script>alert")
+	b.Get(page).Says(t, http.StatusOK, "=HYPERLINK(1)").Lacks(t, "<script>alert")
 	csv := b.Get(page+".csv").Says(t, http.StatusOK).Holds(t, `"'=HYPERLINK(1)"`, `"'@SUM(1)"`)
 	sent(t, b, csv.Body).Says(t, http.StatusSeeOther)
 	expect.Is(t, stands(w).Rev, 1, "the same is saved again")
@@ -228,7 +226,6 @@ func testFiveThousandPeople(t *testing.T, w *consoletest.World) {
 	took := expect.Computed(t, func() {
 		sent(t, b, file.String()).Says(t, http.StatusSeeOther)
 		b.Get(page).Says(t, http.StatusOK, "5,000 人", "ほかに 4,800 件")
-		b.Get(page+"?q=4999").Says(t, http.StatusOK, "第499営業部東日本法人課")
 	})
 	expect.That(t, took < slowestPage, "%v", took)
 }

@@ -96,7 +96,7 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 // searched returns the tools that are shown: of those that are searched, first the one with that very name, then those
 // that were allowed and are off since, then the others that somebody decided on, all by name.
 func (d *serverData) searched(t toolsTexts, query string, all []mcp.Listed) (shown []mcp.Listed) {
-	d.Filter = web.Filter{Path: serverPath(d.Server.Name), Search: true, Bare: true, Submit: t.Say("filter"),
+	d.Filter = web.Filter{Path: serverPath(d.Server.Name), Search: true, Submit: t.Say("filter"),
 		Fields: []web.Field{{Name: "q", Label: t.Say("search_label"), Value: query}}}
 	all = slices.DeleteFunc(slices.Clone(all), func(x mcp.Listed) bool {
 		said := strings.ToLower(x.Name + "\n" + x.Tool.Title + "\n" + x.Tool.Description)

@@ -35,7 +35,6 @@ const (
 type taskList struct {
 	web.List
 	Rows []request
-	More bool // there are more matches than the page shows
 }
 
 // request is a row of the list.
@@ -109,11 +108,6 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if err != nil {
 		return err
 	}
-	if f.Search != "" {
-		list.More = len(page.Items) == store.MaxPage && page.Next != ""
-		list.Short = list.Short && !list.More
-		list.Next, list.Live = "", "" // a search is of the latest thousand, not of any before
-	}
 	if list.Rows, err = c.requests(r.Context(), v, page.Items, reach.Channels()); err != nil {
 		return err
 	}
@@ -136,7 +130,7 @@ func (c *Pages) visible(r *http.Request, v *web.Viewer, f taskFilter, reach peop
 			return (sees == nil || sees(x)) && strings.HasPrefix(web.Searchable(cmp.Or(x.Title, x.Text)), begins)
 		}
 	}
-	if f.Search != "" || filter.Status.Open() { // which of the open ones wait is only known once they are read
+	if filter.Status.Open() { // which of the open ones wait is only known once they are read
 		limit = store.MaxPage
 	}
 	return c.Store.Search(r.Context(), v.Tenant, filter, cursor, limit, web.MostLooked, keep)

@@ -28,7 +28,7 @@ func TestTheListOfRequests(t *testing.T) {
 		"an empty one says how to begin":                            testEmptyTasks,
 		"people see their own requests and those of their channels": testWhoSeesWhat,
 		"filters stay in the address, and a bad one is refused":     testTaskFilters,
-		"titles are searched for among the latest thousand":         testTaskSearch,
+		"titles are searched for a thousand at a time":              testTaskSearch,
 		"pages go on and keep the filters":                          testTaskPages,
 		"a cursor that is forged or another's is refused and noted": testForeignCursors,
 		"a refusal because of somebody names them":                  testWhoIsNamed,
@@ -123,13 +123,10 @@ func testTaskSearch(t *testing.T, w *consoletest.World) {
 	} {
 		got := b.Get("/console/tasks?q=" + url.QueryEscape(search))
 		expect.Same(t, want, got.Titles())
-		got.Says(t, 200, map[bool]string{true: "条件に合う依頼はありません", false: "新しい順に 1,000 件を検索しました"}[want == nil])
+		got.Says(t, 200, map[bool]string{true: "次のページに続きがあります", false: "新しい順に 1,000 件を検索しました"}[want == nil])
 	}
 	got := b.Get("/console/tasks?q=" + url.QueryEscape("残業"))
-	got.Says(t, 200, "新しい 100 件を表示しています")
-	expect.That(t, len(got.Titles()) == 100 && got.Link("next") == "" &&
-		!strings.Contains(got.Body,
-			`id="requests" data-live`), "%d are found, the next page is %q", len(got.Titles()), got.Link("next"))
+	expect.That(t, len(got.Titles()) == taskpages.RowsOfPage && got.Link("next") != "", "%d are found", len(got.Titles()))
 	if got := b.Get("/console/tasks"); len(got.Titles()) != taskpages.RowsOfPage || got.Titles()[0] != "残業 1104" ||
 		!strings.Contains(got.Body, `id="requests" data-live="/console/tasks"`) {
 		t.Errorf("the first page has %d, the newest is %q", len(got.Titles()), got.Titles()[:1])

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -148,8 +147,6 @@ type taskPage struct {
 	Channel string
 	Prompts bool        // the viewer may read what models were sent
 	Refill  bool        // a form was given back to the viewer, who fills it in again in Slack
-	Anew    string      // the request's text, once only another request helps
-	Form    bool        // it is asked by the form for decisions
 	Draft   *otherTeams // that the address names
 }
 
@@ -182,9 +179,6 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	if err := c.Asks(r, ask, &p.Ask); err != nil {
 		return err
 	}
-	if p.Form = t.task.Matter() != nil; !p.Form && slices.Contains(anew, t.history.Status) {
-		p.Anew = p.Message.Text
-	}
 	p.Prompts = mayReadPrompts(v, t.task)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team}
 	row := t.task.Returned()
@@ -199,10 +193,6 @@ func (c *Pages) showPage(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	}
 	return c.Show(w, r, v, d, "task")
 }
-
-// anew are the statuses in which only another request helps.
-var anew = []task.Status{task.StatusCancelled, task.StatusDenied, task.StatusExpired,
-	task.StatusFailed, task.StatusRefused}
 
 // asking is what the page asks about.
 func (c *Pages) asking(v *web.Viewer, t loaded) subject.Asking {

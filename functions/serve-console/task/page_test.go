@@ -28,7 +28,7 @@ func TestTheStoryOfATask(t *testing.T) {
 		"decided here as in Slack":       decidesHere,
 		"who may not decide is told why": refusesHere, "who may approve holds at once": holdsAtOnce,
 		"what nobody may approve is on hold": onHold, "what was not shown is not decided": onlyWhatWasShown,
-		"only another request helps":              asksAnew,
+
 		"what people and models write stays text": writtenIsText,
 		"prompts are for few":                     promptsAreForFew,
 		"files for spreadsheets":                  filesForSpreadsheets, "sixty steps and a thousand rows": largeStory,
@@ -121,7 +121,7 @@ func decidesHere(t *testing.T, w *consoletest.World) {
 		return a.FailExecution(a.Head.Run, task.ReasonToolFailed, "", w.Now())
 	})
 	sato := w.As(webapi.Sato)
-	sato.Get(w.TaskPage()).Holds(t, "🔄 再実行", `id="decide"`).Lacks(t, "data-copy")
+	sato.Get(w.TaskPage()).Holds(t, "🔄 再実行", `id="decide"`)
 	sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryExecution, "")).Says(t, http.StatusSeeOther)
 	expect.That(t, len(w.Load().Executions) == 2, "it does not run again")
 	sato.Post(w.TaskPage()+"/act", w.Act(task.ActCancelExecution, "")).Says(t, http.StatusSeeOther)
@@ -143,17 +143,6 @@ func decidesHere(t *testing.T, w *consoletest.World) {
 	sato.Get(w.TaskPage()).Holds(t, "キャンセル")
 	sato.Post(w.TaskPage()+"/act", url.Values{"act": {"cancel_task"}, "id": {w.Ref.ID}}).Says(t, http.StatusSeeOther)
 	expect.That(t, w.Load().Head.Rev == cancelled.Head.Rev, "a second click")
-}
-
-// Where only another request helps, the page offers the request's text.
-func asksAnew(t *testing.T, w *consoletest.World) {
-	w.Steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
-	w.As(webapi.Suzuki).Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, "")).Says(t, http.StatusSeeOther)
-	w.Begin()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.FailExecution(a.Head.Run, task.ReasonStepsChanged, "", w.Now())
-	})
-	w.As(webapi.Sato).Get(w.TaskPage()).Holds(t, `data-copy="今月の勤怠をまとめて"`, "🔄 再実行")
 }
 
 func refusesHere(t *testing.T, w *consoletest.World) {

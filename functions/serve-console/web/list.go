@@ -86,7 +86,6 @@ type Filter struct {
 	Submit string // text of its button
 	Links  []Link // beside the button
 	Search bool   // it looks for something by its name
-	Bare   bool   // its button stands in line with the fields
 }
 
 // Link leads to the same list otherwise narrowed.

@@ -321,18 +321,6 @@ func FaultOf(err error) (status int, says string, refused bool) {
 	return http.StatusInternalServerError, "internal", false
 }
 
-// administrators names whom to ask for what is for administrators, if that can be read.
-func (c *Site) administrators(ctx context.Context, v *Viewer) string {
-	owner, err := c.Store.Tenant(ctx, v.Tenant)
-	if err != nil || len(owner.Admins) == 0 {
-		slog.WarnContext(ctx, "administrators are not named", "err", err)
-		return ""
-	}
-	t := v.Texts("fault")
-	called := c.Called(ctx, v, owner.Admins[:min(len(owner.Admins), Fewest)]...)
-	return " " + t.Say("administrators", "names", t.Few(called, owner.Admins))
-}
-
 // Fail answers with a page that explains the error.
 func (c *Site) Fail(w http.ResponseWriter, r *http.Request, v *Viewer, err error) {
 	status, says, refused := FaultOf(err)
@@ -343,11 +331,7 @@ func (c *Site) Fail(w http.ResponseWriter, r *http.Request, v *Viewer, err error
 		slog.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "tenant", v.Tenant, "err", err)
 	}
 	texts := v.Texts("fault")
-	text := texts.In("text", says)
-	if errors.Is(err, ErrAdminsOnly) {
-		text += c.administrators(r.Context(), v)
-	}
-	data := struct{ Text, Again string }{Text: text}
+	data := struct{ Text, Again string }{Text: texts.In("text", says)}
 	if status == http.StatusServiceUnavailable && r.Method == http.MethodGet && v.User != "" {
 		data.Again = r.URL.RequestURI()
 	}

@@ -160,18 +160,6 @@ func Each[T, U any](all []T, of func(T) U) (out []U) {
 	return out
 }
 
-// Few names the first of several people, and says how many others there are.
-func (t Texts) Few(called func(id string) string, ids []string) string {
-	text := Joined(ids[:min(len(ids), Fewest)], called, t.Say("and"))
-	if more := len(ids) - Fewest; more > 0 {
-		text += t.Say("more_people", "n", more)
-	}
-	return text
-}
-
-// Fewest is how many people Few names.
-const Fewest = 3
-
 // Mentions names people in the place of their mentions. As on cards, only the first task.MaxMentioned get names.
 func Mentions(s string, name func(id string) string) string {
 	ids := task.Mentioned(s)

@@ -58,14 +58,6 @@ func TestPeopleHaveTheirIDsWhereTwoHaveOneName(t *testing.T) {
 		web.Mentions("<@U1PERSON> が <@U2PERSON> に、<@U3PERSON> が <@U4PERSON> と <@U5PERSON> に", named))
 }
 
-func TestTheFirstOfSeveralPeopleAreNamed(t *testing.T) {
-	called := func(id string) string { return "@" + id }
-	for want, ids := range map[string][]string{"": nil, "@a, @b, @c": {"a", "b", "c"},
-		"@a, @b, @c and 2 more": {"a", "b", "c", "d", "e"}} {
-		expect.Is(t, web.TextsOf("fault", "en").Few(called, ids), want, "%v", ids)
-	}
-}
-
 // Pages in English have no Japanese but the name of the other language.
 func TestEnglishTextsAreEnglish(t *testing.T) {
 	files := expect.Value(filepath.Glob("texts/" + language.English + "/*.yaml"))(t)
