@@ -76,8 +76,7 @@ func (c *Pages) showCall(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 			b.About = words.Say("approve_elsewhere")
 		}
 	}
-	d := web.Document{Title: words.Say("of", "agent", p.Agent), Here: "calls", Data: p, Status: not.Code,
-		Back: web.Link{Path: callsPath, Text: words.Say("calls")}, After: p.After}
+	d := web.Document{Title: words.Say("of", "agent", p.Agent), Here: "calls", Data: p, Status: not.Code, After: p.After}
 	return c.Show(w, r, v, d, "calls/call")
 }
 

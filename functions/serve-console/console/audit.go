@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -130,10 +129,6 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 	for _, x := range requests {
 		ids = append(ids, x.Requester())
 	}
-	calls, err := c.callsOf(ctx, v.Tenant, entries)
-	if err != nil {
-		return err
-	}
 	words, log := v.Texts("audit"), explain.LogWordsIn(v.Locale)
 	names, err := c.keysNamed(ctx, v.Tenant, entries, log.Resource("key"))
 	if err != nil {
@@ -164,9 +159,6 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 			g.Path, g.On = "/console/sessions/"+of, log.Resource("session")
 		case call.ValidID(of):
 			g.Path, g.On = "/console/calls/"+of, log.Resource("call")
-			if x := calls[callAt(v.Tenant, of)]; x.Tool != "" {
-				g.On = strings.TrimSpace(g.On + ": " + legible.ForeignLine(log.Tool(x.Tool)) + " " + x.DecisionNumber)
-			}
 		case contest.ValidID(of):
 			g.Path, g.On = "/console/contests/"+of, log.Resource("contest")
 		case of != "":
@@ -178,22 +170,6 @@ func (c *Console) fill(ctx context.Context, v *web.Viewer, d *auditData, entries
 		g.Rows = append(g.Rows, row)
 	}
 	return nil
-}
-
-func callAt(tenant, id string) store.Place {
-	return store.Place{Ref: call.RefOf(tenant, id), Key: call.Key}
-}
-
-// callsOf returns the calls that entries are about.
-func (c *Console) callsOf(ctx context.Context, tenant string, entries []aggregate.AuditEntry) (
-	map[store.Place]call.Call, error) {
-	var places []store.Place
-	for _, x := range entries {
-		if at := callAt(tenant, x.AggregateID); call.ValidID(x.AggregateID) && !slices.Contains(places, at) {
-			places = append(places, at)
-		}
-	}
-	return store.RowsAt[call.Call](ctx, c.Store.KindStore.Store, places)
 }
 
 // keysNamed returns the names of the tenant's keys by their ids, if one of them is an entry's actor.

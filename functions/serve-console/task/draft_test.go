@@ -177,8 +177,6 @@ func filesForSpreadsheets(t *testing.T, w *consoletest.World) {
 		strings.HasPrefix(a.Header.Get("Content-Disposition"), "attachment"), "%d %v %q", a.Status, a.Header, a.Body)
 	a = sato.Get(w.TaskPage() + "/results/1-1-1/values.csv")
 	expect.That(t, a.Body == "\ufeff\"name\",\"value\"\r\n\"note\",\"'-1+2\"\r\n", "%d %q", a.Status, a.Body)
-	a = sato.Get(w.TaskPage() + "/results/1-1-1/all.csv")
-	expect.That(t, a.Body == want, "%d %q", a.Status, a.Body)
 	for _, path := range []string{"1-1-1/2.csv", "1-1-1/1.html", "1-1-2/1.csv", "x/1.csv", "1-1-1/-1.csv", "1-1-1/0.csv"} {
 		sato.Get(w.TaskPage()+"/results/"+path).Says(t, 404)
 	}

@@ -14,8 +14,7 @@ import (
 	"ringi/shared/store/large"
 )
 
-// sendResult sends a step's result as a CSV file: 1.csv is the first table, values.csv the values outside tables, and
-// all.csv the first table or, without one, the values.
+// sendResult sends a step's result as a CSV file: 1.csv is the first table, values.csv the values outside tables.
 func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, _ *web.Viewer, a *task.Aggregate) error {
 	i := slices.IndexFunc(a.Steps, func(s *task.StepResult) bool {
 		return Key(s.ProcessVersion, s.Attempt, s.Order) == r.PathValue("step")
@@ -54,10 +53,8 @@ func tableNamed(values []web.Value, name string) (t web.Sheet, ok bool) {
 	}
 	number, err := strconv.Atoi(name)
 	switch {
-	case name == "values", name == "all" && len(tables) == 0:
+	case name == "values", name == "1" && len(tables) == 0:
 		return t, true
-	case name == "all":
-		return tables[0], true
 	case err == nil && number >= 1 && number <= len(tables):
 		return tables[number-1], true
 	}

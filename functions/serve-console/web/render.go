@@ -35,7 +35,6 @@ type Document struct {
 	Came           // of the form that it answers
 	Status  int    // 200 unless set, or unless something came of a form
 	After   string // follows the notice, if there is one
-	Back    Link   // to the page that this one belongs to, below that of the menu
 }
 
 // sheet is a document with what the layout needs.
