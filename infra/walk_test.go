@@ -259,7 +259,7 @@ func (w *walk) execute() {
 	w.Helper()
 	c, err := decide.Approve(w.a, w.a.Process().ID, approver, rules, w.now)
 	w.do("steps approved", c, err)
-	c, err = w.a.StartExecution(w.a.Head.Run, w.now)
+	c, err = w.a.StartExecution(w.a.Head.Run, task.Series{}, w.now)
 	w.do("started", c, err)
 	people := expect.Value(json.Marshal(map[string]any{"count": 1,
 		"employees": []any{map[string]any{"display_name": w.said(aPerson)}}, "note": w.said(anOutput),

@@ -222,7 +222,7 @@ func (j *job) conclude(ctx context.Context, decide conversation.Decision) (aggre
 func (j *job) claim(ctx context.Context) error {
 	on := []aggregate.Owned{{Key: tenancy.ToolKey(j.permission.ToolName), Rev: j.permission.Rev,
 		Err: aggregate.ErrSettings},
-		{Key: tenancy.SettingsKey, Rev: j.settings.Rev, Err: aggregate.ErrSettings}} // these list reads and sources
+		tenancy.SettingsAt(j.settings.Rev)} // these list reads and sources
 	until := j.Now().Add(j.within(ctx) + claimSpare)
 	x, err := pipeline.Claimed(ctx, j.Store, j.in.Ref(), j.action.ActionID, j.invocation,
 		func(a *conversation.Aggregate) (aggregate.Change, error) {

@@ -119,7 +119,7 @@ func (m *asked) begin(ctx context.Context) (err error) {
 		var a *call.Aggregate
 		a, err = pipeline.Numbering(ctx, m.Calls, ref, func(of task.Series) (*call.Aggregate, error) {
 			return m.Calls.Decide(ctx, ref, func(a *call.Aggregate) (aggregate.Change, error) {
-				return a.Numbering(of).Claim(m.in.Run, m.invocation, until, m.Now(), on, key)
+				return a.Claim(m.in.Run, m.invocation, of, until, m.Now(), on, key)
 			})
 		})
 		if errors.Is(err, aggregate.ErrUnconfirmed) {

@@ -97,7 +97,7 @@ func (j *job) start(ctx context.Context, a *task.Aggregate) (*task.Aggregate, er
 	var x *ready
 	a, err := pipeline.Numbering(ctx, j.Store, j.in.Ref(), func(of task.Series) (*task.Aggregate, error) {
 		begin := j.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.StartNumbered(j.in.Run, of, j.Now())
+			return a.StartExecution(j.in.Run, of, j.Now())
 		})
 		x = j.next(ctx, a, begin, keepWithin)
 		after, err := j.join(ctx, a, begin, x)
@@ -129,7 +129,7 @@ func (j *job) decide(ctx context.Context, a *task.Aggregate) (*task.Aggregate, e
 	}
 	return pipeline.Numbering(ctx, j.Store, j.in.Ref(), func(of task.Series) (*task.Aggregate, error) {
 		return j.Store.DecideOn(ctx, a, j.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
-			c, err := a.StartNumbered(j.in.Run, of, j.Now())
+			c, err := a.StartExecution(j.in.Run, of, j.Now())
 			if err != nil || c.Head == nil {
 				return c, err
 			}

@@ -103,7 +103,7 @@ func TestManyThatBeginAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 			in := x.In()
 			_, err := pipeline.Numbering(ctx, w.h.Store, in.Ref(), func(of task.Series) (*task.Aggregate, error) {
 				return w.h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
-					return a.StartNumbered(in.Run, of, w.h.Now())
+					return a.StartExecution(in.Run, of, w.h.Now())
 				})
 			})
 			expect.That(t, err == nil, "%v", err)

@@ -174,7 +174,7 @@ func (h *Handler) begin(ctx context.Context, in pipeline.Input) (*task.Aggregate
 			if a.OpenSession() != nil && a.Head.Run == in.Run {
 				return aggregate.Change{}, nil
 			}
-			c, err := a.StartNumbered(in.Run, of, h.Now())
+			c, err := a.StartExecution(in.Run, of, h.Now())
 			joined := err == nil || errors.Is(err, task.ErrNumber)
 			if joined && !a.Execution().Managed() && (timeLeft(ctx) >= minTurn || a.Matter() != nil) {
 				return aggregate.Change{}, nil

@@ -248,7 +248,9 @@ func TestExecutesAtOnceOnlyWhatIsDue(t *testing.T) {
 		"the task is cancelled": {func(w *world) { w.approved(w.write(1)); w.Cancel() }, task.StateFinish, 0},
 		"the task has failed": {func(w *world) {
 			w.approved(w.write(1))
-			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.StartExecution(a.Head.Run, task.Series{}, w.Now())
+			})
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.FailExecution(a.Head.Run, task.ReasonRunFailed, "", w.Now())
 			})

@@ -69,7 +69,7 @@ func (j *sessionJob) turn(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	if e.Status == task.ExecutionPending {
 		return pipeline.Numbering(ctx, j.Store, j.in.Ref(), func(of task.Series) (*task.Aggregate, error) {
 			return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
-				return a.StartNumbered(j.in.Run, of, j.Now())
+				return a.StartExecution(j.in.Run, of, j.Now())
 			})
 		})
 	}

@@ -224,7 +224,9 @@ func (w *ruledWorld) step(rule, stamped string, calls ...rules.Call) {
 		act := circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who, Stage: 1, Hash: p.AskedSum}
 		return a.Act(p.ID, act, by, pipelinetest.Policy(), w.Now())
 	})
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.StartExecution(a.Head.Run, task.Series{}, w.Now())
+	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: "{}"}, aggregate.HashOf("{}"), calls, w.Now())
 	})

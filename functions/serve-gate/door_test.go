@@ -22,6 +22,7 @@ import (
 	"ringi/shared/domain/call"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain"
 	"ringi/shared/runtime/expect"
@@ -133,7 +134,7 @@ func (w *world) routed(id string, r call.Routed) {
 func (w *world) make(id string, r call.Result) {
 	w.t.Helper()
 	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, "i1", w.now.Add(time.Minute), w.now)
+		return a.Claim(a.Head.Run, "i1", task.Series{}, w.now.Add(time.Minute), w.now)
 	})
 	w.decide(id, func(a *call.Aggregate) (aggregate.Change, error) { return a.Finish("i1", r, w.now) })
 }

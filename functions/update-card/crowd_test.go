@@ -144,7 +144,7 @@ func (c *crowd) move(x *asked) {
 		case 6:
 			return decide.Approve(a, a.Process().ID, c.requester(), c.policy(), now)
 		case 7:
-			return a.StartExecution(a.Head.Run, now)
+			return a.StartExecution(a.Head.Run, task.Series{}, now)
 		}
 		return a.FailExecution(a.Head.Run, task.ReasonRunFailed, "", now)
 	})

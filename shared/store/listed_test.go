@@ -71,7 +71,7 @@ func ways() map[task.Status][]task.Decision {
 		task.StatusToRetry: with(fail(task.ReasonToolFailed)),
 		task.StatusFailed:  with(fail(task.ReasonToolValue)),
 		task.StatusDone: with(
-			func(a agg) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, now) },
+			func(a agg) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, task.Series{}, now) },
 			func(a agg) (aggregate.Change, error) {
 				call := task.Call{Order: 1, Arguments: aggregate.Blob{JSON: "{}"}, Tool: task.ToolRef{Name: "list_employees"}}
 				call.Claim = aggregate.Claim{Invocation: "invocation", LeaseUntil: now.Add(time.Minute)}

@@ -272,7 +272,9 @@ func approveProcess(a *task.Aggregate) (aggregate.Change, error) {
 	return does(a, circulation.Stamp, a.Process().ID, "", approver(), at())
 }
 
-func start(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, at()) }
+func start(a *task.Aggregate) (aggregate.Change, error) {
+	return a.StartExecution(a.Head.Run, task.Series{}, at())
+}
 
 func cancel(a *task.Aggregate) (aggregate.Change, error) { return a.End(approver(), policy(), at()) }
 

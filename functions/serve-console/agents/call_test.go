@@ -100,13 +100,15 @@ func testOutcomes(t *testing.T, w *consoletest.World) {
 		"この内容のまま、1 回だけ実行できるようになります。").Lacks(t, "1 回だけ行われます。")
 	approve(a)
 	b.Get(callAt(a)).Says(t, 200, "承認済み・許可は未使用")
-	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) { return a.Take(o.Key, "toolu_1", w.Now()) })
+	o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
+		return a.Take(o.Key, "toolu_1", task.Series{}, w.Now())
+	})
 	b.Get(callAt(a)).Says(t, 200, "許可を使用", "エージェントが許可を使いました。").Lacks(t, `value="cancel_action"`)
 
 	lost := o.Asks(tool, says, "", nil)
 	approve(lost)
 	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, "i1", w.Now().Add(time.Minute), w.Now())
+		return a.Claim(a.Head.Run, "i1", task.Series{}, w.Now().Add(time.Minute), w.Now())
 	})
 	b.Get(callAt(lost)).Says(t, 200, "実行中")
 	o.Decide(lost, func(a *call.Aggregate) (aggregate.Change, error) { return a.Lost("i1", w.Now()) })
@@ -158,7 +160,7 @@ func testRegister(t *testing.T, w *consoletest.World) {
 	a = o.Decide(a, func(a *call.Aggregate) (aggregate.Change, error) {
 		settled, _ := a.Unnumbered()
 		of := task.Series{Year: tenancy.DefaultSettings().FiscalYear(settled), Last: 122}
-		return a.Numbering(of).Claim(a.Head.Run, "i1", w.Now().Add(time.Minute), w.Now())
+		return a.Claim(a.Head.Run, "i1", of, w.Now().Add(time.Minute), w.Now())
 	})
 	number := a.Call.DecisionNumber
 	register := "/console/audit/register.csv?year=" + number[:4]

@@ -63,7 +63,7 @@ func numberedAs(w *consoletest.World, n int, seen aggregate.Seen) string {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		settled, _ := a.Unnumbered()
 		year = tenancy.DefaultSettings().FiscalYear(settled)
-		return a.StartNumbered(a.Head.Run, task.Series{Year: year, Last: n - 1}, w.Now())
+		return a.StartExecution(a.Head.Run, task.Series{Year: year, Last: n - 1}, w.Now())
 	})
 	return fmt.Sprintf("%d-%06d", year, n)
 }

@@ -64,7 +64,7 @@ func (w *World) MatterRecorded() (year int) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		settled, _ := a.Unnumbered()
 		year = w.SettingsNow().FiscalYear(settled)
-		first, err := a.StartNumbered(a.Head.Run, task.Series{Year: year}, w.Now())
+		first, err := a.StartExecution(a.Head.Run, task.Series{Year: year}, w.Now())
 		if err != nil {
 			return first, err
 		}

@@ -117,7 +117,7 @@ func (s *scenario) start(a *task.Aggregate) (aggregate.Change, error) {
 	if a.Execution() == nil {
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
-	return a.StartExecution(a.Head.Run, s.now)
+	return a.StartExecution(a.Head.Run, task.Series{}, s.now)
 }
 
 // claim is what a run decides after starting its execution.

@@ -272,7 +272,7 @@ func (x Calls) Take(ctx context.Context, key tenancy.Key, id, use string, runs R
 		}
 		return pipeline.Numbering(ctx, x.Store, a.Ref(), func(of task.Series) (*call.Aggregate, error) {
 			return x.Store.Decide(ctx, a.Ref(), func(a *call.Aggregate) (aggregate.Change, error) {
-				return a.Numbering(of).Take(key, use, x.Now())
+				return a.Take(key, use, of, x.Now())
 			})
 		})
 	})

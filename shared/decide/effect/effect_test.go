@@ -140,7 +140,9 @@ func testLeft(t *testing.T, w *pipelinetest.World) {
 	w.Approve()
 	expect.Is(t, run(t, w, false), 1, "woken")
 	w.Later(time.Second)
-	entering(w, func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
+	entering(w, func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.StartExecution(a.Head.Run, task.Series{}, w.Now())
+	})
 	expect.Is(t, len(w.Load().Waits), 0, "waits")
 	expect.Is(t, run(t, w, false), 0, "woken again")
 	expect.Is(t, w.Transport.Count("SendTaskSuccess"), 1, "answers")
@@ -155,7 +157,7 @@ func testWakesAgain(t *testing.T, w *pipelinetest.World) {
 	w.Wait(w.Open())
 	w.Approve()
 	w.Decide(late.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.StartExecution(a.Head.Run, w.Now())
+		return a.StartExecution(a.Head.Run, task.Series{}, w.Now())
 	}))
 	for i := range 3 {
 		expect.Is(t, len(w.Load().Waits), max(0, 1-i/2), "waits")

@@ -62,9 +62,7 @@ func (c Change) Empty() bool { return c.Head == nil && len(c.Rows) == 0 }
 // Put adds rows to write. A row replaces an earlier one with the same key, and RelyOn is not needed for it.
 func (c *Change) Put(rows ...Row) {
 	for _, r := range rows {
-		same := func(x Row) bool { return x.Key() == r.Key() }
-		c.Rely, c.Rows, c.Drop = slices.DeleteFunc(c.Rely, same), slices.DeleteFunc(c.Rows, same), slices.DeleteFunc(c.Drop,
-			same)
+		c.without(r)
 		c.Rows = append(c.Rows, r)
 	}
 }
@@ -72,11 +70,15 @@ func (c *Change) Put(rows ...Row) {
 // Remove adds rows to delete. A row that was to be written is then only deleted.
 func (c *Change) Remove(rows ...Row) {
 	for _, r := range rows {
-		same := func(x Row) bool { return x.Key() == r.Key() }
-		c.Rely, c.Rows, c.Drop = slices.DeleteFunc(c.Rely, same), slices.DeleteFunc(c.Rows, same), slices.DeleteFunc(c.Drop,
-			same)
+		c.without(r)
 		c.Drop = append(c.Drop, r)
 	}
+}
+
+func (c *Change) without(r Row) {
+	same := func(x Row) bool { return x.Key() == r.Key() }
+	c.Rely, c.Rows = slices.DeleteFunc(c.Rely, same), slices.DeleteFunc(c.Rows, same)
+	c.Drop = slices.DeleteFunc(c.Drop, same)
 }
 
 // RelyOn adds rows that must not have changed. It ignores rows that are already written, deleted or relied on.

@@ -67,16 +67,27 @@ func ValidID(id string) bool {
 
 // Derive returns a ULID whose random part is a hash of the parts.
 func Derive(at time.Time, parts ...string) string {
-	h := sha256.New()
-	for _, p := range parts {
-		fmt.Fprintf(h, "%d:%s", len(p), p)
-	}
 	var id ulid.ULID
 	if !at.IsZero() {
 		_ = id.SetTime(uint64(at.UnixMilli())) // fails only past the year 10889
 	}
-	copy(id[6:], h.Sum(nil)[:10])
+	copy(id[6:], hashOf(parts)[:10])
 	return id.String()
+}
+
+// UUID returns a UUID of a version whose random part is a hash of the parts.
+func UUID(version byte, parts ...string) string {
+	b := hashOf(parts)[:16]
+	b[6], b[8] = b[6]&0x0f|version<<4, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func hashOf(parts []string) []byte {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return h.Sum(nil)
 }
 
 // Blob is a value that may be too large for a row. If it is, JSON is empty, S3Key names the object that holds it, and

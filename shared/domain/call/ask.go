@@ -117,7 +117,7 @@ func (x *Proposal) Ask(now time.Time) (aggregate.Change, error) {
 		c.open(nil, x.Terms)
 	}
 	c.Owned = append(c.Owned, x.On...)
-	c.under(x.Terms.SettingsRev)
+	c.Owned = append(c.Owned, tenancy.SettingsAt(x.Terms.SettingsRev))
 	c.Put(&aggregate.Card{ID: aggregate.Derive(now, "card", ref.ID), AggregateID: ref.ID, CardType: Card, Subject: Key,
 		Channel: row.Channel, State: aggregate.CardNone, CreatedAt: now})
 	return c.done()
@@ -140,11 +140,6 @@ func (a *Aggregate) begin(now time.Time) *change {
 func (c *change) done() (aggregate.Change, error) {
 	head, row := c.Head, c.row
 	return c.Done(&head, &row)
-}
-
-// under makes c fail if the settings changed since revision rev was read.
-func (c *change) under(rev int) {
-	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: rev, Err: aggregate.ErrSettings})
 }
 
 // open has people asked along a route, without a rule if o is nil.

@@ -114,7 +114,7 @@ func (w *world) act(kind circulation.Kind, user, text string) error {
 
 func (w *world) claim(invocation string) error {
 	return w.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Claim(a.Head.Run, invocation, w.now.Add(time.Minute), w.now)
+		return a.Claim(a.Head.Run, invocation, task.Series{}, w.now.Add(time.Minute), w.now)
 	})
 }
 
@@ -123,7 +123,7 @@ func (w *world) finish(invocation string, r Result) error {
 }
 
 func (w *world) take(use string) error {
-	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, use, w.now) })
+	return w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, use, task.Series{}, w.now) })
 }
 
 // The same call is the same row: by the order of members and, where a list says so, by words without effect.
@@ -188,7 +188,7 @@ func TestACallIsMadeOnceAndOnlyWithItsStamp(t *testing.T) {
 	for _, x := range []*Call{&forged} {
 		a := *w.a
 		a.Call = x
-		expect.Fails(t, expect.Err(a.Claim(a.Head.Run, "forged", w.now, w.now)), aggregate.ErrConflict)
+		expect.Fails(t, expect.Err(a.Claim(a.Head.Run, "forged", task.Series{}, w.now, w.now)), aggregate.ErrConflict)
 	}
 	expect.NoError(t, w.claim("one"))
 	expect.Fails(t, w.claim("two"), aggregate.ErrInFlight)
@@ -253,8 +253,10 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 	other := w.key
 	other.ID = "k2"
 	expect.That(t, !w.a.work(w.now) && w.a.DueAt(w.now) != nil, "a run makes it, or nobody ends it")
-	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) { return a.Take(other, "one", w.now) }),
-		aggregate.ErrNotFound)
+	expect.Fails(t, w.do(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Take(other, "one",
+			task.Series{}, w.now)
+	}), aggregate.ErrNotFound)
 	_, bad := errors.AsType[aggregate.Problem](w.take(""))
 	expect.That(t, bad, "an attempt without an id")
 	for range 2 {
@@ -269,10 +271,12 @@ func TestAGrantIsTakenOnce(t *testing.T) {
 
 // What a numbered rule had people stamp has a number once it begins, also what runs elsewhere.
 func TestANumberedRuleNumbersCalls(t *testing.T) {
-	for tool, begins := range map[string]func(w *world, a *Aggregate) (aggregate.Change, error){
-		"Bash": func(w *world, a *Aggregate) (aggregate.Change, error) { return a.Take(w.key, "one", w.now) },
-		"write_rows": func(w *world, a *Aggregate) (aggregate.Change, error) {
-			return a.Claim(a.Head.Run, "one", w.now.Add(time.Minute), w.now)
+	for tool, begins := range map[string]func(w *world, of task.Series) (aggregate.Change, error){
+		"Bash": func(w *world, of task.Series) (aggregate.Change, error) {
+			return w.a.Take(w.key, "one", of, w.now)
+		},
+		"write_rows": func(w *world, of task.Series) (aggregate.Change, error) {
+			return w.a.Claim(w.a.Head.Run, "one", of, w.now.Add(time.Minute), w.now)
 		},
 	} {
 		w := routed(t, asking(t, tool, `{"command":"rm x"}`),
@@ -283,8 +287,8 @@ func TestANumberedRuleNumbersCalls(t *testing.T) {
 		expect.NoError(t, w.act(circulation.Stamp, suzuki, ""))
 		settled, lacks := w.a.Unnumbered()
 		expect.That(t, lacks && settled.Equal(*w.a.Call.Gate.ApprovedAt), "%s: %v", tool, settled)
-		expect.Fails(t, expect.Err(begins(w, w.a)), task.ErrNumber)
-		c := expect.Value(begins(w, w.a.Numbering(task.Series{Year: 2026, Last: 7})))(t)
+		expect.Fails(t, expect.Err(begins(w, task.Series{})), task.ErrNumber)
+		c := expect.Value(begins(w, task.Series{Year: 2026, Last: 7}))(t)
 		expect.That(t, len(c.Beside) == 1 && strings.Contains(string(c.Audit[0].Details), "2026-000008"), "%+v", c)
 		w.must(func(*Aggregate) (aggregate.Change, error) { return c, nil })
 		expect.Is(t, w.a.Call.DecisionNumber, "2026-000008")
@@ -369,7 +373,7 @@ func TestARuleSaysWhoStamps(t *testing.T) {
 	_, lacks := w.a.Unnumbered()
 	expect.That(t, lacks, "no number")
 	w.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Numbering(task.Series{Year: 2026}).Claim(a.Head.Run, "one", w.now.Add(time.Minute), w.now)
+		return a.Claim(a.Head.Run, "one", task.Series{Year: 2026}, w.now.Add(time.Minute), w.now)
 	})
 	expect.Is(t, w.a.Call.DecisionNumber, "2026-000001")
 	expect.Same(t, []string{"proposed", "routed", "approved", "started"}, w.did)

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // ErrAged says that a call was stamped too long ago to begin.
@@ -224,7 +224,7 @@ func (a *Aggregate) Route(run int, r Routed, now time.Time, on ...aggregate.Owne
 	default:
 		c.open(r.Opening, r.Terms)
 	}
-	c.under(r.Terms.SettingsRev)
+	c.Owned = append(c.Owned, tenancy.SettingsAt(r.Terms.SettingsRev))
 	c.Owned = append(c.Owned, on...)
 	return c.done()
 }
@@ -237,13 +237,6 @@ func (c *change) refuse(no aggregate.Refusal) {
 	c.end(Refused, aggregate.Cancelled, "", no.Why)
 	c.row.ErrorDetail = no.Detail
 	c.audit(aggregate.System(), AuditRefused, no.Details())
-}
-
-// Numbering returns the call for a claim, or an attempt, that gives it the next number of a series, if it needs one.
-func (a *Aggregate) Numbering(of task.Series) *Aggregate {
-	next := *a
-	next.last = of
-	return &next
 }
 
 // Unnumbered returns when the stamped call was settled, if it gets a number when it is claimed or taken: where its rule

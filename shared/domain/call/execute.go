@@ -40,11 +40,11 @@ func (a *Aggregate) begins(now time.Time) error {
 	return nil
 }
 
-// Claim gives the invocation the right to make the stamped call. It relies on the
-// tenant's rows in on: the key and the tool's permission as they were read. It returns ErrSuperseded if the head names
-// another run, ErrMoved if there is nothing to make, ErrInFlight if it is claimed, ErrDecided if it is over, ErrAged,
-// and task.ErrNumber if it needs a number; see Numbering.
-func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time,
+// Claim gives the invocation the right to make the stamped call, and the call the next number of the series, if it
+// needs one. It relies on the tenant's rows in on: the key and the tool's permission as they were read. It returns
+// ErrSuperseded if the head names another run, ErrMoved if there is nothing to make, ErrInFlight if it is claimed,
+// ErrDecided if it is over, ErrAged, and task.ErrNumber if the series must be read again.
+func (a *Aggregate) Claim(run int, invocation string, of task.Series, leaseUntil, now time.Time,
 	on ...aggregate.Owned) (aggregate.Change, error) {
 	if a.Head.Run != run {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -56,7 +56,7 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time,
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)
-	c.number(a)
+	c.number(a, of)
 	c.to(conversation.ActionExecuting)
 	c.row.Claim = &aggregate.Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
 	c.row.StartedAt = &c.Now
@@ -68,11 +68,11 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time,
 
 // number gives the call the number that it lacks, the next of its series; without it c fails with what the series
 // lacks.
-func (c *change) number(a *Aggregate) {
+func (c *change) number(a *Aggregate, of task.Series) {
 	if _, lacks := a.Unnumbered(); !lacks {
 		return
 	}
-	row, number, err := a.last.Give(task.Numbered{CallID: c.row.CallID, GateKey: Key})
+	row, number, err := of.Give(task.Numbered{CallID: c.row.CallID, GateKey: Key})
 	if err != nil {
 		c.Fail(err)
 		return
@@ -89,8 +89,7 @@ func (c *change) numbered(details map[string]any) map[string]any {
 // another attempt has it, ErrMoved if the call still waits or is none that runs elsewhere, ErrDecided if it is over,
 // ErrAged, tenancy.ErrKey if the key doesn't hold any more, aggregate.ErrSettings if it has changed meanwhile,
 // task.ErrNumber as Claim does, and aggregate.Problem for an id that is empty or too long.
-func (a *Aggregate) Take(key tenancy.Key, use string, now time.Time) (
-	aggregate.Change, error) {
+func (a *Aggregate) Take(key tenancy.Key, use string, of task.Series, now time.Time) (aggregate.Change, error) {
 	switch x := a.Call; {
 	case x == nil || x.KeyID != key.ID:
 		return aggregate.Change{}, aggregate.ErrNotFound
@@ -108,7 +107,7 @@ func (a *Aggregate) Take(key tenancy.Key, use string, now time.Time) (
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
-	c.number(a)
+	c.number(a, of)
 	c.to(Granted)
 	c.row.TakenBy = use
 	c.Owned = append(c.Owned, key.AsRead())

@@ -28,7 +28,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -246,7 +245,6 @@ type Aggregate struct {
 	aggregate.Shared
 	Head Head
 	Call *Call
-	last task.Series // no row; see Numbering
 }
 
 func (a *Aggregate) Ref() aggregate.Ref   { return RefOf(a.Head.TenantID, a.Head.CallID) }

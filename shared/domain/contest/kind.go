@@ -33,9 +33,6 @@ package contest
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"slices"
 
 	"ringi/shared/domain/aggregate"
@@ -143,26 +140,12 @@ func (w *Work) Best() *Board {
 }
 
 // NewID returns a random execution_id, a UUID of version 4, for a contest that no other aggregate asks for.
-func NewID() string {
-	b := make([]byte, 16)
-	rand.Read(b) // never fails
-	return uuid(b)
-}
+func NewID() string { return aggregate.UUID(4, rand.Text()) }
 
 // IDFor returns the execution_id of the contest that a row asks for. It is derived from the row, so that each row gets
 // only one contest, but has the form of a version 4.
 func IDFor(by aggregate.Ref, row string) string {
-	h := sha256.New()
-	for _, p := range []string{"contest", by.Tenant, by.Kind, by.ID, row} {
-		fmt.Fprintf(h, "%d:%s", len(p), p)
-	}
-	return uuid(h.Sum(nil)[:16])
-}
-
-func uuid(b []byte) string {
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	x := hex.EncodeToString(b)
-	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
+	return aggregate.UUID(4, "contest", by.Tenant, by.Kind, by.ID, row)
 }
 
 var form = language.Regexp{Text: `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`}

@@ -217,25 +217,18 @@ func (c *change) asks(seen []*Inbox) {
 	if newest == nil {
 		return
 	}
-	var people []string
+	var people, users []string
 	for _, i := range seen {
-		if i.User == "" {
-			continue
-		}
-		if !slices.Contains(people, i.User) {
-			people = append(people, i.User)
-		}
-	}
-	if !s.Proposed {
-		for _, earlier := range s.Askers {
-			if !slices.Contains(people, earlier) {
-				people = append(people, earlier)
-			}
-		}
+		users = append(users, i.User)
 	}
 	in := slices.Clone(c.answers)
 	if !s.Proposed {
-		in = slices.Concat(s.AskedIn, in)
+		users, in = append(users, s.Askers...), slices.Concat(s.AskedIn, in)
+	}
+	for _, user := range users {
+		if user != "" && !slices.Contains(people, user) {
+			people = append(people, user)
+		}
 	}
 	s.AskedIn = in[max(0, len(in)-mostAskedIn):]
 	s.Askers, s.AskedBy, s.AskedTS, s.Proposed = people, newest.User, newest.TS, false

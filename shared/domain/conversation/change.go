@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/tenancy"
 )
 
 // Decision is a Decision on a conversation.
@@ -59,11 +58,6 @@ func (c *change) active() { c.Conversation.LastActivityAt = c.Now }
 
 // progress resets the count of restarts.
 func (c *change) progress() { c.Head.Restarts = 0 }
-
-// under makes c fail if the settings changed since revision rev was read.
-func (c *change) under(rev int) {
-	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: rev, Err: aggregate.ErrSettings})
-}
 
 // to changes the conversation's status, or keeps it.
 func (c *change) to(s Status) {

@@ -32,9 +32,7 @@
 package conversation
 
 import (
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -171,16 +169,7 @@ func ID(team, channel, thread string) string { return uuid("session", team, chan
 // MessageID returns the id of a message from Slack.
 func MessageID(team, channel, ts string) string { return uuid("message", team, channel, ts) }
 
-func uuid(parts ...string) string {
-	h := sha256.New()
-	for _, p := range parts {
-		fmt.Fprintf(h, "%d:%s", len(p), p)
-	}
-	b := h.Sum(nil)[:16]
-	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
-	x := hex.EncodeToString(b)
-	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
-}
+func uuid(parts ...string) string { return aggregate.UUID(8, parts...) }
 
 var form = language.Regexp{Text: `^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`}
 

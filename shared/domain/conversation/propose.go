@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/files"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -72,7 +73,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	if !c.Conversation.onCommit(x.Pushed) {
 		c.Fail(ErrBase)
 	}
-	c.under(p.Terms.SettingsRev)
+	c.Owned = append(c.Owned, tenancy.SettingsAt(p.Terms.SettingsRev))
 	c.card(CardAction, x.Key())
 	c.auditAction(by, AuditProposed, x, map[string]any{"number": x.Number, "requested_by": as})
 	asks := p.Rule == "" || c.Conversation.Unasked >= mostUnasked

@@ -127,7 +127,7 @@ func (t *Tree) Changes(w Writing) (changes []Change, problems []string) {
 	}
 	next = next.without(w.Delete)
 	changes = Difference(t, next)
-	if err := next.CheckNames(changes); err != nil {
+	if err := CheckNames(maps.Keys(next.entries), changes); err != nil {
 		return nil, []string{err.Error()}
 	}
 	if problems = stampable(changes); problems != nil {
@@ -247,11 +247,6 @@ func occurrences(text, part string) (n int) {
 		at = strings.Index(text, part)
 	}
 	return n
-}
-
-// CheckNames refuses changes of paths that a file system or a person would take for another path of the tree.
-func (t *Tree) CheckNames(changes []Change) error {
-	return CheckNames(maps.Keys(t.entries), changes)
 }
 
 // CheckNames refuses changes of paths that a file system or a person would take for another of these, or for a folder

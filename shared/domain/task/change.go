@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/tenancy"
 )
 
 // Decision is a Decision on a task.
@@ -50,11 +49,6 @@ func (c *change) progress() {
 
 // startRun supersedes every earlier run.
 func (c *change) startRun() { c.Head.Run++ }
-
-// under makes c fail if the settings changed since revision rev was read.
-func (c *change) under(rev int) {
-	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: rev, Err: aggregate.ErrSettings})
-}
 
 func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType, resourceID string,
 	details map[string]any) {

@@ -232,7 +232,7 @@ func (a *Aggregate) Open(run int, key string, o *aggregate.Opening, s tenancy.Se
 	c := a.begin(now)
 	c.progress()
 	c.Owned = append(c.Owned, on...)
-	c.under(s.Rev)
+	c.Owned = append(c.Owned, tenancy.SettingsAt(s.Rev))
 	if !is {
 		a.openUnder(c, row, *o, s, func(Gated) {})
 		return c.done()

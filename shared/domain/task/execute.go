@@ -17,15 +17,10 @@ type StopError struct {
 
 func (e StopError) Error() string { return fmt.Sprintf("%s: %s", e.Reason, e.Detail) }
 
-// StartExecution is StartNumbered without a number.
-func (a *Aggregate) StartExecution(run int, now time.Time) (aggregate.Change, error) {
-	return a.StartNumbered(run, Series{}, now)
-}
-
-// StartNumbered moves the pending execution to running; if it runs already, nothing changes. One that needs a number
+// StartExecution moves the pending execution to running; if it runs already, nothing changes. One that needs a number
 // takes the next of the series, and keeps it in later attempts; ErrNumber says that the series must be read again. For
 // a managed session the audit entry is written by BindSession, once the session exists.
-func (a *Aggregate) StartNumbered(run int, of Series, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) StartExecution(run int, of Series, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil || e.Status == ExecutionRunning {
 		return aggregate.Change{}, err

@@ -31,7 +31,9 @@ func TestARetryKeepsWhatIsDone(t *testing.T) {
 		rows[0].Result.JSON == done.Result.JSON, "carried over: %+v", rows)
 	next := a.NextStep(e)
 	expect.That(t, next != nil && next.Order == 2, "next is %+v", next)
-	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StartExecution(run, now) },
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.StartExecution(run, Series{}, now)
+	},
 		aggregate.ErrSuperseded)
 	s.do(s.start, s.claim, s.finish(done), s.claim, s.finish(done), s.complete)
 	var reused []bool

@@ -114,7 +114,7 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 	c.Head.TryingFrom = &c.Now // to look people up
 	c.Put(&n)
 	c.Made = &n
-	c.under(s.Rev)
+	c.Owned = append(c.Owned, tenancy.SettingsAt(s.Rev))
 	return c.done()
 }
 
@@ -124,12 +124,12 @@ func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now t
 	askers := a.Askers()
 	if required && s.Nobody(a.Request.Origin(), askers...) != nil {
 		c := a.park(ReasonNobodyApproves, "", now)
-		c.under(s.Rev)
+		c.Owned = append(c.Owned, tenancy.SettingsAt(s.Rev))
 		return c.done()
 	}
 	c := a.begin(now)
 	c.progress()
-	c.under(s.Rev)
+	c.Owned = append(c.Owned, tenancy.SettingsAt(s.Rev))
 	opened := a.openUnder(c, row, aggregate.BySettings(required, askers...), s, fill)
 	if p, is := opened.(*Prompt); is && p.Title != "" && a.Task != nil {
 		t := *a.Task

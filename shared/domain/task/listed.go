@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/legible"
 )
 
 // Status is how a request stands, for people: the list, its filter and the request's page say the same.
@@ -98,8 +98,8 @@ func (c *change) note(out *aggregate.Change) {
 		out.RelyOn(&Task{})
 	case was == nil:
 		if r := c.of.Request; r != nil && (head.Noted != StatusDrafting || delayed) {
-			n := Task{ID: head.TaskID, TenantID: head.TenantID, Text: beginning(r.Words(""), MaxListed), Source: r.Source,
-				SlackChannel: r.Channel, Glance: head.listed(), CreatedAt: r.CreatedAt, UpdatedAt: c.Now}
+			n := Task{ID: head.TaskID, TenantID: head.TenantID, Text: legible.FirstBytes(r.Words(""), MaxListed),
+				Source: r.Source, SlackChannel: r.Channel, Glance: head.listed(), CreatedAt: r.CreatedAt, UpdatedAt: c.Now}
 			n.ListedAs = n.listedAs(head.Noted)
 			out.Put(&n)
 		}
@@ -165,17 +165,6 @@ func (t *Task) listedAs(s Status) Status {
 		return StatusDrafting
 	}
 	return StatusRunning
-}
-
-// beginning returns at most n bytes of s, and no part of a character.
-func beginning(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // Filter narrows a list of requests. Empty fields are ignored.

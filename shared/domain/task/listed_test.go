@@ -98,13 +98,6 @@ func TestAFilterOfStatusNamesThem(t *testing.T) {
 	expect.That(t, err != nil && strings.Contains(err.Error(), "drafting, waits, returned, not_drafted"), "%v", err)
 }
 
-func TestTheBeginningOfAMessageHasNoPartOfACharacter(t *testing.T) {
-	for text, want := range map[string]string{"": "", "abc": "abc", "abcdef": "abcde", "稟議": "稟", "a稟議": "a稟",
-		strings.Repeat("é", 9): "éé"} {
-		expect.Is(t, beginning(text, 5), want)
-	}
-}
-
 // The head says whether what a request waits for is under a rule, as the rows of its commit do.
 func TestTheHeadNotesThatARequestGoesRound(t *testing.T) {
 	noted := func(s *story, want bool, why string) {

@@ -25,7 +25,7 @@ func toBegin(t testing.TB) *story {
 
 func (s *story) startAs(of Series) decision {
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.StartNumbered(s.head.Run, of, now)
+		return a.StartExecution(s.head.Run, of, now)
 	}
 }
 

@@ -47,7 +47,7 @@ func (a *Aggregate) RefuseByRule(run int, r aggregate.Refusal, s tenancy.Setting
 		return aggregate.Change{}, err
 	}
 	c, detail := a.begin(now), detailOf(&r)
-	c.under(s.Rev)
+	c.Owned = append(c.Owned, tenancy.SettingsAt(s.Rev))
 	c.Owned = append(c.Owned, on...)
 	if e := a.Execution(); e != nil && !e.over() {
 		r.Why = whileRunning(r.Why)

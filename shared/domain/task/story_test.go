@@ -175,7 +175,7 @@ func (s *story) rejectProcess(a *Aggregate, now time.Time) (aggregate.Change, er
 }
 
 func (s *story) start(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.StartExecution(s.head.Run, now)
+	return a.StartExecution(s.head.Run, Series{}, now)
 }
 
 func (s *story) claim(a *Aggregate, now time.Time) (aggregate.Change, error) {

@@ -266,7 +266,7 @@ func (w *world) execute(run int) {
 		return
 	}
 	c, err := w.decideAs(run, "start", w.joined(run, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.StartExecution(run, now)
+		return a.StartExecution(run, Series{}, now)
 	}))
 	if err != nil || w.begun(c) {
 		return

@@ -190,45 +190,37 @@ func open(all []Delegation, now time.Time) (n int) {
 
 // dayBegins returns the first moment of a day in the tenant's zone.
 func dayBegins(d Date) time.Time {
-	at, err := time.ParseInLocation(time.DateOnly, d.String(), Zone())
-	if err != nil {
-		panic(fmt.Sprintf("day %d: %v", d, err)) // fits has refused it
-	}
-	return at.UTC()
+	y, m, day := d.utc().Date()
+	return time.Date(y, m, day, 0, 0, 0, 0, Zone()).UTC()
 }
 
-// Date is a calendar day, counted from the first day of year 1, which is 1. The zero Date is no day.
-type Date int32
-
-// ParseDate reads days of these years.
-const (
-	firstYear = 1900
-	lastYear  = 2999
-)
-
-var dayBefore1 = time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC)
+// Date is a calendar day, counted from 1970-01-01, which is no day.
+type Date int
 
 // DateOf returns the calendar day of a time in the time's own zone.
 func DateOf(t time.Time) Date {
 	y, m, d := t.Date()
-	return Date((time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() - dayBefore1.Unix()) / (24 * 60 * 60))
+	return Date(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
 }
 
 // ParseDate reads a day such as 2026-04-01.
 func ParseDate(s string) (Date, error) {
 	t, err := time.Parse(time.DateOnly, s)
-	if err != nil || t.Year() < firstYear || t.Year() > lastYear {
+	d := DateOf(t)
+	if err != nil || d <= 0 {
 		return 0, fmt.Errorf("%q is no day", s)
 	}
-	return DateOf(t), nil
+	return d, nil
 }
+
+func (d Date) utc() time.Time { return time.Unix(0, 0).UTC().AddDate(0, 0, int(d)) }
 
 // String returns the day as 2026-04-01, and nothing for no day.
 func (d Date) String() string {
 	if d <= 0 {
 		return ""
 	}
-	return dayBefore1.AddDate(0, 0, int(d)).Format(time.DateOnly)
+	return d.utc().Format(time.DateOnly)
 }
 
 func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }

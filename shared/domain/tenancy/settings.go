@@ -22,6 +22,11 @@ type Approvers struct {
 // SettingsKey is the sort key of the row with a tenant's settings.
 const SettingsKey = "SETTINGS"
 
+// SettingsAt is the settings' row for a Change that relies on it, as it was read with this revision.
+func SettingsAt(rev int) aggregate.Owned {
+	return aggregate.Owned{Key: SettingsKey, Rev: rev, Err: aggregate.ErrSettings}
+}
+
 // Settings is a tenant's configuration.
 type Settings struct {
 	aggregate.Meta `json:"-"`

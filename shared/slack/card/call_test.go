@@ -70,7 +70,7 @@ func (o *outside) again(arguments string) *outside {
 func (o *outside) claimed() *outside {
 	o.t.Helper()
 	s := o.act(circulation.Stamp, "U_TANAKA", "")
-	return s.do(s.Claim(s.Head.Run, "i", s.now.Add(time.Hour), s.now))
+	return s.do(s.Claim(s.Head.Run, "i", task.Series{}, s.now.Add(time.Hour), s.now))
 }
 
 func (o *outside) shown(locale string) any {
@@ -113,7 +113,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 		"again": askedFor(t, "send_slack_dm", dm, func(x *call.Proposal) { x.Content.Again = sent.Head.CallID }).
 			shown(locale),
 		"again_rejected": sent.act(circulation.SendBack, "U_TANAKA", "予算が<!channel>ありません").again(dm).shown(locale),
-		"again_made":     granted.do(granted.Take(holding, "use", granted.now)).again(dm).shown(locale),
+		"again_made":     granted.do(granted.Take(holding, "use", task.Series{}, granted.now)).again(dm).shown(locale),
 		"again_unknown":  lost.again(dm).shown(locale),
 		"looked_up":      unrouted.shown(locale),
 		"on_route":       onRoute.shown(locale),
@@ -126,7 +126,7 @@ func callViews(t *testing.T, locale string) map[string]any {
 			ErrorDetail: "404: <!channel>"}, made.now)).shown(locale),
 		"unknown":   lost.shown(locale),
 		"confirmed": lost.do(lost.Confirm(lost.Call.CallID, approver, policy, lost.now)).shown(locale),
-		"granted":   granted.do(granted.Take(holding, "use", granted.now)).shown(locale),
+		"granted":   granted.do(granted.Take(holding, "use", task.Series{}, granted.now)).shown(locale),
 		"rejected":  sent.act(circulation.SendBack, "U_TANAKA", "予算がありません").shown(locale),
 		"cancelled": sent.do(sent.End(member("U_SATO"), anyMember, sent.now)).shown(locale),
 		"by_agent":  sent.do(sent.Cancel("k1", sent.now)).shown(locale),

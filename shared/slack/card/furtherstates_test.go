@@ -82,7 +82,7 @@ var executionStates = []state{
 		s = started(s, fiveSteps()).steps(1, 2).failedAt(3, failed)
 		for range task.MaxAttempts - 1 {
 			s = retry(s)
-			s.do(s.StartExecution(s.Head.Run, s.now)).failedAt(3, failed)
+			s.do(s.StartExecution(s.Head.Run, task.Series{}, s.now)).failedAt(3, failed)
 		}
 		return s
 	}},
@@ -112,7 +112,7 @@ var executionStates = []state{
 	}},
 	{"execution_retried", executionCard, func(s *scenario) *scenario {
 		s = retry(started(s, fiveSteps()).steps(1, 2).failedAt(3, failed))
-		return s.do(s.StartExecution(s.Head.Run, s.now)).claim(3)
+		return s.do(s.StartExecution(s.Head.Run, task.Series{}, s.now)).claim(3)
 	}},
 	{"prompt_approved_execution_cancelled", promptCard, func(s *scenario) *scenario {
 		return started(s, fiveSteps()).steps(1, 2).cancelExecution()

@@ -47,7 +47,7 @@ func byFormUnder(s *scenario, m task.Matter, set tenancy.Settings) *scenario {
 func decided(s *scenario) *scenario {
 	byForm(s)
 	s.do(decide.Approve(s, s.Process().ID, approver, policy, s.now))
-	first := expect.Value(s.StartNumbered(s.Head.Run, task.Series{Year: 2026, Last: 122}, s.now))(s.TB.(*testing.T))
+	first := expect.Value(s.StartExecution(s.Head.Run, task.Series{Year: 2026, Last: 122}, s.now))(s.TB.(*testing.T))
 	step := s.Process().Steps[0]
 	s.do(s.ClaimAfter(first, s.Head.Run, task.Call{Order: 1, Arguments: aggregate.Blob{JSON: step.ToolInput},
 		ArgumentsHash: aggregate.HashOf(string(step.ToolInput)), Tool: task.ToolRef{Name: step.Tool}}))

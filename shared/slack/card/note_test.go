@@ -270,7 +270,8 @@ func TestThatNobodyKnowsTheMoneyIsSmall(t *testing.T) {
 	blocks := render(s.Aggregate, s.card(processCard), "ja", s.now).Attachments[0].Blocks.BlockSet
 	expect.That(t, !strings.Contains(strings.Join(sections(blocks), "\n"), unknown), "it is large")
 	expect.Has(t, drawn(blocks), "💴 "+unknown, "what people decide on")
-	s.do(decide.Approve(s, s.Process().ID, approver, policy, s.now)).do(s.StartExecution(s.Head.Run, s.now)).steps(1, 2)
+	s.do(decide.Approve(s, s.Process().ID, approver, policy, s.now)).do(s.StartExecution(s.Head.Run, task.Series{},
+		s.now)).steps(1, 2)
 	s.do(s.CompleteExecution(s.Head.Run, "ok", s.now))
 	for _, key := range []string{processCard, executionCard} {
 		expect.That(t, !strings.Contains(s.drawn(key), unknown), "%s: %s", key, s.drawn(key))

@@ -191,7 +191,7 @@ func approved(t testing.TB, steps []task.Step) *scenario {
 
 func started(t testing.TB, steps []task.Step) *scenario {
 	s := approved(t, steps)
-	return s.do(s.StartExecution(s.Head.Run, s.now))
+	return s.do(s.StartExecution(s.Head.Run, task.Series{}, s.now))
 }
 
 func (s *scenario) claim(order int) *scenario {

@@ -156,6 +156,7 @@ func TestATextIsCutBetweenCharacters(t *testing.T) {
 		"shorter":         {"稟議", 3, "稟議", "稟", "稟議", "稟議"},
 		"as long":         {"稟議書", 3, "稟議書", "稟", "稟議書", "稟議書"},
 		"longer":          {"稟議書類", 3, "稟議書", "稟", "稟議書…", "稟議…"},
+		"of two widths":   {"a稟議", 5, "a稟議", "a稟", "a稟議", "a稟議"},
 		"of four bytes":   {"😀😀", 1, "😀", "", "😀…", "…"},
 		"empty":           {"", 3, "", "", "", ""},
 		"no UTF-8 at all": {"a\xff\xfeb", 2, "a\xff", "a\xff", "a\xff…", "a…"},

@@ -260,7 +260,9 @@ func (w *Story) Claim(invocation string) *task.Aggregate {
 
 func (w *Story) Begin() *task.Aggregate {
 	w.T.Helper()
-	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.StartExecution(a.Head.Run, task.Series{}, w.Now())
+	})
 }
 
 // AnyMember lets every member of the channel decide.
